@@ -1,0 +1,93 @@
+package agenttool
+
+import "encoding/json"
+
+// Behavior is what a permission check says (AT-137 … AT-140).
+type Behavior string
+
+// The behaviours.
+const (
+	Allow       Behavior = "allow"
+	Ask         Behavior = "ask"
+	Deny        Behavior = "deny"
+	Passthrough Behavior = "passthrough"
+)
+
+// Decision is the outcome of one permission check.
+//
+// Agent Tool v0.2.0, "tool_permission_decision" (AT-009). RequestRef is ours: the decision that asked, on the one
+// that answers it.
+type Decision struct {
+	SchemaVersion          string            `json:"schema_version"`
+	DecisionID             DecisionID        `json:"decision_id"`
+	InvocationID           InvocationID      `json:"invocation_id"`
+	Behavior               Behavior          `json:"behavior"`
+	Mode                   string            `json:"mode,omitempty"`
+	Source                 string            `json:"source,omitempty"` // where the deciding rule came from: cli_arg, session, …
+	Reason                 *DecisionReason   `json:"reason,omitempty"`
+	RuleRefs               []string          `json:"rule_refs,omitempty"`
+	PolicyRefs             []string          `json:"policy_refs,omitempty"`
+	UpdatedInput           json.RawMessage   `json:"updated_input,omitempty"`
+	UpdatedInputRef        string            `json:"updated_input_ref,omitempty"`
+	UserModified           bool              `json:"user_modified,omitempty"`
+	SuggestedUpdates       []SuggestedUpdate `json:"suggested_updates,omitempty"`
+	PendingClassifierCheck map[string]any    `json:"pending_classifier_check,omitempty"`
+	BlockedPath            string            `json:"blocked_path,omitempty"`
+	ContentBlocks          []Content         `json:"content_blocks,omitempty"`
+	AcceptFeedback         string            `json:"accept_feedback,omitempty"`
+	DecidedAt              string            `json:"decided_at"`
+	ExpiresAt              string            `json:"expires_at,omitempty"`
+	RequestRef             DecisionID        `json:"request_ref,omitempty"`
+	Extra                  Extra             `json:"-"`
+}
+
+// DecisionReason says why. Type is one of the standard's (AT-141 … AT-152): rule, mode, policy, hook, classifier,
+// working_dir, sandbox_override, safety_check, permission_prompt_tool, async_agent, subcommand_results, other.
+type DecisionReason struct {
+	Type    string `json:"type"`
+	Detail  string `json:"detail"`             // a sentence for a person
+	RuleRef string `json:"rule_ref,omitempty"` // also in rule_refs (X12)
+}
+
+// SuggestedUpdate is a change of the rules that would have decided the call. It is no decision until somebody
+// accepts it (AT-161). The shape is ours (X13).
+type SuggestedUpdate struct {
+	Op          string   `json:"op"`          // add_rules
+	Destination string   `json:"destination"` // a rule source, such as session
+	Behavior    Behavior `json:"behavior"`
+	Rules       []string `json:"rules"`
+}
+
+// Hook records one run of a hook. Agent Tool v0.2.0, "tool_hook" (AT-010).
+type Hook struct {
+	SchemaVersion     string            `json:"schema_version"`
+	HookID            HookID            `json:"hook_id"`
+	HookEvent         string            `json:"hook_event"`
+	InvocationID      InvocationID      `json:"invocation_id,omitempty"`
+	ToolID            ToolID            `json:"tool_id,omitempty"`
+	Matcher           map[string]any    `json:"matcher,omitempty"`
+	Outputs           []json.RawMessage `json:"outputs,omitempty"`
+	PermissionResult  map[string]any    `json:"permission_result,omitempty"`
+	UpdatedInput      json.RawMessage   `json:"updated_input,omitempty"`
+	AdditionalContext []json.RawMessage `json:"additional_context,omitempty"`
+	Stop              map[string]any    `json:"stop,omitempty"`
+	UpdatedOutput     json.RawMessage   `json:"updated_output,omitempty"`
+	StartedAt         string            `json:"started_at,omitempty"`
+	EndedAt           string            `json:"ended_at,omitempty"`
+	Extra             Extra             `json:"-"`
+}
+
+// InputMutation records that one of a call's inputs differs from the one before it (AT-089, AT-090).
+type InputMutation struct {
+	SchemaVersion string       `json:"schema_version"`
+	MutationID    MutationID   `json:"mutation_id"`
+	InvocationID  InvocationID `json:"invocation_id"`
+	SourceType    string       `json:"source_type"` // hook, permission_prompt, adapter, migration or runtime
+	SourceRef     string       `json:"source_ref,omitempty"`
+	FromInputRef  string       `json:"from_input_ref,omitempty"`
+	ToInputRef    string       `json:"to_input_ref,omitempty"`
+	ChangedFields []string     `json:"changed_fields,omitempty"`
+	Reason        string       `json:"reason,omitempty"`
+	CreatedAt     string       `json:"created_at"`
+	Extra         Extra        `json:"-"`
+}

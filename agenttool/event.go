@@ -1,0 +1,89 @@
+package agenttool
+
+import "encoding/json"
+
+// EventType is one of the standard's 27 classes of event (AT-350 … AT-376), or an extra of ours under tool.x (X11).
+type EventType string
+
+// The classes that are written today.
+const (
+	EventSurfaceCreated      EventType = "tool.surface.created"
+	EventSurfaceUpdated      EventType = "tool.surface.updated"
+	EventDeferredDiscovered  EventType = "tool.deferred.discovered"
+	EventDeferredLoaded      EventType = "tool.deferred.loaded"
+	EventPlanned             EventType = "tool.invocation.planned"
+	EventSelected            EventType = "tool.invocation.selected"
+	EventArgumentsReady      EventType = "tool.invocation.arguments_ready"
+	EventValidationFailed    EventType = "tool.invocation.validation_failed"
+	EventPermissionRequested EventType = "tool.permission.requested"
+	EventPermissionDecided   EventType = "tool.permission.decided"
+	EventQueued              EventType = "tool.invocation.queued"
+	EventStarted             EventType = "tool.invocation.started"
+	EventProgress            EventType = "tool.invocation.progress"
+	EventResultPersisted     EventType = "tool.result.persisted"
+	EventYielded             EventType = "tool.invocation.yielded"
+	EventSucceeded           EventType = "tool.invocation.succeeded"
+	EventFailed              EventType = "tool.invocation.failed"
+	EventCanceled            EventType = "tool.invocation.canceled"
+	EventTimedOut            EventType = "tool.invocation.timed_out"
+	EventResultCreated       EventType = "tool.result.created"
+
+	EventCancelRequested EventType = "tool.x.cancel_requested"
+	EventSessionOpened   EventType = "tool.x.session.opened"
+	EventSessionClosed   EventType = "tool.x.session.closed"
+	EventJournalGap      EventType = "tool.x.journal.gap"
+)
+
+// Event is one thing that happened. Agent Tool v0.2.0, "tool_event" (AT-018).
+type Event struct {
+	SchemaVersion string            `json:"schema_version"`
+	EventID       EventID           `json:"event_id"`
+	EventType     EventType         `json:"event_type"`
+	Source        string            `json:"source"`
+	Subject       string            `json:"subject,omitempty"`
+	Time          string            `json:"time"`
+	InvocationID  InvocationID      `json:"invocation_id,omitempty"`
+	ToolID        ToolID            `json:"tool_id,omitempty"`
+	Data          json.RawMessage   `json:"data,omitempty"` // a JSON object
+	TraceRefs     []json.RawMessage `json:"trace_refs,omitempty"`
+	Extra         Extra             `json:"-"`
+}
+
+// MarshalJSON writes the record. Data is written byte for byte.
+func (e Event) MarshalJSON() ([]byte, error) {
+	b := make([]byte, 0, 256+len(e.Data))
+	b = append(b, `{"schema_version":`...)
+	b = AppendString(b, e.SchemaVersion)
+	for _, f := range [...]struct{ name, value string }{
+		{"event_id", string(e.EventID)}, {"event_type", string(e.EventType)}, {"source", e.Source}, {"time", e.Time},
+		{"subject", e.Subject}, {"invocation_id", string(e.InvocationID)}, {"tool_id", string(e.ToolID)},
+	} {
+		if f.value == "" && f.name != "event_id" && f.name != "event_type" && f.name != "source" && f.name != "time" {
+			continue
+		}
+		b = append(append(append(b, ',', '"'), f.name...), '"', ':')
+		b = AppendString(b, f.value)
+	}
+	b = append(b, '}')
+	if len(e.Data) > 0 {
+		b = appendField(b, "data", e.Data)
+	}
+	if len(e.TraceRefs) > 0 {
+		refs, err := Encode(e.TraceRefs)
+		if err != nil {
+			return nil, err
+		}
+		b = appendField(b, "trace_refs", refs)
+	}
+	for name, value := range e.Extra {
+		b = appendField(b, name, value)
+	}
+	return b, nil
+}
+
+// UnmarshalJSON reads the record and keeps unknown fields in Extra.
+func (e *Event) UnmarshalJSON(b []byte) (err error) {
+	type plain Event
+	e.Extra, err = decodeRecord(b, (*plain)(e))
+	return err
+}

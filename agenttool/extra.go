@@ -1,0 +1,113 @@
+package agenttool
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Extra holds the JSON fields of a record that this version does not name, by their exact name. Nil means none.
+type Extra map[string]json.RawMessage
+
+// Encode returns v as one line of JSON without escaping <, > and &, which source code is full of.
+func Encode(v any) ([]byte, error) {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
+}
+
+// encodeRecord writes the named fields of a record, then the extra ones in name order.
+func encodeRecord(named any, extra Extra) ([]byte, error) {
+	b, err := Encode(named)
+	if err != nil || len(extra) == 0 {
+		return b, err
+	}
+	names := make([]string, 0, len(extra))
+	for name := range extra {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		b = appendField(b, name, extra[name])
+	}
+	return b, nil
+}
+
+// appendField adds one member to the encoded object b.
+func appendField(b []byte, name string, value []byte) []byte {
+	b = b[:len(b)-1]
+	if len(b) > 1 {
+		b = append(b, ',')
+	}
+	b = AppendString(b, name)
+	b = append(b, ':')
+	b = append(b, value...)
+	return append(b, '}')
+}
+
+// decodeRecord reads the members of data that named has a field for and returns the rest. Names match exactly:
+// "Status" is not "status".
+func decodeRecord(data []byte, named any) (Extra, error) {
+	var members Extra
+	if err := json.Unmarshal(data, &members); err != nil {
+		return nil, err
+	}
+	known := fieldNames(reflect.TypeOf(named).Elem())
+	extra := Extra{}
+	for name, value := range members {
+		if !known[name] {
+			extra[name] = value
+			delete(members, name)
+		}
+	}
+	if len(extra) == 0 {
+		return nil, json.Unmarshal(data, named)
+	}
+	kept, err := json.Marshal(members)
+	if err != nil {
+		return nil, fmt.Errorf("encode named fields: %w", err)
+	}
+	return extra, json.Unmarshal(kept, named)
+}
+
+var fieldNameCache sync.Map // reflect.Type → map[string]bool, a table filled on first use
+
+// fieldNames returns the JSON names of a struct's fields.
+func fieldNames(t reflect.Type) map[string]bool {
+	if cached, ok := fieldNameCache.Load(t); ok {
+		return cached.(map[string]bool)
+	}
+	names := map[string]bool{}
+	for i := range t.NumField() {
+		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		if name != "" && name != "-" {
+			names[name] = true
+		}
+	}
+	fieldNameCache.Store(t, names)
+	return names
+}
+
+// AppendString appends s as a JSON string.
+func AppendString(b []byte, s string) []byte {
+	for i := range len(s) {
+		if c := s[i]; c < 0x20 || c >= 0x7f || c == '"' || c == '\\' {
+			quoted, err := Encode(s)
+			if err != nil {
+				panic("agenttool: a string is always encodable: " + err.Error())
+			}
+			return append(b, quoted...)
+		}
+	}
+	b = append(b, '"')
+	b = append(b, s...)
+	return append(b, '"')
+}

@@ -1,0 +1,68 @@
+package agenttool
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"sync"
+	"time"
+)
+
+// SchemaVersion is the version of the standard that every record written here carries.
+const SchemaVersion = "0.2.0"
+
+// Identifiers of records. The standard leaves their form free; ours are a prefix and 26 characters that sort by time.
+type (
+	InvocationID  string // inv_…
+	ResultID      string // res_…
+	EventID       string // evt_…
+	DecisionID    string // perm_…
+	PersistenceID string // persist_…
+	MutationID    string // mut_…
+	ProgressID    string // prog_…
+	SurfaceID     string // surface_…
+	SessionID     string // ses_…
+	HookID        string // hook_…
+	ToolID        string // toolhost.read, mcp.github.search, …
+)
+
+// Timestamp returns t as the standard's timestamps are written here: RFC 3339, UTC, milliseconds.
+func Timestamp(t time.Time) string {
+	return t.UTC().Format("2006-01-02T15:04:05.000Z")
+}
+
+// IDs makes identifiers: 48 bits of milliseconds, then 80 bits that start at random and count up, in Crockford's
+// base 32. Two processes never agree on the 80 bits; one process never repeats them. The zero value is ready.
+type IDs struct {
+	mu     sync.Mutex
+	seeded bool
+	high   uint16
+	low    uint64
+}
+
+// New returns a fresh identifier with the given prefix, for the moment now.
+func (g *IDs) New(prefix string, now time.Time) string {
+	g.mu.Lock()
+	if !g.seeded {
+		var seed [10]byte
+		_, _ = rand.Read(seed[:]) // never fails: crypto/rand ends the program instead
+		g.high, g.low = binary.BigEndian.Uint16(seed[:2]), binary.BigEndian.Uint64(seed[2:])
+		g.seeded = true
+	}
+	g.low++
+	high, low := g.high, g.low
+	g.mu.Unlock()
+
+	const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+	var out [26]byte
+	ms := uint64(now.UnixMilli())
+	for i := 9; i >= 0; i-- {
+		out[i] = alphabet[ms&31]
+		ms >>= 5
+	}
+	for i := 25; i >= 10; i-- {
+		out[i] = alphabet[low&31]
+		low = low>>5 | uint64(high&31)<<59
+		high >>= 5
+	}
+	return prefix + string(out[:])
+}

@@ -1,0 +1,107 @@
+package agenttool
+
+import "encoding/json"
+
+// ResultStatus is one of the standard's statuses of a result (AT-250 … AT-260).
+type ResultStatus string
+
+// The statuses.
+const (
+	ResultSucceeded        ResultStatus = "succeeded"
+	ResultPartialSucceeded ResultStatus = "partial_succeeded"
+	ResultFailed           ResultStatus = "failed"
+	ResultDenied           ResultStatus = "denied"   // a rule or mode said no
+	ResultRejected         ResultStatus = "rejected" // a person said no, or could not be asked
+	ResultTooLargeStatus   ResultStatus = "too_large"
+	ResultCanceled         ResultStatus = "canceled"
+	ResultTimedOut         ResultStatus = "timed_out"
+	ResultSyntheticError   ResultStatus = "synthetic_error"
+	ResultDiscarded        ResultStatus = "discarded"
+)
+
+// Result is the one terminal result of an invocation.
+//
+// Agent Tool v0.2.0, "tool_result" (AT-015). Content is what the model reads; model_facing_content is written only
+// when that is something else.
+type Result struct {
+	SchemaVersion      string            `json:"schema_version"`
+	ResultID           ResultID          `json:"result_id"`
+	InvocationID       InvocationID      `json:"invocation_id"`
+	Status             ResultStatus      `json:"status"`
+	IsError            bool              `json:"is_error"`
+	Content            []Content         `json:"content"`
+	StructuredContent  json.RawMessage   `json:"structured_content,omitempty"`
+	ModelFacingContent []Content         `json:"model_facing_content,omitempty"`
+	UIFacingSummary    string            `json:"ui_facing_summary,omitempty"`
+	ResourceRefs       []Ref             `json:"resource_refs,omitempty"`
+	ArtifactRefs       []Ref             `json:"artifact_refs,omitempty"`
+	EvidenceRefs       []string          `json:"evidence_refs,omitempty"`
+	PolicyRefs         []string          `json:"policy_refs,omitempty"`
+	TelemetryRefs      []json.RawMessage `json:"telemetry_refs,omitempty"`
+	PersistenceRefs    []string          `json:"persistence_refs,omitempty"`
+	Summary            string            `json:"summary,omitempty"`
+	RedactionState     string            `json:"redaction_state,omitempty"` // none, redacted, partially_redacted, withheld, expired (X20)
+	Error              *Error            `json:"error,omitempty"`
+	CreatedAt          string            `json:"created_at"`
+	AbortReason        string            `json:"abort_reason,omitempty"` // ours: why a canceled or synthetic result ended
+	Extra              Extra             `json:"-"`
+}
+
+// Content is one block of a result (AT-261 … AT-273). Type is text, image, log, diff, resource_link, … and says
+// which other fields mean something.
+type Content struct {
+	Type      string `json:"type"`
+	Text      string `json:"text,omitempty"`
+	Data      string `json:"data,omitempty"` // base64
+	MediaType string `json:"media_type,omitempty"`
+	URI       string `json:"uri,omitempty"`
+	Name      string `json:"name,omitempty"`
+	Diff      string `json:"diff,omitempty"` // unified
+	Extra     Extra  `json:"-"`
+}
+
+// Text returns a text block.
+func Text(s string) Content { return Content{Type: "text", Text: s} }
+
+// Ref says where something can be read again (AT-283).
+type Ref struct {
+	ID        string `json:"id"`
+	URI       string `json:"uri"`
+	MediaType string `json:"media_type,omitempty"`
+	Digest    string `json:"digest,omitempty"` // sha256:…
+	SizeBytes int64  `json:"size_bytes,omitempty"`
+	Access    string `json:"access,omitempty"`   // who can read it: session
+	Relation  string `json:"relation,omitempty"` // what it is to the result: full_output, stdout, …
+}
+
+// Persistence is the decision where a result's payload is kept.
+//
+// Agent Tool v0.2.0, "tool_result_persistence" (AT-016, AT-290 … AT-298).
+type Persistence struct {
+	SchemaVersion     string         `json:"schema_version"`
+	DecisionID        PersistenceID  `json:"decision_id"`
+	InvocationID      InvocationID   `json:"invocation_id"`
+	ResultID          ResultID       `json:"result_id,omitempty"`
+	Strategy          Strategy       `json:"strategy"`
+	Threshold         map[string]any `json:"threshold,omitempty"`
+	OriginalSizeBytes int64          `json:"original_size_bytes"`
+	PreviewSizeBytes  int64          `json:"preview_size_bytes,omitempty"`
+	PersistedRef      *Ref           `json:"persisted_ref,omitempty"`
+	RedactionState    string         `json:"redaction_state,omitempty"`
+	Reason            string         `json:"reason,omitempty"`
+	CreatedAt         string         `json:"created_at"`
+	Extra             Extra          `json:"-"`
+}
+
+// Strategy is what happens to a result's payload.
+type Strategy string
+
+// The strategies.
+const (
+	Inline            Strategy = "inline"
+	PreviewAndPersist Strategy = "preview_and_persist"
+	RefOnly           Strategy = "ref_only"
+	Redact            Strategy = "redact"
+	DropWithReason    Strategy = "drop_with_reason"
+	NeverPersist      Strategy = "never_persist"
+)

@@ -1,0 +1,12 @@
+package workspace
+
+import "golang.org/x/sys/unix"
+
+// openat2 opens name with links forbidden and, when beneath is set, with the kernel holding it below dirfd.
+func openat2(dirfd int, name string, flags int, beneath bool) (int, error) {
+	how := unix.OpenHow{Flags: uint64(flags) | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS}
+	if beneath {
+		how.Resolve |= unix.RESOLVE_BENEATH
+	}
+	return unix.Openat2(dirfd, name, &how)
+}

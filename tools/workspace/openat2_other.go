@@ -1,0 +1,8 @@
+//go:build !linux
+
+package workspace
+
+import "syscall"
+
+// openat2 is Linux's own: elsewhere each component is opened by itself.
+func openat2(int, string, int, bool) (int, error) { return -1, syscall.ENOSYS }

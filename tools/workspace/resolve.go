@@ -1,0 +1,57 @@
+package workspace
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// maxLinks is the number of symbolic links that one resolution follows, as in the kernel.
+const maxLinks = 40
+
+// resolve follows every link of the absolute path, as the kernel would, and returns a clean path without links.
+// Names that do not exist are kept from the first missing one on.
+func resolve(path string) (string, error) {
+	resolved, links := "/", 0
+	pending := strings.Split(path, "/")
+	for len(pending) > 0 {
+		name := pending[0]
+		pending = pending[1:]
+		switch name {
+		case "", ".":
+			continue
+		case "..":
+			resolved = filepath.Dir(resolved)
+			continue
+		}
+		next := filepath.Join(resolved, name)
+		info, err := os.Lstat(next)
+		switch {
+		case errors.Is(err, os.ErrNotExist):
+			if slices.Contains(pending, "..") {
+				return "", &os.PathError{Op: "resolve", Path: path, Err: syscall.ENOENT}
+			}
+			return filepath.Join(next, filepath.Join(pending...)), nil
+		case err != nil:
+			return "", err
+		case info.Mode()&os.ModeSymlink == 0:
+			resolved = next
+			continue
+		}
+		if links++; links > maxLinks {
+			return "", &os.PathError{Op: "resolve", Path: path, Err: syscall.ELOOP}
+		}
+		target, err := os.Readlink(next)
+		if err != nil {
+			return "", err
+		}
+		if filepath.IsAbs(target) {
+			resolved = "/"
+		}
+		pending = append(strings.Split(target, "/"), pending...)
+	}
+	return resolved, nil
+}

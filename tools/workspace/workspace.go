@@ -1,0 +1,293 @@
+// Package workspace resolves the paths that calls name and opens them so that what was resolved is what is opened.
+//
+// A path is looked at twice. Locate follows its links once, before anything is decided, and writes down where it
+// leads and which root holds that place. Everything after the decision opens that place with links forbidden, by
+// descriptor below the root where there is one: a link that somebody planted in between is an error, never a detour.
+//
+//	w, err := workspace.Open([]string{"/home/me/project"})
+//	p, err := workspace.Path(scope, "src/main.go")  // pure
+//	err = w.Locate(&p)                              // p.Resolved, p.Root
+//	f, err := w.OpenFile(p)                         // regular files only
+//
+// Containment is decided by whole path components of the resolved path and held by the kernel (openat2 with
+// RESOLVE_BENEATH and RESOLVE_NO_SYMLINKS; where that is missing, one openat with O_NOFOLLOW for each component).
+package workspace
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"toolhost/agenttool"
+)
+
+// Workspace is a set of open roots. It is safe for use by several goroutines.
+type Workspace struct {
+	roots   []root
+	private []string
+}
+
+type root struct {
+	path string // absolute, without links
+	dir  *Dir
+}
+
+// Open opens dirs as roots, the first being the workspace itself. Nothing below the private directories is ever
+// opened; they need not exist yet.
+func Open(dirs []string, private ...string) (*Workspace, error) {
+	w := &Workspace{}
+	for _, d := range dirs {
+		r, err := openRoot(d)
+		if err != nil {
+			w.Close()
+			return nil, err
+		}
+		w.roots = append(w.roots, r)
+	}
+	for _, p := range private {
+		resolved, err := resolve(p)
+		if err != nil {
+			w.Close()
+			return nil, fmt.Errorf("private directory %s: %w", p, err)
+		}
+		w.private = append(w.private, resolved)
+	}
+	return w, nil
+}
+
+func openRoot(name string) (root, error) {
+	abs, err := filepath.Abs(name)
+	if err != nil {
+		return root{}, fmt.Errorf("workspace root %s: %w", name, err)
+	}
+	resolved, err := resolve(abs)
+	if err != nil {
+		return root{}, fmt.Errorf("workspace root %s: %w", name, err)
+	}
+	info, err := os.Stat(resolved)
+	if err != nil {
+		return root{}, fmt.Errorf("workspace root %s: %w", name, errors.Unwrap(err))
+	}
+	if !info.IsDir() {
+		return root{}, fmt.Errorf("workspace root %s: not a directory", name)
+	}
+	f, err := os.Open(resolved)
+	if err != nil {
+		return root{}, fmt.Errorf("workspace root %s: %w", name, errors.Unwrap(err))
+	}
+	return root{path: resolved, dir: &Dir{f: f}}, nil
+}
+
+// Close closes the roots.
+func (w *Workspace) Close() {
+	for _, r := range w.roots {
+		r.dir.Close()
+	}
+}
+
+// Roots returns the roots with all links resolved, the workspace first.
+func (w *Workspace) Roots() []string {
+	paths := make([]string, len(w.roots))
+	for i, r := range w.roots {
+		paths[i] = r.path
+	}
+	return paths
+}
+
+// Path returns the path that spelling means in scope: ~ and ~/x are below the home directory, other relative paths
+// below scope.Dir. It does no IO. Its errors are of class invalid_arguments.
+func Path(scope agenttool.Scope, spelling string) (agenttool.Path, error) {
+	p := agenttool.Path{Spelling: spelling}
+	switch {
+	case spelling == "":
+		return p, agenttool.Failure(agenttool.InvalidArguments, "empty_path", "the path is empty: name a file or directory")
+	case strings.ContainsRune(spelling, 0):
+		return p, agenttool.Failure(agenttool.InvalidArguments, "bad_path",
+			fmt.Sprintf("path %q holds a NUL byte: no file can have that name", spelling))
+	case filepath.IsAbs(spelling):
+		p.Absolute = spelling
+	case (spelling == "~" || strings.HasPrefix(spelling, "~/")) && scope.Home != "":
+		p.Absolute = scope.Home + spelling[1:]
+	default: // not cleaned: "link/.." is not "."
+		p.Absolute = strings.TrimSuffix(scope.Dir, "/") + "/" + spelling
+	}
+	return p, nil
+}
+
+// Locate follows the links of p.Absolute and fills Resolved and Root. What does not exist yet is resolved up to its
+// deepest existing parent. Errors are of class invalid_arguments.
+func (w *Workspace) Locate(p *agenttool.Path) error {
+	resolved, err := resolve(p.Absolute)
+	if err != nil {
+		return pathError("path_unresolvable", p.Spelling, err)
+	}
+	p.Resolved, p.Root = resolved, ""
+	if r := w.rootOf(resolved); r != nil {
+		p.Root = r.path
+	}
+	return nil
+}
+
+// Private reports whether the resolved path lies in a directory that calls never see.
+func (w *Workspace) Private(resolved string) bool {
+	for _, dir := range w.private {
+		if Within(dir, resolved) {
+			return true
+		}
+	}
+	return false
+}
+
+// Within reports whether path is dir or below it. Both are resolved paths.
+func Within(dir, path string) bool {
+	if dir == "/" || dir == path {
+		return true
+	}
+	return len(path) > len(dir) && path[len(dir)] == '/' && path[:len(dir)] == dir
+}
+
+// rootOf returns the innermost root that holds the resolved path, or nil.
+func (w *Workspace) rootOf(resolved string) *root {
+	var best *root
+	for i := range w.roots {
+		r := &w.roots[i]
+		if Within(r.path, resolved) && (best == nil || len(r.path) > len(best.path)) {
+			best = r
+		}
+	}
+	return best
+}
+
+// OpenFile opens a located path for reading. It never blocks on a FIFO or device: what is not a regular file is an
+// error, of class invalid_arguments.
+func (w *Workspace) OpenFile(p agenttool.Path) (*os.File, error) {
+	f, err := w.open(p, os.O_RDONLY|syscall.O_NONBLOCK)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = agenttool.Failure(agenttool.InvalidArguments, "not_a_file",
+			fmt.Sprintf("%s is %s, not a regular file", p.Spelling, kind(info.Mode())))
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// OpenDir opens a located directory.
+func (w *Workspace) OpenDir(p agenttool.Path) (*Dir, error) {
+	f, err := w.open(p, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NONBLOCK)
+	if err != nil {
+		return nil, err
+	}
+	return &Dir{f: f}, nil
+}
+
+// Parent opens the directory that holds a located path and returns the path's last name. With create, directories
+// that are missing are made, mode 0777 less the umask.
+func (w *Workspace) Parent(p agenttool.Path, create bool) (*Dir, string, error) {
+	if p.Resolved == "/" || p.Resolved == p.Root {
+		return nil, "", agenttool.Failure(agenttool.InvalidArguments, "not_a_file",
+			fmt.Sprintf("%s is a directory, not a regular file", p.Spelling))
+	}
+	up := p
+	up.Resolved = filepath.Dir(p.Resolved)
+	dir, err := w.OpenDir(up)
+	if err == nil || !create || !errors.Is(err, os.ErrNotExist) {
+		return dir, filepath.Base(p.Resolved), err
+	}
+	above, name, err := w.Parent(up, true)
+	if err != nil {
+		return nil, "", err
+	}
+	defer above.Close()
+	if err := above.Mkdir(name, 0o777); err != nil && !errors.Is(err, os.ErrExist) {
+		return nil, "", pathError("mkdir_failed", up.Resolved, err)
+	}
+	dir, err = w.OpenDir(up)
+	return dir, filepath.Base(p.Resolved), err
+}
+
+// open opens the place that p was resolved to, with no link on the way.
+func (w *Workspace) open(p agenttool.Path, flags int) (*os.File, error) {
+	if p.Resolved == "" {
+		return nil, fmt.Errorf("open %s: path was never located (this is a bug in toolhost)", p.Spelling)
+	}
+	if w.Private(p.Resolved) {
+		return nil, agenttool.Failure(agenttool.PermissionDenied, "private_path",
+			p.Spelling+" is toolhost's own state: results are read by reference, with agenttool/read_result")
+	}
+	base, rel := &Dir{}, p.Resolved
+	if r := w.rootOf(p.Resolved); r != nil {
+		base, rel = r.dir, relative(r.path, p.Resolved)
+	}
+	f, err := base.beneath(rel, flags)
+	if err != nil {
+		return nil, pathError("open_failed", p.Spelling, err)
+	}
+	return f, nil
+}
+
+// relative returns path below dir, "." for dir itself.
+func relative(dir, path string) string {
+	if path == dir {
+		return "."
+	}
+	return strings.TrimPrefix(path[len(dir):], "/")
+}
+
+// pathError turns a failed system call into the error that a model can act on.
+func pathError(code, name string, err error) error {
+	class := agenttool.ExecutionFailed
+	message := fmt.Sprintf("%s: %v", name, reason(err))
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		class, code = agenttool.InvalidArguments, "not_found"
+		message = name + " does not exist"
+	case errors.Is(err, syscall.ENOTDIR):
+		class, code = agenttool.InvalidArguments, "not_a_directory"
+		message = name + ": a part of the path is not a directory"
+	case errors.Is(err, syscall.ELOOP):
+		class, code = agenttool.PolicyBlocked, "path_changed"
+		message = name + ": too many links, or a link was put in its way after it was resolved; nothing was opened"
+	case errors.Is(err, syscall.ENAMETOOLONG):
+		class, code = agenttool.InvalidArguments, "bad_path"
+		message = name + ": the name is too long for the file system"
+	case errors.Is(err, os.ErrPermission):
+		code = "permission"
+		message = name + ": the file system's permissions do not allow it"
+	}
+	return agenttool.Failure(class, code, message).Because(err)
+}
+
+// reason strips the call and path that os errors repeat.
+func reason(err error) error {
+	var pe *os.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}
+
+// kind names what a file is.
+func kind(m os.FileMode) string {
+	switch {
+	case m.IsDir():
+		return "a directory"
+	case m&os.ModeNamedPipe != 0:
+		return "a FIFO"
+	case m&os.ModeSocket != 0:
+		return "a socket"
+	case m&os.ModeDevice != 0:
+		return "a device"
+	case m&os.ModeSymlink != 0:
+		return "a symbolic link"
+	}
+	return "something else"
+}
