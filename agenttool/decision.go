@@ -47,6 +47,7 @@ type DecisionReason struct {
 	Type    string `json:"type"`
 	Detail  string `json:"detail"`             // a sentence for a person
 	RuleRef string `json:"rule_ref,omitempty"` // also in rule_refs (X12)
+	Extra   Extra  `json:"-"`
 }
 
 // SuggestedUpdate is a change of the rules that would have decided the call. It is no decision until somebody
@@ -56,6 +57,7 @@ type SuggestedUpdate struct {
 	Destination string   `json:"destination"` // a rule source, such as session
 	Behavior    Behavior `json:"behavior"`
 	Rules       []string `json:"rules"`
+	Extra       Extra    `json:"-"`
 }
 
 // Hook records one run of a hook. Agent Tool v0.2.0, "tool_hook" (AT-010).

@@ -1,6 +1,9 @@
 package agenttool
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"reflect"
+)
 
 // EventType is one of the standard's 27 classes of event (AT-350 … AT-376), or an extra of ours under tool.x (X11).
 type EventType string
@@ -75,10 +78,7 @@ func (e Event) MarshalJSON() ([]byte, error) {
 		}
 		b = appendField(b, "trace_refs", refs)
 	}
-	for name, value := range e.Extra {
-		b = appendField(b, name, value)
-	}
-	return b, nil
+	return appendExtra(b, reflect.TypeFor[Event](), e.Extra), nil
 }
 
 // UnmarshalJSON reads the record and keeps unknown fields in Extra.

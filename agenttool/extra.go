@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -27,21 +28,28 @@ func Encode(v any) ([]byte, error) {
 // encodeRecord writes the named fields of a record, then the extra ones in name order.
 func encodeRecord(named any, extra Extra) ([]byte, error) {
 	b, err := Encode(named)
-	if err != nil || len(extra) == 0 {
-		return b, err
+	if err != nil {
+		return nil, err
 	}
-	names := make([]string, 0, len(extra))
-	for name := range extra {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		b = appendField(b, name, extra[name])
-	}
-	return b, nil
+	return appendExtra(b, reflect.TypeOf(named), extra), nil
 }
 
-// appendField adds one member to the encoded object b.
+// appendExtra adds the extra fields to the encoded object b in name order. One that bears the name of a field of
+// the record type is left out: an object with a name twice means different things to different readers.
+func appendExtra(b []byte, record reflect.Type, extra Extra) []byte {
+	if len(extra) == 0 {
+		return b
+	}
+	known := fieldNames(record)
+	for _, name := range slices.Sorted(maps.Keys(extra)) {
+		if !known[name] {
+			b = appendField(b, name, extra[name])
+		}
+	}
+	return b
+}
+
+// appendField adds one member to the encoded object b; no value is null.
 func appendField(b []byte, name string, value []byte) []byte {
 	b = b[:len(b)-1]
 	if len(b) > 1 {
@@ -49,6 +57,9 @@ func appendField(b []byte, name string, value []byte) []byte {
 	}
 	b = AppendString(b, name)
 	b = append(b, ':')
+	if len(value) == 0 {
+		value = []byte("null")
+	}
 	b = append(b, value...)
 	return append(b, '}')
 }
@@ -69,13 +80,21 @@ func decodeRecord(data []byte, named any) (Extra, error) {
 		}
 	}
 	if len(extra) == 0 {
-		return nil, json.Unmarshal(data, named)
+		return nil, unmarshalExact(data, named)
 	}
 	kept, err := json.Marshal(members)
 	if err != nil {
 		return nil, fmt.Errorf("encode named fields: %w", err)
 	}
-	return extra, json.Unmarshal(kept, named)
+	return extra, unmarshalExact(kept, named)
+}
+
+// unmarshalExact decodes data and keeps each number of an untyped field as it is spelt, as a json.Number: a float64
+// would round a large one.
+func unmarshalExact(data []byte, v any) error {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	return dec.Decode(v)
 }
 
 var fieldNameCache sync.Map // reflect.Type → map[string]bool, a table filled on first use

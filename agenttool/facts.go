@@ -18,7 +18,13 @@ const (
 
 var factNames = [...]string{Unknown: "unknown", Yes: "yes", No: "no"}
 
-func (f Fact) String() string { return factNames[f] }
+// String returns "unknown", "yes" or "no". A value that is none of the three is unknown.
+func (f Fact) String() string {
+	if int(f) >= len(factNames) {
+		f = Unknown
+	}
+	return factNames[f]
+}
 
 // Known returns Yes or No.
 func Known(b bool) Fact {
@@ -29,10 +35,14 @@ func Known(b bool) Fact {
 }
 
 // MarshalJSON writes "unknown", "yes" or "no".
-func (f Fact) MarshalJSON() ([]byte, error) { return []byte(`"` + factNames[f] + `"`), nil }
+func (f Fact) MarshalJSON() ([]byte, error) { return []byte(`"` + f.String() + `"`), nil }
 
-// UnmarshalJSON reads what MarshalJSON writes.
+// UnmarshalJSON reads what MarshalJSON writes; null is unknown. After an error the fact is unknown, whatever it was.
 func (f *Fact) UnmarshalJSON(b []byte) error {
+	*f = Unknown
+	if string(b) == "null" {
+		return nil
+	}
 	var s string
 	if err := json.Unmarshal(b, &s); err != nil {
 		return err
@@ -75,6 +85,15 @@ type Path struct {
 	Absolute string `json:"absolute"`           // joined with the directory that it is relative to, not cleaned
 	Resolved string `json:"resolved,omitempty"` // all links followed; empty until the host has located it
 	Root     string `json:"root,omitempty"`     // the workspace root that holds Resolved; empty when none does
+	Private  bool   `json:"private,omitempty"`  // Resolved is toolhost's own state, which no call may touch
+}
+
+// Within reports whether path is dir or lies below it, by whole components. Both are absolute and clean.
+func Within(dir, path string) bool {
+	if dir == "/" || dir == path {
+		return true
+	}
+	return len(path) > len(dir) && path[len(dir)] == '/' && path[:len(dir)] == dir
 }
 
 // Lock is a resource that a call needs while it runs. A path covers everything below it.

@@ -35,11 +35,13 @@ func Timestamp(t time.Time) string {
 type IDs struct {
 	mu     sync.Mutex
 	seeded bool
+	last   int64 // the latest moment used, milliseconds
 	high   uint16
 	low    uint64
 }
 
-// New returns a fresh identifier with the given prefix, for the moment now.
+// New returns a fresh identifier with the given prefix, for the moment now. With one prefix it sorts after every
+// identifier returned before: a clock that is set back does not take the order with it.
 func (g *IDs) New(prefix string, now time.Time) string {
 	g.mu.Lock()
 	if !g.seeded {
@@ -48,13 +50,15 @@ func (g *IDs) New(prefix string, now time.Time) string {
 		g.high, g.low = binary.BigEndian.Uint16(seed[:2]), binary.BigEndian.Uint64(seed[2:])
 		g.seeded = true
 	}
-	g.low++
-	high, low := g.high, g.low
+	if g.low++; g.low == 0 {
+		g.high++
+	}
+	g.last = max(g.last, now.UnixMilli())
+	ms, high, low := uint64(g.last), g.high, g.low
 	g.mu.Unlock()
 
 	const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 	var out [26]byte
-	ms := uint64(now.UnixMilli())
 	for i := 9; i >= 0; i-- {
 		out[i] = alphabet[ms&31]
 		ms >>= 5

@@ -2,6 +2,8 @@ package agenttool
 
 import (
 	"encoding/json"
+	"maps"
+	"reflect"
 	"slices"
 )
 
@@ -98,6 +100,7 @@ type Transition struct {
 	Status InvocationStatus `json:"status"`
 	At     string           `json:"at"`
 	Reason string           `json:"reason,omitempty"`
+	Extra  Extra            `json:"-"`
 }
 
 // PhaseTiming is how long a phase took and how it ended.
@@ -106,6 +109,7 @@ type PhaseTiming struct {
 	StartedAt  string `json:"started_at"`
 	DurationUS int64  `json:"duration_us"`       // microseconds
 	Outcome    string `json:"outcome,omitempty"` // empty: it passed; else the error code
+	Extra      Extra  `json:"-"`
 }
 
 // SchedulerFacts are the per-call facts of the scheduler (AT-190 … AT-201, X17).
@@ -119,17 +123,28 @@ type SchedulerFacts struct {
 	ContextModifierPolicy    string `json:"context_modifier_policy"`
 	ResourceLocks            []Lock `json:"resource_locks,omitempty"`
 	WaitedUS                 int64  `json:"waited_us"` // microseconds between queued and executing
+	Extra                    Extra  `json:"-"`
 }
 
 // MarshalJSON writes the record. ModelInput is written byte for byte; callers that compose JSON from it keep that
 // by appending the returned bytes, since encoding/json compacts what it nests.
 func (r Invocation) MarshalJSON() ([]byte, error) {
 	type plain Invocation
-	b, err := encodeRecord(plain(r), r.Extra)
-	if err == nil && len(r.ModelInput) > 0 {
-		b = appendField(b, "model_input", r.ModelInput)
+	named := plain(r)
+	named.StatusTransitions, named.Phases = nil, nil
+	b, err := Encode(named)
+	if err != nil {
+		return nil, err
 	}
-	return b, err
+	b = appendTimeline(b, "status_transitions", r.StatusTransitions)
+	b = appendTimeline(b, "phases", r.Phases)
+	extra := r.Extra
+	if len(r.ModelInput) > 0 {
+		b = appendField(b, "model_input", r.ModelInput)
+		extra = maps.Clone(extra)
+		delete(extra, "model_input")
+	}
+	return appendExtra(b, reflect.TypeFor[Invocation](), extra), nil
 }
 
 // UnmarshalJSON reads the record and keeps unknown fields in Extra.

@@ -72,6 +72,7 @@ type Ref struct {
 	SizeBytes int64  `json:"size_bytes,omitempty"`
 	Access    string `json:"access,omitempty"`   // who can read it: session
 	Relation  string `json:"relation,omitempty"` // what it is to the result: full_output, stdout, …
+	Extra     Extra  `json:"-"`
 }
 
 // Persistence is the decision where a result's payload is kept.

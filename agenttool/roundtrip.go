@@ -136,6 +136,9 @@ func (r *DeferredTool) UnmarshalJSON(b []byte) (err error) {
 // MarshalJSON writes the record with its Extra fields.
 func (r SearchResult) MarshalJSON() ([]byte, error) {
 	type plain SearchResult
+	if r.Matches == nil {
+		r.Matches = []SearchMatch{} // "nothing matched" is machine-readable (AT-220)
+	}
 	return encodeRecord(plain(r), r.Extra)
 }
 
@@ -214,6 +217,9 @@ func (r *Progress) UnmarshalJSON(b []byte) (err error) {
 // MarshalJSON writes the record with its Extra fields.
 func (r Result) MarshalJSON() ([]byte, error) {
 	type plain Result
+	if r.Content == nil {
+		r.Content = []Content{} // null is not a list of blocks
+	}
 	return encodeRecord(plain(r), r.Extra)
 }
 
@@ -246,6 +252,87 @@ func (r Persistence) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON reads the record and keeps unknown fields in Extra.
 func (r *Persistence) UnmarshalJSON(b []byte) (err error) {
 	type plain Persistence
+	r.Extra, err = decodeRecord(b, (*plain)(r))
+	return err
+}
+
+// MarshalJSON writes the record with its Extra fields.
+func (r DecisionReason) MarshalJSON() ([]byte, error) {
+	type plain DecisionReason
+	return encodeRecord(plain(r), r.Extra)
+}
+
+// UnmarshalJSON reads the record and keeps unknown fields in Extra.
+func (r *DecisionReason) UnmarshalJSON(b []byte) (err error) {
+	type plain DecisionReason
+	r.Extra, err = decodeRecord(b, (*plain)(r))
+	return err
+}
+
+// MarshalJSON writes the record with its Extra fields.
+func (r SuggestedUpdate) MarshalJSON() ([]byte, error) {
+	type plain SuggestedUpdate
+	if r.Rules == nil {
+		r.Rules = []string{}
+	}
+	return encodeRecord(plain(r), r.Extra)
+}
+
+// UnmarshalJSON reads the record and keeps unknown fields in Extra.
+func (r *SuggestedUpdate) UnmarshalJSON(b []byte) (err error) {
+	type plain SuggestedUpdate
+	r.Extra, err = decodeRecord(b, (*plain)(r))
+	return err
+}
+
+// MarshalJSON writes the record with its Extra fields.
+func (r Ref) MarshalJSON() ([]byte, error) {
+	type plain Ref
+	return encodeRecord(plain(r), r.Extra)
+}
+
+// UnmarshalJSON reads the record and keeps unknown fields in Extra.
+func (r *Ref) UnmarshalJSON(b []byte) (err error) {
+	type plain Ref
+	r.Extra, err = decodeRecord(b, (*plain)(r))
+	return err
+}
+
+// MarshalJSON writes the record with its Extra fields.
+func (r BlockedTool) MarshalJSON() ([]byte, error) {
+	type plain BlockedTool
+	return encodeRecord(plain(r), r.Extra)
+}
+
+// UnmarshalJSON reads the record and keeps unknown fields in Extra.
+func (r *BlockedTool) UnmarshalJSON(b []byte) (err error) {
+	type plain BlockedTool
+	r.Extra, err = decodeRecord(b, (*plain)(r))
+	return err
+}
+
+// MarshalJSON writes the record with its Extra fields.
+func (r SearchMatch) MarshalJSON() ([]byte, error) {
+	type plain SearchMatch
+	return encodeRecord(plain(r), r.Extra)
+}
+
+// UnmarshalJSON reads the record and keeps unknown fields in Extra.
+func (r *SearchMatch) UnmarshalJSON(b []byte) (err error) {
+	type plain SearchMatch
+	r.Extra, err = decodeRecord(b, (*plain)(r))
+	return err
+}
+
+// MarshalJSON writes the record with its Extra fields.
+func (r SchedulerFacts) MarshalJSON() ([]byte, error) {
+	type plain SchedulerFacts
+	return encodeRecord(plain(r), r.Extra)
+}
+
+// UnmarshalJSON reads the record and keeps unknown fields in Extra.
+func (r *SchedulerFacts) UnmarshalJSON(b []byte) (err error) {
+	type plain SchedulerFacts
 	r.Extra, err = decodeRecord(b, (*plain)(r))
 	return err
 }

@@ -30,6 +30,7 @@ type BlockedTool struct {
 	ToolID ToolID `json:"tool_id"`
 	Reason string `json:"reason"` // policy_blocked, setup_required, feature_disabled, …
 	Detail string `json:"detail,omitempty"`
+	Extra  Extra  `json:"-"`
 }
 
 // DeferredTool is a tool whose schema is not sent until somebody looks for it.
@@ -72,4 +73,5 @@ type SearchMatch struct {
 	LoadingState string  `json:"loading_state"`
 	Score        float64 `json:"score"` // 0 … 1
 	Reason       string  `json:"reason"`
+	Extra        Extra   `json:"-"`
 }

@@ -1,0 +1,282 @@
+package agenttool_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"toolhost/agenttool"
+)
+
+// objects are the 19 core objects of the standard (AT-001 … AT-019), input_mutation and tool_search_result.
+func objects() []any {
+	return []any{
+		&agenttool.Declaration{}, &agenttool.Interface{}, &agenttool.Surface{}, &agenttool.Namespace{},
+		&agenttool.InputContract{}, &agenttool.OutputContract{}, &agenttool.ExecutionProfile{},
+		&agenttool.PermissionProfile{},
+		&agenttool.Decision{}, &agenttool.Hook{}, &agenttool.Invocation{}, &agenttool.SchedulerPolicy{},
+		&agenttool.DeferredTool{}, &agenttool.Progress{}, &agenttool.Result{}, &agenttool.Persistence{},
+		&agenttool.Error{},
+		&agenttool.Event{}, &agenttool.ExternalMapping{}, &agenttool.InputMutation{}, &agenttool.SearchResult{},
+	}
+}
+
+// fill gives every field of v a value that is not its zero.
+func fill(v reflect.Value) {
+	if !v.CanSet() || v.Type() == reflect.TypeFor[agenttool.Extra]() {
+		return
+	}
+	if v.Type() == reflect.TypeFor[json.RawMessage]() {
+		v.SetBytes([]byte(`{"raw":[1.0,9007199254740993]}`))
+		return
+	}
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString("<text> & é")
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Int, reflect.Int64:
+		v.SetInt(9007199254740993) // no float64 holds it
+	case reflect.Uint8:
+		v.SetUint(uint64(agenttool.Yes))
+	case reflect.Float64:
+		v.SetFloat(33.25)
+	case reflect.Interface:
+		v.Set(reflect.ValueOf(map[string]any{"any": json.Number("9007199254740993")}))
+	case reflect.Map:
+		v.Set(reflect.ValueOf(map[string]any{"any": json.Number("9007199254740993")}))
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(v.Elem())
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
+		for i := range 2 {
+			fill(v.Index(i))
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			fill(v.Field(i))
+		}
+	}
+}
+
+// addUnknown puts a field that no version names into every object below v, save where toolhost's own facts are: the
+// standard has no such records.
+func addUnknown(v any, depth int) int {
+	added := 0
+	switch v := v.(type) {
+	case map[string]any:
+		for name, member := range v {
+			if name != "facts" && name != "resource_locks" {
+				added += addUnknown(member, depth+1)
+			}
+		}
+		v[fmt.Sprintf("x_new_%d", depth)] = map[string]any{"deep": []any{json.Number("1e2"), nil, "<&>"}}
+		added++
+	case []any:
+		for _, item := range v {
+			added += addUnknown(item, depth+1)
+		}
+	}
+	return added
+}
+
+func decode(t testing.TB, b []byte) any {
+	t.Helper()
+	dec := json.NewDecoder(bytes.NewReader(b))
+	dec.UseNumber()
+	var v any
+	if err := dec.Decode(&v); err != nil {
+		t.Fatalf("%v in %s", err, b)
+	}
+	return v
+}
+
+func encode(t testing.TB, v any) []byte {
+	t.Helper()
+	b, err := agenttool.Encode(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// AT-035, AT-381
+func TestRoundTripKeepsUnknownFields(t *testing.T) {
+	for _, object := range objects() {
+		typ := reflect.TypeOf(object).Elem()
+		t.Run(typ.Name(), func(t *testing.T) {
+			fill(reflect.ValueOf(object).Elem())
+			if inv, ok := object.(*agenttool.Invocation); ok {
+				inv.ModelInput = json.RawMessage(`{"in":1}`)
+			}
+			want := decode(t, encode(t, object))
+			if known := len(want.(map[string]any)); known < typ.NumField()-2 {
+				t.Fatalf("%d of %d fields were written", known, typ.NumField())
+			}
+			addUnknown(want, 0)
+			again := reflect.New(typ).Interface()
+			if err := json.Unmarshal(encode(t, want), again); err != nil {
+				t.Fatal(err)
+			}
+			if got := decode(t, encode(t, again)); !reflect.DeepEqual(got, want) {
+				t.Errorf("got  %s\nwant %s", encode(t, got), encode(t, want))
+			}
+		})
+	}
+}
+
+// The bytes are the same each time, with unknown fields in name order.
+func TestEncodingIsDeterministic(t *testing.T) {
+	for _, object := range objects() {
+		v := reflect.ValueOf(object).Elem()
+		fill(v)
+		extra := agenttool.Extra{}
+		for i := range 20 {
+			extra[fmt.Sprintf("x%02d", i)] = json.RawMessage("1")
+		}
+		v.FieldByName("Extra").Set(reflect.ValueOf(extra))
+		want := encode(t, object)
+		for range 20 {
+			if got := encode(t, object); !bytes.Equal(got, want) {
+				t.Fatalf("%T: got  %s\nwant %s", object, got, want)
+			}
+		}
+		if i, j := bytes.Index(want, []byte(`"x00"`)), bytes.Index(want, []byte(`"x19"`)); i < 0 || j < i {
+			t.Errorf("%T: unknown fields out of order: %s", object, want)
+		}
+	}
+}
+
+// Go's decoder takes "Status" for "status"; the standard does not.
+func TestNamesMatchExactly(t *testing.T) {
+	for _, tt := range []struct {
+		name, json, kept string
+		into             any
+		zero             func(any) bool
+	}{
+		{"invocation", `{"Status":"running"}`, `"Status":`, &agenttool.Invocation{},
+			func(v any) bool { return v.(*agenttool.Invocation).Status == "" }},
+		{"result", `{"IS_ERROR":true}`, `"IS_ERROR":`, &agenttool.Result{},
+			func(v any) bool { return !v.(*agenttool.Result).IsError }},
+		{"decision", `{"Behavior":"allow"}`, `"Behavior":`, &agenttool.Decision{},
+			func(v any) bool { return v.(*agenttool.Decision).Behavior == "" }},
+		{"event", `{"Event_Type":"tool.declared"}`, `"Event_Type":`, &agenttool.Event{},
+			func(v any) bool { return v.(*agenttool.Event).EventType == "" }},
+		{"nested", `{"status_transitions":[{"Status":"running"}]}`, `"Status":`, &agenttool.Invocation{},
+			func(v any) bool { return v.(*agenttool.Invocation).StatusTransitions[0].Status == "" }},
+		{"model input", `{"Model_Input":{}}`, `"Model_Input":`, &agenttool.Invocation{},
+			func(v any) bool { return v.(*agenttool.Invocation).ModelInput == nil }},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if err := json.Unmarshal([]byte(tt.json), tt.into); err != nil {
+				t.Fatal(err)
+			}
+			if !tt.zero(tt.into) {
+				t.Errorf("%s set a field", tt.json)
+			}
+			if got := encode(t, tt.into); !strings.Contains(string(got), tt.kept) {
+				t.Errorf("%s was not kept: %s", tt.kept, got)
+			}
+		})
+	}
+}
+
+// An unknown field that bears the name of a known one is never written: the object would have that name twice.
+func TestExtraDoesNotShadow(t *testing.T) {
+	extra := agenttool.Extra{"schema_version": json.RawMessage(`"9"`), "status": json.RawMessage(`"x"`),
+		"model_input": json.RawMessage(`1`),
+		"event_type":  json.RawMessage(`"x"`), "at": json.RawMessage(`"x"`), "empty": nil}
+	for _, tt := range []struct {
+		record any
+		name   string
+	}{
+		{agenttool.Result{Extra: extra}, "schema_version"}, {agenttool.Result{Extra: extra}, "status"},
+		{agenttool.Event{Extra: extra}, "event_type"}, {agenttool.Transition{Extra: extra}, "at"},
+		{agenttool.Invocation{ModelInput: json.RawMessage(`{}`), Extra: extra}, "model_input"},
+	} {
+		b := encode(t, tt.record)
+		if n := bytes.Count(b, []byte(`"`+tt.name+`":`)); n != 1 {
+			t.Errorf("%T: %s stands %d times in %s", tt.record, tt.name, n, b)
+		}
+		if !bytes.Contains(b, []byte(`"empty":null`)) {
+			t.Errorf("%T: a field without a value: %s", tt.record, b)
+		}
+	}
+}
+
+// AT-084
+func TestModelInputIsKeptByteForByte(t *testing.T) {
+	for _, input := range []string{
+		`{ "path" :  "a" }`, "{\"path\":\t\"<&>\"}", `{"n": 1.0, "m": 1e2, "big": 12345678901234567890}`,
+		`{"é":"\u00e9\/"}`, `[ ]`, `" "`, `null`,
+	} {
+		var inv agenttool.Invocation
+		if err := json.Unmarshal([]byte(`{"status":"planned","model_input":`+input+`}`), &inv); err != nil {
+			t.Fatal(err)
+		}
+		if string(inv.ModelInput) != input {
+			t.Errorf("read %s as %s", input, inv.ModelInput)
+		}
+		b, err := inv.MarshalJSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Contains(b, []byte(`"model_input":`+input)) {
+			t.Errorf("%s became %s", input, b)
+		}
+		if len(inv.Extra) != 0 {
+			t.Errorf("the input is also an unknown field: %v", inv.Extra)
+		}
+	}
+}
+
+// A list that is always written is a list even when it is empty; the published schema refuses null.
+func TestEmptyListsAreNotNull(t *testing.T) {
+	for _, tt := range []struct {
+		record any
+		want   string
+	}{
+		{agenttool.Result{}, `"content":[]`}, {agenttool.SearchResult{}, `"matches":[]`},
+		{agenttool.SuggestedUpdate{}, `"rules":[]`},
+	} {
+		if b := encode(t, tt.record); !bytes.Contains(b, []byte(tt.want)) {
+			t.Errorf("%T: want %s in %s", tt.record, tt.want, b)
+		}
+	}
+}
+
+// What a record says is valid UTF-8 whatever bytes it was given.
+func TestInvalidUTF8IsReplaced(t *testing.T) {
+	const broken = "a\xff\xc0b"
+	for _, record := range []any{
+		agenttool.Result{Summary: broken, Content: []agenttool.Content{agenttool.Text(broken)}},
+		agenttool.Event{Source: broken, Extra: agenttool.Extra{broken: json.RawMessage("1")}},
+		agenttool.Transition{Reason: broken}, agenttool.PhaseTiming{Outcome: broken},
+		*agenttool.Failure(agenttool.Timeout, "x", broken),
+	} {
+		b := encode(t, record)
+		if !json.Valid(b) || bytes.Contains(b, []byte{0xff}) || !bytes.Contains(b, []byte("a\ufffd\ufffdb")) && !bytes.Contains(b, []byte(`a\ufffd\ufffdb`)) {
+			t.Errorf("%T: %q", record, b)
+		}
+	}
+}
+
+// A hand-written encoding and the one by reflection say the same.
+func TestTimelineEqualsReflection(t *testing.T) {
+	for _, tr := range []agenttool.Transition{{}, {Status: "s", At: "t"}, {Status: "<", At: "\"", Reason: "\n\u2028é"}} {
+		type plain agenttool.Transition
+		if got, want := encode(t, tr), encode(t, plain(tr)); !bytes.Equal(got, want) {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+	for _, p := range []agenttool.PhaseTiming{{}, {Phase: "p", StartedAt: "t", DurationUS: -1}, {Outcome: "\x00<"}} {
+		type plain agenttool.PhaseTiming
+		if got, want := encode(t, p), encode(t, plain(p)); !bytes.Equal(got, want) {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}

@@ -1,0 +1,70 @@
+package agenttool
+
+import (
+	"reflect"
+	"strconv"
+)
+
+// Transition and PhaseTiming come by the dozen in every invocation. They are written by hand, and Invocation appends
+// them itself: encoding/json checks and copies whatever a nested MarshalJSON returns.
+
+// appendTimeline adds a list of records to the encoded object b; no records, no field.
+func appendTimeline[T interface{ appendTo([]byte) []byte }](b []byte, name string, records []T) []byte {
+	if len(records) == 0 {
+		return b
+	}
+	list := append(make([]byte, 0, 96*len(records)), '[')
+	for i, r := range records {
+		if i > 0 {
+			list = append(list, ',')
+		}
+		list = r.appendTo(list)
+	}
+	return appendField(b, name, append(list, ']'))
+}
+
+func (t Transition) appendTo(b []byte) []byte {
+	b = append(b, `{"status":`...)
+	b = AppendString(b, string(t.Status))
+	b = append(b, `,"at":`...)
+	b = AppendString(b, t.At)
+	if t.Reason != "" {
+		b = append(b, `,"reason":`...)
+		b = AppendString(b, t.Reason)
+	}
+	return appendExtra(append(b, '}'), reflect.TypeFor[Transition](), t.Extra)
+}
+
+func (t PhaseTiming) appendTo(b []byte) []byte {
+	b = append(b, `{"phase":`...)
+	b = AppendString(b, string(t.Phase))
+	b = append(b, `,"started_at":`...)
+	b = AppendString(b, t.StartedAt)
+	b = append(b, `,"duration_us":`...)
+	b = strconv.AppendInt(b, t.DurationUS, 10)
+	if t.Outcome != "" {
+		b = append(b, `,"outcome":`...)
+		b = AppendString(b, t.Outcome)
+	}
+	return appendExtra(append(b, '}'), reflect.TypeFor[PhaseTiming](), t.Extra)
+}
+
+// MarshalJSON writes the record with its Extra fields.
+func (t Transition) MarshalJSON() ([]byte, error) { return t.appendTo(nil), nil }
+
+// UnmarshalJSON reads the record and keeps unknown fields in Extra.
+func (t *Transition) UnmarshalJSON(b []byte) (err error) {
+	type plain Transition
+	t.Extra, err = decodeRecord(b, (*plain)(t))
+	return err
+}
+
+// MarshalJSON writes the record with its Extra fields.
+func (t PhaseTiming) MarshalJSON() ([]byte, error) { return t.appendTo(nil), nil }
+
+// UnmarshalJSON reads the record and keeps unknown fields in Extra.
+func (t *PhaseTiming) UnmarshalJSON(b []byte) (err error) {
+	type plain PhaseTiming
+	t.Extra, err = decodeRecord(b, (*plain)(t))
+	return err
+}

@@ -1,0 +1,235 @@
+package validate
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+)
+
+// reader turns what the library found into problems.
+type reader struct {
+	input any
+	nodes map[string]*node // by location of the schema; nil when nothing is known of them
+}
+
+// problems returns what is wrong, in no order, with forms weighed against each other.
+func (r reader) problems(e *jsonschema.ValidationError) []problem {
+	switch k := e.ErrorKind.(type) {
+	case *kind.Schema, *kind.Group, *kind.AllOf, *kind.Reference, *kind.ContentSchema:
+		return r.all(e.Causes)
+	case *kind.AnyOf:
+		return r.forms(e)
+	case *kind.OneOf:
+		if len(k.Subschemas) == 0 {
+			return r.forms(e)
+		}
+		return r.one(e, "several_forms_match", fmt.Sprintf("matches the allowed forms %d and %d, want exactly one",
+			k.Subschemas[0]+1, k.Subschemas[1]+1))
+	case *kind.Required:
+		return r.missing(e, k.Missing, "")
+	case *kind.DependentRequired:
+		return r.missing(e, k.Missing, fmt.Sprintf(", required when %s is given", quote(k.Prop)))
+	case *kind.Dependency:
+		return r.missing(e, k.Missing, fmt.Sprintf(", required when %s is given", quote(k.Prop)))
+	case *kind.AdditionalProperties:
+		return r.unknown(e, k.Properties)
+	case *kind.FalseSchema:
+		return r.forbidden(e)
+	case *kind.PropertyNames:
+		return r.badName(e, k.Property)
+	case *kind.Type:
+		return []problem{r.wrongType(e, k)}
+	}
+	code, text := describeValue(e.ErrorKind)
+	return r.one(e, code, text)
+}
+
+func (r reader) all(errs []*jsonschema.ValidationError) []problem {
+	var found []problem
+	for _, e := range errs {
+		found = append(found, r.problems(e)...)
+	}
+	return found
+}
+
+func (r reader) one(e *jsonschema.ValidationError, code, text string) []problem {
+	p := problem{path: e.InstanceLocation, code: code, text: text}
+	if k, ok := e.ErrorKind.(*kind.Enum); ok {
+		p.text += suggestChoice(k)
+	}
+	return []problem{p}
+}
+
+// describeValue says what is wanted of a value that is there and has the right type. It tells sizes and counts of what
+// it got, never the value.
+func describeValue(k jsonschema.ErrorKind) (code, text string) {
+	switch k := k.(type) {
+	case *kind.Enum:
+		return "value_not_allowed", "want " + choices(k.Want)
+	case *kind.Const:
+		return "value_not_allowed", "want " + choices([]any{k.Want})
+	case *kind.Not:
+		return "value_not_allowed", "has a form that is not allowed"
+	case *kind.Minimum:
+		return "value_out_of_range", "want at least " + number(k.Want)
+	case *kind.Maximum:
+		return "value_out_of_range", "want at most " + number(k.Want)
+	case *kind.ExclusiveMinimum:
+		return "value_out_of_range", "want more than " + number(k.Want)
+	case *kind.ExclusiveMaximum:
+		return "value_out_of_range", "want less than " + number(k.Want)
+	case *kind.MultipleOf:
+		return "value_out_of_range", "want a multiple of " + number(k.Want)
+	case *kind.Pattern:
+		return "wrong_format", "want a string that matches " + quote(k.Want)
+	case *kind.Format:
+		return "wrong_format", "want a string of the format " + quote(k.Want)
+	case *kind.UniqueItems:
+		return "duplicate_item", fmt.Sprintf("items %d and %d are equal", k.Duplicates[0], k.Duplicates[1])
+	case *kind.Contains:
+		return "missing_item", "holds no item of the kind that it must hold"
+	case *kind.MinContains:
+		return "missing_item", fmt.Sprintf("holds %d items of the kind of which it must hold %d", len(k.Got), k.Want)
+	case *kind.MaxContains:
+		return "wrong_length", fmt.Sprintf("holds %d items of a kind of which it may hold %d", len(k.Got), k.Want)
+	case *kind.RefCycle:
+		return "schema_broken", "cannot be checked: the schema of the tool refers to itself"
+	}
+	return describeSize(k)
+}
+
+func describeSize(k jsonschema.ErrorKind) (code, text string) {
+	size := func(got, want int, bound, unit string) (string, string) {
+		return "wrong_length", fmt.Sprintf("has %d %s, want at %s %d", got, unit, bound, want)
+	}
+	switch k := k.(type) {
+	case *kind.MinLength:
+		return size(k.Got, k.Want, "least", "characters")
+	case *kind.MaxLength:
+		return size(k.Got, k.Want, "most", "characters")
+	case *kind.MinItems:
+		return size(k.Got, k.Want, "least", "items")
+	case *kind.MaxItems:
+		return size(k.Got, k.Want, "most", "items")
+	case *kind.MinProperties:
+		return size(k.Got, k.Want, "least", "fields")
+	case *kind.MaxProperties:
+		return size(k.Got, k.Want, "most", "fields")
+	case *kind.AdditionalItems:
+		return "wrong_length", fmt.Sprintf("has %d items too many", k.Count)
+	}
+	return "value_not_allowed", "does not satisfy the schema"
+}
+
+func (r reader) missing(e *jsonschema.ValidationError, names []string, when string) []problem {
+	found := make([]problem, len(names))
+	for i, name := range names {
+		found[i] = missingField(e.InstanceLocation, name, when)
+		found[i].hint = allowedFields(r.nodes[e.SchemaURL])
+	}
+	return found
+}
+
+// missingField places the problem where the field belongs.
+func missingField(path []string, name, when string) problem {
+	return problem{path: below(path, name), code: "missing_field", unplaced: true,
+		text: "missing required field " + quote(name) + when}
+}
+
+func (r reader) unknown(e *jsonschema.ValidationError, names []string) []problem {
+	schema := r.nodes[e.SchemaURL]
+	found := make([]problem, len(names))
+	for i, name := range names {
+		p := problem{
+			path: below(e.InstanceLocation, name), code: "unknown_field", unplaced: true,
+			text: "unknown field " + quote(name), hint: allowedFields(schema),
+		}
+		if p.meant = r.nearestField(name, e.InstanceLocation, schema); p.meant != "" {
+			p.text += fmt.Sprintf(" — did you mean %s?", quote(p.meant))
+		}
+		found[i] = p
+	}
+	return found
+}
+
+// forbidden describes a place where the schema allows nothing at all: most often a field that no part of it names.
+func (r reader) forbidden(e *jsonschema.ValidationError) []problem {
+	owner, _ := strings.CutSuffix(e.SchemaURL, "/unevaluatedProperties")
+	if len(e.InstanceLocation) == 0 {
+		return r.one(e, "value_not_allowed", "no input is allowed")
+	}
+	parent, name := e.InstanceLocation[:len(e.InstanceLocation)-1], e.InstanceLocation[len(e.InstanceLocation)-1]
+	if _, isArray := lookup(r.input, parent).([]any); isArray {
+		return r.one(e, "wrong_length", "is an item too many")
+	}
+	return r.unknown(&jsonschema.ValidationError{SchemaURL: owner, InstanceLocation: parent}, []string{name})
+}
+
+// badName places a bad field name at the top unless that is where it is: the library's place for it does not last, as
+// it shares memory with the places that are visited later.
+func (r reader) badName(e *jsonschema.ValidationError, name string) []problem {
+	p := problem{code: "invalid_field_name", text: fmt.Sprintf("the field name %s is not allowed", quote(name))}
+	if len(e.InstanceLocation) == 0 {
+		p.path, p.unplaced = []string{name}, true
+	}
+	return []problem{p}
+}
+
+func (r reader) wrongType(e *jsonschema.ValidationError, k *kind.Type) problem {
+	return problem{path: e.InstanceLocation, code: "wrong_type", want: k.Want,
+		text: fmt.Sprintf("got %s, want %s", typeName(lookup(r.input, e.InstanceLocation)), strings.Join(k.Want, " or "))}
+}
+
+func below(path []string, name string) []string { return append(slices.Clone(path), name) }
+
+// lookup returns the value at path, or nil.
+func lookup(v any, path []string) any {
+	for _, name := range path {
+		switch parent := v.(type) {
+		case map[string]any:
+			v = parent[name]
+		case []any:
+			i, err := strconv.Atoi(name)
+			if err != nil || i < 0 || i >= len(parent) {
+				return nil
+			}
+			v = parent[i]
+		default:
+			return nil
+		}
+	}
+	return v
+}
+
+func typeName(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "boolean"
+	case string:
+		return "string"
+	case []any:
+		return "array"
+	case json.Number:
+		if strings.ContainsAny(v.String(), ".eE") {
+			return "number"
+		}
+		return "integer"
+	}
+	return "object"
+}
+
+func number(r *big.Rat) string {
+	if r.IsInt() && len(r.Num().String()) <= maxQuoted {
+		return r.Num().String()
+	}
+	f, _ := r.Float64()
+	return strconv.FormatFloat(f, 'g', -1, 64)
+}

@@ -1,0 +1,206 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"toolhost/agenttool"
+	"toolhost/host"
+	"toolhost/persist"
+)
+
+func newCall() *cobra.Command {
+	var s setup
+	var asJSON bool
+	var timeout time.Duration
+	cmd := &cobra.Command{
+		Use:   "call TOOL [INPUT]",
+		Short: "Run one call and print its result",
+		Long: `call runs one tool with one input, a JSON object ("-" reads it from stdin), and prints the result for people; --json
+prints the invocation, the result and the persistence decision for programs. The calls of one day in one workspace
+share a session log.
+` + exitCodes,
+		Example: `  toolhost call grep '{"pattern":"func main"}'
+  toolhost call shell '{"command":"go test ./..."}' --allow 'Shell(go test *)'
+  toolhost call write - --allow 'Write(notes/**)' < input.json`,
+		Args: cobra.RangeArgs(1, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			input, err := callInput(args[1:], cmd.InOrStdin())
+			if err != nil {
+				return err
+			}
+			session, err := s.open(daySession, true)
+			if err != nil {
+				return err
+			}
+			completion, err := callOnce(session, host.Request{ID: "call", Tool: args[0], Input: input, Timeout: timeout})
+			if err != nil {
+				return err
+			}
+			return printCompletion(cmd.OutOrStdout(), completion, asJSON)
+		},
+	}
+	s.addFlags(cmd.Flags())
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object: invocation, result, persistence")
+	cmd.Flags().DurationVar(&timeout, "timeout", 0, "deadline of the call, such as 30s; 0 is none")
+	return cmd
+}
+
+// maxInput is the size in bytes of the largest input that is read, as on the wire.
+const maxInput = 16 << 20
+
+func callInput(args []string, stdin io.Reader) ([]byte, error) {
+	switch {
+	case len(args) == 0:
+		return []byte("{}"), nil
+	case args[0] != "-":
+		return checkJSON([]byte(args[0]))
+	}
+	input, err := io.ReadAll(io.LimitReader(stdin, maxInput+1))
+	if err != nil {
+		return nil, fmt.Errorf("read the input from stdin: %w", err)
+	}
+	if len(input) > maxInput {
+		return nil, fmt.Errorf("the input on stdin is larger than %d bytes", maxInput)
+	}
+	return checkJSON(input)
+}
+
+func checkJSON(input []byte) ([]byte, error) {
+	var v any
+	if err := json.Unmarshal(input, &v); err != nil {
+		return nil, fmt.Errorf(`the input is not JSON (%v): give an object, such as '{"pattern":"func main"}'`, err)
+	}
+	return input, nil
+}
+
+// daySession is the session of today's calls in the workspace root, or the next one that no process is using.
+func daySession(root string) (*persist.Store, error) {
+	dir, err := sessionsDir()
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256([]byte(root))
+	id := fmt.Sprintf("call-%s-%s", time.Now().UTC().Format("20060102"), hex.EncodeToString(sum[:4]))
+	o := persist.Options{Dir: dir, ID: agenttool.SessionID(id), Meta: meta(root)}
+	for n := 2; n < 100; n++ {
+		store, err := persist.Resume(o)
+		if err == nil {
+			return store, nil
+		}
+		if !errors.Is(err, persist.ErrLocked) && !errors.Is(err, persist.ErrDamaged) {
+			return persist.New(o), nil // the first call that is not read-only will say what is wrong
+		}
+		o.ID = agenttool.SessionID(fmt.Sprintf("%s-%d", id, n))
+	}
+	return persist.New(persist.Options{Dir: dir, Meta: meta(root)}), nil
+}
+
+// callOnce runs one call to its end. The first interrupt cancels it.
+func callOnce(s *session, r host.Request) (host.Completion, error) {
+	interrupted, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	done := make(chan host.Completion, 1)
+	if err := s.host.Invoke(r, func(c host.Completion) { done <- c }); err != nil {
+		return host.Completion{}, err
+	}
+	var completion host.Completion
+	select {
+	case completion = <-done:
+	case <-interrupted.Done():
+		s.host.Cancel(r.ID, "interrupted at the terminal")
+		completion = <-done
+	}
+	if err := s.close(); err != nil {
+		fmt.Fprintln(os.Stderr, "toolhost: the session log could not be closed:", err)
+	}
+	return completion, nil
+}
+
+// printCompletion prints the result and returns the error that sets the exit code.
+func printCompletion(out io.Writer, c host.Completion, asJSON bool) error {
+	if asJSON {
+		encoded, err := c.MarshalJSON()
+		if err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintf(out, "%s\n", encoded); err != nil {
+			return exitf(exitFailed, "%v", err)
+		}
+		if code := exitCode(c.Result); code != exitOK {
+			return &exitError{code: code}
+		}
+		return nil
+	}
+	for _, block := range c.Result.Content {
+		if c.Result.IsError && strings.HasPrefix(block.Text, "Error (") {
+			continue // said on stderr
+		}
+		printBlock(out, block)
+	}
+	if e := c.Result.Error; e != nil {
+		return exitf(exitCode(c.Result), "%s: %s", strings.ReplaceAll(string(e.Class), "_", " "), oneLine(e.Message))
+	}
+	return nil
+}
+
+// printBlock prints one block for a person.
+func printBlock(out io.Writer, b agenttool.Content) {
+	text := b.Text
+	switch {
+	case b.Diff != "":
+		text = colourDiff(b.Diff)
+	case b.Data != "":
+		text = fmt.Sprintf("[%s, %d characters of base64; --json prints them]", b.MediaType, len(b.Data))
+	case b.URI != "":
+		text = b.URI
+	}
+	if text != "" {
+		fmt.Fprintln(out, strings.TrimSuffix(text, "\n"))
+	}
+}
+
+func colourDiff(diff string) string {
+	if !term.IsTerminal(int(os.Stdout.Fd())) || os.Getenv("NO_COLOR") != "" {
+		return diff
+	}
+	lines := strings.Split(diff, "\n")
+	for i, line := range lines {
+		switch {
+		case strings.HasPrefix(line, "+"):
+			lines[i] = "\x1b[32m" + line + "\x1b[0m"
+		case strings.HasPrefix(line, "-"):
+			lines[i] = "\x1b[31m" + line + "\x1b[0m"
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+func exitCode(r agenttool.Result) int {
+	switch r.Status {
+	case agenttool.ResultSucceeded, agenttool.ResultPartialSucceeded:
+		return exitOK
+	case agenttool.ResultDenied, agenttool.ResultRejected:
+		return exitNotAllowed
+	case agenttool.ResultTimedOut:
+		return exitTimedOut
+	case agenttool.ResultCanceled:
+		return exitCanceled
+	}
+	return exitFailed
+}

@@ -1,0 +1,190 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"toolhost/agenttool"
+	"toolhost/persist"
+)
+
+func newLog() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "log",
+		Short: "Read and verify the logs of sessions",
+		Long: `log reads what sessions recorded. A SESSION is the id that "log list" prints, the beginning of one, a session's
+directory, or a log file; without one the newest session is meant.
+` + exitCodes,
+	}
+	cmd.AddCommand(newLogList(), newLogShow(), newLogVerify())
+	return cmd
+}
+
+func newLogList() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the sessions, newest first",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			dir, err := sessionsDir()
+			if err != nil {
+				return err
+			}
+			sessions, err := persist.List(dir)
+			if err != nil {
+				return exitf(exitFailed, "list sessions: %v", err)
+			}
+			if asJSON {
+				return printJSONLines(cmd.OutOrStdout(), sessions)
+			}
+			return printSessions(cmd.OutOrStdout(), sessions)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object a line")
+	return cmd
+}
+
+func printSessions(out io.Writer, sessions []persist.SessionInfo) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "SESSION\tSTARTED\tSTATE\tRECORDS\tBYTES\tWORKSPACE")
+	for _, s := range sessions {
+		var made struct {
+			Workspace string `json:"workspace"`
+		}
+		_ = json.Unmarshal(s.Meta, &made) // without it the column is empty
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%s\n", s.ID, s.Started.Local().Format(time.DateTime), s.State, s.Records, s.Bytes, printable(made.Workspace))
+	}
+	return w.Flush()
+}
+
+func printJSONLines[T any](out io.Writer, values []T) error {
+	for _, v := range values {
+		line, err := agenttool.Encode(v)
+		if err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintf(out, "%s\n", line); err != nil {
+			return exitf(exitFailed, "%v", err)
+		}
+	}
+	return nil
+}
+
+func newLogVerify() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "verify [SESSION…]",
+		Short: "Check that logs are as they were written",
+		Long: `verify checks the chain of hashes of each log and names every changed, missing or swapped line before the last. It says
+"closed" when the session ended in order, and "open at seq n" when it runs or was killed. It cannot tell that whole
+lines were cut off the end of an open log, or that all of it was written anew: keep the head it prints elsewhere.
+` + exitCodes,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			paths, err := logPaths(args)
+			if err != nil {
+				return err
+			}
+			broken := 0
+			for _, path := range paths {
+				report, err := persist.VerifyFile(path)
+				if err != nil {
+					return exitf(exitFailed, "verify %s: %v", path, err)
+				}
+				if !report.OK() {
+					broken++
+				}
+				if asJSON {
+					err = printJSONLines(cmd.OutOrStdout(), []persist.Report{report})
+				} else {
+					_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %s", filepath.Base(filepath.Dir(path)), report)
+				}
+				if err != nil {
+					return exitf(exitFailed, "%v", err)
+				}
+			}
+			if broken > 0 {
+				return exitf(exitFailed, "%d of %d logs are not as they were written", broken, len(paths))
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object a log")
+	return cmd
+}
+
+// logPaths finds the log files that the arguments name.
+func logPaths(args []string) ([]string, error) {
+	if len(args) == 0 {
+		args = []string{""}
+	}
+	var paths []string
+	for _, arg := range args {
+		path, err := logPath(arg)
+		if err != nil {
+			return nil, err
+		}
+		paths = append(paths, path)
+	}
+	return paths, nil
+}
+
+// logPath finds one log file: a path, or the newest session whose id begins with name.
+func logPath(name string) (string, error) {
+	if info, err := os.Stat(name); name != "" && err == nil {
+		if info.IsDir() {
+			name = filepath.Join(name, "log.jsonl")
+		}
+		return filepath.Abs(name)
+	}
+	dir, err := sessionsDir()
+	if err != nil {
+		return "", err
+	}
+	sessions, err := persist.List(dir)
+	if err != nil {
+		return "", exitf(exitFailed, "list sessions: %v", err)
+	}
+	i := slices.IndexFunc(sessions, func(s persist.SessionInfo) bool { return strings.HasPrefix(string(s.ID), name) })
+	switch {
+	case i >= 0:
+		return filepath.Join(dir, string(sessions[i].ID), "log.jsonl"), nil
+	case name == "":
+		return "", exitf(exitFailed, "there is no session yet in %s", dir)
+	}
+	return "", exitf(exitFailed, "no session %q in %s: see toolhost log list", name, dir)
+}
+
+func newLogShow() *cobra.Command {
+	var asJSON bool
+	var call string
+	cmd := &cobra.Command{
+		Use:   "show [SESSION]",
+		Short: "Show the calls of a session, or everything about one call",
+		Args:  cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			paths, err := logPaths(args)
+			if err != nil {
+				return err
+			}
+			f, err := os.Open(paths[0])
+			if err != nil {
+				return exitf(exitFailed, "%v", err)
+			}
+			defer f.Close()
+			return show{out: cmd.OutOrStdout(), json: asJSON, call: call}.log(f)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print every record, one JSON object a line")
+	cmd.Flags().StringVar(&call, "call", "", "show all events of the call with this `id`")
+	return cmd
+}

@@ -1,0 +1,70 @@
+// Toolhost is the process between a coding agent and a person's machine: see the README.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+)
+
+// The exit codes of every command.
+const (
+	exitOK         = 0
+	exitFailed     = 1 // the call failed, the log is not whole, the output broke
+	exitUsage      = 2 // flags, arguments, or a workspace that cannot be used
+	exitNotAllowed = 3 // the call was denied, or nobody could approve it
+	exitTimedOut   = 124
+	exitCanceled   = 130
+)
+
+const exitCodes = `
+Exit codes: 0 it worked; 1 it failed; 2 the command line or the workspace cannot be used; 3 the call was not allowed;
+124 it timed out; 130 it was canceled.`
+
+func main() { os.Exit(run()) }
+
+// run executes the command line and returns the exit code.
+func run() int {
+	err := newRoot().Execute()
+	var coded *exitError
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &coded):
+		if coded.message != "" {
+			fmt.Fprintln(os.Stderr, "toolhost: "+coded.message)
+		}
+		return coded.code
+	}
+	fmt.Fprintln(os.Stderr, "toolhost: "+err.Error())
+	return exitUsage
+}
+
+// exitError is an error with an exit code of its own. An empty message was said already.
+type exitError struct {
+	code    int
+	message string
+}
+
+func (e *exitError) Error() string { return e.message }
+
+func exitf(code int, format string, args ...any) error {
+	return &exitError{code, fmt.Sprintf(format, args...)}
+}
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "toolhost",
+		Short: "Run a coding agent's tools: shell, read, write, edit, grep and glob over JSON lines",
+		Long: `toolhost is the process between a coding agent and this machine. It offers shell, read, write, edit, grep and glob
+over JSON lines, decides what may run, keeps large output, and can explain every call afterwards.
+` + exitCodes,
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
+	}
+	root.AddCommand(newServe(), newCall(), newTools(), newLog(), newVersion())
+	return root
+}

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+	"unicode"
+
+	"toolhost/agenttool"
+	"toolhost/persist"
+)
+
+// show prints a session's log for people: a line a call, or a line an event of one call.
+type show struct {
+	out  io.Writer
+	json bool
+	call string // the client's id or the invocation's; empty: all calls
+}
+
+// eventData is what show reads of an event's data.
+type eventData struct {
+	Phase      string                `json:"phase"`
+	Status     string                `json:"status"`
+	Decision   *agenttool.Decision   `json:"decision"`
+	Invocation *agenttool.Invocation `json:"invocation"`
+	Result     *agenttool.Result     `json:"result"`
+	Error      *agenttool.Error      `json:"error"`
+	Progress   *agenttool.Progress   `json:"progress"`
+}
+
+func (s show) log(r io.Reader) error {
+	started := map[agenttool.InvocationID]agenttool.Event{} // calls without a result
+	for entry, err := range persist.Read(r) {
+		if err != nil {
+			return exitf(exitFailed, "%v: toolhost log verify says more", err)
+		}
+		var e agenttool.Event
+		if err := json.Unmarshal(entry.Event, &e); err != nil {
+			return exitf(exitFailed, "record %d: %v", entry.Seq, err)
+		}
+		if err := s.entry(entry, e, started); err != nil {
+			return exitf(exitFailed, "%v", err)
+		}
+	}
+	if s.json || s.call != "" {
+		return nil
+	}
+	for id, e := range started {
+		fmt.Fprintf(s.out, "%s  %-8s did not end (%s)\n", clock(e.Time), e.ToolID, id)
+	}
+	return nil
+}
+
+func (s show) entry(entry persist.Entry, e agenttool.Event, started map[agenttool.InvocationID]agenttool.Event) error {
+	var data eventData
+	_ = json.Unmarshal(e.Data, &data) // data of another shape shows as nothing
+	switch {
+	case s.call != "" && s.call != string(e.InvocationID) && s.call != e.Subject:
+		return nil
+	case s.json:
+		return printJSONLines(s.out, []persist.Entry{entry})
+	case s.call != "":
+		_, err := fmt.Fprintf(s.out, "%6d  %s  %-32s %s\n", entry.Seq, clock(e.Time), e.EventType, printable(detail(data)))
+		return err
+	}
+	switch e.EventType {
+	case agenttool.EventSelected:
+		started[e.InvocationID] = e
+	case agenttool.EventResultCreated:
+		delete(started, e.InvocationID)
+		if data.Invocation != nil && data.Result != nil {
+			_, err := fmt.Fprintln(s.out, callLine(*data.Invocation, *data.Result))
+			return err
+		}
+	case agenttool.EventSessionOpened, agenttool.EventSessionClosed, agenttool.EventJournalGap:
+		_, err := fmt.Fprintf(s.out, "%s  -- %s %s\n", clock(e.Time), strings.TrimPrefix(string(e.EventType), "tool.x."), printable(string(e.Data)))
+		return err
+	}
+	return nil
+}
+
+// callLine is one ended call: when, what, how it ended, how long it took, with which input.
+func callLine(inv agenttool.Invocation, res agenttool.Result) string {
+	line := fmt.Sprintf("%s  %-8s %-10s %8s  %s", clock(inv.CreatedAt), strings.TrimPrefix(string(inv.ToolID), "toolhost."),
+		res.Status, took(inv), printable(clipped(string(inv.ModelInput)+inv.ModelInputRef, 100)))
+	if res.Error != nil {
+		line += "\n              " + printable(clipped(res.Error.Code+": "+res.Error.Message, 160))
+	}
+	return line
+}
+
+// detail is what an event says besides its type.
+func detail(d eventData) string {
+	switch {
+	case d.Decision != nil && d.Decision.Reason != nil:
+		return fmt.Sprintf("%s: %s", d.Decision.Behavior, d.Decision.Reason.Detail)
+	case d.Error != nil:
+		return d.Error.Code + ": " + d.Error.Message
+	case d.Result != nil:
+		return string(d.Result.Status) + "  " + d.Result.UIFacingSummary
+	case d.Progress != nil:
+		return d.Progress.Message
+	case d.Status != "":
+		return d.Status
+	}
+	return d.Phase
+}
+
+func took(inv agenttool.Invocation) string {
+	start, err1 := time.Parse(time.RFC3339, inv.CreatedAt)
+	end, err2 := time.Parse(time.RFC3339, inv.EndedAt)
+	if err1 != nil || err2 != nil {
+		return "?"
+	}
+	return end.Sub(start).Round(time.Millisecond).String()
+}
+
+func clock(stamp string) string {
+	t, err := time.Parse(time.RFC3339, stamp)
+	if err != nil {
+		return stamp
+	}
+	return t.Local().Format("15:04:05.000")
+}
+
+func clipped(s string, max int) string {
+	if r := []rune(s); len(r) > max {
+		return string(r[:max]) + "…"
+	}
+	return s
+}
+
+// printable escapes what a terminal would act on: a log holds what strangers wrote.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) || r == ' ' {
+			return r
+		}
+		return '�'
+	}, s)
+}

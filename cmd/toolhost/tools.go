@@ -1,0 +1,110 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"toolhost/agenttool"
+)
+
+func newTools() *cobra.Command {
+	var format string
+	cmd := &cobra.Command{
+		Use:   "tools",
+		Short: "Print the declarations of the tools, in the form that a model's API takes",
+		Example: `  toolhost tools --format anthropic
+  toolhost tools --format text`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if format == "" {
+				format = "agenttool"
+				if term.IsTerminal(int(os.Stdout.Fd())) {
+					format = "text"
+				}
+			}
+			return printTools(cmd.OutOrStdout(), format)
+		},
+	}
+	cmd.Flags().StringVar(&format, "format", "", strings.Join(toolFormats, ", ")+" (default: text on a terminal, else agenttool)")
+	return cmd
+}
+
+var toolFormats = []string{"agenttool", "openai", "anthropic", "mcp", "toolspec", "text"}
+
+func printTools(out io.Writer, format string) error {
+	if !slices.Contains(toolFormats, format) {
+		return fmt.Errorf("--format %s: it can be one of %s", format, strings.Join(toolFormats, ", "))
+	}
+	var described []agenttool.Description
+	for _, t := range builtins(nil, false) {
+		described = append(described, t.Describe())
+	}
+	if format == "text" {
+		return printToolList(out, described)
+	}
+	var all any
+	list := make([]any, len(described))
+	for i, d := range described {
+		list[i] = convert(d, format)
+	}
+	all = list
+	if format == "mcp" {
+		all = map[string]any{"tools": list}
+	}
+	enc := json.NewEncoder(out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(all)
+}
+
+// convert writes a tool as another system declares tools.
+func convert(d agenttool.Description, format string) any {
+	name, description, schema := d.Declaration.Name, d.Declaration.Description, d.Interface.ModelInputSchema
+	switch format {
+	case "openai": // ATS-03
+		return map[string]any{"type": "function", "function": map[string]any{"name": name, "description": description, "parameters": schema}}
+	case "anthropic":
+		return map[string]any{"name": name, "description": description, "input_schema": schema}
+	case "mcp": // MCP-12: all four hints, always
+		return map[string]any{
+			"name": name, "description": description, "inputSchema": schema, "outputSchema": d.Interface.OutputSchema,
+			"annotations": map[string]any{
+				"title": d.Declaration.Title, "readOnlyHint": d.Interface.IsReadOnly == true,
+				"destructiveHint": d.Interface.IsDestructive != false, "idempotentHint": d.Interface.IsReadOnly == true,
+				"openWorldHint": d.Interface.IsOpenWorld != false,
+			},
+		}
+	case "toolspec": // ATS-01, ATS-02
+		return map[string]any{"name": name, "description": description, "parameters": schema, "returns": d.Interface.OutputSchema, "metadata": category(d)}
+	}
+	return d.Declaration
+}
+
+// category is the metadata of the interop spec (ATS-02).
+func category(d agenttool.Description) map[string]any {
+	switch {
+	case slices.Contains(d.Permission.AccessKinds, "code_execution"):
+		return map[string]any{"category": "side_effect", "cost_tier": "free", "side_effects": true}
+	case d.Interface.IsReadOnly == true:
+		return map[string]any{"category": "retrieval", "cost_tier": "free", "side_effects": false}
+	}
+	return map[string]any{"category": "io", "cost_tier": "free", "side_effects": true}
+}
+
+func printToolList(out io.Writer, described []agenttool.Description) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "TOOL\tALIASES\tRISK\tWHAT IT DOES")
+	for _, d := range described {
+		what, _, _ := strings.Cut(d.Declaration.Description, ". ")
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", d.Declaration.Name, strings.Join(d.Declaration.Aliases, " "), d.Permission.RiskLevel, what)
+	}
+	return w.Flush()
+}

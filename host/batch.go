@@ -1,0 +1,139 @@
+package host
+
+import (
+	"slices"
+
+	"toolhost/agenttool"
+	"toolhost/scheduler"
+)
+
+// batch is a set of calls whose results are handed over in order. Host.mu guards it.
+type batch struct {
+	id     string
+	policy agenttool.SchedulerPolicy
+	group  *scheduler.Group
+	last   *call
+	live   []*call
+}
+
+func (b *batch) add(c *call) {
+	c.batch, c.prev = b, b.last
+	b.last = c
+	b.live = append(b.live, c)
+}
+
+// leave takes c out and reports whether it was the last.
+func (b *batch) leave(c *call) bool {
+	b.live = slices.DeleteFunc(b.live, func(other *call) bool { return other == c })
+	return len(b.live) == 0
+}
+
+// joinBatch returns the live batch of that id, or a new one under the session's policy.
+func (h *Host) joinBatch(id string) *batch {
+	b := h.batches[id]
+	if b == nil {
+		b = &batch{id: id, policy: h.schedulerPolicy(), group: h.sched.Group(0)}
+		h.batches[id] = b
+	}
+	return b
+}
+
+// BatchRequest asks for several calls at once.
+type BatchRequest struct {
+	ID     string // unique among live batches; required
+	Calls  []Request
+	Policy *agenttool.SchedulerPolicy // nil, and each empty field: the session's
+}
+
+// maxBatch is the most calls that one batch may hold.
+const maxBatch = 1000
+
+// Batch admits all calls of a batch, or none, and returns at once. done is called exactly once, when all have ended,
+// with their completions in the order of the calls.
+func (h *Host) Batch(r BatchRequest, done func([]Completion)) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case r.ID == "":
+		return refuse("the batch has no id")
+	case h.batches[r.ID] != nil:
+		return refuse("batch %q is still running: use another id", r.ID)
+	case len(r.Calls) == 0 || len(r.Calls) > maxBatch:
+		return refuse("a batch holds 1 to %d calls, not %d", maxBatch, len(r.Calls))
+	}
+	policy, err := h.batchPolicy(r.Policy)
+	if err != nil {
+		return err
+	}
+	if err := h.admissible(r.Calls); err != nil {
+		return err
+	}
+	b := &batch{id: r.ID, policy: policy, group: h.sched.Group(groupLimit(policy))}
+	h.batches[r.ID] = b
+	calls := make([]*call, len(r.Calls))
+	for i, req := range r.Calls {
+		calls[i] = h.register(req, b)
+	}
+	completions := make([]Completion, len(calls))
+	for i, c := range calls {
+		h.start(c, func(got Completion) {
+			completions[i] = got
+			if i == len(calls)-1 { // handed over in order: the last is last
+				done(completions)
+			}
+		})
+	}
+	return nil
+}
+
+func groupLimit(p agenttool.SchedulerPolicy) int {
+	if p.OrderingPolicy == "serial" {
+		return 1
+	}
+	return p.MaxParallel
+}
+
+// batchPolicy fills what p leaves open and refuses what the standard does not know (X22).
+func (h *Host) batchPolicy(p *agenttool.SchedulerPolicy) (agenttool.SchedulerPolicy, error) {
+	session := h.schedulerPolicy()
+	if p == nil {
+		return session, nil
+	}
+	merged := *p
+	merged.SchemaVersion = agenttool.SchemaVersion
+	for _, f := range []struct {
+		name   string
+		value  *string
+		usual  string
+		values []string
+	}{
+		{"scheduler_policy_id", &merged.SchedulerPolicyID, session.SchedulerPolicyID, nil},
+		{"ordering_policy", &merged.OrderingPolicy, session.OrderingPolicy, []string{"preserve_terminal_order", "allow_unordered", "serial"}},
+		{"yield_policy", &merged.YieldPolicy, session.YieldPolicy, []string{"progress_immediate_results_ordered", "all_ordered", "unordered_streaming"}},
+		{"interrupt_behavior", &merged.InterruptBehavior, session.InterruptBehavior, []string{"cancel", "block"}},
+		{"sibling_failure_policy", &merged.SiblingFailurePolicy, session.SiblingFailurePolicy, []string{"ignore", "cancel_siblings", "cancel_dependent"}},
+		{"context_modifier_policy", &merged.ContextModifierPolicy, session.ContextModifierPolicy, []string{"allow_serial_only", "defer_until_batch_complete", "forbid"}},
+	} {
+		if *f.value == "" {
+			*f.value = f.usual
+		} else if f.values != nil && !slices.Contains(f.values, *f.value) {
+			return merged, refuse("policy.%s is %q; it can be one of %v", f.name, *f.value, f.values)
+		}
+	}
+	if merged.MaxParallel < 0 {
+		return merged, refuse("policy.max_parallel is negative")
+	}
+	return merged, nil
+}
+
+// failed ends the other calls of a batch whose policy says so when one of them failed.
+func (b *batch) failed(c *call) {
+	if b.policy.SiblingFailurePolicy != "cancel_siblings" {
+		return
+	}
+	for _, other := range b.live {
+		if other != c {
+			other.cancel(errSibling)
+		}
+	}
+}

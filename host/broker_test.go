@@ -1,0 +1,230 @@
+package host_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"toolhost/agenttool"
+	"toolhost/host"
+	"toolhost/permissions"
+)
+
+// prompts listens for permission requests.
+func (f *fixture) prompts() (requests <-chan agenttool.Decision, detach func()) {
+	heard := make(chan agenttool.Decision, 256) // Tell must not block
+	f.Subscribe(&host.Subscription{Level: host.EventsNone, Prompts: true, Tell: func(_ int64, t agenttool.EventType, event []byte) {
+		var e struct {
+			Data struct {
+				Decision agenttool.Decision `json:"decision"`
+			} `json:"data"`
+		}
+		if err := json.Unmarshal(event, &e); err != nil {
+			f.t.Error(err)
+		}
+		if t == agenttool.EventPermissionRequested {
+			heard <- e.Data.Decision
+		}
+	}})
+	return heard, f.Attend()
+}
+
+// TestPrompt: a call waits for its answer under the same invocation id, and ends as the answer says
+// (AT-396, AT-097 … AT-099, AT-161, AT-162, AT-254, AT-395).
+func TestPrompt(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		answer host.Answer
+		state  agenttool.InvocationStatus
+		status agenttool.ResultStatus
+		code   string
+		ran    string // the path that ran
+	}{
+		{"allow", host.Answer{Behavior: agenttool.Allow}, "succeeded", "succeeded", "", "a"},
+		{"deny", host.Answer{Behavior: agenttool.Deny, Feedback: "not that one"}, "denied", "rejected", "rejected_by_person", ""},
+		{"another input", host.Answer{Behavior: agenttool.Allow, UpdatedInput: input("b")}, "succeeded", "succeeded", "", "b"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f := newFixture(t, []agenttool.Tool{&fake{name: "put"}})
+			requests, _ := f.prompts()
+			done := f.start(host.Request{ID: "c1", Tool: "put", Input: input("a")})
+			asked := <-requests
+			if asked.Behavior != agenttool.Ask || asked.Reason.Type != "mode" || asked.ExpiresAt == "" || len(asked.SuggestedUpdates) != 1 {
+				t.Errorf("the prompt says %+v", asked)
+			}
+			if f.status("c1") != agenttool.StatusAwaitingApproval {
+				t.Errorf("status %s while asked", f.status("c1"))
+			}
+			c.answer.DecisionID = asked.DecisionID
+			decided, err := f.Decide(c.answer)
+			if err != nil || decided.RequestRef != asked.DecisionID || decided.UserModified != (c.answer.UpdatedInput != nil) {
+				t.Errorf("decision %+v, %v", decided, err)
+			}
+			if _, err := f.Decide(c.answer); !host.IsRefused(err) {
+				t.Errorf("a second answer: %v", err)
+			}
+			got := <-done
+			if got.Invocation.Status != c.state || got.Result.Status != c.status || got.Invocation.InvocationID != asked.InvocationID {
+				t.Errorf("%s %s", got.Invocation.Status, got.Result.Status)
+			}
+			if c.code != "" && (got.Result.Error.Code != c.code || !strings.Contains(got.Result.Error.Message, c.answer.Feedback)) {
+				t.Errorf("error %+v", got.Result.Error)
+			}
+			if c.ran != "" && !strings.Contains(got.Result.Content[0].Text, c.ran) {
+				t.Errorf("content %v", got.Result.Content)
+			}
+			if changed := got.Invocation.CallInput != nil; changed != (c.answer.UpdatedInput != nil) {
+				t.Errorf("call_input %s, ref %s", got.Invocation.CallInput, got.Invocation.CallInputRef)
+			}
+			checkRecords(t, got)
+		})
+	}
+}
+
+// TestAnswersThatCannotCount are refused and leave the prompt open.
+func TestAnswersThatCannotCount(t *testing.T) {
+	f := newFixture(t, []agenttool.Tool{&fake{name: "put"}})
+	requests, _ := f.prompts()
+	done := f.start(host.Request{ID: "c1", Tool: "put", Input: input("a")})
+	id := (<-requests).DecisionID
+	for name, a := range map[string]host.Answer{
+		"no such prompt": {DecisionID: "perm_x", Behavior: agenttool.Allow}, "no behavior": {DecisionID: id},
+		"ask":           {DecisionID: id, Behavior: agenttool.Ask},
+		"user scope":    {DecisionID: id, Behavior: agenttool.Allow, Scope: "user"},
+		"other scope":   {DecisionID: id, Behavior: agenttool.Allow, Scope: "always"},
+		"bad input":     {DecisionID: id, Behavior: agenttool.Allow, UpdatedInput: []byte(`{"pth":1}`)},
+		"bad value":     {DecisionID: id, Behavior: agenttool.Allow, UpdatedInput: input("bad")},
+		"no suggestion": {DecisionID: id, Behavior: agenttool.Allow, AcceptUpdates: []int{7}},
+		"deny for ever": {DecisionID: id, Behavior: agenttool.Deny, Scope: "session"},
+	} {
+		if _, err := f.Decide(a); !host.IsRefused(err) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := f.Decide(host.Answer{DecisionID: id, Behavior: agenttool.Allow}); err != nil {
+		t.Error(err)
+	}
+	<-done
+}
+
+// TestSessionGrant: the rule that was shown is kept for the session, and covers nothing else.
+func TestSessionGrant(t *testing.T) {
+	f := newFixture(t, []agenttool.Tool{&fake{name: "write"}})
+	requests, detach := f.prompts()
+	done := f.start(host.Request{ID: "c1", Tool: "write", Input: input("a[1]")})
+	d, err := f.Decide(host.Answer{DecisionID: (<-requests).DecisionID, Behavior: agenttool.Allow, Scope: "session"})
+	if err != nil || len(d.RuleRefs) != 1 {
+		t.Fatalf("%+v, %v", d, err)
+	}
+	<-done
+	detach()
+	if got := f.call(host.Request{ID: "c2", Tool: "write", Input: input("a[1]")}); got.Result.Status != agenttool.ResultSucceeded {
+		t.Errorf("the same path: %+v", got.Result)
+	}
+	for _, other := range []string{"a1", "b", "a[1]x"} {
+		if got := f.call(host.Request{ID: "c3", Tool: "write", Input: input(other)}); got.Result.Status != agenttool.ResultRejected {
+			t.Errorf("path %s: %+v", other, got.Result)
+		}
+	}
+}
+
+// TestPromptEnds: a prompt ends when nobody is left to answer, when it expires, when its call is cancelled or times
+// out, and at the end of input. None of it hangs (AT-163, AT-165).
+func TestPromptEnds(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		req  host.Request
+		end  func(f *fixture, detach func())
+		code string
+	}{
+		{"viewer leaves", host.Request{}, func(_ *fixture, detach func()) { detach() }, "approval_unavailable"},
+		{"expires", host.Request{}, func(*fixture, func()) {}, "approval_expired"},
+		{"canceled", host.Request{}, func(f *fixture, _ func()) { f.Cancel("c1", "") }, "user_interruption"},
+		{"deadline", host.Request{Timeout: time.Second}, func(*fixture, func()) {}, "deadline_exceeded"},
+		{"end of input", host.Request{}, func(f *fixture, _ func()) { f.Drain(context.Background()) }, "runtime_shutdown"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newFixture(t, []agenttool.Tool{&fake{name: "put"}})
+				requests, detach := f.prompts()
+				c.req.ID, c.req.Tool, c.req.Input = "c1", "put", input("a")
+				done := f.start(c.req)
+				<-requests
+				c.end(f, detach)
+				if got := <-done; got.Result.Error == nil || got.Result.Error.Code != c.code {
+					t.Errorf("result %+v, want code %s", got.Result, c.code)
+				}
+				if n := len(f.Status().Pending); n != 0 {
+					t.Errorf("%d prompts are left", n)
+				}
+				f.Host.Close()
+			})
+		})
+	}
+}
+
+// TestUnansweredPromptDelaysNobody: other calls, and later ones of the same batch, run meanwhile.
+func TestUnansweredPromptDelaysNobody(t *testing.T) {
+	f := newFixture(t, []agenttool.Tool{&fake{name: "put"}, &fake{name: "look", reads: true}})
+	requests, _ := f.prompts()
+	var asked []<-chan host.Completion
+	for i := range 200 {
+		asked = append(asked, f.start(host.Request{ID: string(rune('A' + i)), Tool: "put", Input: input("a")}))
+	}
+	first := <-requests
+	if got := f.call(host.Request{ID: "look", Tool: "look", Input: input("a")}); got.Result.Status != agenttool.ResultSucceeded {
+		t.Errorf("a read beside prompts: %+v", got.Result)
+	}
+	if _, err := f.Decide(host.Answer{DecisionID: first.DecisionID, Behavior: agenttool.Allow}); err != nil {
+		t.Error(err)
+	}
+	go f.Drain(context.Background())
+	for _, done := range asked {
+		<-done
+	}
+}
+
+// TestFirstAnswerWins: of many answers at once exactly one counts.
+func TestFirstAnswerWins(t *testing.T) {
+	f := newFixture(t, []agenttool.Tool{&fake{name: "put"}})
+	requests, _ := f.prompts()
+	done := f.start(host.Request{ID: "c1", Tool: "put", Input: input("a")})
+	id := (<-requests).DecisionID
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	counted := 0
+	for range 32 {
+		wg.Go(func() {
+			if _, err := f.Decide(host.Answer{DecisionID: id, Behavior: agenttool.Allow}); err == nil {
+				mu.Lock()
+				counted++
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	if <-done; counted != 1 {
+		t.Errorf("%d answers counted", counted)
+	}
+}
+
+// TestStricterModeWhileAsked: what came into force before the answer holds for the call.
+func TestStricterModeWhileAsked(t *testing.T) {
+	f := newFixture(t, []agenttool.Tool{&fake{name: "put"}})
+	requests, _ := f.prompts()
+	done := f.start(host.Request{ID: "c1", Tool: "put", Input: input("a")})
+	asked := <-requests
+	if err := f.SetMode(permissions.Plan); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Decide(host.Answer{DecisionID: asked.DecisionID, Behavior: agenttool.Allow}); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-done; got.Result.Status != agenttool.ResultDenied {
+		t.Errorf("result %+v", got.Result)
+	}
+}

@@ -1,0 +1,263 @@
+package host
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"toolhost/agenttool"
+	"toolhost/permissions"
+	"toolhost/scheduler"
+)
+
+// call is one call on its way through the pipeline. Its own goroutine changes it; what others may look at while it
+// runs is under mu.
+type call struct {
+	host   *Host
+	req    Request
+	batch  *batch
+	prev   *call // the member of the batch before this one
+	after  []dependency
+	policy permissions.Policy // the snapshot it is decided under
+	ctx    context.Context    // ends with the call's cancellation, deadline or the host; owned by this call alone
+	cancel context.CancelCauseFunc
+	expire context.CancelFunc
+
+	input []byte // what is bound: the model's input, or a person's edit of it
+	seen  []byte // the observable input, once it is known
+	tool  *entry
+	bound agenttool.Call
+	out   agenttool.Output
+	err   *agenttool.Error
+	free  func() // gives slot and locks back
+	pass  func() // gives the place at the gate back
+
+	entered chan struct{} // closed when it has its place in the scheduler's line, or will never need one
+	ended   chan struct{} // closed when the result is known
+	handed  chan struct{} // closed when the result was handed over
+
+	mu       sync.Mutex
+	inv      agenttool.Invocation
+	result   agenttool.Result
+	kept     agenttool.Persistence
+	events   []agenttool.Event // not yet in the journal
+	steps    int64             // progress records so far
+	lastStep time.Time
+	waiting  bool // for a slot, a lock or an answer: the end of input cancels it unless it is read-only
+	held     bool // it waited for another call: the end of input cancels it unless it is read-only
+}
+
+// dependency is a call that must succeed first: a live one, or the outcome of one that has ended.
+type dependency struct {
+	id        string
+	call      *call
+	succeeded bool
+}
+
+func newCall(h *Host, r Request, policy permissions.Policy) *call {
+	now := h.o.Now()
+	c := &call{
+		host: h, req: r, policy: policy, input: r.Input,
+		free: func() {}, pass: func() {},
+		entered: make(chan struct{}), ended: make(chan struct{}), handed: make(chan struct{}),
+		inv: agenttool.Invocation{
+			SchemaVersion: agenttool.SchemaVersion,
+			InvocationID:  agenttool.InvocationID(h.o.IDs.New("inv_", now)),
+			ToolID:        agenttool.ToolID(r.Tool), // what no tool is called
+			NativeCallID:  r.ID, ActorRef: r.Actor, ModelInput: r.Input,
+			SchedulerPolicyRef: schedulerPolicyID,
+			RuntimeRefs:        []string{string(h.o.Session)},
+			CreatedAt:          agenttool.Timestamp(now),
+		},
+	}
+	if e := h.registry.names[r.Tool]; e != nil {
+		c.inv.ToolID = e.Declaration.ToolID
+	}
+	if len(r.Trace) > 0 {
+		c.inv.TelemetryRefs = append(c.inv.TelemetryRefs, r.Trace)
+	}
+	c.ctx, c.cancel = context.WithCancelCause(h.ctx)
+	c.expire = func() {}
+	if r.Timeout > 0 {
+		c.ctx, c.expire = context.WithTimeoutCause(c.ctx, r.Timeout, errDeadline(r.Timeout))
+	}
+	return c
+}
+
+// serve takes the call from its admission to its result, and waits for its turn to hand it over.
+func (c *call) serve() Completion {
+	err := c.line(c.ctx)
+	if err == nil {
+		err = c.run(c.ctx)
+	}
+	completion := c.finish(err)
+	close(c.ended)
+	c.enter()
+	c.pass()
+	c.expire()
+	c.cancel(nil)
+	if c.prev != nil {
+		<-c.prev.handed
+		c.prev = nil
+	}
+	return completion
+}
+
+// handedOver lets the next call of the batch hand over its result.
+func (c *call) handedOver() { close(c.handed) }
+
+// line waits for the calls that must succeed first, then for a place among the calls that are worked on.
+func (c *call) line(ctx context.Context) error {
+	if c.batch != nil || len(c.after) > 0 {
+		c.to(agenttool.StatusPlanned, "")
+		c.emit(agenttool.EventPlanned, "tool", c.req.Tool)
+	}
+	for _, d := range c.after {
+		c.enter() // who waits for another call must not hold up those behind it
+		c.held = true
+		if d.call != nil {
+			select {
+			case <-d.call.ended:
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+			d.succeeded = d.call.succeeded()
+		}
+		if !d.succeeded && (c.batch == nil || c.batch.policy.SiblingFailurePolicy != "ignore") {
+			return agenttool.Failure(agenttool.SiblingCanceled, "sibling_error", "call "+d.id+", which must succeed before this one, did not")
+		}
+	}
+	return c.enterGate(ctx)
+}
+
+func (c *call) enterGate(ctx context.Context) error {
+	pass, err := c.host.gate.Acquire(ctx, scheduler.Request{})
+	if err == nil {
+		c.pass = pass
+	}
+	return err
+}
+
+// enter tells the next call of the batch that it may take its place in line.
+func (c *call) enter() {
+	select {
+	case <-c.entered:
+	default:
+		close(c.entered)
+	}
+}
+
+// to moves the invocation to a state.
+func (c *call) to(s agenttool.InvocationStatus, reason string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.inv.Status = s
+	c.inv.StatusTransitions = append(c.inv.StatusTransitions,
+		agenttool.Transition{Status: s, At: agenttool.Timestamp(c.host.o.Now()), Reason: reason})
+}
+
+// status returns the state, for others.
+func (c *call) status() agenttool.InvocationStatus {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.inv.Status
+}
+
+func (c *call) succeeded() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.inv.Status == agenttool.StatusSucceeded
+}
+
+// emit adds an event to those that the next flush records and tells.
+func (c *call) emit(t agenttool.EventType, pairs ...any) {
+	e := c.host.journal.event(agenttool.Event{EventType: t, Subject: c.req.ID, InvocationID: c.inv.InvocationID, ToolID: c.inv.ToolID}, pairs...)
+	c.mu.Lock()
+	c.events = append(c.events, e)
+	c.mu.Unlock()
+}
+
+// flush records the events since the last flush as one group, and then tells of them.
+func (c *call) flush() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.events) == 0 {
+		return nil
+	}
+	err := c.host.journal.append(c.events)
+	c.events = c.events[:0]
+	return err
+}
+
+// readOnly reports whether the call is known to change nothing.
+func (c *call) readOnly() bool {
+	return c.bound != nil && c.bound.Facts().ReadOnly == agenttool.Yes
+}
+
+// progressInterval is the shortest time between two progress records of a call.
+const progressInterval = 100 * time.Millisecond
+
+// reporter is the face that a call shows to its tool.
+type reporter struct{ c *call }
+
+// Progress implements agenttool.Reporter.
+func (r reporter) Progress(p agenttool.Progress) {
+	c := r.c
+	now := c.host.o.Now()
+	c.mu.Lock()
+	if now.Sub(c.lastStep) < progressInterval {
+		c.mu.Unlock()
+		return
+	}
+	c.lastStep = now
+	c.steps++
+	p.SchemaVersion, p.InvocationID, p.Sequence = agenttool.SchemaVersion, c.inv.InvocationID, c.steps
+	c.mu.Unlock()
+	p.ProgressID = agenttool.ProgressID(c.host.o.IDs.New("prog_", now))
+	p.Timestamp = agenttool.Timestamp(now)
+	if p.Status == "" {
+		p.Status = "running"
+	}
+	c.emit(agenttool.EventProgress, "phase", agenttool.PhaseExecute, "progress", p)
+	_ = c.flush() // what cannot be recorded is not told
+}
+
+// Payload implements agenttool.Reporter.
+func (r reporter) Payload(name, mediaType string) (agenttool.Payload, error) {
+	return r.c.host.o.Store.Payload(r.c.inv.InvocationID, name, mediaType, name)
+}
+
+// errDeadline is why a call with a deadline ended.
+func errDeadline(d time.Duration) error {
+	return agenttool.Failure(agenttool.Timeout, "deadline_exceeded", "the call did not end within its timeout of "+d.String())
+}
+
+// errShutdown is why calls end when the host does.
+var errShutdown = agenttool.Failure(agenttool.Canceled, "runtime_shutdown", "toolhost is shutting down")
+
+// errSibling is why a call ends when another call of its batch failed.
+var errSibling = agenttool.Failure(agenttool.SiblingCanceled, "sibling_error", "another call of the batch failed")
+
+// errInterrupted is why a call ends that its client canceled.
+func errInterrupted(reason string) error {
+	message := "the call was canceled"
+	if reason != "" {
+		message += ": " + reason
+	}
+	return agenttool.Failure(agenttool.Canceled, "user_interruption", message)
+}
+
+// abortReason is the standard's word for why a call ended before its time (AT-244), empty if it did not.
+func abortReason(e *agenttool.Error) string {
+	if e == nil {
+		return ""
+	}
+	return abortReasons[e.Code]
+}
+
+var abortReasons = map[string]string{
+	"deadline_exceeded": "timeout",
+	"runtime_shutdown":  "runtime shutdown",
+	"user_interruption": "user interruption",
+	"sibling_error":     "sibling error",
+}

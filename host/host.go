@@ -1,0 +1,263 @@
+// Package host is the pipeline: the one place that knows in which order a call is resolved, bound, decided, run,
+// recorded and answered.
+//
+// The leaves decide (permissions: may it run; scheduler: beside what; persist: what is kept), the tools act, and
+// the host asks each of them once per call. Every call, however it ends, ends in one terminal result.
+//
+//	h, err := host.New(host.Options{Tools: tools, Scope: scope, Locate: w.Locate, Store: store})
+//	err = h.Invoke(host.Request{ID: "c1", Tool: "read", Input: input}, func(c host.Completion) { … })
+//	…
+//	h.Close(ctx)
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"toolhost/agenttool"
+	"toolhost/permissions"
+	"toolhost/persist"
+	"toolhost/scheduler"
+)
+
+// Options is what a host is made of. Tools, Scope, Locate and Store are required.
+type Options struct {
+	Tools  []agenttool.Tool
+	Scope  agenttool.Scope
+	Locate func(*agenttool.Path) error // follows links: fills Resolved, Root and Private
+	Store  *persist.Store
+
+	Policy          permissions.Policy   // its mode is the loosest that SetMode accepts
+	Session         agenttool.SessionID  // the id of Store's session
+	IDs             *agenttool.IDs       // nil: a new one
+	Now             func() time.Time     // nil: time.Now
+	MaxParallel     int                  // calls that run at once; 0: 10
+	ApprovalTimeout time.Duration        // how long a prompt waits for its answer; 0: 10 minutes
+	Version         string               // of this build, for hello
+	PanicLog        func(message string) // told of a tool's panic, with its stack; nil: nobody
+}
+
+const (
+	defaultMaxParallel     = 10
+	defaultApprovalTimeout = 10 * time.Minute
+	maxActive              = 64 // calls that are being prepared, run or answered at once; others wait in line
+)
+
+// Host serves calls. Its methods may be used from several goroutines.
+type Host struct {
+	o        Options
+	registry *registry
+	sched    *scheduler.Scheduler // slots and locks of running calls
+	gate     *scheduler.Scheduler // calls being worked on, whatever their phase
+	journal  journal
+	prompts  broker
+	ctx      context.Context // ends when the host stops
+	stop     context.CancelCauseFunc
+	running  sync.WaitGroup
+
+	mu       sync.Mutex // guards what follows
+	policy   permissions.Policy
+	draining bool
+	closed   bool
+	calls    map[string]*call // live calls by native id
+	ended    history          // native ids that ended not long ago
+	batches  map[string]*batch
+}
+
+// New returns a host that serves the tools of o. It does no IO.
+func New(o Options) (*Host, error) {
+	if o.Locate == nil || o.Store == nil {
+		return nil, errors.New("host: Locate and Store are required")
+	}
+	if o.IDs == nil {
+		o.IDs = &agenttool.IDs{}
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.MaxParallel == 0 {
+		o.MaxParallel = defaultMaxParallel
+	}
+	if o.ApprovalTimeout == 0 {
+		o.ApprovalTimeout = defaultApprovalTimeout
+	}
+	if o.Policy.Mode == "" {
+		o.Policy.Mode = permissions.Default
+	}
+	reg, err := newRegistry(o.Tools)
+	if err != nil {
+		return nil, fmt.Errorf("host: %w", err)
+	}
+	h := &Host{
+		o:        o,
+		registry: reg,
+		sched:    scheduler.New(o.MaxParallel),
+		gate:     scheduler.New(maxActive),
+		policy:   o.Policy,
+		calls:    map[string]*call{},
+		batches:  map[string]*batch{},
+	}
+	h.journal = journal{store: o.Store, ids: o.IDs, now: o.Now}
+	h.prompts = broker{pending: map[agenttool.DecisionID]*prompt{}}
+	h.ctx, h.stop = context.WithCancelCause(context.Background())
+	return h, nil
+}
+
+// Request asks for one call.
+type Request struct {
+	ID      string        // the caller's id, unique among live calls; required
+	Tool    string        // name or alias
+	Input   []byte        // a JSON object; kept byte for byte
+	Batch   string        // results of one batch are handed over in the order of their requests
+	After   []string      // ids of earlier calls that must succeed first
+	Timeout time.Duration // deadline from admission; 0: none
+	Actor   string        // who asks, for the record
+	Trace   []byte        // a JSON object for the record's telemetry_refs; nil: none
+}
+
+// ErrRequest is wrapped by the errors of requests that were refused before anything was recorded or run.
+var ErrRequest = errors.New("request refused")
+
+func refuse(format string, args ...any) error {
+	return fmt.Errorf("%w: "+format, append([]any{ErrRequest}, args...)...)
+}
+
+// Invoke admits one call and returns at once. done is called exactly once, from another goroutine, when the call has
+// ended and everything before it in its batch has been handed over. An error means that nothing was admitted.
+func (h *Host) Invoke(r Request, done func(Completion)) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if err := h.admissible([]Request{r}); err != nil {
+		return err
+	}
+	var b *batch
+	if r.Batch != "" {
+		b = h.joinBatch(r.Batch)
+	}
+	h.start(h.register(r, b), done)
+	return nil
+}
+
+// admissible checks what must hold before calls, in their order, are recorded.
+func (h *Host) admissible(requests []Request) error {
+	if h.closed || h.draining {
+		return refuse("toolhost is shutting down and takes no more calls")
+	}
+	seen := map[string]bool{}
+	for i, r := range requests {
+		switch {
+		case r.ID == "":
+			return refuse("call %d has no id: give each call an id that is unique among running calls", i+1)
+		case h.calls[r.ID] != nil || seen[r.ID]:
+			return refuse("id %q belongs to a call that is still running: use another", r.ID)
+		case r.Timeout < 0:
+			return refuse("timeout_ms of call %q is negative", r.ID)
+		}
+		for _, id := range r.After {
+			if !seen[id] && h.calls[id] == nil && !h.ended.has(id) {
+				return refuse("call %q is to run after %q, which is not the id of an earlier call", r.ID, id)
+			}
+		}
+		seen[r.ID] = true
+	}
+	return nil
+}
+
+// register makes the call known. The caller holds h.mu.
+func (h *Host) register(r Request, b *batch) *call {
+	c := newCall(h, r, h.policy)
+	for _, id := range r.After {
+		c.after = append(c.after, dependency{id: id, call: h.calls[id], succeeded: h.ended.succeeded(id)})
+	}
+	h.calls[r.ID] = c
+	if b != nil {
+		b.add(c)
+	}
+	return c
+}
+
+// start runs the call in its own goroutine, which Close waits for.
+func (h *Host) start(c *call, done func(Completion)) {
+	h.running.Go(func() {
+		completion := c.serve()
+		h.forget(c)
+		done(completion)
+		c.handedOver()
+	})
+}
+
+// forget takes an ended call out of the live ones and remembers how it ended.
+func (h *Host) forget(c *call) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.calls, c.req.ID)
+	h.ended.add(c.req.ID, c.succeeded())
+	if b := c.batch; b != nil {
+		if !c.succeeded() {
+			b.failed(c)
+		}
+		if b.leave(c) {
+			delete(h.batches, b.id)
+		}
+	}
+}
+
+// Mode returns the mode in force.
+func (h *Host) Mode() permissions.Mode {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.policy.Mode
+}
+
+// SetMode changes the mode for calls that are admitted or answered from now on. It can go no looser than the mode
+// that the host was started with.
+func (h *Host) SetMode(m permissions.Mode) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if limit := h.o.Policy.Mode; !m.Within(limit) {
+		return refuse("mode %s is looser than %s, with which toolhost was started: start it with --mode %s", m, limit, m)
+	}
+	if h.policy.Mode == m {
+		return nil
+	}
+	h.policy.Mode = m
+	surface := h.registry.surface(h.o.IDs.New("surface_", h.o.Now()), h.o.Now(), string(m))
+	h.journal.record(agenttool.Event{EventType: agenttool.EventSurfaceUpdated}, "reason", "mode is now "+string(m), "surface", surface)
+	return nil
+}
+
+// snapshot returns the policy in force.
+func (h *Host) snapshot() permissions.Policy {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.policy
+}
+
+// history remembers how the last calls ended, by native id, in a ring. The zero value is empty.
+type history struct {
+	outcome map[string]bool
+	order   []string
+}
+
+const historySize = 4096
+
+func (h *history) add(id string, succeeded bool) {
+	if h.outcome == nil {
+		h.outcome = map[string]bool{}
+	}
+	if _, again := h.outcome[id]; !again {
+		h.order = append(h.order, id)
+	}
+	h.outcome[id] = succeeded
+	if len(h.order) > historySize {
+		delete(h.outcome, h.order[0])
+		h.order = h.order[1:]
+	}
+}
+
+func (h *history) has(id string) bool { _, ok := h.outcome[id]; return ok }
+
+func (h *history) succeeded(id string) bool { return h.outcome[id] }

@@ -1,0 +1,628 @@
+package host_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"toolhost/agenttool"
+	"toolhost/agenttool/validate"
+	"toolhost/host"
+	"toolhost/permissions"
+	"toolhost/persist"
+)
+
+// fake is a tool whose behaviour a test chooses. Its input names a path and what the fake is to do.
+type fake struct {
+	name      string
+	lifecycle agenttool.Lifecycle
+	reads     bool // it only reads
+	run       func(ctx context.Context, in fakeInput, r agenttool.Reporter) (agenttool.Output, error)
+}
+
+type fakeInput struct {
+	Path string `json:"path"`
+	Say  string `json:"say,omitempty"`
+}
+
+const fakeSchema = `{"type":"object","properties":{"path":{"type":"string"},"say":{"type":"string"}},"required":["path"],"additionalProperties":false}`
+
+func (f *fake) Describe() agenttool.Description {
+	lifecycle := f.lifecycle
+	if lifecycle == "" {
+		lifecycle = agenttool.Available
+	}
+	id := agenttool.ToolID("test." + f.name)
+	return agenttool.Description{
+		Declaration: agenttool.Declaration{
+			SchemaVersion: agenttool.SchemaVersion, ToolID: id, Namespace: "test", Name: f.name, Aliases: []string{strings.ToUpper(f.name)},
+			Description: "A fake for tests of the pipeline.", Lifecycle: lifecycle, ToolKind: agenttool.KindCustom,
+		},
+		Interface: agenttool.Interface{SchemaVersion: agenttool.SchemaVersion, InterfaceID: "test", ToolID: id, ModelInputSchema: json.RawMessage(fakeSchema)},
+	}
+}
+
+func (f *fake) Bind(scope agenttool.Scope, input json.RawMessage) (agenttool.Call, error) {
+	c := &fakeCall{tool: f}
+	if err := json.Unmarshal(input, &c.in); err != nil {
+		return nil, err
+	}
+	if c.in.Path == "bad" {
+		return nil, agenttool.Failure(agenttool.InvalidArguments, "bad_path", "bad is never a good path")
+	}
+	p := agenttool.Path{Spelling: c.in.Path, Absolute: scope.Dir + "/" + c.in.Path}
+	c.facts = agenttool.Facts{
+		ReadOnly: agenttool.Known(f.reads), OpenWorld: agenttool.No, PathsComplete: agenttool.Yes,
+		ConcurrencySafe: agenttool.Yes, Destructive: agenttool.No,
+	}
+	if f.reads {
+		c.facts.Reads = []agenttool.Path{p}
+	} else {
+		c.facts.Writes = []agenttool.Path{p}
+	}
+	return c, nil
+}
+
+type fakeCall struct {
+	tool  *fake
+	in    fakeInput
+	facts agenttool.Facts
+}
+
+func (c *fakeCall) Input() any              { return c.in }
+func (c *fakeCall) Facts() *agenttool.Facts { return &c.facts }
+func (c *fakeCall) Run(ctx context.Context, r agenttool.Reporter) (agenttool.Output, error) {
+	if c.tool.run == nil {
+		return agenttool.Output{Content: []agenttool.Content{agenttool.Text("ran " + c.in.Path)}}, nil
+	}
+	return c.tool.run(ctx, c.in, r)
+}
+
+// fixture is a host with its log in a temporary directory.
+type fixture struct {
+	*host.Host
+	t     *testing.T
+	store *persist.Store
+}
+
+func newFixture(t *testing.T, tools []agenttool.Tool, change ...func(*host.Options)) *fixture {
+	t.Helper()
+	store := persist.New(persist.Options{Dir: t.TempDir()})
+	o := host.Options{
+		Tools: tools, Scope: agenttool.Scope{Dir: "/ws", Roots: []string{"/ws"}}, Store: store,
+		Policy: permissions.Policy{Workspace: "/ws"}, Session: store.ID(),
+		Locate: func(p *agenttool.Path) error {
+			p.Resolved = p.Absolute
+			if agenttool.Within("/ws", p.Resolved) && !strings.Contains(p.Resolved, "..") {
+				p.Root = "/ws"
+			}
+			return nil
+		},
+	}
+	for _, c := range change {
+		c(&o)
+	}
+	h, err := host.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := h.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	return &fixture{h, t, store}
+}
+
+// call runs one call to its end.
+func (f *fixture) call(r host.Request) host.Completion {
+	f.t.Helper()
+	return <-f.start(r)
+}
+
+func (f *fixture) start(r host.Request) <-chan host.Completion {
+	f.t.Helper()
+	done := make(chan host.Completion, 1)
+	if err := f.Invoke(r, func(c host.Completion) { done <- c }); err != nil {
+		f.t.Fatal(err)
+	}
+	return done
+}
+
+// events are the event types of the log, in order, without the session's own.
+func (f *fixture) events(inv agenttool.InvocationID) []string {
+	f.t.Helper()
+	entries, _, err := f.store.Since(0, 10000)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	var types []string
+	for _, entry := range entries {
+		var e agenttool.Event
+		if err := json.Unmarshal(entry.Event, &e); err != nil {
+			f.t.Fatal(err)
+		}
+		if err := validate.Event(entry.Event); err != nil {
+			f.t.Errorf("event %d: %v", entry.Seq, err)
+		}
+		if e.InvocationID == inv {
+			types = append(types, string(e.EventType))
+		}
+	}
+	return types
+}
+
+func input(path string) []byte { return []byte(`{"path":"` + path + `"}`) }
+
+func allowing(rules ...string) func(*host.Options) {
+	return func(o *host.Options) {
+		for _, text := range rules {
+			r, err := permissions.Parser{Names: host.Names(o.Tools)}.Parse(text, agenttool.Allow, "cli_arg")
+			if err != nil {
+				panic(err)
+			}
+			o.Policy = o.Policy.With(r)
+		}
+	}
+}
+
+// TestEndsOfACall drives a call to each of its ends: state, result status, error class and the events on the way.
+// AT-015, AT-091 … AT-110, AT-250 … AT-258, AT-282, AT-397.
+func TestEndsOfACall(t *testing.T) {
+	wait := func(ctx context.Context, _ fakeInput, _ agenttool.Reporter) (agenttool.Output, error) {
+		<-ctx.Done()
+		return agenttool.Output{}, ctx.Err()
+	}
+	tools := []agenttool.Tool{
+		&fake{name: "look", reads: true}, &fake{name: "put"},
+		&fake{name: "hang", reads: true, run: wait},
+		&fake{name: "break", reads: true, run: func(context.Context, fakeInput, agenttool.Reporter) (agenttool.Output, error) {
+			return agenttool.Output{}, errors.New("it broke")
+		}},
+		&fake{name: "panic", reads: true, run: func(context.Context, fakeInput, agenttool.Reporter) (agenttool.Output, error) {
+			panic("inside")
+		}},
+		&fake{name: "off", lifecycle: agenttool.Disabled}, &fake{name: "later", lifecycle: agenttool.Deferred},
+		&fake{name: "unset", lifecycle: agenttool.RequiresSetup}, &fake{name: "old", reads: true, lifecycle: agenttool.Deprecated},
+	}
+	for _, c := range []struct {
+		name   string
+		req    host.Request
+		mode   permissions.Mode
+		state  agenttool.InvocationStatus
+		status agenttool.ResultStatus
+		class  agenttool.ErrorClass
+		code   string
+	}{
+		{"succeeds", host.Request{Tool: "look", Input: input("a")}, "", "succeeded", "succeeded", "", ""},
+		{"by alias", host.Request{Tool: "LOOK", Input: input("a")}, "", "succeeded", "succeeded", "", ""},
+		{"deprecated runs", host.Request{Tool: "old", Input: input("a")}, "", "succeeded", "succeeded", "", ""},
+		{"unknown tool", host.Request{Tool: "nope", Input: input("a")}, "", "failed", "failed", agenttool.UnknownTool, "unknown_tool"},
+		{"disabled tool", host.Request{Tool: "off", Input: input("a")}, "", "blocked", "failed", agenttool.PolicyBlocked, "blocked_tool"},
+		{"deferred tool", host.Request{Tool: "later", Input: input("a")}, "", "blocked", "failed", agenttool.SchemaNotLoaded, "schema_not_loaded"},
+		{"tool without setup", host.Request{Tool: "unset", Input: input("a")}, "", "blocked", "failed", agenttool.SetupRequired, "setup_required"},
+		{"bad schema", host.Request{Tool: "look", Input: []byte(`{"pth":"a"}`)}, "", "schema_parse_failed", "failed", agenttool.SchemaValidationFailed, ""},
+		{"not an object", host.Request{Tool: "look", Input: []byte(`"a"`)}, "", "schema_parse_failed", "failed", agenttool.SchemaValidationFailed, ""},
+		{"bad value", host.Request{Tool: "look", Input: input("bad")}, "", "validation_failed", "failed", agenttool.InvalidArguments, "bad_path"},
+		{"denied by mode", host.Request{Tool: "put", Input: input("a")}, permissions.Plan, "denied", "denied", agenttool.PermissionDenied, "denied_by_mode"},
+		{"nobody to ask", host.Request{Tool: "put", Input: input("a")}, "", "denied", "rejected", agenttool.ApprovalRejected, "approval_unavailable"},
+		{"outside the workspace", host.Request{Tool: "look", Input: input("../b")}, "", "denied", "rejected", agenttool.ApprovalRejected, "approval_unavailable"},
+		{"fails", host.Request{Tool: "break", Input: input("a")}, "", "failed", "failed", agenttool.ExecutionFailed, "execution_failed"},
+		{"panics", host.Request{Tool: "panic", Input: input("a")}, "", "failed", "failed", agenttool.ExecutionFailed, "panic"},
+		{"times out", host.Request{Tool: "hang", Input: input("a"), Timeout: time.Millisecond}, "", "timed_out", "timed_out", agenttool.Timeout, "deadline_exceeded"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f := newFixture(t, tools, func(o *host.Options) { o.Policy.Mode = c.mode })
+			c.req.ID = "c1"
+			got := f.call(c.req)
+			if got.Invocation.Status != c.state || got.Result.Status != c.status {
+				t.Errorf("state %s, result %s; want %s, %s", got.Invocation.Status, got.Result.Status, c.state, c.status)
+			}
+			checkError(t, got, c.class, c.code)
+			checkRecords(t, got)
+			events := f.events(got.Invocation.InvocationID)
+			if n := len(events); n < 2 || events[n-1] != "tool.result.created" {
+				t.Errorf("events %v do not end with the result", events)
+			}
+			if ran := slices.Contains(events, "tool.invocation.started"); ran != slices.Contains([]string{"look", "LOOK", "old", "break", "panic", "hang"}, c.req.Tool) && c.class != agenttool.SchemaValidationFailed && c.class != agenttool.InvalidArguments && c.class != agenttool.ApprovalRejected {
+				t.Errorf("started: %v", ran)
+			}
+		})
+	}
+}
+
+func checkError(t *testing.T, got host.Completion, class agenttool.ErrorClass, code string) {
+	t.Helper()
+	e := got.Result.Error
+	if (class == "") != (e == nil) || got.Result.IsError != (e != nil) {
+		t.Fatalf("error %+v, is_error %v; want class %q", e, got.Result.IsError, class)
+	}
+	if e == nil {
+		return
+	}
+	if !errors.Is(e, class) || code != "" && e.Code != code {
+		t.Errorf("error %s/%s, want %s/%s", e.Class, e.Code, class, code)
+	}
+	if e.Message == "" || e.Recoverability == "" || len(got.Result.Content) == 0 {
+		t.Errorf("error %+v with content %v says too little", e, got.Result.Content)
+	}
+}
+
+// checkRecords validates the records of a completion (AT-020 … AT-034) and that every phase that ran is timed.
+func checkRecords(t *testing.T, got host.Completion) {
+	t.Helper()
+	line, err := got.MarshalJSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range validate.Message(line) {
+		t.Errorf("%v\n%s", err, line)
+	}
+	if len(got.Invocation.Phases) < 4 || got.Invocation.EndedAt == "" || len(got.Invocation.StatusTransitions) == 0 {
+		t.Errorf("phases %v, transitions %v, ended %q", got.Invocation.Phases, got.Invocation.StatusTransitions, got.Invocation.EndedAt)
+	}
+}
+
+// TestPhasesInOrder is the golden trace of a call that succeeds: the standard's phases and events, in its order.
+// AT-111 … AT-135, AT-355 … AT-375.
+func TestPhasesInOrder(t *testing.T) {
+	f := newFixture(t, []agenttool.Tool{&fake{name: "look", reads: true}})
+	got := f.call(host.Request{ID: "c1", Tool: "look", Input: input("a")})
+	var phases []string
+	for _, p := range got.Invocation.Phases {
+		phases = append(phases, string(p.Phase))
+	}
+	want := "resolve_tool parse_schema validate_values prepare_observable_input pre_hooks permission validate_values schedule execute map_result post_hooks persist_result emit_terminal"
+	if strings.Join(phases, " ") != want {
+		t.Errorf("phases\n%s, want\n%s", strings.Join(phases, " "), want)
+	}
+	var states []string
+	for _, s := range got.Invocation.StatusTransitions {
+		states = append(states, string(s.Status))
+	}
+	if s := strings.Join(states, " "); s != "selected arguments_ready queued running succeeded" {
+		t.Errorf("states %s", s)
+	}
+	wantEvents := "tool.invocation.selected tool.invocation.arguments_ready tool.permission.decided tool.invocation.queued tool.invocation.started tool.invocation.succeeded tool.result.created"
+	if e := strings.Join(f.events(got.Invocation.InvocationID), " "); e != wantEvents {
+		t.Errorf("events\n%s, want\n%s", e, wantEvents)
+	}
+}
+
+// TestModelInputBytes: the model's input is kept byte for byte (AT-084), the observable one is a copy (AT-085), and
+// equal inputs are references (AT-086, AT-087).
+func TestModelInputBytes(t *testing.T) {
+	f := newFixture(t, []agenttool.Tool{&fake{name: "look", reads: true}})
+	raw := "{ \"path\" :\t\"a<b\" }"
+	got := f.call(host.Request{ID: "c1", Tool: "look", Input: []byte(raw)})
+	line, _ := got.MarshalJSON()
+	if !strings.Contains(string(line), `"model_input":`+raw) {
+		t.Errorf("the bytes of the model's input are not in %s", line)
+	}
+	if got.Invocation.PermissionInputRef != "#/observable_input" || got.Invocation.CallInputRef != "#/permission_input" {
+		t.Errorf("refs %q %q", got.Invocation.PermissionInputRef, got.Invocation.CallInputRef)
+	}
+}
+
+// TestLargeInputIsStoredOnce: inputs above 4 KiB are in the record by reference only.
+func TestLargeInputIsStoredOnce(t *testing.T) {
+	f := newFixture(t, []agenttool.Tool{&fake{name: "put"}}, allowing("put"))
+	got := f.call(host.Request{ID: "c1", Tool: "put", Input: []byte(`{"path":"a","say":"` + strings.Repeat("x", 5000) + `"}`)})
+	line, _ := got.MarshalJSON()
+	if len(line) > 5000 || got.Invocation.ModelInputRef == "" || got.Invocation.ObservableInputRef == "" {
+		t.Fatalf("%d bytes, refs %q %q", len(line), got.Invocation.ModelInputRef, got.Invocation.ObservableInputRef)
+	}
+	page, err := f.ReadResult(got.Invocation.ModelInputRef, 0, 10_000)
+	if err != nil || !strings.Contains(page.Text+page.Data, "xxxx") {
+		t.Errorf("page %+v, %v", page, err)
+	}
+}
+
+// TestLargeResult: preview and reference, the payload read again by page (AT-291, AT-298, AT-299, AT-401).
+func TestLargeResult(t *testing.T) {
+	long := strings.Repeat("a line of output\n", 10_000)
+	f := newFixture(t, []agenttool.Tool{&fake{name: "look", reads: true, run: func(context.Context, fakeInput, agenttool.Reporter) (agenttool.Output, error) {
+		return agenttool.Output{Content: []agenttool.Content{agenttool.Text(long)}}, nil
+	}}})
+	got := f.call(host.Request{ID: "c1", Tool: "look", Input: input("a")})
+	checkRecords(t, got)
+	if got.Persistence.Strategy != agenttool.PreviewAndPersist || got.Persistence.PersistedRef == nil || got.Persistence.OriginalSizeBytes != int64(len(long)) {
+		t.Fatalf("persistence %+v", got.Persistence)
+	}
+	var text strings.Builder
+	for offset := int64(0); ; {
+		page, err := f.ReadResult(got.Persistence.PersistedRef.URI, offset, 50_000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text.WriteString(page.Text)
+		if offset = page.NextOffset; offset == 0 {
+			break
+		}
+	}
+	if text.String() != long {
+		t.Errorf("pages hold %d bytes, want %d", text.Len(), len(long))
+	}
+}
+
+// TestEmptySuccess differs from missing output (AT-296, AT-402).
+func TestEmptySuccess(t *testing.T) {
+	f := newFixture(t, []agenttool.Tool{&fake{name: "look", reads: true, run: func(context.Context, fakeInput, agenttool.Reporter) (agenttool.Output, error) {
+		return agenttool.Output{}, nil
+	}}})
+	if got := f.call(host.Request{ID: "c1", Tool: "look", Input: input("a")}); len(got.Result.Content) != 1 || got.Result.Content[0].Text == "" {
+		t.Errorf("content %v", got.Result.Content)
+	}
+}
+
+// TestCancel: a running and a waiting call end with their abort reason (AT-208, AT-242 … AT-245).
+func TestCancel(t *testing.T) {
+	started := make(chan struct{}, 1)
+	f := newFixture(t, []agenttool.Tool{&fake{name: "put", run: func(ctx context.Context, _ fakeInput, _ agenttool.Reporter) (agenttool.Output, error) {
+		started <- struct{}{}
+		<-ctx.Done()
+		return agenttool.Output{}, context.Cause(ctx)
+	}}}, allowing("put"))
+	running := f.start(host.Request{ID: "run", Tool: "put", Input: input("a")})
+	<-started
+	waiting := f.start(host.Request{ID: "wait", Tool: "put", Input: input("a")})
+	for _, id := range []string{"wait", "run"} {
+		if ack := f.Cancel(id, "changed my mind"); !ack.Acknowledged {
+			t.Errorf("cancel %s: %+v", id, ack)
+		}
+	}
+	for _, done := range []<-chan host.Completion{running, waiting} {
+		got := <-done
+		if got.Result.Status != agenttool.ResultCanceled || got.Result.AbortReason != "user interruption" || !strings.Contains(got.Result.Error.Message, "changed my mind") {
+			t.Errorf("result %+v", got.Result)
+		}
+		if !slices.Contains(f.events(got.Invocation.InvocationID), "tool.x.cancel_requested") {
+			t.Error("the request to cancel is not in the log")
+		}
+	}
+	if ack := f.Cancel("gone", ""); ack.Acknowledged || ack.Status != "unknown" {
+		t.Errorf("cancel of nothing: %+v", ack)
+	}
+}
+
+// TestBatchOrder: ten reads overlap in time and are answered in call order; two writes of one file do not overlap and
+// keep their order, two writes of two files may overlap (AT-207, AT-399).
+func TestBatchOrder(t *testing.T) {
+	var mu sync.Mutex
+	var order []string
+	inside, most := map[string]int{}, map[string]int{}
+	enter := func(ctx context.Context, in fakeInput, _ agenttool.Reporter) (agenttool.Output, error) {
+		mu.Lock()
+		order = append(order, in.Path+in.Say)
+		for _, k := range []string{"all", in.Path} {
+			inside[k]++
+			most[k] = max(most[k], inside[k])
+		}
+		mu.Unlock()
+		time.Sleep(time.Second)
+		mu.Lock()
+		for _, k := range []string{"all", in.Path} {
+			inside[k]--
+		}
+		mu.Unlock()
+		return agenttool.Output{}, nil
+	}
+	for _, c := range []struct {
+		name  string
+		reads bool
+		calls []string // path, then what distinguishes the call
+		all   int
+		one   int
+	}{
+		{"ten reads of one file", true, strings.Fields("f0 f1 f2 f3 f4 f5 f6 f7 f8 f9"), 10, 10},
+		{"two writes of one file", false, strings.Fields("f0 f1"), 1, 1},
+		{"two writes of two files", false, strings.Fields("f0 g1"), 2, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				order, inside, most = nil, map[string]int{}, map[string]int{}
+				f := newFixture(t, []agenttool.Tool{&fake{name: "do", reads: c.reads, run: enter}}, allowing("do"))
+				var calls []host.Request
+				for _, p := range c.calls {
+					calls = append(calls, host.Request{ID: p, Tool: "do", Input: []byte(fmt.Sprintf(`{"path":%q,"say":%q}`, p[:1], p[1:]))})
+				}
+				done := make(chan []host.Completion, 1)
+				if err := f.Batch(host.BatchRequest{ID: "b", Calls: calls}, func(got []host.Completion) { done <- got }); err != nil {
+					t.Fatal(err)
+				}
+				for i, got := range <-done {
+					if got.Invocation.NativeCallID != c.calls[i] || got.Result.Status != agenttool.ResultSucceeded {
+						t.Errorf("result %d is %s: %s", i, got.Invocation.NativeCallID, got.Result.Status)
+					}
+				}
+				if most["all"] != c.all || most["f"] != c.one {
+					t.Errorf("at most %d at once, %d on f; want %d, %d", most["all"], most["f"], c.all, c.one)
+				}
+				if c.one == 1 && c.all == 1 && !slices.Equal(order, c.calls) {
+					t.Errorf("ran in order %v, want %v", order, c.calls)
+				}
+				f.Host.Close()
+			})
+		})
+	}
+}
+
+// TestSiblings: what happens to the other calls of a batch when one fails (AT-204 … AT-206, AT-329, AT-400).
+func TestSiblings(t *testing.T) {
+	run := func(ctx context.Context, in fakeInput, _ agenttool.Reporter) (agenttool.Output, error) {
+		if in.Say == "fail" {
+			return agenttool.Output{}, errors.New("failed on request")
+		}
+		select {
+		case <-time.After(time.Minute):
+			return agenttool.Output{}, nil
+		case <-ctx.Done():
+			return agenttool.Output{}, context.Cause(ctx)
+		}
+	}
+	for _, c := range []struct {
+		policy string
+		want   string // states of: the one that fails, a sibling, a dependent
+	}{
+		{"", "failed succeeded canceled"}, {"cancel_dependent", "failed succeeded canceled"},
+		{"ignore", "failed succeeded succeeded"}, {"cancel_siblings", "failed canceled canceled"},
+	} {
+		t.Run("policy "+c.policy, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newFixture(t, []agenttool.Tool{&fake{name: "do", reads: true, run: run}})
+				done := make(chan []host.Completion, 1)
+				err := f.Batch(host.BatchRequest{ID: "b", Policy: &agenttool.SchedulerPolicy{SiblingFailurePolicy: c.policy}, Calls: []host.Request{
+					{ID: "1", Tool: "do", Input: []byte(`{"path":"a","say":"fail"}`)},
+					{ID: "2", Tool: "do", Input: input("b")},
+					{ID: "3", Tool: "do", Input: input("c"), After: []string{"1"}},
+				}}, func(got []host.Completion) { done <- got })
+				if err != nil {
+					t.Fatal(err)
+				}
+				var states []string
+				for _, got := range <-done {
+					states = append(states, string(got.Invocation.Status))
+					checkRecords(t, got)
+					if got.Invocation.Status == "canceled" && got.Result.AbortReason != "sibling error" {
+						t.Errorf("abort reason %q", got.Result.AbortReason)
+					}
+				}
+				if s := strings.Join(states, " "); s != c.want {
+					t.Errorf("states %s, want %s", s, c.want)
+				}
+				f.Host.Close()
+			})
+		})
+	}
+}
+
+// TestRefusedRequests: what is wrong with a request is said before anything is recorded.
+func TestRefusedRequests(t *testing.T) {
+	block := make(chan struct{})
+	f := newFixture(t, []agenttool.Tool{&fake{name: "look", reads: true, run: func(context.Context, fakeInput, agenttool.Reporter) (agenttool.Output, error) {
+		<-block
+		return agenttool.Output{}, nil
+	}}})
+	live := f.start(host.Request{ID: "live", Tool: "look", Input: input("a")})
+	never := func(host.Completion) { t.Error("a refused call was answered") }
+	for _, c := range []struct {
+		name string
+		req  host.Request
+	}{
+		{"no id", host.Request{Tool: "look"}}, {"live id", host.Request{ID: "live", Tool: "look"}},
+		{"unknown dependency", host.Request{ID: "x", Tool: "look", After: []string{"never"}}},
+		{"itself", host.Request{ID: "x", Tool: "look", After: []string{"x"}}},
+	} {
+		if err := f.Invoke(c.req, never); !host.IsRefused(err) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+	cyclic := []host.Request{{ID: "a", Tool: "look", After: []string{"b"}}, {ID: "b", Tool: "look", After: []string{"a"}}}
+	for name, b := range map[string]host.BatchRequest{
+		"cyclic": {ID: "b", Calls: cyclic}, "empty": {ID: "b"}, "no id": {Calls: cyclic[:1]},
+		"twice":          {ID: "b", Calls: []host.Request{{ID: "a", Tool: "look"}, {ID: "a", Tool: "look"}}},
+		"unknown policy": {ID: "b", Calls: []host.Request{{ID: "a", Tool: "look"}}, Policy: &agenttool.SchedulerPolicy{OrderingPolicy: "random"}},
+	} {
+		if err := f.Batch(b, func([]host.Completion) { t.Error("a refused batch was answered") }); !host.IsRefused(err) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	close(block)
+	<-live
+}
+
+// TestDrain: at the end of input a call that waits is cancelled unless it is read-only, a running one goes on.
+func TestDrain(t *testing.T) {
+	release, started := make(chan struct{}), make(chan struct{}, 1)
+	f := newFixture(t, []agenttool.Tool{
+		&fake{name: "put", run: func(context.Context, fakeInput, agenttool.Reporter) (agenttool.Output, error) {
+			started <- struct{}{}
+			<-release
+			return agenttool.Output{}, nil
+		}},
+		&fake{name: "look", reads: true},
+	}, allowing("put"))
+	running := f.start(host.Request{ID: "running", Tool: "put", Input: input("a")})
+	<-started
+	waiting := f.start(host.Request{ID: "waiting", Tool: "put", Input: input("a")})
+	reading := f.start(host.Request{ID: "reading", Tool: "look", Input: input("a")})
+	for f.status("waiting") != agenttool.StatusQueued || f.status("reading") != agenttool.StatusQueued {
+		time.Sleep(time.Millisecond)
+	}
+	drained := make(chan struct{})
+	go func() {
+		f.Drain(context.Background())
+		close(drained)
+	}()
+	if got := <-waiting; got.Result.AbortReason != "runtime shutdown" {
+		t.Errorf("waiting call: %+v", got.Result)
+	}
+	close(release)
+	for name, done := range map[string]<-chan host.Completion{"running": running, "reading": reading} {
+		if got := <-done; got.Result.Status != agenttool.ResultSucceeded {
+			t.Errorf("%s call: %+v", name, got.Result)
+		}
+	}
+	<-drained
+	if err := f.Invoke(host.Request{ID: "late", Tool: "look", Input: input("a")}, nil); !host.IsRefused(err) {
+		t.Errorf("a call after the end: %v", err)
+	}
+}
+
+func (f *fixture) status(id string) agenttool.InvocationStatus {
+	for _, c := range f.Status().Calls {
+		if c.ID == id {
+			return c.Status
+		}
+	}
+	return ""
+}
+
+// TestDeferredTool: found by search, by name and by words, loaded, then called (AT-217 … AT-225, AT-390, AT-391).
+func TestDeferredTool(t *testing.T) {
+	f := newFixture(t, []agenttool.Tool{&fake{name: "later", reads: true, lifecycle: agenttool.Deferred}, &fake{name: "look", reads: true}})
+	for _, d := range f.Surface().Declarations {
+		if d.Name == "later" && d.InputContract != nil {
+			t.Error("the surface holds the schema of a deferred tool")
+		}
+	}
+	found := f.Search("select:later,nothing", 0)
+	if len(found.Matches) != 1 || found.NextAction != "load_schema_then_call" || !slices.Equal(found.MissingNames, []string{"nothing"}) || found.TotalDeferredTools != 1 {
+		t.Errorf("select: %+v", found)
+	}
+	if found = f.Search("later pipeline", 0); len(found.Matches) != 2 || found.Matches[0].Name != "later" || found.Matches[0].Reason == "" {
+		t.Errorf("words: %+v", found)
+	}
+	if found = f.Search("zebra", 0); len(found.Matches) != 0 || found.NextAction != "refine_query" {
+		t.Errorf("nothing: %+v", found)
+	}
+	if loaded, missing := f.Load([]string{"later", "nothing"}); len(loaded) != 1 || len(missing) != 1 {
+		t.Errorf("load: %v %v", loaded, missing)
+	}
+	if got := f.call(host.Request{ID: "c", Tool: "later", Input: input("a")}); got.Result.Status != agenttool.ResultSucceeded {
+		t.Errorf("call: %+v", got.Result)
+	}
+}
+
+// TestMode: a client can tighten and loosen again, never beyond what the host was started with.
+func TestMode(t *testing.T) {
+	f := newFixture(t, []agenttool.Tool{&fake{name: "look", reads: true}})
+	for _, c := range []struct {
+		mode permissions.Mode
+		ok   bool
+	}{{permissions.Plan, true}, {permissions.AcceptEdits, false}, {permissions.Default, true}} {
+		if err := f.SetMode(c.mode); (err == nil) != c.ok {
+			t.Errorf("mode %s: %v", c.mode, err)
+		}
+	}
+	if f.Mode() != permissions.Default {
+		t.Errorf("mode %s", f.Mode())
+	}
+}

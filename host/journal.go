@@ -1,0 +1,126 @@
+package host
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"toolhost/agenttool"
+	"toolhost/persist"
+)
+
+// journal writes events to the session log and then, not before, tells subscribers.
+type journal struct {
+	store *persist.Store
+	ids   *agenttool.IDs
+	now   func() time.Time
+
+	mu          sync.Mutex // orders appends and what subscribers hear
+	subscribers []*Subscription
+}
+
+// Level says which events a subscriber hears.
+type Level string
+
+// The levels.
+const (
+	EventsNone     Level = "none"
+	EventsResults  Level = "results"  // results, and prompts
+	EventsProgress Level = "progress" // and progress
+	EventsAll      Level = "all"
+)
+
+// Subscription is one listener. Tell is called in order of seq and must not block.
+type Subscription struct {
+	Level   Level
+	Prompts bool // hear of permission requests and decisions at every level
+	Tell    func(seq int64, t agenttool.EventType, event []byte)
+}
+
+func (s *Subscription) hears(t agenttool.EventType) bool {
+	switch t {
+	case agenttool.EventPermissionRequested, agenttool.EventPermissionDecided:
+		return s.Prompts || s.Level != EventsNone
+	case agenttool.EventResultCreated:
+		return s.Level != EventsNone
+	case agenttool.EventProgress, agenttool.EventQueued, agenttool.EventStarted, agenttool.EventYielded:
+		return s.Level == EventsProgress || s.Level == EventsAll
+	}
+	return s.Level == EventsAll
+}
+
+// Subscribe adds a listener; changing it later is done by Resubscribe.
+func (h *Host) Subscribe(s *Subscription) { h.journal.subscribe(s) }
+
+// Replay hands deliver the events after seq, at most limit, and whether there are more. When there are none, s hears
+// everything from there on, after deliver has returned, with no gap and none twice. deliver must not block.
+func (h *Host) Replay(seq int64, limit int, s *Subscription, deliver func(entries []persist.Entry, more bool)) error {
+	j := &h.journal
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	entries, more, err := j.store.Since(seq, limit)
+	if err != nil {
+		return err
+	}
+	deliver(entries, more)
+	if !more {
+		s.Level = EventsAll
+		j.subscribeLocked(s)
+	}
+	return nil
+}
+
+func (j *journal) subscribe(s *Subscription) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.subscribeLocked(s)
+}
+
+func (j *journal) subscribeLocked(s *Subscription) {
+	if !slices.Contains(j.subscribers, s) {
+		j.subscribers = append(j.subscribers, s)
+	}
+}
+
+// Resubscribe changes what a listener hears.
+func (h *Host) Resubscribe(s *Subscription, level Level, prompts bool) {
+	h.journal.mu.Lock()
+	defer h.journal.mu.Unlock()
+	s.Level, s.Prompts = level, prompts
+}
+
+// event completes an envelope; pairs are names and values of its data.
+func (j *journal) event(e agenttool.Event, pairs ...any) agenttool.Event {
+	now := j.now()
+	e.SchemaVersion, e.Source, e.Time = agenttool.SchemaVersion, "toolhost", agenttool.Timestamp(now)
+	e.EventID = agenttool.EventID(j.ids.New("evt_", now))
+	e.Data = object(pairs...)
+	return e
+}
+
+// record writes one event by itself. It reports nothing: what cannot be recorded is not told either.
+func (j *journal) record(e agenttool.Event, pairs ...any) {
+	_ = j.append([]agenttool.Event{j.event(e, pairs...)})
+}
+
+// append writes events as one group and then tells of them. On an error nothing was told.
+func (j *journal) append(events []agenttool.Event) error {
+	lines := make([][]byte, len(events))
+	for i, e := range events {
+		lines[i] = encode(e)
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	first, err := j.store.Append(lines...)
+	if err != nil {
+		return err
+	}
+	for _, s := range j.subscribers {
+		for i, e := range events {
+			if s.hears(e.EventType) {
+				s.Tell(first+int64(i), e.EventType, lines[i])
+			}
+		}
+	}
+	return nil
+}

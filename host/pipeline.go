@@ -1,0 +1,301 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"toolhost/agenttool"
+	"toolhost/scheduler"
+)
+
+// step is one phase of the pipeline, and the state of an invocation that fails in it.
+type step struct {
+	phase  agenttool.Phase
+	do     func(context.Context) error
+	failed agenttool.InvocationStatus
+}
+
+// maxAttempts is how often a call whose approved change went stale is shown to a person again.
+const maxAttempts = 3
+
+// run takes the call through the phases of the standard, in its order, until one fails.
+//
+// The standard's value checks come twice: those that look at nothing but the input before permission, those that
+// look at the disk after it, so that a denied call does no IO (AT-114, AT-393, X23). What finish does comes after:
+// map_result, post_hooks, persist_result, emit_terminal.
+//
+// Agent Tool v0.2.0, "Pipeline" (AT-111 … AT-123).
+func (c *call) run(ctx context.Context) error {
+	err := c.through(ctx, []step{
+		{agenttool.PhaseResolveTool, c.resolveTool, agenttool.StatusBlocked},
+		{agenttool.PhaseParseSchema, c.parseSchema, agenttool.StatusSchemaParseFailed},
+		{agenttool.PhaseValidateValues, c.bind, agenttool.StatusValidationFailed},
+		{agenttool.PhasePrepareObserved, c.locate, agenttool.StatusValidationFailed},
+		{agenttool.PhasePreHooks, c.hooks, agenttool.StatusDenied},
+	})
+	for attempt := 1; err == nil; attempt++ {
+		err = c.through(ctx, []step{
+			{agenttool.PhasePermission, c.permission, agenttool.StatusDenied},
+			{agenttool.PhaseValidateValues, c.preflight, agenttool.StatusValidationFailed},
+			{agenttool.PhaseSchedule, c.schedule, agenttool.StatusCanceled},
+			{agenttool.PhaseExecute, c.execute, agenttool.StatusFailed},
+		})
+		if !errors.Is(err, agenttool.ErrPreviewStale) || attempt == maxAttempts {
+			return err
+		}
+		err = c.rebind(ctx, c.input) // the change that was approved is no longer what would be done: ask again
+	}
+	return err
+}
+
+// through runs steps in order and stops at the first that fails, having moved the invocation to its state.
+func (c *call) through(ctx context.Context, steps []step) error {
+	for _, s := range steps {
+		err := context.Cause(ctx)
+		if err == nil {
+			err = c.phase(s.phase, func() error { return s.do(ctx) })
+		}
+		if err != nil {
+			c.fail(s.failed, agenttool.AsError(err, agenttool.ExecutionFailed))
+			return err
+		}
+	}
+	return nil
+}
+
+// fail moves the invocation to the state that fits how a step failed.
+func (c *call) fail(usual agenttool.InvocationStatus, e *agenttool.Error) {
+	state := usual
+	switch e.Class {
+	case agenttool.Canceled, agenttool.SiblingCanceled:
+		state = agenttool.StatusCanceled
+	case agenttool.Timeout:
+		state = agenttool.StatusTimedOut
+	case agenttool.DependencyUnavailable, agenttool.UnknownTool:
+		state = agenttool.StatusFailed
+	}
+	c.to(state, e.Code)
+}
+
+// phase runs one phase and records how long it took.
+func (c *call) phase(p agenttool.Phase, do func() error) error {
+	start := c.host.o.Now()
+	err := do()
+	timing := agenttool.PhaseTiming{Phase: p, StartedAt: agenttool.Timestamp(start), DurationUS: c.host.o.Now().Sub(start).Microseconds()}
+	if err != nil {
+		timing.Outcome = agenttool.AsError(err, agenttool.ExecutionFailed).Code
+	}
+	c.mu.Lock()
+	c.inv.Phases = append(c.inv.Phases, timing)
+	c.mu.Unlock()
+	return err
+}
+
+// resolveTool finds the tool by name or alias (AT-111, AT-113).
+func (c *call) resolveTool(context.Context) error {
+	e, err := c.host.registry.resolve(c.req.Tool)
+	if e != nil {
+		c.tool = e
+		c.mu.Lock()
+		c.inv.ToolID = e.Declaration.ToolID
+		c.mu.Unlock()
+	}
+	if err != nil {
+		return err
+	}
+	c.to(agenttool.StatusSelected, "")
+	c.emit(agenttool.EventSelected, "phase", agenttool.PhaseResolveTool, "name", c.req.Tool)
+	return nil
+}
+
+// parseSchema checks the input against the model's schema (AT-112).
+func (c *call) parseSchema(context.Context) error {
+	schema, err := c.tool.compile()
+	if err != nil {
+		return agenttool.Failure(agenttool.SetupRequired, "bad_schema", fmt.Sprintf("the input schema of %s: %v", c.req.Tool, err))
+	}
+	return c.invalid(agenttool.PhaseParseSchema, schema.Check(c.input))
+}
+
+// bind turns the input into a Call and its facts (AT-114, the part without IO).
+func (c *call) bind(context.Context) error {
+	bound, err := c.tool.tool.Bind(c.host.o.Scope, c.input)
+	if err != nil {
+		return c.invalid(agenttool.PhaseValidateValues, agenttool.AsError(err, agenttool.InvalidArguments))
+	}
+	c.bound = bound
+	return nil
+}
+
+// locate resolves the paths of the facts and writes down the input as others may see it (AT-115).
+func (c *call) locate(context.Context) error {
+	facts := c.bound.Facts()
+	for _, paths := range [][]agenttool.Path{facts.Reads, facts.Writes} {
+		for i := range paths {
+			if err := c.host.o.Locate(&paths[i]); err != nil {
+				return c.invalid(agenttool.PhasePrepareObserved, err)
+			}
+		}
+	}
+	c.mu.Lock()
+	c.inv.Facts = facts
+	c.mu.Unlock()
+	mutation := c.observe()
+	c.to(agenttool.StatusArgumentsReady, "")
+	pairs := []any{"phase", agenttool.PhasePrepareObserved, "mutation", mutation}
+	if !c.readOnly() { // if the host dies while it runs, this is what is known of it
+		pairs = append(pairs, "input", c.shownInput(), "facts", facts)
+	}
+	c.emit(agenttool.EventArgumentsReady, pairs...)
+	return nil
+}
+
+// invalid emits the event of a failed check and returns the error.
+func (c *call) invalid(p agenttool.Phase, err error) error {
+	if err != nil {
+		c.emit(agenttool.EventValidationFailed, "phase", p, "error", agenttool.AsError(err, agenttool.InvalidArguments))
+	}
+	return err
+}
+
+// rebind binds an input anew, from the schema on: facts are never older than the input.
+func (c *call) rebind(ctx context.Context, input []byte) error {
+	c.input = input
+	return c.through(ctx, []step{
+		{agenttool.PhaseParseSchema, c.parseSchema, agenttool.StatusSchemaParseFailed},
+		{agenttool.PhaseValidateValues, c.bind, agenttool.StatusValidationFailed},
+		{agenttool.PhasePrepareObserved, c.locate, agenttool.StatusValidationFailed},
+	})
+}
+
+// hooks is the phase of the hooks. None can be configured yet; the phase is recorded as passed by all of them.
+func (c *call) hooks(context.Context) error { return nil }
+
+// preflight lets the call look, before any side effect, whether it can work (AT-114, the part with IO).
+func (c *call) preflight(ctx context.Context) error {
+	p, ok := c.bound.(agenttool.Preflighter)
+	if !ok {
+		return nil
+	}
+	return c.invalid(agenttool.PhaseValidateValues, p.Preflight(ctx))
+}
+
+// schedule waits for a slot and for the call's locks (AT-118). Calls of one batch take their places in its order.
+func (c *call) schedule(ctx context.Context) error {
+	request := scheduler.Request{Locks: scheduler.Locks(c.bound.Facts(), c.host.o.Policy.Workspace)}
+	if c.batch != nil {
+		request.Group = c.batch.group
+	}
+	c.queued(request.Locks)
+	if c.prev != nil {
+		select {
+		case <-c.prev.entered:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	start := c.host.o.Now()
+	ticket := c.host.sched.Enqueue(request)
+	c.free = ticket.Release
+	c.enter()
+	if atOnce := ticket.Started(); !c.host.mayStart(c, atOnce) {
+		return errShutdown
+	} else if !atOnce {
+		_ = c.flush() // who follows events sees that it waits
+	}
+	if err := ticket.Wait(ctx); err != nil {
+		return err
+	}
+	c.host.started(c)
+	c.inv.Scheduler.WaitedUS = c.host.o.Now().Sub(start).Microseconds()
+	return nil
+}
+
+// queued records the scheduler's facts of the call (AT-190 … AT-197).
+func (c *call) queued(locks []agenttool.Lock) {
+	f := c.bound.Facts()
+	c.mu.Lock()
+	c.inv.Scheduler = &agenttool.SchedulerFacts{
+		QueueState: "queued", IsConcurrencySafe: f.ConcurrencySafe == agenttool.Yes, IsReadOnly: f.ReadOnly == agenttool.Yes,
+		IsDestructive: f.Destructive != agenttool.No, IsOpenWorld: f.OpenWorld != agenttool.No,
+		RequiresExclusiveContext: f.PathsComplete != agenttool.Yes, ContextModifierPolicy: "allow_serial_only", ResourceLocks: locks,
+	}
+	c.mu.Unlock()
+	c.to(agenttool.StatusQueued, "")
+	c.emit(agenttool.EventQueued, "phase", agenttool.PhaseSchedule)
+}
+
+// execute runs the call (AT-119). What is not read-only starts only when the journal holds that it starts, and has
+// room for how it ends.
+func (c *call) execute(ctx context.Context) error {
+	defer func() { c.free() }()
+	c.mu.Lock()
+	c.inv.Scheduler.QueueState = "executing"
+	c.inv.StartedAt = agenttool.Timestamp(c.host.o.Now())
+	c.mu.Unlock()
+	c.to(agenttool.StatusRunning, "")
+	c.emit(agenttool.EventStarted, "phase", agenttool.PhaseExecute)
+	if !c.readOnly() {
+		err := c.flush()
+		if err == nil {
+			err = c.host.o.Store.Reserve()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	out, err := c.supervise(ctx)
+	c.out = out
+	if err != nil && ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// abandonAfter is how long a Run may go on after its context ended. A tool that is stuck in the kernel (a dead
+// network file system) keeps its locks, but not its caller.
+const abandonAfter = 10 * time.Second
+
+// supervise runs the call in a goroutine of its own, so that neither a panic nor a hang of the tool outlives it here.
+func (c *call) supervise(ctx context.Context) (agenttool.Output, error) {
+	type outcome struct {
+		out agenttool.Output
+		err error
+	}
+	free := c.free
+	c.free = func() {} // given back when Run returns, which may be later than this call's end
+	done := make(chan outcome, 1)
+	go func() {
+		defer free()
+		defer func() {
+			if p := recover(); p != nil {
+				c.host.panicked(c, p)
+				done <- outcome{err: agenttool.Failure(agenttool.ExecutionFailed, "panic", "the tool failed inside; this is a bug in toolhost, not in the call")}
+			}
+		}()
+		out, err := c.bound.Run(ctx, reporter{c})
+		done <- outcome{out, err}
+	}()
+	select {
+	case o := <-done:
+		return o.out, o.err
+	case <-ctx.Done():
+	}
+	timer := time.NewTimer(abandonAfter)
+	defer timer.Stop()
+	select {
+	case o := <-done:
+		return o.out, o.err
+	case <-timer.C:
+		return agenttool.Output{}, context.Cause(ctx)
+	}
+}
+
+func (h *Host) panicked(c *call, p any) {
+	if h.o.PanicLog != nil {
+		h.o.PanicLog(fmt.Sprintf("panic in %s (%s): %v\n%s", c.inv.ToolID, c.inv.InvocationID, p, debug.Stack()))
+	}
+}

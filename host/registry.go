@@ -1,0 +1,308 @@
+package host
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"toolhost/agenttool"
+	"toolhost/agenttool/validate"
+)
+
+// registry is the set of tools. Only loading a deferred tool changes it.
+type registry struct {
+	entries []*entry
+	names   map[string]*entry // by name, alias and tool id, as spelled
+}
+
+// entry is one registered tool.
+type entry struct {
+	agenttool.Description
+	tool    agenttool.Tool
+	compile func() (*validate.Schema, error) // of the input, on first use: it takes 0.4 ms
+
+	mu     sync.Mutex
+	loaded bool // a deferred tool whose schema was asked for
+}
+
+func newRegistry(tools []agenttool.Tool) (*registry, error) {
+	r := &registry{names: map[string]*entry{}}
+	for _, t := range tools {
+		e := &entry{Description: t.Describe(), tool: t}
+		e.compile = sync.OnceValues(func() (*validate.Schema, error) { return validate.Compile(e.Interface.ModelInputSchema) })
+		d := e.Declaration
+		for _, name := range append([]string{d.Name, string(d.ToolID)}, d.Aliases...) {
+			if other := r.names[name]; other != nil {
+				return nil, fmt.Errorf("tool name %q belongs to %s and to %s", name, other.Declaration.ToolID, d.ToolID)
+			}
+			r.names[name] = e
+		}
+		r.entries = append(r.entries, e)
+	}
+	return r, nil
+}
+
+// resolve finds the tool that a call names, if it can be called (AT-111, AT-113).
+func (r *registry) resolve(name string) (*entry, error) {
+	e := r.names[name]
+	if e == nil {
+		return nil, agenttool.Failure(agenttool.UnknownTool, "unknown_tool",
+			fmt.Sprintf("there is no tool %q; the tools are %s", name, strings.Join(r.callable(), ", ")))
+	}
+	return e, e.blocked()
+}
+
+// blocked says why the tool cannot be called now, or nil.
+func (e *entry) blocked() error {
+	d := e.Declaration
+	switch d.Lifecycle {
+	case agenttool.Available, agenttool.Deprecated:
+		return nil
+	case agenttool.Deferred:
+		if e.isLoaded() {
+			return nil
+		}
+		return agenttool.Failure(agenttool.SchemaNotLoaded, "schema_not_loaded",
+			fmt.Sprintf("the schema of %s is not loaded: call agenttool/load with names [%q], then call it", d.Name, d.Name))
+	case agenttool.RequiresSetup:
+		return agenttool.Failure(agenttool.SetupRequired, "setup_required", d.Name+" must be set up first")
+	}
+	return agenttool.Failure(agenttool.PolicyBlocked, "blocked_tool", fmt.Sprintf("%s cannot be called: it is %s", d.Name, d.Lifecycle))
+}
+
+func (e *entry) isLoaded() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.loaded || e.Declaration.Lifecycle != agenttool.Deferred
+}
+
+func (r *registry) callable() []string {
+	var names []string
+	for _, e := range r.entries {
+		if e.blocked() == nil {
+			names = append(names, e.Declaration.Name)
+		}
+	}
+	return names
+}
+
+// surface lists what can be called, and why the rest cannot.
+func (r *registry) surface(id string, now time.Time, mode string) agenttool.Surface {
+	s := agenttool.Surface{
+		SchemaVersion: agenttool.SchemaVersion, SurfaceID: agenttool.SurfaceID(id), Scope: "session",
+		CreatedAt: agenttool.Timestamp(now), Producer: "toolhost", SurfaceReason: "session in mode " + mode,
+	}
+	for _, e := range r.entries {
+		d := e.Declaration
+		s.ToolRefs = append(s.ToolRefs, string(d.ToolID))
+		switch err := e.blocked(); {
+		case err == nil:
+			s.LoadedTools = append(s.LoadedTools, string(d.ToolID))
+		case d.Lifecycle == agenttool.Deferred:
+			s.DeferredTools = append(s.DeferredTools, agenttool.DeferredTool{
+				SchemaVersion: agenttool.SchemaVersion, ToolID: d.ToolID, Name: d.Name, Namespace: d.Namespace,
+				SearchHint: d.SearchHint, SchemaVisibility: "deferred", LoadingState: "discoverable",
+			})
+		default:
+			s.BlockedTools = append(s.BlockedTools, agenttool.BlockedTool{ToolID: d.ToolID, Reason: blockedReason(d.Lifecycle), Detail: err.Error()})
+		}
+	}
+	return s
+}
+
+func blockedReason(l agenttool.Lifecycle) string {
+	if l == agenttool.RequiresSetup {
+		return "setup_required"
+	}
+	return "feature_disabled"
+}
+
+// View is what a client may know of the tools: the records of each, and the surface of the session.
+type View struct {
+	Surface            agenttool.Surface             `json:"surface"`
+	Declarations       []agenttool.Declaration       `json:"declarations"`
+	Interfaces         []agenttool.Interface         `json:"interfaces"`
+	ExecutionProfiles  []agenttool.ExecutionProfile  `json:"execution_profiles"`
+	PermissionProfiles []agenttool.PermissionProfile `json:"permission_profiles"`
+	SchedulerPolicy    agenttool.SchedulerPolicy     `json:"scheduler_policy"`
+}
+
+// Surface returns the records of all tools. Schemas of deferred tools are left out until they are loaded.
+func (h *Host) Surface() View {
+	v := View{
+		Surface:         h.registry.surface(h.o.IDs.New("surface_", h.o.Now()), h.o.Now(), string(h.Mode())),
+		SchedulerPolicy: h.schedulerPolicy(),
+	}
+	for _, e := range h.registry.entries {
+		d, i := e.Declaration, e.Interface
+		if !e.isLoaded() {
+			d.InputContract, d.OutputContract = nil, nil
+			i.ModelInputSchema, i.OutputSchema, i.SchemaVisibility = nil, nil, "deferred"
+		}
+		v.Declarations = append(v.Declarations, d)
+		v.Interfaces = append(v.Interfaces, i)
+		v.ExecutionProfiles = append(v.ExecutionProfiles, e.Execution)
+		v.PermissionProfiles = append(v.PermissionProfiles, e.Permission)
+	}
+	return v
+}
+
+func (h *Host) schedulerPolicy() agenttool.SchedulerPolicy {
+	return agenttool.SchedulerPolicy{
+		SchemaVersion: agenttool.SchemaVersion, SchedulerPolicyID: schedulerPolicyID, Scope: "session",
+		MaxParallel: h.o.MaxParallel, OrderingPolicy: "preserve_terminal_order",
+		YieldPolicy: "progress_immediate_results_ordered", InterruptBehavior: "cancel",
+		SiblingFailurePolicy: "cancel_dependent", ContextModifierPolicy: "allow_serial_only",
+	}
+}
+
+const schedulerPolicyID = "toolhost.scheduler.session"
+
+// Search looks for tools: "select:a,b" by exact name, else by words over name, namespace, description and hint
+// (AT-217 … AT-224).
+func (h *Host) Search(query string, limit int) agenttool.SearchResult {
+	if limit <= 0 {
+		limit = 10
+	}
+	res := agenttool.SearchResult{SchemaVersion: agenttool.SchemaVersion, Query: query, Matches: []agenttool.SearchMatch{}, NextAction: "refine_query"}
+	names, exact := strings.CutPrefix(query, "select:")
+	for _, name := range strings.Split(names, ",") {
+		if e := h.registry.names[strings.TrimSpace(name)]; exact && e != nil {
+			res.Matches = append(res.Matches, e.match(1, "exact name"))
+		} else if exact {
+			res.MissingNames = append(res.MissingNames, strings.TrimSpace(name))
+		}
+	}
+	for _, e := range h.registry.entries {
+		if !e.isLoaded() {
+			res.TotalDeferredTools++
+		}
+		if score, reason := e.score(query); !exact && score > 0 {
+			res.Matches = append(res.Matches, e.match(score, reason))
+		}
+	}
+	slices.SortStableFunc(res.Matches, func(a, b agenttool.SearchMatch) int { return cmp.Compare(b.Score, a.Score) })
+	res.Matches = res.Matches[:min(limit, len(res.Matches))]
+	for _, m := range res.Matches {
+		res.NextAction = "call"
+		if m.LoadingState != "loaded" {
+			res.NextAction = "load_schema_then_call"
+			break
+		}
+	}
+	return res
+}
+
+func (e *entry) match(score float64, reason string) agenttool.SearchMatch {
+	d, state := e.Declaration, "loaded"
+	if !e.isLoaded() {
+		state = "discoverable"
+	}
+	return agenttool.SearchMatch{ToolID: d.ToolID, Name: d.Name, Namespace: d.Namespace, Description: d.Description, LoadingState: state, Score: score, Reason: reason}
+}
+
+// score says how well the tool fits the words of a query, from 0 to 1.
+func (e *entry) score(query string) (float64, string) {
+	words := strings.Fields(strings.ToLower(query))
+	d := e.Declaration
+	fields := []struct {
+		name, text string
+		weight     float64
+	}{
+		{"name", d.Name + " " + strings.Join(d.Aliases, " "), 1}, {"namespace", d.Namespace, 0.6},
+		{"search hint", d.SearchHint, 0.6}, {"description", d.Title + " " + d.Description, 0.4},
+	}
+	var sum float64
+	var hits []string
+	for _, w := range words {
+		for _, f := range fields {
+			if strings.Contains(strings.ToLower(f.text), w) {
+				sum += f.weight
+				hits = append(hits, fmt.Sprintf("%q in %s", w, f.name))
+				break
+			}
+		}
+	}
+	if len(words) == 0 {
+		return 0, ""
+	}
+	return sum / float64(len(words)), strings.Join(hits, ", ")
+}
+
+// Load makes deferred tools callable and returns their declarations; missing are names that no tool has.
+func (h *Host) Load(names []string) (loaded []agenttool.Declaration, missing []string) {
+	loaded, missing = []agenttool.Declaration{}, []string{}
+	for _, name := range names {
+		e := h.registry.names[name]
+		if e == nil {
+			missing = append(missing, name)
+			continue
+		}
+		e.mu.Lock()
+		fresh := !e.loaded && e.Declaration.Lifecycle == agenttool.Deferred
+		e.loaded = true
+		e.mu.Unlock()
+		if fresh {
+			h.journal.record(agenttool.Event{EventType: agenttool.EventDeferredLoaded, ToolID: e.Declaration.ToolID}, "name", name)
+		}
+		loaded = append(loaded, e.Declaration)
+	}
+	return loaded, missing
+}
+
+// Names maps every name and alias, in lower case, to the tool's name, as rules need it.
+func Names(tools []agenttool.Tool) map[string]string {
+	names := map[string]string{}
+	for _, t := range tools {
+		d := t.Describe().Declaration
+		for _, n := range append([]string{d.Name}, d.Aliases...) {
+			names[strings.ToLower(n)] = d.Name
+		}
+	}
+	return names
+}
+
+// object composes a JSON object from names and values; raw JSON is kept byte for byte.
+func object(pairs ...any) json.RawMessage {
+	b := []byte{'{'}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if len(b) > 1 {
+			b = append(b, ',')
+		}
+		b = agenttool.AppendString(b, pairs[i].(string))
+		b = append(b, ':')
+		b = appendValue(b, pairs[i+1])
+	}
+	return append(b, '}')
+}
+
+func appendValue(b []byte, v any) []byte {
+	switch v := v.(type) {
+	case json.RawMessage:
+		return append(b, v...)
+	case string:
+		return agenttool.AppendString(b, v)
+	case agenttool.Phase:
+		return agenttool.AppendString(b, string(v))
+	}
+	return append(b, encode(v)...)
+}
+
+// encode encodes a record of ours. A failure is a bug: records hold nothing that JSON cannot.
+func encode(v any) json.RawMessage {
+	var b []byte
+	var err error
+	if m, ok := v.(json.Marshaler); ok { // directly: encoding/json would compact what it nests
+		b, err = m.MarshalJSON()
+	} else {
+		b, err = agenttool.Encode(v)
+	}
+	if err != nil {
+		panic(fmt.Sprintf("host: encode %T: %v (this is a bug in toolhost)", v, err))
+	}
+	return b
+}

@@ -1,0 +1,152 @@
+package host
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"toolhost/agenttool"
+)
+
+// CancelAck answers a cancel request.
+type CancelAck struct {
+	Acknowledged bool   `json:"acknowledged"`
+	Status       string `json:"status"` // the call's state when it was asked; unknown if there is no such live call
+}
+
+// Cancel ends a live call, by the client's id or the invocation's. It returns before the call has ended. A call that
+// runs in a batch whose policy says block is not interrupted (AT-202, AT-203).
+func (h *Host) Cancel(id string, reason string) CancelAck {
+	c := h.find(id)
+	if c == nil {
+		return CancelAck{Status: "unknown"}
+	}
+	status := c.status()
+	if status == agenttool.StatusRunning && c.batch != nil && c.batch.policy.InterruptBehavior == "block" {
+		return CancelAck{Status: string(status)}
+	}
+	c.emit(agenttool.EventCancelRequested, "reason", reason)
+	c.cancel(errInterrupted(reason))
+	return CancelAck{Acknowledged: true, Status: string(status)}
+}
+
+func (h *Host) find(id string) *call {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if c := h.calls[id]; c != nil {
+		return c
+	}
+	for _, c := range h.calls {
+		if string(c.inv.InvocationID) == id {
+			return c
+		}
+	}
+	return nil
+}
+
+// mayStart reports whether the call, which has its slot or must wait for it, may go on. After the end of input only
+// what is read-only may still wait.
+func (h *Host) mayStart(c *call, atOnce bool) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.draining && !c.readOnly() && (!atOnce || c.held) {
+		return false
+	}
+	c.waiting = !atOnce && !c.readOnly()
+	return true
+}
+
+// mayAsk is mayStart for a call that would wait for a person.
+func (h *Host) mayAsk(c *call) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	c.waiting = !h.draining
+	return !h.draining
+}
+
+// started says that the call waits no longer.
+func (h *Host) started(c *call) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	c.waiting = false
+}
+
+// Drain is the end of input: no more calls come, and nobody is left to ask. Calls that still wait for a slot, a lock
+// or an answer are cancelled unless they are read-only; the rest goes on until ctx ends, and is then cancelled.
+// Drain returns when all calls have ended and were handed over.
+func (h *Host) Drain(ctx context.Context) {
+	h.mu.Lock()
+	h.draining = true
+	for _, c := range h.calls {
+		if c.waiting {
+			c.cancel(errShutdown)
+		}
+	}
+	h.mu.Unlock()
+	ended := make(chan struct{})
+	go func() {
+		h.running.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-ctx.Done():
+		h.stop(errShutdown)
+		<-ended // bounded: supervise abandons what does not end
+	}
+}
+
+// Close ends the host: no call is taken any more, running ones are cancelled, and the log is closed. The error says
+// what could not be written.
+func (h *Host) Close() error {
+	gone, cancel := context.WithCancel(context.Background())
+	cancel()
+	h.Drain(gone)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return nil
+	}
+	h.closed = true
+	return h.o.Store.Close()
+}
+
+// Status is what is going on.
+type Status struct {
+	Calls   []CallStatus         `json:"calls"`
+	Jobs    []struct{}           `json:"jobs"` // no job outlives its call yet
+	Pending []agenttool.Decision `json:"pending_decisions"`
+	Mode    string               `json:"mode"`
+}
+
+// CallStatus is one live call.
+type CallStatus struct {
+	ID           string                     `json:"id"`
+	InvocationID agenttool.InvocationID     `json:"invocation_id"`
+	ToolID       agenttool.ToolID           `json:"tool_id"`
+	Status       agenttool.InvocationStatus `json:"status"`
+	ElapsedMS    int64                      `json:"elapsed_ms"`
+}
+
+// Status returns the live calls and open prompts, oldest first.
+func (h *Host) Status() Status {
+	s := Status{Calls: []CallStatus{}, Jobs: []struct{}{}, Pending: []agenttool.Decision{}, Mode: string(h.Mode())}
+	now := h.o.Now()
+	h.mu.Lock()
+	for _, c := range h.calls {
+		c.mu.Lock()
+		started, _ := time.Parse(time.RFC3339, c.inv.CreatedAt)
+		s.Calls = append(s.Calls, CallStatus{c.req.ID, c.inv.InvocationID, c.inv.ToolID, c.inv.Status, now.Sub(started).Milliseconds()})
+		c.mu.Unlock()
+	}
+	h.mu.Unlock()
+	h.prompts.mu.Lock()
+	for _, p := range h.prompts.pending {
+		s.Pending = append(s.Pending, p.decision)
+	}
+	h.prompts.mu.Unlock()
+	slices.SortFunc(s.Calls, func(a, b CallStatus) int { return strings.Compare(string(a.InvocationID), string(b.InvocationID)) })
+	slices.SortFunc(s.Pending, func(a, b agenttool.Decision) int { return strings.Compare(string(a.DecisionID), string(b.DecisionID)) })
+	return s
+}

@@ -1,0 +1,228 @@
+// Package scheduler says which calls run beside each other. It hands out slots and path locks; it starts nothing and
+// knows no tools.
+//
+//	s := scheduler.New(10)
+//	release, err := s.Acquire(ctx, scheduler.Request{Locks: scheduler.Locks(call.Facts(), workspace)})
+//	if err != nil { … }            // why ctx ended; nothing is held
+//	defer release()
+//
+// Calls are served in the order in which they ask. A call starts when nothing that runs and nothing that asked before
+// it has a lock that conflicts with its own, a slot is free and its group has room. So two writers of one file keep
+// their order, a writer is never starved by readers that come after it, and a call that conflicts with nobody waits
+// for nobody but a slot.
+//
+// Locks hold between the calls of one scheduler only, and a path is a spelling: two hosts, two hard links or two
+// spellings on a file system that folds case are beyond it. Content checks and file locks guard those.
+//
+// Agent Tool v0.2.0, "Scheduling" (AT-196, AT-209).
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"toolhost/agenttool"
+)
+
+// DefaultMaxParallel is how many calls run at once when nobody said otherwise.
+const DefaultMaxParallel = 10
+
+// Scheduler hands out slots and locks. It is safe for use by several goroutines.
+type Scheduler struct {
+	mu      sync.Mutex
+	max     int
+	running []*entry
+	queue   []*entry // in the order of asking
+}
+
+// Group is a batch of calls with a limit of its own, below that of its scheduler.
+type Group struct {
+	scheduler *Scheduler
+	max       int // 0: none
+	running   int // guarded by scheduler.mu
+}
+
+// Request is what a call needs while it runs. The zero value needs a slot.
+type Request struct {
+	Locks []agenttool.Lock // a path that is not absolute stands for all paths
+	Group *Group           // nil: none; else made by the same scheduler
+}
+
+type state uint8
+
+const (
+	waiting state = iota
+	running
+	done
+)
+
+// entry is one request, from asking to release.
+type entry struct {
+	locks   []agenttool.Lock // normalised
+	group   *Group
+	state   state
+	blocker *entry        // what it was last found to wait for; it still does while that is not done
+	start   chan struct{} // closed when it runs or is given up; nil until it has to wait
+}
+
+// New returns a Scheduler that lets at most maxParallel calls run at once; 0 or less is DefaultMaxParallel.
+func New(maxParallel int) *Scheduler {
+	if maxParallel <= 0 {
+		maxParallel = DefaultMaxParallel
+	}
+	return &Scheduler{max: maxParallel}
+}
+
+// Group returns a new group of at most max running calls; 0 or less is no limit. A group of one is serial: its calls
+// start in the order in which they asked, even when a later one could start sooner.
+func (s *Scheduler) Group(max int) *Group {
+	return &Group{scheduler: s, max: max}
+}
+
+// Ticket is a place in the line, and then the slot and the locks that it led to.
+type Ticket struct {
+	scheduler *Scheduler
+	entry     *entry
+}
+
+// Enqueue takes a place in the line. The caller must call Release on the ticket, whether it waited for it or not.
+func (s *Scheduler) Enqueue(r Request) *Ticket {
+	e := s.newEntry(r)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ready(e, s.queue) {
+		s.run(e)
+	} else {
+		e.start = make(chan struct{})
+		s.queue = append(s.queue, e)
+	}
+	return &Ticket{s, e}
+}
+
+// Started reports whether the call may run: if it is true at once, the call did not have to wait.
+func (t *Ticket) Started() bool {
+	t.scheduler.mu.Lock()
+	defer t.scheduler.mu.Unlock()
+	return t.entry.state == running
+}
+
+// ErrReleased is what Wait returns for a ticket that was released: the call must not run.
+var ErrReleased = errors.New("the place in the line was given up")
+
+// Wait returns when the call may run. When ctx ends first, it gives the place up and returns the cause of ctx's end.
+// When the ticket is released meanwhile, or was before, it returns [ErrReleased].
+func (t *Ticket) Wait(ctx context.Context) error {
+	if t.entry.start != nil { // set once, by Enqueue
+		select {
+		case <-t.entry.start:
+		case <-ctx.Done():
+		}
+	}
+	if ctx.Err() != nil { // also when it was started in the same moment: a cancelled call does not run
+		t.Release()
+		return context.Cause(ctx)
+	}
+	if !t.Started() {
+		return ErrReleased
+	}
+	return nil
+}
+
+// Release gives slot and locks back, or the place in the line. Calling it again does nothing.
+func (t *Ticket) Release() { t.scheduler.end(t.entry) }
+
+// Acquire waits until the call described by r may run. The caller must call release when it ends; calling it again
+// does nothing. When ctx ends first, Acquire gives up its place in the queue and returns the cause of ctx's end.
+func (s *Scheduler) Acquire(ctx context.Context, r Request) (release func(), err error) {
+	t := s.Enqueue(r)
+	if err := t.Wait(ctx); err != nil {
+		return nil, err
+	}
+	return t.Release, nil
+}
+
+// Snapshot returns how many calls hold a slot and how many wait for one.
+func (s *Scheduler) Snapshot() (running, waiting int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.running), len(s.queue)
+}
+
+func (s *Scheduler) newEntry(r Request) *entry {
+	if r.Group != nil && r.Group.scheduler != s {
+		panic("scheduler: a group belongs to the scheduler that made it")
+	}
+	return &entry{locks: normalLocks(r.Locks), group: r.Group}
+}
+
+// ready reports whether e may start now, where earlier are the waiting calls that asked before it.
+func (s *Scheduler) ready(e *entry, earlier []*entry) bool {
+	if len(s.running) >= s.max || e.group.full() || (e.blocker != nil && e.blocker.state != done) {
+		return false
+	}
+	blocks := func(other *entry) bool { return conflict(other.locks, e.locks) }
+	if i := slices.IndexFunc(s.running, blocks); i >= 0 {
+		e.blocker = s.running[i]
+		return false
+	}
+	waitsFor := func(other *entry) bool { return other.group.keepsOrder(e.group) || blocks(other) }
+	if i := slices.IndexFunc(earlier, waitsFor); i >= 0 {
+		e.blocker = earlier[i]
+		return false
+	}
+	return true
+}
+
+func (s *Scheduler) run(e *entry) {
+	e.state = running
+	s.running = append(s.running, e)
+	if e.group != nil {
+		e.group.running++
+	}
+	if e.start != nil {
+		close(e.start)
+	}
+}
+
+// end takes e out, whether it runs or waits, and starts what waited for it. Ending twice is ending once.
+func (s *Scheduler) end(e *entry) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch e.state {
+	case done:
+		return
+	case running:
+		s.running = slices.DeleteFunc(s.running, func(other *entry) bool { return other == e })
+		if e.group != nil {
+			e.group.running--
+		}
+	case waiting:
+		s.queue = slices.DeleteFunc(s.queue, func(other *entry) bool { return other == e })
+		close(e.start) // whoever waits for it must learn that it will not come
+	}
+	e.state = done
+	e.blocker = nil // a chain of ended calls must not be kept alive by the last of them
+	s.startReady()
+}
+
+// startReady starts every waiting call that may start, the earliest first.
+func (s *Scheduler) startReady() {
+	kept := s.queue[:0]
+	for _, e := range s.queue {
+		if s.ready(e, kept) {
+			e.blocker = nil
+			s.run(e)
+		} else {
+			kept = append(kept, e)
+		}
+	}
+	clear(s.queue[len(kept):])
+	s.queue = kept
+}
+
+func (g *Group) full() bool { return g != nil && g.max > 0 && g.running >= g.max }
+
+// keepsOrder reports whether a waiting call of g holds up a later one of the group other.
+func (g *Group) keepsOrder(other *Group) bool { return g != nil && g == other && g.max == 1 }

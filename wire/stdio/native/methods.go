@@ -1,0 +1,323 @@
+package native
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"time"
+
+	"toolhost/agenttool"
+	"toolhost/host"
+	"toolhost/permissions"
+	"toolhost/persist"
+	"toolhost/wire/stdio"
+)
+
+// hello says who is there and sets what the client wants to hear. It may come again and then replaces what was said.
+func (f *Family) hello(params json.RawMessage) (any, error) {
+	var p struct {
+		Client    json.RawMessage `json:"client"`
+		Events    host.Level      `json:"events"`
+		Approvals bool            `json:"approvals"`
+	}
+	if err := decode(params, &p); err != nil {
+		return nil, err
+	}
+	if p.Events == "" {
+		p.Events = host.EventsNone
+	}
+	levels := []host.Level{host.EventsNone, host.EventsResults, host.EventsProgress, host.EventsAll}
+	if !slices.Contains(levels, p.Events) {
+		return nil, stdio.Errorf(stdio.CodeInvalidParams, "invalid params: events is %q; it can be one of %v", p.Events, levels)
+	}
+	f.o.Host.Resubscribe(f.events, p.Events, p.Approvals)
+	f.answersPrompts(p.Approvals)
+	view := f.o.Host.Surface()
+	return map[string]any{
+		"session_id": f.o.Session, "schema_version": agenttool.SchemaVersion,
+		"server": map[string]string{"name": "toolhost", "version": f.o.Version},
+		"mode":   f.o.Host.Mode(), "sandbox": f.o.Sandbox,
+		"surface": view.Surface, "declarations": view.Declarations,
+	}, nil
+}
+
+// answersPrompts says whether this client answers prompts from now on.
+func (f *Family) answersPrompts(yes bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case yes && f.detach == nil:
+		f.detach = f.o.Host.Attend()
+	case !yes && f.detach != nil:
+		f.detach()
+		f.detach = nil
+	}
+}
+
+// callParams are the params of agenttool/invoke, and the elements of a batch's calls.
+type callParams struct {
+	ID        string          `json:"id"`
+	Tool      string          `json:"tool"`
+	Input     json.RawMessage `json:"input"`
+	Batch     string          `json:"batch"`
+	After     []string        `json:"after"`
+	TimeoutMS int64           `json:"timeout_ms"`
+	Actor     string          `json:"actor"`
+	Trace     json.RawMessage `json:"trace"`
+}
+
+// maxTimeout is the longest deadline, in milliseconds, that a duration can hold.
+const maxTimeout = int64(1<<63-1) / int64(time.Millisecond)
+
+func (p callParams) request() (host.Request, error) {
+	switch {
+	case p.Tool == "":
+		return host.Request{}, stdio.Errorf(stdio.CodeInvalidParams, `invalid params: "tool" is missing: name the tool to call`)
+	case p.TimeoutMS < 0 || p.TimeoutMS > maxTimeout:
+		return host.Request{}, stdio.Errorf(stdio.CodeInvalidParams, "invalid params: timeout_ms is out of range")
+	case len(p.Trace) > 0 && p.Trace[0] != '{':
+		return host.Request{}, stdio.Errorf(stdio.CodeInvalidParams, "invalid params: trace must be an object")
+	}
+	if p.Input == nil {
+		p.Input = json.RawMessage("{}")
+	}
+	return host.Request{
+		ID: p.ID, Tool: p.Tool, Input: p.Input, Batch: p.Batch, After: p.After,
+		Timeout: time.Duration(p.TimeoutMS) * time.Millisecond, Actor: p.Actor, Trace: p.Trace,
+	}, nil
+}
+
+func (f *Family) invoke(id, params json.RawMessage) error {
+	var p callParams
+	if err := f.work(params, &p); err != nil {
+		return err
+	}
+	r, err := p.request()
+	if err != nil {
+		return err
+	}
+	return f.o.Host.Invoke(r, func(c host.Completion) { f.reply(id, c) })
+}
+
+// work decodes the params of a request for work, unless the client has too much to read already.
+func (f *Family) work(params json.RawMessage, p any) error {
+	if f.o.Writer.Busy() {
+		return stdio.Errorf(stdio.CodeBusy, "busy: too many results wait to be read; read them, then send this again")
+	}
+	return decode(params, p)
+}
+
+func (f *Family) batch(id, params json.RawMessage) error {
+	var p struct {
+		ID     string                     `json:"id"`
+		Calls  []json.RawMessage          `json:"calls"`
+		Policy *agenttool.SchedulerPolicy `json:"policy"`
+	}
+	if err := f.work(params, &p); err != nil {
+		return err
+	}
+	b := host.BatchRequest{ID: p.ID, Policy: p.Policy}
+	for i, raw := range p.Calls {
+		var c callParams
+		err := decode(raw, &c)
+		if err == nil && c.Batch != "" {
+			err = stdio.Errorf(stdio.CodeInvalidParams, "a call of a batch names no other batch")
+		}
+		var r host.Request
+		if err == nil {
+			r, err = c.request()
+		}
+		if err != nil {
+			return stdio.Errorf(stdio.CodeInvalidParams, "call %d: %v", i+1, err)
+		}
+		b.Calls = append(b.Calls, r)
+	}
+	return f.o.Host.Batch(b, func(completions []host.Completion) {
+		list := []byte(`{"results":[`)
+		for i, c := range completions {
+			if i > 0 {
+				list = append(list, ',')
+			}
+			encoded, err := c.MarshalJSON()
+			if err != nil {
+				encoded = []byte("null")
+			}
+			list = append(list, encoded...)
+		}
+		f.reply(id, json.RawMessage(append(list, "]}"...)))
+	})
+}
+
+func (f *Family) cancel(params json.RawMessage) (any, error) {
+	var p struct {
+		ID           string `json:"id"`
+		InvocationID string `json:"invocation_id"`
+		Reason       string `json:"reason"`
+	}
+	if err := decode(params, &p); err != nil {
+		return nil, err
+	}
+	if (p.ID == "") == (p.InvocationID == "") {
+		return nil, stdio.Errorf(stdio.CodeInvalidParams, "invalid params: give the id or the invocation_id of the call to cancel, not both")
+	}
+	return f.o.Host.Cancel(p.ID+p.InvocationID, p.Reason), nil
+}
+
+func (f *Family) decide(params json.RawMessage) (any, error) {
+	var p struct {
+		DecisionID    agenttool.DecisionID `json:"decision_id"`
+		Behavior      agenttool.Behavior   `json:"behavior"`
+		Scope         string               `json:"scope"`
+		UpdatedInput  json.RawMessage      `json:"updated_input"`
+		Grants        []string             `json:"grants"`
+		AcceptUpdates []int                `json:"accept_updates"`
+		Feedback      string               `json:"feedback"`
+	}
+	if err := decode(params, &p); err != nil {
+		return nil, err
+	}
+	if len(p.Grants) > 0 {
+		return nil, stdio.Errorf(stdio.CodeInvalidParams, "invalid params: grants widen a sandbox, and this build has none: leave them out")
+	}
+	if string(p.UpdatedInput) == "null" {
+		p.UpdatedInput = nil
+	}
+	d, err := f.o.Host.Decide(host.Answer{
+		DecisionID: p.DecisionID, Behavior: p.Behavior, Scope: p.Scope, UpdatedInput: p.UpdatedInput,
+		AcceptUpdates: p.AcceptUpdates, Feedback: p.Feedback,
+	})
+	return map[string]any{"decision": d}, err
+}
+
+func (f *Family) surface(params json.RawMessage) (any, error) {
+	return f.o.Host.Surface(), decode(params, &struct{}{})
+}
+
+func (f *Family) search(params json.RawMessage) (any, error) {
+	var p struct {
+		Query string `json:"query"`
+		Limit int    `json:"limit"`
+	}
+	if err := decode(params, &p); err != nil {
+		return nil, err
+	}
+	if p.Query == "" {
+		return nil, stdio.Errorf(stdio.CodeInvalidParams, `invalid params: "query" is missing: give words, or select:name,name`)
+	}
+	return f.o.Host.Search(p.Query, p.Limit), nil
+}
+
+func (f *Family) load(params json.RawMessage) (any, error) {
+	var p struct {
+		Names []string `json:"names"`
+	}
+	if err := decode(params, &p); err != nil {
+		return nil, err
+	}
+	if len(p.Names) == 0 {
+		return nil, stdio.Errorf(stdio.CodeInvalidParams, `invalid params: "names" is missing: list the tools to load`)
+	}
+	loaded, missing := f.o.Host.Load(p.Names)
+	return map[string]any{"declarations": loaded, "missing_names": missing}, nil
+}
+
+// readResult answers from another goroutine: a page is read from disk.
+func (f *Family) readResult(id, params json.RawMessage) error {
+	var p struct {
+		Ref    string `json:"ref"`
+		Offset int64  `json:"offset"`
+		Limit  int64  `json:"limit"`
+	}
+	if err := f.work(params, &p); err != nil {
+		return err
+	}
+	if p.Ref == "" {
+		return stdio.Errorf(stdio.CodeInvalidParams, `invalid params: "ref" is missing: give the uri or id of a persisted_ref`)
+	}
+	go func() {
+		page, err := f.o.Host.ReadResult(p.Ref, p.Offset, p.Limit)
+		if err != nil {
+			f.fail(id, err)
+			return
+		}
+		f.reply(id, page)
+	}()
+	return nil
+}
+
+// replayPage is the most events that one reply holds.
+const replayPage = 1000
+
+func (f *Family) replay(id, params json.RawMessage) error {
+	var p struct {
+		SinceSeq int64 `json:"since_seq"`
+	}
+	if err := f.work(params, &p); err != nil {
+		return err
+	}
+	go func() {
+		err := f.o.Host.Replay(p.SinceSeq, replayPage, f.events, func(entries []persist.Entry, more bool) {
+			f.reply(id, replayed(p.SinceSeq, entries, more))
+		})
+		if err != nil {
+			f.fail(id, err)
+		}
+	}()
+	return nil
+}
+
+// replayed writes {"events":[{"seq":…,"event":…},…],"last_seq":…,"more":…}.
+func replayed(since int64, entries []persist.Entry, more bool) json.RawMessage {
+	list, last := []byte(`{"events":[`), since
+	for i, e := range entries {
+		if i > 0 {
+			list = append(list, ',')
+		}
+		list = appendEntry(list, e.Seq, e.Event)
+		last = e.Seq
+	}
+	list = append(list, `],"last_seq":`...)
+	list = strconv.AppendInt(list, last, 10)
+	list = append(list, `,"more":`...)
+	list = strconv.AppendBool(list, more)
+	return append(list, '}')
+}
+
+func (f *Family) mode(params json.RawMessage) (any, error) {
+	var p struct {
+		Mode string `json:"mode"`
+	}
+	if err := decode(params, &p); err != nil {
+		return nil, err
+	}
+	if p.Mode != "" {
+		m, err := permissions.ParseMode(p.Mode)
+		if err != nil {
+			return nil, stdio.Errorf(stdio.CodeInvalidParams, "invalid params: %v", err)
+		}
+		if err := f.o.Host.SetMode(m); err != nil {
+			return nil, err
+		}
+	}
+	return map[string]any{"mode": f.o.Host.Mode()}, nil
+}
+
+func (f *Family) status(params json.RawMessage) (any, error) {
+	return f.o.Host.Status(), decode(params, &struct{}{})
+}
+
+// shutdown ends the host, answers, and then asks for the end of the stream.
+func (f *Family) shutdown(id, params json.RawMessage) error {
+	if err := decode(params, &struct{}{}); err != nil {
+		return err
+	}
+	go func() {
+		if err := f.o.Host.Close(); err != nil {
+			f.fail(id, err)
+		} else {
+			f.reply(id, struct{}{})
+		}
+		f.o.Stop()
+	}()
+	return nil
+}

@@ -1,0 +1,174 @@
+// Package native serves the agenttool/* family of messages: calls, batches, records, events, decisions, replay.
+//
+// None of its methods needs a hello first. It sends no requests of its own: a prompt is the event
+// tool.permission.requested, its answer is agenttool/decide. Events are written only after the client asked for them.
+package native
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"sync"
+
+	"toolhost/agenttool"
+	"toolhost/host"
+	"toolhost/wire/stdio"
+)
+
+// Options says what the family serves.
+type Options struct {
+	Host    *host.Host
+	Writer  *stdio.Writer
+	Session agenttool.SessionID
+	Version string         // of this build
+	Sandbox map[string]any // what hello says of the sandbox; it has a level
+	Stop    func()         // called when the client asked for the end and has its answer
+}
+
+// Family is the native family on one stream. It implements stdio.Family.
+type Family struct {
+	o      Options
+	events *host.Subscription
+
+	mu       sync.Mutex
+	inFlight map[string]bool // ids of requests without a response
+	detach   func()          // takes back that the client answers prompts; nil if it does not
+}
+
+// New returns the family.
+func New(o Options) *Family {
+	f := &Family{o: o, inFlight: map[string]bool{}}
+	f.events = &host.Subscription{Level: host.EventsNone, Tell: f.tell}
+	o.Host.Subscribe(f.events)
+	return f
+}
+
+// Owns implements stdio.Family.
+func (f *Family) Owns(method string) bool { return strings.HasPrefix(method, "agenttool/") }
+
+// method is one row of the table of methods. A quick one answers by itself, in the reader's goroutine, so that its
+// effect comes before the next message; the others answer later, through reply.
+type method struct {
+	quick func(f *Family, params json.RawMessage) (any, error)
+	slow  func(f *Family, id, params json.RawMessage) error
+}
+
+var methods = map[string]method{
+	"agenttool/hello":       {quick: (*Family).hello},
+	"agenttool/invoke":      {slow: (*Family).invoke},
+	"agenttool/batch":       {slow: (*Family).batch},
+	"agenttool/cancel":      {quick: (*Family).cancel},
+	"agenttool/decide":      {quick: (*Family).decide},
+	"agenttool/surface":     {quick: (*Family).surface},
+	"agenttool/search":      {quick: (*Family).search},
+	"agenttool/load":        {quick: (*Family).load},
+	"agenttool/read_result": {slow: (*Family).readResult},
+	"agenttool/replay":      {slow: (*Family).replay},
+	"agenttool/mode":        {quick: (*Family).mode},
+	"agenttool/status":      {quick: (*Family).status},
+	"agenttool/shutdown":    {slow: (*Family).shutdown},
+}
+
+// Receive implements stdio.Family.
+func (f *Family) Receive(m stdio.Message) {
+	row, known := methods[m.Method]
+	switch {
+	case m.ID != nil && !f.admit(m.ID):
+		f.o.Writer.Reply(m.ID, nil, stdio.Errorf(stdio.CodeInvalidRequest, "invalid request: id %s belongs to a request that is not answered yet", m.ID))
+	case !known:
+		f.fail(m.ID, stdio.Errorf(stdio.CodeMethodNotFound, "method %q is not known; the native methods are %s", m.Method, strings.Join(methodNames, ", ")))
+	case row.quick != nil:
+		result, err := row.quick(f, m.Params)
+		if err != nil {
+			f.fail(m.ID, err)
+			return
+		}
+		f.reply(m.ID, result)
+	default:
+		if err := row.slow(f, m.ID, m.Params); err != nil {
+			f.fail(m.ID, err)
+		}
+	}
+}
+
+var methodNames = []string{
+	"agenttool/hello", "agenttool/invoke", "agenttool/batch", "agenttool/cancel", "agenttool/decide", "agenttool/surface",
+	"agenttool/search", "agenttool/load", "agenttool/read_result", "agenttool/replay", "agenttool/mode",
+	"agenttool/status", "agenttool/shutdown",
+}
+
+// Drain implements stdio.Family: nobody is left to answer prompts, and what was accepted is answered.
+func (f *Family) Drain(ctx context.Context) {
+	f.answersPrompts(false)
+	f.o.Host.Drain(ctx)
+}
+
+func (f *Family) admit(id json.RawMessage) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.inFlight[string(id)] {
+		return false
+	}
+	f.inFlight[string(id)] = true
+	return true
+}
+
+func (f *Family) answered(id json.RawMessage) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.inFlight, string(id))
+}
+
+// reply answers a request; a notification gets no answer.
+func (f *Family) reply(id json.RawMessage, result any) {
+	if id == nil {
+		return
+	}
+	var encoded []byte
+	var err error
+	if m, ok := result.(json.Marshaler); ok { // directly: the bytes of a model's input are kept
+		encoded, err = m.MarshalJSON()
+	} else {
+		encoded, err = agenttool.Encode(result)
+	}
+	f.answered(id)
+	if err != nil {
+		f.o.Writer.Reply(id, nil, stdio.Errorf(stdio.CodeInternal, "internal error: %v", err))
+		return
+	}
+	f.o.Writer.Reply(id, encoded, nil)
+}
+
+// fail answers a request with an error.
+func (f *Family) fail(id json.RawMessage, err error) {
+	if id == nil {
+		return
+	}
+	f.answered(id)
+	f.o.Writer.Reply(id, nil, wireError(err))
+}
+
+func wireError(err error) *stdio.Error {
+	var wire *stdio.Error
+	var failure *agenttool.Error
+	switch {
+	case errors.As(err, &wire):
+		return wire
+	case host.IsRefused(err):
+		return stdio.Errorf(stdio.CodeInvalidParams, "invalid params: %s", strings.TrimPrefix(err.Error(), host.ErrRequest.Error()+": "))
+	case errors.As(err, &failure):
+		e := stdio.Errorf(stdio.CodeInvalidParams, "%s", failure.Message)
+		e.Data = map[string]any{"error": failure}
+		return e
+	}
+	return stdio.Errorf(stdio.CodeInternal, "internal error: %v", err)
+}
+
+// tell writes an event. It is called in order and does not block; progress is what a slow client loses.
+func (f *Family) tell(seq int64, t agenttool.EventType, event []byte) {
+	line := make([]byte, 0, len(event)+96)
+	line = append(line, `{"jsonrpc":"2.0","method":"agenttool/event","params":`...)
+	line = appendEntry(line, seq, event)
+	f.o.Writer.Send(append(line, '}'), t == agenttool.EventProgress)
+}

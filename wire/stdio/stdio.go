@@ -1,0 +1,122 @@
+// Package stdio carries JSON-RPC 2.0 over lines: one line is one message, and stdout carries nothing else.
+//
+// The package owns the lines and knows nothing of what they ask for. Messages go to a [Family], the first that owns
+// their method; replies come back through a [Writer]. A line that is no message is answered here, and the stream
+// goes on.
+//
+//	w := stdio.NewWriter(os.Stdout)
+//	err := stdio.Serve(ctx, os.Stdin, w, family)
+package stdio
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+)
+
+// MaxLine is the size in bytes of the longest line that is read, 16 MiB.
+const MaxLine = 16 << 20
+
+// Family serves the messages of one protocol that shares the stream.
+type Family interface {
+	// Owns reports whether messages of that method are the family's. Responses have an empty method.
+	Owns(method string) bool
+
+	// Receive takes one message. It must not block on work: the next message may be the one that cancels it.
+	Receive(m Message)
+
+	// Drain is the end of input. It returns when everything that was accepted is answered, or soon after ctx ends.
+	Drain(ctx context.Context)
+}
+
+// Serve reads messages from in until it ends, ctx ends, a family asks for the end through stop, or the writer breaks.
+// It does not drain the families: what the end means is for the caller to say.
+func Serve(ctx context.Context, in io.Reader, w *Writer, families ...Family) error {
+	lines := make(chan error, 1)
+	go func() { lines <- readLines(in, w, families) }() // ends with in, which may be later than Serve
+	select {
+	case err := <-lines:
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-w.Broken():
+		return w.Err()
+	}
+}
+
+func readLines(in io.Reader, w *Writer, families []Family) error {
+	r := bufio.NewReaderSize(in, 64<<10)
+	for {
+		line, err := readLine(r)
+		switch {
+		case errors.Is(err, errTooLong):
+			w.Reply(nil, nil, Errorf(CodeInvalidRequest, "invalid request: the line is longer than %d bytes; it was skipped", MaxLine))
+			continue
+		case len(line) > 0:
+			dispatch(line, w, families)
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		w.Pause() // a client that reads nothing is not read from for ever
+	}
+}
+
+// dispatch hands one line to the family that owns it, or answers it.
+func dispatch(line []byte, w *Writer, families []Family) {
+	m, err := Decode(line)
+	if err != nil {
+		w.Reply(m.ID, nil, err)
+		return
+	}
+	for _, f := range families {
+		if f.Owns(m.Method) {
+			f.Receive(m)
+			return
+		}
+	}
+	if m.ID != nil && m.Method != "" {
+		w.Reply(m.ID, nil, Errorf(CodeMethodNotFound, "method %q is not served here; the native methods begin with agenttool/", m.Method))
+	}
+}
+
+var errTooLong = errors.New("line too long")
+
+// readLine returns the next line without its end, trimmed of blanks; it is a copy. A line over MaxLine is read to its
+// end and dropped. The last line may lack its end.
+func readLine(r *bufio.Reader) ([]byte, error) {
+	var line []byte
+	tooLong := false
+	for {
+		part, err := r.ReadSlice('\n')
+		if len(line)+len(part) > MaxLine+1 {
+			tooLong, line = true, nil
+		}
+		if !tooLong {
+			line = append(line, part...)
+		}
+		if errors.Is(err, bufio.ErrBufferFull) {
+			continue
+		}
+		if tooLong && (err == nil || err == io.EOF) {
+			return nil, errTooLong
+		}
+		return trim(line), err
+	}
+}
+
+func trim(line []byte) []byte {
+	for len(line) > 0 && isBlank(line[len(line)-1]) {
+		line = line[:len(line)-1]
+	}
+	for len(line) > 0 && isBlank(line[0]) {
+		line = line[1:]
+	}
+	return line
+}
+
+func isBlank(b byte) bool { return b == '\n' || b == '\r' || b == ' ' || b == '\t' }

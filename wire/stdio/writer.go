@@ -1,0 +1,140 @@
+package stdio
+
+import (
+	"encoding/json"
+	"io"
+	"sync"
+
+	"toolhost/agenttool"
+)
+
+// Writer owns the output. Lines are queued and written by one goroutine, so that nobody who sends waits for a client
+// that does not read: such a client loses droppable lines first, and results never.
+type Writer struct {
+	out    io.Writer
+	broken chan struct{}
+
+	mu      sync.Mutex
+	changed sync.Cond
+	queue   []byte // whole lines, in order
+	writing int    // bytes taken from the queue and not yet written
+	err     error
+	closed  bool
+	done    chan struct{}
+}
+
+// Limits of what waits for a client that does not read, in bytes.
+const (
+	dropAbove  = 1 << 20  // droppable lines are dropped
+	busyAbove  = 32 << 20 // no more work is taken on
+	pauseAbove = 64 << 20 // nothing is read any more
+)
+
+// NewWriter returns a Writer that owns out. Close ends it.
+func NewWriter(out io.Writer) *Writer {
+	w := &Writer{out: out, broken: make(chan struct{}), done: make(chan struct{})}
+	w.changed.L = &w.mu
+	go w.run()
+	return w
+}
+
+// Send queues one line, given without its end. A droppable line may never be written.
+func (w *Writer) Send(line []byte, droppable bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed || w.err != nil || droppable && w.waiting() > dropAbove {
+		return
+	}
+	w.queue = append(append(w.queue, line...), '\n')
+	w.changed.Broadcast()
+}
+
+// Reply sends the response to the request id: result, or err. A nil id is written as null.
+func (w *Writer) Reply(id, result json.RawMessage, err *Error) {
+	if id == nil {
+		id = json.RawMessage("null")
+	}
+	line := append([]byte(`{"jsonrpc":"2.0","id":`), id...)
+	if err != nil {
+		encoded, encErr := agenttool.Encode(err)
+		if encErr != nil {
+			encoded = []byte(`{"code":-32603,"message":"internal error"}`)
+		}
+		line = append(append(line, `,"error":`...), encoded...)
+	} else {
+		line = append(append(line, `,"result":`...), result...)
+	}
+	w.Send(append(line, '}'), false)
+}
+
+// Busy reports whether so much waits to be read that no more work should be taken on.
+func (w *Writer) Busy() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.waiting() > busyAbove
+}
+
+// Pause waits while more is unread than can be kept.
+func (w *Writer) Pause() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for w.waiting() > pauseAbove && w.err == nil && !w.closed {
+		w.changed.Wait()
+	}
+}
+
+// Broken is closed when the output cannot be written any more.
+func (w *Writer) Broken() <-chan struct{} { return w.broken }
+
+// Err returns why the output broke, or nil.
+func (w *Writer) Err() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.err
+}
+
+// Close writes what is queued and ends the writer. It returns when all is written or the output broke.
+func (w *Writer) Close() error {
+	w.mu.Lock()
+	w.closed = true
+	w.changed.Broadcast()
+	w.mu.Unlock()
+	<-w.done
+	return w.Err()
+}
+
+// waiting returns how many bytes the client has not read. The caller holds mu.
+func (w *Writer) waiting() int { return len(w.queue) + w.writing }
+
+func (w *Writer) run() {
+	defer close(w.done)
+	var spare []byte
+	for {
+		w.mu.Lock()
+		for len(w.queue) == 0 && !w.closed {
+			w.changed.Wait()
+		}
+		if len(w.queue) == 0 {
+			w.mu.Unlock()
+			return
+		}
+		lines := w.queue
+		w.queue, w.writing = spare[:0], len(lines)
+		w.mu.Unlock()
+
+		_, err := w.out.Write(lines)
+		if spare = lines; cap(spare) > dropAbove {
+			spare = nil // one large result is no reason to keep its room
+		}
+		w.mu.Lock()
+		w.writing = 0
+		w.changed.Broadcast()
+		if err != nil {
+			w.err, w.queue = err, nil
+			w.mu.Unlock()
+			close(w.broken)
+			return
+		}
+		w.mu.Unlock()
+	}
+}
