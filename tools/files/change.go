@@ -1,0 +1,233 @@
+package files
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"toolhost/agenttool"
+)
+
+// maxAttempts is how often a change is made again because somebody else got in between.
+const maxAttempts = 10
+
+// change is one bound write or edit.
+type change struct {
+	*session
+	input     any
+	facts     agenttool.Facts
+	reviser   reviser
+	previewed *string // the digest that the last preview was made from; nil when there was none
+}
+
+// reviser is what write and edit differ in.
+type reviser interface {
+	// revise returns what a file shall hold that holds was. It changes nothing.
+	revise(ctx context.Context, was *document) (revision, error)
+}
+
+// document is what a file holds at one moment, and what the session knows of it.
+type document struct {
+	path      agenttool.Path
+	exists    bool
+	raw       []byte
+	text      []byte // raw as UTF-8 without byte order mark; nil for binary content
+	form      form
+	knowledge knowledge
+	digest    string // of raw; empty when there is no file
+	version   string // by which a ledger tells this content from others
+}
+
+// revision is what a file shall hold.
+type revision struct {
+	raw          []byte
+	text         []byte // raw as UTF-8; nil for binary content
+	replacements int
+	note         string
+}
+
+func (c *change) Input() any              { return c.input }
+func (c *change) Facts() *agenttool.Facts { return &c.facts }
+
+// changeFacts are the facts of every write and edit.
+func changeFacts(p agenttool.Path) agenttool.Facts {
+	f := readFacts(p)
+	f.ReadOnly, f.Reads, f.Writes = agenttool.No, nil, []agenttool.Path{p}
+	return f
+}
+
+// Preview returns the diff and the digest of the content that it was made from.
+func (c *change) Preview(ctx context.Context) (agenttool.Preview, error) {
+	t, err := c.look(c.facts.Writes[0])
+	if err != nil {
+		return agenttool.Preview{}, err
+	}
+	defer t.close()
+	was, err := c.document(t)
+	if err != nil {
+		return agenttool.Preview{}, ioFailure("read", t.path.Spelling, err)
+	}
+	now, err := c.reviser.revise(ctx, was)
+	if err != nil {
+		return agenttool.Preview{}, err
+	}
+	c.previewed = &was.digest
+	return agenttool.Preview{Diff: compare(was, now).text, Digest: was.digest}, nil
+}
+
+// Run makes the change, or fails and changes nothing.
+func (c *change) Run(ctx context.Context, _ agenttool.Reporter) (agenttool.Output, error) {
+	for range maxAttempts {
+		out, err := c.attempt(ctx)
+		if !errors.Is(err, errMoved) {
+			return out, err
+		}
+	}
+	p := c.facts.Writes[0]
+	return agenttool.Output{}, agenttool.Failure(agenttool.DependencyUnavailable, "keeps_changing",
+		p.Spelling+" keeps changing while it is being changed: nothing was written; find out who writes it")
+}
+
+// attempt makes the change once, under the lock. It fails with errMoved when somebody else got in between.
+func (c *change) attempt(ctx context.Context) (agenttool.Output, error) {
+	t, err := c.acquire(ctx, c.facts.Writes[0])
+	if err != nil {
+		return agenttool.Output{}, err
+	}
+	defer t.close()
+	was, err := c.document(t)
+	if err != nil {
+		return agenttool.Output{}, err
+	}
+	if c.previewed != nil && *c.previewed != was.digest {
+		return agenttool.Output{}, agenttool.Failure(agenttool.PolicyBlocked, agenttool.ErrPreviewStale.Code,
+			t.path.Spelling+" changed after the change to it was approved: nothing was written").
+			Because(agenttool.ErrPreviewStale)
+	}
+	now, err := c.reviser.revise(ctx, was)
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return agenttool.Output{}, err
+	}
+	result := outcome(was, now)
+	if result.Unchanged {
+		c.remember(t, was, was.version)
+		return unchanged(was, result), nil
+	}
+	inPlace, err := t.commit(c.session, now.raw, was.raw)
+	if err != nil {
+		return agenttool.Output{}, err
+	}
+	version := result.Digest
+	if len(now.raw) > digestLimit {
+		version = t.version()
+	}
+	c.remember(t, was, version)
+	d := compare(was, now)
+	result.AddedLines, result.RemovedLines, result.InPlace = d.added, d.removed, inPlace != ""
+	result.Note = notes(now, inPlace, d)
+	return report(was, result, d.text), nil
+}
+
+// document reads the target. It fails with errMoved when it changes meanwhile.
+func (s *session) document(t *target) (*document, error) {
+	d := &document{path: t.path, exists: t.exists()}
+	d.form = inspect(nil)
+	if !d.exists {
+		return d, nil
+	}
+	raw, err := t.read()
+	if err != nil {
+		return nil, err
+	}
+	d.raw, d.form, d.digest = raw, inspect(raw), digestOf(raw)
+	if !d.form.binary {
+		d.text = d.form.decode(raw)
+	}
+	d.version = d.digest
+	if len(raw) > digestLimit {
+		d.version = t.version()
+	}
+	d.knowledge = s.options.Ledger.recall(t.path.Resolved, d.version)
+	return d, nil
+}
+
+// remember notes what the file holds now. Whoever edits a file without having read it does not know all of it.
+func (c *change) remember(t *target, was *document, version string) {
+	_, replaced := c.reviser.(writeInput)
+	c.options.Ledger.wrote(t.path.Resolved, version, replaced || was.knowledge == whole)
+}
+
+// outcome fills what is known without comparing.
+func outcome(was *document, now revision) changeResult {
+	f := inspect(now.raw)
+	return changeResult{
+		Path:         was.path.Absolute,
+		Created:      !was.exists,
+		Unchanged:    was.exists && bytes.Equal(was.raw, now.raw),
+		BytesBefore:  len(was.raw),
+		BytesAfter:   len(now.raw),
+		Replacements: now.replacements,
+		Encoding:     f.encoding,
+		LineEnding:   f.lineEnding(),
+		Digest:       digestOf(now.raw),
+	}
+}
+
+// notes is what else there is to say of a change.
+func notes(now revision, inPlace string, d difference) string {
+	var all []string
+	if now.note != "" {
+		all = append(all, now.note)
+	}
+	if inPlace != "" {
+		all = append(all, "written in place: "+inPlace)
+	}
+	if d.cut {
+		all = append(all, "the diff is not complete")
+	}
+	return strings.Join(all, "; ")
+}
+
+// unchanged reports a change that was there already.
+func unchanged(was *document, result changeResult) agenttool.Output {
+	line := was.path.Spelling + " already holds this content: nothing was written"
+	return agenttool.Output{Content: []agenttool.Content{agenttool.Text(line)}, Structured: result, Summary: line}
+}
+
+// report describes a change that was made: one line, the diff, and the numbers.
+func report(was *document, result changeResult, diff string) agenttool.Output {
+	var line string
+	size := grouped(int64(result.BytesAfter)) + " bytes"
+	switch {
+	case result.Created:
+		line = fmt.Sprintf("created %s: %s, %s", was.path.Spelling, plural(result.AddedLines, "line"), size)
+	case result.Replacements > 0:
+		line = fmt.Sprintf("edited %s: %s, +%d −%d lines", was.path.Spelling,
+			plural(result.Replacements, "replacement"), result.AddedLines, result.RemovedLines)
+	default:
+		line = fmt.Sprintf("wrote %s: +%d −%d lines, %s", was.path.Spelling, result.AddedLines, result.RemovedLines, size)
+	}
+	if result.Note != "" {
+		line += " (" + result.Note + ")"
+	}
+	return agenttool.Output{
+		Content: []agenttool.Content{
+			agenttool.Text(line),
+			{Type: "diff", Diff: diff, MediaType: "text/x-diff"},
+		},
+		Structured: result,
+		Summary:    line,
+	}
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return grouped(int64(n)) + " " + what + "s"
+}

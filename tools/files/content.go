@@ -1,0 +1,167 @@
+package files
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	chunkSize  = 256 << 10 // bytes read at once
+	memoryOnly = 1 << 20   // contents up to this size are read once and kept while the call runs
+	maxStrides = 1 << 14   // entries of a line index
+)
+
+// content is what an open file holds, for reading in bounded memory.
+type content struct {
+	file     *os.File
+	size     int64  // math.MaxInt64 when only reading tells, until survey has
+	held     []byte // the whole of it; nil when it is larger than memoryOnly
+	identity identity
+	form     form
+	digest   string
+	version  string  // as document.version; empty when the file changed while it was read
+	stride   int64   // bytes between the entries of index
+	index    []int64 // how many LF there are before each stride
+}
+
+// identity tells one state of a file from another without reading it.
+type identity struct {
+	dev, ino     uint64
+	size         int64
+	mtime, ctime unix.Timespec
+}
+
+func identify(st *unix.Stat_t) identity {
+	return identity{dev: uint64(st.Dev), ino: st.Ino, size: st.Size, mtime: st.Mtim, ctime: st.Ctim}
+}
+
+// version names the state as a ledger keeps it.
+func (id identity) version() string {
+	return fmt.Sprintf("stat:%d:%d:%d:%d:%d", id.dev, id.ino, id.size, id.mtime.Nano(), id.ctime.Nano())
+}
+
+// stat returns the status of an open file.
+func stat(f *os.File) (st unix.Stat_t, err error) {
+	if err = unix.Fstat(int(f.Fd()), &st); err != nil {
+		err = &os.PathError{Op: "stat", Path: f.Name(), Err: err}
+	}
+	return st, err
+}
+
+// openContent reads what is small enough to be kept. A file whose status gives no size (in /proc) is read to its end.
+func openContent(f *os.File) (*content, error) {
+	st, err := stat(f)
+	if err != nil {
+		return nil, err
+	}
+	c := &content{file: f, size: st.Size, identity: identify(&st)}
+	if st.Size > memoryOnly {
+		return c, nil
+	}
+	held := make([]byte, max(st.Size, 512)+1)
+	n, err := f.ReadAt(held, 0)
+	for err == nil && len(held) <= memoryOnly { // it has grown, or its size was not told
+		held = append(held, make([]byte, len(held))...)
+		var more int
+		more, err = f.ReadAt(held[n:], int64(n))
+		n += more
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	if err == nil { // more than the status said, and more than is kept
+		c.size = math.MaxInt64
+		return c, nil
+	}
+	c.held, c.size = held[:n:n], int64(n)
+	return c, nil
+}
+
+// chunks passes the bytes from offset on to use until it returns false. The last call, and only that, has last set.
+func (c *content) chunks(ctx context.Context, offset int64, use func(chunk []byte, last bool) bool) error {
+	if c.held != nil {
+		use(c.held[offset:], true)
+		return ctx.Err()
+	}
+	buf := make([]byte, chunkSize)
+	for more := true; more; {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		want := min(chunkSize, c.size-offset)
+		n, err := c.file.ReadAt(buf[:want], offset)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		offset += int64(n)
+		last := offset >= c.size || int64(n) < want
+		more = use(buf[:n], last) && !last
+	}
+	return nil
+}
+
+// survey reads the content once and fills form, digest, version and index.
+func (c *content) survey(ctx context.Context) error {
+	s := newSurvey(c.size)
+	c.stride = chunkSize * (1 + c.identity.size/chunkSize/maxStrides)
+	var offset int64
+	err := c.chunks(ctx, 0, func(chunk []byte, last bool) bool {
+		if offset%c.stride == 0 && len(c.index) <= maxStrides {
+			c.index = append(c.index, s.lf)
+		}
+		offset += int64(len(chunk))
+		return s.add(chunk, last)
+	})
+	if err != nil {
+		return err
+	}
+	if c.size == math.MaxInt64 {
+		c.size = offset
+	}
+	c.form, c.digest = s.form, s.sum()
+	st, err := stat(c.file)
+	switch {
+	case err != nil:
+		return err
+	case c.held != nil:
+		c.version = c.digest
+	case identify(&st) != c.identity:
+		c.version = ""
+	case c.digest != "":
+		c.version = c.digest
+	default:
+		c.version = c.identity.version()
+	}
+	return nil
+}
+
+// before returns a place in the file from which line can be reached, and how many lines end before that place.
+func (c *content) before(line int64) (offset, ended int64) {
+	if c.form.terminator() != '\n' {
+		return 0, 0
+	}
+	for i, count := range c.index {
+		if i == 0 || count >= line-1 {
+			continue
+		}
+		offset, ended = int64(i)*c.stride, count
+	}
+	return offset, ended
+}
+
+// head returns the first bytes, for guessing a media type.
+func (c *content) head() []byte {
+	if c.held != nil {
+		return c.held
+	}
+	buf := make([]byte, 512)
+	n, _ := c.file.ReadAt(buf, 0) // what cannot be read has no type
+	return bytes.Clone(buf[:n])
+}

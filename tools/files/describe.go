@@ -1,0 +1,141 @@
+package files
+
+import (
+	"encoding/json"
+
+	"toolhost/agenttool"
+)
+
+const namespace = "local.files"
+
+// neverPersist is the persistence policy of read: a page of a file can be read again from the file.
+const neverPersist = "never_persist"
+
+// traits are the records' fields in which the three tools differ.
+type traits struct {
+	name        string
+	title       string
+	aliases     []string
+	description string
+	searchHint  string
+	input       string // schema
+	output      string // schema
+	contents    []string
+	examples    []json.RawMessage
+	defaults    map[string]any
+	maxChars    int
+	persistence string // policy ref; empty means the host's
+	readOnly    bool
+	destructive bool
+	inferred    []string
+	retries     bool // the same call twice has the effect of one
+}
+
+// describe writes the four records and the references between them.
+func (t traits) describe() agenttool.Description {
+	return agenttool.Description{
+		Declaration: t.declaration(),
+		Interface:   t.callable(),
+		Execution:   t.execution(),
+		Permission:  t.permission(),
+	}
+}
+
+func (t traits) id() agenttool.ToolID     { return agenttool.ToolID("toolhost." + t.name) }
+func (t traits) ref(record string) string { return string(t.id()) + "." + record }
+func (t traits) effect(read, write string) string {
+	if t.readOnly {
+		return read
+	}
+	return write
+}
+
+func (t traits) declaration() agenttool.Declaration {
+	return agenttool.Declaration{
+		SchemaVersion:  agenttool.SchemaVersion,
+		ToolID:         t.id(),
+		Namespace:      namespace,
+		Name:           t.name,
+		Aliases:        t.aliases,
+		Title:          t.title,
+		Description:    t.description,
+		SearchHint:     t.searchHint,
+		Lifecycle:      agenttool.Available,
+		ToolKind:       agenttool.KindFileOperation,
+		CapabilityRefs: []string{t.effect("local_file_read", "local_file_write")},
+		InputContract: &agenttool.InputContract{
+			ModelInputSchema: json.RawMessage(t.input),
+			ArgumentMode:     "json",
+			Strict:           true,
+			Defaults:         t.defaults,
+			Examples:         t.examples,
+		},
+		OutputContract: &agenttool.OutputContract{
+			StructuredSchema:     json.RawMessage(t.output),
+			ContentTypes:         t.contents,
+			MaxInlineChars:       t.maxChars,
+			PersistencePolicyRef: t.persistence,
+		},
+		InterfaceRef:         t.ref("interface"),
+		ExecutionProfileRef:  t.ref("execution"),
+		PermissionProfileRef: t.ref("permission"),
+	}
+}
+
+func (t traits) callable() agenttool.Interface {
+	return agenttool.Interface{
+		SchemaVersion:        agenttool.SchemaVersion,
+		InterfaceID:          t.ref("interface"),
+		ToolID:               t.id(),
+		Name:                 t.name,
+		Aliases:              t.aliases,
+		SearchHint:           t.searchHint,
+		ModelInputSchema:     json.RawMessage(t.input),
+		OutputSchema:         json.RawMessage(t.output),
+		Strict:               true,
+		SchemaVisibility:     "loaded",
+		IsEnabled:            true,
+		IsReadOnly:           t.readOnly,
+		IsConcurrencySafe:    true,
+		IsDestructive:        t.destructive,
+		IsOpenWorld:          false,
+		ClassifierInput:      "path",
+		PermissionMatcher:    "path",
+		ExecutionProfileRef:  t.ref("execution"),
+		PermissionProfileRef: t.ref("permission"),
+		PersistencePolicyRef: t.persistence,
+		MaxInlineChars:       t.maxChars,
+		Namespace:            namespace,
+		InterruptBehavior:    "cancel",
+		DenyBeforeIO:         true,
+		EmptyResultPolicy:    "explicit_text",
+		InferredFacts:        t.inferred,
+	}
+}
+
+func (t traits) execution() agenttool.ExecutionProfile {
+	return agenttool.ExecutionProfile{
+		SchemaVersion:             agenttool.SchemaVersion,
+		ExecutionProfileID:        t.ref("execution"),
+		ExecutionKind:             "embedded_runtime",
+		SupportsCancel:            true,
+		SupportsRetries:           t.retries,
+		SupportsTimeout:           true,
+		SupportsResultPersistence: t.persistence != neverPersist,
+		SupportsOffline:           true,
+	}
+}
+
+func (t traits) permission() agenttool.PermissionProfile {
+	return agenttool.PermissionProfile{
+		SchemaVersion:       agenttool.SchemaVersion,
+		PermissionProfileID: t.ref("permission"),
+		RiskLevel:           t.effect("low", "medium"),
+		AccessKinds:         []string{t.effect("file_read", "file_write")},
+		WriteEffects:        []string{t.effect("none", "local_persistent")},
+		NetworkScope:        "none",
+		TenantScope:         "local",
+		ApprovalRequired:    !t.readOnly,
+		RuleMatchingFields:  []string{"path"},
+	}
+}

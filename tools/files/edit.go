@@ -1,0 +1,177 @@
+package files
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"toolhost/agenttool"
+)
+
+// editTool replaces strings in a file.
+type editTool struct{ *session }
+
+// Describe returns the tool's records.
+func (editTool) Describe() agenttool.Description {
+	return traits{
+		name:    "edit",
+		title:   "Edit file",
+		aliases: []string{"Edit", "str_replace"},
+		description: "Replaces exact text in a file; all edits are made or none. old_string must occur once, " +
+			"unless replace_all.",
+		searchHint: "change modify replace patch substitute string file",
+		input:      editInputSchema,
+		output:     changeOutputSchema,
+		contents:   []string{"text", "diff"},
+		examples:   example(`{"path":"go.mod","old_string":"go 1.25","new_string":"go 1.26"}`),
+		defaults:   map[string]any{"replace_all": false},
+	}.describe()
+}
+
+// maxEdits is the number of edits of one call.
+const maxEdits = 100
+
+// editInput is the normalised input of edit.
+type editInput struct {
+	Path  string        `json:"path"`
+	Edits []replacement `json:"edits"`
+}
+
+// replacement is one edit.
+type replacement struct {
+	OldString  string `json:"old_string"`
+	NewString  string `json:"new_string"`
+	ReplaceAll bool   `json:"replace_all,omitempty"`
+}
+
+// Bind checks the input, in either form, and names the one path that is read and written.
+func (t editTool) Bind(scope agenttool.Scope, input json.RawMessage) (agenttool.Call, error) {
+	var in struct {
+		editInput
+		OldString  *string `json:"old_string"`
+		NewString  *string `json:"new_string"`
+		ReplaceAll *bool   `json:"replace_all"`
+	}
+	if err := decodeExactly(input, &in); err != nil {
+		return nil, err
+	}
+	single := in.OldString != nil || in.NewString != nil || in.ReplaceAll != nil
+	switch {
+	case single && in.Edits != nil:
+		return nil, invalid("/edits", "give either edits or old_string and new_string, not both")
+	case single && (in.OldString == nil || in.NewString == nil):
+		return nil, invalid("", "old_string and new_string belong together: one of them is missing")
+	case single:
+		in.Edits = []replacement{{*in.OldString, *in.NewString, in.ReplaceAll != nil && *in.ReplaceAll}}
+	case len(in.Edits) == 0:
+		return nil, invalid("/edits",
+			"nothing to do: give old_string and new_string, or edits with 1 to 100 of such pairs")
+	case len(in.Edits) > maxEdits:
+		return nil, invalid("/edits",
+			fmt.Sprintf("%d edits are too many: at most %d in one call", len(in.Edits), maxEdits))
+	}
+	for i, e := range in.Edits {
+		if err := e.check(i, single); err != nil {
+			return nil, err
+		}
+	}
+	p, err := filePath(scope, in.Path)
+	if err != nil {
+		return nil, err
+	}
+	in.Path = p.Absolute
+	facts := changeFacts(p)
+	facts.Reads = []agenttool.Path{p}
+	reviser := editReviser{t.session, in.Edits}
+	return &editCall{change{session: t.session, input: in.editInput, facts: facts, reviser: reviser}}, nil
+}
+
+// check refuses edits that no file can satisfy.
+func (e replacement) check(index int, single bool) error {
+	pointer, name := fmt.Sprintf("/edits/%d/old_string", index), fmt.Sprintf("edits[%d]: ", index)
+	if single {
+		pointer, name = "/old_string", ""
+	}
+	switch {
+	case e.OldString == "":
+		return invalid(pointer, name+"old_string is empty: to create a file or to replace all of it, use write; "+
+			"to insert, give the text beside the place")
+	case e.OldString == e.NewString:
+		return invalid(pointer, name+"old_string and new_string are the same: nothing would change")
+	}
+	return nil
+}
+
+// editCall is one bound edit.
+type editCall struct{ change }
+
+// Preflight finds out that there is no such file.
+func (c *editCall) Preflight(context.Context) error {
+	t, err := c.look(c.facts.Writes[0])
+	if err != nil {
+		return err
+	}
+	defer t.close()
+	if !t.exists() {
+		return c.notFound(t.path)
+	}
+	return nil
+}
+
+// editReviser makes the edits of one call.
+type editReviser struct {
+	session *session
+	edits   []replacement
+}
+
+// revise makes the edits one after the other, each in the outcome of those before it.
+func (r editReviser) revise(ctx context.Context, was *document) (revision, error) {
+	name := was.path.Spelling
+	if !was.exists {
+		return revision{}, r.session.notFound(was.path)
+	}
+	if was.form.binary {
+		return revision{}, agenttool.Failure(agenttool.InvalidArguments, "binary_file",
+			name+" is binary (it holds NUL characters): edit changes text only")
+	}
+	now := revision{text: was.text}
+	for i, e := range r.edits {
+		if was.knowledge == changed && e.ReplaceAll {
+			return revision{}, agenttool.Failure(agenttool.InvalidArguments, "stale_content",
+				name+" changed since it was last read or written here, and replace_all could hit what was never seen: "+
+					"read it again first")
+		}
+		if err := was.form.admits(e.OldString+e.NewString, was.raw); err != nil {
+			return revision{}, err
+		}
+		text, count, err := e.apply(ctx, now.text, was.form)
+		if err != nil {
+			return revision{}, r.named(err, name, i)
+		}
+		now.text, now.replacements = text, now.replacements+count
+	}
+	if was.knowledge == changed {
+		now.note = "the file had changed since it was read"
+	}
+	raw, err := was.form.encode(now.text)
+	now.raw = raw
+	return now, err
+}
+
+// named says in which file, and in which of several edits, err happened.
+func (r editReviser) named(err error, file string, index int) error {
+	var told *agenttool.Error
+	if !errors.As(err, &told) {
+		return err
+	}
+	clear := *told
+	where := file
+	if len(r.edits) > 1 {
+		where = fmt.Sprintf("%s, edits[%d]", file, index)
+		clear.Pointer = strings.Replace(clear.Pointer, "/old_string", fmt.Sprintf("/edits/%d/old_string", index), 1)
+	}
+	clear.Message = where + ": " + clear.Message + "; nothing was changed"
+	return &clear
+}

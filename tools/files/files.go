@@ -1,0 +1,38 @@
+package files
+
+import (
+	"time"
+
+	"toolhost/agenttool"
+	"toolhost/tools/workspace"
+)
+
+// Options are the settings of the three tools. The zero value is ready.
+type Options struct {
+	// Overwrite lets write replace a file that was not read in this session: a person at the command line.
+	Overwrite bool
+
+	// LockTimeout is how long a change waits for another process that holds the file's lock. Zero means 10 s.
+	LockTimeout time.Duration
+
+	// Ledger is the session's memory of file contents; nil means a new one.
+	Ledger *Ledger
+}
+
+// New returns the tools read, write and edit, in this order.
+func New(w *workspace.Workspace, o Options) []agenttool.Tool {
+	if o.LockTimeout <= 0 {
+		o.LockTimeout = 10 * time.Second
+	}
+	if o.Ledger == nil {
+		o.Ledger = &Ledger{}
+	}
+	s := &session{workspace: w, options: o}
+	return []agenttool.Tool{readTool{s}, writeTool{s}, editTool{s}}
+}
+
+// session is what the three tools share.
+type session struct {
+	workspace *workspace.Workspace
+	options   Options
+}

@@ -1,0 +1,145 @@
+package files
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"toolhost/agenttool"
+	"toolhost/tools/workspace"
+)
+
+// maxRemembered is the number of files, and maxSpans that of separate parts of one file, that a ledger remembers. What
+// falls out has to be read again.
+const (
+	maxRemembered = 4096
+	maxSpans      = 256
+)
+
+// Ledger is a session's memory of what it has seen of which file. The zero value is empty and ready; its methods may
+// be called from several goroutines.
+type Ledger struct {
+	mu    sync.Mutex
+	files map[string]*memory // by resolved path
+	clock uint64
+}
+
+// memory is what is known of one file.
+type memory struct {
+	version string // of the content: see document.version
+	whole   bool   // all of it was read or written
+	seen    []span // else the lines that were read, in order, apart from each other
+	used    uint64
+}
+
+// span is a range of lines, both ends included.
+type span struct{ from, to int64 }
+
+// knowledge is how a content on disk compares with what the session remembers.
+type knowledge int
+
+const (
+	unseen  knowledge = iota // never read or written
+	changed                  // read or written, and different now
+	partly                   // this content, but not all of it was read
+	whole                    // this content, all of it
+)
+
+// Note records that the session was shown the whole of the file at the located path by other means than read, such as
+// a shell command that prints it. What is no readable text file is not recorded.
+func (l *Ledger) Note(ctx context.Context, w *workspace.Workspace, p agenttool.Path) error {
+	f, err := w.OpenFile(p)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	c, err := openContent(f)
+	if err != nil {
+		return err
+	}
+	if err := c.survey(ctx); err != nil {
+		return err
+	}
+	if c.version != "" && !c.form.binary {
+		l.wrote(p.Resolved, c.version, true)
+	}
+	return nil
+}
+
+// read records that the lines in shown were read of a content that has total lines.
+func (l *Ledger) read(path, version string, shown span, total int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	m := l.files[path]
+	if m == nil || m.version != version {
+		m = &memory{version: version}
+		l.keep(path, m)
+	}
+	m.seen = join(m.seen, shown)
+	m.whole = m.whole || len(m.seen) == 1 && m.seen[0].from <= 1 && m.seen[0].to >= total
+	l.touch(m)
+}
+
+// wrote records that the file holds a new content, and whether the session knows all of it.
+func (l *Ledger) wrote(path, version string, all bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	m := &memory{version: version, whole: all}
+	l.keep(path, m)
+	l.touch(m)
+}
+
+// recall compares version, the content on disk, with what is remembered.
+func (l *Ledger) recall(path, version string) knowledge {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	m := l.files[path]
+	switch {
+	case m == nil:
+		return unseen
+	case m.version != version:
+		return changed
+	case !m.whole:
+		l.touch(m)
+		return partly
+	}
+	l.touch(m)
+	return whole
+}
+
+// keep stores m and forgets the file that was used longest ago when there are too many.
+func (l *Ledger) keep(path string, m *memory) {
+	if l.files == nil {
+		l.files = map[string]*memory{}
+	}
+	if _, known := l.files[path]; !known && len(l.files) >= maxRemembered {
+		var oldest string
+		for p, other := range l.files {
+			if oldest == "" || other.used < l.files[oldest].used {
+				oldest = p
+			}
+		}
+		delete(l.files, oldest)
+	}
+	l.files[path] = m
+}
+
+func (l *Ledger) touch(m *memory) {
+	l.clock++
+	m.used = l.clock
+}
+
+// join adds s to spans that are in order and apart from each other, and keeps them so.
+func join(spans []span, s span) []span {
+	joined := make([]span, 0, len(spans)+1)
+	for _, other := range spans {
+		if other.to+1 < s.from || s.to+1 < other.from {
+			joined = append(joined, other)
+			continue
+		}
+		s = span{min(s.from, other.from), max(s.to, other.to)}
+	}
+	at, _ := slices.BinarySearchFunc(joined, s, func(a, b span) int { return int(a.from - b.from) })
+	joined = slices.Insert(joined, at, s)
+	return joined[max(0, len(joined)-maxSpans):]
+}

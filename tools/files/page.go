@@ -1,0 +1,143 @@
+package files
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strconv"
+	"unicode/utf8"
+)
+
+const (
+	defaultLines = 2000
+	maxLineChars = 2000    // characters of one line that are shown
+	pageChars    = 30_000  // characters of a page, line numbers included
+	wideChars    = 120_000 // the same when the call names a limit
+	noteChars    = 400     // of those, kept free for the notes at the end
+)
+
+// page collects numbered lines. Feed it the decoded content from a place before its first line.
+type page struct {
+	first, last int64 // the wanted lines, from 1
+	room        int   // characters that still fit
+	terminator  byte
+	stripCR     bool  // lines end in LF, and a CR before it belongs to the ending
+	line        int64 // the number of the line that is being read
+	out         []byte
+	shown       int64 // the last line that is in out; 0: none is
+	cutLines    int
+	current     []byte // the beginning of the line that is being read
+	chars       int    // the characters of that line so far
+	endsCR      bool
+	full        bool
+}
+
+// feed takes the next piece of text and reports whether the page wants more.
+func (p *page) feed(text []byte) bool {
+	for len(text) > 0 && !p.full {
+		piece, rest, ended := bytes.Cut(text, []byte{p.terminator})
+		if p.line >= p.first {
+			p.extend(piece)
+		}
+		if ended {
+			p.endLine()
+		}
+		text = rest
+	}
+	return !p.full
+}
+
+// extend adds a part of a line.
+func (p *page) extend(piece []byte) {
+	if len(piece) == 0 {
+		return
+	}
+	p.endsCR = piece[len(piece)-1] == '\r'
+	if p.chars+len(piece) <= maxLineChars { // certainly no more characters than that
+		p.current = append(p.current, piece...)
+		p.chars += utf8.RuneCount(piece)
+		return
+	}
+	for p.chars < maxLineChars && len(piece) > 0 {
+		_, size := utf8.DecodeRune(piece)
+		p.current = append(p.current, piece[:size]...)
+		piece = piece[size:]
+		p.chars++
+	}
+	p.chars += utf8.RuneCount(piece)
+}
+
+// endLine shows the line that was read, if it is wanted and fits.
+func (p *page) endLine() {
+	number := p.line
+	p.line++
+	if number < p.first {
+		return
+	}
+	if p.stripCR && p.endsCR {
+		if p.chars <= maxLineChars {
+			p.current = p.current[:len(p.current)-1]
+		}
+		p.chars--
+	}
+	p.show(number)
+	p.current, p.chars, p.endsCR = p.current[:0], 0, false
+}
+
+func (p *page) show(number int64) {
+	mark := ""
+	if p.chars > maxLineChars {
+		mark = fmt.Sprintf("… [+%s characters]", grouped(int64(p.chars-maxLineChars)))
+	}
+	size := min(p.chars, maxLineChars) + utf8.RuneCountInString(mark) + len("123456\t\n")
+	if size > p.room && p.shown > 0 {
+		p.full = true
+		return
+	}
+	p.room -= size
+	for width := int64(100_000); width > number; width /= 10 {
+		p.out = append(p.out, ' ')
+	}
+	p.out = strconv.AppendInt(p.out, number, 10)
+	p.out = append(p.out, '\t')
+	p.out = append(p.out, p.current...)
+	p.out = append(p.out, mark...)
+	p.out = append(p.out, '\n')
+	if mark != "" {
+		p.cutLines++
+	}
+	p.shown = number
+	p.full = number >= p.last
+}
+
+// pageOf reads the lines first … last of c, as far as they fit into room characters. There are that many lines.
+func (c *content) pageOf(ctx context.Context, first, last int64, room int) (*page, error) {
+	offset, ended := c.before(first)
+	p := &page{
+		first: first, last: last, room: room, line: ended + 1,
+		terminator: c.form.terminator(), stripCR: c.form.terminator() == '\n',
+		out: make([]byte, 0, min(c.size+c.size/2, int64(room))),
+	}
+	d := decoder{encoding: c.form.encoding}
+	err := c.chunks(ctx, offset, func(chunk []byte, end bool) bool {
+		if offset == 0 && c.form.bom {
+			chunk = chunk[min(len(chunk), len(c.form.encoding.mark())):]
+		}
+		offset = -1
+		return p.feed(d.next(chunk, end))
+	})
+	if err == nil && !p.full && !c.form.finalNewline() {
+		p.stripCR = false // what the file ends with ends no line
+		p.endLine()
+	}
+	return p, err
+}
+
+// grouped writes n with commas: 40,211.
+func grouped(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}

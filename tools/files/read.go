@@ -1,0 +1,245 @@
+package files
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"math"
+	"net/http"
+	"strings"
+
+	"toolhost/agenttool"
+	"toolhost/tools/workspace"
+)
+
+// maxImage is the size in bytes up to which an image is shown.
+const maxImage = 5 << 20
+
+// readTool shows a file: a page of numbered lines, or an image.
+type readTool struct{ *session }
+
+// Describe returns the tool's records. A page is never persisted: a model that read the persisted page back would
+// persist that page again (AT-297).
+func (readTool) Describe() agenttool.Description {
+	return traits{
+		name:        "read",
+		title:       "Read file",
+		aliases:     []string{"read_file", "Read"},
+		description: "Shows a text file with line numbers, or an image. Default: 2,000 lines or 30,000 characters.",
+		searchHint:  "open view show cat head tail file lines image",
+		input:       readInputSchema,
+		output:      readOutputSchema,
+		contents:    []string{"text", "image"},
+		examples:    example(`{"path":"go.mod","offset":-100}`),
+		defaults:    map[string]any{"offset": 1, "limit": defaultLines},
+		maxChars:    wideChars,
+		persistence: neverPersist,
+		readOnly:    true,
+		retries:     true,
+	}.describe()
+}
+
+// readInput is the input of read. Limit 0 means the default.
+type readInput struct {
+	Path   string `json:"path"`
+	Offset int64  `json:"offset,omitempty"` // 1-based; below 0 from the end
+	Limit  int64  `json:"limit,omitempty"`
+}
+
+// Bind checks the input and names the one path that is read.
+func (t readTool) Bind(scope agenttool.Scope, input json.RawMessage) (agenttool.Call, error) {
+	in := readInput{Offset: 1}
+	if err := json.Unmarshal(input, &in); err != nil {
+		return nil, badInput(err)
+	}
+	p, err := workspace.Path(scope, in.Path)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case in.Offset == 0:
+		return nil, invalid("/offset", "offset is 0: lines count from 1, and from -1 at the end")
+	case in.Offset == math.MinInt64:
+		in.Offset++
+	case in.Limit < 0 || in.Limit > 10_000:
+		return nil, invalid("/limit", "limit is out of range: 1 to 10,000 lines")
+	}
+	in.Path = p.Absolute
+	return &readCall{session: t.session, input: in, facts: readFacts(p)}, nil
+}
+
+// readFacts are the facts of every read: what it does depends on nothing but the path.
+func readFacts(p agenttool.Path) agenttool.Facts {
+	return agenttool.Facts{
+		ReadOnly:        agenttool.Yes,
+		Destructive:     agenttool.No,
+		OpenWorld:       agenttool.No,
+		ConcurrencySafe: agenttool.Yes,
+		Interactive:     agenttool.No,
+		LongRunning:     agenttool.No,
+		ObservesHost:    agenttool.No,
+		PathsComplete:   agenttool.Yes,
+		Reads:           []agenttool.Path{p},
+	}
+}
+
+// readCall is one bound read.
+type readCall struct {
+	*session
+	input readInput
+	facts agenttool.Facts
+}
+
+func (c *readCall) Input() any              { return c.input }
+func (c *readCall) Facts() *agenttool.Facts { return &c.facts }
+
+// Preflight finds out that there is nothing to read.
+func (c *readCall) Preflight(context.Context) error {
+	f, err := c.openForReading(c.facts.Reads[0])
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// Run reads the file.
+func (c *readCall) Run(ctx context.Context, _ agenttool.Reporter) (agenttool.Output, error) {
+	p := c.facts.Reads[0]
+	f, err := c.openForReading(p)
+	if err != nil {
+		return agenttool.Output{}, err
+	}
+	defer f.Close()
+	held, err := openContent(f)
+	if err == nil {
+		err = held.survey(ctx)
+	}
+	if err != nil {
+		return agenttool.Output{}, ioFailure("read", p.Spelling, err)
+	}
+	result := readResult{Path: c.input.Path, SizeBytes: held.size, Digest: held.digest}
+	switch media := imageType(held); {
+	case media != "":
+		return c.showImage(held, media, result)
+	case held.form.binary:
+		result.Kind, result.MediaType = "binary", http.DetectContentType(held.head())
+		return output(result, "%s is binary (%s, %s bytes): not shown", p.Spelling, result.MediaType, grouped(held.size))
+	case held.form.empty:
+		c.remember(held, span{1, held.form.lines()})
+		result.Kind, result.shownPage = "empty", pageFacts(held.form)
+		return output(result, "%s is empty", p.Spelling) // AT-402
+	}
+	return c.showText(ctx, held, result)
+}
+
+// output is a result with one line of text.
+func output(structured any, format string, args ...any) (agenttool.Output, error) {
+	line := fmt.Sprintf(format, args...)
+	return agenttool.Output{Content: []agenttool.Content{agenttool.Text("[" + line + "]")}, Structured: structured,
+		Summary: line}, nil
+}
+
+// imageType returns the media type of a content that is an image and no text.
+func imageType(c *content) string {
+	if !c.form.binary && c.form.encoding != latin1 {
+		return ""
+	}
+	switch media := http.DetectContentType(c.head()); media {
+	case "image/png", "image/jpeg", "image/gif", "image/webp":
+		return media
+	}
+	return ""
+}
+
+func (c *readCall) showImage(held *content, media string, result readResult) (agenttool.Output, error) {
+	p := c.facts.Reads[0]
+	result.Kind, result.MediaType = "image", media
+	if held.size > maxImage {
+		return output(result, "%s is an image (%s) of %s bytes: more than 5 MiB is not shown", p.Spelling, media,
+			grouped(held.size))
+	}
+	data := held.held
+	if data == nil {
+		data = make([]byte, held.size)
+		if _, err := held.file.ReadAt(data, 0); err != nil {
+			return agenttool.Output{}, ioFailure("read", p.Spelling, err)
+		}
+	}
+	c.remember(held, span{1, held.form.lines()})
+	out, err := output(result, "%s: %s, %s bytes", p.Spelling, media, grouped(held.size))
+	out.Content = append(out.Content, agenttool.Content{
+		Type: "image", Data: base64.StdEncoding.EncodeToString(data), MediaType: media,
+	})
+	return out, err
+}
+
+func (c *readCall) showText(ctx context.Context, held *content, result readResult) (agenttool.Output, error) {
+	p, total := c.facts.Reads[0], held.form.lines()
+	first := c.input.Offset
+	if first < 0 {
+		first = max(1, total+first+1)
+	}
+	if first > total {
+		return agenttool.Output{}, invalid("/offset",
+			fmt.Sprintf("offset %d is past the end: %s has %s lines", first, p.Spelling, grouped(total)))
+	}
+	limit, room := c.input.Limit, wideChars-noteChars
+	if limit == 0 {
+		limit, room = defaultLines, pageChars-noteChars
+	}
+	shown, err := held.pageOf(ctx, first, min(total, first+limit-1), room)
+	if err != nil {
+		return agenttool.Output{}, ioFailure("read", p.Spelling, err)
+	}
+	if shown.shown == 0 {
+		return agenttool.Output{}, agenttool.Failure(agenttool.ExecutionFailed, "changed_while_read",
+			p.Spelling+" became shorter while it was read: read it again")
+	}
+	c.remember(held, span{first, shown.shown})
+	result.Kind, result.shownPage = "text", pageFacts(held.form)
+	result.StartLine, result.EndLine, result.CutLines = first, shown.shown, shown.cutLines
+	if shown.shown < total {
+		result.NextOffset = shown.shown + 1
+	}
+	text := string(shown.out) + pageNotes(held, result.shownPage)
+	return agenttool.Output{
+		Content:    []agenttool.Content{agenttool.Text(strings.TrimSuffix(text, "\n"))},
+		Structured: result,
+		Summary:    fmt.Sprintf("%s, lines %d–%d of %s", p.Spelling, first, shown.shown, grouped(total)),
+	}, nil
+}
+
+// pageFacts returns what a form says about every page of its content.
+func pageFacts(f form) *shownPage {
+	return &shownPage{
+		Encoding:     f.encoding,
+		LineEnding:   f.lineEnding(),
+		BOM:          f.bom,
+		TotalLines:   f.lines(),
+		FinalNewline: f.finalNewline(),
+	}
+}
+
+// pageNotes is what a reader of the text has to know beside it.
+func pageNotes(c *content, shown *shownPage) string {
+	var notes string
+	if shown.Encoding == latin1 {
+		notes += "[not UTF-8: shown as " + string(latin1) + "]\n"
+	}
+	if c.version == "" {
+		notes += "[the file changed while it was read]\n"
+	}
+	if shown.NextOffset > 0 {
+		notes += fmt.Sprintf("[lines %d–%d of %s; next offset %d]\n", shown.StartLine, shown.EndLine,
+			grouped(shown.TotalLines), shown.NextOffset)
+	}
+	return notes
+}
+
+// remember notes in the ledger that the lines were shown.
+func (c *readCall) remember(held *content, lines span) {
+	if held.version != "" {
+		c.options.Ledger.read(c.facts.Reads[0].Resolved, held.version, lines, held.form.lines())
+	}
+}

@@ -1,0 +1,26 @@
+package files
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// reserve makes sure that f can hold size bytes, without changing its size. Where the file system cannot promise
+// that, it promises nothing and reports no error.
+func reserve(f *os.File, size int64) error {
+	if size == 0 {
+		return nil
+	}
+	for {
+		err := unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_KEEP_SIZE, 0, size)
+		switch {
+		case errors.Is(err, unix.EINTR):
+			continue
+		case errors.Is(err, unix.EOPNOTSUPP), errors.Is(err, unix.ENOSYS):
+			return nil
+		}
+		return err
+	}
+}

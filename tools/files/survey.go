@@ -1,0 +1,149 @@
+package files
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"hash"
+)
+
+// digestLimit is the size in bytes up to which a file is known by the digest of its content; above, by its status.
+const digestLimit = 32 << 20
+
+// form is what a file's content is like: what a change has to keep.
+type form struct {
+	binary       bool
+	encoding     encoding
+	bom          bool
+	lf, cr, crlf int64 // how many there are; each CRLF counts in all three
+	empty        bool  // no characters; there may be a byte order mark
+	last         byte  // of the text as UTF-8
+}
+
+// lineEnding names the line endings in the words of the result.
+func (f form) lineEnding() string {
+	kinds, name := 0, "none"
+	for _, k := range []struct {
+		count int64
+		name  string
+	}{{f.lf - f.crlf, "lf"}, {f.crlf, "crlf"}, {f.cr - f.crlf, "cr"}} {
+		if k.count > 0 {
+			kinds++
+			name = k.name
+		}
+	}
+	if kinds > 1 {
+		return "mixed"
+	}
+	return name
+}
+
+// terminator is the byte that ends a line: LF, or CR in a file that has CR and no LF.
+func (f form) terminator() byte {
+	if f.lf == 0 && f.cr > 0 {
+		return '\r'
+	}
+	return '\n'
+}
+
+// finalNewline reports whether the last line is ended.
+func (f form) finalNewline() bool { return !f.empty && f.last == f.terminator() }
+
+// lines returns the number of lines, an unended last one included.
+func (f form) lines() int64 {
+	n := f.lf
+	if f.terminator() == '\r' {
+		n = f.cr
+	}
+	if !f.empty && !f.finalNewline() {
+		n++
+	}
+	return n
+}
+
+// survey finds the form of a content that is fed to it chunk by chunk. The first chunk holds at least three bytes,
+// if the content does.
+type survey struct {
+	form
+	digest  hash.Hash // nil: not wanted
+	begun   bool
+	decoder decoder
+}
+
+// newSurvey returns a survey of a file of size bytes.
+func newSurvey(size int64) *survey {
+	s := &survey{form: form{empty: true}}
+	if size <= digestLimit {
+		s.digest = sha256.New()
+	}
+	return s
+}
+
+// add takes the next chunk and reports whether the survey needs the ones after it.
+func (s *survey) add(chunk []byte, last bool) bool {
+	if s.digest != nil {
+		s.digest.Write(chunk)
+	}
+	if !s.begun {
+		s.begun = true
+		s.encoding, s.bom = detectMark(chunk)
+		s.decoder.encoding = s.encoding
+		if s.bom {
+			chunk = chunk[len(s.encoding.mark()):]
+		}
+	}
+	if s.encoding == utf8Text && s.decoder.malformed { // one byte a character: what is counted is ASCII
+		s.count(s.decoder.carry)
+		s.decoder.carry = nil
+		s.count(chunk)
+	} else {
+		s.count(s.decoder.next(chunk, last))
+	}
+	if last && s.decoder.malformed && !s.binary {
+		s.binary = s.encoding != utf8Text
+		s.encoding, s.bom = latin1, false
+	}
+	if s.binary {
+		s.encoding, s.bom = noEncoding, false
+	}
+	return !s.binary || s.digest != nil
+}
+
+func (s *survey) count(text []byte) {
+	if len(text) == 0 {
+		return
+	}
+	if bytes.IndexByte(text, 0) >= 0 {
+		s.binary = true
+	}
+	s.lf += int64(bytes.Count(text, []byte{'\n'}))
+	if n := bytes.Count(text, []byte{'\r'}); n > 0 {
+		s.cr += int64(n)
+		s.crlf += int64(bytes.Count(text, []byte("\r\n")))
+	}
+	if !s.empty && s.last == '\r' && text[0] == '\n' {
+		s.crlf++
+	}
+	s.empty, s.last = false, text[len(text)-1]
+}
+
+// sum returns the digest of what was added, empty when none was wanted.
+func (s *survey) sum() string {
+	if s.digest == nil {
+		return ""
+	}
+	return "sha256:" + hex.EncodeToString(s.digest.Sum(nil))
+}
+
+// inspect returns the form of a content that is in memory.
+func inspect(raw []byte) form {
+	s := newSurvey(digestLimit + 1)
+	s.add(raw, true)
+	return s.form
+}
+
+// digestOf returns the digest of raw, of any size.
+func digestOf(raw []byte) string {
+	sum := sha256.Sum256(raw)
+	return "sha256:" + hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,222 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"toolhost/agenttool"
+	"toolhost/tools/workspace"
+)
+
+// maxDocument is the size in bytes up to which a file can be changed: it is held in memory.
+const maxDocument = 64 << 20
+
+// target is the place that a change is about: a directory, a name in it, and the regular file of that name.
+type target struct {
+	path agenttool.Path
+	dir  *workspace.Dir // nil when it does not exist yet
+	name string
+	file *os.File // nil when there is no such file
+	stat unix.Stat_t
+}
+
+func (t *target) close() {
+	if t.file != nil {
+		t.file.Close() // and with it the lock
+	}
+	if t.dir != nil {
+		t.dir.Close()
+	}
+}
+
+// exists reports whether there is a file.
+func (t *target) exists() bool { return t.file != nil }
+
+// look opens the target for reading. A directory or file that does not exist is no error.
+func (s *session) look(p agenttool.Path) (*target, error) {
+	t, err := s.place(p)
+	if err == nil && t.dir != nil {
+		err = t.open(os.O_RDONLY)
+	}
+	if err != nil {
+		t.close()
+		return nil, err
+	}
+	return t, nil
+}
+
+// acquire opens the target for changing it, with its lock held.
+func (s *session) acquire(ctx context.Context, p agenttool.Path) (*target, error) {
+	t, err := s.place(p)
+	if err == nil && t.dir != nil {
+		err = t.lock(ctx, s.options.LockTimeout)
+	}
+	if err != nil {
+		t.close()
+		return nil, err
+	}
+	return t, nil
+}
+
+// place opens the directory of p. The returned target is never nil.
+func (s *session) place(p agenttool.Path) (*target, error) {
+	t := &target{path: p}
+	if s.workspace.Private(p.Resolved) {
+		return t, agenttool.Failure(agenttool.PermissionDenied, "private_path",
+			p.Spelling+" is toolhost's own state: no call writes there")
+	}
+	dir, name, err := s.workspace.Parent(p, false)
+	t.dir, t.name = dir, name
+	if errors.Is(err, os.ErrNotExist) {
+		t.dir, err = nil, nil
+	}
+	return t, ioFailure("open", p.Spelling, err)
+}
+
+// open opens the file, if there is one, with flags. What is no regular file is an error, and is not opened: to open a
+// device can do something.
+func (t *target) open(flags int) error {
+	st, err := t.dir.Lstat(t.name)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return ioFailure("open", t.path.Spelling, err)
+	}
+	if err := t.regular(&st); err != nil {
+		return err
+	}
+	f, err := t.dir.Open(t.name, flags, 0)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return ioFailure("open", t.path.Spelling, err)
+	}
+	t.file = f
+	if t.stat, err = stat(f); err != nil {
+		return ioFailure("open", t.path.Spelling, err)
+	}
+	return t.regular(&t.stat)
+}
+
+// regular returns an error for what is no regular file.
+func (t *target) regular(st *unix.Stat_t) error {
+	what := "something else"
+	switch st.Mode & unix.S_IFMT {
+	case unix.S_IFREG:
+		return nil
+	case unix.S_IFDIR:
+		return isDirectory(t.path)
+	case unix.S_IFLNK:
+		return ioFailure("open", t.path.Spelling, unix.ELOOP)
+	case unix.S_IFIFO:
+		what = "a FIFO"
+	case unix.S_IFSOCK:
+		what = "a socket"
+	case unix.S_IFCHR, unix.S_IFBLK:
+		what = "a device"
+	}
+	return agenttool.Failure(agenttool.InvalidArguments, "not_a_file",
+		fmt.Sprintf("%s is %s, not a regular file: only regular files are written", t.path.Spelling, what))
+}
+
+// lock opens the file and takes its lock, waiting up to patience for whoever holds it. A rename gives the name
+// another file, so a lock counts only if the name still leads to the file that was locked.
+func (t *target) lock(ctx context.Context, patience time.Duration) error {
+	patient, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	const shortest, longest = 100 * time.Microsecond, 10 * time.Millisecond
+	for wait := shortest; ; wait = min(2*wait, longest) {
+		if err := t.open(os.O_RDWR); err != nil || t.file == nil {
+			return err
+		}
+		free, err := tryLock(t.file)
+		if err != nil {
+			return ioFailure("lock", t.path.Spelling, err)
+		}
+		if free {
+			if st, err := t.dir.Lstat(t.name); err == nil && st.Dev == t.stat.Dev && st.Ino == t.stat.Ino {
+				t.stat = st
+				return nil
+			}
+		}
+		t.file.Close()
+		t.file = nil
+		if free { // whoever renamed it is done
+			wait = shortest
+		}
+		select {
+		case <-time.After(wait):
+		case <-patient.Done():
+			return t.locked(ctx, patience)
+		}
+	}
+}
+
+// locked is the error of a lock that was not to be had.
+func (t *target) locked(ctx context.Context, patience time.Duration) error {
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	return agenttool.Failure(agenttool.DependencyUnavailable, "file_locked", fmt.Sprintf(
+		"%s is locked by another process, for more than %v: nothing was changed; try again later",
+		t.path.Spelling, patience))
+}
+
+// tryLock takes the lock of f if it is free. Where the file system has no locks, all are free: the checks of content
+// stand without them.
+func tryLock(f *os.File) (free bool, err error) {
+	err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	switch {
+	case err == nil, errors.Is(err, unix.EOPNOTSUPP), errors.Is(err, unix.ENOLCK), errors.Is(err, unix.ENOSYS):
+		return true, nil
+	case errors.Is(err, unix.EWOULDBLOCK), errors.Is(err, unix.EINTR):
+		return false, nil
+	}
+	return false, err
+}
+
+// read returns all that the file holds, and errMoved if that changed since it was opened.
+func (t *target) read() ([]byte, error) {
+	if t.stat.Size > maxDocument {
+		return nil, tooLarge(t.path.Spelling, t.stat.Size)
+	}
+	raw := make([]byte, t.stat.Size+1)
+	n, err := t.file.ReadAt(raw, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, ioFailure("read", t.path.Spelling, err)
+	}
+	if int64(n) != t.stat.Size {
+		return nil, errMoved
+	}
+	return raw[:n:n], nil
+}
+
+func tooLarge(name string, size int64) error {
+	return agenttool.Failure(agenttool.InvalidArguments, "too_large", fmt.Sprintf(
+		"%s would have to be held in memory with %s bytes: the limit is 64 MiB; use the shell (sed, a script)",
+		name, grouped(size)))
+}
+
+// errMoved says that somebody else changed the file between two looks at it. The change is made again from the start.
+var errMoved = errors.New("the file changed while it was being changed")
+
+// version is how a ledger knows the file that has the name now, when it is too large for a digest. It is empty, which
+// no other version is, when there is none any more.
+func (t *target) version() string {
+	st, err := t.dir.Lstat(t.name)
+	if err != nil {
+		return ""
+	}
+	return identify(&st).version()
+}
+
+// mode is the permission part of the file's mode, set-id bits included.
+func (t *target) mode() uint32 { return uint32(t.stat.Mode) & 0o7777 }

@@ -1,0 +1,143 @@
+package files
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"toolhost/agenttool"
+	"toolhost/tools/workspace"
+)
+
+// writeTool makes a file, or replaces the whole content of one.
+type writeTool struct{ *session }
+
+// Describe returns the tool's records. That it is destructive is inferred: whether a file is there to be replaced shows
+// only later.
+func (writeTool) Describe() agenttool.Description {
+	return traits{
+		name:        "write",
+		title:       "Write file",
+		aliases:     []string{"write_file", "Write"},
+		description: "Creates a file or replaces all of it. An existing file must have been read in this session.",
+		searchHint:  "create save overwrite replace new file",
+		input:       writeInputSchema,
+		output:      changeOutputSchema,
+		contents:    []string{"text", "diff"},
+		examples:    example(`{"path":"notes/today.md","content":"# Today\n"}`),
+		destructive: true,
+		inferred:    []string{"is_destructive"},
+		retries:     true,
+	}.describe()
+}
+
+// writeInput is the input of write.
+type writeInput struct {
+	Path    string `json:"path"`
+	Content string `json:"content"`
+
+	overwrite bool // a file that the session does not know may be replaced
+}
+
+// Bind checks the input and names the one path that is written.
+func (t writeTool) Bind(scope agenttool.Scope, input json.RawMessage) (agenttool.Call, error) {
+	in := writeInput{overwrite: t.options.Overwrite}
+	if err := decodeExactly(input, &in); err != nil {
+		return nil, err
+	}
+	p, err := filePath(scope, in.Path)
+	if err != nil {
+		return nil, err
+	}
+	in.Path = p.Absolute
+	facts := changeFacts(p)
+	facts.Destructive = agenttool.Yes
+	facts.Inferred = []string{"destructive"}
+	facts.Reasons = []agenttool.Reason{{Fact: "destructive", Text: "write may replace a file"}}
+	return &change{session: t.session, input: in, facts: facts, reviser: in}, nil
+}
+
+// filePath is the path of a file that is to be changed: no path that can only be a directory.
+func filePath(scope agenttool.Scope, spelling string) (agenttool.Path, error) {
+	p, err := workspace.Path(scope, spelling)
+	if err != nil {
+		return p, err
+	}
+	last := p.Absolute[strings.LastIndexByte(p.Absolute, '/')+1:]
+	if last == "" || last == "." || last == ".." {
+		return p, invalid("/path", fmt.Sprintf("%q names a directory: name a file in it", spelling))
+	}
+	return p, nil
+}
+
+// revise puts the content into the form that the file has.
+func (in writeInput) revise(_ context.Context, was *document) (revision, error) {
+	if len(in.Content) > maxDocument {
+		return revision{}, tooLarge(was.path.Spelling, int64(len(in.Content)))
+	}
+	plain := revision{raw: []byte(in.Content), text: []byte(in.Content)}
+	if len(was.raw) == 0 || bytes.Equal(was.raw, plain.raw) {
+		return plain, nil
+	}
+	if was.form.binary {
+		return plain, in.mayReplace(was)
+	}
+	text, note := in.fit(was.form)
+	raw, err := was.form.encode(text)
+	if err == nil {
+		err = was.form.admits(string(text), was.raw)
+	}
+	if err == nil && bytes.Equal(raw, was.raw) {
+		return revision{raw: raw, text: text}, nil
+	}
+	if known := in.mayReplace(was); known != nil {
+		return revision{}, known
+	}
+	if was.form.encoding == latin1 && note == "" {
+		note = "kept as one byte a character (not UTF-8)"
+	}
+	return revision{raw: raw, text: text, note: note}, err
+}
+
+// fit gives the content the line endings of a file that is wholly CRLF or CR, if it has LF only itself. A byte order
+// mark in the content is the file's own.
+func (in writeInput) fit(f form) (text []byte, note string) {
+	content := in.Content
+	if f.bom {
+		content = strings.TrimPrefix(content, "\ufeff")
+	}
+	text = []byte(content)
+	if strings.Contains(content, "\r") || !strings.Contains(content, "\n") {
+		return text, ""
+	}
+	switch f.lineEnding() {
+	case "crlf":
+		return bytes.ReplaceAll(text, []byte("\n"), []byte("\r\n")), "LF written as CRLF, which the whole file has"
+	case "cr":
+		return bytes.ReplaceAll(text, []byte("\n"), []byte("\r")), "LF written as CR, which the whole file has"
+	}
+	return text, ""
+}
+
+// mayReplace refuses to replace a content that the session has not seen.
+func (in writeInput) mayReplace(was *document) error {
+	name := was.path.Spelling
+	switch {
+	case in.overwrite || was.knowledge == whole:
+		return nil
+	case was.knowledge == changed:
+		return agenttool.Failure(agenttool.InvalidArguments, "stale_content",
+			name+" changed since it was last read or written here: nothing was written; read it again, then write")
+	case was.knowledge == partly:
+		return agenttool.Failure(agenttool.InvalidArguments, "not_read",
+			name+" was read in part only: nothing was written; read the rest of it first (next_offset), "+
+				"or change it with edit")
+	case was.form.binary:
+		return agenttool.Failure(agenttool.InvalidArguments, "not_read",
+			name+" exists and is binary: nothing was written; remove it in the shell if it shall be replaced")
+	}
+	return agenttool.Failure(agenttool.InvalidArguments, "not_read",
+		name+" exists and was not read in this session: nothing was written; read it first, then write")
+}
