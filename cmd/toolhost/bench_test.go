@@ -1,0 +1,210 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+)
+
+// built returns the path of the program as it is shipped: stripped, without cgo. It is built once a test run.
+var built = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "toolhost-bench-")
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "toolhost")
+	cmd := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", path, ".")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return path, nil
+})
+
+// child is a real toolhost process and its two pipes.
+type child struct {
+	cmd *exec.Cmd
+	in  io.WriteCloser
+	out *bufio.Reader
+}
+
+func startChild(b *testing.B, workspace, state string, args ...string) *child {
+	b.Helper()
+	path, err := built()
+	if err != nil {
+		b.Fatal(err)
+	}
+	cmd := exec.Command(path, append([]string{"serve", "--workspace", workspace}, args...)...)
+	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+state)
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		b.Fatal(err)
+	}
+	return &child{cmd, in, bufio.NewReaderSize(out, 1<<20)}
+}
+
+// end closes the stream and waits.
+func (c *child) end(b *testing.B) {
+	b.Helper()
+	c.in.Close()
+	_, _ = io.Copy(io.Discard, c.out)
+	if err := c.cmd.Wait(); err != nil {
+		b.Error(err)
+	}
+}
+
+// round sends one line and reads one.
+func (c *child) round(b *testing.B, line string) []byte {
+	if _, err := io.WriteString(c.in, line+"\n"); err != nil {
+		b.Fatal(err)
+	}
+	reply, err := c.out.ReadSlice('\n')
+	if err != nil {
+		b.Fatal(err)
+	}
+	return reply
+}
+
+func invocation(id int, tool, input string) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"agenttool/invoke","params":{"id":"c%d","tool":%q,"input":%s}}`, id, id, tool, input)
+}
+
+// report adds the median and the 99th percentile of the samples.
+func report(b *testing.B, samples []time.Duration) {
+	slices.Sort(samples)
+	b.ReportMetric(float64(samples[len(samples)/2].Nanoseconds())/1000, "p50-µs")
+	b.ReportMetric(float64(samples[len(samples)*99/100].Nanoseconds())/1000, "p99-µs")
+}
+
+// BenchmarkStart measures from the start of the process to its first reply.
+func BenchmarkStart(b *testing.B) {
+	dir, state := b.TempDir(), b.TempDir()
+	var samples []time.Duration
+	for b.Loop() {
+		start := time.Now()
+		c := startChild(b, dir, state)
+		c.round(b, `{"jsonrpc":"2.0","id":1,"method":"agenttool/hello","params":{"client":{"name":"bench","version":"1"}}}`)
+		samples = append(samples, time.Since(start))
+		b.StopTimer()
+		c.end(b)
+		b.StartTimer()
+	}
+	report(b, samples)
+}
+
+// BenchmarkRoundTrip measures one call over the pipe: sent, run, recorded in the log, answered.
+func BenchmarkRoundTrip(b *testing.B) {
+	for _, c := range []struct {
+		name, tool, input string
+		bytes             int
+	}{
+		{"read an empty file", "read", `{"path":"empty"}`, 0},
+		{"read 1 KB", "read", `{"path":"small"}`, 1024},
+		{"grep 20 files", "grep", `{"pattern":"needle"}`, 0},
+		{"shell true", "shell", `{"command":"true"}`, 0},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			dir := b.TempDir()
+			fill(b, dir)
+			child := startChild(b, dir, b.TempDir(), "--allow", "Shell")
+			var samples []time.Duration
+			n := 0
+			for b.Loop() {
+				n++
+				start := time.Now()
+				reply := child.round(b, invocation(n, c.tool, c.input))
+				samples = append(samples, time.Since(start))
+				if n == 1 && !bytes.Contains(reply, []byte(`"succeeded"`)) {
+					b.Fatalf("%s", reply)
+				}
+			}
+			report(b, samples)
+			b.StopTimer()
+			child.end(b)
+		})
+	}
+}
+
+func fill(b *testing.B, dir string) {
+	b.Helper()
+	files := map[string][]byte{"empty": nil, "small": bytes.Repeat([]byte("0123456789abcde\n"), 64)}
+	for i := range 18 {
+		files[fmt.Sprintf("f%d.go", i)] = []byte("package x\n\n// a needle in a haystack\n")
+	}
+	for name, data := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkPipelined measures calls per second when the client does not wait, and the memory that is left after.
+func BenchmarkPipelined(b *testing.B) {
+	dir := b.TempDir()
+	fill(b, dir)
+	child := startChild(b, dir, b.TempDir())
+	const window = 200
+	n := 0
+	for b.Loop() {
+		var lines bytes.Buffer
+		for range window {
+			n++
+			lines.WriteString(invocation(n, "read", `{"path":"empty"}`) + "\n")
+		}
+		go func() { _, _ = child.in.Write(lines.Bytes()) }()
+		for range window {
+			if _, err := child.out.ReadSlice('\n'); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "calls/s")
+	b.ReportMetric(residentMiB(b, child.cmd.Process.Pid), "MiB-resident")
+	b.StopTimer()
+	child.end(b)
+}
+
+// BenchmarkIdleMemory reports the resident memory of a host after its first reply, and after 10,000 calls.
+func BenchmarkIdleMemory(b *testing.B) {
+	dir := b.TempDir()
+	fill(b, dir)
+	for b.Loop() {
+		child := startChild(b, dir, b.TempDir())
+		child.round(b, `{"jsonrpc":"2.0","id":1,"method":"agenttool/status"}`)
+		b.ReportMetric(residentMiB(b, child.cmd.Process.Pid), "MiB-idle")
+		for n := range 10_000 {
+			child.round(b, invocation(n, "read", `{"path":"small"}`))
+		}
+		b.ReportMetric(residentMiB(b, child.cmd.Process.Pid), "MiB-after-10000")
+		child.end(b)
+	}
+}
+
+func residentMiB(b *testing.B, pid int) float64 {
+	b.Helper()
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
+	if err != nil {
+		b.Skipf("resident memory is read from /proc: %v", err)
+	}
+	var size, resident int
+	if _, err := fmt.Sscan(string(data), &size, &resident); err != nil {
+		b.Fatal(err)
+	}
+	return float64(resident) * float64(os.Getpagesize()) / (1 << 20)
+}

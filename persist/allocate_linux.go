@@ -1,0 +1,21 @@
+package persist
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// allocate sets aside the blocks of f from off to off+n and leaves its size as it is.
+func allocate(f *os.File, off, n int64) error {
+	for {
+		err := unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_KEEP_SIZE, off, n)
+		if errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.ENOSYS) {
+			return errNoAllocate
+		}
+		if !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
+}

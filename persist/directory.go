@@ -1,0 +1,176 @@
+package persist
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"toolhost/agenttool"
+)
+
+const (
+	logName    = "log.jsonl"
+	resultsDir = "results"
+	fileMode   = 0o600
+	dirMode    = 0o700
+)
+
+// validID reports whether id can name a session's directory.
+func validID(id agenttool.SessionID) bool { return len(id) <= 128 && isWord(string(id), idLetters) }
+
+const (
+	nameLetters = "abcdefghijklmnopqrstuvwxyz0123456789_-"
+	idLetters   = nameLetters + "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+)
+
+// isWord reports whether s consists of letters and is not empty.
+func isWord(s, letters string) bool {
+	return s != "" && strings.Trim(s, letters) == ""
+}
+
+// openSession opens the directory of session id below dir and makes what is missing. Others than the owner can do
+// nothing with it.
+func openSession(dir string, id agenttool.SessionID) (*os.Root, error) {
+	if !validID(id) {
+		return nil, fmt.Errorf("%q is not a session id", id)
+	}
+	if err := os.MkdirAll(dir, dirMode); err != nil {
+		return nil, err
+	}
+	all, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer all.Close()
+	if err := all.Mkdir(string(id), dirMode); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	if err := checkOwn(all, string(id)); err != nil {
+		return nil, err
+	}
+	return all.OpenRoot(string(id))
+}
+
+// checkOwn refuses a session directory that is a link, or that somebody else owns or can enter.
+func checkOwn(all *os.Root, name string) error {
+	info, err := all.Lstat(name)
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		return fmt.Errorf("%s is not a directory", name)
+	}
+	f, err := all.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	var st unix.Stat_t
+	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
+		return err
+	}
+	if int(st.Uid) != os.Geteuid() {
+		return fmt.Errorf("%s belongs to user %d", name, st.Uid)
+	}
+	if info.Mode().Perm()&0o077 != 0 {
+		return f.Chmod(dirMode)
+	}
+	return nil
+}
+
+// openRegular opens a file that must be a regular one; it waits for no pipe and makes a missing file only if flags
+// say so.
+func openRegular(in *os.Root, name string, flags int) (*os.File, error) {
+	f, err := in.OpenFile(name, flags|unix.O_NONBLOCK, fileMode)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		f.Close()
+		return nil, errors.Join(err, fmt.Errorf("%s is not a regular file", name))
+	}
+	return f, nil
+}
+
+// openLocked opens the session id below dir and its journal, and locks it. A session that Prune removed in between
+// is made anew.
+func openLocked(dir string, id agenttool.SessionID) (session *os.Root, log diskLog, err error) {
+	for range 3 {
+		if session, err = openSession(dir, id); err != nil {
+			return nil, diskLog{}, err
+		}
+		if log, err = openLog(session, filepath.Join(dir, string(id), logName)); err == nil {
+			return session, log, nil
+		}
+		session.Close()
+		if !errors.Is(err, errRemoved) {
+			break
+		}
+	}
+	return nil, diskLog{}, err
+}
+
+// openLog opens and locks the journal of a session, which must still be the file at path then: from there on Prune
+// leaves it alone.
+func openLog(session *os.Root, path string) (diskLog, error) {
+	f, err := openRegular(session, logName, os.O_RDWR|os.O_CREATE)
+	if err != nil {
+		return diskLog{}, err
+	}
+	if err = lock(f); err == nil {
+		err = checkPlace(f, path)
+	}
+	if err != nil {
+		f.Close()
+		return diskLog{}, err
+	}
+	return diskLog{f}, nil
+}
+
+// checkPlace fails with errRemoved unless path still is f.
+func checkPlace(f *os.File, path string) error {
+	held, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if there, err := os.Lstat(path); err != nil || !os.SameFile(held, there) {
+		return errRemoved
+	}
+	return nil
+}
+
+// lock takes the exclusive lock of f, or fails with ErrLocked. A reader that asks whether a session is live holds the
+// lock for a moment, which is why one refusal is not believed.
+func lock(f *os.File) error {
+	var err error
+	for try := range 4 {
+		if try > 0 {
+			time.Sleep(time.Millisecond)
+		}
+		err = flock(f, unix.LOCK_EX)
+		if !errors.Is(err, ErrLocked) {
+			return err
+		}
+	}
+	return err
+}
+
+// flock asks once for the lock of f and does not wait.
+func flock(f *os.File, how int) error {
+	for {
+		err := unix.Flock(int(f.Fd()), how|unix.LOCK_NB)
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case errors.Is(err, unix.EWOULDBLOCK):
+			return ErrLocked
+		default:
+			return err
+		}
+	}
+}

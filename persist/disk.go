@@ -1,0 +1,189 @@
+package persist
+
+import (
+	"errors"
+	"os"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"toolhost/agenttool"
+)
+
+// disk keeps a session in its directory.
+type disk struct {
+	o      Options
+	record recorder
+
+	mu      sync.Mutex
+	session *os.Root // nil until attached
+	log     *journal // nil until attached
+	refs    *os.File // nil until the first payload was closed
+	opened  bool     // the opened record of this store is written
+	lost    loss
+	closed  bool
+}
+
+func newDisk(o Options) *disk { return &disk{o: o, record: recorder{o}} }
+
+// attach opens the session's directory and journal, locks it, and drops a torn last line. Once it has succeeded it
+// does nothing.
+func (d *disk) attach() (err error) {
+	if d.closed {
+		return ErrClosed
+	}
+	if d.log != nil {
+		return nil
+	}
+	session, log, err := openLocked(d.o.Dir, d.o.ID)
+	if err != nil {
+		return unavailable(d.o.Dir, err)
+	}
+	j, err := resumeJournal(log)
+	if err != nil {
+		session.Close()
+		log.Close()
+		return unavailable(d.o.Dir, err)
+	}
+	d.session, d.log = session, j
+	return nil
+}
+
+// resumeJournal goes on where the file ends.
+func resumeJournal(f logFile) (*journal, error) {
+	size, err := f.size()
+	if err != nil {
+		return nil, err
+	}
+	t, err := readTail(f, size)
+	if err != nil {
+		return nil, err
+	}
+	if t.torn > 0 {
+		if err := f.Truncate(t.end); err != nil {
+			return nil, err
+		}
+	}
+	return &journal{f: f, chain: t.chain, end: t.end}, nil
+}
+
+func (d *disk) append(events [][]byte) (first int64, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if first, err = d.write(events); err != nil && !errors.Is(err, ErrClosed) {
+		d.lost.add(len(events), d.o.Now(), rootCause(err))
+	}
+	return first, err
+}
+
+// write records events, and before them what the session has to say of itself.
+func (d *disk) write(events [][]byte) (first int64, err error) {
+	if err := d.attach(); err != nil {
+		return 0, err
+	}
+	preface, err := d.preface()
+	if err != nil {
+		return 0, err
+	}
+	all := events
+	if len(preface) > 0 {
+		all = append(preface, events...)
+	}
+	if len(all) == 0 {
+		return 0, nil
+	}
+	if first, err = d.log.append(all); err != nil {
+		return 0, unavailable(d.o.Dir, err)
+	}
+	d.opened, d.lost = true, loss{}
+	return first + int64(len(preface)), nil
+}
+
+// preface returns the records that are due before any other.
+func (d *disk) preface() (records [][]byte, err error) {
+	if !d.opened {
+		r, err := d.record.opened()
+		if err != nil {
+			return nil, err
+		}
+		records = append(records, r)
+	}
+	if d.lost.Events > 0 {
+		r, err := d.record.gap(d.lost)
+		if err != nil {
+			return nil, err
+		}
+		records = append(records, r)
+	}
+	return records, nil
+}
+
+func (d *disk) reserve() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if _, err := d.write(nil); err != nil {
+		return err
+	}
+	if f, ok := d.log.f.(diskLog); ok {
+		if st, err := f.stat(); err != nil || st.Nlink == 0 {
+			return unavailable(d.o.Dir, errors.Join(err, errRemoved))
+		}
+	}
+	if d.log.torn {
+		if err := d.log.rollback(); err != nil {
+			return unavailable(d.o.Dir, err)
+		}
+	}
+	if err := d.log.reserve(); err != nil {
+		return unavailable(d.o.Dir, err)
+	}
+	return nil
+}
+
+func (d *disk) close() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed || d.log == nil {
+		d.closed = true
+		return nil
+	}
+	err := d.finish()
+	d.closed = true
+	if d.refs != nil {
+		err = errors.Join(err, d.refs.Close())
+	}
+	err = errors.Join(err, d.log.close(), d.session.Close())
+	if err != nil {
+		return unavailable(d.o.Dir, err)
+	}
+	return nil
+}
+
+// finish writes the closing record, after a gap record if one is due.
+func (d *disk) finish() error {
+	if !d.opened && d.lost.Events == 0 {
+		return nil
+	}
+	if _, err := d.write(nil); err != nil {
+		return err
+	}
+	last, err := d.record.closed(d.log.chain)
+	if err != nil {
+		return err
+	}
+	_, err = d.write([][]byte{last})
+	return err
+}
+
+// rootCause returns the system's own word for err if there is one.
+func rootCause(err error) error {
+	var errno unix.Errno
+	if errors.As(err, &errno) {
+		return errno
+	}
+	var e *agenttool.Error
+	if errors.As(err, &e) {
+		return errors.New(e.Code)
+	}
+	return err
+}

@@ -1,0 +1,60 @@
+package persist
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+
+	"toolhost/agenttool"
+)
+
+// Errors that callers branch on; match them with errors.Is.
+var (
+	// ErrLocked says that another process writes the session.
+	ErrLocked = agenttool.Failure(agenttool.DependencyUnavailable, "session_locked",
+		"another process is writing this session; use another session, or wait until that process has ended")
+
+	// ErrDamaged says that a journal does not end in a record, so that nothing can be added to it.
+	ErrDamaged = agenttool.Failure(agenttool.DependencyUnavailable, "session_damaged",
+		"the session log does not end in a record; verify it, and use another session")
+
+	// ErrClosed says that the session was closed before the call.
+	ErrClosed = agenttool.Failure(agenttool.DependencyUnavailable, "session_closed",
+		"the session is closed; nothing more can be recorded or read through it")
+)
+
+// unavailable says that the journal of a session in dir cannot be written, and what helps. It leaves what already is
+// one of the package's errors as it is.
+func unavailable(dir string, err error) error {
+	var known *agenttool.Error
+	if errors.As(err, &known) {
+		return err
+	}
+	return agenttool.Failure(agenttool.DependencyUnavailable, "journal_unavailable",
+		fmt.Sprintf("the session log in %s cannot be written: %v; %s", dir, err, help(dir, err))).Because(err)
+}
+
+// payloadUnavailable says the same of a payload.
+func payloadUnavailable(dir string, err error) error {
+	return agenttool.Failure(agenttool.DependencyUnavailable, "payload_unavailable",
+		fmt.Sprintf("a payload of the session in %s cannot be written: %v; %s", dir, err, help(dir, err))).Because(err)
+}
+
+func payloadExists(file string) error {
+	return agenttool.Failure(agenttool.ExecutionFailed, "payload_exists",
+		fmt.Sprintf("payload %s was written before; a name is used once in an invocation", file))
+}
+
+// errRemoved says that somebody deleted the journal while it was in use.
+var errRemoved = errors.New("the log was removed while it was in use")
+
+// help says what makes a write to dir work that failed with err.
+func help(dir string, err error) string {
+	switch {
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return fmt.Sprintf("free space in %s, or prune old sessions", dir)
+	case errors.Is(err, errRemoved):
+		return "start a new session"
+	}
+	return "make that directory writable, or choose another one"
+}

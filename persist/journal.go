@@ -1,0 +1,156 @@
+package persist
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// logFile is the part of a file that a journal needs.
+type logFile interface {
+	io.ReaderAt
+	io.WriterAt
+	size() (int64, error)
+	Truncate(size int64) error
+	allocate(off, n int64) error // sets space aside without changing the size; errNoAllocate
+	Sync() error
+	Close() error
+}
+
+// errNoAllocate says that this file system or this system cannot set space aside.
+var errNoAllocate = errors.New("space cannot be set aside here")
+
+// journal appends lines to a file that nobody else writes. Its fields change only after a write succeeded.
+type journal struct {
+	f        logFile
+	chain    chain
+	end      int64 // behind the last whole line
+	reserved int64 // space is set aside up to here; 0: never asked for
+	noSpace  bool  // errNoAllocate was seen
+	torn     bool  // a failed write could not be taken back yet
+	marks    marks
+	buf      []byte
+}
+
+// append writes one line for each event, with one write, and returns the number of the first.
+func (j *journal) append(events [][]byte) (first int64, err error) {
+	if j.torn {
+		if err := j.rollback(); err != nil {
+			return 0, err
+		}
+	}
+	next, b := j.chain, j.buf[:0]
+	for _, e := range events {
+		b = next.append(b, e)
+	}
+	if cap(b) <= 1<<20 { // what a rare large group took is given back
+		j.buf = b
+	}
+	if err := j.makeRoom(int64(len(b))); err != nil {
+		return 0, err
+	}
+	if _, err := j.f.WriteAt(b, j.end); err != nil {
+		j.torn = true
+		return 0, errors.Join(err, j.rollback())
+	}
+	first = j.chain.seq + 1
+	j.marks.add(first, j.end)
+	j.chain, j.end = next, j.end+int64(len(b))
+	j.topUp()
+	return first, nil
+}
+
+// rollback cuts off what a failed write left. A file that it left as it was is not touched, because cutting would
+// also give back the space set aside.
+func (j *journal) rollback() error {
+	size, err := j.f.size()
+	if err == nil && size != j.end {
+		if err = j.f.Truncate(j.end); err == nil && j.reserved > 0 {
+			j.reserved = j.end
+			j.topUp()
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("take back an unfinished write: %w", err)
+	}
+	j.torn = false
+	return nil
+}
+
+const (
+	reserveMin  = 1 << 20 // what Reserve promises
+	reserveStep = 2 << 20 // what is asked for, so that it is asked for once in a while
+)
+
+// reserve sets at least reserveMin bytes aside behind the end.
+func (j *journal) reserve() error {
+	if j.noSpace || j.reserved-j.end >= reserveMin {
+		return nil
+	}
+	var err error
+	for _, n := range [...]int64{reserveStep, reserveMin} {
+		if err = j.allocate(n); err == nil {
+			return nil
+		}
+	}
+	return fmt.Errorf("set %d bytes aside: %w", reserveMin, err)
+}
+
+// topUp replaces what records took from the space set aside. That it fails shows at the next reserve; until then
+// the records of the calls that run go on into what is left.
+func (j *journal) topUp() {
+	if j.reserved > 0 {
+		_ = j.reserve()
+	}
+}
+
+// makeRoom lets a group that is larger than what is set aside fail before it is written in part: taking it back
+// would give the space back, too.
+func (j *journal) makeRoom(n int64) error {
+	if j.noSpace || j.reserved == 0 || j.end+n <= j.reserved {
+		return nil
+	}
+	return j.allocate(n)
+}
+
+func (j *journal) allocate(n int64) error {
+	err := j.f.allocate(j.end, n)
+	if errors.Is(err, errNoAllocate) {
+		j.noSpace = true
+		return nil
+	}
+	if err == nil {
+		j.reserved = max(j.reserved, j.end+n)
+	}
+	return err
+}
+
+// close gives back the space set aside, syncs and closes the file, and with that lets go of its lock.
+func (j *journal) close() error {
+	var errs []error
+	if j.torn {
+		errs = append(errs, j.rollback())
+	}
+	if j.reserved > j.end {
+		errs = append(errs, j.f.Truncate(j.end))
+	}
+	return errors.Join(append(errs, j.f.Sync(), j.f.Close())...)
+}
+
+// diskLog is a logFile on disk.
+type diskLog struct{ *os.File }
+
+func (l diskLog) stat() (st unix.Stat_t, err error) {
+	err = unix.Fstat(int(l.Fd()), &st)
+	return st, err
+}
+
+func (l diskLog) size() (int64, error) {
+	st, err := l.stat()
+	return st.Size, err
+}
+
+func (l diskLog) allocate(off, n int64) error { return allocate(l.File, off, n) }

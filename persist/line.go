@@ -1,0 +1,108 @@
+package persist
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"toolhost/agenttool"
+)
+
+// A line is at most maxLine bytes long, so that a reader can hold it; an event leaves room for what goes around it.
+const (
+	maxLine  = 64 << 20
+	maxEvent = maxLine - 256
+)
+
+type digest = [sha256.Size]byte
+
+// chain is the end of a journal: what the next line must say.
+type chain struct {
+	seq  int64  // of the last line; 0 before the first
+	head digest // of the last line; zeros before the first
+}
+
+// append adds the line for event to b.
+func (c *chain) append(b, event []byte) []byte {
+	start := len(b)
+	c.seq++
+	b = append(b, `{"seq":`...)
+	b = strconv.AppendInt(b, c.seq, 10)
+	b = append(b, `,"prev":"`...)
+	b = hex.AppendEncode(b, c.head[:])
+	b = append(b, `","event":`...)
+	b = append(b, event...)
+	b = append(b, '}')
+	c.head = sha256.Sum256(b[start:])
+	return append(b, '\n')
+}
+
+// line is one parsed line.
+type line struct {
+	seq   int64
+	prev  digest
+	event []byte // part of the bytes that were parsed
+}
+
+var errNotRecord = errors.New("not a record")
+
+// parseLine reads b, which has no line feed. It takes exactly what chain.append writes.
+func parseLine(b []byte) (l line, err error) {
+	rest, ok := bytes.CutPrefix(b, []byte(`{"seq":`))
+	digits := 0
+	for digits < len(rest) && rest[digits] >= '0' && rest[digits] <= '9' {
+		digits++
+	}
+	if !ok || digits == 0 || digits > 18 || rest[0] == '0' {
+		return line{}, errNotRecord
+	}
+	for _, d := range rest[:digits] {
+		l.seq = l.seq*10 + int64(d-'0')
+	}
+	rest, ok = bytes.CutPrefix(rest[digits:], []byte(`,"prev":"`))
+	if !ok || len(rest) < 2*sha256.Size {
+		return line{}, errNotRecord
+	}
+	prev := rest[:2*sha256.Size]
+	if _, err := hex.Decode(l.prev[:], prev); err != nil || bytes.ContainsAny(prev, "ABCDEF") {
+		return line{}, errNotRecord
+	}
+	rest, ok = bytes.CutPrefix(rest[len(prev):], []byte(`","event":`))
+	if !ok || len(rest) < 3 || rest[0] != '{' || rest[len(rest)-1] != '}' || !json.Valid(rest[:len(rest)-1]) {
+		return line{}, errNotRecord
+	}
+	l.event = rest[:len(rest)-1]
+	return l, nil
+}
+
+// oneLineEach returns events in the form that a line can hold. An event that is spread over lines, as input that is
+// kept byte for byte may be, is compacted.
+func oneLineEach(events [][]byte) ([][]byte, error) {
+	out := make([][]byte, len(events))
+	for i, e := range events {
+		if len(e) > maxEvent {
+			return nil, agenttool.Failure(agenttool.ResultTooLarge, "event_too_large",
+				fmt.Sprintf("an event of %d bytes does not fit the session log, whose limit is %d; "+
+					"store its data as a payload and refer to it", len(e), maxEvent))
+		}
+		flat := e
+		if bytes.IndexByte(e, '\n') >= 0 {
+			var buf bytes.Buffer
+			if json.Compact(&buf, e) == nil {
+				flat = buf.Bytes()
+			}
+		}
+		if len(flat) < 2 || flat[0] != '{' || flat[len(flat)-1] != '}' || bytes.IndexByte(flat, '\n') >= 0 ||
+			!json.Valid(flat) {
+			return nil, agenttool.Failure(agenttool.ExecutionFailed, "invalid_event",
+				fmt.Sprintf("event %d of %d is not a JSON object and was not recorded; this is a bug in toolhost",
+					i+1, len(events)))
+		}
+		out[i] = flat
+	}
+	return out, nil
+}

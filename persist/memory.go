@@ -1,0 +1,166 @@
+package persist
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"sync"
+
+	"toolhost/agenttool"
+)
+
+// What an ephemeral session keeps at most.
+const (
+	memoryEvents       = 10_000
+	memoryEventBytes   = 64 << 20
+	memoryPayloadBytes = 64 << 20
+)
+
+// memory keeps an ephemeral session: the newest events, and payloads until there is no room.
+type memory struct {
+	o      Options
+	record recorder
+
+	mu       sync.Mutex
+	closed   bool
+	last     int64   // sequence number of the last event; the opened record has 1
+	entries  []Entry // the newest
+	bytes    int     // of entries
+	payloads map[string]*memoryPayload
+	room     int64 // for payloads
+}
+
+func newMemory(o Options) *memory {
+	return &memory{o: o, record: recorder{o}, payloads: map[string]*memoryPayload{}, room: memoryPayloadBytes}
+}
+
+func (m *memory) append(events [][]byte) (first int64, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
+		return 0, ErrClosed
+	}
+	if m.last == 0 {
+		opened, err := m.record.opened()
+		if err != nil {
+			return 0, err
+		}
+		m.keep(opened)
+	}
+	first = m.last + 1
+	for _, e := range events {
+		m.keep(bytes.Clone(e))
+	}
+	return first, nil
+}
+
+// keep adds one event and forgets the oldest ones beyond the limits.
+func (m *memory) keep(event json.RawMessage) {
+	m.last++
+	m.entries = append(m.entries, Entry{Seq: m.last, Event: event})
+	m.bytes += len(event)
+	for len(m.entries) > memoryEvents || m.bytes > memoryEventBytes && len(m.entries) > 1 {
+		m.bytes -= len(m.entries[0].Event)
+		m.entries[0] = Entry{}
+		m.entries = m.entries[1:]
+	}
+}
+
+func (m *memory) reserve() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return closedError(m.closed)
+}
+
+func (m *memory) since(seq int64, limit int) (entries []Entry, more bool, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed || len(m.entries) == 0 {
+		return nil, false, closedError(m.closed)
+	}
+	oldest := m.entries[0].Seq
+	if seq < oldest-1 {
+		return nil, false, agenttool.Failure(agenttool.InvalidArguments, "events_gone", fmt.Sprintf(
+			"this session is kept in memory and has forgotten the events up to %d; ask for those after %d",
+			oldest-1, oldest-1))
+	}
+	rest := m.entries[min(seq-oldest+1, int64(len(m.entries))):]
+	size := 0
+	for i, e := range rest {
+		if size += len(e.Event); i == limit || i > 0 && size > sinceBytes {
+			return entries, true, nil
+		}
+		entries = append(entries, e)
+	}
+	return entries, false, nil
+}
+
+func (m *memory) close() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.closed, m.entries, m.payloads = true, nil, nil
+	return nil
+}
+
+// memoryPayload is a payload of an ephemeral session. The memory's lock guards it.
+type memoryPayload struct {
+	of  *memory
+	b   []byte
+	ref agenttool.Ref // empty while it is written
+}
+
+func (m *memory) create(file string) (sink, error) {
+	if _, err := m.append(nil); err != nil {
+		return nil, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch {
+	case m.closed:
+		return nil, ErrClosed
+	case m.payloads[file] != nil:
+		return nil, payloadExists(file)
+	case m.room == 0:
+		return nil, agenttool.Failure(agenttool.ResultTooLarge, "session_full", fmt.Sprintf(
+			"this session is kept in memory and holds no more than %d bytes of payloads; "+
+				"ask for less output, or start a session on disk", memoryPayloadBytes))
+	}
+	p := &memoryPayload{of: m}
+	m.payloads[file] = p
+	return p, nil
+}
+
+func (p *memoryPayload) Write(b []byte) (int, error) {
+	p.of.mu.Lock()
+	defer p.of.mu.Unlock()
+	n := min(int64(len(b)), p.of.room)
+	p.of.room -= n
+	p.b = append(p.b, b[:n]...)
+	if int(n) < len(b) {
+		return int(n), errNoRoom
+	}
+	return int(n), nil
+}
+
+func (p *memoryPayload) finish(ref agenttool.Ref) error {
+	p.of.mu.Lock()
+	defer p.of.mu.Unlock()
+	p.ref, p.b = ref, bytes.Clone(p.b) // without the room to grow
+	return nil
+}
+
+func (m *memory) open(file string) (source, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
+		return source{}, ErrClosed
+	}
+	p := m.payloads[file]
+	if p == nil {
+		return source{}, fs.ErrNotExist
+	}
+	// Bytes that are there never change, so that they can be read while others are added.
+	r := bytes.NewReader(p.b)
+	return source{r: r, close: func() error { return nil }, size: r.Size(), ref: p.ref}, nil
+}

@@ -1,0 +1,187 @@
+package persist
+
+import (
+	"bytes"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+	"unicode/utf8"
+
+	"toolhost/agenttool"
+)
+
+// Page is a part of a payload. Text is set for text, Data for everything else; both are empty at the end.
+type Page struct {
+	Ref        string `json:"ref"`                   // the payload's URI
+	Offset     int64  `json:"offset"`                // in bytes; before the one asked for if that was within a character
+	NextOffset int64  `json:"next_offset,omitempty"` // where the next page begins; 0: this is the last one
+	SizeBytes  int64  `json:"size_bytes"`            // of the payload; it grows while the payload is written
+	Text       string `json:"text,omitempty"`
+	Lossy      bool   `json:"lossy,omitempty"` // Text has U+FFFD for bytes that are not UTF-8
+	Data       string `json:"data,omitempty"`  // base64
+	MediaType  string `json:"media_type,omitempty"`
+	Digest     string `json:"digest,omitempty"` // of the whole payload; empty while it is written
+}
+
+// How much of a payload a page holds, in bytes.
+const (
+	PageDefault = 30_000
+	PageMax     = 1 << 20
+)
+
+// Page reads at most limit bytes of a payload from offset on. Ref is the URI or the ID of its reference. A limit of 0
+// or less stands for PageDefault, more than PageMax for PageMax, less than 4 for 4. A page of text begins and ends
+// between characters. A payload without a media type is text if its first 512 bytes are.
+//
+// Errors have class invalid_arguments: unknown_ref for what is not a payload of this session, offset_out_of_range for
+// an offset below 0 or behind the end.
+func (s *Store) Page(ref string, offset, limit int64) (Page, error) {
+	file, ok := s.file(ref)
+	if !ok {
+		return Page{}, unknownRef(ref)
+	}
+	src, err := s.kept.open(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return Page{}, unknownRef(ref)
+	case errors.Is(err, ErrClosed):
+		return Page{}, err
+	case err != nil:
+		return Page{}, agenttool.Failure(agenttool.DependencyUnavailable, "payload_unreadable",
+			fmt.Sprintf("payload %s cannot be read: %v", file, err)).Because(err)
+	}
+	defer src.close()
+	if offset < 0 || offset > src.size {
+		return Page{}, agenttool.Failure(agenttool.InvalidArguments, "offset_out_of_range",
+			fmt.Sprintf("offset %d is outside of the payload, which has %d bytes", offset, src.size))
+	}
+	if limit <= 0 {
+		limit = PageDefault
+	}
+	p := Page{Ref: s.uri(file), SizeBytes: src.size, MediaType: src.ref.MediaType, Digest: src.ref.Digest}
+	if err := p.read(src, offset, min(max(limit, utf8.UTFMax), PageMax)); err != nil {
+		return Page{}, agenttool.Failure(agenttool.DependencyUnavailable, "payload_unreadable",
+			fmt.Sprintf("payload %s cannot be read: %v", file, err)).Because(err)
+	}
+	return p, nil
+}
+
+// file returns the name of the file that ref means. It has one dot and no separator.
+func (s *Store) file(ref string) (string, bool) {
+	file := strings.TrimPrefix(ref, s.uriPrefix())
+	inv, name, _ := strings.Cut(file, ".")
+	return file, validPayload(inv, name)
+}
+
+func unknownRef(ref string) error {
+	return agenttool.Failure(agenttool.InvalidArguments, "unknown_ref", fmt.Sprintf(
+		"%.200q is not a payload of this session; use the uri or id of a reference that a result of this session has",
+		ref))
+}
+
+// source is a payload that can be read.
+type source struct {
+	r     io.ReaderAt
+	close func() error
+	size  int64
+	ref   agenttool.Ref
+}
+
+// read fills the page with at most limit bytes of src from offset on.
+func (p *Page) read(src source, offset, limit int64) error {
+	start := max(offset-(utf8.UTFMax-1), 0) // the character at offset may begin before it
+	b := make([]byte, min(offset+limit, src.size)-start)
+	if n, err := src.r.ReadAt(b, start); n < len(b) {
+		return err
+	}
+	text, err := src.isText()
+	if err != nil {
+		return err
+	}
+	at, end := int(offset-start), len(b)
+	if text {
+		at = characterStart(b, at)
+		end = min(end, at+int(limit))
+		if start+int64(end) < src.size {
+			end = characterEnd(b[:end])
+		}
+	}
+	p.fill(b[at:end], text)
+	p.Offset = start + int64(at)
+	if next := start + int64(end); next < src.size {
+		p.NextOffset = next
+	}
+	return nil
+}
+
+// fill sets what the page holds.
+func (p *Page) fill(b []byte, text bool) {
+	switch {
+	case !text:
+		p.Data = base64.StdEncoding.EncodeToString(b)
+	case utf8.Valid(b):
+		p.Text = string(b)
+	default:
+		p.Text, p.Lossy = strings.ToValidUTF8(string(b), "\uFFFD"), true
+	}
+}
+
+// characterStart returns where the character begins that the byte b[at] is part of; at itself if it is part of none.
+func characterStart(b []byte, at int) int {
+	for i := at - 1; i >= 0 && i > at-utf8.UTFMax && at < len(b); i-- {
+		if utf8.RuneStart(b[i]) {
+			if _, n := utf8.DecodeRune(b[i:]); i+n > at {
+				return i
+			}
+			break
+		}
+	}
+	return at
+}
+
+// characterEnd returns the length of b without a character that is cut off at its end.
+func characterEnd(b []byte) int {
+	for i := len(b) - 1; i >= 0 && i > len(b)-utf8.UTFMax; i-- {
+		if utf8.RuneStart(b[i]) {
+			if !utf8.FullRune(b[i:]) {
+				return i
+			}
+			break
+		}
+	}
+	return len(b)
+}
+
+// sniffed is how much of a payload without a media type is looked at.
+const sniffed = 512
+
+// isText reports whether the payload is shown as text. One without a media type is text if it begins like text: the
+// answer is the same for all its pages.
+func (s source) isText() (bool, error) {
+	if s.ref.MediaType != "" {
+		return isText(s.ref.MediaType), nil
+	}
+	b := make([]byte, min(s.size, sniffed))
+	if n, err := s.r.ReadAt(b, 0); n < len(b) {
+		return false, err
+	}
+	if s.size > sniffed {
+		b = b[:characterEnd(b)]
+	}
+	return utf8.Valid(b) && bytes.IndexByte(b, 0) < 0, nil
+}
+
+// isText reports whether a payload of a type is shown as text.
+func isText(mediaType string) bool {
+	t, _, _ := strings.Cut(strings.ToLower(mediaType), ";")
+	t = strings.TrimSpace(t)
+	switch t {
+	case "application/json", "application/jsonl", "application/x-ndjson", "application/xml", "application/yaml",
+		"application/javascript", "application/toml":
+		return true
+	}
+	return strings.HasPrefix(t, "text/") || strings.HasSuffix(t, "+json") || strings.HasSuffix(t, "+xml")
+}

@@ -1,0 +1,132 @@
+package persist
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+)
+
+// Entry is one record of a journal.
+type Entry struct {
+	Seq   int64           `json:"seq"`
+	Event json.RawMessage `json:"event"` // an agenttool.Event as it was recorded
+}
+
+// Read returns the records of a journal from its first to its last whole line. What is not a record is an error with
+// the number of the line, and reading goes on with the next line if the caller does; an error of r ends it. Read does
+// not check that the records belong together: see [Verify].
+func Read(r io.Reader) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		lines := newLines(r)
+		for {
+			b, err := lines.next()
+			if errors.Is(err, io.EOF) {
+				return
+			}
+			var l line
+			if err == nil {
+				l, err = parseLine(b)
+			}
+			recoverable := err == nil || errors.Is(err, errNotRecord)
+			if err != nil {
+				err = fmt.Errorf("line %d: %w", lines.number, err)
+			}
+			if !yield(Entry{Seq: l.seq, Event: bytes.Clone(l.event)}, err) || !recoverable {
+				return
+			}
+		}
+	}
+}
+
+// lines splits a stream at line feeds and holds one line at a time.
+type lines struct {
+	r      *bufio.Reader
+	long   []byte // a line that is longer than r's buffer
+	number int64  // of the line that was returned last
+	torn   int64  // bytes behind the last line feed, known at the end
+}
+
+func newLines(r io.Reader) *lines { return &lines{r: bufio.NewReaderSize(r, 64<<10)} }
+
+// next returns the next line without its line feed; it is valid until the call after. A line of more than maxLine
+// bytes is read past and gives an error that wraps errNotRecord. At the end it is io.EOF, and torn is set.
+func (s *lines) next() ([]byte, error) {
+	b, err := s.r.ReadSlice('\n')
+	if errors.Is(err, bufio.ErrBufferFull) {
+		return s.nextLong(b)
+	}
+	if err != nil {
+		return nil, s.stop(err, len(b))
+	}
+	s.number++
+	return b[:len(b)-1], nil
+}
+
+// nextLong collects a line that begins with b.
+func (s *lines) nextLong(b []byte) ([]byte, error) {
+	if cap(s.long) > 1<<20 {
+		s.long = nil // one long line does not make the reader large for ever
+	}
+	s.long = append(s.long[:0], b...)
+	total, err := len(b), bufio.ErrBufferFull
+	for errors.Is(err, bufio.ErrBufferFull) {
+		b, err = s.r.ReadSlice('\n')
+		if total += len(b); total <= maxLine+1 {
+			s.long = append(s.long, b...)
+		}
+	}
+	if err != nil {
+		return nil, s.stop(err, total)
+	}
+	s.number++
+	if total > maxLine+1 {
+		return nil, fmt.Errorf("%d bytes long: %w", total-1, errNotRecord)
+	}
+	return s.long[:total-1], nil
+}
+
+func (s *lines) stop(err error, rest int) error {
+	s.torn = int64(rest)
+	return err
+}
+
+func (d *disk) since(seq int64, limit int) (entries []Entry, more bool, err error) {
+	d.mu.Lock()
+	if d.closed || d.log == nil {
+		defer d.mu.Unlock()
+		return nil, false, closedError(d.closed)
+	}
+	start, end, f := d.log.marks.before(seq+1), d.log.end, d.log.f
+	d.mu.Unlock()
+
+	// What is before end never changes, so that reading it needs no lock.
+	size := 0
+	for e, err := range Read(io.NewSectionReader(f, start, end-start)) {
+		switch {
+		case errors.Is(err, fs.ErrClosed):
+			return nil, false, ErrClosed
+		case err != nil:
+			return nil, false, fmt.Errorf("read %s: %w", logName, err)
+		case e.Seq <= seq:
+			continue
+		case len(entries) == limit || len(entries) > 0 && size+len(e.Event) > sinceBytes:
+			return entries, true, nil
+		}
+		size += len(e.Event)
+		entries = append(entries, e)
+	}
+	return entries, false, nil
+}
+
+// closedError returns ErrClosed if closed, else nil.
+func closedError(closed bool) error {
+	if closed {
+		return ErrClosed
+	}
+	return nil
+}

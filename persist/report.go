@@ -1,0 +1,88 @@
+package persist
+
+import (
+	"fmt"
+	"strings"
+)
+
+// ProblemKind says what happened to a line.
+type ProblemKind string
+
+// The kinds of problem.
+const (
+	Changed    ProblemKind = "changed"
+	Missing    ProblemKind = "missing"
+	Swapped    ProblemKind = "swapped" // with its neighbour
+	Misplaced  ProblemKind = "misplaced"
+	Duplicate  ProblemKind = "duplicate"
+	Unparsable ProblemKind = "unparsable"
+)
+
+// Problem is one thing that is wrong with a journal.
+type Problem struct {
+	Kind   ProblemKind `json:"kind"`
+	Seq    int64       `json:"seq"`            // of the line; of an unparsable one, the number that is due there
+	To     int64       `json:"to,omitempty"`   // last of the lines, when there are several
+	Line   int64       `json:"line,omitempty"` // place in the file, from 1; 0 for what is not there
+	Detail string      `json:"detail"`
+}
+
+func (p Problem) String() string {
+	if p.Line == 0 {
+		return fmt.Sprintf("%s: %s", p.Kind, p.Detail)
+	}
+	return fmt.Sprintf("line %d of the file, %s: %s", p.Line, p.Kind, p.Detail)
+}
+
+// maxProblems bounds a report; the others are counted.
+const maxProblems = 1000
+
+// Report is what Verify found.
+type Report struct {
+	Records      int64     `json:"records"`              // whole lines that are records
+	Last         int64     `json:"last"`                 // number of the last of them; 0: none
+	Head         string    `json:"head,omitempty"`       // hash of the last of them, hexadecimal
+	Closed       bool      `json:"closed"`               // the last one is a closing record, and agrees
+	TornBytes    int64     `json:"torn_bytes,omitempty"` // behind the last whole line; no problem
+	Problems     []Problem `json:"problems,omitempty"`
+	MoreProblems int64     `json:"more_problems,omitempty"` // that are not listed
+}
+
+// OK reports whether nothing is wrong.
+func (r Report) OK() bool { return len(r.Problems) == 0 }
+
+func (r *Report) add(p Problem) {
+	if len(r.Problems) == maxProblems {
+		r.MoreProblems++
+		return
+	}
+	r.Problems = append(r.Problems, p)
+}
+
+// String says for a terminal what was found, in one line or more, each ended by a line feed.
+func (r Report) String() string {
+	var b strings.Builder
+	verdict := "ok"
+	if !r.OK() {
+		verdict = fmt.Sprintf("NOT ok, %d problems", int64(len(r.Problems))+r.MoreProblems)
+	}
+	state := fmt.Sprintf("open at seq %d", r.Last)
+	if r.Closed {
+		state = "closed"
+	}
+	fmt.Fprintf(&b, "%s: %d records, %s\n", verdict, r.Records, state)
+	for _, p := range r.Problems {
+		fmt.Fprintf(&b, "  %s\n", p)
+	}
+	if r.MoreProblems > 0 {
+		fmt.Fprintf(&b, "  and %d more\n", r.MoreProblems)
+	}
+	if r.TornBytes > 0 {
+		fmt.Fprintf(&b, "torn tail, %d bytes: a line that was being written when the process ended\n", r.TornBytes)
+	}
+	if r.Head != "" {
+		fmt.Fprintf(&b, "head %s\n", r.Head)
+	}
+	b.WriteString("A file that was written anew, or cut at a line, looks right: compare the head with one kept elsewhere.\n")
+	return b.String()
+}

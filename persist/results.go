@@ -1,0 +1,124 @@
+package persist
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+
+	"toolhost/agenttool"
+)
+
+// refsName is the file of the references of closed payloads, one a line: what a page says of its payload beyond its
+// bytes. One file, because making a second one for each payload would cost as much as the payload.
+const refsName = "refs.jsonl"
+
+// create makes the file of a payload, after the session's opened record.
+func (d *disk) create(file string) (sink, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if _, err := d.write(nil); err != nil {
+		return nil, err
+	}
+	if err := d.session.Mkdir(resultsDir, dirMode); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, payloadUnavailable(d.o.Dir, err)
+	}
+	f, err := d.session.OpenFile(resultsDir+"/"+file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
+	if errors.Is(err, fs.ErrExist) {
+		return nil, payloadExists(file)
+	}
+	if err != nil {
+		return nil, payloadUnavailable(d.o.Dir, err)
+	}
+	return &diskSink{of: d, f: f}, nil
+}
+
+// diskSink is a payload's file while it is written.
+type diskSink struct {
+	of *disk
+	f  *os.File
+}
+
+func (s *diskSink) Write(b []byte) (int, error) {
+	n, err := s.f.Write(b)
+	if err != nil {
+		return n, payloadUnavailable(s.of.o.Dir, err)
+	}
+	return n, nil
+}
+
+// finish closes the file and notes its reference. That the note cannot be written is no failure of the payload: its
+// pages lack the digest then, which the journal has.
+func (s *diskSink) finish(ref agenttool.Ref) error {
+	if err := s.f.Close(); err != nil {
+		return payloadUnavailable(s.of.o.Dir, err)
+	}
+	encoded, err := agenttool.Encode(ref)
+	if err != nil {
+		return err
+	}
+	s.of.noteRef(append(encoded, '\n'))
+	return nil
+}
+
+// noteRef adds a line to the file of references, behind a line feed if a killed process left half a line.
+func (d *disk) noteRef(line []byte) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		return
+	}
+	if d.refs == nil {
+		f, err := openRegular(d.session, refsName, os.O_RDWR|os.O_CREATE|os.O_APPEND)
+		if err != nil {
+			return
+		}
+		d.refs = f
+		line = append([]byte("\n"), line...)
+	}
+	_, _ = d.refs.Write(line)
+}
+
+// open finds a payload for reading. One that is still written has no reference yet.
+func (d *disk) open(file string) (source, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		return source{}, ErrClosed
+	}
+	if d.session == nil {
+		return source{}, fs.ErrNotExist
+	}
+	f, err := openRegular(d.session, resultsDir+"/"+file, os.O_RDONLY)
+	if err != nil {
+		return source{}, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return source{}, err
+	}
+	return source{r: f, close: f.Close, size: info.Size(), ref: d.readRef(file)}, nil
+}
+
+// readRef returns the reference that was noted for file, or an empty one.
+func (d *disk) readRef(file string) (ref agenttool.Ref) {
+	f, err := openRegular(d.session, refsName, os.O_RDONLY)
+	if err != nil {
+		return ref
+	}
+	defer f.Close()
+	begin := append(agenttool.AppendString([]byte(`{"id":`), file), ',')
+	r := bufio.NewReaderSize(f, 64<<10)
+	for {
+		line, err := r.ReadSlice('\n')
+		if err == nil && bytes.HasPrefix(line, begin) && json.Unmarshal(line, &ref) == nil {
+			return ref
+		}
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
+			return agenttool.Ref{}
+		}
+	}
+}

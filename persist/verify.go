@@ -1,0 +1,143 @@
+package persist
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"golang.org/x/sys/unix"
+
+	"toolhost/agenttool"
+)
+
+// Verify reads a journal from its first line to its last and reports whether each line is what was written, where it
+// was written. It holds a line of at most 64 MiB at a time. The error is one of r; what is wrong with the journal is
+// in the report.
+//
+// A broken link between lines i and i+1 is blamed on i, unless the link between i+1 and i+2 is broken, too, and the one
+// before i is not: then on i+1.
+func Verify(r io.Reader) (Report, error) {
+	v := &verifier{}
+	v.order = order{next: 1, report: &v.report, links: &v.links}
+	v.links.report = &v.report
+	src := newLines(r)
+	for {
+		b, err := src.next()
+		switch {
+		case err == nil:
+			v.line(src.number, b)
+		case errors.Is(err, errNotRecord):
+			v.order.push(record{number: src.number})
+		case errors.Is(err, io.EOF):
+			v.report.TornBytes = src.torn
+			v.finish()
+			return v.report, nil
+		default:
+			return v.report, fmt.Errorf("read line %d: %w", src.number+1, err)
+		}
+	}
+}
+
+// VerifyFile verifies the journal at path. It takes no lock: the line that a live session is writing is a torn tail.
+func VerifyFile(path string) (Report, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return Report{}, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return Report{}, errors.Join(err, fmt.Errorf("%s is not a regular file", path))
+	}
+	return Verify(f)
+}
+
+// record is what is kept of a line while the lines around it are looked at.
+type record struct {
+	number int64 // of the line in the file, from 1
+	ok     bool  // it was parsed; else the rest means nothing
+	seq    int64
+	prev   digest
+	hash   digest
+	blamed bool // a problem names it already
+	link   link // to the record before it
+}
+
+// link says whether a record holds the hash of the one before it.
+type link int
+
+const (
+	linkUnknown link = iota // there is nothing to compare: lines are missing, or are not records
+	linkFine
+	linkBroken
+)
+
+type verifier struct {
+	report Report
+	order  order
+	links  links
+	closed *closedRecord // the last closed record seen
+}
+
+type closedRecord struct {
+	record
+	closing
+	unreadable bool
+}
+
+func (v *verifier) line(number int64, b []byte) {
+	l, err := parseLine(b)
+	if err != nil {
+		v.order.push(record{number: number})
+		return
+	}
+	r := record{number: number, ok: true, seq: l.seq, prev: l.prev, hash: sha256.Sum256(b)}
+	v.report.Records++
+	v.report.Last, v.report.Head = r.seq, hex.EncodeToString(r.hash[:])
+	if c, ok := readClosing(l.event); ok {
+		c.record = r
+		v.closed = &c
+	}
+	v.order.push(r)
+}
+
+// readClosing returns what event says if it is a closed record.
+func readClosing(event []byte) (c closedRecord, ok bool) {
+	if !bytes.Contains(event, []byte(agenttool.EventSessionClosed)) {
+		return c, false
+	}
+	var e struct {
+		Type agenttool.EventType `json:"event_type"`
+		Data json.RawMessage     `json:"data"`
+	}
+	if err := json.Unmarshal(event, &e); err != nil || e.Type != agenttool.EventSessionClosed {
+		return c, false
+	}
+	c.unreadable = json.Unmarshal(e.Data, &c.closing) != nil
+	return c, true
+}
+
+// finish looks at the last lines and at the closing record, which counts only when it is the last.
+func (v *verifier) finish() {
+	v.order.flush()
+	v.links.flush()
+	c := v.closed
+	if c == nil || c.hash != v.lastHash() {
+		return
+	}
+	if c.unreadable || c.Count != c.seq-1 || c.Head != hex.EncodeToString(c.prev[:]) {
+		v.report.add(Problem{Kind: Changed, Seq: c.seq, Line: c.number, Detail: fmt.Sprintf(
+			"the closing record counts %d records and does not agree with the %d before it", c.Count, c.seq-1)})
+		return
+	}
+	v.report.Closed = true
+}
+
+func (v *verifier) lastHash() (h digest) {
+	_, _ = hex.Decode(h[:], []byte(v.report.Head))
+	return h
+}
