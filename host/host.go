@@ -146,6 +146,10 @@ func (h *Host) admissible(requests []Request) error {
 	if h.closed || h.draining {
 		return refuse("toolhost is shutting down and takes no more calls")
 	}
+	later := map[string]bool{}
+	for _, r := range requests {
+		later[r.ID] = true
+	}
 	seen := map[string]bool{}
 	for i, r := range requests {
 		switch {
@@ -157,7 +161,8 @@ func (h *Host) admissible(requests []Request) error {
 			return refuse("timeout_ms of call %q is negative", r.ID)
 		}
 		for _, id := range r.After {
-			if !seen[id] && h.calls[id] == nil && !h.ended.has(id) {
+			earlier := seen[id] || !later[id] && (h.calls[id] != nil || h.ended.has(id))
+			if !earlier {
 				return refuse("call %q is to run after %q, which is not the id of an earlier call", r.ID, id)
 			}
 		}

@@ -124,7 +124,7 @@ func (w *Workspace) Locate(p *agenttool.Path) error {
 	if err != nil {
 		return pathError("path_unresolvable", p.Spelling, err)
 	}
-	p.Resolved, p.Root = resolved, ""
+	p.Resolved, p.Root, p.Private = resolved, "", w.Private(resolved)
 	if r := w.rootOf(resolved); r != nil {
 		p.Root = r.path
 	}
@@ -134,19 +134,11 @@ func (w *Workspace) Locate(p *agenttool.Path) error {
 // Private reports whether the resolved path lies in a directory that calls never see.
 func (w *Workspace) Private(resolved string) bool {
 	for _, dir := range w.private {
-		if Within(dir, resolved) {
+		if agenttool.Within(dir, resolved) {
 			return true
 		}
 	}
 	return false
-}
-
-// Within reports whether path is dir or below it. Both are resolved paths.
-func Within(dir, path string) bool {
-	if dir == "/" || dir == path {
-		return true
-	}
-	return len(path) > len(dir) && path[len(dir)] == '/' && path[:len(dir)] == dir
 }
 
 // rootOf returns the innermost root that holds the resolved path, or nil.
@@ -154,7 +146,7 @@ func (w *Workspace) rootOf(resolved string) *root {
 	var best *root
 	for i := range w.roots {
 		r := &w.roots[i]
-		if Within(r.path, resolved) && (best == nil || len(r.path) > len(best.path)) {
+		if agenttool.Within(r.path, resolved) && (best == nil || len(r.path) > len(best.path)) {
 			best = r
 		}
 	}

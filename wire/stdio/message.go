@@ -53,6 +53,9 @@ func Decode(line []byte) (Message, *Error) {
 	}
 	members, key := split(line)
 	if key != "" {
+		if id := members["id"]; key != "id" && id != nil && checkID(id) == nil {
+			m.ID = id
+		}
 		return m, Errorf(CodeInvalidRequest, "invalid request: key %q comes twice in one object", key)
 	}
 	return m, m.fill(members)

@@ -1,0 +1,254 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"toolhost/agenttool"
+	"toolhost/tools/workspace"
+)
+
+// The orders of glob.
+const (
+	byPath     = "path"
+	byModified = "modified"
+)
+
+// globTool lists files by name.
+type globTool struct {
+	ws    *workspace.Workspace
+	limit time.Duration
+}
+
+// NewGlob returns the tool glob for the directories that w opens. It lists files and links, not directories. A call's
+// Output is at most 1 MiB; its Structured conforms to the declared output schema. Errors of Bind and Preflight are of
+// class invalid_arguments: bad_glob, not_found, not_a_directory, or permission_denied for toolhost's own state.
+func NewGlob(w *workspace.Workspace) agenttool.Tool {
+	return &globTool{ws: w, limit: timeLimit}
+}
+
+// Describe returns the tool's records.
+func (g *globTool) Describe() agenttool.Description {
+	return describe(declared{
+		name: "glob", alias: "Glob", title: "Find files by name",
+		description: "List files whose path matches a pattern. Skips hidden and ignored files.",
+		hint:        "find files by name, list directory tree",
+		input:       globInputSchema,
+		output:      globOutputSchema,
+		defaults:    map[string]any{"path": ".", "limit": 1000, "offset": 0, "sort": byPath},
+	})
+}
+
+// globInput is the normalised input of glob.
+type globInput struct {
+	Pattern  string `json:"pattern"` // relative to Path
+	Path     string `json:"path"`    // absolute
+	Hidden   bool   `json:"hidden,omitempty"`
+	NoIgnore bool   `json:"no_ignore,omitempty"`
+	Limit    int    `json:"limit"`
+	Offset   int    `json:"offset,omitempty"`
+	Sort     string `json:"sort"`
+}
+
+// globCall is one bound input of glob.
+type globCall struct {
+	tool  *globTool
+	input globInput
+	facts agenttool.Facts
+	glob  glob
+}
+
+// Bind decodes input and checks its pattern. A pattern that is absolute names its search root itself.
+func (g *globTool) Bind(scope agenttool.Scope, input json.RawMessage) (agenttool.Call, error) {
+	c := &globCall{tool: g, input: globInput{Limit: 1000, Sort: byPath}}
+	in := &c.input
+	if err := json.Unmarshal(input, in); err != nil {
+		return nil, agenttool.Failure(agenttool.InvalidArguments, "bad_input", "glob: "+err.Error()).Because(err)
+	}
+	if strings.HasPrefix(in.Pattern, "/") || strings.HasPrefix(in.Pattern, "~/") {
+		if in.Path != "" {
+			return nil, agenttool.Failure(agenttool.InvalidArguments, "bad_glob",
+				fmt.Sprintf(`glob %q: it is absolute, so leave out "path", or make it relative to that`, in.Pattern))
+		}
+		in.Path, in.Pattern = doublestar.SplitPattern(in.Pattern)
+		in.Pattern = "./" + in.Pattern
+	}
+	root, err := rootPath(scope, in.Path)
+	if err != nil {
+		return nil, err
+	}
+	if c.glob, err = parseGlob(in.Pattern); err != nil {
+		return nil, err
+	}
+	in.Path = root.Absolute
+	in.Hidden = in.Hidden || c.glob.dotted
+	c.facts = readOnly(root)
+	return c, nil
+}
+
+// Input returns the globInput.
+func (c *globCall) Input() any { return c.input }
+
+// Facts returns the call's facts. Reads holds the search root.
+func (c *globCall) Facts() *agenttool.Facts { return &c.facts }
+
+// Preflight finds out whether the search root is a directory.
+func (c *globCall) Preflight(context.Context) error {
+	dir, err := openRootDir(c.tool.ws, c.facts.Reads[0])
+	if err == nil {
+		dir.Close()
+	}
+	return err
+}
+
+// Run lists. After the time limit it succeeds with what it has; when ctx ends first it returns that and ctx's error.
+func (c *globCall) Run(ctx context.Context, _ agenttool.Reporter) (agenttool.Output, error) {
+	root := c.facts.Reads[0]
+	dir, err := openRootDir(c.tool.ws, root)
+	if err != nil {
+		return agenttool.Output{}, err
+	}
+	limited, cancel := context.WithTimeout(ctx, c.tool.limit)
+	defer cancel()
+	r := newGlobReport(c.input, newNaming(c.tool.ws, root))
+	w := &walker{
+		ws: c.tool.ws, root: root, hidden: c.input.Hidden, noIgnore: c.input.NoIgnore,
+		enter: c.glob.mayHold,
+	}
+	w.visit = func(f found) bool {
+		if f.kind == unreadable {
+			r.result.Skipped.Unreadable++
+			return true
+		}
+		r.seen++
+		if !c.glob.match(f.path) {
+			return true
+		}
+		r.end.early = !r.add(f)
+		return !r.end.early
+	}
+	w.walk(limited, dir)
+	r.end.canceled = ctx.Err() != nil && !r.end.early
+	r.end.timedOut = limited.Err() != nil && !r.end.early && !r.end.canceled
+	r.omitted, r.unlisted = w.omitted, w.unlisted
+	return r.output(), ctx.Err()
+}
+
+// globResult is the structured content of glob.
+type globResult struct {
+	Paths      []string    `json:"paths"`
+	Total      int         `json:"total"`
+	LowerBound bool        `json:"total_is_lower_bound"`
+	NextOffset *int        `json:"next_offset,omitempty"`
+	Skipped    globSkipped `json:"skipped"`
+	TimedOut   bool        `json:"timed_out"`
+}
+
+type globSkipped struct {
+	Unreadable int `json:"unreadable"`
+	Special    int `json:"special"`
+}
+
+// globReport collects what one call lists.
+type globReport struct {
+	input    globInput
+	naming   naming
+	page     page
+	end      end
+	result   globResult
+	recent   []dated // in order of modification: what was found so far, cut to what the page needs
+	seen     int     // names that were compared with the pattern
+	omitted  int     // names that ignore files and dots left out
+	unlisted int
+	text     strings.Builder
+}
+
+// dated is a path with the time of its last change.
+type dated struct {
+	path     string
+	modified int64
+}
+
+func newGlobReport(input globInput, names naming) *globReport {
+	return &globReport{
+		input: input, naming: names,
+		page:   page{offset: input.Offset, limit: input.Limit},
+		result: globResult{Paths: []string{}},
+	}
+}
+
+// add adds a match and reports whether more are wanted.
+func (r *globReport) add(f found) bool {
+	if f.kind == special {
+		r.result.Skipped.Special++
+		return true
+	}
+	if r.input.Sort != byModified {
+		r.place(f.path)
+		return !r.page.full
+	}
+	r.recent = append(r.recent, dated{f.path, f.modified()})
+	r.page.total++
+	if need := r.input.Offset + r.input.Limit; len(r.recent) >= 2*need+1024 {
+		r.cut(need)
+	}
+	return true
+}
+
+// cut sorts what was found by time, the newest first, and forgets all but the first n.
+func (r *globReport) cut(n int) {
+	slices.SortFunc(r.recent, func(a, b dated) int {
+		return cmp.Or(cmp.Compare(b.modified, a.modified), cmp.Compare(a.path, b.path))
+	})
+	r.recent = r.recent[:min(n, len(r.recent))]
+}
+
+// place puts a path on the page if it is within it.
+func (r *globReport) place(below string) {
+	path := r.naming.path(below)
+	name := encodable(path)
+	if r.page.place(2*jsonSize(name) + 10) {
+		r.result.Paths = append(r.result.Paths, name)
+		fmt.Fprintln(&r.text, printable(path))
+	}
+}
+
+// output returns the report.
+func (r *globReport) output() agenttool.Output {
+	if r.input.Sort == byModified {
+		total := r.page.total
+		r.page.total = 0
+		r.cut(r.input.Offset + r.input.Limit)
+		for _, d := range r.recent {
+			r.place(d.path)
+		}
+		r.page.total = total
+	}
+	r.result.Total, r.result.NextOffset = r.page.total, r.page.next()
+	r.result.LowerBound, r.result.TimedOut = r.end.incomplete(), r.end.timedOut
+	var n notes
+	n.paging(&r.page, r.end, "files")
+	n.ending(r.end, "narrow it with path or a longer pattern")
+	n.list("skipped", amount{r.result.Skipped.Unreadable, "unreadable"}, amount{r.result.Skipped.Special, specials})
+	if r.page.total == 0 {
+		fmt.Fprintf(&r.text, "No files match. Compared %s in %s.\n", plural(r.seen, "name"), r.naming.where())
+		n.leftOut(r.omitted, r.unlisted)
+	}
+	r.text.WriteString(n.String())
+	atLeast := ""
+	if r.result.LowerBound {
+		atLeast = "at least "
+	}
+	return agenttool.Output{
+		Content:    []agenttool.Content{agenttool.Text(r.text.String())},
+		Structured: r.result,
+		Summary:    atLeast + plural(r.page.total, "file"),
+	}
+}

@@ -1,0 +1,198 @@
+package search
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"toolhost/agenttool"
+)
+
+// located returns the tree's own directory as a located path.
+func located(t testing.TB, tr tree) agenttool.Path {
+	t.Helper()
+	p := agenttool.Path{Spelling: ".", Absolute: tr.dir}
+	if err := tr.ws.Locate(&p); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestGlob(t *testing.T) {
+	tr := plant(t, project)
+	tests := []struct{ name, input, want string }{
+		{"a name at any depth", `{"pattern":"*.ts"}`, "src-x/x.ts\nsrc/a.ts\n"},
+		{"a path", `{"pattern":"src/*"}`, "src/a.ts\nsrc/z.md\n"},
+		{"everything below", `{"pattern":"src/"}`, "src/a.ts\nsrc/deep/b.tsx\nsrc/z.md\n"},
+		{"braces", `{"pattern":"src/**/*.{ts,tsx}"}`, "src/a.ts\nsrc/deep/b.tsx\n"},
+		{"the root only", `{"pattern":"./*.go"}`, "main.go\nmain_test.go\n"},
+		{"below a path", `{"pattern":"*.tsx","path":"src"}`, "src/deep/b.tsx\n"},
+		{"hidden, by its name", `{"pattern":".hidden/**"}`, ".hidden/h.go\n"},
+		{"hidden", `{"pattern":"h.*","hidden":true}`, ".hidden/h.go\n"},
+		{"no_ignore", `{"pattern":"*.log","no_ignore":true}`, "a.log\n"},
+		{"absolute", `{"pattern":"` + tr.dir + `/src/*.ts"}`, "src/a.ts\n"},
+		{"limit", `{"pattern":"*","limit":1}`, "bin/image.png\n[showing 1 of at least 2 files; next offset 1]\n"},
+		{"nothing", `{"pattern":"*.rs","path":"src"}`, "No files match. Compared 3 names in src.\n"},
+		{"nothing but ignored", `{"pattern":"a.log"}`, "No files match. Compared 8 names in the workspace.\n" +
+			"[left out 1 ignored (\"no_ignore\" includes them), 2 hidden (\"hidden\" includes them)]\n"},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			if got, _ := tr.glob(t, tc.input); got != tc.want {
+				t.Errorf("got\n%s\nwant\n%s", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestGlobErrors(t *testing.T) {
+	tr := plant(t, map[string]string{"a": ""})
+	tests := []struct{ name, input, code string }{
+		{"bad pattern", `{"pattern":"{a"}`, "bad_glob"},
+		{"leaves the root", `{"pattern":"../*.go"}`, "bad_glob"},
+		{"absolute below a path", `{"pattern":"/x/*","path":"a"}`, "bad_glob"},
+		{"a file", `{"pattern":"*","path":"a"}`, "not_a_directory"},
+		{"missing", `{"pattern":"*","path":"b"}`, "not_found"},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			if e := tr.fail(t, NewGlob(tr.ws), tc.input); e.Code != tc.code || e.Class != agenttool.InvalidArguments {
+				t.Errorf("%s %s: %s", e.Class, e.Code, e.Message)
+			}
+		})
+	}
+}
+
+func TestGlobByModification(t *testing.T) {
+	tr := plant(t, map[string]string{"old": "", "d/new": "", "same1": "", "same2": ""})
+	for name, age := range map[string]time.Duration{"old": 3, "d/new": 1, "same1": 2, "same2": 2} {
+		at := time.Unix(1_700_000_000, 0).Add(-age * time.Hour)
+		if err := os.Chtimes(filepath.Join(tr.dir, name), at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, got := tr.glob(t, `{"pattern":"*","sort":"modified"}`)
+	if want := []string{"d/new", "same1", "same2", "old"}; !slices.Equal(got.Paths, want) || got.LowerBound {
+		t.Errorf("got %q, want %q", got.Paths, want)
+	}
+	_, got = tr.glob(t, `{"pattern":"*","sort":"modified","limit":2,"offset":1}`)
+	if want := []string{"same1", "same2"}; !slices.Equal(got.Paths, want) || got.Total != 4 || *got.NextOffset != 3 {
+		t.Errorf("got %+v, want %q", got, want)
+	}
+}
+
+func TestGlobPagesAreTheWhole(t *testing.T) {
+	tr := plant(t, project)
+	for _, order := range []string{byPath, byModified} {
+		input := map[string]any{"pattern": "**", "hidden": true, "no_ignore": true, "sort": order}
+		_, whole := tr.glob(t, input)
+		if len(whole.Paths) != len(project) {
+			t.Fatalf("%d of %d files", len(whole.Paths), len(project))
+		}
+		var got []string
+		input["limit"] = 3
+		for next := new(int); next != nil; {
+			input["offset"] = *next
+			_, page := tr.glob(t, input)
+			got = append(got, page.Paths...)
+			next = page.NextOffset
+		}
+		if !slices.Equal(got, whole.Paths) {
+			t.Errorf("%s: pages %q, whole %q", order, got, whole.Paths)
+		}
+	}
+}
+
+func TestGlobTimeLimit(t *testing.T) {
+	tr := plant(t, project)
+	tool := NewGlob(tr.ws).(*globTool)
+	tool.limit = 0
+	out := tr.must(t, tool, `{"pattern":"*"}`)
+	if got := out.Structured.(globResult); !got.TimedOut || !got.LowerBound {
+		t.Errorf("%+v", got)
+	}
+}
+
+// A hostile glob must not cost exponential time.
+func TestGlobIsPolynomial(t *testing.T) {
+	name := strings.Repeat("a/", 100) + strings.Repeat("a", 200)
+	start := time.Now()
+	for _, pattern := range []string{
+		strings.Repeat("*{a}", 100) + "b",
+		"**/" + strings.Repeat("*{a,aa}", 7) + "/" + strings.Repeat("**/{a}", 50) + "/b",
+		strings.Repeat("**/*a*a/", 50) + "b",
+	} {
+		g, err := parseGlob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if g.match(name) {
+			t.Errorf("%.20q… matches", pattern)
+		}
+	}
+	if took := time.Since(start); took > 2*time.Second {
+		t.Errorf("took %v", took)
+	}
+}
+
+// FuzzGlob: a pattern that is accepted never panics, matches only below the directories that it says can hold a match,
+// and agrees with doublestar.
+func FuzzGlob(f *testing.F) {
+	for _, tc := range wildmatchCases {
+		f.Add(tc.pattern, tc.name)
+	}
+	f.Add("a/{a,b{c,d}}/*.{ts,tsx}", "a/bc/x.ts")
+	f.Add(`a/{\},[,],{}}`, "a/}")
+	f.Fuzz(func(t *testing.T, pattern, name string) {
+		g, err := parseGlob(pattern)
+		if err != nil || len(pattern)+len(name) > 200 || name != filepath.Clean(name) || name[0] == '/' || name[0] == '.' {
+			return
+		}
+		got := g.match(name)
+		// Braces are expanded first, as in bash: stars of two parts may meet then. doublestar keeps them apart.
+		joined := regexp.MustCompile(`\*[{},]|[{},]\*|/$`).MatchString(pattern)
+		if strings.HasPrefix(pattern, "a/") && strings.Count(pattern, "{") < 4 && !joined {
+			if want := doublestar.MatchUnvalidated(pattern, name); got != want {
+				t.Errorf("%q on %q: %v, doublestar %v", pattern, name, got, want)
+			}
+		}
+		if !got {
+			return
+		}
+		for dir := filepath.Dir(name); dir != "."; dir = filepath.Dir(dir) {
+			if !g.mayHold(dir) {
+				t.Errorf("%q matches %q, which is below %q, which it would not enter", pattern, name, dir)
+			}
+		}
+	})
+}
+
+func TestTypes(t *testing.T) {
+	for name, patterns := range fileTypes {
+		if len(patterns) == 0 || strings.ToLower(name) != name {
+			t.Errorf("type %q: %q", name, patterns)
+		}
+		for _, p := range patterns {
+			if _, err := filepath.Match(p, "x"); err != nil {
+				t.Errorf("type %q: %q: %v", name, p, err)
+			}
+		}
+	}
+	tests := []struct{ name, want string }{
+		{"tsx", "ts, typescript?"},
+		{"golang", "go?"},
+		{"javascript", "java"},
+		{"yml", "yaml"},
+	}
+	for _, tc := range tests {
+		if got := unknownType(tc.name).Error(); !strings.Contains(got, tc.want) {
+			t.Errorf("%s: %s", tc.name, got)
+		}
+	}
+}

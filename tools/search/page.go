@@ -1,0 +1,134 @@
+package search
+
+import (
+	"fmt"
+	"strings"
+)
+
+const (
+	maxPage        = 512 << 10 // JSON bytes of a result without context lines
+	maxPageContext = 256 << 10 // and of the context lines
+)
+
+// page counts what a search finds and says what of it is within offset and limit.
+type page struct {
+	offset, limit int
+	total         int // found so far, the page's items included
+	shown         int // items on the page
+	size          int // of those in JSON, estimated
+	full          bool
+}
+
+// place counts one more item of the given size in JSON and reports whether it is on the page.
+func (p *page) place(size int) bool {
+	p.total++
+	if p.total <= p.offset {
+		return false
+	}
+	if p.shown == p.limit || p.shown > 0 && p.size+size > maxPage {
+		p.full = true
+		return false
+	}
+	p.shown++
+	p.size += size
+	return true
+}
+
+// next returns the offset of the page after this one; nil when there is none.
+func (p *page) next() *int {
+	if p.total <= p.offset+p.shown {
+		return nil
+	}
+	next := p.offset + p.shown
+	return &next
+}
+
+// end says how a search came to its end.
+type end struct {
+	early    bool // the page was full; there may be more than was counted
+	timedOut bool
+	canceled bool
+}
+
+// incomplete reports whether there may be more than was counted.
+func (e end) incomplete() bool { return e.early || e.timedOut || e.canceled }
+
+// notes collects the remarks at the end of a text.
+type notes []string
+
+func (n *notes) add(format string, args ...any) { *n = append(*n, fmt.Sprintf(format, args...)) }
+
+// amount is a number of things, such as {3, "binary"}.
+type amount struct {
+	n    int
+	what string
+}
+
+// list adds what was done to how many of which, leaving out zeros: "skipped 3 binary, 1 unreadable".
+func (n *notes) list(done string, amounts ...amount) {
+	var words []string
+	for _, a := range amounts {
+		if a.n > 0 {
+			words = append(words, fmt.Sprintf("%d %s", a.n, a.what))
+		}
+	}
+	if words != nil {
+		n.add("%s %s", done, strings.Join(words, ", "))
+	}
+}
+
+// leftOut adds how many names were not looked at, for a search that found nothing.
+func (n *notes) leftOut(ignored, hidden int) {
+	n.list("left out", amount{ignored, `ignored ("no_ignore" includes them)`}, amount{hidden, `hidden ("hidden" includes them)`})
+}
+
+// specials says what kind of file is never opened.
+const specials = "special (FIFO, socket or device)"
+
+func (n notes) String() string {
+	if len(n) == 0 {
+		return ""
+	}
+	return "[" + strings.Join(n, "; ") + "]\n"
+}
+
+// paging adds what of the total is shown, when that is not everything.
+func (n *notes) paging(p *page, e end, what string) {
+	next := p.next()
+	if next == nil && p.offset == 0 {
+		return
+	}
+	total := fmt.Sprint(p.total)
+	if e.incomplete() {
+		total = "at least " + total
+	}
+	switch {
+	case p.shown == 0 && p.total > 0:
+		n.add("nothing at offset %d: there are %s %s", p.offset, total, what)
+	case p.offset > 0 && p.shown > 0:
+		n.add("showing %d to %d of %s %s", p.offset+1, p.offset+p.shown, total, what)
+	case p.shown > 0:
+		n.add("showing %d of %s %s", p.shown, total, what)
+	}
+	if next != nil {
+		n.add("next offset %d", *next)
+	}
+}
+
+// ending adds why a search ended before its end, and what to do.
+func (n *notes) ending(e end, remedy string) {
+	switch {
+	case e.timedOut:
+		n.add("stopped at the time limit, the search is not complete: %s", remedy)
+	case e.canceled:
+		n.add("canceled, the search is not complete")
+	}
+}
+
+// plural returns "1 file" or "n files".
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

@@ -1,0 +1,111 @@
+package search
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"unicode"
+	"unicode/utf8"
+
+	"toolhost/agenttool"
+	"toolhost/tools/workspace"
+)
+
+// rootPath returns the path that an input names; none is the workspace itself.
+func rootPath(scope agenttool.Scope, spelling string) (agenttool.Path, error) {
+	if spelling == "" && len(scope.Roots) > 0 {
+		return agenttool.Path{Spelling: ".", Absolute: scope.Roots[0]}, nil
+	}
+	if spelling == "" {
+		spelling = "."
+	}
+	return workspace.Path(scope, spelling)
+}
+
+// readOnly returns the facts of a search below root.
+func readOnly(root agenttool.Path) agenttool.Facts {
+	return agenttool.Facts{
+		ReadOnly:        agenttool.Yes,
+		ConcurrencySafe: agenttool.Yes,
+		PathsComplete:   agenttool.Yes,
+		Destructive:     agenttool.No,
+		OpenWorld:       agenttool.No,
+		Interactive:     agenttool.No,
+		LongRunning:     agenttool.No,
+		ObservesHost:    agenttool.No,
+		Reads:           []agenttool.Path{root},
+	}
+}
+
+// openRoot opens a located search root: a directory, or a regular file. One of the two is not nil.
+func openRoot(w *workspace.Workspace, root agenttool.Path) (*workspace.Dir, *regular, error) {
+	dir, err := w.OpenDir(root)
+	if err == nil || !errors.Is(err, syscall.ENOTDIR) {
+		return dir, nil, err
+	}
+	f, err := openRegular(w.OpenFile(root))
+	return nil, f, err
+}
+
+// openRootDir opens a located search root that has to be a directory.
+func openRootDir(w *workspace.Workspace, root agenttool.Path) (*workspace.Dir, error) {
+	dir, f, err := openRoot(w, root)
+	if f != nil {
+		f.Close()
+		return nil, agenttool.Failure(agenttool.InvalidArguments, "not_a_directory",
+			fmt.Sprintf(`%s is a file: "path" names the directory to list; read shows a file`, root.Spelling))
+	}
+	return dir, err
+}
+
+// naming spells paths for results: relative to the workspace root when they are inside it, else absolute.
+type naming struct{ prefix string }
+
+func newNaming(w *workspace.Workspace, root agenttool.Path) naming {
+	roots := w.Roots()
+	if len(roots) == 0 || !agenttool.Within(roots[0], root.Resolved) {
+		return naming{root.Resolved}
+	}
+	rel, err := filepath.Rel(roots[0], root.Resolved)
+	if err != nil || rel == "." {
+		rel = ""
+	}
+	return naming{rel}
+}
+
+// path returns the spelling of a path below the search root; "" is the root itself.
+func (n naming) path(below string) string {
+	switch {
+	case below == "":
+		return n.prefix
+	case n.prefix == "" || n.prefix == "/":
+		return n.prefix + below
+	}
+	return n.prefix + "/" + below
+}
+
+// where says in a sentence what was searched.
+func (n naming) where() string {
+	if n.prefix == "" {
+		return "the workspace"
+	}
+	return printable(n.prefix)
+}
+
+// printable returns a path as it is written into text: quoted when it could be mistaken for something else, such as
+// a second line.
+func printable(path string) string {
+	odd := func(r rune) bool {
+		return !unicode.IsPrint(r) || r == utf8.RuneError || unicode.Is(unicode.Bidi_Control, r)
+	}
+	if strings.ContainsFunc(path, odd) {
+		return strconv.Quote(path)
+	}
+	return path
+}
+
+// encodable returns a path as it is written into JSON, which has no form for bytes that are no UTF-8.
+func encodable(path string) string { return strings.ToValidUTF8(path, "\ufffd") }

@@ -1,0 +1,172 @@
+package shell
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"toolhost/agenttool"
+)
+
+const toolID agenttool.ToolID = "toolhost.shell"
+
+const (
+	namespace = "local.shell"
+	name      = "shell"
+
+	interfaceID  = "toolhost.shell.interface"
+	executionID  = "toolhost.shell.execution"
+	permissionID = "toolhost.shell.permission"
+
+	classifier = "classify.shell" // who computes the facts that depend on the input
+)
+
+// Describe returns the tool's records.
+//
+// Agent Tool v0.2.0, "tool_declaration", "tool_interface", "tool_execution_profile", "tool_permission_profile"
+// (AT-001, AT-002, AT-007, AT-008).
+func (t *tool) Describe() agenttool.Description {
+	return agenttool.Description{
+		Declaration: t.declaration(),
+		Interface:   t.callable(),
+		Execution:   t.execution(),
+		Permission:  t.permission(),
+	}
+}
+
+func aliases() []string { return []string{"bash", "shell.exec", "Bash"} }
+
+const searchHint = "run a terminal command: build, test, git, package managers, scripts"
+
+func (t *tool) declaration() agenttool.Declaration {
+	return agenttool.Declaration{
+		SchemaVersion:        agenttool.SchemaVersion,
+		ToolID:               toolID,
+		Namespace:            namespace,
+		Name:                 name,
+		Aliases:              aliases(),
+		Title:                "Run a command",
+		Description:          description,
+		SearchHint:           searchHint,
+		Lifecycle:            agenttool.Available,
+		ToolKind:             agenttool.KindShellCommand,
+		CapabilityRefs:       []string{"shell_command"},
+		InputContract:        t.inputContract(),
+		OutputContract:       outputContract(),
+		InterfaceRef:         interfaceID,
+		ExecutionProfileRef:  executionID,
+		PermissionProfileRef: permissionID,
+	}
+}
+
+func (t *tool) inputContract() *agenttool.InputContract {
+	return &agenttool.InputContract{
+		ModelInputSchema:   schema(inputSchema),
+		RuntimeInputSchema: schema(runtimeSchema),
+		ArgumentMode:       "json",
+		Strict:             true,
+		Defaults:           map[string]any{"timeout_ms": t.o.DefaultTimeout.Milliseconds()},
+		Examples: []json.RawMessage{
+			json.RawMessage(`{"command":"go test ./...","description":"run the tests","timeout_ms":300000}`),
+			json.RawMessage(`{"command":"git log --oneline -5 && git status --short","cwd":"server"}`),
+		},
+		MutationPolicy: "a changed input is bound again from the start",
+	}
+}
+
+func outputContract() *agenttool.OutputContract {
+	return &agenttool.OutputContract{
+		StructuredSchema:  schema(outputSchema),
+		ContentTypes:      []string{"text", "structured_content", "persisted_output_ref"},
+		MaxInlineChars:    textBytes,
+		RenderingBoundary: "output is data: it is cleaned of terminal sequences and never interpreted",
+		FallbackSummary:   "exit status, duration and size of the output",
+	}
+}
+
+// callable states facts that depend on the input as the name of their classifier (AT-002, AT-210).
+func (t *tool) callable() agenttool.Interface {
+	return agenttool.Interface{
+		SchemaVersion:        agenttool.SchemaVersion,
+		InterfaceID:          interfaceID,
+		ToolID:               toolID,
+		Name:                 name,
+		Aliases:              aliases(),
+		SearchHint:           searchHint,
+		ModelInputSchema:     schema(inputSchema),
+		RuntimeInputSchema:   schema(runtimeSchema),
+		OutputSchema:         schema(outputSchema),
+		Strict:               true,
+		SchemaVisibility:     "loaded",
+		IsEnabled:            true,
+		IsReadOnly:           classifier,
+		IsConcurrencySafe:    classifier,
+		IsDestructive:        classifier,
+		IsOpenWorld:          classifier,
+		ClassifierInput:      []string{"command", "cwd"},
+		PermissionMatcher:    "command",
+		ExecutionProfileRef:  executionID,
+		PermissionProfileRef: permissionID,
+		MaxInlineChars:       textBytes,
+		Namespace:            namespace,
+		InterruptBehavior:    "cancel",
+		DenyBeforeIO:         true,
+		EmptyResultPolicy:    "the text (no output)",
+		InferredFacts:        []string{"is_read_only", "is_concurrency_safe", "is_destructive", "is_open_world"},
+	}
+}
+
+// execution states every capability (AT-450 … AT-463).
+func (t *tool) execution() agenttool.ExecutionProfile {
+	return agenttool.ExecutionProfile{
+		SchemaVersion:             agenttool.SchemaVersion,
+		ExecutionProfileID:        executionID,
+		ExecutionKind:             "shell",
+		SupportsProgress:          true,
+		SupportsCancel:            true,
+		SupportsTimeout:           true,
+		SupportsResultPersistence: true,
+		SupportsOffline:           true,
+		Sandboxed:                 false,
+		SandboxProfile:            "none",
+		TimeoutMS:                 t.o.DefaultTimeout.Milliseconds(),
+		Extra: agenttool.Extra{
+			"parsing_strategy": quoted("bash -c parses and runs the command; before that, only a command of nothing " +
+				"but plain words is read as its argv"),
+			"cwd_policy": quoted("cwd, or else the session's directory; located before the decision, entered by " +
+				"descriptor, inside the workspace; a cd ends with the command"),
+			"env_policy": quoted("built from a list of names of the host's environment; no secrets, nothing that " +
+				"makes programs run code; pagers, editors and prompts off"),
+			"exit_code_interpretation": quoted("0 succeeds; any other status or a signal fails, with the output kept; " +
+				"126 not executable, 127 not found, 128+n ended by signal n"),
+			"classifier_input": quoted("command and cwd"),
+		},
+	}
+}
+
+func (t *tool) permission() agenttool.PermissionProfile {
+	return agenttool.PermissionProfile{
+		SchemaVersion:       agenttool.SchemaVersion,
+		PermissionProfileID: permissionID,
+		RiskLevel:           "high",
+		AccessKinds:         []string{"code_execution", "file_read", "file_write", "network"},
+		WriteEffects:        []string{"local_persistent", "remote_mutation", "irreversible"},
+		NetworkScope:        "unrestricted",
+		SandboxProfile:      "none",
+		ApprovalRequired:    true,
+		ApprovalReason:      "a command can do whatever the person can",
+		RuleMatchingFields:  []string{"command"},
+		DataSensitivity:     "unknown",
+		RetentionHint:       "session",
+	}
+}
+
+// schema returns the compact form of a schema that is written for people.
+func schema(s string) json.RawMessage {
+	var b bytes.Buffer
+	if err := json.Compact(&b, []byte(s)); err != nil {
+		panic("shell: a schema is not JSON: " + err.Error())
+	}
+	return b.Bytes()
+}
+
+func quoted(s string) json.RawMessage { return agenttool.AppendString(nil, s) }

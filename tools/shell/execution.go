@@ -1,0 +1,215 @@
+package shell
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+	"time"
+
+	"toolhost/agenttool"
+)
+
+// execution is a command while it runs.
+type execution struct {
+	call    *call
+	report  agenttool.Reporter
+	process *process
+	session *session
+	streams []*stream // stdout, stderr
+	started time.Time
+}
+
+// launch starts the command. Only its side of the pipes reaches it: all else that the host has open is closed on exec.
+func (c *call) launch(r agenttool.Reporter) (*execution, error) {
+	bash, err := c.tool.bash()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := c.openDir()
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	x := &execution{call: c, report: r, started: time.Now()}
+	ends, err := x.openPipes()
+	defer closeAll(ends)
+	if err == nil {
+		x.process, err = command{
+			bash: bash,
+			line: c.input.Command,
+			dir:  dirPath(dir.File().Fd(), c.dir()),
+			env:  Environ(c.tool.o.Environ, c.dir()),
+			std:  [3]*os.File(ends),
+		}.start()
+	}
+	if err != nil {
+		x.close()
+		return nil, startError(bash, err)
+	}
+	x.session = newSession(x.process, x.started)
+	for _, s := range x.streams {
+		s.start()
+	}
+	return x, nil
+}
+
+// dir is the directory that the command starts in.
+func (c *call) dir() string { return c.facts.Reads[0].Resolved }
+
+// openPipes opens the streams and returns what the command gets as its stdin, stdout and stderr.
+func (x *execution) openPipes() (ends []*os.File, err error) {
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		return nil, err
+	}
+	ends = []*os.File{null}
+	for _, name := range []string{"stdout", "stderr"} {
+		r, w, err := os.Pipe()
+		if err != nil {
+			return ends, err
+		}
+		x.streams = append(x.streams, newStream(name, x.report, r))
+		ends = append(ends, w)
+	}
+	return ends, nil
+}
+
+func closeAll(files []*os.File) {
+	for _, f := range files {
+		_ = f.Close()
+	}
+}
+
+// close closes the reading ends.
+func (x *execution) close() {
+	for _, s := range x.streams {
+		_ = s.pipe.Close()
+	}
+}
+
+// startError says why bash did not start.
+func startError(bash string, err error) error {
+	if errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
+		e := agenttool.Failure(agenttool.DependencyUnavailable, "no_resources",
+			fmt.Sprintf("the command was not started: the system has no process or file left (%v); try again later", err))
+		return e.Because(err)
+	}
+	return agenttool.Failure(agenttool.ExecutionFailed, "start_failed",
+		fmt.Sprintf("the command was not started: %s: %v", bash, err)).Because(err)
+}
+
+// cause is why a command ended.
+type cause uint8
+
+const (
+	byItself cause = iota
+	byTimeout
+	byContext
+)
+
+// follow waits for the command's end, or brings it about, and collects what it left.
+func (x *execution) follow(ctx context.Context) *outcome {
+	o := &outcome{input: x.call.input, cwd: x.call.dir(), cause: x.watch(ctx)}
+	gone := true
+	if o.cause != byItself {
+		gone = x.terminate()
+	}
+	open, wait := drain(x.streams, x.call.tool.o.Drain), patience
+	if open { // who has closed both pipes may be about to exit, and is no leftover then; others have had their time
+		wait = 0
+	}
+	left := x.session.end(wait)
+	if open && resume(x.streams, settle) {
+		o.holders = holders(x.openPipesLeft(), x.process.Pid)
+	}
+	if gone {
+		o.ending = endingOf(x.process.reap())
+	} else {
+		o.ending, o.stuck = ending{code: -1}, x.process.Pid
+		x.process.abandon()
+	}
+	if o.cause == byItself {
+		o.leftovers = left
+	}
+	o.took = time.Since(x.started)
+	o.collect(x.streams[0].capture, x.streams[1].capture)
+	return o
+}
+
+// openPipesLeft are the pipes that somebody can still write to.
+func (x *execution) openPipesLeft() []*os.File {
+	var open []*os.File
+	for _, s := range x.streams {
+		if s.open {
+			open = append(open, s.pipe)
+		}
+	}
+	return open
+}
+
+// watch reports progress until the command exits, its time is over or the call is cancelled.
+func (x *execution) watch(ctx context.Context) cause {
+	deadline := time.NewTimer(time.Duration(x.call.input.TimeoutMS) * time.Millisecond)
+	defer deadline.Stop()
+	tick := time.NewTicker(progressEvery)
+	defer tick.Stop()
+	var p progress
+	for {
+		select {
+		case <-x.process.exited:
+			return byItself
+		case <-deadline.C:
+			return x.unlessExited(byTimeout)
+		case <-ctx.Done():
+			return x.unlessExited(byContext)
+		case <-tick.C:
+			p.step(x)
+		}
+	}
+}
+
+// unlessExited returns c, or byItself if the command made it in time.
+func (x *execution) unlessExited(c cause) cause {
+	select {
+	case <-x.process.exited:
+		return byItself
+	default:
+		return c
+	}
+}
+
+// terminate ends the command: SIGTERM to all of it, then, when the grace is over and something is left, SIGKILL. A
+// stopped process is continued, since it would not notice otherwise. It reports whether the process is gone.
+func (x *execution) terminate() bool {
+	x.session.signal(syscall.SIGTERM)
+	x.session.signal(syscall.SIGCONT)
+	grace := time.After(x.call.tool.o.Grace)
+	select {
+	case <-x.process.exited:
+		x.awaitOthers(grace)
+	case <-grace:
+	}
+	x.session.end(0)
+	select {
+	case <-x.process.exited:
+		return true
+	case <-time.After(killWait):
+		return false
+	}
+}
+
+// awaitOthers gives those that the leader left the rest of the grace. There is nothing to wait on but the process
+// table, which is looked at in turns.
+func (x *execution) awaitOthers(grace <-chan time.Time) {
+	tick := time.NewTicker(alivePoll)
+	defer tick.Stop()
+	for x.session.alive() {
+		select {
+		case <-grace:
+			return
+		case <-tick.C:
+		}
+	}
+}

@@ -1,0 +1,74 @@
+package shell
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"toolhost/agenttool"
+)
+
+// maxCommand is the longest command in bytes: the kernel takes no longer argument than 128 KiB with its final NUL.
+const maxCommand = 128<<10 - 1
+
+// input is the normalised input: what was left out is filled in, the directory is absolute.
+type input struct {
+	Command         string `json:"command"`
+	Description     string `json:"description,omitempty"`
+	TimeoutMS       int64  `json:"timeout_ms"`
+	RunInBackground bool   `json:"run_in_background,omitempty"`
+	Cwd             string `json:"cwd"`
+	TTY             bool   `json:"tty,omitempty"`
+}
+
+// decode reads and checks input. Values that were left out are zero.
+func decode(raw json.RawMessage) (input, error) {
+	var in input
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&in); err != nil {
+		return in, agenttool.Failure(agenttool.InvalidArguments, "bad_input", "the input of shell: "+err.Error()).Because(err)
+	}
+	if err := in.check(); err != nil {
+		return in, err
+	}
+	return in, nil
+}
+
+// check returns what is wrong with the values, or nil.
+func (in input) check() error {
+	invalid := func(pointer, code, message string) error {
+		e := agenttool.Failure(agenttool.InvalidArguments, code, message)
+		e.Pointer = pointer
+		return e
+	}
+	switch {
+	case in.Command == "":
+		return invalid("/command", "empty_command", "the command is empty: name what to run")
+	case strings.ContainsRune(in.Command, 0):
+		return invalid("/command", "nul_in_command",
+			"the command holds a NUL byte, which no command line can: use printf '\\0' to make one")
+	case len(in.Command) > maxCommand:
+		return invalid("/command", "command_too_long", fmt.Sprintf(
+			"the command has %s, the system takes %s: write it to a file and run that",
+			count(int64(len(in.Command)), "byte", "bytes"), thousands(maxCommand)))
+	case in.TimeoutMS < 0 || in.TimeoutMS > maxTimeout.Milliseconds():
+		return invalid("/timeout_ms", "bad_timeout", fmt.Sprintf(
+			"timeout_ms is %d: it must be between 1 and %d", in.TimeoutMS, maxTimeout.Milliseconds()))
+	case in.RunInBackground:
+		return unavailable("/run_in_background", "background_unavailable",
+			"run_in_background is not available yet: run the command in the foreground, with a timeout_ms that is long enough")
+	case in.TTY:
+		return unavailable("/tty", "tty_unavailable",
+			"tty is not available yet: run the command without a terminal, with the flags that make it non-interactive")
+	}
+	return nil
+}
+
+func unavailable(pointer, code, message string) error {
+	e := agenttool.Failure(agenttool.CapabilityGap, code, message)
+	e.Pointer = pointer
+	e.Recoverability = agenttool.ChangeArguments
+	return e
+}
