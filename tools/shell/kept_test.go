@@ -77,6 +77,7 @@ func TestKeptDropsTheMiddle(t *testing.T) {
 func FuzzKept(f *testing.F) {
 	f.Add("a\nb\nc\n", uint16(1), uint16(4))
 	f.Add("éé\nééé", uint16(40000), uint16(30000))
+	f.Add("܄", uint16(17), uint16(2)) // a tail of less than a rune
 	f.Fuzz(func(t *testing.T, unit string, times, budget uint16) {
 		if len(unit) > 64 || !utf8.ValidString(unit) {
 			return

@@ -48,7 +48,7 @@ func TestHolderIsNamed(t *testing.T) {
 	}
 }
 
-// AT-007: no descriptor, goroutine or zombie is left behind.
+// No descriptor, goroutine or zombie is left behind.
 func TestNothingLeaks(t *testing.T) {
 	b := newBench(t, Options{Drain: time.Millisecond})
 	run := func() {
@@ -66,8 +66,11 @@ func TestNothingLeaks(t *testing.T) {
 	if now := openFiles(t); now > fds {
 		t.Errorf("%d descriptors, %d before", now, fds)
 	}
-	if now := runtime.NumGoroutine(); now > routines {
-		t.Errorf("%d goroutines, %d before", now, routines)
+	for i := 0; runtime.NumGoroutine() > routines; i++ { // the last may be on its last statement
+		if i == 1000 {
+			t.Fatalf("%d goroutines, %d before", runtime.NumGoroutine(), routines)
+		}
+		time.Sleep(time.Millisecond)
 	}
 	for _, task := range table() {
 		if task.parent == os.Getpid() && task.dead {

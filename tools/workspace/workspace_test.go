@@ -1,0 +1,252 @@
+package workspace
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"toolhost/agenttool"
+)
+
+// tree makes a workspace beside a directory that is outside of it:
+//
+//	ws/dir/file  ws/in → dir  ws/out → ../outside  ws/loop → loop  ws/abs → <outside>/secret  ws/state/log
+//	outside/secret
+func tree(t testing.TB) (*Workspace, string) {
+	t.Helper()
+	top, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{"ws/dir", "ws/state", "outside"} {
+		if err := os.MkdirAll(filepath.Join(top, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, text := range map[string]string{"ws/dir/file": "inside", "ws/state/log": "log", "outside/secret": "secret"} {
+		if err := os.WriteFile(filepath.Join(top, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, target := range map[string]string{"ws/in": "dir", "ws/out": "../outside", "ws/loop": "loop", "ws/abs": filepath.Join(top, "outside/secret")} {
+		if err := os.Symlink(target, filepath.Join(top, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w, err := Open([]string{filepath.Join(top, "ws")}, filepath.Join(top, "ws/state"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.Close)
+	return w, top
+}
+
+func locate(t testing.TB, w *Workspace, spelling string) (agenttool.Path, error) {
+	t.Helper()
+	p, err := Path(agenttool.Scope{Dir: w.Roots()[0], Home: "/home/me"}, spelling)
+	if err != nil {
+		return p, err
+	}
+	return p, w.Locate(&p)
+}
+
+func TestLocate(t *testing.T) {
+	w, top := tree(t)
+	for _, c := range []struct {
+		name, spelling, want string // want is relative to top
+		inside, private      bool
+		code                 string
+	}{
+		{"a file", "dir/file", "ws/dir/file", true, false, ""},
+		{"the workspace", ".", "ws", true, false, ""},
+		{"dots", "dir/../dir/./file", "ws/dir/file", true, false, ""},
+		{"slashes", "dir//file", "ws/dir/file", true, false, ""},
+		{"a new file", "new/deep/file", "ws/new/deep/file", true, false, ""},
+		{"a link inside", "in/file", "ws/dir/file", true, false, ""},
+		{"a link outside", "out/secret", "outside/secret", false, false, ""},
+		{"an absolute link", "abs", "outside/secret", false, false, ""},
+		{"up", "../outside/secret", "outside/secret", false, false, ""},
+		{"up through a link", "out/../ws/dir", "ws/dir", true, false, ""},
+		{"a sibling that begins alike", "../ws2/x", "ws2/x", false, false, ""},
+		{"our own state", "state/log", "ws/state/log", true, true, ""},
+		{"up from what is missing", "nope/../dir/file", "", false, false, "not_found"},
+		{"a loop", "loop/x", "", false, false, "path_changed"},
+		{"below a file", "dir/file/x", "", false, false, "not_a_directory"},
+		{"a NUL", "dir\x00", "", false, false, "bad_path"},
+		{"nothing", "", "", false, false, "empty_path"},
+		{"too long", strings.Repeat("x", 300), "", false, false, "bad_path"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p, err := locate(t, w, c.spelling)
+			if c.code != "" {
+				if e := (*agenttool.Error)(nil); !errors.As(err, &e) || e.Code != c.code {
+					t.Fatalf("%v, want code %s", err, c.code)
+				}
+				return
+			}
+			if err != nil || p.Resolved != filepath.Join(top, c.want) || (p.Root != "") != c.inside || p.Private != c.private {
+				t.Errorf("%+v, %v", p, err)
+			}
+		})
+	}
+}
+
+func TestPathMeansHome(t *testing.T) {
+	for spelling, want := range map[string]string{"~": "/home/me", "~/x": "/home/me/x", "~you": "/w/~you", "x": "/w/x", "/x": "/x"} {
+		if p, err := Path(agenttool.Scope{Dir: "/w", Home: "/home/me"}, spelling); err != nil || p.Absolute != want {
+			t.Errorf("%s: %s, %v; want %s", spelling, p.Absolute, err, want)
+		}
+	}
+}
+
+func TestOpenFile(t *testing.T) {
+	w, top := tree(t)
+	if err := syscall.Mkfifo(filepath.Join(top, "ws/fifo"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for spelling, want := range map[string]string{
+		"in/file": "", "abs": "", "dir": "not_a_file", "fifo": "not_a_file", "nope": "not_found", "state/log": "private_path", "/dev/null": "not_a_file",
+	} {
+		p, err := locate(t, w, spelling)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := w.OpenFile(p)
+		if err == nil {
+			f.Close()
+		}
+		if e := (*agenttool.Error)(nil); (err == nil) != (want == "") || err != nil && (!errors.As(err, &e) || e.Code != want) {
+			t.Errorf("%s: %v, want %q", spelling, err, want)
+		}
+	}
+}
+
+// TestWhatWasResolvedIsOpened: a link put in the way after Locate is an error, at the end and in the middle of the
+// path, by openat2 and step by step.
+func TestWhatWasResolvedIsOpened(t *testing.T) {
+	for name, spelling := range map[string]string{"the file": "dir/file", "its directory": "dir/file2"} {
+		t.Run(name, func(t *testing.T) {
+			w, top := tree(t)
+			p, err := locate(t, w, spelling)
+			if err != nil {
+				t.Fatal(err)
+			}
+			victim := filepath.Join(top, "ws/dir/file")
+			if name == "its directory" {
+				victim = filepath.Join(top, "ws/dir")
+				if err := os.WriteFile(filepath.Join(top, "outside/file2"), []byte("secret"), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := os.RemoveAll(victim); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Symlink(filepath.Join(top, "outside"), victim); err != nil {
+				t.Fatal(err)
+			}
+			if f, err := w.OpenFile(p); err == nil {
+				f.Close()
+				t.Error("the planted link was followed")
+			}
+			if f, err := w.roots[0].dir.stepwise(relative(w.roots[0].path, p.Resolved), os.O_RDONLY); err == nil {
+				f.Close()
+				t.Error("the planted link was followed, step by step")
+			}
+			if dir, _, err := w.Parent(p, true); err == nil && name == "its directory" {
+				dir.Close()
+				t.Error("the planted link was followed to the parent")
+			}
+		})
+	}
+}
+
+// TestStepwiseAgrees: without openat2 the same files open.
+func TestStepwiseAgrees(t *testing.T) {
+	w, top := tree(t)
+	for _, path := range []string{"ws/dir/file", "ws/dir", "ws", "ws/in/file", "ws/in", "outside/secret", "ws/nope", "ws/dir/file/x"} {
+		at, rel := &Dir{}, filepath.Join(top, path)
+		if strings.HasPrefix(path, "ws") {
+			at, rel = w.roots[0].dir, relative(w.roots[0].path, rel)
+		}
+		a, errA := at.beneath(rel, os.O_RDONLY)
+		b, errB := at.stepwise(rel, os.O_RDONLY)
+		if (errA == nil) != (errB == nil) {
+			t.Errorf("%s: %v and %v", path, errA, errB)
+		}
+		for _, f := range []*os.File{a, b} {
+			if f != nil {
+				f.Close()
+			}
+		}
+	}
+}
+
+func TestParentCreates(t *testing.T) {
+	w, top := tree(t)
+	p, err := locate(t, w, "a/b/c/file")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := w.Parent(p, false); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("without create: %v", err)
+	}
+	dir, name, err := w.Parent(p, true)
+	if err != nil || name != "file" {
+		t.Fatalf("%q, %v", name, err)
+	}
+	defer dir.Close()
+	if info, err := os.Stat(filepath.Join(top, "ws/a/b/c")); err != nil || !info.IsDir() {
+		t.Error(err)
+	}
+	if p, err = locate(t, w, "."); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := w.Parent(p, true); err == nil {
+		t.Error("the workspace has a parent to write in")
+	}
+}
+
+func TestOpenRefuses(t *testing.T) {
+	_, top := tree(t)
+	for name, dir := range map[string]string{"missing": "ws/nope", "a file": "ws/dir/file", "a loop": "ws/loop"} {
+		if w, err := Open([]string{filepath.Join(top, dir)}); err == nil {
+			w.Close()
+			t.Errorf("%s opened", name)
+		}
+	}
+}
+
+// FuzzResolve: what resolve says a path leads to is where the kernel goes, and it holds no link.
+func FuzzResolve(f *testing.F) {
+	for _, seed := range []string{"in/file", "out/../dir", "loop", "dir/./file", "abs/", "../outside", "in/in", "x/y", "..", "dir/file/.."} {
+		f.Add(seed)
+	}
+	_, top := tree(f)
+	f.Fuzz(func(t *testing.T, spelling string) {
+		if strings.ContainsRune(spelling, 0) || len(spelling) > 200 {
+			return
+		}
+		got, err := resolve(top + "/ws/" + spelling)
+
+		info, statErr := os.Stat(top + "/ws/" + spelling)
+		if err != nil {
+			if statErr == nil {
+				t.Errorf("%q: %v, but the kernel finds %v", spelling, err, info.Name())
+			}
+			return
+		}
+		if statErr != nil {
+			return // a new name
+		}
+		mine, err := os.Stat(got)
+		if err != nil || !os.SameFile(mine, info) {
+			t.Errorf("%q leads to %s; the kernel goes elsewhere: %v", spelling, got, err)
+		}
+		if again, _ := resolve(got); again != got {
+			t.Errorf("%q: %s is not resolved: %s", spelling, got, again)
+		}
+	})
+}
