@@ -16,14 +16,25 @@ type Extra map[string]json.RawMessage
 
 // Encode returns v as one line of JSON without escaping <, > and &, which source code is full of.
 func Encode(v any) ([]byte, error) {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
+	buf := encodeBuffers.Get().(*bytes.Buffer)
+	defer func() {
+		if buf.Cap() <= maxPooled {
+			encodeBuffers.Put(buf)
+		}
+	}()
+	buf.Reset()
+	enc := json.NewEncoder(buf)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
 		return nil, err
 	}
-	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
+	return bytes.Clone(bytes.TrimSuffix(buf.Bytes(), []byte("\n"))), nil
 }
+
+// encodeBuffers are reused, since every call encodes a dozen records; large ones are left to the collector.
+var encodeBuffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+const maxPooled = 64 << 10
 
 // encodeRecord writes the named fields of a record, then the extra ones in name order.
 func encodeRecord(named any, extra Extra) ([]byte, error) {

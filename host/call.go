@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"toolhost/agenttool"
@@ -22,6 +23,9 @@ type call struct {
 	ctx    context.Context    // ends with the call's cancellation, deadline or the host; owned by this call alone
 	cancel context.CancelCauseFunc
 	expire context.CancelFunc
+
+	done    func(Completion)
+	settled atomic.Bool // Run has returned, or was given up
 
 	input []byte // what is bound: the model's input, or a person's edit of it
 	seen  []byte // the observable input, once it is known
@@ -84,12 +88,17 @@ func newCall(h *Host, r Request, policy permissions.Policy) *call {
 	return c
 }
 
-// serve takes the call from its admission to its result, and waits for its turn to hand it over.
-func (c *call) serve() Completion {
+// serve takes the call from its admission to its result.
+func (c *call) serve() {
 	err := c.line(c.ctx)
 	if err == nil {
 		err = c.run(c.ctx)
 	}
+	c.conclude(err)
+}
+
+// conclude makes the result and, when it is the call's turn in its batch, hands it over.
+func (c *call) conclude(err error) {
 	completion := c.finish(err)
 	close(c.ended)
 	c.enter()
@@ -100,11 +109,11 @@ func (c *call) serve() Completion {
 		<-c.prev.handed
 		c.prev = nil
 	}
-	return completion
+	c.host.forget(c)
+	c.done(completion)
+	close(c.handed)
+	c.host.running.Done()
 }
-
-// handedOver lets the next call of the batch hand over its result.
-func (c *call) handedOver() { close(c.handed) }
 
 // line waits for the calls that must succeed first, then for a place among the calls that are worked on.
 func (c *call) line(ctx context.Context) error {
@@ -205,7 +214,7 @@ func (r reporter) Progress(p agenttool.Progress) {
 	c := r.c
 	now := c.host.o.Now()
 	c.mu.Lock()
-	if now.Sub(c.lastStep) < progressInterval {
+	if c.settled.Load() || now.Sub(c.lastStep) < progressInterval {
 		c.mu.Unlock()
 		return
 	}

@@ -184,14 +184,11 @@ func (h *Host) register(r Request, b *batch) *call {
 	return c
 }
 
-// start runs the call in its own goroutine, which Close waits for.
+// start runs the call in its own goroutine. It has ended, for Drain, when its result was handed over.
 func (h *Host) start(c *call, done func(Completion)) {
-	h.running.Go(func() {
-		completion := c.serve()
-		h.forget(c)
-		done(completion)
-		c.handedOver()
-	})
+	c.done = done
+	h.running.Add(1)
+	go c.serve()
 }
 
 // forget takes an ended call out of the live ones and remembers how it ended.

@@ -626,3 +626,40 @@ func TestMode(t *testing.T) {
 		t.Errorf("mode %s", f.Mode())
 	}
 }
+
+// TestStuckTool: a tool that does not return when its call ends costs its locks, not its caller, and not the end of
+// the host.
+func TestStuckTool(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		f := newFixture(t, []agenttool.Tool{
+			&fake{name: "put", run: func(_ context.Context, in fakeInput, r agenttool.Reporter) (agenttool.Output, error) {
+				if in.Say == "stuck" {
+					<-release
+					r.Progress(agenttool.Progress{Message: "too late"})
+				}
+				return agenttool.Output{}, nil
+			}},
+		}, allowing("put"))
+		got := f.call(host.Request{ID: "stuck", Tool: "put", Input: []byte(`{"path":"a","say":"stuck"}`), Timeout: time.Second})
+		if got.Result.Status != agenttool.ResultTimedOut {
+			t.Errorf("result %+v", got.Result)
+		}
+		checkRecords(t, got)
+		behind := f.start(host.Request{ID: "behind", Tool: "put", Input: input("a")})
+		if got := f.call(host.Request{ID: "beside", Tool: "put", Input: input("b")}); got.Result.Status != agenttool.ResultSucceeded {
+			t.Errorf("beside: %+v", got.Result)
+		}
+		if f.status("behind") != agenttool.StatusQueued {
+			t.Errorf("the call behind a stuck one is %s", f.status("behind"))
+		}
+		close(release)
+		if got := <-behind; got.Result.Status != agenttool.ResultSucceeded {
+			t.Errorf("behind: %+v", got.Result)
+		}
+		if events := f.events(got.Invocation.InvocationID); events[len(events)-1] != "tool.result.created" {
+			t.Errorf("events after the result: %v", events)
+		}
+		f.Host.Close()
+	})
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"runtime/debug"
 	"time"
 
@@ -231,7 +232,7 @@ func (c *call) queued(locks []agenttool.Lock) {
 // execute runs the call (AT-119). What is not read-only starts only when the journal holds that it starts, and has
 // room for how it ends.
 func (c *call) execute(ctx context.Context) error {
-	defer func() { c.free() }()
+	defer c.free()
 	c.mu.Lock()
 	c.inv.Scheduler.QueueState = "executing"
 	c.inv.StartedAt = agenttool.Timestamp(c.host.o.Now())
@@ -259,39 +260,34 @@ func (c *call) execute(ctx context.Context) error {
 // network file system) keeps its locks, but not its caller.
 const abandonAfter = 10 * time.Second
 
-// supervise runs the call in a goroutine of its own, so that neither a panic nor a hang of the tool outlives it here.
-func (c *call) supervise(ctx context.Context) (agenttool.Output, error) {
-	type outcome struct {
-		out agenttool.Output
-		err error
-	}
-	free := c.free
-	c.free = func() {} // given back when Run returns, which may be later than this call's end
-	done := make(chan outcome, 1)
-	go func() {
-		defer free()
-		defer func() {
-			if p := recover(); p != nil {
-				c.host.panicked(c, p)
-				done <- outcome{err: agenttool.Failure(agenttool.ExecutionFailed, "panic", "the tool failed inside; this is a bug in toolhost, not in the call")}
-			}
-		}()
-		out, err := c.bound.Run(ctx, reporter{c})
-		done <- outcome{out, err}
+// supervise runs the call. A panic of the tool is an error of the call. If Run does not return although its context
+// has ended, the call is concluded without it, and this goroutine ends when Run does.
+func (c *call) supervise(ctx context.Context) (out agenttool.Output, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			c.host.panicked(c, p)
+			err = agenttool.Failure(agenttool.ExecutionFailed, "panic", "the tool failed inside; this is a bug in toolhost, not in the call")
+		}
+		if !c.settled.CompareAndSwap(false, true) {
+			runtime.Goexit() // abandoned: somebody else has answered
+		}
 	}()
-	select {
-	case o := <-done:
-		return o.out, o.err
-	case <-ctx.Done():
-	}
-	timer := time.NewTimer(abandonAfter)
-	defer timer.Stop()
-	select {
-	case o := <-done:
-		return o.out, o.err
-	case <-timer.C:
-		return agenttool.Output{}, context.Cause(ctx)
-	}
+	stop := context.AfterFunc(ctx, func() {
+		time.AfterFunc(abandonAfter, func() {
+			if c.settled.CompareAndSwap(false, true) {
+				c.abandon(context.Cause(ctx))
+			}
+		})
+	})
+	defer stop()
+	return c.bound.Run(ctx, reporter{c})
+}
+
+// abandon concludes a call whose Run is stuck, in its stead.
+func (c *call) abandon(cause error) {
+	c.free = func() {} // Run may still touch what it locked: execute gives it back when Run returns
+	c.fail(agenttool.StatusFailed, agenttool.AsError(cause, agenttool.Canceled))
+	c.conclude(cause)
 }
 
 func (h *Host) panicked(c *call, p any) {

@@ -268,28 +268,39 @@ func Names(tools []agenttool.Tool) map[string]string {
 
 // object composes a JSON object from names and values; raw JSON is kept byte for byte.
 func object(pairs ...any) json.RawMessage {
-	b := []byte{'{'}
+	size := 2
+	for i := 1; i < len(pairs); i += 2 {
+		switch pairs[i].(type) {
+		case json.RawMessage, string, agenttool.Phase:
+		default:
+			pairs[i] = encode(pairs[i])
+		}
+		size += len(pairs[i-1].(string)) + valueSize(pairs[i]) + 8
+	}
+	b := append(make([]byte, 0, size), '{')
 	for i := 0; i+1 < len(pairs); i += 2 {
 		if len(b) > 1 {
 			b = append(b, ',')
 		}
 		b = agenttool.AppendString(b, pairs[i].(string))
 		b = append(b, ':')
-		b = appendValue(b, pairs[i+1])
+		switch v := pairs[i+1].(type) {
+		case json.RawMessage:
+			b = append(b, v...)
+		case string:
+			b = agenttool.AppendString(b, v)
+		case agenttool.Phase:
+			b = agenttool.AppendString(b, string(v))
+		}
 	}
 	return append(b, '}')
 }
 
-func appendValue(b []byte, v any) []byte {
-	switch v := v.(type) {
-	case json.RawMessage:
-		return append(b, v...)
-	case string:
-		return agenttool.AppendString(b, v)
-	case agenttool.Phase:
-		return agenttool.AppendString(b, string(v))
+func valueSize(v any) int {
+	if raw, ok := v.(json.RawMessage); ok {
+		return len(raw)
 	}
-	return append(b, encode(v)...)
+	return 32
 }
 
 // encode encodes a record of ours. A failure is a bug: records hold nothing that JSON cannot.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 	"time"
 
@@ -53,6 +54,9 @@ var (
 	errSignal  = errors.New("ended by signal")
 )
 
+// gcPercent trades a few MiB for fewer collections: a host lives on some 5 MiB, and each call leaves 50 KB behind.
+const gcPercent = 200
+
 // serve runs the session on stdin and stdout until one of them ends.
 func serve(s *session, drain time.Duration) error {
 	signals := make(chan os.Signal, 1)
@@ -60,6 +64,8 @@ func serve(s *session, drain time.Duration) error {
 	// A broken stdout must be an error that ends the calls, not a signal that ends the process. SIGPIPE is caught and
 	// not ignored, because children would inherit that.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+
+	debug.SetGCPercent(gcPercent)
 
 	ctx, stop := context.WithCancelCause(context.Background())
 	defer stop(nil)
