@@ -12,6 +12,7 @@ package host
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
@@ -157,6 +158,8 @@ func (h *Host) admissible(requests []Request) error {
 			return refuse("call %d has no id: give each call an id that is unique among running calls", i+1)
 		case h.calls[r.ID] != nil || seen[r.ID]:
 			return refuse("id %q belongs to a call that is still running: use another", r.ID)
+		case !json.Valid(r.Input) || len(r.Trace) > 0 && !json.Valid(r.Trace): // records hold both byte for byte
+			return refuse("the input or trace of call %q is not JSON", r.ID)
 		case r.Timeout < 0:
 			return refuse("timeout_ms of call %q is negative", r.ID)
 		}

@@ -516,19 +516,20 @@ func TestRefusedRequests(t *testing.T) {
 		name string
 		req  host.Request
 	}{
-		{"no id", host.Request{Tool: "look"}}, {"live id", host.Request{ID: "live", Tool: "look"}},
-		{"unknown dependency", host.Request{ID: "x", Tool: "look", After: []string{"never"}}},
-		{"itself", host.Request{ID: "x", Tool: "look", After: []string{"x"}}},
+		{"no id", host.Request{Tool: "look", Input: input("a")}}, {"live id", host.Request{ID: "live", Tool: "look", Input: input("a")}},
+		{"unknown dependency", host.Request{ID: "x", Tool: "look", Input: input("a"), After: []string{"never"}}},
+		{"itself", host.Request{ID: "x", Tool: "look", Input: input("a"), After: []string{"x"}}},
+		{"no JSON", host.Request{ID: "x", Tool: "look", Input: []byte(`{"path":"a"}},"status":{`)}},
 	} {
 		if err := f.Invoke(c.req, never); !host.IsRefused(err) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
-	cyclic := []host.Request{{ID: "a", Tool: "look", After: []string{"b"}}, {ID: "b", Tool: "look", After: []string{"a"}}}
+	cyclic := []host.Request{{ID: "a", Tool: "look", Input: input("a"), After: []string{"b"}}, {ID: "b", Tool: "look", Input: input("a"), After: []string{"a"}}}
 	for name, b := range map[string]host.BatchRequest{
 		"cyclic": {ID: "b", Calls: cyclic}, "empty": {ID: "b"}, "no id": {Calls: cyclic[:1]},
-		"twice":          {ID: "b", Calls: []host.Request{{ID: "a", Tool: "look"}, {ID: "a", Tool: "look"}}},
-		"unknown policy": {ID: "b", Calls: []host.Request{{ID: "a", Tool: "look"}}, Policy: &agenttool.SchedulerPolicy{OrderingPolicy: "random"}},
+		"twice":          {ID: "b", Calls: []host.Request{{ID: "a", Tool: "look", Input: input("a")}, {ID: "a", Tool: "look", Input: input("a")}}},
+		"unknown policy": {ID: "b", Calls: []host.Request{{ID: "a", Tool: "look", Input: input("a")}}, Policy: &agenttool.SchedulerPolicy{OrderingPolicy: "random"}},
 	} {
 		if err := f.Batch(b, func([]host.Completion) { t.Error("a refused batch was answered") }); !host.IsRefused(err) {
 			t.Errorf("%s: %v", name, err)
