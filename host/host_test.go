@@ -651,6 +651,7 @@ func TestStuckTool(t *testing.T) {
 		if got := f.call(host.Request{ID: "beside", Tool: "put", Input: input("b")}); got.Result.Status != agenttool.ResultSucceeded {
 			t.Errorf("beside: %+v", got.Result)
 		}
+		synctest.Wait()
 		if f.status("behind") != agenttool.StatusQueued {
 			t.Errorf("the call behind a stuck one is %s", f.status("behind"))
 		}

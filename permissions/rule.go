@@ -104,7 +104,7 @@ func (r *Rule) setGlob(spec, home string) error {
 	case strings.Contains("/"+spec+"/", "/../"):
 		return fmt.Errorf("rule %q: a pattern cannot hold ..", r.Text)
 	case !doublestar.ValidatePattern(spec):
-		return fmt.Errorf("rule %q: the pattern is malformed: an open [ or {", r.Text)
+		return fmt.Errorf("rule %q: the pattern is malformed: a bracket or brace is open", r.Text)
 	}
 	r.glob = spec
 	return nil
