@@ -102,7 +102,7 @@ func (r *Rule) setGlob(spec, home string) error {
 	case strings.HasPrefix(spec, "!"):
 		return fmt.Errorf("rule %q: a pattern cannot be negated", r.Text)
 	case strings.Contains("/"+spec+"/", "/../"):
-		return fmt.Errorf("rule %q: a pattern cannot hold ..", r.Text)
+		return fmt.Errorf("rule %q: a pattern cannot hold .. as a component", r.Text)
 	case !doublestar.ValidatePattern(spec):
 		return fmt.Errorf("rule %q: the pattern is malformed: a bracket or brace is open", r.Text)
 	}
