@@ -52,9 +52,12 @@ type Event struct {
 	Extra         Extra             `json:"-"`
 }
 
+// envelopeSize is about the bytes of an event without its data.
+const envelopeSize = 512
+
 // MarshalJSON writes the record. Data is written byte for byte.
 func (e Event) MarshalJSON() ([]byte, error) {
-	b := make([]byte, 0, 256+len(e.Data))
+	b := make([]byte, 0, envelopeSize+len(e.Data))
 	b = append(b, `{"schema_version":`...)
 	b = AppendString(b, e.SchemaVersion)
 	for _, f := range [...]struct{ name, value string }{

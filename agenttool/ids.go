@@ -25,9 +25,29 @@ type (
 	ToolID        string // toolhost.read, mcp.github.search, …
 )
 
-// Timestamp returns t as the standard's timestamps are written here: RFC 3339, UTC, milliseconds.
+// Timestamp returns t as the standard's timestamps are written here: RFC 3339, UTC, milliseconds. A call writes some
+// thirty of them, which is why this is not a layout.
 func Timestamp(t time.Time) string {
-	return t.UTC().Format("2006-01-02T15:04:05.000Z")
+	t = t.UTC()
+	year, month, day := t.Date()
+	hour, minute, second := t.Clock()
+	b := []byte("0000-00-00T00:00:00.000Z")
+	digits(b[0:4], year)
+	digits(b[5:7], int(month))
+	digits(b[8:10], day)
+	digits(b[11:13], hour)
+	digits(b[14:16], minute)
+	digits(b[17:19], second)
+	digits(b[20:23], t.Nanosecond()/int(time.Millisecond))
+	return string(b)
+}
+
+// digits writes the last digits of n, as many as b holds.
+func digits(b []byte, n int) {
+	for i := len(b) - 1; i >= 0; i-- {
+		b[i] = byte('0' + n%10)
+		n /= 10
+	}
 }
 
 // IDs makes identifiers: 48 bits of milliseconds, then 80 bits that start at random and count up, in Crockford's

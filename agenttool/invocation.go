@@ -136,6 +136,7 @@ func (r Invocation) MarshalJSON() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	b = slices.Grow(b, timelineSize*(len(r.StatusTransitions)+len(r.Phases))+len(r.ModelInput)+64) // once, not by steps
 	b = appendTimeline(b, "status_transitions", r.StatusTransitions)
 	b = appendTimeline(b, "phases", r.Phases)
 	extra := r.Extra

@@ -8,12 +8,15 @@ import (
 // Transition and PhaseTiming come by the dozen in every invocation. They are written by hand, and Invocation appends
 // them itself: encoding/json checks and copies whatever a nested MarshalJSON returns.
 
+// timelineSize is about the bytes of one entry.
+const timelineSize = 112
+
 // appendTimeline adds a list of records to the encoded object b; no records, no field.
 func appendTimeline[T interface{ appendTo([]byte) []byte }](b []byte, name string, records []T) []byte {
 	if len(records) == 0 {
 		return b
 	}
-	list := append(make([]byte, 0, 96*len(records)), '[')
+	list := append(make([]byte, 0, timelineSize*len(records)), '[')
 	for i, r := range records {
 		if i > 0 {
 			list = append(list, ',')

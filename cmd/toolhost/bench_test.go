@@ -92,20 +92,63 @@ func report(b *testing.B, samples []time.Duration) {
 	b.ReportMetric(float64(samples[len(samples)*99/100].Nanoseconds())/1000, "p99-µs")
 }
 
-// BenchmarkStart measures from the start of the process to its first reply.
+// BenchmarkStart measures from the start of the process to its first reply, beside a process that does nothing.
 func BenchmarkStart(b *testing.B) {
-	dir, state := b.TempDir(), b.TempDir()
+	if _, err := built(); err != nil {
+		b.Fatal(err)
+	}
+	b.Run("true", func(b *testing.B) {
+		var samples []time.Duration
+		for b.Loop() {
+			start := time.Now()
+			if err := exec.Command("true").Run(); err != nil {
+				b.Fatal(err)
+			}
+			samples = append(samples, time.Since(start))
+		}
+		report(b, samples)
+	})
+	b.Run("first reply", func(b *testing.B) {
+		dir, state := b.TempDir(), b.TempDir()
+		var samples []time.Duration
+		for b.Loop() {
+			start := time.Now()
+			c := startChild(b, dir, state)
+			c.round(b, `{"jsonrpc":"2.0","id":1,"method":"agenttool/hello","params":{"client":{"name":"bench","version":"1"}}}`)
+			samples = append(samples, time.Since(start))
+			b.StopTimer()
+			c.end(b)
+			b.StartTimer()
+		}
+		report(b, samples)
+	})
+}
+
+// BenchmarkEcho is the floor of a round trip: the same line through cat.
+func BenchmarkEcho(b *testing.B) {
+	cmd := exec.Command("cat")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		b.Fatal(err)
+	}
+	c := &child{cmd, in, bufio.NewReaderSize(out, 1<<20)}
 	var samples []time.Duration
+	line := invocation(1, "read", `{"path":"small"}`)
 	for b.Loop() {
 		start := time.Now()
-		c := startChild(b, dir, state)
-		c.round(b, `{"jsonrpc":"2.0","id":1,"method":"agenttool/hello","params":{"client":{"name":"bench","version":"1"}}}`)
+		c.round(b, line)
 		samples = append(samples, time.Since(start))
-		b.StopTimer()
-		c.end(b)
-		b.StartTimer()
 	}
 	report(b, samples)
+	b.StopTimer()
+	c.end(b)
 }
 
 // BenchmarkRoundTrip measures one call over the pipe: sent, run, recorded in the log, answered.

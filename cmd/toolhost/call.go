@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -97,8 +98,12 @@ func daySession(root string) (*persist.Store, error) {
 	id := fmt.Sprintf("call-%s-%s", time.Now().UTC().Format("20060102"), hex.EncodeToString(sum[:4]))
 	o := persist.Options{Dir: dir, ID: agenttool.SessionID(id), Meta: meta(root)}
 	for n := 2; n < 100; n++ {
+		_, statErr := os.Stat(filepath.Join(dir, string(o.ID)))
 		store, err := persist.Resume(o)
 		if err == nil {
+			if os.IsNotExist(statErr) { // the day's first: a moment to look at the old ones
+				pruneSessions(o.ID)
+			}
 			return store, nil
 		}
 		if !errors.Is(err, persist.ErrLocked) && !errors.Is(err, persist.ErrDamaged) {

@@ -81,7 +81,7 @@ func serve(s *session, drain time.Duration) error {
 		Host: s.host, Writer: w, Session: s.store.ID(), Version: version(), Stop: func() { stop(errStopped) },
 		Sandbox: map[string]any{"level": "none", "detail": "commands run as you, unconfined: this build has no sandbox"},
 	})
-	go pruneSessions(s)
+	go pruneLater(s)
 	ended := stdio.Serve(ctx, os.Stdin, w, family)
 	if ended != nil {
 		drain = 0

@@ -7,10 +7,22 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // maxLinks is the number of symbolic links that one resolution follows, as in the kernel.
 const maxLinks = 40
+
+// withoutLinks is resolve for the common path that exists and holds no link, which the kernel can tell at once. Only
+// then is the clean path the one that is meant, "..", too.
+func withoutLinks(path string) (string, error) {
+	fd, err := openat2(unix.AT_FDCWD, path, pathOnly, false)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Clean(path), unix.Close(fd)
+}
 
 // resolve follows every link of the absolute path, as the kernel would, and returns a clean path without links.
 // Names that do not exist are kept from the first missing one on.

@@ -120,7 +120,10 @@ func Path(scope agenttool.Scope, spelling string) (agenttool.Path, error) {
 // Locate follows the links of p.Absolute and fills Resolved and Root. What does not exist yet is resolved up to its
 // deepest existing parent. Errors are of class invalid_arguments.
 func (w *Workspace) Locate(p *agenttool.Path) error {
-	resolved, err := resolve(p.Absolute)
+	resolved, err := withoutLinks(p.Absolute)
+	if err != nil {
+		resolved, err = resolve(p.Absolute)
+	}
 	if err != nil {
 		return pathError("path_unresolvable", p.Spelling, err)
 	}
@@ -184,6 +187,9 @@ func (w *Workspace) OpenDir(p agenttool.Path) (*Dir, error) {
 // Parent opens the directory that holds a located path and returns the path's last name. With create, directories
 // that are missing are made, mode 0777 less the umask.
 func (w *Workspace) Parent(p agenttool.Path, create bool) (*Dir, string, error) {
+	if w.Private(p.Resolved) {
+		return nil, "", privateError(p)
+	}
 	if p.Resolved == "/" || p.Resolved == p.Root {
 		return nil, "", agenttool.Failure(agenttool.InvalidArguments, "not_a_file",
 			fmt.Sprintf("%s is a directory, not a regular file", p.Spelling))
@@ -212,8 +218,7 @@ func (w *Workspace) open(p agenttool.Path, flags int) (*os.File, error) {
 		return nil, fmt.Errorf("open %s: path was never located (this is a bug in toolhost)", p.Spelling)
 	}
 	if w.Private(p.Resolved) {
-		return nil, agenttool.Failure(agenttool.PermissionDenied, "private_path",
-			p.Spelling+" is toolhost's own state: results are read by reference, with agenttool/read_result")
+		return nil, privateError(p)
 	}
 	base, rel := &Dir{}, p.Resolved
 	if r := w.rootOf(p.Resolved); r != nil {
@@ -224,6 +229,11 @@ func (w *Workspace) open(p agenttool.Path, flags int) (*os.File, error) {
 		return nil, pathError("open_failed", p.Spelling, err)
 	}
 	return f, nil
+}
+
+func privateError(p agenttool.Path) error {
+	return agenttool.Failure(agenttool.PermissionDenied, "private_path",
+		p.Spelling+" is toolhost's own state: results are read by reference, with agenttool/read_result")
 }
 
 // relative returns path below dir, "." for dir itself.

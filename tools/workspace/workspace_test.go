@@ -245,6 +245,9 @@ func FuzzResolve(f *testing.F) {
 		if err != nil || !os.SameFile(mine, info) {
 			t.Errorf("%q leads to %s; the kernel goes elsewhere: %v", spelling, got, err)
 		}
+		if fast, err := withoutLinks(top + "/ws/" + spelling); err == nil && fast != got {
+			t.Errorf("%q leads to %s, but at once to %s", spelling, got, fast)
+		}
 		if again, _ := resolve(got); again != got {
 			t.Errorf("%q: %s is not resolved: %s", spelling, got, again)
 		}

@@ -85,7 +85,7 @@ func TestClientThatDoesNotRead(t *testing.T) {
 		progress := []byte(`{"progress":"` + strings.Repeat("x", 1000) + `"}`)
 		const n = 20_000
 		for i := range n {
-			w.Send(progress, true)
+			w.Send(true, progress)
 			w.Reply(json.RawMessage(fmt.Sprint(i)), json.RawMessage(`{"result":"`+strings.Repeat("y", 2000)+`"}`), nil)
 		}
 		if !w.Busy() {

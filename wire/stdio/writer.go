@@ -38,14 +38,17 @@ func NewWriter(out io.Writer) *Writer {
 	return w
 }
 
-// Send queues one line, given without its end. A droppable line may never be written.
-func (w *Writer) Send(line []byte, droppable bool) {
+// Send queues one line, given in parts and without its end. A droppable line may never be written.
+func (w *Writer) Send(droppable bool, parts ...[]byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closed || w.err != nil || droppable && w.waiting() > dropAbove {
 		return
 	}
-	w.queue = append(append(w.queue, line...), '\n')
+	for _, part := range parts {
+		w.queue = append(w.queue, part...)
+	}
+	w.queue = append(w.queue, '\n')
 	w.changed.Broadcast()
 }
 
@@ -54,17 +57,15 @@ func (w *Writer) Reply(id, result json.RawMessage, err *Error) {
 	if id == nil {
 		id = json.RawMessage("null")
 	}
-	line := append([]byte(`{"jsonrpc":"2.0","id":`), id...)
+	name, value := `,"result":`, []byte(result)
 	if err != nil {
-		encoded, encErr := agenttool.Encode(err)
-		if encErr != nil {
-			encoded = []byte(`{"code":-32603,"message":"internal error"}`)
+		var encErr error
+		name = `,"error":`
+		if value, encErr = agenttool.Encode(err); encErr != nil {
+			value = []byte(`{"code":-32603,"message":"internal error"}`)
 		}
-		line = append(append(line, `,"error":`...), encoded...)
-	} else {
-		line = append(append(line, `,"result":`...), result...)
 	}
-	w.Send(append(line, '}'), false)
+	w.Send(false, []byte(`{"jsonrpc":"2.0","id":`), id, []byte(name), value, []byte("}"))
 }
 
 // Busy reports whether so much waits to be read that no more work should be taken on.

@@ -8,6 +8,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -167,8 +168,6 @@ func wireError(err error) *stdio.Error {
 
 // tell writes an event. It is called in order and does not block; progress is what a slow client loses.
 func (f *Family) tell(seq int64, t agenttool.EventType, event []byte) {
-	line := make([]byte, 0, len(event)+96)
-	line = append(line, `{"jsonrpc":"2.0","method":"agenttool/event","params":`...)
-	line = appendEntry(line, seq, event)
-	f.o.Writer.Send(append(line, '}'), t == agenttool.EventProgress)
+	head := strconv.AppendInt([]byte(`{"jsonrpc":"2.0","method":"agenttool/event","params":{"seq":`), seq, 10)
+	f.o.Writer.Send(t == agenttool.EventProgress, head, []byte(`,"event":`), event, []byte("}}"))
 }
