@@ -1,0 +1,130 @@
+// Package program describes programs by data: which options each has, what every one of them does, and what the
+// operands are. What is not in a description is not understood, and what is not understood is unsafe.
+//
+// A description is a [Spec]. Its Options are written in a small language, one token an option:
+//
+//	-a                 an option without a value; options of one letter may be grouped unless Spec.Ungrouped
+//	--all              the same, long; a unique beginning counts if Spec.Abbreviates
+//	-a,--all           two spellings of one option
+//	-n,--lines:text    an option with a value: the next word, or the rest of this one (-n5, --lines=5)
+//	--color?:text      a value only in the same word (--color, --color=auto; for a letter: -i, -iSUFFIX)
+//	-num               the form -5, -20
+//
+// and the kinds of value are
+//
+//	text    means nothing: a number, a format, a pattern
+//	read    the path of a file or directory that is read; - is stdin
+//	write   the path of a file that is made or changed; - and /dev/stdout are not
+//	host    a host or URL that is reached
+//	run     a program, or a command line for the shell, that is run
+//	script  text in the program's own language, judged by Spec.Judge
+//	NAME    anything else: kept for Spec.Judge under that name
+//
+// After the kind, ! and words say more of the use as a whole: -f,--follow!long_running, -i?:text!writes, --watch!long_running,interactive.
+// The words are the names of [Effect].
+//
+// Operands are described as a list of kinds, one for each, the last with * for all that follow or ? if it may be
+// absent: "read*", "script read*", "read write?", "text*", "command" (the rest is a command line), "" (none allowed).
+package program
+
+import "toolhost/agenttool"
+
+// Word is one word of a command line after quote removal, as far as it can be known.
+type Word struct {
+	Text   string // the whole word if Static, else what it surely begins with
+	Static bool   // nothing is expanded in it
+	Glob   bool   // not static because of a glob alone: it becomes names that begin with Text, or itself
+	Many   bool   // not static, and may become no word or several
+	Line   int    // where it stands, both from 1
+	Column int
+}
+
+// Lit returns a static word at no place, for tests and tables.
+func Lit(text string) Word { return Word{Text: text, Static: true} }
+
+// Effect names what a use may do besides reading and writing the paths that it names.
+type Effect string
+
+// The effects. Without any, and without writes, a use is read-only.
+const (
+	Writes         Effect = "writes"          // changes something: files it does not name, state of the system
+	Destroys       Effect = "destroys"        // removes or overwrites what may not come back
+	Reaches        Effect = "reaches"         // goes beyond this machine, or to a daemon that may
+	LongRunning    Effect = "long_running"    // does not end by itself
+	Interactive    Effect = "interactive"     // waits for a terminal
+	ObservesHost   Effect = "observes_host"   // looks at processes, memory, sockets, users of the machine
+	NotConcurrent  Effect = "not_concurrent"  // is not safe beside others although it is read-only (a cache, an index)
+	ReadsElsewhere Effect = "reads_elsewhere" // reads user content at paths that it does not name
+	ReadsTree      Effect = "reads_tree"      // reads below the directories that it names, or the working directory
+	RunsCode       Effect = "runs_code"       // runs code that nobody has seen (a build, a plugin, a script)
+)
+
+// Spec describes one program, or one subcommand of it.
+type Spec struct {
+	Names       string  // the names it has, separated by spaces
+	Options     string  // in the language of the package's comment; only these are understood
+	Operands    string  // kinds of operand
+	Effects     string  // effects that every use has, separated by spaces
+	Abbreviates bool    // GNU long options: a unique beginning is enough
+	Ungrouped   bool    // -abc is one option, as in find, go and java
+	InOrder     bool    // options end at the first operand
+	Harmless    bool    // no option of the real program, listed or not, does more than read: unknown words may stand anywhere
+	Sub         []*Spec // subcommands: the first operand names one; without a match the use is not understood
+	Judge       func(*Args, *Use)
+}
+
+// Args is a command line taken apart by a Spec.
+type Args struct {
+	Argv     []Word            // all of it, the program's name first
+	Options  []Given           // in order
+	Operands []Word            // in order
+	Kinds    []string          // of the operands, in order
+	Values   map[string][]Word // values and operands by kind, those of "text" left out
+}
+
+// Given is an option as it was given.
+type Given struct {
+	Name  string // the last of its spellings in the Spec: --lines, or -n if there is none
+	Value Word
+	Has   bool // there is a Value
+}
+
+// Has reports whether the option was given, by the last of its spellings.
+func (a *Args) Has(name string) bool {
+	for _, o := range a.Options {
+		if o.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// Use is what one run of a program does, as far as it is understood.
+type Use struct {
+	Understood bool     // every word was; if not, nothing below is the whole truth
+	Effects    []Effect // what it does
+	Reads      []Word
+	Writes     []Word
+	Hosts      []Word
+	Runs       []Command // what it runs in turn
+	Reasons    []agenttool.Reason
+}
+
+// Add adds an effect with its reason.
+func (u *Use) Add(e Effect, reason string) {
+	u.Effects = append(u.Effects, e)
+	u.Reasons = append(u.Reasons, agenttool.Reason{Text: reason})
+}
+
+// Unknown says that the use is not understood, and why.
+func (u *Use) Unknown(reason string, at Word) {
+	u.Understood = false
+	u.Reasons = append(u.Reasons, agenttool.Reason{Text: reason, Line: at.Line, Column: at.Column})
+}
+
+// Command is a command line that a program runs.
+type Command struct {
+	Argv  []Word // the words; nil if it is Shell
+	Shell *Word  // text for a shell: sh -c TEXT
+	More  bool   // unknown words may follow (xargs, find -exec with {} only in a word of its own is not More)
+}
