@@ -70,6 +70,7 @@ type Facts struct {
 	ObservesHost    Fact `json:"observes_host"`  // looks at processes, memory or sockets of the machine
 	PathsComplete   Fact `json:"paths_complete"` // Reads and Writes name every path that the call touches
 
+	Dir      *Path      `json:"dir,omitempty"` // where its commands start; nil if it runs none
 	Reads    []Path     `json:"reads,omitempty"`
 	Writes   []Path     `json:"writes,omitempty"`
 	Hosts    []string   `json:"hosts,omitempty"`

@@ -62,20 +62,36 @@ func (h *Host) leave() {
 	}
 }
 
-// open adds a prompt if somebody can answer it.
-func (b *broker) open(p *prompt) bool {
+// maxPrompts is how many prompts may wait: each keeps its call's input, and nobody reads more.
+const maxPrompts = 1000
+
+// open adds a prompt, if somebody can answer it.
+func (b *broker) open(p *prompt) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.viewers > 0 {
-		b.pending[p.decision.DecisionID] = p
+	switch {
+	case b.viewers == 0:
+		return unanswerable(p.decision)
+	case len(b.pending) >= maxPrompts:
+		return agenttool.Failure(agenttool.ApprovalRejected, "approval_unavailable",
+			fmt.Sprintf("%d prompts wait for an answer already; ask again when some are answered", maxPrompts))
 	}
-	return b.viewers > 0
+	b.pending[p.decision.DecisionID] = p
+	return nil
 }
 
-func (b *broker) close(id agenttool.DecisionID) {
+// close takes a prompt back and returns the answer that it may have had in the same moment: an answer that was
+// accepted counts.
+func (b *broker) close(p *prompt) (Answer, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	delete(b.pending, id)
+	delete(b.pending, p.decision.DecisionID)
+	select {
+	case a := <-p.answered:
+		return a, true
+	default:
+		return Answer{}, false
+	}
 }
 
 // Decide answers a prompt. The first valid answer wins. An answer that cannot count is an error that wraps
@@ -88,13 +104,19 @@ func (h *Host) Decide(a Answer) (agenttool.Decision, error) {
 	if p == nil {
 		return agenttool.Decision{}, refuse("no prompt %q waits for an answer: it was answered, it expired, or it never was", a.DecisionID)
 	}
+	if p.call.ctx.Err() != nil {
+		return agenttool.Decision{}, refuse("the call of prompt %q has ended", a.DecisionID)
+	}
 	rules, err := h.checkAnswer(p, a)
 	if err != nil {
 		return agenttool.Decision{}, err
 	}
+	a.decision = h.answerRecord(p, a, rules)
+	if err := p.call.record(agenttool.EventPermissionDecided, "phase", agenttool.PhasePermission, "decision", a.decision); err != nil {
+		return agenttool.Decision{}, err // what is not in the journal does not count
+	}
 	delete(b.pending, a.DecisionID)
 	h.grant(rules)
-	a.decision = h.answerRecord(p, a, rules)
 	p.answered <- a
 	return a.decision, nil
 }
@@ -255,22 +277,24 @@ func (c *call) ask(ctx context.Context, d agenttool.Decision) (Answer, error) {
 	c.mu.Unlock()
 	c.to(agenttool.StatusAwaitingApproval, "")
 	p := &prompt{call: c, decision: d, answered: make(chan Answer, 1), gone: make(chan struct{})}
-	if !h.prompts.open(p) {
-		return Answer{}, unanswerable(d)
+	if err := h.prompts.open(p); err != nil {
+		return Answer{}, err
 	}
-	defer h.prompts.close(d.DecisionID)
 	c.emit(agenttool.EventPermissionRequested, "phase", agenttool.PhasePermission, "decision", d,
 		"tool", c.tool.Declaration.Name, "input", c.shownInput(), "facts", c.bound.Facts())
-	if err := c.flush(); err != nil {
-		return Answer{}, err // nobody was told
+	err := c.flush() // on an error nobody was told, and nobody will answer
+	answer := Answer{}
+	if err == nil {
+		answer, err = c.awaitAnswer(ctx, p)
 	}
-	answer, err := c.awaitAnswer(ctx, p)
+	if late, answered := h.prompts.close(p); answered {
+		answer, err = late, nil
+	}
 	h.started(c)
 	if err != nil {
 		return Answer{}, err
 	}
 	c.refer(answer.decision)
-	c.emit(agenttool.EventPermissionDecided, "phase", agenttool.PhasePermission, "decision", answer.decision)
 	return answer, c.enterGate(ctx)
 }
 

@@ -228,3 +228,35 @@ func TestStricterModeWhileAsked(t *testing.T) {
 		t.Errorf("result %+v", got.Result)
 	}
 }
+
+// TestAnswerIsRecordedFirst: an answer that was accepted is in the log, with what it grants, also when the call was
+// cancelled in the same moment; one that comes after the cancellation grants nothing.
+func TestAnswerIsRecordedFirst(t *testing.T) {
+	for round := range 50 {
+		f := newFixture(t, []agenttool.Tool{&fake{name: "write"}})
+		requests, _ := f.prompts()
+		done := f.start(host.Request{ID: "c1", Tool: "write", Input: input("a")})
+		id := (<-requests).DecisionID
+		var d agenttool.Decision
+		var err error
+		var both sync.WaitGroup
+		both.Go(func() { f.Cancel("c1", "") })
+		both.Go(func() {
+			d, err = f.Decide(host.Answer{DecisionID: id, Behavior: agenttool.Allow, Scope: "session"})
+		})
+		both.Wait()
+		got := <-done
+		recorded := strings.Count(strings.Join(f.events(got.Invocation.InvocationID), " "), "tool.permission.decided") == 1
+		if (err == nil) != recorded {
+			t.Fatalf("round %d: answer %+v, %v; recorded: %v", round, d, err, recorded)
+		}
+		again := f.start(host.Request{ID: "c2", Tool: "write", Input: input("a")})
+		if err != nil { // nothing was granted: it asks
+			<-requests
+			f.Cancel("c2", "")
+		}
+		if got := <-again; (got.Result.Status == agenttool.ResultSucceeded) != (err == nil) {
+			t.Fatalf("round %d: answer %v, then %s", round, err, got.Result.Status)
+		}
+	}
+}

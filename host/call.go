@@ -67,7 +67,7 @@ func newCall(h *Host, r Request, policy permissions.Policy) *call {
 		inv: agenttool.Invocation{
 			SchemaVersion: agenttool.SchemaVersion,
 			InvocationID:  agenttool.InvocationID(h.o.IDs.New("inv_", now)),
-			ToolID:        agenttool.ToolID(r.Tool), // what no tool is called
+			ToolID:        unknownTool,
 			NativeCallID:  r.ID, ActorRef: r.Actor, ModelInput: r.Input,
 			SchedulerPolicyRef: schedulerPolicyID,
 			RuntimeRefs:        []string{string(h.o.Session)},
@@ -88,6 +88,9 @@ func newCall(h *Host, r Request, policy permissions.Policy) *call {
 	return c
 }
 
+// unknownTool is the id on the record of a call that names no tool: the name itself can be anything.
+const unknownTool = "toolhost.unknown"
+
 // serve takes the call from its admission to its result.
 func (c *call) serve() {
 	err := c.line(c.ctx)
@@ -102,15 +105,16 @@ func (c *call) conclude(err error) {
 	completion := c.finish(err)
 	close(c.ended)
 	c.enter()
-	c.pass()
 	c.expire()
 	c.cancel(nil)
 	if c.prev != nil {
+		c.pass() // a result that waits for its turn holds up nobody
 		<-c.prev.handed
 		c.prev = nil
 	}
 	c.host.forget(c)
-	c.done(completion)
+	c.done(completion) // may wait for a client to read: then no more calls begin
+	c.pass()
 	close(c.handed)
 	c.host.running.Done()
 }
@@ -134,6 +138,13 @@ func (c *call) line(ctx context.Context) error {
 		}
 		if !d.succeeded && (c.batch == nil || c.batch.policy.SiblingFailurePolicy != "ignore") {
 			return agenttool.Failure(agenttool.SiblingCanceled, "sibling_error", "call "+d.id+", which must succeed before this one, did not")
+		}
+	}
+	if c.prev != nil { // calls of one batch take their places in its order, and hold no place at the gate before
+		select {
+		case <-c.prev.entered:
+		case <-ctx.Done():
+			return context.Cause(ctx)
 		}
 	}
 	return c.enterGate(ctx)
@@ -184,6 +195,12 @@ func (c *call) emit(t agenttool.EventType, pairs ...any) {
 	c.mu.Lock()
 	c.events = append(c.events, e)
 	c.mu.Unlock()
+}
+
+// record writes one event by itself, after those that wait.
+func (c *call) record(t agenttool.EventType, pairs ...any) error {
+	c.emit(t, pairs...)
+	return c.flush()
 }
 
 // flush records the events since the last flush as one group, and then tells of them.

@@ -45,6 +45,8 @@ const (
 	defaultMaxParallel     = 10
 	defaultApprovalTimeout = 10 * time.Minute
 	maxActive              = 64 // calls that are being prepared, run or answered at once; others wait in line
+	maxLive                = 16_384
+	maxLiveInput           = 64 << 20 // bytes of the inputs of live calls
 )
 
 // Host serves calls. Its methods may be used from several goroutines.
@@ -64,6 +66,7 @@ type Host struct {
 	draining bool
 	closed   bool
 	calls    map[string]*call // live calls by native id
+	input    int              // bytes of their inputs
 	ended    history          // native ids that ended not long ago
 	batches  map[string]*batch
 }
@@ -122,6 +125,9 @@ type Request struct {
 // ErrRequest is wrapped by the errors of requests that were refused before anything was recorded or run.
 var ErrRequest = errors.New("request refused")
 
+// ErrBusy is wrapped by the errors of requests that can be sent again when others have ended.
+var ErrBusy = errors.New("busy")
+
 func refuse(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{ErrRequest}, args...)...)
 }
@@ -147,9 +153,13 @@ func (h *Host) admissible(requests []Request) error {
 	if h.closed || h.draining {
 		return refuse("toolhost is shutting down and takes no more calls")
 	}
-	later := map[string]bool{}
+	later, input := map[string]bool{}, h.input
 	for _, r := range requests {
 		later[r.ID] = true
+		input += len(r.Input)
+	}
+	if len(h.calls)+len(requests) > maxLive || input > maxLiveInput && len(h.calls) > 0 {
+		return fmt.Errorf("%w: %d calls with %d bytes of input are not answered yet; send this again when some are", ErrBusy, len(h.calls), h.input)
 	}
 	seen := map[string]bool{}
 	for i, r := range requests {
@@ -181,6 +191,7 @@ func (h *Host) register(r Request, b *batch) *call {
 		c.after = append(c.after, dependency{id: id, call: h.calls[id], succeeded: h.ended.succeeded(id)})
 	}
 	h.calls[r.ID] = c
+	h.input += len(r.Input)
 	if b != nil {
 		b.add(c)
 	}
@@ -199,6 +210,7 @@ func (h *Host) forget(c *call) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.calls, c.req.ID)
+	h.input -= len(c.req.Input)
 	h.ended.add(c.req.ID, c.succeeded())
 	if b := c.batch; b != nil {
 		if !c.succeeded() {

@@ -669,3 +669,54 @@ func TestStuckTool(t *testing.T) {
 		f.Host.Close()
 	})
 }
+
+// TestLargeBatch: a batch of far more calls than are worked on at once ends, in order, and so do as many single calls
+// that name one batch.
+func TestLargeBatch(t *testing.T) {
+	f := newFixture(t, []agenttool.Tool{&fake{name: "look", reads: true}, &fake{name: "put"}}, allowing("put"))
+	const n = 1000
+	var calls []host.Request
+	for i := range n {
+		calls = append(calls, host.Request{ID: fmt.Sprint(i), Tool: []string{"look", "put"}[i%2], Input: input("a")})
+	}
+	done := make(chan []host.Completion, 1)
+	if err := f.Batch(host.BatchRequest{ID: "b", Calls: calls}, func(got []host.Completion) { done <- got }); err != nil {
+		t.Fatal(err)
+	}
+	for i, got := range <-done {
+		if got.Invocation.NativeCallID != fmt.Sprint(i) || got.Result.Status != agenttool.ResultSucceeded {
+			t.Fatalf("call %d: %s %s", i, got.Invocation.NativeCallID, got.Result.Status)
+		}
+	}
+	handed := make(chan string, n)
+	for _, r := range calls {
+		r.Batch = "b"
+		if err := f.Invoke(r, func(c host.Completion) { handed <- c.Invocation.NativeCallID }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range n {
+		if id := <-handed; id != fmt.Sprint(i) {
+			t.Fatalf("result %d is of call %s", i, id)
+		}
+	}
+}
+
+// TestBusy: what is in flight is bounded, in number and in bytes.
+func TestBusy(t *testing.T) {
+	block := make(chan struct{})
+	f := newFixture(t, []agenttool.Tool{&fake{name: "look", reads: true, run: func(context.Context, fakeInput, agenttool.Reporter) (agenttool.Output, error) {
+		<-block
+		return agenttool.Output{}, nil
+	}}})
+	large := []byte(`{"path":"a","say":"` + strings.Repeat("x", 12<<20) + `"}`)
+	var err error
+	n := 0
+	for ; err == nil && n < 100; n++ {
+		err = f.Invoke(host.Request{ID: fmt.Sprint(n), Tool: "look", Input: large}, func(host.Completion) {})
+	}
+	if !errors.Is(err, host.ErrBusy) || n > 8 {
+		t.Errorf("after %d calls of 12 MiB: %v", n, err)
+	}
+	close(block)
+}

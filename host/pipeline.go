@@ -84,7 +84,7 @@ func (c *call) fail(usual agenttool.InvocationStatus, e *agenttool.Error) {
 // phase runs one phase and records how long it took.
 func (c *call) phase(p agenttool.Phase, do func() error) error {
 	start := c.host.o.Now()
-	err := do()
+	err := c.guarded(do)
 	timing := agenttool.PhaseTiming{Phase: p, StartedAt: agenttool.Timestamp(start), DurationUS: c.host.o.Now().Sub(start).Microseconds()}
 	if err != nil {
 		timing.Outcome = agenttool.AsError(err, agenttool.ExecutionFailed).Code
@@ -93,6 +93,17 @@ func (c *call) phase(p agenttool.Phase, do func() error) error {
 	c.inv.Phases = append(c.inv.Phases, timing)
 	c.mu.Unlock()
 	return err
+}
+
+// guarded runs a phase. A panic in it is an error of this call, and not the end of all others.
+func (c *call) guarded(do func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			c.host.panicked(c, p)
+			err = agenttool.Failure(agenttool.ExecutionFailed, "panic", "toolhost failed inside; this is a bug in toolhost, not in the call")
+		}
+	}()
+	return do()
 }
 
 // resolveTool finds the tool by name or alias (AT-111, AT-113).
@@ -134,12 +145,8 @@ func (c *call) bind(context.Context) error {
 // locate resolves the paths of the facts and writes down the input as others may see it (AT-115).
 func (c *call) locate(context.Context) error {
 	facts := c.bound.Facts()
-	for _, paths := range [][]agenttool.Path{facts.Reads, facts.Writes} {
-		for i := range paths {
-			if err := c.host.o.Locate(&paths[i]); err != nil {
-				return c.invalid(agenttool.PhasePrepareObserved, err)
-			}
-		}
+	if err := c.locateAll(facts); err != nil {
+		return c.invalid(agenttool.PhasePrepareObserved, err)
 	}
 	c.mu.Lock()
 	c.inv.Facts = facts
@@ -151,6 +158,22 @@ func (c *call) locate(context.Context) error {
 		pairs = append(pairs, "input", c.shownInput(), "facts", facts)
 	}
 	c.emit(agenttool.EventArgumentsReady, pairs...)
+	return nil
+}
+
+func (c *call) locateAll(facts *agenttool.Facts) error {
+	if facts.Dir != nil {
+		if err := c.host.o.Locate(facts.Dir); err != nil {
+			return err
+		}
+	}
+	for _, paths := range [][]agenttool.Path{facts.Reads, facts.Writes} {
+		for i := range paths {
+			if err := c.host.o.Locate(&paths[i]); err != nil {
+				return err
+			}
+		}
+	}
 	return nil
 }
 
@@ -184,20 +207,13 @@ func (c *call) preflight(ctx context.Context) error {
 	return c.invalid(agenttool.PhaseValidateValues, p.Preflight(ctx))
 }
 
-// schedule waits for a slot and for the call's locks (AT-118). Calls of one batch take their places in its order.
+// schedule waits for a slot and for the call's locks (AT-118).
 func (c *call) schedule(ctx context.Context) error {
 	request := scheduler.Request{Locks: scheduler.Locks(c.bound.Facts(), c.host.o.Policy.Workspace)}
 	if c.batch != nil {
 		request.Group = c.batch.group
 	}
 	c.queued(request.Locks)
-	if c.prev != nil {
-		select {
-		case <-c.prev.entered:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
 	start := c.host.o.Now()
 	ticket := c.host.sched.Enqueue(request)
 	c.free = ticket.Release
@@ -260,14 +276,10 @@ func (c *call) execute(ctx context.Context) error {
 // network file system) keeps its locks, but not its caller.
 const abandonAfter = 10 * time.Second
 
-// supervise runs the call. A panic of the tool is an error of the call. If Run does not return although its context
+// supervise runs the call. If Run does not return although its context
 // has ended, the call is concluded without it, and this goroutine ends when Run does.
 func (c *call) supervise(ctx context.Context) (out agenttool.Output, err error) {
 	defer func() {
-		if p := recover(); p != nil {
-			c.host.panicked(c, p)
-			err = agenttool.Failure(agenttool.ExecutionFailed, "panic", "the tool failed inside; this is a bug in toolhost, not in the call")
-		}
 		if !c.settled.CompareAndSwap(false, true) {
 			runtime.Goexit() // abandoned: somebody else has answered
 		}
@@ -280,7 +292,11 @@ func (c *call) supervise(ctx context.Context) (out agenttool.Output, err error) 
 		})
 	})
 	defer stop()
-	return c.bound.Run(ctx, reporter{c})
+	err = c.guarded(func() (err error) {
+		out, err = c.bound.Run(ctx, reporter{c})
+		return err
+	})
+	return out, err
 }
 
 // abandon concludes a call whose Run is stuck, in its stead.

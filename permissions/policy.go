@@ -54,6 +54,9 @@ func (p Policy) Decide(r Request) agenttool.Decision {
 	if p.runsUnasked(r) {
 		return decide(d, agenttool.Allow, "mode", "it only reads, and only inside the workspace").Decision
 	}
+	if path, ok := protectedWrite(r.Facts); ok && p.Mode != Plan {
+		return p.protect(d, path)
+	}
 	if p.Mode == Plan {
 		return decide(d, agenttool.Deny, "mode", "mode plan runs only what is known to read the workspace and nothing else").Decision
 	}
@@ -130,7 +133,7 @@ func (p Policy) covered(r Request) ([]Rule, bool) {
 		return c.used, true
 	}
 	switch {
-	case len(r.Facts.Commands) > 0:
+	case len(r.Facts.Commands) > 0 && p.inWorkspace(r.Facts):
 		for _, argv := range r.Facts.Commands {
 			if !c.by(func(rule Rule) bool { return rule.coversCommand(argv) }) {
 				return nil, false
@@ -168,6 +171,12 @@ func (c *cover) by(match func(Rule) bool) bool {
 	return i >= 0
 }
 
+// inWorkspace reports whether commands start in the workspace itself. A rule of words is read there: elsewhere the same
+// words (make, ./build.sh) run something else.
+func (p Policy) inWorkspace(f *agenttool.Facts) bool {
+	return f.Dir != nil && f.Dir.Resolved == p.Workspace
+}
+
 func (r Rule) allowsWrite(tool string) bool {
 	return r.tool == "write" || r.tool == "edit" && tool == "edit"
 }
@@ -193,7 +202,7 @@ func (p Policy) whyNot(r Request) (kind, detail string) {
 func (p Policy) suggest(r Request) []agenttool.SuggestedUpdate {
 	var rules []string
 	for _, argv := range r.Facts.Commands {
-		if !suggestible(argv) {
+		if !suggestible(argv) || !p.inWorkspace(r.Facts) {
 			return nil
 		}
 		rules = append(rules, "Shell("+strings.Join(argv, " ")+")")

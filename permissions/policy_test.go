@@ -48,8 +48,11 @@ func writing(paths ...agenttool.Path) *agenttool.Facts {
 	return &agenttool.Facts{ReadOnly: agenttool.No, OpenWorld: agenttool.No, PathsComplete: agenttool.Yes, Writes: paths, Reads: paths}
 }
 
-func running(command string) *agenttool.Facts {
-	f := &agenttool.Facts{}
+func running(command string) *agenttool.Facts { return runningIn("/ws", command) }
+
+func runningIn(dir, command string) *agenttool.Facts {
+	where := at(dir)
+	f := &agenttool.Facts{Dir: &where}
 	if command != "" {
 		f.Commands = [][]string{strings.Fields(command)}
 	}
@@ -109,6 +112,12 @@ func TestDecide(t *testing.T) {
 		{"relative rule outside", "", "Write(**)", "write", writing(at("/tmp/a")), "ask", "mode"},
 		{"two writes, one allowed", "", "Write(a)", "write", writing(at("/ws/a"), at("/ws/b")), "ask", "mode"},
 		{"two writes, two rules", "", "Write(a);Write(b)", "write", writing(at("/ws/a"), at("/ws/b")), "allow", "rule"},
+		{"hook, allowed", "", "Write", "write", writing(at("/ws/.git/hooks/pre-commit")), "ask", "safety_check"},
+		{"hook in accept_edits", AcceptEdits, "", "write", writing(at("/ws/a/.GIT/config")), "ask", "safety_check"},
+		{"a link to a hook", AcceptEdits, "", "write", writing(linked("/ws/a", "/ws/.git/config")), "ask", "safety_check"},
+		{"start-up file in dont_ask", DontAsk, "Write", "write", writing(at("/home/me/.bashrc")), "deny", "safety_check"},
+		{"hook in plan", Plan, "Write", "write", writing(at("/ws/.git/config")), "deny", "mode"},
+		{"a name that begins like one", AcceptEdits, "", "write", writing(at("/ws/.gitignore")), "allow", "mode"},
 		{"writes in plan", Plan, "Write", "write", writing(at("/ws/a")), "deny", "mode"},
 		{"writes, allowed, in dont_ask", DontAsk, "Write", "write", writing(at("/ws/a")), "allow", "rule"},
 
@@ -123,6 +132,8 @@ func TestDecide(t *testing.T) {
 		{"star in a word", "", "Shell(make build-*)", "shell", running("make build-all"), "allow", "rule"},
 		{"star spans no words", "", "Shell(make build-*)", "shell", running("make build-all clean"), "ask", "classifier"},
 		{"fewer words", "", "Shell(git log -1)", "shell", running("git log"), "ask", "classifier"},
+		{"its words elsewhere", "", "Shell(make)", "shell", runningIn("/ws/sub", "make"), "ask", "classifier"},
+		{"elsewhere, all allowed", "", "Shell", "shell", runningIn("/ws/sub", "make"), "allow", "rule"},
 		{"unknown words", "", "Shell(ls *)", "shell", running(""), "ask", "classifier"},
 		{"unknown words, all allowed", "", "Shell", "shell", running(""), "allow", "rule"},
 		{"write rule covers no command", "", "Write;Read", "shell", running("touch a"), "ask", "classifier"},

@@ -167,19 +167,37 @@ func printBlock(out io.Writer, b agenttool.Content) {
 	text := b.Text
 	switch {
 	case b.Diff != "":
-		text = colourDiff(b.Diff)
+		text = b.Diff
 	case b.Data != "":
 		text = fmt.Sprintf("[%s, %d characters of base64; --json prints them]", b.MediaType, len(b.Data))
 	case b.URI != "":
 		text = b.URI
 	}
-	if text != "" {
-		fmt.Fprintln(out, strings.TrimSuffix(text, "\n"))
+	if text == "" {
+		return
 	}
+	if onTerminal() {
+		text = safeLines(text)
+	}
+	if b.Diff != "" {
+		text = colourDiff(text)
+	}
+	fmt.Fprintln(out, strings.TrimSuffix(text, "\n"))
+}
+
+func onTerminal() bool { return term.IsTerminal(int(os.Stdout.Fd())) }
+
+// safeLines escapes what a terminal would act on, line by line: a result holds what strangers wrote.
+func safeLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = printable(strings.ReplaceAll(line, "\t", "        "))
+	}
+	return strings.Join(lines, "\n")
 }
 
 func colourDiff(diff string) string {
-	if !term.IsTerminal(int(os.Stdout.Fd())) || os.Getenv("NO_COLOR") != "" {
+	if !onTerminal() || os.Getenv("NO_COLOR") != "" {
 		return diff
 	}
 	lines := strings.Split(diff, "\n")
@@ -194,7 +212,7 @@ func colourDiff(diff string) string {
 	return strings.Join(lines, "\n")
 }
 
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+func oneLine(s string) string { return printable(strings.Join(strings.Fields(s), " ")) }
 
 func exitCode(r agenttool.Result) int {
 	switch r.Status {

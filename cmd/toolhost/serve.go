@@ -96,6 +96,7 @@ const closeLimit = 5 * time.Second
 func finish(s *session, w *stdio.Writer, family *native.Family, ended error, drain time.Duration) error {
 	limit, cancel := context.WithTimeout(context.Background(), drain)
 	defer cancel()
+	w.End()
 	family.Drain(limit)
 	logged := s.close()
 	written := make(chan error, 1)

@@ -48,7 +48,7 @@ func (s show) log(r io.Reader) error {
 		return nil
 	}
 	for id, e := range started {
-		fmt.Fprintf(s.out, "%s  %-8s did not end (%s)\n", clock(e.Time), e.ToolID, id)
+		fmt.Fprintf(s.out, "%s  %-8s did not end (%s)\n", clock(e.Time), printable(string(e.ToolID)), id)
 	}
 	return nil
 }
@@ -62,7 +62,7 @@ func (s show) entry(entry persist.Entry, e agenttool.Event, started map[agenttoo
 	case s.json:
 		return printJSONLines(s.out, []persist.Entry{entry})
 	case s.call != "":
-		_, err := fmt.Fprintf(s.out, "%6d  %s  %-32s %s\n", entry.Seq, clock(e.Time), e.EventType, printable(detail(data)))
+		_, err := fmt.Fprintf(s.out, "%6d  %s  %-32s %s\n", entry.Seq, clock(e.Time), printable(string(e.EventType)), printable(detail(data)))
 		return err
 	}
 	switch e.EventType {
@@ -83,8 +83,8 @@ func (s show) entry(entry persist.Entry, e agenttool.Event, started map[agenttoo
 
 // callLine is one ended call: when, what, how it ended, how long it took, with which input.
 func callLine(inv agenttool.Invocation, res agenttool.Result) string {
-	line := fmt.Sprintf("%s  %-8s %-10s %8s  %s", clock(inv.CreatedAt), strings.TrimPrefix(string(inv.ToolID), "toolhost."),
-		res.Status, took(inv), printable(clipped(string(inv.ModelInput)+inv.ModelInputRef, 100)))
+	line := fmt.Sprintf("%s  %-8s %-10s %8s  %s", clock(inv.CreatedAt), printable(strings.TrimPrefix(string(inv.ToolID), "toolhost.")),
+		printable(string(res.Status)), took(inv), printable(clipped(string(inv.ModelInput)+inv.ModelInputRef, 100)))
 	if res.Error != nil {
 		line += "\n              " + printable(clipped(res.Error.Code+": "+res.Error.Message, 160))
 	}
@@ -120,7 +120,7 @@ func took(inv agenttool.Invocation) string {
 func clock(stamp string) string {
 	t, err := time.Parse(time.RFC3339, stamp)
 	if err != nil {
-		return stamp
+		return printable(stamp)
 	}
 	return t.Local().Format("15:04:05.000")
 }

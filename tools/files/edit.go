@@ -54,7 +54,7 @@ func (t editTool) Bind(scope agenttool.Scope, input json.RawMessage) (agenttool.
 		NewString  *string `json:"new_string"`
 		ReplaceAll *bool   `json:"replace_all"`
 	}
-	if err := decodeExactly(input, &in); err != nil {
+	if err := agenttool.DecodeInput(input, &in); err != nil {
 		return nil, err
 	}
 	single := in.OldString != nil || in.NewString != nil || in.ReplaceAll != nil

@@ -20,12 +20,6 @@ func invalid(pointer, message string) *agenttool.Error {
 	return e
 }
 
-// badInput is input that does not decode.
-func badInput(err error) error {
-	return agenttool.Failure(agenttool.InvalidArguments, "bad_input", "the input does not decode: "+err.Error()).
-		Because(err)
-}
-
 // ioFailure turns a failed system call into an error that says what to do. Errors that already say it, and those of a
 // context, are returned as they are.
 func ioFailure(doing, name string, err error) error {

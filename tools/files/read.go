@@ -50,8 +50,8 @@ type readInput struct {
 // Bind checks the input and names the one path that is read.
 func (t readTool) Bind(scope agenttool.Scope, input json.RawMessage) (agenttool.Call, error) {
 	in := readInput{Offset: 1}
-	if err := json.Unmarshal(input, &in); err != nil {
-		return nil, badInput(err)
+	if err := agenttool.DecodeInput(input, &in); err != nil {
+		return nil, err
 	}
 	p, err := workspace.Path(scope, in.Path)
 	if err != nil {

@@ -44,7 +44,7 @@ type writeInput struct {
 // Bind checks the input and names the one path that is written.
 func (t writeTool) Bind(scope agenttool.Scope, input json.RawMessage) (agenttool.Call, error) {
 	in := writeInput{overwrite: t.options.Overwrite}
-	if err := decodeExactly(input, &in); err != nil {
+	if err := agenttool.DecodeInput(input, &in); err != nil {
 		return nil, err
 	}
 	p, err := filePath(scope, in.Path)

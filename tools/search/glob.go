@@ -69,8 +69,8 @@ type globCall struct {
 func (g *globTool) Bind(scope agenttool.Scope, input json.RawMessage) (agenttool.Call, error) {
 	c := &globCall{tool: g, input: globInput{Limit: 1000, Sort: byPath}}
 	in := &c.input
-	if err := json.Unmarshal(input, in); err != nil {
-		return nil, agenttool.Failure(agenttool.InvalidArguments, "bad_input", "glob: "+err.Error()).Because(err)
+	if err := agenttool.DecodeInput(input, in); err != nil {
+		return nil, err
 	}
 	if strings.HasPrefix(in.Pattern, "/") || strings.HasPrefix(in.Pattern, "~/") {
 		if in.Path != "" {

@@ -82,8 +82,8 @@ type grepCall struct {
 func (g *grepTool) Bind(scope agenttool.Scope, input json.RawMessage) (agenttool.Call, error) {
 	c := &grepCall{tool: g, input: grepInput{OutputMode: contentMode, Limit: 250}}
 	in := &c.input
-	if err := json.Unmarshal(input, in); err != nil {
-		return nil, agenttool.Failure(agenttool.InvalidArguments, "bad_input", "grep: "+err.Error()).Because(err)
+	if err := agenttool.DecodeInput(input, in); err != nil {
+		return nil, err
 	}
 	root, err := rootPath(scope, in.Path)
 	if err != nil {

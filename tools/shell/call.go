@@ -12,7 +12,7 @@ import (
 type call struct {
 	tool  *tool
 	input input
-	facts agenttool.Facts // Reads[0] is the directory
+	facts agenttool.Facts
 }
 
 func (c *call) Input() any { return c.input }
@@ -32,7 +32,7 @@ func (c *call) Preflight(context.Context) error {
 
 // openDir opens the directory that was located. Outside the roots there is none to run in.
 func (c *call) openDir() (*workspace.Dir, error) {
-	cwd := c.facts.Reads[0]
+	cwd := *c.facts.Dir
 	if cwd.Resolved != "" && cwd.Root == "" {
 		e := agenttool.Failure(agenttool.InvalidArguments, "cwd_outside_workspace", fmt.Sprintf(
 			"cwd %s is outside the workspace: commands start in a directory below one of its roots", cwd.Spelling))

@@ -56,7 +56,7 @@ func (c *call) launch(r agenttool.Reporter) (*execution, error) {
 }
 
 // dir is the directory that the command starts in.
-func (c *call) dir() string { return c.facts.Reads[0].Resolved }
+func (c *call) dir() string { return c.facts.Dir.Resolved }
 
 // openPipes opens the streams and returns what the command gets as its stdin, stdout and stderr.
 func (x *execution) openPipes() (ends []*os.File, err error) {

@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -25,10 +24,8 @@ type input struct {
 // decode reads and checks input. Values that were left out are zero.
 func decode(raw json.RawMessage) (input, error) {
 	var in input
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&in); err != nil {
-		return in, agenttool.Failure(agenttool.InvalidArguments, "bad_input", "the input of shell: "+err.Error()).Because(err)
+	if err := agenttool.DecodeInput(raw, &in); err != nil {
+		return in, err
 	}
 	if err := in.check(); err != nil {
 		return in, err

@@ -258,7 +258,7 @@ func BenchmarkEcho(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if err := bench.w.Locate(&c.Facts().Reads[0]); err != nil {
+		if err := bench.w.Locate(c.Facts().Dir); err != nil {
 			b.Fatal(err)
 		}
 		if _, err := c.Run(b.Context(), &fakeReporter{}); err != nil {

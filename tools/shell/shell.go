@@ -80,7 +80,7 @@ func (t *tool) Bind(scope agenttool.Scope, raw json.RawMessage) (agenttool.Call,
 // facts states what is known of a command: the directory that it starts in, and its words if they are plain.
 func facts(command string, cwd agenttool.Path) agenttool.Facts {
 	f := agenttool.Facts{
-		Reads:   []agenttool.Path{cwd},
+		Dir:     &cwd,
 		Reasons: []agenttool.Reason{{Text: "shell commands are not classified yet: unknown is treated as unsafe"}},
 	}
 	if words := plainWords(command); words != nil {

@@ -53,7 +53,7 @@ func TestFactsAreUnknown(t *testing.T) {
 	if want := [][]string{{"git", "status", "--short"}}; !reflect.DeepEqual(f.Commands, want) {
 		t.Errorf("Commands = %q, want %q", f.Commands, want)
 	}
-	if len(f.Reads) != 1 || f.Reads[0].Resolved != b.dir || f.Writes != nil || len(f.Reasons) != 1 {
+	if f.Dir == nil || f.Dir.Resolved != b.dir || f.Reads != nil || f.Writes != nil || len(f.Reasons) != 1 {
 		t.Errorf("facts = %+v", f)
 	}
 	if f := b.bind(t, cmd("git status && ls")).Facts(); f.Commands != nil {

@@ -105,26 +105,61 @@ func TestClientThatDoesNotRead(t *testing.T) {
 	})
 }
 
-// TestReaderPausesAtTheLimit: a client that writes and never reads is not read from for ever.
+// TestReaderPausesAtTheLimit: a client that writes and does not read is not read from, and after a while it has gone.
 func TestReaderPausesAtTheLimit(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		reads  time.Duration // when the client begins to read
+		broken bool
+	}{{"in time", patience / 2, false}, {"too late", 2 * patience, true}} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				out := &stuck{release: make(chan struct{})}
+				w := NewWriter(out)
+				big := json.RawMessage(`"` + strings.Repeat("z", 1<<20) + `"`)
+				for range pauseAbove>>20 + 2 {
+					w.Reply(json.RawMessage("1"), big, nil)
+				}
+				paused := make(chan struct{})
+				go func() { w.Pause(); close(paused) }()
+				time.Sleep(patience / 4)
+				select {
+				case <-paused:
+					t.Error("the reader goes on")
+				default:
+				}
+				time.Sleep(c.reads)
+				close(out.release)
+				<-paused
+				if err := w.Close(); (err != nil) != c.broken || c.broken && !errors.Is(err, errUnread) {
+					t.Errorf("the output ended with %v", err)
+				}
+			})
+		})
+	}
+}
+
+// TestRoom: who makes results waits while too many are unread, until the end.
+func TestRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out := &stuck{release: make(chan struct{})}
 		w := NewWriter(out)
-		big := json.RawMessage(`"` + strings.Repeat("z", 1<<20) + `"`)
-		for range pauseAbove>>20 + 2 {
-			w.Reply(json.RawMessage("1"), big, nil)
-		}
-		paused := make(chan struct{})
-		go func() { w.Pause(); close(paused) }()
-		time.Sleep(time.Hour)
+		w.Room()
+		w.Reply(json.RawMessage("1"), json.RawMessage(`"`+strings.Repeat("z", busyAbove)+`"`), nil)
+		passed := make(chan struct{})
+		go func() { w.Room(); close(passed) }()
+		synctest.Wait()
 		select {
-		case <-paused:
-			t.Error("the reader goes on")
+		case <-passed:
+			t.Error("there was room above the limit")
 		default:
 		}
+		w.End()
+		<-passed
 		close(out.release)
-		<-paused
-		w.Close()
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
 	})
 }
 

@@ -2,8 +2,10 @@ package stdio
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"sync"
+	"time"
 
 	"toolhost/agenttool"
 )
@@ -19,6 +21,7 @@ type Writer struct {
 	queue   []byte // whole lines, in order
 	writing int    // bytes taken from the queue and not yet written
 	err     error
+	ending  bool // nobody waits for room any more
 	closed  bool
 	done    chan struct{}
 }
@@ -75,13 +78,50 @@ func (w *Writer) Busy() bool {
 	return w.waiting() > busyAbove
 }
 
-// Pause waits while more is unread than can be kept.
-func (w *Writer) Pause() {
+// Room waits while so much is unread that no more should be made, until End.
+func (w *Writer) Room() { w.waitBelow(busyAbove) }
+
+// End says that no more will come but what is being made: from here on Room does not wait.
+func (w *Writer) End() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for w.waiting() > pauseAbove && w.err == nil && !w.closed {
+	w.ending = true
+	w.changed.Broadcast()
+}
+
+// Pause waits while more is unread than can be kept. A client that reads nothing for patience has gone: the output
+// counts as broken then.
+func (w *Writer) Pause() {
+	if w.Busy() {
+		impatient := time.AfterFunc(patience, func() { w.fail(errUnread) })
+		defer impatient.Stop()
+		w.waitBelow(pauseAbove)
+	}
+}
+
+// patience is how long the reader waits for a client that has 64 MiB to read and goes on writing.
+const patience = 10 * time.Second
+
+var errUnread = errors.New("the client does not read its results")
+
+func (w *Writer) waitBelow(limit int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for w.waiting() > limit && w.err == nil && !w.ending {
 		w.changed.Wait()
 	}
+}
+
+// fail breaks the output, once.
+func (w *Writer) fail(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err != nil {
+		return
+	}
+	w.err, w.queue = err, nil
+	w.changed.Broadcast()
+	close(w.broken)
 }
 
 // Broken is closed when the output cannot be written any more.
@@ -97,7 +137,7 @@ func (w *Writer) Err() error {
 // Close writes what is queued and ends the writer. It returns when all is written or the output broke.
 func (w *Writer) Close() error {
 	w.mu.Lock()
-	w.closed = true
+	w.closed, w.ending = true, true
 	w.changed.Broadcast()
 	w.mu.Unlock()
 	<-w.done
@@ -127,15 +167,16 @@ func (w *Writer) run() {
 		if spare = lines; cap(spare) > dropAbove {
 			spare = nil // one large result is no reason to keep its room
 		}
+		if err != nil {
+			w.fail(err)
+		}
 		w.mu.Lock()
 		w.writing = 0
 		w.changed.Broadcast()
-		if err != nil {
-			w.err, w.queue = err, nil
-			w.mu.Unlock()
-			close(w.broken)
+		ended := w.err != nil
+		w.mu.Unlock()
+		if ended {
 			return
 		}
-		w.mu.Unlock()
 	}
 }

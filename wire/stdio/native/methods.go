@@ -89,34 +89,35 @@ func (p callParams) request() (host.Request, error) {
 
 func (f *Family) invoke(id, params json.RawMessage) error {
 	var p callParams
-	if err := f.work(params, &p); err != nil {
+	if err := decode(params, &p); err != nil {
 		return err
 	}
 	r, err := p.request()
 	if err != nil {
 		return err
 	}
-	return f.o.Host.Invoke(r, func(c host.Completion) { f.reply(id, c) })
-}
-
-// work decodes the params of a request for work, unless the client has too much to read already.
-func (f *Family) work(params json.RawMessage, p any) error {
-	if f.o.Writer.Busy() {
-		return stdio.Errorf(stdio.CodeBusy, "busy: too many results wait to be read; read them, then send this again")
-	}
-	return decode(params, p)
+	return f.o.Host.Invoke(r, func(c host.Completion) {
+		f.o.Writer.Room() // a call that nobody reads the result of lets no other begin
+		f.reply(id, c)
+	})
 }
 
 func (f *Family) batch(id, params json.RawMessage) error {
 	var p struct {
-		ID     string                     `json:"id"`
-		Calls  []json.RawMessage          `json:"calls"`
-		Policy *agenttool.SchedulerPolicy `json:"policy"`
+		ID     string            `json:"id"`
+		Calls  []json.RawMessage `json:"calls"`
+		Policy json.RawMessage   `json:"policy"`
 	}
-	if err := f.work(params, &p); err != nil {
+	if err := decode(params, &p); err != nil {
 		return err
 	}
-	b := host.BatchRequest{ID: p.ID, Policy: p.Policy}
+	b := host.BatchRequest{ID: p.ID}
+	if p.Policy != nil {
+		b.Policy = &agenttool.SchedulerPolicy{}
+		if err := decode(p.Policy, b.Policy); err != nil {
+			return err
+		}
+	}
 	for i, raw := range p.Calls {
 		var c callParams
 		err := decode(raw, &c)
@@ -133,6 +134,7 @@ func (f *Family) batch(id, params json.RawMessage) error {
 		b.Calls = append(b.Calls, r)
 	}
 	return f.o.Host.Batch(b, func(completions []host.Completion) {
+		f.o.Writer.Room()
 		list := []byte(`{"results":[`)
 		for i, c := range completions {
 			if i > 0 {
@@ -228,20 +230,20 @@ func (f *Family) readResult(id, params json.RawMessage) error {
 		Offset int64  `json:"offset"`
 		Limit  int64  `json:"limit"`
 	}
-	if err := f.work(params, &p); err != nil {
+	if err := decode(params, &p); err != nil {
 		return err
 	}
 	if p.Ref == "" {
 		return stdio.Errorf(stdio.CodeInvalidParams, `invalid params: "ref" is missing: give the uri or id of a persisted_ref`)
 	}
-	go func() {
+	f.slow.Go(func() {
 		page, err := f.o.Host.ReadResult(p.Ref, p.Offset, p.Limit)
 		if err != nil {
 			f.fail(id, err)
 			return
 		}
 		f.reply(id, page)
-	}()
+	})
 	return nil
 }
 
@@ -252,17 +254,20 @@ func (f *Family) replay(id, params json.RawMessage) error {
 	var p struct {
 		SinceSeq int64 `json:"since_seq"`
 	}
-	if err := f.work(params, &p); err != nil {
+	if err := decode(params, &p); err != nil {
 		return err
 	}
-	go func() {
+	if p.SinceSeq < 0 {
+		return stdio.Errorf(stdio.CodeInvalidParams, "invalid params: since_seq is negative; 0 is before the first event")
+	}
+	f.slow.Go(func() {
 		err := f.o.Host.Replay(p.SinceSeq, replayPage, f.events, func(entries []persist.Entry, more bool) {
 			f.reply(id, replayed(p.SinceSeq, entries, more))
 		})
 		if err != nil {
 			f.fail(id, err)
 		}
-	}()
+	})
 	return nil
 }
 
@@ -311,13 +316,14 @@ func (f *Family) shutdown(id, params json.RawMessage) error {
 	if err := decode(params, &struct{}{}); err != nil {
 		return err
 	}
-	go func() {
+	f.o.Writer.End()
+	f.slow.Go(func() {
 		if err := f.o.Host.Close(); err != nil {
 			f.fail(id, err)
 		} else {
 			f.reply(id, struct{}{})
 		}
 		f.o.Stop()
-	}()
+	})
 	return nil
 }

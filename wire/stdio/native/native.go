@@ -34,6 +34,7 @@ type Family struct {
 
 	mu       sync.Mutex
 	inFlight map[string]bool // ids of requests without a response
+	slow     sync.WaitGroup  // requests that are answered beside the host's calls
 	detach   func()          // takes back that the client answers prompts; nil if it does not
 }
 
@@ -51,16 +52,17 @@ func (f *Family) Owns(method string) bool { return strings.HasPrefix(method, "ag
 // method is one row of the table of methods. A quick one answers by itself, in the reader's goroutine, so that its
 // effect comes before the next message; the others answer later, through reply.
 type method struct {
-	quick func(f *Family, params json.RawMessage) (any, error)
-	slow  func(f *Family, id, params json.RawMessage) error
+	quick  func(f *Family, params json.RawMessage) (any, error)
+	slow   func(f *Family, id, params json.RawMessage) error
+	urgent bool // served even if the client does not read: it ends something
 }
 
 var methods = map[string]method{
 	"agenttool/hello":       {quick: (*Family).hello},
 	"agenttool/invoke":      {slow: (*Family).invoke},
 	"agenttool/batch":       {slow: (*Family).batch},
-	"agenttool/cancel":      {quick: (*Family).cancel},
-	"agenttool/decide":      {quick: (*Family).decide},
+	"agenttool/cancel":      {quick: (*Family).cancel, urgent: true},
+	"agenttool/decide":      {quick: (*Family).decide, urgent: true},
 	"agenttool/surface":     {quick: (*Family).surface},
 	"agenttool/search":      {quick: (*Family).search},
 	"agenttool/load":        {quick: (*Family).load},
@@ -68,15 +70,23 @@ var methods = map[string]method{
 	"agenttool/replay":      {slow: (*Family).replay},
 	"agenttool/mode":        {quick: (*Family).mode},
 	"agenttool/status":      {quick: (*Family).status},
-	"agenttool/shutdown":    {slow: (*Family).shutdown},
+	"agenttool/shutdown":    {slow: (*Family).shutdown, urgent: true},
 }
 
-// Receive implements stdio.Family.
+// Receive implements stdio.Family. A panic ends the request, and not the stream.
 func (f *Family) Receive(m stdio.Message) {
+	defer func() {
+		if p := recover(); p != nil {
+			f.fail(m.ID, stdio.Errorf(stdio.CodeInternal, "internal error: %v; this is a bug in toolhost", p))
+		}
+	}()
 	row, known := methods[m.Method]
 	switch {
 	case m.ID != nil && !f.admit(m.ID):
-		f.o.Writer.Reply(m.ID, nil, stdio.Errorf(stdio.CodeInvalidRequest, "invalid request: id %s belongs to a request that is not answered yet", m.ID))
+		// Answered without the id: with it, the client would take this for the answer to the first.
+		f.o.Writer.Reply(nil, nil, stdio.Errorf(stdio.CodeInvalidRequest, "invalid request: id %s belongs to a request that is not answered yet", m.ID))
+	case known && !row.urgent && f.o.Writer.Busy():
+		f.fail(m.ID, stdio.Errorf(stdio.CodeBusy, "busy: too many results wait to be read; read them, then send this again"))
 	case !known:
 		f.fail(m.ID, stdio.Errorf(stdio.CodeMethodNotFound, "method %q is not known; the native methods are %s", m.Method, strings.Join(methodNames, ", ")))
 	case row.quick != nil:
@@ -103,22 +113,36 @@ var methodNames = []string{
 func (f *Family) Drain(ctx context.Context) {
 	f.answersPrompts(false)
 	f.o.Host.Drain(ctx)
+	f.slow.Wait()
 }
 
 func (f *Family) admit(id json.RawMessage) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.inFlight[string(id)] {
+	if f.inFlight[meaning(id)] {
 		return false
 	}
-	f.inFlight[string(id)] = true
+	f.inFlight[meaning(id)] = true
 	return true
+}
+
+// meaning returns what an id means, in whichever way it is spelled.
+func meaning(id json.RawMessage) string {
+	var text string
+	if json.Unmarshal(id, &text) == nil {
+		return "string " + text
+	}
+	var n int64
+	if json.Unmarshal(id, &n) == nil {
+		return strconv.FormatInt(n, 10)
+	}
+	return string(id)
 }
 
 func (f *Family) answered(id json.RawMessage) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	delete(f.inFlight, string(id))
+	delete(f.inFlight, meaning(id))
 }
 
 // reply answers a request; a notification gets no answer.
@@ -156,6 +180,8 @@ func wireError(err error) *stdio.Error {
 	switch {
 	case errors.As(err, &wire):
 		return wire
+	case errors.Is(err, host.ErrBusy):
+		return stdio.Errorf(stdio.CodeBusy, "%v", err)
 	case host.IsRefused(err):
 		return stdio.Errorf(stdio.CodeInvalidParams, "invalid params: %s", strings.TrimPrefix(err.Error(), host.ErrRequest.Error()+": "))
 	case errors.As(err, &failure):
