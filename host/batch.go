@@ -24,7 +24,7 @@ func (b *batch) add(c *call) {
 
 // leave takes c out and reports whether it was the last.
 func (b *batch) leave(c *call) bool {
-	b.live = slices.DeleteFunc(b.live, func(other *call) bool { return other == c })
+	b.live = slices.DeleteFunc(b.live, func(other *call) bool { return other.req.ID == c.req.ID })
 	return len(b.live) == 0
 }
 
@@ -132,7 +132,7 @@ func (b *batch) failed(c *call) {
 		return
 	}
 	for _, other := range b.live {
-		if other != c {
+		if other.req.ID != c.req.ID {
 			other.cancel(errSibling)
 		}
 	}

@@ -2,7 +2,6 @@ package host
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -147,13 +146,12 @@ func (h *Host) acceptedRules(p *prompt, a Answer) ([]permissions.Rule, error) {
 		return nil, refuse("there is no rule that could be kept for this call: answer with scope once")
 	}
 	var rules []permissions.Rule
-	parser := permissions.Parser{Names: Names(h.o.Tools), Home: h.o.Scope.Home}
 	for i, update := range suggested {
 		if !slices.Contains(a.AcceptUpdates, i) && (a.Scope != "session" || len(a.AcceptUpdates) > 0) {
 			continue
 		}
 		for _, text := range update.Rules {
-			r, err := parser.Parse(text, update.Behavior, "session")
+			r, err := h.parser.Parse(text, update.Behavior, "session")
 			if err != nil {
 				return nil, refuse("suggested update %d: %v", i, err)
 			}
@@ -361,9 +359,6 @@ func unanswerable(d agenttool.Decision) error {
 	if len(flags) == 0 {
 		flags = []string{"an --allow rule"}
 	}
-	message += "start toolhost with " + strings.Join(flags, " ") + ", or connect a client that says approvals: true in agenttool/hello"
+	message += "allow it with " + strings.Join(flags, " ") + ", or connect a client that says approvals: true in agenttool/hello"
 	return agenttool.Failure(agenttool.ApprovalRejected, "approval_unavailable", message)
 }
-
-// IsRefused reports whether err says that a request was refused before anything happened.
-func IsRefused(err error) bool { return errors.Is(err, ErrRequest) }

@@ -260,3 +260,77 @@ func TestAnswerIsRecordedFirst(t *testing.T) {
 		}
 	}
 }
+
+// previewed is a call whose preview goes stale as often as a test says.
+type previewed struct {
+	fakeCall
+	tool  *previewedTool
+	shown bool
+}
+
+type previewedTool struct {
+	fake
+	stale int // how many of the next runs find that the preview is stale
+}
+
+func (f *previewedTool) Bind(scope agenttool.Scope, in json.RawMessage) (agenttool.Call, error) {
+	c, err := f.fake.Bind(scope, in)
+	if err != nil {
+		return nil, err
+	}
+	return &previewed{fakeCall: *c.(*fakeCall), tool: f}, nil
+}
+
+func (c *previewed) Preview(context.Context) (agenttool.Preview, error) {
+	c.shown = true
+	return agenttool.Preview{Diff: "+a\n", Digest: "sha256:x"}, nil
+}
+
+func (c *previewed) Run(ctx context.Context, r agenttool.Reporter) (agenttool.Output, error) {
+	if c.shown && c.tool.stale > 0 {
+		c.tool.stale--
+		return agenttool.Output{}, agenttool.ErrPreviewStale
+	}
+	return c.fakeCall.Run(ctx, r)
+}
+
+// TestStalePreviewAsksAgain: what was approved is what runs: if the file changed since, the call asks again, under the
+// same invocation id, and gives up in the end.
+func TestStalePreviewAsksAgain(t *testing.T) {
+	for _, c := range []struct {
+		stale, asked int
+		status       agenttool.ResultStatus
+	}{{0, 1, "succeeded"}, {1, 2, "succeeded"}, {2, 3, "succeeded"}, {9, 3, "failed"}} {
+		f := newFixture(t, []agenttool.Tool{&previewedTool{fake: fake{name: "put"}, stale: c.stale}})
+		requests, _ := f.prompts()
+		done := f.start(host.Request{ID: "c1", Tool: "put", Input: input("a")})
+		var got host.Completion
+		asked := 0
+		for ended := false; !ended; {
+			select {
+			case d := <-requests:
+				if asked++; len(d.ContentBlocks) != 1 || d.ContentBlocks[0].Diff == "" {
+					t.Errorf("the prompt shows %+v", d.ContentBlocks)
+				}
+				if _, err := f.Decide(host.Answer{DecisionID: d.DecisionID, Behavior: agenttool.Allow}); err != nil {
+					t.Fatal(err)
+				}
+			case got = <-done:
+				ended = true
+			}
+		}
+		if asked != c.asked || got.Result.Status != c.status {
+			t.Errorf("stale %d times: asked %d times, ended %s; want %d, %s", c.stale, asked, got.Result.Status, c.asked, c.status)
+		}
+		states := 0
+		for _, s := range got.Invocation.StatusTransitions {
+			if s.Status == agenttool.StatusFailed || s.Status == agenttool.StatusSucceeded {
+				states++
+			}
+		}
+		if states != 1 {
+			t.Errorf("transitions %v hold %d last states", got.Invocation.StatusTransitions, states)
+		}
+		checkRecords(t, got)
+	}
+}

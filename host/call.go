@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -25,7 +26,9 @@ type call struct {
 	expire context.CancelFunc
 
 	done    func(Completion)
-	settled atomic.Bool // Run has returned, or was given up
+	settled atomic.Bool // somebody has begun to conclude it
+	held    bool        // it waited for another call: the end of input cancels it unless it is read-only
+	waiting bool        // for a slot, a lock or an answer: likewise. Host.mu guards it
 
 	input []byte // what is bound: the model's input, or a person's edit of it
 	seen  []byte // the observable input, once it is known
@@ -40,15 +43,15 @@ type call struct {
 	ended   chan struct{} // closed when the result is known
 	handed  chan struct{} // closed when the result was handed over
 
-	mu       sync.Mutex
-	inv      agenttool.Invocation
-	result   agenttool.Result
-	kept     agenttool.Persistence
-	events   []agenttool.Event // not yet in the journal
-	steps    int64             // progress records so far
-	lastStep time.Time
-	waiting  bool // for a slot, a lock or an answer: the end of input cancels it unless it is read-only
-	held     bool // it waited for another call: the end of input cancels it unless it is read-only
+	mu        sync.Mutex
+	inv       agenttool.Invocation
+	result    agenttool.Result
+	kept      agenttool.Persistence
+	events    []agenttool.Event // not yet in the journal
+	steps     int64             // progress records so far
+	lastStep  time.Time
+	abandoned bool       // somebody else has answered for it: nothing more is recorded
+	flushing  sync.Mutex // orders its groups of events in the journal
 }
 
 // dependency is a call that must succeed first: a live one, or the outcome of one that has ended.
@@ -91,13 +94,47 @@ func newCall(h *Host, r Request, policy permissions.Policy) *call {
 // unknownTool is the id on the record of a call that names no tool: the name itself can be anything.
 const unknownTool = "toolhost.unknown"
 
-// serve takes the call from its admission to its result.
+// serve takes the call from its admission to its result. If it does not come to its end although its context has
+// ended, the call is answered without it.
 func (c *call) serve() {
+	stop := context.AfterFunc(c.ctx, func() { time.AfterFunc(abandonAfter, c.abandon) })
 	err := c.line(c.ctx)
 	if err == nil {
 		err = c.run(c.ctx)
 	}
+	stop()
+	if !c.settled.CompareAndSwap(false, true) {
+		c.free() // what is stuck keeps its locks until here, and has been answered for
+		return
+	}
 	c.conclude(err)
+}
+
+// abandonAfter is how long a call may go on after its context has ended. What is stuck in the kernel, on a dead
+// network file system for instance, keeps its locks, but not its caller.
+const abandonAfter = 10 * time.Second
+
+// abandon concludes a call that is stuck, in its stead. The stuck goroutine goes on with a record that nobody reads.
+func (c *call) abandon() {
+	if !c.settled.CompareAndSwap(false, true) {
+		return
+	}
+	c.mu.Lock()
+	c.abandoned = true
+	twin := &call{
+		host: c.host, req: c.req, batch: c.batch, prev: c.prev, policy: c.policy, ctx: c.ctx, cancel: c.cancel, expire: c.expire,
+		done: c.done, tool: c.tool, free: func() {}, pass: c.pass, entered: c.entered, ended: c.ended, handed: c.handed,
+		inv: c.inv, events: slices.Clone(c.events),
+	}
+	twin.inv.StatusTransitions, twin.inv.Phases = slices.Clone(c.inv.StatusTransitions), slices.Clone(c.inv.Phases)
+	if c.inv.Scheduler != nil {
+		facts := *c.inv.Scheduler
+		twin.inv.Scheduler = &facts
+	}
+	c.mu.Unlock()
+	cause := context.Cause(c.ctx)
+	twin.fail(agenttool.StatusFailed, agenttool.AsError(cause, agenttool.Canceled))
+	twin.conclude(cause)
 }
 
 // conclude makes the result and, when it is the call's turn in its batch, hands it over.
@@ -193,8 +230,10 @@ func (c *call) succeeded() bool {
 func (c *call) emit(t agenttool.EventType, pairs ...any) {
 	e := c.host.journal.event(agenttool.Event{EventType: t, Subject: c.req.ID, InvocationID: c.inv.InvocationID, ToolID: c.inv.ToolID}, pairs...)
 	c.mu.Lock()
-	c.events = append(c.events, e)
-	c.mu.Unlock()
+	defer c.mu.Unlock()
+	if !c.abandoned {
+		c.events = append(c.events, e)
+	}
 }
 
 // record writes one event by itself, after those that wait.
@@ -205,14 +244,16 @@ func (c *call) record(t agenttool.EventType, pairs ...any) error {
 
 // flush records the events since the last flush as one group, and then tells of them.
 func (c *call) flush() error {
+	c.flushing.Lock() // not mu: others look at a call while the disk is slow
+	defer c.flushing.Unlock()
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.events) == 0 {
+	events := c.events
+	c.events = nil
+	c.mu.Unlock()
+	if len(events) == 0 {
 		return nil
 	}
-	err := c.host.journal.append(c.events)
-	c.events = c.events[:0]
-	return err
+	return c.host.journal.append(events)
 }
 
 // readOnly reports whether the call is known to change nothing.
@@ -231,7 +272,7 @@ func (r reporter) Progress(p agenttool.Progress) {
 	c := r.c
 	now := c.host.o.Now()
 	c.mu.Lock()
-	if c.settled.Load() || now.Sub(c.lastStep) < progressInterval {
+	if c.abandoned || now.Sub(c.lastStep) < progressInterval {
 		c.mu.Unlock()
 		return
 	}

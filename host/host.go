@@ -7,7 +7,7 @@
 //	h, err := host.New(host.Options{Tools: tools, Scope: scope, Locate: w.Locate, Store: store})
 //	err = h.Invoke(host.Request{ID: "c1", Tool: "read", Input: input}, func(c host.Completion) { … })
 //	…
-//	h.Close(ctx)
+//	h.Close()
 package host
 
 import (
@@ -24,7 +24,7 @@ import (
 	"toolhost/scheduler"
 )
 
-// Options is what a host is made of. Tools, Scope, Locate and Store are required.
+// Options is what a host is made of. Locate and Store are required; without Tools there is nothing to call.
 type Options struct {
 	Tools  []agenttool.Tool
 	Scope  agenttool.Scope
@@ -57,6 +57,7 @@ type Host struct {
 	gate     *scheduler.Scheduler // calls being worked on, whatever their phase
 	journal  journal
 	prompts  broker
+	parser   permissions.Parser
 	ctx      context.Context // ends when the host stops
 	stop     context.CancelCauseFunc
 	running  sync.WaitGroup
@@ -105,6 +106,7 @@ func New(o Options) (*Host, error) {
 		batches:  map[string]*batch{},
 	}
 	h.journal = journal{store: o.Store, ids: o.IDs, now: o.Now}
+	h.parser = permissions.Parser{Names: Names(o.Tools), Home: o.Scope.Home}
 	h.prompts = broker{pending: map[agenttool.DecisionID]*prompt{}}
 	h.ctx, h.stop = context.WithCancelCause(context.Background())
 	return h, nil
@@ -124,6 +126,9 @@ type Request struct {
 
 // ErrRequest is wrapped by the errors of requests that were refused before anything was recorded or run.
 var ErrRequest = errors.New("request refused")
+
+// IsRefused reports whether err says that a request was refused before anything happened.
+func IsRefused(err error) bool { return errors.Is(err, ErrRequest) }
 
 // ErrBusy is wrapped by the errors of requests that can be sent again when others have ended.
 var ErrBusy = errors.New("busy")
@@ -232,15 +237,16 @@ func (h *Host) Mode() permissions.Mode {
 // SetMode changes the mode for calls that are admitted or answered from now on. It can go no looser than the mode
 // that the host was started with.
 func (h *Host) SetMode(m permissions.Mode) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
 	if limit := h.o.Policy.Mode; !m.Within(limit) {
 		return refuse("mode %s is looser than %s, with which toolhost was started: start it with --mode %s", m, limit, m)
 	}
-	if h.policy.Mode == m {
+	h.mu.Lock()
+	changed := h.policy.Mode != m
+	h.policy.Mode = m
+	h.mu.Unlock()
+	if !changed {
 		return nil
 	}
-	h.policy.Mode = m
 	surface := h.registry.surface(h.o.IDs.New("surface_", h.o.Now()), h.o.Now(), string(m))
 	h.journal.record(agenttool.Event{EventType: agenttool.EventSurfaceUpdated}, "reason", "mode is now "+string(m), "surface", surface)
 	return nil

@@ -25,6 +25,7 @@ type fake struct {
 	lifecycle agenttool.Lifecycle
 	reads     bool // it only reads
 	run       func(ctx context.Context, in fakeInput, r agenttool.Reporter) (agenttool.Output, error)
+	preflight func(ctx context.Context) error
 }
 
 type fakeInput struct {
@@ -76,7 +77,13 @@ type fakeCall struct {
 	facts agenttool.Facts
 }
 
-func (c *fakeCall) Input() any              { return c.in }
+func (c *fakeCall) Input() any { return c.in }
+func (c *fakeCall) Preflight(ctx context.Context) error {
+	if c.tool.preflight == nil {
+		return nil
+	}
+	return c.tool.preflight(ctx)
+}
 func (c *fakeCall) Facts() *agenttool.Facts { return &c.facts }
 func (c *fakeCall) Run(ctx context.Context, r agenttool.Reporter) (agenttool.Output, error) {
 	if c.tool.run == nil {
@@ -719,4 +726,37 @@ func TestBusy(t *testing.T) {
 		t.Errorf("after %d calls of 12 MiB: %v", n, err)
 	}
 	close(block)
+}
+
+// TestStuckPreflight: what hangs before Run is answered for, too, and the host can end.
+func TestStuckPreflight(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		f := newFixture(t, []agenttool.Tool{&fake{name: "look", reads: true, preflight: func(context.Context) error { <-release; return nil }}})
+		got := f.call(host.Request{ID: "c", Tool: "look", Input: input("a"), Timeout: time.Second})
+		if got.Result.Status != agenttool.ResultTimedOut {
+			t.Errorf("result %+v", got.Result)
+		}
+		f.Host.Close()
+		close(release)
+		synctest.Wait()
+		if n := len(f.Status().Calls); n != 0 {
+			t.Errorf("%d calls are left", n)
+		}
+	})
+}
+
+// TestCancelInEveryPhase races cancellations with calls at every point of their way; each ends in one result.
+func TestCancelInEveryPhase(t *testing.T) {
+	f := newFixture(t, []agenttool.Tool{&fake{name: "look", reads: true}, &fake{name: "put"}}, allowing("put"))
+	for i := range 300 {
+		done := f.start(host.Request{ID: "c", Tool: []string{"look", "put"}[i%2], Input: input("a")})
+		for range i % 7 {
+			f.Status()
+		}
+		f.Cancel("c", "")
+		if got := <-done; got.Result.Status != agenttool.ResultSucceeded && got.Result.Status != agenttool.ResultCanceled {
+			t.Fatalf("result %+v", got.Result)
+		}
+	}
 }

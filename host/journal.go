@@ -53,7 +53,7 @@ func (s *Subscription) hears(t agenttool.EventType) bool {
 func (h *Host) Subscribe(s *Subscription) { h.journal.subscribe(s) }
 
 // Replay hands deliver the events after seq, at most limit, and whether there are more. When there are none, s hears
-// everything from there on, after deliver has returned, with no gap and none twice. deliver must not block.
+// what it asked for from there on, everything if it asked for nothing, after deliver has returned, with no gap and none twice. deliver must not block.
 func (h *Host) Replay(seq int64, limit int, s *Subscription, deliver func(entries []persist.Entry, more bool)) error {
 	j := &h.journal
 	j.mu.Lock()
@@ -64,7 +64,9 @@ func (h *Host) Replay(seq int64, limit int, s *Subscription, deliver func(entrie
 	}
 	deliver(entries, more)
 	if !more {
-		s.Level = EventsAll
+		if s.Level == EventsNone { // who asks for what happened wants to hear what happens
+			s.Level = EventsAll
+		}
 		j.subscribeLocked(s)
 	}
 	return nil

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"runtime/debug"
-	"time"
 
 	"toolhost/agenttool"
 	"toolhost/scheduler"
@@ -30,7 +28,7 @@ const maxAttempts = 3
 //
 // Agent Tool v0.2.0, "Pipeline" (AT-111 … AT-123).
 func (c *call) run(ctx context.Context) error {
-	err := c.through(ctx, []step{
+	failed, err := c.through(ctx, []step{
 		{agenttool.PhaseResolveTool, c.resolveTool, agenttool.StatusBlocked},
 		{agenttool.PhaseParseSchema, c.parseSchema, agenttool.StatusSchemaParseFailed},
 		{agenttool.PhaseValidateValues, c.bind, agenttool.StatusValidationFailed},
@@ -38,47 +36,61 @@ func (c *call) run(ctx context.Context) error {
 		{agenttool.PhasePreHooks, c.hooks, agenttool.StatusDenied},
 	})
 	for attempt := 1; err == nil; attempt++ {
-		err = c.through(ctx, []step{
+		failed, err = c.through(ctx, []step{
 			{agenttool.PhasePermission, c.permission, agenttool.StatusDenied},
 			{agenttool.PhaseValidateValues, c.preflight, agenttool.StatusValidationFailed},
 			{agenttool.PhaseSchedule, c.schedule, agenttool.StatusCanceled},
 			{agenttool.PhaseExecute, c.execute, agenttool.StatusFailed},
 		})
 		if !errors.Is(err, agenttool.ErrPreviewStale) || attempt == maxAttempts {
-			return err
+			break
 		}
 		err = c.rebind(ctx, c.input) // the change that was approved is no longer what would be done: ask again
+	}
+	if err != nil {
+		c.fail(failed, agenttool.AsError(err, agenttool.ExecutionFailed))
 	}
 	return err
 }
 
-// through runs steps in order and stops at the first that fails, having moved the invocation to its state.
-func (c *call) through(ctx context.Context, steps []step) error {
+// through runs steps in order and stops at the first that fails. It returns the state of an invocation that fails so.
+func (c *call) through(ctx context.Context, steps []step) (failed agenttool.InvocationStatus, err error) {
 	for _, s := range steps {
-		err := context.Cause(ctx)
-		if err == nil {
-			err = c.phase(s.phase, func() error { return s.do(ctx) })
+		if ctx.Err() != nil {
+			return s.failed, context.Cause(ctx)
 		}
-		if err != nil {
-			c.fail(s.failed, agenttool.AsError(err, agenttool.ExecutionFailed))
-			return err
+		if err := c.phase(s.phase, func() error { return s.do(ctx) }); err != nil {
+			return s.failed, err
 		}
 	}
-	return nil
+	return "", nil
 }
 
-// fail moves the invocation to the state that fits how a step failed.
+// fail moves the invocation to its last state: the usual one of the step that failed, unless the error's class says
+// that something else happened there.
 func (c *call) fail(usual agenttool.InvocationStatus, e *agenttool.Error) {
-	state := usual
-	switch e.Class {
-	case agenttool.Canceled, agenttool.SiblingCanceled:
-		state = agenttool.StatusCanceled
-	case agenttool.Timeout:
-		state = agenttool.StatusTimedOut
-	case agenttool.DependencyUnavailable, agenttool.UnknownTool:
-		state = agenttool.StatusFailed
+	state, listed := stateOf[e.Class]
+	switch {
+	case !listed, usual == agenttool.StatusBlocked && state == agenttool.StatusDenied:
+		state = usual
+	case usual == agenttool.StatusFailed && state == agenttool.StatusValidationFailed, usual == agenttool.StatusFailed && state == agenttool.StatusDenied:
+		state = usual // a Run that finds its input wrong has run
 	}
 	c.to(state, e.Code)
+}
+
+// stateOf is the state that a class of error leads to wherever it comes from.
+var stateOf = map[agenttool.ErrorClass]agenttool.InvocationStatus{
+	agenttool.Canceled:               agenttool.StatusCanceled,
+	agenttool.SiblingCanceled:        agenttool.StatusCanceled,
+	agenttool.Timeout:                agenttool.StatusTimedOut,
+	agenttool.UnknownTool:            agenttool.StatusFailed,
+	agenttool.DependencyUnavailable:  agenttool.StatusFailed,
+	agenttool.ExecutionFailed:        agenttool.StatusFailed,
+	agenttool.SchemaValidationFailed: agenttool.StatusSchemaParseFailed,
+	agenttool.InvalidArguments:       agenttool.StatusValidationFailed,
+	agenttool.PermissionDenied:       agenttool.StatusDenied,
+	agenttool.ApprovalRejected:       agenttool.StatusDenied,
 }
 
 // phase runs one phase and records how long it took.
@@ -111,9 +123,6 @@ func (c *call) resolveTool(context.Context) error {
 	e, err := c.host.registry.resolve(c.req.Tool)
 	if e != nil {
 		c.tool = e
-		c.mu.Lock()
-		c.inv.ToolID = e.Declaration.ToolID
-		c.mu.Unlock()
 	}
 	if err != nil {
 		return err
@@ -188,11 +197,12 @@ func (c *call) invalid(p agenttool.Phase, err error) error {
 // rebind binds an input anew, from the schema on: facts are never older than the input.
 func (c *call) rebind(ctx context.Context, input []byte) error {
 	c.input = input
-	return c.through(ctx, []step{
+	_, err := c.through(ctx, []step{
 		{agenttool.PhaseParseSchema, c.parseSchema, agenttool.StatusSchemaParseFailed},
 		{agenttool.PhaseValidateValues, c.bind, agenttool.StatusValidationFailed},
 		{agenttool.PhasePrepareObserved, c.locate, agenttool.StatusValidationFailed},
 	})
+	return err
 }
 
 // hooks is the phase of the hooks. None can be configured yet; the phase is recorded as passed by all of them.
@@ -227,7 +237,9 @@ func (c *call) schedule(ctx context.Context) error {
 		return err
 	}
 	c.host.started(c)
+	c.mu.Lock()
 	c.inv.Scheduler.WaitedUS = c.host.o.Now().Sub(start).Microseconds()
+	c.mu.Unlock()
 	return nil
 }
 
@@ -264,46 +276,12 @@ func (c *call) execute(ctx context.Context) error {
 			return err
 		}
 	}
-	out, err := c.supervise(ctx)
+	out, err := c.bound.Run(ctx, reporter{c})
 	c.out = out
 	if err != nil && ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
 		return context.Cause(ctx)
 	}
 	return err
-}
-
-// abandonAfter is how long a Run may go on after its context ended. A tool that is stuck in the kernel (a dead
-// network file system) keeps its locks, but not its caller.
-const abandonAfter = 10 * time.Second
-
-// supervise runs the call. If Run does not return although its context
-// has ended, the call is concluded without it, and this goroutine ends when Run does.
-func (c *call) supervise(ctx context.Context) (out agenttool.Output, err error) {
-	defer func() {
-		if !c.settled.CompareAndSwap(false, true) {
-			runtime.Goexit() // abandoned: somebody else has answered
-		}
-	}()
-	stop := context.AfterFunc(ctx, func() {
-		time.AfterFunc(abandonAfter, func() {
-			if c.settled.CompareAndSwap(false, true) {
-				c.abandon(context.Cause(ctx))
-			}
-		})
-	})
-	defer stop()
-	err = c.guarded(func() (err error) {
-		out, err = c.bound.Run(ctx, reporter{c})
-		return err
-	})
-	return out, err
-}
-
-// abandon concludes a call whose Run is stuck, in its stead.
-func (c *call) abandon(cause error) {
-	c.free = func() {} // Run may still touch what it locked: execute gives it back when Run returns
-	c.fail(agenttool.StatusFailed, agenttool.AsError(cause, agenttool.Canceled))
-	c.conclude(cause)
 }
 
 func (h *Host) panicked(c *call, p any) {

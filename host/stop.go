@@ -93,7 +93,7 @@ func (h *Host) Drain(ctx context.Context) {
 	case <-ended:
 	case <-ctx.Done():
 		h.stop(errShutdown)
-		<-ended // bounded: supervise abandons what does not end
+		<-ended // bounded: a call that does not end is abandoned
 	}
 }
 
