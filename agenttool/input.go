@@ -1,6 +1,7 @@
 package agenttool
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,7 +14,9 @@ import (
 // was sent: encoding/json puts U+FFFD in the place of what is no character, and then another path would be meant. Its
 // errors are of class invalid_arguments, code bad_input.
 func DecodeInput(input json.RawMessage, v any) error {
-	switch err := json.Unmarshal(input, v); {
+	dec := json.NewDecoder(bytes.NewReader(input))
+	dec.DisallowUnknownFields()
+	switch err := dec.Decode(v); {
 	case err != nil:
 		return badInput(err)
 	case !utf8.Valid(input):

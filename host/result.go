@@ -131,7 +131,7 @@ func (c *call) keep(text string) {
 		c.kept.OriginalSizeBytes = c.out.Bytes
 	} else {
 		stored, err := c.store("full_output", "text/plain; charset=utf-8", []byte(text))
-		note := fmt.Sprintf("[cut; the whole output, %d bytes, is %s: read it by page with agenttool/read_result]", len(text), stored.URI)
+		note := fmt.Sprintf("[cut; the whole output, %d bytes, is %s: the read tool opens it]", len(text), stored.URI)
 		if err != nil {
 			c.kept.Strategy, c.kept.Reason = agenttool.DropWithReason, "the session's storage cannot be written: "+err.Error()
 			note = fmt.Sprintf("[cut; the rest could not be stored: %v]", err)

@@ -185,8 +185,10 @@ func (r Rule) allowsWrite(tool string) bool {
 func (p Policy) whyNot(r Request) (kind, detail string) {
 	f := r.Facts
 	switch {
+	case r.RunsCode && f.ReadOnly == agenttool.Unknown && len(f.Commands) == 0:
+		return "classifier", "what the command does is not known, and rules of words cover a plain command only, without quotes, pipes, redirects and operators"
 	case r.RunsCode && f.ReadOnly == agenttool.Unknown:
-		return "classifier", "what the command does is not known"
+		return "classifier", "what the command does is not known, and no rule covers its words here"
 	case len(f.Writes) > 0:
 		return "mode", "it writes " + f.Writes[0].Spelling
 	case slices.ContainsFunc(f.Reads, outside):

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"strings"
 	"unicode/utf8"
 
@@ -67,6 +68,25 @@ func (s *Store) Page(ref string, offset, limit int64) (Page, error) {
 			fmt.Sprintf("payload %s cannot be read: %v", file, err)).Because(err)
 	}
 	return p, nil
+}
+
+// OpenPayload opens a payload for reading as a file. The errors are those of Page; an ephemeral session has no files,
+// and its payloads are read by Page alone.
+func (s *Store) OpenPayload(ref string) (*os.File, error) {
+	file, ok := s.file(ref)
+	if !ok {
+		return nil, unknownRef(ref)
+	}
+	src, err := s.kept.open(file)
+	if err != nil {
+		return nil, unknownRef(ref)
+	}
+	f, ok := src.r.(*os.File)
+	if !ok {
+		return nil, agenttool.Failure(agenttool.CapabilityGap, "ephemeral_session",
+			"the session is kept in memory: read the payload by page, with agenttool/read_result")
+	}
+	return f, nil
 }
 
 // file returns the name of the file that ref means. It has one dot and no separator.

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -47,7 +48,7 @@ share a session log.
 			if err != nil {
 				return err
 			}
-			completion, err := callOnce(session, host.Request{ID: "call", Tool: args[0], Input: input, Timeout: timeout})
+			completion, err := callOnce(session, host.Request{ID: callID(time.Now()), Tool: args[0], Input: input, Timeout: timeout})
 			if err != nil {
 				return err
 			}
@@ -58,6 +59,11 @@ share a session log.
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object: invocation, result, persistence")
 	cmd.Flags().DurationVar(&timeout, "timeout", 0, "deadline of the call, such as 30s; 0 is none")
 	return cmd
+}
+
+// callID names a call of the command line, so that log show --call finds it among those of the day.
+func callID(now time.Time) string {
+	return "c" + strconv.FormatInt(now.UnixMilli()%86_400_000, 36) + strconv.Itoa(os.Getpid()%1000)
 }
 
 // maxInput is the size in bytes of the largest input that is read, as on the wire.
@@ -157,7 +163,11 @@ func printCompletion(out io.Writer, c host.Completion, asJSON bool) error {
 		printBlock(out, block)
 	}
 	if e := c.Result.Error; e != nil {
-		return exitf(exitCode(c.Result), "%s: %s", strings.ReplaceAll(string(e.Class), "_", " "), oneLine(e.Message))
+		message := strings.ReplaceAll(string(e.Class), "_", " ") + ": " + oneLine(e.Message)
+		if e.Hint != "" {
+			message += " (" + oneLine(e.Hint) + ")"
+		}
+		return exitf(exitCode(c.Result), "%s", message)
 	}
 	return nil
 }

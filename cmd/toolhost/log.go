@@ -85,7 +85,7 @@ func newLogVerify() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify [SESSION…]",
 		Short: "Check that logs are as they were written",
-		Long: `verify checks the chain of hashes of each log and names every changed, missing or swapped line before the last. It says
+		Long: `verify checks the chain of hashes of each log and names every changed, missing or swapped line before the last, and each payload that is not what was stored. It says
 "closed" when the session ended in order, and "open at seq n" when it runs or was killed. It cannot tell that whole
 lines were cut off the end of an open log, or that all of it was written anew: keep the head it prints elsewhere.
 ` + exitCodes,
@@ -96,20 +96,12 @@ lines were cut off the end of an open log, or that all of it was written anew: k
 			}
 			broken := 0
 			for _, path := range paths {
-				report, err := persist.VerifyFile(path)
+				ok, err := verifyLog(cmd.OutOrStdout(), path, asJSON)
 				if err != nil {
 					return exitf(exitFailed, "verify %s: %v", path, err)
 				}
-				if !report.OK() {
+				if !ok {
 					broken++
-				}
-				if asJSON {
-					err = printJSONLines(cmd.OutOrStdout(), []persist.Report{report})
-				} else {
-					_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %s", filepath.Base(filepath.Dir(path)), report)
-				}
-				if err != nil {
-					return exitf(exitFailed, "%v", err)
 				}
 			}
 			if broken > 0 {
@@ -120,6 +112,40 @@ lines were cut off the end of an open log, or that all of it was written anew: k
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object a log")
 	return cmd
+}
+
+// verified is what verify found of one session.
+type verified struct {
+	Session string `json:"session"`
+	persist.Report
+	Payloads        int               `json:"payloads"` // that records refer to
+	PayloadProblems []persist.Problem `json:"payload_problems,omitempty"`
+}
+
+// verifyLog checks one log and the payloads beside it, prints what it found, and reports whether all is as written.
+func verifyLog(out io.Writer, path string, asJSON bool) (bool, error) {
+	dir := filepath.Dir(path)
+	v := verified{Session: filepath.Base(dir)}
+	var err error
+	if v.Report, err = persist.VerifyFile(path); err != nil {
+		return false, err
+	}
+	if filepath.Base(path) == "log.jsonl" {
+		if v.Payloads, v.PayloadProblems, err = persist.VerifyPayloads(dir); err != nil {
+			return false, err
+		}
+	}
+	ok := v.OK() && len(v.PayloadProblems) == 0
+	if asJSON {
+		return ok, printJSONLines(out, []verified{v})
+	}
+	if _, err := fmt.Fprintf(out, "%s: %s", v.Session, v.Report); err != nil {
+		return ok, err
+	}
+	for _, p := range v.PayloadProblems {
+		fmt.Fprintf(out, "record %d, %s\n", p.Seq, printable(p.String()))
+	}
+	return ok, nil
 }
 
 // logPaths finds the log files that the arguments name.

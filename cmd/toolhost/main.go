@@ -56,8 +56,9 @@ func exitf(code int, format string, args ...any) error {
 
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
-		Use:   "toolhost",
-		Short: "Run a coding agent's tools: shell, read, write, edit, grep and glob over JSON lines",
+		Use:     "toolhost",
+		Version: version(),
+		Short:   "Run a coding agent's tools: shell, read, write, edit, grep and glob over JSON lines",
 		Long: `toolhost is the process between a coding agent and this machine. It offers shell, read, write, edit, grep and glob
 over JSON lines, decides what may run, keeps large output, and can explain every call afterwards.
 ` + exitCodes,

@@ -84,7 +84,8 @@ func (s *setup) open(newStore func(root string) (*persist.Store, error), overwri
 	if err != nil {
 		return nil, err
 	}
-	tools := builtins(w, overwrite)
+	var store *persist.Store
+	tools := builtins(w, files.Options{Overwrite: overwrite, Payload: func(ref string) (*os.File, error) { return store.OpenPayload(ref) }})
 	policy := permissions.Policy{Mode: mode, Workspace: scope.Dir}
 	parser := permissions.Parser{Names: host.Names(tools), Home: scope.Home}
 	for _, text := range s.allow {
@@ -94,7 +95,7 @@ func (s *setup) open(newStore func(root string) (*persist.Store, error), overwri
 		}
 		policy = policy.With(rule)
 	}
-	store, err := newStore(scope.Dir)
+	store, err = newStore(scope.Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -105,9 +106,10 @@ func (s *setup) open(newStore func(root string) (*persist.Store, error), overwri
 	return &session{host: h, store: store, roots: w}, err
 }
 
-func builtins(w *workspace.Workspace, overwrite bool) []agenttool.Tool {
+// builtins are the tools that toolhost brings. w may be nil to describe them.
+func builtins(w *workspace.Workspace, o files.Options) []agenttool.Tool {
 	tools := []agenttool.Tool{shell.New(w, shell.Options{Environ: os.Environ()})}
-	tools = append(tools, files.New(w, files.Options{Overwrite: overwrite})...)
+	tools = append(tools, files.New(w, o)...)
 	return append(tools, search.NewGrep(w), search.NewGlob(w))
 }
 

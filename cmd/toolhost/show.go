@@ -48,7 +48,7 @@ func (s show) log(r io.Reader) error {
 		return nil
 	}
 	for id, e := range started {
-		fmt.Fprintf(s.out, "%s  %-8s did not end (%s)\n", clock(e.Time), printable(string(e.ToolID)), id)
+		fmt.Fprintf(s.out, "%s  %-12s %-8s did not end (%s)\n", clock(e.Time), printable(clipped(e.Subject, 24)), printable(strings.TrimPrefix(string(e.ToolID), "toolhost.")), id)
 	}
 	return nil
 }
@@ -83,10 +83,10 @@ func (s show) entry(entry persist.Entry, e agenttool.Event, started map[agenttoo
 
 // callLine is one ended call: when, what, how it ended, how long it took, with which input.
 func callLine(inv agenttool.Invocation, res agenttool.Result) string {
-	line := fmt.Sprintf("%s  %-8s %-10s %8s  %s", clock(inv.CreatedAt), printable(strings.TrimPrefix(string(inv.ToolID), "toolhost.")),
+	line := fmt.Sprintf("%s  %-12s %-8s %-10s %8s  %s", clock(inv.CreatedAt), printable(clipped(inv.NativeCallID, 24)), printable(strings.TrimPrefix(string(inv.ToolID), "toolhost.")),
 		printable(string(res.Status)), took(inv), printable(clipped(string(inv.ModelInput)+inv.ModelInputRef, 100)))
 	if res.Error != nil {
-		line += "\n              " + printable(clipped(res.Error.Code+": "+res.Error.Message, 160))
+		line += "\n                            " + printable(clipped(res.Error.Code+": "+res.Error.Message, 160))
 	}
 	return line
 }

@@ -53,7 +53,7 @@ func (c *change) Facts() *agenttool.Facts { return &c.facts }
 
 // changeFacts are the facts of every write and edit.
 func changeFacts(p agenttool.Path) agenttool.Facts {
-	f := readFacts(p)
+	f := readFacts()
 	f.ReadOnly, f.Reads, f.Writes = agenttool.No, nil, []agenttool.Path{p}
 	return f
 }

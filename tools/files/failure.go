@@ -83,7 +83,7 @@ func (s *session) openForReading(p agenttool.Path) (*os.File, error) {
 
 func isDirectory(p agenttool.Path) error {
 	return agenttool.Failure(agenttool.InvalidArguments, "is_directory",
-		p.Spelling+" is a directory: list it with glob (pattern \"*\") or with ls in the shell")
+		p.Spelling+" is a directory, not a file: name a file in it, or list it with glob (pattern \"*\") or with ls in the shell")
 }
 
 // maxNames is the number of directory entries among which a similar name is looked for.

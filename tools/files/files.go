@@ -1,6 +1,8 @@
 package files
 
 import (
+	"os"
+	"strings"
 	"time"
 
 	"toolhost/agenttool"
@@ -14,6 +16,9 @@ type Options struct {
 
 	// LockTimeout is how long a change waits for another process that holds the file's lock. Zero means 10 s.
 	LockTimeout time.Duration
+
+	// Payload opens a payload of the session by its reference, for read. Nil means that there are none.
+	Payload func(ref string) (*os.File, error)
 
 	// Ledger is the session's memory of file contents; nil means a new one.
 	Ledger *Ledger
@@ -36,3 +41,6 @@ type session struct {
 	workspace *workspace.Workspace
 	options   Options
 }
+
+// isPayload reports whether path is a reference to a payload of the session rather than a path.
+func isPayload(path string) bool { return strings.HasPrefix(path, "toolhost://") }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"os"
 	"strings"
 
 	"toolhost/agenttool"
@@ -53,9 +54,15 @@ func (t readTool) Bind(scope agenttool.Scope, input json.RawMessage) (agenttool.
 	if err := agenttool.DecodeInput(input, &in); err != nil {
 		return nil, err
 	}
-	p, err := workspace.Path(scope, in.Path)
-	if err != nil {
-		return nil, err
+	facts := readFacts()
+	if isPayload(in.Path) {
+		facts.Reads = nil // results of the session are no files: nothing to locate, and readable like the results were
+	} else {
+		p, err := workspace.Path(scope, in.Path)
+		if err != nil {
+			return nil, err
+		}
+		in.Path, facts.Reads = p.Absolute, []agenttool.Path{p}
 	}
 	switch {
 	case in.Offset == 0:
@@ -65,12 +72,11 @@ func (t readTool) Bind(scope agenttool.Scope, input json.RawMessage) (agenttool.
 	case in.Limit < 0 || in.Limit > 10_000:
 		return nil, invalid("/limit", "limit is out of range: 1 to 10,000 lines")
 	}
-	in.Path = p.Absolute
-	return &readCall{session: t.session, input: in, facts: readFacts(p)}, nil
+	return &readCall{session: t.session, input: in, facts: facts}, nil
 }
 
-// readFacts are the facts of every read: what it does depends on nothing but the path.
-func readFacts(p agenttool.Path) agenttool.Facts {
+// readFacts are the facts of every read but for what is read.
+func readFacts() agenttool.Facts {
 	return agenttool.Facts{
 		ReadOnly:        agenttool.Yes,
 		Destructive:     agenttool.No,
@@ -80,7 +86,6 @@ func readFacts(p agenttool.Path) agenttool.Facts {
 		LongRunning:     agenttool.No,
 		ObservesHost:    agenttool.No,
 		PathsComplete:   agenttool.Yes,
-		Reads:           []agenttool.Path{p},
 	}
 }
 
@@ -96,17 +101,35 @@ func (c *readCall) Facts() *agenttool.Facts { return &c.facts }
 
 // Preflight finds out that there is nothing to read.
 func (c *readCall) Preflight(context.Context) error {
-	f, err := c.openForReading(c.facts.Reads[0])
+	f, err := c.open()
 	if err != nil {
 		return err
 	}
 	return f.Close()
 }
 
+// spelling names what is read as the input did.
+func (c *readCall) spelling() string {
+	if len(c.facts.Reads) == 0 {
+		return c.input.Path
+	}
+	return c.facts.Reads[0].Spelling
+}
+
+// open opens what is to be read.
+func (c *readCall) open() (*os.File, error) {
+	switch {
+	case len(c.facts.Reads) > 0:
+		return c.openForReading(c.facts.Reads[0])
+	case c.options.Payload == nil:
+		return nil, agenttool.Failure(agenttool.InvalidArguments, "unknown_ref", c.input.Path+" cannot be read here: there is no session that keeps it")
+	}
+	return c.options.Payload(c.input.Path)
+}
+
 // Run reads the file.
 func (c *readCall) Run(ctx context.Context, _ agenttool.Reporter) (agenttool.Output, error) {
-	p := c.facts.Reads[0]
-	f, err := c.openForReading(p)
+	f, err := c.open()
 	if err != nil {
 		return agenttool.Output{}, err
 	}
@@ -116,7 +139,7 @@ func (c *readCall) Run(ctx context.Context, _ agenttool.Reporter) (agenttool.Out
 		err = held.survey(ctx)
 	}
 	if err != nil {
-		return agenttool.Output{}, ioFailure("read", p.Spelling, err)
+		return agenttool.Output{}, ioFailure("read", c.spelling(), err)
 	}
 	result := readResult{Path: c.input.Path, SizeBytes: held.size, Digest: held.digest}
 	switch media := imageType(held); {
@@ -124,11 +147,11 @@ func (c *readCall) Run(ctx context.Context, _ agenttool.Reporter) (agenttool.Out
 		return c.showImage(held, media, result)
 	case held.form.binary:
 		result.Kind, result.MediaType = "binary", http.DetectContentType(held.head())
-		return output(result, "%s is binary (%s, %s bytes): not shown", p.Spelling, result.MediaType, grouped(held.size))
+		return output(result, "%s is binary (%s, %s bytes): not shown", c.spelling(), result.MediaType, grouped(held.size))
 	case held.form.empty:
 		c.remember(held, span{1, held.form.lines()})
 		result.Kind, result.shownPage = "empty", pageFacts(held.form)
-		return output(result, "%s is empty", p.Spelling) // AT-402
+		return output(result, "%s is empty", c.spelling()) // AT-402
 	}
 	return c.showText(ctx, held, result)
 }
@@ -153,21 +176,20 @@ func imageType(c *content) string {
 }
 
 func (c *readCall) showImage(held *content, media string, result readResult) (agenttool.Output, error) {
-	p := c.facts.Reads[0]
 	result.Kind, result.MediaType = "image", media
 	if held.size > maxImage {
-		return output(result, "%s is an image (%s) of %s bytes: more than 5 MiB is not shown", p.Spelling, media,
+		return output(result, "%s is an image (%s) of %s bytes: more than 5 MiB is not shown", c.spelling(), media,
 			grouped(held.size))
 	}
 	data := held.held
 	if data == nil {
 		data = make([]byte, held.size)
 		if _, err := held.file.ReadAt(data, 0); err != nil {
-			return agenttool.Output{}, ioFailure("read", p.Spelling, err)
+			return agenttool.Output{}, ioFailure("read", c.spelling(), err)
 		}
 	}
 	c.remember(held, span{1, held.form.lines()})
-	out, err := output(result, "%s: %s, %s bytes", p.Spelling, media, grouped(held.size))
+	out, err := output(result, "%s: %s, %s bytes", c.spelling(), media, grouped(held.size))
 	out.Content = append(out.Content, agenttool.Content{
 		Type: "image", Data: base64.StdEncoding.EncodeToString(data), MediaType: media,
 	})
@@ -175,14 +197,14 @@ func (c *readCall) showImage(held *content, media string, result readResult) (ag
 }
 
 func (c *readCall) showText(ctx context.Context, held *content, result readResult) (agenttool.Output, error) {
-	p, total := c.facts.Reads[0], held.form.lines()
+	total := held.form.lines()
 	first := c.input.Offset
 	if first < 0 {
 		first = max(1, total+first+1)
 	}
 	if first > total {
 		return agenttool.Output{}, invalid("/offset",
-			fmt.Sprintf("offset %d is past the end: %s has %s lines", first, p.Spelling, grouped(total)))
+			fmt.Sprintf("offset %d is past the end: %s has %s lines", first, c.spelling(), grouped(total)))
 	}
 	limit, room := c.input.Limit, wideChars-noteChars
 	if limit == 0 {
@@ -190,11 +212,11 @@ func (c *readCall) showText(ctx context.Context, held *content, result readResul
 	}
 	shown, err := held.pageOf(ctx, first, min(total, first+limit-1), room)
 	if err != nil {
-		return agenttool.Output{}, ioFailure("read", p.Spelling, err)
+		return agenttool.Output{}, ioFailure("read", c.spelling(), err)
 	}
 	if shown.shown == 0 {
 		return agenttool.Output{}, agenttool.Failure(agenttool.ExecutionFailed, "changed_while_read",
-			p.Spelling+" became shorter while it was read: read it again")
+			c.spelling()+" became shorter while it was read: read it again")
 	}
 	c.remember(held, span{first, shown.shown})
 	result.Kind, result.shownPage = "text", pageFacts(held.form)
@@ -206,7 +228,7 @@ func (c *readCall) showText(ctx context.Context, held *content, result readResul
 	return agenttool.Output{
 		Content:    []agenttool.Content{agenttool.Text(strings.TrimSuffix(text, "\n"))},
 		Structured: result,
-		Summary:    fmt.Sprintf("%s, lines %d–%d of %s", p.Spelling, first, shown.shown, grouped(total)),
+		Summary:    fmt.Sprintf("%s, lines %d–%d of %s", c.spelling(), first, shown.shown, grouped(total)),
 	}, nil
 }
 
@@ -239,7 +261,7 @@ func pageNotes(c *content, shown *shownPage) string {
 
 // remember notes in the ledger that the lines were shown.
 func (c *readCall) remember(held *content, lines span) {
-	if held.version != "" {
+	if held.version != "" && len(c.facts.Reads) > 0 {
 		c.options.Ledger.read(c.facts.Reads[0].Resolved, held.version, lines, held.form.lines())
 	}
 }

@@ -6,7 +6,7 @@ import "encoding/json"
 // leave out, with better words. edit's two forms are not a oneOf at the top, which model providers refuse in a tool.
 
 const readInputSchema = `{"type":"object","additionalProperties":false,"required":["path"],"properties":{` +
-	`"path":{"type":"string"},` +
+	`"path":{"type":"string","description":"absolute, or below the workspace; or a toolhost:// reference"},` +
 	`"offset":{"type":"integer","description":"first line, from 1; -100: the last 100 lines"},` +
 	`"limit":{"type":"integer","minimum":1,"maximum":10000,"description":"lines, default 2000"}}}`
 
@@ -19,11 +19,11 @@ const readOutputSchema = `{"type":"object","additionalProperties":false,"require
 	`"digest":{"type":"string"},"media_type":{"type":"string"}}}`
 
 const writeInputSchema = `{"type":"object","additionalProperties":false,"required":["path","content"],"properties":{` +
-	`"path":{"type":"string"},"content":{"type":"string"}}}`
+	`"path":{"type":"string","description":"absolute, or below the workspace"},"content":{"type":"string"}}}`
 
 const editInputSchema = `{"type":"object","additionalProperties":false,"required":["path"],"properties":{` +
-	`"path":{"type":"string"},` +
-	`"old_string":{"type":"string"},"new_string":{"type":"string"},"replace_all":{"type":"boolean"},` +
+	`"path":{"type":"string","description":"absolute, or below the workspace"},` +
+	`"old_string":{"type":"string","description":"exact text, without line numbers; must be unique"},"new_string":{"type":"string"},"replace_all":{"type":"boolean"},` +
 	`"edits":{"type":"array","minItems":1,"maxItems":100,"description":"instead of old_string and new_string",` +
 	`"items":{"type":"object","additionalProperties":false,"required":["old_string","new_string"],"properties":{` +
 	`"old_string":{"type":"string"},"new_string":{"type":"string"},"replace_all":{"type":"boolean"}}}}}}`

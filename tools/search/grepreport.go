@@ -125,6 +125,7 @@ func (r *grepReport) add(below string, out scanned, skip int) bool {
 
 func (r *grepReport) addFile(path string, lines int) {
 	name := encodable(path)
+	r.page.text = r.text.Len()
 	if !r.page.place(2*jsonSize(name) + 30) {
 		return
 	}
@@ -149,6 +150,7 @@ func (r *grepReport) addLines(path string, lines []shownLine) {
 			}
 			continue
 		}
+		r.page.text = r.text.Len()
 		if !r.page.place(2*size + 40*len(line.spans) + 60) {
 			return
 		}

@@ -8,6 +8,7 @@ import (
 const (
 	maxPage        = 512 << 10 // JSON bytes of a result without context lines
 	maxPageContext = 256 << 10 // and of the context lines
+	maxPageText    = 28_000    // bytes of text: a result is cut above 30,000 characters, and the next offset would lie
 )
 
 // page counts what a search finds and says what of it is within offset and limit.
@@ -16,6 +17,7 @@ type page struct {
 	total         int // found so far, the page's items included
 	shown         int // items on the page
 	size          int // of those in JSON, estimated
+	text          int // bytes of text so far, context included
 	full          bool
 }
 
@@ -25,7 +27,7 @@ func (p *page) place(size int) bool {
 	if p.total <= p.offset {
 		return false
 	}
-	if p.shown == p.limit || p.shown > 0 && p.size+size > maxPage {
+	if p.shown == p.limit || p.shown > 0 && (p.size+size > maxPage || p.text > maxPageText) {
 		p.full = true
 		return false
 	}

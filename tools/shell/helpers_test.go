@@ -55,10 +55,8 @@ func (b *bench) bind(t testing.TB, in map[string]any) agenttool.Call {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range c.Facts().Reads {
-		if err := b.w.Locate(&c.Facts().Reads[i]); err != nil {
-			t.Fatal(err)
-		}
+	if err := b.w.Locate(c.Facts().Dir); err != nil {
+		t.Fatal(err)
 	}
 	return c
 }

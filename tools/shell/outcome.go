@@ -99,7 +99,7 @@ func (o *outcome) notes() []string {
 	case byTimeout:
 		note("still running after %v: ended by timeout_ms", o.limit())
 	case byContext:
-		note("canceled after %v", o.took.Round(time.Millisecond))
+		note("ended from outside after %v", o.took.Round(time.Millisecond))
 	}
 	if n := len(o.leftovers); n > 0 {
 		note("%s %s ended with the command: %s", count(int64(n), "background process", "background processes"),

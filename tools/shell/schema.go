@@ -8,7 +8,6 @@ const description = "Runs a command line with bash and returns what it printed. 
 
 // inputSchema is what a model may send.
 const inputSchema = `{
-  "$schema": "https://json-schema.org/draft/2020-12/schema",
   "type": "object",
   "additionalProperties": false,
   "required": ["command"],
@@ -25,7 +24,6 @@ const inputSchema = `{
 
 // runtimeSchema is the input as it runs, with everything filled in.
 const runtimeSchema = `{
-  "$schema": "https://json-schema.org/draft/2020-12/schema",
   "type": "object",
   "additionalProperties": false,
   "required": ["command", "timeout_ms", "cwd"],
@@ -39,7 +37,6 @@ const runtimeSchema = `{
 
 // outputSchema is the structured content of a result. The streams are cleaned and cut; the byte counts are not.
 const outputSchema = `{
-  "$schema": "https://json-schema.org/draft/2020-12/schema",
   "type": "object",
   "additionalProperties": false,
   "required": ["exit_code", "timed_out", "duration_ms", "cwd", "stdout", "stderr", "stdout_bytes", "stderr_bytes",

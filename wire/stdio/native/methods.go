@@ -71,6 +71,8 @@ const maxTimeout = int64(1<<63-1) / int64(time.Millisecond)
 
 func (p callParams) request() (host.Request, error) {
 	switch {
+	case p.ID == "":
+		return host.Request{}, stdio.Errorf(stdio.CodeInvalidParams, `invalid params: "id" is missing: give each call an id that is unique among running calls`)
 	case p.Tool == "":
 		return host.Request{}, stdio.Errorf(stdio.CodeInvalidParams, `invalid params: "tool" is missing: name the tool to call`)
 	case p.TimeoutMS < 0 || p.TimeoutMS > maxTimeout:
@@ -160,7 +162,7 @@ func (f *Family) cancel(params json.RawMessage) (any, error) {
 		return nil, err
 	}
 	if (p.ID == "") == (p.InvocationID == "") {
-		return nil, stdio.Errorf(stdio.CodeInvalidParams, "invalid params: give the id or the invocation_id of the call to cancel, not both")
+		return nil, stdio.Errorf(stdio.CodeInvalidParams, "invalid params: give either the id or the invocation_id of the call to cancel")
 	}
 	return f.o.Host.Cancel(p.ID+p.InvocationID, p.Reason), nil
 }

@@ -8,6 +8,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -88,7 +90,7 @@ func (f *Family) Receive(m stdio.Message) {
 	case known && !row.urgent && f.o.Writer.Busy():
 		f.fail(m.ID, stdio.Errorf(stdio.CodeBusy, "busy: too many results wait to be read; read them, then send this again"))
 	case !known:
-		f.fail(m.ID, stdio.Errorf(stdio.CodeMethodNotFound, "method %q is not known; the native methods are %s", m.Method, strings.Join(methodNames, ", ")))
+		f.fail(m.ID, stdio.Errorf(stdio.CodeMethodNotFound, "method %q is not known; the native methods are %s", m.Method, strings.Join(slices.Sorted(maps.Keys(methods)), ", ")))
 	case row.quick != nil:
 		result, err := row.quick(f, m.Params)
 		if err != nil {
@@ -101,12 +103,6 @@ func (f *Family) Receive(m stdio.Message) {
 			f.fail(m.ID, err)
 		}
 	}
-}
-
-var methodNames = []string{
-	"agenttool/hello", "agenttool/invoke", "agenttool/batch", "agenttool/cancel", "agenttool/decide", "agenttool/surface",
-	"agenttool/search", "agenttool/load", "agenttool/read_result", "agenttool/replay", "agenttool/mode",
-	"agenttool/status", "agenttool/shutdown",
 }
 
 // Drain implements stdio.Family: nobody is left to answer prompts, and what was accepted is answered.

@@ -3,7 +3,9 @@ package native
 import (
 	"encoding/json"
 	"errors"
+	"maps"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -11,7 +13,7 @@ import (
 )
 
 // decode reads params, by name, into the struct that p points to. Absent params are an empty object. A field of
-// another type, or a name that differs from a known one in case only, is an error; other unknown names are for later
+// another type, or a name that surely stands for a known one, is an error; other unknown names are for later
 // versions and are passed over.
 func decode(params json.RawMessage, p any) error {
 	if params == nil {
@@ -20,7 +22,7 @@ func decode(params json.RawMessage, p any) error {
 	if params[0] != '{' {
 		return stdio.Errorf(stdio.CodeInvalidParams, "invalid params: pass them by name, as an object")
 	}
-	if err := checkCase(params, reflect.TypeOf(p).Elem()); err != nil {
+	if err := checkNames(params, reflect.TypeOf(p).Elem()); err != nil {
 		return err
 	}
 	err := json.Unmarshal(params, p)
@@ -34,21 +36,53 @@ func decode(params json.RawMessage, p any) error {
 	return nil
 }
 
-// checkCase refuses names that encoding/json would take for another, since keys are matched exactly.
-func checkCase(params json.RawMessage, t reflect.Type) error {
+// checkNames refuses names that encoding/json would take for another, since keys are matched exactly, and names that
+// surely stand for another.
+func checkNames(params json.RawMessage, t reflect.Type) error {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(params, &members); err != nil {
 		return stdio.Errorf(stdio.CodeInvalidParams, "invalid params: %v", err)
 	}
+	known := map[string]bool{}
 	for i := range t.NumField() {
 		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		known[name] = true
+	}
+	for _, name := range slices.Sorted(maps.Keys(known)) {
 		for given := range members {
-			if given != name && strings.EqualFold(given, name) {
+			if !known[given] && given != name && misspells(given, name) {
 				return stdio.Errorf(stdio.CodeInvalidParams, "invalid params: %q is not known; did you mean %q?", given, name)
 			}
 		}
 	}
 	return nil
+}
+
+// misspells reports whether given surely stands for name: another case, one letter more, less or other, or a word that
+// other protocols use for it.
+func misspells(given, name string) bool {
+	if slices.Contains(otherWords[name], given) || strings.EqualFold(given, name) {
+		return true
+	}
+	if len(name) < 4 || len(given)-len(name) > 1 || len(name)-len(given) > 1 {
+		return false
+	}
+	i := 0
+	for i < min(len(given), len(name)) && given[i] == name[i] {
+		i++
+	}
+	rest, want := given[i:], name[i:]
+	switch {
+	case len(rest) == len(want):
+		return len(rest) > 0 && rest[1:] == want[1:] || len(rest) > 1 && rest[0] == want[1] && rest[1] == want[0] && rest[2:] == want[2:]
+	case len(rest) > len(want):
+		return rest[1:] == want
+	}
+	return rest == want[1:]
+}
+
+var otherWords = map[string][]string{
+	"input": {"arguments", "args"}, "tool": {"name", "tool_name"}, "timeout_ms": {"timeout"}, "after": {"depends_on"},
 }
 
 // typeName names a type as JSON does.
