@@ -1,0 +1,55 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestReadmeLoop runs the agent loop of the README, as it stands there, in a scratch directory.
+func TestReadmeLoop(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("python3 is not installed: the README's agent loop was not run")
+	}
+	path, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	loop := regexp.MustCompile("(?s)```python\n(.*?)```").FindSubmatch(readme)
+	if loop == nil {
+		t.Fatal("the README has no Python loop")
+	}
+	if n := strings.Count(string(loop[1]), "\n"); n > 11 {
+		t.Errorf("the loop has grown to %d lines", n)
+	}
+	dir := t.TempDir()
+	if err := os.Symlink(path, filepath.Join(dir, "toolhost")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "notes.txt"), []byte("TODO: x\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(python, "-c", string(loop[1]))
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+t.TempDir())
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, want := range []string{"['notes.txt']", "edited notes.txt", "--allow 'Shell(make test)'"} {
+		if !strings.Contains(string(out), want) {
+			t.Errorf("the loop does not print %q:\n%s", want, out)
+		}
+	}
+	if got, err := os.ReadFile(filepath.Join(dir, "notes.txt")); err != nil || string(got) != "DONE: x\n" {
+		t.Errorf("the file is %q, %v", got, err)
+	}
+}
