@@ -37,7 +37,7 @@ type SessionInfo struct {
 	Meta    json.RawMessage     `json:"meta,omitempty"` // data of the first record
 }
 
-// List returns the sessions in dir, the last written first. What is not a session is left out, links are not followed, and a
+// List returns the sessions in dir, newest first. What is not a session is left out, links are not followed, and a
 // directory that does not exist holds none.
 func List(dir string) ([]SessionInfo, error) {
 	all, names, err := sessionNames(dir)
@@ -51,7 +51,7 @@ func List(dir string) ([]SessionInfo, error) {
 			list = append(list, info)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b SessionInfo) int { return b.Changed.Compare(a.Changed) })
+	slices.SortStableFunc(list, func(a, b SessionInfo) int { return b.Started.Compare(a.Started) })
 	return list, nil
 }
 

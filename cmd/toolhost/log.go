@@ -22,7 +22,7 @@ func newLog() *cobra.Command {
 		Use:   "log",
 		Short: "Read and verify the logs of sessions",
 		Long: `log reads what sessions recorded. A SESSION is the id that "log list" prints, the beginning of one, a session's
-directory, or a log file; without one the newest session is meant.
+directory, or a log file; without one the last used session is meant.
 ` + exitCodes,
 	}
 	cmd.AddCommand(newLogList(), newLogShow(), newLogVerify())
@@ -33,16 +33,12 @@ func newLogList() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List the sessions, newest first",
+		Short: "List the sessions, the last used first",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			dir, err := sessionsDir()
+			sessions, _, err := listSessions()
 			if err != nil {
 				return err
-			}
-			sessions, err := persist.List(dir)
-			if err != nil {
-				return exitf(exitFailed, "list sessions: %v", err)
 			}
 			if asJSON {
 				return printJSONLines(cmd.OutOrStdout(), sessions)
@@ -52,6 +48,20 @@ func newLogList() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object a line")
 	return cmd
+}
+
+// listSessions returns the sessions, the one that was written last first, and the directory that they are in.
+func listSessions() ([]persist.SessionInfo, string, error) {
+	dir, err := sessionsDir()
+	if err != nil {
+		return nil, "", err
+	}
+	sessions, err := persist.List(dir)
+	if err != nil {
+		return nil, dir, exitf(exitFailed, "list sessions: %v", err)
+	}
+	slices.SortStableFunc(sessions, func(a, b persist.SessionInfo) int { return b.Changed.Compare(a.Changed) })
+	return sessions, dir, nil
 }
 
 func printSessions(out io.Writer, sessions []persist.SessionInfo) error {
@@ -164,7 +174,7 @@ func logPaths(args []string) ([]string, error) {
 	return paths, nil
 }
 
-// logPath finds one log file: a path, or the newest session whose id begins with name.
+// logPath finds one log file: a path, or the last used session whose id begins with name.
 func logPath(name string) (string, error) {
 	if info, err := os.Stat(name); name != "" && err == nil {
 		if info.IsDir() {
@@ -172,13 +182,9 @@ func logPath(name string) (string, error) {
 		}
 		return filepath.Abs(name)
 	}
-	dir, err := sessionsDir()
+	sessions, dir, err := listSessions()
 	if err != nil {
 		return "", err
-	}
-	sessions, err := persist.List(dir)
-	if err != nil {
-		return "", exitf(exitFailed, "list sessions: %v", err)
 	}
 	i := slices.IndexFunc(sessions, func(s persist.SessionInfo) bool { return strings.HasPrefix(string(s.ID), name) })
 	switch {
