@@ -15,6 +15,7 @@
 //	text    means nothing: a number, a format, a pattern
 //	read    the path of a file or directory that is read; - is stdin
 //	write   the path of a file that is made or changed; - and /dev/stdout are not
+//	file    the same where - is the name of a file, as in sort -o - and mkdir -
 //	host    a host or URL that is reached
 //	run     a program, or a command line for the shell, that is run
 //	script  text in the program's own language, judged by Spec.Judge
@@ -25,16 +26,26 @@
 //
 // Operands are described as a list of kinds, one for each, the last with * for all that follow or ? if it may be
 // absent: "read*", "script read*", "read write?", "text*", "command" (the rest is a command line), "" (none allowed).
+//
+// With subcommands, options are those before the subcommand. A name of a subcommand may look like an option
+// ("--version"). Operands is then "", or "sub?" where the program may be used without a subcommand.
+//
+// The word -- ends the options, except in an Ungrouped description that does not list it: find goes on after it.
 package program
 
-import "toolhost/agenttool"
+import (
+	"sync"
+
+	"toolhost/agenttool"
+)
 
 // Word is one word of a command line after quote removal, as far as it can be known.
 type Word struct {
 	Text   string // the whole word if Static, else what it surely begins with
 	Static bool   // nothing is expanded in it
 	Glob   bool   // not static because of a glob alone: it becomes names that begin with Text, or itself
-	Many   bool   // not static, and may become no word or several
+	Many   bool   // not static, and may become no word or several; a glob always is
+	Number bool   // not static, and what it becomes, if anything, is one decimal integer
 	Line   int    // where it stands, both from 1
 	Column int
 }
@@ -69,8 +80,12 @@ type Spec struct {
 	Ungrouped   bool    // -abc is one option, as in find, go and java
 	InOrder     bool    // options end at the first operand
 	Harmless    bool    // no option of the real program, listed or not, does more than read: unknown words may stand anywhere
+	Raw         bool    // no word is taken apart: Args.Operands are all of them, and Judge alone understands them
 	Sub         []*Spec // subcommands: the first operand names one; without a match the use is not understood
 	Judge       func(*Args, *Use)
+
+	compile  sync.Once
+	compiled *table
 }
 
 // Args is a command line taken apart by a Spec.
@@ -79,7 +94,7 @@ type Args struct {
 	Options  []Given           // in order
 	Operands []Word            // in order
 	Kinds    []string          // of the operands, in order
-	Values   map[string][]Word // values and operands by kind, those of "text" left out
+	Values   map[string][]Word // values and operands by kind, those of "text" left out; nil without a Judge
 }
 
 // Given is an option as it was given.

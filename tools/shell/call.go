@@ -13,19 +13,25 @@ type call struct {
 	tool  *tool
 	input input
 	facts agenttool.Facts
+
+	programs []string // the names by which it starts programs, where they are known
 }
 
 func (c *call) Input() any { return c.input }
 
 func (c *call) Facts() *agenttool.Facts { return &c.facts }
 
-// Preflight reports a directory that cannot be entered and a bash that is not there.
+// Preflight reports a directory that cannot be entered, a bash that is not there, and a program of a read-only command
+// that lies in the workspace.
 func (c *call) Preflight(context.Context) error {
 	dir, err := c.openDir()
 	if err != nil {
 		return err
 	}
 	dir.Close()
+	if err := c.checkPrograms(); err != nil {
+		return err
+	}
 	_, err = c.tool.bash()
 	return err
 }

@@ -78,6 +78,15 @@ var fixed = []string{
 	"VISUAL=false",
 }
 
+// readingOnly are the variables of a command that was proved to read only: without them git diff refreshes the index,
+// and go downloads the toolchain that a go.mod asks for.
+var readingOnly = []string{
+	"GIT_CONFIG_COUNT=1",
+	"GIT_CONFIG_KEY_0=diff.autoRefreshIndex",
+	"GIT_CONFIG_VALUE_0=false",
+	"GOTOOLCHAIN=local",
+}
+
 // defaultPath is the PATH of a command whose host has none that can be used.
 const defaultPath = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
 

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -40,7 +42,7 @@ func (c *call) launch(r agenttool.Reporter) (*execution, error) {
 			bash: bash,
 			line: c.input.Command,
 			dir:  dirPath(dir.File().Fd(), c.dir()),
-			env:  Environ(c.tool.o.Environ, c.dir()),
+			env:  c.environ(),
 			std:  [3]*os.File(ends),
 		}.start()
 	}
@@ -53,6 +55,19 @@ func (c *call) launch(r agenttool.Reporter) (*execution, error) {
 		s.start()
 	}
 	return x, nil
+}
+
+// environ is the command's environment. One that was proved to read only gets what keeps it so.
+func (c *call) environ() []string {
+	env := Environ(c.tool.o.Environ, c.dir())
+	if c.facts.ReadOnly != agenttool.Yes {
+		return env
+	}
+	env = slices.DeleteFunc(env, func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		return slices.ContainsFunc(readingOnly, func(fixed string) bool { return strings.HasPrefix(fixed, name+"=") })
+	})
+	return append(env, readingOnly...)
 }
 
 // dir is the directory that the command starts in.

@@ -74,20 +74,9 @@ func (t *tool) Bind(scope agenttool.Scope, raw json.RawMessage) (agenttool.Call,
 		return nil, err
 	}
 	in.Cwd = cwd.Absolute
-	return &call{tool: t, input: in, facts: facts(in.Command, cwd)}, nil
-}
-
-// facts states what is known of a command: the directory that it starts in, and its words if they are plain.
-func facts(command string, cwd agenttool.Path) agenttool.Facts {
-	f := agenttool.Facts{
-		Dir:     &cwd,
-		Reasons: []agenttool.Reason{{Text: "shell commands are not classified yet: unknown is treated as unsafe"}},
-	}
-	if words := plainWords(command); words != nil {
-		f.Commands = [][]string{words}
-		f.Inferred = []string{"commands"}
-	}
-	return f
+	c := &call{tool: t, input: in}
+	c.facts, c.programs = facts(in.Command, cwd, scope.Home)
+	return c, nil
 }
 
 // bash returns the path of bash. An error is of class setup_required.

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -40,24 +41,42 @@ func TestBindRefuses(t *testing.T) {
 	}
 }
 
-// AT-210, AT-211: nothing is known of a command but where it starts and, if they are plain, its words.
-func TestFactsAreUnknown(t *testing.T) {
+// AT-210, AT-211: the facts of a command are the classifier's, and where it starts.
+func TestFacts(t *testing.T) {
 	b := newBench(t, Options{})
-	f := *b.bind(t, cmd("git status --short")).Facts()
-	for i, fact := range []agenttool.Fact{f.ReadOnly, f.Destructive, f.OpenWorld, f.ConcurrencySafe, f.Interactive,
-		f.LongRunning, f.ObservesHost, f.PathsComplete} {
-		if fact != agenttool.Unknown {
-			t.Errorf("fact %d is %v", i, fact)
-		}
+	f := b.bind(t, cmd("git status --short")).Facts()
+	if f.ReadOnly != agenttool.Yes || f.OpenWorld != agenttool.No || f.Dir == nil || f.Dir.Resolved != b.dir {
+		t.Errorf("facts = %+v", f)
 	}
 	if want := [][]string{{"git", "status", "--short"}}; !reflect.DeepEqual(f.Commands, want) {
 		t.Errorf("Commands = %q, want %q", f.Commands, want)
 	}
-	if f.Dir == nil || f.Dir.Resolved != b.dir || f.Reads != nil || f.Writes != nil || len(f.Reasons) != 1 {
-		t.Errorf("facts = %+v", f)
+	if f := b.bind(t, cmd("rm -rf x")).Facts(); f.ReadOnly == agenttool.Yes || f.Destructive != agenttool.Yes {
+		t.Errorf("facts of rm = %+v", f)
 	}
-	if f := b.bind(t, cmd("git status && ls")).Facts(); f.Commands != nil {
-		t.Errorf("Commands of a list = %q", f.Commands)
+	if f := b.bind(t, cmd("frobnicate")).Facts(); f.ReadOnly != agenttool.Unknown || f.OpenWorld != agenttool.Unknown || len(f.Reasons) == 0 {
+		t.Errorf("facts of an unknown program = %+v", f)
+	}
+}
+
+// TestPlantedProgram: a program in the workspace is not the one that was judged, even if PATH leads there.
+func TestPlantedProgram(t *testing.T) {
+	b := newBench(t, Options{})
+	bin := filepath.Join(b.dir, "bin")
+	if err := os.Mkdir(bin, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(bin, "git"), []byte("#!/bin/sh\necho planted\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	b.tool = New(b.w, Options{Environ: []string{"PATH=" + bin + ":/usr/bin:/bin"}})
+	c := b.bind(t, cmd("git status")).(agenttool.Preflighter)
+	if e := (*agenttool.Error)(nil); !errors.As(c.Preflight(t.Context()), &e) || e.Code != "planted_program" {
+		t.Errorf("a planted git: %v", c.Preflight(t.Context()))
+	}
+	c = b.bind(t, cmd("git pull")).(agenttool.Preflighter)
+	if err := c.Preflight(t.Context()); err != nil {
+		t.Errorf("what was asked about runs as it was asked: %v", err)
 	}
 }
 

@@ -1,0 +1,136 @@
+package classify
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// arithmetic analyses an expression. Bash evaluates the value of every variable that it names as an expression again,
+// which may run commands in a subscript: only numbers, and variables that surely hold one, are understood.
+func (w *walk) arithmetic(x syntax.ArithmExpr) {
+	if x != nil {
+		w.arith(x, false)
+	}
+}
+
+func (w *walk) arithmCmd(x *syntax.ArithmCmd) {
+	if x.Unsigned {
+		w.unknown("this construct is not one of bash")
+	}
+	w.arithmetic(x.X)
+}
+
+func (w *walk) letClause(x *syntax.LetClause) {
+	for _, e := range x.Exprs {
+		w.arithmetic(e)
+	}
+}
+
+// arith analyses one level of an expression; maybe says that it may not be evaluated.
+func (w *walk) arith(x syntax.ArithmExpr, maybe bool) {
+	defer w.leave()
+	if !w.enter(x.Pos()) {
+		return
+	}
+	switch x := x.(type) {
+	case *syntax.Word:
+		if !w.numericWord(x) {
+			w.unknown("what is not a number in arithmetic may run what it holds")
+		}
+	case *syntax.ParenArithm:
+		w.arith(x.X, maybe)
+	case *syntax.UnaryArithm:
+		w.arith(x.X, maybe)
+		if x.Op == syntax.Inc || x.Op == syntax.Dec {
+			w.assignNumber(x.X, maybe)
+		}
+	case *syntax.BinaryArithm:
+		w.binaryArith(x, maybe)
+	default: // FlagsArithm
+		w.unknown("this expression is not one of bash")
+	}
+}
+
+func (w *walk) binaryArith(x *syntax.BinaryArithm, maybe bool) {
+	switch x.Op {
+	case syntax.AndArit, syntax.OrArit, syntax.TernQuest, syntax.TernColon:
+		w.arith(x.X, maybe || x.Op == syntax.TernColon)
+		w.arith(x.Y, true)
+	case syntax.Add, syntax.Sub, syntax.Mul, syntax.Quo, syntax.Rem, syntax.Pow, syntax.Eql, syntax.Gtr, syntax.Lss,
+		syntax.Neq, syntax.Leq, syntax.Geq, syntax.And, syntax.Or, syntax.Xor, syntax.Shr, syntax.Shl, syntax.Comma:
+		w.arith(x.X, maybe)
+		w.arith(x.Y, maybe)
+	case syntax.Assgn:
+		w.arith(x.Y, maybe)
+		w.assignNumber(x.X, maybe)
+	case syntax.AddAssgn, syntax.SubAssgn, syntax.MulAssgn, syntax.QuoAssgn, syntax.RemAssgn, syntax.AndAssgn,
+		syntax.OrAssgn, syntax.XorAssgn, syntax.ShlAssgn, syntax.ShrAssgn:
+		w.arith(x.X, maybe)
+		w.arith(x.Y, maybe)
+		w.assignNumber(x.X, maybe)
+	default:
+		w.unknown("this operator is not one of bash")
+	}
+}
+
+// assignNumber takes note that an expression gives a number to a variable.
+func (w *walk) assignNumber(target syntax.ArithmExpr, maybe bool) {
+	word, ok := target.(*syntax.Word)
+	if !ok || !plainName(word.Lit()) {
+		w.unknown("this assignment is not understood")
+		return
+	}
+	name := word.Lit()
+	if !w.assignable(name) {
+		return
+	}
+	v := value{kind: number}
+	if maybe {
+		v = either(v, w.variable(name))
+	}
+	w.scope.set(name, v)
+}
+
+// numericWord reports whether a word in arithmetic is a number and nothing else.
+func (w *walk) numericWord(word *syntax.Word) bool {
+	if len(word.Parts) == 1 {
+		if q, ok := word.Parts[0].(*syntax.DblQuoted); ok && !q.Dollar && len(q.Parts) == 1 {
+			return w.numericPart(q.Parts[0])
+		}
+		return w.numericPart(word.Parts[0])
+	}
+	w.text(word)
+	return false
+}
+
+func (w *walk) numericPart(part syntax.WordPart) bool {
+	if lit, ok := part.(*syntax.Lit); ok {
+		return literalInteger(lit.Value) || plainName(lit.Value) && w.variable(lit.Value).integer()
+	}
+	f := field{plain: true}
+	w.partOf(&f, part, true)
+	return f.numeric
+}
+
+// literalInteger reports whether text is a number as arithmetic writes it: 10, 0x1f, 2#101.
+func literalInteger(s string) bool {
+	if isDigits(s) {
+		return true
+	}
+	base, rest, ok := strings.Cut(s, "#")
+	if !ok {
+		base, rest, ok = strings.Cut(strings.ToLower(s), "x")
+		return ok && base == "0" && isHex(rest)
+	}
+	return isDigits(base) && isHex(strings.ToLower(rest))
+}
+
+func isHex(s string) bool {
+	for i := range len(s) {
+		if (s[i] < '0' || s[i] > '9') && (s[i] < 'a' || s[i] > 'f') {
+			return false
+		}
+	}
+	return s != ""
+}

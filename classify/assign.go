@@ -1,0 +1,162 @@
+package classify
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"toolhost/classify/program"
+)
+
+// assignable reports whether the shell gives a variable no meaning of its own and no program is likely to have it in
+// its environment. If not, names no longer mean what they say.
+func (w *walk) assignable(name string) bool {
+	if ownName(name) {
+		return true
+	}
+	w.void("the variable " + name + " may change what commands do")
+	return false
+}
+
+// ownNames are names in capitals that people give to variables of their own and nobody reads from the environment.
+const ownNames = " FILE FILES DIR DIRS NAME NAMES PATTERN ROOT BASE SRC DEST DST TARGET BRANCH COMMIT SHA REF HEAD COUNT" +
+	" TOTAL VERSION START END FOO BAR BAZ LINE ITEM ITEMS RESULT REPO "
+
+// ownName reports whether a name is one that people give to variables of their own: in small letters, short of those
+// that bash and programs know, a single letter, or one of a few words.
+func ownName(name string) bool {
+	if !plainName(name) {
+		return false
+	}
+	if name == strings.ToUpper(name) && strings.ToLower(name) != name {
+		return len(name) == 1 || strings.Contains(ownNames, " "+name+" ")
+	}
+	if name != strings.ToLower(name) || name == "_" {
+		return false
+	}
+	for _, beginning := range []string{"npm_", "pnpm_", "yarn_", "nix_", "cargo_", "git_", "fish_", "bash_"} {
+		if strings.HasPrefix(name, beginning) {
+			return false
+		}
+	}
+	switch name {
+	case "histchars", "auto_resume", "allow_null_glob_expansion", "command_oriented_history", "hostname_completion_file",
+		"glob_dot_filenames", "noclobber", "nolinks", "notify", "history_control":
+		return false
+	}
+	return !strings.HasSuffix(name, "_proxy")
+}
+
+// assignments analyses x=1 y=2 without a command.
+func (w *walk) assignments(list []*syntax.Assign) {
+	for _, a := range list {
+		w.assign(a)
+	}
+}
+
+func (w *walk) assign(a *syntax.Assign) {
+	defer w.leave()
+	if !w.enter(a.Pos()) {
+		return
+	}
+	if a.Name == nil {
+		w.unknown("this assignment is not understood")
+		return
+	}
+	name := a.Name.Value
+	if a.Index != nil && !literalNumber(a.Index) {
+		w.unknown("a subscript that is no number may run what it holds")
+	}
+	v := w.assigned(a)
+	if v.kind == static && a.Index == nil && program.HarmlessEnvironment(name, program.Lit(v.text)) {
+		return
+	}
+	if !w.assignable(name) {
+		return
+	}
+	if a.Index != nil || a.Array != nil {
+		v = value{}
+	}
+	w.scope.set(name, v)
+}
+
+// assigned returns what an assignment gives.
+func (w *walk) assigned(a *syntax.Assign) value {
+	if a.Array != nil {
+		w.array(a.Array)
+		return value{}
+	}
+	v := known(w.single(a.Value))
+	if laterTilde(a.Value) {
+		v = value{}
+	}
+	if a.Append {
+		old := w.variable(a.Name.Value)
+		switch {
+		case old.kind == static && v.kind == static:
+			v.text = old.text + v.text
+		case old.kind == static && old.text != "" || old.kind == begins:
+			v = value{begins, old.text}
+		default:
+			v = value{}
+		}
+	}
+	return v
+}
+
+// laterTilde reports whether a value has a tilde after a colon, which bash expands in assignments.
+func laterTilde(word *syntax.Word) bool {
+	if word == nil {
+		return false
+	}
+	for _, part := range word.Parts {
+		if lit, ok := part.(*syntax.Lit); ok && strings.Contains(lit.Value, ":~") {
+			return true
+		}
+	}
+	return false
+}
+
+// known returns what a variable holds that is given a word.
+func known(word program.Word) value {
+	switch {
+	case word.Static:
+		return value{static, word.Text}
+	case word.Number && !word.Many:
+		return value{kind: number}
+	case word.Number:
+		return value{kind: count}
+	case word.Text != "":
+		return value{begins, word.Text}
+	}
+	return value{}
+}
+
+func (w *walk) array(x *syntax.ArrayExpr) {
+	for _, e := range x.Elems {
+		if e.Index != nil && !literalNumber(e.Index) {
+			w.unknown("a subscript that is no number may run what it holds")
+		}
+		if e.Value != nil {
+			w.fields([]*syntax.Word{e.Value})
+		}
+	}
+}
+
+// environment analyses the assignments before a command, which end with it. The command is nil if it is not known.
+func (w *walk) environment(list []*syntax.Assign, argv []program.Word) {
+	for _, a := range list {
+		if a.Name == nil || a.Index != nil || a.Array != nil || a.Append {
+			w.text(a.Value)
+			w.unknown("this assignment is not understood")
+			continue
+		}
+		name, v := a.Name.Value, w.single(a.Value)
+		switch {
+		case name == "IFS" && len(argv) > 0 && argv[0].Static && argv[0].Text == "read":
+		case program.HarmlessEnvironment(name, v):
+		default:
+			w.unknown("the variable " + name + " may change what the command does")
+		}
+	}
+}

@@ -1,0 +1,102 @@
+package classify
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+var typical = []string{
+	"git status --short && git diff --stat | tail -5",
+	"grep -rn 'func main' --include='*.go' . | head -20",
+	"sed -n '10,40p' main.go",
+	"cd src && ls -la && cat go.mod",
+	"find . -name '*.go' -not -path './vendor/*' | xargs wc -l | tail -1",
+	"for f in a.txt b.txt; do echo \"== $f\"; head -3 \"$f\"; done 2>/dev/null",
+}
+
+func BenchmarkTypical(b *testing.B) {
+	for i, text := range typical {
+		b.Run(fmt.Sprint(i), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				Command(text, testContext)
+			}
+		})
+	}
+}
+
+func longPipeline() string { return strings.Repeat("grep -n foo | ", 10_000/14) + "wc -l" }
+
+func BenchmarkLongPipeline(b *testing.B) {
+	text := longPipeline()
+	b.ReportAllocs()
+	for b.Loop() {
+		Command(text, testContext)
+	}
+}
+
+// pathological texts grow in ways that a careless analysis follows.
+func pathological() map[string]string {
+	doubling := "x=aaaaaaaa"
+	for range 40 {
+		doubling += "; x=$x$x"
+	}
+	functions := "f0() { echo; }"
+	for i := range 40 {
+		functions += fmt.Sprintf("; f%d() { f%d; f%d; }", i+1, i, i)
+	}
+	return map[string]string{
+		"deep substitutions": strings.Repeat("$(", 900) + "ls" + strings.Repeat(")", 900),
+		"deep keywords":      strings.Repeat("if ", 20000),
+		"deep backquotes":    strings.Repeat("`", 30000),
+		"deep quotes":        strings.Repeat(`"$(`, 900),
+		"deep braces":        strings.Repeat("{a,", 900) + strings.Repeat("}", 900),
+		"brace product":      "echo " + strings.Repeat("{a,b,c,d}", 100),
+		"nested shells":      strings.Repeat("bash -c '", 3000),
+		"nested wrappers":    strings.Repeat("env ", 15000) + "rm x",
+		"nested finds":       strings.Repeat("find -exec ", 5000),
+		"nested sudo shells": strings.Repeat("sudo bash ", 5000),
+		"many words":         "ls" + strings.Repeat(" a", 30000),
+		"many globs":         "cat" + strings.Repeat(" a*", 20000),
+		"many statements":    strings.Repeat("ls;", 20000),
+		"many heredocs":      strings.Repeat("cat <<E\nx\nE\n", 5000),
+		"nested loops":       strings.Repeat("for x in 1 2 3 4 5 6 7 8 9; do ", 100) + "echo $x" + strings.Repeat("; done", 100),
+		"nested whiles":      strings.Repeat("while read x; do ", 100) + "y=$x" + strings.Repeat("; done", 100),
+		"negations":          strings.Repeat("! ", 30000) + "ls",
+		"doubling":           doubling,
+		"doubling functions": functions + "; f40",
+		"and chain":          strings.Repeat("ls && ", 10000) + "ls",
+		"cd chain":           strings.Repeat("cd a && ", 7000) + "ls",
+		"arithmetic":         "echo $((" + strings.Repeat("(", 900) + "1" + strings.Repeat(")", 900) + "))",
+		"long sums":          "echo $((" + strings.Repeat("1+", 30000) + "1))",
+		"variables":          strings.Repeat("a=b; if a; then c=d; fi; ", 2000),
+	}
+}
+
+func TestPathologicalInputIsBounded(t *testing.T) {
+	for name, text := range pathological() {
+		t.Run(name, func(t *testing.T) {
+			start := time.Now()
+			Command(text[:min(len(text), maxText)], testContext)
+			if took := time.Since(start); took > 2*time.Second {
+				t.Errorf("%d bytes took %v", len(text), took)
+			} else {
+				t.Log(took)
+			}
+		})
+	}
+	if text := longPipeline(); len(text) < 9_900 {
+		t.Errorf("the pipeline has %d bytes", len(text))
+	}
+}
+
+func TestTypicalCommandsAreCheap(t *testing.T) {
+	for _, text := range typical {
+		Command(text, testContext) // the descriptions are compiled at their first use
+		if n := testing.AllocsPerRun(100, func() { Command(text, testContext) }); n > 100 {
+			t.Errorf("%q: %v allocations, want at most 100", text, n)
+		}
+	}
+}

@@ -1,0 +1,180 @@
+package classify
+
+import (
+	"strings"
+	"sync"
+
+	"toolhost/classify/program"
+)
+
+// builtin describes a command of the shell like a program, and what it does to the shell's state. Those that are not
+// here are not understood.
+type builtin struct {
+	spec        program.Spec
+	alsoProgram bool // a program of the same name does the same
+	then        func(*walk, *program.Args, *program.Use)
+}
+
+func builtinTable() []*builtin {
+	return []*builtin{
+		{spec: program.Spec{Names: ": true false echo", Raw: true, Judge: judgeNothing}, alsoProgram: true},
+		{spec: program.Spec{Names: "exit times caller shift", Raw: true, Judge: judgeNothing}},
+		{spec: program.Spec{Names: "break continue return", Raw: true, Judge: judgeNothing}, then: leaveLoop},
+		{spec: program.Spec{Names: "pwd", Options: "-L,--logical -P,--physical", Operands: "text*"}, alsoProgram: true},
+		{spec: program.Spec{Names: "test [", Raw: true, Judge: judgeTest}, alsoProgram: true},
+		{spec: program.Spec{Names: "printf", InOrder: true, Options: "-v:variable", Operands: "format text*",
+			Judge: judgePrintf}, then: assignNamed, alsoProgram: true},
+		{spec: program.Spec{Names: "type", Options: "-a -f -t -p -P", Operands: "text*", Harmless: true}},
+		{spec: program.Spec{Names: "command", InOrder: true, Options: "-p -v -V", Operands: "command"}, then: runCommand},
+		{spec: program.Spec{Names: "builtin", InOrder: true, Operands: "command"}, then: runBuiltin},
+		{spec: program.Spec{Names: "exec", InOrder: true, Operands: "command"}},
+		{spec: program.Spec{Names: "eval source .", Raw: true, Judge: judgeCode}},
+		{spec: program.Spec{Names: "cd pushd", InOrder: true, Options: "-L -P -e -@ -n", Operands: "dir?",
+			Harmless: true, Judge: judgeNothing}, then: changeDir},
+		{spec: program.Spec{Names: "popd", Operands: "text?"}, then: loseDir},
+		{spec: program.Spec{Names: "dirs", Options: "-l -p -v"}},
+		{spec: program.Spec{Names: "read", InOrder: true, Options: "-r -s -e -p:text -n:text -N:text -t:text -d:text " +
+			"-u:text -i:text -a:variable", Operands: "variable*", Judge: judgeVariables}, then: readInput},
+		{spec: program.Spec{Names: "mapfile readarray", InOrder: true, Options: "-t -d:text -n:text -s:text -u:text",
+			Operands: "variable?", Judge: judgeVariables}, then: readInput},
+		{spec: program.Spec{Names: "unset", InOrder: true, Options: "-v -f", Operands: "variable*",
+			Judge: judgeVariables}, then: unset},
+		{spec: program.Spec{Names: "set", Raw: true, Judge: judgeSet}},
+		{spec: program.Spec{Names: "shopt", Options: "-p -q -o", Operands: "text*"}},
+		{spec: program.Spec{Names: "alias", Options: "-p"}},
+		{spec: program.Spec{Names: "hash", Options: "-l -r -t", Operands: "text*"}},
+		{spec: program.Spec{Names: "enable", Options: "-a -p -n -s"}},
+		{spec: program.Spec{Names: "trap", Raw: true, Judge: judgeTrap}},
+		{spec: program.Spec{Names: "ulimit", Options: "-a -S -H -b -c -d -e -f -i -l -m -n -p -q -r -s -t -u -v -x"}},
+		{spec: program.Spec{Names: "umask", Options: "-S -p"}},
+		{spec: program.Spec{Names: "history", Operands: "count?", Judge: judgeHistory}},
+		{spec: program.Spec{Names: "help", Options: "-d -m -s", Operands: "text*"}},
+		{spec: program.Spec{Names: "jobs", Options: "-l -n -p -r -s", Operands: "text*"}},
+		{spec: program.Spec{Names: "wait", Options: "-n -f", Operands: "text*"}},
+		{spec: program.Spec{Names: "kill", Raw: true, Judge: judgeKill}, alsoProgram: true},
+	}
+}
+
+// otherBuiltins are the names that mean something to bash and are not in the table.
+var otherBuiltins = nameSet("alias bg bind compgen complete compopt declare disown export fc fg getopts let local logout " +
+	"nameref readonly suspend time typeset command_not_found_handle")
+
+// builtinIndex is the table by name, made at its first use.
+var builtinIndex struct {
+	once   sync.Once
+	byName map[string]*builtin
+}
+
+func builtins() map[string]*builtin {
+	builtinIndex.once.Do(func() {
+		builtinIndex.byName = map[string]*builtin{}
+		for _, b := range builtinTable() {
+			for name := range strings.FieldsSeq(b.spec.Names) {
+				builtinIndex.byName[name] = b
+			}
+		}
+	})
+	return builtinIndex.byName
+}
+
+// builtin analyses the run of a builtin.
+func (w *walk) builtin(b *builtin, argv []program.Word) {
+	args, use := program.Parse(&b.spec, argv)
+	if b.then != nil {
+		b.then(w, args, use)
+	}
+	w.use(argv[0], use)
+}
+
+func judgeNothing(*program.Args, *program.Use) {}
+
+func judgeCode(a *program.Args, u *program.Use) {
+	u.Unknown(a.Argv[0].Text+" runs text as a part of this shell", a.Argv[0])
+}
+
+// judgePrintf refuses formats that are not known, and %n, which sets a variable.
+func judgePrintf(a *program.Args, u *program.Use) {
+	judgeVariables(a, u)
+	for _, format := range a.Values["format"] {
+		if !format.Static || setsVariable(format.Text) {
+			u.Unknown("printf: the format may set a variable", format)
+		}
+	}
+}
+
+func setsVariable(format string) bool {
+	for {
+		_, rest, ok := strings.Cut(format, "%")
+		if !ok {
+			return false
+		}
+		format = strings.TrimLeft(rest, "0123456789.*-+ #'hlLjztq")
+		if strings.HasPrefix(format, "n") {
+			return true
+		}
+		if strings.HasPrefix(format, "%") && len(format) == len(rest) {
+			format = format[1:]
+		}
+	}
+}
+
+// judgeVariables refuses names of variables that the shell or programs know.
+func judgeVariables(a *program.Args, u *program.Use) {
+	for _, name := range a.Values["variable"] {
+		if !name.Static || !ownName(name.Text) {
+			u.Unknown(a.Argv[0].Text+": the variable may change what commands do, or is not known", name)
+		}
+	}
+}
+
+func judgeHistory(a *program.Args, u *program.Use) {
+	for _, count := range a.Operands {
+		if !count.Static || !isDigits(count.Text) {
+			u.Unknown("history: only a count is understood", count)
+		}
+	}
+}
+
+// judgeSet allows the options that end a script early. The positional parameters are never taken as known, so they may
+// be set to anything.
+func judgeSet(a *program.Args, u *program.Use) {
+	for i := 0; i < len(a.Operands); i++ {
+		word := a.Operands[i]
+		if word.Static && word.Text == "--" {
+			return
+		}
+		letters := strings.TrimLeft(word.Text, "+-")
+		if !word.Static || len(word.Text)-len(letters) != 1 || strings.Trim(letters, "euo") != "" ||
+			strings.Count(letters, "o") > 1 {
+			u.Unknown("set: only -e, -u and -o pipefail are understood", word)
+			return
+		}
+		if !strings.HasSuffix(letters, "o") {
+			continue
+		}
+		if i++; i < len(a.Operands) && !shellOption(a.Operands[i]) {
+			u.Unknown("set: only -e, -u and -o pipefail are understood", a.Operands[i])
+			return
+		}
+	}
+}
+
+func shellOption(word program.Word) bool {
+	return word.Static && (word.Text == "pipefail" || word.Text == "errexit" || word.Text == "nounset")
+}
+
+func judgeTrap(a *program.Args, u *program.Use) {
+	if len(a.Operands) == 0 {
+		return
+	}
+	if first := a.Operands[0]; !first.Static || first.Text != "-l" && first.Text != "-p" && first.Text != "-" {
+		u.Unknown("trap runs text later", first)
+	}
+}
+
+func judgeKill(a *program.Args, u *program.Use) {
+	if len(a.Operands) > 0 && a.Operands[0].Static && (a.Operands[0].Text == "-l" || a.Operands[0].Text == "-L") {
+		return
+	}
+	u.Add(program.Writes, "kill sends a signal to a process")
+}

@@ -1,0 +1,97 @@
+package classify
+
+import (
+	"path"
+	"strings"
+
+	"toolhost/classify/program"
+)
+
+// leaveLoop keeps what holds where break, continue or return leave, for the place where they go on.
+func leaveLoop(w *walk, _ *program.Args, _ *program.Use) {
+	w.away = join(w.away, w.scope.clone())
+}
+
+// runCommand analyses command, which finds builtins and programs and no functions. With -v it only looks.
+func runCommand(w *walk, a *program.Args, u *program.Use) {
+	runs := u.Runs
+	u.Runs = nil
+	if a.Has("-v") || a.Has("-V") {
+		return
+	}
+	for _, c := range runs {
+		w.simple(c.Argv, byBuiltin)
+	}
+}
+
+func runBuiltin(w *walk, _ *program.Args, u *program.Use) {
+	for _, c := range u.Runs {
+		w.simple(c.Argv, byBuiltins)
+	}
+	u.Runs = nil
+}
+
+// changeDir analyses cd and pushd.
+func changeDir(w *walk, a *program.Args, _ *program.Use) {
+	w.settle()
+	before := w.scope.dirs
+	w.scope.dirs = w.directory(a)
+	w.scope.fork, w.scope.alt = true, before
+	for _, dir := range w.scope.dirs {
+		w.named(&w.reads, program.Lit(dir))
+	}
+	if w.scope.dirs == nil {
+		w.note(tally{incomplete: true})
+	}
+}
+
+// directory returns where cd goes, nil if that is not known.
+func (w *walk) directory(a *program.Args) []string {
+	target := program.Lit(w.ctx.Home)
+	if len(a.Operands) > 0 {
+		target = a.Operands[0]
+	}
+	switch {
+	case !target.Static, target.Text == "", len(a.Operands) > 1, a.Argv[0].Text == "pushd" && len(a.Operands) == 0,
+		strings.HasPrefix(target.Text, "-"), strings.HasPrefix(target.Text, "+"), a.Has("-n"),
+		a.Has("-P") && strings.Contains(target.Text, ".."):
+		return nil
+	case strings.HasPrefix(target.Text, "/"):
+		return []string{path.Clean(target.Text)}
+	}
+	var dirs []string
+	for _, dir := range w.scope.dirs {
+		dirs = append(dirs, path.Join(dir, target.Text))
+	}
+	return dirs
+}
+
+func loseDir(w *walk, _ *program.Args, _ *program.Use) {
+	w.settle()
+	w.scope.dirs = nil
+}
+
+// assignNamed forgets the variables that a builtin sets.
+func assignNamed(w *walk, a *program.Args, _ *program.Use) {
+	for _, name := range a.Values["variable"] {
+		w.scope.set(name.Text, value{})
+	}
+}
+
+// readInput analyses read and mapfile.
+func readInput(w *walk, a *program.Args, u *program.Use) {
+	assignNamed(w, a, u)
+	if !w.scope.piped {
+		w.note(tally{interactive: true})
+		w.becauseAt(a.Argv[0].Text+" waits for input", a.Argv[0])
+	}
+}
+
+func unset(w *walk, a *program.Args, _ *program.Use) {
+	for _, name := range a.Values["variable"] {
+		w.scope.set(name.Text, value{})
+		if _, ok := w.scope.funcs[name.Text]; ok {
+			w.scope.declare(name.Text, nil)
+		}
+	}
+}

@@ -1,0 +1,214 @@
+package classify
+
+import (
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"toolhost/classify/program"
+)
+
+// runner says who runs a simple command, which decides what its name may mean.
+type runner uint8
+
+const (
+	byShell    runner = iota // functions, builtins and programs
+	byBuiltin                // builtins and programs: command
+	byBuiltins               // builtins alone: builtin
+	byProgram                // programs alone: what another program starts
+)
+
+// callExpr analyses a simple command as it stands in the text.
+func (w *walk) callExpr(x *syntax.CallExpr) {
+	if len(x.Args) == 0 {
+		w.assignments(x.Assigns)
+		return
+	}
+	argv := w.fields(x.Args)
+	w.environment(x.Assigns, argv)
+	if len(argv) == 0 {
+		return // all words became nothing, and so does the command
+	}
+	if _, ok := w.scope.funcs[argv[0].Text]; ok && len(x.Assigns) > 0 {
+		w.unknown("a function that runs with variables of its own is not understood")
+	}
+	for _, word := range argv {
+		if word.Glob {
+			w.list(word)
+		}
+	}
+	w.simple(argv, byShell)
+}
+
+// simple analyses a simple command.
+func (w *walk) simple(argv []program.Word, by runner) {
+	w.nested++
+	defer func() { w.nested-- }()
+	if w.nested > maxNested {
+		w.unknown("too many programs run one another")
+		return
+	}
+	outer := w.begin(argv)
+	defer func() { w.part = outer }()
+	name := argv[0]
+	switch {
+	case w.scope.void != "":
+		w.unknown("its meaning is not known: " + w.scope.void)
+	case !name.Static || name.Text == "":
+		w.strange("which program runs is not known", name)
+		w.note(tally{gap: true})
+		return
+	}
+	if _, ok := w.scope.funcs[name.Text]; ok && by == byShell {
+		w.callFunction(name.Text)
+		return
+	}
+	if b := builtins()[name.Text]; b != nil && (by != byProgram) {
+		w.builtin(b, argv)
+		return
+	}
+	if by == byBuiltins {
+		w.strange(name.Text+" is no builtin that is understood", name)
+		return
+	}
+	w.program(argv)
+}
+
+// program analyses the run of a program by its description.
+func (w *walk) program(argv []program.Word) {
+	name := argv[0]
+	base, ok := trustedName(name.Text)
+	if !ok {
+		w.strange(name.Text+" is a file of its own, not the program of that name", name)
+		return
+	}
+	spec := program.Lookup(base)
+	if b := builtins()[base]; spec == nil && b != nil && b.alsoProgram {
+		spec = &b.spec
+	}
+	if spec == nil {
+		w.strange(base+" is not a program that is known", name)
+		return
+	}
+	if w.scope.moved() && readsOwnConfiguration(base) {
+		w.strange(base+" would read the configuration of another directory, which may run programs", name)
+	}
+	if base != name.Text {
+		argv = slices.Clone(argv)
+		argv[0].Text = base
+	}
+	_, use := program.Parse(spec, argv)
+	w.use(argv[0], use)
+}
+
+// trustedName returns the name under which a program is described: names without a slash, and those in the
+// directories that only the system writes.
+func trustedName(name string) (string, bool) {
+	for _, dir := range []string{"/bin/", "/usr/bin/"} {
+		if base, ok := strings.CutPrefix(name, dir); ok && base != "" && !strings.Contains(base, "/") {
+			return base, true
+		}
+	}
+	return name, !strings.Contains(name, "/")
+}
+
+// readsOwnConfiguration reports whether a program takes what it runs from files in the directory where it is.
+func readsOwnConfiguration(base string) bool {
+	switch base {
+	case "git", "gh", "hub", "hg", "jj", "svn", "tig":
+		return true
+	}
+	return false
+}
+
+// use records what one run of a program does.
+func (w *walk) use(name program.Word, u *program.Use) {
+	for _, r := range u.Reasons {
+		at := program.Word{Line: r.Line, Column: r.Column}
+		if r.Line == 0 {
+			at = name
+		}
+		w.becauseAt(r.Text, at)
+	}
+	if !u.Understood {
+		w.note(tally{unknown: true})
+	}
+	for _, e := range u.Effects {
+		w.effect(e, u)
+	}
+	for _, word := range u.Reads {
+		if word.Glob && onlyNames(name.Text) {
+			w.list(word)
+			continue
+		}
+		w.read(word)
+	}
+	for _, word := range u.Writes {
+		w.write(word, true)
+	}
+	for _, word := range u.Hosts {
+		if word.Static {
+			w.host(word.Text)
+		}
+	}
+	for _, c := range u.Runs {
+		w.runs(c)
+	}
+}
+
+// onlyNames reports whether a program shows of its operands no more than their names and attributes.
+func onlyNames(base string) bool {
+	switch base {
+	case "ls", "stat", "basename", "dirname", "test", "[":
+		return true
+	}
+	return false
+}
+
+func (w *walk) effect(e program.Effect, u *program.Use) {
+	switch e {
+	case program.Writes:
+		w.note(tally{writes: true, incomplete: len(u.Writes) == 0})
+	case program.Destroys:
+		w.note(tally{writes: true, destroys: true, incomplete: len(u.Writes) == 0})
+	case program.Reaches:
+		w.note(tally{reaches: true})
+	case program.LongRunning:
+		w.note(tally{long: true})
+	case program.Interactive:
+		w.note(tally{interactive: true})
+	case program.ObservesHost:
+		w.note(tally{observes: true})
+	case program.NotConcurrent:
+		w.note(tally{notConcurrent: true})
+	case program.ReadsElsewhere:
+		w.note(tally{incomplete: true})
+	case program.ReadsTree:
+		if len(u.Reads) == 0 {
+			w.named(&w.reads, program.Lit("."))
+		}
+	default: // RunsCode, and what is not known
+		w.note(tally{unknown: true})
+	}
+}
+
+// host records a host that is named by itself, in a URL, or before a path: user@host:path.
+func (w *walk) host(text string) {
+	_, rest, isURL := strings.Cut(text, "://")
+	if !isURL {
+		rest = text
+	}
+	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+		rest = rest[:i]
+	}
+	if i := strings.LastIndexByte(rest, '@'); i >= 0 {
+		rest = rest[i+1:]
+	}
+	if name, port, ok := strings.Cut(rest, ":"); ok && !strings.Contains(port, ":") && !isDigits(port) {
+		rest = name
+	}
+	if rest != "" && w.quiet == 0 && !slices.Contains(w.hosts, rest) {
+		w.hosts = append(w.hosts, rest)
+	}
+}

@@ -1,0 +1,110 @@
+package classify
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"toolhost/classify/program"
+)
+
+// declClause analyses declare, local, export and their like as far as they print, or set variables without attributes
+// that change what an assignment means.
+func (w *walk) declClause(x *syntax.DeclClause) {
+	outer := w.begin(w.declared(x))
+	defer func() { w.part = outer }()
+	if w.scope.void != "" {
+		w.unknown("its meaning is not known: " + w.scope.void)
+	}
+	switch x.Variant.Value {
+	case "declare", "typeset", "local", "export":
+	default:
+		w.unknown(x.Variant.Value + " is not understood")
+	}
+	prints, exports := false, x.Variant.Value == "export"
+	for _, a := range x.Args {
+		if a.Name != nil {
+			continue
+		}
+		option := w.single(a.Value)
+		if !option.Static || !declareOption(x.Variant.Value, option.Text) {
+			w.strange(x.Variant.Value+": "+option.Text+" is not understood", option)
+			w.note(tally{gap: true})
+		}
+		prints = prints || strings.ContainsAny(option.Text, "pfF")
+		exports = exports || strings.Contains(option.Text, "x")
+	}
+	if prints && exports && len(x.Args) > 1 {
+		w.unknown(x.Variant.Value + ": these options are not understood together")
+	}
+	for _, a := range x.Args {
+		if a.Name != nil {
+			w.declareName(x.Variant.Value, a, prints)
+		}
+	}
+}
+
+// declareOption reports whether an option prints, or changes nothing about what an assignment means.
+func declareOption(variant, option string) bool {
+	if variant == "export" {
+		return option == "-p"
+	}
+	switch option {
+	case "-p", "-a", "-A", "-x", "-f", "-F":
+		return true
+	}
+	return false
+}
+
+func (w *walk) declareName(variant string, a *syntax.Assign, prints bool) {
+	name := a.Name.Value
+	if a.Naked && a.Index == nil && prints {
+		return
+	}
+	if !a.Naked {
+		w.assign(a)
+		if variant == "local" || len(w.calls) > 0 && variant != "export" {
+			w.local = append(w.local, name)
+		}
+		return
+	}
+	if a.Index != nil {
+		w.unknown("a subscript may run what it holds")
+	}
+	if !w.assignable(name) || variant == "export" {
+		return
+	}
+	w.scope.set(name, value{})
+	w.local = append(w.local, name)
+}
+
+// declared returns the words of the clause for the list of parts.
+func (w *walk) declared(x *syntax.DeclClause) []program.Word {
+	at := x.Variant.Pos()
+	list := []program.Word{{Text: x.Variant.Value, Static: true, Line: int(at.Line()), Column: int(at.Col())}}
+	for _, a := range x.Args {
+		word := program.Word{Line: int(a.Pos().Line()), Column: int(a.Pos().Col())}
+		switch {
+		case a.Name == nil:
+			word.Text, word.Static = literalText(a.Value)
+		case a.Index != nil || a.Array != nil:
+			word.Text = a.Name.Value
+		case a.Naked:
+			word.Text, word.Static = a.Name.Value, true
+		default:
+			text, static := literalText(a.Value)
+			word.Text, word.Static = a.Name.Value+"="+text, static && !a.Append
+		}
+		list = append(list, word)
+	}
+	return list
+}
+
+// literalText returns the text of a word that is nothing but a literal.
+func literalText(word *syntax.Word) (string, bool) {
+	if word == nil {
+		return "", true
+	}
+	text := word.Lit()
+	return text, len(word.Parts) == 0 || text != "" && !strings.ContainsAny(text, `\`+globBytes+"~{$")
+}

@@ -1,0 +1,159 @@
+package classify
+
+import (
+	"slices"
+	"strings"
+)
+
+// shells run text that they are given as words or on stdin.
+var shells = nameSet("sh bash dash ash zsh ksh mksh fish busybox su eval source . trap ssh rsh mosh script watch " +
+	"parallel entr bind complete compgen")
+
+// wrappers run the command that is among their words.
+var wrappers = nameSet("sudo doas su pkexec runuser setpriv env timeout nice nohup stdbuf time xargs parallel command builtin " +
+	"exec eval setsid ionice chrt taskset flock watch strace ltrace gdb perf script unshare nsenter chroot systemd-run " +
+	"busybox toybox find fd fdfind ssh docker podman kubectl nerdctl npx pnpm yarn npm bunx poetry uv pipenv direnv mise " +
+	"devbox nix-shell nix make cargo go entr coproc caffeinate proot fakeroot trap noglob nocorrect firejail bwrap " +
+	"torify proxychains tsocks unbuffer expect sg newgrp start-stop-daemon run-parts sem pee ifne chronic " +
+	"prlimit cgexec numactl catchsegv valgrind rlwrap stap faketime linux32 linux64 setarch i386 x86_64 uname26")
+
+func nameSet(names string) map[string]bool {
+	set := map[string]bool{}
+	for name := range strings.FieldsSeq(names) {
+		set[name] = true
+	}
+	return set
+}
+
+// destroys returns what a command destroys, "" if nothing is known.
+func destroys(name string, args []string) string {
+	switch name {
+	case "rm", "rmdir", "unlink", "srm", "trash":
+		return name + " removes files"
+	case "shred", "truncate", "wipe", "scrub", "blkdiscard", "wipefs", "sfdisk", "fdisk", "parted", "mkswap", "mke2fs",
+		"cryptsetup", "lvremove", "vgremove", "pvremove":
+		return name + " destroys content"
+	case "dd":
+		return when(anyPrefix(args, "of="), "dd writes over its output")
+	case "find":
+		return when(slices.Contains(args, "-delete"), "find removes files")
+	case "git":
+		return destroysGit(args)
+	case "rsync":
+		return when(anyPrefix(args, "--del", "--remove-source"), "rsync removes files")
+	case "tar", "bsdtar":
+		return when(anyPrefix(args, "--delete", "--remove-files", "--recursive-unlink"), "tar removes files")
+	case "crontab":
+		return when(slices.Contains(args, "-r"), "crontab removes the table")
+	case "userdel", "groupdel", "deluser", "delgroup":
+		return name + " removes an account"
+	case "kubectl", "oc":
+		return when(slices.Contains(args, "delete") || slices.Contains(args, "drain"), name+" removes resources")
+	case "docker", "podman", "nerdctl":
+		return when(hasAny(args, "rm", "rmi", "prune", "kill") || slices.Contains(args, "down") && hasAny(args, "-v", "--volumes"),
+			name+" removes containers, images or volumes")
+	case "terraform", "tofu", "pulumi":
+		return when(hasAny(args, "destroy", "-destroy"), name+" destroys resources")
+	case "aws":
+		return when(hasAny(args, "rm", "rb") || anyPrefix(args, "delete-", "terminate-"), "aws removes resources")
+	case "gcloud", "az", "gh", "heroku", "fly", "flyctl":
+		return when(hasAny(args, "delete", "destroy", "apps:destroy"), name+" removes resources")
+	case "dropdb", "dropuser":
+		return name + " removes a database or a user"
+	}
+	if strings.HasPrefix(name, "mkfs") {
+		return name + " makes a file system over what was there"
+	}
+	return ""
+}
+
+// destroysGit looks at a git command line; words before the subcommand are skipped.
+func destroysGit(args []string) string {
+	sub, rest := gitSubcommand(args)
+	short := func(letters string) bool { return anyLetter(rest, letters) }
+	switch sub {
+	case "push":
+		refs := slices.ContainsFunc(rest, func(a string) bool {
+			return strings.HasPrefix(a, "+") || strings.HasPrefix(a, ":") && len(a) > 1
+		})
+		return when(refs || short("fd") || anyPrefix(rest, "--force", "--mirror", "--delete", "--prune", "--fo", "--de", "--mi"),
+			"git push replaces or removes what is on the remote")
+	case "reset":
+		return when(anyPrefix(rest, "--h", "--merge", "--k"), "git reset discards changes")
+	case "clean":
+		return when(short("f") || anyPrefix(rest, "--f"), "git clean removes files")
+	case "checkout":
+		return when(short("f") || anyPrefix(rest, "--f", "--ours", "--theirs") || hasAny(rest, "--", ".") || anyPrefix(rest, "./"),
+			"git checkout discards changes")
+	case "switch":
+		return when(short("fC") || anyPrefix(rest, "--f", "--dis"), "git switch discards changes")
+	case "restore":
+		staged := anyPrefix(rest, "--st") || short("S")
+		return when(!staged || anyPrefix(rest, "--w") || short("W"), "git restore discards changes")
+	case "branch":
+		return when(short("DdMf") || anyPrefix(rest, "--de", "--f"), "git branch removes or replaces a branch")
+	case "tag":
+		return when(short("df") || anyPrefix(rest, "--d", "--f"), "git tag removes or replaces a tag")
+	case "stash":
+		return when(hasAny(rest, "drop", "clear"), "git stash throws changes away")
+	case "reflog":
+		return when(hasAny(rest, "expire", "delete"), "git reflog forgets commits")
+	case "worktree":
+		return when(hasAny(rest, "remove", "prune"), "git worktree removes files")
+	case "update-ref":
+		return when(short("d") || slices.Contains(rest, "--stdin"), "git update-ref removes references")
+	case "remote":
+		return when(hasAny(rest, "remove", "rm", "prune"), "git remote removes references")
+	case "rm", "filter-branch", "filter-repo", "prune", "gc":
+		return "git " + sub + " removes files or commits"
+	}
+	return ""
+}
+
+// gitSubcommand skips git's own options.
+func gitSubcommand(args []string) (string, []string) {
+	for i := 0; i < len(args); i++ {
+		switch a := args[i]; {
+		case a == "-C" || a == "-c" || a == "--git-dir" || a == "--work-tree" || a == "--namespace" || a == "--exec-path" ||
+			a == "--config-env" || a == "--super-prefix":
+			i++
+		case !strings.HasPrefix(a, "-"):
+			return a, args[i+1:]
+		}
+	}
+	return "", nil
+}
+
+func when(cond bool, what string) string {
+	if cond {
+		return what
+	}
+	return ""
+}
+
+func hasAny(args []string, words ...string) bool {
+	return slices.ContainsFunc(args, func(a string) bool { return slices.Contains(words, a) })
+}
+
+func anyPrefix(args []string, beginnings ...string) bool {
+	return slices.ContainsFunc(args, func(a string) bool {
+		return slices.ContainsFunc(beginnings, func(b string) bool { return strings.HasPrefix(a, b) })
+	})
+}
+
+// anyLetter reports whether one of the letters is in a group of short options.
+func anyLetter(args []string, letters string) bool {
+	return slices.ContainsFunc(args, func(a string) bool {
+		return len(a) > 1 && a[0] == '-' && a[1] != '-' && strings.ContainsAny(a[1:], letters)
+	})
+}
+
+// isDisk reports whether a path is a disk.
+func isDisk(text string) bool {
+	for _, disk := range []string{"sd", "hd", "vd", "xvd", "nvme", "mmcblk", "disk", "rdisk", "loop", "dm-", "md", "mapper/"} {
+		if strings.HasPrefix(text, "/dev/"+disk) {
+			return true
+		}
+	}
+	return false
+}

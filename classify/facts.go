@@ -1,0 +1,267 @@
+package classify
+
+import (
+	"slices"
+	"strings"
+
+	"toolhost/agenttool"
+	"toolhost/classify/program"
+)
+
+// tally is what was seen of a command so far. Nothing ever clears it.
+type tally struct {
+	unknown       bool // something is not understood
+	gap           bool // it is more than a program or an option of it: there may be commands that no part shows
+	writes        bool
+	mayDestroy    bool // what it writes may have been something else
+	destroys      bool
+	reaches       bool
+	mayReach      bool
+	long          bool
+	mayRun        bool // whether it ends by itself depends on what it finds
+	interactive   bool
+	observes      bool
+	notConcurrent bool
+	background    bool
+	incomplete    bool // it touches paths that are not named
+}
+
+func (t *tally) add(o tally) {
+	t.unknown = t.unknown || o.unknown
+	t.gap = t.gap || o.gap
+	t.writes = t.writes || o.writes
+	t.mayDestroy = t.mayDestroy || o.mayDestroy
+	t.destroys = t.destroys || o.destroys
+	t.reaches = t.reaches || o.reaches
+	t.mayReach = t.mayReach || o.mayReach
+	t.long = t.long || o.long
+	t.mayRun = t.mayRun || o.mayRun
+	t.interactive = t.interactive || o.interactive
+	t.observes = t.observes || o.observes
+	t.notConcurrent = t.notConcurrent || o.notConcurrent
+	t.background = t.background || o.background
+	t.incomplete = t.incomplete || o.incomplete
+}
+
+// yes returns Yes if it was seen, else No, else Unknown if something was not understood.
+func (t *tally) yes(seen bool) agenttool.Fact {
+	switch {
+	case seen:
+		return agenttool.Yes
+	case t.unknown:
+		return agenttool.Unknown
+	}
+	return agenttool.No
+}
+
+func (t *tally) readOnly() agenttool.Fact {
+	switch t.yes(t.writes || t.destroys) {
+	case agenttool.Yes:
+		return agenttool.No
+	case agenttool.No:
+		return agenttool.Yes
+	}
+	return agenttool.Unknown
+}
+
+func (t *tally) destructive() agenttool.Fact {
+	if t.mayDestroy && !t.destroys {
+		return agenttool.Unknown
+	}
+	return t.yes(t.destroys)
+}
+
+func (t *tally) openWorld() agenttool.Fact {
+	if t.mayReach && !t.reaches {
+		return agenttool.Unknown
+	}
+	return t.yes(t.reaches)
+}
+
+func (t *tally) longRunning() agenttool.Fact {
+	if t.mayRun && !t.long {
+		return agenttool.Unknown
+	}
+	return t.yes(t.long)
+}
+
+func (t *tally) concurrencySafe() agenttool.Fact {
+	switch ro := t.readOnly(); {
+	case ro == agenttool.No, t.notConcurrent, t.interactive:
+		return agenttool.No
+	case ro == agenttool.Yes && !t.background:
+		return agenttool.Yes
+	}
+	return agenttool.Unknown
+}
+
+func (t *tally) pathsComplete() agenttool.Fact {
+	if t.unknown || t.incomplete {
+		return agenttool.Unknown
+	}
+	return agenttool.Yes
+}
+
+// counted is a Part with what was seen of it.
+type counted struct {
+	Part
+	tally tally
+	exact bool // every word is static
+}
+
+// note records what was seen, for the whole and for the simple command that is looked at.
+func (w *walk) note(t tally) {
+	if w.quiet > 0 {
+		return
+	}
+	w.tally.add(t)
+	for i := w.part; i >= 0; i = w.parts[i].WrappedBy {
+		w.parts[i].tally.add(t)
+	}
+}
+
+// unknown records that something of the language is not understood, and why.
+func (w *walk) unknown(reason string) {
+	w.note(tally{unknown: true, gap: true})
+	w.because(reason)
+}
+
+// strange records that a program, or what it is given, is not understood.
+func (w *walk) strange(reason string, at program.Word) {
+	w.note(tally{unknown: true})
+	w.becauseAt(reason, at)
+}
+
+// because records a reason at the node that is looked at.
+func (w *walk) because(reason string) { w.record(w.reason(reason)) }
+
+// becauseAt records a reason at a word.
+func (w *walk) becauseAt(reason string, at program.Word) {
+	w.record(w.placed(agenttool.Reason{Text: reason, Line: at.Line, Column: at.Column}))
+}
+
+func (w *walk) reason(text string) agenttool.Reason {
+	return w.placed(agenttool.Reason{Text: text, Line: int(w.at.Line()), Column: int(w.at.Col())})
+}
+
+func (w *walk) placed(r agenttool.Reason) agenttool.Reason {
+	if w.inner != nil {
+		r.Line, r.Column = w.inner.line, w.inner.column
+	}
+	return r
+}
+
+func (w *walk) record(r agenttool.Reason) {
+	if w.quiet > 0 {
+		return
+	}
+	if len(r.Text) > maxReason {
+		r.Text = strings.ToValidUTF8(r.Text[:maxReason], "") + "…"
+	}
+	w.reasons = addReason(w.reasons, r)
+	if w.part >= 0 {
+		w.parts[w.part].Reasons = addReason(w.parts[w.part].Reasons, r)
+	}
+}
+
+func addReason(list []agenttool.Reason, r agenttool.Reason) []agenttool.Reason {
+	if len(list) >= maxReasons || slices.Contains(list, r) {
+		return list
+	}
+	return append(list, r)
+}
+
+// begin opens a simple command; the result is what end closes it with.
+func (w *walk) begin(argv []program.Word) (outer int) {
+	outer = w.part
+	if w.quiet > 0 {
+		return outer
+	}
+	c := counted{exact: true, Part: Part{WrappedBy: outer, Argv: make([]string, len(argv))}}
+	for i, word := range argv {
+		c.Argv[i] = word.Text
+		if !word.Static {
+			c.Argv[i] += "…"
+			c.exact = false
+		}
+	}
+	at := w.placed(agenttool.Reason{Line: argv[0].Line, Column: argv[0].Column})
+	c.Line, c.Column = at.Line, at.Column
+	if w.parts == nil {
+		w.parts = make([]counted, 0, 4)
+	}
+	w.parts = append(w.parts, c)
+	w.part = len(w.parts) - 1
+	return outer
+}
+
+// inferred are the facts that are derived from the command line.
+func inferred() []string {
+	return []string{"read_only", "destructive", "open_world", "concurrency_safe", "interactive", "long_running",
+		"observes_host", "paths_complete"}
+}
+
+// report puts together what was seen.
+func (w *walk) report() Report {
+	if w.rejected != nil {
+		return w.rejection()
+	}
+	t := &w.tally
+	if t.readOnly() == agenttool.Yes {
+		w.destroyed, t.mayDestroy = nil, false // the strict analysis is a proof; the lenient one takes a word for a command
+	}
+	t.destroys = t.destroys || len(w.destroyed) > 0
+	f := agenttool.Facts{
+		ReadOnly: t.readOnly(), Destructive: t.destructive(), OpenWorld: t.openWorld(),
+		ConcurrencySafe: t.concurrencySafe(), Interactive: t.yes(t.interactive), LongRunning: t.longRunning(),
+		ObservesHost: t.yes(t.observes), PathsComplete: t.pathsComplete(),
+		Reads: w.reads, Writes: w.writes, Hosts: w.hosts, Inferred: inferred(),
+	}
+	f.Reasons = append(w.reasons, w.destroyed...)
+	report := Report{Parts: w.finished()}
+	f.Commands = w.commands()
+	report.Facts = f
+	if len(report.Parts) == 0 && len(f.Reasons) == 0 {
+		report.Facts.Reasons = []agenttool.Reason{{Text: "nothing runs"}}
+	}
+	return report
+}
+
+// rejection is the report of what was not analysed to its end. What was seen until then is kept where it is a warning.
+func (w *walk) rejection() Report {
+	f := agenttool.Facts{Reads: w.reads, Writes: w.writes, Hosts: w.hosts, Inferred: inferred(),
+		Reasons: append([]agenttool.Reason{*w.rejected}, w.destroyed...)}
+	if len(w.destroyed) > 0 {
+		f.Destructive, f.ReadOnly, f.ConcurrencySafe = agenttool.Yes, agenttool.No, agenttool.No
+	}
+	for i := range w.parts {
+		w.parts[i].tally.unknown = true
+	}
+	return Report{Facts: f, Parts: w.finished()}
+}
+
+func (w *walk) finished() []Part {
+	parts := make([]Part, len(w.parts))
+	for i := range w.parts {
+		c := &w.parts[i]
+		c.ReadOnly, c.Destructive, c.OpenWorld = c.tally.readOnly(), c.tally.destructive(), c.tally.openWorld()
+		parts[i] = c.Part
+	}
+	return parts
+}
+
+// commands returns the words of the simple commands. It is nil if a word of one is not known, if what the words mean
+// is not known, or if there may be more commands than were seen: then no list would be the whole truth.
+func (w *walk) commands() [][]string {
+	if w.tally.gap {
+		return nil
+	}
+	all := make([][]string, 0, len(w.parts))
+	for i := range w.parts {
+		if !w.parts[i].exact {
+			return nil
+		}
+		all = append(all, w.parts[i].Argv)
+	}
+	return all
+}

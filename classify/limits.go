@@ -1,0 +1,178 @@
+package classify
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"toolhost/agenttool"
+)
+
+// Beyond these limits a command line is not analysed and its facts are unknown.
+const (
+	maxText    = 64 << 10 // bytes
+	maxSteps   = 20_000   // nodes looked at, counted again for every turn of a loop that is followed
+	maxDepth   = 200      // nesting, functions and shells in shells included
+	maxBracket = 1_000    // nesting that the parser is given, counted without regard to quotes
+	maxNested  = 20       // programs and shells that run one another
+	maxTurns   = 20       // of a loop over known words; one over more is taken as a whole
+	maxFields  = 1_000    // that the braces of one word may make
+	maxValue   = 4 << 10  // bytes of a variable that is followed
+	maxReasons = 64
+	maxReason  = 300 // bytes of one
+)
+
+// unfit finds what keeps a text from being parsed at all.
+func unfit(text string) (reason agenttool.Reason, ok bool) {
+	switch {
+	case len(text) > maxText:
+		return agenttool.Reason{Text: fmt.Sprintf("the command line has more than %d bytes", maxText)}, false
+	case !utf8.ValidString(text):
+		at := 0
+		for at < len(text) {
+			r, n := utf8.DecodeRuneInString(text[at:])
+			if r == utf8.RuneError && n == 1 {
+				break
+			}
+			at += n
+		}
+		return reasonAt(text, at, "the command line is not text"), false
+	}
+	if at := strings.IndexByte(text, 0); at >= 0 {
+		return reasonAt(text, at, "there is a NUL byte, at which bash would go on with other text"), false
+	}
+	if at := joinedComment(text); at >= 0 {
+		return reasonAt(text, at, "what may be a comment ends in a backslash, which continues no comment in bash"), false
+	}
+	if at := tooDeep(text); at >= 0 {
+		return reasonAt(text, at, "the command line is nested too deeply"), false
+	}
+	return agenttool.Reason{}, true
+}
+
+// fit returns as much of an unfit text as the lenient analysis can look at.
+func fit(text string) string {
+	text = strings.ToValidUTF8(strings.ReplaceAll(text[:min(len(text), maxText)], "\x00", ""), "?")
+	var b strings.Builder
+	for at := joinedComment(text); at >= 0; at = joinedComment(text) {
+		end := at + strings.IndexByte(text[at:], '\n')
+		b.WriteString(text[:at])
+		b.WriteByte('\n')
+		text = text[end+1:]
+	}
+	b.WriteString(text)
+	return b.String()
+}
+
+// reasonAt gives a reason the position of a byte.
+func reasonAt(text string, at int, reason string) agenttool.Reason {
+	before := text[:at]
+	line := strings.Count(before, "\n")
+	return agenttool.Reason{Text: reason, Line: line + 1, Column: at - (strings.LastIndexByte(before, '\n') + 1) + 1}
+}
+
+// joinedComment returns where a comment, or what looks like one, ends in a backslash; -1 if nowhere. The parser goes on
+// with the command after such a line, bash begins a new one.
+func joinedComment(text string) int {
+	for at := 0; ; at++ {
+		next := strings.IndexByte(text[at:], '#')
+		if next < 0 {
+			return -1
+		}
+		at += next
+		if at > 0 && strings.IndexByte(" \t\r\n;&|()<>`", text[at-1]) < 0 {
+			continue
+		}
+		if end := strings.IndexByte(text[at:], '\n'); end > 0 && text[at+end-1] == '\\' {
+			return at
+		}
+	}
+}
+
+// tooDeep returns where the brackets are nested beyond what the parser, which recurses, is given; -1 if nowhere.
+func tooDeep(text string) int {
+	depth := 0
+	for i := range len(text) {
+		switch text[i] {
+		case '(', '{', '[':
+			depth++
+		case ')', '}', ']':
+			depth = max(depth-1, 0)
+		}
+		if depth > maxBracket {
+			return i
+		}
+	}
+	return -1
+}
+
+// parsed is a syntax tree. If failed, stmts are those before the fault.
+type parsed struct {
+	stmts  []*syntax.Stmt
+	failed bool
+	reason agenttool.Reason
+}
+
+var parsers = sync.Pool{New: func() any { return syntax.NewParser(syntax.Variant(syntax.LangBash)) }}
+
+// parse parses a text, whatever it is: a parser that panics has failed.
+func parse(text string) (p parsed) {
+	defer func() {
+		if recover() != nil {
+			p.failed, p.reason = true, agenttool.Reason{Text: "the command line cannot be parsed"}
+		}
+	}()
+	parser := parsers.Get().(*syntax.Parser)
+	for stmt, err := range parser.StmtsSeq(strings.NewReader(text)) {
+		if err != nil {
+			p.failed, p.reason = true, parseReason(err)
+			break
+		}
+		p.stmts = append(p.stmts, stmt)
+	}
+	parsers.Put(parser)
+	return p
+}
+
+func parseReason(err error) agenttool.Reason {
+	var fault syntax.ParseError
+	var dialect syntax.LangError
+	switch {
+	case errors.As(err, &fault):
+		return agenttool.Reason{Text: "the command line cannot be parsed: " + fault.Text,
+			Line: int(fault.Pos.Line()), Column: int(fault.Pos.Col())}
+	case errors.As(err, &dialect):
+		return agenttool.Reason{Text: "the command line is not bash: " + dialect.Feature,
+			Line: int(dialect.Pos.Line()), Column: int(dialect.Pos.Col())}
+	}
+	return agenttool.Reason{Text: "the command line cannot be parsed: " + err.Error()}
+}
+
+// carriageReturn reports whether a text has a carriage return outside quotes. To bash it is a byte of a word like any
+// other, to the parser it is white space.
+func carriageReturn(text string, stmts []*syntax.Stmt) bool {
+	n := strings.Count(text, "\r")
+	if n == 0 {
+		return false
+	}
+	for _, s := range stmts {
+		syntax.Walk(s, func(node syntax.Node) bool {
+			switch x := node.(type) {
+			case *syntax.SglQuoted:
+				n -= strings.Count(x.Value, "\r")
+			case *syntax.DblQuoted:
+				for _, part := range x.Parts {
+					if lit, ok := part.(*syntax.Lit); ok {
+						n -= strings.Count(lit.Value, "\r")
+					}
+				}
+			}
+			return true
+		})
+	}
+	return n != 0
+}

@@ -1,0 +1,168 @@
+package classify
+
+import (
+	"mvdan.cc/sh/v3/syntax"
+
+	"toolhost/classify/program"
+)
+
+// loop analyses what runs again and again: head, then body, any number of times. First it is tried in silence until
+// the scope at its head no longer changes, then once more with what holds at every turn.
+func (w *walk) loop(head, body func()) {
+	w.quiet++
+	settled := false
+	for turn := 0; !settled && turn < 10 && w.rejected == nil; turn++ {
+		before := w.scope.clone()
+		head()
+		body()
+		w.scope = join(join(before.clone(), w.scope), w.away)
+		settled = same(before, w.scope)
+	}
+	w.quiet--
+	if !settled {
+		w.scope.vars, w.scope.dirs = nil, nil
+		w.void("the loop changes variables in a way that is not understood")
+	}
+	head()
+	w.settle()
+	exit := w.scope.clone()
+	body()
+	w.scope = join(join(exit, w.scope), w.away)
+}
+
+func (w *walk) while(x *syntax.WhileClause) {
+	w.endless(x)
+	w.loop(func() { w.stmts(x.Cond) }, func() { w.stmts(x.Do) })
+}
+
+// endless notes loops whose condition is a constant.
+func (w *walk) endless(x *syntax.WhileClause) {
+	if len(x.Cond) != 1 || x.Cond[0].Negated {
+		return
+	}
+	call, ok := x.Cond[0].Cmd.(*syntax.CallExpr)
+	if !ok || len(call.Args) != 1 {
+		return
+	}
+	switch name := call.Args[0].Lit(); {
+	case !x.Until && (name == "true" || name == ":"), x.Until && name == "false":
+		w.noteEndless(x.Do)
+	}
+}
+
+func (w *walk) noteEndless(body []*syntax.Stmt) {
+	if leaves(body) {
+		w.note(tally{mayRun: true})
+		return
+	}
+	w.note(tally{long: true})
+	w.because("the loop does not end by itself")
+}
+
+// leaves reports whether something in the statements may end a loop.
+func leaves(body []*syntax.Stmt) bool {
+	found := false
+	for _, s := range body {
+		syntax.Walk(s, func(n syntax.Node) bool {
+			if call, ok := n.(*syntax.CallExpr); ok && len(call.Args) > 0 {
+				switch call.Args[0].Lit() {
+				case "break", "return", "exit", "exec":
+					found = true
+				}
+			}
+			return !found
+		})
+	}
+	return found
+}
+
+func (w *walk) forClause(x *syntax.ForClause) {
+	if x.Select {
+		w.note(tally{interactive: true})
+		w.because("select waits for an answer")
+	}
+	switch l := x.Loop.(type) {
+	case *syntax.CStyleLoop:
+		w.cStyle(x, l)
+	case *syntax.WordIter:
+		w.each(x, l)
+	default:
+		w.unknown("this loop is not understood")
+	}
+}
+
+func (w *walk) cStyle(x *syntax.ForClause, l *syntax.CStyleLoop) {
+	w.arithmetic(l.Init)
+	if l.Cond == nil {
+		w.noteEndless(x.Do)
+	}
+	w.loop(func() { w.arithmetic(l.Cond) }, func() {
+		w.stmts(x.Do)
+		w.scope = join(w.scope, w.away)
+		w.arithmetic(l.Post)
+	})
+}
+
+// each analyses a loop over words: word by word if they are known and few, else with one value for all.
+func (w *walk) each(x *syntax.ForClause, l *syntax.WordIter) {
+	name := l.Name.Value
+	if !w.assignable(name) {
+		return
+	}
+	var items []program.Word
+	if l.InPos.IsValid() {
+		items = w.fields(l.Items)
+	} else {
+		items = []program.Word{{Many: true}} // the positional parameters
+	}
+	if !x.Select && len(items) <= maxTurns && allStatic(items) {
+		w.unrolled(name, items, x.Do)
+		return
+	}
+	v := oneOf(items)
+	if x.Select {
+		v = value{}
+	}
+	none := w.scope.clone()
+	w.loop(func() { w.scope.set(name, v) }, func() { w.stmts(x.Do) })
+	w.scope = join(none, w.scope)
+}
+
+func (w *walk) unrolled(name string, items []program.Word, body []*syntax.Stmt) {
+	for _, item := range items {
+		w.scope = join(w.scope, w.away)
+		w.scope.set(name, value{static, item.Text})
+		w.stmts(body)
+	}
+	w.scope = join(w.scope, w.away)
+}
+
+// oneOf returns what is known of a value that is one of the fields that the words make.
+func oneOf(items []program.Word) value {
+	var v value
+	for i, item := range items {
+		u := value{}
+		switch {
+		case item.Static:
+			u = value{static, item.Text}
+		case item.Text != "" && (item.Glob || !item.Many):
+			u = value{begins, item.Text}
+		}
+		if i > 0 {
+			u = either(v, u)
+		}
+		if v = u; v.kind == anything {
+			break
+		}
+	}
+	return v
+}
+
+func allStatic(words []program.Word) bool {
+	for _, word := range words {
+		if !word.Static {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,150 @@
+package classify
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// simpleParam reports whether an expansion is $name or ${name}.
+func simpleParam(x *syntax.ParamExp) bool {
+	return plainParam(x) && !x.Excl && !x.Length && x.Index == nil && x.Slice == nil && x.Repl == nil && x.Names == 0 &&
+		x.Exp == nil
+}
+
+// plainParam reports whether an expansion has nothing that only other shells know.
+func plainParam(x *syntax.ParamExp) bool {
+	return x.Param != nil && x.Flags == nil && !x.Width && !x.IsSet && x.Split == syntax.OptUnset &&
+		x.GlobSubst == syntax.OptUnset && x.RcExpand == syntax.OptUnset && x.NestedParam == nil && len(x.Modifiers) == 0
+}
+
+// variable returns what is known of a variable.
+func (w *walk) variable(name string) value {
+	switch name {
+	case "HOME":
+		if w.ctx.Home != "" {
+			return value{static, w.ctx.Home}
+		}
+	case "PWD":
+		if !w.scope.moved() && len(w.scope.dirs) == 1 {
+			return value{static, w.scope.dirs[0]}
+		}
+	case "?", "#", "$":
+		return value{kind: number}
+	}
+	return w.scope.vars[name]
+}
+
+// param expands a parameter. Whatever may run code in the value of a variable is not understood.
+func (w *walk) param(f *field, x *syntax.ParamExp, quoted bool) {
+	f.numeric = false
+	if simpleParam(x) {
+		w.parameter(f, x.Param.Value, quoted)
+		return
+	}
+	many := !quoted
+	switch {
+	case !plainParam(x):
+		w.unknown("this expansion is not one of bash")
+	case x.Excl && x.Names == 0 && !allOf(x.Index):
+		w.unknown("${!…} may expand any variable, and run what its name holds")
+	case !harmlessIndex(x.Index):
+		w.unknown("a subscript that is no number may run what it holds")
+	case x.Slice != nil && !(literalNumber(x.Slice.Offset) && literalNumber(x.Slice.Length)):
+		w.unknown("an offset that is no number may run what it holds")
+	case x.Length:
+		f.numeric = true
+		many = false
+	case x.Repl != nil:
+		w.text(x.Repl.Orig)
+		w.text(x.Repl.With)
+	case x.Exp != nil:
+		w.expansion(x)
+	}
+	if x.Names != 0 || allOf(x.Index) || x.Param != nil && (x.Param.Value == "@" || x.Param.Value == "*") {
+		many = !x.Length
+	}
+	f.unknown(many)
+}
+
+// parameter expands $name.
+func (w *walk) parameter(f *field, name string, quoted bool) {
+	if name == "@" || name == "*" {
+		f.unknown(name == "@" || !quoted)
+		return
+	}
+	v := w.variable(name)
+	if !quoted && v.kind == begins && strings.ContainsAny(v.text, globBytes+splitBytes) {
+		v = value{}
+	}
+	switch v.kind {
+	case static:
+		if quoted || f.plain || v.text != "" && !strings.ContainsAny(v.text, globBytes+splitBytes) {
+			f.add(v.text)
+			f.numeric = isInteger(v.text)
+			return
+		}
+		f.unknown(true)
+	case number:
+		f.numeric = true
+		f.unknown(false)
+	case count:
+		f.numeric, f.blank = true, true
+		f.unknown(!quoted)
+	case begins:
+		f.add(v.text)
+		f.unknown(!quoted)
+	default:
+		f.unknown(!quoted)
+	}
+}
+
+// expansion looks at ${x:-word} and its like.
+func (w *walk) expansion(x *syntax.ParamExp) {
+	switch x.Exp.Op {
+	case syntax.AssignUnset, syntax.AssignUnsetOrNull:
+		if x.Index != nil || !w.assignable(x.Param.Value) {
+			w.unknown("this assignment is not understood")
+		}
+		w.text(x.Exp.Word)
+		w.scope.set(x.Param.Value, value{})
+	case syntax.OtherParamOps:
+		switch x.Exp.Word.Lit() {
+		case "Q", "U", "u", "L":
+		default:
+			w.unknown("${…@…} may run what the variable holds")
+		}
+	case syntax.AlternateUnset, syntax.AlternateUnsetOrNull, syntax.DefaultUnset, syntax.DefaultUnsetOrNull,
+		syntax.ErrorUnset, syntax.ErrorUnsetOrNull, syntax.RemSmallSuffix, syntax.RemLargeSuffix,
+		syntax.RemSmallPrefix, syntax.RemLargePrefix, syntax.UpperFirst, syntax.UpperAll, syntax.LowerFirst,
+		syntax.LowerAll:
+		w.text(x.Exp.Word)
+	default:
+		w.unknown("this expansion is not one of bash")
+	}
+}
+
+// allOf reports whether a subscript is @ or *.
+func allOf(index syntax.ArithmExpr) bool {
+	word, ok := index.(*syntax.Word)
+	return ok && (word.Lit() == "@" || word.Lit() == "*")
+}
+
+func harmlessIndex(index syntax.ArithmExpr) bool {
+	return index == nil || allOf(index) || literalNumber(index)
+}
+
+// literalNumber reports whether an expression, if there is one, is a decimal number with or without a sign.
+func literalNumber(x syntax.ArithmExpr) bool {
+	switch x := x.(type) {
+	case nil:
+		return true
+	case *syntax.Word:
+		return isDigits(x.Lit())
+	case *syntax.ParenArithm:
+		return literalNumber(x.X)
+	case *syntax.UnaryArithm:
+		return !x.Post && (x.Op == syntax.Minus || x.Op == syntax.Plus) && literalNumber(x.X)
+	}
+	return false
+}

@@ -1,0 +1,167 @@
+package program
+
+// containerSpecs describes docker, podman and kubectl. All of them reach a daemon or a cluster; some only ask.
+func containerSpecs() []*Spec {
+	return []*Spec{
+		{Names: "docker podman nerdctl", Options: dockerGlobals, Operands: "sub?", Sub: dockerSubs()},
+		{Names: "docker-compose podman-compose", Options: composeOptions, Operands: "sub?", Sub: composeSubs()},
+		{Names: "kubectl oc", Options: kubectlGlobals, Operands: "sub?", Sub: kubectlSubs()},
+		{Names: "helm", Sub: []*Spec{
+			{Names: "version", Options: "--short --template:text"},
+			{Names: "install upgrade rollback push pull repo template dependency lint plugin create package", Raw: true,
+				Effects: "writes reaches runs_code", Judge: effectsAlone},
+			{Names: "uninstall delete", Raw: true, Effects: "writes reaches destroys", Judge: effectsAlone},
+		}},
+	}
+}
+
+// dockerGlobals may send the command to another daemon, or load plugins from another place.
+const dockerGlobals = `-D,--debug -l,--log-level:text -v,--version --help -H,--host:host!runs_code
+	-c,--context:text!runs_code --config:read!runs_code --tls --tlsverify --tlscacert:read --tlscert:read --tlskey:read
+	--url:host!runs_code --connection:text!runs_code --remote!runs_code`
+
+const dockerFilters = ` -f,--filter:text --format:text -q,--quiet --no-trunc -a,--all `
+
+func dockerSubs() []*Spec {
+	ask := func(names, options, operands string) *Spec {
+		return &Spec{Names: names, Options: options, Operands: operands, Effects: "reaches observes_host"}
+	}
+	ps := ask("ps", dockerFilters+"-n,--last:text -l,--latest -s,--size", "")
+	images := ask("images", dockerFilters+"--digests --tree", "text?")
+	inspect := ask("inspect", "-f,--format:text -s,--size --type:text", "text*")
+	logs := ask("logs", "-f,--follow!long_running --since:text --until:text -n,--tail:text -t,--timestamps --details",
+		"text")
+	top := ask("top", "", "text*")
+	stats := &Spec{Names: "stats", Options: "-a,--all --format:text --no-stream --no-trunc", Operands: "text*",
+		Effects: "reaches observes_host", Judge: judgeDockerStats}
+	history := ask("history", "-H,--human --format:text --no-trunc -q,--quiet", "text")
+	again := func(s *Spec, names string) *Spec {
+		return &Spec{Names: names, Options: s.Options, Operands: s.Operands, Effects: s.Effects, Judge: s.Judge}
+	}
+	list := ask("ls list", dockerFilters, "")
+	removes := &Spec{Names: "rm remove rmi prune", Raw: true, Effects: "writes reaches destroys", Judge: effectsAlone}
+	return append([]*Spec{
+		ps, images, inspect, logs, top, stats, history,
+		ask("version", "-f,--format:text", ""), ask("info", "-f,--format:text", ""), ask("port", "", "text text?"),
+		ask("diff", "", "text"),
+		{Names: "events", Options: "-f,--filter:text --format:text --since:text --until:text",
+			Effects: "reaches observes_host long_running"},
+		{Names: "search", Options: "-f,--filter:text --format:text --limit:text --no-trunc", Operands: "text",
+			Effects: "reaches"},
+		{Names: "container", Sub: []*Spec{again(ps, "ls ps list"), again(inspect, "inspect"), again(logs, "logs"),
+			again(top, "top"),
+			again(stats, "stats"), ask("port", "", "text text?"), ask("diff", "", "text"), removes}},
+		{Names: "image", Sub: []*Spec{again(images, "ls list"), again(inspect, "inspect"), again(history, "history"),
+			removes}},
+		{Names: "network volume node service stack secret config plugin swarm", Sub: []*Spec{list, again(inspect,
+			"inspect"), removes}},
+		{Names: "context", Sub: []*Spec{{Names: "ls list show inspect", Options: "--format:text -q,--quiet -f:text",
+			Operands: "text*"},
+			{Names: "create use rm update import export", Raw: true, Effects: "writes", Judge: effectsAlone}}},
+		{Names: "system", Sub: []*Spec{ask("df", "--format:text -v,--verbose", ""), ask("info", "-f,--format:text", ""),
+			removes}},
+		{Names: "compose", Options: composeOptions, Operands: "sub?", Sub: composeSubs()},
+	}, dockerWrites()...)
+}
+
+// judgeDockerStats says that stats goes on, unless it is told not to.
+func judgeDockerStats(a *Args, u *Use) {
+	if !a.Has("--no-stream") {
+		u.Add(LongRunning, "docker stats shows a stream")
+	}
+}
+
+func dockerWrites() []*Spec {
+	return []*Spec{
+		{Names: "exec", Options: `-d,--detach --detach-keys:text -e,--env:text --env-file:read -i,--interactive
+			--privileged -t,--tty!interactive -u,--user:text -w,--workdir:text`, Operands: "text command", InOrder: true,
+			Effects: "writes reaches runs_code"},
+		{Names: "run create", Options: `--rm -d,--detach -i,--interactive -t,--tty!interactive -e,--env:text
+			--env-file:read -v,--volume:text -w,--workdir:text -p,--publish:text -P,--publish-all --name:text
+			--network,--net:text -u,--user:text --entrypoint:text --platform:text --mount:text --privileged
+			-l,--label:text --memory,-m:text --cpus:text --add-host:text --init --pull:text --gpus:text --restart:text
+			--cap-add:text --cap-drop:text --security-opt:text --tmpfs:text --device:text -h,--hostname:text --read-only
+			--ulimit:text --shm-size:text --pid:text --ipc:text --userns:text -q,--quiet --link:text --dns:text`,
+			Operands: "text command", InOrder: true, Effects: "writes reaches runs_code"},
+		{Names: "rm rmi", Raw: true, Effects: "writes reaches destroys", Judge: effectsAlone},
+		{Names: `build buildx builder pull push tag commit cp save load import export start stop restart kill pause
+			unpause rename update wait attach login logout trust manifest checkpoint`, Raw: true,
+			Effects: "writes reaches",
+			Judge:   effectsAlone},
+	}
+}
+
+const composeOptions = `--ansi:text --progress:text -f,--file:read -p,--project-name:text --profile:text
+	--project-directory:read --env-file:read --compatibility --all-resources -v,--version --help`
+
+func composeSubs() []*Spec {
+	return []*Spec{
+		{Names: "ps images ls top port", Options: dockerFilters + "--services --status:text --orphans",
+			Operands: "text*", Effects: "reaches observes_host"},
+		{Names: "logs", Options: `-f,--follow!long_running --tail,-n:text -t,--timestamps --since:text --until:text
+			--no-color --no-log-prefix --index:text`, Operands: "text*", Effects: "reaches observes_host"},
+		{Names: "version", Options: "-f,--format:text --short"},
+		{Names: "exec run", Options: `-d,--detach -T,--no-TTY -e,--env:text -u,--user:text -w,--workdir:text --rm
+			--no-deps --index:text -i,--interactive`,
+			Operands: "text command", InOrder: true, Effects: "writes reaches runs_code"},
+		{Names: "down rm kill", Raw: true, Effects: "writes reaches destroys", Judge: effectsAlone},
+		{Names: `up build create start stop restart pull push pause unpause cp watch convert config scale wait attach
+			events`,
+			Raw: true, Effects: "writes reaches runs_code", Judge: effectsAlone},
+	}
+}
+
+// kubectlGlobals are the options of every command. A file of --kubeconfig may name programs that make credentials.
+const kubectlGlobals = ` -n,--namespace:text --context:text --cluster:text --request-timeout:text -v,--v:text
+	--warnings-as-errors --kubeconfig:read!runs_code -s,--server:host!runs_code --as:text!runs_code
+	--as-group:text!runs_code --token:text --user:text --insecure-skip-tls-verify --cache-dir:write `
+
+func kubectlSubs() []*Spec {
+	const selects = kubectlGlobals + ` -A,--all-namespaces -l,--selector:text --field-selector:text -o,--output:text
+		--no-headers --show-labels --sort-by:text --template:text --ignore-not-found -L,--label-columns:text --show-kind
+		--chunk-size:text --subresource:text --show-managed-fields -R,--recursive -f,--filename:read `
+	ask := func(names, options string) *Spec {
+		return &Spec{Names: names, Options: options, Operands: "text*", Effects: "reaches not_concurrent",
+			Judge: reason("asks the cluster, may run the program that makes credentials, and keeps a cache of what there is")}
+	}
+	return []*Spec{
+		ask("get", selects+`-w,--watch!long_running --watch-only!long_running --output-watch-events --raw:text
+			--server-print`),
+		ask("describe", selects+"--show-events"),
+		ask("logs", kubectlGlobals+`-f,--follow!long_running -c,--container:text --all-containers --tail:text
+			--since:text --since-time:text --timestamps -p,--previous --prefix -l,--selector:text --limit-bytes:text
+			--max-log-requests:text --ignore-errors --all-pods`),
+		ask("explain", kubectlGlobals+"--recursive --api-version:text -o,--output:text"),
+		ask("api-resources api-versions", kubectlGlobals+`-o,--output:text --namespaced:text --verbs:text
+			--api-group:text --no-headers --sort-by:text --cached`),
+		ask("version", kubectlGlobals+"-o,--output:text --client --short"),
+		ask("cluster-info", kubectlGlobals),
+		{Names: "top events", Options: selects + "--containers --sum --types:text --for:text", Operands: "text*",
+			Effects: "reaches not_concurrent"},
+		{Names: "auth", Sub: []*Spec{ask("can-i whoami", selects+"--list -q,--quiet")}},
+		{Names: "rollout", Sub: []*Spec{ask("status history", selects+"--revision:text --timeout:text -w,--watch"),
+			{Names: "undo restart pause resume", Raw: true, Effects: "writes reaches", Judge: effectsAlone}}},
+		{Names: "config", Options: kubectlGlobals, Sub: []*Spec{
+			{Names: "view get-contexts get-clusters get-users current-context", Options: kubectlGlobals +
+				`-o,--output:text --minify --raw --flatten --no-headers --merge`, Operands: "text*",
+				Effects: "reads_elsewhere"},
+			{Names: `use-context use set set-context set-cluster set-credentials unset rename-context delete-context
+				delete-cluster delete-user`,
+				Raw: true, Effects: "writes", Judge: effectsAlone},
+		}},
+		{Names: "exec", Options: kubectlGlobals + "-i,--stdin -t,--tty!interactive -c,--container:text -q,--quiet",
+			Operands: "text inner*",
+			Effects:  "writes reaches runs_code", Judge: judgeKubectlExec},
+		{Names: "delete drain", Raw: true, Effects: "writes reaches destroys", Judge: effectsAlone},
+		{Names: "replace", Raw: true, Effects: "writes reaches destroys", Judge: effectsAlone},
+		{Names: `apply create edit patch scale autoscale annotate label cp run expose set taint cordon uncordon attach
+			port-forward proxy debug wait diff kustomize certificate plugin completion`, Raw: true,
+			Effects: "writes reaches runs_code", Judge: effectsAlone},
+	}
+}
+
+func judgeKubectlExec(a *Args, u *Use) {
+	if inner := a.Values["inner"]; len(inner) > 0 {
+		u.Runs = append(u.Runs, Command{Argv: inner})
+	}
+}

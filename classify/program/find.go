@@ -1,0 +1,227 @@
+package program
+
+import "strings"
+
+// findSpecs describes find, whose expression is a language of its own: options, tests and actions, each with a fixed
+// number of words after it. Anything that is not in the tables below is not understood.
+func findSpecs() []*Spec {
+	return []*Spec{{Names: "find gfind", Effects: "reads_tree", Raw: true, Judge: judgeFind}}
+}
+
+// findAlone are the words of an expression that take none after them.
+const findAlone = ` ( ) ! , -a -and -o -or -not -true -false -print -print0 -ls -prune -quit -daystart -depth -d -follow
+	-mount -xdev -noleaf -nouser -nogroup -empty -readable -writable -executable -warn -nowarn -ignore_readdir_race
+	-noignore_readdir_race -help --help -version --version `
+
+// findText are those that take a word that means nothing beyond the search.
+const findText = ` -name -iname -path -ipath -wholename -iwholename -regex -iregex -lname -ilname -type -xtype -size
+	-mtime -atime -ctime -mmin -amin -cmin -perm -user -group -uid -gid -links -inum -maxdepth -mindepth -fstype
+	-regextype -used -context -printf `
+
+// findRead are those that take a path that is looked at.
+const findRead = " -newer -anewer -cnewer -samefile -files0-from "
+
+// findWrite are those that take a path that is written.
+const findWrite = " -fprint -fprint0 -fls -fprintf "
+
+// finder is the state of one judgement.
+type finder struct {
+	words  []Word
+	next   int
+	starts []Word
+	use    *Use
+}
+
+func judgeFind(a *Args, u *Use) {
+	f := &finder{words: a.Argv[1:], use: u}
+	f.startsFromFile()
+	f.options()
+	f.paths()
+	for f.next < len(f.words) {
+		f.primary(f.take())
+	}
+	if len(f.starts) == 0 {
+		f.starts = []Word{Lit(".")}
+	}
+	u.Reads = append(u.Reads, f.starts...)
+}
+
+// startsFromFile looks for -files0-from, which may stand after an action: then nothing is known of what is found.
+func (f *finder) startsFromFile() {
+	for _, w := range f.words {
+		if w.Static && w.Text == "-files0-from" {
+			f.starts = []Word{{Line: w.Line, Column: w.Column}}
+			f.use.Add(ReadsElsewhere, "the paths to search come from a file")
+			return
+		}
+	}
+}
+
+func (f *finder) take() Word {
+	w := f.words[f.next]
+	f.next++
+	return w
+}
+
+// options takes what stands before the paths: -H -L -P -Olevel -D topics.
+func (f *finder) options() {
+	for f.next < len(f.words) && f.words[f.next].Static {
+		switch text := f.words[f.next].Text; {
+		case text == "-H" || text == "-L" || text == "-P" || text == "--":
+		case strings.HasPrefix(text, "-O") && digits(text[2:]):
+		case text == "-D" && f.next+1 < len(f.words) && f.words[f.next+1].Static:
+			f.next++
+		default:
+			return
+		}
+		f.next++
+	}
+}
+
+// paths takes the places to start from, up to the first word that begins an expression.
+func (f *finder) paths() {
+	for f.next < len(f.words) {
+		w := f.words[f.next]
+		if !f.path(w) {
+			return
+		}
+		f.starts = append(f.starts, w)
+		f.next++
+	}
+}
+
+// path reports whether a word is surely a path, or several.
+func (f *finder) path(w Word) bool {
+	if w.Text == "" {
+		return w.Static
+	}
+	if w.Many && !w.Glob {
+		return false
+	}
+	return w.Text[0] != '-' && w.Text != "(" && w.Text != "!" && w.Text != ")" && w.Text != ","
+}
+
+// primary judges one word of the expression with those that belong to it.
+func (f *finder) primary(w Word) {
+	switch {
+	case !w.Static:
+		f.use.Unknown("find: a word that is not static may become an action", w)
+	case listed(findAlone, w.Text):
+	case listed(findText, w.Text) || newerThan(w.Text, true):
+		f.value(w)
+	case listed(findRead, w.Text) || newerThan(w.Text, false):
+		f.use.Reads = append(f.use.Reads, f.value(w))
+	case listed(findWrite, w.Text):
+		f.output(w)
+	case w.Text == "-delete":
+		f.use.Add(Destroys, "find -delete removes what it finds")
+		f.use.Add(Writes, "find -delete removes what it finds")
+	case w.Text == "-exec" || w.Text == "-execdir" || w.Text == "-ok" || w.Text == "-okdir":
+		f.command(w)
+	case f.path(w): // find says that paths must come first
+		f.starts = append(f.starts, w)
+	default:
+		f.use.Unknown("find: "+w.Text+" is not known", w)
+	}
+}
+
+// newerThan recognises -newerXY. The value is a time if Y is t, else a path.
+func newerThan(text string, isTime bool) bool {
+	const prefix = "-newer"
+	return len(text) == len(prefix)+2 && strings.HasPrefix(text, prefix) && strings.IndexByte("aBcm", text[6]) >= 0 &&
+		(isTime && text[7] == 't' || !isTime && strings.IndexByte("aBcm", text[7]) >= 0)
+}
+
+// value takes the word after a primary.
+func (f *finder) value(of Word) Word {
+	if f.next >= len(f.words) {
+		f.use.Unknown("find: "+of.Text+" needs a word", of)
+		return of
+	}
+	w := f.take()
+	if w.Many && !(w.Glob && f.path(w)) {
+		f.use.Unknown("find: this may become several words, of which all but the first are an expression", w)
+	}
+	return w
+}
+
+func (f *finder) output(w Word) {
+	to := f.value(w)
+	if !to.Static || to.Text != "/dev/stdout" && to.Text != "/dev/stderr" {
+		f.use.Writes = append(f.use.Writes, to)
+	}
+	if w.Text == "-fprintf" {
+		f.value(w)
+	}
+}
+
+// command takes the words of -exec and its like up to the ; or + that ends them.
+func (f *finder) command(action Word) {
+	begin, more := f.next, false
+	for {
+		if f.next >= len(f.words) {
+			f.use.Unknown("find: "+action.Text+" has no end", action)
+			break
+		}
+		w := f.take()
+		if w.Static && w.Text == ";" {
+			break
+		}
+		if w.Static && w.Text == "+" && f.next-2 >= begin && f.words[f.next-2].Text == "{}" && f.words[f.next-2].Static {
+			more = true
+			break
+		}
+		if !w.Static && (w.Many && !w.Glob || w.Text == "" || w.Text[0] == ';' || w.Text[0] == '+') {
+			f.use.Unknown("find: this word may end the command, and what follows would be an expression", w)
+		}
+	}
+	end := max(f.next-1, begin)
+	if f.next == len(f.words) && (end >= len(f.words) || f.words[end].Text != ";" && !more) {
+		end = len(f.words)
+	}
+	if action.Text == "-ok" || action.Text == "-okdir" {
+		f.use.Add(Interactive, action.Text+" asks before each command")
+	}
+	if strings.HasSuffix(action.Text, "dir") {
+		f.use.Unknown("find: "+action.Text+" runs in directories that are not known", action)
+	}
+	f.runs(f.words[begin:end], more)
+}
+
+// runs adds the command, with what {} stands for: paths that begin as the places to start from do. Where these have
+// nothing in common there is one command for each.
+func (f *finder) runs(words []Word, more bool) {
+	const maxStarts = 8
+	found := Word{Many: more}
+	starts := f.starts
+	if len(starts) == 0 {
+		starts = []Word{Lit(".")}
+	}
+	if len(starts) > maxStarts {
+		starts = []Word{{}}
+	}
+	for _, start := range starts {
+		found.Text, found.Glob = start.Text, more && start.Text != ""
+		found.Line, found.Column = start.Line, start.Column
+		argv := make([]Word, len(words))
+		for i, w := range words {
+			argv[i] = replaced(w, "{}", found)
+		}
+		f.use.Runs = append(f.use.Runs, Command{Argv: argv})
+	}
+}
+
+// replaced returns a word in which a placeholder stands for something else, of which only the beginning is known.
+func replaced(w Word, placeholder string, by Word) Word {
+	before, _, ok := strings.Cut(w.Text, placeholder)
+	if !ok {
+		return w
+	}
+	by.Line, by.Column = w.Line, w.Column
+	by.Static = false
+	if before != "" || w.Text != placeholder {
+		by.Many, by.Glob = false, false
+	}
+	by.Text = before + by.Text
+	return by
+}

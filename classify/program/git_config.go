@@ -1,0 +1,121 @@
+package program
+
+import "strings"
+
+// gitConfigSpecs describes git config, in the form of options and in the form of subcommands of 2.46.
+func gitConfigSpecs() []*Spec {
+	return []*Spec{{
+		Names: "config",
+		Options: `--global --system --local --worktree -f,--file:file --blob:text --get --get-all --get-regexp
+			--get-urlmatch --get-color --get-colorbool -l,--list --replace-all!writes --add!writes --unset!writes
+			--unset-all!writes --rename-section!writes --remove-section!writes -e,--edit!writes,interactive
+			-t,--type:text --no-type --bool --int --bool-or-int --bool-or-str --path --expiry-date -z,--null --no-null
+			--name-only --no-name-only --includes --no-includes --show-origin --no-show-origin --show-scope
+			--no-show-scope --show-names --no-show-names --default:text --fixed-value --no-fixed-value --value:text
+			--url:text --regexp --all --comment:text`,
+		Operands: "text*", Abbreviates: true, Judge: judgeGitConfig,
+	}}
+}
+
+// judgeGitConfig finds the forms that write: an action says so, a subcommand says so, or a name has a value.
+func judgeGitConfig(a *Args, u *Use) {
+	writes := a.oneOf("--replace-all", "--add", "--unset", "--unset-all", "--rename-section", "--remove-section",
+		"--edit")
+	reads := a.oneOf("--get", "--get-all", "--get-regexp", "--get-urlmatch", "--get-color", "--get-colorbool", "--list")
+	if !writes && !reads && gitConfigSets(a.Operands, u) {
+		u.Add(Writes, "sets a value in git's configuration")
+		writes = true
+	}
+	files := a.Values["file"]
+	if writes {
+		u.Writes = append(u.Writes, files...)
+	} else {
+		u.Reads = append(u.Reads, files...)
+	}
+}
+
+func gitConfigSets(operands []Word, u *Use) bool {
+	for _, w := range operands {
+		if w.Many {
+			u.Unknown("git config with a second operand sets a value", w)
+			return false
+		}
+	}
+	if len(operands) == 0 {
+		return false
+	}
+	switch verb := operands[0]; {
+	case !verb.Static && len(operands) > 1:
+		return true
+	case verb.Text == "list" || verb.Text == "get":
+		return false
+	case verb.Text == "edit":
+		u.Add(Interactive, "opens an editor")
+		return true
+	}
+	return len(operands) > 1
+}
+
+// gitHarmlessSections are the sections of which no key names a program, a file, a host or a repository.
+const gitHarmlessSections = " color column advice status blame log i18n user versionsort branch "
+
+// gitHarmlessKeys are harmless keys of other sections.
+const gitHarmlessKeys = ` core.quotepath core.abbrev core.precomposeunicode core.ignorecase core.filemode core.autocrlf
+	core.eol core.safecrlf core.whitespace core.commentchar core.preloadindex core.bigfilethreshold
+	core.logallrefupdates core.warnambiguousrefs core.checkstat core.trustctime core.symlinks core.longpaths
+	diff.algorithm diff.renames diff.renamelimit diff.noprefix diff.mnemonicprefix diff.context diff.interhunkcontext
+	diff.colormoved diff.colormovedws diff.wserrorhighlight diff.statgraphwidth diff.statnamewidth diff.ignoresubmodules
+	diff.submodule diff.suppressblankempty diff.wordregex diff.relative diff.indentheuristic diff.autorefreshindex
+	diff.dirstat grep.linenumber grep.column grep.patterntype grep.extendedregexp grep.threads grep.fullname
+	grep.fallbacktonoindex merge.renames merge.renamelimit merge.conflictstyle merge.ff pull.rebase
+	pull.ff push.default fetch.prune rebase.autosquash rebase.autostash commit.verbose commit.gpgsign tag.gpgsign
+	tag.sort branch.sort stash.showpatch stash.showstat submodule.recurse fetch.recursesubmodules gc.auto
+	maintenance.auto protocol.version init.defaultbranch `
+
+// gitHarmlessValues are settings that are harmless with just this value: they turn something off.
+const gitHarmlessValues = ` core.fsmonitor=false core.fsmonitor= core.pager=cat core.pager= diff.external=
+	core.hookspath=/dev/null log.showsignature=false core.attributesfile=/dev/null core.excludesfile=/dev/null
+	core.untrackedcache=false `
+
+// harmlessGitSetting judges the value of -c, NAME or NAME=VALUE. Section and key are compared without case.
+func harmlessGitSetting(w Word) bool {
+	name, value, assigned := strings.Cut(w.Text, "=")
+	if !w.Static && !assigned {
+		return false
+	}
+	name = strings.ToLower(name)
+	if w.Static && listed(gitHarmlessValues, name+"="+value) {
+		return true
+	}
+	section, rest, ok := strings.Cut(name, ".")
+	switch {
+	case !ok || name == "log.showsignature" || name == "log.diffmerges":
+		return false
+	case section == "pager":
+		return w.Static && (value == "false" || value == "cat" || value == "")
+	case name == "format.pretty":
+		return w.Static && !strings.Contains(value, "%G")
+	case strings.Contains(rest, ".") && section != "color" && section != "branch":
+		return false
+	}
+	return listed(gitHarmlessSections, section) || listed(gitHarmlessKeys, name)
+}
+
+// listed reports whether a word is in a list that has white space around each.
+func listed(list, word string) bool {
+	if word == "" || strings.ContainsAny(word, " \t\n") {
+		return false
+	}
+	for {
+		i := strings.Index(list, word)
+		if i < 0 {
+			return false
+		}
+		if i > 0 && blank(list[i-1]) && i+len(word) < len(list) && blank(list[i+len(word)]) {
+			return true
+		}
+		list = list[i+len(word):]
+	}
+}
+
+func blank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' }

@@ -1,0 +1,164 @@
+package program
+
+import "strings"
+
+// gitRefSpecs describes the commands that list references or change them, depending on how they are used.
+func gitRefSpecs() []*Spec {
+	return []*Spec{
+		{Names: "branch", Options: gitListOptions + `-v,--verbose -q,--quiet -t,--track?:text!writes --no-track!writes
+			-u,--set-upstream-to:text!writes --unset-upstream!writes -r,--remotes --abbrev?:text --no-abbrev -a,--all
+			-d,--delete!writes,destroys -D!writes,destroys -m,--move!writes -M!writes,destroys -c,--copy!writes
+			-C!writes,destroys -l,--list --show-current --create-reflog!writes --edit-description!writes,interactive
+			-f,--force!writes,destroys --column?:text --no-column -i,--ignore-case --omit-empty --recurse-submodules`,
+			Operands: "text*", Abbreviates: true, Judge: judgeGitBranch},
+		{Names: "tag", Options: gitListOptions + `-l,--list -n?:text -d,--delete!writes,destroys -v,--verify!runs_code
+			-a,--annotate!writes -m,--message:text!writes -F,--file:read!writes -e,--edit!writes,interactive
+			-s,--sign!writes,runs_code --no-sign --cleanup:text --trailer:text -u,--local-user:text!writes,runs_code
+			-f,--force!writes,destroys --create-reflog!writes --column?:text --no-column -i,--ignore-case --omit-empty`,
+			Operands: "text*", Abbreviates: true, Judge: judgeGitTag},
+		{Names: "symbolic-ref", Options: `-q,--quiet -d,--delete!writes,destroys --short --no-short --recurse
+			--no-recurse -m:text!writes`,
+			Operands: "text text?", Abbreviates: true, Judge: judgeGitSymbolicRef},
+		{Names: "update-ref", Options: "-m:text -d!destroys --no-deref --create-reflog --stdin!destroys -z",
+			Operands: "text*", Effects: "writes"},
+		{Names: "notes", Options: "--ref:text", Operands: "sub?", Sub: []*Spec{
+			{Names: "list show get-ref", Operands: "text*", Harmless: true},
+			{Names: "add append edit copy", Options: "-f,--force!destroys --allow-empty -m:text -F:read -c:text -C:text",
+				Operands: "text*", Effects: "writes"},
+			{Names: "merge", Options: "-v -q -s:text --commit --abort", Operands: "text*", Effects: "writes"},
+			{Names: "remove prune", Options: "--ignore-missing --stdin -n -v", Operands: "text*",
+				Effects: "writes destroys"},
+		}},
+		{Names: "bisect", Sub: []*Spec{
+			{Names: "log terms", Options: "--term-good --term-bad --term-old --term-new"},
+			{Names: "start bad good new old skip next reset replay", Options: `--no-checkout --first-parent
+				--term-new:text --term-old:text --term-good:text --term-bad:text`,
+				Operands: "text*", Effects: "writes"},
+			{Names: "run", InOrder: true, Operands: "command", Effects: "writes runs_code"},
+			{Names: "visualize view", Operands: "text*", Effects: "interactive runs_code"},
+		}},
+		gitStashSpec(), gitWorktreeSpec(), gitSubmoduleSpec(),
+	}
+}
+
+// judgeGitBranch finds the form that creates: a name, and no option that makes git list.
+func judgeGitBranch(a *Args, u *Use) {
+	judgeGitFormats(a, u)
+	if len(a.Operands) == 0 || gitLists(a) || a.oneOf("--list", "--all", "--remotes", "--show-current", "--delete",
+		"-D") {
+		return
+	}
+	u.Add(Writes, "git branch with a name creates a branch, unless an option makes it list")
+}
+
+// gitLists reports whether an option was given that makes branch and tag list, whatever else is.
+func gitLists(a *Args) bool {
+	return a.oneOf("--contains", "--no-contains", "--merged", "--no-merged", "--points-at")
+}
+
+func judgeGitTag(a *Args, u *Use) {
+	judgeGitFormats(a, u)
+	if len(a.Operands) == 0 || gitLists(a) || a.oneOf("--list", "-n", "--verify", "--delete") {
+		return
+	}
+	u.Add(Writes, "git tag with a name creates a tag, unless an option makes it list")
+}
+
+func judgeGitSymbolicRef(a *Args, u *Use) {
+	if len(a.Operands) > 1 || len(a.Operands) == 1 && a.Operands[0].Many {
+		u.Add(Writes, "git symbolic-ref with two names changes the first")
+	}
+}
+
+func gitStashSpec() *Spec {
+	push := `-p,--patch!interactive -k,--keep-index --no-keep-index -S,--staged -q,--quiet -u,--include-untracked
+		--no-include-untracked -a,--all -m,--message:text --pathspec-from-file:read --pathspec-file-nul`
+	return &Spec{Names: "stash", Options: push, Operands: "sub?", Judge: judgeGitStash, Sub: []*Spec{
+		{Names: "list", Options: gitLogOptions, Operands: "rev*", Judge: judgeGitStashList},
+		{Names: "show", Options: gitDiffOptions + "-s --include-untracked --no-include-untracked --only-untracked",
+			Operands: "rev*", Effects: "reads_tree", Judge: judgeGitLog},
+		{Names: "push save", Options: push, Operands: "text*", Effects: "writes"},
+		{Names: "pop apply branch store create", Options: "--index -q,--quiet -m,--message:text", Operands: "text*",
+			Effects: "writes"},
+		{Names: "drop clear", Options: "-q,--quiet", Operands: "text*", Effects: "writes destroys"},
+	}}
+}
+
+// judgeGitStashList judges git stash list, which takes the first -- away before it hands its words to git log.
+func judgeGitStashList(a *Args, u *Use) {
+	judgeGitLog(a, u)
+	for _, w := range a.Argv[len(a.Argv)-afterDashes(a.Argv):] {
+		if !w.Static && w.Text == "" || strings.HasPrefix(w.Text, "-") {
+			u.Unknown("git stash list takes this for an option, although it stands after --", w)
+		}
+	}
+}
+
+func judgeGitStash(a *Args, u *Use) {
+	if len(a.Operands) == 0 {
+		u.Add(Writes, "git stash alone puts the changes away")
+	}
+}
+
+func gitWorktreeSpec() *Spec {
+	return &Spec{Names: "worktree", Sub: []*Spec{
+		{Names: "list", Options: "-v,--verbose --porcelain -z --expire:text", Abbreviates: true},
+		{Names: "add", Options: `-f,--force -b:text -B:text!destroys -d,--detach --checkout --no-checkout --lock
+			--reason:text -q,--quiet --track --no-track --guess-remote --no-guess-remote --orphan`,
+			Operands: "write text?", Effects: "writes runs_code"},
+		{Names: "lock unlock move prune repair", Options: `--reason:text -f,--force -n,--dry-run -v,--verbose
+			--expire:text`,
+			Operands: "write*", Effects: "writes"},
+		{Names: "remove", Options: "-f,--force!destroys", Operands: "write", Effects: "writes", Abbreviates: true},
+	}}
+}
+
+func gitSubmoduleSpec() *Spec {
+	return &Spec{Names: "submodule", Options: "-q,--quiet --cached", Operands: "sub?", Sub: []*Spec{
+		{Names: "status", Options: "--cached --recursive -q,--quiet", Operands: "text*"},
+		{Names: "summary", Options: "--cached --files -n,--summary-limit:text", Operands: "text*"},
+		{Names: "add update", Options: `-b:text -f,--force!destroys --name:text --reference:read --init --remote
+			-N,--no-fetch --checkout --merge --rebase --depth:text -j,--jobs:text --recursive --filter:text
+			--recommend-shallow --no-recommend-shallow --single-branch --no-single-branch -q,--quiet --progress`,
+			Operands: "text*", Effects: "writes reaches runs_code"},
+		{Names: "init set-branch set-url sync absorbgitdirs", Options: `--recursive -d,--default -b,--branch:text
+			-q,--quiet`,
+			Operands: "text*", Effects: "writes"},
+		{Names: "deinit", Options: "-f,--force!destroys --all -q,--quiet", Operands: "text*", Effects: "writes"},
+		{Names: "foreach", Options: "--recursive -q,--quiet", InOrder: true, Operands: "foreach*",
+			Judge: judgeGitForeach},
+	}}
+}
+
+// judgeGitForeach judges what runs in every submodule: one word is text for the shell, several are a command.
+func judgeGitForeach(a *Args, u *Use) {
+	u.Add(RunsCode, "runs a command in repositories with configuration of their own")
+	runTextOrCommand(a.Values["foreach"], u)
+}
+
+// runTextOrCommand adds what a program runs that gives one word to the shell.
+func runTextOrCommand(words []Word, u *Use) {
+	switch {
+	case len(words) == 1:
+		u.Runs = append(u.Runs, Command{Shell: &words[0]})
+	case len(words) > 1:
+		u.Runs = append(u.Runs, Command{Argv: words})
+	}
+}
+
+// joined returns words as the text that a shell gets of them, as far as it is known.
+func joined(words []Word) *Word {
+	if len(words) == 0 {
+		return nil
+	}
+	text := words[0]
+	for _, w := range words[1:] {
+		if !text.Static {
+			break
+		}
+		text.Text = strings.Join([]string{text.Text, w.Text}, " ")
+		text.Static = w.Static
+		text.Many = text.Many || w.Many
+	}
+	return &text
+}

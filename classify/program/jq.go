@@ -1,0 +1,204 @@
+package program
+
+import "strings"
+
+// jqSpecs describes jq 1.8, which can neither write nor run anything, and the two programs called yq: a Go program with
+// a language like jq's, and a Python one that runs jq.
+func jqSpecs() []*Spec {
+	return []*Spec{
+		{Names: "jq gojq", Raw: true, Harmless: true, Judge: judgeJq},
+		{
+			// -s is --slurp in one and writes files in the other. -f takes a value in one.
+			Names: "yq", Operands: "argument*", Judge: judgeYq,
+			Options: `-i,--inplace,--in-place!writes -s,--slurp!writes --split-exp:text!writes --split-exp-file:read!writes
+				-y,--yaml-output,--yml-output -Y,--yaml-roundtrip,--yml-roundtrip --indentless,--indentless-lists
+				-w,--width:text -r,--raw-output,--unwrapScalar -n,--null-input -e,--exit-status -c,--compact-output -C,--colors
+				-M,--no-colors -P,--prettyPrint -I,--indent:text -p,--input-format:text -o,--output-format:text -j,--tojson
+				-S,--sort-keys -N,--no-doc -a,--ascii-output -0,--nul-output -v,--verbose --expression:text --from-file:read
+				--front-matter:text --header-preprocess --string-interpolation --xml-attribute-prefix:text
+				--xml-content-name:text --csv-separator:text --csv-auto-parse --tsv-auto-parse --arg:text --argjson:text -h,--help
+				-V,--version`,
+		},
+	}
+}
+
+// The options of jq, by how many words follow them.
+const (
+	jqAlone = ` --ascii-output --binary --build-configuration --color-output --compact-output --debug-dump-disasm
+	--debug-trace --debug-trace=all --exit-status --help --join-output --monochrome-output --null-input --raw-input
+	--raw-output --raw-output0 --seq --slurp --sort-keys --stream --stream-errors --strip-comments --tab --unbuffered
+	--version --yaml-input --yaml-output `
+	jqOne = " --indent --library-path "
+	jqTwo = " --arg --argjson "
+)
+
+// jqLetters are the options of one letter, as far as they are understood in groups.
+const jqLetters = "abcehjnrsACMRSV"
+
+// jqWords is the state of judgeJq.
+type jqWords struct {
+	words    []Word
+	use      *Use
+	filter   bool // there was one
+	texts    bool // after --args and --jsonargs
+	ended    bool // after --
+	fromFile bool
+}
+
+// judgeJq finds what jq reads: all it does is read. Where a word is not known, what it reads is not.
+func judgeJq(a *Args, u *Use) {
+	j := &jqWords{words: a.Operands, use: u}
+	for _, w := range j.words {
+		j.fromFile = j.fromFile || w.Static && (w.Text == "-f" || w.Text == "--from-file")
+	}
+	for len(j.words) > 0 {
+		w := j.words[0]
+		j.words = j.words[1:]
+		j.word(w)
+	}
+}
+
+func (j *jqWords) word(w Word) {
+	switch {
+	case !w.Static:
+		j.operand(w)
+	case w.Text == "--" && !j.ended:
+		j.ended = true
+	case j.ended || len(w.Text) < 2 || w.Text[0] != '-':
+		j.operand(w)
+	case strings.HasPrefix(w.Text, "--"):
+		j.long(w)
+	default:
+		j.short(w)
+	}
+}
+
+func (j *jqWords) long(w Word) {
+	name := " " + w.Text + " "
+	switch {
+	case w.Text == "--args" || w.Text == "--jsonargs":
+		j.texts = true
+	case w.Text == "--from-file":
+	case w.Text == "--rawfile" || w.Text == "--slurpfile" || w.Text == "--argfile":
+		j.take()
+		j.read(j.take())
+	case strings.Contains(jqTwo, name):
+		j.take()
+		j.take()
+	case strings.Contains(jqOne, name):
+		j.take()
+	case !strings.Contains(jqAlone, name):
+		j.use.Add(ReadsElsewhere, "jq: what "+w.Text+" reads is not known")
+	}
+}
+
+func (j *jqWords) short(w Word) {
+	switch {
+	case w.Text == "-f":
+	case w.Text == "-L":
+		j.take()
+	case strings.HasPrefix(w.Text, "-L"):
+	case strings.Trim(w.Text[1:], jqLetters) != "":
+		j.use.Add(ReadsElsewhere, "jq: what "+w.Text+" reads is not known")
+	}
+}
+
+func (j *jqWords) take() Word {
+	if len(j.words) == 0 {
+		return Word{Static: true}
+	}
+	w := j.words[0]
+	j.words = j.words[1:]
+	return w
+}
+
+// operand takes the filter first. With --from-file, it is the name of a file that holds it.
+func (j *jqWords) operand(w Word) {
+	switch {
+	case !j.filter && j.fromFile:
+		j.filter = true
+		j.read(w)
+		j.use.Add(ReadsElsewhere, "jq: the filter in a file may import others")
+	case !j.filter:
+		j.filter = true
+		if jqImports(w) {
+			j.use.Add(ReadsElsewhere, "jq: the filter may import files")
+		}
+		if w.Many && !w.Static {
+			j.use.Add(ReadsElsewhere, "jq: which words are files is not known")
+		}
+	case !j.texts:
+		j.read(w)
+	}
+}
+
+func (j *jqWords) read(w Word) {
+	if !w.Static || w.Text != "" && w.Text != "-" {
+		j.use.Reads = append(j.use.Reads, w)
+	}
+}
+
+// jqImports reports whether a filter may import modules or data, which only its first words can.
+func jqImports(filter Word) bool {
+	text := filter.Text
+	for {
+		text = strings.TrimLeft(text, " \t\r\n")
+		if !strings.HasPrefix(text, "#") {
+			break
+		}
+		_, after, ok := strings.Cut(text, "\n")
+		if !ok {
+			return !filter.Static
+		}
+		text = after
+	}
+	if text == "" {
+		return !filter.Static
+	}
+	for _, word := range []string{"import", "include", "module"} {
+		if strings.HasPrefix(text, word) || !filter.Static && strings.HasPrefix(word, text) {
+			return true
+		}
+	}
+	return false
+}
+
+// yqReaders are what an expression of yq reads other files with; whatever else an expression does, it does to what
+// passes through, since the operators that run programs have to be enabled by an option.
+var yqReaders = []string{"load", "import", "include"}
+
+// judgeYq tells the expression from the files. The first operand may be either, or the name of a subcommand.
+func judgeYq(a *Args, u *Use) {
+	words := a.Values["argument"]
+	if len(words) > 0 && words[0].Static && strings.Contains(" e eval ea eval-all ", " "+words[0].Text+" ") {
+		words = words[1:]
+	}
+	old := " w write d delete m merge s script x "
+	if len(words) > 0 && words[0].Static && strings.Contains(old, " "+words[0].Text+" ") {
+		u.Unknown("yq: the subcommand "+words[0].Text+" is not known", words[0])
+	}
+	if len(words) > 0 && !words[0].Static && words[0].Text == "" {
+		u.Unknown("yq: the first operand may be a subcommand", words[0])
+	}
+	for i, w := range words {
+		if !w.Static {
+			u.Add(ReadsElsewhere, "yq: the expression is not static")
+		}
+		for _, reader := range yqReaders {
+			if strings.Contains(w.Text, reader) && i == 0 {
+				u.Add(ReadsElsewhere, "yq: the expression may read other files")
+			}
+		}
+		if i > 0 || len(words) == 1 {
+			u.Reads = append(u.Reads, w)
+		}
+	}
+	if a.Has("--in-place") {
+		u.Writes, u.Reads = append(u.Writes, u.Reads...), nil
+	}
+	for _, o := range a.Options {
+		if o.Name == "--expression" || o.Name == "--from-file" {
+			u.Add(ReadsElsewhere, "yq: the expression may read other files")
+		}
+	}
+}

@@ -1,0 +1,69 @@
+package program
+
+import "testing"
+
+func TestJq(t *testing.T) {
+	checkText(t, []textCase{
+		{"jq .a f", "r:f"},
+		{"jq -r .a f g", "r:f,g"},
+		{"jq -nr 1", ""},
+		{"jq --tab --indent 2 . f", "r:f"},
+		{"jq --arg x 1 .a f", "r:f"},
+		{`jq --arg x "$y" .a f`, "r:f"},
+		{"jq --argjson x 1 --slurpfile y g .a f", "r:g,f"},
+		{`jq --rawfile y "$g" .a f`, "r:…,f"},
+		{"jq -n --args .a f g", ""},
+		{"jq .a --args f g", ""},
+		{"jq -L d .a f", "r:f"},
+		{"jq -f prog f", "reads_elsewhere r:prog,f"},
+		{"jq --from-file prog f", "reads_elsewhere r:prog,f"},
+		{"jq -x . f", "reads_elsewhere r:f"},
+		{`jq 'import "a" as a; .' f`, "reads_elsewhere r:f"},
+		{`jq "$x" f`, "reads_elsewhere r:f"},
+		{`jq .a"$x" f`, "r:f"},
+		{`jq i"$x" f`, "reads_elsewhere r:f"},
+		{"jq $x", "reads_elsewhere"},
+	})
+}
+
+func TestYq(t *testing.T) {
+	checkText(t, []textCase{
+		{"yq .a f", "r:f"},
+		{"yq e .a f", "r:f"},
+		{"yq f.yml", "r:f.yml"},
+		{"yq -o json -P f", "r:f"},
+		{"yq 'load(\"x\")' f", "reads_elsewhere r:f"},
+		{"yq -i .a f", "writes w:f"},
+		{"yq --inplace .a f", "writes w:f"},
+		{"yq -yi .a f", "writes w:f"},
+		{"yq -s .a f", "writes r:f"},
+		{"yq w f a b", "?"},
+		{"yq -f x f", "?"},
+		{"yq --enable-system-operator .a f", "?"},
+	})
+}
+
+func TestFilterThatImports(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		filter Word
+		want   bool
+	}{
+		{"plain", Lit(".a | import"), false},
+		{"import", Lit(`import "a" as a; .`), true},
+		{"include", Lit(`include "a"; .`), true},
+		{"module", Lit(`module {}; import "a" as a; .`), true},
+		{"after a comment", Lit("# a\n \t# b\ninclude \"a\"; ."), true},
+		{"comment alone", Lit("# include"), false},
+		{"unknown", Word{}, true},
+		{"unknown after a comment", Word{Text: "# a"}, true},
+		{"unknown after a beginning", Word{Text: "inc"}, true},
+		{"unknown after another beginning", Word{Text: ".a"}, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if got := jqImports(test.filter); got != test.want {
+				t.Errorf("got %v", got)
+			}
+		})
+	}
+}

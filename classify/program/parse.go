@@ -1,0 +1,418 @@
+package program
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"toolhost/agenttool"
+)
+
+// Parse takes a command line apart as its description says: argv begins with the program's or subcommand's name.
+//
+// The Args are those of the innermost subcommand. The Use tells what all levels do; it is understood only if every word
+// was found in the description, and every word that is not static can only stand where the description has a place for
+// it, whatever it becomes.
+func Parse(spec *Spec, argv []Word) (*Args, *Use) {
+	result := &struct {
+		args Args
+		use  Use
+	}{Args{Argv: argv}, Use{Understood: true}}
+	p := parser{spec: spec, table: spec.table(), args: &result.args, use: &result.use}
+	p.effects(p.table.effects, p.word(0), "")
+	p.next = 1
+	if spec.Raw {
+		p.next = len(argv)
+		p.args.Operands = argv[min(1, len(argv)):]
+	}
+	for p.next < len(argv) {
+		w := argv[p.next]
+		p.next++
+		p.take(w)
+	}
+	return p.finish()
+}
+
+// parser is the state of one Parse.
+type parser struct {
+	spec  *Spec
+	table *table
+	args  *Args
+	use   *Use
+	next  int // the word after the current one
+
+	ended   bool // the rest are operands
+	shifted bool // an unknown number of words stood before: an operand may have any kind from place on
+	loose   bool // an unknown word may have been any option
+	place   int  // of the next operand in the table
+	certain int  // operands that are there whatever the words become
+	sub     *Args
+}
+
+func (p *parser) word(i int) Word {
+	if i < len(p.args.Argv) {
+		return p.args.Argv[i]
+	}
+	return Word{}
+}
+
+func (p *parser) name() string { return p.word(0).Text }
+
+func (p *parser) take(w Word) {
+	switch {
+	case p.ended:
+		p.operand(w, true)
+	case !w.Static:
+		p.dynamic(w)
+	case p.table.sub[w.Text] != nil:
+		p.subcommand(w)
+	case w.Text == "--" && (!p.spec.Ungrouped || p.table.options["--"] != nil):
+		p.ended = true
+	case len(w.Text) > 1 && w.Text[0] == '-' || p.table.options[w.Text] != nil:
+		p.option(w)
+	default:
+		p.operand(w, true)
+	}
+}
+
+// option takes a static word that looks like an option.
+func (p *parser) option(w Word) {
+	if o := p.table.lookup(p.spec, w.Text); o != nil {
+		p.given(o, Word{}, false)
+		return
+	}
+	long := strings.HasPrefix(w.Text, "--")
+	switch {
+	case (long || p.spec.Ungrouped) && p.assigned(w):
+	case p.table.number != nil && digits(w.Text[1:]):
+		p.given(p.table.number, part(w, 1), true)
+	case !long && !p.spec.Ungrouped && p.group(w):
+	default:
+		p.use.Unknown(fmt.Sprintf("%s: the option %s is not known", p.name(), w.Text), w)
+	}
+}
+
+// assigned takes --name=value, whose value need not be static, and reports whether it could.
+func (p *parser) assigned(w Word) bool {
+	name, _, ok := strings.Cut(w.Text, "=")
+	if !ok {
+		return false
+	}
+	o := p.table.lookup(p.spec, name)
+	if o == nil || o.kind == "" {
+		return false
+	}
+	p.given(o, part(w, len(name)+1), true)
+	return true
+}
+
+// group takes -abc: letters, of which the last may have the rest as its value. It reports whether it knows them all;
+// if not, nothing was taken.
+func (p *parser) group(w Word) bool {
+	last := len(w.Text)
+	for i := 1; i < last; i++ {
+		o := p.letter(w, i)
+		if o == nil {
+			return false
+		}
+		if o.kind != "" {
+			last = i
+		}
+	}
+	if !w.Static && last >= len(w.Text)-1 {
+		return false // what it becomes may add letters, or take its value from the next word
+	}
+	for i := 1; i < len(w.Text); i++ {
+		o := p.letter(w, i)
+		if o.kind != "" {
+			p.given(o, part(w, i+1), i+1 < len(w.Text))
+			break
+		}
+		p.given(o, Word{}, false)
+	}
+	return true
+}
+
+func (p *parser) letter(w Word, i int) *option {
+	var spelling [2]byte
+	spelling[0], spelling[1] = '-', w.Text[i]
+	return p.table.options[string(spelling[:])]
+}
+
+// part returns what stands in a word from byte i on.
+func part(w Word, i int) Word {
+	w.Text = w.Text[i:]
+	return w
+}
+
+// given records an option; a value that must be there and is not in the same word is the next one.
+func (p *parser) given(o *option, value Word, has bool) {
+	at := p.word(p.next - 1)
+	if !has && o.kind != "" && !o.optional {
+		if p.next >= len(p.args.Argv) {
+			p.use.Unknown(fmt.Sprintf("%s: the option %s has no value", p.name(), o.name), at)
+			return
+		}
+		value, has = p.word(p.next), true
+		p.next++
+		p.separate(value)
+	}
+	p.args.Options = append(p.args.Options, Given{Name: o.name, Value: value, Has: has})
+	p.effects(o.effects, at, o.name)
+	if has {
+		p.value(o.kind, value)
+	}
+}
+
+// separate looks at a value in a word of its own: if it may become none or several, what follows is not where it
+// seems to be.
+func (p *parser) separate(value Word) {
+	if value.Static || !value.Many {
+		return
+	}
+	p.shifted = true
+	p.unsure(value)
+}
+
+// dynamic takes a word that is not static where an option may stand.
+func (p *parser) dynamic(w Word) {
+	one := !w.Many || w.Glob // every word that it becomes begins with Text
+	switch {
+	case one && w.Text != "" && w.Text[0] != '-' && !p.plus(w.Text):
+		p.operand(w, true)
+	case one && strings.HasPrefix(w.Text, "--") && p.assigned(w):
+	case one && p.spec.Ungrouped && strings.HasPrefix(w.Text, "-") && p.assigned(w):
+	case one && !p.spec.Ungrouped && strings.HasPrefix(w.Text, "-") && !strings.HasPrefix(w.Text, "--") && p.group(w):
+	default:
+		p.shifted = true
+		p.unsure(w)
+		p.operand(w, false)
+	}
+}
+
+func (p *parser) plus(text string) bool {
+	if text[0] != '+' {
+		return false
+	}
+	for spelling := range p.table.options {
+		if spelling[0] == '+' {
+			return true
+		}
+	}
+	return false
+}
+
+// unsure takes note of a word that may become any option, which is well only if no option does harm.
+func (p *parser) unsure(w Word) {
+	if !p.spec.Harmless {
+		p.use.Unknown(p.name()+": a word that is not static may become an option", w)
+		return
+	}
+	if p.loose {
+		return
+	}
+	p.loose = true
+	for _, o := range p.table.options {
+		for _, e := range o.effects {
+			if !slices.Contains(p.use.Effects, e) {
+				p.effects([]Effect{e}, w, "a word that is not static, which may be an option,")
+			}
+		}
+		if o.kind != "text" && o.kind != "" {
+			p.value(o.kind, w)
+		}
+	}
+}
+
+// operand takes an operand. It is sure if the word cannot be an option.
+func (p *parser) operand(w Word, sure bool) {
+	if p.table.sub != nil {
+		p.use.Unknown(fmt.Sprintf("%s: the subcommand %s is not known", p.name(), spelled(w)), w)
+		p.ended = true
+		return
+	}
+	if w.Many && !w.Static {
+		p.shifted = true
+		sure = sure && w.Glob
+	}
+	if p.spec.InOrder && sure {
+		p.ended = true
+	}
+	if p.args.Operands == nil {
+		rest := len(p.args.Argv) - p.next + 1
+		p.args.Operands, p.args.Kinds = make([]Word, 0, rest), make([]string, 0, rest)
+	}
+	p.args.Operands = append(p.args.Operands, w)
+	if w.Static || !w.Many {
+		p.certain++
+	}
+	if p.place >= len(p.table.kinds) || p.shifted && p.certain > len(p.table.kinds) && !p.table.repeats() {
+		p.args.Kinds = append(p.args.Kinds, "")
+		p.use.Unknown(fmt.Sprintf("%s: the operand %s is one too many", p.name(), spelled(w)), w)
+		return
+	}
+	kind := p.table.kinds[p.place]
+	p.args.Kinds = append(p.args.Kinds, kind.kind)
+	if kind.kind == "command" {
+		p.command()
+		return
+	}
+	if p.shifted {
+		p.anywhere(w)
+		return
+	}
+	p.value(kind.kind, w)
+	if !kind.repeat {
+		p.place++
+	}
+}
+
+// anywhere gives an operand all the kinds that it may have.
+func (p *parser) anywhere(w Word) {
+	for i, o := range p.table.kinds[p.place:] {
+		if slices.ContainsFunc(p.table.kinds[p.place:p.place+i], func(x operand) bool { return x.kind == o.kind }) {
+			continue
+		}
+		if o.kind == "command" {
+			p.use.Unknown(p.name()+": what it runs depends on words that are not static", w)
+			continue
+		}
+		p.value(o.kind, w)
+	}
+}
+
+// command takes the current word and the rest as a command line.
+func (p *parser) command() {
+	if p.shifted {
+		p.use.Unknown(p.name()+": what it runs depends on words that are not static", p.word(p.next-1))
+	}
+	rest := p.args.Argv[p.next-1:]
+	p.args.Operands = append(p.args.Operands, rest[1:]...)
+	for range rest[1:] {
+		p.args.Kinds = append(p.args.Kinds, "command")
+	}
+	p.keep("command", rest...)
+	p.use.Runs = append(p.use.Runs, Command{Argv: rest})
+	p.next = len(p.args.Argv)
+}
+
+// subcommand takes a subcommand with all that follows.
+func (p *parser) subcommand(w Word) {
+	rest := p.args.Argv[p.next-1:]
+	args, use := Parse(p.table.sub[w.Text], rest)
+	p.args.Operands, p.sub = rest, args
+	p.next = len(p.args.Argv)
+	u := p.use
+	u.Understood = u.Understood && use.Understood
+	u.Effects = append(u.Effects, use.Effects...)
+	u.Reads = append(u.Reads, use.Reads...)
+	u.Writes = append(u.Writes, use.Writes...)
+	u.Hosts = append(u.Hosts, use.Hosts...)
+	u.Runs = append(u.Runs, use.Runs...)
+	u.Reasons = append(u.Reasons, use.Reasons...)
+}
+
+// value records what a value or an operand of a kind does.
+func (p *parser) value(kind string, w Word) {
+	if kind == "text" {
+		return
+	}
+	p.keep(kind, w)
+	u := p.use
+	switch kind {
+	case "read":
+		if !w.Static || w.Text != "-" {
+			u.Reads = append(u.Reads, w)
+		}
+	case "write":
+		if !w.Static || w.Text != "-" && w.Text != "/dev/stdout" {
+			u.Writes = append(u.Writes, w)
+		}
+	case "file":
+		if w.Static && w.Text == "-" {
+			w.Text = "./-"
+		}
+		u.Writes = append(u.Writes, w)
+	case "host":
+		u.Hosts = append(u.Hosts, w)
+		p.effects([]Effect{Reaches}, w, spelled(w))
+	case "run":
+		shell := w
+		u.Runs = append(u.Runs, Command{Shell: &shell})
+	default:
+		if p.spec.Judge == nil {
+			u.Unknown(fmt.Sprintf("%s: nothing is known of %s", p.name(), spelled(w)), w)
+		}
+	}
+}
+
+// keep records values for Judge.
+func (p *parser) keep(kind string, words ...Word) {
+	if p.spec.Judge == nil {
+		return
+	}
+	if p.args.Values == nil {
+		p.args.Values = map[string][]Word{}
+	}
+	p.args.Values[kind] = append(p.args.Values[kind], words...)
+}
+
+func (p *parser) effects(list []Effect, at Word, of string) {
+	for _, e := range list {
+		text := effectPhrase[e]
+		if of != "" {
+			text = of + " " + text
+		}
+		p.use.Effects = append(p.use.Effects, e)
+		p.use.Reasons = append(p.use.Reasons,
+			agenttool.Reason{Text: p.name() + ": " + text, Line: at.Line, Column: at.Column})
+	}
+}
+
+var effectPhrase = map[Effect]string{
+	Writes:         "changes something",
+	Destroys:       "removes or overwrites what may not come back",
+	Reaches:        "reaches beyond this machine, or a daemon that may",
+	LongRunning:    "does not end by itself",
+	Interactive:    "waits for a terminal",
+	ObservesHost:   "looks at processes, memory, sockets or users of the machine",
+	NotConcurrent:  "is not safe beside others",
+	ReadsElsewhere: "reads paths that it does not name",
+	ReadsTree:      "reads below a directory",
+	RunsCode:       "runs code that nobody has seen",
+}
+
+// finish asks for the missing and lets Judge have its word, which cannot make understood what was not.
+func (p *parser) finish() (*Args, *Use) {
+	if p.table.sub != nil && p.sub == nil && !p.ended && !slices.Contains(strings.Fields(p.spec.Operands), "sub?") {
+		p.use.Unknown(p.name()+": there is no subcommand", p.word(0))
+	}
+	if p.spec.Raw && p.spec.Judge == nil {
+		p.use.Unknown(p.name()+": nothing is known of its words", p.word(0))
+	}
+	if p.spec.Judge != nil {
+		understood := p.use.Understood
+		p.spec.Judge(p.args, p.use)
+		p.use.Understood = p.use.Understood && understood
+	}
+	if p.sub != nil {
+		return p.sub, p.use
+	}
+	return p.args, p.use
+}
+
+func spelled(w Word) string {
+	if w.Static {
+		return w.Text
+	}
+	return w.Text + "…"
+}
+
+func digits(s string) bool {
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return s != ""
+}

@@ -1,0 +1,36 @@
+package program
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestEveryNameIsDescribedOnce(t *testing.T) {
+	seen := map[string]bool{}
+	for _, list := range lists() {
+		for _, spec := range list {
+			if spec.Names == "" {
+				t.Errorf("a description has no name: %q", spec.Options)
+			}
+			for name := range strings.FieldsSeq(spec.Names) {
+				if seen[name] {
+					t.Errorf("%s is described twice", name)
+				}
+				seen[name] = true
+				if Lookup(name) == nil {
+					t.Errorf("Lookup(%q) finds nothing", name)
+				}
+			}
+		}
+	}
+}
+
+func TestDescriptionsAreWellFormed(t *testing.T) {
+	for _, list := range lists() {
+		for _, spec := range list {
+			for _, fault := range Faults(spec) {
+				t.Error(fault)
+			}
+		}
+	}
+}

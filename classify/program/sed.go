@@ -1,0 +1,364 @@
+package program
+
+import "strings"
+
+// sedSpecs describes GNU sed 4.9.
+func sedSpecs() []*Spec {
+	return []*Spec{{
+		Names: "sed gsed", Operands: "input*", Abbreviates: true, Judge: judgeSed,
+		Options: `-n,--quiet,--silent --debug -e,--expression:script -f,--file:scriptfile --follow-symlinks
+			-i,--in-place?:text -l,--line-length:text --posix -E,-r,--regexp-extended -s,--separate --sandbox -u,--unbuffered
+			-z,--null-data,--zero-terminated -b,--binary` + helpVersion,
+	}}
+}
+
+// judgeSed puts the script together and finds out what it and --in-place do.
+func judgeSed(a *Args, u *Use) {
+	scripts, files := a.Values["script"], a.Values["input"]
+	for _, w := range a.Values["scriptfile"] {
+		u.Reads = append(u.Reads, w)
+		u.Unknown("sed: what stands in the script "+spelled(w)+" is not known", w)
+	}
+	if len(scripts) == 0 && !a.Has("--file") && !asksOnly(a, u) {
+		if len(files) == 0 {
+			u.Unknown("sed: there is no script", a.Argv[0])
+			return
+		}
+		scripts, files = files[:1], files[1:]
+	}
+	judgeSedScripts(scripts, u)
+	for _, w := range files {
+		switch {
+		case w.Static && w.Text == "-":
+		case a.Has("--in-place"):
+			u.Writes = append(u.Writes, w)
+		default:
+			u.Reads = append(u.Reads, w)
+		}
+	}
+	if a.Has("--in-place") {
+		u.Add(Writes, "sed changes files in their place")
+	}
+}
+
+// judgeSedScripts judges the fragments of a script, which are as its lines.
+func judgeSedScripts(scripts []Word, u *Use) {
+	var text strings.Builder
+	for i, w := range scripts {
+		if !w.Static {
+			u.Unknown("sed: the script is not static", w)
+			return
+		}
+		if i > 0 {
+			text.WriteByte('\n')
+		}
+		if i < len(scripts)-1 && strings.HasSuffix(w.Text, `\`) {
+			u.Unknown(`sed: a part of the script ends with \`, w)
+			return
+		}
+		text.WriteString(w.Text)
+	}
+	if len(scripts) == 0 {
+		return
+	}
+	s, problem := parseSed(text.String())
+	if problem != "" {
+		u.Unknown("sed: "+problem, scripts[0])
+	}
+	at := scripts[0]
+	for _, name := range s.reads {
+		u.Reads = append(u.Reads, Word{Text: name, Static: true, Line: at.Line, Column: at.Column})
+	}
+	for _, name := range s.writes {
+		u.Reasons = append(u.Reasons, because("sed: the script writes "+name))
+		u.Writes = append(u.Writes, Word{Text: name, Static: true, Line: at.Line, Column: at.Column})
+	}
+	if s.runs {
+		u.Add(RunsCode, "sed: the script runs commands")
+	}
+}
+
+// sedScript is what a script does besides editing what passes through.
+type sedScript struct {
+	reads  []string // r, R
+	writes []string // w, W, s///w
+	runs   bool     // e, s///e
+}
+
+// parseSed finds out what a script does. If it is not understood, problem says why, and the result is what was found
+// until then.
+//
+// It follows GNU sed, and refuses what other seds read in another way.
+func parseSed(script string) (result sedScript, problem string) {
+	p := &sedParser{text: script}
+	if i := strings.IndexAny(script, "\x00\r\v\f"); i >= 0 {
+		return p.result, "there is a control character in the script"
+	}
+	for p.problem == "" && p.blanks(" \t\n;") {
+		p.command()
+	}
+	if p.problem == "" && p.depth > 0 {
+		p.problem = "a { has no }"
+	}
+	return p.result, p.problem
+}
+
+// sedParser is the state of one parseSed.
+type sedParser struct {
+	text    string
+	next    int
+	depth   int // of open {
+	result  sedScript
+	problem string
+}
+
+func (p *sedParser) fail(problem string) {
+	if p.problem == "" {
+		p.problem = problem
+	}
+}
+
+// blanks skips any of the characters and reports whether there is more.
+func (p *sedParser) blanks(of string) bool {
+	for p.next < len(p.text) && strings.IndexByte(of, p.text[p.next]) >= 0 {
+		p.next++
+	}
+	return p.next < len(p.text)
+}
+
+// peek returns the next byte, 0 at the end.
+func (p *sedParser) peek() byte {
+	if p.next < len(p.text) {
+		return p.text[p.next]
+	}
+	return 0
+}
+
+func (p *sedParser) take() byte {
+	c := p.peek()
+	if p.next < len(p.text) {
+		p.next++
+	}
+	return c
+}
+
+// line takes the rest of the line.
+func (p *sedParser) line() string {
+	rest := p.text[p.next:]
+	if i := strings.IndexByte(rest, '\n'); i >= 0 {
+		rest = rest[:i]
+	}
+	p.next += len(rest)
+	return rest
+}
+
+// command takes addresses and a command with all that belongs to it.
+func (p *sedParser) command() {
+	addressed := p.address(false)
+	p.blanks(" \t")
+	if addressed && p.peek() == ',' {
+		p.next++
+		p.blanks(" \t")
+		if !p.address(true) {
+			p.fail("an address is missing after a comma")
+			return
+		}
+		p.blanks(" \t")
+	}
+	for p.peek() == '!' {
+		p.next++
+		p.blanks(" \t")
+		addressed = true
+	}
+	if p.problem == "" {
+		p.verb(p.take(), addressed)
+	}
+}
+
+// address takes one address and reports whether there was one.
+func (p *sedParser) address(second bool) bool {
+	switch c := p.peek(); {
+	case c == '$':
+		p.next++
+	case isDigit(c):
+		p.number()
+		if p.peek() == '~' {
+			p.next++
+			p.number()
+		}
+	case second && (c == '+' || c == '~'):
+		p.next++
+		if !isDigit(p.peek()) {
+			p.fail("a number is missing in an address")
+		}
+		p.number()
+	case c == '/':
+		p.next++
+		p.addressRegexp('/')
+	case c == '\\':
+		p.next++
+		p.addressRegexp(p.take())
+	default:
+		return false
+	}
+	return true
+}
+
+func (p *sedParser) addressRegexp(delimiter byte) {
+	p.pattern(delimiter)
+	for p.problem == "" && (p.peek() == 'I' || p.peek() == 'M') {
+		p.next++
+	}
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+func (p *sedParser) number() {
+	for isDigit(p.peek()) {
+		p.next++
+	}
+}
+
+// verb takes what follows the name of a command.
+func (p *sedParser) verb(name byte, addressed bool) {
+	switch name {
+	case '{':
+		p.depth++
+	case '}':
+		if p.depth--; p.depth < 0 || addressed {
+			p.fail("a } is where none can be")
+		}
+		p.end()
+	case '=', 'd', 'D', 'F', 'g', 'G', 'h', 'H', 'n', 'N', 'p', 'P', 'z', 'x':
+		p.end()
+	case 'l', 'L', 'q', 'Q':
+		p.blanks(" \t")
+		p.number()
+		p.end()
+	case '#':
+		if addressed {
+			p.fail("a comment has an address")
+		}
+		p.line()
+	case 'a', 'i', 'c':
+		p.insert()
+	case ':', 'b', 't', 'T', 'v':
+		p.label(name, addressed)
+	case 'r', 'R', 'w', 'W':
+		p.file(name)
+	case 'e':
+		p.result.runs = true
+		p.line()
+	case 's':
+		p.substitute()
+	case 'y':
+		p.transliterate()
+	default:
+		p.fail("the command " + string(rune(name)) + " is not known")
+	}
+}
+
+// end takes what must follow a command: the end of the line, a semicolon, or a closing brace or comment, which is left.
+func (p *sedParser) end() {
+	p.blanks(" \t")
+	switch p.peek() {
+	case 0, '}', '#':
+	case '\n', ';':
+		p.next++
+	default:
+		p.fail("something follows a command")
+	}
+}
+
+// insert takes the text of a, i or c: up to the end of the first line that does not end with a backslash. GNU sed has
+// it on the same line too.
+func (p *sedParser) insert() {
+	p.blanks(" \t")
+	switch p.peek() {
+	case 0, '\n':
+		p.fail("a text to be added is missing")
+		return
+	case '\\':
+		p.next++
+		if p.peek() == '\n' {
+			p.next++
+		} else if rest := p.next; strings.Trim(p.line(), " \t") == "" {
+			p.fail(`blanks follow a \`)
+			return
+		} else {
+			p.next = rest
+		}
+	}
+	for p.next < len(p.text) {
+		switch p.take() {
+		case '\\':
+			p.take()
+		case '\n':
+			return
+		}
+	}
+}
+
+// sedLabel are the characters of labels that all seds agree about.
+const sedLabel = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
+
+func (p *sedParser) label(name byte, addressed bool) {
+	p.blanks(" \t")
+	start := p.next
+	p.blanks(sedLabel)
+	if name == ':' && (p.next == start || addressed) {
+		p.fail("a label is missing")
+	}
+	p.end()
+}
+
+// file takes the name of a file, which goes to the end of the line.
+func (p *sedParser) file(command byte) {
+	p.blanks(" \t")
+	name := p.line()
+	switch {
+	case name == "":
+		p.fail("the name of a file is missing")
+	case command == 'r' || command == 'R':
+		p.result.reads = append(p.result.reads, name)
+	case name == "/dev/stdout" || name == "/dev/stderr":
+	case name == "-":
+		p.result.writes = append(p.result.writes, "./-")
+	default:
+		p.result.writes = append(p.result.writes, name)
+	}
+}
+
+// transliterate takes y, in which brackets are ordinary characters.
+func (p *sedParser) transliterate() {
+	delimiter := p.take()
+	if !p.delimits(delimiter) {
+		return
+	}
+	p.replacement(delimiter)
+	p.replacement(delimiter)
+	p.end()
+}
+
+// substitute takes s with its flags.
+func (p *sedParser) substitute() {
+	delimiter := p.take()
+	p.pattern(delimiter)
+	p.replacement(delimiter)
+	for p.problem == "" {
+		switch c := p.peek(); {
+		case c == 'w':
+			p.next++
+			p.file('w')
+			return
+		case c == 'e':
+			p.next++
+			p.result.runs = true
+		case c != 0 && strings.IndexByte("gpiImM", c) >= 0 || isDigit(c):
+			p.next++
+		default:
+			p.end()
+			return
+		}
+	}
+}

@@ -1,0 +1,82 @@
+package program
+
+import "strings"
+
+// shellSpecs describes the shells. Text of -c is a command line as the outer one is, as long as the shell reads it as
+// bash does; a script or what comes on stdin is code that nobody has seen.
+func shellSpecs() []*Spec {
+	const options = `-c -e -u -f -n -v -b -i!interactive,runs_code -l!runs_code -s -p -o:setting +o:setting --norc
+		--noprofile --login!runs_code --version --help`
+	return []*Spec{
+		{Names: "bash", Options: options + " -O:shopt +O:shopt --rcfile:read!runs_code --init-file:read!runs_code",
+			Operands: "operand*", InOrder: true, Judge: judgeShell},
+		{Names: "sh dash ash ksh mksh", Options: options, Operands: "operand*", InOrder: true, Judge: judgePlainShell},
+		{Names: "zsh fish csh tcsh rc nu pwsh xonsh", Options: options + " --command", Operands: "operand*",
+			InOrder: true, Judge: judgeOtherShell},
+	}
+}
+
+func judgeShell(a *Args, u *Use) {
+	for _, w := range a.Values["setting"] {
+		switch w.Text {
+		case "pipefail", "errexit", "nounset", "noglob", "noclobber":
+		default:
+			u.Unknown("this option of the shell may change what its words mean: "+w.Text, w)
+		}
+	}
+	for _, w := range a.Values["shopt"] {
+		u.Unknown("this option of the shell may change what its words mean: "+w.Text, w)
+	}
+	operands := a.Values["operand"]
+	switch {
+	case a.oneOf("--version", "--help"):
+	case a.oneOf("-c", "--command") && len(operands) > 0:
+		u.Runs = append(u.Runs, Command{Shell: &operands[0]})
+	case a.oneOf("-c", "--command"):
+		u.Unknown("-c has no text", a.Argv[0])
+	case len(operands) > 0 && !a.Has("-s"):
+		u.Reads = append(u.Reads, operands[0])
+		u.Add(RunsCode, "runs the script "+operands[0].Text)
+	default:
+		u.Add(RunsCode, "runs what it reads from standard input")
+	}
+}
+
+// judgePlainShell judges shells that are not bash: text that they read in another way is not understood.
+func judgePlainShell(a *Args, u *Use) {
+	judgeShell(a, u)
+	for _, c := range u.Runs {
+		if c.Shell == nil {
+			continue
+		}
+		if form := onlyBash(c.Shell.Text); form != "" {
+			u.Unknown("shells other than bash may read this in another way: "+form, *c.Shell)
+		}
+	}
+}
+
+// onlyBash returns a form in a text that not all shells read alike, "" if there is none: $'a\” is one word for bash and
+// not for dash, and [[ a > b ]] writes a file there.
+func onlyBash(text string) string {
+	for _, form := range []string{"$'", `$"`, "$[", "[[", "((", "&>", "<<<", "|&", "<(", ">(", ";&", "function"} {
+		if strings.Contains(text, form) {
+			return form
+		}
+	}
+	if strings.Contains(strings.ReplaceAll(text, "${", ""), "{") {
+		return "{"
+	}
+	for _, after := range strings.Split(text, ">&")[1:] {
+		if after == "" || after[0] != '-' && (after[0] < '0' || after[0] > '9') {
+			return ">&"
+		}
+	}
+	return ""
+}
+
+func judgeOtherShell(a *Args, u *Use) {
+	judgeShell(a, u)
+	if len(u.Runs) > 0 {
+		u.Unknown("this shell has a language of its own", a.Argv[0])
+	}
+}

@@ -1,0 +1,142 @@
+package program
+
+import "strings"
+
+// tarSpecs describes GNU tar 1.34. All long options are here, since one that is not could be the whole of what looks
+// like the beginning of another; those that run programs or read options from a file have that as an effect.
+func tarSpecs() []*Spec {
+	return []*Spec{{
+		Names: "tar gtar", Options: tarOptions, Operands: "member*", Abbreviates: true, Judge: judgeTar,
+	}}
+}
+
+const tarOptions = `-A,--catenate,--concatenate -c,--create --delete -d,--diff,--compare -r,--append --test-label
+	-t,--list -u,--update -x,--extract,--get --check-device -g,--listed-incremental:file -G,--incremental
+	--hole-detection:text --ignore-failed-read --level:text --no-check-device --no-seek -n,--seek --occurrence?:text
+	--sparse-version:text -S,--sparse --add-file:read -C,--directory:dir --exclude:text --exclude-backups
+	--exclude-caches --exclude-caches-all --exclude-caches-under --exclude-ignore:text
+	--exclude-ignore-recursive:text --exclude-tag:text --exclude-tag-all:text --exclude-tag-under:text --exclude-vcs
+	--exclude-vcs-ignores --no-null --no-recursion --no-unquote --no-verbatim-files-from --null --recursion
+	-T,--files-from:read!runs_code --unquote --verbatim-files-from -X,--exclude-from:read --anchored --ignore-case
+	--no-anchored --no-ignore-case --no-wildcards --no-wildcards-match-slash --wildcards --wildcards-match-slash
+	--keep-directory-symlink --keep-newer-files -k,--keep-old-files --no-overwrite-dir --one-top-level?:dir!writes
+	--overwrite --overwrite-dir --recursive-unlink!destroys --remove-files!destroys --skip-old-files
+	-U,--unlink-first!destroys -W,--verify --ignore-command-error --no-ignore-command-error -O,--to-stdout
+	--to-command:run!runs_code --atime-preserve?:text!writes --clamp-mtime --delay-directory-restore --group:text
+	--group-map:read --mode:text --mtime:text -m,--touch --no-delay-directory-restore --no-same-owner
+	--no-same-permissions --numeric-owner --owner:text --owner-map:read -p,--preserve-permissions,--same-permissions
+	--same-owner --sort:text -s,--preserve-order,--same-order --acls --no-acls --no-selinux --no-xattrs --selinux
+	--xattrs --xattrs-exclude:text --xattrs-include:text --force-local -f,--file:archive
+	-F,--info-script,--new-volume-script:run!runs_code -L,--tape-length:text!runs_code -M,--multi-volume!runs_code
+	--rmt-command:run!runs_code --rsh-command:run!runs_code --volno-file:file -b,--blocking-factor:text
+	-B,--read-full-records -i,--ignore-zeros --record-size:text -H,--format:text --old-archive,--portability
+	--pax-option:text --posix -V,--label:text -a,--auto-compress -I,--use-compress-program:filter -j,--bzip2 -J,--xz
+	--lzip --lzma --lzop --no-auto-compress --zstd -z,--gunzip,--ungzip,--gzip -Z,--compress,--uncompress
+	--backup?:text --hard-dereference -h,--dereference -K,--starting-file:text --newer-mtime:text
+	-N,--newer,--after-date:text --one-file-system -P,--absolute-names --suffix:text --strip-components:text
+	--transform,--xform:text --checkpoint?:text --checkpoint-action:run!runs_code --full-time --index-file:file
+	-l,--check-links --no-quote-chars:text --quote-chars:text --quoting-style:text -R,--block-number --show-defaults
+	--show-omitted-dirs --show-snapshot-field-ranges --show-transformed-names,--show-stored-names --totals?:text
+	--utc -v,--verbose --warning:text -w,--interactive,--confirmation!interactive -o -? --help --restrict --usage
+	--version`
+
+// tarValues are the letters that take a value, of which the old form finds them in the words that follow.
+const tarValues = "bfgCFHIKLNTVX"
+
+// judgeTar translates the old form first, where the first word is letters without a dash and their values follow in
+// their order.
+func judgeTar(a *Args, u *Use) {
+	if len(a.Argv) < 2 || strings.HasPrefix(a.Argv[1].Text, "-") {
+		judgeTarUse(a, u)
+		return
+	}
+	argv, ok := tarDashed(a.Argv)
+	if !ok {
+		u.Unknown("tar: the first word is not known letters", a.Argv[1])
+		return
+	}
+	inner := &Spec{Names: "tar", Options: tarOptions, Operands: "member*", Abbreviates: true, Judge: judgeTarUse}
+	args, use := Parse(inner, argv)
+	*a, *u = *args, *use
+}
+
+// tarDashed gives every letter of the old form its own word, with its value behind it.
+func tarDashed(argv []Word) ([]Word, bool) {
+	letters, rest := argv[1], argv[2:]
+	if !letters.Static {
+		return nil, false
+	}
+	dashed := []Word{argv[0]}
+	for _, letter := range letters.Text {
+		option := letters
+		option.Text = "-" + string(letter)
+		dashed = append(dashed, option)
+		if !strings.ContainsRune(tarValues, letter) {
+			continue
+		}
+		if len(rest) == 0 || rest[0].Many && !rest[0].Static {
+			return nil, false
+		}
+		dashed, rest = append(dashed, rest[0]), rest[1:]
+	}
+	return append(dashed, rest...), true
+}
+
+// tarFilters are the programs that tar may be told to use.
+const tarFilters = " gzip bzip2 xz zstd lz4 lzip lzma pigz pbzip2 lbzip2 pixz unzstd "
+
+func judgeTarUse(a *Args, u *Use) {
+	for _, w := range a.Values["filter"] {
+		if !w.Static || !strings.Contains(tarFilters, " "+w.Text+" ") {
+			u.Add(RunsCode, "tar runs "+spelled(w))
+		}
+	}
+	changes := a.oneOf("--concatenate", "--create", "--delete", "--append", "--update")
+	extracts := a.oneOf("--get") && !a.Has("--to-stdout")
+	reads := a.oneOf("--list", "--compare", "--test-label", "--get")
+	if !changes && !extracts && !reads && !a.oneOf("--help", "--usage", "--version", "--show-defaults") {
+		u.Unknown("tar: there is no operation", a.Argv[0])
+	}
+	for _, w := range a.Values["archive"] {
+		tarArchive(w, changes, a.Has("--force-local"), u)
+	}
+	if extracts {
+		into := a.Values["dir"]
+		if len(into) == 0 {
+			into = []Word{Lit(".")}
+		}
+		u.Add(Writes, "tar extracts files")
+		u.Writes = append(u.Writes, into...)
+	}
+	if a.Has("--delete") {
+		u.Add(Destroys, "tar removes members from the archive")
+	}
+	if a.oneOf("--create", "--append", "--update", "--compare") {
+		u.Add(ReadsTree, "tar reads all files below a directory")
+		u.Reads = append(append(u.Reads, a.Values["dir"]...), a.Values["member"]...)
+	}
+}
+
+// tarArchive: a name with a colon before any slash is a file of another host.
+func tarArchive(w Word, changes, local bool, u *Use) {
+	colon, slash := strings.IndexByte(w.Text, ':'), strings.IndexByte(w.Text, '/')
+	switch {
+	case local:
+	case colon >= 0 && (slash < 0 || colon < slash):
+		u.Hosts = append(u.Hosts, Word{Text: w.Text[:colon], Static: true, Line: w.Line, Column: w.Column})
+		u.Add(Reaches, "tar asks another host for the archive "+spelled(w))
+		if changes {
+			u.Add(Writes, "tar changes an archive of another host")
+		}
+		return
+	case !w.Static && slash < 0:
+		u.Add(Reaches, "tar may ask another host for the archive "+spelled(w))
+	}
+	switch {
+	case w.Static && w.Text == "-":
+	case changes:
+		u.Writes = append(u.Writes, w)
+	default:
+		u.Reads = append(u.Reads, w)
+	}
+}

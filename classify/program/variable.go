@@ -1,0 +1,61 @@
+package program
+
+import (
+	"slices"
+	"strings"
+)
+
+// shownVariables change at most how a program shows things. Their values have no slash, which would make some of them
+// name a file.
+var shownVariables = []string{
+	"CI", "CLICOLOR", "CLICOLOR_FORCE", "COLORTERM", "COLUMNS", "FORCE_COLOR", "LANG", "LANGUAGE",
+	"LC_ADDRESS", "LC_ALL", "LC_COLLATE", "LC_CTYPE", "LC_IDENTIFICATION", "LC_MEASUREMENT", "LC_MESSAGES",
+	"LC_MONETARY", "LC_NAME", "LC_NUMERIC", "LC_PAPER", "LC_TELEPHONE", "LC_TIME", "LINES", "NO_COLOR", "TERM",
+}
+
+// settledVariables are harmless with these values alone.
+var settledVariables = map[string][]string{
+	"CGO_ENABLED":         {"0", "1"},
+	"DELTA_PAGER":         {"", "cat"},
+	"GH_PAGER":            {"", "cat"},
+	"GIT_OPTIONAL_LOCKS":  {"0"},
+	"GIT_PAGER":           {"", "cat"},
+	"GIT_TERMINAL_PROMPT": {"0"},
+	"GO111MODULE":         {"on", "off", "auto"},
+	"GOFLAGS":             {"", "-mod=vendor", "-mod=readonly"},
+	"GOPROXY":             {"off"},
+	"GOTOOLCHAIN":         {"local"},
+	"GOWORK":              {"off"},
+	"MANPAGER":            {"", "cat"},
+	"PAGER":               {"", "cat"},
+	"SYSTEMD_COLORS":      {"0", "1"},
+	"SYSTEMD_PAGER":       {"", "cat"},
+}
+
+// HarmlessEnvironment reports whether a program that runs with this variable set does what it would do without it, or
+// shows it differently. Only variables that are known are harmless.
+func HarmlessEnvironment(name string, value Word) bool {
+	if !value.Static {
+		return false
+	}
+	switch name {
+	case "TZ":
+		return !strings.HasPrefix(value.Text, "/") && !strings.HasPrefix(value.Text, ":") &&
+			!strings.Contains(value.Text, "..")
+	case "GOOS", "GOARCH":
+		return plainLetters(value.Text)
+	}
+	if slices.Contains(shownVariables, name) {
+		return !strings.Contains(value.Text, "/")
+	}
+	return slices.Contains(settledVariables[name], value.Text) && settledVariables[name] != nil
+}
+
+func plainLetters(s string) bool {
+	for i := range len(s) {
+		if (s[i] < 'a' || s[i] > 'z') && (s[i] < '0' || s[i] > '9') {
+			return false
+		}
+	}
+	return s != ""
+}

@@ -1,0 +1,45 @@
+package program
+
+import "testing"
+
+func TestViewer(t *testing.T) {
+	checkText(t, []textCase{
+		{"less f", "interactive r:f"},
+		{"less +F f", "?"},
+		{"less '+!x' f", "?"},
+		{"less -N -R f", "interactive r:f"},
+		{"less -Olog f", "interactive r:f w:log"},
+		{"less -o log f", "interactive r:f w:log"},
+		{"less --log-file=x f", "interactive r:f w:x"},
+		{"less -x4Olog f", "?"},
+		{"less -p 'a$Olog' f", "?"},
+		{"less -pabc f", "interactive r:f"},
+		{"less -k keys f", "?"},
+		{"less -t tag", "?"},
+		{"less --LOG-FIL=x f", "?"},
+		{"less -5 f", "interactive r:f"},
+		{"more f", "interactive r:f"},
+		{"more +5 f", "interactive r:f"},
+		{"man ls", "interactive"},
+		{"man 3 printf", "interactive"},
+		{"man -k print", "interactive"},
+		{"man -P ./x ls", "interactive runs_code sh:./x"},
+		{"man --pag=./x ls", "interactive runs_code sh:./x"},
+		{"man -H./x ls", "interactive runs_code sh:./x"},
+		{"man ./x", "?"},
+		{"man -l x", "interactive runs_code"},
+		{"man -M . x", "interactive runs_code r:."},
+		{"man -C c x", "interactive runs_code sh:c"},
+		{"apropos x", ""},
+		{"tput cols", ""},
+		{"tput setaf 1", ""},
+		{"tput init", "?"},
+		{"tput reset", "?"},
+		{"tput -S", "?"},
+		{"tput -T ./x cols", "?"},
+		{"locale -a", ""},
+		{"getconf -a", ""},
+		{"getconf PAGE_SIZE", ""},
+		{"getconf -v x PAGE_SIZE", "?"},
+	})
+}

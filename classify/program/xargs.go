@@ -1,0 +1,54 @@
+package program
+
+// xargsSpecs describes GNU xargs. --process-slot-var is missing, which may set any variable of what is run, PATH too.
+func xargsSpecs() []*Spec {
+	return []*Spec{{
+		Names: "xargs gxargs",
+		Options: `-0,--null -a,--arg-file:read -d,--delimiter:text -E:text -e,--eof?:text -I:replace
+			-i,--replace?:replace -L:text -l,--max-lines?:text -n,--max-args:text -o,--open-tty!interactive
+			-P,--max-procs:text -p,--interactive!interactive -r,--no-run-if-empty -s,--max-chars:text --show-limits
+			-t,--verbose -x,--exit --help --version`,
+		Operands: "inner*", InOrder: true, Abbreviates: true, Judge: judgeXargs,
+	}}
+}
+
+// judgeXargs finds what runs: the operands with words from the input after them, or in the place of -I's word.
+func judgeXargs(a *Args, u *Use) {
+	argv := a.Values["inner"]
+	if a.oneOf("--help", "--version", "--show-limits") && len(argv) == 0 {
+		return
+	}
+	if len(argv) == 0 {
+		argv = []Word{Lit("echo")}
+	}
+	placeholder, replaces := "", false
+	for _, o := range a.Options {
+		switch o.Name {
+		case "-I":
+			placeholder, replaces = o.Value.Text, true
+		case "--replace":
+			placeholder, replaces = o.Value.Text, true
+			if !o.Has {
+				placeholder = "{}"
+			}
+		default:
+			continue
+		}
+		if o.Has && !o.Value.Static {
+			u.Unknown("xargs: what is replaced is not known", o.Value)
+		}
+	}
+	if !replaces {
+		u.Runs = append(u.Runs, Command{Argv: argv, More: true})
+		return
+	}
+	if placeholder == "" {
+		u.Unknown("xargs: nothing is named to be replaced", a.Argv[0])
+		return
+	}
+	inner := make([]Word, len(argv))
+	for i, w := range argv {
+		inner[i] = replaced(w, placeholder, Word{})
+	}
+	u.Runs = append(u.Runs, Command{Argv: inner})
+}

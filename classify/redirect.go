@@ -1,0 +1,189 @@
+package classify
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"toolhost/classify/program"
+)
+
+// redirect analyses one redirection.
+func (w *walk) redirect(r *syntax.Redirect) {
+	defer w.leave()
+	if !w.enter(r.OpPos) {
+		return
+	}
+	if r.N != nil && !isDigits(r.N.Value) {
+		w.unknown("a redirection that chooses its descriptor sets a variable")
+	}
+	switch r.Op {
+	case syntax.Hdoc, syntax.DashHdoc:
+		w.hereDocument(r)
+		w.scope.piped = true
+	case syntax.WordHdoc:
+		w.text(r.Word)
+		w.scope.piped = true
+	case syntax.RdrIn:
+		w.input(w.target(r.Word))
+		w.scope.piped = true
+	case syntax.RdrOut, syntax.RdrClob, syntax.RdrAll:
+		w.output(w.target(r.Word), true)
+	case syntax.AppOut, syntax.AppAll:
+		w.output(w.target(r.Word), false)
+	case syntax.RdrInOut:
+		target := w.target(r.Word)
+		w.input(target)
+		w.output(target, false)
+	case syntax.DplIn, syntax.DplOut:
+		w.duplicate(r)
+	default:
+		w.unknown("this redirection is not one of bash")
+	}
+}
+
+// target expands the word after a redirection; one that bash would take for several is not static.
+func (w *walk) target(word *syntax.Word) program.Word {
+	list := w.fields([]*syntax.Word{word})
+	if len(list) != 1 || list[0].Static && list[0].Text == "" {
+		return program.Word{Line: int(word.Pos().Line()), Column: int(word.Pos().Col())}
+	}
+	return list[0]
+}
+
+func (w *walk) input(target program.Word) {
+	if w.network(target) {
+		return
+	}
+	if !target.Static && !safeBeginning(target.Text) {
+		w.note(tally{mayReach: true})
+		w.becauseAt("what is read may be a connection: bash opens /dev/tcp/… itself", target)
+	}
+	w.read(target)
+}
+
+func (w *walk) output(target program.Word, cuts bool) {
+	if w.network(target) {
+		w.note(tally{writes: true})
+		return
+	}
+	if !target.Static {
+		w.note(tally{unknown: true})
+	}
+	w.write(target, cuts)
+}
+
+// safeBeginning reports whether no path that begins so is one of those that bash connects for.
+func safeBeginning(text string) bool {
+	const devices = "/dev/"
+	return text != "" && !strings.HasPrefix(text, devices) && !strings.HasPrefix(devices, text)
+}
+
+// network notes the paths for which bash opens a connection.
+func (w *walk) network(target program.Word) bool {
+	if !strings.HasPrefix(target.Text, "/dev/tcp/") && !strings.HasPrefix(target.Text, "/dev/udp/") {
+		return false
+	}
+	w.note(tally{reaches: true})
+	w.becauseAt("opens a network connection", target)
+	if parts := strings.Split(target.Text, "/"); target.Static && len(parts) > 3 {
+		w.host(parts[3])
+	}
+	return true
+}
+
+// duplicate analyses >&word and <&word: a descriptor, or a file that is written.
+func (w *walk) duplicate(r *syntax.Redirect) {
+	target := w.target(r.Word)
+	text := strings.TrimSuffix(target.Text, "-")
+	switch {
+	case target.Static && (text == "" || isDigits(text)):
+		if r.Op == syntax.DplIn {
+			w.scope.piped = true
+		}
+	case r.Op == syntax.DplIn:
+		w.unknown("the descriptor that is read is not known")
+	case target.Number && !target.Many:
+	default:
+		w.output(target, true)
+	}
+}
+
+// hereDocument analyses << with a delimiter that all shells end at the same line.
+func (w *walk) hereDocument(r *syntax.Redirect) {
+	delimiter, quoted, ok := delimiterOf(r.Word)
+	if !ok || r.Hdoc != nil && endsEarly(r.Hdoc, delimiter) {
+		w.unknown("where this here-document ends is not the same for all")
+	}
+	if r.Hdoc == nil || quoted {
+		return
+	}
+	f := field{plain: true}
+	for i, part := range r.Hdoc.Parts {
+		lit, isLit := part.(*syntax.Lit)
+		if !isLit {
+			w.partOf(&f, part, true)
+			continue
+		}
+		if i+1 < len(r.Hdoc.Parts) && strings.HasSuffix(lit.Value, "$") {
+			w.unknown("a $ that was not taken for an expansion")
+		}
+		w.quotedLiteral(&f, lit.Value, "$\\`")
+	}
+}
+
+// delimiterOf returns the delimiter of a here-document if it is a plain name, bare or in one kind of quotes.
+func delimiterOf(word *syntax.Word) (text string, quoted, ok bool) {
+	if len(word.Parts) != 1 {
+		return "", true, false
+	}
+	switch x := word.Parts[0].(type) {
+	case *syntax.Lit:
+		text = x.Value
+		if text != "" && text[0] == '\\' {
+			text, quoted = text[1:], true
+		}
+	case *syntax.SglQuoted:
+		text, quoted = x.Value, true
+		if x.Dollar {
+			return "", true, false
+		}
+	case *syntax.DblQuoted:
+		lit, isLit := onlyPart(x.Parts).(*syntax.Lit)
+		if !isLit || x.Dollar {
+			return "", true, false
+		}
+		text, quoted = lit.Value, true
+	}
+	for i := range len(text) {
+		c := text[i]
+		if c != '_' && c != '-' && c != '.' && c != '!' && (c|0x20 < 'a' || c|0x20 > 'z') && (c < '0' || c > '9') {
+			return "", quoted, false
+		}
+	}
+	return text, quoted, text != ""
+}
+
+func onlyPart(parts []syntax.WordPart) syntax.WordPart {
+	if len(parts) == 1 {
+		return parts[0]
+	}
+	return nil
+}
+
+// endsEarly reports whether a line of a here-document begins with its delimiter: in a substitution bash may end the
+// document there.
+func endsEarly(doc *syntax.Word, delimiter string) bool {
+	for _, part := range doc.Parts {
+		lit, ok := part.(*syntax.Lit)
+		if !ok {
+			continue
+		}
+		for line := range strings.SplitSeq(lit.Value, "\n") {
+			if strings.HasPrefix(strings.TrimLeft(line, "\t"), delimiter) {
+				return true
+			}
+		}
+	}
+	return false
+}

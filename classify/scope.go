@@ -1,0 +1,192 @@
+package classify
+
+import (
+	"maps"
+	"slices"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// scope is what is known of the shell's state at one point of a command line.
+type scope struct {
+	start string   // the directory in which the whole began
+	dirs  []string // where the working directory is, one of these; nil if unknown
+	fork  bool     // the command just analysed is one that leaves the working directory in alt if it fails
+	alt   []string
+	vars  map[string]value
+	funcs map[string]*syntax.FuncDecl // nil where it depends on what ran
+	void  string                      // why names no longer mean what they say, if so
+	piped bool                        // stdin is not what the command line was given
+}
+
+// kind orders what is known of a value, from nothing to all.
+type kind uint8
+
+const (
+	anything kind = iota
+	begins        // begins with text, which is not empty
+	count         // is a decimal integer or empty
+	number        // is a decimal integer
+	static        // is text
+)
+
+// value is what a variable surely holds. The zero value may be anything.
+type value struct {
+	kind kind
+	text string
+}
+
+func newScope(in Context) *scope {
+	s := &scope{start: in.Dir}
+	if in.Dir != "" {
+		s.dirs = []string{in.Dir}
+	}
+	return s
+}
+
+func (s *scope) clone() *scope {
+	c := *s
+	c.vars, c.funcs = maps.Clone(s.vars), maps.Clone(s.funcs)
+	return &c
+}
+
+func (s *scope) set(name string, v value) {
+	if v.kind == anything || len(v.text) > maxValue {
+		delete(s.vars, name)
+		return
+	}
+	if s.vars == nil {
+		s.vars = map[string]value{}
+	}
+	s.vars[name] = v
+}
+
+func (s *scope) declare(name string, f *syntax.FuncDecl) {
+	if s.funcs == nil {
+		s.funcs = map[string]*syntax.FuncDecl{}
+	}
+	s.funcs[name] = f
+}
+
+// moved reports whether the working directory may differ from the one in which the whole began.
+func (s *scope) moved() bool {
+	return len(s.dirs) != 1 || s.dirs[0] != s.start
+}
+
+// settle forgets whether the last cd succeeded: from here on both may be.
+func (s *scope) settle() {
+	if s.fork {
+		s.dirs = eitherDir(s.dirs, s.alt)
+		s.fork, s.alt = false, nil
+	}
+}
+
+// failed returns where the working directory is if the last command failed.
+func (s *scope) failed() []string {
+	if s.fork {
+		return s.alt
+	}
+	return s.dirs
+}
+
+// eitherDir returns both lists, nil if one of them is unknown or there are too many to follow.
+func eitherDir(a, b []string) []string {
+	if a == nil || b == nil {
+		return nil
+	}
+	all := slices.Clone(a)
+	for _, d := range b {
+		if !slices.Contains(all, d) {
+			all = append(all, d)
+		}
+	}
+	if len(all) > 4 {
+		return nil
+	}
+	return all
+}
+
+// join returns what holds in both scopes. Either may be nil, for a point that is not reached.
+func join(a, b *scope) *scope {
+	if a == nil {
+		return b
+	}
+	if b == nil {
+		return a
+	}
+	a.settle()
+	b.settle()
+	j := &scope{start: a.start, dirs: eitherDir(a.dirs, b.dirs), void: a.void, piped: a.piped}
+	if j.void == "" {
+		j.void = b.void
+	}
+	for name, v := range a.vars {
+		if u, ok := b.vars[name]; ok {
+			j.set(name, either(v, u))
+		}
+	}
+	for name, f := range a.funcs {
+		if b.funcs[name] != f {
+			f = nil
+		}
+		j.declare(name, f)
+	}
+	for name := range b.funcs {
+		if _, ok := a.funcs[name]; !ok {
+			j.declare(name, nil)
+		}
+	}
+	return j
+}
+
+// either returns what is known of a value that is one of two.
+func either(a, b value) value {
+	switch {
+	case a == b:
+		return a
+	case a.integer() && b.integer():
+		if a.kind == count || b.kind == count {
+			return value{kind: count}
+		}
+		return value{kind: number}
+	case (a.kind == begins || a.kind == static) && (b.kind == begins || b.kind == static):
+		if n := common(a.text, b.text); n > 0 {
+			return value{begins, a.text[:n]}
+		}
+	}
+	return value{}
+}
+
+func common(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// integer reports whether arithmetic on the value does no more than arithmetic.
+func (v value) integer() bool {
+	return v.kind == number || v.kind == count || v.kind == static && isInteger(v.text)
+}
+
+func isInteger(s string) bool {
+	if len(s) > 1 && s[0] == '-' {
+		s = s[1:]
+	}
+	return isDigits(s)
+}
+
+func isDigits(s string) bool {
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// same reports whether both scopes know the same.
+func same(a, b *scope) bool {
+	return a.void == b.void && slices.Equal(a.dirs, b.dirs) && maps.Equal(a.vars, b.vars) && maps.Equal(a.funcs, b.funcs)
+}

@@ -1,0 +1,266 @@
+package classify
+
+import (
+	"slices"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"toolhost/agenttool"
+	"toolhost/classify/program"
+)
+
+// walk is the strict analysis: it runs a command line in thought, with all that may happen in the place of what would.
+type walk struct {
+	ctx    Context
+	source string // the text that is analysed: the command line, or a text in it that a shell runs
+	scope  *scope
+	away   *scope // what may hold where break, continue or return left for
+	calls  []*syntax.FuncDecl
+	local  []string // variables that the current function gives back when it ends
+
+	steps, depth int
+	quiet        int        // while positive, nothing is recorded: a loop is tried until its scope settles
+	nested       int        // programs that run one another
+	at           syntax.Pos // of the innermost node, for reasons that have none
+	inner        *place     // the place of a text inside the command line, whose own positions mean nothing
+
+	rejected *agenttool.Reason // the whole is not understood
+	tally    tally             // of the whole
+	part     int               // the simple command that is looked at, -1 outside any
+	parts    []counted
+	reasons  []agenttool.Reason
+	reads    []agenttool.Path
+	writes   []agenttool.Path
+	hosts    []string
+
+	destroyed []agenttool.Reason
+}
+
+type place struct{ line, column int }
+
+// reject makes all facts unknown for one reason.
+func (w *walk) reject(r agenttool.Reason) {
+	if w.rejected == nil {
+		w.rejected = &r
+	}
+}
+
+// enter counts one node, and one level until leave. It reports whether the limits allow it.
+func (w *walk) enter(at syntax.Pos) bool {
+	w.depth++
+	w.steps++
+	if w.rejected != nil {
+		return false
+	}
+	w.at = at
+	switch {
+	case w.steps > maxSteps:
+		w.reject(w.reason("the command line is too long to be analysed"))
+		return false
+	case w.depth > maxDepth:
+		w.reject(w.reason("the command line is nested too deeply"))
+		return false
+	}
+	return true
+}
+
+func (w *walk) leave() { w.depth-- }
+
+// stmts analyses one statement after the other.
+func (w *walk) stmts(list []*syntax.Stmt) {
+	for _, s := range list {
+		w.stmt(s)
+		w.settle()
+	}
+}
+
+func (w *walk) settle() { w.scope.settle() }
+
+func (w *walk) stmt(s *syntax.Stmt) {
+	defer w.leave()
+	if !w.enter(s.Position) {
+		return
+	}
+	if s.Coprocess || s.Disown {
+		w.unknown("a coprocess is not understood")
+	}
+	if s.Background {
+		w.note(tally{background: true})
+		w.subshell(func() { w.command(s) })
+		return
+	}
+	w.command(s)
+}
+
+func (w *walk) command(s *syntax.Stmt) {
+	piped := w.scope.piped
+	for _, r := range s.Redirs {
+		w.redirect(r)
+	}
+	switch x := s.Cmd.(type) {
+	case nil:
+	case *syntax.CallExpr:
+		w.callExpr(x)
+	case *syntax.Block:
+		w.stmts(x.Stmts)
+	case *syntax.Subshell:
+		w.subshell(func() { w.stmts(x.Stmts) })
+	case *syntax.BinaryCmd:
+		w.binary(x)
+	case *syntax.IfClause:
+		w.ifClause(x)
+	case *syntax.WhileClause:
+		w.while(x)
+	case *syntax.ForClause:
+		w.forClause(x)
+	case *syntax.CaseClause:
+		w.caseClause(x)
+	case *syntax.FuncDecl:
+		w.funcDecl(x)
+	case *syntax.ArithmCmd:
+		w.arithmCmd(x)
+	case *syntax.TestClause:
+		w.testClause(x)
+	case *syntax.DeclClause:
+		w.declClause(x)
+	case *syntax.LetClause:
+		w.letClause(x)
+	case *syntax.TimeClause:
+		if x.Stmt != nil {
+			w.stmt(x.Stmt)
+		}
+	default: // CoprocClause, TestDecl
+		w.unknown("this construct is not understood")
+	}
+	if s.Negated {
+		w.scope.settle()
+	}
+	w.scope.piped = piped
+}
+
+// subshell analyses what cannot change the scope.
+func (w *walk) subshell(body func()) {
+	outer, away := w.scope, w.away
+	w.scope = outer.clone()
+	body()
+	w.scope, w.away = outer, away
+}
+
+func (w *walk) binary(x *syntax.BinaryCmd) {
+	switch x.Op {
+	case syntax.AndStmt:
+		w.and(x)
+	case syntax.OrStmt:
+		w.or(x)
+	case syntax.Pipe, syntax.PipeAll:
+		w.subshell(func() { w.stmt(x.X) })
+		w.subshell(func() {
+			w.scope.piped = true
+			w.stmt(x.Y)
+		})
+	default:
+		w.unknown("this way to join commands is not understood")
+	}
+}
+
+// and analyses X && Y: Y runs where X left for if it succeeded, and the whole ends in either place.
+func (w *walk) and(x *syntax.BinaryCmd) {
+	w.stmt(x.X)
+	failed := w.scope.failed()
+	w.scope.fork, w.scope.alt = false, nil
+	first := w.scope.clone()
+	w.stmt(x.Y)
+	dirs, alt := w.scope.dirs, eitherDir(failed, w.scope.failed())
+	w.scope = join(first, w.scope)
+	w.scope.dirs = dirs
+	if !slices.Equal(dirs, alt) {
+		w.scope.fork, w.scope.alt = true, alt
+	}
+}
+
+// or analyses X || Y: Y runs where X left for if it failed.
+func (w *walk) or(x *syntax.BinaryCmd) {
+	w.stmt(x.X)
+	succeeded := w.scope.clone()
+	succeeded.fork, succeeded.alt = false, nil
+	w.scope.dirs = w.scope.failed()
+	w.scope.fork, w.scope.alt = false, nil
+	w.stmt(x.Y)
+	w.scope = join(succeeded, w.scope)
+}
+
+func (w *walk) ifClause(x *syntax.IfClause) {
+	defer w.leave()
+	if !w.enter(x.Position) {
+		return
+	}
+	w.stmts(x.Cond)
+	otherwise := w.scope.clone()
+	w.stmts(x.Then)
+	then := w.scope
+	w.scope = otherwise
+	if x.Else != nil {
+		w.ifClause(x.Else)
+	}
+	w.scope = join(then, w.scope)
+}
+
+func (w *walk) caseClause(x *syntax.CaseClause) {
+	w.text(x.Word)
+	before := w.scope
+	after := before.clone()
+	for _, item := range x.Items {
+		w.scope = before.clone()
+		for _, p := range item.Patterns {
+			w.pattern(p)
+		}
+		if item.Op != syntax.Break {
+			w.unknown("a case that goes on in the next is not understood")
+		}
+		w.stmts(item.Stmts)
+		after = join(after, w.scope)
+	}
+	w.scope = after
+}
+
+func (w *walk) funcDecl(x *syntax.FuncDecl) {
+	if x.Name == nil || len(x.Names) > 0 {
+		w.unknown("a function without a name is not understood")
+		return
+	}
+	name := x.Name.Value
+	if !plainName(name) || otherBuiltins[name] || builtins()[name] != nil || program.Lookup(name) != nil {
+		w.void("the function " + name + " takes the name of something else")
+	}
+	w.subshell(func() {
+		w.scope.declare(name, nil)
+		w.scope.vars = nil
+		w.stmt(x.Body)
+	})
+	w.scope.declare(name, x)
+}
+
+// callFunction analyses a function where it is called.
+func (w *walk) callFunction(name string) {
+	f := w.scope.funcs[name]
+	if f == nil || slices.Contains(w.calls, f) {
+		w.unknown("what the function " + name + " does is not known")
+		return
+	}
+	away, local := w.away, w.local
+	w.away, w.local = nil, nil
+	w.calls = append(w.calls, f)
+	w.stmt(f.Body)
+	w.calls = w.calls[:len(w.calls)-1]
+	w.scope = join(w.scope, w.away)
+	for _, v := range w.local {
+		w.scope.set(v, value{})
+	}
+	w.away, w.local = away, local
+}
+
+// void says that from here on names may not mean what they say.
+func (w *walk) void(reason string) {
+	w.unknown(reason)
+	w.scope.void = reason
+}

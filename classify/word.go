@@ -1,0 +1,273 @@
+package classify
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"toolhost/classify/program"
+)
+
+// field is one word while it is put together.
+type field struct {
+	text    []byte // what the word surely begins with; all of it while open is false
+	open    bool   // something that is not known was seen
+	glob    bool   // and a glob is all that was
+	many    bool
+	numeric bool // the only part is a number
+	blank   bool // and it may be empty
+	parts   int
+	plain   bool // no glob is looked for: the right side of an assignment, a pattern, a here-string
+}
+
+// fields expands words the way the arguments of a command are.
+func (w *walk) fields(words []*syntax.Word) []program.Word {
+	list := make([]program.Word, 0, len(words))
+	for _, word := range words {
+		if !w.enter(word.Pos()) {
+			w.leave()
+			return append(list, program.Word{Many: true})
+		}
+		if braced, ok := w.braces(word); ok {
+			for _, each := range braced {
+				list = w.appendFields(list, each)
+			}
+		} else {
+			list = w.appendFields(list, word)
+		}
+		w.leave()
+	}
+	return list
+}
+
+// plainText returns the text of a word in which nothing is quoted or expanded.
+func plainText(word *syntax.Word) (string, bool) {
+	if len(word.Parts) != 1 {
+		return "", false
+	}
+	switch x := word.Parts[0].(type) {
+	case *syntax.Lit:
+		return x.Value, !strings.ContainsAny(x.Value, globBytes+"~$`")
+	case *syntax.SglQuoted:
+		return x.Value, !x.Dollar
+	}
+	return "", false
+}
+
+// appendFields expands one word without braces.
+func (w *walk) appendFields(list []program.Word, word *syntax.Word) []program.Word {
+	if text, ok := plainText(word); ok {
+		at := word.Pos()
+		return append(list, program.Word{Text: text, Static: true, Line: int(at.Line()), Column: int(at.Col())})
+	}
+	if split, ok := w.splitVariable(word); ok {
+		return append(list, split...)
+	}
+	f := field{}
+	w.parts1(&f, word.Parts)
+	return append(list, f.word(word.Pos()))
+}
+
+// splitVariable expands a word that is nothing but $x with a known text, which makes one word for each word of it.
+func (w *walk) splitVariable(word *syntax.Word) ([]program.Word, bool) {
+	if len(word.Parts) != 1 {
+		return nil, false
+	}
+	p, ok := word.Parts[0].(*syntax.ParamExp)
+	if !ok || !simpleParam(p) {
+		return nil, false
+	}
+	v := w.variable(p.Param.Value)
+	if v.kind != static || strings.ContainsAny(v.text, globBytes) {
+		return nil, false
+	}
+	var list []program.Word
+	for _, text := range strings.FieldsFunc(v.text, func(r rune) bool { return r == ' ' || r == '\t' || r == '\n' }) {
+		list = append(list, program.Word{Text: text, Static: true, Line: int(p.Pos().Line()), Column: int(p.Pos().Col())})
+	}
+	return list, true
+}
+
+const (
+	globBytes  = "*?[]\\"
+	splitBytes = " \t\n"
+)
+
+// single expands a word that stays one word and is no pattern of file names: a value, a here-string, the subject of
+// case or [[. The word is Many only if it is a Number that may be empty.
+func (w *walk) single(word *syntax.Word) program.Word {
+	if word == nil {
+		return program.Word{Static: true}
+	}
+	defer w.leave()
+	if !w.enter(word.Pos()) {
+		return program.Word{}
+	}
+	f := field{plain: true}
+	w.parts1(&f, word.Parts)
+	f.many = f.blank
+	return f.word(word.Pos())
+}
+
+// text expands a word for what it runs alone.
+func (w *walk) text(word *syntax.Word) { w.single(word) }
+
+func (f *field) word(at syntax.Pos) program.Word {
+	return program.Word{Text: string(f.text), Static: !f.open, Glob: f.open && f.glob, Many: f.open && f.many,
+		Number: f.open && f.numeric && f.parts == 1, Line: int(at.Line()), Column: int(at.Col())}
+}
+
+// add appends text that is known.
+func (f *field) add(text string) {
+	if !f.open {
+		f.text = append(f.text, text...)
+	}
+}
+
+// unknown appends what is not known; many if it may become no word or several.
+func (f *field) unknown(many bool) {
+	if !f.open {
+		f.open, f.glob = true, false
+	}
+	f.glob = false
+	f.many = f.many || many
+}
+
+// pattern appends a glob character.
+func (f *field) pattern() {
+	if f.plain {
+		return
+	}
+	if !f.open {
+		f.open, f.glob = true, true
+	}
+	f.many = true
+}
+
+// parts1 expands the parts of an unquoted word.
+func (w *walk) parts1(f *field, parts []syntax.WordPart) {
+	for i, part := range parts {
+		if lit, ok := part.(*syntax.Lit); ok {
+			w.literal(f, lit, i == 0, parts[i+1:])
+			continue
+		}
+		w.partOf(f, part, false)
+	}
+}
+
+// partOf expands a part that is no unquoted literal.
+func (w *walk) partOf(f *field, part syntax.WordPart, quoted bool) {
+	defer w.leave()
+	if !w.enter(part.Pos()) {
+		f.unknown(true)
+		return
+	}
+	f.parts++
+	switch x := part.(type) {
+	case *syntax.Lit:
+		w.quotedLiteral(f, x.Value, `$"\`+"`")
+	case *syntax.SglQuoted:
+		w.singleQuoted(f, x)
+	case *syntax.DblQuoted:
+		w.doubleQuoted(f, x)
+	case *syntax.ParamExp:
+		w.param(f, x, quoted)
+	case *syntax.CmdSubst:
+		w.substitution(f, x, quoted)
+	case *syntax.ArithmExp:
+		w.arithmetic(x.X)
+		f.numeric = true
+		f.unknown(false)
+	case *syntax.ProcSubst:
+		if len(x.Stmts) == 0 {
+			w.unknown("what a substitution without a command becomes is not the same for all")
+		}
+		w.subshell(func() { w.stmts(x.Stmts) })
+		f.add("/dev/fd/63")
+	default: // ExtGlob, BraceExp
+		w.unknown("a pattern that bash has only with extglob is not understood")
+		f.unknown(true)
+	}
+}
+
+func (w *walk) singleQuoted(f *field, x *syntax.SglQuoted) {
+	if !x.Dollar {
+		f.add(x.Value)
+		return
+	}
+	text, ok := ansiC(x.Value)
+	if !ok {
+		f.unknown(false)
+		return
+	}
+	f.add(text)
+}
+
+func (w *walk) doubleQuoted(f *field, x *syntax.DblQuoted) {
+	if x.Dollar {
+		w.unknown(`what $"…" becomes depends on a message catalogue`)
+		f.unknown(false)
+	}
+	n := f.parts
+	for i, part := range x.Parts {
+		if lit, ok := part.(*syntax.Lit); ok && i+1 < len(x.Parts) && strings.HasSuffix(lit.Value, "$") {
+			w.unknown("a $ that was not taken for an expansion")
+		}
+		w.partOf(f, part, true)
+	}
+	if len(x.Parts) == 1 {
+		f.parts = n // "…" around one part is that part
+	}
+}
+
+// substitution expands $(…): what it runs counts, what it prints is not known.
+func (w *walk) substitution(f *field, x *syntax.CmdSubst, quoted bool) {
+	if x.TempFile || x.ReplyVar {
+		w.unknown("${ …; } is not the same in all versions of bash")
+	}
+	if x.Backquotes && w.spelt(x, '\\') {
+		w.unknown("what a backslash means between backquotes depends on what is around them")
+	}
+	w.subshell(func() { w.stmts(x.Stmts) })
+	f.numeric = printsNumber(x.Stmts)
+	f.blank = f.numeric
+	f.unknown(!quoted)
+}
+
+// spelt reports whether a byte is in the source of a substitution, or the source is not known.
+func (w *walk) spelt(x *syntax.CmdSubst, b byte) bool {
+	from, to := int(x.Left.Offset()), int(x.Right.Offset())
+	return to < from || to > len(w.source) || strings.IndexByte(w.source[from:to], b) >= 0
+}
+
+// printsNumber reports whether the statements print one number and nothing else: they end in wc of stdin.
+func printsNumber(list []*syntax.Stmt) bool {
+	if len(list) != 1 || list[0].Negated || list[0].Background {
+		return false
+	}
+	stmt := list[0]
+	for {
+		pipe, ok := stmt.Cmd.(*syntax.BinaryCmd)
+		if !ok || pipe.Op != syntax.Pipe {
+			break
+		}
+		stmt = pipe.Y
+	}
+	call, ok := stmt.Cmd.(*syntax.CallExpr)
+	if !ok || len(call.Args) != 2 || len(call.Assigns) > 0 || call.Args[0].Lit() != "wc" {
+		return false
+	}
+	for _, r := range stmt.Redirs {
+		if r.Op != syntax.RdrIn {
+			return false
+		}
+	}
+	switch call.Args[1].Lit() {
+	case "-l", "-w", "-c", "-m":
+		return true
+	}
+	return false
+}
+
+// pattern expands a pattern of case or [[ for what it runs.
+func (w *walk) pattern(word *syntax.Word) { w.text(word) }

@@ -1,0 +1,244 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"toolhost/agenttool"
+	"toolhost/classify"
+)
+
+func newFacts() *cobra.Command {
+	var asJSON, lines bool
+	var dir string
+	cmd := &cobra.Command{
+		Use:   "facts COMMAND",
+		Short: "Say what a shell command would do, from its text alone",
+		Long: `facts prints what is known of a bash command line before it runs: whether it only reads, destroys, reaches beyond this
+machine or may run beside others, with the reasons and where they stand. It runs nothing and reads no file.
+COMMAND "-" is read from stdin.
+
+--lines reads one command a line from stdin, in which \n, \t and \r stand for the characters (nothing else is an escape),
+and writes one JSON object a line, in order.
+` + exitCodes,
+		Example: `  toolhost facts 'git diff | head -5'
+  toolhost facts --json 'find . -name "*.o" -delete'
+  printf '%s\n' 'ls' 'rm x' | toolhost facts --lines`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if lines && len(args) > 0 {
+				return errors.New("--lines reads its commands from stdin: leave the argument out")
+			}
+			if !lines && len(args) != 1 {
+				return errors.New("give one command, in quotes, or --lines")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in, err := classifyContext(dir)
+			if err != nil {
+				return err
+			}
+			if lines {
+				return factsOfLines(cmd.OutOrStdout(), cmd.InOrStdin(), in)
+			}
+			text := args[0]
+			if text == "-" {
+				all, err := io.ReadAll(io.LimitReader(cmd.InOrStdin(), maxInput))
+				if err != nil {
+					return exitf(exitFailed, "read the command from stdin: %v", err)
+				}
+				text = string(all)
+			}
+			if asJSON {
+				return printFacts(cmd.OutOrStdout(), text, in)
+			}
+			return showFacts(cmd.OutOrStdout(), text, in)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	cmd.Flags().BoolVar(&lines, "lines", false, "read one command a line, write one JSON object a line")
+	cmd.Flags().StringVar(&dir, "workspace", ".", "`directory` in which the command would start")
+	return cmd
+}
+
+// classifyContext is where a command would run: a directory, which need not exist, and the home directory.
+func classifyContext(dir string) (classify.Context, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return classify.Context{}, fmt.Errorf("--workspace %s: %w", dir, err)
+	}
+	home, _ := os.UserHomeDir() // without one, ~ means nothing
+	return classify.Context{Dir: abs, Home: home}, nil
+}
+
+// unescapeLine puts the characters in place of the three escapes, from left to right.
+var unescapeLine = strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\r`, "\r")
+
+// factsOfLines writes the facts of each line. A line that cannot be understood has unknown facts, and the next one
+// follows.
+func factsOfLines(out io.Writer, in io.Reader, at classify.Context) error {
+	w := bufio.NewWriter(out)
+	r := bufio.NewReaderSize(in, 64<<10)
+	for {
+		line, err := r.ReadString('\n')
+		if err != nil && err != io.EOF {
+			return exitf(exitFailed, "read commands from stdin: %v", err)
+		}
+		if line != "" {
+			if err := printFacts(w, unescapeLine.Replace(strings.TrimSuffix(line, "\n")), at); err != nil {
+				return err
+			}
+		}
+		if err == io.EOF || r.Buffered() == 0 { // who writes line by line is answered line by line
+			if err := w.Flush(); err != nil {
+				return exitf(exitFailed, "%v", err)
+			}
+		}
+		if err == io.EOF {
+			return nil
+		}
+	}
+}
+
+// factsRecord is the facts of one command with the command itself.
+type factsRecord struct {
+	Command string `json:"command"`
+	agenttool.Facts
+	Reasons []agenttool.Reason `json:"reasons"` // always there, unlike that of Facts
+	Parts   []factsPart        `json:"parts,omitempty"`
+}
+
+// factsPart is one simple command of it.
+type factsPart struct {
+	Argv        []string           `json:"argv"`
+	Line        int                `json:"line"`
+	Column      int                `json:"column"`
+	WrappedBy   int                `json:"wrapped_by"` // index of the part that runs it; -1: the shell
+	ReadOnly    agenttool.Fact     `json:"read_only"`
+	Destructive agenttool.Fact     `json:"destructive"`
+	OpenWorld   agenttool.Fact     `json:"open_world"`
+	Reasons     []agenttool.Reason `json:"reasons,omitempty"`
+}
+
+func printFacts(out io.Writer, text string, in classify.Context) error {
+	report := classify.Command(text, in)
+	record := factsRecord{Command: text, Facts: report.Facts, Reasons: report.Facts.Reasons}
+	if record.Reasons == nil {
+		record.Reasons = []agenttool.Reason{}
+	}
+	for _, p := range report.Parts {
+		record.Parts = append(record.Parts, factsPart{p.Argv, p.Line, p.Column, p.WrappedBy, p.ReadOnly, p.Destructive, p.OpenWorld, p.Reasons})
+	}
+	return printJSONLines(out, []factsRecord{record})
+}
+
+// showFacts prints the facts for a person: the verdict, then each simple command with its own and its reasons.
+func showFacts(out io.Writer, text string, in classify.Context) error {
+	report := classify.Command(text, in)
+	f := report.Facts
+	p := painter{colour: onTerminal() && os.Getenv("NO_COLOR") == ""}
+	var b strings.Builder
+	fmt.Fprintf(&b, "read-only %s   destructive %s   open world %s   beside others %s\n",
+		p.good(f.ReadOnly), p.bad(f.Destructive), p.bad(f.OpenWorld), p.good(f.ConcurrencySafe))
+	for _, extra := range []struct {
+		name string
+		fact agenttool.Fact
+	}{{"interactive", f.Interactive}, {"long-running", f.LongRunning}, {"looks at the host", f.ObservesHost}} {
+		if extra.fact == agenttool.Yes {
+			fmt.Fprintf(&b, "%s\n", extra.name)
+		}
+	}
+	showPaths(&b, "reads", f.Reads)
+	showPaths(&b, "writes", f.Writes)
+	if len(f.Hosts) > 0 {
+		fmt.Fprintf(&b, "hosts: %s\n", printable(strings.Join(f.Hosts, ", ")))
+	}
+	if f.PathsComplete != agenttool.Yes {
+		fmt.Fprintln(&b, "it may touch paths that it does not name")
+	}
+	shown := map[agenttool.Reason]bool{}
+	for _, part := range report.Parts {
+		fmt.Fprintf(&b, "%3d:%-3d %s%s  %s\n", part.Line, part.Column, strings.Repeat("  ", depth(report.Parts, part)),
+			printable(clipped(strings.Join(part.Argv, " "), 100)), p.verdict(part))
+		for _, r := range part.Reasons {
+			shown[bare(r)] = true
+			fmt.Fprintf(&b, "          %s\n", printable(r.Text))
+		}
+	}
+	for _, r := range f.Reasons {
+		if !shown[bare(r)] {
+			fmt.Fprintf(&b, "%3d:%-3d %s\n", r.Line, r.Column, printable(r.Text))
+		}
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+// bare is a reason as a key: the same words at the same place.
+func bare(r agenttool.Reason) agenttool.Reason {
+	return agenttool.Reason{Text: r.Text, Line: r.Line, Column: r.Column}
+}
+
+func showPaths(b *strings.Builder, name string, paths []agenttool.Path) {
+	if len(paths) == 0 {
+		return
+	}
+	spelled := make([]string, len(paths))
+	for i, p := range paths {
+		spelled[i] = printable(p.Spelling)
+	}
+	fmt.Fprintf(b, "%s: %s\n", name, clipped(strings.Join(spelled, ", "), 200))
+}
+
+// depth is how many parts wrap this one.
+func depth(parts []classify.Part, p classify.Part) int {
+	n := 0
+	for i := p.WrappedBy; i >= 0 && i < len(parts) && n < len(parts); i = parts[i].WrappedBy {
+		n++
+	}
+	return n
+}
+
+// painter colours facts by what they mean for the person who reads them.
+type painter struct{ colour bool }
+
+func (p painter) good(f agenttool.Fact) string {
+	return p.paint(f, map[agenttool.Fact]string{agenttool.Yes: "32", agenttool.No: "31", agenttool.Unknown: "33"})
+}
+
+func (p painter) bad(f agenttool.Fact) string {
+	return p.paint(f, map[agenttool.Fact]string{agenttool.Yes: "31", agenttool.No: "32", agenttool.Unknown: "33"})
+}
+
+func (p painter) paint(f agenttool.Fact, colours map[agenttool.Fact]string) string {
+	if !p.colour {
+		return f.String()
+	}
+	return "\x1b[" + colours[f] + "m" + f.String() + "\x1b[0m"
+}
+
+// verdict is one word for one simple command.
+func (p painter) verdict(part classify.Part) string {
+	word, colour := "unknown", "33"
+	switch {
+	case part.Destructive == agenttool.Yes:
+		word, colour = "DESTRUCTIVE", "31"
+	case part.OpenWorld == agenttool.Yes:
+		word, colour = "open world", "31"
+	case part.ReadOnly == agenttool.Yes:
+		word, colour = "read-only", "32"
+	case part.ReadOnly == agenttool.No:
+		word, colour = "writes", "31"
+	}
+	if !p.colour {
+		return "[" + word + "]"
+	}
+	return "\x1b[" + colour + "m" + word + "\x1b[0m"
+}
