@@ -74,6 +74,30 @@ func (w *walk) binaryArith(x *syntax.BinaryArithm, maybe bool) {
 	}
 }
 
+// startsAt handles the one expression whose assignment cannot fail: a variable that gets a literal number, alone.
+func (w *walk) startsAt(e syntax.ArithmExpr) bool {
+	x, ok := e.(*syntax.BinaryArithm)
+	if !ok || x.Op != syntax.Assgn {
+		return false
+	}
+	target, ok := x.X.(*syntax.Word)
+	if !ok || !plainName(target.Lit()) || !soundNumber(x.Y) || !w.assignable(target.Lit()) {
+		return false
+	}
+	w.scope.set(target.Lit(), value{kind: number})
+	return true
+}
+
+// soundNumber reports whether an expression is a decimal number that bash reads without fault: 08 is none.
+func soundNumber(e syntax.ArithmExpr) bool {
+	word, ok := e.(*syntax.Word)
+	if !ok {
+		return false
+	}
+	text := word.Lit()
+	return isDigits(text) && len(text) <= 18 && (text == "0" || text[0] != '0')
+}
+
 // assignNumber takes note that an expression gives a number to a variable.
 func (w *walk) assignNumber(target syntax.ArithmExpr, maybe bool) {
 	word, ok := target.(*syntax.Word)
@@ -85,11 +109,8 @@ func (w *walk) assignNumber(target syntax.ArithmExpr, maybe bool) {
 	if !w.assignable(name) {
 		return
 	}
-	v := value{kind: number}
-	if maybe {
-		v = either(v, w.variable(name))
-	}
-	w.scope.set(name, v)
+	_ = maybe // an expression can always fail before it assigns
+	w.scope.set(name, either(value{kind: number}, w.variable(name)))
 }
 
 // numericWord reports whether a word in arithmetic is a number and nothing else.

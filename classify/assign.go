@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -47,14 +48,33 @@ func ownName(name string) bool {
 	return !strings.HasSuffix(name, "_proxy")
 }
 
-// assignments analyses x=1 y=2 without a command.
+// assignments analyses x=1 y=2 without a command. If one of the values may fail to expand, none of them is sure.
 func (w *walk) assignments(list []*syntax.Assign) {
+	sure := !slices.ContainsFunc(list, mayFail)
 	for _, a := range list {
-		w.assign(a)
+		w.assign(a, sure && !a.Append)
 	}
 }
 
-func (w *walk) assign(a *syntax.Assign) {
+// mayFail reports whether expanding a value can be an error, at which bash drops the whole command and goes on with the
+// next line.
+func mayFail(a *syntax.Assign) bool {
+	failed := a.Index != nil
+	syntax.Walk(a, func(n syntax.Node) bool {
+		switch x := n.(type) {
+		case *syntax.ArithmExp:
+			failed = true
+		case *syntax.ParamExp:
+			failed = failed || x.Exp != nil || x.Slice != nil || x.Index != nil || x.Excl
+		}
+		return !failed
+	})
+	return failed
+}
+
+// assign analyses one assignment. One that is not sure to happen leaves it open which of two values the variable holds:
+// a declaration may be refused, an expression may fail, and a shell in a shell may not know the form.
+func (w *walk) assign(a *syntax.Assign, sure bool) {
 	defer w.leave()
 	if !w.enter(a.Pos()) {
 		return
@@ -76,6 +96,9 @@ func (w *walk) assign(a *syntax.Assign) {
 	}
 	if a.Index != nil || a.Array != nil {
 		v = value{}
+	}
+	if !sure {
+		v = either(v, w.variable(name))
 	}
 	w.scope.set(name, v)
 }

@@ -23,7 +23,12 @@ func (w *walk) braces(word *syntax.Word) (words []*syntax.Word, ok bool) {
 	if namesGrow(split.Parts) {
 		w.unknown("braces beside a variable may make it another one")
 	}
+	if w.expanded >= maxExpanded {
+		w.unknown("there are too many braces")
+		return nil, false
+	}
 	words, ok = expandBraces(split.Parts)
+	w.expanded += len(words)
 	if !ok || len(words) > maxFields {
 		w.unknown("these braces are not understood, or make too many words")
 		return nil, false

@@ -54,7 +54,7 @@ func (w *walk) directory(a *program.Args) []string {
 	switch {
 	case !target.Static, target.Text == "", len(a.Operands) > 1, a.Argv[0].Text == "pushd" && len(a.Operands) == 0,
 		strings.HasPrefix(target.Text, "-"), strings.HasPrefix(target.Text, "+"), a.Has("-n"),
-		a.Has("-P") && strings.Contains(target.Text, ".."):
+		a.Has("-P"): // a later .. would lead from where the links led, which no text tells
 		return nil
 	case strings.HasPrefix(target.Text, "/"):
 		return []string{path.Clean(target.Text)}

@@ -148,7 +148,8 @@ func (w *walk) use(name program.Word, u *program.Use) {
 		w.write(word, true)
 	}
 	for _, word := range u.Hosts {
-		if word.Static {
+		_, rest, _ := strings.Cut(word.Text, "://")
+		if word.Static || strings.ContainsAny(rest, "/?#") {
 			w.host(word.Text)
 		}
 	}

@@ -67,6 +67,9 @@ func Command(text string, in Context) Report {
 func (w *walk) run(text string) {
 	tree := parse(text)
 	w.lenient(tree.stmts)
+	if strings.Contains(text, "\\\n") { // which the parser does not join everywhere as bash does
+		w.lenient(parse(strings.ReplaceAll(text, "\\\n", "")).stmts)
+	}
 	switch {
 	case tree.failed:
 		w.reject(tree.reason)
@@ -90,7 +93,9 @@ func (w *walk) strict(text string, stmts []*syntax.Stmt) {
 func (w *walk) lenient(stmts []*syntax.Stmt) {
 	d := destroyer{}
 	defer func() {
-		w.destroyed = d.found
+		for _, r := range d.found {
+			w.destroyed = addReason(w.destroyed, r)
+		}
 		if recover() != nil || d.over {
 			w.tally.mayDestroy = true
 		}

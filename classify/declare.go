@@ -62,7 +62,7 @@ func (w *walk) declareName(variant string, a *syntax.Assign, prints bool) {
 		return
 	}
 	if !a.Naked {
-		w.assign(a)
+		w.assign(a, false)
 		if variant == "local" || len(w.calls) > 0 && variant != "export" {
 			w.local = append(w.local, name)
 		}

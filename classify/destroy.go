@@ -70,7 +70,7 @@ func spellings(words []*syntax.Word) []string {
 	argv := make([]string, 0, len(words))
 	for _, word := range words {
 		split := *word
-		if hasBrace(word) && syntax.SplitBraces(&split) && hasBraceExp(split.Parts) {
+		if len(argv) < maxFields && hasBrace(word) && syntax.SplitBraces(&split) && hasBraceExp(split.Parts) {
 			if each, ok := expandBraces(split.Parts); ok {
 				for _, one := range each {
 					argv = append(argv, spelling(one.Parts))

@@ -55,7 +55,7 @@ func TestDestructiveInText(t *testing.T) {
 		`bash -c 'rm -rf x'`, `sh -c "ls; git reset --hard"`, `sudo sh -c 'find . -delete'`, `eval 'rm x'`, `eval rm x`,
 		`ssh host 'rm -rf x'`, `su -c 'rm x'`, `bash -lc "cd x && rm y"`, `env bash -c 'rm x'`, `xargs sh -c 'rm $0'`,
 		`find . -exec sh -c 'rm "$1"' _ {} \;`, `trap 'rm x' EXIT`, `echo 'rm -rf x' | sh`, `printf 'rm x\n' | bash`,
-		`bash <<< 'rm x'`, `bash -c "bash -c 'rm x'"`, `echo x > /dev/sda`, `script -c 'rm x'`,
+		"echo \"$\\\n(rm x)\"", "r\\\nm x", `bash <<< 'rm x'`, `bash -c "bash -c 'rm x'"`, `echo x > /dev/sda`, `script -c 'rm x'`,
 	} {
 		if got := Command(text, testContext).Facts.Destructive; got != agenttool.Yes {
 			t.Errorf("%q: destructive %v", text, got)

@@ -32,6 +32,14 @@ func printed(stmts []*syntax.Stmt) string {
 	return b.String()
 }
 
+// printable reports whether the printer keeps what a text means to us: it turns backquotes into $(…), drops or doubles
+// some backslashes, and aligns at some control characters.
+func printable(text string) bool {
+	_, fits := unfit(text)
+	return fits && len(text) <= 2000 && !strings.ContainsAny(text, "\r\x00\v\f`") && !strings.HasSuffix(text, `\`) &&
+		!strings.Contains(text, "$\\\n")
+}
+
 func readOnly(text string) bool { return Command(text, testContext).Facts.ReadOnly == agenttool.Yes }
 
 func FuzzCommand(f *testing.F) {
@@ -68,11 +76,11 @@ func FuzzPrinted(f *testing.F) {
 	seed(f)
 	f.Fuzz(func(t *testing.T, text string) {
 		tree := parse(text)
-		if _, ok := unfit(text); !ok || len(text) > 2000 || tree.failed || strings.ContainsAny(text, "\r\x00\v\f`") {
+		if tree.failed || !printable(text) {
 			return
 		}
 		again := printed(tree.stmts)
-		if back := parse(again); again == "" || back.failed || printed(back.stmts) != again {
+		if back := parse(again); again == "" || !printable(again) || back.failed || printed(back.stmts) != again {
 			return // a fault of the printer, not of ours
 		}
 		a, b := Command(text, testContext).Facts, Command(again, testContext).Facts
@@ -117,7 +125,7 @@ func FuzzMutation(f *testing.F) {
 		f.Add(r.command, uint8(1))
 	}
 	f.Fuzz(func(t *testing.T, text string, which uint8) {
-		if len(text) > 2000 || strings.ContainsAny(text, "\r\x00`") || readOnly(text) {
+		if !printable(text) || readOnly(text) {
 			return
 		}
 		for _, m := range mutations {
@@ -167,8 +175,8 @@ func FuzzJoin(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, a, b string) {
 		first, second := parse(a), parse(b)
-		if len(a)+len(b) > 2000 || first.failed || second.failed || len(first.stmts) == 0 || len(second.stmts) == 0 ||
-			strings.ContainsAny(a+b, "\r\x00") {
+		if first.failed || second.failed || len(first.stmts) == 0 || len(second.stmts) == 0 || !printable(a) ||
+			!printable(b) {
 			return
 		}
 		one, two := printed(first.stmts), printed(second.stmts)

@@ -92,7 +92,9 @@ func (w *walk) forClause(x *syntax.ForClause) {
 }
 
 func (w *walk) cStyle(x *syntax.ForClause, l *syntax.CStyleLoop) {
-	w.arithmetic(l.Init)
+	if !w.startsAt(l.Init) {
+		w.arithmetic(l.Init)
+	}
 	if l.Cond == nil {
 		w.noteEndless(x.Do)
 	}

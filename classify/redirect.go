@@ -101,6 +101,9 @@ func (w *walk) duplicate(r *syntax.Redirect) {
 		if r.Op == syntax.DplIn {
 			w.scope.piped = true
 		}
+	case strings.HasPrefix(strings.TrimLeft(target.Text, "0123456789"), "-"):
+		w.unknown("bash ends this redirection at the -, and what follows is another word")
+		w.note(tally{gap: true})
 	case r.Op == syntax.DplIn:
 		w.unknown("the descriptor that is read is not known")
 	case target.Number && !target.Many:

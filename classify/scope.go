@@ -55,7 +55,7 @@ func (s *scope) set(name string, v value) {
 		delete(s.vars, name)
 		return
 	}
-	if s.vars == nil {
+	if s.vars == nil || len(s.vars) >= maxVars {
 		s.vars = map[string]value{}
 	}
 	s.vars[name] = v

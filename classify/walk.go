@@ -19,6 +19,7 @@ type walk struct {
 	local  []string // variables that the current function gives back when it ends
 
 	steps, depth int
+	expanded     int        // words that braces made
 	quiet        int        // while positive, nothing is recorded: a loop is tried until its scope settles
 	nested       int        // programs that run one another
 	at           syntax.Pos // of the innermost node, for reasons that have none
@@ -96,6 +97,10 @@ func (w *walk) command(s *syntax.Stmt) {
 	piped := w.scope.piped
 	for _, r := range s.Redirs {
 		w.redirect(r)
+	}
+	if _, simple := s.Cmd.(*syntax.CallExpr); len(s.Redirs) > 0 && s.Cmd != nil && !simple {
+		skipped := w.scope.clone() // a redirection that fails skips the whole command
+		defer func() { w.scope = join(w.scope, skipped) }()
 	}
 	switch x := s.Cmd.(type) {
 	case nil:

@@ -53,7 +53,7 @@ func binutilSpecs() []*Spec {
 		{Names: "ldd", Operands: "object*", Judge: judgeLdd, Abbreviates: true,
 			Options: "-d,--data-relocs -r,--function-relocs -u,--unused -v,--verbose" + helpVersion},
 		{Names: "ldconfig", Operands: "", Options: "-p,--print-cache -v,--verbose -V,--version --help", Judge: judgeLdconfig},
-		{Names: "c++filt", Operands: "text*", Harmless: true,
+		{Names: "c++filt", Operands: "text*", Judge: judgeNames,
 			Options: `-_,--strip-underscore -n,--no-strip-underscore -p,--no-params -t,--types -i,--no-verbose -r -R
 				-s,--format:text -h,--help -v,--version`},
 	}
@@ -89,5 +89,14 @@ func judgeLdd(a *Args, u *Use) {
 func judgeLdconfig(a *Args, u *Use) {
 	if !a.oneOf("--print-cache", "--version", "--help") {
 		u.Add(Writes, "ldconfig writes its cache and links")
+	}
+}
+
+// judgeNames refuses @file among names: it stands for the words of that file.
+func judgeNames(a *Args, u *Use) {
+	for _, w := range a.Operands {
+		if !w.Static || strings.HasPrefix(w.Text, "@") {
+			u.Unknown("a name that begins with @ stands for the words of a file", w)
+		}
 	}
 }

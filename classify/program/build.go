@@ -6,7 +6,7 @@ package program
 // make -n is no exception: it expands $(shell …) and runs lines that begin with +.
 func buildSpecs() []*Spec {
 	return []*Spec{
-		{Names: "cargo", Options: `-V,--version -v,--verbose -q,--quiet --list -h,--help --offline --locked --frozen
+		{Names: "cargo", Effects: "runs_code", Judge: reason("rustup starts the toolchain that rust-toolchain.toml names"), Options: `-V,--version -v,--verbose -q,--quiet --list -h,--help --offline --locked --frozen
 			--color:text`,
 			Operands: "sub?", Sub: []*Spec{
 				{Names: "version", Options: "-v,--verbose"},
@@ -30,13 +30,14 @@ func buildSpecs() []*Spec {
 					Raw: true, Effects: "writes reaches", Judge: effectsAlone},
 				{Names: "clean", Raw: true, Effects: "writes destroys", Judge: effectsAlone},
 			}},
-		asksVersion("rustc", " --version -V -vV --help -h "),
+		{Names: "rustc", Raw: true, Effects: "runs_code",
+			Judge: reason("rustup starts the toolchain that rust-toolchain.toml names, which may be any program")},
 		asksVersion("rustup", " --version -V "),
 		asksVersion("make gmake", " --version -v --help -h "),
 		asksVersion("gcc g++ cc c++ clang clang++ ld as go-bindata", " --version -v "),
-		asksVersion("cmake ninja gem pip pip3 uv ruff black isort flake8 mypy just", " --version "),
+		asksVersion("cmake ninja gem pip pip3 uv ruff black isort mypy just", " --version "),
 		projectTools(`meson bazel bazelisk buck gradle mvn ant sbt scons rake tox nox task invoke waf autoconf automake
-			libtool bundle composer mix rebar3 stack cabal dotnet msbuild xcodebuild flutter pod pipx poetry pdm uvx conda
+			libtool bundle composer mix rebar3 flake8 stack cabal dotnet msbuild xcodebuild flutter pod pipx poetry pdm uvx conda
 			mamba pipenv hatch virtualenv pytest py.test unittest nose2 coverage pyright pylint bandit pre-commit rubocop
 			rspec phpunit phpstan checkstyle`),
 		{Names: `apt apt-get aptitude dpkg-reconfigure yum dnf zypper pacman apk emerge snap flatpak port nix-env brew

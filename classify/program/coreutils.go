@@ -27,7 +27,7 @@ func coreutilSpecs() []*Spec {
 		&Spec{
 			Names: "du", Operands: "read*", Effects: "reads_tree", Abbreviates: true, Harmless: true, Judge: judgeHere,
 			Options: `-0,--null -a,--all -A,--apparent-size -B,--block-size:text -b,--bytes -c,--total -D,--dereference-args
-				-d,--max-depth:text --files0-from:read!reads_elsewhere -H -h,--human-readable --inodes -k -L,--dereference
+				-d,--max-depth:text --files0-from:read!reads_elsewhere -H -h,--human-readable --inodes -k -L,--dereference!reads_elsewhere
 				-l,--count-links -m -P,--no-dereference -S,--separate-dirs --si -s,--summarize -t,--threshold:text
 				--time?:text --time-style:text -X,--exclude-from:read --exclude:text -x,--one-file-system` + helpVersion,
 		},
@@ -86,7 +86,7 @@ func nameSpecs() []*Spec {
 		{
 			Names: "tree", Operands: "read*", Effects: "reads_tree", Judge: judgeTree,
 			// -R runs tree again, which writes 00Tree.html.
-			Options: `-a -d -l -f -x -L:text -R!writes -P:text -I:text --gitignore --gitfile:read --ignore-case --matchdirs
+			Options: `-a -d -l!reads_elsewhere -f -x -L:text -R!writes -P:text -I:text --gitignore --gitfile:read --ignore-case --matchdirs
 				--metafirst --prune --info --infofile:read --noreport --charset:text --filelimit:text -o:file -q -N -Q -p -u
 				-g -s -h --si --du -D --timefmt:text -F --inodes --device -v -t -c -U -r --dirsfirst --filesfirst --sort:text
 				-i -A -S -n -C -X -J -H:text -T:text --nolinks --hintro:read --houtro:read --fromfile!reads_elsewhere

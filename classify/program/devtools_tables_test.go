@@ -153,7 +153,7 @@ func TestShellsAndInterpreters(t *testing.T) {
 		{"ruby -v", "ro"},
 		{"ruby -rx -v", "runs_code"},
 		{"perl -e x", "runs_code"},
-		{"rustc --version", "ro"},
+		{"rustc --version", "runs_code"},
 		{"rustc --version x.rs", "runs_code"},
 	})
 }
@@ -209,8 +209,8 @@ func TestOtherTools(t *testing.T) {
 		{"npm ls --node-options=x", "? reads_tree writes"},
 		{"yarn --version", "writes reaches runs_code"},
 		{"npx tsc", "writes reaches runs_code"},
-		{"cargo --version", "ro"},
-		{"cargo metadata --no-deps --format-version 1", "ro"},
+		{"cargo --version", "runs_code"},
+		{"cargo metadata --no-deps --format-version 1", "runs_code"},
 		{"cargo metadata --locked --offline", "runs_code"},
 		{"cargo metadata", "runs_code writes reaches"},
 		{"cargo tree", "writes runs_code"},

@@ -57,10 +57,11 @@ func gitConfigSets(operands []Word, u *Use) bool {
 }
 
 // gitHarmlessSections are the sections of which no key names a program, a file, a host or a repository.
-const gitHarmlessSections = " color column advice status blame log i18n user versionsort branch "
+const gitHarmlessSections = " color column advice status i18n versionsort "
 
 // gitHarmlessKeys are harmless keys of other sections.
-const gitHarmlessKeys = ` core.quotepath core.abbrev core.precomposeunicode core.ignorecase core.filemode core.autocrlf
+const gitHarmlessKeys = ` blame.coloring blame.showemail blame.showroot blame.blankboundary blame.date log.date
+	log.decorate log.abbrevcommit log.follow log.showroot log.mailmap user.name user.email core.quotepath core.abbrev core.precomposeunicode core.ignorecase core.filemode core.autocrlf
 	core.eol core.safecrlf core.whitespace core.commentchar core.preloadindex core.bigfilethreshold
 	core.logallrefupdates core.warnambiguousrefs core.checkstat core.trustctime core.symlinks core.longpaths
 	diff.algorithm diff.renames diff.renamelimit diff.noprefix diff.mnemonicprefix diff.context diff.interhunkcontext

@@ -15,7 +15,7 @@ func grepSpecs() []*Spec {
 		{
 			Names: "grep egrep fgrep rgrep", Operands: "pattern*", Abbreviates: true, Harmless: true, Judge: judgeGrep,
 			Options: grepOptions + ` -z,--null-data -d,--directories:action -r,--recursive
-				-R,--dereference-recursive --include:text --exclude:text --exclude-from:read --exclude-dir:text
+				-R,--dereference-recursive!reads_elsewhere --include:text --exclude:text --exclude-from:read --exclude-dir:text
 				--include-dir:text -Z,--null -O -S -p`,
 		},
 		// A file of patterns is copied to a temporary one by these scripts, so it has an effect.

@@ -13,7 +13,7 @@ func interpreterSpecs() []*Spec {
 		asksVersion("java", " --version -version -fullversion --full-version --help -help -h "),
 		asksVersion("javac", " --version -version --help -help "),
 		asksVersion("lua luajit", " -v "),
-		asksVersion(`Rscript R julia ghc ghci erl elixir iex scala kotlin groovy clojure ocaml racket guile swipl gdb
+		asksVersion(`Rscript R julia ghc ghci elixir iex scala kotlin groovy clojure ocaml racket guile swipl gdb
 			lldb `+
 			"swift dart crystal nim zig bun deno ts-node tsx tclsh wish expect osascript", " --version "),
 	}

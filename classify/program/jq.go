@@ -97,7 +97,9 @@ func (j *jqWords) short(w Word) {
 	case w.Text == "-f":
 	case w.Text == "-L":
 		j.take()
+		j.use.Add(ReadsElsewhere, "jq: which modules it reads is not known")
 	case strings.HasPrefix(w.Text, "-L"):
+		j.use.Add(ReadsElsewhere, "jq: which modules it reads is not known")
 	case strings.Trim(w.Text[1:], jqLetters) != "":
 		j.use.Add(ReadsElsewhere, "jq: what "+w.Text+" reads is not known")
 	}

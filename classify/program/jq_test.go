@@ -14,7 +14,7 @@ func TestJq(t *testing.T) {
 		{`jq --rawfile y "$g" .a f`, "r:…,f"},
 		{"jq -n --args .a f g", ""},
 		{"jq .a --args f g", ""},
-		{"jq -L d .a f", "r:f"},
+		{"jq -L d .a f", "reads_elsewhere r:f"},
 		{"jq -f prog f", "reads_elsewhere r:prog,f"},
 		{"jq --from-file prog f", "reads_elsewhere r:prog,f"},
 		{"jq -x . f", "reads_elsewhere r:f"},

@@ -17,7 +17,7 @@ const rgOptions = `-A,--after-context:text -B,--before-context:text -C,--context
 	-s,--case-sensitive --color:text --colors:text --column --no-column --context-separator:text --no-context-separator
 	-c,--count --count-matches --crlf --no-crlf --debug --trace --dfa-size-limit:text -E,--encoding:text --no-encoding
 	--engine?:text --field-context-separator:text --field-match-separator:text -f,--file:read --files
-	-l,--files-with-matches --files-without-match -F,--fixed-strings --no-fixed-strings -L,--follow --no-follow
+	-l,--files-with-matches --files-without-match -F,--fixed-strings --no-fixed-strings -L,--follow!reads_elsewhere --no-follow
 	-g,--glob:text --glob-case-insensitive --no-glob-case-insensitive -h --help --heading --no-heading -.,--hidden
 	--no-hidden --iglob:text -i,--ignore-case --ignore --no-ignore --ignore-file:read --ignore-file-case-insensitive
 	--no-ignore-file-case-insensitive --include-zero --no-include-zero -v,--invert-match --no-invert-match --json
@@ -59,7 +59,7 @@ const agOptions = `--ackmate -A,--after?:text -B,--before?:text --break --nobrea
 	-H,--heading --noheading -C,--context?:text --group --nogroup -g,--filename-pattern:text -l,--files-with-matches
 	-L,--files-without-matches --print-all-files --numbers --nonumbers -o,--only-matching --print-long-lines
 	--passthrough --passthru --silent --stats --stats-only --vimgrep -0,--null,--print0 -a,--all-types --depth:text
-	-f,--follow --nofollow -F,--fixed-strings -G,--file-search-regex:text --hidden -i,--ignore-case --ignore:text
+	-f,--follow!reads_elsewhere --nofollow -F,--fixed-strings -G,--file-search-regex:text --hidden -i,--ignore-case --ignore:text
 	--ignore-dir:text -m,--max-count:text --one-device -p,--path-to-ignore:read -Q,--literal -s,--case-sensitive
 	-S,--smart-case --search-binary -t,--all-text -u,--unrestricted -U,--skip-vcs-ignores -v,--invert-match
 	-w,--word-regexp -W,--width:text -z,--search-zip --list-file-types -V,--version -h,--help --workers:text --parallel
@@ -80,7 +80,7 @@ var fdSearch = &Spec{
 	Options: `-H,--hidden --no-hidden -I,--no-ignore --ignore --no-ignore-vcs --ignore-vcs --no-ignore-parent
 		--ignore-parent --no-global-ignore-file --no-require-git --require-git -u,--unrestricted -s,--case-sensitive
 		-i,--ignore-case -g,--glob --regex -F,--fixed-strings --and:text -a,--absolute-path --relative-path
-		-l,--list-details -L,--follow --no-follow -p,--full-path -0,--print0 -d,--max-depth:text --maxdepth:text
+		-l,--list-details -L,--follow!reads_elsewhere --no-follow -p,--full-path -0,--print0 -d,--max-depth:text --maxdepth:text
 		--min-depth:text --exact-depth:text -E,--exclude:text --prune -t,--type:text -e,--extension:text -S,--size:text
 		--changed-within:text --change-newer-than:text --newer:text --changed-after:text --changed-before:text
 		--change-older-than:text --older:text -o,--owner:text --batch-size:text --ignore-file:read -c,--color:text

@@ -10,7 +10,7 @@ func tarSpecs() []*Spec {
 	}}
 }
 
-const tarOptions = `-A,--catenate,--concatenate -c,--create --delete -d,--diff,--compare -r,--append --test-label
+const tarOptions = `-A,--catenate,--concatenate -c,--create --delete -d,--diff,--compare!reads_elsewhere -r,--append --test-label
 	-t,--list -u,--update -x,--extract,--get --check-device -g,--listed-incremental:file -G,--incremental
 	--hole-detection:text --ignore-failed-read --level:text --no-check-device --no-seek -n,--seek --occurrence?:text
 	--sparse-version:text -S,--sparse --add-file:read -C,--directory:dir --exclude:text --exclude-backups
@@ -32,7 +32,7 @@ const tarOptions = `-A,--catenate,--concatenate -c,--create --delete -d,--diff,-
 	-B,--read-full-records -i,--ignore-zeros --record-size:text -H,--format:text --old-archive,--portability
 	--pax-option:text --posix -V,--label:text -a,--auto-compress -I,--use-compress-program:filter -j,--bzip2 -J,--xz
 	--lzip --lzma --lzop --no-auto-compress --zstd -z,--gunzip,--ungzip,--gzip -Z,--compress,--uncompress
-	--backup?:text --hard-dereference -h,--dereference -K,--starting-file:text --newer-mtime:text
+	--backup?:text --hard-dereference -h,--dereference!reads_elsewhere -K,--starting-file:text --newer-mtime:text
 	-N,--newer,--after-date:text --one-file-system -P,--absolute-names --suffix:text --strip-components:text
 	--transform,--xform:text --checkpoint?:text --checkpoint-action:run!runs_code --full-time --index-file:file
 	-l,--check-links --no-quote-chars:text --quote-chars:text --quoting-style:text -R,--block-number --show-defaults

@@ -19,7 +19,7 @@ func TestTar(t *testing.T) {
 		{"tar -czf - d", "reads_tree r:d"},
 		{"tar -rf a.tar f", "reads_tree r:f w:a.tar"},
 		{"tar --delete -f a.tar x", "destroys w:a.tar"},
-		{"tar -df a.tar", "reads_tree r:a.tar"},
+		{"tar -df a.tar", "reads_elsewhere reads_tree r:a.tar"},
 		{"tar -tf host:a.tar", "reaches h:host"},
 		{"tar -cf host:a.tar d", "reaches reads_tree writes r:d h:host"},
 		{"tar -tf ./host:a.tar", "r:./host:a.tar"},

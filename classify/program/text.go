@@ -44,11 +44,11 @@ func textSpecs() []*Spec {
 				-s,--standard -w,--warn -v,--version`,
 		},
 		&Spec{
-			Names: "diff", Operands: "read*", Abbreviates: true, Harmless: true,
+			Names: "diff", Operands: "read*", Abbreviates: true, Harmless: true, Judge: judgeDiff,
 			Options: `--normal -q,--brief -s,--report-identical-files -c -C:text --context?:text -u -U:text --unified?:text
 				-e,--ed -n,--rcs -y,--side-by-side -W,--width:text --left-column --suppress-common-lines -p,--show-c-function
 				-F,--show-function-line:text -L,--label:text -t,--expand-tabs -T,--initial-tab --tabsize:text
-				--suppress-blank-empty -l,--paginate -r,--recursive!reads_tree --no-dereference -N,--new-file -P
+				--suppress-blank-empty -l,--paginate -r,--recursive!reads_tree,reads_elsewhere --no-dereference -N,--new-file -P
 				--unidirectional-new-file --ignore-file-name-case --no-ignore-file-name-case -x,--exclude:text
 				-X,--exclude-from:read -S,--starting-file:text --from-file:read --to-file:read -i,--ignore-case
 				-E,--ignore-tab-expansion -Z,--ignore-trailing-space -b,--ignore-space-change -w,--ignore-all-space
@@ -234,6 +234,18 @@ func judgeXxdFiles(words []Word, u *Use) {
 			u.Reads = append(u.Reads, w)
 		default:
 			u.Writes = append(u.Writes, w)
+		}
+	}
+}
+
+// judgeDiff: of two directories diff reads the files, and follows links that lie in them. What has the name of a file
+// is taken for one: a directory of such a name shows what its links lead to, which -r alone would name.
+func judgeDiff(a *Args, u *Use) {
+	for _, w := range a.Operands {
+		name := w.Text[strings.LastIndexByte(w.Text, '/')+1:]
+		if !a.Has("--no-dereference") && (!w.Static || !strings.Contains(strings.TrimLeft(name, "."), ".")) {
+			u.Add(ReadsElsewhere, "diff: files of a directory may be links")
+			return
 		}
 	}
 }

@@ -42,6 +42,9 @@ func judgeXargs(a *Args, u *Use) {
 		u.Runs = append(u.Runs, Command{Argv: argv, More: true})
 		return
 	}
+	if a.oneOf("--max-lines", "--max-args", "-L", "-l", "-n") {
+		u.Unknown("xargs: of these options the last counts, and replaces or does not", a.Argv[0])
+	}
 	if placeholder == "" {
 		u.Unknown("xargs: nothing is named to be replaced", a.Argv[0])
 		return
