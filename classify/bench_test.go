@@ -75,12 +75,14 @@ func pathological() map[string]string {
 	}
 }
 
+// TestPathologicalInputIsBounded finds what would hang. It is no measurement: BenchmarkLongPipeline is one, and a busy
+// machine with the race detector is ten times slower than that.
 func TestPathologicalInputIsBounded(t *testing.T) {
 	for name, text := range pathological() {
 		t.Run(name, func(t *testing.T) {
 			start := time.Now()
 			Command(text[:min(len(text), maxText)], testContext)
-			if took := time.Since(start); took > 2*time.Second {
+			if took := time.Since(start); took > 30*time.Second {
 				t.Errorf("%d bytes took %v", len(text), took)
 			} else {
 				t.Log(took)

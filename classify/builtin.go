@@ -29,7 +29,7 @@ func builtinTable() []*builtin {
 		{spec: program.Spec{Names: "builtin", InOrder: true, Operands: "command"}, then: runBuiltin},
 		{spec: program.Spec{Names: "exec", InOrder: true, Operands: "command"}},
 		{spec: program.Spec{Names: "eval source .", Raw: true, Judge: judgeCode}},
-		{spec: program.Spec{Names: "cd pushd", InOrder: true, Options: "-L -P -e -@ -n", Operands: "dir?",
+		{spec: program.Spec{Names: "cd pushd", InOrder: true, Options: "-L -P -e -@ -n", Operands: "dir*",
 			Harmless: true, Judge: judgeNothing}, then: changeDir},
 		{spec: program.Spec{Names: "popd", Operands: "text?"}, then: loseDir},
 		{spec: program.Spec{Names: "dirs", Options: "-l -p -v"}},

@@ -37,6 +37,7 @@ func printed(stmts []*syntax.Stmt) string {
 func printable(text string) bool {
 	_, fits := unfit(text)
 	return fits && len(text) <= 2000 && !strings.ContainsAny(text, "\r\x00\v\f`") && !strings.HasSuffix(text, `\`) &&
+		!strings.Contains(text, ")<(") && !strings.Contains(text, ")>(") && // one word, printed as two
 		!strings.Contains(text, "$\\\n")
 }
 

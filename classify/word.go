@@ -64,7 +64,7 @@ func (w *walk) appendFields(list []program.Word, word *syntax.Word) []program.Wo
 		return append(list, split...)
 	}
 	f := field{}
-	w.parts1(&f, word.Parts)
+	w.unquoted(&f, word.Parts)
 	return append(list, f.word(word.Pos()))
 }
 
@@ -104,7 +104,7 @@ func (w *walk) single(word *syntax.Word) program.Word {
 		return program.Word{}
 	}
 	f := field{plain: true}
-	w.parts1(&f, word.Parts)
+	w.unquoted(&f, word.Parts)
 	f.many = f.blank
 	return f.word(word.Pos())
 }
@@ -144,8 +144,8 @@ func (f *field) pattern() {
 	f.many = true
 }
 
-// parts1 expands the parts of an unquoted word.
-func (w *walk) parts1(f *field, parts []syntax.WordPart) {
+// unquoted expands the parts of an unquoted word.
+func (w *walk) unquoted(f *field, parts []syntax.WordPart) {
 	for i, part := range parts {
 		if lit, ok := part.(*syntax.Lit); ok {
 			w.literal(f, lit, i == 0, parts[i+1:])

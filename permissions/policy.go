@@ -185,10 +185,12 @@ func (r Rule) allowsWrite(tool string) bool {
 func (p Policy) whyNot(r Request) (kind, detail string) {
 	f := r.Facts
 	switch {
-	case r.RunsCode && f.ReadOnly == agenttool.Unknown && len(f.Commands) == 0:
-		return "classifier", "what the command does is not known, and rules of words cover a plain command only, without quotes, pipes, redirects and operators"
+	case r.RunsCode && f.Destructive == agenttool.Yes:
+		return "classifier", "it destroys something" + because(f)
 	case r.RunsCode && f.ReadOnly == agenttool.Unknown:
-		return "classifier", "what the command does is not known, and no rule covers its words here"
+		return "classifier", "what the command does is not known" + because(f)
+	case r.RunsCode && f.ReadOnly == agenttool.No && len(f.Writes) == 0:
+		return "classifier", "it changes something" + because(f)
 	case len(f.Writes) > 0:
 		return "mode", "it writes " + f.Writes[0].Spelling
 	case slices.ContainsFunc(f.Reads, outside):
@@ -198,6 +200,14 @@ func (p Policy) whyNot(r Request) (kind, detail string) {
 		return "classifier", "it may reach beyond this machine"
 	}
 	return "classifier", "it is not known to be read-only"
+}
+
+// because adds the first reason that the classifier gives.
+func because(f *agenttool.Facts) string {
+	if len(f.Reasons) == 0 {
+		return ""
+	}
+	return ": " + f.Reasons[0].Text
 }
 
 // suggest returns the narrowest rules that would have covered this very call, at most five.

@@ -23,8 +23,8 @@
 //
 // # Limits
 //
-// Commands are not classified here: every fact is unknown, except the words of a command that is nothing but plain
-// words. Nothing is sandboxed here. Processes that leave both the session and the family tree of a command (a
+// The facts of a command are those of toolhost/classify, and nothing holds them here: there is no sandbox. What is
+// proved to read only gets an environment that keeps it so, and programs that lie in the workspace are refused then. Processes that leave both the session and the family tree of a command (a
 // double fork with setsid) outlive it; they are named when they hold its output. Elsewhere than on Linux only the
 // process group is ended.
 package shell

@@ -165,12 +165,12 @@ func TestTimeoutEndsTheFamily(t *testing.T) {
 			}
 			t.Parallel()
 			b := newBench(t, Options{Drain: 20 * time.Millisecond, Grace: 50 * time.Millisecond})
-			r := b.run(t, map[string]any{"command": tt.command, "timeout_ms": 1000})
+			r := b.run(t, map[string]any{"command": tt.command, "timeout_ms": 3000})
 			e := want(t, r.err, agenttool.Timeout, "command_timed_out")
-			if !strings.Contains(e.Message, "1s") {
+			if !strings.Contains(e.Message, "3s") {
 				t.Errorf("message %q", e.Message)
 			}
-			if !r.TimedOut || r.Stdout != "said\n" || r.DurationMS < 1000 {
+			if !r.TimedOut || r.Stdout != "said\n" || r.DurationMS < 3000 {
 				t.Errorf("timed out %v after %d ms, said %q", r.TimedOut, r.DurationMS, r.Stdout)
 			}
 			gone(t, b.readPID(t, "pid"))
