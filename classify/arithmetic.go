@@ -10,7 +10,7 @@ import (
 // which may run commands in a subscript: only numbers, and variables that surely hold one, are understood.
 func (w *walk) arithmetic(x syntax.ArithmExpr) {
 	if x != nil {
-		w.arith(x, false)
+		w.arith(x)
 	}
 }
 
@@ -27,8 +27,8 @@ func (w *walk) letClause(x *syntax.LetClause) {
 	}
 }
 
-// arith analyses one level of an expression; maybe says that it may not be evaluated.
-func (w *walk) arith(x syntax.ArithmExpr, maybe bool) {
+// arith analyses one level of an expression.
+func (w *walk) arith(x syntax.ArithmExpr) {
 	defer w.leave()
 	if !w.enter(x.Pos()) {
 		return
@@ -39,36 +39,36 @@ func (w *walk) arith(x syntax.ArithmExpr, maybe bool) {
 			w.unknown("what is not a number in arithmetic may run what it holds")
 		}
 	case *syntax.ParenArithm:
-		w.arith(x.X, maybe)
+		w.arith(x.X)
 	case *syntax.UnaryArithm:
-		w.arith(x.X, maybe)
+		w.arith(x.X)
 		if x.Op == syntax.Inc || x.Op == syntax.Dec {
-			w.assignNumber(x.X, maybe)
+			w.assignNumber(x.X)
 		}
 	case *syntax.BinaryArithm:
-		w.binaryArith(x, maybe)
+		w.binaryArith(x)
 	default: // FlagsArithm
 		w.unknown("this expression is not one of bash")
 	}
 }
 
-func (w *walk) binaryArith(x *syntax.BinaryArithm, maybe bool) {
+func (w *walk) binaryArith(x *syntax.BinaryArithm) {
 	switch x.Op {
 	case syntax.AndArit, syntax.OrArit, syntax.TernQuest, syntax.TernColon:
-		w.arith(x.X, maybe || x.Op == syntax.TernColon)
-		w.arith(x.Y, true)
+		w.arith(x.X)
+		w.arith(x.Y)
 	case syntax.Add, syntax.Sub, syntax.Mul, syntax.Quo, syntax.Rem, syntax.Pow, syntax.Eql, syntax.Gtr, syntax.Lss,
 		syntax.Neq, syntax.Leq, syntax.Geq, syntax.And, syntax.Or, syntax.Xor, syntax.Shr, syntax.Shl, syntax.Comma:
-		w.arith(x.X, maybe)
-		w.arith(x.Y, maybe)
+		w.arith(x.X)
+		w.arith(x.Y)
 	case syntax.Assgn:
-		w.arith(x.Y, maybe)
-		w.assignNumber(x.X, maybe)
+		w.arith(x.Y)
+		w.assignNumber(x.X)
 	case syntax.AddAssgn, syntax.SubAssgn, syntax.MulAssgn, syntax.QuoAssgn, syntax.RemAssgn, syntax.AndAssgn,
 		syntax.OrAssgn, syntax.XorAssgn, syntax.ShlAssgn, syntax.ShrAssgn:
-		w.arith(x.X, maybe)
-		w.arith(x.Y, maybe)
-		w.assignNumber(x.X, maybe)
+		w.arith(x.X)
+		w.arith(x.Y)
+		w.assignNumber(x.X)
 	default:
 		w.unknown("this operator is not one of bash")
 	}
@@ -99,7 +99,7 @@ func soundNumber(e syntax.ArithmExpr) bool {
 }
 
 // assignNumber takes note that an expression gives a number to a variable.
-func (w *walk) assignNumber(target syntax.ArithmExpr, maybe bool) {
+func (w *walk) assignNumber(target syntax.ArithmExpr) {
 	word, ok := target.(*syntax.Word)
 	if !ok || !plainName(word.Lit()) {
 		w.unknown("this assignment is not understood")
@@ -109,7 +109,7 @@ func (w *walk) assignNumber(target syntax.ArithmExpr, maybe bool) {
 	if !w.assignable(name) {
 		return
 	}
-	_ = maybe // an expression can always fail before it assigns
+	// An expression can fail before it assigns, and then the variable holds what it held.
 	w.scope.set(name, either(value{kind: number}, w.variable(name)))
 }
 
