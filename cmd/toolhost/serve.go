@@ -82,7 +82,7 @@ func serve(s *session, drain time.Duration) error {
 		Sandbox: map[string]any{"level": "none", "detail": "commands run as you, unconfined: this build has no sandbox"},
 	})
 	go pruneLater(s)
-	ended := stdio.Serve(ctx, os.Stdin, w, family)
+	ended := stdio.Serve(ctx, pollable(os.Stdin), w, family)
 	if ended != nil {
 		drain = 0
 	}
