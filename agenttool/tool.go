@@ -39,6 +39,13 @@ type Preflighter interface {
 	Preflight(ctx context.Context) error
 }
 
+// Confined is a Call that runs in a sandbox.
+type Confined interface {
+	// Confine widens the sandbox by what a decision granted: write:PATH, read:PATH, socket:PATH, host:NAME[:PORT] or
+	// unconfined. It does no IO. A grant that it does not know is an error, and changes nothing. The last call counts.
+	Confine(grants []string) error
+}
+
 // Previewer is a Call that can show what it would change. Preview runs only when somebody is asked. The call keeps
 // what the last preview was made from, and its Run fails with an error that wraps [ErrPreviewStale], having changed
 // nothing, when that is no longer what is there.

@@ -33,6 +33,7 @@ type Answer struct {
 	Behavior      agenttool.Behavior // allow or deny
 	Scope         string             // once (or empty) or session
 	UpdatedInput  []byte             // runs instead of the input that was shown; nil: that one
+	Grants        []string           // widen the sandbox of this call, see [agenttool.Confined]
 	AcceptUpdates []int              // indices of suggested updates to accept; with scope session none means all
 	Feedback      string             // told to the model
 
@@ -129,12 +130,12 @@ func (h *Host) checkAnswer(p *prompt, a Answer) ([]permissions.Rule, error) {
 		return nil, refuse("scope %s cannot be granted over this channel: answer with once or session", a.Scope)
 	case a.Scope != "" && a.Scope != "once" && a.Scope != "session":
 		return nil, refuse("scope %q is neither once nor session", a.Scope)
-	case a.Behavior == agenttool.Deny && (a.Scope == "session" || len(a.AcceptUpdates) > 0 || a.UpdatedInput != nil):
-		return nil, refuse("deny goes with no scope but once, no updates and no input")
+	case a.Behavior == agenttool.Deny && (a.Scope == "session" || len(a.AcceptUpdates)+len(a.Grants) > 0 || a.UpdatedInput != nil):
+		return nil, refuse("deny goes with no scope but once, no updates, no grants and no input")
 	}
-	if a.UpdatedInput != nil {
-		if err := p.call.checkInput(a.UpdatedInput); err != nil {
-			return nil, refuse("updated_input: %v", err)
+	if a.UpdatedInput != nil || len(a.Grants) > 0 {
+		if err := p.call.checkInput(a.UpdatedInput, a.Grants); err != nil {
+			return nil, err
 		}
 	}
 	return h.acceptedRules(p, a)
@@ -166,16 +167,39 @@ func (h *Host) acceptedRules(p *prompt, a Answer) ([]permissions.Rule, error) {
 	return rules, nil
 }
 
-// checkInput reports whether an edited input could be bound. It does no IO.
-func (c *call) checkInput(input []byte) error {
+// checkInput reports whether an edited input (nil: the one that was shown) could be bound, and be given the grants.
+// It does no IO.
+func (c *call) checkInput(input []byte, grants []string) error {
+	if input == nil {
+		input = c.input
+	}
 	schema, err := c.tool.compile()
 	if err == nil {
 		err = schema.Check(input)
 	}
+	var bound agenttool.Call
 	if err == nil {
-		_, err = c.tool.tool.Bind(c.host.o.Scope, input)
+		bound, err = c.tool.tool.Bind(c.host.o.Scope, input)
 	}
-	return err
+	if err != nil {
+		return refuse("updated_input: %v", err)
+	}
+	if err := confine(bound, grants); err != nil {
+		return refuse("grants: %v", err)
+	}
+	return nil
+}
+
+// confine gives a call its grants.
+func confine(bound agenttool.Call, grants []string) error {
+	if len(grants) == 0 {
+		return nil
+	}
+	c, ok := bound.(agenttool.Confined)
+	if !ok {
+		return agenttool.Failure(agenttool.InvalidArguments, "bad_grant", "this tool runs nothing in a sandbox: leave them out")
+	}
+	return c.Confine(grants)
 }
 
 // grant adds rules for the rest of the session.
@@ -196,6 +220,11 @@ func (h *Host) answerRecord(p *prompt, a Answer, rules []permissions.Rule) agent
 	}
 	for _, r := range rules {
 		d.RuleRefs = append(d.RuleRefs, r.Ref())
+	}
+	if len(a.Grants) > 0 {
+		if encoded, err := agenttool.Encode(a.Grants); err == nil { // strings: it cannot fail
+			d.Extra = agenttool.Extra{"grants": encoded}
+		}
 	}
 	return d
 }
@@ -224,6 +253,9 @@ func (c *call) permission(ctx context.Context) error {
 		if err := c.rebind(ctx, answer.UpdatedInput); err != nil {
 			return err
 		}
+	}
+	if err := confine(c.bound, answer.Grants); err != nil {
+		return err
 	}
 	if d := c.decide(); d.Behavior == agenttool.Deny { // a deny that came meanwhile, or that the edited input meets
 		c.decided(d)

@@ -79,7 +79,7 @@ func serve(s *session, drain time.Duration) error {
 	w := stdio.NewWriter(os.Stdout)
 	family := native.New(native.Options{
 		Host: s.host, Writer: w, Session: s.store.ID(), Version: version(), Stop: func() { stop(errStopped) },
-		Sandbox: map[string]any{"level": "none", "detail": "commands run as you, unconfined: this build has no sandbox"},
+		Sandbox: s.box.describe(),
 	})
 	go pruneLater(s)
 	ended := stdio.Serve(ctx, pollable(os.Stdin), w, family)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"toolhost/host"
 	"toolhost/permissions"
 	"toolhost/persist"
+	"toolhost/sandbox"
 	"toolhost/tools/files"
 	"toolhost/tools/search"
 	"toolhost/tools/shell"
@@ -24,6 +26,7 @@ type setup struct {
 	addDirs     []string
 	allow       []string
 	mode        string
+	sandbox     string
 	maxParallel int
 }
 
@@ -32,6 +35,7 @@ func (s *setup) addFlags(f *pflag.FlagSet) {
 	f.StringArrayVar(&s.addDirs, "add-dir", nil, "further `directory` that belongs to the workspace; may be repeated")
 	f.StringArrayVar(&s.allow, "allow", nil, "`rule` for calls that run unasked, such as 'Write(src/**)' or 'Shell(go test *)'; may be repeated")
 	f.StringVar(&s.mode, "mode", string(permissions.Default), "what happens to calls that no rule allows: "+modeNames())
+	f.StringVar(&s.sandbox, "sandbox", string(sandbox.Landlock), "`level` that commands run under at least: full, landlock+notify, landlock, or none to run them unconfined")
 	f.IntVar(&s.maxParallel, "max-parallel", 10, "`number` of calls that run at once")
 }
 
@@ -48,12 +52,17 @@ type session struct {
 	host  *host.Host
 	store *persist.Store
 	roots *workspace.Workspace
+	box   *confinement
 }
 
 // close ends the host and gives everything back.
 func (s *session) close() error {
 	defer s.roots.Close()
-	return s.host.Close()
+	err := s.host.Close()
+	if s.box.session != nil {
+		err = errors.Join(err, s.box.session.Close())
+	}
+	return err
 }
 
 // scope returns the workspace, opened, and where calls start.
@@ -84,8 +93,15 @@ func (s *setup) open(newStore func(root string) (*persist.Store, error), overwri
 	if err != nil {
 		return nil, err
 	}
-	var store *persist.Store
-	tools := builtins(w, files.Options{Overwrite: overwrite, Payload: func(ref string) (*os.File, error) { return store.OpenPayload(ref) }})
+	store, err := newStore(scope.Dir)
+	if err != nil {
+		return nil, err
+	}
+	box, err := confine(s.sandbox, w, scope, string(store.ID()))
+	if err != nil {
+		return nil, err
+	}
+	tools := builtins(w, box.session, files.Options{Overwrite: overwrite, Payload: func(ref string) (*os.File, error) { return store.OpenPayload(ref) }})
 	policy := permissions.Policy{Mode: mode, Workspace: scope.Dir}
 	parser := permissions.Parser{Names: host.Names(tools), Home: scope.Home}
 	for _, text := range s.allow {
@@ -95,20 +111,16 @@ func (s *setup) open(newStore func(root string) (*persist.Store, error), overwri
 		}
 		policy = policy.With(rule)
 	}
-	store, err = newStore(scope.Dir)
-	if err != nil {
-		return nil, err
-	}
 	h, err := host.New(host.Options{
 		Tools: tools, Scope: scope, Locate: w.Locate, Store: store, Policy: policy, Session: store.ID(),
 		MaxParallel: s.maxParallel, PanicLog: func(m string) { fmt.Fprintln(os.Stderr, m) },
 	})
-	return &session{host: h, store: store, roots: w}, err
+	return &session{host: h, store: store, roots: w, box: box}, err
 }
 
 // builtins are the tools that toolhost brings. w may be nil to describe them.
-func builtins(w *workspace.Workspace, o files.Options) []agenttool.Tool {
-	tools := []agenttool.Tool{shell.New(w, shell.Options{Environ: os.Environ()})}
+func builtins(w *workspace.Workspace, box *sandbox.Session, o files.Options) []agenttool.Tool {
+	tools := []agenttool.Tool{shell.New(w, shell.Options{Environ: os.Environ(), Sandbox: box})}
 	tools = append(tools, files.New(w, o)...)
 	return append(tools, search.NewGrep(w), search.NewGlob(w))
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"toolhost/agenttool"
+	"toolhost/sandbox"
 	"toolhost/tools/workspace"
 )
 
@@ -14,6 +15,7 @@ type call struct {
 	input input
 	facts agenttool.Facts
 
+	grants   sandbox.Grants
 	programs []string // the names by which it starts programs, where they are known
 }
 

@@ -11,16 +11,18 @@ import (
 	"time"
 
 	"toolhost/agenttool"
+	"toolhost/sandbox"
+	"toolhost/tools/workspace"
 )
 
 // execution is a command while it runs.
 type execution struct {
 	call    *call
 	report  agenttool.Reporter
-	process *process
-	session *session
+	job     job
 	streams []*stream // stdout, stderr
 	started time.Time
+	linger  bool // what the command leaves behind goes on
 }
 
 // launch starts the command. Only its side of the pipes reaches it: all else that the host has open is closed on exec.
@@ -38,23 +40,32 @@ func (c *call) launch(r agenttool.Reporter) (*execution, error) {
 	ends, err := x.openPipes()
 	defer closeAll(ends)
 	if err == nil {
-		x.process, err = command{
-			bash: bash,
-			line: c.input.Command,
-			dir:  dirPath(dir.File().Fd(), c.dir()),
-			env:  c.environ(),
-			std:  [3]*os.File(ends),
-		}.start()
+		err = x.begin(bash, dir, [3]*os.File(ends))
 	}
 	if err != nil {
 		x.close()
 		return nil, startError(bash, err)
 	}
-	x.session = newSession(x.process, x.started)
 	for _, s := range x.streams {
 		s.start()
 	}
 	return x, nil
+}
+
+// begin starts the command, in its sandbox if it gets one.
+func (x *execution) begin(bash string, dir *workspace.Dir, ends [3]*os.File) (err error) {
+	c := command{bash: bash, line: x.call.input.Command, env: x.call.environ(), std: ends}
+	if profile, ok := x.call.profile(); ok {
+		x.linger = profile.Access == sandbox.Workspace
+		x.job, err = x.call.box(c, dir, profile)
+		return err
+	}
+	c.dir = dirPath(dir.File().Fd(), x.call.dir())
+	p, err := c.start()
+	if err == nil {
+		x.job = direct{p, newSession(p, x.started)}
+	}
+	return err
 }
 
 // environ is the command's environment. One that was proved to read only gets what keeps it so.
@@ -97,9 +108,14 @@ func closeAll(files []*os.File) {
 	}
 }
 
-// close closes the reading ends.
+// close closes the reading ends. What goes on in the background may still write: that is read and dropped, so that it
+// is not ended by it.
 func (x *execution) close() {
 	for _, s := range x.streams {
+		if x.linger && s.open {
+			go s.discard()
+			continue
+		}
 		_ = s.pipe.Close()
 	}
 }
@@ -135,22 +151,31 @@ func (x *execution) follow(ctx context.Context) *outcome {
 	if open { // who has closed both pipes may be about to exit, and is no leftover then; others have had their time
 		wait = 0
 	}
-	left := x.session.end(wait)
-	if open && resume(x.streams, settle) {
-		o.holders = holders(x.openPipesLeft(), x.process.Pid)
-	}
+	x.leftovers(o, open, wait)
 	if gone {
-		o.ending = endingOf(x.process.reap())
+		o.ending = x.job.reap()
 	} else {
-		o.ending, o.stuck = ending{code: -1}, x.process.Pid
-		x.process.abandon()
-	}
-	if o.cause == byItself {
-		o.leftovers = left
+		o.ending, o.stuck = ending{code: -1}, x.job.number()
+		x.job.abandon()
 	}
 	o.took = time.Since(x.started)
 	o.collect(x.streams[0].capture, x.streams[1].capture)
 	return o
+}
+
+// leftovers ends what the command left behind, or names it where it may go on.
+func (x *execution) leftovers(o *outcome, open bool, wait time.Duration) {
+	if x.linger && o.cause == byItself {
+		o.running = x.job.end(wait, true)
+		return
+	}
+	left := x.job.end(wait, false)
+	if open && resume(x.streams, settle) {
+		o.holders = holders(x.openPipesLeft(), x.job.number())
+	}
+	if o.cause == byItself {
+		o.leftovers = left
+	}
 }
 
 // openPipesLeft are the pipes that somebody can still write to.
@@ -173,7 +198,7 @@ func (x *execution) watch(ctx context.Context) cause {
 	var p progress
 	for {
 		select {
-		case <-x.process.exited:
+		case <-x.job.exited():
 			return byItself
 		case <-deadline.C:
 			return x.unlessExited(byTimeout)
@@ -188,7 +213,7 @@ func (x *execution) watch(ctx context.Context) cause {
 // unlessExited returns c, or byItself if the command made it in time.
 func (x *execution) unlessExited(c cause) cause {
 	select {
-	case <-x.process.exited:
+	case <-x.job.exited():
 		return byItself
 	default:
 		return c
@@ -198,17 +223,18 @@ func (x *execution) unlessExited(c cause) cause {
 // terminate ends the command: SIGTERM to all of it, then, when the grace is over and something is left, SIGKILL. A
 // stopped process is continued, since it would not notice otherwise. It reports whether the process is gone.
 func (x *execution) terminate() bool {
-	x.session.signal(syscall.SIGTERM)
-	x.session.signal(syscall.SIGCONT)
+	x.job.signal(syscall.SIGTERM)
+	x.job.signal(syscall.SIGCONT)
 	grace := time.After(x.call.tool.o.Grace)
 	select {
-	case <-x.process.exited:
+	case <-x.job.exited():
 		x.awaitOthers(grace)
 	case <-grace:
 	}
-	x.session.end(0)
+	x.linger = false
+	x.job.end(0, false)
 	select {
-	case <-x.process.exited:
+	case <-x.job.exited():
 		return true
 	case <-time.After(killWait):
 		return false
@@ -220,7 +246,7 @@ func (x *execution) terminate() bool {
 func (x *execution) awaitOthers(grace <-chan time.Time) {
 	tick := time.NewTicker(alivePoll)
 	defer tick.Stop()
-	for x.session.alive() {
+	for x.job.alive() {
 		select {
 		case <-grace:
 			return

@@ -18,6 +18,7 @@ type outcome struct {
 	ending    ending
 	took      time.Duration
 	leftovers []string // names of processes that were ended with it
+	running   []string // names of processes that go on
 	holders   []holder
 	stuck     int // pid of a process that could not be ended; 0: none
 
@@ -40,6 +41,7 @@ type structured struct {
 	StderrTruncated bool     `json:"stderr_truncated"`
 	StillHeldBy     []holder `json:"still_held_by,omitempty"`
 	KilledLeftovers int      `json:"killed_leftovers,omitempty"`
+	Running         []string `json:"running,omitempty"` // background processes that go on
 }
 
 // collect takes over what the streams said.
@@ -105,6 +107,10 @@ func (o *outcome) notes() []string {
 		note("%s %s ended with the command: %s", count(int64(n), "background process", "background processes"),
 			wasWere(n), someOf(o.leftovers))
 	}
+	if n := len(o.running); n > 0 {
+		note("%s until the session ends, and what %s no longer read: %s",
+			count(int64(n), "background process goes on", "background processes go on"), saysSay(n), someOf(o.running))
+	}
 	if n := len(o.holders); n > 0 {
 		note("%s outlived the command and still held its output, which was read no further: %s",
 			count(int64(n), "process", "processes"), describe(o.holders))
@@ -127,6 +133,13 @@ func wasWere(n int) string {
 		return "was"
 	}
 	return "were"
+}
+
+func saysSay(n int) string {
+	if n == 1 {
+		return "it says is"
+	}
+	return "they say is"
 }
 
 // maxNames is how many processes a note names.
@@ -161,6 +174,7 @@ func (o *outcome) structured() structured {
 		StderrTruncated: o.stderr.cut,
 		StillHeldBy:     o.holders,
 		KilledLeftovers: len(o.leftovers),
+		Running:         o.running,
 	}
 	if o.ending.code >= 0 {
 		s.ExitCode = &o.ending.code

@@ -59,6 +59,7 @@ const outputSchema = `{
       "required": ["pid", "command"],
       "properties": {"pid": {"type": "integer"}, "command": {"type": "string"}}
     }},
-    "killed_leftovers": {"type": "integer", "minimum": 1}
+    "killed_leftovers": {"type": "integer", "minimum": 1},
+    "running": {"type": "array", "items": {"type": "string"}}
   }
 }`

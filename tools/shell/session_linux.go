@@ -68,6 +68,17 @@ func (s *session) end(patience time.Duration) []string {
 	return slices.Sorted(maps.Values(killed))
 }
 
+// namesBelow are the names of the living processes that descend from pid.
+func namesBelow(pid int) []string {
+	s := &session{leader: pid, escaped: map[int]task{}}
+	var names []string
+	for _, t := range s.tree(table()) {
+		names = append(names, t.name)
+	}
+	slices.Sort(names)
+	return names
+}
+
 // members are the living processes of the session and of the leader's group, without the leader.
 func (s *session) members(tasks []task) []task {
 	return slices.DeleteFunc(tasks, func(t task) bool {

@@ -30,3 +30,6 @@ func (s *session) end(patience time.Duration) []string {
 	}
 	return []string{"a process"}
 }
+
+// namesBelow finds nobody.
+func namesBelow(int) []string { return nil }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"toolhost/agenttool"
+	"toolhost/sandbox"
 	"toolhost/tools/workspace"
 )
 
@@ -19,6 +20,8 @@ type Options struct {
 	Grace          time.Duration // between SIGTERM and SIGKILL; 0 is 2 s
 	Drain          time.Duration // for reading on after the exit; 0 is 300 ms
 	DefaultTimeout time.Duration // of a call that names none; 0 is 120 s
+
+	Sandbox *sandbox.Session // of this host; nil where there is none, and commands run as the person does
 }
 
 // The times that the zero Options stand for, and those that are the same for all.

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"errors"
+	"io"
 	"os"
 	"time"
 
@@ -76,6 +77,13 @@ func (s *stream) sweep() (open bool) {
 		}
 	})
 	return open && err == nil
+}
+
+// discard reads until nobody can write any more.
+func (s *stream) discard() {
+	defer s.pipe.Close()
+	_ = s.pipe.SetReadDeadline(time.Time{})
+	_, _ = io.Copy(io.Discard, s.pipe)
 }
 
 // drain lets started pumps go on for at most d and waits for their end. It reports whether a pipe is still open.

@@ -26,7 +26,7 @@ func withoutLinks(path string) (string, error) {
 
 // resolve follows every link of the absolute path, as the kernel would, and returns a clean path without links.
 // Names that do not exist are kept from the first missing one on.
-func resolve(path string) (string, error) {
+func (v view) resolve(path string) (string, error) {
 	resolved, links := "/", 0
 	pending := strings.Split(path, "/")
 	for len(pending) > 0 {
@@ -36,10 +36,14 @@ func resolve(path string) (string, error) {
 		case "", ".":
 			continue
 		case "..":
-			resolved = filepath.Dir(resolved)
+			resolved = v.up(resolved)
 			continue
 		}
 		next := filepath.Join(resolved, name)
+		if elsewhere, ok := v.shown[next]; ok {
+			resolved = elsewhere
+			continue
+		}
 		info, err := os.Lstat(next)
 		switch {
 		case errors.Is(err, os.ErrNotExist):

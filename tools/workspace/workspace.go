@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -28,11 +29,13 @@ import (
 type Workspace struct {
 	roots   []root
 	private []string
+	view    view
 }
 
 type root struct {
-	path string // absolute, without links
-	dir  *Dir
+	path  string // absolute, without links
+	dir   *Dir
+	shown bool // at another place, see Show: it belongs to the session and not to the workspace
 }
 
 // Open opens dirs as roots, the first being the workspace itself. Nothing below the private directories is ever
@@ -48,7 +51,7 @@ func Open(dirs []string, private ...string) (*Workspace, error) {
 		w.roots = append(w.roots, r)
 	}
 	for _, p := range private {
-		resolved, err := resolve(p)
+		resolved, err := w.view.resolve(p)
 		if err != nil {
 			w.Close()
 			return nil, fmt.Errorf("private directory %s: %w", p, err)
@@ -63,7 +66,7 @@ func openRoot(name string) (root, error) {
 	if err != nil {
 		return root{}, fmt.Errorf("workspace root %s: %w", name, err)
 	}
-	resolved, err := resolve(abs)
+	resolved, err := view{}.resolve(abs)
 	if err != nil {
 		return root{}, fmt.Errorf("workspace root %s: %w", name, err)
 	}
@@ -94,7 +97,7 @@ func (w *Workspace) Roots() []string {
 	for i, r := range w.roots {
 		paths[i] = r.path
 	}
-	return paths
+	return slices.DeleteFunc(paths, func(path string) bool { return w.rootOf(path).shown })
 }
 
 // Path returns the path that spelling means in scope: ~ and ~/x are below the home directory, other relative paths
@@ -120,9 +123,13 @@ func Path(scope agenttool.Scope, spelling string) (agenttool.Path, error) {
 // Locate follows the links of p.Absolute and fills Resolved and Root. What does not exist yet is resolved up to its
 // deepest existing parent. Errors are of class invalid_arguments.
 func (w *Workspace) Locate(p *agenttool.Path) error {
-	resolved, err := withoutLinks(p.Absolute)
+	var resolved string
+	err := errElsewhere
+	if !w.view.covers(p.Absolute) {
+		resolved, err = withoutLinks(p.Absolute)
+	}
 	if err != nil {
-		resolved, err = resolve(p.Absolute)
+		resolved, err = w.view.resolve(p.Absolute)
 	}
 	if err != nil {
 		return pathError("path_unresolvable", p.Spelling, err)
@@ -136,6 +143,9 @@ func (w *Workspace) Locate(p *agenttool.Path) error {
 
 // Private reports whether the resolved path lies in a directory that calls never see.
 func (w *Workspace) Private(resolved string) bool {
+	if r := w.rootOf(resolved); r != nil && r.shown {
+		return false
+	}
 	for _, dir := range w.private {
 		if agenttool.Within(dir, resolved) {
 			return true

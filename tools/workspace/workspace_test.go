@@ -229,7 +229,7 @@ func FuzzResolve(f *testing.F) {
 		if strings.ContainsRune(spelling, 0) || len(spelling) > 200 {
 			return
 		}
-		got, err := resolve(top + "/ws/" + spelling)
+		got, err := view{}.resolve(top + "/ws/" + spelling)
 
 		info, statErr := os.Stat(top + "/ws/" + spelling)
 		if err != nil {
@@ -248,8 +248,67 @@ func FuzzResolve(f *testing.F) {
 		if fast, err := withoutLinks(top + "/ws/" + spelling); err == nil && fast != got {
 			t.Errorf("%q leads to %s, but at once to %s", spelling, got, fast)
 		}
-		if again, _ := resolve(got); again != got {
+		if again, _ := (view{}).resolve(got); again != got {
 			t.Errorf("%q: %s is not resolved: %s", spelling, got, again)
 		}
 	})
+}
+
+// What commands see as /tmp is what file tools find there, the workspace below it excepted.
+func TestShow(t *testing.T) {
+	top, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, scratch := filepath.Join(top, "at"), filepath.Join(top, "state", "scratch")
+	ws := filepath.Join(at, "x", "ws")
+	for _, dir := range []string{filepath.Join(ws, "d"), filepath.Join(scratch, "x", "ws"), filepath.Join(scratch, "made")} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, to := range map[string]string{filepath.Join(ws, "out"): filepath.Join(at, "made"), filepath.Join(scratch, "in"): filepath.Join(ws, "d")} {
+		if err := os.Symlink(to, name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w, err := Open([]string{ws}, filepath.Join(top, "state"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	if err := w.Show(at, scratch); err != nil {
+		t.Fatal(err)
+	}
+	if roots := w.Roots(); len(roots) != 1 || roots[0] != ws {
+		t.Errorf("roots %v", roots)
+	}
+	tests := []struct{ name, path, resolved, root string }{
+		{"the place itself", at, scratch, scratch},
+		{"below it", at + "/made/f", scratch + "/made/f", scratch},
+		{"missing", at + "/new/f", scratch + "/new/f", scratch},
+		{"the workspace", ws + "/d", ws + "/d", ws},
+		{"beside the workspace", at + "/x/other", scratch + "/x/other", scratch},
+		{"up from the workspace", ws + "/../../made", scratch + "/made", scratch},
+		{"up and out", at + "/../at/made", scratch + "/made", scratch},
+		{"up beyond", at + "/..", top, ""},
+		{"a link out of the workspace", ws + "/out/f", scratch + "/made/f", scratch},
+		{"a link into the workspace", at + "/in/f", ws + "/d/f", ws},
+		{"down into the workspace", at + "/x/ws/d", ws + "/d", ws},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p := agenttool.Path{Spelling: tt.path, Absolute: tt.path}
+			if err := w.Locate(&p); err != nil {
+				t.Fatal(err)
+			}
+			if p.Resolved != tt.resolved || p.Root != tt.root || p.Private {
+				t.Errorf("%+v", p)
+			}
+		})
+	}
+	p := agenttool.Path{Spelling: "log", Absolute: filepath.Join(top, "state", "log")}
+	if err := w.Locate(&p); err != nil || !p.Private {
+		t.Errorf("%+v, %v: only the scratch is not private", p, err)
+	}
 }

@@ -180,15 +180,12 @@ func (f *Family) decide(params json.RawMessage) (any, error) {
 	if err := decode(params, &p); err != nil {
 		return nil, err
 	}
-	if len(p.Grants) > 0 {
-		return nil, stdio.Errorf(stdio.CodeInvalidParams, "invalid params: grants widen a sandbox, and this build has none: leave them out")
-	}
 	if string(p.UpdatedInput) == "null" {
 		p.UpdatedInput = nil
 	}
 	d, err := f.o.Host.Decide(host.Answer{
 		DecisionID: p.DecisionID, Behavior: p.Behavior, Scope: p.Scope, UpdatedInput: p.UpdatedInput,
-		AcceptUpdates: p.AcceptUpdates, Feedback: p.Feedback,
+		Grants: p.Grants, AcceptUpdates: p.AcceptUpdates, Feedback: p.Feedback,
 	})
 	return map[string]any{"decision": d}, err
 }

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"toolhost/sandbox"
+)
+
+func newDoctor() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Say what this machine's sandbox holds, what is missing, and how to get it",
+		Long: `doctor makes a sandbox of each level for real, has it tested by a program that tries to write out of it, and says what
+works. It changes nothing.
+
+Exit codes: 0 the sandbox is full; 1 it is less.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			state, err := stateDir()
+			if err != nil {
+				return err
+			}
+			found, err := sandbox.ProbeNow(state)
+			if err != nil {
+				return exitf(exitFailed, "%v", err)
+			}
+			advice := sandbox.Advice(found)
+			if asJSON {
+				err = json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{"sandbox": found, "advice": advice})
+			} else {
+				err = report(cmd.OutOrStdout(), found, advice)
+			}
+			if err == nil && found.Level != sandbox.Full {
+				err = exitf(exitFailed, "")
+			}
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	return cmd
+}
+
+// report prints a finding for people.
+func report(out io.Writer, found sandbox.Finding, advice []string) error {
+	_, err := fmt.Fprintf(out, "sandbox: %s\n", found.Level)
+	line := func(format string, args ...any) {
+		if err == nil {
+			_, err = fmt.Fprintf(out, format+"\n", args...)
+		}
+	}
+	for _, held := range sandbox.Holds(found.Level) {
+		line("  holds   %s", held)
+	}
+	for _, m := range found.Missing {
+		line("  misses  %s: %s", m.Level, m.Why)
+	}
+	for _, a := range advice {
+		line("  try     %s", a)
+	}
+	return err
+}

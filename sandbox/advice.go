@@ -1,0 +1,51 @@
+package sandbox
+
+import (
+	"os"
+	"strings"
+)
+
+// Holds says in words what a level holds.
+func Holds(l Level) []string {
+	files := "what a command may write: its profile's directories, and nothing else"
+	switch l {
+	case Full:
+		return []string{files, "protected names inside them, and secrets", "no network but the session's own, and granted hosts",
+			"no process, socket or memory of others", "every process of a command ends with it or with the session"}
+	case LandlockNotify:
+		return []string{files, "protected names inside them, as long as nobody races the check", "no network", "no signal to processes of others"}
+	case Landlock:
+		return []string{files, "no network", "no signal to processes of others"}
+	}
+	return []string{"nothing: commands are refused, or run unconfined with --sandbox none"}
+}
+
+// Advice says what would make the sandbox stronger.
+func Advice(f Finding) []string {
+	if f.Level == Full {
+		return nil
+	}
+	var advice []string
+	setting := func(path, bad, text string) {
+		if b, err := os.ReadFile(path); err == nil && strings.TrimSpace(string(b)) == bad {
+			advice = append(advice, text)
+		}
+	}
+	setting(userNamespaceLimit, "0", "sysctl user.max_user_namespaces=15000 (it is 0: no user namespaces)")
+	setting(cloneSetting, "0", "sysctl kernel.unprivileged_userns_clone=1 (it is 0: user namespaces are root's alone)")
+	setting(appArmorSetting, "1", "an AppArmor profile that lets toolhost use user namespaces, or sysctl kernel.apparmor_restrict_unprivileged_userns=0")
+	if f.LandlockABI == 0 {
+		advice = append(advice, "a kernel of 5.13 or later with landlock among its security modules (lsm=landlock,… on its command line)")
+	}
+	if len(advice) == 0 {
+		advice = append(advice, "if this runs in a container: one that allows user namespaces and mounts in them (its seccomp and AppArmor profiles)")
+	}
+	return advice
+}
+
+// The settings that forbid user namespaces.
+const (
+	userNamespaceLimit = "/proc/sys/user/max_user_namespaces"
+	cloneSetting       = "/proc/sys/kernel/unprivileged_userns_clone"
+	appArmorSetting    = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns"
+)

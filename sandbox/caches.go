@@ -1,0 +1,33 @@
+package sandbox
+
+import (
+	"os"
+	"path/filepath"
+)
+
+// cachePlace is where commands see the caches, which are among the host's own files otherwise.
+const cachePlace = "/tmp/.cache"
+
+// cacheEnv sends the caches of tools to the workspace's own. The person's are there to be read, never to be written: what
+// one repository leaves in a shared cache, the next one runs.
+func (s *Session) cacheEnv() []string {
+	place := cachePlace
+	if s.level != Full {
+		place = s.cache.path
+	}
+	dir := func(name string) string { return filepath.Join(place, name) }
+	env := []string{
+		"XDG_CACHE_HOME=" + dir("xdg"), "GOCACHE=" + dir("go-build"), "GOMODCACHE=" + dir("go-mod"),
+		"npm_config_cache=" + dir("npm"), "PIP_CACHE_DIR=" + dir("pip"), "UV_CACHE_DIR=" + dir("uv"),
+		"CARGO_HOME=" + dir("cargo"), "YARN_CACHE_FOLDER=" + dir("yarn"),
+	}
+	if download := filepath.Join(s.o.GoModCache, "cache", "download"); s.o.GoModCache != "" && isDir(download) {
+		env = append(env, "GOPROXY=file://"+download+","+s.o.GoProxy)
+	}
+	return env
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}

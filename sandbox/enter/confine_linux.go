@@ -1,0 +1,180 @@
+package enter
+
+import (
+	"runtime"
+	"strconv"
+	"syscall"
+	"unsafe"
+)
+
+// confine carries out the operations that restrict the calling thread. ok is false if op is none.
+func (h *helper) confine(s Step) (errno syscall.Errno, ok bool) {
+	switch s.Op {
+	case Loopback:
+		return loopback(), true
+	case Directory:
+		return enterDirectory(s.Args[0], s.Args[1], s.Args[2]), true
+	case Limit:
+		return limit(number(s.Args[0]), uint64(number(s.Args[1])), uint64(number(s.Args[2]))), true
+	case Privileges:
+		return dropPrivileges(), true
+	case Ruleset:
+		return h.createRuleset(s.Args), true
+	case Allow:
+		return h.allow(s.Args[0], uint64(number(s.Args[1]))), true
+	case Filter:
+		return h.filter(s.Args[0], s.Args[1] != ""), true
+	}
+	return 0, false
+}
+
+// number reads a decimal that the plan's maker wrote.
+func number(s string) int {
+	n, _ := strconv.Atoi(s)
+	return n
+}
+
+// loopback brings lo up. Its addresses come by themselves.
+func loopback() syscall.Errno {
+	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_DGRAM|syscall.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return err.(syscall.Errno)
+	}
+	defer syscall.Close(fd)
+	request := struct {
+		name  [syscall.IFNAMSIZ]byte
+		flags uint16
+		_     [22]byte
+	}{name: [syscall.IFNAMSIZ]byte{'l', 'o'}, flags: syscall.IFF_UP | syscall.IFF_RUNNING}
+	_, errno := sys(syscall.SYS_IOCTL, uintptr(fd), syscall.SIOCSIFFLAGS, uintptr(unsafe.Pointer(&request)))
+	runtime.KeepAlive(&request)
+	return errno
+}
+
+// enterDirectory enters a directory of the new view, if it is the one that was approved.
+func enterDirectory(path, dev, ino string) syscall.Errno {
+	fd, errno := openSame(path, dev, ino)
+	if errno != 0 {
+		return errno
+	}
+	defer syscall.Close(fd)
+	if err := syscall.Fchdir(fd); err != nil {
+		return err.(syscall.Errno)
+	}
+	return 0
+}
+
+// limit lowers a limit. Where the hard limit is below what is asked for already, it stays.
+func limit(resource int, soft, hard uint64) syscall.Errno {
+	var now syscall.Rlimit
+	if err := syscall.Getrlimit(resource, &now); err != nil {
+		return err.(syscall.Errno)
+	}
+	next := syscall.Rlimit{Cur: min(soft, now.Max), Max: min(hard, now.Max)}
+	_, errno := sys(syscall.SYS_PRLIMIT64, 0, uintptr(resource), uintptr(unsafe.Pointer(&next)), 0)
+	runtime.KeepAlive(&next)
+	return errno
+}
+
+// dropPrivileges gives up every capability, also those that root would get back from the next program.
+func dropPrivileges() syscall.Errno {
+	const lastPossible = 63
+	for c := uintptr(0); c <= lastPossible; c++ {
+		if prctl(prCapbsetDrop, c, 0) != 0 {
+			break // the kernel has no more
+		}
+	}
+	_ = prctl(prCapAmbient, prCapAmbientClear, 0)
+	header := struct{ version, pid uint32 }{0x20080522, 0}
+	var none [2]struct{ effective, permitted, inheritable uint32 }
+	_, errno := sys(syscall.SYS_CAPSET, uintptr(unsafe.Pointer(&header)), uintptr(unsafe.Pointer(&none)))
+	runtime.KeepAlive(&header)
+	runtime.KeepAlive(&none)
+	if errno != 0 {
+		return errno
+	}
+	return prctl(prSetNoNewPrivs, 1, 0)
+}
+
+// createRuleset begins the Landlock domain. It holds from [helper.restrict] on.
+func (h *helper) createRuleset(args []string) syscall.Errno {
+	attr := struct{ files, network, scopes uint64 }{uint64(number(args[0])), uint64(number(args[1])), uint64(number(args[2]))}
+	size := unsafe.Sizeof(attr)
+	switch {
+	case attr.scopes != 0:
+	case attr.network != 0:
+		size = 16
+	default:
+		size = 8
+	}
+	fd, errno := sys(sysLandlockCreate, uintptr(unsafe.Pointer(&attr)), size, 0)
+	runtime.KeepAlive(&attr)
+	if errno == 0 {
+		h.ruleset = fd
+	}
+	return errno
+}
+
+// allow adds a rule. For what is no directory only the rights that a file can have count.
+func (h *helper) allow(path string, rights uint64) syscall.Errno {
+	const ofFiles = 1 | 1<<1 | 1<<2 | 1<<14 | 1<<15 // execute, write, read, truncate, ioctl
+	fd, errno := open(path, oPath)
+	if errno != 0 {
+		return errno
+	}
+	defer syscall.Close(fd)
+	var st syscall.Stat_t
+	if err := syscall.Fstat(fd, &st); err != nil {
+		return err.(syscall.Errno)
+	}
+	if st.Mode&syscall.S_IFMT != syscall.S_IFDIR {
+		rights &= ofFiles
+	}
+	var attr [12]byte // packed: rights, descriptor
+	for i := range 8 {
+		attr[i] = byte(rights >> (8 * i))
+	}
+	for i := range 4 {
+		attr[8+i] = byte(fd >> (8 * i))
+	}
+	const pathBeneath = 1
+	_, errno = sys(sysLandlockAddRule, uintptr(h.ruleset), pathBeneath, uintptr(unsafe.Pointer(&attr)), 0)
+	runtime.KeepAlive(&attr)
+	return errno
+}
+
+// restrict enters the Landlock domain. No mount can be changed by this thread from here on.
+func (h *helper) restrict() syscall.Errno {
+	if h.ruleset < 0 {
+		return 0
+	}
+	_, errno := sys(sysLandlockRestrict, uintptr(h.ruleset), 0)
+	syscall.Close(h.ruleset)
+	h.ruleset = -1
+	return errno
+}
+
+// filter installs the system call filter, after the domain that it would not let anybody enter. The host serves what the
+// filter asks; until it does, calls that ask wait.
+func (h *helper) filter(program string, notify bool) syscall.Errno {
+	const setModeFilter, newListener, instruction = 1, 1 << 3, 8
+	if errno := h.restrict(); errno != 0 {
+		return errno
+	}
+	code := []byte(program)
+	fprog := struct {
+		count uint16
+		code  *byte
+	}{uint16(len(code) / instruction), unsafe.SliceData(code)}
+	flags := uintptr(0)
+	if notify {
+		flags = newListener
+	}
+	fd, errno := sys(sysSeccomp, setModeFilter, flags, uintptr(unsafe.Pointer(&fprog)))
+	runtime.KeepAlive(&fprog)
+	runtime.KeepAlive(code)
+	if errno == 0 && notify {
+		h.listener = fd
+	}
+	return errno
+}

@@ -1,0 +1,54 @@
+// Package enter is the inside of a sandbox: what toolhost becomes when it starts itself anew to confine a command.
+//
+// A process whose argv[0] is [Holder] or [Helper] never reaches main: this package takes over when it is initialised,
+// which is before anything that takes time. It therefore imports next to nothing (a test pins what), and makes its
+// system calls itself.
+//
+// The holder is the first process of a session's namespaces (user, network, pid, mount). It decides nothing: for each
+// message of the host it starts one helper in namespaces of its own, and passes back a descriptor of that process. When
+// its socket closes it exits, and the kernel ends everything that lives in the session.
+//
+// The helper carries out a [Plan] and starts the command. As the first process of its pid namespace it then reaps,
+// passes on signals, tells the host how the command ended, and stays until nothing is left that the command started.
+// When the control socket closes it exits, and with it all that is left.
+//
+// Only the thread that starts the command is restricted, and the command inherits that. The helper's memory is closed to
+// the command (PR_SET_DUMPABLE), so that the other threads are out of its reach.
+package enter
+
+// What argv[0] of our own processes is.
+const (
+	HolderName = "toolhost-holder"
+	HelperName = "toolhost-sandbox"
+	ProbeName  = "toolhost-probe" // a command that tries to create a file where it starts
+)
+
+// The exit statuses of a probe.
+const (
+	ProbeWritten = 10 // and removed again
+	ProbeDenied  = 11
+)
+
+// ExitSetup is the exit status of a helper that could not make the sandbox. The command did not run then.
+const ExitSetup = 125
+
+// The messages of a helper to the host, by their first byte.
+const (
+	SaysFailed   = 'F' // op NUL argument NUL errno: the sandbox was not made
+	SaysListener = 'L' // with the descriptor of the filter's listener
+	SaysStarted  = 'S' // the command runs
+	SaysEnded    = 'E' // wait status, user and system microseconds, KiB at most: decimal, NUL between
+	SaysSealed   = 'R' // the path, sealed or masked again
+)
+
+// The messages of the host to a helper, by their first byte.
+const (
+	SaySignal = 's' // the number: to every process of the sandbox
+	SaySeal   = 'r' // op NUL path: do this step again, because what it covers was replaced from outside
+)
+
+// The messages of the host to the holder: one byte of flags, with the descriptors control, plan, stdin, stdout, stderr. The
+// holder answers with the decimal errno, "0" with a descriptor of the helper's process.
+const (
+	OwnNetwork = 1 << iota // the helper gets the empty network namespace
+)

@@ -1,0 +1,198 @@
+package enter
+
+import (
+	"runtime"
+	"strconv"
+	"sync"
+	"syscall"
+)
+
+// hold is the whole life of a holder.
+func hold() {
+	if errno := prctl(prSetDumpable, 0, 0); errno != 0 {
+		exitHolder(errno)
+	}
+	if err := syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""); err != nil {
+		exitHolder(err.(syscall.Errno))
+	}
+	if errno := loopback(); errno != 0 {
+		exitHolder(errno)
+	}
+	writeFile("/proc/sys/net/ipv4/ip_unprivileged_port_start", "0")
+	writeFile("/proc/sys/user/max_user_namespaces", "0") // the filter forbids them too
+	listener := listen()
+	answer(0, listener)
+	syscall.Close(listener)
+	h := holder{lonely: make(chan lonelyStart)}
+	h.changed = sync.NewCond(&h.mu)
+	go h.reap()
+	go h.cutOff()
+	h.serve()
+}
+
+// holder starts helpers and reaps them.
+type holder struct {
+	mu      sync.Mutex
+	changed *sync.Cond
+	started int // how many helpers so far
+
+	lonely chan lonelyStart // served by a thread whose network is empty
+}
+
+// lonelyStart is a helper to be started where nobody can be reached.
+type lonelyStart struct {
+	fds  []int
+	done chan started
+}
+
+type started struct {
+	process int
+	errno   syscall.Errno
+}
+
+// cutOff starts the helpers that must reach nobody, from a thread in a network namespace that has nothing but a loopback
+// that is down. They share it: nothing can be sent in it, and local sockets of one are closed to the other by Landlock.
+// Making one for each helper would take as long as all the rest.
+func (h *holder) cutOff() {
+	runtime.LockOSThread()
+	_, errno := sys(syscall.SYS_UNSHARE, syscall.CLONE_NEWNET)
+	for s := range h.lonely {
+		if errno != 0 {
+			s.done <- started{-1, errno}
+			continue
+		}
+		process, errno := h.start(s.fds)
+		s.done <- started{process, errno}
+	}
+}
+
+// startLonely has the thread without a network start a helper.
+func (h *holder) startLonely(fds []int) (int, syscall.Errno) {
+	done := make(chan started)
+	h.lonely <- lonelyStart{fds, done}
+	s := <-done
+	return s.process, s.errno
+}
+
+// serve starts a helper for each message, until the host is gone.
+func (h *holder) serve() {
+	var b [1]byte
+	rights := make([]byte, syscall.CmsgSpace(8*4))
+	for {
+		n, m, _, _, err := syscall.Recvmsg(controlFD, b[:], rights, syscall.MSG_CMSG_CLOEXEC)
+		switch {
+		case err == syscall.EINTR:
+			continue
+		case err != nil || n == 0:
+			syscall.Exit(0) // and the kernel ends the session
+		}
+		fds := descriptors(rights[:m])
+		if len(fds) == 5 {
+			start := h.start
+			if b[0]&OwnNetwork != 0 {
+				start = h.startLonely
+			}
+			process, errno := start(fds)
+			answer(errno, process)
+			if process >= 0 {
+				syscall.Close(process)
+			}
+		} else {
+			answer(syscall.EBADMSG, -1)
+		}
+		for _, fd := range fds {
+			syscall.Close(fd)
+		}
+	}
+}
+
+// start clones a helper. The descriptors are control, plan, stdin, stdout, stderr.
+func (h *holder) start(fds []int) (process int, errno syscall.Errno) {
+	const clone = syscall.CLONE_NEWNS | syscall.CLONE_NEWPID | syscall.CLONE_NEWIPC | syscall.CLONE_NEWUTS
+	process = -1
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	_, err := syscall.ForkExec("/proc/self/exe", []string{HelperName}, &syscall.ProcAttr{
+		Env:   []string{"GODEBUG="},
+		Files: []uintptr{uintptr(fds[2]), uintptr(fds[3]), uintptr(fds[4]), uintptr(fds[0]), uintptr(fds[1])},
+		Sys:   &syscall.SysProcAttr{Cloneflags: clone, Setsid: true, PidFD: &process, Pdeathsig: syscall.SIGKILL},
+	})
+	if err != nil {
+		errno, _ = err.(syscall.Errno)
+		return -1, errno
+	}
+	h.started++
+	h.changed.Signal()
+	return process, 0
+}
+
+// reap reaps every child. Where there is none, it waits until one was started since it looked.
+func (h *holder) reap() {
+	for {
+		h.mu.Lock()
+		seen := h.started
+		h.mu.Unlock()
+		if _, err := syscall.Wait4(-1, nil, 0, nil); err != syscall.ECHILD {
+			continue
+		}
+		h.mu.Lock()
+		for h.started == seen {
+			h.changed.Wait()
+		}
+		h.mu.Unlock()
+	}
+}
+
+// answer tells the host how its message went.
+func answer(errno syscall.Errno, fd int) {
+	var rights []byte
+	if fd >= 0 {
+		rights = syscall.UnixRights(fd)
+	}
+	message := []byte(strconv.Itoa(int(errno)))
+	for syscall.Sendmsg(controlFD, message, rights, nil, syscall.MSG_NOSIGNAL) == syscall.EINTR {
+	}
+}
+
+func exitHolder(errno syscall.Errno) {
+	answer(errno, -1)
+	syscall.Exit(ExitSetup)
+}
+
+// descriptors are those that a message brought.
+func descriptors(rights []byte) []int {
+	messages, err := syscall.ParseSocketControlMessage(rights)
+	if err != nil {
+		return nil
+	}
+	var fds []int
+	for i := range messages {
+		got, _ := syscall.ParseUnixRights(&messages[i])
+		fds = append(fds, got...)
+	}
+	return fds
+}
+
+// writeFile writes a setting of the session's own namespaces. Where it cannot be set, the filter holds it.
+func writeFile(path, value string) {
+	fd, err := syscall.Open(path, syscall.O_WRONLY|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return
+	}
+	_, _ = syscall.Write(fd, []byte(value))
+	syscall.Close(fd)
+}
+
+// listen makes the socket on the session's loopback at which the host serves its proxy, -1 if there can be none.
+func listen() int {
+	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return -1
+	}
+	address := &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}
+	if syscall.Bind(fd, address) != nil || syscall.Listen(fd, 128) != nil {
+		syscall.Close(fd)
+		return -1
+	}
+	return fd
+}

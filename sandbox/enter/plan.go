@@ -1,0 +1,97 @@
+package enter
+
+// Plan is what the inside of a sandbox does, in order, before the command runs. It is made outside, where things can
+// be thought about, and carried out by a helper that thinks about nothing: each step does one thing or ends the helper.
+type Plan []Step
+
+// Step is one operation with its arguments.
+type Step struct {
+	Op   Op
+	Args []string
+}
+
+// Op names an operation. The name stands in the message when it fails.
+type Op string
+
+// The operations, in the order in which a plan has them.
+const (
+	Hold       Op = "hold"       // path, dev, ino: keep the tree at path as it is now, for Place
+	ReadOnly   Op = "read-only"  // everything that is mounted
+	Devices    Op = "devices"    // a /dev with the harmless ones; each further argument is a directory of memory there
+	Memory     Op = "memory"     // path, options: an empty file system in memory
+	Place      Op = "place"      // path, at, read-only ("ro") or not: mount the tree that was held at a directory
+	Pin        Op = "pin"        // path: neither rename nor remove the directory
+	Seal       Op = "seal"       // path: neither write nor rename nor remove what is there
+	Mask       Op = "mask"       // path: nothing is there that can be read
+	Lock       Op = "lock"       // path: the mount there becomes read-only, those below it stay
+	Proc       Op = "proc"       // show the processes of the sandbox only
+	Loopback   Op = "loopback"   // bring lo up
+	Directory  Op = "directory"  // path, dev, ino: the working directory
+	Limit      Op = "limit"      // resource, soft, hard
+	Privileges Op = "privileges" // give up all of them
+	Ruleset    Op = "landlock"   // access rights that are handled: files, network, scopes
+	Allow      Op = "allow"      // path, access rights: below path
+	Filter     Op = "seccomp"    // program, "notify" or ""
+	Environ    Op = "environ"    // NAME=value of the command
+	Run        Op = "run"        // path, argv
+)
+
+// Add appends a step.
+func (p *Plan) Add(op Op, args ...string) { *p = append(*p, Step{op, args}) }
+
+// Encode returns the plan as the helper reads it.
+func (p Plan) Encode() []byte {
+	var b []byte
+	for _, s := range p {
+		b = appendNumber(b, len(s.Args))
+		b = appendText(b, string(s.Op))
+		for _, a := range s.Args {
+			b = appendText(b, a)
+		}
+	}
+	return b
+}
+
+func appendNumber(b []byte, n int) []byte {
+	return append(b, byte(n), byte(n>>8), byte(n>>16), byte(n>>24))
+}
+
+func appendText(b []byte, s string) []byte { return append(appendNumber(b, len(s)), s...) }
+
+// Decode reads what Encode wrote. It reports whether b is a whole plan.
+func Decode(b []byte) (Plan, bool) {
+	var p Plan
+	for len(b) > 0 {
+		n, rest, ok := cutNumber(b)
+		if !ok || n > len(rest) {
+			return nil, false
+		}
+		var op string
+		if op, b, ok = cutText(rest); !ok {
+			return nil, false
+		}
+		args := make([]string, n)
+		for i := range args {
+			if args[i], b, ok = cutText(b); !ok {
+				return nil, false
+			}
+		}
+		p.Add(Op(op), args...)
+	}
+	return p, true
+}
+
+func cutNumber(b []byte) (n int, rest []byte, ok bool) {
+	if len(b) < 4 {
+		return 0, nil, false
+	}
+	return int(b[0]) | int(b[1])<<8 | int(b[2])<<16 | int(b[3])<<24, b[4:], true
+}
+
+func cutText(b []byte) (s string, rest []byte, ok bool) {
+	n, b, ok := cutNumber(b)
+	if !ok || n > len(b) {
+		return "", nil, false
+	}
+	return string(b[:n]), b[n:], true
+}

@@ -1,0 +1,3 @@
+package enter
+
+const sysSeccomp = 317

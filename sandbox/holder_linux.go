@@ -1,0 +1,177 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"runtime"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"toolhost/sandbox/enter"
+)
+
+// patience is how long a helper or holder may take for what takes milliseconds.
+const patience = 20 * time.Second
+
+// holder is the process that holds a session's namespaces and clones its helpers.
+type holder struct {
+	mu       sync.Mutex // one message at a time
+	socket   *net.UnixConn
+	listener *os.File // on the session's loopback; nil if there is none
+	exited   chan struct{}
+}
+
+// startHolder clones the holder into new namespaces. It dies with us: its socket closes, and the kernel kills it when the
+// thread that started it ends, which is the host's end since that thread does nothing but wait for it.
+func startHolder() (*holder, error) {
+	ours, theirs, err := socketPair()
+	if err != nil {
+		return nil, err
+	}
+	h := &holder{socket: ours, exited: make(chan struct{})}
+	started := make(chan error, 1)
+	go func() {
+		runtime.LockOSThread()
+		defer close(h.exited)
+		process, err := startSelf(enter.HolderName, holderAttr(), theirs)
+		theirs.Close()
+		started <- err
+		if err == nil {
+			_, _ = process.Wait()
+		}
+	}()
+	if err := <-started; err != nil {
+		ours.Close()
+		return nil, fmt.Errorf("namespaces: %w", err)
+	}
+	if h.listener, err = h.answer(); err != nil {
+		h.close()
+		return nil, fmt.Errorf("the session's namespaces: %w", err)
+	}
+	return h, nil
+}
+
+// startSelf starts this program again under another name, with std streams of /dev/null and the given further files.
+func startSelf(name string, attr *syscall.SysProcAttr, files ...*os.File) (*os.Process, error) {
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer null.Close()
+	return os.StartProcess("/proc/self/exe", []string{name}, &os.ProcAttr{
+		Files: append([]*os.File{null, null, null}, files...), Env: []string{"GODEBUG="}, Dir: "/", Sys: attr,
+	})
+}
+
+// holderAttr gives the holder namespaces of its own, in which the person keeps the own number and has what it takes to
+// mount, and nothing more.
+func holderAttr() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{
+		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS | syscall.CLONE_NEWPID | syscall.CLONE_NEWNET,
+		UidMappings: []syscall.SysProcIDMap{{ContainerID: os.Getuid(), HostID: os.Getuid(), Size: 1}},
+		GidMappings: []syscall.SysProcIDMap{{ContainerID: os.Getgid(), HostID: os.Getgid(), Size: 1}},
+		AmbientCaps: []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_SETPCAP, unix.CAP_SYS_RESOURCE},
+		Setsid:      true,
+		Pdeathsig:   syscall.SIGKILL,
+	}
+}
+
+// clone has a helper started in namespaces of its own and returns the descriptor of its process.
+func (h *holder) clone(flags byte, files ...*os.File) (*os.File, error) {
+	fds := make([]int, len(files))
+	for i, f := range files {
+		fds[i] = int(f.Fd())
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	_, _, err := h.socket.WriteMsgUnix([]byte{flags}, unix.UnixRights(fds...), nil)
+	runtime.KeepAlive(files)
+	if err != nil {
+		return nil, err
+	}
+	process, err := h.answer()
+	if err == nil && process == nil {
+		err = errors.New("no process")
+	}
+	return process, err
+}
+
+// answer reads what the holder says: an errno, and a descriptor with it if it is 0.
+func (h *holder) answer() (*os.File, error) {
+	_ = h.socket.SetReadDeadline(time.Now().Add(patience))
+	message, file, err := receive(h.socket, make([]byte, 32))
+	if err != nil {
+		return nil, err
+	}
+	errno, err := strconv.Atoi(string(message))
+	if err != nil {
+		return nil, fmt.Errorf("unexpected answer %q", message)
+	}
+	if errno != 0 {
+		return nil, syscall.Errno(errno)
+	}
+	return file, nil
+}
+
+// close ends the session's processes and waits until they are gone.
+func (h *holder) close() {
+	_ = h.socket.Close()
+	if h.listener != nil {
+		_ = h.listener.Close()
+	}
+	select {
+	case <-h.exited:
+	case <-time.After(patience):
+	}
+}
+
+// socketPair returns a pair of sockets that keep messages apart: ours, and the one that a child is to inherit.
+func socketPair() (ours *net.UnixConn, theirs *os.File, err error) {
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	f := os.NewFile(uintptr(fds[0]), "control")
+	defer f.Close()
+	theirs = os.NewFile(uintptr(fds[1]), "control")
+	conn, err := net.FileConn(f)
+	if err != nil {
+		theirs.Close()
+		return nil, nil, err
+	}
+	return conn.(*net.UnixConn), theirs, nil
+}
+
+// receive reads one message and the descriptor that comes with it, if one does.
+func receive(conn *net.UnixConn, buffer []byte) ([]byte, *os.File, error) {
+	rights := make([]byte, unix.CmsgSpace(4))
+	n, m, _, _, err := conn.ReadMsgUnix(buffer, rights)
+	if err != nil {
+		return nil, nil, err
+	}
+	if n == 0 {
+		return nil, nil, errEnded
+	}
+	var file *os.File
+	messages, err := unix.ParseSocketControlMessage(rights[:m])
+	if err != nil {
+		return nil, nil, err
+	}
+	for i := range messages {
+		fds, err := unix.ParseUnixRights(&messages[i])
+		if err == nil && len(fds) == 1 {
+			unix.CloseOnExec(fds[0])
+			file = os.NewFile(uintptr(fds[0]), "passed")
+		}
+	}
+	return buffer[:n], file, nil
+}
+
+// errEnded means that the other side is gone.
+var errEnded = errors.New("it ended without a word")

@@ -1,0 +1,90 @@
+package sandbox
+
+import (
+	"strconv"
+
+	"golang.org/x/sys/unix"
+
+	"toolhost/sandbox/enter"
+)
+
+// What a Landlock domain handles, by the ABI version that brought it. Reading and executing are not handled: what must
+// not be read is masked.
+const (
+	writeRights = unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_REMOVE_DIR |
+		unix.LANDLOCK_ACCESS_FS_REMOVE_FILE | unix.LANDLOCK_ACCESS_FS_MAKE_CHAR | unix.LANDLOCK_ACCESS_FS_MAKE_DIR |
+		unix.LANDLOCK_ACCESS_FS_MAKE_REG | unix.LANDLOCK_ACCESS_FS_MAKE_SOCK | unix.LANDLOCK_ACCESS_FS_MAKE_FIFO |
+		unix.LANDLOCK_ACCESS_FS_MAKE_BLOCK | unix.LANDLOCK_ACCESS_FS_MAKE_SYM // 1
+	neverGranted = unix.LANDLOCK_ACCESS_FS_MAKE_CHAR | unix.LANDLOCK_ACCESS_FS_MAKE_BLOCK
+	tcpRights    = unix.LANDLOCK_ACCESS_NET_BIND_TCP | unix.LANDLOCK_ACCESS_NET_CONNECT_TCP
+	allScopes    = unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | unix.LANDLOCK_SCOPE_SIGNAL
+)
+
+// rights are those on files that version abi handles.
+func rights(abi int) uint64 {
+	r := uint64(writeRights)
+	for _, since := range []struct {
+		abi   int
+		right uint64
+	}{
+		{2, unix.LANDLOCK_ACCESS_FS_REFER}, {3, unix.LANDLOCK_ACCESS_FS_TRUNCATE}, {5, unix.LANDLOCK_ACCESS_FS_IOCTL_DEV},
+	} {
+		if abi >= since.abi {
+			r |= since.right
+		}
+	}
+	return r
+}
+
+// landlockABI is the version that the kernel has, 0 for none.
+func landlockABI() int {
+	v, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
+	if errno != 0 {
+		return 0
+	}
+	return int(v)
+}
+
+// landlock adds the outer wall: where anything may be written at all, and, without a network of its own, that nobody is
+// reached.
+func (p *plan) landlock() {
+	abi := p.s.abi
+	if abi < 1 {
+		return
+	}
+	network, scopes := 0, 0
+	if abi >= 4 && (!p.workspace() || p.s.level != Full) {
+		network = tcpRights
+	}
+	if abi >= 6 {
+		scopes = allScopes
+	}
+	all := rights(abi)
+	p.Add(enter.Ruleset, strconv.FormatUint(all, 10), strconv.Itoa(network), strconv.Itoa(scopes))
+	for _, dir := range p.writable() {
+		p.Add(enter.Allow, dir, strconv.FormatUint(all&^neverGranted, 10))
+	}
+}
+
+// writable are the places, as the command sees them, that the outer wall leaves open.
+func (p *plan) writable() []string {
+	s := p.s
+	if s.level != Full {
+		dirs := []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/pts", "/dev/ptmx", s.private.path}
+		if p.workspace() {
+			dirs = append(dirs, s.tmp.path, s.varTmp.path, s.cache.path)
+			for _, root := range s.roots {
+				dirs = append(dirs, root.path)
+			}
+		}
+		return append(dirs, p.c.Profile.Write...)
+	}
+	dirs := []string{"/dev"}
+	if p.workspace() {
+		dirs = append(dirs, "/tmp", "/var/tmp")
+		for _, root := range s.roots {
+			dirs = append(dirs, root.path)
+		}
+	}
+	return append(dirs, p.c.Profile.Write...)
+}

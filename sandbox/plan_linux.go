@@ -1,0 +1,184 @@
+package sandbox
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"toolhost/sandbox/enter"
+)
+
+// identity is a file by path and numbers. A path that leads somewhere else by the time the sandbox is made fails.
+type identity struct {
+	path     string
+	dev, ino uint64
+}
+
+func (id identity) args() []string {
+	return []string{id.path, strconv.FormatUint(id.dev, 10), strconv.FormatUint(id.ino, 10)}
+}
+
+// identify looks at an absolute path without links.
+func identify(path string) (identity, error) {
+	if !filepath.IsAbs(path) {
+		return identity{}, fmt.Errorf("%s is not absolute", path)
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return identity{}, err
+	}
+	info, err := os.Lstat(real)
+	if err != nil {
+		return identity{}, err
+	}
+	st := info.Sys().(*syscall.Stat_t)
+	return identity{path: real, dev: uint64(st.Dev), ino: st.Ino}, nil
+}
+
+// plan is a plan being made for one command.
+type plan struct {
+	enter.Plan
+	s *Session
+	c *Command
+}
+
+// newPlan returns what a helper does for a command. The order is that of package enter: trees are held before
+// everything becomes read-only, what lies deeper comes after what it lies in, privileges go last.
+func (s *Session) newPlan(c *Command) (*plan, error) {
+	p := &plan{s: s, c: c}
+	if s.level == Full {
+		if err := p.view(); err != nil {
+			return nil, err
+		}
+	}
+	if err := p.directory(); err != nil {
+		return nil, err
+	}
+	p.limits()
+	p.Add(enter.Privileges)
+	p.landlock()
+	if err := p.filter(); err != nil {
+		return nil, err
+	}
+	p.Add(enter.Environ, p.environ()...)
+	p.Add(enter.Run, append([]string{c.Path}, c.Args...)...)
+	return p, nil
+}
+
+// workspace reports whether the command may write.
+func (p *plan) workspace() bool { return p.c.Profile.Access == Workspace }
+
+// placement is a tree and where it is shown.
+type placement struct {
+	from     identity
+	to       string
+	readOnly bool
+}
+
+// view makes what the command sees of the file system.
+func (p *plan) view() error {
+	places, err := p.placements()
+	if err != nil {
+		return err
+	}
+	for _, at := range places {
+		p.Add(enter.Hold, at.from.args()...)
+	}
+	p.Add(enter.ReadOnly)
+	p.Add(enter.Devices, "shm:mode=1777,size=256m")
+	p.Add(enter.Proc)
+	for _, dir := range p.s.emptied {
+		p.Add(enter.Memory, dir, "mode=755,size=1m")
+	}
+	for _, at := range places {
+		mode := ""
+		if at.readOnly {
+			mode = "ro"
+		}
+		p.Add(enter.Place, at.from.path, at.to, mode)
+	}
+	for _, dir := range p.s.emptied {
+		p.Add(enter.Lock, dir)
+	}
+	p.protect()
+	for _, path := range p.s.hidden() {
+		p.Add(enter.Mask, path)
+	}
+	return nil
+}
+
+// placements are the trees of the command, those that lie in others after them.
+func (p *plan) placements() ([]placement, error) {
+	s, readOnly := p.s, !p.workspace()
+	places := []placement{{s.tmp, "/tmp", readOnly}, {s.varTmp, "/var/tmp", readOnly}}
+	for _, dir := range s.shown {
+		places = append(places, placement{dir, dir.path, true})
+	}
+	for _, root := range s.roots {
+		if !readOnly || s.covered(root.path) {
+			places = append(places, placement{root, root.path, readOnly})
+		}
+	}
+	if p.workspace() {
+		places = append(places, placement{s.cache, cachePlace, false})
+		for _, dir := range p.c.Profile.Write {
+			id, err := identify(dir)
+			if err != nil {
+				return nil, err
+			}
+			if !slices.ContainsFunc(places, func(at placement) bool { return at.from == id }) {
+				places = append(places, placement{id, id.path, false})
+			}
+		}
+	}
+	slices.SortStableFunc(places, func(a, b placement) int { return strings.Compare(a.to, b.to) })
+	return slices.DeleteFunc(places, func(at placement) bool { return at.from.path == "" }), nil
+}
+
+// directory enters the working directory.
+func (p *plan) directory() error {
+	var st unix.Stat_t
+	if err := unix.Fstat(int(p.c.At.Fd()), &st); err != nil {
+		return fmt.Errorf("the working directory %s: %w", p.c.Dir, err)
+	}
+	p.Add(enter.Directory, identity{p.c.Dir, uint64(st.Dev), st.Ino}.args()...)
+	return nil
+}
+
+// limits bounds what one command can use up.
+func (p *plan) limits() {
+	for _, l := range []struct{ resource, soft, hard int }{
+		{unix.RLIMIT_CORE, 0, 0},
+		{unix.RLIMIT_NPROC, maxProcesses, maxProcesses},
+		{unix.RLIMIT_FSIZE, maxFile, maxFile},
+		{unix.RLIMIT_NOFILE, 1024, maxFiles},
+	} {
+		p.Add(enter.Limit, strconv.Itoa(l.resource), strconv.Itoa(l.soft), strconv.Itoa(l.hard))
+	}
+}
+
+const (
+	maxProcesses = 4096
+	maxFile      = 16 << 30
+	maxFiles     = 65536
+)
+
+// environ is the command's environment with what the sandbox makes of it.
+func (p *plan) environ() []string {
+	full := p.s.level == Full
+	switch {
+	case p.workspace() && full:
+		return setEnv(p.c.Env, append(p.s.cacheEnv(), "TMPDIR=/tmp")...)
+	case p.workspace():
+		return setEnv(p.c.Env, append(p.s.cacheEnv(), "TMPDIR="+p.s.tmp.path)...)
+	case full:
+		return setEnv(p.c.Env, "TMPDIR=/dev/shm")
+	}
+	return setEnv(p.c.Env, "TMPDIR="+p.s.private.path)
+}

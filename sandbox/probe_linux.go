@@ -1,0 +1,164 @@
+package sandbox
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"toolhost/sandbox/enter"
+)
+
+// Probe finds the strongest level that this machine holds, by making each sandbox for real and trying to write out of it.
+// dir is a directory of ours for that.
+func Probe(dir string) Finding {
+	var f Finding
+	f.LandlockABI = landlockABI()
+	for _, level := range Levels {
+		if level == None || (level != Full && f.LandlockABI < 1) {
+			continue
+		}
+		err := try(dir, level)
+		if err == nil {
+			f.Level = level
+			return f
+		}
+		f.Missing = append(f.Missing, Missing{level, err.Error()})
+	}
+	f.Level = None
+	return f
+}
+
+// try runs our own program in a sandbox of a level, in which it tries to create a file and must fail.
+func try(dir string, level Level) error {
+	dir, err := os.MkdirTemp(dir, "probe-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return err
+	}
+	root := filepath.Join(dir, "root")
+	if err := os.Mkdir(root, 0o700); err != nil {
+		return err
+	}
+	s, err := Open(Options{Roots: []string{root}, Dir: filepath.Join(dir, "scratch", "session"), Cache: filepath.Join(dir, "cache"), Level: level})
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	for _, t := range []struct {
+		access Access
+		want   int
+	}{{ReadOnly, enter.ProbeDenied}, {Workspace, enter.ProbeWritten}} {
+		if err := s.selfTest(root, t.access, t.want); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// selfTest runs the probe under a profile.
+func (s *Session) selfTest(root string, access Access, want int) error {
+	at, err := os.Open(root)
+	if err != nil {
+		return err
+	}
+	defer at.Close()
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer null.Close()
+	p, err := s.Start(&Command{
+		Path: "/proc/self/exe", Args: []string{enter.ProbeName}, Dir: root, At: at, Streams: [3]*os.File{null, null, null},
+		Profile: Profile{Access: access},
+	})
+	if err != nil {
+		return err
+	}
+	defer p.Kill()
+	select {
+	case <-p.Exited():
+	case <-time.After(patience):
+		return fmt.Errorf("the self-test of %s did not end", access)
+	}
+	if got := p.Ended().Status.ExitStatus(); got != want {
+		return fmt.Errorf("the self-test of %s ended with %d: a file in a directory that it %s write was %s",
+			access, got, map[bool]string{true: "may", false: "must not"}[want == enter.ProbeWritten],
+			map[bool]string{true: "written", false: "not written"}[got == enter.ProbeWritten])
+	}
+	return nil
+}
+
+// ProbeOnce is Probe, whose finding it keeps in a file of dir for as long as the machine runs the same kernel with
+// the same settings, the same program and the same person.
+func ProbeOnce(dir string) Finding {
+	file, key := filepath.Join(dir, "sandbox-level.json"), machine()
+	var kept struct {
+		Key string
+		Finding
+	}
+	if b, err := os.ReadFile(file); err == nil && json.Unmarshal(b, &kept) == nil && kept.Key == key && kept.Level != "" {
+		return kept.Finding
+	}
+	found, err := ProbeNow(dir)
+	if err != nil {
+		return Finding{Level: None, Missing: []Missing{{Full, err.Error()}}}
+	}
+	kept.Key, kept.Finding = key, found
+	if b, err := json.Marshal(kept); err == nil {
+		_ = replaceFile(file, b) // it will be probed again
+	}
+	return kept.Finding
+}
+
+// ProbeNow is Probe in a directory that is made if it is missing.
+func ProbeNow(dir string) (Finding, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return Finding{}, err
+	}
+	return Probe(dir), nil
+}
+
+// replaceFile writes a file whole or not at all.
+func replaceFile(path string, b []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".level-")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+	}
+	return err
+}
+
+// machine identifies everything on which the level depends.
+func machine() string {
+	h := sha256.New()
+	for _, path := range []string{
+		"/proc/sys/kernel/random/boot_id", "/proc/self/uid_map", "/proc/self/attr/current", userNamespaceLimit, cloneSetting, appArmorSetting,
+	} {
+		b, _ := os.ReadFile(path) // what is missing is missing next time too
+		fmt.Fprintf(h, "%s=%q\n", path, b)
+	}
+	var ns, exe unix.Stat_t
+	_ = unix.Stat("/proc/self/ns/mnt", &ns)
+	_ = unix.Stat("/proc/self/exe", &exe)
+	seccomp, _ := unix.PrctlRetInt(unix.PR_GET_SECCOMP, 0, 0, 0, 0)
+	fmt.Fprintln(h, os.Getuid(), os.Geteuid(), os.Getgid(), ns.Ino, exe.Ino, exe.Size, exe.Mtim, seccomp)
+	return hex.EncodeToString(h.Sum(nil))
+}

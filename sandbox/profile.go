@@ -1,0 +1,65 @@
+package sandbox
+
+import (
+	"fmt"
+	"os"
+	"slices"
+)
+
+// Access is the kind of a profile.
+type Access string
+
+// The profiles. What is unconfined needs no sandbox and is not started here.
+const (
+	// ReadOnly writes nothing but a private directory in memory, TMPDIR, and reaches nobody: its network is empty.
+	ReadOnly Access = "read_only"
+	// Workspace writes the roots, minus what is protected in them, the session's scratch, and the caches. It shares
+	// a loopback with the other commands of the session, and reaches the hosts that it was granted.
+	Workspace Access = "workspace"
+)
+
+// Profile says what a command may do. The zero value allows nothing and is refused.
+type Profile struct {
+	Access Access
+	Write  []string // directories besides the session's roots; of Workspace only
+	Reveal []string // secrets that this command may read, and sockets that it may use
+	Unseal []string // protected paths that this command may write: the decision named them
+	Hosts  []string // whom it may reach, as rules of Network name them; of Workspace only
+}
+
+// check reports a profile that means nothing, or what does not exist.
+func (p Profile) check() error {
+	switch {
+	case p.Access != ReadOnly && p.Access != Workspace:
+		return fmt.Errorf("the profile %q allows nothing: it is %s or %s", p.Access, ReadOnly, Workspace)
+	case p.Access == ReadOnly && len(p.Write)+len(p.Unseal)+len(p.Hosts) > 0:
+		return fmt.Errorf("the profile %s writes nothing and reaches nobody, and cannot be granted more: use %s", ReadOnly, Workspace)
+	}
+	for _, dir := range p.Write {
+		if _, err := identify(dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Command is what is to run.
+type Command struct {
+	Path    string   // absolute
+	Args    []string // with argv[0]
+	Env     []string // NAME=value; what the sandbox sets replaces or is added
+	Dir     string   // the working directory, absolute and without links
+	At      *os.File // the same, open: it must still be this one
+	Streams [3]*os.File
+	Profile Profile
+}
+
+// setEnv returns env with NAME=value entries replaced or added.
+func setEnv(env []string, entries ...string) []string {
+	env = slices.Clone(env)
+	for _, entry := range entries {
+		name := entry[:slices.Index([]byte(entry), '=')+1]
+		env = append(slices.DeleteFunc(env, func(e string) bool { return len(e) >= len(name) && e[:len(name)] == name }), entry)
+	}
+	return env
+}

@@ -1,0 +1,62 @@
+package seccomp
+
+import "slices"
+
+// What this file closes is open to a command that has no namespaces of its own: it shares its view of processes and IPC
+// with everything else of its user, and Landlock covers neither.
+
+// Values of setpriority(2), ioprio_set(2) and prctl(2).
+const (
+	prioUser     = 2
+	ioprioUser   = 3
+	prSetDumping = 4
+)
+
+// processes keeps a command off the processes beside it. Signals are not here: Landlock's scope holds them, and a filter
+// could not tell a child from a stranger.
+func processes() []Rule {
+	rules := slices.Concat(
+		always(EPERM, "ptrace process_vm_readv process_vm_writev process_madvise kcmp"),
+		// Without it programs go by number, as they do on older kernels.
+		always(ENOSYS, "pidfd_open"),
+		[]Rule{
+			{"setpriority", []Cond{is(0, prioUser)}, EPERM},
+			{"setpriority", []Cond{isNot(1, 0)}, EPERM},
+			{"ioprio_set", []Cond{is(0, ioprioUser)}, EPERM},
+			{"ioprio_set", []Cond{isNot(1, 0)}, EPERM},
+		})
+	for _, name := range []string{
+		"prlimit64", "sched_setscheduler", "sched_setparam", "sched_setattr", "sched_setaffinity", "migrate_pages",
+		"move_pages",
+	} {
+		rules = append(rules, Rule{name, []Cond{isNot(0, 0)}, EPERM})
+	}
+	return rules
+}
+
+// messages closes System V IPC and POSIX message queues.
+func messages() []Rule {
+	return always(EPERM, `shmget shmat shmctl semget semop semtimedop semctl msgget msgsnd msgrcv msgctl
+		mq_open mq_unlink`)
+}
+
+// attributeCalls change what is known about a file and not its content.
+const attributeCalls = `chmod fchmod fchmodat fchmodat2 chown lchown fchown fchownat utime utimes futimesat utimensat
+	setxattr lsetxattr fsetxattr setxattrat removexattr lremovexattr fremovexattr removexattrat`
+
+// attributes: no version of Landlock covers them, so a command that may write nothing may not change them, and one that
+// may write somewhere is watched, if there is a supervisor. A process that makes itself undumpable cannot be watched:
+// its memory, directory and descriptors are closed to the supervisor, so that is refused.
+func (o Options) attributes() []Rule {
+	var rules []Rule
+	if o.Notify {
+		rules = append(rules, Rule{"prctl", []Cond{is(0, prSetDumping), {Arg: 1, Value: 1, Not: true}}, EPERM})
+	}
+	switch {
+	case !o.Writable:
+		rules = append(rules, always(EPERM, attributeCalls)...)
+	case o.Notify:
+		rules = append(rules, always(Notify, attributeCalls)...)
+	}
+	return rules
+}

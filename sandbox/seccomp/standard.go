@@ -1,0 +1,169 @@
+package seccomp
+
+import (
+	"slices"
+	"strings"
+)
+
+// Options say what else holds a command, so that its filter closes what is left open. The zero value is the strictest.
+type Options struct {
+	// Namespaces says that the command has process, IPC and network namespaces of its own. Without them other processes
+	// of the same user can be named, so what reaches them is closed, and so is what Landlock does not cover: the
+	// attributes of files, local sockets, System V IPC, and every way to the network but Network's.
+	Namespaces bool
+	// Network is what may be reached where Namespaces is false. With a namespace of its own, that is the wall.
+	Network Network
+	// Writable says that the command may write somewhere. Where Namespaces is false, attributes of files are else fixed.
+	Writable bool
+	// Notify hands calls that may write, by name, to the supervisor of the listener; without Namespaces those that
+	// change attributes too. The filter must then be installed with SECCOMP_FILTER_FLAG_NEW_LISTENER.
+	Notify bool
+}
+
+// Network is what a command without a network namespace may use.
+type Network int
+
+// No internet sockets at all; or TCP, whose connections Landlock holds to the proxy's port.
+const (
+	NoNetwork Network = iota
+	ProxyOnly
+)
+
+// Standard returns the filter of a sandboxed command. What no rule names is allowed: it needs a capability that the
+// command does not have, or can reach only what mounts, Landlock and namespaces leave.
+func Standard(o Options) Filter {
+	rules := slices.Concat(missing(), privileged(), newNamespaces(), terminals(), specialFiles(), personalities())
+	if o.Namespaces {
+		rules = append(rules, internet()...)
+	} else {
+		rules = slices.Concat(rules, processes(), messages(), o.hostNetwork(), o.attributes())
+	}
+	if o.Notify {
+		rules = append(rules, writes()...)
+	}
+	return Filter{Rules: rules, Default: Allow}
+}
+
+// always gives the same action to each of the calls, whatever their arguments.
+func always(action Action, names string) []Rule {
+	var rules []Rule
+	for name := range strings.FieldsSeq(names) {
+		rules = append(rules, Rule{Call: name, Action: action})
+	}
+	return rules
+}
+
+// is, isNot and anyOf are conditions on an argument that the kernel takes as an int.
+func is(arg int, value uint32) Cond { return Cond{Arg: arg, Value: uint64(value), Low32: true} }
+func isNot(arg int, value uint32) Cond {
+	return Cond{Arg: arg, Value: uint64(value), Low32: true, Not: true}
+}
+func anyOf(arg int, bits uint32) Cond {
+	return Cond{Arg: arg, Mask: uint64(bits), Low32: true, Not: true}
+}
+
+// bitsAre compares only the bits of mask.
+func bitsAre(arg int, mask, value uint32) Cond {
+	return Cond{Arg: arg, Mask: uint64(mask), Value: uint64(value), Low32: true}
+}
+
+// missing are calls that do the work of others out of the filter's sight: from a ring in memory, or with flags in
+// memory. "No such call" is what makes libraries take the older one.
+func missing() []Rule {
+	return always(ENOSYS, "io_uring_setup io_uring_enter io_uring_register clone3 openat2")
+}
+
+// privileged are calls that nobody needs whose work is a workspace. Most also want a capability; the filter holds when
+// the kernel forgets to ask, and keeps the code behind them out of reach.
+func privileged() []Rule {
+	return always(EPERM, `
+		setns mount umount2 pivot_root chroot open_tree open_tree_attr move_mount fsopen fsconfig fsmount fspick
+		mount_setattr open_by_handle_at file_setattr quotactl quotactl_fd swapon swapoff acct
+		keyctl add_key request_key bpf perf_event_open userfaultfd pidfd_getfd
+		init_module finit_module delete_module create_module kexec_load kexec_file_load reboot syslog
+		settimeofday clock_settime adjtimex clock_adjtime sethostname setdomainname iopl ioperm vhangup
+		nfsservctl lookup_dcookie uselib`)
+}
+
+// Flags of clone(2) and unshare(2).
+const (
+	cloneNewTime   = 0x80 // unshare only: in clone these bits are the exit signal
+	cloneParent    = 0x8000
+	cloneNewNS     = 0x20000
+	cloneNewCgroup = 0x2000000
+	cloneNewUTS    = 0x4000000
+	cloneNewIPC    = 0x8000000
+	cloneNewUser   = 0x10000000
+	cloneNewPID    = 0x20000000
+	cloneNewNet    = 0x40000000
+	cloneNew       = cloneNewNS | cloneNewCgroup | cloneNewUTS | cloneNewIPC | cloneNewUser | cloneNewPID | cloneNewNet
+)
+
+// newNamespaces: a user namespace gives a process all capabilities inside it, and with them most of the kernel's bugs.
+// CLONE_PARENT would make the child one of whoever started the command, who does not know that it must reap it.
+func newNamespaces() []Rule {
+	return []Rule{
+		{"clone", []Cond{anyOf(0, cloneNew|cloneParent)}, EPERM},
+		{"unshare", []Cond{anyOf(0, cloneNew|cloneNewTime)}, EPERM},
+	}
+}
+
+// terminals closes the ioctls by which a process types into its terminal or takes over its line, and those that set
+// the immutable flag, which outlives the sandbox and hinders its cleaning.
+func terminals() []Rule {
+	var rules []Rule
+	for _, request := range []uint32{
+		0x5412,     // TIOCSTI
+		0x541c,     // TIOCLINUX
+		0x541d,     // TIOCCONS
+		0x5423,     // TIOCSETD
+		0x40086602, // FS_IOC_SETFLAGS
+		0x40046602, // FS_IOC32_SETFLAGS
+		0x401c5820, // FS_IOC_FSSETXATTR
+	} {
+		rules = append(rules, Rule{"ioctl", []Cond{is(1, request)}, EPERM})
+	}
+	return rules
+}
+
+// Bits of a file's mode, and of open(2) where they say that a mode is given.
+const (
+	modeType   = 0o170000
+	modeChar   = 0o020000
+	modeBlock  = 0o060000
+	modeSetUID = 0o4000
+
+	openCreate = 0o100
+	openTemp   = 0o20000000
+)
+
+// specialFiles refuses devices and set-user-id files. A set-user-id file in a workspace would let any other user of the
+// machine run the command's program as the person. Set-group-id stays: on directories it is everyday work, and file
+// and directory look alike here.
+func specialFiles() []Rule {
+	return []Rule{
+		{"mknod", []Cond{bitsAre(1, modeType, modeChar)}, EPERM},
+		{"mknod", []Cond{bitsAre(1, modeType, modeBlock)}, EPERM},
+		{"mknodat", []Cond{bitsAre(2, modeType, modeChar)}, EPERM},
+		{"mknodat", []Cond{bitsAre(2, modeType, modeBlock)}, EPERM},
+
+		{"mknod", []Cond{anyOf(1, modeSetUID)}, EPERM},
+		{"mknodat", []Cond{anyOf(2, modeSetUID)}, EPERM},
+		{"chmod", []Cond{anyOf(1, modeSetUID)}, EPERM},
+		{"fchmod", []Cond{anyOf(1, modeSetUID)}, EPERM},
+		{"fchmodat", []Cond{anyOf(2, modeSetUID)}, EPERM},
+		{"fchmodat2", []Cond{anyOf(2, modeSetUID)}, EPERM},
+		{"creat", []Cond{anyOf(1, modeSetUID)}, EPERM},
+		{"open", []Cond{anyOf(1, openCreate|openTemp), anyOf(2, modeSetUID)}, EPERM},
+		{"openat", []Cond{anyOf(2, openCreate|openTemp), anyOf(3, modeSetUID)}, EPERM},
+	}
+}
+
+// personalities allows what debuggers (no address randomisation) and builds for 32 bits (uname) ask for, and the query.
+func personalities() []Rule {
+	var rules []Rule
+	for _, persona := range []uint32{0, 0x0008, 0x20000, 0x20008, 0x40000, 0xffff_ffff} {
+		rules = append(rules, Rule{"personality", []Cond{is(0, persona)}, Allow})
+	}
+	return append(rules, Rule{"personality", nil, EPERM})
+}

@@ -1,0 +1,309 @@
+package seccomp
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+)
+
+var (
+	full     = Options{Namespaces: true, Writable: true}
+	watched  = Options{Namespaces: true, Writable: true, Notify: true}
+	landlock = Options{Writable: true}
+	proxied  = Options{Writable: true, Network: ProxyOnly}
+	guarded  = Options{Writable: true, Notify: true}
+	readOnly = Options{Notify: true}
+)
+
+// high is set in the upper half of an int argument, which the kernel does not look at.
+const high = 0xdead_beef << 32
+
+func TestStandard(t *testing.T) {
+	tests := []struct {
+		name    string
+		options Options
+		call    string
+		args    []uint64
+		want    Action
+	}{
+		{"a thread", full, "clone", []uint64{0x3d0f00}, Allow},
+		{"vfork", full, "clone", []uint64{0x4111}, Allow},
+		{"a child", landlock, "clone", []uint64{0x1200011}, Allow},
+		{"a new user namespace", full, "clone", []uint64{0x10000011}, EPERM},
+		{"a new mount namespace, upper half set", full, "clone", []uint64{high | 0x20011}, EPERM},
+		{"a child for the parent", full, "clone", []uint64{0x8011}, EPERM},
+		{"an exit signal with the bit of CLONE_NEWTIME", full, "clone", []uint64{0x80}, Allow},
+		{"clone3", full, "clone3", nil, ENOSYS},
+		{"unshare files", full, "unshare", []uint64{0x400}, Allow},
+		{"unshare user", landlock, "unshare", []uint64{0x10000000}, EPERM},
+		{"unshare time", full, "unshare", []uint64{0x80}, EPERM},
+		{"unshare cgroup", full, "unshare", []uint64{0x2000000}, EPERM},
+		{"setns", full, "setns", nil, EPERM},
+
+		{"io_uring", full, "io_uring_setup", nil, ENOSYS},
+		{"openat2", full, "openat2", nil, ENOSYS},
+		{"mount", full, "mount", nil, EPERM},
+		{"new mount interface", full, "move_mount", nil, EPERM},
+		{"chroot", full, "chroot", nil, EPERM},
+		{"a file handle", full, "open_by_handle_at", nil, EPERM},
+		{"the kernel's keyring", full, "keyctl", nil, EPERM},
+		{"bpf", full, "bpf", nil, EPERM},
+		{"a fd of another process", full, "pidfd_getfd", nil, EPERM},
+
+		{"TIOCSTI", full, "ioctl", []uint64{0, 0x5412}, EPERM},
+		{"TIOCSTI, upper half set", full, "ioctl", []uint64{0, high | 0x5412}, EPERM},
+		{"TIOCLINUX, upper half set", landlock, "ioctl", []uint64{0, high | 0x541c}, EPERM},
+		{"TCGETS", full, "ioctl", []uint64{0, 0x5401}, Allow},
+		{"FS_IOC_GETFLAGS", full, "ioctl", []uint64{0, 0x80086601}, Allow},
+		{"FS_IOC_SETFLAGS", full, "ioctl", []uint64{0, 0x40086602}, EPERM},
+		{"FS_IOC_FSSETXATTR", full, "ioctl", []uint64{0, 0x401c5820}, EPERM},
+
+		{"a character device", full, "mknodat", []uint64{0, 0, 0o20666, 0x103}, EPERM},
+		{"a block device, upper half set", full, "mknodat", []uint64{0, 0, high | 0o60666, 0x103}, EPERM},
+		{"a pipe", full, "mknodat", []uint64{0, 0, 0o10666}, Allow},
+		{"a regular file", full, "mknodat", []uint64{0, 0, 0o100644}, Allow},
+		{"a socket", full, "mknodat", []uint64{0, 0, 0o140644}, Allow},
+		{"a set-user-id file by mknod", full, "mknodat", []uint64{0, 0, 0o104755}, EPERM},
+		{"a set-user-id file by chmod", full, "fchmodat", []uint64{0, 0, 0o4755}, EPERM},
+		{"by the newer chmod", full, "fchmodat2", []uint64{0, 0, 0o4755}, EPERM},
+		{"by fchmod", full, "fchmod", []uint64{3, high | 0o4755}, EPERM},
+		{"by open", full, "openat", []uint64{0, 0, 0o101, 0o4755}, EPERM},
+		{"by a nameless file", full, "openat", []uint64{0, 0, 0o20200002, 0o4755}, EPERM},
+		{"a register that is no mode", full, "openat", []uint64{0, 0, 0, 0o4755}, Allow},
+		{"a group's directory", full, "fchmodat", []uint64{0, 0, 0o2775}, Allow},
+
+		{"no address randomisation", full, "personality", []uint64{0x40000}, Allow},
+		{"ask for it", full, "personality", []uint64{0xffff_ffff}, Allow},
+		{"readable means executable", full, "personality", []uint64{0x400000}, EPERM},
+
+		{"TCP", full, "socket", []uint64{2, 1}, Allow},
+		{"TCP over IPv6, close on exec", full, "socket", []uint64{10, 0o2000001, 6}, Allow},
+		{"UDP", full, "socket", []uint64{2, 0o2004002, 17}, Allow},
+		{"ping", full, "socket", []uint64{2, 2, 1}, Allow},
+		{"a raw socket", full, "socket", []uint64{2, 3, 1}, EPERM},
+		{"an old packet socket", full, "socket", []uint64{2, 10, 0x300}, EPERM},
+		{"MPTCP", full, "socket", []uint64{2, 1, 262}, EPROTONOSUPPORT},
+		{"MPTCP, upper half set", full, "socket", []uint64{high | 2, high | 1, high | 262}, EPROTONOSUPPORT},
+		{"SCTP", full, "socket", []uint64{2, 1, 132}, EPROTONOSUPPORT},
+		{"SCTP in packets", full, "socket", []uint64{2, 5, 0}, EPROTONOSUPPORT},
+		{"local", full, "socket", []uint64{1, 1}, Allow},
+		{"interfaces", full, "socket", []uint64{16, 0o2000003, 0}, Allow},
+		{"audit", full, "socket", []uint64{16, 3, 9}, EPROTONOSUPPORT},
+		{"a packet socket", full, "socket", []uint64{17, 3}, EAFNOSUPPORT},
+		{"the hypervisor", full, "socket", []uint64{40, 1}, EAFNOSUPPORT},
+		{"the kernel's ciphers, upper half set", full, "socket", []uint64{high | 38, 5}, EAFNOSUPPORT},
+		{"a pair of TIPC", full, "socketpair", []uint64{30, 1}, EAFNOSUPPORT},
+
+		{"debugger", full, "ptrace", nil, Allow},
+		{"debugger without a pid namespace", landlock, "ptrace", nil, EPERM},
+		{"memory of another without one", landlock, "process_vm_writev", nil, EPERM},
+		{"shared memory", full, "shmget", nil, Allow},
+		{"shared memory of everyone", landlock, "shmget", nil, EPERM},
+		{"a queue of everyone", landlock, "mq_open", nil, EPERM},
+		{"own limits", landlock, "prlimit64", []uint64{high}, Allow},
+		{"limits of another", landlock, "prlimit64", []uint64{7}, EPERM},
+		{"own nice", landlock, "setpriority", []uint64{0, 0, 5}, Allow},
+		{"nice of another", landlock, "setpriority", []uint64{0, 7, 5}, EPERM},
+		{"nice of all of the user", landlock, "setpriority", []uint64{2, 0, 19}, EPERM},
+		{"own IO class", landlock, "ioprio_set", []uint64{1, 0}, Allow},
+		{"IO class of all of the user", landlock, "ioprio_set", []uint64{3, 0}, EPERM},
+		{"idle another", landlock, "sched_setscheduler", []uint64{7}, EPERM},
+		{"a process by fd", landlock, "pidfd_open", []uint64{7}, ENOSYS},
+		{"a process by fd in a namespace", full, "pidfd_open", []uint64{7}, Allow},
+		{"undumpable while watched", guarded, "prctl", []uint64{4, 0}, EPERM},
+		{"dumpable while watched", guarded, "prctl", []uint64{4, 1}, Allow},
+		{"undumpable, watched with the capability", watched, "prctl", []uint64{4, 0}, Allow},
+		{"another prctl", guarded, "prctl", []uint64{15, 0}, Allow},
+
+		{"TCP on the machine's network", landlock, "socket", []uint64{2, 1}, EACCES},
+		{"UDP there", landlock, "socket", []uint64{10, 2}, EACCES},
+		{"TCP to the proxy", proxied, "socket", []uint64{2, 0o2004001}, Allow},
+		{"UDP beside the proxy", proxied, "socket", []uint64{2, 2}, EACCES},
+		{"MPTCP beside the proxy", proxied, "socket", []uint64{2, 1, 262}, EACCES},
+		{"raw beside the proxy", proxied, "socket", []uint64{10, 3, 58}, EPERM},
+		{"TCP that opens with data", proxied, "sendto", []uint64{3, 0, 1, 0x20004000}, EOPNOTSUPP},
+		{"the same by message", proxied, "sendmsg", []uint64{3, 0, 0x20000000}, EOPNOTSUPP},
+		{"the same by messages", proxied, "sendmmsg", []uint64{3, 0, 1, 0x20000000}, EOPNOTSUPP},
+		{"data", proxied, "sendto", []uint64{3, 0, 1, 0x4000}, Allow},
+		{"a local socket there", proxied, "socket", []uint64{1, 1}, EACCES},
+		{"a pair there", landlock, "socketpair", []uint64{1, 0o2000001}, Allow},
+		{"a pair of packets", landlock, "socketpair", []uint64{1, 5}, Allow},
+		{"a pair that can be pointed elsewhere", landlock, "socketpair", []uint64{1, 2}, EACCES},
+		{"the same under its other name", landlock, "socketpair", []uint64{1, 3}, EACCES},
+		{"interfaces there", landlock, "socket", []uint64{16, 3, 0}, Allow},
+
+		{"attributes", full, "fchmodat", []uint64{0, 0, 0o755}, Allow},
+		{"attributes, watched with mounts", watched, "utimensat", nil, Allow},
+		{"attributes, watched alone", guarded, "utimensat", nil, Notify},
+		{"attributes by fd, watched alone", guarded, "fsetxattr", nil, Notify},
+		{"attributes, unwatched", landlock, "fchownat", nil, Allow},
+		{"attributes, nothing writable", readOnly, "fchmod", []uint64{3, 0o600}, EPERM},
+		{"attributes, nothing writable but mounts hold", Options{Namespaces: true}, "fchmod", []uint64{3, 0o600}, Allow},
+
+		{"a read", watched, "openat", []uint64{0, 0, 0o2000000}, Allow},
+		{"a read of a directory", watched, "openat", []uint64{0, 0, 0o200000}, Allow},
+		{"a write", watched, "openat", []uint64{0, 0, 1}, Notify},
+		{"both, upper half set", watched, "openat", []uint64{0, 0, high | 2}, Notify},
+		{"access mode 3", watched, "openat", []uint64{0, 0, 3}, Notify},
+		{"a creation", watched, "openat", []uint64{0, 0, 0o100}, Notify},
+		{"a truncating read", guarded, "openat", []uint64{0, 0, 0o1000}, Notify},
+		{"a write, unwatched", full, "openat", []uint64{0, 0, 1}, Allow},
+		{"rename", watched, "renameat2", nil, Notify},
+		{"link", watched, "linkat", nil, Notify},
+		{"symlink", watched, "symlinkat", nil, Notify},
+		{"unlink", watched, "unlinkat", nil, Notify},
+		{"mkdir", watched, "mkdirat", nil, Notify},
+		{"a pipe, watched", watched, "mknodat", []uint64{0, 0, 0o10666}, Notify},
+		{"a device, watched", watched, "mknodat", []uint64{0, 0, 0o20666}, EPERM},
+		{"truncate", watched, "truncate", nil, Notify},
+	}
+	for _, arch := range []string{"amd64", "arm64"} {
+		for _, test := range tests {
+			t.Run(arch+"/"+test.name, func(t *testing.T) {
+				if got := decide(t, test.options, arch, on(arch, test.call, test.args...)); got != test.want {
+					t.Errorf("%s %#x: got %#x, want %#x", test.call, test.args, uint32(got), uint32(test.want))
+				}
+			})
+		}
+	}
+}
+
+// Calls that only amd64 has do the same there as their younger twins.
+func TestStandardOldCalls(t *testing.T) {
+	tests := []struct {
+		name    string
+		options Options
+		call    string
+		args    []uint64
+		want    Action
+	}{
+		{"open for reading", watched, "open", []uint64{0, 0}, Allow},
+		{"open for writing", watched, "open", []uint64{0, 1}, Notify},
+		{"open set-user-id", watched, "open", []uint64{0, 0o102, 0o4755}, EPERM},
+		{"creat", watched, "creat", []uint64{0, 0o644}, Notify},
+		{"creat set-user-id", watched, "creat", []uint64{0, 0o4755}, EPERM},
+		{"mknod device", full, "mknod", []uint64{0, 0o20666}, EPERM},
+		{"mknod pipe", watched, "mknod", []uint64{0, 0o10666}, Notify},
+		{"chmod set-user-id", full, "chmod", []uint64{0, 0o4755}, EPERM},
+		{"chmod", guarded, "chmod", []uint64{0, 0o755}, Notify},
+		{"utime", guarded, "utime", nil, Notify},
+		{"lchown", readOnly, "lchown", nil, EPERM},
+		{"rename", watched, "rename", nil, Notify},
+		{"rmdir", watched, "rmdir", nil, Notify},
+		{"iopl", full, "iopl", nil, EPERM},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			if got := decide(t, test.options, "amd64", on("amd64", test.call, test.args...)); got != test.want {
+				t.Errorf("%s %#x: got %#x, want %#x", test.call, test.args, uint32(got), uint32(test.want))
+			}
+		})
+	}
+}
+
+func TestStandardEntries(t *testing.T) {
+	tests := []struct {
+		name   string
+		arch   string
+		number uint32
+		entry  uint32
+		want   Action
+	}{
+		{"getpid of a 32-bit program", "amd64", 20, 0x40000003, KillProcess},
+		{"arm64's on amd64", "amd64", 172, 0xc00000b7, KillProcess},
+		{"32-bit arm", "arm64", 20, 0x40000028, KillProcess},
+		{"x32 getpid", "amd64", 0x40000000 | 39, 0xc000003e, ENOSYS},
+		{"a call newer than the tables", "amd64", newest + 1, 0xc000003e, ENOSYS},
+		{"the newest", "amd64", newest, 0xc000003e, Allow},
+		{"number -1", "arm64", 0xffffffff, 0xc00000b7, ENOSYS},
+		{"number 0", "arm64", 0, 0xc00000b7, Allow},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			v := invocation{arch: test.entry, number: test.number}
+			if got := decide(t, full, test.arch, v); got != test.want {
+				t.Errorf("got %#x, want %#x", uint32(got), uint32(test.want))
+			}
+		})
+	}
+}
+
+func decide(t *testing.T, o Options, arch string, v invocation) Action {
+	t.Helper()
+	program, err := Standard(o).Assemble(arch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := run(program, v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// Every rule, under every combination of options and on both architectures: arguments that just meet it and that just
+// fail each of its conditions, with and without bits in the upper halves.
+func TestStandardRulesHoldAsWritten(t *testing.T) {
+	for i := range 16 {
+		o := Options{Namespaces: i&1 != 0, Writable: i&2 != 0, Notify: i&4 != 0, Network: Network(i >> 3)}
+		f := Standard(o)
+		for _, arch := range []string{"amd64", "arm64"} {
+			program, err := f.Assemble(arch)
+			if err != nil {
+				t.Fatalf("%+v: %v", o, err)
+			}
+			for _, r := range f.Rules {
+				if _, ok := Number(arch, r.Call); !ok {
+					continue
+				}
+				for _, args := range around(r) {
+					compare(t, f, arch, program, on(arch, r.Call, args[:]...))
+				}
+			}
+		}
+	}
+}
+
+// around returns arguments on both sides of each condition of r.
+func around(r Rule) [][6]uint64 {
+	all := [][6]uint64{{}}
+	for _, c := range r.Args {
+		var next [][6]uint64
+		for _, args := range all {
+			for _, value := range []uint64{c.Value, c.Value + 1, c.bits(), c.bits() &^ 1, c.Value | high} {
+				args[c.Arg] = value
+				next = append(next, args)
+			}
+		}
+		all = next
+	}
+	return all
+}
+
+// No two runs may differ: the host compares programs by their bytes.
+func TestStandardIsStable(t *testing.T) {
+	first, err := Standard(guarded).Assemble("amd64")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 10 {
+		if again, _ := Standard(guarded).Assemble("amd64"); !slices.Equal(first, again) {
+			t.Fatal("two programs of one filter differ")
+		}
+	}
+}
+
+func ExampleStandard() {
+	f := Standard(Options{Namespaces: true, Writable: true, Notify: true})
+	program, err := f.Assemble("amd64")
+	fmt.Println(len(program)/8 < 700, err)
+	// Output: true <nil>
+}
+
+func BenchmarkAssemble(b *testing.B) {
+	for b.Loop() {
+		if _, err := Standard(guarded).Assemble("amd64"); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

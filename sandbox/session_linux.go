@@ -1,0 +1,250 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"toolhost/agenttool"
+)
+
+// Session is the sandbox of one host process: a scratch that its commands share, a loopback that they share, and the
+// process that holds both. It is safe for concurrent use.
+type Session struct {
+	o     Options
+	level Level
+	abi   int // of Landlock
+
+	roots       []identity
+	own         identity // the session's directory: scratch and what else it needs
+	tmp, varTmp identity // shown as /tmp and /var/tmp
+	cache       identity
+	shown       []identity // directories below what is emptied that commands must see
+	emptied     []string   // directories of sockets
+
+	mu      sync.Mutex
+	holder  *holder
+	filters filters
+	lock    *os.File
+	closed  bool
+}
+
+// Open makes the session's directories. It starts no process.
+func Open(o Options) (*Session, error) {
+	s := &Session{o: o, abi: landlockABI(), level: o.Level}
+	if s.level == "" {
+		s.level = Full
+	}
+	for _, step := range []func() error{s.identifyRoots, s.claim, s.makeDirs, s.findCovered} {
+		if err := step(); err != nil {
+			return nil, agenttool.Failure(agenttool.SetupRequired, "sandbox_unavailable",
+				"the sandbox cannot be made: "+err.Error()).Because(err)
+		}
+	}
+	return s, nil
+}
+
+// Level is how much the sandbox of this session holds.
+func (s *Session) Level() Level { return s.level }
+
+// Scratch is the directory of the host that commands of the session see as /tmp, "" where they see the host's.
+func (s *Session) Scratch() string {
+	if s.level != Full {
+		return ""
+	}
+	return s.tmp.path
+}
+
+// Shown are the directories below those that commands see otherwise which they see as they are.
+func (s *Session) Shown() []string {
+	var paths []string
+	for _, id := range s.shown {
+		paths = append(paths, id.path)
+	}
+	return paths
+}
+
+func (s *Session) identifyRoots() error {
+	if len(s.o.Roots) == 0 {
+		return errors.New("there is no workspace")
+	}
+	for _, root := range s.o.Roots {
+		id, err := identify(root)
+		if err != nil {
+			return fmt.Errorf("the workspace: %w", err)
+		}
+		s.roots = append(s.roots, id)
+	}
+	return nil
+}
+
+// makeDirs makes the session's own directories.
+func (s *Session) makeDirs() error {
+	for _, d := range []struct {
+		id   *identity
+		path string
+		mode os.FileMode
+	}{
+		{&s.own, s.o.Dir, 0o700},
+		{&s.tmp, filepath.Join(s.o.Dir, "tmp"), 0o1777},
+		{&s.varTmp, filepath.Join(s.o.Dir, "var-tmp"), 0o1777},
+		{&s.cache, s.o.Cache, 0o700},
+	} {
+		if err := os.MkdirAll(d.path, 0o700); err != nil {
+			return err
+		}
+		var err error
+		if *d.id, err = identify(d.path); err != nil {
+			return err
+		}
+		if d.mode&0o1000 != 0 {
+			if err := os.Chmod(d.path, os.ModeSticky|0o777); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// claim makes and locks the session's directory, and removes those beside it that nobody holds: a host that was killed
+// could not.
+func (s *Session) claim() error {
+	all, err := lockedDir(filepath.Dir(s.o.Dir), 0)
+	if err != nil {
+		return err
+	}
+	defer all.Close() // and the lock with it: nobody takes a directory for abandoned that is just being made
+	if s.lock, err = lockedDir(s.o.Dir, unix.LOCK_NB); err != nil {
+		return fmt.Errorf("%s belongs to another session: %w", s.o.Dir, err)
+	}
+	names, err := all.Readdirnames(-1)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		path := filepath.Join(all.Name(), name)
+		if path == s.o.Dir {
+			continue
+		}
+		if abandoned, err := lockedDir(path, unix.LOCK_NB); err == nil {
+			go func() {
+				defer abandoned.Close()
+				_ = os.RemoveAll(path) // the next session tries again
+			}()
+		}
+	}
+	return nil
+}
+
+// lockedDir opens a directory, made if it is missing, and locks it.
+func lockedDir(path string, how int) (*os.File, error) {
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		return nil, err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|how); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// findCovered finds what commands must see although it lies where the sandbox has something of its own, and makes the
+// places for it in the scratch.
+func (s *Session) findCovered() error {
+	for _, dir := range []string{"/run", "/var/run"} {
+		if real, err := filepath.EvalSymlinks(dir); err == nil && real == dir {
+			s.emptied = append(s.emptied, dir)
+		}
+	}
+	if runtime := s.o.Runtime; runtime != "" && !s.covered(runtime) {
+		if real, err := filepath.EvalSymlinks(runtime); err == nil && real != "/" {
+			s.emptied = append(s.emptied, real)
+		}
+	}
+	want := append([]string{s.o.Home, "/run/current-system", "/run/opengl-driver", "/run/wrappers"}, s.o.Show...)
+	for _, dir := range want {
+		id, err := identify(dir)
+		known := slices.ContainsFunc(s.shown, func(at identity) bool { return at == id })
+		if err == nil && s.covered(id.path) && !known && !s.private(id.path) {
+			s.shown = append(s.shown, id)
+		}
+	}
+	for _, id := range slices.Concat(s.roots, s.shown) {
+		if rel, ok := strings.CutPrefix(id.path, "/tmp/"); ok {
+			if err := os.MkdirAll(filepath.Join(s.tmp.path, rel), 0o755); err != nil {
+				return err
+			}
+		} else if rel, ok := strings.CutPrefix(id.path, "/var/tmp/"); ok {
+			if err := os.MkdirAll(filepath.Join(s.varTmp.path, rel), 0o755); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// covered reports whether path lies in a directory of which the sandbox has one of its own.
+func (s *Session) covered(path string) bool {
+	return slices.ContainsFunc(append([]string{"/tmp", "/var/tmp"}, s.emptied...), func(dir string) bool {
+		return path != dir && agenttool.Within(dir, path)
+	})
+}
+
+// private reports whether path is toolhost's own.
+func (s *Session) private(path string) bool {
+	return slices.ContainsFunc(s.o.Hidden, func(dir string) bool { return agenttool.Within(dir, path) })
+}
+
+// hidden are the directories of toolhost that exist.
+func (s *Session) hidden() []string {
+	var found []string
+	for _, dir := range s.o.Hidden {
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			found = append(found, real)
+		}
+	}
+	return found
+}
+
+// Start starts a command and returns when it runs. Errors are of class setup_required when the sandbox could not be made,
+// sandbox_violation where the profile cannot be, and execution_failed when the program cannot be started: nothing ran
+// then.
+func (s *Session) Start(c *Command) (*Process, error) {
+	if err := c.Profile.check(); err != nil {
+		return nil, agenttool.Failure(agenttool.SetupRequired, "sandbox_profile", err.Error()).Because(err)
+	}
+	p, err := s.newPlan(c)
+	if err != nil {
+		return nil, setupFailed(err)
+	}
+	return s.launch(c, p.Encode())
+}
+
+func setupFailed(err error) error {
+	return agenttool.Failure(agenttool.SetupRequired, "sandbox_failed",
+		"the sandbox was not made, and the command did not run: "+err.Error()+"; see toolhost doctor").Because(err)
+}
+
+// Close ends every command of the session and removes its scratch.
+func (s *Session) Close() error {
+	s.mu.Lock()
+	s.closed = true
+	h := s.holder
+	s.holder = nil
+	s.mu.Unlock()
+	if h != nil {
+		h.close()
+	}
+	defer s.lock.Close()
+	return os.RemoveAll(s.own.path)
+}

@@ -1,0 +1,71 @@
+package workspace
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+
+	"toolhost/agenttool"
+)
+
+// view is how the places that calls name differ from those of the host: commands in a sandbox see a directory of the
+// session as /tmp, and what they write there is what a later call reads.
+type view struct {
+	shown map[string]string // by the place at which it is seen: the place where it is
+	at    map[string]string // the other way
+	tops  []string          // the places below which names are not those of the host
+	roots []string          // ... except here
+}
+
+// errElsewhere means that the kernel, which knows nothing of a view, cannot be asked.
+var errElsewhere = errors.New("this place is shown elsewhere")
+
+// Show makes calls that name a place below at mean the directory dir, which belongs to the session: it is neither
+// private nor a root of the workspace. What the workspace and the further directories have below at stays where it is. It
+// is called before the first Locate.
+func (w *Workspace) Show(at, dir string, stays ...string) error {
+	r, err := openRoot(dir)
+	if err != nil {
+		return err
+	}
+	if w.view.shown == nil {
+		w.view.shown, w.view.at = map[string]string{}, map[string]string{}
+	}
+	w.view.add(at, r.path)
+	w.view.tops = append(w.view.tops, at)
+	for _, path := range append(w.Roots(), stays...) {
+		if path != at && agenttool.Within(at, path) {
+			w.view.add(filepath.Join(r.path, strings.TrimPrefix(path, at)), path)
+			w.view.roots = append(w.view.roots, path)
+		}
+	}
+	r.shown = true
+	w.roots = append(w.roots, r)
+	return nil
+}
+
+func (v *view) add(at, is string) { v.shown[at], v.at[is] = is, at }
+
+// covers reports whether a name may mean something else than it means to the host.
+func (v view) covers(path string) bool {
+	if strings.Contains(path, "..") {
+		return len(v.tops) > 0
+	}
+	within := func(dirs []string) bool {
+		for _, dir := range dirs {
+			if agenttool.Within(dir, filepath.Clean(path)) {
+				return true
+			}
+		}
+		return false
+	}
+	return within(v.tops) && !within(v.roots)
+}
+
+// up is the directory above a resolved one.
+func (v view) up(resolved string) string {
+	if at, ok := v.at[resolved]; ok {
+		resolved = at
+	}
+	return filepath.Dir(resolved)
+}
