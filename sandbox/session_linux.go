@@ -24,6 +24,7 @@ type Session struct {
 	roots       []identity
 	own         identity // the session's directory: scratch and what else it needs
 	tmp, varTmp identity // shown as /tmp and /var/tmp
+	private     identity // TMPDIR of commands that write nothing else, where they cannot have one in memory
 	cache       identity
 	shown       []identity // directories below what is emptied that commands must see
 	emptied     []string   // directories of sockets
@@ -94,6 +95,7 @@ func (s *Session) makeDirs() error {
 		{&s.own, s.o.Dir, 0o700},
 		{&s.tmp, filepath.Join(s.o.Dir, "tmp"), 0o1777},
 		{&s.varTmp, filepath.Join(s.o.Dir, "var-tmp"), 0o1777},
+		{&s.private, filepath.Join(s.o.Dir, "private"), 0o700},
 		{&s.cache, s.o.Cache, 0o700},
 	} {
 		if err := os.MkdirAll(d.path, 0o700); err != nil {
@@ -175,7 +177,7 @@ func (s *Session) findCovered() error {
 	for _, dir := range want {
 		id, err := identify(dir)
 		known := slices.ContainsFunc(s.shown, func(at identity) bool { return at == id })
-		if err == nil && s.covered(id.path) && !known && !s.private(id.path) {
+		if err == nil && s.covered(id.path) && !known && !s.isHidden(id.path) {
 			s.shown = append(s.shown, id)
 		}
 	}
@@ -200,8 +202,8 @@ func (s *Session) covered(path string) bool {
 	})
 }
 
-// private reports whether path is toolhost's own.
-func (s *Session) private(path string) bool {
+// isHidden reports whether path is toolhost's own.
+func (s *Session) isHidden(path string) bool {
 	return slices.ContainsFunc(s.o.Hidden, func(dir string) bool { return agenttool.Within(dir, path) })
 }
 
