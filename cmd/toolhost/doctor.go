@@ -33,7 +33,7 @@ Exit codes: 0 the sandbox is full; 1 it is less.`,
 			if asJSON {
 				err = json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{"sandbox": found, "advice": advice})
 			} else {
-				err = report(cmd.OutOrStdout(), found, advice)
+				err = printFinding(cmd.OutOrStdout(), found, advice)
 			}
 			if err == nil && found.Level != sandbox.Full {
 				err = exitf(exitFailed, "")
@@ -45,8 +45,8 @@ Exit codes: 0 the sandbox is full; 1 it is less.`,
 	return cmd
 }
 
-// report prints a finding for people.
-func report(out io.Writer, found sandbox.Finding, advice []string) error {
+// printFinding prints a finding for people.
+func printFinding(out io.Writer, found sandbox.Finding, advice []string) error {
 	_, err := fmt.Fprintf(out, "sandbox: %s\n", found.Level)
 	line := func(format string, args ...any) {
 		if err == nil {
