@@ -36,10 +36,10 @@ func (f *filters) program(o seccomp.Options) (string, error) {
 func (p *plan) filter() error {
 	notify := ""
 	if p.workspace() && p.s.level != Landlock {
-		notify = ""
+		notify = "notify"
 	}
 	program, err := p.s.filters.program(seccomp.Options{
-		Namespaces: p.s.level == Full, Writable: p.workspace(), Notify: false,
+		Namespaces: p.s.level == Full, Writable: p.workspace(), Notify: notify != "",
 	})
 	if err != nil {
 		return err

@@ -21,15 +21,15 @@ const patience = 20 * time.Second
 
 // holder is the process that holds a session's namespaces and clones its helpers.
 type holder struct {
-	mu       sync.Mutex // one message at a time
-	socket   *net.UnixConn
-	listener *os.File // on the session's loopback; nil if there is none
-	exited   chan struct{}
+	mu     sync.Mutex // one message at a time
+	socket *net.UnixConn
+	proxy  net.Addr // where the session's proxy is on its loopback; nil if there is none
+	exited chan struct{}
 }
 
 // startHolder clones the holder into new namespaces. It dies with us: its socket closes, and the kernel kills it when the
 // thread that started it ends, which is the host's end since that thread does nothing but wait for it.
-func startHolder() (*holder, error) {
+func startHolder(n *network) (*holder, error) {
 	ours, theirs, err := socketPair()
 	if err != nil {
 		return nil, err
@@ -50,7 +50,11 @@ func startHolder() (*holder, error) {
 		ours.Close()
 		return nil, fmt.Errorf("namespaces: %w", err)
 	}
-	if h.listener, err = h.answer(); err != nil {
+	listener, err := h.answer()
+	if err == nil && listener != nil {
+		h.proxy, err = n.serve(listener)
+	}
+	if err != nil {
 		h.close()
 		return nil, fmt.Errorf("the session's namespaces: %w", err)
 	}
@@ -122,9 +126,6 @@ func (h *holder) answer() (*os.File, error) {
 // close ends the session's processes and waits until they are gone.
 func (h *holder) close() {
 	_ = h.socket.Close()
-	if h.listener != nil {
-		_ = h.listener.Close()
-	}
 	select {
 	case <-h.exited:
 	case <-time.After(patience):

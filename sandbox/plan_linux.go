@@ -44,31 +44,33 @@ func identify(path string) (identity, error) {
 // plan is a plan being made for one command.
 type plan struct {
 	enter.Plan
-	s *Session
-	c *Command
+	s       *Session
+	c       *Command
+	names   names
+	network []string // variables that lead to the proxy
 }
 
-// newPlan returns what a helper does for a command. The order is that of package enter: trees are held before
+// make fills the plan. The order is that of package enter: trees are held before
 // everything becomes read-only, what lies deeper comes after what it lies in, privileges go last.
-func (s *Session) newPlan(c *Command) (*plan, error) {
-	p := &plan{s: s, c: c}
+func (p *plan) make() error {
+	s, c := p.s, p.c
 	if s.level == Full {
 		if err := p.view(); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if err := p.directory(); err != nil {
-		return nil, err
+		return err
 	}
 	p.limits()
 	p.Add(enter.Privileges)
 	p.landlock()
 	if err := p.filter(); err != nil {
-		return nil, err
+		return err
 	}
 	p.Add(enter.Environ, p.environ()...)
 	p.Add(enter.Run, append([]string{c.Path}, c.Args...)...)
-	return p, nil
+	return nil
 }
 
 // workspace reports whether the command may write.
@@ -174,7 +176,7 @@ func (p *plan) environ() []string {
 	full := p.s.level == Full
 	switch {
 	case p.workspace() && full:
-		return setEnv(p.c.Env, append(p.s.cacheEnv(), "TMPDIR=/tmp")...)
+		return setEnv(p.c.Env, slices.Concat(p.network, p.s.cacheEnv(), []string{"TMPDIR=/tmp"})...)
 	case p.workspace():
 		return setEnv(p.c.Env, append(p.s.cacheEnv(), "TMPDIR="+p.s.tmp.path)...)
 	case full:

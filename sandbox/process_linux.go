@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -16,6 +17,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/sandbox/enter"
+	"toolhost/sandbox/notify"
 )
 
 // Process is a command in its sandbox, with whatever it started there.
@@ -29,6 +31,11 @@ type Process struct {
 	exited  chan struct{}
 	gone    chan struct{}
 
+	judge      *judge    // of what it writes; nil for a command that writes nothing
+	tripwire   *tripwire // nil likewise
+	violations violations
+	ends       []func() // what is to be done when it is gone, the last first
+
 	mu    sync.Mutex
 	ended *Ended
 }
@@ -40,39 +47,102 @@ type Ended struct {
 	MaxRSS       int64 // KiB, of its largest process
 }
 
+func newProcess(c *Command) *Process {
+	p := &Process{command: c.Path, started: make(chan error, 1), exited: make(chan struct{}), gone: make(chan struct{})}
+	p.violations.heard = c.Report
+	return p
+}
+
+// guard finds what is protected and takes note of it.
+func (p *Process) guard(plan *plan) (err error) {
+	if plan.names, err = plan.s.findNames(plan.c.Profile); err != nil || !plan.workspace() {
+		return err
+	}
+	p.judge = &judge{names: plan.names.granted, report: p.violations.add}
+	if plan.s.level != Full {
+		p.judge.open = append(plan.writable(), "/dev")
+	}
+	if p.tripwire, err = newTripwire(plan.names); err == nil {
+		p.tripwire.walked = plan.s.protected.Invalidate
+		p.atEnd(p.inspect)
+	}
+	return err
+}
+
+// inspect looks whether what is protected is what it was: when the command has ended, and when nothing is left of it.
+func (p *Process) inspect() {
+	if p.tripwire != nil {
+		p.tripwire.spring(p.violations.add)
+		p.tripwire.walked()
+	}
+}
+
+// connect gives a command that has a network its way out.
+func (p *Process) connect(plan *plan) error {
+	if plan.s.level != Full || !plan.workspace() {
+		return nil
+	}
+	h, err := plan.s.hold()
+	if err != nil || h.proxy == nil {
+		return err
+	}
+	env, leave, err := plan.s.network.admit(h.proxy, plan.c.Profile.Hosts, p.violations.add)
+	if err == nil {
+		plan.network = env
+		p.atEnd(leave)
+	}
+	return err
+}
+
+// atEnd has something done when nothing is left of the command. What comes last is done first.
+func (p *Process) atEnd(do func()) { p.ends = append(p.ends, do) }
+
+// over does what is to be done when nothing is left of the command.
+func (p *Process) over() {
+	for _, do := range slices.Backward(p.ends) {
+		do()
+	}
+	p.ends = nil
+}
+
 // launch has a helper started and waits until it has started the command.
-func (s *Session) launch(c *Command, encoded []byte) (*Process, error) {
-	plan, err := planFile(encoded)
+func (p *Process) launch(made *plan) error {
+	plan, err := planFile(made.Encode())
 	if err != nil {
-		return nil, setupFailed(err)
+		return err
 	}
 	defer plan.Close()
 	ours, theirs, err := socketPair()
 	if err != nil {
-		return nil, setupFailed(err)
+		return err
 	}
-	p := &Process{
-		control: ours, command: c.Path,
-		first: s.level == Full, started: make(chan error, 1), exited: make(chan struct{}), gone: make(chan struct{}),
-	}
-	p.handle, err = s.helper(c, theirs, plan)
+	p.control = ours
+	p.handle, err = made.s.helper(made.c, theirs, plan)
 	theirs.Close()
 	if err != nil {
 		ours.Close()
-		return nil, setupFailed(err)
+		return err
 	}
 	go p.listen()
 	select {
 	case err = <-p.started:
 	case <-time.After(patience):
-		err = setupFailed(errors.New("the helper did not answer"))
+		err = errors.New("the helper did not answer")
 	}
 	if err != nil {
 		p.Kill()
 		<-p.gone
-		return nil, err
 	}
-	return p, nil
+	return err
+}
+
+// startError is the error for a command that did not start.
+func (p *Process) startError(err error) error {
+	var e *agenttool.Error
+	if errors.As(err, &e) {
+		return err
+	}
+	return setupFailed(err)
 }
 
 // helper starts the helper, in the namespaces of the session where there are any.
@@ -106,7 +176,7 @@ func (s *Session) hold() (*holder, error) {
 			return s.holder, nil
 		}
 	}
-	h, err := startHolder()
+	h, err := startHolder(s.network)
 	s.holder = h
 	return h, err
 }
@@ -175,6 +245,7 @@ func (p *Process) listen() {
 			p.started <- nil
 			said = true
 		case enter.SaysEnded:
+			p.inspect()
 			p.setEnded(parts)
 		}
 	}
@@ -184,12 +255,26 @@ func (p *Process) listen() {
 	p.Kill() // whoever closed the socket without leaving: nothing goes on without it
 	p.awaitExit()
 	p.control.Close()
+	p.over()
 	if p.Ended() == nil {
 		p.setEnded(nil)
 	}
 }
 
-func (p *Process) serve(listener *os.File) { listener.Close() }
+// serve answers what the filter asks, until nobody is left who could.
+func (p *Process) serve(listener *os.File) {
+	if listener == nil {
+		return
+	}
+	fd, err := unix.FcntlInt(listener.Fd(), unix.F_DUPFD_CLOEXEC, 0)
+	listener.Close()
+	if err != nil || p.judge == nil {
+		return
+	}
+	if _, err := notify.Serve(fd, p.judge.attempt); err != nil {
+		_ = unix.Close(fd)
+	}
+}
 
 // failed is the error for a step that failed.
 func (p *Process) failed(parts []string) error {
@@ -241,6 +326,9 @@ func (p *Process) PID() int {
 	})
 	return max(pid, 0)
 }
+
+// Violations are what the sandbox kept from the command so far, and, when it is gone, what it found changed.
+func (p *Process) Violations() []Violation { return p.violations.all() }
 
 // Exited is closed when the command has ended. What it started may still run.
 func (p *Process) Exited() <-chan struct{} { return p.exited }

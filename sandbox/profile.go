@@ -51,6 +51,7 @@ type Command struct {
 	Dir     string   // the working directory, absolute and without links
 	At      *os.File // the same, open: it must still be this one
 	Streams [3]*os.File
+	Report  func(Violation) // told of each when it happens, from several goroutines; may be nil
 	Profile Profile
 }
 

@@ -1,3 +1,123 @@
 package sandbox
 
-func (p *plan) protect() {}
+import (
+	"bufio"
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"toolhost/agenttool"
+	"toolhost/protect"
+	"toolhost/sandbox/enter"
+)
+
+// walkLimit is how long a command waits for the walk that finds what is protected, at most.
+const walkLimit = 5 * time.Second
+
+// names are the protected names for one command: all, and less those that it was granted.
+type names struct{ all, granted *protect.Map }
+
+// findNames returns what is protected now.
+func (s *Session) findNames(p Profile) (names, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), walkLimit)
+	defer cancel()
+	all, err := s.protected.Map(ctx)
+	if err != nil {
+		return names{}, err
+	}
+	return names{all, all.Granted(p.Unseal, p.Reveal)}, nil
+}
+
+// protect covers what the command must not write, and what it must not read.
+func (p *plan) protect() {
+	m := p.names.granted
+	if p.workspace() {
+		for _, dir := range m.Pins {
+			p.Add(enter.Pin, dir)
+		}
+		for _, e := range m.Sealed {
+			p.Add(enter.Seal, e.Path)
+		}
+	}
+	for _, e := range m.Secrets {
+		p.Add(enter.Mask, e.Path)
+	}
+	for _, path := range p.sockets() {
+		p.Add(enter.Mask, path)
+	}
+}
+
+// sockets are the local sockets at which programs of the host listen, where the command would see them: a read-only mount
+// keeps nobody from connecting.
+func (p *plan) sockets() []string {
+	f, err := os.Open("/proc/net/unix")
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	const listening = "00010000"
+	var found []string
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		fields := strings.Fields(lines.Text())
+		if len(fields) < 8 || fields[3] != listening || !strings.HasPrefix(fields[7], "/") {
+			continue
+		}
+		path := strings.Join(fields[7:], " ")
+		real, err := filepath.EvalSymlinks(path)
+		if err != nil || slices.Contains(p.c.Profile.Reveal, real) || slices.Contains(found, real) || p.s.unseen(real) {
+			continue
+		}
+		if info, err := os.Lstat(real); err == nil && info.Mode()&os.ModeSocket != 0 && len(found) < maxSockets {
+			found = append(found, real)
+		}
+	}
+	return found
+}
+
+// maxSockets bounds the sockets that are covered one by one.
+const maxSockets = 100
+
+// unseen reports whether a path of the host is not in the view of commands anyway.
+func (s *Session) unseen(path string) bool {
+	shown := slices.ContainsFunc(slices.Concat(s.roots, s.shown), func(id identity) bool { return agenttool.Within(id.path, path) })
+	return s.covered(path) && !shown || s.isHidden(path)
+}
+
+// tripwire compares the protected names with what they were before the command ran. Whatever changed was not changed by
+// it as far as the mounts hold, and a name that is new is taken out of use.
+type tripwire struct {
+	before *protect.Snap
+	names  names
+	walked func() // another walk is needed
+}
+
+// newTripwire takes the snapshot.
+func newTripwire(n names) (*tripwire, error) {
+	before, err := protect.Take(n.all)
+	return &tripwire{before: before, names: n}, err
+}
+
+// spring reports what changed without having been granted.
+func (t *tripwire) spring(report func(Violation)) {
+	changes, err := t.before.Changes()
+	if err != nil {
+		report(Violation{Wall: Changed, Detail: "what is protected could not be looked at again: " + err.Error()})
+		return
+	}
+	for _, c := range changes {
+		if _, held := t.names.granted.Judge(c.Path); !held {
+			continue
+		}
+		v := Violation{Wall: Changed, Path: c.Path, Rule: string(c.Rule), Certain: true,
+			Detail: "changed during the run, from " + c.Before.Kind.String() + " to " + c.After.Kind.String()}
+		if c.Before.Kind == protect.Absent && c.After.Kind != protect.Absent {
+			if aside, err := t.names.all.Quarantine(c); err == nil {
+				v.Detail = "was made during the run, and is out of use as " + aside
+			}
+		}
+		report(v)
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"toolhost/agenttool"
+	"toolhost/protect"
 )
 
 // Session is the sandbox of one host process: a scratch that its commands share, a loopback that they share, and the
@@ -29,16 +30,18 @@ type Session struct {
 	shown       []identity // directories below what is emptied that commands must see
 	emptied     []string   // directories of sockets
 
-	mu      sync.Mutex
-	holder  *holder
-	filters filters
-	lock    *os.File
-	closed  bool
+	mu        sync.Mutex
+	holder    *holder
+	filters   filters
+	network   *network
+	protected *protect.Cache
+	lock      *os.File
+	closed    bool
 }
 
 // Open makes the session's directories. It starts no process.
 func Open(o Options) (*Session, error) {
-	s := &Session{o: o, abi: landlockABI(), level: o.Level}
+	s := &Session{o: o, abi: landlockABI(), level: o.Level, network: newNetwork()}
 	if s.level == "" {
 		s.level = Full
 	}
@@ -48,6 +51,7 @@ func Open(o Options) (*Session, error) {
 				"the sandbox cannot be made: "+err.Error()).Because(err)
 		}
 	}
+	s.protected = protect.NewCache(protect.Options{Roots: s.rootPaths(), Home: o.Home, ReadDeny: o.ReadDeny}, 0)
 	return s, nil
 }
 
@@ -66,6 +70,14 @@ func (s *Session) Scratch() string {
 func (s *Session) Shown() []string {
 	var paths []string
 	for _, id := range s.shown {
+		paths = append(paths, id.path)
+	}
+	return paths
+}
+
+func (s *Session) rootPaths() []string {
+	var paths []string
+	for _, id := range s.roots {
 		paths = append(paths, id.path)
 	}
 	return paths
@@ -218,18 +230,33 @@ func (s *Session) hidden() []string {
 	return found
 }
 
-// Start starts a command and returns when it runs. Errors are of class setup_required when the sandbox could not be made,
-// sandbox_violation where the profile cannot be, and execution_failed when the program cannot be started: nothing ran
-// then.
+// Start starts a command and returns when it runs. Errors are of class setup_required when the sandbox or its profile
+// cannot be made, and execution_failed when the program cannot be started: nothing ran then.
 func (s *Session) Start(c *Command) (*Process, error) {
-	if err := c.Profile.check(); err != nil {
+	if err := s.check(c.Profile); err != nil {
 		return nil, agenttool.Failure(agenttool.SetupRequired, "sandbox_profile", err.Error()).Because(err)
 	}
-	p, err := s.newPlan(c)
-	if err != nil {
-		return nil, setupFailed(err)
+	p := newProcess(c)
+	p.first = s.level == Full
+	made := &plan{s: s, c: c}
+	for _, step := range []func(*plan) error{p.guard, p.connect, (*plan).make, p.launch} {
+		if err := step(made); err != nil {
+			p.over()
+			return nil, p.startError(err)
+		}
 	}
-	return s.launch(c, p.Encode())
+	return p, nil
+}
+
+// check reports a profile that cannot be.
+func (s *Session) check(p Profile) error {
+	if err := p.check(); err != nil {
+		return err
+	}
+	if len(p.Hosts) > 0 && s.level != Full {
+		return fmt.Errorf("hosts are reached through a network of the session's own, which level %s has not", s.level)
+	}
+	return nil
 }
 
 func setupFailed(err error) error {
@@ -248,5 +275,7 @@ func (s *Session) Close() error {
 		h.close()
 	}
 	defer s.lock.Close()
+	s.protected.Close()
+	_ = s.network.proxy.Close()
 	return os.RemoveAll(s.own.path)
 }

@@ -111,7 +111,7 @@ func (c *confined) follow(s *sandbox.Session, w *workspace.Workspace, scope agen
 	p, err := s.Start(&sandbox.Command{
 		Path: path, Args: args, Env: shell.Environ(os.Environ(), scope.Dir), Dir: at.Resolved, At: dir.File(),
 		Streams: [3]*os.File{os.Stdin, os.Stdout, os.Stderr},
-		Profile: sandbox.Profile{Access: sandbox.Access(c.profile), Write: c.write, Reveal: c.reveal, Hosts: c.hosts},
+		Profile: sandbox.Profile{Access: sandbox.Access(c.profile), Write: c.write, Unseal: c.write, Reveal: c.reveal, Hosts: c.hosts},
 	})
 	if err != nil {
 		return startFailed(args[0], err)
@@ -126,6 +126,11 @@ func (c *confined) follow(s *sandbox.Session, w *workspace.Workspace, scope agen
 	}
 	p.Kill()
 	<-p.Gone()
+	if !c.quiet {
+		for _, v := range p.Violations() {
+			fmt.Fprintln(os.Stderr, "toolhost: "+v.String())
+		}
+	}
 	status := p.Ended().Status
 	if status.Signaled() {
 		return exitf(128+int(status.Signal()), "")

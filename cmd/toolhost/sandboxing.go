@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"toolhost/agenttool"
+	"toolhost/protect"
 	"toolhost/sandbox"
 	"toolhost/tools/workspace"
 )
@@ -63,10 +64,11 @@ func sandboxOptions(scope agenttool.Scope, state, name string) (sandbox.Options,
 	runtime := os.Getenv("XDG_RUNTIME_DIR")
 	o := sandbox.Options{
 		Roots: scope.Roots, Home: scope.Home, Runtime: runtime,
-		Dir:    filepath.Join(state, "scratch", name),
-		Cache:  filepath.Join(state, "caches", digest(scope.Dir)),
-		Hidden: []string{state, filepath.Join(config, "toolhost")},
-		Show:   append(filepath.SplitList(os.Getenv("PATH")), installed()...),
+		Dir:      filepath.Join(state, "scratch", name),
+		Cache:    filepath.Join(state, "caches", digest(scope.Dir)),
+		Hidden:   []string{state, filepath.Join(config, "toolhost")},
+		ReadDeny: protect.DefaultReadDeny(),
+		Show:     append(filepath.SplitList(os.Getenv("PATH")), installed()...),
 	}
 	o.GoModCache, o.GoProxy = goSettings(scope.Home)
 	return o, nil

@@ -20,13 +20,17 @@ package enter
 const (
 	HolderName = "toolhost-holder"
 	HelperName = "toolhost-sandbox"
-	ProbeName  = "toolhost-probe" // a command that tries to create a file where it starts
+	ProbeName  = "toolhost-probe" // a command that tries to read ProbeSecret and to create a file where it starts
 )
+
+// ProbeSecret is the file that a probe must not be able to read where secrets are masked.
+const ProbeSecret = "secret"
 
 // The exit statuses of a probe.
 const (
 	ProbeWritten = 10 // and removed again
 	ProbeDenied  = 11
+	ProbeRead    = 12 // the secret
 )
 
 // ExitSetup is the exit status of a helper that could not make the sandbox. The command did not run then.

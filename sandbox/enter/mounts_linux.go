@@ -25,11 +25,11 @@ func (v *view) step(s Step) (errno syscall.Errno, ok bool) {
 	case Place:
 		return v.place(s.Args[0], s.Args[1], s.Args[2]), true
 	case Pin:
-		return unlessAbsent(cover(s.Args[0], 0)), true
+		return covered(s.Args[0], func(at int) syscall.Errno { return cover(at, 0) }), true
 	case Seal:
-		return unlessAbsent(cover(s.Args[0], attrReadOnly)), true
+		return covered(s.Args[0], func(at int) syscall.Errno { return cover(at, attrReadOnly) }), true
 	case Mask:
-		return unlessAbsent(v.mask(s.Args[0])), true
+		return covered(s.Args[0], v.mask), true
 	case Lock:
 		return lock(s.Args[0]), true
 	case Proc:
@@ -38,12 +38,17 @@ func (v *view) step(s Step) (errno syscall.Errno, ok bool) {
 	return 0, false
 }
 
-// unlessAbsent takes it that what is not there needs no cover.
-func unlessAbsent(errno syscall.Errno) syscall.Errno {
+// covered covers what is at path. What is not there needs no cover; any other failure is one.
+func covered(path string, cover func(at int) syscall.Errno) syscall.Errno {
+	at, errno := open(path, oPath|syscall.O_NOFOLLOW)
 	if errno == syscall.ENOENT {
 		return 0
 	}
-	return errno
+	if errno != 0 {
+		return errno
+	}
+	defer syscall.Close(at)
+	return cover(at)
 }
 
 // hold keeps the tree at path, if that is still what it was when the plan was made.
@@ -133,14 +138,9 @@ func makeDirs(path string) {
 	}
 }
 
-// cover mounts what is at path over itself, so that it can neither be renamed nor removed, with attributes.
-func cover(path string, attrs uint64) syscall.Errno {
-	fd, errno := open(path, oPath)
-	if errno != 0 {
-		return errno
-	}
-	defer syscall.Close(fd)
-	tree, errno := cloneTree(fd)
+// cover mounts what at is over itself, so that it can neither be renamed nor removed, with attributes.
+func cover(at int, attrs uint64) syscall.Errno {
+	tree, errno := cloneTree(at)
 	if errno != 0 {
 		return errno
 	}
@@ -150,18 +150,13 @@ func cover(path string, attrs uint64) syscall.Errno {
 			return errno
 		}
 	}
-	return attach(tree, fd)
+	return attach(tree, at)
 }
 
 // mask covers a directory by an empty one, and anything else by an empty file, that nobody can open.
-func (v *view) mask(path string) syscall.Errno {
-	to, errno := open(path, oPath|syscall.O_NOFOLLOW)
-	if errno != 0 {
-		return errno
-	}
-	defer syscall.Close(to)
+func (v *view) mask(at int) syscall.Errno {
 	var st syscall.Stat_t
-	if err := syscall.Fstat(to, &st); err != nil {
+	if err := syscall.Fstat(at, &st); err != nil {
 		return syscall.EIO
 	}
 	kind := 0
@@ -173,7 +168,7 @@ func (v *view) mask(path string) syscall.Errno {
 		return errno
 	}
 	defer syscall.Close(tree)
-	return attach(tree, to)
+	return attach(tree, at)
 }
 
 // proc mounts a view of the sandbox's own processes. It is read-only: files below /proc/sys belong to the host's root, and
@@ -262,9 +257,10 @@ func makeFile(path string) syscall.Errno {
 	return 0
 }
 
-// makeNothing holds an empty file and an empty directory of mode 0, and leaves no name of them.
+// makeNothing makes and holds an empty file and an empty directory of mode 0. Their names have to stay: the kernel mounts
+// nothing that was removed.
 func (v *view) makeNothing() syscall.Errno {
-	const file, dir = "/dev/.file", "/dev/.dir"
+	const file, dir = "/dev/.nothing", "/dev/.empty"
 	if errno := makeFile(file); errno != 0 {
 		return errno
 	}
@@ -285,8 +281,6 @@ func (v *view) makeNothing() syscall.Errno {
 			return errno
 		}
 	}
-	_ = syscall.Unlink(file)
-	_ = syscall.Rmdir(dir)
 	return 0
 }
 

@@ -57,7 +57,7 @@ func (x *execution) begin(bash string, dir *workspace.Dir, ends [3]*os.File) (er
 	c := command{bash: bash, line: x.call.input.Command, env: x.call.environ(), std: ends}
 	if profile, ok := x.call.profile(); ok {
 		x.linger = profile.Access == sandbox.Workspace
-		x.job, err = x.call.box(c, dir, profile)
+		x.job, err = x.call.box(c, dir, profile, x.violated)
 		return err
 	}
 	c.dir = dirPath(dir.File().Fd(), x.call.dir())
@@ -66,6 +66,18 @@ func (x *execution) begin(bash string, dir *workspace.Dir, ends [3]*os.File) (er
 		x.job = direct{p, newSession(p, x.started)}
 	}
 	return err
+}
+
+// violated tells at once what the sandbox kept from the command.
+func (x *execution) violated(v sandbox.Violation) {
+	encoded, err := agenttool.Encode(v)
+	if err != nil {
+		return // strings and a truth value: it cannot fail
+	}
+	x.report.Progress(agenttool.Progress{
+		Status: "running", Message: oneLine(v.String()), ElapsedMS: time.Since(x.started).Milliseconds(),
+		Extra: agenttool.Extra{"sandbox_violation": encoded},
+	})
 }
 
 // environ is the command's environment. One that was proved to read only gets what keeps it so.
@@ -157,6 +169,9 @@ func (x *execution) follow(ctx context.Context) *outcome {
 	} else {
 		o.ending, o.stuck = ending{code: -1}, x.job.number()
 		x.job.abandon()
+	}
+	if b, ok := x.job.(boxed); ok {
+		o.blocked = b.Violations()
 	}
 	o.took = time.Since(x.started)
 	o.collect(x.streams[0].capture, x.streams[1].capture)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"toolhost/agenttool"
+	"toolhost/sandbox"
 )
 
 // outcome is what there is to say of a command that has ended.
@@ -20,6 +21,7 @@ type outcome struct {
 	leftovers []string // names of processes that were ended with it
 	running   []string // names of processes that go on
 	holders   []holder
+	blocked   []sandbox.Violation
 	stuck     int // pid of a process that could not be ended; 0: none
 
 	stdout, stderr           rendered
@@ -28,20 +30,21 @@ type outcome struct {
 
 // structured is the structured content, as outputSchema has it.
 type structured struct {
-	ExitCode        *int     `json:"exit_code"` // null: it did not exit by itself
-	Signal          string   `json:"signal,omitempty"`
-	TimedOut        bool     `json:"timed_out"`
-	DurationMS      int64    `json:"duration_ms"`
-	Cwd             string   `json:"cwd"`
-	Stdout          string   `json:"stdout"`
-	Stderr          string   `json:"stderr"`
-	StdoutBytes     int64    `json:"stdout_bytes"`
-	StderrBytes     int64    `json:"stderr_bytes"`
-	StdoutTruncated bool     `json:"stdout_truncated"`
-	StderrTruncated bool     `json:"stderr_truncated"`
-	StillHeldBy     []holder `json:"still_held_by,omitempty"`
-	KilledLeftovers int      `json:"killed_leftovers,omitempty"`
-	Running         []string `json:"running,omitempty"` // background processes that go on
+	ExitCode        *int                `json:"exit_code"` // null: it did not exit by itself
+	Signal          string              `json:"signal,omitempty"`
+	TimedOut        bool                `json:"timed_out"`
+	DurationMS      int64               `json:"duration_ms"`
+	Cwd             string              `json:"cwd"`
+	Stdout          string              `json:"stdout"`
+	Stderr          string              `json:"stderr"`
+	StdoutBytes     int64               `json:"stdout_bytes"`
+	StderrBytes     int64               `json:"stderr_bytes"`
+	StdoutTruncated bool                `json:"stdout_truncated"`
+	StderrTruncated bool                `json:"stderr_truncated"`
+	StillHeldBy     []holder            `json:"still_held_by,omitempty"`
+	KilledLeftovers int                 `json:"killed_leftovers,omitempty"`
+	Violations      []sandbox.Violation `json:"sandbox_violations,omitempty"`
+	Running         []string            `json:"running,omitempty"` // background processes that go on
 }
 
 // collect takes over what the streams said.
@@ -106,6 +109,13 @@ func (o *outcome) notes() []string {
 	if n := len(o.leftovers); n > 0 {
 		note("%s %s ended with the command: %s", count(int64(n), "background process", "background processes"),
 			wasWere(n), someOf(o.leftovers))
+	}
+	for i, v := range o.blocked {
+		if i == maxNames {
+			note("and %d more: see sandbox_violations", len(o.blocked)-i)
+			break
+		}
+		note("%s", v)
 	}
 	if n := len(o.running); n > 0 {
 		note("%s until the session ends, and what %s no longer read: %s",
@@ -175,6 +185,7 @@ func (o *outcome) structured() structured {
 		StillHeldBy:     o.holders,
 		KilledLeftovers: len(o.leftovers),
 		Running:         o.running,
+		Violations:      o.blocked,
 	}
 	if o.ending.code >= 0 {
 		s.ExitCode = &o.ending.code
@@ -211,6 +222,8 @@ func (o *outcome) failure(ctx context.Context) error {
 				"Give it a longer timeout_ms (up to %d) or less to do", o.limit(), maxTimeout.Milliseconds()))
 		e.Recoverability = agenttool.ChangeArguments
 		return e
+	case o.ending.code > 0 && len(o.blocked) > 0:
+		return o.violation()
 	case o.ending.signal != 0:
 		return failed("exit_status", "command was ended by signal "+signalName(o.ending.signal))
 	case o.ending.code < 0:
@@ -219,6 +232,15 @@ func (o *outcome) failure(ctx context.Context) error {
 		return failed("exit_status", fmt.Sprintf("command exited with status %d%s", o.ending.code, meaning(o.ending.code)))
 	}
 	return nil
+}
+
+// violation is the error of a command that failed and that the sandbox kept from something: most likely the one is the
+// reason for the other.
+func (o *outcome) violation() error {
+	v := o.blocked[0]
+	e := agenttool.Failure(agenttool.SandboxViolation, "blocked", fmt.Sprintf("command exited with status %d, and %s", o.ending.code, v))
+	e.BlockedPath = v.Path
+	return e
 }
 
 func failed(code, message string) error {

@@ -41,9 +41,10 @@ func (c *call) Confine(grants []string) error {
 }
 
 // box starts a command in a sandbox.
-func (c *call) box(cmd command, dir *workspace.Dir, profile sandbox.Profile) (boxed, error) {
+func (c *call) box(cmd command, dir *workspace.Dir, profile sandbox.Profile, report func(sandbox.Violation)) (boxed, error) {
 	p, err := c.tool.o.Sandbox.Start(&sandbox.Command{
 		Path: cmd.bash, Args: cmd.argv(), Env: cmd.env, Dir: c.dir(), At: dir.File(), Streams: cmd.std, Profile: profile,
+		Report: report,
 	})
 	return boxed{p}, err
 }

@@ -60,6 +60,17 @@ const outputSchema = `{
       "properties": {"pid": {"type": "integer"}, "command": {"type": "string"}}
     }},
     "killed_leftovers": {"type": "integer", "minimum": 1},
+    "sandbox_violations": {"type": "array", "items": {
+      "type": "object",
+      "additionalProperties": false,
+      "required": ["wall", "certain"],
+      "properties": {
+        "wall": {"enum": ["protected_name", "egress", "tripwire", "file_system", "network"]},
+        "path": {"type": "string"}, "host": {"type": "string"}, "call": {"type": "string"}, "rule": {"type": "string"},
+        "grant": {"type": "string", "description": "what would permit it, for agenttool/decide"},
+        "detail": {"type": "string"}, "certain": {"type": "boolean"}
+      }
+    }},
     "running": {"type": "array", "items": {"type": "string"}}
   }
 }`

@@ -1,0 +1,136 @@
+package protect
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+// Cache keeps the Map of one session. A command needs it within microseconds and a walk takes milliseconds, so the walk
+// is made in the background after each call that may have changed names, and before each use only what the Map stands
+// on is looked at again.
+type Cache struct {
+	options Options
+	age     time.Duration
+
+	mu      sync.Mutex
+	wanted  int   // counts the Invalidates
+	last    *scan // the last walk that ended, nil if none
+	running *scan // the walk under way, nil if none
+	closed  bool
+}
+
+// scan is one walk, or the promise of one until done is closed.
+type scan struct {
+	serves int // it began after that many Invalidates
+	begun  time.Time
+	done   chan struct{}
+	m      *Map
+	err    error
+}
+
+// DefaultAge is how long a Map is used without another walk. What somebody else makes deep in a root is not known for
+// that long.
+const DefaultAge = 10 * time.Second
+
+// errClosed is what a closed Cache answers.
+var errClosed = errors.New("the session of these protected names has ended")
+
+// NewCache returns a Cache, which does nothing before its first Map. Age 0 means DefaultAge.
+func NewCache(options Options, age time.Duration) *Cache {
+	if age <= 0 {
+		age = DefaultAge
+	}
+	return &Cache{options: options, age: age}
+}
+
+// Map returns a Map that was begun after the last Invalidate, is younger than the cache's age, and whose entries are
+// still what they were; if need be it waits for the walk that makes one. Its errors are those of Scan.
+func (c *Cache) Map(ctx context.Context) (*Map, error) {
+	if m := c.current(); m != nil {
+		return m, nil
+	}
+	c.mu.Lock()
+	need := c.wanted
+	for {
+		if c.closed {
+			c.mu.Unlock()
+			return nil, errClosed
+		}
+		if c.running == nil {
+			c.start()
+		}
+		walk := c.running
+		c.mu.Unlock()
+		select {
+		case <-walk.done:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		if walk.serves >= need {
+			return walk.m, walk.err
+		}
+		c.mu.Lock()
+	}
+}
+
+// current returns the last Map if it may be used as it is. If only a look at its entries shows that it may not, the
+// cache is invalidated.
+func (c *Cache) current() *Map {
+	c.mu.Lock()
+	last := c.last
+	usable := last != nil && last.err == nil && last.serves == c.wanted && time.Since(last.begun) < c.age
+	c.mu.Unlock()
+	if !usable {
+		return nil
+	}
+	if last.m.current() {
+		return last.m
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if last.serves == c.wanted {
+		c.wanted++
+	}
+	return nil
+}
+
+// Invalidate says that names below the roots may have changed: a command or tool that writes has ended, or goes on in
+// the background. It begins a walk, if there ever was one, and does not wait for it.
+func (c *Cache) Invalidate() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.wanted++
+	if c.running == nil && c.last != nil && !c.closed {
+		c.start()
+	}
+}
+
+// start begins a walk. It ends by itself, within the limits of the options, and begins another if names changed
+// meanwhile. The caller holds the lock.
+func (c *Cache) start() {
+	walk := &scan{serves: c.wanted, begun: time.Now(), done: make(chan struct{})}
+	c.running = walk
+	go func() {
+		walk.m, walk.err = Scan(context.Background(), c.options)
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		defer close(walk.done)
+		c.last, c.running = walk, nil
+		if c.wanted > walk.serves && !c.closed {
+			c.start()
+		}
+	}()
+}
+
+// Close ends the cache and waits for a walk under way.
+func (c *Cache) Close() {
+	c.mu.Lock()
+	c.closed = true
+	running := c.running
+	c.mu.Unlock()
+	if running != nil {
+		<-running.done
+	}
+}

@@ -1,0 +1,199 @@
+package protect
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"toolhost/agenttool"
+)
+
+// DefaultReadDeny returns the secrets that nobody reads unless told: keys and tokens in the home directory, and the
+// environment files of projects, but not their examples.
+//
+// A pattern is a doublestar glob: "~/x" is in the home directory, "/x" absolute, anything else below each root ("**/x"
+// at any depth, "x" at its top). What it matches is denied with all below it. A pattern that begins with "!" takes back
+// what earlier ones denied; the last that matches decides.
+func DefaultReadDeny() []string {
+	return []string{
+		"~/.ssh", "~/.aws", "~/.gnupg", "~/.kube", "~/.azure", "~/.oci", "~/.password-store", "~/.netrc", "~/.pgpass",
+		"~/.my.cnf", "~/.git-credentials", "~/.config/git/credentials", "~/.config/gh", "~/.config/glab-cli", "~/.config/gcloud",
+		"~/.config/hub", "~/.config/doctl", "~/.config/rclone", "~/.config/op", "~/.docker/config.json", "~/.npmrc", "~/.pypirc",
+		"~/.gem/credentials", "~/.cargo/credentials", "~/.cargo/credentials.toml", "~/.terraform.d/credentials.tfrc.json",
+		"~/.vault-token", "~/.local/share/keyrings", "~/.mozilla", "~/.config/google-chrome", "~/.config/chromium",
+		"**/.env", "**/.env.*", "!**/.env.*{example,sample,template,dist}",
+	}
+}
+
+// denyRule is one compiled pattern. Exactly one of base and glob is set.
+type denyRule struct {
+	allow bool
+	base  string // a name, or glob of one, at any depth below a root
+	plain bool   // base or glob holds no wildcards
+	glob  string // absolute, folded
+	path  string // a plain glob as it was spelled
+}
+
+// denyList is a read-deny list, compiled.
+type denyList struct {
+	rules []denyRule
+	// prefix is what all bases begin with, to pass over most names at once
+	prefix string
+}
+
+// compileDeny reads a read-deny list. A malformed pattern is an error, since it would deny nothing.
+func compileDeny(patterns []string, where tops) (*denyList, error) {
+	list := &denyList{}
+	for _, pattern := range patterns {
+		text, allow := strings.CutPrefix(pattern, "!")
+		if !doublestar.ValidatePattern(text) || text == "" {
+			return nil, fmt.Errorf("read-deny pattern %q is malformed", pattern)
+		}
+		list.add(text, allow, where)
+	}
+	list.prefix = commonPrefix(list.rules)
+	return list, nil
+}
+
+// add appends the rules of one pattern. What a directory's pattern denies below it, it denies by denying the directory.
+func (l *denyList) add(text string, allow bool, where tops) {
+	text = strings.TrimRight(strings.TrimSuffix(text, "/**"), "/")
+	if base, anywhere := strings.CutPrefix(text, "**/"); anywhere && !strings.Contains(base, "/") {
+		l.rules = append(l.rules, denyRule{allow: allow, base: fold(base), plain: isPlain(base)})
+		return
+	}
+	below := where.roots
+	switch rest, inHome := strings.CutPrefix(text, "~/"); {
+	case path.IsAbs(text):
+		below = []string{"/"}
+	case inHome && where.home == "":
+		return
+	case inHome:
+		text, below = rest, []string{where.home}
+	}
+	for _, top := range below {
+		r := denyRule{allow: allow, plain: isPlain(text)}
+		if r.plain {
+			r.path = path.Join(top, text)
+			r.glob = fold(r.path)
+		} else {
+			r.glob = path.Join(quoteGlob(fold(top)), fold(text))
+		}
+		l.rules = append(l.rules, r)
+	}
+}
+
+// tops are the directories that patterns are relative to.
+type tops struct {
+	roots []string
+	home  string
+}
+
+func isPlain(pattern string) bool { return !strings.ContainsAny(pattern, `*?[{\`) }
+
+// quoteGlob returns a pattern that matches the path itself.
+func quoteGlob(literal string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`, `{`, `\{`, `}`, `\}`).Replace(literal)
+}
+
+// commonPrefix returns what every base must begin with, "" if nothing.
+func commonPrefix(rules []denyRule) string {
+	prefix, first := "", true
+	for _, r := range rules {
+		if r.base == "" || r.allow {
+			continue
+		}
+		literal, _, _ := strings.Cut(strings.NewReplacer("?", "*", "[", "*", "{", "*", `\`, "*").Replace(r.base), "*")
+		if first {
+			prefix, first = literal, false
+		}
+		for !strings.HasPrefix(literal, prefix) {
+			prefix = prefix[:len(prefix)-1]
+		}
+	}
+	return prefix
+}
+
+// denied says whether the list denies exactly this folded path, and whether it needs the names above it to do so: then
+// renaming one of them would take the secret out of the list.
+func (l *denyList) denied(folded string, inRoot bool) (denied, byPlace bool) {
+	base := path.Base(folded)
+	for _, r := range l.rules {
+		if r.allow == !denied || !r.matches(folded, base, inRoot, l.prefix) {
+			continue
+		}
+		denied, byPlace = !r.allow, r.glob != ""
+	}
+	return denied, byPlace
+}
+
+func (r denyRule) matches(folded, base string, inRoot bool, prefix string) bool {
+	if r.glob != "" {
+		if r.plain {
+			return folded == r.glob
+		}
+		ok, _ := doublestar.Match(r.glob, folded)
+		return ok
+	}
+	if !inRoot || !r.allow && !strings.HasPrefix(base, prefix) {
+		return false
+	}
+	if r.plain {
+		return base == r.base
+	}
+	ok, _ := doublestar.Match(r.base, base)
+	return ok
+}
+
+// covers says whether the list denies the folded path or what it lies in. Root, folded, is the one that it lies in, ""
+// for none.
+func (l *denyList) covers(folded, root string) bool {
+	for ; len(folded) > max(len(root), 1); folded = path.Dir(folded) {
+		if denied, _ := l.denied(folded, root != ""); denied {
+			return true
+		}
+	}
+	return false
+}
+
+// elsewhere splits the absolute rules for places that no walk of the roots visits: the paths that plain rules name, and
+// the patterns that cannot become masks there.
+func (l *denyList) elsewhere(roots []string) (plain, wild []string) {
+	for _, r := range l.rules {
+		switch {
+		case r.glob == "" || r.allow:
+		case r.plain:
+			plain = append(plain, r.path)
+		case !startsInside(r.glob, roots):
+			wild = append(wild, r.glob)
+		}
+	}
+	return plain, wild
+}
+
+// startsInside says whether all that the pattern can match lies in one root.
+func startsInside(pattern string, roots []string) bool {
+	base, _ := doublestar.SplitPattern(pattern)
+	return slices.ContainsFunc(roots, func(root string) bool { return agenttool.Within(fold(root), base) })
+}
+
+// touches says whether an entry of the folded directory may match a rule other than by its base name.
+func (l *denyList) touches(dir string) bool {
+	return slices.ContainsFunc(l.rules, func(r denyRule) bool {
+		return r.glob != "" && !r.allow && (!r.plain || path.Dir(r.glob) == dir)
+	})
+}
+
+// plainBases returns the base names that are denied as they stand.
+func (l *denyList) plainBases() []string {
+	var bases []string
+	for _, r := range l.rules {
+		if r.base != "" && r.plain && !r.allow {
+			bases = append(bases, r.base)
+		}
+	}
+	return bases
+}

@@ -1,0 +1,32 @@
+// Package protect knows the names that other programs run or obey: hooks and configuration of version control, start-up
+// files of shells, configuration of editors and tools that runs code, toolhost's own settings; and those that hold
+// secrets. A file of such a name, written by a command today, runs code tomorrow, outside every sandbox and unasked.
+//
+// It answers four questions:
+//
+//   - [Asks]: does writing this path need a person's word? Pure text, from the table alone.
+//   - [Scan]: in these writable directories, what must be bound read-only, what must not be renamed, what must be
+//     masked against reading? One bounded walk, through file descriptors, following no link; what it could not cover
+//     is reported in [Map.Partial], never dropped.
+//   - [Map.Judge], [Map.Pinned], [Map.Secret]: may a command write this path, move this directory, read this file?
+//     Pure text again, for names that do not exist yet, where there is nothing to bind.
+//   - [Take] and [Snap.Changes]: what became of the protected names meanwhile? The tripwire behind the walls.
+//
+// A [Cache] keeps the Map of one session fresh.
+//
+// # What is sealed
+//
+// The table (names.go) says of each name whether it is sealed, or only asks: what ordinary checkouts and tools write
+// all the time (.github, .gitattributes) would stop honest work if it were sealed. On top of the table, every git
+// directory that the walk finds (.git, bare repositories, worktrees, submodules, where .git files point) has its hooks,
+// config, config.worktree and commondir sealed, and so have the files that configuration includes and the directories
+// that core.hooksPath names. In a git directory the rest stays writable, or nothing could be committed:
+// info/attributes only names drivers, which configuration defines; objects/info/alternates only adds objects, which
+// whoever can write objects can add anyway.
+//
+// A repository or directory that did not exist at the walk is not known, and what a call makes in it is not judged:
+// "git clone" and "npm install" bring such names along. [Map.Since] reports them afterwards, and from then on they are
+// sealed. Below node_modules only git directories count.
+//
+// Names are compared without case, and without the differences that file systems without case ignore.
+package protect

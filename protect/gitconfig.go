@@ -1,0 +1,138 @@
+package protect
+
+import (
+	"path"
+	"strings"
+)
+
+// gitPaths are the places that a git configuration file names: what it includes is configuration too, and what
+// core.hooksPath names holds hooks. They are spelled as in the file.
+type gitPaths struct {
+	includes []string
+	hooks    []string
+}
+
+// parseGitPaths reads a git configuration file as far as those two go. It never fails, and finds rather more than git
+// does: conditions of includeIf count as met, keys count whatever their section ("path" in one that begins with
+// "include", "hookspath" in any), and a line that git would refuse does not end the file.
+func parseGitPaths(text string) gitPaths {
+	var found gitPaths
+	section := ""
+	text = strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n")
+	for text != "" {
+		text = strings.TrimLeft(text, " \t\n\r")
+		if strings.HasPrefix(text, "[") {
+			section, text = gitSection(text[1:])
+			continue
+		}
+		var key, value string
+		key, value, text = gitVariable(text)
+		switch {
+		case value == "":
+		case key == "hookspath":
+			found.hooks = append(found.hooks, value)
+		case key == "path" && strings.HasPrefix(section, "include"):
+			found.includes = append(found.includes, value)
+		}
+	}
+	return found
+}
+
+// gitSection returns the lower-case header whose text follows "[", and what comes after it.
+func gitSection(text string) (section, rest string) {
+	quoted := false
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c == '\n':
+			return "", text[i:]
+		case c == '"' && (i == 0 || text[i-1] != '\\'):
+			quoted = !quoted
+		case c == ']' && !quoted:
+			return strings.ToLower(strings.TrimSpace(text[:i])), text[i+1:]
+		}
+	}
+	return "", ""
+}
+
+// gitVariable returns the next key, in lower case, its value, and what follows its line. A comment is a key of its own,
+// which nobody asks for.
+func gitVariable(text string) (key, value, rest string) {
+	end := strings.IndexAny(text, "=\n#;")
+	if end < 0 {
+		return "", "", ""
+	}
+	key = strings.ToLower(strings.TrimSpace(text[:end]))
+	if text[end] != '=' {
+		_, rest, _ = strings.Cut(text[end:], "\n")
+		return key, "", rest
+	}
+	value, rest = gitValue(text[end+1:])
+	return key, value, rest
+}
+
+// gitValue unquotes a value up to the end of its line: quotes group, a backslash escapes or joins lines, comments and
+// blanks around end it.
+func gitValue(text string) (value, rest string) {
+	var b strings.Builder
+	quoted, kept := false, 0 // kept is the length up to the last byte that is no trailing blank
+	text = strings.TrimLeft(text, " \t")
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '\n':
+			return b.String()[:kept], text[i+1:]
+		case c == '"':
+			quoted = !quoted
+			kept = b.Len()
+			continue
+		case (c == '#' || c == ';') && !quoted:
+			_, rest, _ = strings.Cut(text[i:], "\n")
+			return b.String()[:kept], rest
+		case c == '\\' && i+1 < len(text):
+			i++
+			if text[i] == '\n' {
+				continue
+			}
+			b.WriteByte(gitEscape(text[i]))
+		default:
+			b.WriteByte(c)
+			if !quoted && (c == ' ' || c == '\t') {
+				continue
+			}
+		}
+		kept = b.Len()
+	}
+	return b.String()[:kept], ""
+}
+
+func gitEscape(c byte) byte {
+	switch c {
+	case 'n':
+		return '\n'
+	case 't':
+		return '\t'
+	case 'b':
+		return '\b'
+	}
+	return c
+}
+
+// gitPath returns the absolute path that a value of git's path type means, seen from dir, with ".." and links as they
+// are; "" where it means none that can be told.
+func gitPath(value, dir, home string) string {
+	value = strings.TrimPrefix(value, ":(optional)")
+	switch {
+	case strings.ContainsRune(value, 0) || value == "":
+		return ""
+	case path.IsAbs(value):
+		return value
+	case strings.HasPrefix(value, "~"):
+		user, rest, _ := strings.Cut(value[1:], "/")
+		if user != "" && user != path.Base(home) || home == "" {
+			return ""
+		}
+		return home + "/" + rest
+	case strings.HasPrefix(value, "%(prefix)"):
+		return ""
+	}
+	return dir + "/" + value
+}

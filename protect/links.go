@@ -1,0 +1,299 @@
+package protect
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"toolhost/agenttool"
+)
+
+// maxLinks is the number of links that one resolution follows, as in the kernel.
+const maxLinks = 40
+
+// resolve follows the path as the kernel would, links and ".." included, through the roots. It returns the last place,
+// without links, what is there, and the links that it went over; "" if the path leaves the roots or goes in circles.
+// Names outside the roots are taken to be no links.
+func (t *tree) resolve(file string) (place string, kind Kind, links []string) {
+	place, kind = "/", Dir
+	pending := strings.Split(file, "/")
+	for len(pending) > 0 {
+		name := pending[0]
+		pending = pending[1:]
+		switch name {
+		case "", ".":
+			continue
+		case "..":
+			place, kind = path.Dir(place), Dir
+			continue
+		}
+		place = join(place, name)
+		if t.root(place) == "" {
+			continue
+		}
+		stat, err := t.lstat(place)
+		if err != nil {
+			return t.missing(place, pending), Absent, links
+		}
+		if kind = kindOf(&stat); kind != Symlink || slices.Contains(t.roots, place) {
+			continue
+		}
+		target, err := t.readlink(place)
+		if links = append(links, place); err != nil || len(links) > maxLinks {
+			return "", Absent, links
+		}
+		if place = path.Dir(place); path.IsAbs(target) {
+			place = "/"
+		}
+		pending = append(strings.Split(target, "/"), pending...)
+	}
+	if t.root(place) == "" {
+		return "", Absent, links
+	}
+	return place, kind, links
+}
+
+// missing is the place of a name that does not exist, or cannot be looked at, and what was to come below it.
+func (t *tree) missing(place string, pending []string) string {
+	place = path.Join(place, path.Join(pending...))
+	if t.root(place) == "" {
+		return ""
+	}
+	return place
+}
+
+// tooWide says whether sealing or masking the place would take the whole work away: a root or the top of a work tree,
+// or something that holds one.
+func (b *builder) tooWide(place string) bool {
+	for top := range b.watch {
+		if agenttool.Within(place, top) {
+			return true
+		}
+	}
+	return false
+}
+
+// sealAt seals what the configuration names by this path, existing or not, and the links on the way to it.
+func (b *builder) sealAt(file string, rule Rule) {
+	place, kind := b.through(file, rule)
+	switch {
+	case place == "":
+	case b.tooWide(place):
+		b.gap(file, "not sealed: it stands for "+place+", where all the work is")
+	default:
+		b.seal(place, rule, kind)
+	}
+}
+
+// through resolves the path and seals the links on the way, which would lead elsewhere if they were replaced.
+func (b *builder) through(file string, rule Rule) (place string, kind Kind) {
+	place, kind, links := b.tree.resolve(file)
+	for _, link := range links {
+		b.sealed = append(b.sealed, Entry{link, rule, Symlink})
+	}
+	return place, kind
+}
+
+// follow seals what sealed links lead to, and masks what secret links lead to instead of the links.
+func (b *builder) follow() {
+	for _, link := range b.links {
+		b.sealAt(link.Path, link.Rule)
+	}
+	secrets := b.secrets
+	b.secrets = nil
+	for _, entry := range secrets {
+		if entry.Kind != Symlink {
+			b.secrets = append(b.secrets, entry)
+			continue
+		}
+		b.maskTarget(entry.Path)
+	}
+}
+
+// maskTarget masks what a link in the roots leads to: inside the roots whatever it is, in the home directory a file.
+// Elsewhere it is left to what the sandbox shows there, or a repository could hide the system from its own commands.
+func (b *builder) maskTarget(link string) {
+	place, kind, _ := b.tree.resolve(link)
+	switch {
+	case place == "":
+		b.maskOutside(link, true)
+	case b.tooWide(place):
+		b.gap(link, "not masked: it stands for "+place+", where all the work is")
+	case kind != Absent:
+		b.maskPath(place, false)
+	}
+}
+
+// maskOutside masks what a link leads to outside the roots. One that only a repository vouches for must lead to a file
+// in the home directory.
+func (b *builder) maskOutside(link string, doubtful bool) {
+	home := b.options.Home
+	place, err := filepath.EvalSymlinks(link)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil || b.isFar(place) || doubtful && (home == "" || !agenttool.Within(home, place)):
+		b.gap(link, "not masked: it is a link that leads outside the roots")
+	case b.tooWide(place) || home != "" && agenttool.Within(place, home):
+		b.gap(link, "not masked: it stands for "+place+", which holds more than secrets")
+	default:
+		b.maskPath(place, doubtful)
+	}
+}
+
+// maskPath masks the place, in a root or not; with regular set, only a regular file.
+func (b *builder) maskPath(place string, regular bool) {
+	var stat unix.Stat_t
+	var err error
+	if b.tree.root(place) != "" {
+		stat, err = b.tree.lstat(place)
+	} else {
+		err = unix.Lstat(place, &stat)
+	}
+	if err == nil && (!regular || kindOf(&stat) == File) {
+		b.mask(place, &stat)
+	}
+}
+
+// mask notes a secret, and the identities of the files that it is or holds.
+func (b *builder) mask(file string, stat *unix.Stat_t) {
+	kind := kindOf(stat)
+	b.secrets = append(b.secrets, Entry{file, Secret, kind})
+	b.identify(file, Secret, stat)
+}
+
+// seal notes a sealed entry, or a name that must stay absent. A link will be followed.
+func (b *builder) seal(file string, rule Rule, kind Kind) {
+	if tooDeep(b.tree.root(file), file) {
+		b.gap(file, "not sealed: it lies too deep")
+		return
+	}
+	if kind == Symlink {
+		b.links = append(b.links, Entry{file, rule, kind})
+	}
+	b.sealed = append(b.sealed, Entry{file, rule, kind})
+}
+
+// How much of protected directories is looked at, one and all, to know their files under other names.
+const (
+	maxInside     = 8192
+	insideEntries = 512
+	insideDepth   = 3
+)
+
+// identify remembers the files of a protected entry that have other names, and of a secret one all.
+func (b *builder) identify(file string, rule Rule, stat *unix.Stat_t) {
+	if kindOf(stat) != Dir {
+		b.remember(rule, stat)
+		return
+	}
+	fd, err := -1, error(nil)
+	flags := unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
+	if b.tree.root(file) != "" {
+		fd, err = b.tree.open(file, flags)
+	} else {
+		fd, err = unix.Open(file, flags, 0)
+	}
+	if err != nil {
+		return
+	}
+	budget := min(insideEntries, b.inside)
+	b.inside -= budget
+	b.filesIn(fd, rule, insideDepth, &budget)
+	if budget < 0 {
+		b.gap(file, "its files are not all known under other names: there are too many")
+	}
+	b.inside += max(budget, 0)
+}
+
+// filesIn remembers the files of an open directory, which it closes.
+func (b *builder) filesIn(fd int, rule Rule, depth int, budget *int) {
+	defer unix.Close(fd)
+	_ = list(fd, make([]byte, 4096), func(raw []byte, kind Kind) bool {
+		if *budget--; *budget < 0 {
+			return false
+		}
+		var stat unix.Stat_t
+		name := string(raw)
+		if statAt(fd, name, &stat) != nil {
+			return true
+		}
+		if kindOf(&stat) != Dir {
+			b.remember(rule, &stat)
+		} else if depth > 1 {
+			flags := unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
+			if sub, err := unix.Openat(fd, name, flags, 0); err == nil {
+				b.filesIn(sub, rule, depth-1, budget)
+			}
+		}
+		return true
+	})
+}
+
+func (b *builder) remember(rule Rule, stat *unix.Stat_t) {
+	if kindOf(stat) != File {
+		return
+	}
+	id := identityOf(stat)
+	if rule == Secret {
+		b.m.secrets[id] = rule
+	}
+	if stat.Nlink > 1 {
+		if known, ok := b.linked[id]; !ok || known != Secret {
+			b.linked[id] = rule
+		}
+	}
+}
+
+// aliases is the second pass, made only when a protected file has several names: it finds the others in the roots.
+func (b *builder) aliases(ctx context.Context, w *walk) {
+	for _, entry := range b.sealed {
+		if ctx.Err() != nil {
+			b.gap("", "not all protected files are known under other names: the pass took its "+b.options.MaxTime.String())
+			return
+		}
+		if entry.Kind != File && entry.Kind != Dir {
+			continue
+		}
+		if stat, err := b.tree.lstat(entry.Path); err == nil {
+			b.identify(entry.Path, entry.Rule, &stat)
+		}
+	}
+	if len(b.linked) == 0 {
+		return
+	}
+	for _, dir := range w.visited {
+		if ctx.Err() != nil {
+			b.gap(dir, "not searched for other names of protected files: the pass took its "+b.options.MaxTime.String())
+			return
+		}
+		b.aliasesIn(dir, w)
+	}
+}
+
+func (b *builder) aliasesIn(dir string, w *walk) {
+	fd, err := b.tree.open(dir, unix.O_RDONLY|unix.O_DIRECTORY)
+	if err != nil {
+		return
+	}
+	defer unix.Close(fd)
+	w.entries = 0
+	w.list(item{path: dir}, fd)
+	for _, c := range w.children {
+		var stat unix.Stat_t
+		if c.kind != File || statAt(fd, c.name, &stat) != nil || stat.Nlink < 2 {
+			continue
+		}
+		switch rule, ok := b.linked[identityOf(&stat)]; {
+		case ok && rule == Secret:
+			b.secrets = append(b.secrets, Entry{join(dir, c.name), Secret, File})
+		case ok:
+			b.sealed = append(b.sealed, Entry{join(dir, c.name), rule, File})
+		}
+	}
+}

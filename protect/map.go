@@ -1,0 +1,210 @@
+package protect
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"toolhost/agenttool"
+)
+
+// Kind is what is at a path.
+type Kind uint8
+
+// The kinds. The zero value is that there is nothing.
+const (
+	Absent Kind = iota
+	File
+	Dir
+	Symlink
+	Other // socket, device, pipe
+)
+
+func (k Kind) String() string {
+	return [...]string{"absent", "file", "directory", "link", "other"}[k]
+}
+
+func kindOf(stat *unix.Stat_t) Kind {
+	switch stat.Mode & unix.S_IFMT {
+	case unix.S_IFREG:
+		return File
+	case unix.S_IFDIR:
+		return Dir
+	case unix.S_IFLNK:
+		return Symlink
+	}
+	return Other
+}
+
+// Entry is one protected path, absolute and without links on the way; only its last component may be one.
+type Entry struct {
+	Path string
+	Rule Rule
+	Kind Kind
+}
+
+// GitDir is a git directory.
+type GitDir struct {
+	Path string // it may lie outside the roots, if a .git file inside points to it
+	Top  string // the top of its work tree, "" where it has none or it is not known
+}
+
+// Gap is something that a Map does not cover, and why.
+type Gap struct {
+	Path   string // a directory, entry or pattern
+	Reason string
+}
+
+// Map says of the writable directories, as they were at one moment, what is protected in them. It is read-only, and
+// sorted by path.
+type Map struct {
+	Roots []string // those that were walked; a root inside another is part of that one
+
+	// Sealed are the existing entries to bind read-only. Nothing can be bound over the name of a link: its target, if
+	// that lies in a root, is an entry of its own; the name is held by Judge and the tripwire.
+	Sealed []Entry
+	// Pins are the directories between a root and what is sealed or masked in it, the root excluded, parents first: bound
+	// onto themselves they cannot be renamed, so that nobody puts another tree in their place.
+	Pins []string
+	// Secrets are the existing entries to mask against reading. Those that the patterns name by an absolute path may lie
+	// outside the roots.
+	Secrets []Entry
+	// Missing are the names that do not exist and must not come into being, in git directories and where configuration
+	// points. Names of the table are not among them: they count in every directory that is known.
+	Missing []Entry
+	// Watch are the directories where a new name of the table matters at once: the roots, the home directory and the tops
+	// of work trees, those inside the roots.
+	Watch []string
+	// Git are the git directories that are known.
+	Git []GitDir
+	// Partial is what the walk could not cover or the mounts cannot hold. Empty: everything is covered.
+	Partial []Gap
+
+	inner   []string            // all roots, those inside others first
+	names   map[string]Rule     // folded paths of Sealed and Missing, and what did not fit into Sealed
+	dirs    map[string]struct{} // folded paths of the directories that were seen
+	blind   bool                // the walk missed directories: any may have existed
+	deny    *denyList
+	secrets map[identity]Rule // files that must not be read under any name
+	stamps  []stamp
+	writes  []string // granted
+	reads   []string // granted
+}
+
+// identity is a file, whatever its name.
+type identity struct{ dev, ino uint64 }
+
+func identityOf(stat *unix.Stat_t) identity {
+	return identity{uint64(stat.Dev), stat.Ino} //nolint:unconvert // Dev is int32 elsewhere
+}
+
+// Judge returns the rule that forbids a command to write, create or remove what is at the path, absolute and resolved.
+// It is pure text: the name need not exist. What lies outside the roots is none of its business.
+//
+// Names of the table count in directories that the walk saw. In others, made since, they belong to whoever made the
+// directory; the same holds for repositories. Where the walk was cut short every directory counts as seen.
+func (m *Map) Judge(file string) (Rule, bool) {
+	file = path.Clean(file)
+	root := rootOf(m.inner, file)
+	if root == "" || granted(m.writes, file) {
+		return "", false
+	}
+	folded, base := fold(file), fold(root)
+	for at := folded; len(at) > len(base); at = path.Dir(at) {
+		if rule, ok := m.names[at]; ok {
+			return rule, true
+		}
+	}
+	components := strings.Split(below(base, folded), "/")
+	return match(components, func(n Name, at, _, _ int) bool {
+		return n.Sealed && !slices.Contains(components[:at], nodeModules) && m.seen(path.Join(base, path.Join(components[:at]...)))
+	})
+}
+
+func (m *Map) seen(folded string) bool {
+	_, ok := m.dirs[folded]
+	return ok || m.blind
+}
+
+// Pinned returns the rule of what lies below the directory, if it must not be renamed or removed.
+func (m *Map) Pinned(dir string) (Rule, bool) {
+	dir = fold(path.Clean(dir))
+	for _, entry := range concat2(m.Sealed, m.Secrets) {
+		if folded := fold(entry.Path); folded != dir && agenttool.Within(dir, folded) {
+			return entry.Rule, true
+		}
+	}
+	for _, git := range m.Git {
+		if agenttool.Within(dir, fold(git.Path)) && rootOf(m.Roots, git.Path) != "" {
+			return VCSConfig, true
+		}
+	}
+	return "", false
+}
+
+func concat2(a, b []Entry) []Entry { return append(slices.Clip(a), b...) }
+
+// Secret says whether the file must not be read: by its path, absolute and resolved, existing or not, or because
+// (dev, ino), as fstat has them of the opened file, is a secret under another name. Zeros stand for no file.
+func (m *Map) Secret(file string, dev, ino uint64) (Rule, bool) {
+	file = path.Clean(file)
+	if granted(m.reads, file) {
+		return "", false
+	}
+	if m.deny.covers(fold(file), fold(rootOf(m.Roots, file))) {
+		return Secret, true
+	}
+	for _, entry := range m.Secrets {
+		if agenttool.Within(entry.Path, file) {
+			return entry.Rule, true
+		}
+	}
+	rule, ok := m.secrets[identity{dev, ino}]
+	return rule, ok && ino != 0
+}
+
+func granted(grants []string, file string) bool {
+	return slices.ContainsFunc(grants, func(grant string) bool { return agenttool.Within(grant, file) })
+}
+
+// Granted returns a copy for a call that may write, or read, the given paths, absolute and resolved, with all below
+// them. A directory that is bound as a whole is unbound for one path in it: take the tripwire's snapshot of the Map
+// without grants, and judge its changes by them.
+func (m *Map) Granted(writes, reads []string) *Map {
+	g := *m
+	g.writes = append(slices.Clip(g.writes), writes...)
+	g.reads = append(slices.Clip(g.reads), reads...)
+	opened := func(grants []string) func(Entry) bool {
+		return func(e Entry) bool {
+			return slices.ContainsFunc(grants, func(grant string) bool {
+				return agenttool.Within(grant, e.Path) || agenttool.Within(e.Path, grant)
+			})
+		}
+	}
+	g.Sealed = slices.DeleteFunc(slices.Clone(m.Sealed), opened(g.writes))
+	g.Missing = slices.DeleteFunc(slices.Clone(m.Missing), opened(g.writes))
+	g.Secrets = slices.DeleteFunc(slices.Clone(m.Secrets), opened(g.reads))
+	g.Pins = pins(&g, concat2(g.Sealed, g.Secrets))
+	return &g
+}
+
+// Since returns what this Map knows and an older one did not: the git directories and the sealed entries that came
+// into being between the two.
+func (m *Map) Since(older *Map) (repositories []GitDir, entries []Entry) {
+	for _, git := range m.Git {
+		if !slices.ContainsFunc(older.Git, func(o GitDir) bool { return o.Path == git.Path }) {
+			repositories = append(repositories, git)
+		}
+	}
+	for _, entry := range m.Sealed {
+		if _, known := older.names[fold(entry.Path)]; !known {
+			entries = append(entries, entry)
+		}
+	}
+	return repositories, entries
+}
+
+func byPath(a, b Entry) int { return cmp.Compare(a.Path, b.Path) }

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package protect
+
+// farMounts is known on Linux only.
+func farMounts() []string { return nil }

@@ -1,0 +1,142 @@
+package protect
+
+import (
+	"context"
+	"path"
+	"slices"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Options say where to look, and how long.
+type Options struct {
+	Roots []string // writable directories: absolute, existing, without links
+	Home  string   // the person's home directory, absolute, without links; empty: none
+
+	// ReadDeny is what must not be read, in the words of DefaultReadDeny. Nil: nothing.
+	ReadDeny []string
+	// GitConfigs are the configuration files of git that hold for all repositories. Nil: ~/.gitconfig,
+	// ~/.config/git/config and /etc/gitconfig.
+	GitConfigs []string
+
+	MaxEntries int           // directory entries to look at; 0: 20,000
+	MaxTime    time.Duration // of the walk, and again of each of two passes over what it found; 0: 50 ms
+}
+
+const (
+	defaultEntries = 20_000
+	defaultTime    = 50 * time.Millisecond
+)
+
+func (o Options) withDefaults() Options {
+	if o.MaxEntries <= 0 {
+		o.MaxEntries = defaultEntries
+	}
+	if o.MaxTime <= 0 {
+		o.MaxTime = defaultTime
+	}
+	if o.GitConfigs == nil {
+		o.GitConfigs = []string{"/etc/gitconfig"}
+		if o.Home != "" {
+			o.GitConfigs = append(o.GitConfigs, path.Join(o.Home, ".gitconfig"), path.Join(o.Home, ".config/git/config"))
+		}
+	}
+	return o
+}
+
+// Scan walks the roots once and returns what is protected in them.
+//
+// The walk goes breadth first and stops at MaxEntries or MaxTime; node_modules, sealed directories and odd corners of
+// git directories come last. It follows no link, enters no file system of another machine, and does not block on what
+// it finds. A root that cannot be opened, a malformed pattern and the end of ctx are errors; all else that goes wrong
+// is a Gap of the Map.
+func Scan(ctx context.Context, options Options) (*Map, error) {
+	options = options.withDefaults()
+	t, err := openTree(options.Roots)
+	if err != nil {
+		return nil, err
+	}
+	defer t.close()
+	deny, err := compileDeny(options.ReadDeny, tops{t.roots, options.Home})
+	if err != nil {
+		return nil, err
+	}
+	inner := cleaned(options.Roots)
+	slices.Reverse(inner)
+	b := &builder{
+		tree: t, options: options, far: farMounts(),
+		m: &Map{
+			Roots: t.roots, inner: inner, deny: deny, names: make(map[string]Rule), dirs: make(map[string]struct{}),
+			secrets: make(map[identity]Rule),
+		},
+		git: make(map[string]string), watch: make(map[string]bool), linked: make(map[identity]Rule),
+		inside: maxInside,
+	}
+	for _, root := range t.roots {
+		b.watch[root] = true
+	}
+	w := &walk{builder: b, limit: options.MaxEntries, buf: make([]byte, listBuffer)}
+	b.elsewhere()
+	bounded(ctx, options.MaxTime, w.run)
+	bounded(ctx, options.MaxTime, b.gitDirs)
+	b.gitConfigs()
+	b.follow()
+	bounded(ctx, options.MaxTime, func(ctx context.Context) { b.aliases(ctx, w) })
+	b.finish()
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	return b.m, nil
+}
+
+// bounded runs a pass under a time limit of its own.
+func bounded(ctx context.Context, limit time.Duration, pass func(context.Context)) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	pass(ctx)
+}
+
+// builder collects what becomes a Map.
+type builder struct {
+	tree    *tree
+	options Options
+	far     []string // where file systems of other machines are mounted
+	m       *Map
+
+	sealed  []Entry           // found, in no order, some twice
+	secrets []Entry           // the same
+	links   []Entry           // of the sealed ones, those to follow
+	git     map[string]string // git directories and their tops
+	watch   map[string]bool
+	linked  map[identity]Rule // files that have several names, of which one is protected
+	inside  int               // what is left to look at in protected directories
+	hidden  int               // gaps of directories beyond those that are named
+}
+
+// maxNamed is the number of directories of one kind that Partial names one by one, maxGaps that of all its gaps but one.
+const (
+	maxNamed = 16
+	maxGaps  = 128
+)
+
+// missed reports a directory that the walk could not look into, so that what is in it is not known.
+func (b *builder) missed(dir, reason string) {
+	b.m.blind = true
+	if len(b.m.Partial) >= maxNamed {
+		b.hidden++
+		return
+	}
+	b.gap(dir, reason)
+}
+
+// gap reports something else that is not covered. Their number is bounded, the last one says that there are more.
+func (b *builder) gap(where, reason string) {
+	gap := Gap{where[:min(len(where), unix.PathMax)], reason}
+	if len(b.m.Partial) >= maxGaps {
+		gap = Gap{"", "there is more that is not covered"}
+	}
+	if !slices.Contains(b.m.Partial, gap) {
+		b.m.Partial = append(b.m.Partial, gap)
+	}
+}

@@ -1,0 +1,252 @@
+package protect
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// State is what was at a path at one moment. The zero value is that there was nothing.
+type State struct {
+	Kind   Kind
+	Mode   fs.FileMode // permission bits
+	Size   int64
+	Digest string // hexadecimal SHA-256 of a file's content up to 64 KiB, of a link's text; "" of others
+	Target string // of a link
+
+	id      identity
+	changed unix.Timespec
+}
+
+// same says whether nothing has happened between the two. Only what has no digest is judged by its time, and a
+// directory by neither: its entries are listed.
+func (s State) same(other State) bool {
+	if s.Kind != other.Kind || s.Mode != other.Mode || s.Digest != other.Digest || s.Target != other.Target {
+		return false
+	}
+	undigested := s.Digest == "" && (s.Kind == File || s.Kind == Other)
+	return s.Kind == Dir || s.Size == other.Size && (!undigested || s.id == other.id && s.changed == other.changed)
+}
+
+// Executable says whether it is a file that anybody may execute.
+func (s State) Executable() bool { return s.Kind == File && s.Mode&0o111 != 0 }
+
+// Change is a protected path that is not what it was.
+type Change struct {
+	Path          string
+	Rule          Rule
+	Before, After State
+}
+
+// Bounds of a snapshot.
+const (
+	maxDigest   = 64 << 10 // bytes of a file that are digested
+	maxSnapped  = 4096     // names in all, existing or not
+	maxInSealed = 64       // paths in one sealed directory
+	sealedDepth = 3        // how deep sealed directories are looked into
+	maxListed   = 4096     // names of a watched directory; of a larger one the table's are looked up one by one
+)
+
+// Snap is a snapshot of the protected names: what the Map seals, with what sealed directories hold; what it says must
+// not come into being; and the names of the table in the directories that it watches.
+type Snap struct {
+	m      *Map
+	states map[string]snapped
+	looked int // names looked at
+	// Partial says that there was more than a snapshot looks at.
+	Partial bool
+}
+
+type snapped struct {
+	rule  Rule
+	state State
+}
+
+// Take takes a snapshot. It costs some µs for each name.
+func Take(m *Map) (*Snap, error) {
+	t, err := openTree(m.Roots)
+	if err != nil {
+		return nil, err
+	}
+	defer t.close()
+	s := &Snap{m: m, states: make(map[string]snapped, 2*len(m.stamps))}
+	byDir := make(map[string][]Entry)
+	for _, entry := range concat2(m.Sealed, m.Missing) {
+		dir, _ := t.split(entry.Path)
+		byDir[dir] = append(byDir[dir], entry)
+	}
+	for _, dir := range slices.Sorted(maps.Keys(byDir)) {
+		s.entries(t, dir, byDir[dir])
+	}
+	for _, dir := range m.Watch {
+		s.watch(t, dir)
+	}
+	return s, nil
+}
+
+// entries notes the entries of one directory, which is opened once for all of them.
+func (s *Snap) entries(t *tree, dir string, entries []Entry) {
+	fd, err := t.open(dir, searchOnly|unix.O_DIRECTORY)
+	if err != nil {
+		return // gone: its names are absent
+	}
+	defer unix.Close(fd)
+	for _, entry := range entries {
+		_, name := t.split(entry.Path)
+		s.note(fd, name, entry, sealedDepth)
+	}
+}
+
+// note looks at one name, and into it if it is a directory.
+func (s *Snap) note(fd int, name string, entry Entry, depth int) {
+	if _, known := s.states[entry.Path]; known {
+		return
+	}
+	if s.looked++; s.looked > maxSnapped {
+		s.Partial = true
+		return
+	}
+	state := stateAt(fd, name)
+	if state.Kind == Absent {
+		return
+	}
+	s.states[entry.Path] = snapped{entry.Rule, state}
+	if state.Kind != Dir {
+		return
+	}
+	if depth == 0 {
+		s.Partial = true
+		return
+	}
+	sub, err := unix.Openat(fd, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return
+	}
+	defer unix.Close(sub)
+	left := maxInSealed
+	_ = list(sub, make([]byte, 4096), func(raw []byte, _ Kind) bool {
+		child := string(raw)
+		if entry.Rule == VCSHooks && strings.HasSuffix(child, ".sample") {
+			return true // git never runs those, and puts a dozen into each repository
+		}
+		if left--; left < 0 {
+			s.Partial = true
+			return false
+		}
+		s.note(sub, child, Entry{join(entry.Path, child), entry.Rule, Absent}, depth-1)
+		return true
+	})
+}
+
+// watch notes the names of the table that a directory holds, however they are spelled.
+func (s *Snap) watch(t *tree, dir string) {
+	fd, err := t.open(dir, unix.O_RDONLY|unix.O_DIRECTORY)
+	if err != nil {
+		return
+	}
+	defer unix.Close(fd)
+	var hits []string
+	left := maxListed
+	_ = list(fd, make([]byte, listBuffer), func(raw []byte, _ Kind) bool {
+		left--
+		if len(table()[string(raw)]) > 0 || raw[0] >= 'A' && raw[0] <= 'Z' || raw[0] == '.' || raw[0] >= 0x80 {
+			hits = append(hits, string(raw))
+		}
+		return left > 0
+	})
+	if left <= 0 {
+		s.Partial = true
+		hits = append(hits, slices.Collect(maps.Keys(table()))...)
+	}
+	for _, name := range hits {
+		s.below(fd, dir, name, advance(nil, fold(name)))
+	}
+}
+
+// below notes the name if the table seals it, and goes on into it where the table has longer names.
+func (s *Snap) below(fd int, dir, name string, tails []tail) {
+	for _, t := range tails {
+		if !t.name.Sealed {
+			continue
+		}
+		entry := Entry{join(dir, name), t.name.Rule, Absent}
+		if t.rest == "" {
+			s.note(fd, name, entry, sealedDepth)
+			continue
+		}
+		parent, last := path.Split(path.Join(name, t.rest))
+		if sub, err := openBeneath(fd, path.Clean(parent), searchOnly|unix.O_DIRECTORY|unix.O_CLOEXEC); err == nil {
+			entry.Path = join(dir, path.Join(name, t.rest))
+			s.note(sub, last, entry, sealedDepth)
+			unix.Close(sub)
+		}
+	}
+}
+
+// stateAt looks at one name of an open directory.
+func stateAt(fd int, name string) State {
+	var stat unix.Stat_t
+	if statAt(fd, name, &stat) != nil {
+		return State{}
+	}
+	state := State{
+		Kind: kindOf(&stat), Mode: fs.FileMode(stat.Mode & 0o7777), Size: stat.Size,
+		id: identityOf(&stat), changed: stat.Ctim,
+	}
+	switch {
+	case state.Kind == Symlink:
+		state.Target, _ = readlinkAt(fd, name)
+		state.Digest = digest([]byte(state.Target))
+	case state.Kind == File && stat.Size <= maxDigest:
+		state.Digest = digestAt(fd, name)
+	}
+	return state
+}
+
+func digest(content []byte) string {
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:])
+}
+
+// digestAt digests a regular file, "" if it cannot be read.
+func digestAt(dir int, name string) string {
+	flags := unix.O_RDONLY | unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_NOCTTY | unix.O_CLOEXEC
+	fd, err := unix.Openat(dir, name, flags, 0)
+	if err != nil {
+		return ""
+	}
+	content, err := readRegular(fd, maxDigest)
+	if err != nil {
+		return ""
+	}
+	return digest(content)
+}
+
+// Changes takes another snapshot and returns what is different, sorted by path. A root that is gone is an error.
+func (s *Snap) Changes() ([]Change, error) {
+	now, err := Take(s.m)
+	if err != nil {
+		return nil, err
+	}
+	s.Partial = s.Partial || now.Partial
+	var changes []Change
+	for file, before := range s.states {
+		if after := now.states[file]; !before.state.same(after.state) {
+			changes = append(changes, Change{file, before.rule, before.state, after.state})
+		}
+	}
+	for file, after := range now.states {
+		if _, known := s.states[file]; !known {
+			changes = append(changes, Change{file, after.rule, State{}, after.state})
+		}
+	}
+	slices.SortFunc(changes, func(a, b Change) int { return cmp.Compare(a.Path, b.Path) })
+	return changes, nil
+}

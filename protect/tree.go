@@ -1,0 +1,196 @@
+package protect
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"toolhost/agenttool"
+)
+
+// tree holds the roots open, so that what is named below them is found through file descriptors, whatever happens to
+// the names above meanwhile. Nothing that it opens is a link, and no link is followed on the way.
+type tree struct {
+	roots []string // absolute, clean; none lies in another
+	fds   []int
+}
+
+// openTree opens the roots. A root that is missing, no directory, relative or reached through a link is an error.
+func openTree(roots []string) (*tree, error) {
+	t := &tree{}
+	for _, root := range outermost(roots) {
+		fd, err := -1, error(nil)
+		if path.IsAbs(root) {
+			fd, err = openRoot(root)
+		} else {
+			err = errors.New("it must be an absolute path")
+		}
+		if err != nil {
+			t.close()
+			return nil, fmt.Errorf("open root %s: %w", root, err)
+		}
+		t.roots, t.fds = append(t.roots, root), append(t.fds, fd)
+	}
+	return t, nil
+}
+
+// cleaned returns the roots without trailing slashes and doubles, sorted, so that a root comes before those inside it.
+func cleaned(roots []string) []string {
+	var kept []string
+	for _, root := range roots {
+		kept = append(kept, path.Clean(root))
+	}
+	slices.Sort(kept)
+	return slices.Compact(kept)
+}
+
+// outermost returns the clean roots without those that lie in others.
+func outermost(roots []string) []string {
+	kept := cleaned(roots)
+	return slices.DeleteFunc(slices.Clone(kept), func(root string) bool {
+		return slices.ContainsFunc(kept, func(other string) bool { return other != root && agenttool.Within(other, root) })
+	})
+}
+
+func (t *tree) close() {
+	for _, fd := range t.fds {
+		unix.Close(fd)
+	}
+}
+
+// root returns the root in which the path lies, "" for none.
+func (t *tree) root(file string) string { return rootOf(t.roots, file) }
+
+func rootOf(roots []string, file string) string {
+	for _, root := range roots {
+		if agenttool.Within(root, file) {
+			return root
+		}
+	}
+	return ""
+}
+
+// below returns the path relative to the root in which it lies, "." for the root itself.
+func below(root, file string) string {
+	if file == root {
+		return "."
+	}
+	return strings.TrimPrefix(file[len(root):], "/")
+}
+
+// open opens the path in its root, never blocking on what it is.
+func (t *tree) open(file string, flags int) (int, error) {
+	i := slices.Index(t.roots, t.root(file))
+	if i < 0 {
+		return -1, unix.EXDEV
+	}
+	return openBeneath(t.fds[i], below(t.roots[i], file), flags|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC)
+}
+
+// openStepwise is openBeneath for kernels that cannot do it in one call: each component by itself, no links.
+func openStepwise(dir int, rel string, flags int) (int, error) {
+	fd, owned := dir, false
+	components := strings.Split(rel, "/")
+	for i, component := range components {
+		step := flags
+		if i < len(components)-1 {
+			step = searchOnly | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
+		}
+		next, err := -1, error(unix.EXDEV)
+		if component != ".." {
+			next, err = retry(func() (int, error) { return unix.Openat(fd, component, step, 0) })
+		}
+		if owned {
+			unix.Close(fd)
+		}
+		if err != nil {
+			return -1, err
+		}
+		fd, owned = next, true
+	}
+	return fd, nil
+}
+
+// lstat returns what is at the path, in its root.
+func (t *tree) lstat(file string) (stat unix.Stat_t, err error) {
+	dir, name := t.split(file)
+	fd, err := t.open(dir, searchOnly|unix.O_DIRECTORY)
+	if err != nil {
+		return stat, err
+	}
+	defer unix.Close(fd)
+	err = statAt(fd, name, &stat)
+	return stat, err
+}
+
+// split is path.Split, but the root itself is "." in the root.
+func (t *tree) split(file string) (dir, name string) {
+	if slices.Contains(t.roots, file) {
+		return file, "."
+	}
+	return path.Dir(file), path.Base(file)
+}
+
+func statAt(fd int, name string, stat *unix.Stat_t) error {
+	_, err := retry(func() (int, error) { return 0, unix.Fstatat(fd, name, stat, unix.AT_SYMLINK_NOFOLLOW) })
+	return err
+}
+
+// readlink returns the text of the link at the path.
+func (t *tree) readlink(file string) (string, error) {
+	dir, name := t.split(file)
+	fd, err := t.open(dir, searchOnly|unix.O_DIRECTORY)
+	if err != nil {
+		return "", err
+	}
+	defer unix.Close(fd)
+	return readlinkAt(fd, name)
+}
+
+func readlinkAt(fd int, name string) (string, error) {
+	buf := make([]byte, unix.PathMax)
+	n, err := unix.Readlinkat(fd, name, buf)
+	return string(buf[:max(n, 0)]), err
+}
+
+// read returns the beginning of the regular file at the path, in its root or, if it lies in none, wherever it is.
+func (t *tree) read(file string, limit int) ([]byte, error) {
+	fd, err := -1, error(nil)
+	if t.root(file) != "" {
+		fd, err = t.open(file, unix.O_RDONLY)
+	} else {
+		fd, err = unix.Open(file, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return readRegular(fd, limit)
+}
+
+// readRegular reads the beginning of a regular file, refuses all else, and closes it.
+func readRegular(fd, limit int) ([]byte, error) {
+	var stat unix.Stat_t
+	if err := unix.Fstat(fd, &stat); err != nil || stat.Mode&unix.S_IFMT != unix.S_IFREG {
+		unix.Close(fd)
+		return nil, errors.Join(unix.EINVAL, err)
+	}
+	file := os.NewFile(uintptr(fd), "")
+	defer file.Close()
+	return io.ReadAll(io.LimitReader(file, int64(limit)))
+}
+
+// retry repeats a call that a signal interrupted.
+func retry(call func() (int, error)) (int, error) {
+	for {
+		n, err := call()
+		if err != unix.EINTR {
+			return n, err
+		}
+	}
+}

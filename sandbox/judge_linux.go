@@ -1,0 +1,57 @@
+package sandbox
+
+import (
+	"slices"
+	"strings"
+	"syscall"
+
+	"toolhost/agenttool"
+	"toolhost/protect"
+	"toolhost/sandbox/notify"
+)
+
+// judge decides about the calls that a filter hands over: nobody writes a protected name, whether it exists or not, and
+// where no mounts hold it, nobody changes what lies outside.
+type judge struct {
+	names  *protect.Map
+	open   []string // below which writing is allowed; nil where mounts see to it
+	report func(Violation)
+}
+
+// moves are the calls that take a whole directory away from its name.
+var moves = []string{"rename", "renameat", "renameat2", "rmdir", "unlinkat"}
+
+// attempt judges one call.
+func (j *judge) attempt(a notify.Attempt) notify.Verdict {
+	for _, path := range a.Paths {
+		path = strings.TrimSuffix(path, " (deleted)")
+		if j.open != nil && !j.within(path) {
+			j.report(Violation{Wall: FileSystem, Path: path, Call: a.Call, Grant: "write:" + path, Certain: true})
+			return notify.Verdict(syscall.EPERM)
+		}
+		rule, held := j.names.Judge(path)
+		if !held && slices.Contains(moves, a.Call) {
+			rule, held = j.names.Pinned(path)
+		}
+		if held {
+			j.report(Violation{Wall: ProtectedName, Path: path, Call: a.Call, Rule: string(rule), Grant: "write:" + path, Certain: true})
+			return notify.Verdict(syscall.EPERM)
+		}
+	}
+	if a.Paths == nil && j.open != nil && !expected(a.Cause) {
+		return notify.Verdict(syscall.EPERM) // no mount stands behind us
+	}
+	return notify.Continue
+}
+
+func (j *judge) within(path string) bool {
+	return slices.ContainsFunc(j.open, func(dir string) bool { return agenttool.Within(dir, path) })
+}
+
+// expected reports whether the call will fail by itself for the reason that a name could not be resolved.
+func expected(cause error) bool {
+	errno, ok := cause.(syscall.Errno)
+	return cause == nil || ok && slices.Contains([]syscall.Errno{
+		syscall.ENOENT, syscall.ENOTDIR, syscall.ELOOP, syscall.ENAMETOOLONG, syscall.EFAULT, syscall.EACCES,
+	}, errno)
+}

@@ -1,0 +1,20 @@
+//go:build !linux
+
+package notify
+
+import "errors"
+
+// Listener serves one filter; there is none on this system.
+type Listener struct{ done chan struct{} }
+
+// Serve fails with errors.ErrUnsupported.
+func Serve(int, func(Attempt) Verdict) (*Listener, error) { return nil, errors.ErrUnsupported }
+
+// Done is never closed, as there is no Listener.
+func (l *Listener) Done() <-chan struct{} { return l.done }
+
+// Close does nothing.
+func (l *Listener) Close() error { return nil }
+
+// Program returns "".
+func (a Attempt) Program() string { return "" }

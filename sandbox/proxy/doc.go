@@ -1,0 +1,33 @@
+// Package proxy is the way out of a sandbox: a proxy that the host serves, in its own process, on a listener that was
+// made inside the sandbox's network namespace. Nothing else leads out of there.
+//
+// One port speaks three protocols, told apart by the first byte: HTTP CONNECT, HTTP with an absolute URI, and SOCKS5
+// with a password (RFC 1928, RFC 1929). All of them ask one [egress.Checker] and connect through it.
+//
+// A session has one listener, and policy is per command: [Proxy.Admit] makes a [Ticket] for the grants of one command,
+// whose token is the password in that command's proxy URL. When the command is over the ticket is closed, and with it
+// every connection that was made with it.
+//
+//	p := proxy.New(proxy.Options{Log: record})
+//	go p.Serve(listener)
+//	ticket := p.Admit("inv-7", grants)
+//	cmd.Env = append(cmd.Env, proxy.Environ(ticket.URL(listener.Addr()), grants)...)
+//	…
+//	ticket.Close()
+//
+// # What it is strict about
+//
+// A client's connection carries one HTTP request, so that nothing of one request can be taken for another. A head is
+// read whole, 16 KiB at most, and refused unless it can be understood in one way only: lines end in CR LF, one Host
+// that says what the URI says, one way to tell the body's length, no user information. Credentials for the proxy are
+// not passed on.
+//
+// In a tunnel (CONNECT, SOCKS) the first bytes are looked at: a TLS greeting that names another server than the
+// tunnel was asked for is refused, and so is one that cannot be read.
+//
+// # Limits
+//
+// Past the greeting, TLS is opaque: a request inside that is meant for another site of the same provider is not seen,
+// nor is a greeting encrypted for another (ECH), nor TLS that begins after plain text (STARTTLS). UDP, and so QUIC,
+// has no way out. A proxy that the person's own network needs is not chained.
+package proxy

@@ -1,0 +1,49 @@
+package proxy
+
+import (
+	"strings"
+	"time"
+
+	"toolhost/sandbox/egress"
+)
+
+// Protocol is how a command asked.
+type Protocol string
+
+// The protocols. The zero Protocol is that of a connection which did not get far enough to show one.
+const (
+	HTTP        Protocol = "http"         // with an absolute URI
+	HTTPConnect Protocol = "http_connect" // a tunnel
+	SOCKS5      Protocol = "socks5"       // a tunnel
+)
+
+// The reasons of this package, beside those of [egress].
+const (
+	NoToken      egress.Reason = "no_token"             // missing or unknown, or its command is over
+	BadRequest   egress.Reason = "bad_request"          // could not be understood in one way only
+	HostMismatch egress.Reason = "host_mismatch"        // the Host header says something else than the URI
+	NameMismatch egress.Reason = "server_name_mismatch" // the TLS greeting names another server
+	BadGreeting  egress.Reason = "bad_greeting"         // a TLS greeting that could not be read
+	TooMany      egress.Reason = "too_many_connections"
+	TooSlow      egress.Reason = "too_slow"
+)
+
+// Event is one attempt to reach a host, or the end of one. No text in it holds a token.
+type Event struct {
+	egress.Verdict
+	Time     time.Time
+	Ticket   string // the id given to Admit; empty when no ticket was shown
+	Protocol Protocol
+}
+
+// log tells what became of an attempt. t is nil when nobody is known to have made it.
+func (p *Proxy) log(t *Ticket, protocol Protocol, v egress.Verdict) {
+	e := Event{Time: p.o.Now(), Protocol: protocol, Verdict: v}
+	if t != nil {
+		e.Ticket = t.id
+		for _, text := range []*string{&e.Host, &e.Message, &e.SuggestedGrant} {
+			*text = strings.ReplaceAll(*text, t.token, "[token]")
+		}
+	}
+	p.o.Log(e)
+}

@@ -1,0 +1,172 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"strconv"
+	"time"
+
+	"toolhost/sandbox/egress"
+)
+
+// handoff is a listener whose connections were accepted, read and judged before.
+type handoff struct {
+	conns chan *conn
+	done  chan struct{}
+	life  group
+}
+
+func newHandoff() *handoff {
+	h := &handoff{conns: make(chan *conn), done: make(chan struct{})}
+	h.life.add(func() { close(h.done) })
+	return h
+}
+
+// give passes c on to whoever accepts, or closes it.
+func (h *handoff) give(c *conn) {
+	select {
+	case h.conns <- c:
+	case <-h.done:
+		c.Close()
+	}
+}
+
+// Accept returns the next connection that was given.
+func (h *handoff) Accept() (net.Conn, error) {
+	select {
+	case c := <-h.conns:
+		return c, nil
+	case <-h.done:
+		return nil, net.ErrClosed
+	}
+}
+
+// Close ends Accept and give.
+func (h *handoff) Close() error {
+	h.life.close()
+	return nil
+}
+
+// Addr returns no address of the network: nobody can connect to a handoff.
+func (h *handoff) Addr() net.Addr { return &net.UnixAddr{Name: "handoff", Net: "unix"} }
+
+type connKey struct{}
+
+func connOf(ctx context.Context) *conn {
+	c, _ := ctx.Value(connKey{}).(*conn)
+	return c
+}
+
+// newServer returns the server of requests that are passed on: one on each connection, already judged.
+func (p *Proxy) newServer() *http.Server {
+	s := &http.Server{
+		Handler:           http.HandlerFunc(p.pass),
+		ReadHeaderTimeout: p.o.Limits.Handshake,
+		MaxHeaderBytes:    maxHead,
+		ErrorLog:          log.New(io.Discard, "", 0),
+		ConnContext:       func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connKey{}, c) },
+	}
+	s.SetKeepAlivesEnabled(false)
+	return s
+}
+
+func (p *Proxy) pass(w http.ResponseWriter, r *http.Request) {
+	if !p.begin() {
+		return
+	}
+	defer p.running.Done()
+	connOf(r.Context()).ticket.forward.ServeHTTP(w, r)
+}
+
+// forwarder passes the requests of t on. Hop-by-hop headers, credentials for this proxy among them, end here.
+func (p *Proxy) forwarder(t *Ticket) http.Handler {
+	return &httputil.ReverseProxy{
+		Rewrite:       rewrite,
+		Transport:     transport(t),
+		FlushInterval: -1,
+		ErrorLog:      log.New(io.Discard, "", 0),
+		ModifyResponse: func(res *http.Response) error {
+			p.log(t, HTTP, connOf(res.Request.Context()).verdict)
+			res.Header.Del(DeniedHeader) // only this proxy says so
+			return nil
+		},
+		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) { p.failed(w, r, err) },
+	}
+}
+
+// rewrite addresses the request to the host that was judged, whatever else it says, and keeps the rest as it was.
+func rewrite(r *httputil.ProxyRequest) {
+	v := connOf(r.In.Context()).verdict
+	r.Out.URL.Scheme, r.Out.URL.Host = "http", authority(v)
+	r.Out.URL.User = nil
+	r.Out.URL.RawQuery = r.In.URL.RawQuery
+	r.Out.Host = r.Out.URL.Host
+	if v.Port == webPort {
+		r.Out.Host = egress.JoinAuthority(v.Host, 0)
+	}
+	for _, name := range []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"} {
+		if values, ok := r.In.Header[name]; ok {
+			r.Out.Header[name] = values
+		}
+	}
+}
+
+// transport connects through the checker of t, once more: what is dialled is what was checked then. A connection carries
+// one request on this side too: what a server sends beyond its answer has nobody to be taken for, and closing a ticket
+// leaves nothing idle behind.
+func transport(t *Ticket) *http.Transport {
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(true)
+	return &http.Transport{
+		DialContext: func(ctx context.Context, _, address string) (net.Conn, error) {
+			host, digits, err := net.SplitHostPort(address)
+			if err != nil {
+				return nil, err
+			}
+			port, err := strconv.Atoi(digits)
+			if err != nil {
+				return nil, err
+			}
+			up, v := t.dial(ctx, host, port)
+			if up == nil {
+				return nil, notDialed{v}
+			}
+			return up, nil
+		},
+		Protocols:              protocols,
+		DisableCompression:     true,
+		DisableKeepAlives:      true,
+		ExpectContinueTimeout:  time.Second,
+		MaxResponseHeaderBytes: 256 << 10,
+	}
+}
+
+// notDialed is the verdict by which there is no connection, on its way through net/http.
+type notDialed struct{ verdict egress.Verdict }
+
+func (e notDialed) Error() string { return e.verdict.Message }
+
+// failed answers a request that reached nobody.
+func (p *Proxy) failed(w http.ResponseWriter, r *http.Request, err error) {
+	c := connOf(r.Context())
+	v := c.verdict
+	if refused := (notDialed{}); errors.As(err, &refused) {
+		v = refused.verdict
+	} else {
+		v.Outcome, v.Reason = egress.Failed, egress.Unreachable
+		v.Message = fmt.Sprintf("%s is permitted but did not answer properly: %q", authority(v), err)
+	}
+	p.log(c.ticket, HTTP, v)
+	res := response(v)
+	for name, values := range res.Header {
+		w.Header()[name] = values
+	}
+	w.WriteHeader(res.StatusCode)
+	io.Copy(w, res.Body)
+}

@@ -1,0 +1,93 @@
+package sandbox
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Violation is something that the sandbox kept from a command, or found changed by it.
+type Violation struct {
+	Wall    Wall   `json:"wall"`
+	Path    string `json:"path,omitempty"`  // as the command sees it
+	Host    string `json:"host,omitempty"`  // NAME:PORT
+	Call    string `json:"call,omitempty"`  // the system call that was refused
+	Rule    string `json:"rule,omitempty"`  // what the path or host falls under
+	Grant   string `json:"grant,omitempty"` // what would permit it, in the words of a decision; "" if nothing does
+	Detail  string `json:"detail,omitempty"`
+	Certain bool   `json:"certain"` // false: read from what the command said, and only likely
+}
+
+// Wall is what held.
+type Wall string
+
+// The walls.
+const (
+	ProtectedName Wall = "protected_name" // writing a name that other programs run or obey
+	Egress        Wall = "egress"         // reaching a host
+	Changed       Wall = "tripwire"       // a protected name was not what it was when the command had ended
+	FileSystem    Wall = "file_system"    // a place that is read-only or masked
+	NoNetwork     Wall = "network"        // there is no network
+)
+
+// maxViolations bounds what is kept of one command, which may try the same thing for ever.
+const maxViolations = 50
+
+// violations are those of one command.
+type violations struct {
+	mu    sync.Mutex
+	list  []Violation
+	more  int // that were not kept
+	heard func(Violation)
+}
+
+// add keeps a violation that is not known yet.
+func (v *violations) add(found Violation) {
+	v.mu.Lock()
+	known := slices.Contains(v.list, found)
+	switch {
+	case known:
+	case len(v.list) >= maxViolations:
+		v.more++
+		known = true
+	default:
+		v.list = append(v.list, found)
+	}
+	v.mu.Unlock()
+	if !known && v.heard != nil {
+		v.heard(found)
+	}
+}
+
+// all returns what was kept.
+func (v *violations) all() []Violation {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return slices.Clone(v.list)
+}
+
+// String says what happened, to what, and what would permit it.
+func (v Violation) String() string {
+	what := v.Path + v.Host
+	var b strings.Builder
+	switch v.Wall {
+	case ProtectedName:
+		fmt.Fprintf(&b, "the sandbox kept the command from writing %s, which other programs run or obey (%s)", what, v.Rule)
+	case Egress:
+		fmt.Fprintf(&b, "the sandbox kept the command from reaching %s", what)
+	case Changed:
+		fmt.Fprintf(&b, "%s, which other programs run or obey (%s), %s", what, v.Rule, v.Detail)
+	case NoNetwork:
+		fmt.Fprintf(&b, "the sandbox has no network")
+	default:
+		fmt.Fprintf(&b, "the sandbox kept the command from %s", what)
+	}
+	if !v.Certain {
+		b.WriteString(" (likely: the command's own words)")
+	}
+	if v.Grant != "" {
+		fmt.Fprintf(&b, "; grant %s would permit it", v.Grant)
+	}
+	return b.String()
+}
