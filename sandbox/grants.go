@@ -3,7 +3,10 @@ package sandbox
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
+
+	"toolhost/sandbox/egress"
 )
 
 // Grants are what a decision adds to a sandbox. The zero value adds nothing.
@@ -49,4 +52,18 @@ func ParseGrants(texts []string) (Grants, error) {
 		}
 	}
 	return g, nil
+}
+
+// Public returns those of the hosts that a command names which it may reach when nobody said more than that it may run:
+// the names and addresses of the world. Those of this machine and of its network take a grant that names them; on the
+// session's own loopback a command needs none.
+func Public(hosts []string) []string {
+	return slices.DeleteFunc(slices.Clone(hosts), func(host string) bool {
+		g, err := egress.ParseGrant(host)
+		if err != nil {
+			return true
+		}
+		addr, literal := g.Addr()
+		return literal && !egress.Public(addr)
+	})
 }

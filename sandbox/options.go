@@ -1,15 +1,17 @@
 package sandbox
 
+import "toolhost/protect"
+
 // Options say what a session is for.
 type Options struct {
-	Roots    []string // directories that commands of profile workspace may write; at least one
-	Home     string   // "" for none
-	Dir      string   // a directory of this session alone, which Close removes: the scratch is in it
-	Cache    string   // a directory for the caches of tools, kept from session to session
-	Hidden   []string // directories of toolhost that no command may see
-	Show     []string // directories that commands must see even below /tmp, such as those of PATH
-	ReadDeny []string // what commands must not read, as [protect.DefaultReadDeny] writes it
-	Runtime  string   // XDG_RUNTIME_DIR: sockets of the person's programs; "" for none
+	Roots     []string       // directories that commands of profile workspace may write; at least one
+	Home      string         // "" for none
+	Dir       string         // a directory of this session alone, which Close removes: the scratch is in it
+	Cache     string         // a directory for the caches of tools, kept from session to session
+	Hidden    []string       // directories of toolhost that no command may see
+	Show      []string       // directories that commands must see even below /tmp, such as those of PATH
+	Protected *protect.Cache // what is protected in the roots, and what must not be read: of this session, which closes it
+	Runtime   string         // XDG_RUNTIME_DIR: sockets of the person's programs; "" for none
 
 	GoModCache string // the person's module cache, which serves as a proxy; "" for none
 	GoProxy    string // what GOPROXY is otherwise

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"toolhost/protect"
 	"toolhost/sandbox/enter"
 )
 
@@ -54,7 +55,7 @@ func try(dir string, level Level) error {
 		if err := os.WriteFile(secret, nil, 0o600); err != nil {
 			return err
 		}
-		o.ReadDeny = []string{secret}
+		o.Protected = protect.NewCache(protect.Options{Roots: o.Roots, ReadDeny: []string{secret}}, 0)
 	}
 	s, err := Open(o)
 	if err != nil {

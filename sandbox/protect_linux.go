@@ -28,7 +28,11 @@ func (s *Session) findNames(p Profile) (names, error) {
 	if err != nil {
 		return names{}, err
 	}
-	return names{all, all.Granted(p.Unseal, p.Reveal)}, nil
+	unseal := slices.DeleteFunc(slices.Clone(p.Unseal), func(path string) bool {
+		_, held := all.Judge(path)
+		return !held // to write a directory is not to write every protected name that is in it
+	})
+	return names{all, all.Granted(unseal, p.Reveal)}, nil
 }
 
 // protect covers what the command must not write, and what it must not read.

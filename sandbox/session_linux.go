@@ -51,7 +51,9 @@ func Open(o Options) (*Session, error) {
 				"the sandbox cannot be made: "+err.Error()).Because(err)
 		}
 	}
-	s.protected = protect.NewCache(protect.Options{Roots: s.rootPaths(), Home: o.Home, ReadDeny: o.ReadDeny}, 0)
+	if s.protected = o.Protected; s.protected == nil {
+		s.protected = protect.NewCache(protect.Options{Roots: s.rootPaths(), Home: o.Home}, 0)
+	}
 	return s, nil
 }
 

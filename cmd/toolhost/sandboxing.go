@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -9,6 +10,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
+	"time"
 
 	"toolhost/agenttool"
 	"toolhost/protect"
@@ -25,6 +28,8 @@ type confinement struct {
 
 // confine makes the sandbox of a session. required is the level below which nothing runs; none asks for no sandbox.
 func confine(required string, w *workspace.Workspace, scope agenttool.Scope, name string) (*confinement, error) {
+	protected := protect.NewCache(protect.Options{Roots: scope.Roots, Home: realPath(scope.Home), ReadDeny: protect.DefaultReadDeny()}, 0)
+	w.Guard(recent(protected.Map))
 	least, err := sandbox.ParseLevel(required)
 	if err != nil {
 		return nil, fmt.Errorf("--sandbox: %w", err)
@@ -41,7 +46,7 @@ func confine(required string, w *workspace.Workspace, scope agenttool.Scope, nam
 		return nil, fmt.Errorf("--sandbox %s: this machine holds %s (%s): see toolhost doctor, or run commands unconfined with --sandbox none",
 			least, c.level, c.finding.Why())
 	}
-	o, err := sandboxOptions(scope, state, name)
+	o, err := sandboxOptions(scope, state, name, protected)
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +61,7 @@ func confine(required string, w *workspace.Workspace, scope agenttool.Scope, nam
 }
 
 // sandboxOptions say what a sandbox is for: the roots of scope.
-func sandboxOptions(scope agenttool.Scope, state, name string) (sandbox.Options, error) {
+func sandboxOptions(scope agenttool.Scope, state, name string, protected *protect.Cache) (sandbox.Options, error) {
 	config, err := os.UserConfigDir()
 	if err != nil {
 		config = filepath.Join(scope.Home, ".config")
@@ -64,14 +69,46 @@ func sandboxOptions(scope agenttool.Scope, state, name string) (sandbox.Options,
 	runtime := os.Getenv("XDG_RUNTIME_DIR")
 	o := sandbox.Options{
 		Roots: scope.Roots, Home: scope.Home, Runtime: runtime,
-		Dir:      filepath.Join(state, "scratch", name),
-		Cache:    filepath.Join(state, "caches", digest(scope.Dir)),
-		Hidden:   []string{state, filepath.Join(config, "toolhost")},
-		ReadDeny: protect.DefaultReadDeny(),
-		Show:     append(filepath.SplitList(os.Getenv("PATH")), installed()...),
+		Dir:       filepath.Join(state, "scratch", name),
+		Cache:     filepath.Join(state, "caches", digest(scope.Dir)),
+		Hidden:    []string{state, filepath.Join(config, "toolhost")},
+		Protected: protected,
+		Show:      append(filepath.SplitList(os.Getenv("PATH")), installed()...),
 	}
 	o.GoModCache, o.GoProxy = goSettings(scope.Home)
 	return o, nil
+}
+
+// guardAge is how long the file tools use what they know of secrets: to look again takes as long as a whole read.
+const guardAge = time.Second
+
+// recent returns what get returned within the last second.
+func recent(get func(context.Context) (*protect.Map, error)) func() (*protect.Map, error) {
+	var mu sync.Mutex
+	var kept *protect.Map
+	var at time.Time
+	return func() (*protect.Map, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if kept != nil && time.Since(at) < guardAge {
+			return kept, nil
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		m, err := get(ctx)
+		if err == nil {
+			kept, at = m, time.Now()
+		}
+		return m, err
+	}
+}
+
+// realPath is path without links, or path itself where it leads nowhere.
+func realPath(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return path
 }
 
 // digest names the caches of a workspace.

@@ -93,6 +93,9 @@ func classOf(addr netip.Addr) class {
 	return lookup(special6, addr, special)
 }
 
+// Public says whether addr belongs to the world, and so may be reached without a grant that names it.
+func Public(addr netip.Addr) bool { return classOf(addr) == public }
+
 // carried returns the IPv4 address inside an IPv6 address that is translated or tunnelled to it, else addr.
 func carried(addr netip.Addr) netip.Addr {
 	b := addr.As16()

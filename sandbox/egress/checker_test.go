@@ -58,6 +58,7 @@ func grants(t testing.TB, texts ...string) []Grant {
 	return gs
 }
 
+// Check refuses before any resolving or dialling (AT-393).
 func TestCheck(t *testing.T) {
 	for _, c := range []struct {
 		name, grants, host string
@@ -294,4 +295,17 @@ func FuzzParseGrant(f *testing.F) {
 			t.Fatalf("ParseGrant(%q) = %q, which reads as %v, %v", text, g, again, err)
 		}
 	})
+}
+
+// BenchmarkDial is the cost of the law: what a connection takes beside resolving and dialling.
+func BenchmarkDial(b *testing.B) {
+	f := &fakeNet{names: map[string][]string{"a.example.": {"93.184.216.34"}}}
+	o := f.options()
+	o.Networks = OwnNetworks
+	c := New(grants(b, "github.com", "*.example.com", "a.example"), o)
+	for b.Loop() {
+		if conn, v := c.Dial(b.Context(), "a.example", 443); conn == nil {
+			b.Fatal(v.Message)
+		}
+	}
 }

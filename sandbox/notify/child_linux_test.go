@@ -136,7 +136,7 @@ func start(t testing.TB, mode string, judge func(Attempt) Verdict) *supervised {
 		t.Fatal(err)
 	}
 	s.cmd = exec.Command(self)
-	s.cmd.Env = append(os.Environ(), modeEnv+"="+mode, dirEnv+"="+base)
+	s.cmd.Env = append(os.Environ(), modeEnv+"="+mode, dirEnv+"="+base, "GORACE=atexit_sleep_ms=0")
 	s.cmd.Stderr = os.Stderr
 	s.cmd.ExtraFiles = []*os.File{theirs}
 	if mode == separate {

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -15,9 +16,9 @@ import (
 func continues(Attempt) Verdict { return Continue }
 
 func TestAttemptSaysWho(t *testing.T) {
-	var program string
+	programs := make(chan string, 1)
 	s := start(t, shared, func(a Attempt) Verdict {
-		program = a.Program()
+		programs <- a.Program()
 		return Continue
 	})
 	defer s.end()
@@ -26,8 +27,8 @@ func TestAttemptSaysWho(t *testing.T) {
 		t.Errorf("got %v, %+v", errno, attempts)
 	}
 	self, _ := os.ReadFile("/proc/self/comm") // the child is this binary
-	if want := strings.TrimSpace(string(self)); program != want {
-		t.Errorf("program is %q, want %q", program, want)
+	if want := strings.TrimSpace(string(self)); <-programs != want {
+		t.Errorf("the program is not %q", want)
 	}
 	if got := (Attempt{PID: -1}).Program(); got != "" {
 		t.Errorf("program of nobody is %q", got)
@@ -35,11 +36,11 @@ func TestAttemptSaysWho(t *testing.T) {
 }
 
 func TestVerdictIsTheError(t *testing.T) {
-	verdict := Continue
-	s := start(t, shared, func(Attempt) Verdict { return verdict })
+	var verdict atomic.Uint32
+	s := start(t, shared, func(Attempt) Verdict { return Verdict(verdict.Load()) })
 	defer s.end()
 	for _, errno := range []unix.Errno{unix.EROFS, 0, unix.EPERM, 4094} {
-		verdict = Verdict(errno)
+		verdict.Store(uint32(errno))
 		if got, _ := s.do("write file"); got != errno {
 			t.Errorf("got %d, want %d", got, errno)
 		}

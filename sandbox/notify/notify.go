@@ -1,5 +1,5 @@
-// Package notify is the supervisor of a sandboxed command: it holds the listener of a seccomp filter, resolves the names
-// in the calls that the filter hands over, and lets a judge say whether each may go on.
+// Package notify is the supervisor of a sandboxed command: it holds the listener of a seccomp filter, resolves the
+// names in the calls that the filter hands over, and lets a judge say whether each may go on.
 //
 // Names are resolved as the process sees them: from its directory and descriptors, in its mount namespace and root, by
 // the kernel and never by the look of the text, links at the end included where the call follows them. A name reported

@@ -32,7 +32,8 @@ var pathTests = []struct {
 	{"links at the end", "open chain", unix.EPERM, "$/chain $/sub/middle $/alias $/.git/hooks/pre-commit"},
 	{"a link not followed", "nofollow alias", unix.ELOOP, "$/alias"},
 	{"a link where a file is to be new", "excl alias", unix.EEXIST, "$/alias"},
-	{"from a removed directory", "gone", unix.EPERM, "$/.git/hooks/pre-commit"},
+	{"from a removed directory", "gone ../../.git/hooks/pre-commit", unix.EPERM, "$/.git/hooks/pre-commit"},
+	{"and by its link", "gone /proc/self/cwd/../../hooks/pre-commit", unix.EPERM, "$/.git/hooks/pre-commit"},
 	{"at the end of memory", "pageend .git/hooks/pre-commit", unix.EPERM, "$/.git/hooks/pre-commit"},
 
 	{"own directory", "open /proc/self/cwd/.git/hooks/pre-commit", unix.EPERM, "$/.git/hooks/pre-commit"},

@@ -29,7 +29,7 @@ func (c *child) do(step string) error {
 	case "race":
 		return c.race(words[1], words[2])
 	case "gone":
-		return c.gone()
+		return c.gone(words[1])
 	case "ownCwd":
 		return c.ownCwd()
 	default:
@@ -166,8 +166,8 @@ func reopenPipe() error {
 	return open(unix.AT_FDCWD, "/proc/self/fd/"+strconv.Itoa(fds[1]), unix.O_WRONLY)
 }
 
-// gone goes up from a directory that is removed.
-func (c *child) gone() error {
+// gone opens a name from a directory that is removed.
+func (c *child) gone(name string) error {
 	if err := unix.Mkdir("sub/gone", 0o755); err != nil {
 		return err
 	}
@@ -178,7 +178,7 @@ func (c *child) gone() error {
 	if err := unix.Rmdir(c.dir + "/sub/gone"); err != nil {
 		return err
 	}
-	return open(unix.AT_FDCWD, "../../.git/hooks/pre-commit", creating)
+	return open(unix.AT_FDCWD, name, creating)
 }
 
 // ownCwd gives the thread a working directory that the rest of the process does not have.

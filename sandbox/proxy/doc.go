@@ -27,7 +27,7 @@
 //
 // # Limits
 //
-// Past the greeting, TLS is opaque: a request inside that is meant for another site of the same provider is not seen,
-// nor is a greeting encrypted for another (ECH), nor TLS that begins after plain text (STARTTLS). UDP, and so QUIC,
-// has no way out. A proxy that the person's own network needs is not chained.
+// Past the greeting, a tunnel is opaque: a request inside that is meant for another site of the same provider is not
+// seen, nor is a greeting encrypted for another (ECH), nor TLS that begins after plain text (STARTTLS), nor plain HTTP
+// inside a tunnel. UDP, and so QUIC, has no way out. A proxy that the person's own network needs is not chained.
 package proxy

@@ -70,7 +70,9 @@ func (p *Proxy) newServer() *http.Server {
 		ReadHeaderTimeout: p.o.Limits.Handshake,
 		MaxHeaderBytes:    maxHead,
 		ErrorLog:          log.New(io.Discard, "", 0),
-		ConnContext:       func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connKey{}, c) },
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+			return context.WithValue(ctx, connKey{}, c)
+		},
 	}
 	s.SetKeepAlivesEnabled(false)
 	return s
@@ -96,7 +98,7 @@ func (p *Proxy) forwarder(t *Ticket) http.Handler {
 			res.Header.Del(DeniedHeader) // only this proxy says so
 			return nil
 		},
-		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) { p.failed(w, r, err) },
+		ErrorHandler: p.failed,
 	}
 }
 

@@ -69,7 +69,8 @@ func judged(host string, port int) egress.Verdict {
 }
 
 func malformed(err error) egress.Verdict {
-	return egress.Verdict{Outcome: egress.Denied, Reason: BadRequest, Message: "toolhost refused the request: " + err.Error()}
+	message := "toolhost refused the request: " + err.Error()
+	return egress.Verdict{Outcome: egress.Denied, Reason: BadRequest, Message: message}
 }
 
 func authority(v egress.Verdict) string { return egress.JoinAuthority(v.Host, v.Port) }

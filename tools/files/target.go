@@ -24,6 +24,8 @@ type target struct {
 	name string
 	file *os.File // nil when there is no such file
 	stat unix.Stat_t
+
+	secrets workspace.Secrets
 }
 
 func (t *target) close() {
@@ -71,6 +73,10 @@ func (s *session) place(p agenttool.Path) (*target, error) {
 		return t, agenttool.Failure(agenttool.PermissionDenied, "private_path",
 			p.Spelling+" is toolhost's own state: no call writes there")
 	}
+	var err error
+	if t.secrets, err = s.workspace.Secrets(); err != nil {
+		return t, err
+	}
 	dir, name, err := s.workspace.Parent(p, false)
 	t.dir, t.name = dir, name
 	if errors.Is(err, os.ErrNotExist) {
@@ -95,6 +101,12 @@ func (t *target) open(flags int) error {
 	f, err := t.dir.Open(t.name, flags, 0)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
+	}
+	if err == nil {
+		if err := t.secrets.File(t.path.Spelling, t.path.Resolved, f); err != nil {
+			f.Close()
+			return err
+		}
 	}
 	if err != nil {
 		return ioFailure("open", t.path.Spelling, err)

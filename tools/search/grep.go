@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"math"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -76,6 +77,7 @@ type grepCall struct {
 	facts   agenttool.Facts
 	pattern *pattern
 	filter  filter
+	secrets workspace.Secrets // of the run
 }
 
 // Bind decodes input and compiles its pattern.
@@ -123,6 +125,10 @@ func (c *grepCall) Preflight(context.Context) error {
 // Run searches. After the time limit it succeeds with what it has; when ctx ends first it returns that and ctx's error.
 func (c *grepCall) Run(ctx context.Context, _ agenttool.Reporter) (agenttool.Output, error) {
 	root := c.facts.Reads[0]
+	var err error
+	if c.secrets, err = c.tool.ws.Secrets(); err != nil {
+		return agenttool.Output{}, err
+	}
 	dir, file, err := openRoot(c.tool.ws, root)
 	if err != nil {
 		return agenttool.Output{}, err
@@ -216,6 +222,9 @@ func (c *grepCall) search(ctx context.Context, s *scanner, f found, want wanted)
 		return scanned{err: err}
 	}
 	defer file.Close()
+	if err := c.secrets.File(f.path, filepath.Join(c.facts.Reads[0].Resolved, f.path), file.f); err != nil {
+		return scanned{err: err}
+	}
 	return s.scan(ctx, file, want)
 }
 

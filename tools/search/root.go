@@ -67,7 +67,7 @@ type naming struct{ prefix string }
 func newNaming(w *workspace.Workspace, root agenttool.Path) naming {
 	roots := w.Roots()
 	if len(roots) == 0 || !agenttool.Within(roots[0], root.Resolved) {
-		return naming{root.Resolved}
+		return naming{w.Seen(root.Resolved)}
 	}
 	rel, err := filepath.Rel(roots[0], root.Resolved)
 	if err != nil || rel == "." {

@@ -22,7 +22,7 @@ func (c *call) profile() (p sandbox.Profile, ok bool) {
 	}
 	p = sandbox.Profile{
 		Access: sandbox.Workspace, Write: c.grants.Write, Reveal: c.grants.Reveal,
-		Hosts: slices.Concat(c.grants.Hosts, c.facts.Hosts),
+		Hosts: slices.Concat(c.grants.Hosts, sandbox.Public(c.facts.Hosts)), Unseal: c.grants.Write,
 	}
 	for _, w := range c.facts.Writes { // the decision showed them
 		p.Unseal = append(p.Unseal, w.Resolved)

@@ -62,6 +62,15 @@ func (v view) covers(path string) bool {
 	return within(v.tops) && !within(v.roots)
 }
 
+// Seen is a resolved path as calls see it.
+func (w *Workspace) Seen(resolved string) string {
+	r := w.rootOf(resolved)
+	if r == nil || !r.shown {
+		return resolved
+	}
+	return filepath.Join(w.view.at[r.path], strings.TrimPrefix(resolved, r.path))
+}
+
 // up is the directory above a resolved one.
 func (v view) up(resolved string) string {
 	if at, ok := v.at[resolved]; ok {

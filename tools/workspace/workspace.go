@@ -23,6 +23,7 @@ import (
 	"syscall"
 
 	"toolhost/agenttool"
+	"toolhost/protect"
 )
 
 // Workspace is a set of open roots. It is safe for use by several goroutines.
@@ -30,6 +31,7 @@ type Workspace struct {
 	roots   []root
 	private []string
 	view    view
+	secrets func() (*protect.Map, error) // nil: there are none
 }
 
 type root struct {
@@ -230,6 +232,13 @@ func (w *Workspace) open(p agenttool.Path, flags int) (*os.File, error) {
 	if w.Private(p.Resolved) {
 		return nil, privateError(p)
 	}
+	secrets, err := w.Secrets()
+	if err == nil {
+		err = secrets.Path(p.Spelling, p.Resolved)
+	}
+	if err != nil {
+		return nil, err
+	}
 	base, rel := &Dir{}, p.Resolved
 	if r := w.rootOf(p.Resolved); r != nil {
 		base, rel = r.dir, relative(r.path, p.Resolved)
@@ -237,6 +246,10 @@ func (w *Workspace) open(p agenttool.Path, flags int) (*os.File, error) {
 	f, err := base.beneath(rel, flags)
 	if err != nil {
 		return nil, pathError("open_failed", p.Spelling, err)
+	}
+	if err := secrets.File(p.Spelling, p.Resolved, f); err != nil {
+		f.Close()
+		return nil, err
 	}
 	return f, nil
 }

@@ -80,7 +80,7 @@ func TestEnviron(t *testing.T) {
 			env := Environ(url, parseGrants(t, strings.Fields(c.grants)...))
 			for _, want := range []string{
 				"http_proxy=" + url, "HTTP_PROXY=" + url, "https_proxy=" + url, "HTTPS_PROXY=" + url,
-				"all_proxy=" + url, "ALL_PROXY=" + url, "no_proxy=" + c.noProxy, "NO_PROXY=" + c.noProxy,
+				"all_proxy=" + url, "ALL_PROXY=" + url, "no_proxy=" + c.noProxy, "NO_PROXY=" + c.noProxy, "NODE_USE_ENV_PROXY=1",
 			} {
 				if !slices.Contains(env, want) {
 					t.Errorf("%s is missing in %q", want, env)
