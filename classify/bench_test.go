@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -48,32 +49,41 @@ func pathological() map[string]string {
 		functions += fmt.Sprintf("; f%d() { f%d; f%d; }", i+1, i, i)
 	}
 	return map[string]string{
-		"deep substitutions": strings.Repeat("$(", 900) + "ls" + strings.Repeat(")", 900),
-		"deep keywords":      strings.Repeat("if ", 20000),
-		"deep backquotes":    strings.Repeat("`", 30000),
-		"deep quotes":        strings.Repeat(`"$(`, 900),
-		"deep braces":        strings.Repeat("{a,", 900) + strings.Repeat("}", 900),
-		"many brace words":   "echo" + strings.Repeat(" {1..999}", 7000),
-		"many products":      "echo" + strings.Repeat(" {a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}", 1500),
-		"brace product":      "echo " + strings.Repeat("{a,b,c,d}", 100),
-		"nested shells":      strings.Repeat("bash -c '", 3000),
-		"nested wrappers":    strings.Repeat("env ", 15000) + "rm x",
-		"nested finds":       strings.Repeat("find -exec ", 5000),
-		"nested sudo shells": strings.Repeat("sudo bash ", 5000),
-		"many words":         "ls" + strings.Repeat(" a", 30000),
-		"many globs":         "cat" + strings.Repeat(" a*", 20000),
-		"many statements":    strings.Repeat("ls;", 20000),
-		"many heredocs":      strings.Repeat("cat <<E\nx\nE\n", 5000),
-		"nested loops":       strings.Repeat("for x in 1 2 3 4 5 6 7 8 9; do ", 100) + "echo $x" + strings.Repeat("; done", 100),
-		"nested whiles":      strings.Repeat("while read x; do ", 100) + "y=$x" + strings.Repeat("; done", 100),
-		"negations":          strings.Repeat("! ", 30000) + "ls",
-		"doubling":           doubling,
-		"doubling functions": functions + "; f40",
-		"and chain":          strings.Repeat("ls && ", 10000) + "ls",
-		"cd chain":           strings.Repeat("cd a && ", 7000) + "ls",
-		"arithmetic":         "echo $((" + strings.Repeat("(", 900) + "1" + strings.Repeat(")", 900) + "))",
-		"long sums":          "echo $((" + strings.Repeat("1+", 30000) + "1))",
-		"variables":          strings.Repeat("a=b; if a; then c=d; fi; ", 2000),
+		"deep substitutions":     strings.Repeat("$(", 900) + "ls" + strings.Repeat(")", 900),
+		"deep keywords":          strings.Repeat("if ", 20000),
+		"deep backquotes":        strings.Repeat("`", 30000),
+		"deep quotes":            strings.Repeat(`"$(`, 900),
+		"deep braces":            strings.Repeat("{a,", 900) + strings.Repeat("}", 900),
+		"many brace words":       "echo" + strings.Repeat(" {1..999}", 7000),
+		"many products":          "echo" + strings.Repeat(" {a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}", 1500),
+		"brace product":          "echo " + strings.Repeat("{a,b,c,d}", 100),
+		"nested shells":          strings.Repeat("bash -c '", 3000),
+		"nested wrappers":        strings.Repeat("env ", 15000) + "rm x",
+		"nested finds":           strings.Repeat("find -exec ", 5000),
+		"nested sudo shells":     strings.Repeat("sudo bash ", 5000),
+		"many words":             "ls" + strings.Repeat(" a", 30000),
+		"many globs":             "cat" + strings.Repeat(" a*", 20000),
+		"many statements":        strings.Repeat("ls;", 20000),
+		"many heredocs":          strings.Repeat("cat <<E\nx\nE\n", 5000),
+		"nested loops":           strings.Repeat("for x in 1 2 3 4 5 6 7 8 9; do ", 100) + "echo $x" + strings.Repeat("; done", 100),
+		"nested whiles":          strings.Repeat("while read x; do ", 100) + "y=$x" + strings.Repeat("; done", 100),
+		"negations":              strings.Repeat("! ", 30000) + "ls",
+		"doubling":               doubling,
+		"doubling functions":     functions + "; f40",
+		"evals":                  strings.Repeat("eval ", 12000) + "rm",
+		"glued options":          "env" + strings.Repeat(" -Ssh", 10000),
+		"texts in texts":         strings.Repeat("bash -c 'a b' ", 4000),
+		"runners":                "f() { \"$@\"; };" + strings.Repeat("f ", 30000),
+		"printed":                strings.Repeat("echo a | ", 5000) + "sh",
+		"printed to many":        strings.Repeat("echo a | sh | ", 4500) + "sh",
+		"strings of scripts":     "python3 -c 'system " + strings.Repeat("\"a\" ", 15000) + "'",
+		"functions in functions": strings.Repeat("f() { ", 100) + strings.Repeat("ls;", 10000) + strings.Repeat("};", 100),
+		"many sed":               strings.Repeat("sed s/a/b/ f;", 5000),
+		"and chain":              strings.Repeat("ls && ", 10000) + "ls",
+		"cd chain":               strings.Repeat("cd a && ", 7000) + "ls",
+		"arithmetic":             "echo $((" + strings.Repeat("(", 900) + "1" + strings.Repeat(")", 900) + "))",
+		"long sums":              "echo $((" + strings.Repeat("1+", 30000) + "1))",
+		"variables":              strings.Repeat("a=b; if a; then c=d; fi; ", 2000),
 	}
 }
 
@@ -93,6 +103,42 @@ func TestPathologicalInputIsBounded(t *testing.T) {
 	}
 	if text := longPipeline(); len(text) < 9_900 {
 		t.Errorf("the pipeline has %d bytes", len(text))
+	}
+}
+
+// TestReportsAreBounded: programs that run one another say the same words again and again.
+func TestReportsAreBounded(t *testing.T) {
+	var paths, functions strings.Builder
+	for i := range 12_000 {
+		fmt.Fprintf(&paths, " %d", i)
+	}
+	for i := range 4_000 {
+		fmt.Fprintf(&functions, "f%d() { :; };", i)
+	}
+	for name, text := range map[string]string{
+		"nested wrappers": strings.Repeat("env ", 19) + "ls" + strings.Repeat(" abcdefg", 7_900),
+		"many wrappers":   strings.Repeat(strings.Repeat("env ", 19)+"ls;", 700),
+		"many paths":      "cat" + paths.String(),
+		"many values":     "x=" + strings.Repeat("a", 4_000) + ";" + strings.Repeat("echo $x$x$x$x;", 4_000),
+		"many functions":  functions.String(),
+	} {
+		t.Run(name, func(t *testing.T) {
+			report := Command(text[:min(len(text), maxText)], testContext)
+			size := 0
+			for _, list := range [][]any{{report.Facts}, {report.Parts}} {
+				data, err := json.Marshal(list)
+				if err != nil {
+					t.Fatal(err)
+				}
+				size += len(data)
+			}
+			if size > 2<<20 {
+				t.Errorf("%d bytes make a report of %d", len(text), size)
+			}
+			if report.Facts.Commands != nil && name != "many paths" {
+				t.Errorf("the list of %d commands is called whole", len(report.Facts.Commands))
+			}
+		})
 	}
 }
 

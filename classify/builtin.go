@@ -40,7 +40,8 @@ func builtinTable() []*builtin {
 		{spec: program.Spec{Names: "unset", InOrder: true, Options: "-v -f", Operands: "variable*",
 			Judge: judgeVariables}, then: unset},
 		{spec: program.Spec{Names: "set", Raw: true, Judge: judgeSet}},
-		{spec: program.Spec{Names: "shopt", Options: "-p -q -o", Operands: "text*"}},
+		{spec: program.Spec{Names: "shopt", InOrder: true, Options: "-p -q -o -s -u", Operands: "option*",
+			Judge: judgeShopt}, then: setGlobs},
 		{spec: program.Spec{Names: "alias", Options: "-p"}},
 		{spec: program.Spec{Names: "hash", Options: "-l -r -t", Operands: "text*"}},
 		{spec: program.Spec{Names: "enable", Options: "-a -p -n -s"}},
@@ -159,6 +160,22 @@ func judgeSet(a *program.Args, u *program.Use) {
 	}
 }
 
+// judgeShopt allows to set what globs become, as long as they begin as they are spelt.
+func judgeShopt(a *program.Args, u *program.Use) {
+	if !a.Has("-s") && !a.Has("-u") || len(a.Operands) == 0 {
+		return
+	}
+	for _, word := range a.Operands {
+		if !word.Static || !globOption(word.Text) || a.Has("-o") {
+			u.Unknown("shopt: only globstar, nullglob and dotglob are understood", word)
+		}
+	}
+}
+
+func globOption(name string) bool {
+	return name == "globstar" || name == "nullglob" || name == "dotglob"
+}
+
 func shellOption(word program.Word) bool {
 	return word.Static && (word.Text == "pipefail" || word.Text == "errexit" || word.Text == "nounset")
 }
@@ -176,5 +193,5 @@ func judgeKill(a *program.Args, u *program.Use) {
 	if len(a.Operands) > 0 && a.Operands[0].Static && (a.Operands[0].Text == "-l" || a.Operands[0].Text == "-L") {
 		return
 	}
-	u.Add(program.Writes, "kill sends a signal to a process")
+	u.Add(program.MayDestroy, "kill sends a signal to a process, with which its work may be lost")
 }

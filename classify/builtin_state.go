@@ -87,6 +87,13 @@ func readInput(w *walk, a *program.Args, u *program.Use) {
 	}
 }
 
+// setGlobs takes note that a glob which matches nothing may become nothing.
+func setGlobs(w *walk, a *program.Args, _ *program.Use) {
+	if a.Has("-s") {
+		w.scope.vanishing = true
+	}
+}
+
 func unset(w *walk, a *program.Args, _ *program.Use) {
 	for _, name := range a.Values["variable"] {
 		w.scope.set(name.Text, value{})

@@ -98,8 +98,20 @@ func (w *walk) program(argv []program.Word) {
 		argv = slices.Clone(argv)
 		argv[0].Text = base
 	}
+	argv = w.here(base, argv)
 	_, use := program.Parse(spec, argv)
 	w.use(argv[0], use)
+}
+
+// here spells the directory in which git is anyway as it is understood: git -C DIR, with the very text of the directory.
+func (w *walk) here(base string, argv []program.Word) []program.Word {
+	if base != "git" || len(argv) < 3 || argv[1].Text != "-C" || !argv[2].Static || w.scope.moved() || w.scope.start == "" ||
+		strings.TrimRight(argv[2].Text, "/") != w.scope.start {
+		return argv
+	}
+	argv = slices.Clone(argv)
+	argv[2].Text = "."
+	return argv
 }
 
 // trustedName returns the name under which a program is described: names without a slash, and those in the
@@ -173,12 +185,16 @@ func (w *walk) effect(e program.Effect, u *program.Use) {
 		w.note(tally{writes: true, incomplete: len(u.Writes) == 0})
 	case program.Destroys:
 		w.note(tally{writes: true, destroys: true, incomplete: len(u.Writes) == 0})
+	case program.MayDestroy:
+		w.note(tally{writes: true, mayDestroy: true, incomplete: len(u.Writes) == 0})
 	case program.Reaches:
 		w.note(tally{reaches: true})
 	case program.LongRunning:
 		w.note(tally{long: true})
 	case program.Interactive:
 		w.note(tally{interactive: true})
+	case program.Pages:
+		w.note(tally{interactive: !w.scope.captured})
 	case program.ObservesHost:
 		w.note(tally{observes: true})
 	case program.NotConcurrent:

@@ -3,7 +3,7 @@
 // Two analyses look at the same tree. The strict one is a proof: a command is read-only only if every node, word,
 // program and option of it is understood, and nothing of it writes. What it does not understand makes the facts
 // unknown, and unknown is unsafe. The lenient one finds what destroys, anywhere: behind wrappers, in substitutions, in
-// text that is fed to a shell, in what the strict one gave up on. It may find too much and never clears anything.
+// text that is fed to a shell, an interpreter, a database or an editor, in what the strict one gave up on. It may find too much and never clears anything.
 //
 //	r := classify.Command("git diff | head -5", classify.Context{Dir: "/w"})
 //	r.Facts.ReadOnly // yes

@@ -5,9 +5,59 @@ import (
 	"strings"
 )
 
-// shells run text that they are given as words or on stdin.
-var shells = nameSet("sh bash dash ash zsh ksh mksh fish busybox su eval source . trap ssh rsh mosh script watch " +
-	"parallel entr bind complete compgen")
+// taker is the kind of text that a program takes; zero if it takes none.
+type taker uint8
+
+const (
+	shellText  taker = iota + 1
+	aliasText        // NAME=TEXT, for the shell
+	scriptText       // in a language with files, processes and strings
+	queryText        // for a database
+	editorText       // commands of an editor, ! runs one of the shell
+	filterText       // sed or awk
+	gitText          // aliases and settings
+)
+
+// reads reports whether a program of this kind takes text from stdin.
+func (t taker) reads() bool {
+	return t == shellText || t == scriptText || t == queryText || t == editorText
+}
+
+var takers = takerTable(map[taker]string{
+	shellText: "sh bash dash ash zsh ksh mksh fish busybox su eval source . trap ssh rsh mosh script watch parallel entr " +
+		"bind complete compgen at batch tmux screen",
+	aliasText: "alias",
+	scriptText: "python python2 python3 pypy pypy3 perl ruby irb node nodejs deno bun php lua Rscript osascript tclsh " +
+		"expect julia groovy mongo mongosh",
+	queryText: "psql pgcli mysql mariadb mycli sqlite3 sqlite duckdb sqlcmd clickhouse-client cqlsh sqlplus bq " +
+		"snowsql redis-cli valkey-cli",
+	editorText: "vi vim nvim gvim view ex ed emacs vimdiff rvim",
+	filterText: "sed gsed awk gawk mawk nawk",
+	gitText:    "git",
+})
+
+func takerTable(kinds map[taker]string) map[string]taker {
+	table := map[string]taker{}
+	for kind, names := range kinds {
+		for name := range strings.FieldsSeq(names) {
+			table[name] = kind
+		}
+	}
+	return table
+}
+
+// removingCalls are what a script spells where it removes files or data.
+var removingCalls = []string{
+	"rmtree", "os.remove", "os.unlink", "os.rmdir", "os.removedirs", ".unlink(", "unlink(", "unlink ", "unlinkSync",
+	"fs.rm", "rmSync", "rmdir", "rimraf", "FileUtils.rm", "FileUtils.remove", "File.delete", "Dir.delete", ".rmtree",
+	"remove_tree", "Deno.remove", "dropDatabase(", ".drop()", ".deleteMany(", ".deleteOne(",
+}
+
+// runningCalls are what a script spells where it runs commands, whose texts are among its strings.
+var runningCalls = []string{
+	"system", "popen", "Popen", "subprocess", "exec", "spawn", "`", "%x", "qx", "passthru", "Open3", "do shell script",
+	"Deno.Command",
+}
 
 // wrappers run the command that is among their words.
 var wrappers = nameSet("sudo doas su pkexec runuser setpriv env timeout nice nohup stdbuf time xargs parallel command builtin " +
@@ -33,6 +83,15 @@ func destroys(name string, args []string) string {
 	case "shred", "truncate", "wipe", "scrub", "blkdiscard", "wipefs", "sfdisk", "fdisk", "parted", "mkswap", "mke2fs",
 		"cryptsetup", "lvremove", "vgremove", "pvremove":
 		return name + " destroys content"
+	case "chmod", "chown", "chgrp":
+		return when(recursive(args) && slices.ContainsFunc(args, wholeSystem),
+			name+" loses who may do what with a whole system")
+	case "kill":
+		return when(len(args) > 1 && args[len(args)-1] == "-1", "kill ends every process")
+	case "redis-cli", "valkey-cli":
+		return when(slices.ContainsFunc(args, func(a string) bool { return listedFold(redisRemoves, a) }), name+" removes keys")
+	case "mysqladmin":
+		return when(hasAny(args, "drop"), "mysqladmin removes a database")
 	case "dd":
 		return when(anyPrefix(args, "of="), "dd writes over its output")
 	case "find":
@@ -122,6 +181,44 @@ func gitSubcommand(args []string) (string, []string) {
 		}
 	}
 	return "", nil
+}
+
+// redisRemoves are the commands of Redis that remove keys.
+var redisRemoves = []string{"flushall", "flushdb", "del", "unlink", "getdel"}
+
+func listedFold(list []string, word string) bool {
+	return slices.ContainsFunc(list, func(each string) bool { return strings.EqualFold(each, word) })
+}
+
+// destroysQuery returns what a text in the language of a database destroys.
+func destroysQuery(text string) string {
+	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return r != '_' && (r < 'a' || r > 'z') && (r < '0' || r > '9') && r < 0x80
+	})
+	for i, word := range words {
+		after := ""
+		if i+1 < len(words) {
+			after = words[i+1]
+		}
+		switch {
+		case word == "drop" && after != "", word == "truncate" && after != "", word == "delete" && after == "from",
+			word == "flushall", word == "flushdb":
+			return "the query removes data: " + word
+		}
+	}
+	return ""
+}
+
+func recursive(args []string) bool { return anyLetter(args, "R") || anyPrefix(args, "--recursive") }
+
+// wholeSystem reports whether a path is the root, a directory right below it, or a home.
+func wholeSystem(arg string) bool {
+	dir, all := strings.CutSuffix(arg, "/*")
+	dir = strings.TrimSuffix(dir, "/")
+	if strings.HasPrefix(arg, "/") && (dir == "" || strings.LastIndexByte(dir, '/') == 0) {
+		return true
+	}
+	return dir == "~" || dir == "$HOME" || all && dir == ""
 }
 
 func when(cond bool, what string) string {

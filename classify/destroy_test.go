@@ -86,3 +86,105 @@ func TestNotDestructive(t *testing.T) {
 		})
 	}
 }
+
+// TestDestructiveInLanguages finds what destroys in texts that other programs than shells take, and in what is only put
+// together when it runs.
+func TestDestructiveInLanguages(t *testing.T) {
+	for _, text := range []string{
+		`env -S'rm -rf x'`,
+		`env -Srm x`,
+		`env -iS 'rm x'`,
+		`env --split-string='rm -rf x'`,
+		`alias x='rm -rf y'`,
+		`git -c alias.x='!rm -rf y' x`,
+		`git -c alias.x='push --force' x`,
+		`git config alias.x '!rm -rf y'`,
+		`git rebase -x 'rm -rf x' main`,
+		`git bisect run rm -rf x`,
+		`git submodule foreach 'git clean -fd'`,
+		`sed '1e rm -rf x' f`,
+		`ls | sed 's/.*/rm &/e'`,
+		`ls | sed 's/^/rm /' | sh`,
+		`ls | awk '{print "rm " $0}' | sh`,
+		`awk 'BEGIN{system("rm x")}'`,
+		`printf 'rm -rf x' | tee a | sh`,
+		`echo 'rm -rf x' | cat | tee | bash`,
+		`echo 'rm -rf x' | sudo bash`,
+		`bash -c "$(echo rm -rf x)"`,
+		`bash <(echo rm -rf x)`,
+		`eval "$(echo 'rm -rf x')"`,
+		`source <(printf 'rm -rf x')`,
+		`$(echo rm -rf x)`,
+		`x='rm -rf y'; eval "$x"`,
+		`x='rm -rf y'; bash -c "$x"`,
+		`export CMD='rm -rf y'; sh -c "$CMD"`,
+		`f() { "$@"; }; f rm -rf x`,
+		`run() { local t=$1; shift; timeout "$t" "$@"; }; run 5 rm -rf x`,
+		`vim -c '!rm -rf x'`,
+		`vim +'!rm -rf x'`,
+		`python3 -c "import shutil; shutil.rmtree('x')"`,
+		`python3 -c "import os; os.system('rm -rf x')"`,
+		`python3 -c "import subprocess; subprocess.run(['rm','-rf','x'])"`,
+		"python3 - <<'X'\nimport os\nos.remove('x')\nX",
+		`sudo python3 -c "import os; os.remove('x')"`,
+		`perl -e 'unlink "x"'`,
+		`perl -e 'system("rm x")'`,
+		"perl -e '`rm x`'",
+		`node -e "require('fs').rmSync('x')"`,
+		`node -e "require('child_process').execSync('rm -rf x')"`,
+		`ruby -e "FileUtils.rm_rf 'x'"`,
+		`ruby -e 'system "rm -rf x"'`,
+		`php -r 'unlink("x");'`,
+		`kill -9 -1`,
+		`chmod -R 000 /`,
+		`chown -R me ~`,
+		`redis-cli FLUSHALL`,
+		`echo flushall | redis-cli`,
+		`psql -c 'drop table x'`,
+		"psql <<'X'\nDELETE FROM users;\nX",
+		`echo 'truncate table x' | mysql`,
+		`mysql -e 'DROP DATABASE x'`,
+		`sqlite3 a.db 'delete from x'`,
+		`mongosh --eval 'db.dropDatabase()'`,
+		`tmux send-keys 'rm -rf x' Enter`,
+		`echo 'rm -rf x' | at now`,
+		`ssh host 'sudo rm -rf /x'`,
+		`docker exec web sh -c 'rm -rf /x'`,
+	} {
+		if got := Command(text, testContext).Facts; got.Destructive != agenttool.Yes || got.ReadOnly == agenttool.Yes {
+			t.Errorf("%q: destructive %v, read_only %v", text, got.Destructive, got.ReadOnly)
+		}
+	}
+}
+
+func TestNotCalledDestructive(t *testing.T) {
+	tests := []struct {
+		name, text string
+		want       agenttool.Fact
+	}{
+		{"a function that prints", `log() { echo "$@"; }; log rm x`, agenttool.No},
+		{"a script", `python3 -c "print('hello')"`, agenttool.Unknown},
+		{"a script that prints", `python3 -c "print('rm x')"`, agenttool.Unknown},
+		{"a query", `psql -c 'select dropped from x'`, agenttool.Unknown},
+		{"a word of a query", `mysql -e "select 1 from a where b = 'drop'"`, agenttool.Unknown},
+		{"a pattern of sed", `sed -i 's/the rm x/y/' f`, agenttool.Unknown},
+		{"a setting of git", `git -c user.name=x status`, agenttool.No},
+		{"an alias", `alias ll='ls -l'`, agenttool.Unknown},
+		{"rights of a directory", "chmod -R u+x scripts", agenttool.Unknown},
+		{"a signal", "kill 123", agenttool.Unknown},
+		{"signals", "pkill node", agenttool.Unknown},
+		{"a question about signals", "kill -l", agenttool.No},
+		{"a stash", "git stash", agenttool.Unknown},
+		{"a stash with all files", "git stash -u", agenttool.Unknown},
+		{"an editor", "vim -c ':q'", agenttool.Unknown},
+		{"a substitution that is printed", `echo "$(echo rm x)"`, agenttool.No},
+		{"a variable", `x='rm y'; echo "$x"`, agenttool.No},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := Command(tt.text, testContext).Facts; got.Destructive != tt.want {
+				t.Errorf("%q: destructive %v, want %v: %v", tt.text, got.Destructive, tt.want, got.Reasons)
+			}
+		})
+	}
+}

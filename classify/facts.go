@@ -177,14 +177,8 @@ func (w *walk) begin(argv []program.Word) (outer int) {
 	if w.quiet > 0 {
 		return outer
 	}
-	c := counted{exact: true, Part: Part{WrappedBy: outer, Argv: make([]string, len(argv))}}
-	for i, word := range argv {
-		c.Argv[i] = word.Text
-		if !word.Static {
-			c.Argv[i] += "…"
-			c.exact = false
-		}
-	}
+	c := w.recorded(argv)
+	c.WrappedBy = outer
 	at := w.placed(agenttool.Reason{Line: argv[0].Line, Column: argv[0].Column})
 	c.Line, c.Column = at.Line, at.Column
 	if w.parts == nil {
@@ -193,6 +187,28 @@ func (w *walk) begin(argv []program.Word) (outer int) {
 	w.parts = append(w.parts, c)
 	w.part = len(w.parts) - 1
 	return outer
+}
+
+// recorded returns the words of a simple command as a part. Programs that run one another say the same words again, so
+// beyond a limit only the name is kept, and the words are not known.
+func (w *walk) recorded(argv []program.Word) counted {
+	for _, word := range argv {
+		w.words += len(word.Text) + 8
+	}
+	c := counted{exact: w.words <= maxRecorded}
+	if !c.exact {
+		c.Argv = []string{argv[0].Text[:min(len(argv[0].Text), maxReason)] + "…"}
+		return c
+	}
+	c.Argv = make([]string, len(argv))
+	for i, word := range argv {
+		c.Argv[i] = word.Text
+		if !word.Static {
+			c.Argv[i] += "…"
+			c.exact = false
+		}
+	}
+	return c
 }
 
 // inferred are the facts that are derived from the command line.
@@ -215,7 +231,7 @@ func (w *walk) report() Report {
 		ReadOnly: t.readOnly(), Destructive: t.destructive(), OpenWorld: t.openWorld(),
 		ConcurrencySafe: t.concurrencySafe(), Interactive: t.yes(t.interactive), LongRunning: t.longRunning(),
 		ObservesHost: t.yes(t.observes), PathsComplete: t.pathsComplete(),
-		Reads: w.reads, Writes: w.writes, Hosts: w.hosts, Inferred: inferred(),
+		Reads: w.reads.list, Writes: w.writes.list, Hosts: w.hosts, Inferred: inferred(),
 	}
 	f.Reasons = append(w.reasons, w.destroyed...)
 	report := Report{Parts: w.finished()}
@@ -229,7 +245,7 @@ func (w *walk) report() Report {
 
 // rejection is the report of what was not analysed to its end. What was seen until then is kept where it is a warning.
 func (w *walk) rejection() Report {
-	f := agenttool.Facts{Reads: w.reads, Writes: w.writes, Hosts: w.hosts, Inferred: inferred(),
+	f := agenttool.Facts{Reads: w.reads.list, Writes: w.writes.list, Hosts: w.hosts, Inferred: inferred(),
 		Reasons: append([]agenttool.Reason{*w.rejected}, w.destroyed...)}
 	if len(w.destroyed) > 0 {
 		f.Destructive, f.ReadOnly, f.ConcurrencySafe = agenttool.Yes, agenttool.No, agenttool.No

@@ -14,16 +14,19 @@ import (
 
 // Beyond these limits a command line is not analysed and its facts are unknown.
 const (
-	maxText     = 64 << 10 // bytes
-	maxSteps    = 20_000   // nodes looked at, counted again for every turn of a loop that is followed
-	maxDepth    = 200      // nesting, functions and shells in shells included
-	maxBracket  = 300      // nesting that the parser is given, counted without regard to quotes
-	maxNested   = 20       // programs and shells that run one another
-	maxTurns    = 20       // of a loop over known words; one over more is taken as a whole
-	maxFields   = 1_000    // that the braces of one word may make
-	maxExpanded = 4_000    // and those of the whole command line, before no more are expanded
-	maxVars     = 200      // variables that are followed; beyond it all are forgotten
-	maxValue    = 4 << 10  // bytes of a variable that is followed
+	maxText     = 64 << 10  // bytes
+	maxSteps    = 20_000    // nodes looked at, counted again for every turn of a loop that is followed
+	maxDepth    = 200       // nesting, functions and shells in shells included
+	maxBracket  = 300       // nesting that the parser is given, counted without regard to quotes
+	maxNested   = 20        // programs and shells that run one another
+	maxTurns    = 20        // of a loop over known words; one over more is taken as a whole
+	maxFields   = 1_000     // that the braces of one word may make
+	maxExpanded = 4_000     // and those of the whole command line, before no more are expanded
+	maxVars     = 200       // variables that are followed; beyond it all are forgotten
+	maxValue    = 4 << 10   // bytes of a variable that is followed
+	maxFuncs    = 200       // functions that are followed; beyond it none is trusted
+	maxPaths    = 2_000     // read, and as many written, that are named
+	maxRecorded = 256 << 10 // bytes of the words of all commands, before only names are kept
 	maxReasons  = 64
 	maxReason   = 300 // bytes of one
 )

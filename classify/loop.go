@@ -113,7 +113,10 @@ func (w *walk) each(x *syntax.ForClause, l *syntax.WordIter) {
 	}
 	var items []program.Word
 	if l.InPos.IsValid() {
+		vanishing := w.scope.vanishing
+		w.scope.vanishing = false // then there is no turn
 		items = w.fields(l.Items)
+		w.scope.vanishing = vanishing
 	} else {
 		items = []program.Word{{Many: true}} // the positional parameters
 	}
@@ -149,6 +152,8 @@ func oneOf(items []program.Word) value {
 			u = value{static, item.Text}
 		case item.Text != "" && (item.Glob || !item.Many):
 			u = value{begins, item.Text}
+		case item.Local && (item.Glob || !item.Many):
+			u = value{kind: local}
 		}
 		if i > 0 {
 			u = either(v, u)

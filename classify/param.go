@@ -94,6 +94,9 @@ func (w *walk) parameter(f *field, name string, quoted bool) {
 	case begins:
 		f.add(v.text)
 		f.unknown(!quoted)
+	case local:
+		f.local = quoted && !f.open && len(f.text) == 0
+		f.unknown(!quoted)
 	default:
 		f.unknown(!quoted)
 	}

@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"slices"
 	"strings"
 
 	"toolhost/agenttool"
@@ -51,13 +52,13 @@ func (w *walk) write(word program.Word, cuts bool) {
 func (w *walk) list(word program.Word) { w.named(&w.reads, program.Lit(globDir(word.Text))) }
 
 // named appends a path as it is in each directory that may be the working directory.
-func (w *walk) named(list *[]agenttool.Path, word program.Word) {
+func (w *walk) named(set *pathSet, word program.Word) {
 	if w.quiet > 0 {
 		return
 	}
 	text := word.Text
 	if strings.HasPrefix(text, "/") {
-		addPath(list, agenttool.Path{Spelling: text, Absolute: text})
+		w.add(set, agenttool.Path{Spelling: text, Absolute: text})
 		return
 	}
 	if len(w.scope.dirs) == 0 {
@@ -65,17 +66,34 @@ func (w *walk) named(list *[]agenttool.Path, word program.Word) {
 		return
 	}
 	for _, dir := range w.scope.dirs {
-		addPath(list, agenttool.Path{Spelling: text, Absolute: strings.TrimSuffix(dir, "/") + "/" + text})
+		w.add(set, agenttool.Path{Spelling: text, Absolute: strings.TrimSuffix(dir, "/") + "/" + text})
 	}
 }
 
-func addPath(list *[]agenttool.Path, p agenttool.Path) {
-	for i := range *list {
-		if (*list)[i] == p {
-			return
+// pathSet is a list of paths in which each is once.
+type pathSet struct {
+	list []agenttool.Path
+	seen map[agenttool.Path]bool // of a long list
+}
+
+// add appends a path; of those that are too many it is only known that they are there.
+func (w *walk) add(s *pathSet, p agenttool.Path) {
+	switch {
+	case s.seen[p] || s.seen == nil && slices.Contains(s.list, p):
+		return
+	case len(s.list) >= maxPaths:
+		w.note(tally{incomplete: true})
+		return
+	case len(s.list) == 32:
+		s.seen = make(map[agenttool.Path]bool, 64)
+		for _, each := range s.list {
+			s.seen[each] = true
 		}
 	}
-	*list = append(*list, p)
+	s.list = append(s.list, p)
+	if s.seen != nil {
+		s.seen[p] = true
+	}
 }
 
 // globDir returns the directory that is listed for a glob which begins with text.

@@ -27,16 +27,17 @@ func (w *walk) redirect(r *syntax.Redirect) {
 	case syntax.RdrIn:
 		w.input(w.target(r.Word))
 		w.scope.piped = true
-	case syntax.RdrOut, syntax.RdrClob, syntax.RdrAll:
-		w.output(w.target(r.Word), true)
-	case syntax.AppOut, syntax.AppAll:
-		w.output(w.target(r.Word), false)
+	case syntax.RdrOut, syntax.RdrClob, syntax.RdrAll, syntax.AppOut, syntax.AppAll:
+		target := w.target(r.Word)
+		w.output(target, r.Op != syntax.AppOut && r.Op != syntax.AppAll)
+		w.capture(r, target)
 	case syntax.RdrInOut:
 		target := w.target(r.Word)
 		w.input(target)
 		w.output(target, false)
 	case syntax.DplIn, syntax.DplOut:
 		w.duplicate(r)
+		w.capture(r, program.Word{})
 	default:
 		w.unknown("this redirection is not one of bash")
 	}
@@ -55,7 +56,7 @@ func (w *walk) input(target program.Word) {
 	if w.network(target) {
 		return
 	}
-	if !target.Static && !safeBeginning(target.Text) {
+	if !target.Static && !target.Local && !safeBeginning(target.Text) {
 		w.note(tally{mayReach: true})
 		w.becauseAt("what is read may be a connection: bash opens /dev/tcp/… itself", target)
 	}
@@ -71,6 +72,18 @@ func (w *walk) output(target program.Word, cuts bool) {
 		w.note(tally{unknown: true})
 	}
 	w.write(target, cuts)
+}
+
+// capture takes note of where stdout goes; a path that is not known, or a device, may be a terminal.
+func (w *walk) capture(r *syntax.Redirect, target program.Word) {
+	all := r.Op == syntax.RdrAll || r.Op == syntax.AppAll
+	switch {
+	case r.Op == syntax.DplIn, r.N != nil && r.N.Value != "1" && !all:
+	case target.Static && !strings.HasPrefix(target.Text, "/dev/") || target.Text == "/dev/null":
+		w.scope.captured = true
+	default:
+		w.scope.captured = false
+	}
 }
 
 // safeBeginning reports whether no path that begins so is one of those that bash connects for.

@@ -17,6 +17,9 @@ type scope struct {
 	funcs map[string]*syntax.FuncDecl // nil where it depends on what ran
 	void  string                      // why names no longer mean what they say, if so
 	piped bool                        // stdin is not what the command line was given
+
+	vanishing bool // a glob that matches nothing may become no word
+	captured  bool // stdout surely is no terminal: a pipe or a file
 }
 
 // kind orders what is known of a value, from nothing to all.
@@ -24,6 +27,7 @@ type kind uint8
 
 const (
 	anything kind = iota
+	local         // is not empty and does not begin with a slash
 	begins        // begins with text, which is not empty
 	count         // is a decimal integer or empty
 	number        // is a decimal integer
@@ -116,7 +120,8 @@ func join(a, b *scope) *scope {
 	}
 	a.settle()
 	b.settle()
-	j := &scope{start: a.start, dirs: eitherDir(a.dirs, b.dirs), void: a.void, piped: a.piped}
+	j := &scope{start: a.start, dirs: eitherDir(a.dirs, b.dirs), void: a.void, piped: a.piped, captured: a.captured,
+		vanishing: a.vanishing || b.vanishing}
 	if j.void == "" {
 		j.void = b.void
 	}
@@ -154,7 +159,15 @@ func either(a, b value) value {
 			return value{begins, a.text[:n]}
 		}
 	}
+	if a.local() && b.local() {
+		return value{kind: local}
+	}
 	return value{}
+}
+
+// local reports whether the value is not empty and does not begin with a slash.
+func (v value) local() bool {
+	return v.kind == local || v.kind == number || (v.kind == begins || v.kind == static) && v.text != "" && v.text[0] != '/'
 }
 
 func common(a, b string) int {
@@ -188,5 +201,5 @@ func isDigits(s string) bool {
 
 // same reports whether both scopes know the same.
 func same(a, b *scope) bool {
-	return a.void == b.void && slices.Equal(a.dirs, b.dirs) && maps.Equal(a.vars, b.vars) && maps.Equal(a.funcs, b.funcs)
+	return a.void == b.void && a.vanishing == b.vanishing && slices.Equal(a.dirs, b.dirs) && maps.Equal(a.vars, b.vars) && maps.Equal(a.funcs, b.funcs)
 }

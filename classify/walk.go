@@ -30,8 +30,9 @@ type walk struct {
 	part     int               // the simple command that is looked at, -1 outside any
 	parts    []counted
 	reasons  []agenttool.Reason
-	reads    []agenttool.Path
-	writes   []agenttool.Path
+	words    int // bytes of the words of the parts
+	reads    pathSet
+	writes   pathSet
 	hosts    []string
 
 	destroyed []agenttool.Reason
@@ -94,7 +95,7 @@ func (w *walk) stmt(s *syntax.Stmt) {
 }
 
 func (w *walk) command(s *syntax.Stmt) {
-	piped := w.scope.piped
+	piped, captured := w.scope.piped, w.scope.captured
 	for _, r := range s.Redirs {
 		w.redirect(r)
 	}
@@ -140,7 +141,7 @@ func (w *walk) command(s *syntax.Stmt) {
 	if s.Negated {
 		w.scope.settle()
 	}
-	w.scope.piped = piped
+	w.scope.piped, w.scope.captured = piped, captured
 }
 
 // subshell analyses what cannot change the scope.
@@ -158,7 +159,10 @@ func (w *walk) binary(x *syntax.BinaryCmd) {
 	case syntax.OrStmt:
 		w.or(x)
 	case syntax.Pipe, syntax.PipeAll:
-		w.subshell(func() { w.stmt(x.X) })
+		w.subshell(func() {
+			w.scope.captured = true
+			w.stmt(x.X)
+		})
 		w.subshell(func() {
 			w.scope.piped = true
 			w.stmt(x.Y)
@@ -243,6 +247,10 @@ func (w *walk) funcDecl(x *syntax.FuncDecl) {
 		w.stmt(x.Body)
 	})
 	w.scope.declare(name, x)
+	if len(w.scope.funcs) > maxFuncs {
+		w.scope.funcs = nil
+		w.void("there are too many functions to follow")
+	}
 }
 
 // callFunction analyses a function where it is called.

@@ -16,6 +16,7 @@ type field struct {
 	many    bool
 	numeric bool // the only part is a number
 	blank   bool // and it may be empty
+	local   bool // it begins with what begins with no slash
 	parts   int
 	plain   bool // no glob is looked for: the right side of an assignment, a pattern, a here-string
 }
@@ -65,6 +66,7 @@ func (w *walk) appendFields(list []program.Word, word *syntax.Word) []program.Wo
 	}
 	f := field{}
 	w.unquoted(&f, word.Parts)
+	f.glob = f.glob && !w.scope.vanishing
 	return append(list, f.word(word.Pos()))
 }
 
@@ -114,7 +116,7 @@ func (w *walk) text(word *syntax.Word) { w.single(word) }
 
 func (f *field) word(at syntax.Pos) program.Word {
 	return program.Word{Text: string(f.text), Static: !f.open, Glob: f.open && f.glob, Many: f.open && f.many,
-		Number: f.open && f.numeric && f.parts == 1, Line: int(at.Line()), Column: int(at.Col())}
+		Local: f.open && f.local, Number: f.open && f.numeric && f.parts == 1, Line: int(at.Line()), Column: int(at.Col())}
 }
 
 // add appends text that is known.
@@ -140,6 +142,7 @@ func (f *field) pattern() {
 	}
 	if !f.open {
 		f.open, f.glob = true, true
+		f.local = len(f.text) == 0 // no glob character matches a slash
 	}
 	f.many = true
 }
@@ -182,7 +185,10 @@ func (w *walk) partOf(f *field, part syntax.WordPart, quoted bool) {
 		if len(x.Stmts) == 0 {
 			w.unknown("what a substitution without a command becomes is not the same for all")
 		}
-		w.subshell(func() { w.stmts(x.Stmts) })
+		w.subshell(func() {
+			w.scope.captured = x.Op == syntax.CmdIn || w.scope.captured
+			w.stmts(x.Stmts)
+		})
 		f.add("/dev/fd/63")
 	default: // ExtGlob, BraceExp
 		w.unknown("a pattern that bash has only with extglob is not understood")
@@ -228,7 +234,10 @@ func (w *walk) substitution(f *field, x *syntax.CmdSubst, quoted bool) {
 	if x.Backquotes && w.spelt(x, '\\') {
 		w.unknown("what a backslash means between backquotes depends on what is around them")
 	}
-	w.subshell(func() { w.stmts(x.Stmts) })
+	w.subshell(func() {
+		w.scope.captured = true
+		w.stmts(x.Stmts)
+	})
 	f.numeric = printsNumber(x.Stmts)
 	f.blank = f.numeric
 	f.unknown(!quoted)

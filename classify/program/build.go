@@ -6,7 +6,8 @@ package program
 // make -n is no exception: it expands $(shell …) and runs lines that begin with +.
 func buildSpecs() []*Spec {
 	return []*Spec{
-		{Names: "cargo", Effects: "runs_code", Judge: reason("rustup starts the toolchain that rust-toolchain.toml names"), Options: `-V,--version -v,--verbose -q,--quiet --list -h,--help --offline --locked --frozen
+		{Names: "cargo", Effects: "runs_code", Judge: reason("rustup starts the toolchain that rust-toolchain.toml names"),
+			Options: `-V,--version -v,--verbose -q,--quiet --list -h,--help --offline --locked --frozen
 			--color:text`,
 			Operands: "sub?", Sub: []*Spec{
 				{Names: "version", Options: "-v,--verbose"},
@@ -35,15 +36,20 @@ func buildSpecs() []*Spec {
 		asksVersion("rustup", " --version -V "),
 		asksVersion("make gmake", " --version -v --help -h "),
 		asksVersion("gcc g++ cc c++ clang clang++ ld as go-bindata", " --version -v "),
-		asksVersion("cmake ninja gem pip pip3 uv ruff black isort mypy just", " --version "),
+		asksVersion("cmake ninja gem uv ruff black isort mypy just", " --version "),
 		projectTools(`meson bazel bazelisk buck gradle mvn ant sbt scons rake tox nox task invoke waf autoconf automake
 			libtool bundle composer mix rebar3 flake8 stack cabal dotnet msbuild xcodebuild flutter pod pipx poetry pdm uvx conda
 			mamba pipenv hatch virtualenv pytest py.test unittest nose2 coverage pyright pylint bandit pre-commit rubocop
 			rspec phpunit phpstan checkstyle`),
-		{Names: `apt apt-get aptitude dpkg-reconfigure yum dnf zypper pacman apk emerge snap flatpak port nix-env brew
-			dpkg rpm`,
-			Raw: true, Effects: "writes reaches runs_code", Judge: judgePackages},
-		{Names: "terraform tofu pulumi ansible ansible-playbook packer vagrant serverless cdk sam", Raw: true,
+		{Names: "terraform tofu", Operands: "sub?", Ungrouped: true,
+			Options: "-version,--version,-v!reaches,not_concurrent -help,--help,-h", Sub: []*Spec{
+				{Names: "version", Options: "-json", Ungrouped: true, Effects: "reaches not_concurrent"}, // whether there is a newer one
+				{Names: "destroy apply", Raw: true, Effects: "writes reaches destroys runs_code", Judge: effectsAlone},
+				{Names: `init plan validate show state output graph providers refresh import taint untaint workspace fmt get
+				console test force-unlock login logout metadata modules`, Raw: true,
+					Effects: "writes reaches runs_code", Judge: judgeInfrastructure},
+			}},
+		{Names: "pulumi ansible ansible-playbook packer vagrant serverless cdk sam", Raw: true,
 			Effects: "writes reaches runs_code", Judge: judgeInfrastructure},
 		{Names: "direnv mise asdf devbox nix nix-shell nix-build guix", Raw: true, Effects: "writes runs_code",
 			Judge: reason("runs what the environment of the project names")},
@@ -69,18 +75,6 @@ func judgeCargoMetadata(a *Args, u *Use) {
 	}
 	if !a.oneOf("--offline", "--frozen") {
 		u.Add(Reaches, "may ask the registry, unless --offline or --frozen is given")
-	}
-}
-
-// judgePackages finds what removes packages.
-func judgePackages(a *Args, u *Use) {
-	for _, w := range a.Operands {
-		switch w.Text {
-		case "remove", "purge", "autoremove", "uninstall pkgid verify-project", "erase", "-r", "-P", "--purge", "--remove", "-R", "-Rns",
-			"-Rs", "-e":
-			u.Add(Destroys, "removes packages: "+w.Text)
-			return
-		}
 	}
 }
 

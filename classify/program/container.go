@@ -6,8 +6,11 @@ func containerSpecs() []*Spec {
 		{Names: "docker podman nerdctl", Options: dockerGlobals, Operands: "sub?", Sub: dockerSubs()},
 		{Names: "docker-compose podman-compose", Options: composeOptions, Operands: "sub?", Sub: composeSubs()},
 		{Names: "kubectl oc", Options: kubectlGlobals, Operands: "sub?", Sub: kubectlSubs()},
-		{Names: "helm", Sub: []*Spec{
+		{Names: "helm", Options: "-n,--namespace:text --kube-context:text", Sub: []*Spec{
 			{Names: "version", Options: "--short --template:text"},
+			{Names: "list ls status history get", Operands: "text*", Effects: "reaches",
+				Options: `-n,--namespace:text -A,--all-namespaces -o,--output:text -a,--all -f,--filter:text -q,--short -m,--max:text
+					--offset:text -d,--date -r,--reverse --revision:text --kube-context:text --no-headers -h,--help`},
 			{Names: "install upgrade rollback push pull repo template dependency lint plugin create package", Raw: true,
 				Effects: "writes reaches runs_code", Judge: effectsAlone},
 			{Names: "uninstall delete", Raw: true, Effects: "writes reaches destroys", Judge: effectsAlone},

@@ -218,7 +218,7 @@ func TestOtherTools(t *testing.T) {
 		{"make -n", "runs_code"},
 		{"make --version", "ro"},
 		{"pip --version", "ro"},
-		{"pip install x", "runs_code"},
+		{"pip install x", "writes reaches runs_code"},
 		{"mvn --version", "writes runs_code"},
 		{"pytest", "writes runs_code"},
 		{"apt-get remove x", "writes reaches runs_code destroys"},

@@ -7,10 +7,40 @@ import "strings"
 func forgeSpecs() []*Spec {
 	return []*Spec{
 		{Names: "gh", Options: "--version --help", Operands: "sub?", Sub: ghSubs()},
-		{Names: "glab hub aws gcloud az doctl heroku flyctl fly vercel netlify wrangler firebase s3cmd rclone",
+		{Names: "aws", Raw: true, Effects: "reaches not_concurrent", Judge: judgeAWS},
+		{Names: "glab hub gcloud az doctl heroku flyctl fly vercel netlify wrangler firebase s3cmd rclone",
 			Raw:     true,
 			Effects: "writes reaches", Judge: reason("works on a service with the person's credentials")},
 	}
+}
+
+// awsValues are the options of aws itself with a value; others before the service are not understood.
+const awsValues = " --region --profile --output --query --color --ca-bundle --cli-read-timeout --cli-connect-timeout "
+
+// judgeAWS: describe-… and list-… only ask, whatever their parameters are, and so do two more.
+func judgeAWS(a *Args, u *Use) {
+	words := a.Operands
+	for len(words) > 1 && words[0].Static && listed(awsValues, words[0].Text) {
+		words = words[2:]
+	}
+	if len(words) == 1 && words[0].Static && words[0].Text == "--version" {
+		return
+	}
+	for _, w := range words[:min(len(words), 2)] {
+		if !w.Static {
+			u.Unknown("aws: what is asked is not known", w)
+			return
+		}
+	}
+	if len(words) > 1 && !strings.HasPrefix(words[0].Text, "-") && awsAsks(words[0].Text, words[1].Text) {
+		return
+	}
+	u.Add(MayDestroy, "works on a service with the person's credentials")
+}
+
+func awsAsks(service, verb string) bool {
+	return strings.HasPrefix(verb, "describe-") || strings.HasPrefix(verb, "list-") || service == "s3" && verb == "ls" ||
+		service == "sts" && verb == "get-caller-identity"
 }
 
 const ghShow = ` -R,--repo:text --json:text -q,--jq:text -t,--template:text -L,--limit:text `

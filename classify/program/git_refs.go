@@ -77,9 +77,9 @@ func gitStashSpec() *Spec {
 		{Names: "list", Options: gitLogOptions, Operands: "rev*", Judge: judgeGitStashList},
 		{Names: "show", Options: gitDiffOptions + "-s --include-untracked --no-include-untracked --only-untracked",
 			Operands: "rev*", Effects: "reads_tree", Judge: judgeGitLog},
-		{Names: "push save", Options: push, Operands: "text*", Effects: "writes"},
+		{Names: "push save", Options: push, Operands: "text*", Effects: "may_destroy"},
 		{Names: "pop apply branch store create", Options: "--index -q,--quiet -m,--message:text", Operands: "text*",
-			Effects: "writes"},
+			Effects: "may_destroy"},
 		{Names: "drop clear", Options: "-q,--quiet", Operands: "text*", Effects: "writes destroys"},
 	}}
 }
@@ -96,7 +96,7 @@ func judgeGitStashList(a *Args, u *Use) {
 
 func judgeGitStash(a *Args, u *Use) {
 	if len(a.Operands) == 0 {
-		u.Add(Writes, "git stash alone puts the changes away")
+		u.Add(MayDestroy, "git stash alone puts the changes away")
 	}
 }
 

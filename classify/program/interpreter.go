@@ -6,10 +6,10 @@ func interpreterSpecs() []*Spec {
 		asksVersion(`python python2 python3 python3.8 python3.9 python3.10 python3.11 python3.12 python3.13 python3.14
 			pypy pypy3`,
 			" --version -V -VV --help -h "),
-		asksVersion("node nodejs", " --version -v --help -h --v8-options "),
+		orChecks(asksVersion("node nodejs", " --version -v --help -h --v8-options "), " --check -c "),
 		asksVersion("ruby irb", " --version -v -h --help "),
 		asksVersion("perl", " --version -v -h "),
-		asksVersion("php", " --version -v -h --help "),
+		orChecks(asksVersion("php", " --version -v -h --help "), " -l --syntax-check "),
 		asksVersion("java", " --version -version -fullversion --full-version --help -help -h "),
 		asksVersion("javac", " --version -version --help -help "),
 		asksVersion("lua luajit", " -v "),
@@ -30,4 +30,20 @@ func asksVersion(names, harmless string) *Spec {
 			u.Add(Interactive, "reads its program from standard input")
 		}
 	}}
+}
+
+// orChecks adds, for interpreters that run nothing then, neither blocks that come first nor what a first line #! names,
+// that one of these options and a file only check the syntax of the file.
+func orChecks(s *Spec, options string) *Spec {
+	otherwise := s.Judge
+	s.Judge = func(a *Args, u *Use) {
+		words := a.Operands
+		if len(words) == 2 && words[0].Static && listed(options, words[0].Text) &&
+			words[1].Text != "" && words[1].Text[0] != '-' && (words[1].Static || !words[1].Many) {
+			u.Reads = append(u.Reads, words[1])
+			return
+		}
+		otherwise(a, u)
+	}
+	return s
 }

@@ -15,7 +15,7 @@ func networkSpecs() []*Spec {
 			Effects:  "writes reaches", Judge: reason("wget writes what it gets, and what it learns of hosts")},
 		{Names: "ssh slogin autossh", Options: sshOptions + `-E:write -D:text -e:text -I:read -L:text -m:text -O:text
 			-Q:text -R:text -w:text -W:text`,
-			Operands: "host inner*", InOrder: true, Effects: "reaches writes runs_code", Judge: judgeSSH},
+			Operands: "host inner*", InOrder: true, Judge: judgeSSH},
 		{Names: "scp sftp", Options: sshOptions + "-r -P:text -3 -O -R -d -D:text", Operands: "text*",
 			Effects: "reaches writes", Judge: judgeCopies},
 		{Names: "rsync", Options: `-a,--archive -v,--verbose -n,--dry-run -r,--recursive -z,--compress -P --progress
@@ -100,6 +100,12 @@ const sshOptions = `-1 -2 -4 -6 -A -a -C -f -G -g -K -k -M -N!long_running -n -q
 
 // judgeSSH adds the command that the other machine runs, as a shell there does.
 func judgeSSH(a *Args, u *Use) {
+	if a.Has("-V") && len(a.Argv) == 2 {
+		return
+	}
+	for _, e := range []Effect{Reaches, Writes, RunsCode} {
+		u.Add(e, "runs on another machine what is not known here")
+	}
 	if inner := a.Values["inner"]; len(inner) > 0 {
 		u.Runs = append(u.Runs, Command{Shell: joined(inner)})
 		return

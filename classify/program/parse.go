@@ -372,9 +372,11 @@ func (p *parser) effects(list []Effect, at Word, of string) {
 var effectPhrase = map[Effect]string{
 	Writes:         "changes something",
 	Destroys:       "removes or overwrites what may not come back",
+	MayDestroy:     "changes what perhaps does not come back",
 	Reaches:        "reaches beyond this machine, or a daemon that may",
 	LongRunning:    "does not end by itself",
 	Interactive:    "waits for a terminal",
+	Pages:          "waits for a terminal if it writes to one",
 	ObservesHost:   "looks at processes, memory, sockets or users of the machine",
 	NotConcurrent:  "is not safe beside others",
 	ReadsElsewhere: "reads paths that it does not name",

@@ -45,6 +45,7 @@ type Word struct {
 	Static bool   // nothing is expanded in it
 	Glob   bool   // not static because of a glob alone: it becomes names that begin with Text, or itself
 	Many   bool   // not static, and may become no word or several; a glob always is
+	Local  bool   // not static, Text is empty, and what it becomes begins with no slash
 	Number bool   // not static, and what it becomes, if anything, is one decimal integer
 	Line   int    // where it stands, both from 1
 	Column int
@@ -60,9 +61,11 @@ type Effect string
 const (
 	Writes         Effect = "writes"          // changes something: files it does not name, state of the system
 	Destroys       Effect = "destroys"        // removes or overwrites what may not come back
+	MayDestroy     Effect = "may_destroy"     // changes what perhaps does not come back
 	Reaches        Effect = "reaches"         // goes beyond this machine, or to a daemon that may
 	LongRunning    Effect = "long_running"    // does not end by itself
 	Interactive    Effect = "interactive"     // waits for a terminal
+	Pages          Effect = "pages"           // waits for a terminal if it writes to one
 	ObservesHost   Effect = "observes_host"   // looks at processes, memory, sockets, users of the machine
 	NotConcurrent  Effect = "not_concurrent"  // is not safe beside others although it is read-only (a cache, an index)
 	ReadsElsewhere Effect = "reads_elsewhere" // reads user content at paths that it does not name

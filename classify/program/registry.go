@@ -38,6 +38,12 @@ func lists() [][]*Spec {
 		awkSpecs(),
 		jqSpecs(),
 		writerSpecs(),
+		machineSpecs(),
+		interfaceSpecs(),
+		packageSpecs(),
+		cryptoSpecs(),
+		inspectSpecs(),
+		macosSpecs(),
 	}
 }
 

@@ -73,6 +73,10 @@ func judgeSedScripts(scripts []Word, u *Use) {
 		u.Reasons = append(u.Reasons, because("sed: the script writes "+name))
 		u.Writes = append(u.Writes, Word{Text: name, Static: true, Line: at.Line, Column: at.Column})
 	}
+	for _, text := range s.commands {
+		shell := Word{Text: text, Static: true, Line: at.Line, Column: at.Column}
+		u.Runs = append(u.Runs, Command{Shell: &shell})
+	}
 	if s.runs {
 		u.Add(RunsCode, "sed: the script runs commands")
 	}
@@ -80,9 +84,10 @@ func judgeSedScripts(scripts []Word, u *Use) {
 
 // sedScript is what a script does besides editing what passes through.
 type sedScript struct {
-	reads  []string // r, R
-	writes []string // w, W, s///w
-	runs   bool     // e, s///e
+	reads    []string // r, R
+	writes   []string // w, W, s///w
+	commands []string // those that e names
+	runs     bool     // e, s///e
 }
 
 // parseSed finds out what a script does. If it is not understood, problem says why, and the result is what was found
@@ -248,7 +253,9 @@ func (p *sedParser) verb(name byte, addressed bool) {
 		p.file(name)
 	case 'e':
 		p.result.runs = true
-		p.line()
+		if command := strings.Trim(p.line(), " \t"); command != "" {
+			p.result.commands = append(p.result.commands, command)
+		}
 	case 's':
 		p.substitute()
 	case 'y':

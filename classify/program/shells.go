@@ -1,6 +1,9 @@
 package program
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // shellSpecs describes the shells. Text of -c is a command line as the outer one is, as long as the shell reads it as
 // bash does; a script or what comes on stdin is code that nobody has seen.
@@ -34,12 +37,22 @@ func judgeShell(a *Args, u *Use) {
 		u.Runs = append(u.Runs, Command{Shell: &operands[0]})
 	case a.oneOf("-c", "--command"):
 		u.Unknown("-c has no text", a.Argv[0])
+	case a.Has("-n") && readsOnly(a.Argv[0].Text) && !slices.ContainsFunc(operands, maySwitch):
+		u.Reads = append(u.Reads, operands[:min(len(operands), 1)]...)
 	case len(operands) > 0 && !a.Has("-s"):
 		u.Reads = append(u.Reads, operands[0])
 		u.Add(RunsCode, "runs the script "+operands[0].Text)
 	default:
 		u.Add(RunsCode, "runs what it reads from standard input")
 	}
+}
+
+// readsOnly reports whether -n tells a shell to read commands without running them.
+func readsOnly(shell string) bool { return listed(" bash sh dash ash ksh mksh ", shell) }
+
+// maySwitch reports whether a word may be one of the options that begin with +, of which +n takes -n back.
+func maySwitch(w Word) bool {
+	return strings.HasPrefix(w.Text, "+") || !w.Static && w.Text == ""
 }
 
 // judgePlainShell judges shells that are not bash: text that they read in another way is not understood.

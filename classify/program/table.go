@@ -34,7 +34,7 @@ type operand struct {
 const numberOption = "-num"
 
 var effectNames = []Effect{
-	Writes, Destroys, Reaches, LongRunning, Interactive, ObservesHost, NotConcurrent, ReadsElsewhere, ReadsTree, RunsCode,
+	Writes, Destroys, MayDestroy, Reaches, LongRunning, Interactive, Pages, ObservesHost, NotConcurrent, ReadsElsewhere, ReadsTree, RunsCode,
 }
 
 // table returns the compiled form, made at the first use.

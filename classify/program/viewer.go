@@ -7,7 +7,7 @@ import "strings"
 func viewerSpecs() []*Spec {
 	return []*Spec{
 		{
-			Names: "less", Operands: "page*", Effects: "interactive", Judge: judgeLess,
+			Names: "less", Operands: "page*", Effects: "pages", Judge: judgeLess,
 			// -k names a table of keys that sets variables, -t and -T tags that hold commands: not here.
 			Options: `-? --help -a,--search-skip-screen -A,--SEARCH-SKIP-SCREEN -b,--buffers:number -B,--auto-buffers
 				-c,-C,--clear-screen -d,--dumb -e,--quit-at-eof -E,--QUIT-AT-EOF -f,--force -F,--quit-if-one-screen
@@ -20,12 +20,12 @@ func viewerSpecs() []*Spec {
 				-y,--max-forw-scroll:number -z,--window:number -~,--tilde -num`,
 		},
 		{
-			Names: "more", Operands: "page*", Effects: "interactive", Judge: judgeMore,
+			Names: "more", Operands: "page*", Effects: "pages", Judge: judgeMore,
 			Options: `-d,--silent -f,--logical -l,--no-pause -c,--print-over -p,--clean-print -e,--exit-on-eof -s,--squeeze
 				-u,--plain -n,--lines:text -num -h,--help -V,--version`,
 		},
 		{
-			Names: "man", Operands: "topic*", Effects: "interactive", Abbreviates: true, Judge: judgeMan,
+			Names: "man", Operands: "topic*", Effects: "pages", Abbreviates: true, Judge: judgeMan,
 			// What reads other pages or configuration than those of the system, or names programs, has an effect.
 			Options: `-C,--config-file:run!runs_code -d,--debug -D,--default --warnings?:text -f,--whatis -k,--apropos
 				-K,--global-apropos -l,--local-file!runs_code -w,--where,--path,--location -W,--where-cat,--location-cat

@@ -1,0 +1,74 @@
+package program
+
+import "strings"
+
+// interfaceSpecs describes what shows the network interfaces, routes and connections of the machine, and sets them.
+func interfaceSpecs() []*Spec {
+	return []*Spec{
+		{Names: "ip", Raw: true, Effects: "observes_host", Judge: judgeIP},
+		{Names: "netstat", Effects: "observes_host", Judge: judgeNetstat,
+			Options: `-r,--route -i,--interfaces -g,--groups -s,--statistics -M,--masquerade -v,--verbose -W,--wide -n,--numeric
+				--numeric-hosts --numeric-ports --numeric-users -N,--symbolic -e,--extend -p,--programs -o,--timers
+				-c,--continuous!long_running -l,--listening -a,--all -F,--fib -C,--cache -Z,--context -t,--tcp -u,--udp
+				-U,--udplite -S,--sctp -w,--raw -x,--unix --ax25 --ipx --netrom --inet --inet6 -4 -6 -A:text -V,--version
+				-h,--help`},
+		// A second word sets something.
+		{Names: "ifconfig", Options: "-a -s -v -V,--version -h,--help", Operands: "text?", Effects: "observes_host"},
+		{Names: "route", Options: "-n,--numeric -N -v,--verbose -e,--extend -F,--fib -C,--cache -4 -6 -A:text -V,--version",
+			Effects: "observes_host", Judge: judgeNetstat},
+		{Names: "arp", Options: "-a -e -n,--numeric -v,--verbose -i,--device:text -H,--hw-type:text -V,--version",
+			Operands: "text?", Effects: "observes_host", Judge: judgeNetstat},
+	}
+}
+
+// judgeNetstat: addresses are shown by name, for which name servers are asked, unless -n is there; an operand is a name.
+func judgeNetstat(a *Args, u *Use) {
+	if !a.oneOf("--numeric", "--version", "--help") || len(a.Operands) > 0 {
+		u.Add(Reaches, a.Argv[0].Text+" asks name servers for the names of hosts unless -n is there")
+	}
+}
+
+// The words of ip that do nothing but ask. It takes abbreviations; only the usual ones are here. -batch and -netns are
+// not, which read commands and change the place where they hold.
+const (
+	ipOptions = ` -s -stats -statistics -d -details -h -human -human-readable -iec -j -json -p -pretty -4 -6 -M -B -0 -br
+		-brief -o -oneline -t -timestamp -ts -tshort -N -Numeric -c -color -V -Version `
+	ipFamilies = " -f -family "
+	ipObjects  = " a addr address l link r route ru rule n neigh neighbor neighbour maddr maddress "
+	ipVerbs    = " show list lst ls sh "
+)
+
+// judgeIP takes ip's words in order: options, the object, what is done with it, the rest.
+func judgeIP(a *Args, u *Use) {
+	words := a.Operands
+	for len(words) > 0 && strings.HasPrefix(words[0].Text, "-") {
+		option := "-" + strings.TrimLeft(words[0].Text, "-")
+		name, _, _ := strings.Cut(option, "=")
+		switch {
+		case !words[0].Static:
+			u.Unknown("ip: this may be any option", words[0])
+			return
+		case listed(ipOptions, option), name == "-color":
+			words = words[1:]
+		case listed(ipFamilies, option) && len(words) > 1:
+			words = words[2:]
+		default:
+			u.Unknown("ip: the option "+option+" is not known", words[0])
+			return
+		}
+	}
+	if len(words) == 0 {
+		return
+	}
+	if !words[0].Static || !listed(ipObjects, words[0].Text) {
+		u.Unknown("ip: what is asked of "+spelled(words[0])+" is not known", words[0])
+		return
+	}
+	if object := words[0].Text; len(words) > 1 && !ipAsks(object, words[1]) {
+		u.Unknown("ip: "+object+" "+spelled(words[1])+" is not known to be a question", words[1])
+	}
+}
+
+func ipAsks(object string, verb Word) bool {
+	return verb.Static && (listed(ipVerbs, verb.Text) || verb.Text == "get" && (object == "route" || object == "r"))
+}

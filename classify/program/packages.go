@@ -1,0 +1,106 @@
+package program
+
+import "strings"
+
+// packageSpecs describes the package managers of systems, and pip: what they ask of their own databases, and that all
+// else changes the system.
+func packageSpecs() []*Spec {
+	return []*Spec{
+		{Names: "dpkg", Operands: "text*", Effects: "pages", Judge: judgeDpkg,
+			Options: `-l,--list -s,--status -L,--listfiles -S,--search -p,--print-avail -C,--audit -V,--verify --get-selections
+				--print-architecture --print-foreign-architectures --compare-versions --no-pager --robot -? --help --version
+				-i,--install!writes,runs_code --unpack!writes,runs_code --configure!writes,runs_code
+				-r,--remove!writes,destroys -P,--purge!writes,destroys -a,--pending --set-selections!writes
+				--clear-selections!writes --add-architecture!writes --remove-architecture!writes`},
+		{Names: "dpkg-query", Operands: "text*", Effects: "pages",
+			Options: `-l,--list -s,--status -L,--listfiles -S,--search -p,--print-avail -W,--show -c,--control-path
+				--control-list --control-show --load-avail --no-pager -f,--showformat:text -? --help --version`},
+		{Names: "apt", Options: aptOptions, Operands: "sub?", Sub: []*Spec{aptAsks("list search show policy depends rdepends"),
+			aptRemoves(), aptChanges("install reinstall update upgrade full-upgrade satisfy edit-sources download source")}},
+		{Names: "apt-get", Options: aptOptions, Operands: "sub?", Sub: []*Spec{aptRemoves(), aptChanges(`install reinstall
+			update upgrade dist-upgrade dselect-upgrade source build-dep satisfy check download clean autoclean markauto`)}},
+		{Names: "apt-cache", Options: aptOptions, Sub: []*Spec{aptAsks(`show showsrc search policy depends rdepends pkgnames
+			madison stats showpkg`)}},
+		{Names: "apt-mark", Sub: []*Spec{aptAsks("showauto showmanual showhold"),
+			aptChanges("auto manual hold unhold minimize-manual")}},
+		{Names: "rpm", Raw: true, Judge: judgeRPM},
+		{Names: "pip pip3", Options: pipOptions + "-V,--version -h,--help", Operands: "sub?", Sub: []*Spec{
+			{Names: "show", Options: pipOptions + "-f,--files", Operands: "text*"},
+			{Names: "check", Options: pipOptions},
+			{Names: "list", Judge: judgePipList, Options: pipOptions + `-o,--outdated -u,--uptodate -e,--editable -l,--local
+				--user --path:read --pre --format:text --not-required --exclude-editable --include-editable --exclude:text`},
+			{Names: "help", Operands: "text*"},
+			{Names: "install download wheel lock", Raw: true, Effects: "writes reaches runs_code", Judge: effectsAlone},
+			{Names: "uninstall", Raw: true, Effects: "writes destroys", Judge: effectsAlone},
+			{Names: "freeze", Raw: true, Effects: "runs_code",
+				Judge: reason("runs git in the directories of packages that are being worked on")},
+		}},
+		{Names: `aptitude dpkg-reconfigure yum dnf zypper pacman apk emerge snap flatpak port nix-env brew`, Raw: true,
+			Effects: "writes reaches runs_code", Judge: judgePackages},
+	}
+}
+
+// aptOptions leave out -o and -c, which may name programs.
+const aptOptions = ` -q,--quiet -v,--version -h,--help `
+
+// aptAsks describes questions. If it may, apt keeps what it computes for them.
+func aptAsks(names string) *Spec {
+	return &Spec{Names: names, Operands: "text*", Effects: "not_concurrent pages",
+		Options: aptOptions + `--installed --upgradable --upgradeable --manual-installed -a,--all-versions -n,--names-only
+			-f,--full --no-all-versions -i,--important --recurse --no-pre-depends --no-depends --no-recommends --no-suggests
+			--no-conflicts --no-breaks --no-replaces --no-enhances --generate --verbose`}
+}
+
+func aptChanges(names string) *Spec {
+	return &Spec{Names: names, Raw: true, Effects: "writes reaches runs_code", Judge: effectsAlone}
+}
+
+func aptRemoves() *Spec {
+	return &Spec{Names: "remove purge autoremove autopurge", Raw: true, Effects: "writes destroys reaches runs_code",
+		Judge: effectsAlone}
+}
+
+// judgeDpkg: without an action that is known to ask there is another one, or none.
+func judgeDpkg(a *Args, u *Use) {
+	if !a.oneOf("--list", "--status", "--listfiles", "--search", "--print-avail", "--audit", "--verify", "--get-selections",
+		"--print-architecture", "--print-foreign-architectures", "--compare-versions", "--help", "--version") {
+		u.Add(MayDestroy, "dpkg changes what is installed")
+	}
+}
+
+// judgeRPM: even a query makes the database if there is none, in the home on systems of other packages.
+func judgeRPM(a *Args, u *Use) {
+	switch first := a.Argv[min(1, len(a.Argv)-1)]; {
+	case len(a.Operands) == 1 && first.Static && first.Text == "--version":
+	case first.Static && (strings.HasPrefix(first.Text, "-q") || first.Text == "--query"):
+		u.Add(Writes, "rpm makes its database if there is none")
+		u.Unknown("rpm: options may run commands", first)
+	default:
+		u.Add(MayDestroy, "rpm changes what is installed")
+		u.Unknown("rpm: packages run scripts", first)
+	}
+}
+
+// pipOptions leave out --log, --python and --config-settings.
+const pipOptions = ` --isolated --require-virtualenv -v,--verbose -q,--quiet --no-input --no-color
+	--disable-pip-version-check --no-python-version-warning `
+
+// judgePipList: pip list looks once a week whether there is a newer pip, and keeps the answer.
+func judgePipList(a *Args, u *Use) {
+	if a.oneOf("--outdated", "--uptodate") || !a.Has("--disable-pip-version-check") {
+		u.Add(Reaches, "pip list may ask the index, unless --disable-pip-version-check is there")
+		u.Add(NotConcurrent, "pip list keeps what the index answered")
+	}
+}
+
+// judgePackages finds what removes packages.
+func judgePackages(a *Args, u *Use) {
+	for _, w := range a.Operands {
+		switch w.Text {
+		case "remove", "purge", "autoremove", "uninstall", "erase", "-r", "-P", "--purge", "--remove", "-R", "-Rns",
+			"-Rs", "-e":
+			u.Add(Destroys, "removes packages: "+w.Text)
+			return
+		}
+	}
+}
