@@ -58,6 +58,8 @@ func TestFloorsCatch(t *testing.T) {
 	}{
 		{"down", "toolhost/host", "toolhost/persist", false},
 		{"up", "toolhost/persist", "toolhost/host", true},
+		{"a leaf asks for names", "toolhost/permissions", "toolhost/protect", false},
+		{"names know no leaf", "toolhost/protect", "toolhost/permissions", true},
 		{"sideways leaves", "toolhost/permissions", "toolhost/persist", true},
 		{"sideways transports", "toolhost/wire/stdio", "toolhost/wire/mcp", true},
 		{"inside a house", "toolhost/wire/stdio/native", "toolhost/wire/stdio", false},

@@ -125,25 +125,45 @@ func (f Filter) guarded(a architecture, body code) code {
 	)
 }
 
-// dispatch finds the call in the accumulator by halving. Every piece it joins ends in returns only, so none runs on
-// into its neighbour.
+// leaf is how many calls are compared one after the other once halving has got so far. It trades instructions, which
+// cost time when the filter is installed, for steps, which calls that are always allowed do not take: the kernel keeps
+// a map of those.
+const leaf = 16
+
+// dispatch finds the call in the accumulator, by halving first. Every piece it joins ends in returns only, so none runs
+// on into its neighbour.
 func (f Filter) dispatch(all []callRules) code {
-	switch len(all) {
-	case 0:
-		return code{finish(f.Default)}
-	case 1:
-		body := f.decide(all[0].rules)
-		return slices.Concat(test(opEqual, all[0].number, 0, len(body)), body, code{finish(f.Default)})
+	if len(all) > leaf {
+		middle := len(all) / 2
+		low, high := f.dispatch(all[:middle]), f.dispatch(all[middle:])
+		return slices.Concat(test(opAtLeast, all[middle].number, len(low), 0), low, high)
 	}
-	middle := len(all) / 2
-	low, high := f.dispatch(all[:middle]), f.dispatch(all[middle:])
-	return slices.Concat(test(opAtLeast, all[middle].number, len(low), 0), low, high)
+	out := code{finish(f.Default)}
+	for _, c := range slices.Backward(all) {
+		out = slices.Concat(f.match(c, out), out)
+	}
+	return out
 }
 
-// decide tries the rules of one call in their order.
+// match decides the call c, and runs on into rest for any other. One that has a single outcome borrows the return of
+// another that follows, when there is one in reach.
+func (f Filter) match(c callRules, rest code) code {
+	if first := c.rules[0]; len(first.Args) == 0 {
+		if at := slices.Index(rest, finish(first.Action)); at >= 0 && at <= maxSkip {
+			return test(opEqual, c.number, at, 0)
+		}
+	}
+	body := f.decide(c.rules)
+	return append(test(opEqual, c.number, 0, len(body)), body...)
+}
+
+// decide tries the rules of one call in their order. What follows one without conditions is never reached.
 func (f Filter) decide(rules []Rule) code {
 	out := code{finish(f.Default)}
 	for _, r := range slices.Backward(rules) {
+		if len(r.Args) == 0 {
+			out = nil
+		}
 		out = slices.Concat(r.code(), out)
 	}
 	return out

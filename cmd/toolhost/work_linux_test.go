@@ -1,0 +1,425 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+)
+
+// work is something that people do every day, and that the sandbox must let them do. Each step is a call of one session.
+type work struct {
+	name  string
+	needs string // the programs that it takes: without one of them it is skipped
+	files string // what is in the workspace beforehand, as txtar
+	home  string // what is in the home directory, as txtar; "" for an empty one
+	steps []step
+
+	alone   bool   // each step also runs by itself, in toolhost sandbox
+	users   bool   // also run as an ordinary user
+	finding string // what keeps it from working: it is skipped
+}
+
+// step is one call and what is expected of it.
+type step struct {
+	in   string // the command, or "@TOOL INPUT"
+	want string // a regular expression that the answer's text matches, line by line
+
+	fails  bool   // the call does not succeed
+	writes string // paths, relative to the workspace, that the person is shown among what it writes
+}
+
+// desk is a workspace, a home and a session in both.
+type desk struct {
+	t              testing.TB
+	ws, home, base string
+	cmd            *exec.Cmd
+	in             io.WriteCloser
+	out            *bufio.Scanner
+	last           int
+}
+
+// place is where desks are made: outside /tmp, which commands see otherwise, and readable for ordinary users.
+type place struct {
+	dir, toolhost string
+	uid           int // whom toolhost runs as; -1 for ourselves
+}
+
+// newPlace makes the place of a test.
+func newPlace(t testing.TB) place {
+	t.Helper()
+	var dir string
+	home, _ := os.UserHomeDir()
+	for _, parent := range []string{"/srv", home, "/var/tmp"} {
+		made, err := os.MkdirTemp(parent, "toolhost work-")
+		if err == nil {
+			dir = made
+			break
+		}
+	}
+	if dir == "" {
+		t.Fatal("there is no place for a workspace")
+	}
+	t.Cleanup(func() { removeAll(dir) })
+	must(t, os.Chmod(dir, 0o755))
+	self, err := os.Executable()
+	must(t, err)
+	data, err := os.ReadFile(self)
+	must(t, err)
+	p := place{dir: dir, toolhost: filepath.Join(dir, "bin", "toolhost"), uid: -1}
+	must(t, os.Mkdir(filepath.Dir(p.toolhost), 0o755))
+	must(t, os.WriteFile(p.toolhost, data, 0o755))
+	d := p.desk(t, filepath.Join(dir, "probe"), "")
+	if level := d.level(); level != "full" {
+		t.Skipf("this machine holds level %q: real work is shown where everything is held", level)
+	}
+	d.close()
+	return p
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// removeAll also removes what go leaves read-only in a module cache.
+func removeAll(dir string) {
+	_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err == nil && e.IsDir() {
+			_ = os.Chmod(path, 0o700)
+		}
+		return nil
+	})
+	_ = os.RemoveAll(dir)
+}
+
+// unpack writes the files of an archive.
+func unpack(t testing.TB, dir, archive string) {
+	t.Helper()
+	for _, f := range txtar.Parse([]byte(archive)).Files {
+		path := filepath.Join(dir, f.Name)
+		must(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must(t, os.WriteFile(path, f.Data, 0o644))
+	}
+}
+
+// desk makes a desk at base: base/ws, base/home, base/state.
+func (p place) desk(t testing.TB, base, files string, flags ...string) *desk {
+	t.Helper()
+	d := &desk{t: t, base: base, ws: filepath.Join(base, "ws"), home: filepath.Join(base, "home")}
+	for _, dir := range []string{d.ws, d.home} {
+		must(t, os.MkdirAll(dir, 0o755))
+	}
+	unpack(t, d.ws, files)
+	p.give(t, base)
+	d.serve(p, flags...)
+	return d
+}
+
+// give makes what is below dir the user's.
+func (p place) give(t testing.TB, dir string) {
+	t.Helper()
+	if p.uid < 0 {
+		return
+	}
+	must(t, filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		return os.Lchown(path, p.uid, p.uid)
+	}))
+}
+
+// environ is what a person's login has, and nothing that this test run adds.
+func (p place) environ(d *desk) []string {
+	env := []string{"HOME=" + d.home, "XDG_STATE_HOME=" + filepath.Join(d.base, "state"), "LANG=C.UTF-8", "GOTOOLCHAIN=local"}
+	names := []string{"RUSTUP_HOME", "PYENV_ROOT", "GOMODCACHE", "GOROOT"}
+	if p.uid >= 0 {
+		return append(env, "PATH=/usr/local/go/bin:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin")
+	}
+	for _, name := range append(names, "PATH") {
+		if value := os.Getenv(name); value != "" {
+			env = append(env, name+"="+value)
+		}
+	}
+	home, _ := os.UserHomeDir()
+	for _, entry := range [][2]string{{"RUSTUP_HOME", ".rustup"}, {"GOMODCACHE", "go/pkg/mod"}} {
+		if dir := filepath.Join(home, entry[1]); os.Getenv(entry[0]) == "" && isDirectory(dir) {
+			env = append(env, entry[0]+"="+dir)
+		}
+	}
+	return env
+}
+
+func isDirectory(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// command is toolhost with arguments, as the place's user.
+func (p place) command(d *desk, args ...string) *exec.Cmd {
+	cmd := exec.Command(p.toolhost, args...)
+	cmd.Env, cmd.Dir = p.environ(d), d.base
+	if p.uid >= 0 {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(p.uid), Gid: uint32(p.uid)}}
+	}
+	return cmd
+}
+
+// serve starts the session. The person at its other end allows everything that is asked.
+func (d *desk) serve(p place, flags ...string) {
+	d.t.Helper()
+	d.cmd = p.command(d, append([]string{"serve", "--workspace", d.ws}, flags...)...)
+	d.cmd.Stderr = os.Stderr
+	var err error
+	d.in, err = d.cmd.StdinPipe()
+	must(d.t, err)
+	out, err := d.cmd.StdoutPipe()
+	must(d.t, err)
+	must(d.t, d.cmd.Start())
+	d.out = bufio.NewScanner(out)
+	d.out.Buffer(nil, 32<<20)
+	d.t.Cleanup(d.close)
+}
+
+// close ends the session.
+func (d *desk) close() {
+	if d.in != nil {
+		d.in.Close()
+		for d.out.Scan() {
+		}
+		_ = d.cmd.Wait()
+		d.in = nil
+	}
+}
+
+// level says hello and returns the sandbox's level.
+func (d *desk) level() string {
+	d.t.Helper()
+	var hello struct {
+		Sandbox struct{ Level string }
+	}
+	d.request("agenttool/hello", map[string]any{
+		"client": map[string]string{"name": "work", "version": "1"}, "events": "results", "approvals": true,
+	}, &hello)
+	return hello.Sandbox.Level
+}
+
+// request sends a request, answers what is asked meanwhile, and returns the result.
+func (d *desk) request(method string, params, result any) {
+	d.t.Helper()
+	d.last++
+	d.send(d.last, method, params)
+	for id := d.last; d.out.Scan(); {
+		var m struct {
+			ID     any
+			Params struct {
+				Event struct {
+					Type string `json:"event_type"`
+					Data struct {
+						Decision struct {
+							ID string `json:"decision_id"`
+						}
+					}
+				}
+			}
+			Result json.RawMessage
+			Error  any
+		}
+		must(d.t, json.Unmarshal(d.out.Bytes(), &m))
+		switch {
+		case m.Params.Event.Type == "tool.permission.requested":
+			d.last++
+			d.send(d.last, "agenttool/decide", map[string]string{"decision_id": m.Params.Event.Data.Decision.ID, "behavior": "allow"})
+		case m.ID == float64(id) && m.Error != nil:
+			d.t.Fatalf("%s: %v", method, m.Error)
+		case m.ID == float64(id):
+			must(d.t, json.Unmarshal(m.Result, result))
+			return
+		}
+	}
+	d.t.Fatalf("%s %v: toolhost ended", method, params)
+}
+
+func (d *desk) send(id int, method string, params any) {
+	d.t.Helper()
+	line, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": id, "method": method, "params": params})
+	must(d.t, err)
+	_, err = d.in.Write(append(line, '\n'))
+	must(d.t, err)
+}
+
+// answer is what a call came to.
+type answer struct {
+	Invocation struct {
+		Facts struct {
+			ReadOnly string `json:"read_only"`
+			Writes   []struct{ Resolved string }
+		}
+	}
+	Result struct {
+		Status  string
+		Content []struct{ Text, Diff string }
+		Error   struct{ Message string }
+	}
+}
+
+// text is everything that a model reads.
+func (a *answer) text() string {
+	var b strings.Builder
+	for _, c := range a.Result.Content {
+		b.WriteString(c.Text + c.Diff + "\n")
+	}
+	return b.String()
+}
+
+// call makes one call.
+func (d *desk) call(in string) *answer {
+	d.t.Helper()
+	tool, input := "shell", any(map[string]string{"command": in})
+	if rest, ok := strings.CutPrefix(in, "@"); ok {
+		name, object, _ := strings.Cut(rest, " ")
+		tool, input = name, json.RawMessage(object)
+	}
+	a := &answer{}
+	d.request("agenttool/invoke", map[string]any{"id": fmt.Sprint("c", d.last), "tool": tool, "input": input}, a)
+	return a
+}
+
+// do makes a call and checks it.
+func (d *desk) do(s step) *answer {
+	d.t.Helper()
+	a := d.call(s.in)
+	if succeeded := a.Result.Status == "succeeded"; succeeded == s.fails {
+		d.t.Fatalf("%s\nstatus %s\n%s", s.in, a.Result.Status, a.text())
+	}
+	expect(d.t, s, a.text())
+	for path := range strings.FieldsSeq(s.writes) {
+		path = filepath.Join(d.ws, path)
+		if !slices.ContainsFunc(a.Invocation.Facts.Writes, func(w struct{ Resolved string }) bool { return w.Resolved == path }) {
+			d.t.Errorf("%s\nthe person is not told that it writes %s: %v", s.in, path, a.Invocation.Facts.Writes)
+		}
+	}
+	return a
+}
+
+// expect compares what a step said.
+func expect(t testing.TB, s step, text string) {
+	t.Helper()
+	if !regexp.MustCompile("(?m)" + s.want).MatchString(text) {
+		t.Fatalf("%s\nwant %s, got\n%s", s.in, s.want, text)
+	}
+}
+
+// lacking returns the first of the programs that is not installed.
+func lacking(programs, path string) string {
+	for program := range strings.FieldsSeq(programs) {
+		found := false
+		for _, dir := range filepath.SplitList(path) {
+			info, err := os.Stat(filepath.Join(dir, program))
+			found = found || err == nil && !info.IsDir() && info.Mode()&0o111 != 0
+		}
+		if !found {
+			return program
+		}
+	}
+	return ""
+}
+
+// run does the work.
+func (p place) run(t *testing.T, w work) {
+	t.Helper()
+	t.Parallel()
+	if w.finding != "" {
+		t.Skip("it does not work yet: " + w.finding)
+	}
+	base := filepath.Join(p.dir, strings.NewReplacer("/", "-", " ", "_").Replace(t.Name()))
+	must(t, os.Mkdir(base, 0o755))
+	unpack(t, filepath.Join(base, "home"), w.home)
+	for _, v := range p.environ(&desk{}) {
+		if path, ok := strings.CutPrefix(v, "PATH="); ok {
+			if program := lacking(w.needs, path); program != "" {
+				t.Skip(program + " is not installed")
+			}
+		}
+	}
+	d := p.desk(t, base, w.files)
+	d.level()
+	for _, s := range w.steps {
+		d.do(s)
+	}
+	d.close()
+}
+
+// runAlone does each step in a sandbox of its own, in a workspace of their own.
+func (p place) runAlone(t *testing.T, w work) {
+	t.Helper()
+	d := &desk{t: t, base: filepath.Join(p.dir, strings.NewReplacer("/", "-", " ", "_").Replace(t.Name()))}
+	d.ws, d.home = filepath.Join(d.base, "ws"), filepath.Join(d.base, "home")
+	must(t, os.MkdirAll(d.ws, 0o755))
+	must(t, os.MkdirAll(d.home, 0o755))
+	unpack(t, d.ws, w.files)
+	unpack(t, d.home, w.home)
+	p.give(t, d.base)
+	for _, s := range w.steps {
+		out, err := p.command(d, "sandbox", "--workspace", d.ws, "--", "bash", "-c", s.in).CombinedOutput()
+		if (err != nil) != s.fails {
+			t.Fatalf("%s\n%v\n%s", s.in, err, out)
+		}
+		expect(t, s, string(out))
+	}
+}
+
+// TestWork: what people do every day is done in the sandbox as well.
+func TestWork(t *testing.T) {
+	p := newPlace(t)
+	t.Run("all", func(t *testing.T) { // ends when all have ended, before the place goes
+		for _, w := range slices.Concat(gitWork(), approvedWork(), sessionWork(), toolchainWork(), systemWork()) {
+			t.Run(w.name, func(t *testing.T) { p.run(t, w) })
+			if w.alone {
+				t.Run(w.name+", by itself", func(t *testing.T) {
+					if program := lacking(w.needs, os.Getenv("PATH")); program != "" || w.finding != "" {
+						t.Skip(cmp.Or(w.finding, program+" is not installed"))
+					}
+					t.Parallel()
+					p.runAlone(t, w)
+				})
+			}
+			if w.users && os.Getuid() == 0 {
+				t.Run(w.name+", as an ordinary user", func(t *testing.T) {
+					p := p
+					p.uid = ordinary(t)
+					p.run(t, w)
+				})
+			}
+		}
+	})
+}
+
+// ordinary returns the number of a user who is not root.
+func ordinary(t testing.TB) int {
+	t.Helper()
+	u, err := user.Lookup("daemon")
+	if err != nil {
+		t.Skip("there is no user daemon")
+	}
+	uid, err := strconv.Atoi(u.Uid)
+	must(t, err)
+	return uid
+}
