@@ -7,6 +7,7 @@ type Options struct {
 	Roots     []string       // directories that commands of profile workspace may write; at least one
 	Home      string         // "" for none
 	Dir       string         // a directory of this session alone, which Close removes: the scratch is in it
+	Program   string         // this program as commands see it, by which ssh reaches granted hosts; "" for none
 	Cache     string         // a directory for the caches of tools, kept from session to session
 	Hidden    []string       // directories of toolhost that no command may see
 	Show      []string       // directories that commands must see even below /tmp, such as those of PATH

@@ -18,6 +18,7 @@ import (
 	"toolhost/agenttool"
 	"toolhost/sandbox/enter"
 	"toolhost/sandbox/notify"
+	"toolhost/sandbox/proxy"
 )
 
 // Process is a command in its sandbox, with whatever it started there.
@@ -89,6 +90,9 @@ func (p *Process) connect(plan *plan) error {
 	env, leave, err := plan.s.network.admit(h.proxy, plan.c.Profile.Hosts, p.violations.add)
 	if err == nil {
 		plan.network = env
+		if exe := plan.s.o.Program; exe != "" {
+			plan.network = append(plan.network, "GIT_SSH_COMMAND="+proxy.GitSSHCommand(exe))
+		}
 		p.atEnd(leave)
 	}
 	return err

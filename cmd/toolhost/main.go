@@ -66,6 +66,6 @@ over JSON lines, decides what may run, keeps large output, and can explain every
 		SilenceUsage:      true,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 	}
-	root.AddCommand(newServe(), newCall(), newTools(), newFacts(), newSandbox(), newDoctor(), newLog(), newVersion())
+	root.AddCommand(newServe(), newCall(), newTools(), newFacts(), newSandbox(), newDoctor(), newConnect(), newLog(), newVersion())
 	return root
 }

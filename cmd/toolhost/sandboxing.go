@@ -75,6 +75,9 @@ func sandboxOptions(scope agenttool.Scope, state, name string, protected *protec
 		Protected: protected,
 		Show:      append(filepath.SplitList(os.Getenv("PATH")), installed()...),
 	}
+	if exe, err := os.Executable(); err == nil {
+		o.Program = exe
+	}
 	o.GoModCache, o.GoProxy = goSettings(scope.Home)
 	return o, nil
 }

@@ -1,7 +1,9 @@
 package seccomp
 
 import (
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -117,11 +119,16 @@ func word(r *rand.Rand) uint64 {
 
 var fuzzCalls = []string{"openat", "ioctl", "open", "io_uring_setup", "file_setattr", "setxattr", "clone", "mkdir"}
 
+// randomFilter has rules for few calls, so that many meet in one, or spread over the whole table.
 func randomFilter(r *rand.Rand, size int) Filter {
+	names := fuzzCalls
+	if r.IntN(2) == 0 {
+		names = slices.Sorted(maps.Keys(calls))
+	}
 	actions := []Action{Allow, Notify, KillProcess, EPERM, ENOSYS, Errno(4095)}
 	f := Filter{Default: actions[r.IntN(len(actions))]}
 	for range size {
-		rule := Rule{Call: fuzzCalls[r.IntN(len(fuzzCalls))], Action: actions[r.IntN(len(actions))]}
+		rule := Rule{Call: names[r.IntN(len(names))], Action: actions[r.IntN(len(actions))]}
 		for range r.IntN(4) {
 			rule.Args = append(rule.Args, randomCond(r))
 		}

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"toolhost/sandbox/proxy"
+)
+
+// newConnect is what ssh runs inside a sandbox to reach a granted host: a hidden command, for programs.
+func newConnect() *cobra.Command {
+	return &cobra.Command{
+		Use:    "__connect HOST PORT",
+		Short:  "Connect stdin and stdout to a host, through the proxy of the sandbox",
+		Hidden: true,
+		Args:   cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			port, err := strconv.Atoi(args[1])
+			if err != nil {
+				return fmt.Errorf("%q is no port", args[1])
+			}
+			through := os.Getenv("https_proxy")
+			if through == "" {
+				return errors.New("https_proxy names no proxy: this is for programs inside a sandbox")
+			}
+			err = proxy.Connect(cmd.Context(), proxy.ConnectOptions{Proxy: through, Host: args[0], Port: port, Stdin: os.Stdin, Stdout: os.Stdout})
+			if err != nil {
+				return exitf(exitFailed, "%v", err)
+			}
+			return nil
+		},
+	}
+}
