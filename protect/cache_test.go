@@ -10,7 +10,8 @@ import (
 
 func cacheOf(t testing.TB, root string) *Cache {
 	t.Helper()
-	c := NewCache(Options{Roots: []string{root}, GitConfigs: []string{}, ReadDeny: DefaultReadDeny(), MaxTime: time.Minute}, time.Hour)
+	c := NewCache(Options{Roots: []string{root}, GitConfigs: []string{}, ReadDeny: DefaultReadDeny(),
+		MaxTime: time.Minute}, time.Hour)
 	t.Cleanup(c.Close)
 	return c
 }

@@ -20,8 +20,10 @@ import (
 func DefaultReadDeny() []string {
 	return []string{
 		"~/.ssh", "~/.aws", "~/.gnupg", "~/.kube", "~/.azure", "~/.oci", "~/.password-store", "~/.netrc", "~/.pgpass",
-		"~/.my.cnf", "~/.git-credentials", "~/.config/git/credentials", "~/.config/gh", "~/.config/glab-cli", "~/.config/gcloud",
-		"~/.config/hub", "~/.config/doctl", "~/.config/rclone", "~/.config/op", "~/.docker/config.json", "~/.npmrc", "~/.pypirc",
+		"~/.my.cnf", "~/.git-credentials", "~/.config/git/credentials", "~/.config/gh", "~/.config/glab-cli",
+		"~/.config/gcloud",
+		"~/.config/hub", "~/.config/doctl", "~/.config/rclone", "~/.config/op", "~/.docker/config.json", "~/.npmrc",
+		"~/.pypirc",
 		"~/.gem/credentials", "~/.cargo/credentials", "~/.cargo/credentials.toml", "~/.terraform.d/credentials.tfrc.json",
 		"~/.vault-token", "~/.local/share/keyrings", "~/.mozilla", "~/.config/google-chrome", "~/.config/chromium",
 		"**/.env", "**/.env.*", "!**/.env.*{example,sample,template,dist}",
@@ -41,7 +43,8 @@ type denyRule struct {
 type denyList struct {
 	rules []denyRule
 	// prefix is what all bases begin with, to pass over most names at once
-	prefix string
+	prefix   string
+	excepted int
 }
 
 // compileDeny reads a read-deny list. A malformed pattern is an error, since it would deny nothing.
@@ -99,9 +102,9 @@ func quoteGlob(literal string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`, `{`, `\{`, `}`, `\}`).Replace(literal)
 }
 
-// commonPrefix returns what every base must begin with, "" if nothing.
+// commonPrefix returns what every base begins with; without bases, what no name does.
 func commonPrefix(rules []denyRule) string {
-	prefix, first := "", true
+	prefix, first := "/", true
 	for _, r := range rules {
 		if r.base == "" || r.allow {
 			continue
@@ -196,4 +199,16 @@ func (l *denyList) plainBases() []string {
 		}
 	}
 	return bases
+}
+
+// maxExcepted bounds the exceptions that a walk may find.
+const maxExcepted = 32
+
+// except takes one folded path back, and says whether it could.
+func (l *denyList) except(folded string) bool {
+	if l.excepted++; l.excepted > maxExcepted {
+		return false
+	}
+	l.rules = append(l.rules, denyRule{allow: true, plain: true, glob: folded, path: folded})
+	return true
 }

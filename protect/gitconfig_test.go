@@ -77,7 +77,8 @@ func FuzzGitConfig(f *testing.F) {
 
 func TestGitPath(t *testing.T) {
 	for _, c := range []struct{ value, want string }{
-		{"a", "/d/a"}, {"../a", "/d/../a"}, {"/a", "/a"}, {"~/a", "/home/me/a"}, {"~", "/home/me/"}, {"~me/a", "/home/me/a"},
+		{"a", "/d/a"}, {"../a", "/d/../a"}, {"/a", "/a"}, {"~/a", "/home/me/a"}, {"~", "/home/me/"}, {"~me/a",
+			"/home/me/a"},
 		{"~you/a", ""}, {"%(prefix)/a", ""}, {"", ""}, {"a\x00", ""}, {":(optional)a", "/d/a"},
 	} {
 		if got := gitPath(c.value, "/d", "/home/me"); got != c.want {

@@ -37,7 +37,7 @@ func deepTree(t testing.TB, root string, n int) {
 
 // TestDeepTree: the walk does not follow a bottomless chain, and says so.
 func TestDeepTree(t *testing.T) {
-	root := tempDir(t)
+	root := fastDir(t)
 	deepTree(t, root, 5000)
 	write(t, root, "z/.git/config")
 	begun := time.Now()
@@ -100,7 +100,8 @@ func TestManyRepositories(t *testing.T) {
 		write(t, root, fmt.Sprintf("r%03d/.git/config", i), fmt.Sprintf("r%03d/.git/hooks/", i), fmt.Sprintf(".env.%d", i))
 	}
 	m := scanned(t, Options{Roots: []string{root}, ReadDeny: DefaultReadDeny()})
-	if sealed := spell(root, m.Sealed); !slices.Contains(sealed, "vcs-config .git/config") || !slices.Contains(sealed, "vcs-hooks .git/hooks") {
+	if sealed := spell(root, m.Sealed); !slices.Contains(sealed, "vcs-config .git/config") || !slices.Contains(sealed,
+		"vcs-hooks .git/hooks") {
 		t.Error("the repository at the top is not sealed")
 	}
 	if mounts := len(m.Sealed) + len(m.Pins) + len(m.Secrets); mounts > maxMounts || len(m.Secrets) != maxSecretMount || len(m.Partial) == 0 {
@@ -125,7 +126,8 @@ func TestOddNames(t *testing.T) {
 	must(t, unix.Mkfifo(root+"/q/.git/config", 0o644))
 	must(t, unix.Mkfifo(root+"/q/.git/commondir", 0o644))
 	m := scanned(t, Options{Roots: []string{root}, ReadDeny: DefaultReadDeny(), GitConfigs: []string{root + "/.bashrc"}})
-	same(t, "sealed", spell(root, m.Sealed), "vcs-config a\nb/.git/config", "editor-config \xff\xfe/.vscode", "shell-startup dots.../.envrc",
+	same(t, "sealed", spell(root, m.Sealed), "vcs-config a\nb/.git/config", "editor-config \xff\xfe/.vscode",
+		"shell-startup dots.../.envrc",
 		"vcs-hooks  /.husky", "shell-startup .bashrc", "vcs-config q/.git/config", "vcs-config q/.git/commondir")
 	snap, err := Take(m)
 	must(t, err)
@@ -137,9 +139,12 @@ func TestOddNames(t *testing.T) {
 // TestHostilePointers: what .git files and configuration can say ends nothing.
 func TestHostilePointers(t *testing.T) {
 	root := tempDir(t)
-	write(t, root, "a/.git = gitdir: /dev/zero", "b/.git = gitdir: ../b", "c/.git = gitdir: .git", "d/.git = gitdir:"+strings.Repeat("../", 3000),
-		"e/.git = gitdir: /proc/self/fd/0\n", "f/.git = gitdir: x\x00y", "g/.git = nothing", "h/.git/commondir = .", "i/.git/commondir = ../../h/.git",
-		"j/.git/config = [include]\npath = config\npath = ./../.git/config\n[core]\nhooksPath = "+strings.Repeat("a/", 5000),
+	write(t, root, "a/.git = gitdir: /dev/zero", "b/.git = gitdir: ../b", "c/.git = gitdir: .git",
+		"d/.git = gitdir:"+strings.Repeat("../", 3000),
+		"e/.git = gitdir: /proc/self/fd/0\n", "f/.git = gitdir: x\x00y", "g/.git = nothing", "h/.git/commondir = .",
+		"i/.git/commondir = ../../h/.git",
+		"j/.git/config = [include]\npath = config\npath = ./../.git/config\n[core]\nhooksPath = "+strings.Repeat("a/",
+			5000),
 		"k/.git/config = [core]\nhooksPath = ../../../..\nhooksPath = /\nhooksPath = .\n")
 	must(t, os.WriteFile(root+"/l", bytes.Repeat([]byte("[include]\npath=l\n"), 100_000), 0o644))
 	m := scanned(t, Options{Roots: []string{root}, GitConfigs: []string{root + "/l"}})
@@ -211,7 +216,8 @@ func TestSwaps(t *testing.T) {
 		}
 	}()
 	for range 200 {
-		m, err := Scan(t.Context(), Options{Roots: []string{root}, ReadDeny: DefaultReadDeny(), GitConfigs: []string{}, MaxTime: time.Minute})
+		m, err := Scan(t.Context(), Options{Roots: []string{root}, ReadDeny: DefaultReadDeny(),
+			GitConfigs: []string{}, MaxTime: time.Minute})
 		must(t, err)
 		for _, e := range concat2(m.Sealed, m.Secrets) {
 			if !strings.HasPrefix(e.Path, root+"/") {

@@ -23,7 +23,8 @@ var judged = sync.OnceValue(func() *Map {
 
 // FuzzJudge: a spelling that a file system may take for the same name is judged the same, and so is all below it.
 func FuzzJudge(f *testing.F) {
-	for _, seed := range []string{"Repo/.git/hooks/x", "Repo/.GIT/Config", ".bashrc", "Repo/.vscode/a", "a/.vscode", ".env", "Repo//.env/../.envrc", "", "../x",
+	for _, seed := range []string{"Repo/.git/hooks/x", "Repo/.GIT/Config", ".bashrc", "Repo/.vscode/a", "a/.vscode",
+		".env", "Repo//.env/../.envrc", "", "../x",
 		".ſsh", "Repo/node_modules/.npmrc", ".config/fish/x", "\xff/.git"} {
 		f.Add(seed)
 	}
@@ -34,7 +35,8 @@ func FuzzJudge(f *testing.F) {
 		if ok != (rule != "") {
 			t.Errorf("%q: %q, %v", rel, rule, ok)
 		}
-		for _, other := range []string{file + "/", path.Clean(file), strings.ReplaceAll(file, "/", "//"), "/Home/Me/ws/./" + rel} {
+		for _, other := range []string{file + "/", path.Clean(file), strings.ReplaceAll(file, "/", "//"),
+			"/Home/Me/ws/./" + rel} {
 			if again, _ := m.Judge(other); again != rule {
 				t.Errorf("Judge(%q) = %q, Judge(%q) = %q", file, rule, other, again)
 			}
@@ -64,7 +66,8 @@ func FuzzJudge(f *testing.F) {
 
 // endsSealed says whether the path ends with a name of the table: below a file's name Judge goes on and Asks does not.
 func endsSealed(rel string) bool {
-	_, whole := match(strings.Split(fold(rel), "/"), func(n Name, _, end, length int) bool { return n.Sealed && end == length })
+	components := strings.Split(fold(rel), "/")
+	_, whole := match(components, func(n Name, _, end int) bool { return n.Sealed && end == len(components) })
 	return whole
 }
 

@@ -183,7 +183,7 @@ func (b *builder) seal(file string, rule Rule, kind Kind) {
 const (
 	maxInside     = 8192
 	insideEntries = 512
-	insideDepth   = 3
+	insideDepth   = 16
 )
 
 // identify remembers the files of a protected entry that have other names, and of a secret one all.
@@ -202,20 +202,26 @@ func (b *builder) identify(file string, rule Rule, stat *unix.Stat_t) {
 	if err != nil {
 		return
 	}
-	budget := min(insideEntries, b.inside)
-	b.inside -= budget
-	b.filesIn(fd, rule, insideDepth, &budget)
-	if budget < 0 {
+	in := inside{b, rule, max(b.inside-insideEntries, 0)}
+	if !in.files(fd, insideDepth) {
 		b.gap(file, "its files are not all known under other names: there are too many")
 	}
-	b.inside += max(budget, 0)
 }
 
-// filesIn remembers the files of an open directory, which it closes.
-func (b *builder) filesIn(fd int, rule Rule, depth int, budget *int) {
+// inside looks through one protected directory.
+type inside struct {
+	*builder
+	rule Rule
+	stop int // what may be left to look at in others
+}
+
+// files remembers the files of an open directory and of those below it, closes it, and says whether those were all.
+func (in inside) files(fd, depth int) (all bool) {
 	defer unix.Close(fd)
-	_ = list(fd, make([]byte, 4096), func(raw []byte, kind Kind) bool {
-		if *budget--; *budget < 0 {
+	all = depth > 0
+	_ = list(fd, make([]byte, 4096), func(raw []byte, _ Kind) bool {
+		in.builder.inside--
+		if all = all && in.builder.inside >= in.stop; !all {
 			return false
 		}
 		var stat unix.Stat_t
@@ -224,15 +230,16 @@ func (b *builder) filesIn(fd int, rule Rule, depth int, budget *int) {
 			return true
 		}
 		if kindOf(&stat) != Dir {
-			b.remember(rule, &stat)
-		} else if depth > 1 {
-			flags := unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
-			if sub, err := unix.Openat(fd, name, flags, 0); err == nil {
-				b.filesIn(sub, rule, depth-1, budget)
-			}
+			in.remember(in.rule, &stat)
+			return true
 		}
-		return true
+		flags := unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
+		if sub, err := unix.Openat(fd, name, flags, 0); err == nil {
+			all = in.files(sub, depth-1)
+		}
+		return all
 	})
+	return all
 }
 
 func (b *builder) remember(rule Rule, stat *unix.Stat_t) {

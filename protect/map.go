@@ -119,8 +119,9 @@ func (m *Map) Judge(file string) (Rule, bool) {
 		}
 	}
 	components := strings.Split(below(base, folded), "/")
-	return match(components, func(n Name, at, _, _ int) bool {
-		return n.Sealed && !slices.Contains(components[:at], nodeModules) && m.seen(path.Join(base, path.Join(components[:at]...)))
+	return match(components, func(n Name, at, _ int) bool {
+		return n.Sealed && !slices.Contains(components[:at], nodeModules) && m.seen(path.Join(base,
+			path.Join(components[:at]...)))
 	})
 }
 
@@ -129,20 +130,36 @@ func (m *Map) seen(folded string) bool {
 	return ok || m.blind
 }
 
-// Pinned returns the rule of what lies below the directory, if it must not be renamed or removed.
+// Pinned returns the rule of what lies below the directory, if that must not be renamed or removed: the tree that took its
+// place would not be protected. It is what Pins are for, where there are no mounts.
 func (m *Map) Pinned(dir string) (Rule, bool) {
-	dir = fold(path.Clean(dir))
+	dir = path.Clean(dir)
+	root := rootOf(m.Roots, dir)
+	if root == "" || granted(m.writes, dir) {
+		return "", false
+	}
+	folded := fold(dir)
 	for _, entry := range concat2(m.Sealed, m.Secrets) {
-		if folded := fold(entry.Path); folded != dir && agenttool.Within(dir, folded) {
+		if at := fold(entry.Path); at != folded && agenttool.Within(folded, at) && m.placed(entry) {
 			return entry.Rule, true
 		}
 	}
 	for _, git := range m.Git {
-		if agenttool.Within(dir, fold(git.Path)) && rootOf(m.Roots, git.Path) != "" {
+		if agenttool.Within(root, git.Path) && agenttool.Within(folded, fold(git.Path)) {
 			return VCSConfig, true
 		}
 	}
 	return "", false
+}
+
+// placed says whether the directories above the entry are part of what protects it. A secret may be one wherever it is:
+// its mask moves with it, and it is known again under its new path.
+func (m *Map) placed(entry Entry) bool {
+	if entry.Rule != Secret {
+		return true
+	}
+	_, byPlace := m.deny.denied(fold(entry.Path), true)
+	return byPlace
 }
 
 func concat2(a, b []Entry) []Entry { return append(slices.Clip(a), b...) }

@@ -130,18 +130,19 @@ func Asks(file, root string) (Rule, bool) {
 	if root != "" && agenttool.Within(root, file) {
 		file = file[len(root):]
 	}
-	return match(strings.Split(fold(file), "/"), func(n Name, at, end, length int) bool { return n.Dir || end == length })
+	components := strings.Split(fold(file), "/")
+	return match(components, func(n Name, _, end int) bool { return n.Dir || end == len(components) })
 }
 
 // match returns the rule of the first name of the table that the folded components hold, and that counts: at is the
 // index of its first component, end that after its last.
-func match(components []string, counts func(n Name, at, end, length int) bool) (Rule, bool) {
+func match(components []string, counts func(n Name, at, end int) bool) (Rule, bool) {
 	var open []tail
 	for i, component := range components {
 		open = advance(open, component)
 		for _, t := range open {
 			at := i - strings.Count(t.name.Path, "/")
-			if t.rest == "" && counts(t.name, at, i+1, len(components)) {
+			if t.rest == "" && counts(t.name, at, i+1) {
 				return t.name.Rule, true
 			}
 		}

@@ -65,7 +65,8 @@ func (b *builder) finish() {
 	sealed = outsideOf(outermostEntries(sealed), secrets)
 	b.m.Missing = outermostEntries(b.m.Missing)
 	slices.SortFunc(b.m.Git, func(x, y GitDir) int { return cmp.Compare(x.Path, y.Path) })
-	b.m.Watch = slices.DeleteFunc(slices.Sorted(maps.Keys(b.watch)), func(dir string) bool { return b.tree.root(dir) == "" })
+	b.m.Watch = slices.DeleteFunc(slices.Sorted(maps.Keys(b.watch)),
+		func(dir string) bool { return b.tree.root(dir) == "" })
 	b.limit(sealed, secrets)
 	b.m.Pins = pins(b.m, concat2(b.m.Sealed, b.m.Secrets))
 	if b.hidden > 0 {
@@ -120,7 +121,8 @@ func (b *builder) limit(sealed, secrets []Entry) {
 	}
 	byDanger := func(x, y Entry) int {
 		return cmp.Or(
-			cmp.Compare(rank(x), rank(y)), cmp.Compare(strings.Count(x.Path, "/"), strings.Count(y.Path, "/")), byPath(x, y))
+			cmp.Compare(rank(x), rank(y)), cmp.Compare(strings.Count(x.Path, "/"), strings.Count(y.Path, "/")),
+			byPath(x, y))
 	}
 	slices.SortFunc(secrets, byDanger)
 	slices.SortFunc(sealed, byDanger)
@@ -163,7 +165,7 @@ func (b *builder) fitting(entries []Entry, most int) (kept []Entry, used int) {
 	return kept, used
 }
 
-// pins returns the directories that must not be renamed, for the entries and for all git directories.
+// pins returns the directories that must not be renamed, for the sake of the entries.
 func pins(m *Map, entries []Entry) []string {
 	set := make(map[string]bool)
 	for _, entry := range entries {
@@ -176,17 +178,11 @@ func pins(m *Map, entries []Entry) []string {
 	})
 }
 
-// pinsOf returns the directories between the entry and its root. A secret needs them only if its place is what makes
-// it one: the mask of another moves with it, and it is known again under its new path.
+// pinsOf returns the directories between the entry and its root.
 func pinsOf(m *Map, entry Entry) []string {
 	root := rootOf(m.Roots, entry.Path)
-	if root == "" {
+	if root == "" || !m.placed(entry) {
 		return nil
-	}
-	if entry.Rule == Secret {
-		if _, byPlace := m.deny.denied(fold(entry.Path), true); !byPlace {
-			return nil
-		}
 	}
 	var dirs []string
 	for dir := path.Dir(entry.Path); dir != root && agenttool.Within(root, dir); dir = path.Dir(dir) {

@@ -17,7 +17,8 @@ func git(t testing.TB, dir string, args ...string) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git is not installed")
 	}
-	args = append([]string{"-c", "protocol.file.allow=always", "-c", "user.name=a", "-c", "user.email=a@b", "-C", dir}, args...)
+	args = append([]string{"-c", "protocol.file.allow=always", "-c", "user.name=a", "-c", "user.email=a@b", "-C",
+		dir}, args...)
 	cmd := exec.Command("git", args...)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "GIT_CONFIG_NOSYSTEM=1"}
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -146,13 +147,15 @@ func same(t testing.TB, what string, got []string, want ...string) {
 
 func TestScanNames(t *testing.T) {
 	root := tempDir(t)
-	write(t, root, ".vscode/tasks.json", ".VSCODE2/x", "a/.Envrc", "a/b/.husky/pre-commit", ".github/workflows/x.yml", ".config/git/config",
+	write(t, root, ".vscode/tasks.json", ".VSCODE2/x", "a/.Envrc", "a/b/.husky/pre-commit", ".github/workflows/x.yml",
+		".config/git/config",
 		".config/other/x", "a/.cargo/config.toml", "a/.cargo/x", "node_modules/p/.vscode/x", "node_modules/p/.git/config",
 		"a/mcp.json", ".gitattributes")
 	m := scanned(t, Options{Roots: []string{root}})
 	same(t, "sealed", spell(root, m.Sealed), "editor-config .vscode", "shell-startup a/.Envrc", "vcs-hooks a/b/.husky",
 		"vcs-config .config/git", "tool-config a/.cargo/config.toml", "vcs-config node_modules/p/.git/config")
-	same(t, "missing", spell(root, m.Missing), "vcs-hooks node_modules/p/.git/hooks", "vcs-config node_modules/p/.git/commondir",
+	same(t, "missing", spell(root, m.Missing), "vcs-hooks node_modules/p/.git/hooks",
+		"vcs-config node_modules/p/.git/commondir",
 		"vcs-config node_modules/p/.git/config.worktree")
 	if len(m.Partial) != 0 || !slices.Equal(m.Watch, []string{root, root + "/node_modules/p"}) {
 		t.Errorf("partial %v, watch %v", m.Partial, m.Watch)
@@ -161,8 +164,10 @@ func TestScanNames(t *testing.T) {
 		path string
 		want bool
 	}{
-		{".bashrc", true}, {"a/.bashrc", true}, {"a/.BASHRC/", true}, {"a/b/../.envrc", true}, {".config/fish/config.fish", true},
-		{".config/x", false}, {".config", false}, {".vscode/new", true}, {"node_modules/p/.vscode/x", false}, {".github/x", false},
+		{".bashrc", true}, {"a/.bashrc", true}, {"a/.BASHRC/", true}, {"a/b/../.envrc", true},
+		{".config/fish/config.fish", true},
+		{".config/x", false}, {".config", false}, {".vscode/new", true}, {"node_modules/p/.vscode/x", false},
+		{".github/x", false},
 		{"node_modules/p/.git/hooks/x", true}, {"node_modules/p/.git/index", false}, {"node_modules/p/.git/HOOKS/x", true},
 		{"new/.vscode/tasks.json", false}, {"new/.git/hooks/x", false}, {"x/y", false}, {"a/.cargo/config", true},
 		{"a/.cargo/registry", false}, {"../.bashrc", false}, {"", false},
@@ -193,7 +198,8 @@ func TestScanRepositories(t *testing.T) {
 	for _, g := range m.Git {
 		dirs = append(dirs, strings.TrimPrefix(g.Path, root+"/")+" of "+strings.TrimPrefix(g.Top, root+"/"))
 	}
-	same(t, "git directories", dirs, "main/.git of main", "main/.git/worktrees/tree of tree", "bare of ", "store/of.it of separate",
+	same(t, "git directories", dirs, "main/.git of main", "main/.git/worktrees/tree of tree", "bare of ",
+		"store/of.it of separate",
 		outside+"/out of pointing", "main/.git/modules/deep/sub of main/deep/sub")
 	same(t, "sealed", spell(root, m.Sealed),
 		"vcs-hooks main/.git/hooks", "vcs-config main/.git/config", "vcs-config tree/.git", "vcs-config main/deep/sub/.git",
@@ -201,7 +207,8 @@ func TestScanRepositories(t *testing.T) {
 		"vcs-hooks bare/hooks", "vcs-config bare/config", "vcs-hooks store/of.it/hooks", "vcs-config store/of.it/config",
 		"vcs-config separate/.git", "vcs-config pointing/.git",
 		"vcs-hooks main/.git/modules/deep/sub/hooks", "vcs-config main/.git/modules/deep/sub/config")
-	for _, pinned := range []string{"main/.git", "main/.git/worktrees/tree", "main/.git/modules/deep", "main/deep", "bare", "store"} {
+	for _, pinned := range []string{"main/.git", "main/.git/worktrees/tree", "main/.git/modules/deep", "main/deep",
+		"bare", "store"} {
 		if !slices.Contains(m.Pins, root+"/"+pinned) {
 			t.Errorf("%s is not pinned", pinned)
 		}
@@ -210,10 +217,12 @@ func TestScanRepositories(t *testing.T) {
 		path string
 		want bool
 	}{
-		{"main/.git/hooks/pre-commit", true}, {"main/.git/config", true}, {"main/.git/config.lock", false}, {"main/.git/commondir", true},
+		{"main/.git/hooks/pre-commit", true}, {"main/.git/config", true}, {"main/.git/config.lock", false},
+		{"main/.git/commondir", true},
 		{"main/.git/index.lock", false}, {"main/.git/objects/ab/cd", false}, {"main/.git/worktrees/tree/commondir", true},
 		{"main/.git/worktrees/new/commondir", false}, {"main/.git/worktrees/tree/HEAD", false}, {"bare/hooks/update", true},
-		{"main/.git/modules/deep/sub/hooks/x", true}, {"store/of.it/config.worktree", true}, {"tree/.git", true}, {"new/.git", false},
+		{"main/.git/modules/deep/sub/hooks/x", true}, {"store/of.it/config.worktree", true}, {"tree/.git", true},
+		{"new/.git", false},
 	} {
 		if _, got := m.Judge(root + "/" + c.path); got != c.want {
 			t.Errorf("Judge(%s) = %v", c.path, got)
@@ -226,14 +235,16 @@ func TestScanRepositories(t *testing.T) {
 	if len(repositories) != 1 || repositories[0].Path != root+"/made/later/.git" {
 		t.Errorf("repositories made since: %v", repositories)
 	}
-	same(t, "entries made since", spell(root, entries), "vcs-hooks made/later/.git/hooks", "vcs-config made/later/.git/config")
+	same(t, "entries made since", spell(root, entries), "vcs-hooks made/later/.git/hooks",
+		"vcs-config made/later/.git/config")
 }
 
 // TestHooksPath: what configuration names is configuration and hooks as well, wherever it says so.
 func TestHooksPath(t *testing.T) {
 	root, home := tempDir(t), tempDir(t)
 	write(t, home, ".gitconfig = [core]\nhooksPath = .myhooks\n[include]\npath = "+root+"/shared.cfg\n")
-	write(t, root, "shared.cfg = [include]\npath = more/missing.cfg\n", "more/", ".myhooks/", "sub/.myhooks/", "real/hooks/x", "link -> real",
+	write(t, root, "shared.cfg = [include]\npath = more/missing.cfg\n", "more/", ".myhooks/", "sub/.myhooks/",
+		"real/hooks/x", "link -> real",
 		"inc.cfg = [CORE]\nHooksPath = ../link/hooks\n")
 	git(t, root, "init", "-q", "sub")
 	git(t, root, "init", "-q", ".")
@@ -241,7 +252,8 @@ func TestHooksPath(t *testing.T) {
 	git(t, root+"/sub", "config", "core.hooksPath", root)
 	m := scanned(t, Options{Roots: []string{root}, GitConfigs: []string{home + "/.gitconfig"}})
 	same(t, "sealed", spell(root, m.Sealed), "vcs-hooks .git/hooks", "vcs-config .git/config", "vcs-hooks sub/.git/hooks",
-		"vcs-config sub/.git/config", "vcs-hooks .myhooks", "vcs-hooks sub/.myhooks", "vcs-config shared.cfg", "vcs-config inc.cfg",
+		"vcs-config sub/.git/config", "vcs-hooks .myhooks", "vcs-hooks sub/.myhooks", "vcs-config shared.cfg",
+		"vcs-config inc.cfg",
 		"vcs-hooks link", "vcs-hooks real/hooks")
 	if rule, ok := m.Judge(root + "/more/missing.cfg"); !ok || rule != VCSConfig {
 		t.Errorf("an included file that does not exist yet: %s, %v", rule, ok)
@@ -255,11 +267,15 @@ func TestHooksPath(t *testing.T) {
 func TestLinks(t *testing.T) {
 	root, outside := tempDir(t), tempDir(t)
 	write(t, outside, "dir/x", "file")
-	write(t, root, "a/.git/config", "a/.git/hooks -> ../../shared", "shared/x", ".vscode -> "+outside+"/dir", ".idea -> ./.idea", "b/.git -> ../store",
-		"store/HEAD", "store/config", ".husky -> .", "c/.git = gitdir: ../linked/x", "linked -> store", ".envrc -> gone/file", "up -> ..")
+	write(t, root, "a/.git/config", "a/.git/hooks -> ../../shared", "shared/x", ".vscode -> "+outside+"/dir",
+		".idea -> ./.idea", "b/.git -> ../store",
+		"store/HEAD", "store/config", ".husky -> .", "c/.git = gitdir: ../linked/x", "linked -> store",
+		".envrc -> gone/file", "up -> ..")
 	m := scanned(t, Options{Roots: []string{root}})
-	same(t, "sealed", spell(root, m.Sealed), "vcs-config a/.git/config", "vcs-hooks a/.git/hooks", "vcs-hooks shared", "editor-config .vscode",
-		"editor-config .idea", "vcs-config b/.git", "vcs-config linked", "vcs-config store/config", "vcs-hooks .husky", "vcs-config c/.git", "shell-startup .envrc")
+	same(t, "sealed", spell(root, m.Sealed), "vcs-config a/.git/config", "vcs-hooks a/.git/hooks", "vcs-hooks shared",
+		"editor-config .vscode",
+		"editor-config .idea", "vcs-config b/.git", "vcs-config linked", "vcs-config store/config",
+		"vcs-hooks .husky", "vcs-config c/.git", "shell-startup .envrc")
 	if _, ok := m.Judge(root + "/gone/file"); !ok {
 		t.Error("the missing target of a sealed link may come into being")
 	}

@@ -1,6 +1,7 @@
 package protect
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
@@ -8,7 +9,6 @@ import (
 	"maps"
 	"path"
 	"slices"
-	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -51,7 +51,8 @@ const (
 	maxSnapped  = 4096     // names in all, existing or not
 	maxInSealed = 64       // paths in one sealed directory
 	sealedDepth = 3        // how deep sealed directories are looked into
-	maxListed   = 4096     // names of a watched directory; of a larger one the table's are looked up one by one
+	snapBuffer  = 16 << 10
+	maxListed   = 4096 // names of a watched directory; of a larger one the table's are looked up one by one
 )
 
 // Snap is a snapshot of the protected names: what the Map seals, with what sealed directories hold; what it says must
@@ -59,7 +60,8 @@ const (
 type Snap struct {
 	m      *Map
 	states map[string]snapped
-	looked int // names looked at
+	looked int    // names looked at
+	buf    []byte // to list directories
 	// Partial says that there was more than a snapshot looks at.
 	Partial bool
 }
@@ -76,7 +78,7 @@ func Take(m *Map) (*Snap, error) {
 		return nil, err
 	}
 	defer t.close()
-	s := &Snap{m: m, states: make(map[string]snapped, 2*len(m.stamps))}
+	s := &Snap{m: m, states: make(map[string]snapped), buf: make([]byte, snapBuffer)}
 	byDir := make(map[string][]Entry)
 	for _, entry := range concat2(m.Sealed, m.Missing) {
 		dir, _ := t.split(entry.Path)
@@ -88,6 +90,7 @@ func Take(m *Map) (*Snap, error) {
 	for _, dir := range m.Watch {
 		s.watch(t, dir)
 	}
+	s.buf = nil
 	return s, nil
 }
 
@@ -99,13 +102,13 @@ func (s *Snap) entries(t *tree, dir string, entries []Entry) {
 	}
 	defer unix.Close(fd)
 	for _, entry := range entries {
-		_, name := t.split(entry.Path)
-		s.note(fd, name, entry, sealedDepth)
+		s.note(fd, entry, sealedDepth)
 	}
 }
 
-// note looks at one name, and into it if it is a directory.
-func (s *Snap) note(fd int, name string, entry Entry, depth int) {
+// note looks at one entry of an open directory, and into it if it is a directory.
+func (s *Snap) note(fd int, entry Entry, depth int) {
+	name := path.Base(entry.Path)
 	if _, known := s.states[entry.Path]; known {
 		return
 	}
@@ -130,19 +133,26 @@ func (s *Snap) note(fd int, name string, entry Entry, depth int) {
 		return
 	}
 	defer unix.Close(sub)
-	left := maxInSealed
-	_ = list(sub, make([]byte, 4096), func(raw []byte, _ Kind) bool {
-		child := string(raw)
-		if entry.Rule == VCSHooks && strings.HasSuffix(child, ".sample") {
+	for _, child := range s.children(sub, entry.Rule) {
+		s.note(sub, Entry{join(entry.Path, child), entry.Rule, Absent}, depth-1)
+	}
+}
+
+// children lists a sealed directory.
+func (s *Snap) children(fd int, rule Rule) []string {
+	var names []string
+	_ = list(fd, s.buf, func(raw []byte, _ Kind) bool {
+		if rule == VCSHooks && bytes.HasSuffix(raw, []byte(".sample")) {
 			return true // git never runs those, and puts a dozen into each repository
 		}
-		if left--; left < 0 {
+		if len(names) == maxInSealed {
 			s.Partial = true
 			return false
 		}
-		s.note(sub, child, Entry{join(entry.Path, child), entry.Rule, Absent}, depth-1)
+		names = append(names, string(raw))
 		return true
 	})
+	return names
 }
 
 // watch notes the names of the table that a directory holds, however they are spelled.
@@ -154,7 +164,7 @@ func (s *Snap) watch(t *tree, dir string) {
 	defer unix.Close(fd)
 	var hits []string
 	left := maxListed
-	_ = list(fd, make([]byte, listBuffer), func(raw []byte, _ Kind) bool {
+	_ = list(fd, s.buf, func(raw []byte, _ Kind) bool {
 		left--
 		if len(table()[string(raw)]) > 0 || raw[0] >= 'A' && raw[0] <= 'Z' || raw[0] == '.' || raw[0] >= 0x80 {
 			hits = append(hits, string(raw))
@@ -166,25 +176,24 @@ func (s *Snap) watch(t *tree, dir string) {
 		hits = append(hits, slices.Collect(maps.Keys(table()))...)
 	}
 	for _, name := range hits {
-		s.below(fd, dir, name, advance(nil, fold(name)))
+		s.below(fd, join(dir, name), advance(nil, fold(name)))
 	}
 }
 
-// below notes the name if the table seals it, and goes on into it where the table has longer names.
-func (s *Snap) below(fd int, dir, name string, tails []tail) {
+// below notes the entry of an open directory if the table seals it, and goes on into it where the table has longer names.
+func (s *Snap) below(fd int, file string, tails []tail) {
 	for _, t := range tails {
 		if !t.name.Sealed {
 			continue
 		}
-		entry := Entry{join(dir, name), t.name.Rule, Absent}
 		if t.rest == "" {
-			s.note(fd, name, entry, sealedDepth)
+			s.note(fd, Entry{file, t.name.Rule, Absent}, sealedDepth)
 			continue
 		}
-		parent, last := path.Split(path.Join(name, t.rest))
-		if sub, err := openBeneath(fd, path.Clean(parent), searchOnly|unix.O_DIRECTORY|unix.O_CLOEXEC); err == nil {
-			entry.Path = join(dir, path.Join(name, t.rest))
-			s.note(sub, last, entry, sealedDepth)
+		whole := join(file, t.rest)
+		parent := path.Dir(join(path.Base(file), t.rest))
+		if sub, err := openBeneath(fd, parent, searchOnly|unix.O_DIRECTORY|unix.O_CLOEXEC); err == nil {
+			s.note(sub, Entry{whole, t.name.Rule, Absent}, sealedDepth)
 			unix.Close(sub)
 		}
 	}

@@ -13,7 +13,8 @@ import (
 func changed(t testing.TB, prepare []string, change func(root string)) (*Map, []Change, []string) {
 	t.Helper()
 	root := tempDir(t)
-	write(t, root, append(prepare, ".git/config = [core]\n", ".git/hooks/pre-commit.sample", ".vscode/tasks.json", ".git/HEAD")...)
+	write(t, root, append(prepare, ".git/config = [core]\n", ".git/hooks/pre-commit.sample", ".vscode/tasks.json",
+		".git/HEAD")...)
 	m := scanned(t, Options{Roots: []string{root}})
 	snap, err := Take(m)
 	must(t, err)
@@ -45,7 +46,10 @@ func TestTripwire(t *testing.T) {
 		{"a hook", nil, func(root string) {
 			must(t, os.WriteFile(root+"/.git/hooks/pre-commit", nil, 0o755))
 		}, []string{"vcs-hooks .git/hooks/pre-commit: absent → file, executable"}},
-		{"a sample", nil, func(root string) { write(t, root, ".git/hooks/x.sample", ".git/index", "src/x", ".gitignore") }, nil},
+		{"a sample", nil, func(root string) {
+			write(t, root, ".git/hooks/x.sample", ".git/index", "src/x",
+				".gitignore")
+		}, nil},
 		{"configuration, same size and times", nil, func(root string) {
 			file := root + "/.git/config"
 			info, err := os.Stat(file)

@@ -3,8 +3,6 @@ package protect
 import (
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"path"
 	"slices"
 	"strings"
@@ -90,7 +88,8 @@ func (t *tree) open(file string, flags int) (int, error) {
 	if i < 0 {
 		return -1, unix.EXDEV
 	}
-	return openBeneath(t.fds[i], below(t.roots[i], file), flags|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC)
+	return openBeneath(t.fds[i], below(t.roots[i], file),
+		flags|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC)
 }
 
 // openStepwise is openBeneath for kernels that cannot do it in one call: each component by itself, no links.
@@ -173,16 +172,30 @@ func (t *tree) read(file string, limit int) ([]byte, error) {
 	return readRegular(fd, limit)
 }
 
-// readRegular reads the beginning of a regular file, refuses all else, and closes it.
+// readRegular reads the beginning of a regular file, refuses all else, and closes it. It stays below package os, which
+// would ask the poller about each file.
 func readRegular(fd, limit int) ([]byte, error) {
+	defer unix.Close(fd)
 	var stat unix.Stat_t
-	if err := unix.Fstat(fd, &stat); err != nil || stat.Mode&unix.S_IFMT != unix.S_IFREG {
-		unix.Close(fd)
-		return nil, errors.Join(unix.EINVAL, err)
+	if err := unix.Fstat(fd, &stat); err != nil {
+		return nil, err
 	}
-	file := os.NewFile(uintptr(fd), "")
-	defer file.Close()
-	return io.ReadAll(io.LimitReader(file, int64(limit)))
+	if kindOf(&stat) != File {
+		return nil, unix.EINVAL
+	}
+	content := make([]byte, 0, min(int64(limit), stat.Size+512))
+	for len(content) < limit {
+		content = slices.Grow(content, 512)
+		n, err := retry(func() (int, error) { return unix.Read(fd, content[len(content):min(cap(content), limit)]) })
+		if err != nil {
+			return nil, err
+		}
+		if n == 0 {
+			break
+		}
+		content = content[:len(content)+n]
+	}
+	return content, nil
 }
 
 // retry repeats a call that a signal interrupted.

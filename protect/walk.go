@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path"
 	"slices"
 	"strings"
 
@@ -35,6 +34,13 @@ type item struct {
 	path, folded string
 	area         area
 	tails        []tail // names of the table that begin above
+}
+
+// opened is a directory being visited.
+type opened struct {
+	item
+	fd      int
+	touched bool // entries may be denied for more than their base names
 }
 
 // child is one entry of the directory being visited.
@@ -107,9 +113,9 @@ func (w *walk) visit(it item) {
 	if it.area != gitInside && it.area != closed && w.looksLikeGit() {
 		w.repository(it.path, "")
 	}
-	touched := w.m.deny.touches(it.folded)
+	in := opened{it, fd, w.m.deny.touches(it.folded)}
 	for _, c := range w.children {
-		w.consider(it, c, fd, touched)
+		w.consider(in, c)
 	}
 }
 
@@ -165,10 +171,10 @@ func (w *walk) probe(it item) {
 	for _, c := range w.children {
 		listed[c.name] = true
 	}
-	touched := w.m.deny.touches(it.folded)
+	in := opened{it, fd, w.m.deny.touches(it.folded)}
 	for _, name := range append(slices.Collect(maps.Keys(table())), w.m.deny.plainBases()...) {
 		if kind := w.kindAt(fd, name); kind != Absent && !listed[name] {
-			w.consider(it, child{name, name, kind}, fd, touched)
+			w.consider(in, child{name, name, kind})
 		}
 	}
 }
@@ -192,11 +198,11 @@ func (w *walk) looksLikeGit() bool {
 }
 
 // consider files one entry of the directory.
-func (w *walk) consider(it item, c child, fd int, touched bool) {
+func (w *walk) consider(it opened, c child) {
 	next := item{area: it.area}
-	if c.kind == Dir || touched || strings.HasPrefix(c.folded, w.m.deny.prefix) {
+	if c.kind == Dir || it.touched || strings.HasPrefix(c.folded, w.m.deny.prefix) {
 		next.path, next.folded = join(it.path, c.name), join(it.folded, c.folded)
-		if denied, _ := w.m.deny.denied(next.folded, true); denied && w.secret(next.path, c, fd) {
+		if denied, _ := w.m.deny.denied(next.folded, true); denied && w.secret(next.path, c, it.fd) {
 			return
 		}
 	}
@@ -218,11 +224,11 @@ func (w *walk) consider(it item, c child, fd int, touched bool) {
 			w.gitEntry(it.path, c)
 			next.area = gitInside
 		} else if it.area == ordinary {
-			next = w.named(it, next, c)
+			next = w.named(it.item, next, c)
 		}
 	}
 	if c.kind == Dir {
-		w.enqueue(it, next, c)
+		w.enqueue(it.item, next, c)
 	}
 }
 
@@ -331,7 +337,8 @@ func tooDeep(root, file string) bool {
 // secret notes an entry that the patterns deny. A virtual environment of Python that is called .env is none.
 func (w *walk) secret(file string, c child, fd int) bool {
 	var stat unix.Stat_t
-	if c.kind == Dir && c.folded == ".env" && statAt(fd, path.Join(c.name, "pyvenv.cfg"), &stat) == nil {
+	if c.kind == Dir && c.folded == ".env" && statAt(fd, join(c.name, "pyvenv.cfg"),
+		&stat) == nil && w.m.deny.except(fold(file)) {
 		return false
 	}
 	if statAt(fd, c.name, &stat) == nil {
