@@ -38,7 +38,7 @@ func (j *judge) attempt(a notify.Attempt) notify.Verdict {
 			return notify.Verdict(syscall.EPERM)
 		}
 	}
-	if a.Paths == nil && j.open != nil && !expected(a.Cause) {
+	if j.open != nil && !expected(a.Cause) {
 		return notify.Verdict(syscall.EPERM) // no mount stands behind us
 	}
 	return notify.Continue
@@ -48,7 +48,7 @@ func (j *judge) within(path string) bool {
 	return slices.ContainsFunc(j.open, func(dir string) bool { return agenttool.Within(dir, path) })
 }
 
-// expected reports whether the call will fail by itself for the reason that a name could not be resolved.
+// expected reports whether there is no reason why a name could not be resolved, or one for which the call fails by itself.
 func expected(cause error) bool {
 	errno, ok := cause.(syscall.Errno)
 	return cause == nil || ok && slices.Contains([]syscall.Errno{

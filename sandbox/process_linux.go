@@ -32,10 +32,11 @@ type Process struct {
 	exited  chan struct{}
 	gone    chan struct{}
 
-	judge      *judge    // of what it writes; nil for a command that writes nothing
-	tripwire   *tripwire // nil likewise
-	violations violations
-	ends       []func() // what is to be done when it is gone, the last first
+	judge       *judge    // of what it writes; nil for a command that writes nothing
+	tripwire    *tripwire // nil likewise
+	violations  violations
+	confinement Confinement
+	ends        []func() // what is to be done when it is gone, the last first
 
 	mu    sync.Mutex
 	ended *Ended
@@ -56,21 +57,31 @@ func newProcess(c *Command) *Process {
 
 // guard finds what is protected and takes note of it.
 func (p *Process) guard(plan *plan) (err error) {
-	if plan.names, err = plan.s.findNames(plan.c.Profile); err != nil || !plan.workspace() {
+	plan.names, err = plan.s.findNames(plan.c.Profile)
+	if err != nil {
 		return err
+	}
+	p.confinement = Confinement{plan.c.Profile.Access, plan.s.level, partial(plan.names.all)}
+	if !plan.workspace() {
+		return nil
 	}
 	p.judge = &judge{names: plan.names.granted, report: p.violations.add}
 	if plan.s.level != Full {
-		p.judge.open = append(plan.writable(), "/dev")
+		p.judge.open = append(plan.writable(), "/dev", "/proc") // of devices and descriptors; Landlock holds what must not be written there
 	}
 	if p.tripwire, err = newTripwire(plan.names); err == nil {
 		p.tripwire.walked = plan.s.protected.Invalidate
-		p.atEnd(p.inspect)
+		p.atEnd(func() {
+			if p.Ended() == nil { // it was killed, and not looked at
+				p.inspect()
+			}
+		})
 	}
 	return err
 }
 
-// inspect looks whether what is protected is what it was: when the command has ended, and when nothing is left of it.
+// inspect looks whether what is protected is what it was when the command has ended. What goes on in the background is not
+// looked at again: until it is gone, other calls may have been allowed to write what is protected.
 func (p *Process) inspect() {
 	if p.tripwire != nil {
 		p.tripwire.spring(p.violations.add)
@@ -333,6 +344,16 @@ func (p *Process) PID() int {
 
 // Violations are what the sandbox kept from the command so far, and, when it is gone, what it found changed.
 func (p *Process) Violations() []Violation { return p.violations.all() }
+
+// Confinement is what a command runs in.
+type Confinement struct {
+	Profile Access   `json:"profile"`
+	Level   Level    `json:"level"`
+	Partial []string `json:"partial,omitempty"` // what is protected and could not be covered, and why
+}
+
+// Confinement returns what the command runs in.
+func (p *Process) Confinement() Confinement { return p.confinement }
 
 // Exited is closed when the command has ended. What it started may still run.
 func (p *Process) Exited() <-chan struct{} { return p.exited }

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -43,7 +44,9 @@ func (p *plan) protect() {
 			p.Add(enter.Pin, dir)
 		}
 		for _, e := range m.Sealed {
-			p.Add(enter.Seal, e.Path)
+			if e.Kind != protect.Symlink { // nothing can be mounted over a link; the filter and the tripwire hold it
+				p.Add(enter.Seal, e.Path)
+			}
 		}
 	}
 	for _, e := range m.Secrets {
@@ -124,4 +127,20 @@ func (t *tripwire) spring(report func(Violation)) {
 		}
 		report(v)
 	}
+}
+
+// maxGaps bounds what a result says of what is not covered.
+const maxGaps = 5
+
+// partial says what a map does not cover.
+func partial(m *protect.Map) []string {
+	var gaps []string
+	for i, gap := range m.Partial {
+		if i == maxGaps {
+			gaps = append(gaps, fmt.Sprintf("and %d more", len(m.Partial)-i))
+			break
+		}
+		gaps = append(gaps, gap.Path+": "+gap.Reason)
+	}
+	return gaps
 }

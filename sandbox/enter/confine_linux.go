@@ -157,7 +157,7 @@ func (h *helper) restrict() syscall.Errno {
 // filter installs the system call filter, after the domain that it would not let anybody enter. The host serves what the
 // filter asks; until it does, calls that ask wait.
 func (h *helper) filter(program string, notify bool) syscall.Errno {
-	const setModeFilter, newListener, instruction = 1, 1 << 3, 8
+	const setModeFilter, newListener, waitKillable, instruction = 1, 1 << 3, 1 << 5, 8
 	if errno := h.restrict(); errno != 0 {
 		return errno
 	}
@@ -168,9 +168,12 @@ func (h *helper) filter(program string, notify bool) syscall.Errno {
 	}{uint16(len(code) / instruction), unsafe.SliceData(code)}
 	flags := uintptr(0)
 	if notify {
-		flags = newListener
+		flags = newListener | waitKillable // only a deadly signal interrupts a call whose name is being looked at
 	}
 	fd, errno := sys(sysSeccomp, setModeFilter, flags, uintptr(unsafe.Pointer(&fprog)))
+	if errno == syscall.EINVAL && notify { // a kernel before 5.19
+		fd, errno = sys(sysSeccomp, setModeFilter, newListener, uintptr(unsafe.Pointer(&fprog)))
+	}
 	runtime.KeepAlive(&fprog)
 	runtime.KeepAlive(code)
 	if errno == 0 && notify {

@@ -172,6 +172,8 @@ func (x *execution) follow(ctx context.Context) *outcome {
 	}
 	if b, ok := x.job.(boxed); ok {
 		o.blocked = b.Violations()
+		confined := b.Confinement()
+		o.confined = &confined
 	}
 	o.took = time.Since(x.started)
 	o.collect(x.streams[0].capture, x.streams[1].capture)

@@ -22,7 +22,8 @@ type outcome struct {
 	running   []string // names of processes that go on
 	holders   []holder
 	blocked   []sandbox.Violation
-	stuck     int // pid of a process that could not be ended; 0: none
+	confined  *sandbox.Confinement // nil: it ran as the person does
+	stuck     int                  // pid of a process that could not be ended; 0: none
 
 	stdout, stderr           rendered
 	stdoutBytes, stderrBytes int64
@@ -43,8 +44,16 @@ type structured struct {
 	StderrTruncated bool                `json:"stderr_truncated"`
 	StillHeldBy     []holder            `json:"still_held_by,omitempty"`
 	KilledLeftovers int                 `json:"killed_leftovers,omitempty"`
+	Sandbox         sandboxed           `json:"sandbox"`
 	Violations      []sandbox.Violation `json:"sandbox_violations,omitempty"`
 	Running         []string            `json:"running,omitempty"` // background processes that go on
+}
+
+// sandboxed says what held the command.
+type sandboxed struct {
+	Profile string        `json:"profile"`
+	Level   sandbox.Level `json:"level"`
+	Partial []string      `json:"partial,omitempty"`
 }
 
 // collect takes over what the streams said.
@@ -185,7 +194,11 @@ func (o *outcome) structured() structured {
 		StillHeldBy:     o.holders,
 		KilledLeftovers: len(o.leftovers),
 		Running:         o.running,
+		Sandbox:         sandboxed{Profile: "unconfined", Level: sandbox.None},
 		Violations:      o.blocked,
+	}
+	if o.confined != nil {
+		s.Sandbox = sandboxed{string(o.confined.Profile), o.confined.Level, o.confined.Partial}
 	}
 	if o.ending.code >= 0 {
 		s.ExitCode = &o.ending.code

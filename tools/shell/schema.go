@@ -40,7 +40,7 @@ const outputSchema = `{
   "type": "object",
   "additionalProperties": false,
   "required": ["exit_code", "timed_out", "duration_ms", "cwd", "stdout", "stderr", "stdout_bytes", "stderr_bytes",
-    "stdout_truncated", "stderr_truncated"],
+    "stdout_truncated", "stderr_truncated", "sandbox"],
   "properties": {
     "exit_code": {"type": ["integer", "null"]},
     "signal": {"type": "string"},
@@ -60,6 +60,16 @@ const outputSchema = `{
       "properties": {"pid": {"type": "integer"}, "command": {"type": "string"}}
     }},
     "killed_leftovers": {"type": "integer", "minimum": 1},
+    "sandbox": {
+      "type": "object",
+      "additionalProperties": false,
+      "required": ["profile", "level"],
+      "properties": {
+        "profile": {"enum": ["read_only", "workspace", "unconfined"]},
+        "level": {"enum": ["full", "landlock+notify", "landlock", "none"]},
+        "partial": {"type": "array", "items": {"type": "string"}, "description": "what is protected and could not be covered"}
+      }
+    },
     "sandbox_violations": {"type": "array", "items": {
       "type": "object",
       "additionalProperties": false,
