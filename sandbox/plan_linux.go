@@ -59,6 +59,7 @@ func (p *plan) make() error {
 			return err
 		}
 	}
+	p.Add(enter.Streams)
 	if err := p.directory(); err != nil {
 		return err
 	}
@@ -108,6 +109,7 @@ func (p *plan) view() error {
 	for _, dir := range p.s.emptied {
 		p.Add(enter.Lock, dir)
 	}
+	p.pinHidden()
 	p.protect()
 	for _, path := range p.s.hidden() {
 		p.Add(enter.Mask, path)

@@ -144,3 +144,28 @@ func partial(m *protect.Map) []string {
 	}
 	return gaps
 }
+
+// pinHidden keeps the directories above those of toolhost where they are: else a command that may write one of them puts
+// another tree in its place, and toolhost's own state with it.
+func (p *plan) pinHidden() {
+	if !p.workspace() {
+		return
+	}
+	var pins []string
+	for _, hidden := range p.s.hidden() {
+		for dir := filepath.Dir(hidden); p.s.below(dir); dir = filepath.Dir(dir) {
+			if !slices.Contains(pins, dir) {
+				pins = append(pins, dir)
+			}
+		}
+	}
+	slices.Sort(pins) // parents first
+	for _, dir := range pins {
+		p.Add(enter.Pin, dir)
+	}
+}
+
+// below reports whether dir lies below a root, and is none itself.
+func (s *Session) below(dir string) bool {
+	return slices.ContainsFunc(s.roots, func(root identity) bool { return dir != root.path && agenttool.Within(root.path, dir) })
+}

@@ -106,13 +106,18 @@ func (c *confined) follow(s *sandbox.Session, w *workspace.Workspace, scope agen
 		return exitf(exitSetup, "%v", err)
 	}
 	defer dir.Close()
+	streams, err := newRelay()
+	if err != nil {
+		return exitf(exitSetup, "%v", err)
+	}
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	p, err := s.Start(&sandbox.Command{
 		Path: path, Args: args, Env: shell.Environ(os.Environ(), scope.Dir), Dir: at.Resolved, At: dir.File(),
-		Streams: [3]*os.File{os.Stdin, os.Stdout, os.Stderr},
+		Streams: streams.streams,
 		Profile: sandbox.Profile{Access: sandbox.Access(c.profile), Write: c.write, Unseal: c.write, Reveal: c.reveal, Hosts: c.hosts},
 	})
+	streams.started()
 	if err != nil {
 		return startFailed(args[0], err)
 	}
@@ -126,6 +131,7 @@ func (c *confined) follow(s *sandbox.Session, w *workspace.Workspace, scope agen
 	}
 	p.Kill()
 	<-p.Gone()
+	streams.wait()
 	if !c.quiet {
 		for _, v := range p.Violations() {
 			fmt.Fprintln(os.Stderr, "toolhost: "+v.String())

@@ -12,6 +12,8 @@ func (h *helper) confine(s Step) (errno syscall.Errno, ok bool) {
 	switch s.Op {
 	case Loopback:
 		return loopback(), true
+	case Streams:
+		return checkStreams(), true
 	case Directory:
 		return enterDirectory(s.Args[0], s.Args[1], s.Args[2]), true
 	case Limit:

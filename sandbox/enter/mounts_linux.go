@@ -192,6 +192,9 @@ func (v *view) devices(memories []string) syscall.Errno {
 			trees[i], errno = cloneTree(fd)
 			syscall.Close(fd)
 		}
+		if errno == 0 { // they are the host's own: nobody changes their mode
+			errno = setAttr(trees[i], attrReadOnly|attrNoSuid|attrNoExec, 0)
+		}
 		if errno != 0 {
 			return errno
 		}

@@ -26,6 +26,7 @@ const (
 	Lock       Op = "lock"       // path: the mount there becomes read-only, those below it stay
 	Proc       Op = "proc"       // show the processes of the sandbox only
 	Loopback   Op = "loopback"   // bring lo up
+	Streams    Op = "streams"    // be sure that they are no way around the mounts
 	Directory  Op = "directory"  // path, dev, ino: the working directory
 	Limit      Op = "limit"      // resource, soft, hard
 	Privileges Op = "privileges" // give up all of them

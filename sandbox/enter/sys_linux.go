@@ -70,6 +70,11 @@ func at(nr uintptr, dir int, path string, args ...uintptr) (int, syscall.Errno) 
 	return int(r), errno
 }
 
+func ioctl(fd int, request uintptr, argument *[64]byte) (int, syscall.Errno) {
+	r, _, errno := syscall.Syscall(syscall.SYS_IOCTL, uintptr(fd), request, uintptr(unsafe.Pointer(argument)))
+	return int(r), errno
+}
+
 // open opens an absolute path without following a link anywhere in it.
 func open(path string, flags int) (int, syscall.Errno) {
 	how := struct{ flags, mode, resolve uint64 }{uint64(flags | syscall.O_CLOEXEC), 0, noSymlinks | noMagicLinks}

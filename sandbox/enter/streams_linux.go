@@ -1,0 +1,51 @@
+package enter
+
+import "syscall"
+
+// checkStreams makes sure that no stream of the command is a way around the mounts: a descriptor brings the mount along on
+// which it was opened, and that is the host's own. What is /dev/null becomes the sandbox's; pipes, sockets and terminals
+// lead nowhere; with anything else one could change modes, or look about.
+func checkStreams() syscall.Errno {
+	for fd := range 3 {
+		var st syscall.Stat_t
+		if err := syscall.Fstat(fd, &st); err != nil {
+			return err.(syscall.Errno)
+		}
+		switch st.Mode & syscall.S_IFMT {
+		case syscall.S_IFIFO, syscall.S_IFSOCK:
+			continue
+		case syscall.S_IFCHR:
+			if !isNull(st.Rdev) && !isTerminal(fd) {
+				return syscall.ENODEV
+			}
+			if !isNull(st.Rdev) {
+				continue
+			}
+			if errno := replaceNull(fd); errno != 0 {
+				return errno
+			}
+		default:
+			return syscall.ENODEV
+		}
+	}
+	return 0
+}
+
+func isNull(device uint64) bool { return device == 1<<8|3 }
+
+func isTerminal(fd int) bool {
+	var attributes [64]byte // struct termios
+	_, errno := ioctl(fd, syscall.TCGETS, &attributes)
+	return errno == 0
+}
+
+// replaceNull opens /dev/null anew, where it belongs to the sandbox.
+func replaceNull(fd int) syscall.Errno {
+	null, err := syscall.Open("/dev/null", syscall.O_RDWR|syscall.O_CLOEXEC, 0)
+	if err == nil {
+		err = syscall.Dup3(null, fd, 0)
+		syscall.Close(null)
+	}
+	errno, _ := err.(syscall.Errno)
+	return errno
+}
