@@ -1,8 +1,10 @@
 package sandbox
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 
 	"toolhost/agenttool"
@@ -16,6 +18,8 @@ type judge struct {
 	names  *protect.Map
 	open   []string // below which writing is allowed; nil where mounts see to it
 	report func(Violation)
+
+	repository atomic.Bool // something was named as only what is in a repository is
 }
 
 // moves are the calls that take a whole directory away from its name.
@@ -25,6 +29,10 @@ var moves = []string{"rename", "renameat", "renameat2", "rmdir", "unlinkat"}
 func (j *judge) attempt(a notify.Attempt) notify.Verdict {
 	for _, path := range a.Paths {
 		path = strings.TrimSuffix(path, " (deleted)")
+		switch filepath.Base(path) {
+		case ".git", "HEAD", "hooks":
+			j.repository.Store(true)
+		}
 		if j.open != nil && !j.within(path) {
 			j.report(Violation{Wall: FileSystem, Path: path, Call: a.Call, Grant: "write:" + path, Certain: true})
 			return notify.Verdict(syscall.EPERM)

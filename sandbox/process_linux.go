@@ -70,7 +70,7 @@ func (p *Process) guard(plan *plan) (err error) {
 		p.judge.open = append(plan.writable(), "/dev", "/proc") // of devices and descriptors; Landlock holds what must not be written there
 	}
 	if p.tripwire, err = newTripwire(plan.names); err == nil {
-		p.tripwire.walked = plan.s.protected.Invalidate
+		p.tripwire.walked, p.tripwire.look = plan.s.protected.Invalidate, plan.s.protected.Map
 		p.atEnd(func() {
 			if p.Ended() == nil { // it was killed, and not looked at
 				p.inspect()
@@ -86,6 +86,9 @@ func (p *Process) inspect() {
 	if p.tripwire != nil {
 		p.tripwire.spring(p.violations.add)
 		p.tripwire.walked()
+		if p.judge.repository.Load() {
+			p.tripwire.repositories(p.violations.add)
+		}
 	}
 }
 
@@ -132,6 +135,9 @@ func (p *Process) launch(made *plan) error {
 		return err
 	}
 	p.control = ours
+	if made.s.level == Full { // before anything is covered: what is replaced from now on is covered again
+		p.atEnd(made.s.watch.add(p, made.names))
+	}
 	p.handle, err = made.s.helper(made.c, theirs, plan)
 	theirs.Close()
 	if err != nil {

@@ -99,6 +99,7 @@ type tripwire struct {
 	before *protect.Snap
 	names  names
 	walked func() // another walk is needed
+	look   func(context.Context) (*protect.Map, error)
 }
 
 // newTripwire takes the snapshot.
@@ -126,6 +127,22 @@ func (t *tripwire) spring(report func(Violation)) {
 			}
 		}
 		report(v)
+	}
+}
+
+// repositories reports those that were made during the run: nobody kept the command from choosing their hooks.
+func (t *tripwire) repositories(report func(Violation)) {
+	ctx, cancel := context.WithTimeout(context.Background(), walkLimit)
+	defer cancel()
+	now, err := t.look(ctx)
+	if err != nil {
+		report(Violation{Wall: Changed, Detail: "whether repositories were made could not be looked at: " + err.Error()})
+		return
+	}
+	made, _ := now.Since(t.names.all)
+	for _, git := range made {
+		report(Violation{Wall: Changed, Path: git.Path, Rule: string(protect.VCSConfig), Certain: true,
+			Detail: "was made during the run: its hooks and configuration are what the command made them"})
 	}
 }
 

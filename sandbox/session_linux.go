@@ -35,6 +35,7 @@ type Session struct {
 	filters   filters
 	network   *network
 	protected *protect.Cache
+	watch     watch
 	lock      *os.File
 	closed    bool
 }
@@ -278,6 +279,7 @@ func (s *Session) Close() error {
 	}
 	defer s.lock.Close()
 	s.protected.Close()
+	s.watch.close()
 	_ = s.network.proxy.Close()
 	return os.RemoveAll(s.own.path)
 }

@@ -77,7 +77,7 @@ func (v Violation) String() string {
 	case Egress:
 		fmt.Fprintf(&b, "the sandbox kept the command from reaching %s", what)
 	case Changed:
-		fmt.Fprintf(&b, "%s, which other programs run or obey (%s), %s", what, v.Rule, v.Detail)
+		fmt.Fprintf(&b, "%s, which other programs run or obey, %s", what, v.Detail)
 	case NoNetwork:
 		fmt.Fprintf(&b, "the sandbox has no network")
 	default:

@@ -235,8 +235,8 @@ func (o *outcome) failure(ctx context.Context) error {
 				"Give it a longer timeout_ms (up to %d) or less to do", o.limit(), maxTimeout.Milliseconds()))
 		e.Recoverability = agenttool.ChangeArguments
 		return e
-	case o.ending.code > 0 && len(o.blocked) > 0:
-		return o.violation()
+	case o.ending.code > 0 && o.kept() != nil:
+		return o.violation(o.kept())
 	case o.ending.signal != 0:
 		return failed("exit_status", "command was ended by signal "+signalName(o.ending.signal))
 	case o.ending.code < 0:
@@ -247,11 +247,20 @@ func (o *outcome) failure(ctx context.Context) error {
 	return nil
 }
 
+// kept is the first thing that the sandbox kept from the command, nil if there is none.
+func (o *outcome) kept() *sandbox.Violation {
+	for i := range o.blocked {
+		if o.blocked[i].Wall != sandbox.Changed {
+			return &o.blocked[i]
+		}
+	}
+	return nil
+}
+
 // violation is the error of a command that failed and that the sandbox kept from something: most likely the one is the
 // reason for the other.
-func (o *outcome) violation() error {
-	v := o.blocked[0]
-	e := agenttool.Failure(agenttool.SandboxViolation, "blocked", fmt.Sprintf("command exited with status %d, and %s", o.ending.code, v))
+func (o *outcome) violation(v *sandbox.Violation) error {
+	e := agenttool.Failure(agenttool.SandboxViolation, "blocked", fmt.Sprintf("command exited with status %d, and %s", o.ending.code, *v))
 	e.BlockedPath = v.Path
 	return e
 }
