@@ -15,14 +15,14 @@ func Holds(l Level) []string {
 	case LandlockNotify:
 		return []string{files, "protected names inside them, as long as nobody races the check", "no network", "no signal to processes of others"}
 	case Landlock:
-		return []string{files, "no network", "no signal to processes of others"}
+		return []string{files + "; the modes and times of the person's other files can be changed", "no network", "no signal to processes of others"}
 	}
 	return []string{"nothing: commands are refused, or run unconfined with --sandbox none"}
 }
 
 // Advice says what would make the sandbox stronger.
 func Advice(f Finding) []string {
-	if f.Level == Full {
+	if f.Level == Full && f.LandlockABI > 0 {
 		return nil
 	}
 	var advice []string

@@ -19,7 +19,7 @@ type judge struct {
 	open   []string // below which writing is allowed; nil where mounts see to it
 	report func(Violation)
 
-	repository atomic.Bool // something was named as only what is in a repository is
+	fresh atomic.Bool // a name was written that would be protected had its directory been there before
 }
 
 // moves are the calls that take a whole directory away from its name.
@@ -29,9 +29,8 @@ var moves = []string{"rename", "renameat", "renameat2", "rmdir", "unlinkat"}
 func (j *judge) attempt(a notify.Attempt) notify.Verdict {
 	for _, path := range a.Paths {
 		path = strings.TrimSuffix(path, " (deleted)")
-		switch filepath.Base(path) {
-		case ".git", "HEAD", "hooks":
-			j.repository.Store(true)
+		if _, named := protect.Asks(path, ""); named || filepath.Base(path) == "HEAD" {
+			j.fresh.Store(true)
 		}
 		if j.open != nil && !j.within(path) {
 			j.report(Violation{Wall: FileSystem, Path: path, Call: a.Call, Grant: "write:" + path, Certain: true})

@@ -129,8 +129,8 @@ func (p *plan) placements() ([]placement, error) {
 			places = append(places, placement{root, root.path, readOnly})
 		}
 	}
+	places = append(places, placement{s.cache, cachePlace, readOnly})
 	if p.workspace() {
-		places = append(places, placement{s.cache, cachePlace, false})
 		for _, dir := range p.c.Profile.Write {
 			id, err := identify(dir)
 			if err != nil {
@@ -182,7 +182,7 @@ func (p *plan) environ() []string {
 	case p.workspace():
 		return setEnv(p.c.Env, append(p.s.cacheEnv(), "TMPDIR="+p.s.tmp.path)...)
 	case full:
-		return setEnv(p.c.Env, "TMPDIR=/dev/shm")
+		return setEnv(p.c.Env, append(p.s.cacheEnv(), "TMPDIR=/dev/shm")...)
 	}
-	return setEnv(p.c.Env, "TMPDIR="+p.s.private.path)
+	return setEnv(p.c.Env, append(p.s.cacheEnv(), "TMPDIR="+p.s.private.path)...)
 }

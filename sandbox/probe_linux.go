@@ -27,6 +27,9 @@ func Probe(dir string) Finding {
 		err := try(dir, level)
 		if err == nil {
 			f.Level = level
+			if f.LandlockABI < 1 {
+				f.Missing = append(f.Missing, Missing{Landlock, "the kernel has none, so that mounts and the filter stand alone"})
+			}
 			return f
 		}
 		f.Missing = append(f.Missing, Missing{level, err.Error()})
@@ -118,6 +121,9 @@ func ProbeOnce(dir string) Finding {
 	found, err := ProbeNow(dir)
 	if err != nil {
 		return Finding{Level: None, Missing: []Missing{{Full, err.Error()}}}
+	}
+	if found.Level != Full {
+		return found // what failed may work the next time, and nothing is to stay weaker than it must
 	}
 	kept.Key, kept.Finding = key, found
 	if b, err := json.Marshal(kept); err == nil {

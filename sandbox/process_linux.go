@@ -86,8 +86,8 @@ func (p *Process) inspect() {
 	if p.tripwire != nil {
 		p.tripwire.spring(p.violations.add)
 		p.tripwire.walked()
-		if p.judge.repository.Load() {
-			p.tripwire.repositories(p.violations.add)
+		if p.judge.fresh.Load() {
+			p.tripwire.made(p.violations.add)
 		}
 	}
 }

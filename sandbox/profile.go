@@ -24,6 +24,7 @@ type Profile struct {
 	Write  []string // directories besides the session's roots; of Workspace only
 	Reveal []string // secrets that this command may read, and sockets that it may use
 	Unseal []string // protected paths that this command may write: the decision named them
+	Remove []string // what the decision knew to be destroyed: with it goes what is protected in it, but for a root
 	Hosts  []string // whom it may reach, as rules of Network name them; of Workspace only
 }
 
@@ -32,7 +33,7 @@ func (p Profile) check() error {
 	switch {
 	case p.Access != ReadOnly && p.Access != Workspace:
 		return fmt.Errorf("the profile %q allows nothing: it is %s or %s", p.Access, ReadOnly, Workspace)
-	case p.Access == ReadOnly && len(p.Write)+len(p.Unseal)+len(p.Hosts) > 0:
+	case p.Access == ReadOnly && len(p.Write)+len(p.Unseal)+len(p.Remove)+len(p.Hosts) > 0:
 		return fmt.Errorf("the profile %s writes nothing and reaches nobody, and cannot be granted more: use %s", ReadOnly, Workspace)
 	}
 	for _, dir := range p.Write {

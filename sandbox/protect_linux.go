@@ -33,6 +33,7 @@ func (s *Session) findNames(p Profile) (names, error) {
 		_, held := all.Judge(path)
 		return !held // to write a directory is not to write every protected name that is in it
 	})
+	unseal = append(unseal, slices.DeleteFunc(slices.Clone(p.Remove), func(path string) bool { return !s.below(path) })...)
 	return names{all, all.Granted(unseal, p.Reveal)}, nil
 }
 
@@ -130,8 +131,9 @@ func (t *tripwire) spring(report func(Violation)) {
 	}
 }
 
-// repositories reports those that were made during the run: nobody kept the command from choosing their hooks.
-func (t *tripwire) repositories(report func(Violation)) {
+// made reports the repositories and the protected names in new directories that were made during the run: nobody kept the
+// command from choosing what is in them.
+func (t *tripwire) made(report func(Violation)) {
 	ctx, cancel := context.WithTimeout(context.Background(), walkLimit)
 	defer cancel()
 	now, err := t.look(ctx)
@@ -139,8 +141,13 @@ func (t *tripwire) repositories(report func(Violation)) {
 		report(Violation{Wall: Changed, Detail: "whether repositories were made could not be looked at: " + err.Error()})
 		return
 	}
-	made, _ := now.Since(t.names.all)
-	for _, git := range made {
+	repositories, entries := now.Since(t.names.all)
+	for _, e := range entries {
+		if !slices.ContainsFunc(repositories, func(git protect.GitDir) bool { return agenttool.Within(git.Path, e.Path) }) {
+			report(Violation{Wall: Changed, Path: e.Path, Rule: string(e.Rule), Certain: true, Detail: "was made during the run, in a new directory"})
+		}
+	}
+	for _, git := range repositories {
 		report(Violation{Wall: Changed, Path: git.Path, Rule: string(protect.VCSConfig), Certain: true,
 			Detail: "was made during the run: its hooks and configuration are what the command made them"})
 	}

@@ -110,11 +110,16 @@ func (s *Session) makeDirs() error {
 		{&s.own, s.o.Dir, 0o700},
 		{&s.tmp, filepath.Join(s.o.Dir, "tmp"), 0o1777},
 		{&s.varTmp, filepath.Join(s.o.Dir, "var-tmp"), 0o1777},
+		{nil, filepath.Join(s.o.Dir, "tmp", ".cache"), 0o700}, // a place for the caches
+		{nil, filepath.Join(s.o.Cache, "go-build"), 0o700},    // go wants it to be there even where it writes nothing
 		{&s.private, filepath.Join(s.o.Dir, "private"), 0o700},
 		{&s.cache, s.o.Cache, 0o700},
 	} {
 		if err := os.MkdirAll(d.path, 0o700); err != nil {
 			return err
+		}
+		if d.id == nil {
+			continue
 		}
 		var err error
 		if *d.id, err = identify(d.path); err != nil {

@@ -127,7 +127,7 @@ func (o *outcome) notes() []string {
 		note("%s", v)
 	}
 	if n := len(o.running); n > 0 {
-		note("%s until the session ends, and what %s no longer read: %s",
+		note("%s until the session ends; what %s no longer read, and no later command can stop it: %s",
 			count(int64(n), "background process goes on", "background processes go on"), saysSay(n), someOf(o.running))
 	}
 	if n := len(o.holders); n > 0 {

@@ -26,6 +26,9 @@ func (c *call) profile() (p sandbox.Profile, ok bool) {
 	}
 	for _, w := range c.facts.Writes { // the decision showed them
 		p.Unseal = append(p.Unseal, w.Resolved)
+		if c.facts.Destructive == agenttool.Yes {
+			p.Remove = append(p.Remove, w.Resolved)
+		}
 	}
 	return p, true
 }
