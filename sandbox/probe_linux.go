@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"toolhost/agenttool"
 	"toolhost/protect"
 	"toolhost/sandbox/enter"
 )
@@ -32,10 +34,18 @@ func Probe(dir string) Finding {
 			}
 			return f
 		}
-		f.Missing = append(f.Missing, Missing{level, err.Error()})
+		f.Missing = append(f.Missing, Missing{level, cause(err)})
 	}
 	f.Level = None
 	return f
+}
+
+// cause is what an error of ours is about.
+func cause(err error) string {
+	if inner := errors.Unwrap(err); inner != nil && errors.As(err, new(*agenttool.Error)) {
+		return inner.Error()
+	}
+	return err.Error()
 }
 
 // try runs our own program in a sandbox of a level, in which it tries to create a file and must fail.

@@ -1,18 +1,24 @@
 package sandbox
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
 	"time"
+
+	"toolhost/protect"
 )
 
 // bench is a session over a workspace of its own.
 type bench struct {
 	*Session
-	ws, home string
+	ws, home, state string
 }
 
 func newBench(t testing.TB, change func(*Options)) *bench {
@@ -21,7 +27,7 @@ func newBench(t testing.TB, change func(*Options)) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &bench{ws: filepath.Join(dir, "ws"), home: filepath.Join(dir, "home")}
+	b := &bench{ws: filepath.Join(dir, "ws"), home: filepath.Join(dir, "home"), state: filepath.Join(dir, "state")}
 	for _, d := range []string{b.ws, b.home} {
 		if err := os.Mkdir(d, 0o755); err != nil {
 			t.Fatal(err)
@@ -40,9 +46,59 @@ func newBench(t testing.TB, change func(*Options)) *bench {
 }
 
 type result struct {
-	out  string
-	exit int
-	err  error
+	out        string
+	exit       int
+	err        error
+	violations []Violation
+}
+
+// write writes a file of the workspace.
+func (b *bench) write(t testing.TB, name, content string) {
+	t.Helper()
+	path := filepath.Join(b.ws, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// await waits until a command has made a file of the workspace.
+func (b *bench) await(t testing.TB, name string) {
+	t.Helper()
+	for limit := time.Now().Add(10 * time.Second); time.Now().Before(limit); time.Sleep(time.Millisecond) {
+		if _, err := os.Stat(filepath.Join(b.ws, name)); err == nil {
+			return
+		}
+	}
+	t.Fatalf("%s was never made", name)
+}
+
+// start starts a line of bash whose output nobody reads.
+func (b *bench) start(t testing.TB, profile Profile, line string) *Process {
+	t.Helper()
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	p, err := b.begin(t, profile, line, [3]*os.File{null, null, null})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func (b *bench) begin(t testing.TB, profile Profile, line string, streams [3]*os.File) (*Process, error) {
+	t.Helper()
+	dir, err := os.Open(b.ws)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dir.Close()
+	return b.Start(&Command{Path: "/bin/bash", Args: []string{"bash", "--norc", "-c", line}, Dir: b.ws, At: dir,
+		Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + b.home}, Streams: streams, Profile: profile})
 }
 
 // run runs a line of bash and waits until nothing is left of it.
@@ -59,13 +115,7 @@ func (b *bench) runProfile(t testing.TB, profile Profile, line string) result {
 	}
 	null, _ := os.Open(os.DevNull)
 	defer null.Close()
-	dir, err := os.Open(b.ws)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dir.Close()
-	p, err := b.Start(&Command{Path: "/bin/bash", Args: []string{"bash", "--norc", "-c", line}, Dir: b.ws, At: dir,
-		Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + b.home}, Streams: [3]*os.File{null, w, w}, Profile: profile})
+	p, err := b.begin(t, profile, line, [3]*os.File{null, w, w})
 	w.Close()
 	if err != nil {
 		r.Close()
@@ -78,19 +128,291 @@ func (b *bench) runProfile(t testing.TB, profile Profile, line string) result {
 	case <-time.After(20 * time.Second):
 		t.Fatal("it is not gone")
 	}
-	return result{out: strings.TrimSuffix(string(out), "\n"), exit: p.Ended().Status.ExitStatus()}
+	return result{out: strings.TrimSuffix(string(out), "\n"), exit: p.Ended().Status.ExitStatus(), violations: p.Violations()}
 }
 
-func TestFirst(t *testing.T) {
+// What read_only holds: nothing is written but the private directory, nobody is reached, no privilege is left.
+func TestReadOnly(t *testing.T) {
 	b := newBench(t, nil)
-	for _, access := range []Access{ReadOnly, Workspace} {
-		for _, line := range []string{"echo hi; id; pwd; ls -la /dev /dev/shm; ps ax; cat /proc/self/status | grep -E 'Cap|Seccomp|NoNew'; cat /proc/mounts | wc -l; ls -la /tmp /run $HOME; ip addr",
-			"touch a; touch /tmp/b; touch /usr/x; touch $HOME/c; touch /dev/shm/d; touch $TMPDIR/e; ls; ls /tmp; ulimit -a | grep -E 'proc|file'; mktemp; exit 3", "(sleep 0.3; echo late) & echo early"} {
-			start := time.Now()
-			r := b.run(t, access, line)
-			t.Logf("%s %s\n%s\nexit %d %v %v", access, line, r.out, r.exit, r.err, time.Since(start))
+	b.write(t, "f", "content")
+	for _, tt := range []struct{ name, line, want string }{
+		{"reads", `cat f`, "content"},
+		{"the workspace", `touch x 2>&1 | grep -o 'Read-only'; rm -f f 2>&1 | grep -o Read-only; chmod 777 f 2>&1 | grep -o Read-only`, "Read-only\nRead-only\nRead-only"},
+		{"/tmp", `touch /tmp/x 2>&1 | grep -o 'Read-only'`, "Read-only"},
+		{"its own directory", `echo a > "$TMPDIR/x" && cat "$TMPDIR/x" && mktemp >/dev/null && echo made`, "a\nmade"},
+		{"a here-document", "cat <<E\nhere\nE", "here"},
+		{"privileges", `grep -E '^(Cap|NoNewPrivs|Seccomp:)' /proc/self/status | tr -d '\t' | tr '\n' ' '`,
+			"CapInh:0000000000000000 CapPrm:0000000000000000 CapEff:0000000000000000 CapBnd:0000000000000000 CapAmb:0000000000000000 NoNewPrivs:1 Seccomp:2 "},
+		{"processes", `ls -d /proc/[0-9]* | wc -l`, "4"}, // the helper, bash, ls, wc
+		{"network", `(exec 3<>/dev/tcp/127.0.0.1/1) 2>&1 | grep -c -e unreachable -e denied; grep -c . /proc/net/dev`, "2\n3"}, // two lines of heading, lo
+		{"toolhost's own", `ls "` + b.state + `" 2>&1 | grep -c -e denied -e 'No such'`, "1"},
+		{"the device files", `chmod 600 /dev/null 2>&1 | grep -o Read-only; echo x > /dev/null && echo ok`, "Read-only\nok"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if r := b.run(t, ReadOnly, tt.line); r.err != nil || r.out != tt.want {
+				t.Errorf("%q, exit %d, %v; want %q", r.out, r.exit, r.err, tt.want)
+			}
+		})
+	}
+}
+
+// What workspace gives and holds.
+func TestWorkspace(t *testing.T) {
+	b := newBench(t, func(o *Options) {
+		o.Protected = protect.NewCache(protect.Options{Roots: o.Roots, Home: o.Home, ReadDeny: protect.DefaultReadDeny()}, 0)
+	})
+	b.write(t, ".env", "secret")
+	b.write(t, ".git/HEAD", "ref: refs/heads/main")
+	b.write(t, ".git/config", "[core]")
+	b.write(t, ".git/hooks/x.sample", "")
+	for _, d := range []string{".git/objects", ".git/refs"} {
+		if err := os.MkdirAll(filepath.Join(b.ws, d), 0o755); err != nil {
+			t.Fatal(err)
 		}
 	}
-	list, _ := os.ReadDir(b.ws)
-	t.Log(list)
+	for _, tt := range []struct {
+		name, line, want string
+		violation        string
+	}{
+		{"writes", `echo a > f; cat f; mkdir -p d/e; mv f d/e; ls d/e`, "a\nf", ""},
+		{"writes /tmp", `echo a > /tmp/f; cat /tmp/f`, "a", ""},
+		{"finds it again", `cat /tmp/f`, "a", ""},
+		{"a server", `exec 3<>/dev/tcp/127.0.0.1/1`, "", ""},
+		{"outside", `touch /usr/x 2>&1 | grep -o Read-only; touch "$HOME/x" 2>&1 | grep -o Read-only`, "Read-only\nRead-only", ""},
+		{"secrets", `cat .env 2>&1 | grep -o denied; cat < .env 2>&1; mv .env x 2>&1 | grep -o busy`, "denied\nbash: line 1: .env: Permission denied\nbusy", ""},
+		{"a hook", `echo x > .git/hooks/pre-commit`, "bash: line 1: .git/hooks/pre-commit: Operation not permitted", ".git/hooks/pre-commit"},
+		{"a lock over the configuration", `echo x > .git/config.lock && mv .git/config.lock .git/config 2>/dev/null || echo held`, "held", ".git/config"},
+		{"the repository's name", `mv .git .g 2>/dev/null || echo held`, "held", ".git"},
+		{"a name that does not exist", `echo x > .envrc`, "bash: line 1: .envrc: Operation not permitted", ".envrc"},
+		{"by a link", `ln -s .git/hooks h && { echo x > h/post-commit; } 2>/dev/null || echo held`, "held", ".git/hooks/post-commit"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := b.run(t, Workspace, tt.line)
+			if r.err != nil || !strings.HasPrefix(r.out, tt.want) {
+				t.Errorf("%q, exit %d, %v; want %q", r.out, r.exit, r.err, tt.want)
+			}
+			told := slices.ContainsFunc(r.violations, func(v Violation) bool {
+				return v.Path == filepath.Join(b.ws, tt.violation) && v.Wall == ProtectedName && v.Grant == "write:"+v.Path
+			})
+			if told != (tt.violation != "") {
+				t.Errorf("violations %v", r.violations)
+			}
+		})
+	}
+}
+
+// A decision's grants open what they name, and nothing beside it.
+func TestUnseal(t *testing.T) {
+	b := newBench(t, nil)
+	b.write(t, ".git/HEAD", "ref: refs/heads/main")
+	b.write(t, ".git/config", "[core]")
+	for _, d := range []string{".git/objects", ".git/refs", ".git/hooks"} {
+		if err := os.MkdirAll(filepath.Join(b.ws, d), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const line = `echo x > .git/config.lock; mv .git/config.lock .git/config && echo written; echo x > .git/hooks/h && echo hooked`
+	for _, tt := range []struct {
+		name   string
+		unseal string
+		want   string
+	}{
+		{"nothing", "", ""},
+		{"the configuration", ".git/config", "written"},
+		{"the directory that holds all", ".", ""},
+		{"a hook", ".git/hooks/h", "hooked"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := Profile{Access: Workspace}
+			if tt.unseal != "" {
+				p.Unseal = []string{filepath.Join(b.ws, tt.unseal)}
+			}
+			if r := b.runProfile(t, p, "{ "+line+"; } 2>/dev/null"); r.err != nil || r.out != tt.want {
+				t.Errorf("%q, %v; want %q", r.out, r.err, tt.want)
+			}
+		})
+	}
+}
+
+// What cannot be is refused before anything runs.
+func TestRefusals(t *testing.T) {
+	b := newBench(t, nil)
+	for _, tt := range []struct {
+		name string
+		p    Profile
+		want string
+	}{
+		{"the zero profile", Profile{}, "allows nothing"},
+		{"an unknown one", Profile{Access: "root"}, "allows nothing"},
+		{"read_only with more", Profile{Access: ReadOnly, Hosts: []string{"example.com"}}, "use workspace"},
+		{"a relative directory", Profile{Access: Workspace, Write: []string{"x"}}, "not absolute"},
+		{"a missing directory", Profile{Access: Workspace, Write: []string{"/nonexistent"}}, "no such file"},
+		{"a host that is none", Profile{Access: Workspace, Hosts: []string{"a b"}}, "no host to grant"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := b.runProfile(t, tt.p, "touch ran")
+			if r.err == nil || !strings.Contains(r.err.Error(), tt.want) {
+				t.Errorf("%v; want %q", r.err, tt.want)
+			}
+			if _, err := os.Lstat(filepath.Join(b.ws, "ran")); err == nil {
+				t.Error("it ran")
+			}
+		})
+	}
+	if _, err := Open(Options{Dir: filepath.Join(b.state, "scratch", "x"), Cache: filepath.Join(b.state, "c")}); err == nil {
+		t.Error("a session without a workspace was opened")
+	}
+}
+
+// What a command leaves in the background is there in the next call, and gone with the session.
+func TestBackground(t *testing.T) {
+	b := newBench(t, nil)
+	p := b.start(t, Profile{Access: Workspace}, `while :; do echo beat >> beats; sleep 0.02; done & echo started`)
+	<-p.Exited()
+	b.await(t, "beats")
+	select {
+	case <-p.Gone():
+		t.Fatal("the background process ended with its command")
+	default:
+	}
+	if err := b.Close(); err != nil {
+		t.Error(err)
+	}
+	<-p.Gone()
+	if _, err := os.Stat(b.own.path); err == nil {
+		t.Error("the scratch is still there")
+	}
+}
+
+// Kill ends everything, whatever ignores signals.
+func TestKill(t *testing.T) {
+	b := newBench(t, nil)
+	p := b.start(t, Profile{Access: Workspace}, `trap '' TERM INT HUP; (trap '' TERM; setsid sleep 1000 & touch up; sleep 1000)`)
+	b.await(t, "up")
+	p.Signal(syscall.SIGTERM)
+	p.Kill()
+	<-p.Gone()
+	if e := p.Ended(); e == nil || !e.Status.Signaled() {
+		t.Errorf("ended %+v", e)
+	}
+}
+
+// A hundred at once do not see each other, and leave nothing behind.
+func TestManyAtOnce(t *testing.T) {
+	b := newBench(t, nil)
+	b.run(t, Workspace, "true")
+	before := descriptors(t)
+	var all sync.WaitGroup
+	for i := range 100 {
+		all.Go(func() {
+			access := Workspace
+			if i%2 == 0 {
+				access = ReadOnly
+			}
+			r := b.run(t, access, fmt.Sprintf(`exec -a me-%d sleep 0.1 & ls -d /proc/[0-9]* | wc -l; wait; exit %d`, i, i))
+			if r.err != nil || r.exit != i || r.out != "4" && r.out != "5" { // the helper, bash, ls and wc; sleep, unless it is not there yet
+				t.Errorf("%d: %q, exit %d, %v", i, r.out, r.exit, r.err)
+			}
+		})
+	}
+	all.Wait()
+	for limit := time.Now().Add(5 * time.Second); descriptors(t) > before && time.Now().Before(limit); {
+		time.Sleep(10 * time.Millisecond) // the last listeners close
+	}
+	if after := descriptors(t); after > before {
+		t.Errorf("%d descriptors before, %d after", before, after)
+	}
+}
+
+func descriptors(t *testing.T) int {
+	t.Helper()
+	entries, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(entries)
+}
+
+// The scratch of a host that was killed is removed by the next session; that of a living one is not.
+func TestAbandonedScratch(t *testing.T) {
+	b := newBench(t, nil)
+	abandoned := filepath.Join(filepath.Dir(b.own.path), "dead")
+	if err := os.MkdirAll(filepath.Join(abandoned, "tmp"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	next, err := Open(Options{Roots: []string{b.ws}, Dir: filepath.Join(filepath.Dir(b.own.path), "s2"), Cache: b.cache.path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer next.Close()
+	for limit := time.Now().Add(5 * time.Second); time.Now().Before(limit); time.Sleep(time.Millisecond) {
+		if _, err := os.Stat(abandoned); os.IsNotExist(err) {
+			break
+		}
+	}
+	if _, err := os.Stat(abandoned); err == nil {
+		t.Error("an abandoned scratch is kept")
+	}
+	if _, err := os.Stat(b.own.path); err != nil {
+		t.Errorf("the scratch of a living session: %v", err)
+	}
+	if _, err := Open(Options{Roots: []string{b.ws}, Dir: b.o.Dir, Cache: b.cache.path}); err == nil {
+		t.Error("two sessions have one directory")
+	}
+}
+
+// The machine that runs these tests holds all of it.
+func TestProbe(t *testing.T) {
+	f := Probe(t.TempDir())
+	if f.Level == None {
+		t.Skip("this machine holds no sandbox: ", f.Missing)
+	}
+	if f.Level != Full {
+		t.Errorf("level %s: %v", f.Level, f.Missing)
+	}
+}
+
+// Below full, Landlock and the filter hold.
+func TestWithoutNamespaces(t *testing.T) {
+	for _, level := range []Level{LandlockNotify, Landlock} {
+		t.Run(string(level), func(t *testing.T) {
+			b := newBench(t, func(o *Options) { o.Level = level })
+			outside := filepath.Join(filepath.Dir(b.ws), "outside")
+			if err := os.WriteFile(outside, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			for _, tt := range []struct {
+				name   string
+				access Access
+				line   string
+				want   string
+			}{
+				{"writes the workspace", Workspace, `echo a > f && cat f && chmod 700 f && echo changed`, "a\nchanged"},
+				{"writes TMPDIR", Workspace, `echo a > "$TMPDIR/f" && cat "$TMPDIR/f"; mktemp >/dev/null && echo made`, "a\nmade"},
+				{"outside", Workspace, `echo a > ../outside`, "bash: line 1: ../outside: "},
+				{"no network", Workspace, `exec 3<>/dev/tcp/127.0.0.1/1`, "bash: socket: Permission denied"},
+				{"reads only", ReadOnly, `echo a > g`, "bash: line 1: g: Permission denied"},
+				{"its own TMPDIR", ReadOnly, `echo a > "$TMPDIR/f" && cat "$TMPDIR/f"`, "a"},
+				{"no modes", ReadOnly, `chmod 700 f 2>&1 | grep -o 'not permitted'`, "not permitted"},
+				{"standard streams", Workspace, `echo a >/dev/stderr; echo b > /dev/null; echo c >/dev/fd/1`, "a\nc"},
+			} {
+				t.Run(tt.name, func(t *testing.T) {
+					if r := b.run(t, tt.access, tt.line); r.err != nil || !strings.HasPrefix(r.out, tt.want) {
+						t.Errorf("%q, exit %d, %v; want %q", r.out, r.exit, r.err, tt.want)
+					}
+				})
+			}
+			if info, err := os.Stat(outside); err != nil || info.Size() != 0 {
+				t.Errorf("outside: %v, %v", info, err)
+			}
+			p := b.start(t, Profile{Access: Workspace}, `trap '' TERM; setsid sleep 1000 & touch up; sleep 1000`)
+			b.await(t, "up")
+			p.Kill()
+			select {
+			case <-p.Gone():
+			case <-time.After(10 * time.Second):
+				t.Error("a killed command is still there")
+			}
+		})
+	}
 }

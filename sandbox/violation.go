@@ -79,12 +79,20 @@ func (v Violation) String() string {
 	case Changed:
 		fmt.Fprintf(&b, "%s, which other programs run or obey, %s", what, v.Detail)
 	case NoNetwork:
-		fmt.Fprintf(&b, "the sandbox has no network")
+		b.WriteString("the sandbox has no network of its own")
+		if what != "" {
+			fmt.Fprintf(&b, " that leads to %s", what)
+		}
+	case FileSystem:
+		if what == "" {
+			what = "something"
+		}
+		fmt.Fprintf(&b, "the sandbox kept the command from writing or using %s", what)
 	default:
 		fmt.Fprintf(&b, "the sandbox kept the command from %s", what)
 	}
 	if !v.Certain {
-		b.WriteString(" (likely: the command's own words)")
+		b.WriteString(" (likely, by what the command said)")
 	}
 	if v.Grant != "" {
 		fmt.Fprintf(&b, "; grant %s would permit it", v.Grant)

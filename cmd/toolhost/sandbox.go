@@ -87,6 +87,9 @@ func (c *confined) run(args []string) error {
 	if err != nil {
 		return exitf(exitSetup, "%v", err)
 	}
+	if box.refusal != nil {
+		return exitf(exitSetup, "%v", box.refusal)
+	}
 	defer box.session.Close()
 	return c.follow(box.session, w, scope, args)
 }

@@ -21,7 +21,8 @@ import (
 
 // confinement is the sandbox of a session: what it holds, and what hello and doctor say of it.
 type confinement struct {
-	session *sandbox.Session // nil: commands run as the person does
+	session *sandbox.Session // nil: commands run as the person does, or not at all
+	refusal error            // why they do not run at all
 	finding sandbox.Finding
 	level   sandbox.Level
 }
@@ -43,8 +44,10 @@ func confine(required string, w *workspace.Workspace, scope agenttool.Scope, nam
 	}
 	c := &confinement{finding: sandbox.ProbeOnce(state)}
 	if c.level = c.finding.Level; !c.level.AtLeast(least) {
-		return nil, fmt.Errorf("--sandbox %s: this machine holds %s (%s): see toolhost doctor, or run commands unconfined with --sandbox none",
-			least, c.level, c.finding.Why())
+		c.refusal = agenttool.Failure(agenttool.SetupRequired, "sandbox_required", fmt.Sprintf(
+			"no command runs: --sandbox %s is required, and this machine holds %s (%s): see toolhost doctor, or run commands unconfined with --sandbox none",
+			least, c.level, c.finding.Why()))
+		return c, nil
 	}
 	o, err := sandboxOptions(scope, state, name, protected)
 	if err != nil {
@@ -175,6 +178,9 @@ func distributedProxy() string {
 
 // describe is what hello says of the sandbox.
 func (c *confinement) describe() map[string]any {
+	if c.refusal != nil {
+		return map[string]any{"level": c.level, "detail": c.refusal.Error()}
+	}
 	if c.session == nil {
 		return map[string]any{"level": sandbox.None, "detail": "commands run as you, unconfined, because --sandbox none was asked for"}
 	}

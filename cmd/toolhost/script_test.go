@@ -107,7 +107,7 @@ func checkStructured(line []byte) error {
 	if json.Unmarshal(line, &m) != nil || m.Result.Result.StructuredContent == nil {
 		return nil
 	}
-	for _, tool := range builtins(nil, nil, files.Options{}) {
+	for _, tool := range builtins(nil, &confinement{}, files.Options{}) {
 		d := tool.Describe()
 		if d.Declaration.ToolID != m.Result.Invocation.ToolID {
 			continue

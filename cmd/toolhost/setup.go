@@ -101,7 +101,7 @@ func (s *setup) open(newStore func(root string) (*persist.Store, error), overwri
 	if err != nil {
 		return nil, err
 	}
-	tools := builtins(w, box.session, files.Options{Overwrite: overwrite, Payload: func(ref string) (*os.File, error) { return store.OpenPayload(ref) }})
+	tools := builtins(w, box, files.Options{Overwrite: overwrite, Payload: func(ref string) (*os.File, error) { return store.OpenPayload(ref) }})
 	policy := permissions.Policy{Mode: mode, Workspace: scope.Dir}
 	parser := permissions.Parser{Names: host.Names(tools), Home: scope.Home}
 	for _, text := range s.allow {
@@ -118,9 +118,9 @@ func (s *setup) open(newStore func(root string) (*persist.Store, error), overwri
 	return &session{host: h, store: store, roots: w, box: box}, err
 }
 
-// builtins are the tools that toolhost brings. w may be nil to describe them.
-func builtins(w *workspace.Workspace, box *sandbox.Session, o files.Options) []agenttool.Tool {
-	tools := []agenttool.Tool{shell.New(w, shell.Options{Environ: os.Environ(), Sandbox: box})}
+// builtins are the tools that toolhost brings. w may be nil, and box empty, to describe them.
+func builtins(w *workspace.Workspace, box *confinement, o files.Options) []agenttool.Tool {
+	tools := []agenttool.Tool{shell.New(w, shell.Options{Environ: os.Environ(), Sandbox: box.session, Refuse: box.refusal})}
 	tools = append(tools, files.New(w, o)...)
 	return append(tools, search.NewGrep(w), search.NewGlob(w))
 }

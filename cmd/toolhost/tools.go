@@ -45,7 +45,7 @@ func printTools(out io.Writer, format string) error {
 		return fmt.Errorf("--format %s: it can be one of %s", format, strings.Join(toolFormats, ", "))
 	}
 	var described []agenttool.Description
-	for _, t := range builtins(nil, nil, files.Options{}) {
+	for _, t := range builtins(nil, &confinement{}, files.Options{}) {
 		described = append(described, t.Describe())
 	}
 	if format == "text" {

@@ -26,6 +26,9 @@ func (c *call) Facts() *agenttool.Facts { return &c.facts }
 // Preflight reports a directory that cannot be entered, a bash that is not there, and a program of a read-only command
 // that lies in the workspace.
 func (c *call) Preflight(context.Context) error {
+	if c.tool.o.Refuse != nil {
+		return c.tool.o.Refuse
+	}
 	dir, err := c.openDir()
 	if err != nil {
 		return err

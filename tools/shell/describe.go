@@ -126,8 +126,8 @@ func (t *tool) execution() agenttool.ExecutionProfile {
 		SupportsTimeout:           true,
 		SupportsResultPersistence: true,
 		SupportsOffline:           true,
-		Sandboxed:                 false,
-		SandboxProfile:            "none",
+		Sandboxed:                 t.o.Sandbox != nil,
+		SandboxProfile:            t.sandboxProfile(),
 		TimeoutMS:                 t.o.DefaultTimeout.Milliseconds(),
 		Extra: agenttool.Extra{
 			"parsing_strategy": quoted("bash -c parses and runs the command; before that, only a command of nothing " +
@@ -150,14 +150,36 @@ func (t *tool) permission() agenttool.PermissionProfile {
 		RiskLevel:           "high",
 		AccessKinds:         []string{"code_execution", "file_read", "file_write", "network"},
 		WriteEffects:        []string{"local_persistent", "remote_mutation", "irreversible"},
-		NetworkScope:        "unrestricted",
-		SandboxProfile:      "none",
+		NetworkScope:        t.networkScope(),
+		SandboxProfile:      t.sandboxProfile(),
 		ApprovalRequired:    true,
-		ApprovalReason:      "a command can do whatever the person can",
+		ApprovalReason:      t.approvalReason(),
 		RuleMatchingFields:  []string{"command"},
 		DataSensitivity:     "unknown",
 		RetentionHint:       "session",
 	}
+}
+
+// sandboxProfile says which profile a command gets.
+func (t *tool) sandboxProfile() string {
+	if t.o.Sandbox == nil {
+		return "none"
+	}
+	return "read_only where the command is proved to read only and to reach nobody, else workspace, at level " + string(t.o.Sandbox.Level())
+}
+
+func (t *tool) networkScope() string {
+	if t.o.Sandbox == nil {
+		return "unrestricted"
+	}
+	return "the session's loopback, and hosts that the command names or the decision grants"
+}
+
+func (t *tool) approvalReason() string {
+	if t.o.Sandbox == nil {
+		return "a command can do whatever the person can"
+	}
+	return "a command can change the workspace, and reach the hosts that it names"
 }
 
 // schema returns the compact form of a schema that is written for people.

@@ -23,8 +23,11 @@
 //
 // # Limits
 //
-// The facts of a command are those of toolhost/classify, and nothing holds them here: there is no sandbox. What is
-// proved to read only gets an environment that keeps it so, and programs that lie in the workspace are refused then. Processes that leave both the session and the family tree of a command (a
-// double fork with setsid) outlive it; they are named when they hold its output. Elsewhere than on Linux only the
-// process group is ended.
+// The facts of a command are those of toolhost/classify, and the sandbox of toolhost/sandbox holds them: what is proved
+// to read only runs in a profile that can do no more. It also gets an environment that keeps it so, and programs that lie in
+// the workspace are refused then. In a sandbox, what a command leaves in the background goes on until the session ends,
+// unless the command is ended from outside.
+//
+// Without a sandbox, processes that leave both the session and the family tree of a command (a double fork with setsid)
+// outlive it; they are named when they hold its output. Elsewhere than on Linux only the process group is ended.
 package shell

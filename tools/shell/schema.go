@@ -2,8 +2,8 @@ package shell
 
 // description is what a model reads of the tool.
 const description = "Runs a command line with bash and returns what it printed. Every call is a new shell without a " +
-	"terminal and with an empty stdin: cd, variables and functions do not last, and processes left in the " +
-	"background end with the command. Long output keeps its beginning and end; all of it is stored and its " +
+	"terminal and with an empty stdin: cd, variables and functions do not last; files in /tmp do. Commands run in a " +
+	"sandbox: they write the workspace and /tmp, and reach the hosts that they name. Long output keeps its beginning and end; all of it is stored and its " +
 	"reference given. Prefer the file and search tools for reading, editing and finding."
 
 // inputSchema is what a model may send.

@@ -22,6 +22,7 @@ type Options struct {
 	DefaultTimeout time.Duration // of a call that names none; 0 is 120 s
 
 	Sandbox *sandbox.Session // of this host; nil where there is none, and commands run as the person does
+	Refuse  error            // why no command runs: the machine holds less than the person requires; nil otherwise
 }
 
 // The times that the zero Options stand for, and those that are the same for all.

@@ -1,0 +1,38 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"toolhost/sandbox/enter"
+)
+
+// TestHelperIsEarly pins that a helper takes over before anything that takes time is initialised: no package of others may
+// come before it, nor those of the standard library that ours all wait for.
+func TestHelperIsEarly(t *testing.T) {
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(exe)
+	cmd.Args = []string{enter.ProbeName}
+	cmd.Env = []string{"GODEBUG=inittrace=1"}
+	cmd.Dir = t.TempDir()
+	out, err := cmd.CombinedOutput()
+	if code := cmd.ProcessState.ExitCode(); code != enter.ProbeWritten {
+		t.Fatalf("the probe ended with %d: %v\n%s", code, err, out)
+	}
+	if !strings.Contains(string(out), "init runtime ") {
+		t.Fatalf("no package was initialised, says the trace: %s", out)
+	}
+	for _, late := range []string{"unicode", "fmt", "regexp", "encoding/json"} {
+		if strings.Contains(string(out), "init "+late+" ") {
+			t.Errorf("%s is initialised before the helper takes over:\n%s", late, out)
+		}
+	}
+	if strings.Contains(string(out), ".com/") || strings.Contains(string(out), ".org/") {
+		t.Errorf("packages of others are initialised before the helper takes over:\n%s", out)
+	}
+}

@@ -1,0 +1,77 @@
+package sandbox
+
+import (
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// hint is how programs word what a wall did to them.
+type hint struct {
+	words *regexp.Regexp
+	wall  Wall
+	grant string // of what the words name
+}
+
+var hints = []hint{
+	{regexp.MustCompile(`(?i)read-only file system|\bEROFS\b`), FileSystem, "write:"},
+	{regexp.MustCompile(`(?i)could not resolve (?:host|proxy)|name or service not known|temporary failure in name resolution|` +
+		`network is unreachable|\bENETUNREACH\b|\bEAI_AGAIN\b|getaddrinfo|no such host`), NoNetwork, "host:"},
+}
+
+var (
+	quotedName = regexp.MustCompile(`['"‘“]([^'"’”]+)['"’”]`)
+	plainPath  = regexp.MustCompile(`(?:^|[\s:=(])((?:~|\.{0,2})/[^\s:;,)'"]+)`)
+	hostName   = regexp.MustCompile(`(?i)(?:host:?|lookup|connect to|getaddrinfo [A-Z_]+)\s+'?([a-z0-9-]+(?:\.[a-z0-9-]+)+)`)
+)
+
+// Limits of what is read of a program's words.
+const (
+	hintBytes = 16 << 10
+	maxHints  = 3
+)
+
+// Hints reads from what a command that failed said on stderr what the sandbox may have kept it from; dir is where it ran.
+// They are only likely: a program can say anything.
+func Hints(stderr, dir string) []Violation {
+	if len(stderr) > hintBytes {
+		stderr = stderr[len(stderr)-hintBytes:]
+	}
+	var found []Violation
+	for line := range strings.Lines(stderr) {
+		for _, h := range hints {
+			if !h.words.MatchString(line) {
+				continue
+			}
+			v := h.read(strings.TrimSpace(line), dir)
+			if len(found) < maxHints && !slices.ContainsFunc(found, func(o Violation) bool { return o.Wall == v.Wall && o.Path == v.Path && o.Host == v.Host }) {
+				found = append(found, v)
+			}
+			break
+		}
+	}
+	return found
+}
+
+// read makes a violation of a line.
+func (h hint) read(line, dir string) Violation {
+	v := Violation{Wall: h.wall, Detail: line}
+	if h.wall == NoNetwork {
+		if m := hostName.FindStringSubmatch(line); m != nil {
+			v.Host = strings.ToLower(m[1])
+			v.Grant = h.grant + v.Host
+		}
+		return v
+	}
+	for _, name := range []*regexp.Regexp{quotedName, plainPath} {
+		if m := name.FindStringSubmatch(line); m != nil && !strings.HasPrefix(m[1], "~") {
+			if v.Path = m[1]; !filepath.IsAbs(v.Path) {
+				v.Path = filepath.Join(dir, v.Path)
+			}
+			v.Grant = h.grant + filepath.Clean(v.Path)
+			break
+		}
+	}
+	return v
+}

@@ -1,0 +1,42 @@
+package sandbox
+
+import "testing"
+
+func TestHints(t *testing.T) {
+	tests := []struct {
+		name, stderr string
+		wall         Wall
+		path, host   string
+		grant        string
+	}{
+		{"touch", "touch: cannot touch '/usr/x': Read-only file system\n", FileSystem, "/usr/x", "", "write:/usr/x"},
+		{"curly quotes", "mkdir: cannot create directory ‘/opt/a b’: Read-only file system", FileSystem, "/opt/a b", "", "write:/opt/a b"},
+		{"bash", "bash: line 1: /etc/x: Read-only file system", FileSystem, "/etc/x", "", "write:/etc/x"},
+		{"relative", "bash: line 1: ../x: Read-only file system", FileSystem, "/w/x", "", "write:/w/x"},
+		{"go", "mkdir /root/.cache: read-only file system", FileSystem, "/root/.cache", "", "write:/root/.cache"},
+		{"node", "Error: EROFS: read-only file system, mkdir '/root/.npm'", FileSystem, "/root/.npm", "", "write:/root/.npm"},
+		{"no path", "sed: write error: Read-only file system", FileSystem, "", "", ""},
+		{"curl", "curl: (6) Could not resolve host: Example.com", NoNetwork, "", "example.com", "host:example.com"},
+		{"npm", "npm ERR! request failed, reason: getaddrinfo EAI_AGAIN registry.example.org", NoNetwork, "", "registry.example.org", "host:registry.example.org"},
+		{"go get", "dial tcp: lookup example.org: no such host", NoNetwork, "", "example.org", "host:example.org"},
+		{"unreachable", "connect: Network is unreachable", NoNetwork, "", "", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got := Hints("first line\n"+tt.stderr+"\n", "/w/d/..")
+			if tt.name == "relative" {
+				got = Hints(tt.stderr, "/w/d")
+			}
+			if len(got) != 1 {
+				t.Fatalf("%v", got)
+			}
+			v := got[0]
+			if v.Wall != tt.wall || v.Path != tt.path || v.Host != tt.host || v.Grant != tt.grant || v.Certain {
+				t.Errorf("%+v", v)
+			}
+		})
+	}
+	if got := Hints("all is well\nPermission denied\n", "/"); got != nil {
+		t.Errorf("%v", got)
+	}
+}
