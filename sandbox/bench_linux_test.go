@@ -1,52 +1,99 @@
 package sandbox
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"testing"
+	"time"
+
+	"toolhost/protect"
 )
 
-// BenchmarkStart is what a sandbox costs over the command itself, with the peer in the same run:
+// BenchmarkStart is what a sandbox costs over the command itself, beside the peer with the same mounts, in turns so that
+// noise hits all alike. It reports medians in ms over bash -c true:
 //
 //	go test -run '^$' -bench Start -benchtime 300x ./sandbox
 func BenchmarkStart(b *testing.B) {
+	for _, carved := range []int{0, 20, 100} {
+		b.Run(fmt.Sprintf("carved=%d", carved), func(b *testing.B) { benchStart(b, carved) })
+	}
+}
+
+func benchStart(b *testing.B, carved int) {
 	s := newBench(b, nil)
-	direct := func() error { return exec.Command("/bin/bash", "-c", "true").Run() }
-	peer := func() error {
-		return exec.Command("bwrap", "--ro-bind", "/", "/", "--bind", s.ws, s.ws, "--bind", s.tmp.path, "/tmp", "--dev", "/dev", "--proc",
-			"/proc", "--tmpfs", "/run", "--unshare-all", "--", "/bin/bash", "-c", "true").Run()
-	}
-	run := func(access Access) func() error {
-		return func() error {
-			dir, err := os.Open(s.ws)
-			if err != nil {
-				return err
+	var peer []string
+	for i := range (carved + 2) / 3 { // a repository takes three mounts: a pin, its hooks, its configuration
+		for _, dir := range []string{"hooks", "objects", "refs"} {
+			if err := os.MkdirAll(filepath.Join(s.ws, fmt.Sprint("r", i), ".git", dir), 0o755); err != nil {
+				b.Fatal(err)
 			}
-			defer dir.Close()
-			null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
-			if err != nil {
-				return err
-			}
-			defer null.Close()
-			p, err := s.Start(&Command{Path: "/bin/bash", Args: []string{"bash", "-c", "true"}, Dir: s.ws, At: dir, Env: os.Environ(),
-				Streams: [3]*os.File{null, null, null}, Profile: Profile{Access: access}})
-			if err != nil {
-				return err
-			}
-			<-p.Exited()
-			return nil
 		}
+		git := filepath.Join(s.ws, fmt.Sprint("r", i), ".git")
+		s.write(b, fmt.Sprintf("r%d/.git/HEAD", i), "ref: refs/heads/main")
+		s.write(b, fmt.Sprintf("r%d/.git/config", i), "[core]")
+		peer = append(peer, "--bind", git, git, "--ro-bind", git+"/hooks", git+"/hooks", "--ro-bind", git+"/config", git+"/config")
 	}
-	for _, c := range []struct {
+	s.protected.Close()
+	s.protected = protect.NewCache(protect.Options{Roots: s.rootPaths()}, time.Hour)
+	bwrap := slices.Concat([]string{"--ro-bind", "/", "/", "--bind", s.tmp.path, "/tmp", "--bind", s.varTmp.path, "/var/tmp", "--bind", s.ws, s.ws,
+		"--dev", "/dev", "--proc", "/proc", "--tmpfs", "/run", "--ro-bind", s.home, s.home, "--bind", s.cache.path, s.cache.path}, peer,
+		[]string{"--unshare-all", "--die-with-parent", "--", "/bin/bash", "-c", "true"})
+	variants := []struct {
 		name string
 		run  func() error
-	}{{"direct", direct}, {"bwrap", peer}, {"read_only", run(ReadOnly)}, {"workspace", run(Workspace)}} {
-		b.Run(c.name, func(b *testing.B) {
-			for b.Loop() {
-				if err := c.run(); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
+	}{
+		{"direct", func() error { return exec.Command("/bin/bash", "-c", "true").Run() }},
+		{"bwrap", func() error { return exec.Command("bwrap", bwrap...).Run() }},
+		{"read_only", func() error { return s.once(ReadOnly) }},
+		{"workspace", func() error { return s.once(Workspace) }},
 	}
+	if _, err := exec.LookPath("bwrap"); err != nil {
+		b.Log("bwrap is not installed: there is nobody to compare with")
+		variants = slices.Delete(variants, 1, 2)
+	}
+	took := make([][]float64, len(variants))
+	for b.Loop() {
+		for i, v := range variants {
+			start := time.Now()
+			if err := v.run(); err != nil {
+				b.Fatal(v.name, err)
+			}
+			took[i] = append(took[i], float64(time.Since(start).Microseconds())/1000)
+		}
+	}
+	direct := median(took[0])
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(direct, "direct-ms")
+	for i, v := range variants[1:] {
+		b.ReportMetric(median(took[i+1])-direct, v.name+"+ms")
+	}
+}
+
+func median(values []float64) float64 {
+	slices.Sort(values)
+	return values[len(values)/2]
+}
+
+// once runs bash -c true and waits for its end.
+func (b *bench) once(access Access) error {
+	dir, err := os.Open(b.ws)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer null.Close()
+	p, err := b.Start(&Command{Path: "/bin/bash", Args: []string{"bash", "-c", "true"}, Dir: b.ws, At: dir, Env: os.Environ(),
+		Streams: [3]*os.File{null, null, null}, Profile: Profile{Access: access}})
+	if err != nil {
+		return err
+	}
+	<-p.Exited()
+	return nil
 }

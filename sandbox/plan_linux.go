@@ -112,7 +112,7 @@ func (p *plan) view() error {
 	p.pinHidden()
 	p.protect()
 	for _, path := range p.s.hidden() {
-		p.Add(enter.Mask, path)
+		p.mask(path)
 	}
 	return nil
 }

@@ -51,10 +51,10 @@ func (p *plan) protect() {
 		}
 	}
 	for _, e := range m.Secrets {
-		p.Add(enter.Mask, e.Path)
+		p.mask(e.Path)
 	}
 	for _, path := range p.sockets() {
-		p.Add(enter.Mask, path)
+		p.mask(path)
 	}
 }
 
@@ -83,6 +83,12 @@ func (p *plan) sockets() []string {
 		}
 	}
 	return found
+}
+
+// mask covers what must not be read or used.
+func (p *plan) mask(path string) {
+	inside := slices.ContainsFunc(p.writable(), func(dir string) bool { return agenttool.Within(dir, path) })
+	p.Add(enter.Mask, path, map[bool]string{false: "fixed"}[inside && p.workspace()])
 }
 
 // maxSockets bounds the sockets that are covered one by one.

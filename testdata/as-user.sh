@@ -14,7 +14,7 @@ mkdir "$dir/src" "$dir/home"
 tar --exclude=.git -cf - . | tar -xf - -C "$dir/src"
 chmod -R a+rX "$dir"
 chmod 1777 "$dir/home"
-for package in persist tools/files tools/search tools/shell tools/workspace; do
+for package in persist protect sandbox sandbox/notify tools/files tools/search tools/shell tools/workspace; do
   go test -c -o "$dir/src/$package/user.test" "./$package"
   chmod a+rx "$dir/src/$package/user.test"
   (cd "$dir/src/$package" && runuser -u "$user" -- env -i PATH="$PATH" HOME="$dir/home" TMPDIR="$dir/home" \

@@ -151,7 +151,7 @@ func (h *helper) obey() {
 // again repeats a step after what it covered was replaced by the host.
 func (h *helper) again(message string) {
 	end := index(message, 0)
-	s := Step{Op(message[:end]), []string{message[min(len(message), end+1):]}}
+	s := Step{Op(message[:end]), []string{message[min(len(message), end+1):], ""}}
 	if errno, ok := h.view.step(s); !ok || errno != 0 {
 		say(SaysSealed, -1, s.Args[0], strconv.Itoa(int(errno)))
 		return

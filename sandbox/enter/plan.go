@@ -22,7 +22,7 @@ const (
 	Place      Op = "place"      // path, at, read-only ("ro") or not: mount the tree that was held at a directory
 	Pin        Op = "pin"        // path: neither rename nor remove the directory
 	Seal       Op = "seal"       // path: neither write nor rename nor remove what is there
-	Mask       Op = "mask"       // path: nothing is there that can be read
+	Mask       Op = "mask"       // path, "fixed" or "": nothing is there that can be read; fixed is what the command cannot make reachable
 	Lock       Op = "lock"       // path: the mount there becomes read-only, those below it stay
 	Proc       Op = "proc"       // show the processes of the sandbox only
 	Loopback   Op = "loopback"   // bring lo up
