@@ -33,6 +33,7 @@ type Process struct {
 	gone    chan struct{}
 
 	judge       *judge    // of what it writes; nil for a command that writes nothing
+	connector   *connector // of whom it connects to; nil for a command that has no sockets with names
 	tripwire    *tripwire // nil likewise
 	violations  violations
 	confinement Confinement
@@ -40,13 +41,6 @@ type Process struct {
 
 	mu    sync.Mutex
 	ended *Ended
-}
-
-// Ended is how a command ended.
-type Ended struct {
-	Status       syscall.WaitStatus
-	User, System time.Duration
-	MaxRSS       int64 // KiB, of its largest process
 }
 
 func newProcess(c *Command) *Process {
@@ -98,8 +92,12 @@ func (p *Process) connect(plan *plan) error {
 		return nil
 	}
 	h, err := plan.s.hold()
-	if err != nil || h.proxy == nil {
+	if err != nil {
 		return err
+	}
+	p.connector = newConnector(plan, h.sockets, p.violations.add)
+	if h.proxy == nil {
+		return nil
 	}
 	env, leave, err := plan.s.network.admit(h.proxy, plan.c.Profile.Hosts, p.violations.add)
 	if err == nil {
@@ -292,7 +290,11 @@ func (p *Process) serve(listener *os.File) {
 	if err != nil || p.judge == nil {
 		return
 	}
-	if _, err := notify.Serve(fd, p.judge.attempt); err != nil {
+	judges := notify.Judges{Name: p.judge.attempt}
+	if p.connector != nil {
+		judges.Connect = p.connector.judge
+	}
+	if _, err := notify.Serve(fd, judges); err != nil {
 		_ = unix.Close(fd)
 	}
 }
@@ -350,13 +352,6 @@ func (p *Process) PID() int {
 
 // Violations are what the sandbox kept from the command so far, and, when it is gone, what it found changed.
 func (p *Process) Violations() []Violation { return p.violations.all() }
-
-// Confinement is what a command runs in.
-type Confinement struct {
-	Profile Access   `json:"profile"`
-	Level   Level    `json:"level"`
-	Partial []string `json:"partial,omitempty"` // what is protected and could not be covered, and why
-}
 
 // Confinement returns what the command runs in.
 func (p *Process) Confinement() Confinement { return p.confinement }

@@ -261,6 +261,11 @@ func (s *Session) check(p Profile) error {
 	if err := p.check(); err != nil {
 		return err
 	}
+	for _, dir := range p.Write {
+		if _, err := identify(dir); err != nil {
+			return err
+		}
+	}
 	if len(p.Hosts) > 0 && s.level != Full {
 		return fmt.Errorf("hosts are reached through a network of the session's own, which level %s has not", s.level)
 	}
