@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"runtime/debug"
 
 	"toolhost/agenttool"
@@ -178,12 +179,26 @@ func (c *call) locateAll(facts *agenttool.Facts) error {
 	}
 	for _, paths := range [][]agenttool.Path{facts.Reads, facts.Writes} {
 		for i := range paths {
-			if err := c.host.o.Locate(&paths[i]); err != nil {
+			err := c.host.o.Locate(&paths[i])
+			if err != nil && facts.Dir != nil {
+				c.guess(facts, &paths[i])
+			} else if err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// guess locates a path that a command names and that leads nowhere now: the command may make what is missing on the
+// way (mkdir build && cd build && cmake ..), or fail by itself. It is taken for what its text says, and no longer is it
+// said that all paths are known.
+func (c *call) guess(facts *agenttool.Facts, p *agenttool.Path) {
+	facts.PathsComplete = agenttool.Unknown
+	p.Absolute = filepath.Clean(p.Absolute)
+	if err := c.host.o.Locate(p); err != nil {
+		p.Resolved, p.Root = p.Absolute, ""
+	}
 }
 
 // invalid emits the event of a failed check and returns the error.

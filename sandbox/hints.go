@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"toolhost/protect"
 )
 
 // hint is how programs word what a wall did to them.
@@ -32,9 +34,9 @@ const (
 	maxHints  = 3
 )
 
-// Hints reads from what a command that failed said on stderr what the sandbox may have kept it from; dir is where it ran.
+// hintsOf reads from what a command that failed said on stderr what the sandbox may have kept it from; dir is where it ran.
 // They are only likely: a program can say anything.
-func Hints(stderr, dir string) []Violation {
+func hintsOf(stderr, dir string) []Violation {
 	if len(stderr) > hintBytes {
 		stderr = stderr[len(stderr)-hintBytes:]
 	}
@@ -49,6 +51,27 @@ func Hints(stderr, dir string) []Violation {
 				found = append(found, v)
 			}
 			break
+		}
+	}
+	return found
+}
+
+// denied are the words for a file that may not be read.
+var denied = regexp.MustCompile(`(?i)permission denied|\bEACCES\b`)
+
+// hintsOfSecrets reads which masked files a command that failed stumbled over.
+func hintsOfSecrets(stderr string, secrets []protect.Entry) []Violation {
+	var found []Violation
+	for line := range strings.Lines(stderr[max(0, len(stderr)-hintBytes):]) {
+		if !denied.MatchString(line) {
+			continue
+		}
+		for _, e := range secrets {
+			v := Violation{Wall: FileSystem, Path: e.Path, Rule: string(e.Rule), Grant: "read:" + e.Path, Detail: strings.TrimSpace(line)}
+			told := slices.ContainsFunc(found, func(o Violation) bool { return o.Path == v.Path })
+			if !told && len(found) < maxHints && strings.Contains(line, filepath.Base(e.Path)) {
+				found = append(found, v)
+			}
 		}
 	}
 	return found

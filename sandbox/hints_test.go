@@ -23,9 +23,9 @@ func TestHints(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := Hints("first line\n"+tt.stderr+"\n", "/w/d/..")
+			got := hintsOf("first line\n"+tt.stderr+"\n", "/w/d/..")
 			if tt.name == "relative" {
-				got = Hints(tt.stderr, "/w/d")
+				got = hintsOf(tt.stderr, "/w/d")
 			}
 			if len(got) != 1 {
 				t.Fatalf("%v", got)
@@ -36,7 +36,7 @@ func TestHints(t *testing.T) {
 			}
 		})
 	}
-	if got := Hints("all is well\nPermission denied\n", "/"); got != nil {
+	if got := hintsOf("all is well\nPermission denied\n", "/"); got != nil {
 		t.Errorf("%v", got)
 	}
 }

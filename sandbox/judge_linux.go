@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -37,7 +38,7 @@ func (j *judge) attempt(a notify.Attempt) notify.Verdict {
 			return notify.Verdict(syscall.EPERM)
 		}
 		rule, held := j.names.Judge(path)
-		if !held && slices.Contains(moves, a.Call) {
+		if !held && slices.Contains(moves, a.Call) && !occupied(a.Call, path) {
 			rule, held = j.names.Pinned(path)
 		}
 		if held {
@@ -49,6 +50,20 @@ func (j *judge) attempt(a notify.Attempt) notify.Verdict {
 		return notify.Verdict(syscall.EPERM) // no mount stands behind us
 	}
 	return notify.Continue
+}
+
+// occupied reports whether a directory is to be removed that is not empty: the kernel will say so, and programs try it.
+func occupied(call, path string) bool {
+	if strings.HasPrefix(call, "rename") {
+		return false
+	}
+	dir, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer dir.Close()
+	names, _ := dir.Readdirnames(1)
+	return len(names) > 0
 }
 
 func (j *judge) within(path string) bool {

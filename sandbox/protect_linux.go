@@ -1,10 +1,8 @@
 package sandbox
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -29,12 +27,41 @@ func (s *Session) findNames(p Profile) (names, error) {
 	if err != nil {
 		return names{}, err
 	}
-	unseal := slices.DeleteFunc(slices.Clone(p.Unseal), func(path string) bool {
+	unseal := slices.DeleteFunc(inRepositories(all.Git, p.Unseal), func(path string) bool {
 		_, held := all.Judge(path)
 		return !held // to write a directory is not to write every protected name that is in it
 	})
 	unseal = append(unseal, slices.DeleteFunc(slices.Clone(p.Remove), func(path string) bool { return !s.below(path) })...)
 	return names{all, all.Granted(unseal, p.Reveal)}, nil
+}
+
+// inRepositories adds to paths in a .git that is not one, because the repository's top is further up or its directory is
+// elsewhere (a linked work tree, a submodule), those in the git directory that git would find from there, and in the one
+// that it shares.
+func inRepositories(repositories []protect.GitDir, paths []string) []string {
+	const git = "/.git/"
+	all := slices.Clone(paths)
+	for _, path := range paths {
+		i := strings.LastIndex(path, git)
+		if i < 0 {
+			continue
+		}
+		dir, rest := path[:i], path[i+len(git):]
+		var found protect.GitDir
+		for _, r := range repositories {
+			if r.Top != "" && agenttool.Within(r.Top, dir) && len(r.Top) > len(found.Top) {
+				found = r
+			}
+		}
+		if found.Path == "" {
+			continue
+		}
+		all = append(all, filepath.Join(found.Path, rest))
+		if shared, _, linked := strings.Cut(found.Path, "/worktrees/"); linked {
+			all = append(all, filepath.Join(shared, rest))
+		}
+	}
+	return all
 }
 
 // protect covers what the command must not write, and what it must not read.
@@ -53,51 +80,12 @@ func (p *plan) protect() {
 	for _, e := range m.Secrets {
 		p.mask(e.Path)
 	}
-	for _, path := range p.sockets() {
-		p.mask(path)
-	}
-}
-
-// sockets are the local sockets at which programs of the host listen, where the command would see them: a read-only mount
-// keeps nobody from connecting.
-func (p *plan) sockets() []string {
-	f, err := os.Open("/proc/net/unix")
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	const listening = "00010000"
-	var found []string
-	for lines := bufio.NewScanner(f); lines.Scan(); {
-		fields := strings.Fields(lines.Text())
-		if len(fields) < 8 || fields[3] != listening || !strings.HasPrefix(fields[7], "/") {
-			continue
-		}
-		path := strings.Join(fields[7:], " ")
-		real, err := filepath.EvalSymlinks(path)
-		if err != nil || slices.Contains(p.c.Profile.Reveal, real) || slices.Contains(found, real) || p.s.unseen(real) {
-			continue
-		}
-		if info, err := os.Lstat(real); err == nil && info.Mode()&os.ModeSocket != 0 && len(found) < maxSockets {
-			found = append(found, real)
-		}
-	}
-	return found
 }
 
 // mask covers what must not be read or used.
 func (p *plan) mask(path string) {
 	inside := slices.ContainsFunc(p.writable(), func(dir string) bool { return agenttool.Within(dir, path) })
 	p.Add(enter.Mask, path, map[bool]string{false: "fixed"}[inside && p.workspace()])
-}
-
-// maxSockets bounds the sockets that are covered one by one.
-const maxSockets = 100
-
-// unseen reports whether a path of the host is not in the view of commands anyway.
-func (s *Session) unseen(path string) bool {
-	shown := slices.ContainsFunc(slices.Concat(s.roots, s.shown), func(id identity) bool { return agenttool.Within(id.path, path) })
-	return s.covered(path) && !shown || s.isHidden(path)
 }
 
 // tripwire compares the protected names with what they were before the command ran. Whatever changed was not changed by

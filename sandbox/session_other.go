@@ -62,6 +62,9 @@ func (*Process) Kill() {}
 // Violations is empty.
 func (*Process) Violations() []Violation { return nil }
 
+// Hints is empty.
+func (*Process) Hints(string, string) []Violation { return nil }
+
 // Confinement is empty.
 func (*Process) Confinement() Confinement { return Confinement{} }
 

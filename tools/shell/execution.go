@@ -178,7 +178,7 @@ func (x *execution) follow(ctx context.Context) *outcome {
 	o.took = time.Since(x.started)
 	o.collect(x.streams[0].capture, x.streams[1].capture)
 	if o.confined != nil && o.ending.code > 0 && o.kept() == nil {
-		o.blocked = append(o.blocked, sandbox.Hints(o.stderr.text, o.cwd)...)
+		o.blocked = append(o.blocked, x.job.(boxed).Hints(o.stderr.text, o.cwd)...)
 	}
 	return o
 }

@@ -26,11 +26,20 @@ func (c *call) profile() (p sandbox.Profile, ok bool) {
 	}
 	for _, w := range c.facts.Writes { // the decision showed them
 		p.Unseal = append(p.Unseal, w.Resolved)
-		if c.facts.Destructive == agenttool.Yes {
+		if c.removes() {
 			p.Remove = append(p.Remove, w.Resolved)
 		}
 	}
 	return p, true
+}
+
+// removes reports whether the command takes away what it names: with a directory go the protected names in it. Of a move
+// that is so only where nothing else of the command is unknown.
+func (c *call) removes() bool {
+	moves := c.facts.PathsComplete == agenttool.Yes && slices.ContainsFunc(c.facts.Commands, func(argv []string) bool {
+		return len(argv) > 0 && argv[0] == "mv"
+	})
+	return moves || c.facts.Destructive == agenttool.Yes
 }
 
 // Confine widens the sandbox of the call by what its decision granted: "write:PATH", "host:NAME[:PORT]", "unconfined".
