@@ -95,6 +95,7 @@ func (w *walk) assign(a *syntax.Assign, sure bool) {
 		return
 	}
 	if a.Index != nil || a.Array != nil {
+		w.arrays = true
 		v = value{}
 	}
 	if !sure {

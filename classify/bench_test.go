@@ -48,7 +48,12 @@ func pathological() map[string]string {
 	for i := range 40 {
 		functions += fmt.Sprintf("; f%d() { f%d; f%d; }", i+1, i, i)
 	}
+	starts := "find a b c d e f g h -exec "
 	return map[string]string{
+		"starts of finds":        strings.Repeat(starts, 18) + "echo {} \\;",
+		"starts of xargs finds":  strings.Repeat("xargs "+starts, 9) + "echo {} \\;",
+		"other starts of finds":  strings.Repeat("find a b c d -exec ", 18) + "echo {} +",
+		"finds with an end each": strings.Repeat(starts, 9) + "echo" + strings.Repeat(" {} \\;", 9),
 		"deep substitutions":     strings.Repeat("$(", 900) + "ls" + strings.Repeat(")", 900),
 		"deep keywords":          strings.Repeat("if ", 20000),
 		"deep backquotes":        strings.Repeat("`", 30000),
@@ -121,6 +126,10 @@ func TestReportsAreBounded(t *testing.T) {
 		"many paths":      "cat" + paths.String(),
 		"many values":     "x=" + strings.Repeat("a", 4_000) + ";" + strings.Repeat("echo $x$x$x$x;", 4_000),
 		"many functions":  functions.String(),
+		"starts of finds": strings.Repeat("find a b c d -exec ", 18) + "echo {} +",
+		"long paths":      "x=" + strings.Repeat("a", 4_000) + ";for i in 1 2 3 4 5 6 7 8 9 0; do " + strings.Repeat("cat $x$x$x$i > $i$x$x;", 300) + "done",
+		"many hosts":      "for i in 1 2 3 4 5 6 7 8 9 0; do" + strings.Repeat(" curl http://"+strings.Repeat("h", 90)+"$i/;", 300) + "done",
+		"many reasons":    strings.Repeat("ls --"+strings.Repeat("x", 290)+"=$i;", 200),
 	} {
 		t.Run(name, func(t *testing.T) {
 			report := Command(text[:min(len(text), maxText)], testContext)

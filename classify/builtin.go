@@ -193,5 +193,5 @@ func judgeKill(a *program.Args, u *program.Use) {
 	if len(a.Operands) > 0 && a.Operands[0].Static && (a.Operands[0].Text == "-l" || a.Operands[0].Text == "-L") {
 		return
 	}
-	u.Add(program.MayDestroy, "kill sends a signal to a process, with which its work may be lost")
+	u.Add(program.Writes, "kill sends a signal to a process, with which its work may be lost")
 }

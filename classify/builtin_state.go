@@ -81,6 +81,7 @@ func assignNamed(w *walk, a *program.Args, _ *program.Use) {
 // readInput analyses read and mapfile.
 func readInput(w *walk, a *program.Args, u *program.Use) {
 	assignNamed(w, a, u)
+	w.arrays = w.arrays || a.Has("-a") || a.Argv[0].Text != "read"
 	if !w.scope.piped {
 		w.note(tally{interactive: true})
 		w.becauseAt(a.Argv[0].Text+" waits for input", a.Argv[0])

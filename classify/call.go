@@ -49,6 +49,12 @@ func (w *walk) simple(argv []program.Word, by runner) {
 		w.unknown("too many programs run one another")
 		return
 	}
+	if w.given += len(argv); w.given > maxGiven || len(w.parts) >= maxParts {
+		w.reject(w.reason("there are too many commands, or their words are too many"))
+	}
+	if w.rejected != nil {
+		return
+	}
 	outer := w.begin(argv)
 	defer func() { w.part = outer }()
 	name := argv[0]
@@ -181,12 +187,15 @@ func onlyNames(base string) bool {
 
 func (w *walk) effect(e program.Effect, u *program.Use) {
 	switch e {
-	case program.Writes:
-		w.note(tally{writes: true, incomplete: len(u.Writes) == 0})
+	case program.Writes: // what was there may be lost, unless it is shown that it is not
+		w.note(tally{writes: true, mayDestroy: true, incomplete: len(u.Writes) == 0})
 	case program.Destroys:
 		w.note(tally{writes: true, destroys: true, incomplete: len(u.Writes) == 0})
-	case program.MayDestroy:
-		w.note(tally{writes: true, mayDestroy: true, incomplete: len(u.Writes) == 0})
+	case program.GitConfig:
+		w.note(tally{writes: true, mayDestroy: true, incomplete: true})
+		w.gitConfig = w.gitConfig || w.quiet == 0
+	case program.GitGlobal:
+		w.globalGit()
 	case program.Reaches:
 		w.note(tally{reaches: true})
 	case program.LongRunning:
@@ -210,6 +219,15 @@ func (w *walk) effect(e program.Effect, u *program.Use) {
 	}
 }
 
+// globalGit records that git's configuration of the person is written, which is in one of two places.
+func (w *walk) globalGit() {
+	w.note(tally{writes: true, mayDestroy: true, incomplete: true})
+	if w.ctx.Home != "" {
+		w.write(program.Lit(w.ctx.Home+"/.gitconfig"), true)
+		w.write(program.Lit(w.ctx.Home+"/.config/git/config"), true)
+	}
+}
+
 // host records a host that is named by itself, in a URL, or before a path: user@host:path.
 func (w *walk) host(text string) {
 	_, rest, isURL := strings.Cut(text, "://")
@@ -225,7 +243,12 @@ func (w *walk) host(text string) {
 	if name, port, ok := strings.Cut(rest, ":"); ok && !strings.Contains(port, ":") && !isDigits(port) {
 		rest = name
 	}
-	if rest != "" && w.quiet == 0 && !slices.Contains(w.hosts, rest) {
-		w.hosts = append(w.hosts, rest)
+	if rest == "" || w.quiet > 0 || slices.Contains(w.hosts, rest) {
+		return
 	}
+	if w.touched += len(rest); len(w.hosts) >= maxHosts || w.touched > maxTouched {
+		w.note(tally{incomplete: true, reaches: true})
+		return
+	}
+	w.hosts = append(w.hosts, rest)
 }

@@ -67,8 +67,8 @@ func Command(text string, in Context) Report {
 func (w *walk) run(text string) {
 	tree := parse(text)
 	w.lenient(tree.stmts)
-	if strings.Contains(text, "\\\n") { // which the parser does not join everywhere as bash does
-		w.lenient(parse(strings.ReplaceAll(text, "\\\n", "")).stmts)
+	if joined := joinedLines(text); joined != text { // which the parser does not join everywhere as bash does
+		w.lenient(parse(joined).stmts)
 	}
 	switch {
 	case tree.failed:
@@ -78,6 +78,28 @@ func (w *walk) run(text string) {
 	default:
 		w.strict(text, tree.stmts)
 	}
+}
+
+// joinedLines joins lines at a backslash that no other one escapes.
+func joinedLines(text string) string {
+	if !strings.Contains(text, "\\\n") {
+		return text
+	}
+	var b strings.Builder
+	rest := text
+	for rest != "" {
+		at := strings.IndexByte(rest, '\\')
+		if at < 0 || at+1 >= len(rest) {
+			break
+		}
+		b.WriteString(rest[:at])
+		if pair := rest[at : at+2]; pair != "\\\n" {
+			b.WriteString(pair)
+		}
+		rest = rest[at+2:]
+	}
+	b.WriteString(rest)
+	return b.String()
 }
 
 func (w *walk) strict(text string, stmts []*syntax.Stmt) {

@@ -17,7 +17,11 @@ func (w *walk) declClause(x *syntax.DeclClause) {
 		w.unknown("its meaning is not known: " + w.scope.void)
 	}
 	switch x.Variant.Value {
-	case "declare", "typeset", "local", "export":
+	case "local", "export":
+	case "declare", "typeset":
+		if w.scope.plain {
+			w.unknown(x.Variant.Value + " is not a part of all shells")
+		}
 	default:
 		w.unknown(x.Variant.Value + " is not understood")
 	}
@@ -33,6 +37,7 @@ func (w *walk) declClause(x *syntax.DeclClause) {
 		}
 		prints = prints || strings.ContainsAny(option.Text, "pfF")
 		exports = exports || strings.Contains(option.Text, "x")
+		w.arrays = w.arrays || strings.ContainsAny(option.Text, "aA")
 	}
 	if prints && exports && len(x.Args) > 1 {
 		w.unknown(x.Variant.Value + ": these options are not understood together")
@@ -62,6 +67,12 @@ func (w *walk) declareName(variant string, a *syntax.Assign, prints bool) {
 		return
 	}
 	if !a.Naked {
+		if _, static := literalText(a.Value); w.scope.plain && !static {
+			w.unknown("some shells make several variables of one value that is not known")
+		}
+		if variant != "export" && a.Array == nil && w.mayBeList(a.Value) {
+			w.unknown(variant + " runs what is in a value that begins with (, if the variable is an array")
+		}
 		w.assign(a, false)
 		if variant == "local" || len(w.calls) > 0 && variant != "export" {
 			w.local = append(w.local, name)
@@ -76,6 +87,19 @@ func (w *walk) declareName(variant string, a *syntax.Assign, prints bool) {
 	}
 	w.scope.set(name, value{})
 	w.local = append(w.local, name)
+}
+
+// mayBeList reports whether a value may be taken for a list in brackets, which is expanded once more. That needs an
+// array, which a variable becomes by an option of the clause or by what ran before.
+func (w *walk) mayBeList(value *syntax.Word) bool {
+	if !w.arrays {
+		return false
+	}
+	w.quiet++
+	word := w.single(value)
+	w.quiet--
+	text := strings.TrimLeft(word.Text, splitBytes)
+	return strings.HasPrefix(text, "(") || text == "" && !word.Static && !word.Number
 }
 
 // declared returns the words of the clause for the list of parts.

@@ -168,7 +168,7 @@ func (d *destroyer) add(what string, at syntax.Pos) {
 	if what == "" {
 		return
 	}
-	r := agenttool.Reason{Fact: "destructive", Text: what, Line: int(at.Line()), Column: int(at.Col())}
+	r := agenttool.Reason{Fact: "destructive", Text: short(what), Line: int(at.Line()), Column: int(at.Col())}
 	if d.inner != nil {
 		r.Line, r.Column = d.inner.line, d.inner.column
 	}

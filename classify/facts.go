@@ -155,13 +155,20 @@ func (w *walk) record(r agenttool.Reason) {
 	if w.quiet > 0 {
 		return
 	}
-	if len(r.Text) > maxReason {
-		r.Text = strings.ToValidUTF8(r.Text[:maxReason], "") + "…"
-	}
+	r.Text = short(r.Text)
 	w.reasons = addReason(w.reasons, r)
-	if w.part >= 0 {
+	if w.part >= 0 && w.told < maxTold {
+		w.told += len(r.Text)
 		w.parts[w.part].Reasons = addReason(w.parts[w.part].Reasons, r)
 	}
+}
+
+// short returns as much of a reason as is told.
+func short(text string) string {
+	if len(text) <= maxReason {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxReason], "") + "…"
 }
 
 func addReason(list []agenttool.Reason, r agenttool.Reason) []agenttool.Reason {
@@ -211,10 +218,24 @@ func (w *walk) recorded(argv []program.Word) counted {
 	return c
 }
 
+// WritesGitConfig is in Facts.Inferred of a command line that changes, or may change, the configuration of a repository.
+//
+// Which file that is takes the disk to know: git looks for its directory from the one in which it runs upward, and that of
+// a linked work tree or a submodule is elsewhere. Facts.Writes names the file as it is if git runs at the top of the
+// repository: .git/config in the working directory, as cd and -C moved it, or config in what --git-dir named. Whoever looks at
+// the disk takes a path D/.git/config there for the configuration of the repository that holds D. Other files that git
+// commands write in the git directory are named in the same way: hooks, modules, worktrees, config.worktree. Where a word of
+// the place is not known nothing is named, and PathsComplete is unknown in any case.
+const WritesGitConfig = "writes_git_config"
+
 // inferred are the facts that are derived from the command line.
-func inferred() []string {
-	return []string{"read_only", "destructive", "open_world", "concurrency_safe", "interactive", "long_running",
+func (w *walk) inferred() []string {
+	list := []string{"read_only", "destructive", "open_world", "concurrency_safe", "interactive", "long_running",
 		"observes_host", "paths_complete"}
+	if w.gitConfig {
+		list = append(list, WritesGitConfig)
+	}
+	return list
 }
 
 // report puts together what was seen.
@@ -231,7 +252,7 @@ func (w *walk) report() Report {
 		ReadOnly: t.readOnly(), Destructive: t.destructive(), OpenWorld: t.openWorld(),
 		ConcurrencySafe: t.concurrencySafe(), Interactive: t.yes(t.interactive), LongRunning: t.longRunning(),
 		ObservesHost: t.yes(t.observes), PathsComplete: t.pathsComplete(),
-		Reads: w.reads.list, Writes: w.writes.list, Hosts: w.hosts, Inferred: inferred(),
+		Reads: w.reads.list, Writes: w.writes.list, Hosts: w.hosts, Inferred: w.inferred(),
 	}
 	f.Reasons = append(w.reasons, w.destroyed...)
 	report := Report{Parts: w.finished()}
@@ -245,7 +266,7 @@ func (w *walk) report() Report {
 
 // rejection is the report of what was not analysed to its end. What was seen until then is kept where it is a warning.
 func (w *walk) rejection() Report {
-	f := agenttool.Facts{Reads: w.reads.list, Writes: w.writes.list, Hosts: w.hosts, Inferred: inferred(),
+	f := agenttool.Facts{Reads: w.reads.list, Writes: w.writes.list, Hosts: w.hosts, Inferred: w.inferred(),
 		Reasons: append([]agenttool.Reason{*w.rejected}, w.destroyed...)}
 	if len(w.destroyed) > 0 {
 		f.Destructive, f.ReadOnly, f.ConcurrencySafe = agenttool.Yes, agenttool.No, agenttool.No

@@ -85,6 +85,14 @@ func countWords(list []*syntax.Stmt) int {
 	return n
 }
 
+// faithful prints statements, if the printer keeps their words.
+func faithful(stmts []*syntax.Stmt) (text string, ok bool) {
+	text = printed(stmts)
+	back := parse(text)
+	return text, text != "" && printable(text) && !back.failed && printed(back.stmts) == text &&
+		countWords(back.stmts) == countWords(stmts)
+}
+
 // The facts are of the tree: printing and parsing it again does not change them.
 func FuzzPrinted(f *testing.F) {
 	seed(f)
@@ -93,9 +101,8 @@ func FuzzPrinted(f *testing.F) {
 		if tree.failed || !printable(text) {
 			return
 		}
-		again := printed(tree.stmts)
-		if back := parse(again); again == "" || !printable(again) || back.failed || printed(back.stmts) != again ||
-			countWords(back.stmts) != countWords(tree.stmts) {
+		again, ok := faithful(tree.stmts)
+		if !ok {
 			return // a fault of the printer, not of ours
 		}
 		a, b := Command(text, testContext).Facts, Command(again, testContext).Facts
@@ -143,11 +150,12 @@ func FuzzMutation(f *testing.F) {
 		if !printable(text) || readOnly(text) {
 			return
 		}
+		tree := parse(text)
+		if _, ok := faithful(tree.stmts); tree.failed || !ok {
+			return
+		}
 		for _, m := range mutations {
 			tree := parse(text)
-			if tree.failed {
-				return
-			}
 			if !mutate(tree.stmts, int(which), m.words) {
 				return
 			}
@@ -155,7 +163,6 @@ func FuzzMutation(f *testing.F) {
 				t.Errorf("%q is not read-only, with %s %q is", text, m.name, more)
 			}
 		}
-		tree := parse(text)
 		for _, after := range []string{" > f", " >> f", " &> f", " 2> f", " <> f", " > $x"} {
 			if more := "{ " + printed(tree.stmts) + "\n}" + after; readOnly(more) {
 				t.Errorf("%q is called read-only", more)

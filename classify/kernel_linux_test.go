@@ -212,7 +212,7 @@ func kernelAudit(t *testing.T, host *kernelHost) {
 		{name: "home", text: "echo x >>~/.gitconfig", changed: "home/dev/.gitconfig"},
 		{name: "temporary", text: "mktemp >/dev/null 2>&1 && rmdir sub/empty", changed: "tmp"},
 		{name: "repository", text: "git branch new", changed: "home/dev/work/.git/refs/heads/new"},
-		{name: "background", text: "(sleep 0.1; touch late) & sleep 0.3", changed: "home/dev/work/late"},
+		{name: "background", text: "(sleep 0.1; touch late) & wait", changed: "home/dev/work/late"},
 		{name: "system", text: "touch /usr/bin/new", refused: "touch: cannot touch '/usr/bin/new': Read-only file system"},
 		{name: "system file", text: "echo >>/etc/passwd", refused: "/etc/passwd: Permission denied"},
 		{name: "privilege", text: "mknod device b 8 0", refused: "Operation not permitted"},

@@ -25,7 +25,12 @@ const (
 	maxVars     = 200       // variables that are followed; beyond it all are forgotten
 	maxValue    = 4 << 10   // bytes of a variable that is followed
 	maxFuncs    = 200       // functions that are followed; beyond it none is trusted
+	maxGiven    = 100_000   // words of the simple commands, counted again for each program that runs another
+	maxParts    = 4_000     // simple commands
 	maxPaths    = 2_000     // read, and as many written, that are named
+	maxHosts    = 500       // that are named
+	maxTouched  = 512 << 10 // bytes of the paths and hosts that are named
+	maxTold     = 256 << 10 // bytes of the reasons of the parts
 	maxRecorded = 256 << 10 // bytes of the words of all commands, before only names are kept
 	maxReasons  = 64
 	maxReason   = 300 // bytes of one

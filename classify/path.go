@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -15,22 +16,53 @@ func (w *walk) read(word program.Word) {
 	}
 	if !word.Static {
 		w.note(tally{incomplete: true})
+		if strings.Contains(word.Text, "/") {
+			w.special(globDir(word.Text), word)
+		}
 		if word.Glob {
 			w.named(&w.reads, program.Lit(globDir(word.Text)))
 		}
 		return
 	}
-	switch text := word.Text; {
-	case text == "" || stream(text):
+	if word.Text == "" || stream(word.Text) {
 		return
-	case strings.HasPrefix(text, "/dev/") && !quietDevice(text):
-		w.strange("what reading the device "+text+" does is not known", word)
-	case below(text, "/proc"), below(text, "/sys"):
-		if !strings.HasPrefix(text, "/proc/self/") {
-			w.note(tally{observes: true})
+	}
+	w.special(word.Text, word)
+	w.named(&w.reads, word)
+}
+
+// special takes note of a path among those that are no files: devices, and what the kernel tells of the machine.
+func (w *walk) special(text string, at program.Word) {
+	if strings.HasPrefix(text, "/") {
+		w.kernel(text, at)
+		return
+	}
+	for _, dir := range w.scope.dirs {
+		if strings.Contains(text, "..") || dir == "/" || below(dir, "/dev") || below(dir, "/proc") || below(dir, "/sys") {
+			w.kernel(strings.TrimSuffix(dir, "/")+"/"+text, at)
 		}
 	}
-	w.named(&w.reads, word)
+}
+
+func (w *walk) kernel(full string, at program.Word) {
+	switch clean := path.Clean(full); {
+	case below(clean, "/dev") && (clean != "/dev" || !at.Static) && !quietDevice(clean):
+		w.strange("what reading the device "+clean+" does is not known", at)
+	case (below(clean, "/proc") || below(clean, "/sys")) && !ownProcess(clean, full):
+		w.note(tally{observes: true})
+	}
+}
+
+// ownProcess reports whether a path is one of those below /proc/self that tell of the command itself, spelt without
+// detours: some of the names there are links.
+func ownProcess(clean, full string) bool {
+	name, ok := strings.CutPrefix(clean, "/proc/self/")
+	switch name {
+	case "auxv", "cgroup", "cmdline", "comm", "environ", "io", "limits", "maps", "mountinfo", "mounts", "smaps", "stat", "statm",
+		"status":
+		return ok && !strings.Contains(full, "..")
+	}
+	return false
 }
 
 // write records that a path is made or changed; cuts if what was in it may be lost.
@@ -49,7 +81,13 @@ func (w *walk) write(word program.Word, cuts bool) {
 }
 
 // list records that a directory is listed for a glob.
-func (w *walk) list(word program.Word) { w.named(&w.reads, program.Lit(globDir(word.Text))) }
+func (w *walk) list(word program.Word) {
+	dir := globDir(word.Text)
+	if w.quiet == 0 {
+		w.special(dir, program.Lit(dir))
+	}
+	w.named(&w.reads, program.Lit(dir))
+}
 
 // named appends a path as it is in each directory that may be the working directory.
 func (w *walk) named(set *pathSet, word program.Word) {
@@ -81,7 +119,7 @@ func (w *walk) add(s *pathSet, p agenttool.Path) {
 	switch {
 	case s.seen[p] || s.seen == nil && slices.Contains(s.list, p):
 		return
-	case len(s.list) >= maxPaths:
+	case len(s.list) >= maxPaths || w.touched > maxTouched:
 		w.note(tally{incomplete: true})
 		return
 	case len(s.list) == 32:
@@ -90,6 +128,7 @@ func (w *walk) add(s *pathSet, p agenttool.Path) {
 			s.seen[each] = true
 		}
 	}
+	w.touched += len(p.Spelling) + len(p.Absolute)
 	s.list = append(s.list, p)
 	if s.seen != nil {
 		s.seen[p] = true

@@ -65,7 +65,7 @@ func (w *walk) input(target program.Word) {
 
 func (w *walk) output(target program.Word, cuts bool) {
 	if w.network(target) {
-		w.note(tally{writes: true})
+		w.note(tally{writes: true, mayDestroy: true})
 		return
 	}
 	if !target.Static {

@@ -20,6 +20,7 @@ type scope struct {
 
 	vanishing bool // a glob that matches nothing may become no word
 	captured  bool // stdout surely is no terminal: a pipe or a file
+	plain     bool // the shell may be another than bash: what variables hold is not followed
 }
 
 // kind orders what is known of a value, from nothing to all.
@@ -55,7 +56,7 @@ func (s *scope) clone() *scope {
 }
 
 func (s *scope) set(name string, v value) {
-	if v.kind == anything || len(v.text) > maxValue {
+	if v.kind == anything || len(v.text) > maxValue || s.plain {
 		delete(s.vars, name)
 		return
 	}
@@ -121,7 +122,7 @@ func join(a, b *scope) *scope {
 	a.settle()
 	b.settle()
 	j := &scope{start: a.start, dirs: eitherDir(a.dirs, b.dirs), void: a.void, piped: a.piped, captured: a.captured,
-		vanishing: a.vanishing || b.vanishing}
+		vanishing: a.vanishing || b.vanishing, plain: a.plain}
 	if j.void == "" {
 		j.void = b.void
 	}
@@ -201,5 +202,6 @@ func isDigits(s string) bool {
 
 // same reports whether both scopes know the same.
 func same(a, b *scope) bool {
-	return a.void == b.void && a.vanishing == b.vanishing && slices.Equal(a.dirs, b.dirs) && maps.Equal(a.vars, b.vars) && maps.Equal(a.funcs, b.funcs)
+	return a.void == b.void && a.vanishing == b.vanishing && slices.Equal(a.dirs, b.dirs) && maps.Equal(a.vars, b.vars) &&
+		maps.Equal(a.funcs, b.funcs)
 }

@@ -20,6 +20,8 @@ type walk struct {
 
 	steps, depth int
 	expanded     int        // words that braces made
+	given        int        // words of the simple commands, counted again for each program that runs another
+	arrays       bool       // a variable may be an array
 	quiet        int        // while positive, nothing is recorded: a loop is tried until its scope settles
 	nested       int        // programs that run one another
 	at           syntax.Pos // of the innermost node, for reasons that have none
@@ -31,11 +33,14 @@ type walk struct {
 	parts    []counted
 	reasons  []agenttool.Reason
 	words    int // bytes of the words of the parts
+	told     int // bytes of their reasons
+	touched  int // bytes of the paths and hosts
 	reads    pathSet
 	writes   pathSet
 	hosts    []string
 
 	destroyed []agenttool.Reason
+	gitConfig bool // the configuration of a repository changes
 }
 
 type place struct{ line, column int }
@@ -132,6 +137,9 @@ func (w *walk) command(s *syntax.Stmt) {
 	case *syntax.LetClause:
 		w.letClause(x)
 	case *syntax.TimeClause:
+		if w.scope.plain {
+			w.unknown("in some shells time is a program, which runs programs alone")
+		}
 		if x.Stmt != nil {
 			w.stmt(x.Stmt)
 		}
@@ -153,6 +161,7 @@ func (w *walk) subshell(body func()) {
 }
 
 func (w *walk) binary(x *syntax.BinaryCmd) {
+	var last []string
 	switch x.Op {
 	case syntax.AndStmt:
 		w.and(x)
@@ -166,7 +175,11 @@ func (w *walk) binary(x *syntax.BinaryCmd) {
 		w.subshell(func() {
 			w.scope.piped = true
 			w.stmt(x.Y)
+			last = w.scope.dirs
 		})
+		if w.scope.plain { // of which some run the last part themselves
+			w.scope.dirs = eitherDir(w.scope.dirs, last)
+		}
 	default:
 		w.unknown("this way to join commands is not understood")
 	}

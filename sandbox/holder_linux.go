@@ -21,10 +21,11 @@ const patience = 20 * time.Second
 
 // holder is the process that holds a session's namespaces and clones its helpers.
 type holder struct {
-	mu     sync.Mutex // one message at a time
-	socket *net.UnixConn
-	proxy  net.Addr // where the session's proxy is on its loopback; nil if there is none
-	exited chan struct{}
+	mu      sync.Mutex // one message at a time
+	socket  *net.UnixConn
+	proxy   net.Addr // where the session's proxy is on its loopback; nil if there is none
+	sockets *sockets
+	exited  chan struct{}
 }
 
 // startHolder clones the holder into new namespaces. It dies with us: its socket closes, and the kernel kills it when the
@@ -53,6 +54,9 @@ func startHolder(n *network) (*holder, error) {
 	listener, err := h.answer()
 	if err == nil && listener != nil {
 		h.proxy, err = n.serve(listener)
+	}
+	if err == nil {
+		h.sockets, err = h.answerSockets()
 	}
 	if err != nil {
 		h.close()
@@ -123,9 +127,24 @@ func (h *holder) answer() (*os.File, error) {
 	return file, nil
 }
 
+// answerSockets reads what the holder says second.
+func (h *holder) answerSockets() (*sockets, error) {
+	f, err := h.answer()
+	if err != nil {
+		return nil, err
+	}
+	if f == nil {
+		return nil, errEnded
+	}
+	return newSockets(f)
+}
+
 // close ends the session's processes and waits until they are gone.
 func (h *holder) close() {
 	_ = h.socket.Close()
+	if h.sockets != nil {
+		h.sockets.close()
+	}
 	select {
 	case <-h.exited:
 	case <-time.After(patience):

@@ -1,11 +1,9 @@
 package sandbox
 
 import (
-	"errors"
 	"fmt"
 	"net"
 	"os"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,9 +14,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"toolhost/agenttool"
+	"toolhost/protect"
 	"toolhost/sandbox/enter"
 	"toolhost/sandbox/notify"
-	"toolhost/sandbox/proxy"
 )
 
 // Process is a command in its sandbox, with whatever it started there.
@@ -32,12 +30,13 @@ type Process struct {
 	exited  chan struct{}
 	gone    chan struct{}
 
-	judge       *judge    // of what it writes; nil for a command that writes nothing
+	judge       *judge     // of what it writes; nil for a command that writes nothing
 	connector   *connector // of whom it connects to; nil for a command that has no sockets with names
-	tripwire    *tripwire // nil likewise
+	tripwire    *tripwire  // nil likewise
 	violations  violations
 	confinement Confinement
-	ends        []func() // what is to be done when it is gone, the last first
+	secrets     []protect.Entry // that are masked
+	ends        []func()        // what is to be done when it is gone, the last first
 
 	mu    sync.Mutex
 	ended *Ended
@@ -47,31 +46,6 @@ func newProcess(c *Command) *Process {
 	p := &Process{command: c.Path, started: make(chan error, 1), exited: make(chan struct{}), gone: make(chan struct{})}
 	p.violations.heard = c.Report
 	return p
-}
-
-// guard finds what is protected and takes note of it.
-func (p *Process) guard(plan *plan) (err error) {
-	plan.names, err = plan.s.findNames(plan.c.Profile)
-	if err != nil {
-		return err
-	}
-	p.confinement = Confinement{plan.c.Profile.Access, plan.s.level, partial(plan.names.all)}
-	if !plan.workspace() {
-		return nil
-	}
-	p.judge = &judge{names: plan.names.granted, report: p.violations.add}
-	if plan.s.level != Full {
-		p.judge.open = append(plan.writable(), "/dev", "/proc") // of devices and descriptors; Landlock holds what must not be written there
-	}
-	if p.tripwire, err = newTripwire(plan.names); err == nil {
-		p.tripwire.walked, p.tripwire.look = plan.s.protected.Invalidate, plan.s.protected.Map
-		p.atEnd(func() {
-			if p.Ended() == nil { // it was killed, and not looked at
-				p.inspect()
-			}
-		})
-	}
-	return err
 }
 
 // inspect looks whether what is protected is what it was when the command has ended. What goes on in the background is not
@@ -86,30 +60,6 @@ func (p *Process) inspect() {
 	}
 }
 
-// connect gives a command that has a network its way out.
-func (p *Process) connect(plan *plan) error {
-	if plan.s.level != Full || !plan.workspace() {
-		return nil
-	}
-	h, err := plan.s.hold()
-	if err != nil {
-		return err
-	}
-	p.connector = newConnector(plan, h.sockets, p.violations.add)
-	if h.proxy == nil {
-		return nil
-	}
-	env, leave, err := plan.s.network.admit(h.proxy, plan.c.Profile.Hosts, p.violations.add)
-	if err == nil {
-		plan.network = env
-		if exe := plan.s.o.Program; exe != "" {
-			plan.network = append(plan.network, "GIT_SSH_COMMAND="+proxy.GitSSHCommand(exe))
-		}
-		p.atEnd(leave)
-	}
-	return err
-}
-
 // atEnd has something done when nothing is left of the command. What comes last is done first.
 func (p *Process) atEnd(do func()) { p.ends = append(p.ends, do) }
 
@@ -119,127 +69,6 @@ func (p *Process) over() {
 		do()
 	}
 	p.ends = nil
-}
-
-// launch has a helper started and waits until it has started the command.
-func (p *Process) launch(made *plan) error {
-	plan, err := planFile(made.Encode())
-	if err != nil {
-		return err
-	}
-	defer plan.Close()
-	ours, theirs, err := socketPair()
-	if err != nil {
-		return err
-	}
-	p.control = ours
-	if made.s.level == Full { // before anything is covered: what is replaced from now on is covered again
-		p.atEnd(made.s.watch.add(p, made.names))
-	}
-	p.handle, err = made.s.helper(made.c, theirs, plan)
-	theirs.Close()
-	if err != nil {
-		ours.Close()
-		return err
-	}
-	go p.listen()
-	select {
-	case err = <-p.started:
-	case <-time.After(patience):
-		err = errors.New("the helper did not answer")
-	}
-	if err != nil {
-		p.Kill()
-		<-p.gone
-	}
-	return err
-}
-
-// startError is the error for a command that did not start.
-func (p *Process) startError(err error) error {
-	var e *agenttool.Error
-	if errors.As(err, &e) {
-		return err
-	}
-	return setupFailed(err)
-}
-
-// helper starts the helper, in the namespaces of the session where there are any.
-func (s *Session) helper(c *Command, control, plan *os.File) (*os.File, error) {
-	if s.level != Full {
-		return startHelper(control, plan, c.Streams)
-	}
-	flags := byte(0)
-	if c.Profile.Access == ReadOnly {
-		flags = enter.OwnNetwork
-	}
-	h, err := s.hold()
-	if err != nil {
-		return nil, err
-	}
-	return h.clone(flags, control, plan, c.Streams[0], c.Streams[1], c.Streams[2])
-}
-
-// hold returns the session's holder. One that died took every command with it; another takes its place.
-func (s *Session) hold() (*holder, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return nil, os.ErrClosed
-	}
-	if s.holder != nil {
-		select {
-		case <-s.holder.exited:
-			s.holder.close()
-		default:
-			return s.holder, nil
-		}
-	}
-	h, err := startHolder(s.network)
-	s.holder = h
-	return h, err
-}
-
-// startHelper starts a helper without namespaces. It is our child, so somebody has to wait for it.
-func startHelper(control, plan *os.File, streams [3]*os.File) (*os.File, error) {
-	type result struct {
-		pidfd int
-		err   error
-	}
-	started := make(chan result, 1)
-	go func() {
-		runtime.LockOSThread() // the helper dies with this thread
-		r := result{pidfd: -1}
-		process, err := os.StartProcess("/proc/self/exe", []string{enter.HelperName}, &os.ProcAttr{
-			Files: []*os.File{streams[0], streams[1], streams[2], control, plan}, Env: []string{"GODEBUG="}, Dir: "/",
-			Sys: &syscall.SysProcAttr{Setsid: true, PidFD: &r.pidfd, Pdeathsig: syscall.SIGKILL},
-		})
-		r.err = err
-		started <- r
-		if err == nil {
-			_, _ = process.Wait()
-		}
-	}()
-	r := <-started
-	if r.err != nil {
-		return nil, r.err
-	}
-	fd, err := unix.FcntlInt(uintptr(r.pidfd), unix.F_DUPFD_CLOEXEC, 0) // os.Process has closed over its own
-	return os.NewFile(uintptr(fd), "helper"), err
-}
-
-// planFile is a file in memory that holds the plan.
-func planFile(encoded []byte) (*os.File, error) {
-	fd, err := unix.MemfdCreate("plan", unix.MFD_CLOEXEC)
-	if err != nil {
-		return nil, err
-	}
-	f := os.NewFile(uintptr(fd), "plan")
-	if _, err := f.Write(encoded); err != nil {
-		f.Close()
-		return nil, err
-	}
-	return f, nil
 }
 
 // listen takes what the helper says until it is gone.
@@ -352,6 +181,12 @@ func (p *Process) PID() int {
 
 // Violations are what the sandbox kept from the command so far, and, when it is gone, what it found changed.
 func (p *Process) Violations() []Violation { return p.violations.all() }
+
+// Hints are what the sandbox may have kept a command from that failed, by what it said on stderr; dir is where it ran. They
+// are only likely: a program can say anything.
+func (p *Process) Hints(stderr, dir string) []Violation {
+	return append(hintsOfSecrets(stderr, p.secrets), hintsOf(stderr, dir)...)
+}
 
 // Confinement returns what the command runs in.
 func (p *Process) Confinement() Confinement { return p.confinement }

@@ -6,8 +6,12 @@ import "strings"
 // one of them counts.
 func awkSpecs() []*Spec {
 	return []*Spec{{
-		Names: "awk gawk mawk nawk original-awk bwk", Operands: "input*", InOrder: true, Abbreviates: true, Judge: judgeAwk,
-		Options: `-F,--field-separator:text -v,--assign:text -f,--file:scriptfile -e,--source:script -b,--characters-as-bytes
+		// Some of them ignore options that they do not know, and take what follows for the program.
+		Names: "awk mawk nawk original-awk bwk", Operands: "input*", InOrder: true, Judge: judgeAwk,
+		Options: "-F:text -v:assignment -f:scriptfile --version",
+	}, {
+		Names: "gawk", Operands: "input*", InOrder: true, Abbreviates: true, Judge: judgeAwk,
+		Options: `-F,--field-separator:text -v,--assign:assignment -f,--file:scriptfile -e,--source:script -b,--characters-as-bytes
 			-c,--traditional -C,--copyright -d,--dump-variables?:text!writes -D,--debug?:text!runs_code
 			-E,--exec:scriptfile!runs_code -g,--gen-pot -h,--help -i,--include:scriptfile!runs_code -I,--trace
 			-l,--load:scriptfile!runs_code -L,--lint?:text -M,--bignum -n,--non-decimal-data -N,--use-lc-numeric
@@ -23,8 +27,13 @@ func judgeAwk(a *Args, u *Use) {
 		u.Reads = append(u.Reads, w)
 		u.Unknown("awk: what stands in the program "+spelled(w)+" is not known", w)
 	}
+	for _, w := range a.Values["assignment"] {
+		if name, _, ok := strings.Cut(w.Text, "="); !ok || !awkName(name) {
+			u.Unknown("awk: "+spelled(w)+" sets no variable", w)
+		}
+	}
 	switch {
-	case len(scripts) > 0, a.oneOf("--file", "--exec"):
+	case len(scripts) > 0, a.oneOf("--file", "--exec", "-f"):
 	case len(inputs) > 0:
 		scripts, inputs = inputs[:1], inputs[1:]
 	case !a.oneOf("--help", "--version", "--copyright"):

@@ -68,7 +68,7 @@ func (p *awkProgram) fail(problem string) {
 type statement struct {
 	open     []string // the brackets that are open
 	printing int      // how many were at the print whose list this is, -1 outside
-	getline  int      // how many were at a getline in the statement, -1 without
+	getline  int      // how many were at the outermost getline that a < may be of, -1 without
 }
 
 // read goes through the tokens, which are the whole program or as much of it as was understood.
@@ -124,7 +124,9 @@ func (p *awkProgram) word(s *statement, i int) {
 		}
 		s.printing = len(s.open)
 	case "getline":
-		s.getline = len(s.open)
+		if s.getline < 0 || len(s.open) < s.getline {
+			s.getline = len(s.open)
+		}
 	case "system":
 		p.system(i)
 	case "ARGV":

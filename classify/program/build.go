@@ -33,9 +33,10 @@ func buildSpecs() []*Spec {
 			}},
 		{Names: "rustc", Raw: true, Effects: "runs_code",
 			Judge: reason("rustup starts the toolchain that rust-toolchain.toml names, which may be any program")},
-		asksVersion("rustup", " --version -V "),
+		projectTools("rustup"), // whose version says which compiler rust-toolchain.toml names, after asking that
 		asksVersion("make gmake", " --version -v --help -h "),
-		asksVersion("gcc g++ cc c++ clang clang++ ld as go-bindata", " --version -v "),
+		asksVersion("gcc g++ cc c++ clang clang++ ld", " --version -v "),
+		asksVersion("as", " --version "), // with -v it goes on, and assembles stdin
 		asksVersion("cmake ninja gem uv ruff black isort mypy just", " --version "),
 		projectTools(`meson bazel bazelisk buck gradle mvn ant sbt scons rake tox nox task invoke waf autoconf automake
 			libtool bundle composer mix rebar3 flake8 stack cabal dotnet msbuild xcodebuild flutter pod pipx poetry pdm uvx conda

@@ -66,7 +66,7 @@ func devReadOnly(u *Use) bool {
 		return false
 	}
 	for _, e := range u.Effects {
-		if e == Writes || e == Destroys || e == MayDestroy || e == RunsCode {
+		if e == Writes || e == Destroys || e == GitConfig || e == GitGlobal || e == RunsCode {
 			return false
 		}
 	}

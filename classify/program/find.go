@@ -1,6 +1,9 @@
 package program
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // findSpecs describes find, whose expression is a language of its own: options, tests and actions, each with a fixed
 // number of words after it. Anything that is not in the tables below is not understood.
@@ -98,7 +101,7 @@ func (f *finder) path(w Word) bool {
 	if w.Many && !w.Glob {
 		return false
 	}
-	return w.Text[0] != '-' && w.Text != "(" && w.Text != "!" && w.Text != ")" && w.Text != ","
+	return w.Text[0] != '-' && w.Text != ";" && w.Text != "(" && w.Text != "!" && w.Text != ")" && w.Text != ","
 }
 
 // primary judges one word of the expression with those that belong to it.
@@ -155,60 +158,83 @@ func (f *finder) output(w Word) {
 	}
 }
 
-// command takes the words of -exec and its like up to the ; or + that ends them.
+// command takes the words of -exec and its like up to the ; that ends them, or for the two that do not ask the + after
+// {}. Without an end find refuses the whole, so that nothing runs.
 func (f *finder) command(action Word) {
-	begin, more := f.next, false
-	for {
-		if f.next >= len(f.words) {
-			f.use.Unknown("find: "+action.Text+" has no end", action)
-			break
-		}
+	asks := action.Text == "-ok" || action.Text == "-okdir"
+	for begin := f.next; f.next < len(f.words); {
 		w := f.take()
-		if w.Static && w.Text == ";" {
-			break
-		}
-		if w.Static && w.Text == "+" && f.next-2 >= begin && f.words[f.next-2].Text == "{}" && f.words[f.next-2].Static {
-			more = true
-			break
+		end := f.next - 1
+		more := !asks && w.Static && w.Text == "+" && end > begin && f.words[end-1].Text == "{}" && f.words[end-1].Static
+		if w.Static && w.Text == ";" || more {
+			f.runs(f.words[begin:end], more)
+			f.told(action, asks)
+			return
 		}
 		if !w.Static && (w.Many && !w.Glob || w.Text == "" || w.Text[0] == ';' || w.Text[0] == '+') {
 			f.use.Unknown("find: this word may end the command, and what follows would be an expression", w)
 		}
 	}
-	end := max(f.next-1, begin)
-	if f.next == len(f.words) && (end >= len(f.words) || f.words[end].Text != ";" && !more) {
-		end = len(f.words)
-	}
-	if action.Text == "-ok" || action.Text == "-okdir" {
+	f.use.Unknown("find: "+action.Text+" has no end", action)
+}
+
+// told adds what the action is besides the command.
+func (f *finder) told(action Word, asks bool) {
+	if asks {
 		f.use.Add(Interactive, action.Text+" asks before each command")
 	}
 	if strings.HasSuffix(action.Text, "dir") {
 		f.use.Unknown("find: "+action.Text+" runs in directories that are not known", action)
 	}
-	f.runs(f.words[begin:end], more)
 }
 
-// runs adds the command, with what {} stands for: paths that begin as the places to start from do. Where these have
-// nothing in common there is one command for each.
+// runs adds the command, with what {} stands for: paths that begin as the places to start from do. There is one command
+// for all those that begin with the same character.
 func (f *finder) runs(words []Word, more bool) {
-	const maxStarts = 8
-	found := Word{Many: more}
-	starts := f.starts
-	if len(starts) == 0 {
-		starts = []Word{Lit(".")}
+	if len(words) == 0 {
+		f.use.Unknown("find: there is no command", Word{})
+		return
 	}
-	if len(starts) > maxStarts {
-		starts = []Word{{}}
-	}
-	for _, start := range starts {
-		found.Text, found.Glob = start.Text, more && start.Text != ""
-		found.Line, found.Column = start.Line, start.Column
+	for _, start := range f.beginnings() {
+		found := Word{Text: start, Many: more, Glob: more && start != ""}
 		argv := make([]Word, len(words))
 		for i, w := range words {
 			argv[i] = replaced(w, "{}", found)
 		}
 		f.use.Runs = append(f.use.Runs, Command{Argv: argv})
 	}
+}
+
+// beginnings returns what the paths that are found begin with, "" if that is not known or too much.
+func (f *finder) beginnings() []string {
+	const maxBeginnings = 4
+	if len(f.starts) == 0 {
+		return []string{"."}
+	}
+	var list []string
+	for _, start := range f.starts {
+		if start.Text == "" {
+			return []string{""}
+		}
+		i := slices.IndexFunc(list, func(s string) bool { return s[0] == start.Text[0] })
+		if i < 0 {
+			list = append(list, start.Text)
+			continue
+		}
+		list[i] = list[i][:commonPrefix(list[i], start.Text)]
+	}
+	if len(list) > maxBeginnings {
+		return []string{""}
+	}
+	return list
+}
+
+func commonPrefix(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
 }
 
 // replaced returns a word in which a placeholder stands for something else, of which only the beginning is known.

@@ -35,7 +35,7 @@ func judgeAWS(a *Args, u *Use) {
 	if len(words) > 1 && !strings.HasPrefix(words[0].Text, "-") && awsAsks(words[0].Text, words[1].Text) {
 		return
 	}
-	u.Add(MayDestroy, "works on a service with the person's credentials")
+	u.Add(Writes, "works on a service with the person's credentials")
 }
 
 func awsAsks(service, verb string) bool {

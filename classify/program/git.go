@@ -1,6 +1,9 @@
 package program
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // gitSpecs describes git 2.39 and what later versions added to the same commands.
 //
@@ -15,7 +18,7 @@ import "slices"
 func gitSpecs() []*Spec {
 	return []*Spec{{
 		Names: "git",
-		Options: `-v,--version -h,--help --html-path --man-path --info-path --exec-path?:execpath -C:gitdir
+		Options: `-v,--version -h,--help!pages --html-path --man-path --info-path --exec-path?:execpath -C:gitdir
 			--git-dir:gitdir --work-tree:gitdir -c:gitconfig -P,--no-pager -p,--paginate!runs_code --no-replace-objects
 			--no-optional-locks --no-lazy-fetch --no-advice --literal-pathspecs --glob-pathspecs --noglob-pathspecs
 			--icase-pathspecs --namespace:text --bare!runs_code --config-env:text!runs_code --super-prefix:text
@@ -27,8 +30,9 @@ func gitSpecs() []*Spec {
 	}}
 }
 
-// judgeGit judges what stands before the subcommand.
+// judgeGit judges what stands before the subcommand, and moves what the subcommand touches to where that says.
 func judgeGit(a *Args, u *Use) {
+	gitElsewhere(a, u)
 	for _, dir := range a.Values["gitdir"] {
 		u.Reads = append(u.Reads, dir)
 		if !dir.Static || dir.Text != "." && dir.Text != ".git" {
@@ -47,3 +51,49 @@ func judgeGit(a *Args, u *Use) {
 		u.Add(RunsCode, "the pager is a program that configuration names")
 	}
 }
+
+// gitElsewhere takes paths as relative to where -C leads, and names the files in the git directory: below .git or what
+// --git-dir says, as is right if that is the top of the work tree.
+func gitElsewhere(a *Args, u *Use) {
+	top, dir := Lit(""), Lit(".git")
+	for _, o := range a.Options {
+		switch o.Name {
+		case "-C":
+			top = below(top, o.Value)
+		case "--git-dir":
+			dir = o.Value
+		}
+	}
+	if top.Text != "" || !top.Static {
+		for _, list := range [][]Word{u.Reads, u.Writes} {
+			for i, w := range list {
+				list[i] = below(top, w)
+			}
+		}
+	}
+	if u.has(GitConfig) {
+		u.gitFiles = append(u.gitFiles, "config")
+	}
+	if len(u.gitFiles) > 0 {
+		u.Add(ReadsElsewhere, "where the git directory is, and what else in it changes, takes the disk to know")
+	}
+	for _, name := range u.gitFiles {
+		u.Writes = append(u.Writes, below(below(top, dir), Lit(name)))
+	}
+}
+
+// below returns a path as it is below a directory, "" being the one where the command runs.
+func below(dir, path Word) Word {
+	switch {
+	case strings.HasPrefix(path.Text, "/"), dir.Static && (dir.Text == "" || dir.Text == "."):
+		return path
+	case !dir.Static:
+		return Word{Line: path.Line, Column: path.Column}
+	}
+	path.Text = strings.TrimRight(dir.Text, "/") + "/" + path.Text
+	path.Local = false
+	return path
+}
+
+// has reports whether an effect was found.
+func (u *Use) has(e Effect) bool { return slices.Contains(u.Effects, e) }

@@ -29,8 +29,28 @@ func judgeGitConfig(a *Args, u *Use) {
 	files := a.Values["file"]
 	if writes {
 		u.Writes = append(u.Writes, files...)
-	} else {
-		u.Reads = append(u.Reads, files...)
+		judgeGitTargets(a, u)
+		return
+	}
+	u.Reads = append(u.Reads, files...)
+	if a.Has("--includes") {
+		u.Add(ReadsElsewhere, "the configuration may include other files")
+	}
+}
+
+// judgeGitTargets names the files that git config writes, besides those of --file.
+func judgeGitTargets(a *Args, u *Use) {
+	if a.Has("--global") {
+		u.Add(GitGlobal, "git config --global writes the person's configuration")
+	}
+	if a.Has("--system") {
+		u.Writes = append(u.Writes, Lit("/etc/gitconfig"))
+	}
+	if a.Has("--worktree") {
+		u.gitFiles = append(u.gitFiles, "config.worktree")
+	}
+	if !a.oneOf("--global", "--system", "--file") { // with one work tree, --worktree means the whole repository
+		u.Add(GitConfig, "git config writes the configuration of the repository")
 	}
 }
 
@@ -94,8 +114,10 @@ func harmlessGitSetting(w Word) bool {
 		return false
 	case section == "pager":
 		return w.Static && (value == "false" || value == "cat" || value == "")
+	case name == "branch.sort" || name == "tag.sort":
+		return w.Static && !strings.Contains(value, "signature")
 	case name == "format.pretty":
-		return w.Static && !strings.Contains(value, "%G")
+		return w.Static && !gitSigns(value)
 	case strings.Contains(rest, ".") && section != "color" && section != "branch":
 		return false
 	}

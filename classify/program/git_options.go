@@ -48,4 +48,4 @@ const gitLogOptions = gitRevisionOptions + gitDiffOptions + `-q -s --source --us
 // gitListOptions are the options of what lists references: branch, tag and for-each-ref. The value of --contains
 // and its like may be left out at the end of the line, and git stops at a word there that is no commit.
 const gitListOptions = `--contains?:text --no-contains?:text --merged?:text --no-merged?:text --points-at:text
-	--sort:text --no-sort --format:refformat --color?:text --no-color `
+	--sort:refformat --no-sort --format:refformat --color?:text --no-color `

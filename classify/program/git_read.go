@@ -93,7 +93,7 @@ func gitObjectSpecs() []*Spec {
 			--exec:run!runs_code`, Operands: "rev*", Effects: "reads_tree", Abbreviates: true, Judge: judgeGitArchive},
 		{Names: "version", Options: "--build-options"},
 		{Names: "help", Options: "-a,--all -g,--guides -c,--config -v,--verbose -m,--man --user-interfaces",
-			Operands: "text?"},
+			Operands: "topic?", Effects: "pages", Judge: judgeMan},
 		{Names: "var", Options: "-l", Operands: "text?"},
 		{Names: "stripspace", Options: "-s,--strip-comments -c,--comment-lines"},
 	}
@@ -196,7 +196,7 @@ func judgeGitFormats(a *Args, u *Use) {
 	for _, format := range a.Values["gitformat"] {
 		if !format.Static {
 			u.Unknown("a format that is not known may check signatures", format)
-		} else if strings.Contains(format.Text, "%G") {
+		} else if gitSigns(format.Text) {
 			u.Add(RunsCode, "%G checks signatures with the program that gpg.program names")
 		}
 	}
@@ -207,6 +207,16 @@ func judgeGitFormats(a *Args, u *Use) {
 			u.Add(RunsCode, "%(signature) runs the program that gpg.program names")
 		}
 	}
+}
+
+// gitSigns reports whether a format has a placeholder %G…, which a sign or a blank may stand in.
+func gitSigns(format string) bool {
+	for _, after := range strings.Split(format, "%")[1:] {
+		if strings.HasPrefix(strings.TrimLeft(after, "+- "), "G") {
+			return true
+		}
+	}
+	return false
 }
 
 // gitPaths returns the words that may be paths: all those after -- and, before it, what does not look like a

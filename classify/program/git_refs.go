@@ -5,10 +5,11 @@ import "strings"
 // gitRefSpecs describes the commands that list references or change them, depending on how they are used.
 func gitRefSpecs() []*Spec {
 	return []*Spec{
-		{Names: "branch", Options: gitListOptions + `-v,--verbose -q,--quiet -t,--track?:text!writes --no-track!writes
-			-u,--set-upstream-to:text!writes --unset-upstream!writes -r,--remotes --abbrev?:text --no-abbrev -a,--all
-			-d,--delete!writes,destroys -D!writes,destroys -m,--move!writes -M!writes,destroys -c,--copy!writes
-			-C!writes,destroys -l,--list --show-current --create-reflog!writes --edit-description!writes,interactive
+		{Names: "branch", Options: gitListOptions + `-v,--verbose -q,--quiet -t,--track?:text!git_config --no-track!writes
+			-u,--set-upstream-to:text!git_config --unset-upstream!git_config -r,--remotes --abbrev?:text --no-abbrev -a,--all
+			-d,--delete!git_config,destroys -D!git_config,destroys -m,--move!git_config -M!git_config,destroys
+			-c,--copy!git_config -C!git_config,destroys -l,--list --show-current --create-reflog!writes
+			--edit-description!git_config,interactive
 			-f,--force!writes,destroys --column?:text --no-column -i,--ignore-case --omit-empty --recurse-submodules`,
 			Operands: "text*", Abbreviates: true, Judge: judgeGitBranch},
 		{Names: "tag", Options: gitListOptions + `-l,--list -n?:text -d,--delete!writes,destroys -v,--verify!runs_code
@@ -49,6 +50,16 @@ func judgeGitBranch(a *Args, u *Use) {
 		return
 	}
 	u.Add(Writes, "git branch with a name creates a branch, unless an option makes it list")
+	gitTracks(a, u, a.Operands[1:])
+}
+
+// gitTracks takes note of a new branch that begins at a branch of a remote, which it is made to follow. Which start that
+// is no text tells; HEAD is none.
+func gitTracks(a *Args, u *Use, start []Word) {
+	if len(start) == 0 || a.Has("--no-track") || start[0].Static && strings.HasPrefix(start[0].Text, "HEAD") {
+		return
+	}
+	u.Add(GitConfig, "git notes in the configuration which branch a new one follows")
 }
 
 // gitLists reports whether an option was given that makes branch and tag list, whatever else is.
@@ -77,9 +88,9 @@ func gitStashSpec() *Spec {
 		{Names: "list", Options: gitLogOptions, Operands: "rev*", Judge: judgeGitStashList},
 		{Names: "show", Options: gitDiffOptions + "-s --include-untracked --no-include-untracked --only-untracked",
 			Operands: "rev*", Effects: "reads_tree", Judge: judgeGitLog},
-		{Names: "push save", Options: push, Operands: "text*", Effects: "may_destroy"},
+		{Names: "push save", Options: push, Operands: "text*", Effects: "writes"},
 		{Names: "pop apply branch store create", Options: "--index -q,--quiet -m,--message:text", Operands: "text*",
-			Effects: "may_destroy"},
+			Effects: "writes"},
 		{Names: "drop clear", Options: "-q,--quiet", Operands: "text*", Effects: "writes destroys"},
 	}}
 }
@@ -96,7 +107,7 @@ func judgeGitStashList(a *Args, u *Use) {
 
 func judgeGitStash(a *Args, u *Use) {
 	if len(a.Operands) == 0 {
-		u.Add(MayDestroy, "git stash alone puts the changes away")
+		u.Add(Writes, "git stash alone puts the changes away")
 	}
 }
 
@@ -104,13 +115,26 @@ func gitWorktreeSpec() *Spec {
 	return &Spec{Names: "worktree", Sub: []*Spec{
 		{Names: "list", Options: "-v,--verbose --porcelain -z --expire:text", Abbreviates: true},
 		{Names: "add", Options: `-f,--force -b:text -B:text!destroys -d,--detach --checkout --no-checkout --lock
-			--reason:text -q,--quiet --track --no-track --guess-remote --no-guess-remote --orphan`,
-			Operands: "write text?", Effects: "writes runs_code"},
+			--reason:text -q,--quiet --track!git_config --no-track --guess-remote!git_config --no-guess-remote --orphan`,
+			Operands: "write start?", Effects: "writes runs_code", Judge: judgeGitWorktree},
 		{Names: "lock unlock move prune repair", Options: `--reason:text -f,--force -n,--dry-run -v,--verbose
 			--expire:text`,
-			Operands: "write*", Effects: "writes"},
-		{Names: "remove", Options: "-f,--force!destroys", Operands: "write", Effects: "writes", Abbreviates: true},
+			Operands: "write*", Effects: "writes", Judge: inGit("worktrees")},
+		{Names: "remove", Options: "-f,--force!destroys", Operands: "write", Effects: "writes", Abbreviates: true,
+			Judge: inGit("worktrees")},
 	}}
+}
+
+func judgeGitWorktree(a *Args, u *Use) {
+	u.gitFiles = append(u.gitFiles, "worktrees")
+	if a.oneOf("-b", "-B") {
+		gitTracks(a, u, a.Values["start"])
+	}
+}
+
+// inGit is the Judge of what writes these files of the git directory.
+func inGit(names ...string) func(*Args, *Use) {
+	return func(_ *Args, u *Use) { u.gitFiles = append(u.gitFiles, names...) }
 }
 
 func gitSubmoduleSpec() *Spec {
@@ -120,14 +144,27 @@ func gitSubmoduleSpec() *Spec {
 		{Names: "add update", Options: `-b:text -f,--force!destroys --name:text --reference:read --init --remote
 			-N,--no-fetch --checkout --merge --rebase --depth:text -j,--jobs:text --recursive --filter:text
 			--recommend-shallow --no-recommend-shallow --single-branch --no-single-branch -q,--quiet --progress`,
-			Operands: "text*", Effects: "writes reaches runs_code"},
+			Operands: "text*", Effects: "writes git_config reaches runs_code", Judge: judgeGitSubmodules},
 		{Names: "init set-branch set-url sync absorbgitdirs", Options: `--recursive -d,--default -b,--branch:text
 			-q,--quiet`,
-			Operands: "text*", Effects: "writes"},
-		{Names: "deinit", Options: "-f,--force!destroys --all -q,--quiet", Operands: "text*", Effects: "writes"},
+			Operands: "text*", Effects: "writes git_config", Judge: judgeGitSubmodules},
+		{Names: "deinit", Options: "-f,--force!destroys --all -q,--quiet", Operands: "text*",
+			Effects: "writes git_config"},
 		{Names: "foreach", Options: "--recursive -q,--quiet", InOrder: true, Operands: "foreach*",
 			Judge: judgeGitForeach},
 	}}
+}
+
+// judgeGitSubmodules names the repositories of submodules, and the list of them at the top of the work tree.
+func judgeGitSubmodules(a *Args, u *Use) {
+	switch a.Argv[0].Text {
+	case "add", "set-branch", "set-url":
+		u.Writes = append(u.Writes, Lit(".gitmodules"))
+	}
+	switch a.Argv[0].Text {
+	case "add", "update", "sync", "absorbgitdirs":
+		u.gitFiles = append(u.gitFiles, "modules")
+	}
 }
 
 // judgeGitForeach judges what runs in every submodule: one word is text for the shell, several are a command.

@@ -23,10 +23,11 @@ func gitRemoteSpecs() []*Spec {
 			{Names: "get-url", Options: "--push --all", Operands: "text", Abbreviates: true},
 			{Names: "show", Options: "-n", Operands: "text*", Judge: judgeGitRemoteShow},
 			{Names: "add", Options: `-t,--track:text -m,--master:text -f,--fetch!reaches --tags --no-tags --mirror?:text`,
-				Operands: "text text", Effects: "writes"},
-			{Names: "rename set-head set-branches set-url", Options: `--progress --no-progress -a,--auto!reaches
-				-d,--delete --add --push`, Operands: "text*", Effects: "writes"},
-			{Names: "remove rm", Operands: "text", Effects: "writes destroys"},
+				Operands: "text text", Effects: "writes git_config"},
+			{Names: "rename set-branches set-url", Options: `--progress --no-progress -d,--delete --add --push`,
+				Operands: "text*", Effects: "writes git_config"},
+			{Names: "set-head", Options: "-a,--auto!reaches -d,--delete", Operands: "text*", Effects: "writes"},
+			{Names: "remove rm", Operands: "text", Effects: "writes git_config destroys"},
 			{Names: "prune update", Options: "-n,--dry-run -p,--prune", Operands: "text*", Effects: "writes reaches"},
 		}},
 		{Names: "fetch", Options: gitFetchOptions, Operands: "remote? text*", Effects: "writes reaches",
@@ -37,7 +38,7 @@ func gitRemoteSpecs() []*Spec {
 		{Names: "push", Options: `-v,--verbose -q,--quiet --repo:remote --all,--branches --mirror!destroys
 			-d,--delete!destroys --tags -n,--dry-run --porcelain -f,--force!destroys --force-with-lease?:text!destroys
 			--no-force-with-lease --force-if-includes --recurse-submodules:text --thin --no-thin
-			--receive-pack:run!runs_code --exec:run!runs_code -u,--set-upstream --progress --no-progress
+			--receive-pack:run!runs_code --exec:run!runs_code -u,--set-upstream!git_config --progress --no-progress
 			--prune!destroys --no-verify --verify --follow-tags --no-follow-tags --signed?:text --no-signed --atomic
 			--no-atomic -o,--push-option:text -4,--ipv4 -6,--ipv6`, Operands: "remote? refspec*",
 			Effects: "writes reaches", Abbreviates: true,
@@ -49,7 +50,7 @@ func gitRemoteSpecs() []*Spec {
 			--shallow-since:text --shallow-exclude:text --single-branch --no-single-branch --no-tags --tags
 			--shallow-submodules --separate-git-dir:write -c,--config:gitconfig --server-option:text -4,--ipv4 -6,--ipv6
 			--filter:text --also-filter-submodules --remote-submodules --sparse --bundle-uri:host`,
-			Operands: "remote write?",
+			Operands: "remote destination?",
 			Effects:  "writes reaches", Abbreviates: true, Judge: judgeGitClone},
 		{Names: "send-email request-pull", Effects: "reaches writes", Operands: "text*"},
 	}
@@ -61,7 +62,7 @@ const gitFetchOptions = `-v,--verbose -q,--quiet --all --no-all -a,--append --at
 	-u,--update-head-ok --progress --no-progress --depth:text --shallow-since:text --shallow-exclude:text --deepen:text
 	--unshallow --refetch --update-shallow --refmap:text -o,--server-option:text -4,--ipv4 -6,--ipv6
 	--negotiation-tip:text --negotiate-only --filter:text --auto-maintenance --no-auto-maintenance --auto-gc
-	--no-auto-gc --show-forced-updates --no-show-forced-updates --write-commit-graph --stdin --set-upstream `
+	--no-auto-gc --show-forced-updates --no-show-forced-updates --write-commit-graph --stdin --set-upstream!git_config `
 
 const gitMergeOptions = `--stat --no-stat -n --log?:text --no-log --squash --no-squash --commit --no-commit --edit
 	--no-edit --ff --no-ff --ff-only --verify --no-verify --verify-signatures --autostash --no-autostash
@@ -106,13 +107,52 @@ func judgeGitClone(a *Args, u *Use) {
 			u.Add(RunsCode, "configuration can run programs: "+setting.Text)
 		}
 	}
+	to := a.Values["destination"]
+	if from := a.Values["remote"]; len(to) == 0 && len(from) > 0 {
+		to = []Word{gitHumanish(from[0], a.oneOf("--bare", "--mirror"))}
+	}
+	gitMakes(a, u, to)
+}
+
+// gitHumanish returns the directory into which a repository is cloned when none is named: the last name of its address,
+// without .git, or with it for a bare one.
+func gitHumanish(address Word, bare bool) Word {
+	name := strings.TrimRight(strings.TrimSuffix(strings.TrimRight(address.Text, "/"), "/.git"), "/")
+	name = strings.TrimSuffix(name[strings.LastIndexAny(name, "/:")+1:], ".git")
+	if !address.Static || name == "" {
+		return Word{Line: address.Line, Column: address.Column}
+	}
+	if bare {
+		name += ".git"
+	}
+	address.Text = name
+	return address
+}
+
+// gitMakes names the directory of a new repository, and the git directory in it unless it is bare.
+func gitMakes(a *Args, u *Use, dirs []Word) {
+	for _, dir := range dirs {
+		u.Writes = append(u.Writes, dir)
+		if !a.oneOf("--bare", "--mirror") {
+			u.Writes = append(u.Writes, below(dir, Lit(".git")))
+		}
+	}
+}
+
+func judgeGitInit(a *Args, u *Use) {
+	dirs := a.Values["destination"]
+	if len(dirs) == 0 {
+		dirs = []Word{Lit(".")}
+	}
+	gitMakes(a, u, dirs)
 }
 
 // gitWriteSpecs describes what changes the repository or the working tree.
 func gitWriteSpecs() []*Spec {
 	return []*Spec{
 		{Names: "init", Options: `-q,--quiet --bare --template:read!runs_code --separate-git-dir:write --shared?:text
-			-b,--initial-branch:text --object-format:text`, Operands: "write?", Effects: "writes", Abbreviates: true},
+			-b,--initial-branch:text --object-format:text`, Operands: "destination?", Effects: "writes", Abbreviates: true,
+			Judge: judgeGitInit},
 		{Names: "add stage", Options: `-n,--dry-run -v,--verbose -i,--interactive!interactive -p,--patch!interactive
 			-e,--edit!interactive -f,--force -u,--update --renormalize -N,--intent-to-add -A,--all --no-all
 			--ignore-removal --no-ignore-removal --refresh --ignore-errors --ignore-missing --sparse --chmod:text
@@ -151,10 +191,36 @@ func gitWriteSpecs() []*Spec {
 		{Names: "format-patch", Options: gitFormatPatchOptions, Operands: "rev*", Effects: "reads_tree",
 			Judge: judgeGitFormatPatch},
 		{Names: `update-index read-tree write-tree commit-tree mktree mktag hash-object unpack-objects index-pack
-			pack-objects pack-refs rerere sparse-checkout maintenance commit-graph multi-pack-index fast-import
+			pack-objects pack-refs rerere commit-graph multi-pack-index fast-import
 			fsmonitor--daemon update-server-info`, Operands: "text*", Effects: "writes"},
+		{Names: "sparse-checkout", Sub: []*Spec{
+			{Names: "list"},
+			{Names: "init set add reapply disable check-rules", Operands: "text*", Effects: "writes git_config",
+				Options: `--cone --no-cone --sparse-index --no-sparse-index --stdin --skip-checks --end-of-options -z
+					--rules-file:read`, Judge: inGit("config.worktree", "info/sparse-checkout")},
+		}},
+		{Names: "maintenance", Sub: []*Spec{
+			{Names: "start stop register unregister", Options: "--config-file:write --scheduler:text -f,--force",
+				Effects: "writes git_config git_global"},
+			{Names: "run is-needed", Options: "--auto --detach --no-detach --schedule?:text --quiet --task:text",
+				Effects: "writes"},
+		}},
+		{Names: "lfs", Sub: []*Spec{{Names: "install uninstall", Effects: "writes", Judge: judgeGitLFS,
+			Options: "--local --worktree --system --file:write -f,--force --manual -s,--skip-smudge --skip-repo"}}},
 		{Names: "credential mergetool difftool gui citool gitk instaweb daemon", Operands: "text*",
 			Effects: "writes runs_code interactive"},
+	}
+}
+
+// judgeGitLFS names the configuration with the filters of large files, and the hooks.
+func judgeGitLFS(a *Args, u *Use) {
+	if !a.oneOf("--local", "--worktree", "--file") {
+		judgeGitTargets(&Args{Options: append([]Given{{Name: "--global"}}, a.Options...)}, u)
+	} else {
+		judgeGitTargets(a, u)
+	}
+	if !a.Has("--skip-repo") {
+		u.gitFiles = append(u.gitFiles, "hooks/pre-push", "hooks/post-checkout", "hooks/post-commit", "hooks/post-merge")
 	}
 }
 
@@ -184,7 +250,7 @@ func judgeGitFormatPatch(a *Args, u *Use) {
 // gitUndoSpecs describes what may throw work away.
 func gitUndoSpecs() []*Spec {
 	checkout := `-q,--quiet --progress --no-progress -b:text -B:text!destroys -l --guess --no-guess -d,--detach
-		-t,--track?:text --no-track -f,--force!destroys --orphan:text -2,--ours!destroys -3,--theirs!destroys -m,--merge
+		-t,--track?:text!git_config --no-track -f,--force!destroys --orphan:text -2,--ours!destroys -3,--theirs!destroys -m,--merge
 		--conflict:text -p,--patch!interactive,destroys --overwrite-ignore --no-overwrite-ignore
 		--ignore-other-worktrees --recurse-submodules --overlay --no-overlay!destroys --pathspec-from-file:read!destroys
 		--pathspec-file-nul --ignore-skip-worktree-bits`
@@ -192,10 +258,10 @@ func gitUndoSpecs() []*Spec {
 		{Names: "checkout", Options: checkout, Operands: "text*", Effects: "writes runs_code", Abbreviates: true,
 			Judge: judgeGitCheckout},
 		{Names: "switch", Options: `-c,--create:text -C,--force-create:text!destroys --guess --no-guess
-			--discard-changes!destroys -q,--quiet --progress --no-progress --recurse-submodules -t,--track?:text
+			--discard-changes!destroys -q,--quiet --progress --no-progress --recurse-submodules -t,--track?:text!git_config
 			--no-track -m,--merge --conflict:text -d,--detach -f,--force!destroys --orphan:text --overwrite-ignore
 			--ignore-other-worktrees`,
-			Operands: "text*", Effects: "writes runs_code", Abbreviates: true},
+			Operands: "text*", Effects: "writes runs_code", Abbreviates: true, Judge: judgeGitSwitch},
 		{Names: "restore", Options: `-s,--source:text -S,--staged -W,--worktree --ignore-unmerged --overlay --no-overlay
 			-q,--quiet --progress --no-progress --recurse-submodules -m,--merge --conflict:text -2,--ours -3,--theirs
 			-p,--patch!interactive --ignore-skip-worktree-bits --pathspec-from-file:read --pathspec-file-nul`,
@@ -220,6 +286,9 @@ func gitUndoSpecs() []*Spec {
 // judgeGitCheckout tells branches from files: a file that is checked out loses its changes.
 func judgeGitCheckout(a *Args, u *Use) {
 	files := afterDashes(a.Argv)
+	if a.oneOf("-b", "-B") {
+		gitTracks(a, u, a.Operands)
+	}
 	if a.oneOf("-b", "-B", "--orphan", "--detach") {
 		return
 	}
@@ -228,6 +297,15 @@ func judgeGitCheckout(a *Args, u *Use) {
 			u.Add(Destroys, "a file that is checked out loses its changes: "+w.Text)
 			return
 		}
+	}
+}
+
+// judgeGitSwitch finds a new branch that follows one of a remote. That any name may become one, if only a remote has it,
+// does not count here nor for checkout: every change of branches would then be one of the configuration. Where that may
+// not be written, git makes such a branch, stops, and goes to it when it is asked again.
+func judgeGitSwitch(a *Args, u *Use) {
+	if a.oneOf("--create", "--force-create") {
+		gitTracks(a, u, a.Operands)
 	}
 }
 

@@ -13,9 +13,12 @@ func interpreterSpecs() []*Spec {
 		asksVersion("java", " --version -version -fullversion --full-version --help -help -h "),
 		asksVersion("javac", " --version -version --help -help "),
 		asksVersion("lua luajit", " -v "),
-		asksVersion(`Rscript R julia ghc ghci elixir iex scala kotlin groovy clojure ocaml racket guile swipl gdb
+		asksVersion(`Rscript R julia ghc ghci elixir iex groovy ocaml racket guile swipl gdb
 			lldb `+
-			"swift dart crystal nim zig bun deno ts-node tsx tclsh wish expect osascript", " --version "),
+			"swift dart crystal nim bun deno ts-node tsx", " --version "),
+		// These have no such question, or not for sure: they may read a program from stdin, or from a file of that name.
+		{Names: "tclsh wish expect osascript clojure clj scala kotlin zig", Raw: true, Effects: "runs_code",
+			Judge: reason("runs a program in its language, which nobody has seen")},
 	}
 }
 

@@ -140,29 +140,15 @@ func (j *jqWords) read(w Word) {
 	}
 }
 
-// jqImports reports whether a filter may import modules or data, which only its first words can.
+// jqImports reports whether a filter may import modules or data. Only its first words can, but where a comment before
+// them ends depends on the version.
 func jqImports(filter Word) bool {
-	text := filter.Text
-	for {
-		text = strings.TrimLeft(text, " \t\r\n")
-		if !strings.HasPrefix(text, "#") {
-			break
-		}
-		_, after, ok := strings.Cut(text, "\n")
-		if !ok {
-			return !filter.Static
-		}
-		text = after
-	}
-	if text == "" {
-		return !filter.Static
-	}
+	begins := strings.TrimLeft(filter.Text, " \t\r\n")
+	open := !filter.Static && (begins == "" || begins[0] == '#')
 	for _, word := range []string{"import", "include", "module"} {
-		if strings.HasPrefix(text, word) || !filter.Static && strings.HasPrefix(word, text) {
-			return true
-		}
+		open = open || strings.Contains(filter.Text, word) || !filter.Static && strings.HasPrefix(word, begins)
 	}
-	return false
+	return open
 }
 
 // yqReaders are what an expression of yq reads other files with; whatever else an expression does, it does to what
@@ -191,9 +177,7 @@ func judgeYq(a *Args, u *Use) {
 				u.Add(ReadsElsewhere, "yq: the expression may read other files")
 			}
 		}
-		if i > 0 || len(words) == 1 {
-			u.Reads = append(u.Reads, w)
-		}
+		u.Reads = append(u.Reads, w) // the first too: it is the expression unless there is a file of that name
 	}
 	if a.Has("--in-place") {
 		u.Writes, u.Reads = append(u.Writes, u.Reads...), nil

@@ -28,15 +28,16 @@ func TestJq(t *testing.T) {
 
 func TestYq(t *testing.T) {
 	checkText(t, []textCase{
-		{"yq .a f", "r:f"},
-		{"yq e .a f", "r:f"},
+		{"yq .a f", "r:.a,f"},
+		{"yq e .a f", "r:.a,f"},
 		{"yq f.yml", "r:f.yml"},
 		{"yq -o json -P f", "r:f"},
-		{"yq 'load(\"x\")' f", "reads_elsewhere r:f"},
-		{"yq -i .a f", "writes w:f"},
-		{"yq --inplace .a f", "writes w:f"},
-		{"yq -yi .a f", "writes w:f"},
-		{"yq -s .a f", "writes r:f"},
+		{"yq 'load(\"x\")' f", "reads_elsewhere r:load(\"x\"),f"},
+		{"yq a.yml b.yml", "r:a.yml,b.yml"},
+		{"yq -i .a f", "writes w:.a,f"},
+		{"yq --inplace .a f", "writes w:.a,f"},
+		{"yq -yi .a f", "writes w:.a,f"},
+		{"yq -s .a f", "writes r:.a,f"},
 		{"yq w f a b", "?"},
 		{"yq -f x f", "?"},
 		{"yq --enable-system-operator .a f", "?"},
@@ -49,12 +50,14 @@ func TestFilterThatImports(t *testing.T) {
 		filter Word
 		want   bool
 	}{
-		{"plain", Lit(".a | import"), false},
+		{"plain", Lit(".a | .b"), false},
+		{"later", Lit(".a | import"), true},
 		{"import", Lit(`import "a" as a; .`), true},
 		{"include", Lit(`include "a"; .`), true},
 		{"module", Lit(`module {}; import "a" as a; .`), true},
 		{"after a comment", Lit("# a\n \t# b\ninclude \"a\"; ."), true},
-		{"comment alone", Lit("# include"), false},
+		{"comment alone", Lit("# a"), false},
+		{"after a comment that may go on", Lit("# x \\\n1\nimport \"a\" as $a; ."), true},
 		{"unknown", Word{}, true},
 		{"unknown after a comment", Word{Text: "# a"}, true},
 		{"unknown after a beginning", Word{Text: "inc"}, true},

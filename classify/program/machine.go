@@ -23,7 +23,7 @@ func machineSpecs() []*Spec {
 			Options: "-A,--no-addrconfig -i,--no-idn -? --help --usage -V,--version"}, // -s names a library
 		&Spec{Names: "systemd-analyze", Effects: "observes_host", Options: "--system --user --no-pager --version -h,--help",
 			Operands: "sub?", Sub: []*Spec{
-				{Names: "time blame critical-chain unit-paths", Options: "--system --user --no-pager", Operands: "text*"},
+				{Names: "time blame critical-chain unit-paths", Effects: "reaches", Options: "--system --user --no-pager", Operands: "text*"},
 				{Names: "calendar timespan timestamp", Options: "--iterations:text --base-time:text", Operands: "text*"},
 			}},
 		&Spec{Names: "hostnamectl timedatectl loginctl localectl", Effects: "reaches observes_host", Operands: "sub?",
@@ -37,7 +37,7 @@ func machineSpecs() []*Spec {
 					enable-linger disable-linger set-locale set-keymap set-x11-keymap`,
 					Raw: true, Effects: "writes", Judge: effectsAlone},
 				{Names: "terminate-session kill-session terminate-user kill-user terminate-seat", Raw: true,
-					Effects: "may_destroy", Judge: effectsAlone},
+					Effects: "writes", Judge: effectsAlone},
 			}},
 	)
 }
@@ -105,7 +105,7 @@ func judgeSysctl(a *Args, u *Use) {
 // judgeCrontab: without -l and with a file, crontab replaces the table.
 func judgeCrontab(a *Args, u *Use) {
 	if !a.Has("-l") || len(a.Values["table"]) > 0 {
-		u.Add(MayDestroy, "crontab replaces the table")
+		u.Add(Writes, "crontab replaces the table")
 	}
 }
 

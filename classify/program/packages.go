@@ -64,7 +64,7 @@ func aptRemoves() *Spec {
 func judgeDpkg(a *Args, u *Use) {
 	if !a.oneOf("--list", "--status", "--listfiles", "--search", "--print-avail", "--audit", "--verify", "--get-selections",
 		"--print-architecture", "--print-foreign-architectures", "--compare-versions", "--help", "--version") {
-		u.Add(MayDestroy, "dpkg changes what is installed")
+		u.Add(Writes, "dpkg changes what is installed")
 	}
 }
 
@@ -76,7 +76,7 @@ func judgeRPM(a *Args, u *Use) {
 		u.Add(Writes, "rpm makes its database if there is none")
 		u.Unknown("rpm: options may run commands", first)
 	default:
-		u.Add(MayDestroy, "rpm changes what is installed")
+		u.Add(Writes, "rpm changes what is installed")
 		u.Unknown("rpm: packages run scripts", first)
 	}
 }

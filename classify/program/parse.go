@@ -309,6 +309,7 @@ func (p *parser) subcommand(w Word) {
 	u.Writes = append(u.Writes, use.Writes...)
 	u.Hosts = append(u.Hosts, use.Hosts...)
 	u.Runs = append(u.Runs, use.Runs...)
+	u.gitFiles = append(u.gitFiles, use.gitFiles...)
 	u.Reasons = append(u.Reasons, use.Reasons...)
 }
 
@@ -372,7 +373,8 @@ func (p *parser) effects(list []Effect, at Word, of string) {
 var effectPhrase = map[Effect]string{
 	Writes:         "changes something",
 	Destroys:       "removes or overwrites what may not come back",
-	MayDestroy:     "changes what perhaps does not come back",
+	GitConfig:      "changes the configuration of the repository",
+	GitGlobal:      "changes the person's configuration of git",
 	Reaches:        "reaches beyond this machine, or a daemon that may",
 	LongRunning:    "does not end by itself",
 	Interactive:    "waits for a terminal",

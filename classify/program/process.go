@@ -95,14 +95,14 @@ func judgeSignal(a *Args, u *Use) {
 			return
 		}
 	}
-	u.Add(MayDestroy, "kill sends a signal to a process, with which its work may be lost")
+	u.Add(Writes, "kill sends a signal to a process, with which its work may be lost")
 }
 
 func judgeSends(a *Args, u *Use) {
 	if u.Understood && a.oneOf("--list", "--help", "--version") {
 		return
 	}
-	u.Add(MayDestroy, a.Argv[0].Text+" sends a signal to processes, with which their work may be lost")
+	u.Add(Writes, a.Argv[0].Text+" sends a signal to processes, with which their work may be lost")
 }
 
 func judgeFree(a *Args, u *Use) {

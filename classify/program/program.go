@@ -59,9 +59,10 @@ type Effect string
 
 // The effects. Without any, and without writes, a use is read-only.
 const (
-	Writes         Effect = "writes"          // changes something: files it does not name, state of the system
+	Writes         Effect = "writes"          // changes something, named or not; what was there may be lost
+	GitConfig      Effect = "git_config"      // changes the configuration of a git repository
+	GitGlobal      Effect = "git_global"      // changes git's configuration of the person
 	Destroys       Effect = "destroys"        // removes or overwrites what may not come back
-	MayDestroy     Effect = "may_destroy"     // changes what perhaps does not come back
 	Reaches        Effect = "reaches"         // goes beyond this machine, or to a daemon that may
 	LongRunning    Effect = "long_running"    // does not end by itself
 	Interactive    Effect = "interactive"     // waits for a terminal
@@ -126,6 +127,8 @@ type Use struct {
 	Hosts      []Word
 	Runs       []Command // what it runs in turn
 	Reasons    []agenttool.Reason
+
+	gitFiles []string // written, below the git directory; git itself says where that is
 }
 
 // Add adds an effect with its reason.
@@ -144,5 +147,6 @@ func (u *Use) Unknown(reason string, at Word) {
 type Command struct {
 	Argv  []Word // the words; nil if it is Shell
 	Shell *Word  // text for a shell: sh -c TEXT
+	Bash  bool   // that shell is bash; if not, it is sh, or what the person has
 	More  bool   // unknown words may follow (xargs, find -exec with {} only in a word of its own is not More)
 }

@@ -54,9 +54,9 @@ func judgeRg(a *Args, u *Use) {
 
 // agOptions leave out --pager, which runs what it names. Options without a value may be abbreviated in ag; here they
 // may not.
-const agOptions = `--ackmate -A,--after?:text -B,--before?:text --break --nobreak -c,--count --color --nocolor
+const agOptions = `--ackmate -A,--after?:lines -B,--before?:lines --break --nobreak -c,--count --color --nocolor
 	--color-line-number:text --color-match:text --color-path:text --column --nocolumn --filename --nofilename
-	-H,--heading --noheading -C,--context?:text --group --nogroup -g,--filename-pattern:text -l,--files-with-matches
+	-H,--heading --noheading -C,--context?:lines --group --nogroup -g,--filename-pattern:text -l,--files-with-matches
 	-L,--files-without-matches --print-all-files --numbers --nonumbers -o,--only-matching --print-long-lines
 	--passthrough --passthru --silent --stats --stats-only --vimgrep -0,--null,--print0 -a,--all-types --depth:text
 	-f,--follow!reads_elsewhere --nofollow -F,--fixed-strings -G,--file-search-regex:text --hidden -i,--ignore-case --ignore:text
@@ -67,6 +67,11 @@ const agOptions = `--ackmate -A,--after?:text -B,--before?:text --break --nobrea
 	--python --ruby --rust --shell --sql --swift --ts --xml --yaml`
 
 func judgeAg(a *Args, u *Use) {
+	for _, w := range a.Values["lines"] {
+		if !w.Number && (!w.Static || !digits(w.Text)) { // which ag takes again and again, for ever
+			u.Unknown("ag: "+spelled(w)+" is no number", w)
+		}
+	}
 	paths := a.Values["operand"]
 	if !a.oneOf("--filename-pattern", "--list-file-types", "--version") && len(paths) > 0 {
 		paths = paths[1:]

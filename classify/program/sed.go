@@ -7,7 +7,7 @@ func sedSpecs() []*Spec {
 	return []*Spec{{
 		Names: "sed gsed", Operands: "input*", Abbreviates: true, Judge: judgeSed,
 		Options: `-n,--quiet,--silent --debug -e,--expression:script -f,--file:scriptfile --follow-symlinks
-			-i,--in-place?:text -l,--line-length:text --posix -E,-r,--regexp-extended -s,--separate --sandbox -u,--unbuffered
+			-i,--in-place?:text -l,--line-length:length --posix -E,-r,--regexp-extended -s,--separate --sandbox -u,--unbuffered
 			-z,--null-data,--zero-terminated -b,--binary` + helpVersion,
 	}}
 }
@@ -25,6 +25,11 @@ func judgeSed(a *Args, u *Use) {
 			return
 		}
 		scripts, files = files[:1], files[1:]
+	}
+	for _, w := range a.Values["length"] {
+		if !w.Static || !digits(w.Text) { // the option of another sed has no value
+			u.Unknown("sed: "+spelled(w)+" may be the script", w)
+		}
 	}
 	judgeSedScripts(scripts, u)
 	for _, w := range files {
@@ -278,7 +283,7 @@ func (p *sedParser) end() {
 }
 
 // insert takes the text of a, i or c: up to the end of the first line that does not end with a backslash. GNU sed has
-// it on the same line too.
+// it on the same line too, and there some seds end it at a line that others go on after.
 func (p *sedParser) insert() {
 	p.blanks(" \t")
 	switch p.peek() {
@@ -289,8 +294,7 @@ func (p *sedParser) insert() {
 		p.next++
 		if p.peek() == '\n' {
 			p.next++
-		} else if rest := p.next; strings.Trim(p.line(), " \t") == "" {
-			p.fail(`blanks follow a \`)
+		} else if rest := p.next; p.oddText(p.line()) {
 			return
 		} else {
 			p.next = rest
@@ -306,6 +310,17 @@ func (p *sedParser) insert() {
 	}
 }
 
+// oddText refuses a text that follows a \ on its line if not all seds take it for the same.
+func (p *sedParser) oddText(line string) bool {
+	switch {
+	case strings.Trim(line, " \t") == "":
+		p.fail(`blanks follow a \`)
+	case strings.HasSuffix(line, `\`):
+		p.fail(`a text that begins with \ ends with one`)
+	}
+	return p.problem != ""
+}
+
 // sedLabel are the characters of labels that all seds agree about.
 const sedLabel = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
 
@@ -315,6 +330,9 @@ func (p *sedParser) label(name byte, addressed bool) {
 	p.blanks(sedLabel)
 	if name == ':' && (p.next == start || addressed) {
 		p.fail("a label is missing")
+	}
+	if p.blanks(" \t"); p.peek() == '#' {
+		p.fail("a # may belong to a label")
 	}
 	p.end()
 }

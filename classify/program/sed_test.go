@@ -152,7 +152,7 @@ var sedPieces = []string{
 	"p", "d", "s", "y", "/", "/", ",", "|", "a", "b", "w", "W", "e", "r", " ", ";", "\n", "{", "}", "!", "\\",
 	"[", "]", "^", "$", "1", "~", "+", ":", "t", "x", "i", "c", "#", "n", "=", "s/a/b/", "/a/", "w out",
 	"e touch out", "[^/]", "[/]", `\]`, "[[:alpha:]]", "y/a/b/", "a\\\n", "\\\n", "-", "s,a,b,", "I", "g",
-	"M", ".", "*", "&", "q", "l", "N", "D", "v ", "s/a/touch out/",
+	"M", ".", "*", "&", "q", "l", "N", "D", "v ", "s/a/touch out/", "a\\\\\n", "i\\x\\\n", "\\\\\n", "w out\n", "b#x;", ":l", "bl",
 }
 
 func sedGenerated(r *rand.Rand) string {
@@ -164,8 +164,13 @@ func sedGenerated(r *rand.Rand) string {
 }
 
 // TestSedAgrees runs scripts that are said to edit alone, and looks whether they do.
-func TestSedAgrees(t *testing.T) {
-	lab := newLab(t, "sed")
+func TestSedAgrees(t *testing.T) { sedAgrees(t, "sed") }
+
+// TestBusyboxAgrees does so with a sed that reads some scripts in another way.
+func TestBusyboxAgrees(t *testing.T) { sedAgrees(t, "busybox", "sed") }
+
+func sedAgrees(t *testing.T, sed ...string) {
+	lab := newLab(t, sed[0])
 	r := rand.New(rand.NewPCG(1, 2))
 	ran := 0
 	for range lab.rounds * 40 {
@@ -176,7 +181,7 @@ func TestSedAgrees(t *testing.T) {
 		if ran++; ran > lab.rounds {
 			break
 		}
-		lab.run(t, script, "sed", "-n", "--", script, "input")
+		lab.run(t, script, append(slices.Clone(sed), "-n", "--", script, "input")...)
 	}
 	lab.clean(t, ran)
 }

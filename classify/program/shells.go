@@ -13,8 +13,8 @@ func shellSpecs() []*Spec {
 	return []*Spec{
 		{Names: "bash", Options: options + " -O:shopt +O:shopt --rcfile:read!runs_code --init-file:read!runs_code",
 			Operands: "operand*", InOrder: true, Judge: judgeShell},
-		{Names: "sh dash ash ksh mksh", Options: options, Operands: "operand*", InOrder: true, Judge: judgePlainShell},
-		{Names: "zsh fish csh tcsh rc nu pwsh xonsh", Options: options + " --command", Operands: "operand*",
+		{Names: "sh dash ash", Options: options, Operands: "operand*", InOrder: true, Judge: judgeShell},
+		{Names: "zsh ksh mksh fish csh tcsh rc nu pwsh xonsh", Options: options + " --command", Operands: "operand*",
 			InOrder: true, Judge: judgeOtherShell},
 	}
 }
@@ -34,7 +34,7 @@ func judgeShell(a *Args, u *Use) {
 	switch {
 	case a.oneOf("--version", "--help"):
 	case a.oneOf("-c", "--command") && len(operands) > 0:
-		u.Runs = append(u.Runs, Command{Shell: &operands[0]})
+		u.Runs = append(u.Runs, Command{Shell: &operands[0], Bash: a.Argv[0].Text == "bash"})
 	case a.oneOf("-c", "--command"):
 		u.Unknown("-c has no text", a.Argv[0])
 	case a.Has("-n") && readsOnly(a.Argv[0].Text) && !slices.ContainsFunc(operands, maySwitch):
@@ -55,22 +55,9 @@ func maySwitch(w Word) bool {
 	return strings.HasPrefix(w.Text, "+") || !w.Static && w.Text == ""
 }
 
-// judgePlainShell judges shells that are not bash: text that they read in another way is not understood.
-func judgePlainShell(a *Args, u *Use) {
-	judgeShell(a, u)
-	for _, c := range u.Runs {
-		if c.Shell == nil {
-			continue
-		}
-		if form := onlyBash(c.Shell.Text); form != "" {
-			u.Unknown("shells other than bash may read this in another way: "+form, *c.Shell)
-		}
-	}
-}
-
-// onlyBash returns a form in a text that not all shells read alike, "" if there is none: $'a\” is one word for bash and
+// OnlyBash returns a form in a text that not all shells read alike, "" if there is none: $'a\” is one word for bash and
 // not for dash, and [[ a > b ]] writes a file there.
-func onlyBash(text string) string {
+func OnlyBash(text string) string {
 	for _, form := range []string{"$'", `$"`, "$[", "[[", "((", "&>", "<<<", "|&", "<(", ">(", ";&", "function"} {
 		if strings.Contains(text, form) {
 			return form

@@ -6,7 +6,7 @@ func systemSpecs() []*Spec {
 		--state:text -q,--quiet --failed --user --system --plain --no-legend --legend:text --no-pager --value --reverse
 		--before --after --no-ask-password --recursive -r --with-dependencies -T,--show-transaction --timestamp:text `
 	return []*Spec{
-		{Names: "systemctl", Options: shown + "--version -h,--help", Operands: "sub?", Effects: "observes_host",
+		{Names: "systemctl", Options: shown + "--version -h,--help", Operands: "sub?", Effects: "observes_host reaches",
 			Sub: []*Spec{
 				{Names: `status list-units list-unit-files list-timers list-sockets list-dependencies list-jobs
 					list-automounts list-paths list-machines is-active is-enabled is-failed is-system-running show cat
@@ -33,9 +33,9 @@ func systemSpecs() []*Spec {
 			-h,--help --version`,
 			Operands: "text*", Effects: "observes_host reads_elsewhere", Abbreviates: true},
 		{Names: "resolvectl networkctl bootctl busctl coredumpctl machinectl", Raw: true,
-			Effects: "writes observes_host", Judge: effectsAlone},
+			Effects: "writes reaches observes_host", Judge: effectsAlone},
 		{Names: "service rc-service initctl launchctl supervisorctl pm2 update-rc.d chkconfig", Raw: true,
-			Effects: "writes observes_host", Judge: effectsAlone},
+			Effects: "writes reaches observes_host", Judge: effectsAlone},
 		{Names: "shutdown reboot poweroff halt init telinit", Raw: true, Effects: "writes destroys",
 			Judge: effectsAlone},
 		{Names: "at batch atrm", Raw: true, Effects: "writes", Judge: effectsAlone},

@@ -34,7 +34,8 @@ type operand struct {
 const numberOption = "-num"
 
 var effectNames = []Effect{
-	Writes, Destroys, MayDestroy, Reaches, LongRunning, Interactive, Pages, ObservesHost, NotConcurrent, ReadsElsewhere, ReadsTree, RunsCode,
+	Writes, Destroys, GitConfig, GitGlobal, Reaches, LongRunning, Interactive, Pages, ObservesHost, NotConcurrent,
+	ReadsElsewhere, ReadsTree, RunsCode,
 }
 
 // table returns the compiled form, made at the first use.

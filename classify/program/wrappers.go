@@ -30,7 +30,7 @@ func wrapperSpecs() []*Spec {
 			Operands: "text command", InOrder: true, Effects: "writes",
 			Judge: reason("chrt may take the processor from everybody else")},
 		{Names: "flock", Options: `-s,--shared -x,-e,--exclusive -u,--unlock -n,--nb,--nonblock -w,--wait,--timeout:text
-			-o,--close -E,--conflict-exit-code:text -F,--no-fork --verbose -c,--command:run`, Operands: "lock inner*",
+			-o,--close -E,--conflict-exit-code:text -F,--no-fork --verbose -c,--command:own`, Operands: "lock inner*",
 			InOrder: true, Judge: judgeFlock},
 		{Names: "time gtime", Options: `-o,--output:write -a,--append -f,--format:text -p,--portability -v,--verbose
 			-q,--quiet -V,--version --help`,
@@ -103,6 +103,12 @@ func judgeEnv(a *Args, u *Use) {
 	}
 }
 
+// ownShell adds text that the shell of the person runs, whichever that is.
+func ownShell(u *Use, text Word) {
+	u.Runs = append(u.Runs, Command{Shell: &text})
+	u.Unknown("this runs in the shell of the person, which may have a language of its own", text)
+}
+
 // judgeFlock judges the lock, which is made if it is not there, and the command, of which -c makes text for the shell.
 func judgeFlock(a *Args, u *Use) {
 	for _, w := range a.Values["lock"] {
@@ -112,8 +118,11 @@ func judgeFlock(a *Args, u *Use) {
 	}
 	inner := a.Values["inner"]
 	if len(inner) > 1 && (inner[0].Text == "-c" || inner[0].Text == "--command") {
-		u.Runs = append(u.Runs, Command{Shell: &inner[1]})
+		ownShell(u, inner[1])
 		return
+	}
+	for _, w := range a.Values["own"] {
+		ownShell(u, w)
 	}
 	if len(inner) > 0 {
 		u.Runs = append(u.Runs, Command{Argv: inner})
@@ -135,7 +144,7 @@ func judgeWatch(a *Args, u *Use) {
 func judgeEntr(a *Args, u *Use) {
 	inner := a.Values["inner"]
 	if a.Has("-s") && len(inner) > 0 {
-		u.Runs = append(u.Runs, Command{Shell: &inner[0]})
+		ownShell(u, inner[0])
 	} else if len(inner) > 0 {
 		argv := make([]Word, len(inner))
 		for i, w := range inner {

@@ -51,8 +51,9 @@ const (
 	SaySeal   = 'r' // op NUL path: do this step again, because what it covers was replaced from outside
 )
 
-// The messages of the host to the holder: one byte of flags, with the descriptors control, plan, stdin, stdout, stderr. The
-// holder answers with the decimal errno, "0" with a descriptor of the helper's process.
+// The holder begins with two messages: "0", with a listener on the loopback if it has one, and "0" with a NETLINK_SOCK_DIAG
+// socket; any other number is the errno of what failed, and its last word. The messages of the host to it are one byte
+// of flags, with the descriptors control, plan, stdin, stdout, stderr. The holder answers with the decimal errno, "0" with a descriptor of the helper's process.
 const (
 	OwnNetwork = 1 << iota // the helper gets the empty network namespace
 )

@@ -23,6 +23,7 @@ func hold() {
 	listener := listen()
 	answer(0, listener)
 	syscall.Close(listener)
+	answerSockets()
 	h := holder{lonely: make(chan lonelyStart)}
 	h.changed = sync.NewCond(&h.mu)
 	go h.reap()
@@ -180,6 +181,17 @@ func writeFile(path, value string) {
 		return
 	}
 	_, _ = syscall.Write(fd, []byte(value))
+	syscall.Close(fd)
+}
+
+// answerSockets passes the host a socket by which the kernel lists those of the session's network.
+func answerSockets() {
+	const sockDiag = 4
+	fd, err := syscall.Socket(syscall.AF_NETLINK, syscall.SOCK_RAW|syscall.SOCK_CLOEXEC, sockDiag)
+	if err != nil {
+		exitHolder(err.(syscall.Errno))
+	}
+	answer(0, fd)
 	syscall.Close(fd)
 }
 

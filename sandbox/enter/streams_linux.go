@@ -3,8 +3,8 @@ package enter
 import "syscall"
 
 // checkStreams makes sure that no stream of the command is a way around the mounts: a descriptor brings the mount along on
-// which it was opened, and that is the host's own. What is /dev/null becomes the sandbox's; pipes, sockets and terminals
-// lead nowhere; with anything else one could change modes, or look about.
+// which it was opened, and that is the host's own. What is /dev/null becomes the sandbox's; pipes, connected
+// local sockets and terminals lead nowhere; with anything else one could change modes, or look about.
 func checkStreams() syscall.Errno {
 	for fd := range 3 {
 		var st syscall.Stat_t
@@ -12,8 +12,12 @@ func checkStreams() syscall.Errno {
 			return err.(syscall.Errno)
 		}
 		switch st.Mode & syscall.S_IFMT {
-		case syscall.S_IFIFO, syscall.S_IFSOCK:
+		case syscall.S_IFIFO:
 			continue
+		case syscall.S_IFSOCK:
+			if !isPair(fd) {
+				return syscall.ENODEV
+			}
 		case syscall.S_IFCHR:
 			if !isNull(st.Rdev) && !isTerminal(fd) {
 				return syscall.ENODEV
@@ -29,6 +33,22 @@ func checkStreams() syscall.Errno {
 		}
 	}
 	return 0
+}
+
+// isPair reports whether a socket is a local one that is connected for good. Any other can be made to lead somewhere else,
+// in the network of whoever made it.
+func isPair(fd int) bool {
+	const domain, seqPacket = 39, 5
+	family, err := syscall.GetsockoptInt(fd, syscall.SOL_SOCKET, domain)
+	if err != nil || family != syscall.AF_UNIX {
+		return false
+	}
+	kind, err := syscall.GetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_TYPE)
+	if err != nil || kind != syscall.SOCK_STREAM && kind != seqPacket {
+		return false
+	}
+	_, err = syscall.Getpeername(fd)
+	return err == nil
 }
 
 func isNull(device uint64) bool { return device == 1<<8|3 }

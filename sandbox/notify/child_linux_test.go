@@ -116,6 +116,7 @@ type supervised struct {
 	socket   int
 	listener *Listener
 	dir      string // the workspace as the child sees it
+	connect  func(*Connection) Verdict
 
 	mu       sync.Mutex
 	attempts []Attempt
@@ -124,13 +125,19 @@ type supervised struct {
 // start makes a workspace and a child in it whose attempts judge decides.
 func start(t testing.TB, mode string, judge func(Attempt) Verdict) *supervised {
 	t.Helper()
+	return startWith(t, mode, judge, nil)
+}
+
+// startWith is start with a judge of connects.
+func startWith(t testing.TB, mode string, judge func(Attempt) Verdict, connect func(*Connection) Verdict) *supervised {
+	t.Helper()
 	base, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	layout(t, base, mode)
 	ours, theirs := socketPair(t)
-	s := &supervised{t: t, socket: ours, dir: base + "/seen"}
+	s := &supervised{t: t, socket: ours, dir: base + "/seen", connect: connect}
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -189,12 +196,12 @@ func (s *supervised) listen(judge func(Attempt) Verdict) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	s.listener, err = Serve(fds[0], func(a Attempt) Verdict {
+	s.listener, err = Serve(fds[0], Judges{Connect: s.connect, Name: func(a Attempt) Verdict {
 		s.mu.Lock()
 		s.attempts = append(s.attempts, a)
 		s.mu.Unlock()
 		return judge(a)
-	})
+	}})
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -16,23 +16,23 @@ import (
 
 // Listener serves one filter. It costs a goroutine and a descriptor, and no thread while nothing happens.
 type Listener struct {
-	file  *os.File
-	judge func(Attempt) Verdict
-	calls map[int32]call
-	root  rootDir
+	file     *os.File
+	conn     syscall.RawConn
+	judges   Judges
+	calls    map[int32]call
+	connects connects
+	root     rootDir
 
 	closing atomic.Bool
 	done    chan struct{}
 	err     error // what ended serving too early, when done is closed
 }
 
-// Serve takes over fd, the listener that SECCOMP_FILTER_FLAG_NEW_LISTENER gave, and asks judge about each call that
-// the filter hands over, one at a time, from one goroutine. That ends, and fd is closed, when the last task of the
-// filter is gone, or by Close.
-//
-// While judge thinks the caller waits, and so do all other calls of the filter: it must not block, nor call Close.
-// A caller that dies meanwhile is not asked about, or its verdict is dropped. On an error fd stays the caller's own.
-func Serve(fd int, judge func(Attempt) Verdict) (*Listener, error) {
+// Serve takes over fd, the listener that SECCOMP_FILTER_FLAG_NEW_LISTENER gave, and asks judges about each call that
+// the filter hands over. That ends, and fd is closed, when the last task of the filter is gone, or by Close, which no
+// judge may call. A caller that dies meanwhile is not asked about, or its verdict is dropped. On an error fd stays the
+// caller's own.
+func Serve(fd int, judges Judges) (*Listener, error) {
 	if err := checkSizes(); err != nil {
 		return nil, err
 	}
@@ -41,12 +41,17 @@ func Serve(fd int, judge func(Attempt) Verdict) (*Listener, error) {
 	}
 	unix.CloseOnExec(fd)
 	l := &Listener{
-		file:  os.NewFile(uintptr(fd), "seccomp listener"),
-		judge: judge,
-		calls: callsOf(runtime.GOARCH),
-		root:  rootDir{fd: -1},
-		done:  make(chan struct{}),
+		file:   os.NewFile(uintptr(fd), "seccomp listener"),
+		judges: judges,
+		calls:  callsOf(runtime.GOARCH),
+		root:   rootDir{fd: -1},
+		done:   make(chan struct{}),
 	}
+	var err error
+	if l.conn, err = l.file.SyscallConn(); err != nil {
+		return nil, err // of a file that is closed, which this one is not
+	}
+	l.connects = connects{l: l, running: map[*dial]struct{}{}}
 	go l.serve() // ends by Close or with the last task; done tells
 	return l, nil
 }
@@ -80,11 +85,12 @@ func (l *Listener) Close() error {
 func (l *Listener) serve() {
 	defer close(l.done)
 	defer l.root.forget()
+	defer l.connects.end()
 	defer l.file.Close()
-	conn, err := l.file.SyscallConn()
+	var err error
 	for err == nil {
 		var failed error
-		err = conn.Read(func(fd uintptr) bool {
+		err = l.conn.Read(func(fd uintptr) bool {
 			var served bool
 			served, failed = l.next(int(fd))
 			return served || failed != nil
@@ -116,7 +122,10 @@ func (l *Listener) next(fd int) (served bool, err error) {
 	var n notification
 	switch err := control(fd, unix.SECCOMP_IOCTL_NOTIF_RECV, unsafe.Pointer(&n)); err {
 	case nil:
-		return true, l.serveOne(fd, &n)
+		if n.data.nr == unix.SYS_CONNECT {
+			return true, l.connects.begin(&n)
+		}
+		return true, l.serveOne(&n)
 	case unix.ENOENT, unix.EINTR, unix.EAGAIN: // the caller died before it was read
 		return true, nil
 	default:
@@ -133,29 +142,48 @@ func ignoreEINTR(err error) error {
 
 // serveOne judges n and answers. What was read of the process counts only if the call still waits afterwards: until
 // then its number belongs to no other process, and its memory to the same program.
-func (l *Listener) serveOne(fd int, n *notification) error {
+func (l *Listener) serveOne(n *notification) error {
 	verdict := Verdict(unix.ENOSYS) // to a call of which we do not know where its names are
 	if c, known := l.calls[n.data.nr]; known {
 		rooted := l.root.fd >= 0
 		a := l.attempt(n, c)
-		if control(fd, unix.SECCOMP_IOCTL_NOTIF_ID_VALID, unsafe.Pointer(&n.id)) != nil {
+		if !l.valid(n.id) {
 			if !rooted {
 				l.root.forget()
 			}
 			return nil
 		}
-		verdict = l.judge(a)
+		verdict = l.judges.Name(a)
 	}
+	return l.answer(n, verdict)
+}
+
+// valid reports whether the caller of a notification still waits.
+func (l *Listener) valid(id uint64) bool {
+	return l.control(unix.SECCOMP_IOCTL_NOTIF_ID_VALID, unsafe.Pointer(&id)) == nil
+}
+
+// answer lets the caller go on. A connect that was done is no call any more that the kernel could continue.
+func (l *Listener) answer(n *notification, verdict Verdict) error {
 	answer := response{id: n.id, error: -int32(verdict)}
-	if verdict == Continue {
+	if verdict == Continue && n.data.nr != unix.SYS_CONNECT {
 		answer.flags = unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE
 	}
-	switch err := control(fd, unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&answer)); err {
+	switch err := l.control(unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&answer)); err {
 	case nil, unix.ENOENT, unix.EINPROGRESS:
 		return nil
 	default:
 		return fmt.Errorf("seccomp answer: %w", err)
 	}
+}
+
+// control is an ioctl on the listener, unless that is closed.
+func (l *Listener) control(request uint, record unsafe.Pointer) error {
+	var err error
+	if closed := l.conn.Control(func(fd uintptr) { err = control(int(fd), request, record) }); closed != nil {
+		return closed
+	}
+	return err
 }
 
 // attempt reads the names of a call.

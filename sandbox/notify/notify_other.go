@@ -8,7 +8,7 @@ import "errors"
 type Listener struct{ done chan struct{} }
 
 // Serve fails with errors.ErrUnsupported.
-func Serve(int, func(Attempt) Verdict) (*Listener, error) { return nil, errors.ErrUnsupported }
+func Serve(int, Judges) (*Listener, error) { return nil, errors.ErrUnsupported }
 
 // Done is never closed, as there is no Listener.
 func (l *Listener) Done() <-chan struct{} { return l.done }

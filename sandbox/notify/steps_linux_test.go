@@ -47,6 +47,9 @@ func (c *child) do(step string) error {
 			fds = append(fds, fd)
 			words[i+1] = strconv.Itoa(fd)
 		}
+		if do, ok := connectVerbs[verb]; ok {
+			return do(fds, words[1:])
+		}
 		return verbs[verb](fds, words[1:])
 	}
 }

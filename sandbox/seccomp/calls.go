@@ -53,6 +53,7 @@ var calls = map[string][2]int16{
 	"clone":              {56, 220},
 	"clone3":             {435, 435},
 	"creat":              {85, absent},
+	"connect":            {42, 203},
 	"create_module":      {174, absent},
 	"delete_module":      {176, 106},
 	"fchmod":             {91, 52},

@@ -73,7 +73,7 @@ var attempts = []struct {
 	{"vsock", func() unix.Errno { return socket(unix.AF_VSOCK, unix.SOCK_STREAM, 0) }, unix.EAFNOSUPPORT, unix.EAFNOSUPPORT},
 	{"mptcp", func() unix.Errno { return socket(unix.AF_INET, unix.SOCK_STREAM, 262) }, unix.EPROTONOSUPPORT, unix.EACCES},
 	{"tcp", func() unix.Errno { return socket(unix.AF_INET, unix.SOCK_STREAM, 0) }, 0, unix.EACCES},
-	{"unix", func() unix.Errno { return socket(unix.AF_UNIX, unix.SOCK_STREAM, 0) }, 0, unix.EACCES},
+	{"unix", func() unix.Errno { return socket(unix.AF_UNIX, unix.SOCK_STREAM, 0) }, unix.EACCES, unix.EACCES},
 	{"netlink", func() unix.Errno { return socket(unix.AF_NETLINK, unix.SOCK_RAW, 0) }, 0, 0},
 	{"fchmod", func() unix.Errno { return errnoOf(unix.Fchmod(-1, 0o600)) }, unix.EBADF, unix.EPERM},
 	{"fchmod suid", func() unix.Errno { return errnoOf(unix.Fchmod(-1, 0o4600)) }, unix.EPERM, unix.EPERM},

@@ -25,15 +25,10 @@ const (
 	fastOpenFlags = 0x2000_0000 // MSG_FASTOPEN
 )
 
-// internet are the sockets of a command with a network namespace of its own: local ones, TCP, UDP and ping, and
-// netlink for the list of interfaces. Raw sockets, MPTCP, SCTP and every other family are kernel code that no build
-// needs.
-func internet() []Rule {
-	rules := []Rule{
-		{"socket", []Cond{is(0, familyUnix)}, Allow},
-		{"socketpair", []Cond{is(0, familyUnix)}, Allow},
-	}
-	rules = append(rules, interfaces()...)
+// internet are the sockets of a command with a network namespace of its own: TCP, UDP and ping, netlink for the list of
+// interfaces, and local ones. Raw sockets, MPTCP, SCTP and every other family are kernel code that no build needs.
+func (o Options) internet() []Rule {
+	rules := append(o.local(), interfaces()...)
 	for _, family := range []uint32{familyInet, familyInet6} {
 		rules = slices.Concat(rules,
 			raw(family),
@@ -44,17 +39,33 @@ func internet() []Rule {
 	return append(rules, always(EAFNOSUPPORT, "socket socketpair")...)
 }
 
-// hostNetwork are the sockets of a command that shares the machine's network. Landlock holds TCP connections only, and
-// local sockets not at all, so nothing but TCP is to be had, and none of its ways to connect without connect(2). Pairs
-// of local sockets stay, of the types that cannot be pointed elsewhere.
-func (o Options) hostNetwork() []Rule {
-	rules := []Rule{
-		{"socketpair", []Cond{is(0, familyUnix), bitsAre(1, typeMask, typeStream)}, Allow},
-		{"socketpair", []Cond{is(0, familyUnix), bitsAre(1, typeMask, typeSeqPacket)}, Allow},
-		{"socketpair", []Cond{is(0, familyUnix)}, EACCES},
-		{"socket", []Cond{is(0, familyUnix)}, EACCES},
+// local are sockets with names in the file system, of which no namespace keeps a command, and no read-only mount. Those
+// that connect(2) alone can point at somebody are to be had where a supervisor does every connect; the others send
+// to any name that they are given with the data. Pairs of the former stay everywhere: they are connected for good.
+//
+// All connects are the supervisor's, of whatever family: neither the number of a descriptor nor the memory of an address
+// says before the call what it will be in the call.
+func (o Options) local() []Rule {
+	var rules []Rule
+	for _, kind := range []uint32{typeStream, typeSeqPacket} {
+		rules = append(rules, Rule{"socketpair", []Cond{is(0, familyUnix), bitsAre(1, typeMask, kind)}, Allow})
+		if o.Namespaces && o.Notify {
+			rules = append(rules, Rule{"socket", []Cond{is(0, familyUnix), bitsAre(1, typeMask, kind)}, Allow})
+		}
 	}
-	rules = append(rules, interfaces()...)
+	rules = append(rules,
+		Rule{"socketpair", []Cond{is(0, familyUnix)}, EACCES},
+		Rule{"socket", []Cond{is(0, familyUnix)}, EACCES})
+	if o.Namespaces && o.Notify {
+		rules = append(rules, Rule{"connect", nil, Notify})
+	}
+	return rules
+}
+
+// hostNetwork are the sockets of a command that shares the machine's network. Landlock holds TCP connections only, so
+// nothing but TCP is to be had, and none of its ways to connect without connect(2).
+func (o Options) hostNetwork() []Rule {
+	rules := append(o.local(), interfaces()...)
 	for _, family := range []uint32{familyInet, familyInet6} {
 		if o.Network == ProxyOnly {
 			rules = append(rules, raw(family)...)

@@ -15,8 +15,8 @@ type Options struct {
 	Network Network
 	// Writable says that the command may write somewhere. Where Namespaces is false, attributes of files are else fixed.
 	Writable bool
-	// Notify hands calls that may write, by name, to the supervisor of the listener; without Namespaces those that
-	// change attributes too. The filter must then be installed with SECCOMP_FILTER_FLAG_NEW_LISTENER.
+	// Notify hands calls that may write, by name, to the supervisor of the listener; with Namespaces every connect, and
+	// else those that change attributes. The filter must then be installed with SECCOMP_FILTER_FLAG_NEW_LISTENER.
 	Notify bool
 }
 
@@ -34,7 +34,7 @@ const (
 func Standard(o Options) Filter {
 	rules := slices.Concat(missing(), privileged(), newNamespaces(), terminals(), specialFiles(), personalities())
 	if o.Namespaces {
-		rules = append(rules, internet()...)
+		rules = append(rules, o.internet()...)
 	} else {
 		rules = slices.Concat(rules, processes(), messages(), o.hostNetwork(), o.attributes())
 	}

@@ -1,0 +1,186 @@
+package sandbox
+
+import (
+	"errors"
+	"os"
+	"runtime"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"toolhost/agenttool"
+	"toolhost/sandbox/enter"
+	"toolhost/sandbox/proxy"
+)
+
+// guard finds what is protected and takes note of it.
+func (p *Process) guard(plan *plan) (err error) {
+	plan.names, err = plan.s.findNames(plan.c.Profile)
+	if err != nil {
+		return err
+	}
+	p.secrets = plan.names.granted.Secrets
+	p.confinement = Confinement{plan.c.Profile.Access, plan.s.level, partial(plan.names.all)}
+	if !plan.workspace() {
+		return nil
+	}
+	p.judge = &judge{names: plan.names.granted, report: p.violations.add}
+	if plan.s.level != Full {
+		p.judge.open = append(plan.writable(), "/dev", "/proc") // of devices and descriptors; Landlock holds what must not be written there
+	}
+	if p.tripwire, err = newTripwire(plan.names); err == nil {
+		p.tripwire.walked, p.tripwire.look = plan.s.protected.Invalidate, plan.s.protected.Map
+		p.atEnd(func() {
+			if p.Ended() == nil { // it was killed, and not looked at
+				p.inspect()
+			}
+		})
+	}
+	return err
+}
+
+// connect gives a command that has a network its way out.
+func (p *Process) connect(plan *plan) error {
+	if plan.s.level != Full || !plan.workspace() {
+		return nil
+	}
+	h, err := plan.s.hold()
+	if err != nil {
+		return err
+	}
+	p.connector = newConnector(plan, h.sockets, p.violations.add)
+	if h.proxy == nil {
+		return nil
+	}
+	env, leave, err := plan.s.network.admit(h.proxy, plan.c.Profile.Hosts, p.violations.add)
+	if err == nil {
+		plan.network = env
+		if exe := plan.s.o.Program; exe != "" {
+			plan.network = append(plan.network, "GIT_SSH_COMMAND="+proxy.GitSSHCommand(exe))
+		}
+		p.atEnd(leave)
+	}
+	return err
+}
+
+// launch has a helper started and waits until it has started the command.
+func (p *Process) launch(made *plan) error {
+	plan, err := planFile(made.Encode())
+	if err != nil {
+		return err
+	}
+	defer plan.Close()
+	ours, theirs, err := socketPair()
+	if err != nil {
+		return err
+	}
+	p.control = ours
+	if made.s.level == Full { // before anything is covered: what is replaced from now on is covered again
+		p.atEnd(made.s.watch.add(p, made.names))
+	}
+	p.handle, err = made.s.helper(made.c, theirs, plan)
+	theirs.Close()
+	if err != nil {
+		ours.Close()
+		return err
+	}
+	go p.listen()
+	select {
+	case err = <-p.started:
+	case <-time.After(patience):
+		err = errors.New("the helper did not answer")
+	}
+	if err != nil {
+		p.Kill()
+		<-p.gone
+	}
+	return err
+}
+
+// startError is the error for a command that did not start.
+func (p *Process) startError(err error) error {
+	var e *agenttool.Error
+	if errors.As(err, &e) {
+		return err
+	}
+	return setupFailed(err)
+}
+
+// helper starts the helper, in the namespaces of the session where there are any.
+func (s *Session) helper(c *Command, control, plan *os.File) (*os.File, error) {
+	if s.level != Full {
+		return startHelper(control, plan, c.Streams)
+	}
+	flags := byte(0)
+	if c.Profile.Access == ReadOnly {
+		flags = enter.OwnNetwork
+	}
+	h, err := s.hold()
+	if err != nil {
+		return nil, err
+	}
+	return h.clone(flags, control, plan, c.Streams[0], c.Streams[1], c.Streams[2])
+}
+
+// hold returns the session's holder. One that died took every command with it; another takes its place.
+func (s *Session) hold() (*holder, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, os.ErrClosed
+	}
+	if s.holder != nil {
+		select {
+		case <-s.holder.exited:
+			s.holder.close()
+		default:
+			return s.holder, nil
+		}
+	}
+	h, err := startHolder(s.network)
+	s.holder = h
+	return h, err
+}
+
+// startHelper starts a helper without namespaces. It is our child, so somebody has to wait for it.
+func startHelper(control, plan *os.File, streams [3]*os.File) (*os.File, error) {
+	type result struct {
+		pidfd int
+		err   error
+	}
+	started := make(chan result, 1)
+	go func() {
+		runtime.LockOSThread() // the helper dies with this thread
+		r := result{pidfd: -1}
+		process, err := os.StartProcess("/proc/self/exe", []string{enter.HelperName}, &os.ProcAttr{
+			Files: []*os.File{streams[0], streams[1], streams[2], control, plan}, Env: []string{"GODEBUG="}, Dir: "/",
+			Sys: &syscall.SysProcAttr{Setsid: true, PidFD: &r.pidfd, Pdeathsig: syscall.SIGKILL},
+		})
+		r.err = err
+		started <- r
+		if err == nil {
+			_, _ = process.Wait()
+		}
+	}()
+	r := <-started
+	if r.err != nil {
+		return nil, r.err
+	}
+	fd, err := unix.FcntlInt(uintptr(r.pidfd), unix.F_DUPFD_CLOEXEC, 0) // os.Process has closed over its own
+	return os.NewFile(uintptr(fd), "helper"), err
+}
+
+// planFile is a file in memory that holds the plan.
+func planFile(encoded []byte) (*os.File, error) {
+	fd, err := unix.MemfdCreate("plan", unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, err
+	}
+	f := os.NewFile(uintptr(fd), "plan")
+	if _, err := f.Write(encoded); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
