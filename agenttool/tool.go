@@ -39,6 +39,13 @@ type Preflighter interface {
 	Preflight(ctx context.Context) error
 }
 
+// Refiner is a Call some of whose facts take the disk to know.
+type Refiner interface {
+	// Refine completes the facts before anybody decides about them, when their paths are located. It looks at the disk, changes
+	// nothing there, and returns the paths that it has put in: they are located then.
+	Refine() []*Path
+}
+
 // Confined is a Call that runs in a sandbox.
 type Confined interface {
 	// Confine widens the sandbox by what a decision granted: write:PATH, read:PATH, socket:PATH, host:NAME[:PORT] or

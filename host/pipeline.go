@@ -177,6 +177,20 @@ func (c *call) locateAll(facts *agenttool.Facts) error {
 			return err
 		}
 	}
+	if err := c.locatePaths(facts); err != nil {
+		return err
+	}
+	if r, ok := c.bound.(agenttool.Refiner); ok {
+		for _, p := range r.Refine() {
+			if err := c.host.o.Locate(p); err != nil {
+				c.guess(facts, p)
+			}
+		}
+	}
+	return nil
+}
+
+func (c *call) locatePaths(facts *agenttool.Facts) error {
 	for _, paths := range [][]agenttool.Path{facts.Reads, facts.Writes} {
 		for i := range paths {
 			err := c.host.o.Locate(&paths[i])

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -22,12 +21,13 @@ import (
 type connector struct {
 	session *sockets
 	made    []string          // below which commands of the session make sockets, as they see it
+	shown   []string          // what is the host's own below that, and not to be written
 	granted map[string]string // from the name that a grant has to the place that it leads to
 	report  func(Violation)
 }
 
 func newConnector(p *plan, session *sockets, report func(Violation)) *connector {
-	c := &connector{session: session, made: p.writable(), granted: map[string]string{}, report: report}
+	c := &connector{session: session, made: p.writable(), shown: p.s.Shown(), granted: map[string]string{}, report: report}
 	for _, name := range p.c.Profile.Reveal {
 		c.granted[name] = name
 		if real, err := filepath.EvalSymlinks(name); err == nil && !c.mayMake(name) { // nobody saw where a command's own link leads
@@ -106,8 +106,21 @@ func (c *connector) refuse(n *notify.Connection, detail string) notify.Verdict {
 	return notify.Verdict(syscall.EACCES)
 }
 
+// mayMake reports whether commands of the session can have made what is at path: what lies deepest decides.
 func (c *connector) mayMake(path string) bool {
-	return slices.ContainsFunc(c.made, func(dir string) bool { return agenttool.Within(dir, path) })
+	made := deepest(c.made, path)
+	return made >= 0 && made >= deepest(c.shown, path)
+}
+
+// deepest is the length of the longest of dirs that path is in, -1 if it is in none.
+func deepest(dirs []string, path string) int {
+	longest := -1
+	for _, dir := range dirs {
+		if agenttool.Within(dir, path) {
+			longest = max(longest, len(dir))
+		}
+	}
+	return longest
 }
 
 func isSocket(place int) bool {

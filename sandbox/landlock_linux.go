@@ -70,7 +70,7 @@ func (p *plan) landlock() {
 func (p *plan) writable() []string {
 	s := p.s
 	if s.level != Full {
-		dirs := []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/pts", "/dev/ptmx", s.private.path}
+		dirs := []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/tty", s.private.path}
 		if p.workspace() {
 			dirs = append(dirs, s.tmp.path, s.varTmp.path, s.cache.path)
 			for _, root := range s.roots {

@@ -3,7 +3,6 @@ package sandbox
 import (
 	"errors"
 	"os"
-	"runtime"
 	"syscall"
 	"time"
 
@@ -143,32 +142,19 @@ func (s *Session) hold() (*holder, error) {
 	return h, err
 }
 
-// startHelper starts a helper without namespaces. It is our child, so somebody has to wait for it.
+// startHelper starts a helper without namespaces. It is our child, so somebody has to wait for it. It does not die with us
+// by a signal, but sees that its control socket is closed: only then can it end what the command started.
 func startHelper(control, plan *os.File, streams [3]*os.File) (*os.File, error) {
-	type result struct {
-		pidfd int
-		err   error
+	pidfd := -1
+	process, err := os.StartProcess("/proc/self/exe", []string{enter.HelperName}, &os.ProcAttr{
+		Files: []*os.File{streams[0], streams[1], streams[2], control, plan}, Env: []string{"GODEBUG="}, Dir: "/",
+		Sys: &syscall.SysProcAttr{Setsid: true, PidFD: &pidfd},
+	})
+	if err != nil {
+		return nil, err
 	}
-	started := make(chan result, 1)
-	go func() {
-		runtime.LockOSThread() // the helper dies with this thread
-		r := result{pidfd: -1}
-		process, err := os.StartProcess("/proc/self/exe", []string{enter.HelperName}, &os.ProcAttr{
-			Files: []*os.File{streams[0], streams[1], streams[2], control, plan}, Env: []string{"GODEBUG="}, Dir: "/",
-			Sys: &syscall.SysProcAttr{Setsid: true, PidFD: &r.pidfd, Pdeathsig: syscall.SIGKILL},
-		})
-		r.err = err
-		started <- r
-		if err == nil {
-			_, _ = process.Wait()
-		}
-	}()
-	r := <-started
-	if r.err != nil {
-		return nil, r.err
-	}
-	fd, err := unix.FcntlInt(uintptr(r.pidfd), unix.F_DUPFD_CLOEXEC, 0) // os.Process has closed over its own
-	return os.NewFile(uintptr(fd), "helper"), err
+	go func() { _, _ = process.Wait() }()            // ends with the helper
+	return os.NewFile(uintptr(pidfd), "helper"), nil // ours: process has a copy
 }
 
 // planFile is a file in memory that holds the plan.

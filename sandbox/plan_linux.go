@@ -122,6 +122,9 @@ func (p *plan) placements() ([]placement, error) {
 	s, readOnly := p.s, !p.workspace()
 	places := []placement{{s.tmp, "/tmp", readOnly}, {s.varTmp, "/var/tmp", readOnly}}
 	for _, dir := range s.shown {
+		if s.inRoot(dir.path) {
+			continue
+		}
 		places = append(places, placement{dir, dir.path, true})
 	}
 	for _, root := range s.roots {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"toolhost/agenttool"
@@ -27,41 +26,12 @@ func (s *Session) findNames(p Profile) (names, error) {
 	if err != nil {
 		return names{}, err
 	}
-	unseal := slices.DeleteFunc(inRepositories(all.Git, p.Unseal), func(path string) bool {
+	unseal := slices.DeleteFunc(slices.Clone(p.Unseal), func(path string) bool {
 		_, held := all.Judge(path)
 		return !held // to write a directory is not to write every protected name that is in it
 	})
 	unseal = append(unseal, slices.DeleteFunc(slices.Clone(p.Remove), func(path string) bool { return !s.below(path) })...)
 	return names{all, all.Granted(unseal, p.Reveal)}, nil
-}
-
-// inRepositories adds to paths in a .git that is not one, because the repository's top is further up or its directory is
-// elsewhere (a linked work tree, a submodule), those in the git directory that git would find from there, and in the one
-// that it shares.
-func inRepositories(repositories []protect.GitDir, paths []string) []string {
-	const git = "/.git/"
-	all := slices.Clone(paths)
-	for _, path := range paths {
-		i := strings.LastIndex(path, git)
-		if i < 0 {
-			continue
-		}
-		dir, rest := path[:i], path[i+len(git):]
-		var found protect.GitDir
-		for _, r := range repositories {
-			if r.Top != "" && agenttool.Within(r.Top, dir) && len(r.Top) > len(found.Top) {
-				found = r
-			}
-		}
-		if found.Path == "" {
-			continue
-		}
-		all = append(all, filepath.Join(found.Path, rest))
-		if shared, _, linked := strings.Cut(found.Path, "/worktrees/"); linked {
-			all = append(all, filepath.Join(shared, rest))
-		}
-	}
-	return all
 }
 
 // protect covers what the command must not write, and what it must not read.
@@ -181,6 +151,11 @@ func (p *plan) pinHidden() {
 	for _, dir := range pins {
 		p.Add(enter.Pin, dir)
 	}
+}
+
+// inRoot reports whether dir is a root or lies below one.
+func (s *Session) inRoot(dir string) bool {
+	return slices.ContainsFunc(s.roots, func(root identity) bool { return agenttool.Within(root.path, dir) })
 }
 
 // below reports whether dir lies below a root, and is none itself.

@@ -86,6 +86,9 @@ func (s *Session) rootPaths() []string {
 	return paths
 }
 
+// taken are the directories of which a sandbox has its own, or that hold them.
+var taken = []string{"/", "/tmp", "/var/tmp", "/run", "/var/run", "/dev", "/dev/shm", "/proc", "/sys"}
+
 func (s *Session) identifyRoots() error {
 	if len(s.o.Roots) == 0 {
 		return errors.New("there is no workspace")
@@ -94,6 +97,9 @@ func (s *Session) identifyRoots() error {
 		id, err := identify(root)
 		if err != nil {
 			return fmt.Errorf("the workspace: %w", err)
+		}
+		if slices.Contains(taken, id.path) {
+			return fmt.Errorf("the workspace is %s, of which every sandbox has its own: name a directory in it", id.path)
 		}
 		s.roots = append(s.roots, id)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 
+	"toolhost/agenttool"
 	"toolhost/protect"
 	"toolhost/sandbox/enter"
 )
@@ -17,7 +18,14 @@ import (
 type watch struct {
 	mu      sync.Mutex
 	files   *fsnotify.Watcher // one for the session: to make one takes as long as a sandbox
-	running map[*Process][]covering
+	running map[*Process]*watched
+}
+
+// watched is what is watched for one process.
+type watched struct {
+	names   names
+	covered []covering
+	dirs    []string
 }
 
 // covering is a path that is covered in a sandbox, and the operation that covers it.
@@ -40,21 +48,19 @@ func (w *watch) add(p *Process, n names) (leave func()) {
 			}
 		}
 	}
-	if len(covered) == 0 {
-		return func() {}
-	}
+	dirs := watchedDirs(n, covered)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err := w.start(); err != nil {
 		p.confinement.Partial = append(p.confinement.Partial, "names that are replaced from outside while the command runs: "+err.Error())
 		return func() {}
 	}
-	for _, dir := range parents(covered) {
+	for _, dir := range dirs {
 		if err := w.files.Add(dir); err != nil {
 			p.confinement.Partial = append(p.confinement.Partial, dir+": not watched: "+err.Error())
 		}
 	}
-	w.running[p] = covered
+	w.running[p] = &watched{n, covered, dirs}
 	return func() { w.remove(p) }
 }
 
@@ -66,19 +72,20 @@ func (w *watch) start() (err error) {
 	if w.files, err = fsnotify.NewWatcher(); err != nil {
 		return err
 	}
-	w.running = map[*Process][]covering{}
+	w.running = map[*Process]*watched{}
 	go w.follow(w.files)
 	return nil
 }
 
-func parents(covered []covering) []string {
-	var dirs []string
+// watchedDirs are the directories in which a name that matters may be replaced or come into being: those above what is
+// covered, up to the root, and the tops of roots and work trees.
+func watchedDirs(n names, covered []covering) []string {
+	dirs := slices.Concat(n.all.Roots, n.all.Watch, n.granted.Pins)
 	for _, c := range covered {
-		if dir := filepath.Dir(c.path); !slices.Contains(dirs, dir) {
-			dirs = append(dirs, dir)
-		}
+		dirs = append(dirs, filepath.Dir(c.path))
 	}
-	return dirs
+	slices.Sort(dirs)
+	return slices.Compact(dirs)
 }
 
 // follow covers again what was replaced, until the watcher is closed.
@@ -105,11 +112,20 @@ func (w *watch) follow(files *fsnotify.Watcher) {
 func (w *watch) replaced(path string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for p, covered := range w.running {
-		for _, c := range covered {
-			if path == "" || c.path == path {
+	for p, on := range w.running {
+		if slices.Contains(on.dirs, path) {
+			_ = w.files.Add(path) // another directory has the name now
+		}
+		known := false
+		for _, c := range on.covered {
+			if path == "" || agenttool.Within(path, c.path) {
 				p.cover(c)
 			}
+			known = known || c.path == path
+		}
+		if _, secret := on.names.granted.Secret(path, 0, 0); secret && !known && path != "" {
+			on.covered = append(on.covered, covering{path, enter.Mask})
+			p.cover(on.covered[len(on.covered)-1])
 		}
 	}
 }
@@ -118,11 +134,10 @@ func (w *watch) replaced(path string) {
 func (w *watch) remove(p *Process) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	gone := parents(w.running[p])
+	gone := w.running[p].dirs
 	delete(w.running, p)
-	for _, covered := range w.running {
-		still := parents(covered)
-		gone = slices.DeleteFunc(gone, func(dir string) bool { return slices.Contains(still, dir) })
+	for _, on := range w.running {
+		gone = slices.DeleteFunc(gone, func(dir string) bool { return slices.Contains(on.dirs, dir) })
 	}
 	for _, dir := range gone {
 		_ = w.files.Remove(dir)

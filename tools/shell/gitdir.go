@@ -1,0 +1,98 @@
+package shell
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"toolhost/agenttool"
+	"toolhost/classify"
+)
+
+// Refine puts the configuration that git means in the place of the one that the command's text names. From the text, a
+// repository's configuration is .git/config where git runs; git looks for it from there upward, and in a linked work tree
+// or a submodule it is in yet another place. Whoever decides sees the file that is written.
+func (c *call) Refine() []*agenttool.Path {
+	if !slices.Contains(c.facts.Inferred, classify.WritesGitConfig) {
+		return nil
+	}
+	var refined []*agenttool.Path
+	for i := range c.facts.Writes {
+		p := &c.facts.Writes[i]
+		dir, rest, ok := cutGit(filepath.Clean(p.Absolute))
+		if !ok {
+			continue
+		}
+		git, found := findGit(dir)
+		if real := filepath.Join(git, rest); found && real != p.Absolute {
+			*p = agenttool.Path{Spelling: real, Absolute: real}
+			refined = append(refined, p)
+		}
+	}
+	return refined
+}
+
+// cutGit cuts a path at its last ".git".
+func cutGit(path string) (dir, rest string, ok bool) {
+	const git = "/.git/"
+	i := strings.LastIndex(path, git)
+	if i < 0 {
+		return "", "", false
+	}
+	return path[:i], path[i+len(git):], true
+}
+
+// findGit returns the git directory that holds the configuration of whoever runs git in dir, as git finds it.
+func findGit(dir string) (string, bool) {
+	for {
+		git := filepath.Join(dir, ".git")
+		info, err := os.Lstat(git)
+		switch {
+		case err == nil && info.IsDir():
+			return git, true
+		case err == nil && info.Mode().IsRegular():
+			return shared(pointed(git, "gitdir: "))
+		case dir == "/":
+			return "", false
+		}
+		dir = filepath.Dir(dir)
+	}
+}
+
+// shared returns the directory that a git directory shares with others, or itself.
+func shared(git string) (string, bool) {
+	if git == "" {
+		return "", false
+	}
+	if common := pointed(filepath.Join(git, "commondir"), ""); common != "" {
+		return common, true
+	}
+	return git, true
+}
+
+// maxPointer bounds what is read of a file that names a directory.
+const maxPointer = 4 << 10
+
+// pointed returns the directory that a file names after a prefix, relative to where the file is; "" if it names none.
+func pointed(file, prefix string) string {
+	info, err := os.Lstat(file)
+	if err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	b, _ := io.ReadAll(io.LimitReader(f, maxPointer)) // what cannot be read names nothing
+	target, ok := strings.CutPrefix(strings.TrimRight(string(b), "\r\n"), prefix)
+	if !ok || target == "" {
+		return ""
+	}
+	if !filepath.IsAbs(target) {
+		target = filepath.Join(filepath.Dir(file), target)
+	}
+	return filepath.Clean(target)
+}
