@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 
@@ -19,6 +20,9 @@ type judge struct {
 	names  *protect.Map
 	open   []string // below which writing is allowed; nil where mounts see to it
 	report func(Violation)
+
+	mu  sync.Mutex
+	own map[string]bool // names of secrets that the command itself wrote; nil when they are too many to know
 
 	fresh atomic.Bool // a name was written that would be protected had its directory been there before
 }
@@ -37,6 +41,7 @@ func (j *judge) attempt(a notify.Attempt) notify.Verdict {
 			j.report(Violation{Wall: FileSystem, Path: path, Call: a.Call, Grant: "write:" + path, Certain: true})
 			return notify.Verdict(syscall.EPERM)
 		}
+		j.note(path)
 		rule, held := j.names.Judge(path)
 		if !held && slices.Contains(moves, a.Call) && !occupied(a.Call, path) {
 			rule, held = j.names.Pinned(path)
@@ -50,6 +55,31 @@ func (j *judge) attempt(a notify.Attempt) notify.Verdict {
 		return notify.Verdict(syscall.EPERM) // no mount stands behind us
 	}
 	return notify.Continue
+}
+
+// maxOwn bounds what is known of a command's own secrets. Of one that makes more nothing is masked.
+const maxOwn = 1000
+
+// note remembers a secret that the command is about to write.
+func (j *judge) note(path string) {
+	if _, secret := j.names.Secret(path, 0, 0); !secret {
+		return
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.own == nil {
+		return
+	}
+	if j.own[path] = true; len(j.own) > maxOwn {
+		j.own = nil
+	}
+}
+
+// wrote reports whether the command named a secret as only a writer does.
+func (j *judge) wrote(path string) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.own == nil || j.own[path]
 }
 
 // occupied reports whether a directory is to be removed that is not empty: the kernel will say so, and programs try it.

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -79,6 +80,9 @@ func (p *Process) listen() {
 	said := false
 	for {
 		message, file, err := receive(p.control, buffer)
+		if errors.Is(err, syscall.ECONNRESET) {
+			continue // it left with words of ours unread; its own are still there, and this is said once
+		}
 		if err != nil {
 			break
 		}
@@ -95,6 +99,8 @@ func (p *Process) listen() {
 		case enter.SaysEnded:
 			p.inspect()
 			p.setEnded(parts)
+		case enter.SaysSealed:
+			p.coveredAgain(parts)
 		}
 	}
 	if !said {

@@ -28,7 +28,8 @@ func (s *Session) findNames(p Profile) (names, error) {
 	}
 	unseal := slices.DeleteFunc(slices.Clone(p.Unseal), func(path string) bool {
 		_, held := all.Judge(path)
-		return !held // to write a directory is not to write every protected name that is in it
+		repository := slices.ContainsFunc(all.Git, func(git protect.GitDir) bool { return agenttool.Within(git.Path, path) })
+		return !held && !repository // to write a directory is not to write every protected name that is in it
 	})
 	unseal = append(unseal, slices.DeleteFunc(slices.Clone(p.Remove), func(path string) bool { return !s.below(path) })...)
 	return names{all, all.Granted(unseal, p.Reveal)}, nil

@@ -3,7 +3,9 @@ package sandbox
 import (
 	"path/filepath"
 	"slices"
+	"strconv"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
@@ -123,12 +125,19 @@ func (w *watch) replaced(path string) {
 			}
 			known = known || c.path == path
 		}
-		if _, secret := on.names.granted.Secret(path, 0, 0); secret && !known && path != "" {
+		_, secret := on.names.granted.Secret(path, 0, 0)
+		if secret && !known && path != "" && len(on.covered) < maxCovered && !p.made(path) {
 			on.covered = append(on.covered, covering{path, enter.Mask})
 			p.cover(on.covered[len(on.covered)-1])
 		}
 	}
 }
+
+// maxCovered bounds what is covered in one sandbox.
+const maxCovered = 500
+
+// made reports whether the command itself made a file: it knows what it wrote.
+func (p *Process) made(path string) bool { return p.judge != nil && p.judge.wrote(path) }
 
 // remove forgets a process, and the directories that nobody else needs.
 func (w *watch) remove(p *Process) {
@@ -152,9 +161,20 @@ func (w *watch) close() {
 	}
 }
 
-// cover covers a path once more. That is no writing by the command: what was done to it is said, not undone.
+// cover has a path covered once more. A helper that does not read is about to end.
 func (p *Process) cover(c covering) {
-	_ = p.control.SetWriteDeadline(time.Now().Add(time.Second)) // a helper that does not read is about to end
+	_ = p.control.SetWriteDeadline(time.Now().Add(50 * time.Millisecond))
 	_, _ = p.control.Write(append([]byte{enter.SaySeal}, string(c.op)+"\x00"+c.path...))
-	p.violations.add(Violation{Wall: Changed, Path: c.path, Detail: "was replaced from outside during the run, and is covered again", Certain: true})
+}
+
+// coveredAgain reports what the helper says of it: the path, and an errno. It was no writing by the command.
+func (p *Process) coveredAgain(parts []string) {
+	if len(parts) != 2 {
+		return
+	}
+	v := Violation{Wall: Changed, Path: parts[0], Detail: "was replaced from outside during the run, and is covered again", Certain: true}
+	if number, _ := strconv.Atoi(parts[1]); number != 0 {
+		v.Detail = "was replaced from outside during the run, and could not be covered again: " + syscall.Errno(number).Error()
+	}
+	p.violations.add(v)
 }

@@ -67,6 +67,9 @@ func (s *session) close() error {
 
 // scope returns the workspace, opened, and where calls start.
 func (s *setup) scope(state string) (*workspace.Workspace, agenttool.Scope, error) {
+	if s.workspace == "" {
+		return nil, agenttool.Scope{}, errors.New("--workspace is empty: name a directory")
+	}
 	w, err := workspace.Open(append([]string{s.workspace}, s.addDirs...), state)
 	if err != nil {
 		return nil, agenttool.Scope{}, err

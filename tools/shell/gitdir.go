@@ -26,6 +26,9 @@ func (c *call) Refine() []*agenttool.Path {
 			continue
 		}
 		git, found := findGit(dir)
+		if !ownOfWorkTree(rest) {
+			git, found = shared(git)
+		}
 		if real := filepath.Join(git, rest); found && real != p.Absolute {
 			*p = agenttool.Path{Spelling: real, Absolute: real}
 			refined = append(refined, p)
@@ -44,7 +47,12 @@ func cutGit(path string) (dir, rest string, ok bool) {
 	return path[:i], path[i+len(git):], true
 }
 
-// findGit returns the git directory that holds the configuration of whoever runs git in dir, as git finds it.
+// ownOfWorkTree reports whether each linked work tree has such a file of its own.
+func ownOfWorkTree(rest string) bool {
+	return rest == "config.worktree" || rest == "info/sparse-checkout"
+}
+
+// findGit returns the git directory of whoever runs git in dir, as git finds it.
 func findGit(dir string) (string, bool) {
 	for {
 		git := filepath.Join(dir, ".git")
@@ -53,7 +61,8 @@ func findGit(dir string) (string, bool) {
 		case err == nil && info.IsDir():
 			return git, true
 		case err == nil && info.Mode().IsRegular():
-			return shared(pointed(git, "gitdir: "))
+			git = pointed(git, "gitdir: ")
+			return git, git != ""
 		case dir == "/":
 			return "", false
 		}

@@ -39,7 +39,8 @@ func TestFindGit(t *testing.T) {
 		{"a pointer to nothing", "bad", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got, ok := findGit(filepath.Join(w, tt.dir))
+			got, _ := findGit(filepath.Join(w, tt.dir))
+			got, ok := shared(got)
 			if ok != (tt.want != "") || ok && got != filepath.Join(w, tt.want) {
 				t.Errorf("%q, %v; want %q", got, ok, tt.want)
 			}
