@@ -60,6 +60,9 @@ type place struct {
 
 // newPlace makes the place of a test.
 func newPlace(t testing.TB) place {
+	if underRace {
+		t.Skip("this drives a program that is built without the race detector: the ordinary run shows it")
+	}
 	t.Helper()
 	var dir string
 	home, _ := os.UserHomeDir()
