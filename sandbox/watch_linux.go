@@ -8,8 +8,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/fsnotify/fsnotify"
-
 	"toolhost/agenttool"
 	"toolhost/protect"
 	"toolhost/sandbox/enter"
@@ -19,7 +17,7 @@ import (
 // covers, so it has to be made again, in each. It is done within milliseconds, and said.
 type watch struct {
 	mu      sync.Mutex
-	files   *fsnotify.Watcher // one for the session: to make one takes as long as a sandbox
+	files   *inotify // one for the session: to make one takes as long as a sandbox
 	running map[*Process]*watched
 }
 
@@ -58,7 +56,7 @@ func (w *watch) add(p *Process, n names) (leave func()) {
 		return func() {}
 	}
 	for _, dir := range dirs {
-		if err := w.files.Add(dir); err != nil {
+		if err := w.files.add(dir); err != nil {
 			p.confinement.Partial = append(p.confinement.Partial, dir+": not watched: "+err.Error())
 		}
 	}
@@ -71,11 +69,11 @@ func (w *watch) start() (err error) {
 	if w.files != nil {
 		return nil
 	}
-	if w.files, err = fsnotify.NewWatcher(); err != nil {
+	if w.files, err = newInotify(); err != nil {
 		return err
 	}
 	w.running = map[*Process]*watched{}
-	go w.follow(w.files)
+	go w.files.follow(w.replaced) // ends when it is closed
 	return nil
 }
 
@@ -90,33 +88,13 @@ func watchedDirs(n names, covered []covering) []string {
 	return slices.Compact(dirs)
 }
 
-// follow covers again what was replaced, until the watcher is closed.
-func (w *watch) follow(files *fsnotify.Watcher) {
-	for {
-		select {
-		case e, ok := <-files.Events:
-			if !ok {
-				return
-			}
-			if e.Has(fsnotify.Create) || e.Has(fsnotify.Rename) {
-				w.replaced(e.Name)
-			}
-		case _, ok := <-files.Errors: // events were lost: every name may have been replaced
-			if !ok {
-				return
-			}
-			w.replaced("")
-		}
-	}
-}
-
 // replaced has a path covered again wherever it is covered; "" stands for every path.
 func (w *watch) replaced(path string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for p, on := range w.running {
 		if slices.Contains(on.dirs, path) {
-			_ = w.files.Add(path) // another directory has the name now
+			_ = w.files.add(path) // another directory has the name now
 		}
 		known := false
 		for _, c := range on.covered {
@@ -149,7 +127,7 @@ func (w *watch) remove(p *Process) {
 		gone = slices.DeleteFunc(gone, func(dir string) bool { return slices.Contains(on.dirs, dir) })
 	}
 	for _, dir := range gone {
-		_ = w.files.Remove(dir)
+		w.files.remove(dir)
 	}
 }
 
@@ -157,7 +135,7 @@ func (w *watch) close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.files != nil {
-		_ = w.files.Close()
+		w.files.close()
 	}
 }
 
