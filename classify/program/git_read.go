@@ -27,7 +27,7 @@ func gitHistorySpecs() []*Spec {
 			--ignore-rev:text --ignore-revs-file:read --color-lines --color-by-age --minimal -S:read --contents:read
 			-C?:text -M?:text -L:text --abbrev?:text --date:text --since:text --first-parent --reverse --encoding:text
 			--no-textconv --textconv!runs_code --output:write!writes`,
-			Operands: "rev*", Judge: judgeGitShow},
+			Operands: "rev*", Judge: judgeGitBlame},
 		{Names: "describe", Options: `--contains --debug --all --tags --long --no-long --first-parent --abbrev?:text
 			--no-abbrev --exact-match --candidates:text --match:text --no-match --exclude:text --no-exclude --always
 			--dirty?:text!not_concurrent --broken?:text!not_concurrent`, Operands: "rev*", Abbreviates: true,
@@ -120,6 +120,18 @@ func judgeGitShow(a *Args, u *Use) {
 		case "off", "none", "on", "m", "first-parent", "1", "separate", "combined", "c", "dense-combined", "cc":
 		default:
 			u.Unknown("this way to show merges may write objects: "+format.Text, format)
+		}
+	}
+}
+
+// judgeGitBlame also looks at what follows -- and a file: blame takes that for a revision (git blame -- FILE REV), and
+// reads revisions as options.
+func judgeGitBlame(a *Args, u *Use) {
+	judgeGitShow(a, u)
+	rest := a.Argv[len(a.Argv)-afterDashes(a.Argv):]
+	for i, w := range rest {
+		if i > 0 && (!w.Static || strings.HasPrefix(w.Text, "-")) {
+			u.Unknown("after -- and a file, blame takes a word for an option", w)
 		}
 	}
 }
