@@ -62,7 +62,8 @@ func (c *connector) judge(n *notify.Connection) notify.Verdict {
 // the command has of its own.
 func (c *connector) absent(n *notify.Connection) notify.Verdict {
 	if place, ok := c.granted[n.Path]; ok && n.Cause == unix.ENOENT {
-		fd, err := unix.Openat2(unix.AT_FDCWD, place, &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS})
+		how := unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS}
+		fd, err := unix.Openat2(unix.AT_FDCWD, place, &how)
 		if err == nil && isSocket(fd) {
 			n.Place = fd
 			return notify.Continue

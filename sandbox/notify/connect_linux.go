@@ -105,7 +105,7 @@ func (c *connects) connect(n *notification) (verdict Verdict, valid bool) {
 	if verdict != Continue {
 		return verdict, true
 	}
-	if asked.Path != "" {
+	if address == nil {
 		if from.place < 0 {
 			return Verdict(unix.ECONNREFUSED), true
 		}
@@ -114,7 +114,8 @@ func (c *connects) connect(n *notification) (verdict Verdict, valid bool) {
 	return c.dial(n, from, address), true
 }
 
-// prepare gathers what the connect takes and what the judge is told.
+// prepare gathers what the connect takes and what the judge is told. The address is nil where a place stands for it: a
+// path is never handed to the kernel.
 func (c *caller) prepare(n *notification) ([]byte, *Connection, error) {
 	if err := c.take(int(int32(n.data.args[0]))); err != nil {
 		return nil, nil, err
@@ -132,6 +133,7 @@ func (c *caller) prepare(n *notification) ([]byte, *Connection, error) {
 	if family == unix.AF_UNIX {
 		if name, ok := localName(address); ok {
 			c.find(name, asked)
+			address = nil
 		}
 	}
 	return address, asked, nil

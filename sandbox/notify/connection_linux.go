@@ -125,6 +125,9 @@ func (c *caller) find(name string, n *Connection) {
 		n.Path = path.Clean(name)
 	}
 	n.Place = c.place
+	if n.Path == "" { // which no place is known by, and which would say that there is none
+		n.Path = "?"
+	}
 }
 
 // connectCall is the call itself. The address is read from our own memory, that nobody else writes.

@@ -1,0 +1,496 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"toolhost/sandbox"
+)
+
+// tryHostSide replaces and makes files on the host while a command runs.
+func tryHostSide(t *testing.T, r *rig) {
+	for _, who := range accounts(t) {
+		for _, c := range []struct{ name, finding, host, script string }{
+			{"a secret that is renamed over", "",
+				`cp .env .n; mv .n .env; cp tree/.env.local n; mv n tree/.env.local; cp $H/.ssh/id_test $H/.ssh/n
+			mv $H/.ssh/n $H/.ssh/id_test`,
+				`cat .env tree/.env.local $H/.ssh/id_test; cp .env x; cat x`},
+			{"a secret that is removed and made again", "", `cp .env n; rm .env; cat n > .env; rm n`, `cat .env
+			mmap .env`},
+			{"a secret whose directory is replaced", "", `cp -r tree t; rm -r tree; mv t tree; cp -r $H/.ssh $H/s
+			rm -r $H/.ssh; mv $H/s $H/.ssh`, `cat tree/.env.local $H/.ssh/id_test`},
+			{"a sealed file that is renamed over", "", `cp .bashrc n; mv n .bashrc; cp .vscode/tasks.json n
+			mv n .vscode/tasks.json`,
+				`chmod 777 .bashrc; touch -d 1999-01-01 .bashrc; echo evil >> .bashrc
+			$P swap-name Xbashrc .bashrc 2000; rm -f Xbashrc; echo evil > .vscode/tasks.json
+			chmod 777 .vscode/tasks.json`},
+			{"a sealed directory that is replaced", "", `cp -r .vscode v; rm -r .vscode
+			mv v .vscode`, `chmod 777 .vscode .vscode/tasks.json; echo evil > .vscode/tasks.json; touch .vscode/new
+			mv .vscode x`},
+			{"a secret in place of a file that the command made",
+				"23: what a command made it may read, whatever is there now", `cp .env n
+			mv n .env.own`, `cat .env.own`},
+			{"a secret that is made later", "", `cp .env tree/.env
+			cp .env .env.production`, `cat tree/.env .env.production`},
+		} {
+			t.Run(who.name+" "+c.name, func(t *testing.T) {
+				t.Parallel()
+				known(t, c.finding)
+				replaceBeneath(r.arena(t, who, sandbox.Full), c.host, c.script)
+			})
+		}
+	}
+}
+
+// replaceBeneath runs a script after the host has replaced something beneath the command that runs it.
+func replaceBeneath(a *arena, host, script string) {
+	a.write("ws/.bashrc", "# pristine\n")
+	a.write("ws/.vscode/tasks.json", "pristine\n")
+	cmd := a.boxed(sandbox.Workspace, ": > .env.own; echo up > up; while [ ! -e go ]; do sleep .02; done; "+script)
+	done := make(chan string, 1)
+	go func() { said, _ := a.said(cmd); done <- said }()
+	waitFor(a.t, func() bool { return exists(a, "ws/up") })
+	a.host(host)
+	time.Sleep(500 * time.Millisecond) // what is replaced is covered again within milliseconds
+	before := a.look()
+	a.write("ws/go", "")
+	said := <-done
+	if harm := changes(before, a.look(), "ws/go ws/x ws/Xbashrc"); len(harm) > 0 || strings.Contains(said, a.canary) {
+		a.t.Errorf("%s\n%s", strings.Join(harm, "\n"), said)
+	}
+}
+
+// talking is a toolhost serve of an arena.
+type talking struct {
+	a   *arena
+	cmd *exec.Cmd
+	in  io.WriteCloser
+	out *bufio.Scanner
+}
+
+func (a *arena) serve(flags ...string) *talking {
+	a.t.Helper()
+	s := &talking{a: a, cmd: a.confined(append([]string{"serve", "--workspace", a.ws, "--sandbox", string(a.level)}, flags...)...)}
+	var err error
+	if s.in, err = s.cmd.StdinPipe(); err != nil {
+		a.t.Fatal(err)
+	}
+	out, err := s.cmd.StdoutPipe()
+	if err == nil {
+		err = s.cmd.Start()
+	}
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	s.out = bufio.NewScanner(out)
+	s.out.Buffer(nil, 8<<20)
+	a.t.Cleanup(func() { s.in.Close(); _ = s.cmd.Wait() })
+	return s
+}
+
+// call makes one call and returns its whole answer.
+func (s *talking) call(id int, tool, input string) string {
+	s.a.t.Helper()
+	if _, err := io.WriteString(s.in, invocation(id, tool, input)+"\n"); err != nil {
+		s.a.t.Fatal(err)
+	}
+	return s.answer()
+}
+
+func (s *talking) answer() string {
+	s.a.t.Helper()
+	for s.out.Scan() {
+		var m struct{ ID any }
+		if json.Unmarshal(s.out.Bytes(), &m) == nil && m.ID != nil {
+			return s.out.Text()
+		}
+	}
+	s.a.t.Fatal("the output ended")
+	return ""
+}
+
+func (s *talking) shell(id int, script string) string {
+	s.a.t.Helper()
+	return s.call(id, "shell", `{"command":`+asJSON(script)+`}`)
+}
+
+// trySessions leaves things for later commands.
+func trySessions(t *testing.T, r *rig) {
+	for _, who := range accounts(t) {
+		for _, level := range watched {
+			t.Run(who.name+" "+string(level), func(t *testing.T) {
+				t.Parallel()
+				leaveBehind(r.arena(t, who, level))
+			})
+		}
+		t.Run(who.name+" file tools", func(t *testing.T) { t.Parallel(); askFileTools(r.arena(t, who, sandbox.Full)) })
+		t.Run(who.name+" file tools in the scratch", func(t *testing.T) { t.Parallel(); askScratch(r.arena(t, who, sandbox.Full)) })
+	}
+}
+
+// leaveBehind sets in one call what would make a later one run something.
+func leaveBehind(a *arena) {
+	a.host("git init -q")
+	evil := a.path("ws/evil.sh")
+	for _, name := range strings.Fields(`BASH_ENV ENV PYTHONSTARTUP GIT_EXTERNAL_DIFF GIT_PAGER PAGER
+		GIT_SSH_COMMAND LESSOPEN PROMPT_COMMAND EDITOR GIT_CONFIG_GLOBAL`) {
+		a.env = append(a.env, name+"="+evil) // the host's own are not passed on either
+	}
+	a.env = append(a.env, "LD_AUDIT=", "NODE_OPTIONS=--require "+evil, "PERL5OPT=-Mevil",
+		"BASH_FUNC_ls%%=() { touch "+a.path("ws/ran")+"; }")
+	s := a.serve("--allow", "Shell")
+	a.write("ws/set.sh", `cat > evil.sh <<'X'
+touch `+a.path("ws/ran")+`
+X
+chmod 755 evil.sh; for n in ls git cat env bash sh python3 true; do cp evil.sh $n; cp evil.sh tree/$n
+			mkdir -p /tmp/bin; cp evil.sh /tmp/bin/$n; done
+export LD_PRELOAD=$PWD/evil.so LD_AUDIT=$PWD/evil.so BASH_ENV=$PWD/evil.sh PYTHONSTARTUP=$PWD/evil.sh NODE_OPTIONS=x GIT_DIR=x PATH=$PWD:/tmp/bin:$PATH
+ls() { touch ran; }; export -f ls; alias ls='touch ran'; umask 000; cd tree; ulimit -n 7
+			echo 'touch ran' >> ~/.bashrc; git config --global alias.status '!touch ran'`)
+	s.shell(1, ". ./set.sh")
+	s.shell(2, "bash set.sh")
+	for _, name := range []string{"ws/ran", "ws/tree/ran"} { // by its own doing, in its own sandbox
+		_ = os.Remove(a.path(name))
+	}
+	said := s.shell(3,
+		"ls; git status --short; env; pwd; umask; ulimit -n; cat file; python3 -c 1; bash -c true; sh -c true") + s.shell(4,
+		"env") + s.shell(5, "ls")
+	for _, bad := range []string{"evil.", "LD_PRELOAD", "BASH_ENV", "PYTHONSTARTUP", "NODE_OPTIONS", "GIT_DIR",
+		"BASH_FUNC", "PERL5OPT", "0000\\n", a.ws + "/tree\\n"} {
+		// The names of files are listed; what counts are variables.
+		if strings.Contains(strings.ReplaceAll(said, "evil.sh\\n", ""), bad) && !strings.Contains(bad, "evil") {
+			a.t.Errorf("%q is in\n%s", bad, said)
+		}
+	}
+	if exists(a, "ws/ran") || exists(a, "ws/tree/ran") || strings.Contains(a.read("home/.bashrc"), "ran") {
+		a.t.Errorf("something ran:\n%s", said)
+	}
+}
+
+// askFileTools asks the tools that are no commands for what nobody reads or writes.
+func askFileTools(a *arena) {
+	a.host("ln -s .env link; ln .env hard; ln -s ../home/.ssh keys; ln -s ../outside out")
+	s := a.serve("--allow", "Read", "--allow", "Grep", "--allow", "Glob", "--allow", "Write(out/**)", "--mode", "default")
+	before := a.look()
+	for i, c := range [][2]string{
+		{"read", `{"path":".env"}`}, {"read", `{"path":"link"}`}, {"read", `{"path":"hard"}`}, {"read",
+			`{"path":"tree/../.env"}`}, {"read", `{"path":"tree/.env.local"}`},
+		{"read", `{"path":"keys/id_test"}`}, {"read", `{"path":"~/.ssh/id_test"}`}, {"read",
+			`{"path":` + asJSON(a.path("home/.ssh/id_test")) + `}`},
+		{"grep", `{"pattern":"CANARY","path":"."}`}, {"grep", `{"pattern":"CANARY","path":".env"}`}, {"grep",
+			`{"pattern":"KEY","glob":".env*"}`},
+		{"grep", `{"pattern":"CANARY","path":"keys"}`}, {"grep",
+			`{"pattern":"CANARY","path":` + asJSON(a.home) + `}`}, {"grep", `{"pattern":"CANARY","path":"link"}`},
+		{"read", `{"path":"/proc/self/environ"}`}, {"read", `{"path":"/proc/self/cwd/.env"}`}, {"read",
+			`{"path":"/proc/self/root` + a.ws + `/.env"}`},
+		{"write", `{"path":"out/file","content":"evil"}`}, {"write", `{"path":"../outside/file","content":"evil"}`},
+		{"write", `{"path":".git/hooks/pre-commit","content":"evil"}`},
+		{"write", `{"path":".envrc","content":"evil"}`}, {"edit",
+			`{"path":"out/file","old_string":"pristine","new_string":"evil"}`}, {"write",
+			`{"path":".vscode/tasks.json","content":"evil"}`},
+	} {
+		if said := s.call(i, c[0], c[1]); strings.Contains(said, a.canary) {
+			a.t.Errorf("%s %s: %s", c[0], c[1], clipped(said, 2000))
+		}
+	}
+	if harm := changes(before, a.look(), ""); len(harm) > 0 {
+		a.t.Errorf("%s", strings.Join(harm, "\n"))
+	}
+}
+
+// askScratch has a command leave links and pipes in its /tmp, and the file tools go there.
+func askScratch(a *arena) {
+	s := a.serve("--allow", "Shell", "--allow", "Read", "--allow", "Write(/tmp/**)", "--allow", "Edit(/tmp/**)")
+	a.write("ws/attempt.sh", a.prelude()+`ln -s $H/.ssh/id_test /tmp/key; ln -s $H /tmp/home; ln -s $OUT/file /tmp/out
+			ln -s $OUT /tmp/dir; mkfifo /tmp/pipe
+ln -s /dev/zero /tmp/zero; echo plain > /tmp/plain; ln -s $WS/.env /tmp/env; ln -s /proc/self/environ /tmp/environ
+			ln -s plain /tmp/good`)
+	s.shell(0, "bash attempt.sh")
+	before := a.look()
+	for i, c := range [][2]string{
+		{"read", "key"}, {"read", "home/.ssh/id_test"}, {"read", "env"}, {"read", "pipe"}, {"read", "zero"}, {"read",
+			"environ"}, {"grep", ""}, {"grep", "home"},
+		{"write", "out"}, {"write", "dir/new"}, {"write", "dir/file"}, {"edit", "out"}, {"edit", "dir/file"},
+		{"write", "pipe"}, {"write", "home/.bashrc"},
+	} {
+		input := fmt.Sprintf(`{"path":%s,"content":"evil"}`, asJSON("/tmp/"+c[1]))
+		switch c[0] {
+		case "read":
+			input = fmt.Sprintf(`{"path":%s}`, asJSON("/tmp/"+c[1]))
+		case "edit":
+			input = fmt.Sprintf(`{"path":%s,"old_string":"pristine","new_string":"evil"}`, asJSON("/tmp/"+c[1]))
+		case "grep":
+			input = fmt.Sprintf(`{"pattern":"CANARY","path":%s}`, asJSON("/tmp/"+c[1]))
+		}
+		if said := s.call(i+1, c[0], input); strings.Contains(said, a.canary) {
+			a.t.Errorf("%s /tmp/%s: %s", c[0], c[1], clipped(said, 2000))
+		}
+	}
+	if harm := changes(before, a.look(), ""); len(harm) > 0 {
+		a.t.Errorf("%s", strings.Join(harm, "\n"))
+	}
+	if said := s.call(99, "read", `{"path":"/tmp/plain"}`); !strings.Contains(said,
+		"plain") || !strings.Contains(said, `"succeeded"`) {
+		a.t.Errorf("what a command left is not read: %s", clipped(said, 1000))
+	}
+}
+
+// tryGhosts looks at the workspace and the home around a command.
+func tryGhosts(t *testing.T, r *rig) {
+	for _, who := range accounts(t) {
+		for _, level := range anywhere {
+			t.Run(who.name+" "+string(level), func(t *testing.T) { t.Parallel(); lookAround(r.arena(t, who, level)) })
+		}
+		t.Run(who.name+" killed", func(t *testing.T) { t.Parallel(); killAtRandom(r.arena(t, who, sandbox.Full)) })
+	}
+}
+
+// lookAround compares what the host and the command see, before, during and after.
+func lookAround(a *arena) {
+	repository(a)
+	a.host("git add file; git commit -qm two")
+	const list = `cd $WS; git status --porcelain --ignored
+			find . -path ./.git/worktrees -prune -o -print | LC_ALL=C sort; cd $H
+			find . -print 2>/dev/null | grep -v '^./.ssh/' | LC_ALL=C sort`
+	status := a.host(list)
+	before := a.look()
+	for _, profile := range []sandbox.Access{sandbox.Workspace, sandbox.ReadOnly} {
+		cmd := a.boxed(profile, "exec 8<>/dev/null; read -t 30 line; "+strings.ReplaceAll(list, "git status",
+			"git --no-optional-locks status")+"; find $WS $H ! -type f ! -type d ! -type l")
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			a.t.Fatal(err)
+		}
+		out, err := cmd.StdoutPipe()
+		if err == nil {
+			err = cmd.Start()
+		}
+		if err != nil {
+			a.t.Fatal(err)
+		}
+		time.Sleep(150 * time.Millisecond)
+		if harm := changes(before, a.look(), ""); len(harm) > 0 {
+			a.t.Errorf("%s, during: %s", profile, strings.Join(harm, "\n"))
+		}
+		if got := a.host(strings.ReplaceAll(list, "git status", "git --no-optional-locks status")); got != status {
+			a.t.Errorf("%s, during, the host sees\n%s\nand saw\n%s", profile, got, status)
+		}
+		_, _ = io.WriteString(in, "go\n")
+		said, _ := io.ReadAll(out)
+		_ = cmd.Wait()
+		if string(said) != status && a.level == sandbox.Full {
+			a.t.Errorf("%s: the command sees\n%s\nthe host\n%s", profile, said, status)
+		}
+		if harm := changes(before, a.look(), ""); len(harm) > 0 {
+			a.t.Errorf("%s, after: %s", profile, strings.Join(harm, "\n"))
+		}
+	}
+}
+
+// killAtRandom kills toolhost at moments from its start to the middle of a command.
+func killAtRandom(a *arena) {
+	own := a.path("toolhost") // its processes can be told from those of other tests
+	if err := copyFile(a.toolhost, own); err != nil {
+		a.t.Fatal(err)
+	}
+	rigged := *a.rig
+	rigged.toolhost = own
+	a.rig = &rigged
+	a.said(a.boxed(sandbox.Workspace, "true"))
+	before, scratch := a.look(), filepath.Join(a.state, "toolhost", "scratch")
+	for range 25 {
+		cmd := a.boxed(sandbox.Workspace, "sleep 30 & sleep 30")
+		if err := cmd.Start(); err != nil {
+			a.t.Fatal(err)
+		}
+		time.Sleep(time.Duration(rand.IntN(80)) * time.Millisecond)
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		for end := time.Now().Add(5 * time.Second); len(running(own)) > 0; time.Sleep(2 * time.Millisecond) {
+			if time.Now().After(end) {
+				a.t.Fatalf("still running: %v", running(own))
+			}
+		}
+		if harm := changes(before, a.look(), ""); len(harm) > 0 {
+			a.t.Fatal(strings.Join(harm, "\n"))
+		}
+	}
+	if b, _ := os.ReadFile("/proc/self/mountinfo"); strings.Contains(string(b), a.dir) {
+		a.t.Errorf("a mount is left:\n%s", b)
+	}
+	a.said(a.boxed(sandbox.Workspace, "sleep .3")) // clears away what the killed ones left
+	if list, err := os.ReadDir(scratch); err == nil {
+		held := slices.DeleteFunc(list, func(d os.DirEntry) bool { return !abandoned(filepath.Join(scratch, d.Name())) })
+		if len(held) > 1 {
+			a.t.Errorf("left: %v", held)
+		}
+	}
+}
+
+// abandoned reports whether nobody holds the lock of a session's directory.
+func abandoned(dir string) bool {
+	f, err := os.Open(dir)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil
+}
+
+// running are the processes of a program.
+func running(program string) []string {
+	all, _ := filepath.Glob("/proc/[0-9]*/exe")
+	return slices.DeleteFunc(all, func(link string) bool {
+		target, err := os.Readlink(link)
+		return err != nil || target != program
+	})
+}
+
+// tryHundred runs many commands at once.
+func tryHundred(t *testing.T, r *rig) {
+	all := accounts(t)
+	t.Run("one session", func(t *testing.T) { hundredCommands(r.arena(t, all[0], sandbox.Full)) })
+	t.Run("hundred sessions", func(t *testing.T) { hundredSessions(r.arena(t, all[len(all)-1], sandbox.Full)) })
+}
+
+const many = 100
+
+// hundredCommands: the commands of one session see and signal nothing of each other, and the host gives everything back.
+func hundredCommands(a *arena) {
+	s, err := sandbox.Open(sandbox.Options{
+		Roots: []string{a.ws}, Home: a.home, Dir: a.path("state/scratch/s"), Cache: a.path("state/cache"),
+		Hidden: []string{a.path("state")},
+	})
+	if err != nil {
+		a.t.Skip(err)
+	}
+	defer s.Close()
+	a.startOne(s, "true") // starts what stays for the session
+	waitFor(a.t, func() bool { return descendantsOf(os.Getpid()) <= 2 })
+	files, goroutines, children := openFiles(os.Getpid()), runtime.NumGoroutine(), descendantsOf(os.Getpid())
+	var all sync.WaitGroup
+	for n := range many {
+		all.Go(func() {
+			p := a.startOne(s, fmt.Sprintf(`trap 'echo hit > hit-%d' TERM; echo x > own-%[1]d
+			for i in 1 2 3 4 5 6 7 8 9 10; do sleep .05; done
+				[ $(ls /proc | grep -c '^[0-9]') -lt 8 ] || echo many > hit-%[1]d; kill -TERM -1; kill -9 -1`, n))
+			if p != nil {
+				<-p.Gone()
+			}
+		})
+	}
+	all.Wait()
+	for n := range many {
+		if a.read(fmt.Sprintf("ws/own-%d", n)) == "" {
+			a.t.Errorf("command %d did not run", n)
+		}
+	}
+	for name := range a.look() {
+		if strings.HasPrefix(name, "ws/hit-") && a.read(name) != "" {
+			a.t.Errorf("%s: %s", name, a.read(name))
+		}
+	}
+	back := func() bool {
+		return openFiles(os.Getpid()) <= files && runtime.NumGoroutine() <= goroutines && descendantsOf(os.Getpid()) <= children
+	}
+	for range 300 {
+		if back() {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	a.t.Errorf("%d descriptors, %d goroutines, %d processes, from %d, %d and %d", openFiles(os.Getpid()), runtime.NumGoroutine(),
+		descendantsOf(os.Getpid()), files, goroutines, children)
+}
+
+// startOne runs a script in a session of this process and waits until it has ended.
+func (a *arena) startOne(s *sandbox.Session, script string) *sandbox.Process {
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		a.t.Error(err)
+		return nil
+	}
+	defer null.Close()
+	dir, err := os.Open(a.ws)
+	if err != nil {
+		a.t.Error(err)
+		return nil
+	}
+	defer dir.Close()
+	p, err := s.Start(&sandbox.Command{
+		Path: "/bin/bash", Args: []string{"bash", "--norc", "-c", script}, Env: a.env, Dir: a.ws, At: dir,
+		Streams: [3]*os.File{null, null, null}, Profile: sandbox.Profile{Access: sandbox.Workspace},
+	})
+	if err != nil {
+		a.t.Error(err)
+		return nil
+	}
+	<-p.Exited()
+	return p
+}
+
+func openFiles(pid int) int {
+	list, _ := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
+	return len(list)
+}
+
+// descendantsOf counts the processes below one.
+func descendantsOf(pid int) int {
+	n := 0
+	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	for _, path := range threads {
+		b, _ := os.ReadFile(path)
+		for _, child := range strings.Fields(string(b)) {
+			var number int
+			if _, err := fmt.Sscan(child, &number); err == nil {
+				n += 1 + descendantsOf(number)
+			}
+		}
+	}
+	return n
+}
+
+// hundredSessions: each has a /tmp, processes and a loopback of its own, and takes away nothing of the others.
+func hundredSessions(a *arena) {
+	results := make(chan error, many)
+	limit := make(chan struct{}, many)
+	for n := range many {
+		limit <- struct{}{}
+		cmd := a.boxed(sandbox.Workspace, fmt.Sprintf(`touch /tmp/own-%d; [ "$(ls /tmp)" = own-%[1]d ] || exit 4
+			$P serve 127.0.0.1 4000 /dev/null & sleep .3
+			[ "$(ls /tmp)" = own-%[1]d ] || exit 5; [ $(ls /proc | grep -c '^[0-9]') -lt 8 ] || exit 6
+			kill $! || exit 7; echo x > s-%[1]d`, n), "--quiet")
+		go func() {
+			out, err := cmd.CombinedOutput()
+			var exit *exec.ExitError
+			if errors.As(err, &exit) {
+				err = fmt.Errorf("exit %d: %s", exit.ExitCode(), out)
+			}
+			results <- err
+		}()
+	}
+	for range many {
+		if err := <-results; err != nil {
+			a.t.Error(err)
+		}
+	}
+	for n := range many {
+		if !exists(a, "ws/.env") || a.read(fmt.Sprintf("ws/s-%d", n)) == "" {
+			a.t.Errorf("session %d did not come to its end", n)
+		}
+	}
+}

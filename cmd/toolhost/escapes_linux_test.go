@@ -1,0 +1,234 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"toolhost/sandbox"
+)
+
+// TestEscapes tries to get out of a sandbox in every way of testdata/escapes/rows.tsv, and in some of our own. What came of
+// it is seen from the host: files, listeners, processes. An attempt is shown to do harm where there is no sandbox.
+func TestEscapes(t *testing.T) {
+	if testing.Short() || underRace {
+		t.Skip("the attempts are shown by the ordinary run: they are programs, with no race detector in them")
+	}
+	r := newRig(t)
+	for _, part := range []struct {
+		name string
+		run  func(*testing.T, *rig)
+	}{
+		{"rows", checkRows}, {"attempts", tryAll}, {"terminal", tryTerminal}, {"network", tryNetwork}, {"proxy", tryProxy},
+		{"processes", tryProcesses}, {"host-side", tryHostSide}, {"sessions", trySessions}, {"ghosts", tryGhosts},
+		{"setup", trySetup}, {"race", tryRace}, {"hundred", tryHundred},
+	} {
+		t.Run(part.name, func(t *testing.T) { part.run(t, r) })
+	}
+}
+
+// attempt is one way out.
+type attempt struct {
+	name     string
+	row      string          // how its row begins; "" for one of our own
+	at       []sandbox.Level // where the wall stands; none: at full only
+	readOnly bool            // under profile read_only too
+	shell    bool            // through the shell tool too, at the strongest level
+	needs    string          // programs
+	only     string          // the account that it is for; "" for both
+	set      func(a *arena)  // makes what is attacked
+	stdin    string          // a file of the arena
+	script   string
+	changes  string // what may change: patterns of names in the arena
+	// harm says what else is harm, "" if nothing. A sandbox's own words are in said.
+	harm  func(a *arena, said string) string
+	unfit string // why it is not tried without a sandbox
+
+	finding string // what it found, while that is not mended
+}
+
+var (
+	anywhere = []sandbox.Level{sandbox.Full, sandbox.LandlockNotify, sandbox.Landlock}
+	watched  = []sandbox.Level{sandbox.Full, sandbox.LandlockNotify}
+)
+
+// allAttempts are those that are scripts.
+func allAttempts() []attempt {
+	return slices.Concat(fileAttempts, nameAttempts, repositoryAttempts, secretAttempts, callAttempts, socketAttempts)
+}
+
+// elsewhere are the rows that take more than a script, and the tests that show them.
+var elsewhere = map[string]string{
+	"100 concurrent sandboxed commands":                    "hundred",
+	"Proxy checker":                                        "proxy",
+	"Proxy: CONNECT":                                       "proxy",
+	"Proxy: exfil":                                         "proxy: an allowed host is reached, which no sandbox can judge",
+	"Host atomically re-writes a masked file":              "host-side",
+	"Host creates .env after":                              "host-side",
+	"Symlink swap race":                                    "race",
+	"Symlink swap at sandbox SETUP":                        "race",
+	"Ignore SIGTERM/SIGINT":                                "processes",
+	"ptrace / read memory of a sibling":                    "processes",
+	"ptrace attach / process_vm_writev":                    "processes",
+	"Write to /dev/shm segment":                            "processes",
+	"LD_PRELOAD / LD_AUDIT":                                "sessions",
+	"Landlock absent or disabled":                          "setup",
+	"Sandbox set-up failure":                               "setup",
+	"List workspace inside sandbox":                        "ghosts",
+	"SIGKILL the host":                                     "ghosts",
+	"Loopback services of the host":                        "network",
+	"TCP connect with network off":                         "network",
+	"TCP through MSG_FASTOPEN":                             "network",
+	"UDP, DNS, mDNS, QUIC":                                 "network",
+	"bind+listen on loopback":                              "network",
+	"TIOCSTI / TIOCLINUX":                                  "terminal",
+	"Write huge file":                                      "processes",
+	"Protected path does not exist at start":               "attempts: names",
+	"Shared /tmp":                                          "attempts: files",
+	"stdin/stdout given as O_RDWR host file or tty":        "attempts: files",
+	"Proxy: CONNECT permitted:443 then different SNI/Host": "proxy",
+}
+
+// checkRows finds a row that nothing shows.
+func checkRows(t *testing.T, _ *rig) {
+	b, err := os.ReadFile("../../testdata/escapes/rows.tsv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var begins []string
+	for _, a := range allAttempts() {
+		begins = append(begins, a.row)
+	}
+	for begin := range elsewhere {
+		begins = append(begins, begin)
+	}
+	rows := strings.Split(strings.TrimSpace(string(b)), "\n")
+	shows := func(row, begin string) bool { return begin != "" && strings.HasPrefix(row, begin) }
+	for _, row := range rows {
+		if !slices.ContainsFunc(begins, func(begin string) bool { return shows(row, begin) }) {
+			t.Errorf("nothing shows: %s", row)
+		}
+	}
+	for _, begin := range begins {
+		if begin != "" && !slices.ContainsFunc(rows, func(row string) bool { return shows(row, begin) }) {
+			t.Errorf("no row begins with %q", begin)
+		}
+	}
+}
+
+func tryAll(t *testing.T, r *rig) {
+	seen := map[string]bool{}
+	for _, try := range allAttempts() {
+		if seen[try.name] {
+			t.Errorf("two attempts are called %q", try.name)
+		}
+		seen[try.name] = true
+		t.Run(try.name, func(t *testing.T) {
+			t.Parallel()
+			for _, program := range strings.Fields(try.needs) {
+				if _, err := exec.LookPath(program); err != nil {
+					t.Skipf("%s is not installed", program)
+				}
+			}
+			known(t, try.finding)
+			for _, who := range accounts(t) {
+				if try.only == "" || try.only == who.name {
+					try.as(t, r, who)
+				}
+			}
+		})
+	}
+}
+
+// as tries one attempt as one account, in every way that it is to be tried.
+func (try attempt) as(t *testing.T, r *rig, who account) {
+	if try.unfit == "" {
+		t.Run(who.name+" alone", func(t *testing.T) {
+			a := r.arena(t, who, sandbox.Full)
+			if said, harm := try.once(a, func() *exec.Cmd { return a.alone(try.script) }); len(harm) == 0 {
+				t.Errorf("does no harm even without a sandbox, and so shows nothing:\n%s", said)
+			}
+		})
+	}
+	levels := try.at
+	if levels == nil {
+		levels = []sandbox.Level{sandbox.Full}
+	}
+	for _, level := range levels {
+		profiles := []sandbox.Access{sandbox.Workspace}
+		if try.readOnly && (level == levels[0] || who.name == "user") {
+			profiles = append(profiles, sandbox.ReadOnly)
+		}
+		for _, profile := range profiles {
+			t.Run(who.name+" "+string(level)+" "+string(profile), func(t *testing.T) {
+				a := r.arena(t, who, level)
+				try := try
+				if profile == sandbox.ReadOnly { // nothing of its own may change either
+					try.changes = strings.Join(slices.DeleteFunc(strings.Fields(try.changes), inWorkspace), " ")
+				}
+				try.inside(a, func() *exec.Cmd { return a.boxed(profile, try.script) })
+			})
+		}
+		if try.shell && level == levels[0] {
+			t.Run(who.name+" "+string(level)+" shell", func(t *testing.T) {
+				a := r.arena(t, who, level)
+				try.inside(a, func() *exec.Cmd { return a.called(try.script) })
+			})
+		}
+	}
+}
+
+func inWorkspace(pattern string) bool { return strings.HasPrefix(pattern, "ws/") }
+
+// inside tries it where it must do no harm.
+func (try attempt) inside(a *arena, command func() *exec.Cmd) {
+	a.t.Helper()
+	said, harm := try.once(a, command)
+	if strings.Contains(said, "toolhost: the sandbox was not made") || strings.Contains(said, "this machine holds") {
+		a.t.Fatalf("nothing ran:\n%s", said)
+	}
+	if len(harm) > 0 {
+		a.t.Errorf("%s\n%s", strings.Join(harm, "\n"), said)
+	}
+}
+
+// once makes the attempt and returns what harm it did.
+func (try attempt) once(a *arena, command func() *exec.Cmd) (said string, harm []string) {
+	a.t.Helper()
+	if try.set != nil {
+		try.set(a)
+	}
+	cmd := command()
+	if try.stdin != "" {
+		f, err := os.Open(a.path(try.stdin))
+		if err != nil {
+			a.t.Fatal(err)
+		}
+		defer f.Close()
+		cmd.Stdin = f
+	}
+	before := a.look()
+	said, _ = a.said(cmd)
+	harm = changes(before, a.look(), try.changes)
+	for line := range strings.Lines(said) {
+		if strings.Contains(line, "ESCAPED") || strings.Contains(line, a.canary) {
+			harm = append(harm, "it said: "+strings.TrimSpace(line))
+		}
+	}
+	if try.harm != nil {
+		if text := try.harm(a, said); text != "" {
+			harm = append(harm, text)
+		}
+	}
+	return said, harm
+}
+
+// known skips what is known to fail, if anything, unless TOOLHOST_ESCAPES_FINDINGS asks for it.
+func known(t testing.TB, finding string) {
+	t.Helper()
+	if finding != "" && os.Getenv("TOOLHOST_ESCAPES_FINDINGS") == "" {
+		t.Skip("known: " + finding)
+	}
+}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+// crowd makes more files than the walk for protected names looks at.
+const crowd = "mkdir many; cd many; for d in {1..44}; do mkdir $d; (cd $d; touch {1..500}); done"
+
+// secretAttempts read what nobody may read. The canary of the arena must not be said.
+var secretAttempts = []attempt{
+	{
+		name: "environment files", row: "Read .env and .env.*", readOnly: true, shell: true, needs: "git",
+		changes: "ws/copy ws/e ws/t.tar ws/l ws/h ws/d ws/.git ws/attempt.sh ws/x",
+		set:     func(a *arena) { a.host("git init -q; git commit -q --allow-empty -m one") },
+		script: `cat .env; cat < .env; cp .env copy && cat copy; tar cf t.tar .env tree 2>/dev/null; tar xOf t.tar
+			ln -s .env l; cat l; ln .env h; cat h
+			git diff --no-index /dev/null .env; git diff --no-index tree /dev/null; git hash-object -w --stdin < .env
+			git add -f .env tree; git show :.env; git stash -u -q && git stash show -p
+			grep -r KEY . ; find . -name '.env*' -exec cat {} +; $P mmap .env; $P mmap tree/.env.local; dd if=.env
+			cat tree/.env.local; cat ./tree/../.env
+			cat /proc/self/cwd/.env; cat /proc/1/root$WS/.env; exec 8<.env && cat <&8; exec 8<.
+			cat /proc/self/fd/8/.env; cat $DIR/ws/.env; head -c99 .env; source ./.env; echo $KEY
+			python3 -c 'import mmap;f=open(".env","rb");print(mmap.mmap(f.fileno(),0,access=mmap.ACCESS_READ)[:])'
+			perl -e 'open F,".env";print <F>'; strings .env; xxd .env; base64 .env | base64 -d; true`,
+	},
+	{
+		name: "environment files under other names", row: "Rename/mv a read-denied file", shell: true,
+		changes: "ws/attempt.sh ws/x ws/n ws/tree ws/t2",
+		script: `mv .env e; cat e; mv -f .env tree/e; cat tree/e; mv tree t2; cat t2/.env.local; rm -f .env; mkdir n
+			mv tree n; cat n/tree/.env.local
+			python3 -c 'import os;os.rename(".env","e")'; ln -f .env e; cp -al tree x; cat x/.env.local
+			rename s/.env/e/ .env; chmod 777 .env; cat .env
+			python3 -c '
+import ctypes,os
+l=ctypes.CDLL(None,use_errno=True)
+print(l.renameat2(-100,b".env",-100,b"file",2), l.renameat2(-100,b"tree",-100,b"mnt",2))'; cat file; cat mnt/.env.local; true`,
+	},
+	{
+		name: "keys of the person", readOnly: true, shell: true, changes: "ws/k ws/l ws/attempt.sh ws/x",
+		set: func(a *arena) {
+			for _, name := range []string{
+				".aws/credentials", ".gnupg/k", ".kube/config", ".netrc", ".git-credentials", ".docker/config.json",
+				".npmrc", ".pypirc",
+				".config/gh/hosts.yml", ".cargo/credentials.toml", ".local/share/keyrings/k", ".password-store/k", ".config/gcloud/k",
+			} {
+				a.write("home/"+name, a.canary)
+			}
+		},
+		script: `cat $H/.ssh/id_test; cat ~/.ssh/*; tar cf - ~/.ssh | tar xOf -; cp -r ~/.ssh k; cat k/*
+			ln -s ~/.ssh l; cat l/id_test; ls ~/.ssh/id_test && echo ESCAPED list
+			ln ~/.ssh/id_test x; git diff --no-index /dev/null ~/.ssh/id_test; cat < $H/.ssh/id_test
+			grep -r CANARY $H; find $H -type f -exec cat {} +; $P mmap $H/.ssh/id_test
+			mv $H/.ssh $H/s; cat $H/s/id_test; cat /proc/self/root$H/.ssh/id_test
+			for f in .aws/credentials .netrc .git-credentials .npmrc .docker/config.json .config/gh/hosts.yml
+			do cat ~/$f; done; true`,
+	},
+	{
+		name: "a secret through a link that was there", readOnly: true, shell: true, changes: "ws/attempt.sh",
+		set: func(a *arena) {
+			a.host(`ln -s ../home/.ssh/id_test key; ln -s .env visible; ln .env hard; ln -s tree other; ln -s $H h`)
+		},
+		script: `cat key visible other/.env.local h/.ssh/id_test; cat hard; grep -r KEY .; cat < visible; true`,
+	},
+	{
+		name: "secrets with odd names", readOnly: true, shell: true, changes: "ws/attempt.sh",
+		set: func(a *arena) {
+			for _, name := range []string{".env.a b", ".env.\n", ".env.\xff", ".env.'\"", ".env.\\", ".env.*",
+				"tree/.env.{a,b}", "tree/a b/.env", "tree/\n/.env"} {
+				a.write("ws/"+name, a.canary)
+			}
+		},
+		script: `cat .env* tree/.env* tree/*/.env; find . -name '.env*' -print0 | xargs -0 cat; true`,
+	},
+	{
+		name: "more secrets than there are masks", readOnly: true,
+		set: func(a *arena) {
+			for i := range 150 {
+				a.write(fmt.Sprintf("ws/d%d/.env", i), a.canary)
+			}
+		},
+		script:  `cat d*/.env; true`,
+		finding: "22: beyond the bounds secrets are read",
+	},
+	{
+		name: "a secret behind more files than are looked at", readOnly: true,
+		set: func(a *arena) {
+			a.host(crowd)
+			a.write("ws/z/z/.env", a.canary)
+		},
+		script:  `cat z/z/.env; true`,
+		finding: "22: beyond the bounds secrets are read",
+	},
+	{
+		name: "the environment of toolhost", at: anywhere, readOnly: true, shell: true, changes: "ws/attempt.sh",
+		set: func(a *arena) {
+			for _, name := range strings.Fields(`ANTHROPIC_API_KEY OPENAI_API_KEY GITHUB_TOKEN AWS_SECRET_ACCESS_KEY AWS_SESSION_TOKEN NPM_TOKEN
+				MY_PASSWORD DATABASE_URL KUBECONFIG SSH_AUTH_SOCK DBUS_SESSION_BUS_ADDRESS XDG_SESSION_ID GPG_AGENT_INFO TH_ANYTHING npm_config__auth
+				TOOLHOST_SECRET LC_SECRET GIT_ASKPASS SSH_ASKPASS PYTHONPATH LD_LIBRARY_PATH`) {
+				a.env = append(a.env, name+"="+a.canary)
+			}
+		},
+		script: `env; export -p; declare -p; cat /proc/[0-9]*/environ 2>/dev/null | tr '\0' '\n'
+			cat /proc/self/environ /proc/1/environ /proc/$PPID/environ /proc/$PPID/task/*/environ
+			python3 -c 'import os;print(os.environ)'; true`,
+	},
+}
