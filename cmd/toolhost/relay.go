@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// relay gives a command pipes where its streams are files: whoever has a descriptor of a file can change more of it than
+// relay gives a command pipes where its streams are files or sockets: whoever has a descriptor of a file can change more of it than
 // its content, whatever the sandbox says of its name.
 type relay struct {
 	streams [3]*os.File
@@ -35,7 +35,7 @@ func newRelay() (*relay, error) {
 }
 
 func (r *relay) add(fd int, f *os.File, mode os.FileMode) error {
-	if mode&(os.ModeNamedPipe|os.ModeSocket|os.ModeCharDevice) != 0 {
+	if mode&(os.ModeNamedPipe|os.ModeCharDevice) != 0 {
 		r.streams[fd] = f
 		return nil
 	}
