@@ -40,9 +40,9 @@ func TestDeepTree(t *testing.T) {
 	root := fastDir(t)
 	deepTree(t, root, 5000)
 	write(t, root, "z/.git/config")
-	begun := time.Now()
+	begun := computed(t)
 	m := scanned(t, Options{Roots: []string{root}})
-	if took := time.Since(begun); took > time.Second {
+	if took := computed(t) - begun; took > time.Second {
 		t.Errorf("it took %v", took)
 	}
 	same(t, "sealed", spell(root, m.Sealed), "vcs-config z/.git/config")
@@ -76,9 +76,9 @@ func TestManyEntries(t *testing.T) {
 	for i := range n {
 		must(t, unix.Mknod(fmt.Sprintf("%s/many/%06d", root, i), unix.S_IFREG|0o644, 0))
 	}
-	begun := time.Now()
+	begun := computed(t)
 	m := scanned(t, Options{Roots: []string{root}, ReadDeny: DefaultReadDeny()})
-	took := time.Since(begun)
+	took := computed(t) - begun
 	same(t, "sealed", spell(root, m.Sealed), "vcs-config z/sub/.git/config", "editor-config many/.vscode")
 	same(t, "secrets", spell(root, m.Secrets), "secret many/.env")
 	if len(m.Partial) != 1 || m.Partial[0].Path != root+"/many" {
@@ -234,4 +234,14 @@ func TestSwaps(t *testing.T) {
 	}
 	close(stop)
 	<-done
+}
+
+// computed is the processor time that this process has used: a busy machine makes it no longer.
+func computed(t *testing.T) time.Duration {
+	t.Helper()
+	var used unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &used); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -61,7 +62,7 @@ func TestCompileRefuses(t *testing.T) {
 		{"many patterns", `{"properties":{` + members(50, `"p%d":{"pattern":"[a-z]{900}"}`) + `}}`, "schema_too_large"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			start := time.Now()
+			start := computed(t)
 			s, err := validate.Compile(json.RawMessage(tt.schema))
 			e := failure(t, err)
 			if e == nil || s != nil || e.Code != tt.code || e.Class != agenttool.CapabilityGap {
@@ -70,7 +71,7 @@ func TestCompileRefuses(t *testing.T) {
 			if e != nil && (len(e.Message) > 500 || strings.Contains(e.Message, "\n")) {
 				t.Errorf("message %q", e.Message)
 			}
-			if took := time.Since(start); took > 3*time.Second {
+			if took := computed(t) - start; took > 3*time.Second {
 				t.Errorf("took %v", took)
 			}
 		})
@@ -107,12 +108,12 @@ func TestCheckIsBounded(t *testing.T) {
 			"%de9999999") + `]}`, "value_out_of_range"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			start := time.Now()
+			start := computed(t)
 			e := failure(t, compile(t, tt.schema).Check([]byte(tt.input)))
 			if e == nil || e.Code != tt.code {
 				t.Errorf("got %v, want code %s", e, tt.code)
 			}
-			if took := time.Since(start); took > 3*time.Second {
+			if took := computed(t) - start; took > 3*time.Second {
 				t.Errorf("took %v", took)
 			}
 		})
@@ -203,4 +204,14 @@ func countMembers(v any) int {
 		}
 	}
 	return n
+}
+
+// computed is the processor time that this process has used: a busy machine makes it no longer.
+func computed(t *testing.T) time.Duration {
+	t.Helper()
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
