@@ -96,7 +96,7 @@ func TestManyEntries(t *testing.T) {
 func TestManyRepositories(t *testing.T) {
 	root := fastDir(t)
 	write(t, root, ".git/config", ".git/hooks/")
-	for i := range 150 {
+	for i := range 450 {
 		write(t, root, fmt.Sprintf("r%03d/.git/config", i), fmt.Sprintf("r%03d/.git/hooks/", i), fmt.Sprintf(".env.%d", i))
 	}
 	m := scanned(t, Options{Roots: []string{root}, ReadDeny: DefaultReadDeny()})
@@ -107,7 +107,7 @@ func TestManyRepositories(t *testing.T) {
 	if mounts := len(m.Sealed) + len(m.Pins) + len(m.Secrets); mounts > maxMounts || len(m.Secrets) != maxSecretMount || len(m.Partial) == 0 {
 		t.Errorf("%d mounts, %d masks, %d gaps", mounts, len(m.Secrets), len(m.Partial))
 	}
-	for i := range 150 {
+	for i := range 450 {
 		if _, ok := m.Judge(fmt.Sprintf("%s/r%03d/.git/hooks/x", root, i)); !ok {
 			t.Fatalf("repository %d may be written", i)
 		}

@@ -16,8 +16,8 @@ import (
 // Bounds on what a sandbox has to mount. Secrets have a share of their own, so that a repository full of one sort of
 // name cannot crowd out the other.
 const (
-	maxMounts      = 400
-	maxSecretMount = 100
+	maxMounts      = 800
+	maxSecretMount = 400
 )
 
 // elsewhere masks the secrets that the patterns name by an absolute path, wherever they are.

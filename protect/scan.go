@@ -90,13 +90,6 @@ func Scan(ctx context.Context, options Options) (*Map, error) {
 	return b.m, nil
 }
 
-// bounded runs a pass under a time limit of its own.
-func bounded(ctx context.Context, limit time.Duration, pass func(context.Context)) {
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	pass(ctx)
-}
-
 // builder collects what becomes a Map.
 type builder struct {
 	tree    *tree

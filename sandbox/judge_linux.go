@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"syscall"
 
+	"golang.org/x/sys/unix"
+
 	"toolhost/agenttool"
 	"toolhost/protect"
 	"toolhost/sandbox/notify"
@@ -22,7 +24,7 @@ type judge struct {
 	report func(Violation)
 
 	mu  sync.Mutex
-	own map[string]bool // names of secrets that the command itself wrote; nil when they are too many to know
+	own map[string]uint64 // names of secrets that the command itself wrote, with their inodes as far as known; nil: too many
 
 	fresh atomic.Bool // a name was written that would be protected had its directory been there before
 }
@@ -70,16 +72,32 @@ func (j *judge) note(path string) {
 	if j.own == nil {
 		return
 	}
-	if j.own[path] = true; len(j.own) > maxOwn {
+	if _, known := j.own[path]; !known {
+		j.own[path] = 0
+	}
+	if len(j.own) > maxOwn {
 		j.own = nil
 	}
 }
 
-// wrote reports whether the command named a secret as only a writer does.
+// wrote reports whether the secret that has come into being at path is the command's own: the first file there after it named
+// it as only a writer does. Another one is somebody else's.
 func (j *judge) wrote(path string) bool {
+	var st unix.Stat_t
+	if unix.Lstat(path, &st) != nil {
+		return true // it is gone already
+	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.own == nil || j.own[path]
+	if j.own == nil {
+		return true
+	}
+	inode, named := j.own[path]
+	if named && inode == 0 {
+		inode = st.Ino
+		j.own[path] = inode
+	}
+	return named && inode == st.Ino
 }
 
 // occupied reports whether a directory is to be removed that is not empty: the kernel will say so, and programs try it.

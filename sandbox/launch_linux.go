@@ -24,7 +24,7 @@ func (p *Process) guard(plan *plan) (err error) {
 	if !plan.workspace() {
 		return nil
 	}
-	p.judge = &judge{names: plan.names.granted, report: p.violations.add, own: map[string]bool{}}
+	p.judge = &judge{names: plan.names.granted, report: p.violations.add, own: map[string]uint64{}}
 	if plan.s.level != Full {
 		p.judge.open = append(plan.writable(), "/dev", "/proc") // of devices and descriptors; Landlock holds what must not be written there
 	}

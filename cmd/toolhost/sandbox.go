@@ -136,6 +136,9 @@ func (c *confined) follow(s *sandbox.Session, w *workspace.Workspace, scope agen
 	<-p.Gone()
 	streams.wait()
 	if !c.quiet {
+		for _, gap := range p.Confinement().Partial {
+			fmt.Fprintln(os.Stderr, "toolhost: not everything that is protected could be covered: "+gap)
+		}
 		for _, v := range p.Violations() {
 			fmt.Fprintln(os.Stderr, "toolhost: "+v.String())
 		}

@@ -1,0 +1,5 @@
+package protect
+
+import "golang.org/x/sys/unix"
+
+const rusageThread = unix.RUSAGE_THREAD
