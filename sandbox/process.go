@@ -10,6 +10,7 @@ type Ended struct {
 	Status       syscall.WaitStatus
 	User, System time.Duration
 	MaxRSS       int64 // KiB, of its largest process
+	Alone        bool  // nobody was left that it had started
 }
 
 // Confinement is what a command runs in.

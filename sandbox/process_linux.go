@@ -151,14 +151,14 @@ func (p *Process) failed(parts []string) error {
 // setEnded keeps how the command ended. Without a word of the helper, it was killed with it.
 func (p *Process) setEnded(parts []string) {
 	e := &Ended{Status: syscall.WaitStatus(syscall.SIGKILL)}
-	if len(parts) == 4 {
-		numbers := make([]int64, 4)
+	if len(parts) == 5 {
+		numbers := make([]int64, 5)
 		for i, part := range parts {
 			numbers[i], _ = strconv.ParseInt(part, 10, 64)
 		}
 		e.Status = syscall.WaitStatus(numbers[0])
 		e.User, e.System = time.Duration(numbers[1])*time.Microsecond, time.Duration(numbers[2])*time.Microsecond
-		e.MaxRSS = numbers[3]
+		e.MaxRSS, e.Alone = numbers[3], numbers[4] == 0
 	}
 	p.mu.Lock()
 	p.ended = e

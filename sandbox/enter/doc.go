@@ -41,7 +41,7 @@ const (
 	SaysFailed   = 'F' // op NUL argument NUL errno: the sandbox was not made
 	SaysListener = 'L' // with the descriptor of the filter's listener
 	SaysStarted  = 'S' // the command runs
-	SaysEnded    = 'E' // wait status, user and system microseconds, KiB at most: decimal, NUL between
+	SaysEnded    = 'E' // wait status, user and system microseconds, KiB at most, whether others are left: decimal, NUL between
 	SaysSealed   = 'R' // the path, sealed or masked again
 )
 

@@ -123,7 +123,19 @@ func (h *helper) reap(command int) {
 			syscall.Exit(0)
 		case pid == command:
 			h.command.Store(0)
-			say(SaysEnded, -1, strconv.Itoa(int(status)), micros(used.Utime), micros(used.Stime), strconv.FormatInt(used.Maxrss, 10))
+			say(SaysEnded, -1, strconv.Itoa(int(status)), micros(used.Utime), micros(used.Stime), strconv.FormatInt(used.Maxrss, 10), strconv.Itoa(others()))
+		}
+	}
+}
+
+// others is 1 if somebody is left that the command started, else 0.
+func others() int {
+	for {
+		switch pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil); {
+		case err == syscall.ECHILD:
+			return 0
+		case err == nil && pid == 0:
+			return 1
 		}
 	}
 }

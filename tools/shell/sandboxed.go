@@ -72,8 +72,12 @@ func (b boxed) number() int               { return b.PID() }
 // alive reports whether anything is left in the sandbox.
 func (b boxed) alive() bool { return !b.over(0) }
 
-// over reports whether nothing is left when patience is over.
+// over reports whether nothing is left when patience is over. The sandbox itself takes longer to go than the command: nobody
+// waits for that.
 func (b boxed) over(patience time.Duration) bool {
+	if e := b.Ended(); e != nil && e.Alone {
+		return true
+	}
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
 	select {
