@@ -126,8 +126,7 @@ for a,b in ((sys.argv[1]+"/tree",sys.argv[2]+"/gone2"),(sys.argv[2]+"/tree",sys.
 		unfit: "it is this sandbox's",
 		script: `for f in mem environ maps fd/0 fd/3 root cwd auxv io stack syscall map_files fdinfo/3
 			do head -qc1 /proc/1/$f 2>/dev/null | grep -q . && echo ESCAPED $f
-			ls /proc/1/$f/* 2>/dev/null && echo ESCAPED $f; done; ls -l /proc/1/fd | grep -- '->' && echo ESCAPED fds
-			kill -9 1; kill -STOP 1; true`,
+			ls /proc/1/$f/* 2>/dev/null && echo ESCAPED $f; done; ls -l /proc/1/fd | grep -- '->' && echo ESCAPED fds; true`,
 	},
 	{
 		name: "temporary files of others", readOnly: true, row: "Shared /tmp", shell: true, changes: "ws/attempt.sh",
@@ -225,13 +224,8 @@ for a,b in ((sys.argv[1]+"/tree",sys.argv[2]+"/gone2"),(sys.argv[2]+"/tree",sys.
 	{
 		name: "toolhost's directories in a home that is the workspace",
 		set: func(a *arena) {
-			a.state = filepath.Join(a.home, ".local", "state")
+			a.stateAt(filepath.Join(a.home, ".local", "state"))
 			a.ws = a.home
-			for i, e := range a.env {
-				if strings.HasPrefix(e, "XDG_STATE_HOME=") {
-					a.env[i] = "XDG_STATE_HOME=" + a.state
-				}
-			}
 			a.write("home/.local/state/toolhost/sandbox-level.json", "{}")
 			a.write("home/.config/toolhost/settings.json", "{}")
 			a.mkdir(filepath.Join(a.home, ".local/share"))

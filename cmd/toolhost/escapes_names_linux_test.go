@@ -64,7 +64,7 @@ for n in (".envrc",".mcp.json"):
 	},
 	{
 		name: "a name that changes after it was judged", at: watched, changes: "ws/.envrc.quarantined* ws/aenvrc",
-		script: `$P swap-name aenvrc .envrc 4000; true`,
+		script: `$P swap-name aenvrc .envrc 1500; true`,
 		harm: func(a *arena, said string) string {
 			if a.read("ws/.envrc") != "" {
 				return ".envrc is there"
@@ -169,9 +169,10 @@ var repositoryAttempts = []attempt{
 		},
 	},
 	{
-		name: "hooks of a repository behind more files than are looked at", at: watched, needs: "git",
+		name: "hooks of a repository behind more files than are looked at", needs: "git", only: "user",
+		unfit: "the crowd takes a while, and hooks elsewhere have shown it",
 		set: func(a *arena) {
-			a.host(crowd)
+			crowd(a)
 			a.host("mkdir -p z/z; git init -q z/z")
 		},
 		script:  `echo evil > z/z/.git/hooks/post-checkout; echo evil >> z/z/.git/config; true`,

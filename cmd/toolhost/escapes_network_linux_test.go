@@ -89,13 +89,7 @@ func reachNamespace(t *testing.T, r *rig, who account) {
 		t.Skip("ip is not installed")
 	}
 	a := r.arena(t, who, sandbox.Full)
-	a.state += "-outer"
-	a.mkdir(a.state)
-	for i, e := range a.env {
-		if strings.HasPrefix(e, "XDG_STATE_HOME=") {
-			a.env[i] = "XDG_STATE_HOME=" + a.state
-		}
-	}
+	a.outerState()
 	outer := func(inner string) string {
 		return `unshare -Urn bash -c '
 			ip link set lo up; ip addr add 192.0.2.7/32 dev lo; ip -6 addr add 2001:db8::7/128 dev lo nodad

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -33,13 +34,20 @@ func tryProcesses(t *testing.T, r *rig) {
 			}
 			each("a process of the host", pokeHost)
 			each("memory of the host", touchMemory)
-			each("a command that does not want to end", outlive)
 			each("a toolhost that is killed", orphan)
 		}
 		t.Run(who.name+" a command of another session", func(t *testing.T) {
 			t.Parallel()
-			pokeSibling(r.arena(t, who,
-				sandbox.Full))
+			pokeSibling(r.arena(t, who, sandbox.Full))
+		})
+		t.Run(who.name+" commands that do not want to end", func(t *testing.T) {
+			t.Parallel()
+			var all sync.WaitGroup // they wait more than they work
+			for _, level := range anywhere {
+				a := r.arena(t, who, level)
+				all.Go(func() { outlive(a) })
+			}
+			all.Wait()
 		})
 		t.Run(who.name+" exhaustion", func(t *testing.T) { t.Parallel(); exhaust(r.arena(t, who, sandbox.Full)) })
 	}
@@ -107,7 +115,7 @@ func pokeHost(a *arena) {
 	}
 }
 
-// pokeSibling attacks a command that another session runs, by the number that the host knows it by, and by all that it sees.
+// pokeSibling attacks a command that another session runs, by the number that the host knows it by.
 func pokeSibling(a *arena) {
 	first := a.boxed(sandbox.Workspace, "$P victim $DIR > said & wait $!; echo $? > ended")
 	if err := first.Start(); err != nil {
@@ -120,19 +128,13 @@ func pokeSibling(a *arena) {
 	if pid == 0 {
 		a.t.Fatal("no victim")
 	}
-	said, _ := a.said(a.boxed(sandbox.Workspace,
-		fmt.Sprintf("for p in %d /proc/[2-9]*; do $P poke ${p#/proc/} %s; done; ls /proc", pid, address)))
-	v := victim{pid: pid}
-	if harm := v.hurt(); harm != "" || a.read("ws/ended") != "" {
-		a.t.Errorf("%s\n%s", harm, said)
-	}
-	if strings.Contains(said, "ESCAPED process_vm") && harmless(said) {
-		a.t.Log(said) // its own processes, which it may
+	for _, profile := range []sandbox.Access{sandbox.Workspace, sandbox.ReadOnly} {
+		said, _ := a.said(a.boxed(profile, fmt.Sprintf("$P poke %d %s; cat /proc/%[1]d/environ; ls /proc", pid, address)))
+		if harm := (&victim{pid: pid}).hurt(); harm != "" || a.read("ws/ended") != "" || strings.Contains(said, "ESCAPED") {
+			a.t.Errorf("%s: %s\n%s", profile, harm, said)
+		}
 	}
 }
-
-// harmless reports whether what was poked at were processes of the sandbox itself.
-func harmless(said string) bool { return !strings.Contains(said, "/proc/PID/mem") }
 
 // findProcess finds a process by its command line.
 func findProcess(line string) int {
@@ -189,7 +191,7 @@ func outlive(a *arena) {
 	a.write("ws/attempt.sh", script)
 	start := time.Now()
 	said, _ := a.said(a.confined("call", "shell", `{"command":"bash attempt.sh"}`, "--workspace", a.ws, "--sandbox",
-		string(a.level), "--allow", "Shell", "--timeout", "1s"))
+		string(a.level), "--allow", "Shell", "--timeout", "500ms"))
 	if took := time.Since(start); took > 20*time.Second {
 		a.t.Errorf("it took %v\n%s", took, said)
 	}
@@ -217,7 +219,8 @@ func waitGone(a *arena, line string, patience time.Duration) {
 		if time.Now().After(end) {
 			pid := findProcess(line)
 			_ = syscall.Kill(pid, syscall.SIGKILL) // ours: no other has such a line
-			a.t.Fatalf("still there: %d, %q", pid, line)
+			a.t.Errorf("still there: %d, %q", pid, line)
+			return
 		}
 	}
 }
@@ -258,7 +261,7 @@ func tryTerminal(t *testing.T, r *rig) {
 						t.Error("nothing is typed without a sandbox")
 					}
 				}
-				const all = `for r in 0x5412 0x100005412 0xffffffff00005412 0x8000000000005412 0x541c 0x10000541c 0x541d 0x5423 0x100005423
+				const all = `for r in 0x5412 0x100005412 0xffffffff00005412 0x8000000000005412 0x541c 0x10000541c 0x5423 0x100005423
 			do for f in 0 1 2; do $P types $r $f; done; done
 					(exec 9<>/dev/tty && echo ESCAPED tty && $P types 0x5412 9); (exec 9<>/proc/self/fd/0
 			$P types 0x5412 9); echo x > /dev/tty`

@@ -7,7 +7,9 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -19,8 +21,10 @@ func raceRounds() int {
 	if n, err := strconv.Atoi(os.Getenv("TOOLHOST_ESCAPES_ROUNDS")); err == nil {
 		return n
 	}
-	return 5000
+	return shortRace
 }
+
+const shortRace = 5000
 
 // tryRace replaces directories by links under the hands of commands, of toolhost's own tools, and of a sandbox that is made.
 func tryRace(t *testing.T, r *rig) {
@@ -33,24 +37,37 @@ func tryRace(t *testing.T, r *rig) {
 	}
 }
 
-// swap exchanges two names until stop is called, which returns how often.
-func swap(a *arena, one, other string) (stop func() int) {
+// swapping exchanges two names until it is stopped.
+type swapping struct {
+	quit   chan struct{}
+	done   sync.WaitGroup
+	rounds atomic.Int64
+}
+
+func swap(a *arena, one, other string) *swapping {
 	one, other = a.path(one), a.path(other)
-	quit := make(chan struct{})
-	var done sync.WaitGroup
-	rounds := 0
-	done.Go(func() {
+	s := &swapping{quit: make(chan struct{})}
+	s.done.Go(func() {
 		for {
 			select {
-			case <-quit:
+			case <-s.quit:
 				return
 			default:
-				_ = unix.Renameat2(unix.AT_FDCWD, one, unix.AT_FDCWD, other, unix.RENAME_EXCHANGE)
-				rounds++
+			}
+			_ = unix.Renameat2(unix.AT_FDCWD, one, unix.AT_FDCWD, other, unix.RENAME_EXCHANGE)
+			if s.rounds.Add(1)%2 == 0 {
+				time.Sleep(100 * time.Microsecond) // the other side needs the processor too
 			}
 		}
 	})
-	return func() int { close(quit); done.Wait(); return rounds }
+	return s
+}
+
+// stop ends it and returns how often it exchanged them.
+func (s *swapping) stop() int {
+	close(s.quit)
+	s.done.Wait()
+	return int(s.rounds.Load())
 }
 
 func raceCommand(a *arena) {
@@ -60,10 +77,12 @@ func raceCommand(a *arena) {
 	if a.level == sandbox.Full { // elsewhere nothing but a check that can be raced holds them
 		attributes = 1
 	}
-	stop := swap(a, "ws/a", "ws/b")
-	said, _ := a.said(a.boxed(sandbox.Workspace, fmt.Sprintf("$P hammer a %d %d", raceRounds(), attributes), "--quiet"))
-	swaps := stop()
-	checkRace(a, before, said, swaps)
+	race := swap(a, "ws/a", "ws/b")
+	said := ""
+	for said == "" || race.rounds.Load() < int64(raceRounds()) { // as many of each
+		said, _ = a.said(a.boxed(sandbox.Workspace, fmt.Sprintf("$P hammer a %d %d", raceRounds(), attributes), "--quiet"))
+	}
+	checkRace(a, before, said, race.stop())
 }
 
 // checkRace looks at what is outside after a race in which something was written inside.
@@ -86,8 +105,11 @@ func raceTools(a *arena) {
 	a.host("mkdir a; ln -s ../outside b; cp file $OUT/f; cp file $OUT/g; cp file a/f; cp file a/g")
 	s := a.serve("--allow", "Write(a/**)", "--allow", "Edit(a/**)", "--allow", "Read", "--mode", "default")
 	before := a.look()
-	stop := swap(a, "ws/a", "ws/b")
-	rounds, wrote := raceRounds()/5, 0 // an answer takes as long as many writes
+	race := swap(a, "ws/a", "ws/b")
+	rounds, wrote := raceRounds(), 0
+	if rounds == shortRace {
+		rounds /= 5 // an answer takes as long as many writes
+	}
 	const window = 8
 	sent := 0
 	send := func() {
@@ -111,8 +133,7 @@ func raceTools(a *arena) {
 			send()
 		}
 	}
-	swaps := stop()
-	checkRace(a, before, fmt.Sprintf("wrote %d of %d", wrote, rounds), swaps)
+	checkRace(a, before, fmt.Sprintf("wrote %d of %d", wrote, rounds), race.stop())
 	if wrote == 0 {
 		a.t.Error("nothing was written at all")
 	}
@@ -124,11 +145,11 @@ func raceSetup(a *arena) {
 			ln -s ../outside other; ln -s $OUT/file otherenv; ln -s ../../outside tree/out; git init -q
 			mv .git/hooks .git/h; ln -s ../../outside .git/hooks`)
 	before := a.look()
-	stops := []func() int{swap(a, "ws/.vscode", "ws/other"), swap(a, "ws/.env", "ws/otherenv"), swap(a,
+	races := []*swapping{swap(a, "ws/.vscode", "ws/other"), swap(a, "ws/.env", "ws/otherenv"), swap(a,
 		"ws/.git/hooks", "ws/.git/h"), swap(a, "ws/tree", "ws/alt")}
 	ran := 0
 	var all strings.Builder
-	for range max(raceRounds()/250, 20) {
+	for range max(raceRounds()/400, 12) {
 		said, code := a.said(a.boxed(sandbox.Workspace, `echo evil > .vscode/tasks.json; echo evil >> $OUT/file
 			echo evil > .git/hooks/pre-commit; echo evil > other/new; touch $OUT/made; true`))
 		if code == 0 {
@@ -139,8 +160,8 @@ func raceSetup(a *arena) {
 		all.WriteString(said)
 	}
 	swaps := 0
-	for _, stop := range stops {
-		swaps += stop()
+	for _, race := range races {
+		swaps += race.stop()
 	}
 	checkRace(a, before, fmt.Sprintf("%d ran", ran), swaps)
 	if !strings.Contains(a.read("outside/tasks.json"), "pristine") {

@@ -2,11 +2,24 @@ package main
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 )
 
 // crowd makes more files than the walk for protected names looks at.
-const crowd = "mkdir many; cd many; for d in {1..44}; do mkdir $d; (cd $d; touch {1..500}); done"
+func crowd(a *arena) {
+	for d := range 44 {
+		dir := a.path(fmt.Sprintf("ws/many/%d", d))
+		a.mkdir(dir)
+		for n := range 500 {
+			if err := os.WriteFile(filepath.Join(dir, strconv.Itoa(n)), nil, 0o644); err != nil {
+				a.t.Fatal(err)
+			}
+		}
+	}
+}
 
 // secretAttempts read what nobody may read. The canary of the arena must not be said.
 var secretAttempts = []attempt{
@@ -80,13 +93,13 @@ print(l.renameat2(-100,b".env",-100,b"file",2), l.renameat2(-100,b"tree",-100,b"
 				a.write(fmt.Sprintf("ws/d%d/.env", i), a.canary)
 			}
 		},
-		script:  `cat d*/.env; true`,
-		finding: "22: beyond the bounds secrets are read",
+		script: `cat d*/.env; true`,
 	},
 	{
-		name: "a secret behind more files than are looked at", readOnly: true,
+		name: "a secret behind more files than are looked at", only: "user",
+		unfit: "the crowd takes a while, and secrets elsewhere have shown it",
 		set: func(a *arena) {
-			a.host(crowd)
+			crowd(a)
 			a.write("ws/z/z/.env", a.canary)
 		},
 		script:  `cat z/z/.env; true`,

@@ -116,13 +116,7 @@ func missingCalls(a *arena) {
 
 // fewDescriptors runs out of them at every step.
 func fewDescriptors(a *arena) {
-	a.state += "-few"
-	for i, e := range a.env {
-		if strings.HasPrefix(e, "XDG_STATE_HOME=") {
-			a.env[i] = "XDG_STATE_HOME=" + a.state
-		}
-	}
-	a.mkdir(a.state)
+	a.stateAt(a.state + "-few")
 	for _, known := range []bool{false, true} { // whether the level was found before
 		for _, n := range []int{3, 5, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 20, 22, 24, 28, 32} {
 			if !known {

@@ -217,7 +217,7 @@ var socketAttempts = []attempt{
 			}
 		},
 		script: `tmux -S $OUT/tmux send-keys 'echo evil' Enter; tmux -S $OUT/tmux new-window "touch $OUT/ran"
-			tmux -S $OUT/tmux run-shell "touch $OUT/ran"; sleep .5`,
+			tmux -S $OUT/tmux run-shell "touch $OUT/ran"; sleep .3`,
 	},
 	{
 		name: "a connection that changes after it was judged", readOnly: true,
@@ -226,9 +226,9 @@ var socketAttempts = []attempt{
 			v.local(a, "unix", a.path("ws/mnt/s12345"))
 			v.local(a, "unixgram", a.path("ws/mnt/d12345"))
 		},
-		script: `ln -s $WS/mnt/s12345 /dev/shm/l12345; $P swap-local /dev/shm/o12345 /dev/shm/l12345 1500
+		script: `ln -s $WS/mnt/s12345 /dev/shm/l12345; $P swap-local /dev/shm/o12345 /dev/shm/l12345 800
 			rm /dev/shm/l12345; ln -s $WS/mnt/d12345 /dev/shm/l12345
-			$P swap-local /dev/shm/o12346 /dev/shm/l12345 1500; true`,
+			$P swap-local /dev/shm/o12346 /dev/shm/l12345 800; true`,
 		harm: reached, unfit: "it leaves links in the machine's memory",
 	},
 }
