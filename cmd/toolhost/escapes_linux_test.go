@@ -39,7 +39,7 @@ type attempt struct {
 	name     string
 	row      string          // how its row begins; "" for one of our own
 	at       []sandbox.Level // where the wall stands; none: at full only
-	readOnly bool            // under profile read_only too
+	readOnly bool            // under profile read_only too, at the strongest level and the weakest
 	shell    bool            // through the shell tool too, at the strongest level
 	needs    string          // programs
 	only     string          // the account that it is for; "" for both
@@ -163,7 +163,7 @@ func (try attempt) as(t *testing.T, r *rig, who account) {
 	}
 	for _, level := range levels {
 		profiles := []sandbox.Access{sandbox.Workspace}
-		if try.readOnly && (level == levels[0] || who.name == "user") {
+		if try.readOnly && (level == levels[0] || level == levels[len(levels)-1] && who.name == "user") {
 			profiles = append(profiles, sandbox.ReadOnly)
 		}
 		for _, profile := range profiles {
