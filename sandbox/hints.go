@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -56,6 +57,17 @@ func hintsOf(stderr, dir string) []Violation {
 	return found
 }
 
+// grantable is the grant of the path, or of the directory above it that exists: what does not exist cannot be granted, nor can
+// everything.
+func grantable(kind, path string) string {
+	for ; path != "/"; path = filepath.Dir(path) {
+		if _, err := os.Lstat(path); err == nil {
+			return kind + path
+		}
+	}
+	return ""
+}
+
 // denied are the words for a file that may not be read.
 var denied = regexp.MustCompile(`(?i)permission denied|\bEACCES\b`)
 
@@ -92,7 +104,7 @@ func (h hint) read(line, dir string) Violation {
 			if v.Path = m[1]; !filepath.IsAbs(v.Path) {
 				v.Path = filepath.Join(dir, v.Path)
 			}
-			v.Grant = h.grant + filepath.Clean(v.Path)
+			v.Grant = grantable(h.grant, filepath.Clean(v.Path))
 			break
 		}
 	}

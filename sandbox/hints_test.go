@@ -9,12 +9,12 @@ func TestHints(t *testing.T) {
 		path, host   string
 		grant        string
 	}{
-		{"touch", "touch: cannot touch '/usr/x': Read-only file system\n", FileSystem, "/usr/x", "", "write:/usr/x"},
-		{"curly quotes", "mkdir: cannot create directory ‘/opt/a b’: Read-only file system", FileSystem, "/opt/a b", "", "write:/opt/a b"},
-		{"bash", "bash: line 1: /etc/x: Read-only file system", FileSystem, "/etc/x", "", "write:/etc/x"},
-		{"relative", "bash: line 1: ../x: Read-only file system", FileSystem, "/w/x", "", "write:/w/x"},
-		{"go", "mkdir /root/.cache: read-only file system", FileSystem, "/root/.cache", "", "write:/root/.cache"},
-		{"node", "Error: EROFS: read-only file system, mkdir '/root/.npm'", FileSystem, "/root/.npm", "", "write:/root/.npm"},
+		{"touch", "touch: cannot touch '/usr/x': Read-only file system\n", FileSystem, "/usr/x", "", "write:/usr"},
+		{"curly quotes", "mkdir: cannot create directory ‘/opt/a b’: Read-only file system", FileSystem, "/opt/a b", "", "write:/opt"},
+		{"bash", "bash: line 1: /etc/passwd: Read-only file system", FileSystem, "/etc/passwd", "", "write:/etc/passwd"},
+		{"relative", "bash: line 1: ../x: Read-only file system", FileSystem, "/w/x", "", ""},
+		{"go", "mkdir /usr/.cache/x: read-only file system", FileSystem, "/usr/.cache/x", "", "write:/usr"},
+		{"node", "Error: EROFS: read-only file system, mkdir '/usr/.npm'", FileSystem, "/usr/.npm", "", "write:/usr"},
 		{"no path", "sed: write error: Read-only file system", FileSystem, "", "", ""},
 		{"curl", "curl: (6) Could not resolve host: Example.com", NoNetwork, "", "example.com", "host:example.com"},
 		{"npm", "npm ERR! request failed, reason: getaddrinfo EAI_AGAIN registry.example.org", NoNetwork, "", "registry.example.org", "host:registry.example.org"},

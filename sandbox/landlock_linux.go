@@ -77,7 +77,7 @@ func (p *plan) writable() []string {
 				dirs = append(dirs, root.path)
 			}
 		}
-		return append(dirs, p.c.Profile.Write...)
+		return append(dirs, paths(p.further)...)
 	}
 	dirs := []string{"/dev"}
 	if p.workspace() {
@@ -86,5 +86,5 @@ func (p *plan) writable() []string {
 			dirs = append(dirs, root.path)
 		}
 	}
-	return append(dirs, p.c.Profile.Write...)
+	return append(dirs, paths(p.further)...)
 }

@@ -15,8 +15,10 @@ import (
 
 // guard finds what is protected and takes note of it.
 func (p *Process) guard(plan *plan) (err error) {
-	plan.names, err = plan.s.findNames(plan.c.Profile)
-	if err != nil {
+	if plan.further, err = plan.s.further(plan.c.Profile); err != nil {
+		return err
+	}
+	if plan.names, err = plan.s.findNames(plan.c.Profile); err != nil {
 		return err
 	}
 	p.secrets = plan.names.granted.Secrets

@@ -47,17 +47,16 @@ type plan struct {
 	s       *Session
 	c       *Command
 	names   names
-	network []string // variables that lead to the proxy
+	further []identity // what the profile adds to the roots
+	network []string   // variables that lead to the proxy
 }
 
-// make fills the plan. The order is that of package enter: trees are held before
-// everything becomes read-only, what lies deeper comes after what it lies in, privileges go last.
+// make fills the plan. The order is that of package enter: trees are held before everything becomes read-only, what lies
+// deeper comes after what it lies in, privileges go last.
 func (p *plan) make() error {
 	s, c := p.s, p.c
 	if s.level == Full {
-		if err := p.view(); err != nil {
-			return err
-		}
+		p.view()
 	}
 	p.Add(enter.Streams)
 	if err := p.directory(); err != nil {
@@ -85,11 +84,8 @@ type placement struct {
 }
 
 // view makes what the command sees of the file system.
-func (p *plan) view() error {
-	places, err := p.placements()
-	if err != nil {
-		return err
-	}
+func (p *plan) view() {
+	places := p.placements()
 	for _, at := range places {
 		p.Add(enter.Hold, at.from.args()...)
 	}
@@ -114,11 +110,10 @@ func (p *plan) view() error {
 	for _, path := range p.s.hidden() {
 		p.mask(path)
 	}
-	return nil
 }
 
 // placements are the trees of the command, those that lie in others after them.
-func (p *plan) placements() ([]placement, error) {
+func (p *plan) placements() []placement {
 	s, readOnly := p.s, !p.workspace()
 	places := []placement{{s.tmp, "/tmp", readOnly}, {s.varTmp, "/var/tmp", readOnly}}
 	for _, dir := range s.shown {
@@ -134,18 +129,14 @@ func (p *plan) placements() ([]placement, error) {
 	}
 	places = append(places, placement{s.cache, cachePlace, readOnly})
 	if p.workspace() {
-		for _, dir := range p.c.Profile.Write {
-			id, err := identify(dir)
-			if err != nil {
-				return nil, err
-			}
+		for _, id := range p.further {
 			if !slices.ContainsFunc(places, func(at placement) bool { return at.from == id }) {
 				places = append(places, placement{id, id.path, false})
 			}
 		}
 	}
 	slices.SortStableFunc(places, func(a, b placement) int { return strings.Compare(a.to, b.to) })
-	return slices.DeleteFunc(places, func(at placement) bool { return at.from.path == "" }), nil
+	return places
 }
 
 // directory enters the working directory.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 )
 
 // Access is the kind of a profile.
@@ -21,7 +22,7 @@ const (
 // Profile says what a command may do. The zero value allows nothing and is refused.
 type Profile struct {
 	Access Access
-	Write  []string // directories besides the session's roots; of Workspace only
+	Write  []string // files and directories besides the session's roots, which exist; of Workspace only
 	Reveal []string // secrets that this command may read, and sockets that it may use
 	Unseal []string // protected paths that this command may write: the decision named them
 	Remove []string // what the decision knew to be destroyed: with it goes what is protected in it, but for a root
@@ -55,8 +56,8 @@ type Command struct {
 func setEnv(env []string, entries ...string) []string {
 	env = slices.Clone(env)
 	for _, entry := range entries {
-		name := entry[:slices.Index([]byte(entry), '=')+1]
-		env = append(slices.DeleteFunc(env, func(e string) bool { return len(e) >= len(name) && e[:len(name)] == name }), entry)
+		name := entry[:strings.IndexByte(entry, '=')+1]
+		env = append(slices.DeleteFunc(env, func(e string) bool { return strings.HasPrefix(e, name) }), entry)
 	}
 	return env
 }

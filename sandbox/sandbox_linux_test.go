@@ -143,9 +143,10 @@ func TestReadOnly(t *testing.T) {
 		{"a here-document", "cat <<E\nhere\nE", "here"},
 		{"privileges", `grep -E '^(Cap|NoNewPrivs|Seccomp:)' /proc/self/status | tr -d '\t' | tr '\n' ' '`,
 			"CapInh:0000000000000000 CapPrm:0000000000000000 CapEff:0000000000000000 CapBnd:0000000000000000 CapAmb:0000000000000000 NoNewPrivs:1 Seccomp:2 "},
-		{"processes", `ls -d /proc/[0-9]* | wc -l`, "4"},                                                                       // the helper, bash, ls, wc
-		{"network", `(exec 3<>/dev/tcp/127.0.0.1/1) 2>&1 | grep -c -e unreachable -e denied; grep -c . /proc/net/dev`, "2\n3"}, // two lines of heading, lo
+		{"processes", `ls -d /proc/[0-9]* | wc -l`, "4"},                                                     // the helper, bash, ls, wc
+		{"network", `(exec 3<>/dev/tcp/127.0.0.1/1) 2>&1 | grep -c denied; grep -c . /proc/net/dev`, "2\n3"}, // two lines of heading, lo
 		{"toolhost's own", `ls "` + b.state + `" 2>&1 | grep -c -e denied -e 'No such'`, "1"},
+		{"its helper", `kill -TERM 1 2>&1 | grep -o 'not permitted'; echo on`, "not permitted\non"},
 		{"the device files", `chmod 600 /dev/null 2>&1 | grep -o Read-only; echo x > /dev/null && echo ok`, "Read-only\nok"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -234,6 +235,70 @@ func TestUnseal(t *testing.T) {
 	}
 }
 
+// What is granted besides the roots can be written, be it a file or a directory; a path in a root that does not exist yet, as
+// violations suggest it, only unseals.
+func TestGrantedWrites(t *testing.T) {
+	b := newBench(t, nil)
+	outside := filepath.Join(filepath.Dir(b.ws), "outside")
+	if err := os.Mkdir(outside, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"file", "other"} {
+		if err := os.WriteFile(filepath.Join(outside, name), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	link := filepath.Join(filepath.Dir(b.ws), "link")
+	if err := os.Symlink(outside, link); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name, grant, line, want string
+	}{
+		{"a directory", outside, `echo a > "` + outside + `/new" && echo written`, "written"},
+		{"by a link", link, `echo a > "` + outside + `/new" && echo written`, "written"},
+		{"a protected name that is missing", filepath.Join(b.ws, ".envrc"), `echo a > .envrc && echo written`, "written"},
+		{"no other", filepath.Join(b.ws, ".envrc"), `echo a > .mcp.json && echo written`, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := Profile{Access: Workspace, Write: []string{tt.grant}, Unseal: []string{tt.grant}}
+			if r := b.runProfile(t, p, "{ "+tt.line+"; } 2>/dev/null"); r.err != nil || r.out != tt.want {
+				t.Errorf("%q, %v; want %q", r.out, r.err, tt.want)
+			}
+		})
+	}
+}
+
+// What is replaced from outside while a command runs is covered again within it, and told.
+func TestReplacedFromOutside(t *testing.T) {
+	b := newBench(t, func(o *Options) {
+		o.Protected = protect.NewCache(protect.Options{Roots: o.Roots, ReadDeny: protect.DefaultReadDeny()}, 0)
+	})
+	b.write(t, ".env", "secret")
+	p := b.start(t, Profile{Access: Workspace}, `touch up; until [ -e go ]; do sleep 0.01; done; cat .env && touch read; touch done`)
+	b.await(t, "up")
+	b.write(t, "next", "secret")
+	if err := os.Rename(filepath.Join(b.ws, "next"), filepath.Join(b.ws, ".env")); err != nil {
+		t.Fatal(err)
+	}
+	told := func() bool {
+		return slices.ContainsFunc(p.Violations(), func(v Violation) bool {
+			return v.Path == filepath.Join(b.ws, ".env") && strings.HasSuffix(v.Detail, "is covered again")
+		})
+	}
+	for limit := time.Now().Add(10 * time.Second); !told() && time.Now().Before(limit); {
+		time.Sleep(time.Millisecond)
+	}
+	if !told() {
+		t.Errorf("violations %v", p.Violations())
+	}
+	b.write(t, "go", "")
+	<-p.Gone()
+	if _, err := os.Stat(filepath.Join(b.ws, "read")); err == nil {
+		t.Error("the secret was read")
+	}
+}
+
 // What cannot be is refused before anything runs.
 func TestRefusals(t *testing.T) {
 	b := newBench(t, nil)
@@ -246,7 +311,8 @@ func TestRefusals(t *testing.T) {
 		{"an unknown one", Profile{Access: "root"}, "allows nothing"},
 		{"read_only with more", Profile{Access: ReadOnly, Hosts: []string{"example.com"}}, "use workspace"},
 		{"a relative directory", Profile{Access: Workspace, Write: []string{"x"}}, "not absolute"},
-		{"a missing directory", Profile{Access: Workspace, Write: []string{"/nonexistent"}}, "no such file"},
+		{"a missing directory", Profile{Access: Workspace, Write: []string{"/nonexistent"}}, "does not exist"},
+		{"everything", Profile{Access: Workspace, Write: []string{"/"}}, "of that every sandbox has its own"},
 		{"a host that is none", Profile{Access: Workspace, Hosts: []string{"a b"}}, "no host to grant"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -394,6 +460,7 @@ func TestWithoutNamespaces(t *testing.T) {
 				{"reads only", ReadOnly, `echo a > g`, "bash: line 1: g: Permission denied"},
 				{"its own TMPDIR", ReadOnly, `echo a > "$TMPDIR/f" && cat "$TMPDIR/f"`, "a"},
 				{"no modes", ReadOnly, `chmod 700 f 2>&1 | grep -o 'not permitted'`, "not permitted"},
+				{"the helper", Workspace, `kill -9 $PPID 2>&1 | grep -o 'not permitted'; kill -STOP $PPID 2>&1 | grep -o 'not permitted'`, "not permitted\nnot permitted"},
 				{"standard streams", Workspace, `echo a >/dev/stderr; echo b > /dev/null; echo c >/dev/fd/1`, "a\nc"},
 			} {
 				t.Run(tt.name, func(t *testing.T) {

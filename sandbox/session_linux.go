@@ -53,7 +53,7 @@ func Open(o Options) (*Session, error) {
 		}
 	}
 	if s.protected = o.Protected; s.protected == nil {
-		s.protected = protect.NewCache(protect.Options{Roots: s.rootPaths(), Home: o.Home}, 0)
+		s.protected = protect.NewCache(protect.Options{Roots: paths(s.roots), Home: o.Home}, 0)
 	}
 	return s, nil
 }
@@ -70,20 +70,15 @@ func (s *Session) Scratch() string {
 }
 
 // Shown are the directories below those that commands see otherwise which they see as they are.
-func (s *Session) Shown() []string {
-	var paths []string
-	for _, id := range s.shown {
-		paths = append(paths, id.path)
-	}
-	return paths
-}
+func (s *Session) Shown() []string { return paths(s.shown) }
 
-func (s *Session) rootPaths() []string {
-	var paths []string
-	for _, id := range s.roots {
-		paths = append(paths, id.path)
+// paths are those of identities.
+func paths(ids []identity) []string {
+	var all []string
+	for _, id := range ids {
+		all = append(all, id.path)
 	}
-	return paths
+	return all
 }
 
 // taken are the directories of which a sandbox has its own, or that hold them.
@@ -111,15 +106,15 @@ func (s *Session) makeDirs() error {
 	for _, d := range []struct {
 		id   *identity
 		path string
-		mode os.FileMode
+		open bool // as /tmp is
 	}{
-		{&s.own, s.o.Dir, 0o700},
-		{&s.tmp, filepath.Join(s.o.Dir, "tmp"), 0o1777},
-		{&s.varTmp, filepath.Join(s.o.Dir, "var-tmp"), 0o1777},
-		{nil, filepath.Join(s.o.Dir, "tmp", ".cache"), 0o700}, // a place for the caches
-		{nil, filepath.Join(s.o.Cache, "go-build"), 0o700},    // go wants it to be there even where it writes nothing
-		{&s.private, filepath.Join(s.o.Dir, "private"), 0o700},
-		{&s.cache, s.o.Cache, 0o700},
+		{&s.own, s.o.Dir, false},
+		{&s.tmp, filepath.Join(s.o.Dir, "tmp"), true},
+		{&s.varTmp, filepath.Join(s.o.Dir, "var-tmp"), true},
+		{nil, filepath.Join(s.o.Dir, "tmp", ".cache"), false}, // a place for the caches
+		{nil, filepath.Join(s.o.Cache, "go-build"), false},    // go wants it to be there even where it writes nothing
+		{&s.private, filepath.Join(s.o.Dir, "private"), false},
+		{&s.cache, s.o.Cache, false},
 	} {
 		if err := os.MkdirAll(d.path, 0o700); err != nil {
 			return err
@@ -131,7 +126,7 @@ func (s *Session) makeDirs() error {
 		if *d.id, err = identify(d.path); err != nil {
 			return err
 		}
-		if d.mode&0o1000 != 0 {
+		if d.open {
 			if err := os.Chmod(d.path, os.ModeSticky|0o777); err != nil {
 				return err
 			}
@@ -267,15 +262,38 @@ func (s *Session) check(p Profile) error {
 	if err := p.check(); err != nil {
 		return err
 	}
-	for _, dir := range p.Write {
-		if _, err := identify(dir); err != nil {
-			return err
-		}
+	if _, err := s.further(p); err != nil {
+		return err
 	}
 	if len(p.Hosts) > 0 && s.level != Full {
 		return fmt.Errorf("hosts are reached through a network of the session's own, which level %s has not", s.level)
 	}
 	return nil
+}
+
+// further are the places outside the roots that a profile lets a command write. In the roots it may write anyway: there a
+// path only unseals.
+func (s *Session) further(p Profile) ([]identity, error) {
+	var places []identity
+	for _, path := range p.Write {
+		if filepath.IsAbs(path) && s.inRoot(filepath.Clean(path)) {
+			continue
+		}
+		id, err := identify(path)
+		if errors.Is(err, os.ErrNotExist) {
+			return nil, fmt.Errorf("write:%s: it does not exist: grant the directory in which it is to be made", path)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("write:%s: %w", path, err)
+		}
+		if slices.Contains(taken, id.path) {
+			return nil, fmt.Errorf("write:%s: of that every sandbox has its own: grant what is meant in it", path)
+		}
+		if !s.inRoot(id.path) {
+			places = append(places, id)
+		}
+	}
+	return places, nil
 }
 
 func setupFailed(err error) error {

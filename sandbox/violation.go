@@ -38,24 +38,18 @@ const maxViolations = 50
 type violations struct {
 	mu    sync.Mutex
 	list  []Violation
-	more  int // that were not kept
 	heard func(Violation)
 }
 
-// add keeps a violation that is not known yet.
+// add keeps a violation that is not known yet, and tells of it.
 func (v *violations) add(found Violation) {
 	v.mu.Lock()
-	known := slices.Contains(v.list, found)
-	switch {
-	case known:
-	case len(v.list) >= maxViolations:
-		v.more++
-		known = true
-	default:
+	keep := len(v.list) < maxViolations && !slices.Contains(v.list, found)
+	if keep {
 		v.list = append(v.list, found)
 	}
 	v.mu.Unlock()
-	if !known && v.heard != nil {
+	if keep && v.heard != nil {
 		v.heard(found)
 	}
 }

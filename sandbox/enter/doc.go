@@ -1,6 +1,6 @@
 // Package enter is the inside of a sandbox: what toolhost becomes when it starts itself anew to confine a command.
 //
-// A process whose argv[0] is [Holder] or [Helper] never reaches main: this package takes over when it is initialised,
+// A process whose argv[0] is [HolderName] or [HelperName] never reaches main: this package takes over when it is initialised,
 // which is before anything that takes time. It therefore imports next to nothing (a test pins what), and makes its
 // system calls itself.
 //
@@ -12,8 +12,9 @@
 // passes on signals, tells the host how the command ended, and stays until nothing is left that the command started.
 // When the control socket closes it exits, and with it all that is left.
 //
-// Only the thread that starts the command is restricted, and the command inherits that. The helper's memory is closed to
-// the command (PR_SET_DUMPABLE), so that the other threads are out of its reach.
+// Only the thread that starts the command is restricted, and the command inherits that. The first thread is not: Landlock
+// keeps the command from signalling what is outside. The helper's memory is closed to the command (PR_SET_DUMPABLE), so that
+// the other threads are out of its reach.
 package enter
 
 // What argv[0] of our own processes is.
@@ -42,7 +43,7 @@ const (
 	SaysListener = 'L' // with the descriptor of the filter's listener
 	SaysStarted  = 'S' // the command runs
 	SaysEnded    = 'E' // wait status, user and system microseconds, KiB at most, whether others are left: decimal, NUL between
-	SaysSealed   = 'R' // the path, sealed or masked again
+	SaysSealed   = 'R' // path NUL errno: what came of SaySeal, 0 where it is covered again
 )
 
 // The messages of the host to a helper, by their first byte.
@@ -53,7 +54,8 @@ const (
 
 // The holder begins with two messages: "0", with a listener on the loopback if it has one, and "0" with a NETLINK_SOCK_DIAG
 // socket; any other number is the errno of what failed, and its last word. The messages of the host to it are one byte
-// of flags, with the descriptors control, plan, stdin, stdout, stderr. The holder answers with the decimal errno, "0" with a descriptor of the helper's process.
+// of flags, with the descriptors control, plan, stdin, stdout, stderr. The holder answers with the decimal errno, "0" with a
+// descriptor of the helper's process.
 const (
 	OwnNetwork = 1 << iota // the helper gets the empty network namespace
 )

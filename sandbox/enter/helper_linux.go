@@ -3,7 +3,6 @@ package enter
 import (
 	"runtime"
 	"strconv"
-	"sync/atomic"
 	"syscall"
 )
 
@@ -19,14 +18,13 @@ type helper struct {
 	environ  []string
 	ruleset  int
 	listener int
-	first    bool // the first process of a pid namespace
-
-	command atomic.Int64 // its pid, 0 before and after
+	first    bool          // the first process of a pid namespace
+	running  chan struct{} // closed when the command runs
 }
 
 // help is the whole life of a helper.
 func help() {
-	h := &helper{view: view{held: map[string]int{}}, ruleset: -1, listener: -1, first: syscall.Getpid() == 1}
+	h := &helper{view: view{held: map[string]int{}}, ruleset: -1, listener: -1, first: syscall.Getpid() == 1, running: make(chan struct{})}
 	if errno := prctl(prSetDumpable, 0, 0); errno != 0 {
 		h.fail(Step{Op: "memory-closed"}, errno)
 	}
@@ -35,6 +33,15 @@ func help() {
 	if !h.first {
 		_ = prctl(prSetChildSubreaper, 1, 0)
 	}
+	go h.carryOut()
+	<-h.running
+	h.obey()
+}
+
+// carryOut makes the sandbox around a thread of its own and starts the command from it. The first thread, by which the kernel
+// judges who may signal this process, stays outside: the command cannot end its helper and live on.
+func (h *helper) carryOut() {
+	runtime.LockOSThread()
 	plan, ok := readPlan()
 	if !ok {
 		h.fail(Step{Op: "plan"}, syscall.EBADMSG)
@@ -92,10 +99,9 @@ func (h *helper) run(s Step) {
 		errno, _ := err.(syscall.Errno)
 		h.fail(s, errno)
 	}
-	h.command.Store(int64(pid))
 	say(SaysStarted, -1)
 	leaveStreams()
-	go h.obey()
+	close(h.running)
 	h.reap(pid)
 }
 
@@ -122,7 +128,6 @@ func (h *helper) reap(command int) {
 		case err != nil:
 			syscall.Exit(0)
 		case pid == command:
-			h.command.Store(0)
 			say(SaysEnded, -1, strconv.Itoa(int(status)), micros(used.Utime), micros(used.Stime), strconv.FormatInt(used.Maxrss, 10), strconv.Itoa(others()))
 		}
 	}
@@ -142,9 +147,8 @@ func others() int {
 
 func micros(t syscall.Timeval) string { return strconv.FormatInt(int64(t.Sec)*1e6+int64(t.Usec), 10) }
 
-// obey does what the host says, on a thread that is not restricted. When the host is gone, so is all that runs here.
+// obey does what the host says, on the first thread, which is not restricted. When the host is gone, so is all that runs here.
 func (h *helper) obey() {
-	runtime.LockOSThread()
 	buffer := make([]byte, 8<<10)
 	for {
 		n, err := syscall.Read(controlFD, buffer)
