@@ -1,6 +1,9 @@
 package agenttool
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"strconv"
+)
 
 // Behavior is what a permission check says (AT-137 … AT-140).
 type Behavior string
@@ -15,8 +18,8 @@ const (
 
 // Decision is the outcome of one permission check.
 //
-// Agent Tool v0.2.0, "tool_permission_decision" (AT-009). RequestRef is ours: the decision that asked, on the one
-// that answers it.
+// Agent Tool v0.2.0, "tool_permission_decision" (AT-009). RequestRef (the decision that asked, on the one
+// that answers it) and Grants are ours.
 type Decision struct {
 	SchemaVersion          string            `json:"schema_version"`
 	DecisionID             DecisionID        `json:"decision_id"`
@@ -38,17 +41,60 @@ type Decision struct {
 	DecidedAt              string            `json:"decided_at"`
 	ExpiresAt              string            `json:"expires_at,omitempty"`
 	RequestRef             DecisionID        `json:"request_ref,omitempty"`
+	Grants                 []string          `json:"grants,omitempty"` // what the sandbox of the call is widened by, see [Confined]
 	Extra                  Extra             `json:"-"`
 }
 
 // DecisionReason says why. Type is one of the standard's (AT-141 … AT-152): rule, mode, policy, hook, classifier,
 // working_dir, sandbox_override, safety_check, permission_prompt_tool, async_agent, subcommand_results, other.
 type DecisionReason struct {
-	Type    string `json:"type"`
-	Detail  string `json:"detail"`             // a sentence for a person
-	RuleRef string `json:"rule_ref,omitempty"` // also in rule_refs (X12)
-	Extra   Extra  `json:"-"`
+	Type        string       `json:"type"`
+	Detail      string       `json:"detail"`                // a sentence for a person
+	RuleRef     string       `json:"rule_ref,omitempty"`    // also in rule_refs (X12)
+	Subcommands []Subcommand `json:"subcommands,omitempty"` // of a command line, the decision about each simple command (AT-166)
+	Extra       Extra        `json:"-"`
 }
+
+// Subcommand is the decision about one simple command of a command line.
+type Subcommand struct {
+	Argv      []string `json:"argv"`   // as in [Part]
+	Line      int      `json:"line"`   // where it stands, both from 1
+	Column    int      `json:"column"` // in bytes
+	WrappedBy int      `json:"wrapped_by"`
+	Behavior  Behavior `json:"behavior"`
+	Rule      string   `json:"rule,omitempty"`   // the deciding rule as it was written; empty: none decided
+	Source    string   `json:"source,omitempty"` // where that rule comes from, as in [Decision]
+	Where     string   `json:"where,omitempty"`  // FILE:LINE of that rule, if it stands in a file
+	Reason    string   `json:"reason"`           // a sentence for a person
+	Extra     Extra    `json:"-"`
+}
+
+// Origin is where a rule or a setting comes from.
+type Origin struct {
+	Source string // one of the rule sources below
+	File   string // absolute; empty if it stands in none
+	Line   int    // from 1
+}
+
+// Where returns FILE:LINE, empty if the rule stands in no file.
+func (o Origin) Where() string {
+	if o.File == "" {
+		return ""
+	}
+	return o.File + ":" + strconv.Itoa(o.Line)
+}
+
+// The rule sources of the standard (AT-153 … AT-160).
+const (
+	SourceUser    = "user_settings"
+	SourceProject = "project_settings"
+	SourceLocal   = "local_settings"
+	SourceFlag    = "flag_settings"   // a file that the command line names
+	SourceManaged = "policy_settings" // of the machine's administrator
+	SourceCLI     = "cli_arg"
+	SourceCommand = "command" // granted for one call
+	SourceSession = "session"
+)
 
 // SuggestedUpdate is a change of the rules that would have decided the call. It is no decision until somebody
 // accepts it (AT-161). The shape is ours (X13).

@@ -35,6 +35,7 @@ const (
 	EventSessionOpened   EventType = "tool.x.session.opened"
 	EventSessionClosed   EventType = "tool.x.session.closed"
 	EventJournalGap      EventType = "tool.x.journal.gap"
+	EventSettingsChanged EventType = "tool.x.settings.changed" // with warnings, or as they are in force now
 )
 
 // Event is one thing that happened. Agent Tool v0.2.0, "tool_event" (AT-018).

@@ -65,20 +65,62 @@ type Facts struct {
 	Destructive     Fact `json:"destructive"`
 	OpenWorld       Fact `json:"open_world"` // reaches beyond this machine, or may
 	ConcurrencySafe Fact `json:"concurrency_safe"`
-	Interactive     Fact `json:"interactive"`    // would wait for a terminal
-	LongRunning     Fact `json:"long_running"`   // servers, watchers
-	ObservesHost    Fact `json:"observes_host"`  // looks at processes, memory or sockets of the machine
-	PathsComplete   Fact `json:"paths_complete"` // Reads and Writes name every path that the call touches
+	Interactive     Fact `json:"interactive"`       // would wait for a terminal
+	LongRunning     Fact `json:"long_running"`      // servers, watchers
+	ObservesHost    Fact `json:"observes_host"`     // looks at processes, memory or sockets of the machine
+	PathsComplete   Fact `json:"paths_complete"`    // Reads and Writes name every path that the call touches
+	OwnJobs         Fact `json:"own_jobs,omitzero"` // acts on nothing but the jobs of this session
 
 	Dir      *Path      `json:"dir,omitempty"` // where its commands start; nil if it runs none
 	Reads    []Path     `json:"reads,omitempty"`
 	Writes   []Path     `json:"writes,omitempty"`
 	Hosts    []string   `json:"hosts,omitempty"`
-	Commands [][]string `json:"commands,omitempty"` // normalised argv of each simple command, for rules; nil is unknown
-	Locks    []Lock     `json:"resource_locks,omitempty"`
-	Reasons  []Reason   `json:"reasons,omitempty"`
-	Inferred []string   `json:"inferred_facts,omitempty"` // the facts above that were derived, not declared
+	Commands [][]string `json:"commands,omitempty"` // normalised argv of each simple command; nil if one of them is not known
+	Parts    []Part     `json:"parts,omitempty"`    // the simple commands, as far as they are known
+
+	// Globs are patterns of paths that are read, if nothing but what they match keeps PathsComplete from being Yes, here and in all
+	// Parts: who has looked at the disk may say so then. Only commands that read have any.
+	Globs []Glob `json:"-"`
+
+	PartsComplete Fact       `json:"parts_complete,omitzero"` // Parts holds every command that runs
+	Mentions      [][]string `json:"-"`                       // argv of all that may be a command, anywhere, for rules that forbid; see [Unread]
+	Unmentioned   bool       `json:"-"`                       // there may be commands that Mentions does not hold
+	Locks         []Lock     `json:"resource_locks,omitempty"`
+	Reasons       []Reason   `json:"reasons,omitempty"`
+	Inferred      []string   `json:"inferred_facts,omitempty"` // the facts above that were derived, not declared
 }
+
+// Part is one simple command of a command line, with what is known of it alone. A program that runs another one is a part,
+// and so is the one that it runs.
+type Part struct {
+	Argv      []string `json:"argv"`           // the words; one that is not known to its end ends in …
+	Exact     bool     `json:"exact"`          // all words are known
+	Dirs      []string `json:"dirs,omitempty"` // absolute: where it may start, if that is not where the call does; "…" is anywhere
+	Line      int      `json:"line"`           // where it stands, both from 1
+	Column    int      `json:"column"`
+	WrappedBy int      `json:"wrapped_by"` // the index of the part that runs it; -1: the shell does
+
+	ReadOnly    Fact `json:"read_only"`
+	Destructive Fact `json:"destructive"`
+	OpenWorld   Fact `json:"open_world"`
+
+	PathsComplete Fact     `json:"paths_complete"` // of what it touches itself, Reads and Writes name every path
+	Reasons       []Reason `json:"reasons,omitempty"`
+}
+
+// Glob is a pattern of paths that a command reads.
+type Glob struct {
+	// Pattern is absolute. Taken apart at its slashes, each component is a name in which * stands for any bytes, and a \ before what
+	// is meant literally. Names that begin with a dot only match a component that does. If a whole component is **, there is one
+	// component behind it, and the pattern matches all names like that, with a dot too, in what stands before it and in the
+	// directories below it, links not followed.
+	Pattern string
+	By      int  // the simple command that reads them, as in Path
+	Names   bool // as in Path
+}
+
+// Unread stands in a word of Mentions for text that is not known: of any length, also none.
+const Unread = "\x00"
 
 // Path is one path that a call names.
 type Path struct {
@@ -87,6 +129,8 @@ type Path struct {
 	Resolved string `json:"resolved,omitempty"` // all links followed; empty until the host has located it
 	Root     string `json:"root,omitempty"`     // the workspace root that holds Resolved; empty when none does
 	Private  bool   `json:"private,omitempty"`  // Resolved is toolhost's own state, which no call may touch
+	Names    bool   `json:"names,omitempty"`    // only its name and attributes are read, not what is in it
+	By       int    `json:"by,omitempty"`       // the simple command that touches it, as an index of Parts plus 1; 0: the shell, or no command
 }
 
 // Within reports whether path is dir or lies below it, by whole components. Both are absolute and clean.

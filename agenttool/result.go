@@ -56,7 +56,8 @@ type Content struct {
 	MediaType string `json:"media_type,omitempty"`
 	URI       string `json:"uri,omitempty"`
 	Name      string `json:"name,omitempty"`
-	Diff      string `json:"diff,omitempty"` // unified
+	Diff      string `json:"diff,omitempty"`    // unified
+	Partial   bool   `json:"partial,omitempty"` // Diff does not show all of the change
 	Extra     Extra  `json:"-"`
 }
 

@@ -257,6 +257,19 @@ func (r *Persistence) UnmarshalJSON(b []byte) (err error) {
 }
 
 // MarshalJSON writes the record with its Extra fields.
+func (r Subcommand) MarshalJSON() ([]byte, error) {
+	type plain Subcommand
+	return encodeRecord(plain(r), r.Extra)
+}
+
+// UnmarshalJSON reads the record and keeps unknown fields in Extra.
+func (r *Subcommand) UnmarshalJSON(b []byte) (err error) {
+	type plain Subcommand
+	r.Extra, err = decodeRecord(b, (*plain)(r))
+	return err
+}
+
+// MarshalJSON writes the record with its Extra fields.
 func (r DecisionReason) MarshalJSON() ([]byte, error) {
 	type plain DecisionReason
 	return encodeRecord(plain(r), r.Extra)

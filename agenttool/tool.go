@@ -53,6 +53,19 @@ type Confined interface {
 	Confine(grants []string) error
 }
 
+// Profiled is a Call that can say what its sandbox lets it do: read_only, workspace or unconfined.
+type Profiled interface {
+	Profile() string
+}
+
+// JobTool is a Tool whose calls act on jobs: what they bring about is done by a job, which holds no lock and is not over when the
+// call is, and they may wait for it for long. They take no lock and no slot, and wait in no line, so that a job can be ended
+// whatever else is going on.
+type JobTool interface {
+	Tool
+	ActsOnJobs()
+}
+
 // Previewer is a Call that can show what it would change. Preview runs only when somebody is asked. The call keeps
 // what the last preview was made from, and its Run fails with an error that wraps [ErrPreviewStale], having changed
 // nothing, when that is no longer what is there.
@@ -62,8 +75,9 @@ type Previewer interface {
 
 // Preview is what a prompt shows of a change.
 type Preview struct {
-	Diff   string `json:"diff"`   // unified diff
-	Digest string `json:"digest"` // of the content it was made from; empty for a file that does not exist
+	Diff    string `json:"diff"`              // unified diff
+	Partial bool   `json:"partial,omitempty"` // it does not show all of the change: that is too long, or no text
+	Digest  string `json:"digest"`            // of the content it was made from; empty for a file that does not exist
 }
 
 // ErrPreviewStale is wrapped by the error of a Run whose approved preview no longer matches the disk.
@@ -92,11 +106,19 @@ type Reporter interface {
 	// Payload opens a payload of the session for output that is too large to keep: name is a word that is unique
 	// within the call, such as "stdout".
 	Payload(name, mediaType string) (Payload, error)
+
+	// Invocation is the id of the call.
+	Invocation() InvocationID
 }
 
 // Payload is an append-only file of the session.
 type Payload interface {
 	io.Writer
+
+	// ReadAt reads what has been written so far, also while more is written and after Close, from any goroutine. Behind
+	// the last byte that is kept there is io.EOF, or the reason why what was written there is not kept.
+	io.ReaderAt
+
 	// Close ends the payload and returns how it can be read again.
 	Close() (Ref, error)
 }
@@ -110,4 +132,10 @@ type Output struct {
 	Artifacts  []Ref     // things that the call made
 	Persisted  *Ref      // the payload that holds the whole of a cut output; nil when nothing was cut
 	Bytes      int64     // size of the whole output when Persisted is set
+
+	Wanted []string // grants that would have permitted what its sandbox kept it from, see [Confined]
+
+	Job     Job    // what goes on after the call; nil: nothing. Its locks and its slot are given back all the same
+	Yielded bool   // the call is answered before its work is done: the Job does the rest (AT-105, AT-251)
+	Dir     string // context modifier: where the session's next calls start; "" leaves it (AT-136)
 }

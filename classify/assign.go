@@ -120,7 +120,7 @@ func (w *walk) assigned(a *syntax.Assign) value {
 		case old.kind == static && v.kind == static:
 			v.text = old.text + v.text
 		case old.kind == static && old.text != "" || old.kind == begins:
-			v = value{begins, old.text}
+			v = value{kind: begins, text: old.text}
 		default:
 			v = value{}
 		}
@@ -145,13 +145,13 @@ func laterTilde(word *syntax.Word) bool {
 func known(word program.Word) value {
 	switch {
 	case word.Static:
-		return value{static, word.Text}
+		return value{kind: static, text: word.Text}
 	case word.Number && !word.Many:
 		return value{kind: number}
 	case word.Number:
 		return value{kind: count}
 	case word.Text != "":
-		return value{begins, word.Text}
+		return value{kind: begins, text: word.Text}
 	}
 	return value{}
 }
@@ -167,8 +167,9 @@ func (w *walk) array(x *syntax.ArrayExpr) {
 	}
 }
 
-// environment analyses the assignments before a command, which end with it. The command is nil if it is not known.
-func (w *walk) environment(list []*syntax.Assign, argv []program.Word) {
+// environment analyses the assignments before a command, which end with it, and returns why nothing is proved of the command then,
+// if so. The command is nil if it is not known.
+func (w *walk) environment(list []*syntax.Assign, argv []program.Word) (doubt string) {
 	for _, a := range list {
 		if a.Name == nil || a.Index != nil || a.Array != nil || a.Append {
 			w.text(a.Value)
@@ -180,7 +181,9 @@ func (w *walk) environment(list []*syntax.Assign, argv []program.Word) {
 		case name == "IFS" && len(argv) > 0 && argv[0].Static && argv[0].Text == "read":
 		case program.HarmlessEnvironment(name, v):
 		default:
-			w.unknown("the variable " + name + " may change what the command does")
+			doubt = "the variable " + name + " may change what the command does"
+			w.hidden(doubt)
 		}
 	}
+	return doubt
 }

@@ -43,12 +43,12 @@ func TestBashRunsNothingUnseen(t *testing.T) {
 			continue
 		}
 		r := Command(text, testContext)
-		if r.Facts.Commands == nil && slices.ContainsFunc(r.Facts.Reasons, func(r2 agenttool.Reason) bool { return !strings.Contains(r2.Text, "not a program") }) {
+		if r.Commands == nil && slices.ContainsFunc(r.Reasons, func(r2 agenttool.Reason) bool { return !strings.Contains(r2.Text, "not a program") }) {
 			continue
 		}
 		compared++
 		for _, ran := range runMarkers(t, bash, dir, definitions, text) {
-			if !slices.ContainsFunc(r.Parts, func(p Part) bool { return mayBe(p.Argv, ran) }) {
+			if !slices.ContainsFunc(r.Parts, func(p agenttool.Part) bool { return mayBe(p.Argv, ran) }) {
 				t.Errorf("%q runs %q, which is not among the parts %+v", text, ran, r.Parts)
 			}
 		}

@@ -134,7 +134,7 @@ func TestReportsAreBounded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			report := Command(text[:min(len(text), maxText)], testContext)
 			size := 0
-			for _, list := range [][]any{{report.Facts}, {report.Parts}} {
+			for _, list := range [][]any{{report}, {report.Mentions}} {
 				data, err := json.Marshal(list)
 				if err != nil {
 					t.Fatal(err)
@@ -144,8 +144,8 @@ func TestReportsAreBounded(t *testing.T) {
 			if size > 2<<20 {
 				t.Errorf("%d bytes make a report of %d", len(text), size)
 			}
-			if report.Facts.Commands != nil && name != "many paths" {
-				t.Errorf("the list of %d commands is called whole", len(report.Facts.Commands))
+			if report.Commands != nil && name != "many paths" {
+				t.Errorf("the list of %d commands is called whole", len(report.Commands))
 			}
 		})
 	}

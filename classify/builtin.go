@@ -85,11 +85,15 @@ func (w *walk) builtin(b *builtin, argv []program.Word) {
 		b.then(w, args, use)
 	}
 	w.use(argv[0], use)
+	w.doubt("what "+argv[0].Text+" did to the shell is not understood", !use.Understood)
 }
 
 func judgeNothing(*program.Args, *program.Use) {}
 
 func judgeCode(a *program.Args, u *program.Use) {
+	if len(a.Operands) > 0 && a.Argv[0].Text != "eval" {
+		u.Reads = append(u.Reads, a.Operands[0])
+	}
 	u.Unknown(a.Argv[0].Text+" runs text as a part of this shell", a.Argv[0])
 }
 

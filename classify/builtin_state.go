@@ -38,7 +38,7 @@ func changeDir(w *walk, a *program.Args, _ *program.Use) {
 	w.scope.dirs = w.directory(a)
 	w.scope.fork, w.scope.alt = true, before
 	for _, dir := range w.scope.dirs {
-		w.named(&w.reads, program.Lit(dir))
+		w.named(names, program.Lit(dir))
 	}
 	if w.scope.dirs == nil {
 		w.note(tally{incomplete: true})
@@ -56,12 +56,18 @@ func (w *walk) directory(a *program.Args) []string {
 		strings.HasPrefix(target.Text, "-"), strings.HasPrefix(target.Text, "+"), a.Has("-n"),
 		a.Has("-P"): // a later .. would lead from where the links led, which no text tells
 		return nil
-	case strings.HasPrefix(target.Text, "/"):
-		return []string{path.Clean(target.Text)}
+	}
+	return w.relative(target.Text)
+}
+
+// relative returns what a path may be, as it is in each directory that may be the working directory; nil if that is not known.
+func (w *walk) relative(to string) []string {
+	if strings.HasPrefix(to, "/") {
+		return []string{path.Clean(to)}
 	}
 	var dirs []string
 	for _, dir := range w.scope.dirs {
-		dirs = append(dirs, path.Join(dir, target.Text))
+		dirs = append(dirs, path.Join(dir, to))
 	}
 	return dirs
 }
@@ -90,6 +96,7 @@ func readInput(w *walk, a *program.Args, u *program.Use) {
 
 // setGlobs takes note that a glob which matches nothing may become nothing.
 func setGlobs(w *walk, a *program.Args, _ *program.Use) {
+	w.reglobs = true
 	if a.Has("-s") {
 		w.scope.vanishing = true
 	}

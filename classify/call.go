@@ -26,7 +26,7 @@ func (w *walk) callExpr(x *syntax.CallExpr) {
 		return
 	}
 	argv := w.fields(x.Args)
-	w.environment(x.Assigns, argv)
+	defer w.doubtWithin(w.environment(x.Assigns, argv))()
 	if len(argv) == 0 {
 		return // all words became nothing, and so does the command
 	}
@@ -46,7 +46,7 @@ func (w *walk) simple(argv []program.Word, by runner) {
 	w.nested++
 	defer func() { w.nested-- }()
 	if w.nested > maxNested {
-		w.unknown("too many programs run one another")
+		w.hidden("too many programs run one another")
 		return
 	}
 	if w.given += len(argv); w.given > maxGiven || len(w.parts) >= maxParts {
@@ -64,6 +64,7 @@ func (w *walk) simple(argv []program.Word, by runner) {
 	case !name.Static || name.Text == "":
 		w.strange("which program runs is not known", name)
 		w.note(tally{gap: true})
+		w.doubt("which program ran is not known", by != byProgram)
 		return
 	}
 	if _, ok := w.scope.funcs[name.Text]; ok && by == byShell {
@@ -74,6 +75,7 @@ func (w *walk) simple(argv []program.Word, by runner) {
 		w.builtin(b, argv)
 		return
 	}
+	w.doubt("what "+name.Text+" did to the shell is not known", by != byProgram && (builtinNames[name.Text] || otherBuiltins[name.Text]))
 	if by == byBuiltins {
 		w.strange(name.Text+" is no builtin that is understood", name)
 		return
@@ -156,11 +158,14 @@ func (w *walk) use(name program.Word, u *program.Use) {
 		w.effect(e, u)
 	}
 	for _, word := range u.Reads {
-		if word.Glob && onlyNames(name.Text) {
+		switch {
+		case !onlyNames(name.Text):
+			w.read(word)
+		case word.Glob:
 			w.list(word)
-			continue
+		default:
+			w.look(word)
 		}
-		w.read(word)
 	}
 	for _, word := range u.Writes {
 		w.write(word, true)
@@ -171,15 +176,15 @@ func (w *walk) use(name program.Word, u *program.Use) {
 			w.host(word.Text)
 		}
 	}
-	for _, c := range u.Runs {
-		w.runs(c)
+	if len(u.Runs) > 0 {
+		w.started(name.Text, u)
 	}
 }
 
 // onlyNames reports whether a program shows of its operands no more than their names and attributes.
 func onlyNames(base string) bool {
 	switch base {
-	case "ls", "stat", "basename", "dirname", "test", "[":
+	case "ls", "dir", "vdir", "stat", "basename", "dirname", "readlink", "realpath", "test", "[":
 		return true
 	}
 	return false
@@ -212,7 +217,7 @@ func (w *walk) effect(e program.Effect, u *program.Use) {
 		w.note(tally{incomplete: true})
 	case program.ReadsTree:
 		if len(u.Reads) == 0 {
-			w.named(&w.reads, program.Lit("."))
+			w.named(contents, program.Lit("."))
 		}
 	default: // RunsCode, and what is not known
 		w.note(tally{unknown: true})

@@ -2,11 +2,13 @@
 //
 // Two analyses look at the same tree. The strict one is a proof: a command is read-only only if every node, word,
 // program and option of it is understood, and nothing of it writes. What it does not understand makes the facts
-// unknown, and unknown is unsafe. The lenient one finds what destroys, anywhere: behind wrappers, in substitutions, in
-// text that is fed to a shell, an interpreter, a database or an editor, in what the strict one gave up on. It may find too much and never clears anything.
+// unknown, and unknown is unsafe. The lenient one gathers whatever may be a command, and what destroys among it, anywhere: behind
+// wrappers, in substitutions, in text that is fed to a shell, an interpreter, a database or an editor, in what the strict one gave up on,
+// in what cannot be parsed. It may find too much and never clears anything: rules that forbid look at what it gathered, rules that allow
+// at the simple commands of the strict one.
 //
-//	r := classify.Command("git diff | head -5", classify.Context{Dir: "/w"})
-//	r.Facts.ReadOnly // yes
+//	f := classify.Command("git diff | head -5", classify.Context{Dir: "/w"})
+//	f.ReadOnly // yes
 //
 // The language is bash as `bash -c` runs it, without start-up files, with default options and with an environment
 // whose variables hold no code. Programs are described in [toolhost/classify/program].
@@ -26,37 +28,23 @@ type Context struct {
 	Home string // what ~ and $HOME stand for
 }
 
-// Report is what is known of a command line.
-type Report struct {
-	Facts agenttool.Facts
-	Parts []Part // the simple commands in the order in which they were met, each after the one that runs it
-}
-
-// Part is one simple command of a command line, in a loop over known words one for each of them.
-type Part struct {
-	Argv      []string // the words, with … where one is not known to its end
-	Line      int      // where it stands, both from 1
-	Column    int
-	WrappedBy int // the index of the part that runs it, -1 if the shell does
-
-	ReadOnly    agenttool.Fact
-	Destructive agenttool.Fact
-	OpenWorld   agenttool.Fact
-	Reasons     []agenttool.Reason
-}
-
 // Command returns what is known of a bash command line. It never fails, runs nothing and reads no disk: what cannot be
 // parsed or is too large has unknown facts and a reason that says so, with the position. The empty command line runs
 // nothing and is read-only.
 //
+// Parts are in the order in which they were met, each after the one that runs it; in a loop over known words there is one for each of
+// them. A part that is proved to only read is so whatever stands beside it, as long as nothing before it may change what it means.
+// Mentions is never nil.
+//
 // Agent Tool v0.2.0, "Per-call facts" (AT-190 … AT-196).
-func Command(text string, in Context) Report {
+func Command(text string, in Context) agenttool.Facts {
 	w := &walk{ctx: in, scope: newScope(in), part: -1}
 	if reason, ok := unfit(text); !ok {
 		w.reject(reason)
-		if text = fit(text); tooDeep(text) < 0 {
-			w.lenient(parse(text).stmts)
+		if part := fit(text); tooDeep(part) < 0 {
+			w.lenient(part, parse(part))
 		}
+		w.lenient(text, parsed{failed: true})
 		return w.report()
 	}
 	w.run(text)
@@ -66,9 +54,9 @@ func Command(text string, in Context) Report {
 // run analyses the whole text both ways.
 func (w *walk) run(text string) {
 	tree := parse(text)
-	w.lenient(tree.stmts)
+	w.lenient(text, tree)
 	if joined := joinedLines(text); joined != text { // which the parser does not join everywhere as bash does
-		w.lenient(parse(joined).stmts)
+		w.lenient(joined, parse(joined))
 	}
 	switch {
 	case tree.failed:
@@ -112,15 +100,18 @@ func (w *walk) strict(text string, stmts []*syntax.Stmt) {
 	w.stmts(stmts)
 }
 
-func (w *walk) lenient(stmts []*syntax.Stmt) {
-	d := destroyer{}
+// lenient gathers from a text and from its tree, which may be none. What is learnt late may be of use to what stands early, so
+// that it may look twice.
+func (w *walk) lenient(text string, tree parsed) {
+	g := gleaner{ctx: w.ctx, hidden: tree.failed}
 	defer func() {
-		for _, r := range d.found {
-			w.destroyed = addReason(w.destroyed, r)
+		if recover() != nil {
+			g.over = true
 		}
-		if recover() != nil || d.over {
-			w.tally.mayDestroy = true
-		}
+		w.merge(&g)
 	}()
-	d.stmts(stmts)
+	g.glean(text, tree)
+	if g.again && !g.over {
+		g.glean(text, tree)
+	}
 }

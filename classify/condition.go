@@ -48,7 +48,7 @@ func (w *walk) unaryTest(x *syntax.UnaryTest) {
 		syntax.TsSocket, syntax.TsSmbLink, syntax.TsSticky, syntax.TsGIDSet, syntax.TsUIDSet, syntax.TsGrpOwn,
 		syntax.TsUsrOwn, syntax.TsModif, syntax.TsRead, syntax.TsWrite, syntax.TsExec, syntax.TsNoEmpty:
 		if isWord {
-			w.read(w.single(operand))
+			w.look(w.single(operand))
 			return
 		}
 		w.test(x.X)
@@ -68,7 +68,7 @@ func (w *walk) binaryTest(x *syntax.BinaryTest) {
 	case syntax.TsNewer, syntax.TsOlder, syntax.TsDevIno:
 		for _, side := range []syntax.TestExpr{x.X, x.Y} {
 			if word, ok := side.(*syntax.Word); ok {
-				w.read(w.single(word))
+				w.look(w.single(word))
 			}
 		}
 	case syntax.TsMatch, syntax.TsMatchShort, syntax.TsNoMatch, syntax.TsReMatch, syntax.TsBefore, syntax.TsAfter:

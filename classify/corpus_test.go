@@ -50,7 +50,7 @@ var testContext = Context{Dir: "/w", Home: "/home/u"}
 func TestCorpus(t *testing.T) {
 	firm, recognised := map[string]int{}, map[string]int{}
 	for _, r := range corpus(t) {
-		facts := Command(r.command, testContext).Facts
+		facts := Command(r.command, testContext)
 		switch {
 		case r.verdict == "not_read_only" && facts.ReadOnly == agenttool.Yes:
 			t.Errorf("%s: %q (%s, %s) is called read-only", r.file, r.command, r.category, r.remark)

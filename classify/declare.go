@@ -45,8 +45,18 @@ func (w *walk) declClause(x *syntax.DeclClause) {
 	for _, a := range x.Args {
 		if a.Name != nil {
 			w.declareName(x.Variant.Value, a, prints)
+			w.scope.given = w.scope.given || exports && !prints && !harmlessGift(a)
 		}
 	}
+}
+
+// harmlessGift reports whether a variable that programs are given from here on changes nothing of what they do.
+func harmlessGift(a *syntax.Assign) bool {
+	if a.Naked || a.Index != nil || a.Array != nil {
+		return false
+	}
+	text, static := literalText(a.Value)
+	return program.HarmlessEnvironment(a.Name.Value, program.Word{Text: text, Static: static && !a.Append})
 }
 
 // declareOption reports whether an option prints, or changes nothing about what an assignment means.

@@ -43,7 +43,7 @@ func TestDestructiveIsFoundEverywhere(t *testing.T) {
 	for _, place := range around {
 		for _, command := range destructive {
 			text := place.before + command + place.after
-			if got := Command(text, testContext).Facts; got.Destructive != agenttool.Yes || got.ReadOnly == agenttool.Yes {
+			if got := Command(text, testContext); got.Destructive != agenttool.Yes || got.ReadOnly == agenttool.Yes {
 				t.Errorf("%s: %q: destructive %v, read_only %v", place.name, text, got.Destructive, got.ReadOnly)
 			}
 		}
@@ -57,7 +57,7 @@ func TestDestructiveInText(t *testing.T) {
 		`find . -exec sh -c 'rm "$1"' _ {} \;`, `trap 'rm x' EXIT`, `echo 'rm -rf x' | sh`, `printf 'rm x\n' | bash`,
 		"echo \"$\\\n(rm x)\"", "r\\\nm x", `bash <<< 'rm x'`, `bash -c "bash -c 'rm x'"`, `echo x > /dev/sda`, `script -c 'rm x'`,
 	} {
-		if got := Command(text, testContext).Facts.Destructive; got != agenttool.Yes {
+		if got := Command(text, testContext).Destructive; got != agenttool.Yes {
 			t.Errorf("%q: destructive %v", text, got)
 		}
 	}
@@ -80,7 +80,7 @@ func TestNotDestructive(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := Command(tt.text, testContext).Facts; got.Destructive != tt.want {
+			if got := Command(tt.text, testContext); got.Destructive != tt.want {
 				t.Errorf("%q: destructive %v, want %v: %v", tt.text, got.Destructive, tt.want, got.Reasons)
 			}
 		})
@@ -151,7 +151,7 @@ func TestDestructiveInLanguages(t *testing.T) {
 		`ssh host 'sudo rm -rf /x'`,
 		`docker exec web sh -c 'rm -rf /x'`,
 	} {
-		if got := Command(text, testContext).Facts; got.Destructive != agenttool.Yes || got.ReadOnly == agenttool.Yes {
+		if got := Command(text, testContext); got.Destructive != agenttool.Yes || got.ReadOnly == agenttool.Yes {
 			t.Errorf("%q: destructive %v, read_only %v", text, got.Destructive, got.ReadOnly)
 		}
 	}
@@ -198,7 +198,7 @@ func TestNotCalledDestructive(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := Command(tt.text, testContext).Facts; got.Destructive != tt.want {
+			if got := Command(tt.text, testContext); got.Destructive != tt.want {
 				t.Errorf("%q: destructive %v, want %v: %v", tt.text, got.Destructive, tt.want, got.Reasons)
 			}
 		})

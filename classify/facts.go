@@ -24,6 +24,7 @@ type tally struct {
 	notConcurrent bool
 	background    bool
 	incomplete    bool // it touches paths that are not named
+	matched       bool // it touches paths of which patterns are named
 }
 
 func (t *tally) add(o tally) {
@@ -41,6 +42,7 @@ func (t *tally) add(o tally) {
 	t.notConcurrent = t.notConcurrent || o.notConcurrent
 	t.background = t.background || o.background
 	t.incomplete = t.incomplete || o.incomplete
+	t.matched = t.matched || o.matched
 }
 
 // yes returns Yes if it was seen, else No, else Unknown if something was not understood.
@@ -96,17 +98,16 @@ func (t *tally) concurrencySafe() agenttool.Fact {
 }
 
 func (t *tally) pathsComplete() agenttool.Fact {
-	if t.unknown || t.incomplete {
+	if t.unknown || t.incomplete || t.matched {
 		return agenttool.Unknown
 	}
 	return agenttool.Yes
 }
 
-// counted is a Part with what was seen of it.
+// counted is a part with what was seen of it.
 type counted struct {
-	Part
+	agenttool.Part
 	tally tally
-	exact bool // every word is static
 }
 
 // note records what was seen, for the whole and for the simple command that is looked at.
@@ -115,15 +116,44 @@ func (w *walk) note(t tally) {
 		return
 	}
 	w.tally.add(t)
+	if w.toucher() == 0 {
+		w.itself.add(t)
+	}
 	for i := w.part; i >= 0; i = w.parts[i].WrappedBy {
 		w.parts[i].tally.add(t)
 	}
 }
 
-// unknown records that something of the language is not understood, and why.
+// unknown records that something of the language is not understood, and why. What follows may mean something else then.
 func (w *walk) unknown(reason string) {
+	w.hidden(reason)
+	w.doubt(reason, true)
+}
+
+// hidden records that something runs, or may run, which is not known, and why. The shell stays as it is.
+func (w *walk) hidden(reason string) {
 	w.note(tally{unknown: true, gap: true})
 	w.because(reason)
+}
+
+// doubtWithin doubts what follows for a reason, if there is one, until the result is called.
+func (w *walk) doubtWithin(reason string) (end func()) {
+	if reason == "" || w.scope.doubt != "" {
+		return func() {}
+	}
+	w.scope.doubt = reason
+	return func() {
+		if w.scope.doubt == reason {
+			w.scope.doubt = ""
+		}
+	}
+}
+
+// doubt says why nothing is proved any more of what follows, if that is so.
+func (w *walk) doubt(reason string, is bool) {
+	if is && w.scope.doubt == "" {
+		w.scope.doubt = reason
+	}
 }
 
 // strange records that a program, or what it is given, is not understood.
@@ -185,7 +215,8 @@ func (w *walk) begin(argv []program.Word) (outer int) {
 		return outer
 	}
 	c := w.recorded(argv)
-	c.WrappedBy = outer
+	c.WrappedBy, c.Dirs = outer, w.startDirs()
+	w.altered = w.altered || w.scope.given
 	at := w.placed(agenttool.Reason{Line: argv[0].Line, Column: argv[0].Column})
 	c.Line, c.Column = at.Line, at.Column
 	if w.parts == nil {
@@ -193,8 +224,27 @@ func (w *walk) begin(argv []program.Word) (outer int) {
 	}
 	w.parts = append(w.parts, c)
 	w.part = len(w.parts) - 1
+	if w.scope.doubt != "" && w.scope.void == "" {
+		w.note(tally{unknown: true})
+		w.parts[w.part].Reasons = []agenttool.Reason{w.placed(agenttool.Reason{
+			Text: short("what stands before it may change what it means: " + w.scope.doubt), Line: at.Line, Column: at.Column})}
+	}
 	return outer
 }
+
+// startDirs returns where a simple command may start, if that is not where the whole does.
+func (w *walk) startDirs() []string {
+	switch {
+	case !w.scope.moved():
+		return nil
+	case len(w.scope.dirs) == 0:
+		return []string{anywhere}
+	}
+	return w.scope.dirs
+}
+
+// anywhere stands for a directory that is not known.
+const anywhere = "…"
 
 // recorded returns the words of a simple command as a part. Programs that run one another say the same words again, so
 // beyond a limit only the name is kept, and the words are not known.
@@ -202,8 +252,8 @@ func (w *walk) recorded(argv []program.Word) counted {
 	for _, word := range argv {
 		w.words += len(word.Text) + 8
 	}
-	c := counted{exact: w.words <= maxRecorded}
-	if !c.exact {
+	var c counted
+	if c.Exact = w.words <= maxRecorded; !c.Exact {
 		c.Argv = []string{argv[0].Text[:min(len(argv[0].Text), maxReason)] + "…"}
 		return c
 	}
@@ -212,7 +262,7 @@ func (w *walk) recorded(argv []program.Word) counted {
 		c.Argv[i] = word.Text
 		if !word.Static {
 			c.Argv[i] += "…"
-			c.exact = false
+			c.Exact = false
 		}
 	}
 	return c
@@ -239,13 +289,16 @@ func (w *walk) inferred() []string {
 }
 
 // report puts together what was seen.
-func (w *walk) report() Report {
+func (w *walk) report() agenttool.Facts {
+	w.seen()
 	if w.rejected != nil {
 		return w.rejection()
 	}
 	t := &w.tally
 	if t.readOnly() == agenttool.Yes {
 		w.destroyed, t.mayDestroy = nil, false // the strict analysis is a proof; the lenient one takes a word for a command
+	} else {
+		w.touches(w.codes)
 	}
 	t.destroys = t.destroys || len(w.destroyed) > 0
 	f := agenttool.Facts{
@@ -255,36 +308,50 @@ func (w *walk) report() Report {
 		Reads: w.reads.list, Writes: w.writes.list, Hosts: w.hosts, Inferred: w.inferred(),
 	}
 	f.Reasons = append(w.reasons, w.destroyed...)
-	report := Report{Parts: w.finished()}
-	f.Commands = w.commands()
-	report.Facts = f
-	if len(report.Parts) == 0 && len(f.Reasons) == 0 {
-		report.Facts.Reasons = []agenttool.Reason{{Text: "nothing runs"}}
+	f.Parts, f.PartsComplete, f.Commands = w.finished(), w.partsComplete(), w.commands()
+	f.Mentions, f.Unmentioned = w.mentions, w.unmentioned
+	f.Globs = w.matches(f.Parts)
+	if len(f.Parts) == 0 && len(f.Reasons) == 0 {
+		f.Reasons = []agenttool.Reason{{Text: "nothing runs"}}
 	}
-	return report
+	return f
 }
 
 // rejection is the report of what was not analysed to its end. What was seen until then is kept where it is a warning.
-func (w *walk) rejection() Report {
+func (w *walk) rejection() agenttool.Facts {
+	w.touches(w.codes)
 	f := agenttool.Facts{Reads: w.reads.list, Writes: w.writes.list, Hosts: w.hosts, Inferred: w.inferred(),
-		Reasons: append([]agenttool.Reason{*w.rejected}, w.destroyed...)}
+		Reasons:  append([]agenttool.Reason{*w.rejected}, w.destroyed...),
+		Mentions: w.mentions, Unmentioned: w.unmentioned}
 	if len(w.destroyed) > 0 {
 		f.Destructive, f.ReadOnly, f.ConcurrencySafe = agenttool.Yes, agenttool.No, agenttool.No
 	}
 	for i := range w.parts {
 		w.parts[i].tally.unknown = true
 	}
-	return Report{Facts: f, Parts: w.finished()}
+	f.Parts = w.finished()
+	return f
 }
 
-func (w *walk) finished() []Part {
-	parts := make([]Part, len(w.parts))
+func (w *walk) finished() []agenttool.Part {
+	parts := make([]agenttool.Part, len(w.parts))
 	for i := range w.parts {
 		c := &w.parts[i]
 		c.ReadOnly, c.Destructive, c.OpenWorld = c.tally.readOnly(), c.tally.destructive(), c.tally.openWorld()
+		c.PathsComplete = c.tally.pathsComplete()
 		parts[i] = c.Part
 	}
 	return parts
+}
+
+// partsComplete returns Yes if the parts are all that runs, and what the shell does besides is to read and write the paths that
+// are named. A redirection into what is not known, or to another machine, is no part, and no rule for a part covers it; nor does
+// one for the words of a command cover the variables that it is given.
+func (w *walk) partsComplete() agenttool.Fact {
+	if s := &w.itself; w.tally.gap || w.altered || s.unknown || s.incomplete || s.matched || s.reaches || s.mayReach {
+		return agenttool.Unknown
+	}
+	return agenttool.Yes
 }
 
 // commands returns the words of the simple commands. It is nil if a word of one is not known, if what the words mean
@@ -295,7 +362,7 @@ func (w *walk) commands() [][]string {
 	}
 	all := make([][]string, 0, len(w.parts))
 	for i := range w.parts {
-		if !w.parts[i].exact {
+		if !w.parts[i].Exact {
 			return nil
 		}
 		all = append(all, w.parts[i].Argv)

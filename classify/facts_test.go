@@ -93,7 +93,7 @@ var factTests = []struct {
 func TestFacts(t *testing.T) { // AT-190 … AT-196
 	for _, tt := range factTests {
 		t.Run(tt.name, func(t *testing.T) {
-			f := Command(tt.text, testContext).Facts
+			f := Command(tt.text, testContext)
 			got := map[string]string{
 				"read_only": f.ReadOnly.String(), "destructive": f.Destructive.String(), "open_world": f.OpenWorld.String(),
 				"concurrency_safe": f.ConcurrencySafe.String(), "interactive": f.Interactive.String(),
@@ -158,24 +158,12 @@ func TestReasonsHaveTheirPlace(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var got []string
-			for _, r := range Command(tt.text, testContext).Facts.Reasons {
+			for _, r := range Command(tt.text, testContext).Reasons {
 				got = append(got, fmt.Sprintf("%d:%d", r.Line, r.Column))
 			}
 			if !slices.Contains(got, tt.want) {
 				t.Errorf("%q: reasons at %v, want one at %s", tt.text, got, tt.want)
 			}
 		})
-	}
-}
-
-func TestParts(t *testing.T) {
-	r := Command("echo a | command wc -l; frobnicate \"$x\"", testContext)
-	var got []string
-	for _, p := range r.Parts {
-		got = append(got, fmt.Sprintf("%s@%d:%d^%d %v", strings.Join(p.Argv, " "), p.Line, p.Column, p.WrappedBy, p.ReadOnly))
-	}
-	want := []string{"echo a@1:1^-1 yes", "command wc -l@1:10^-1 yes", "wc -l@1:18^1 yes", "frobnicate …@1:25^-1 unknown"}
-	if !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -40,13 +40,13 @@ func printable(text string) bool {
 		!strings.Contains(text, "$\\\n")
 }
 
-func readOnly(text string) bool { return Command(text, testContext).Facts.ReadOnly == agenttool.Yes }
+func readOnly(text string) bool { return Command(text, testContext).ReadOnly == agenttool.Yes }
 
 func FuzzCommand(f *testing.F) {
 	seed(f)
 	f.Fuzz(func(t *testing.T, text string) {
 		r := Command(text, testContext)
-		facts := r.Facts
+		facts := r
 		switch {
 		case facts.ReadOnly == agenttool.Yes && facts.Destructive != agenttool.No,
 			facts.ReadOnly == agenttool.Yes && len(facts.Writes) > 0,
@@ -65,7 +65,7 @@ func FuzzCommand(f *testing.F) {
 		if testing.Short() || len(text) > 2000 {
 			return
 		}
-		if again := Command(text, testContext).Facts; again.ReadOnly != facts.ReadOnly {
+		if again := Command(text, testContext); again.ReadOnly != facts.ReadOnly {
 			t.Errorf("%q: %v, then %v", text, facts.ReadOnly, again.ReadOnly)
 		}
 	})
@@ -105,7 +105,7 @@ func FuzzPrinted(f *testing.F) {
 		if !ok {
 			return // a fault of the printer, not of ours
 		}
-		a, b := Command(text, testContext).Facts, Command(again, testContext).Facts
+		a, b := Command(text, testContext), Command(again, testContext)
 		if a.ReadOnly != b.ReadOnly || a.OpenWorld != b.OpenWorld || a.Destructive != b.Destructive {
 			t.Errorf("%q: read_only %v, open_world %v, destructive %v\n%q: %v, %v, %v\n%v\n%v", text, a.ReadOnly, a.OpenWorld,
 				a.Destructive, again, b.ReadOnly, b.OpenWorld, b.Destructive, a.Reasons, b.Reasons)

@@ -61,7 +61,7 @@ func TestGitConfigIsNamed(t *testing.T) {
 		{"cd sub && git config a.b c", []string{"/w/sub/.git/config"}},
 	}
 	for _, tt := range tests {
-		f := Command(tt.text, testContext).Facts
+		f := Command(tt.text, testContext)
 		for _, want := range tt.want {
 			if !namesPath(tt.text, want) {
 				t.Errorf("%q: %s is not among %s", tt.text, want, absolute(f.Writes))
@@ -74,7 +74,7 @@ func TestGitConfigIsNamed(t *testing.T) {
 }
 
 func namesPath(text, path string) bool {
-	for _, w := range Command(text, testContext).Facts.Writes {
+	for _, w := range Command(text, testContext).Writes {
 		if w.Absolute == path {
 			return true
 		}
@@ -119,7 +119,7 @@ func TestOtherGitFilesAreNamed(t *testing.T) {
 		{"git -C \"$x\" config a.b c", ""},
 	}
 	for _, tt := range tests {
-		f := Command(tt.text, testContext).Facts
+		f := Command(tt.text, testContext)
 		if got := absolute(f.Writes); got != tt.want {
 			t.Errorf("%q: writes %q, want %q", tt.text, got, tt.want)
 		}
@@ -127,7 +127,7 @@ func TestOtherGitFilesAreNamed(t *testing.T) {
 	for _, text := range []string{
 		"git config a.b", "git branch -vv", "git remote -v", "git config list", "git sparse-checkout list",
 	} {
-		if f := Command(text, testContext).Facts; len(f.Writes) > 0 || slices.Contains(f.Inferred, WritesGitConfig) {
+		if f := Command(text, testContext); len(f.Writes) > 0 || slices.Contains(f.Inferred, WritesGitConfig) {
 			t.Errorf("%q: writes %q", text, absolute(f.Writes))
 		}
 	}

@@ -71,7 +71,7 @@ func kernelCommands(t *testing.T) (commands []kernelCommand, skipped int) {
 	seen := map[string]bool{}
 	for _, row := range append(kernelRows(t, "shell-readonly.tsv"), kernelRows(t, "own.tsv")...) {
 		text := row[0]
-		facts := classify.Command(text, classify.Context{Dir: kernelDir, Home: kernelHome}).Facts
+		facts := classify.Command(text, classify.Context{Dir: kernelDir, Home: kernelHome})
 		if seen[text] || facts.ReadOnly != agenttool.Yes || facts.OpenWorld != agenttool.No {
 			continue
 		}

@@ -125,8 +125,11 @@ func (w *walk) each(x *syntax.ForClause, l *syntax.WordIter) {
 		return
 	}
 	v := oneOf(items)
-	if x.Select {
+	switch {
+	case x.Select:
 		v = value{}
+	case len(items) == 1 && items[0].Glob && !w.scope.moved():
+		v.pattern = items[0].Pattern
 	}
 	none := w.scope.clone()
 	w.loop(func() { w.scope.set(name, v) }, func() { w.stmts(x.Do) })
@@ -136,7 +139,7 @@ func (w *walk) each(x *syntax.ForClause, l *syntax.WordIter) {
 func (w *walk) unrolled(name string, items []program.Word, body []*syntax.Stmt) {
 	for _, item := range items {
 		w.scope = join(w.scope, w.away)
-		w.scope.set(name, value{static, item.Text})
+		w.scope.set(name, value{kind: static, text: item.Text})
 		w.stmts(body)
 	}
 	w.scope = join(w.scope, w.away)
@@ -149,9 +152,9 @@ func oneOf(items []program.Word) value {
 		u := value{}
 		switch {
 		case item.Static:
-			u = value{static, item.Text}
+			u = value{kind: static, text: item.Text}
 		case item.Text != "" && (item.Glob || !item.Many):
-			u = value{begins, item.Text}
+			u = value{kind: begins, text: item.Text}
 		case item.Local && (item.Glob || !item.Many):
 			u = value{kind: local}
 		}

@@ -89,7 +89,7 @@ func TestEveryKindOfNodeIsHandledOrRefused(t *testing.T) {
 			if iter, ok := tt.node.(syntax.Loop); !found && !ok {
 				t.Errorf("%q holds no %T %v", tt.text, tt.node, iter)
 			}
-			if got := Command(tt.text, testContext).Facts; got.ReadOnly != tt.want {
+			if got := Command(tt.text, testContext); got.ReadOnly != tt.want {
 				t.Errorf("%q: read_only %v, want %v: %v", tt.text, got.ReadOnly, tt.want, got.Reasons)
 			}
 		})

@@ -23,11 +23,11 @@ func (w *walk) variable(name string) value {
 	switch name {
 	case "HOME":
 		if w.ctx.Home != "" {
-			return value{static, w.ctx.Home}
+			return value{kind: static, text: w.ctx.Home}
 		}
 	case "PWD":
 		if !w.scope.moved() && len(w.scope.dirs) == 1 {
-			return value{static, w.scope.dirs[0]}
+			return value{kind: static, text: w.scope.dirs[0]}
 		}
 	case "?", "#", "$":
 		return value{kind: number}
@@ -42,6 +42,11 @@ func (w *walk) param(f *field, x *syntax.ParamExp, quoted bool) {
 		w.parameter(f, x.Param.Value, quoted)
 		return
 	}
+	outer := w.unquoting
+	if w.unquoting = quoted || outer; w.unquoting && disputed(x) {
+		w.unknown("single quotes may quote nothing in an expansion that stands in double quotes")
+	}
+	defer func() { w.unquoting = outer }()
 	many := !quoted
 	switch {
 	case !plainParam(x):
@@ -92,14 +97,24 @@ func (w *walk) parameter(f *field, name string, quoted bool) {
 		f.numeric, f.blank = true, true
 		f.unknown(!quoted)
 	case begins:
+		f.matched = w.matching(f, v, quoted)
 		f.add(v.text)
 		f.unknown(!quoted)
 	case local:
+		f.matched = w.matching(f, v, quoted)
 		f.local = quoted && !f.open && len(f.text) == 0
 		f.unknown(!quoted)
 	default:
 		f.unknown(!quoted)
 	}
+}
+
+// matching returns the pattern of a variable that a word begins with, if what it matches is still named from the same directory.
+func (w *walk) matching(f *field, v value, quoted bool) string {
+	if !quoted || f.open || len(f.text) > 0 || w.scope.moved() {
+		return ""
+	}
+	return v.pattern
 }
 
 // expansion looks at ${x:-word} and its like.
@@ -125,6 +140,35 @@ func (w *walk) expansion(x *syntax.ParamExp) {
 	default:
 		w.unknown("this expansion is not one of bash")
 	}
+}
+
+// disputed reports whether single quotes, or a $ before quotes, stand in an expansion which itself stands in double quotes, in a
+// here-document or in arithmetic. What they quote there differs with the operator, the parameter and the version of bash:
+// "${x:-'$(y)'}" runs y, "${x#'$(y)'}" does not, "${?#$'$(y)'}" does. What a substitution in it holds is quoted by its own rules.
+func disputed(x *syntax.ParamExp) bool {
+	found := false
+	syntax.Walk(x, func(n syntax.Node) bool {
+		switch x := n.(type) {
+		case *syntax.CmdSubst:
+			found = found || x.Backquotes
+			return false
+		case *syntax.SglQuoted:
+			found = found || !plainlyQuoted(x)
+		case *syntax.DblQuoted:
+			found = found || x.Dollar
+		case *syntax.Lit:
+			found = found || strings.Contains(x.Value, "'") || strings.Contains(x.Value, `"`) && strings.ContainsAny(x.Value, "$`")
+		case *syntax.ExtGlob:
+			found = true
+		}
+		return !found
+	})
+	return found
+}
+
+// plainlyQuoted reports whether it makes no difference to where a word ends, and to what it runs, whether single quotes quote.
+func plainlyQuoted(x *syntax.SglQuoted) bool {
+	return !x.Dollar && !strings.ContainsAny(x.Value, "$`\\\"{}<>()\n")
 }
 
 // allOf reports whether a subscript is @ or *.

@@ -9,18 +9,33 @@ import (
 	"toolhost/classify/program"
 )
 
+// access is what is done to a path.
+type access uint8
+
+const (
+	contents access = iota // it is read
+	names                  // its name and its attributes are read
+	written                // it is made or changed
+)
+
 // read records that a path is read.
-func (w *walk) read(word program.Word) {
+func (w *walk) read(word program.Word) { w.visit(contents, word) }
+
+// look records that the name and the attributes of a path are read.
+func (w *walk) look(word program.Word) { w.visit(names, word) }
+
+func (w *walk) visit(how access, word program.Word) {
 	if w.quiet > 0 {
 		return
 	}
 	if !word.Static {
-		w.note(tally{incomplete: true})
-		if strings.Contains(word.Text, "/") {
+		w.note(w.match(how, word))
+		slash := strings.Contains(word.Text, "/")
+		if slash {
 			w.special(globDir(word.Text), word)
 		}
-		if word.Glob {
-			w.named(&w.reads, program.Lit(globDir(word.Text)))
+		if word.Glob || slash {
+			w.named(how, program.Lit(globDir(word.Text)))
 		}
 		return
 	}
@@ -28,7 +43,7 @@ func (w *walk) read(word program.Word) {
 		return
 	}
 	w.special(word.Text, word)
-	w.named(&w.reads, word)
+	w.named(how, word)
 }
 
 // special takes note of a path among those that are no files: devices, and what the kernel tells of the machine.
@@ -77,7 +92,7 @@ func (w *walk) write(word program.Word, cuts bool) {
 		return
 	}
 	w.becauseAt("writes "+word.Text, word)
-	w.named(&w.writes, word)
+	w.named(written, word)
 }
 
 // list records that a directory is listed for a glob.
@@ -86,17 +101,17 @@ func (w *walk) list(word program.Word) {
 	if w.quiet == 0 {
 		w.special(dir, program.Lit(dir))
 	}
-	w.named(&w.reads, program.Lit(dir))
+	w.named(names, program.Lit(dir))
 }
 
 // named appends a path as it is in each directory that may be the working directory.
-func (w *walk) named(set *pathSet, word program.Word) {
+func (w *walk) named(how access, word program.Word) {
 	if w.quiet > 0 {
 		return
 	}
 	text := word.Text
 	if strings.HasPrefix(text, "/") {
-		w.add(set, agenttool.Path{Spelling: text, Absolute: text})
+		w.add(how, text, text)
 		return
 	}
 	if len(w.scope.dirs) == 0 {
@@ -104,35 +119,77 @@ func (w *walk) named(set *pathSet, word program.Word) {
 		return
 	}
 	for _, dir := range w.scope.dirs {
-		w.add(set, agenttool.Path{Spelling: text, Absolute: strings.TrimSuffix(dir, "/") + "/" + text})
+		w.add(how, text, strings.TrimSuffix(dir, "/")+"/"+text)
 	}
 }
 
 // pathSet is a list of paths in which each is once.
 type pathSet struct {
 	list []agenttool.Path
-	seen map[agenttool.Path]bool // of a long list
+	seen map[agenttool.Path]int // where each is, of a long list
+}
+
+// find returns where a path is, -1 if it is not there.
+func (s *pathSet) find(p agenttool.Path, key func(agenttool.Path) agenttool.Path) int {
+	if s.seen == nil {
+		p = key(p)
+		return slices.IndexFunc(s.list, func(each agenttool.Path) bool { return key(each) == p })
+	}
+	if i, ok := s.seen[key(p)]; ok {
+		return i
+	}
+	return -1
+}
+
+// append appends a path that is not there.
+func (s *pathSet) append(p agenttool.Path, key func(agenttool.Path) agenttool.Path) {
+	s.list = append(s.list, p)
+	switch {
+	case s.seen != nil:
+		s.seen[key(p)] = len(s.list) - 1
+	case len(s.list) > 32:
+		s.seen = make(map[agenttool.Path]int, 64)
+		for i, each := range s.list {
+			s.seen[key(each)] = i
+		}
+	}
+}
+
+// nameOf is what makes a path that is read another one, whoever reads it.
+func nameOf(p agenttool.Path) agenttool.Path {
+	return agenttool.Path{Spelling: p.Spelling, Absolute: p.Absolute}
+}
+
+// nameAndWriter is what makes a path that is written another one: the rules for it differ with the writer.
+func nameAndWriter(p agenttool.Path) agenttool.Path {
+	return agenttool.Path{Spelling: p.Spelling, Absolute: p.Absolute, By: p.By}
 }
 
 // add appends a path; of those that are too many it is only known that they are there.
-func (w *walk) add(s *pathSet, p agenttool.Path) {
-	switch {
-	case s.seen[p] || s.seen == nil && slices.Contains(s.list, p):
+func (w *walk) add(how access, spelling, full string) {
+	s, key := &w.reads, nameOf
+	if how == written {
+		s, key = &w.writes, nameAndWriter
+	}
+	p := agenttool.Path{Spelling: spelling, Absolute: full, Names: how == names, By: w.toucher()}
+	if i := s.find(p, key); i >= 0 {
+		s.list[i].Names = s.list[i].Names && p.Names
 		return
-	case len(s.list) >= maxPaths || w.touched > maxTouched:
+	}
+	if len(s.list) >= maxPaths || w.touched > maxTouched {
 		w.note(tally{incomplete: true})
 		return
-	case len(s.list) == 32:
-		s.seen = make(map[agenttool.Path]bool, 64)
-		for _, each := range s.list {
-			s.seen[each] = true
-		}
 	}
-	w.touched += len(p.Spelling) + len(p.Absolute)
-	s.list = append(s.list, p)
-	if s.seen != nil {
-		s.seen[p] = true
+	w.touched += len(spelling) + len(full)
+	s.append(p, key)
+}
+
+// toucher returns which simple command does what is recorded now, as an index plus 1; 0 if the shell itself does.
+func (w *walk) toucher() int {
+	if w.redirects {
+		return 0
 	}
+	return w.part + 1
 }
 
 // globDir returns the directory that is listed for a glob which begins with text.

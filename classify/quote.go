@@ -25,13 +25,13 @@ func (w *walk) literal(f *field, lit *syntax.Lit, first bool, rest []syntax.Word
 				f.add(text[i : i+1])
 			}
 		case '*', '?':
-			f.pattern()
-			f.add(text[i : i+1])
+			f.special(c)
 		case '[':
 			if len(rest) > 0 || strings.Contains(text[i:], "]") {
-				f.pattern()
+				f.special(c)
+			} else {
+				f.add("[")
 			}
-			f.add("[")
 		case '$', '`':
 			if c == '`' || w.expands(text[i+1:], len(rest) > 0) {
 				w.unknown("a " + text[i:i+1] + " that was not taken for an expansion")

@@ -24,19 +24,28 @@ func (w *walk) redirect(r *syntax.Redirect) {
 	case syntax.WordHdoc:
 		w.text(r.Word)
 		w.scope.piped = true
+	default:
+		target := w.target(r.Word)
+		w.redirects = true
+		w.redirected(r, target)
+		w.redirects = false
+	}
+}
+
+// redirected analyses what the shell itself does with the target of a redirection.
+func (w *walk) redirected(r *syntax.Redirect, target program.Word) {
+	switch r.Op {
 	case syntax.RdrIn:
-		w.input(w.target(r.Word))
+		w.input(target)
 		w.scope.piped = true
 	case syntax.RdrOut, syntax.RdrClob, syntax.RdrAll, syntax.AppOut, syntax.AppAll:
-		target := w.target(r.Word)
 		w.output(target, r.Op != syntax.AppOut && r.Op != syntax.AppAll)
 		w.capture(r, target)
 	case syntax.RdrInOut:
-		target := w.target(r.Word)
 		w.input(target)
 		w.output(target, false)
 	case syntax.DplIn, syntax.DplOut:
-		w.duplicate(r)
+		w.duplicate(r, target)
 		w.capture(r, program.Word{})
 	default:
 		w.unknown("this redirection is not one of bash")
@@ -106,8 +115,7 @@ func (w *walk) network(target program.Word) bool {
 }
 
 // duplicate analyses >&word and <&word: a descriptor, or a file that is written.
-func (w *walk) duplicate(r *syntax.Redirect) {
-	target := w.target(r.Word)
+func (w *walk) duplicate(r *syntax.Redirect, target program.Word) {
 	text := strings.TrimSuffix(target.Text, "-")
 	switch {
 	case target.Static && (text == "" || isDigits(text)):

@@ -16,6 +16,8 @@ type scope struct {
 	vars  map[string]value
 	funcs map[string]*syntax.FuncDecl // nil where it depends on what ran
 	void  string                      // why names no longer mean what they say, if so
+	doubt string                      // why nothing is proved any more of what follows, if so: something before it is not understood
+	given bool                        // programs find a variable that may mean something to them
 	piped bool                        // stdin is not what the command line was given
 
 	vanishing bool // a glob that matches nothing may become no word
@@ -37,8 +39,9 @@ const (
 
 // value is what a variable surely holds. The zero value may be anything.
 type value struct {
-	kind kind
-	text string
+	kind    kind
+	text    string
+	pattern string // of a local or begins that is one of the names that a glob matches: the glob, as program.Word.Pattern is
 }
 
 func newScope(in Context) *scope {
@@ -121,10 +124,13 @@ func join(a, b *scope) *scope {
 	}
 	a.settle()
 	b.settle()
-	j := &scope{start: a.start, dirs: eitherDir(a.dirs, b.dirs), void: a.void, piped: a.piped, captured: a.captured,
+	j := &scope{start: a.start, dirs: eitherDir(a.dirs, b.dirs), void: a.void, given: a.given || b.given, piped: a.piped, captured: a.captured,
 		vanishing: a.vanishing || b.vanishing, plain: a.plain}
 	if j.void == "" {
 		j.void = b.void
+	}
+	if j.doubt = a.doubt; j.doubt == "" {
+		j.doubt = b.doubt
 	}
 	for name, v := range a.vars {
 		if u, ok := b.vars[name]; ok {
@@ -157,7 +163,7 @@ func either(a, b value) value {
 		return value{kind: number}
 	case (a.kind == begins || a.kind == static) && (b.kind == begins || b.kind == static):
 		if n := common(a.text, b.text); n > 0 {
-			return value{begins, a.text[:n]}
+			return value{kind: begins, text: a.text[:n]}
 		}
 	}
 	if a.local() && b.local() {
@@ -202,6 +208,6 @@ func isDigits(s string) bool {
 
 // same reports whether both scopes know the same.
 func same(a, b *scope) bool {
-	return a.void == b.void && a.vanishing == b.vanishing && slices.Equal(a.dirs, b.dirs) && maps.Equal(a.vars, b.vars) &&
+	return a.void == b.void && a.doubt == b.doubt && a.given == b.given && a.vanishing == b.vanishing && slices.Equal(a.dirs, b.dirs) && maps.Equal(a.vars, b.vars) &&
 		maps.Equal(a.funcs, b.funcs)
 }

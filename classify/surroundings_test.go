@@ -31,7 +31,7 @@ func TestPagersWaitOnlyForATerminal(t *testing.T) {
 		{"ls | xargs less", agenttool.Yes},
 	}
 	for _, tt := range tests {
-		if got := Command(tt.text, testContext).Facts; got.Interactive != tt.want {
+		if got := Command(tt.text, testContext); got.Interactive != tt.want {
 			t.Errorf("%q: interactive %v, want %v: %v", tt.text, got.Interactive, tt.want, got.Reasons)
 		}
 	}
@@ -59,7 +59,7 @@ func TestRedirectFromALoop(t *testing.T) {
 		{`find . | while read -r f; do wc -l < "$f"; done`, agenttool.Unknown}, // a name may hold a line /dev/tcp/…
 	}
 	for _, tt := range tests {
-		if got := Command(tt.text, testContext).Facts; got.OpenWorld != tt.want {
+		if got := Command(tt.text, testContext); got.OpenWorld != tt.want {
 			t.Errorf("%q: open_world %v, want %v: %v", tt.text, got.OpenWorld, tt.want, got.Reasons)
 		}
 	}
@@ -82,7 +82,7 @@ func TestGitWhereItIs(t *testing.T) {
 		{"git log -C /w", agenttool.Yes},
 	}
 	for _, tt := range tests {
-		if got := Command(tt.text, testContext).Facts; got.ReadOnly != tt.want {
+		if got := Command(tt.text, testContext); got.ReadOnly != tt.want {
 			t.Errorf("%q: read_only %v, want %v: %v", tt.text, got.ReadOnly, tt.want, got.Reasons)
 		}
 	}

@@ -24,11 +24,15 @@ type walk struct {
 	arrays       bool       // a variable may be an array
 	quiet        int        // while positive, nothing is recorded: a loop is tried until its scope settles
 	nested       int        // programs that run one another
+	unquoting    bool       // in "${x:-word}", where single quotes may be characters like others
 	at           syntax.Pos // of the innermost node, for reasons that have none
+	redirects    bool       // what is recorded is a redirection, which the shell makes
 	inner        *place     // the place of a text inside the command line, whose own positions mean nothing
 
 	rejected *agenttool.Reason // the whole is not understood
 	tally    tally             // of the whole
+	altered  bool              // simple commands run with variables that they would not find otherwise
+	itself   tally             // of what the shell does itself, outside all simple commands
 	part     int               // the simple command that is looked at, -1 outside any
 	parts    []counted
 	reasons  []agenttool.Reason
@@ -38,9 +42,15 @@ type walk struct {
 	reads    pathSet
 	writes   pathSet
 	hosts    []string
+	globs    []agenttool.Glob
+	reglobs  bool // what patterns match was changed
 
 	destroyed []agenttool.Reason
 	gitConfig bool // the configuration of a repository changes
+
+	codes       []code
+	mentions    [][]string
+	unmentioned bool
 }
 
 type place struct{ line, column int }
@@ -154,10 +164,10 @@ func (w *walk) command(s *syntax.Stmt) {
 
 // subshell analyses what cannot change the scope.
 func (w *walk) subshell(body func()) {
-	outer, away := w.scope, w.away
-	w.scope = outer.clone()
+	outer, away, unquoting := w.scope, w.away, w.unquoting
+	w.scope, w.unquoting = outer.clone(), false
 	body()
-	w.scope, w.away = outer, away
+	w.scope, w.away, w.unquoting = outer, away, unquoting
 }
 
 func (w *walk) binary(x *syntax.BinaryCmd) {

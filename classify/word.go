@@ -18,7 +18,10 @@ type field struct {
 	blank   bool // and it may be empty
 	local   bool // it begins with what begins with no slash
 	parts   int
-	plain   bool // no glob is looked for: the right side of an assignment, a pattern, a here-string
+	pattern []byte // of a glob: what it matches, as program.Word.Pattern is
+	vague   bool   // the pattern is not all of it
+	matched string // the pattern of a variable that is the first part
+	plain   bool   // no glob is looked for: the right side of an assignment, a pattern, a here-string
 }
 
 // fields expands words the way the arguments of a command are.
@@ -116,13 +119,26 @@ func (w *walk) text(word *syntax.Word) { w.single(word) }
 
 func (f *field) word(at syntax.Pos) program.Word {
 	return program.Word{Text: string(f.text), Static: !f.open, Glob: f.open && f.glob, Many: f.open && f.many,
-		Local: f.open && f.local, Number: f.open && f.numeric && f.parts == 1, Line: int(at.Line()), Column: int(at.Col())}
+		Local: f.open && f.local, Number: f.open && f.numeric && f.parts == 1, Pattern: f.matches(), Line: int(at.Line()), Column: int(at.Col())}
+}
+
+// matches returns the pattern of the names that the word becomes, "" if it is not known.
+func (f *field) matches() string {
+	switch {
+	case f.open && f.glob && !f.vague:
+		return string(f.pattern)
+	case f.open && f.parts == 1:
+		return f.matched
+	}
+	return ""
 }
 
 // add appends text that is known.
 func (f *field) add(text string) {
 	if !f.open {
 		f.text = append(f.text, text...)
+	} else if f.glob {
+		f.pattern = append(f.pattern, program.QuotePattern(text)...)
 	}
 }
 
@@ -135,16 +151,22 @@ func (f *field) unknown(many bool) {
 	f.many = f.many || many
 }
 
-// pattern appends a glob character.
-func (f *field) pattern() {
+// special appends a glob character.
+func (f *field) special(c byte) {
 	if f.plain {
+		f.add(string(c))
 		return
 	}
 	if !f.open {
 		f.open, f.glob = true, true
 		f.local = len(f.text) == 0 // no glob character matches a slash
+		f.pattern = []byte(program.QuotePattern(string(f.text)))
 	}
 	f.many = true
+	f.vague = f.vague || c == '['
+	if n := len(f.pattern); n == 0 || f.pattern[n-1] != '*' || n > 1 && f.pattern[n-2] == '\\' {
+		f.pattern = append(f.pattern, '*')
+	}
 }
 
 // unquoted expands the parts of an unquoted word.

@@ -1,9 +1,38 @@
 package classify
 
 import (
+	"slices"
+
 	"toolhost/agenttool"
 	"toolhost/classify/program"
 )
+
+// started analyses the commands that a program runs. Of one that is not understood, or changes what its commands find, nothing is
+// proved of them; one that goes to another directory takes them there.
+func (w *walk) started(name string, u *program.Use) {
+	altered := !u.Understood || name == "env" && slices.Contains(u.Effects, program.RunsCode)
+	if altered || u.Dir != nil {
+		outer := w.scope
+		defer func() { w.scope = outer }()
+		w.scope = outer.clone()
+		w.doubt(name+" is not understood, or changes the environment", altered)
+		w.goTo(u.Dir)
+	}
+	for _, c := range u.Runs {
+		w.runs(c)
+	}
+}
+
+// goTo takes the scope to the directory of a word, if there is one.
+func (w *walk) goTo(dir *program.Word) {
+	switch {
+	case dir == nil:
+	case !dir.Static || dir.Text == "":
+		w.scope.dirs = nil
+	default:
+		w.scope.dirs = w.relative(dir.Text)
+	}
+}
 
 // runs analyses what a program runs in turn.
 func (w *walk) runs(c program.Command) {
@@ -16,7 +45,7 @@ func (w *walk) runs(c program.Command) {
 		argv = append(argv[:len(argv):len(argv)], program.Word{Many: true})
 	}
 	if len(argv) == 0 {
-		w.unknown("what it runs is not known")
+		w.hidden("what it runs is not known")
 		return
 	}
 	w.simple(argv, byProgram)
@@ -26,11 +55,11 @@ func (w *walk) runs(c program.Command) {
 // not be bash, what other shells read in another way is not understood.
 func (w *walk) shell(text program.Word, bash bool) {
 	if !text.Static {
-		w.unknown("what the shell runs is not known")
+		w.hidden("what the shell runs is not known")
 		return
 	}
 	if _, ok := unfit(text.Text); !ok {
-		w.unknown("what the shell runs cannot be parsed")
+		w.hidden("what the shell runs cannot be parsed")
 		return
 	}
 	if form := program.OnlyBash(text.Text); form != "" && !bash {
@@ -38,7 +67,7 @@ func (w *walk) shell(text program.Word, bash bool) {
 	}
 	tree := parse(text.Text)
 	if tree.failed || carriageReturn(text.Text, tree.stmts) {
-		w.unknown("what the shell runs cannot be parsed")
+		w.hidden("what the shell runs cannot be parsed")
 		return
 	}
 	outer, inner, away, source := w.scope, w.inner, w.away, w.source

@@ -14,6 +14,7 @@ type batch struct {
 	group  *scheduler.Group
 	last   *call
 	live   []*call
+	dir    string // where the session moves to when all have ended; "" leaves it
 }
 
 func (b *batch) add(c *call) {
@@ -26,6 +27,14 @@ func (b *batch) add(c *call) {
 func (b *batch) leave(c *call) bool {
 	b.live = slices.DeleteFunc(b.live, func(other *call) bool { return other.req.ID == c.req.ID })
 	return len(b.live) == 0
+}
+
+// movedTo returns where the session is when the batch has ended.
+func (b *batch) movedTo(dir string) string {
+	if b.dir != "" {
+		return b.dir
+	}
+	return dir
 }
 
 // joinBatch returns the live batch of that id, or a new one under the session's policy.

@@ -1,7 +1,7 @@
 package host
 
 import (
-	"context"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,36 +12,63 @@ import (
 	"toolhost/permissions"
 )
 
+// Approvals says how prompts are answered. The zero value waits only while somebody is attached.
+type Approvals struct {
+	Timeout time.Duration // how long a prompt waits for its answer; 0: 10 minutes
+	Wait    Wait          // whether a prompt waits though nobody may be there; empty: WaitAttached
+	Widest  Scope         // the widest scope of an answer of the client; empty: ScopeSession
+
+	Recent   func() bool                             // somebody who can answer was there not long ago; nil: nobody was
+	Opened   func()                                  // told of the first prompt, before it is shown; nil: nobody
+	Remember func(scope Scope, rules []string) error // keeps rules for longer than the session; nil: nothing does
+}
+
+// Wait says when a prompt waits for an answer.
+type Wait string
+
+// When prompts wait.
+const (
+	WaitAttached Wait = "attached" // while somebody is there who answers, or was not long ago
+	WaitAlways   Wait = "always"
+	WaitNever    Wait = "never" // but for the client that says that it answers
+)
+
+// Scope is for what an answer counts.
+type Scope string
+
+// The scopes, the narrowest first.
+const (
+	ScopeOnce    Scope = "once"
+	ScopeSession Scope = "session"
+	ScopeProject Scope = "project"
+	ScopeUser    Scope = "user"
+)
+
+// Scopes lists them, the narrowest first.
+var Scopes = []Scope{ScopeOnce, ScopeSession, ScopeProject, ScopeUser}
+
+// Channel is a way by which a person answers. The zero value is the client's.
+type Channel struct {
+	Name   string  // for the record; empty: the client
+	Scopes []Scope // that its answers may have; nil: those of the client
+}
+
 // broker holds the prompts that wait for a person.
 type broker struct {
 	mu      sync.Mutex
-	viewers int // clients that said they can answer
+	viewers int // who said that they can answer
+	opened  bool
 	pending map[agenttool.DecisionID]*prompt
 }
 
-// prompt is one question: the decision that asks, and where its answer goes.
-type prompt struct {
-	call     *call
-	decision agenttool.Decision
-	answered chan Answer   // buffered: the first answer wins
-	gone     chan struct{} // closed when nobody can answer any more
-}
+// How many prompts may wait, and how many bytes of inputs and diffs they may hold together: nobody reads more.
+const (
+	maxPrompts     = 1000
+	maxPromptBytes = 64 << 20
+)
 
-// Answer is a person's answer to a prompt.
-type Answer struct {
-	DecisionID    agenttool.DecisionID
-	Behavior      agenttool.Behavior // allow or deny
-	Scope         string             // once (or empty) or session
-	UpdatedInput  []byte             // runs instead of the input that was shown; nil: that one
-	Grants        []string           // widen the sandbox of this call, see [agenttool.Confined]
-	AcceptUpdates []int              // indices of suggested updates to accept; with scope session none means all
-	Feedback      string             // told to the model
-
-	decision agenttool.Decision // the record of the answer
-}
-
-// Attend says that a client can answer prompts until detach is called. When the last one leaves, open prompts are
-// rejected.
+// Attend says that somebody can answer prompts until detach is called. When the last one leaves, open prompts are
+// rejected, unless they are to wait for others.
 func (h *Host) Attend() (detach func()) {
 	h.prompts.mu.Lock()
 	h.prompts.viewers++
@@ -50,42 +77,107 @@ func (h *Host) Attend() (detach func()) {
 }
 
 func (h *Host) leave() {
+	stay := h.waitsAlone()
 	b := &h.prompts
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.viewers--; b.viewers > 0 {
+	if b.viewers--; b.viewers > 0 || stay {
 		return
 	}
 	for id, p := range b.pending {
-		close(p.gone)
-		delete(b.pending, id)
+		if !p.call.attended() {
+			close(p.gone)
+			delete(b.pending, id)
+		}
 	}
 }
 
-// maxPrompts is how many prompts may wait: each keeps its call's input, and nobody reads more.
-const maxPrompts = 1000
+// waitsAlone reports whether prompts wait though nobody is attached.
+func (h *Host) waitsAlone() bool {
+	a := h.approvals()
+	switch a.Wait {
+	case WaitAlways:
+		return true
+	case WaitNever:
+		return false
+	}
+	return a.Recent != nil && a.Recent()
+}
 
-// open adds a prompt, if somebody can answer it.
-func (b *broker) open(p *prompt) error {
+// answerable reports whether a prompt of the call would be waited for.
+func (c *call) answerable() bool {
+	h := c.host
+	h.prompts.mu.Lock()
+	viewed := h.prompts.viewers > 0
+	h.prompts.mu.Unlock()
+	return viewed || c.attended() || h.waitsAlone()
+}
+
+// attended reports whether the caller itself answers prompts.
+func (c *call) attended() bool { return c.req.Caller.Asked != nil }
+
+// approvals returns how prompts are answered now.
+func (h *Host) approvals() Approvals {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.o.Approvals
+}
+
+// open adds a prompt, if somebody can answer it. Those that ask the same are answered together.
+func (h *Host) open(p *prompt) error {
+	alone := h.waitsAlone()
+	b := &h.prompts
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch {
-	case b.viewers == 0:
-		return unanswerable(p.decision)
+	case b.viewers == 0 && !alone && !p.call.attended():
+		return unanswerable(p.decision, nobody)
 	case len(b.pending) >= maxPrompts:
 		return agenttool.Failure(agenttool.ApprovalRejected, "approval_unavailable",
 			fmt.Sprintf("%d prompts wait for an answer already; ask again when some are answered", maxPrompts))
+	}
+	held := p.size()
+	for _, other := range b.pending {
+		held += other.size()
+	}
+	if held > maxPromptBytes && len(b.pending) > 0 {
+		return agenttool.Failure(agenttool.ApprovalRejected, "approval_unavailable",
+			fmt.Sprintf("the %d prompts that wait hold %d MiB already; ask again when some are answered", len(b.pending), maxPromptBytes>>20))
+	}
+	for _, other := range b.pending {
+		if other.key == p.key && other.with == "" {
+			p.with = other.decision.DecisionID
+		}
 	}
 	b.pending[p.decision.DecisionID] = p
 	return nil
 }
 
+// openChannels has the channels opened by which a person can answer, once.
+func (h *Host) openChannels() {
+	b := &h.prompts
+	b.mu.Lock()
+	first := !b.opened
+	b.opened = true
+	b.mu.Unlock()
+	if opened := h.approvals().Opened; first && opened != nil {
+		opened()
+	}
+}
+
 // close takes a prompt back and returns the answer that it may have had in the same moment: an answer that was
 // accepted counts.
 func (b *broker) close(p *prompt) (Answer, bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	delete(b.pending, p.decision.DecisionID)
+	for {
+		b.mu.Lock()
+		delete(b.pending, p.decision.DecisionID)
+		claimed := p.claimed
+		b.mu.Unlock()
+		if claimed == nil {
+			break
+		}
+		<-claimed // somebody's answer is being checked and written down
+	}
 	select {
 	case a := <-p.answered:
 		return a, true
@@ -94,303 +186,106 @@ func (b *broker) close(p *prompt) (Answer, bool) {
 	}
 }
 
-// Decide answers a prompt. The first valid answer wins. An answer that cannot count is an error that wraps
-// [ErrRequest] and leaves the prompt open.
-func (h *Host) Decide(a Answer) (agenttool.Decision, error) {
+// claim takes a prompt, with all that ask the same unless it is taken alone, so that nobody else answers it. settle ends that: with answers they are
+// over, without they wait again.
+func (b *broker) claim(id agenttool.DecisionID, alone bool) (group []*prompt, settle func(answered bool), err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	p := b.pending[id]
+	switch {
+	case p == nil:
+		return nil, nil, refuse("no prompt %q waits for an answer: it was answered, it expired, or it never was", id)
+	case p.call.ctx.Err() != nil:
+		return nil, nil, refuse("the call of prompt %q has ended", id)
+	}
+	done := make(chan struct{})
+	for _, other := range b.pending {
+		if other == p || !alone && other.key == p.key && other.call.ctx.Err() == nil {
+			group = append(group, other)
+			other.claimed = done
+			delete(b.pending, other.decision.DecisionID)
+		}
+	}
+	slices.SortFunc(group, func(x, y *prompt) int { // the one that was answered first, then in their order
+		return cmp.Or(boolean(y == p)-boolean(x == p), strings.Compare(string(x.decision.DecisionID), string(y.decision.DecisionID)))
+	})
+	return group, func(answered bool) {
+		b.mu.Lock()
+		for _, other := range group {
+			other.claimed = nil
+			if !answered {
+				b.pending[other.decision.DecisionID] = other
+			}
+		}
+		b.mu.Unlock()
+		close(done)
+	}, nil
+}
+
+func boolean(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// Prompts returns the open prompts, oldest first; those that ask the same as another are counted with it.
+func (h *Host) Prompts() []Prompt {
 	b := &h.prompts
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	p := b.pending[a.DecisionID]
-	if p == nil {
-		return agenttool.Decision{}, refuse("no prompt %q waits for an answer: it was answered, it expired, or it never was", a.DecisionID)
-	}
-	if p.call.ctx.Err() != nil {
-		return agenttool.Decision{}, refuse("the call of prompt %q has ended", a.DecisionID)
-	}
-	rules, err := h.checkAnswer(p, a)
-	if err != nil {
-		return agenttool.Decision{}, err
-	}
-	a.decision = h.answerRecord(p, a, rules)
-	if err := p.call.record(agenttool.EventPermissionDecided, "phase", agenttool.PhasePermission, "decision", a.decision); err != nil {
-		return agenttool.Decision{}, err // what is not in the journal does not count
-	}
-	delete(b.pending, a.DecisionID)
-	h.grant(rules)
-	p.answered <- a
-	return a.decision, nil
-}
-
-// checkAnswer returns the rules that the answer adds to the session.
-func (h *Host) checkAnswer(p *prompt, a Answer) ([]permissions.Rule, error) {
-	switch {
-	case a.Behavior != agenttool.Allow && a.Behavior != agenttool.Deny:
-		return nil, refuse("behavior %q is neither allow nor deny", a.Behavior)
-	case a.Scope == "project" || a.Scope == "user":
-		return nil, refuse("scope %s cannot be granted over this channel: answer with once or session", a.Scope)
-	case a.Scope != "" && a.Scope != "once" && a.Scope != "session":
-		return nil, refuse("scope %q is neither once nor session", a.Scope)
-	case a.Behavior == agenttool.Deny && (a.Scope == "session" || len(a.AcceptUpdates)+len(a.Grants) > 0 || a.UpdatedInput != nil):
-		return nil, refuse("deny goes with no scope but once, no updates, no grants and no input")
-	}
-	if a.UpdatedInput != nil || len(a.Grants) > 0 {
-		if err := p.call.checkInput(a.UpdatedInput, a.Grants); err != nil {
-			return nil, err
+	list := []Prompt{}
+	for _, p := range b.pending {
+		if p.with == "" || b.pending[p.with] == nil {
+			list = append(list, p.shown)
 		}
 	}
-	return h.acceptedRules(p, a)
-}
-
-func (h *Host) acceptedRules(p *prompt, a Answer) ([]permissions.Rule, error) {
-	suggested := p.decision.SuggestedUpdates
-	if a.Scope == "session" && len(suggested) == 0 {
-		return nil, refuse("there is no rule that could be kept for this call: answer with scope once")
-	}
-	var rules []permissions.Rule
-	for i, update := range suggested {
-		if !slices.Contains(a.AcceptUpdates, i) && (a.Scope != "session" || len(a.AcceptUpdates) > 0) {
-			continue
-		}
-		for _, text := range update.Rules {
-			r, err := h.parser.Parse(text, update.Behavior, "session")
-			if err != nil {
-				return nil, refuse("suggested update %d: %v", i, err)
-			}
-			rules = append(rules, r)
-		}
-	}
-	for _, i := range a.AcceptUpdates {
-		if i < 0 || i >= len(suggested) {
-			return nil, refuse("accept_updates names %d, but there are %d suggested updates", i, len(suggested))
-		}
-	}
-	return rules, nil
-}
-
-// checkInput reports whether an edited input (nil: the one that was shown) could be bound, and be given the grants.
-// It does no IO.
-func (c *call) checkInput(input []byte, grants []string) error {
-	if input == nil {
-		input = c.input
-	}
-	schema, err := c.tool.compile()
-	if err == nil {
-		err = schema.Check(input)
-	}
-	var bound agenttool.Call
-	if err == nil {
-		bound, err = c.tool.tool.Bind(c.host.o.Scope, input)
-	}
-	if err != nil {
-		return refuse("updated_input: %v", err)
-	}
-	if err := confine(bound, grants); err != nil {
-		return refuse("grants: %v", err)
-	}
-	return nil
-}
-
-// confine gives a call its grants.
-func confine(bound agenttool.Call, grants []string) error {
-	if len(grants) == 0 {
-		return nil
-	}
-	c, ok := bound.(agenttool.Confined)
-	if !ok {
-		return agenttool.Failure(agenttool.InvalidArguments, "bad_grant", "this tool runs nothing in a sandbox: leave them out")
-	}
-	return c.Confine(grants)
-}
-
-// grant adds rules for the rest of the session.
-func (h *Host) grant(rules []permissions.Rule) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.policy = h.policy.With(rules...)
-}
-
-func (h *Host) answerRecord(p *prompt, a Answer, rules []permissions.Rule) agenttool.Decision {
-	now := h.o.Now()
-	d := agenttool.Decision{
-		SchemaVersion: agenttool.SchemaVersion, DecisionID: agenttool.DecisionID(h.o.IDs.New("perm_", now)),
-		InvocationID: p.decision.InvocationID, RequestRef: p.decision.DecisionID, Behavior: a.Behavior, Mode: p.decision.Mode,
-		Source: "session", UpdatedInput: a.UpdatedInput, UserModified: a.UpdatedInput != nil, AcceptFeedback: a.Feedback,
-		DecidedAt: agenttool.Timestamp(now),
-		Reason:    &agenttool.DecisionReason{Type: "permission_prompt_tool", Detail: "answered by the client with agenttool/decide"},
-	}
-	for _, r := range rules {
-		d.RuleRefs = append(d.RuleRefs, r.Ref())
-	}
-	if len(a.Grants) > 0 {
-		if encoded, err := agenttool.Encode(a.Grants); err == nil { // strings: it cannot fail
-			d.Extra = agenttool.Extra{"grants": encoded}
-		}
-	}
-	return d
-}
-
-// permission decides whether the call may run, and asks if need be (AT-117). The call goes on under the snapshot of
-// mode and rules that was in force when it was approved.
-func (c *call) permission(ctx context.Context) error {
-	d := c.decide()
-	if d.Behavior == agenttool.Allow {
-		c.decided(d)
-		return nil
-	}
-	if d.Behavior == agenttool.Deny {
-		c.decided(d)
-		return denied(d)
-	}
-	answer, err := c.ask(ctx, d)
-	if err != nil {
-		return err
-	}
-	if answer.Behavior == agenttool.Deny {
-		return rejected(answer)
-	}
-	c.policy = c.host.snapshot()
-	if answer.UpdatedInput != nil {
-		if err := c.rebind(ctx, answer.UpdatedInput); err != nil {
-			return err
-		}
-	}
-	if err := confine(c.bound, answer.Grants); err != nil {
-		return err
-	}
-	if d := c.decide(); d.Behavior == agenttool.Deny { // a deny that came meanwhile, or that the edited input meets
-		c.decided(d)
-		return denied(d)
-	}
-	c.to(agenttool.StatusApproved, "")
-	return nil
-}
-
-// decide asks the policy and completes its record.
-func (c *call) decide() agenttool.Decision {
-	d := c.policy.Decide(permissions.Request{
-		Tool: c.tool.Declaration.Name, RunsCode: slices.Contains(c.tool.Permission.AccessKinds, "code_execution"), Facts: c.bound.Facts(),
+	slices.SortFunc(list, func(x, y Prompt) int {
+		return strings.Compare(string(x.Decision.DecisionID), string(y.Decision.DecisionID))
 	})
-	now := c.host.o.Now()
-	d.DecisionID, d.DecidedAt = agenttool.DecisionID(c.host.o.IDs.New("perm_", now)), agenttool.Timestamp(now)
-	d.InvocationID = c.inv.InvocationID
-	return d
+	return list
 }
 
-// decided records a decision that needs no answer.
-func (c *call) decided(d agenttool.Decision) {
-	c.refer(d)
-	c.emit(agenttool.EventPermissionDecided, "phase", agenttool.PhasePermission, "decision", d)
-}
-
-func (c *call) refer(d agenttool.Decision) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.inv.PermissionDecisionRefs = append(c.inv.PermissionDecisionRefs, string(d.DecisionID))
-}
-
-// ask shows the call to whoever can answer and waits for the answer, its expiry, or the call's end.
-func (c *call) ask(ctx context.Context, d agenttool.Decision) (Answer, error) {
-	h := c.host
-	if !h.mayAsk(c) || !h.prompts.attended() {
-		c.decided(d)
-		return Answer{}, unanswerable(d)
-	}
-	d.ExpiresAt = agenttool.Timestamp(h.o.Now().Add(h.o.ApprovalTimeout))
-	if err := c.preview(ctx, &d); err != nil {
-		return Answer{}, err
-	}
-	c.enter() // an unanswered prompt delays nobody
-	c.pass()
-	c.refer(d)
-	c.mu.Lock()
-	c.inv.ApprovalRequestRef = string(d.DecisionID)
-	c.mu.Unlock()
-	c.to(agenttool.StatusAwaitingApproval, "")
-	p := &prompt{call: c, decision: d, answered: make(chan Answer, 1), gone: make(chan struct{})}
-	if err := h.prompts.open(p); err != nil {
-		return Answer{}, err
-	}
-	c.emit(agenttool.EventPermissionRequested, "phase", agenttool.PhasePermission, "decision", d,
-		"tool", c.tool.Declaration.Name, "input", c.shownInput(), "facts", c.bound.Facts())
-	err := c.flush() // on an error nobody was told, and nobody will answer
-	answer := Answer{}
-	if err == nil {
-		answer, err = c.awaitAnswer(ctx, p)
-	}
-	if late, answered := h.prompts.close(p); answered {
-		answer, err = late, nil
-	}
-	h.started(c)
-	if err != nil {
-		return Answer{}, err
-	}
-	c.refer(answer.decision)
-	return answer, c.enterGate(ctx)
-}
-
-func (c *call) awaitAnswer(ctx context.Context, p *prompt) (Answer, error) {
-	limit := c.host.o.ApprovalTimeout
-	timer := time.NewTimer(limit)
-	defer timer.Stop()
-	select {
-	case a := <-p.answered:
-		return a, nil
-	case <-ctx.Done():
-		return Answer{}, context.Cause(ctx)
-	case <-p.gone:
-		return Answer{}, unanswerable(p.decision)
-	case <-timer.C:
-		return Answer{}, agenttool.Failure(agenttool.ApprovalRejected, "approval_expired",
-			fmt.Sprintf("nobody answered the prompt within %s; ask again when somebody is there", limit))
-	}
-}
-
-// preview adds what the call would change to the decision that asks.
-func (c *call) preview(ctx context.Context, d *agenttool.Decision) error {
-	p, ok := c.bound.(agenttool.Previewer)
-	if !ok {
-		return nil
-	}
-	shown, err := p.Preview(ctx)
-	if err != nil {
-		return c.invalid(agenttool.PhaseValidateValues, err)
-	}
-	d.ContentBlocks = []agenttool.Content{{Type: "diff", Diff: shown.Diff, MediaType: "text/x-diff", Name: shown.Digest}}
-	return nil
-}
-
-func (b *broker) attended() bool {
+// reconsider answers the prompts that the policy, as it is now, decides: a new rule may cover or forbid what they ask.
+func (h *Host) reconsider() {
+	policy := h.snapshot()
+	b := &h.prompts
 	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.viewers > 0
-}
-
-func denied(d agenttool.Decision) error {
-	e := agenttool.Failure(agenttool.PermissionDenied, "denied_by_"+d.Reason.Type, "denied: "+d.Reason.Detail)
-	e.BlockedPath, e.PolicyRefs = d.BlockedPath, d.RuleRefs
-	return e
-}
-
-func rejected(a Answer) error {
-	message := "a person looked at the call and said no"
-	if a.Feedback != "" {
-		message += ": " + a.Feedback
+	var waiting []*prompt
+	for _, p := range b.pending {
+		waiting = append(waiting, p)
 	}
-	return agenttool.Failure(agenttool.ApprovalRejected, "rejected_by_person", message)
-}
-
-// unanswerable says at once that nobody is there to be asked, and what would help (AT-165).
-func unanswerable(d agenttool.Decision) error {
-	message := "approval is needed (" + d.Reason.Detail + ") and nobody can be asked: "
-	var flags []string
-	for _, update := range d.SuggestedUpdates {
-		for _, rule := range update.Rules {
-			flags = append(flags, "--allow '"+strings.ReplaceAll(rule, "'", `'\''`)+"'")
+	b.mu.Unlock()
+	for _, p := range waiting {
+		if d := p.call.hinted.on(policy.Decide(p.request)); d.Behavior != agenttool.Ask && !p.override {
+			h.release(p, d)
 		}
 	}
-	if len(flags) == 0 {
-		flags = []string{"an --allow rule"}
+}
+
+// release answers a prompt with a decision of the rules.
+func (h *Host) release(p *prompt, d agenttool.Decision) {
+	group, settle, err := h.prompts.claim(p.decision.DecisionID, false)
+	if err != nil {
+		return // somebody was faster
 	}
-	message += "allow it with " + strings.Join(flags, " ") + ", or connect a client that says approvals: true in agenttool/hello"
-	return agenttool.Failure(agenttool.ApprovalRejected, "approval_unavailable", message)
+	for _, member := range group {
+		a := Answer{DecisionID: member.decision.DecisionID, Behavior: d.Behavior, Grants: d.Grants, byRule: true}
+		a.decision = h.complete(d, member.call)
+		a.decision.RequestRef = member.decision.DecisionID
+		_ = member.call.record(agenttool.EventPermissionDecided, "phase", agenttool.PhasePermission, "decision", a.decision)
+		member.answered <- a
+	}
+	settle(true)
+}
+
+// grant adds rules for the rest of the session, and answers the prompts that they cover.
+func (h *Host) grant(rules []permissions.Rule) {
+	if len(rules) == 0 {
+		return
+	}
+	h.mu.Lock()
+	h.policy = h.policy.With(rules...)
+	h.mu.Unlock()
+	h.reconsider()
 }

@@ -46,6 +46,7 @@ func TestPrompt(t *testing.T) {
 	}{
 		{"allow", host.Answer{Behavior: agenttool.Allow}, "succeeded", "succeeded", "", "a"},
 		{"deny", host.Answer{Behavior: agenttool.Deny, Feedback: "not that one"}, "denied", "rejected", "rejected_by_person", ""},
+		{"deny, unseen", host.Answer{Behavior: agenttool.Deny, Unseen: "the client declined"}, "denied", "rejected", "approval_unavailable", ""},
 		{"another input", host.Answer{Behavior: agenttool.Allow, UpdatedInput: input("b")}, "succeeded", "succeeded", "", "b"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -246,7 +247,7 @@ func TestAnswerIsRecordedFirst(t *testing.T) {
 		})
 		both.Wait()
 		got := <-done
-		recorded := strings.Count(strings.Join(f.events(got.Invocation.InvocationID), " "), "tool.permission.decided") == 1
+		recorded := len(got.Invocation.PermissionDecisionRefs) == 2 && strings.Contains(strings.Join(f.events(got.Invocation.InvocationID), " "), "tool.permission.decided")
 		if (err == nil) != recorded {
 			t.Fatalf("round %d: answer %+v, %v; recorded: %v", round, d, err, recorded)
 		}

@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -30,14 +31,24 @@ type call struct {
 	held    bool        // it waited for another call: the end of input cancels it unless it is read-only
 	waiting bool        // for a slot, a lock or an answer: likewise. Host.mu guards it
 
-	input []byte // what is bound: the model's input, or a person's edit of it
-	seen  []byte // the observable input, once it is known
-	tool  *entry
-	bound agenttool.Call
-	out   agenttool.Output
-	err   *agenttool.Error
-	free  func() // gives slot and locks back
-	pass  func() // gives the place at the gate back
+	dir    string // where it starts, as it was when it was admitted
+	others bool   // other calls ran while it did; Host.mu guards it
+
+	input    []byte // what is bound: the model's input, or a person's edit of it
+	seen     []byte // the observable input, once it is known
+	tool     *entry
+	bound    agenttool.Call
+	out      agenttool.Output
+	moved    *modifier // of the session's directory; nil: none
+	attempt  int       // 2 and more: it ran before, and was kept from something
+	wanted   []string  // grants that would permit what it was kept from
+	granted  []string  // of them, by a person, for its next attempt
+	feedback string    // of the person who allowed it, for the model
+	err      *agenttool.Error
+	hooks    *hooked // nil: none are set
+	hinted   hint    // what the hooks of pre_tool_use say of permission
+	free     func()  // gives slot and locks back
+	pass     func()  // gives the place at the gate back
 
 	entered chan struct{} // closed when it has its place in the scheduler's line, or will never need one
 	ended   chan struct{} // closed when the result is known
@@ -71,9 +82,9 @@ func newCall(h *Host, r Request, policy permissions.Policy) *call {
 			SchemaVersion: agenttool.SchemaVersion,
 			InvocationID:  agenttool.InvocationID(h.o.IDs.New("inv_", now)),
 			ToolID:        unknownTool,
-			NativeCallID:  r.ID, ActorRef: r.Actor, ModelInput: r.Input,
+			NativeCallID:  r.name(), ActorRef: r.Actor, ModelInput: r.Input,
 			SchedulerPolicyRef: schedulerPolicyID,
-			RuntimeRefs:        []string{string(h.o.Session)},
+			RuntimeRefs:        append([]string{string(h.o.Session)}, r.Caller.Refs...),
 			CreatedAt:          agenttool.Timestamp(now),
 		},
 	}
@@ -124,8 +135,9 @@ func (c *call) abandon() {
 	twin := &call{
 		host: c.host, req: c.req, batch: c.batch, prev: c.prev, policy: c.policy, ctx: c.ctx, cancel: c.cancel, expire: c.expire,
 		done: c.done, tool: c.tool, free: func() {}, pass: c.pass, entered: c.entered, ended: c.ended, handed: c.handed,
-		inv: c.inv, events: slices.Clone(c.events),
+		inv: c.inv, events: slices.Clone(c.events), hooks: c.hooks.forTwin(), steps: c.steps,
 	}
+	twin.inv.HookRefs = slices.Clone(c.inv.HookRefs)
 	twin.inv.StatusTransitions, twin.inv.Phases = slices.Clone(c.inv.StatusTransitions), slices.Clone(c.inv.Phases)
 	if c.inv.Scheduler != nil {
 		facts := *c.inv.Scheduler
@@ -188,6 +200,9 @@ func (c *call) line(ctx context.Context) error {
 }
 
 func (c *call) enterGate(ctx context.Context) error {
+	if c.actsOnJobs() {
+		return nil
+	}
 	pass, err := c.host.gate.Acquire(ctx, scheduler.Request{})
 	if err == nil {
 		c.pass = pass
@@ -220,15 +235,16 @@ func (c *call) status() agenttool.InvocationStatus {
 	return c.inv.Status
 }
 
+// succeeded reports whether what depends on the call may go on. One whose work goes on has done what it was asked for.
 func (c *call) succeeded() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.inv.Status == agenttool.StatusSucceeded
+	return c.inv.Status == agenttool.StatusSucceeded || c.inv.Status == agenttool.StatusYielded
 }
 
 // emit adds an event to those that the next flush records and tells.
 func (c *call) emit(t agenttool.EventType, pairs ...any) {
-	e := c.host.journal.event(agenttool.Event{EventType: t, Subject: c.req.ID, InvocationID: c.inv.InvocationID, ToolID: c.inv.ToolID}, pairs...)
+	e := c.host.journal.event(agenttool.Event{EventType: t, Subject: c.req.name(), InvocationID: c.inv.InvocationID, ToolID: c.inv.ToolID}, pairs...)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.abandoned {
@@ -286,13 +302,22 @@ func (r reporter) Progress(p agenttool.Progress) {
 		p.Status = "running"
 	}
 	c.emit(agenttool.EventProgress, "phase", agenttool.PhaseExecute, "progress", p)
-	_ = c.flush() // what cannot be recorded is not told
+	if err := c.flush(); err == nil && c.req.Caller.Progress != nil { // what cannot be recorded is not told
+		c.req.Caller.Progress(p)
+	}
 }
 
 // Payload implements agenttool.Reporter.
 func (r reporter) Payload(name, mediaType string) (agenttool.Payload, error) {
-	return r.c.host.o.Store.Payload(r.c.inv.InvocationID, name, mediaType, name)
+	file := name
+	if r.c.attempt > 1 {
+		file += "-" + strconv.Itoa(r.c.attempt)
+	}
+	return r.c.host.o.Store.Payload(r.c.inv.InvocationID, file, mediaType, file)
 }
+
+// Invocation implements agenttool.Reporter.
+func (r reporter) Invocation() agenttool.InvocationID { return r.c.inv.InvocationID }
 
 // errDeadline is why a call with a deadline ended.
 func errDeadline(d time.Duration) error {

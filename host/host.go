@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"toolhost/agenttool"
+	"toolhost/host/hook"
 	"toolhost/permissions"
 	"toolhost/persist"
 	"toolhost/scheduler"
@@ -31,14 +32,25 @@ type Options struct {
 	Locate func(*agenttool.Path) error // follows links: fills Resolved, Root and Private
 	Store  *persist.Store
 
-	Policy          permissions.Policy   // its mode is the loosest that SetMode accepts
-	Session         agenttool.SessionID  // the id of Store's session
-	IDs             *agenttool.IDs       // nil: a new one
-	Now             func() time.Time     // nil: time.Now
-	MaxParallel     int                  // calls that run at once; 0: 10
-	ApprovalTimeout time.Duration        // how long a prompt waits for its answer; 0: 10 minutes
-	Version         string               // of this build, for hello
-	PanicLog        func(message string) // told of a tool's panic, with its stack; nil: nobody
+	Policy      permissions.Policy   // its mode is the loosest that SetMode accepts
+	Parser      permissions.Parser   // reads the rules that answers add; without Names: of the tools of this host
+	Session     agenttool.SessionID  // the id of Store's session
+	IDs         *agenttool.IDs       // nil: a new one
+	Now         func() time.Time     // nil: time.Now
+	MaxParallel int                  // calls that run at once; 0: 10
+	Approvals   Approvals            // how prompts are answered
+	Level       string               // of the sandbox of commands, for prompts
+	Private     []string             // directories of toolhost's own, absolute and without links, which no grant opens
+	Version     string               // of this build, for hello
+	PanicLog    func(message string) // told of a tool's panic, with its stack; nil: nobody
+	Jobs        Jobs                 // of the tools; nil: none outlives its call
+
+	Hooks       []hook.Hook // run at moments of calls; [Host.SetHooks] replaces them
+	HookEnviron []string    // "NAME=value" each: what the environment of hooks is made from; nil: nothing of it
+
+	// HookMatch reports whether a rule is about a call, for hooks that are set for some inputs only. Nil: there are none
+	// such. Several goroutines call it.
+	HookMatch func(rule string, r permissions.Request) bool
 }
 
 const (
@@ -58,18 +70,26 @@ type Host struct {
 	journal  journal
 	prompts  broker
 	parser   permissions.Parser
+	runner   *hook.Runner
 	ctx      context.Context // ends when the host stops
 	stop     context.CancelCauseFunc
 	running  sync.WaitGroup
+	followed sync.WaitGroup // jobs whose end will be announced
 
-	mu       sync.Mutex // guards what follows
-	policy   permissions.Policy
-	draining bool
-	closed   bool
-	calls    map[string]*call // live calls by native id
-	input    int              // bytes of their inputs
-	ended    history          // native ids that ended not long ago
-	batches  map[string]*batch
+	mu        sync.Mutex // guards what follows
+	dir       string     // where calls start
+	active    map[*call]bool
+	jobs      []background
+	policy    permissions.Policy
+	hooks     *hook.Set // nil: none
+	draining  bool
+	tightened bool // the client made the mode tighter
+	overrides overrides
+	closed    bool
+	calls     map[string]*call // live calls by native id
+	input     int              // bytes of their inputs
+	ended     history          // native ids that ended not long ago
+	batches   map[string]*batch
 }
 
 // New returns a host that serves the tools of o. It does no IO.
@@ -86,9 +106,6 @@ func New(o Options) (*Host, error) {
 	if o.MaxParallel == 0 {
 		o.MaxParallel = defaultMaxParallel
 	}
-	if o.ApprovalTimeout == 0 {
-		o.ApprovalTimeout = defaultApprovalTimeout
-	}
 	if o.Policy.Mode == "" {
 		o.Policy.Mode = permissions.Default
 	}
@@ -102,12 +119,20 @@ func New(o Options) (*Host, error) {
 		sched:    scheduler.New(o.MaxParallel),
 		gate:     scheduler.New(maxActive),
 		policy:   o.Policy,
+		dir:      o.Scope.Dir,
+		active:   map[*call]bool{},
 		calls:    map[string]*call{},
 		batches:  map[string]*batch{},
 	}
 	h.journal = journal{store: o.Store, ids: o.IDs, now: o.Now}
-	h.parser = permissions.Parser{Names: Names(o.Tools), Home: o.Scope.Home}
+	if h.parser = o.Parser; h.parser.Names == nil {
+		h.parser = permissions.Parser{Names: Names(o.Tools), Home: o.Scope.Home}
+	}
 	h.prompts = broker{pending: map[agenttool.DecisionID]*prompt{}}
+	h.runner = hook.NewRunner(hook.Options{Workspace: o.Policy.Workspace, Session: o.Session, Environ: o.HookEnviron, IDs: o.IDs, Now: o.Now})
+	if h.hooks, err = h.compileHooks(o.Hooks); err != nil {
+		return nil, fmt.Errorf("host: %w", err)
+	}
 	h.ctx, h.stop = context.WithCancelCause(context.Background())
 	return h, nil
 }
@@ -122,6 +147,30 @@ type Request struct {
 	Timeout time.Duration // deadline from admission; 0: none
 	Actor   string        // who asks, for the record
 	Trace   []byte        // a JSON object for the record's telemetry_refs; nil: none
+	Caller  Caller        // how the other end of the call is told of it, where it is not by events
+}
+
+// Caller is the other end of one call, where that is not the client of the whole session. The zero value hears nothing
+// and answers nothing. Its functions must not block.
+type Caller struct {
+	CallID string   // what its protocol calls the call, for the record; empty: [Request].ID
+	Refs   []string // its threads and groups, for the record's runtime_refs
+
+	// Asked hears the prompts of this call. A caller that has one answers them, by [Host.Decide], so that they wait for it
+	// though nobody else is there. over is closed when a prompt needs no answer any more.
+	Asked func(p Prompt, over <-chan struct{})
+
+	// Progress hears how the call goes on while it runs, at most ten times a second, and how a job ended that it left: its id is
+	// the TaskID then, and Status is completed, failed or canceled.
+	Progress func(agenttool.Progress)
+}
+
+// name is what the record calls the call.
+func (r Request) name() string {
+	if r.Caller.CallID != "" {
+		return r.Caller.CallID
+	}
+	return r.ID
 }
 
 // ErrRequest is wrapped by the errors of requests that were refused before anything was recorded or run.
@@ -192,6 +241,10 @@ func (h *Host) admissible(requests []Request) error {
 // register makes the call known. The caller holds h.mu.
 func (h *Host) register(r Request, b *batch) *call {
 	c := newCall(h, r, h.policy)
+	c.dir = h.dir
+	if h.hooks != nil {
+		c.hooks = &hooked{set: h.hooks}
+	}
 	for _, id := range r.After {
 		c.after = append(c.after, dependency{id: id, call: h.calls[id], succeeded: h.ended.succeeded(id)})
 	}
@@ -222,6 +275,7 @@ func (h *Host) forget(c *call) {
 			b.failed(c)
 		}
 		if b.leave(c) {
+			h.dir = b.movedTo(h.dir)
 			delete(h.batches, b.id)
 		}
 	}
@@ -237,12 +291,13 @@ func (h *Host) Mode() permissions.Mode {
 // SetMode changes the mode for calls that are admitted or answered from now on. It can go no looser than the mode
 // that the host was started with.
 func (h *Host) SetMode(m permissions.Mode) error {
+	h.mu.Lock()
 	if limit := h.o.Policy.Mode; !m.Within(limit) {
+		h.mu.Unlock()
 		return refuse("mode %s is looser than %s, with which toolhost was started: start it with --mode %s", m, limit, m)
 	}
-	h.mu.Lock()
 	changed := h.policy.Mode != m
-	h.policy.Mode = m
+	h.policy.Mode, h.tightened = m, m != h.o.Policy.Mode
 	h.mu.Unlock()
 	if !changed {
 		return nil

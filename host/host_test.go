@@ -171,7 +171,7 @@ func input(path string) []byte { return []byte(`{"path":"` + path + `"}`) }
 func allowing(rules ...string) func(*host.Options) {
 	return func(o *host.Options) {
 		for _, text := range rules {
-			r, err := permissions.Parser{Names: host.Names(o.Tools)}.Parse(text, agenttool.Allow, "cli_arg")
+			r, err := permissions.Parser{Names: host.Names(o.Tools)}.Parse(text, agenttool.Allow, agenttool.Origin{Source: agenttool.SourceCLI})
 			if err != nil {
 				panic(err)
 			}

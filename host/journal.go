@@ -1,6 +1,7 @@
 package host
 
 import (
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -17,6 +18,7 @@ type journal struct {
 
 	mu          sync.Mutex // orders appends and what subscribers hear
 	subscribers []*Subscription
+	last        int64 // seq of the newest event; 0: there is none
 }
 
 // Level says which events a subscriber hears.
@@ -37,9 +39,10 @@ type Subscription struct {
 	Tell    func(seq int64, t agenttool.EventType, event []byte)
 }
 
-func (s *Subscription) hears(t agenttool.EventType) bool {
+// Hears reports whether an event of that type is told to the listener.
+func (s *Subscription) Hears(t agenttool.EventType) bool {
 	switch t {
-	case agenttool.EventPermissionRequested, agenttool.EventPermissionDecided:
+	case agenttool.EventPermissionRequested, agenttool.EventPermissionDecided, agenttool.EventSettingsChanged:
 		return s.Prompts || s.Level != EventsNone
 	case agenttool.EventResultCreated:
 		return s.Level != EventsNone
@@ -54,10 +57,16 @@ func (h *Host) Subscribe(s *Subscription) { h.journal.subscribe(s) }
 
 // Replay hands deliver the events after seq, at most limit, and whether there are more. When there are none, s hears
 // what it asked for from there on, everything if it asked for nothing, after deliver has returned, with no gap and none twice. deliver must not block.
+// A seq that no event has, of another session perhaps, is refused with class invalid_arguments: unknown_event for one that is still to
+// come, events_gone for one that was forgotten.
 func (h *Host) Replay(seq int64, limit int, s *Subscription, deliver func(entries []persist.Entry, more bool)) error {
 	j := &h.journal
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	if seq > j.last {
+		return agenttool.Failure(agenttool.InvalidArguments, "unknown_event",
+			fmt.Sprintf("there is no event %d in this session yet, the last is %d: it is of another session; ask for those after 0", seq, j.last))
+	}
 	entries, more, err := j.store.Since(seq, limit)
 	if err != nil {
 		return err
@@ -82,6 +91,13 @@ func (j *journal) subscribeLocked(s *Subscription) {
 	if !slices.Contains(j.subscribers, s) {
 		j.subscribers = append(j.subscribers, s)
 	}
+}
+
+// Unsubscribe ends a subscription.
+func (h *Host) Unsubscribe(s *Subscription) {
+	h.journal.mu.Lock()
+	defer h.journal.mu.Unlock()
+	h.journal.subscribers = slices.DeleteFunc(h.journal.subscribers, func(other *Subscription) bool { return other == s })
 }
 
 // Resubscribe changes what a listener hears.
@@ -117,9 +133,10 @@ func (j *journal) append(events []agenttool.Event) error {
 	if err != nil {
 		return err
 	}
+	j.last = first + int64(len(lines)) - 1
 	for _, s := range j.subscribers {
 		for i, e := range events {
-			if s.hears(e.EventType) {
+			if s.Hears(e.EventType) {
 				s.Tell(first+int64(i), e.EventType, lines[i])
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 
 	"toolhost/agenttool"
+	"toolhost/host/hook"
 	"toolhost/scheduler"
 )
 
@@ -34,7 +35,7 @@ func (c *call) run(ctx context.Context) error {
 		{agenttool.PhaseParseSchema, c.parseSchema, agenttool.StatusSchemaParseFailed},
 		{agenttool.PhaseValidateValues, c.bind, agenttool.StatusValidationFailed},
 		{agenttool.PhasePrepareObserved, c.locate, agenttool.StatusValidationFailed},
-		{agenttool.PhasePreHooks, c.hooks, agenttool.StatusDenied},
+		{agenttool.PhasePreHooks, c.preHooks, agenttool.StatusDenied},
 	})
 	for attempt := 1; err == nil; attempt++ {
 		failed, err = c.through(ctx, []step{
@@ -43,10 +44,16 @@ func (c *call) run(ctx context.Context) error {
 			{agenttool.PhaseSchedule, c.schedule, agenttool.StatusCanceled},
 			{agenttool.PhaseExecute, c.execute, agenttool.StatusFailed},
 		})
-		if !errors.Is(err, agenttool.ErrPreviewStale) || attempt == maxAttempts {
+		if err == nil || attempt == maxAttempts {
 			break
 		}
-		err = c.rebind(ctx, c.input) // the change that was approved is no longer what would be done: ask again
+		c.free()
+		switch {
+		case errors.Is(err, agenttool.ErrPreviewStale): // the change that was approved is no longer what would be done: ask again
+			err = c.rebind(ctx, c.input)
+		case c.wasKept(err):
+			err = c.override(ctx, err)
+		}
 	}
 	if err != nil {
 		c.fail(failed, agenttool.AsError(err, agenttool.ExecutionFailed))
@@ -144,7 +151,10 @@ func (c *call) parseSchema(context.Context) error {
 
 // bind turns the input into a Call and its facts (AT-114, the part without IO).
 func (c *call) bind(context.Context) error {
-	bound, err := c.tool.tool.Bind(c.host.o.Scope, c.input)
+	if c.bound == nil && (c.batch == nil || len(c.after) > 0) {
+		c.start()
+	}
+	bound, err := c.tool.tool.Bind(c.scope(), c.input)
 	if err != nil {
 		return c.invalid(agenttool.PhaseValidateValues, agenttool.AsError(err, agenttool.InvalidArguments))
 	}
@@ -161,7 +171,7 @@ func (c *call) locate(context.Context) error {
 	c.mu.Lock()
 	c.inv.Facts = facts
 	c.mu.Unlock()
-	mutation := c.observe()
+	mutation := c.mutation()
 	c.to(agenttool.StatusArgumentsReady, "")
 	pairs := []any{"phase", agenttool.PhasePrepareObserved, "mutation", mutation}
 	if !c.readOnly() { // if the host dies while it runs, this is what is known of it
@@ -234,9 +244,6 @@ func (c *call) rebind(ctx context.Context, input []byte) error {
 	return err
 }
 
-// hooks is the phase of the hooks. None can be configured yet; the phase is recorded as passed by all of them.
-func (c *call) hooks(context.Context) error { return nil }
-
 // preflight lets the call look, before any side effect, whether it can work (AT-114, the part with IO).
 func (c *call) preflight(ctx context.Context) error {
 	p, ok := c.bound.(agenttool.Preflighter)
@@ -248,6 +255,11 @@ func (c *call) preflight(ctx context.Context) error {
 
 // schedule waits for a slot and for the call's locks (AT-118).
 func (c *call) schedule(ctx context.Context) error {
+	if c.actsOnJobs() {
+		c.queued(nil)
+		c.enter()
+		return nil
+	}
 	request := scheduler.Request{Locks: scheduler.Locks(c.bound.Facts(), c.host.o.Policy.Workspace)}
 	if c.batch != nil {
 		request.Group = c.batch.group
@@ -272,6 +284,16 @@ func (c *call) schedule(ctx context.Context) error {
 	return nil
 }
 
+// actsOnJobs reports whether the call needs neither a slot nor a place in line.
+func (c *call) actsOnJobs() bool {
+	e := c.host.registry.names[c.req.Tool]
+	if e == nil {
+		return false
+	}
+	_, ok := e.tool.(agenttool.JobTool)
+	return ok
+}
+
 // queued records the scheduler's facts of the call (AT-190 … AT-197).
 func (c *call) queued(locks []agenttool.Lock) {
 	f := c.bound.Facts()
@@ -287,9 +309,13 @@ func (c *call) queued(locks []agenttool.Lock) {
 }
 
 // execute runs the call (AT-119). What is not read-only starts only when the journal holds that it starts, and has
-// room for how it ends.
+// room for how it ends. Where hooks follow it keeps its locks for them: nobody is to write what they format or check.
 func (c *call) execute(ctx context.Context) error {
-	defer c.free()
+	if c.hooks == nil || !c.hooks.set.Has(hook.PostToolUse, hook.PostToolUseFailure) {
+		defer c.free()
+	}
+	c.host.begin(c)
+	defer c.host.end(c)
 	c.mu.Lock()
 	c.inv.Scheduler.QueueState = "executing"
 	c.inv.StartedAt = agenttool.Timestamp(c.host.o.Now())
@@ -307,6 +333,12 @@ func (c *call) execute(ctx context.Context) error {
 	}
 	out, err := c.bound.Run(ctx, reporter{c})
 	c.out = out
+	if out.Dir != "" {
+		c.move(out.Dir)
+	}
+	if out.Job != nil {
+		c.host.follow(c, out.Job)
+	}
 	if err != nil && ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
 		return context.Cause(ctx)
 	}

@@ -14,6 +14,7 @@ type Completion struct {
 	Invocation  agenttool.Invocation
 	Result      agenttool.Result
 	Persistence agenttool.Persistence
+	Job         string // the id of a job that goes on after the call; empty: none
 
 	encoded []byte
 }
@@ -29,16 +30,21 @@ func (c Completion) MarshalJSON() ([]byte, error) {
 // finish maps what happened to the terminal result, keeps and records it (AT-120 … AT-123). It always succeeds:
 // what the journal cannot take is still told, and says so.
 func (c *call) finish(err error) Completion {
-	c.free()
+	if c.hooks == nil {
+		c.free()
+	}
 	if err != nil {
 		c.err = agenttool.AsError(err, agenttool.ExecutionFailed)
 		c.settle()
+	} else if c.out.Yielded {
+		c.to(agenttool.StatusYielded, "the work goes on")
 	} else {
 		c.to(agenttool.StatusSucceeded, "")
 	}
 	_ = c.phase(agenttool.PhaseMapResult, func() error { c.mapResult(); return nil })
-	_ = c.phase(agenttool.PhasePostHooks, func() error { return c.hooks(c.ctx) })
-	_ = c.phase(agenttool.PhasePersistResult, func() error { c.persist(); return nil })
+	_ = c.phase(agenttool.PhasePostHooks, func() error { c.postHooks(); return nil })
+	c.free()
+	_ = c.phase(agenttool.PhasePersistResult, func() error { c.persistenceHooks(); c.persist(); return nil })
 	return c.emitTerminal()
 }
 
@@ -73,6 +79,34 @@ func (c *call) mapResult() {
 	if c.result.UIFacingSummary == "" && c.err != nil {
 		c.result.UIFacingSummary = c.err.Message
 	}
+	c.remark()
+}
+
+// remark adds what the host knows beside the tool's own words: where the session moved, and who may disturb the call.
+func (c *call) remark() {
+	if c.moved != nil {
+		c.result.Extra = agenttool.Extra{"context_modifiers": encode([]*modifier{c.moved})}
+	}
+	for _, note := range c.notes() {
+		c.result.Content = append(c.result.Content, agenttool.Text(note))
+	}
+}
+
+func (c *call) notes() []string {
+	var notes []string
+	if c.moved != nil {
+		notes = append(notes, c.moved.note())
+	}
+	if c.err != nil && c.err.Hint != "" && len(c.out.Content) > 0 {
+		notes = append(notes, "["+c.err.Hint+"]")
+	}
+	if c.feedback != "" {
+		notes = append(notes, "[the person who allowed this says: "+c.feedback+"]")
+	}
+	if jobs := c.disturbers(); len(jobs) > 0 {
+		notes = append(notes, "["+disturbance(jobs)+"]")
+	}
+	return notes
 }
 
 // explain says an error to a model: what happened, and how to go on if the message does not say it.
@@ -86,6 +120,8 @@ func explain(e *agenttool.Error) string {
 
 func resultStatus(s agenttool.InvocationStatus, e *agenttool.Error) agenttool.ResultStatus {
 	switch {
+	case e == nil && s == agenttool.StatusYielded:
+		return agenttool.ResultPartialSucceeded
 	case e == nil:
 		return agenttool.ResultSucceeded
 	case s == agenttool.StatusCanceled:
@@ -175,6 +211,9 @@ func (c *call) emitTerminal() Completion {
 	c.inv.AbortReason = c.result.AbortReason
 	if c.inv.Scheduler != nil {
 		c.inv.Scheduler.QueueState = "completed"
+		if c.inv.Status == agenttool.StatusYielded {
+			c.inv.Scheduler.QueueState = "yielded"
+		}
 	}
 	c.inv.Phases = append(c.inv.Phases, agenttool.PhaseTiming{Phase: agenttool.PhaseEmitTerminal, StartedAt: c.inv.EndedAt})
 	status := c.inv.Status
@@ -188,9 +227,16 @@ func (c *call) emitTerminal() Completion {
 		result = encode(c.result)
 	}
 	return Completion{
-		Invocation: c.inv, Result: c.result, Persistence: c.kept,
+		Invocation: c.inv, Result: c.result, Persistence: c.kept, Job: jobID(c.out.Job),
 		encoded: object("invocation", json.RawMessage(invocation), "result", json.RawMessage(result), "persistence", json.RawMessage(kept)),
 	}
+}
+
+func jobID(j agenttool.Job) string {
+	if j == nil {
+		return ""
+	}
+	return j.ID()
 }
 
 // terminalEvent is the class of event that ends a call in that state (X11: the states without one end as failed).
@@ -198,6 +244,8 @@ func terminalEvent(s agenttool.InvocationStatus) agenttool.EventType {
 	switch s {
 	case agenttool.StatusSucceeded:
 		return agenttool.EventSucceeded
+	case agenttool.StatusYielded:
+		return agenttool.EventYielded
 	case agenttool.StatusCanceled:
 		return agenttool.EventCanceled
 	case agenttool.StatusTimedOut:

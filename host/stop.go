@@ -57,8 +57,8 @@ func (h *Host) mayStart(c *call, atOnce bool) bool {
 	return true
 }
 
-// mayAsk is mayStart for a call that would wait for a person.
-func (h *Host) mayAsk(c *call) bool {
+// beginWait is mayStart for a call that would wait for a person; started ends it.
+func (h *Host) beginWait(c *call) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	c.waiting = !h.draining
@@ -97,12 +97,13 @@ func (h *Host) Drain(ctx context.Context) {
 	}
 }
 
-// Close ends the host: no call is taken any more, running ones are cancelled, and the log is closed. The error says
+// Close ends the host: no call is taken any more, running ones are cancelled, jobs die, and the log is closed. The error says
 // what could not be written.
 func (h *Host) Close() error {
 	gone, cancel := context.WithCancel(context.Background())
 	cancel()
 	h.Drain(gone)
+	h.endJobs()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {
@@ -114,10 +115,10 @@ func (h *Host) Close() error {
 
 // Status is what is going on.
 type Status struct {
-	Calls   []CallStatus         `json:"calls"`
-	Jobs    []struct{}           `json:"jobs"` // no job outlives its call yet
-	Pending []agenttool.Decision `json:"pending_decisions"`
-	Mode    string               `json:"mode"`
+	Calls   []CallStatus          `json:"calls"`
+	Jobs    []agenttool.JobStatus `json:"jobs"`
+	Pending []agenttool.Decision  `json:"pending_decisions"`
+	Mode    string                `json:"mode"`
 }
 
 // CallStatus is one live call.
@@ -129,9 +130,9 @@ type CallStatus struct {
 	ElapsedMS    int64                      `json:"elapsed_ms"`
 }
 
-// Status returns the live calls and open prompts, oldest first.
+// Status returns the live calls, jobs and open prompts, oldest first.
 func (h *Host) Status() Status {
-	s := Status{Calls: []CallStatus{}, Jobs: []struct{}{}, Pending: []agenttool.Decision{}, Mode: string(h.Mode())}
+	s := Status{Calls: []CallStatus{}, Jobs: h.listJobs(), Pending: []agenttool.Decision{}, Mode: string(h.Mode())}
 	now := h.o.Now()
 	h.mu.Lock()
 	for _, c := range h.calls {

@@ -11,14 +11,16 @@ type Mode string
 
 // The modes, loosest first.
 const (
+	Bypass      Mode = "bypass"       // everything runs but what a rule denies or wants asked, and what is protected
+	Sandboxed   Mode = "sandboxed"    // as accept_edits, and whatever the full sandbox holds runs
 	AcceptEdits Mode = "accept_edits" // as default, and the file tools may write inside the workspace
-	Default     Mode = "default"      // what only reads the workspace runs, the rest asks
+	Default     Mode = "default"      // what only reads runs, the rest asks
 	DontAsk     Mode = "dont_ask"     // as default, but what would ask is denied
-	Plan        Mode = "plan"         // what only reads the workspace runs, all else is denied, whatever the rules allow
+	Plan        Mode = "plan"         // what only reads runs, all else is denied, whatever the rules allow
 )
 
 // Modes lists the modes, loosest first.
-var Modes = []Mode{AcceptEdits, Default, DontAsk, Plan}
+var Modes = []Mode{Bypass, Sandboxed, AcceptEdits, Default, DontAsk, Plan}
 
 // ParseMode reads a mode's name.
 func ParseMode(name string) (Mode, error) {
@@ -36,3 +38,6 @@ func ParseMode(name string) (Mode, error) {
 func (m Mode) Within(limit Mode) bool {
 	return slices.Index(Modes, m) >= slices.Index(Modes, limit)
 }
+
+// Asks reports whether a call that no rule allows asks somebody.
+func (m Mode) Asks() bool { return m != DontAsk && m != Plan && m != Bypass }

@@ -1,14 +1,16 @@
 // Package permissions decides whether a call may run. A decision is a pure function of a policy (mode and rules) and
 // of the call's facts: no IO, no clock, never an error, and unknown facts never help a call.
 //
-//	policy := permissions.Policy{Mode: permissions.Default, Workspace: "/home/me/project", Rules: rules}
+//	policy := permissions.Policy{Mode: permissions.Default, Workspace: "/home/me/project"}.With(rules...)
 //	decision := policy.Decide(permissions.Request{Tool: "write", Facts: facts})
 //
-// What is read-only, not open-world and reads only the workspace runs unasked. For everything else an allow rule
-// must cover the whole call; without one it asks.
+// Rules that deny come first, then those that ask, then those that allow, wherever they stand. What denies or asks is
+// generous: it is about every command that is mentioned, behind whatever wrapper, and about every path by any of its
+// names. What allows is exact: it must cover each part of the call by itself. What only reads runs unasked.
 package permissions
 
 import (
+	"encoding/json"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,13 +22,39 @@ import (
 type Policy struct {
 	Mode      Mode   // empty: Default
 	Workspace string // absolute, without links
-	Rules     []Rule // in the order in which they were given
+	Confines  bool   // commands run in a sandbox that holds all walls
+
+	// Readable returns what may be read unasked besides the roots, each with all below it: absolute, without links. nil: nothing.
+	Readable func() []string
+
+	// Programs are files that are run unasked, such as hooks of settings: absolute, without links. Writing them asks, as of all that is
+	// protected.
+	Programs []string
+
+	// Secret reports whether an absolute path is one that nobody reads. nil: there are none.
+	Secret func(path string) bool
+
+	set *ruleset
 }
 
 // With returns a copy of the policy that has rules as well.
 func (p Policy) With(rules ...Rule) Policy {
-	p.Rules = append(slices.Clip(slices.Clone(p.Rules)), rules...)
+	p.set = compile(slices.Concat(p.Rules(), rules), p.Workspace)
 	return p
+}
+
+// Without returns a copy of the policy that has no rules for which drop returns true.
+func (p Policy) Without(drop func(Rule) bool) Policy {
+	p.set = compile(slices.DeleteFunc(slices.Clone(p.Rules()), drop), p.Workspace)
+	return p
+}
+
+// Rules returns the rules: what denies, what asks, what allows. They are not to be changed.
+func (p Policy) Rules() []Rule {
+	if p.set == nil {
+		return nil
+	}
+	return p.set.rules
 }
 
 // Request is the call to decide about.
@@ -38,238 +66,322 @@ type Request struct {
 
 // Decide says whether the call may run: allow, ask or deny, with the reason. The caller fills the ids and the time.
 //
-// A call that touches toolhost's own state is denied whatever the rules say. Then what only reads the workspace is
-// allowed, then what the rules cover entirely; the mode turns the rest into ask or deny. Decide does no IO and never
-// fails.
+// In this order: what is toolhost's own is denied; a rule that denies; secrets are denied; where a rule that denies may be about what is
+// not known, it asks; a rule that asks; what acts on the session's own jobs alone, and what only reads what may be read, is allowed; mode
+// plan denies the rest; what is protected asks; rules that allow; the mode. Decide does no IO and never fails.
 //
 // Agent Tool v0.2.0, "tool_permission_decision" (AT-137 … AT-139, AT-165).
 func (p Policy) Decide(r Request) agenttool.Decision {
 	if p.Mode == "" {
 		p.Mode = Default
 	}
-	d := agenttool.Decision{SchemaVersion: agenttool.SchemaVersion, Mode: string(p.Mode)}
-	if path, ok := privatePath(r.Facts); ok {
-		return decide(d, agenttool.Deny, "safety_check", path+" is toolhost's own state, which no call may touch").blocked(path)
+	v := p.verdict(r)
+	v.reads = r.Facts.Reads
+	d := agenttool.Decision{
+		SchemaVersion: agenttool.SchemaVersion, Mode: string(p.Mode), Behavior: v.behavior, BlockedPath: v.path, Grants: v.grants,
+		Reason: &agenttool.DecisionReason{Type: v.kind, Detail: v.why},
 	}
-	if p.runsUnasked(r) {
-		return decide(d, agenttool.Allow, "mode", "it only reads, and only inside the workspace").Decision
-	}
-	if path, ok := protectedWrite(r.Facts); ok && p.Mode != Plan {
-		return p.protect(d, path)
-	}
-	if p.Mode == Plan {
-		return decide(d, agenttool.Deny, "mode", "mode plan runs only what is known to read the workspace and nothing else").Decision
-	}
-	if rules, ok := p.covered(r); ok {
-		return allowedBy(d, rules)
-	}
-	if p.Mode == AcceptEdits && p.editsInside(r) {
-		return decide(d, agenttool.Allow, "mode", "mode accept_edits lets the file tools write inside the workspace").Decision
-	}
-	kind, why := p.whyNot(r)
-	if p.Mode == DontAsk {
-		return decide(d, agenttool.Deny, kind, why+", and mode dont_ask denies what would ask").Decision
-	}
-	asked := decide(d, agenttool.Ask, kind, why).Decision
-	asked.SuggestedUpdates = p.suggest(r)
-	return asked
-}
-
-// decided lets a decision be completed in one expression.
-type decided struct{ agenttool.Decision }
-
-func decide(d agenttool.Decision, b agenttool.Behavior, kind, detail string) decided {
-	d.Behavior, d.Reason = b, &agenttool.DecisionReason{Type: kind, Detail: detail}
-	return decided{d}
-}
-
-func (d decided) blocked(path string) agenttool.Decision {
-	d.BlockedPath = path
-	return d.Decision
-}
-
-func allowedBy(d agenttool.Decision, rules []Rule) agenttool.Decision {
-	d.Behavior, d.Source = agenttool.Allow, rules[0].Source
-	for _, r := range rules {
-		if !slices.Contains(d.RuleRefs, r.Ref()) {
-			d.RuleRefs = append(d.RuleRefs, r.Ref())
+	for _, rule := range v.rules {
+		if !slices.Contains(d.RuleRefs, rule.Ref()) {
+			d.RuleRefs = append(d.RuleRefs, rule.Ref())
 		}
 	}
-	d.Reason = &agenttool.DecisionReason{Type: "rule", Detail: "allowed by " + strings.Join(d.RuleRefs, ", "), RuleRef: d.RuleRefs[0]}
+	if len(v.rules) > 0 {
+		d.Source, d.Reason.RuleRef = v.rules[0].Origin.Source, d.RuleRefs[0]
+		switch {
+		case d.Source == agenttool.SourceManaged:
+			d.Reason.Type, d.PolicyRefs = kindPolicy, d.RuleRefs
+		case len(r.Facts.Parts) > 1 && d.Reason.Type == kindRule:
+			d.Reason.Type = kindSubcommands
+		}
+	}
+	if d.Reason.Type == kindClassifier {
+		d.Reason.Extra = agenttool.Extra{"classifier": classifierRole}
+	}
+	if len(r.Facts.Parts) > 1 || len(r.Facts.Parts) == 1 && v.behavior != agenttool.Allow {
+		d.Reason.Subcommands = p.subcommands(r, v)
+	}
+	if v.behavior == agenttool.Ask {
+		d.SuggestedUpdates = p.suggest(r)
+	}
 	return d
 }
 
+// The types of reasons (AT-141 … AT-152).
+const (
+	kindRule        = "rule"
+	kindMode        = "mode"
+	kindPolicy      = "policy" // a rule of the machine's administrator
+	kindClassifier  = "classifier"
+	kindWorkingDir  = "working_dir"
+	kindSafety      = "safety_check"
+	kindSubcommands = "subcommand_results"
+)
+
+// classifierRole is what records say of the classifier (AT-167): that it has come to its end, and that its proof lets a call run while
+// what it cannot prove is only asked about, and never denied.
+var classifierRole = json.RawMessage(`{"status":"completed","may":["approve","recommend"]}`)
+
+// verdict is a decision before it is written down.
+type verdict struct {
+	behavior agenttool.Behavior
+	kind     string // of reason
+	why      string
+	rules    []*Rule // that decided, the first of all first
+	path     string  // that is blocked
+	part     int     // the index of the simple command that decided; -1: none alone
+	grants   []string
+	reads    []agenttool.Path // of the call
+	covered  []int            // of each part, the number of the rule that covers it; -1: none, but it only reads; -2: none
+}
+
+func because(b agenttool.Behavior, kind, why string) verdict {
+	return verdict{behavior: b, kind: kind, why: why, part: -1}
+}
+
+func (p Policy) verdict(r Request) verdict {
+	f := r.Facts
+	if path, ok := privatePath(f); ok {
+		return because(agenttool.Deny, kindSafety, path+" is toolhost's own state, which no call may touch").at(path)
+	}
+	denied, deny := p.set.forbidden(agenttool.Deny, r)
+	if deny && denied.sure == surely {
+		return p.byRule(agenttool.Deny, denied)
+	}
+	if path, ok := p.secret(r); ok {
+		return because(agenttool.Deny, kindSafety, path+" holds secrets; a rule that allows Read("+path+") would let it be read").at(path)
+	}
+	if deny {
+		return p.unsure(denied)
+	}
+	protected, writesProtected := p.protectedWrite(f)
+	if writesProtected && p.Mode == Bypass {
+		return p.protect(protected) // nobody is asked, whatever a rule says
+	}
+	if asked, ok := p.set.forbidden(agenttool.Ask, r); ok {
+		return p.byRule(agenttool.Ask, asked)
+	}
+	if f.OwnJobs == agenttool.Yes {
+		return because(agenttool.Allow, kindMode, "it acts on nothing but this session's own jobs")
+	}
+	if p.runsUnasked(r) {
+		return because(agenttool.Allow, kindMode, "it only reads, and nothing but what may be read")
+	}
+	if p.Mode == Plan {
+		return because(agenttool.Deny, kindMode, "mode plan runs only what is known to read and to do nothing else")
+	}
+	if writesProtected {
+		return p.protect(protected)
+	}
+	return p.allowed(r)
+}
+
+// allowed decides about a call that nothing forbids and that is no reading.
+func (p Policy) allowed(r Request) verdict {
+	c := p.cover(r)
+	if c.whole {
+		v := p.coveredBy(&c)
+		if r.RunsCode {
+			v.grants = append(v.grants, p.set.networks()...)
+		}
+		return v
+	}
+	v := verdict{}
+	switch {
+	case p.Mode == Bypass:
+		v = because(agenttool.Allow, kindMode, "mode bypass runs whatever no rule forbids")
+	case p.Mode == Sandboxed && p.confined(r):
+		v = because(agenttool.Allow, kindMode, "mode sandboxed runs what the sandbox holds")
+		v.grants = p.set.networks()
+	case (p.Mode == AcceptEdits || p.Mode == Sandboxed) && p.editsInside(r):
+		v = because(agenttool.Allow, kindMode, "mode "+string(p.Mode)+" lets the file tools write inside the workspace")
+	default:
+		kind, why := p.whyNot(r, &c)
+		if v = because(agenttool.Ask, kind, why); p.Mode == DontAsk {
+			v.behavior, v.why = agenttool.Deny, why+", and mode dont_ask denies what would ask"
+		}
+	}
+	v.covered = c.parts
+	return v
+}
+
+func (v verdict) at(path string) verdict {
+	v.path = path
+	return v
+}
+
+// byRule is the verdict of a rule that denies or asks.
+func (p Policy) byRule(b agenttool.Behavior, f finding) verdict {
+	rule := &p.set.rules[f.rule]
+	v := verdict{behavior: b, kind: kindRule, rules: []*Rule{rule}, path: f.path, part: f.part}
+	word := "denied by "
+	if b == agenttool.Ask {
+		word = "asked about because of "
+		if f.sure == maybe {
+			word = "asked about, since it may be what is meant by "
+		}
+	}
+	v.why = word + describe(rule)
+	if b == agenttool.Ask && !p.Mode.Asks() && p.Mode != Bypass {
+		v.behavior, v.why = agenttool.Deny, v.why+", and mode "+string(p.Mode)+" denies what would ask"
+	}
+	return v
+}
+
+// unsure is the verdict where a rule that denies may be about the call, and what is not known decides it.
+func (p Policy) unsure(f finding) verdict {
+	v := p.byRule(agenttool.Ask, f)
+	v.why = "part of the command is not known, and it may be what is denied by " + describe(v.rules[0])
+	if !p.Mode.Asks() {
+		v.behavior = agenttool.Deny
+	}
+	return v
+}
+
+// describe names a rule and where it stands.
+func describe(r *Rule) string {
+	if where := r.Origin.Where(); where != "" {
+		return r.Text + " (" + where + ")"
+	}
+	return r.Ref()
+}
+
+// privatePath returns the first path of toolhost's own that the call touches.
 func privatePath(f *agenttool.Facts) (string, bool) {
-	for _, p := range slices.Concat(f.Reads, f.Writes) {
-		if p.Private {
-			return p.Spelling, true
+	for _, paths := range [2][]agenttool.Path{f.Reads, f.Writes} {
+		for _, p := range paths {
+			if p.Private {
+				return p.Spelling, true
+			}
 		}
 	}
 	return "", false
 }
 
-// runsUnasked reports whether the call is proved to do nothing but read the workspace.
-func (p Policy) runsUnasked(r Request) bool {
-	f := r.Facts
-	if f.ReadOnly != agenttool.Yes || f.OpenWorld != agenttool.No || f.PathsComplete != agenttool.Yes || len(f.Writes) > 0 {
-		return false
+// secret returns the first secret whose content the call reads.
+func (p Policy) secret(r Request) (string, bool) {
+	if p.Secret == nil {
+		return "", false
 	}
-	return !slices.ContainsFunc(f.Reads, outside)
+	for _, path := range r.Facts.Reads {
+		spelled := filepath.Clean(path.Absolute)
+		if !path.Names && (p.Secret(spelled) || path.Resolved != spelled && p.Secret(path.Resolved)) {
+			return path.Spelling, true
+		}
+	}
+	return "", false
 }
 
-func outside(p agenttool.Path) bool { return p.Root == "" }
+// Reading returns the patterns of the rules of a behaviour that are about reading some paths, absolute.
+func (p Policy) Reading(b agenttool.Behavior) []string { return p.globs(b, "read") }
+
+// Writing returns those that are about writing.
+func (p Policy) Writing(b agenttool.Behavior) []string { return p.globs(b, "write") }
+
+func (p Policy) globs(b agenttool.Behavior, tool string) []string {
+	var globs []string
+	for _, r := range p.Rules() {
+		if r.Behavior != b || r.tool != tool || r.glob == "" {
+			continue
+		}
+		glob := r.glob
+		if !filepath.IsAbs(glob) {
+			glob = joinGlob(p.Workspace, glob)
+		}
+		globs = append(append(globs, glob), r.led...)
+	}
+	return globs
+}
+
+// networks returns grants for the hosts that rules allow, and no rule denies or asks about.
+func (s *ruleset) networks() []string {
+	if s == nil {
+		return nil
+	}
+	return slices.Clip(s.hosts)
+}
+
+// runsUnasked reports whether the call is proved to do nothing but read what may be read.
+func (p Policy) runsUnasked(r Request) bool {
+	f := r.Facts
+	if f.ReadOnly != agenttool.Yes || f.PathsComplete != agenttool.Yes || len(f.Writes) > 0 || f.OpenWorld != agenttool.No {
+		return false
+	}
+	return !slices.ContainsFunc(f.Reads, p.outside)
+}
+
+// outside reports whether reading a path takes a permission.
+func (p Policy) outside(path agenttool.Path) bool {
+	if path.Root != "" || p.Readable == nil {
+		return path.Root == ""
+	}
+	return !slices.ContainsFunc(p.Readable(), func(dir string) bool { return agenttool.Within(dir, path.Resolved) })
+}
+
+func elsewhere(path agenttool.Path) bool { return path.Root == "" }
 
 // editsInside reports whether a file tool writes inside the workspace and nowhere else.
 func (p Policy) editsInside(r Request) bool {
 	f := r.Facts
 	return !r.RunsCode && f.PathsComplete == agenttool.Yes && f.OpenWorld == agenttool.No && len(f.Writes) > 0 &&
-		!slices.ContainsFunc(f.Writes, outside) && !slices.ContainsFunc(f.Reads, outside)
+		!slices.ContainsFunc(f.Writes, elsewhere) && !slices.ContainsFunc(f.Reads, p.outside)
 }
 
-// covered returns the allow rules that together cover the whole call.
-func (p Policy) covered(r Request) ([]Rule, bool) {
-	c := cover{rules: p.Rules}
-	if c.by(func(rule Rule) bool { return rule.tool == r.Tool && rule.argv == nil && !isPathTool(rule.tool) }) {
-		return c.used, true
-	}
-	switch {
-	case len(r.Facts.Commands) > 0 && p.inWorkspace(r.Facts):
-		for _, argv := range r.Facts.Commands {
-			if !c.by(func(rule Rule) bool { return rule.coversCommand(argv) }) {
-				return nil, false
-			}
-		}
-	case r.RunsCode, r.Facts.PathsComplete != agenttool.Yes, r.Facts.OpenWorld != agenttool.No:
-		return nil, false
-	}
-	for _, path := range r.Facts.Writes {
-		if !c.by(func(rule Rule) bool { return rule.allowsWrite(r.Tool) && rule.coversPath(path, p.Workspace) }) {
-			return nil, false
-		}
-	}
-	for _, path := range r.Facts.Reads {
-		written := slices.ContainsFunc(r.Facts.Writes, func(w agenttool.Path) bool { return w.Resolved == path.Resolved })
-		if !written && outside(path) && !c.by(func(rule Rule) bool { return rule.tool == "read" && rule.coversPath(path, p.Workspace) }) {
-			return nil, false
-		}
-	}
-	return c.used, len(c.used) > 0
-}
-
-// cover collects the allow rules that cover the parts of a call.
-type cover struct {
-	rules []Rule
-	used  []Rule
-}
-
-// by reports whether an allow rule matches, and keeps the first that does.
-func (c *cover) by(match func(Rule) bool) bool {
-	i := slices.IndexFunc(c.rules, func(rule Rule) bool { return rule.Behavior == agenttool.Allow && match(rule) })
-	if i >= 0 {
-		c.used = append(c.used, c.rules[i])
-	}
-	return i >= 0
-}
-
-// inWorkspace reports whether commands start in the workspace itself. A rule of words is read there: elsewhere the same
-// words (make, ./build.sh) run something else.
-func (p Policy) inWorkspace(f *agenttool.Facts) bool {
-	return f.Dir != nil && f.Dir.Resolved == p.Workspace
-}
-
-func (r Rule) allowsWrite(tool string) bool {
-	return r.tool == "write" || r.tool == "edit" && tool == "edit"
+// confined reports whether the sandbox holds all that a command may do that is not known.
+func (p Policy) confined(r Request) bool {
+	f := r.Facts
+	return r.RunsCode && p.Confines && !f.Unmentioned && f.Destructive != agenttool.Yes && f.OpenWorld != agenttool.Yes && len(f.Hosts) == 0 &&
+		!slices.ContainsFunc(f.Writes, elsewhere) && !slices.ContainsFunc(f.Reads, p.outside)
 }
 
 // whyNot says, as a reason type and a sentence, why the call does not run unasked.
-func (p Policy) whyNot(r Request) (kind, detail string) {
+func (p Policy) whyNot(r Request, c *cover) (kind, detail string) {
 	f := r.Facts
+	if r.RunsCode && c.lacking != "" && len(c.used) > 0 {
+		return kindSubcommands, "no rule covers " + c.lacking
+	}
 	switch {
 	case r.RunsCode && f.Destructive == agenttool.Yes:
-		return "classifier", "it destroys something" + because(f)
+		return kindClassifier, "it destroys something" + firstReason(f)
 	case r.RunsCode && f.ReadOnly == agenttool.Unknown:
-		return "classifier", "what the command does is not known" + because(f)
+		return kindClassifier, "what the command does is not known" + firstReason(f)
 	case r.RunsCode && f.ReadOnly == agenttool.No && len(f.Writes) == 0:
-		return "classifier", "it changes something" + because(f)
+		return kindClassifier, "it changes something" + firstReason(f)
 	case len(f.Writes) > 0:
-		return "mode", "it writes " + f.Writes[0].Spelling
-	case slices.ContainsFunc(f.Reads, outside):
-		i := slices.IndexFunc(f.Reads, outside)
-		return "working_dir", f.Reads[i].Spelling + " is outside the workspace"
+		return kindMode, "it writes " + f.Writes[0].Spelling
+	case slices.ContainsFunc(f.Reads, p.outside):
+		i := slices.IndexFunc(f.Reads, p.outside)
+		return kindWorkingDir, f.Reads[i].Spelling + " is outside the workspace"
 	case f.OpenWorld != agenttool.No:
-		return "classifier", "it may reach beyond this machine"
+		return kindClassifier, "it may reach beyond this machine" + named(f.Hosts)
 	}
-	return "classifier", "it is not known to be read-only"
+	return kindClassifier, "it is not known to be read-only"
 }
 
-// because adds the first reason that the classifier gives.
-func because(f *agenttool.Facts) string {
+func named(hosts []string) string {
+	if len(hosts) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(hosts, ", ")
+}
+
+// firstReason adds the first reason that the classifier gives: for a destruction if there is one, else of a command that does more than
+// read, else of the whole.
+func firstReason(f *agenttool.Facts) string {
+	if f.Destructive == agenttool.Yes {
+		for _, r := range f.Reasons {
+			if r.Fact == "destructive" {
+				return ": " + r.Text
+			}
+		}
+	}
+	for i := range f.Parts {
+		if part := &f.Parts[i]; !readsOnly(part) && len(part.Reasons) > 0 {
+			return ": " + part.Reasons[0].Text
+		}
+	}
 	if len(f.Reasons) == 0 {
 		return ""
 	}
 	return ": " + f.Reasons[0].Text
-}
-
-// suggest returns the narrowest rules that would have covered this very call, at most five.
-func (p Policy) suggest(r Request) []agenttool.SuggestedUpdate {
-	var rules []string
-	for _, argv := range r.Facts.Commands {
-		if !suggestible(argv) || !p.inWorkspace(r.Facts) {
-			return nil
-		}
-		rules = append(rules, "Shell("+strings.Join(argv, " ")+")")
-	}
-	for _, path := range r.Facts.Writes {
-		rules = append(rules, "Write("+p.spell(path)+")")
-	}
-	for _, path := range r.Facts.Reads {
-		if outside(path) && len(r.Facts.Writes) == 0 {
-			rules = append(rules, "Read("+p.spell(path)+")")
-		}
-	}
-	if len(rules) == 0 || len(rules) > 5 || r.RunsCode && len(r.Facts.Commands) == 0 {
-		return nil
-	}
-	return []agenttool.SuggestedUpdate{{Op: "add_rules", Destination: "session", Behavior: agenttool.Allow, Rules: rules}}
-}
-
-// spell writes a path as a pattern that matches it alone, by its spelling and by where it leads.
-func (p Policy) spell(path agenttool.Path) string {
-	spelled, resolved := p.pattern(filepath.Clean(path.Absolute)), p.pattern(path.Resolved)
-	switch {
-	case spelled == resolved:
-		return resolved
-	case filepath.IsAbs(spelled) && !filepath.IsAbs(resolved): // one pattern is relative or absolute, not both
-		resolved = escapeGlob(path.Resolved)
-	case filepath.IsAbs(resolved) && !filepath.IsAbs(spelled):
-		spelled = escapeGlob(filepath.Clean(path.Absolute))
-	}
-	if filepath.IsAbs(spelled) {
-		return "/{" + spelled[1:] + "," + resolved[1:] + "}"
-	}
-	return "{" + spelled + "," + resolved + "}"
-}
-
-// pattern returns the pattern for one path, relative to the workspace where it lies inside.
-func (p Policy) pattern(path string) string {
-	if rel, err := filepath.Rel(p.Workspace, path); err == nil && agenttool.Within(p.Workspace, path) {
-		return escapeGlob(rel)
-	}
-	return escapeGlob(path)
-}
-
-// neverSuggested are programs whose rule would allow far more than the person has seen.
-var neverSuggested = []string{
-	"rm", "sh", "bash", "dash", "zsh", "fish", "python", "python3", "node", "perl", "ruby", "php", "lua",
-	"sudo", "su", "doas", "env", "xargs", "eval", "exec", "ssh", "dd", "mkfs", "shred",
-}
-
-// suggestible reports whether the argv can be spelled as a rule that covers it and nothing else.
-func suggestible(argv []string) bool {
-	if len(argv) == 0 || slices.Contains(neverSuggested, filepath.Base(argv[0])) {
-		return false
-	}
-	return !slices.ContainsFunc(argv, func(w string) bool {
-		return w == "" || strings.ContainsAny(w, " \t\n*()") || strings.HasSuffix(w, ":")
-	})
 }

@@ -15,7 +15,7 @@ func rules(t testing.TB, texts ...string) []Rule {
 	t.Helper()
 	var out []Rule
 	for _, text := range texts {
-		r, err := Parser{Names: names, Home: "/home/me"}.Parse(text, agenttool.Allow, "cli_arg")
+		r, err := Parser{Names: names, Home: "/home/me"}.Parse(text, agenttool.Allow, agenttool.Origin{Source: "cli_arg"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -54,7 +54,9 @@ func runningIn(dir, command string) *agenttool.Facts {
 	where := at(dir)
 	f := &agenttool.Facts{Dir: &where}
 	if command != "" {
-		f.Commands = [][]string{strings.Fields(command)}
+		argv := strings.Fields(command)
+		f.Commands, f.Mentions, f.PartsComplete = [][]string{argv}, [][]string{argv}, agenttool.Yes
+		f.Parts = []agenttool.Part{{Argv: argv, Exact: true, WrappedBy: -1}}
 	}
 	return f
 }
@@ -132,8 +134,9 @@ func TestDecide(t *testing.T) {
 		{"star in a word", "", "Shell(make build-*)", "shell", running("make build-all"), "allow", "rule"},
 		{"star spans no words", "", "Shell(make build-*)", "shell", running("make build-all clean"), "ask", "classifier"},
 		{"fewer words", "", "Shell(git log -1)", "shell", running("git log"), "ask", "classifier"},
-		{"its words elsewhere", "", "Shell(make)", "shell", runningIn("/ws/sub", "make"), "ask", "classifier"},
-		{"elsewhere, all allowed", "", "Shell", "shell", runningIn("/ws/sub", "make"), "allow", "rule"},
+		{"its words below", "", "Shell(make)", "shell", runningIn("/ws/sub", "make"), "allow", "rule"},
+		{"its words elsewhere", "", "Shell(make)", "shell", runningIn("/elsewhere", "make"), "ask", "classifier"},
+		{"elsewhere, all allowed", "", "Shell", "shell", runningIn("/elsewhere", "make"), "allow", "rule"},
 		{"unknown words", "", "Shell(ls *)", "shell", running(""), "ask", "classifier"},
 		{"unknown words, all allowed", "", "Shell", "shell", running(""), "allow", "rule"},
 		{"write rule covers no command", "", "Write;Read", "shell", running("touch a"), "ask", "classifier"},
@@ -174,7 +177,7 @@ func suggestionCovers(t *testing.T, p Policy, tool string, facts *agenttool.Fact
 // TestSuggestionsAreNarrow: no rule is suggested that would cover more than was seen.
 func TestSuggestionsAreNarrow(t *testing.T) {
 	p := Policy{Workspace: "/ws"}
-	for _, command := range []string{"rm -rf x", "bash x.sh", "python3 x.py", "/bin/sh x", "sudo ls", "go test:", "ls *"} {
+	for _, command := range []string{"rm -rf x", "bash x.sh", "python3 x.py", "/bin/sh x", "sudo ls", "env make", "/opt/tool x"} {
 		d := p.Decide(Request{Tool: "shell", RunsCode: true, Facts: running(command)})
 		if d.Behavior != agenttool.Ask || len(d.SuggestedUpdates) != 0 {
 			t.Errorf("%s: %s, %v", command, d.Behavior, d.SuggestedUpdates)
@@ -194,7 +197,7 @@ func TestParseErrors(t *testing.T) {
 		{"Shell(*)", "every command"}, {"Write(../x)", ".."}, {"Write(a/../b)", ".."}, {"Write(!a)", "negated"}, {"Write([)", "malformed"},
 		{"Grep(x)", "no specifier"},
 	} {
-		_, err := Parser{Names: names, Home: "/home/me"}.Parse(c.rule, agenttool.Allow, "cli_arg")
+		_, err := Parser{Names: names, Home: "/home/me"}.Parse(c.rule, agenttool.Allow, agenttool.Origin{Source: "cli_arg"})
 		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "rule") {
 			t.Errorf("%q: %v, want %q", c.rule, err, c.want)
 		}
@@ -208,11 +211,11 @@ func FuzzRuleNeverWidens(f *testing.F) {
 		f.Add(seed, "/ws/src/a", "go test ./...")
 	}
 	f.Fuzz(func(t *testing.T, text, path, command string) {
-		r, err := Parser{Names: names, Home: "/home/me"}.Parse(text, agenttool.Allow, "cli_arg")
+		r, err := Parser{Names: names, Home: "/home/me"}.Parse(text, agenttool.Allow, agenttool.Origin{Source: "cli_arg"})
 		if err != nil || !strings.HasPrefix(path, "/") {
 			return
 		}
-		p := Policy{Workspace: "/ws", Rules: []Rule{r}}
+		p := Policy{Workspace: "/ws"}.With(r)
 		d := p.Decide(Request{Tool: "shell", RunsCode: true, Facts: running(command)})
 		if d.Behavior == agenttool.Allow && r.tool != "shell" {
 			t.Errorf("%s covers the command %q", text, command)
@@ -232,7 +235,7 @@ func BenchmarkDecide(b *testing.B) {
 	for range 50 {
 		texts = append(texts, "Shell(npm run test:*)", "Write(src/**/*.go)", "Read(/usr/share/**)")
 	}
-	p := Policy{Workspace: "/ws", Rules: rules(b, texts...)}
+	p := Policy{Workspace: "/ws"}.With(rules(b, texts...)...)
 	facts := writing(at("/ws/docs/a/b.md"))
 	for b.Loop() {
 		p.Decide(Request{Tool: "write", Facts: facts})

@@ -2,6 +2,7 @@ package permissions
 
 import (
 	"path/filepath"
+	"slices"
 
 	"toolhost/agenttool"
 	"toolhost/protect"
@@ -9,10 +10,11 @@ import (
 
 // protectedWrite returns the first path that the call writes and that is protected, by its spelling or by where it
 // leads. Writing one always asks, whatever rules and mode allow, and where nobody is asked it is denied.
-func protectedWrite(f *agenttool.Facts) (string, bool) {
-	for _, p := range f.Writes {
-		if isProtected(filepath.Clean(p.Absolute), p.Root) || isProtected(p.Resolved, p.Root) {
-			return p.Spelling, true
+func (p Policy) protectedWrite(f *agenttool.Facts) (string, bool) {
+	for _, w := range f.Writes {
+		program := slices.ContainsFunc(p.Programs, func(file string) bool { return agenttool.Within(w.Resolved, file) })
+		if program || isProtected(filepath.Clean(w.Absolute), w.Root) || isProtected(w.Resolved, w.Root) {
+			return w.Spelling, true
 		}
 	}
 	return "", false
@@ -24,10 +26,10 @@ func isProtected(path, root string) bool {
 }
 
 // protect decides about a write to a protected path.
-func (p Policy) protect(d agenttool.Decision, path string) agenttool.Decision {
+func (p Policy) protect(path string) verdict {
 	why := path + " is protected: other programs run or obey it"
-	if p.Mode == DontAsk {
-		return decide(d, agenttool.Deny, "safety_check", why+", and mode dont_ask denies what would ask").blocked(path)
+	if !p.Mode.Asks() {
+		return because(agenttool.Deny, kindSafety, why+", and mode "+string(p.Mode)+" denies what would ask for that").at(path)
 	}
-	return decide(d, agenttool.Ask, "safety_check", why+", so that no rule allows it").blocked(path)
+	return because(agenttool.Ask, kindSafety, why+", so that no rule allows it").at(path)
 }

@@ -2,182 +2,192 @@ package permissions
 
 import (
 	"fmt"
-	"path/filepath"
+	"slices"
 	"strings"
-
-	"github.com/bmatcuk/doublestar/v4"
 
 	"toolhost/agenttool"
 )
 
-// Rule is one line of what a person allowed, as they wrote it and as it is matched.
+// Rule is one line of what a person allows, wants to be asked about, or forbids, as they wrote it and as it is matched.
 //
-//	Tool               any input of a tool, by name or alias, without regard to case
+//	Tool               any input of a tool, by name or alias, without regard to case; Shell covers what is typed
+//	                   into a running shell as well
 //	Shell(WORDS)       a command whose words match: * stands for any part of one word, a last word * (or :* at the
 //	                   end) for any further words: Shell(npm run test:*) covers "npm run test" and
-//	                   "npm run test -- -u", not "npm run test:unit"
-//	Read(GLOB)         reading the paths that match, by whatever tool
+//	                   "npm run test -- -u", not "npm run test:unit". Quotes hold a word together, and \* and a * in
+//	                   quotes are a star
+//	Read(GLOB)         reading the paths that match, by whatever tool or command
 //	Write(GLOB)        writing them (and editing, and reading what is written)
 //	Edit(GLOB)         writing them with the edit tool only
+//	Network(HOST)      reaching a host: NAME, NAME:PORT, or *.NAME for the names below it
 //
 // A GLOB is a doublestar pattern: ~/x is below the home directory, /x absolute, all else relative to the workspace.
 // A pattern that names a directory covers what is below it. There is no ".." and no "!".
+//
+// A rule that allows may end in " with GRANT, GRANT": what it allows runs in a sandbox that is widened so.
 type Rule struct {
 	Text     string             // as written
-	Behavior agenttool.Behavior // today always allow
-	Source   string             // the standard's rule source: cli_arg, session, …
+	Behavior agenttool.Behavior // allow, ask or deny
+	Origin   agenttool.Origin
+	Grants   []string // as agenttool.Confined takes them
+	Held     bool     // it allows only commands that the sandbox holds whatever they do, as mode sandboxed does
 
 	tool string   // lower-case name of the tool; for path rules read, write or edit
-	argv []string // Shell(WORDS)
+	argv []word   // Shell(WORDS)
 	more bool     // … followed by any further words
 	glob string   // Read, Write, Edit: absolute, or relative to the workspace; "" matches every path
+	led  []string // where the literal beginning of the glob leads, absolute; for what forbids
+	host hostName // Network; the zero value matches every host
 }
 
 // Ref names the rule in records: "cli_arg:Write(src/**)".
-func (r Rule) Ref() string { return r.Source + ":" + r.Text }
+func (r Rule) Ref() string { return r.Origin.Source + ":" + r.Text }
+
+// networkTool is the name before a rule about hosts, which is no tool.
+const networkTool = "network"
 
 // Parser reads rules. Names maps every tool's name and aliases, in lower case, to the tool's name.
 type Parser struct {
-	Names map[string]string
-	Home  string
+	Names     map[string]string
+	Home      string
+	Workspace string                      // absolute, without links; empty: relative patterns are not followed through links
+	Resolve   func(path string) string    // follows the links of an absolute path; nil: none are followed
+	Grants    func(grants []string) error // checks grants; nil: none are valid
 }
 
 // Parse reads one rule. Its errors quote the rule and say what would be right.
-func (p Parser) Parse(text string, behavior agenttool.Behavior, source string) (Rule, error) {
-	r := Rule{Text: strings.TrimSpace(text), Behavior: behavior, Source: source}
-	name, spec, scoped := strings.Cut(r.Text, "(")
+func (p Parser) Parse(text string, behavior agenttool.Behavior, origin agenttool.Origin) (Rule, error) {
+	r := Rule{Text: strings.TrimSpace(text), Behavior: behavior, Origin: origin}
+	head, err := p.cutGrants(&r)
+	if err != nil {
+		return r, fmt.Errorf("rule %q: %w", text, err)
+	}
+	name, spec, scoped := strings.Cut(head, "(")
 	if scoped && !strings.HasSuffix(spec, ")") {
 		return r, fmt.Errorf("rule %q: the closing parenthesis is missing", text)
 	}
 	spec = strings.TrimSuffix(spec, ")")
-	tool, known := p.Names[strings.ToLower(name)]
+	tool, known := p.Names[strings.ToLower(strings.TrimSpace(name))]
+	if strings.EqualFold(strings.TrimSpace(name), networkTool) {
+		tool, known = networkTool, true
+	}
 	if !known {
-		return r, fmt.Errorf("rule %q: there is no tool %q; a rule is Tool or Tool(specifier), such as Shell(go test *) or Write(src/**)", text, name)
+		return r, fmt.Errorf("rule %q: there is no tool %q%s; a rule is Tool or Tool(specifier), such as Shell(go test *) or Write(src/**)", text, name, p.meant(name))
 	}
 	r.tool = tool
-	var err error
 	switch {
 	case !scoped:
 	case strings.TrimSpace(spec) == "":
-		err = fmt.Errorf("rule %q: the specifier is empty; leave the parentheses out to cover every input", text)
-	case tool == "shell":
-		err = r.setWords(spec)
-	case isPathTool(tool):
-		err = r.setGlob(spec, p.Home)
+		err = fmt.Errorf("the specifier is empty; leave the parentheses out to cover every input")
 	default:
-		err = fmt.Errorf("rule %q: %s takes no specifier; restrict paths with Read(GLOB)", text, name)
+		err = p.setSpecifier(&r, spec)
 	}
-	return r, err
+	if err != nil {
+		return r, fmt.Errorf("rule %q: %w", text, err)
+	}
+	return r, nil
 }
 
-func (r *Rule) setWords(spec string) error {
-	if head, ok := strings.CutSuffix(spec, ":*"); ok {
-		spec = head + " *"
-	}
-	r.argv = strings.Fields(spec)
-	if last := len(r.argv) - 1; r.argv[last] == "*" {
-		r.argv, r.more = r.argv[:last], true
-	}
-	if len(r.argv) == 0 {
-		return fmt.Errorf("rule %q: it would cover every command; write Shell to mean that", r.Text)
-	}
-	return nil
-}
-
-func (r *Rule) setGlob(spec, home string) error {
-	if rest, ok := strings.CutPrefix(spec, "~/"); ok || spec == "~" {
-		if home == "" {
-			return fmt.Errorf("rule %q: there is no home directory for ~", r.Text)
+func (p Parser) setSpecifier(r *Rule, spec string) error {
+	switch {
+	case r.tool == "shell":
+		return r.setWords(spec)
+	case isPathTool(r.tool):
+		if err := r.setGlob(spec, p.Home); err != nil {
+			return err
 		}
-		spec = filepath.Join(escapeGlob(home), strings.TrimPrefix(rest, "~"))
+		r.led = p.leads(r)
+		return nil
+	case r.tool == networkTool:
+		return r.setHost(spec)
 	}
-	spec = strings.TrimPrefix(spec, "./")
-	if spec == "." {
-		spec = "**"
+	return fmt.Errorf("%s takes no specifier; restrict paths with Read(GLOB)", r.tool)
+}
+
+// cutGrants takes the grants off the text of a rule.
+func (p Parser) cutGrants(r *Rule) (head string, err error) {
+	const with = ") with "
+	at := strings.LastIndex(r.Text, with)
+	rest := ""
+	switch {
+	case at >= 0:
+		head, rest = r.Text[:at+1], r.Text[at+len(with):]
+	case !strings.Contains(r.Text, "("):
+		head, rest, _ = strings.Cut(r.Text, " with ")
+	default:
+		head = r.Text
 	}
-	if len(spec) > 1 {
-		spec = strings.TrimSuffix(spec, "/")
+	if rest == "" {
+		return head, nil
+	}
+	for grant := range strings.SplitSeq(rest, ",") {
+		r.Grants = append(r.Grants, strings.TrimSpace(grant))
 	}
 	switch {
-	case strings.HasPrefix(spec, "!"):
-		return fmt.Errorf("rule %q: a pattern cannot be negated", r.Text)
-	case strings.Contains("/"+spec+"/", "/../"):
-		return fmt.Errorf("rule %q: a pattern cannot hold .. as a component", r.Text)
-	case !doublestar.ValidatePattern(spec):
-		return fmt.Errorf("rule %q: the pattern is malformed: a bracket or brace is open", r.Text)
+	case r.Behavior != agenttool.Allow:
+		return head, fmt.Errorf("only a rule that allows can grant something")
+	case p.Grants == nil:
+		return head, fmt.Errorf("nothing can be granted here")
 	}
-	r.glob = spec
-	return nil
+	return head, p.Grants(r.Grants)
+}
+
+// meant suggests the tool whose name is nearest to a misspelt one.
+func (p Parser) meant(name string) string {
+	name = strings.ToLower(strings.TrimSpace(name))
+	best, least := "", 3
+	for known := range p.Names {
+		if d := distance(name, known); d < least || d == least && best != "" && known < best {
+			best, least = known, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (did you mean %s?)", best)
+}
+
+// distance is the number of letters that differ, at most 3.
+func distance(a, b string) int {
+	const most = 3
+	if len(a)-len(b) >= most || len(b)-len(a) >= most {
+		return most
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost = 1 + min(diagonal, row[j], row[j+1])
+			}
+			diagonal, row[j+1] = row[j+1], cost
+		}
+	}
+	return min(most, row[len(b)])
 }
 
 func isPathTool(tool string) bool { return tool == "read" || tool == "write" || tool == "edit" }
 
-// coversCommand reports whether a Shell(WORDS) rule covers the argv.
-func (r Rule) coversCommand(argv []string) bool {
-	if r.tool != "shell" || r.argv == nil || len(argv) < len(r.argv) || len(argv) > len(r.argv) && !r.more {
-		return false
-	}
-	for i, word := range r.argv {
-		if !matchWord(word, argv[i]) {
-			return false
-		}
-	}
-	return true
+// coversTool reports whether a rule without a specifier covers any call of a tool.
+func (r Rule) coversTool(tool string) bool {
+	return r.argv == nil && !isPathTool(r.tool) && r.tool != networkTool && (r.tool == tool || r.tool == "shell" && tool == "shell_input")
 }
 
-// matchWord matches pattern, in which * stands for any text, against one word.
-func matchWord(pattern, word string) bool {
-	parts := strings.Split(pattern, "*")
-	if len(parts) == 1 {
-		return pattern == word
-	}
-	first, last := parts[0], parts[len(parts)-1]
-	if len(word) < len(first)+len(last) || !strings.HasPrefix(word, first) || !strings.HasSuffix(word, last) {
-		return false
-	}
-	word = word[len(first) : len(word)-len(last)]
-	for _, part := range parts[1 : len(parts)-1] {
-		_, rest, found := strings.Cut(word, part)
-		if !found {
-			return false
-		}
-		word = rest
-	}
-	return true
+// allowsWrite reports whether the rule is about what a tool writes.
+func (r Rule) allowsWrite(tool string) bool {
+	return r.tool == "write" || r.tool == "edit" && tool == "edit"
 }
 
-// coversPath reports whether the rule's pattern covers p, on its spelling and on where it leads.
-func (r Rule) coversPath(p agenttool.Path, workspace string) bool {
-	if r.glob == "" {
-		return true
-	}
-	return r.matchPath(filepath.Clean(p.Absolute), workspace) && r.matchPath(p.Resolved, workspace)
-}
-
-func (r Rule) matchPath(path, workspace string) bool {
-	if !filepath.IsAbs(r.glob) {
-		rel, err := filepath.Rel(workspace, path)
-		if err != nil || !agenttool.Within(workspace, path) {
-			return false
-		}
-		path = rel
-	}
-	return matchGlob(r.glob, path) || r.glob != "/" && matchGlob(r.glob+"/**", path) || r.glob == "/"
-}
-
-func matchGlob(pattern, path string) bool {
-	ok, err := doublestar.Match(pattern, path)
-	return err == nil && ok
-}
-
-// escapeGlob returns a pattern that matches exactly path.
-func escapeGlob(path string) string {
-	var b strings.Builder
-	for _, c := range path {
-		if strings.ContainsRune(`*?[]{}\,`, c) {
-			b.WriteByte('\\')
-		}
-		b.WriteRune(c)
-	}
-	return b.String()
+// sortedBy returns rules in the order deny, ask, allow, and otherwise as they came.
+func sortedBy(rules []Rule) []Rule {
+	order := []agenttool.Behavior{agenttool.Deny, agenttool.Ask, agenttool.Allow}
+	slices.SortStableFunc(rules, func(a, b Rule) int {
+		return slices.Index(order, a.Behavior) - slices.Index(order, b.Behavior)
+	})
+	return rules
 }

@@ -55,6 +55,24 @@ func List(dir string) ([]SessionInfo, error) {
 	return list, nil
 }
 
+// Abandoned reports whether a session is in dir and no process writes it.
+func Abandoned(dir string, id agenttool.SessionID) bool {
+	if !validID(id) {
+		return false
+	}
+	all, err := os.OpenRoot(dir)
+	if err != nil {
+		return false
+	}
+	defer all.Close()
+	f, err := openRegular(all, string(id)+"/"+logName, os.O_RDONLY)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return flock(f, unix.LOCK_SH) == nil // given back when f is closed
+}
+
 // sessionNames opens dir and returns the directories in it that have the name of a session.
 func sessionNames(dir string) (*os.Root, []agenttool.SessionID, error) {
 	all, err := os.OpenRoot(dir)

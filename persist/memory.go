@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"io/fs"
 	"sync"
 
@@ -141,6 +142,19 @@ func (p *memoryPayload) Write(b []byte) (int, error) {
 		return int(n), errNoRoom
 	}
 	return int(n), nil
+}
+
+func (p *memoryPayload) ReadAt(b []byte, off int64) (int, error) {
+	p.of.mu.Lock()
+	defer p.of.mu.Unlock()
+	if p.of.closed {
+		return 0, ErrClosed
+	}
+	n := copy(b, p.b[min(off, int64(len(p.b))):])
+	if n < len(b) {
+		return n, io.EOF
+	}
+	return n, nil
 }
 
 func (p *memoryPayload) finish(ref agenttool.Ref) error {

@@ -21,8 +21,8 @@ type Page struct {
 	NextOffset int64  `json:"next_offset,omitempty"` // where the next page begins; 0: this is the last one
 	SizeBytes  int64  `json:"size_bytes"`            // of the payload; it grows while the payload is written
 	Text       string `json:"text,omitempty"`
-	Lossy      bool   `json:"lossy,omitempty"` // Text has U+FFFD for bytes that are not UTF-8
-	Data       string `json:"data,omitempty"`  // base64
+	Lossy      bool   `json:"lossy,omitempty"` // Text has U+FFFD for bytes that are not UTF-8; Data has them as they are
+	Data       string `json:"data,omitempty"`  // base64, of what is not all text
 	MediaType  string `json:"media_type,omitempty"`
 	Digest     string `json:"digest,omitempty"` // of the whole payload; empty while it is written
 }
@@ -146,6 +146,7 @@ func (p *Page) fill(b []byte, text bool) {
 		p.Text = string(b)
 	default:
 		p.Text, p.Lossy = strings.ToValidUTF8(string(b), "\uFFFD"), true
+		p.Data = base64.StdEncoding.EncodeToString(b)
 	}
 }
 

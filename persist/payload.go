@@ -15,9 +15,10 @@ import (
 // Payload opens a payload of the invocation inv. Name is a word of a-z, 0-9, _ and -, at most 64, that no other
 // payload of the invocation has; mediaType and relation go into the reference. The caller closes it.
 //
-// The payload takes every write. What goes beyond the limit is dropped; then Close returns the reference to what was
-// kept together with an error of class result_too_large, code payload_cut. If the disk refuses, Write and Close fail
-// with class dependency_unavailable, code payload_unavailable, and Close still returns the reference to what was kept.
+// The payload takes every write, and can be read while it is written. What goes beyond the limit is dropped; then
+// Close returns the reference to what was kept together with an error of class result_too_large, code payload_cut. If
+// the disk refuses, Write and Close fail with class dependency_unavailable, code payload_unavailable, and Close still
+// returns the reference to what was kept.
 //
 // Payload itself fails with class invalid_arguments for such a name, execution_failed, code payload_exists, when the
 // name is taken, result_too_large when an ephemeral session is full, and as Append does.
@@ -48,10 +49,12 @@ func (s *Store) uri(file string) string { return s.uriPrefix() + file }
 
 func (s *Store) uriPrefix() string { return "toolhost://" + string(s.o.ID) + "/" + resultsDir + "/" }
 
-// sink is where the bytes of one payload go. A Write that returns errNoRoom took what it could.
+// sink is where the bytes of one payload go. A Write that returns errNoRoom took what it could. ReadAt reads what was
+// written, at any time and from any goroutine.
 type sink interface {
 	io.Writer
-	// finish closes the sink and keeps ref with the bytes.
+	io.ReaderAt
+	// finish closes the sink for writing and keeps ref with the bytes.
 	finish(ref agenttool.Ref) error
 }
 
@@ -60,11 +63,13 @@ var errNoRoom = errors.New("no room for more")
 
 // payload writes, counts and hashes what one sink keeps.
 type payload struct {
-	to    sink
-	limit int64
+	to sink
 
-	mu      sync.Mutex
+	writing sync.Mutex // of Write and Close: a slow disk holds up no reader
 	hash    hash.Hash
+
+	mu      sync.Mutex // guards what follows, which changes under writing alone
+	limit   int64
 	ref     agenttool.Ref
 	dropped int64
 	failed  error
@@ -72,42 +77,94 @@ type payload struct {
 }
 
 func (p *payload) Write(b []byte) (int, error) {
+	p.writing.Lock()
+	defer p.writing.Unlock()
+	room, err := p.room()
+	if err != nil {
+		return 0, err
+	}
+	n, err := p.to.Write(b[:min(int64(len(b)), room)])
+	p.hash.Write(b[:n])
+	return p.count(len(b), n, err)
+}
+
+// room is how much fits.
+func (p *payload) room() (int64, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
 		return 0, ErrClosed
 	}
-	if p.failed != nil {
-		return 0, p.failed
-	}
-	n, err := p.to.Write(b[:min(int64(len(b)), p.limit-p.ref.SizeBytes)])
-	p.hash.Write(b[:n])
-	p.ref.SizeBytes += int64(n)
+	return p.limit - p.ref.SizeBytes, p.failed
+}
+
+// count notes that kept of size bytes were written, and returns what Write does.
+func (p *payload) count(size, kept int, err error) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ref.SizeBytes += int64(kept)
 	if errors.Is(err, errNoRoom) {
 		p.limit, err = p.ref.SizeBytes, nil // a payload has no holes: what comes now is dropped, too
 	}
 	if err != nil {
 		p.failed = err
-		return n, err
+		return kept, err
 	}
-	p.dropped += int64(len(b) - n)
-	return len(b), nil
+	p.dropped += int64(size - kept)
+	return size, nil
+}
+
+// ReadAt implements agenttool.Payload.
+func (p *payload) ReadAt(b []byte, off int64) (int, error) {
+	p.mu.Lock()
+	size, end := p.ref.SizeBytes, p.loss()
+	p.mu.Unlock()
+	if end == nil {
+		end = io.EOF
+	}
+	if off < 0 {
+		return 0, agenttool.Failure(agenttool.InvalidArguments, "offset_out_of_range",
+			fmt.Sprintf("offset %d is before the beginning of the payload", off))
+	}
+	if off >= size {
+		return 0, end
+	}
+	n, err := p.to.ReadAt(b[:min(int64(len(b)), size-off)], off)
+	if err == nil && n < len(b) {
+		err = end
+	}
+	return n, err
 }
 
 func (p *payload) Close() (agenttool.Ref, error) {
+	p.writing.Lock()
+	defer p.writing.Unlock()
+	if !p.closed { // which nobody else changes
+		p.finish()
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.closed {
-		p.closed = true
-		p.ref.Digest = "sha256:" + hex.EncodeToString(p.hash.Sum(nil))
-		if err := p.to.finish(p.ref); p.failed == nil {
-			p.failed = err
-		}
+	return p.ref, p.loss()
+}
+
+func (p *payload) finish() {
+	ref := p.ref
+	ref.Digest = "sha256:" + hex.EncodeToString(p.hash.Sum(nil))
+	err := p.to.finish(ref)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.closed, p.ref = true, ref
+	if p.failed == nil {
+		p.failed = err
 	}
+}
+
+// loss is why not every byte is kept, nil if every one is.
+func (p *payload) loss() error {
 	if p.failed == nil && p.dropped > 0 {
-		p.failed = agenttool.Failure(agenttool.ResultTooLarge, "payload_cut", fmt.Sprintf(
+		return agenttool.Failure(agenttool.ResultTooLarge, "payload_cut", fmt.Sprintf(
 			"the output is larger than can be kept: its first %d bytes are in %s, the other %d were dropped",
 			p.ref.SizeBytes, p.ref.URI, p.dropped))
 	}
-	return p.ref, p.failed
+	return p.failed
 }

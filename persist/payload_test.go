@@ -5,7 +5,9 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -143,6 +145,107 @@ func TestPayloadOverTheLimit(t *testing.T) {
 	})
 }
 
+// A payload is read at any offset while it is written, after it was closed, and until the session is.
+func TestPayloadReadAt(t *testing.T) {
+	eachKind(t, 0, func(t *testing.T, s *Store) {
+		p, err := s.Payload("inv_1", "output", "text/plain", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := func(off int64, size int, want string, wantErr error) {
+			t.Helper()
+			b := make([]byte, size)
+			n, err := p.ReadAt(b, off)
+			if string(b[:n]) != want || !errors.Is(err, wantErr) || wantErr == nil && err != nil {
+				t.Errorf("%d at %d: %q, %v; want %q, %v", size, off, b[:n], err, want, wantErr)
+			}
+		}
+		at(0, 1, "", io.EOF)
+		fmt.Fprint(p, "0123")
+		at(1, 2, "12", nil)
+		at(1, 9, "123", io.EOF)
+		fmt.Fprint(p, "4567")
+		if _, err := p.Close(); err != nil {
+			t.Fatal(err)
+		}
+		at(0, 8, "01234567", nil)
+		at(3, 9, "34567", io.EOF)
+		at(8, 1, "", io.EOF)
+		at(-1, 1, "", agenttool.InvalidArguments)
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		at(0, 1, "", ErrClosed)
+	})
+}
+
+// Whoever reads to the end of a payload that was cut is told why that is the end.
+func TestPayloadReadAtSaysWhatIsCut(t *testing.T) {
+	eachKind(t, 5, func(t *testing.T, s *Store) {
+		p, err := s.Payload("inv_1", "output", "text/plain", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprint(p, "01234567")
+		b := make([]byte, 8)
+		n, err := p.ReadAt(b, 3)
+		wantError(t, err, agenttool.ResultTooLarge, "payload_cut")
+		if string(b[:n]) != "34" {
+			t.Errorf("read %q", b[:n])
+		}
+		_, err = p.ReadAt(b, 7)
+		wantError(t, err, agenttool.ResultTooLarge, "payload_cut")
+		if n, err := p.ReadAt(b[:5], 0); n != 5 || err != nil {
+			t.Errorf("read %q, %v", b[:n], err)
+		}
+		_, err = p.Close()
+		wantError(t, err, agenttool.ResultTooLarge, "payload_cut")
+	})
+}
+
+// What a reader sees is a beginning of what is written, also around the moment in which the payload is closed.
+func TestPayloadReadsBesideWrites(t *testing.T) {
+	eachKind(t, 0, func(t *testing.T, s *Store) {
+		p, err := s.Payload("inv_1", "output", "text/plain", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		const size = 200_000
+		read := make(chan error)
+		go func() {
+			b := make([]byte, 1000)
+			for off := int64(0); off < size; {
+				n, err := p.ReadAt(b, off)
+				for i, c := range b[:n] {
+					if c != byte(off+int64(i)) {
+						read <- fmt.Errorf("byte %d is %d", off+int64(i), c)
+						return
+					}
+				}
+				if off += int64(n); err != nil && !errors.Is(err, io.EOF) {
+					read <- err
+					return
+				}
+			}
+			read <- nil
+		}()
+		for off, b := 0, make([]byte, 250); off < size; off += len(b) {
+			for i := range b {
+				b[i] = byte(off + i)
+			}
+			if _, err := p.Write(b); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := p.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-read; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 func TestPageOfAPayloadThatIsWritten(t *testing.T) {
 	eachKind(t, 0, func(t *testing.T, s *Store) {
 		p, err := s.Payload("inv_1", "stdout", "text/plain", "")
@@ -265,8 +368,8 @@ func TestPageKinds(t *testing.T) {
 		{"text", "text/plain; charset=utf-8", "é", Page{Text: "é"}},
 		{"json", "application/json", "{}", Page{Text: "{}"}},
 		{"problem json", "application/problem+json", "{}", Page{Text: "{}"}},
-		{"text that is not UTF-8", "text/plain", "a\xffb", Page{Text: "a\uFFFDb", Lossy: true}},
-		{"text cut in a character", "text/plain", "a\xc3", Page{Text: "a\uFFFD", Lossy: true}},
+		{"text that is not UTF-8", "text/plain", "a\xffb", Page{Text: "a\uFFFDb", Lossy: true, Data: "Yf9i"}},
+		{"text cut in a character", "text/plain", "a\xc3", Page{Text: "a\uFFFD", Lossy: true, Data: "YcM="}},
 		{"binary", "image/png", "\x89PNG", Page{Data: base64.StdEncoding.EncodeToString([]byte("\x89PNG"))}},
 		{"unnamed text", "", "hello", Page{Text: "hello"}},
 		{"unnamed binary", "", "\xff\xfe", Page{Data: "//4="}},

@@ -25,20 +25,21 @@ func (d *disk) create(file string) (sink, error) {
 	if err := d.session.Mkdir(resultsDir, dirMode); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, payloadUnavailable(d.o.Dir, err)
 	}
-	f, err := d.session.OpenFile(resultsDir+"/"+file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
+	f, err := d.session.OpenFile(resultsDir+"/"+file, os.O_RDWR|os.O_CREATE|os.O_EXCL, fileMode)
 	if errors.Is(err, fs.ErrExist) {
 		return nil, payloadExists(file)
 	}
 	if err != nil {
 		return nil, payloadUnavailable(d.o.Dir, err)
 	}
-	return &diskSink{of: d, f: f}, nil
+	return &diskSink{of: d, f: f, file: file}, nil
 }
 
-// diskSink is a payload's file while it is written.
+// diskSink is a payload's file. It is open while it is written.
 type diskSink struct {
-	of *disk
-	f  *os.File
+	of   *disk
+	f    *os.File
+	file string
 }
 
 func (s *diskSink) Write(b []byte) (int, error) {
@@ -47,6 +48,22 @@ func (s *diskSink) Write(b []byte) (int, error) {
 		return n, payloadUnavailable(s.of.o.Dir, err)
 	}
 	return n, nil
+}
+
+// ReadAt opens the file again once it is closed: payloads are many, and descriptors are few.
+func (s *diskSink) ReadAt(b []byte, off int64) (int, error) {
+	n, err := s.f.ReadAt(b, off)
+	if !errors.Is(err, os.ErrClosed) {
+		return n, err
+	}
+	s.of.mu.Lock()
+	again, err := s.of.result(s.file)
+	s.of.mu.Unlock()
+	if err != nil {
+		return 0, err
+	}
+	defer again.Close()
+	return again.ReadAt(b, off)
 }
 
 // finish closes the file and notes its reference. That the note cannot be written is no failure of the payload: its
@@ -85,13 +102,7 @@ func (d *disk) noteRef(line []byte) {
 func (d *disk) open(file string) (source, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.closed {
-		return source{}, ErrClosed
-	}
-	if d.session == nil {
-		return source{}, fs.ErrNotExist
-	}
-	f, err := openRegular(d.session, resultsDir+"/"+file, os.O_RDONLY)
+	f, err := d.result(file)
 	if err != nil {
 		return source{}, err
 	}
@@ -101,6 +112,17 @@ func (d *disk) open(file string) (source, error) {
 		return source{}, err
 	}
 	return source{r: f, close: f.Close, size: info.Size(), ref: d.readRef(file)}, nil
+}
+
+// result opens the file of a payload.
+func (d *disk) result(file string) (*os.File, error) {
+	if d.closed {
+		return nil, ErrClosed
+	}
+	if d.session == nil {
+		return nil, fs.ErrNotExist
+	}
+	return openRegular(d.session, resultsDir+"/"+file, os.O_RDONLY)
 }
 
 // readRef returns the reference that was noted for file, or an empty one.

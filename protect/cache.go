@@ -107,13 +107,21 @@ func (c *Cache) Invalidate() {
 	}
 }
 
+// Amend replaces the read-deny list and what is sealed besides, for every Map from now on.
+func (c *Cache) Amend(readDeny, sealed []string) {
+	c.mu.Lock()
+	c.options.ReadDeny, c.options.Sealed = readDeny, sealed
+	c.mu.Unlock()
+	c.Invalidate()
+}
+
 // start begins a walk. It ends by itself, within the limits of the options, and begins another if names changed
 // meanwhile. The caller holds the lock.
 func (c *Cache) start() {
-	walk := &scan{serves: c.wanted, begun: time.Now(), done: make(chan struct{})}
+	walk, options := &scan{serves: c.wanted, begun: time.Now(), done: make(chan struct{})}, c.options
 	c.running = walk
 	go func() {
-		walk.m, walk.err = Scan(context.Background(), c.options)
+		walk.m, walk.err = Scan(context.Background(), options)
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		defer close(walk.done)

@@ -43,8 +43,9 @@ type denyRule struct {
 type denyList struct {
 	rules []denyRule
 	// prefix is what all bases begin with, to pass over most names at once
-	prefix   string
-	excepted int
+	prefix    string
+	baseHints []hint
+	excepted  int
 }
 
 // compileDeny reads a read-deny list. A malformed pattern is an error, since it would deny nothing.
@@ -57,7 +58,7 @@ func compileDeny(patterns []string, where tops) (*denyList, error) {
 		}
 		list.add(text, allow, where)
 	}
-	list.prefix = commonPrefix(list.rules)
+	list.prefix, list.baseHints = commonPrefix(list.rules), baseHints(list.rules)
 	return list, nil
 }
 
@@ -83,7 +84,7 @@ func (l *denyList) add(text string, allow bool, where tops) {
 			r.path = path.Join(top, text)
 			r.glob = fold(r.path)
 		} else {
-			r.glob = path.Join(quoteGlob(fold(top)), fold(text))
+			r.glob = path.Join(QuoteGlob(fold(top)), fold(text))
 		}
 		l.rules = append(l.rules, r)
 	}
@@ -97,8 +98,8 @@ type tops struct {
 
 func isPlain(pattern string) bool { return !strings.ContainsAny(pattern, `*?[{\`) }
 
-// quoteGlob returns a pattern that matches the path itself.
-func quoteGlob(literal string) string {
+// QuoteGlob returns a pattern that matches the path itself.
+func QuoteGlob(literal string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`, `{`, `\{`, `}`, `\}`).Replace(literal)
 }
 
@@ -151,12 +152,20 @@ func (r denyRule) matches(folded, base string, inRoot bool, prefix string) bool 
 	return ok
 }
 
-// covers says whether the list denies the folded path or what it lies in. Root, folded, is the one that it lies in, ""
+// taken says whether the list takes back, by its place, what it denies of exactly this path.
+func (l *denyList) taken(folded string) bool {
+	return slices.ContainsFunc(l.rules, func(r denyRule) bool { return r.allow && r.glob != "" && r.matches(folded, "", true, "") })
+}
+
+// covers says whether the list denies the folded path or what it lies in, unless a pattern takes back what is nearer to it. Root, folded, is the one that it lies in, ""
 // for none.
 func (l *denyList) covers(folded, root string) bool {
 	for ; len(folded) > max(len(root), 1); folded = path.Dir(folded) {
 		if denied, _ := l.denied(folded, root != ""); denied {
 			return true
+		}
+		if l.taken(folded) {
+			return false
 		}
 	}
 	return false

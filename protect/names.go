@@ -22,6 +22,7 @@ const (
 	SSH              Rule = "ssh"               // keys, and who may log in
 	Credentials      Rule = "credentials"       // programs and keys that prove who the person is
 	Secret           Rule = "secret"            // what must not be read
+	Denied           Rule = "denied"            // what the person said that nobody writes
 )
 
 // Name is one row of the table: the last components of a path, folded, wherever below a root they stand.

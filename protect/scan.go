@@ -16,6 +16,8 @@ type Options struct {
 
 	// ReadDeny is what must not be read, in the words of DefaultReadDeny. Nil: nothing.
 	ReadDeny []string
+	// Sealed are further names that no command may write, with all below them: absolute, existing or not.
+	Sealed []string
 	// GitConfigs are the configuration files of git that hold for all repositories. Nil: ~/.gitconfig,
 	// ~/.config/git/config and /etc/gitconfig.
 	GitConfigs []string
@@ -81,6 +83,9 @@ func Scan(ctx context.Context, options Options) (*Map, error) {
 	bounded(ctx, options.MaxTime, w.run)
 	bounded(ctx, options.MaxTime, b.gitDirs)
 	b.gitConfigs()
+	for _, file := range options.Sealed {
+		b.sealAt(file, Denied)
+	}
 	b.follow()
 	bounded(ctx, options.MaxTime, func(ctx context.Context) { b.aliases(ctx, w) })
 	b.finish()

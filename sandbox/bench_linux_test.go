@@ -79,21 +79,87 @@ func median(values []float64) float64 {
 
 // once runs bash -c true and waits for its end.
 func (b *bench) once(access Access) error {
+	p, err := b.command(access)
+	if err == nil {
+		<-p.Exited()
+	}
+	return err
+}
+
+// command starts bash -c true.
+func (b *bench) command(access Access) (*Process, error) {
 	dir, err := os.Open(b.ws)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer dir.Close()
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer null.Close()
-	p, err := b.Start(&Command{Path: "/bin/bash", Args: []string{"bash", "-c", "true"}, Dir: b.ws, At: dir, Env: os.Environ(),
+	return b.Start(&Command{Path: "/bin/bash", Args: []string{"bash", "-c", "true"}, Dir: b.ws, At: dir, Env: os.Environ(),
 		Streams: [3]*os.File{null, null, null}, Profile: Profile{Access: access}})
+}
+
+// BenchmarkUnconfined is what a helper costs over the command itself, from Start to Gone, in ms:
+//
+//	go test -run '^$' -bench Unconfined -benchtime 500x ./sandbox
+func BenchmarkUnconfined(b *testing.B) {
+	dir := b.TempDir()
+	s, err := Open(Options{Level: None})
 	if err != nil {
-		return err
+		b.Fatal(err)
 	}
-	<-p.Exited()
-	return nil
+	defer s.Close()
+	box := &bench{Session: s, ws: dir}
+	var direct, start, exit, gone []float64
+	since := func(at time.Time) float64 { return float64(time.Since(at).Microseconds()) / 1000 }
+	for b.Loop() {
+		at := time.Now()
+		if err := exec.Command("/bin/bash", "-c", "true").Run(); err != nil {
+			b.Fatal(err)
+		}
+		direct = append(direct, since(at))
+		at = time.Now()
+		p, err := box.command(Unconfined)
+		if err != nil {
+			b.Fatal(err)
+		}
+		start = append(start, since(at))
+		<-p.Exited()
+		exit = append(exit, since(at))
+		<-p.Gone()
+		gone = append(gone, since(at))
+	}
+	base := median(direct)
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(base, "direct-ms")
+	b.ReportMetric(median(start), "start-ms")
+	b.ReportMetric(median(exit)-base, "exited+ms")
+	b.ReportMetric(median(gone)-base, "gone+ms")
+}
+
+// BenchmarkKill is how long a command that sleeps takes from Kill to Gone.
+func BenchmarkKill(b *testing.B) {
+	for _, access := range []Access{Unconfined, Workspace} {
+		b.Run(string(access), func(b *testing.B) {
+			box := newBench(b, func(o *Options) {
+				if access == Workspace {
+					o.Level = LandlockNotify
+				}
+			})
+			var took []float64
+			for b.Loop() {
+				p := box.start(b, Profile{Access: access}, "setsid sleep 1000 & exec sleep 1000")
+				time.Sleep(5 * time.Millisecond) // until it has started what it starts
+				at := time.Now()
+				p.Kill()
+				<-p.Gone()
+				took = append(took, float64(time.Since(at).Microseconds())/1000)
+			}
+			b.ReportMetric(0, "ns/op")
+			b.ReportMetric(median(took), "ms")
+		})
+	}
 }

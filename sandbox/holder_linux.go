@@ -16,9 +16,6 @@ import (
 	"toolhost/sandbox/enter"
 )
 
-// patience is how long a helper or holder may take for what takes milliseconds.
-const patience = 20 * time.Second
-
 // holder is the process that holds a session's namespaces and clones its helpers.
 type holder struct {
 	mu      sync.Mutex // one message at a time
@@ -91,7 +88,7 @@ func holderAttr() *syscall.SysProcAttr {
 }
 
 // clone has a helper started in namespaces of its own and returns the descriptor of its process.
-func (h *holder) clone(flags byte, files ...*os.File) (*os.File, error) {
+func (h *holder) clone(flags byte, files []*os.File) (*os.File, error) {
 	fds := make([]int, len(files))
 	for i, f := range files {
 		fds[i] = int(f.Fd())

@@ -1,7 +1,10 @@
 package sandbox
 
 import (
+	"fmt"
+	"os"
 	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -70,7 +73,7 @@ func (p *plan) landlock() {
 func (p *plan) writable() []string {
 	s := p.s
 	if s.level != Full {
-		dirs := []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/tty", s.private.path}
+		dirs := append(p.terminal(), "/dev/null", "/dev/zero", "/dev/full", "/dev/tty", s.private.path)
 		if p.workspace() {
 			dirs = append(dirs, s.tmp.path, s.varTmp.path, s.cache.path)
 			for _, root := range s.roots {
@@ -87,4 +90,16 @@ func (p *plan) writable() []string {
 		}
 	}
 	return append(dirs, paths(p.further)...)
+}
+
+// terminal is the name of the command's terminal, by which some programs open it, unless it has none.
+func (p *plan) terminal() []string {
+	if !p.c.Terminal {
+		return nil
+	}
+	name, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", p.c.Streams[0].Fd()))
+	if err != nil || !strings.HasPrefix(name, "/dev/pts/") {
+		return nil
+	}
+	return []string{name}
 }

@@ -3,6 +3,8 @@ package sandbox
 import (
 	"errors"
 	"os"
+	"runtime"
+	"slices"
 	"syscall"
 	"time"
 
@@ -77,24 +79,38 @@ func (p *Process) launch(made *plan) error {
 		return err
 	}
 	p.control = ours
-	if made.s.level == Full { // before anything is covered: what is replaced from now on is covered again
+	leave, err := made.s.running.join(p)
+	if err != nil {
+		ours.Close()
+		theirs.Close()
+		return err
+	}
+	p.atEnd(leave)
+	if made.level == Full { // before anything is covered: what is replaced from now on is covered again
 		p.atEnd(made.s.watch.add(p, made.names))
 	}
-	p.handle, err = made.s.helper(made.c, theirs, plan)
+	files := slices.Concat([]*os.File{theirs, plan}, made.c.files())
+	handle, err := made.helper(files)
 	theirs.Close()
 	if err != nil {
 		ours.Close()
 		return err
 	}
+	p.mu.Lock()
+	p.handle = handle
+	p.mu.Unlock()
 	go p.listen()
 	select {
 	case err = <-p.started:
 	case <-time.After(patience):
-		err = errors.New("the helper did not answer")
+		if !p.starting.Load() { // else the command was faster, and has stopped its helper
+			err = errors.New("the helper did not answer")
+		}
 	}
 	if err != nil {
+		p.withHandle(func(fd int) { _ = unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0) }) // there is no command of which it would have to take care
 		p.Kill()
-		<-p.gone
+		p.await(patience)
 	}
 	return err
 }
@@ -108,20 +124,21 @@ func (p *Process) startError(err error) error {
 	return setupFailed(err)
 }
 
-// helper starts the helper, in the namespaces of the session where there are any.
-func (s *Session) helper(c *Command, control, plan *os.File) (*os.File, error) {
-	if s.level != Full {
-		return startHelper(control, plan, c.Streams)
+// helper starts the helper, in the namespaces of the session where it has to be. The files are control, plan, and those of the
+// command.
+func (p *plan) helper(files []*os.File) (*os.File, error) {
+	if p.level != Full {
+		return startHelper(files)
 	}
 	flags := byte(0)
-	if c.Profile.Access == ReadOnly {
+	if p.c.Profile.Access == ReadOnly {
 		flags = enter.OwnNetwork
 	}
-	h, err := s.hold()
+	h, err := p.s.hold()
 	if err != nil {
 		return nil, err
 	}
-	return h.clone(flags, control, plan, c.Streams[0], c.Streams[1], c.Streams[2])
+	return h.clone(flags, files)
 }
 
 // hold returns the session's holder. One that died took every command with it; another takes its place.
@@ -146,17 +163,27 @@ func (s *Session) hold() (*holder, error) {
 
 // startHelper starts a helper without namespaces. It is our child, so somebody has to wait for it. It does not die with us
 // by a signal, but sees that its control socket is closed: only then can it end what the command started.
-func startHelper(control, plan *os.File, streams [3]*os.File) (*os.File, error) {
+func startHelper(files []*os.File) (*os.File, error) {
+	var fds []uintptr
+	for _, f := range slices.Concat(files[2:5], files[:2], files[5:]) {
+		fds = append(fds, f.Fd())
+	}
 	pidfd := -1
-	process, err := os.StartProcess("/proc/self/exe", []string{enter.HelperName}, &os.ProcAttr{
-		Files: []*os.File{streams[0], streams[1], streams[2], control, plan}, Env: []string{"GODEBUG="}, Dir: "/",
-		Sys: &syscall.SysProcAttr{Setsid: true, PidFD: &pidfd},
+	pid, _, err := syscall.StartProcess("/proc/self/exe", []string{enter.HelperName}, &syscall.ProcAttr{
+		Files: fds, Env: enter.HelperEnv(), Dir: "/", Sys: &syscall.SysProcAttr{Setsid: true, PidFD: &pidfd},
 	})
+	runtime.KeepAlive(files)
 	if err != nil {
 		return nil, err
 	}
-	go func() { _, _ = process.Wait() }()            // ends with the helper
-	return os.NewFile(uintptr(pidfd), "helper"), nil // ours: process has a copy
+	go func() { // ends with the helper
+		for {
+			if _, err := syscall.Wait4(pid, nil, 0, nil); err != syscall.EINTR {
+				return
+			}
+		}
+	}()
+	return os.NewFile(uintptr(pidfd), "helper"), nil
 }
 
 // planFile is a file in memory that holds the plan.

@@ -4,7 +4,7 @@ import "toolhost/protect"
 
 // Options say what a session is for.
 type Options struct {
-	Roots     []string       // directories that commands of profile workspace may write; at least one
+	Roots     []string       // directories that commands of profile workspace may write; at least one, but at level None
 	Home      string         // "" for none
 	Dir       string         // a directory of this session alone, which Close removes: the scratch is in it
 	Program   string         // this program as commands see it, by which ssh reaches granted hosts; "" for none
@@ -17,5 +17,17 @@ type Options struct {
 	GoModCache string // the person's module cache, which serves as a proxy; "" for none
 	GoProxy    string // what GOPROXY is otherwise
 
-	Level Level // "" for the strongest that the machine holds
+	// Level is what the commands of the session get. "" is Full. In a session of level None only those that are Unconfined
+	// can be started: of the other options it needs none, and it makes no file and no directory.
+	Level Level
+
+	// Limits are those of every command. To a confined one they replace the limits that it has otherwise; an Unconfined one has
+	// no others. Linux only.
+	Limits []Limit
+}
+
+// Limit is a limit of each process of a command, as setrlimit(2) takes it. It never raises one.
+type Limit struct {
+	Resource   int    // RLIMIT_
+	Soft, Hard uint64 // in the resource's unit; RLIM_INFINITY for none
 }

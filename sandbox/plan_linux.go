@@ -46,6 +46,7 @@ type plan struct {
 	enter.Plan
 	s       *Session
 	c       *Command
+	level   Level // None for a command that is not confined, else the session's
 	names   names
 	further []identity // what the profile adds to the roots
 	network []string   // variables that lead to the proxy
@@ -54,8 +55,8 @@ type plan struct {
 // make fills the plan. The order is that of package enter: trees are held before everything becomes read-only, what lies
 // deeper comes after what it lies in, privileges go last.
 func (p *plan) make() error {
-	s, c := p.s, p.c
-	if s.level == Full {
+	p.descriptors()
+	if p.level == Full {
 		p.view()
 	}
 	p.Add(enter.Streams)
@@ -68,9 +69,34 @@ func (p *plan) make() error {
 	if err := p.filter(); err != nil {
 		return err
 	}
-	p.Add(enter.Environ, p.environ()...)
-	p.Add(enter.Run, append([]string{c.Path}, c.Args...)...)
+	p.run(p.environ())
 	return nil
+}
+
+// makeUnconfined fills the plan of a command that runs as the person does.
+func (p *plan) makeUnconfined() error {
+	p.descriptors()
+	if err := p.directory(); err != nil {
+		return err
+	}
+	p.limit(enter.Bound, p.s.o.Limits)
+	p.run(p.c.Env)
+	return nil
+}
+
+// descriptors says what the command gets besides its streams.
+func (p *plan) descriptors() {
+	if p.c.Note != nil {
+		p.Add(enter.Note)
+	}
+	if p.c.Terminal {
+		p.Add(enter.Terminal)
+	}
+}
+
+func (p *plan) run(env []string) {
+	p.Add(enter.Environ, env...)
+	p.Add(enter.Run, append([]string{p.c.Path}, p.c.Args...)...)
 }
 
 // workspace reports whether the command may write.
@@ -149,15 +175,23 @@ func (p *plan) directory() error {
 	return nil
 }
 
-// limits bounds what one command can use up.
+// limits bounds what one confined command can use up. Those that a sandbox has by itself hold before it starts, for its helper,
+// too, which can live with them.
 func (p *plan) limits() {
-	for _, l := range []struct{ resource, soft, hard int }{
+	p.limit(enter.Limit, slices.DeleteFunc([]Limit{
 		{unix.RLIMIT_CORE, 0, 0},
 		{unix.RLIMIT_NPROC, maxProcesses, maxProcesses},
 		{unix.RLIMIT_FSIZE, maxFile, maxFile},
 		{unix.RLIMIT_NOFILE, 1024, maxFiles},
-	} {
-		p.Add(enter.Limit, strconv.Itoa(l.resource), strconv.Itoa(l.soft), strconv.Itoa(l.hard))
+	}, func(l Limit) bool {
+		return slices.ContainsFunc(p.s.o.Limits, func(other Limit) bool { return other.Resource == l.Resource })
+	}))
+	p.limit(enter.Bound, p.s.o.Limits)
+}
+
+func (p *plan) limit(op enter.Op, limits []Limit) {
+	for _, l := range limits {
+		p.Add(op, strconv.Itoa(l.Resource), strconv.FormatUint(l.Soft, 10), strconv.FormatUint(l.Hard, 10))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -20,16 +21,16 @@ import (
 	"toolhost/sandbox/notify"
 )
 
-// Process is a command in its sandbox, with whatever it started there.
+// Process is a command with whatever it started.
 type Process struct {
 	control *net.UnixConn
-	handle  *os.File // a pidfd of the helper
-	first   bool     // the helper is the first process of a pid namespace
+	first   bool // the helper is the first process of a pid namespace
 	command string
 
-	started chan error
-	exited  chan struct{}
-	gone    chan struct{}
+	started  chan error
+	starting atomic.Bool // the command may run
+	exited   chan struct{}
+	gone     chan struct{}
 
 	judge       *judge     // of what it writes; nil for a command that writes nothing
 	connector   *connector // of whom it connects to; nil for a command that has no sockets with names
@@ -39,8 +40,9 @@ type Process struct {
 	secrets     []protect.Entry // that are masked
 	ends        []func()        // what is to be done when it is gone, the last first
 
-	mu    sync.Mutex
-	ended *Ended
+	mu     sync.Mutex
+	handle *os.File // a pidfd of the helper; nil until it is started
+	ended  *Ended
 }
 
 func newProcess(c *Command) *Process {
@@ -72,19 +74,43 @@ func (p *Process) over() {
 	p.ends = nil
 }
 
-// listen takes what the helper says until it is gone.
+// listen takes what the helper says until nothing is left of the command.
 func (p *Process) listen() {
 	defer close(p.gone)
-	defer p.handle.Close()
+	said, alone := p.hear()
+	switch {
+	case said:
+	case p.starting.Load(): // the command was faster, and ended its helper
+		p.started <- nil
+	default:
+		p.started <- setupFailed(errEnded)
+	}
+	p.Kill() // whoever closed the socket without leaving: nothing goes on without it
+	if alone == nil {
+		p.awaitExit()
+	}
+	p.control.Close()
+	p.handle.Close()
+	if alone != nil {
+		p.setEnded(alone)
+	}
+	p.over()
+	if p.Ended() == nil { // without a word of the helper, it was killed with it
+		p.setEnded(&Ended{Status: syscall.WaitStatus(syscall.SIGKILL)})
+	}
+}
+
+// hear takes what the helper says until it has no more to say. It returns whether the start was told of, and how the command
+// ended if the helper was all that was left then, and takes nothing along when it goes: no namespaces.
+func (p *Process) hear() (said bool, alone *Ended) {
 	buffer := make([]byte, 8<<10)
-	said := false
 	for {
 		message, file, err := receive(p.control, buffer)
 		if errors.Is(err, syscall.ECONNRESET) {
 			continue // it left with words of ours unread; its own are still there, and this is said once
 		}
 		if err != nil {
-			break
+			return said, nil
 		}
 		parts := strings.Split(string(message[1:]), "\x00")
 		switch message[0] {
@@ -93,25 +119,21 @@ func (p *Process) listen() {
 			said = true
 		case enter.SaysListener:
 			p.serve(file)
+		case enter.SaysStarting:
+			p.starting.Store(true)
 		case enter.SaysStarted:
 			p.started <- nil
 			said = true
 		case enter.SaysEnded:
 			p.inspect()
-			p.setEnded(parts)
+			e := parseEnded(parts)
+			if e.Alone && !p.first {
+				return said, e
+			}
+			p.setEnded(e)
 		case enter.SaysSealed:
 			p.coveredAgain(parts)
 		}
-	}
-	if !said {
-		p.started <- setupFailed(errEnded)
-	}
-	p.Kill() // whoever closed the socket without leaving: nothing goes on without it
-	p.awaitExit()
-	p.control.Close()
-	p.over()
-	if p.Ended() == nil {
-		p.setEnded(nil)
 	}
 }
 
@@ -148,18 +170,21 @@ func (p *Process) failed(parts []string) error {
 	return setupFailed(fmt.Errorf("%s %s: %w", parts[0], parts[1], errno))
 }
 
-// setEnded keeps how the command ended. Without a word of the helper, it was killed with it.
-func (p *Process) setEnded(parts []string) {
-	e := &Ended{Status: syscall.WaitStatus(syscall.SIGKILL)}
-	if len(parts) == 5 {
-		numbers := make([]int64, 5)
-		for i, part := range parts {
-			numbers[i], _ = strconv.ParseInt(part, 10, 64)
-		}
-		e.Status = syscall.WaitStatus(numbers[0])
-		e.User, e.System = time.Duration(numbers[1])*time.Microsecond, time.Duration(numbers[2])*time.Microsecond
-		e.MaxRSS, e.Alone = numbers[3], numbers[4] == 0
+// parseEnded reads SaysEnded.
+func parseEnded(parts []string) *Ended {
+	numbers := [5]int64{4: 1}
+	for i, part := range parts[:min(len(parts), len(numbers))] {
+		numbers[i], _ = strconv.ParseInt(part, 10, 64)
 	}
+	return &Ended{
+		Status: syscall.WaitStatus(numbers[0]),
+		User:   time.Duration(numbers[1]) * time.Microsecond, System: time.Duration(numbers[2]) * time.Microsecond,
+		MaxRSS: numbers[3], Alone: numbers[4] == 0,
+	}
+}
+
+// setEnded keeps how the command ended, and tells of it.
+func (p *Process) setEnded(e *Ended) {
 	p.mu.Lock()
 	p.ended = e
 	p.mu.Unlock()
@@ -173,7 +198,7 @@ func (p *Process) Ended() *Ended {
 	return p.ended
 }
 
-// PID is the number of the sandbox's first process, of which all others descend; 0 when it is gone.
+// PID is the number of the command's helper, of which all its processes descend; 0 when it is gone.
 func (p *Process) PID() int {
 	pid := 0
 	p.withHandle(func(fd int) {
@@ -191,6 +216,9 @@ func (p *Process) Violations() []Violation { return p.violations.all() }
 // Hints are what the sandbox may have kept a command from that failed, by what it said on stderr; dir is where it ran. They
 // are only likely: a program can say anything.
 func (p *Process) Hints(stderr, dir string) []Violation {
+	if p.confinement.Level == None {
+		return nil
+	}
 	return append(hintsOfSecrets(stderr, p.secrets), hintsOf(stderr, dir)...)
 }
 
@@ -203,24 +231,38 @@ func (p *Process) Exited() <-chan struct{} { return p.exited }
 // Gone is closed when nothing is left of the command.
 func (p *Process) Gone() <-chan struct{} { return p.gone }
 
-// Signal sends a signal to every process of the sandbox.
+// Signal sends a signal to every process of the command, whatever session it is in.
 func (p *Process) Signal(sig syscall.Signal) {
+	_ = p.control.SetWriteDeadline(time.Now().Add(patience)) // it may have been stopped
 	_, _ = p.control.Write(append([]byte{enter.SaySignal}, strconv.Itoa(int(sig))...))
 }
 
-// Kill ends every process of the sandbox. With the first of a pid namespace the kernel ends the others; another helper
-// does it itself when it sees that its socket is closed.
+// Kill ends every process of the command, whatever session it is in. With the first of a pid namespace the kernel ends the
+// others; another helper does it itself when it sees that its socket is closed, for which it must not be stopped.
 func (p *Process) Kill() {
-	if p.first {
-		p.withHandle(func(fd int) { _ = unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0) })
-	}
 	_ = p.control.CloseRead()
 	_ = p.control.CloseWrite()
+	sig := unix.SIGCONT
+	if p.first {
+		sig = unix.SIGKILL
+	}
+	p.withHandle(func(fd int) { _ = unix.PidfdSendSignal(fd, sig, nil, 0) })
 }
 
-// withHandle does something with the helper's pidfd, unless it is closed.
+// await waits until nothing is left of the command, but not for ever.
+func (p *Process) await(patience time.Duration) {
+	select {
+	case <-p.gone:
+	case <-time.After(patience):
+	}
+}
+
+// withHandle does something with the helper's pidfd, unless it is closed or not there yet.
 func (p *Process) withHandle(do func(fd int)) {
-	if raw, err := p.handle.SyscallConn(); err == nil {
+	p.mu.Lock()
+	handle := p.handle
+	p.mu.Unlock()
+	if raw, err := handle.SyscallConn(); err == nil {
 		_ = raw.Control(func(fd uintptr) { do(int(fd)) })
 	}
 }

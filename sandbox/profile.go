@@ -10,16 +10,19 @@ import (
 // Access is the kind of a profile.
 type Access string
 
-// The profiles. What is unconfined needs no sandbox and is not started here.
+// The profiles.
 const (
 	// ReadOnly writes nothing but a private directory in memory, TMPDIR, and reaches nobody: its network is empty.
 	ReadOnly Access = "read_only"
 	// Workspace writes the roots, minus what is protected in them, the session's scratch, and the caches. It shares
 	// a loopback with the other commands of the session, and reaches the hosts that it was granted.
 	Workspace Access = "workspace"
+	// Unconfined runs as the person does, in a session of whatever level: nothing is kept from it and nothing changed for it.
+	// All the same it has a helper, by which everything that it starts can be signalled, and ends with the host.
+	Unconfined Access = "unconfined"
 )
 
-// Profile says what a command may do. The zero value allows nothing and is refused.
+// Profile says what a command may do. The zero value allows nothing and is refused. To Unconfined nothing can be added.
 type Profile struct {
 	Access Access
 	Write  []string // files and directories besides the session's roots, which exist; of Workspace only
@@ -29,15 +32,23 @@ type Profile struct {
 	Hosts  []string // whom it may reach, as rules of Network name them; of Workspace only
 }
 
+// confined reports whether there is a sandbox.
+func (p Profile) confined() bool { return p.Access != Unconfined }
+
 // check reports a profile that means nothing, or what does not exist.
 func (p Profile) check() error {
 	switch {
-	case p.Access != ReadOnly && p.Access != Workspace:
-		return fmt.Errorf("the profile %q allows nothing: it is %s or %s", p.Access, ReadOnly, Workspace)
+	case p.Access != ReadOnly && p.Access != Workspace && p.Access != Unconfined:
+		return fmt.Errorf("the profile %q allows nothing: it is %s, %s or %s", p.Access, ReadOnly, Workspace, Unconfined)
 	case p.Access == ReadOnly && len(p.Write)+len(p.Unseal)+len(p.Remove)+len(p.Hosts) > 0:
 		return fmt.Errorf("the profile %s writes nothing and reaches nobody, and cannot be granted more: use %s", ReadOnly, Workspace)
 	}
 	return nil
+}
+
+// withoutSandbox is why a profile cannot be had in a session of level None.
+func withoutSandbox(p Profile) error {
+	return fmt.Errorf("the profile %s needs a sandbox, and this session has none: only what is %s runs in it", p.Access, Unconfined)
 }
 
 // Command is what is to run.
@@ -48,8 +59,23 @@ type Command struct {
 	Dir     string   // the working directory, absolute and without links
 	At      *os.File // the same, open: it must still be this one
 	Streams [3]*os.File
+
+	// Terminal says that Streams[0] is a terminal, which becomes the command's controlling one. It hangs up when nothing is left
+	// of the command. Who closes its other end before sends SIGHUP, too.
+	Terminal bool
+	Note     *os.File // the writing end of a pipe, which the command gets as descriptor 3; nil for none
+
 	Report  func(Violation) // told of each when it happens, from several goroutines; may be nil
 	Profile Profile
+}
+
+// files are what the command gets, in the order of their numbers.
+func (c *Command) files() []*os.File {
+	files := c.Streams[:]
+	if c.Note != nil {
+		files = append(files, c.Note)
+	}
+	return files
 }
 
 // setEnv returns env with NAME=value entries replaced or added.

@@ -38,21 +38,26 @@ type Session struct {
 	watch     watch
 	lock      *os.File
 	closed    bool
+	running   running
 }
 
-// Open makes the session's directories. It starts no process.
+// Open makes the session's directories, unless its level is None. It starts no process.
 func Open(o Options) (*Session, error) {
-	s := &Session{o: o, abi: landlockABI(), level: o.Level, network: newNetwork()}
+	s := &Session{o: o, level: o.Level, protected: o.Protected}
+	if s.level == None {
+		return s, nil
+	}
 	if s.level == "" {
 		s.level = Full
 	}
+	s.abi, s.network = landlockABI(), newNetwork()
 	for _, step := range []func() error{s.identifyRoots, s.claim, s.makeDirs, s.findCovered} {
 		if err := step(); err != nil {
 			return nil, agenttool.Failure(agenttool.SetupRequired, "sandbox_unavailable",
 				"the sandbox cannot be made: "+err.Error()).Because(err)
 		}
 	}
-	if s.protected = o.Protected; s.protected == nil {
+	if s.protected == nil {
 		s.protected = protect.NewCache(protect.Options{Roots: paths(s.roots), Home: o.Home}, 0)
 	}
 	return s, nil
@@ -246,9 +251,15 @@ func (s *Session) Start(c *Command) (*Process, error) {
 		return nil, agenttool.Failure(agenttool.SetupRequired, "sandbox_profile", err.Error()).Because(err)
 	}
 	p := newProcess(c)
-	p.first = s.level == Full
-	made := &plan{s: s, c: c}
-	for _, step := range []func(*plan) error{p.guard, p.connect, (*plan).make, p.launch} {
+	made := &plan{s: s, c: c, level: s.level}
+	steps := []func(*plan) error{p.guard, p.connect, (*plan).make, p.launch}
+	if !c.Profile.confined() {
+		made.level = None
+		steps = []func(*plan) error{(*plan).makeUnconfined, p.launch}
+	}
+	p.first = made.level == Full
+	p.confinement = Confinement{Profile: c.Profile.Access, Level: made.level}
+	for _, step := range steps {
 		if err := step(made); err != nil {
 			p.over()
 			return nil, p.startError(err)
@@ -259,8 +270,11 @@ func (s *Session) Start(c *Command) (*Process, error) {
 
 // check reports a profile that cannot be.
 func (s *Session) check(p Profile) error {
-	if err := p.check(); err != nil {
+	if err := p.check(); err != nil || !p.confined() {
 		return err
+	}
+	if s.level == None {
+		return withoutSandbox(p)
 	}
 	if _, err := s.further(p); err != nil {
 		return err
@@ -301,18 +315,24 @@ func setupFailed(err error) error {
 		"the sandbox was not made, and the command did not run: "+err.Error()+"; see toolhost doctor").Because(err)
 }
 
-// Close ends every command of the session and removes its scratch.
+// Close ends every command of the session, with all that it started, and removes the session's scratch.
 func (s *Session) Close() error {
 	s.mu.Lock()
 	s.closed = true
 	h := s.holder
 	s.holder = nil
 	s.mu.Unlock()
+	s.running.close()
 	if h != nil {
 		h.close()
 	}
+	if s.protected != nil {
+		s.protected.Close()
+	}
+	if s.level == None {
+		return nil
+	}
 	defer s.lock.Close()
-	s.protected.Close()
 	s.watch.close()
 	_ = s.network.proxy.Close()
 	return os.RemoveAll(s.own.path)

@@ -4,20 +4,32 @@ package sandbox
 
 import (
 	"errors"
+	"fmt"
+	"os"
 	"syscall"
 
 	"toolhost/agenttool"
+	"toolhost/protect"
 )
 
 // errLinux is why there is no sandbox elsewhere.
 var errLinux = errors.New("the sandbox is made of what Linux has; this system has no other yet")
 
-// Session is the sandbox of one host process; there is none on this system.
-type Session struct{}
+// Session is what one host process starts its commands by. On this system they are Unconfined.
+type Session struct {
+	running   running
+	protected *protect.Cache
+}
 
-// Open returns an error of class setup_required.
-func Open(Options) (*Session, error) {
-	return nil, agenttool.Failure(agenttool.SetupRequired, "sandbox_unavailable", errLinux.Error()).Because(errLinux)
+// Open returns an error of class setup_required unless the level is None.
+func Open(o Options) (*Session, error) {
+	if o.Level != None {
+		return nil, agenttool.Failure(agenttool.SetupRequired, "sandbox_unavailable", errLinux.Error()).Because(errLinux)
+	}
+	for fd := 3; fd < 256; fd++ {
+		syscall.CloseOnExec(fd) // what we may have been started with is nothing for a command
+	}
+	return &Session{protected: o.Protected}, nil
 }
 
 // Level is None.
@@ -29,44 +41,68 @@ func (*Session) Scratch() string { return "" }
 // Shown is empty.
 func (*Session) Shown() []string { return nil }
 
-// Start returns an error of class setup_required.
-func (*Session) Start(c *Command) (*Process, error) {
-	_, err := Open(Options{})
-	return nil, err
+// Start starts a command, which is Unconfined, in a process group of its own, and returns when it runs. Errors are of class
+// setup_required for any other profile, and execution_failed when the program cannot be started.
+func (s *Session) Start(c *Command) (*Process, error) {
+	err := c.Profile.check()
+	if err == nil && c.Profile.confined() {
+		err = withoutSandbox(c.Profile)
+	}
+	if err != nil {
+		return nil, agenttool.Failure(agenttool.SetupRequired, "sandbox_profile", err.Error()).Because(err)
+	}
+	if err := sameDirectory(c); err != nil {
+		return nil, agenttool.Failure(agenttool.SetupRequired, "sandbox_failed", "the command did not run: "+err.Error()).Because(err)
+	}
+	p := &Process{exited: make(chan struct{}), gone: make(chan struct{})}
+	p.mu.Lock() // so that it can be killed when it is there
+	defer p.mu.Unlock()
+	leave, err := s.running.join(p)
+	if err == nil {
+		if p.process, err = start(c); err != nil {
+			leave()
+		}
+	}
+	if err != nil {
+		return nil, agenttool.Failure(agenttool.ExecutionFailed, "start_failed",
+			fmt.Sprintf("the command was not started: %s: %v", c.Path, err)).Because(err)
+	}
+	go p.follow(leave) // ends with the command and its group
+	return p, nil
 }
 
-// Close does nothing.
-func (*Session) Close() error { return nil }
+func start(c *Command) (*os.Process, error) {
+	return os.StartProcess(c.Path, c.Args, &os.ProcAttr{
+		Dir: c.Dir, Env: append([]string{}, c.Env...), Files: c.files(),
+		Sys: &syscall.SysProcAttr{Setsid: true, Setctty: c.Terminal, Ctty: 0},
+	})
+}
 
-// Process is a command in its sandbox; there is none on this system.
-type Process struct{}
+// sameDirectory reports a working directory whose name leads somewhere else by now. There is no portable way to start in one
+// that is open.
+func sameDirectory(c *Command) error {
+	open, err := c.At.Stat()
+	if err != nil {
+		return fmt.Errorf("the working directory %s: %w", c.Dir, err)
+	}
+	named, err := os.Lstat(c.Dir)
+	if err == nil && !os.SameFile(open, named) {
+		err = errors.New("it was replaced")
+	}
+	if err != nil {
+		return fmt.Errorf("the working directory %s: %w", c.Dir, err)
+	}
+	return nil
+}
 
-// PID is 0.
-func (*Process) PID() int { return 0 }
-
-// Exited never happens.
-func (*Process) Exited() <-chan struct{} { return nil }
-
-// Gone never happens.
-func (*Process) Gone() <-chan struct{} { return nil }
-
-// Ended is nil.
-func (*Process) Ended() *Ended { return nil }
-
-// Signal does nothing.
-func (*Process) Signal(syscall.Signal) {}
-
-// Kill does nothing.
-func (*Process) Kill() {}
-
-// Violations is empty.
-func (*Process) Violations() []Violation { return nil }
-
-// Hints is empty.
-func (*Process) Hints(string, string) []Violation { return nil }
-
-// Confinement is empty.
-func (*Process) Confinement() Confinement { return Confinement{} }
+// Close ends every command of the session, with what is left in its group.
+func (s *Session) Close() error {
+	s.running.close()
+	if s.protected != nil {
+		s.protected.Close()
+	}
+	return nil
+}
 
 // Probe finds None.
 func Probe(string) Finding {

@@ -32,6 +32,10 @@ func TestCompileRefuses(t *testing.T) {
 	for i := range 300 {
 		links = append(links, fmt.Sprintf(`"c%d":{"$ref":"#/$defs/c%d"}`, i, i+1))
 	}
+	var copies []string
+	for i := range 50 {
+		copies = append(copies, fmt.Sprintf(`"p%d":{"$ref":"#/allOf/%s0"}`, i, strings.Repeat("0", i)))
+	}
 	for _, tt := range []struct{ name, schema, code string }{
 		{"not JSON", `{`, "schema_invalid"},
 		{"nothing", ``, "schema_invalid"},
@@ -57,6 +61,13 @@ func TestCompileRefuses(t *testing.T) {
 		{"too many bytes", `{"description":"` + strings.Repeat("x", 300_000) + `"}`, "schema_too_large"},
 		{"too many values", `{"properties":{` + members(9_000, `"p%d":{}`) + `}}`, "schema_too_large"},
 		{"too deep", strings.Repeat(`{"not":`, 100) + `{}` + strings.Repeat(`}`, 100), "schema_too_large"},
+		{"a long name around many parts", `{"properties":{"` + strings.Repeat("x", 100_000) + `":{"properties":{` +
+			members(7_000, `"p%d":{}`) + `}}}}`, "schema_too_large"},
+		{"a long address around many parts", `{"$id":"http://127.0.0.1/` + strings.Repeat("x", 100_000) +
+			`/","properties":{` + members(2_500, `"p%d":{"$ref":"#"}`) + `}}`, "schema_too_large"},
+		{"one part in many ways", `{"allOf":[{"properties":{` + members(3_000, `"p%d":{}`) + `}}],"properties":{` +
+			strings.Join(copies, ",") + `}}`, "schema_invalid"},
+		{"a sign before an index", `{"properties":{"a":{"$ref":"#/allOf/%2B0"}},"allOf":[{}]}`, "schema_invalid"},
 		{"a large pattern", `{"properties":{"a":{"pattern":"` + strings.Repeat("(a?b?){900}", 80) + `"}}}`,
 			"schema_too_large"},
 		{"many patterns", `{"properties":{` + members(50, `"p%d":{"pattern":"[a-z]{900}"}`) + `}}`, "schema_too_large"},
@@ -96,6 +107,44 @@ func TestCheckIsBounded(t *testing.T) {
 			`{"a":[` + members(50_000, "%d") + `]}`, "too_expensive"},
 		{"a large pattern for a long text", `{"properties":{"a":{"pattern":"([a-z]?[b-y]?){400}$"}}}`,
 			`{"a":"` + strings.Repeat("x", 1<<20) + `"}`, "too_expensive"},
+		{"many required fields for each of many items", `{"properties":{"a":{"items":{"required":[` + members(5_000,
+			`"f%d"`) + `]}}}}`,
+			`{"a":[` + members(1_000, `{"x":%d}`) + `]}`, "too_expensive"},
+		{"many fields that others require", `{"properties":{"a":{"items":{"dependentRequired":{"x":[` + members(5_000,
+			`"f%d"`) + `]}}}}}`,
+			`{"a":[` + members(1_000, `{"x":%d}`) + `]}`, "too_expensive"},
+		{"equal items looked for many times", `{"properties":{"a":{"allOf":[` + members(1_000,
+			`{"uniqueItems":true,"minItems":%d}`) + `]}}}`,
+			`{"a":[` + members(50_000, "%d") + `]}`, "too_expensive"},
+		{"large items compared each with each", `{"properties":{"a":{"allOf":[` + members(5,
+			`{"uniqueItems":true,"minItems":%d}`) + `]}}}`,
+			`{"a":[` + members(20, `[`+members(4_000, "%d")+`,%d]`) + `]}`, "too_expensive"},
+		{"many fields looked through many times", `{"allOf":[` + members(500, `{"properties":{"p%d":{}}}`) + `]}`,
+			`{` + members(30_000, `"f%d":1`) + `}`, "too_expensive"},
+		{"many fields remembered many times", `{"unevaluatedProperties":true,"allOf":[` + members(100,
+			`{"minProperties":%d}`) + `]}`,
+			`{` + members(90_000, `"f%d":1`) + `}`, "too_expensive"},
+		{"many items remembered many times", `{"properties":{"a":{"unevaluatedItems":true,"allOf":[` + members(1_000,
+			`{"minItems":%d}`) + `]}}}`,
+			`{"a":[` + members(90_000, `%d`) + `]}`, "too_expensive"},
+		{"many small patterns for many names", `{"patternProperties":{` + members(2_000, `"a%d":{}`) + `}}`,
+			`{` + members(50_000, `"f%d":1`) + `}`, "too_expensive"},
+		{"a long text counted many times", `{"properties":{"a":{"allOf":[` + members(2_000, `{"maxLength":9%07d}`) + `]}}}`,
+			`{"a":"` + strings.Repeat("x", 4<<20) + `"}`, "too_expensive"},
+		{"a long text held to a format many times", `{"$schema":"http://json-schema.org/draft-07/schema#","properties":
+			{"a":{"allOf":[` + members(200, `{"format":"uri","title":"%d"}`) + `]}}}`,
+			`{"a":"http://` + strings.Repeat("a/", 1<<18) + `"}`, "too_expensive"},
+		{"far numbers divided many times", `{"properties":{"a":{"items":{"allOf":[` + members(30,
+			`{"multipleOf":1e-9%02d}`) + `]}}}}`,
+			`{"a":[` + members(50_000, `%de-997`) + `]}`, "too_expensive"},
+		{"far numbers among far choices", `{"properties":{"a":{"items":{"enum":[` + members(1_000, `%de-997`) + `]}}}}`,
+			`{"a":[` + members(300, `7%de-997`) + `]}`, "too_expensive"},
+		{"large values compared many times", `{"properties":{"a":{"items":{"allOf":[` + members(500,
+			`{"$ref":"#/$defs/r","title":"%d"}`) + `]}}},"$defs":{"r":{"const":[` + members(5_000, `%d`) + `,0]}}}`,
+			`{"a":[` + members(10, `[`+members(5_000, `%d`)+`,%d]`) + `]}`, "too_expensive"},
+		{"very many problems deep inside", `{"$ref":"#/$defs/x","$defs":{"x":{"properties":{"a":{"$ref":"#/$defs/x"},
+			"b":{"items":{"allOf":[` + members(20, `{"type":"string","title":"%d"}`) + `]}}}}}}`,
+			nest(120, `{"a":`, `{"b":[`+members(50_000, "%d")+`]}`, `}`), "too_expensive"},
 		{"too deep", `{}`, nest(200, `{"a":`, `1`, `}`), "nested_too_deeply"},
 		{"too deep in arrays", `{}`, `{"a":` + nest(200, `[`, ``, `]`) + `}`, "nested_too_deeply"},
 		{"too many values", `{}`, `{"a":[` + members(200_000, "%d") + `]}`, "too_many_values"},
@@ -115,6 +164,88 @@ func TestCheckIsBounded(t *testing.T) {
 			}
 			if took := computed(t) - start; took > 3*time.Second {
 				t.Errorf("took %v", took)
+			}
+		})
+	}
+}
+
+// What helps with a refusal is bounded as well: to tell the problems and the allowed fields, and to guess what was meant.
+func TestRefusalIsBounded(t *testing.T) {
+	var fan []string
+	for i := range 45 {
+		fan = append(fan, fmt.Sprintf(`"c%d":{"allOf":[{"$ref":"#/$defs/c%[2]d"},{"$ref":"#/$defs/c%[2]d"}]}`, i, i+1))
+	}
+	long := strings.Repeat("x", 50)
+	const others = "(and 9999 other problems)"
+	for _, tt := range []struct{ name, schema, input, code, want string }{
+		{"fields that are reached in very many ways",
+			`{"$ref":"#/$defs/c0","$defs":{` + strings.Join(fan, ",") + `,"c45":{"properties":{"a":{}}}}}`,
+			`{"b":1,"b":2}`, "duplicate_field", "allowed fields: a"},
+		{"many missing fields of many objects", `{"properties":{"a":{"items":{"required":[` + members(5_000, `"f%d"`) +
+			`]}}}}`, `{"a":[` + members(200, `{"x":%d}`) + `]}`, "missing_field", others},
+		{"many unknown fields and many that could be meant", `{"properties":{` + members(900, `"`+long+`%d":{}`) +
+			`},"additionalProperties":false}`, `{` + members(15_000, `"`+long+`y%d":1`) + `}`, "unknown_field", others},
+		{"many wrong choices of many", `{"properties":{"a":{"items":{"enum":[` + members(900, `"`+long+`%d"`) + `]}}}}`,
+			`{"a":[` + members(1_500, `"`+long+`y%d"`) + `]}`, "value_not_allowed", "(and 1499 other problems)"},
+		{"forms within forms", `{"$ref":"#/$defs/x","$defs":{"x":` + strings.Repeat(`{"anyOf":[`, 12) +
+			`{"properties":{"a":{"$ref":"#/$defs/x"},"b":{"items":{"type":"string"}}}}` + strings.Repeat(`]}`, 12) + `}}`,
+			strings.Repeat(`{"a":`, 60) + `{"b":[` + members(50_000, "%d") + `]}` + strings.Repeat(`}`, 60),
+			"no_form_matches", "matches none of the 1 allowed forms"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			start := computed(t)
+			e := failure(t, compile(t, tt.schema).Check([]byte(tt.input)))
+			if e == nil || e.Code != tt.code || !strings.Contains(e.Message+e.Hint, tt.want) || len(e.Message) > 3_000 {
+				t.Errorf("got %.500v, want code %s and %q", e, tt.code, tt.want)
+			}
+			if took := computed(t) - start; took > 3*time.Second {
+				t.Errorf("took %v", took)
+			}
+		})
+	}
+}
+
+// Of more problems than are told, the first are told, with a guess: the library finds them in no order.
+func TestManyProblemsAreToldTheSame(t *testing.T) {
+	s := compile(t, `{"additionalProperties":{"additionalProperties":false,"properties":{"path":{}}}}`)
+	input := []byte(`{` + members(12_000, `"%d":{"pth":1}`) + `}`)
+	for range 3 {
+		const want = `0: unknown field "pth" — did you mean "path"? (and 9999 other problems)`
+		if e := failure(t, s.Check(input)); e == nil || e.Message != want || e.Pointer != "/0/pth" {
+			t.Fatalf("got %+v, want %s", e, want)
+		}
+	}
+}
+
+// An input that is to be a pattern does not count among the patterns of the schema.
+func TestPatternAsInput(t *testing.T) {
+	s := compile(t, `{"$schema":"http://json-schema.org/draft-07/schema#","properties":{"a":{"format":"regex"}}}`)
+	for range 20 {
+		if err := s.Check([]byte(`{"a":"[a-z]{900}[a-z]{900}"}`)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if e := failure(t, s.Check([]byte(`{"a":"("}`))); e == nil || e.Code != "wrong_format" {
+		t.Errorf("got %v, want wrong_format", e)
+	}
+}
+
+// What tools really get is far below the bounds.
+func TestOrdinaryInputIsNotExpensive(t *testing.T) {
+	for _, tt := range []struct{ name, schema, input string }{
+		{"many small numbers with an exponent", `{"properties":{"a":{"items":{"type":"number","minimum":-1}}}}`,
+			`{"a":[` + members(50_000, `%de-12`) + `]}`},
+		{"many small sets", `{"properties":{"a":{"items":{"items":{"type":"string"},"uniqueItems":true}}}}`,
+			`{"a":[` + members(4_000, `[`+members(19, `"%d"`)+`,"x%d"]`) + `]}`},
+		{"a large text", `{"required":["a"],"properties":{"a":{"type":"string","maxLength":90000000}}}`,
+			`{"a":"` + strings.Repeat("x", 20<<20) + `"}`},
+		{"many objects", `{"properties":{"a":{"items":{"type":"object","required":["path","id"],"additionalProperties":false,
+			"properties":{"path":{"type":"string"},"id":{"type":"integer"},"kind":{"enum":["a","b","c"]}}}}}}`,
+			`{"a":[` + members(20_000, `{"path":"p","id":%d,"kind":"c"}`) + `]}`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if err := compile(t, tt.schema).Check([]byte(tt.input)); err != nil {
+				t.Error(err)
 			}
 		})
 	}

@@ -1,10 +1,13 @@
 package validate
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
 	"regexp/syntax"
+	"strconv"
+	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
@@ -15,7 +18,14 @@ const (
 	maxPattern     = 5_000     // instructions of one pattern
 	maxPatterns    = 40_000    // instructions of all patterns of a schema
 	stepsPerUnit   = 40        // instructions × bytes that take as long as one evaluation
-	unitsPerChoice = 4         // evaluations that take as long as one comparison of numbers
+	unitsPerNumber = 4         // evaluations that take as long as one comparison of numbers
+	unitsPerFar    = 20        // evaluations that take as long as exact arithmetic on a far number
+	bytesPerUnit   = 1_000     // of a text to count that take as long as one evaluation
+	bytesPerFormat = 2         // of a text to hold to a format that take as long as one evaluation
+	fieldsPerUnit  = 4         // fields to look through that take as long as one evaluation
+	placesPerUnit  = 8         // arrays and objects around a value that take as long as one evaluation to name
+	maxPlain       = 30        // digits of a number that is as quick as a small one
+	maxPairwise    = 20        // items of a set that are compared each with each
 )
 
 // node is what a schema applies to where. Schemas can be recursive, and so are nodes.
@@ -29,8 +39,10 @@ type node struct {
 	prefix      []*node
 	items       []*node // to every item
 	patternSize int
-	choices     int
-	rank        int // length of the longest chain of same that starts here
+	choices     int  // evaluations that take as long as comparing with the values that are allowed
+	demands     int  // names of fields that may be missing
+	remembers   bool // what was evaluated in a value
+	rank        int  // length of the longest chain of same that starts here
 }
 
 type patternNode struct {
@@ -49,6 +61,11 @@ func survey(root *jsonschema.Schema) (*node, map[string]*node, error) {
 		if n.measure() > maxChain {
 			return nil, nil, unusable("schema_unbounded", fmt.Sprintf(
 				"the schema applies to one value through more than %d others, or to itself without end", maxChain))
+		}
+	}
+	for _, n := range s.seen {
+		if n.schema.UnevaluatedProperties != nil || n.schema.UnevaluatedItems != nil {
+			n.remember()
 		}
 	}
 	return n, s.byLocation, nil
@@ -77,7 +94,10 @@ func (s *surveyor) visit(schema *jsonschema.Schema) *node {
 		n.patternSize = p.size
 	}
 	if schema.Enum != nil {
-		n.choices = len(schema.Enum.Values)
+		n.choices = weigh(schema.Enum.Values)
+	}
+	if schema.Const != nil {
+		n.choices += weigh(*schema.Const)
 	}
 	return n
 }
@@ -111,6 +131,15 @@ func (s *surveyor) visitSame(n *node) {
 
 func (s *surveyor) visitMembers(n *node) {
 	j := n.schema
+	n.demands = len(j.Required) + len(j.Dependencies) + len(j.DependentRequired)
+	for _, names := range j.DependentRequired {
+		n.demands += len(names)
+	}
+	for _, dependent := range j.Dependencies {
+		if names, ok := dependent.([]string); ok {
+			n.demands += len(names)
+		}
+	}
 	if len(j.Properties) > 0 {
 		n.properties = make(map[string]*node, len(j.Properties))
 		for name, schema := range j.Properties {
@@ -154,14 +183,31 @@ func (n *node) measure() int {
 	return n.rank
 }
 
+// remember notes that n and all that it applies to the value itself note what they evaluate there.
+func (n *node) remember() {
+	if n.remembers {
+		return
+	}
+	n.remembers = true
+	for _, c := range n.same {
+		c.remember()
+	}
+}
+
 // budget counts down the work that a check may take. What the library does for a value grows with the ways in which
 // schemas reach it, which a recursive schema can double at every level.
-type budget int
+type budget struct {
+	left  int // evaluations
+	depth int // of the value that is being looked at
+}
 
 // spend reports whether the budget covers a check of v against n. It estimates high.
 func (b *budget) spend(n *node, v any) bool {
-	*b -= budget(1 + n.choices*unitsPerChoice)
-	if *b < 0 {
+	b.left -= 1 + n.choices + b.depth/placesPerUnit
+	if number, ok := v.(json.Number); ok && isFar(number) {
+		b.left -= (1 + n.choices/unitsPerNumber) * unitsPerFar
+	}
+	if b.left < 0 {
 		return false
 	}
 	for _, c := range n.same {
@@ -171,18 +217,30 @@ func (b *budget) spend(n *node, v any) bool {
 	}
 	switch v := v.(type) {
 	case string:
-		return b.match(n.patternSize, v)
+		return b.spendText(n, v)
 	case map[string]any:
+		b.depth++
+		defer func() { b.depth-- }()
 		return b.spendMembers(n, v)
 	case []any:
+		b.depth++
+		defer func() { b.depth-- }()
 		return b.spendItems(n, v)
 	}
 	return true
 }
 
+func (b *budget) spendText(n *node, text string) bool {
+	b.left -= len(text) / bytesPerUnit
+	if n.schema.Format != nil {
+		b.left -= len(text) / bytesPerFormat
+	}
+	return b.match(n.patternSize, text)
+}
+
 func (b *budget) match(size int, text string) bool {
-	*b -= budget(size * len(text) / stepsPerUnit)
-	return *b >= 0
+	b.left -= size * len(text) / stepsPerUnit
+	return b.left >= 0
 }
 
 func (b *budget) spendAll(nodes []*node, v any) bool {
@@ -195,6 +253,13 @@ func (b *budget) spendAll(nodes []*node, v any) bool {
 }
 
 func (b *budget) spendMembers(n *node, obj map[string]any) bool {
+	b.left -= n.demands + len(obj)/fieldsPerUnit + len(obj)*len(n.patterns)
+	if n.remembers {
+		b.left -= len(obj)
+	}
+	if b.left < 0 {
+		return false
+	}
 	if n.properties == nil && n.patterns == nil && n.additional == nil && n.names == nil {
 		return true
 	}
@@ -219,6 +284,18 @@ func (b *budget) spendMembers(n *node, obj map[string]any) bool {
 }
 
 func (b *budget) spendItems(n *node, arr []any) bool {
+	if n.remembers {
+		b.left -= len(arr)
+	}
+	if n.schema.UniqueItems {
+		b.left -= weigh(arr)
+		if len(arr) <= maxPairwise {
+			b.left -= weigh(arr) * len(arr) / unitsPerNumber
+		}
+	}
+	if b.left < 0 {
+		return false
+	}
 	for i, v := range arr {
 		if i < len(n.prefix) && !b.spend(n.prefix[i], v) {
 			return false
@@ -228,6 +305,34 @@ func (b *budget) spendItems(n *node, arr []any) bool {
 		}
 	}
 	return true
+}
+
+// weigh says what it costs to compare v with its like, in evaluations.
+func weigh(v any) int {
+	weight := 1
+	switch v := v.(type) {
+	case json.Number:
+		weight = unitsPerNumber
+		if isFar(v) {
+			weight += unitsPerFar
+		}
+	case []any:
+		for _, inner := range v {
+			weight += weigh(inner)
+		}
+	case map[string]any:
+		for _, inner := range v {
+			weight += weigh(inner)
+		}
+	}
+	return weight
+}
+
+// isFar reports whether n may be so large or so exact that arithmetic on it is slow.
+func isFar(n json.Number) bool {
+	digits, exponent, _ := strings.Cut(strings.ToLower(n.String()), "e")
+	e, _ := strconv.Atoi(exponent)
+	return len(digits) > maxPlain || e > maxPlain || e < -maxPlain
 }
 
 // pattern is a regular expression of which the size is known.
@@ -240,9 +345,14 @@ type pattern struct {
 type patterns struct {
 	total    int
 	exceeded bool
+	sealed   bool // all are compiled: what comes now is an input that is to be a pattern
 }
 
 func (p *patterns) compile(expr string) (jsonschema.Regexp, error) {
+	if p.sealed {
+		_, err := syntax.Parse(expr, syntax.Perl)
+		return nil, err
+	}
 	parsed, err := syntax.Parse(expr, syntax.Perl)
 	if err != nil {
 		return nil, fmt.Errorf("not an RE2 pattern: %w", err)

@@ -1,6 +1,7 @@
 package validate
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math/big"
@@ -16,13 +17,37 @@ import (
 type reader struct {
 	input any
 	nodes map[string]*node // by location of the schema; nil when nothing is known of them
+	spent *effort
+}
+
+// effort counts what was done to tell what is wrong with one input.
+type effort struct {
+	told    int // problems, each once more for every choice of forms that it is weighed in
+	guesses int // of what was meant
+}
+
+// One problem is shown, and the others are counted. What is first told of an input is told again of the same.
+const (
+	maxTold    = 10_000
+	maxGuesses = 10
+)
+
+func (r reader) exhausted() bool { return r.spent.told >= maxTold }
+
+// mayGuess reports whether there is a guess left, and takes it.
+func (r reader) mayGuess() bool {
+	r.spent.guesses++
+	return r.spent.guesses <= maxGuesses
 }
 
 // problems returns what is wrong, in no order, with forms weighed against each other.
 func (r reader) problems(e *jsonschema.ValidationError) []problem {
+	if r.exhausted() {
+		return nil
+	}
 	switch k := e.ErrorKind.(type) {
 	case *kind.Schema, *kind.Group, *kind.AllOf, *kind.Reference, *kind.ContentSchema:
-		return r.all(e.Causes)
+		return r.all(e)
 	case *kind.AnyOf:
 		return r.forms(e)
 	case *kind.OneOf:
@@ -44,26 +69,37 @@ func (r reader) problems(e *jsonschema.ValidationError) []problem {
 	case *kind.PropertyNames:
 		return r.badName(e, k.Property)
 	case *kind.Type:
-		return []problem{r.wrongType(e, k)}
+		return r.tell(r.wrongType(e, k))
 	}
 	code, text := describeValue(e.ErrorKind)
 	return r.one(e, code, text)
 }
 
-func (r reader) all(errs []*jsonschema.ValidationError) []problem {
+// all goes by the places of the problems: the library visits members in no order, and not all problems may be told.
+func (r reader) all(e *jsonschema.ValidationError) []problem {
+	above := len(e.InstanceLocation)
+	slices.SortStableFunc(e.Causes, func(a, b *jsonschema.ValidationError) int {
+		return cmp.Or(comparePaths(a.InstanceLocation[min(above, len(a.InstanceLocation)):],
+			b.InstanceLocation[min(above, len(b.InstanceLocation)):]), cmp.Compare(a.SchemaURL, b.SchemaURL))
+	})
 	var found []problem
-	for _, e := range errs {
-		found = append(found, r.problems(e)...)
+	for _, cause := range e.Causes {
+		found = append(found, r.problems(cause)...)
 	}
+	return found
+}
+
+func (r reader) tell(found ...problem) []problem {
+	r.spent.told += len(found)
 	return found
 }
 
 func (r reader) one(e *jsonschema.ValidationError, code, text string) []problem {
 	p := problem{path: e.InstanceLocation, code: code, text: text}
-	if k, ok := e.ErrorKind.(*kind.Enum); ok {
+	if k, ok := e.ErrorKind.(*kind.Enum); ok && r.mayGuess() {
 		p.text += suggestChoice(k)
 	}
-	return []problem{p}
+	return r.tell(p)
 }
 
 // describeValue says what is wanted of a value that is there and has the right type. It tells sizes and counts of what
@@ -128,12 +164,19 @@ func describeSize(k jsonschema.ErrorKind) (code, text string) {
 }
 
 func (r reader) missing(e *jsonschema.ValidationError, names []string, when string) []problem {
+	names = r.asMany(names)
 	found := make([]problem, len(names))
 	for i, name := range names {
 		found[i] = missingField(e.InstanceLocation, name, when)
-		found[i].hint = allowedFields(r.nodes[e.SchemaURL])
+		found[i].owner = r.nodes[e.SchemaURL]
 	}
-	return found
+	return r.tell(found...)
+}
+
+// asMany returns the first of names, in order, as many as may be told.
+func (r reader) asMany(names []string) []string {
+	names = slices.SortedFunc(slices.Values(names), compareNames)
+	return names[:min(len(names), maxTold-r.spent.told)]
 }
 
 // missingField places the problem where the field belongs.
@@ -144,18 +187,22 @@ func missingField(path []string, name, when string) problem {
 
 func (r reader) unknown(e *jsonschema.ValidationError, names []string) []problem {
 	schema := r.nodes[e.SchemaURL]
+	names = r.asMany(names)
 	found := make([]problem, len(names))
 	for i, name := range names {
 		p := problem{
 			path: below(e.InstanceLocation, name), code: "unknown_field", unplaced: true,
-			text: "unknown field " + quote(name), hint: allowedFields(schema),
+			text: "unknown field " + quote(name), owner: schema,
 		}
-		if p.meant = r.nearestField(name, e.InstanceLocation, schema); p.meant != "" {
+		if r.mayGuess() {
+			p.meant = r.nearestField(name, e.InstanceLocation, schema)
+		}
+		if p.meant != "" {
 			p.text += fmt.Sprintf(" — did you mean %s?", quote(p.meant))
 		}
 		found[i] = p
 	}
-	return found
+	return r.tell(found...)
 }
 
 // forbidden describes a place where the schema allows nothing at all: most often a field that no part of it names.
@@ -178,7 +225,7 @@ func (r reader) badName(e *jsonschema.ValidationError, name string) []problem {
 	if len(e.InstanceLocation) == 0 {
 		p.path, p.unplaced = []string{name}, true
 	}
-	return []problem{p}
+	return r.tell(p)
 }
 
 func (r reader) wrongType(e *jsonschema.ValidationError, k *kind.Type) problem {

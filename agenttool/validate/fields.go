@@ -15,8 +15,7 @@ const maxListed = 20 // names or choices in a message
 
 // allowedFields lists the fields of the objects that n describes: "allowed fields: path (required), limit, offset".
 func allowedFields(n *node) string {
-	fields := map[string]bool{} // to: required
-	collectFields(n, fields)
+	fields := fieldsOf(n)
 	if len(fields) == 0 {
 		return ""
 	}
@@ -32,26 +31,49 @@ func allowedFields(n *node) string {
 	return "allowed fields: " + list(append(required, optional...))
 }
 
-// collectFields adds the fields that n and the schemas it applies to the same value name. What only one form requires
-// is not required.
-func collectFields(n *node, fields map[string]bool) {
-	if n == nil {
+// fieldsOf returns the fields that n and the schemas it applies to the same value name, and whether they are required.
+// What only one form requires is not required.
+func fieldsOf(n *node) map[string]bool {
+	c := collector{fields: map[string]bool{}, seen: map[visit]bool{}}
+	if n != nil {
+		c.collect(visit{n, true})
+	}
+	return c.fields
+}
+
+// collector gathers fields. There can be very many ways to a schema, so it notes which it has seen.
+type collector struct {
+	fields map[string]bool // to: required
+	seen   map[visit]bool
+}
+
+// visit is a schema that applies to a value, always or perhaps.
+type visit struct {
+	node   *node
+	always bool
+}
+
+func (c *collector) collect(v visit) {
+	if c.seen[v] {
 		return
 	}
-	for name := range n.properties {
-		if b := n.properties[name].schema.Bool; b == nil || *b {
-			fields[name] = fields[name] || slices.Contains(n.schema.Required, name)
+	c.seen[v] = true
+	required := map[string]bool{}
+	if v.always {
+		for _, name := range v.node.schema.Required {
+			required[name] = true
 		}
 	}
-	for _, c := range n.same {
-		if c.schema == n.schema.Not {
-			continue
+	for name, inner := range v.node.properties {
+		if b := inner.schema.Bool; b == nil || *b {
+			c.fields[name] = c.fields[name] || required[name]
 		}
-		inner := map[string]bool{}
-		collectFields(c, inner)
-		always := c.schema == n.schema.Ref || slices.Contains(n.schema.AllOf, c.schema)
-		for name, required := range inner {
-			fields[name] = fields[name] || (required && always)
+	}
+	schema := v.node.schema
+	for _, n := range v.node.same {
+		if n.schema != schema.Not {
+			always := n.schema == schema.Ref || slices.Contains(schema.AllOf, n.schema)
+			c.collect(visit{n, v.always && always})
 		}
 	}
 }
@@ -63,8 +85,11 @@ func plainOrQuoted(name string) string {
 	return quote(name)
 }
 
-func list(names []string) string {
-	if more := len(names) - maxListed; more > 0 {
+func list(names []string) string { return listSome(names, len(names)) }
+
+// listSome lists names, of which there are as many as all; those that are not shown may be left out.
+func listSome(names []string, all int) string {
+	if more := all - maxListed; more > 0 {
 		return strings.Join(names[:maxListed], ", ") + fmt.Sprintf(" and %d more", more)
 	}
 	return strings.Join(names, ", ")
@@ -72,9 +97,9 @@ func list(names []string) string {
 
 // choices lists the values that an enum or const allows.
 func choices(values []any) string {
-	shown := make([]string, len(values))
-	for i, v := range values {
-		switch v := v.(type) {
+	shown := make([]string, min(len(values), maxListed))
+	for i := range shown {
+		switch v := values[i].(type) {
 		case string:
 			shown[i] = quote(v)
 		case map[string]any, []any:
@@ -91,7 +116,7 @@ func choices(values []any) string {
 	if len(shown) == 1 {
 		return shown[0]
 	}
-	return "one of " + list(shown)
+	return "one of " + listSome(shown, len(values))
 }
 
 func suggestChoice(k *kind.Enum) string {
@@ -114,8 +139,7 @@ func suggestChoice(k *kind.Enum) string {
 // nearestField returns the field of n for which name seems to stand at the object at path; fields that the object
 // already has are out.
 func (r reader) nearestField(name string, path []string, n *node) string {
-	fields := map[string]bool{}
-	collectFields(n, fields)
+	fields := fieldsOf(n)
 	obj, _ := lookup(r.input, path).(map[string]any)
 	for given := range obj {
 		delete(fields, given)

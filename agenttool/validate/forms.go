@@ -8,33 +8,47 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-const maxForms = 4 // forms that a message describes
+const (
+	maxForms = 4   // forms that a message describes
+	maxForm  = 500 // bytes of one of them
+)
 
 // forms describes a value that matches none of several forms. When one form is plainly the one that was meant, its
 // problems are told; else what each form misses.
 func (r reader) forms(e *jsonschema.ValidationError) []problem {
-	forms := make([][]problem, len(e.Causes))
-	for i, cause := range e.Causes {
-		forms[i] = arrange(r.problems(cause))
+	var forms [][]problem
+	for _, cause := range e.Causes {
+		if f := arrange(r.problems(cause)); len(f) > 0 {
+			forms = append(forms, f)
+			r.tell(f...)
+		}
 	}
-	if p, ok := r.mergeTypes(forms); ok {
+	if p, ok := r.mergeTypes(forms); ok && !r.exhausted() {
 		return []problem{p}
 	}
-	if meant := closest(forms, len(e.InstanceLocation)); meant != nil {
+	if meant := closest(forms, len(e.InstanceLocation)); meant != nil && !r.exhausted() {
 		return meant
 	}
 	var told []string
 	for _, f := range forms {
-		if s := f[0].within(len(e.InstanceLocation)); !slices.Contains(told, s) {
+		if s := cut(f[0].within(len(e.InstanceLocation))); !slices.Contains(told, s) {
 			told = append(told, s)
 		}
 	}
-	text := fmt.Sprintf("matches none of the %d allowed forms: %s", len(forms), strings.Join(told[:min(len(told),
+	text := fmt.Sprintf("matches none of the %d allowed forms: %s", len(e.Causes), strings.Join(told[:min(len(told),
 		maxForms)], "; or "))
 	if len(told) > maxForms {
 		text += "; or …"
 	}
 	return []problem{{path: e.InstanceLocation, code: "no_form_matches", text: text}}
+}
+
+// cut shortens a text that forms within forms made long.
+func cut(text string) string {
+	if len(text) > maxForm {
+		return strings.ToValidUTF8(text[:maxForm], "") + "…"
+	}
+	return text
 }
 
 // mergeTypes makes one problem of forms that all want another type of the same value.

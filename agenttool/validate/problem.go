@@ -10,10 +10,10 @@ import (
 
 // problem is one thing that is wrong with a document.
 type problem struct {
-	path []string // to the offending place, member by member; for a missing field, to where it belongs
-	code string
-	text string // without the place
-	hint string
+	path  []string // to the offending place, member by member; for a missing field, to where it belongs
+	code  string
+	text  string // without the place
+	owner *node  // of which the allowed fields are told; nil for the whole
 
 	unplaced bool     // text says all: the place is the last of path, and text names it
 	meant    string   // of unknown_field: the field that it seems to stand for
@@ -115,7 +115,7 @@ func arrange(problems []problem) []problem {
 		return p.code == "missing_field" && meant[p.pointer()]
 	})
 	slices.SortFunc(found, func(a, b problem) int {
-		return cmp.Or(slices.CompareFunc(a.path, b.path, compareNames), cmp.Compare(a.code, b.code),
+		return cmp.Or(comparePaths(a.path, b.path), cmp.Compare(a.code, b.code),
 			cmp.Compare(a.text, b.text))
 	})
 	return slices.CompactFunc(found, func(a, b problem) bool {
@@ -128,8 +128,13 @@ func sibling(path []string, name string) string {
 	return problem{path: append(slices.Clone(path[:len(path)-1]), name)}.pointer()
 }
 
+func comparePaths(a, b []string) int { return slices.CompareFunc(a, b, compareNames) }
+
 // compareNames orders indexes by number, all else by bytes.
 func compareNames(a, b string) int {
+	if a == b || !isIndex(a) || !isIndex(b) {
+		return cmp.Compare(a, b)
+	}
 	x, errX := strconv.ParseUint(a, 10, 64)
 	y, errY := strconv.ParseUint(b, 10, 64)
 	if errX == nil && errY == nil {
@@ -137,3 +142,5 @@ func compareNames(a, b string) int {
 	}
 	return cmp.Compare(a, b)
 }
+
+func isIndex(name string) bool { return name != "" && strings.Trim(name, "0123456789") == "" }

@@ -41,6 +41,13 @@ func Compile(schema json.RawMessage) (s *Schema, err error) {
 	if _, ok := doc.(map[string]any); !ok {
 		return nil, unusable("schema_invalid", "the schema: "+wrongRoot(doc).sentence())
 	}
+	if weighPlaces(doc, 0) > maxPlaces {
+		return nil, unusable("schema_too_large", "the names in the schema are too long, for how deep they stand")
+	}
+	if ref := oddReference(doc); ref != "" {
+		return nil, unusable("schema_invalid", fmt.Sprintf("the schema refers to %s; write an index without sign and "+
+			"leading zeros", quote(ref)))
+	}
 	defer refusePanic(&err, unusable("schema_invalid", "the schema cannot be compiled"))
 
 	engine := &patterns{}
@@ -52,6 +59,7 @@ func Compile(schema json.RawMessage) (s *Schema, err error) {
 		return nil, unusable("schema_invalid", "the schema cannot be compiled").Because(err)
 	}
 	compiled, err := c.Compile(location)
+	engine.sealed = true
 	if engine.exceeded {
 		return nil, unusable("schema_too_large", "the patterns of the schema are too large")
 	}
@@ -87,7 +95,7 @@ func compileError(doc any, err error) error {
 	var invalid *jsonschema.SchemaValidationError
 	var why *jsonschema.ValidationError
 	if errors.As(err, &invalid) && errors.As(invalid.Err, &why) {
-		r := reader{input: doc}
+		r := reader{input: doc, spent: &effort{}}
 		found := arrange(r.problems(why))
 		return unusable("schema_invalid", "the schema is not a JSON Schema: "+found[0].sentence()+others(len(found)-1))
 	}
@@ -105,7 +113,8 @@ func refusePanic(err *error, refusal *agenttool.Error) {
 // Check reports whether input satisfies the schema. It returns nil or an *agenttool.Error of class
 // schema_validation_failed whose Pointer leads to the offending place (for a missing field, to where it belongs), and
 // whose Message says what is wrong there and what is expected; Hint lists the fields that are allowed. When more than
-// one thing is wrong, the first by pointer is told, and how many others there are. The same input gets the same error.
+// one thing is wrong, the first by pointer is told, and how many others there are, of the first 10,000. The same input
+// gets the same error.
 //
 // Codes: not_json, wrong_type, duplicate_field, nested_too_deeply, too_many_values, too_expensive, missing_field,
 // unknown_field, invalid_field_name, value_not_allowed, value_out_of_range, wrong_length, wrong_format, duplicate_item,
@@ -135,7 +144,7 @@ func (s *Schema) problems(v any) []problem {
 	if _, ok := v.(map[string]any); !ok {
 		return []problem{wrongRoot(v)}
 	}
-	if b := budget(maxWork); !b.spend(s.root, v) {
+	if b := (budget{left: maxWork}); !b.spend(s.root, v) {
 		return []problem{{code: "too_expensive", text: "would take too long to check; send less of it"}}
 	}
 	err := s.compiled.Validate(v)
@@ -146,7 +155,10 @@ func (s *Schema) problems(v any) []problem {
 	if !errors.As(err, &invalid) {
 		return []problem{{code: "schema_broken", text: "could not be checked: the schema of the tool is broken"}}
 	}
-	return reader{input: v, nodes: s.nodes}.problems(invalid)
+	if found := (reader{input: v, nodes: s.nodes, spent: &effort{}}).problems(invalid); len(found) > 0 {
+		return found
+	}
+	return []problem{{code: "value_not_allowed", text: "does not satisfy the schema"}}
 }
 
 func wrongRoot(v any) problem {
@@ -157,6 +169,6 @@ func wrongRoot(v any) problem {
 func refusal(problems []problem) *agenttool.Error {
 	found := arrange(problems)
 	e := agenttool.Failure(agenttool.SchemaValidationFailed, found[0].code, found[0].sentence()+others(len(found)-1))
-	e.Pointer, e.Hint = found[0].pointer(), found[0].hint
+	e.Pointer, e.Hint = found[0].pointer(), allowedFields(found[0].owner)
 	return e
 }

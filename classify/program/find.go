@@ -33,6 +33,7 @@ type finder struct {
 	next   int
 	starts []Word
 	use    *Use
+	name   string // what all that comes to where it stands is named like, as Word.Pattern is; "" is anything
 }
 
 func judgeFind(a *Args, u *Use) {
@@ -111,7 +112,9 @@ func (f *finder) primary(w Word) {
 		f.use.Unknown("find: a word that is not static may become an action", w)
 	case listed(findAlone, w.Text):
 	case listed(findText, w.Text) || newerThan(w.Text, true):
-		f.value(w)
+		if value := f.value(w); w.Text == "-name" && value.Static {
+			f.named(value.Text)
+		}
 	case listed(findRead, w.Text) || newerThan(w.Text, false):
 		f.use.Reads = append(f.use.Reads, f.value(w))
 	case listed(findWrite, w.Text):
@@ -196,7 +199,7 @@ func (f *finder) runs(words []Word, more bool) {
 		return
 	}
 	for _, start := range f.beginnings() {
-		found := Word{Text: start, Many: more, Glob: more && start != ""}
+		found := Word{Text: start, Many: more, Glob: more && start != "", Pattern: f.pattern()}
 		argv := make([]Word, len(words))
 		for i, w := range words {
 			argv[i] = replaced(w, "{}", found)
@@ -246,7 +249,7 @@ func replaced(w Word, placeholder string, by Word) Word {
 	by.Line, by.Column = w.Line, w.Column
 	by.Static = false
 	if before != "" || w.Text != placeholder {
-		by.Many, by.Glob = false, false
+		by.Many, by.Glob, by.Pattern = false, false, ""
 	}
 	by.Text = before + by.Text
 	return by

@@ -3,22 +3,22 @@ package program
 // interpreterSpecs describes the interpreters: all but a question for the version runs code.
 func interpreterSpecs() []*Spec {
 	return []*Spec{
-		asksVersion(`python python2 python3 python3.8 python3.9 python3.10 python3.11 python3.12 python3.13 python3.14
+		interprets(`python python2 python3 python3.8 python3.9 python3.10 python3.11 python3.12 python3.13 python3.14
 			pypy pypy3`,
 			" --version -V -VV --help -h "),
-		orChecks(asksVersion("node nodejs", " --version -v --help -h --v8-options "), " --check -c "),
-		asksVersion("ruby irb", " --version -v -h --help "),
-		asksVersion("perl", " --version -v -h "),
-		orChecks(asksVersion("php", " --version -v -h --help "), " -l --syntax-check "),
-		asksVersion("java", " --version -version -fullversion --full-version --help -help -h "),
+		orChecks(interprets("node nodejs", " --version -v --help -h --v8-options "), " --check -c "),
+		interprets("ruby irb", " --version -v -h --help "),
+		interprets("perl", " --version -v -h "),
+		orChecks(interprets("php", " --version -v -h --help "), " -l --syntax-check "),
+		interprets("java", " --version -version -fullversion --full-version --help -help -h "),
 		asksVersion("javac", " --version -version --help -help "),
-		asksVersion("lua luajit", " -v "),
-		asksVersion(`Rscript R julia ghc ghci elixir iex groovy ocaml racket guile swipl gdb
+		interprets("lua luajit", " -v "),
+		interprets(`Rscript R julia ghc ghci elixir iex groovy ocaml racket guile swipl gdb
 			lldb `+
 			"swift dart crystal nim bun deno ts-node tsx", " --version "),
 		// These have no such question, or not for sure: they may read a program from stdin, or from a file of that name.
 		{Names: "tclsh wish expect osascript clojure clj scala kotlin zig", Raw: true, Effects: "runs_code",
-			Judge: reason("runs a program in its language, which nobody has seen")},
+			Judge: reason("runs code in its own language, which toolhost does not read")},
 	}
 }
 
@@ -28,11 +28,21 @@ func asksVersion(names, harmless string) *Spec {
 		if len(a.Operands) == 1 && a.Operands[0].Static && listed(harmless, a.Operands[0].Text) {
 			return
 		}
-		u.Add(RunsCode, "runs a program in its language, which nobody has seen")
+		u.Add(RunsCode, "runs code in its own language, which toolhost does not read")
+	}}
+}
+
+// interprets describes one that reads its program from standard input where no file is named.
+func interprets(names, harmless string) *Spec {
+	s := asksVersion(names, harmless)
+	otherwise := s.Judge
+	s.Judge = func(a *Args, u *Use) {
+		otherwise(a, u)
 		if len(a.Operands) == 0 {
 			u.Add(Interactive, "reads its program from standard input")
 		}
-	}}
+	}
+	return s
 }
 
 // orChecks adds, for interpreters that run nothing then, neither blocks that come first nor what a first line #! names,

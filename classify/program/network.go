@@ -36,8 +36,9 @@ func networkSpecs() []*Spec {
 			-V -type:text -query:text`, Ungrouped: true, Operands: "host text?", Effects: "reaches"},
 		{Names: "whois", Options: "-h,--host:host -p,--port:text -H", Operands: "text*", Effects: "reaches"},
 		{Names: "traceroute tracepath traceroute6", Raw: true, Effects: "reaches", Judge: effectsAlone},
-		{Names: `telnet ftp lftp tftp nmap tcpdump tshark http https httpie xh aria2c axel youtube-dl yt-dlp ssh-copy-id
-			mosh rlogin rsh`,
+		{Names: "telnet ftp lftp tftp nmap ssh-copy-id mosh rlogin rsh", Raw: true, Effects: "reaches writes runs_code",
+			Judge: hostsAmongWords},
+		{Names: "tcpdump tshark http https httpie xh aria2c axel youtube-dl yt-dlp",
 			Raw: true, Effects: "reaches writes runs_code", Judge: effectsAlone},
 		{Names: "psql mysql mariadb redis-cli mongo mongosh sqlcmd clickhouse-client cqlsh", Raw: true,
 			Effects: "reaches writes runs_code", Judge: effectsAlone},
@@ -106,7 +107,11 @@ func judgeSSH(a *Args, u *Use) {
 	for _, e := range []Effect{Reaches, Writes, RunsCode} {
 		u.Add(e, "runs on another machine what is not known here")
 	}
-	if inner := a.Values["inner"]; len(inner) > 0 {
+	inner := a.Values["inner"]
+	if len(inner) > 0 && inner[0].Static && inner[0].Text == "--" {
+		inner = inner[1:]
+	}
+	if len(inner) > 0 {
 		u.Runs = append(u.Runs, Command{Shell: joined(inner)})
 		return
 	}
@@ -119,7 +124,7 @@ func judgeCopies(a *Args, u *Use) {
 		colon := strings.IndexByte(w.Text, ':')
 		slash := strings.IndexByte(w.Text, '/')
 		switch {
-		case colon > 0 && (slash < 0 || colon < slash):
+		case colon > 0 && (slash < 0 || colon < slash), a.Argv[0].Text == "sftp":
 			u.Hosts = append(u.Hosts, w)
 		case i == len(a.Operands)-1:
 			u.Writes = append(u.Writes, w)
@@ -146,6 +151,18 @@ func judgeNetcat(a *Args, u *Use) {
 			u.Add(LongRunning, "listens")
 		}
 	}
+	hostsAmongWords(a, u)
+}
+
+// hostsAmongWords finds the words that look like the name or the address of a host: those with a dot or an @ that are no option
+// and no path.
+func hostsAmongWords(a *Args, u *Use) {
+	for _, w := range a.Operands {
+		if strings.ContainsAny(w.Text, ".@") && !strings.ContainsAny(w.Text, "/,=") && w.Text[0] != '-' && w.Text[0] != '+' && w.Text[0] != '.' {
+			w.Text = strings.TrimPrefix(w.Text, "@")
+			u.Hosts = append(u.Hosts, w)
+		}
+	}
 }
 
 func judgePing(a *Args, u *Use) {
@@ -156,11 +173,12 @@ func judgePing(a *Args, u *Use) {
 
 // judgeDig judges the words of dig: @SERVER, +OPTION, names and types. Options with a dash take files.
 func judgeDig(a *Args, u *Use) {
+	hostsAmongWords(a, u)
 	for i, w := range a.Operands {
 		switch {
 		case !w.Static && (w.Text == "" || w.Text[0] == '-'):
 			u.Unknown("this may be an option of dig", w)
-		case strings.HasPrefix(w.Text, "@"):
+		case strings.HasPrefix(w.Text, "@") && !strings.Contains(w.Text, "."):
 			u.Hosts = append(u.Hosts, part(w, 1))
 		case w.Text == "-f" || w.Text == "-k":
 			u.Unknown("dig takes words from a file", w)

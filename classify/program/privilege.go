@@ -7,8 +7,8 @@ import "strings"
 func privilegeSpecs() []*Spec {
 	return []*Spec{
 		{Names: "sudo", Options: `-A,--askpass!runs_code -b,--background -E,--preserve-env?:text -e,--edit!interactive
-			-g,--group:text -H,--set-home -h,--help -i,--login -K,--remove-timestamp -k,--reset-timestamp -l,--list
-			-n,--non-interactive -P,--preserve-groups -p,--prompt:text -C,--close-from:text -D,--chdir:text
+			-g,--group:text -H,--set-home -h:text --help -i,--login -K,--remove-timestamp -k,--reset-timestamp -l,--list
+			-n,--non-interactive -P,--preserve-groups -p,--prompt:text -C,--close-from:text -D,--chdir:dir
 			-R,--chroot:text -r,--role:text -S,--stdin -s,--shell -t,--type:text -T,--command-timeout:text
 			-U,--other-user:text -u,--user:text -V,--version -v,--validate`, Operands: "inner*", InOrder: true,
 			Effects: "writes", Judge: judgeSudo},
@@ -20,7 +20,7 @@ func privilegeSpecs() []*Spec {
 		{Names: "su runuser", Options: `-c,--command:run --session-command:run -f,--fast -g,--group:text
 			-G,--supp-group:text -l,--login -m,-p,--preserve-environment -P,--pty -s,--shell:run -u,--user:text
 			-w,--whitelist-environment:text`,
-			Operands: "text*", Effects: "writes interactive", Judge: reason("runs as another user")},
+			Operands: "inner*", Effects: "writes interactive", Judge: judgeSu},
 		{Names: "chroot", Options: "--groups:text --userspec:text --skip-chdir", Operands: "read command", InOrder: true,
 			Effects: "writes runs_code", Abbreviates: true},
 		{Names: "unshare", Options: `-m,--mount?:text -u,--uts?:text -i,--ipc?:text -n,--net?:text -p,--pid?:text
@@ -46,11 +46,19 @@ func privilegeSpecs() []*Spec {
 // judgeSudo finds the command behind assignments. With -s or -i it is text for a shell.
 func judgeSudo(a *Args, u *Use) {
 	u.Reasons = append(u.Reasons, because("runs as another user"))
+	for _, dir := range a.Values["dir"] {
+		u.Dir = &dir
+	}
+	if a.Has("--login") {
+		u.Dir = &Word{} // the home of the other user
+	}
 	words := a.Values["inner"]
 	for len(words) > 0 && strings.Contains(words[0].Text, "=") {
 		words = words[1:]
 	}
 	switch {
+	case len(words) > 0 && len(words) < len(a.Values["inner"]) && strings.HasPrefix(words[0].Text, "-"):
+		u.Unknown("sudo: options after a variable", words[0])
 	case a.Has("--edit"):
 		u.Writes = append(u.Writes, words...)
 	case len(words) == 0:
@@ -58,6 +66,18 @@ func judgeSudo(a *Args, u *Use) {
 		u.Runs = append(u.Runs, Command{Shell: joined(words)})
 	default:
 		u.Runs = append(u.Runs, Command{Argv: words})
+	}
+}
+
+// judgeSu: with -u the operands are a command; else they name a user, and words for a shell.
+func judgeSu(a *Args, u *Use) {
+	u.Reasons = append(u.Reasons, because("runs as another user"))
+	words := a.Values["inner"]
+	switch {
+	case a.Has("--user") && len(words) > 0:
+		u.Runs = append(u.Runs, Command{Argv: words})
+	case len(words) > 2 || len(words) == 2 && words[0].Text != "-":
+		u.Unknown("su gives these words to a shell", words[len(words)-1])
 	}
 }
 

@@ -47,7 +47,12 @@ type Word struct {
 	Many   bool   // not static, and may become no word or several; a glob always is
 	Local  bool   // not static, Text is empty, and what it becomes begins with no slash
 	Number bool   // not static, and what it becomes, if anything, is one decimal integer
-	Line   int    // where it stands, both from 1
+	// Pattern is what matches all that a word which is not static becomes, if that is names of files alone; "" if it is not known.
+	// It is taken apart at its slashes. In it * stands for any bytes without a slash, a \ stands before what is meant literally, and
+	// a whole component ** stands for directories in one another, none too, as find goes through them.
+	Pattern string
+
+	Line   int // where it stands, both from 1
 	Column int
 }
 
@@ -126,6 +131,7 @@ type Use struct {
 	Writes     []Word
 	Hosts      []Word
 	Runs       []Command // what it runs in turn
+	Dir        *Word     // where that starts; nil: where it starts itself
 	Reasons    []agenttool.Reason
 
 	gitFiles []string // written, below the git directory; git itself says where that is

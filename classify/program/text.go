@@ -243,6 +243,9 @@ func judgeXxdFiles(words []Word, u *Use) {
 func judgeDiff(a *Args, u *Use) {
 	for _, w := range a.Operands {
 		name := w.Text[strings.LastIndexByte(w.Text, '/')+1:]
+		if w.Static && (w.Text == "-" || w.Text == "/dev/fd/"+name) {
+			continue
+		}
 		if !a.Has("--no-dereference") && (!w.Static || !strings.Contains(strings.TrimLeft(name, "."), ".")) {
 			u.Add(ReadsElsewhere, "diff: files of a directory may be links")
 			return

@@ -73,6 +73,7 @@ func judgeEnv(a *Args, u *Use) {
 		u.Unknown("env -S splits this into words by rules of its own", w)
 	}
 	for _, w := range a.Values["dir"] {
+		u.Dir = &w
 		if !w.Static || w.Text != "." {
 			u.Unknown("env -C: what runs in another directory may read its configuration", w)
 		}

@@ -24,7 +24,7 @@ func removerSpecs() []*Spec {
 
 func copierSpecs() []*Spec {
 	return []*Spec{
-		{Names: "mv", Operands: "file*", Abbreviates: true,
+		{Names: "mv", Operands: "file*", Abbreviates: true, Judge: judgeMove,
 			Options: `--backup?:text -b --debug --exchange -f,--force -i,--interactive -n,--no-clobber --no-copy
 				--strip-trailing-slashes -S,--suffix:text -t,--target-directory:file -T,--no-target-directory -u
 				--update?:text -v,--verbose -Z,--context` + helpVersion},
@@ -113,6 +113,15 @@ func judgeCopy(a *Args, u *Use) {
 	}
 	u.Reads = append(u.Reads, words[:last]...)
 	u.Writes = append(u.Writes, words[last:]...)
+}
+
+// judgeMove: what is moved is read under another name from then on.
+func judgeMove(a *Args, u *Use) {
+	words := a.Operands
+	if n := len(words); n > 0 && !a.Has("--target-directory") {
+		words = words[:n-1]
+	}
+	u.Reads = append(u.Reads, words...)
 }
 
 // lastName is the name under which ln makes a link in the working directory.

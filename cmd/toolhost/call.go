@@ -33,7 +33,7 @@ func newCall() *cobra.Command {
 		Short: "Run one call and print its result",
 		Long: `call runs one tool with one input, a JSON object ("-" reads it from stdin), and prints the result for people; --json
 prints the invocation, the result and the persistence decision for programs. The calls of one day in one workspace
-share a session log.
+share a session log. A command that would go on by itself ends with the call.
 ` + exitCodes,
 		Example: `  toolhost call grep '{"pattern":"func main"}'
   toolhost call shell '{"command":"go test ./..."}' --allow 'Shell(go test *)'
@@ -44,7 +44,8 @@ share a session log.
 			if err != nil {
 				return err
 			}
-			session, err := s.open(daySession, true)
+			s.reached = listen()
+			session, err := s.open(s.daySession, true)
 			if err != nil {
 				return err
 			}
@@ -95,14 +96,14 @@ func checkJSON(input []byte) ([]byte, error) {
 }
 
 // daySession is the session of today's calls in the workspace root, or the next one that no process is using.
-func daySession(root string) (*persist.Store, error) {
+func (s *setup) daySession(root string) (*persist.Store, error) {
 	dir, err := sessionsDir()
 	if err != nil {
 		return nil, err
 	}
 	sum := sha256.Sum256([]byte(root))
 	id := fmt.Sprintf("call-%s-%s", time.Now().UTC().Format("20060102"), hex.EncodeToString(sum[:4]))
-	o := persist.Options{Dir: dir, ID: agenttool.SessionID(id), Meta: meta(root)}
+	o := persist.Options{Dir: dir, ID: agenttool.SessionID(id), Meta: meta(root), PayloadLimit: int64(s.jobOutput)}
 	for n := 2; n < 100; n++ {
 		_, statErr := os.Stat(filepath.Join(dir, string(o.ID)))
 		store, err := persist.Resume(o)
@@ -117,7 +118,7 @@ func daySession(root string) (*persist.Store, error) {
 		}
 		o.ID = agenttool.SessionID(fmt.Sprintf("%s-%d", id, n))
 	}
-	return persist.New(persist.Options{Dir: dir, Meta: meta(root)}), nil
+	return persist.New(persist.Options{Dir: dir, Meta: meta(root), PayloadLimit: int64(s.jobOutput)}), nil
 }
 
 // callOnce runs one call to its end. The first interrupt cancels it.

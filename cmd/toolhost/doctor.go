@@ -31,7 +31,7 @@ Exit codes: 0 the sandbox is full; 1 it is less.`,
 			}
 			advice := sandbox.Advice(found)
 			if asJSON {
-				err = json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{"sandbox": found, "advice": advice})
+				err = json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{"sandbox": found, "advice": advice, "answers": answerGaps(found.Level)})
 			} else {
 				err = printFinding(cmd.OutOrStdout(), found, advice)
 			}
@@ -62,5 +62,22 @@ func printFinding(out io.Writer, found sandbox.Finding, advice []string) error {
 	for _, a := range advice {
 		line("  try     %s", a)
 	}
+	for _, gap := range answerGaps(found.Level) {
+		line("  answers %s", gap)
+	}
 	return err
+}
+
+// answerGaps says what keeps commands from answering prompts and changing settings in the place of the person, where the sandbox does
+// not do it alone.
+func answerGaps(level sandbox.Level) []string {
+	const none = "with --sandbox none, and after the grant unconfined, a command can do what you can: answers are taken from a terminal and with " +
+		"the code that the session shows, and changed settings wait for toolhost settings reload; that detects a forged answer and cannot prevent one"
+	if level == sandbox.Full {
+		return []string{none}
+	}
+	return []string{
+		"a command can see that sessions have sockets; who connects from a sandbox is known by its filters and gets no answer in",
+		none,
+	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"os/exec"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -32,7 +33,12 @@ func TestHelperIsEarly(t *testing.T) {
 			t.Errorf("%s is initialised before the helper takes over:\n%s", late, out)
 		}
 	}
-	if strings.Contains(string(out), ".com/") || strings.Contains(string(out), ".org/") {
+	early := initialOfOthers.ReplaceAllString(string(out), "")
+	if strings.Contains(early, ".com/") || strings.Contains(early, ".org/") {
 		t.Errorf("packages of others are initialised before the helper takes over:\n%s", out)
 	}
 }
+
+// initialOfOthers is the one package of others that comes before: it needs nothing but what the runtime needs, and fills a table of
+// 4 KiB, within some 15 µs.
+var initialOfOthers = regexp.MustCompile(`init github\.com/charmbracelet/x/ansi/parser @[0-9.]+ ms, [0-9.]+ ms clock, 4[0-9]{3} bytes, \d allocs\n`)

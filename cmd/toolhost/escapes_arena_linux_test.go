@@ -380,7 +380,8 @@ func changes(before, after map[string]entry, except string) []string {
 	names := maps.Clone(before)
 	maps.Copy(names, after)
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		if before[name] == after[name] || slices.ContainsFunc(strings.Fields(except), func(p string) bool { return below(p, name) }) {
+		if before[name] == after[name] || below("run/toolhost", name) || // the session's socket
+			slices.ContainsFunc(strings.Fields(except), func(p string) bool { return below(p, name) }) {
 			continue
 		}
 		word := "changed"

@@ -162,7 +162,7 @@ for a,b in ((sys.argv[1]+"/tree",sys.argv[2]+"/gone2"),(sys.argv[2]+"/tree",sys.
 	{
 		name: "what toolhost knows", readOnly: true, shell: true, changes: "ws/attempt.sh",
 		set: func(a *arena) {
-			a.write("home/.config/toolhost/settings.json", a.canary)
+			a.write("home/.config/toolhost/settings.json", "{} // "+a.canary)
 			private := filepath.Join(a.state, "toolhost", "private-"+filepath.Base(a.dir))
 			a.mkdir(filepath.Dir(private))
 			if err := os.WriteFile(private, []byte(a.canary), 0o644); err != nil {

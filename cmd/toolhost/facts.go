@@ -85,6 +85,11 @@ var unescapeLine = strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\r`, "\r")
 // follows.
 func factsOfLines(out io.Writer, in io.Reader, at classify.Context) error {
 	w := bufio.NewWriter(out)
+	return eachLine(in, w, func(command string) error { return printFacts(w, command, at) })
+}
+
+// eachLine calls do for the command of each line. Who writes line by line is answered line by line.
+func eachLine(in io.Reader, w *bufio.Writer, do func(command string) error) error {
 	r := bufio.NewReaderSize(in, 64<<10)
 	for {
 		line, err := r.ReadString('\n')
@@ -92,11 +97,11 @@ func factsOfLines(out io.Writer, in io.Reader, at classify.Context) error {
 			return exitf(exitFailed, "read commands from stdin: %v", err)
 		}
 		if line != "" {
-			if err := printFacts(w, unescapeLine.Replace(strings.TrimSuffix(line, "\n")), at); err != nil {
+			if err := do(unescapeLine.Replace(strings.TrimSuffix(line, "\n"))); err != nil {
 				return err
 			}
 		}
-		if err == io.EOF || r.Buffered() == 0 { // who writes line by line is answered line by line
+		if err == io.EOF || r.Buffered() == 0 {
 			if err := w.Flush(); err != nil {
 				return exitf(exitFailed, "%v", err)
 			}
@@ -112,37 +117,20 @@ type factsRecord struct {
 	Command string `json:"command"`
 	agenttool.Facts
 	Reasons []agenttool.Reason `json:"reasons"` // always there, unlike that of Facts
-	Parts   []factsPart        `json:"parts,omitempty"`
-}
-
-// factsPart is one simple command of it.
-type factsPart struct {
-	Argv        []string           `json:"argv"`
-	Line        int                `json:"line"`
-	Column      int                `json:"column"`
-	WrappedBy   int                `json:"wrapped_by"` // index of the part that runs it; -1: the shell
-	ReadOnly    agenttool.Fact     `json:"read_only"`
-	Destructive agenttool.Fact     `json:"destructive"`
-	OpenWorld   agenttool.Fact     `json:"open_world"`
-	Reasons     []agenttool.Reason `json:"reasons,omitempty"`
 }
 
 func printFacts(out io.Writer, text string, in classify.Context) error {
-	report := classify.Command(text, in)
-	record := factsRecord{Command: text, Facts: report.Facts, Reasons: report.Facts.Reasons}
+	record := factsRecord{Command: text, Facts: classify.Command(text, in)}
+	record.Reasons = record.Facts.Reasons
 	if record.Reasons == nil {
 		record.Reasons = []agenttool.Reason{}
-	}
-	for _, p := range report.Parts {
-		record.Parts = append(record.Parts, factsPart{p.Argv, p.Line, p.Column, p.WrappedBy, p.ReadOnly, p.Destructive, p.OpenWorld, p.Reasons})
 	}
 	return printJSONLines(out, []factsRecord{record})
 }
 
 // showFacts prints the facts for a person: the verdict, then each simple command with its own and its reasons.
 func showFacts(out io.Writer, text string, in classify.Context) error {
-	report := classify.Command(text, in)
-	f := report.Facts
+	f := classify.Command(text, in)
 	p := painter{colour: onTerminal() && os.Getenv("NO_COLOR") == ""}
 	var b strings.Builder
 	fmt.Fprintf(&b, "read-only %s   destructive %s   open world %s   beside others %s\n",
@@ -164,8 +152,8 @@ func showFacts(out io.Writer, text string, in classify.Context) error {
 		fmt.Fprintln(&b, "it may touch paths that it does not name")
 	}
 	shown := map[agenttool.Reason]bool{}
-	for _, part := range report.Parts {
-		fmt.Fprintf(&b, "%3d:%-3d %s%s  %s\n", part.Line, part.Column, strings.Repeat("  ", depth(report.Parts, part)),
+	for _, part := range f.Parts {
+		fmt.Fprintf(&b, "%3d:%-3d %s%s  %s\n", part.Line, part.Column, strings.Repeat("  ", depth(f.Parts, part)),
 			printable(clipped(strings.Join(part.Argv, " "), 100)), p.verdict(part))
 		for _, r := range part.Reasons {
 			shown[bare(r)] = true
@@ -198,7 +186,7 @@ func showPaths(b *strings.Builder, name string, paths []agenttool.Path) {
 }
 
 // depth is how many parts wrap this one.
-func depth(parts []classify.Part, p classify.Part) int {
+func depth(parts []agenttool.Part, p agenttool.Part) int {
 	n := 0
 	for i := p.WrappedBy; i >= 0 && i < len(parts) && n < len(parts); i = parts[i].WrappedBy {
 		n++
@@ -225,7 +213,7 @@ func (p painter) paint(f agenttool.Fact, colours map[agenttool.Fact]string) stri
 }
 
 // verdict is one word for one simple command.
-func (p painter) verdict(part classify.Part) string {
+func (p painter) verdict(part agenttool.Part) string {
 	word, colour := "unknown", "33"
 	switch {
 	case part.Destructive == agenttool.Yes:

@@ -23,7 +23,7 @@ var floors = []struct {
 	{"leaves", []string{"classify", "permissions", "sandbox", "scheduler", "persist", "settings"}, true},
 	{"tools", []string{"tools"}, false},
 	{"pipeline", []string{"host"}, true},
-	{"transports", []string{"wire/stdio", "wire/mcp", "wire/http"}, true},
+	{"transports", []string{"wire/stdio", "wire/socket", "wire/mcp", "wire/http"}, true},
 	{"program", []string{"cmd/toolhost"}, true},
 }
 

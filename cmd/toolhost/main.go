@@ -66,6 +66,6 @@ over JSON lines, decides what may run, keeps large output, and can explain every
 		SilenceUsage:      true,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 	}
-	root.AddCommand(newServe(), newCall(), newTools(), newFacts(), newSandbox(), newDoctor(), newConnect(), newLog(), newVersion())
+	root.AddCommand(newServe(), newCall(), newTools(), newFacts(), newCheck(), newGrants(), newSettings(), newTrust(), newSandbox(), newDoctor(), newApprove(), newConnect(), newMCPConfig(), newJobs(), newLog(), newVersion())
 	return root
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolhost/agenttool"
+	"toolhost/protect"
 	"toolhost/sandbox"
 	"toolhost/tools/shell"
 	"toolhost/tools/workspace"
@@ -74,6 +75,9 @@ func (c *confined) run(args []string) error {
 	if level == sandbox.None {
 		return errors.New("--level none: that is no sandbox; run the command itself")
 	}
+	if sandbox.Access(c.profile) == sandbox.Unconfined {
+		return exitf(exitSetup, "--profile unconfined: that is no sandbox; run the command itself")
+	}
 	state, err := stateDir()
 	if err != nil {
 		return exitf(exitSetup, "%v", err)
@@ -83,7 +87,7 @@ func (c *confined) run(args []string) error {
 		return exitf(exitSetup, "%v", err)
 	}
 	defer w.Close()
-	box, err := confine(c.setup.sandbox, w, scope, fmt.Sprintf("command-%d", os.Getpid()))
+	box, err := confine(confinementOptions{required: c.setup.sandbox, name: fmt.Sprintf("command-%d", os.Getpid()), secrets: protect.DefaultReadDeny()}, w, scope)
 	if err != nil {
 		return exitf(exitSetup, "%v", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -22,59 +23,72 @@ import (
 // confinement is the sandbox of a session: what it holds, and what hello and doctor say of it.
 type confinement struct {
 	session *sandbox.Session // nil: commands run as the person does, or not at all
+	starter *sandbox.Session // starts them in any case
 	refusal error            // why they do not run at all
 	finding sandbox.Finding
 	level   sandbox.Level
+	names   *protect.Cache // what is protected and what is not read
 }
 
-// confine makes the sandbox of a session. required is the level below which nothing runs; none asks for no sandbox.
-func confine(required string, w *workspace.Workspace, scope agenttool.Scope, name string) (*confinement, error) {
-	protected := protect.NewCache(protect.Options{Roots: scope.Roots, Home: realPath(scope.Home), ReadDeny: protect.DefaultReadDeny()}, 0)
+// confinementOptions are what a sandbox is made with.
+type confinementOptions struct {
+	required string // the level below which nothing runs; none asks for no sandbox
+	name     string // of the session
+	limits   []sandbox.Limit
+	secrets  []string // what is not read, in the words of protect.DefaultReadDeny
+	sealed   []string // what no command writes besides
+}
+
+// confine makes the sandbox of a session.
+func confine(with confinementOptions, w *workspace.Workspace, scope agenttool.Scope) (*confinement, error) {
+	protected := protect.NewCache(protect.Options{Roots: scope.Roots, Home: realPath(scope.Home), ReadDeny: with.secrets, Sealed: with.sealed}, 0)
 	w.Guard(recent(protected.Map))
-	least, err := sandbox.ParseLevel(required)
+	least, err := sandbox.ParseLevel(with.required)
 	if err != nil {
 		return nil, fmt.Errorf("--sandbox: %w", err)
 	}
 	if least == sandbox.None {
-		return &confinement{level: sandbox.None}, nil
+		return (&confinement{level: sandbox.None, names: protected}).unconfined(with.limits)
 	}
 	state, err := stateDir()
 	if err != nil {
 		return nil, err
 	}
-	c := &confinement{finding: sandbox.ProbeOnce(state)}
+	c := &confinement{finding: sandbox.ProbeOnce(state), names: protected}
 	if c.level = c.finding.Level; !c.level.AtLeast(least) {
 		c.refusal = agenttool.Failure(agenttool.SetupRequired, "sandbox_required", fmt.Sprintf(
 			"no command runs: --sandbox %s is required, and this machine holds %s (%s): see toolhost doctor, or run commands unconfined with --sandbox none",
 			least, c.level, c.finding.Why()))
-		return c, nil
+		return c.unconfined(with.limits)
 	}
-	o, err := sandboxOptions(scope, state, name, protected)
+	o, err := sandboxOptions(scope, state, with.name, protected)
 	if err != nil {
 		return nil, err
 	}
-	o.Level = c.level
+	o.Level, o.Limits = c.level, with.limits
 	if c.session, err = sandbox.Open(o); err != nil {
 		return nil, err
 	}
+	c.starter = c.session
 	if scratch := c.session.Scratch(); scratch != "" {
 		err = w.Show("/tmp", scratch, c.session.Shown()...)
 	}
 	return c, err
 }
 
+// unconfined gives c what starts commands as the person would.
+func (c *confinement) unconfined(limits []sandbox.Limit) (_ *confinement, err error) {
+	c.starter, err = sandbox.Open(sandbox.Options{Level: sandbox.None, Limits: limits})
+	return c, err
+}
+
 // sandboxOptions say what a sandbox is for: the roots of scope.
 func sandboxOptions(scope agenttool.Scope, state, name string, protected *protect.Cache) (sandbox.Options, error) {
-	config, err := os.UserConfigDir()
-	if err != nil {
-		config = filepath.Join(scope.Home, ".config")
-	}
-	runtime := os.Getenv("XDG_RUNTIME_DIR")
 	o := sandbox.Options{
-		Roots: scope.Roots, Home: scope.Home, Runtime: runtime,
+		Roots: scope.Roots, Home: scope.Home, Runtime: userRuntimeDir(),
 		Dir:       filepath.Join(state, "scratch", name),
 		Cache:     filepath.Join(state, "caches", digest(scope.Dir)),
-		Hidden:    []string{state, filepath.Join(config, "toolhost")},
+		Hidden:    slices.DeleteFunc([]string{state, configDir()}, func(dir string) bool { return dir == "" }), // the sockets are in state, or where no sandbox shows what is there
 		Protected: protected,
 		Show:      append(filepath.SplitList(os.Getenv("PATH")), installed()...),
 	}
@@ -117,6 +131,28 @@ func realPath(path string) string {
 	return path
 }
 
+// realName is where a path leads, whose last names need not exist: as a link to a name that is still to be made.
+func realName(path string) string {
+	const maxLinks = 40
+	for range maxLinks {
+		if real, err := filepath.EvalSymlinks(path); err == nil {
+			return real
+		}
+		target, err := os.Readlink(path)
+		if err != nil {
+			if dir := filepath.Dir(path); dir != path {
+				return filepath.Join(realName(dir), filepath.Base(path))
+			}
+			return path
+		}
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(filepath.Dir(path), target)
+		}
+		path = target
+	}
+	return path
+}
+
 // digest names the caches of a workspace.
 func digest(dir string) string {
 	sum := sha256.Sum256([]byte(dir))
@@ -125,14 +161,20 @@ func digest(dir string) string {
 
 // installed are the directories of tool chains that the environment names.
 func installed() []string {
+	dirs := toolchains()
+	if exe, err := os.Executable(); err == nil {
+		dirs = append(dirs, filepath.Dir(exe))
+	}
+	return dirs
+}
+
+// toolchains are those of them that hold nothing but tool chains.
+func toolchains() []string {
 	var dirs []string
 	for _, name := range []string{"GOROOT", "VIRTUAL_ENV", "CONDA_PREFIX", "NVM_DIR", "PYENV_ROOT", "RUSTUP_HOME", "JAVA_HOME", "GEM_HOME"} {
 		if dir := os.Getenv(name); filepath.IsAbs(dir) {
 			dirs = append(dirs, dir)
 		}
-	}
-	if exe, err := os.Executable(); err == nil {
-		dirs = append(dirs, filepath.Dir(exe))
 	}
 	return dirs
 }

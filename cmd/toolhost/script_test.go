@@ -5,12 +5,15 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -23,7 +26,17 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"toolhost": tapped})
+	testscript.Main(waiting{m}, map[string]func(){"toolhost": tapped})
+}
+
+// waiting runs more tests at once than there are processors: most of them wait for processes.
+type waiting struct{ *testing.M }
+
+func (w waiting) Run() int {
+	if err := flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0))); err != nil { // the command line still overrides it
+		panic(err)
+	}
+	return w.M.Run()
 }
 
 // tapped is toolhost with a tap on its stdout: what serve writes goes to a file of the script as well.
@@ -107,7 +120,7 @@ func checkStructured(line []byte) error {
 	if json.Unmarshal(line, &m) != nil || m.Result.Result.StructuredContent == nil {
 		return nil
 	}
-	for _, tool := range builtins(nil, &confinement{}, files.Options{}) {
+	for _, tool := range builtins(nil, &session{box: &confinement{}}, files.Options{}) {
 		d := tool.Describe()
 		if d.Declaration.ToolID != m.Result.Invocation.ToolID {
 			continue

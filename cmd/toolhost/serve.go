@@ -7,10 +7,12 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"sync"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"toolhost/persist"
 	"toolhost/wire/stdio"
@@ -19,34 +21,70 @@ import (
 
 func newServe() *cobra.Command {
 	var s setup
+	var h httpFlags
 	var drain time.Duration
-	var ephemeral bool
+	var ephemeral, onTTY bool
 	cmd := &cobra.Command{
 		Use:   "serve",
-		Short: "Serve calls over JSON-RPC lines on stdin and stdout",
-		Long: `serve reads one JSON-RPC 2.0 message a line from stdin and writes one a line to stdout, until stdin ends.
-Calls that only read the workspace run unasked. Everything else needs an --allow rule, or a client that says
-approvals: true in agenttool/hello and answers with agenttool/decide.
+		Short: "Serve calls over JSON-RPC lines on stdin and stdout, or over HTTP",
+		Long: `serve reads one JSON-RPC 2.0 message a line from stdin and writes one a line to stdout, until stdin ends. It speaks MCP, and
+beside it the native family, agenttool/*. With --http it serves MCP, RAP and events at an address instead, until a signal ends it.
+
+Calls that only read the workspace run unasked. Everything else needs a rule (--allow, toolhost settings), or a person:
+toolhost approve in another terminal, or a client that says approvals: true in agenttool/hello and answers with
+agenttool/decide, or an MCP client that shows elicitations.
 ` + exitCodes,
-		Example: `  echo '{"jsonrpc":"2.0","id":1,"method":"agenttool/invoke","params":{"id":"c1","tool":"grep","input":{"pattern":"func main"}}}' | toolhost serve`,
-		Args:    cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			open := func(root string) (*persist.Store, error) {
-				dir, err := sessionsDir()
-				return persist.New(persist.Options{Dir: dir, Meta: meta(root), Ephemeral: ephemeral}), err
+		Example: `  toolhost serve --mode accept_edits                            for a client that starts it: see toolhost mcp-config
+  toolhost serve --http 127.0.0.1:8722 --http-token-file ~/.config/toolhost/token
+  echo '{"jsonrpc":"2.0","id":1,"method":"agenttool/invoke","params":{"id":"c1","tool":"grep","input":{"pattern":"func main"}}}' | toolhost serve`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			debug.SetGCPercent(gcPercent) // first: the start alone leaves 4 MiB behind
+			if os.Getenv("GOMEMLIMIT") == "" {
+				debug.SetMemoryLimit(memoryLimit)
 			}
+			if err := h.check(); err != nil {
+				return err
+			}
+			open := func(root string) (*persist.Store, error) {
+				if ephemeral && !cmd.Flags().Changed("job-output") {
+					s.jobOutput = ephemeralOutput
+				}
+				dir, err := sessionsDir()
+				return persist.New(persist.Options{Dir: dir, Meta: meta(root), Ephemeral: ephemeral, PayloadLimit: int64(s.jobOutput)}), err
+			}
+			s.reached, s.own = listen(), h.files()
 			session, err := s.open(open, false)
 			if err != nil {
 				return err
 			}
-			return serve(session, drain)
+			if onTTY {
+				end, err := answerOnTerminal(context.Background(), session)
+				if err != nil {
+					return err
+				}
+				defer end()
+			}
+			f := onLines(session, drain)
+			if h.addr != "" {
+				h.memoryOnly = ephemeral
+				if f, err = h.front(session); err != nil {
+					return errors.Join(err, session.close())
+				}
+			}
+			return serve(session, f)
 		},
 	}
 	s.addFlags(cmd.Flags())
+	h.addFlags(cmd.Flags())
 	cmd.Flags().DurationVar(&drain, "drain", 10*time.Second, "how long running calls may go on after stdin has ended")
+	cmd.Flags().BoolVar(&onTTY, "approve-on-tty", false, "show prompts at the terminal that toolhost was started from, and take answers there, line by line")
 	cmd.Flags().BoolVar(&ephemeral, "ephemeral", false, "keep the session in memory only: nothing can be read afterwards")
 	return cmd
 }
+
+// ephemeralOutput is how much of each command's output an ephemeral session keeps, in memory.
+const ephemeralOutput = 4 << 20
 
 // Why the stream ends although it could go on.
 var (
@@ -57,15 +95,22 @@ var (
 // gcPercent trades a few MiB for fewer collections: a host lives on some 5 MiB, and each call leaves 50 KB behind.
 const gcPercent = 200
 
-// serve runs the session on stdin and stdout until one of them ends.
-func serve(s *session, drain time.Duration) error {
+// memoryLimit is from where on memory is collected more often: results that many clients do not read are mostly garbage.
+const memoryLimit = 512 << 20
+
+// front is a way by which clients reach a session. It serves until ctx ends or its clients have gone, and then ends the session.
+type front func(ctx context.Context, stop context.CancelCauseFunc) error
+
+// watchDelay is when settings are first looked at again. Until then the first messages have the processors for themselves.
+const watchDelay = 100 * time.Millisecond
+
+// serve runs the session behind a front until that ends, or a signal comes.
+func serve(s *session, f front) error {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
 	// A broken stdout must be an error that ends the calls, not a signal that ends the process. SIGPIPE is caught and
 	// not ignored, because children would inherit that.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-
-	debug.SetGCPercent(gcPercent)
 
 	ctx, stop := context.WithCancelCause(context.Background())
 	defer stop(nil)
@@ -76,28 +121,64 @@ func serve(s *session, drain time.Duration) error {
 		case <-ctx.Done():
 		}
 	}()
-	w := stdio.NewWriter(os.Stdout)
-	family := native.New(native.Options{
-		Host: s.host, Writer: w, Session: s.store.ID(), Version: version(), Stop: func() { stop(errStopped) },
-		Sandbox: s.box.describe(),
-	})
 	go pruneLater(s)
-	ended := stdio.Serve(ctx, pollable(os.Stdin), w, family)
-	if ended != nil {
-		drain = 0
+	watching, unwatch := context.WithCancel(ctx)
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		select {
+		case <-time.After(watchDelay):
+			s.live.watch(watching, s)
+		case <-watching.Done():
+		}
+	}()
+	defer func() {
+		unwatch()
+		<-watched
+	}()
+	s.showCode()
+	return f(ctx, stop)
+}
+
+// onLines serves both families on stdin and stdout.
+func onLines(s *session, drain time.Duration) front {
+	return func(ctx context.Context, stop context.CancelCauseFunc) error {
+		w := stdio.NewWriter(os.Stdout)
+		if term.IsTerminal(int(os.Stdin.Fd())) {
+			fmt.Fprintln(os.Stderr, "toolhost: reading JSON-RPC lines from this terminal. Agents start this command themselves (toolhost mcp-config); --http ADDR serves over HTTP")
+		}
+		lines := newMCPLines(s, w)
+		families := []stdio.Family{
+			native.New(native.Options{
+				Host: s.host, Writer: w, Session: s.store.ID(), Version: version(), Stop: func() { stop(errStopped) },
+				Sandbox: s.box.describe(), Approvals: s.approvalsNote,
+			}),
+			lines,
+		}
+		ended := stdio.Serve(ctx, pollable(os.Stdin), w, families...)
+		if ended == nil {
+			lines.settle(ctx) // the host takes no more calls once it drains
+		}
+		if ended != nil {
+			drain = 0
+		}
+		return finish(s, w, families, ended, drain)
 	}
-	return finish(s, w, family, ended, drain)
 }
 
 // closeLimit is how long a client that does not read may keep the process at its end.
 const closeLimit = 5 * time.Second
 
 // finish answers what was accepted, closes the log and writes what is left.
-func finish(s *session, w *stdio.Writer, family *native.Family, ended error, drain time.Duration) error {
+func finish(s *session, w *stdio.Writer, families []stdio.Family, ended error, drain time.Duration) error {
 	limit, cancel := context.WithTimeout(context.Background(), drain)
 	defer cancel()
 	w.End()
-	family.Drain(limit)
+	var drained sync.WaitGroup
+	for _, f := range families {
+		drained.Go(func() { f.Drain(limit) })
+	}
+	drained.Wait()
 	logged := s.close()
 	written := make(chan error, 1)
 	go func() { written <- w.Close() }()

@@ -3,9 +3,14 @@ package main
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -14,8 +19,12 @@ import (
 	"toolhost/permissions"
 	"toolhost/persist"
 	"toolhost/sandbox"
+	"toolhost/settings"
 	"toolhost/tools/files"
+	"toolhost/tools/job"
 	"toolhost/tools/search"
+	"toolhost/tools/search/engine"
+	"toolhost/tools/search/ignore"
 	"toolhost/tools/shell"
 	"toolhost/tools/workspace"
 )
@@ -24,19 +33,34 @@ import (
 type setup struct {
 	workspace   string
 	addDirs     []string
-	allow       []string
+	settings    string
+	rules       ruleFlags
 	mode        string
 	sandbox     string
 	maxParallel int
+	maxJobs     int
+	jobTimeout  time.Duration
+	jobOutput   byteSize
+	jobLimits   []string
+	reached     func(*session) // told when the session is to be reached from outside: of its first command or prompt; nil: nobody
+	flags       *pflag.FlagSet
+	own         []string // files besides that no call may touch, absolute and without links
 }
 
 func (s *setup) addFlags(f *pflag.FlagSet) {
+	s.flags = f
 	f.StringVar(&s.workspace, "workspace", ".", "`directory` that calls may read unasked, and where they start")
 	f.StringArrayVar(&s.addDirs, "add-dir", nil, "further `directory` that belongs to the workspace; may be repeated")
-	f.StringArrayVar(&s.allow, "allow", nil, "`rule` for calls that run unasked, such as 'Write(src/**)' or 'Shell(go test *)'; may be repeated")
+	f.StringVar(&s.settings, "settings", "", "further `file` of settings, stronger than those of the person and the project")
+	s.rules.addFlags(f)
 	f.StringVar(&s.mode, "mode", string(permissions.Default), "what happens to calls that no rule allows: "+modeNames())
 	f.StringVar(&s.sandbox, "sandbox", string(sandbox.Landlock), "`level` that commands run under at least: full, landlock+notify, landlock, or none to run them unconfined")
 	f.IntVar(&s.maxParallel, "max-parallel", 10, "`number` of calls that run at once")
+	f.IntVar(&s.maxJobs, "max-jobs", 50, "`number` of commands that run on beside their calls; those that a call waits for are not counted, and may be twice as many when it ends")
+	f.DurationVar(&s.jobTimeout, "job-timeout", 0, "`time` after which every command is ended, whatever it does; 0 is never")
+	s.jobOutput = 1 << 30
+	f.Var(&s.jobOutput, "job-output", "`size` of the output that is kept of each command, such as 64MiB")
+	f.StringArrayVar(&s.jobLimits, "job-limit", nil, "resource `limit` of every command, such as as=4GiB, nofile=512, nproc=200, fsize=1GiB or cpu=600 (seconds); may be repeated")
 }
 
 func modeNames() string {
@@ -49,28 +73,58 @@ func modeNames() string {
 
 // session is a host with what it stands on.
 type session struct {
-	host  *host.Host
-	store *persist.Store
-	roots *workspace.Workspace
-	box   *confinement
+	host   *host.Host
+	store  *persist.Store
+	roots  *workspace.Workspace
+	scope  agenttool.Scope
+	box    *confinement
+	jobs   *job.Jobs
+	live   *liveSettings // nil to describe tools only
+	search *engine.Engine
+	code   string // by which a person shows that they see this session, where a terminal alone does not show it
+
+	unconfined atomic.Bool // a command runs, or ran, without a sandbox
+
+	mu     sync.Mutex
+	ended  bool
+	closed []func() error // what is to be closed besides
 }
 
 // close ends the host and gives everything back.
 func (s *session) close() error {
 	defer s.roots.Close()
+	s.mu.Lock()
+	s.ended = true
+	s.mu.Unlock()
 	err := s.host.Close()
-	if s.box.session != nil {
-		err = errors.Join(err, s.box.session.Close())
+	s.search.Close()
+	for _, do := range s.closed {
+		err = errors.Join(err, do())
 	}
-	return err
+	return errors.Join(err, s.box.starter.Close())
+}
+
+// atClose has something closed with the session. It reports whether that is still to come.
+func (s *session) atClose(do func() error) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.ended {
+		s.closed = append(s.closed, do)
+	}
+	return !s.ended
 }
 
 // scope returns the workspace, opened, and where calls start.
-func (s *setup) scope(state string) (*workspace.Workspace, agenttool.Scope, error) {
+func (s *setup) scope(state string, addDirs ...string) (*workspace.Workspace, agenttool.Scope, error) {
 	if s.workspace == "" {
 		return nil, agenttool.Scope{}, errors.New("--workspace is empty: name a directory")
 	}
-	w, err := workspace.Open(append([]string{s.workspace}, s.addDirs...), state)
+	dirs := slices.Concat([]string{s.workspace}, s.addDirs, addDirs)
+	private := append(runtimeDirs(), state)
+	if dir := configDir(); dir != "" {
+		private = append(private, dir)
+	}
+	w, err := workspace.Open(dirs, append(private, s.own...)...)
 	if err != nil {
 		return nil, agenttool.Scope{}, err
 	}
@@ -79,53 +133,137 @@ func (s *setup) scope(state string) (*workspace.Workspace, agenttool.Scope, erro
 	return w, agenttool.Scope{Dir: roots[0], Roots: roots, Home: home}, nil
 }
 
-// open makes a host over a store. overwrite lets write replace files that this session has not read.
-func (s *setup) open(newStore func(root string) (*persist.Store, error), overwrite bool) (*session, error) {
-	state, err := stateDir()
-	if err != nil {
-		return nil, err
+// ownDirs are the directories of toolhost's own that a sandbox could be opened to.
+func ownDirs() []string {
+	dirs := []string{configDir()}
+	if state, err := stateDir(); err == nil {
+		dirs = append(dirs, state)
 	}
-	mode, err := permissions.ParseMode(s.mode)
-	if err != nil {
-		return nil, fmt.Errorf("--mode: %w", err)
+	if runtime := userRuntimeDir(); runtime != "" {
+		dirs = append(dirs, filepath.Join(runtime, "toolhost"))
 	}
-	if s.maxParallel < 1 {
-		return nil, fmt.Errorf("--max-parallel %d: at least one call must be able to run", s.maxParallel)
+	for i, dir := range dirs {
+		dirs[i] = realName(dir)
 	}
-	w, scope, err := s.scope(state)
-	if err != nil {
-		return nil, err
-	}
-	store, err := newStore(scope.Dir)
-	if err != nil {
-		return nil, err
-	}
-	box, err := confine(s.sandbox, w, scope, string(store.ID()))
-	if err != nil {
-		return nil, err
-	}
-	tools := builtins(w, box, files.Options{Overwrite: overwrite, Payload: func(ref string) (*os.File, error) { return store.OpenPayload(ref) }})
-	policy := permissions.Policy{Mode: mode, Workspace: scope.Dir}
-	parser := permissions.Parser{Names: host.Names(tools), Home: scope.Home}
-	for _, text := range s.allow {
-		rule, err := parser.Parse(text, agenttool.Allow, "cli_arg")
-		if err != nil {
-			return nil, fmt.Errorf("--allow: %w", err)
-		}
-		policy = policy.With(rule)
-	}
-	h, err := host.New(host.Options{
-		Tools: tools, Scope: scope, Locate: w.Locate, Store: store, Policy: policy, Session: store.ID(),
-		MaxParallel: s.maxParallel, PanicLog: func(m string) { fmt.Fprintln(os.Stderr, m) },
-	})
-	return &session{host: h, store: store, roots: w, box: box}, err
+	return slices.DeleteFunc(dirs, func(dir string) bool { return dir == "" })
 }
 
-// builtins are the tools that toolhost brings. w may be nil, and box empty, to describe them.
-func builtins(w *workspace.Workspace, box *confinement, o files.Options) []agenttool.Tool {
-	tools := []agenttool.Tool{shell.New(w, shell.Options{Environ: os.Environ(), Sandbox: box.session, Refuse: box.refusal})}
+// check reports what is wrong with the numbers of the command line.
+func (s *setup) check() error {
+	if s.maxJobs < 1 {
+		return fmt.Errorf("--max-jobs %d: at least one command must be able to run", s.maxJobs)
+	}
+	if s.maxParallel < 1 {
+		return fmt.Errorf("--max-parallel %d: at least one call must be able to run", s.maxParallel)
+	}
+	return nil
+}
+
+// open makes a host over a store. overwrite lets write replace files that this session has not read.
+func (s *setup) open(newStore func(root string) (*persist.Store, error), overwrite bool) (*session, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	l, w, err := s.openSettings()
+	if err != nil {
+		return nil, err
+	}
+	read := l.now.settings
+	limits, err := s.limits(read)
+	if err != nil {
+		return nil, err
+	}
+	store, err := newStore(l.scope.Dir)
+	if err != nil {
+		return nil, err
+	}
+	box, err := confine(confinementOptions{
+		required: chosen(read.Require, s.sandbox, s.changed("sandbox")), name: string(store.ID()),
+		limits: limits, secrets: l.now.secrets, sealed: l.now.sealed(),
+	}, w, l.scope)
+	if err != nil {
+		return nil, err
+	}
+	opened := &session{store: store, roots: w, scope: l.scope, box: box, live: l, code: newCode()}
+	l.names, l.confines = box.names, box.level == sandbox.Full
+	opened.search = searching(read, l.scope)
+	opened.jobs = job.New(job.Options{
+		Session: box.starter, Owner: store.ID(), Max: chosen(read.MaxJobs, s.maxJobs, s.changed("max-jobs")),
+		Limit: chosen(read.JobTimeout, s.jobTimeout, s.changed("job-timeout")), Abandoned: heldByNobody(store.ID()),
+		Began: func() { s.reach(opened) },
+	})
+	tools := builtins(w, opened, files.Options{
+		Overwrite: overwrite, Durability: l.durability, Payload: func(ref string) (*os.File, error) { return store.OpenPayload(ref) },
+	})
+	opened.host, err = host.New(host.Options{
+		Tools: tools, Scope: l.scope, Locate: w.Locate, Store: store, Policy: l.policy(), Parser: ruleParser(l.scope.Dir, l.scope.Home),
+		Session: store.ID(), Jobs: opened.jobs, Approvals: s.approvals(read, opened), Level: string(box.level), Private: ownDirs(),
+		Hooks: l.now.hooks, HookMatch: hookMatch(l.scope), HookEnviron: os.Environ(),
+		MaxParallel: chosen(read.MaxParallel, s.maxParallel, s.changed("max-parallel")),
+		PanicLog:    func(m string) { fmt.Fprintln(os.Stderr, m) },
+	})
+	return opened, err
+}
+
+// reach has the session reached from outside, if it is to be.
+func (s *setup) reach(opened *session) {
+	if s.reached != nil {
+		s.reached(opened)
+	}
+}
+
+// askedFirst has the session reached when its first prompt opens, and tells whoever reads stderr, once, where it can be answered.
+func (s *setup) askedFirst(opened *session) {
+	s.reach(opened)
+	if s.reached != nil && somebodyAnswers() {
+		fmt.Fprintln(os.Stderr, "toolhost: a call asks: answer with toolhost approve in a terminal")
+	}
+}
+
+// limits are those of every command, of the settings and of the command line, which come later and so count.
+func (s *setup) limits(read *settings.Settings) ([]sandbox.Limit, error) {
+	var texts []string
+	for _, name := range slices.Sorted(maps.Keys(read.JobLimits)) {
+		texts = append(texts, name+"="+read.JobLimits[name].V)
+	}
+	limits, err := parseLimits(append(texts, s.jobLimits...))
+	if err != nil {
+		return nil, fmt.Errorf("--job-limit: %w", err)
+	}
+	return limits, nil
+}
+
+// heldByNobody returns who knows whether a session is one of ours that no process holds any more: this one, or one on disk.
+func heldByNobody(own agenttool.SessionID) func(agenttool.SessionID) bool {
+	return func(id agenttool.SessionID) bool {
+		dir, err := sessionsDir()
+		return id == own || err == nil && persist.Abandoned(dir, id)
+	}
+}
+
+// builtins are the tools that toolhost brings. w may be nil, and the session empty, to describe them.
+func builtins(w *workspace.Workspace, s *session, o files.Options) []agenttool.Tool {
+	tools := shell.New(w, shell.Options{
+		Environ: os.Environ(), Added: s.live.environ, Jobs: s.jobs, Sandbox: s.box.session, Refuse: s.box.refusal,
+		Unconfined: func() { s.unconfined.Store(true) },
+	})
 	tools = append(tools, files.New(w, o)...)
-	return append(tools, search.NewGrep(w), search.NewGlob(w))
+	return append(tools, search.New(w, s.search)...)
+}
+
+// searching returns what searches the workspace, and what else calls name.
+func searching(read *settings.Settings, scope agenttool.Scope) *engine.Engine {
+	config, _ := os.UserConfigDir() // without one, git has none there
+	return engine.New(engine.Options{Index: indexMode(read), Git: ignore.Environment{Home: scope.Home, ConfigHome: config}})
+}
+
+// indexMode is what searches keep between calls.
+func indexMode(read *settings.Settings) engine.Mode {
+	mode, err := engine.ParseMode(read.SearchIndex.V)
+	if err != nil { // it is not set: settings know no other words
+		return engine.Auto
+	}
+	return mode
 }
 
 // stateDir is where toolhost keeps what it knows: $XDG_STATE_HOME/toolhost, else ~/.local/state/toolhost.

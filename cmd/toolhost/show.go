@@ -6,9 +6,9 @@ import (
 	"io"
 	"strings"
 	"time"
-	"unicode"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/visible"
 	"toolhost/persist"
 )
 
@@ -132,10 +132,10 @@ func clipped(s string, max int) string {
 	return s
 }
 
-// printable escapes what a terminal would act on: a log holds what strangers wrote.
+// printable escapes what a terminal would act on or not show: a log holds what strangers wrote.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) || r == ' ' {
+		if visible.Shows(r) {
 			return r
 		}
 		return '�'

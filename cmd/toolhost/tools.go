@@ -14,6 +14,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/tools/files"
+	"toolhost/wire/mcp"
 )
 
 func newTools() *cobra.Command {
@@ -45,7 +46,7 @@ func printTools(out io.Writer, format string) error {
 		return fmt.Errorf("--format %s: it can be one of %s", format, strings.Join(toolFormats, ", "))
 	}
 	var described []agenttool.Description
-	for _, t := range builtins(nil, &confinement{}, files.Options{}) {
+	for _, t := range builtins(nil, &session{box: &confinement{}}, files.Options{}) {
 		described = append(described, t.Describe())
 	}
 	if format == "text" {
@@ -75,14 +76,7 @@ func convert(d agenttool.Description, format string) any {
 	case "anthropic":
 		return map[string]any{"name": name, "description": description, "input_schema": schema}
 	case "mcp": // MCP-12: all four hints, always
-		return map[string]any{
-			"name": name, "description": description, "inputSchema": schema, "outputSchema": d.Interface.OutputSchema,
-			"annotations": map[string]any{
-				"title": d.Declaration.Title, "readOnlyHint": d.Interface.IsReadOnly == true,
-				"destructiveHint": d.Interface.IsDestructive != false, "idempotentHint": d.Interface.IsReadOnly == true,
-				"openWorldHint": d.Interface.IsOpenWorld != false,
-			},
-		}
+		return mcp.Declare(d)
 	case "toolspec": // ATS-01, ATS-02
 		return map[string]any{"name": name, "description": description, "parameters": schema, "returns": d.Interface.OutputSchema, "metadata": category(d)}
 	}

@@ -93,7 +93,7 @@ func gitWork() []work {
 			{in: `git init -q . && printf '#!/bin/sh\necho hooked >&2\n' > .git/hooks/pre-commit &&
 				chmod +x .git/hooks/pre-commit`},
 			{in: `echo one > f; git add f; git commit -qm one`, want: "hooked"},
-			{in: `eval 'echo "echo more" >> .git/hooks/pre-commit'`, fails: true, want: `kept the command from writing .*\.git/hooks/pre-commit`},
+			{in: `f=$(printf %s .git/hooks/pre-commit); echo "echo more" >> "$f"`, fails: true, want: `kept the command from writing .*\.git/hooks/pre-commit`},
 		}},
 	}
 }

@@ -294,10 +294,10 @@ func (a *answer) text() string {
 // call makes one call.
 func (d *desk) call(in string) *answer {
 	d.t.Helper()
-	tool, input := "shell", any(map[string]string{"command": in})
+	tool, input := "shell", any(map[string]string{"command": in, "cwd": d.ws}) // each begins where the first did
 	if rest, ok := strings.CutPrefix(in, "@"); ok {
 		name, object, _ := strings.Cut(rest, " ")
-		tool, input = name, json.RawMessage(object)
+		tool, input = name, json.RawMessage(strings.ReplaceAll(object, `"WS/`, `"`+d.ws+"/"))
 	}
 	a := &answer{}
 	d.request("agenttool/invoke", map[string]any{"id": fmt.Sprint("c", d.last), "tool": tool, "input": input}, a)

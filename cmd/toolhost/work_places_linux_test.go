@@ -224,7 +224,7 @@ func TestWorkWorktreeAlone(t *testing.T) {
 		{"with it as a root", []string{"--add-dir", filepath.Join(base, "main")}, []step{
 			{in: `git commit -qam two && git log --format=%s`, want: "^two\none$"},
 			{in: `git stash list; git branch side && git gc -q && git status --short`, want: ""},
-			{in: `eval 'echo "#!/bin/sh" > ../main/.git/hooks/pre-commit'`, fails: true, want: "kept the command from writing"},
+			{in: `f=$(printf %s ../main/.git/hooks/pre-commit); echo "#!/bin/sh" > "$f"`, fails: true, want: "kept the command from writing"},
 			{in: `git config user.name x`},
 		}},
 	} {
@@ -263,8 +263,8 @@ func TestWorkNestedSubmodules(t *testing.T) {
 		{in: `cd b/a && git checkout -q main && echo two >> f && git commit -qam two && cd .. && git add a &&
 				git commit -qm two && cd .. && git commit -qam two && git log --format=%s`, want: "^two$"},
 		{in: `git status --short; git diff --submodule=log HEAD~1`, want: "Submodule b"},
-		{in: `eval 'echo x > .git/modules/b/modules/a/hooks/post-checkout'`, fails: true, want: "kept the command from writing"},
-		{in: `eval 'echo x >> .git/modules/b/config'`, fails: true, want: "kept the command from writing"},
+		{in: `f=$(printf %s .git/modules/b/modules/a/hooks/post-checkout); echo x > "$f"`, fails: true, want: "kept the command from writing"},
+		{in: `f=$(printf %s .git/modules/b/config); echo x >> "$f"`, fails: true, want: "kept the command from writing"},
 		{in: `cd b/a && git remote add x /nowhere`},
 	} {
 		d.do(s)

@@ -10,7 +10,7 @@ func systemWork() []work {
 		}},
 		{name: "the working directory", steps: []step{
 			{in: `mkdir -p a/b && cd a/b && pwd && echo one > f`, want: `/ws/a/b$`},
-			{in: `@shell {"command":"pwd; cat f; echo two > ../g","cwd":"a/b"}`, want: "/ws/a/b\none$"},
+			{in: `@shell {"command":"pwd; cat f; echo two > ../g","cwd":"WS/a/b"}`, want: "/ws/a/b\none$"},
 			{in: `cat a/g`, want: "^two$"},
 		}},
 		{name: "a directory that is made, entered and left", alone: true, steps: []step{

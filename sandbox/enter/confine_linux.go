@@ -13,11 +13,15 @@ func (h *helper) confine(s Step) (errno syscall.Errno, ok bool) {
 	case Loopback:
 		return loopback(), true
 	case Streams:
-		return checkStreams(), true
+		return h.checkStreams(), true
 	case Directory:
 		return enterDirectory(s.Args[0], s.Args[1], s.Args[2]), true
 	case Limit:
-		return limit(number(s.Args[0]), uint64(number(s.Args[1])), uint64(number(s.Args[2]))), true
+		return limitOf(s).set(0), true
+	case Bound:
+		l := limitOf(s)
+		h.bounds = append(h.bounds, l)
+		return prlimit(0, l.resource, nil, &syscall.Rlimit{}), true // that there is such a resource
 	case Privileges:
 		return dropPrivileges(), true
 	case Ruleset:
@@ -56,6 +60,9 @@ func loopback() syscall.Errno {
 // enterDirectory enters a directory of the new view, if it is the one that was approved.
 func enterDirectory(path, dev, ino string) syscall.Errno {
 	fd, errno := openSame(path, dev, ino)
+	if errno == syscall.ENOSYS || errno == syscall.EPERM { // a kernel before 5.6, or a container that forbids to ask
+		fd, errno = openAny(path, dev, ino)
+	}
 	if errno != 0 {
 		return errno
 	}
@@ -64,18 +71,6 @@ func enterDirectory(path, dev, ino string) syscall.Errno {
 		return err.(syscall.Errno)
 	}
 	return 0
-}
-
-// limit lowers a limit. Where the hard limit is below what is asked for already, it stays.
-func limit(resource int, soft, hard uint64) syscall.Errno {
-	var now syscall.Rlimit
-	if err := syscall.Getrlimit(resource, &now); err != nil {
-		return err.(syscall.Errno)
-	}
-	next := syscall.Rlimit{Cur: min(soft, now.Max), Max: min(hard, now.Max)}
-	_, errno := sys(syscall.SYS_PRLIMIT64, 0, uintptr(resource), uintptr(unsafe.Pointer(&next)), 0)
-	runtime.KeepAlive(&next)
-	return errno
 }
 
 // dropPrivileges gives up every capability, also those that root would get back from the next program.

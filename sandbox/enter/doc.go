@@ -1,4 +1,4 @@
-// Package enter is the inside of a sandbox: what toolhost becomes when it starts itself anew to confine a command.
+// Package enter is the inside of a sandbox: what toolhost becomes when it starts itself anew to start a command.
 //
 // A process whose argv[0] is [HolderName] or [HelperName] never reaches main: this package takes over when it is initialised,
 // which is before anything that takes time. It therefore imports next to nothing (a test pins what), and makes its
@@ -8,11 +8,12 @@
 // message of the host it starts one helper in namespaces of its own, and passes back a descriptor of that process. When
 // its socket closes it exits, and the kernel ends everything that lives in the session.
 //
-// The helper carries out a [Plan] and starts the command. As the first process of its pid namespace it then reaps,
-// passes on signals, tells the host how the command ended, and stays until nothing is left that the command started.
-// When the control socket closes it exits, and with it all that is left.
+// The helper carries out a [Plan] and starts the command. As the first process of its pid namespace, or without one as the
+// subreaper of what the command leaves behind, it then reaps, passes on signals, tells the host how the command ended, and
+// stays until nothing is left that the command started. When the control socket closes it ends all that is left: the kernel
+// does it with a pid namespace, and else it kills what it finds below itself until there is nobody.
 //
-// Only the thread that starts the command is restricted, and the command inherits that. The first thread is not: Landlock
+// Of a command that is confined, only the thread that starts the command is restricted, and the command inherits that. The first thread is not: Landlock
 // keeps the command from signalling what is outside. The helper's memory is closed to the command (PR_SET_DUMPABLE), so that
 // the other threads are out of its reach.
 package enter
@@ -23,6 +24,10 @@ const (
 	HelperName = "toolhost-sandbox"
 	ProbeName  = "toolhost-probe" // a command that tries to read ProbeSecret and to create a file where it starts
 )
+
+// HelperEnv is the environment of a helper. It hardly computes: more than one thread that does would cost more to start than
+// it is worth.
+func HelperEnv() []string { return []string{"GODEBUG=", "GOMAXPROCS=1"} }
 
 // ProbeSecret is the file that a probe must not be able to read where secrets are masked.
 const ProbeSecret = "secret"
@@ -41,6 +46,7 @@ const ExitSetup = 125
 const (
 	SaysFailed   = 'F' // op NUL argument NUL errno: the sandbox was not made
 	SaysListener = 'L' // with the descriptor of the filter's listener
+	SaysStarting = 'B' // the command may run from here on
 	SaysStarted  = 'S' // the command runs
 	SaysEnded    = 'E' // wait status, user and system microseconds, KiB at most, whether others are left: decimal, NUL between
 	SaysSealed   = 'R' // path NUL errno: what came of SaySeal, 0 where it is covered again
@@ -54,7 +60,7 @@ const (
 
 // The holder begins with two messages: "0", with a listener on the loopback if it has one, and "0" with a NETLINK_SOCK_DIAG
 // socket; any other number is the errno of what failed, and its last word. The messages of the host to it are one byte
-// of flags, with the descriptors control, plan, stdin, stdout, stderr. The holder answers with the decimal errno, "0" with a
+// of flags, with the descriptors control, plan, stdin, stdout, stderr, and that of Note where there is one. The holder answers with the decimal errno, "0" with a
 // descriptor of the helper's process.
 const (
 	OwnNetwork = 1 << iota // the helper gets the empty network namespace

@@ -10,56 +10,110 @@ import (
 const (
 	controlFD = 3
 	planFD    = 4
+	noteFD    = 5 // where the plan begins with Note
 )
 
 // helper makes the sandbox and starts the command in it. See the package.
 type helper struct {
 	view     view
+	files    []uintptr // of the command
 	environ  []string
+	terminal bool
+	bounds   []rlimit
+	bind     func(pid int) // sets them for the command, on a thread that may
 	ruleset  int
 	listener int
-	first    bool          // the first process of a pid namespace
-	running  chan struct{} // closed when the command runs
+	first    bool // the first process of a pid namespace
 }
 
 // help is the whole life of a helper.
 func help() {
-	h := &helper{view: view{held: map[string]int{}}, ruleset: -1, listener: -1, first: syscall.Getpid() == 1, running: make(chan struct{})}
+	h := &helper{
+		view: view{held: map[string]int{}}, files: []uintptr{0, 1, 2}, ruleset: -1, listener: -1,
+		first: syscall.Getpid() == 1,
+	}
 	if errno := prctl(prSetDumpable, 0, 0); errno != 0 {
 		h.fail(Step{Op: "memory-closed"}, errno)
 	}
-	_, _ = sys(sysCloseRange, planFD+1, ^uintptr(0)>>32, 0)
-	_, _ = sys(sysCloseRange, controlFD, ^uintptr(0)>>32, 4) // CLOSE_RANGE_CLOEXEC
-	if !h.first {
-		_ = prctl(prSetChildSubreaper, 1, 0)
-	}
-	go h.carryOut()
-	<-h.running
-	h.obey()
-}
-
-// carryOut makes the sandbox around a thread of its own and starts the command from it. The first thread, by which the kernel
-// judges who may signal this process, stays outside: the command cannot end its helper and live on.
-func (h *helper) carryOut() {
-	runtime.LockOSThread()
 	plan, ok := readPlan()
 	if !ok {
 		h.fail(Step{Op: "plan"}, syscall.EBADMSG)
 	}
-	for _, s := range plan {
-		h.do(s)
+	if plan[0].Op == Note {
+		h.files, plan = append(h.files, noteFD), plan[1:]
 	}
-	h.fail(Step{Op: "plan"}, syscall.ENOEXEC) // it has no Run
+	closeAbove(len(h.files) + 1)
+	if errno := prctl(prSetChildSubreaper, 1, 0); errno != 0 && !h.first {
+		h.fail(Step{Op: "subreaper"}, errno)
+	}
+	ignore(syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTRAP, syscall.SIGABRT, syscall.SIGTERM, syscall.SIGSTKFLT,
+		syscall.SIGXCPU, syscall.SIGXFSZ, syscall.SIGSYS)
+	if plan.confines() {
+		h.confineThread(plan)
+	} else {
+		h.bind = h.setBounds
+		go reap(h.carryOut(plan))
+	}
+	h.obey()
 }
 
-// do carries out one step or ends the helper.
-func (h *helper) do(s Step) {
+// confineThread makes the sandbox around a thread of its own and starts the command from it. The first thread, by which the
+// kernel judges who may signal this process, stays outside: the command cannot end its helper and live on.
+func (h *helper) confineThread(plan Plan) {
+	command, bound := make(chan int), make(chan struct{})
+	h.bind = func(pid int) {
+		command <- pid
+		<-bound
+	}
+	go func() {
+		runtime.LockOSThread()
+		reap(h.carryOut(plan))
+	}()
+	h.setBounds(<-command)
+	close(bound)
+}
+
+// closeAbove leaves nothing open above a descriptor, and nothing above the command's own three that another program gets.
+func closeAbove(last int) {
+	const onExec = 4 // CLOSE_RANGE_CLOEXEC
+	_, closed := sys(sysCloseRange, uintptr(last+1), ^uintptr(0)>>32, 0)
+	_, marked := sys(sysCloseRange, controlFD, ^uintptr(0)>>32, onExec)
+	if closed == 0 && marked == 0 {
+		return
+	}
+	for _, fd := range numbers("/proc/self/fd") { // a kernel before 5.11
+		if fd > last {
+			syscall.Close(fd)
+		} else if fd >= controlFD {
+			syscall.CloseOnExec(fd)
+		}
+	}
+}
+
+// carryOut takes the steps of a plan, of which the last starts the command, or ends the helper.
+func (h *helper) carryOut(plan Plan) (command int) {
+	for _, s := range plan {
+		if s.Op == Run {
+			return h.run(s)
+		}
+		if errno := h.do(s); errno != 0 {
+			h.fail(s, errno)
+		}
+	}
+	h.fail(Step{Op: "plan"}, syscall.ENOEXEC) // it has no Run
+	return 0
+}
+
+// do carries out one step.
+func (h *helper) do(s Step) syscall.Errno {
 	switch s.Op {
 	case Environ:
 		h.environ = s.Args
-		return
-	case Run:
-		h.run(s)
+		return 0
+	case Terminal:
+		h.terminal = true
+		_, errno := sys(syscall.SYS_IOCTL, 0, syscall.TIOCSCTTY, 0)
+		return errno
 	}
 	errno, ok := h.view.step(s)
 	if !ok {
@@ -68,9 +122,7 @@ func (h *helper) do(s Step) {
 	if !ok {
 		errno = syscall.ENOSYS
 	}
-	if errno != 0 {
-		h.fail(s, errno)
-	}
+	return errno
 }
 
 // fail tells the host which step failed, and ends.
@@ -83,8 +135,8 @@ func (h *helper) fail(s Step, errno syscall.Errno) {
 	syscall.Exit(ExitSetup)
 }
 
-// run starts the command and stays until nothing is left of it.
-func (h *helper) run(s Step) {
+// run starts the command.
+func (h *helper) run(s Step) (command int) {
 	if errno := h.restrict(); errno != 0 {
 		h.fail(Step{Op: Ruleset}, errno)
 	}
@@ -92,107 +144,60 @@ func (h *helper) run(s Step) {
 		say(SaysListener, h.listener)
 		syscall.Close(h.listener)
 	}
-	pid, err := syscall.ForkExec(s.Args[0], s.Args[1:], &syscall.ProcAttr{
-		Env: h.environ, Files: []uintptr{0, 1, 2}, Sys: &syscall.SysProcAttr{Setsid: true},
-	})
+	say(SaysStarting, -1)
+	pid, err := h.begin(s)
 	if err != nil {
 		errno, _ := err.(syscall.Errno)
 		h.fail(s, errno)
 	}
 	say(SaysStarted, -1)
-	leaveStreams()
-	close(h.running)
-	h.reap(pid)
+	h.leaveStreams()
+	return pid
 }
 
-// leaveStreams gives the command's streams back, so that their other ends see when nobody has them any more.
-func leaveStreams() {
-	null, err := syscall.Open("/dev/null", syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
-	if err != nil {
-		return
+// begin starts the command in a session of its own. With a terminal it shares ours, in the foreground: when the leader of
+// a session ends, its terminal hangs up on all that still have it, and we end after them. Should we be killed, at least the
+// command itself is, too. One that has bounds is held at its first instruction until they are set, where that is allowed, so
+// that nothing of it escapes them.
+func (h *helper) begin(s Step) (int, error) {
+	attr := &syscall.ProcAttr{Env: h.environ, Files: h.files, Sys: &syscall.SysProcAttr{
+		Setsid: !h.terminal, Foreground: h.terminal, Ctty: 0, Pdeathsig: syscall.SIGKILL, Ptrace: len(h.bounds) > 0,
+	}}
+	pid, err := syscall.ForkExec(s.Args[0], s.Args[1:], attr)
+	if attr.Sys.Ptrace && err == syscall.EPERM { // the filter, or the machine
+		attr.Sys.Ptrace = false
+		pid, err = syscall.ForkExec(s.Args[0], s.Args[1:], attr)
 	}
+	if err != nil {
+		return 0, err
+	}
+	for attr.Sys.Ptrace {
+		if _, err := syscall.Wait4(pid, nil, 0, nil); err != syscall.EINTR {
+			break
+		}
+	}
+	h.bind(pid)
+	if attr.Sys.Ptrace {
+		_ = syscall.PtraceDetach(pid)
+	}
+	ignore(syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU) // now: these a started process would inherit
+	return pid, nil
+}
+
+// leaveStreams gives the command's descriptors back, so that their other ends see when nobody has them any more.
+func (h *helper) leaveStreams() {
+	if len(h.files) > 3 {
+		syscall.Close(noteFD)
+	}
+	null, err := syscall.Open("/dev/null", syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
 	for fd := range 3 {
-		_ = syscall.Dup3(null, fd, 0)
+		if err == nil {
+			_ = syscall.Dup3(null, fd, syscall.O_CLOEXEC)
+		} else {
+			syscall.Close(fd)
+		}
 	}
 	syscall.Close(null)
-}
-
-// reap waits for every process that becomes ours, tells the host how the command ended, and exits when none is left.
-func (h *helper) reap(command int) {
-	for {
-		var status syscall.WaitStatus
-		var used syscall.Rusage
-		pid, err := syscall.Wait4(-1, &status, 0, &used)
-		switch {
-		case err == syscall.EINTR:
-		case err != nil:
-			syscall.Exit(0)
-		case pid == command:
-			say(SaysEnded, -1, strconv.Itoa(int(status)), micros(used.Utime), micros(used.Stime), strconv.FormatInt(used.Maxrss, 10), strconv.Itoa(others()))
-		}
-	}
-}
-
-// others is 1 if somebody is left that the command started, else 0.
-func others() int {
-	for {
-		switch pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil); {
-		case err == syscall.ECHILD:
-			return 0
-		case err == nil && pid == 0:
-			return 1
-		}
-	}
-}
-
-func micros(t syscall.Timeval) string { return strconv.FormatInt(int64(t.Sec)*1e6+int64(t.Usec), 10) }
-
-// obey does what the host says, on the first thread, which is not restricted. When the host is gone, so is all that runs here.
-func (h *helper) obey() {
-	buffer := make([]byte, 8<<10)
-	for {
-		n, err := syscall.Read(controlFD, buffer)
-		switch {
-		case err == syscall.EINTR:
-		case err != nil || n == 0:
-			h.end()
-		case buffer[0] == SaySignal:
-			h.signal(syscall.Signal(number(string(buffer[1:n]))))
-		case buffer[0] == SaySeal:
-			h.again(string(buffer[1:n]))
-		}
-	}
-}
-
-// again repeats a step after what it covered was replaced by the host.
-func (h *helper) again(message string) {
-	end := index(message, 0)
-	s := Step{Op(message[:end]), []string{message[min(len(message), end+1):], ""}}
-	if errno, ok := h.view.step(s); !ok || errno != 0 {
-		say(SaysSealed, -1, s.Args[0], strconv.Itoa(int(errno)))
-		return
-	}
-	say(SaysSealed, -1, s.Args[0], "0")
-}
-
-// end ends everything. The kernel does it for the first process of a pid namespace; others look for their descendants
-// until none is left.
-func (h *helper) end() {
-	for !h.first && h.signal(syscall.SIGKILL) {
-	}
-	syscall.Exit(ExitSetup)
-}
-
-// signal sends a signal to all that the command started, and reports whether there was any.
-func (h *helper) signal(sig syscall.Signal) bool {
-	if h.first {
-		return syscall.Kill(-1, sig) == nil // all but this one, in this pid namespace
-	}
-	found := false
-	for _, pid := range descendants(syscall.Getpid()) {
-		found = syscall.Kill(pid, sig) == nil || found
-	}
-	return found
 }
 
 // readPlan reads the plan from its file, whose offset is at its end.

@@ -88,7 +88,7 @@ func (h *holder) serve() {
 			syscall.Exit(0) // and the kernel ends the session
 		}
 		fds := descriptors(rights[:m])
-		if len(fds) == 5 {
+		if len(fds) == 5 || len(fds) == 6 {
 			start := h.start
 			if b[0]&OwnNetwork != 0 {
 				start = h.startLonely
@@ -107,15 +107,19 @@ func (h *holder) serve() {
 	}
 }
 
-// start clones a helper. The descriptors are control, plan, stdin, stdout, stderr.
+// start clones a helper. The descriptors are control, plan, stdin, stdout, stderr, and where the plan wants it another.
 func (h *holder) start(fds []int) (process int, errno syscall.Errno) {
 	const clone = syscall.CLONE_NEWNS | syscall.CLONE_NEWPID | syscall.CLONE_NEWIPC | syscall.CLONE_NEWUTS
 	process = -1
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	files := []uintptr{uintptr(fds[2]), uintptr(fds[3]), uintptr(fds[4]), uintptr(fds[0]), uintptr(fds[1])}
+	for _, fd := range fds[5:] {
+		files = append(files, uintptr(fd))
+	}
 	_, err := syscall.ForkExec("/proc/self/exe", []string{HelperName}, &syscall.ProcAttr{
-		Env:   []string{"GODEBUG="},
-		Files: []uintptr{uintptr(fds[2]), uintptr(fds[3]), uintptr(fds[4]), uintptr(fds[0]), uintptr(fds[1])},
+		Env:   HelperEnv(),
+		Files: files,
 		Sys:   &syscall.SysProcAttr{Cloneflags: clone, Setsid: true, PidFD: &process, Pdeathsig: syscall.SIGKILL},
 	})
 	if err != nil {

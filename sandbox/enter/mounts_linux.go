@@ -75,6 +75,20 @@ func openSame(path, dev, ino string) (int, syscall.Errno) {
 	if errno != 0 {
 		return -1, errno
 	}
+	return same(fd, dev, ino)
+}
+
+// openAny is openSame by whatever links: the numbers are what counts.
+func openAny(path, dev, ino string) (int, syscall.Errno) {
+	fd, err := syscall.Open(path, oPath|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return -1, err.(syscall.Errno)
+	}
+	return same(fd, dev, ino)
+}
+
+// same returns fd if it has these numbers, and closes it otherwise.
+func same(fd int, dev, ino string) (int, syscall.Errno) {
 	var st syscall.Stat_t
 	if err := syscall.Fstat(fd, &st); err != nil ||
 		strconv.FormatUint(uint64(st.Dev), 10) != dev || strconv.FormatUint(st.Ino, 10) != ino {
@@ -191,17 +205,13 @@ func (v *view) devices(memories []string) syscall.Errno {
 	nodes := []string{"null", "zero", "full", "random", "urandom", "tty"}
 	trees := make([]int, len(nodes))
 	for i, name := range nodes {
-		fd, errno := open("/dev/"+name, oPath)
-		if errno == 0 {
-			trees[i], errno = cloneTree(fd)
-			syscall.Close(fd)
-		}
-		if errno == 0 { // they are the host's own: nobody changes their mode
-			errno = setAttr(trees[i], attrReadOnly|attrNoSuid|attrNoExec, 0)
-		}
-		if errno != 0 {
+		var errno syscall.Errno
+		if trees[i], errno = device("/dev/" + name); errno != 0 {
 			return errno
 		}
+	}
+	if console := console(); console >= 0 {
+		nodes, trees = append(nodes, "console"), append(trees, console)
 	}
 	dev, errno := newMount("tmpfs", "mode=755,size=64k,nr_inodes=64", attrNoSuid|attrNoExec)
 	if errno != 0 {
@@ -232,6 +242,38 @@ func (v *view) devices(memories []string) syscall.Errno {
 		return errno
 	}
 	return lock("/dev")
+}
+
+// device holds a device of the host. Nobody changes its mode.
+func device(path string) (tree int, errno syscall.Errno) {
+	fd, errno := open(path, oPath)
+	if errno != 0 {
+		return -1, errno
+	}
+	defer syscall.Close(fd)
+	if tree, errno = cloneTree(fd); errno == 0 {
+		errno = setAttr(tree, attrReadOnly|attrNoSuid|attrNoExec, 0)
+	}
+	return tree, errno
+}
+
+// console holds the terminal that stdin is, for which the sandbox has no name otherwise; -1 if it is none. Programs that ask for
+// the name of their terminal look for one that is the same file.
+func console() int {
+	const terminalMajor = 136
+	var is, named syscall.Stat_t
+	if syscall.Fstat(0, &is) != nil || is.Mode&syscall.S_IFMT != syscall.S_IFCHR || is.Rdev>>8&0xfff != terminalMajor {
+		return -1
+	}
+	name := "/dev/pts/" + strconv.Itoa(int(is.Rdev&0xff|is.Rdev>>12&0xfff00))
+	if syscall.Lstat(name, &named) != nil || named.Dev != is.Dev || named.Ino != is.Ino || named.Rdev != is.Rdev {
+		return -1
+	}
+	tree, errno := device(name)
+	if errno != 0 {
+		return -1
+	}
+	return tree
 }
 
 // terminals mounts pseudo-terminals that only this sandbox has, and the links that programs look for.

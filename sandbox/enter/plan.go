@@ -15,6 +15,8 @@ type Op string
 
 // The operations, in the order in which a plan has them.
 const (
+	Note       Op = "note"       // the command gets another descriptor, 3, which came behind the plan
+	Terminal   Op = "terminal"   // stdin becomes the controlling terminal
 	Hold       Op = "hold"       // path, dev, ino: keep the tree at path as it is now, for Place
 	ReadOnly   Op = "read-only"  // everything that is mounted
 	Devices    Op = "devices"    // a /dev with the harmless ones; each further argument is a directory of memory there
@@ -28,7 +30,8 @@ const (
 	Loopback   Op = "loopback"   // bring lo up
 	Streams    Op = "streams"    // be sure that they are no way around the mounts
 	Directory  Op = "directory"  // path, dev, ino: the working directory
-	Limit      Op = "limit"      // resource, soft, hard
+	Limit      Op = "limit"      // resource, soft, hard: of the helper, too
+	Bound      Op = "bound"      // resource, soft, hard: of the command alone
 	Privileges Op = "privileges" // give up all of them
 	Ruleset    Op = "landlock"   // access rights that are handled: files, network, scopes
 	Allow      Op = "allow"      // path, access rights: below path
@@ -39,6 +42,16 @@ const (
 
 // Add appends a step.
 func (p *Plan) Add(op Op, args ...string) { *p = append(*p, Step{op, args}) }
+
+// confines reports whether the command is kept from anything.
+func (p Plan) confines() bool {
+	for _, s := range p {
+		if s.Op == Privileges {
+			return true
+		}
+	}
+	return false
+}
 
 // Encode returns the plan as the helper reads it.
 func (p Plan) Encode() []byte {

@@ -2,14 +2,18 @@ package enter
 
 import "syscall"
 
-// checkStreams makes sure that no stream of the command is a way around the mounts: a descriptor brings the mount along on
+// checkStreams makes sure that no descriptor of the command is a way around the mounts: a descriptor brings the mount along on
 // which it was opened, and that is the host's own. What is /dev/null becomes the sandbox's; pipes, connected
 // local sockets and terminals lead nowhere; with anything else one could change modes, or look about.
-func checkStreams() syscall.Errno {
-	for fd := range 3 {
+func (h *helper) checkStreams() syscall.Errno {
+	for i := range h.files {
+		fd := int(h.files[i])
 		var st syscall.Stat_t
 		if err := syscall.Fstat(fd, &st); err != nil {
 			return err.(syscall.Errno)
+		}
+		if fd == noteFD && st.Mode&syscall.S_IFMT != syscall.S_IFIFO {
+			return syscall.ENODEV
 		}
 		switch st.Mode & syscall.S_IFMT {
 		case syscall.S_IFIFO:

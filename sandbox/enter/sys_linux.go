@@ -7,13 +7,15 @@ import (
 )
 
 // The calls that package syscall has not. x/sys/unix has them, but whoever imports it is initialised after everything
-// that takes time. Numbers above 424 are the same on every architecture.
+// that takes time. Numbers from 424 are the same on every architecture.
 const (
+	sysPidfdSendSignal  = 424
 	sysOpenTree         = 428
 	sysMoveMount        = 429
 	sysFsopen           = 430
 	sysFsconfig         = 431
 	sysFsmount          = 432
+	sysPidfdOpen        = 434
 	sysCloseRange       = 436
 	sysOpenat2          = 437
 	sysMountSetattr     = 442
@@ -45,6 +47,9 @@ const (
 	prCapAmbientClear   = 4
 )
 
+// sys is a system call. What its arguments point to must not move meanwhile, hence be no variable on a stack.
+//
+//go:uintptrescapes
 func sys(nr uintptr, args ...uintptr) (int, syscall.Errno) {
 	var a [6]uintptr
 	copy(a[:], args)
@@ -61,6 +66,8 @@ func prctl(option, arg2, arg3 uintptr) syscall.Errno {
 func cString(s string) *byte { return unsafe.SliceData(append([]byte(s), 0)) }
 
 // at is a system call that takes a descriptor and a path, and then up to three further arguments.
+//
+//go:uintptrescapes
 func at(nr uintptr, dir int, path string, args ...uintptr) (int, syscall.Errno) {
 	var a [3]uintptr
 	copy(a[:], args)

@@ -12,10 +12,18 @@ const (
 	prSetDumping = 4
 )
 
+// Requests of ptrace(2).
+const (
+	traceMe = 0
+	detach  = 17
+)
+
 // processes keeps a command off the processes beside it. Signals are not here: Landlock's scope holds them, and a filter
 // could not tell a child from a stranger.
 func processes() []Rule {
 	rules := slices.Concat(
+		// By these a child lets its parent hold it until it may begin, and nobody gets at anybody who does not ask for it.
+		[]Rule{{"ptrace", []Cond{{Arg: 0, Value: traceMe}}, Allow}, {"ptrace", []Cond{{Arg: 0, Value: detach}}, Allow}},
 		always(EPERM, "ptrace process_vm_readv process_vm_writev process_madvise kcmp"),
 		// Without it programs go by number, as they do on older kernels.
 		always(ENOSYS, "pidfd_open"),

@@ -104,7 +104,11 @@ func TestStandard(t *testing.T) {
 		{"a pair of TIPC", full, "socketpair", []uint64{30, 1}, EAFNOSUPPORT},
 
 		{"debugger", full, "ptrace", nil, Allow},
-		{"debugger without a pid namespace", landlock, "ptrace", nil, EPERM},
+		{"debugger without a pid namespace", landlock, "ptrace", []uint64{16}, EPERM},
+		{"PTRACE_SEIZE", landlock, "ptrace", []uint64{0x4206}, EPERM},
+		{"PTRACE_TRACEME, upper half set", landlock, "ptrace", []uint64{high}, EPERM},
+		{"held until it may begin", landlock, "ptrace", []uint64{0}, Allow},
+		{"let go", landlock, "ptrace", []uint64{17}, Allow},
 		{"memory of another without one", landlock, "process_vm_writev", nil, EPERM},
 		{"shared memory", full, "shmget", nil, Allow},
 		{"shared memory of everyone", landlock, "shmget", nil, EPERM},

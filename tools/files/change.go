@@ -74,7 +74,8 @@ func (c *change) Preview(ctx context.Context) (agenttool.Preview, error) {
 		return agenttool.Preview{}, err
 	}
 	c.previewed = &was.digest
-	return agenttool.Preview{Diff: compare(was, now).text, Digest: was.digest}, nil
+	d := compare(was, now)
+	return agenttool.Preview{Diff: d.text, Partial: d.cut, Digest: was.digest}, nil
 }
 
 // Run makes the change, or fails and changes nothing.

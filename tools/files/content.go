@@ -15,7 +15,6 @@ import (
 const (
 	chunkSize  = 256 << 10 // bytes read at once
 	memoryOnly = 1 << 20   // contents up to this size are read once and kept while the call runs
-	maxStrides = 1 << 14   // entries of a line index
 )
 
 // content is what an open file holds, for reading in bounded memory.
@@ -24,11 +23,7 @@ type content struct {
 	size     int64  // math.MaxInt64 when only reading tells, until survey has
 	held     []byte // the whole of it; nil when it is larger than memoryOnly
 	identity identity
-	form     form
-	digest   string
-	version  string  // as document.version; empty when the file changed while it was read
-	stride   int64   // bytes between the entries of index
-	index    []int64 // how many LF there are before each stride
+	known
 }
 
 // identity tells one state of a file from another without reading it.
@@ -107,15 +102,13 @@ func (c *content) chunks(ctx context.Context, offset int64, use func(chunk []byt
 	return nil
 }
 
-// survey reads the content once and fills form, digest, version and index.
+// survey reads the content once, all of it, and fills known.
 func (c *content) survey(ctx context.Context) error {
 	s := newSurvey(c.size)
-	c.stride = chunkSize * (1 + c.identity.size/chunkSize/maxStrides)
+	c.known = known{index: lineIndex{stride: chunkSize}}
 	var offset int64
 	err := c.chunks(ctx, 0, func(chunk []byte, last bool) bool {
-		if offset%c.stride == 0 && len(c.index) <= maxStrides {
-			c.index = append(c.index, s.lf)
-		}
+		c.index.mark(offset, s.lf)
 		offset += int64(len(chunk))
 		return s.add(chunk, last)
 	})
@@ -125,18 +118,24 @@ func (c *content) survey(ctx context.Context) error {
 	if c.size == math.MaxInt64 {
 		c.size = offset
 	}
-	c.form, c.digest = s.form, s.sum()
+	c.form, c.digest, c.seen = s.form, s.sum(), offset
+	return c.settle()
+}
+
+// settle fills the version: that of a file which did not change since it was opened. It is called again when the lines
+// of a page have been read.
+func (c *content) settle() error {
+	c.version = c.digest
+	if c.held != nil {
+		return nil
+	}
 	st, err := stat(c.file)
 	switch {
 	case err != nil:
 		return err
-	case c.held != nil:
-		c.version = c.digest
 	case identify(&st) != c.identity:
 		c.version = ""
-	case c.digest != "":
-		c.version = c.digest
-	default:
+	case c.digest == "":
 		c.version = c.identity.version()
 	}
 	return nil
@@ -147,13 +146,7 @@ func (c *content) before(line int64) (offset, ended int64) {
 	if c.form.terminator() != '\n' {
 		return 0, 0
 	}
-	for i, count := range c.index {
-		if i == 0 || count >= line-1 {
-			continue
-		}
-		offset, ended = int64(i)*c.stride, count
-	}
-	return offset, ended
+	return c.index.before(line)
 }
 
 // head returns the first bytes, for guessing a media type.
@@ -164,4 +157,13 @@ func (c *content) head() []byte {
 	buf := make([]byte, 512)
 	n, _ := c.file.ReadAt(buf, 0) // what cannot be read has no type
 	return bytes.Clone(buf[:n])
+}
+
+// lastByte returns the last byte of a file that is not held, 0 if it has become shorter.
+func (c *content) lastByte() byte {
+	var last [1]byte
+	if _, err := c.file.ReadAt(last[:], c.size-1); err != nil {
+		return 0 // and its status tells that it changed
+	}
+	return last[0]
 }

@@ -17,6 +17,9 @@ type Options struct {
 	// LockTimeout is how long a change waits for another process that holds the file's lock. Zero means 10 s.
 	LockTimeout time.Duration
 
+	// Durability says, for each change, what of it has to be on the disk. Nil means [NotSynced].
+	Durability func() Durability
+
 	// Payload opens a payload of the session by its reference, for read. Nil means that there are none.
 	Payload func(ref string) (*os.File, error)
 
@@ -32,7 +35,7 @@ func New(w *workspace.Workspace, o Options) []agenttool.Tool {
 	if o.Ledger == nil {
 		o.Ledger = &Ledger{}
 	}
-	s := &session{workspace: w, options: o}
+	s := &session{workspace: w, options: o, surveys: newSurveys(), sync: (*os.File).Sync}
 	return []agenttool.Tool{readTool{s}, writeTool{s}, editTool{s}}
 }
 
@@ -40,6 +43,8 @@ func New(w *workspace.Workspace, o Options) []agenttool.Tool {
 type session struct {
 	workspace *workspace.Workspace
 	options   Options
+	surveys   *surveys
+	sync      func(*os.File) error
 }
 
 // isPayload reports whether path is a reference to a payload of the session rather than a path.

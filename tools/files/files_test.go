@@ -417,18 +417,3 @@ func TestLedgerJoinsWhatWasRead(t *testing.T) {
 		})
 	}
 }
-
-func TestNoteCountsAsRead(t *testing.T) {
-	l := &Ledger{}
-	p := newProject(t, Options{Ledger: l})
-	p.put("a", "one\n")
-	_, err := p.write("a", "two\n")
-	wantError(t, err, agenttool.InvalidArguments, "not_read")
-	path := p.mustBind("read", in{"path": "a"}).Facts().Reads[0]
-	if err := l.Note(t.Context(), p.workspace, path); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := p.write("a", "two\n"); err != nil {
-		t.Error(err)
-	}
-}

@@ -1,12 +1,8 @@
 package files
 
 import (
-	"context"
 	"slices"
 	"sync"
-
-	"toolhost/agenttool"
-	"toolhost/tools/workspace"
 )
 
 // maxRemembered is the number of files, and maxSpans that of separate parts of one file, that a ledger remembers. What
@@ -44,27 +40,6 @@ const (
 	partly                   // this content, but not all of it was read
 	whole                    // this content, all of it
 )
-
-// Note records that the session was shown the whole of the file at the located path by other means than read, such as
-// a shell command that prints it. What is no readable text file is not recorded.
-func (l *Ledger) Note(ctx context.Context, w *workspace.Workspace, p agenttool.Path) error {
-	f, err := w.OpenFile(p)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	c, err := openContent(f)
-	if err != nil {
-		return err
-	}
-	if err := c.survey(ctx); err != nil {
-		return err
-	}
-	if c.version != "" && !c.form.binary {
-		l.wrote(p.Resolved, c.version, true)
-	}
-	return nil
-}
 
 // read records that the lines in shown were read of a content that has total lines.
 func (l *Ledger) read(path, version string, shown span, total int64) {

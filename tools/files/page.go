@@ -116,7 +116,7 @@ func (c *content) pageOf(ctx context.Context, first, last int64, room int) (*pag
 	p := &page{
 		first: first, last: last, room: room, line: ended + 1,
 		terminator: c.form.terminator(), stripCR: c.form.terminator() == '\n',
-		out: make([]byte, 0, min(c.size+c.size/2, int64(room))),
+		out: make([]byte, 0, min(2*min(c.size, int64(room)), int64(room))), // a size may be near the largest number
 	}
 	d := decoder{encoding: c.form.encoding}
 	err := c.chunks(ctx, offset, func(chunk []byte, end bool) bool {

@@ -48,6 +48,19 @@ type readInput struct {
 	Limit  int64  `json:"limit,omitempty"`
 }
 
+// reach is the number of lines that have to be there for the page to be full and not the last. To count from the end all
+// lines have to be.
+func (in readInput) reach() int64 {
+	limit := in.Limit
+	if limit == 0 {
+		limit = defaultLines
+	}
+	if in.Offset < 0 || in.Offset > math.MaxInt64-limit {
+		return math.MaxInt64
+	}
+	return in.Offset + limit
+}
+
 // Bind checks the input and names the one path that is read.
 func (t readTool) Bind(scope agenttool.Scope, input json.RawMessage) (agenttool.Call, error) {
 	in := readInput{Offset: 1}
@@ -136,7 +149,7 @@ func (c *readCall) Run(ctx context.Context, _ agenttool.Reporter) (agenttool.Out
 	defer f.Close()
 	held, err := openContent(f)
 	if err == nil {
-		err = held.survey(ctx)
+		err = c.surveys.survey(ctx, held, c.input.reach())
 	}
 	if err != nil {
 		return agenttool.Output{}, ioFailure("read", c.spelling(), err)
@@ -150,7 +163,7 @@ func (c *readCall) Run(ctx context.Context, _ agenttool.Reporter) (agenttool.Out
 		return output(result, "%s is binary (%s, %s bytes): not shown", c.spelling(), result.MediaType, grouped(held.size))
 	case held.form.empty:
 		c.remember(held, span{1, held.form.lines()})
-		result.Kind, result.shownPage = "empty", pageFacts(held.form)
+		result.Kind, result.shownPage = "empty", pageFacts(held.known)
 		return output(result, "%s is empty", c.spelling()) // AT-402
 	}
 	return c.showText(ctx, held, result)
@@ -197,7 +210,7 @@ func (c *readCall) showImage(held *content, media string, result readResult) (ag
 }
 
 func (c *readCall) showText(ctx context.Context, held *content, result readResult) (agenttool.Output, error) {
-	total := held.form.lines()
+	total := held.total()
 	first := c.input.Offset
 	if first < 0 {
 		first = max(1, total+first+1)
@@ -211,15 +224,18 @@ func (c *readCall) showText(ctx context.Context, held *content, result readResul
 		limit, room = defaultLines, pageChars-noteChars
 	}
 	shown, err := held.pageOf(ctx, first, min(total, first+limit-1), room)
+	if err == nil {
+		err = held.settle()
+	}
 	if err != nil {
 		return agenttool.Output{}, ioFailure("read", c.spelling(), err)
 	}
 	if shown.shown == 0 {
 		return agenttool.Output{}, agenttool.Failure(agenttool.ExecutionFailed, "changed_while_read",
-			c.spelling()+" became shorter while it was read: read it again")
+			c.spelling()+" changed while it was read: read it again")
 	}
 	c.remember(held, span{first, shown.shown})
-	result.Kind, result.shownPage = "text", pageFacts(held.form)
+	result.Kind, result.shownPage = "text", pageFacts(held.known)
 	result.StartLine, result.EndLine, result.CutLines = first, shown.shown, shown.cutLines
 	if shown.shown < total {
 		result.NextOffset = shown.shown + 1
@@ -228,19 +244,31 @@ func (c *readCall) showText(ctx context.Context, held *content, result readResul
 	return agenttool.Output{
 		Content:    []agenttool.Content{agenttool.Text(strings.TrimSuffix(text, "\n"))},
 		Structured: result,
-		Summary:    fmt.Sprintf("%s, lines %d–%d of %s", c.spelling(), first, shown.shown, grouped(total)),
+		Summary:    fmt.Sprintf("%s, lines %d–%d of %s", c.spelling(), first, shown.shown, result.total()),
 	}, nil
 }
 
-// pageFacts returns what a form says about every page of its content.
-func pageFacts(f form) *shownPage {
-	return &shownPage{
-		Encoding:     f.encoding,
-		LineEnding:   f.lineEnding(),
-		BOM:          f.bom,
-		TotalLines:   f.lines(),
-		FinalNewline: f.finalNewline(),
+// pageFacts returns what holds for every page of a content.
+func pageFacts(k known) *shownPage {
+	facts := &shownPage{
+		Encoding:     k.form.encoding,
+		LineEnding:   k.form.lineEnding(),
+		BOM:          k.form.bom,
+		TotalLines:   k.total(),
+		FinalNewline: k.form.finalNewline(),
 	}
+	if k.partial {
+		facts.SeenBytes = k.seen
+	}
+	return facts
+}
+
+// total is the number of lines as a reader is told it.
+func (p *shownPage) total() string {
+	if p.SeenBytes > 0 {
+		return "at least " + grouped(p.TotalLines)
+	}
+	return grouped(p.TotalLines)
 }
 
 // pageNotes is what a reader of the text has to know beside it.
@@ -254,14 +282,19 @@ func pageNotes(c *content, shown *shownPage) string {
 	}
 	if shown.NextOffset > 0 {
 		notes += fmt.Sprintf("[lines %d–%d of %s; next offset %d]\n", shown.StartLine, shown.EndLine,
-			grouped(shown.TotalLines), shown.NextOffset)
+			shown.total(), shown.NextOffset)
 	}
 	return notes
 }
 
 // remember notes in the ledger that the lines were shown.
 func (c *readCall) remember(held *content, lines span) {
-	if held.version != "" && len(c.facts.Reads) > 0 {
-		c.options.Ledger.read(c.facts.Reads[0].Resolved, held.version, lines, held.form.lines())
+	if held.version == "" || len(c.facts.Reads) == 0 {
+		return
 	}
+	total := held.total()
+	if held.partial {
+		total = math.MaxInt64
+	}
+	c.options.Ledger.read(c.facts.Reads[0].Resolved, held.version, lines, total)
 }

@@ -1,6 +1,8 @@
 package files
 
 import (
+	"bytes"
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -14,16 +16,17 @@ import (
 )
 
 // commit makes data the content of the target, whose content so far is old. It returns why that was done in place,
-// empty when it was not. After an error the old content is there, and nothing else; errMoved says that somebody else
-// changed the target.
+// empty when it was not. After an error the old content is there, and nothing else but the directories that were made for
+// a new file, unless the error is one of class partial_failure; errMoved says that somebody else changed the target.
 func (t *target) commit(s *session, data, old []byte) (inPlace string, err error) {
+	t.durability = s.durability()
 	if !t.exists() {
 		return "", ioFailure("write", t.path.Spelling, t.create(s, data))
 	}
-	err = t.replace(data)
+	err = t.replace(s, data, old)
 	var kept notKept
 	if errors.As(err, &kept) {
-		return string(kept), ioFailure("write", t.path.Spelling, t.rewrite(data, old))
+		return string(kept), ioFailure("write", t.path.Spelling, t.rewrite(s, data, old))
 	}
 	return "", ioFailure("write", t.path.Spelling, err)
 }
@@ -34,7 +37,7 @@ type notKept string
 func (n notKept) Error() string { return "cannot be replaced: " + string(n) }
 
 // replace puts a new file in the place of the old one, at once. It fails with notKept when the old one has to stay.
-func (t *target) replace(data []byte) error {
+func (t *target) replace(s *session, data, old []byte) error {
 	if t.stat.Nlink > 1 {
 		return notKept("it has further names (hard links)")
 	}
@@ -52,21 +55,30 @@ func (t *target) replace(data []byte) error {
 	if err := keepAttributes(temp.file, t); err != nil {
 		return err
 	}
-	if err := temp.file.Close(); err != nil {
+	if err := t.finish(s, temp); err != nil {
 		return err
 	}
-	if err := t.unmoved(); err != nil {
+	if err := t.unmoved(old); err != nil {
 		return err
 	}
 	err = temp.rename(t.name)
 	if errors.Is(err, syscall.EBUSY) || errors.Is(err, os.ErrPermission) {
 		return notKept("it is mounted, or its directory lets nobody replace it")
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return t.syncName(s, 0)
 }
 
-// unmoved returns errMoved unless the name leads to the file that was read, in the state in which it was read.
-func (t *target) unmoved() error {
+// unmoved returns errMoved unless the name leads to the file that was read, in the state in which it was read. Where a
+// change may have left the status as it was, the bytes are compared with those that were read.
+func (t *target) unmoved(old []byte) error {
+	if identify(&t.stat).racy(t.looked) {
+		if now, err := t.read(); err != nil || !bytes.Equal(now, old) {
+			return cmp.Or(err, errMoved)
+		}
+	}
 	st, err := t.dir.Lstat(t.name)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
@@ -80,7 +92,9 @@ func (t *target) unmoved() error {
 // create makes a file that does not exist, and the directories that lead to it. It fails with errMoved when the file
 // exists by now.
 func (t *target) create(s *session, data []byte) error {
+	made := 0
 	if t.dir == nil {
+		made = s.missingDirs(t.path)
 		dir, name, err := s.workspace.Parent(t.path, true)
 		if err != nil {
 			return err
@@ -95,21 +109,33 @@ func (t *target) create(s *session, data []byte) error {
 	if err := temp.write(data); err != nil {
 		return err
 	}
-	if err := temp.file.Close(); err != nil {
+	if err := t.finish(s, temp); err != nil {
 		return err
 	}
-	err = t.dir.Link(temp.name, t.name)
-	switch {
-	case errors.Is(err, os.ErrExist):
-		return errMoved
-	case errors.Is(err, syscall.EPERM), errors.Is(err, syscall.EOPNOTSUPP), errors.Is(err, syscall.ENOSYS):
-		return t.createDirectly(data) // a file system without hard links
+	err = temp.renameNew(t.name)
+	if cannot(err) {
+		err = t.dir.Link(temp.name, t.name)
 	}
-	return err
+	if cannot(err) {
+		err = t.createDirectly(s, data)
+	}
+	if errors.Is(err, os.ErrExist) {
+		return errMoved
+	}
+	if err != nil {
+		return err
+	}
+	return t.syncName(s, made)
 }
 
-// createDirectly is create for file systems without hard links.
-func (t *target) createDirectly(data []byte) error {
+// cannot reports whether err is that of a file system which has no such operation.
+func cannot(err error) bool {
+	return errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EOPNOTSUPP) || errors.Is(err, syscall.ENOSYS) ||
+		errors.Is(err, syscall.EINVAL)
+}
+
+// createDirectly is create for file systems that neither rename without replacing nor have hard links. It is not atomic.
+func (t *target) createDirectly(s *session, data []byte) error {
 	f, err := t.dir.Open(t.name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if errors.Is(err, os.ErrExist) {
 		return errMoved
@@ -118,6 +144,9 @@ func (t *target) createDirectly(data []byte) error {
 		return err
 	}
 	_, err = f.Write(data)
+	if err == nil {
+		err = t.syncContent(s, f)
+	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		return errors.Join(err, t.dir.Remove(t.name))
 	}
@@ -125,14 +154,28 @@ func (t *target) createDirectly(data []byte) error {
 }
 
 // rewrite writes data over old in the file itself.
-func (t *target) rewrite(data, old []byte) error {
-	if err := t.unmoved(); err != nil {
+func (t *target) rewrite(s *session, data, old []byte) error {
+	if err := t.unmoved(old); err != nil {
+		return err
+	}
+	if err := t.keepSetID(); err != nil { // then it could not be kept later
 		return err
 	}
 	if err := reserve(t.file, int64(len(data))); err != nil {
 		return errors.Join(err, t.file.Truncate(int64(len(old))))
 	}
-	return overwrite(t.file, data, old)
+	if err := cmp.Or(overwrite(t.file, data, old), t.keepSetID()); err != nil {
+		return err
+	}
+	return t.notDurable(t.syncContent(s, t.file))
+}
+
+// keepSetID sets the set-id bits of the file, which the kernel takes off when an ordinary user writes into it.
+func (t *target) keepSetID() error {
+	if t.mode()&(unix.S_ISUID|unix.S_ISGID) == 0 {
+		return nil
+	}
+	return unix.Fchmod(int(t.file.Fd()), t.mode())
 }
 
 // rewritable is the part of a file that overwrite needs.
@@ -179,8 +222,13 @@ func (t *temporary) write(data []byte) error {
 	return err
 }
 
-func (t *temporary) rename(to string) error {
-	err := t.dir.Rename(t.name, to)
+func (t *temporary) rename(to string) error { return t.renamed(t.dir.Rename(t.name, to)) }
+
+// renameNew is rename for a name that must not exist.
+func (t *temporary) renameNew(to string) error { return t.renamed(renameNew(t.dir.File(), t.name, to)) }
+
+// renamed notes that a rename succeeded.
+func (t *temporary) renamed(err error) error {
 	if err == nil {
 		t.name = ""
 	}

@@ -309,17 +309,97 @@ func TestCommitNoticesOtherWriters(t *testing.T) {
 	}
 }
 
-// A file system without hard links makes new files directly, and never over another one.
+// A change that left the status as it was, since a clock had not ticked, is noticed by the bytes.
+func TestCommitComparesRacyFiles(t *testing.T) {
+	for _, tt := range []struct {
+		meddle string
+		err    error
+	}{{"one\n", nil}, {"two\n", errMoved}} {
+		for _, links := range []int{1, 2} {
+			p := newProject(t, Options{})
+			p.put("f", "one\n")
+			if links == 2 {
+				os.Link(p.path("f"), p.path("g"))
+			}
+			path := p.mustBind("read", in{"path": "f"}).Facts().Reads[0]
+			s := p.tools["edit"].(editTool).session
+			target := must[*target](t)(s.acquire(t.Context(), path))
+			defer target.close()
+			if since := time.Since(target.looked); since > time.Minute {
+				t.Errorf("the target was looked at %v ago", since)
+			}
+			p.put("f", tt.meddle)
+			target.stat = p.lstat("f")
+			target.looked = time.Unix(target.stat.Ctim.Unix())
+			if _, err := target.commit(s, []byte("three\n"), []byte("one\n")); !errors.Is(err, tt.err) {
+				t.Errorf("%q: commit = %v, want %v", tt.meddle, err, tt.err)
+			}
+			if tt.err != nil && p.get("f") != tt.meddle {
+				t.Errorf("file %q", p.get("f"))
+			}
+		}
+	}
+}
+
+// A new file is put in its place in one of three ways, none of which replaces another file.
+func TestCreateReplacesNothing(t *testing.T) {
+	link := func(temp *temporary, name string) error { return temp.dir.Link(temp.name, name) }
+	for name, place := range map[string]func(temp *temporary, name string) error{"rename": (*temporary).renameNew, "link": link} {
+		t.Run(name, func(t *testing.T) {
+			p := newProject(t, Options{})
+			target := p.placed("f")
+			for _, content := range []string{"new", "newer"} {
+				temp := must[*temporary](t)(newTemporary(target.dir, 0o666))
+				temp.write([]byte(content))
+				err := place(temp, "f")
+				if cannot(err) {
+					t.Skip("not here:", err)
+				}
+				if errors.Is(err, os.ErrExist) != (content == "newer") || p.get("f") != "new" {
+					t.Errorf("file %q, error %v", p.get("f"), err)
+				}
+				temp.discard()
+			}
+			p.noTemporaries(".")
+		})
+	}
+}
+
+// placed returns the place of a name in the project.
+func (p *project) placed(name string) *target {
+	p.t.Helper()
+	target := must[*target](p.t)(p.tools["edit"].(editTool).place(p.mustBind("read", in{"path": name}).Facts().Reads[0]))
+	p.t.Cleanup(target.close)
+	return target
+}
+
+// A file system that can do neither makes new files directly.
 func TestCreateDirectly(t *testing.T) {
 	p := newProject(t, Options{})
-	path := p.mustBind("read", in{"path": "f"}).Facts().Reads[0]
-	target := must[*target](t)(p.tools["edit"].(editTool).place(path))
-	defer target.close()
-	if err := target.createDirectly([]byte("new")); err != nil || p.get("f") != "new" {
+	target, s := p.placed("f"), p.tools["edit"].(editTool).session
+	if err := target.createDirectly(s, []byte("new")); err != nil || p.get("f") != "new" {
 		t.Errorf("file %q, error %v", p.get("f"), err)
 	}
-	if err := target.createDirectly([]byte("newer")); !errors.Is(err, errMoved) || p.get("f") != "new" {
+	if err := target.createDirectly(s, []byte("newer")); !errors.Is(err, errMoved) || p.get("f") != "new" {
 		t.Errorf("again: file %q, error %v", p.get("f"), err)
+	}
+}
+
+// The kernel takes set-id bits off a file into which an ordinary user writes.
+func TestChangeInPlaceKeepsSetID(t *testing.T) {
+	p := newProject(t, Options{})
+	for _, mode := range []os.FileMode{0o755 | os.ModeSetuid, 0o755 | os.ModeSetgid, 0o755} {
+		p.put("f", "one\n")
+		os.Link(p.path("f"), p.path("g"))
+		if err := os.Chmod(p.path("f"), mode); err != nil {
+			t.Fatal(err)
+		}
+		r, err := p.edit("f", "one", "two")
+		if info, _ := os.Stat(p.path("g")); err != nil || !r.InPlace || info.Mode() != mode {
+			t.Errorf("%v became %v: %+v, %v", mode, info.Mode(), r, err)
+		}
+		os.Remove(p.path("f"))
+		os.Remove(p.path("g"))
 	}
 }
 

@@ -14,7 +14,7 @@ const readOutputSchema = `{"type":"object","additionalProperties":false,"require
 	`"properties":{` +
 	`"path":{"type":"string"},"kind":{"enum":["text","image","binary","empty"]},"encoding":{"type":"string"},` +
 	`"line_ending":{"enum":["lf","crlf","cr","mixed","none"]},"bom":{"type":"boolean"},"size_bytes":{"type":"integer"},` +
-	`"total_lines":{"type":"integer"},"start_line":{"type":"integer"},"end_line":{"type":"integer"},` +
+	`"total_lines":{"type":"integer"},"seen_bytes":{"type":"integer","description":"if set, total_lines is a minimum"},"start_line":{"type":"integer"},"end_line":{"type":"integer"},` +
 	`"next_offset":{"type":"integer"},"cut_lines":{"type":"integer"},"final_newline":{"type":"boolean"},` +
 	`"digest":{"type":"string"},"media_type":{"type":"string"}}}`
 
@@ -50,8 +50,9 @@ type shownPage struct {
 	Encoding     encoding `json:"encoding"`
 	LineEnding   string   `json:"line_ending"`
 	BOM          bool     `json:"bom"`
-	TotalLines   int64    `json:"total_lines"`
-	StartLine    int64    `json:"start_line"` // 1-based; 0: there are no lines
+	TotalLines   int64    `json:"total_lines"`          // with seen_bytes: at least
+	SeenBytes    int64    `json:"seen_bytes,omitempty"` // what this says of the text, it says of so many bytes of a large file; 0: of all
+	StartLine    int64    `json:"start_line"`           // 1-based; 0: there are no lines
 	EndLine      int64    `json:"end_line"`
 	NextOffset   int64    `json:"next_offset,omitempty"` // 0: this page ends the file
 	CutLines     int      `json:"cut_lines"`

@@ -23,9 +23,12 @@ type target struct {
 	dir  *workspace.Dir // nil when it does not exist yet
 	name string
 	file *os.File // nil when there is no such file
-	stat unix.Stat_t
 
-	secrets workspace.Secrets
+	looked time.Time // before the file had stat
+	stat   unix.Stat_t
+
+	durability Durability
+	secrets    workspace.Secrets
 }
 
 func (t *target) close() {
@@ -154,6 +157,7 @@ func (t *target) lock(ctx context.Context, patience time.Duration) error {
 			return ioFailure("lock", t.path.Spelling, err)
 		}
 		if free {
+			t.looked = time.Now()
 			if st, err := t.dir.Lstat(t.name); err == nil && st.Dev == t.stat.Dev && st.Ino == t.stat.Ino {
 				t.stat = st
 				return nil

@@ -114,8 +114,8 @@ const grepOutputSchema = `{"type":"object","additionalProperties":false,` +
 	`"properties":{"path":{"type":"string"},"count":{"type":"integer","minimum":1}}}},` +
 	`"total":{"type":"integer","minimum":0},"total_is_lower_bound":{"type":"boolean"},` +
 	`"next_offset":{"type":"integer","minimum":1},"files_searched":{"type":"integer","minimum":0},` +
-	`"skipped":{"type":"object","additionalProperties":false,"required":["binary","unreadable","special","too_large"],` +
-	`"properties":{"binary":{"type":"integer","minimum":0},"unreadable":{"type":"integer","minimum":0},` +
+	`"skipped":{"type":"object","additionalProperties":false,"required":["denied","binary","unreadable","special","too_large"],` +
+	`"properties":{"denied":{"type":"integer","minimum":0},"binary":{"type":"integer","minimum":0},"unreadable":{"type":"integer","minimum":0},` +
 	`"special":{"type":"integer","minimum":0},"too_large":{"type":"integer","minimum":0}}},` +
 	`"timed_out":{"type":"boolean"}}}`
 
@@ -134,6 +134,6 @@ const globOutputSchema = `{"type":"object","additionalProperties":false,` +
 	`"paths":{"type":"array","items":{"type":"string"}},` +
 	`"total":{"type":"integer","minimum":0},"total_is_lower_bound":{"type":"boolean"},` +
 	`"next_offset":{"type":"integer","minimum":1},` +
-	`"skipped":{"type":"object","additionalProperties":false,"required":["unreadable","special"],` +
-	`"properties":{"unreadable":{"type":"integer","minimum":0},"special":{"type":"integer","minimum":0}}},` +
+	`"skipped":{"type":"object","additionalProperties":false,"required":["denied","unreadable","special"],` +
+	`"properties":{"denied":{"type":"integer","minimum":0},"unreadable":{"type":"integer","minimum":0},"special":{"type":"integer","minimum":0}}},` +
 	`"timed_out":{"type":"boolean"}}}`

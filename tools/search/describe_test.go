@@ -14,8 +14,8 @@ func TestDescribe(t *testing.T) {
 		name    string
 		maxSize int // of schema and description
 	}{
-		{NewGrep(tr.ws), "grep", 2048},
-		{NewGlob(tr.ws), "glob", 1024},
+		{tr.newGrep(), "grep", 2048},
+		{tr.newGlob(), "glob", 1024},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {

@@ -2,9 +2,9 @@ package search
 
 import (
 	"fmt"
-	"path"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/bmatcuk/doublestar/v4"
 
@@ -16,10 +16,39 @@ const maxAlternatives = 256
 
 // glob is a checked pattern. One without a slash matches names at any depth, any other the path below the search root.
 type glob struct {
-	patterns []string // without braces: with them doublestar's time is exponential in their number
-	deep     bool     // matches names at any depth
-	base     string   // the directory that holds all that can match; "" for any
-	dotted   bool     // spells a name that begins with a dot
+	shapes []shape // without braces: with them doublestar's time is exponential in their number
+	dotted bool    // spells a name that begins with a dot
+}
+
+// shape is a pattern without braces, with what tells quickly that a file does not match.
+type shape struct {
+	pattern string
+	name    bool   // matches the name alone
+	tail    string // what the name ends with
+	whole   bool   // the name matches if it ends with tail
+}
+
+// newShape returns the shape of a valid pattern; deep says that it is one for names.
+func newShape(pattern string, deep bool) shape {
+	s := shape{pattern: pattern, name: deep}
+	if rest, any := strings.CutPrefix(pattern, "**/"); any && !strings.Contains(rest, "/") && rest != "**" {
+		s.pattern, s.name = rest, true
+	}
+	s.tail = s.pattern[strings.LastIndexAny(s.pattern, `*?[]{}\/`)+1:]
+	s.whole = s.name && s.pattern == "*"+s.tail
+	return s
+}
+
+func (s *shape) match(dir, name string) bool {
+	switch {
+	case !strings.HasSuffix(name, s.tail):
+		return false
+	case s.whole:
+		return true
+	case s.name:
+		return doublestar.MatchUnvalidated(s.pattern, name)
+	}
+	return doublestar.MatchUnvalidated(s.pattern, dir+name)
 }
 
 // parseGlob checks a doublestar pattern. "./x" and "/x" are x in the search root only, "x/" is everything below x.
@@ -40,11 +69,11 @@ func parseGlob(pattern string) (glob, error) {
 	case p == ".." || strings.HasPrefix(p, "../") || strings.Contains(p, "/../") || strings.HasSuffix(p, "/.."):
 		return bad(`a pattern cannot leave the directory that is searched: name another one in "path"`)
 	}
-	g := glob{patterns: expand(p, 0, nil), deep: !strings.Contains(pattern, "/")}
-	g.dotted = p[0] == '.' || strings.Contains(p, "/.") || strings.Contains(p, "{.") || strings.Contains(p, ",.")
-	if base, _ := doublestar.SplitPattern(p); base != "." && !g.deep {
-		g.base = base
+	var g glob
+	for _, alternative := range expand(p, 0, nil) {
+		g.shapes = append(g.shapes, newShape(alternative, !strings.Contains(pattern, "/")))
 	}
+	g.dotted = p[0] == '.' || strings.Contains(p, "/.") || strings.Contains(p, "{.") || strings.Contains(p, ",.")
 	return g, nil
 }
 
@@ -89,32 +118,38 @@ func closing(pattern string, from int, c byte) int {
 	return len(pattern) - 1
 }
 
-// match reports whether the path below the search root matches.
-func (g glob) match(name string) bool {
-	if g.deep {
-		name = path.Base(name)
+// match reports whether the file name in dir, a path below the search root that is empty or ends with a slash, matches.
+func (g *glob) match(dir, name string) bool {
+	for i := range g.shapes {
+		if g.shapes[i].match(dir, name) {
+			return true
+		}
 	}
-	return slices.ContainsFunc(g.patterns, func(p string) bool { return doublestar.MatchUnvalidated(p, name) })
-}
-
-// mayHold reports whether something below the directory can match.
-func (g glob) mayHold(dir string) bool {
-	return g.base == "" || agenttool.Within(g.base, dir) || agenttool.Within(dir, g.base)
+	return false
 }
 
 // filter says which files a grep is about. The zero value wants every file.
 type filter struct {
 	only   *glob
 	except *glob
-	types  []string // patterns for names
+	types  []shape // of names
+	last   atomic.Pointer[verdict]
+}
+
+// verdict is what a filter found out about a directory.
+type verdict struct {
+	dir      string
+	excepted bool
+	above    *verdict // of the directory above; nil for the root's
 }
 
 // parseFilter checks grep's glob and type.
-func parseFilter(pattern, language string) (f filter, err error) {
+func parseFilter(pattern, language string) (*filter, error) {
+	f := &filter{}
 	if rest, negated := strings.CutPrefix(pattern, "!"); pattern != "" {
 		g, err := parseGlob(rest)
 		if err != nil {
-			return f, err
+			return nil, err
 		}
 		if negated {
 			f.except = &g
@@ -122,32 +157,46 @@ func parseFilter(pattern, language string) (f filter, err error) {
 			f.only = &g
 		}
 	}
-	if language != "" {
-		if f.types = fileTypes[language]; f.types == nil {
-			return f, unknownType(language)
-		}
+	if language == "" {
+		return f, nil
+	}
+	known := fileTypes[language]
+	if known == nil {
+		return nil, unknownType(language)
+	}
+	for _, pattern := range known {
+		f.types = append(f.types, newShape(pattern, true))
 	}
 	return f, nil
 }
 
-// wants reports whether the file is one to search.
-func (f filter) wants(name string) bool {
-	if f.only != nil && !f.only.match(name) || f.except != nil && f.except.match(name) {
+// wants reports whether the file is one to search. It is safe for concurrent use.
+func (f *filter) wants(dir, name string) bool {
+	if f.only != nil && !f.only.match(dir, name) {
 		return false
 	}
-	if f.types == nil {
-		return true
+	if f.except != nil && (f.except.match(dir, name) || f.excepts(dir)) {
+		return false
 	}
-	base := path.Base(name)
-	for _, pattern := range f.types {
-		if ok, _ := path.Match(pattern, base); ok {
-			return true
-		}
-	}
-	return false
+	return f.types == nil || slices.ContainsFunc(f.types, func(s shape) bool { return s.match(dir, name) })
 }
 
-// enters reports whether the directory may hold a file to search.
-func (f filter) enters(dir string) bool {
-	return (f.only == nil || f.only.mayHold(dir)) && (f.except == nil || !f.except.match(dir))
+// excepts reports whether a directory, or one above it, is excepted with all that is in it. Files come in path order, so
+// that the last verdict is that of a directory nearby.
+func (f *filter) excepts(dir string) bool {
+	v := f.last.Load()
+	for v != nil && !strings.HasPrefix(dir, v.dir) {
+		v = v.above
+	}
+	at := 0
+	if v != nil {
+		at = len(v.dir)
+	}
+	for at < len(dir) {
+		end := at + strings.IndexByte(dir[at:], '/')
+		v = &verdict{dir[:end+1], v != nil && v.excepted || f.except.match(dir[:at], dir[at:end]), v}
+		at = end + 1
+	}
+	f.last.Store(v)
+	return v != nil && v.excepted
 }

@@ -7,12 +7,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/bmatcuk/doublestar/v4"
 
 	"toolhost/agenttool"
-	"toolhost/tools/workspace"
+	"toolhost/tools/search/engine"
 )
 
 // The orders of glob.
@@ -22,20 +21,10 @@ const (
 )
 
 // globTool lists files by name.
-type globTool struct {
-	ws    *workspace.Workspace
-	limit time.Duration
-}
-
-// NewGlob returns the tool glob for the directories that w opens. It lists files and links, not directories. A call's
-// Output is at most 1 MiB; its Structured conforms to the declared output schema. Errors of Bind and Preflight are of
-// class invalid_arguments: bad_glob, not_found, not_a_directory, or permission_denied for toolhost's own state.
-func NewGlob(w *workspace.Workspace) agenttool.Tool {
-	return &globTool{ws: w, limit: timeLimit}
-}
+type globTool struct{ session }
 
 // Describe returns the tool's records.
-func (g *globTool) Describe() agenttool.Description {
+func (globTool) Describe() agenttool.Description {
 	return describe(declared{
 		name: "glob", alias: "Glob", title: "Find files by name",
 		description: "List files whose path matches a pattern. Skips hidden and ignored files.",
@@ -59,15 +48,15 @@ type globInput struct {
 
 // globCall is one bound input of glob.
 type globCall struct {
-	tool  *globTool
+	session
 	input globInput
 	facts agenttool.Facts
 	glob  glob
 }
 
 // Bind decodes input and checks its pattern. A pattern that is absolute names its search root itself.
-func (g *globTool) Bind(scope agenttool.Scope, input json.RawMessage) (agenttool.Call, error) {
-	c := &globCall{tool: g, input: globInput{Limit: 1000, Sort: byPath}}
+func (g globTool) Bind(scope agenttool.Scope, input json.RawMessage) (agenttool.Call, error) {
+	c := &globCall{session: g.session, input: globInput{Limit: 1000, Sort: byPath}}
 	in := &c.input
 	if err := agenttool.DecodeInput(input, in); err != nil {
 		return nil, err
@@ -101,7 +90,7 @@ func (c *globCall) Facts() *agenttool.Facts { return &c.facts }
 
 // Preflight finds out whether the search root is a directory.
 func (c *globCall) Preflight(context.Context) error {
-	dir, err := openRootDir(c.tool.ws, c.facts.Reads[0])
+	dir, err := openRootDir(c.ws, c.facts.Reads[0])
 	if err == nil {
 		dir.Close()
 	}
@@ -111,34 +100,29 @@ func (c *globCall) Preflight(context.Context) error {
 // Run lists. After the time limit it succeeds with what it has; when ctx ends first it returns that and ctx's error.
 func (c *globCall) Run(ctx context.Context, _ agenttool.Reporter) (agenttool.Output, error) {
 	root := c.facts.Reads[0]
-	dir, err := openRootDir(c.tool.ws, root)
+	limited, cancel := context.WithTimeout(ctx, c.limit)
+	defer cancel()
+	dir, err := openRootDir(c.ws, root)
 	if err != nil {
 		return agenttool.Output{}, err
 	}
-	limited, cancel := context.WithTimeout(ctx, c.tool.limit)
-	defer cancel()
-	r := newGlobReport(c.input, newNaming(c.tool.ws, root))
-	w := &walker{
-		ws: c.tool.ws, root: root, hidden: c.input.Hidden, noIgnore: c.input.NoIgnore,
-		enter: c.glob.mayHold,
+	place, err := c.place(dir, root)
+	if err != nil {
+		dir.Close()
+		return agenttool.Output{}, err
 	}
-	w.visit = func(f found) bool {
-		if f.kind == unreadable {
-			r.result.Skipped.Unreadable++
-			return true
-		}
-		r.seen++
-		if !c.glob.match(f.path) {
-			return true
-		}
+	place.Hidden, place.NoIgnore = c.input.Hidden, c.input.NoIgnore
+	r := newGlobReport(c.input, newNaming(c.ws, root))
+	sum, err := c.engine.List(limited, place, c.glob.match, func(f engine.Found) bool {
 		r.end.early = !r.add(f)
 		return !r.end.early
+	})
+	if err != nil {
+		return agenttool.Output{}, err
 	}
-	w.walk(limited, dir)
 	r.end.canceled = ctx.Err() != nil && !r.end.early
-	r.end.timedOut = limited.Err() != nil && !r.end.early && !r.end.canceled
-	r.omitted, r.unlisted = w.omitted, w.unlisted
-	return r.output(), ctx.Err()
+	r.end.timedOut = (limited.Err() != nil || sum.Listed.Partial) && !r.end.early && !r.end.canceled
+	return r.output(sum), ctx.Err()
 }
 
 // globResult is the structured content of glob.
@@ -152,22 +136,20 @@ type globResult struct {
 }
 
 type globSkipped struct {
+	Denied     int `json:"denied"`
 	Unreadable int `json:"unreadable"`
 	Special    int `json:"special"`
 }
 
 // globReport collects what one call lists.
 type globReport struct {
-	input    globInput
-	naming   naming
-	page     page
-	end      end
-	result   globResult
-	recent   []dated // in order of modification: what was found so far, cut to what the page needs
-	seen     int     // names that were compared with the pattern
-	omitted  int     // names that ignore files and dots left out
-	unlisted int
-	text     strings.Builder
+	input  globInput
+	naming naming
+	page   page
+	end    end
+	result globResult
+	recent []dated // in order of modification: what was found so far, cut to what the page needs
+	text   strings.Builder
 }
 
 // dated is a path with the time of its last change.
@@ -185,16 +167,12 @@ func newGlobReport(input globInput, names naming) *globReport {
 }
 
 // add adds a match and reports whether more are wanted.
-func (r *globReport) add(f found) bool {
-	if f.kind == special {
-		r.result.Skipped.Special++
-		return true
-	}
+func (r *globReport) add(f engine.Found) bool {
 	if r.input.Sort != byModified {
-		r.place(f.path)
+		r.place(f.Path())
 		return !r.page.full
 	}
-	r.recent = append(r.recent, dated{f.path, f.modified()})
+	r.recent = append(r.recent, dated{f.Path(), f.Modified()})
 	r.page.total++
 	if need := r.input.Offset + r.input.Limit; len(r.recent) >= 2*need+1024 {
 		r.cut(need)
@@ -221,7 +199,7 @@ func (r *globReport) place(below string) {
 }
 
 // output returns the report.
-func (r *globReport) output() agenttool.Output {
+func (r *globReport) output(sum engine.Summary) agenttool.Output {
 	if r.input.Sort == byModified {
 		total := r.page.total
 		r.page.total = 0
@@ -233,13 +211,14 @@ func (r *globReport) output() agenttool.Output {
 	}
 	r.result.Total, r.result.NextOffset = r.page.total, r.page.next()
 	r.result.LowerBound, r.result.TimedOut = r.end.incomplete(), r.end.timedOut
+	r.result.Skipped = globSkipped{sum.Skipped.Denied, sum.Skipped.Unreadable, sum.Skipped.Special}
 	var n notes
 	n.paging(&r.page, r.end, "files")
 	n.ending(r.end, "narrow it with path or a longer pattern")
-	n.list("skipped", amount{r.result.Skipped.Unreadable, "unreadable"}, amount{r.result.Skipped.Special, specials})
+	n.list("skipped", amount{r.result.Skipped.Denied, denied}, amount{r.result.Skipped.Unreadable, "unreadable"}, amount{r.result.Skipped.Special, specials})
 	if r.page.total == 0 {
-		fmt.Fprintf(&r.text, "No files match. Compared %s in %s.\n", plural(r.seen, "name"), r.naming.where())
-		n.leftOut(r.omitted, r.unlisted)
+		fmt.Fprintf(&r.text, "No files match. Compared %s in %s.\n", plural(sum.Searched, "name"), r.naming.where())
+		n.leftOut(sum.Listed)
 	}
 	r.text.WriteString(n.String())
 	atLeast := ""

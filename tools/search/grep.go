@@ -3,20 +3,12 @@ package search
 import (
 	"context"
 	"encoding/json"
-	"math"
-	"path/filepath"
-	"sync"
-	"time"
 
 	"toolhost/agenttool"
+	"toolhost/tools/search/engine"
+	"toolhost/tools/search/match"
 	"toolhost/tools/workspace"
 )
-
-// timeLimit is how long a search may take before it gives back what it has.
-const timeLimit = 20 * time.Second
-
-// maxLargeBuffers is how many texts above 1 MiB are in memory at once, over all searches of one tool.
-const maxLargeBuffers = 2
 
 // The output modes.
 const (
@@ -26,22 +18,10 @@ const (
 )
 
 // grepTool searches the content of files.
-type grepTool struct {
-	ws      *workspace.Workspace
-	limit   time.Duration
-	large   chan struct{}
-	buffers sync.Pool // of *[]byte, which the scanners keep between calls
-}
-
-// NewGrep returns the tool grep for the files that w opens. A call's Output is at most 1 MiB; its Structured conforms
-// to the declared output schema. Errors of Bind and Preflight are of class invalid_arguments: bad_pattern,
-// pattern_too_large, bad_glob, unknown_type, not_found, or permission_denied for toolhost's own state.
-func NewGrep(w *workspace.Workspace) agenttool.Tool {
-	return &grepTool{ws: w, limit: timeLimit, large: make(chan struct{}, maxLargeBuffers)}
-}
+type grepTool struct{ session }
 
 // Describe returns the tool's records.
-func (g *grepTool) Describe() agenttool.Description {
+func (grepTool) Describe() agenttool.Description {
 	return describe(declared{
 		name: "grep", alias: "Grep", title: "Search file contents",
 		description: "Search file contents with a regular expression, line by line. Skips binary, hidden and ignored files.",
@@ -72,17 +52,16 @@ type grepInput struct {
 
 // grepCall is one bound input of grep.
 type grepCall struct {
-	tool    *grepTool
+	session
 	input   grepInput
 	facts   agenttool.Facts
-	pattern *pattern
-	filter  filter
-	secrets workspace.Secrets // of the run
+	pattern *match.Pattern
+	filter  *filter
 }
 
 // Bind decodes input and compiles its pattern.
-func (g *grepTool) Bind(scope agenttool.Scope, input json.RawMessage) (agenttool.Call, error) {
-	c := &grepCall{tool: g, input: grepInput{OutputMode: contentMode, Limit: 250}}
+func (g grepTool) Bind(scope agenttool.Scope, input json.RawMessage) (agenttool.Call, error) {
+	c := &grepCall{session: g.session, input: grepInput{OutputMode: contentMode, Limit: 250}}
 	in := &c.input
 	if err := agenttool.DecodeInput(input, in); err != nil {
 		return nil, err
@@ -91,7 +70,7 @@ func (g *grepTool) Bind(scope agenttool.Scope, input json.RawMessage) (agenttool
 	if err != nil {
 		return nil, err
 	}
-	if c.pattern, err = compile(in.Pattern, in.IgnoreCase, in.Multiline); err != nil {
+	if c.pattern, err = match.Compile(in.Pattern, match.Options{IgnoreCase: in.IgnoreCase, Multiline: in.Multiline}); err != nil {
 		return nil, err
 	}
 	if c.filter, err = parseFilter(in.Glob, in.Type); err != nil {
@@ -112,7 +91,7 @@ func (c *grepCall) Facts() *agenttool.Facts { return &c.facts }
 
 // Preflight finds out whether the search root can be opened.
 func (c *grepCall) Preflight(context.Context) error {
-	dir, f, err := openRoot(c.tool.ws, c.facts.Reads[0])
+	dir, f, err := openRoot(c.ws, c.facts.Reads[0])
 	switch {
 	case dir != nil:
 		dir.Close()
@@ -125,118 +104,52 @@ func (c *grepCall) Preflight(context.Context) error {
 // Run searches. After the time limit it succeeds with what it has; when ctx ends first it returns that and ctx's error.
 func (c *grepCall) Run(ctx context.Context, _ agenttool.Reporter) (agenttool.Output, error) {
 	root := c.facts.Reads[0]
-	var err error
-	if c.secrets, err = c.tool.ws.Secrets(); err != nil {
-		return agenttool.Output{}, err
+	limited, cancel := context.WithTimeout(ctx, c.limit)
+	defer cancel()
+	r := newGrepReport(c.input, newNaming(c.ws, root))
+	take := func(p engine.Part) bool {
+		r.end.early = !r.add(p)
+		return !r.end.early
 	}
-	dir, file, err := openRoot(c.tool.ws, root)
+	dir, file, err := openRoot(c.ws, root)
 	if err != nil {
 		return agenttool.Output{}, err
 	}
-	limited, cancel := context.WithTimeout(ctx, c.tool.limit)
-	defer cancel()
-	r := newGrepReport(c.input, newNaming(c.tool.ws, root))
-	if file != nil {
-		c.one(limited, file, r)
+	var sum engine.Summary
+	if file != nil { // it was named: glob and type do not matter
+		defer file.Close()
+		sum, err = c.engine.GrepFile(limited, file, c.query(), take)
 	} else {
-		c.below(limited, dir, r)
+		sum, err = c.below(limited, dir, take)
+	}
+	if err != nil {
+		return agenttool.Output{}, err
 	}
 	r.end.canceled = ctx.Err() != nil && !r.end.early
-	r.end.timedOut = limited.Err() != nil && !r.end.early && !r.end.canceled
-	return r.output(), ctx.Err()
-}
-
-// one searches a single file, whatever glob and type say: it was named.
-func (c *grepCall) one(ctx context.Context, file *regular, r *grepReport) {
-	defer file.Close()
-	s, release := c.scanner()
-	defer release()
-	want := c.want()
-	want.skip = c.input.Offset
-	if out := s.scan(ctx, file, want); ctx.Err() == nil {
-		r.end.early = !r.add("", out, want.skip)
-	}
+	r.end.timedOut = (limited.Err() != nil || sum.Listed.Partial) && !r.end.early && !r.end.canceled
+	return r.output(sum), ctx.Err()
 }
 
 // below searches the files below dir.
-func (c *grepCall) below(ctx context.Context, dir *workspace.Dir, r *grepReport) {
-	w := &walker{
-		ws: c.tool.ws, root: c.facts.Reads[0], hidden: c.input.Hidden, noIgnore: c.input.NoIgnore,
-		enter: c.filter.enters,
+func (c *grepCall) below(ctx context.Context, dir *workspace.Dir, take func(engine.Part) bool) (engine.Summary, error) {
+	place, err := c.place(dir, c.facts.Reads[0])
+	if err != nil {
+		dir.Close()
+		return engine.Summary{}, err
 	}
-	p := &pipeline{worker: c.scanner}
-	p.find = func(ctx context.Context, visit func(found) bool) {
-		w.visit = func(f found) bool {
-			if f.kind == link || f.kind != unreadable && !c.filter.wants(f.path) {
-				return true
-			}
-			return visit(f)
-		}
-		w.walk(ctx, dir)
-	}
-	p.search = func(ctx context.Context, s *scanner, f found) scanned { return c.search(ctx, s, f, c.want()) }
-	p.take = func(ctx context.Context, f found, out scanned) bool {
-		if r.skipped.count(f.kind) {
-			return true
-		}
-		skip := 0
-		if before := c.input.Offset - r.page.total; c.input.OutputMode == contentMode && before > 0 && out.lines > before {
-			// The page begins within this file, which its worker could not know.
-			out, skip = c.again(ctx, f, before), before
-		}
-		more := r.add(f.path, out, skip)
-		r.end.early = !more
-		return more
-	}
-	p.run(ctx)
-	r.omitted, r.unlisted = w.omitted, w.unlisted
+	place.Hidden, place.NoIgnore = c.input.Hidden, c.input.NoIgnore
+	return c.engine.Grep(ctx, place, c.query(), take)
 }
 
-// want returns what a scan of any file is to find out.
-func (c *grepCall) want() wanted {
+// query returns what is searched for in each file.
+func (c *grepCall) query() engine.Query {
+	q := engine.Query{Pattern: c.pattern, Want: c.filter.wants, Clip: true}
 	switch c.input.OutputMode {
 	case filesMode:
-		return wanted{lines: 1}
-	case countMode:
-		return wanted{lines: math.MaxInt}
+		q.Limit = 1
+	case contentMode:
+		q.Store, q.Limit = true, c.input.Offset+c.input.Limit+1
+		q.Before, q.After = c.input.Before, c.input.After
 	}
-	return wanted{
-		lines: c.input.Offset + c.input.Limit + 1, store: c.input.Limit,
-		before: c.input.Before, after: c.input.After,
-	}
-}
-
-// again searches a file once more and stores its matches after the first skip.
-func (c *grepCall) again(ctx context.Context, f found, skip int) scanned {
-	s, release := c.scanner()
-	defer release()
-	want := c.want()
-	want.skip = skip
-	return c.search(ctx, s, f, want)
-}
-
-// search searches one found file.
-func (c *grepCall) search(ctx context.Context, s *scanner, f found, want wanted) scanned {
-	file, err := openRegular(f.open())
-	if err != nil {
-		return scanned{err: err}
-	}
-	defer file.Close()
-	if err := c.secrets.File(f.path, filepath.Join(c.facts.Reads[0].Resolved, f.path), file.f); err != nil {
-		return scanned{err: err}
-	}
-	return s.scan(ctx, file, want)
-}
-
-// scanner returns a scanner whose buffer is kept for the next one when it is released.
-func (c *grepCall) scanner() (s *scanner, release func()) {
-	s = newScanner(c.pattern, c.tool.large)
-	if kept, ok := c.tool.buffers.Get().(*[]byte); ok {
-		s.window.room = *kept
-	}
-	return s, func() {
-		if s.window.room != nil {
-			c.tool.buffers.Put(&s.window.room)
-		}
-	}
+	return q
 }

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"toolhost/agenttool"
+	"toolhost/tools/search/engine"
 	"toolhost/tools/workspace"
 )
 
@@ -38,7 +39,7 @@ func TestGrep(t *testing.T) {
 	tr := plant(t, project)
 	tests := []struct{ name, input, want string }{
 		{"content", `{"pattern":"needle"}`, "go.mod:1:module needle\nmain.go:4:\tneedle(1)\nmain.go:5:\tneedle(needle(2))\n" +
-			"src-x/x.ts:1:const needle = 1\nsrc/a.ts:2:needle\nsrc/z.md:1:no newline at the end: needle\n[skipped 1 binary]\n"},
+			"src-x/x.ts:1:const needle = 1\nsrc/a.ts:2:needle\nsrc/z.md:1:no newline at the end: needle\n[skipped 1 binary with matches]\n"},
 		{"files", `{"pattern":"needle","output_mode":"files_with_matches","type":"go"}`, "main.go\n"},
 		{"count", `{"pattern":"needle","output_mode":"count","glob":"*.go"}`, "main.go:2\n"},
 		{"case", `{"pattern":"NEEDLE","ignore_case":true,"path":"src"}`,
@@ -46,7 +47,7 @@ func TestGrep(t *testing.T) {
 		{"glob with a slash", `{"pattern":"(?i)needle","glob":"src/**/*.{ts,tsx}"}`, "src/a.ts:2:needle\nsrc/deep/b.tsx:1:// Needle\n"},
 		{"glob is below the path", `{"pattern":"(?i)needle","path":"src","glob":"deep/*"}`, "src/deep/b.tsx:1:// Needle\n"},
 		{"glob that leaves out", `{"pattern":"needle","glob":"!src*"}`, "go.mod:1:module needle\nmain.go:4:\tneedle(1)\n" +
-			"main.go:5:\tneedle(needle(2))\n[skipped 1 binary]\n"},
+			"main.go:5:\tneedle(needle(2))\n[skipped 1 binary with matches]\n"},
 		{"hidden", `{"pattern":"needle","type":"go","hidden":true,"output_mode":"count"}`, ".hidden/h.go:1\nmain.go:2\n"},
 		{"a glob with a dot finds hidden names", `{"pattern":"needle","glob":".hidden/*"}`, ".hidden/h.go:1:package hidden // needle\n"},
 		{"no_ignore", `{"pattern":"needle","glob":"*.log","no_ignore":true}`, "a.log:1:needle\n"},
@@ -55,17 +56,17 @@ func TestGrep(t *testing.T) {
 		{"context", `{"pattern":"needle$","path":"src/a.ts","context":1}`, "src/a.ts-1-let a\nsrc/a.ts:2:needle\nsrc/a.ts-3-let b\n"},
 		{"groups", `{"pattern":"needle","glob":"*.{go,mod}","before":1}`, "go.mod:1:module needle\n--\n" +
 			"main.go-3-func main() {\nmain.go:4:\tneedle(1)\nmain.go:5:\tneedle(needle(2))\n"},
-		{"multiline", `{"pattern":"main\\(\\).*?needle","multiline":true}`, "main.go:3:func main() {\nmain.go:4:\tneedle(1)\n[skipped 1 binary]\n"},
+		{"multiline", `{"pattern":"main\\(\\).*?needle","multiline":true}`, "main.go:3:func main() {\nmain.go:4:\tneedle(1)\n"},
 		{"limit", `{"pattern":"needle","limit":2}`, "go.mod:1:module needle\nmain.go:4:\tneedle(1)\n" +
-			"[showing 2 of at least 3 matching lines; next offset 2; skipped 1 binary]\n"},
+			"[showing 2 of at least 3 matching lines; next offset 2; skipped 1 binary with matches]\n"},
 		{"offset", `{"pattern":"needle","limit":1,"offset":2}`, "main.go:5:\tneedle(needle(2))\n" +
-			"[showing 3 to 3 of at least 4 matching lines; next offset 3; skipped 1 binary]\n"},
+			"[showing 3 to 3 of at least 4 matching lines; next offset 3; skipped 1 binary with matches]\n"},
 		{"the last page", `{"pattern":"needle","offset":5}`, "src/z.md:1:no newline at the end: needle\n" +
-			"[showing 6 to 6 of 6 matching lines; skipped 1 binary]\n"},
+			"[showing 6 to 6 of 6 matching lines; skipped 1 binary with matches]\n"},
 		{"behind the last page", `{"pattern":"needle","offset":9,"path":"src"}`, "[nothing at offset 9: there are 2 matching lines]\n"},
 		{"limit of files", `{"pattern":"needle","limit":1,"output_mode":"files_with_matches"}`,
-			"go.mod\n[showing 1 of at least 2 files; next offset 1; skipped 1 binary]\n"},
-		{"nothing", `{"pattern":"nowhere"}`, "No matches. Searched 7 files in the workspace.\n[skipped 1 binary; " +
+			"go.mod\n[showing 1 of at least 2 files; next offset 1; skipped 1 binary with matches]\n"},
+		{"nothing", `{"pattern":"nowhere"}`, "No matches. Searched 8 files in the workspace.\n[" +
 			"left out 1 ignored (\"no_ignore\" includes them), 2 hidden (\"hidden\" includes them)]\n"},
 		{"nothing in a directory", `{"pattern":"nowhere","path":"src"}`, "No matches. Searched 3 files in src.\n"},
 	}
@@ -87,12 +88,13 @@ func TestGrepStructured(t *testing.T) {
 	}{
 		{"content", `{"pattern":"needle","path":"main.go"}`, grepResult{
 			Matches: []grepMatch{
-				{"main.go", 4, 2, "\tneedle(1)", []span{{1, 7}}},
-				{"main.go", 5, 2, "\tneedle(needle(2))", []span{{1, 7}, {8, 14}}},
+				{"main.go", 4, 2, "\tneedle(1)", []engine.Span{{Start: 1, End: 7}}},
+				{"main.go", 5, 2, "\tneedle(needle(2))", []engine.Span{{Start: 1, End: 7}, {Start: 8, End: 14}}},
 			},
 			Total: 2, FilesSearched: 1,
 		}},
-		{"no match", `{"pattern":"nowhere","path":"bin"}`,
+		{"no match", `{"pattern":"nowhere","path":"bin"}`, grepResult{Matches: []grepMatch{}, FilesSearched: 1}},
+		{"a match in a binary file", `{"pattern":"needle","path":"bin"}`,
 			grepResult{Matches: []grepMatch{}, Skipped: skipped{Binary: 1}}},
 		{"count", `{"pattern":"needle","path":"src","output_mode":"count","limit":1}`, grepResult{
 			Counts: []grepCount{{"src/a.ts", 1}}, Total: 2, LowerBound: true, NextOffset: &one, FilesSearched: 3,
@@ -139,7 +141,7 @@ func TestGrepErrors(t *testing.T) {
 	tr.ws = private
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			e := tr.fail(t, NewGrep(tr.ws), tc.input)
+			e := tr.fail(t, tr.newGrep(), tc.input)
 			if e.Code != tc.code || !strings.Contains(e.Message, tc.want) {
 				t.Errorf("got  %s: %s\nwant %s: %s", e.Code, e.Message, tc.code, tc.want)
 			}
@@ -152,7 +154,7 @@ func TestGrepErrors(t *testing.T) {
 
 func TestGrepBind(t *testing.T) {
 	tr := plant(t, map[string]string{"src/a": ""})
-	tool := NewGrep(tr.ws)
+	tool := tr.newGrep()
 	scope := agenttool.Scope{Dir: filepath.Join(tr.dir, "src"), Roots: []string{tr.dir}, Home: "/home/me"}
 	tests := []struct{ name, input, path string }{
 		{"none is the workspace", `{"pattern":"x"}`, tr.dir},
@@ -237,7 +239,7 @@ func TestGrepOutputIsBounded(t *testing.T) {
 
 func TestGrepTimeLimit(t *testing.T) {
 	tr := plant(t, project)
-	tool := NewGrep(tr.ws).(*grepTool)
+	tool := tr.newGrep().(grepTool)
 	tool.limit = 0
 	out := tr.must(t, tool, `{"pattern":"needle"}`)
 	got := out.Structured.(grepResult)
@@ -250,7 +252,7 @@ func TestGrepCancel(t *testing.T) {
 	tr := plant(t, project)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	for _, tool := range []agenttool.Tool{NewGrep(tr.ws), NewGlob(tr.ws)} {
+	for _, tool := range []agenttool.Tool{tr.newGrep(), tr.newGlob()} {
 		call, err := tr.bind(t, tool, `{"pattern":"x"}`)
 		if err != nil {
 			t.Fatal(err)
@@ -298,12 +300,10 @@ func TestGrepAgreesWithRipgrep(t *testing.T) {
 	}
 	tr := plant(t, project)
 	for _, dir := range []string{tr.dir, filepath.Join(build.Default.GOROOT, "src", "regexp")} {
-		ws, err := workspace.Open([]string{dir})
+		tr, err := open(t, dir)
 		if err != nil {
 			t.Skip("the Go sources are not here:", err)
 		}
-		defer ws.Close()
-		tr := tree{dir, ws, agenttool.Scope{Dir: dir, Roots: []string{dir}}}
 		for _, tc := range []struct {
 			input string
 			args  []string
@@ -352,7 +352,7 @@ func BenchmarkGrepSmall(b *testing.B) {
 	if err := os.WriteFile(filepath.Join(tr.dir, ".gitignore"), []byte("*.o\n/bin/\n"), 0o644); err != nil {
 		b.Fatal(err)
 	}
-	tool := NewGrep(tr.ws)
+	tool := tr.newGrep()
 	for b.Loop() {
 		call, err := tool.Bind(tr.scope, json.RawMessage(`{"pattern":"needle\\d+"}`))
 		if err != nil {

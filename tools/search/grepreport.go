@@ -1,12 +1,11 @@
 package search
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"strings"
 
 	"toolhost/agenttool"
+	"toolhost/tools/search/engine"
 )
 
 // grepResult is the structured content of grep. One of the three lists is not nil.
@@ -23,11 +22,11 @@ type grepResult struct {
 }
 
 type grepMatch struct {
-	Path       string `json:"path"`
-	Line       int    `json:"line"`
-	Column     int    `json:"column"`
-	Text       string `json:"text"`
-	Submatches []span `json:"submatches"`
+	Path       string        `json:"path"`
+	Line       int           `json:"line"`
+	Column     int           `json:"column"`
+	Text       string        `json:"text"`
+	Submatches []engine.Span `json:"submatches"`
 }
 
 type grepCount struct {
@@ -37,35 +36,11 @@ type grepCount struct {
 
 // skipped counts what was not searched.
 type skipped struct {
+	Denied     int `json:"denied"`
 	Binary     int `json:"binary"`
 	Unreadable int `json:"unreadable"`
 	Special    int `json:"special"`
 	TooLarge   int `json:"too_large"`
-}
-
-// count counts a found name that is no regular file and reports whether it was one.
-func (s *skipped) count(k kind) bool {
-	switch k {
-	case unreadable:
-		s.Unreadable++
-	case special:
-		s.Special++
-	}
-	return k != regularFile
-}
-
-// countError counts a file that could not be searched to its end.
-func (s *skipped) countError(err error) {
-	switch {
-	case errors.Is(err, errBinary):
-		s.Binary++
-	case errors.Is(err, errTooLarge):
-		s.TooLarge++
-	case errors.Is(err, errSpecial):
-		s.Special++
-	case !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded):
-		s.Unreadable++
-	}
 }
 
 // grepReport collects the results of one search, file by file in order.
@@ -75,18 +50,17 @@ type grepReport struct {
 	page     page
 	end      end
 	result   grepResult
-	skipped  *skipped
 	text     strings.Builder
-	aside    int    // bytes of context lines in text
-	lastPath string // of the last line in text, and its number
-	lastLine int
-	omitted  int // names that ignore files and dots left out
-	unlisted int
+	aside    int     // bytes of context lines in text
+	path     string  // of the file at hand
+	lastPath string  // of the last line in text, and its number
+	lastLine int     // 0: there is none
+	match    int     // number of the last matching line on the page, in that file
+	before   []aside // context lines that may belong to the next match
 }
 
 func newGrepReport(input grepInput, names naming) *grepReport {
 	r := &grepReport{input: input, naming: names, page: page{offset: input.Offset, limit: input.Limit}}
-	r.skipped = &r.result.Skipped
 	switch input.OutputMode {
 	case filesMode:
 		r.result.Files = []string{}
@@ -98,29 +72,15 @@ func newGrepReport(input grepInput, names naming) *grepReport {
 	return r
 }
 
-// add adds the result for a file; skip of its lines were counted and not stored. It reports whether there is room for
-// more.
-func (r *grepReport) add(below string, out scanned, skip int) bool {
-	if out.err != nil {
-		r.skipped.countError(out.err)
-	} else {
-		r.result.FilesSearched++
-	}
-	if out.lines == 0 {
-		return true
-	}
-	path := r.naming.path(below)
+// add adds what was found in a file, and reports whether there is room for more.
+func (r *grepReport) add(p engine.Part) bool {
+	path := r.naming.path(p.Path)
 	if r.input.OutputMode != contentMode {
-		r.addFile(path, out.lines)
-		return !r.page.full
+		r.addFile(path, p.Count)
+	} else {
+		r.addLines(path, p.Lines)
 	}
-	total := r.page.total + out.lines
-	r.page.total += min(skip, out.lines)
-	if total > r.page.offset {
-		r.addLines(path, out.stored)
-	}
-	r.page.total = total
-	return r.page.next() == nil
+	return !r.page.full
 }
 
 func (r *grepReport) addFile(path string, lines int) {
@@ -139,29 +99,71 @@ func (r *grepReport) addFile(path string, lines int) {
 }
 
 // addLines adds lines of one file until the page is full.
-func (r *grepReport) addLines(path string, lines []shownLine) {
+func (r *grepReport) addLines(path string, lines []engine.Line) {
 	name, spelt := encodable(path), printable(path)
-	pathSize := jsonSize(spelt) + 20
+	if spelt != r.path {
+		r.path, r.before, r.match = spelt, r.before[:0], 0
+	}
 	for _, line := range lines {
-		size := jsonSize(line.text) + pathSize
-		if line.column == 0 {
-			if r.aside += size; r.aside <= maxPageContext {
-				r.write(spelt, line, '-')
-			}
-			continue
+		switch {
+		case line.Column == 0 && r.match > 0 && line.Number <= r.match+r.input.After:
+			r.writeAside(spelt, aside{line.Number, string(line.Text)})
+		case line.Column == 0:
+			r.keep(aside{line.Number, string(line.Text)})
+		case r.place(name, spelt, line):
+			r.match = line.Number
+		default: // a match of another page may be context on this one
+			r.match = 0
+			r.keep(aside{line.Number, string(line.Text)})
 		}
-		r.page.text = r.text.Len()
-		if !r.page.place(2*size + 40*len(line.spans) + 60) {
+		if r.page.full {
 			return
 		}
-		r.write(spelt, line, ':')
-		match := grepMatch{Path: name, Line: line.number, Column: line.column, Text: line.text, Submatches: line.spans}
-		r.result.Matches = append(r.result.Matches, match)
+	}
+}
+
+// place writes a matching line, and the context before it, if it is on the page.
+func (r *grepReport) place(name, spelt string, line engine.Line) bool {
+	text := string(line.Text)
+	r.page.text = r.text.Len()
+	if !r.page.place(2*(jsonSize(text)+jsonSize(spelt)+20) + 40*len(line.Spans) + 60) {
+		return false
+	}
+	for _, context := range r.before {
+		if context.number >= line.Number-r.input.Before { // else it came after a match of the page before
+			r.writeAside(spelt, context)
+		}
+	}
+	r.before = r.before[:0]
+	r.write(spelt, aside{line.Number, text}, ':')
+	match := grepMatch{Path: name, Line: line.Number, Column: line.Column, Text: text, Submatches: append([]engine.Span{}, line.Spans...)}
+	r.result.Matches = append(r.result.Matches, match)
+	return true
+}
+
+// aside is a line of text with its number.
+type aside struct {
+	number int
+	text   string
+}
+
+// keep keeps a context line for the next match, as many as that can have.
+func (r *grepReport) keep(line aside) {
+	if len(r.before) >= max(r.input.Before, 1) {
+		r.before = append(r.before[:0], r.before[1:]...)
+	}
+	r.before = append(r.before, line)
+}
+
+// writeAside writes a context line, if there is room for it.
+func (r *grepReport) writeAside(path string, line aside) {
+	if r.aside += jsonSize(line.text) + jsonSize(path) + 20; r.aside <= maxPageContext {
+		r.write(path, line, '-')
 	}
 }
 
 // write writes a line, after a separator if context was asked and there is a gap before it.
-func (r *grepReport) write(path string, line shownLine, mark byte) {
+func (r *grepReport) write(path string, line aside, mark byte) {
 	gap := r.lastPath != path || line.number != r.lastLine+1
 	if gap && r.lastLine > 0 && r.input.Before+r.input.After > 0 {
 		r.text.WriteString("--\n")
@@ -171,7 +173,8 @@ func (r *grepReport) write(path string, line shownLine, mark byte) {
 }
 
 // output returns the report.
-func (r *grepReport) output() agenttool.Output {
+func (r *grepReport) output(sum engine.Summary) agenttool.Output {
+	r.result.FilesSearched, r.result.Skipped = sum.Searched, skipped(sum.Skipped)
 	r.result.Total, r.result.NextOffset = r.page.total, r.page.next()
 	r.result.LowerBound = r.end.incomplete()
 	r.result.TimedOut = r.end.timedOut
@@ -185,11 +188,11 @@ func (r *grepReport) output() agenttool.Output {
 		n.add("context lines were left out: ask for fewer")
 	}
 	n.ending(r.end, "narrow it with path, glob or type")
-	n.list("skipped", amount{r.skipped.Binary, "binary"}, amount{r.skipped.Unreadable, "unreadable"},
-		amount{r.skipped.Special, specials}, amount{r.skipped.TooLarge, "too large to search to its end"})
+	n.list("skipped", amount{sum.Skipped.Denied, denied}, amount{sum.Skipped.Binary, "binary with matches"}, amount{sum.Skipped.Unreadable, "unreadable"},
+		amount{sum.Skipped.Special, specials}, amount{sum.Skipped.TooLarge, "too large to search to its end"})
 	if r.page.total == 0 {
 		fmt.Fprintf(&r.text, "No matches. Searched %s in %s.\n", plural(r.result.FilesSearched, "file"), r.naming.where())
-		n.leftOut(r.omitted, r.unlisted)
+		n.leftOut(sum.Listed)
 	}
 	r.text.WriteString(n.String())
 	return agenttool.Output{
@@ -208,4 +211,18 @@ func (r *grepReport) summary() string {
 		return at + plural(r.page.total, "file") + " with matches"
 	}
 	return fmt.Sprintf("%s%s, %s searched", at, plural(r.page.total, "matching line"), plural(r.result.FilesSearched, "file"))
+}
+
+// jsonSize returns the size of s in JSON, with the escapes of encoding/json.
+func jsonSize(s string) int {
+	size := len(s) + 2
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '"' || c == '\\':
+			size++
+		case c < ' ' || c == '<' || c == '>' || c == '&' || c == 0x7f:
+			size += 5
+		}
+	}
+	return size
 }

@@ -13,14 +13,16 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"toolhost/agenttool"
+	"toolhost/tools/search/engine"
 	"toolhost/tools/workspace"
 )
 
 // tree is a directory with files for a test.
 type tree struct {
-	dir   string
-	ws    *workspace.Workspace
-	scope agenttool.Scope
+	dir    string
+	ws     *workspace.Workspace
+	engine *engine.Engine
+	scope  agenttool.Scope
 }
 
 // plant makes a tree of files; a name that ends in a slash is a directory.
@@ -46,13 +48,28 @@ func plant(t testing.TB, files map[string]string) tree {
 			t.Fatal(err)
 		}
 	}
-	ws, err := workspace.Open([]string{dir})
+	tr, err := open(t, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(ws.Close)
-	return tree{dir, ws, agenttool.Scope{Dir: dir, Roots: []string{dir}, Home: "/nowhere"}}
+	return tr
 }
+
+// open returns the tree of files that are there.
+func open(t testing.TB, dir string) (tree, error) {
+	ws, err := workspace.Open([]string{dir})
+	if err != nil {
+		return tree{}, err
+	}
+	t.Cleanup(ws.Close)
+	e := engine.New(engine.Options{})
+	t.Cleanup(e.Close)
+	return tree{dir, ws, e, agenttool.Scope{Dir: dir, Roots: []string{dir}, Home: "/nowhere"}}, nil
+}
+
+func (tr tree) newGrep() agenttool.Tool { return New(tr.ws, tr.engine)[0] }
+
+func (tr tree) newGlob() agenttool.Tool { return New(tr.ws, tr.engine)[1] }
 
 // bind binds input, given as JSON or as a value, and locates its root.
 func (tr tree) bind(t testing.TB, tool agenttool.Tool, input any) (agenttool.Call, error) {
@@ -106,13 +123,13 @@ func run(t testing.TB, tool agenttool.Tool, call agenttool.Call) (agenttool.Outp
 
 func (tr tree) grep(t testing.TB, input any) (string, grepResult) {
 	t.Helper()
-	out := tr.must(t, NewGrep(tr.ws), input)
+	out := tr.must(t, tr.newGrep(), input)
 	return out.Content[0].Text, out.Structured.(grepResult)
 }
 
 func (tr tree) glob(t testing.TB, input any) (string, globResult) {
 	t.Helper()
-	out := tr.must(t, NewGlob(tr.ws), input)
+	out := tr.must(t, tr.newGlob(), input)
 	return out.Content[0].Text, out.Structured.(globResult)
 }
 

@@ -3,6 +3,8 @@ package search
 import (
 	"fmt"
 	"strings"
+
+	"toolhost/tools/search/engine"
 )
 
 const (
@@ -80,9 +82,12 @@ func (n *notes) list(done string, amounts ...amount) {
 }
 
 // leftOut adds how many names were not looked at, for a search that found nothing.
-func (n *notes) leftOut(ignored, hidden int) {
-	n.list("left out", amount{ignored, `ignored ("no_ignore" includes them)`}, amount{hidden, `hidden ("hidden" includes them)`})
+func (n *notes) leftOut(l engine.Listed) {
+	n.list("left out", amount{l.Ignored, `ignored ("no_ignore" includes them)`}, amount{l.Hidden, `hidden ("hidden" includes them)`})
 }
+
+// denied says what a rule forbids to read.
+const denied = "denied (they hold secrets, or a rule forbids to read them)"
 
 // specials says what kind of file is never opened.
 const specials = "special (FIFO, socket or device)"

@@ -3,6 +3,7 @@ package search
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -41,12 +42,12 @@ func readOnly(root agenttool.Path) agenttool.Facts {
 }
 
 // openRoot opens a located search root: a directory, or a regular file. One of the two is not nil.
-func openRoot(w *workspace.Workspace, root agenttool.Path) (*workspace.Dir, *regular, error) {
+func openRoot(w *workspace.Workspace, root agenttool.Path) (*workspace.Dir, *os.File, error) {
 	dir, err := w.OpenDir(root)
 	if err == nil || !errors.Is(err, syscall.ENOTDIR) {
 		return dir, nil, err
 	}
-	f, err := openRegular(w.OpenFile(root))
+	f, err := w.OpenFile(root)
 	return nil, f, err
 }
 

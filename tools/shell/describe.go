@@ -124,7 +124,10 @@ func (t *tool) execution() agenttool.ExecutionProfile {
 		SupportsProgress:          true,
 		SupportsCancel:            true,
 		SupportsTimeout:           true,
+		SupportsPartialResults:    true,
+		SupportsBackground:        true,
 		SupportsResultPersistence: true,
+		SupportsContextModifiers:  true,
 		SupportsOffline:           true,
 		Sandboxed:                 t.o.Sandbox != nil,
 		SandboxProfile:            t.sandboxProfile(),
@@ -133,7 +136,7 @@ func (t *tool) execution() agenttool.ExecutionProfile {
 			"parsing_strategy": quoted("bash -c parses and runs the command; before that, only a command of nothing " +
 				"but plain words is read as its argv"),
 			"cwd_policy": quoted("cwd, or else the session's directory; located before the decision, entered by " +
-				"descriptor, inside the workspace; a cd ends with the command"),
+				"descriptor, inside the workspace; where a command in the foreground ends, the session's next one starts"),
 			"env_policy": quoted("built from a list of names of the host's environment; no secrets, nothing that " +
 				"makes programs run code; pagers, editors and prompts off"),
 			"exit_code_interpretation": quoted("0 succeeds; any other status or a signal fails, with the output kept; " +

@@ -1,33 +1,31 @@
 // Package shell is the tool that runs a command line with bash.
 //
-// A call is one fresh, non-interactive bash: its own session, no terminal, an empty stdin, an environment that is
+// A call is one fresh, non-interactive bash: its own session, no terminal unless it asks for one, an environment that is
 // built ([Environ]) and a directory that was located before the decision and is entered by descriptor.
 //
-//	t := shell.New(w, shell.Options{Environ: os.Environ()})
-//	call, err := t.Bind(scope, []byte(`{"command":"go test ./...","timeout_ms":60000}`))
+//	tools := shell.New(w, shell.Options{Environ: os.Environ(), Jobs: jobs})
+//	call, err := tools[0].Bind(scope, []byte(`{"command":"go test ./...","timeout_ms":60000}`))
 //	out, err := call.Run(ctx, reporter)
 //
-// # The end of a command
+// # Jobs
 //
-// A command ends when its process does, not when its pipes are closed: whatever is still in them is read for a
-// short while, then what the command left running in its session is ended with it, and whoever holds a pipe beyond
-// that is named in the result. When its time is over, or the call is cancelled, the session and everything that
-// descends from the command gets SIGTERM, a grace, and SIGKILL. The process stays an unreaped zombie until all of
-// that is done, so that the kernel cannot give its number, under which the session is found, to anybody else.
+// Every command is a job of toolhost/tools/job: to run it in the foreground is to start it and to wait. A command that has not
+// ended when its timeout_ms is over, or that waits for input, is not ended: the call is answered and the job goes on. A command
+// ends when its process does, not when its pipes are closed; who still holds a pipe then is named, and is part of the job. When a
+// call is cancelled, its job gets SIGTERM, a grace, and SIGKILL, with all that descends from it.
+//
+// The other three tools read what a job says, by cursor; answer it; and end it. A line to a shell at its
+// prompt is judged like a command; what goes to a program that may run it is unknown, see [job.Reader].
 //
 // # Output
 //
-// Both streams are read as they come and kept within fixed bounds: the text for the model is cleaned (escape
-// sequences, carriage returns, cut or invalid UTF-8) and holds the beginning and the end; every byte of a stream
-// that is longer goes to a payload of the session.
+// The result of a command holds the beginning and the end of each stream within fixed bounds, cleaned of escape sequences; every
+// byte of output that is longer, or that outlives its call, is in a payload of the session.
 //
-// # Limits
+// # Where commands run
 //
-// The facts of a command are those of toolhost/classify, and the sandbox of toolhost/sandbox holds them: what is proved
-// to read only runs in a profile that can do no more. It also gets an environment that keeps it so, and programs that lie in
-// the workspace are refused then. In a sandbox, what a command leaves in the background goes on until the session ends,
-// unless the command is ended from outside.
-//
-// Without a sandbox, processes that leave both the session and the family tree of a command (a double fork with setsid)
-// outlive it; they are named when they hold its output. Elsewhere than on Linux only the process group is ended.
+// A cd in the foreground moves the session's directory; variables and functions end with their command. The facts of a command
+// are those of toolhost/classify, and the sandbox of toolhost/sandbox holds them: what is proved to read only runs in a
+// profile that can do no more. It also gets an environment that keeps it so, and programs that lie in the workspace are
+// refused then. Without a sandbox a command runs as the person does.
 package shell

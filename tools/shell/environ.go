@@ -70,6 +70,7 @@ var fixed = []string{
 	"GIT_PAGER=cat",
 	"GIT_TERMINAL_PROMPT=0",
 	"LESS=FRX",
+	"LESSSECURE=1",
 	"MANPAGER=cat",
 	"PAGER=cat",
 	"PIP_NO_INPUT=1",

@@ -9,20 +9,36 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/classify"
+	"toolhost/tools/job"
 )
 
-// facts are what the classifier proves of a command that starts in cwd.
-func facts(command string, cwd agenttool.Path, home string) (agenttool.Facts, []string) {
-	report := classify.Command(command, classify.Context{Dir: filepath.Clean(cwd.Absolute), Home: home})
-	f := report.Facts
-	f.Dir = &cwd
-	return f, programs(report)
+// judge fills in what the classifier proves of the command, which starts in cwd.
+func (c *call) judge(cwd agenttool.Path, home string) {
+	c.facts = classify.Command(c.input.Command, classify.Context{Dir: filepath.Clean(cwd.Absolute), Home: home})
+	c.facts.Dir, c.programs = &cwd, programs(c.facts.Parts)
+	c.startsShell = len(c.facts.Parts) == 1 && job.IsShell(c.facts.Parts[0].Argv) && classify.Plain(c.input.Command)
+}
+
+// takesData reports whether all that the command does with its input is to read it as data: it is proved to read only, and no more
+// than the paths that it names, and it is made of programs that obey nobody.
+func (c *call) takesData() bool {
+	f := c.facts
+	return f.ReadOnly == agenttool.Yes && f.OpenWorld == agenttool.No && f.PathsComplete == agenttool.Yes && len(c.programs) > 0 &&
+		!slices.ContainsFunc(c.programs, func(name string) bool { return !takesData[name] })
+}
+
+// takesData are the programs that make nothing of what they read but their output.
+var takesData = map[string]bool{
+	"[": true, ":": true, "base64": true, "cat": true, "cmp": true, "cut": true, "echo": true, "expand": true, "false": true, "fmt": true, "fold": true,
+	"grep": true, "head": true, "hexdump": true, "jq": true, "md5sum": true, "nl": true, "od": true, "printf": true, "read": true, "rev": true,
+	"sha1sum": true, "sha256sum": true, "sha512sum": true, "sleep": true, "sort": true, "tac": true, "tail": true, "test": true, "tr": true,
+	"true": true, "uniq": true, "wc": true, "xxd": true,
 }
 
 // programs are the names by which a command starts programs, where they are known.
-func programs(report classify.Report) []string {
+func programs(parts []agenttool.Part) []string {
 	var names []string
-	for _, part := range report.Parts {
+	for _, part := range parts {
 		if len(part.Argv) > 0 && !slices.Contains(names, part.Argv[0]) {
 			names = append(names, part.Argv[0])
 		}
@@ -37,17 +53,25 @@ func (c *call) checkPrograms() error {
 	if c.facts.ReadOnly != agenttool.Yes {
 		return nil
 	}
-	for _, name := range c.programs {
+	if name, found := c.tool.planted(c.programs); found != "" {
+		return agenttool.Failure(agenttool.PolicyBlocked, "planted_program", fmt.Sprintf(
+			"%s is %s, which lies in the workspace and is not the program that was judged: call it by that path, and it is decided as what it is",
+			name, found))
+	}
+	return nil
+}
+
+// planted returns the first of some programs that is found in the workspace, and where; "" for none.
+func (t *tool) planted(names []string) (name, found string) {
+	for _, name := range names {
 		if strings.ContainsRune(name, '/') {
 			continue
 		}
-		if found := c.tool.lookup(name); found != "" && c.tool.inRoots(found) {
-			return agenttool.Failure(agenttool.PolicyBlocked, "planted_program", fmt.Sprintf(
-				"%s is %s, which lies in the workspace and is not the program that was judged: call it by that path, and it is decided as what it is",
-				name, found))
+		if found := t.lookup(name); found != "" && t.inRoots(found) {
+			return name, found
 		}
 	}
-	return nil
+	return "", ""
 }
 
 // lookup returns the file that bash starts for name, empty if there is none. Builtins come before it.

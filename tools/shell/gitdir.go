@@ -11,10 +11,10 @@ import (
 	"toolhost/classify"
 )
 
-// Refine puts the configuration that git means in the place of the one that the command's text names. From the text, a
+// refineGit puts the configuration that git means in the place of the one that the command's text names. From the text, a
 // repository's configuration is .git/config where git runs; git looks for it from there upward, and in a linked work tree
 // or a submodule it is in yet another place. Whoever decides sees the file that is written.
-func (c *call) Refine() []*agenttool.Path {
+func (c *call) refineGit() []*agenttool.Path {
 	if !slices.Contains(c.facts.Inferred, classify.WritesGitConfig) {
 		return nil
 	}

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"toolhost/agenttool"
+	"toolhost/sandbox"
+	"toolhost/tools/job"
 	"toolhost/tools/workspace"
 )
 
@@ -24,9 +26,14 @@ type bench struct {
 	scope agenttool.Scope
 	w     *workspace.Workspace
 	tool  agenttool.Tool
+	all   []agenttool.Tool
+	jobs  *job.Jobs
 }
 
-func newBench(t testing.TB, o Options) *bench {
+func newBench(t testing.TB, o Options) *bench { return newBenchOf(t, o, job.Options{}) }
+
+// newBenchOf is a bench whose jobs run as the person does.
+func newBenchOf(t testing.TB, o Options, jobs job.Options) *bench {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -41,8 +48,49 @@ func newBench(t testing.TB, o Options) *bench {
 		o.Environ = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "LANG=C.UTF-8"}
 	}
 	scope := agenttool.Scope{Dir: dir, Roots: []string{dir}, Home: dir}
-	return &bench{dir: dir, scope: scope, w: w, tool: New(w, o)}
+	if jobs.Session, err = sandbox.Open(sandbox.Options{Level: sandbox.None}); err != nil {
+		t.Fatal(err)
+	}
+	jobs.Owner = "ses_test"
+	o.Jobs = job.New(jobs)
+	t.Cleanup(func() {
+		o.Jobs.Close()
+		if err := jobs.Session.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	all := New(w, o)
+	return &bench{dir: dir, scope: scope, w: w, tool: all[0], all: all, jobs: o.Jobs}
 }
+
+// use runs one of the tools for jobs.
+func (b *bench) use(t testing.TB, tool int, in map[string]any) (reading, agenttool.Output, error) {
+	t.Helper()
+	raw, err := json.Marshal(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := b.all[tool].Bind(b.scope, raw)
+	if err != nil {
+		return reading{}, agenttool.Output{}, err
+	}
+	if r, ok := c.(agenttool.Refiner); ok {
+		r.Refine()
+	}
+	out, err := c.Run(t.Context(), &fakeReporter{})
+	r, ok := out.Structured.(*reading)
+	if !ok {
+		r = &reading{}
+	}
+	return *r, out, err
+}
+
+// The tools for jobs, in the order of New.
+const (
+	outputTool = iota + 1
+	inputTool
+	killTool
+)
 
 // bind binds and locates an input, as the host does.
 func (b *bench) bind(t testing.TB, in map[string]any) agenttool.Call {
@@ -127,6 +175,8 @@ func (r *fakeReporter) Progress(p agenttool.Progress) {
 	}
 }
 
+func (r *fakeReporter) Invocation() agenttool.InvocationID { return "inv_test" }
+
 func (r *fakeReporter) Payload(name, _ string) (agenttool.Payload, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -146,6 +196,10 @@ func (r *fakeReporter) Payload(name, _ string) (agenttool.Payload, error) {
 type fakePayload struct {
 	*bytes.Buffer
 	name string
+}
+
+func (p fakePayload) ReadAt(b []byte, off int64) (int, error) {
+	return bytes.NewReader(p.Bytes()).ReadAt(b, off)
 }
 
 func (p fakePayload) Close() (agenttool.Ref, error) {
@@ -189,3 +243,14 @@ func living(pid int) bool {
 	_, err := os.Stat("/proc/self")
 	return err != nil && syscall.Kill(pid, 0) == nil
 }
+
+// discarding is a reporter whose payloads keep nothing.
+type discarding struct{ fakeReporter }
+
+func (*discarding) Payload(name, _ string) (agenttool.Payload, error) {
+	return discardedPayload{fakePayload{&bytes.Buffer{}, name}}, nil
+}
+
+type discardedPayload struct{ fakePayload }
+
+func (discardedPayload) Write(p []byte) (int, error) { return len(p), nil }

@@ -19,6 +19,8 @@ type input struct {
 	RunInBackground bool   `json:"run_in_background,omitempty"`
 	Cwd             string `json:"cwd"`
 	TTY             bool   `json:"tty,omitempty"`
+	Columns         uint16 `json:"columns,omitempty"`
+	Rows            uint16 `json:"rows,omitempty"`
 }
 
 // decode reads and checks input. Values that were left out are zero.
@@ -35,11 +37,6 @@ func decode(raw json.RawMessage) (input, error) {
 
 // check returns what is wrong with the values, or nil.
 func (in input) check() error {
-	invalid := func(pointer, code, message string) error {
-		e := agenttool.Failure(agenttool.InvalidArguments, code, message)
-		e.Pointer = pointer
-		return e
-	}
 	switch {
 	case in.Command == "":
 		return invalid("/command", "empty_command", "the command is empty: name what to run")
@@ -49,23 +46,12 @@ func (in input) check() error {
 	case len(in.Command) > maxCommand:
 		return invalid("/command", "command_too_long", fmt.Sprintf(
 			"the command has %s, the system takes %s: write it to a file and run that",
-			count(int64(len(in.Command)), "byte", "bytes"), thousands(maxCommand)))
+			count(len(in.Command), "byte", "bytes"), thousands(maxCommand)))
 	case in.TimeoutMS < 0 || in.TimeoutMS > maxTimeout.Milliseconds():
 		return invalid("/timeout_ms", "bad_timeout", fmt.Sprintf(
 			"timeout_ms is %d: it must be between 1 and %d", in.TimeoutMS, maxTimeout.Milliseconds()))
-	case in.RunInBackground:
-		return unavailable("/run_in_background", "background_unavailable",
-			"run_in_background is not available yet: run the command in the foreground, with a timeout_ms that is long enough")
-	case in.TTY:
-		return unavailable("/tty", "tty_unavailable",
-			"tty is not available yet: run the command without a terminal, with the flags that make it non-interactive")
+	case !in.TTY && (in.Columns > 0 || in.Rows > 0):
+		return invalid("/columns", "no_terminal", "columns and rows are those of a terminal: leave them out, or ask for one with tty")
 	}
 	return nil
-}
-
-func unavailable(pointer, code, message string) error {
-	e := agenttool.Failure(agenttool.CapabilityGap, code, message)
-	e.Pointer = pointer
-	e.Recoverability = agenttool.ChangeArguments
-	return e
 }

@@ -3,35 +3,49 @@ package shell
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
 
 	"toolhost/agenttool"
 	"toolhost/sandbox"
+	"toolhost/tools/job"
+	"toolhost/tools/job/output"
+	"toolhost/tools/job/proc"
 )
 
-// outcome is what there is to say of a command that has ended.
-type outcome struct {
-	input     input
-	cwd       string
-	cause     cause
-	ending    ending
-	took      time.Duration
-	leftovers []string // names of processes that were ended with it
-	running   []string // names of processes that go on
-	holders   []holder
-	blocked   []sandbox.Violation
-	confined  *sandbox.Confinement // nil: it ran as the person does
-	stuck     int                  // pid of a process that could not be ended; 0: none
+// why is why a call is answered.
+type why uint8
 
-	stdout, stderr           rendered
-	stdoutBytes, stderrBytes int64
+const (
+	exited     why = iota // the command has exited
+	limit                 // its timeout_ms is over
+	waiting               // it waits for input
+	background            // nobody wanted to wait
+	canceled              // the call was ended, and the command with it
+)
+
+// outcome is what there is to say of a command when its call is answered.
+type outcome struct {
+	call *call
+	job  *job.Job
+	why  why
+
+	report   job.Report
+	said     output.Rendering
+	stats    output.Stats
+	stdout   string
+	stderr   string
+	blocked  []sandbox.Violation
+	confined sandbox.Confinement
 }
 
 // structured is the structured content, as outputSchema has it.
 type structured struct {
-	ExitCode        *int                `json:"exit_code"` // null: it did not exit by itself
+	Job             string              `json:"job"`
+	State           agenttool.JobState  `json:"state"`
+	ExitCode        *int                `json:"exit_code"` // null: it did not exit by itself, or not yet
 	Signal          string              `json:"signal,omitempty"`
 	TimedOut        bool                `json:"timed_out"`
 	DurationMS      int64               `json:"duration_ms"`
@@ -42,11 +56,13 @@ type structured struct {
 	StderrBytes     int64               `json:"stderr_bytes"`
 	StdoutTruncated bool                `json:"stdout_truncated"`
 	StderrTruncated bool                `json:"stderr_truncated"`
-	StillHeldBy     []holder            `json:"still_held_by,omitempty"`
-	KilledLeftovers int                 `json:"killed_leftovers,omitempty"`
+	Cursor          int64               `json:"cursor"`
+	StillHeldBy     []proc.Holder       `json:"still_held_by,omitempty"`
+	Running         []string            `json:"running,omitempty"` // processes that go on
+	WaitsFor        *agenttool.JobWait  `json:"waits_for,omitempty"`
+	Ports           []agenttool.JobPort `json:"ports,omitempty"`
 	Sandbox         sandboxed           `json:"sandbox"`
 	Violations      []sandbox.Violation `json:"sandbox_violations,omitempty"`
-	Running         []string            `json:"running,omitempty"` // background processes that go on
 }
 
 // sandboxed says what held the command.
@@ -56,11 +72,31 @@ type sandboxed struct {
 	Partial []string      `json:"partial,omitempty"`
 }
 
-// collect takes over what the streams said.
-func (o *outcome) collect(out, errs *capture) {
-	o.stdout, o.stderr = render(out, errs)
-	o.stdoutBytes, o.stderrBytes = out.bytes, errs.bytes
+// collect looks at the job, once.
+func (o *outcome) collect() {
+	o.report = o.job.Report()
+	o.said, o.stats = o.job.Said(), o.job.Log().Stats()
+	o.job.MarkRead(o.said.Cursor)
+	o.stdout, o.stderr = o.said.Stdout.Text(o.whole()), o.said.Stderr.Text(o.whole())
+	o.blocked, o.confined = o.job.Violations(), o.job.Confinement()
+	if e := o.report.Ending; e != nil && e.Code > 0 && o.kept() == nil {
+		o.blocked = append(o.blocked, o.job.Hints(o.stderr)...)
+	}
 }
+
+// whole says where what was left out can be read.
+func (o *outcome) whole() string {
+	switch {
+	case o.stats.Ref != nil && o.stats.Lost == nil:
+		return "whole output: " + o.stats.Ref.URI
+	case o.stats.Lost == nil:
+		return "shell_output reads it from cursor 0"
+	}
+	return ""
+}
+
+// goesOn reports whether the call is answered before its command has ended.
+func (o *outcome) goesOn() bool { return o.report.Ending == nil && o.why != canceled }
 
 // output is the outcome for the model, for programs and for a person. What the command said and what is said about
 // it are separate blocks: a command can print "[exit status 0]" too.
@@ -69,180 +105,165 @@ func (o *outcome) output() agenttool.Output {
 		Content:    []agenttool.Content{agenttool.Text(o.text())},
 		Structured: o.structured(),
 		Summary:    o.summary(),
+		Yielded:    o.goesOn(),
+		Dir:        o.movedTo(),
+		Wanted:     o.wanted(),
+	}
+	if o.report.Ending == nil || o.report.State == agenttool.JobLingering { // one that has ended since is still to be announced
+		out.Job = o.job
 	}
 	if notes := o.notes(); len(notes) > 0 {
 		out.Content = append(out.Content, agenttool.Text(strings.Join(notes, "\n")))
 	}
-	for _, r := range []struct {
-		rendered
-		bytes int64
-	}{{o.stdout, o.stdoutBytes}, {o.stderr, o.stderrBytes}} {
-		if r.ref == nil {
-			continue
-		}
-		out.Resources = append(out.Resources, *r.ref)
-		if r.cut && r.bytes > out.Bytes {
-			out.Persisted, out.Bytes = r.ref, r.bytes
+	if ref := o.stats.Ref; ref != nil {
+		out.Resources = append(out.Resources, *ref)
+		if o.stats.Lost == nil && (o.said.Stdout.Cut() || o.said.Stderr.Cut()) {
+			out.Persisted, out.Bytes = ref, ref.SizeBytes
 		}
 	}
 	return out
 }
 
+func (o *outcome) movedTo() string {
+	if o.goesOn() || o.why == canceled {
+		return ""
+	}
+	return endedIn(o.job.Note())
+}
+
 // text is what the command said.
 func (o *outcome) text() string {
 	switch {
-	case o.stdout.text == "" && o.stderr.text == "":
-		return "(no output)"
-	case o.stdout.text == "" || o.stderr.text == "":
-		return o.stdout.text + o.stderr.text
+	case o.stdout != "" && o.stderr != "":
+		return output.JoinLines(o.stdout, "[stderr]", o.stderr)
+	case o.stdout != "" || o.stderr != "":
+		return o.stdout + o.stderr
+	case o.goesOn():
+		return "(no output yet)"
 	}
-	return joinLines(o.stdout.text, "[stderr]", o.stderr.text)
+	return "(no output)"
 }
 
 // notes are what there is to know beside it.
 func (o *outcome) notes() []string {
-	var notes []string
-	note := func(format string, args ...any) { notes = append(notes, "["+fmt.Sprintf(format, args...)+"]") }
-	if o.ending.code > 0 {
-		note("exit status %d", o.ending.code)
-	}
-	if o.ending.signal != 0 && o.cause == byItself {
-		note("ended by %s", signalName(o.ending.signal))
-	}
-	switch o.cause {
-	case byTimeout:
-		note("still running after %v: ended by timeout_ms", o.limit())
-	case byContext:
-		note("ended from outside after %v", o.took.Round(time.Millisecond))
-	}
-	if n := len(o.leftovers); n > 0 {
-		note("%s %s ended with the command: %s", count(int64(n), "background process", "background processes"),
-			wasWere(n), someOf(o.leftovers))
-	}
+	var n notes
+	o.noteEnd(&n)
 	for i, v := range o.blocked {
 		if i == maxNames {
-			note("and %d more: see sandbox_violations", len(o.blocked)-i)
+			n.add("and %d more: see sandbox_violations", len(o.blocked)-i)
 			break
 		}
-		note("%s", v)
+		n.add("%s", v)
 	}
-	if n := len(o.running); n > 0 {
-		note("%s until the session ends; what %s no longer read, and no later command can stop it: %s",
-			count(int64(n), "background process goes on", "background processes go on"), saysSay(n), someOf(o.running))
+	if len(o.report.Holders) > 0 {
+		n.add("%s still %s the output of the command: %s", count(len(o.report.Holders), "process", "processes"),
+			verb(len(o.report.Holders), "holds", "hold"), describe(o.report.Holders))
 	}
-	if n := len(o.holders); n > 0 {
-		note("%s outlived the command and still held its output, which was read no further: %s",
-			count(int64(n), "process", "processes"), describe(o.holders))
+	if r := o.report.Running; o.report.State == agenttool.JobLingering {
+		n.add("%s on as job %s (%s): read what %s with shell_output, end with shell_kill", count(len(r), "process goes", "processes go"),
+			o.job.ID(), someOf(r), verb(len(r), "it says", "they say"))
 	}
-	if o.stuck != 0 {
-		note("process %d could not be ended: it waits inside the kernel", o.stuck)
+	n.addPorts(o.report.Ports)
+	if lost := o.stats.Lost; lost != nil {
+		n.add("bytes %d to %d of the output could not be kept: %s", lost.From, lost.To, lost.Reason)
 	}
-	for _, r := range []rendered{o.stdout, o.stderr} {
-		if r.lost != nil {
-			note("the omitted output could not be kept: %v", r.lost)
-		}
-	}
-	return notes
+	return n
 }
 
-func (o *outcome) limit() time.Duration { return time.Duration(o.input.TimeoutMS) * time.Millisecond }
-
-func wasWere(n int) string {
-	if n == 1 {
-		return "was"
+// noteEnd says how the command ended, or that it goes on.
+func (o *outcome) noteEnd(n *notes) {
+	id, e := o.job.ID(), o.report.Ending
+	switch {
+	case e == nil && o.why == canceled:
+		n.add("ended from outside after %v; a process of it could not be ended: it waits inside the kernel", o.report.Age.Round(time.Millisecond))
+	case o.why == canceled:
+		n.add("ended from outside after %v", o.report.Age.Round(time.Millisecond))
+	case e != nil && o.report.Limited:
+		n.add("ended by the time limit of all jobs after %v", o.report.Age.Round(time.Millisecond))
+	case e != nil && e.Code > 0:
+		n.add("exit status %d", e.Code)
+	case e != nil && e.Signal != 0:
+		n.add("ended by %s", job.SignalName(e.Signal))
+	case e != nil:
+	case o.report.Waits != nil:
+		n.add("job %s waits for input: %s reads its %s. Answer with shell_input, or end it with shell_kill", id,
+			o.report.Waits.Command, o.report.Waits.On)
+	case o.why == background:
+		n.add("running as job %s: read its output with shell_output, end it with shell_kill", id)
+	default:
+		n.add("still running as job %s after %v, and goes on: wait for it or read on with shell_output, end it with shell_kill", id,
+			o.report.Age.Round(time.Millisecond))
 	}
-	return "were"
-}
-
-func saysSay(n int) string {
-	if n == 1 {
-		return "it says is"
-	}
-	return "they say is"
-}
-
-// maxNames is how many processes a note names.
-const maxNames = 5
-
-// someOf lists the first names.
-func someOf(names []string) string {
-	if len(names) > maxNames {
-		return strings.Join(names[:maxNames], ", ") + ", …"
-	}
-	return strings.Join(names, ", ")
-}
-
-func describe(holders []holder) string {
-	names := make([]string, len(holders))
-	for i, h := range holders {
-		names[i] = fmt.Sprintf("%d %s", h.PID, h.Command)
-	}
-	return someOf(names)
 }
 
 func (o *outcome) structured() structured {
 	s := structured{
-		TimedOut:        o.cause == byTimeout,
-		DurationMS:      o.took.Milliseconds(),
-		Cwd:             o.cwd,
-		Stdout:          o.stdout.text,
-		Stderr:          o.stderr.text,
-		StdoutBytes:     o.stdoutBytes,
-		StderrBytes:     o.stderrBytes,
-		StdoutTruncated: o.stdout.cut,
-		StderrTruncated: o.stderr.cut,
-		StillHeldBy:     o.holders,
-		KilledLeftovers: len(o.leftovers),
-		Running:         o.running,
-		Sandbox:         sandboxed{Profile: "unconfined", Level: sandbox.None},
+		Job:             o.job.ID(),
+		TimedOut:        o.report.Limited,
+		State:           o.report.State,
+		DurationMS:      o.report.Age.Milliseconds(),
+		Cwd:             o.call.dir(),
+		Stdout:          o.stdout,
+		Stderr:          o.stderr,
+		StdoutBytes:     o.stats.Out,
+		StderrBytes:     o.stats.Err,
+		StdoutTruncated: o.said.Stdout.Cut(),
+		StderrTruncated: o.said.Stderr.Cut(),
+		Cursor:          o.said.Cursor,
+		StillHeldBy:     o.report.Holders,
+		Running:         o.report.Running,
+		WaitsFor:        o.report.Waits,
+		Ports:           o.report.Ports,
+		Sandbox:         sandboxed{string(o.confined.Profile), o.confined.Level, o.confined.Partial},
 		Violations:      o.blocked,
 	}
-	if o.confined != nil {
-		s.Sandbox = sandboxed{string(o.confined.Profile), o.confined.Level, o.confined.Partial}
-	}
-	if o.ending.code >= 0 {
-		s.ExitCode = &o.ending.code
-	}
-	if o.ending.signal != 0 {
-		s.Signal = signalName(o.ending.signal)
+	if e := o.report.Ending; e != nil {
+		s.ExitCode, s.Signal = exitOf(e)
 	}
 	return s
 }
 
+// exitOf is an ending as results say it.
+func exitOf(e *job.Ending) (code *int, signal string) {
+	if e.Signal != 0 {
+		return nil, job.SignalName(e.Signal)
+	}
+	return &e.Code, ""
+}
+
 // summary is one line for a person.
 func (o *outcome) summary() string {
-	end := fmt.Sprintf("exit %d", o.ending.code)
+	took := o.report.Age.Round(time.Millisecond)
+	said := count(int(o.stats.Bytes), "byte", "bytes") + " of output"
+	e := o.report.Ending
 	switch {
-	case o.cause == byTimeout:
-		end = "timed out"
-	case o.cause == byContext:
-		end = "canceled"
-	case o.ending.signal != 0:
-		end = signalName(o.ending.signal)
+	case o.why == canceled:
+		return fmt.Sprintf("canceled after %v, %s", took, said)
+	case e == nil:
+		return fmt.Sprintf("job %s goes on after %v, %s", o.job.ID(), took, said)
+	case e.Signal != 0:
+		return fmt.Sprintf("%s after %v, %s", job.SignalName(e.Signal), took, said)
 	}
-	return fmt.Sprintf("%s after %v, %s of output", end, o.took.Round(time.Millisecond),
-		count(o.stdoutBytes+o.stderrBytes, "byte", "bytes"))
+	return fmt.Sprintf("exit %d after %v, %s", e.Code, took, said)
 }
 
 // failure is the error of a command that did not succeed, or nil.
 func (o *outcome) failure(ctx context.Context) error {
+	e := o.report.Ending
 	switch {
-	case o.cause == byContext:
+	case o.why == canceled:
 		return context.Cause(ctx)
-	case o.cause == byTimeout:
-		e := agenttool.Failure(agenttool.Timeout, "command_timed_out", fmt.Sprintf(
-			"the command was still running after %v and was ended; its output until then is kept. "+
-				"Give it a longer timeout_ms (up to %d) or less to do", o.limit(), maxTimeout.Milliseconds()))
-		e.Recoverability = agenttool.ChangeArguments
-		return e
-	case o.ending.code > 0 && o.kept() != nil:
+	case e == nil:
+		return nil
+	case o.report.Limited:
+		return agenttool.Failure(agenttool.Timeout, "job_limit", fmt.Sprintf(
+			"the command was ended after %v by --job-timeout, the time limit of all jobs", o.report.Age.Round(time.Millisecond)))
+	case e.Code > 0 && o.kept() != nil:
 		return o.violation(o.kept())
-	case o.ending.signal != 0:
-		return failed("exit_status", "command was ended by signal "+signalName(o.ending.signal))
-	case o.ending.code < 0:
-		return failed("unknown_exit", "the command has ended, but its exit status was taken by somebody else")
-	case o.ending.code > 0:
-		return failed("exit_status", fmt.Sprintf("command exited with status %d%s", o.ending.code, meaning(o.ending.code)))
+	case e.Signal != 0:
+		return failed("exit_status", "command was ended by signal "+job.SignalName(e.Signal))
+	case e.Code > 0:
+		return failed("exit_status", fmt.Sprintf("command exited with status %d%s", e.Code, meaning(e.Code)))
 	}
 	return nil
 }
@@ -257,10 +278,23 @@ func (o *outcome) kept() *sandbox.Violation {
 	return nil
 }
 
+// wanted are the grants that would have permitted what the sandbox surely kept from the command. What it only says that it could not
+// read is not among them: a search that meets a secret does not want it.
+func (o *outcome) wanted() []string {
+	var grants []string
+	for _, v := range o.blocked {
+		if v.Certain && v.Grant != "" && v.Wall != sandbox.Changed && !slices.Contains(grants, v.Grant) {
+			grants = append(grants, v.Grant)
+		}
+	}
+	return grants
+}
+
 // violation is the error of a command that failed and that the sandbox kept from something: most likely the one is the
 // reason for the other.
 func (o *outcome) violation(v *sandbox.Violation) error {
-	e := agenttool.Failure(agenttool.SandboxViolation, "blocked", fmt.Sprintf("command exited with status %d, and %s", o.ending.code, *v))
+	e := agenttool.Failure(agenttool.SandboxViolation, "blocked",
+		fmt.Sprintf("command exited with status %d, and %s", o.report.Ending.Code, *v))
 	e.BlockedPath = v.Path
 	return e
 }
@@ -279,7 +313,7 @@ func meaning(code int) string {
 	case code == 127:
 		return ": a program was not found (see stderr)"
 	case code > 128 && code <= 128+64:
-		return ": a program in it was ended by signal " + signalName(syscall.Signal(code-128))
+		return ": a program in it was ended by signal " + job.SignalName(syscall.Signal(code-128))
 	}
 	return ""
 }

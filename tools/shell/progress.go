@@ -6,43 +6,42 @@ import (
 	"time"
 
 	"toolhost/agenttool"
+	"toolhost/tools/job"
 )
 
-const (
-	progressEvery = 250 * time.Millisecond // at most, while there is output
-	stillRunning  = 5 * time.Second        // between reports of a command that says nothing
-)
+// stillRunning is the time between reports of a command that says nothing.
+const stillRunning = 5 * time.Second
 
-// progress reports the steps of one execution. A silent command does not fill the session's log.
+// progress reports the steps of one command while somebody waits for it. A silent one does not fill the session's log.
 type progress struct {
-	out, errs int64     // bytes at the last report
-	at        time.Time // of the last report
+	job    *job.Job
+	report agenttool.Reporter
+	limit  int64 // timeout_ms
+
+	bytes int64     // at the last report
+	at    time.Time // of the last report
 }
 
-// step reports how far x is.
+// step reports how far the command is.
 //
 // Agent Tool v0.2.0, "tool_progress" of shell commands (AT-241).
-func (p *progress) step(x *execution) {
-	out, errs := x.streams[0].glimpse(), x.streams[1].glimpse()
-	now, message := time.Now(), out.last
-	switch {
-	case out.bytes != p.out:
-	case errs.bytes != p.errs:
-		message = errs.last
-	case now.Sub(p.at) < stillRunning:
+func (p *progress) step() {
+	stats, now := p.job.Log().Stats(), time.Now()
+	if stats.Bytes == p.bytes && now.Sub(p.at) < stillRunning {
 		return
 	}
-	*p = progress{out: out.bytes, errs: errs.bytes, at: now}
-	x.report.Progress(agenttool.Progress{
+	p.bytes, p.at = stats.Bytes, now
+	p.report.Progress(agenttool.Progress{
 		Status:    "running",
-		Message:   oneLine(message),
-		ElapsedMS: now.Sub(x.started).Milliseconds(),
-		BytesRead: out.bytes + errs.bytes,
-		LineCount: out.lines + errs.lines,
+		Message:   stats.LastLine,
+		ElapsedMS: p.job.Age().Milliseconds(),
+		BytesRead: stats.Bytes,
+		LineCount: stats.Lines,
+		TaskID:    p.job.ID(),
 		Extra: agenttool.Extra{
-			"stdout_bytes": number(out.bytes),
-			"stderr_bytes": number(errs.bytes),
-			"timeout_ms":   number(x.call.input.TimeoutMS),
+			"stdout_bytes": number(stats.Out),
+			"stderr_bytes": number(stats.Err),
+			"timeout_ms":   number(p.limit),
 		},
 	})
 }

@@ -9,6 +9,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"toolhost/tools/job"
+	"toolhost/tools/job/proc"
 )
 
 // The pipes that a command gets block, as programs expect, and nothing else of the host's is open in it.
@@ -30,33 +33,20 @@ func TestDescriptorsOfACommand(t *testing.T) {
 	}
 }
 
-// A process that left the session and holds the output does not hang the call; it is named.
-func TestHolderIsNamed(t *testing.T) {
-	b := newBench(t, Options{Drain: 20 * time.Millisecond})
-	r := b.run(t, cmd(`setsid sleep 60 & echo $! > pid
-		until grep -q sleep /proc/$!/comm; do sleep 0.01; done; echo hi`))
-	pid := b.readPID(t, "pid")
-	defer syscall.Kill(pid, syscall.SIGKILL)
-	if r.Stdout != "hi\n" || r.err != nil {
-		t.Fatalf("%q, %v", r.Stdout, r.err)
-	}
-	if want := (holder{PID: pid, Command: "sleep 60"}); len(r.StillHeldBy) != 1 || r.StillHeldBy[0] != want {
-		t.Errorf("still held by %v, want %v", r.StillHeldBy, want)
-	}
-	if !strings.Contains(r.says(), "1 process outlived the command and still held its output") {
-		t.Errorf("says %q", r.says())
-	}
-}
-
 // No descriptor, goroutine or zombie is left behind.
 func TestNothingLeaks(t *testing.T) {
-	b := newBench(t, Options{Drain: time.Millisecond})
+	b := newBenchOf(t, Options{}, job.Options{Drain: time.Millisecond})
 	run := func() {
 		b.run(t, cmd("echo hi"))
-		b.run(t, map[string]any{"command": "sleep 60", "timeout_ms": 1})
 		b.run(t, cmd("exit 3"))
-		b.run(t, cmd("sleep 60 & :"))
 		b.run(t, map[string]any{"command": "true", "cwd": "nowhere"})
+		for _, in := range []map[string]any{
+			{"command": "sleep 60", "timeout_ms": 1}, cmd("sleep 60 & :"), {"command": "cat", "tty": true, "timeout_ms": 1}, cmd("read x"),
+		} {
+			if _, _, err := b.use(t, killTool, map[string]any{"job": b.run(t, in).structured.Job}); err != nil {
+				t.Error(err)
+			}
+		}
 	}
 	run() // what is made once
 	fds, routines := openFiles(t), runtime.NumGoroutine()
@@ -72,10 +62,11 @@ func TestNothingLeaks(t *testing.T) {
 		}
 		time.Sleep(time.Millisecond)
 	}
-	for _, task := range table() {
-		if task.parent == os.Getpid() && task.dead {
-			t.Errorf("zombie %d %s", task.pid, task.name)
+	for deadline := time.Now().Add(5 * time.Second); len(proc.Below(os.Getpid())) > 0; {
+		if time.Now().After(deadline) {
+			t.Fatalf("processes are left: %v", proc.Below(os.Getpid()))
 		}
+		time.Sleep(time.Millisecond) // nobody waits for the helper of a command that has ended
 	}
 }
 
@@ -114,12 +105,4 @@ func TestCommandDiesWithTheHost(t *testing.T) {
 		t.Fatal(err)
 	}
 	gone(t, b.readPID(t, "pid"))
-}
-
-// BenchmarkTable is the search of the whole process table, which commands of less than brief are spared.
-func BenchmarkTable(b *testing.B) {
-	for b.Loop() {
-		table()
-	}
-	b.ReportMetric(float64(len(table())), "processes")
 }

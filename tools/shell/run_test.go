@@ -6,12 +6,12 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
 
 	"toolhost/agenttool"
+	"toolhost/tools/job"
 )
 
 func TestRun(t *testing.T) {
@@ -37,7 +37,7 @@ func TestRun(t *testing.T) {
 		{"signal", "kill -SEGV $$", "", "", -1, "(no output)\n[ended by SIGSEGV]", "command was ended by signal SIGSEGV"},
 		{"signal inside", "bash -c 'kill -TERM $$'; exit $?", "", "Terminated\n", 143, "",
 			"command exited with status 143: a program in it was ended by signal SIGTERM"},
-		{"stdin is empty", "cat; read x || echo none", "none\n", "", 0, "none\n", ""},
+		{"stdin is empty", "cat; cat && echo none", "none\n", "", 0, "none\n", ""},
 		{"no terminal", "[ -t 0 -o -t 1 -o -t 2 ] || ! : 2>/dev/null </dev/tty && echo none", "none\n", "", 0, "none\n", ""},
 		{"looks like an option", "-i", "", "bash: line 1: -i: command not found\n", 127, "",
 			"command exited with status 127: a program was not found (see stderr)"},
@@ -74,14 +74,22 @@ func TestRun(t *testing.T) {
 
 // AT-276: what a run gives as structured content satisfies the tool's own output schema.
 func TestStructuredSatisfiesTheSchema(t *testing.T) {
-	b := newBench(t, Options{Drain: 10 * time.Millisecond})
+	b := newBenchOf(t, Options{}, job.Options{Drain: 10 * time.Millisecond})
 	for _, in := range []map[string]any{
-		cmd("echo hi"), cmd("exit 3"), cmd("kill -9 $$"), cmd("sleep 60 & echo hi"),
-		{"command": "sleep 60", "timeout_ms": 20}, cmd("seq 20000"),
+		cmd("echo hi"), cmd("exit 3"), cmd("kill -9 $$"), cmd("sleep 60 & echo hi"), cmd("cd /; true"),
+		{"command": "sleep 60", "timeout_ms": 20}, cmd("seq 20000"), cmd("read x"), {"command": "sleep 60", "run_in_background": true},
 	} {
 		r := b.run(t, in)
 		if err := validate(t, schema(outputSchema), r.Output.Structured); err != nil {
 			t.Errorf("%v: %v", in, err)
+		}
+		for tool, in := range map[int]map[string]any{outputTool: {"job": r.structured.Job, "until": "match:x", "wait_ms": 0}, killTool: {"job": r.structured.Job}} {
+			_, out, err := b.use(t, tool, in)
+			if err != nil {
+				t.Errorf("%v: %v", in, err)
+			} else if err := validate(t, schema(readingSchema), out.Structured); err != nil {
+				t.Errorf("%v: %v", in, err)
+			}
 		}
 	}
 }
@@ -104,83 +112,70 @@ func TestWorkingDirectory(t *testing.T) {
 }
 
 func TestExitIsTheEndNotTheirPipes(t *testing.T) {
+	const asleep = `until read name < /proc/$!/comm && [ "$name" = sleep ]; do sleep 0.01; done; ` // and no longer the shell or nohup
 	tests := []struct {
 		name, command string
-		leftovers     int
+		held          bool
 	}{
-		{"in the background", "sleep 60 & echo $! > pid; echo hi", 1},
-		{"with its output elsewhere", "sleep 60 >/dev/null 2>&1 & echo $! > pid; echo hi", 1},
-		{"in a group of its own", "set -m; sleep 60 >/dev/null 2>&1 & echo $! > pid; echo hi", 1},
-		{"under nohup", "nohup sleep 60 >/dev/null 2>&1 & echo $! > pid; echo hi", 1},
-		{"behind timeout", "timeout 60 sleep 60 >/dev/null 2>&1 & until pgrep -P $! > pid; do sleep 0.01; done; echo hi", 2},
+		{"in the background", "sleep 60 & echo $! > pid; " + asleep + "echo hi", true},
+		{"with its output elsewhere", "sleep 60 >/dev/null 2>&1 & echo $! > pid; " + asleep + "echo hi", false},
+		{"in a group of its own", "set -m; sleep 60 >/dev/null 2>&1 & echo $! > pid; " + asleep + "echo hi", false},
+		{"under nohup", "nohup sleep 60 >/dev/null 2>&1 & echo $! > pid; " + asleep + "echo hi", false},
+		{"in a session of its own", "setsid sleep 60 & until pgrep -s $! > pid; do sleep 0.01; done; echo hi", true},
 		{"ignoring what can be", `(trap '' TERM HUP INT; echo hi; echo $BASHPID > pid; exec sleep 60) &
-			until [ -s pid ]; do sleep 0.01; done`, 1},
+			until [ -s pid ]; do sleep 0.01; done`, true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			b := newBench(t, Options{Drain: 20 * time.Millisecond})
+			b := newBenchOf(t, Options{}, job.Options{Drain: 20 * time.Millisecond})
 			r := b.run(t, cmd(tt.command))
-			if r.err != nil || r.Stdout != "hi\n" || r.exit() != 0 {
-				t.Fatalf("exit %d, %v, says %q", r.exit(), r.err, r.says())
+			if r.err != nil || r.Stdout != "hi\n" || r.exit() != 0 || r.State != agenttool.JobLingering || r.Yielded {
+				t.Fatalf("exit %d, %v, %s, yielded %v, says %q", r.exit(), r.err, r.State, r.Yielded, r.says())
 			}
-			if r.DurationMS > 10_000 {
-				t.Errorf("took %d ms", r.DurationMS)
+			if !strings.Contains(r.says(), "goes on as job j1 (sleep)") || r.structured.Job != "j1" || r.Output.Job == nil {
+				t.Errorf("job %s, says %q", r.structured.Job, r.says())
 			}
-			said := strings.Contains(r.says(), "ended with the command: ")
-			if runtime.GOOS == "linux" && (r.KilledLeftovers != tt.leftovers || !said) {
-				t.Errorf("leftovers %d, want %d; says %q", r.KilledLeftovers, tt.leftovers, r.says())
+			pid := b.readPID(t, "pid")
+			if held := len(r.StillHeldBy) == 1 && r.StillHeldBy[0].PID == pid; held != tt.held {
+				t.Errorf("still held by %v, want process %d: %v", r.StillHeldBy, pid, tt.held)
 			}
-			if len(r.StillHeldBy) > 0 {
-				t.Errorf("still held by %v", r.StillHeldBy)
+			got, _, err := b.use(t, killTool, map[string]any{"job": "j1", "grace_ms": 50})
+			if err != nil || got.State != agenttool.JobEnded {
+				t.Errorf("killed: %s, %v", got.State, err)
 			}
-			gone(t, b.readPID(t, "pid"))
+			gone(t, pid)
 		})
 	}
 }
 
 // What a process substitution says after the exit of its shell is still read.
 func TestLateOutputIsRead(t *testing.T) {
-	b := newBench(t, Options{Drain: 10 * time.Second})
+	b := newBenchOf(t, Options{}, job.Options{Drain: 10 * time.Second})
 	r := b.run(t, cmd("echo late > >(sleep 0.05; read line; echo $line)"))
-	if r.Stdout != "late\n" || r.KilledLeftovers != 0 {
-		t.Errorf("stdout %q, leftovers %d", r.Stdout, r.KilledLeftovers)
+	if r.Stdout != "late\n" || r.State != agenttool.JobEnded {
+		t.Errorf("stdout %q, %s", r.Stdout, r.State)
 	}
 }
 
-// AT-109, AT-322: a timeout ends the whole family, whatever groups and sessions it made.
-func TestTimeoutEndsTheFamily(t *testing.T) {
-	tests := []struct{ name, command string }{
-		{"one process", "echo $$ > pid; echo said; exec sleep 60"},
-		{"grandchild", "bash -c 'bash -c \"echo \\$\\$ > pid; echo said; sleep 60; :\"; :'; :"},
-		{"group of its own", "echo said; timeout 60 bash -c 'echo $$ > pid; sleep 60; :'; :"},
-		{"session of its own", "echo said; setsid -w bash -c 'echo $$ > pid; sleep 60; :'; :"},
-		{"ignores SIGTERM", "trap '' TERM; echo $$ > pid; echo said; while :; do sleep 1; done"},
-		{"stopped", "echo $$ > pid; echo said; kill -STOP $$"},
-		{"child ignores SIGTERM", "(trap '' TERM; echo $BASHPID > pid; while :; do sleep 1; done) & echo said; wait"},
+// AT-105, AT-456: when its time is over a command is handed over, and not ended.
+func TestDetached(t *testing.T) {
+	b := newBench(t, Options{})
+	r := b.run(t, map[string]any{"command": "echo one; sleep 0.5; echo two; sleep 0.3; exit 7", "timeout_ms": 200})
+	if r.err != nil || !r.Yielded || r.State != agenttool.JobRunning || r.Stdout != "one\n" || r.exit() != -1 || r.TimedOut {
+		t.Fatalf("%v, yielded %v, %s, exit %d, said %q", r.err, r.Yielded, r.State, r.exit(), r.Stdout)
 	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			if strings.Contains(tt.name, "own") && runtime.GOOS != "linux" {
-				t.Skip("needs /proc")
-			}
-			t.Parallel()
-			b := newBench(t, Options{Drain: 20 * time.Millisecond, Grace: 50 * time.Millisecond})
-			r := b.run(t, map[string]any{"command": tt.command, "timeout_ms": 3000})
-			e := want(t, r.err, agenttool.Timeout, "command_timed_out")
-			if !strings.Contains(e.Message, "3s") {
-				t.Errorf("message %q", e.Message)
-			}
-			if !r.TimedOut || r.Stdout != "said\n" || r.DurationMS < 3000 {
-				t.Errorf("timed out %v after %d ms, said %q", r.TimedOut, r.DurationMS, r.Stdout)
-			}
-			gone(t, b.readPID(t, "pid"))
-		})
+	if !strings.Contains(r.says(), "still running as job j1") {
+		t.Errorf("says %q", r.says())
+	}
+	got, _, err := b.use(t, outputTool, map[string]any{"job": "j1", "until": "exit"})
+	if err != nil || got.Text != "two\n" || got.State != agenttool.JobEnded || got.ExitCode == nil || *got.ExitCode != 7 {
+		t.Errorf("%+v, %v", got, err)
 	}
 }
 
 // A command that cleans up on SIGTERM has the grace for it, also when it is not the leader and holds no pipe.
 func TestGraceIsForAll(t *testing.T) {
-	b := newBench(t, Options{Grace: 20 * time.Second})
+	b := newBenchOf(t, Options{}, job.Options{Grace: 20 * time.Second})
 	ctx, cancel := context.WithCancel(t.Context())
 	reporter := &fakeReporter{onStep: func(p agenttool.Progress) {
 		if p.Message == "ready" {
@@ -238,10 +233,10 @@ func TestProgress(t *testing.T) {
 		t.Fatal("no progress was reported")
 	}
 	p := reporter.steps[0]
-	if p.Message != "20%" && p.Message != "10%" {
+	if p.Message != "20%" && p.Message != "oops" { // whichever pipe was read last
 		t.Errorf("message %q", p.Message)
 	}
-	if p.BytesRead != 20 || p.LineCount != 3 || p.ElapsedMS < 200 || p.Status != "running" {
+	if p.TaskID != "j1" || p.BytesRead != 20 || p.LineCount != 3 || p.ElapsedMS < 200 || p.Status != "running" {
 		t.Errorf("progress %+v", p)
 	}
 	if string(p.Extra["stdout_bytes"]) != "15" || string(p.Extra["stderr_bytes"]) != "5" {
@@ -276,5 +271,77 @@ func BenchmarkBareBash(b *testing.B) {
 		if _, err := p.Wait(); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// A limit of all jobs ends what takes longer, whoever waits for it.
+func TestTimeLimitOfAllJobs(t *testing.T) {
+	b := newBenchOf(t, Options{}, job.Options{Limit: 200 * time.Millisecond, Grace: 50 * time.Millisecond})
+	r := b.run(t, cmd("echo $$ > pid; echo said; exec sleep 60"))
+	want(t, r.err, agenttool.Timeout, "job_limit")
+	if !r.TimedOut || r.Stdout != "said\n" || r.State != agenttool.JobEnded {
+		t.Errorf("timed out %v, %s, said %q", r.TimedOut, r.State, r.Stdout)
+	}
+	gone(t, b.readPID(t, "pid"))
+}
+
+// What is waited for may have been told by the result of the command itself.
+func TestMatchOfWhatWasTold(t *testing.T) {
+	b := newBench(t, Options{})
+	r := b.run(t, map[string]any{"command": "echo ready; sleep 60", "timeout_ms": 300})
+	if r.Stdout != "ready\n" {
+		t.Fatalf("said %q", r.Stdout)
+	}
+	for i, want := range []bool{true, false} { // the second asks for another one
+		got, _, err := b.use(t, outputTool, map[string]any{"job": "j1", "until": "match:ready", "wait_ms": 100})
+		if err != nil || got.Matched == nil || *got.Matched != want {
+			t.Errorf("reading %d: %+v, %v; want matched %v", i+1, got, err, want)
+		}
+	}
+}
+
+// While it is looked at what a command left behind, nobody is told that all is over.
+func TestLingeringIsNotEnded(t *testing.T) {
+	b := newBench(t, Options{})
+	b.run(t, map[string]any{"command": "sleep 1.5 & sleep 0.1; echo bye", "run_in_background": true})
+	seen := map[agenttool.JobState]bool{}
+	for deadline := time.Now().Add(time.Second); time.Now().Before(deadline); {
+		got, _, err := b.use(t, outputTool, map[string]any{"job": "j1"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen[got.State] = true
+		if s := b.jobs.List()[0]; s.State == agenttool.JobRunning && s.ExitCode != nil {
+			t.Errorf("it runs, and has the exit code %d", *s.ExitCode)
+		}
+	}
+	if seen[agenttool.JobEnded] || !seen[agenttool.JobLingering] {
+		t.Errorf("states %v", seen)
+	}
+}
+
+// Whoever ends a job takes nothing of its output from those who read it.
+func TestKillReadsNothing(t *testing.T) {
+	b := newBench(t, Options{})
+	b.run(t, map[string]any{"command": "sleep 0.2; seq 20000; sleep 60", "run_in_background": true})
+	if _, _, err := b.use(t, outputTool, map[string]any{"job": "j1", "until": "match:^20000$", "cursor": 0}); err != nil {
+		t.Fatal(err)
+	}
+	killed, _, err := b.use(t, killTool, map[string]any{"job": "j1"})
+	if err != nil || !strings.HasSuffix(killed.Text, "\n19999\n20000\n") {
+		t.Errorf("%v: it said last %.40q", err, killed.Text)
+	}
+	if got, _, err := b.use(t, outputTool, map[string]any{"job": "j1"}); err != nil || !strings.HasPrefix(got.Text, "1\n2\n") {
+		t.Errorf("%v: then one reads %.40q", err, got.Text)
+	}
+}
+
+// A match is looked for to the end of what there is, however short the wait.
+func TestMatchWithoutWait(t *testing.T) {
+	b := newBench(t, Options{})
+	b.run(t, cmd("echo hi there"))
+	got, _, err := b.use(t, outputTool, map[string]any{"job": "j1", "until": "match:hi", "wait_ms": 0})
+	if err != nil || got.Matched == nil || !*got.Matched {
+		t.Errorf("%+v, %v", got, err)
 	}
 }

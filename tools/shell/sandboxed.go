@@ -2,25 +2,23 @@ package shell
 
 import (
 	"slices"
-	"syscall"
-	"time"
+	"strings"
 
 	"toolhost/agenttool"
 	"toolhost/sandbox"
-	"toolhost/tools/workspace"
 )
 
 // profile returns what the sandbox of the call lets it do: a command that was proved to read only and to reach nobody
-// can do no more than that; every other one writes the workspace and what its decision granted. ok is false for
-// a command that runs as the person does, because there is no sandbox or by an explicit grant.
-func (c *call) profile() (p sandbox.Profile, ok bool) {
-	if c.tool.o.Sandbox == nil || c.grants.Unconfined {
-		return p, false
+// can do no more than that; every other one writes the workspace and what its decision granted. Without a sandbox, and by an
+// explicit grant, it runs as the person does.
+func (c *call) profile() sandbox.Profile {
+	switch {
+	case c.tool.o.Sandbox == nil || c.grants.Unconfined:
+		return sandbox.Profile{Access: sandbox.Unconfined}
+	case c.facts.ReadOnly == agenttool.Yes && c.facts.OpenWorld == agenttool.No && c.grants.Empty():
+		return sandbox.Profile{Access: sandbox.ReadOnly}
 	}
-	if c.facts.ReadOnly == agenttool.Yes && c.facts.OpenWorld == agenttool.No && c.grants.Empty() {
-		return sandbox.Profile{Access: sandbox.ReadOnly}, true
-	}
-	p = sandbox.Profile{
+	p := sandbox.Profile{
 		Access: sandbox.Workspace, Write: c.grants.Write, Reveal: c.grants.Reveal,
 		Hosts: slices.Concat(c.grants.Hosts, sandbox.Public(c.facts.Hosts)), Unseal: c.grants.Write,
 	}
@@ -30,7 +28,7 @@ func (c *call) profile() (p sandbox.Profile, ok bool) {
 			p.Remove = append(p.Remove, w.Resolved)
 		}
 	}
-	return p, true
+	return p
 }
 
 // removes reports whether the command takes away what it names: with a directory go the protected names in it. Of a move
@@ -42,75 +40,51 @@ func (c *call) removes() bool {
 	return moves || c.facts.Destructive == agenttool.Yes
 }
 
+// Profile says what the sandbox of the call lets it do.
+func (c *call) Profile() string { return string(c.profile().Access) }
+
 // Confine widens the sandbox of the call by what its decision granted: "write:PATH", "host:NAME[:PORT]", "unconfined".
 func (c *call) Confine(grants []string) error {
 	g, err := sandbox.ParseGrants(grants)
 	if err != nil {
 		return agenttool.Failure(agenttool.InvalidArguments, "bad_grant", err.Error())
 	}
-	c.grants = g
+	if c.grants = g; g.Unconfined && c.tool.o.Unconfined != nil {
+		c.tool.o.Unconfined()
+	}
 	return nil
 }
 
-// box starts a command in a sandbox.
-func (c *call) box(cmd command, dir *workspace.Dir, profile sandbox.Profile, report func(sandbox.Violation)) (boxed, error) {
-	p, err := c.tool.o.Sandbox.Start(&sandbox.Command{
-		Path: cmd.bash, Args: cmd.argv(), Env: cmd.env, Dir: c.dir(), At: dir.File(), Streams: cmd.std, Profile: profile,
-		Report: report,
+// environ is the command's environment. One that was proved to read only gets what keeps it so.
+func (c *call) environ() []string {
+	env := Environ(c.tool.o.Environ, c.dir())
+	if c.input.TTY {
+		env = setTerminal(env)
+	}
+	if c.facts.ReadOnly != agenttool.Yes {
+		return c.tool.added(env)
+	}
+	env = slices.DeleteFunc(env, func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		return slices.ContainsFunc(readingOnly, func(fixed string) bool { return strings.HasPrefix(fixed, name+"=") })
 	})
-	return boxed{p}, err
+	return append(env, readingOnly...)
 }
 
-// boxed is a command in its sandbox.
-type boxed struct{ *sandbox.Process }
-
-func (b boxed) exited() <-chan struct{}   { return b.Exited() }
-func (b boxed) signal(sig syscall.Signal) { b.Signal(sig) }
-func (b boxed) abandon()                  {}
-func (b boxed) number() int               { return b.PID() }
-
-// alive reports whether anything is left in the sandbox.
-func (b boxed) alive() bool { return !b.over(0) }
-
-// over reports whether nothing is left when patience is over. The sandbox itself takes longer to go than the command: nobody
-// waits for that.
-func (b boxed) over(patience time.Duration) bool {
-	if e := b.Ended(); e != nil && e.Alone {
-		return true
+// added puts the variables of the person's settings in the place of others of the same names.
+func (t *tool) added(env []string) []string {
+	if t.o.Added == nil {
+		return env
 	}
-	timer := time.NewTimer(patience)
-	defer timer.Stop()
-	select {
-	case <-b.Gone():
-		return true
-	case <-timer.C:
-		select {
-		case <-b.Gone():
-			return true
-		default:
-			return false
-		}
+	for _, entry := range t.o.Added() {
+		name, _, _ := strings.Cut(entry, "=")
+		env = slices.DeleteFunc(env, func(old string) bool { return strings.HasPrefix(old, name+"=") })
+		env = append(env, entry)
 	}
+	return env
 }
 
-// end kills what is left when patience is over, or spares it, and names it.
-func (b boxed) end(patience time.Duration, spare bool) []string {
-	if b.over(patience) {
-		return nil
-	}
-	names := namesBelow(b.PID())
-	if !spare {
-		b.Kill()
-		b.over(killWait)
-	}
-	return names
-}
-
-// reap returns how the command ended.
-func (b boxed) reap() ending {
-	status := b.Ended().Status
-	if status.Signaled() {
-		return ending{code: -1, signal: status.Signal()}
-	}
-	return ending{code: status.ExitStatus()}
+// setTerminal says that there is a terminal, and what it can do.
+func setTerminal(env []string) []string {
+	return append(slices.DeleteFunc(env, func(entry string) bool { return strings.HasPrefix(entry, "TERM=") }), "TERM=xterm-256color")
 }

@@ -1,10 +1,11 @@
 package shell
 
 // description is what a model reads of the tool.
-const description = "Runs a command line with bash and returns what it printed. Every call is a new shell without a " +
-	"terminal and with an empty stdin: cd, variables and functions do not last; files in /tmp do. Commands run in a " +
-	"sandbox: they write the workspace and /tmp, and reach the hosts that they name. Long output keeps its beginning and end; all of it is stored and its " +
-	"reference given. Prefer the file and search tools for reading, editing and finding."
+const description = "Runs a command line with bash and returns what it printed. Every call is a new shell with an empty stdin: " +
+	"variables and functions do not last; a cd in the foreground and files in /tmp do. Commands run in a sandbox: they write the " +
+	"workspace and /tmp, and reach the hosts that they name. Every command is a job: one that is still running after timeout_ms, or " +
+	"that waits for input, goes on as job j1, j2, … for shell_output, shell_input and shell_kill. Start servers with run_in_background. " +
+	"Long output keeps its beginning and end; all of it is stored. Prefer the file and search tools for reading, editing and finding."
 
 // inputSchema is what a model may send.
 const inputSchema = `{
@@ -15,10 +16,12 @@ const inputSchema = `{
     "command": {"type": "string", "minLength": 1, "maxLength": 65536},
     "description": {"type": "string", "description": "what it does, in a few words"},
     "timeout_ms": {"type": "integer", "minimum": 1, "maximum": 3600000, "default": 120000,
-      "description": "ended after this time"},
-    "run_in_background": {"type": "boolean", "description": "not available yet"},
+      "description": "how long to wait for its end; it goes on then"},
+    "run_in_background": {"type": "boolean", "description": "do not wait at all"},
     "cwd": {"type": "string", "minLength": 1, "description": "directory in the workspace to start in"},
-    "tty": {"type": "boolean", "description": "not available yet"}
+    "tty": {"type": "boolean", "description": "run it on a terminal"},
+    "columns": {"type": "integer", "minimum": 1, "maximum": 1000},
+    "rows": {"type": "integer", "minimum": 1, "maximum": 1000}
   }
 }`
 
@@ -31,35 +34,64 @@ const runtimeSchema = `{
     "command": {"type": "string", "minLength": 1, "maxLength": 65536},
     "description": {"type": "string"},
     "timeout_ms": {"type": "integer", "minimum": 1, "maximum": 3600000},
-    "cwd": {"type": "string", "description": "absolute path"}
+    "run_in_background": {"type": "boolean"},
+    "cwd": {"type": "string", "description": "absolute path"},
+    "tty": {"type": "boolean"},
+    "columns": {"type": "integer"},
+    "rows": {"type": "integer"}
   }
 }`
+
+// Parts of the schemas of results.
+const (
+	stateSchema   = `{"enum": ["running", "waiting_for_input", "lingering", "ended"]}`
+	namesSchema   = `{"type": "array", "items": {"type": "string"}}`
+	countSchema   = `{"type": "integer", "minimum": 0}`
+	processSchema = `{
+      "type": "object",
+      "additionalProperties": false,
+      "required": ["pid", "command"],
+      "properties": {"pid": {"type": "integer"}, "command": {"type": "string"}}
+    }`
+	waitSchema = `{
+      "type": "object",
+      "additionalProperties": false,
+      "required": ["pid", "command", "on"],
+      "properties": {"pid": {"type": "integer"}, "command": {"type": "string"}, "on": {"enum": ["terminal", "stdin"]}}
+    }`
+	portsSchema = `{"type": "array", "items": {
+      "type": "object",
+      "additionalProperties": false,
+      "required": ["address", "port", "pid", "command"],
+      "properties": {"address": {"type": "string"}, "port": {"type": "integer"}, "pid": {"type": "integer"}, "command": {"type": "string"}}
+    }}`
+)
 
 // outputSchema is the structured content of a result. The streams are cleaned and cut; the byte counts are not.
 const outputSchema = `{
   "type": "object",
   "additionalProperties": false,
-  "required": ["exit_code", "timed_out", "duration_ms", "cwd", "stdout", "stderr", "stdout_bytes", "stderr_bytes",
-    "stdout_truncated", "stderr_truncated", "sandbox"],
+  "required": ["job", "state", "exit_code", "timed_out", "duration_ms", "cwd", "stdout", "stderr", "stdout_bytes", "stderr_bytes",
+    "stdout_truncated", "stderr_truncated", "cursor", "sandbox"],
   "properties": {
-    "exit_code": {"type": ["integer", "null"]},
+    "job": {"type": "string"},
+    "state": ` + stateSchema + `,
+    "exit_code": {"type": ["integer", "null"], "description": "null while it runs, and when a signal ended it"},
     "signal": {"type": "string"},
-    "timed_out": {"type": "boolean"},
-    "duration_ms": {"type": "integer", "minimum": 0},
+    "timed_out": {"type": "boolean", "description": "ended by the time limit of all jobs; not by timeout_ms, which ends nothing"},
+    "duration_ms": ` + countSchema + `,
     "cwd": {"type": "string"},
     "stdout": {"type": "string"},
     "stderr": {"type": "string"},
-    "stdout_bytes": {"type": "integer", "minimum": 0},
-    "stderr_bytes": {"type": "integer", "minimum": 0},
+    "stdout_bytes": ` + countSchema + `,
+    "stderr_bytes": ` + countSchema + `,
     "stdout_truncated": {"type": "boolean"},
     "stderr_truncated": {"type": "boolean"},
-    "still_held_by": {"type": "array", "items": {
-      "type": "object",
-      "additionalProperties": false,
-      "required": ["pid", "command"],
-      "properties": {"pid": {"type": "integer"}, "command": {"type": "string"}}
-    }},
-    "killed_leftovers": {"type": "integer", "minimum": 1},
+    "cursor": {"type": "integer", "minimum": 0, "description": "up to where this told the output, for shell_output"},
+    "still_held_by": {"type": "array", "items": ` + processSchema + `},
+    "running": ` + namesSchema + `,
+    "waits_for": ` + waitSchema + `,
+    "ports": ` + portsSchema + `,
     "sandbox": {
       "type": "object",
       "additionalProperties": false,
@@ -80,7 +112,77 @@ const outputSchema = `{
         "grant": {"type": "string", "description": "what would permit it, for agenttool/decide"},
         "detail": {"type": "string"}, "certain": {"type": "boolean"}
       }
-    }},
-    "running": {"type": "array", "items": {"type": "string"}}
+    }}
   }
 }`
+
+// The schemas of the tools for jobs.
+const (
+	readSchema = `{
+  "type": "object",
+  "additionalProperties": false,
+  "required": ["job"],
+  "properties": {
+    "job": {"type": "string", "minLength": 1},
+    "cursor": {"type": "integer", "minimum": 0, "description": "offset in the whole output; default: where the last reading ended"},
+    "wait_ms": {"type": "integer", "minimum": 0, "maximum": 300000, "description": "for new output, or for until"},
+    "until": {"type": "string", "description": "exit, match:REGEX or quiet:MS; wait_ms is 30000 then"},
+    "tail": {"type": "integer", "minimum": 1, "maximum": 10000, "description": "the last lines instead"},
+    "grep": {"type": "string", "minLength": 1, "description": "the lines that match (RE2) instead"},
+    "stream": {"enum": ["stdout", "stderr"]}
+  }
+}`
+	feedSchema = `{
+  "type": "object",
+  "additionalProperties": false,
+  "required": ["job"],
+  "properties": {
+    "job": {"type": "string", "minLength": 1},
+    "text": {"type": "string", "maxLength": 65536, "description": "sent as it is: end a line with \n"},
+    "keys": {"type": "array", "maxItems": 100, "items": {"type": "string"}, "description": "sent after text: enter, ctrl-c, up, f1, …"},
+    "eof": {"type": "boolean", "description": "then end its input"},
+    "columns": {"type": "integer", "minimum": 1, "maximum": 1000},
+    "rows": {"type": "integer", "minimum": 1, "maximum": 1000},
+    "wait_ms": {"type": "integer", "minimum": 0, "maximum": 300000, "default": 1000, "description": "for its answer"}
+  }
+}`
+	killSchema = `{
+  "type": "object",
+  "additionalProperties": false,
+  "required": ["job"],
+  "properties": {
+    "job": {"type": "string", "minLength": 1},
+    "signal": {"type": "string", "default": "TERM"},
+    "grace_ms": {"type": "integer", "minimum": 0, "maximum": 60000, "default": 2000, "description": "until KILL"}
+  }
+}`
+	readingSchema = `{
+  "type": "object",
+  "additionalProperties": false,
+  "required": ["job", "state", "exit_code", "cursor", "next_cursor", "bytes", "lines", "text", "more"],
+  "properties": {
+    "job": {"type": "string"},
+    "state": ` + stateSchema + `,
+    "exit_code": {"type": ["integer", "null"]},
+    "signal": {"type": "string"},
+    "cursor": ` + countSchema + `,
+    "next_cursor": ` + countSchema + `,
+    "bytes": ` + countSchema + `,
+    "lines": ` + countSchema + `,
+    "text": {"type": "string"},
+    "more": {"type": "boolean"},
+    "missing": {
+      "type": "object",
+      "additionalProperties": false,
+      "required": ["from", "to", "reason"],
+      "properties": {"from": ` + countSchema + `, "to": ` + countSchema + `, "reason": {"type": "string"}}
+    },
+    "matched": {"type": "boolean"},
+    "matches": {"type": "integer", "minimum": 0, "description": "lines that grep found"},
+    "waits_for": ` + waitSchema + `,
+    "ports": ` + portsSchema + `,
+    "running": ` + namesSchema + `,
+    "killed": ` + namesSchema + `
+  }
+}`
+)

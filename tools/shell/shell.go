@@ -10,33 +10,30 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/sandbox"
+	"toolhost/tools/job"
 	"toolhost/tools/workspace"
 )
 
 // Options say how commands are run.
 type Options struct {
-	Environ        []string      // the host's environment, as os.Environ gives it; nil is empty
-	Bash           string        // absolute path of bash; "" is /bin/bash, or else the first in the PATH of Environ
-	Grace          time.Duration // between SIGTERM and SIGKILL; 0 is 2 s
-	Drain          time.Duration // for reading on after the exit; 0 is 300 ms
-	DefaultTimeout time.Duration // of a call that names none; 0 is 120 s
+	Environ        []string        // the host's environment, as os.Environ gives it; nil is empty
+	Added          func() []string // further "NAME=value" of the person's settings; nil: none. What is proved to read only does not get them
+	Bash           string          // absolute path of bash; "" is /bin/bash, or else the first in the PATH of Environ
+	DefaultTimeout time.Duration   // of a call that names none; 0 is 120 s
 
-	Sandbox *sandbox.Session // of this host; nil where there is none, and commands run as the person does
-	Refuse  error            // why no command runs: the machine holds less than the person requires; nil otherwise
+	Jobs       *job.Jobs        // of this host; nil to describe the tools only
+	Sandbox    *sandbox.Session // of this host; nil where there is none, and commands run as the person does
+	Unconfined func()           // told before a command runs unconfined; nil: nobody
+	Refuse     error            // why no command runs: the machine holds less than the person requires; nil otherwise
 }
 
-// The times that the zero Options stand for, and those that are the same for all.
 const (
-	defaultGrace   = 2 * time.Second
-	defaultDrain   = 300 * time.Millisecond
 	defaultTimeout = 2 * time.Minute
 	maxTimeout     = time.Hour
-
-	settle    = 50 * time.Millisecond // for reading what was left in the pipes when the last writer was killed
-	killWait  = 5 * time.Second       // for a killed process to be gone, which takes longer only inside the kernel
-	patience  = 50 * time.Millisecond // for processes that are about to exit
-	alivePoll = 20 * time.Millisecond // between looks at whether a process is left during the grace
 )
+
+// textBytes bounds what both streams together put before a model. Bytes are never fewer than characters.
+const textBytes = 30_000
 
 // tool is the shell tool.
 type tool struct {
@@ -44,24 +41,24 @@ type tool struct {
 	o Options
 }
 
-// New returns the tool "shell", which runs commands with bash in directories of w. It does no IO.
+// New returns the tools "shell", which runs commands with bash in directories of w as jobs, and "shell_output", "shell_input" and
+// "shell_kill", which read, answer and end them. It does no IO.
 //
 // Agent Tool v0.2.0, tool kind shell_command (AT-045), execution kind shell (AT-444).
-func New(w *workspace.Workspace, o Options) agenttool.Tool {
-	orDefault(&o.Grace, defaultGrace)
-	orDefault(&o.Drain, defaultDrain)
-	orDefault(&o.DefaultTimeout, defaultTimeout)
-	return &tool{w: w, o: o}
-}
-
-func orDefault(d *time.Duration, value time.Duration) {
-	if *d == 0 {
-		*d = value
+func New(w *workspace.Workspace, o Options) []agenttool.Tool {
+	if o.DefaultTimeout == 0 {
+		o.DefaultTimeout = defaultTimeout
+	}
+	t := &tool{w: w, o: o}
+	return []agenttool.Tool{
+		t,
+		reader{jobs: o.Jobs},
+		feeder{shell: t},
+		killer{jobs: o.Jobs},
 	}
 }
 
-// Bind decodes and checks input and states what is known of it. Errors are of class invalid_arguments, or
-// capability_gap for what is not there yet.
+// Bind decodes and checks input and states what is known of it. Errors are of class invalid_arguments.
 func (t *tool) Bind(scope agenttool.Scope, raw json.RawMessage) (agenttool.Call, error) {
 	in, err := decode(raw)
 	if err != nil {
@@ -79,7 +76,7 @@ func (t *tool) Bind(scope agenttool.Scope, raw json.RawMessage) (agenttool.Call,
 	}
 	in.Cwd = cwd.Absolute
 	c := &call{tool: t, input: in}
-	c.facts, c.programs = facts(in.Command, cwd, scope.Home)
+	c.judge(cwd, scope.Home)
 	return c, nil
 }
 

@@ -29,8 +29,7 @@ func TestBindRefuses(t *testing.T) {
 		{"timeout over an hour", `{"command":"ls","timeout_ms":3600001}`, agenttool.InvalidArguments, "bad_timeout"},
 		{"NUL in cwd", `{"command":"ls","cwd":"a\u0000"}`, agenttool.InvalidArguments, "bad_path"},
 		{"unknown field", `{"command":"ls","sandbox":false}`, agenttool.InvalidArguments, "bad_input"},
-		{"background", `{"command":"ls","run_in_background":true}`, agenttool.CapabilityGap, "background_unavailable"},
-		{"terminal", `{"command":"ls","tty":true}`, agenttool.CapabilityGap, "tty_unavailable"},
+		{"size of no terminal", `{"command":"ls","columns":80}`, agenttool.InvalidArguments, "no_terminal"},
 	}
 	b := newBench(t, Options{})
 	for _, tt := range tests {
@@ -69,7 +68,7 @@ func TestPlantedProgram(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(bin, "git"), []byte("#!/bin/sh\necho planted\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	b.tool = New(b.w, Options{Environ: []string{"PATH=" + bin + ":/usr/bin:/bin"}})
+	b.tool = New(b.w, Options{Environ: []string{"PATH=" + bin + ":/usr/bin:/bin"}})[0]
 	c := b.bind(t, cmd("git status")).(agenttool.Preflighter)
 	if e := (*agenttool.Error)(nil); !errors.As(c.Preflight(t.Context()), &e) || e.Code != "planted_program" {
 		t.Errorf("a planted git: %v", c.Preflight(t.Context()))
@@ -148,7 +147,7 @@ func TestExecutionProfileStatesTheShell(t *testing.T) {
 			t.Errorf("%s is missing in %s", name, encoded)
 		}
 	}
-	for _, name := range []string{"sandboxed", "supports_background", "supports_resume"} {
+	for _, name := range []string{"sandboxed", "supports_resume"} {
 		if fields[name] != false {
 			t.Errorf("%s = %v, want false", name, fields[name])
 		}
@@ -288,7 +287,7 @@ func TestBashIsFoundOutsideTheWorkspaceOnly(t *testing.T) {
 		t.Errorf("message %q does not say where it was looked for", e.Message)
 	}
 	planted := filepath.Join(b.dir, "bin")
-	tl := New(b.w, Options{Environ: []string{"PATH=.:" + planted + ":/opt/bin"}}).(*tool)
+	tl := New(b.w, Options{Environ: []string{"PATH=.:" + planted + ":/opt/bin"}})[0].(*tool)
 	if got, want := tl.searchPath(), []string{"/opt/bin/bash"}; !slices.Equal(got, want) {
 		t.Errorf("searchPath = %q, want %q", got, want)
 	}

@@ -56,6 +56,56 @@ func (s Secrets) File(spelling, resolved string, f *os.File) error {
 	return nil
 }
 
+// Denied reports whether the file at a resolved path, which is open and has that device and inode, must not be read.
+func (s Secrets) Denied(resolved string, dev, ino uint64) bool {
+	if s.m == nil {
+		return false
+	}
+	_, denied := s.m.Secret(resolved, dev, ino)
+	return denied
+}
+
+// Below says which names in one directory, absolute and resolved, must not be read: Path and File for who asks about many
+// names, without a reason.
+func (s Secrets) Below(dir string) SecretNames {
+	if s.m == nil {
+		return SecretNames{}
+	}
+	return SecretNames{s.m.Below(dir), s.m}
+}
+
+// SecretNames are the secrets in one directory. The zero value has none.
+type SecretNames struct {
+	below protect.Below
+	m     *protect.Map // nil: there are no secrets anywhere
+}
+
+// Below is what of the names in a directory of this one must not be read.
+func (n *SecretNames) Below(name string) SecretNames {
+	if n.m == nil {
+		return SecretNames{}
+	}
+	return SecretNames{n.below.Below(name), n.m}
+}
+
+// Name reports whether the file of that name must not be read.
+func (n *SecretNames) Name(name string) bool {
+	if n.m == nil {
+		return false
+	}
+	_, denied := n.below.Secret(name)
+	return denied
+}
+
+// File reports whether the file of that name, which is open and whose Name may be read, is a secret by another name.
+func (n *SecretNames) File(name string, dev, ino uint64) bool {
+	if n.m == nil {
+		return false
+	}
+	_, denied := n.m.Identity(dev, ino)
+	return denied && !n.below.Granted(name)
+}
+
 func secretError(spelling string, rule protect.Rule) error {
 	e := agenttool.Failure(agenttool.PermissionDenied, "secret", spelling+" is not read: it holds secrets ("+string(rule)+
 		"). Ask the person for what you need of it; names and shapes of settings are often in an example file beside it")

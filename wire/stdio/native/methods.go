@@ -2,8 +2,10 @@ package native
 
 import (
 	"encoding/json"
+	"errors"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"toolhost/agenttool"
@@ -19,6 +21,7 @@ func (f *Family) hello(params json.RawMessage) (any, error) {
 		Client    json.RawMessage `json:"client"`
 		Events    host.Level      `json:"events"`
 		Approvals bool            `json:"approvals"`
+		Code      string          `json:"code"`
 	}
 	if err := decode(params, &p); err != nil {
 		return nil, err
@@ -30,15 +33,73 @@ func (f *Family) hello(params json.RawMessage) (any, error) {
 	if !slices.Contains(levels, p.Events) {
 		return nil, stdio.Errorf(stdio.CodeInvalidParams, "invalid params: events is %q; it can be one of %v", p.Events, levels)
 	}
-	f.o.Host.Resubscribe(f.events, p.Events, p.Approvals)
-	f.answersPrompts(p.Approvals)
 	view := f.o.Host.Surface()
-	return map[string]any{
+	said := map[string]any{
 		"session_id": f.o.Session, "schema_version": agenttool.SchemaVersion,
 		"server": map[string]string{"name": "toolhost", "version": f.o.Version},
-		"mode":   f.o.Host.Mode(), "sandbox": f.o.Sandbox,
+		"mode":   f.o.Host.Mode(), "sandbox": f.o.Sandbox, "workspace": f.o.Host.Workspace(),
 		"surface": view.Surface, "declarations": view.Declarations,
-	}, nil
+	}
+	if f.o.Approvals != nil {
+		if note := f.o.Approvals(); note != nil {
+			said["approvals"] = note
+		}
+	}
+	if person := f.o.Person; person != nil {
+		f.vetted = Vetted{Why: "this session takes no answers here"}
+		if person.Vet != nil && p.Approvals {
+			f.vetted = person.Vet(p.Code)
+			said["approvals"] = f.vetted
+		}
+		if person.Warnings != nil {
+			said["warnings"] = person.Warnings()
+		}
+		p.Events, p.Approvals = host.EventsNone, p.Approvals && f.vetted.May
+	}
+	f.o.Host.Resubscribe(f.events, p.Events, p.Approvals)
+	f.answersPrompts(p.Approvals)
+	return said, nil
+}
+
+// prompts lists the questions that wait for an answer.
+func (f *Family) prompts(params json.RawMessage) (any, error) {
+	return map[string]any{"prompts": f.o.Host.Prompts()}, decode(params, &struct{}{})
+}
+
+// grants lists the rules that were granted for this session, and takes one of them back.
+func (f *Family) grants(params json.RawMessage) (any, error) {
+	var p struct {
+		Revoke string `json:"revoke"`
+	}
+	if err := decode(params, &p); err != nil {
+		return nil, err
+	}
+	if p.Revoke != "" && f.o.Person != nil && !f.vetted.May {
+		return nil, stdio.Errorf(stdio.CodeInvalidParams, "no word is taken from here: %s", f.vetted.Why)
+	}
+	revoked := 0
+	if p.Revoke != "" {
+		revoked = f.o.Host.Revoke(p.Revoke)
+	}
+	granted := []string{}
+	for _, r := range f.o.Host.Rules() {
+		if r.Origin.Source == agenttool.SourceSession {
+			granted = append(granted, r.Text)
+		}
+	}
+	return map[string]any{"grants": granted, "revoked": revoked}, nil
+}
+
+// reload puts changed settings in force, on the word of the person.
+func (f *Family) reload(params json.RawMessage) (any, error) {
+	person := f.o.Person
+	switch {
+	case person == nil || person.Reload == nil:
+		return nil, stdio.Errorf(stdio.CodeInvalidParams, "settings are reloaded by their person, with toolhost settings reload")
+	case !f.vetted.May:
+		return nil, stdio.Errorf(stdio.CodeInvalidParams, "no word is taken from here: %s", f.vetted.Why)
+	}
+	return struct{}{}, errors.Join(decode(params, &struct{}{}), person.Reload())
 }
 
 // answersPrompts says whether this client answers prompts from now on.
@@ -97,6 +158,9 @@ func (f *Family) invoke(id, params json.RawMessage) error {
 	r, err := p.request()
 	if err != nil {
 		return err
+	}
+	if person := f.o.Person; person != nil && !slices.Contains(person.Tools, p.Tool) {
+		return stdio.Errorf(stdio.CodeInvalidParams, "invalid params: tool %q is not served here; %s are", p.Tool, strings.Join(person.Tools, ", "))
 	}
 	return f.o.Host.Invoke(r, func(c host.Completion) {
 		f.o.Writer.Room() // a call that nobody reads the result of lets no other begin
@@ -167,27 +231,47 @@ func (f *Family) cancel(params json.RawMessage) (any, error) {
 	return f.o.Host.Cancel(p.ID+p.InvocationID, p.Reason), nil
 }
 
-func (f *Family) decide(params json.RawMessage) (any, error) {
+// decide answers from another goroutine if a rule is to be written to a file.
+func (f *Family) decide(id, params json.RawMessage) error {
 	var p struct {
 		DecisionID    agenttool.DecisionID `json:"decision_id"`
 		Behavior      agenttool.Behavior   `json:"behavior"`
-		Scope         string               `json:"scope"`
+		Scope         host.Scope           `json:"scope"`
 		UpdatedInput  json.RawMessage      `json:"updated_input"`
 		Grants        []string             `json:"grants"`
 		AcceptUpdates []int                `json:"accept_updates"`
 		Feedback      string               `json:"feedback"`
 	}
 	if err := decode(params, &p); err != nil {
-		return nil, err
+		return err
 	}
 	if string(p.UpdatedInput) == "null" {
 		p.UpdatedInput = nil
 	}
-	d, err := f.o.Host.Decide(host.Answer{
+	a := host.Answer{
 		DecisionID: p.DecisionID, Behavior: p.Behavior, Scope: p.Scope, UpdatedInput: p.UpdatedInput,
 		Grants: p.Grants, AcceptUpdates: p.AcceptUpdates, Feedback: p.Feedback,
-	})
-	return map[string]any{"decision": d}, err
+	}
+	if f.o.Person != nil {
+		if !f.vetted.May {
+			return stdio.Errorf(stdio.CodeInvalidParams, "invalid params: no answer is taken from here: %s", f.vetted.Why)
+		}
+		a.Channel = host.Channel{Name: "toolhost approve", Scopes: f.vetted.Scopes}
+	}
+	answer := func() {
+		d, err := f.o.Host.Decide(a)
+		if err != nil {
+			f.fail(id, err)
+			return
+		}
+		f.reply(id, map[string]any{"decision": d})
+	}
+	if p.Scope == host.ScopeProject || p.Scope == host.ScopeUser {
+		f.slow.Go(answer)
+	} else {
+		answer() // it counts before the next message does
+	}
+	return nil
 }
 
 func (f *Family) surface(params json.RawMessage) (any, error) {
@@ -306,8 +390,12 @@ func (f *Family) mode(params json.RawMessage) (any, error) {
 	return map[string]any{"mode": f.o.Host.Mode()}, nil
 }
 
-func (f *Family) status(params json.RawMessage) (any, error) {
-	return f.o.Host.Status(), decode(params, &struct{}{})
+func (f *Family) status(id, params json.RawMessage) error {
+	if err := decode(params, &struct{}{}); err != nil {
+		return err
+	}
+	f.slow.Go(func() { f.reply(id, f.o.Host.Status()) }) // it looks at the processes of jobs
+	return nil
 }
 
 // shutdown ends the host, answers, and then asks for the end of the stream.

@@ -21,12 +21,31 @@ import (
 
 // Options says what the family serves.
 type Options struct {
-	Host    *host.Host
-	Writer  *stdio.Writer
-	Session agenttool.SessionID
-	Version string         // of this build
-	Sandbox map[string]any // what hello says of the sandbox; it has a level
-	Stop    func()         // called when the client asked for the end and has its answer
+	Host      *host.Host
+	Writer    *stdio.Writer
+	Session   agenttool.SessionID
+	Version   string                // of this build
+	Sandbox   map[string]any        // what hello says of the sandbox; it has a level
+	Stop      func()                // called when the client asked for the end and has its answer
+	Approvals func() map[string]any // what hello tells a client about the ways to answer prompts; nil: nothing
+	Person    *Person               // not nil: the other end is no client, but the person who has the session
+}
+
+// Person is what the person of a session is served, at another terminal than the client's: the status, some calls, and prompts
+// if they may answer them.
+type Person struct {
+	Tools    []string                 // that they may call
+	Vet      func(code string) Vetted // whether who is there may answer prompts; code is the session's, if they know it
+	Warnings func() []string          // what they should know
+	Reload   func() error             // puts settings in force that are held back
+}
+
+// Vetted says whether somebody may answer prompts.
+type Vetted struct {
+	May       bool         `json:"may_answer"`
+	Why       string       `json:"why,omitempty"`        // not
+	NeedsCode bool         `json:"needs_code,omitempty"` // the code that the session shows would change that
+	Scopes    []host.Scope `json:"scopes,omitempty"`     // that answers may have
 }
 
 // Family is the native family on one stream. It implements stdio.Family.
@@ -38,6 +57,7 @@ type Family struct {
 	inFlight map[string]bool // ids of requests without a response
 	slow     sync.WaitGroup  // requests that are answered beside the host's calls
 	detach   func()          // takes back that the client answers prompts; nil if it does not
+	vetted   Vetted          // of the person at the other end
 }
 
 // New returns the family.
@@ -47,6 +67,15 @@ func New(o Options) *Family {
 	o.Host.Subscribe(f.events)
 	return f
 }
+
+// Leave says that the other end has gone: it hears nothing more, and answers no prompts.
+func (f *Family) Leave() {
+	f.answersPrompts(false)
+	f.o.Host.Unsubscribe(f.events)
+}
+
+// personal are the methods that the person of a session is served.
+var personal = []string{"agenttool/hello", "agenttool/status", "agenttool/invoke", "agenttool/prompts", "agenttool/decide", "agenttool/grants", "agenttool/reload"}
 
 // Owns implements stdio.Family.
 func (f *Family) Owns(method string) bool { return strings.HasPrefix(method, "agenttool/") }
@@ -64,14 +93,17 @@ var methods = map[string]method{
 	"agenttool/invoke":      {slow: (*Family).invoke},
 	"agenttool/batch":       {slow: (*Family).batch},
 	"agenttool/cancel":      {quick: (*Family).cancel, urgent: true},
-	"agenttool/decide":      {quick: (*Family).decide, urgent: true},
+	"agenttool/decide":      {slow: (*Family).decide, urgent: true},
+	"agenttool/prompts":     {quick: (*Family).prompts},
+	"agenttool/grants":      {quick: (*Family).grants},
+	"agenttool/reload":      {quick: (*Family).reload},
 	"agenttool/surface":     {quick: (*Family).surface},
 	"agenttool/search":      {quick: (*Family).search},
 	"agenttool/load":        {quick: (*Family).load},
 	"agenttool/read_result": {slow: (*Family).readResult},
 	"agenttool/replay":      {slow: (*Family).replay},
 	"agenttool/mode":        {quick: (*Family).mode},
-	"agenttool/status":      {quick: (*Family).status},
+	"agenttool/status":      {slow: (*Family).status},
 	"agenttool/shutdown":    {slow: (*Family).shutdown, urgent: true},
 }
 
@@ -83,6 +115,7 @@ func (f *Family) Receive(m stdio.Message) {
 		}
 	}()
 	row, known := methods[m.Method]
+	known = known && (f.o.Person == nil || slices.Contains(personal, m.Method))
 	switch {
 	case m.ID != nil && !f.admit(m.ID):
 		// Answered without the id: with it, the client would take this for the answer to the first.

@@ -1,0 +1,208 @@
+// Package visible makes text of strangers safe to look at: what a terminal would act on, what it would not show, and what
+// would move other text is written out, as ⟨ESC⟩ or ⟨U+202E⟩.
+//
+// The brackets ⟨ and ⟩ never come from the text itself: those are written out too. Who reads ⟨ESC⟩ knows that it stands for
+// an escape character.
+package visible
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// The brackets around what is written out.
+const (
+	Open  = '⟨'
+	Close = '⟩'
+)
+
+// Shows reports whether a terminal shows r as a mark in the place where it stands. Controls, invisible characters, all blanks
+// but the space, and bidirectional controls do not.
+func Shows(r rune) bool {
+	return r == ' ' || unicode.IsPrint(r) && !unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) &&
+		r != '\u034f' && r != brailleBlank && r != noteBlank && r != objectBlank
+}
+
+const (
+	brailleBlank = '\u2800'
+	objectBlank  = '\ufffc'
+	noteBlank    = '\U0001d159'
+)
+
+// Text returns s as one line in which everything that is there can be seen: tabs and line ends are written out as well.
+func Text(s string) string { return escape(s, "⟨TAB⟩") }
+
+// Code is Text for a line of a program or a diff: tabs are four blanks.
+func Code(s string) string { return escape(s, "    ") }
+
+// Lines splits s at its line ends and returns each line as by [Code]. The empty text has none. More than three empty lines
+// in a row are written out as their number.
+func Lines(s string) []string {
+	if s == "" {
+		return nil
+	}
+	var lines []string
+	empty := 0
+	flush := func() {
+		if empty > mostEmpty {
+			lines = append(lines, fmt.Sprintf("⟨%d empty lines⟩", empty))
+		} else {
+			lines = append(lines, make([]string, empty)...)
+		}
+		empty = 0
+	}
+	for line := range strings.SplitSeq(strings.TrimSuffix(s, "\n"), "\n") {
+		if strings.Trim(line, " \t") == "" {
+			empty++
+			continue
+		}
+		flush()
+		lines = append(lines, Code(line))
+	}
+	flush()
+	return lines
+}
+
+const (
+	mostEmpty  = 3  // empty lines in a row
+	mostBlanks = 48 // blanks in a row; more of them could push what follows out of view
+	mostJoined = 3  // marks on one letter
+)
+
+// escape returns s with what cannot be seen written out, and tab for tabs.
+func escape(s, tab string) string {
+	if plain(s) {
+		return s
+	}
+	var b strings.Builder
+	b.Grow(len(s) + 32)
+	blanks, joined := 0, mostJoined
+	for i := 0; i < len(s); {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if r == ' ' {
+			blanks++
+			i++
+			joined = mostJoined
+			continue
+		}
+		writeBlanks(&b, blanks)
+		blanks = 0
+		switch {
+		case r == utf8.RuneError && size == 1:
+			fmt.Fprintf(&b, "⟨byte %02X⟩", s[i])
+			joined = mostJoined
+		case r == '\t':
+			b.WriteString(tab)
+			joined = mostJoined
+		case joins(r) && joined < mostJoined && Shows(r):
+			b.WriteRune(r)
+			joined++
+		case !Shows(r) || joins(r) || moves(r) || r == Open || r == Close:
+			b.WriteString(written(r))
+			joined = mostJoined
+		default:
+			b.WriteRune(r)
+			joined = mostJoined
+			if unicode.IsLetter(r) {
+				joined = 0
+			}
+		}
+		i += size
+	}
+	writeBlanks(&b, blanks)
+	return b.String()
+}
+
+func writeBlanks(b *strings.Builder, n int) {
+	if n > mostBlanks {
+		fmt.Fprintf(b, "⟨%d blanks⟩", n)
+		return
+	}
+	for range n {
+		b.WriteByte(' ')
+	}
+}
+
+// plain reports whether s is printable ASCII without many blanks in a row, as most text is.
+func plain(s string) bool {
+	blanks := 0
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == ' ':
+			if blanks++; blanks > mostBlanks {
+				return false
+			}
+		case c < ' ' || c >= 0x7f:
+			return false
+		default:
+			blanks = 0
+		}
+	}
+	return true
+}
+
+// joins reports whether r is drawn onto or into what stands before it. After a letter that is how some languages are written;
+// elsewhere it hides.
+func joins(r rune) bool {
+	return r >= 0x300 && (unicode.In(r, unicode.M) || r >= 0x1160 && r <= 0x11ff || r >= 0xd7b0 && r <= 0xd7ff)
+}
+
+// moves reports whether terminals reorder text around r, or draw it as one with its neighbours: letters that are written from
+// right to left, flags, skin tones.
+func moves(r rune) bool {
+	switch {
+	case r < 0x590:
+		return false
+	case r <= 0x8ff, r >= 0xfb1d && r <= 0xfdff, r >= 0xfe70 && r <= 0xfeff:
+		return true
+	}
+	return r >= 0x10800 && r <= 0x10fff || r >= 0x1e800 && r <= 0x1efff || r >= 0x1f1e6 && r <= 0x1f1ff || r >= 0x1f3fb && r <= 0x1f3ff
+}
+
+// controls are the names of the control characters from 0 to 31.
+var controls = strings.Fields("NUL SOH STX ETX EOT ENQ ACK BEL BS TAB LF VT FF CR SO SI DLE DC1 DC2 DC3 DC4 NAK SYN ETB CAN EM SUB ESC FS GS RS US")
+
+// written is the name of r in brackets.
+func written(r rune) string {
+	switch {
+	case r < ' ':
+		return "⟨" + controls[r] + "⟩"
+	case r == 0x7f:
+		return "⟨DEL⟩"
+	}
+	return fmt.Sprintf("⟨U+%04X⟩", r)
+}
+
+// Mixed returns the words of s that have letters of Latin and of an alphabet that looks like it: one may be taken for
+// another word. At most five are returned, each once.
+func Mixed(s string) []string {
+	if !wide(s) {
+		return nil
+	}
+	var words []string
+	seen := map[string]bool{}
+	for _, word := range strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !joins(r) }) {
+		latin, like := false, false
+		for _, r := range word {
+			latin = latin || r < 0x250
+			like = like || unicode.In(r, unicode.Cyrillic, unicode.Greek, unicode.Armenian, unicode.Cherokee) || r >= 0xff21 && r <= 0xff5a
+		}
+		if latin && like && !seen[word] && len(words) < 5 {
+			seen[word] = true
+			words = append(words, word)
+		}
+	}
+	return words
+}
+
+// wide reports whether s holds more than ASCII.
+func wide(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,109 @@
+package classify
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"toolhost/agenttool"
+)
+
+// code looks at text that may be evaluated, if it holds a substitution, also one that is there when its quotes are taken away.
+func (g *gleaner) code(text string, at syntax.Pos) {
+	if bare := withoutQuotes(text); bare != text && strings.Contains(bare, "$(") {
+		g.hidden = true
+		g.text(bare, at, false)
+	}
+	if strings.Contains(text, "$(") || strings.Contains(text, "`") {
+		g.text(text, at, false)
+	}
+}
+
+// evaluated looks at a word that may be taken for a variable with a subscript, which runs what is in it: a[$(rm x)].
+func (g *gleaner) evaluated(word string, at syntax.Pos) {
+	if _, subscript, ok := strings.Cut(word, "["); ok {
+		g.code(subscript, at)
+	}
+}
+
+// test looks at the words of [[ … ]] that are evaluated once more: those of -v, and those beside -eq and its like.
+func (g *gleaner) test(x *syntax.TestClause) {
+	syntax.Walk(x, func(n syntax.Node) bool {
+		if word, ok := n.(*syntax.Word); ok && len(word.Parts) == 1 {
+			if _, literal := word.Parts[0].(*syntax.Lit); !literal {
+				g.code(g.spelling(word.Parts), x.Pos())
+			}
+		}
+		return true
+	})
+}
+
+// unquoted looks at what single quotes hold in an expression, where they quote nothing: $((1 + '$(rm x)')).
+func (g *gleaner) unquoted(n syntax.Node) {
+	syntax.Walk(n, func(n syntax.Node) bool {
+		if quoted, ok := n.(*syntax.SglQuoted); ok {
+			g.code(quoted.Value, quoted.Pos())
+		}
+		return true
+	})
+}
+
+// unquotes looks at what stands in double quotes, or in a here-document, for quotes of which it is not sure that they quote: what
+// the parser takes for their text, and for the end of the word, may be something else.
+func (g *gleaner) unquotes(parts []syntax.WordPart) {
+	for _, part := range parts {
+		if x, ok := part.(*syntax.ParamExp); ok && !simpleParam(x) && disputed(x) {
+			g.hidden = true
+			g.raw(x)
+		}
+	}
+}
+
+// raw looks at all text in an expansion as at text that runs.
+func (g *gleaner) raw(x *syntax.ParamExp) {
+	syntax.Walk(x, func(n syntax.Node) bool {
+		switch x := n.(type) {
+		case *syntax.CmdSubst:
+			return false
+		case *syntax.SglQuoted:
+			g.loud(x.Value, x.Pos())
+		case *syntax.Lit:
+			g.loud(x.Value, x.Pos())
+		}
+		return true
+	})
+}
+
+// loud looks at text whose quotes may be none as at text that runs, with them and without.
+func (g *gleaner) loud(text string, at syntax.Pos) {
+	g.text(text, at, false)
+	if bare := withoutQuotes(text); bare != text {
+		g.text(bare, at, false)
+	}
+}
+
+// withoutQuotes returns a text without its quotes and backslashes.
+func withoutQuotes(text string) string {
+	if !strings.ContainsAny(text, "\"'\\") {
+		return text
+	}
+	return strings.NewReplacer(`"`, "", "'", "", `\`, "").Replace(text)
+}
+
+// param looks at an expansion that runs what a variable holds: ${x@P}, and ${!x} where x is a[$(rm x)].
+func (g *gleaner) param(x *syntax.ParamExp) {
+	if x.Index != nil && !allOf(x.Index) {
+		g.unquoted(x.Index)
+	}
+	if x.Slice != nil {
+		g.unquoted(x)
+	}
+	again := x.Exp != nil && x.Exp.Op == syntax.OtherParamOps && x.Exp.Word.Lit() == "P"
+	if x.Excl && x.Names == 0 && !allOf(x.Index) && x.Param != nil {
+		name, _ := g.variable(x.Param.Value)
+		again = again || !plainName(name)
+	}
+	if again {
+		g.mention([]string{agenttool.Unread})
+	}
+}

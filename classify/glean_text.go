@@ -1,0 +1,226 @@
+package classify
+
+import (
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"toolhost/agenttool"
+	"toolhost/classify/program"
+)
+
+// takes looks at the words of a command that takes text in some language: of a shell, a script, a database, an editor.
+func (g *gleaner) takes(by taker, name string, argv []string, at syntax.Pos) {
+	switch by {
+	case shellText:
+		for _, whole := range argv[1:] {
+			if word := unglued(whole); !strings.HasPrefix(word, "-") {
+				g.text(word, at, false)
+			}
+		}
+	case subscriptText:
+		for i, word := range argv[1:] {
+			if g.evaluated(word, at); argv[i] == "-C" { // of mapfile
+				g.text(word, at, true)
+			}
+		}
+	case aliasText:
+		for _, word := range argv[1:] {
+			_, value, _ := strings.Cut(word, "=")
+			g.text(value, at, false)
+		}
+	case gitText:
+		g.git(argv, at)
+	case filterText:
+		g.filter(name, argv, at)
+	case scriptText, queryText, editorText:
+		for _, word := range argv[1:] {
+			g.fed(by, word, at, false)
+		}
+	}
+}
+
+// fed looks at text that a program takes, as a word or on stdin.
+func (g *gleaner) fed(by taker, text string, at syntax.Pos, surely bool) {
+	switch by {
+	case shellText:
+		if surely {
+			g.runsText(text, at)
+			return
+		}
+		g.text(text, at, false)
+	case scriptText:
+		g.script(text, at)
+	case queryText:
+		g.add(destroysQuery(text), at)
+	case editorText:
+		if _, command, ok := strings.Cut(text, "!"); ok {
+			g.text(command, at, false)
+		}
+		g.script(text, at)
+	}
+}
+
+// script looks at a program in Python, Perl, JavaScript, Ruby or PHP: for calls that remove files, and if it runs
+// commands at all, at its strings.
+func (g *gleaner) script(text string, at syntax.Pos) {
+	for _, call := range removingCalls {
+		if strings.Contains(text, call) {
+			g.add("the script removes files: "+call, at)
+			break
+		}
+	}
+	for _, call := range runningCalls {
+		if strings.Contains(text, call) {
+			g.pieces(text, "'\"`{}", at)
+			g.lists(text, at)
+			return
+		}
+	}
+}
+
+// pieces looks at each piece of a text between some bytes.
+func (g *gleaner) pieces(text, between string, at syntax.Pos) {
+	for _, piece := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(between, r) }) {
+		if strings.Trim(piece, " ,;:()[]") != "" {
+			g.text(piece, at, false)
+		}
+	}
+}
+
+// lists gathers the strings of a script between which there are only commas, as words of a command: ["git", "push"].
+func (g *gleaner) lists(text string, at syntax.Pos) {
+	var argv []string
+	for {
+		open := strings.IndexAny(text, `'"`)
+		if open < 0 {
+			break
+		}
+		if strings.Trim(text[:open], " \t\n,") != "" {
+			g.argv(argv, at)
+			argv = nil
+		}
+		close := strings.IndexByte(text[open+1:], text[open])
+		if close < 0 {
+			break
+		}
+		argv = append(argv, text[open+1:open+1+close])
+		text = text[open+1+close+1:]
+	}
+	g.argv(argv, at)
+}
+
+// git looks at settings, of which some are commands, and at what some subcommands run.
+func (g *gleaner) git(argv []string, at syntax.Pos) {
+	sub, rest := gitSubcommand(argv[1:])
+	for i, word := range argv[1:] {
+		switch {
+		case strings.HasPrefix(word, "!"): // the body of an alias
+			g.text(word[1:], at, false)
+		case argv[i] == "-c":
+			name, value, _ := strings.Cut(word, "=")
+			g.setting(name, value, at)
+		case sub == "config" && i > 0 && strings.Contains(argv[i], "."):
+			g.setting(argv[i], word, at)
+		}
+	}
+	words := argv[len(argv)-len(rest):]
+	switch sub {
+	case "bisect":
+		g.argv(behindWord(words, "run"), at)
+	case "submodule":
+		g.text(strings.Join(behindWord(words, "foreach"), " "), at, true)
+	case "rebase", "difftool", "filter-branch", "for-each-repo":
+		g.wrapped(argv[len(argv)-len(rest)-1:], at)
+	}
+}
+
+// behindWord returns the words behind one, without the options that follow it.
+func behindWord(argv []string, name string) []string {
+	at := slices.Index(argv, name) + 1
+	for at > 0 && at < len(argv) && strings.HasPrefix(argv[at], "-") {
+		at++
+	}
+	if at == 0 {
+		return nil
+	}
+	return argv[at:]
+}
+
+func (g *gleaner) setting(name, value string, at syntax.Pos) {
+	command, isShell := strings.CutPrefix(value, "!")
+	if strings.HasPrefix(strings.ToLower(name), "alias.") && !isShell {
+		command = "git " + value
+	}
+	g.text(command, at, false)
+}
+
+// filter looks at the commands in a script of sed or awk.
+func (g *gleaner) filter(name string, argv []string, at syntax.Pos) {
+	spec := program.Lookup(name)
+	if spec == nil || len(argv) > maxScanned {
+		g.over = true
+		return
+	}
+	_, use := program.Parse(spec, g.asWords(name, argv))
+	for _, c := range use.Runs {
+		if c.Shell != nil {
+			g.text(c.Shell.Text, at, false)
+		}
+	}
+	for _, e := range use.Effects {
+		if e == program.RunsCode {
+			g.generated(argv, at)
+			return
+		}
+	}
+}
+
+// generated looks at the strings in a script of sed or awk, whose output may be commands.
+func (g *gleaner) generated(argv []string, at syntax.Pos) {
+	for _, word := range argv[1:] {
+		g.pieces(word, `/"|,#;{}()$`, at)
+	}
+}
+
+// unknownMark stands for what is not known in a text that is parsed again: a code point that is no character.
+const unknownMark = "\U0010FFFF"
+
+// unmarked returns a text with Unread for the mark.
+func (g *gleaner) unmarked(text string) string {
+	if !g.marked {
+		return text
+	}
+	return strings.ReplaceAll(text, unknownMark, agenttool.Unread)
+}
+
+// text looks at text that a shell may run, or surely does.
+func (g *gleaner) text(text string, at syntax.Pos, surely bool) {
+	if strings.Trim(text, splitBytes) == "" || text == agenttool.Unread && !surely {
+		return
+	}
+	if marked := strings.ReplaceAll(text, agenttool.Unread, unknownMark); marked != text {
+		defer func(was bool) { g.marked = was }(g.marked)
+		text, g.marked = marked, true
+		if surely {
+			g.mention([]string{agenttool.Unread}) // whatever it is, it may hold any command
+		}
+	}
+	if _, ok := unfit(text); !ok || g.texts >= maxTexts || g.steps > maxLooks {
+		g.over = true
+		g.split(g.unmarked(text))
+		return
+	}
+	g.steps += 1 + len(text)/8
+	inner := g.inner
+	if inner == nil {
+		g.inner = &place{int(at.Line()), int(at.Col())}
+	}
+	g.texts++
+	tree := parse(text)
+	g.hidden = g.hidden || surely && tree.failed
+	g.glean(text, tree)
+	g.texts--
+	g.inner = inner
+}

@@ -1,0 +1,335 @@
+package classify
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"toolhost/agenttool"
+)
+
+const maxSpelt = 3 // substitutions in one another whose text is put together
+
+// spelled are the words of a command as they are spelled, in up to three ways.
+type spelled struct {
+	argv  []string // each word as it stands
+	split []string // with what the shell makes of tildes, and of words that become several or none; nil if it makes nothing else of them
+	open  []string // with Unread for patterns of names, and for variables that may hold something else; nil if there are none
+
+	single uint64 // of the first words of argv those that are one word each, although they are not known
+}
+
+func (s *spelled) add(word string) {
+	s.argv = append(s.argv, word)
+	if s.split != nil {
+		s.split = append(s.split, word)
+	}
+	if s.open != nil {
+		s.open = append(s.open, word)
+	}
+}
+
+// addSplit adds a word that becomes those instead.
+func (s *spelled) addSplit(word string, into []string) {
+	if s.split == nil {
+		s.split = append(make([]string, 0, cap(s.argv)+len(into)), s.argv...)
+	}
+	split := s.split
+	s.add(word)
+	s.split = append(split, into...)
+}
+
+// addOpen adds a word of which less is sure than is spelled.
+func (s *spelled) addOpen(word, open string) {
+	if s.open == nil {
+		s.open = append(make([]string, 0, cap(s.argv)), s.argv...)
+	}
+	rest := s.open
+	s.add(word)
+	s.open = append(rest, open)
+}
+
+// spellings returns the texts of words, after their braces, as far as they are literal.
+func (g *gleaner) spellings(words []*syntax.Word) spelled {
+	s := spelled{argv: make([]string, 0, len(words))}
+	for _, word := range words {
+		if text, ok := plainWord(word); ok && !g.marked {
+			s.add(text)
+			continue
+		}
+		if !hasBrace(word) || !g.braced(&s, word) {
+			g.word(&s, word)
+		}
+	}
+	return s
+}
+
+// braced adds the words that braces make, and reports whether there are any.
+func (g *gleaner) braced(s *spelled, word *syntax.Word) bool {
+	split := *word
+	if !syntax.SplitBraces(&split) || !hasBraceExp(split.Parts) {
+		return false
+	}
+	var each []*syntax.Word
+	ok := g.expanded < maxExpanded
+	if ok {
+		each, ok = expandBraces(split.Parts)
+		g.expanded += len(each)
+	}
+	if !ok {
+		g.over = true
+		s.add(agenttool.Unread)
+	}
+	for _, one := range each {
+		if !isEmpty(one) {
+			g.word(s, one)
+		}
+	}
+	return true
+}
+
+// plainWord returns the text of a word in which nothing has a meaning of its own.
+func plainWord(word *syntax.Word) (string, bool) {
+	if len(word.Parts) != 1 {
+		return "", false
+	}
+	lit, ok := word.Parts[0].(*syntax.Lit)
+	if !ok {
+		return "", false
+	}
+	for i := range len(lit.Value) {
+		switch lit.Value[i] {
+		case '\\', '{', '*', '?', '[':
+			return "", false
+		}
+	}
+	return lit.Value, lit.Value == "" || lit.Value[0] != '~'
+}
+
+// word adds one word without braces.
+func (g *gleaner) word(s *spelled, word *syntax.Word) {
+	g.unsure = false
+	text, bare := g.spelling(word.Parts), expands(word)
+	switch home := g.atHome(word.Parts, text); {
+	case bare && (text == "" || strings.ContainsAny(text, splitBytes)):
+		s.addSplit(text, strings.Fields(text))
+		return
+	case home != text:
+		s.addSplit(text, []string{home})
+		return
+	}
+	if !bare && strings.Contains(text, agenttool.Unread) && makesOne(word) {
+		s.single |= 1 << len(s.argv)
+	}
+	if g.unsure || hasPattern(word) {
+		g.open = true
+		open := g.spelling(word.Parts)
+		if g.open = false; open != text {
+			s.addOpen(text, open)
+			return
+		}
+	}
+	s.add(text)
+}
+
+// atHome returns the text of a word with the home directory for a tilde at its beginning.
+func (g *gleaner) atHome(parts []syntax.WordPart, text string) string {
+	if len(parts) == 0 || g.ctx.Home == "" {
+		return text
+	}
+	lit, ok := parts[0].(*syntax.Lit)
+	if ok && (strings.HasPrefix(lit.Value, "~/") || lit.Value == "~" && len(parts) == 1) {
+		return g.ctx.Home + text[1:]
+	}
+	return text
+}
+
+// expands reports whether something is expanded in a word outside quotes.
+func expands(word *syntax.Word) bool {
+	for _, part := range word.Parts {
+		switch part.(type) {
+		case *syntax.ParamExp, *syntax.CmdSubst, *syntax.ExtGlob:
+			return true
+		}
+	}
+	return false
+}
+
+// makesOne reports whether a word in which nothing is expanded outside quotes is one word, whatever it holds.
+func makesOne(word *syntax.Word) bool {
+	for _, part := range word.Parts {
+		quoted, ok := part.(*syntax.DblQuoted)
+		if !ok {
+			continue
+		}
+		for _, inner := range quoted.Parts {
+			if x, ok := inner.(*syntax.ParamExp); ok && (!simpleParam(x) || x.Param.Value == "@") {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func hasPattern(word *syntax.Word) bool {
+	for _, part := range word.Parts {
+		if lit, ok := part.(*syntax.Lit); ok && strings.ContainsAny(lit.Value, "*?[") {
+			return true
+		}
+	}
+	return false
+}
+
+// spelling returns the literal text of a word; what is expanded in it and not known is Unread.
+func (g *gleaner) spelling(parts []syntax.WordPart) string {
+	if len(parts) == 1 {
+		switch x := parts[0].(type) {
+		case *syntax.Lit:
+			if !g.open && strings.IndexByte(x.Value, '\\') < 0 {
+				return g.unmarked(x.Value)
+			}
+		case *syntax.SglQuoted:
+			if !x.Dollar {
+				return g.unmarked(x.Value)
+			}
+		}
+	}
+	var b strings.Builder
+	for _, part := range parts {
+		switch x := part.(type) {
+		case *syntax.Lit:
+			g.literal(&b, x.Value)
+		case *syntax.SglQuoted:
+			text, ok := x.Value, true
+			if x.Dollar {
+				text, ok = ansiC(x.Value)
+			}
+			if !ok {
+				text = agenttool.Unread
+			}
+			b.WriteString(text)
+		case *syntax.DblQuoted:
+			for _, inner := range x.Parts {
+				if lit, ok := inner.(*syntax.Lit); ok {
+					unescape(&b, lit.Value, "$`\"\\")
+				} else {
+					g.expansion(&b, inner)
+				}
+			}
+		default:
+			g.expansion(&b, part)
+		}
+	}
+	if b.Len() > maxValue && g.within > 0 {
+		return agenttool.Unread
+	}
+	return g.unmarked(b.String())
+}
+
+// literal writes unquoted text.
+func (g *gleaner) literal(b *strings.Builder, text string) {
+	if ends := strings.TrimRight(text, `\`); (len(text)-len(ends))%2 == 1 {
+		g.hidden = true // what a backslash at the end is, is not the same for all
+	}
+	for g.open {
+		at := strings.IndexAny(text, "*?[\\")
+		if at < 0 {
+			break
+		}
+		b.WriteString(text[:at])
+		end := at + 1
+		switch close := strings.IndexByte(text[at:], ']'); {
+		case text[at] == '\\':
+			end = min(at+2, len(text))
+			unescape(b, text[at:end], "")
+		case text[at] != '[':
+			b.WriteString(agenttool.Unread)
+		case close > 0:
+			b.WriteString(agenttool.Unread)
+			end = at + close + 1
+		default:
+			b.WriteByte('[')
+		}
+		text = text[end:]
+	}
+	unescape(b, text, "")
+}
+
+// expansion writes what a part expands to, as long as that is not too much.
+func (g *gleaner) expansion(b *strings.Builder, part syntax.WordPart) {
+	text := g.expandsTo(part)
+	if g.given += len(text); b.Len()+len(text) > maxValue || g.given > maxRecorded {
+		text = agenttool.Unread
+	}
+	b.WriteString(text)
+}
+
+// expandsTo returns what a variable was last given, or what echo or printf prints in a substitution.
+func (g *gleaner) expandsTo(part syntax.WordPart) string {
+	switch x := part.(type) {
+	case *syntax.ParamExp:
+		if !simpleParam(x) {
+			break
+		}
+		text, ok := g.variable(x.Param.Value)
+		if torn := g.loose || g.torn[x.Param.Value]; ok && !(torn && g.open) {
+			g.unsure = g.unsure || torn
+			return text
+		}
+	case *syntax.CmdSubst:
+		if len(x.Stmts) != 1 || g.within >= maxSpelt {
+			break
+		}
+		call, ok := x.Stmts[0].Cmd.(*syntax.CallExpr)
+		if !ok || !prints(call) {
+			break
+		}
+		g.within++
+		defer func() { g.within-- }()
+		return echoed(g.literals(call.Args))
+	}
+	return agenttool.Unread
+}
+
+// literals returns the words of a command that prints them.
+func (g *gleaner) literals(words []*syntax.Word) []string {
+	list := make([]string, len(words))
+	for i, word := range words {
+		list[i] = g.spelling(word.Parts)
+	}
+	return list
+}
+
+// prints reports whether a command prints its arguments.
+func prints(call *syntax.CallExpr) bool {
+	if len(call.Args) < 2 {
+		return false
+	}
+	name := call.Args[0].Lit()
+	return name == "echo" || name == "printf"
+}
+
+// echoed returns what echo or printf prints, near enough.
+func echoed(argv []string) string {
+	args := argv[1:]
+	for len(args) > 1 && (strings.HasPrefix(args[0], "-") || argv[0] == "printf" && strings.HasPrefix(args[0], "%")) {
+		args = args[1:]
+	}
+	return strings.ReplaceAll(strings.Join(args, " "), `\n`, "\n")
+}
+
+// unescape removes backslashes before the bytes of only, or before any if it is empty.
+func unescape(b *strings.Builder, text, only string) {
+	for i := 0; i < len(text); i++ {
+		if text[i] == '\\' && i+1 < len(text) {
+			switch {
+			case text[i+1] == '\n':
+				i++
+				continue
+			case only == "" || strings.IndexByte(only, text[i+1]) >= 0:
+				i++
+			}
+		}
+		b.WriteByte(text[i])
+	}
+}

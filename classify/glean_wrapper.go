@@ -1,0 +1,264 @@
+package classify
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"toolhost/agenttool"
+	"toolhost/classify/program"
+)
+
+// settings gathers the commands that variables and options hold among the words of a wrapper: EDITOR=vi, ProxyCommand=nc.
+func (g *gleaner) settings(argv []string, at syntax.Pos) {
+	for i, word := range argv[:min(len(argv), maxSplit)] {
+		variable, value, ok := strings.Cut(word, "=")
+		switch {
+		case variable == "--entrypoint" && !ok && i+1 < len(argv):
+			value = argv[i+1]
+			fallthrough
+		case variable == "--entrypoint":
+			g.argv([]string{value, agenttool.Unread}, at)
+		case ok && namesCommand(variable):
+			g.text(strings.TrimLeft(value, "!| "), at, false)
+		}
+	}
+}
+
+// plainly gathers the command of a wrapper without options, and reports whether it is one.
+func (g *gleaner) plainly(name string, argv []string, at syntax.Pos) bool {
+	if !bare[name] || len(argv) < 2 || argv[1] == "" || argv[1][0] == '-' || strings.ContainsAny(argv[1], "="+agenttool.Unread) {
+		return false
+	}
+	if inner := argv[1:]; name == "xargs" {
+		g.followed(inner, at)
+	} else {
+		g.argv(inner, at)
+	}
+	return true
+}
+
+// followed gathers a command that is given words which are not known after its own.
+func (g *gleaner) followed(argv []string, at syntax.Pos) {
+	if len(argv) > 0 {
+		g.mention(argv)
+	}
+	g.argv(append(argv[:len(argv):len(argv)], agenttool.Unread), at)
+}
+
+// bare are wrappers whose first word begins the command if it is no option and gives no variable a value.
+var bare = nameSet("sudo doas env nohup setsid time command builtin exec nice ionice stdbuf xargs")
+
+// described gathers what a program runs by its description, and reports whether that is all that it runs of its words.
+func (g *gleaner) described(name string, argv []string, at syntax.Pos) bool {
+	spec := program.Lookup(name)
+	if b := builtins()[name]; b != nil {
+		spec = &b.spec
+	}
+	if spec == nil || g.nested >= maxNested {
+		return false
+	}
+	if name == "command" && len(argv) > 1 && strings.HasPrefix(argv[1], "-") && strings.ContainsAny(argv[1], "vV") {
+		return true // it only looks
+	}
+	g.steps += 1 + len(argv)/64
+	_, use := program.Parse(spec, g.asWords(name, argv))
+	g.nested++
+	for _, c := range use.Runs {
+		g.run(c, argv, at)
+	}
+	g.nested--
+	return use.Understood && (len(use.Runs) > 0 || !slices.Contains(use.Effects, program.RunsCode))
+}
+
+// asWords returns words as descriptions take them. Line is the index of each, plus 1.
+func (g *gleaner) asWords(name string, argv []string) []program.Word {
+	words := make([]program.Word, len(argv))
+	for i, text := range argv {
+		known, _, cut := strings.Cut(text, agenttool.Unread)
+		words[i] = program.Word{Text: known, Static: !cut, Many: cut && !g.one(&argv[i]), Line: i + 1}
+	}
+	words[0] = program.Word{Text: name, Static: true, Line: 1}
+	return words
+}
+
+// one reports whether a word, which is not known, is one of those of the command that is looked at which stay one word.
+func (g *gleaner) one(word *string) bool {
+	for i := range min(len(g.words), 64) {
+		if &g.words[i] == word {
+			return g.single>>i&1 == 1
+		}
+	}
+	return false
+}
+
+// run gathers one command that a program runs, whose words came from argv.
+func (g *gleaner) run(c program.Command, argv []string, at syntax.Pos) {
+	if c.Shell != nil {
+		text := shellOf(*c.Shell, argv)
+		g.text(text, at, true)
+		if from := c.Shell.Line - 1; from > 0 && takesArguments(text) {
+			g.wrapped(argv[from:], at)
+		}
+		return
+	}
+	if inner := spelledAgain(c.Argv, argv); c.More {
+		g.followed(inner, at)
+	} else {
+		g.argv(inner, at)
+	}
+}
+
+// shellOf returns the text that a word is for a shell: the word itself, a part of it, or that word and all after it.
+func shellOf(text program.Word, argv []string) string {
+	at := text.Line - 1
+	switch {
+	case text.Static || at < 0 || at >= len(argv):
+		return text.Text
+	case joinsWords[path.Base(argv[0])]:
+		return strings.Join(argv[at:], " ")
+	case strings.HasPrefix(argv[at], text.Text):
+		return argv[at]
+	}
+	return text.Text + agenttool.Unread
+}
+
+// takesArguments reports whether a text for a shell has $@, $1 or their like, which the words after it may become.
+func takesArguments(text string) bool {
+	for at := strings.IndexByte(text, '$'); at >= 0 && at+1 < len(text); {
+		text = text[at+1:]
+		if strings.IndexByte("@*{0123456789", text[0]) >= 0 {
+			return true
+		}
+		at = strings.IndexByte(text, '$')
+	}
+	return false
+}
+
+// joinsWords are the programs that make one text for a shell of all their words.
+var joinsWords = nameSet("ssh slogin autossh watch sudo doas pkexec run0")
+
+// spelledAgain returns words as argv spells them, as a part of it if they are one.
+func spelledAgain(words []program.Word, argv []string) []string {
+	from := 0
+	if len(words) > 0 {
+		from = words[0].Line - 1
+	}
+	if from > 0 && from+len(words) <= len(argv) && !slices.ContainsFunc(words, replaces(argv)) &&
+		words[len(words)-1].Line == from+len(words) {
+		return argv[from : from+len(words) : from+len(words)]
+	}
+	list := make([]string, len(words))
+	for i, w := range words {
+		switch {
+		case !replaces(argv)(w):
+			list[i] = argv[w.Line-1]
+		case w.Static:
+			list[i] = w.Text
+		default:
+			list[i] = w.Text + agenttool.Unread
+		}
+	}
+	return list
+}
+
+// replaces returns what reports whether a word is another one than where it came from.
+func replaces(argv []string) func(program.Word) bool {
+	return func(w program.Word) bool {
+		if w.Line < 1 || w.Line > len(argv) {
+			return true
+		}
+		known, _, cut := strings.Cut(argv[w.Line-1], agenttool.Unread)
+		return w.Text != known || w.Static == cut
+	}
+}
+
+// wrapped gathers what follows the first word, in which a command begins somewhere.
+func (g *gleaner) wrapped(argv []string, at syntax.Pos) {
+	for i := 1; i < len(argv) && g.steps <= maxLooks && len(g.mentions) < maxMentions; i++ {
+		if text := unglued(argv[i]); strings.ContainsAny(text, " \n;|&") {
+			g.text(text, at, false)
+		}
+		rest := suffix(argv, i)
+		if rest == nil {
+			continue
+		}
+		g.mention(rest)
+		if strings.Contains(rest[0], agenttool.Unread) && rest[0] != agenttool.Unread {
+			g.mention(append([]string{agenttool.Unread}, rest[1:]...)) // it may become several words
+		}
+		base := path.Base(rest[0])
+		g.add(g.destroys(base, rest[1:]), at)
+		if takers[base] != 0 || endsWithin[base] || g.runners[base] {
+			g.behind(rest, at)
+		}
+	}
+	g.over = g.over || len(g.mentions) >= maxMentions
+}
+
+// suffix returns the words from one on as a command, nil if that is an option alone.
+func suffix(argv []string, i int) []string {
+	switch word := unglued(argv[i]); {
+	case word == "" || word[0] == '-':
+		return nil
+	case word != argv[i]:
+		return append([]string{word}, argv[i+1:min(len(argv), i+maxSplit)]...)
+	}
+	return argv[i:]
+}
+
+// endsWithin are the wrappers whose command is not simply all the words from some one on.
+var endsWithin = nameSet("find gfind fd fdfind xargs gxargs parallel")
+
+// commandPart returns the index of the word before the first that may be a part of a command, -1 if there is none.
+func commandPart(name string, argv []string) int {
+	if names, ok := starts[name]; ok {
+		return indexOf(argv, names...)
+	}
+	return 0
+}
+
+// starts has, for wrappers that run a command only behind some word, those words.
+var starts = map[string][]string{
+	"find": {"-exec", "-execdir", "-ok", "-okdir"}, "gfind": {"-exec", "-execdir", "-ok", "-okdir"},
+	"fd": {"-x", "-X", "--exec", "--exec-batch"}, "fdfind": {"-x", "-X", "--exec", "--exec-batch"},
+	"docker": {"exec", "run", "create"}, "podman": {"exec", "run", "create"}, "nerdctl": {"exec", "run", "create"},
+	"kubectl": {"exec", "run", "debug", "--"}, "npm": {"exec", "x"}, "uv": {"run", "tool"}, "poetry": {"run"}, "pipenv": {"run"},
+	"make": {}, "cargo": {"-s", "--shell"}, "go": {"-exec", "-toolexec"},
+}
+
+// indexOf returns the index of the first word that is one of those, or may be, or before one that begins with one and =; -1 if
+// there is none.
+func indexOf(argv []string, names ...string) int {
+	for i, word := range argv {
+		for _, name := range names {
+			switch rest, ok := strings.CutPrefix(word, name); {
+			case word == name, strings.HasPrefix(word, agenttool.Unread):
+				return i
+			case ok && rest[0] == '=':
+				return max(i-1, 0)
+			}
+		}
+	}
+	return -1
+}
+
+// unglued returns the value of an option that stands in the same word, or the word if there is none: --split-string=rm,
+// -Srm, -vS'rm x'.
+func unglued(word string) string {
+	if !strings.HasPrefix(word, "-") || len(word) < 3 {
+		return word
+	}
+	if _, value, ok := strings.Cut(word, "="); ok {
+		return value
+	}
+	if at := strings.IndexByte(word, 'S'); at > 0 && at < 5 && word[1] != '-' {
+		return word[at+1:]
+	}
+	if !strings.HasPrefix(word, "--") && strings.ContainsAny(word, splitBytes) {
+		return word[2:]
+	}
+	return word
+}

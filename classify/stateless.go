@@ -1,0 +1,127 @@
+package classify
+
+import (
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// Stateless reports whether a line that is typed into a running shell leaves the shell as it was, but for its directory: what is
+// proved of the next line still holds then. It is so for whole lines that join plain calls of programs, and of builtins that keep
+// nothing, by pipes, && and ||. Assignments, functions, aliases, options, substitutions, here-documents and jobs in the background
+// are none of it, nor is what is not understood.
+func Stateless(line string) bool {
+	if _, ok := unfit(line); !ok || strings.ContainsAny(line, "\n\r\\!") || strings.HasPrefix(strings.TrimSpace(line), "^") {
+		return false
+	}
+	tree := parse(line)
+	return !tree.failed && len(tree.stmts) > 0 && !slices.ContainsFunc(tree.stmts, keeps)
+}
+
+// Plain reports whether a line is one call of a program without assignments and redirections.
+func Plain(line string) bool {
+	if _, ok := unfit(line); !ok {
+		return false
+	}
+	tree := parse(line)
+	if tree.failed || len(tree.stmts) != 1 || len(tree.stmts[0].Redirs) > 0 || keeps(tree.stmts[0]) {
+		return false
+	}
+	_, call := tree.stmts[0].Cmd.(*syntax.CallExpr)
+	return call
+}
+
+// keeps reports whether a statement may leave something behind.
+func keeps(s *syntax.Stmt) bool {
+	if s.Background || s.Coprocess || s.Disown || slices.ContainsFunc(s.Redirs, redirectKeeps) {
+		return true
+	}
+	switch x := s.Cmd.(type) {
+	case *syntax.BinaryCmd:
+		return keeps(x.X) || keeps(x.Y)
+	case *syntax.CallExpr:
+		return len(x.Assigns) > 0 || len(x.Args) == 0 || slices.ContainsFunc(x.Args, wordKeeps) || callKeeps(x.Args)
+	}
+	return true
+}
+
+// redirectKeeps reports whether a redirection is more than one to or from a file.
+func redirectKeeps(r *syntax.Redirect) bool {
+	heredoc := r.Op == syntax.Hdoc || r.Op == syntax.DashHdoc || r.Op == syntax.WordHdoc
+	named := r.N != nil && strings.Trim(r.N.Value, "0123456789") != ""
+	return heredoc || named || r.Word == nil || wordKeeps(r.Word)
+}
+
+// wordKeeps reports whether expanding a word may do more than look a variable up.
+func wordKeeps(w *syntax.Word) bool { return slices.ContainsFunc(w.Parts, partKeeps) }
+
+func partKeeps(part syntax.WordPart) bool {
+	switch x := part.(type) {
+	case *syntax.Lit, *syntax.SglQuoted:
+		return false
+	case *syntax.DblQuoted:
+		return slices.ContainsFunc(x.Parts, partKeeps)
+	case *syntax.ParamExp:
+		return x.Exp != nil || x.Repl != nil || x.Slice != nil || x.Index != nil || x.Excl || x.Flags != nil
+	}
+	return true
+}
+
+// callKeeps reports whether a call is more than one of a program, or of a builtin that keeps nothing.
+func callKeeps(args []*syntax.Word) bool {
+	name := args[0].Lit()
+	switch {
+	case name == "" || name[0] == '%':
+		return true
+	case name == "printf": // -v assigns
+		return len(args) < 2 || !literal(args[1]) || strings.HasPrefix(firstText(args[1]), "-")
+	}
+	return builtinNames[name] && !keepsNothing[name]
+}
+
+// literal reports whether a word is text and nothing else, quoted or not.
+func literal(w *syntax.Word) bool {
+	return !slices.ContainsFunc(w.Parts, func(part syntax.WordPart) bool {
+		switch x := part.(type) {
+		case *syntax.Lit, *syntax.SglQuoted:
+			return false
+		case *syntax.DblQuoted:
+			return !literal(&syntax.Word{Parts: x.Parts})
+		}
+		return true
+	})
+}
+
+// firstText is the text with which a literal word begins; "-" where there is none.
+func firstText(w *syntax.Word) string {
+	for _, part := range w.Parts {
+		text := ""
+		switch x := part.(type) {
+		case *syntax.Lit:
+			text = x.Value
+		case *syntax.SglQuoted:
+			text = x.Value
+		case *syntax.DblQuoted:
+			text = firstText(&syntax.Word{Parts: x.Parts})
+		}
+		if text != "" {
+			return text
+		}
+	}
+	return "-"
+}
+
+// keepsNothing are the builtins that leave a shell as it was. Where cd leaves it can be seen.
+var keepsNothing = map[string]bool{":": true, "cd": true, "echo": true, "false": true, "pwd": true, "times": true, "true": true, "type": true}
+
+// builtinNames are the builtins of bash and dash.
+var builtinNames = map[string]bool{
+	".": true, ":": true, "[": true, "alias": true, "bg": true, "bind": true, "break": true, "builtin": true, "caller": true, "cd": true, "chdir": true,
+	"command": true, "compgen": true, "complete": true, "compopt": true, "continue": true, "coproc": true, "declare": true, "dirs": true,
+	"disown": true, "echo": true, "enable": true, "eval": true, "exec": true, "exit": true, "export": true, "false": true, "fc": true, "fg": true,
+	"getopts": true, "hash": true, "help": true, "history": true, "jobs": true, "kill": true, "let": true, "local": true, "logout": true,
+	"mapfile": true, "popd": true, "pushd": true, "pwd": true, "read": true, "readarray": true, "readonly": true, "return": true, "select": true,
+	"set": true, "shift": true, "shopt": true, "source": true, "suspend": true, "test": true, "time": true, "times": true, "trap": true,
+	"true": true, "type": true, "typeset": true, "ulimit": true, "umask": true, "unalias": true, "unset": true, "wait": true,
+}

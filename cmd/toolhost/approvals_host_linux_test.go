@@ -1,0 +1,338 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+
+	"toolhost/sandbox"
+)
+
+// approvalsHost is a toolhost process with a client that answers what the test says, and nothing else.
+type approvalsHost struct {
+	*speaker
+	a    *arena
+	cmd  *exec.Cmd
+	said *lockedText // stderr
+	met  greeting
+}
+
+// approvalsArena is an arena with a configuration directory of its own.
+func (r *rig) approvalsArena(t testing.TB, who account, level sandbox.Level) *arena {
+	t.Helper()
+	a := r.jobArena(t, who, level)
+	a.env = append(a.env, "XDG_CONFIG_HOME="+a.path("config"))
+	return a
+}
+
+// approvals makes an arena of the test's account at the strongest level.
+func approvals(t *testing.T) *arena {
+	t.Helper()
+	return jobDesk(t).approvalsArena(t, self, sandbox.Full)
+}
+
+// serving starts a host. attending is whether its client says that it answers prompts.
+func (a *arena) serving(attending bool, flags ...string) *approvalsHost {
+	a.t.Helper()
+	h := &approvalsHost{a: a, cmd: a.serveCommand(flags...), said: &lockedText{}}
+	h.cmd.Stderr = h.said
+	in, err := h.cmd.StdinPipe()
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	out, err := h.cmd.StdoutPipe()
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	if err := h.cmd.Start(); err != nil {
+		a.t.Fatal(err)
+	}
+	h.speaker = newSpeaker(a.t, "the client", in, out)
+	a.t.Cleanup(h.close)
+	params := fields{"client": fields{"name": "approvals", "version": "1"}, "events": "all", "approvals": attending}
+	if err := h.try("agenttool/hello", params, &h.met); err != nil {
+		a.t.Fatalf("%v\n%s", err, h.said)
+	}
+	return h
+}
+
+// confinedBy skips a test whose commands are to run at the arena's level, where the machine does not hold it.
+func (h *approvalsHost) confinedBy() *approvalsHost {
+	h.t.Helper()
+	if h.met.Sandbox.Level != string(h.a.level) {
+		h.t.Skipf("the machine holds %s, and this is about %s", h.met.Sandbox.Level, h.a.level)
+	}
+	return h
+}
+
+// close ends the host as a client does, and waits.
+func (h *approvalsHost) close() {
+	h.writing.Lock()
+	h.to.Close()
+	h.writing.Unlock()
+	select {
+	case <-h.over:
+	case <-time.After(patience):
+		h.t.Errorf("the host did not end within %v after its input\n%s", patience, h.said)
+		_ = h.cmd.Process.Kill()
+		<-h.over
+	}
+	_ = h.cmd.Wait()
+	for _, word := range []string{"DATA RACE", "panic", "internal error", "bug in toolhost"} {
+		if said := h.said.String(); strings.Contains(said, word) {
+			h.t.Errorf("the host said:\n%s", clipped(said, 8000))
+			return
+		}
+	}
+}
+
+// changed waits until settings have been put in force n times.
+func (h *approvalsHost) changed(n int) {
+	h.t.Helper()
+	eventually(h.t, "settings are put in force", func() bool {
+		return len(h.notices(func(n notice) bool { return n.Type == "tool.x.settings.changed" && n.Data.Mode != "" })) >= n
+	})
+}
+
+// made is a call that may not be answered yet.
+type made struct {
+	h       *approvalsHost
+	id      string
+	name    string
+	begun   time.Time
+	answers <-chan []byte
+}
+
+// make makes a call.
+func (h *approvalsHost) make(tool string, input fields, more ...fields) *made {
+	id := fmt.Sprint("call-", h.last.Add(1))
+	params := fields{"id": id, "tool": tool, "input": input}
+	for _, m := range more {
+		for name, value := range m {
+			params[name] = value
+		}
+	}
+	return &made{h: h, id: id, name: fmt.Sprint(tool, " ", input), begun: time.Now(), answers: h.send("agenttool/invoke", params)}
+}
+
+// write makes a call that writes a file, which asks.
+func (h *approvalsHost) write(path string) *made {
+	return h.make("write", fields{"path": path, "content": "new\n"})
+}
+
+// shell makes a call that runs a command.
+func (h *approvalsHost) shell(command string) *made {
+	return h.make("shell", fields{"command": command})
+}
+
+// result waits for how a call ended.
+func (m *made) result() *jobReply {
+	m.h.t.Helper()
+	r := &jobReply{}
+	if err := settle(m.name, m.answers, r, patience); err != nil {
+		m.h.t.Fatalf("%v\n%s", err, m.h.said)
+	}
+	r.took = time.Since(m.begun)
+	return r
+}
+
+// worked is a result that must be a success.
+func (m *made) worked() *jobReply {
+	m.h.t.Helper()
+	r := m.result()
+	if r.Result.Status != "succeeded" {
+		m.h.t.Errorf("%s: %s %s: %s", m.name, r.Result.Status, r.Result.Error.Code, r.says())
+	}
+	return r
+}
+
+// failed is a result that must have an error of a code.
+func (m *made) failed(code string) *jobReply {
+	m.h.t.Helper()
+	r := m.result()
+	if r.Result.Error.Code != code {
+		m.h.t.Errorf("%s: %s, code %q; want %q: %s", m.name, r.Result.Status, r.Result.Error.Code, code, r.says())
+	}
+	return r
+}
+
+// denied is a result that must be a denial, by rules or what else needs no person.
+func (m *made) denied() *jobReply {
+	m.h.t.Helper()
+	r := m.result()
+	if r.Result.Status != "denied" || r.Result.Error.Class != "permission_denied" {
+		m.h.t.Errorf("%s: %s, code %q; want it denied: %s", m.name, r.Result.Status, r.Result.Error.Code, r.says())
+	}
+	return r
+}
+
+// waits checks that a call is not answered.
+func (m *made) waits() {
+	m.h.t.Helper()
+	select {
+	case line := <-m.answers:
+		m.h.t.Fatalf("%s does not wait: %s", m.name, clipped(string(line), 2000))
+	default:
+	}
+}
+
+// asksOrEnds waits until there are n prompts about calls whose input has text in it, or this one has ended. It reports whether there are.
+func (m *made) asksOrEnds(text string, n int) (asks bool) {
+	m.h.t.Helper()
+	eventually(m.h.t, m.name+" asks or ends", func() bool {
+		asks = len(m.h.notices(func(n notice) bool {
+			return n.Type == "tool.permission.requested" && strings.Contains(string(n.Data.Input), text)
+		})) >= n
+		return asks || len(m.answers) > 0
+	})
+	return asks
+}
+
+// visitor is somebody at the session's socket: a process of their own, as toolhost approve is.
+type visitor struct {
+	*speaker
+	cmd *exec.Cmd
+}
+
+// relayScript connects its stdin and stdout to a socket.
+const relayScript = `use IO::Socket::UNIX; use IO::Select;
+my $s = IO::Socket::UNIX->new(Peer => shift) or die "REFUSED: $!\n";
+my ($all, $b) = IO::Select->new($s, \*STDIN);
+while (my @ready = $all->can_read) { for my $in (@ready) {
+	my $out = $in == $s ? \*STDOUT : $s;
+	unless (sysread($in, $b, 65536)) { exit if $in == $s; $all->remove($in); shutdown($s, 1); next }
+	while (length $b) { my $n = syswrite($out, $b) or exit 1; substr($b, 0, $n) = "" }
+} }`
+
+// visitor connects to the arena's one session, from a terminal or without any, and says nothing yet.
+func (a *arena) visitor(terminal bool) *visitor {
+	a.t.Helper()
+	needs(a.t, "perl")
+	argv := append(slices.Clone(a.under), "/usr/bin/perl", "-e", relayScript, a.socket())
+	cmd := a.command(argv...)
+	if terminal {
+		a.giveTerminal(cmd)
+	}
+	said := &lockedText{}
+	cmd.Stderr = said
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	p := &visitor{speaker: newSpeaker(a.t, "the person", in, out), cmd: cmd}
+	a.t.Cleanup(func() {
+		p.leave()
+		if said := said.String(); said != "" {
+			a.t.Logf("the person's connection: %s", said)
+		}
+	})
+	return p
+}
+
+// giveTerminal gives a command a terminal of its own.
+func (a *arena) giveTerminal(cmd *exec.Cmd) {
+	a.t.Helper()
+	outer, inner, err := pty.Open()
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	a.t.Cleanup(func() { outer.Close(); inner.Close() })
+	go func() { _, _ = io.Copy(io.Discard, outer) }() // until it is closed
+	cmd.ExtraFiles = append(cmd.ExtraFiles, inner)
+	cmd.SysProcAttr.Setctty, cmd.SysProcAttr.Ctty = true, 2+len(cmd.ExtraFiles)
+}
+
+// leave ends the connection, and waits.
+func (p *visitor) leave() {
+	_ = p.cmd.Process.Kill()
+	<-p.over
+	_ = p.cmd.Wait()
+}
+
+// viewer is a person who may answer.
+func (a *arena) viewer() *visitor {
+	a.t.Helper()
+	p := a.visitor(false)
+	if g := p.hello(""); !g.Approvals.May {
+		a.t.Fatalf("the person may not answer: %+v", g.Approvals)
+	}
+	return p
+}
+
+// socket waits for the socket of the arena's one session.
+func (a *arena) socket() string {
+	a.t.Helper()
+	var found []string
+	eventually(a.t, "the session has a socket", func() bool {
+		found = sockets(a)
+		return len(found) > 0
+	})
+	return found[0]
+}
+
+// eventually waits until something is so, or ends the test. It returns how long that took.
+func eventually(t testing.TB, what string, so func() bool) time.Duration {
+	t.Helper()
+	begun := time.Now()
+	for !so() {
+		if time.Since(begun) > soon {
+			t.Fatalf("it did not come about: %s", what)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	return time.Since(begun)
+}
+
+// Where settings are, in an arena.
+const (
+	userSettings    = "config/toolhost/settings.json"
+	projectSettings = "ws/.toolhost/settings.json"
+	localSettings   = "ws/.toolhost/settings.local.json"
+)
+
+// replace puts a file of the arena in the place of one before, at once, as editors do.
+func (a *arena) replace(name, text string) {
+	a.t.Helper()
+	a.write(name+".new~", text)
+	if err := os.Rename(a.path(name+".new~"), a.path(name)); err != nil {
+		a.t.Fatal(err)
+	}
+}
+
+// rules is a file of settings with rules: "allow Shell(ls)" and so on.
+func rules(all ...string) string {
+	lists := map[string][]string{}
+	for _, rule := range all {
+		behavior, text, _ := strings.Cut(rule, " ")
+		lists[behavior] = append(lists[behavior], text)
+	}
+	b, _ := json.Marshal(fields{"permissions": lists})
+	return string(b)
+}
+
+// exitsAs runs toolhost in another terminal of the person's, and checks its exit code.
+func (a *arena) exitsAs(code int, args ...string) string {
+	a.t.Helper()
+	cmd := a.command(slices.Concat(a.under, []string{a.toolhost}, args)...)
+	a.giveTerminal(cmd)
+	said, got := a.said(cmd)
+	if got != code {
+		a.t.Errorf("toolhost %s: exit %d, want %d: %s", strings.Join(args, " "), got, code, said)
+	}
+	return said
+}

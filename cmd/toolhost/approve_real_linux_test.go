@@ -1,0 +1,174 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+)
+
+// realSession is toolhost serve over pipes, for a person who answers in a real terminal.
+type realSession struct {
+	*speaker
+	ws string
+}
+
+// startReal begins a session with its own directories, whose prompts expire soon. tty is its terminal; nil: that of the test, if any.
+func startReal(t *testing.T, tty *os.File, flags ...string) *realSession {
+	t.Helper()
+	base := filepath.Dir(filepath.Dir(fakeRuntime(t)))
+	ws, config := filepath.Join(base, "ws"), filepath.Join(base, "config")
+	t.Setenv("XDG_CONFIG_HOME", config)
+	for _, dir := range []string{ws, filepath.Join(config, "toolhost"), os.Getenv("XDG_RUNTIME_DIR")} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	settings := `{"approvals": {"wait": "always", "timeout": "10s"}}`
+	if err := os.WriteFile(filepath.Join(config, "toolhost", "settings.json"), []byte(settings), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(toolhostProgram(t), append([]string{"serve", "--workspace", ws}, flags...)...)
+	if tty != nil {
+		cmd.ExtraFiles = []*os.File{tty}
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 3}
+	}
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	s := &realSession{newSpeaker(t, "the client", in, out), ws}
+	t.Cleanup(func() {
+		_ = in.Close()
+		<-s.over
+		_ = cmd.Wait()
+	})
+	return s
+}
+
+// write calls write, and returns what its result will be: a status and what it says.
+func (s *realSession) write(name string) func() (status, says string) {
+	s.t.Helper()
+	answered := s.send("agenttool/invoke", fields{"id": name, "tool": "write", "input": fields{"path": name, "content": "x\n"}})
+	return func() (string, string) {
+		s.t.Helper()
+		select {
+		case line := <-answered:
+			var reply struct {
+				Result struct {
+					Result struct {
+						Status  string
+						Content []struct{ Text string }
+					}
+				}
+			}
+			if err := json.Unmarshal(line, &reply); err != nil {
+				s.t.Fatal(err)
+			}
+			var says strings.Builder
+			for _, block := range reply.Result.Result.Content {
+				says.WriteString(block.Text)
+			}
+			return reply.Result.Result.Status, says.String()
+		case <-time.After(30 * time.Second):
+			s.t.Fatalf("%s is not answered", name)
+		}
+		return "", ""
+	}
+}
+
+// TestTmuxRealSession answers the prompts of a real session in a real terminal: once, for the session, with a reason, with another input,
+// and one that nobody answers in time.
+func TestTmuxRealSession(t *testing.T) {
+	server := openTmux(t)
+	s := startReal(t, nil)
+	ended := func(result func() (string, string), status, says string) {
+		t.Helper()
+		if got, text := result(); got != status || !strings.Contains(text, says) {
+			t.Errorf("%s: %s, want %s: %s", got, text, status, says)
+		}
+	}
+	exists := func(name string) bool {
+		_, err := os.Stat(filepath.Join(s.ws, name))
+		return err == nil
+	}
+
+	first := s.write("one")
+	w := openWindow(t, server, "''", 80, 24)
+	w.until("why:     it writes one")
+	w.press("y")
+	ended(first, "succeeded", "")
+
+	second := s.write("two")
+	w.until("why:     it writes two")
+	w.press("s")
+	w.until("Write(two)")
+	w.press("Enter")
+	ended(second, "succeeded", "")
+
+	third := s.write("three")
+	w.until("why:     it writes three")
+	w.press("N")
+	w.until("Why not?")
+	w.press("n", "o", "Enter")
+	ended(third, "rejected", "a person looked at the call and said no: no")
+
+	fourth := s.write("four")
+	w.until("why:     it writes four")
+	w.press("e")
+	w.until("Change the input")
+	w.press("Escape")
+	w.until("why:     it writes four")
+	w.press("n")
+	ended(fourth, "rejected", "")
+
+	ended(s.write("five"), "rejected", "nobody answered the prompt within 10s")
+	w.until("nobody answered")
+	if !exists("one") || !exists("two") || exists("three") || exists("four") || exists("five") {
+		t.Error("what was written is not what was allowed")
+	}
+	w.press("q", "q")
+	w.exits()
+}
+
+// TestApproveOnTTY answers prompts at the terminal that toolhost was started from, while stdin and stdout belong to the client.
+func TestApproveOnTTY(t *testing.T) {
+	master, slave, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer master.Close()
+	s := startReal(t, slave, "--approve-on-tty")
+	slave.Close()
+	result := s.write("one")
+	shown := bufio.NewReader(master)
+	for text := ""; !strings.Contains(text, "1 once"); {
+		line, err := shown.ReadString('\n')
+		if err != nil {
+			t.Fatalf("%v after %s", err, text)
+		}
+		text += line
+	}
+	if _, err := master.WriteString("1 once\n"); err != nil {
+		t.Fatal(err)
+	}
+	if status, says := result(); status != "succeeded" {
+		t.Errorf("%s: %s", status, says)
+	}
+	go io.Copy(io.Discard, shown) // until the terminal is closed
+}

@@ -1,0 +1,298 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// window is a terminal of a tmux server of its own, with toolhost approve in it.
+type window struct {
+	t      *testing.T
+	server string
+	name   string
+	code   string // the file that its exit code is written to
+}
+
+// openTmux starts a server that knows nothing of the person's.
+func openTmux(t *testing.T) string {
+	t.Helper()
+	if _, err := exec.LookPath("tmux"); err != nil {
+		t.Skip("tmux is not installed: no terminal to drive")
+	}
+	server := fmt.Sprintf("toolhost-test-%d-%s", os.Getpid(), strings.ReplaceAll(t.Name(), "/", "-"))
+	t.Cleanup(func() { _ = exec.Command("tmux", "-L", server, "kill-server").Run() })
+	return server
+}
+
+// openWindow runs toolhost approve for the session whose id ends so, in a terminal of that size.
+func openWindow(t *testing.T, server, session string, width, height int, environ ...string) *window {
+	t.Helper()
+	w := &window{t: t, server: server, name: fmt.Sprintf("w%d", time.Now().UnixNano()), code: filepath.Join(t.TempDir(), "code")}
+	command := fmt.Sprintf("env %s %s approve --session %s; echo $? > %s", strings.Join(environ, " "), toolhostProgram(t), session, w.code)
+	args := []string{"-f", "/dev/null", "new-session", "-d", "-s", w.name, "-x", fmt.Sprint(width), "-y", fmt.Sprint(height)}
+	for _, name := range []string{"XDG_RUNTIME_DIR", "XDG_STATE_HOME"} {
+		args = append(args, "-e", name+"="+os.Getenv(name))
+	}
+	w.tmux(append(args, command)...)
+	w.tmux("set-option", "-t", w.name, "remain-on-exit", "on")
+	return w
+}
+
+func (w *window) tmux(args ...string) string {
+	w.t.Helper()
+	out, err := exec.Command("tmux", append([]string{"-L", w.server}, args...)...).CombinedOutput()
+	if err != nil {
+		w.t.Fatalf("tmux %s: %v: %s", strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+// press presses keys, by tmux's names, each when the screen has been there for a moment.
+func (w *window) press(keys ...string) {
+	w.t.Helper()
+	for _, k := range keys {
+		time.Sleep(450 * time.Millisecond)
+		w.tmux("send-keys", "-t", w.name, k)
+	}
+}
+
+func (w *window) screen() string { return w.tmux("capture-pane", "-p", "-t", w.name) }
+
+// until waits until text is on the screen, and returns the screen.
+func (w *window) until(text string) string {
+	w.t.Helper()
+	begun := time.Now()
+	for {
+		screen := w.screen()
+		if strings.Contains(screen, text) {
+			return screen
+		}
+		if time.Since(begun) > 20*time.Second {
+			w.t.Fatalf("%q does not appear on the screen:\n%s", text, screen)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// exits waits until the program has ended, as it should.
+func (w *window) exits() {
+	w.t.Helper()
+	for begun := time.Now(); time.Since(begun) < 10*time.Second; time.Sleep(20 * time.Millisecond) {
+		if code, err := os.ReadFile(w.code); err == nil && len(code) > 0 {
+			if string(code) != "0\n" {
+				w.t.Errorf("exit code %s", code)
+			}
+			return
+		}
+	}
+	w.t.Errorf("it goes on:\n%s", w.screen())
+}
+
+func (f *fakeSession) wantAnswers(want ...string) {
+	f.t.Helper()
+	for begun := time.Now(); len(f.answered()) < len(want) && time.Since(begun) < 10*time.Second; time.Sleep(10 * time.Millisecond) {
+	}
+	if got := strings.Join(f.answered(), "\n"); got != strings.Join(want, "\n") {
+		f.t.Errorf("answers\n%s\nwant\n%s", got, strings.Join(want, "\n"))
+	}
+}
+
+func TestTmuxAnswers(t *testing.T) {
+	server := openTmux(t)
+	f := startFake(t, fakeRuntime(t), "tmux1")
+	w := openWindow(t, server, "tmux1", 80, 24)
+	w.until("nothing waits for you")
+
+	f.ask("p1", "make", nil)
+	w.until("| make")
+	w.press("y")
+	w.until("IT HAS ENDED: you allowed it once")
+
+	f.ask("p2", "make test", nil)
+	w.until("| make test")
+	w.press("s")
+	w.until("r1 allow  Shell(make test)")
+	w.press("Enter")
+	w.until("IT HAS ENDED: you allowed it, and its rules for the session")
+
+	f.ask("p3", "rm x", nil)
+	w.until("| rm x")
+	w.press("N")
+	w.until("Why not?")
+	w.press("n", "o", "Space", "y", "Enter")
+	w.until("IT HAS ENDED: you denied it: no y")
+
+	f.ask("p4", "rm y", nil)
+	w.until("| rm y")
+	w.press("e")
+	w.until("Change the command")
+	w.press("BSpace", "z", "C-s")
+	w.until("+rm z")
+	w.press("y")
+	w.until("as you changed it")
+
+	f.ask("p5", "late", nil)
+	w.until("| late")
+	f.end("p5", "deny", "nobody answered the prompt within 10m")
+	w.until("IT HAS ENDED: denied: nobody answered the prompt within 10m")
+	w.press("y")
+	w.until("nothing waits for you")
+	w.press("d")
+	w.until("#5 shell  late")
+	f.wantAnswers(
+		`{"behavior":"allow","decision_id":"p1","scope":"once"}`,
+		`{"accept_updates":[0],"behavior":"allow","decision_id":"p2","scope":"session"}`,
+		`{"behavior":"deny","decision_id":"p3","feedback":"no y"}`,
+		`{"behavior":"allow","decision_id":"p4","scope":"once","updated_input":{"command":"rm z"}}`,
+	)
+	w.press("q", "q")
+	w.exits()
+}
+
+// TestTmuxRace has two viewers answer the same prompt: the session takes one, and the other hears of it.
+func TestTmuxRace(t *testing.T) {
+	server := openTmux(t)
+	f := startFake(t, fakeRuntime(t), "tmux2")
+	f.ask("p1", "first", nil)
+	f.ask("p2", "second", nil)
+	a, b := openWindow(t, server, "tmux2", 80, 24), openWindow(t, server, "tmux2", 80, 24)
+	a.until("| first")
+	b.until("| first")
+	time.Sleep(450 * time.Millisecond)
+	a.tmux("send-keys", "-t", a.name, "y", ";", "send-keys", "-t", b.name, "n")
+	a.until("IT HAS ENDED")
+	b.until("IT HAS ENDED")
+	a.until("| second")
+	b.until("| second")
+	if got := f.answered(); len(got) != 1 || !strings.Contains(got[0], `"decision_id":"p1"`) {
+		t.Errorf("answers %s", got)
+	}
+
+	// One of the viewers dies: the other one can answer still.
+	a.tmux("kill-session", "-t", a.name)
+	b.press("n")
+	b.until("you denied it")
+	f.wantAnswers(f.answered()[0], `{"behavior":"deny","decision_id":"p2"}`)
+}
+
+func TestTmuxDiff(t *testing.T) {
+	server := openTmux(t)
+	f := startFake(t, fakeRuntime(t), "tmux3")
+	var diff strings.Builder
+	diff.WriteString("--- a/x\n+++ b/x\n@@ -0,0 +1,10000 @@\n")
+	for i := range 10_000 {
+		fmt.Fprintf(&diff, "+line %d\n", i+1)
+	}
+	f.ask("p1", "", map[string]any{
+		"tool": "write", "input": map[string]any{"path": "x", "content": "…"},
+		"decision": map[string]any{"decision_id": "p1", "content_blocks": []any{map[string]any{"type": "diff", "diff": diff.String()}}},
+	})
+	w := openWindow(t, server, "tmux3", 80, 24)
+	w.until(" more lines, space to scroll")
+	begun := time.Now()
+	w.tmux("send-keys", "-t", w.name, "End")
+	w.until("+line 10000")
+	w.tmux("send-keys", "-t", w.name, "PPage")
+	w.until("+line 9980")
+	w.tmux("send-keys", "-t", w.name, "Home")
+	w.until("why:")
+	for range 100 {
+		w.tmux("send-keys", "-t", w.name, "Space")
+	}
+	w.until("+line 1800")
+	t.Logf("103 pages of 10,000 lines took %v, most of it tmux's", time.Since(begun))
+	if took := time.Since(begun); took > 15*time.Second {
+		t.Errorf("scrolling took %v", took)
+	}
+}
+
+func TestTmuxLooks(t *testing.T) {
+	for _, c := range []struct {
+		name          string
+		width, height int
+		environ       []string
+		colour        bool
+	}{
+		{"colour", 80, 24, nil, true},
+		{"NO_COLOR", 80, 24, []string{"NO_COLOR=yes"}, false},
+		{"small", 40, 10, nil, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			server := openTmux(t)
+			f := startFake(t, fakeRuntime(t), "tmux4")
+			f.ask("p1", "printf '\x1b]0;owned\a\x1b[31m'; echo \u202edone", map[string]any{"facts": map[string]any{"destructive": "yes"}})
+			w := openWindow(t, server, "tmux4", c.width, c.height, c.environ...)
+			screen := w.until("DESTRUCTIVE")
+			if rows := strings.Split(strings.TrimRight(screen, "\n"), "\n"); len(rows) > c.height || !strings.Contains(rows[len(rows)-1]+rows[len(rows)-2], "y once") {
+				t.Errorf("the keys are not in the last rows:\n%s", screen)
+			}
+			painted := w.tmux("capture-pane", "-e", "-p", "-t", w.name)
+			if got := strings.Contains(painted, "[33m") || strings.Contains(painted, ";33m"); got != c.colour {
+				t.Errorf("colour is %v:\n%q", got, painted)
+			}
+			if title := w.tmux("display-message", "-p", "-t", w.name, "#{pane_title}"); strings.Contains(title, "owned") {
+				t.Errorf("the prompt changed the title to %q", title)
+			}
+			w.tmux("resize-window", "-t", w.name, "-x", "100", "-y", "30")
+			screen = w.until("⟨U+202E⟩done")
+			if !strings.Contains(screen, "printf '⟨ESC⟩]0;owned⟨BEL⟩⟨ESC⟩[31m'") {
+				t.Errorf("the command is not shown whole:\n%s", screen)
+			}
+		})
+	}
+}
+
+// TestTmuxPaste checks that what is pasted with the terminal's marks answers nothing.
+func TestTmuxPaste(t *testing.T) {
+	server := openTmux(t)
+	f := startFake(t, fakeRuntime(t), "tmux5")
+	f.ask("p1", "make", nil)
+	w := openWindow(t, server, "tmux5", 80, 24)
+	w.until("| make")
+	text := filepath.Join(t.TempDir(), "text")
+	if err := os.WriteFile(text, []byte("y"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(450 * time.Millisecond)
+	w.tmux("load-buffer", text, ";", "paste-buffer", "-p", "-t", w.name)
+	w.until("what is pasted answers nothing")
+	w.tmux("load-buffer", text, ";", "paste-buffer", "-t", w.name) // at once, and without marks
+	w.until("too quick")
+	f.wantAnswers()
+	if f.index("p1") < 0 {
+		t.Error("the prompt has ended")
+	}
+}
+
+// TestTmuxDumb checks that a terminal that cannot move its cursor is spoken to line by line.
+func TestTmuxDumb(t *testing.T) {
+	server := openTmux(t)
+	f := startFake(t, fakeRuntime(t), "tmux6")
+	f.ask("p1", "make", nil)
+	w := openWindow(t, server, "tmux6", 80, 50, "TERM=dumb")
+	w.until("prompt 1, answers: 1 once")
+	w.tmux("send-keys", "-t", w.name, "1 once", "Enter")
+	w.until("prompt 1 has ended: you allowed it once")
+	w.tmux("send-keys", "-t", w.name, "quit", "Enter")
+	w.exits()
+	f.wantAnswers(`{"behavior":"allow","decision_id":"p1","scope":"once"}`)
+}
+
+// TestTmuxSessionDies checks that the end of a session is shown, and that it answers nothing any more.
+func TestTmuxSessionDies(t *testing.T) {
+	server := openTmux(t)
+	f := startFake(t, fakeRuntime(t), "tmux7")
+	f.ask("p1", "make", nil)
+	w := openWindow(t, server, "tmux7", 80, 24)
+	w.until("| make")
+	f.stop()
+	w.until("IT HAS ENDED: the session has ended")
+	w.press("y")
+	w.until("0 sessions")
+	f.wantAnswers()
+}

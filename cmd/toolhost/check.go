@@ -1,0 +1,261 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"toolhost/agenttool"
+	"toolhost/host"
+	"toolhost/host/hook"
+	"toolhost/permissions"
+	"toolhost/persist"
+	"toolhost/sandbox"
+	"toolhost/tools/files"
+	"toolhost/tools/job"
+)
+
+// exitAsks is the exit code of check for a call that asks. Allowed is 0, denied is 3 as everywhere.
+const exitAsks = 4
+
+func newCheck() *cobra.Command {
+	c := checking{}
+	cmd := &cobra.Command{
+		Use:   "check [TOOL] INPUT",
+		Short: "Say whether a call would run, and which rule decides",
+		Long: `check says what would become of a call under the settings of a workspace and the rules of the command line: whether it
+runs, asks or is denied, by which rule of which file and line, and for each command of a command line. Nothing is run.
+With one argument INPUT is a shell command; with two it is the input of TOOL, a JSON object.
+
+--lines reads one shell command a line from stdin, in which \n, \t and \r stand for the characters (nothing else is an
+escape), and writes one JSON object a line, in order: command, behavior, rule, source, where, reason, reason_type,
+subcommands, suggestions.
+
+--explain-rule says what a rule covers, and what it does not, of the commands that past sessions ran.
+
+Exit codes: 0 it runs; 3 it is denied; 4 it asks; 2 the command line, the settings or the input cannot be used.`,
+		Example: `  toolhost check 'git push --force'
+  toolhost check write '{"path":"src/a.go","content":""}' --allow 'Write(src/**)'
+  printf '%s\n' 'ls' 'rm -rf x' | toolhost check --lines --deny 'Shell(rm *)'
+  toolhost check --explain-rule 'Shell(git *)'`,
+		Args: c.args,
+		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.InOrStdin(), cmd.OutOrStdout(), args) },
+	}
+	f := cmd.Flags()
+	c.setup.flags = f
+	f.StringVar(&c.setup.workspace, "workspace", ".", "`directory` in which the call would be made")
+	f.StringArrayVar(&c.setup.addDirs, "add-dir", nil, "further `directory` that belongs to the workspace; may be repeated")
+	f.StringVar(&c.setup.settings, "settings", "", "further `file` of settings, stronger than those of the person and the project")
+	c.setup.rules.addFlags(f)
+	f.StringVar(&c.setup.mode, "mode", string(permissions.Default), "what happens to calls that no rule decides: "+modeNames())
+	f.BoolVar(&c.asJSON, "json", false, "print one JSON object")
+	f.BoolVar(&c.lines, "lines", false, "read one shell command a line, write one JSON object a line")
+	f.StringVar(&c.explained, "explain-rule", "", "`rule` to explain with what past sessions ran")
+	return cmd
+}
+
+// checking is one run of check.
+type checking struct {
+	setup         setup
+	asJSON, lines bool
+	explained     string
+}
+
+func (c *checking) args(_ *cobra.Command, args []string) error {
+	switch {
+	case c.lines && c.explained != "":
+		return errors.New("--lines and --explain-rule do not go together")
+	case (c.lines || c.explained != "") && len(args) > 0:
+		return errors.New("--lines and --explain-rule take no argument")
+	case !c.lines && c.explained == "" && (len(args) < 1 || len(args) > 2):
+		return errors.New("give one shell command, in quotes, or a tool and its input")
+	}
+	return nil
+}
+
+func (c *checking) run(in io.Reader, out io.Writer, args []string) error {
+	if c.explained != "" {
+		return c.explain(out)
+	}
+	s, err := c.open()
+	if err != nil {
+		return err
+	}
+	defer s.roots.Close()
+	if c.lines {
+		return checkEach(s, in, out)
+	}
+	tool, input := "shell", []byte(nil)
+	if len(args) == 2 {
+		tool = args[0]
+		if input, err = checkJSON([]byte(args[1])); err != nil {
+			return err
+		}
+	} else if input, err = agenttool.Encode(map[string]string{"command": args[0]}); err != nil {
+		return err
+	}
+	found := check(s, tool, input)
+	if found.failed != nil {
+		return found.failed
+	}
+	if c.asJSON {
+		err = printCheck(out, found, map[string]any{"tool": tool, "input": json.RawMessage(input)})
+	} else {
+		err = showCheck(out, found, s.live.now.hooks)
+	}
+	if err != nil {
+		return exitf(exitFailed, "%v", err)
+	}
+	return found.exit()
+}
+
+// open makes a host that only checks.
+func (c *checking) open() (*session, error) {
+	l, w, err := c.setup.openSettings()
+	if err != nil {
+		return nil, err
+	}
+	held := slices.ContainsFunc(l.now.policy.Rules(), func(r permissions.Rule) bool { return r.Held })
+	if held || l.now.policy.Mode == permissions.Sandboxed {
+		state, err := stateDir()
+		if err != nil {
+			return nil, err
+		}
+		l.confines = sandbox.ProbeOnce(state).Level == sandbox.Full
+	}
+	s := &session{roots: w, scope: l.scope, live: l, box: &confinement{}, jobs: job.New(job.Options{})}
+	for _, warning := range l.warnings {
+		fmt.Fprintln(os.Stderr, "toolhost:", printable(warning))
+	}
+	s.host, err = host.New(host.Options{
+		Tools: builtins(w, s, files.Options{}), Scope: l.scope, Locate: w.Locate, Policy: l.policy(),
+		Store: persist.New(persist.Options{Ephemeral: true}), PanicLog: func(m string) { fmt.Fprintln(os.Stderr, m) },
+	})
+	return s, err
+}
+
+// checked is what was found of one call.
+type checked struct {
+	agenttool.Decision
+	failed error // it would end before a decision
+	rule   *permissions.Rule
+}
+
+func check(s *session, tool string, input []byte) checked {
+	d, _, err := s.host.Check(context.Background(), tool, input)
+	c := checked{Decision: d, failed: err}
+	if err == nil && d.Reason.RuleRef != "" {
+		for _, r := range s.host.Rules() {
+			if r.Ref() == d.Reason.RuleRef {
+				c.rule = &r
+				break
+			}
+		}
+	}
+	return c
+}
+
+func (c checked) exit() error {
+	switch c.Behavior {
+	case agenttool.Allow:
+		return nil
+	case agenttool.Ask:
+		return exitf(exitAsks, "")
+	}
+	return exitf(exitNotAllowed, "")
+}
+
+// printCheck writes one JSON object: what was checked, and what was found.
+func printCheck(out io.Writer, c checked, record map[string]any) error {
+	record["behavior"], record["rule"], record["source"], record["where"] = c.Behavior, "", "", ""
+	record["reason"], record["reason_type"] = c.Reason.Detail, c.Reason.Type
+	if c.rule != nil {
+		record["rule"], record["source"], record["where"] = c.rule.Text, c.rule.Origin.Source, c.rule.Origin.Where()
+	}
+	record["rules"] = list(c.RuleRefs)
+	record["subcommands"] = list(c.Reason.Subcommands)
+	record["suggestions"] = list(c.SuggestedUpdates)
+	if len(c.Grants) > 0 {
+		record["grants"] = c.Grants
+	}
+	encoded, err := agenttool.Encode(record)
+	if err == nil {
+		_, err = fmt.Fprintf(out, "%s\n", encoded)
+	}
+	return err
+}
+
+// list returns a list that is written as one also when it is empty.
+func list[T any](all []T) []T {
+	if all == nil {
+		return []T{}
+	}
+	return all
+}
+
+// checkEach checks the command of each line. One that cannot be checked is denied, and the next one follows.
+func checkEach(s *session, in io.Reader, out io.Writer) error {
+	w := bufio.NewWriter(out)
+	return eachLine(in, w, func(command string) error {
+		input, err := agenttool.Encode(map[string]string{"command": command})
+		if err != nil {
+			return err
+		}
+		c := check(s, "shell", input)
+		if c.failed != nil {
+			c.Decision = agenttool.Decision{Behavior: agenttool.Deny, Reason: &agenttool.DecisionReason{
+				Type: "other", Detail: agenttool.AsError(c.failed, agenttool.InvalidArguments).Message}}
+		}
+		return printCheck(w, c, map[string]any{"command": command})
+	})
+}
+
+// showCheck prints what was found for a person.
+func showCheck(out io.Writer, c checked, hooks []hook.Hook) error {
+	p := painter{colour: onTerminal() && os.Getenv("NO_COLOR") == ""}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s  %s\n", p.behavior(c.Behavior), printable(c.Reason.Detail))
+	for _, s := range c.Reason.Subcommands {
+		indent := "  "
+		if s.WrappedBy >= 0 {
+			indent = "    "
+		}
+		fmt.Fprintf(&b, "%s%s  %s\n", indent, p.behavior(s.Behavior), printable(clipped(strings.Join(s.Argv, " "), 100)))
+		if len(c.Reason.Subcommands) > 1 || s.Rule != "" {
+			fmt.Fprintf(&b, "%s       %s\n", indent, printable(s.Reason))
+		}
+	}
+	if n := len(hooks); n > 0 {
+		fmt.Fprintf(&b, "%d hooks are set, which are not asked here and may decide otherwise\n", n)
+	}
+	for i, update := range c.SuggestedUpdates {
+		word := "to allow exactly this:"
+		if i > 0 {
+			word = "or more widely:       "
+		}
+		fmt.Fprintf(&b, "%s %s\n", word, printable(strings.Join(update.Rules, "  ")))
+	}
+	if len(c.Grants) > 0 {
+		fmt.Fprintf(&b, "its sandbox is widened by %s\n", printable(strings.Join(c.Grants, ", ")))
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+// behavior is a verdict in its colour, and as wide as all others.
+func (p painter) behavior(b agenttool.Behavior) string {
+	word := fmt.Sprintf("%-5s", b)
+	if !p.colour {
+		return word
+	}
+	colours := map[agenttool.Behavior]string{agenttool.Allow: "32", agenttool.Ask: "33", agenttool.Deny: "31"}
+	return "\x1b[" + colours[b] + "m" + word + "\x1b[0m"
+}

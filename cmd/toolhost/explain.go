@@ -1,0 +1,133 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"toolhost/agenttool"
+	"toolhost/classify"
+	"toolhost/permissions"
+	"toolhost/persist"
+)
+
+// How much of the past a rule is explained with.
+const (
+	explainedCommands = 5000
+	shownCommands     = 15
+)
+
+// explain says what a rule covers of the commands that past sessions ran, as a rule that allows and as one that forbids.
+func (c *checking) explain(out io.Writer) error {
+	l, w, err := c.setup.openSettings()
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	parser := ruleParser(l.scope.Dir, l.scope.Home)
+	rule, err := parser.Parse(c.explained, agenttool.Allow, agenttool.Origin{Source: agenttool.SourceCLI})
+	if err != nil {
+		return err
+	}
+	if !rule.IsAboutCommands() {
+		return fmt.Errorf("--explain-rule %s: only rules about the words of commands, such as Shell(git *), can be explained", c.explained)
+	}
+	commands, err := pastCommands()
+	if err != nil {
+		return err
+	}
+	var covered, met, near []string
+	for _, command := range commands {
+		facts := classify.Command(command, classify.Context{Dir: l.scope.Dir, Home: l.scope.Home})
+		switch permissions.Relation(rule, &facts) {
+		case permissions.Covers:
+			covered = append(covered, command)
+		case permissions.Meets:
+			met = append(met, command)
+		case permissions.Near:
+			near = append(near, command)
+		}
+	}
+	if c.asJSON {
+		return printJSONLines(out, []map[string]any{{
+			"rule": rule.Text, "commands": len(commands), "covers": list(covered), "meets": list(met), "near": list(near)}})
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s, of %d different commands of past sessions:\n", printable(rule.Text), len(commands))
+	section(&b, "to allow, it covers", covered)
+	section(&b, "to ask or deny, it is about these as well", met)
+	section(&b, "it is not about these, which are of the same program", near)
+	_, err = io.WriteString(out, b.String())
+	return err
+}
+
+func section(b *strings.Builder, title string, commands []string) {
+	fmt.Fprintf(b, "%s (%d):\n", title, len(commands))
+	for _, command := range commands[:min(len(commands), shownCommands)] {
+		fmt.Fprintf(b, "    %s\n", printable(clipped(command, 110)))
+	}
+	if more := len(commands) - shownCommands; more > 0 {
+		fmt.Fprintf(b, "    … and %d more\n", more)
+	}
+}
+
+// pastCommands returns the shell commands of past sessions, each once, those of the newest session first.
+func pastCommands() ([]string, error) {
+	sessions, dir, err := listSessions()
+	if err != nil {
+		return nil, err
+	}
+	seen := map[string]bool{}
+	var commands []string
+	for _, s := range sessions {
+		f, err := os.Open(filepath.Join(dir, string(s.ID), "log.jsonl"))
+		if err != nil {
+			continue // pruned meanwhile
+		}
+		commands = appendCommands(commands, f, seen)
+		f.Close()
+		if len(commands) >= explainedCommands {
+			break
+		}
+	}
+	return commands, nil
+}
+
+// appendCommands reads the commands of one log, as far as it can be read.
+func appendCommands(commands []string, log io.Reader, seen map[string]bool) []string {
+	for entry, err := range persist.Read(log) {
+		if err != nil || len(commands) >= explainedCommands {
+			break
+		}
+		if command := commandIn(entry.Event); command != "" && !seen[command] {
+			seen[command] = true
+			commands = append(commands, command)
+		}
+	}
+	return commands
+}
+
+// commandIn returns the command of the shell call whose result an event tells; "" if it is about something else.
+func commandIn(event []byte) string {
+	if !bytes.Contains(event, []byte(`"command"`)) {
+		return ""
+	}
+	var e struct {
+		Data struct {
+			Invocation struct {
+				ToolID     agenttool.ToolID `json:"tool_id"`
+				ModelInput struct {
+					Command string `json:"command"`
+				} `json:"model_input"`
+			} `json:"invocation"`
+		} `json:"data"`
+	}
+	if json.Unmarshal(event, &e) != nil || e.Data.Invocation.ToolID != "toolhost.shell" {
+		return ""
+	}
+	return e.Data.Invocation.ModelInput.Command
+}

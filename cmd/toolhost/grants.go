@@ -1,0 +1,271 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"toolhost/agenttool"
+	"toolhost/persist"
+	"toolhost/settings"
+)
+
+func newGrants() *cobra.Command {
+	g := granting{}
+	cmd := &cobra.Command{
+		Use:   "grants",
+		Short: "List and take back what was allowed",
+		Long: `grants lists the rules that allow something: those of your settings, of the project's, and those that running sessions
+were granted, each with where it stands, when it was remembered, and how often it decided.
+` + exitCodes,
+		Example: `  toolhost grants
+  toolhost grants revoke 'Shell(go test *)'`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return g.list(cmd.OutOrStdout()) },
+	}
+	cmd.PersistentFlags().StringVar(&g.workspace, "workspace", ".", "`directory` whose rules are meant besides yours")
+	cmd.Flags().BoolVar(&g.asJSON, "json", false, "print one JSON object a line")
+	list := &cobra.Command{
+		Use: "list", Short: "List the rules that allow something", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return g.list(cmd.OutOrStdout()) },
+	}
+	list.Flags().BoolVar(&g.asJSON, "json", false, "print one JSON object a line")
+	revoke := &cobra.Command{
+		Use: "revoke RULE...", Short: "Take rules back, wherever they stand", Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return g.revoke(cmd.OutOrStdout(), args) },
+	}
+	cmd.AddCommand(list, revoke)
+	return cmd
+}
+
+// granting is one run of grants.
+type granting struct {
+	workspace string
+	asJSON    bool
+}
+
+// granted is one rule that allows something.
+type granted struct {
+	Rule   string    `json:"rule"`
+	Source string    `json:"source"`
+	Where  string    `json:"where,omitempty"` // FILE:LINE, or the session
+	Added  time.Time `json:"added,omitzero"`
+	Uses   int       `json:"uses"` // calls that it decided, of the sessions that are kept
+	Note   string    `json:"note,omitempty"`
+}
+
+func (g *granting) options() (settings.Options, error) {
+	root, err := filepath.Abs(g.workspace)
+	if err != nil {
+		return settings.Options{}, fmt.Errorf("--workspace %s: %w", g.workspace, err)
+	}
+	return settingsOptions(realPath(root), "")
+}
+
+func (g *granting) list(out io.Writer) error {
+	all, err := g.find()
+	if err != nil {
+		return err
+	}
+	uses := ruleUses()
+	for i := range all {
+		all[i].Uses = uses[all[i].Source+":"+all[i].Rule]
+	}
+	if g.asJSON {
+		return printJSONLines(out, all)
+	}
+	if len(all) == 0 {
+		fmt.Fprintln(out, "nothing is allowed by a rule")
+		return nil
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "RULE\tUSES\tADDED\tFROM")
+	for _, r := range all {
+		added := "-"
+		if !r.Added.IsZero() {
+			added = r.Added.Local().Format(time.DateTime)
+		}
+		fmt.Fprintf(w, "%s\t%d\t%s\t%s\n", printable(r.Rule), r.Uses, added, printable(cmp.Or(r.Where, r.Source)))
+	}
+	return w.Flush()
+}
+
+// find returns the rules of settings, and those of running sessions.
+func (g *granting) find() ([]granted, error) {
+	o, err := g.options()
+	if err != nil {
+		return nil, err
+	}
+	read, err := settings.Load(o)
+	if err != nil {
+		return nil, brokenSettings(err)
+	}
+	all := []granted{}
+	for _, r := range read.Rules {
+		if r.Behavior == agenttool.Allow {
+			all = append(all, granted{Rule: r.Text, Source: r.Origin.Source, Where: r.Origin.Where(), Added: r.Added, Note: r.Note})
+		}
+	}
+	peers, err := peersOf("")
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range peers {
+		defer p.close()
+		rules, _, err := p.grants("")
+		if err != nil {
+			fmt.Fprintf(os.Stderr, "toolhost: session %s: %s\n", p.session, printable(err.Error()))
+			continue
+		}
+		for _, text := range rules {
+			all = append(all, granted{Rule: text, Source: agenttool.SourceSession, Where: "session " + string(p.session)})
+		}
+	}
+	return all, nil
+}
+
+// grants asks a session for the rules that it was granted, and takes one of them back.
+func (p *peer) grants(revoke string) (rules []string, revoked int, err error) {
+	if revoke != "" {
+		if err := p.withCode("toolhost grants"); err != nil {
+			return nil, 0, err
+		}
+	}
+	var answer struct {
+		Grants  []string `json:"grants"`
+		Revoked int      `json:"revoked"`
+	}
+	params := map[string]any{}
+	if revoke != "" {
+		params["revoke"] = revoke
+	}
+	err = p.ask("agenttool/grants", params, &answer, lookLimit)
+	return answer.Grants, answer.Revoked, err
+}
+
+func (g *granting) revoke(out io.Writer, texts []string) error {
+	all, err := g.find()
+	if err != nil {
+		return err
+	}
+	for _, text := range texts {
+		if err := g.revokeOne(out, all, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (g *granting) revokeOne(out io.Writer, all []granted, text string) error {
+	o, err := g.options()
+	if err != nil {
+		return err
+	}
+	found := false
+	for _, file := range []string{o.User, o.Project, o.Local} {
+		if file == "" {
+			continue
+		}
+		removed, err := settings.Forget(o, file, agenttool.Allow, text)
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return exitf(exitFailed, "%v", err)
+		}
+		if removed {
+			found = true
+			fmt.Fprintf(out, "taken back: %s (%s)\n", printable(text), printable(file))
+		}
+	}
+	if slices.ContainsFunc(all, func(r granted) bool { return r.Rule == text && r.Source == agenttool.SourceSession }) {
+		if found, err = g.revokeInSessions(out, text, found); err != nil {
+			return err
+		}
+	}
+	for _, r := range all {
+		if r.Rule == text && !found {
+			return exitf(exitFailed, "%s stands in %s, which is not changed here", printable(text), printable(cmp.Or(r.Where, r.Source)))
+		}
+	}
+	if !found {
+		return exitf(exitFailed, "there is no rule %s: see toolhost grants", printable(text))
+	}
+	return nil
+}
+
+func (g *granting) revokeInSessions(out io.Writer, text string, found bool) (bool, error) {
+	peers, err := peersOf("")
+	if err != nil {
+		return found, err
+	}
+	for _, p := range peers {
+		defer p.close()
+		_, revoked, err := p.grants(text)
+		if err != nil {
+			return found, err
+		}
+		if revoked > 0 {
+			found = true
+			fmt.Fprintf(out, "taken back: %s (session %s)\n", printable(text), p.session)
+		}
+	}
+	return found, nil
+}
+
+// How much of the past the uses of rules are counted in.
+const (
+	countedSessions = 200
+	countedBytes    = 256 << 20
+)
+
+// ruleUses counts, by SOURCE:RULE, the decisions of past sessions that named a rule.
+func ruleUses() map[string]int {
+	uses := map[string]int{}
+	sessions, dir, err := listSessions()
+	if err != nil {
+		return uses
+	}
+	budget := int64(countedBytes)
+	for _, s := range sessions[:min(len(sessions), countedSessions)] {
+		if budget -= s.Bytes; budget < 0 {
+			break
+		}
+		f, err := os.Open(filepath.Join(dir, string(s.ID), "log.jsonl"))
+		if err != nil {
+			continue // pruned meanwhile
+		}
+		countUses(f, uses)
+		f.Close()
+	}
+	return uses
+}
+
+func countUses(log io.Reader, uses map[string]int) {
+	for entry, err := range persist.Read(log) {
+		if err != nil {
+			return
+		}
+		if !bytes.Contains(entry.Event, []byte(`"rule_refs"`)) || !bytes.Contains(entry.Event, []byte(agenttool.EventPermissionDecided)) {
+			continue
+		}
+		var e struct {
+			Data struct {
+				Decision agenttool.Decision `json:"decision"`
+			} `json:"data"`
+		}
+		if json.Unmarshal(entry.Event, &e) != nil || e.Data.Decision.RequestRef != "" {
+			continue
+		}
+		for _, ref := range e.Data.Decision.RuleRefs {
+			uses[ref]++
+		}
+	}
+}

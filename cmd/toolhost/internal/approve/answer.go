@@ -1,0 +1,120 @@
+package approve
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"toolhost/agenttool"
+	"toolhost/agenttool/visible"
+)
+
+// Refusal says why an item cannot be answered now, or is empty. Scope is empty for a denial.
+func (q *Queue) Refusal(it *Item, scope string, now time.Time) string {
+	s, open := q.sessions[it.Session]
+	at := it.Prompt.Expires()
+	switch {
+	case it.Ended != "":
+		return "it has ended: " + it.Ended
+	case it.Sent != nil:
+		return "an answer is on its way"
+	case !open:
+		return "its session cannot be reached"
+	case s.Approvals.NeedsCode && !s.Approvals.MayAnswer:
+		return "its session wants a code first"
+	case !s.Approvals.MayAnswer:
+		return "it cannot be answered from here: " + visible.Text(cmp.Or(s.Approvals.Why, "the session does not say why"))
+	case !at.IsZero() && !now.Before(at):
+		return "its time is over"
+	case scope != "" && scope != "once" && !slices.Contains(s.Approvals.Scopes, scope):
+		return "this session takes no answers for the " + scope
+	case scope != "" && scope != "once" && len(it.Prompt.Decision.SuggestedUpdates) == 0:
+		return "no rule is suggested for this call: it can be allowed once"
+	}
+	return ""
+}
+
+// NeedsCode reports whether the item's session wants a code before it takes answers.
+func (q *Queue) NeedsCode(it *Item) bool {
+	s := q.sessions[it.Session]
+	return s.Approvals.NeedsCode && !s.Approvals.MayAnswer
+}
+
+// Choice is what of the suggestions a person wants: indices of suggested updates and of grants.
+type Choice struct {
+	Scope   string // of the updates: session, project or user
+	Updates []int
+	Grants  []int
+}
+
+// Allow is the answer that allows an item with a choice of its suggestions; the zero choice allows it once.
+func Allow(it *Item, c Choice) Answer {
+	a := Answer{Session: it.Session, ID: it.Prompt.ID(), Behavior: agenttool.Allow, Scope: "once"}
+	if len(c.Updates) > 0 {
+		a.Scope, a.AcceptUpdates = c.Scope, c.Updates
+	}
+	for _, i := range c.Grants {
+		a.Grants = append(a.Grants, it.Prompt.Grants[i])
+	}
+	return a
+}
+
+// Deny is the answer that denies an item; reason is told to the model, and may be empty.
+func Deny(it *Item, reason string) Answer {
+	return Answer{Session: it.Session, ID: it.Prompt.ID(), Behavior: agenttool.Deny, Feedback: strings.TrimSpace(reason)}
+}
+
+// Narrowest are the suggested updates that are kept if the person asks for a scope and chooses none: the first.
+func Narrowest(it *Item) []int {
+	return []int{0}[:min(1, len(it.Prompt.Decision.SuggestedUpdates))]
+}
+
+// MaxReason is the length of the longest reason, in characters.
+const MaxReason = 2000
+
+// Subject is what a prompt is about, in one line: its command, or the path that it writes.
+func (p Prompt) Subject() string {
+	if command, ok := p.Command(); ok {
+		return visible.Text(strings.Join(strings.FieldsFunc(clip(command), isBlank), " "))
+	}
+	var paths []string
+	for _, w := range p.Facts.Writes {
+		paths = append(paths, w.Spelling)
+	}
+	for _, r := range p.Facts.Reads {
+		if len(paths) == 0 {
+			paths = append(paths, r.Spelling)
+		}
+	}
+	if len(paths) == 0 {
+		return visible.Text(clip(string(p.Input)))
+	}
+	return visible.Text(clip(strings.Join(paths, " ")))
+}
+
+func isBlank(r rune) bool { return r == ' ' || r == '\n' || r == '\t' }
+
+// clip bounds what a summary looks at; it is never all that is shown of a text.
+func clip(s string) string {
+	if len(s) <= maxText {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxText], "") + "…"
+}
+
+// Left is how long an item waits on, for a person.
+func (it *Item) Left(now time.Time) string {
+	at := it.Prompt.Expires()
+	switch left := at.Sub(now).Round(time.Second); {
+	case at.IsZero():
+		return ""
+	case left <= 0:
+		return "over"
+	case left >= time.Hour:
+		return fmt.Sprintf("%d:%02d:%02d", int(left.Hours()), int(left.Minutes())%60, int(left.Seconds())%60)
+	default:
+		return fmt.Sprintf("%d:%02d", int(left.Minutes()), int(left.Seconds())%60)
+	}
+}

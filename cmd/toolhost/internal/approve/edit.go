@@ -1,0 +1,186 @@
+package approve
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/aymanbagabas/go-udiff"
+	"mvdan.cc/sh/v3/syntax"
+
+	"toolhost/agenttool"
+)
+
+// MaxEdit is the size in bytes of the largest input that can be edited here.
+const MaxEdit = 256 << 10
+
+// EditText is what a person edits of a prompt's input: the command of the shell, else the whole input as JSON.
+func EditText(p Prompt) (string, error) {
+	text, ok := p.Command()
+	if !ok {
+		var b bytes.Buffer
+		if err := json.Indent(&b, p.Input, "", "  "); err != nil {
+			return "", errors.New("the input is no JSON that could be edited")
+		}
+		text = b.String()
+	}
+	if len(text) > MaxEdit {
+		return "", fmt.Errorf("the input has %d bytes: more than %d cannot be edited here", len(text), MaxEdit)
+	}
+	return text, nil
+}
+
+// Edited returns the input that an edited text stands for. The error says what is wrong with the text, and where.
+func Edited(p Prompt, text string) (json.RawMessage, error) {
+	before, err := EditText(p)
+	if err != nil {
+		return nil, err
+	}
+	if text == before {
+		return nil, errors.New("nothing was changed")
+	}
+	if _, ok := p.Command(); !ok {
+		return ParseInput(text)
+	}
+	if strings.TrimSpace(text) == "" {
+		return nil, errors.New("the command is empty")
+	}
+	if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
+		return nil, errors.New("the command is not text: it holds NUL, or bytes that are not UTF-8")
+	}
+	var input map[string]json.RawMessage
+	if err := json.Unmarshal(p.Input, &input); err != nil {
+		return nil, err
+	}
+	if input["command"], err = agenttool.Encode(text); err != nil {
+		return nil, err
+	}
+	return agenttool.Encode(input)
+}
+
+// ParseInput reads an input that a person wrote as JSON.
+func ParseInput(text string) (json.RawMessage, error) {
+	var b bytes.Buffer
+	var value any
+	err := json.Unmarshal([]byte(text), &value) // unlike Compact it says where an error is
+	if err == nil {
+		err = json.Compact(&b, []byte(text))
+	}
+	if err != nil {
+		var syntaxErr *json.SyntaxError
+		if errors.As(err, &syntaxErr) {
+			before := text[:min(int(syntaxErr.Offset), len(text))]
+			return nil, fmt.Errorf("line %d: %w", 1+strings.Count(before, "\n"), err)
+		}
+		return nil, err
+	}
+	if b.Bytes()[0] != '{' {
+		return nil, errors.New("an input is a JSON object: {…}")
+	}
+	if !utf8.Valid(b.Bytes()) {
+		return nil, errors.New("the text is not UTF-8")
+	}
+	if name := twice(b.Bytes()); name != "" {
+		return nil, fmt.Errorf("%q comes twice in one object", name)
+	}
+	return b.Bytes(), nil
+}
+
+// twice returns a name that comes twice in one object of valid JSON, at any depth.
+func twice(text []byte) string {
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.UseNumber()
+	type level struct {
+		names map[string]bool // nil in an array
+		value bool            // what comes next is no name
+	}
+	var levels []level
+	for {
+		token, err := dec.Token()
+		if err == io.EOF || err != nil {
+			return ""
+		}
+		if delim, ok := token.(json.Delim); ok && (delim == '}' || delim == ']') {
+			levels = levels[:len(levels)-1]
+			continue
+		}
+		if n := len(levels) - 1; n >= 0 && levels[n].names != nil {
+			if name, ok := token.(string); ok && !levels[n].value {
+				if levels[n].names[name] {
+					return name
+				}
+				levels[n].names[name], levels[n].value = true, true
+				continue
+			}
+			levels[n].value = false
+		}
+		switch token {
+		case json.Delim('{'):
+			levels = append(levels, level{names: map[string]bool{}})
+		case json.Delim('['):
+			levels = append(levels, level{})
+		}
+	}
+}
+
+// Doubt says what of an edited command is not understood, empty if all is. It may be right for all that.
+func Doubt(p Prompt, text string) string {
+	if _, ok := p.Command(); !ok {
+		return ""
+	}
+	if _, err := syntax.NewParser().Parse(strings.NewReader(text), ""); err != nil {
+		return "this is not understood as a command line: " + err.Error()
+	}
+	return ""
+}
+
+// EditDiff is what an edit changed, as a unified diff of the texts, or of the inputs as JSON.
+func EditDiff(p Prompt, updated json.RawMessage) string {
+	before, err := EditText(p)
+	if err != nil {
+		before = string(p.Input)
+	}
+	edited := p
+	edited.Input = updated
+	after, err := EditText(edited)
+	if _, ok := p.Command(); ok && err == nil && onlyCommand(p.Input, updated) {
+		return unified(before, after)
+	}
+	p.Tool, edited.Tool = "", "" // all of it, as JSON
+	if before, err = EditText(p); err != nil {
+		before = string(p.Input)
+	}
+	if after, err = EditText(edited); err != nil {
+		after = string(updated)
+	}
+	return unified(before, after)
+}
+
+// onlyCommand reports whether two inputs of the shell differ in nothing but the command.
+func onlyCommand(a, b json.RawMessage) bool {
+	var x, y map[string]json.RawMessage
+	if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
+		return false
+	}
+	delete(x, "command")
+	delete(y, "command")
+	one, err1 := agenttool.Encode(x)
+	other, err2 := agenttool.Encode(y)
+	return err1 == nil && err2 == nil && bytes.Equal(one, other)
+}
+
+func unified(before, after string) string {
+	return udiff.Unified("asked", "changed", line(before), line(after))
+}
+
+// line ends a text with a line end, so that the diff does not speak of it.
+func line(s string) string {
+	if strings.HasSuffix(s, "\n") {
+		return s
+	}
+	return s + "\n"
+}

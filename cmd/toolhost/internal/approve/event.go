@@ -1,0 +1,63 @@
+package approve
+
+import (
+	"encoding/json"
+
+	"toolhost/agenttool"
+)
+
+// The events that come from sessions. Those of one session come in their order.
+type (
+	// Opened is a session that can be reached, or what it says of itself after it said something else before.
+	Opened struct{ Session Session }
+
+	// Closed is the end of a session, or of the connection to it.
+	Closed struct{ Session, Why string }
+
+	// Asked is a prompt that waits. It may have been told before.
+	Asked struct {
+		Session string
+		Prompt  Prompt
+	}
+
+	// Ended is the end of a prompt, whoever brought it about.
+	Ended struct {
+		Session string
+		ID      agenttool.DecisionID
+		How     string // a sentence for a person
+		Lost    bool   // nobody said that it ended: it is not there any more
+	}
+
+	// Answered says that an answer arrived; with an error it did not count, and the prompt may wait on.
+	Answered struct {
+		Answer Answer
+		Err    error
+	}
+
+	// Trouble is something that keeps sessions from being reached.
+	Trouble struct{ Text string }
+
+	// Complete says that all sessions that ran at the start have been heard.
+	Complete struct{}
+)
+
+// Desk is where answers go.
+type Desk interface {
+	// Answer sends an answer and returns when it counts. The error says why it does not.
+	Answer(Answer) error
+
+	// Code says the code that a session shows. The session is told anew as [Opened].
+	Code(session, code string) error
+}
+
+// Answer is a person's answer to a prompt, as it is sent.
+type Answer struct {
+	Session       string               `json:"-"`
+	ID            agenttool.DecisionID `json:"decision_id"`
+	Behavior      agenttool.Behavior   `json:"behavior"`
+	Scope         string               `json:"scope,omitempty"`
+	UpdatedInput  json.RawMessage      `json:"updated_input,omitempty"`
+	Grants        []string             `json:"grants,omitempty"`
+	AcceptUpdates []int                `json:"accept_updates,omitempty"`
+	Feedback      string               `json:"feedback,omitempty"`
+}

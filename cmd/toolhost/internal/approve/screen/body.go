@@ -1,0 +1,125 @@
+package screen
+
+import (
+	"fmt"
+	"strings"
+
+	"toolhost/agenttool/visible"
+	"toolhost/cmd/toolhost/internal/approve"
+)
+
+// body is what the screen is for: the dialog, the prompt, or what there is when nothing waits.
+func (m *Model) body(height int) ([]row, int, int) {
+	switch {
+	case height < 1:
+		return nil, -1, 0
+	case m.dialog != nil:
+		return m.dialog.rows(m.width, height)
+	case m.current == nil:
+		return m.idle(height), -1, 0
+	}
+	sheet := m.laidOut()
+	m.scroll(0) // the window may have grown
+	rows := sheet.view(m.offset, height-1)
+	for len(rows) < height-1 {
+		rows = append(rows, row{})
+	}
+	return append(rows, row{approve.Faint, fit(more(sheet.rows(), m.offset, height-1), m.width)}), -1, 0
+}
+
+// bodyHeight is how many rows of the prompt are shown at once.
+func (m *Model) bodyHeight() int { return max(1, m.height-len(m.top())-len(m.bottom())-1) }
+
+// laidOut is the current prompt, laid out for the width of the window.
+func (m *Model) laidOut() *sheet {
+	if m.sheet == nil {
+		var lines []approve.Line
+		if m.current != nil {
+			lines = append(m.standing(m.current), approve.Describe(m.current, m.queue.Session(m.current.Session))...)
+		}
+		m.sheet = newSheet(lines, m.width)
+	}
+	return m.sheet
+}
+
+// standing says how the prompt stands, if that is not simply that it waits.
+func (m *Model) standing(it *approve.Item) (lines []approve.Line) {
+	say := func(text string) {
+		lines = append(lines, approve.Line{Kind: approve.Warning, Indent: 2, Text: text})
+	}
+	if it.Ended != "" {
+		say("IT HAS ENDED: " + it.Ended)
+	} else if why := m.queue.Refusal(it, "", m.o.Now()); why != "" && it.Sent == nil {
+		say("READ ONLY: " + why)
+	}
+	if it.Error != "" {
+		say("Your answer did not count: " + it.Error)
+	}
+	if len(lines) > 0 {
+		lines = append(lines, approve.Line{})
+	}
+	return lines
+}
+
+// idle is the body when nothing waits.
+func (m *Model) idle(height int) (rows []row) {
+	var all []approve.Line
+	say := func(format string, args ...any) {
+		all = append(all, approve.Line{Kind: approve.Faint, Indent: 4, Text: fmt.Sprintf(format, args...)})
+	}
+	say("Prompts of your running sessions appear here.")
+	for _, s := range m.queue.Sessions() {
+		say("  session %s in %s%s", visible.Text(s.Short()), visible.Text(s.Workspace), readOnly(s))
+	}
+	for _, d := range m.queue.Done[max(0, len(m.queue.Done)-3):] {
+		say("  %s  #%d %s: %s", d.At.Local().Format("15:04:05"), d.Number, d.Tool, d.How)
+	}
+	sheet := newSheet(all, m.width)
+	rows = sheet.view(0, height)
+	if hidden := sheet.rows() - height; hidden > 0 {
+		rows[len(rows)-1] = row{approve.Faint, "… " + lines(hidden+1) + " more"}
+	}
+	return rows
+}
+
+func readOnly(s approve.Session) string {
+	switch {
+	case s.Approvals.MayAnswer:
+		return ""
+	case s.Approvals.NeedsCode:
+		return " (wants a code)"
+	}
+	return " (read only: " + visible.Text(s.Approvals.Why) + ")"
+}
+
+// The sequences that show kinds. Without colour bold and faint are left, and no meaning is lost.
+var looks = map[approve.Kind]string{
+	approve.Heading: "\x1b[1m", approve.Warning: "\x1b[1;33m", approve.Faint: "\x1b[2m",
+	approve.Added: "\x1b[32m", approve.Removed: "\x1b[31m", approve.Hunk: "\x1b[36m",
+}
+
+const plainly = "\x1b[0m"
+
+// paint makes a row what is sent to the terminal; what was written out in ⟨ ⟩ is shown in reverse.
+func paint(r row) string {
+	look := looks[r.kind]
+	if !strings.ContainsRune(r.text, visible.Open) {
+		if look == "" {
+			return r.text
+		}
+		return look + r.text + plainly
+	}
+	var b strings.Builder
+	b.WriteString(look)
+	for _, c := range r.text {
+		if c == visible.Open {
+			b.WriteString("\x1b[7m")
+		}
+		b.WriteRune(c)
+		if c == visible.Close {
+			b.WriteString(plainly + look)
+		}
+	}
+	b.WriteString(plainly)
+	return b.String()
+}

@@ -1,0 +1,88 @@
+package screen
+
+import (
+	"slices"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"toolhost/cmd/toolhost/internal/approve"
+)
+
+// disarm makes keys answer nothing until what is on the screen now has been there for a moment.
+func (m *Model) disarm() tea.Cmd {
+	m.turn++
+	m.armed = false
+	return after(unhurried, armedMsg{m.turn})
+}
+
+// show puts a prompt on the screen; nil clears it.
+func (m *Model) show(it *approve.Item) tea.Cmd {
+	m.current, m.sheet, m.offset, m.leaving, m.notice, m.intent = it, nil, 0, false, "", nil
+	m.place = max(0, slices.Index(m.queue.Waiting, it))
+	return m.disarm()
+}
+
+// settle puts the first prompt on an empty screen, and begins to take away one that has ended.
+func (m *Model) settle() tea.Cmd {
+	switch {
+	case m.current == nil && m.dialog == nil && len(m.queue.Waiting) > 0:
+		return m.show(m.queue.Waiting[0])
+	case m.current == nil:
+		return nil
+	case m.current.Ended == "":
+		m.place = slices.Index(m.queue.Waiting, m.current)
+		return nil
+	case m.leaving:
+		return nil
+	}
+	m.leaving, m.intent, m.sheet, m.offset = true, nil, nil, 0
+	shown := otherShown
+	if m.current.Mine {
+		shown = mineShown
+	}
+	return after(shown, leaveMsg{m.current})
+}
+
+// retry is how long after it was asked to leave a prompt leaves that had a dialog over it.
+const retry = 500 * time.Millisecond
+
+// leave makes room for the next prompt. A dialog over one that has ended stays: what is typed in it belongs to no other.
+func (m *Model) leave(it *approve.Item) tea.Cmd {
+	if m.current != it || it.Ended == "" {
+		return nil
+	}
+	if m.dialog != nil {
+		return after(retry, leaveMsg{it})
+	}
+	return m.show(m.next())
+}
+
+// next is the prompt that follows the place of the current one, or the last one.
+func (m *Model) next() *approve.Item {
+	if len(m.queue.Waiting) == 0 {
+		return nil
+	}
+	return m.queue.Waiting[min(m.place, len(m.queue.Waiting)-1)]
+}
+
+// listed are the prompts of the list: those that wait, and the current one where it stood.
+func (m *Model) listed() []*approve.Item {
+	if m.current == nil || m.current.Ended == "" {
+		return m.queue.Waiting
+	}
+	return slices.Insert(slices.Clone(m.queue.Waiting), min(m.place, len(m.queue.Waiting)), m.current)
+}
+
+// move selects another prompt, so many places away.
+func (m *Model) move(by int) tea.Cmd {
+	list := m.listed()
+	if len(list) < 2 {
+		if m.current != nil && m.current.Ended != "" {
+			return m.show(m.next())
+		}
+		return nil
+	}
+	at := slices.Index(list, m.current)
+	return m.show(list[(at+by+len(list))%len(list)])
+}

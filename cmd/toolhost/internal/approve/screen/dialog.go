@@ -1,0 +1,116 @@
+package screen
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"toolhost/cmd/toolhost/internal/approve"
+)
+
+// dialog is what lies over a prompt.
+type dialog interface {
+	title() string
+	keys() []hint
+	press(m *Model, key tea.KeyPressMsg) tea.Cmd
+
+	// rows are what it shows, and where the cursor is; column -1: nowhere. They are at most height.
+	rows(width, height int) (rows []row, column, line int)
+}
+
+// paster is a dialog that takes what is pasted.
+type paster interface{ paste(text string) }
+
+// hint names a key and what it does.
+type hint struct{ key, does string }
+
+// open lays a dialog over the prompt. Keys that send count when it has been there for a moment.
+func (m *Model) open(d dialog) tea.Cmd {
+	m.dialog, m.notice = d, ""
+	return m.disarm()
+}
+
+// close takes the dialog away.
+func (m *Model) close() tea.Cmd {
+	m.dialog, m.notice = nil, ""
+	return tea.Batch(m.disarm(), m.settle())
+}
+
+// confirmed reports whether a key that sends counts, and says why not.
+func (m *Model) confirmed() (bool, tea.Cmd) {
+	if m.armed {
+		return true, nil
+	}
+	m.notice = "too quick: read it, then press the key"
+	return false, m.disarm()
+}
+
+// reader is a dialog with a text to read.
+type reader struct {
+	name   string
+	lines  []approve.Line
+	sheet  *sheet
+	offset int
+	height int
+}
+
+func (r *reader) title() string { return r.name }
+
+func (r *reader) keys() []hint { return []hint{{"space", "scroll"}, {"esc", "back"}} }
+
+func (r *reader) press(m *Model, key tea.KeyPressMsg) tea.Cmd {
+	switch name(key) {
+	case "esc", "q", "enter", "?", "d", "w":
+		return m.close()
+	case "space", "pgdown", "f":
+		r.scroll(r.height - 1)
+	case "pgup", "b":
+		r.scroll(1 - r.height)
+	case "down", "j":
+		r.scroll(1)
+	case "up", "k":
+		r.scroll(-1)
+	case "home":
+		r.scroll(-r.offset)
+	case "end", "G":
+		r.scroll(r.sheet.rows())
+	}
+	return nil
+}
+
+func (r *reader) scroll(by int) {
+	if r.sheet != nil {
+		r.offset = max(0, min(r.offset+by, r.sheet.rows()-r.height))
+	}
+}
+
+func (r *reader) rows(width, height int) ([]row, int, int) {
+	if r.sheet == nil || r.sheet.width != width {
+		r.sheet = newSheet(r.lines, width)
+	}
+	r.height = max(1, height-1)
+	r.scroll(0)
+	rows := r.sheet.view(r.offset, r.height)
+	return append(rows, row{approve.Faint, more(r.sheet.rows(), r.offset, r.height)}), -1, 0
+}
+
+// more says what of a text is not on the screen.
+func more(total, offset, height int) string {
+	below := max(0, total-offset-height)
+	switch {
+	case offset == 0 && below == 0:
+		return ""
+	case below == 0:
+		return "… " + lines(offset) + " above; this is the end"
+	case offset == 0:
+		return "… " + approve.Thousands(below) + " more " + plural(below) + ", space to scroll"
+	}
+	return "… " + lines(offset) + " above, " + approve.Thousands(below) + " more below, space to scroll"
+}
+
+func lines(n int) string { return approve.Thousands(n) + " " + plural(n) }
+
+func plural(n int) string {
+	if n == 1 {
+		return "line"
+	}
+	return "lines"
+}

@@ -1,0 +1,164 @@
+package screen
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"toolhost/cmd/toolhost/internal/approve"
+)
+
+var update = flag.Bool("update", false, "rewrite testdata")
+
+func TestMain(m *testing.M) {
+	time.Local = time.UTC // screens show local times
+	flag.Parse()
+	os.Exit(m.Run())
+}
+
+const pushPrompt = `{"dir":"/home/me/app/tools","attempt":2,"suggested_grants":["host:github.com:443"],
+	"facts":{"read_only":"no","destructive":"yes","open_world":"yes","paths_complete":"yes","hosts":["github.com"],
+		"writes":[{"spelling":"build","absolute":"/home/me/app/build","resolved":"/data/build"}],
+		"reasons":[{"text":"rm -r deletes","line":1,"column":24}]},
+	"decision":{"decision_id":"p1","expires_at":"2000-01-01T00:10:00Z","blocked_path":"/data/build",
+		"reason":{"type":"subcommand_results","detail":"one of its commands asks: git push","rule_ref":"user:Shell(git push *)","subcommands":[
+			{"argv":["git","push","origin","main"],"line":1,"column":1,"wrapped_by":-1,"behavior":"ask","rule":"Shell(git push *)","source":"user_settings","where":"/home/me/.config/toolhost/settings.json:12","reason":"a rule asks"},
+			{"argv":["sudo","rm","-rf","a b"],"line":1,"column":24,"wrapped_by":-1,"behavior":"allow","rule":"Shell(sudo *)","source":"cli_arg","reason":"a rule allows it"},
+			{"argv":["rm","-rf","a b"],"line":1,"column":29,"wrapped_by":1,"behavior":"deny","reason":"nothing allows it"}]},
+		"suggested_updates":[{"op":"add_rules","destination":"session","behavior":"allow","rules":["Shell(git push origin main)","Shell(rm -rf 'a b')"]}]}}`
+
+const writePrompt = `{"tool":"edit","input":{"path":"main.go","old_string":"a","new_string":"b"},"sandbox":{},
+	"facts":{"read_only":"no","destructive":"no","open_world":"no","paths_complete":"yes","writes":[{"spelling":"main.go","absolute":"/home/me/app/main.go","resolved":"/home/me/app/main.go","root":"/home/me/app"}]},
+	"decision":{"decision_id":"p1","expires_at":"2000-01-01T00:10:00Z","reason":{"type":"mode","detail":"it writes main.go"},
+		"suggested_updates":[{"op":"add_rules","destination":"session","behavior":"allow","rules":["Write(main.go)"]}],
+		"content_blocks":[{"type":"diff","diff":"--- a/main.go\n+++ b/main.go\n@@ -1,3 +1,3 @@\n package main\n-var a = 1\n+var b = 1\n \tx\n"}]}}`
+
+// goldens are whole screens.
+var goldens = []struct {
+	name          string
+	width, height int
+	play          func(r *run)
+}{
+	{"shell", 80, 24, func(r *run) { r.ask("p1", "git push origin main && sudo rm -rf 'a b'", pushPrompt) }},
+	{"shell_scrolled", 80, 24, func(r *run) {
+		r.ask("p1", "git push origin main && sudo rm -rf 'a b'", pushPrompt)
+		r.keys("space")
+	}},
+	{"shell_40x10", 40, 10, func(r *run) { r.ask("p1", "git push origin main && sudo rm -rf 'a b'", pushPrompt) }},
+	{"edit_diff", 80, 24, func(r *run) {
+		r.ask("p1", "", writePrompt)
+		r.keys("end")
+	}},
+	{"several", 80, 24, func(r *run) {
+		for i := range 9 {
+			r.ask(fmt.Sprintf("p%d", i), fmt.Sprintf("make target-%d", i), "")
+		}
+		r.keys("k", "k")
+	}},
+	{"long_command", 80, 24, func(r *run) {
+		r.ask("p1", "ls"+strings.Repeat(" ", 3000)+"\n\n\n\n\n; "+strings.Repeat("echo harmless\n", 1234)+"rm -rf ~", "")
+	}},
+	{"hidden_characters", 80, 24, func(r *run) { r.ask("p1", "echo a\u202e\x1b[2J p\u0430ypal.com\r ls\u200b", "") }},
+	{"rules", 80, 24, func(r *run) {
+		r.ask("p1", "git push origin main", pushPrompt)
+		r.keys("s", "down")
+	}},
+	{"rules_40x10", 40, 10, func(r *run) {
+		r.ask("p1", "git push origin main", pushPrompt)
+		r.keys("u")
+	}},
+	{"reason", 80, 24, func(r *run) {
+		r.ask("p1", "git push origin main", "")
+		r.keys("N", "p", "r", "o", "d")
+	}},
+	{"edit", 80, 24, func(r *run) {
+		r.ask("p1", "printf 'a\tb'\n# "+strings.Repeat("long ", 30)+"\u200b", "")
+		r.keys("e")
+	}},
+	{"review", 80, 24, func(r *run) {
+		r.ask("p1", "make\nmake install\n", "")
+		r.keys("e", "backspace", "backspace", "'", "ctrl+s")
+	}},
+	{"help_40x10", 40, 10, func(r *run) {
+		r.ask("p1", "make", "")
+		r.keys("?")
+	}},
+	{"idle", 80, 24, func(r *run) {
+		r.ask("p1", "make", "")
+		r.session("ses_2", `,"approvals":{"may_answer":false,"why":"the peer is inside a job"},"warnings":["settings: /home/me/app/.toolhost/settings.json:12: unknown key \"alow\", did you mean allow?","b","c"]`)
+		r.keys("n")
+		r.wait(mineShown)
+	}},
+	{"ended", 80, 24, func(r *run) {
+		r.ask("p1", "make", "")
+		r.ask("p2", "make install", "")
+		r.tell(approve.Ended{Session: "ses_1", ID: "p1", How: "denied: answered by the client"})
+	}},
+	{"code_40x10", 40, 10, func(r *run) {
+		r.session("ses_1", `,"approvals":{"may_answer":false,"needs_code":true}`)
+		r.ask("p1", "make", "")
+		r.keys("c", "A")
+	}},
+	{"too_small", 20, 4, func(r *run) { r.ask("p1", "make", "") }},
+}
+
+// TestGolden compares whole screens with testdata; -update rewrites them.
+func TestGolden(t *testing.T) {
+	for _, c := range goldens {
+		t.Run(c.name, func(t *testing.T) {
+			in(t, c.width, c.height, func(r *run) {
+				r.session("ses_1", "")
+				c.play(r)
+				path := filepath.Join("testdata", c.name+".txt")
+				got := trimmed(r.text())
+				if *update {
+					if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+						t.Fatal(err)
+					}
+				}
+				want, err := os.ReadFile(path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got != string(want) {
+					t.Errorf("the screen is not that of %s:\n%s", path, got)
+				}
+			})
+		})
+	}
+}
+
+// trimmed is a screen without blanks at the ends of its rows.
+func trimmed(screen string) string {
+	rows := strings.Split(screen, "\n")
+	for i, row := range rows {
+		rows[i] = strings.TrimRight(row, " ")
+	}
+	return strings.Join(rows, "\n") + "\n"
+}
+
+// TestEverySize checks that no size of the window breaks the screen, and that it comes back whole. What must hold of each
+// screen is checked by look.
+func TestEverySize(t *testing.T) {
+	in(t, 80, 24, func(r *run) {
+		r.session("ses_1", `,"warnings":["a warning that is so long that it does not fit into any row of a narrow window, whatever is done","b"]`)
+		r.ask("p1", "git push origin main && sudo rm -rf 'a b'", pushPrompt)
+		for _, k := range []string{"x", "?", "s", "r", "e", "d", "w"} {
+			r.keys(k)
+			for width := 1; width < 130; width += 3 {
+				for height := 1; height < 40; height += 2 {
+					r.tell(tea.WindowSizeMsg{Width: width, Height: height})
+				}
+			}
+			r.tell(tea.WindowSizeMsg{Width: 80, Height: 24})
+			r.keys("esc")
+		}
+		r.sees("git push origin main")
+	})
+}

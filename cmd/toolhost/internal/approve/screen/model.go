@@ -1,0 +1,174 @@
+// Package screen shows prompts on a whole terminal, and takes answers by key.
+//
+// No key answers by accident: one counts only for a prompt that has been on the screen for a moment, and only if no other
+// follows at once; what is pasted never answers; and the selection does not move to another prompt while one is
+// shown that waits.
+package screen
+
+import (
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"toolhost/cmd/toolhost/internal/approve"
+)
+
+// Options say what a Model works with.
+type Options struct {
+	Desk   approve.Desk
+	Now    func() time.Time
+	Once   bool // end after the first answer that counts
+	Bell   bool // ring when a prompt comes
+	Notify bool // and have the terminal tell the desktop (OSC 9)
+}
+
+// How long things take.
+const (
+	unhurried  = 300 * time.Millisecond // a prompt is on the screen before a key answers it
+	burst      = 50 * time.Millisecond  // keys that follow each other quicker were not typed
+	mineShown  = time.Second            // how long the end of a prompt that this person answered stays
+	otherShown = 3 * time.Second        // and of one that somebody or something else ended
+)
+
+// Model is the state of the screen. Sessions come in as the events of package approve.
+type Model struct {
+	o             Options
+	queue         approve.Queue
+	width, height int
+
+	current *approve.Item // on the screen; it may have ended
+	place   int           // where it stands in the list
+	sheet   *sheet        // current, laid out; nil: not yet
+	offset  int           // the first row of it that is shown
+	leaving bool          // it has ended, and will make room
+
+	dialog  dialog // over the prompt; nil: none
+	notice  string // what came of the last key; empty: nothing to say
+	trouble []string
+
+	armed    bool // keys answer
+	turn     int  // counts how often keys were disarmed
+	intent   *approve.Answer
+	intended int // counts intents
+	answered int // answers of this person that counted
+}
+
+// New returns a Model for an empty screen.
+func New(o Options) *Model { return &Model{o: o} }
+
+// Answered is how many answers of this person counted.
+func (m *Model) Answered() int { return m.answered }
+
+// The messages that the model sends itself.
+type (
+	armedMsg  struct{ turn int }
+	intentMsg struct{ number int }
+	leaveMsg  struct{ item *approve.Item }
+	secondMsg struct{}
+)
+
+// Init begins the clock.
+func (m *Model) Init() tea.Cmd { return second() }
+
+func second() tea.Cmd { return after(time.Second, secondMsg{}) }
+
+func after(d time.Duration, msg tea.Msg) tea.Cmd {
+	return tea.Tick(d, func(time.Time) tea.Msg { return msg })
+}
+
+// Update takes one message.
+func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		return m, m.resize(msg)
+	case tea.KeyPressMsg:
+		return m, m.press(msg)
+	case tea.PasteMsg:
+		return m, m.paste(msg)
+	case armedMsg:
+		m.armed = m.armed || msg.turn == m.turn
+	case intentMsg:
+		return m, m.carryOut(msg)
+	case leaveMsg:
+		return m, m.leave(msg.item)
+	case codeMsg:
+		if c, ok := m.dialog.(*code); ok && c.session.ID == msg.session && msg.err != nil {
+			c.refused(msg.err.Error())
+		}
+	case secondMsg:
+		m.queue.Expire(m.o.Now())
+		return m, tea.Batch(second(), m.settle())
+	default:
+		return m, m.event(msg)
+	}
+	return m, nil
+}
+
+// event takes what a session says.
+func (m *Model) event(event any) tea.Cmd {
+	it := m.queue.Apply(event, m.o.Now())
+	if it != nil && it == m.current {
+		m.sheet, m.offset = nil, 0 // it says how it stands
+	}
+	var told tea.Cmd
+	switch e := event.(type) {
+	case approve.Opened:
+		m.sheet = nil // it shows the session, too
+		m.codeSaid(e.Session)
+	case approve.Trouble:
+		m.addTrouble(e.Text)
+	case approve.Asked:
+		if it != nil {
+			told = m.ring()
+		} else if m.queue.Leader(e) == m.current {
+			m.sheet = nil // it says how many ask the same
+		}
+	case approve.Answered:
+		if e.Err == nil {
+			m.answered++
+		}
+		if e.Err == nil && m.o.Once {
+			return tea.Quit
+		}
+	}
+	return tea.Batch(told, m.settle())
+}
+
+// maxTrouble is how many different warnings are kept.
+const maxTrouble = 50
+
+func (m *Model) addTrouble(text string) {
+	if len(m.trouble) < maxTrouble {
+		m.trouble = append(m.trouble, text)
+	}
+}
+
+// ring tells the person that a prompt came, without a word of what it says.
+func (m *Model) ring() tea.Cmd {
+	var cmds []tea.Cmd
+	if m.o.Bell {
+		cmds = append(cmds, tea.Raw("\a"))
+	}
+	if m.o.Notify {
+		cmds = append(cmds, tea.Raw("\x1b]9;toolhost: a prompt waits for you\a"))
+	}
+	return tea.Batch(cmds...)
+}
+
+func (m *Model) resize(msg tea.WindowSizeMsg) tea.Cmd {
+	small := m.small()
+	m.width, m.height = msg.Width, msg.Height
+	m.sheet = nil
+	if small {
+		return m.disarm()
+	}
+	return nil
+}
+
+// small reports whether the window is too small to show a prompt.
+func (m *Model) small() bool { return m.width < minWidth || m.height < minHeight }
+
+const (
+	minWidth  = 30
+	minHeight = 8
+)

@@ -1,0 +1,176 @@
+package screen
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"toolhost/cmd/toolhost/internal/approve"
+)
+
+// name is how a key is called here: the character that it types, or its name.
+func name(key tea.KeyPressMsg) string {
+	s := key.String()
+	if letter, ok := strings.CutPrefix(s, "shift+"); ok && len(letter) == 1 {
+		return strings.ToUpper(letter)
+	}
+	return s
+}
+
+// press takes a key.
+func (m *Model) press(key tea.KeyPressMsg) tea.Cmd {
+	k := name(key)
+	switch {
+	case k == "ctrl+c":
+		return tea.Quit
+	case k == "ctrl+z":
+		return tea.Suspend
+	case k == "ctrl+l":
+		return tea.ClearScreen
+	case m.intent != nil:
+		m.intent = nil
+		m.notice = "keys came too quickly one after the other: nothing was answered"
+		return m.disarm()
+	case m.small():
+		if k == "q" {
+			return tea.Quit
+		}
+		return nil
+	case m.dialog != nil:
+		return m.dialog.press(m, key)
+	}
+	m.notice = ""
+	return m.browse(k)
+}
+
+// browse takes a key when no dialog is open.
+func (m *Model) browse(k string) tea.Cmd {
+	switch k {
+	case "q":
+		return tea.Quit
+	case "?", "f1":
+		return m.open(m.help())
+	case "d":
+		return m.open(m.done())
+	case "w":
+		return m.open(m.allWarnings())
+	case "j", "down", "tab":
+		return m.move(1)
+	case "k", "up", "shift+tab":
+		return m.move(-1)
+	case "space", "pgdown", "f":
+		m.scroll(m.bodyHeight() - 1)
+	case "pgup", "b":
+		m.scroll(1 - m.bodyHeight())
+	case "home":
+		m.scroll(-m.offset)
+	case "end", "G":
+		m.scroll(m.laidOut().rows())
+	case "y", "1", "s", "p", "u", "n", "N", "r", "e", "g", "c":
+		return m.answerKey(k)
+	default:
+		return m.disarm() // who types this looks elsewhere
+	}
+	return nil
+}
+
+// scroll moves the view of the prompt by so many rows.
+func (m *Model) scroll(by int) {
+	m.offset = max(0, min(m.offset+by, m.laidOut().rows()-m.bodyHeight()))
+}
+
+// scopes of the keys that answer.
+var scopes = map[string]string{"s": "session", "p": "project", "u": "user"}
+
+// answerKey takes a key that answers, or begins to.
+func (m *Model) answerKey(k string) tea.Cmd {
+	it := m.current
+	switch {
+	case it == nil:
+		return nil
+	case it.Ended != "":
+		m.notice = "it has ended; tab goes on to the next"
+		return m.disarm()
+	case !m.armed:
+		m.notice = "too quick: read it, then press the key"
+		return m.disarm()
+	case m.queue.NeedsCode(it):
+		return m.open(newCode(m.queue.Session(it.Session)))
+	}
+	if why := m.queue.Refusal(it, scopes[k], m.o.Now()); why != "" {
+		m.notice = why
+		return nil
+	}
+	switch k {
+	case "y", "1":
+		return m.intend(approve.Allow(it, approve.Choice{}))
+	case "n":
+		return m.intend(approve.Deny(it, ""))
+	case "N", "r":
+		return m.open(newReason(it))
+	case "s", "p", "u":
+		return m.open(m.newKeep(it, scopes[k], true))
+	case "g":
+		return m.chooseGrants(it)
+	case "e":
+		return m.edit(it)
+	}
+	m.notice = "this session wants no code"
+	return nil
+}
+
+func (m *Model) chooseGrants(it *approve.Item) tea.Cmd {
+	if len(it.Prompt.Grants)+len(it.Prompt.Decision.SuggestedUpdates) == 0 {
+		m.notice = "nothing is suggested for this call: y allows it once"
+		return nil
+	}
+	return m.open(m.newKeep(it, "session", false))
+}
+
+func (m *Model) edit(it *approve.Item) tea.Cmd {
+	d, err := newEdit(it)
+	if err != nil {
+		m.notice = err.Error()
+		return nil
+	}
+	return m.open(d)
+}
+
+// intend answers, unless another key follows at once: then the keys were no answer.
+func (m *Model) intend(a approve.Answer) tea.Cmd {
+	m.intent = &a
+	m.intended++
+	return after(burst, intentMsg{m.intended})
+}
+
+func (m *Model) carryOut(msg intentMsg) tea.Cmd {
+	if m.intent == nil || msg.number != m.intended {
+		return nil
+	}
+	a := *m.intent
+	m.intent = nil
+	return m.send(m.current, a)
+}
+
+// send sends an answer, if it still can be one.
+func (m *Model) send(it *approve.Item, a approve.Answer) tea.Cmd {
+	if why := m.queue.Refusal(it, a.Scope, m.o.Now()); why != "" {
+		m.notice = why
+		return nil
+	}
+	m.queue.Send(it, a)
+	m.dialog = nil
+	desk := m.o.Desk
+	return tea.Batch(m.disarm(), func() tea.Msg { return approve.Answered{Answer: a, Err: desk.Answer(a)} })
+}
+
+// paste takes what was pasted: text for a dialog, never an answer.
+func (m *Model) paste(msg tea.PasteMsg) tea.Cmd {
+	m.intent = nil
+	if d, ok := m.dialog.(paster); ok {
+		d.paste(msg.Content)
+	} else {
+		m.notice = "what is pasted answers nothing"
+	}
+	return m.disarm()
+}

@@ -1,0 +1,246 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"toolhost/agenttool"
+)
+
+func newJobs() *cobra.Command {
+	var session string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "jobs",
+		Short: "List, follow and end the commands of running sessions",
+		Long: `jobs shows the commands that live sessions of yours are running, from any terminal. Where several sessions have a
+job of the same name, --session says which is meant: the end of its id is enough.
+` + exitCodes,
+		Example: `  toolhost jobs
+  toolhost jobs tail -f j3
+  toolhost jobs kill j3 --session newest`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return listJobs(cmd.OutOrStdout(), session, asJSON) },
+	}
+	cmd.PersistentFlags().StringVar(&session, "session", "", "`id` of the session, or the end of it, or newest; default: all that are running")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON array")
+	list := &cobra.Command{
+		Use: "list", Short: "List jobs", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return listJobs(cmd.OutOrStdout(), session, asJSON) },
+	}
+	list.Flags().BoolVar(&asJSON, "json", false, "print one JSON array")
+	cmd.AddCommand(list, newJobsTail(&session), newJobsKill(&session))
+	return cmd
+}
+
+func newJobsTail(session *string) *cobra.Command {
+	var lines int
+	var follow bool
+	cmd := &cobra.Command{
+		Use: "tail JOB", Short: "Print the last lines that a job said", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if lines < 1 || lines > maxTail {
+				return fmt.Errorf("-n %d: from 1 to %d lines", lines, maxTail)
+			}
+			p, err := peerWith(*session, args[0])
+			if err != nil {
+				return err
+			}
+			defer p.close()
+			return p.tail(cmd.OutOrStdout(), args[0], lines, follow)
+		},
+	}
+	cmd.Flags().IntVarP(&lines, "lines", "n", 40, "`number` of lines")
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on with what it says, until it ends")
+	return cmd
+}
+
+func newJobsKill(session *string) *cobra.Command {
+	var signal string
+	cmd := &cobra.Command{
+		Use: "kill JOB...", Short: "End jobs with all that they started", Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			for _, id := range args {
+				if err := killJob(cmd.OutOrStdout(), *session, id, signal); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVarP(&signal, "signal", "s", "TERM", "`signal` that is sent first; KILL comes 2 s later")
+	return cmd
+}
+
+// maxTail is how many lines tail shows at most.
+const maxTail = 10_000
+
+// listed is a job with its session, as jobs --json prints it.
+type listed struct {
+	Session   agenttool.SessionID `json:"session_id"`
+	Workspace string              `json:"workspace"`
+	agenttool.JobStatus
+}
+
+func listJobs(out io.Writer, session string, asJSON bool) error {
+	peers, err := peersOf(session)
+	if err != nil {
+		return err
+	}
+	all := []listed{}
+	for _, p := range peers {
+		defer p.close()
+		jobs, err := p.jobs()
+		if err != nil { // it may have ended meanwhile
+			fmt.Fprintf(os.Stderr, "toolhost: session %s: %s\n", p.session, printable(err.Error()))
+			continue
+		}
+		for _, j := range jobs {
+			all = append(all, listed{p.session, p.workspace, j})
+		}
+	}
+	switch {
+	case asJSON:
+		e := json.NewEncoder(out)
+		e.SetEscapeHTML(false)
+		e.SetIndent("", "  ")
+		return e.Encode(all)
+	case len(all) == 0:
+		fmt.Fprintln(out, "no jobs are running")
+		return nil
+	}
+	return printJobs(out, all)
+}
+
+// printJobs prints a table for each session.
+func printJobs(out io.Writer, all []listed) error {
+	for len(all) > 0 {
+		first := all[0]
+		n := slices.IndexFunc(all, func(j listed) bool { return j.Session != first.Session })
+		if n < 0 {
+			n = len(all)
+		}
+		fmt.Fprintf(out, "%s in %s\n", first.Session, printable(first.Workspace))
+		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+		for _, j := range all[:n] {
+			fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\t%s\n", j.ID, strings.ReplaceAll(string(j.State), "_", " "),
+				(time.Duration(j.AgeMS) * time.Millisecond).Round(time.Second), size(j.Bytes), shortPorts(j.Ports), shorten(printable(j.Command)))
+			if j.LastLine != "" {
+				fmt.Fprintf(w, "  \t\t\t\t\t  %s\n", shorten(printable(j.LastLine)))
+			}
+		}
+		if err := w.Flush(); err != nil {
+			return err
+		}
+		all = all[n:]
+	}
+	return nil
+}
+
+func shortPorts(ports []agenttool.JobPort) string {
+	var at []string
+	for _, p := range ports {
+		at = append(at, ":"+strconv.Itoa(p.Port))
+	}
+	return strings.Join(at, " ")
+}
+
+// size is a number of bytes for a person.
+func size(n int64) string {
+	switch {
+	case n >= 1<<20:
+		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+	case n >= 1<<10:
+		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
+	}
+	return fmt.Sprintf("%d B", n)
+}
+
+// shorten cuts a line to what a terminal shows in one.
+func shorten(s string) string {
+	const most = 100
+	if r := []rune(s); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return s
+}
+
+// jobReading is what the tools for jobs return.
+type jobReading struct {
+	State      agenttool.JobState `json:"state"`
+	ExitCode   *int               `json:"exit_code"`
+	Signal     string             `json:"signal"`
+	NextCursor int64              `json:"next_cursor"`
+	Text       string             `json:"text"`
+	More       bool               `json:"more"`
+	Killed     []string           `json:"killed"`
+}
+
+// how says how the command ended.
+func (r jobReading) how() string {
+	switch {
+	case r.Signal != "":
+		return r.Signal
+	case r.ExitCode != nil:
+		return fmt.Sprintf("exit status %d", *r.ExitCode)
+	}
+	return "exit status unknown"
+}
+
+// tail prints the last lines of a job, and goes on if it is to follow.
+func (p *peer) tail(out io.Writer, job string, lines int, follow bool) error {
+	r, err := p.call("shell_output", map[string]any{"job": job, "tail": lines})
+	for err == nil {
+		if !follow && r.Text != "" && !strings.HasSuffix(r.Text, "\n") {
+			r.Text += "\n"
+		}
+		printText(out, r.Text)
+		if !follow || r.State == agenttool.JobEnded && !r.More {
+			break
+		}
+		wait := 20_000
+		if r.More {
+			wait = 0
+		}
+		r, err = p.call("shell_output", map[string]any{"job": job, "cursor": r.NextCursor, "wait_ms": wait})
+	}
+	if err == nil && follow {
+		fmt.Fprintf(os.Stderr, "toolhost: job %s has ended: %s\n", job, r.how())
+	}
+	return err
+}
+
+// printText prints what a job said, so that no terminal acts on it.
+func printText(out io.Writer, text string) {
+	if onTerminal() {
+		text = safeLines(text)
+	}
+	fmt.Fprint(out, text)
+}
+
+func killJob(out io.Writer, session, job, signal string) error {
+	p, err := peerWith(session, job)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	r, err := p.call("shell_kill", map[string]any{"job": job, "signal": signal})
+	if err != nil {
+		return err
+	}
+	if len(r.Killed) == 0 {
+		fmt.Fprintf(out, "%s had ended: %s\n", job, r.how())
+		return nil
+	}
+	fmt.Fprintf(out, "%s ended: %s\n", job, printable(strings.Join(r.Killed, ", ")))
+	return nil
+}

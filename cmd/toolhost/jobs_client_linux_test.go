@@ -1,0 +1,670 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"toolhost/agenttool/validate"
+	"toolhost/sandbox"
+)
+
+// patience is how long anything may take that has no limit of its own. It is generous: what is slow is logged.
+const patience = 45 * time.Second
+
+// jobDesk makes arenas in which commands of any level run: the place of the escapes without their probe.
+func jobDesk(t *testing.T) *rig {
+	t.Helper()
+	r := &rig{base: arenaDir(t)}
+	t.Cleanup(func() { removeForced(r.base) })
+	r.toolhost = filepath.Join(r.base, "bin", "toolhost")
+	self, err := os.Executable()
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(r.toolhost), 0o755)
+	}
+	if err == nil && os.Link(self, r.toolhost) != nil {
+		// Not by ourselves: a child that is forked meanwhile would hold the copy open for writing, and it could not be run.
+		err = exec.Command("cp", self, r.toolhost).Run()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// probedDesk is a desk with the probe, which makes machines that hold less than this one.
+func probedDesk(t *testing.T) *rig {
+	t.Helper()
+	r := jobDesk(t)
+	r.probe = filepath.Join(r.base, "bin", "probe")
+	out, err := exec.Command("gcc", "-O1", "-static", "-pthread", "-o", r.probe, "../../testdata/escapes/probe.c").CombinedOutput()
+	if err != nil {
+		t.Logf("the levels below full are not tried: %v\n%s", err, out)
+		r.probe = ""
+	}
+	return r
+}
+
+// jobArena is an arena with a state and a runtime directory of its own.
+func (r *rig) jobArena(t testing.TB, who account, level sandbox.Level) *arena {
+	t.Helper()
+	a := r.arena(t, who, level)
+	a.stateAt(a.path("state"))
+	if err := os.Chmod(a.run, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// levels are those that a test can have: without the probe there is no making a machine that holds less than it does.
+func (r *rig) levels(t testing.TB, who account) []sandbox.Level {
+	all := []sandbox.Level{sandbox.Full, sandbox.None}
+	if r.probe != "" && !underRace {
+		all = append(all, sandbox.LandlockNotify, sandbox.Landlock)
+	}
+	return slices.DeleteFunc(all, func(l sandbox.Level) bool {
+		if l == sandbox.None {
+			return false
+		}
+		a := r.jobArena(t, who, l)
+		said, code := a.said(a.confined("sandbox", "--workspace", a.ws, "--level", string(l), "--", "/bin/true"))
+		if code != 0 {
+			t.Logf("%s cannot be had here: %s", l, said)
+		}
+		return code != 0
+	})
+}
+
+// fields is the input of a call, or params.
+type fields map[string]any
+
+// jobView is the structured content of the four tools: each fills what it has.
+type jobView struct {
+	Job         string
+	State       string
+	ExitCode    *int `json:"exit_code"`
+	Signal      string
+	TimedOut    bool `json:"timed_out"`
+	Cwd         string
+	Stdout      string
+	Stderr      string
+	StdoutBytes int64     `json:"stdout_bytes"`
+	StdoutCut   bool      `json:"stdout_truncated"`
+	StderrCut   bool      `json:"stderr_truncated"`
+	StillHeldBy []jobProc `json:"still_held_by"`
+	Running     []string
+	WaitsFor    *jobProc `json:"waits_for"`
+	Ports       []jobPort
+	Sandbox     struct{ Profile, Level string }
+
+	Cursor     int64
+	NextCursor int64 `json:"next_cursor"`
+	Bytes      int64
+	Lines      int64
+	Text       string
+	More       bool
+	Missing    *struct {
+		From, To int64
+		Reason   string
+	}
+	Matched json.RawMessage
+	Killed  []string
+
+	// of agenttool/status
+	InvocationID string `json:"invocation_id"`
+	Command      string
+	PID          int
+	AgeMS        int64  `json:"age_ms"`
+	LastLine     string `json:"last_line"`
+}
+
+type jobProc struct {
+	PID     int
+	Command string
+	On      string
+}
+
+type jobPort struct {
+	Address string
+	Port    int
+	PID     int
+	Command string
+}
+
+// jobReply is the answer to a call.
+type jobReply struct {
+	Invocation struct {
+		InvocationID string `json:"invocation_id"`
+		Status       string
+		Scheduler    *struct {
+			QueueState string `json:"queue_state"`
+		}
+	}
+	Result struct {
+		Status            string
+		IsError           bool `json:"is_error"`
+		Content           []struct{ Text string }
+		StructuredContent jobView   `json:"structured_content"`
+		ContextModifiers  []jobMove `json:"context_modifiers"`
+		Error             struct {
+			Class   string `json:"error_class"`
+			Code    string `json:"error_code"`
+			Message string
+		}
+	}
+	took time.Duration
+}
+
+// jobMove says where a command left the session.
+type jobMove struct {
+	Type, From, To, Reason string
+	Applied                bool
+}
+
+// moved is where the command moved the session, "" if it did not.
+func (r *jobReply) moved() string {
+	for _, m := range r.Result.ContextModifiers {
+		if m.Applied {
+			return m.To
+		}
+	}
+	return ""
+}
+
+// view is the structured content.
+func (r *jobReply) view() *jobView { return &r.Result.StructuredContent }
+
+// says is everything that a model reads.
+func (r *jobReply) says() string {
+	var b strings.Builder
+	for _, c := range r.Result.Content {
+		b.WriteString(c.Text + "\n")
+	}
+	return b.String() + r.Result.Error.Message
+}
+
+// jobEvent is one event. Its progress is kept as it came.
+type jobEvent struct {
+	Type         string `json:"event_type"`
+	InvocationID string `json:"invocation_id"`
+	Data         struct {
+		Progress map[string]any
+		Decision struct {
+			ID     string `json:"decision_id"`
+			Reason struct{ Detail string }
+		}
+	}
+}
+
+// exit reports whether it announces the end of a job.
+func (e jobEvent) exit(job string) bool {
+	return e.Type == "tool.invocation.progress" && e.Data.Progress["task_id"] == job && e.Data.Progress["status"] != "running"
+}
+
+// jobHost is a toolhost process with a client that answers what is asked.
+type jobHost struct {
+	t       testing.TB
+	a       *arena
+	cmd     *exec.Cmd
+	in      io.WriteCloser
+	session string
+	said    *lockedText   // stderr
+	over    chan struct{} // closed when its output has ended
+	loose   bool          // its messages are not compared with their schemas
+
+	writing sync.Mutex
+	last    atomic.Int64
+
+	mu      sync.Mutex
+	waiting map[int64]chan []byte
+	answer  string // to prompts: allow or deny
+	grants  []string
+	prompts map[string]int // by invocation
+	events  []jobEvent
+	news    chan struct{} // closed at the next event
+	ended   bool
+}
+
+type lockedText struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedText) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedText) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// serveCommand is toolhost serve as the arena's account, on a machine that holds the arena's level.
+func (a *arena) serveCommand(flags ...string) *exec.Cmd {
+	argv := append([]string{a.toolhost, "serve", "--workspace", a.ws, "--sandbox", string(a.level)}, flags...)
+	if lack := lacks[a.level]; lack != "" {
+		argv = append([]string{a.probe, "without", lack}, argv...)
+	}
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Dir, cmd.Env = a.ws, a.env
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: a.who.id, Setsid: true}
+	return cmd
+}
+
+// jobHost starts a host whose client allows what is asked.
+func (a *arena) jobHost(flags ...string) *jobHost {
+	a.t.Helper()
+	h := &jobHost{
+		t: a.t, a: a, cmd: a.serveCommand(flags...), said: &lockedText{}, over: make(chan struct{}), answer: "allow",
+		waiting: map[int64]chan []byte{}, prompts: map[string]int{}, news: make(chan struct{}),
+	}
+	h.cmd.Stderr = h.said
+	var err error
+	if h.in, err = h.cmd.StdinPipe(); err != nil {
+		a.t.Fatal(err)
+	}
+	out, err := h.cmd.StdoutPipe()
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	if err := h.cmd.Start(); err != nil {
+		a.t.Fatal(err)
+	}
+	go h.read(out)
+	a.t.Cleanup(func() { h.close(); h.checkSaid() })
+	var hello struct {
+		Session string `json:"session_id"`
+		Sandbox struct{ Level string }
+	}
+	h.request("agenttool/hello", fields{"client": fields{"name": "jobs", "version": "1"}, "events": "all", "approvals": true}, &hello)
+	if h.session = hello.Session; hello.Sandbox.Level != string(a.level) {
+		a.t.Fatalf("the host holds level %s, the test is for %s", hello.Sandbox.Level, a.level)
+	}
+	return h
+}
+
+// read takes what the host writes.
+func (h *jobHost) read(out io.Reader) {
+	defer close(h.over)
+	lines := bufio.NewScanner(out)
+	lines.Buffer(nil, 64<<20)
+	for lines.Scan() {
+		h.receive(slices.Clone(lines.Bytes()))
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.ended = true
+	for _, c := range h.waiting {
+		close(c)
+	}
+	h.waiting = nil
+	close(h.news)
+}
+
+func (h *jobHost) receive(line []byte) {
+	var m struct {
+		ID     int64
+		Params *struct{ Event jobEvent }
+	}
+	if err := json.Unmarshal(line, &m); err != nil {
+		h.t.Errorf("not a message: %v: %s", err, clipped(string(line), 300))
+		return
+	}
+	if !h.loose {
+		h.check(line)
+	}
+	if m.Params != nil {
+		h.told(m.Params.Event)
+		return
+	}
+	h.mu.Lock()
+	c := h.waiting[m.ID]
+	delete(h.waiting, m.ID)
+	h.mu.Unlock()
+	if c != nil {
+		c <- line
+	}
+}
+
+// check compares a message with its schemas.
+func (h *jobHost) check(line []byte) {
+	for _, err := range validate.Message(line) {
+		h.t.Errorf("%v\n%s", err, clipped(string(line), 2000))
+	}
+	if err := checkStructured(line); err != nil {
+		h.t.Errorf("%v\n%s", err, clipped(string(line), 2000))
+	}
+}
+
+// told keeps an event, and answers it if it asks.
+func (h *jobHost) told(e jobEvent) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.events = append(h.events, e)
+	close(h.news)
+	h.news = make(chan struct{})
+	if e.Type != "tool.permission.requested" {
+		return
+	}
+	h.prompts[e.InvocationID]++
+	answer := fields{"decision_id": e.Data.Decision.ID, "behavior": h.answer}
+	if len(h.grants) > 0 {
+		answer["grants"] = h.grants
+	}
+	go h.post(h.last.Add(1), "agenttool/decide", answer)
+}
+
+// answers says what the client answers from now on.
+func (h *jobHost) answers(behavior string, grants ...string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.answer, h.grants = behavior, grants
+}
+
+// asked is how often a call asked.
+func (h *jobHost) asked(r *jobReply) int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.prompts[r.Invocation.InvocationID]
+}
+
+func (h *jobHost) post(id int64, method string, params any) {
+	line, err := json.Marshal(fields{"jsonrpc": "2.0", "id": id, "method": method, "params": params})
+	if err != nil {
+		panic(err)
+	}
+	h.writing.Lock()
+	defer h.writing.Unlock()
+	_, _ = h.in.Write(append(line, '\n')) // what is not written is not answered
+}
+
+// send sends a request; its answer comes through the channel, which is closed without one if the host ends.
+func (h *jobHost) send(method string, params any) <-chan []byte {
+	id, c := h.last.Add(1), make(chan []byte, 1)
+	h.mu.Lock()
+	if h.waiting == nil {
+		close(c)
+	} else {
+		h.waiting[id] = c
+	}
+	h.mu.Unlock()
+	h.post(id, method, params)
+	return c
+}
+
+// ask sends a request and waits for its result.
+func (h *jobHost) ask(method string, params, result any, limit time.Duration) error {
+	return settle(method, h.send(method, params), result, limit)
+}
+
+func settle(what string, answered <-chan []byte, result any, limit time.Duration) error {
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case line, ok := <-answered:
+		if !ok {
+			return fmt.Errorf("%s: the host ended", what)
+		}
+		m := struct {
+			Result any
+			Error  json.RawMessage
+		}{Result: result}
+		if err := json.Unmarshal(line, &m); err != nil {
+			return fmt.Errorf("%s: %w: %s", what, err, clipped(string(line), 1000))
+		}
+		if m.Error != nil {
+			return fmt.Errorf("%s: %s", what, m.Error)
+		}
+		return nil
+	case <-timer.C:
+		return fmt.Errorf("%s: no answer within %v", what, limit)
+	}
+}
+
+// request is ask where an error ends the test.
+func (h *jobHost) request(method string, params, result any) {
+	h.t.Helper()
+	if err := h.ask(method, params, result, patience); err != nil {
+		h.t.Fatalf("%v\n%s", err, h.said)
+	}
+}
+
+// try makes a call.
+func (h *jobHost) try(tool string, input fields) (*jobReply, error) {
+	return h.start(tool, input).wait()
+}
+
+// call makes a call that is answered.
+func (h *jobHost) call(tool string, input fields) *jobReply {
+	h.t.Helper()
+	r, err := h.try(tool, input)
+	if err != nil {
+		h.t.Fatalf("%s %v: %v\n%s", tool, input, err, h.said)
+	}
+	return r
+}
+
+// pendingCall is a call that may not be answered yet.
+type pendingCall struct {
+	id      string
+	begun   time.Time
+	h       *jobHost
+	answers <-chan []byte
+}
+
+// start begins a call. more are further params of the invocation.
+func (h *jobHost) start(tool string, input fields, more ...fields) *pendingCall {
+	p := &pendingCall{id: fmt.Sprint("call-", h.last.Add(1)), begun: time.Now(), h: h}
+	params := fields{"id": p.id, "tool": tool, "input": input}
+	for _, m := range more {
+		for name, value := range m {
+			params[name] = value
+		}
+	}
+	p.answers = h.send("agenttool/invoke", params)
+	return p
+}
+
+func (p *pendingCall) wait() (*jobReply, error) {
+	r := &jobReply{}
+	err := settle(p.id, p.answers, r, patience)
+	r.took = time.Since(p.begun)
+	return r, err
+}
+
+// result is wait where an error ends the test.
+func (p *pendingCall) result() *jobReply {
+	p.h.t.Helper()
+	r, err := p.wait()
+	if err != nil {
+		p.h.t.Fatalf("%v\n%s", err, p.h.said)
+	}
+	return r
+}
+
+// run runs a command and returns what came of it.
+func (h *jobHost) run(command string, more ...fields) *jobReply {
+	h.t.Helper()
+	return h.call("shell", shellInput(command, more...))
+}
+
+func shellInput(command string, more ...fields) fields {
+	input := fields{"command": command}
+	for _, m := range more {
+		for name, value := range m {
+			input[name] = value
+		}
+	}
+	return input
+}
+
+// ran runs a command that must succeed.
+func (h *jobHost) ran(command string, more ...fields) *jobView {
+	h.t.Helper()
+	r := h.run(command, more...)
+	if r.Result.Status != "succeeded" {
+		h.t.Fatalf("%s: %s: %s", command, r.Result.Status, r.says())
+	}
+	return r.view()
+}
+
+// background starts a job in the background and returns its id.
+func (h *jobHost) background(command string, more ...fields) *jobView {
+	h.t.Helper()
+	r := h.run(command, append(more, fields{"run_in_background": true})...)
+	if r.Result.Status != "partial_succeeded" || r.view().Job == "" {
+		h.t.Fatalf("%s in the background: %s, job %q: %s", command, r.Result.Status, r.view().Job, r.says())
+	}
+	return r.view()
+}
+
+// output reads a job's output.
+func (h *jobHost) output(job string, more ...fields) *jobView {
+	h.t.Helper()
+	input := fields{"job": job}
+	for _, m := range more {
+		for name, value := range m {
+			input[name] = value
+		}
+	}
+	r := h.call("shell_output", input)
+	if r.Result.Status != "succeeded" {
+		h.t.Fatalf("shell_output %v: %s: %s", input, r.Result.Status, r.says())
+	}
+	return r.view()
+}
+
+// kill ends a job.
+func (h *jobHost) kill(job string, more ...fields) *jobView {
+	h.t.Helper()
+	input := fields{"job": job}
+	for _, m := range more {
+		for name, value := range m {
+			input[name] = value
+		}
+	}
+	r := h.call("shell_kill", input)
+	if r.Result.Status != "succeeded" || r.view().State != "ended" {
+		h.t.Errorf("shell_kill %v: %s, state %q: %s", input, r.Result.Status, r.view().State, r.says())
+	}
+	return r.view()
+}
+
+// jobs are those that status lists.
+func (h *jobHost) jobs() []jobView {
+	h.t.Helper()
+	var status struct{ Jobs []jobView }
+	h.request("agenttool/status", fields{}, &status)
+	return status.Jobs
+}
+
+// job is one of those, or nil.
+func (h *jobHost) job(id string) *jobView {
+	h.t.Helper()
+	for _, j := range h.jobs() {
+		if j.Job == id {
+			return &j
+		}
+	}
+	return nil
+}
+
+// until waits until something is so, or ends the test.
+func (h *jobHost) until(what string, so func() bool) time.Duration {
+	h.t.Helper()
+	begun := time.Now()
+	for !so() {
+		if time.Since(begun) > patience/2 {
+			h.t.Fatalf("it did not come about: %s", what)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return time.Since(begun)
+}
+
+// counted is how many of the events so far are so.
+func (h *jobHost) counted(so func(jobEvent) bool) (n int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, e := range h.events {
+		if so(e) {
+			n++
+		}
+	}
+	return n
+}
+
+// event waits for an event.
+func (h *jobHost) event(what string, so func(jobEvent) bool) jobEvent {
+	h.t.Helper()
+	limit := time.NewTimer(patience)
+	defer limit.Stop()
+	for seen := 0; ; {
+		h.mu.Lock()
+		fresh, news, ended := h.events[seen:], h.news, h.ended
+		seen = len(h.events)
+		h.mu.Unlock()
+		if i := slices.IndexFunc(fresh, so); i >= 0 {
+			return fresh[i]
+		}
+		if ended {
+			h.t.Fatalf("the host ended before the event: %s", what)
+		}
+		select {
+		case <-news:
+		case <-limit.C:
+			h.t.Fatalf("no event: %s", what)
+		}
+	}
+}
+
+// close ends the host as a client does, and waits.
+func (h *jobHost) close() {
+	h.writing.Lock()
+	h.in.Close()
+	h.writing.Unlock()
+	select {
+	case <-h.over:
+	case <-time.After(patience):
+		h.t.Errorf("the host did not end within %v after its input\n%s", patience, h.said)
+		_ = h.cmd.Process.Kill()
+		<-h.over
+	}
+	_ = h.cmd.Wait()
+}
+
+// murder ends the host by SIGKILL.
+func (h *jobHost) murder() {
+	_ = h.cmd.Process.Kill()
+	_ = h.cmd.Wait()
+	select {
+	case <-h.over:
+	case <-time.After(patience): // somebody holds its stdout
+		h.t.Errorf("the output of the host is still held %v after its SIGKILL", patience)
+	}
+}
+
+// checkSaid finds what no host may say.
+func (h *jobHost) checkSaid() {
+	for _, word := range []string{"DATA RACE", "panic", "internal error", "bug in toolhost"} {
+		if said := h.said.String(); strings.Contains(said, word) {
+			h.t.Errorf("the host said:\n%s", clipped(said, 8000))
+			return
+		}
+	}
+}

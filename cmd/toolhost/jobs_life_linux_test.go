@@ -1,0 +1,433 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"toolhost/sandbox"
+)
+
+// checkYielded checks the records of a call that was answered while its job runs.
+func checkYielded(t *testing.T, h *jobHost, r *jobReply, says string) {
+	t.Helper()
+	if r.Result.Status != "partial_succeeded" || r.Result.IsError || r.Invocation.Status != "yielded" {
+		t.Errorf("result %s, is_error %v, invocation %s: %s", r.Result.Status, r.Result.IsError, r.Invocation.Status, r.says())
+	}
+	if s := r.Invocation.Scheduler; s == nil || s.QueueState != "yielded" {
+		t.Errorf("scheduler %+v", s)
+	}
+	if v := r.view(); v.ExitCode != nil || v.TimedOut || v.Job == "" {
+		t.Errorf("structured content %+v", v)
+	}
+	if text := r.says(); !strings.Contains(text, says) || !strings.Contains(text, r.view().Job) || strings.Contains(text, "timed out") {
+		t.Errorf("the text is %q, want %q of %s", text, says, r.view().Job)
+	}
+	h.event("yielded", func(e jobEvent) bool {
+		return e.Type == "tool.invocation.yielded" && e.InvocationID == r.Invocation.InvocationID
+	})
+}
+
+// TestDetached: a command that takes longer than its limit goes on as a job, and is neither killed nor lost.
+func TestDetached(t *testing.T) {
+	t.Parallel()
+	r := jobDesk(t)
+	everywhere(t, r, func(t *testing.T, a *arena) {
+		t.Parallel()
+		h := a.jobHost()
+		got := h.run("echo early; sleep 1; echo late; exit 7", fields{"timeout_ms": 300})
+		checkYielded(t, h, got, "still running")
+		v := got.view()
+		if v.State != "running" || v.Stdout != "early\n" || v.Job != "j1" || v.Cursor != 6 {
+			t.Errorf("%+v", v)
+		}
+		if got.took > 800*time.Millisecond {
+			t.Logf("it took %v to give control back", got.took)
+		}
+		end := h.output(v.Job, fields{"until": "exit"})
+		if end.Text != "late\n" || end.State != "ended" || end.ExitCode == nil || *end.ExitCode != 7 || end.Cursor != 6 {
+			t.Errorf("at its end: %+v", end)
+		}
+		checkOneExit(t, h, v.Job, got, "failed", 7, "late")
+	})
+}
+
+// checkOneExit checks that a job's end was announced, once, with how it ended.
+func checkOneExit(t *testing.T, h *jobHost, job string, of *jobReply, status string, code float64, last string) {
+	t.Helper()
+	e := h.event("exit of "+job, func(e jobEvent) bool { return e.exit(job) })
+	p := e.Data.Progress
+	if e.InvocationID != of.Invocation.InvocationID || p["status"] != status {
+		t.Errorf("the exit of %s: invocation %s, %v", job, e.InvocationID, p)
+	}
+	if code >= 0 && p["exit_code"] != code || code < 0 && p["signal"] == nil {
+		t.Errorf("the exit of %s: %v, want code %v", job, p, code)
+	}
+	if text := fmt.Sprint(p["message"], p["last_line"]); !strings.Contains(text, last) {
+		t.Errorf("the exit of %s: %v, want the last line %q", job, p, last)
+	}
+	time.Sleep(400 * time.Millisecond) // longer than any interval of progress
+	h.output(job, fields{"cursor": 0})
+	if n := h.counted(func(e jobEvent) bool { return e.exit(job) }); n != 1 {
+		t.Errorf("the exit of %s was announced %d times", job, n)
+	}
+}
+
+// TestBackground: in the background a command returns at once, and its end is told once, also to who waits for it.
+func TestBackground(t *testing.T) {
+	t.Parallel()
+	r := jobDesk(t)
+	everywhere(t, r, func(t *testing.T, a *arena) {
+		t.Parallel()
+		h := a.jobHost()
+		h.ran("true") // what a first command costs
+		got := h.run("sleep 0.5; echo bye", aside)
+		checkYielded(t, h, got, "running")
+		within(t, "a start in the background", got.took, 50*time.Millisecond, 400*time.Millisecond)
+		if j := h.job(got.view().Job); j == nil || j.InvocationID != got.Invocation.InvocationID || j.State != "running" || j.PID <= 0 ||
+			!strings.Contains(j.Command, "echo bye") || j.Cwd != a.ws {
+			t.Errorf("status says %+v", j)
+		}
+		checkOneExit(t, h, got.view().Job, got, "completed", 0, "bye") // nobody waited
+
+		got = h.run("sleep 0.5; echo gone; exit 2", aside)
+		if v := h.output(got.view().Job, fields{"until": "exit"}); v.ExitCode == nil || *v.ExitCode != 2 {
+			t.Errorf("waited for: %+v", v)
+		}
+		checkOneExit(t, h, got.view().Job, got, "failed", 2, "gone")
+
+		got = h.run("echo last; sleep 60", aside)
+		h.output(got.view().Job, fields{"until": "match:last", "cursor": 0})
+		h.kill(got.view().Job)
+		checkOneExit(t, h, got.view().Job, got, "canceled", -1, "last")
+
+		got = h.run("echo in time", fields{"timeout_ms": 20000})
+		time.Sleep(300 * time.Millisecond)
+		if n := h.counted(func(e jobEvent) bool { return e.exit(got.view().Job) }); n != 0 {
+			t.Errorf("the end of a command that was answered when it had ended was announced %d times", n)
+		}
+		if left := h.jobs(); len(left) != 0 {
+			t.Errorf("status lists %+v", left)
+		}
+	})
+}
+
+// TestJobIsInTheLog: the log says of a job that its call yielded and, once, how it ended, also if nobody listens.
+func TestJobIsInTheLog(t *testing.T) {
+	t.Parallel()
+	r := jobDesk(t)
+	a := r.jobArena(t, self, sandbox.None)
+	h := a.jobHost()
+	h.request("agenttool/hello", fields{"client": fields{"name": "deaf", "version": "1"}, "events": "none", "approvals": true}, &struct{}{})
+	job := h.background("sleep 0.3; exit 6").Job
+	h.until("it has ended", func() bool { return h.job(job) == nil })
+	left := h.background("sleep 60").Job // ended by the end of the host
+	h.close()
+	log, err := os.ReadFile(filepath.Join(a.state, "toolhost", "sessions", h.session, "log.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := func(words ...string) (n int) {
+	lines:
+		for line := range strings.Lines(string(log)) {
+			for _, word := range words {
+				if !strings.Contains(line, word) {
+					continue lines
+				}
+			}
+			n++
+		}
+		return n
+	}
+	if n := count(`"tool.invocation.yielded"`); n != 2 {
+		t.Errorf("%d calls yielded", n)
+	}
+	if n := count(`"tool.invocation.progress"`, `"task_id":"`+job+`"`, `"status":"failed"`, `"exit_code":6`); n != 1 {
+		t.Errorf("the exit of %s is in the log %d times", job, n)
+	}
+	if n := count(`"tool.invocation.progress"`, `"task_id":"`+left+`"`, `"status":"canceled"`); n != 1 {
+		t.Errorf("the exit of %s is in the log %d times", left, n)
+	}
+	if said, code := a.said(a.command(a.toolhost, "log", "verify", h.session)); code != 0 {
+		t.Errorf("log verify: %s", said)
+	}
+}
+
+// TestProgressOfJobs comes while they run, at most four times a second, and says what is needed to follow them.
+func TestProgressOfJobs(t *testing.T) {
+	t.Parallel()
+	r := jobDesk(t)
+	h := r.jobArena(t, self, sandbox.None).jobHost()
+	got := h.run(`for i in $(seq 150); do echo line $i; echo err $i >&2; sleep 0.01; done`)
+	job := got.view().Job
+	running := func(e jobEvent) bool {
+		return e.Type == "tool.invocation.progress" && e.InvocationID == got.Invocation.InvocationID && e.Data.Progress["status"] == "running"
+	}
+	n := h.counted(running)
+	if most := int(got.took/(250*time.Millisecond)) + 1; n < 3 || n > most {
+		t.Errorf("%d records of progress in %v, want 3 … %d", n, got.took, most)
+	}
+	p := h.event("progress", running).Data.Progress
+	for _, name := range []string{"elapsed_ms", "stdout_bytes", "stderr_bytes", "line_count", "task_id", "message"} {
+		if p[name] == nil {
+			t.Errorf("progress has no %s: %v", name, p)
+		}
+	}
+	if p["task_id"] != job {
+		t.Errorf("progress is of %v, want %s", p["task_id"], job)
+	}
+}
+
+// TestShellKill: TERM, then KILL, to everything; a signal of one's choice; and what there was to say.
+func TestShellKill(t *testing.T) {
+	t.Parallel()
+	r := jobDesk(t)
+	everywhere(t, r, func(t *testing.T, a *arena) {
+		t.Parallel()
+		h := a.jobHost()
+		polite := h.background(`trap 'echo cleaned up; exit 0' TERM; echo up; while :; do sleep 0.05; done`)
+		h.output(polite.Job, fields{"until": "match:up", "cursor": 0})
+		if v := h.kill(polite.Job, fields{"grace_ms": 10_000}); !strings.Contains(v.Text, "cleaned up") || v.ExitCode == nil || *v.ExitCode != 0 {
+			t.Errorf("who cleans up: %+v", v)
+		}
+		mark := newMark(t)
+		deaf := h.background(`trap '' TERM; echo up; (sleep ` + mark + `); while :; do sleep ` + mark + `; done`)
+		h.output(deaf.Job, fields{"until": "match:up", "cursor": 0})
+		h.until("it sleeps", func() bool { return sleeping(mark) })
+		begun := time.Now()
+		v := h.kill(deaf.Job, fields{"grace_ms": 500})
+		if took := time.Since(begun); !strings.HasSuffix(v.Signal, "KILL") || took < 400*time.Millisecond || took > 5*time.Second {
+			t.Errorf("who is deaf: after %v, %+v", took, v)
+		}
+		gone(t, "who is deaf", mark)
+		signaled := h.background(`trap 'echo hup; exit 9' HUP; echo up; while :; do sleep 0.05; done`)
+		h.output(signaled.Job, fields{"until": "match:up", "cursor": 0})
+		if v := h.kill(signaled.Job, fields{"signal": "HUP"}); v.ExitCode == nil || *v.ExitCode != 9 || !strings.Contains(v.Text, "hup") {
+			t.Errorf("who is told HUP: %+v", v)
+		}
+		killed := h.background(`trap 'echo never' TERM; sleep ` + mark)
+		h.until("it sleeps", func() bool { return sleeping(mark) })
+		if v := h.kill(killed.Job, fields{"signal": "SIGKILL"}); !strings.HasSuffix(v.Signal, "KILL") || strings.Contains(v.Text, "never") {
+			t.Errorf("who is killed at once: %+v", v)
+		}
+		again := h.call("shell_kill", fields{"job": killed.Job})
+		if again.Result.Status != "succeeded" || !strings.Contains(again.says(), "ended") {
+			t.Errorf("killed again: %s: %s", again.Result.Status, again.says())
+		}
+		for name, alias := range map[string]string{"KillShell": "sleep 50", "KillBash": "sleep 51"} {
+			job := h.background(alias).Job
+			if got := h.call(name, fields{"job": job}); got.view().State != "ended" || h.asked(got) != 0 {
+				t.Errorf("%s: %s", name, got.says())
+			}
+		}
+		if got := h.call("BashOutput", fields{"job": killed.Job}); got.Result.Status != "succeeded" {
+			t.Errorf("BashOutput: %s", got.says())
+		}
+	})
+}
+
+// TestKillUnasked: ending and reading what one started needs nobody's permission.
+func TestKillUnasked(t *testing.T) {
+	t.Parallel()
+	r := jobDesk(t)
+	h := r.jobArena(t, self, sandbox.Full).jobHost("--mode", "plan")
+	h.answers("deny")
+	job := h.background("sleep 60").Job // reads nothing and nobody: allowed in plan mode
+	for _, got := range []*jobReply{h.call("shell_output", fields{"job": job}), h.call("shell_kill", fields{"job": job})} {
+		if got.Result.Status != "succeeded" || h.asked(got) != 0 {
+			t.Errorf("asked %d times: %s", h.asked(got), got.says())
+		}
+	}
+}
+
+// TestCancelKills: a cancel or the deadline of a call ends its job, after it was told; a call that was answered can no longer be
+// canceled.
+func TestCancelKills(t *testing.T) {
+	t.Parallel()
+	r := jobDesk(t)
+	everywhere(t, r, func(t *testing.T, a *arena) {
+		t.Parallel()
+		h, mark := a.jobHost(), newMark(t)
+		script := `trap 'echo told; exit 0' TERM; setsid sleep ` + mark + ` & echo up; while :; do sleep 0.05; done`
+		call := h.start("shell", fields{"command": script})
+		h.until("it sleeps", func() bool { return sleeping(mark) })
+		h.request("agenttool/cancel", fields{"id": call.id, "reason": "too slow"}, &struct{}{})
+		got := call.result()
+		if got.Result.Status != "canceled" || got.took > 15*time.Second {
+			t.Errorf("canceled: %s after %v: %s", got.Result.Status, got.took, got.says())
+		}
+		if job := got.view().Job; job != "" {
+			if v := h.output(job, fields{"cursor": 0}); v.State != "ended" || !strings.Contains(v.Text, "up\n") || !strings.Contains(v.Text, "told") {
+				t.Errorf("canceled: %+v", v)
+			}
+		}
+		gone(t, "canceled", mark)
+
+		call = h.start("shell", fields{"command": "sleep " + mark}, fields{"timeout_ms": 400})
+		if got := call.result(); got.Result.Status != "timed_out" || got.took > 15*time.Second {
+			t.Errorf("past the call's deadline: %s after %v", got.Result.Status, got.took)
+		}
+		gone(t, "past its deadline", mark)
+
+		call = h.start("shell", fields{"command": "sleep " + mark, "run_in_background": true}, fields{"timeout_ms": 400})
+		job := call.result().view().Job
+		h.until("it sleeps", func() bool { return sleeping(mark) })
+		var canceled struct{ Acknowledged bool }
+		h.request("agenttool/cancel", fields{"id": call.id}, &canceled)
+		time.Sleep(700 * time.Millisecond) // past the deadline of the call that has been answered
+		if canceled.Acknowledged || !sleeping(mark) {
+			t.Errorf("a call that was answered: canceled %v, its job lives: %v", canceled.Acknowledged, sleeping(mark))
+		}
+		h.kill(job)
+
+		wait := h.start("shell_output", fields{"job": h.background("sleep " + mark).Job, "until": "exit"})
+		time.Sleep(200 * time.Millisecond)
+		h.request("agenttool/cancel", fields{"id": wait.id}, &struct{}{})
+		if got := wait.result(); got.Result.Status != "canceled" || got.took > 5*time.Second || !sleeping(mark) {
+			t.Errorf("a wait that is canceled: %s after %v, the job lives: %v", got.Result.Status, got.took, sleeping(mark))
+		}
+	})
+}
+
+// TestHardLimits: no input is taken that would wait for ever.
+func TestHardLimits(t *testing.T) {
+	t.Parallel()
+	r := jobDesk(t)
+	h := r.jobArena(t, self, sandbox.None).jobHost()
+	job := h.background("sleep 60").Job
+	for tool, input := range map[string]fields{
+		"shell":        {"command": "true", "timeout_ms": 3_600_001},
+		"shell_output": {"job": job, "wait_ms": 300_001},
+		"shell_kill":   {"job": job, "grace_ms": 60_001},
+	} {
+		if got := h.call(tool, input); got.Result.Status == "succeeded" || got.took > 5*time.Second {
+			t.Errorf("%s %v: %s", tool, input, got.Result.Status)
+		}
+	}
+}
+
+// TestPorts: what a job listens on is found from its own sockets, and is reached by the next command.
+func TestPorts(t *testing.T) {
+	t.Parallel()
+	needs(t, "python3", "curl")
+	r := jobDesk(t)
+	everywhere(t, r, func(t *testing.T, a *arena) {
+		t.Parallel()
+		h := a.jobHost()
+		v := h.background("python3 -u -m http.server 0 --bind 127.0.0.1")
+		quiet := h.background("sleep 60")
+		var ports []jobPort
+		took := h.until("its port is reported", func() bool {
+			ports = h.output(v.Job, fields{"wait_ms": 200}).Ports
+			return len(ports) > 0
+		})
+		p := ports[0]
+		if len(ports) != 1 || p.Address != "127.0.0.1" || p.Port == 0 || p.PID <= 0 || !strings.Contains(p.Command, "python") {
+			t.Errorf("after %v: %+v", took, ports)
+		}
+		if said := h.output(v.Job, fields{"cursor": 0}).Text; !strings.Contains(said, fmt.Sprintf("port %d", p.Port)) {
+			t.Errorf("port %d is reported, the server says %q", p.Port, said)
+		}
+		if got := h.ran(fmt.Sprintf("curl -sS http://127.0.0.1:%d/file", p.Port)); got.Stdout != "pristine\n" {
+			t.Errorf("the server gave %q", got.Stdout)
+		}
+		for _, j := range h.jobs() {
+			if want := j.Job == v.Job; (len(j.Ports) > 0) != want {
+				t.Errorf("status says of %s: %+v", j.Job, j.Ports)
+			}
+		}
+		// a child of a child, in another session, on any address
+		deep := h.background(`(setsid python3 -u -c 'import socket, time
+s = socket.socket(socket.AF_INET6); s.bind(("::", 0)); s.listen(); print(s.getsockname()[1], flush=True); time.sleep(60)' &); sleep 60`)
+		h.until("the port of a grandchild", func() bool { return len(h.output(deep.Job, fields{"wait_ms": 200}).Ports) > 0 })
+		for _, job := range []string{v.Job, quiet.Job, deep.Job} {
+			h.kill(job)
+		}
+		if left := h.output(v.Job).Ports; len(left) > 0 {
+			t.Errorf("after its end: %+v", left)
+		}
+	})
+}
+
+// TestFiftyFirstJob is refused, with what to do.
+func TestFiftyFirstJob(t *testing.T) {
+	t.Parallel()
+	r := jobDesk(t)
+	h := r.jobArena(t, self, sandbox.None).jobHost()
+	h.loose = true
+	mark := newMark(t)
+	var jobs []string
+	for range 49 {
+		jobs = append(jobs, h.background("sleep "+mark).Job)
+	}
+	jobs = append(jobs, h.ran("(sleep "+mark+" &); echo").Job) // one that lingers counts
+	for range 2 {
+		got := h.run("touch made", aside)
+		refused := got.Result.Status == "failed" || got.Result.Status == "rejected"
+		if says := got.Result.Error.Message; !refused || !strings.Contains(says, "50") || !strings.Contains(says, "shell_kill") {
+			t.Errorf("the 51st: %s: %+v", got.Result.Status, got.Result.Error)
+		}
+	}
+	if exists(h.a, "ws/made") {
+		t.Error("it ran")
+	}
+	if v := h.output(jobs[7]); v.State != "running" {
+		t.Errorf("another: %+v", v)
+	}
+	h.kill(jobs[7])
+	h.ran("touch made")
+	for _, job := range jobs {
+		h.kill(job)
+	}
+	gone(t, "all", mark)
+}
+
+// TestJobNumbers are never used again, and in the order of the starts, also of those that fail.
+func TestJobNumbers(t *testing.T) {
+	t.Parallel()
+	r := jobDesk(t)
+	h := r.jobArena(t, self, sandbox.None).jobHost()
+	last := 0
+	for i := range 20 {
+		got := h.run([]string{"true", "exit 1", "no-such-program", "kill -9 $$"}[i%4])
+		var n int
+		if _, err := fmt.Sscanf(got.view().Job, "j%d", &n); err != nil || n <= last {
+			t.Errorf("job %q after j%d", got.view().Job, last)
+		}
+		last = n
+	}
+	if got := h.call("shell_output", fields{"job": "j1"}); got.Result.Status != "succeeded" {
+		t.Errorf("the first: %s", got.says())
+	}
+}
+
+// TestShutdownEndsJobs: both ways in which a client ends a session end its jobs soon, and answer who waits for one.
+func TestShutdownEndsJobs(t *testing.T) {
+	t.Parallel()
+	r := jobDesk(t)
+	everywhere(t, r, func(t *testing.T, a *arena) {
+		t.Parallel()
+		for _, how := range []string{"end of input", "agenttool/shutdown"} {
+			h, mark := a.on(t).jobHost("--drain", "1s"), newMark(t)
+			job := h.background("trap '' TERM; sleep " + mark).Job
+			wait := h.start("shell_output", fields{"job": job, "until": "exit", "wait_ms": 300_000})
+			front := h.start("shell", fields{"command": "sleep " + mark})
+			h.until("both sleep", func() bool { return len(h.jobs()) == 2 })
+			begun := time.Now()
+			if how == "agenttool/shutdown" {
+				h.request(how, fields{}, &struct{}{})
+			}
+			h.close()
+			within(t, how, time.Since(begun), 5*time.Second, 20*time.Second)
+			for name, call := range map[string]*pendingCall{"a wait": wait, "a command": front} {
+				if got, err := call.wait(); err != nil || got.Result.Status == "" {
+					t.Errorf("%s: %s was not answered: %v", how, name, err)
+				}
+			}
+			gone(t, how, mark)
+		}
+	})
+}

@@ -1,0 +1,246 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"toolhost/agenttool"
+	"toolhost/agenttool/visible"
+	"toolhost/settings"
+)
+
+// settingsPlace is whose settings a command is about.
+type settingsPlace struct{ workspace, file string }
+
+func newSettings() *cobra.Command {
+	var at settingsPlace
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "settings",
+		Short: "Show what is allowed and set, and where it stands; add and remove rules",
+		Long: `settings prints what the files of settings say together, each value with the file and line that it is from. The files,
+weakest first:
+
+  ~/.config/toolhost/settings.json   yours (below $XDG_CONFIG_HOME, if that is set)
+  .toolhost/settings.json            the project's
+  .toolhost/settings.local.json      yours, in this project
+  --settings FILE                    named on the command line
+  /etc/toolhost/settings.json        the administrator's, which nothing overrides
+
+They are JSON with comments; "toolhost settings schema" prints what can stand in them. Rules and lists of all files are
+joined: deny counts before ask, and ask before allow. Of single values the strongest file's counts.
+
+What a project's files would loosen is left out, and listed, until you look at it with toolhost trust.
+` + exitCodes,
+		Example: `  toolhost settings
+  toolhost settings --json
+  toolhost settings add-rule allow 'Shell(go test *)'
+  toolhost settings add-rule deny 'Read(secrets)' --project
+  toolhost settings remove-rule allow 'Shell(go test *)'
+  toolhost settings check
+  toolhost settings schema > settings.schema.json`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o, s, err := at.load()
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return printJSONLines(cmd.OutOrStdout(), []settingsView{viewOf(o, s)})
+			}
+			return printSettings(cmd.OutOrStdout(), o, s)
+		},
+	}
+	cmd.PersistentFlags().StringVar(&at.workspace, "workspace", ".", "`directory` whose settings are meant")
+	cmd.Flags().StringVar(&at.file, "settings", "", "further `file` of settings, as toolhost serve takes it")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	cmd.AddCommand(newSettingsSchema(), newSettingsAdd(&at), newSettingsRemove(&at), newSettingsCheck(&at), newSettingsPath(&at), newSettingsReload())
+	return cmd
+}
+
+// options are those of the place.
+func (at settingsPlace) options() (settings.Options, error) {
+	root, err := filepath.Abs(at.workspace)
+	if err == nil {
+		var info os.FileInfo
+		if info, err = os.Stat(root); err == nil && !info.IsDir() {
+			err = errors.New("it is not a directory")
+		}
+	}
+	if err != nil {
+		return settings.Options{}, fmt.Errorf("--workspace %s: %w", visible.Text(at.workspace), err)
+	}
+	return settingsOptions(realPath(root), at.file)
+}
+
+// load reads the settings. If there are problems, the error tells of all of them.
+func (at settingsPlace) load() (settings.Options, *settings.Settings, error) {
+	o, err := at.options()
+	if err != nil {
+		return o, nil, err
+	}
+	s, err := settings.Load(o)
+	return o, s, brokenSettings(err)
+}
+
+// brokenSettings is an error of settings as a person reads it, a problem a line.
+func brokenSettings(err error) error {
+	problems := settings.Problems(err)
+	if len(problems) == 0 {
+		return err
+	}
+	lines := make([]string, len(problems))
+	for i, p := range problems {
+		lines[i] = visible.Text(p.Error())
+	}
+	return exitf(exitUsage, "%s", strings.Join(lines, "\ntoolhost: "))
+}
+
+func newSettingsSchema() *cobra.Command {
+	return &cobra.Command{
+		Use: "schema", Short: "Print the JSON Schema of a file of settings", Args: cobra.NoArgs,
+		Long: `schema prints the JSON Schema (draft 2020-12) of a file of settings. Editors that know it complete and check while you
+write: name it in the file's "$schema".`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := cmd.OutOrStdout().Write(settings.Schema())
+			return err
+		},
+	}
+}
+
+func newSettingsCheck(at *settingsPlace) *cobra.Command {
+	return &cobra.Command{
+		Use: "check [FILE...]", Short: "Check files of settings, with rules and their examples",
+		Long: `check reads the files of settings, or the FILEs alone, and prints everything that is wrong with them, a problem a line as
+FILE:LINE:COLUMN: unknown and misspelt keys, wrong types, rules that are none, rules that do not match their examples.
+
+Exit codes: 0 nothing is wrong; 2 something is.`,
+		Example: `  toolhost settings check
+  toolhost settings check .toolhost/settings.json`,
+		RunE: func(cmd *cobra.Command, files []string) error {
+			o, err := at.options()
+			if err != nil {
+				return err
+			}
+			if len(files) == 0 {
+				return checkSettings(cmd.OutOrStdout(), o)
+			}
+			broken := 0
+			for _, file := range files {
+				alone, err := onlyFile(o, file)
+				if err != nil {
+					return err
+				}
+				if checkSettings(cmd.OutOrStdout(), alone) != nil {
+					broken++
+				}
+			}
+			if broken > 0 {
+				return exitf(exitUsage, "%d of %d files are broken", broken, len(files))
+			}
+			return nil
+		},
+	}
+}
+
+// onlyFile returns options under which one file is read, as one that anybody may write.
+func onlyFile(o settings.Options, file string) (settings.Options, error) {
+	path, err := filepath.Abs(file)
+	if err != nil {
+		return o, err
+	}
+	if _, err := os.Lstat(path); err != nil {
+		return o, err
+	}
+	o.User, o.Project, o.Local, o.Flag, o.Managed = "", path, "", "", ""
+	return o, nil
+}
+
+// checkSettings prints what is wrong with files. The error says how much that is.
+func checkSettings(out io.Writer, o settings.Options) error {
+	s, err := settings.Load(o)
+	problems := settings.Problems(err)
+	if err != nil && len(problems) == 0 {
+		return err
+	}
+	for _, p := range problems {
+		fmt.Fprintln(out, visible.Text(p.Error()))
+	}
+	if len(problems) > 0 {
+		return exitf(exitUsage, "%s", counted(len(problems), "problem"))
+	}
+	files := 0
+	for _, l := range s.Layers {
+		if l.Exists {
+			files++
+		}
+	}
+	fmt.Fprintf(out, "nothing is wrong: %s, %s\n", counted(files, "file"), counted(len(s.Rules), "rule"))
+	warnOfSettings(s)
+	return nil
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// warnOfSettings tells on stderr of problems that leave settings in force.
+func warnOfSettings(s *settings.Settings) {
+	for _, p := range s.Problems {
+		fmt.Fprintln(os.Stderr, "toolhost: "+visible.Text(p.Error()))
+	}
+}
+
+func newSettingsPath(at *settingsPlace) *cobra.Command {
+	return &cobra.Command{
+		Use: "path", Short: "Print where the files of settings are, and which of them count", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o, err := at.options()
+			if err != nil {
+				return err
+			}
+			layers := o.Files()
+			s, err := settings.Load(o)
+			if err == nil {
+				layers = s.Layers
+			}
+			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+			for _, l := range layers {
+				fmt.Fprintf(w, "%s\t%s\t%s\n", l.Source, visible.Text(l.File), layerState(l, err))
+			}
+			fmt.Fprintf(w, "trust\t%s\t%s\n", visible.Text(o.Trust), "what toolhost trust keeps")
+			return w.Flush()
+		},
+	}
+}
+
+// layerState says whether a file counts. broken is the error with which settings were read.
+func layerState(l settings.Layer, broken error) string {
+	for _, p := range settings.Problems(broken) {
+		if p.File == l.File {
+			return "broken: see toolhost settings check"
+		}
+	}
+	_, err := os.Lstat(l.File)
+	switch {
+	case err != nil:
+		return "is not there"
+	case broken != nil:
+		return "is there"
+	case l.Supplied && !l.Trusted:
+		return "only restricts (" + visible.Text(l.Why) + "): see toolhost trust"
+	case l.Supplied && l.Source != agenttool.SourceProject:
+		return "counts as the project's: " + visible.Text(l.Why)
+	}
+	return "counts"
+}

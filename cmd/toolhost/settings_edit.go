@@ -1,0 +1,163 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"toolhost/agenttool"
+	"toolhost/agenttool/visible"
+	"toolhost/settings"
+)
+
+// ruleFile is which file a rule goes to, or is taken from.
+type ruleFile struct{ user, project, local bool }
+
+func (f *ruleFile) addFlags(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&f.user, "user", false, "your own file, for all workspaces")
+	cmd.Flags().BoolVar(&f.project, "project", false, "the project's file, which others get with the project")
+	cmd.Flags().BoolVar(&f.local, "local", false, "your own file in this workspace (the default where there is a .toolhost or a git repository)")
+	cmd.MarkFlagsMutuallyExclusive("user", "project", "local")
+}
+
+// path returns the file.
+func (f *ruleFile) path(o settings.Options) string {
+	switch {
+	case f.user:
+		return o.User
+	case f.project:
+		return o.Project
+	case f.local || isProject(o):
+		return o.Local
+	}
+	return o.User
+}
+
+// isProject reports whether the workspace has settings of its own, or is under version control.
+func isProject(o settings.Options) bool {
+	if _, err := os.Lstat(filepath.Dir(o.Local)); err == nil {
+		return true
+	}
+	for dir := o.Workspace; ; dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			return true
+		}
+		if dir == filepath.Dir(dir) {
+			return false
+		}
+	}
+}
+
+func newSettingsAdd(at *settingsPlace) *cobra.Command {
+	var to ruleFile
+	cmd := &cobra.Command{
+		Use:   "add-rule allow|ask|deny RULE",
+		Short: "Add a rule to a file of settings",
+		Long: `add-rule adds a rule to a file of settings, which is made if it is missing. Comments and format of the file stay as they
+are. A rule that is there already changes nothing. Sessions that run take it up within a second.
+` + exitCodes,
+		Example: `  toolhost settings add-rule allow 'Shell(npm run test:*)'
+  toolhost settings add-rule allow 'Read(~/notes)' --user
+  toolhost settings add-rule deny 'Shell(git push *)' --project`,
+		Args: ruleArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return addRule(cmd.OutOrStdout(), *at, to, args) },
+	}
+	to.addFlags(cmd)
+	return cmd
+}
+
+func newSettingsRemove(at *settingsPlace) *cobra.Command {
+	var of ruleFile
+	cmd := &cobra.Command{
+		Use:   "remove-rule allow|ask|deny RULE",
+		Short: "Remove a rule from a file of settings",
+		Long: `remove-rule removes a rule from a file of settings, as it is written there. Without --user, --project or --local it is
+removed from whichever of the three has it.
+
+Exit codes: 0 it was removed; 1 it is not there; 2 the command line or a file cannot be used; 3 who asks may not.`,
+		Example: `  toolhost settings remove-rule allow 'Shell(npm run test:*)'`,
+		Args:    ruleArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return removeRule(cmd.OutOrStdout(), *at, of, args)
+		},
+	}
+	of.addFlags(cmd)
+	return cmd
+}
+
+// ruleArgs checks that there are a behaviour and a rule.
+func ruleArgs(cmd *cobra.Command, args []string) error {
+	if len(args) != 2 || !slices.Contains([]string{"allow", "ask", "deny"}, args[0]) {
+		return errors.New("give allow, ask or deny, and one rule in quotes: " + cmd.CommandPath() + " allow 'Shell(go test *)'")
+	}
+	return nil
+}
+
+// mayChange refuses to change what is allowed for a command of a session.
+func mayChange() error {
+	if why := suspect(os.Getpid()); why != "" {
+		return exitf(exitNotAllowed, "settings and trust are changed by a person, in a terminal of their own: here %s", why)
+	}
+	return nil
+}
+
+func addRule(out io.Writer, at settingsPlace, to ruleFile, args []string) error {
+	b, text := agenttool.Behavior(args[0]), args[1]
+	o, err := at.options()
+	if err != nil {
+		return err
+	}
+	if err := mayChange(); err != nil {
+		return err
+	}
+	if err := o.CheckRule(text, b, agenttool.Origin{Source: agenttool.SourceCLI}); err != nil {
+		return fmt.Errorf("rule %s: %s", visible.Text(text), visible.Text(err.Error()))
+	}
+	file := to.path(o)
+	if file == "" {
+		return exitf(exitFailed, "there is no place for settings of your own: set HOME or XDG_CONFIG_HOME")
+	}
+	if err := settings.Remember(o, file, b, text); err != nil {
+		return exitf(exitFailed, "%s: %s", visible.Text(file), visible.Text(err.Error()))
+	}
+	fmt.Fprintf(out, "%s: %s %s\n", visible.Text(file), b, visible.Text(text))
+	if s, err := settings.Load(o); err == nil && slices.ContainsFunc(s.Untrusted, func(u settings.Untrusted) bool { return u.Origin.File == file }) {
+		fmt.Fprintln(os.Stderr, "toolhost: it does not count yet, with all that the project would loosen: see toolhost trust")
+	}
+	return nil
+}
+
+func removeRule(out io.Writer, at settingsPlace, of ruleFile, args []string) error {
+	b, text := agenttool.Behavior(args[0]), args[1]
+	o, err := at.options()
+	if err != nil {
+		return err
+	}
+	if err := mayChange(); err != nil {
+		return err
+	}
+	files := []string{o.User, o.Project, o.Local}
+	if of != (ruleFile{}) {
+		files = []string{of.path(o)}
+	}
+	removed := false
+	for _, file := range files {
+		found, err := settings.Forget(o, file, b, text)
+		if err != nil {
+			return exitf(exitFailed, "%s: %s", visible.Text(file), visible.Text(err.Error()))
+		}
+		if found {
+			removed = true
+			fmt.Fprintf(out, "%s: no longer %s %s\n", visible.Text(file), b, visible.Text(text))
+		}
+	}
+	if !removed {
+		return exitf(exitFailed, "no file has the rule %s %s: see toolhost settings", b, visible.Text(text))
+	}
+	return nil
+}

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"toolhost/agenttool/visible"
+)
+
+func newSettingsReload() *cobra.Command {
+	var session string
+	cmd := &cobra.Command{
+		Use: "reload", Short: "Have running sessions take up changed settings that they hold back", Args: cobra.NoArgs,
+		Long: `reload has running sessions take up settings that have changed. They do so by themselves, within a second, except where
+commands run without a sandbox: those could have changed the files, so that such a session waits for your word, and wants
+its code.
+` + exitCodes,
+		Example: `  toolhost settings reload
+  toolhost settings reload --session newest`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			peers, err := peersOf(session)
+			if err != nil {
+				return err
+			}
+			if len(peers) == 0 {
+				return exitf(exitFailed, "no session runs that has started a command")
+			}
+			failed := 0
+			for _, p := range peers {
+				defer p.close()
+				if err := p.reload(); err != nil {
+					failed++
+					fmt.Fprintf(cmd.ErrOrStderr(), "toolhost: session %s: %s\n", p.session, visible.Text(err.Error()))
+					continue
+				}
+				fmt.Fprintf(cmd.OutOrStdout(), "session %s in %s: its settings are those of the files\n", p.session, visible.Text(p.workspace))
+			}
+			if failed > 0 {
+				return exitf(exitFailed, "%d of %d sessions did not take up their settings", failed, len(peers))
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&session, "session", "", "`id` of the session, or the end of it, or newest; default: all that are running")
+	return cmd
+}
+
+// reload asks the session to read its settings, in the name of the person.
+func (p *peer) reload() error {
+	if err := p.withCode("toolhost settings"); err != nil {
+		return err
+	}
+	var ignored struct{}
+	return p.ask("agenttool/reload", struct{}{}, &ignored, lookLimit)
+}

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"toolhost/agenttool/visible"
+	"toolhost/settings"
+)
+
+func newTrust() *cobra.Command {
+	var t trusting
+	cmd := &cobra.Command{
+		Use:   "trust [DIR]",
+		Short: "Show what a project's settings would loosen, and let them",
+		Long: `trust shows what the settings that a project brings would loosen: rules that allow, a looser mode, hooks, variables, …
+each with the file and line where it stands. Until you say yes, a project's settings can only restrict.
+
+What you agree to is exactly what is shown. When the files would loosen anything else, they only restrict again until you
+have looked. A project's settings are .toolhost/settings.json, and .toolhost/settings.local.json if git tracks it.
+
+Exit codes: 0 it is trusted, or there is nothing to trust; 2 the command line or the settings cannot be used; 3 nobody said
+yes: there is no terminal to ask on, or the answer was no.`,
+		Example: `  toolhost trust
+  toolhost trust ~/src/project --yes
+  toolhost trust --revoke
+  toolhost trust --list`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				if cmd.Flags().Changed("workspace") {
+					return errors.New("name the directory once: as DIR or with --workspace")
+				}
+				t.at.workspace = args[0]
+			}
+			t.in, t.out = cmd.InOrStdin(), cmd.OutOrStdout()
+			return t.run()
+		},
+	}
+	cmd.Flags().StringVar(&t.at.workspace, "workspace", ".", "`directory` that is meant, as DIR")
+	cmd.Flags().BoolVar(&t.yes, "yes", false, "trust what is shown without asking")
+	cmd.Flags().BoolVar(&t.revoke, "revoke", false, "take the word back")
+	cmd.Flags().BoolVar(&t.list, "list", false, "list the directories that are trusted")
+	cmd.MarkFlagsMutuallyExclusive("yes", "revoke", "list")
+	return cmd
+}
+
+// trusting is one run of trust.
+type trusting struct {
+	at                settingsPlace
+	yes, revoke, list bool
+	in                io.Reader
+	out               io.Writer
+}
+
+func (t *trusting) run() error {
+	o, err := t.at.options()
+	if err != nil {
+		return err
+	}
+	switch {
+	case t.list:
+		return t.listPins(o)
+	case t.revoke:
+		return t.takeBack(o)
+	}
+	loosening, digest, err := settings.Loosening(o)
+	if err != nil {
+		return brokenSettings(err)
+	}
+	if len(loosening) == 0 {
+		fmt.Fprintf(t.out, "%s brings nothing that loosens anything: there is nothing to trust\n", visible.Text(o.Workspace))
+		return nil
+	}
+	fmt.Fprintf(t.out, "%s brings settings with which toolhost\n\n", visible.Text(o.Workspace))
+	printUntrusted(t.out, o, loosening)
+	fmt.Fprintln(t.out)
+	pin, known := t.pin(o)
+	if known && pin.Digest == digest {
+		fmt.Fprintf(t.out, "You trust this since %s.\n", pin.At.Local().Format(time.DateTime))
+		return nil
+	}
+	if known {
+		fmt.Fprintf(t.out, "It is not what you trusted on %s.\n", pin.At.Local().Format(time.DateTime))
+	}
+	return t.decide(o, digest)
+}
+
+// pin returns what is trusted of the workspace.
+func (t *trusting) pin(o settings.Options) (settings.Pin, bool) {
+	pins, err := settings.Pins(o.Trust)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "toolhost: "+visible.Text(err.Error()))
+	}
+	i := slices.IndexFunc(pins, func(p settings.Pin) bool { return p.Workspace == o.Workspace })
+	if i < 0 {
+		return settings.Pin{}, false
+	}
+	return pins[i], true
+}
+
+// decide trusts what was shown, if somebody says so.
+func (t *trusting) decide(o settings.Options, digest string) error {
+	if err := mayChange(); err != nil {
+		return err
+	}
+	if !t.yes {
+		if !term.IsTerminal(int(os.Stdin.Fd())) {
+			return exitf(exitNotAllowed, "it is not trusted: say so in a terminal, or with --yes")
+		}
+		if !t.ask() {
+			return exitf(exitNotAllowed, "it is not trusted")
+		}
+	}
+	if err := settings.Trust(o, digest); err != nil {
+		return exitf(exitFailed, "%s", visible.Text(err.Error()))
+	}
+	fmt.Fprintf(t.out, "%s is trusted.\n", visible.Text(o.Workspace))
+	return nil
+}
+
+// ask reports whether a person at the terminal says yes.
+func (t *trusting) ask() bool {
+	fmt.Fprint(t.out, "Let it? [y/N] ")
+	answer, err := bufio.NewReader(io.LimitReader(t.in, maxAnswer)).ReadString('\n')
+	if err != nil {
+		fmt.Fprintln(t.out)
+		return false
+	}
+	answer = strings.ToLower(strings.TrimSpace(answer))
+	return answer == "y" || answer == "yes"
+}
+
+// maxAnswer is the longest line that is read as an answer.
+const maxAnswer = 1024
+
+func (t *trusting) takeBack(o settings.Options) error {
+	if err := mayChange(); err != nil {
+		return err
+	}
+	found, err := settings.Untrust(o)
+	if err != nil {
+		return exitf(exitFailed, "%s", visible.Text(err.Error()))
+	}
+	if !found {
+		fmt.Fprintf(t.out, "%s was not trusted\n", visible.Text(o.Workspace))
+		return nil
+	}
+	fmt.Fprintf(t.out, "%s is not trusted any more: its settings only restrict\n", visible.Text(o.Workspace))
+	return nil
+}
+
+func (t *trusting) listPins(o settings.Options) error {
+	pins, err := settings.Pins(o.Trust)
+	if err != nil {
+		return exitf(exitFailed, "%s", visible.Text(err.Error()))
+	}
+	if len(pins) == 0 {
+		fmt.Fprintln(t.out, "nothing is trusted")
+		return nil
+	}
+	w := tabwriter.NewWriter(t.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "WORKSPACE\tSINCE\tDIGEST")
+	for _, p := range pins {
+		fmt.Fprintf(w, "%s\t%s\t%s\n", visible.Text(p.Workspace), p.At.Local().Format(time.DateTime), visible.Text(clipped(p.Digest, 19)))
+	}
+	return w.Flush()
+}

@@ -1,0 +1,32 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+)
+
+// answerOnTerminal has the prompts of a session shown and answered, line by line, at the terminal from which toolhost was started, until
+// end is called. It goes the way of toolhost approve: through the session's socket.
+func answerOnTerminal(ctx context.Context, s *session) (end func(), err error) {
+	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+	if err != nil {
+		return nil, fmt.Errorf("--approve-on-tty: toolhost was started from no terminal (%w): leave it out, and use toolhost approve in one", err)
+	}
+	s.live.setup.reach(s)
+	touchSeen() // what asks before the terminal is ready waits for it
+	ctx, cancel := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	running.Go(func() {
+		err := approval{session: string(s.store.ID()), plain: true}.run(ctx, tty, tty)
+		if err != nil && ctx.Err() == nil {
+			fmt.Fprintln(tty, "toolhost:", err)
+		}
+	})
+	return func() {
+		cancel()
+		_ = tty.Close() // who reads it has its end
+		running.Wait()
+	}, nil
+}

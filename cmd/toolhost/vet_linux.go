@@ -1,0 +1,74 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// suspect says why a process is not taken for the person's: it is a command of a session, or runs in somebody's sandbox. "" is that
+// nothing speaks against it.
+func suspect(pid int) string {
+	if pid <= 0 {
+		return "who is at the other end is not known"
+	}
+	environ, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+	if err != nil {
+		return "who is at the other end cannot be looked at"
+	}
+	for entry := range bytes.SplitSeq(environ, []byte{0}) {
+		if bytes.HasPrefix(entry, []byte("TOOLHOST_JOB=")) {
+			return "it is a command of a session, which cannot answer for you"
+		}
+	}
+	theirs, err := confinementOf(pid)
+	if err != nil {
+		return "who is at the other end cannot be looked at"
+	}
+	ours, err := confinementOf(os.Getpid())
+	if err != nil || theirs.filters > ours.filters || theirs.noNewPrivileges && !ours.noNewPrivileges {
+		return "it runs in a sandbox, from which nobody answers for you"
+	}
+	return ""
+}
+
+// kernelLimits is what the kernel tells of the limits of a process, which it cannot get rid of.
+type kernelLimits struct {
+	filters         int
+	noNewPrivileges bool
+}
+
+func confinementOf(pid int) (k kernelLimits, err error) {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return k, err
+	}
+	for line := range strings.SplitSeq(string(status), "\n") {
+		name, value, _ := strings.Cut(line, ":")
+		switch value = strings.TrimSpace(value); name {
+		case "Seccomp_filters":
+			k.filters, _ = strconv.Atoi(value) // 0 where the kernel does not tell
+		case "Seccomp":
+			if value == "2" {
+				k.filters = max(k.filters, 1)
+			}
+		case "NoNewPrivs":
+			k.noNewPrivileges = value == "1"
+		}
+	}
+	return k, nil
+}
+
+// hasTerminal reports whether a process has a controlling terminal.
+func hasTerminal(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return false
+	}
+	at := bytes.LastIndexByte(stat, ')')
+	fields := strings.Fields(string(stat[at+1:]))
+	const terminal = 4 // state parent group session terminal
+	return len(fields) > terminal && fields[terminal] != "0"
+}

@@ -1,0 +1,253 @@
+// Package asked writes a prompt for a person who reads it as a text: in a form, in a chat, wherever there is no room of its own for it.
+//
+// The text is bounded and safe to look at: what strangers wrote stands behind a mark, with whatever a terminal would act on or hide
+// written out. What it cannot show whole cannot be allowed by who reads it: the command, the path, and what the sandbox would be opened
+// to.
+//
+//	q := asked.Write(prompt)
+//	show(q.Text, q.Once, q.Session) // denying is always possible
+package asked
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"toolhost/agenttool"
+	"toolhost/agenttool/visible"
+	"toolhost/host"
+)
+
+// Question is a prompt as a text, and how who reads it may allow the call.
+type Question struct {
+	Text    string
+	Once    bool // this once
+	Session bool // for the session: the rules that this adds are in the text
+}
+
+// Write says what is asked: what would run, where, why the host asks, and what it would change. It is the same whenever it is made of
+// the same prompt.
+func Write(p host.Prompt) Question {
+	var m message
+	m.line(visible.Text(p.Tool) + " needs your approval:")
+	m.line("")
+	m.input(p)
+	m.line("")
+	m.circumstances(p)
+	q := Question{Once: !m.hidden}
+	if rules := sessionRules(p); rules != "" && !m.cut && m.left() > len(rules)+100 {
+		m.line("Allowing it for this session adds:\n" + rules)
+		q.Session = true
+	}
+	q.Text = strings.TrimSuffix(m.String(), "\n")
+	return q
+}
+
+// sessionRules are the rules that allowing for the session adds, a line each; empty if there are none.
+func sessionRules(p host.Prompt) string {
+	if len(p.Decision.SuggestedUpdates) == 0 {
+		return ""
+	}
+	var rules []string
+	for _, text := range p.Decision.SuggestedUpdates[0].Rules {
+		rules = append(rules, quoteMark+visible.Text(text))
+	}
+	return strings.Join(rules, "\n")
+}
+
+// MaxText is about how many bytes a text has at most.
+const MaxText = 16 << 10
+
+// How much of a part is shown, in bytes.
+const (
+	maxQuote = 12 << 10 // of one value, or of a diff
+	maxFact  = 300      // of one circumstance
+)
+
+// message is the text of a prompt while it is written. Every line of it is safe to look at.
+type message struct {
+	strings.Builder
+	cut    bool // something was left out
+	hidden bool // and it is of a kind that nobody can allow without having seen it
+}
+
+// left is how many bytes there is room for.
+func (m *message) left() int { return MaxText - m.Len() }
+
+func (m *message) line(s string) {
+	m.WriteString(s)
+	m.WriteByte('\n')
+}
+
+// quoteMark begins each line of what strangers wrote, so that none of it can be taken for our words.
+const quoteMark = "  │ "
+
+// quote writes a text of strangers in at most n bytes. Of a longer one it shows the beginning and the end: what stands at the end
+// counts as much.
+func (m *message) quote(s string, n int) {
+	lines := visible.Lines(s)
+	for i, line := range lines {
+		lines[i] = quoteMark + line
+	}
+	all := strings.Join(lines, "\n")
+	if len(all) < n {
+		m.line(all)
+		return
+	}
+	m.cut = true
+	head, tail := strings.ToValidUTF8(all[:n*2/3], ""), strings.ToValidUTF8(all[len(all)-n/3:], "")
+	m.line(head)
+	m.line(fmt.Sprintf("  [%d bytes are not shown here: toolhost approve shows all of it]", len(all)-len(head)-len(tail)))
+	m.line(quoteMark + strings.TrimLeft(strings.TrimPrefix(tail, quoteMark), "│ "))
+}
+
+// telling are members of inputs that say what a call does, in the order in which they are shown; shownByDiff are those
+// that a diff shows better.
+var (
+	telling     = []string{"command", "path"}
+	shownByDiff = []string{"content", "edits", "old_string", "new_string"}
+)
+
+// input writes what the call would do: its members by their names, the telling ones first, and the diff in place of the
+// text that it is made from. Of a diff that does not show all of the change, both are written.
+func (m *message) input(p host.Prompt) {
+	diff, whole := changeOf(p.Decision)
+	var members map[string]json.RawMessage
+	if json.Unmarshal(p.Input, &members) != nil {
+		m.quote(string(p.Input), maxQuote)
+		m.hidden = m.hidden || m.cut
+		return
+	}
+	for _, name := range inOrder(members) {
+		if !whole || !slices.Contains(shownByDiff, name) {
+			m.member(name, members[name])
+		}
+	}
+	if diff != "" {
+		m.cut = m.cut || !whole
+		m.line("It would change:")
+		m.quote(diff, max(min(maxQuote, m.left()-600), 200))
+	}
+}
+
+func inOrder(members map[string]json.RawMessage) []string {
+	names := slices.Sorted(maps.Keys(members))
+	rank := func(name string) int {
+		if i := slices.Index(telling, name); i >= 0 {
+			return i
+		}
+		return len(telling)
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return rank(a) - rank(b) })
+	return names
+}
+
+// member writes one member of the input. What is short is on one line with its name.
+func (m *message) member(name string, value json.RawMessage) {
+	room := max(min(maxQuote, m.left()-1000), 200)
+	runs, was := slices.Contains(telling, name), m.cut
+	m.cut = false
+	defer func() {
+		m.hidden = m.hidden || runs && m.cut
+		m.cut = m.cut || was
+	}()
+	text := string(value)
+	var s string
+	if json.Unmarshal(value, &s) == nil {
+		text = s
+	}
+	if m.left() < 800 {
+		m.cut = true
+		return
+	}
+	name = visible.Text(bounded(name, 64))
+	if len(text) <= 100 && !runs {
+		m.line("  " + name + ": " + visible.Text(text))
+		return
+	}
+	m.line(name + ":")
+	m.quote(text, room)
+}
+
+// changeOf returns the diff of what the call would write, and whether it shows all of that.
+func changeOf(d agenttool.Decision) (diff string, whole bool) {
+	for _, block := range d.ContentBlocks {
+		if block.Diff != "" {
+			return block.Diff, !block.Partial
+		}
+	}
+	return "", false
+}
+
+// circumstances writes where the call would run, and why somebody is asked.
+func (m *message) circumstances(p host.Prompt) {
+	m.fact("In", p.Dir)
+	if p.Sandbox != nil {
+		m.fact("Sandbox", p.Sandbox.Profile+" (level "+p.Sandbox.Level+")")
+	}
+	m.gives(p.Grants)
+	if d := p.Decision.Reason; d != nil {
+		m.fact("Why you are asked", d.Detail)
+		m.fact("Rule", d.RuleRef)
+	}
+	m.fact("Note", strings.Join(warnings(p), "; "))
+	switch {
+	case m.hidden:
+		m.line("It is too long to be shown here, and cannot be allowed here: look at it with toolhost approve, or deny.")
+	case m.cut:
+		m.line("Not all of it is shown here: look at it with toolhost approve, or deny.")
+	}
+}
+
+// fact writes one circumstance on a line, nothing if it is empty.
+func (m *message) fact(name, value string) {
+	shown := visible.Text(value)
+	if len(shown) > maxFact {
+		m.cut, shown = true, bounded(shown, maxFact)+" …"
+	}
+	if shown != "" {
+		m.line(name + ": " + shown)
+	}
+}
+
+// gives writes what the sandbox of the call is opened to if it is allowed, each on a line of its own.
+func (m *message) gives(grants []string) {
+	if len(grants) == 0 {
+		return
+	}
+	m.line("Allowing gives it:")
+	for _, grant := range grants {
+		line := quoteMark + visible.Text(grant)
+		if m.left() < len(line)+500 {
+			m.cut, m.hidden = true, true
+			m.line("  [and more]")
+			return
+		}
+		m.line(line)
+	}
+}
+
+// warnings are what a person should know before they allow a call.
+func warnings(p host.Prompt) []string {
+	var notes []string
+	if f := p.Facts; f != nil && f.Destructive == agenttool.Yes {
+		notes = append(notes, "it destroys something")
+	}
+	if p.Attempt > 1 {
+		notes = append(notes, "it ran already")
+	}
+	if words := visible.Mixed(string(p.Input)); len(words) > 0 {
+		notes = append(notes, "letters of several alphabets in "+strings.Join(words, ", "))
+	}
+	return notes
+}
+
+// bounded is the beginning of a text, at most n bytes of it.
+func bounded(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "")
+}

@@ -1,0 +1,152 @@
+package hook
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"toolhost/agenttool"
+)
+
+// Run is one run of a hook: the record of it, what it said, and why it failed.
+type Run struct {
+	Hook   *Hook
+	Record agenttool.Hook
+	Answer Answer
+	Err    *agenttool.Error // nil: it answered, or had no opinion. Of class hook_blocked
+}
+
+// Said is something that a hook said, and which run of which hook.
+type Said struct {
+	Text string
+	Ref  agenttool.HookID
+	Name string // of the hook, as [Hook.Name]
+}
+
+// Outcome is what the hooks of one event say together. The zero value is no opinion.
+type Outcome struct {
+	Behavior agenttool.Behavior // deny over ask over allow; "": no opinion
+	Why      Said               // of the first hook with that opinion
+	Stop     *Said              // beats every opinion
+	Input    json.RawMessage    // what is to run instead; nil: what was shown
+	InputBy  Said
+	Output   *Output // what is answered instead; nil: what was shown
+	OutputBy Said
+	Context  string // for the model; "" for none
+	Messages []Said // for the person
+	Failures []*agenttool.Error
+}
+
+const (
+	maxContext  = 10_000 // characters of all context of an event
+	maxMessages = 10_000 // characters of all its messages
+	maxReason   = 2_000  // characters of one reason
+)
+
+// Merge returns what the runs of an event, in the order in which the hooks are set, say together.
+//
+// Of behaviours the strictest counts. A hook that allows what another one has rewritten has not seen what would run:
+// it does not count. Two hooks that rewrite the input differently contradict each other, which is a failure; of two
+// outputs the first counts, and the failure is told. A run that failed says nothing.
+func Merge(e Event, runs []Run) Outcome {
+	var o Outcome
+	for i := range runs {
+		if r := &runs[i]; r.Err != nil {
+			o.Failures = append(o.Failures, r.Err)
+		} else {
+			o.rewrite(e, r)
+		}
+	}
+	var context []string
+	room := maxMessages
+	for i := range runs {
+		r := &runs[i]
+		if r.Err != nil {
+			continue
+		}
+		o.weigh(r)
+		if m := r.Answer.Message; m != "" && room > 0 {
+			o.Messages = append(o.Messages, r.says(cut(Printable(m), room)))
+			room -= len(m)
+		}
+		for _, t := range r.Answer.Context {
+			context = append(context, t.Text)
+		}
+	}
+	o.Context = cut(Printable(strings.Join(context, "\n")), maxContext)
+	return o
+}
+
+// rewrite takes up what a run changes.
+func (o *Outcome) rewrite(e Event, r *Run) {
+	if in := r.Answer.UpdatedInput; in != nil && o.Input == nil {
+		o.Input, o.InputBy = in, r.says("")
+	} else if in != nil && !sameJSON(in, o.Input) {
+		o.Failures = append(o.Failures, contradiction(e, "input", o.InputBy, r))
+	}
+	if out := r.Answer.UpdatedOutput; out != nil && o.Output == nil {
+		o.Output, o.OutputBy = out, r.says("")
+	} else if out != nil && !sameJSON(out.raw, o.Output.raw) {
+		o.Failures = append(o.Failures, contradiction(e, "output", o.OutputBy, r))
+	}
+}
+
+func contradiction(e Event, what string, first Said, second *Run) *agenttool.Error {
+	message := fmt.Sprintf("two hooks of %s change the %s in different ways: %s and %s; let one of them do it", e, what, first.Name, second.Hook.Name())
+	if !e.Before() {
+		message += " (the first one counts)"
+	}
+	return agenttool.Failure(agenttool.HookBlocked, "hook_failed", message)
+}
+
+// weigh takes up a run's opinion.
+func (o *Outcome) weigh(r *Run) {
+	if s := r.Answer.Stop; s != nil && o.Stop == nil {
+		said := r.says(reason(s.Reason))
+		o.Stop = &said
+	}
+	p := r.Answer.PermissionResult
+	if p == nil || p.Behavior == agenttool.Passthrough || p.Behavior == agenttool.Allow && o.Input != nil && !sameJSON(r.Answer.UpdatedInput, o.Input) {
+		return
+	}
+	if strictness(p.Behavior) > strictness(o.Behavior) {
+		o.Behavior, o.Why = p.Behavior, r.says(reason(p.Reason))
+	}
+}
+
+func reason(text string) string { return cut(Printable(strings.TrimSpace(text)), maxReason) }
+
+func strictness(b agenttool.Behavior) int {
+	switch b {
+	case agenttool.Deny:
+		return 3
+	case agenttool.Ask:
+		return 2
+	case agenttool.Allow:
+		return 1
+	}
+	return 0
+}
+
+func (r *Run) says(text string) Said {
+	return Said{Text: text, Ref: r.Record.HookID, Name: r.Hook.Name()}
+}
+
+// sameJSON reports whether two documents say the same, numbers as they are spelt.
+func sameJSON(a, b json.RawMessage) bool {
+	if bytes.Equal(a, b) {
+		return true
+	}
+	x, errX := decodeAny(a)
+	y, errY := decodeAny(b)
+	return errX == nil && errY == nil && reflect.DeepEqual(x, y)
+}
+
+func decodeAny(b json.RawMessage) (v any, err error) {
+	dec := json.NewDecoder(bytes.NewReader(b))
+	dec.UseNumber()
+	err = dec.Decode(&v)
+	return v, err
+}

@@ -1,0 +1,229 @@
+package hook
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"sync"
+	"syscall"
+	"time"
+)
+
+const (
+	maxAnswer = 1 << 20 // bytes of stdout
+	maxStderr = 4 << 10 // bytes of stderr that are kept, the last ones
+
+	killGrace  = 500 * time.Millisecond // between TERM and KILL
+	stuckLimit = 2 * time.Second        // after KILL: what is longer in the kernel is left alone
+	drainLimit = 300 * time.Millisecond // for output that others still hold when the process has ended
+)
+
+// Why a process was ended by us.
+var (
+	errTimeout = errors.New("timeout")
+	errFlood   = errors.New("more than 1 MiB on stdout")
+)
+
+// ending is how a process ended, and what it said.
+type ending struct {
+	stdout []byte
+	stderr []byte
+	state  *os.ProcessState // nil: it never began, or never ended
+	err    error            // why it did not come to its own end: errTimeout, errFlood, the cause of ctx's end, or of its failure to start
+}
+
+// process is a running hook. It leads a session of its own.
+type process struct {
+	cmd    *exec.Cmd
+	pipes  [3]*os.File // our ends: its stdin, stdout and stderr
+	theirs [3]*os.File
+	exited chan struct{}
+	copied sync.WaitGroup // the goroutines that feed and read it
+
+	stdout limited
+	stderr tail
+}
+
+// runProcess runs cmd to its end with stdin, the parts one after the other, and within timeout. It returns soon after
+// ctx has ended. However the process behaves, it comes back: at the latest 3 seconds after the timeout.
+func runProcess(ctx context.Context, cmd *exec.Cmd, stdin [][]byte, timeout time.Duration) ending {
+	p := &process{cmd: cmd, exited: make(chan struct{}), stdout: limited{full: make(chan struct{})}}
+	if err := p.start(); err != nil {
+		return ending{err: err}
+	}
+	p.attend(stdin)
+	why := p.await(ctx, timeout)
+	if why != nil {
+		p.kill()
+	}
+	ended := p.reap()
+	p.drain()
+	if why == nil && p.stdout.exceeded() {
+		why = errFlood
+	}
+	e := ending{stdout: p.stdout.kept, stderr: p.stderr.kept, err: why}
+	if ended {
+		e.state = cmd.ProcessState
+	}
+	return e
+}
+
+// start opens the pipes and starts the process, from a goroutine that keeps its thread until the process has ended: on
+// Linux the kernel ends it with the thread that started it.
+func (p *process) start() error {
+	for i := range p.pipes {
+		r, w, err := os.Pipe()
+		if err != nil {
+			closeAll(p.pipes[:], p.theirs[:])
+			return err
+		}
+		if p.pipes[i], p.theirs[i] = r, w; i == 0 {
+			p.pipes[i], p.theirs[i] = w, r
+		}
+	}
+	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = p.theirs[0], p.theirs[1], p.theirs[2]
+	p.cmd.SysProcAttr = attributes()
+	started := make(chan error)
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := p.cmd.Start()
+		started <- err
+		if err == nil {
+			awaitExit(p.cmd)
+			close(p.exited)
+		}
+	}()
+	err := <-started
+	closeAll(p.theirs[:])
+	if err != nil {
+		closeAll(p.pipes[:])
+	}
+	return err
+}
+
+func closeAll(lists ...[]*os.File) {
+	for _, files := range lists {
+		for _, f := range files {
+			if f != nil {
+				_ = f.Close()
+			}
+		}
+	}
+}
+
+// attend feeds and reads the process beside it. Who does not read its stdin is not made to.
+func (p *process) attend(stdin [][]byte) {
+	p.copied.Go(func() {
+		for _, part := range stdin {
+			if _, err := p.pipes[0].Write(part); err != nil {
+				break
+			}
+		}
+		_ = p.pipes[0].Close()
+	})
+	p.copied.Go(func() { _, _ = io.Copy(&p.stdout, p.pipes[1]) })
+	p.copied.Go(func() { _, _ = io.Copy(&p.stderr, p.pipes[2]) })
+}
+
+// await returns when the process has ended, with nil, or must be.
+func (p *process) await(ctx context.Context, timeout time.Duration) error {
+	timer := time.NewTimer(timeout)
+	defer timer.Stop()
+	select {
+	case <-p.exited:
+		return nil
+	case <-p.stdout.full:
+		return errFlood
+	case <-timer.C:
+		return errTimeout
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// kill ends the process and its group.
+func (p *process) kill() {
+	p.signal(syscall.SIGTERM)
+	p.wait(killGrace)
+	p.signal(syscall.SIGKILL) // also when it has ended: of its group somebody may be left
+}
+
+func (p *process) signal(s syscall.Signal) { _ = syscall.Kill(-p.cmd.Process.Pid, s) }
+
+// wait waits until the process has ended, for at most d.
+func (p *process) wait(d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-p.exited:
+		return true
+	case <-timer.C:
+		return false
+	}
+}
+
+// reap takes the ended process off the system's table. One that does not end even so is reaped when it does.
+func (p *process) reap() bool {
+	if !p.wait(stuckLimit) {
+		go func() {
+			<-p.exited
+			reap(p.cmd)
+		}()
+		return false
+	}
+	reap(p.cmd)
+	return true
+}
+
+// drain ends the copying. Whoever else holds the pipes may speak for a moment longer, no more.
+func (p *process) drain() {
+	limit := time.Now().Add(drainLimit)
+	for _, f := range p.pipes[1:] {
+		if f.SetReadDeadline(limit) != nil {
+			_ = f.Close()
+		}
+	}
+	_ = p.pipes[0].Close() // nobody is left to feed
+	p.copied.Wait()
+	closeAll(p.pipes[1:])
+}
+
+// limited keeps what is written to it up to maxAnswer bytes and then takes no more.
+type limited struct {
+	kept []byte
+	full chan struct{} // closed when there was more
+}
+
+func (l *limited) Write(b []byte) (int, error) {
+	if len(l.kept)+len(b) > maxAnswer {
+		close(l.full) // io.Copy ends with the first error
+		return 0, errFlood
+	}
+	l.kept = append(l.kept, b...)
+	return len(b), nil
+}
+
+func (l *limited) exceeded() bool {
+	select {
+	case <-l.full:
+		return true
+	default:
+		return false
+	}
+}
+
+// tail keeps the last maxStderr bytes written to it.
+type tail struct{ kept []byte }
+
+func (t *tail) Write(b []byte) (int, error) {
+	t.kept = append(t.kept, b[max(0, len(b)-maxStderr):]...)
+	if over := len(t.kept) - maxStderr; over > 0 {
+		t.kept = bytes.Clone(t.kept[over:])
+	}
+	return len(b), nil
+}

@@ -1,0 +1,124 @@
+package host
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"toolhost/agenttool"
+)
+
+// overrides are the grants that a person gave to calls which had been kept from something: the next call with the same input has them.
+type overrides map[[sha256.Size]byte]overriding
+
+// overriding is what was granted, and until when it counts.
+type overriding struct {
+	grants []string
+	until  time.Time
+}
+
+// How many overrides are kept, and for how long. A call that nobody makes again is forgotten.
+const (
+	maxOverrides = 100
+	overrideTime = 5 * time.Minute
+)
+
+// wasKept reports whether a call failed because its sandbox kept it from what a person could grant, and whether anybody can be asked.
+func (c *call) wasKept(err error) bool {
+	return errors.Is(err, agenttool.SandboxViolation) && len(c.grantable()) > 0 && c.out.Job == nil && !c.out.Yielded &&
+		c.ctx.Err() == nil && c.policy.Mode.Asks() && c.answerable()
+}
+
+// grantable are the grants of what a call was kept from that a person may be asked for: none opens what is toolhost's own, or what a rule
+// denies.
+func (c *call) grantable() []string {
+	return slices.DeleteFunc(slices.Clone(c.out.Wanted), func(grant string) bool {
+		if _, denied := c.host.snapshot().Forbids(grant); denied {
+			return true
+		}
+		return c.host.opensOwn(grant)
+	})
+}
+
+// override asks whether a call that was kept from something may have it (AT-147). Allowed, what only reads runs again, as the
+// next attempt of the same invocation, and the result is nil. What may have done part of its work does not: its error says so,
+// and the next call with the same input is given what was granted.
+func (c *call) override(ctx context.Context, failure error) error {
+	c.attempt, c.wanted = max(c.attempt, 1)+1, c.grantable()
+	d := c.host.complete(agenttool.Decision{
+		SchemaVersion: agenttool.SchemaVersion, Behavior: agenttool.Ask, Mode: string(c.policy.Mode), BlockedPath: agenttool.AsError(failure, agenttool.SandboxViolation).BlockedPath,
+		Reason: &agenttool.DecisionReason{Type: "sandbox_override", Detail: "it ran, and the sandbox kept it from " + strings.Join(c.wanted, ", ")},
+	}, c)
+	answer, err := c.ask(ctx, d, true)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return err
+	case answer.Unseen != "":
+		return hinted(failure, "it was asked whether it may have what it was kept from, and "+answer.Unseen)
+	case err != nil:
+		return failure
+	case answer.Behavior != agenttool.Allow:
+		return hinted(failure, "a person looked at what it was kept from and said no"+said(answer.Feedback))
+	}
+	grants := answer.Grants
+	if len(grants) == 0 {
+		grants = c.wanted
+	}
+	if !c.readOnly() {
+		c.host.override(c.identity(), grants)
+		return hinted(failure, "partly done: what it was kept from ("+strings.Join(grants, ", ")+") is granted now. Look what it did, and make the same call again"+
+			said(answer.Feedback))
+	}
+	c.granted, c.policy, c.feedback = grants, c.host.snapshot(), answer.Feedback
+	return c.rebind(ctx, c.input)
+}
+
+// hinted is a failure that says how to go on.
+func hinted(failure error, hint string) error {
+	e := *agenttool.AsError(failure, agenttool.SandboxViolation)
+	e.Hint = hint
+	return &e
+}
+
+// said is what a person says, at the end of a sentence.
+func said(feedback string) string {
+	if feedback == "" {
+		return ""
+	}
+	return ": " + feedback
+}
+
+// identity is what a call does: its tool, its input, and where.
+func (c *call) identity() [sha256.Size]byte {
+	input, _ := agenttool.Encode(c.bound.Input()) // it was encoded before
+	return sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s", c.tool.Declaration.Name, c.dir, input))
+}
+
+func (h *Host) override(of [sha256.Size]byte, grants []string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.overrides == nil || len(h.overrides) >= maxOverrides {
+		h.overrides = overrides{}
+	}
+	h.overrides[of] = overriding{grants, h.o.Now().Add(overrideTime)}
+}
+
+// overridden gives a call what was granted to it after an earlier attempt. It reports whether there was anything.
+func (c *call) overridden() ([]string, bool) {
+	if c.granted != nil {
+		return c.granted, true
+	}
+	c.host.mu.Lock()
+	defer c.host.mu.Unlock()
+	if len(c.host.overrides) == 0 {
+		return nil, false
+	}
+	of := c.identity()
+	found, there := c.host.overrides[of]
+	delete(c.host.overrides, of)
+	return found.grants, there && c.host.o.Now().Before(found.until)
+}

@@ -1,0 +1,222 @@
+package permissions
+
+import (
+	"slices"
+	"strings"
+
+	"toolhost/agenttool"
+)
+
+// cover is what the rules that allow cover of a call.
+type cover struct {
+	whole   bool    // all of it
+	used    []*Rule // by these, in the order of its parts
+	parts   []int   // of each simple command the number of its rule, or one of the values below
+	lacking string  // what is not covered, for a person
+	beyond  bool    // the call may do what the sandbox does not hold, so that rules that are held cover nothing
+}
+
+// In the place of a rule's number.
+const (
+	onlyReads = -1 // no rule, but the part only reads
+	uncovered = -2
+)
+
+// cover looks for the rules that together cover the call.
+func (p Policy) cover(r Request) (c cover) {
+	if p.set == nil {
+		return c
+	}
+	c.beyond = r.RunsCode && !p.confined(r)
+	if i := p.find(&c, func(rule *Rule) bool { return rule.coversTool(r.Tool) }, p.set.allow.whole); i >= 0 {
+		c.whole = true
+		c.use(&p.set.rules[i])
+		return c
+	}
+	f := r.Facts
+	switch {
+	case len(f.Parts) > 0 && f.PartsComplete == agenttool.Yes:
+		c.whole = p.coverParts(&c, f)
+	case r.RunsCode, f.PathsComplete != agenttool.Yes, f.OpenWorld != agenttool.No:
+		return c
+	default:
+		c.whole = true
+	}
+	c.whole = p.coverWrites(&c, r) && p.coverReads(&c, r) && c.whole && len(c.used) > 0
+	return c
+}
+
+// find returns the first of some rules for which match returns true, -1 for none.
+func (p Policy) find(c *cover, match func(*Rule) bool, among []int) int {
+	for _, i := range among {
+		if rule := &p.set.rules[i]; match(rule) && !(rule.Held && c.beyond) {
+			return i
+		}
+	}
+	return -1
+}
+
+// use notes a rule.
+func (c *cover) use(r *Rule) { c.used = append(c.used, r) }
+
+func (c *cover) lack(what string) bool {
+	if c.lacking == "" {
+		c.lacking = what
+	}
+	return false
+}
+
+// coverParts looks for a rule for each simple command that does more than read. It looks at all of them, for the record.
+func (p Policy) coverParts(c *cover, f *agenttool.Facts) bool {
+	all := true
+	networked := p.hostsAllowed(c, f)
+	for n := range f.Parts {
+		part := &f.Parts[n]
+		found := uncovered
+		if i := p.coversPart(c, f, part); i >= 0 {
+			found = i
+			c.use(&p.set.rules[i])
+		} else if p.wrappedWhole(c, f, part) {
+			found = c.parts[part.WrappedBy]
+		} else if readsOnly(part) || networked && part.Exact && part.ReadOnly == agenttool.Yes && part.PathsComplete == agenttool.Yes {
+			found = onlyReads
+		} else {
+			all = c.lack(strings.Join(part.Argv, " "))
+		}
+		c.parts = append(c.parts, found)
+	}
+	return all
+}
+
+// wrappedWhole reports whether the command that runs a simple command, and ends in its words, is covered by a rule without a star:
+// that shows all that runs.
+func (p Policy) wrappedWhole(c *cover, f *agenttool.Facts, part *agenttool.Part) bool {
+	by := part.WrappedBy
+	if by < 0 || by >= len(c.parts) || c.parts[by] < 0 || !part.Exact || !p.set.rules[c.parts[by]].literal() {
+		return false
+	}
+	outer := f.Parts[by].Argv
+	return len(part.Argv) < len(outer) && slices.Equal(outer[len(outer)-len(part.Argv):], part.Argv)
+}
+
+// readsOnly reports whether a simple command is proved to read only, from nobody else, and nothing but what it names.
+func readsOnly(part *agenttool.Part) bool {
+	return part.ReadOnly == agenttool.Yes && part.OpenWorld == agenttool.No && part.PathsComplete == agenttool.Yes
+}
+
+// hostsAllowed reports whether the call names hosts and rules allow all of them.
+func (p Policy) hostsAllowed(c *cover, f *agenttool.Facts) bool {
+	var used []*Rule
+	for _, host := range f.Hosts {
+		i := p.find(c, func(rule *Rule) bool { return rule.host.match(host) }, p.set.allow.hosts)
+		if i < 0 {
+			return false
+		}
+		used = append(used, &p.set.rules[i])
+	}
+	c.used = append(c.used, used...)
+	return len(used) > 0
+}
+
+// coversPart returns the number of a rule that covers a simple command, -1 for none. Words mean what they say only inside the roots.
+func (p Policy) coversPart(c *cover, f *agenttool.Facts, part *agenttool.Part) int {
+	if !part.Exact || len(part.Argv) == 0 || !inRoots(f, part) {
+		return -1
+	}
+	return p.find(c, func(rule *Rule) bool { return rule.covers(part.Argv) }, p.set.allow.firstWords(part.Argv[0]))
+}
+
+// inRoots reports whether a simple command starts inside a root of the workspace, wherever it may start.
+func inRoots(f *agenttool.Facts, part *agenttool.Part) bool {
+	if f.Dir == nil || f.Dir.Root == "" {
+		return false
+	}
+	return !slices.ContainsFunc(part.Dirs, func(dir string) bool { return !dirInRoots(f, dir) })
+}
+
+// dirInRoots reports whether a directory that a command goes to leads into a root: what it goes to is among what it reads.
+func dirInRoots(f *agenttool.Facts, dir string) bool {
+	if dir == f.Dir.Absolute || dir == f.Dir.Resolved {
+		return true
+	}
+	return slices.ContainsFunc(f.Reads, func(p agenttool.Path) bool {
+		return p.Root != "" && (p.Resolved == dir || strings.TrimSuffix(p.Absolute, "/") == dir)
+	})
+}
+
+// coverWrites looks for a rule for each path that is written, by whatever command or tool.
+func (p Policy) coverWrites(c *cover, r Request) bool {
+	all := true
+	for _, path := range r.Facts.Writes {
+		i := p.findPath(path, func(rule *Rule) bool { return rule.allowsWrite(r.Tool) })
+		if i < 0 {
+			all = c.lack("writing " + path.Spelling)
+			continue
+		}
+		c.use(&p.set.rules[i])
+	}
+	return all
+}
+
+// coverReads looks for a rule for each path outside the readable area that is read and not written.
+func (p Policy) coverReads(c *cover, r Request) bool {
+	all := true
+	for _, path := range r.Facts.Reads {
+		written := slices.ContainsFunc(r.Facts.Writes, func(w agenttool.Path) bool { return w.Resolved == path.Resolved })
+		if written || !p.outside(path) {
+			continue
+		}
+		i := p.findPath(path, func(rule *Rule) bool { return rule.tool == "read" })
+		if i < 0 {
+			all = c.lack("reading " + path.Spelling)
+			continue
+		}
+		c.use(&p.set.rules[i])
+	}
+	return all
+}
+
+// findPath returns the number of the first rule about paths that allows one.
+func (p Policy) findPath(path agenttool.Path, about func(*Rule) bool) int {
+	for i := range p.set.allow.paths {
+		if x := &p.set.allow.paths[i]; about(&p.set.rules[x.rule]) && x.covers(path) {
+			return x.rule
+		}
+	}
+	return -1
+}
+
+// coveredBy is the verdict of a call which rules cover whole.
+func (p Policy) coveredBy(c *cover) verdict {
+	v := verdict{behavior: agenttool.Allow, kind: kindRule, rules: c.used, part: -1, covered: c.parts, grants: p.shared(c)}
+	var refs []string
+	for _, rule := range c.used {
+		if ref := describe(rule); !slices.Contains(refs, ref) {
+			refs = append(refs, ref)
+		}
+	}
+	v.why = "allowed by " + strings.Join(refs, ", ")
+	return v
+}
+
+// shared returns the grants that all commands of a line are allowed with: they share one sandbox, so that what one of them is granted
+// alone no other may get. Commands that only read do not count.
+func (p Policy) shared(c *cover) []string {
+	if len(c.parts) == 0 && len(c.used) == 1 { // of a tool as a whole
+		return slices.Clone(c.used[0].Grants)
+	}
+	var grants []string
+	first := true
+	for _, i := range c.parts {
+		if i < 0 {
+			continue
+		}
+		rule := &p.set.rules[i]
+		if first {
+			grants, first = slices.Clone(rule.Grants), false
+			continue
+		}
+		grants = slices.DeleteFunc(grants, func(g string) bool { return !slices.Contains(rule.Grants, g) })
+	}
+	return grants
+}

@@ -1,0 +1,139 @@
+package permissions
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"toolhost/agenttool"
+)
+
+// Relate is how a rule about words stands to a command line.
+type Relate uint8
+
+// The relations, the loosest first.
+const (
+	Apart  Relate = iota
+	Near          // it is about the same program, and not about this
+	Meets         // it is about it if it forbids, and does not cover it if it allows
+	Covers        // it covers a simple command of it
+)
+
+// Relation says how a rule stands to a command line, whatever the rule's behaviour and the rest of a policy.
+func Relation(r Rule, f *agenttool.Facts) Relate {
+	if r.tool != "shell" || r.argv == nil {
+		return Apart
+	}
+	found := Apart
+	for _, part := range f.Parts {
+		if part.Exact && r.covers(part.Argv) {
+			return Covers
+		}
+	}
+	for _, argv := range slices.Concat(f.Mentions, f.Commands) {
+		switch {
+		case r.meets(argv) > never:
+			found = Meets
+		case found == Apart && len(argv) > 0 && r.argv[0].match(filepath.Base(argv[0])):
+			found = Near
+		}
+	}
+	return found
+}
+
+// Matches reports whether a rule is about an example: a command line of one simple command whose words stand as they are, a path
+// (~/x, /x, else relative to the workspace), or a host.
+func Matches(r Rule, example, workspace, home string) bool {
+	set := compile([]Rule{r}, workspace)
+	switch {
+	case r.tool == networkTool:
+		return r.host.match(example)
+	case isPathTool(r.tool):
+		if rest, ok := strings.CutPrefix(example, "~/"); ok && home != "" {
+			example = filepath.Join(home, rest)
+		} else if !filepath.IsAbs(example) {
+			example = filepath.Join(workspace, example)
+		}
+		example = filepath.Clean(example)
+		paths := set.of(r.Behavior).paths
+		if r.Behavior != agenttool.Allow {
+			return paths[0].meets(lowered{strings.ToLower(example), strings.ToLower(example)})
+		}
+		return paths[0].match(example)
+	case r.tool == "shell" && r.argv == nil:
+		return true
+	case r.tool == "shell":
+		words, err := splitWords(strings.ReplaceAll(example, "*", `\*`))
+		argv := make([]string, len(words))
+		for i, w := range words {
+			argv[i], _ = w.literal()
+		}
+		if r.Behavior == agenttool.Allow {
+			return err == nil && r.covers(argv)
+		}
+		return err == nil && r.meets(argv) == surely
+	}
+	return false
+}
+
+// About returns a function that reports whether a rule may be about a call, as generously as one that denies.
+func About(r Rule, workspace string) func(Request) bool {
+	r.Behavior = agenttool.Deny
+	set := compile([]Rule{r}, workspace)
+	return func(q Request) bool {
+		_, about := set.forbidden(agenttool.Deny, q)
+		return about
+	}
+}
+
+// IsAboutCommands reports whether a rule is about the words of commands.
+func (r Rule) IsAboutCommands() bool { return r.tool == "shell" && r.argv != nil }
+
+// Contained reports whether what a rule allows can be held inside the workspace and its sandbox, see Rule.Held: commands without
+// grants, and paths that are relative to the workspace.
+func (r Rule) Contained() bool {
+	switch {
+	case len(r.Grants) > 0:
+		return false
+	case isPathTool(r.tool):
+		return r.glob != "" && !filepath.IsAbs(r.glob)
+	}
+	return r.tool == "shell"
+}
+
+// Forbids returns the rule that denies what a grant would open, or something in it: write:PATH, read:PATH, socket:PATH or host:NAME[:PORT].
+func (p Policy) Forbids(grant string) (Rule, bool) {
+	kind, value, _ := strings.Cut(grant, ":")
+	at := agenttool.Path{Spelling: value, Absolute: value, Resolved: value}
+	f := agenttool.Facts{PathsComplete: agenttool.Yes}
+	switch kind {
+	case "write":
+		f.Writes = []agenttool.Path{at}
+	case "read", "socket":
+		f.Reads = []agenttool.Path{at}
+	case "host":
+		f.Hosts = []string{value}
+	}
+	found, ok := p.set.forbidden(agenttool.Deny, Request{Tool: "write", Facts: &f})
+	if ok && found.sure == surely && !p.set.rules[found.rule].coversTool("write") {
+		return p.set.rules[found.rule], true
+	}
+	return p.set.below(kind, strings.ToLower(filepath.Clean(value)))
+}
+
+// below returns the first rule that denies something in a directory that a grant would open.
+func (s *ruleset) below(kind, dir string) (Rule, bool) {
+	if s == nil || !filepath.IsAbs(dir) {
+		return Rule{}, false
+	}
+	for i := range s.deny.paths {
+		x := &s.deny.paths[i]
+		about := s.rules[x.rule].tool == kind || kind == "socket" && s.rules[x.rule].tool == "read"
+		if about && slices.ContainsFunc(x.patterns, func(p pathPattern) bool {
+			return p.prefix != "" && agenttool.Within(dir, filepath.Clean(p.prefix))
+		}) {
+			return s.rules[x.rule], true
+		}
+	}
+	return Rule{}, false
+}

@@ -1,0 +1,167 @@
+package permissions
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"toolhost/agenttool"
+)
+
+// ruleset holds rules so that those that can be about a call are found without looking at all of them. It is built once
+// and then only read; nil holds none.
+type ruleset struct {
+	workspace string
+	rules     []Rule // deny, then ask, then allow, each as they were given
+	deny      ruled
+	ask       ruled
+	allow     ruled
+	hosts     []string // grants for the hosts that rules allow
+}
+
+// ruled are the rules of one behaviour, by what they are about. The numbers are indices of the rules.
+type ruled struct {
+	whole []int            // a tool, whatever its input
+	words map[string][]int // Shell(WORDS) by their first word
+	wild  []int            // those whose first word has a star
+	paths []pathRule
+	hosts []int
+}
+
+// pathRule is a rule about paths, compiled.
+type pathRule struct {
+	rule     int
+	patterns []pathPattern
+}
+
+// compile builds the set. Relative patterns are below the workspace.
+func compile(rules []Rule, workspace string) *ruleset {
+	s := &ruleset{workspace: workspace, rules: sortedBy(slices.Clone(rules))}
+	for i := range s.rules {
+		r := &s.rules[i]
+		s.of(r.Behavior).add(i, r, workspace)
+	}
+	s.hosts = s.openHosts()
+	return s
+}
+
+// openHosts returns grants for the hosts that rules allow, and no rule denies or asks about.
+func (s *ruleset) openHosts() []string {
+	var grants []string
+	forbidding := slices.Concat(s.deny.hosts, s.ask.hosts)
+	for _, i := range s.allow.hosts {
+		grant := s.rules[i].host.grant()
+		host := strings.TrimPrefix(grant, "host:")
+		if grant != "" && !slices.ContainsFunc(forbidding, func(i int) bool { return s.rules[i].host.meets(host) }) {
+			grants = append(grants, grant)
+		}
+	}
+	return grants
+}
+
+func (s *ruleset) of(b agenttool.Behavior) *ruled {
+	switch b {
+	case agenttool.Deny:
+		return &s.deny
+	case agenttool.Ask:
+		return &s.ask
+	}
+	return &s.allow
+}
+
+func (x *ruled) add(i int, r *Rule, workspace string) {
+	switch {
+	case isPathTool(r.tool):
+		x.paths = append(x.paths, compilePaths(i, r, workspace))
+	case r.tool == networkTool:
+		x.hosts = append(x.hosts, i)
+	case r.argv == nil:
+		x.whole = append(x.whole, i)
+	default:
+		name, plain := r.argv[0].literal()
+		if !plain {
+			x.wild = append(x.wild, i)
+			return
+		}
+		if r.Behavior != agenttool.Allow {
+			name = filepath.Base(name)
+		}
+		if x.words == nil {
+			x.words = map[string][]int{}
+		}
+		x.words[name] = append(x.words[name], i)
+	}
+}
+
+func compilePaths(i int, r *Rule, workspace string) pathRule {
+	glob := r.glob
+	if glob != "" && !filepath.IsAbs(glob) {
+		glob = joinGlob(workspace, glob)
+	}
+	p := pathRule{rule: i}
+	for _, g := range append([]string{glob}, r.led...) {
+		if r.Behavior != agenttool.Allow {
+			g = strings.ToLower(g)
+		}
+		p.patterns = append(p.patterns, compileGlob(g))
+	}
+	return p
+}
+
+func (p *pathRule) match(path string) bool {
+	return slices.ContainsFunc(p.patterns, func(pattern pathPattern) bool { return pattern.match(path) })
+}
+
+// covers reports whether a rule that allows covers a path, by its spelling and by where it leads.
+func (p *pathRule) covers(path agenttool.Path) bool {
+	return p.match(path.Resolved) && (path.Absolute == path.Resolved || p.match(filepath.Clean(path.Absolute)))
+}
+
+// lowered is a path as the rules that forbid see it: without case.
+type lowered struct{ spelled, resolved string }
+
+func lower(p agenttool.Path) lowered {
+	l := lowered{spelled: strings.ToLower(filepath.Clean(p.Absolute))}
+	l.resolved = l.spelled
+	if p.Resolved != "" && p.Resolved != p.Absolute {
+		l.resolved = strings.ToLower(p.Resolved)
+	}
+	return l
+}
+
+// meets reports whether a rule that forbids is about a path, by its spelling or by where it leads.
+func (p *pathRule) meets(path lowered) bool {
+	return p.match(path.spelled) || path.resolved != path.spelled && p.match(path.resolved)
+}
+
+// firstWords calls visit with the numbers of the Shell rules that may be about a program of that name, in their order.
+func (x *ruled) firstWords(names ...string) []int {
+	all := x.wild
+	for i, name := range names {
+		if slices.Contains(names[:i], name) {
+			continue
+		}
+		if found := x.words[name]; len(found) > 0 {
+			if len(all) == 0 {
+				all = found
+				continue
+			}
+			all = slices.Concat(all, found)
+			slices.Sort(all)
+		}
+	}
+	return all
+}
+
+// every returns the numbers of all Shell rules with words.
+func (x *ruled) every() []int {
+	all := slices.Clone(x.wild)
+	for _, found := range x.words {
+		all = append(all, found...)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// speaksOfCommands reports whether there is a rule about the words of commands.
+func (x *ruled) speaksOfCommands() bool { return len(x.words)+len(x.wild) > 0 }

@@ -1,0 +1,96 @@
+package permissions
+
+import (
+	"slices"
+
+	"toolhost/agenttool"
+)
+
+// maxSubcommands is how many simple commands a record speaks of.
+const maxSubcommands = 100
+
+// subcommands returns the decision about each simple command: each falls under the first rule that denies or asks, else under
+// the one that covers it, else it only reads, or what is decided for the whole is decided for it.
+func (p Policy) subcommands(r Request, v verdict) []agenttool.Subcommand {
+	f := r.Facts
+	if v.covered == nil && v.behavior != agenttool.Deny && p.set != nil {
+		c := p.cover(r)
+		v.covered = c.parts
+	}
+	list := make([]agenttool.Subcommand, 0, min(len(f.Parts), maxSubcommands))
+	for n := range f.Parts {
+		if len(list) == maxSubcommands {
+			break
+		}
+		part := &f.Parts[n]
+		s := agenttool.Subcommand{Argv: part.Argv, Line: part.Line, Column: part.Column, WrappedBy: part.WrappedBy}
+		p.subcommand(&s, n, part, v)
+		list = append(list, s)
+	}
+	return list
+}
+
+func (p Policy) subcommand(s *agenttool.Subcommand, n int, part *agenttool.Part, v verdict) {
+	if p.set != nil {
+		alone := agenttool.Facts{Parts: []agenttool.Part{*part}, Mentions: [][]string{}}
+		for _, b := range []agenttool.Behavior{agenttool.Deny, agenttool.Ask} {
+			if found, ok := p.set.forbidden(b, Request{Tool: "shell", RunsCode: true, Facts: &alone}); ok {
+				fallsUnder(s, &p.set.rules[found.rule], b, found.sure)
+				return
+			}
+		}
+	}
+	switch {
+	case n < len(v.covered) && v.covered[n] >= 0:
+		fallsUnder(s, &p.set.rules[v.covered[n]], agenttool.Allow, surely)
+	case p.blocks(n, part, v):
+		s.Behavior, s.Reason = v.behavior, v.why
+	case readsOnly(part) || n < len(v.covered) && v.covered[n] == onlyReads:
+		s.Behavior, s.Reason = agenttool.Allow, "it only reads"
+	case v.behavior == agenttool.Allow:
+		s.Behavior, s.Reason = agenttool.Allow, v.why
+	case !p.Mode.Asks():
+		s.Behavior, s.Reason = agenttool.Deny, partReason(part)
+	default:
+		s.Behavior, s.Reason = agenttool.Ask, partReason(part)
+	}
+}
+
+// blocks reports whether what is decided about the whole, and is not to run, is so because of what this simple command touches.
+func (p Policy) blocks(n int, part *agenttool.Part, v verdict) bool {
+	if v.behavior == agenttool.Allow || !readsOnly(part) {
+		return false
+	}
+	return slices.ContainsFunc(v.reads, func(path agenttool.Path) bool {
+		return path.By == n+1 && (path.Spelling == v.path || v.path == "" && p.outside(path))
+	})
+}
+
+func fallsUnder(s *agenttool.Subcommand, rule *Rule, b agenttool.Behavior, sure certainty) {
+	s.Behavior, s.Rule, s.Source, s.Where = b, rule.Text, rule.Origin.Source, rule.Origin.Where()
+	switch {
+	case sure == maybe:
+		s.Behavior, s.Reason = agenttool.Ask, "it may be what is meant by "+describe(rule)
+	case b == agenttool.Allow:
+		s.Reason = "allowed by " + describe(rule)
+	case b == agenttool.Ask:
+		s.Reason = "asked about because of " + describe(rule)
+	default:
+		s.Reason = "denied by " + describe(rule)
+	}
+}
+
+// partReason says why a simple command does not run unasked.
+func partReason(part *agenttool.Part) string {
+	switch {
+	case part.Destructive == agenttool.Yes:
+		return "it destroys something"
+	case len(part.Reasons) > 0:
+		return part.Reasons[0].Text
+	case part.OpenWorld == agenttool.Yes:
+		return "it reaches beyond this machine"
+	case part.ReadOnly == agenttool.No:
+		return "it changes something"
+	}
+	return "what it does is not known"
+}

@@ -1,0 +1,170 @@
+package permissions
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"toolhost/agenttool"
+)
+
+// maxSuggested is how many rules one suggestion holds at most.
+const maxSuggested = 5
+
+// suggest returns changes of the rules that would have allowed this very call: first the narrowest one, then, where a
+// command line tool is told what to do by its first words, one for whatever comes behind them. None is wider than what the
+// person sees, and each was tried.
+func (p Policy) suggest(r Request) []agenttool.SuggestedUpdate {
+	var updates []agenttool.SuggestedUpdate
+	exact := p.narrowest(r)
+	for _, rules := range [][]string{exact, p.widened(r, exact)} {
+		if len(rules) > 0 && len(rules) <= maxSuggested && p.wouldAllow(r, rules) {
+			updates = append(updates, agenttool.SuggestedUpdate{
+				Op: "add_rules", Destination: agenttool.SourceSession, Behavior: agenttool.Allow, Rules: rules})
+		}
+	}
+	return updates
+}
+
+// wouldAllow tries rules.
+func (p Policy) wouldAllow(r Request, texts []string) bool {
+	parser := Parser{Names: map[string]string{"shell": "shell", "read": "read", "write": "write"}}
+	var rules []Rule
+	for _, text := range texts {
+		rule, err := parser.Parse(text, agenttool.Allow, agenttool.Origin{Source: agenttool.SourceSession})
+		if err != nil {
+			return false
+		}
+		rules = append(rules, rule)
+	}
+	return p.With(rules...).verdict(r).behavior == agenttool.Allow
+}
+
+// narrowest returns the rules that cover the call and nothing else.
+func (p Policy) narrowest(r Request) []string {
+	c := p.cover(r)
+	if r.RunsCode && r.Facts.PartsComplete != agenttool.Yes {
+		return nil
+	}
+	var rules []string
+	add := func(rule string) {
+		if !slices.Contains(rules, rule) {
+			rules = append(rules, rule)
+		}
+	}
+	for n := range r.Facts.Parts {
+		part := &r.Facts.Parts[n]
+		if n < len(c.parts) && c.parts[n] != uncovered || readsOnly(part) {
+			continue
+		}
+		if !part.Exact || !suggestible(part.Argv) {
+			return nil
+		}
+		add("Shell(" + joinWords(part.Argv) + ")")
+	}
+	for _, path := range r.Facts.Writes {
+		if p.set == nil || p.findPath(path, func(rule *Rule) bool { return rule.allowsWrite(r.Tool) }) < 0 {
+			add("Write(" + p.spell(path) + ")")
+		}
+	}
+	for _, path := range r.Facts.Reads {
+		written := slices.ContainsFunc(r.Facts.Writes, func(w agenttool.Path) bool { return w.Resolved == path.Resolved })
+		if p.outside(path) && !written {
+			add("Read(" + p.spell(path) + ")")
+		}
+	}
+	return rules
+}
+
+func joinWords(argv []string) string {
+	quoted := make([]string, len(argv))
+	for i, w := range argv {
+		quoted[i] = quoteWord(w)
+	}
+	return strings.Join(quoted, " ")
+}
+
+// toldBy is how many words of a command line tool say what it does; "npm run" takes one more.
+var toldBy = map[string]int{
+	"cargo": 2, "go": 2, "npm": 2, "npm run": 3, "pnpm": 2, "pnpm run": 3, "yarn": 2, "yarn run": 3, "bun": 2, "bun run": 3,
+	"git": 2, "make": 1, "just": 2, "task": 2, "mvn": 2, "gradle": 2, "./gradlew": 2, "dotnet": 2, "mix": 2, "bundle": 2,
+	"pytest": 1, "tox": 1, "ruff": 2, "mypy": 1, "eslint": 1, "prettier": 1, "tsc": 1, "vitest": 1, "jest": 1, "rspec": 1,
+	"docker": 2, "docker compose": 3, "kubectl": 2, "terraform": 2, "gh": 3, "pip": 2, "uv": 2, "poetry": 2, "swift": 2, "zig": 2,
+}
+
+// runners are the words that say that what comes behind them is a program.
+var runners = []string{"run", "exec", "x", "dlx", "foreach", "submodule", "bisect", "rebase", "eval", "script", "tool", "generate"}
+
+// widened returns the rules with any words behind those that say what a tool does, nil if that widens none.
+func (p Policy) widened(r Request, exact []string) []string {
+	if r.Facts.Destructive == agenttool.Yes || len(exact) == 0 {
+		return nil
+	}
+	rules, wider := slices.Clone(exact), false
+	for _, part := range r.Facts.Parts {
+		at := slices.Index(rules, "Shell("+joinWords(part.Argv)+")")
+		n := told(part.Argv)
+		if at < 0 || n == 0 || slices.Contains(runners, part.Argv[n-1]) || slices.ContainsFunc(part.Argv[:n], func(w string) bool { return strings.HasPrefix(w, "-") }) {
+			continue
+		}
+		rules[at], wider = "Shell("+joinWords(part.Argv[:n])+" *)", true
+	}
+	if !wider {
+		return nil
+	}
+	return slices.Compact(rules)
+}
+
+// told returns how many of the words say what the tool does; 0 if it is not known, or if there are no others.
+func told(argv []string) int {
+	n := 0
+	for depth := 1; depth <= min(2, len(argv)); depth++ {
+		if found, ok := toldBy[strings.Join(argv[:depth], " ")]; ok {
+			n = found
+		}
+	}
+	if n >= len(argv) {
+		return 0
+	}
+	return n
+}
+
+// spell writes a path as a pattern that matches it alone, by its spelling and by where it leads.
+func (p Policy) spell(path agenttool.Path) string {
+	spelled, resolved := p.pattern(filepath.Clean(path.Absolute)), p.pattern(path.Resolved)
+	switch {
+	case spelled == resolved:
+		return resolved
+	case filepath.IsAbs(spelled) && !filepath.IsAbs(resolved): // one pattern is relative or absolute, not both
+		resolved = escapeGlob(path.Resolved)
+	case filepath.IsAbs(resolved) && !filepath.IsAbs(spelled):
+		spelled = escapeGlob(filepath.Clean(path.Absolute))
+	}
+	if filepath.IsAbs(spelled) {
+		return "/{" + spelled[1:] + "," + resolved[1:] + "}"
+	}
+	return "{" + spelled + "," + resolved + "}"
+}
+
+// pattern returns the pattern for one path, relative to the workspace where it lies inside.
+func (p Policy) pattern(path string) string {
+	if rel, err := filepath.Rel(p.Workspace, path); err == nil && agenttool.Within(p.Workspace, path) {
+		return escapeGlob(rel)
+	}
+	return escapeGlob(path)
+}
+
+// neverSuggested are programs whose rule would allow far more than the person has seen.
+var neverSuggested = []string{
+	"rm", "sh", "bash", "dash", "zsh", "fish", "ksh", "ash", "busybox", "python", "python2", "python3", "node", "deno", "perl", "ruby", "php", "lua",
+	"sudo", "su", "doas", "pkexec", "env", "xargs", "eval", "exec", "command", "builtin", "source", ".", "ssh", "dd", "mkfs", "shred", "nohup", "setsid",
+	"timeout", "nice", "time", "watch", "find", "awk", "sed", "parallel", "npx", "script", "strace", "chroot", "unshare", "nsenter",
+}
+
+// suggestible reports whether the argv can be suggested as a rule.
+func suggestible(argv []string) bool {
+	if len(argv) == 0 || slices.Contains(neverSuggested, filepath.Base(argv[0])) || strings.ContainsRune(argv[0], '/') && filepath.IsAbs(argv[0]) {
+		return false
+	}
+	return !slices.ContainsFunc(argv, func(w string) bool { return w == "" || strings.ContainsAny(w, "\n\x00") })
+}

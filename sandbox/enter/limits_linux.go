@@ -1,0 +1,45 @@
+package enter
+
+import (
+	"runtime"
+	"strconv"
+	"syscall"
+	"unsafe"
+)
+
+// rlimit is a limit to be set.
+type rlimit struct {
+	resource   int
+	soft, hard uint64
+}
+
+func limitOf(s Step) rlimit {
+	soft, _ := strconv.ParseUint(s.Args[1], 10, 64)
+	hard, _ := strconv.ParseUint(s.Args[2], 10, 64)
+	return rlimit{number(s.Args[0]), soft, hard}
+}
+
+// set lowers the limit of a process, 0 for this one. Where the hard limit is below what is asked for already, it stays.
+func (l rlimit) set(pid int) syscall.Errno {
+	var now syscall.Rlimit
+	if errno := prlimit(pid, l.resource, nil, &now); errno != 0 {
+		return errno
+	}
+	hard := min(l.hard, now.Max)
+	return prlimit(pid, l.resource, &syscall.Rlimit{Cur: min(l.soft, hard), Max: hard}, nil)
+}
+
+func prlimit(pid, resource int, set, old *syscall.Rlimit) syscall.Errno {
+	_, errno := sys(syscall.SYS_PRLIMIT64, uintptr(pid), uintptr(resource), uintptr(unsafe.Pointer(set)), uintptr(unsafe.Pointer(old)))
+	runtime.KeepAlive(set)
+	runtime.KeepAlive(old)
+	return errno
+}
+
+// setBounds sets the limits that are the command's alone: with those of its helper changed, the helper itself could run into
+// them.
+func (h *helper) setBounds(pid int) {
+	for _, l := range h.bounds {
+		_ = l.set(pid) // fails for who runs as somebody else by now, or not any more
+	}
+}

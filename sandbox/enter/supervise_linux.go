@@ -1,0 +1,108 @@
+package enter
+
+import (
+	"runtime"
+	"strconv"
+	"syscall"
+	"unsafe"
+)
+
+// reap waits for every process that becomes ours, tells the host how the command ended, and exits when none is left.
+func reap(command int) {
+	for {
+		var status syscall.WaitStatus
+		var used syscall.Rusage
+		pid, err := syscall.Wait4(-1, &status, 0, &used)
+		switch {
+		case err == syscall.EINTR:
+		case err != nil:
+			syscall.Exit(0)
+		case pid == command && !status.Stopped(): // it may have asked to be traced by us
+			say(SaysEnded, -1, strconv.Itoa(int(status)), micros(used.Utime), micros(used.Stime), strconv.FormatInt(used.Maxrss, 10), strconv.Itoa(others()))
+		}
+	}
+}
+
+// others is 1 if somebody is left that the command started, else 0.
+func others() int {
+	for {
+		switch pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil); {
+		case err == syscall.ECHILD:
+			return 0
+		case err == nil && pid == 0:
+			return 1
+		}
+	}
+}
+
+func micros(t syscall.Timeval) string { return strconv.FormatInt(int64(t.Sec)*1e6+int64(t.Usec), 10) }
+
+// obey does what the host says, on the first thread, which is not restricted. When the host is gone, so is all that runs here.
+func (h *helper) obey() {
+	buffer := make([]byte, 8<<10)
+	for {
+		n, err := syscall.Read(controlFD, buffer)
+		switch {
+		case err == syscall.EINTR:
+		case err != nil || n == 0:
+			h.end()
+		case buffer[0] == SaySignal:
+			h.signal(syscall.Signal(number(string(buffer[1:n]))))
+		case buffer[0] == SaySeal:
+			h.again(string(buffer[1:n]))
+		}
+	}
+}
+
+// again repeats a step after what it covered was replaced by the host.
+func (h *helper) again(message string) {
+	end := index(message, 0)
+	s := Step{Op(message[:end]), []string{message[min(len(message), end+1):], ""}}
+	if errno, ok := h.view.step(s); !ok || errno != 0 {
+		say(SaysSealed, -1, s.Args[0], strconv.Itoa(int(errno)))
+		return
+	}
+	say(SaysSealed, -1, s.Args[0], "0")
+}
+
+// end ends everything. The kernel does it for the first process of a pid namespace. Another one kills what it finds below
+// itself, again and again: [reap] ends us as soon as there is nobody, and whom we did not find is below us still. Those that we must not
+// signal, who became somebody else, are left. Most rounds come in bursts, since what runs away is hit between two of its forks
+// only; what takes its time to die costs ever fewer of them.
+func (h *helper) end() {
+	const burst, longest, hopeless = 32, 1000, 3
+	if h.first {
+		syscall.Exit(ExitSetup)
+	}
+	for pause, untouchable := 1, 0; untouchable < hopeless; pause = min(2*pause, longest) {
+		sent, refused := 0, 0
+		for range burst {
+			sent, refused = signalBelow(syscall.SIGKILL)
+			runtime.Gosched() // reap has a turn
+		}
+		if untouchable++; sent > 0 || refused == 0 {
+			untouchable = 0
+		}
+		wait := syscall.NsecToTimespec(int64(pause) * 1e6)
+		_ = syscall.Nanosleep(&wait, nil)
+	}
+	syscall.Exit(ExitSetup)
+}
+
+// signal sends a signal to all that the command started.
+func (h *helper) signal(sig syscall.Signal) {
+	if h.first {
+		_ = syscall.Kill(-1, sig) // all but this one, in this pid namespace
+		return
+	}
+	signalBelow(sig)
+}
+
+// ignore keeps us from signals that a command sends to whoever it can reach. Of those that the runtime has a handler for,
+// a process that is started inherits nothing of this.
+func ignore(signals ...syscall.Signal) {
+	action := struct{ handler, flags, restorer, mask uint64 }{handler: 1} // struct sigaction with SIG_IGN
+	for _, sig := range signals {
+		_, _ = sys(syscall.SYS_RT_SIGACTION, uintptr(sig), uintptr(unsafe.Pointer(&action)), 0, 8)
+	}
+}

@@ -1,0 +1,58 @@
+package sandbox
+
+import (
+	"os"
+	"sync"
+	"time"
+)
+
+// patience is how long may take what takes milliseconds.
+const patience = 20 * time.Second
+
+// running are the processes of a session. The zero value is empty.
+type running struct {
+	mu     sync.Mutex
+	closed bool
+	all    map[*Process]bool
+	left   sync.WaitGroup // one for each
+}
+
+// join takes note of a process that is about to be started, until leave is called.
+func (r *running) join(p *Process) (leave func(), err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return nil, os.ErrClosed
+	}
+	if r.all == nil {
+		r.all = map[*Process]bool{}
+	}
+	r.all[p] = true
+	r.left.Add(1)
+	return func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		delete(r.all, p)
+		r.left.Done()
+	}, nil
+}
+
+// close kills all and lets no other join. It waits until they are gone, but not for long: what the kernel holds up goes when
+// that lets it.
+func (r *running) close() {
+	r.mu.Lock()
+	r.closed = true
+	for p := range r.all {
+		p.Kill()
+	}
+	r.mu.Unlock()
+	none := make(chan struct{})
+	go func() { // ends with the last of them
+		r.left.Wait()
+		close(none)
+	}()
+	select {
+	case <-none:
+	case <-time.After(patience):
+	}
+}

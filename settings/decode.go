@@ -1,0 +1,305 @@
+package settings
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/tailscale/hujson"
+
+	"toolhost/agenttool"
+)
+
+// decoder turns one file into the settings that it gives. What is wrong is collected, and decoding goes on.
+type decoder struct {
+	o        Options
+	source   string
+	file     string
+	text     *text
+	out      *Settings
+	problems []Problem
+	full     bool // there are more problems than are told
+}
+
+// decode reads the content of one file. Without problems the settings are whole.
+func (o Options) decode(source, file string, content []byte) (*Settings, []Problem) {
+	d := &decoder{o: o, source: source, file: file, text: newText(content), out: &Settings{}}
+	v, err := d.text.parse()
+	if err != nil {
+		p := Problem{File: file, Message: err.Error()}
+		if e := (*syntaxError)(nil); errors.As(err, &e) {
+			p.Line, p.Column = e.line, e.column
+		}
+		return nil, []Problem{p}
+	}
+	d.root(v)
+	if len(d.problems) > 0 {
+		return nil, d.problems
+	}
+	return d.out, nil
+}
+
+// wrong notes a problem with the value.
+func (d *decoder) wrong(v hujson.Value, format string, args ...any) {
+	if d.full {
+		return
+	}
+	p := Problem{File: d.file, Message: fmt.Sprintf(format, args...)}
+	p.Line, p.Column = d.text.position(v.StartOffset)
+	if len(d.problems) == maxProblems {
+		p.Message, d.full = "and more: these are the first "+strconv.Itoa(maxProblems)+" problems of the file", true
+	}
+	d.problems = append(d.problems, p)
+}
+
+func (d *decoder) origin(v hujson.Value) agenttool.Origin {
+	line, _ := d.text.position(v.StartOffset)
+	return agenttool.Origin{Source: d.source, File: d.file, Line: line}
+}
+
+// field is one key of an object, and what reads its value.
+type field struct {
+	name string
+	read func(v hujson.Value, path string)
+}
+
+// object reads an object of known keys. path names it in messages; empty: it is the whole file.
+func (d *decoder) object(v hujson.Value, path string, fields []field) {
+	d.members(v, path, func(name string, key, value hujson.Value) {
+		i := slices.IndexFunc(fields, func(f field) bool { return f.name == name })
+		if i < 0 {
+			d.unknown(key, name, path, fields)
+			return
+		}
+		fields[i].read(value, within(path, name))
+	})
+}
+
+// members calls each for every member of an object whose name was not there before.
+func (d *decoder) members(v hujson.Value, path string, each func(name string, key, value hujson.Value)) {
+	object, ok := v.Value.(*hujson.Object)
+	if !ok {
+		d.mismatch(v, path, "an object")
+		return
+	}
+	seen := make(map[string]int, len(object.Members))
+	for _, m := range object.Members {
+		name, ok := d.string(m.Name, path)
+		line, _ := d.text.position(m.Name.StartOffset)
+		if first, again := seen[name]; again {
+			d.wrong(m.Name, "%s is given twice, first in line %d: keep one", shown(within(path, name)), first)
+			continue
+		}
+		seen[name] = line
+		if ok && !d.full {
+			each(name, m.Name, m.Value)
+		}
+	}
+}
+
+func (d *decoder) unknown(key hujson.Value, name, path string, fields []field) {
+	names := make([]string, len(fields))
+	for i, f := range fields {
+		names[i] = f.name
+	}
+	place := ""
+	if path != "" {
+		place = " in " + shown(path)
+	}
+	near := suggestion(name, names)
+	if i := slices.IndexFunc(keys, func(k string) bool { return strings.HasSuffix(k, "."+name) }); i >= 0 && path == "" {
+		near = keys[i]
+	}
+	if near != "" {
+		d.wrong(key, "there is no key %s%s: did you mean %q?", quoted(name), place, near)
+		return
+	}
+	d.wrong(key, "there is no key %s%s; the keys are %s", quoted(name), place, strings.Join(names, ", "))
+}
+
+// within returns the path of a member.
+func within(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "." + name
+}
+
+// list reads a list, element by element.
+func (d *decoder) list(v hujson.Value, path string, read func(v hujson.Value, path string)) {
+	array, ok := v.Value.(*hujson.Array)
+	if !ok {
+		d.mismatch(v, path, "a list")
+		return
+	}
+	for i, e := range array.Elements {
+		if d.full {
+			return
+		}
+		read(e, path+"["+strconv.Itoa(i)+"]")
+	}
+}
+
+// mismatch notes a value of the wrong type.
+func (d *decoder) mismatch(v hujson.Value, path, want string) {
+	if path == "" {
+		path = "the file"
+	}
+	d.wrong(v, "%s must be %s; this is %s", shown(path), want, kinds[v.Value.Kind()])
+}
+
+var kinds = map[hujson.Kind]string{
+	'n': "null", 't': "true", 'f': "false", '"': "a string", '0': "a number", '{': "an object", '[': "a list",
+}
+
+// string reads a string. One that has no exact meaning is a problem: an escape that stands for half a character, and
+// the NUL character, at which the system would end the text.
+func (d *decoder) string(v hujson.Value, path string) (string, bool) {
+	literal, ok := v.Value.(hujson.Literal)
+	if !ok || literal.Kind() != '"' {
+		d.mismatch(v, path, "a string")
+		return "", false
+	}
+	s := literal.String()
+	if strings.ContainsRune(s, 0) {
+		d.wrong(v, "%s holds the character NUL", shown(path))
+		return "", false
+	}
+	if strings.ContainsRune(s, utf8.RuneError) && halfCharacter(literal) {
+		d.wrong(v, `%s holds half a character: \ud800 to \udfff come in pairs`, shown(path))
+		return "", false
+	}
+	return s, true
+}
+
+// halfCharacter reports whether a string holds an escape for one half of a character without the other.
+func halfCharacter(literal []byte) bool {
+	for i := 0; i < len(literal); i++ {
+		if literal[i] != '\\' {
+			continue
+		}
+		if i++; literal[i] != 'u' {
+			continue
+		}
+		first := escaped(literal[i+1:])
+		if i += 4; !utf16.IsSurrogate(first) {
+			continue
+		}
+		rest, pair := bytes.CutPrefix(literal[i+1:], []byte(`\u`))
+		if !pair || utf16.DecodeRune(first, escaped(rest)) == utf8.RuneError {
+			return true
+		}
+		i += len(`\uDC00`)
+	}
+	return false
+}
+
+// escaped returns what the four digits of a \u escape stand for.
+func escaped(b []byte) rune {
+	n, err := strconv.ParseUint(string(b[:4]), 16, 32)
+	if err != nil {
+		return utf8.RuneError // the parser lets none pass
+	}
+	return rune(n)
+}
+
+// matching returns a reader of strings that must match a pattern. want says which do.
+func (d *decoder) matching(to *Value[string], form func() *regexp.Regexp, want string) func(hujson.Value, string) {
+	return func(v hujson.Value, path string) {
+		s, ok := d.string(v, path)
+		if ok && !form().MatchString(s) {
+			d.wrong(v, "%s: %s is not %s", shown(path), quoted(s), want)
+			return
+		}
+		if ok {
+			*to = Value[string]{true, s, d.origin(v)}
+		}
+	}
+}
+
+// word returns a reader of one of some words.
+func (d *decoder) word(to *Value[string], words []string) func(hujson.Value, string) {
+	return func(v hujson.Value, path string) {
+		s, ok := d.string(v, path)
+		switch {
+		case !ok:
+		case slices.Contains(words, s):
+			*to = Value[string]{true, s, d.origin(v)}
+		case path == "mode" && s == "bypass":
+			d.wrong(v, "mode bypass is for the command line only, one session at a time: --mode bypass")
+		default:
+			if near := suggestion(s, words); near != "" {
+				d.wrong(v, "%s: there is no %s: did you mean %q?", shown(path), quoted(s), near)
+				return
+			}
+			d.wrong(v, "%s: %s is not one of %s", shown(path), quoted(s), strings.Join(words, ", "))
+		}
+	}
+}
+
+// number returns a reader of whole numbers.
+func (d *decoder) number(to *Value[int], least, most int) func(hujson.Value, string) {
+	return func(v hujson.Value, path string) {
+		if n, ok := d.whole(v, path, least, most); ok {
+			*to = Value[int]{true, n, d.origin(v)}
+		}
+	}
+}
+
+// whole reads a whole number. 5.0 is one, as it is for every reader of JSON.
+func (d *decoder) whole(v hujson.Value, path string, least, most int) (int, bool) {
+	if v.Value.Kind() != '0' {
+		d.mismatch(v, path, "a number")
+		return 0, false
+	}
+	f, err := strconv.ParseFloat(string(v.Value.(hujson.Literal)), 64)
+	if err != nil || f != math.Trunc(f) || f < float64(least) || f > float64(most) {
+		d.wrong(v, "%s must be a whole number from %d to %d", shown(path), least, most)
+		return 0, false
+	}
+	return int(f), true
+}
+
+// duration returns a reader of times such as 1h30m.
+func (d *decoder) duration(to *Value[time.Duration], least time.Duration) func(hujson.Value, string) {
+	return func(v hujson.Value, path string) {
+		s, ok := d.string(v, path)
+		if !ok {
+			return
+		}
+		t, err := time.ParseDuration(s)
+		if err != nil || !durations().MatchString(s) {
+			d.wrong(v, "%s: %s is not a time: write it like 90s, 10m or 1h30m", shown(path), quoted(s))
+			return
+		}
+		if t < least {
+			d.wrong(v, "%s must be at least %s", shown(path), least)
+			return
+		}
+		*to = Value[time.Duration]{true, t, d.origin(v)}
+	}
+}
+
+// The patterns of values. The schema has the same.
+// pattern compiles an expression when it is needed: most runs read no settings that need it, and to compile all takes a millisecond.
+func pattern(expression string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
+}
+
+var (
+	durations = pattern(`^(0|(?:[0-9]{1,6}h)?(?:[0-9]{1,6}m)?(?:[0-9]{1,6}s)?(?:[0-9]{1,6}ms)?)$`)
+	sizes     = pattern(`^([1-9][0-9]{0,15}|[1-9][0-9]{0,5}(KiB|MiB|GiB|TiB|K|M|G))$`)
+	names     = pattern(`^[A-Za-z_][A-Za-z0-9_]{0,255}$`)
+	hosts     = pattern(`^[A-Za-z0-9]([A-Za-z0-9.:-]{0,251}[A-Za-z0-9])?$`)
+	anything  = pattern(`\S`)
+	tools     = pattern(`^(\*|[A-Za-z_][A-Za-z0-9_.:-]{0,127})?$`)
+)

@@ -1,0 +1,241 @@
+package settings
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/tailscale/hujson"
+
+	"toolhost/agenttool"
+	"toolhost/agenttool/visible"
+)
+
+// projectDir is the name of the directory in which a project keeps its settings.
+const projectDir = ".toolhost"
+
+// AddRule adds a rule to a file in place: comments and format stay as they are, and where the rule is there already
+// nothing changes. at is noted as the time at which it was added; zero: none is.
+//
+// A file that is missing is made, mode 0600, with its directories. One that is broken is left alone, with its problems
+// as the error. In a directory .toolhost no link is followed, since whoever made the project may have made it. Several
+// processes may add at once. The rule itself is not checked: see [Options].CheckRule.
+func AddRule(file string, b agenttool.Behavior, text string, at time.Time) error {
+	if !slices.Contains(behaviors, b) {
+		return fmt.Errorf("a rule cannot have the behaviour %s: it is allow, ask or deny", quoted(string(b)))
+	}
+	text = strings.TrimSpace(text)
+	if text == "" || !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
+		return fmt.Errorf("%s is no rule: it must be text, and not empty", quoted(text))
+	}
+	if !filepath.IsAbs(file) {
+		return fmt.Errorf("there is no file for the rule: %s is no absolute path", quoted(file))
+	}
+	return edit(file, true, func(e *editor) error { return e.add(b, text, at) })
+}
+
+// RemoveRule removes a rule from a list of a file, as often as it is there, with the comment that follows it in its
+// line. It reports whether it was there. The file "" has none.
+func RemoveRule(file string, b agenttool.Behavior, text string) (bool, error) {
+	if file == "" {
+		return false, nil
+	}
+	removed := false
+	err := edit(file, false, func(e *editor) (err error) {
+		removed, err = e.remove(b, strings.TrimSpace(text))
+		return err
+	})
+	return removed, err
+}
+
+// edit changes a file under its lock. create says that a missing one is made; otherwise nothing is done about it.
+func edit(file string, create bool, change func(*editor) error) error {
+	file, err := editable(file, create)
+	if err != nil || file == "" {
+		return err
+	}
+	return locked(file, func() error {
+		content, info, err := readFile(file, false)
+		switch {
+		case missing(err) && !create:
+			return nil
+		case err != nil && !missing(err):
+			return &Problem{File: file, Message: "cannot be changed: " + err.Error()}
+		}
+		e := &editor{file: file, content: content}
+		if err := change(e); err != nil || bytes.Equal(e.content, content) {
+			return err
+		}
+		if len(e.content) > maxSize {
+			return &Problem{File: file, Message: "cannot take another rule: " + errTooLarge.Error() + " with it"}
+		}
+		return replaceFile(file, e.content, info, nil)
+	})
+}
+
+// editable returns where a file really is, and makes its directory if create is set. Without it, a file whose directory
+// is missing is "".
+func editable(file string, create bool) (string, error) {
+	dir := filepath.Dir(file)
+	if create {
+		if err := os.MkdirAll(dir, privateDir); err != nil {
+			return "", err
+		}
+	}
+	info, err := os.Lstat(dir)
+	if missing(err) && !create {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	if filepath.Base(dir) == projectDir {
+		if !info.IsDir() {
+			return "", &Problem{File: dir, Message: "it is a symbolic link, behind which no rule is kept: make it a directory"}
+		}
+		return file, nil
+	}
+	if info, err := os.Lstat(file); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		return filepath.EvalSymlinks(file)
+	}
+	return file, nil
+}
+
+// editor changes the content of one file.
+type editor struct {
+	file    string // for messages
+	content []byte // nil: there is no file
+	text    *text
+	root    hujson.Value
+	values  *Settings
+}
+
+// parse reads the content. Broken content is an error.
+func (e *editor) parse() error {
+	values, problems := Options{Home: "/", Workspace: "/"}.decode("", e.file, e.content)
+	if len(problems) > 0 {
+		return fmt.Errorf("the file is broken, and left as it is: %w", join(problems))
+	}
+	e.values, e.text = values, newText(e.content)
+	var err error
+	e.root, err = e.text.parse()
+	return err
+}
+
+// add adds a rule that is not there.
+func (e *editor) add(b agenttool.Behavior, text string, at time.Time) error {
+	if e.content == nil {
+		e.content = []byte("{\n  \"permissions\": {\n    \"" + string(b) + "\": [\n      " + entry(text, at) + "\n    ]\n  }\n}\n")
+		return nil
+	}
+	if err := e.parse(); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(e.values.Rules, func(r Rule) bool { return r.Behavior == b && r.Text == text }) {
+		return nil
+	}
+	rule := leaf(entry(text, at))
+	list := nested(string(b), '[', ']', rule)
+	permissions, ok := member(e.root, "permissions")
+	if !ok {
+		return e.replace(e.insert(e.root, nested("permissions", '{', '}', list)), 1)
+	}
+	if rules, ok := member(permissions, string(b)); ok {
+		return e.replace(e.insert(rules, rule), 1)
+	}
+	return e.replace(e.insert(permissions, list), 1)
+}
+
+// remove removes a rule wherever it is in its list.
+func (e *editor) remove(b agenttool.Behavior, text string) (bool, error) {
+	if err := e.parse(); err != nil {
+		return false, err
+	}
+	permissions, _ := member(e.root, "permissions")
+	rules, ok := member(permissions, string(b))
+	if !ok {
+		return false, nil
+	}
+	parts := partsOf(rules)
+	var gone []int
+	for i, element := range rules.Value.(*hujson.Array).Elements {
+		if ruleText(element) == text {
+			gone = append(gone, i)
+		}
+	}
+	if len(gone) == 0 {
+		return false, nil
+	}
+	return true, e.replace(e.cut(parts, gone), -len(gone))
+}
+
+// replace makes the changes, and makes sure that they came out as they should.
+func (e *editor) replace(changes []splice, rules int) error {
+	before := len(e.values.Rules)
+	changed := editor{file: e.file, content: append([]byte(e.text.bom), spliced(e.text.bytes, changes)...)}
+	if err := changed.parse(); err != nil || len(changed.values.Rules) != before+rules {
+		return fmt.Errorf("%s is left as it is: a bug in toolhost would have broken it: %v", shown(e.file), err)
+	}
+	e.content = changed.content
+	return nil
+}
+
+// member returns the value of a key.
+func member(v hujson.Value, name string) (hujson.Value, bool) {
+	object, ok := v.Value.(*hujson.Object)
+	if !ok {
+		return hujson.Value{}, false
+	}
+	i := slices.IndexFunc(object.Members, func(m hujson.ObjectMember) bool {
+		literal, ok := m.Name.Value.(hujson.Literal)
+		return ok && literal.String() == name
+	})
+	if i < 0 {
+		return hujson.Value{}, false
+	}
+	return object.Members[i].Value, true
+}
+
+// ruleText returns the text of an element of a list of rules.
+func ruleText(v hujson.Value) string {
+	if rule, ok := member(v, "rule"); ok {
+		v = rule
+	}
+	literal, ok := v.Value.(hujson.Literal)
+	if !ok {
+		return ""
+	}
+	return strings.TrimSpace(literal.String())
+}
+
+// entry is a rule as it is written into a list.
+func entry(text string, at time.Time) string {
+	if at.IsZero() {
+		return jsonString(text)
+	}
+	return `{"rule": ` + jsonString(text) + `, "added": "` + at.UTC().Truncate(time.Second).Format(time.RFC3339) + `"}`
+}
+
+// jsonString writes a string so that a person sees in the file what is in it: what is invisible is escaped.
+func jsonString(s string) string {
+	var b strings.Builder
+	for _, r := range string(agenttool.AppendString(nil, s)) {
+		switch {
+		case visible.Shows(r):
+			b.WriteRune(r)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.String()
+}

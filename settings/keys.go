@@ -1,0 +1,251 @@
+package settings
+
+import (
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tailscale/hujson"
+
+	"toolhost/agenttool"
+)
+
+// keys are the settings that a file can hold.
+var keys = []string{
+	"mode", "permissions.allow", "permissions.ask", "permissions.deny", "add_dirs", "sandbox.require",
+	"approvals.wait", "approvals.timeout", "approvals.in_band_scopes", "env.pass", "env.set", "http.callback_hosts",
+	"files.durability", "search.index", "jobs.max", "jobs.timeout", "jobs.output", "jobs.limits", "max_parallel", "hooks",
+}
+
+// The words that settings can be.
+var (
+	modes        = []string{"default", "accept_edits", "plan", "sandboxed", "dont_ask"}
+	levels       = []string{"none", "landlock", "landlock+notify", "full"} // weakest first
+	waits        = []string{"attached", "always", "never"}
+	scopes       = []string{"session", "user"}
+	durabilities = []string{"none", "file", "full"}
+	indexes      = []string{"off", "strict", "watched"}
+)
+
+// What holds where nothing is said, for the comparison of what a project asks for with it.
+const (
+	defaultMode    = "default"
+	defaultRequire = "landlock"
+)
+
+// The bounds of numbers.
+const (
+	maxCount     = 10_000
+	maxHookTime  = 10 * time.Minute
+	maxLimit     = 1 << 53
+	minApproval  = time.Second
+	shortestTime = 0
+)
+
+// root reads a whole file.
+func (d *decoder) root(v hujson.Value) {
+	d.object(v, "", []field{
+		{"$schema", func(v hujson.Value, path string) { d.string(v, path) }},
+		{"mode", d.word(&d.out.Mode, modes)},
+		{"permissions", d.permissions},
+		{"add_dirs", d.addDirs},
+		{"sandbox", d.nested(field{"require", d.word(&d.out.Require, levels)})},
+		{"approvals", d.nested(
+			field{"wait", d.word(&d.out.Wait, waits)},
+			field{"timeout", d.duration(&d.out.ApprovalTimeout, minApproval)},
+			field{"in_band_scopes", d.word(&d.out.InBandScopes, scopes)},
+		)},
+		{"env", d.nested(field{"pass", d.envPass}, field{"set", d.envSet})},
+		{"http", d.nested(field{"callback_hosts", d.callbackHosts})},
+		{"files", d.nested(field{"durability", d.word(&d.out.Durability, durabilities)})},
+		{"search", d.nested(field{"index", d.word(&d.out.SearchIndex, indexes)})},
+		{"jobs", d.nested(
+			field{"max", d.number(&d.out.MaxJobs, 1, maxCount)},
+			field{"timeout", d.duration(&d.out.JobTimeout, shortestTime)},
+			field{"output", d.matching(&d.out.JobOutput, sizes, "a size: write it like 64MiB or 1GiB")},
+			field{"limits", d.limits},
+		)},
+		{"max_parallel", d.number(&d.out.MaxParallel, 1, maxCount)},
+		{"hooks", d.hooks},
+	})
+}
+
+// nested returns a reader of an object.
+func (d *decoder) nested(fields ...field) func(hujson.Value, string) {
+	return func(v hujson.Value, path string) { d.object(v, path, fields) }
+}
+
+// addDirs reads directories and makes them absolute.
+func (d *decoder) addDirs(v hujson.Value, path string) {
+	d.list(v, path, func(v hujson.Value, path string) {
+		var dir Value[string]
+		if d.matching(&dir, anything, "a directory")(v, path); !dir.Set {
+			return
+		}
+		switch rest, home := strings.CutPrefix(dir.V, "~"); {
+		case home && (rest == "" || rest[0] == '/') && d.o.Home == "":
+			d.wrong(v, "%s: there is no home directory for ~", shown(path))
+			return
+		case home && (rest == "" || rest[0] == '/'):
+			dir.V = filepath.Join(d.o.Home, rest)
+		case filepath.IsAbs(dir.V):
+			dir.V = filepath.Clean(dir.V)
+		default:
+			dir.V = filepath.Join(d.o.Workspace, dir.V)
+		}
+		d.out.AddDirs = append(d.out.AddDirs, dir)
+	})
+}
+
+// envPass reads names of variables.
+func (d *decoder) envPass(v hujson.Value, path string) {
+	d.list(v, path, func(v hujson.Value, path string) {
+		var name Value[string]
+		if d.matching(&name, names, variableName)(v, path); name.Set {
+			d.out.EnvPass = append(d.out.EnvPass, name)
+		}
+	})
+}
+
+const variableName = "the name of a variable: letters, digits and _, the first one no digit"
+
+// callbackHosts reads names of hosts.
+func (d *decoder) callbackHosts(v hujson.Value, path string) {
+	d.list(v, path, func(v hujson.Value, path string) {
+		var host Value[string]
+		if d.matching(&host, hosts, "a host: write its name or address alone, such as agents.example.com")(v, path); host.Set {
+			d.out.CallbackHosts = append(d.out.CallbackHosts, host)
+		}
+	})
+}
+
+// envSet reads variables and their values.
+func (d *decoder) envSet(v hujson.Value, path string) {
+	d.members(v, path, func(name string, key, value hujson.Value) {
+		if !names().MatchString(name) {
+			d.wrong(key, "%s: %s is not %s", shown(path), quoted(name), variableName)
+			return
+		}
+		if s, ok := d.string(value, within(path, name)); ok {
+			put(&d.out.EnvSet, name, Value[string]{true, s, d.origin(key)})
+		}
+	})
+}
+
+// put sets a key of a map that may not be there yet.
+func put[V any](m *map[string]V, key string, v V) {
+	if *m == nil {
+		*m = map[string]V{}
+	}
+	(*m)[key] = v
+}
+
+// resources are what jobs.limits can limit, and whether a limit is a size.
+var resources = []struct {
+	name string
+	size bool
+}{
+	{"as", true}, {"core", true}, {"cpu", false}, {"data", true}, {"fsize", true}, {"memlock", true}, {"nofile", false},
+	{"nproc", false}, {"stack", true},
+}
+
+// limits reads resource limits: numbers, or sizes for what has one.
+func (d *decoder) limits(v hujson.Value, path string) {
+	fields := make([]field, len(resources))
+	for i, r := range resources {
+		fields[i] = field{r.name, func(v hujson.Value, path string) {
+			var limit Value[string]
+			if r.size && v.Value.Kind() == '"' {
+				d.matching(&limit, sizes, "a size: write it like 4GiB")(v, path)
+			} else if n, ok := d.whole(v, path, 0, maxLimit); ok {
+				limit = Value[string]{true, strconv.Itoa(n), d.origin(v)}
+			}
+			if limit.Set {
+				put(&d.out.JobLimits, r.name, limit)
+			}
+		}}
+	}
+	d.object(v, path, fields)
+}
+
+// hooks reads the hooks of each event.
+func (d *decoder) hooks(v hujson.Value, path string) {
+	fields := make([]field, len(Events))
+	for i, event := range Events {
+		fields[i] = field{event, func(v hujson.Value, path string) {
+			d.list(v, path, func(v hujson.Value, path string) { d.hook(v, path, event) })
+		}}
+	}
+	d.object(v, path, fields)
+}
+
+// hook reads one hook.
+func (d *decoder) hook(v hujson.Value, path, event string) {
+	h := Hook{Event: event, Origin: d.origin(v)}
+	var tool, input Value[string]
+	var milliseconds Value[int]
+	before := len(d.problems)
+	d.object(v, path, []field{
+		{"matcher", d.nested(
+			field{"tool", d.matching(&tool, tools, "the name of a tool, or *")},
+			field{"input", d.matching(&input, anything, "a rule")},
+		)},
+		{"command", func(v hujson.Value, path string) { h.Command = d.command(v, path) }},
+		{"timeout_ms", d.number(&milliseconds, 1, int(maxHookTime.Milliseconds()))},
+		{"env", func(v hujson.Value, path string) { h.Env = d.hookEnv(v, path) }},
+	})
+	if len(d.problems) > before {
+		return
+	}
+	if len(h.Command) == 0 {
+		d.wrong(v, "%s needs a command: a list of the program and its arguments", shown(path))
+		return
+	}
+	h.Matcher, h.Timeout = Matcher{tool.V, input.V}, time.Duration(milliseconds.V)*time.Millisecond
+	if h.Matcher.Tool != "" && h.Matcher.Tool != "*" {
+		d.checkRule(v, h.Matcher.Tool, agenttool.Ask, tool.Origin)
+	}
+	if h.Matcher.Input != "" {
+		d.checkRule(v, h.Matcher.Input, agenttool.Ask, input.Origin)
+	}
+	if d.o.CheckHook != nil {
+		if err := d.o.CheckHook(h); err != nil {
+			d.wrong(v, "%s: %s", shown(path), shown(err.Error()))
+			return
+		}
+	}
+	d.out.Hooks = append(d.out.Hooks, h)
+}
+
+// command reads an argv.
+func (d *decoder) command(v hujson.Value, path string) []string {
+	var argv []string
+	d.list(v, path, func(v hujson.Value, path string) {
+		if s, ok := d.string(v, path); ok {
+			argv = append(argv, s)
+		}
+	})
+	if len(argv) > 0 && strings.TrimSpace(argv[0]) == "" {
+		d.wrong(v, "%s: the first word is the program, and it is empty", shown(path))
+	}
+	return argv
+}
+
+// hookEnv reads the variables of one hook.
+func (d *decoder) hookEnv(v hujson.Value, path string) map[string]string {
+	var env map[string]string
+	d.members(v, path, func(name string, key, value hujson.Value) {
+		if !names().MatchString(name) {
+			d.wrong(key, "%s: %s is not %s", shown(path), quoted(name), variableName)
+			return
+		}
+		if s, ok := d.string(value, within(path, name)); ok {
+			put(&env, name, s)
+		}
+	})
+	return env
+}
+
+// A date and time of RFC 3339.
+var stamps = pattern(`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?(Z|[+-][0-9]{2}:[0-9]{2})$`)

@@ -1,0 +1,85 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// readFile returns the content of a file of settings, and what is known of it. It waits for no pipe, takes nothing but
+// a regular file of a sensible size, and follows a link in the last place of the path only if links is set.
+func readFile(file string, links bool) ([]byte, fs.FileInfo, error) {
+	flags := unix.O_RDONLY | unix.O_NONBLOCK | unix.O_NOCTTY | unix.O_CLOEXEC
+	if !links {
+		flags |= unix.O_NOFOLLOW
+	}
+	f, err := os.OpenFile(file, flags, 0)
+	if errors.Is(err, unix.ELOOP) && !links {
+		return nil, nil, errors.New("it is a symbolic link, which is not followed here: put the file itself there")
+	}
+	if errors.Is(err, unix.ENXIO) {
+		return nil, nil, errNotRegular
+	}
+	if err != nil {
+		return nil, nil, bare(err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, nil, bare(err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, nil, errNotRegular
+	}
+	if info.Size() > maxSize {
+		return nil, nil, errTooLarge
+	}
+	content, err := io.ReadAll(io.LimitReader(f, maxSize+1))
+	if err == nil && len(content) > maxSize {
+		err = errTooLarge
+	}
+	return content, info, bare(err)
+}
+
+var (
+	errNotRegular = errors.New("it is not a regular file")
+	errTooLarge   = fmt.Errorf("it is larger than %d KiB", maxSize>>10)
+)
+
+// bare takes the path off an error, since a problem names it already.
+func bare(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}
+
+// missing reports whether an error says that there is no such file.
+func missing(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR)
+}
+
+// checkOwner says why somebody else may have written a file, and what to do about it.
+func checkOwner(file string, info fs.FileInfo) error {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return errors.New("its owner is not known")
+	}
+	if uid := int(stat.Uid); uid != 0 && uid != os.Geteuid() {
+		return fmt.Errorf("it belongs to user %d: only you and root may say what is allowed; chown it, or remove it", uid)
+	}
+	mode := info.Mode().Perm()
+	if own := os.Geteuid(); own != 0 && int(stat.Gid) == own && os.Getegid() == own { // the person's own group, where files are made with umask 002
+		mode &^= 0o020
+	}
+	if mode&0o022 != 0 {
+		return fmt.Errorf("others can write it (mode %04o): run chmod go-w %s", mode, shown(quoteShell(file)))
+	}
+	return nil
+}

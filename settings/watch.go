@@ -1,0 +1,256 @@
+package settings
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+// Watcher keeps the settings of one workspace fresh. Its methods may be called from several goroutines.
+type Watcher struct {
+	o        Options
+	opened   *Settings // the first snapshot
+	current  atomic.Pointer[Settings]
+	noNotify bool          // as where the system has no watches left; for tests
+	pollTime time.Duration // between two looks where the system does not tell
+
+	mu     sync.Mutex
+	layers []*layer // what current was made of
+}
+
+// Open reads all layers, as [Load] does.
+func Open(o Options) (*Watcher, error) {
+	layers, problems := o.read(nil)
+	if len(problems) > 0 {
+		return nil, join(problems)
+	}
+	w := &Watcher{o: o, opened: o.merge(layers), layers: layers, pollTime: time.Second}
+	w.current.Store(w.opened)
+	return w, nil
+}
+
+// Current returns the newest snapshot. It is never changed.
+func (w *Watcher) Current() *Settings { return w.current.Load() }
+
+// Reload reads the files anew, and returns the snapshot that is the newest then. Of a file that is broken, what it said
+// before stays, and the snapshot has the problem. Watch does this by itself: Reload is for whoever has just changed
+// a file and does not want to wait.
+func (w *Watcher) Reload() *Settings {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	layers, problems := w.o.read(w.layers)
+	next := w.o.merge(layers)
+	next.Problems = append(next.Problems, problems...)
+	w.layers = layers
+	if reflect.DeepEqual(next, w.current.Load()) {
+		return w.current.Load()
+	}
+	w.current.Store(next)
+	return next
+}
+
+// The times of watching.
+const (
+	quiet    = 100 * time.Millisecond // after the last change of a file, before it is read
+	patience = 400 * time.Millisecond // after the first
+)
+
+// Watch reloads whenever a file changes, appears or vanishes, and calls changed with every snapshot that differs from the
+// one before. It returns when ctx is done. Where the system has no watches left it looks each second.
+func (w *Watcher) Watch(ctx context.Context, changed func(*Settings)) {
+	l := lookout{w: w, changed: changed, told: w.opened, timer: time.NewTimer(0)} // what changed meanwhile is told at once
+	defer l.timer.Stop()
+	l.polling = w.noNotify
+	if !w.noNotify {
+		var err error
+		if l.notify, err = fsnotify.NewWatcher(); err == nil {
+			defer l.notify.Close()
+		}
+		l.polling = err != nil
+	}
+	l.run(ctx)
+}
+
+// lookout is one Watch.
+type lookout struct {
+	w       *Watcher
+	changed func(*Settings)
+	told    *Settings         // the newest that changed knows
+	notify  *fsnotify.Watcher // nil: the system does not tell
+	polling bool              // the system may not tell of everything
+	timer   *time.Timer       // runs out when files are to be read
+	first   time.Time         // of the changes that the timer waits for; zero: it waits for none
+	places  []string          // files whose change may change the settings
+	stamp   string            // of the places when they were read
+}
+
+func (l *lookout) run(ctx context.Context) {
+	var events chan fsnotify.Event
+	var errs chan error
+	if l.notify != nil {
+		events, errs = l.notify.Events, l.notify.Errors
+	}
+	poll := time.NewTicker(l.w.pollTime)
+	defer poll.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case e, open := <-events:
+			if !open { // it broke
+				events, errs, l.notify, l.polling = nil, nil, nil, true
+			} else if l.concerns(e.Name) {
+				l.wait()
+			}
+		case _, open := <-errs: // events were lost
+			if !open {
+				errs = nil
+			} else {
+				l.wait()
+			}
+		case <-l.timer.C:
+			l.first = time.Time{}
+			l.look()
+		case <-poll.C:
+			if l.polling && stampOf(l.places) != l.stamp {
+				l.wait()
+			}
+		}
+	}
+}
+
+// wait puts the reading off until changes have ended, but not for long.
+func (l *lookout) wait() {
+	now := time.Now()
+	if l.first.IsZero() {
+		l.first = now
+	}
+	l.timer.Reset(min(quiet, max(0, l.first.Add(patience).Sub(now))))
+}
+
+// look reads the files and tells of what changed. A directory that appeared is watched, and then read once more, since
+// something may have been put into it in between.
+func (l *lookout) look() {
+	for range 4 {
+		l.places = l.w.places()
+		l.stamp = stampOf(l.places)
+		more := l.watchPlaces()
+		if s := l.w.Reload(); s != l.told {
+			l.told = s
+			l.changed(s)
+		}
+		if !more && slices.Equal(l.places, l.w.places()) { // what was read may lie elsewhere: in a repository that was made
+			return
+		}
+	}
+}
+
+// watchPlaces watches the directories in which something may change that matters. It reports whether one is new.
+func (l *lookout) watchPlaces() (more bool) {
+	if l.notify == nil {
+		return false
+	}
+	wanted := map[string]bool{}
+	for _, p := range l.places {
+		dir := existing(filepath.Dir(p))
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			dir = real // of two names for a directory the system tells one
+		}
+		wanted[dir], wanted[filepath.Dir(dir)] = true, true // the second tells if the first is replaced
+	}
+	watched := l.notify.WatchList()
+	l.polling = false
+	for dir := range wanted {
+		if slices.Contains(watched, dir) {
+			continue
+		}
+		if l.notify.Add(dir) == nil {
+			more = true
+		} else {
+			l.polling = true
+		}
+	}
+	for _, dir := range watched {
+		if !wanted[dir] {
+			_ = l.notify.Remove(dir) // it may be gone already
+		}
+	}
+	return more
+}
+
+// concerns reports whether a change of a name may matter: it is a place, or above one.
+func (l *lookout) concerns(name string) bool {
+	return name != "" && slices.ContainsFunc(l.places, func(p string) bool {
+		return p == name || strings.HasPrefix(p, strings.TrimSuffix(name, "/")+"/")
+	})
+}
+
+// existing returns the directory, or the nearest one above it that exists.
+func existing(dir string) string {
+	for dir != filepath.Dir(dir) {
+		if info, err := os.Stat(dir); err == nil && info.IsDir() {
+			break
+		}
+		dir = filepath.Dir(dir)
+	}
+	return dir
+}
+
+// stampOf tells apart states of files without reading them.
+func stampOf(files []string) string {
+	var b strings.Builder
+	for _, file := range files {
+		info, err := os.Stat(file)
+		if err != nil {
+			fmt.Fprintf(&b, "%s -\n", file)
+			continue
+		}
+		var inode any
+		if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+			inode = stat.Ino
+		}
+		fmt.Fprintf(&b, "%s %d %d %o %v\n", file, info.Size(), info.ModTime().UnixNano(), info.Mode(), inode)
+	}
+	return b.String()
+}
+
+// places are the files whose change may change the settings, under every name that the system may tell.
+func (w *Watcher) places() []string {
+	w.mu.Lock()
+	layers := w.layers
+	w.mu.Unlock()
+	var files []string
+	for _, l := range layers {
+		files = append(files, l.File)
+		for _, dir := range l.gitDirs {
+			files = append(files, filepath.Join(dir, "index"), filepath.Join(dir, "index.lock"))
+		}
+	}
+	if w.o.Trust != "" {
+		files = append(files, w.o.Trust)
+	}
+	if w.o.Workspace != "" {
+		files = append(files, filepath.Join(w.o.Workspace, ".git"))
+	}
+	for _, file := range slices.Clone(files) {
+		dir := existing(filepath.Dir(file))
+		if real, err := filepath.EvalSymlinks(dir); err == nil && real != dir {
+			files = append(files, filepath.Join(real, strings.TrimPrefix(file, dir)))
+		}
+		if target, err := filepath.EvalSymlinks(file); err == nil {
+			files = append(files, target)
+		}
+	}
+	slices.Sort(files)
+	return slices.Compact(files)
+}

@@ -1,0 +1,58 @@
+package files
+
+import (
+	"bytes"
+	"unicode/utf8"
+)
+
+// piece is what one part of a file in UTF-8 is like, by itself: parts are looked at in any order and joined later.
+type piece struct {
+	size         int64
+	lf, cr, crlf int64
+	first, last  byte
+	nul          bool
+	malformed    bool
+	head, tail   []byte // of characters that stand across its ends; at most 3 bytes each
+}
+
+// pieceOf looks at a part of a file.
+func pieceOf(part []byte) piece {
+	if len(part) == 0 {
+		return piece{}
+	}
+	t := tallyOf(part)
+	p := piece{size: int64(len(part)), first: part[0], last: part[len(part)-1], lf: t.lf, nul: t.nul}
+	if t.returns {
+		p.cr, p.crlf = countReturns(part)
+	}
+	if t.beyond {
+		p.validate(part)
+	}
+	return p
+}
+
+// validate finds out whether part is UTF-8, but for the characters at its ends.
+func (p *piece) validate(part []byte) {
+	begins := 0
+	for begins < min(len(part), utf8.UTFMax-1) && !utf8.RuneStart(part[begins]) {
+		begins++
+	}
+	p.head, part = bytes.Clone(part[:begins]), part[begins:]
+	ends := len(part) - incomplete(part)
+	p.tail = bytes.Clone(part[ends:])
+	p.malformed = !utf8.Valid(part[:ends])
+}
+
+// countReturns counts the CR in b, and those before an LF.
+func countReturns(b []byte) (cr, crlf int64) {
+	for {
+		i := bytes.IndexByte(b, '\r')
+		if i < 0 {
+			return cr, crlf
+		}
+		cr++
+		if b = b[i+1:]; len(b) > 0 && b[0] == '\n' {
+			crlf++
+		}
+	}
+}

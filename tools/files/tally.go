@@ -1,0 +1,56 @@
+package files
+
+import (
+	"bytes"
+	"encoding/binary"
+)
+
+const (
+	roundSize = 64       // bytes that tallyWide takes at once
+	blockSize = 16 << 10 // bytes that are looked at several times in a row: they stay in the processor's first cache
+)
+
+// tally is what bytes hold that decides how a text is read.
+type tally struct {
+	lf      int64
+	beyond  bool // some byte is no ASCII
+	nul     bool
+	returns bool // there is a CR
+}
+
+// tallyOf looks at all of b, in one pass where the processor can.
+func tallyOf(b []byte) tally {
+	var t tally
+	if rounds := len(b) / roundSize; hasWide && rounds > 0 {
+		lf, beyond, zero, returns := tallyWide(&b[0], rounds)
+		t, b = tally{int64(lf), beyond != 0, zero != 0, returns != 0}, b[rounds*roundSize:]
+	}
+	for len(b) > 0 {
+		block := b[:min(blockSize, len(b))]
+		t.add(block)
+		b = b[len(block):]
+	}
+	return t
+}
+
+// add looks at b in a pass for each fact.
+func (t *tally) add(b []byte) {
+	t.lf += int64(bytes.Count(b, []byte{'\n'}))
+	t.beyond = t.beyond || !isASCII(b)
+	t.nul = t.nul || bytes.IndexByte(b, 0) >= 0
+	t.returns = t.returns || bytes.IndexByte(b, '\r') >= 0
+}
+
+// isASCII reports whether no byte of b is above 0x7f. It is twice as fast as utf8.Valid.
+func isASCII(b []byte) bool {
+	const high = 0x8080808080808080
+	var seen uint64
+	for ; len(b) >= 32; b = b[32:] {
+		seen |= binary.LittleEndian.Uint64(b) | binary.LittleEndian.Uint64(b[8:]) |
+			binary.LittleEndian.Uint64(b[16:]) | binary.LittleEndian.Uint64(b[24:])
+	}
+	for _, c := range b {
+		seen |= uint64(c)
+	}
+	return seen&high == 0
+}

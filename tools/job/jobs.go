@@ -1,0 +1,202 @@
+package job
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"toolhost/agenttool"
+	"toolhost/sandbox"
+	"toolhost/tools/job/output"
+)
+
+// Options say how jobs are run.
+type Options struct {
+	Session *sandbox.Session    // starts them; required
+	Owner   agenttool.SessionID // in their environment, see [MarkName]
+	Max     int                 // that may go on at once beside their calls; 0 is 50
+	Grace   time.Duration       // between SIGTERM and SIGKILL; 0 is 2 s
+	Drain   time.Duration       // for reading on after the exit; 0 is 300 ms
+	Limit   time.Duration       // after which a job is ended, whatever it does; 0: never
+
+	// Abandoned reports whether a session is one of ours whose host is gone: its jobs are ended when the first job of
+	// this session starts. Nil: none is.
+	Abandoned func(agenttool.SessionID) bool
+	// Began is told of the first job that has started, before anybody else is. Nil: nobody is.
+	Began func()
+}
+
+const (
+	defaultMax   = 50
+	defaultGrace = 2 * time.Second
+	defaultDrain = 300 * time.Millisecond
+
+	maxEnded     = 200 // ended jobs that outlived their calls are kept, and can be read
+	maxDelivered = 100 // of the others, which were read whole
+)
+
+// Jobs are the jobs of a session. It is safe for concurrent use.
+type Jobs struct {
+	o     Options
+	clean func() // once: ends what sessions left behind that are gone
+	told  func() // once: tells of the first job
+	rings output.Rings
+	waits atomic.Int32 // for output, under way
+
+	mu       sync.Mutex
+	last     int
+	starting int            // jobs that are not known yet
+	begin    sync.WaitGroup // for them
+	jobs     []*Job         // oldest first, the ended ones too
+	closed   bool
+}
+
+// New returns the jobs of a session, of which there are none yet. It does no IO.
+func New(o Options) *Jobs {
+	if o.Max == 0 {
+		o.Max = defaultMax
+	}
+	if o.Grace == 0 {
+		o.Grace = defaultGrace
+	}
+	if o.Drain == 0 {
+		o.Drain = defaultDrain
+	}
+	js := &Jobs{o: o}
+	js.clean = sync.OnceFunc(js.reapLeftovers)
+	js.told = sync.OnceFunc(func() {
+		if o.Began != nil {
+			o.Began()
+		}
+	})
+	return js
+}
+
+// admit makes the next job, if there may be another. It is known to others only when it has started.
+func (js *Jobs) admit(s *Spec) (*Job, error) {
+	js.mu.Lock()
+	defer js.mu.Unlock()
+	if js.closed {
+		return nil, errClosed
+	}
+	apart := js.starting
+	for _, j := range js.jobs {
+		if j.detached.Load() && !j.over() {
+			apart++
+		}
+	}
+	limit := js.o.Max
+	if !s.Background {
+		limit *= 2 // it may yet have to go on by itself
+	}
+	if apart >= limit {
+		return nil, agenttool.Failure(agenttool.RateLimited, "too_many_jobs", fmt.Sprintf(
+			"%d jobs are running beside their calls, and %d may: end one with shell_kill or wait for one with shell_output (they are %s)",
+			apart, js.o.Max, js.names(func(j *Job) bool { return !j.over() })))
+	}
+	js.last++
+	js.starting++
+	js.begin.Add(1)
+	return newJob(js, "j"+strconv.Itoa(js.last), s), nil
+}
+
+var errClosed = agenttool.Failure(agenttool.Canceled, "runtime_shutdown", "toolhost is shutting down: no command starts any more")
+
+// add makes a job known that has started; one that has not is forgotten.
+func (js *Jobs) add(j *Job, started bool) {
+	js.mu.Lock()
+	defer js.mu.Unlock()
+	js.starting--
+	if started {
+		at, _ := slices.BinarySearchFunc(js.jobs, j, func(a, b *Job) int { return a.started.Compare(b.started) })
+		js.jobs = slices.Insert(js.jobs, at, j)
+	}
+}
+
+// prune forgets the oldest ended jobs.
+func (js *Jobs) prune() {
+	js.mu.Lock()
+	defer js.mu.Unlock()
+	kept := map[bool]int{} // by whether they outlived their calls
+	limit := map[bool]int{true: maxEnded, false: maxDelivered}
+	for i, j := range slices.Backward(js.jobs) {
+		if !j.over() {
+			continue
+		}
+		apart := j.detached.Load()
+		if kept[apart]++; kept[apart] > limit[apart] {
+			js.jobs = slices.Delete(js.jobs, i, i+1)
+		}
+	}
+}
+
+// Find returns a job by its id. An error is of class invalid_arguments.
+func (js *Jobs) Find(id string) (*Job, error) {
+	js.mu.Lock()
+	defer js.mu.Unlock()
+	for _, j := range js.jobs {
+		if j.id == id {
+			return j, nil
+		}
+	}
+	known := "there is none in this session"
+	if names := js.names(func(*Job) bool { return true }); names != "" {
+		known = "there are " + names
+	}
+	e := agenttool.Failure(agenttool.InvalidArguments, "unknown_job", fmt.Sprintf("%.40q is no job that is known: %s", id, known))
+	e.Pointer = "/job"
+	return nil, e
+}
+
+// maxNamed is how many jobs a message names.
+const maxNamed = 10
+
+// names lists the last ids of some jobs. The caller holds mu.
+func (js *Jobs) names(some func(*Job) bool) string {
+	var ids []string
+	for _, j := range slices.Backward(js.jobs) {
+		if some(j) {
+			ids = append(ids, j.id)
+		}
+	}
+	if len(ids) > maxNamed {
+		return strings.Join(ids[:maxNamed], ", ") + ", …"
+	}
+	return strings.Join(ids, ", ")
+}
+
+// List says how the jobs are that have not ended, oldest first.
+func (js *Jobs) List() []agenttool.JobStatus {
+	var list []agenttool.JobStatus
+	for _, j := range js.live() {
+		list = append(list, j.Status())
+	}
+	return list
+}
+
+// live are the jobs that have not ended.
+func (js *Jobs) live() []*Job {
+	js.mu.Lock()
+	defer js.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(js.jobs), (*Job).over)
+}
+
+// closeGrace is how long jobs have at the end of the session.
+const closeGrace = time.Second
+
+// Close ends all jobs and waits until they are gone, each as long as its end may take. No more begin.
+func (js *Jobs) Close() {
+	js.mu.Lock()
+	js.closed = true
+	js.mu.Unlock()
+	js.begin.Wait() // bounded: a start that hangs is given up
+	var all sync.WaitGroup
+	for _, j := range js.live() {
+		all.Go(func() { j.terminate(min(js.o.Grace, closeGrace), reasonShutdown) })
+	}
+	all.Wait()
+}

@@ -1,0 +1,29 @@
+package job
+
+import (
+	"toolhost/agenttool"
+	"toolhost/tools/job/proc"
+)
+
+// reapLeftovers ends the jobs of hosts that are gone. Their supervisors have done it already, except for those that a job
+// ended itself. Who is ended is looked at three times: its mark must name a host process that is no more, that host's session
+// must be one of ours that nobody holds, and the process must still be the same when the signal is sent.
+func (js *Jobs) reapLeftovers() {
+	if js.o.Abandoned == nil {
+		return
+	}
+	abandoned := map[agenttool.SessionID]bool{}
+	ours := func(value string) bool {
+		m, ok := parseMark(value)
+		if !ok || !m.orphaned() {
+			return false
+		}
+		known, asked := abandoned[m.session]
+		if !asked {
+			known = js.o.Abandoned(m.session)
+			abandoned[m.session] = known
+		}
+		return known
+	}
+	endAll(func() []proc.Process { return proc.Marked(MarkName, ours) })
+}

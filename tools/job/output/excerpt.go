@@ -1,0 +1,75 @@
+package output
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+)
+
+// Excerpt is the beginning and the end of a stream's text.
+type Excerpt struct {
+	Head, Tail string   // Head is the whole text if nothing is omitted
+	Omitted    Omission // between them
+}
+
+// Omission is what is left out of a text. The zero value is nothing.
+type Omission struct {
+	Bytes    int64 // of text; what was never cleaned counts as it is
+	From, To int64 // the first and the last line that something of is left out, from 1
+}
+
+// Cut reports whether something is left out.
+func (e Excerpt) Cut() bool { return e.Omitted.Bytes > 0 }
+
+// Text returns the excerpt with a line between its parts that says what is left out and where that is: "whole output:
+// URI", for instance. If where is empty it says that the rest is lost.
+func (e Excerpt) Text(where string) string {
+	if !e.Cut() {
+		return e.Head
+	}
+	if where == "" {
+		where = "the rest is lost"
+	}
+	return JoinLines(e.Head, "[… "+e.Omitted.String()+" omitted; "+where+" …]", e.Tail)
+}
+
+// JoinLines puts each part that is not empty on lines of its own.
+func JoinLines(parts ...string) string {
+	var b bytes.Buffer
+	for _, part := range parts {
+		if part == "" {
+			continue
+		}
+		if n := b.Len(); n > 0 && b.Bytes()[n-1] != '\n' {
+			b.WriteByte('\n')
+		}
+		b.WriteString(part)
+	}
+	return b.String()
+}
+
+// String names the omission: "12,345 bytes (lines 210–4,511)".
+func (o Omission) String() string {
+	lines := "line " + thousands(o.From)
+	if o.To > o.From {
+		lines = "lines " + thousands(o.From) + "–" + thousands(o.To)
+	}
+	return fmt.Sprintf("%s (%s)", Count(o.Bytes, "byte", "bytes"), lines)
+}
+
+// Count writes a number of things, not negative: "1 byte", "12,345 bytes".
+func Count(n int64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return thousands(n) + " " + many
+}
+
+// thousands writes n in groups of three digits.
+func thousands(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}

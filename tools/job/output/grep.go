@@ -1,0 +1,77 @@
+package output
+
+import (
+	"context"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// maxShown is how much of a line that matches is shown, in bytes.
+const maxShown = 1000
+
+// Matches are the lines that an expression matches.
+type Matches struct {
+	Lines   []Line // the first ones; of a very long line only its beginning
+	Count   int64  // all; a line of more than 64 KiB counts for each part of that size
+	Missing *Gap   // what could not be looked at, because it is not kept
+}
+
+// String writes a line for each match: its number, a colon, "[stderr] " if that wrote it, and its text.
+func (m Matches) String() string {
+	var b strings.Builder
+	for _, line := range m.Lines {
+		b.WriteString(line.String())
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// String writes the line as Matches does.
+func (l Line) String() string {
+	prefix := strconv.FormatInt(l.Number, 10) + ":"
+	if l.Stream == Stderr {
+		prefix += "[stderr] "
+	}
+	return prefix + l.Text
+}
+
+// Grep looks for re in every line of the streams, also in the last one that has no newline yet, and counts all that
+// match. It returns the first ones, together not more than max bytes as String writes them. When ctx ends, it returns
+// what it has found so far, and the cause.
+func (l *Log) Grep(ctx context.Context, re *regexp.Regexp, max int, streams Streams) (Matches, error) {
+	to, closed := l.end()
+	g := grep{re: re, room: max}
+	in := lines{log: l, want: streams, take: g.take}
+	err := in.advance(ctx, to)
+	if err == nil {
+		in.finish(closed)
+	}
+	g.found.Missing = in.missing
+	return g.found, err
+}
+
+// grep collects the lines that match.
+type grep struct {
+	re    *regexp.Regexp
+	room  int
+	found Matches
+}
+
+func (g *grep) take(s Stream, number int64, line []byte) {
+	if !g.re.Match(line) {
+		return
+	}
+	g.found.Count++
+	if g.room <= 0 {
+		return
+	}
+	text := line
+	if len(line) > maxShown {
+		text = append(cutRune(line[:maxShown:maxShown]), "…"...)
+	}
+	shown := Line{number, s, string(text)}
+	if g.room -= len(shown.String()) + 1; g.room >= 0 {
+		g.found.Lines = append(g.found.Lines, shown)
+	}
+}

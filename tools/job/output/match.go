@@ -1,0 +1,61 @@
+package output
+
+import (
+	"context"
+	"regexp"
+)
+
+// Match looks for the first line that an expression matches in what comes. It reads every byte once.
+type Match struct {
+	re    *regexp.Regexp
+	in    lines
+	found *string
+}
+
+// Match returns a search for re in the lines of the streams from a cursor on.
+//
+//	m := log.Match(re, cursor, 0)
+//	for {
+//		changed := log.Changed()
+//		line, ok, err := m.Step(ctx)
+//		if ok || err != nil {
+//			return line, err
+//		}
+//		select {
+//		case <-changed:
+//		case <-ctx.Done():
+//		}
+//	}
+func (l *Log) Match(re *regexp.Regexp, from int64, streams Streams) *Match {
+	to, _ := l.end()
+	m := &Match{re: re}
+	m.in = lines{log: l, want: streams, at: min(max(from, 0), to), take: m.take}
+	return m
+}
+
+// Step looks at what came since the last step. It reports whether a line matches, and which; a line without a newline
+// counts as it is now. Once one has matched, it stays that one. A line that begins before the cursor is looked at from
+// there on. The error is the cause of ctx's end.
+func (m *Match) Step(ctx context.Context) (line string, ok bool, err error) {
+	to, _ := m.in.log.end()
+	if err = m.in.advance(ctx, to); err != nil {
+		return "", false, err
+	}
+	for s, p := range m.in.open {
+		if p != nil && p.grown && len(p.t.b) > 0 {
+			p.grown = false
+			m.take(Stream(s), 0, p.t.b)
+		}
+	}
+	if m.found == nil {
+		return "", false, nil
+	}
+	return *m.found, true, nil
+}
+
+func (m *Match) take(_ Stream, _ int64, line []byte) {
+	if m.found == nil && m.re.Match(line) {
+		found := string(line)
+		m.found, m.in.done = &found, true
+	}
+}

@@ -1,0 +1,123 @@
+package output
+
+import (
+	"bytes"
+	"math"
+)
+
+const (
+	tailBytes = 16 << 10 // of the end of a stream that are told at most, as text
+	tailScan  = 1 << 20  // of a stream that are looked at for it
+)
+
+// Rendering is what a command said, for the result of its call.
+type Rendering struct {
+	Stdout, Stderr Excerpt
+	Cursor         int64 // how far it tells the output: reading goes on there
+}
+
+// Rendered returns each stream's beginning and end, together in at most budget bytes, of which 32 KiB are used at most.
+// A stream that needs less than its share, two thirds for stdout and one for stderr, leaves the rest to the other. When
+// something is left out of an open log, every byte goes to the payload from then on.
+func (l *Log) Rendered(budget int) Rendering {
+	to, closed, streams := l.snapshot()
+	var k [2]kept
+	for s := range streams {
+		k[s] = l.kept(Stream(s), &streams[s], to)
+		if closed {
+			k[s].close()
+		}
+	}
+	forOut, forErr := allot(k[Stdout].held(), k[Stderr].held(), min(budget, headBytes+tailBytes))
+	r := Rendering{k[Stdout].excerpt(forOut), k[Stderr].excerpt(forErr), to}
+	if r.Stdout.Cut() || r.Stderr.Cut() {
+		l.Spill()
+	}
+	return r
+}
+
+// snapshot returns the two streams as they are now, and the end of the output.
+func (l *Log) snapshot() (to int64, closed bool, streams [2]tally) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	streams = l.streams
+	for s := range streams {
+		streams[s].head.t.b = bytes.Clone(streams[s].head.t.b) // a carriage return changes it
+	}
+	return l.ring.end, l.closed, streams
+}
+
+// allot divides total among two streams.
+func allot(stdout, stderr, total int) (forStdout, forStderr int) {
+	share := total / 3
+	switch {
+	case stdout+stderr <= total:
+		return stdout, stderr
+	case stderr <= share:
+		return total - stderr, stderr
+	case stdout <= total-share:
+		return stdout, total - stdout
+	}
+	return total - share, share
+}
+
+// kept returns both ends of a stream of the output that ends at to. The end is not cleaned as it comes: most of it is
+// the end for a moment only.
+func (l *Log) kept(s Stream, t *tally, to int64) kept {
+	k := kept{head: t.head.t.b, size: int64(len(t.head.t.b)), lines: t.lines, d: t.head.d}
+	rest := t.bytes - t.head.raw
+	if rest == 0 {
+		return k
+	}
+	from := l.lastOf(s, t.head.end, to, tailScan)
+	if from > t.head.end {
+		k.d = l.resume(s, from)
+	}
+	scanned := l.scanTail(&k, s, from, to)
+	k.size += rest - scanned
+	return k
+}
+
+// scanTail reads what a stream says in [from, to). It returns how many bytes of it the text at the end is made of: not
+// those before a gap.
+func (l *Log) scanTail(k *kept, s Stream, from, to int64) (scanned int64) {
+	var t text
+	buf := make([]byte, min(chunkBytes, to-from))
+	head := k.size
+	for from < to {
+		c, gap := l.next(buf, from, to, Only(s))
+		if gap != nil {
+			k.d, t, scanned, k.size, from = decoder{}, text{}, 0, head, gap.To
+			continue
+		}
+		k.d.write(&t, c.b, math.MaxInt)
+		scanned += int64(len(c.b))
+		from = c.to()
+		if drop := len(t.b) - tailBytes; drop > 3*tailBytes {
+			t.drop(drop)
+			k.size += int64(drop)
+		}
+	}
+	k.tail = t.b
+	k.size += int64(len(t.b))
+	return scanned
+}
+
+// lastOf returns where the last n bytes of a stream before to begin; floor, or where the labels begin that are not
+// forgotten, if there are fewer.
+func (l *Log) lastOf(s Stream, floor, to, n int64) int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i := l.runs.find(to - 1); i >= 0 && to > floor; i-- {
+		r := l.runs.get(i, to)
+		from := max(r.from, floor)
+		if r.stream == s {
+			if to-from >= n {
+				return to - n
+			}
+			n -= to - from
+		}
+		to = from
+	}
+	return to
+}

@@ -1,0 +1,189 @@
+package output
+
+import "bytes"
+
+// scanBytes is how much of the output is looked at for one page.
+const scanBytes = 4 << 20
+
+// view builds the text of a page.
+type view struct {
+	log   *Log
+	want  Streams
+	start int64 // what is before was told
+	limit int   // bytes of text
+	plain bool  // lines say what they say, without marks
+
+	t        text
+	decoders [2]*decoder
+	turn     turn
+	missing  *Gap
+	line     int   // length of the text up to its last newline
+	next     int64 // the offset there
+}
+
+// speaker is whose text it is.
+type speaker struct {
+	stream  Stream
+	unknown bool
+}
+
+// turn is whose text comes last. The zero value is that of stdout, which needs no mark.
+type turn struct {
+	speaker
+	was           speaker // whose turn it was before
+	before, after int     // length of the text without and with the mark
+}
+
+// read reads [from, to) until the page is full or a gap comes. It returns where the next page begins, and whether there
+// is something for it to read.
+func (v *view) read(from, to int64, closed bool) (next int64, more bool) {
+	buf := make([]byte, min(chunkBytes, to-from))
+	v.t.b = make([]byte, 0, min(int64(v.limit), to-from))
+	at, scanned := from, 0
+	var last chunk // that is not empty
+	for at < to && scanned < scanBytes {
+		c, gap := v.log.next(buf, at, to, v.want)
+		if gap != nil {
+			if len(v.t.b) > 0 {
+				return at, true
+			}
+			at = v.skip(gap)
+			continue
+		}
+		n := v.write(c)
+		if at = c.from + int64(n); n < len(c.b) {
+			return v.full(at), true
+		}
+		if scanned += n; n > 0 {
+			last = c
+		}
+	}
+	switch {
+	case at < to:
+		more = true
+	case !closed:
+		at = v.hold(last, to)
+	case from < to:
+		v.close()
+	}
+	v.unturn()
+	return at, more
+}
+
+// decoder returns the decoder of a stream. It knows what came before the page.
+func (v *view) decoder(s Stream) *decoder {
+	if v.decoders[s] == nil {
+		d := v.log.resume(s, v.start)
+		v.decoders[s] = &d
+	}
+	return v.decoders[s]
+}
+
+// skip goes behind a gap that is before the text.
+func (v *view) skip(gap *Gap) int64 {
+	if v.missing == nil {
+		v.missing = gap
+	}
+	v.missing.To, v.start = gap.To, gap.To
+	v.decoders = [2]*decoder{}
+	return gap.To
+}
+
+// write adds a chunk line by line and returns how much of it was taken: less than all if the page is full.
+func (v *view) write(c chunk) (n int) {
+	d := v.decoder(c.stream)
+	if len(c.b) > 0 && !v.turnTo(speaker{c.stream, !c.known}) {
+		return 0
+	}
+	for n < len(c.b) {
+		end := len(c.b)
+		if i := bytes.IndexByte(c.b[n:], '\n'); i >= 0 {
+			end = n + i + 1
+		}
+		if n += d.write(&v.t, c.b[n:end], v.limit); n < end {
+			return n
+		}
+		if c.b[n-1] == '\n' {
+			v.line, v.next = len(v.t.b), c.from+int64(n)
+		}
+	}
+	return n
+}
+
+// turnTo makes it s's turn, and reports whether the page has room for it to say something.
+func (v *view) turnTo(s speaker) bool {
+	if s == v.turn.speaker || v.want.one() {
+		return true
+	}
+	if v.unturn(); s == v.turn.speaker {
+		return true
+	}
+	mark := v.mark(s)
+	if len(v.t.b)+len(mark)+len(replacement)+1 > v.limit {
+		return false
+	}
+	v.turn = turn{speaker: s, was: v.turn.speaker, before: len(v.t.b)}
+	v.t.b = append(v.t.b, mark...)
+	v.t.settle()
+	v.turn.after = len(v.t.b)
+	return true
+}
+
+// mark is what says that it is s's turn, on a line of its own.
+func (v *view) mark(s speaker) string {
+	mark := "[" + s.stream.String() + "]\n"
+	switch {
+	case v.plain:
+		mark = ""
+	case s.unknown:
+		mark = "[stdout or stderr]\n"
+	}
+	if n := len(v.t.b); n > 0 && v.t.b[n-1] != '\n' {
+		return "\n" + mark
+	}
+	return mark
+}
+
+// unturn takes the last turn back if nothing was said in it.
+func (v *view) unturn() {
+	if len(v.t.b) == v.turn.after && v.turn.speaker != v.turn.was {
+		v.t.b = v.t.b[:v.turn.before]
+		v.t.settle()
+		v.turn = turn{speaker: v.turn.was, was: v.turn.was}
+	}
+}
+
+// full ends a page that holds all it can, having read up to at.
+func (v *view) full(at int64) (next int64) {
+	v.unturn()
+	if v.line >= v.limit/2 {
+		v.t.b, at = v.t.b[:v.line], v.next
+	}
+	return at
+}
+
+// hold leaves half a rune at the end to the next page, and returns where that begins.
+func (v *view) hold(last chunk, to int64) int64 {
+	n := v.decoder(last.stream).n
+	switch {
+	case len(last.b) == 0 || n == 0:
+		return to
+	case n > len(last.b):
+		return last.from
+	}
+	at := last.to() - int64(n)
+	if v.log.resume(last.stream, at).n > 0 { // what came before was told as broken when this came: that is left, too
+		v.t.b = v.t.b[:len(v.t.b)-len(replacement)]
+	}
+	return at
+}
+
+// close tells what there will be no other half for.
+func (v *view) close() {
+	for s := range v.decoders {
+		stream := Stream(s)
+		if v.want.has(run{stream: stream, known: true}) && v.decoder(stream).n > 0 && v.turnTo(speaker{stream: stream}) {
+			v.decoders[s].close(&v.t, v.limit)
+		}
+	}
+}

@@ -1,0 +1,87 @@
+package job
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// typed is what is known of the commands that a shell was given.
+type typed struct {
+	inputs  int    // so many
+	reader  int    // the process that was blocked reading when the last one was written; 0: nobody
+	reads   uint64 // that it had done before
+	begun   bool   // a line was begun and not ended
+	unclear bool   // something was given of which it is not known where it leaves the shell
+}
+
+// wrote takes note of input.
+func (t *typed) wrote(input string) {
+	if input != "" {
+		t.begun = !strings.HasSuffix(input, "\n") && !strings.HasSuffix(input, "\r")
+	}
+}
+
+// AtPrompt reports whether a shell that reads the job's input is at its prompt, as it was when it began: each line that it was
+// given was whole, and left nothing behind in the shell.
+func (j *Job) AtPrompt() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return !j.typed.begun && !j.typed.unclear
+}
+
+// Unclear says that the job was given something that may leave a shell in another state.
+func (j *Job) Unclear() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.typed.unclear = true
+}
+
+// given is how often the job was given input.
+func (j *Job) given() int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.typed.inputs
+}
+
+// giving notes who is to read what is written next.
+func (j *Job) giving(reader int) {
+	reads, _ := readsOf(reader)
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.typed.inputs++
+	j.typed.reader, j.typed.reads = reader, reads
+}
+
+// hasTaken reports whether a process that is blocked reading has read the last input before, and is not just being woken by it.
+func (j *Job) hasTaken(pid int) bool {
+	j.mu.Lock()
+	t, fed := j.typed, j.fed
+	j.mu.Unlock()
+	if t.inputs == 0 || t.reader != pid && time.Since(fed) > quiet {
+		return true
+	}
+	reads, ok := readsOf(pid)
+	return ok && t.reader == pid && reads > t.reads || !ok && time.Since(fed) > quiet
+}
+
+// readsOf is how many reading calls a process has completed.
+func readsOf(pid int) (uint64, bool) {
+	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/io")
+	_, rest, found := strings.Cut(string(b), "\nsyscr: ")
+	line, _, _ := strings.Cut(rest, "\n")
+	n, parseErr := strconv.ParseUint(line, 10, 64)
+	return n, err == nil && found && parseErr == nil
+}
+
+// Feed gives the job input, one at a time: if who reads it is still as judged says, write does it. It reports whether it was.
+func (j *Job) Feed(judged Reader, write func() error) (same bool, err error) {
+	j.feeding.Lock()
+	defer j.feeding.Unlock()
+	if judged.Kind != ReadsCode && judged.Kind != ReadsData && j.Reader() != judged {
+		return false, nil
+	}
+	j.giving(judged.PID)
+	return true, write()
+}

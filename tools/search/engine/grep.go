@@ -1,0 +1,253 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sys/unix"
+
+	"toolhost/tools/search/index"
+	"toolhost/tools/search/tree"
+)
+
+const (
+	batchFiles = 64 // files that one goroutine searches at a time
+	maxAhead   = 4  // batches that are searched ahead of the one whose turn it is, for each worker
+)
+
+// Grep searches the files of a tree in path order and hands over what it finds, a file or a part of one at a time, until
+// take returns false. Then, and when ctx ends, the summary is that of what was handed over.
+func (e *Engine) Grep(ctx context.Context, r Root, q Query, take func(Part) bool) (Summary, error) {
+	v, err := e.open(ctx, r)
+	if err != nil {
+		return Summary{}, err
+	}
+	defer v.leave()
+	g := &grep{view: v, query: &q}
+	if !q.Pattern.Multiline() { // what it requires may lie across two chunks
+		g.maybe, g.indexed = v.candidates(q.Pattern.Required())
+	}
+	sum := v.summary()
+	sum.add(g.run(ctx, take))
+	v.place.learn(g)
+	return sum, nil
+}
+
+// grep is one search of many files.
+type grep struct {
+	*view
+	query   *Query
+	maybe   index.Candidates
+	indexed bool // maybe counts
+
+	next    atomic.Int64 // batch
+	read    atomic.Int64 // bytes
+	free    chan *found  // what was taken
+	changed atomic.Int64 // files that were not what the index says, or not in it
+	mu      sync.Mutex
+	asked   []*tree.File // watched: found to be what the index says, by their status
+}
+
+// handed is a part of what was found in one batch.
+type handed struct {
+	*found
+	sum  Summary
+	last bool // nothing more comes of the batch
+}
+
+func (g *grep) batches() int { return (len(g.Files) + batchFiles - 1) / batchFiles }
+
+// run searches all batches. When it returns nothing of it runs any more.
+func (g *grep) run(ctx context.Context, take func(Part) bool) (sum Summary) {
+	workers := min(runtime.GOMAXPROCS(0), g.batches())
+	if workers <= 1 {
+		return g.alone(ctx, take)
+	}
+	ctx, stop := context.WithCancel(ctx)
+	all := crew{stop: stop}
+	defer all.wait()
+	l := newLines(maxAhead * workers)
+	g.free = make(chan *found, len(l.lines))
+	for range workers {
+		all.start(func() { g.work(ctx, l) })
+	}
+	for i := range g.batches() {
+		for last := false; !last; {
+			h, ok := l.receive(ctx, i)
+			if !ok || !h.take(&sum, take) {
+				return sum
+			}
+			last = h.last
+			h.release(g.free)
+		}
+		l.done(i)
+	}
+	return sum
+}
+
+// take hands the parts over and reports whether more is wanted. What came after the last one is not in the sum.
+func (h handed) take(sum *Summary, take func(Part) bool) bool {
+	for _, p := range h.parts {
+		if !take(p) {
+			p.before.Searched++
+			sum.add(p.before)
+			return false
+		}
+	}
+	sum.add(h.sum)
+	return true
+}
+
+// alone searches in this goroutine: starting another one takes longer than a small search.
+func (g *grep) alone(ctx context.Context, take func(Part) bool) (sum Summary) {
+	w := g.worker(ctx)
+	defer w.close()
+	w.scan.window.turn = ownTurn()
+	w.scan.sink.send = func(f *found) bool { return handed{found: f}.take(&sum, take) }
+	for i := range g.batches() {
+		if !w.batch(ctx, i).take(&sum, take) || ctx.Err() != nil || w.scan.sink.stopped {
+			break
+		}
+	}
+	return sum
+}
+
+// work searches batches until there is none.
+func (g *grep) work(ctx context.Context, l *lines) {
+	w := g.worker(ctx)
+	defer w.close()
+	for l.enter(ctx) {
+		i := int(g.next.Add(1)) - 1
+		if i >= g.batches() {
+			return
+		}
+		w.scan.window.turn = l.turn(i)
+		w.scan.sink.send = func(f *found) bool { return l.send(ctx, i, handed{found: f}) }
+		h := w.batch(ctx, i)
+		h.last = true
+		if !l.send(ctx, i, h) {
+			return
+		}
+	}
+}
+
+// worker searches files for one goroutine.
+type worker struct {
+	*grep
+	dirs     dirs
+	statuses statuses
+	status   unix.Stat_t // of the present file
+	names    names
+	scan     scanner
+	sum      Summary
+	parts    []part       // of the present file
+	asked    []*tree.File // of the present batch
+}
+
+func (g *grep) worker(ctx context.Context) *worker {
+	w := &worker{grep: g, dirs: dirs{tree: g.place.tree}, statuses: newStatuses(g.place.tree), names: names{view: g.view}}
+	w.scan = scanner{query: g.query, sink: sink{base: len(g.base), free: g.free}, matcher: g.query.Pattern.Matcher()}
+	w.scan.sink.fresh()
+	w.scan.matcher.Interrupt(func() bool { return ctx.Err() != nil })
+	w.scan.window = window{room: g.place.engine.room(), large: g.place.engine.large}
+	return w
+}
+
+func (w *worker) close() {
+	w.dirs.closeAll()
+	w.statuses.close()
+	w.place.engine.keep(w.scan.window.room)
+}
+
+// batch searches the files of one batch, and returns what was not handed over yet.
+func (w *worker) batch(ctx context.Context, i int) handed {
+	w.sum = Summary{}
+	for _, f := range w.Files[i*batchFiles : min((i+1)*batchFiles, len(w.Files))] {
+		if ctx.Err() != nil || w.scan.sink.stopped {
+			break
+		}
+		switch { // what is denied is counted whatever is wanted: the number tells nothing of the names
+		case w.names.in(f.Dir).Name(f.Name):
+			w.sum.Skipped.Denied++
+		case f.Kind == tree.Link || w.query.Want != nil && !w.query.Want(w.under(f.Dir), f.Name):
+		case f.Kind == tree.Special:
+			w.sum.Skipped.Special++
+		default:
+			w.count(w.file(ctx, f))
+		}
+	}
+	if len(w.asked) > 0 {
+		w.grep.mu.Lock()
+		w.grep.asked = append(w.grep.asked, w.asked...)
+		w.grep.mu.Unlock()
+		w.asked = w.asked[:0]
+	}
+	return handed{found: w.scan.sink.finish(), sum: w.sum}
+}
+
+// file searches one file, as far as what is known of it does not say that it holds no match.
+func (w *worker) file(ctx context.Context, f *tree.File) error {
+	known := w.known(f)
+	if known != nil {
+		if w.names.in(f.Dir).File(f.Name, known.Stamp.Dev, known.Stamp.Ino) {
+			return errDenied
+		}
+		w.parts = w.maybeIn(known)
+		if len(w.parts) == 0 && w.sure(f, known) {
+			return nil
+		}
+	}
+	if known != nil && len(w.parts) == 0 && w.statuses.of(f, &w.status) == nil && w.holds(f, known, &w.status) {
+		return nil
+	}
+	dir, err := w.dirs.fd(f.Dir)
+	if err != nil {
+		return err
+	}
+	st := &w.status
+	fd, err := openFile(dir, f.Name, st)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	if w.names.in(f.Dir).File(f.Name, uint64(st.Dev), st.Ino) {
+		return errDenied
+	}
+	return w.content(ctx, f, opened{fd, st, known})
+}
+
+// opened is an open file, its status, and what the index says of it.
+type opened struct {
+	fd    int
+	st    *unix.Stat_t
+	known *tree.Known
+}
+
+// content searches an open file: the parts that the index names, if it is what was indexed, else all of it.
+func (w *worker) content(ctx context.Context, f *tree.File, o opened) error {
+	w.scan.begin(f, w.sum)
+	w.read.Add(o.st.Size)
+	if o.known != nil && w.holds(f, o.known, o.st) && o.known.Text && w.query.Before+w.query.After == 0 && !large(w.parts) {
+		w.scan.text = true
+		err := w.scan.chunks(ctx, o.fd, w.parts, o.unchanged)
+		if !errors.Is(err, errChanged) || w.scan.lines > 0 {
+			return err
+		}
+		w.scan.begin(f, w.sum)
+	}
+	return w.scan.whole(ctx, o.fd, o.st.Size)
+}
+
+// unchanged reports whether the file is still what the index has: a part of it would be cut at the wrong places else.
+func (o *opened) unchanged() bool {
+	return unix.Fstat(o.fd, o.st) == nil && tree.StampOf(o.st) == o.known.Stamp
+}
+
+// large reports whether one of some parts, a long line, takes a buffer of which there are few.
+func large(parts []part) bool {
+	return slices.ContainsFunc(parts, func(p part) bool { return p.to-p.from > keepSize })
+}

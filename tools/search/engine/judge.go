@@ -1,0 +1,98 @@
+package engine
+
+import (
+	"context"
+	"errors"
+
+	"golang.org/x/sys/unix"
+
+	"toolhost/tools/search/index"
+	"toolhost/tools/search/tree"
+)
+
+// errDenied says that a file is a secret under another name.
+var errDenied = errors.New("denied")
+
+// count counts how the search of a file ended.
+func (w *worker) count(err error) {
+	s := &w.sum.Skipped
+	switch {
+	case err == nil:
+		w.sum.Searched++
+	case errors.Is(err, errDenied):
+		s.Denied++
+	case errors.Is(err, errBinary):
+		s.Binary++
+	case errors.Is(err, errTooLarge):
+		s.TooLarge++
+	case errors.Is(err, errSpecial):
+		s.Special++
+	case !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded):
+		s.Unreadable++
+	}
+}
+
+// known returns what this search's index knows of a file, nil if that is nothing.
+func (w *worker) known(f *tree.File) *tree.Known {
+	if !w.indexed {
+		return nil
+	}
+	known := f.Known.Load()
+	switch {
+	case known == nil || known.Index != w.index.number:
+		w.changed.Add(1)
+		return nil
+	case known.Opaque:
+		return nil
+	}
+	return known
+}
+
+// maybeIn returns the parts of a file that may hold a match.
+func (w *worker) maybeIn(known *tree.Known) []part {
+	parts := w.parts[:0]
+	for i, c := range known.Chunks {
+		if !w.maybe.Has(index.ID(c.ID)) {
+			continue
+		}
+		to := known.Stamp.Size
+		if i+1 < len(known.Chunks) {
+			to = known.Chunks[i+1].Offset
+		}
+		parts = append(parts, part{c.Offset, to, c.Line})
+	}
+	return parts
+}
+
+// sure reports whether a file is what is known of it without looking at it.
+func (w *worker) sure(f *tree.File, known *tree.Known) bool {
+	return w.watched && f.Sure.Load() && !known.Racy && !known.Stamp.Links
+}
+
+// holds reports whether a file with that status is what is known of it.
+func (w *worker) holds(f *tree.File, known *tree.Known, st *unix.Stat_t) bool {
+	if known.Racy || tree.StampOf(st) != known.Stamp {
+		f.Known.CompareAndSwap(known, nil)
+		w.changed.Add(1)
+		return false
+	}
+	if w.watched && !known.Stamp.Links {
+		w.asked = append(w.asked, f)
+	}
+	return true
+}
+
+// learn notes what a search found out about the state of files, and has what changed indexed.
+func (p *place) learn(g *grep) {
+	p.mu.Lock()
+	if p.epoch == g.epoch { // no event came since: what was asked then counts still
+		for _, f := range g.asked {
+			f.Sure.Store(true)
+		}
+	}
+	p.mu.Unlock()
+	large := len(g.Files) >= p.engine.options.IndexFrom || g.read.Load() > 8<<20
+	if p.engine.index() != Off && large && (g.index == nil || g.changed.Load() > 0) {
+		p.prepare()
+	}
+}

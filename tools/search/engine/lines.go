@@ -1,0 +1,74 @@
+package engine
+
+import "context"
+
+// lines are where batches wait for their turn to be taken, as many as may be begun and not yet taken.
+type lines struct {
+	begun chan struct{}
+	lines []line
+}
+
+// line is where one batch at a time hands over what it found. Its turn is readable from when it is.
+type line struct {
+	handed chan handed
+	turn   chan struct{}
+}
+
+func newLines(n int) *lines {
+	l := &lines{make(chan struct{}, n), make([]line, n)}
+	for i := range l.lines {
+		l.lines[i] = line{make(chan handed, 1), make(chan struct{}, 1)}
+	}
+	return l
+}
+
+// ownTurn is the turn of who waits for nobody.
+func ownTurn() chan struct{} {
+	turn := make(chan struct{}, 1)
+	turn <- struct{}{}
+	return turn
+}
+
+// enter waits until a further batch may be begun.
+func (l *lines) enter(ctx context.Context) bool {
+	select {
+	case l.begun <- struct{}{}:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func (l *lines) at(i int) line { return l.lines[i%len(l.lines)] }
+
+func (l *lines) turn(i int) chan struct{} { return l.at(i).turn }
+
+// send hands over a part of what batch i found.
+func (l *lines) send(ctx context.Context, i int, h handed) bool {
+	select {
+	case l.at(i).handed <- h:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// receive takes the next part of batch i, whose turn it is.
+func (l *lines) receive(ctx context.Context, i int) (h handed, ok bool) {
+	select {
+	case l.at(i).turn <- struct{}{}:
+	default:
+	}
+	select {
+	case h = <-l.at(i).handed:
+		return h, true
+	case <-ctx.Done():
+		return h, false
+	}
+}
+
+// done ends the turn of batch i.
+func (l *lines) done(i int) {
+	<-l.at(i).turn
+	<-l.begun
+}

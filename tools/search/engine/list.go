@@ -1,0 +1,62 @@
+package engine
+
+import (
+	"context"
+
+	"golang.org/x/sys/unix"
+
+	"toolhost/tools/search/tree"
+)
+
+// Found is a file or link that List found.
+type Found struct {
+	*tree.File
+	view *view
+	dirs *dirs
+}
+
+// Path returns the path below the root.
+func (f Found) Path() string { return f.view.under(f.Dir) + f.Name }
+
+// Modified returns the time at which it was last changed, in nanoseconds since 1970; 0 when it is gone.
+func (f Found) Modified() int64 {
+	var st unix.Stat_t
+	dir, err := f.dirs.fd(f.Dir)
+	if err != nil || unix.Fstatat(dir, f.Name, &st, unix.AT_SYMLINK_NOFOLLOW) != nil {
+		return 0
+	}
+	return unix.TimespecToNsec(st.Mtim)
+}
+
+// List tells the files and links of a tree that are wanted, in path order, until take returns false or ctx ends. Want gets
+// the directory below the root, "" or with a slash at its end, and the name; nil wants all.
+func (e *Engine) List(ctx context.Context, r Root, want func(dir, name string) bool, take func(Found) bool) (Summary, error) {
+	v, err := e.open(ctx, r)
+	if err != nil {
+		return Summary{}, err
+	}
+	defer v.leave()
+	open := &dirs{tree: v.place.tree}
+	defer open.closeAll()
+	denied := names{view: v}
+	sum := v.summary()
+	for i, f := range v.Files {
+		if i%64 == 0 && ctx.Err() != nil {
+			break
+		}
+		switch { // what is denied is counted whatever is wanted: the number tells nothing of the names
+		case denied.in(f.Dir).Name(f.Name):
+			sum.Skipped.Denied++
+		case want != nil && !want(v.under(f.Dir), f.Name):
+			sum.Searched++
+		case f.Kind == tree.Special:
+			sum.Skipped.Special++
+		default:
+			sum.Searched++
+			if !take(Found{f, v, open}) {
+				return sum, nil
+			}
+		}
+	}
+	return sum, nil
+}

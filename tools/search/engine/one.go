@@ -1,0 +1,35 @@
+package engine
+
+import (
+	"context"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// GrepFile searches one open regular file, whose parts have no File and an empty Path. Query.Want does not count.
+func (e *Engine) GrepFile(ctx context.Context, file *os.File, q Query, take func(Part) bool) (sum Summary, err error) {
+	w := &worker{grep: &grep{query: &q}}
+	w.scan = scanner{query: &q, matcher: q.Pattern.Matcher(), window: window{room: e.room(), large: e.large, turn: ownTurn()}}
+	w.scan.matcher.Interrupt(func() bool { return ctx.Err() != nil })
+	defer func() { e.keep(w.scan.window.room) }()
+	w.scan.sink.fresh()
+	w.scan.sink.send = func(f *found) bool { return handed{found: f}.take(&sum, take) }
+	w.scan.begin(nil, Summary{})
+	conn, err := file.SyscallConn() // Fd would make reading wait, and some files of /proc have nothing to read
+	if err != nil {
+		return sum, err
+	}
+	failed := conn.Control(func(fd uintptr) {
+		var st unix.Stat_t
+		if err = unix.Fstat(int(fd), &st); err == nil {
+			err = w.scan.whole(ctx, int(fd), st.Size)
+		}
+	})
+	if failed != nil {
+		return sum, failed
+	}
+	w.count(err)
+	handed{found: w.scan.sink.finish(), sum: w.sum}.take(&sum, take)
+	return sum, nil
+}

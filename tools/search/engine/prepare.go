@@ -1,0 +1,239 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"runtime"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"toolhost/tools/racy"
+	"toolhost/tools/search/index"
+	"toolhost/tools/search/tree"
+	"toolhost/tools/search/watch"
+)
+
+const (
+	sweepTime = 30 * time.Second // between looks at all files of a watched tree
+	brief     = time.Second      // for which the background may make searches wait
+)
+
+// prepare has the place indexed, and watched if it is to be, in the background.
+func (p *place) prepare() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.end.Err() != nil:
+	case p.busy:
+		p.again = true
+	default:
+		p.busy = p.engine.begin(p.background)
+	}
+}
+
+// background works until there is nothing more to do. Its thread ends with it: nobody gets a priority back.
+func (p *place) background() {
+	runtime.LockOSThread()
+	lowerPriority()
+	for more := true; more; more = p.goesOn() {
+		p.watch()
+		if p.due.CompareAndSwap(true, false) {
+			p.compare()
+		}
+		p.build()
+	}
+}
+
+// goesOn ends the background work if there is no more of it.
+func (p *place) goesOn() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.again && p.end.Err() == nil {
+		p.again = false
+		return true
+	}
+	p.busy = false
+	switch {
+	case p.end.Err() != nil: // nobody uses it any more
+		p.closeLocked()
+	case p.events != nil && p.sweep == nil:
+		p.sweep = time.AfterFunc(sweepTime, p.look)
+	}
+	return false
+}
+
+// look has all files compared with what is known of them.
+func (p *place) look() {
+	p.mu.Lock()
+	p.sweep = nil
+	p.mu.Unlock()
+	p.due.Store(true)
+	p.prepare()
+}
+
+// compare forgets what is known of files that are not what they were, whatever events told.
+func (p *place) compare() {
+	list := p.relist()
+	if list == nil {
+		return
+	}
+	statuses := newStatuses(p.tree)
+	defer statuses.close()
+	var st unix.Stat_t
+	for _, f := range list.Files {
+		known := f.Known.Load()
+		if known == nil || p.end.Err() != nil {
+			continue
+		}
+		if statuses.of(f, &st) != nil || tree.StampOf(&st) != known.Stamp {
+			f.Known.CompareAndSwap(known, nil)
+		}
+	}
+}
+
+// relist lists anew, whatever events told; nil if that fails.
+func (p *place) relist() *tree.List {
+	ctx, cancel := context.WithTimeout(p.end, brief)
+	defer cancel()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.events != nil {
+		p.events.doubt = true
+	}
+	if p.refreshLocked(ctx) != nil {
+		return nil
+	}
+	return p.list
+}
+
+// build brings the index up to date with the files.
+func (p *place) build() {
+	p.mu.Lock()
+	list := p.list
+	p.mu.Unlock()
+	if list == nil {
+		return
+	}
+	g := p.index.Load()
+	if g == nil || g.wasteful(list) {
+		g = p.renew(g)
+		p.index.Store(g)
+	}
+	b := &builder{place: p, generation: g, dirs: dirs{tree: p.tree}, window: window{large: p.engine.large}}
+	defer b.dirs.closeAll()
+	for _, f := range list.Files {
+		if p.end.Err() != nil {
+			return
+		}
+		if f.Kind == tree.Regular && b.wants(f.Known.Load()) {
+			b.file(f)
+		}
+	}
+}
+
+// wasteful reports whether much of an index is of files that are gone or were others.
+func (g *generation) wasteful(list *tree.List) bool {
+	used := 0
+	for _, f := range list.Files {
+		if known := f.Known.Load(); known != nil && known.Index == g.number {
+			used += len(known.Chunks)
+		}
+	}
+	return g.Len() > used+used/3+1000
+}
+
+// renew returns an empty index in the place of g.
+func (p *place) renew(g *generation) *generation {
+	next := &generation{number: 1, Index: index.New(p.engine.options.IndexBytes)}
+	if g != nil {
+		next.number = g.number + 1
+	}
+	return next
+}
+
+// builder indexes files.
+type builder struct {
+	*place
+	*generation
+	dirs   dirs
+	window window
+}
+
+// maxIndexed is the size up to which a file is indexed.
+const maxIndexed = 64 << 20
+
+// wants reports whether a file is to be indexed.
+func (b *builder) wants(known *tree.Known) bool {
+	return known == nil || known.Index != b.number || known.Racy
+}
+
+// file indexes a file. What cannot be read stays unknown: each search tries it.
+func (b *builder) file(f *tree.File) {
+	dir, err := b.dirs.fd(f.Dir)
+	if err != nil {
+		return
+	}
+	var st unix.Stat_t
+	fd, err := openFile(dir, f.Name, &st)
+	if err != nil {
+		return
+	}
+	defer unix.Close(fd)
+	stamp := tree.StampOf(&st)
+	known := &tree.Known{Stamp: stamp, Index: b.number, Racy: racy.At(time.Now(), stamp.Mtime, stamp.Ctime)}
+	pseudo := st.Size == 0 && !watch.Trusted(fd) // a file of /proc says that it is empty, and is not
+	if b.full.Load() || st.Size > maxIndexed || pseudo || !b.text(fd, known) {
+		known.Chunks, known.Opaque = nil, true
+	}
+	if b.end.Err() == nil {
+		f.Known.Store(known)
+	}
+}
+
+// text adds the text of an open file to the index, and reports whether all of it is there.
+func (b *builder) text(fd int, known *tree.Known) bool {
+	ctx, cancel := context.WithTimeout(b.end, time.Minute)
+	defer cancel()
+	defer b.window.close()
+	if err := b.window.open(ctx, fd, known.Stamp.Size, false); err != nil || b.window.decoded {
+		return false
+	}
+	known.Text = isText(b.window.buf)
+	at := chunkAt{offset: int64(b.window.mark), line: 1}
+	for {
+		piece := b.window.buf[:b.window.whole]
+		if !b.chunks(known, piece, at) {
+			return false
+		}
+		at.offset += int64(len(piece))
+		at.line += bytes.Count(piece, []byte("\n"))
+		if b.window.eof {
+			return b.window.binary || at.offset == known.Stamp.Size
+		}
+		if err := b.window.next(ctx, len(piece)); err != nil {
+			return false
+		}
+	}
+}
+
+// chunkAt is where a piece begins in its file.
+type chunkAt struct {
+	offset int64
+	line   int
+}
+
+// chunks adds a piece of a file to the index.
+func (b *builder) chunks(known *tree.Known, piece []byte, at chunkAt) (ok bool) {
+	ok = true
+	index.Cut(piece, func(chunk []byte, offset int64, line int) {
+		id, there := b.Add(chunk)
+		if ok = ok && there; ok {
+			known.Chunks = append(known.Chunks, tree.Chunk{ID: uint32(id), Offset: at.offset + offset, Line: at.line + line - 1})
+		}
+	})
+	if !ok {
+		b.full.Store(true)
+	}
+	return ok
+}

@@ -1,0 +1,208 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"errors"
+
+	"toolhost/tools/search/match"
+	"toolhost/tools/search/tree"
+)
+
+// scanner searches one file after the other for one query, in one goroutine.
+type scanner struct {
+	query   *Query
+	matcher *match.Matcher
+	window  window
+	sink    sink
+
+	// Of the file at hand; positions are in window.buf:
+	text     bool // it is known to hold no NUL at its beginning
+	lines    int  // matching lines so far
+	counted  int  // the beginning of a line, whose number is
+	number   int
+	shown    int // end of the last line that was stored
+	trailing int // context lines that are still to be stored
+
+	pairs   [][2]int // kept between lines
+	located []Span
+}
+
+// limitReached reports whether the file at hand is to be left.
+func (s *scanner) limitReached() bool {
+	return s.query.Limit > 0 && s.lines >= s.query.Limit || s.sink.stopped
+}
+
+// begin forgets the file before. Before says what became of all of the batch.
+func (s *scanner) begin(file *tree.File, before Summary) {
+	s.text, s.lines, s.counted, s.number, s.shown, s.trailing = false, 0, 0, 1, 0, 0
+	s.sink.begin(file, before)
+}
+
+// whole searches an open file of size bytes.
+func (s *scanner) whole(ctx context.Context, fd int, size int64) error {
+	defer s.window.close()
+	if err := s.window.open(ctx, fd, size, s.query.Pattern.Multiline()); err != nil {
+		return err
+	}
+	if s.query.Pattern.Multiline() {
+		return s.multiline(s.window.buf)
+	}
+	for from := 0; ; {
+		if err := s.piece(from); err != nil || s.limitReached() {
+			return err
+		}
+		s.storeTrailing(s.window.whole)
+		if s.window.eof {
+			return nil
+		}
+		s.text = true // a binary file would have ended here
+		keep := s.linesBefore(s.window.whole, s.query.Before)
+		from = s.window.whole - keep
+		s.forget(keep)
+		if err := s.window.next(ctx, keep); err != nil {
+			return err
+		}
+	}
+}
+
+// errChanged says that a file became another one while it was read.
+var errChanged = errors.New("it changed while it was searched")
+
+// chunks searches parts of an open file that begin and end with lines, as long as it is unchanged when they were read. It
+// is for queries without context lines.
+func (s *scanner) chunks(ctx context.Context, fd int, chunks []part, unchanged func() bool) error {
+	defer s.window.close()
+	for _, c := range chunks {
+		if err := s.window.part(ctx, fd, c.from, c.to); err != nil {
+			return err
+		}
+		if !unchanged() {
+			return errChanged
+		}
+		s.counted, s.number = 0, c.line
+		if err := s.piece(0); err != nil || s.limitReached() {
+			return err
+		}
+	}
+	return nil
+}
+
+// part is a part of a file: its bytes, and the number of its first line.
+type part struct {
+	from, to int64
+	line     int
+}
+
+// forget moves positions when the window drops what is before keep.
+func (s *scanner) forget(keep int) {
+	s.numberOf(keep)
+	s.counted = 0
+	s.shown = max(0, s.shown-keep)
+}
+
+// piece searches the whole lines of the window from the line that begins at from.
+func (s *scanner) piece(from int) error {
+	buf := s.window.buf[:s.window.whole]
+	s.matcher.Reset(buf)
+	for from < len(buf) && !s.limitReached() {
+		start, end, ok := s.matcher.Next(from)
+		if !ok {
+			break
+		}
+		if !s.isText() {
+			return errBinary
+		}
+		if err := s.hit(start, end, nil); err != nil {
+			return err
+		}
+		from = end + 1
+	}
+	return nil
+}
+
+// isText looks, once in a file, whether its beginning, which is in the window then, holds a NUL.
+func (s *scanner) isText() bool {
+	s.text = s.text || isText(s.window.buf)
+	return s.text
+}
+
+func trimCR(line []byte) []byte { return bytes.TrimSuffix(line, []byte("\r")) }
+
+// multiline searches the whole of a file for matches that may span lines. Every line that a match touches is a hit.
+func (s *scanner) multiline(buf []byte) error {
+	if !s.matcher.Has(buf) {
+		return nil
+	}
+	if !s.isText() {
+		return errBinary
+	}
+	all, whole := s.matcher.SpansAll(s.pairs[:0], buf, maxLocated)
+	s.pairs = all
+	t := touched{scanner: s, buf: buf}
+	for _, m := range all {
+		if m[0] == len(buf) && (m[0] == 0 || buf[m[0]-1] == '\n') {
+			break // an empty match after the last line
+		}
+		if err := t.match(m[0], m[1]); err != nil || s.limitReached() {
+			return err
+		}
+	}
+	if err := t.flush(); err != nil {
+		return err
+	}
+	s.storeTrailing(len(buf))
+	if (!whole || len(all) == maxLocated) && !s.limitReached() {
+		return errTooLarge
+	}
+	return nil
+}
+
+// maxLocated bounds the matches of one text that are told apart with multiline.
+const maxLocated = 200_000
+
+// touched collects the lines that matches touch, and what each match has of them.
+type touched struct {
+	*scanner
+	buf        []byte
+	start, end int // of the present line
+	spans      []Span
+}
+
+// match adds a match to the lines that it touches.
+func (t *touched) match(from, to int) error {
+	for at := from; !t.limitReached(); at = t.end + 1 {
+		if t.spans == nil || at > t.end {
+			if err := t.flush(); err != nil {
+				return err
+			}
+			t.start = bytes.LastIndexByte(t.buf[:at], '\n') + 1
+			t.end = lineEnd(t.buf, at)
+		}
+		if len(t.spans) < maxSpans {
+			t.spans = append(t.spans, Span{at - t.start, min(to, t.end) - t.start})
+		}
+		if to <= t.end+1 {
+			break
+		}
+	}
+	return nil
+}
+
+// flush makes the present line a hit.
+func (t *touched) flush() error {
+	if t.spans == nil || t.limitReached() {
+		return nil
+	}
+	spans := t.spans
+	t.spans = nil
+	return t.hit(t.start, t.end, spans)
+}
+
+// lineEnd returns the index of the end of the line that holds at.
+func lineEnd(buf []byte, at int) int {
+	if i := bytes.IndexByte(buf[at:], '\n'); i >= 0 {
+		return at + i
+	}
+	return len(buf)
+}

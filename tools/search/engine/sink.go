@@ -1,0 +1,98 @@
+package engine
+
+import "toolhost/tools/search/tree"
+
+// maxHeld is how many bytes of lines a batch collects before it hands them over.
+const maxHeld = 256 << 10
+
+// sink collects what a batch finds.
+type sink struct {
+	*found
+	base    int // length of what is not in a Part's path
+	free    chan *found
+	send    func(*found) bool
+	stopped bool // nobody wants more
+}
+
+// found is what was found at a time. The text of all lines is one, and so are their spans.
+type found struct {
+	parts []Part
+	lines []Line
+	text  []byte
+	ends  []int // of each line's text in text
+	spans []Span
+	marks []int // end of each line's spans in spans
+}
+
+// fresh makes room for what is found next.
+func (s *sink) fresh() {
+	select {
+	case s.found = <-s.free:
+		f := s.found
+		*f = found{f.parts[:0], f.lines[:0], f.text[:0], f.ends[:0], f.spans[:0], f.marks[:0]}
+	default:
+		s.found = &found{}
+	}
+}
+
+// release gives the memory of what was taken to the next ones.
+func (f *found) release(free chan *found) {
+	select {
+	case free <- f:
+	default:
+	}
+}
+
+// begin makes file the one that is found in; before it came those of the summary.
+func (s *sink) begin(file *tree.File, before Summary) {
+	s.parts = append(s.parts, Part{File: file, first: len(s.lines), end: len(s.lines), before: before})
+}
+
+// count counts a matching line.
+func (s *sink) count() { s.parts[len(s.parts)-1].Count++ }
+
+// line stores a line of the present file.
+func (s *sink) line(number, column int, text []byte, spans []Span) {
+	s.lines = append(s.lines, Line{Number: number, Column: column})
+	s.text = append(s.text, text...)
+	s.ends = append(s.ends, len(s.text))
+	s.spans = append(s.spans, spans...)
+	s.marks = append(s.marks, len(s.spans))
+	s.parts[len(s.parts)-1].end = len(s.lines)
+	if len(s.text)+64*len(s.lines) > maxHeld {
+		s.hand()
+	}
+}
+
+// hand hands over what was collected. The present file goes on in a further part.
+func (s *sink) hand() {
+	present := s.parts[len(s.parts)-1]
+	if f := s.finish(); len(f.parts) > 0 && !s.send(f) {
+		s.stopped = true
+	}
+	s.begin(present.File, present.before)
+}
+
+// finish returns what was collected, without files in which nothing was found.
+func (s *sink) finish() *found {
+	f := s.found
+	from, begin := 0, 0
+	for i := range f.lines {
+		f.lines[i].Text = f.text[from:f.ends[i]:f.ends[i]]
+		f.lines[i].Spans = f.spans[begin:f.marks[i]:f.marks[i]]
+		from, begin = f.ends[i], f.marks[i]
+	}
+	kept := f.parts[:0]
+	for _, p := range f.parts {
+		if p.Count > 0 || p.end > p.first {
+			if p.File != nil {
+				p.Path = p.File.Path()[s.base:]
+			}
+			p.Lines = f.lines[p.first:p.end:p.end]
+			kept = append(kept, p)
+		}
+	}
+	f.parts = kept
+	s.fresh()
+	return f
+}

@@ -1,0 +1,114 @@
+package index
+
+import "toolhost/tools/search/literal"
+
+const (
+	maxTrigrams = 64   // of one needle that are looked up; more of them select no better
+	maxLookups  = 4096 // of one query, for each block
+)
+
+// Candidates are the chunks that may hold what a query asked for. They are as the index was at the time of the Query
+// and take a bit for every chunk.
+type Candidates struct {
+	words []uint64 // by block; what is beyond was not there
+}
+
+// Has reports whether a chunk may hold a needle of each clause. It is true for every chunk that does, and for one that
+// was added after the Query; of IDs that stand for nothing it says nothing. The zero Candidates have every chunk.
+func (c *Candidates) Has(id ID) bool {
+	n := int(id / 64)
+	return n >= len(c.words) || c.words[n]>>(id%64)&1 != 0
+}
+
+// Query returns the chunks that may hold, for each of the clauses, one of its needles.
+//
+// A needle of fewer than three bytes selects nothing, and so its whole clause is passed over; so is what exceeds some
+// thousand needles in all. With ok false there is no clause left, and every chunk is a candidate.
+func (x *Index) Query(all []literal.Clause) (c Candidates, ok bool) {
+	p := newPlan(all)
+	if len(p) == 0 {
+		return Candidates{}, false
+	}
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	c.words = make([]uint64, len(x.blocks))
+	for class, numbers := range x.classes {
+		shift := shiftOf(class)
+		for _, n := range numbers {
+			b := x.blocks[n]
+			c.words[n] = b.find(p, shift) | ^uint64(0)<<b.used
+		}
+	}
+	return c, true
+}
+
+// plan has the hashes to look up, by clause and needle.
+type plan [][][]uint32
+
+func newPlan(all []literal.Clause) (p plan) {
+	lookups := 0
+	for _, clause := range all {
+		needles, n := planClause(clause)
+		if n == 0 || lookups+n > maxLookups {
+			continue
+		}
+		lookups += n
+		p = append(p, needles)
+	}
+	return p
+}
+
+// planClause returns the hashes of each needle and how many there are; 0 when the clause selects nothing.
+func planClause(clause literal.Clause) (needles [][]uint32, lookups int) {
+	if len(clause) > maxLookups {
+		return nil, 0
+	}
+	for i := range clause {
+		hashes := trigrams(clause[i].Text())
+		if len(hashes) == 0 {
+			return nil, 0
+		}
+		lookups += len(hashes)
+		needles = append(needles, hashes)
+	}
+	return needles, lookups
+}
+
+// trigrams returns the hashes of trigrams in text, of a long one maxTrigrams from all over it.
+func trigrams(text []byte) (hashes []uint32) {
+	count := len(text) - 2
+	step := max(1, (count+maxTrigrams-1)/maxTrigrams)
+	for i := 0; i < count; i += step {
+		t := uint32(folded[text[i]])<<16 | uint32(folded[text[i+1]])<<8 | uint32(folded[text[i+2]])
+		hashes = append(hashes, hash(t))
+	}
+	return hashes
+}
+
+// find returns the chunks of b that have, for each clause, all trigrams of one of its needles.
+func (b *block) find(p plan, shift int) uint64 {
+	found := ^uint64(0)
+	for _, clause := range p {
+		var some uint64
+		for _, hashes := range clause {
+			some |= b.having(found, hashes, shift)
+			if some == found {
+				break
+			}
+		}
+		if found = some; found == 0 {
+			break
+		}
+	}
+	return found
+}
+
+// having returns those of the chunks that have all of the trigrams.
+func (b *block) having(chunks uint64, hashes []uint32, shift int) uint64 {
+	for _, h := range hashes {
+		if chunks &= b.rows[h>>(shift&31)]; chunks == 0 {
+			break
+		}
+	}
+	return chunks
+}

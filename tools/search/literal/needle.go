@@ -1,0 +1,111 @@
+// Package literal finds short texts in large buffers about as fast as memory delivers them.
+//
+// It compares the two bytes of a text that are the rarest in source text at 64 positions a round and looks closer only
+// where both are in place. Nothing here reads beyond the slice that it was given, allocates while it searches, or
+// takes more than time proportional to the size of the buffer.
+package literal
+
+import (
+	"bytes"
+	"encoding/binary"
+)
+
+// Needle is a text that is looked for. It is never changed once made: goroutines may share it.
+type Needle struct {
+	text []byte
+	fold bool
+	pair pair
+	head head
+	skip []int32 // for long texts, see linear.go
+}
+
+// New returns the needle for a copy of text. With fold ASCII letters of either case match; every other byte matches
+// itself alone, always. An empty text is a mistake of the caller: New panics.
+func New(text []byte, fold bool) Needle {
+	if len(text) == 0 {
+		panic("literal: empty text")
+	}
+	text = bytes.Clone(text)
+	if fold {
+		for i, c := range text {
+			text[i] = lower(c)
+		}
+	}
+	n := Needle{text: text, fold: fold, pair: rarestPair(text, fold), head: newHead(text, fold)}
+	if len(text) > shortText {
+		n.skip = borders(text)
+	}
+	return n
+}
+
+// Text returns the text, in lower case (ASCII) if the needle folds. It belongs to the needle.
+func (n *Needle) Text() []byte { return n.text }
+
+// Fold reports whether ASCII letters of either case match.
+func (n *Needle) Fold() bool { return n.fold }
+
+// Index returns the position of the first occurrence in b, or -1.
+func (n *Needle) Index(b []byte) int {
+	if len(n.text) == 1 && n.pair.first.or == 0 {
+		return bytes.IndexByte(b, n.text[0])
+	}
+	return n.search(b, wide)
+}
+
+// matches reports whether the needle is in b at position i, where at least its length is left.
+func (n *Needle) matches(b []byte, i int) bool {
+	if i+8 <= len(b) {
+		if !n.head.matches(b[i:]) {
+			return false
+		}
+		if len(n.text) <= 8 {
+			return true
+		}
+	}
+	return n.equal(b[i : i+len(n.text)])
+}
+
+// equal reports whether b, which is as long as the needle's text, is an occurrence.
+func (n *Needle) equal(b []byte) bool {
+	if !n.fold {
+		return bytes.Equal(b, n.text)
+	}
+	for i, c := range n.text {
+		if lower(b[i]) != c {
+			return false
+		}
+	}
+	return true
+}
+
+// head is the first eight bytes of a text, or all when there are fewer, compared at once.
+type head struct{ value, or, mask uint64 }
+
+func newHead(text []byte, fold bool) head {
+	var value, or, mask [8]byte
+	for i := range copy(value[:], text) {
+		or[i], mask[i] = caseBit(text[i], fold), 0xff
+	}
+	return head{binary.LittleEndian.Uint64(value[:]), binary.LittleEndian.Uint64(or[:]), binary.LittleEndian.Uint64(mask[:])}
+}
+
+// matches reports whether b, of at least eight bytes, begins with the head.
+func (h *head) matches(b []byte) bool {
+	return (binary.LittleEndian.Uint64(b)|h.or)&h.mask == h.value
+}
+
+// caseBit is the bit by which the cases of the lower case letter c differ; 0 for other bytes and unless fold is set.
+// c is the only byte besides its upper case that becomes c when the bit is set.
+func caseBit(c byte, fold bool) byte {
+	if fold && 'a' <= c && c <= 'z' {
+		return 'a' - 'A'
+	}
+	return 0
+}
+
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c + ('a' - 'A')
+	}
+	return c
+}

@@ -1,0 +1,50 @@
+package literal
+
+import "math/bits"
+
+// round is how many positions are compared at once: as many as a mask has bits.
+const round = 64
+
+// search is Index. Which of the two scans it uses makes no difference but in time.
+func (n *Needle) search(b []byte, wide bool) int {
+	positions := len(b) - len(n.text) + 1
+	if positions < round {
+		return n.searchFew(b, positions)
+	}
+	wasted := 0
+	for at := 0; at < positions; at += round {
+		at = min(at, positions-round) // the last round repeats what the one before has seen
+		skipped, mask := n.pair.scan(b[at:], (positions-at)/round, wide)
+		at += skipped
+		for ; mask != 0; mask &= mask - 1 {
+			i := at + bits.TrailingZeros64(mask)
+			if n.matches(b, i) {
+				return i
+			}
+			if wasted += n.waste(b, i); wasted/4 > allowance+i {
+				return n.searchLinear(b, i+1)
+			}
+		}
+	}
+	return -1
+}
+
+// scan passes over rounds from the start of b on in which the pair is nowhere in place. It returns at which position
+// the next one begins and a bit for each of its positions where the pair may be in place. If there is none that is the
+// last one, and 0.
+func (p *pair) scan(b []byte, rounds int, wide bool) (at int, mask uint64) {
+	if wide {
+		return scanWide(&b[0], rounds, p)
+	}
+	return scanWords(b, rounds, p)
+}
+
+// searchFew looks at each of few positions.
+func (n *Needle) searchFew(b []byte, positions int) int {
+	for i := range max(positions, 0) {
+		if n.pair.matches(b, i) && n.matches(b, i) {
+			return i
+		}
+	}
+	return -1
+}

@@ -1,0 +1,152 @@
+package match
+
+const (
+	maxMemory = 4 << 20   // bytes of a table and its keys; while it grows there is an older one too
+	perState  = 1024 + 64 // bytes that a state takes besides its key
+
+	effortPerStep  = 256     // besides the bytes of a key
+	effortPerCheck = 1 << 20 // between two looks at stop: some milliseconds
+)
+
+// A state is the index of its row in the table; a transition is a state, or one of these.
+const (
+	dead    uint32 = 0       // the state from which no match comes before the next line
+	start   uint32 = 256     // the state in which a text begins
+	unknown uint32 = 1 << 31 // ask step
+	hit     uint32 = 3 << 30 // there is a match: in the line that goes on or ends with this byte
+	special uint32 = 1 << 31 // the bit that both have
+)
+
+// automaton is a table of where each byte leads, filled in when it is first asked. Its memory is bounded: once full it
+// is to be renewed.
+type automaton struct {
+	situation *situation
+	table     []uint32 // 256 transitions for each state
+	keys      []string // of each state
+	states    map[string]uint32
+	size      int // bytes of all that
+	room      int // and how many it may be
+	key       []byte
+	stop      func() bool // asked now and then; nil: never
+	stopped   bool        // it said yes: what is found from now on is wrong
+	effort    int         // since it was asked
+	blank     [256]uint32
+}
+
+func newAutomaton(s *situation) *automaton {
+	a := &automaton{situation: s, states: map[string]uint32{}, room: maxMemory}
+	for c := range a.blank {
+		a.blank[c] = unknown
+	}
+	a.renew()
+	return a
+}
+
+// renew forgets everything but the given states, which get other numbers.
+func (a *automaton) renew(live ...*uint32) {
+	keep := make([]string, len(live))
+	for i, state := range live {
+		keep[i] = a.keys[*state/256]
+	}
+	a.table, a.keys, a.size = a.table[:0], a.keys[:0], 0
+	clear(a.states)
+	a.add("") // dead
+	a.situation.begin()
+	a.add(string(a.situation.save(nil)))
+	for c := range 256 {
+		a.table[c] = dead
+	}
+	if a.situation.lines {
+		a.table['\n'] = start
+	}
+	for i, state := range live {
+		*state = a.state(keep[i])
+	}
+}
+
+// full reports whether the table must be renewed before another step.
+func (a *automaton) full() bool { return a.size >= a.room }
+
+// state returns the state for what situation.save wrote.
+func (a *automaton) state(key string) uint32 {
+	if state, ok := a.states[key]; ok {
+		return state
+	}
+	return a.add(key)
+}
+
+func (a *automaton) add(key string) uint32 {
+	state := uint32(len(a.table))
+	a.table = append(a.table, a.blank[:]...)
+	a.keys = append(a.keys, key)
+	a.states[key] = state
+	a.size += len(key) + perState
+	return state
+}
+
+// step returns where the byte c leads from state and writes it down.
+func (a *automaton) step(state uint32, c byte) uint32 {
+	if to := a.table[state|uint32(c)]; to != unknown {
+		return to
+	}
+	if a.interrupted(effortPerStep + len(a.keys[state/256])) {
+		return dead
+	}
+	to := a.lead(state, c)
+	if c >= 0x80 {
+		a.table[state|uint32(c)] = to
+		return to
+	}
+	for _, same := range a.situation.letters.class[c] {
+		a.table[state|uint32(same)] = to
+	}
+	return to
+}
+
+// interrupted reports whether the work is to end, before a step of so much effort.
+func (a *automaton) interrupted(effort int) bool {
+	if a.effort += effort; a.effort > effortPerCheck && a.stop != nil {
+		a.effort = 0
+		a.stopped = a.stopped || a.stop()
+	}
+	return a.stopped
+}
+
+// lead finds out where the byte c leads from state.
+func (a *automaton) lead(state uint32, c byte) uint32 {
+	s := a.situation
+	a.resume(state)
+	ended := s.feed(c)
+	switch {
+	case s.now.accepted:
+		return hit
+	case ended:
+		return start
+	case s.dead():
+		return dead
+	}
+	a.key = s.save(a.key[:0])
+	if state, ok := a.states[string(a.key)]; ok { // no copy of the key
+		return state
+	}
+	return a.add(string(a.key))
+}
+
+// resume returns to the situation of a state. At the start there may be a match already, which a key does not say.
+func (a *automaton) resume(state uint32) {
+	if state == start {
+		a.situation.begin()
+	} else {
+		a.situation.load(a.keys[state/256])
+	}
+}
+
+// ends reports whether a text that ends in state holds a match.
+func (a *automaton) ends(state uint32) bool {
+	if state == dead {
+		return false
+	}
+	a.resume(state)
+	a.situation.finish()
+	return a.situation.now.accepted
+}

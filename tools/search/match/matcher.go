@@ -1,0 +1,141 @@
+package match
+
+import (
+	"bytes"
+
+	"toolhost/tools/search/literal"
+)
+
+const blockSize = 64 << 10 // what the automaton walks before the lines that it found are handed out
+
+// Matcher finds the lines that a pattern matches, in one buffer after the other. It is for one goroutine.
+//
+// What it learns of the pattern it keeps from buffer to buffer, which is where its speed comes from: 8 MiB at most.
+type Matcher struct {
+	p      *Pattern
+	way    way
+	finder *literal.Finder // nil when there is nothing to look for
+	trust  trust
+	walker walker
+	buf    []byte
+	at     int // lines that begin before this were handed out or do not match, but for those in found
+	found  found
+	stop   func() bool
+	places *locator // made when it is needed
+}
+
+// Matcher returns a new matcher.
+func (p *Pattern) Matcher() *Matcher {
+	m := &Matcher{p: p, way: p.way}
+	if p.letters != nil {
+		m.walker = walker{a: newAutomaton(newSituation(p.prog, p.letters, !p.multiline)), awaited: p.awaits()}
+	}
+	if m.way.clause != nil {
+		m.finder = literal.NewFinder(m.way.clause)
+	}
+	return m
+}
+
+// Reset begins a new buffer: whole lines, of which the last may lack its end. It must not change before the next Reset.
+func (m *Matcher) Reset(buf []byte) {
+	m.buf, m.at, m.found = buf, 0, found{}
+	if m.finder != nil {
+		m.finder.Reset(buf)
+	}
+}
+
+// Interrupt has stop asked from time to time while a pattern is slow because its automaton grows, or while matches are
+// located in much text. Once it says yes, Next has no more lines and Has says no, for good. Most patterns never ask.
+func (m *Matcher) Interrupt(stop func() bool) {
+	m.stop = stop
+	if m.places != nil {
+		m.places.stop = stop
+	}
+	if m.walker.a != nil {
+		m.walker.a.stop = stop
+	}
+}
+
+// stopped reports whether stop has said yes.
+func (m *Matcher) stopped() bool { return m.walker.a != nil && m.walker.a.stopped }
+
+// Next returns the next matching line that begins at or after from: buf[start:end], without its \n. from begins a line
+// and never falls between resets.
+func (m *Matcher) Next(from int) (start, end int, ok bool) {
+	for !m.stopped() {
+		if line, ok := m.found.next(from); ok {
+			return line.start, line.end, true
+		}
+		if m.at = max(m.at, from); m.at >= len(m.buf) {
+			return 0, 0, false
+		}
+		if m.finder == nil || !m.way.sure && m.trust.lost() {
+			m.walk()
+		} else if line, ok := m.seek(); ok {
+			return line.start, line.end, true
+		}
+	}
+	return 0, 0, false
+}
+
+// walk finds the matching lines of the next block by the automaton alone.
+func (m *Matcher) walk() {
+	to := len(m.buf)
+	if to-m.at > blockSize {
+		to = min(to, lineEnd(m.buf, m.at+blockSize)+1)
+	}
+	m.found.set(m.walker.walk(m.buf, m.at, to))
+	m.trust.walk(to - m.at)
+	m.at = to
+}
+
+// seek finds the next matching line by its texts. It gives up when too many lines hold one in vain.
+func (m *Matcher) seek() (line span, ok bool) {
+	for m.at < len(m.buf) && (m.way.sure || !m.trust.lost()) {
+		at, _ := m.finder.Next(m.at)
+		if at < 0 {
+			m.trust.pass(len(m.buf) - m.at)
+			m.at = len(m.buf)
+			break
+		}
+		line := span{m.at + bytes.LastIndexByte(m.buf[m.at:at], '\n') + 1, lineEnd(m.buf, at)}
+		m.trust.pass(line.end - m.at)
+		m.at = line.end + 1
+		if m.way.sure || m.verify(m.buf[line.start:line.end]) {
+			return line, true
+		}
+	}
+	return span{}, false
+}
+
+// verify reports whether a line that holds one of the texts matches.
+func (m *Matcher) verify(line []byte) bool {
+	if m.way.also != nil && !fulfils(line, m.way.also) {
+		return false
+	}
+	m.trust.check(len(line))
+	return m.walker.matches(line)
+}
+
+// Has reports whether text, in which every line ends in \n, holds a match.
+func (m *Matcher) Has(text []byte) bool {
+	if m.p.exact != nil {
+		return fulfils(text, m.p.exact)
+	}
+	for _, clause := range m.p.required {
+		if !fulfils(text, clause) {
+			return false
+		}
+	}
+	return m.walker.holds(text) && !m.stopped()
+}
+
+// fulfils reports whether one of the needles is in text.
+func fulfils(text []byte, c literal.Clause) bool {
+	for i := range c {
+		if c[i].Index(text) >= 0 {
+			return true
+		}
+	}
+	return false
+}

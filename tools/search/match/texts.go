@@ -1,0 +1,120 @@
+package match
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"toolhost/tools/search/literal"
+)
+
+const (
+	maxTexts = 16      // alternatives that are kept apart
+	maxBytes = 1 << 10 // of all texts that joining makes
+)
+
+// text is what a part of an expression can stand for.
+type text struct {
+	string      // with fold in lower case (ASCII)
+	fold   bool // ASCII letters of either case match
+}
+
+// texts are alternatives. Nil stands for not known.
+type texts []text
+
+// join returns each text of a with each of b behind it; ok false when those are too many. Exact is false when they
+// stand for more than that.
+func (a texts) join(b texts) (joined texts, exact, ok bool) {
+	size := 0
+	for _, x := range a {
+		size += len(x.string)*len(b) + len(b)
+	}
+	if len(a)*len(b) > maxTexts || size > maxBytes {
+		return nil, false, false
+	}
+	exact = true
+	for _, x := range a {
+		for _, y := range b {
+			xy := text{x.string + y.string, x.fold || y.fold}
+			if xy.fold {
+				exact = exact && (x.fold || !hasLetter(x.string)) && (y.fold || !hasLetter(y.string))
+			}
+			joined = append(joined, xy.lower())
+		}
+	}
+	return joined, exact, true
+}
+
+// lower returns the text in lower case if it folds.
+func (x text) lower() text {
+	if x.fold {
+		x.string = strings.Map(lowerASCII, x.string)
+	}
+	return x
+}
+
+// hasLetter reports whether fold makes a difference.
+func hasLetter(s string) bool {
+	return strings.ContainsFunc(s, func(r rune) bool { return r < utf8.RuneSelf && unicode.IsLetter(r) })
+}
+
+// holds reports whether whatever holds x holds y too.
+func (x text) holds(y text) bool {
+	if y.fold {
+		return strings.Contains(strings.Map(lowerASCII, x.string), y.string)
+	}
+	return !x.fold && strings.Contains(x.string, y.string)
+}
+
+// clause returns the texts as a condition, or nil when they are none: not known, or one of them is empty. What holds
+// another of them adds nothing and is left out.
+func (a texts) clause() literal.Clause {
+	var few texts
+	for _, x := range a {
+		if x.string == "" {
+			return nil
+		}
+		if slices.ContainsFunc(few, x.holds) {
+			continue
+		}
+		few = append(slices.DeleteFunc(few, func(y text) bool { return y.holds(x) }), x)
+	}
+	var c literal.Clause
+	for _, x := range few {
+		c = append(c, literal.New([]byte(x.string), x.fold))
+	}
+	return c
+}
+
+// anyOf returns the texts that are one of the runes.
+func anyOf(runes []rune) texts {
+	var all texts
+	for _, r := range runes {
+		switch {
+		case 'a' <= r && r <= 'z' && slices.Contains(runes, unicode.ToUpper(r)):
+			all = append(all, text{string(r), true})
+		case 'A' <= r && r <= 'Z' && slices.Contains(runes, unicode.ToLower(r)):
+		default:
+			all = append(all, text{string(r), false})
+		}
+	}
+	return all
+}
+
+// cases returns r and what is the same but for the case.
+func cases(r rune) []rune {
+	all := []rune{r}
+	for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
+		all = append(all, f)
+	}
+	return all
+}
+
+// lowerASCII leaves every other letter alone: some have an ASCII lower case that the pattern does not match.
+func lowerASCII(r rune) rune {
+	if 'A' <= r && r <= 'Z' {
+		return r + ('a' - 'A')
+	}
+	return r
+}

@@ -1,0 +1,128 @@
+package tree
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"toolhost/tools/search/ignore"
+)
+
+// maxAbove bounds the texts of rules above the search root, in bytes.
+const maxAbove = 16 << 20
+
+// above is what counts of the directories above the search root.
+type above struct {
+	prefix string        // dir path of the search root below the topmost directory that counts
+	rules  *ignore.Rules // of the directory above the root
+	layers []layer       // from that topmost directory down
+	marks  []mark        // where a repository was looked for
+}
+
+// layer is a directory above the search root.
+type layer struct {
+	at string // its dir path below the topmost one
+	*sources
+}
+
+// mark is a name .git that says where a repository is. What goes on inside it does not matter.
+type mark struct {
+	path string
+	kind Kind
+	here bool
+}
+
+func look(root int, path string) mark {
+	st, err := statusAt(root, path)
+	m := mark{path: path, here: err == nil, kind: Special}
+	switch st.Mode & unix.S_IFMT {
+	case unix.S_IFDIR:
+		m.kind = directory
+	case unix.S_IFREG:
+		m.kind = Regular
+	}
+	return m
+}
+
+// begins reports whether a repository begins where m is.
+func (m mark) begins() bool { return m.here && m.kind != Special }
+
+// changed reports whether a may be another one by now.
+func (a *above) changed(root int) bool {
+	for _, m := range a.marks {
+		if look(root, m.path) != m {
+			return true
+		}
+	}
+	for _, l := range a.layers {
+		for i := range l.files {
+			if l.files[i].changed(root) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// same reports whether a and b make the same rules.
+func (a *above) same(b *above) bool {
+	return a.prefix == b.prefix && slices.EqualFunc(a.layers, b.layers, func(x, y layer) bool {
+		return x.at == y.at && x.same(y.sources)
+	})
+}
+
+// readAbove finds out what counts above the search root: the directories from the nearest one with a repository
+// down, and those from the place's Top down.
+func (t *Tree) readAbove(root int) *above {
+	a := &above{}
+	repository, found := a.find(root, t.place.Path)
+	start := t.place.Path
+	if within(t.place.Top, start) {
+		start = t.place.Top
+	}
+	if found && within(repository, start) {
+		start = repository
+	}
+	a.prefix = strings.TrimPrefix(strings.TrimPrefix(t.place.Path, start), "/")
+	if a.prefix != "" {
+		a.prefix += "/"
+	}
+	at, size := "", 0
+	for name := range strings.SplitAfterSeq(a.prefix, "/") {
+		if name == "" || size > maxAbove {
+			break
+		}
+		dir := filepath.Join(start, at)
+		r := t.reader(root, dir)
+		s := &sources{git: r.ignoreFile(filepath.Join(dir, ".gitignore")), plain: r.ignoreFile(filepath.Join(dir, ".ignore"))}
+		if found && dir == repository {
+			s.repository = r.repository(t.options.Git)
+		}
+		s.files = r.seen
+		a.layers = append(a.layers, layer{at, s})
+		a.rules = s.over(a.rules, at)
+		at += name
+		size += s.size()
+	}
+	return a
+}
+
+// find returns the nearest directory with a repository, from dir upwards.
+func (a *above) find(root int, dir string) (repository string, found bool) {
+	for {
+		m := look(root, filepath.Join(dir, ".git"))
+		a.marks = append(a.marks, m)
+		up := filepath.Dir(dir)
+		if m.begins() || up == dir {
+			return dir, m.begins()
+		}
+		dir = up
+	}
+}
+
+// within reports whether path is dir or below it.
+func within(dir, path string) bool {
+	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
+}

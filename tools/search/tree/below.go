@@ -1,0 +1,69 @@
+package tree
+
+import (
+	"sort"
+	"strings"
+)
+
+// Below returns the part of the list that is below one of its directories, named by its path with a slash at its end.
+// Paths in it stay those below the root of the list. ok is false when the directory is not in the list.
+func (l *List) Below(dir string) (part *List, ok bool) {
+	first := sort.Search(len(l.Dirs), func(i int) bool { return l.Dirs[i].Path >= dir })
+	if first == len(l.Dirs) || l.Dirs[first].Path != dir {
+		return nil, false
+	}
+	end := first + sort.Search(len(l.Dirs)-first, func(i int) bool { return !strings.HasPrefix(l.Dirs[first+i].Path, dir) })
+	from := sort.Search(len(l.Files), func(i int) bool { return l.Files[i].compare(dir) >= 0 })
+	to := from + sort.Search(len(l.Files)-from, func(i int) bool { return !strings.HasPrefix(l.Files[from+i].Dir.Path, dir) })
+	part = &List{Files: l.Files[from:to:to], Dirs: l.Dirs[first:end:end], Partial: l.Partial}
+	part.tally(l.Dirs[first])
+	return part, true
+}
+
+// tally adds what was left out in d and below it, as last listed. A refresh may run meanwhile.
+func (l *List) tally(d *Dir) {
+	now := d.listing.Load()
+	if now == nil {
+		return
+	}
+	l.count(now)
+	for _, sub := range now.dirs {
+		l.tally(sub)
+	}
+}
+
+// compare compares the path of f with another path.
+func (f *File) compare(path string) int {
+	n := min(len(f.Dir.Path), len(path))
+	if c := strings.Compare(f.Dir.Path[:n], path[:n]); c != 0 || n == len(path) {
+		return c
+	}
+	return strings.Compare(f.Name, path[n:])
+}
+
+// Is reports whether d was, when it was last looked at, the directory with that device and inode.
+func (t *Tree) Is(d *Dir, dev, ino uint64) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return d.status.dev == dev && d.status.ino == ino
+}
+
+// Files returns the files in the directory as last listed, in the order of their names.
+func (d *Dir) Files() []*File {
+	if l := d.listing.Load(); l != nil {
+		return l.files
+	}
+	return nil
+}
+
+// Begins reports whether a repository begins in d or between the search root and d.
+func (t *Tree) Begins(d *Dir) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for ; d != t.root; d = d.parent {
+		if d.sources.begins() {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,22 @@
+package tree
+
+import "golang.org/x/sys/unix"
+
+// inspect asks for what name in the directory fd stands for.
+func inspect(fd int, name string) (ino uint64, kind Kind, err error) {
+	st, err := statusAt(fd, name)
+	if err != nil {
+		return 0, Special, err
+	}
+	switch st.Mode & unix.S_IFMT {
+	case unix.S_IFREG:
+		kind = Regular
+	case unix.S_IFDIR:
+		kind = directory
+	case unix.S_IFLNK:
+		kind = Link
+	default:
+		kind = Special
+	}
+	return st.Ino, kind, nil
+}

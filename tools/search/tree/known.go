@@ -1,0 +1,39 @@
+package tree
+
+import "golang.org/x/sys/unix"
+
+// Known is what a search learned of a file's content when its status was Stamp. It is immutable.
+type Known struct {
+	Stamp  Stamp
+	Racy   bool    // a change right after reading may not show in the status
+	Text   bool    // it is no binary file
+	Opaque bool    // the index does not have it: it is always searched
+	Index  uint32  // the number of the index that has Chunks
+	Chunks []Chunk // where an index has its text, in the order of the text
+}
+
+// Chunk is a piece of a text in an index.
+type Chunk struct {
+	ID     uint32
+	Offset int64 // in bytes
+	Line   int   // the number of its first line, from 1
+}
+
+// Stamp tells one state of a file from another. The zero Stamp is no file's.
+type Stamp struct {
+	Dev, Ino           uint64
+	Size, Mtime, Ctime int64 // bytes; nanoseconds since 1970
+	Links              bool  // it has more than one name
+}
+
+// StampOf returns the stamp of a file with the status st.
+func StampOf(st *unix.Stat_t) Stamp {
+	return Stamp{
+		Dev:   uint64(st.Dev),
+		Ino:   st.Ino,
+		Size:  st.Size,
+		Mtime: unix.TimespecToNsec(st.Mtim),
+		Ctime: unix.TimespecToNsec(st.Ctim),
+		Links: st.Nlink > 1,
+	}
+}

@@ -1,0 +1,202 @@
+package tree
+
+import (
+	"bytes"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"toolhost/tools/search/ignore"
+)
+
+// maxIgnoreFile bounds what is read of one ignore file, in bytes.
+const maxIgnoreFile = 1 << 20
+
+// reader reads the files that rules come from and remembers them. It is the ignore.Reader of one repository.
+//
+// Who can write in the tree must not learn by its rules what is in other files: which of many names are left out tells
+// the lines of the file that the rules come from. So the tree's own files name no rules elsewhere, and no file is read
+// that is denied, under whatever name.
+type reader struct {
+	root    int    // the search root
+	path    string // its absolute path
+	denied  func(path string, dev, ino uint64) bool
+	top     string   // of the repository that is read; absolute
+	borders []string // the directories in which it may name files; absolute
+	seen    []witness
+}
+
+// reader returns one for a repository at top; without one that may be any directory.
+func (t *Tree) reader(root int, top string) *reader {
+	r := &reader{root: root, path: t.place.Path, denied: t.options.Denied, top: top, borders: []string{t.place.Path, top}}
+	if within(t.place.Top, t.place.Path) {
+		r.borders = append(r.borders, t.place.Top)
+	}
+	return r
+}
+
+// repository reads git's files for the repository.
+func (r *reader) repository(env ignore.Environment) *ignore.Repository {
+	repository := ignore.ReadRepository(r, env)
+	return &repository
+}
+
+// ignoreFile returns the text of an ignore file: whole lines of its first MiB. A link is not followed, as in git;
+// what cannot be read has no rules, so that it hides nothing. path is relative to the search root, or absolute.
+func (r *reader) ignoreFile(path string) []byte {
+	if !r.look(path) {
+		return nil
+	}
+	return r.text(path)
+}
+
+// User reads a file of the user's or one that such a file names: outside the search root it may be behind links.
+func (r *reader) User(path string) []byte {
+	if !filepath.IsAbs(path) {
+		return r.Own(path)
+	}
+	path, ok := r.resolve(path)
+	if !ok {
+		return nil
+	}
+	return r.text(path)
+}
+
+// Own reads a file that the repository has or names. It counts only within the borders.
+func (r *reader) Own(path string) []byte {
+	path, ok := r.resolve(r.absolute(path))
+	if !ok || !r.owns(path) {
+		return nil
+	}
+	return r.text(path)
+}
+
+// Admit moves the borders for a directory that is one of git's by what it holds, as those of worktrees and submodules,
+// which may be anywhere. Only what may make another answer is remembered: git changes its directories all the time.
+func (r *reader) Admit(dir string) bool {
+	dir = r.absolute(dir)
+	if _, ok := r.inside(dir); ok {
+		return true
+	}
+	resolved, err := filepath.EvalSymlinks(dir)
+	if err == nil && r.owns(resolved) {
+		return true
+	}
+	missing := func(name string) bool {
+		_, err := statusAt(r.root, filepath.Join(resolved, name))
+		return err != nil
+	}
+	if err == nil && !missing("HEAD") && (!missing("objects") || !missing("commondir")) {
+		r.borders = append(r.borders, resolved)
+		return true
+	}
+	for _, name := range []string{"HEAD", "objects", "commondir"} {
+		r.look(filepath.Join(dir, name))
+	}
+	return false
+}
+
+// absolute returns path as it is meant at the top of the repository.
+func (r *reader) absolute(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(r.top, path)
+}
+
+// owns reports whether the repository may name a file there: below the search root, or at an absolute path.
+func (r *reader) owns(path string) bool {
+	return !filepath.IsAbs(path) || slices.ContainsFunc(r.borders, func(dir string) bool { return within(dir, path) })
+}
+
+// resolve returns an absolute path as text wants it, and whether there is such a file: below the search root with its
+// links, which text does not follow, elsewhere without.
+func (r *reader) resolve(path string) (resolved string, ok bool) {
+	if below, ok := r.inside(path); ok {
+		return below, r.look(below)
+	}
+	if !r.look(path) {
+		return "", false
+	}
+	resolved, err := filepath.EvalSymlinks(path)
+	return resolved, err == nil
+}
+
+// inside returns an absolute path as it is spelt below the search root.
+func (r *reader) inside(path string) (below string, ok bool) {
+	below, ok = strings.CutPrefix(filepath.Clean(path), strings.TrimSuffix(r.path, "/")+"/")
+	return below, ok && below != ""
+}
+
+// look remembers the status of path and reports whether there is something. It comes before the file is read, so that
+// a later change shows.
+func (r *reader) look(path string) bool {
+	now := time.Now()
+	st, err := statusAt(r.root, path)
+	if err != nil {
+		r.seen = append(r.seen, witness{path: path})
+		return false
+	}
+	is := statusOf(&st)
+	r.seen = append(r.seen, witness{path, is, is.fresh(now)})
+	return true
+}
+
+// text returns what is in a regular file that is not denied, and nil for anything else. No link is followed, so that
+// an absolute path is the one of the file that is read.
+func (r *reader) text(path string) []byte {
+	dir, rel := r.root, path
+	if filepath.IsAbs(path) {
+		top, err := openIn(unix.AT_FDCWD, "/", safely|unix.O_DIRECTORY)
+		if err != nil {
+			return nil
+		}
+		defer unix.Close(top)
+		dir, rel = top, strings.TrimLeft(path, "/")
+	}
+	st, err := statusAt(dir, rel) // to open a device can do something
+	if err != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
+		return nil
+	}
+	fd, err := openBeneath(dir, rel, safely)
+	if err != nil {
+		return nil
+	}
+	defer unix.Close(fd)
+	if unix.Fstat(fd, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
+		return nil
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(r.path, path)
+	}
+	if r.denied != nil && r.denied(path, uint64(st.Dev), st.Ino) {
+		return nil
+	}
+	return readText(fd, st.Size)
+}
+
+// readText returns the whole lines of the first MiB of fd, which is said to have size bytes.
+func readText(fd int, size int64) []byte {
+	text := make([]byte, 0, min(max(size, 0), maxIgnoreFile)+1)
+	for len(text) <= maxIgnoreFile {
+		if len(text) == cap(text) {
+			text = append(text, 0)[:len(text)]
+		}
+		n := 0
+		err := retry(func() (err error) {
+			n, err = unix.Read(fd, text[len(text):cap(text)])
+			return err
+		})
+		if err != nil {
+			return nil
+		}
+		if n <= 0 {
+			return text
+		}
+		text = text[:len(text)+n]
+	}
+	return text[:bytes.LastIndexByte(text[:maxIgnoreFile], '\n')+1]
+}

@@ -1,0 +1,190 @@
+package tree
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// maxCost bounds a tree: each name in it costs 1, so many bytes of names and of paths of directories cost 1, and so
+// many bytes of rules, which take several times their size.
+const (
+	maxCost  = 1 << 22
+	nameCost = 64
+	ruleCost = 8
+)
+
+// refresh is one look at a tree.
+type refresh struct {
+	*Tree
+	fd      int         // the root
+	changed atomic.Bool // the list is no longer right
+	moved   atomic.Bool // what has to be looked at next time is no longer the same
+	ended   atomic.Bool // there was no time or no room for all
+	failed  error       // why the root cannot be listed
+
+	lock    sync.Mutex
+	more    sync.Cond // jobs were added, or all is done
+	stack   []job
+	working int // goroutines that have a job
+	started int
+}
+
+// job is a directory to go through.
+type job struct {
+	dir  *Dir
+	deep bool // classify everything in it and below it anew
+}
+
+// mark makes the walk come to d and list it.
+func (r *refresh) mark(d *Dir) {
+	d.dirty = true
+	for ; d != nil && d.round != r.round; d = d.parent {
+		d.round = r.round
+	}
+}
+
+// inspectAbove looks at what counts above the root.
+func (r *refresh) inspectAbove() {
+	if r.options.NoIgnore {
+		r.above = &above{}
+		return
+	}
+	if r.above != nil && !r.above.changed(r.fd) {
+		return
+	}
+	now := r.readAbove(r.fd)
+	if r.above != nil && !r.above.same(now) {
+		r.root.deep = true
+		r.mark(r.root)
+	}
+	r.above = now
+}
+
+// perTurn is how many directories one goroutine asks for their status at a time; fewer are not worth a second one.
+const perTurn = 128
+
+// inspectAll marks those of dirs that changed.
+func (r *refresh) inspectAll(ctx context.Context, dirs []*Dir) {
+	var next atomic.Int64
+	var lock sync.Mutex
+	var changed []*Dir
+	inspect := func() {
+		for ctx.Err() == nil {
+			from := int(next.Add(perTurn)) - perTurn
+			if from >= len(dirs) {
+				return
+			}
+			for _, d := range dirs[from:min(from+perTurn, len(dirs))] {
+				if r.differs(d) {
+					lock.Lock()
+					changed = append(changed, d)
+					lock.Unlock()
+				}
+			}
+		}
+		r.ended.Store(true)
+	}
+	var group sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), (len(dirs)+perTurn-1)/perTurn) - 1 {
+		group.Go(inspect)
+	}
+	inspect()
+	group.Wait()
+	for _, d := range changed {
+		r.mark(d)
+	}
+}
+
+// differs reports whether the directory d, or a file that rules in it came from, is another one than it was.
+func (r *refresh) differs(d *Dir) bool {
+	if d.Gone() || d.dirty {
+		return false
+	}
+	st, err := statusAt(r.fd, d.place())
+	if err != nil || statusOf(&st) != d.status {
+		return true
+	}
+	if d.sources == nil {
+		return false
+	}
+	for i := range d.sources.files {
+		if d.sources.files[i].changed(r.fd) {
+			return true
+		}
+	}
+	return false
+}
+
+// result returns the list after the walk.
+func (r *refresh) result() (*List, error) {
+	ended := r.ended.Load()
+	same := r.last != nil && !r.changed.Load() && !ended && !r.last.Partial
+	if same && !r.moved.Load() && r.failed == nil {
+		return r.last, nil
+	}
+	c := &collector{list: &List{Partial: ended}, names: !same && r.failed == nil}
+	if c.names {
+		c.list.Files = make([]*File, 0, max(0, maxCost-r.room.Load()))
+	}
+	c.add(r.root)
+	r.again, r.repos = c.again, c.repos
+	if r.failed != nil {
+		return nil, fmt.Errorf("search %s: %w", r.place.Path, r.failed)
+	}
+	if !same {
+		r.last = c.list
+	}
+	return r.last, nil
+}
+
+// collector goes through a tree in path order.
+type collector struct {
+	list  *List
+	names bool // files are wanted too
+	again []*Dir
+	repos []*Dir
+}
+
+func (c *collector) add(d *Dir) {
+	if d.dirty || d.deep || d.suspect {
+		c.again = append(c.again, d)
+	}
+	if d.sources.begins() {
+		c.repos = append(c.repos, d)
+	}
+	l := d.listing.Load()
+	if l == nil {
+		c.list.Partial = true
+		return
+	}
+	c.list.count(l)
+	if d.status != (status{}) {
+		c.list.Dirs = append(c.list.Dirs, d)
+	}
+	from := 0
+	for i, sub := range l.dirs {
+		c.files(l.files[from:l.before[i]])
+		from = int(l.before[i])
+		c.add(sub)
+	}
+	c.files(l.files[from:])
+}
+
+// count adds what was left out in one directory.
+func (l *List) count(in *listing) {
+	l.Ignored += in.ignored
+	l.Hidden += in.hidden
+	l.Unreadable += in.unreadable
+	if in.lost {
+		l.Unreadable++
+	}
+}
+
+func (c *collector) files(files []*File) {
+	if c.names {
+		c.list.Files = append(c.list.Files, files...)
+	}
+}

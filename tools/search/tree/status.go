@@ -1,0 +1,35 @@
+package tree
+
+import (
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"toolhost/tools/racy"
+)
+
+// status is what shows that a directory's names, or a small file, changed. The zero status is that of nothing.
+type status struct {
+	dev, ino     uint64
+	mtime, ctime int64 // nanoseconds since 1970
+}
+
+func statusOf(st *unix.Stat_t) status {
+	return status{uint64(st.Dev), st.Ino, unix.TimespecToNsec(st.Mtim), unix.TimespecToNsec(st.Ctim)}
+}
+
+// fresh reports whether a change after now could leave this status as it is.
+func (s status) fresh(now time.Time) bool {
+	return racy.At(now, s.mtime, s.ctime)
+}
+
+// statusAt returns the status of path, which is relative to the directory root or absolute. Only an absolute path
+// may end in a link.
+func statusAt(root int, path string) (st unix.Stat_t, err error) {
+	flags := unix.AT_SYMLINK_NOFOLLOW
+	if path[0] == '/' {
+		flags = 0
+	}
+	err = retry(func() error { return unix.Fstatat(root, path, &st, flags) })
+	return st, err
+}

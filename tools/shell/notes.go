@@ -1,0 +1,66 @@
+package shell
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"toolhost/agenttool"
+	"toolhost/tools/job/proc"
+)
+
+// notes are what there is to know beside what a command said, a line each.
+type notes []string
+
+func (n *notes) add(format string, args ...any) {
+	*n = append(*n, "["+fmt.Sprintf(format, args...)+"]")
+}
+
+// addPorts names the ports on which a job listens.
+func (n *notes) addPorts(ports []agenttool.JobPort) {
+	var at []string
+	for _, p := range ports {
+		at = append(at, p.Address+":"+strconv.Itoa(p.Port))
+	}
+	if len(at) > 0 {
+		n.add("it listens on %s", someOf(at))
+	}
+}
+
+// maxNames is how many things a note names.
+const maxNames = 5
+
+// someOf lists the first names.
+func someOf(names []string) string {
+	if len(names) > maxNames {
+		return strings.Join(names[:maxNames], ", ") + ", …"
+	}
+	return strings.Join(names, ", ")
+}
+
+func describe(holders []proc.Holder) string {
+	names := make([]string, len(holders))
+	for i, h := range holders {
+		names[i] = fmt.Sprintf("%d %s", h.PID, h.Command)
+	}
+	return someOf(names)
+}
+
+func verb(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+// count writes a number of things: "1 byte", "12,345 bytes".
+func count(n int, one, many string) string { return thousands(n) + " " + verb(n, one, many) }
+
+// thousands writes n, which is not negative, in groups of three digits.
+func thousands(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}

@@ -1,0 +1,199 @@
+package shell
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"toolhost/agenttool"
+	"toolhost/tools/job"
+	"toolhost/tools/job/output"
+)
+
+// reader is the tool shell_output.
+type reader struct{ jobs *job.Jobs }
+
+// Describe returns the tool's records.
+func (reader) Describe() agenttool.Description {
+	return control{
+		name: "shell_output", title: "Read a job's output", aliases: []string{"BashOutput", "bash_output"}, input: readSchema,
+		hint:     "output of a background command, wait for it, tail, follow a server's log",
+		readOnly: agenttool.Yes, destructive: agenttool.No, openWorld: false,
+		description: "Reads what a job (j1, j2, …) said since the last reading, and says how it is. With wait_ms it waits for news, with until for " +
+			"its exit, for a line or for silence: better than asking again and again. tail and grep look at all of its output and move nothing.",
+	}.describe()
+}
+
+// readInput is the input of shell_output.
+type readInput struct {
+	Job    string `json:"job"`
+	Cursor *int64 `json:"cursor,omitempty"`
+	WaitMS *int64 `json:"wait_ms,omitempty"`
+	Until  string `json:"until,omitempty"`
+	Tail   int    `json:"tail,omitempty"`
+	Grep   string `json:"grep,omitempty"`
+	Stream string `json:"stream,omitempty"`
+}
+
+// The most that one reading waits, and what it waits where it says only for what.
+const (
+	maxWait   = 5 * time.Minute
+	untilWait = 30 * time.Second
+	grepLimit = 20 * time.Second // for a gigabyte of output it is not enough: then the first matches are told
+)
+
+// ActsOnJobs implements [agenttool.JobTool].
+func (reader) ActsOnJobs() {}
+
+// Bind decodes and checks an input. Errors are of class invalid_arguments.
+func (t reader) Bind(_ agenttool.Scope, raw json.RawMessage) (agenttool.Call, error) {
+	c := &read{jobs: t.jobs, facts: ownJobs(true)}
+	if err := bindControl(raw, &c.input, &c.input.Job); err != nil {
+		return nil, err
+	}
+	return c, c.check()
+}
+
+// read is one reading, bound.
+type read struct {
+	jobs  *job.Jobs
+	input readInput
+	facts agenttool.Facts
+
+	until   job.Until
+	grep    *regexp.Regexp
+	streams output.Streams
+}
+
+func (c *read) Input() any { return c.input }
+
+func (c *read) Facts() *agenttool.Facts { return &c.facts }
+
+// check reads the values.
+func (c *read) check() (err error) {
+	in := c.input
+	if in.Cursor != nil && *in.Cursor < 0 {
+		return invalid("/cursor", "bad_cursor", "cursor is negative: it is an offset in the job's output")
+	}
+	if c.until, err = parseUntil(in.Until); err != nil {
+		return err
+	}
+	switch {
+	case in.WaitMS != nil && (*in.WaitMS < 0 || *in.WaitMS > maxWait.Milliseconds()):
+		return invalid("/wait_ms", "bad_wait", fmt.Sprintf("wait_ms is %d: it must be between 0 and %d", *in.WaitMS, maxWait.Milliseconds()))
+	case in.WaitMS != nil:
+		c.until.Limit = time.Duration(*in.WaitMS) * time.Millisecond
+	case in.Until != "":
+		c.until.Limit = untilWait
+	}
+	if in.Grep != "" {
+		if c.grep, err = regexp.Compile(in.Grep); err != nil {
+			return invalid("/grep", "bad_pattern", fmt.Sprintf("grep: %v", err))
+		}
+	}
+	switch in.Stream {
+	case "":
+	case "stdout":
+		c.streams = output.Only(output.Stdout)
+	case "stderr":
+		c.streams = output.Only(output.Stderr)
+	default:
+		return invalid("/stream", "bad_stream", fmt.Sprintf("stream is %q: it is stdout or stderr, or left out for both", in.Stream))
+	}
+	return nil
+}
+
+// parseUntil reads exit, match:REGEX or quiet:MS.
+func parseUntil(s string) (u job.Until, err error) {
+	kind, value, _ := strings.Cut(s, ":")
+	switch {
+	case s == "":
+	case s == "exit":
+		u.Exit = true
+	case kind == "match" && value != "":
+		if u.Match, err = regexp.Compile(value); err != nil {
+			return u, invalid("/until", "bad_pattern", fmt.Sprintf("until: %v", err))
+		}
+	case kind == "quiet":
+		ms, err := strconv.ParseUint(value, 10, 32)
+		if err != nil || ms == 0 || time.Duration(ms)*time.Millisecond > maxWait {
+			return u, invalid("/until", "bad_until", fmt.Sprintf("until is %q: quiet takes milliseconds, from 1 to %d", s, maxWait.Milliseconds()))
+		}
+		u.Quiet = time.Duration(ms) * time.Millisecond
+	default:
+		return u, invalid("/until", "bad_until", fmt.Sprintf("until is %.100q: it is exit, match:REGEX or quiet:MS", s))
+	}
+	return u, nil
+}
+
+// Run waits, and reads. Errors: invalid_arguments for a job that is not known or a cursor behind the end of its output, the
+// context's cause.
+func (c *read) Run(ctx context.Context, _ agenttool.Reporter) (agenttool.Output, error) {
+	j, err := c.jobs.Find(c.input.Job)
+	if err != nil {
+		return agenttool.Output{}, err
+	}
+	switch {
+	case c.input.Cursor != nil:
+		c.until.From = *c.input.Cursor
+	case c.until.Match != nil:
+		c.until.From = j.Unmatched()
+	default:
+		c.until.From = j.Unread()
+	}
+	if size := j.Log().Stats().Bytes; c.until.From > size {
+		return agenttool.Output{}, invalid("/cursor", "cursor_out_of_range", fmt.Sprintf(
+			"cursor %d is behind the end of the output of job %s, which has %d bytes", c.until.From, j.ID(), size))
+	}
+	matched := false
+	if c.until.Limit > 0 || c.until.Match != nil {
+		if matched, err = j.AwaitOutput(ctx, c.until); err != nil {
+			return agenttool.Output{}, err
+		}
+	}
+	if ctx.Err() != nil {
+		return agenttool.Output{}, context.Cause(ctx)
+	}
+	r, err := c.take(ctx, j)
+	if err != nil {
+		return agenttool.Output{}, err
+	}
+	if c.until.Match != nil {
+		r.Matched = &matched
+	}
+	return r.output(), nil
+}
+
+// take reads what was asked for.
+func (c *read) take(ctx context.Context, j *job.Job) (*reading, error) {
+	log, report := j.Log(), j.Report()
+	switch {
+	case c.grep != nil:
+		return c.search(ctx, j)
+	case c.input.Tail > 0:
+		return pageOf(log.Tail(c.input.Tail, textBytes, c.streams), j, report), nil
+	case c.input.Cursor != nil:
+		return pageOf(log.Read(output.Request{From: *c.input.Cursor, Max: textBytes, Streams: c.streams}), j, report), nil
+	}
+	return readOn(j, c.streams), nil
+}
+
+// search looks for the lines that were asked for.
+func (c *read) search(ctx context.Context, j *job.Job) (*reading, error) {
+	limited, cancel := context.WithTimeout(ctx, grepLimit)
+	defer cancel()
+	report, end := j.Report(), j.Log().Stats().Bytes
+	found, err := j.Log().Grep(limited, c.grep, textBytes, c.streams)
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	r := &reading{
+		Cursor: end, NextCursor: end, Text: found.String(), More: err != nil || int64(len(found.Lines)) < found.Count, Missing: found.Missing, Matches: &found.Count,
+	}
+	r.complete(j, report)
+	return r, nil
+}

@@ -1,0 +1,119 @@
+package shell
+
+import (
+	"fmt"
+	"strings"
+
+	"toolhost/agenttool"
+	"toolhost/tools/job"
+	"toolhost/tools/job/output"
+)
+
+// reading is what the tools for jobs return: how a job is, and some of what it said.
+type reading struct {
+	Job        string              `json:"job"`
+	State      agenttool.JobState  `json:"state"`
+	ExitCode   *int                `json:"exit_code"` // null while it runs, and when a signal ended it
+	Signal     string              `json:"signal,omitempty"`
+	Cursor     int64               `json:"cursor"`      // where the text begins
+	NextCursor int64               `json:"next_cursor"` // where it ends
+	Bytes      int64               `json:"bytes"`       // of output so far
+	Lines      int64               `json:"lines"`
+	Text       string              `json:"text"`
+	More       bool                `json:"more"` // there is more to read now
+	Missing    *output.Gap         `json:"missing,omitempty"`
+	Matched    *bool               `json:"matched,omitempty"`
+	Matches    *int64              `json:"matches,omitempty"`
+	WaitsFor   *agenttool.JobWait  `json:"waits_for,omitempty"`
+	Ports      []agenttool.JobPort `json:"ports,omitempty"`
+	Running    []string            `json:"running,omitempty"`
+	Killed     []string            `json:"killed,omitempty"`
+}
+
+// pageOf is a page as a reading of a job, which was as report says before the page was read: what it said until it ended is there.
+func pageOf(p output.Page, j *job.Job, report job.Report) *reading {
+	r := &reading{Cursor: p.From, NextCursor: p.Next, Text: p.Text, More: p.More, Missing: p.Missing}
+	r.complete(j, report)
+	return r
+}
+
+// readOn reads on where the last reading without a cursor ended.
+func readOn(j *job.Job, streams output.Streams) *reading {
+	report := j.Report()
+	return pageOf(j.ReadOn(textBytes, streams), j, report)
+}
+
+// complete adds how the job is.
+func (r *reading) complete(j *job.Job, report job.Report) {
+	stats := j.Log().Stats()
+	r.Job, r.State, r.Bytes, r.Lines = j.ID(), report.State, stats.Bytes, stats.Lines
+	r.WaitsFor, r.Ports, r.Running = report.Waits, report.Ports, report.Running
+	if report.Ending != nil {
+		r.ExitCode, r.Signal = exitOf(report.Ending)
+	}
+}
+
+// output is the reading for the model, for programs and for a person.
+func (r *reading) output() agenttool.Output {
+	text := r.Text
+	if text == "" {
+		text = "(no new output)"
+	}
+	out := agenttool.Output{
+		Content: []agenttool.Content{agenttool.Text(text)}, Structured: r,
+		Summary: fmt.Sprintf("job %s %s, %s of output", r.Job, r.status(), count(int(r.Bytes), "byte", "bytes")),
+	}
+	out.Content = append(out.Content, agenttool.Text(strings.Join(r.notes(), "\n")))
+	return out
+}
+
+// status says how the job is in a few words.
+func (r *reading) status() string {
+	switch {
+	case r.State == agenttool.JobWaiting && r.WaitsFor != nil:
+		return fmt.Sprintf("is waiting for input: %s reads its %s", r.WaitsFor.Command, r.WaitsFor.On)
+	case r.State == agenttool.JobLingering:
+		return "has exited (" + r.exit() + "), but " + someOf(r.Running) + " " + verb(len(r.Running), "goes on", "go on")
+	case r.State == agenttool.JobEnded:
+		return "has ended: " + r.exit()
+	}
+	return "is running"
+}
+
+func (r *reading) exit() string {
+	switch {
+	case r.Signal != "":
+		return r.Signal
+	case r.ExitCode != nil:
+		return fmt.Sprintf("exit status %d", *r.ExitCode)
+	}
+	return "exit status unknown"
+}
+
+func (r *reading) notes() []string {
+	var n notes
+	n.add("job %s %s", r.Job, r.status())
+	if r.State == agenttool.JobWaiting {
+		n.add("answer with shell_input, or end it with shell_kill")
+	}
+	if r.Missing != nil {
+		n.add("bytes %d to %d were not kept: %s", r.Missing.From, r.Missing.To, r.Missing.Reason)
+	}
+	if r.Matched != nil && !*r.Matched {
+		n.add("nothing matched")
+	}
+	if r.Matches != nil {
+		n.add("%s", count(int(*r.Matches), "line matches", "lines match"))
+	}
+	switch {
+	case r.More && r.Matches != nil:
+		n.add("the first of them are shown")
+	case r.More:
+		n.add("there is more: the next reading begins at cursor %d of %d", r.NextCursor, r.Bytes)
+	}
+	if len(r.Killed) > 0 {
+		n.add("killed: %s", someOf(r.Killed))
+	}
+	n.addPorts(r.Ports)
+	return n
+}

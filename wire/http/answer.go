@@ -1,0 +1,77 @@
+package http
+
+import (
+	"encoding/json"
+	"fmt"
+	nethttp "net/http"
+	"runtime/debug"
+)
+
+// answer knows whether anything of it was sent.
+type answer struct {
+	nethttp.ResponseWriter
+	begun bool
+}
+
+// Unwrap lets net/http find what the writer can do besides.
+func (a *answer) Unwrap() nethttp.ResponseWriter { return a.ResponseWriter }
+
+// WriteHeader sends the status.
+func (a *answer) WriteHeader(status int) {
+	a.begun = a.begun || status >= nethttp.StatusOK
+	a.ResponseWriter.WriteHeader(status)
+}
+
+// Write sends a part of the body.
+func (a *answer) Write(b []byte) (int, error) {
+	a.begun = true
+	return a.ResponseWriter.Write(b)
+}
+
+// Flush sends what was written so far.
+func (a *answer) Flush() {
+	a.begun = true
+	_ = nethttp.NewResponseController(a.ResponseWriter).Flush() // the next write fails as well
+}
+
+// refuse sends a refusal. The connection ends with it, so that nothing is read of what was not wanted.
+func (a *answer) refuse(bad *refusal) {
+	h := a.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Connection", "close")
+	if bad.status == nethttp.StatusTooManyRequests || bad.status == nethttp.StatusServiceUnavailable {
+		h.Set("Retry-After", "1")
+	}
+	body, err := json.Marshal(map[string]any{"error": map[string]string{"code": bad.code, "message": bad.message}})
+	if err != nil {
+		body = []byte(`{"error":{"code":"internal","message":"this answer cannot be written"}}`)
+	}
+	a.WriteHeader(bad.status)
+	_, _ = a.Write(append(body, '\n')) // its error is of a client that has gone
+}
+
+// refusal is an answer to a request that is not served.
+type refusal struct {
+	status        int
+	code, message string
+}
+
+func refused(status int, code, format string, args ...any) *refusal {
+	return &refusal{status, code, fmt.Sprintf(format, args...)}
+}
+
+// recovered answers for a handler that panicked. What it panicked with may be of the request, so it is not logged.
+func (s *Server) recovered(w *answer) {
+	v := recover()
+	switch {
+	case v == nil:
+		return
+	case v == any(nethttp.ErrAbortHandler):
+		panic(v) // net/http ends the connection, quietly
+	}
+	s.log.say(fmt.Sprintf("a handler of HTTP requests panicked with a %T:\n%s", v, debug.Stack()))
+	if w.begun {
+		panic(nethttp.ErrAbortHandler)
+	}
+	w.refuse(refused(nethttp.StatusInternalServerError, "internal", "answering this request failed: that is a fault of toolhost, and its log says where"))
+}

@@ -1,0 +1,222 @@
+package http
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	nethttp "net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestVanishedClient leaves in the middle of a call, and in the middle of a body.
+func TestVanishedClient(t *testing.T) {
+	begun, ended := make(chan struct{}, 2), make(chan struct{}, 2)
+	w := newWorld(t, func(o *Options, _ *limits) {
+		o.Mounts = mounts(func(_ nethttp.ResponseWriter, r *nethttp.Request) {
+			begun <- struct{}{}
+			<-r.Context().Done()
+			ended <- struct{}{}
+		})
+	})
+	c := w.dial()
+	fmt.Fprintf(c, "POST /mount HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nContent-Length: 2\r\n\r\n{}", testToken)
+	<-begun
+	c.Close()
+	<-ended
+
+	c = w.dial()
+	fmt.Fprintf(c, "POST /mount HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nContent-Length: 20\r\n\r\n{", testToken)
+	eventually(t, "the body is being read", func() bool { return w.held() == 20 })
+	c.Close()
+	eventually(t, "the request ends", func() bool { return w.held() == 0 })
+	if len(begun) != 0 {
+		t.Error("a handler got half a body")
+	}
+}
+
+func (w *world) held() int64 {
+	w.s.busy.mu.Lock()
+	defer w.s.busy.mu.Unlock()
+	return w.s.busy.bodies
+}
+
+// TestSlowClients are those that send a request, or its body, byte by byte or not at all.
+func TestSlowClients(t *testing.T) {
+	w := newWorld(t, func(o *Options, l *limits) {
+		l.header, l.body, l.idle = 200*time.Millisecond, 500*time.Millisecond, 200*time.Millisecond
+		o.Mounts = mounts(func(nethttp.ResponseWriter, *nethttp.Request) {})
+	})
+	allowed := "POST /mount HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer TOKEN\r\n"
+	for _, c := range []struct {
+		name, sent string
+		status     int // 0: the connection ends without an answer
+	}{
+		{"nothing", "", 0},
+		{"half a head", "POST /mount HTTP/1.1\r\nHost: loc", 0},
+		{"a head without body", allowed + "Content-Length: 10\r\n\r\n", 408},
+		{"half a body", allowed + "Content-Length: 10\r\n\r\n{", 408},
+		{"a chunk that does not end", allowed + "Transfer-Encoding: chunked\r\n\r\n5\r\nab", 408},
+		{"no body and no token", "POST /mount HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n", 401},
+		{"a body that is not ours to read", "POST /mount HTTP/1.1\r\nHost: evil.example\r\nTransfer-Encoding: chunked\r\n\r\n", 403},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			conn := w.dial()
+			if _, err := io.WriteString(conn, strings.ReplaceAll(c.sent, "TOKEN", testToken)); err != nil {
+				t.Fatal(err)
+			}
+			if c.status == 0 {
+				if rest, _ := io.ReadAll(conn); len(rest) != 0 && !bytes.HasPrefix(rest, []byte("HTTP/1.1 408")) && !bytes.HasPrefix(rest, []byte("HTTP/1.1 400")) {
+					t.Errorf("answered: %q", rest)
+				}
+				return
+			}
+			if r, body := w.answer(conn); r.StatusCode != c.status || code(t, body) == "" {
+				t.Errorf("%d %s, want %d", r.StatusCode, body, c.status)
+			}
+		})
+	}
+}
+
+// TestCallIsLongerThanReading: the bounds of sending a request do not cut off its answer.
+func TestCallIsLongerThanReading(t *testing.T) {
+	w := newWorld(t, func(o *Options, l *limits) {
+		l.header, l.body, l.write = 100*time.Millisecond, 100*time.Millisecond, 100*time.Millisecond
+		o.Mounts = mounts(func(w nethttp.ResponseWriter, r *nethttp.Request) {
+			select {
+			case <-time.After(400 * time.Millisecond):
+				_, _ = io.WriteString(w, "done")
+			case <-r.Context().Done():
+			}
+		})
+	})
+	for _, method := range []string{"GET", "POST"} {
+		if status, got := w.mustAsk(method, "/mount", strings.NewReader("{}")); status != 200 || got != "done" {
+			t.Errorf("%s: %d %q", method, status, got)
+		}
+	}
+}
+
+func TestHugeHead(t *testing.T) {
+	w := newWorld(t, nil)
+	for name, head := range map[string]string{
+		"one header":   "X: " + strings.Repeat("x", 20<<10) + "\r\n",
+		"many headers": strings.Repeat("X: y\r\n", 5<<10),
+	} {
+		if r, _ := w.raw("GET /healthz HTTP/1.1\r\nHost: localhost\r\n" + head + "\r\n"); r.StatusCode != 431 {
+			t.Errorf("%s: %d, want 431", name, r.StatusCode)
+		}
+	}
+}
+
+// TestStrangersMakeRoom: who does not know the token cannot take all connections.
+func TestStrangersMakeRoom(t *testing.T) {
+	w := newWorld(t, func(o *Options, l *limits) {
+		l.conns, l.spare, l.header = 4, 2, time.Minute
+		o.Mounts = mounts(func(nethttp.ResponseWriter, *nethttp.Request) {})
+	})
+	for range 30 {
+		fmt.Fprint(w.dial(), "GET / HTTP/1.1\r\n")
+	}
+	for range 3 {
+		if status, body := w.mustAsk("GET", "/mount", nil); status != 200 {
+			t.Fatalf("%d %s", status, body)
+		}
+	}
+	w.s.conns.mu.Lock()
+	defer w.s.conns.mu.Unlock()
+	if n := len(w.s.conns.open); n > 6 {
+		t.Errorf("%d connections are open, want 6 at most", n)
+	}
+}
+
+func TestTooMany(t *testing.T) {
+	begun, release := make(chan struct{}, 10), make(chan struct{})
+	w := newWorld(t, func(o *Options, l *limits) {
+		l.perClient, l.bodies = 3, 1000
+		o.MaxBody = 600
+		o.Mounts = map[string]nethttp.Handler{
+			"/quick": nethttp.HandlerFunc(func(nethttp.ResponseWriter, *nethttp.Request) {}),
+			"/slow": nethttp.HandlerFunc(func(nethttp.ResponseWriter, *nethttp.Request) {
+				begun <- struct{}{}
+				<-release
+			}),
+		}
+	})
+	hold := func(length int) {
+		fmt.Fprintf(w.dial(), "POST /slow HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n%s", testToken, length, strings.Repeat("x", length))
+		<-begun
+	}
+	defer close(release)
+	quick := "POST /quick HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer TOKEN\r\nConnection: close\r\n"
+	expect := func(head string, status int, want string) {
+		t.Helper()
+		r, body := w.raw(head)
+		if r.StatusCode != status || status != 200 && (code(t, body) != want || r.Header.Get("Retry-After") == "") {
+			t.Errorf("%d %s %v, want %d %s", r.StatusCode, body, r.Header, status, want)
+		}
+	}
+	hold(600)
+	expect(quick+"Content-Length: 500\r\n\r\n", 503, "too_much_at_once")
+	expect(quick+"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 503, "too_much_at_once")
+	expect(quick+"Content-Length: 2\r\n\r\n{}", 200, "")
+	hold(1)
+	hold(1)
+	expect(quick+"\r\n", 429, "too_many_requests")
+}
+
+// TestTooManyConnections: who showed the token cannot take the last places either.
+func TestTooManyConnections(t *testing.T) {
+	w := newWorld(t, func(o *Options, l *limits) {
+		l.conns, l.spare = 2, 4
+		o.Mounts = mounts(func(nethttp.ResponseWriter, *nethttp.Request) {})
+	})
+	quick := "GET /mount HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer TOKEN\r\n\r\n"
+	first, second := w.dial(), w.dial() // that stay open
+	for _, c := range []net.Conn{first, second, first} {
+		fmt.Fprint(c, strings.ReplaceAll(quick, "TOKEN", testToken))
+		if r, body := w.answer(c); r.StatusCode != 200 {
+			t.Fatalf("%d %s", r.StatusCode, body)
+		}
+	}
+	if r, body := w.raw(quick); r.StatusCode != 503 || code(t, body) != "too_many_connections" || r.Header.Get("Retry-After") == "" {
+		t.Errorf("%d %s", r.StatusCode, body)
+	}
+	if r, _ := w.raw("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"); r.StatusCode != 200 {
+		t.Errorf("healthz: %d", r.StatusCode)
+	}
+	first.Close()
+	eventually(t, "there is a place again", func() bool { r, _ := w.raw(quick); return r.StatusCode == 200 })
+}
+
+// TestNeverReads: an answer that nobody reads does not hold its handler for ever.
+func TestNeverReads(t *testing.T) {
+	ended := make(chan error, 1)
+	w := newWorld(t, func(o *Options, l *limits) {
+		l.write = 200 * time.Millisecond
+		o.Mounts = mounts(func(w nethttp.ResponseWriter, _ *nethttp.Request) { ended <- flood(w) })
+	})
+	fmt.Fprintf(w.dial(), "GET /mount HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n\r\n", testToken)
+	select {
+	case err := <-ended:
+		if err == nil {
+			t.Error("all was sent")
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("the handler still writes")
+	}
+}
+
+// flood writes more than any buffer of the system holds.
+func flood(w io.Writer) error {
+	piece := make([]byte, 1<<20)
+	for range 64 {
+		if _, err := w.Write(piece); err != nil {
+			return err
+		}
+	}
+	return nil
+}

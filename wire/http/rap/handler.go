@@ -1,0 +1,255 @@
+package rap
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// bodyTime is how long the body of a request may take to arrive.
+const bodyTime = 30 * time.Second
+
+// The paths below the base.
+const (
+	toolsetPath = "/.well-known/rap-toolset"
+	invokePath  = "/invoke"
+	cancelPath  = "/cancel_tool_call"
+	closePath   = "/close_thread"
+	statusPath  = "/tool_call_status"
+
+	// SecretPath is where answers to questions go. Each question has a path below it that only who was asked knows: runtimes post there
+	// as they were told, without a token. [Server.Knows] tells which ones there are.
+	SecretPath = "/user_choice_response"
+)
+
+// Paths are all paths below the base at which something is served, or below which.
+func Paths() []string {
+	return []string{toolsetPath, invokePath, SecretPath, cancelPath, closePath, statusPath}
+}
+
+// Handler serves the protocol below the base.
+func (s *Server) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET "+toolsetPath, s.serveToolset)
+	mux.HandleFunc("POST "+invokePath, s.serveInvoke)
+	mux.HandleFunc("POST "+SecretPath+"/{id}", s.serveChoice)
+	mux.HandleFunc("POST "+cancelPath, s.serveCancel)
+	mux.HandleFunc("POST "+closePath, s.serveClose)
+	mux.HandleFunc("POST "+statusPath, s.serveStatus)
+	if s.base.Path == "" {
+		return mux
+	}
+	stripped := http.StripPrefix(s.base.Path, mux)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, s.base.Path+"/") {
+			stripped.ServeHTTP(w, r)
+		} else {
+			mux.ServeHTTP(w, r)
+		}
+	})
+}
+
+// baseOf is the URL below which a request reached us.
+func (s *Server) baseOf(r *http.Request) string {
+	u := *s.base
+	if u.Host == "" {
+		u.Scheme, u.Host = "http", r.Host
+		if r.TLS != nil {
+			u.Scheme = "https"
+		}
+	}
+	return u.String()
+}
+
+// refusal is why a request is not accepted (RAP-12).
+type refusal struct {
+	status int
+	text   string
+}
+
+func (e *refusal) Error() string { return e.text }
+
+func refuse(status int, format string, args ...any) error {
+	return &refusal{status, fmt.Sprintf(format, args...)}
+}
+
+// write answers with the refusal. What is refused for now says when to come again.
+func write(w http.ResponseWriter, err error) {
+	status := http.StatusBadRequest
+	if e, ok := errors.AsType[*refusal](err); ok {
+		status = e.status
+	}
+	if status == http.StatusServiceUnavailable || status == http.StatusTooManyRequests {
+		w.Header().Set("Retry-After", "1")
+	}
+	http.Error(w, err.Error(), status)
+}
+
+// body reads a request's body, a JSON object of at most so many bytes. release gives its room back.
+func (s *Server) body(w http.ResponseWriter, r *http.Request, most int64) (body []byte, release func(), err error) {
+	if kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" ||
+		params["charset"] != "" && !strings.EqualFold(params["charset"], "utf-8") {
+		return nil, nil, refuse(http.StatusUnsupportedMediaType, "send application/json in UTF-8")
+	}
+	size := r.ContentLength
+	if size > most {
+		return nil, nil, refuse(http.StatusRequestEntityTooLarge, "the body is longer than %d bytes", most)
+	}
+	if size < 0 {
+		size = most
+	}
+	if !s.reserve(size) {
+		return nil, nil, refuse(http.StatusServiceUnavailable, "too much is being read, or toolhost is shutting down: send this again")
+	}
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTime)) // not every server has one
+	body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, most))
+	if err != nil {
+		s.release(size)
+		if _, long := errors.AsType[*http.MaxBytesError](err); long {
+			return nil, nil, refuse(http.StatusRequestEntityTooLarge, "the body is longer than %d bytes", most)
+		}
+		return nil, nil, refuse(http.StatusBadRequest, "the body ended early")
+	}
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
+	s.release(size - int64(len(body)))
+	return body, func() { s.release(int64(len(body))) }, nil
+}
+
+// serveInvoke takes a call: it is acknowledged, and then begun (RAP-02, RAP-09, RAP-10).
+func (s *Server) serveInvoke(w http.ResponseWriter, r *http.Request) {
+	if !s.invoke.take(time.Now()) {
+		write(w, refuse(http.StatusServiceUnavailable, "too many calls: send this again"))
+		return
+	}
+	body, release, err := s.body(w, r, maxBody)
+	if err != nil {
+		write(w, err)
+		return
+	}
+	in, fault, err := decode(body)
+	if err == nil {
+		err = s.reachable(in.Callback)
+	}
+	if err != nil {
+		release()
+		write(w, err)
+		return
+	}
+	c := &call{address: in.address, base: s.baseOf(r), over: make(chan struct{}), release: release}
+	fresh, err := s.register(c, sha256.Sum256(body))
+	if err != nil || !fresh {
+		release()
+	}
+	if err != nil {
+		write(w, err)
+		return
+	}
+	acknowledge(w)
+	if fresh {
+		s.begin(c, in, fault)
+	}
+}
+
+// acknowledge answers 200 with nothing, now.
+func acknowledge(w http.ResponseWriter) {
+	w.Header().Set("Content-Length", "0")
+	w.WriteHeader(http.StatusOK)
+	_ = http.NewResponseController(w).Flush() // what cannot flush sends it when the handler returns
+}
+
+// named is a notification about a thread, or a call of it.
+type named struct {
+	Thread string
+	Call   string
+}
+
+// notification reads the body of one of the small requests.
+func (s *Server) notification(w http.ResponseWriter, r *http.Request) (n named, ok bool) {
+	if !s.notify.take(time.Now()) {
+		write(w, refuse(http.StatusTooManyRequests, "too many requests: send this again"))
+		return n, false
+	}
+	body, release, err := s.body(w, r, maxSmallBody)
+	if err != nil {
+		write(w, err)
+		return n, false
+	}
+	defer release()
+	members, err := object(body)
+	if err == nil {
+		n.Thread, err = text(members, "thread_id", maxID)
+	}
+	if err == nil && members["tool_call_id"] != nil {
+		n.Call, err = text(members, "tool_call_id", maxID)
+	}
+	if err != nil {
+		return named{}, true // ids that no call can have are unknown ones
+	}
+	return n, true
+}
+
+// serveCancel ends a call (RAP-21). Unknown ids are no error.
+func (s *Server) serveCancel(w http.ResponseWriter, r *http.Request) {
+	n, ok := s.notification(w, r)
+	if !ok {
+		return
+	}
+	acknowledge(w)
+	s.mu.Lock()
+	c := s.calls[keyOf(n.Thread, n.Call)]
+	s.mu.Unlock()
+	if c != nil {
+		s.abandon(c, "the runtime canceled the call", true)
+	}
+}
+
+// serveClose ends all calls of a thread (RAP-22).
+func (s *Server) serveClose(w http.ResponseWriter, r *http.Request) {
+	n, ok := s.notification(w, r)
+	if !ok {
+		return
+	}
+	acknowledge(w)
+	var live []*call
+	s.mu.Lock()
+	for _, c := range s.calls {
+		if c.Group == n.Thread {
+			live = append(live, c)
+		}
+	}
+	s.mu.Unlock()
+	for _, c := range live {
+		s.abandon(c, "the runtime closed the thread", true)
+	}
+}
+
+// serveStatus says whether a callback is owed for a call, and nothing else.
+func (s *Server) serveStatus(w http.ResponseWriter, r *http.Request) {
+	n, ok := s.notification(w, r)
+	if !ok {
+		return
+	}
+	s.mu.Lock()
+	c := s.calls[keyOf(n.Thread, n.Call)]
+	alive := c != nil && !c.muted
+	s.mu.Unlock()
+	reply(w, map[string]bool{"alive": alive})
+}
+
+// reply answers with an object.
+func reply(w http.ResponseWriter, v any) {
+	body, err := json.Marshal(v)
+	if err != nil {
+		http.Error(w, "this cannot be encoded", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	_, _ = w.Write(append(body, '\n'))
+}

@@ -1,0 +1,142 @@
+package rap
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"toolhost/agenttool"
+	"toolhost/agenttool/visible"
+)
+
+// eventMessage is one event of a job that went on after its call (RAP-16). It belongs to the thread of the call, and its
+// end is the last one.
+type eventMessage struct {
+	Type        string `json:"type"` // subscription_event
+	Group       string `json:"group_id"`
+	Call        string `json:"tool_call_id"`
+	Text        string `json:"text"`
+	Associative bool   `json:"associative"`
+	Final       bool   `json:"final"`
+}
+
+func eventOf(a address, text string, final bool) eventMessage {
+	return eventMessage{Type: "subscription_event", Group: a.Group, Call: a.ID, Text: text, Associative: true, Final: final}
+}
+
+// jobEnded hears the progress of a call, of which only the end of its job matters. It may come before the call's result.
+func (s *Server) jobEnded(c *call, p agenttool.Progress) {
+	if p.TaskID == "" || p.Status != "completed" && p.Status != "failed" && p.Status != "canceled" {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c.ended == nil {
+		c.ended = &p
+		s.stopLocked(c)
+	}
+}
+
+// follow tells of a job until it has ended, or nobody wants to hear of it any more.
+func (s *Server) follow(c *call) {
+	s.mu.Lock()
+	if c.ended != nil || c.canceled != "" { // before it was known to be followed
+		s.stopLocked(c)
+	}
+	s.mu.Unlock()
+	limit := time.NewTimer(followTime)
+	defer limit.Stop()
+	var ticks <-chan time.Time
+	if s.o.ProgressEvery > 0 {
+		ticker := time.NewTicker(s.o.ProgressEvery)
+		defer ticker.Stop()
+		ticks = ticker.C
+	}
+	told := int64(0)
+	for {
+		select {
+		case <-s.life.Done():
+			return
+		case <-limit.C:
+			s.finish(c, fmt.Sprintf("[job %s is followed no longer; shell_output shows what it does]", c.job))
+			return
+		case <-ticks:
+			told = s.tellProgress(c, told)
+		case <-c.over:
+			s.lastWord(c)
+			return
+		}
+	}
+}
+
+// tellProgress says how far a job is, if it has said anything since, and returns how many bytes it had said.
+func (s *Server) tellProgress(c *call, told int64) int64 {
+	for _, job := range s.o.Host.Status().Jobs {
+		if job.ID != c.job || job.Bytes == told || s.outbox.waiting(c.Group) > maxQueued {
+			continue
+		}
+		text := fmt.Sprintf("[job %s is %s: %d lines, %d bytes of output so far]", job.ID, job.State, job.Lines, job.Bytes)
+		if job.LastLine != "" {
+			text += "\n" + visible.Text(job.LastLine)
+		}
+		s.post(c, eventOf(c.address, text, false), nil)
+		return job.Bytes
+	}
+	return told
+}
+
+// lastWord tells how a job ended, unless nobody wants to know.
+func (s *Server) lastWord(c *call) {
+	s.mu.Lock()
+	ended, muted := c.ended, c.muted
+	s.mu.Unlock()
+	switch {
+	case muted:
+		s.retire(c)
+	case ended == nil:
+		s.finish(c, fmt.Sprintf("[job %s ends: %s]", c.job, c.canceled))
+	default:
+		s.finish(c, s.tail(c)+ending(c.job, *ended))
+	}
+}
+
+// finish sends the last event of a job.
+func (s *Server) finish(c *call, text string) {
+	s.post(c, eventOf(c.address, text, true), func(outcome) { s.retire(c) })
+}
+
+// tail is the last output of a job, empty if it cannot be had.
+func (s *Server) tail(c *call) string {
+	input, _ := json.Marshal(map[string]any{"job": c.job, "tail": 100}) // strings and numbers
+	done, err := s.own(c, "shell_output", string(input))
+	if err != nil || done.Result.IsError {
+		return ""
+	}
+	if text := resultOf(c.address, done).Text; text != "" {
+		return text + "\n"
+	}
+	return ""
+}
+
+// ending says how a job ended, in the words of the protocol's example.
+func ending(job string, p agenttool.Progress) string {
+	text := "[" + p.Status + ": job " + job
+	var signal string
+	if json.Unmarshal(p.Extra["signal"], &signal) == nil && signal != "" {
+		text += ", signal " + signal
+	}
+	if text += "]"; p.Extra["exit_code"] != nil {
+		text += "\n[exit code: " + string(p.Extra["exit_code"]) + "]"
+	}
+	return text
+}
+
+// kill ends a job that nobody waits for: it would run unseen.
+func (s *Server) kill(c *call, job string) {
+	input, _ := json.Marshal(map[string]string{"job": job})
+	if done, err := s.own(c, "shell_kill", string(input)); err != nil {
+		s.log("job %s of a canceled call may go on: %v", visible.Text(job), err)
+	} else if done.Result.Error != nil {
+		s.log("job %s of a canceled call may go on: %s", visible.Text(job), visible.Text(done.Result.Error.Message))
+	}
+}

@@ -1,0 +1,91 @@
+package rap
+
+import (
+	"crypto/sha256"
+	"sync"
+	"time"
+)
+
+// What is held at once, over all groups.
+const (
+	maxCalls     = 256       // that a callback is owed for
+	maxPerGroup  = 64        // of one group
+	maxPerHost   = 128       // whose callbacks go to one place, so that one that does not answer leaves room for others
+	maxJobs      = 64        // that are followed
+	maxChoices   = 1024      // that wait for their answer
+	maxHeld      = 128 << 20 // bytes of bodies, and of inputs that run
+	maxWaiting   = 128 << 20 // bytes of messages that wait to be delivered
+	maxSeen      = 1 << 14   // calls that are remembered, so that none runs twice
+	maxPerPlace  = 64 << 20  // of those, to one place
+	maxQueued    = 32        // messages of a group, above which its progress is left out
+	callTime     = 24 * time.Hour
+	followTime   = 24 * time.Hour
+	helperTime   = 5 * time.Second // for calls of our own, about a job
+	maxBody      = 16 << 20        // of an invocation
+	maxSmallBody = 16 << 10        // of all others
+)
+
+// bucket lets through so many requests a second, and more of them after a pause. The zero value lets none through.
+type bucket struct {
+	rate, most float64
+
+	mu   sync.Mutex
+	left float64
+	last time.Time
+}
+
+// take reports whether one more may go through.
+func (b *bucket) take(now time.Time) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.last.IsZero() {
+		b.left = b.most
+	} else if passed := now.Sub(b.last).Seconds(); passed > 0 {
+		b.left = min(b.most, b.left+passed*b.rate)
+	}
+	b.last = now
+	if b.left < 1 {
+		return false
+	}
+	b.left--
+	return true
+}
+
+// ring remembers the last calls: what was called is told apart from what is sent again. The zero value is empty.
+type ring struct {
+	digests map[key][sha256.Size]byte
+	order   []key
+	next    int
+}
+
+// add remembers a call. The one that was added longest ago makes room.
+func (r *ring) add(k key, digest [sha256.Size]byte) {
+	if r.digests == nil {
+		r.digests = map[key][sha256.Size]byte{}
+	}
+	if len(r.order) < maxSeen {
+		r.order = append(r.order, k)
+	} else {
+		delete(r.digests, r.order[r.next])
+		r.order[r.next] = k
+		r.next = (r.next + 1) % maxSeen
+	}
+	r.digests[k] = digest
+}
+
+// reserve counts n bytes as held, if there is room for them.
+func (s *Server) reserve(n int64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closing || s.reading+n > maxHeld {
+		return false
+	}
+	s.reading += n
+	return true
+}
+
+func (s *Server) release(n int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.reading -= n
+}

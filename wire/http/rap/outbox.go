@@ -1,0 +1,215 @@
+package rap
+
+import (
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"toolhost/agenttool"
+	"toolhost/agenttool/visible"
+)
+
+// message is one POST to a callback URL.
+type message struct {
+	to     address
+	body   []byte
+	came   time.Time
+	stale  func() bool   // reports whether it is not to be sent any more; nil: it always is
+	done   func(outcome) // told when it was taken or given up, not when the server ends before; nil: nobody
+	called string        // what it is, for the log
+}
+
+// outbox holds the messages that wait, in a line for each group: the next is sent when the one before it was taken or given
+// up. The zero value is empty.
+type outbox struct {
+	mu     sync.Mutex
+	shutup bool // nothing is taken any more
+	size   int64
+	places map[string]int64 // of it, by the place that it goes to
+	lines  map[string]*line
+}
+
+// line are the messages of one group. Its own goroutine sends them, while there are any.
+type line struct {
+	waiting []message
+	failed  bool // the last one was given up since the runtime could not be reached
+}
+
+// post sends m to whoever made the call, after what was posted in its group before.
+func (s *Server) post(c *call, m any, done func(outcome)) { s.postIf(c, m, nil, done) }
+
+// postIf is post, unless stale says so at the moment of sending.
+func (s *Server) postIf(c *call, m any, stale func() bool, done func(outcome)) {
+	body, err := agenttool.Encode(m)
+	if err != nil { // every type of message can be encoded
+		s.log("a message could not be encoded: %v", err)
+		return
+	}
+	out := message{to: c.address, body: body, came: time.Now(), stale: stale, done: done, called: kind(m)}
+	if _, ok := m.(eventMessage); ok {
+		out.stale = func() bool { return s.unwanted(c) }
+	}
+	b := &s.outbox
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.shutup {
+		return
+	}
+	if b.lines == nil {
+		b.lines, b.places = map[string]*line{}, map[string]int64{}
+	}
+	b.countLocked(c.Callback, int64(len(body)))
+	l := b.lines[c.Group]
+	if l != nil {
+		l.waiting = append(l.waiting, out)
+		return
+	}
+	l = &line{waiting: []message{out}}
+	b.lines[c.Group] = l
+	s.workers.Go(func() { s.drain(c.Group, l) })
+}
+
+// unwanted reports whether nobody wants to hear of the job of a call any more.
+func (s *Server) unwanted(c *call) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return c.muted
+}
+
+// kind names a message in the log.
+func kind(m any) string {
+	switch m.(type) {
+	case resultMessage:
+		return "result"
+	case choiceMessage:
+		return "question"
+	case eventMessage:
+		return "event"
+	}
+	return "view"
+}
+
+// bytes are those of the messages that wait: all, and those for one place.
+func (b *outbox) bytes(place string) (all, there int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.size, b.places[place]
+}
+
+// countLocked counts n bytes more for the place of a callback.
+func (b *outbox) countLocked(callback string, n int64) {
+	place := placeOf(callback)
+	b.size += n
+	if b.places[place] += n; b.places[place] == 0 {
+		delete(b.places, place)
+	}
+}
+
+// waiting is how many messages of a group wait.
+func (b *outbox) waiting(group string) int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if l := b.lines[group]; l != nil {
+		return len(l.waiting)
+	}
+	return 0
+}
+
+// shut takes no more messages.
+func (b *outbox) shut() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.shutup = true
+}
+
+// first is the message that is next in line. Without one, the line ends.
+func (b *outbox) first(group string, l *line) (message, bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(l.waiting) == 0 {
+		delete(b.lines, group)
+		return message{}, false
+	}
+	return l.waiting[0], true
+}
+
+func (b *outbox) pop(l *line) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.countLocked(l.waiting[0].to.Callback, -int64(len(l.waiting[0].body)))
+	l.waiting[0] = message{}
+	l.waiting = l.waiting[1:]
+}
+
+// drain sends the messages of a group, one after the other.
+func (s *Server) drain(group string, l *line) {
+	for {
+		m, there := s.outbox.first(group, l)
+		if !there {
+			return
+		}
+		outcome := s.deliver(m, l.failed)
+		if outcome == interrupted {
+			return
+		}
+		l.failed = outcome == unreachable
+		s.outbox.pop(l)
+		if m.done != nil {
+			m.done(outcome)
+		}
+	}
+}
+
+// outcome is what became of a message.
+type outcome int
+
+const (
+	taken       outcome = iota
+	refused             // by an answer that is final, or by us
+	unreachable         // until its time was over
+	interrupted         // by the end of the server
+)
+
+// deliver sends a message until it is taken, refused, or its time is over (RAP-20). What comes late, behind one that was
+// unreachable, is not tried at all.
+func (s *Server) deliver(m message, failed bool) outcome {
+	limit := m.came.Add(s.pace.total)
+	for wait := s.pace.first; ; wait = min(2*wait, s.pace.most) {
+		if m.stale != nil && m.stale() {
+			return refused
+		}
+		if failed && time.Now().After(limit) {
+			return unreachable
+		}
+		why, again := s.attempt(m)
+		switch {
+		case why == "":
+			return taken
+		case s.life.Err() != nil:
+			return interrupted
+		case !again:
+			s.log("the %s of call %s could not be delivered: %s", m.called, visible.Text(m.to.ID), why)
+			return refused
+		}
+		pause := wait/2 + rand.N(wait/2+1)
+		if time.Now().Add(pause).After(limit) {
+			s.log("the %s of call %s could not be delivered: %s, and that for %s", m.called, visible.Text(m.to.ID), why, s.pace.total)
+			return unreachable
+		}
+		if !s.sleep(pause) {
+			return interrupted
+		}
+	}
+}
+
+// sleep waits, and reports whether the server still runs then.
+func (s *Server) sleep(d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-s.life.Done():
+		return false
+	}
+}

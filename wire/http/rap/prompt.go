@@ -1,0 +1,24 @@
+package rap
+
+import (
+	"toolhost/host"
+	"toolhost/host/asked"
+)
+
+// question is a prompt as a person sees it at the runtime: a text, and what they may answer to it.
+type question struct {
+	text    string
+	options []option // the last one denies
+}
+
+func newQuestion(p host.Prompt) question {
+	q := asked.Write(p)
+	var options []option
+	if q.Once {
+		options = append(options, option{"Allow once", host.ScopeOnce})
+	}
+	if q.Session {
+		options = append(options, option{"Allow for this session", host.ScopeSession})
+	}
+	return question{q.Text, append(options, option{label: "Deny"})}
+}

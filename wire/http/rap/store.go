@@ -1,0 +1,165 @@
+package rap
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+)
+
+// store keeps what is owed on disk, a file a call, named by a digest. A nil store keeps nothing.
+type store struct{ root *os.Root }
+
+// kept is the content of a file.
+type kept struct {
+	Group    string  `json:"group_id"`
+	ID       string  `json:"id"`
+	CallID   *string `json:"call_id,omitempty"`
+	Callback string  `json:"callback_url"`
+	Job      string  `json:"job,omitempty"` // that went on after the call's result was taken; empty: that is owed
+}
+
+const (
+	keptEnd  = ".json"
+	newEnd   = ".new"   // behind that, while it is written
+	maxKept  = 16 << 10 // bytes of a file
+	maxFiles = maxCalls // that are read
+)
+
+// newStore opens the directory, and makes it if there is none. It is for this user only.
+func newStore(dir string) (*store, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	if info, err := os.Lstat(dir); err != nil {
+		return nil, err
+	} else if !info.IsDir() {
+		return nil, fmt.Errorf("%s is no directory", dir)
+	}
+	if err := os.Chmod(dir, 0o700); err != nil { // only its owner can
+		return nil, err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	return &store{root}, nil
+}
+
+func nameOf(a address) string {
+	k := a.key()
+	return hex.EncodeToString(k[:16]) + keptEnd
+}
+
+// put keeps a call, with the job that goes on after it.
+func (s *store) put(c *call, job string) error {
+	if s == nil {
+		return nil
+	}
+	b, err := json.Marshal(kept{c.Group, c.ID, c.CallID, c.Callback, job})
+	if err != nil {
+		return err
+	}
+	name := nameOf(c.address)
+	if err := s.root.WriteFile(name+newEnd, b, 0o600); err != nil {
+		return err
+	}
+	return s.root.Rename(name+newEnd, name)
+}
+
+// remove forgets a call. What cannot be removed is told about once more by the next server: its runtime tolerates that.
+func (s *store) remove(c *call) {
+	if s != nil {
+		_ = s.root.Remove(nameOf(c.address))
+	}
+}
+
+// all returns what a server before this one left. What is no file of ours is passed over, and what is half a file removed.
+func (s *store) all() (left []kept, err error) {
+	dir, err := s.root.Open(".")
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	names, err := dir.Readdirnames(-1)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		if strings.HasSuffix(name, keptEnd+newEnd) { // half written, of a server that was killed
+			_ = s.root.Remove(name)
+		}
+		if !strings.HasSuffix(name, keptEnd) || len(left) == maxFiles {
+			continue
+		}
+		k, err := s.read(name)
+		if err != nil || nameOf(k.address()) != name {
+			_ = s.root.Remove(name)
+			continue
+		}
+		left = append(left, k)
+	}
+	return left, nil
+}
+
+func (s *store) read(name string) (k kept, err error) {
+	info, err := s.root.Lstat(name)
+	if err != nil {
+		return k, err
+	}
+	if !info.Mode().IsRegular() {
+		return k, errors.New("no file")
+	}
+	f, err := s.root.Open(name)
+	if err != nil {
+		return k, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxKept))
+	if err != nil {
+		return k, err
+	}
+	return k, json.Unmarshal(b, &k)
+}
+
+func (k kept) address() address {
+	return address{Group: k.Group, ID: k.ID, CallID: k.CallID, Callback: k.Callback}
+}
+
+func (s *store) close() {
+	if s != nil {
+		_ = s.root.Close()
+	}
+}
+
+// open takes up what a server before this one left: its calls and jobs ended with it, and that is owed to their runtimes
+// (RAP-11, RAP-16, RAP-26).
+func (s *Server) open() (err error) {
+	if s.o.Dir == "" {
+		return nil
+	}
+	if s.store, err = newStore(s.o.Dir); err != nil {
+		return fmt.Errorf("rap: keep calls: %w", err)
+	}
+	left, err := s.store.all()
+	if err != nil {
+		s.store.close()
+		return fmt.Errorf("rap: read the calls that were kept: %w", err)
+	}
+	for _, k := range left {
+		c := &call{address: k.address(), over: make(chan struct{}), release: func() {}}
+		s.mu.Lock()
+		s.calls[c.key()] = c
+		s.seen.add(c.key(), unknownDigest) // it may have run: it does not run again
+		s.mu.Unlock()
+		if k.Job != "" {
+			s.finish(c, fmt.Sprintf("[job %s ended: toolhost was started again]", k.Job))
+			continue
+		}
+		s.fail(c, "toolhost was started again before this call had ended. It may have done a part of its work, or all: look before you call it again")
+	}
+	return nil
+}

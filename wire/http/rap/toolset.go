@@ -1,0 +1,112 @@
+package rap
+
+import (
+	"encoding/json"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"toolhost/agenttool"
+	"toolhost/host"
+)
+
+// toolset is what discovery returns (RAP-01, RAP-04). needsMigration is never set: a session does not move.
+type toolset struct {
+	Name        string     `json:"name"`
+	Description string     `json:"description,omitempty"`
+	Endpoint    string     `json:"endpoint"`
+	Tools       []declared `json:"tools"`
+}
+
+// declared is one tool of a toolset (RAP-05).
+type declared struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	InputSchema json.RawMessage `json:"inputSchema"`
+	Annotations annotations     `json:"annotations"`
+}
+
+// annotations are what holds for every call of a tool (RAP-06). What depends on the input is told as the worst that it can
+// be: not read-only, destructive.
+type annotations struct {
+	ReadOnly    bool `json:"readOnly"`
+	Destructive bool `json:"destructive"`
+	Idempotent  bool `json:"idempotent"`
+	LongRunning bool `json:"longRunning"`
+}
+
+const about = "Files, search and shell commands in one workspace. Every call is checked against its permissions; where those say so, a person is asked."
+
+// toolName is what RAP allows as a name: no dots.
+var toolName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`) }) // 1 ms
+
+// serveToolset answers discovery.
+func (s *Server) serveToolset(w http.ResponseWriter, r *http.Request) {
+	if !s.notify.take(time.Now()) {
+		write(w, refuse(http.StatusTooManyRequests, "too many requests: send this again"))
+		return
+	}
+	tools := declare(s.o.Host.Surface())
+	if len(tools) == 0 {
+		write(w, refuse(http.StatusServiceUnavailable, "there is no tool that can be called"))
+		return
+	}
+	reply(w, toolset{Name: "toolhost", Description: about, Endpoint: s.baseOf(r) + invokePath, Tools: tools})
+}
+
+// declare returns the tools that can be called now, in the order of the host's.
+func declare(v host.View) (tools []declared) {
+	for i, d := range v.Declarations {
+		if in := v.Interfaces[i]; callable(d, in) {
+			tools = append(tools, declared{
+				Name: d.Name, Description: d.Description, InputSchema: in.ModelInputSchema,
+				Annotations: annotations{
+					ReadOnly: in.IsReadOnly == true, Destructive: in.IsReadOnly != true && in.IsDestructive != false,
+					Idempotent: v.ExecutionProfiles[i].SupportsRetries, LongRunning: v.ExecutionProfiles[i].SupportsBackground,
+				},
+			})
+		}
+	}
+	return tools
+}
+
+// callable reports whether a tool is one that RAP can name and the host would run.
+func callable(d agenttool.Declaration, in agenttool.Interface) bool {
+	switch d.Lifecycle {
+	case agenttool.Available, agenttool.Deprecated, agenttool.Deferred:
+	default:
+		return false
+	}
+	var schema struct {
+		Type string `json:"type"`
+	}
+	return toolName().MatchString(d.Name) && d.Description != "" &&
+		json.Unmarshal(in.ModelInputSchema, &schema) == nil && schema.Type == "object"
+}
+
+// unknown says that an operation is none of the toolset, exactly as it is spelled there (RAP-24, RAP-28). It is empty for
+// those that are: a tool that could be called once stays known, and the host says what is wrong with it later.
+func (s *Server) unknown(operation string) string {
+	s.mu.Lock()
+	known := s.known[operation]
+	s.mu.Unlock()
+	if known {
+		return ""
+	}
+	var names []string
+	for _, t := range declare(s.o.Host.Surface()) {
+		names = append(names, t.Name)
+	}
+	if !slices.Contains(names, operation) {
+		return "there is no such operation in the toolset; it has " + strings.Join(names, ", ")
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, name := range names {
+		s.known[name] = true
+	}
+	return ""
+}

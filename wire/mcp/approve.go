@@ -1,0 +1,240 @@
+package mcp
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"toolhost/agenttool"
+	"toolhost/host"
+)
+
+// firstStateless is the first revision in which a server asks by a result, not by a request of its own.
+const firstStateless = "2026-07-28"
+
+// stateless reports whether a request says in its _meta that it is of such a revision.
+func stateless(meta sdk.Meta) bool {
+	version, _ := meta[sdk.MetaKeyProtocolVersion].(string)
+	return isModern(version)
+}
+
+// answers reports whether the client of a request can be asked: it says that it shows forms, for this request in the
+// stateless way, else for its session.
+func answers(req *sdk.CallToolRequest) bool {
+	caps := req.ClientCapabilities()
+	if caps == nil || caps.Elicitation == nil || caps.Elicitation.Form == nil && caps.Elicitation.URL != nil {
+		return false
+	}
+	return stateless(req.Params.Meta) || !isModern(req.ProtocolVersion())
+}
+
+// done reports whether the question needs no answer any more.
+func (q *question) done() bool {
+	select {
+	case <-q.over:
+		return true
+	default:
+		return false
+	}
+}
+
+// hold remembers a question that the client was given.
+func (f *flight) hold(q question) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.open = &q
+}
+
+// pending returns the question that waits for the client's answer, nil if there is none.
+func (f *flight) pending() *question {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	select {
+	case q := <-f.asks:
+		f.open = &q
+	default:
+	}
+	if f.open != nil && f.open.done() {
+		f.open = nil
+	}
+	return f.open
+}
+
+// settle forgets a question that is being answered.
+func (f *flight) settle(q *question) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.open == q {
+		f.open = nil
+	}
+}
+
+// again has the open question asked once more, of whoever waits for the flight now.
+func (f *flight) again() {
+	q := f.pending()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if q == nil || q != f.open || len(f.asks) > 0 {
+		return
+	}
+	f.asks <- *q
+}
+
+// ask has the client asked. In the stateless way the result asks, and the call waits in the host for a later request;
+// else there is no result, and the call goes on when ask returns.
+func (s *Server) ask(ctx context.Context, req *sdk.CallToolRequest, f *flight, q question) (sdk.Result, error) {
+	switch {
+	case q.done():
+		return nil, nil
+	case !answers(req): // another request of the call said so
+		s.decide(ctx, f, q, newForm(q.Prompt).unseen("the client cannot be asked any more"))
+		return nil, nil
+	case stateless(req.Params.Meta):
+		return s.inputRequired(f, q)
+	}
+	return nil, s.elicit(ctx, req.Session, f, q)
+}
+
+// inputRequired is a result that asks. Its ResultType says so.
+type inputRequired struct {
+	sdk.ResultBase
+	ResultType    string              `json:"resultType"`
+	InputRequests sdk.InputRequestMap `json:"inputRequests"`
+	RequestState  string              `json:"requestState"`
+}
+
+// approvalKey names the one question of a result that asks.
+const approvalKey = "approval"
+
+// inputRequired returns the question with the state that the answer must bring back. There is no result if the call has
+// ended meanwhile.
+func (s *Server) inputRequired(f *flight, q question) (sdk.Result, error) {
+	if !s.flights.hand(f) {
+		return nil, nil
+	}
+	f.hold(q)
+	return &inputRequired{
+		ResultType:    "input_required",
+		InputRequests: sdk.InputRequestMap{approvalKey: newForm(q.Prompt).params()},
+		RequestState:  s.key.seal(stateOf(f, q.Prompt)),
+	}, nil
+}
+
+// elicit asks by a request to the client and answers the prompt with what it says. It returns when the prompt needs no
+// answer any more; the client is told so if it was still showing it.
+func (s *Server) elicit(ctx context.Context, session *sdk.ServerSession, f *flight, q question) error {
+	asking, stop := context.WithCancel(ctx)
+	var watch sync.WaitGroup
+	watch.Go(func() { // ends with asking
+		select {
+		case <-q.over:
+			stop()
+		case <-asking.Done():
+		}
+	})
+	shown := newForm(q.Prompt)
+	res, err := session.Elicit(asking, shown.params())
+	stop()
+	watch.Wait()
+	if ctx.Err() != nil || q.done() {
+		return nil
+	}
+	a := shown.answer(res)
+	if err != nil { // the SDK says so of an answer that is not as the form has it, too
+		a = shown.unseen("the client did not answer as it was asked: " + err.Error())
+	}
+	s.decide(ctx, f, q, a)
+	return nil
+}
+
+// How often an answer is tried that cannot be taken at once, and how long it waits in between: somebody else's answer to
+// the same prompt is being written down then.
+const (
+	decideTries = 5
+	decideAgain = 100 * time.Millisecond
+)
+
+// decide answers a prompt. Where the scope cannot be granted the answer counts once. What cannot be taken at all ends the
+// call: nobody would be asked again.
+func (s *Server) decide(ctx context.Context, f *flight, q question, a host.Answer) {
+	var err error
+	for range decideTries {
+		if _, err = s.o.Host.Decide(a); err == nil {
+			return
+		}
+		if a.Scope == host.ScopeSession {
+			a.Scope = host.ScopeOnce
+			continue
+		}
+		timer := time.NewTimer(decideAgain)
+		select {
+		case <-q.over:
+			timer.Stop()
+			return
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		case <-timer.C:
+		}
+	}
+	s.o.Host.Cancel(f.id, "the answer of the client could not be taken: "+err.Error())
+}
+
+// maxFeedback is how many bytes of what a person says are told to the model.
+const maxFeedback = 4 << 10
+
+// answer is what a client answers to the form. Only an answer that is as the form has it allows anything; nil denies.
+func (f form) answer(res *sdk.ElicitResult) host.Answer {
+	if res == nil {
+		return f.unseen("the client gave no answer")
+	}
+	switch res.Action {
+	case "accept":
+	case "decline":
+		return f.unseen("the client declined, which it may do by its own settings")
+	case "cancel":
+		return f.unseen("the question was dismissed without an answer")
+	default:
+		return f.unseen("the client's answer could not be understood")
+	}
+	feedback, said := res.Content[fieldFeedback].(string)
+	if _, there := res.Content[fieldFeedback]; there && !said {
+		return f.unseen("the client's answer could not be understood")
+	}
+	a := host.Answer{DecisionID: f.decision, Behavior: agenttool.Allow, Scope: host.ScopeOnce, Feedback: bounded(feedback, maxFeedback), Channel: channel(), Alone: true}
+	switch choice, _ := res.Content[fieldAnswer].(string); {
+	case choice == choiceOnce && f.whole:
+		return a
+	case choice == choiceSession && f.session:
+		a.Scope = host.ScopeSession
+		return a
+	case choice == choiceDeny:
+		return f.deny(feedback)
+	}
+	return f.unseen("the client's answer could not be understood")
+}
+
+func (f form) deny(feedback string) host.Answer {
+	return host.Answer{DecisionID: f.decision, Behavior: agenttool.Deny, Feedback: bounded(feedback, maxFeedback), Channel: channel(), Alone: true}
+}
+
+// unseen denies where it cannot be told that a person did.
+func (f form) unseen(why string) host.Answer {
+	a := f.deny("")
+	a.Unseen = bounded(why, maxFeedback)
+	return a
+}
+
+// channel is how answers come that MCP clients give.
+func channel() host.Channel { return host.Channel{Name: "MCP client"} }
+
+// bounded returns at most n bytes of a text, which is valid UTF-8.
+func bounded(s string, n int) string {
+	if len(s) > n {
+		s = s[:n]
+	}
+	return strings.ToValidUTF8(s, "")
+}

@@ -1,0 +1,119 @@
+package mcp
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"unicode/utf8"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// envelope is what is looked at in a body before the SDK reads it.
+type envelope struct {
+	id     json.RawMessage // nil: none, or it could not be read
+	method string
+	modern bool // its _meta names a revision
+}
+
+// open reads the body of a request, which can be read again afterwards, and checks it. The SDK would take what comes
+// twice as it likes, and quote all of what it cannot read. An error that is none of JSON-RPC is one of reading.
+func (s *Server) open(w http.ResponseWriter, r *http.Request) (e envelope, err error) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil {
+		return e, err
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	body = bytes.TrimSpace(body)
+	var members map[string]json.RawMessage
+	switch {
+	case !utf8.Valid(body) || !json.Valid(body):
+		return e, errorf(jsonrpc.CodeParseError, "parse error: the body is not JSON in UTF-8")
+	case json.Unmarshal(body, &members) != nil || members == nil:
+		return e, errorf(jsonrpc.CodeInvalidRequest, "invalid request: the body must be one JSON object; arrays of messages are not served")
+	case s.o.CheckMessage != nil:
+		if err := s.o.CheckMessage(body); err != nil {
+			return e, errorf(jsonrpc.CodeInvalidRequest, "%s", cut(err.Error()))
+		}
+	}
+	e.id = members["id"]
+	_ = json.Unmarshal(members["method"], &e.method) // the SDK says what is wrong with it
+	return e, e.lookInto(members["params"])
+}
+
+// lookInto reads the parameters of a message, if it has any.
+func (e *envelope) lookInto(raw json.RawMessage) error {
+	if raw == nil {
+		return nil
+	}
+	var params, meta map[string]json.RawMessage
+	if json.Unmarshal(raw, &params) != nil {
+		return errorf(jsonrpc.CodeInvalidParams, `invalid params: "params" must be an object`)
+	}
+	if raw, there := params["_meta"]; there && (json.Unmarshal(raw, &meta) != nil || meta == nil) {
+		return errorf(jsonrpc.CodeInvalidParams, `invalid params: "_meta" must be an object`)
+	}
+	_, e.modern = meta[sdk.MetaKeyProtocolVersion]
+	return nil
+}
+
+// uncoded is the code of an error that the SDK gives none: what comes in the wrong order, or cannot be read.
+func (e envelope) uncoded(session string) int64 {
+	switch {
+	case session == "" && e.method == methodInitialize:
+		return jsonrpc.CodeInvalidParams
+	case session == "" || e.method == methodInitialize:
+		return jsonrpc.CodeInvalidRequest
+	}
+	return jsonrpc.CodeInternalError
+}
+
+// answer writes what the SDK answers, with its errors as clients are told them. The SDK writes each message at once.
+type answer struct {
+	http.ResponseWriter
+	uncoded int64                // the code of errors that have none
+	begun   func(session string) // is told of the session in whose name it answers
+}
+
+// Unwrap is for [http.ResponseController], by which the SDK flushes.
+func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
+
+// Write implements [http.ResponseWriter].
+func (a *answer) Write(p []byte) (int, error) {
+	if id := a.Header().Get(headerSession); id != "" {
+		a.begun(id)
+	}
+	if _, err := a.ResponseWriter.Write(a.mend(p)); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// mend bounds the text of an error, and gives it a code. Everything else stays as it is.
+func (a *answer) mend(p []byte) []byte {
+	if media := a.Header().Get("Content-Type"); media == "text/plain; charset=utf-8" {
+		return []byte(cut(string(p)))
+	}
+	if !bytes.Contains(p, []byte(`"error":`)) {
+		return p
+	}
+	start := bytes.IndexByte(p, '{')
+	if start < 0 {
+		return p
+	}
+	message := bytes.TrimRight(p[start:], "\n")
+	var said struct {
+		ID    json.RawMessage `json:"id"`
+		Error *jsonrpc.Error  `json:"error"`
+	}
+	if json.Unmarshal(message, &said) != nil || said.Error == nil || said.Error.Code != 0 && len(said.Error.Message) <= maxErrorText {
+		return p
+	}
+	said.Error.Message = cut(said.Error.Message)
+	if said.Error.Code == 0 {
+		said.Error.Code = a.uncoded
+	}
+	return bytes.Join([][]byte{p[:start], encodeError(said.ID, said.Error), p[start+len(message):]}, nil)
+}

@@ -1,0 +1,100 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"toolhost/host"
+)
+
+// call serves tools/call: it begins a call, or goes on with one whose client was asked.
+func (s *Server) call(ctx context.Context, req *sdk.CallToolRequest) (sdk.Result, error) {
+	if req.Params.RequestState != "" {
+		f, err := s.resume(ctx, req)
+		if err != nil {
+			return nil, err
+		}
+		return s.await(ctx, req, f)
+	}
+	f, err := s.launch(ctx, s.request(req), answers(req))
+	switch {
+	case errors.Is(err, host.ErrBusy):
+		return nil, &jsonrpc.Error{Code: codeBusy, Message: err.Error()}
+	case err != nil:
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: err.Error()}
+	}
+	return s.await(ctx, req, f)
+}
+
+// codeCanceled is the error of a canceled request, where it is answered at all: older clients over HTTP wait for one.
+const codeCanceled = -32800
+
+// cutShort is how long the result of a canceled call is waited for: it says what was done until then.
+const cutShort = 800 * time.Millisecond
+
+// codeBusy is the error of a request that can be sent again when others have ended.
+const codeBusy = -32000
+
+// errWithdrawn says that the client took its request back, or went away.
+var errWithdrawn = errors.New("the client canceled the request, or has gone")
+
+// await returns what the client is told: how the call ended, a question, or a task that stands for it. A request that is
+// withdrawn takes its call with it, unless somebody else waits for that or can still ask for it.
+func (s *Server) await(ctx context.Context, req *sdk.CallToolRequest, f *flight) (sdk.Result, error) {
+	f.awaited(req.Session)
+	defer f.told.to(ctx, req)()
+	s.flights.join(f)
+	res, err := s.next(ctx, req, f)
+	wanted, forsaken := s.flights.leave(f)
+	if forsaken != nil {
+		s.o.Host.Cancel(forsaken.id, "its client did not come back")
+	}
+	switch {
+	case !errors.Is(err, errWithdrawn):
+		return res, err
+	case wanted:
+		return nil, &jsonrpc.Error{Code: codeCanceled, Message: "the request was canceled: " + context.Cause(ctx).Error() + "; its call goes on"}
+	}
+	s.o.Host.Cancel(f.id, errWithdrawn.Error())
+	if f.endsWithin(cutShort) { // at the end of input and over older HTTP the result is still awaited
+		return s.result(req, f)
+	}
+	return nil, &jsonrpc.Error{Code: codeCanceled, Message: "the call was canceled: " + context.Cause(ctx).Error()}
+}
+
+// next waits for what the client is to be told, or for errWithdrawn.
+func (s *Server) next(ctx context.Context, req *sdk.CallToolRequest, f *flight) (sdk.Result, error) {
+	var task <-chan time.Time
+	if knowsTasks(req) {
+		timer := time.NewTimer(s.o.TaskAfter)
+		defer timer.Stop()
+		task = timer.C
+	}
+	for {
+		select {
+		case <-f.ended:
+			if f.completion.Job != "" && task != nil {
+				return s.standIn(req, f) // until the job has ended
+			}
+			return s.result(req, f)
+		case q := <-f.asks:
+			if res, err := s.ask(ctx, req, f, q); res != nil || err != nil {
+				return res, err
+			}
+		case <-task:
+			return s.standIn(req, f)
+		case <-ctx.Done():
+			return nil, errWithdrawn
+		}
+	}
+}
+
+// standIn answers a request with a task, which from now on can be asked for the call.
+func (s *Server) standIn(req *sdk.CallToolRequest, f *flight) (sdk.Result, error) {
+	s.flights.keepAsTask(f)
+	return s.asTask(req, f)
+}

@@ -1,0 +1,69 @@
+package mcp
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"strings"
+)
+
+// canonical is a JSON text that is the same for all spellings of the same value: whoever sends it again may have put its
+// members in another order, and written 1 for 1.0. What is no JSON text stays as it is.
+func canonical(input []byte) []byte {
+	var value any
+	d := json.NewDecoder(bytes.NewReader(input))
+	d.UseNumber()
+	if d.Decode(&value) != nil || d.More() {
+		return input
+	}
+	b, err := json.Marshal(normal(value))
+	if err != nil {
+		return input
+	}
+	return b
+}
+
+// normal writes the numbers of a value in one way. It changes the value.
+func normal(value any) any {
+	switch v := value.(type) {
+	case json.Number:
+		return normalNumber(v)
+	case []any:
+		for i := range v {
+			v[i] = normal(v[i])
+		}
+	case map[string]any:
+		for name := range v {
+			v[name] = normal(v[name])
+		}
+	}
+	return value
+}
+
+// maxExponent bounds the exponents that are counted with. A number beyond it stays as it is spelled.
+const maxExponent = 1 << 30
+
+// normalNumber writes a number as an integer that does not end in 0, and a power of ten. Nothing is rounded: numbers are
+// the same only if their decimals are.
+func normalNumber(n json.Number) json.Number {
+	text, negative := strings.CutPrefix(string(n), "-")
+	mantissa, power := text, 0
+	if i := strings.IndexAny(text, "eE"); i >= 0 {
+		var err error
+		mantissa = text[:i]
+		if power, err = strconv.Atoi(text[i+1:]); err != nil || power > maxExponent || power < -maxExponent {
+			return n
+		}
+	}
+	whole, fraction, _ := strings.Cut(mantissa, ".")
+	digits := strings.TrimLeft(whole+fraction, "0")
+	if digits == "" {
+		return "0"
+	}
+	significant := strings.TrimRight(digits, "0")
+	power += len(digits) - len(significant) - len(fraction)
+	if negative {
+		significant = "-" + significant
+	}
+	return json.Number(significant + "e" + strconv.Itoa(power))
+}

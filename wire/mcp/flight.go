@@ -1,0 +1,212 @@
+package mcp
+
+import (
+	"context"
+	"crypto/sha256"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"toolhost/agenttool"
+	"toolhost/host"
+)
+
+// flight is one tools/call on its way through the host. It can outlive the request that began it.
+type flight struct {
+	id    string        // of the host's request
+	tool  string        // as it was called
+	input []byte        // of the call
+	asks  chan question // the newest prompt that no one took yet
+	ended chan struct{} // closed when completion is there
+	told  progress      // where its progress goes
+
+	completion host.Completion
+	at         time.Time // when it ended, as completion says
+
+	mu    sync.Mutex
+	open  *question          // that the client was asked and has not answered
+	waits *sdk.ServerSession // of the request that waits for it; nil: none did yet
+	said  string             // the newest message of its progress
+	final agenttool.Progress // of the job that it left
+	gone  time.Time          // when that ended; zero: not yet
+
+	held // by clients
+}
+
+// question is a prompt of a flight.
+type question struct {
+	host.Prompt
+	over <-chan struct{} // closed when it needs no answer any more
+}
+
+// launch begins a call for a request, whose context tells how its client reads. answers says whether the client can be asked.
+func (s *Server) launch(ctx context.Context, r host.Request, answers bool) (*flight, error) {
+	f := &flight{id: r.ID, tool: r.Tool, input: r.Input, asks: make(chan question, 1), ended: make(chan struct{})}
+	if answers {
+		r.Caller.Asked = f.asked
+	}
+	r.Caller.Progress = f.heard
+	err := s.o.Host.Invoke(r, func(c host.Completion) {
+		waitRoom(ctx) // a call that nobody reads the result of lets no other begin
+		f.completion, f.at = c, time.Now()
+		close(f.ended)
+		s.flights.remove(f)
+	})
+	hasBegun(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !s.flights.add(f) {
+		s.o.Host.Cancel(f.id, closing)
+	}
+	return f, nil
+}
+
+// endsWithin reports whether the call has ended, at the latest soon.
+func (f *flight) endsWithin(d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-f.ended:
+		return true
+	case <-timer.C:
+		return false
+	}
+}
+
+// awaited says in which session a request waits for the call.
+func (f *flight) awaited(in *sdk.ServerSession) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.waits = in
+}
+
+// in reports whether the request that waits for the call is of the session of that id.
+func (f *flight) in(session string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.waits != nil && f.waits.ID() == session
+}
+
+// asked keeps the prompt for whoever waits for the flight. One that is over makes room for the next.
+func (f *flight) asked(p host.Prompt, over <-chan struct{}) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	select {
+	case <-f.asks:
+	default:
+	}
+	f.asks <- question{p, over}
+}
+
+// heard takes a step of the call, or the end of the job that it left.
+func (f *flight) heard(p agenttool.Progress) {
+	f.mu.Lock()
+	f.said = clean(p.Message, maxRef)
+	if p.TaskID != "" && slices.Contains(finalStates, p.Status) {
+		f.final, f.gone = p, time.Now()
+	}
+	f.mu.Unlock()
+	f.told.tell(p)
+}
+
+// finalStates are those in which jobs end.
+var finalStates = []string{"completed", "failed", "canceled"}
+
+// saying is the newest message of the call.
+func (f *flight) saying() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.said
+}
+
+// jobEnd says how the job ended that the call left, if it left one that has ended.
+func (f *flight) jobEnd() (agenttool.Progress, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.final, !f.gone.IsZero()
+}
+
+// finished says when the call has ended, with the job that it left.
+func (f *flight) finished() (time.Time, bool) {
+	if !f.over() {
+		return time.Time{}, false
+	}
+	if f.completion.Job == "" {
+		return f.at, true
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.gone, !f.gone.IsZero()
+}
+
+// digest is what a later request must repeat to go on with a call.
+func digest(tool string, input []byte) [sha256.Size]byte {
+	h := sha256.New()
+	h.Write([]byte(tool))
+	h.Write([]byte{0})
+	h.Write(canonical(input))
+	return [sha256.Size]byte(h.Sum(nil))
+}
+
+// flights are the calls that have not ended, and those of which clients were given a state and that ended not long ago.
+type flights struct {
+	mu    sync.Mutex
+	all   map[string]*flight
+	kept  []kept    // that have ended, the oldest first
+	alone []*flight // that clients were given states of, that go on and that no request waits for; the one left first comes first
+	bytes int       // of the results of kept
+	over  bool      // no call is taken any more
+}
+
+// add takes a call, and reports whether it may go on.
+func (f *flights) add(one *flight) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	select {
+	case <-one.ended:
+		return true
+	default:
+	}
+	if f.all == nil {
+		f.all = map[string]*flight{}
+	}
+	f.all[one.id] = one
+	return !f.over
+}
+
+// live returns the calls that there are.
+func (f *flights) live() []*flight {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Collect(maps.Values(f.all))
+}
+
+// close ends the taking of calls. Those that come later may not go on.
+func (f *flights) close() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.over = true
+}
+
+func (f *flights) remove(one *flight) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.found(one)
+	if one.handed {
+		f.keep(one)
+		return
+	}
+	delete(f.all, one.id)
+}
+
+// get returns the call of that id, nil if there is none or it is not kept any more.
+func (f *flights) get(id string) *flight {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.trim(time.Now())
+	return f.all[id]
+}

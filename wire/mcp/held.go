@@ -1,0 +1,60 @@
+package mcp
+
+import "slices"
+
+// maxAlone is how many calls may go on that clients were asked about and that no request waits for.
+const maxAlone = 64
+
+// held is who can come to the result of a call. flights.mu guards it.
+type held struct {
+	handed  bool // a client was given its state
+	task    bool // a client was given a task for it
+	waiting int  // requests
+}
+
+// join notes that a request waits for the call.
+func (f *flights) join(one *flight) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	one.waiting++
+	f.found(one)
+}
+
+// leave notes that a request waits for the call no longer. It reports whether the call is still wanted: another request
+// waits, or it is a task, or its client was asked and has not answered. Where too many calls were left alone, the
+// first of them is returned: it is to be canceled.
+func (f *flights) leave(one *flight) (wanted bool, forsaken *flight) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	one.waiting--
+	if one.waiting > 0 || one.task {
+		return true, nil
+	}
+	if one.handed && !one.over() {
+		f.alone = append(f.alone, one)
+	}
+	if len(f.alone) > maxAlone {
+		forsaken = f.alone[0]
+		f.found(forsaken)
+	}
+	return one.handed && one.asking(), forsaken
+}
+
+// keepAsTask notes that a client was given a task for the call.
+func (f *flights) keepAsTask(one *flight) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	one.task = true
+}
+
+// found notes that a call is not alone any more, or has ended. f.mu is held.
+func (f *flights) found(one *flight) {
+	f.alone = slices.DeleteFunc(f.alone, func(other *flight) bool { return other == one })
+}
+
+// asking reports whether a question of the call waits for its answer.
+func (f *flight) asking() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.asks) > 0 || f.open != nil && !f.open.done()
+}

@@ -1,0 +1,64 @@
+package mcp
+
+import "time"
+
+// How long calls that have ended are kept for clients that were asked about them, how many, and how many bytes of results.
+const (
+	keptFor   = 10 * time.Minute
+	maxKept   = 256
+	maxKeptAt = 16 << 20
+)
+
+// kept is a call that has ended, for a client that brings its state back.
+type kept struct {
+	flight *flight
+	until  time.Time
+	bytes  int
+}
+
+// hand notes that the client was given a state of the call, so that it is kept when it ends. It reports whether the call
+// has not ended yet.
+func (f *flights) hand(one *flight) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	one.handed = true
+	return f.all[one.id] == one && !one.over()
+}
+
+// keep adds a call that has ended. The oldest make room for it. f.mu is held.
+func (f *flights) keep(one *flight) {
+	now := time.Now()
+	k := kept{flight: one, until: now.Add(keptFor), bytes: one.size()}
+	f.kept, f.bytes = append(f.kept, k), f.bytes+k.bytes
+	f.trim(now)
+}
+
+// trim forgets calls that were kept long enough, and the oldest of too many. f.mu is held.
+func (f *flights) trim(now time.Time) {
+	n := 0
+	for n < len(f.kept) && (now.After(f.kept[n].until) || len(f.kept)-n > maxKept || f.bytes > maxKeptAt && len(f.kept)-n > 1) {
+		f.bytes -= f.kept[n].bytes
+		delete(f.all, f.kept[n].flight.id)
+		n++
+	}
+	f.kept = append(f.kept[:0:0], f.kept[n:]...)
+}
+
+// over reports whether the call has ended.
+func (f *flight) over() bool {
+	select {
+	case <-f.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// size is how many bytes the result of a call that has ended holds, near enough.
+func (f *flight) size() int {
+	n := len(f.completion.Result.StructuredContent) + len(f.completion.Invocation.ModelInput) + len(f.input)
+	for _, b := range f.completion.Result.Content {
+		n += len(b.Text) + len(b.Data) + len(b.Diff)
+	}
+	return n
+}

@@ -1,0 +1,205 @@
+package mcp
+
+import (
+	"encoding/json"
+	"errors"
+	"maps"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+)
+
+// requests are the messages of one stream that wait for a response: the client's, and those that the client was asked.
+// The key is what an id means, in whichever way it is spelled.
+type requests struct {
+	mu     sync.Mutex
+	served map[jsonrpc.ID]*request
+	asked  map[jsonrpc.ID]bool
+	size   int           // of the served ones, in bytes
+	ending bool          // no more are taken on
+	idle   chan struct{} // closed when it is ending and all are answered
+}
+
+// request is one of the client.
+type request struct {
+	spelled  json.RawMessage // its id, as it came
+	method   string
+	size     int         // of the line, in bytes
+	conn     *connection // that serves it; nil: it is being refused
+	canceled bool        // its response is not written
+}
+
+// What may be in flight on one stream. A request that is larger than the rest is taken on if it is the only one.
+const (
+	maxRequests     = 4096
+	maxRequestBytes = 64 << 20
+)
+
+var (
+	errInFlight error = errorf(jsonrpc.CodeInvalidRequest, "invalid request: the id belongs to a request that is not answered yet")
+	errTooMany  error = errorf(codeBusy, "busy: too many requests are not answered yet; send this again when some are")
+	errEnding   error = errorf(jsonrpc.CodeInternalError, "the input has ended; this was canceled")
+)
+
+func newRequests() requests {
+	return requests{served: map[jsonrpc.ID]*request{}, asked: map[jsonrpc.ID]bool{}, idle: make(chan struct{})}
+}
+
+// add takes a request on, or returns errInFlight, errTooMany or errEnding.
+func (q *requests) add(id jsonrpc.ID, r *request) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	switch {
+	case q.served[id] != nil:
+		return errInFlight
+	case q.ending:
+		return errEnding
+	case len(q.served) >= maxRequests, len(q.served) > 0 && q.size+r.size > maxRequestBytes:
+		return errTooMany
+	}
+	q.served[id] = r
+	q.size += r.size
+	return nil
+}
+
+// get returns a request that has no response yet, nil if there is none.
+func (q *requests) get(id jsonrpc.ID) *request {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.served[id]
+}
+
+// cancel says that a request gets no response. It returns the request if somebody works on it. A handshake cannot be
+// canceled.
+func (q *requests) cancel(id jsonrpc.ID) *request {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	r := q.served[id]
+	if r == nil || r.conn == nil || r.canceled || r.method == methodInitialize {
+		return nil
+	}
+	r.canceled = true
+	return r
+}
+
+// answer ends a request. It calls write if the request had no response and was not canceled; neither can happen while
+// it writes.
+func (q *requests) answer(id jsonrpc.ID, write func()) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	r := q.served[id]
+	if r == nil {
+		return
+	}
+	delete(q.served, id)
+	q.size -= r.size
+	if !r.canceled {
+		write()
+	}
+	if q.ending && len(q.served) == 0 {
+		close(q.idle)
+	}
+}
+
+// unanswered counts the requests of a method that have no response and still want one.
+func (q *requests) unanswered(method string) (n int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, r := range q.served {
+		if r.method == method && r.conn != nil && !r.canceled {
+			n++
+		}
+	}
+	return n
+}
+
+// all returns the requests that somebody works on.
+func (q *requests) all() map[jsonrpc.ID]*request {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	all := maps.Clone(q.served)
+	maps.DeleteFunc(all, func(_ jsonrpc.ID, r *request) bool { return r.conn == nil })
+	return all
+}
+
+// ask notes a request to the client. It reports false if nobody is left to answer.
+func (q *requests) ask(id jsonrpc.ID) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if !q.ending {
+		q.asked[id] = true
+	}
+	return !q.ending
+}
+
+// answered reports whether the client was asked that, and has not answered before.
+func (q *requests) answered(id jsonrpc.ID) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	was := q.asked[id]
+	delete(q.asked, id)
+	return was
+}
+
+// open returns what the client was asked and has not answered.
+func (q *requests) open() []jsonrpc.ID {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return slices.Collect(maps.Keys(q.asked))
+}
+
+// end says that no more will come, and returns what is closed when the last request is answered.
+func (q *requests) end() <-chan struct{} {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if !q.ending && len(q.served) == 0 {
+		close(q.idle)
+	}
+	q.ending = true
+	return q.idle
+}
+
+// over reports whether no more will come.
+func (q *requests) over() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.ending
+}
+
+// readID returns what an id means. Fractions, null and what a float64 does not hold are no ids.
+func readID(spelled json.RawMessage) (jsonrpc.ID, error) {
+	var v any
+	if err := json.Unmarshal(spelled, &v); err != nil {
+		return jsonrpc.ID{}, errBadID
+	}
+	switch n := v.(type) {
+	case string:
+	case float64:
+		if n != math.Trunc(n) || math.Abs(n) > 1<<53 {
+			return jsonrpc.ID{}, errBadID
+		}
+	default:
+		return jsonrpc.ID{}, errBadID
+	}
+	return jsonrpc.MakeID(v)
+}
+
+var errBadID error = errorf(jsonrpc.CodeInvalidRequest, `invalid request: "id" must be a string or an integer within 2^53`)
+
+// cancellation is what tells a session to stop a request.
+func cancellation(id json.RawMessage) *jsonrpc.Request {
+	return &jsonrpc.Request{Method: methodCancelled, Params: slices.Concat([]byte(`{"requestId":`), id, []byte("}"))}
+}
+
+// canceledID returns which request a cancellation is for.
+func canceledID(m *jsonrpc.Request) (jsonrpc.ID, error) {
+	var params struct {
+		RequestID json.RawMessage `json:"requestId"`
+	}
+	if err := json.Unmarshal(m.Params, &params); err != nil {
+		return jsonrpc.ID{}, errors.Join(errBadID, err)
+	}
+	return readID(params.RequestID)
+}

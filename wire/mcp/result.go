@@ -1,0 +1,196 @@
+package mcp
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"toolhost/agenttool"
+	"toolhost/host"
+)
+
+// result is what the client is told of a call that has ended.
+func (s *Server) result(req *sdk.CallToolRequest, f *flight) (sdk.Result, error) {
+	c := f.completion
+	if e := c.Result.Error; e != nil && e.Class == agenttool.UnknownTool {
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: s.unknownTool(req.Params.Name)}
+	}
+	res := &sdk.CallToolResult{Meta: resultMeta(c), IsError: c.Result.IsError}
+	text, rest := blocks(c.Result.Content)
+	rest = append(rest, links(req, c)...)
+	shown := text
+	if !res.IsError {
+		if members, ok := s.outputs[c.Invocation.ToolID]; ok {
+			only := showsOnlyStructured(req.ClientInfo())
+			res.StructuredContent = structured(c.Result.StructuredContent, members, text, only)
+			if only && text != "" {
+				shown = summary(c, text)
+			}
+		}
+	}
+	if shown != "" {
+		res.Content = append(res.Content, &sdk.TextContent{Text: shown})
+	}
+	res.Content = append(res.Content, rest...)
+	return res, nil
+}
+
+func (s *Server) unknownTool(name string) string {
+	return fmt.Sprintf("there is no tool %s; there are %s", clean(name, maxName), strings.Join(s.names, ", "))
+}
+
+// maxTwice is the size in bytes up to which a text is told in content and in structured content.
+const maxTwice = 1 << 10
+
+// structuredOnly are the clients, by the beginning of the name that they give, that show their model nothing but the
+// structured content where there is one. They get the whole text in it.
+var structuredOnly = []string{
+	"codex",  // Codex: the function's output is the structured content as JSON, if there is one
+	"claude", // Claude Code: the same
+}
+
+func showsOnlyStructured(i *sdk.Implementation) bool {
+	if i == nil {
+		return false
+	}
+	for _, prefix := range structuredOnly {
+		if strings.HasPrefix(strings.ToLower(i.Name), prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// structured returns the members of the tool's structured content that are declared, and the text if the client needs
+// it here or it is so small that both may have it.
+func structured(native json.RawMessage, members []member, text string, only bool) map[string]any {
+	var all map[string]json.RawMessage
+	_ = json.Unmarshal(native, &all) // what is not there is left out
+	told := map[string]any{}
+	for _, m := range members {
+		if value, ok := all[m.name]; ok {
+			told[m.name] = value
+		}
+	}
+	if only || len(text) <= maxTwice {
+		told["text"] = text
+	}
+	return told
+}
+
+// summary stands in content for a text that the client shows from the structured content.
+func summary(c host.Completion, text string) string {
+	if len(text) <= maxTwice {
+		return text
+	}
+	if c.Result.UIFacingSummary != "" {
+		return clean(c.Result.UIFacingSummary, maxTwice)
+	}
+	return fmt.Sprintf("%d bytes of text, in structuredContent", len(text))
+}
+
+// blocks returns the text of a result, which is one, and its other blocks.
+func blocks(content []agenttool.Content) (text string, rest []sdk.Content) {
+	var texts []string
+	for _, b := range content {
+		if block := other(b); block != nil {
+			rest = append(rest, block)
+		} else if t := b.Text + b.Diff; t != "" {
+			texts = append(texts, t)
+		}
+	}
+	return strings.Join(texts, "\n"), rest
+}
+
+// other returns a block that is no text, nil if it is one.
+func other(b agenttool.Content) sdk.Content {
+	switch b.Type {
+	case "image", "audio":
+		data, err := base64.StdEncoding.DecodeString(b.Data)
+		if err != nil {
+			return nil
+		}
+		if b.Type == "audio" {
+			return &sdk.AudioContent{Data: data, MIMEType: b.MediaType}
+		}
+		return &sdk.ImageContent{Data: data, MIMEType: b.MediaType}
+	case "embedded_resource":
+		held := &sdk.ResourceContents{URI: b.URI, MIMEType: b.MediaType, Text: b.Text}
+		if b.Data != "" {
+			held.Blob, _ = base64.StdEncoding.DecodeString(b.Data)
+		}
+		return &sdk.EmbeddedResource{Resource: held}
+	case "resource_link":
+		return &sdk.ResourceLink{URI: b.URI, Name: b.Name, MIMEType: b.MediaType}
+	}
+	return nil
+}
+
+// links returns a link to each payload that the host kept for a client that knows such (MCP-18).
+func links(req *sdk.CallToolRequest, c host.Completion) []sdk.Content {
+	if req.ProtocolVersion() < "2025-06-18" {
+		return nil
+	}
+	refs := c.Result.ResourceRefs
+	if kept := c.Persistence.PersistedRef; kept != nil {
+		refs = append(refs[:len(refs):len(refs)], *kept)
+	}
+	var found []sdk.Content
+	seen := map[string]bool{}
+	for _, r := range refs {
+		if seen[r.URI] || !strings.HasPrefix(r.URI, scheme) {
+			continue
+		}
+		seen[r.URI] = true
+		found = append(found, link(r))
+	}
+	return found
+}
+
+func link(r agenttool.Ref) *sdk.ResourceLink {
+	l := &sdk.ResourceLink{URI: r.URI, Name: r.Relation, MIMEType: r.MediaType}
+	if l.Name == "" {
+		l.Name = "output"
+	}
+	if r.SizeBytes > 0 {
+		l.Size = &r.SizeBytes
+	}
+	return l
+}
+
+// Keys of what results say in _meta (MCP-20).
+const (
+	metaPrefix      = "dev.toolhost/"
+	metaInvocation  = metaPrefix + "invocation_id"
+	metaTool        = metaPrefix + "tool_id"
+	metaStatus      = metaPrefix + "status"
+	metaDecisions   = metaPrefix + "decision_refs"
+	metaJob         = metaPrefix + "job"
+	metaPersistence = metaPrefix + "persistence_ref"
+	metaErrorClass  = metaPrefix + "error_class"
+	metaErrorCode   = metaPrefix + "error_code"
+)
+
+// resultMeta says where the records of the call are.
+func resultMeta(c host.Completion) sdk.Meta {
+	m := sdk.Meta{
+		metaInvocation: c.Invocation.InvocationID, metaTool: c.Invocation.ToolID, metaStatus: c.Result.Status,
+	}
+	if refs := c.Invocation.PermissionDecisionRefs; len(refs) > 0 {
+		m[metaDecisions] = refs
+	}
+	if c.Job != "" {
+		m[metaJob] = c.Job
+	}
+	if kept := c.Persistence.PersistedRef; kept != nil {
+		m[metaPersistence] = kept.URI
+	}
+	if e := c.Result.Error; e != nil {
+		m[metaErrorClass], m[metaErrorCode] = e.Class, e.Code
+	}
+	return m
+}

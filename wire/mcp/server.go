@@ -1,0 +1,140 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"toolhost/agenttool"
+	"toolhost/host"
+)
+
+// Options says what is served.
+type Options struct {
+	Host         *host.Host
+	Session      agenttool.SessionID
+	Version      string // of this build
+	Instructions string // for the model, told once per client; empty: none
+	HostChecked  bool   // whoever mounts the handler checks the Host header of requests, and knows more names than those of loopback
+	// CheckMessage refuses what is no message that can be served, of bodies that come over HTTP: keys that come twice, ids that are none.
+	// It is given one JSON object. Nil: nothing more is checked. What it returns is told to the client.
+	CheckMessage func(body []byte) error
+	TaskAfter    time.Duration // how long a call may take before a client that knows tasks gets it as one; 0: 2 seconds
+}
+
+// Server serves MCP clients, all from one host. Its methods may be used from several goroutines.
+type Server struct {
+	o       Options
+	sdk     *sdk.Server
+	key     signingKey // of request states
+	flights flights
+	tasks   tasks
+	calls   atomic.Int64 // so far, for their ids
+
+	names   []string                      // of the tools that are listed, sorted
+	outputs map[agenttool.ToolID][]member // the members of their structured content that are declared
+}
+
+// New returns a server of the host's tools. It does no IO.
+func New(o Options) *Server {
+	if o.TaskAfter == 0 {
+		o.TaskAfter = 2 * time.Second
+	}
+	s := &Server{o: o, key: newSigningKey()}
+	s.sdk = sdk.NewServer(&sdk.Implementation{Name: "toolhost", Title: "toolhost", Version: o.Version}, s.sdkOptions())
+	s.sdk.AddReceivingMiddleware(recovering, s.middleware)
+	s.addTools()
+	s.addResources()
+	s.addTaskMethods()
+	return s
+}
+
+// middleware takes tools/call from the SDK: calls of tools that it does not list, by an alias or by a name that is none,
+// are the host's to answer and to record as well. The SDK gets the result, to say of what type it is.
+func (s *Server) middleware(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
+		call, ok := req.(*sdk.CallToolRequest)
+		if !ok {
+			if silent[method] {
+				return &nothing{}, nil
+			}
+			if undeclared[method] {
+				return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: method + " is not served: the server declares no such capability"}
+			}
+			if err := misnamed(req); err != nil {
+				return nil, err
+			}
+			res, err := next(ctx, method, req)
+			return res, notFound(req, err)
+		}
+		ctx, end := starting(ctx)
+		defer end()
+		if call.Params.RequestState != "" {
+			hasBegun(ctx) // before, by another request
+		}
+		res, err := s.call(ctx, call)
+		if plain, ok := res.(*sdk.CallToolResult); ok && err == nil && len(s.names) > 0 {
+			return next(context.WithValue(ctx, outcome{}, plain), method, s.listed(call))
+		}
+		return res, err
+	}
+}
+
+// undeclared are methods that the SDK would serve though the server has nothing of what they are about.
+var undeclared = map[string]bool{"prompts/list": true, "prompts/get": true, "completion/complete": true, "logging/setLevel": true}
+
+// silent are methods that are answered and have no effect: what is kept does not change, and who subscribes to it hears nothing. The
+// SDK would keep all that is subscribed to.
+var silent = map[string]bool{"resources/subscribe": true, "resources/unsubscribe": true}
+
+// nothing is a result without content.
+type nothing struct{ sdk.ResultBase }
+
+// listed returns the request with the name of a tool that the SDK knows: it has the result finished, by the handler that
+// all tools have in common.
+func (s *Server) listed(req *sdk.CallToolRequest) *sdk.CallToolRequest {
+	params := *req.Params
+	params.Name = s.names[0]
+	return &sdk.CallToolRequest{Session: req.Session, Params: &params, Extra: req.Extra}
+}
+
+// closing is why calls are canceled when the server ends.
+const closing = "the server is closing"
+
+// Close cancels the calls that go on, ends the sessions and waits for both. No call is taken any more.
+func (s *Server) Close() {
+	s.flights.close()
+	for _, f := range s.flights.live() {
+		s.o.Host.Cancel(f.id, closing)
+	}
+	var sessions sync.WaitGroup
+	for one := range s.sdk.Sessions() {
+		sessions.Go(func() { _ = one.Close() }) // the client may have gone before
+	}
+	sessions.Wait()
+}
+
+// isModern reports whether a revision of the protocol is one in which every request stands for itself.
+func isModern(revision string) bool { return revision >= firstStateless }
+
+// nextID names one call of this process for the host.
+func (s *Server) nextID() string { return fmt.Sprintf("mcp-%d", s.calls.Add(1)) }
+
+// misnamed is the error of a request about a task whose header names another one than its body: whoever routes by the
+// header would have sent it elsewhere. The SDK looks at the headers of its own methods only.
+func misnamed(req sdk.Request) error {
+	params, ok := req.GetParams().(*taskParams)
+	extra := req.GetExtra()
+	if !ok || params == nil || extra == nil {
+		return nil
+	}
+	if name := extra.Header.Get("Mcp-Name"); name != "" && name != params.TaskID {
+		return &jsonrpc.Error{Code: sdk.CodeHeaderMismatch, Message: "the header Mcp-Name is not the taskId of the request"}
+	}
+	return nil
+}

@@ -1,0 +1,119 @@
+package mcp
+
+import (
+	"maps"
+	"net/http"
+	"sync"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// sessions are those of older clients over HTTP, with what they are doing. The zero value has none.
+type sessions struct {
+	mu  sync.Mutex
+	all map[string]*activity
+}
+
+// activity is what the client of a session does.
+type activity struct {
+	requests int       // that are being served
+	streams  int       // on which it hears what the server says by itself
+	used     time.Time // when a request or a stream of it began or ended last
+}
+
+// note takes a session that has begun.
+func (ss *sessions) note(id string) {
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	if ss.all == nil {
+		ss.all = map[string]*activity{}
+	}
+	if ss.all[id] == nil {
+		ss.all[id] = &activity{used: time.Now()}
+	}
+}
+
+// serve notes that a request of a session is being served, until done is called.
+func (ss *sessions) serve(r *http.Request) (done func()) {
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	a := ss.all[r.Header.Get(headerSession)]
+	if a == nil {
+		return func() {}
+	}
+	count := &a.requests
+	if r.Method == http.MethodGet {
+		count = &a.streams
+	}
+	a.used = time.Now()
+	*count++
+	return func() {
+		ss.mu.Lock()
+		defer ss.mu.Unlock()
+		a.used = time.Now()
+		*count--
+	}
+}
+
+// idlest is the session that does nothing and was used least lately, one that nobody listens to before the others; empty:
+// there is none. ss.mu is held.
+func (ss *sessions) idlest(busy func(id string) bool) string {
+	found := ""
+	for id, a := range ss.all {
+		if a.requests == 0 && !busy(id) && (found == "" || a.idler(ss.all[found])) {
+			found = id
+		}
+	}
+	return found
+}
+
+func (a *activity) idler(b *activity) bool {
+	if listens := a.streams > 0; listens != (b.streams > 0) {
+		return !listens
+	}
+	return a.used.Before(b.used)
+}
+
+// makeRoom reports whether another session may begin. Where there are as many as there may be, it ends the one that was
+// idle longest.
+func (s *Server) makeRoom(ss *sessions) bool {
+	open, id := s.surplus(ss)
+	switch {
+	case len(open) < maxSessions:
+		return true
+	case id == "":
+		return false
+	}
+	_ = open[id].Close() // its client has most likely gone
+	return true
+}
+
+// surplus returns the sessions by their ids and, if they are too many, which one is to be ended. Those that have ended are
+// forgotten.
+func (s *Server) surplus(ss *sessions) (open map[string]*sdk.ServerSession, id string) {
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	open = map[string]*sdk.ServerSession{}
+	for one := range s.sdk.Sessions() { // stateless requests and streams have some without an id
+		if id := one.ID(); id != "" {
+			open[id] = one
+		}
+	}
+	maps.DeleteFunc(ss.all, func(id string, _ *activity) bool { return open[id] == nil })
+	if len(open) >= maxSessions {
+		id = ss.idlest(s.calling)
+		delete(ss.all, id)
+	}
+	return open, id
+}
+
+// calling reports whether a call of the session goes on, whose connection may have ended.
+func (s *Server) calling(session string) bool {
+	for _, f := range s.flights.live() {
+		if !f.over() && f.in(session) {
+			return true
+		}
+	}
+	return false
+}

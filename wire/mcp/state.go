@@ -1,0 +1,145 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"toolhost/agenttool"
+	"toolhost/host"
+)
+
+// state is what a client brings back with the answer to a question, so that the answer counts for that question of that
+// call and nothing else (MCP-07). The client can read it and cannot make or change one.
+type state struct {
+	Version  int                  `json:"v"`
+	Flight   string               `json:"f"`
+	Digest   []byte               `json:"d"` // of the tool and its arguments
+	Decision agenttool.DecisionID `json:"q"` // that asks
+	Expires  int64                `json:"x"` // when the question does, in milliseconds since 1970
+}
+
+// stateVersion is that of the states that this program makes and takes.
+const stateVersion = 1
+
+// stateOf is the state for a question about a call. A question of which it is not known when it expires has expired.
+func stateOf(f *flight, p host.Prompt) state {
+	same := digest(f.tool, f.input)
+	return state{Version: stateVersion, Flight: f.id, Digest: same[:], Decision: p.Decision.DecisionID, Expires: expiry(p).UnixMilli()}
+}
+
+// expiry is when a question expires: 1970 if that is not known.
+func expiry(p host.Prompt) time.Time {
+	at, err := time.Parse(time.RFC3339Nano, p.Decision.ExpiresAt)
+	if err != nil {
+		return time.Unix(0, 0)
+	}
+	return at
+}
+
+// signingKey signs states. It lives as long as the process: so do the calls.
+type signingKey [sha256.Size]byte
+
+func newSigningKey() (k signingKey) {
+	rand.Read(k[:]) // never fails
+	return k
+}
+
+// seal returns a state for a client: base64url of its JSON and the HMAC-SHA-256 of that.
+func (k signingKey) seal(st state) string {
+	body, _ := json.Marshal(st) // of strings and numbers
+	return base64.RawURLEncoding.EncodeToString(append(body, k.sum(body)...))
+}
+
+func (k signingKey) sum(body []byte) []byte {
+	h := hmac.New(sha256.New, k[:])
+	h.Write(body)
+	return h.Sum(nil)
+}
+
+// maxState is the length of the longest state that is looked at, in characters.
+const maxState = 2048
+
+// errState says that a state is none of ours.
+var errState = errors.New("requestState is not one that this server gave, or was changed; call again without it")
+
+// unseal returns the state that a client brings back. All that is not as it was given is errState.
+func (k signingKey) unseal(sealed string) (st state, err error) {
+	if len(sealed) > maxState {
+		return state{}, errState
+	}
+	b, err := base64.RawURLEncoding.Strict().DecodeString(sealed)
+	if err != nil || len(b) < sha256.Size {
+		return state{}, errState
+	}
+	body, sum := b[:len(b)-sha256.Size], b[len(b)-sha256.Size:]
+	if !hmac.Equal(sum, k.sum(body)) {
+		return state{}, errState
+	}
+	if json.Unmarshal(body, &st) != nil || st.Version != stateVersion {
+		return state{}, errState
+	}
+	return st, nil
+}
+
+// resume goes on with the call of which the request brings the state. An answer counts if it is to the question that the
+// state was given with, and that one is still open: a state that is used again approves nothing. A call that has
+// ended meanwhile is returned as it ended, also to a late answer, so that nobody makes it twice.
+func (s *Server) resume(ctx context.Context, req *sdk.CallToolRequest) (*flight, error) {
+	st, err := s.key.unseal(req.Params.RequestState)
+	if err != nil {
+		return nil, invalidParams(err.Error())
+	}
+	again := digest(req.Params.Name, arguments(req.Params.Arguments))
+	if !bytes.Equal(again[:], st.Digest) {
+		return nil, invalidParams("requestState belongs to a call with another name or other arguments; send those again that it was given for")
+	}
+	f := s.flights.get(st.Flight)
+	switch {
+	case f == nil:
+		return nil, invalidParams("the call that requestState belongs to is over, and its result is not kept any more; call again without it")
+	case !stateless(req.Params.Meta):
+		return nil, invalidParams("requestState is of a request of revision " + firstStateless + " or later; so must be the one that brings it back")
+	}
+	s.answered(ctx, f, st, req.Params.InputResponses)
+	f.again()
+	return f, nil
+}
+
+// answered takes the answer to the question that the state was given with, if there is one and the question is open.
+func (s *Server) answered(ctx context.Context, f *flight, st state, responses sdk.InputResponseMap) {
+	response, ok := responses[approvalKey]
+	q := f.pending()
+	if !ok || q == nil || q.Decision.DecisionID != st.Decision || time.Now().UnixMilli() > st.Expires {
+		return
+	}
+	s.respond(ctx, f, q, response)
+}
+
+// respond answers a question with what a client says. What is no answer to a form denies.
+func (s *Server) respond(ctx context.Context, f *flight, q *question, response sdk.InputResponse) {
+	res, _ := response.(*sdk.ElicitResult)
+	f.settle(q)
+	s.decide(ctx, f, *q, newForm(q.Prompt).answer(res))
+}
+
+func invalidParams(message string) error {
+	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: message}
+}
+
+// arguments are those of a call: an empty object where there are none.
+func arguments(raw json.RawMessage) []byte {
+	if len(raw) == 0 || string(raw) == "null" {
+		return []byte("{}")
+	}
+	return raw
+}

@@ -1,0 +1,326 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"toolhost/agenttool"
+)
+
+// Line is one message of a stream, as the line reader understood it.
+type Line struct {
+	ID     json.RawMessage // a string or an integer; nil for a notification
+	Method string          // empty for a response
+	Params json.RawMessage
+	Raw    []byte // the whole line; the stream may keep it
+}
+
+// StreamOptions says where the messages of a stream go. The functions must not block for long.
+type StreamOptions struct {
+	// Write writes one message, without its end. What may be dropped is lost where the client does not read.
+	Write func(message []byte, droppable bool)
+
+	// Room waits while the client has too much unread, so that results do not grow without bound; nil: nothing waits.
+	Room func()
+
+	// Busy reports that so much is unread that no more work should be taken on; nil: never.
+	Busy func() bool
+}
+
+// Stream serves one client over lines. Its messages may come in any order and of both eras: each era has its own session
+// of the SDK, since a session remembers one handshake.
+//
+// Every request that is received is answered once, unless its client cancels it before. Drain ends a stream.
+type Stream struct {
+	o        StreamOptions
+	server   *sdk.Server
+	requests requests
+	begun    atomic.Int64 // calls that the host has and that are not answered
+
+	mu             sync.Mutex  // held while a message is received
+	legacy, modern *connection // nil: no request of that era came yet
+}
+
+// Stream returns the server's side of a new pair of pipes. No session is made before the first message.
+func (s *Server) Stream(o StreamOptions) *Stream { return newStream(s.sdk, o) }
+
+func newStream(server *sdk.Server, o StreamOptions) *Stream {
+	if o.Room == nil {
+		o.Room = func() {}
+	}
+	if o.Busy == nil {
+		o.Busy = func() bool { return false }
+	}
+	return &Stream{o: o, server: server, requests: newRequests()}
+}
+
+// Owns reports whether messages of that method are the stream's: all that are not of the native family, responses
+// included.
+func (st *Stream) Owns(method string) bool { return !strings.HasPrefix(method, "agenttool/") }
+
+// The methods that the stream itself knows.
+const (
+	methodInitialize = "initialize"
+	methodCall       = "tools/call"
+	methodDiscover   = "server/discover"
+	methodListen     = "subscriptions/listen"
+	methodProgress   = "notifications/progress"
+	methodCancelled  = "notifications/cancelled"
+	notifications    = "notifications/"
+)
+
+// urgent are the requests that are served even if the client does not read: they end something.
+var urgent = map[string]bool{"tasks/cancel": true, "tasks/update": true}
+
+// Receive takes one message. It does not block on work.
+func (st *Stream) Receive(l Line) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	switch {
+	case l.Method == "":
+		st.answered(l)
+	case l.ID != nil:
+		st.serve(l)
+	case l.Method == methodCancelled:
+		st.cancel(l)
+	default:
+		st.notified(l)
+	}
+}
+
+// serve hands a request to the session of its era.
+func (st *Stream) serve(l Line) {
+	id, err := readID(l.ID)
+	if err != nil {
+		st.refuse(nil, err)
+		return
+	}
+	c, refusal := st.route(l)
+	err = st.requests.add(id, &request{spelled: l.ID, method: l.Method, size: len(l.Raw), conn: c})
+	if errors.Is(err, errInFlight) {
+		// Answered without the id: with it, the client would take this for the answer to the first.
+		st.refuse(nil, err)
+		return
+	}
+	if err != nil {
+		st.refuse(l.ID, err)
+		return
+	}
+	if refusal == nil && !c.push(&jsonrpc.Request{ID: id, Method: l.Method, Params: l.Params}) {
+		refusal = errEnding
+	}
+	if refusal != nil {
+		st.fail(id, refusal)
+	}
+}
+
+// route returns the connection that serves a request, or why none does.
+func (st *Stream) route(l Line) (*connection, error) {
+	switch {
+	case st.requests.over():
+		return nil, errEnding
+	case strings.HasPrefix(l.Method, notifications):
+		return nil, errorf(jsonrpc.CodeInvalidRequest, "invalid request: %q is a notification and has no id", l.Method)
+	case !urgent[l.Method] && st.o.Busy():
+		return nil, errorf(codeBusy, "busy: too many results wait to be read; read them, then send this again")
+	}
+	version, given := protocolVersion(l.Params)
+	switch {
+	case l.Method == methodDiscover, isModern(version):
+		return st.session(&st.modern)
+	case given && st.legacy == nil:
+		return nil, unsupported(version)
+	}
+	return st.session(&st.legacy)
+}
+
+// session returns the connection of an era; the first time it makes its session.
+func (st *Stream) session(era **connection) (*connection, error) {
+	if *era != nil {
+		return *era, nil
+	}
+	c := newConnection(st, era == &st.legacy)
+	var err error
+	if c.session, err = st.server.Connect(withStream(context.Background(), st), c, nil); err != nil {
+		return nil, errorf(jsonrpc.CodeInternalError, "internal error: %v", err)
+	}
+	*era = c
+	return c, nil
+}
+
+// notified hands a notification to the handshake's session. The stateless era has none but the cancellation.
+func (st *Stream) notified(l Line) {
+	if c := st.legacy; c != nil {
+		c.push(&jsonrpc.Request{Method: l.Method, Params: l.Params})
+	}
+}
+
+// cancel takes a request back: its response is not written any more.
+func (st *Stream) cancel(l Line) {
+	var params struct {
+		RequestID json.RawMessage `json:"requestId"`
+	}
+	if json.Unmarshal(l.Params, &params) != nil {
+		return
+	}
+	id, err := readID(params.RequestID)
+	if err != nil {
+		return
+	}
+	if r := st.requests.cancel(id); r != nil {
+		r.conn.push(cancellation(r.spelled))
+	}
+}
+
+// answered hands the client's answer to the session that asked.
+func (st *Stream) answered(l Line) {
+	id, err := readID(l.ID)
+	if err != nil || !st.requests.answered(id) {
+		return
+	}
+	m, err := jsonrpc.DecodeMessage(l.Raw)
+	response, ok := m.(*jsonrpc.Response)
+	if err != nil || !ok {
+		response = &jsonrpc.Response{Error: errorf(jsonrpc.CodeInvalidRequest, "the client's answer cannot be read: %v", err)}
+	}
+	response.ID = id
+	st.legacy.push(response)
+}
+
+// Drain is the end of input. It returns when every accepted request is answered, or soon after ctx ends. What the client
+// was asked counts as refused, and what it listens to ends.
+func (st *Stream) Drain(ctx context.Context) {
+	idle := st.hangUp()
+	select {
+	case <-idle:
+	case <-ctx.Done():
+		st.abort(idle)
+	}
+	connections := st.connections()
+	for _, c := range connections {
+		c.end()
+	}
+	limit := time.NewTimer(grace)
+	defer limit.Stop()
+	for _, c := range connections {
+		select {
+		case <-c.closed:
+		case <-limit.C:
+			return
+		}
+	}
+}
+
+// grace is how long calls that were canceled at the end may take to notice.
+const grace = time.Second
+
+func (st *Stream) connections() []*connection {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	var all []*connection
+	for _, c := range []*connection{st.legacy, st.modern} {
+		if c != nil {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// hangUp ends what waits for the client. It returns what is closed when all is answered.
+func (st *Stream) hangUp() <-chan struct{} {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	idle := st.requests.end()
+	for _, id := range st.requests.open() {
+		if st.requests.answered(id) {
+			st.legacy.push(&jsonrpc.Response{ID: id, Error: errEnding})
+		}
+	}
+	for _, r := range st.requests.all() {
+		if r.method == methodListen {
+			r.conn.push(cancellation(r.spelled))
+		}
+	}
+	return idle
+}
+
+// abort cancels what has not ended, and answers what does not notice.
+func (st *Stream) abort(idle <-chan struct{}) {
+	for _, r := range st.requests.all() {
+		r.conn.push(cancellation(r.spelled))
+	}
+	limit := time.NewTimer(grace)
+	defer limit.Stop()
+	select {
+	case <-idle:
+		return
+	case <-limit.C:
+	}
+	for id := range st.requests.all() {
+		st.fail(id, errEnding)
+	}
+}
+
+// fail answers an accepted request with an error.
+func (st *Stream) fail(id jsonrpc.ID, err error) {
+	if r := st.requests.get(id); r != nil {
+		st.finish(id, encodeError(r.spelled, wireError(err)))
+	}
+}
+
+// finish writes the response of a request, unless it has one or was canceled.
+func (st *Stream) finish(id jsonrpc.ID, response []byte) {
+	st.requests.answer(id, func() { st.o.Write(response, false) })
+}
+
+// refuse answers a request that was not accepted. A nil id is written as null.
+func (st *Stream) refuse(id json.RawMessage, err error) {
+	st.o.Write(encodeError(id, wireError(err)), false)
+}
+
+// metaProtocolVersion is the key in _meta by which a request says that it is of the stateless era, from firstStateless on.
+const (
+	metaProtocolVersion = sdk.MetaKeyProtocolVersion
+)
+
+// protocolVersion returns the revision that a request names in its _meta, and whether it names one. One that is no text
+// counts as the empty one. Keys are matched exactly, as the SDK does.
+func protocolVersion(params json.RawMessage) (version string, given bool) {
+	if !mayHold(params, "protocolVersion") {
+		return "", false
+	}
+	var object map[string]json.RawMessage
+	if json.Unmarshal(params, &object) != nil {
+		return "", false
+	}
+	var meta map[string]json.RawMessage
+	if json.Unmarshal(object["_meta"], &meta) != nil {
+		return "", false
+	}
+	raw, given := meta[metaProtocolVersion]
+	if json.Unmarshal(raw, &version) != nil {
+		version = ""
+	}
+	return version, given
+}
+
+// mayHold reports whether JSON can have text, which is of ASCII letters, in a string: escapes can spell letters too.
+func mayHold(data []byte, text string) bool {
+	return bytes.Contains(data, []byte(text)) || bytes.Contains(data, []byte(`\u00`))
+}
+
+// unsupported is the error of a request of a revision that has no stateless requests.
+func unsupported(version string) error {
+	e := errorf(sdk.CodeUnsupportedProtocolVersion, "unsupported protocol version %s in _meta; revisions before %s begin with initialize", quoted(version), firstStateless)
+	e.Data, _ = agenttool.Encode(sdk.UnsupportedProtocolVersionData{Supported: sdk.SupportedProtocolVersions(), Requested: cut(version)})
+	return e
+}

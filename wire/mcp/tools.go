@@ -1,0 +1,108 @@
+package mcp
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"toolhost/agenttool"
+)
+
+// sdkOptions has no logging capability, which clients are to do without (MCP-06), and says how long what is listed stays
+// true: for a moment only, and for whoever asked.
+func (s *Server) sdkOptions() *sdk.ServerOptions {
+	return &sdk.ServerOptions{
+		Instructions: s.o.Instructions,
+		Capabilities: &sdk.ServerCapabilities{
+			Tools: &sdk.ToolCapabilities{}, Resources: &sdk.ResourceCapabilities{},
+			Extensions: map[string]any{tasksExtension: map[string]any{}},
+		},
+		SetCacheable: cacheable,
+		// They declare the capability, and are not reached: see silent.
+		SubscribeHandler:   func(context.Context, *sdk.SubscribeRequest) error { return nil },
+		UnsubscribeHandler: func(context.Context, *sdk.UnsubscribeRequest) error { return nil },
+	}
+}
+
+// listedMS is how long, in milliseconds, a client may keep what it was told of the server and of its tools.
+const listedMS = 60_000
+
+// cacheable says how long a result may be kept (MCP-10). A page of a payload that is still written may grow.
+func cacheable(_ context.Context, req sdk.Request, c *sdk.Cacheable) {
+	c.TTLMs, c.CacheScope = listedMS, "private"
+	if _, ok := req.(*sdk.ReadResourceRequest); ok {
+		c.TTLMs = 0
+	}
+}
+
+// addTools lists the tools that can be called, by name (MCP-10). They are the same for every client.
+func (s *Server) addTools() {
+	view := s.o.Host.Surface()
+	s.outputs = map[agenttool.ToolID][]member{}
+	declared := make([]declaration, len(view.Declarations))
+	var reading sync.WaitGroup // of their schemas: a client that starts its server waits for all of them
+	for i, d := range view.Declarations {
+		if callable(d.Lifecycle) && view.Interfaces[i].ModelInputSchema != nil {
+			reading.Go(func() { declared[i] = declare(agenttool.Description{Declaration: d, Interface: view.Interfaces[i]}) })
+		}
+	}
+	reading.Wait()
+	for i, d := range view.Declarations {
+		if declared[i].tool == nil {
+			continue
+		}
+		if declared[i].tool.OutputSchema != nil {
+			s.outputs[d.ToolID] = declared[i].members
+		}
+		s.names = append(s.names, d.Name)
+		s.sdk.AddTool(declared[i].tool, ended)
+	}
+	slices.Sort(s.names)
+}
+
+func callable(l agenttool.Lifecycle) bool {
+	return l == agenttool.Available || l == agenttool.Deprecated
+}
+
+// Declare writes a tool as MCP declares tools, with all four hints, always (MCP-12). What is not known of every input
+// is told as the unsafe value.
+//
+// Its schemas are made from the tool's own and are looser: see [inputSchema] and [outputSchema].
+func Declare(d agenttool.Description) *sdk.Tool {
+	return declare(d).tool
+}
+
+// declaration is a tool as clients are told of it, and the members of its structured content.
+type declaration struct {
+	tool    *sdk.Tool
+	members []member
+}
+
+func declare(d agenttool.Description) declaration {
+	tool := &sdk.Tool{
+		Name: d.Declaration.Name, Title: d.Declaration.Title, Description: d.Declaration.Description,
+		InputSchema: inputSchema(d.Interface.ModelInputSchema),
+		Annotations: &sdk.ToolAnnotations{
+			ReadOnlyHint:    d.Interface.IsReadOnly == true,
+			DestructiveHint: new(d.Interface.IsDestructive != false),
+			IdempotentHint:  d.Interface.IsReadOnly == true,
+			OpenWorldHint:   new(d.Interface.IsOpenWorld != false),
+		},
+	}
+	told, there := members(d.Interface.OutputSchema)
+	if there {
+		tool.OutputSchema = outputSchema(told)
+	}
+	return declaration{tool, told}
+}
+
+// outcome is the key of a call's result in its context: see [Server.middleware].
+type outcome struct{}
+
+// ended is the handler of every tool: the call has ended when the SDK comes to it.
+func ended(ctx context.Context, _ *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+	res, _ := ctx.Value(outcome{}).(*sdk.CallToolResult)
+	return res, nil
+}

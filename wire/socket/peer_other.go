@@ -1,0 +1,13 @@
+//go:build !linux && !darwin
+
+package socket
+
+import (
+	"errors"
+	"net"
+)
+
+// credentials cannot be known here, so nobody is let in.
+func credentials(*net.UnixConn) (uid, pid int, err error) { return 0, 0, errors.ErrUnsupported }
+
+func while(_ *net.UnixConn, pid int, look func(pid int)) { look(pid) }
