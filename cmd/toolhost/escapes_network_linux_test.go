@@ -93,8 +93,8 @@ func reachNamespace(t *testing.T, r *rig, who account) {
 	outer := func(inner string) string {
 		return `unshare -Urn bash -c '
 			ip link set lo up; ip addr add 192.0.2.7/32 dev lo; ip -6 addr add 2001:db8::7/128 dev lo nodad
-			'"$P"' serve 192.0.2.7 7007 '"$OUT"'/four & '"$P"' serve 2001:db8::7 7007 '"$OUT"'/six & sleep .5
-			` + inner + ` bash -c "'"$P"' reach tcp 192.0.2.7 7007; '"$P"' reach tcp 2001:db8::7 7007; '"$P"' reach mptcp 192.0.2.7 7007; '"$P"' reach fastopen 192.0.2.7 7007"
+			'"$P"' serve 192.0.2.7 7007 '"$OUT"'/four >'"$OUT"'/l4 & '"$P"' serve 2001:db8::7 7007 '"$OUT"'/six >'"$OUT"'/l6 &
+			` + listening(`'"$OUT"'/l4`, `'"$OUT"'/l6`) + inner + ` bash -c "'"$P"' reach tcp 192.0.2.7 7007; '"$P"' reach tcp 2001:db8::7 7007; '"$P"' reach mptcp 192.0.2.7 7007; '"$P"' reach fastopen 192.0.2.7 7007"
 			sleep .2; kill $(jobs -p); true'`
 	}
 	said := a.host(outer(a.toolhost + " sandbox --level full --workspace " + a.ws + " --"))
@@ -112,11 +112,21 @@ func exists(a *arena, name string) bool {
 	return ok
 }
 
+// listening is a script that waits until each server has said, in its file, that it listens, or that it cannot.
+func listening(files ...string) string {
+	var script strings.Builder
+	for _, file := range files {
+		fmt.Fprintf(&script, "until grep -qs serv %s; do sleep .01; done; ", file)
+	}
+	return script.String()
+}
+
 // ownLoopback: what listens inside is reached inside, and from nowhere else.
 func ownLoopback(t *testing.T, r *rig, who account) {
 	a := r.arena(t, who, sandbox.Full)
 	const port = "38471"
-	cmd := a.boxed(sandbox.Workspace, `$P serve 0.0.0.0 `+port+` got & $P serve ::1 `+port+` got6 & echo up > up
+	cmd := a.boxed(sandbox.Workspace, `$P serve 0.0.0.0 `+port+` got >l4 & $P serve ::1 `+port+` got6 >l6 &
+			`+listening("l4", "l6")+`echo up > up
 			while [ ! -e tried ]; do sleep .05; done
 		$P reach tcp 127.0.0.1 `+port+`; $P reach tcp ::1 `+port+`; wait`)
 	done := make(chan string, 1)
@@ -152,7 +162,8 @@ func addresses(t *testing.T) []string {
 // otherLoopback: neither another session nor a command that only reads reaches a server.
 func otherLoopback(t *testing.T, r *rig, who account) {
 	a := r.arena(t, who, sandbox.Full)
-	cmd := a.boxed(sandbox.Workspace, `$P serve 127.0.0.1 38472 got & $P local stream @toolhost-escape; echo up > up
+	cmd := a.boxed(sandbox.Workspace, `$P serve 127.0.0.1 38472 got >l4 & $P local stream @toolhost-escape
+			`+listening("l4")+`echo up > up
 			while [ ! -e tried ]; do sleep .05; done; kill %1; true`)
 	done := make(chan string, 1)
 	go func() { said, _ := a.said(cmd); done <- said }()
@@ -169,7 +180,7 @@ func otherLoopback(t *testing.T, r *rig, who account) {
 // waitFor waits until something is so.
 func waitFor(t testing.TB, so func() bool) {
 	t.Helper()
-	for range 4000 {
+	for range 12000 {
 		if so() {
 			return
 		}

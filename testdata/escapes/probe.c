@@ -393,7 +393,7 @@ static void keeper(const char *key, const char *queue) {
 	shmctl(id, IPC_RMID, 0);
 }
 
-// serve waits for one connection, at most ten seconds, and makes a file when there is one.
+// serve waits for one connection, at most a minute, and makes a file when there is one.
 static void serve(const char *host, const char *port, const char *file) {
 	struct sockaddr_storage a;
 	int n = address(host, port, &a), one = 1, fd = socket(a.ss_family, SOCK_STREAM, 0);
@@ -402,7 +402,7 @@ static void serve(const char *host, const char *port, const char *file) {
 	printf("serving\n");
 	fflush(stdout);
 	struct pollfd p = {fd, POLLIN, 0};
-	if (poll(&p, 1, 10000) == 1) close(open(file, O_CREAT | O_WRONLY, 0644));
+	if (poll(&p, 1, 60000) == 1) close(open(file, O_CREAT | O_WRONLY, 0644));
 }
 
 static void attributes(const char *path) {
