@@ -170,6 +170,14 @@ func parseFilter(pattern, language string) (*filter, error) {
 	return f, nil
 }
 
+// want is wants, nil if the filter wants every file.
+func (f *filter) want() func(dir, name string) bool {
+	if f.only == nil && f.except == nil && f.types == nil {
+		return nil
+	}
+	return f.wants
+}
+
 // wants reports whether the file is one to search. It is safe for concurrent use.
 func (f *filter) wants(dir, name string) bool {
 	if f.only != nil && !f.only.match(dir, name) {

@@ -143,7 +143,7 @@ func (c *grepCall) below(ctx context.Context, dir *workspace.Dir, take func(engi
 
 // query returns what is searched for in each file.
 func (c *grepCall) query() engine.Query {
-	q := engine.Query{Pattern: c.pattern, Want: c.filter.wants, Clip: true}
+	q := engine.Query{Pattern: c.pattern, Want: c.filter.want(), Clip: true}
 	switch c.input.OutputMode {
 	case filesMode:
 		q.Limit = 1

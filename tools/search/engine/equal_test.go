@@ -201,12 +201,14 @@ func equalsCold(t *testing.T, seed uint64, rounds int) {
 			for _, e := range engines {
 				settle(t, e)
 			}
-			agree(t, p, engines, all[:2]) // is relied on then
+			agree(t, p, engines, all[:2])             // is relied on then
+			agree(t, p, engines, asks(t, r, editor)) // and what that learned, if nothing came since
 		}
 		from := len(editor.done)
 		for range 1 + r.IntN(1+r.IntN(12)) { // a single one must do, too
 			editor.edit()
 		}
+		agree(t, p, engines, asks(t, r, editor))
 		agree(t, p, engines, asks(t, r, editor))
 		if t.Failed() {
 			t.Fatalf("round %d, after\n%s", round, strings.Join(editor.done[from:], "\n"))

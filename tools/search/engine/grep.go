@@ -31,6 +31,7 @@ func (e *Engine) Grep(ctx context.Context, r Root, q Query, take func(Part) bool
 	if !q.Pattern.Multiline() { // what it requires may lie across two chunks
 		g.maybe, g.indexed = v.candidates(q.Pattern.Required())
 	}
+	g.plan()
 	sum := v.summary()
 	sum.add(g.run(ctx, take))
 	v.place.learn(g)
@@ -43,6 +44,10 @@ type grep struct {
 	query   *Query
 	maybe   index.Candidates
 	indexed bool // maybe counts
+	route
+	survey *survey     // nil: nothing is learned for later searches
+	whole  bool        // every file of the route was visited
+	stale  atomic.Bool // a file was not what was known of it
 
 	next    atomic.Int64 // batch
 	read    atomic.Int64 // bytes
@@ -59,7 +64,21 @@ type handed struct {
 	last bool // nothing more comes of the batch
 }
 
-func (g *grep) batches() int { return (len(g.Files) + batchFiles - 1) / batchFiles }
+// plan says which files are visited: all, unless an earlier search learned which need not be.
+func (g *grep) plan() {
+	g.route = route{files: g.Files}
+	if !g.indexed || !g.watched || g.query.Want != nil || g.base != "" { // what is not wanted is not counted
+		return
+	}
+	now := state{g.List, g.index, g.index.Len(), g.secrets, g.epoch}
+	if g.calm != nil && g.calm.state == now {
+		g.route = g.calm.route(g.maybe)
+	} else {
+		g.survey = newSurvey(now, int(g.index.Limit()))
+	}
+}
+
+func (g *grep) batches() int { return (len(g.files) + batchFiles - 1) / batchFiles }
 
 // run searches all batches. When it returns nothing of it runs any more.
 func (g *grep) run(ctx context.Context, take func(Part) bool) (sum Summary) {
@@ -86,7 +105,17 @@ func (g *grep) run(ctx context.Context, take func(Part) bool) (sum Summary) {
 		}
 		l.done(i)
 	}
+	g.finish(ctx, &sum)
 	return sum
+}
+
+// finish ends a search after its last batch, which ctx may have cut.
+func (g *grep) finish(ctx context.Context, sum *Summary) {
+	if ctx.Err() != nil {
+		return
+	}
+	g.whole = true
+	sum.Searched += g.skipped(len(g.files))
 }
 
 // take hands the parts over and reports whether more is wanted. What came after the last one is not in the sum.
@@ -110,9 +139,10 @@ func (g *grep) alone(ctx context.Context, take func(Part) bool) (sum Summary) {
 	w.scan.sink.send = func(f *found) bool { return handed{found: f}.take(&sum, take) }
 	for i := range g.batches() {
 		if !w.batch(ctx, i).take(&sum, take) || ctx.Err() != nil || w.scan.sink.stopped {
-			break
+			return sum
 		}
 	}
+	g.finish(ctx, &sum)
 	return sum
 }
 
@@ -146,6 +176,7 @@ type worker struct {
 	sum      Summary
 	parts    []part       // of the present file
 	asked    []*tree.File // of the present batch
+	visits   []int32      // of the present batch, for the survey
 }
 
 func (g *grep) worker(ctx context.Context) *worker {
@@ -166,27 +197,51 @@ func (w *worker) close() {
 // batch searches the files of one batch, and returns what was not handed over yet.
 func (w *worker) batch(ctx context.Context, i int) handed {
 	w.sum = Summary{}
-	for _, f := range w.Files[i*batchFiles : min((i+1)*batchFiles, len(w.Files))] {
+	for n := i * batchFiles; n < min((i+1)*batchFiles, len(w.files)); n++ {
 		if ctx.Err() != nil || w.scan.sink.stopped {
 			break
 		}
-		switch { // what is denied is counted whatever is wanted: the number tells nothing of the names
-		case w.names.in(f.Dir).Name(f.Name):
-			w.sum.Skipped.Denied++
-		case f.Kind == tree.Link || w.query.Want != nil && !w.query.Want(w.under(f.Dir), f.Name):
-		case f.Kind == tree.Special:
-			w.sum.Skipped.Special++
-		default:
-			w.count(w.file(ctx, f))
+		w.sum.Searched += w.skipped(n)
+		calm := w.visit(ctx, w.files[n])
+		if w.survey != nil && (calm == nil || !w.survey.note(n, calm)) {
+			w.visits = append(w.visits, int32(n))
 		}
 	}
+	w.report()
+	return handed{found: w.scan.sink.finish(), sum: w.sum}
+}
+
+// visit searches one name, if it is one that is searched. It returns what is known of the file if that counts until an
+// event tells of it.
+func (w *worker) visit(ctx context.Context, f *tree.File) (calm *tree.Known) {
+	switch { // what is denied is counted whatever is wanted: the number tells nothing of the names
+	case w.names.in(f.Dir).Name(f.Name):
+		w.sum.Skipped.Denied++
+	case f.Kind == tree.Link || w.query.Want != nil && !w.query.Want(w.under(f.Dir), f.Name):
+	case f.Kind == tree.Special:
+		w.sum.Skipped.Special++
+	default:
+		err := w.file(ctx, f)
+		w.count(err)
+		if w.survey != nil && !errors.Is(err, errDenied) {
+			return w.calm(f)
+		}
+	}
+	return nil
+}
+
+// report tells the search what was learned in a batch.
+func (w *worker) report() {
 	if len(w.asked) > 0 {
 		w.grep.mu.Lock()
 		w.grep.asked = append(w.grep.asked, w.asked...)
 		w.grep.mu.Unlock()
 		w.asked = w.asked[:0]
 	}
-	return handed{found: w.scan.sink.finish(), sum: w.sum}
+	if len(w.visits) > 0 {
+		w.survey.visit(w.visits)
+		w.visits = w.visits[:0]
+	}
 }
 
 // file searches one file, as far as what is known of it does not say that it holds no match.

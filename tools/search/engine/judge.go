@@ -69,11 +69,25 @@ func (w *worker) sure(f *tree.File, known *tree.Known) bool {
 	return w.watched && f.Sure.Load() && !known.Racy && !known.Stamp.Links
 }
 
+// calm returns what is known of a file that was just visited, nil if it has to be visited by the next search too.
+func (w *worker) calm(f *tree.File) *tree.Known {
+	known := f.Known.Load()
+	if known == nil || known.Index != w.index.number || known.Opaque || known.Racy || known.Stamp.Links {
+		return nil
+	}
+	asked := len(w.asked) > 0 && w.asked[len(w.asked)-1] == f
+	if !asked && !f.Sure.Load() {
+		return nil
+	}
+	return known
+}
+
 // holds reports whether a file with that status is what is known of it.
 func (w *worker) holds(f *tree.File, known *tree.Known, st *unix.Stat_t) bool {
 	if known.Racy || tree.StampOf(st) != known.Stamp {
 		f.Known.CompareAndSwap(known, nil)
 		w.changed.Add(1)
+		w.stale.Store(true)
 		return false
 	}
 	if w.watched && !known.Stamp.Links {
@@ -89,6 +103,12 @@ func (p *place) learn(g *grep) {
 		for _, f := range g.asked {
 			f.Sure.Store(true)
 		}
+		if g.survey != nil && g.whole {
+			p.calm = g.survey.result()
+		}
+	}
+	if g.stale.Load() {
+		p.epoch++
 	}
 	p.mu.Unlock()
 	large := len(g.Files) >= p.engine.options.IndexFrom || g.read.Load() > 8<<20

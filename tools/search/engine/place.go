@@ -34,7 +34,8 @@ type place struct {
 	list    *tree.List
 	events  *events // nil: not watched
 	blind   bool    // events cannot be had here
-	epoch   uint64  // counts the times at which events told of changes
+	epoch   uint64  // counts the times at which something was found to have changed
+	calm    *calm   // what the last search learned; nil: nothing that counts
 	busy    bool    // something is done in the background
 	again   bool    // there is more to do
 	sweep   *time.Timer
@@ -117,6 +118,7 @@ type view struct {
 	index   *generation
 	epoch   uint64
 	watched bool
+	calm    *calm // what an earlier search learned in this epoch; nil: nothing
 }
 
 func (v *view) leave() { v.place.leave() }
@@ -146,12 +148,15 @@ func (p *place) view(ctx context.Context, r Root, k key) (*view, error) {
 	if err := p.refreshLocked(ctx); err != nil {
 		return nil, err
 	}
+	if p.calm != nil && (p.calm.epoch != p.epoch || p.calm.list != p.list) {
+		p.calm = nil
+	}
 	if v.List = p.list; v.base != "" {
 		if v.List = p.partLocked(v.base, k); v.List == nil {
 			return nil, errElsewhere
 		}
 	}
-	v.epoch, v.watched = p.epoch, p.events != nil
+	v.epoch, v.watched, v.calm = p.epoch, p.events != nil, p.calm
 	if mode != Off {
 		v.index = p.index.Load()
 	}

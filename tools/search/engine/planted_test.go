@@ -173,8 +173,8 @@ func waitUntilOld(t testing.TB) {
 	<-time.After(racy.Window + 5*time.Millisecond)
 }
 
-// bits are the files of most tests here.
-func bits() map[string]string {
+// smallFiles are the files of most tests here.
+func smallFiles() map[string]string {
 	return map[string]string{"a.txt": "alpha\n", "d/b.txt": "bravo\n", "d/e/c.txt": "charlie\n"}
 }
 
@@ -182,7 +182,7 @@ func bits() map[string]string {
 func both(t *testing.T, test func(t *testing.T, p planted, e *Engine)) {
 	for name, mode := range map[string]Mode{"strict": Strict, "watched": Watched} {
 		t.Run(name, func(t *testing.T) {
-			p := plant(t, bits())
+			p := plant(t, smallFiles())
 			e := newEngine(t, keen(mode))
 			p.warm(t, e)
 			test(t, p, e)

@@ -81,6 +81,7 @@ func (p *place) compare() {
 	statuses := newStatuses(p.tree)
 	defer statuses.close()
 	var st unix.Stat_t
+	stale := false
 	for _, f := range list.Files {
 		known := f.Known.Load()
 		if known == nil || p.end.Err() != nil {
@@ -88,7 +89,13 @@ func (p *place) compare() {
 		}
 		if statuses.of(f, &st) != nil || tree.StampOf(&st) != known.Stamp {
 			f.Known.CompareAndSwap(known, nil)
+			stale = true
 		}
+	}
+	if stale {
+		p.mu.Lock()
+		p.epoch++
+		p.mu.Unlock()
 	}
 }
 

@@ -46,7 +46,7 @@ func TestRacyFileIsSearched(t *testing.T) {
 
 // A file is racy when it is indexed right after a change, and is not when it is old.
 func TestRacyIsNoted(t *testing.T) {
-	p := plant(t, bits())
+	p := plant(t, smallFiles())
 	e := newEngine(t, keen(Strict))
 	p.warm(t, e)
 	place := e.places[0]

@@ -85,6 +85,13 @@ func (x *Index) Bytes() int64 {
 	return x.size
 }
 
+// Limit returns an ID above all that were given.
+func (x *Index) Limit() ID {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return ID(64 * len(x.blocks))
+}
+
 // Len returns how many chunks there are.
 func (x *Index) Len() int {
 	x.mu.RLock()

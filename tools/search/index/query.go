@@ -1,6 +1,11 @@
 package index
 
-import "toolhost/tools/search/literal"
+import (
+	"iter"
+	"math/bits"
+
+	"toolhost/tools/search/literal"
+)
 
 const (
 	maxTrigrams = 64   // of one needle that are looked up; more of them select no better
@@ -18,6 +23,19 @@ type Candidates struct {
 func (c *Candidates) Has(id ID) bool {
 	n := int(id / 64)
 	return n >= len(c.words) || c.words[n]>>(id%64)&1 != 0
+}
+
+// Named gives the chunks that may hold a needle of each clause, but for those that were added after the Query, in order.
+func (c *Candidates) Named() iter.Seq[ID] {
+	return func(yield func(ID) bool) {
+		for n, word := range c.words {
+			for ; word != 0; word &= word - 1 {
+				if !yield(ID(n*64 + bits.TrailingZeros64(word))) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // Query returns the chunks that may hold, for each of the clauses, one of its needles.

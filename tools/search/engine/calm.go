@@ -1,0 +1,107 @@
+package engine
+
+import (
+	"math/bits"
+	"slices"
+	"sync"
+
+	"toolhost/tools/search/index"
+	"toolhost/tools/search/tree"
+	"toolhost/tools/workspace"
+)
+
+// calm is what a search of a whole watched tree learned of it: which file each chunk of the index is of, and which files
+// are not, or not for sure, what the index has. As long as no event comes, a later search visits those, and the files of
+// the chunks that the index names: to ask about each of the others would take nearly all of its time. It is immutable.
+type calm struct {
+	state
+	owners []int32 // by chunk: 1 + the number of its file in the list; 0: it is of no file that may be passed over
+	visits []int32 // numbers of the files that are visited in any case, in order
+}
+
+// state is what a calm holds for.
+type state struct {
+	list    *tree.List
+	index   *generation
+	chunks  int // in the index: when there are more, more files need not be visited
+	secrets workspace.Secrets
+	epoch   uint64
+}
+
+// route is which files a search visits, in path order.
+type route struct {
+	files []*tree.File
+	skips []int // how many files before each of them hold no match, and after the last; nil: none
+}
+
+// skipped returns how many files hold no match before the one with number i.
+func (r *route) skipped(i int) int {
+	if r.skips == nil {
+		return 0
+	}
+	return r.skips[i]
+}
+
+// route returns what is to be visited for the candidates.
+func (c *calm) route(maybe index.Candidates) route {
+	wanted := make([]uint64, len(c.list.Files)/64+1)
+	mark := func(n int32) { wanted[n/64] |= 1 << (n % 64) }
+	for _, n := range c.visits {
+		mark(n)
+	}
+	for id := range maybe.Named() {
+		if int(id) < len(c.owners) && c.owners[id] > 0 {
+			mark(c.owners[id] - 1)
+		}
+	}
+	count := 0
+	for _, word := range wanted {
+		count += bits.OnesCount64(word)
+	}
+	r := route{make([]*tree.File, 0, count), make([]int, 0, count+1)}
+	next := 0
+	for at, word := range wanted {
+		for ; word != 0; word &= word - 1 {
+			n := at*64 + bits.TrailingZeros64(word)
+			r.files, r.skips = append(r.files, c.list.Files[n]), append(r.skips, n-next)
+			next = n + 1
+		}
+	}
+	r.skips = append(r.skips, len(c.list.Files)-next)
+	return r
+}
+
+// survey makes a calm while a search visits every file of a list.
+type survey struct {
+	calm
+	mu sync.Mutex
+}
+
+func newSurvey(s state, chunks int) *survey {
+	return &survey{calm: calm{state: s, owners: make([]int32, chunks)}}
+}
+
+// note notes that the file with number n is what the index says of it. It is called once for each chunk.
+func (s *survey) note(n int, known *tree.Known) bool {
+	for _, c := range known.Chunks {
+		if int(c.ID) >= len(s.owners) {
+			return false // it came after the survey began
+		}
+	}
+	for _, c := range known.Chunks {
+		s.owners[c.ID] = int32(n) + 1
+	}
+	return true
+}
+
+// visit has files visited in any case.
+func (s *survey) visit(numbers []int32) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.visits = append(s.visits, numbers...)
+}
+
+func (s *survey) result() *calm {
+	slices.Sort(s.visits)
+	return &s.calm
+}
