@@ -39,6 +39,11 @@ type denyRule struct {
 	path  string // a plain glob as it was spelled
 }
 
+// same reports whether two lists deny the same.
+func (l *denyList) same(o *denyList) bool {
+	return l == o || l.excepted == o.excepted && slices.Equal(l.rules, o.rules)
+}
+
 // denyList is a read-deny list, compiled.
 type denyList struct {
 	rules []denyRule

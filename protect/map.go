@@ -2,6 +2,7 @@ package protect
 
 import (
 	"cmp"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -160,6 +161,13 @@ func (m *Map) placed(entry Entry) bool {
 	}
 	_, byPlace := m.deny.denied(fold(entry.Path), true)
 	return byPlace
+}
+
+// SameSecrets reports whether Secret says the same of every file.
+func (m *Map) SameSecrets(o *Map) bool {
+	same := func(a, b Entry) bool { return a.Path == b.Path && a.Rule == b.Rule }
+	return slices.Equal(m.Roots, o.Roots) && slices.Equal(m.reads, o.reads) && slices.EqualFunc(m.Secrets, o.Secrets, same) &&
+		maps.Equal(m.secrets, o.secrets) && m.deny.same(o.deny)
 }
 
 func concat2(a, b []Entry) []Entry { return append(slices.Clip(a), b...) }

@@ -29,6 +29,21 @@ func (w *Workspace) Secrets() (Secrets, error) {
 	return Secrets{m}, nil
 }
 
+// Named reports whether there is a file with that device and inode among the secrets: whether another name of it may be
+// read is for SecretNames.File to say.
+func (s Secrets) Named(dev, ino uint64) bool {
+	if s.m == nil {
+		return false
+	}
+	_, secret := s.m.Identity(dev, ino)
+	return secret
+}
+
+// Same reports whether the same must not be read.
+func (s Secrets) Same(o Secrets) bool {
+	return s == o || s.m != nil && o.m != nil && s.m.SameSecrets(o.m)
+}
+
 // Path returns an error of class permission_denied if what is at a resolved path must not be read; spelling is what the
 // call called it.
 func (s Secrets) Path(spelling, resolved string) error {

@@ -28,19 +28,36 @@ type state struct {
 	epoch   uint64
 }
 
-// route is which files a search visits, in path order.
+// route is which files of a list a search visits, in path order.
 type route struct {
-	files []*tree.File
-	skips []int // how many files before each of them hold no match, and after the last; nil: none
+	files   []*tree.File // of the list
+	some    bool         // not all of them are visited
+	numbers []int32      // with some: of those that are
 }
 
-// skipped returns how many files hold no match before the one with number i.
-func (r *route) skipped(i int) int {
-	if r.skips == nil {
-		return 0
+// length returns how many files are visited.
+func (r *route) length() int {
+	if r.some {
+		return len(r.numbers)
 	}
-	return r.skips[i]
+	return len(r.files)
 }
+
+// number returns the number in the list of the i-th file, and of what comes after the last one.
+func (r *route) number(i int) int {
+	switch {
+	case !r.some:
+		return i
+	case i < 0:
+		return -1
+	case i == len(r.numbers):
+		return len(r.files)
+	}
+	return int(r.numbers[i])
+}
+
+// skipped returns how many files right before the i-th are passed over: they hold no match.
+func (r *route) skipped(i int) int { return r.number(i) - r.number(i-1) - 1 }
 
 // route returns what is to be visited for the candidates.
 func (c *calm) route(maybe index.Candidates) route {
@@ -58,16 +75,12 @@ func (c *calm) route(maybe index.Candidates) route {
 	for _, word := range wanted {
 		count += bits.OnesCount64(word)
 	}
-	r := route{make([]*tree.File, 0, count), make([]int, 0, count+1)}
-	next := 0
+	r := route{files: c.list.Files, some: true, numbers: make([]int32, 0, count)}
 	for at, word := range wanted {
 		for ; word != 0; word &= word - 1 {
-			n := at*64 + bits.TrailingZeros64(word)
-			r.files, r.skips = append(r.files, c.list.Files[n]), append(r.skips, n-next)
-			next = n + 1
+			r.numbers = append(r.numbers, int32(at*64+bits.TrailingZeros64(word)))
 		}
 	}
-	r.skips = append(r.skips, len(c.list.Files)-next)
 	return r
 }
 

@@ -18,10 +18,10 @@ func (p planted) visited(t *testing.T, e *Engine, expr string) int {
 	q := storing(t, expr)
 	g := &grep{view: v, query: &q}
 	g.maybe, g.indexed = v.candidates(q.Pattern.Required())
-	if g.plan(); g.skips == nil {
+	if g.plan(); !g.some {
 		return -1
 	}
-	return len(g.files)
+	return g.length()
 }
 
 // Where nothing happens a search visits the files that may hold a match, those that cannot be relied on, and no other; and

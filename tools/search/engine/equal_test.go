@@ -201,7 +201,7 @@ func equalsCold(t *testing.T, seed uint64, rounds int) {
 			for _, e := range engines {
 				settle(t, e)
 			}
-			agree(t, p, engines, all[:2])             // is relied on then
+			agree(t, p, engines, all[:2])            // is relied on then
 			agree(t, p, engines, asks(t, r, editor)) // and what that learned, if nothing came since
 		}
 		from := len(editor.done)

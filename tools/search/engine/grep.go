@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	batchFiles = 64 // files that one goroutine searches at a time
+	batchFiles = 64 // files that one goroutine searches at a time; as many as a guard judges alone
 	maxAhead   = 4  // batches that are searched ahead of the one whose turn it is, for each worker
 )
 
@@ -45,6 +45,7 @@ type grep struct {
 	maybe   index.Candidates
 	indexed bool // maybe counts
 	route
+	made   *denials    // nil: they are not made
 	survey *survey     // nil: nothing is learned for later searches
 	whole  bool        // every file of the route was visited
 	stale  atomic.Bool // a file was not what was known of it
@@ -66,19 +67,19 @@ type handed struct {
 
 // plan says which files are visited: all, unless an earlier search learned which need not be.
 func (g *grep) plan() {
-	g.route = route{files: g.Files}
+	g.route, g.made = route{files: g.Files}, g.making()
 	if !g.indexed || !g.watched || g.query.Want != nil || g.base != "" { // what is not wanted is not counted
 		return
 	}
 	now := state{g.List, g.index, g.index.Len(), g.secrets, g.epoch}
 	if g.calm != nil && g.calm.state == now {
-		g.route = g.calm.route(g.maybe)
+		g.route, g.made = g.calm.route(g.maybe), nil
 	} else {
 		g.survey = newSurvey(now, int(g.index.Limit()))
 	}
 }
 
-func (g *grep) batches() int { return (len(g.files) + batchFiles - 1) / batchFiles }
+func (g *grep) batches() int { return (g.length() + batchFiles - 1) / batchFiles }
 
 // run searches all batches. When it returns nothing of it runs any more.
 func (g *grep) run(ctx context.Context, take func(Part) bool) (sum Summary) {
@@ -115,7 +116,7 @@ func (g *grep) finish(ctx context.Context, sum *Summary) {
 		return
 	}
 	g.whole = true
-	sum.Searched += g.skipped(len(g.files))
+	sum.Searched += g.skipped(g.length())
 }
 
 // take hands the parts over and reports whether more is wanted. What came after the last one is not in the sum.
@@ -171,7 +172,7 @@ type worker struct {
 	dirs     dirs
 	statuses statuses
 	status   unix.Stat_t // of the present file
-	names    names
+	guard    guard
 	scan     scanner
 	sum      Summary
 	parts    []part       // of the present file
@@ -180,7 +181,8 @@ type worker struct {
 }
 
 func (g *grep) worker(ctx context.Context) *worker {
-	w := &worker{grep: g, dirs: dirs{tree: g.place.tree}, statuses: newStatuses(g.place.tree), names: names{view: g.view}}
+	w := &worker{grep: g, dirs: dirs{tree: g.place.tree}, statuses: newStatuses(g.place.tree), guard: g.guard()}
+	w.guard.made = g.made
 	w.scan = scanner{query: g.query, sink: sink{base: len(g.base), free: g.free}, matcher: g.query.Pattern.Matcher()}
 	w.scan.sink.fresh()
 	w.scan.matcher.Interrupt(func() bool { return ctx.Err() != nil })
@@ -194,15 +196,16 @@ func (w *worker) close() {
 	w.place.engine.keep(w.scan.window.room)
 }
 
-// batch searches the files of one batch, and returns what was not handed over yet.
-func (w *worker) batch(ctx context.Context, i int) handed {
+// batch searches the files of the batch with number b, and returns what was not handed over yet.
+func (w *worker) batch(ctx context.Context, b int) handed {
 	w.sum = Summary{}
-	for n := i * batchFiles; n < min((i+1)*batchFiles, len(w.files)); n++ {
+	for i := b * batchFiles; i < min((b+1)*batchFiles, w.length()); i++ {
 		if ctx.Err() != nil || w.scan.sink.stopped {
 			break
 		}
-		w.sum.Searched += w.skipped(n)
-		calm := w.visit(ctx, w.files[n])
+		w.sum.Searched += w.skipped(i)
+		n := w.number(i)
+		calm := w.visit(ctx, n)
 		if w.survey != nil && (calm == nil || !w.survey.note(n, calm)) {
 			w.visits = append(w.visits, int32(n))
 		}
@@ -211,11 +214,12 @@ func (w *worker) batch(ctx context.Context, i int) handed {
 	return handed{found: w.scan.sink.finish(), sum: w.sum}
 }
 
-// visit searches one name, if it is one that is searched. It returns what is known of the file if that counts until an
+// visit searches the file with number n, if it is one that is searched. It returns what is known of the file if that counts until an
 // event tells of it.
-func (w *worker) visit(ctx context.Context, f *tree.File) (calm *tree.Known) {
+func (w *worker) visit(ctx context.Context, n int) (calm *tree.Known) {
+	f := w.files[n]
 	switch { // what is denied is counted whatever is wanted: the number tells nothing of the names
-	case w.names.in(f.Dir).Name(f.Name):
+	case w.guard.denies(n, f):
 		w.sum.Skipped.Denied++
 	case f.Kind == tree.Link || w.query.Want != nil && !w.query.Want(w.under(f.Dir), f.Name):
 	case f.Kind == tree.Special:
@@ -248,7 +252,7 @@ func (w *worker) report() {
 func (w *worker) file(ctx context.Context, f *tree.File) error {
 	known := w.known(f)
 	if known != nil {
-		if w.names.in(f.Dir).File(f.Name, known.Stamp.Dev, known.Stamp.Ino) {
+		if w.guard.deniesFile(f, known.Stamp.Dev, known.Stamp.Ino) {
 			return errDenied
 		}
 		w.parts = w.maybeIn(known)
@@ -269,7 +273,7 @@ func (w *worker) file(ctx context.Context, f *tree.File) error {
 		return err
 	}
 	defer unix.Close(fd)
-	if w.names.in(f.Dir).File(f.Name, uint64(st.Dev), st.Ino) {
+	if w.guard.deniesFile(f, uint64(st.Dev), st.Ino) {
 		return errDenied
 	}
 	return w.content(ctx, f, opened{fd, st, known})

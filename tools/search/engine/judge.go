@@ -98,6 +98,9 @@ func (w *worker) holds(f *tree.File, known *tree.Known, st *unix.Stat_t) bool {
 
 // learn notes what a search found out about the state of files, and has what changed indexed.
 func (p *place) learn(g *grep) {
+	if g.whole {
+		p.judged(g.made)
+	}
 	p.mu.Lock()
 	if p.epoch == g.epoch { // no event came since: what was asked then counts still
 		for _, f := range g.asked {

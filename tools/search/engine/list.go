@@ -38,14 +38,15 @@ func (e *Engine) List(ctx context.Context, r Root, want func(dir, name string) b
 	defer v.leave()
 	open := &dirs{tree: v.place.tree}
 	defer open.closeAll()
-	denied := names{view: v}
+	guard := v.guard()
+	guard.made = v.making()
 	sum := v.summary()
 	for i, f := range v.Files {
 		if i%64 == 0 && ctx.Err() != nil {
-			break
+			return sum, nil
 		}
 		switch { // what is denied is counted whatever is wanted: the number tells nothing of the names
-		case denied.in(f.Dir).Name(f.Name):
+		case guard.denies(i, f):
 			sum.Skipped.Denied++
 		case want != nil && !want(v.under(f.Dir), f.Name):
 			sum.Searched++
@@ -58,5 +59,6 @@ func (e *Engine) List(ctx context.Context, r Root, want func(dir, name string) b
 			}
 		}
 	}
+	v.place.judged(guard.made)
 	return sum, nil
 }

@@ -36,8 +36,9 @@ type place struct {
 	blind   bool    // events cannot be had here
 	epoch   uint64  // counts the times at which something was found to have changed
 	calm    *calm   // what the last search learned; nil: nothing that counts
-	busy    bool    // something is done in the background
-	again   bool    // there is more to do
+	denials *denials
+	busy    bool // something is done in the background
+	again   bool // there is more to do
 	sweep   *time.Timer
 }
 
@@ -118,7 +119,8 @@ type view struct {
 	index   *generation
 	epoch   uint64
 	watched bool
-	calm    *calm // what an earlier search learned in this epoch; nil: nothing
+	calm    *calm    // what an earlier search learned in this epoch; nil: nothing
+	denials *denials // of the whole list; nil: not known
 }
 
 func (v *view) leave() { v.place.leave() }
@@ -136,31 +138,44 @@ func (p *place) view(ctx context.Context, r Root, k key) (*view, error) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.secrets = r.Secrets
+	if !p.secrets.Same(r.Secrets) {
+		p.secrets = r.Secrets
+	}
 	mode := p.engine.index()
 	if p.events != nil && !p.watches(mode) {
 		p.closeEventsLocked()
 	}
-	v := &view{place: p, secrets: r.Secrets, base: below(p.key.path, k.path)}
+	v := &view{place: p, secrets: p.secrets, base: below(p.key.path, k.path)}
 	if v.base != "" && (p.list == nil || p.list.Partial) {
 		return nil, errElsewhere
 	}
 	if err := p.refreshLocked(ctx); err != nil {
 		return nil, err
 	}
-	if p.calm != nil && (p.calm.epoch != p.epoch || p.calm.list != p.list) {
-		p.calm = nil
-	}
+	p.forgetLocked()
 	if v.List = p.list; v.base != "" {
 		if v.List = p.partLocked(v.base, k); v.List == nil {
 			return nil, errElsewhere
 		}
 	}
 	v.epoch, v.watched, v.calm = p.epoch, p.events != nil, p.calm
+	if v.base == "" {
+		v.denials = p.denials
+	}
 	if mode != Off {
 		v.index = p.index.Load()
 	}
 	return v, nil
+}
+
+// forgetLocked forgets what was learned of what is no longer so.
+func (p *place) forgetLocked() {
+	if p.calm != nil && (p.calm.epoch != p.epoch || p.calm.list != p.list) {
+		p.calm = nil
+	}
+	if p.denials != nil && (p.denials.list != p.list || p.denials.secrets != p.secrets) {
+		p.denials = nil
+	}
 }
 
 // below returns the path of a directory below another one, "" or with a slash at its end.

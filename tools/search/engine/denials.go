@@ -1,0 +1,57 @@
+package engine
+
+import (
+	"toolhost/tools/search/tree"
+	"toolhost/tools/workspace"
+)
+
+// denials are the files of a list whose names must not be read: to find out takes half of the time of a repeated listing.
+type denials struct {
+	list    *tree.List
+	secrets workspace.Secrets
+	words   []uint64 // a bit for each file
+}
+
+// guard tells which files of a search must not be read. It is for one goroutine; those of one search share what they
+// make, and each of them judges 64 files that follow each other, from a multiple of 64.
+type guard struct {
+	names
+	made *denials // nil: not made
+}
+
+// guard returns who judges the files of the view's list.
+func (v *view) guard() guard { return guard{names: names{view: v}} }
+
+// making has what is judged kept. The caller gives it to the place when all files were judged.
+func (v *view) making() *denials {
+	if v.denials != nil || v.base != "" {
+		return nil
+	}
+	return &denials{v.List, v.secrets, make([]uint64, len(v.Files)/64+1)}
+}
+
+// denies reports whether the file with number n in the list must not be read.
+func (g *guard) denies(n int, f *tree.File) bool {
+	if g.denials != nil {
+		return g.denials.words[n/64]>>(n%64)&1 != 0
+	}
+	denied := g.in(f.Dir).Name(f.Name)
+	if denied && g.made != nil {
+		g.made.words[n/64] |= 1 << (n % 64)
+	}
+	return denied
+}
+
+// deniesFile reports whether an open file, whose name may be read, must not be read as what it is.
+func (g *guard) deniesFile(f *tree.File, dev, ino uint64) bool {
+	return g.secrets.Named(dev, ino) && g.in(f.Dir).File(f.Name, dev, ino)
+}
+
+// judged keeps denials for later searches.
+func (p *place) judged(d *denials) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if d != nil && d.list == p.list && d.secrets == p.secrets {
+		p.denials = d
+	}
+}
