@@ -77,38 +77,39 @@ func (r *race) serve() (*program, error) {
 	if err := p.cmd.Start(); err != nil {
 		return nil, err
 	}
-	_, err = p.request("agenttool/hello", `{"client":{"name":"race","version":"1"}}`)
+	_, _, err = p.request("agenttool/hello", `{"client":{"name":"race","version":"1"}}`)
 	return p, err
 }
 
-// request sends one and returns the reply to it.
-func (p *program) request(method, params string) ([]byte, error) {
+// request sends one and returns the line that comes back, and the time between the two. A client that asked for no
+// events gets nothing but replies.
+func (p *program) request(method, params string) (line []byte, took time.Duration, err error) {
 	p.id++
-	if _, err := fmt.Fprintf(p.in, `{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`+"\n", p.id, method, params); err != nil {
-		return nil, err
+	text := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`+"\n", p.id, method, params)
+	begin := time.Now()
+	if _, err := p.in.Write(text); err != nil {
+		return nil, 0, err
 	}
-	for {
-		line, err := p.out.ReadBytes('\n')
-		if err != nil {
-			return nil, err
-		}
-		var reply struct {
-			ID int `json:"id"`
-		}
-		if json.Unmarshal(line, &reply) == nil && reply.ID == p.id {
-			return line, nil
-		}
+	if line, err = p.out.ReadBytes('\n'); err != nil {
+		return nil, 0, err
 	}
+	took = time.Since(begin)
+	var reply struct {
+		ID int `json:"id"`
+	}
+	if err := json.Unmarshal(line, &reply); err != nil || reply.ID != p.id {
+		return nil, 0, fmt.Errorf("no reply to request %d: %s (%v)", p.id, line, err)
+	}
+	return line, took, nil
 }
 
 // call has a tool called, whose result must hold some text.
 func (p *program) call(tool, input, found string) (cost, error) {
-	begin := time.Now()
-	reply, err := p.request("agenttool/invoke", fmt.Sprintf(`{"id":"c%d","tool":%q,"input":%s}`, p.id, tool, input))
+	reply, took, err := p.request("agenttool/invoke", fmt.Sprintf(`{"id":"c%d","tool":%q,"input":%s}`, p.id, tool, input))
 	if err == nil && !strings.Contains(string(reply), found) {
 		err = errors.New(tool + " found nothing: " + string(reply))
 	}
-	return cost{wall: time.Since(begin)}, err
+	return cost{wall: took}, err
 }
 
 func (p *program) end() {

@@ -25,6 +25,7 @@ type bounds struct{ first, strict, watched float64 }
 // texts are the patterns of one tree.
 type texts struct {
 	rare, fold, three, prefix, classes, anchored, common string
+	short                                                string // as prefix, where its literal is in most files; "": none
 	suffix                                               string // of names
 }
 
@@ -38,6 +39,9 @@ func patternsOf(tree string) texts {
 	default:
 		t.rare, t.three = "ErrUnexpectedEOF", "ErrUnexpectedEOF|ReadCloser|StatusUnprocessableEntity"
 		t.prefix, t.classes, t.suffix = `Err[A-Z][a-z]+\(`, `(\w{5}\s+){7}\w{5}`, "_test.go"
+	}
+	if tree == "mid" {
+		t.short, t.prefix = t.prefix, `metav1\.[A-Z][a-z]+Options\{`
 	}
 	return t
 }
@@ -56,6 +60,9 @@ func (r *race) subjects() []subject {
 		r.grep("regex, anchored", t.anchored, bounds{1, 1, 1}),
 		r.grep("common literal, all lines", t.common, bounds{.45, .45, .45}),
 		r.head("common literal, 250 lines", t.common, 250, bounds{}),
+	}
+	if t.short != "" {
+		all = append(all, r.grep("regex, prefix of three letters", t.short, bounds{first: .75}))
 	}
 	all[3].ask.IgnoreCase = true
 	all[3].theirs[0] = append([]string{r.rg, "-i"}, all[3].theirs[0][1:]...)
