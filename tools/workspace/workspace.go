@@ -177,8 +177,7 @@ func (w *Workspace) OpenFile(p agenttool.Path) (*os.File, error) {
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = agenttool.Failure(agenttool.InvalidArguments, "not_a_file",
-			fmt.Sprintf("%s is %s, not a regular file", p.Spelling, kind(info.Mode())))
+		err = notAFile(p, info)
 	}
 	if err != nil {
 		f.Close()
@@ -187,9 +186,14 @@ func (w *Workspace) OpenFile(p agenttool.Path) (*os.File, error) {
 	return f, nil
 }
 
+func notAFile(p agenttool.Path, info os.FileInfo) error {
+	return agenttool.Failure(agenttool.InvalidArguments, "not_a_file",
+		fmt.Sprintf("%s is %s, not a regular file", p.Spelling, kind(info.Mode())))
+}
+
 // OpenDir opens a located directory.
 func (w *Workspace) OpenDir(p agenttool.Path) (*Dir, error) {
-	f, err := w.open(p, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NONBLOCK)
+	f, err := w.open(p, os.O_RDONLY|syscall.O_DIRECTORY)
 	if err != nil {
 		return nil, err
 	}
@@ -238,6 +242,12 @@ func (w *Workspace) open(p agenttool.Path, flags int) (*os.File, error) {
 	}
 	if err != nil {
 		return nil, err
+	}
+	if flags&syscall.O_DIRECTORY == 0 { // to open a FIFO, even so, would let go on who waits for a reader of it
+		const special = os.ModeNamedPipe | os.ModeSocket | os.ModeDevice
+		if info, err := os.Lstat(p.Resolved); err == nil && info.Mode()&special != 0 {
+			return nil, notAFile(p, info)
+		}
 	}
 	base, rel := &Dir{}, p.Resolved
 	if r := w.rootOf(p.Resolved); r != nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"toolhost/agenttool"
 )
@@ -121,6 +122,40 @@ func TestOpenFile(t *testing.T) {
 		if e := (*agenttool.Error)(nil); (err == nil) != (want == "") || err != nil && (!errors.As(err, &e) || e.Code != want) {
 			t.Errorf("%s: %v, want %q", spelling, err, want)
 		}
+	}
+}
+
+// A program that waits for the reader of a FIFO goes on waiting: whoever asked what is there is not that reader.
+func TestFIFOIsNotOpened(t *testing.T) {
+	w, top := tree(t)
+	fifo := filepath.Join(top, "ws/fifo")
+	if err := syscall.Mkfifo(fifo, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	wrote := make(chan error, 1)
+	go func() {
+		f, err := os.OpenFile(fifo, os.O_WRONLY, 0)
+		if err == nil {
+			_, err = f.WriteString("for the reader")
+			f.Close()
+		}
+		wrote <- err
+	}()
+	time.Sleep(50 * time.Millisecond) // until it waits; if it does not yet, less is tested
+	p, err := locate(t, w, "fifo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f, err := w.OpenFile(p); err == nil {
+		f.Close()
+		t.Error("it was opened")
+	}
+	text, err := os.ReadFile(fifo)
+	if err != nil || string(text) != "for the reader" {
+		t.Errorf("the reader got %q, %v", text, err)
+	}
+	if err := <-wrote; err != nil {
+		t.Error("the writer:", err)
 	}
 }
 
