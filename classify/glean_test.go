@@ -202,7 +202,7 @@ func TestMentionsAreBounded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			start := time.Now()
 			f := Command(text, testContext)
-			if took := time.Since(start); took > 5*time.Second {
+			if took := time.Since(start); took > time.Minute {
 				t.Errorf("%d bytes took %v", len(text), took)
 			}
 			longest := map[*string][]string{} // those that share an array end alike

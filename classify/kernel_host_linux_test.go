@@ -19,8 +19,9 @@ import (
 // makes vanishes with it.
 
 const (
-	kernelTime    = 5 * time.Second  // for one command
-	kernelTotal   = 45 * time.Second // for all commands of a batch
+	kernelTime    = 30 * time.Second // for one command: much more than it takes where little else runs
+	kernelBrief   = time.Second      // for one that does not end by itself
+	kernelTotal   = 5 * time.Minute  // for all commands of a batch
 	kernelOutput  = 16 << 10         // bytes of stdout and of stderr that are kept
 	kernelAtOnce  = 2
 	kernelRole    = "CLASSIFY_KERNEL_ROLE"

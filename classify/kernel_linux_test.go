@@ -83,7 +83,7 @@ func kernelCommands(t *testing.T) (commands []kernelCommand, skipped int) {
 		}
 		c := kernelCommand{Text: text, Repository: kernelUsual, Limit: kernelTime}
 		if facts.LongRunning != agenttool.No {
-			c.Limit = kernelTime / 5
+			c.Limit = kernelBrief
 		}
 		commands = append(commands, c)
 	}

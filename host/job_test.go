@@ -198,7 +198,7 @@ func last(blocks []agenttool.Content) string { return blocks[len(blocks)-1].Text
 // waitFor waits until ok, or fails.
 func (f *fixture) waitFor(ok func() bool) {
 	f.t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); !ok(); {
+	for deadline := time.Now().Add(time.Minute); !ok(); {
 		if time.Now().After(deadline) {
 			f.t.Fatal("it did not come to that")
 		}

@@ -72,7 +72,7 @@ func openTerminal(t testing.TB) (*terminal, *os.File) {
 // expect reads until something is seen, and forgets it with what came before.
 func (m *terminal) expect(t testing.TB, what string) {
 	t.Helper()
-	_ = m.SetReadDeadline(time.Now().Add(10 * time.Second))
+	_ = m.SetReadDeadline(time.Now().Add(hang))
 	buffer := make([]byte, 4096)
 	for ended := false; ; {
 		if _, after, found := bytes.Cut(m.seen, []byte(what)); found {
@@ -154,7 +154,7 @@ func TestTerminalHasJobControl(t *testing.T) {
 		m.expect(t, "> ")
 		m.typeIn(t, "sleep 1000\n")
 		m.expect(t, "sleep 1000\r\n")
-		for limit := time.Now().Add(10 * time.Second); !sleeping(t, b.mark()) && time.Now().Before(limit); {
+		for limit := time.Now().Add(hang); !sleeping(t, b.mark()) && time.Now().Before(limit); {
 			time.Sleep(time.Millisecond) // until it is in front
 		}
 		m.typeIn(t, "\x1a")
@@ -253,7 +253,7 @@ func TestNoteIsAllThatIsPassed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_ = r.SetReadDeadline(time.Now().Add(10 * time.Second))
+		_ = r.SetReadDeadline(time.Now().Add(hang))
 		got, err := io.ReadAll(r) // to its end: the helper has none of it
 		if want := "/proc/self/fd/0 /proc/self/fd/1 /proc/self/fd/2 /proc/self/fd/3 /proc/self/fd/4\n"; err != nil || string(got) != want {
 			t.Errorf("%q, %v", got, err)

@@ -23,7 +23,7 @@ func TestInotify(t *testing.T) {
 	d := filepath.Join(top, "d")
 	expect := func(want string) {
 		t.Helper()
-		for limit := time.After(10 * time.Second); ; {
+		for limit := time.After(hang); ; {
 			select {
 			case got := <-seen:
 				if got == want {

@@ -139,9 +139,10 @@ func (w *watch) close() {
 	}
 }
 
-// cover has a path covered once more. A helper that does not read is about to end.
+// cover has a path covered once more. A helper that does not read is about to end. Nothing is written when the time is over
+// before it began: there is enough for a machine that stands still for a while.
 func (p *Process) cover(c covering) {
-	_ = p.control.SetWriteDeadline(time.Now().Add(50 * time.Millisecond))
+	_ = p.control.SetWriteDeadline(time.Now().Add(2 * time.Second))
 	_, _ = p.control.Write(append([]byte{enter.SaySeal}, string(c.op)+"\x00"+c.path...))
 }
 

@@ -31,6 +31,7 @@ func TestMain(m *testing.M) {
 				fmt.Println(err)
 				os.Exit(1)
 			}
+			time.Sleep(2 * lockTry) // as no person writes without a pause: who waits gets its turn
 		}
 	}
 }

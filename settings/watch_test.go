@@ -38,11 +38,11 @@ func watch(t *testing.T, p place, noNotify bool) watched {
 	return watched{p, w, told}
 }
 
-// until waits for a snapshot that is as wanted, for a second and what a busy machine adds.
+// until waits for a snapshot that is as wanted, for a second and whatever a busy machine adds.
 func (w watched) until(what string, is func(*Settings) bool) {
 	w.t.Helper()
 	started := time.Now()
-	limit := time.After(20 * time.Second)
+	limit := time.After(time.Minute)
 	for {
 		select {
 		case s := <-w.told:

@@ -18,5 +18,5 @@ for package in persist protect sandbox sandbox/notify tools/files tools/search t
   go test -c -o "$dir/src/$package/user.test" "./$package"
   chmod a+rx "$dir/src/$package/user.test"
   (cd "$dir/src/$package" && runuser -u "$user" -- env -i PATH="$PATH" HOME="$dir/home" TMPDIR="$dir/home" \
-    ./user.test -test.short -test.timeout 120s)
+    ./user.test -test.short -test.timeout 600s)
 done

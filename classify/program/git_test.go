@@ -214,7 +214,7 @@ func (s *scratch) git(args ...string) {
 }
 
 func (s *scratch) command(name string, args ...string) *exec.Cmd {
-	ctx, cancel := context.WithTimeout(s.t.Context(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(s.t.Context(), time.Minute)
 	s.t.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir, cmd.Env, cmd.WaitDelay = s.dir, s.env, time.Second

@@ -37,19 +37,18 @@ func TestHookDiesWithHost(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	_ = f.SetReadDeadline(time.Now().Add(10 * time.Second))
+	_ = f.SetReadDeadline(time.Now().Add(hang))
 	line, err := bufio.NewReader(f).ReadString('\n')
 	pid, convErr := strconv.Atoi(strings.TrimSpace(line))
 	if err := errors.Join(err, convErr, host.Process.Kill()); err != nil {
 		t.Fatal(err)
 	}
 	_ = host.Wait()
-	for range 200 {
+	for limit := time.Now().Add(hang); time.Now().Before(limit); time.Sleep(10 * time.Millisecond) {
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		if err != nil || strings.Contains(string(stat), ") Z ") { // gone, or not yet reaped by whoever took it over
 			return
 		}
-		time.Sleep(10 * time.Millisecond)
 	}
 	t.Errorf("hook %d is still there", pid)
 }

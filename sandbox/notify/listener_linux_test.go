@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -138,16 +139,18 @@ func TestNothingIsLeft(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if got := openFDs(t); got != fds {
-		t.Errorf("%d descriptors, %d before", got, fds)
-	}
-	for range 1 << 20 { // a goroutine that told its end may have its last instructions to go
-		if runtime.NumGoroutine() <= goroutines {
-			return
+	nothingMore(t, goroutines, fds)
+}
+
+// nothingMore waits until there are no more goroutines and descriptors than there were: a goroutine that told its end may
+// have its last instructions to go.
+func nothingMore(t *testing.T, goroutines, fds int) {
+	t.Helper()
+	for limit := time.Now().Add(time.Minute); runtime.NumGoroutine() > goroutines || openFDs(t) > fds; time.Sleep(time.Millisecond) {
+		if time.Now().After(limit) {
+			t.Fatalf("%d goroutines and %d descriptors, %d and %d before", runtime.NumGoroutine(), openFDs(t), goroutines, fds)
 		}
-		runtime.Gosched()
 	}
-	t.Errorf("%d goroutines, %d before", runtime.NumGoroutine(), goroutines)
 }
 
 func openFDs(t *testing.T) int {

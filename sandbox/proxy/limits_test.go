@@ -166,7 +166,7 @@ func TestConnectionLimit(t *testing.T) {
 	for _, c := range append(silent, open...) {
 		c.Close()
 	}
-	for deadline := time.Now().Add(5 * time.Second); w.proxy.open.Load() > 0 && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(hang); w.proxy.open.Load() > 0 && time.Now().Before(deadline); {
 		time.Sleep(time.Millisecond)
 	}
 	w.tunnel(ticket, "good.example:7")
@@ -182,6 +182,10 @@ func TestCloseLeavesNothing(t *testing.T) {
 		<-release
 	})
 	fetch(t, &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}, w.site("warm", hello).URL)
+	if answer := w.ask(w.admit("first"), "CONNECT good.example:7 HTTP/1.1\r\nHost: good.example:7\r\nAUTH\r\n\r\n"); !strings.HasPrefix(answer, "HTTP/1.1 403 ") {
+		t.Fatal(answer)
+	} // and Serve has started all that it starts
+	settle(t, "connections", func() int { return int(w.proxy.open.Load()) }, 0)
 	goroutines, sockets := runtime.NumGoroutine(), openSockets(t)
 	ticket := w.admit("inv-1", "good.example", "good.example:7")
 	var conns []net.Conn
@@ -195,7 +199,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(hang):
 		t.Fatal("Close does not return")
 	}
 	if n := w.proxy.open.Load(); n != 0 {
@@ -236,7 +240,7 @@ func stuck(w *world, ticket *Ticket, place int) net.Conn {
 
 func settle(t *testing.T, what string, count func() int, want int) {
 	t.Helper()
-	for deadline := time.Now().Add(5 * time.Second); count() > want; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(hang); count() > want; time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			buf := make([]byte, 1<<16)
 			t.Fatalf("%d %s are left over\n%s", count()-want, what, buf[:runtime.Stack(buf, true)])

@@ -310,15 +310,14 @@ func TestExpectContinue(t *testing.T) {
 	req, _ := http.NewRequest("POST", "http://good.example/", strings.NewReader("body"))
 	req.Header.Set("Expect", "100-continue")
 	c := w.client(w.admit("inv-1", "good.example"), nil)
-	c.Transport.(*http.Transport).ExpectContinueTimeout = 5 * time.Second
-	start := time.Now()
+	c.Transport.(*http.Transport).ExpectContinueTimeout = time.Hour // much longer than c waits for all of it
 	res, err := c.Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer res.Body.Close()
-	if body, _ := io.ReadAll(res.Body); string(body) != "body" || time.Since(start) > 3*time.Second {
-		t.Errorf("%q after %s", body, time.Since(start))
+	if body, _ := io.ReadAll(res.Body); string(body) != "body" {
+		t.Errorf("%q", body)
 	}
 }
 
@@ -353,7 +352,7 @@ func TestCurl(t *testing.T) {
 	w.secureSite(goodAddr+":443", hello)
 	ticket := w.admit("inv-1", "good.example")
 	run := func(args ...string) string {
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), hang)
 		defer cancel()
 		cmd := exec.CommandContext(ctx, curl, append([]string{"-sS", "-k", "-q"}, args...)...)
 		cmd.Env = Environ(ticket.URL(w.addr), nil)

@@ -19,6 +19,9 @@ import (
 	"toolhost/sandbox/egress"
 )
 
+// hang is how long is waited for what comes at once where little else runs: that it comes is the point, not when.
+const hang = time.Minute
+
 // world is an internet of names and public addresses whose servers are loopback listeners of the test.
 type world struct {
 	t     testing.TB
@@ -76,7 +79,7 @@ func (w *world) seen() []Event {
 // awaitEvent returns the first event with the reason, once it is there.
 func (w *world) awaitEvent(reason egress.Reason) Event {
 	w.t.Helper()
-	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(hang); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		w.mu.Lock()
 		i := slices.IndexFunc(w.events, func(e Event) bool { return e.Reason == reason })
 		if i >= 0 {
@@ -98,7 +101,7 @@ func (w *world) dials() []string {
 func (w *world) options() Options {
 	return Options{
 		Egress: egress.Options{
-			Resolver: w, Dialer: w, Networks: func() ([]netip.Prefix, error) { return nil, nil }, Timeout: 5 * time.Second,
+			Resolver: w, Dialer: w, Networks: func() ([]netip.Prefix, error) { return nil, nil }, Timeout: hang,
 		},
 		Log: w.log,
 	}
@@ -220,7 +223,7 @@ func (w *world) client(ticket *Ticket, trusted *httptest.Server) *http.Client {
 		transport.TLSClientConfig = trusted.Client().Transport.(*http.Transport).TLSClientConfig.Clone()
 	}
 	w.t.Cleanup(transport.CloseIdleConnections)
-	return &http.Client{Transport: transport, Timeout: 10 * time.Second}
+	return &http.Client{Transport: transport, Timeout: hang}
 }
 
 // dial connects to the proxy as a command does.
@@ -230,7 +233,7 @@ func (w *world) dial() net.Conn {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	c.SetDeadline(time.Now().Add(10 * time.Second))
+	c.SetDeadline(time.Now().Add(hang))
 	w.t.Cleanup(func() { c.Close() })
 	return c
 }

@@ -27,7 +27,7 @@ repo() {
 
 # driven MODE REPO TOOLHOST|URL runs the TypeScript client.
 driven() {
-  timeout 60 node clients.mjs "$1" "$packages/client/node_modules" "$2" "$3"
+  timeout 300 node clients.mjs "$1" "$packages/client/node_modules" "$2" "$3"
 }
 
 runs=()
@@ -45,7 +45,7 @@ inspected=$(repo inspected)
 
 # inspect ERA ARGUMENTS… runs the inspector's command line and keeps what it prints.
 inspect() {
-  timeout 20 "$packages/inspector/node_modules/.bin/mcp-inspector" --cli "$toolhost" serve --workspace "$inspected" --protocol-era "$1" --format json "${@:2}" < /dev/null > "$work/inspected.json"
+  timeout 120 "$packages/inspector/node_modules/.bin/mcp-inspector" --cli "$toolhost" serve --workspace "$inspected" --protocol-era "$1" --format json "${@:2}" < /dev/null > "$work/inspected.json"
 }
 
 # shows PROGRAM looks at what the inspector printed: a JavaScript condition over its result.

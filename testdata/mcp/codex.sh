@@ -14,7 +14,7 @@ usage "$@"
 need node npm go
 npm_install codex @openai/codex@0.169.0
 codex=$packages/codex/node_modules/.bin/codex
-timeout 20 "$codex" --version >/dev/null 2>&1 || missing "the Codex CLI does not run on this machine"
+timeout 120 "$codex" --version >/dev/null 2>&1 || missing "the Codex CLI does not run on this machine"
 toolhost=$(binary "${1:-}")
 
 mkdir -p "$work/home" "$work/repo"
@@ -48,7 +48,7 @@ wire_api = "responses"
 $2
 TOML
   env -i PATH="$PATH" HOME="$work/home" CODEX_HOME="$work/home" TOOLHOST_TOKEN="${TOOLHOST_TOKEN:-}" HTTPS_PROXY=http://127.0.0.1:9 HTTP_PROXY=http://127.0.0.1:9 NO_PROXY=127.0.0.1 \
-    timeout 30 "$codex" exec --skip-git-repo-check --ephemeral -C "$work/repo" 'go' < /dev/null > "$work/codex.log" 2>&1 ||
+    timeout 180 "$codex" exec --skip-git-repo-check --ephemeral -C "$work/repo" 'go' < /dev/null > "$work/codex.log" 2>&1 ||
     { tail -n 20 "$work/codex.log"; return 1; }
 }
 

@@ -29,7 +29,7 @@ url=$(cat "$work/url")
 
 # judged REVISION runs what the revision requires and compares it with what is expected.
 judged() {
-  timeout 120 "$node" "$suite" server --url "$url" --requirements "$1" --output-dir "$work/$1" > "$work/$1.log" 2>&1 || true # it judges otherwise
+  timeout 300 "$node" "$suite" server --url "$url" --requirements "$1" --output-dir "$work/$1" > "$work/$1.log" 2>&1 || true # it judges otherwise
   "$node" "$suite" list --requirements "$1" > "$work/$1.list"
   node judge.mjs "$1" "$work/$1" expected-failures.tsv "$work/$1.list"
 }
@@ -37,7 +37,7 @@ judged() {
 revisions=(2025-11-25 2026-07-28)
 if [ -n "${1:-}" ]; then
   for revision in "${revisions[@]}"; do
-    timeout 60 "$node" "$suite" server --url "$url" --spec-version "$revision" --scenario "$1" || failures=1
+    timeout 120 "$node" "$suite" server --url "$url" --spec-version "$revision" --scenario "$1" || failures=1
   done
   finish
   exit

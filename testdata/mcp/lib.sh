@@ -61,18 +61,18 @@ binary() {
 # until_there FILE waits until a file has something in it.
 until_there() {
   local i
-  for i in $(seq 100); do
+  for i in $(seq 600); do
     [ -s "$1" ] && return
     sleep 0.1
   done
-  echo "$1: nothing came within 10 s" >&2
+  echo "$1: nothing came within a minute" >&2
   return 1
 }
 
 # ended COMMAND waits until no process below this one has that command line.
 ended() {
   local i
-  for i in $(seq 50); do
+  for i in $(seq 600); do
     pgrep -f -- "^$1" > /dev/null || return 0
     sleep 0.1
   done

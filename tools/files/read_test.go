@@ -304,18 +304,18 @@ func TestReadProc(t *testing.T) {
 	}
 }
 
-// A 10 GB hole behind some text is binary, which shows after one chunk: it is not read to its end.
+// A hole of a TiB behind some text is binary, which shows after one chunk: it is not read to its end.
 func TestReadSparse(t *testing.T) {
 	p := newProject(t, Options{})
 	p.put("f", "text\n")
-	if err := os.Truncate(p.path("f"), 10<<30); err != nil {
+	if err := os.Truncate(p.path("f"), 1<<40); err != nil {
 		t.Skip("no sparse files here:", err)
 	}
 	begun := time.Now()
-	if r, _ := p.read("f"); r.Kind != "binary" || r.SizeBytes != 10<<30 || r.Digest != "" {
+	if r, _ := p.read("f"); r.Kind != "binary" || r.SizeBytes != 1<<40 || r.Digest != "" {
 		t.Errorf("result %+v", r)
 	}
-	if took := time.Since(begun); took > 2*time.Second {
+	if took := time.Since(begun); took > time.Minute {
 		t.Errorf("took %v", took)
 	}
 }

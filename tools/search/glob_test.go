@@ -127,7 +127,7 @@ func TestGlobIsPolynomial(t *testing.T) {
 			t.Errorf("%.20q… matches", pattern)
 		}
 	}
-	if took := time.Since(start); took > 2*time.Second {
+	if took := time.Since(start); took > time.Minute {
 		t.Errorf("took %v", took)
 	}
 }

@@ -223,7 +223,7 @@ func (b *bench) readPID(t testing.TB, name string) int {
 // gone fails the test if a process is still there. What init has yet to reap is gone.
 func gone(t testing.TB, pid int) {
 	t.Helper()
-	for deadline := time.Now().Add(2 * time.Second); ; {
+	for deadline := time.Now().Add(time.Minute); ; {
 		if !living(pid) {
 			return
 		}

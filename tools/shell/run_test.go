@@ -121,9 +121,9 @@ func TestExitIsTheEndNotTheirPipes(t *testing.T) {
 		{"with its output elsewhere", "sleep 60 >/dev/null 2>&1 & echo $! > pid; " + asleep + "echo hi", false},
 		{"in a group of its own", "set -m; sleep 60 >/dev/null 2>&1 & echo $! > pid; " + asleep + "echo hi", false},
 		{"under nohup", "nohup sleep 60 >/dev/null 2>&1 & echo $! > pid; " + asleep + "echo hi", false},
-		{"in a session of its own", "setsid sleep 60 & until pgrep -s $! > pid; do sleep 0.01; done; echo hi", true},
+		{"in a session of its own", "setsid sleep 60 & until pgrep -s $! > pid; do sleep 0.01; done; " + asleep + "echo hi", true},
 		{"ignoring what can be", `(trap '' TERM HUP INT; echo hi; echo $BASHPID > pid; exec sleep 60) &
-			until [ -s pid ]; do sleep 0.01; done`, true},
+			until [ -s pid ]; do sleep 0.01; done; ` + asleep, true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -150,24 +150,41 @@ func TestExitIsTheEndNotTheirPipes(t *testing.T) {
 
 // What a process substitution says after the exit of its shell is still read.
 func TestLateOutputIsRead(t *testing.T) {
-	b := newBenchOf(t, Options{}, job.Options{Drain: 10 * time.Second})
+	b := newBenchOf(t, Options{}, job.Options{Drain: time.Minute})
 	r := b.run(t, cmd("echo late > >(sleep 0.05; read line; echo $line)"))
 	if r.Stdout != "late\n" || r.State != agenttool.JobEnded {
 		t.Errorf("stdout %q, %s", r.Stdout, r.State)
 	}
 }
 
+// untilSaid runs a command until its time is over, which is longer each time until the command has come to saying something.
+func (b *bench) untilSaid(t testing.TB, line string) result {
+	t.Helper()
+	for ms := 200; ; ms *= 2 {
+		r := b.run(t, map[string]any{"command": line, "timeout_ms": ms})
+		if r.Stdout != "" || ms > 60_000 {
+			return r
+		}
+		if _, _, err := b.use(t, killTool, map[string]any{"job": r.structured.Job}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // AT-105, AT-456: when its time is over a command is handed over, and not ended.
 func TestDetached(t *testing.T) {
 	b := newBench(t, Options{})
-	r := b.run(t, map[string]any{"command": "echo one; sleep 0.5; echo two; sleep 0.3; exit 7", "timeout_ms": 200})
+	r := b.untilSaid(t, "echo one; until [ -e go ]; do sleep 0.01; done; echo two; sleep 0.3; exit 7")
 	if r.err != nil || !r.Yielded || r.State != agenttool.JobRunning || r.Stdout != "one\n" || r.exit() != -1 || r.TimedOut {
 		t.Fatalf("%v, yielded %v, %s, exit %d, said %q", r.err, r.Yielded, r.State, r.exit(), r.Stdout)
 	}
-	if !strings.Contains(r.says(), "still running as job j1") {
+	if !strings.Contains(r.says(), "still running as job "+r.structured.Job) {
 		t.Errorf("says %q", r.says())
 	}
-	got, _, err := b.use(t, outputTool, map[string]any{"job": "j1", "until": "exit"})
+	if err := os.WriteFile(filepath.Join(b.dir, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got, _, err := b.use(t, outputTool, map[string]any{"job": r.structured.Job, "until": "exit"})
 	if err != nil || got.Text != "two\n" || got.State != agenttool.JobEnded || got.ExitCode == nil || *got.ExitCode != 7 {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -227,12 +244,16 @@ func TestProgress(t *testing.T) {
 	b := newBench(t, Options{})
 	reporter := &fakeReporter{}
 	ctx, cancel := context.WithCancel(t.Context())
-	reporter.onStep = func(agenttool.Progress) { cancel() }
+	reporter.onStep = func(p agenttool.Progress) {
+		if p.BytesRead >= 20 { // else the command is not that far yet
+			cancel()
+		}
+	}
 	b.runWith(ctx, t, reporter, cmd(`printf 'one\ntwo\n10%%\r20%%'; echo oops >&2; sleep 60; :`))
 	if len(reporter.steps) == 0 {
 		t.Fatal("no progress was reported")
 	}
-	p := reporter.steps[0]
+	p := reporter.steps[len(reporter.steps)-1]
 	if p.Message != "20%" && p.Message != "oops" { // whichever pipe was read last
 		t.Errorf("message %q", p.Message)
 	}
@@ -276,9 +297,16 @@ func BenchmarkBareBash(b *testing.B) {
 
 // A limit of all jobs ends what takes longer, whoever waits for it.
 func TestTimeLimitOfAllJobs(t *testing.T) {
-	b := newBenchOf(t, Options{}, job.Options{Limit: 200 * time.Millisecond, Grace: 50 * time.Millisecond})
-	r := b.run(t, cmd("echo $$ > pid; echo said; exec sleep 60"))
-	want(t, r.err, agenttool.Timeout, "job_limit")
+	var b *bench
+	var r result
+	for limit := 200 * time.Millisecond; limit < time.Minute; limit *= 2 {
+		b = newBenchOf(t, Options{}, job.Options{Limit: limit, Grace: 50 * time.Millisecond})
+		r = b.run(t, cmd("echo said; echo $$ > pid; exec sleep 600"))
+		want(t, r.err, agenttool.Timeout, "job_limit")
+		if info, err := os.Stat(filepath.Join(b.dir, "pid")); err == nil && info.Size() > 0 {
+			break // else the limit came before the command was that far
+		}
+	}
 	if !r.TimedOut || r.Stdout != "said\n" || r.State != agenttool.JobEnded {
 		t.Errorf("timed out %v, %s, said %q", r.TimedOut, r.State, r.Stdout)
 	}
@@ -288,12 +316,12 @@ func TestTimeLimitOfAllJobs(t *testing.T) {
 // What is waited for may have been told by the result of the command itself.
 func TestMatchOfWhatWasTold(t *testing.T) {
 	b := newBench(t, Options{})
-	r := b.run(t, map[string]any{"command": "echo ready; sleep 60", "timeout_ms": 300})
+	r := b.untilSaid(t, "echo ready; sleep 600")
 	if r.Stdout != "ready\n" {
 		t.Fatalf("said %q", r.Stdout)
 	}
 	for i, want := range []bool{true, false} { // the second asks for another one
-		got, _, err := b.use(t, outputTool, map[string]any{"job": "j1", "until": "match:ready", "wait_ms": 100})
+		got, _, err := b.use(t, outputTool, map[string]any{"job": r.structured.Job, "until": "match:ready", "wait_ms": 100})
 		if err != nil || got.Matched == nil || *got.Matched != want {
 			t.Errorf("reading %d: %+v, %v; want matched %v", i+1, got, err, want)
 		}
@@ -303,9 +331,13 @@ func TestMatchOfWhatWasTold(t *testing.T) {
 // While it is looked at what a command left behind, nobody is told that all is over.
 func TestLingeringIsNotEnded(t *testing.T) {
 	b := newBench(t, Options{})
-	b.run(t, map[string]any{"command": "sleep 1.5 & sleep 0.1; echo bye", "run_in_background": true})
+	b.run(t, map[string]any{"command": "sleep 600 & sleep 0.1; echo bye", "run_in_background": true})
 	seen := map[agenttool.JobState]bool{}
-	for deadline := time.Now().Add(time.Second); time.Now().Before(deadline); {
+	limit := time.Now().Add(time.Minute)
+	for more := 100; more > 0 && time.Now().Before(limit); { // once it lingers it goes on to
+		if seen[agenttool.JobLingering] {
+			more--
+		}
 		got, _, err := b.use(t, outputTool, map[string]any{"job": "j1"})
 		if err != nil {
 			t.Fatal(err)

@@ -248,18 +248,14 @@ func TestServeEnds(t *testing.T) {
 		fmt.Fprintf(dial(), "POST /waits HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nContent-Length: 9\r\n\r\n{", testToken)
 		begun.Wait()
 		eventually(t, "the stream is open", func() bool { return len(w.s.streams) == 1 })
-		start := time.Now()
 		w.stop()
 		select {
 		case err := <-w.serve:
 			if err != nil {
 				t.Error(err)
 			}
-		case <-time.After(10 * time.Second):
+		case <-time.After(hang):
 			t.Fatal("it does not end")
-		}
-		if d := time.Since(start); d > 3*time.Second {
-			t.Errorf("it took %s, the bounds are 0.7 s", d)
 		}
 		if c, err := net.Dial("tcp", w.s.Addr().String()); err == nil {
 			c.Close()

@@ -20,6 +20,9 @@ import (
 	"toolhost/persist"
 )
 
+// hang is how long is waited for what comes at once where little else runs: that it comes is the point, not when.
+const hang = time.Minute
+
 const testToken = "t0ken-of-the-tests-1234567890"
 
 // nap is a tool that reads nothing and says nothing.
@@ -114,7 +117,7 @@ func (w *world) dial() net.Conn {
 		w.t.Fatal(err)
 	}
 	w.t.Cleanup(func() { c.Close() })
-	_ = c.SetDeadline(time.Now().Add(20 * time.Second))
+	_ = c.SetDeadline(time.Now().Add(hang))
 	return c
 }
 
@@ -153,7 +156,7 @@ func (w *world) ask(method, path string, body io.Reader, headers ...string) (*ne
 	}
 	transport := &nethttp.Transport{}
 	w.t.Cleanup(transport.CloseIdleConnections)
-	return (&nethttp.Client{Transport: transport, Timeout: 20 * time.Second}).Do(r)
+	return (&nethttp.Client{Transport: transport, Timeout: hang}).Do(r)
 }
 
 func (w *world) mustAsk(method, path string, body io.Reader, headers ...string) (int, string) {
@@ -203,10 +206,10 @@ func mounts(h nethttp.HandlerFunc) map[string]nethttp.Handler {
 
 func eventually(t testing.TB, what string, is func() bool) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(hang); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		if is() {
 			return
 		}
 	}
-	t.Fatalf("not within 10 s: %s", what)
+	t.Fatalf("not within %s: %s", hang, what)
 }

@@ -32,11 +32,10 @@ func (f *fixture) has(name string) bool {
 // waitPrompts waits until the host has n open prompts and returns them.
 func (f *fixture) waitPrompts(n int) []host.Prompt {
 	f.t.Helper()
-	for range 1000 {
+	for limit := time.Now().Add(time.Minute); time.Now().Before(limit); time.Sleep(5 * time.Millisecond) {
 		if list := f.o.Host.Status().Pending; len(list) == n {
 			return f.o.Host.Prompts()
 		}
-		time.Sleep(5 * time.Millisecond)
 	}
 	f.t.Fatalf("there are never %d prompts", n)
 	return nil
@@ -264,12 +263,7 @@ func TestClientGoesWhileAsked(t *testing.T) {
 		t.Error("the call has a result")
 	}
 	f.waitPrompts(0)
-	for range 1000 {
-		if len(f.invocations()) == 1 {
-			break
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
+	f.waitEnded(1)
 	if list := f.invocations(); len(list) != 1 || list[0].Status != agenttool.StatusCanceled || f.has("a.txt") {
 		t.Errorf("%+v", list)
 	}

@@ -148,11 +148,10 @@ func endSession(t *testing.T, url, id string) {
 // waitEnded waits until so many calls have ended.
 func (f *fixture) waitEnded(n int) {
 	f.t.Helper()
-	for range 500 {
+	for limit := time.Now().Add(time.Minute); time.Now().Before(limit); time.Sleep(10 * time.Millisecond) {
 		if len(f.invocations()) >= n {
 			return
 		}
-		time.Sleep(10 * time.Millisecond)
 	}
 	f.t.Fatalf("%d calls have ended, want %d", len(f.invocations()), n)
 }

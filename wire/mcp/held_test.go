@@ -83,11 +83,10 @@ func (f *fixture) waiting() int {
 
 func (f *fixture) waitWaiting(n int) {
 	f.t.Helper()
-	for range 1000 {
+	for limit := time.Now().Add(time.Minute); time.Now().Before(limit); time.Sleep(5 * time.Millisecond) {
 		if f.waiting() == n {
 			return
 		}
-		time.Sleep(5 * time.Millisecond)
 	}
 	f.t.Fatalf("%d requests wait, want %d", f.waiting(), n)
 }

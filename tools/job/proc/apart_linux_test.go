@@ -6,7 +6,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // startApart runs a command in a user and a pid namespace of its own, as a sandbox does, and in those of more.
@@ -50,7 +49,7 @@ func TestNamespaces(t *testing.T) {
 			if err := kids[0].Signal(syscall.SIGKILL); err != nil {
 				t.Error(err)
 			}
-			if !eventually(5*time.Second, func() bool { return gone(kids[0]) }) {
+			if !eventually(hang, func() bool { return gone(kids[0]) }) {
 				t.Error("is not gone")
 			}
 		})

@@ -6,14 +6,13 @@ import (
 	"os/exec"
 	"strconv"
 	"testing"
-	"time"
 )
 
 // benchJob starts a job that has come to wait.
 func benchJob(b *testing.B, argv ...string) (job, []Process) {
 	need(b, argv[0])
 	j := start(b, false, exec.Command(argv[0], argv[1:]...))
-	if !eventually(10*time.Second, j.waits) {
+	if !eventually(hang, j.waits) {
 		b.Skip("does not wait here")
 	}
 	return j, j.all()

@@ -5,7 +5,6 @@ import (
 	"os/exec"
 	"slices"
 	"testing"
-	"time"
 )
 
 func TestHolders(t *testing.T) {
@@ -19,7 +18,7 @@ func TestHolders(t *testing.T) {
 	j := start(t, false, cmd)
 	w.Close()
 	var child Process
-	if !eventually(5*time.Second, func() bool {
+	if !eventually(hang, func() bool {
 		all := Below(j.pid)
 		if len(all) == 1 {
 			child = all[0]
@@ -52,7 +51,7 @@ func TestHoldersAreFew(t *testing.T) {
 	cmd.ExtraFiles = []*os.File{w}
 	j := start(t, false, cmd)
 	w.Close()
-	if !eventually(5*time.Second, func() bool { return len(Below(j.pid)) == 12 }) {
+	if !eventually(hang, func() bool { return len(Below(j.pid)) == 12 }) {
 		t.Fatalf("got %+v", Below(j.pid))
 	}
 	if got := Holders(j.all(), []*os.File{r}); len(got) != maxHolders {

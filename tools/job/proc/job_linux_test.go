@@ -120,6 +120,9 @@ func terminal(t testing.TB) (master, slave *os.File) {
 	return master, slave
 }
 
+// hang is how long is waited for what comes at once where little else runs: that it comes is the point, not when.
+const hang = time.Minute
+
 // eventually polls until is holds, for a bounded time.
 func eventually(limit time.Duration, is func() bool) bool {
 	for over := time.Now().Add(limit); time.Now().Before(over); time.Sleep(5 * time.Millisecond) {

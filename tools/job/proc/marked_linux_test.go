@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
 // containsAll reports whether all of wanted are in all.
@@ -24,7 +23,7 @@ func TestMarked(t *testing.T) {
 		"setsid sleep 300 & env -u PROC_TEST_MARK sleep 301 & PROC_TEST_MARK=no sleep 302 & read x")
 	cmd.Env = append(os.Environ(), "XPROC_TEST_MARK=wrong", "PROC_TEST_MARK=a b\n=c", "PROC_TEST_MARKS=wrong")
 	j := start(t, false, cmd)
-	if !eventually(5*time.Second, func() bool {
+	if !eventually(hang, func() bool {
 		names := []string{}
 		for _, p := range Below(j.pid) {
 			names = append(names, CommandLine(p.PID))

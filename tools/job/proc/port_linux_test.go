@@ -13,7 +13,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 func TestPorts(t *testing.T) {
@@ -32,7 +31,7 @@ os.read(0, 1)
 `
 	j := start(t, false, exec.Command("python3", "-c", script))
 	var four, six, all int
-	if !eventually(10*time.Second, func() bool { return strings.HasSuffix(j.output.String(), "\n") }) {
+	if !eventually(hang, func() bool { return strings.HasSuffix(j.output.String(), "\n") }) {
 		t.Fatal("does not start")
 	}
 	if _, err := fmt.Sscan(j.output.String(), &four, &six, &all); err != nil {
@@ -47,7 +46,7 @@ os.read(0, 1)
 	if !slices.Equal(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
-	if !eventually(5*time.Second, func() bool {
+	if !eventually(hang, func() bool {
 		got := Ports(Below(j.pid))
 		return len(got) == 3 && got[0].Command == "sleep 300"
 	}) {
@@ -84,7 +83,7 @@ func TestPortsElsewhere(t *testing.T) {
 	cmd := exec.Command("python3", "-c",
 		"import os, socket\ns = socket.create_server(('', 4711))\nprint('ready', flush=True)\nos.read(0, 1)")
 	j := startApart(t, cmd, syscall.CLONE_NEWNET)
-	if !eventually(10*time.Second, func() bool { return strings.Contains(j.output.String(), "ready") }) {
+	if !eventually(hang, func() bool { return strings.Contains(j.output.String(), "ready") }) {
 		t.Skipf("cannot be done here: %s", j.output)
 	}
 	if got := Ports(j.all()); len(got) != 1 || got[0].Port != 4711 || got[0].Address != "0.0.0.0" || got[0].PID != j.pid {

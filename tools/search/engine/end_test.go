@@ -39,11 +39,10 @@ func nothingLeft(t *testing.T, test func()) {
 	t.Helper()
 	goroutines, files := runtime.NumGoroutine(), openFiles(t)
 	test()
-	for range 2000 { // a goroutine that said that it is done may still be ending
-		if runtime.NumGoroutine() <= goroutines {
+	for limit := time.Now().Add(time.Minute); time.Now().Before(limit); time.Sleep(time.Millisecond) {
+		if runtime.NumGoroutine() <= goroutines { // one that said that it is done may still be ending
 			break
 		}
-		time.Sleep(time.Millisecond)
 	}
 	if n := runtime.NumGoroutine(); n > goroutines {
 		stacks := make([]byte, 1<<16)

@@ -57,7 +57,7 @@ func TestDeepTree(t *testing.T) {
 	if first := strings.Repeat("d/", depth) + "z"; l.Files[0].Path() != first {
 		t.Errorf("first is %.20q…", l.Files[0].Path())
 	}
-	if after := openFiles(t); after != before {
+	if after := openFiles(t); after > before {
 		t.Errorf("%d open files after, %d before", after, before)
 	}
 }

@@ -77,7 +77,9 @@ func testSubscription(t *testing.T) {
 func TestJobEndsFirst(t *testing.T) {
 	j := newFakeJob("j1")
 	j.end()
-	f := newFixture(t, withJob(j, make(chan string, 1)))
+	s := withJob(j, make(chan string, 1))
+	s.options.ProgressEvery = -1
+	f := newFixture(t, s)
 	for i := range 20 {
 		id := fmt.Sprint("s", i)
 		f.invoke(id, "server")
