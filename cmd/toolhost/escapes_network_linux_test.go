@@ -88,19 +88,20 @@ func reachNamespace(t *testing.T, r *rig, who account) {
 	}
 	a := r.arena(t, who, sandbox.Full)
 	a.outerState()
-	outer := func(inner string) string {
+	outer := func(inner, wait string) string {
 		return `unshare -Urn bash -c '
 			ip link set lo up; ip addr add 192.0.2.7/32 dev lo; ip -6 addr add 2001:db8::7/128 dev lo nodad
 			'"$P"' serve 192.0.2.7 7007 '"$OUT"'/four >'"$OUT"'/l4 & '"$P"' serve 2001:db8::7 7007 '"$OUT"'/six >'"$OUT"'/l6 &
 			` + listening(`'"$OUT"'/l4`, `'"$OUT"'/l6`) + inner + ` bash -c "'"$P"' reach tcp 192.0.2.7 7007; '"$P"' reach tcp 2001:db8::7 7007; '"$P"' reach mptcp 192.0.2.7 7007; '"$P"' reach fastopen 192.0.2.7 7007"
-			sleep .2; kill $(jobs -p); true'`
+			` + wait + `; kill $(jobs -p); true'`
 	}
-	said := a.host(outer(a.toolhost + " sandbox --level full --workspace " + a.ws + " --"))
+	said := a.host(outer(a.toolhost+" sandbox --level full --workspace "+a.ws+" --", "sleep .2"))
 	if a.read("outside/four")+a.read("outside/six") != "" || exists(a, "outside/four") || exists(a,
 		"outside/six") || !strings.Contains(said, "tcp: ") {
 		t.Errorf("reached:\n%s", said)
 	}
-	if said := a.host(outer("")); !exists(a, "outside/four") {
+	// Who was reached makes its file a moment later.
+	if said := a.host(outer("", `for i in {1..6000}; do [ -e '"$OUT"'/four ] && break; sleep .01; done`)); !exists(a, "outside/four") {
 		t.Errorf("not reached without a sandbox:\n%s", said)
 	}
 }
