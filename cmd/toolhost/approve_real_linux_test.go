@@ -145,10 +145,10 @@ func TestTmuxRealSession(t *testing.T) {
 
 	_ = s.to.Close() // a session in which nobody has much time takes its place
 	w.until("0 sessions")
-	s = startReal(t, base, "10s", nil)
+	s = startReal(t, base, "3s", nil)
 	<-s.send("agenttool/invoke", fields{"id": "job", "tool": "shell", "input": fields{"command": "sleep 600", "run_in_background": true}})
 	w.until("1 session") // it is known by its first job
-	ended(s.write("five"), "rejected", "nobody answered the prompt within 10s")
+	ended(s.write("five"), "rejected", "nobody answered the prompt within 3s")
 	w.showed("nobody answered")
 	if !exists("one") || !exists("two") || exists("three") || exists("four") || exists("five") {
 		t.Error("what was written is not what was allowed")

@@ -340,8 +340,8 @@ func lookAround(a *arena) {
 
 // killAtRandom kills toolhost at moments from its start to the middle of a command.
 func killAtRandom(a *arena) {
-	own := a.path("toolhost")                                         // its processes can be told from those of other tests
-	if err := exec.Command("cp", a.toolhost, own).Run(); err != nil { // not by ourselves: a child that is forked meanwhile would keep it busy
+	own := a.path("toolhost") // its processes can be told from those of other tests
+	if err := copyFile(a.toolhost, own); err != nil {
 		a.t.Fatal(err)
 	}
 	a.stateAt(a.state + "-killed") // others leave things in theirs meanwhile

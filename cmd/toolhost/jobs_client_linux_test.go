@@ -35,8 +35,7 @@ func jobDesk(t *testing.T) *rig {
 		err = os.MkdirAll(filepath.Dir(r.toolhost), 0o755)
 	}
 	if err == nil && os.Link(self, r.toolhost) != nil {
-		// Not by ourselves: a child that is forked meanwhile would hold the copy open for writing, and it could not be run.
-		err = exec.Command("cp", self, r.toolhost).Run()
+		err = copyFile(self, r.toolhost)
 	}
 	if err != nil {
 		t.Fatal(err)
