@@ -167,12 +167,14 @@ func TestProgressOfJobs(t *testing.T) {
 	t.Parallel()
 	r := jobDesk(t)
 	h := r.jobArena(t, self, sandbox.None).jobHost()
-	got := h.run(`for i in $(seq 150); do echo line $i; echo err $i >&2; sleep 0.01; done`)
-	job := got.view().Job
+	call := h.start("shell", fields{"command": "while [ ! -e go ]; do echo line; echo err >&2; sleep 0.01; done"})
 	running := func(e jobEvent) bool {
-		return e.Type == "tool.invocation.progress" && e.InvocationID == got.Invocation.InvocationID && e.Data.Progress["status"] == "running"
+		return e.Type == "tool.invocation.progress" && e.Data.Progress["status"] == "running" // the only job
 	}
-	n := h.counted(running)
+	h.until("there are three records of progress", func() bool { return h.counted(running) >= 3 })
+	h.a.write("ws/go", "")
+	got := call.result()
+	job, n := got.view().Job, h.counted(func(e jobEvent) bool { return running(e) && e.InvocationID == got.Invocation.InvocationID })
 	if most := int(got.took/(250*time.Millisecond)) + 1; n < 3 || n > most {
 		t.Errorf("%d records of progress in %v, want 3 … %d", n, got.took, most)
 	}
