@@ -68,7 +68,7 @@ my %words = (hello => '"agenttool/hello","params":{"approvals":true}', reload =>
 	decide => '"agenttool/decide","params":{"decision_id":"' . $id . '","behavior":"allow","scope":"user"}');
 my $s = IO::Socket::UNIX->new(Peer => $path) or do { print "NOT REACHED: $!\n"; exit };
 $s->autoflush(1);
-alarm 10;
+alarm 50;
 for (@words) { print $s '{"jsonrpc":"2.0","id":1,"method":' . $words{$_} . "}\n"; my $l = <$s>; last unless defined $l; print "HEARD $l" }
 `
 
@@ -144,7 +144,7 @@ func (r *rig) besieged(t *testing.T, test func(*testing.T, *arena)) {
 func (s *siege) speakers() {
 	s.t.Helper()
 	const clean = `env -i PATH="$PATH" `
-	const wait = `for i in {1..200}; do [ -e over ] && break; sleep .05; done; cat talked; rm -f over talked`
+	const wait = `for i in {1..800}; do [ -e over ] && break; sleep .05; done; cat talked; rm -f over talked`
 	for name, script := range map[string]string{
 		"as it is":                    `$SPEAK hello decide reload`,
 		"without a hello":             `$SPEAK decide reload`,

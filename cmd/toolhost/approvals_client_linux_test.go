@@ -16,7 +16,7 @@ import (
 )
 
 // soon is how long what a host does by itself may take. It is generous.
-const soon = 15 * time.Second
+const soon = time.Minute
 
 // speaker is one end of the wire, the client's or a person's: it answers nothing by itself.
 type speaker struct {

@@ -100,6 +100,7 @@ func TestApproveCommand(t *testing.T) {
 		t.Errorf("with nothing pending: exit %d: %s", code, said)
 	}
 	late := h.write("late.txt")
+	h.prompt("late.txt", 1)
 	once := a.approve("--once", "--no-wait") // somebody was there within a day: the call waits
 	once.says("late.txt")
 	once.types("1 user")

@@ -61,8 +61,9 @@ func TestApprovalsWait(t *testing.T) {
 						t.Errorf("it does not say %s: %s", help, r.says())
 					}
 				}
-				if r.Result.Status != "rejected" || r.Result.Error.Class != "approval_rejected" || r.took > 5*time.Second {
-					t.Errorf("%s %s after %v", r.Result.Status, r.Result.Error.Class, r.took)
+				within(t, "a refusal", r.took, 5*time.Second, soon)
+				if r.Result.Status != "rejected" || r.Result.Error.Class != "approval_rejected" {
+					t.Errorf("%s %s", r.Result.Status, r.Result.Error.Class)
 				}
 				if len(sockets(a)) != 1 {
 					t.Errorf("after the first prompt there are %v", sockets(a))
@@ -105,9 +106,10 @@ func TestApprovalsExpire(t *testing.T) {
 	m := h.write("a.txt")
 	p := v.prompt("a.txt", 1)
 	r := m.failed("approval_expired")
-	if r.Result.Status != "rejected" || r.Result.Error.Class != "approval_rejected" || r.took < time.Second || r.took > 5*time.Second {
+	if r.Result.Status != "rejected" || r.Result.Error.Class != "approval_rejected" || r.took < time.Second {
 		t.Errorf("%s %s after %v", r.Result.Status, r.Result.Error.Class, r.took)
 	}
+	within(t, "a prompt of 1 s", r.took, 5*time.Second, soon)
 	if d := v.ended(p); d.Behavior != "deny" || !strings.Contains(d.Reason.Detail, "nobody answered") {
 		t.Errorf("the person is told %+v", d)
 	}
@@ -144,9 +146,7 @@ func TestApprovalsSilentClient(t *testing.T) {
 		t.Errorf("%s: %s", r.Result.Status, r.says())
 	}
 	<-h.over
-	if took := time.Since(begun); took > 5*time.Second {
-		t.Errorf("the host ended after %v", took)
-	}
+	within(t, "the end of the host", time.Since(begun), 5*time.Second, soon)
 	<-v.over // the person hears no more
 	if d := v.notices(func(n notice) bool { return n.Data.Decision.RequestRef == p.Decision.ID }); len(d) > 0 && d[0].Data.Decision.Behavior != "deny" {
 		t.Errorf("the person was told %+v", d)
@@ -259,9 +259,7 @@ func TestApprovalsRuleComes(t *testing.T) {
 	a.replace(userSettings, rules("deny Write(secret/**)", "allow Write(free/**)"))
 	forbidden.denied()
 	allowed.worked()
-	if took := time.Since(begun); took > time.Second+time.Second/2 {
-		t.Errorf("it took %v", took)
-	}
+	within(t, "a rule that comes", time.Since(begun), time.Second+time.Second/2, soon)
 	if d := h.ended(shown); d.Behavior != "deny" || d.Reason.Type != "rule" || !strings.Contains(strings.Join(d.RuleRefs, " "), "Write(secret/**)") {
 		t.Errorf("the client is told %+v", d)
 	}

@@ -46,7 +46,7 @@ type pipedApprove struct {
 // startPlain runs toolhost approve with pipes, for the session whose id ends so.
 func startPlain(t *testing.T, session string, args ...string) *pipedApprove {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 40*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	p := &pipedApprove{t: t, done: make(chan struct{})}
 	p.cmd = exec.CommandContext(ctx, toolhostProgram(t), append([]string{"approve", "--session", session}, args...)...)
 	var err error
@@ -88,7 +88,7 @@ func (p *pipedApprove) text() string {
 func (p *pipedApprove) until(want string) {
 	p.t.Helper()
 	for begun := time.Now(); !strings.Contains(p.text(), want); time.Sleep(5 * time.Millisecond) {
-		if time.Since(begun) > 20*time.Second {
+		if time.Since(begun) > time.Minute {
 			p.t.Fatalf("it did not say %q, but\n%s", want, p.text())
 		}
 	}

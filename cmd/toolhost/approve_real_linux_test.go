@@ -21,19 +21,25 @@ type realSession struct {
 	ws string
 }
 
-// startReal begins a session with its own directories, whose prompts expire soon. tty is its terminal; nil: that of the test, if any.
-func startReal(t *testing.T, tty *os.File, flags ...string) *realSession {
+// realPlace makes the directories of sessions, and returns the one that they are in.
+func realPlace(t *testing.T) (base string) {
 	t.Helper()
-	base := filepath.Dir(filepath.Dir(fakeRuntime(t)))
-	ws, config := filepath.Join(base, "ws"), filepath.Join(base, "config")
-	t.Setenv("XDG_CONFIG_HOME", config)
-	for _, dir := range []string{ws, filepath.Join(config, "toolhost"), os.Getenv("XDG_RUNTIME_DIR")} {
+	base = filepath.Dir(filepath.Dir(fakeRuntime(t)))
+	t.Setenv("XDG_CONFIG_HOME", filepath.Join(base, "config"))
+	for _, dir := range []string{filepath.Join(base, "ws"), filepath.Join(base, "config", "toolhost"), os.Getenv("XDG_RUNTIME_DIR")} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
-	settings := `{"approvals": {"wait": "always", "timeout": "10s"}}`
-	if err := os.WriteFile(filepath.Join(config, "toolhost", "settings.json"), []byte(settings), 0o600); err != nil {
+	return base
+}
+
+// startReal begins a session whose prompts expire after a while. tty is its terminal; nil: that of the test, if any.
+func startReal(t *testing.T, base, expire string, tty *os.File, flags ...string) *realSession {
+	t.Helper()
+	ws := filepath.Join(base, "ws")
+	settings := `{"approvals": {"wait": "always", "timeout": "` + expire + `"}}`
+	if err := os.WriteFile(filepath.Join(base, "config", "toolhost", "settings.json"), []byte(settings), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(toolhostProgram(t), append([]string{"serve", "--workspace", ws}, flags...)...)
@@ -85,7 +91,7 @@ func (s *realSession) write(name string) func() (status, says string) {
 				says.WriteString(block.Text)
 			}
 			return reply.Result.Result.Status, says.String()
-		case <-time.After(30 * time.Second):
+		case <-time.After(patience):
 			s.t.Fatalf("%s is not answered", name)
 		}
 		return "", ""
@@ -95,8 +101,8 @@ func (s *realSession) write(name string) func() (status, says string) {
 // TestTmuxRealSession answers the prompts of a real session in a real terminal: once, for the session, with a reason, with another input,
 // and one that nobody answers in time.
 func TestTmuxRealSession(t *testing.T) {
-	server := openTmux(t)
-	s := startReal(t, nil)
+	server, base := openTmux(t), realPlace(t)
+	s := startReal(t, base, "10m", nil)
 	ended := func(result func() (string, string), status, says string) {
 		t.Helper()
 		if got, text := result(); got != status || !strings.Contains(text, says) {
@@ -137,8 +143,13 @@ func TestTmuxRealSession(t *testing.T) {
 	w.press("n")
 	ended(fourth, "rejected", "")
 
-	ended(s.write("five"), "rejected", "nobody answered the prompt within 10s")
-	w.until("nobody answered")
+	_ = s.to.Close() // a session in which nobody has much time takes its place
+	w.until("0 sessions")
+	s = startReal(t, base, "3s", nil)
+	<-s.send("agenttool/invoke", fields{"id": "job", "tool": "shell", "input": fields{"command": "sleep 600", "run_in_background": true}})
+	w.until("1 session") // it is known by its first job
+	ended(s.write("five"), "rejected", "nobody answered the prompt within 3s")
+	w.showed("nobody answered")
 	if !exists("one") || !exists("two") || exists("three") || exists("four") || exists("five") {
 		t.Error("what was written is not what was allowed")
 	}
@@ -153,7 +164,7 @@ func TestApproveOnTTY(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer master.Close()
-	s := startReal(t, slave, "--approve-on-tty")
+	s := startReal(t, realPlace(t), "10m", slave, "--approve-on-tty")
 	slave.Close()
 	result := s.write("one")
 	shown := bufio.NewReader(master)

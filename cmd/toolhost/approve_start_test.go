@@ -20,7 +20,7 @@ func TestStartIsNotSlowedByTheTerminal(t *testing.T) {
 	program := toolhostProgram(t)
 	least := math.Inf(1)
 	slowest := ""
-	for range 3 {
+	for n := 0; n < 3 || n < 100 && least > 1; n++ { // what takes longer than a moment at all takes so each time
 		cmd := exec.Command(program, "version")
 		cmd.Env = append(os.Environ(), "GODEBUG=inittrace=1", "TMUX=/nonexistent,1,0")
 		out, err := cmd.CombinedOutput()

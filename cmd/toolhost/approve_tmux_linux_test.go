@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/charmbracelet/x/ansi"
 )
 
 // window is a terminal of a tmux server of its own, with toolhost approve in it.
@@ -16,6 +18,9 @@ type window struct {
 	server string
 	name   string
 	code   string // the file that its exit code is written to
+	record string // the file that all goes to which is written to the terminal
+	told   int    // how much of that was looked at
+	last   string // the key that was pressed last
 }
 
 // openTmux starts a server that knows nothing of the person's.
@@ -32,14 +37,15 @@ func openTmux(t *testing.T) string {
 // openWindow runs toolhost approve for the session whose id ends so, in a terminal of that size.
 func openWindow(t *testing.T, server, session string, width, height int, environ ...string) *window {
 	t.Helper()
-	w := &window{t: t, server: server, name: fmt.Sprintf("w%d", time.Now().UnixNano()), code: filepath.Join(t.TempDir(), "code")}
+	dir := t.TempDir()
+	w := &window{t: t, server: server, name: fmt.Sprintf("w%d", time.Now().UnixNano()), code: filepath.Join(dir, "code"), record: filepath.Join(dir, "record")}
 	command := fmt.Sprintf("env %s %s approve --session %s; echo $? > %s", strings.Join(environ, " "), toolhostProgram(t), session, w.code)
 	args := []string{"-f", "/dev/null", "new-session", "-d", "-s", w.name, "-x", fmt.Sprint(width), "-y", fmt.Sprint(height)}
 	for _, name := range []string{"XDG_RUNTIME_DIR", "XDG_STATE_HOME"} {
 		args = append(args, "-e", name+"="+os.Getenv(name))
 	}
 	w.tmux(append(args, command)...)
-	w.tmux("set-option", "-t", w.name, "remain-on-exit", "on")
+	w.tmux("set-option", "-t", w.name, "remain-on-exit", "on", ";", "pipe-pane", "-t", w.name, "cat >> "+w.record)
 	return w
 }
 
@@ -58,6 +64,7 @@ func (w *window) press(keys ...string) {
 	for _, k := range keys {
 		time.Sleep(450 * time.Millisecond)
 		w.tmux("send-keys", "-t", w.name, k)
+		w.last = k
 	}
 }
 
@@ -72,17 +79,36 @@ func (w *window) until(text string) string {
 		if strings.Contains(screen, text) {
 			return screen
 		}
-		if time.Since(begun) > 20*time.Second {
+		if time.Since(begun) > time.Minute {
 			w.t.Fatalf("%q does not appear on the screen:\n%s", text, screen)
 		}
+		if key := w.last; key != "" && strings.Contains(screen, "too quick") { // on a machine that slept meanwhile; what was said is done
+			w.press(key)
+			w.last = ""
+		}
 		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// showed waits until text was on the screen since the last time, which is said of what stays there only for a moment.
+func (w *window) showed(text string) {
+	w.t.Helper()
+	for begun := time.Now(); ; time.Sleep(20 * time.Millisecond) {
+		record, _ := os.ReadFile(w.record) // not there: nothing was written yet
+		if plain := ansi.Strip(string(record[w.told:])); strings.Contains(plain, text) {
+			w.told = len(record)
+			return
+		}
+		if time.Since(begun) > time.Minute {
+			w.t.Fatalf("%q did not appear on the screen:\n%s\n%q", text, w.screen(), record[w.told:])
+		}
 	}
 }
 
 // exits waits until the program has ended, as it should.
 func (w *window) exits() {
 	w.t.Helper()
-	for begun := time.Now(); time.Since(begun) < 10*time.Second; time.Sleep(20 * time.Millisecond) {
+	for begun := time.Now(); time.Since(begun) < time.Minute; time.Sleep(20 * time.Millisecond) {
 		if code, err := os.ReadFile(w.code); err == nil && len(code) > 0 {
 			if string(code) != "0\n" {
 				w.t.Errorf("exit code %s", code)
@@ -95,7 +121,7 @@ func (w *window) exits() {
 
 func (f *fakeSession) wantAnswers(want ...string) {
 	f.t.Helper()
-	for begun := time.Now(); len(f.answered()) < len(want) && time.Since(begun) < 10*time.Second; time.Sleep(10 * time.Millisecond) {
+	for begun := time.Now(); len(f.answered()) < len(want) && time.Since(begun) < time.Minute; time.Sleep(10 * time.Millisecond) {
 	}
 	if got := strings.Join(f.answered(), "\n"); got != strings.Join(want, "\n") {
 		f.t.Errorf("answers\n%s\nwant\n%s", got, strings.Join(want, "\n"))
@@ -111,21 +137,21 @@ func TestTmuxAnswers(t *testing.T) {
 	f.ask("p1", "make", nil)
 	w.until("| make")
 	w.press("y")
-	w.until("IT HAS ENDED: you allowed it once")
+	w.showed("IT HAS ENDED: you allowed it once")
 
 	f.ask("p2", "make test", nil)
 	w.until("| make test")
 	w.press("s")
 	w.until("r1 allow  Shell(make test)")
 	w.press("Enter")
-	w.until("IT HAS ENDED: you allowed it, and its rules for the session")
+	w.showed("IT HAS ENDED: you allowed it, and its rules for the session")
 
 	f.ask("p3", "rm x", nil)
 	w.until("| rm x")
 	w.press("N")
 	w.until("Why not?")
 	w.press("n", "o", "Space", "y", "Enter")
-	w.until("IT HAS ENDED: you denied it: no y")
+	w.showed("IT HAS ENDED: you denied it: no y")
 
 	f.ask("p4", "rm y", nil)
 	w.until("| rm y")
@@ -134,12 +160,12 @@ func TestTmuxAnswers(t *testing.T) {
 	w.press("BSpace", "z", "C-s")
 	w.until("+rm z")
 	w.press("y")
-	w.until("as you changed it")
+	w.showed("as you changed it")
 
 	f.ask("p5", "late", nil)
 	w.until("| late")
 	f.end("p5", "deny", "nobody answered the prompt within 10m")
-	w.until("IT HAS ENDED: denied: nobody answered the prompt within 10m")
+	w.showed("IT HAS ENDED: denied: nobody answered the prompt within 10m")
 	w.press("y")
 	w.until("nothing waits for you")
 	w.press("d")
@@ -165,8 +191,8 @@ func TestTmuxRace(t *testing.T) {
 	b.until("| first")
 	time.Sleep(450 * time.Millisecond)
 	a.tmux("send-keys", "-t", a.name, "y", ";", "send-keys", "-t", b.name, "n")
-	a.until("IT HAS ENDED")
-	b.until("IT HAS ENDED")
+	a.showed("IT HAS ENDED")
+	b.showed("IT HAS ENDED")
 	a.until("| second")
 	b.until("| second")
 	if got := f.answered(); len(got) != 1 || !strings.Contains(got[0], `"decision_id":"p1"`) {
@@ -176,7 +202,7 @@ func TestTmuxRace(t *testing.T) {
 	// One of the viewers dies: the other one can answer still.
 	a.tmux("kill-session", "-t", a.name)
 	b.press("n")
-	b.until("you denied it")
+	b.showed("you denied it")
 	f.wantAnswers(f.answered()[0], `{"behavior":"deny","decision_id":"p2"}`)
 }
 
@@ -206,9 +232,7 @@ func TestTmuxDiff(t *testing.T) {
 	}
 	w.until("+line 1800")
 	t.Logf("103 pages of 10,000 lines took %v, most of it tmux's", time.Since(begun))
-	if took := time.Since(begun); took > 15*time.Second {
-		t.Errorf("scrolling took %v", took)
-	}
+	within(t, "scrolling", time.Since(begun), 15*time.Second, 5*time.Minute)
 }
 
 func TestTmuxLooks(t *testing.T) {
@@ -227,7 +251,8 @@ func TestTmuxLooks(t *testing.T) {
 			f := startFake(t, fakeRuntime(t), "tmux4")
 			f.ask("p1", "printf '\x1b]0;owned\a\x1b[31m'; echo \u202edone", map[string]any{"facts": map[string]any{"destructive": "yes"}})
 			w := openWindow(t, server, "tmux4", c.width, c.height, c.environ...)
-			screen := w.until("DESTRUCTIVE")
+			w.until("DESTRUCTIVE")
+			screen := w.until("y once") // the last row
 			if rows := strings.Split(strings.TrimRight(screen, "\n"), "\n"); len(rows) > c.height || !strings.Contains(rows[len(rows)-1]+rows[len(rows)-2], "y once") {
 				t.Errorf("the keys are not in the last rows:\n%s", screen)
 			}
@@ -239,10 +264,7 @@ func TestTmuxLooks(t *testing.T) {
 				t.Errorf("the prompt changed the title to %q", title)
 			}
 			w.tmux("resize-window", "-t", w.name, "-x", "100", "-y", "30")
-			screen = w.until("⟨U+202E⟩done")
-			if !strings.Contains(screen, "printf '⟨ESC⟩]0;owned⟨BEL⟩⟨ESC⟩[31m'") {
-				t.Errorf("the command is not shown whole:\n%s", screen)
-			}
+			w.until("printf '⟨ESC⟩]0;owned⟨BEL⟩⟨ESC⟩[31m'; echo ⟨U+202E⟩done") // whole
 		})
 	}
 }
@@ -261,7 +283,7 @@ func TestTmuxPaste(t *testing.T) {
 	time.Sleep(450 * time.Millisecond)
 	w.tmux("load-buffer", text, ";", "paste-buffer", "-p", "-t", w.name)
 	w.until("what is pasted answers nothing")
-	w.tmux("load-buffer", text, ";", "paste-buffer", "-t", w.name) // at once, and without marks
+	w.tmux("paste-buffer", "-p", "-t", w.name, ";", "paste-buffer", "-t", w.name) // again, and at once without marks
 	w.until("too quick")
 	f.wantAnswers()
 	if f.index("p1") < 0 {
@@ -291,7 +313,7 @@ func TestTmuxSessionDies(t *testing.T) {
 	w := openWindow(t, server, "tmux7", 80, 24)
 	w.until("| make")
 	f.stop()
-	w.until("IT HAS ENDED: the session has ended")
+	w.showed("IT HAS ENDED: the session has ended")
 	w.press("y")
 	w.until("0 sessions")
 	f.wantAnswers()

@@ -211,6 +211,7 @@ func TestCheckSuggestions(t *testing.T) {
 			beside := with
 			beside.call += " ; another-program"
 			got := d.decideLines(t, []decisionRow{with, beside})
+			got[0] = d.allowed(t, with, got[0])
 			if got[0].Behavior != "allow" || len(suggestion.Rules) > 5 {
 				t.Errorf("%s: %q is %s with what it suggests: %q", with.id, with.call, got[0].Behavior, suggestion.Rules)
 			}

@@ -300,8 +300,8 @@ func TestTwoHosts(t *testing.T) {
 // TestBrokenStdout: a client that goes away ends the calls at once.
 func TestBrokenStdout(t *testing.T) {
 	dir := t.TempDir()
-	s := startServing(t, dir, t.TempDir(), nil, "--allow", "Shell", "--drain", "1m")
-	s.send(invocation(1, "shell", `{"command":"sleep 100"}`))
+	s := startServing(t, dir, t.TempDir(), nil, "--allow", "Shell", "--drain", "10m")
+	s.send(invocation(1, "shell", `{"command":"sleep 1000"}`))
 	s.send(`{"jsonrpc":"2.0","id":2,"method":"agenttool/status"}`)
 	s.next()
 	s.stdout.Close()
@@ -315,7 +315,7 @@ func TestBrokenStdout(t *testing.T) {
 	if err := s.cmd.Wait(); err == nil || s.cmd.ProcessState.ExitCode() != exitFailed {
 		t.Errorf("exit: %v, want code %d", err, exitFailed)
 	}
-	if took := time.Since(start); took > 20*time.Second {
+	if took := time.Since(start); took > time.Minute {
 		t.Errorf("it took %s to end", took)
 	}
 }

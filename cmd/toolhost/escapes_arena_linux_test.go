@@ -74,12 +74,13 @@ func arenaDir(t *testing.T) string {
 	return ""
 }
 
+// copyFile copies a program. Not by ourselves: a child that is forked meanwhile would hold the copy open for writing, and it could not
+// be run.
 func copyFile(from, to string) error {
-	b, err := os.ReadFile(from)
-	if err != nil {
+	if err := exec.Command("cp", from, to).Run(); err != nil {
 		return err
 	}
-	return os.WriteFile(to, b, 0o755)
+	return os.Chmod(to, 0o755)
 }
 
 // removeForced removes a directory in which there may be some of mode 0.
@@ -132,6 +133,7 @@ type arena struct {
 	env    []string
 	extra  []*os.File // descriptors from 3 on
 	under  []string   // a command that toolhost runs under
+	harms  bool       // what is tried does harm, which is waited for
 }
 
 // arena makes one. Everything in it has known content.
@@ -232,9 +234,9 @@ func (a *arena) read(name string) string {
 	return string(b)
 }
 
-// limitOfOne is how long any command of a test may take: a minute, more for races that are longer than usual.
+// limitOfOne is how long any command of a test may take: three minutes, more for races that are longer than usual.
 func limitOfOne() time.Duration {
-	return max(time.Minute, time.Duration(raceRounds())*20*time.Millisecond)
+	return max(3*time.Minute, time.Duration(raceRounds())*20*time.Millisecond)
 }
 
 // command is argv as the arena's account, in its workspace.

@@ -22,26 +22,30 @@ import (
 )
 
 // replacements are what a host does beneath a command, and what the command tries then.
-var replacements = []struct{ name, host, script string }{
+var replacements = []struct{ name, host, secrets, sealed, script string }{
 	{
 		name: "a secret that is renamed over",
 		host: `cp .env .n; mv .n .env; cp tree/.env.local n; mv n tree/.env.local
 			cp $H/.ssh/id_test $H/.ssh/n; mv $H/.ssh/n $H/.ssh/id_test`,
-		script: `cat .env tree/.env.local $H/.ssh/id_test; cp .env x; cat x`,
+		secrets: `.env tree/.env.local $H/.ssh/id_test`,
+		script:  `cat .env tree/.env.local $H/.ssh/id_test; cp .env x; cat x`,
 	},
 	{
-		name:   "a secret that is removed and made again",
-		host:   `cp .env n; rm .env; cat n > .env; rm n`,
-		script: `cat .env; $P mmap .env`,
+		name:    "a secret that is removed and made again",
+		host:    `cp .env n; rm .env; cat n > .env; rm n`,
+		secrets: `.env`,
+		script:  `cat .env; $P mmap .env`,
 	},
 	{
-		name:   "a secret whose directory is replaced",
-		host:   `cp -r tree t; rm -r tree; mv t tree; cp -r $H/.ssh $H/s; rm -r $H/.ssh; mv $H/s $H/.ssh`,
-		script: `cat tree/.env.local $H/.ssh/id_test`,
+		name:    "a secret whose directory is replaced",
+		host:    `cp -r tree t; rm -r tree; mv t tree; cp -r $H/.ssh $H/s; rm -r $H/.ssh; mv $H/s $H/.ssh`,
+		secrets: `tree/.env.local $H/.ssh/id_test`,
+		script:  `cat tree/.env.local $H/.ssh/id_test`,
 	},
 	{
-		name: "a sealed file that is renamed over",
-		host: `cp .bashrc n; mv n .bashrc; cp .vscode/tasks.json n; mv n .vscode/tasks.json`,
+		name:   "a sealed file that is renamed over",
+		host:   `cp .bashrc n; mv n .bashrc; cp .vscode/tasks.json n; mv n .vscode/tasks.json`,
+		sealed: `.bashrc .vscode/tasks.json`,
 		script: `chmod 777 .bashrc; touch -d 1999-01-01 .bashrc; echo evil >> .bashrc
 			$P swap-name Xbashrc .bashrc 1000; rm -f Xbashrc
 			echo evil > .vscode/tasks.json; chmod 777 .vscode/tasks.json`,
@@ -49,17 +53,20 @@ var replacements = []struct{ name, host, script string }{
 	{
 		name:   "a sealed directory that is replaced",
 		host:   `cp -r .vscode v; rm -r .vscode; mv v .vscode`,
+		sealed: `.vscode .vscode/tasks.json`,
 		script: `chmod 777 .vscode .vscode/tasks.json; echo evil > .vscode/tasks.json; touch .vscode/new; mv .vscode x`,
 	},
 	{
-		name:   "a secret in place of a file that the command made",
-		host:   `cp .env n; mv n .env.own`,
-		script: `cat .env.own`,
+		name:    "a secret in place of a file that the command made",
+		host:    `cp .env n; mv n .env.own`,
+		secrets: `.env.own`,
+		script:  `cat .env.own`,
 	},
 	{
-		name:   "a secret that is made later",
-		host:   `cp .env tree/.env; cp .env .env.production`,
-		script: `cat tree/.env .env.production`,
+		name:    "a secret that is made later",
+		host:    `cp .env tree/.env; cp .env .env.production`,
+		secrets: `tree/.env .env.production`,
+		script:  `cat tree/.env .env.production`,
 	},
 }
 
@@ -69,10 +76,21 @@ func tryHostSide(t *testing.T, r *rig) {
 		for _, c := range replacements {
 			t.Run(who.name+" "+c.name, func(t *testing.T) {
 				t.Parallel()
-				replaceBeneath(r.arena(t, who, sandbox.Full), c.host, c.script)
+				replaceBeneath(r.arena(t, who, sandbox.Full), c.host, untilCovered(c.secrets, c.sealed)+c.script)
 			})
 		}
 	}
+}
+
+// untilCovered waits until nothing can be read of secrets, and what is sealed cannot be written. What is replaced is covered again within
+// milliseconds, on a machine that has the time.
+func untilCovered(secrets, sealed string) string {
+	looks := 3000
+	if timed() {
+		looks = 1
+	}
+	return fmt.Sprintf("open() { for f in %s; do grep -qs CANARY $f && return; done; for f in %s; do [ -w $f ] && return; done; false; }\n"+
+		"for i in {1..%d}; do open || break; sleep .02; done\n", secrets, sealed, looks)
 }
 
 // replaceBeneath runs a script after the host has replaced something beneath the command that runs it.
@@ -84,7 +102,7 @@ func replaceBeneath(a *arena, host, script string) {
 	go func() { said, _ := a.said(cmd); done <- said }()
 	waitFor(a.t, func() bool { return exists(a, "ws/up") })
 	a.host(host)
-	time.Sleep(500 * time.Millisecond) // what is replaced is covered again within milliseconds
+	time.Sleep(500 * time.Millisecond)
 	before := a.look()
 	a.write("ws/go", "")
 	said := <-done
@@ -326,6 +344,7 @@ func killAtRandom(a *arena) {
 	if err := copyFile(a.toolhost, own); err != nil {
 		a.t.Fatal(err)
 	}
+	a.stateAt(a.state + "-killed") // others leave things in theirs meanwhile
 	rigged := *a.rig
 	rigged.toolhost = own
 	a.rig = &rigged
@@ -339,7 +358,7 @@ func killAtRandom(a *arena) {
 		time.Sleep(time.Duration(rand.IntN(80)) * time.Millisecond)
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
-		for end := time.Now().Add(5 * time.Second); len(running(own)) > 0; time.Sleep(2 * time.Millisecond) {
+		for end := time.Now().Add(time.Minute); len(running(own)) > 0; time.Sleep(2 * time.Millisecond) {
 			if time.Now().After(end) {
 				a.t.Fatalf("still running: %v", running(own))
 			}
@@ -351,7 +370,16 @@ func killAtRandom(a *arena) {
 	if b, _ := os.ReadFile("/proc/self/mountinfo"); strings.Contains(string(b), a.dir) {
 		a.t.Errorf("a mount is left:\n%s", b)
 	}
-	a.said(a.boxed(sandbox.Workspace, "sleep .3")) // clears away what the killed ones left
+	clears := a.boxed(sandbox.Workspace, "while [ ! -e go ]; do sleep .02; done") // clears away what the killed ones left
+	done := make(chan bool, 1)
+	go func() { a.said(clears); done <- true }()
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if list, _ := os.ReadDir(scratch); len(list) <= 2 { // its own, and one more
+			break
+		}
+	}
+	a.write("ws/go", "")
+	<-done
 	if list, err := os.ReadDir(scratch); err == nil {
 		held := slices.DeleteFunc(list, func(d os.DirEntry) bool { return !abandoned(filepath.Join(scratch, d.Name())) })
 		if len(held) > 1 {
@@ -426,7 +454,7 @@ func hundredCommands(a *arena) {
 	back := func() bool {
 		return openFiles(os.Getpid()) <= files && runtime.NumGoroutine() <= goroutines && descendantsOf(os.Getpid()) <= children
 	}
-	for range 300 {
+	for range 6000 {
 		if back() {
 			return
 		}

@@ -152,6 +152,7 @@ func (try attempt) as(t *testing.T, r *rig, who account) {
 	if try.unfit == "" {
 		t.Run(who.name+" alone", func(t *testing.T) {
 			a := r.arena(t, who, sandbox.Full)
+			a.harms = true
 			if said, harm := try.once(a, func() *exec.Cmd { return a.alone(try.script) }); len(harm) == 0 {
 				t.Errorf("does no harm even without a sandbox, and so shows nothing:\n%s", said)
 			}

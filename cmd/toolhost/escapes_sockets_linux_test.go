@@ -13,8 +13,9 @@ import (
 
 // visits are what came to the listeners of an arena.
 type visits struct {
-	mu  sync.Mutex
-	all []string
+	expected bool // somebody comes
+	mu       sync.Mutex
+	all      []string
 }
 
 func (v *visits) add(where string) {
@@ -24,10 +25,15 @@ func (v *visits) add(where string) {
 }
 
 func (v *visits) list() string {
-	time.Sleep(20 * time.Millisecond) // what was sent is on its way
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return strings.Join(v.all, " ")
+	for end := time.Now().Add(time.Minute); ; {
+		time.Sleep(20 * time.Millisecond) // what was sent is on its way
+		v.mu.Lock()
+		all := strings.Join(v.all, " ")
+		v.mu.Unlock()
+		if all != "" || !v.expected || time.Now().After(end) {
+			return all
+		}
+	}
 }
 
 // listen takes note of who comes to a listener until the test ends.
@@ -101,7 +107,7 @@ func (a *arena) visits() (*visits, bool) {
 
 // host makes the visits of an arena.
 func hostVisits(a *arena) *visits {
-	v := &visits{}
+	v := &visits{expected: a.harms}
 	guests.Store(a, v)
 	a.t.Cleanup(func() { guests.Delete(a) })
 	return v
@@ -186,7 +192,7 @@ var socketAttempts = []attempt{
 			}()
 		},
 		changes: "outside/late",
-		script: `for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do [ -e $OUT/late ] && break; sleep .2; done
+		script: `for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do [ -w $OUT/late ] && break; sleep .2; done
 			$P local stream $OUT/late; true`, harm: reached,
 	},
 	{
@@ -209,12 +215,7 @@ var socketAttempts = []attempt{
 		set: func(a *arena) {
 			a.host(`tmux -S $OUT/tmux -f /dev/null new -d "cat > $OUT/typed"; chmod 777 $OUT/tmux`)
 			a.t.Cleanup(func() { a.host("tmux -S $OUT/tmux kill-server") })
-			for range 100 {
-				if _, ok := a.look()["outside/typed"]; ok {
-					return
-				}
-				time.Sleep(10 * time.Millisecond)
-			}
+			waitFor(a.t, func() bool { return exists(a, "outside/typed") })
 		},
 		script: `tmux -S $OUT/tmux send-keys 'echo evil' Enter; tmux -S $OUT/tmux new-window "touch $OUT/ran"
 			tmux -S $OUT/tmux run-shell "touch $OUT/ran"; sleep .3`,

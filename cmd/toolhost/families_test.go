@@ -53,7 +53,7 @@ func TestFamiliesShareAStream(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	stuck := time.AfterFunc(2*time.Minute, func() { _ = cmd.Process.Kill() })
+	stuck := time.AfterFunc(5*time.Minute, func() { _ = cmd.Process.Kill() })
 	defer stuck.Stop()
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)

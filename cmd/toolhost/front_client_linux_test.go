@@ -23,7 +23,7 @@ import (
 )
 
 // frontPatience is how long anything may take that a client waits for. It is generous: machines are loaded.
-const frontPatience = 40 * time.Second
+const frontPatience = time.Minute
 
 // doorway is a running toolhost serve, whose home is its own.
 type doorway struct {
@@ -153,7 +153,7 @@ func (d *doorway) exits() int {
 	return d.cmd.ProcessState.ExitCode()
 }
 
-// endsBySignal sends SIGTERM and checks that the process ends in order, in less than 6 s.
+// endsBySignal sends SIGTERM and checks that the process ends in order, and soon.
 func (d *doorway) endsBySignal() {
 	d.t.Helper()
 	begun := time.Now()
@@ -161,9 +161,7 @@ func (d *doorway) endsBySignal() {
 		d.t.Fatal(err)
 	}
 	code := d.exits()
-	if took := time.Since(begun); took > 6*time.Second {
-		d.t.Errorf("SIGTERM ended it after %v", took)
-	}
+	within(d.t, "the end by SIGTERM", time.Since(begun), 6*time.Second, frontPatience)
 	if code != exitOK {
 		d.t.Errorf("SIGTERM ended it with exit code %d", code)
 	}
@@ -202,9 +200,9 @@ func (d *doorway) resident() int {
 // naps counts the marks that were given out.
 var naps atomic.Int64
 
-// nap is a shell command that sleeps for 30 s and has a mark by which its process is found. What is left of it is killed at the end.
+// nap is a shell command that sleeps for longer than anybody waits and has a mark by which its process is found. What is left of it is killed at the end.
 func nap(t *testing.T) (command, mark string) {
-	mark = fmt.Sprintf("30.%07d%05d", os.Getpid(), naps.Add(1))
+	mark = fmt.Sprintf("3000.%07d%05d", os.Getpid(), naps.Add(1))
 	t.Cleanup(func() {
 		for _, pid := range marked(mark) {
 			_ = syscall.Kill(pid, syscall.SIGKILL)

@@ -245,6 +245,7 @@ func TestFrontVanished(t *testing.T) {
 			}
 			wakes(t, mark)
 			<-over
+			eventually(t, "the result is in the log", func() bool { return d.made() == 1 }) // which is not read while it is written
 			if status, said := d.asks("GET", "/healthz", ""); status != nethttp.StatusOK {
 				t.Errorf("afterwards: %d %s", status, said)
 			}

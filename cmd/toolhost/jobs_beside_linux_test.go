@@ -29,8 +29,8 @@ func TestEditBesideJob(t *testing.T) {
 		if got.Result.Status != "succeeded" || a.read("ws/file") != "changed\n" {
 			t.Fatalf("edit: %s: %s", got.Result.Status, got.says())
 		}
-		within(t, "an edit beside jobs", got.took, 50*time.Millisecond, 2*time.Second)
-		if v := h.run("touch beside"); v.Result.Status != "succeeded" || v.took > 5*time.Second {
+		within(t, "an edit beside jobs", got.took, 50*time.Millisecond, patience)
+		if v := h.run("touch beside"); v.Result.Status != "succeeded" {
 			t.Errorf("a command beside jobs: %s after %v", v.Result.Status, v.took)
 		} else if !strings.Contains(v.says(), jobs[0]) {
 			t.Errorf("it is not said that a job may write where a command writes: %s", v.says())
@@ -56,10 +56,10 @@ func TestWaitsHoldNobodyUp(t *testing.T) {
 	job, other := h.background("sleep "+mark).Job, h.background("sleep "+mark).Job
 	var waits []*pendingCall
 	for range 12 {
-		waits = append(waits, h.start("shell_output", fields{"job": job, "until": "exit", "wait_ms": 60_000}))
+		waits = append(waits, h.start("shell_output", fields{"job": job, "until": "exit", "wait_ms": 300_000}))
 	}
 	for tool, input := range map[string]fields{"read": {"path": "file"}, "shell": {"command": "echo hi"}, "shell_output": {"job": other}} {
-		if got := h.call(tool, input); got.Result.Status != "succeeded" || got.took > 5*time.Second {
+		if got := h.call(tool, input); got.Result.Status != "succeeded" { // held up, it would not be answered as long as they wait
 			t.Errorf("%s beside waits: %s after %v", tool, got.Result.Status, got.took)
 		}
 	}
@@ -68,9 +68,7 @@ func TestWaitsHoldNobodyUp(t *testing.T) {
 	begun := time.Now()
 	h.kill(other)
 	h.kill(job)
-	if took := time.Since(begun); took > 5*time.Second {
-		t.Errorf("to end jobs beside commands that take all places took %v", took)
-	}
+	within(t, "to end jobs beside commands that take all places", time.Since(begun), 5*time.Second, patience)
 	for _, wait := range waits {
 		if got := wait.result(); got.view().State != "ended" {
 			t.Errorf("a wait: %+v", got.view())
@@ -193,7 +191,8 @@ func TestDirectoryMoves(t *testing.T) {
 		if now := where(); now != a.ws {
 			t.Errorf("a job in the background moved the session to %s", now)
 		}
-		job = h.run("sleep 0.5; cd tree", fields{"timeout_ms": 100}).view().Job
+		job = h.run(untilGo+"cd tree", fields{"timeout_ms": 100}).view().Job
+		a.write("ws/go", "")
 		h.output(job, fields{"until": "exit"})
 		if now := where(); now != a.ws {
 			t.Errorf("a job that was detached moved the session to %s", now)
@@ -206,11 +205,13 @@ func TestDirectoryBeside(t *testing.T) {
 	t.Parallel()
 	r := jobDesk(t)
 	h := r.jobArena(t, self, sandbox.None).jobHost()
-	other := h.start("shell", fields{"command": "sleep 1"})
+	other := h.start("shell", fields{"command": untilGo + "true"})
 	h.until("it runs", func() bool { return len(h.jobs()) == 1 })
 	move := h.start("shell", fields{"command": "sleep 0.2; cd tree"})
-	for _, call := range []*pendingCall{other, move} {
-		if got := call.result(); got.Result.Status != "succeeded" || got.moved() != "" {
+	for _, call := range []*pendingCall{move, other} {
+		got := call.result()
+		h.a.write("ws/go", "") // not before the move was made
+		if got.Result.Status != "succeeded" || got.moved() != "" {
 			t.Errorf("it moved the session: %+v: %s", got.Result.ContextModifiers, got.says())
 		}
 	}

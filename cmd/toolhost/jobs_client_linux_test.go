@@ -22,7 +22,7 @@ import (
 )
 
 // patience is how long anything may take that has no limit of its own. It is generous: what is slow is logged.
-const patience = 45 * time.Second
+const patience = time.Minute
 
 // jobDesk makes arenas in which commands of any level run: the place of the escapes without their probe.
 func jobDesk(t *testing.T) *rig {
@@ -35,8 +35,7 @@ func jobDesk(t *testing.T) *rig {
 		err = os.MkdirAll(filepath.Dir(r.toolhost), 0o755)
 	}
 	if err == nil && os.Link(self, r.toolhost) != nil {
-		// Not by ourselves: a child that is forked meanwhile would hold the copy open for writing, and it could not be run.
-		err = exec.Command("cp", self, r.toolhost).Run()
+		err = copyFile(self, r.toolhost)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -589,7 +588,7 @@ func (h *jobHost) until(what string, so func() bool) time.Duration {
 	h.t.Helper()
 	begun := time.Now()
 	for !so() {
-		if time.Since(begun) > patience/2 {
+		if time.Since(begun) > patience {
 			h.t.Fatalf("it did not come about: %s", what)
 		}
 		time.Sleep(10 * time.Millisecond)

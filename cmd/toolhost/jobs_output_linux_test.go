@@ -64,7 +64,7 @@ func TestJobOutput300MB(t *testing.T) {
 			}
 			most = max(most, residentBytes(t, pid))
 			end = h.job(v.Job) == nil
-			if time.Since(begun) > 2*time.Minute {
+			if time.Since(begun) > 5*time.Minute {
 				t.Fatal("it does not end")
 			}
 		}
@@ -234,9 +234,7 @@ func TestFinishedJobsAreSmall(t *testing.T) {
 	run(5)
 	files, memory := descriptors(t, pid), residentBytes(t, pid)
 	run(60)
-	if now := descriptors(t, pid); now > files+2 {
-		t.Errorf("%d descriptors, %d before", now, files)
-	}
+	h.until(fmt.Sprintf("it has no more than %d descriptors", files+2), func() bool { return descriptors(t, pid) <= files+2 })
 	grown := residentBytes(t, pid) - memory
 	t.Logf("60 jobs of 2 MB: the host grew by %.1f MiB", float64(grown)/(1<<20))
 	if grown > 16<<20 {
@@ -289,7 +287,7 @@ func readAll(t *testing.T, h *jobHost, v *jobView, cursors bool) string {
 	if cursors = cursors || v.StdoutCut || v.StderrCut; !cursors { // what was cut is only read again from the beginning
 		b.WriteString(v.Stdout + v.Stderr)
 	}
-	for begun := time.Now(); time.Since(begun) < 2*time.Minute; {
+	for begun := time.Now(); time.Since(begun) < 5*time.Minute; {
 		input := fields{"job": v.Job, "wait_ms": 1000}
 		if cursors {
 			input["cursor"] = at
@@ -472,23 +470,24 @@ func TestReading(t *testing.T) {
 func TestUntil(t *testing.T) {
 	t.Parallel()
 	r := jobDesk(t)
+	const long = 300_000 // who waits for what comes has it long before
 	for _, c := range []struct {
-		name, script string
-		input        fields
-		least, most  time.Duration
-		state        string
-		matched      bool
+		name, script  string
+		input         fields
+		least, budget time.Duration
+		state         string
+		matched       bool
 	}{
-		{"exit", "sleep 0.4; echo x; exit 1", fields{"until": "exit"}, 0, 5 * time.Second, "ended", false},
-		{"match", "sleep 0.3; echo ready on 80; sleep 60", fields{"until": "match:ready on [0-9]+"}, 0, 5 * time.Second, "running", true},
-		{"match that comes in two pieces", "printf rea; sleep 0.3; printf dy; sleep 60", fields{"until": "match:ready"}, 0, 5 * time.Second, "running", true},
-		{"match that never comes", "sleep 0.3; echo x", fields{"until": "match:ready"}, 0, 5 * time.Second, "ended", false},
-		{"match that is too late", "sleep 60; echo ready", fields{"until": "match:ready", "wait_ms": 300}, 250 * time.Millisecond, 5 * time.Second, "running", false},
-		{"quiet", "for i in 1 2 3 4; do echo $i; sleep 0.1; done; sleep 60", fields{"until": "quiet:400"}, 300 * time.Millisecond, 8 * time.Second, "running", false},
-		{"wait for output", "sleep 0.3; echo x; sleep 60", fields{"wait_ms": 20000}, 0, 5 * time.Second, "running", false},
-		{"wait for output that does not come", "sleep 60", fields{"wait_ms": 300}, 250 * time.Millisecond, 5 * time.Second, "running", false},
-		{"not at all", "sleep 60", fields{}, 0, 2 * time.Second, "running", false},
-		{"end of a silent one", "sleep 0.3", fields{"wait_ms": 20000}, 0, 5 * time.Second, "ended", false},
+		{"exit", "sleep 0.4; echo x; exit 1", fields{"until": "exit", "wait_ms": long}, 0, 5 * time.Second, "ended", false},
+		{"match", "sleep 0.3; echo ready on 80; sleep 600", fields{"until": "match:ready on [0-9]+", "wait_ms": long}, 0, 5 * time.Second, "running", true},
+		{"match that comes in two pieces", "printf rea; sleep 0.3; printf dy; sleep 600", fields{"until": "match:ready", "wait_ms": long}, 0, 5 * time.Second, "running", true},
+		{"match that never comes", "sleep 0.3; echo x", fields{"until": "match:ready", "wait_ms": long}, 0, 5 * time.Second, "ended", false},
+		{"match that is too late", "sleep 600; echo ready", fields{"until": "match:ready", "wait_ms": 300}, 250 * time.Millisecond, 5 * time.Second, "running", false},
+		{"quiet", "for i in 1 2 3 4; do echo $i; sleep 0.1; done; sleep 600", fields{"until": "quiet:400", "wait_ms": long}, 300 * time.Millisecond, 8 * time.Second, "running", false},
+		{"wait for output", "sleep 0.3; echo x; sleep 600", fields{"wait_ms": long}, 0, 5 * time.Second, "running", false},
+		{"wait for output that does not come", "sleep 600", fields{"wait_ms": 300}, 250 * time.Millisecond, 5 * time.Second, "running", false},
+		{"not at all", "sleep 600", fields{}, 0, 2 * time.Second, "running", false},
+		{"end of a silent one", "sleep 0.3", fields{"wait_ms": long}, 0, 5 * time.Second, "ended", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -500,8 +499,9 @@ func TestUntil(t *testing.T) {
 				t.Fatalf("%v %s", err, r.says())
 			}
 			got := r.view()
-			if r.took < c.least || r.took > c.most || got.State != c.state {
-				t.Errorf("%v, state %q, text %q; want %v … %v, %q", r.took, got.State, got.Text, c.least, c.most, c.state)
+			within(t, c.name, r.took, c.budget, 25*time.Second) // less than what is waited by itself
+			if r.took < c.least || got.State != c.state {
+				t.Errorf("%v, state %q, text %q; want %v or more, %q", r.took, got.State, got.Text, c.least, c.state)
 			}
 			if matched := len(got.Matched) > 0 && string(got.Matched) != "false" && string(got.Matched) != "null" && string(got.Matched) != `""`; matched != c.matched {
 				t.Errorf("matched: %s", got.Matched)
@@ -519,11 +519,12 @@ func TestMatchLooksAhead(t *testing.T) {
 	t.Parallel()
 	r := jobDesk(t)
 	h := r.jobArena(t, self, sandbox.None).jobHost()
-	v := h.background("echo ready; sleep 0.3; echo ready again; sleep 60")
+	v := h.background("echo ready; " + untilGo + "echo ready again; sleep 600")
 	first := h.output(v.Job, fields{"until": "match:ready", "cursor": 0})
 	if first.NextCursor != 6 {
 		t.Fatalf("the first: %+v", first)
 	}
+	h.a.write("ws/go", "")
 	if again := h.output(v.Job, fields{"until": "match:ready", "cursor": first.NextCursor}); !strings.Contains(again.Text, "ready again") {
 		t.Errorf("the second: %q", again.Text)
 	}

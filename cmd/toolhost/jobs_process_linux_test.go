@@ -45,20 +45,20 @@ func gone(t testing.TB, what, mark string) {
 	t.Helper()
 	begun := time.Now()
 	for len(marked(mark)) > 0 {
-		if time.Since(begun) > 5*time.Second {
+		if time.Since(begun) > patience {
 			var left []string
 			for _, pid := range marked(mark) {
 				line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 				left = append(left, fmt.Sprintf("%d %s", pid, bytes.ReplaceAll(line, []byte{0}, []byte{' '})))
 				_ = syscall.Kill(pid, syscall.SIGKILL) // ours: no other has such a line
 			}
-			t.Errorf("%s: still there after 5 s: %s", what, clipped(strings.Join(left, "; "), 600))
+			t.Errorf("%s: still there after %v: %s", what, patience, clipped(strings.Join(left, "; "), 600))
 			return
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
 	if took := time.Since(begun); took > time.Second {
-		t.Logf("%s: gone after %v", what, took)
+		within(t, what+" is gone", took, 5*time.Second, patience)
 	}
 }
 
@@ -141,7 +141,7 @@ func checkEnded(t testing.TB, what string, all []process) {
 		if len(left) == 0 {
 			return
 		}
-		if time.Since(begun) < 5*time.Second {
+		if time.Since(begun) < patience {
 			continue
 		}
 		for _, p := range left {

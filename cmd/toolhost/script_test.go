@@ -219,7 +219,7 @@ func (c *conversation) step(at, line string) {
 }
 
 func (c *conversation) expect(at string, want *regexp.Regexp, skip bool) {
-	limit := time.After(20 * time.Second)
+	limit := time.After(time.Minute)
 	var seen []string
 	for {
 		select {

@@ -294,7 +294,8 @@ func (a *answer) text() string {
 // call makes one call.
 func (d *desk) call(in string) *answer {
 	d.t.Helper()
-	tool, input := "shell", any(map[string]string{"command": in, "cwd": d.ws}) // each begins where the first did
+	// Each begins where the first did. A build takes its time on a machine that has much to do.
+	tool, input := "shell", any(map[string]any{"command": in, "cwd": d.ws, "timeout_ms": 600_000})
 	if rest, ok := strings.CutPrefix(in, "@"); ok {
 		name, object, _ := strings.Cut(rest, " ")
 		tool, input = name, json.RawMessage(strings.ReplaceAll(object, `"WS/`, `"`+d.ws+"/"))

@@ -297,7 +297,7 @@ func TestWorkLoopback(t *testing.T) {
 		d.do(step{in: `python3 -c 'import socket; socket.create_connection(("127.0.0.1", ` + port + `), 5)'`, fails: true, want: "refused"})
 	}
 	first.do(step{in: `echo one > f; python3 -u -m http.server --bind 127.0.0.1 ` + served + ` > log 2>&1 &
-		for i in $(seq 100); do grep -q Serving log && break; sleep 0.05; done`})
+		for i in $(seq 1200); do grep -q Serving log && break; sleep 0.05; done`})
 	get := `python3 -c 'import urllib.request as u; print(u.build_opener(u.ProxyHandler({})).open("http://127.0.0.1:` + served + `/f").read())'`
 	first.do(step{in: get, want: "one"})
 	second.do(step{in: get, fails: true, want: "refused"})

@@ -30,7 +30,7 @@ func sessionWork() []work {
 			want: "^one$"}}},
 		{name: "a python server and a later client", needs: "python3 curl", steps: []step{
 			{in: `echo one > f; python3 -u -m http.server --bind 127.0.0.1 8123 >log 2>&1 &
-				for i in $(seq 100); do grep -q Serving log && break; sleep 0.05; done; echo up`, want: "^up$"},
+				for i in $(seq 1200); do grep -q Serving log && break; sleep 0.05; done; echo up`, want: "^up$"},
 			{in: `curl -sS http://127.0.0.1:8123/f`, want: "^one$"},
 			{in: `curl -sS http://localhost:8123/f`, want: "^one$"},
 			{in: `curl -sS --fail http://127.0.0.1:8123/missing`, fails: true, want: "404"},
@@ -40,7 +40,7 @@ func sessionWork() []work {
 		}},
 		{name: "a node server and a later client", needs: "node curl", steps: []step{
 			{in: `echo 'require("http").createServer((q,r)=>r.end("one\n")).listen(8123,()=>console.log("up"))' > s.js
-				node s.js > log 2>&1 & for i in $(seq 200); do grep -q up log && break; sleep 0.05; done; cat log`,
+				node s.js > log 2>&1 & for i in $(seq 1200); do grep -q up log && break; sleep 0.05; done; cat log`,
 				want: "^up$"},
 			{in: `curl -sS http://127.0.0.1:8123/`, want: "^one$"},
 			{in: `echo 'fetch("http://127.0.0.1:8123/").then(r=>r.text()).then(console.log)' > c.js; node c.js`,
@@ -69,13 +69,13 @@ E`, want: "^b'x'\nb'y'\nb'x'\nb'y'$"},
 		}},
 		{name: "a background program goes on", steps: []step{
 			{in: `(while :; do date > beat; sleep 0.05; done) >/dev/null 2>&1 &
-				for i in $(seq 100); do [ -s beat ] && break; sleep 0.05; done; cat beat`, want: ":"},
-			{in: `rm beat; for i in $(seq 100); do [ -s beat ] && break; sleep 0.05; done; cat beat`, want: ":"},
+				for i in $(seq 1200); do [ -s beat ] && break; sleep 0.05; done; cat beat`, want: ":"},
+			{in: `rm beat; for i in $(seq 1200); do [ -s beat ] && break; sleep 0.05; done; cat beat`, want: ":"},
 		}},
 		{name: "nohup and setsid", steps: []step{
 			{in: `nohup sh -c 'sleep 0.2; echo done > f' >/dev/null 2>&1 &`},
 			{in: `setsid -f sh -c 'sleep 0.1; echo done > g'`},
-			{in: `for i in $(seq 100); do [ -s f ] && [ -s g ] &&
+			{in: `for i in $(seq 1200); do [ -s f ] && [ -s g ] &&
 				break; sleep 0.05; done; cat f g`, want: "^done\ndone$"},
 		}},
 		{name: "kill of what an earlier call started", steps: []step{
@@ -91,7 +91,7 @@ while True:
     c, _ = s.accept(); c.send(b"one"); c.close()
 E
 				for n in 1 2; do [ $n = 1 ] && at=/tmp/s || at=s; python3 serve.py $at > log$n 2>&1 &
-				done; for i in $(seq 100); do grep -q up log1 && grep -q up log2 && break; sleep 0.05; done; cat log1 log2; ls s /tmp/s`, want: "^s$"},
+				done; for i in $(seq 1200); do grep -q up log1 && grep -q up log2 && break; sleep 0.05; done; cat log1 log2; ls s /tmp/s`, want: "^s$"},
 			{in: `cat > ask.py <<'E'
 import socket, sys
 s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); print(s.recv(9))

@@ -83,7 +83,7 @@ d = sqlite3.connect("db"); d.execute("pragma journal_mode=wal"); d.execute("crea
 			{in: `sqlite3 db 'create table t(x); insert into t values(42); select * from t'`, want: "^42$"},
 		}},
 		{name: "watching files", needs: "python3", alone: true, users: true, steps: []step{
-			{in: `touch f; (sleep 0.2; echo one >> f) & timeout 5 tail -n +1 -f f | head -1`, want: "^one$"},
+			{in: `touch f; (sleep 0.2; echo one >> f) & timeout 50 tail -n +1 -f f | head -1`, want: "^one$"},
 			{in: `python3 -c '
 import ctypes, os
 c = ctypes.CDLL(None, use_errno=True); fd = c.inotify_init(); print(c.inotify_add_watch(fd, b".", 0x100) > 0)
@@ -118,17 +118,17 @@ open("made", "w"); print(b"made" in os.read(fd, 4096))'`, want: "^True\nTrue$"},
 			{in: `sort -o f f && printf 'x\n' | tee -a f >/dev/null && wc -l < f`, want: "^4$"},
 		}},
 		{name: "jobs, signals and limits of time", alone: true, users: true, steps: []step{
-			{in: `timeout 0.2 sleep 5; echo $?`,
+			{in: `timeout 0.2 sleep 50; echo $?`,
 				want: "^124$"}, {in: `seq 8 | xargs -P4 -n1 sh -c 'echo $0' | sort -n | tail -1`, want: "^8$"},
-			{in: `set -m; sleep 5 & jobs; kill %1; wait %1 2>/dev/null; echo $?`, want: `^143$`},
+			{in: `set -m; sleep 50 & jobs; kill %1; wait %1 2>/dev/null; echo $?`, want: `^143$`},
 			{in: `trap 'echo caught' TERM; kill -TERM $$; trap 'echo bye' EXIT`, want: "^caught\nbye$"},
-			{in: `sleep 5 & p=$!; kill -STOP $p; kill -CONT $p; kill $p; wait $p; echo $?`, want: "^143$"},
+			{in: `sleep 50 & p=$!; kill -STOP $p; kill -CONT $p; kill $p; wait $p; echo $?`, want: "^143$"},
 			{in: `(exit 3) & wait $!; echo $?; nice -n 5 true; nproc >/dev/null; ulimit -n; time true`, want: `^3$`},
 			{in: `coproc cat; echo one >&"${COPROC[1]}"; read -r x <&"${COPROC[0]}"; echo "$x"; kill $COPROC_PID`,
 				want: "^one$"},
 		}},
 		{name: "processes", needs: "ps pgrep", alone: true, users: true, steps: []step{
-			{in: `tail -f /dev/null & for i in $(seq 100); do pgrep -x tail >/dev/null && break; sleep 0.05; done
+			{in: `tail -f /dev/null & for i in $(seq 1200); do pgrep -x tail >/dev/null && break; sleep 0.05; done
 				ps -o comm= -p $!; pkill -x tail; wait; pgrep -x tail || echo gone`, want: "^tail\ngone$"},
 			{in: `cat /proc/self/comm; ls /proc/self/fd >/dev/null && readlink /proc/self/exe >/dev/null &&
 				free -m >/dev/null; uptime >/dev/null; df . | tail -1`, want: "^cat$"},

@@ -200,7 +200,7 @@ static char word[8] = "pristin";
 static void victim(void) {
 	printf("%d %lu\n", getpid(), (unsigned long)word);
 	fflush(stdout);
-	for (int i = 0; i < 3000; i++) {
+	for (int i = 0; i < 30000; i++) { // five minutes
 		if (strcmp(word, "pristin")) _exit(9);
 		poll(0, 0, 10);
 	}
