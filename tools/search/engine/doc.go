@@ -14,6 +14,11 @@
 // for a file whose status is that of the moment when it was indexed. So a search never shows what was, and never waits
 // for the index: a file that changed, or is not in the index yet, is searched as in a cold search.
 //
+// Even to ask that question of a hundred thousand files takes milliseconds. So a search of a whole watched tree writes down
+// which file each chunk of the index is of, and which files must be visited in any case; until something is told of
+// the tree, later searches go from the chunks that the index names to their files, and count the others (calm). What
+// must not be read is found out once for a list, too (denials).
+//
 // # How a file is known to be unchanged
 //
 // Strict: by its status (device, inode, size, times) at every call. Watched: by the kernel's events, which are read at
