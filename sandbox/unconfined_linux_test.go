@@ -352,12 +352,12 @@ func TestSignalledHelper(t *testing.T) {
 				t.Errorf("ended %+v", e)
 			}
 			if tt.name == "killed" { // sleep is somebody else's now, and who looks for it has other means
-				for none := 0; none < 20; none++ { // it has no mark while it becomes another program
+				for none := 0; none < 5; none++ { // it has no mark while it becomes another program
 					for _, pid := range marked(t, b.mark()) {
 						_ = syscall.Kill(pid, syscall.SIGKILL)
 						none = 0
 					}
-					time.Sleep(5 * time.Millisecond)
+					time.Sleep(20 * time.Millisecond)
 				}
 			}
 			ended(t, b.mark())
