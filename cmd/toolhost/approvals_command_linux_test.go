@@ -63,7 +63,8 @@ func TestApproveCommand(t *testing.T) {
 	a := approvals(t)
 	h := a.serving(false)
 	h.write("early.txt").failed("approval_unavailable") // nobody is there, and nobody was
-	p := a.approve()
+	of := "--session=" + h.met.Session                  // others may run on the machine
+	p := a.approve(of)
 	p.says("nothing is pending")
 
 	m := h.make("write", fields{"path": "a.txt", "content": "line one\n\x1b[2Jline\u202e two\n"})
@@ -96,12 +97,12 @@ func TestApproveCommand(t *testing.T) {
 	p.says("no prompt 4")
 	p.types("quit")
 	p.ends(exitOK)
-	if said, code := a.said(a.command(a.toolhost, "approve", "--plain", "--no-wait")); code != exitNotAllowed {
+	if said, code := a.said(a.command(a.toolhost, "approve", "--plain", "--no-wait", of)); code != exitNotAllowed {
 		t.Errorf("with nothing pending: exit %d: %s", code, said)
 	}
 	late := h.write("late.txt")
 	h.prompt("late.txt", 1)
-	once := a.approve("--once", "--no-wait") // somebody was there within a day: the call waits
+	once := a.approve("--once", "--no-wait", of) // somebody was there within a day: the call waits
 	once.says("late.txt")
 	once.types("1 user")
 	once.ends(exitOK)
@@ -118,7 +119,7 @@ func TestApproveCommandCode(t *testing.T) {
 	h := a.serving(true)
 	m := h.write("a.txt")
 	h.prompt("a.txt", 1)
-	p := a.approve("--once")
+	p := a.approve("--once", "--session="+h.met.Session)
 	p.says("code")
 	p.says("prompt 1")
 	p.types("1 once")

@@ -19,6 +19,7 @@ import (
 type realSession struct {
 	*speaker
 	ws string
+	id string
 }
 
 // realPlace makes the directories of sessions, and returns the one that they are in.
@@ -58,12 +59,15 @@ func startReal(t *testing.T, base, expire string, tty *os.File, flags ...string)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	s := &realSession{newSpeaker(t, "the client", in, out), ws}
+	s := &realSession{speaker: newSpeaker(t, "the client", in, out), ws: ws}
 	t.Cleanup(func() {
 		_ = in.Close()
 		<-s.over
 		_ = cmd.Wait()
 	})
+	var g greeting
+	s.request("agenttool/hello", fields{"client": fields{"name": "real"}, "events": "none", "approvals": false}, &g)
+	s.id = g.Session // others may run on the machine
 	return s
 }
 
@@ -115,7 +119,7 @@ func TestTmuxRealSession(t *testing.T) {
 	}
 
 	first := s.write("one")
-	w := openWindow(t, server, "''", 80, 24)
+	w := openWindow(t, server, s.id, 80, 24)
 	w.until("why:     it writes one")
 	w.press("y")
 	ended(first, "succeeded", "")
@@ -143,10 +147,12 @@ func TestTmuxRealSession(t *testing.T) {
 	w.press("n")
 	ended(fourth, "rejected", "")
 
-	_ = s.to.Close() // a session in which nobody has much time takes its place
-	w.until("0 sessions")
-	s = startReal(t, base, "3s", nil)
+	w.press("q", "q")
+	w.exits()
+
+	s = startReal(t, base, "3s", nil) // in which nobody has much time
 	<-s.send("agenttool/invoke", fields{"id": "job", "tool": "shell", "input": fields{"command": "sleep 600", "run_in_background": true}})
+	w = openWindow(t, server, s.id, 80, 24)
 	w.until("1 session") // it is known by its first job
 	ended(s.write("five"), "rejected", "nobody answered the prompt within 3s")
 	w.showed("nobody answered")

@@ -51,7 +51,7 @@ func hasBegun(ctx context.Context) {
 	}
 }
 
-// How long calls that were received may take to begin, and how often that is looked at.
+// How long it may take until one more of the calls that were received begins, and how often that is looked at.
 const (
 	settleTime  = 2 * time.Second
 	settlePause = time.Millisecond
@@ -64,7 +64,7 @@ func (st *Stream) Settle(ctx context.Context) {
 	defer limit.Stop()
 	again := time.NewTicker(settlePause)
 	defer again.Stop()
-	for int64(st.requests.unanswered(methodCall)) > st.begun.Load() {
+	for left := st.unbegun(); left > 0; {
 		select {
 		case <-again.C:
 		case <-limit.C:
@@ -72,5 +72,15 @@ func (st *Stream) Settle(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
+		now := st.unbegun()
+		if now < left {
+			limit.Reset(settleTime) // on a busy machine it takes its time
+		}
+		left = now
 	}
+}
+
+// unbegun is how many calls were received that have neither begun nor been answered.
+func (st *Stream) unbegun() int64 {
+	return int64(st.requests.unanswered(methodCall)) - st.begun.Load()
 }

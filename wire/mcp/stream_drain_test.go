@@ -154,6 +154,39 @@ func TestStreamUnread(t *testing.T) {
 	})
 }
 
+// TestStreamSettle: calls are waited for as long as one more of them begins or is answered, however long all of them take.
+func TestStreamSettle(t *testing.T) {
+	for name, move := range map[string]bool{"they move": true, "they do not": false} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := newPipes(t)
+				room := make(chan struct{})
+				p.stream.o.Room = func() { <-room }
+				for i := range 5 {
+					p.send(modernCall(fmt.Sprint(i), "echo", "{}"))
+				}
+				synctest.Wait()
+				go func() {
+					for range 5 {
+						time.Sleep(settleTime - settleTime/4)
+						if move {
+							room <- struct{}{}
+						}
+					}
+				}()
+				begun := time.Now()
+				p.stream.Settle(t.Context())
+				if took := time.Since(begun); (p.stream.unbegun() == 0) != move || !move && took > 2*settleTime {
+					t.Errorf("after %v, %d have not begun", took, p.stream.unbegun())
+				}
+				close(room)
+				p.drain(time.Minute)
+				time.Sleep(time.Hour)
+			})
+		})
+	}
+}
+
 func TestStreamOwns(t *testing.T) {
 	st := newStream(newTestServer(), StreamOptions{})
 	for method, want := range map[string]bool{"agenttool/invoke": false, "agenttool/": false, "": true, "initialize": true, "no/such": true, "agenttool": true} {
