@@ -3,6 +3,8 @@ package engine
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 
 	"golang.org/x/sys/unix"
 
@@ -15,6 +17,7 @@ type events struct {
 	watcher *watch.Watcher
 	dirs    map[watch.ID]*tree.Dir
 	ids     map[*tree.Dir]watch.ID
+	left    []watch.ID // directories that were moved or removed: they are watched no longer, unless they are in the list again
 	list    *tree.List // whose directories are all watched; nil: that is not known
 	doubt   bool       // what events told was not looked at
 }
@@ -68,6 +71,7 @@ func (p *place) newEvents(list *tree.List) *events {
 
 // reset forgets which directories are watched. To watch one again does no harm.
 func (ev *events) reset() {
+	ev.left = slices.AppendSeq(ev.left, maps.Keys(ev.dirs))
 	ev.dirs, ev.ids, ev.list = map[watch.ID]*tree.Dir{}, map[*tree.Dir]watch.ID{}, nil
 }
 
@@ -135,7 +139,7 @@ func (p *place) drainLocked() (changed []*tree.Dir, all bool) {
 	if err != nil || p.linked(t) {
 		unsure(p.list.Files)
 	}
-	return t.changed, err != nil || t.gone
+	return t.changed, err != nil || t.all
 }
 
 // unsure has the status of files asked for again.
@@ -202,4 +206,10 @@ func (p *place) removeGone() {
 			p.events.watcher.Remove(id)
 		}
 	}
+	for _, id := range p.events.left {
+		if p.events.dirs[id] == nil {
+			p.events.watcher.Remove(id)
+		}
+	}
+	p.events.left = nil
 }
