@@ -48,8 +48,9 @@ func (t *told) event(e watch.Event) {
 		t.lost = true
 		return
 	}
-	if e.Name == "" { // the directory itself: perhaps its files cannot be reached any more
+	if e.Name == "" { // the directory itself: perhaps its files, and what is below it, cannot be reached any more
 		unsure(d.Files())
+		t.all = true
 	} else {
 		t.touch(d, e)
 	}
@@ -61,7 +62,6 @@ func (t *told) event(e watch.Event) {
 		delete(t.dirs, e.Dir)
 		delete(t.ids, d)
 		t.left = append(t.left, e.Dir)
-		t.all = true
 		t.list = nil
 	}
 }
