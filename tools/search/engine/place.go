@@ -140,6 +140,7 @@ func (p *place) view(ctx context.Context, r Root, k key) (*view, error) {
 	defer p.mu.Unlock()
 	if !p.secrets.Same(r.Secrets) {
 		p.secrets = r.Secrets
+		p.tree.Reread()
 	}
 	mode := p.engine.index()
 	if p.events != nil && !p.watches(mode) {
