@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"toolhost/protect"
@@ -41,6 +42,27 @@ func TestRulesBecomeSecret(t *testing.T) {
 				t.Errorf("round %d: got %s, want %s", round, got, want)
 			}
 			p.same(t, e, storing(t, "bravo"))
+		}
+	})
+}
+
+// What must not be read is not read for the index either.
+func TestSecretIsNotIndexed(t *testing.T) {
+	both(t, func(t *testing.T, p planted, e *Engine) {
+		p.write(t, "secret.pem", "password\n")
+		p.write(t, "other.txt", "text\n") // is to be indexed
+		p.guardBy(p.denying(t, "**/secret.pem"))
+		p.link(t, "secret.pem", "d/harmless") // is a secret by its identity
+		p.warm(t, e)
+		v, err := e.open(context.Background(), p.root(t))
+		must(t, err)
+		defer v.leave()
+		for _, f := range v.Files {
+			if strings.Contains(f.Name, "secret") || f.Name == "harmless" {
+				if k := f.Known.Load(); k != nil && !k.Opaque {
+					t.Errorf("%s was read: %+v", f.Name, *k)
+				}
+			}
 		}
 	})
 }
