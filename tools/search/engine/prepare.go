@@ -174,10 +174,10 @@ const maxIndexed = 64 << 20
 
 // wants reports whether a file is to be indexed.
 func (b *builder) wants(known *tree.Known) bool {
-	return known == nil || known.Index != b.number || known.Racy
+	return known == nil || known.Index != b.number
 }
 
-// file indexes a file. What cannot be read stays unknown: each search tries it.
+// file indexes a file. What cannot be read, or may change yet without showing it, stays unknown: each search tries it.
 func (b *builder) file(f *tree.File) {
 	dir, err := b.dirs.fd(f.Dir)
 	if err != nil {
@@ -190,7 +190,10 @@ func (b *builder) file(f *tree.File) {
 	}
 	defer unix.Close(fd)
 	stamp := tree.StampOf(&st)
-	known := &tree.Known{Stamp: stamp, Index: b.number, Racy: racy.At(time.Now(), stamp.Mtime, stamp.Ctime)}
+	if racy.At(time.Now(), stamp.Mtime, stamp.Ctime) {
+		return
+	}
+	known := &tree.Known{Stamp: stamp, Index: b.number}
 	pseudo := st.Size == 0 && !watch.Trusted(fd) // a file of /proc says that it is empty, and is not
 	denied := b.guard.deniesFile(f, stamp.Dev, stamp.Ino)
 	if denied || b.full.Load() || st.Size > maxIndexed || pseudo || !b.text(fd, known) {
