@@ -249,3 +249,20 @@ func TestRenewedIndexEqualsCold(t *testing.T) {
 	}
 	p.same(t, e, storing(t, "alpha"))
 }
+
+// An index that was renewed is not kept by what was learned with it.
+func TestRenewedIndexIsForgotten(t *testing.T) {
+	p := plant(t, smallFiles())
+	e := newEngine(t, keen(Watched))
+	p.warm(t, e)
+	pl := e.places[0]
+	if pl.calm == nil {
+		t.Fatal("nothing was learned")
+	}
+	pl.index.Store(pl.renew(pl.index.Load()))
+	p.grep(t, e, storing(t, ".")) // learns nothing itself
+	if pl.calm != nil {
+		t.Error("the old index is kept")
+	}
+	p.same(t, e, storing(t, "alpha"))
+}
