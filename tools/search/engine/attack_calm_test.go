@@ -266,3 +266,25 @@ func TestRenewedIndexIsForgotten(t *testing.T) {
 	}
 	p.same(t, e, storing(t, "alpha"))
 }
+
+// What happens to names that are not listed ends nothing that was learned.
+func TestCalmBesideALog(t *testing.T) {
+	files := smallFiles()
+	files[".ignore"] = "*.log\n"
+	files["d/server.log"] = ""
+	p := plant(t, files)
+	e := newEngine(t, keen(Watched))
+	p.warm(t, e)
+	for i := range 5 {
+		p.write(t, "d/server.log", fmt.Sprint("alpha", i))
+		if got := p.visited(t, e, "alpha"); got != 1 {
+			t.Fatalf("%d files are visited", got)
+		}
+		p.same(t, e, storing(t, "alpha"))
+	}
+	p.write(t, "d/b.txt", "alpha\n")
+	if got := p.visited(t, e, "alpha"); got != -1 {
+		t.Errorf("%d files are visited as if nothing had happened", got)
+	}
+	p.same(t, e, storing(t, "alpha"))
+}

@@ -130,14 +130,15 @@ func (p *place) followLocked(ctx context.Context) error {
 func (p *place) drainLocked() (changed []*tree.Dir, all bool) {
 	t := newTold(p.events)
 	err := p.events.watcher.Drain(t.event)
-	if t.any || err != nil {
-		p.epoch++
-	}
 	if err != nil { // events were lost: nothing is sure, not even what is watched
 		p.events.reset()
 	}
-	if err != nil || p.linked(t) {
+	lost := err != nil || p.linked(t)
+	if lost {
 		unsure(p.list.Files)
+	}
+	if lost || t.any {
+		p.epoch++
 	}
 	return t.changed, err != nil || t.all
 }
@@ -176,6 +177,7 @@ func (p *place) settleLocked(ctx context.Context, list *tree.List) error {
 		}
 		if p.linkedIn(added) {
 			unsure(list.Files)
+			p.epoch++
 		}
 	}
 	return errors.New("its directories become more all the time")

@@ -43,14 +43,13 @@ func (t *told) event(e watch.Event) {
 	if d == nil && e.Gone { // its watch was ended
 		return
 	}
-	t.any = true
 	if d == nil { // it was moved, or left out, right before
 		t.lost = true
 		return
 	}
 	if e.Name == "" { // the directory itself: perhaps its files, and what is below it, cannot be reached any more
 		unsure(d.Files())
-		t.all = true
+		t.any, t.all = true, true
 	} else {
 		t.touch(d, e)
 	}
@@ -72,6 +71,7 @@ func (t *told) touch(d *tree.Dir, e watch.Event) {
 	f := d.File(e.Name)
 	if f != nil {
 		f.Sure.Store(false)
+		t.any = true
 	}
 	written, there := t.touched[n]
 	if !e.Names {
