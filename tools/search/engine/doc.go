@@ -23,10 +23,11 @@
 //
 // Strict: by its status (device, inode, size, times) at every call. Watched: by the kernel's events, which are read at
 // the beginning of each call, and by its status until the first call after it was watched. A file with several names is
-// always asked for its status, and so is one that was changed less than 20 ms before it was indexed. Not seen before the
+// always asked for its status, and one that was changed less than 20 ms ago is not indexed yet. Not seen before the
 // next look at all files, which follows at most half a minute later, are in watched mode: stores into a shared mapping
-// that is still mapped, and a write through a hard link that was made, since the file was indexed, outside of what is listed. Not
-// seen by either, before the kernel writes it back, is a store into a page of a shared mapping that was dirty already.
+// that is still mapped, a write by io_submit to a file that is still open, a write through a descriptor that was opened by a
+// name that is another file's by now, and a write through a hard link that was made, since the file was indexed, outside of
+// what is listed. Not seen by either, before the kernel writes it back, is a store into a page of a shared mapping that was dirty already.
 //
 // # Bounds
 //

@@ -3,6 +3,8 @@ package engine
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 
 	"golang.org/x/sys/unix"
 
@@ -15,6 +17,7 @@ type events struct {
 	watcher *watch.Watcher
 	dirs    map[watch.ID]*tree.Dir
 	ids     map[*tree.Dir]watch.ID
+	left    []watch.ID // directories that were moved or removed: they are watched no longer, unless they are in the list again
 	list    *tree.List // whose directories are all watched; nil: that is not known
 	doubt   bool       // what events told was not looked at
 }
@@ -68,6 +71,7 @@ func (p *place) newEvents(list *tree.List) *events {
 
 // reset forgets which directories are watched. To watch one again does no harm.
 func (ev *events) reset() {
+	ev.left = slices.AppendSeq(ev.left, maps.Keys(ev.dirs))
 	ev.dirs, ev.ids, ev.list = map[watch.ID]*tree.Dir{}, map[*tree.Dir]watch.ID{}, nil
 }
 
@@ -126,16 +130,17 @@ func (p *place) followLocked(ctx context.Context) error {
 func (p *place) drainLocked() (changed []*tree.Dir, all bool) {
 	t := newTold(p.events)
 	err := p.events.watcher.Drain(t.event)
-	if t.any || err != nil {
-		p.epoch++
-	}
 	if err != nil { // events were lost: nothing is sure, not even what is watched
 		p.events.reset()
 	}
-	if err != nil || p.linked(t) {
+	lost := err != nil || p.linked(t)
+	if lost {
 		unsure(p.list.Files)
 	}
-	return t.changed, err != nil || t.gone
+	if lost || t.any {
+		p.epoch++
+	}
+	return t.changed, err != nil || t.all
 }
 
 // unsure has the status of files asked for again.
@@ -172,6 +177,7 @@ func (p *place) settleLocked(ctx context.Context, list *tree.List) error {
 		}
 		if p.linkedIn(added) {
 			unsure(list.Files)
+			p.epoch++
 		}
 	}
 	return errors.New("its directories become more all the time")
@@ -202,4 +208,10 @@ func (p *place) removeGone() {
 			p.events.watcher.Remove(id)
 		}
 	}
+	for _, id := range p.events.left {
+		if p.events.dirs[id] == nil {
+			p.events.watcher.Remove(id)
+		}
+	}
+	p.events.left = nil
 }

@@ -139,7 +139,8 @@ func (g *grep) alone(ctx context.Context, take func(Part) bool) (sum Summary) {
 	w.scan.window.turn = ownTurn()
 	w.scan.sink.send = func(f *found) bool { return handed{found: f}.take(&sum, take) }
 	for i := range g.batches() {
-		if !w.batch(ctx, i).take(&sum, take) || ctx.Err() != nil || w.scan.sink.stopped {
+		h := w.batch(ctx, i)
+		if w.scan.sink.stopped || !h.take(&sum, take) || ctx.Err() != nil { // when it stopped the sum is that of what was taken
 			return sum
 		}
 	}

@@ -66,13 +66,13 @@ func (w *worker) maybeIn(known *tree.Known) []part {
 
 // sure reports whether a file is what is known of it without looking at it.
 func (w *worker) sure(f *tree.File, known *tree.Known) bool {
-	return w.watched && f.Sure.Load() && !known.Racy && !known.Stamp.Links
+	return w.watched && f.Sure.Load() && !known.Stamp.Links
 }
 
 // calm returns what is known of a file that was just visited, nil if it has to be visited by the next search too.
 func (w *worker) calm(f *tree.File) *tree.Known {
 	known := f.Known.Load()
-	if known == nil || known.Index != w.index.number || known.Opaque || known.Racy || known.Stamp.Links {
+	if known == nil || known.Index != w.index.number || known.Opaque || known.Stamp.Links {
 		return nil
 	}
 	asked := len(w.asked) > 0 && w.asked[len(w.asked)-1] == f
@@ -84,7 +84,7 @@ func (w *worker) calm(f *tree.File) *tree.Known {
 
 // holds reports whether a file with that status is what is known of it.
 func (w *worker) holds(f *tree.File, known *tree.Known, st *unix.Stat_t) bool {
-	if known.Racy || tree.StampOf(st) != known.Stamp {
+	if tree.StampOf(st) != known.Stamp {
 		f.Known.CompareAndSwap(known, nil)
 		w.changed.Add(1)
 		w.stale.Store(true)

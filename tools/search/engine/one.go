@@ -29,6 +29,9 @@ func (e *Engine) GrepFile(ctx context.Context, file *os.File, q Query, take func
 	if failed != nil {
 		return sum, failed
 	}
+	if w.scan.sink.stopped {
+		return sum, nil
+	}
 	w.count(err)
 	handed{found: w.scan.sink.finish(), sum: w.sum}.take(&sum, take)
 	return sum, nil

@@ -140,6 +140,7 @@ func (p *place) view(ctx context.Context, r Root, k key) (*view, error) {
 	defer p.mu.Unlock()
 	if !p.secrets.Same(r.Secrets) {
 		p.secrets = r.Secrets
+		p.tree.Reread()
 	}
 	mode := p.engine.index()
 	if p.events != nil && !p.watches(mode) {
@@ -170,7 +171,7 @@ func (p *place) view(ctx context.Context, r Root, k key) (*view, error) {
 
 // forgetLocked forgets what was learned of what is no longer so.
 func (p *place) forgetLocked() {
-	if p.calm != nil && (p.calm.epoch != p.epoch || p.calm.list != p.list) {
+	if p.calm != nil && (p.calm.epoch != p.epoch || p.calm.list != p.list || p.calm.index != p.index.Load()) {
 		p.calm = nil
 	}
 	if p.denials != nil && (p.denials.list != p.list || p.denials.secrets != p.secrets) {

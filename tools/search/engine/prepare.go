@@ -117,8 +117,9 @@ func (p *place) relist() *tree.List {
 // build brings the index up to date with the files.
 func (p *place) build() {
 	p.mu.Lock()
-	list := p.list
+	v := &view{List: p.list, place: p, secrets: p.secrets}
 	p.mu.Unlock()
+	list := v.List
 	if list == nil {
 		return
 	}
@@ -127,13 +128,13 @@ func (p *place) build() {
 		g = p.renew(g)
 		p.index.Store(g)
 	}
-	b := &builder{place: p, generation: g, dirs: dirs{tree: p.tree}, window: window{large: p.engine.large}}
+	b := &builder{place: p, generation: g, dirs: dirs{tree: p.tree}, window: window{large: p.engine.large}, guard: v.guard()}
 	defer b.dirs.closeAll()
-	for _, f := range list.Files {
+	for i, f := range list.Files {
 		if p.end.Err() != nil {
 			return
 		}
-		if f.Kind == tree.Regular && b.wants(f.Known.Load()) {
+		if f.Kind == tree.Regular && b.wants(f.Known.Load()) && !b.guard.denies(i, f) {
 			b.file(f)
 		}
 	}
@@ -165,6 +166,7 @@ type builder struct {
 	*generation
 	dirs   dirs
 	window window
+	guard  guard
 }
 
 // maxIndexed is the size up to which a file is indexed.
@@ -172,10 +174,10 @@ const maxIndexed = 64 << 20
 
 // wants reports whether a file is to be indexed.
 func (b *builder) wants(known *tree.Known) bool {
-	return known == nil || known.Index != b.number || known.Racy
+	return known == nil || known.Index != b.number
 }
 
-// file indexes a file. What cannot be read stays unknown: each search tries it.
+// file indexes a file. What cannot be read, or may change yet without showing it, stays unknown: each search tries it.
 func (b *builder) file(f *tree.File) {
 	dir, err := b.dirs.fd(f.Dir)
 	if err != nil {
@@ -188,9 +190,13 @@ func (b *builder) file(f *tree.File) {
 	}
 	defer unix.Close(fd)
 	stamp := tree.StampOf(&st)
-	known := &tree.Known{Stamp: stamp, Index: b.number, Racy: racy.At(time.Now(), stamp.Mtime, stamp.Ctime)}
+	if racy.At(time.Now(), stamp.Mtime, stamp.Ctime) {
+		return
+	}
+	known := &tree.Known{Stamp: stamp, Index: b.number}
 	pseudo := st.Size == 0 && !watch.Trusted(fd) // a file of /proc says that it is empty, and is not
-	if b.full.Load() || st.Size > maxIndexed || pseudo || !b.text(fd, known) {
+	denied := b.guard.deniesFile(f, stamp.Dev, stamp.Ino)
+	if denied || b.full.Load() || st.Size > maxIndexed || pseudo || !b.text(fd, known) {
 		known.Chunks, known.Opaque = nil, true
 	}
 	if b.end.Err() == nil {

@@ -16,14 +16,16 @@ const maxTouched = 1024
 //
 // An event names the name by which a file was reached. The file may be known by another name, of whose directory there is
 // no event: a hard link. So each name that was made, and each one that is not in the list, is looked at: whether it has a
-// file now, and that no other name.
+// file now, and that no other name. What was written by a name that is another file's by now, or is no longer where events
+// tell of it, cannot be looked at.
 type told struct {
 	*events
-	any, gone bool
-	changed   []*tree.Dir // whose names or rules may have changed
-	seen      map[*tree.Dir]bool
-	touched   map[name]bool   // names to be looked at: whether content changed by it
-	moves     map[uint32]name // old names of renames
+	any, all bool        // all: names may have changed in any directory
+	lost     bool        // content may have changed by a name that cannot be looked at
+	changed  []*tree.Dir // whose names or rules may have changed
+	seen     map[*tree.Dir]bool
+	touched  map[name]bool   // names to be looked at: whether content changed by it
+	moves    map[uint32]bool // renames of which one name was told: whether content changed by it
 }
 
 // name is a name in a directory.
@@ -33,17 +35,21 @@ type name struct {
 }
 
 func newTold(ev *events) *told {
-	return &told{events: ev, seen: map[*tree.Dir]bool{}, touched: map[name]bool{}, moves: map[uint32]name{}}
+	return &told{events: ev, seen: map[*tree.Dir]bool{}, touched: map[name]bool{}, moves: map[uint32]bool{}}
 }
 
 func (t *told) event(e watch.Event) {
-	t.any = true
 	d := t.dirs[e.Dir]
-	if d == nil {
+	if d == nil && e.Gone { // its watch was ended
 		return
 	}
-	if e.Name == "" { // the directory itself: perhaps its files cannot be reached any more
+	if d == nil { // it was moved, or left out, right before
+		t.lost = true
+		return
+	}
+	if e.Name == "" { // the directory itself: perhaps its files, and what is below it, cannot be reached any more
 		unsure(d.Files())
+		t.any, t.all = true, true
 	} else {
 		t.touch(d, e)
 	}
@@ -52,9 +58,9 @@ func (t *told) event(e watch.Event) {
 		t.changed = append(t.changed, d)
 	}
 	if e.Gone { // the same directory may come again, with another watch
-		t.gone = true
 		delete(t.dirs, e.Dir)
 		delete(t.ids, d)
+		t.left = append(t.left, e.Dir)
 		t.list = nil
 	}
 }
@@ -65,23 +71,38 @@ func (t *told) touch(d *tree.Dir, e watch.Event) {
 	f := d.File(e.Name)
 	if f != nil {
 		f.Sure.Store(false)
+		t.any = true
 	}
-	if (f == nil || e.Names) && len(t.touched) < maxTouched {
-		t.touched[n] = t.touched[n] || !e.Names
-	}
-	if e.Move == 0 {
+	written, there := t.touched[n]
+	if !e.Names {
+		if f == nil || there { // else it is known by this name
+			t.note(n, true)
+		}
 		return
 	}
-	if from, there := t.moves[e.Move]; there {
-		t.touched[n] = t.touched[n] || t.touched[from]
-		delete(t.touched, from)
+	from, renamed := t.moves[e.Move]
+	switch {
+	case e.Move == 0 || renamed: // what had the name before, has it no longer
+		t.lost = t.lost || written
+		t.note(n, from)
+		delete(t.moves, e.Move)
+	default: // the old name
+		t.note(n, false)
+		t.moves[e.Move] = written
 	}
-	t.moves[e.Move] = n
+}
+
+func (t *told) note(n name, written bool) {
+	if _, there := t.touched[n]; !there && len(t.touched) == maxTouched {
+		t.lost = true
+		return
+	}
+	t.touched[n] = written
 }
 
 // linked reports whether content of a file may have changed by a name that is not the one by which it is known.
 func (p *place) linked(t *told) bool {
-	if len(t.touched) >= maxTouched {
+	if t.lost || len(t.moves) > 0 { // moved out of the tree, or into it
 		return true
 	}
 	open := dirs{tree: p.tree}

@@ -19,6 +19,7 @@ type above struct {
 	rules  *ignore.Rules // of the directory above the root
 	layers []layer       // from that topmost directory down
 	marks  []mark        // where a repository was looked for
+	stale  bool          // it is to be read again whatever its files' status says
 }
 
 // layer is a directory above the search root.
@@ -51,6 +52,9 @@ func (m mark) begins() bool { return m.here && m.kind != Special }
 
 // changed reports whether a may be another one by now.
 func (a *above) changed(root int) bool {
+	if a.stale {
+		return true
+	}
 	for _, m := range a.marks {
 		if look(root, m.path) != m {
 			return true

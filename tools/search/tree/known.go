@@ -5,7 +5,6 @@ import "golang.org/x/sys/unix"
 // Known is what a search learned of a file's content when its status was Stamp. It is immutable.
 type Known struct {
 	Stamp  Stamp
-	Racy   bool    // a change right after reading may not show in the status
 	Text   bool    // it is no binary file
 	Opaque bool    // the index does not have it: it is always searched
 	Index  uint32  // the number of the index that has Chunks

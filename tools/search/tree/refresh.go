@@ -46,6 +46,20 @@ func (r *refresh) mark(d *Dir) {
 	}
 }
 
+// distrust has all rules read again.
+func (r *refresh) distrust() {
+	for _, d := range r.dirs() {
+		if d.sources != nil {
+			r.mark(d)
+		}
+	}
+	if r.above != nil {
+		r.above.stale = true
+	}
+	r.moved.Store(true) // what is marked is to be left alone next time
+	r.stale = false
+}
+
 // inspectAbove looks at what counts above the root.
 func (r *refresh) inspectAbove() {
 	if r.options.NoIgnore {

@@ -22,7 +22,7 @@ type Options struct {
 
 	// Denied reports whether a file of rules or of git's configuration must not be read, by its absolute path without
 	// links and its identity: then it is as if it were missing. It is asked each time that one is read, not when a kept
-	// one is still right. nil: none. Called concurrently.
+	// one is still right: Reread is for when it changed its mind. nil: none. Called concurrently.
 	Denied func(path string, dev, ino uint64) bool
 }
 
@@ -46,6 +46,7 @@ type Tree struct {
 	last  *List
 	again []*Dir // to be listed whatever their status says
 	repos []*Dir // with sources whose status no event in the tree tells
+	stale bool   // all rules are to be read again
 	round uint32
 }
 
@@ -80,6 +81,13 @@ func (t *Tree) RefreshOnly(ctx context.Context, dirs []*Dir) (*List, error) {
 	})
 }
 
+// Reread has the next refresh read all rules again, since Denied does not say what it said.
+func (t *Tree) Reread() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.stale = true
+}
+
 // dirs returns the directories that were listed.
 func (t *Tree) dirs() []*Dir {
 	if t.last == nil {
@@ -97,6 +105,9 @@ func (t *Tree) refresh(ctx context.Context, inspect func(*refresh)) (list *List,
 		r := &refresh{Tree: t, fd: fd}
 		for _, d := range t.again {
 			r.mark(d)
+		}
+		if t.stale {
+			r.distrust()
 		}
 		r.inspectAbove()
 		inspect(r)

@@ -17,7 +17,10 @@
 //   - a write to a file with several names through a name in a directory that is not watched, and the making of such
 //     a name elsewhere; only the new name's directory tells of a link
 //   - a write through a descriptor that was opened without a name, with O_TMPFILE, in a directory that is not watched
-//   - a store to a shared mapping, until the mapping ends and the file was closed
+//   - a store to a shared mapping, until the mapping ends and the file was closed; a write by io_submit, until the file is
+//     closed
+//   - which file was written through a descriptor whose name was removed and is another file's by now: the event is of that
+//     name
 //   - a write that reached the file by its handle, as a network file server's does
 //   - a mount on a directory, the end of one of several mounts of a file system, a rename of a directory above the ones
 //     that are watched, and the removal of a directory that somebody, this process too, still has open
