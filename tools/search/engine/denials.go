@@ -16,14 +16,14 @@ type denials struct {
 // make, and each of them judges 64 files that follow each other, from a multiple of 64.
 type guard struct {
 	names
-	made *denials // nil: not made
+	draft *denials // nil: none is made
 }
 
 // guard returns who judges the files of the view's list.
 func (v *view) guard() guard { return guard{names: names{view: v}} }
 
-// making has what is judged kept. The caller gives it to the place when all files were judged.
-func (v *view) making() *denials {
+// newDraft has what is judged written down. The caller gives it to the place when all files were judged.
+func (v *view) newDraft() *denials {
 	if v.denials != nil || v.base != "" {
 		return nil
 	}
@@ -36,8 +36,8 @@ func (g *guard) denies(n int, f *tree.File) bool {
 		return g.denials.words[n/64]>>(n%64)&1 != 0
 	}
 	denied := g.in(f.Dir).Name(f.Name)
-	if denied && g.made != nil {
-		g.made.words[n/64] |= 1 << (n % 64)
+	if denied && g.draft != nil {
+		g.draft.words[n/64] |= 1 << (n % 64)
 	}
 	return denied
 }

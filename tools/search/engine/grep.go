@@ -45,17 +45,17 @@ type grep struct {
 	maybe   index.Candidates
 	indexed bool // maybe counts
 	route
-	made   *denials    // nil: they are not made
+	draft  *denials    // nil: they are not made
 	survey *survey     // nil: nothing is learned for later searches
 	whole  bool        // every file of the route was visited
 	stale  atomic.Bool // a file was not what was known of it
 
-	next    atomic.Int64 // batch
-	read    atomic.Int64 // bytes
-	free    chan *found  // what was taken
-	changed atomic.Int64 // files that were not what the index says, or not in it
-	mu      sync.Mutex
-	asked   []*tree.File // watched: found to be what the index says, by their status
+	next      atomic.Int64 // batch
+	read      atomic.Int64 // bytes
+	free      chan *found  // what was taken
+	unindexed atomic.Bool  // a file was not what the index says, or not in it
+	mu        sync.Mutex
+	asked     []*tree.File // watched: found to be what the index says, by their status
 }
 
 // handed is a part of what was found in one batch.
@@ -67,13 +67,13 @@ type handed struct {
 
 // plan says which files are visited: all, unless an earlier search learned which need not be.
 func (g *grep) plan() {
-	g.route, g.made = route{files: g.Files}, g.making()
+	g.route, g.draft = route{files: g.Files}, g.newDraft()
 	if !g.indexed || !g.watched || g.query.Want != nil || g.base != "" { // what is not wanted is not counted
 		return
 	}
 	now := state{g.List, g.index, g.index.Len(), g.secrets, g.epoch}
 	if g.calm != nil && g.calm.state == now {
-		g.route, g.made = g.calm.route(g.maybe), nil
+		g.route, g.draft = g.calm.route(g.maybe), nil
 	} else {
 		g.survey = newSurvey(now, int(g.index.Limit()))
 	}
@@ -183,7 +183,7 @@ type worker struct {
 
 func (g *grep) worker(ctx context.Context) *worker {
 	w := &worker{grep: g, dirs: dirs{tree: g.place.tree}, statuses: newStatuses(g.place.tree), guard: g.guard()}
-	w.guard.made = g.made
+	w.guard.draft = g.draft
 	w.scan = scanner{query: g.query, sink: sink{base: len(g.base), free: g.free}, matcher: g.query.Pattern.Matcher()}
 	w.scan.sink.fresh()
 	w.scan.matcher.Interrupt(func() bool { return ctx.Err() != nil })
@@ -229,7 +229,7 @@ func (w *worker) visit(ctx context.Context, n int) (calm *tree.Known) {
 		err := w.file(ctx, f)
 		w.count(err)
 		if w.survey != nil && !errors.Is(err, errDenied) {
-			return w.calm(f)
+			return w.lasting(f)
 		}
 	}
 	return nil

@@ -40,7 +40,7 @@ func (w *worker) known(f *tree.File) *tree.Known {
 	known := f.Known.Load()
 	switch {
 	case known == nil || known.Index != w.index.number:
-		w.changed.Add(1)
+		w.unindexed.Store(true)
 		return nil
 	case known.Opaque:
 		return nil
@@ -69,8 +69,8 @@ func (w *worker) sure(f *tree.File, known *tree.Known) bool {
 	return w.watched && f.Sure.Load() && !known.Stamp.Links
 }
 
-// calm returns what is known of a file that was just visited, nil if it has to be visited by the next search too.
-func (w *worker) calm(f *tree.File) *tree.Known {
+// lasting returns what is known of a file that was just visited, nil if it has to be visited by the next search too.
+func (w *worker) lasting(f *tree.File) *tree.Known {
 	known := f.Known.Load()
 	if known == nil || known.Index != w.index.number || known.Opaque || known.Stamp.Links {
 		return nil
@@ -86,7 +86,7 @@ func (w *worker) calm(f *tree.File) *tree.Known {
 func (w *worker) holds(f *tree.File, known *tree.Known, st *unix.Stat_t) bool {
 	if tree.StampOf(st) != known.Stamp {
 		f.Known.CompareAndSwap(known, nil)
-		w.changed.Add(1)
+		w.unindexed.Store(true)
 		w.stale.Store(true)
 		return false
 	}
@@ -99,14 +99,14 @@ func (w *worker) holds(f *tree.File, known *tree.Known, st *unix.Stat_t) bool {
 // learn notes what a search found out about the state of files, and has what changed indexed.
 func (p *place) learn(g *grep) {
 	if g.whole {
-		p.judged(g.made)
+		p.judged(g.draft)
 	}
 	p.mu.Lock()
 	if p.epoch == g.epoch { // no event came since: what was asked then counts still
 		for _, f := range g.asked {
 			f.Sure.Store(true)
 		}
-		if g.survey != nil && g.whole {
+		if g.survey != nil && g.whole && !g.stale.Load() {
 			p.calm = g.survey.result()
 		}
 	}
@@ -115,7 +115,7 @@ func (p *place) learn(g *grep) {
 	}
 	p.mu.Unlock()
 	large := len(g.Files) >= p.engine.options.IndexFrom || g.read.Load() > 8<<20
-	if p.engine.index() != Off && large && (g.index == nil || g.changed.Load() > 0) {
+	if p.engine.index() != Off && large && (g.index == nil || g.unindexed.Load()) {
 		p.prepare()
 	}
 }

@@ -39,7 +39,7 @@ func (e *Engine) List(ctx context.Context, r Root, want func(dir, name string) b
 	open := &dirs{tree: v.place.tree}
 	defer open.closeAll()
 	guard := v.guard()
-	guard.made = v.making()
+	guard.draft = v.newDraft()
 	sum := v.summary()
 	for i, f := range v.Files {
 		if i%64 == 0 && ctx.Err() != nil {
@@ -59,6 +59,6 @@ func (e *Engine) List(ctx context.Context, r Root, want func(dir, name string) b
 			}
 		}
 	}
-	v.place.judged(guard.made)
+	v.place.judged(guard.draft)
 	return sum, nil
 }
