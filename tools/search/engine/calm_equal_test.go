@@ -19,8 +19,7 @@ import (
 // guarded returns what e finds with secrets, as text; and whether the search went by what an earlier one learned.
 func (p planted) guarded(t testing.TB, e *Engine, a ask) (string, bool) {
 	r := p.root(t)
-	var out strings.Builder
-	parts := 0
+	var out transcript
 	v, err := e.open(context.Background(), r)
 	if err != nil {
 		return err.Error(), false
@@ -32,14 +31,9 @@ func (p planted) guarded(t testing.TB, e *Engine, a ask) (string, bool) {
 	}
 	g.plan()
 	sum := v.summary()
-	sum.add(g.run(context.Background(), func(part Part) bool {
-		show(&out, part)
-		parts++
-		return parts != a.stop
-	}))
+	sum.add(g.run(context.Background(), func(part Part) bool { return out.take(part, a.stop) }))
 	v.place.learn(g)
-	fmt.Fprintf(&out, "%+v", sum)
-	return out.String(), g.some
+	return out.end() + fmt.Sprintf("%+v", sum), g.some
 }
 
 // Several searches one after the other and at once, between edits, with secrets that change: those that go by what an

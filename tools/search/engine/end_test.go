@@ -121,7 +121,7 @@ func TestCloseDuringSearches(t *testing.T) {
 			for range 4 {
 				group.Go(func() {
 					for {
-						var out strings.Builder
+						var out transcript
 						first := true
 						sum, err := e.Grep(context.Background(), p.root(t), storing(t, "needle"), func(part Part) bool {
 							if first {
@@ -131,13 +131,12 @@ func TestCloseDuringSearches(t *testing.T) {
 								}
 							}
 							first = false
-							show(&out, part)
-							return true
+							return out.take(part, 0)
 						})
 						if err != nil {
 							return
 						}
-						if fmt.Fprintf(&out, "%+v", sum); out.String() != want {
+						if out.end()+fmt.Sprintf("%+v", sum) != want {
 							t.Error("a search that ran during Close found something else")
 						}
 					}

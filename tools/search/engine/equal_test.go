@@ -38,7 +38,7 @@ type ask struct {
 	Query
 	expr  string
 	below string // directory below the root
-	stop  int    // parts after which nobody wants more; 0: all are wanted
+	stop  int    // files after which nobody wants more; 0: all are wanted
 }
 
 // asks returns a search of each kind.
@@ -81,15 +81,9 @@ func (p planted) answer(e *Engine, a ask) (text string, ok bool) {
 	if err != nil {
 		return "", false
 	}
-	var out strings.Builder
-	parts := 0
-	sum, err := e.Grep(context.Background(), Root{Dir: d, Path: dir, Top: p.dir}, a.Query, func(part Part) bool {
-		show(&out, part)
-		parts++
-		return parts != a.stop
-	})
-	fmt.Fprintf(&out, "%+v %v", sum, err)
-	return out.String(), true
+	var out transcript
+	sum, err := e.Grep(context.Background(), Root{Dir: d, Path: dir, Top: p.dir}, a.Query, func(part Part) bool { return out.take(part, a.stop) })
+	return out.end() + fmt.Sprintf("%+v %v", sum, err), true
 }
 
 // kept are the engines that live through all rounds.

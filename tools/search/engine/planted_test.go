@@ -106,21 +106,44 @@ func (p planted) root(t testing.TB) Root {
 // grep returns all that a search finds, as text: lines as grep shows them, counts, and the summary.
 func (p planted) grep(t testing.TB, e *Engine, q Query) string {
 	t.Helper()
-	var out strings.Builder
-	sum, err := e.Grep(context.Background(), p.root(t), q, func(part Part) bool {
-		show(&out, part)
-		return true
-	})
+	var out transcript
+	sum, err := e.Grep(context.Background(), p.root(t), q, func(part Part) bool { return out.take(part, 0) })
 	if err != nil {
 		t.Fatal(err)
 	}
-	fmt.Fprintf(&out, "%+v", sum)
-	return out.String()
+	return out.end() + fmt.Sprintf("%+v", sum)
 }
 
-func show(out *strings.Builder, p Part) {
-	fmt.Fprintf(out, "%s (%d)\n", p.Path, p.Count)
-	showLines(out, p.Lines)
+// transcript is what a search finds, as text. In how many parts a file comes depends on what else was found, and does not show.
+type transcript struct {
+	text, lines  strings.Builder
+	path         string // of the present file
+	count, files int
+}
+
+// take takes a part, unless it is of one file more than most; 0: all are taken.
+func (s *transcript) take(p Part, most int) bool {
+	if s.files == 0 || p.Path != s.path {
+		if most > 0 && s.files == most {
+			return false
+		}
+		s.end()
+		s.path = p.Path
+		s.files++
+	}
+	s.count += p.Count
+	showLines(&s.lines, p.Lines)
+	return true
+}
+
+// end returns all that was taken.
+func (s *transcript) end() string {
+	if s.files > 0 {
+		fmt.Fprintf(&s.text, "%s (%d)\n%s", s.path, s.count, s.lines.String())
+		s.count = 0
+		s.lines.Reset()
+	}
+	return s.text.String()
 }
 
 func showLines(out *strings.Builder, lines []Line) {
