@@ -165,7 +165,10 @@ func touchMemory(a *arena) {
 		}
 		keeper := bufio.NewReader(out)
 		if line, _ := keeper.ReadString('\n'); line != "ready\n" {
-			_ = cmd.Wait()
+			err := cmd.Wait()
+			if !strings.HasPrefix(line, "cannot keep: ") {
+				a.t.Fatalf("who keeps the memory said %q: %v", line, err)
+			}
 			a.t.Skip(line)
 		}
 		said, _ = a.said(attack)

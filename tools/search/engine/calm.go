@@ -94,7 +94,8 @@ func newSurvey(s state, chunks int) *survey {
 	return &survey{calm: calm{state: s, owners: make([]int32, chunks)}}
 }
 
-// note notes that the file with number n is what the index says of it. It is called once for each chunk.
+// note has the file with number n, which is what the index says of it, visited for its chunks only. It reports whether that
+// can be. Each file is noted once, whichever goroutine does it.
 func (s *survey) note(n int, known *tree.Known) bool {
 	for _, c := range known.Chunks {
 		if int(c.ID) >= len(s.owners) {
