@@ -67,7 +67,10 @@ const (
 // rest as well as can be done without.
 func (g *gleaner) glean(text string, tree parsed) {
 	g.stmts(tree.stmts)
-	if tree.failed {
+	switch {
+	case tree.doubtful:
+		g.split(text)
+	case tree.failed:
 		g.split(text[parsedTo(tree.stmts, text):])
 	}
 }

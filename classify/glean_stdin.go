@@ -26,7 +26,6 @@ func (g *gleaner) redirects(s *syntax.Stmt) {
 				g.printed(inner, g.takerIn(s.Cmd))
 			}
 		case syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc:
-			g.hidden = g.hidden || endsElsewhere(r)
 			if r.Hdoc != nil {
 				g.unquotes(r.Hdoc.Parts)
 			}
@@ -35,15 +34,6 @@ func (g *gleaner) redirects(s *syntax.Stmt) {
 			}
 		}
 	}
-}
-
-// endsElsewhere reports whether a here-document may end for bash where it does not for the parser.
-func endsElsewhere(r *syntax.Redirect) bool {
-	if r.Op == syntax.WordHdoc {
-		return false
-	}
-	delimiter, _, ok := delimiterOf(r.Word)
-	return !ok || r.Hdoc != nil && endsEarly(r.Hdoc, delimiter)
 }
 
 // document returns the text of a here-document or a here-string.

@@ -120,11 +120,12 @@ func tooDeep(text string) int {
 	return -1
 }
 
-// parsed is a syntax tree. If failed, stmts are those before the fault.
+// parsed is a syntax tree. If failed, stmts are those before the fault; if doubtful as well, bash may read the whole text in another way.
 type parsed struct {
-	stmts  []*syntax.Stmt
-	failed bool
-	reason agenttool.Reason
+	stmts    []*syntax.Stmt
+	failed   bool
+	doubtful bool
+	reason   agenttool.Reason
 }
 
 var parsers = sync.Pool{New: func() any { return syntax.NewParser(syntax.Variant(syntax.LangBash)) }}
@@ -145,6 +146,10 @@ func parse(text string) (p parsed) {
 		p.stmts = append(p.stmts, stmt)
 	}
 	parsers.Put(parser)
+	if at := strayDelimiter(text, p.stmts); at >= 0 {
+		p.failed, p.doubtful = true, true
+		p.reason = reasonAt(text, at, "where this here-document ends is not the same for all")
+	}
 	return p
 }
 

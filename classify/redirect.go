@@ -133,13 +133,9 @@ func (w *walk) duplicate(r *syntax.Redirect, target program.Word) {
 	}
 }
 
-// hereDocument analyses << with a delimiter that all shells end at the same line.
+// hereDocument analyses the body of <<, which ends at the same line for all shells: strayDelimiter found no other.
 func (w *walk) hereDocument(r *syntax.Redirect) {
-	delimiter, quoted, ok := delimiterOf(r.Word)
-	if !ok || r.Hdoc != nil && endsEarly(r.Hdoc, delimiter) {
-		w.unknown("where this here-document ends is not the same for all")
-	}
-	if r.Hdoc == nil || quoted {
+	if _, quoted, _ := delimiterOf(r.Word); r.Hdoc == nil || quoted {
 		return
 	}
 	f := field{plain: true}
@@ -193,21 +189,4 @@ func onlyPart(parts []syntax.WordPart) syntax.WordPart {
 		return parts[0]
 	}
 	return nil
-}
-
-// endsEarly reports whether a line of a here-document begins with its delimiter: in a substitution bash may end the
-// document there.
-func endsEarly(doc *syntax.Word, delimiter string) bool {
-	for _, part := range doc.Parts {
-		lit, ok := part.(*syntax.Lit)
-		if !ok {
-			continue
-		}
-		for line := range strings.SplitSeq(lit.Value, "\n") {
-			if strings.HasPrefix(strings.TrimLeft(line, "\t"), delimiter) {
-				return true
-			}
-		}
-	}
-	return false
 }
