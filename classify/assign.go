@@ -20,8 +20,7 @@ func (w *walk) assignable(name string) bool {
 }
 
 // ownNames are names in capitals that people give to variables of their own and nobody reads from the environment.
-const ownNames = " FILE FILES DIR DIRS NAME NAMES PATTERN ROOT BASE SRC DEST DST TARGET BRANCH COMMIT SHA REF HEAD COUNT" +
-	" TOTAL VERSION START END FOO BAR BAZ LINE ITEM ITEMS RESULT REPO "
+var ownNames = program.WordSet("FILE FILES DIR DIRS NAME NAMES PATTERN ROOT BASE SRC DEST DST TARGET BRANCH COMMIT SHA REF HEAD COUNT TOTAL VERSION START END FOO BAR BAZ LINE ITEM ITEMS RESULT REPO")
 
 // ownName reports whether a name is one that people give to variables of their own: in small letters, short of those
 // that bash and programs know, a single letter, or one of a few words.
@@ -30,7 +29,7 @@ func ownName(name string) bool {
 		return false
 	}
 	if name == strings.ToUpper(name) && strings.ToLower(name) != name {
-		return len(name) == 1 || strings.Contains(ownNames, " "+name+" ")
+		return len(name) == 1 || ownNames[name]
 	}
 	if name != strings.ToLower(name) || name == "_" {
 		return false

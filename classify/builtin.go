@@ -57,7 +57,7 @@ func builtinTable() []*builtin {
 }
 
 // otherBuiltins are the names that mean something to bash and are not in the table.
-var otherBuiltins = nameSet("alias bg bind compgen complete compopt declare disown export fc fg getopts let local logout " +
+var otherBuiltins = program.WordSet("alias bg bind compgen complete compopt declare disown export fc fg getopts let local logout " +
 	"nameref readonly suspend time typeset command_not_found_handle")
 
 // builtinIndex is the table by name, made at its first use.

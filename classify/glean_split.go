@@ -7,6 +7,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"toolhost/agenttool"
+	"toolhost/classify/program"
 )
 
 // maxSplit is how many words of one command are taken from a text that cannot be parsed.
@@ -139,7 +140,7 @@ func (s *splitter) endWord() {
 }
 
 // beforeCommand are the keywords behind which a command begins.
-var beforeCommand = nameSet("then do else elif if while until ! in function")
+var beforeCommand = program.WordSet("then do else elif if while until ! in function")
 
 // endCommand gathers the words since the last end. Behind what may run a command each suffix may be one.
 func (s *splitter) endCommand() {

@@ -8,6 +8,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"toolhost/agenttool"
+	"toolhost/classify/program"
 )
 
 // redirects looks at what is fed to a program that takes text, and at writes to disks.
@@ -180,7 +181,7 @@ func (g *gleaner) readsCommands(cmd syntax.Command) bool {
 	return found
 }
 
-var shells = nameSet("sh bash dash ash zsh ksh mksh fish source .")
+var shells = program.WordSet("sh bash dash ash zsh ksh mksh fish source .")
 
 // takesStdin reports whether a shell with these words takes commands from stdin: there is no text and no script among them.
 func takesStdin(args []string) bool {

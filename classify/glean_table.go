@@ -1,6 +1,10 @@
 package classify
 
-import "strings"
+import (
+	"strings"
+
+	"toolhost/classify/program"
+)
 
 // taker is the kind of text that a program takes; zero if it takes none.
 type taker uint8
@@ -59,7 +63,7 @@ var runningCalls = []string{
 }
 
 // wrappers run the command that is among their words.
-var wrappers = nameSet(`sudo doas su pkexec run0 runuser setpriv env genv timeout gtimeout nice gnice nohup gnohup stdbuf time gtime xargs gxargs
+var wrappers = program.WordSet(`sudo doas su pkexec run0 runuser setpriv env genv timeout gtimeout nice gnice nohup gnohup stdbuf time gtime xargs gxargs
 	parallel command builtin exec eval setsid ionice chrt taskset flock watch strace ltrace gdb perf script unshare nsenter chroot
 	systemd-run busybox toybox find gfind fd fdfind ssh slogin autossh mosh docker podman kubectl oc nerdctl npx npm pnpm pnpx yarn bun
 	bunx poetry uv uvx pipx pipenv direnv mise devbox nix-shell nix make cargo go entr coproc caffeinate proot fakeroot trap noglob
@@ -81,12 +85,4 @@ func namesCommand(variable string) bool {
 		}
 	}
 	return strings.HasPrefix(variable, "GIT_CONFIG_VALUE_")
-}
-
-func nameSet(names string) map[string]bool {
-	set := map[string]bool{}
-	for name := range strings.FieldsSeq(names) {
-		set[name] = true
-	}
-	return set
 }

@@ -49,7 +49,7 @@ func (g *gleaner) followed(argv []string, at syntax.Pos) {
 }
 
 // bare are wrappers whose first word begins the command if it is no option and gives no variable a value.
-var bare = nameSet("sudo doas env nohup setsid time command builtin exec nice ionice stdbuf xargs")
+var bare = program.WordSet("sudo doas env nohup setsid time command builtin exec nice ionice stdbuf xargs")
 
 // described gathers what a program runs by its description, and reports whether that is all that it runs of its words.
 func (g *gleaner) described(name string, argv []string, at syntax.Pos) bool {
@@ -138,7 +138,7 @@ func takesArguments(text string) bool {
 }
 
 // joinsWords are the programs that make one text for a shell of all their words.
-var joinsWords = nameSet("ssh slogin autossh watch sudo doas pkexec run0")
+var joinsWords = program.WordSet("ssh slogin autossh watch sudo doas pkexec run0")
 
 // spelledAgain returns words as argv spells them, as a part of it if they are one.
 func spelledAgain(words []program.Word, argv []string) []string {
@@ -210,7 +210,7 @@ func suffix(argv []string, i int) []string {
 }
 
 // endsWithin are the wrappers whose command is not simply all the words from some one on.
-var endsWithin = nameSet("find gfind fd fdfind xargs gxargs parallel")
+var endsWithin = program.WordSet("find gfind fd fdfind xargs gxargs parallel")
 
 // commandPart returns the index of the word before the first that may be a part of a command, -1 if there is none.
 func commandPart(name string, argv []string) int {

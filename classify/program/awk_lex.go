@@ -248,9 +248,9 @@ func (l *awkLexer) slash() int {
 		return slashUnclear
 	case awkWord:
 		switch {
-		case strings.Contains(" print printf return exit do else ", " "+t.text+" "):
+		case awkBeforeRegexp[t.text]:
 			return slashRegexp
-		case strings.Contains(awkKeywords, " "+t.text+" "):
+		case awkKeywords[t.text]:
 			return slashUnclear
 		}
 		return slashDivides
@@ -265,16 +265,22 @@ func (l *awkLexer) slash() int {
 	return slashRegexp
 }
 
+// awkBeforeRegexp are the words behind which a slash begins a pattern; awkControls those with a condition in parentheses.
+var (
+	awkBeforeRegexp = WordSet("print printf return exit do else")
+	awkControls     = WordSet("if while for")
+)
+
 // awkKeywords are the other words that are no variables in some awk.
-const awkKeywords = ` BEGIN END BEGINFILE ENDFILE function func if while for break continue next nextfile delete in
- getline length switch case default `
+var awkKeywords = WordSet(`BEGIN END BEGINFILE ENDFILE function func if while for break continue next nextfile delete in
+ getline length switch case default`)
 
 // brackets keeps track of which parentheses belong to a statement.
 func (l *awkLexer) brackets(t awkToken) {
 	switch {
 	case t.is("("):
 		word := l.last.kind == awkWord
-		l.parens = append(l.parens, word && strings.Contains(" if while for ", " "+l.last.text+" "))
+		l.parens = append(l.parens, word && awkControls[l.last.text])
 	case t.is(")"):
 		n := len(l.parens)
 		if n == 0 {

@@ -132,7 +132,7 @@ func judgeDate(a *Args, u *Use) {
 }
 
 // ddKeys are the operands of dd that mean nothing beyond the copy.
-const ddKeys = " bs ibs obs cbs count skip seek iseek oseek conv iflag oflag status files fillchar speed "
+var ddKeys = WordSet("bs ibs obs cbs count skip seek iseek oseek conv iflag oflag status files fillchar speed")
 
 func judgeDD(a *Args, u *Use) {
 	for _, w := range a.Operands {
@@ -150,7 +150,7 @@ func judgeDD(a *Args, u *Use) {
 			}
 			u.Writes = append(u.Writes, value)
 			u.Add(Destroys, "dd overwrites what of= names")
-		case !strings.Contains(ddKeys, " "+key+" "):
+		case !ddKeys[key]:
 			u.Unknown("dd: the operand "+key+" is not known", w)
 		}
 	}

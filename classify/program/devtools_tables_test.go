@@ -1,6 +1,7 @@
 package program
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -318,7 +319,11 @@ func TestSearchTakesValuesAsDescribed(t *testing.T) {
 			s.unchanged(argv...)
 		}
 	}
-	for _, primary := range strings.Fields(findAlone + findText + findRead + findWrite + "-newermt -newerma") {
+	primaries := []string{"-newermt", "-newerma"}
+	for _, set := range []Words{findAlone, findText, findRead, findWrite} {
+		primaries = slices.AppendSeq(primaries, maps.Keys(set))
+	}
+	for _, primary := range primaries {
 		try("find", ".", primary, "-fprint", "trapped")
 		try("find", ".", primary, "x", "-fprint", "trapped")
 		try("find", ".", primary, "--", "-delete")

@@ -12,20 +12,20 @@ func findSpecs() []*Spec {
 }
 
 // findAlone are the words of an expression that take none after them.
-const findAlone = ` ( ) ! , -a -and -o -or -not -true -false -print -print0 -ls -prune -quit -daystart -depth -d -follow
+var findAlone = WordSet(`( ) ! , -a -and -o -or -not -true -false -print -print0 -ls -prune -quit -daystart -depth -d -follow
 	-mount -xdev -noleaf -nouser -nogroup -empty -readable -writable -executable -warn -nowarn -ignore_readdir_race
-	-noignore_readdir_race -help --help -version --version `
+	-noignore_readdir_race -help --help -version --version`)
 
 // findText are those that take a word that means nothing beyond the search.
-const findText = ` -name -iname -path -ipath -wholename -iwholename -regex -iregex -lname -ilname -type -xtype -size
+var findText = WordSet(`-name -iname -path -ipath -wholename -iwholename -regex -iregex -lname -ilname -type -xtype -size
 	-mtime -atime -ctime -mmin -amin -cmin -perm -user -group -uid -gid -links -inum -maxdepth -mindepth -fstype
-	-regextype -used -context -printf `
+	-regextype -used -context -printf`)
 
 // findRead are those that take a path that is looked at.
-const findRead = " -newer -anewer -cnewer -samefile -files0-from "
+var findRead = WordSet("-newer -anewer -cnewer -samefile -files0-from")
 
 // findWrite are those that take a path that is written.
-const findWrite = " -fprint -fprint0 -fls -fprintf "
+var findWrite = WordSet("-fprint -fprint0 -fls -fprintf")
 
 // finder is the state of one judgement.
 type finder struct {
@@ -110,14 +110,14 @@ func (f *finder) primary(w Word) {
 	switch {
 	case !w.Static:
 		f.use.Unknown("find: a word that is not static may become an action", w)
-	case listed(findAlone, w.Text):
-	case listed(findText, w.Text) || newerThan(w.Text, true):
+	case findAlone[w.Text]:
+	case findText[w.Text] || newerThan(w.Text, true):
 		if value := f.value(w); w.Text == "-name" && value.Static {
 			f.named(value.Text)
 		}
-	case listed(findRead, w.Text) || newerThan(w.Text, false):
+	case findRead[w.Text] || newerThan(w.Text, false):
 		f.use.Reads = append(f.use.Reads, f.value(w))
-	case listed(findWrite, w.Text):
+	case findWrite[w.Text]:
 		f.output(w)
 	case w.Text == "-delete":
 		f.use.Add(Destroys, "find -delete removes what it finds")

@@ -15,12 +15,12 @@ func forgeSpecs() []*Spec {
 }
 
 // awsValues are the options of aws itself with a value; others before the service are not understood.
-const awsValues = " --region --profile --output --query --color --ca-bundle --cli-read-timeout --cli-connect-timeout "
+var awsValues = WordSet("--region --profile --output --query --color --ca-bundle --cli-read-timeout --cli-connect-timeout")
 
 // judgeAWS: describe-… and list-… only ask, whatever their parameters are, and so do two more.
 func judgeAWS(a *Args, u *Use) {
 	words := a.Operands
-	for len(words) > 1 && words[0].Static && listed(awsValues, words[0].Text) {
+	for len(words) > 1 && words[0].Static && awsValues[words[0].Text] {
 		words = words[2:]
 	}
 	if len(words) == 1 && words[0].Static && words[0].Text == "--version" {

@@ -77,10 +77,10 @@ func gitConfigSets(operands []Word, u *Use) bool {
 }
 
 // gitHarmlessSections are the sections of which no key names a program, a file, a host or a repository.
-const gitHarmlessSections = " color column advice status i18n versionsort "
+var gitHarmlessSections = WordSet("color column advice status i18n versionsort")
 
 // gitHarmlessKeys are harmless keys of other sections.
-const gitHarmlessKeys = ` blame.coloring blame.showemail blame.showroot blame.blankboundary blame.date log.date
+var gitHarmlessKeys = WordSet(`blame.coloring blame.showemail blame.showroot blame.blankboundary blame.date log.date
 	log.decorate log.abbrevcommit log.follow log.showroot log.mailmap user.name user.email core.quotepath core.abbrev core.precomposeunicode core.ignorecase core.filemode core.autocrlf
 	core.eol core.safecrlf core.whitespace core.commentchar core.preloadindex core.bigfilethreshold
 	core.logallrefupdates core.warnambiguousrefs core.checkstat core.trustctime core.symlinks core.longpaths
@@ -91,12 +91,12 @@ const gitHarmlessKeys = ` blame.coloring blame.showemail blame.showroot blame.bl
 	grep.fallbacktonoindex merge.renames merge.renamelimit merge.conflictstyle merge.ff pull.rebase
 	pull.ff push.default fetch.prune rebase.autosquash rebase.autostash commit.verbose commit.gpgsign tag.gpgsign
 	tag.sort branch.sort stash.showpatch stash.showstat submodule.recurse fetch.recursesubmodules gc.auto
-	maintenance.auto protocol.version init.defaultbranch `
+	maintenance.auto protocol.version init.defaultbranch`)
 
 // gitHarmlessValues are settings that are harmless with just this value: they turn something off.
-const gitHarmlessValues = ` core.fsmonitor=false core.fsmonitor= core.pager=cat core.pager= diff.external=
+var gitHarmlessValues = WordSet(`core.fsmonitor=false core.fsmonitor= core.pager=cat core.pager= diff.external=
 	core.hookspath=/dev/null log.showsignature=false core.attributesfile=/dev/null core.excludesfile=/dev/null
-	core.untrackedcache=false `
+	core.untrackedcache=false`)
 
 // harmlessGitSetting judges the value of -c, NAME or NAME=VALUE. Section and key are compared without case.
 func harmlessGitSetting(w Word) bool {
@@ -105,7 +105,7 @@ func harmlessGitSetting(w Word) bool {
 		return false
 	}
 	name = strings.ToLower(name)
-	if w.Static && listed(gitHarmlessValues, name+"="+value) {
+	if w.Static && gitHarmlessValues[name+"="+value] {
 		return true
 	}
 	section, rest, ok := strings.Cut(name, ".")
@@ -121,24 +121,5 @@ func harmlessGitSetting(w Word) bool {
 	case strings.Contains(rest, ".") && section != "color" && section != "branch":
 		return false
 	}
-	return listed(gitHarmlessSections, section) || listed(gitHarmlessKeys, name)
+	return gitHarmlessSections[section] || gitHarmlessKeys[name]
 }
-
-// listed reports whether a word is in a list that has white space around each.
-func listed(list, word string) bool {
-	if word == "" || strings.ContainsAny(word, " \t\n") {
-		return false
-	}
-	for {
-		i := strings.Index(list, word)
-		if i < 0 {
-			return false
-		}
-		if i > 0 && blank(list[i-1]) && i+len(word) < len(list) && blank(list[i+len(word)]) {
-			return true
-		}
-		list = list[i+len(word):]
-	}
-}
-
-func blank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' }

@@ -30,12 +30,12 @@ func judgeNetstat(a *Args, u *Use) {
 
 // The words of ip that do nothing but ask. It takes abbreviations; only the usual ones are here. -batch and -netns are
 // not, which read commands and change the place where they hold.
-const (
-	ipOptions = ` -s -stats -statistics -d -details -h -human -human-readable -iec -j -json -p -pretty -4 -6 -M -B -0 -br
-		-brief -o -oneline -t -timestamp -ts -tshort -N -Numeric -c -color -V -Version `
-	ipFamilies = " -f -family "
-	ipObjects  = " a addr address l link r route ru rule n neigh neighbor neighbour maddr maddress "
-	ipVerbs    = " show list lst ls sh "
+var (
+	ipOptions = WordSet(`-s -stats -statistics -d -details -h -human -human-readable -iec -j -json -p -pretty -4 -6 -M -B -0 -br
+		-brief -o -oneline -t -timestamp -ts -tshort -N -Numeric -c -color -V -Version`)
+	ipFamilies = WordSet("-f -family")
+	ipObjects  = WordSet("a addr address l link r route ru rule n neigh neighbor neighbour maddr maddress")
+	ipVerbs    = WordSet("show list lst ls sh")
 )
 
 // judgeIP takes ip's words in order: options, the object, what is done with it, the rest.
@@ -48,9 +48,9 @@ func judgeIP(a *Args, u *Use) {
 		case !words[0].Static:
 			u.Unknown("ip: this may be any option", words[0])
 			return
-		case listed(ipOptions, option), name == "-color":
+		case ipOptions[option], name == "-color":
 			words = words[1:]
-		case listed(ipFamilies, option) && len(words) > 1:
+		case ipFamilies[option] && len(words) > 1:
 			words = words[2:]
 		default:
 			u.Unknown("ip: the option "+option+" is not known", words[0])
@@ -60,7 +60,7 @@ func judgeIP(a *Args, u *Use) {
 	if len(words) == 0 {
 		return
 	}
-	if !words[0].Static || !listed(ipObjects, words[0].Text) {
+	if !words[0].Static || !ipObjects[words[0].Text] {
 		u.Unknown("ip: what is asked of "+spelled(words[0])+" is not known", words[0])
 		return
 	}
@@ -70,5 +70,5 @@ func judgeIP(a *Args, u *Use) {
 }
 
 func ipAsks(object string, verb Word) bool {
-	return verb.Static && (listed(ipVerbs, verb.Text) || verb.Text == "get" && (object == "route" || object == "r"))
+	return verb.Static && (ipVerbs[verb.Text] || verb.Text == "get" && (object == "route" || object == "r"))
 }

@@ -24,8 +24,9 @@ func interpreterSpecs() []*Spec {
 
 // asksVersion describes a program that is harmless with one of these words alone, and runs code with anything else.
 func asksVersion(names, harmless string) *Spec {
+	questions := WordSet(harmless)
 	return &Spec{Names: names, Raw: true, Judge: func(a *Args, u *Use) {
-		if len(a.Operands) == 1 && a.Operands[0].Static && listed(harmless, a.Operands[0].Text) {
+		if len(a.Operands) == 1 && a.Operands[0].Static && questions[a.Operands[0].Text] {
 			return
 		}
 		u.Add(RunsCode, "runs code in its own language, which toolhost does not read")
@@ -48,10 +49,11 @@ func interprets(names, harmless string) *Spec {
 // orChecks adds, for interpreters that run nothing then, neither blocks that come first nor what a first line #! names,
 // that one of these options and a file only check the syntax of the file.
 func orChecks(s *Spec, options string) *Spec {
+	checks := WordSet(options)
 	otherwise := s.Judge
 	s.Judge = func(a *Args, u *Use) {
 		words := a.Operands
-		if len(words) == 2 && words[0].Static && listed(options, words[0].Text) &&
+		if len(words) == 2 && words[0].Static && checks[words[0].Text] &&
 			words[1].Text != "" && words[1].Text[0] != '-' && (words[1].Static || !words[1].Many) {
 			u.Reads = append(u.Reads, words[1])
 			return

@@ -23,13 +23,13 @@ func jqSpecs() []*Spec {
 }
 
 // The options of jq, by how many words follow them.
-const (
-	jqAlone = ` --ascii-output --binary --build-configuration --color-output --compact-output --debug-dump-disasm
+var (
+	jqAlone = WordSet(`--ascii-output --binary --build-configuration --color-output --compact-output --debug-dump-disasm
 	--debug-trace --debug-trace=all --exit-status --help --join-output --monochrome-output --null-input --raw-input
 	--raw-output --raw-output0 --seq --slurp --sort-keys --stream --stream-errors --strip-comments --tab --unbuffered
-	--version --yaml-input --yaml-output `
-	jqOne = " --indent --library-path "
-	jqTwo = " --arg --argjson "
+	--version --yaml-input --yaml-output`)
+	jqOne = WordSet("--indent --library-path")
+	jqTwo = WordSet("--arg --argjson")
 )
 
 // jqLetters are the options of one letter, as far as they are understood in groups.
@@ -74,7 +74,6 @@ func (j *jqWords) word(w Word) {
 }
 
 func (j *jqWords) long(w Word) {
-	name := " " + w.Text + " "
 	switch {
 	case w.Text == "--args" || w.Text == "--jsonargs":
 		j.texts = true
@@ -82,12 +81,12 @@ func (j *jqWords) long(w Word) {
 	case w.Text == "--rawfile" || w.Text == "--slurpfile" || w.Text == "--argfile":
 		j.take()
 		j.read(j.take())
-	case strings.Contains(jqTwo, name):
+	case jqTwo[w.Text]:
 		j.take()
 		j.take()
-	case strings.Contains(jqOne, name):
+	case jqOne[w.Text]:
 		j.take()
-	case !strings.Contains(jqAlone, name):
+	case !jqAlone[w.Text]:
 		j.use.Add(ReadsElsewhere, "jq: what "+w.Text+" reads is not known")
 	}
 }
@@ -149,42 +148,4 @@ func jqImports(filter Word) bool {
 		open = open || strings.Contains(filter.Text, word) || !filter.Static && strings.HasPrefix(word, begins)
 	}
 	return open
-}
-
-// yqReaders are what an expression of yq reads other files with; whatever else an expression does, it does to what
-// passes through, since the operators that run programs have to be enabled by an option.
-var yqReaders = []string{"load", "import", "include"}
-
-// judgeYq tells the expression from the files. The first operand may be either, or the name of a subcommand.
-func judgeYq(a *Args, u *Use) {
-	words := a.Values["argument"]
-	if len(words) > 0 && words[0].Static && strings.Contains(" e eval ea eval-all ", " "+words[0].Text+" ") {
-		words = words[1:]
-	}
-	old := " w write d delete m merge s script x "
-	if len(words) > 0 && words[0].Static && strings.Contains(old, " "+words[0].Text+" ") {
-		u.Unknown("yq: the subcommand "+words[0].Text+" is not known", words[0])
-	}
-	if len(words) > 0 && !words[0].Static && words[0].Text == "" {
-		u.Unknown("yq: the first operand may be a subcommand", words[0])
-	}
-	for i, w := range words {
-		if !w.Static {
-			u.Add(ReadsElsewhere, "yq: the expression is not static")
-		}
-		for _, reader := range yqReaders {
-			if strings.Contains(w.Text, reader) && i == 0 {
-				u.Add(ReadsElsewhere, "yq: the expression may read other files")
-			}
-		}
-		u.Reads = append(u.Reads, w) // the first too: it is the expression unless there is a file of that name
-	}
-	if a.Has("--in-place") {
-		u.Writes, u.Reads = append(u.Writes, u.Reads...), nil
-	}
-	for _, o := range a.Options {
-		if o.Name == "--expression" || o.Name == "--from-file" {
-			u.Add(ReadsElsewhere, "yq: the expression may read other files")
-		}
-	}
 }

@@ -110,10 +110,10 @@ func judgeCrontab(a *Args, u *Use) {
 }
 
 // localDatabases are those of getent that are answered as id and ls are; the others ask name servers.
-const localDatabases = " passwd group shadow gshadow services protocols rpc ethers networks aliases initgroups "
+var localDatabases = WordSet("passwd group shadow gshadow services protocols rpc ethers networks aliases initgroups")
 
 func judgeGetent(a *Args, u *Use) {
-	if len(a.Operands) > 0 && !(a.Operands[0].Static && listed(localDatabases, a.Operands[0].Text)) {
+	if len(a.Operands) > 0 && !(a.Operands[0].Static && localDatabases[a.Operands[0].Text]) {
 		u.Add(Reaches, "getent asks name servers")
 	}
 }

@@ -172,6 +172,9 @@ func judgePing(a *Args, u *Use) {
 }
 
 // judgeDig judges the words of dig: @SERVER, +OPTION, names and types. Options with a dash take files.
+// digFlags are the options of dig without a value that only shape the question.
+var digFlags = WordSet("-x -4 -6 -t -q -u -v")
+
 func judgeDig(a *Args, u *Use) {
 	hostsAmongWords(a, u)
 	for i, w := range a.Operands {
@@ -185,7 +188,7 @@ func judgeDig(a *Args, u *Use) {
 			if i+1 < len(a.Operands) {
 				u.Reads = append(u.Reads, a.Operands[i+1])
 			}
-		case listed(" -x -4 -6 -t -q -u -v ", w.Text):
+		case digFlags[w.Text]:
 		case strings.HasPrefix(w.Text, "-"):
 			u.Unknown("dig: the option "+w.Text+" is not known", w)
 		}

@@ -160,9 +160,9 @@ func judgeLsof(a *Args, u *Use) {
 }
 
 // ssWords are what a filter of ss may say without the name of a host or a service.
-const ssWords = ` state exclude dst src dport sport dev fwmark cgroup autobound not and or eq ne gt lt ge le neq geq leq
+var ssWords = WordSet(`state exclude dst src dport sport dev fwmark cgroup autobound not and or eq ne gt lt ge le neq geq leq
 	all connected synchronized bucket big established syn-sent syn-recv fin-wait-1 fin-wait-2 time-wait closed close-wait
-	last-ack listening listen closing = == != > < >= <= ! && || & | ( ) `
+	last-ack listening listen closing = == != > < >= <= ! && || & | ( )`)
 
 // judgeSS: the name of a host in a filter is looked up.
 func judgeSS(a *Args, u *Use) {
@@ -184,5 +184,5 @@ func ssPlain(word string) bool {
 	if strings.Contains(word, "::") {
 		address += "abcdefABCDEF"
 	}
-	return strings.HasPrefix(word, ":") || strings.Trim(word, address) == "" || strings.Contains(ssWords, " "+word+" ")
+	return strings.HasPrefix(word, ":") || strings.Trim(word, address) == "" || ssWords[word]
 }

@@ -48,7 +48,9 @@ func judgeShell(a *Args, u *Use) {
 }
 
 // readsOnly reports whether -n tells a shell to read commands without running them.
-func readsOnly(shell string) bool { return listed(" bash sh dash ash ksh mksh ", shell) }
+func readsOnly(shell string) bool { return plainShells[shell] }
+
+var plainShells = WordSet("bash sh dash ash ksh mksh")
 
 // maySwitch reports whether a word may be one of the options that begin with +, of which +n takes -n back.
 func maySwitch(w Word) bool {

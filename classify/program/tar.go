@@ -83,11 +83,11 @@ func tarDashed(argv []Word) ([]Word, bool) {
 }
 
 // tarFilters are the programs that tar may be told to use.
-const tarFilters = " gzip bzip2 xz zstd lz4 lzip lzma pigz pbzip2 lbzip2 pixz unzstd "
+var tarFilters = WordSet("gzip bzip2 xz zstd lz4 lzip lzma pigz pbzip2 lbzip2 pixz unzstd")
 
 func judgeTarUse(a *Args, u *Use) {
 	for _, w := range a.Values["filter"] {
-		if !w.Static || !strings.Contains(tarFilters, " "+w.Text+" ") {
+		if !w.Static || !tarFilters[w.Text] {
 			u.Add(RunsCode, "tar runs "+spelled(w))
 		}
 	}

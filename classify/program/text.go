@@ -195,10 +195,11 @@ func judgeStrings(a *Args, u *Use) {
 
 // The options of xxd: alone, with a value in the same word or the next. They end at the first operand, are not grouped,
 // and letters after the first are not looked at, which is why only whole spellings are in the table.
-const (
-	xxdAlone = ` -a -autoskip -b -bits -C -capitalize -e -E -EBCDIC -i -include -p -ps -plain -postscript -r -revert -u -d
- -v -version -h -help `
-	xxdValued = " -c -cols -g -groupsize -l -len -n -name -o -offset -s -seek -skip -R "
+var (
+	xxdAlone = WordSet(`-a -autoskip -b -bits -C -capitalize -e -E -EBCDIC -i -include -p -ps -plain -postscript -r -revert -u -d
+ -v -version -h -help`)
+	xxdNumbers = WordSet("-c -g -l -o -s") // with digits in the same word
+	xxdValued  = WordSet("-c -cols -g -groupsize -l -len -n -name -o -offset -s -seek -skip -R")
 )
 
 // judgeXxd finds the files; the second is written.
@@ -210,11 +211,11 @@ func judgeXxd(a *Args, u *Use) {
 		case text == "--":
 			judgeXxdFiles(words[1:], u)
 			return
-		case strings.Contains(xxdAlone, " "+text+" "):
+		case xxdAlone[text]:
 			words = words[1:]
-		case strings.Contains(xxdValued, " "+text+" ") && len(words) > 1 && (words[1].Static || !words[1].Many):
+		case xxdValued[text] && len(words) > 1 && (words[1].Static || !words[1].Many):
 			words = words[2:]
-		case strings.Contains(" -c -g -l -o -s ", " "+text[:2]+" ") && digits(text[2:]):
+		case xxdNumbers[text[:2]] && digits(text[2:]):
 			words = words[1:]
 		default:
 			u.Unknown("xxd: the option "+text+" is not known", words[0])
