@@ -42,8 +42,9 @@ type Preflighter interface {
 // Refiner is a Call some of whose facts take the disk to know.
 type Refiner interface {
 	// Refine completes the facts before anybody decides about them, when their paths are located. It looks at the disk, changes
-	// nothing there, and returns the paths that it has put in: they are located then.
-	Refine() []*Path
+	// nothing there, and returns the paths that it has put in: they are located then. How long that takes changes nothing of what it
+	// finds. When ctx is done it returns soon, and the call is not decided about.
+	Refine(ctx context.Context) []*Path
 }
 
 // Confined is a Call that runs in a sandbox.

@@ -163,9 +163,9 @@ func (c *call) bind(context.Context) error {
 }
 
 // locate resolves the paths of the facts and writes down the input as others may see it (AT-115).
-func (c *call) locate(context.Context) error {
+func (c *call) locate(ctx context.Context) error {
 	facts := c.bound.Facts()
-	if err := c.locateAll(facts); err != nil {
+	if err := c.locateAll(ctx, facts); err != nil {
 		return c.invalid(agenttool.PhasePrepareObserved, err)
 	}
 	c.mu.Lock()
@@ -181,7 +181,7 @@ func (c *call) locate(context.Context) error {
 	return nil
 }
 
-func (c *call) locateAll(facts *agenttool.Facts) error {
+func (c *call) locateAll(ctx context.Context, facts *agenttool.Facts) error {
 	if facts.Dir != nil {
 		if err := c.host.o.Locate(facts.Dir); err != nil {
 			return err
@@ -191,13 +191,13 @@ func (c *call) locateAll(facts *agenttool.Facts) error {
 		return err
 	}
 	if r, ok := c.bound.(agenttool.Refiner); ok {
-		for _, p := range r.Refine() {
+		for _, p := range r.Refine(ctx) {
 			if err := c.host.o.Locate(p); err != nil {
 				c.guess(facts, p)
 			}
 		}
 	}
-	return nil
+	return context.Cause(ctx)
 }
 
 func (c *call) locatePaths(facts *agenttool.Facts) error {

@@ -187,7 +187,7 @@ func (c *call) Input() any              { return c.in }
 func (c *call) Facts() *agenttool.Facts { return &c.facts }
 
 // Refine takes the time that the fixture takes before it asks.
-func (c *call) Refine() []*agenttool.Path {
+func (c *call) Refine(context.Context) []*agenttool.Path {
 	time.Sleep(c.pauses)
 	return nil
 }

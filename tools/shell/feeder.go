@@ -78,7 +78,7 @@ func (c *feed) Facts() *agenttool.Facts { return &c.facts }
 // Refine makes the facts from who reads the input. To a shell at its prompt a line is a command; a line to who asks is an answer,
 // and data to a job that can only read is data: they let the job do no more than its own decision let it. Anything else is code
 // that nobody has seen.
-func (c *feed) Refine() []*agenttool.Path {
+func (c *feed) Refine(context.Context) []*agenttool.Path {
 	j, err := c.shell.o.Jobs.Find(c.input.Job)
 	if err != nil {
 		return nil // Run says so; until then nothing is known of it

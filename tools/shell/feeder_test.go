@@ -58,7 +58,7 @@ func TestInputToNobody(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.(agenttool.Refiner).Refine()
+	c.(agenttool.Refiner).Refine(t.Context())
 	if f := c.Facts(); f.OwnJobs == agenttool.Yes || f.ReadOnly == agenttool.Yes {
 		t.Errorf("facts %+v", f)
 	}

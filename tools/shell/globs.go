@@ -10,40 +10,34 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-	"time"
 
 	"toolhost/agenttool"
 )
 
-// What is looked at for the patterns of one command, at most.
+// What is looked at for the patterns of one command, at most. Time is no limit: the same files give the same facts, however busy the
+// machine or slow the disk is.
 const (
-	maxEntries = 2000 // in directories
+	maxEntries = 2000 // in directories, the directories included
 	maxMatches = 256
-	maxLook    = 20 * time.Millisecond
 )
 
 // Refine completes what only the disk tells: which configuration git means, and which files patterns of names match.
-func (c *call) Refine() []*agenttool.Path {
+func (c *call) Refine(ctx context.Context) []*agenttool.Path {
 	refined := c.refineGit()
-	return append(refined, c.refineGlobs()...)
+	return append(refined, c.refineGlobs(ctx)...)
 }
 
 // refineGlobs puts the names that the command's patterns match into what it reads, if no more than those was not known of it. All
 // paths are known then, but for what directories outside the workspace hold, which are not looked at. If the names are too many
 // everything stays as it is.
-func (c *call) refineGlobs() []*agenttool.Path {
+func (c *call) refineGlobs(ctx context.Context) []*agenttool.Path {
 	f := &c.facts
 	if len(f.Globs) == 0 {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), maxLook)
-	defer cancel()
-	m := &matches{ctx: ctx, locate: c.tool.w.Locate}
-	for _, g := range f.Globs {
-		m.by, m.shown = g.By, g.Names
-		if !m.pattern(g.Pattern) {
-			return nil
-		}
+	m := lookUp(ctx, f.Globs, c.tool.w.Locate)
+	if m == nil {
+		return nil
 	}
 	begin := len(f.Reads)
 	f.Reads = append(slices.Clip(f.Reads), m.paths...)
@@ -60,6 +54,35 @@ func (c *call) refineGlobs() []*agenttool.Path {
 	return refined
 }
 
+// lookUp returns what patterns match, nil if that is too much or ctx is done. A file system may keep a system call for ever, and then
+// the goroutine that waits for it; the call ends with ctx.
+func lookUp(ctx context.Context, globs []agenttool.Glob, locate func(*agenttool.Path) error) *matches {
+	found := make(chan *matches, 1)
+	go func() { // ends with its last system call, and at the next one when ctx is done
+		var all *matches
+		defer func() {
+			if recover() != nil {
+				all = nil // a fault of ours leaves the paths unknown
+			}
+			found <- all
+		}()
+		m := &matches{ctx: ctx, locate: locate}
+		for _, g := range globs {
+			m.by, m.shown = g.By, g.Names
+			if !m.pattern(g.Pattern) {
+				return
+			}
+		}
+		all = m
+	}()
+	select {
+	case m := <-found:
+		return m
+	case <-ctx.Done():
+		return nil
+	}
+}
+
 // matches are the paths that patterns match, as far as a command that reads them would read more than what is named anyway.
 type matches struct {
 	ctx     context.Context
@@ -67,7 +90,7 @@ type matches struct {
 	by      int  // as in agenttool.Path
 	shown   bool // only names are read
 	outside bool // there may be more, in directories outside the workspace
-	names   int  // looked at
+	looked  int  // at entries and directories
 	paths   []agenttool.Path
 }
 
@@ -173,6 +196,9 @@ func (m *matches) links(dir, real, name string) bool {
 // each calls do for the names in a directory until it returns false, and reports whether it was called for all. A directory that
 // cannot be read has none, neither for the command.
 func (m *matches) each(dir string, do func(fs.DirEntry) bool) bool {
+	if m.looked++; m.looked > maxEntries || m.ctx.Err() != nil {
+		return false
+	}
 	d, err := os.OpenFile(dir, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.ENOTDIR)
@@ -180,7 +206,7 @@ func (m *matches) each(dir string, do func(fs.DirEntry) bool) bool {
 	defer d.Close()
 	for {
 		entries, err := d.ReadDir(128)
-		if m.names += len(entries); m.names > maxEntries || m.ctx.Err() != nil {
+		if m.looked += len(entries); m.looked > maxEntries || m.ctx.Err() != nil {
 			return false
 		}
 		for _, e := range entries {

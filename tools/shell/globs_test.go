@@ -57,7 +57,7 @@ func refinedReads(t *testing.T, b *bench, command string) string {
 	t.Helper()
 	c := b.bind(t, map[string]any{"command": command})
 	before := len(c.Facts().Reads)
-	paths := c.(agenttool.Refiner).Refine()
+	paths := c.(agenttool.Refiner).Refine(t.Context())
 	f := c.Facts()
 	if f.PathsComplete != agenttool.Yes {
 		return f.PathsComplete.String()

@@ -75,7 +75,7 @@ func (b *bench) use(t testing.TB, tool int, in map[string]any) (reading, agentto
 		return reading{}, agenttool.Output{}, err
 	}
 	if r, ok := c.(agenttool.Refiner); ok {
-		r.Refine()
+		r.Refine(context.Background())
 	}
 	out, err := c.Run(t.Context(), &fakeReporter{})
 	r, ok := out.Structured.(*reading)
