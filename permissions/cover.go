@@ -13,7 +13,6 @@ type cover struct {
 	used    []*Rule // by these, in the order of its parts
 	parts   []int   // of each simple command the number of its rule, or one of the values below
 	lacking string  // what is not covered, for a person
-	beyond  bool    // the call may do what the sandbox does not hold, so that rules that are held cover nothing
 }
 
 // In the place of a rule's number.
@@ -27,7 +26,6 @@ func (p Policy) cover(r Request) (c cover) {
 	if p.set == nil {
 		return c
 	}
-	c.beyond = r.RunsCode && !p.confined(r)
 	if i := p.find(&c, func(rule *Rule) bool { return rule.coversTool(r.Tool) }, p.set.allow.whole); i >= 0 {
 		c.whole = true
 		c.use(&p.set.rules[i])
@@ -49,7 +47,7 @@ func (p Policy) cover(r Request) (c cover) {
 // find returns the first of some rules for which match returns true, -1 for none.
 func (p Policy) find(c *cover, match func(*Rule) bool, among []int) int {
 	for _, i := range among {
-		if rule := &p.set.rules[i]; match(rule) && !(rule.Held && c.beyond) {
+		if rule := &p.set.rules[i]; match(rule) {
 			return i
 		}
 	}

@@ -89,18 +89,6 @@ func About(r Rule, workspace string) func(Request) bool {
 // IsAboutCommands reports whether a rule is about the words of commands.
 func (r Rule) IsAboutCommands() bool { return r.tool == "shell" && r.argv != nil }
 
-// Contained reports whether what a rule allows can be held inside the workspace and its sandbox, see Rule.Held: commands without
-// grants, and paths that are relative to the workspace.
-func (r Rule) Contained() bool {
-	switch {
-	case len(r.Grants) > 0:
-		return false
-	case isPathTool(r.tool):
-		return r.glob != "" && !filepath.IsAbs(r.glob)
-	}
-	return r.tool == "shell"
-}
-
 // Forbids returns the rule that denies what a grant would open, or something in it: write:PATH, read:PATH, socket:PATH or host:NAME[:PORT].
 func (p Policy) Forbids(grant string) (Rule, bool) {
 	kind, value, _ := strings.Cut(grant, ":")

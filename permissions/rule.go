@@ -30,7 +30,6 @@ type Rule struct {
 	Behavior agenttool.Behavior // allow, ask or deny
 	Origin   agenttool.Origin
 	Grants   []string // as agenttool.Confined takes them
-	Held     bool     // it allows only commands that the sandbox holds whatever they do, as mode sandboxed does
 
 	tool string   // lower-case name of the tool; for path rules read, write or edit
 	argv []word   // Shell(WORDS)

@@ -2,7 +2,6 @@ package settings
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
@@ -73,26 +72,6 @@ func BenchmarkAddRule(b *testing.B) {
 		e := editor{content: []byte(file)}
 		if err := e.add(agenttool.Allow, "Shell(new)", p.Now()); err != nil {
 			b.Fatal(err)
-		}
-	}
-}
-
-// BenchmarkIndex reads the index of a large repository.
-func BenchmarkIndex(b *testing.B) {
-	p := newPlace(b)
-	names := make([]string, 80_000)
-	for i := range names {
-		names[i] = fmt.Sprintf("some/directory/of/many/file%d.go", i)
-	}
-	index := fakeIndex(20, names...)
-	index[8], index[9], index[10], index[11] = 0, 80_000>>16, 80_000>>8&0xff, 80_000&0xff
-	p.mkdir(p.Workspace + "/.git")
-	p.must(os.WriteFile(p.Workspace+"/.git/index", index, 0o600))
-	p.write(p.Local, loosens)
-	b.SetBytes(int64(len(index)))
-	for b.Loop() {
-		if v := tracked(p.Local); v.supplied {
-			b.Fatal(v)
 		}
 	}
 }

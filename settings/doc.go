@@ -90,23 +90,24 @@
 //
 // # Trust
 //
-// The project's file is brought by whoever made the project, and so is the local one if git tracks it, if .toolhost is a
-// link, or if others may write it. What cannot be known counts as brought: an index of git that is being written, is
-// split, or has version 4. Where there is no repository the local file is the person's own.
+// Files in the workspace may only restrict, since a command, an archive or a repository may have written them: the project's file, the local
+// one, and one in a root that the command line names. Their deny and ask rules count, and their mode and sandbox.require if they are at least
+// as strict as what the layers below say. All else is left out and listed in [Settings].Untrusted, until a person trusts the workspace:
+// [Trust] pins the digest of exactly this rest. When it is another one, the files only restrict again, and a problem says why. Comments, notes, and
+// rules that restrict change nothing about it. The digest holds the content of the workspace's programs that a hook names; what these
+// run is not pinned. An allow rule that toolhost wrote for the person ([Remember]) is pinned by itself, and counts beside what nobody trusts.
+// One table in powers.go says for each key whether its values restrict.
 //
-// A brought layer may only restrict until a person trusts the project: its deny and ask rules count, its mode and its sandbox.require if
-// they are tighter than what the layers below say. All else is left out and listed in [Settings].Untrusted. [Trust] pins
-// the digest of exactly this rest; when it is another one, the layer only restricts again, and a problem says why. Comments,
-// notes, and rules that restrict change nothing about it. What programs a trusted hook names do is not pinned: a hook of
-// a project should not name a file that commands can write.
+// While a session runs these files loosen nothing by losing a restriction either: a deny or ask rule that is taken out, a mode or level that becomes
+// looser, stays in force, with a problem, until a person says otherwise ([Watcher.Accept]).
 //
 // The store is a JSON file of mode 0600:
 //
-//	{"workspaces": {"/home/me/project": {"digest": "sha256:…", "at": "2026-11-22T10:00:00Z"}}}
+//	{"workspaces": {"/home/me/project": {"digest": "sha256:…", "own": ["sha256:…"], "at": "2026-11-22T10:00:00Z"}}}
 //
 // # Writing
 //
 // [AddRule] and [RemoveRule] change a file in place: only the text of the rule, its comma and its line. They write a new file
 // beside it (.settings.json.new), wait until it is on disk, and rename it, under a lock (.settings.json.lock) that is
-// gone afterwards. A process that is killed leaves the old file or the new one. [Remember] trusts again what was trusted before.
+// gone afterwards. A process that is killed leaves the old file or the new one.
 package settings

@@ -2,9 +2,8 @@ package settings
 
 import (
 	"bytes"
-	"io/fs"
-	"os"
 	"path/filepath"
+	"slices"
 
 	"toolhost/agenttool"
 )
@@ -14,8 +13,7 @@ type layer struct {
 	Layer
 	values  *Settings // never nil
 	content []byte    // as it was read; nil: it does not exist
-	gitDirs []string  // whose index was asked
-	sure    bool      // Supplied, and not only because git was at work
+	held    *Settings // what a file in the workspace said before and says no more, and still restricts; nil: nothing
 }
 
 // Files lists the layers, weakest first, with their sources and files and nothing else.
@@ -33,7 +31,8 @@ func (o Options) Files() []Layer {
 	return named
 }
 
-// read reads all layers. Of a file that is broken, the layer is what it was before; nil: it is empty.
+// read reads all layers. Of a file that is broken, the layer is what it was before; nil: it is empty. Of a file in the workspace, what
+// restricted before goes on restricting: a command may have changed the file.
 func (o Options) read(before []*layer) (layers []*layer, problems []Problem) {
 	for i, named := range o.Files() {
 		var last *layer
@@ -44,12 +43,9 @@ func (o Options) read(before []*layer) (layers []*layer, problems []Problem) {
 		if len(wrong) > 0 && last != nil {
 			kept := *last
 			kept.Exists = true
-			if l.Supplied {
-				kept.Supplied, kept.Why = true, l.Why
-			}
-			kept.gitDirs = l.gitDirs
 			l = &kept
 		}
+		l.hold(last)
 		layers, problems = append(layers, l), append(problems, wrong...)
 	}
 	return layers, problems
@@ -58,16 +54,15 @@ func (o Options) read(before []*layer) (layers []*layer, problems []Problem) {
 // readLayer reads one layer. last is what it was before, or nil.
 func (o Options) readLayer(named Layer, last *layer) (*layer, []Problem) {
 	l := &layer{Layer: named, values: &Settings{}}
-	inProject := l.inProject()
-	content, info, err := readFile(l.File, !inProject)
+	if l.Supplied = o.inWorkspace(named); l.Supplied {
+		l.Why = "it lies in the workspace"
+	}
+	content, info, err := readFile(l.File, !l.inProject())
 	if missing(err) && l.Source != agenttool.SourceFlag {
 		return l, nil
 	}
 	l.Exists = true
-	if inProject {
-		l.judge(content, info, last)
-	}
-	if err == nil && !inProject {
+	if err == nil && !l.inProject() {
 		err = checkOwner(l.File, info)
 	}
 	if err != nil {
@@ -85,39 +80,80 @@ func (o Options) readLayer(named Layer, last *layer) (*layer, []Problem) {
 	return l, problems
 }
 
-// inProject reports whether the layer's file lies in the project.
+// inProject reports whether the layer's file is one that a project keeps.
 func (l Layer) inProject() bool {
 	return l.Source == agenttool.SourceProject || l.Source == agenttool.SourceLocal
 }
 
-// judge says whether the project supplied the file, and why. It must be asked after the file was read: a file that
-// git has just written is in git's index by then, or git still holds the index.
-func (l *layer) judge(content []byte, info fs.FileInfo, last *layer) {
-	if l.Source == agenttool.SourceProject {
-		l.Supplied, l.Why = true, "it is the project's file"
-		return
+// inWorkspace reports whether commands and whoever made the project may have written the layer's file: it is one of the project's, or the
+// command line names one in a root.
+func (o Options) inWorkspace(l Layer) bool {
+	if l.inProject() {
+		return true
 	}
-	found := judge(l.File)
-	if found.busy && last != nil && content != nil && bytes.Equal(last.content, content) {
-		found.supplied, found.why = last.Supplied, last.Why // git is at work, but not on this file
+	if l.Source != agenttool.SourceFlag {
+		return false
 	}
-	if !found.supplied && last != nil && last.sure && content != nil && bytes.Equal(last.content, content) {
-		found.supplied, found.why = true, last.Why // a command may have hidden from git whose it is
+	real := l.File
+	if resolved, err := filepath.EvalSymlinks(l.File); err == nil {
+		real = resolved
 	}
-	if !found.supplied && info != nil {
-		if err := checkOwner(l.File, info); err != nil {
-			found.supplied, found.why = true, err.Error()
+	for _, root := range append([]string{o.Workspace}, o.Roots...) {
+		if root != "" && (agenttool.Within(root, l.File) || agenttool.Within(root, real)) {
+			return true
 		}
 	}
-	l.Supplied, l.Why, l.gitDirs = found.supplied, found.why, found.gitDirs
-	l.sure = found.supplied && (!found.busy || last != nil && last.sure)
+	return false
 }
 
-// judge says whether whoever made the project may have made the local file in it.
-func judge(file string) verdict {
-	dir := filepath.Dir(file)
-	if info, err := os.Lstat(dir); err == nil && !info.IsDir() || err != nil && !missing(err) {
-		return verdict{supplied: true, why: filepath.Base(dir) + " is no directory of the workspace itself"}
+// hold keeps in force what restricted in the last reading of a file in the workspace, and what that held itself.
+func (l *layer) hold(last *layer) {
+	if last == nil || !l.Supplied {
+		return
 	}
-	return tracked(file)
+	before := &Settings{}
+	for _, s := range []*Settings{last.held, last.values} {
+		if s != nil {
+			before.Rules = append(before.Rules, rulesOf(s, agenttool.Deny)...)
+			before.Rules = append(before.Rules, rulesOf(s, agenttool.Ask)...)
+			stricterMode(before, s, before)
+			stricterLevel(before, s, before)
+		}
+	}
+	held := &Settings{}
+	for _, r := range before.Rules {
+		same := func(other Rule) bool { return other.Behavior == r.Behavior && other.Text == r.Text }
+		if !slices.ContainsFunc(l.values.Rules, same) && !slices.ContainsFunc(held.Rules, same) {
+			held.Rules = append(held.Rules, r)
+		}
+	}
+	if m := l.values.Mode; before.Mode.Set && !(m.Set && tighterMode(m.V, before.Mode.V)) {
+		held.Mode = before.Mode
+	}
+	if r := l.values.Require; before.Require.Set && !(r.Set && tighterLevel(r.V, before.Require.V)) {
+		held.Require = before.Require
+	}
+	l.held = nil
+	if len(held.Rules) > 0 || held.Mode.Set || held.Require.Set {
+		l.held = held
+	}
+}
+
+// heldProblems say what of a layer is held, and how it is let go.
+func heldProblems(held *Settings) []Problem {
+	var problems []Problem
+	add := func(at agenttool.Origin, what string) {
+		problems = append(problems, Problem{File: at.File, Line: at.Line,
+			Message: what + " was taken out of the file while the session runs, and still counts: run toolhost settings reload, or start anew, to let it go"})
+	}
+	for _, r := range held.Rules {
+		add(r.Origin, "the "+string(r.Behavior)+" rule "+shown(r.Text))
+	}
+	if held.Mode.Set {
+		add(held.Mode.Origin, "the mode "+shown(held.Mode.V))
+	}
+	if held.Require.Set {
+		add(held.Require.Origin, "sandbox.require "+shown(held.Require.V))
+	}
+	return problems
 }

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -25,118 +24,40 @@ type item struct {
 	value any // encodes to JSON, the same for the same meaning
 }
 
-// looseningOf lists what the layers that lie in the project would loosen and may not by themselves, weakest layer first.
+// looseningOf lists what the layers in the workspace would loosen and may not by themselves, weakest layer first.
 func (o Options) looseningOf(layers []*layer) []item {
 	below := &Settings{}
 	var all []item
 	for _, l := range layers {
-		if !l.inProject() {
+		if !l.Supplied {
 			below.add(l.values)
 			continue
 		}
-		by := o.ownWord(l, below)
-		all = append(all, loosening(without(l.values, by), below, o.Workspace)...)
-		below.add(by)
+		all = append(all, loosening(l.values, below, o.Workspace)...)
+		below.add(restricting(l.values, below))
 	}
 	return all
 }
 
-// ownWord is the part of a layer in the project that counts though nobody trusts it. Of a file that git does not track, which may be the
-// person's own and may have come with an archive, that is what lets nothing out of the workspace and its sandbox.
-func (o Options) ownWord(l *layer, below *Settings) *Settings {
+// believed returns a layer without the items that do not count.
+func (l *layer) believed(below *Settings, counts func(item) bool, workspace string) *Settings {
 	part := restricting(l.values, below)
-	if l.Supplied {
-		return part
-	}
-	for _, r := range l.values.Rules {
-		if r.Behavior == agenttool.Allow && o.Contained != nil && o.Contained(r.Text) {
-			r.Held = true
-			part.Rules = append(part.Rules, r)
+	for _, it := range loosening(l.values, below, workspace) {
+		if counts(it) {
+			part.Rules = append(part.Rules, it.rules(l.values)...)
 		}
 	}
-	v := l.values
-	part.Mode, part.Wait, part.ApprovalTimeout = v.Mode, v.Wait, v.ApprovalTimeout
-	part.Durability, part.SearchIndex = v.Durability, v.SearchIndex
-	part.MaxJobs, part.JobTimeout, part.JobOutput, part.JobLimits, part.MaxParallel = v.MaxJobs, v.JobTimeout, v.JobOutput, v.JobLimits, v.MaxParallel
 	return part
 }
 
-// without returns what of a layer is left when a part of it counts already.
-func without(l, part *Settings) *Settings {
-	rest := *l
-	rest.Rules = slices.DeleteFunc(slices.Clone(l.Rules), func(r Rule) bool {
-		held := r
-		held.Held = true
-		return slices.Contains(part.Rules, r) || slices.Contains(part.Rules, held)
+// rules returns the allow rules of a layer that the item stands for. No other item counts alone.
+func (it item) rules(l *Settings) []Rule {
+	if it.Key != "permissions.allow" {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(l.Rules), func(r Rule) bool {
+		return r.Behavior != agenttool.Allow || r.Text != it.value || r.Origin != it.Origin
 	})
-	if part.Mode.Set {
-		rest.Mode = Value[string]{}
-	}
-	if part.Require.Set {
-		rest.Require = Value[string]{}
-	}
-	if part.Wait.Set {
-		rest.Wait = Value[string]{}
-	}
-	if part.ApprovalTimeout.Set {
-		rest.ApprovalTimeout = Value[time.Duration]{}
-	}
-	if part.Durability.Set {
-		rest.Durability = Value[string]{}
-	}
-	if part.SearchIndex.Set {
-		rest.SearchIndex = Value[string]{}
-	}
-	if part.MaxJobs.Set {
-		rest.MaxJobs = Value[int]{}
-	}
-	if part.JobTimeout.Set {
-		rest.JobTimeout = Value[time.Duration]{}
-	}
-	if part.JobOutput.Set {
-		rest.JobOutput = Value[string]{}
-	}
-	if part.MaxParallel.Set {
-		rest.MaxParallel = Value[int]{}
-	}
-	if part.JobLimits != nil {
-		rest.JobLimits = nil
-	}
-	return &rest
-}
-
-// loosening lists what one layer would loosen of what is below it: everything that [restricting] leaves out.
-func loosening(l, below *Settings, workspace string) []item {
-	var c collector
-	for _, r := range l.Rules {
-		if r.Behavior != agenttool.Deny && r.Behavior != agenttool.Ask {
-			c.add("permissions."+string(r.Behavior), r.Origin, r.Text, "runs unasked what the rule %s covers", r.Text)
-		}
-	}
-	if l.Mode.Set && !tighterMode(l.Mode.V, below.mode()) {
-		c.add("mode", l.Mode.Origin, l.Mode.V, "sets the mode %s instead of %s", l.Mode.V, below.mode())
-	}
-	for _, d := range l.AddDirs {
-		c.add("add_dirs", d.Origin, d.V, "makes %s part of the workspace", d.V)
-	}
-	if l.Require.Set && !tighterLevel(l.Require.V, below.require()) {
-		c.add("sandbox.require", l.Require.Origin, l.Require.V, "lets commands run with the sandbox level %s; %s is required now", l.Require.V, below.require())
-	}
-	c.limits(l)
-	for _, v := range l.EnvPass {
-		c.add("env.pass", v.Origin, v.V, "gives commands your variable %s", v.V)
-	}
-	for _, name := range slices.Sorted(maps.Keys(l.EnvSet)) {
-		v := l.EnvSet[name]
-		c.add("env.set", v.Origin, []string{name, v.V}, "sets %s=%s for commands", name, v.V)
-	}
-	for _, v := range l.CallbackHosts {
-		c.add("http.callback_hosts", v.Origin, v.V, "lets results of calls over HTTP be sent to %s", v.V)
-	}
-	for _, h := range l.Hooks {
-		c.add("hooks."+h.Event, h.Origin, hookValue(h, workspace), "runs %s, outside the sandbox, at %s%s", command(h), h.Event, h.Matcher.text())
-	}
-	return c.items
 }
 
 // collector collects items.
@@ -144,30 +65,6 @@ type collector struct{ items []item }
 
 func (c *collector) add(key string, o agenttool.Origin, value any, format string, args ...any) {
 	c.items = append(c.items, item{Untrusted{key, fmt.Sprintf(format, args...), o}, value})
-}
-
-// limits adds the values that say how long and how much.
-func (c *collector) limits(l *Settings) {
-	single(c, "approvals.wait", l.Wait, l.Wait.V)
-	single(c, "approvals.timeout", l.ApprovalTimeout, l.ApprovalTimeout.V.String())
-	single(c, "approvals.in_band_scopes", l.InBandScopes, l.InBandScopes.V)
-	single(c, "files.durability", l.Durability, l.Durability.V)
-	single(c, "search.index", l.SearchIndex, l.SearchIndex.V)
-	single(c, "jobs.max", l.MaxJobs, strconv.Itoa(l.MaxJobs.V))
-	single(c, "jobs.timeout", l.JobTimeout, l.JobTimeout.V.String())
-	single(c, "jobs.output", l.JobOutput, l.JobOutput.V)
-	single(c, "max_parallel", l.MaxParallel, strconv.Itoa(l.MaxParallel.V))
-	for _, name := range slices.Sorted(maps.Keys(l.JobLimits)) {
-		v := l.JobLimits[name]
-		c.add("jobs.limits", v.Origin, []string{name, v.V}, "sets jobs.limits.%s to %s", name, v.V)
-	}
-}
-
-// single adds one value, if it is set.
-func single[T any](c *collector, key string, v Value[T], text string) {
-	if v.Set {
-		c.add(key, v.Origin, text, "sets %s to %s", key, text)
-	}
 }
 
 // hookValue is all of a hook that matters when it runs, with what is in the files of the workspace that its command names: they come with
@@ -237,18 +134,26 @@ func (m Matcher) text() string {
 	return " of every call"
 }
 
-// digestOf names exactly what items loosen: equal digests mean equal items in the same order. It says nothing of where
-// in the files they stand, of notes and of comments.
+// pinned is what a digest says of an item: where in the files it stands, notes and comments do not matter.
+type pinned struct {
+	Source, Key string
+	Value       any
+}
+
+// digestOf names exactly what items loosen: equal digests mean equal items in the same order.
 func digestOf(items []item) string {
-	type pinned struct {
-		Source, Key string
-		Value       any
-	}
 	all := make([]pinned, len(items))
 	for i, it := range items {
 		all[i] = pinned{it.Origin.Source, it.Key, it.value}
 	}
-	encoded, err := json.Marshal(all)
+	return digestOfValue(all)
+}
+
+// digest names one item.
+func (it item) digest() string { return digestOfValue(pinned{it.Origin.Source, it.Key, it.value}) }
+
+func digestOfValue(v any) string {
+	encoded, err := json.Marshal(v)
 	if err != nil {
 		panic("settings: strings, numbers and maps of them are always encodable: " + err.Error())
 	}

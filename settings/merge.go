@@ -3,29 +3,33 @@ package settings
 import (
 	"maps"
 	"slices"
-
-	"toolhost/agenttool"
 )
 
-// merge makes one snapshot of layers. What a project supplied and nobody trusts is cut down to what restricts.
+// merge makes one snapshot of layers. Of a file in the workspace only what restricts counts, what toolhost wrote into it for the person,
+// and, once the person trusts it, the rest.
 func (o Options) merge(layers []*layer) *Settings {
-	loosening := o.looseningOf(layers)
-	trusted, problem := o.trusts(loosening)
-	merged := &Settings{trusted: trusted, loosening: loosening}
-	if problem != nil {
-		merged.Problems = append(merged.Problems, *problem)
+	items := o.looseningOf(layers)
+	word := o.wordOn(items)
+	merged := &Settings{trusted: word.all, loosening: word.rest}
+	if word.problem != nil {
+		merged.Problems = append(merged.Problems, *word.problem)
 	}
 	for _, l := range layers {
 		values := l.values
-		if !trusted && l.inProject() {
-			values = o.ownWord(l, merged)
+		if l.Supplied && !word.all {
+			values = l.believed(merged, word.own, o.Workspace)
 		}
 		merged.add(values)
-		l.Layer.Trusted = trusted || !slices.ContainsFunc(loosening, func(i item) bool { return i.Origin.Source == l.Source })
+		if l.held != nil {
+			held := restricting(l.held, merged)
+			merged.Problems = append(merged.Problems, heldProblems(held)...)
+			merged.add(held)
+		}
+		l.Layer.Trusted = word.all || !slices.ContainsFunc(word.rest, func(i item) bool { return i.Origin.File == l.File })
 		merged.Layers = append(merged.Layers, l.Layer)
 	}
-	if !trusted {
-		for _, i := range loosening {
+	if !word.all {
+		for _, i := range word.rest {
 			merged.Untrusted = append(merged.Untrusted, i.Untrusted)
 		}
 	}
@@ -80,49 +84,4 @@ func overlaid(weak, strong map[string]Value[string]) map[string]Value[string] {
 		}
 	}
 	return both
-}
-
-// restricting returns the part of a layer that loosens nothing of what is below it.
-func restricting(l, below *Settings) *Settings {
-	part := &Settings{}
-	for _, r := range l.Rules {
-		if r.Behavior == agenttool.Deny || r.Behavior == agenttool.Ask {
-			part.Rules = append(part.Rules, r)
-		}
-	}
-	if l.Mode.Set && tighterMode(l.Mode.V, below.mode()) {
-		part.Mode = l.Mode
-	}
-	if l.Require.Set && tighterLevel(l.Require.V, below.require()) {
-		part.Require = l.Require
-	}
-	return part
-}
-
-func (s *Settings) mode() string {
-	if s.Mode.Set {
-		return s.Mode.V
-	}
-	return defaultMode
-}
-
-func (s *Settings) require() string {
-	if s.Require.Set {
-		return s.Require.V
-	}
-	return defaultRequire
-}
-
-// strictness orders the modes. Two that are equal allow things that the other does not.
-var strictness = map[string]int{"sandboxed": 0, "accept_edits": 0, "default": 1, "dont_ask": 2, "plan": 3}
-
-// tighterMode reports whether a mode allows nothing that another one does not. An unknown one allows everything.
-func tighterMode(mode, than string) bool {
-	m, known := strictness[mode]
-	return mode == than || known && m > strictness[than]
-}
-
-// tighterLevel reports whether commands that run under a required level run under another one as well.
-func tighterLevel(level, than string) bool {
-	return slices.Index(levels, level) >= slices.Index(levels, than)
 }

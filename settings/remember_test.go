@@ -10,11 +10,10 @@ import (
 	"toolhost/agenttool"
 )
 
-// brought makes a place whose local file git tracks, with content in it.
+// brought makes a place whose local file came with the project.
 func brought(t testing.TB, local string) place {
-	p := repository(t)
+	p := newPlace(t)
 	p.write(p.Local, local)
-	p.git("add", "-f", ".")
 	return p
 }
 
@@ -27,7 +26,8 @@ func TestRemember(t *testing.T) {
 	}{
 		{"nothing loosened before", false, `{"permissions": {"deny": ["Shell(d)"]}}`, []string{"Shell(new)"}},
 		{"trusted before", true, loosens, []string{"Shell(x)", "Shell(new)"}},
-		{"untrusted before", false, loosens, nil},
+		{"untrusted before", false, loosens, []string{"Shell(new)"}},
+		{"there already, and untrusted", false, `{"permissions": {"allow": ["Shell(new)", "Shell(x)"]}}`, []string{"Shell(new)"}},
 		{"there already", true, `{"permissions": {"allow": ["Shell(new)"]}}`, []string{"Shell(new)"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -46,38 +46,40 @@ func TestRemember(t *testing.T) {
 	}
 }
 
-// TestRememberPinsNothingElse has the project's file change at the very moment at which a rule is remembered.
+// TestRememberPinsNothingElse has a rule remembered beside what nobody trusts, and the files change afterwards.
 func TestRememberPinsNothingElse(t *testing.T) {
-	p := brought(t, loosens)
-	_, digest, err := Loosening(p.Options)
-	p.must(err)
-	p.must(Trust(p.Options, digest))
-	before := p.load()
-	p.must(AddRule(p.Local, agenttool.Allow, "Shell(new)", p.Now()))
-	p.write(p.Project, loosens)
-	p.must(Repin(p.Options, before, "Shell(new)"))
-	if s := p.load(); len(s.Untrusted) == 0 {
-		t.Error("what came in between was pinned")
+	p := brought(t, `{"mode": "sandboxed", "permissions": {"allow": ["Shell(x)"]}}`)
+	p.must(Remember(p.Options, p.Local, agenttool.Allow, "Shell(new)"))
+	s := p.load()
+	same(t, "allow", texts(s, agenttool.Allow), "Shell(new)")
+	if s.Mode.Set || len(s.Untrusted) != 2 {
+		t.Errorf("the rest was pinned: %+v, %v", s.Mode, s.Untrusted)
 	}
-	p.must(os.Remove(p.Project))
-	p.must(Repin(p.Options, before, "Shell(new)"))
-	if s := p.load(); len(s.Untrusted) != 0 {
-		t.Errorf("only the rule is new, and it was not pinned: %v", s.Untrusted)
+	p.trust()
+	if s := p.load(); s.Mode.V != "sandboxed" || len(texts(s, agenttool.Allow)) != 2 || len(s.Untrusted)+len(s.Problems) > 0 {
+		t.Errorf("trusted: %+v, %v, %v", s.Mode, s.Untrusted, s.Problems)
+	}
+	p.must(Remember(p.Options, p.Local, agenttool.Allow, "Shell(more)"))
+	if s := p.load(); len(texts(s, agenttool.Allow)) != 3 || len(s.Untrusted)+len(s.Problems) > 0 {
+		t.Errorf("the rule took the trust: %v, %v", s.Untrusted, s.Problems)
+	}
+	p.write(p.Local, `{"permissions": {"allow": ["Shell(new)", "Shell(new) with write:/", "Shell"]}}`)
+	same(t, "allow", texts(p.load(), agenttool.Allow), "Shell(new)")
+	p.write(p.Project, `{"permissions": {"allow": ["Shell(new)"]}}`)
+	if s := p.load(); len(texts(s, agenttool.Allow)) != 1 {
+		t.Errorf("the word on one file counts for another: %v", s.Rules)
 	}
 }
 
-func TestRepinAfterRevocation(t *testing.T) {
+func TestRevocationTakesAll(t *testing.T) {
 	p := brought(t, loosens)
-	_, digest, err := Loosening(p.Options)
-	p.must(err)
-	p.must(Trust(p.Options, digest))
-	before := p.load()
-	if _, err := Untrust(p.Options); err != nil {
-		t.Fatal(err)
+	p.trust()
+	p.must(Remember(p.Options, p.Local, agenttool.Allow, "Shell(new)"))
+	if found, err := Untrust(p.Options); !found || err != nil {
+		t.Fatal(found, err)
 	}
-	p.must(Repin(p.Options, before, "Shell(new)"))
-	if s := p.load(); len(s.Untrusted) == 0 {
-		t.Error("trust that was taken back came back")
+	if s := p.load(); len(s.Untrusted) != 2 || len(texts(s, agenttool.Allow)) != 0 {
+		t.Errorf("trust that was taken back is there: %v", s.Rules)
 	}
 }
 
@@ -123,8 +125,9 @@ func TestRememberBesideAnother(t *testing.T) {
 	}
 }
 
-// TestRememberNeedsNoStore has a person without a state directory, and one whose store is broken.
-func TestRememberNeedsNoStore(t *testing.T) {
+// TestRememberWithoutStore has a person without a state directory, and one whose store is broken: a rule that needs the store is not
+// written, as it would not count.
+func TestRememberWithoutStore(t *testing.T) {
 	for _, store := range []string{"", "broken"} {
 		p := newPlace(t)
 		if store == "" {
@@ -133,9 +136,11 @@ func TestRememberNeedsNoStore(t *testing.T) {
 			p.write(p.Trust, "broken")
 		}
 		p.must(Remember(p.Options, p.User, agenttool.Allow, "Shell(u)"))
-		p.must(Remember(p.Options, p.Local, agenttool.Allow, "Shell(l)"))
+		if err := Remember(p.Options, p.Local, agenttool.Allow, "Shell(l)"); err == nil {
+			t.Error("a rule was kept that does not count, and nothing says so")
+		}
 		p.must(Remember(p.Options, p.Project, agenttool.Deny, "Shell(d)"))
-		same(t, "allow", texts(p.load(), agenttool.Allow), "Shell(u)", "Shell(l)")
+		same(t, "allow", texts(p.load(), agenttool.Allow), "Shell(u)")
 		same(t, "deny", texts(p.load(), agenttool.Deny), "Shell(d)")
 		if left, _ := filepath.Glob(filepath.Dir(p.Local) + "/.*"); len(left) > 0 {
 			t.Errorf("left behind: %v", left)

@@ -14,19 +14,16 @@ type Options struct {
 	Flag    string // named on the command line: it must exist
 	Managed string // of the machine's administrator
 
-	Workspace string // absolute, without links: where relative directories start, and the key of what was trusted
-	Home      string // what ~ means in add_dirs; empty: ~ is an error
-	Trust     string // the store of what was trusted; empty: nothing is
+	Workspace string   // absolute, without links: where relative directories start, and the key of what was trusted
+	Roots     []string // further roots of the session, absolute: Flag is believed in none of them
+	Home      string   // what ~ means in add_dirs; empty: ~ is an error
+	Trust     string   // the store of what was trusted; empty: nothing is
 
 	// CheckRule says what is wrong with a rule. Nil: nothing is.
 	CheckRule func(text string, b agenttool.Behavior, o agenttool.Origin) error
 
 	// CheckHook says what is wrong with a hook. Nil: nothing is.
 	CheckHook func(h Hook) error
-
-	// Contained reports whether a rule that allows lets nothing out of the workspace and its sandbox. Of a local file that nobody
-	// trusts and that git does not track, such rules count. Nil: none is contained.
-	Contained func(rule string) bool
 
 	// CheckExample reports whether a rule matches an example of itself. Nil: examples are not checked.
 	CheckExample func(rule string, b agenttool.Behavior, example string) (matches bool, err error)
@@ -73,8 +70,8 @@ type Settings struct {
 	Problems  []Problem   // what is wrong although there are settings: a file broken since it was read last, changed since it was trusted
 	Layers    []Layer     // weakest first; those without a file are left out
 
-	trusted   bool   // what the project supplied counts, all of it
-	loosening []item // what it loosens, whether trusted or not
+	trusted   bool   // all that files in the workspace say counts
+	loosening []item // what they loosen, whether trusted or not; without what toolhost wrote for the person
 }
 
 // Value is one setting and where it comes from.
@@ -90,7 +87,6 @@ type Rule struct {
 	Behavior agenttool.Behavior
 	Origin   agenttool.Origin
 	Note     string    // why, in the person's words
-	Held     bool      // it counts only for what a sandbox holds: nobody trusts the file, see [Options.Contained]
 	Added    time.Time // zero: not known
 }
 
@@ -127,7 +123,7 @@ type Layer struct {
 	Source   string // one of agenttool's rule sources
 	File     string // absolute
 	Exists   bool
-	Supplied bool   // whoever wrote the project may have written it, and not the person: nothing of it loosens anything
+	Supplied bool   // it lies in the workspace, where others write: nothing of it loosens anything by itself
 	Why      string // why Supplied; else empty
 	Trusted  bool   // all of it counts: it is the person's own, or trusted, or loosens nothing
 }

@@ -27,8 +27,7 @@ func newPlace(t testing.TB) place {
 	}
 	workspace := filepath.Join(dir, "work")
 	p := place{t, Options{
-		Contained: func(rule string) bool { return !strings.Contains(rule, "beyond") },
-		User:      filepath.Join(dir, "config/toolhost/settings.json"), Project: filepath.Join(workspace, ".toolhost/settings.json"),
+		User: filepath.Join(dir, "config/toolhost/settings.json"), Project: filepath.Join(workspace, ".toolhost/settings.json"),
 		Local: filepath.Join(workspace, ".toolhost/settings.local.json"), Managed: filepath.Join(dir, "etc/settings.json"),
 		Workspace: workspace, Home: filepath.Join(dir, "home"), Trust: filepath.Join(dir, "state/trust.json"),
 		CheckRule: func(text string, _ agenttool.Behavior, _ agenttool.Origin) error {
@@ -63,6 +62,17 @@ func (p place) write(file, content string) {
 	p.t.Helper()
 	p.mkdir(filepath.Dir(file))
 	p.must(os.WriteFile(file, []byte(content), 0o600))
+}
+
+// loosens is a file that allows something.
+const loosens = `{"permissions": {"allow": ["Shell(x)"]}}`
+
+// trust has the person trust what the files are now.
+func (p place) trust() {
+	p.t.Helper()
+	_, digest, err := Loosening(p.Options)
+	p.must(err)
+	p.must(Trust(p.Options, digest))
 }
 
 func (p place) load() *Settings {
@@ -136,7 +146,7 @@ func TestLayers(t *testing.T) {
 	var sources []string
 	for _, l := range s.Layers {
 		sources = append(sources, l.Source)
-		if !l.Exists || l.Supplied != (l.Source == agenttool.SourceProject) || !l.Trusted {
+		if !l.Exists || l.Supplied != slices.Contains([]string{agenttool.SourceProject, agenttool.SourceLocal, agenttool.SourceFlag}, l.Source) || !l.Trusted {
 			t.Errorf("layer %+v", l)
 		}
 	}

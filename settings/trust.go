@@ -17,10 +17,11 @@ import (
 	"toolhost/agenttool"
 )
 
-// Pin is the word of a person that a workspace's files may loosen what they loosened then.
+// Pin is the word of a person on the files in a workspace.
 type Pin struct {
 	Workspace string    `json:"-"`
-	Digest    string    `json:"digest"` // as [Loosening] returns it
+	Digest    string    `json:"digest,omitempty"` // as [Loosening] returns it: they may loosen what they loosened then
+	Own       []string  `json:"own,omitempty"`    // allow rules that toolhost wrote for the person, by digest
 	At        time.Time `json:"at"`
 }
 
@@ -32,8 +33,8 @@ type store struct {
 // maxPins bounds the store, besides the size that a file may have. The oldest pins go first.
 const maxPins = 1000
 
-// Loosening returns what the project-supplied files would loosen, whether trusted or not, and the digest that names
-// exactly this. Nothing: the list is empty. Files that are broken are an error, as in [Load].
+// Loosening returns what the files in the workspace would loosen, whether trusted or not, and the digest that names
+// exactly this. What toolhost wrote for the person is not among it. Files that are broken are an error, as in [Load].
 func Loosening(o Options) ([]Untrusted, string, error) {
 	s, err := Load(o)
 	if err != nil {
@@ -46,24 +47,42 @@ func Loosening(o Options) ([]Untrusted, string, error) {
 	return all, digestOf(s.loosening), nil
 }
 
-// Trust lets the project-supplied files loosen what a person was shown: what [Loosening] returned with the digest. If
+// Trust lets the files in the workspace loosen what a person was shown: what [Loosening] returned with the digest. If
 // the files say something else by now, or later, they are not trusted.
 func Trust(o Options, digest string) error {
 	return o.withStore(func(s *store) (bool, error) {
-		s.Workspaces[o.Workspace] = Pin{Digest: digest, At: o.now().UTC().Truncate(time.Second)}
+		s.put(o, Pin{Digest: digest, Own: s.Workspaces[o.pinKey()].Own})
 		return true, nil
 	})
 }
 
-// Untrust takes the word back. It reports whether there was one.
+// Untrust takes the word back, that on rules which toolhost wrote included. It reports whether there was one.
 func Untrust(o Options) (bool, error) {
 	found := false
 	err := o.withStore(func(s *store) (bool, error) {
-		_, found = s.Workspaces[o.Workspace]
-		delete(s.Workspaces, o.Workspace)
+		_, found = s.Workspaces[o.pinKey()]
+		delete(s.Workspaces, o.pinKey())
 		return found, nil
 	})
 	return found, err
+}
+
+// pinKey is what a workspace is called in the store: with a file in it that the command line names, it is another one.
+func (o Options) pinKey() string {
+	if o.Flag != "" && o.inWorkspace(Layer{Source: agenttool.SourceFlag, File: o.Flag}) {
+		return o.Workspace + " --settings " + o.Flag
+	}
+	return o.Workspace
+}
+
+// put keeps a pin, or removes it if it says nothing.
+func (s *store) put(o Options, p Pin) {
+	if p.Digest == "" && len(p.Own) == 0 {
+		delete(s.Workspaces, o.pinKey())
+		return
+	}
+	p.At = o.now().UTC().Truncate(time.Second)
+	s.Workspaces[o.pinKey()] = p
 }
 
 // Pins returns what is trusted in a store, by workspace. A missing store holds nothing.
@@ -81,116 +100,120 @@ func Pins(file string) ([]Pin, error) {
 	return pins, nil
 }
 
-// Remember adds a rule to a file of the options, as [AddRule] does, and sees to it that a rule of the person's own
-// counts: where what the project supplied was trusted, or loosened nothing, it is trusted again together with the rule.
+// PinOf returns what the person said about the workspace of the options, the zero Pin if nothing.
+func PinOf(o Options) (Pin, error) {
+	s, _, err := readStore(o.Trust)
+	if err != nil {
+		return Pin{}, err
+	}
+	return s.Workspaces[o.pinKey()], nil
+}
+
+// Remember adds a rule to a file of the options, as [AddRule] does, and keeps the person's word on it: an allow rule that toolhost wrote
+// counts in a file of the workspace, whatever else is in the file.
 func Remember(o Options, file string, b agenttool.Behavior, text string) error {
-	if b != agenttool.Allow || o.Trust == "" || !o.pinned(file, text) {
+	if b != agenttool.Allow || !o.pinned(file) {
 		return AddRule(file, b, text, o.now())
 	}
 	return o.withStore(func(s *store) (bool, error) {
 		before, err := Load(o)
-		if addErr := AddRule(file, b, text, o.now()); addErr != nil {
-			return false, addErr
+		if err := AddRule(file, b, text, o.now()); err != nil {
+			return false, err
 		}
-		if err != nil {
-			return false, nil // the rule is kept; what is broken is told by whoever loads it
+		if err == nil && before.trusted && slices.ContainsFunc(before.loosening, o.ruleIn(file, text)) {
+			return false, nil // it counts already, with all that is trusted
 		}
-		return o.repin(s, before, before.and(text))
+		pin, own := s.Workspaces[o.pinKey()], o.ownRule(file, text)
+		if !slices.Contains(pin.Own, own) {
+			pin.Own = append(pin.Own, own)
+		}
+		s.put(o, pin)
+		return true, nil
 	})
 }
 
-// Forget removes a rule from a file of the options, as [RemoveRule] does. What the project supplied stays trusted if it was.
+// Forget removes a rule from a file of the options, as [RemoveRule] does. What else was trusted stays trusted.
 func Forget(o Options, file string, b agenttool.Behavior, text string) (bool, error) {
-	if b != agenttool.Allow || o.Trust == "" || !o.pinned(file, text) {
+	if b != agenttool.Allow || o.Trust == "" || !o.pinned(file) {
 		return RemoveRule(file, b, text)
 	}
 	removed := false
 	err := o.withStore(func(s *store) (bool, error) {
 		before, loadErr := Load(o)
 		var err error
-		if removed, err = RemoveRule(file, b, text); err != nil || !removed || loadErr != nil {
+		if removed, err = RemoveRule(file, b, text); err != nil || !removed {
 			return false, err
 		}
-		left := slices.DeleteFunc(slices.Clone(before.loosening), func(it item) bool {
-			return it.Origin.File == file && it.isRule(strings.TrimSpace(text))
-		})
-		return o.repin(s, before, func(now []item) bool { return digestOf(now) == digestOf(left) })
+		pin, known := s.Workspaces[o.pinKey()]
+		if !known {
+			return false, nil
+		}
+		own := o.ownRule(file, text)
+		pin.Own = slices.DeleteFunc(pin.Own, func(d string) bool { return d == own })
+		if loadErr == nil && before.trusted && pin.Digest != "" {
+			left := slices.DeleteFunc(slices.Clone(before.loosening), o.ruleIn(file, text))
+			if pin.Digest = digestOf(left); len(left) == 0 {
+				pin.Digest = ""
+			}
+		}
+		s.put(o, pin)
+		return true, nil
 	})
 	return removed, err
 }
 
-// pinned reports whether a rule that a person adds to a file has to be trusted to count.
-func (o Options) pinned(file, rule string) bool {
-	switch file {
-	case o.Project:
-		return true
-	case o.Local:
-		return judge(file).supplied || o.Contained == nil || !o.Contained(rule)
-	}
-	return false
+// pinned reports whether a rule that a person adds to a file has to be pinned to count.
+func (o Options) pinned(file string) bool {
+	return slices.ContainsFunc(o.Files(), func(l Layer) bool { return l.File == file && o.inWorkspace(l) })
 }
 
-// Repin trusts the project-supplied files again after rules of the person's own were added to them. before is from just
-// before that: if something was untrusted then, or the files differ from it in more than these allow rules, nothing is
-// trusted that was not. Remember does it all at once.
-func Repin(o Options, before *Settings, rules ...string) error {
-	return o.withStore(func(s *store) (bool, error) { return o.repin(s, before, before.and(rules...)) })
+// ownRule is the digest of an allow rule in a file.
+func (o Options) ownRule(file, text string) string {
+	var source string
+	for _, l := range o.Files() {
+		if l.File == file {
+			source = l.Source
+		}
+	}
+	return item{Untrusted{Key: "permissions.allow", Origin: agenttool.Origin{Source: source}}, strings.TrimSpace(text)}.digest()
 }
 
-// and returns who says whether items are those of the settings and allow rules besides.
-func (s *Settings) and(rules ...string) func([]item) bool {
-	return func(now []item) bool {
-		less := slices.DeleteFunc(slices.Clone(now), func(it item) bool {
-			return slices.ContainsFunc(rules, func(r string) bool { return it.isRule(strings.TrimSpace(r)) }) &&
-				!slices.ContainsFunc(s.loosening, func(old item) bool { return old.Origin.File == it.Origin.File && old.isRule(it.value.(string)) })
-		})
-		return digestOf(less) == digestOf(s.loosening)
-	}
+// ruleIn returns a test for the allow rule of a text in a file.
+func (o Options) ruleIn(file, text string) func(item) bool {
+	return func(it item) bool { return it.Origin.File == file && it.isRule(strings.TrimSpace(text)) }
 }
 
 // isRule reports whether the item is an allow rule of that text.
 func (it item) isRule(text string) bool { return it.Key == "permissions.allow" && it.value == text }
 
-// repin changes the store if what loosens now is expected after what was trusted before. It reports whether it did.
-func (o Options) repin(s *store, before *Settings, expected func([]item) bool) (bool, error) {
-	pinned, known := s.Workspaces[o.Workspace]
-	if !before.trusted || len(before.loosening) > 0 && pinned.Digest != digestOf(before.loosening) {
-		return false, nil
-	}
-	layers, problems := o.read(nil)
-	if len(problems) > 0 {
-		return false, nil // told by whoever loads it
-	}
-	now := o.looseningOf(layers)
-	if !expected(now) || len(now) == 0 && !known {
-		return false, nil
-	}
-	if len(now) == 0 {
-		delete(s.Workspaces, o.Workspace)
-		return true, nil
-	}
-	s.Workspaces[o.Workspace] = Pin{Digest: digestOf(now), At: o.now().UTC().Truncate(time.Second)}
-	return true, nil
+// word is what the person said about the items that files in the workspace loosen.
+type word struct {
+	own     func(item) bool // toolhost wrote it for the person
+	rest    []item          // the others
+	all     bool            // the rest counts
+	problem *Problem        // why what once was trusted is not any more; nil: nothing was
 }
 
-// trusts reports whether all of what loosens counts. A problem says why what once was trusted is not any more.
-func (o Options) trusts(items []item) (bool, *Problem) {
-	if len(items) == 0 {
-		return true, nil
-	}
-	if o.Trust == "" {
-		return false, nil
+// wordOn looks up the items in the store.
+func (o Options) wordOn(items []item) word {
+	none := word{own: func(item) bool { return false }, rest: items, all: len(items) == 0}
+	if len(items) == 0 || o.Trust == "" {
+		return none
 	}
 	s, _, err := readStore(o.Trust)
 	if err != nil {
-		return false, &Problem{File: o.Trust, Message: "nothing that projects bring is trusted: " + err.Error()}
+		none.problem = &Problem{File: o.Trust, Message: "no file in a workspace is trusted: " + err.Error()}
+		return none
 	}
-	pin, known := s.Workspaces[o.Workspace]
-	if !known || pin.Digest == digestOf(items) {
-		return known, nil
+	pin := s.Workspaces[o.pinKey()]
+	w := word{own: func(it item) bool { return slices.Contains(pin.Own, it.digest()) }}
+	w.rest = slices.DeleteFunc(slices.Clone(items), w.own)
+	w.all = len(w.rest) == 0 || pin.Digest == digestOf(w.rest)
+	if !w.all && pin.Digest != "" {
+		w.problem = &Problem{File: w.rest[0].Origin.File, Message: fmt.Sprintf(
+			"the project's settings changed since you trusted them (%s): they only restrict until you look at them again with toolhost trust", pin.At.Format(time.DateOnly))}
 	}
-	return false, &Problem{File: items[0].Origin.File, Message: fmt.Sprintf(
-		"the project's settings changed since you trusted them (%s): they only restrict until you look at them again with toolhost trust", pin.At.Format(time.DateOnly))}
+	return w
 }
 
 // readStore reads the trust store, and says what file that was. A missing one is empty.

@@ -43,12 +43,22 @@ func Open(o Options) (*Watcher, error) {
 func (w *Watcher) Current() *Settings { return w.current.Load() }
 
 // Reload reads the files anew, and returns the snapshot that is the newest then. Of a file that is broken, what it said
-// before stays, and the snapshot has the problem. Watch does this by itself: Reload is for whoever has just changed
-// a file and does not want to wait.
-func (w *Watcher) Reload() *Settings {
+// before stays, and the snapshot has the problem; of a file in the workspace, what restricted before goes on restricting. Watch does this by
+// itself: Reload is for callers that have just changed a file.
+func (w *Watcher) Reload() *Settings { return w.reload(false) }
+
+// Accept reads the files anew as Reload does, on the word of a person: what files in the workspace no longer say no longer restricts.
+func (w *Watcher) Accept() *Settings { return w.reload(true) }
+
+func (w *Watcher) reload(accepted bool) *Settings {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	layers, problems := w.o.read(w.layers)
+	for _, l := range layers {
+		if accepted {
+			l.held = nil
+		}
+	}
 	next := w.o.merge(layers)
 	next.Problems = append(next.Problems, problems...)
 	w.layers = layers
@@ -232,15 +242,9 @@ func (w *Watcher) places() []string {
 	var files []string
 	for _, l := range layers {
 		files = append(files, l.File)
-		for _, dir := range l.gitDirs {
-			files = append(files, filepath.Join(dir, "index"), filepath.Join(dir, "index.lock"))
-		}
 	}
 	if w.o.Trust != "" {
 		files = append(files, w.o.Trust)
-	}
-	if w.o.Workspace != "" {
-		files = append(files, filepath.Join(w.o.Workspace, ".git"))
 	}
 	for _, file := range slices.Clone(files) {
 		dir := existing(filepath.Dir(file))

@@ -79,9 +79,9 @@ func TestWatch(t *testing.T) {
 			p.must(os.Rename(p.User, p.User+".old"))
 			w.until("is renamed", mode(""))
 			p.write(p.Local, loosens)
-			w.until(".toolhost appears", func(s *Settings) bool { return len(s.Rules) == 1 })
+			w.until(".toolhost appears", func(s *Settings) bool { return len(s.Untrusted) == 1 })
 			p.must(os.RemoveAll(filepath.Dir(p.Local)))
-			w.until(".toolhost vanishes", func(s *Settings) bool { return len(s.Rules) == 0 })
+			w.until(".toolhost vanishes", func(s *Settings) bool { return len(s.Untrusted) == 0 })
 			p.write(p.Project, wanting)
 			w.until(".toolhost appears again", func(s *Settings) bool { return len(s.Untrusted) > 0 })
 			_, digest, err := Loosening(p.Options)
@@ -109,15 +109,15 @@ func TestWatchTellsOfReload(t *testing.T) {
 // TestWatchReplacedDirectory exchanges .toolhost as a whole.
 func TestWatchReplacedDirectory(t *testing.T) {
 	p := newPlace(t)
-	p.write(p.Local, `{"mode": "plan"}`)
+	p.write(p.Local, `{"mode": "dont_ask"}`)
 	w := watch(t, p, false)
 	other := filepath.Join(p.Workspace, "other")
-	p.write(filepath.Join(other, "settings.local.json"), `{"mode": "dont_ask"}`)
+	p.write(filepath.Join(other, "settings.local.json"), `{"mode": "plan"}`)
 	p.must(os.Rename(filepath.Dir(p.Local), p.Workspace+"/gone"))
 	p.must(os.Rename(other, filepath.Dir(p.Local)))
-	w.until("is exchanged", mode("dont_ask"))
-	p.write(p.Local, `{"mode": "default"}`)
-	w.until("changes behind it", mode("default"))
+	w.until("is exchanged", mode("plan")) // stricter, and so it stays
+	p.write(p.Local, `{"permissions": {"deny": ["Shell(d)"]}}`)
+	w.until("changes behind it", func(s *Settings) bool { return len(s.Rules) == 1 })
 }
 
 // TestWatchLinkedFile changes the file that the person's own settings lead to.
@@ -130,19 +130,6 @@ func TestWatchLinkedFile(t *testing.T) {
 	w := watch(t, p, false)
 	p.write(target, `{"mode": "dont_ask"}`)
 	w.until("changes behind the link", mode("dont_ask"))
-}
-
-// TestWatchGit has git begin to track the local file.
-func TestWatchGit(t *testing.T) {
-	p := repository(t)
-	w := watch(t, p, false)
-	p.git("add", "-f", ".toolhost/settings.local.json")
-	w.until("is tracked", func(s *Settings) bool { return len(s.Untrusted) == 1 })
-	p.git("rm", "-q", "--cached", ".toolhost/settings.local.json")
-	p.write(p.User, `{"mode": "plan"}`)
-	w.until("and so it stays: a command may have hidden it from git", func(s *Settings) bool { return s.Mode.V == "plan" && len(s.Untrusted) == 1 })
-	p.write(p.Local, `{"mode": "dont_ask"}`)
-	w.until("is another file", func(s *Settings) bool { return s.Mode.V == "dont_ask" && len(s.Untrusted) == 0 })
 }
 
 // TestBrokenFileKeepsWhatItSaid holds a reload to the last file that was whole.
@@ -163,6 +150,7 @@ func TestBrokenFileKeepsWhatItSaid(t *testing.T) {
 			p := newPlace(t)
 			p.write(p.User, `{"mode": "dont_ask", "permissions": {"deny": ["Shell(d)"], "ask": ["Shell(a)"], "allow": ["Shell(x)"]}}`)
 			p.write(p.Local, loosens)
+			p.trust()
 			w, err := Open(p.Options)
 			p.must(err)
 			c.damage(p)

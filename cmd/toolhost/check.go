@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -123,8 +122,7 @@ func (c *checking) open() (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	held := slices.ContainsFunc(l.now.policy.Rules(), func(r permissions.Rule) bool { return r.Held })
-	if held || l.now.policy.Mode == permissions.Sandboxed {
+	if l.now.policy.Mode == permissions.Sandboxed {
 		state, err := stateDir()
 		if err != nil {
 			return nil, err

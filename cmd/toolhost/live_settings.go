@@ -46,7 +46,14 @@ func (s *setup) openSettings() (*liveSettings, *workspace.Workspace, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	options.Roots = realPaths(s.addDirs)
 	watcher, err := settings.Open(options)
+	if err == nil && s.settings != "" && len(watcher.Current().AddDirs) > 0 { // the file may lie in one of them
+		for _, dir := range watcher.Current().AddDirs {
+			options.Roots = append(options.Roots, realPath(dir.V))
+		}
+		watcher, err = settings.Open(options)
+	}
 	if err != nil {
 		return nil, nil, brokenSettings(err)
 	}
@@ -135,7 +142,7 @@ func (l *liveSettings) hold(read *settings.Settings, s *session) {
 }
 
 // release puts the settings in force as the files are now, on the word of a person.
-func (l *liveSettings) release(s *session) error { return l.apply(l.watcher.Reload(), s) }
+func (l *liveSettings) release(s *session) error { return l.apply(l.watcher.Accept(), s) }
 
 // apply puts settings in force. What does not compile leaves the ones before in force, and says so.
 func (l *liveSettings) apply(read *settings.Settings, s *session) error {
@@ -176,10 +183,28 @@ func warningsOf(read *settings.Settings) []string {
 	for _, p := range read.Problems {
 		warnings = append(warnings, p.Error())
 	}
-	if n := len(read.Untrusted); n > 0 {
-		warnings = append(warnings, fmt.Sprintf("%d settings of the project would loosen what may run, and are not in force: see toolhost trust", n))
+	for i, u := range read.Untrusted {
+		if i == maxUntrusted {
+			warnings = append(warnings, fmt.Sprintf("%d more settings of the workspace are not in force: see toolhost trust", len(read.Untrusted)-i))
+			break
+		}
+		warnings = append(warnings, u.Origin.Where()+": not in force until you allow it with toolhost trust: it "+clipped(u.Text, 300))
 	}
 	return warnings
+}
+
+// maxUntrusted is how many settings that are not in force are warned of one by one.
+const maxUntrusted = 8
+
+// realPaths are directories as the command line names them, absolute and without links.
+func realPaths(dirs []string) []string {
+	var real []string
+	for _, dir := range dirs {
+		if dir, err := filepath.Abs(dir); err == nil {
+			real = append(real, realPath(dir))
+		}
+	}
+	return real
 }
 
 // hooksOf are the hooks that settings name.

@@ -90,7 +90,6 @@ func (s *setup) snapshotOf(read *settings.Settings, scope agenttool.Scope) (*sna
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", r.Origin.Where(), err)
 		}
-		rule.Held = r.Held
 		rules = append(rules, rule)
 	}
 	m := &snapshot{settings: read, environ: environOf(read), hooks: hooksOf(read)}

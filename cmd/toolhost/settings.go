@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"toolhost/agenttool"
 	"toolhost/agenttool/visible"
 	"toolhost/settings"
 )
@@ -239,8 +238,6 @@ func layerState(l settings.Layer, broken error) string {
 		return "is there"
 	case l.Supplied && !l.Trusted:
 		return "only restricts (" + visible.Text(l.Why) + "): see toolhost trust"
-	case l.Supplied && l.Source != agenttool.SourceProject:
-		return "counts as the project's: " + visible.Text(l.Why)
 	}
 	return "counts"
 }

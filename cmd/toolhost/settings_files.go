@@ -43,10 +43,6 @@ func settingsOptions(workspace, flagFile string) (settings.Options, error) {
 		_, err := parser.Parse(text, b, at)
 		return withoutRule(err, text)
 	}
-	o.Contained = func(text string) bool {
-		rule, err := parser.Parse(text, agenttool.Allow, agenttool.Origin{})
-		return err == nil && rule.Contained()
-	}
 	o.CheckHook = func(h settings.Hook) error {
 		_, err := hook.Compile([]hook.Hook{hookOf(h)}, toolNames())
 		return err

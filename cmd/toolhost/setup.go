@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/visible"
 	"toolhost/host"
 	"toolhost/permissions"
 	"toolhost/persist"
@@ -167,6 +168,9 @@ func (s *setup) open(newStore func(root string) (*persist.Store, error), overwri
 	l, w, err := s.openSettings()
 	if err != nil {
 		return nil, err
+	}
+	for _, warning := range l.warnings {
+		fmt.Fprintln(os.Stderr, "toolhost:", visible.Text(warning))
 	}
 	read := l.now.settings
 	limits, err := s.limits(read)

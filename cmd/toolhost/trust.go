@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -27,7 +26,8 @@ func newTrust() *cobra.Command {
 each with the file and line where it stands. Until you say yes, a project's settings can only restrict.
 
 What you agree to is exactly what is shown. When the files would loosen anything else, they only restrict again until you
-have looked. A project's settings are .toolhost/settings.json, and .toolhost/settings.local.json if git tracks it.
+have looked. A project's settings are .toolhost/settings.json and .toolhost/settings.local.json, and a file in the workspace that
+--settings names. Rules that toolhost wrote there for you count without it.
 
 Exit codes: 0 it is trusted, or there is nothing to trust; 2 the command line or the settings cannot be used; 3 nobody said
 yes: there is no terminal to ask on, or the answer was no.`,
@@ -48,6 +48,7 @@ yes: there is no terminal to ask on, or the answer was no.`,
 		},
 	}
 	cmd.Flags().StringVar(&t.at.workspace, "workspace", ".", "`directory` that is meant, as DIR")
+	cmd.Flags().StringVar(&t.at.file, "settings", "", "further `file` of settings, as toolhost serve takes it")
 	cmd.Flags().BoolVar(&t.yes, "yes", false, "trust what is shown without asking")
 	cmd.Flags().BoolVar(&t.revoke, "revoke", false, "take the word back")
 	cmd.Flags().BoolVar(&t.list, "list", false, "list the directories that are trusted")
@@ -85,28 +86,24 @@ func (t *trusting) run() error {
 	fmt.Fprintf(t.out, "%s brings settings with which toolhost\n\n", visible.Text(o.Workspace))
 	printUntrusted(t.out, o, loosening)
 	fmt.Fprintln(t.out)
-	pin, known := t.pin(o)
-	if known && pin.Digest == digest {
+	pin := t.pin(o)
+	if pin.Digest == digest {
 		fmt.Fprintf(t.out, "You trust this since %s.\n", pin.At.Local().Format(time.DateTime))
 		return nil
 	}
-	if known {
+	if pin.Digest != "" {
 		fmt.Fprintf(t.out, "It is not what you trusted on %s.\n", pin.At.Local().Format(time.DateTime))
 	}
 	return t.decide(o, digest)
 }
 
 // pin returns what is trusted of the workspace.
-func (t *trusting) pin(o settings.Options) (settings.Pin, bool) {
-	pins, err := settings.Pins(o.Trust)
+func (t *trusting) pin(o settings.Options) settings.Pin {
+	pin, err := settings.PinOf(o)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "toolhost: "+visible.Text(err.Error()))
 	}
-	i := slices.IndexFunc(pins, func(p settings.Pin) bool { return p.Workspace == o.Workspace })
-	if i < 0 {
-		return settings.Pin{}, false
-	}
-	return pins[i], true
+	return pin
 }
 
 // decide trusts what was shown, if somebody says so.

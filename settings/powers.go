@@ -1,0 +1,185 @@
+package settings
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"toolhost/agenttool"
+)
+
+// tightening says when a value of a key only restricts.
+type tightening int
+
+// A key loosens unless its row says otherwise.
+const (
+	widens     tightening = iota // every value needs trust
+	restricts                    // every value counts in a file that is not trusted
+	ifStricter                   // a value counts if it is at least as strict as that of the layers below
+)
+
+// power is one key of a settings file, and what a file in the workspace can do with it.
+type power struct {
+	key string
+	how tightening
+
+	// copy copies the key's values from a layer, if they may count above below. Nil for keys that loosen.
+	copy func(to, from, below *Settings)
+	// items lists the values of a layer that need trust. Nil for keys that tighten.
+	items func(c *collector, l, below *Settings)
+}
+
+// powers is the table of all keys that a file can hold. Only rows that say so tighten; a key without a row counts from no file in the
+// workspace, trusted or not.
+func powers(workspace string) []power {
+	rules := func(b agenttool.Behavior) func(to, from, below *Settings) {
+		return func(to, from, _ *Settings) { to.Rules = append(to.Rules, rulesOf(from, b)...) }
+	}
+	return []power{
+		{key: "permissions.deny", how: restricts, copy: rules(agenttool.Deny)},
+		{key: "permissions.ask", how: restricts, copy: rules(agenttool.Ask)},
+		{key: "permissions.allow", how: widens, items: func(c *collector, l, _ *Settings) {
+			for _, r := range rulesOf(l, agenttool.Allow) {
+				c.add("permissions.allow", r.Origin, r.Text, "runs unasked what the rule %s covers", r.Text)
+			}
+		}},
+		{key: "mode", how: ifStricter, copy: stricterMode, items: looserMode},
+		{key: "add_dirs", how: widens, items: func(c *collector, l, _ *Settings) {
+			for _, d := range l.AddDirs {
+				c.add("add_dirs", d.Origin, d.V, "makes %s part of the workspace", d.V)
+			}
+		}},
+		{key: "sandbox.require", how: ifStricter, copy: stricterLevel, items: looserLevel},
+		single("approvals.wait", func(s *Settings) *Value[string] { return &s.Wait }, identity),
+		single("approvals.timeout", func(s *Settings) *Value[time.Duration] { return &s.ApprovalTimeout }, time.Duration.String),
+		single("approvals.in_band_scopes", func(s *Settings) *Value[string] { return &s.InBandScopes }, identity),
+		single("files.durability", func(s *Settings) *Value[string] { return &s.Durability }, identity),
+		single("search.index", func(s *Settings) *Value[string] { return &s.SearchIndex }, identity),
+		single("jobs.max", func(s *Settings) *Value[int] { return &s.MaxJobs }, strconv.Itoa),
+		single("jobs.timeout", func(s *Settings) *Value[time.Duration] { return &s.JobTimeout }, time.Duration.String),
+		single("jobs.output", func(s *Settings) *Value[string] { return &s.JobOutput }, identity),
+		single("max_parallel", func(s *Settings) *Value[int] { return &s.MaxParallel }, strconv.Itoa),
+		{key: "jobs.limits", how: widens, items: func(c *collector, l, _ *Settings) {
+			for _, name := range slices.Sorted(maps.Keys(l.JobLimits)) {
+				v := l.JobLimits[name]
+				c.add("jobs.limits", v.Origin, []string{name, v.V}, "sets jobs.limits.%s to %s", name, v.V)
+			}
+		}},
+		{key: "env.pass", how: widens, items: func(c *collector, l, _ *Settings) {
+			for _, v := range l.EnvPass {
+				c.add("env.pass", v.Origin, v.V, "gives commands your variable %s", v.V)
+			}
+		}},
+		{key: "env.set", how: widens, items: func(c *collector, l, _ *Settings) {
+			for _, name := range slices.Sorted(maps.Keys(l.EnvSet)) {
+				v := l.EnvSet[name]
+				c.add("env.set", v.Origin, []string{name, v.V}, "sets %s=%s for commands", name, v.V)
+			}
+		}},
+		{key: "http.callback_hosts", how: widens, items: func(c *collector, l, _ *Settings) {
+			for _, v := range l.CallbackHosts {
+				c.add("http.callback_hosts", v.Origin, v.V, "lets results of calls over HTTP be sent to %s", v.V)
+			}
+		}},
+		{key: "hooks", how: widens, items: func(c *collector, l, _ *Settings) {
+			for _, h := range l.Hooks {
+				c.add("hooks."+h.Event, h.Origin, hookValue(h, workspace), "runs %s, outside the sandbox, at %s%s", command(h), h.Event, h.Matcher.text())
+			}
+		}},
+	}
+}
+
+// restricting returns the part of a layer that loosens nothing of what is below it.
+func restricting(l, below *Settings) *Settings {
+	part := &Settings{}
+	for _, p := range powers("") {
+		if p.how != widens {
+			p.copy(part, l, below)
+		}
+	}
+	if len(part.Rules) > 0 { // in the order of the file
+		part.Rules = slices.DeleteFunc(slices.Clone(l.Rules), func(r Rule) bool { return !slices.Contains(part.Rules, r) })
+	}
+	return part
+}
+
+// loosening lists what one layer would loosen of what is below it: everything that [restricting] leaves out.
+func loosening(l, below *Settings, workspace string) []item {
+	var c collector
+	for _, p := range powers(workspace) {
+		if p.how != restricts {
+			p.items(&c, l, below)
+		}
+	}
+	return c.items
+}
+
+// single is the row of a key that holds one value and loosens.
+func single[T any](key string, value func(*Settings) *Value[T], text func(T) string) power {
+	return power{key: key, how: widens, items: func(c *collector, l, _ *Settings) {
+		if v := value(l); v.Set {
+			c.add(key, v.Origin, text(v.V), "sets %s to %s", key, text(v.V))
+		}
+	}}
+}
+
+func identity(s string) string { return s }
+
+func rulesOf(l *Settings, b agenttool.Behavior) []Rule {
+	return slices.DeleteFunc(slices.Clone(l.Rules), func(r Rule) bool { return r.Behavior != b })
+}
+
+func stricterMode(to, from, below *Settings) {
+	if from.Mode.Set && tighterMode(from.Mode.V, below.mode()) {
+		to.Mode = from.Mode
+	}
+}
+
+func looserMode(c *collector, l, below *Settings) {
+	if l.Mode.Set && !tighterMode(l.Mode.V, below.mode()) {
+		c.add("mode", l.Mode.Origin, l.Mode.V, "sets the mode %s instead of %s", l.Mode.V, below.mode())
+	}
+}
+
+func stricterLevel(to, from, below *Settings) {
+	if from.Require.Set && tighterLevel(from.Require.V, below.require()) {
+		to.Require = from.Require
+	}
+}
+
+func looserLevel(c *collector, l, below *Settings) {
+	if l.Require.Set && !tighterLevel(l.Require.V, below.require()) {
+		c.add("sandbox.require", l.Require.Origin, l.Require.V, "lets commands run with the sandbox level %s; %s is required now", l.Require.V, below.require())
+	}
+}
+
+func (s *Settings) mode() string {
+	if s.Mode.Set {
+		return s.Mode.V
+	}
+	return defaultMode
+}
+
+func (s *Settings) require() string {
+	if s.Require.Set {
+		return s.Require.V
+	}
+	return defaultRequire
+}
+
+// strictness orders the modes. Two that are equal allow things that the other does not.
+func strictness() map[string]int {
+	return map[string]int{"sandboxed": 0, "accept_edits": 0, "default": 1, "dont_ask": 2, "plan": 3}
+}
+
+// tighterMode reports whether a mode allows nothing that another one does not. An unknown one allows everything.
+func tighterMode(mode, than string) bool {
+	m, known := strictness()[mode]
+	return mode == than || known && m > strictness()[than]
+}
+
+// tighterLevel reports whether commands that run under a required level run under another one as well.
+func tighterLevel(level, than string) bool {
+	return slices.Index(levels, level) >= slices.Index(levels, than)
+}
