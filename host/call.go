@@ -10,7 +10,6 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/permissions"
-	"toolhost/scheduler"
 )
 
 // call is one call on its way through the pipeline. Its own goroutine changes it; what others may look at while it
@@ -47,12 +46,10 @@ type call struct {
 	err      *agenttool.Error
 	hooks    *hooked // nil: none are set
 	hinted   hint    // what the hooks of pre_tool_use say of permission
-	free     func()  // gives slot and locks back
-	pass     func()  // gives the place at the gate back
+	turn     turn    // Host.mu guards it, for others than the call itself
 
-	entered chan struct{} // closed when it has its place in the scheduler's line, or will never need one
-	ended   chan struct{} // closed when the result is known
-	handed  chan struct{} // closed when the result was handed over
+	ended  chan struct{} // closed when the result is known
+	handed chan struct{} // closed when the result was handed over
 
 	mu        sync.Mutex
 	inv       agenttool.Invocation
@@ -76,8 +73,7 @@ func newCall(h *Host, r Request, policy permissions.Policy) *call {
 	now := h.o.Now()
 	c := &call{
 		host: h, req: r, policy: policy, input: r.Input,
-		free: func() {}, pass: func() {},
-		entered: make(chan struct{}), ended: make(chan struct{}), handed: make(chan struct{}),
+		ended: make(chan struct{}), handed: make(chan struct{}),
 		inv: agenttool.Invocation{
 			SchemaVersion: agenttool.SchemaVersion,
 			InvocationID:  agenttool.InvocationID(h.o.IDs.New("inv_", now)),
@@ -115,7 +111,7 @@ func (c *call) serve() {
 	}
 	stop()
 	if !c.settled.CompareAndSwap(false, true) {
-		c.free() // what is stuck keeps its locks until here, and has been answered for
+		c.turn.free() // a stuck call keeps its locks until here, and has been answered for
 		return
 	}
 	c.conclude(err)
@@ -130,11 +126,17 @@ func (c *call) abandon() {
 	if !c.settled.CompareAndSwap(false, true) {
 		return
 	}
+	c.host.mu.Lock()
+	held := c.turn
+	c.host.mu.Unlock()
+	if held.place != nil {
+		held.place.Withdraw() // a stuck call that does not run holds up no other
+	}
 	c.mu.Lock()
 	c.abandoned = true
 	twin := &call{
 		host: c.host, req: c.req, batch: c.batch, prev: c.prev, policy: c.policy, ctx: c.ctx, cancel: c.cancel, expire: c.expire,
-		done: c.done, tool: c.tool, free: func() {}, pass: c.pass, entered: c.entered, ended: c.ended, handed: c.handed,
+		done: c.done, tool: c.tool, turn: turn{gate: held.gate}, ended: c.ended, handed: c.handed,
 		inv: c.inv, events: slices.Clone(c.events), hooks: c.hooks.forTwin(), steps: c.steps,
 	}
 	twin.inv.HookRefs = slices.Clone(c.inv.HookRefs)
@@ -153,17 +155,16 @@ func (c *call) abandon() {
 func (c *call) conclude(err error) {
 	completion := c.finish(err)
 	close(c.ended)
-	c.enter()
 	c.expire()
 	c.cancel(nil)
 	if c.prev != nil {
-		c.pass() // a result that waits for its turn holds up nobody
+		c.turn.pass() // a result that waits for its turn does not hold up other calls
 		<-c.prev.handed
 		c.prev = nil
 	}
 	c.host.forget(c)
 	c.done(completion) // may wait for a client to read: then no more calls begin
-	c.pass()
+	c.turn.pass()
 	close(c.handed)
 	c.host.running.Done()
 }
@@ -175,7 +176,6 @@ func (c *call) line(ctx context.Context) error {
 		c.emit(agenttool.EventPlanned, "tool", c.req.Tool)
 	}
 	for _, d := range c.after {
-		c.enter() // who waits for another call must not hold up those behind it
 		c.held = true
 		if d.call != nil {
 			select {
@@ -189,34 +189,10 @@ func (c *call) line(ctx context.Context) error {
 			return agenttool.Failure(agenttool.SiblingCanceled, "sibling_error", "call "+d.id+", which must succeed before this one, did not")
 		}
 	}
-	if c.prev != nil { // calls of one batch take their places in its order, and hold no place at the gate before
-		select {
-		case <-c.prev.entered:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
+	if len(c.after) > 0 { // a call that waits for another takes its turn after that: it must not hold up the calls behind it
+		return c.again(ctx)
 	}
 	return c.enterGate(ctx)
-}
-
-func (c *call) enterGate(ctx context.Context) error {
-	if c.actsOnJobs() {
-		return nil
-	}
-	pass, err := c.host.gate.Acquire(ctx, scheduler.Request{})
-	if err == nil {
-		c.pass = pass
-	}
-	return err
-}
-
-// enter tells the next call of the batch that it may take its place in line.
-func (c *call) enter() {
-	select {
-	case <-c.entered:
-	default:
-		close(c.entered)
-	}
 }
 
 // to moves the invocation to a state.

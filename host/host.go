@@ -253,6 +253,9 @@ func (h *Host) register(r Request, b *batch) *call {
 	if b != nil {
 		b.add(c)
 	}
+	if len(r.After) == 0 {
+		h.admit(c)
+	}
 	return c
 }
 

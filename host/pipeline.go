@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime/debug"
+	"time"
 
 	"toolhost/agenttool"
 	"toolhost/host/hook"
-	"toolhost/scheduler"
 )
 
 // step is one phase of the pipeline, and the state of an invocation that fails in it.
@@ -47,10 +47,11 @@ func (c *call) run(ctx context.Context) error {
 		if err == nil || attempt == maxAttempts {
 			break
 		}
-		c.free()
 		switch {
 		case errors.Is(err, agenttool.ErrPreviewStale): // the change that was approved is no longer what would be done: ask again
-			err = c.rebind(ctx, c.input)
+			if err = c.again(ctx); err == nil {
+				err = c.rebind(ctx, c.input)
+			}
 		case c.wasKept(err):
 			err = c.override(ctx, err)
 		}
@@ -165,7 +166,7 @@ func (c *call) bind(context.Context) error {
 // locate resolves the paths of the facts and writes down the input as others may see it (AT-115).
 func (c *call) locate(ctx context.Context) error {
 	facts := c.bound.Facts()
-	if err := c.locateAll(ctx, facts); err != nil {
+	if err := c.located(ctx, facts); err != nil {
 		return c.invalid(agenttool.PhasePrepareObserved, err)
 	}
 	c.mu.Lock()
@@ -179,6 +180,22 @@ func (c *call) locate(ctx context.Context) error {
 	}
 	c.emit(agenttool.EventArgumentsReady, pairs...)
 	return nil
+}
+
+// located resolves the paths of the facts and says which locks they mean, so that later calls without a conflicting lock may
+// pass while hooks and the decision take their time.
+func (c *call) located(ctx context.Context, facts *agenttool.Facts) error {
+	place := c.turn.place
+	if place == nil {
+		return c.locateAll(ctx, facts)
+	}
+	late := time.AfterFunc(locatePatience, place.Withdraw)
+	defer late.Stop()
+	err := c.locateAll(ctx, facts)
+	if err == nil {
+		place.Expect(c.locks())
+	}
+	return err
 }
 
 func (c *call) locateAll(ctx context.Context, facts *agenttool.Facts) error {
@@ -257,18 +274,18 @@ func (c *call) preflight(ctx context.Context) error {
 func (c *call) schedule(ctx context.Context) error {
 	if c.actsOnJobs() {
 		c.queued(nil)
-		c.enter()
 		return nil
 	}
-	request := scheduler.Request{Locks: scheduler.Locks(c.bound.Facts(), c.host.o.Policy.Workspace)}
-	if c.batch != nil {
-		request.Group = c.batch.group
-	}
-	c.queued(request.Locks)
+	locks := c.locks()
+	c.queued(locks)
 	start := c.host.o.Now()
-	ticket := c.host.sched.Enqueue(request)
-	c.free = ticket.Release
-	c.enter()
+	if !c.turn.place.Enter(locks) { // it was slow, and lost its place
+		if err := c.again(ctx); err != nil {
+			return err
+		}
+		c.turn.place.Enter(locks)
+	}
+	ticket := c.turn.place
 	if atOnce := ticket.Started(); !c.host.mayStart(c, atOnce) {
 		return errShutdown
 	} else if !atOnce {
@@ -312,7 +329,7 @@ func (c *call) queued(locks []agenttool.Lock) {
 // room for how it ends. Where hooks follow it keeps its locks for them: nobody is to write what they format or check.
 func (c *call) execute(ctx context.Context) error {
 	if c.hooks == nil || !c.hooks.set.Has(hook.PostToolUse, hook.PostToolUseFailure) {
-		defer c.free()
+		defer c.turn.free()
 	}
 	c.host.begin(c)
 	defer c.host.end(c)

@@ -63,8 +63,8 @@ func (c *call) ask(ctx context.Context, d agenttool.Decision, override bool) (An
 	if err := c.preview(ctx, &d); err != nil {
 		return Answer{}, err
 	}
-	c.enter() // an unanswered prompt delays nobody
-	c.pass()
+	c.turn.free() // an unanswered prompt delays no other call
+	c.turn.pass()
 	c.refer(d)
 	c.mu.Lock()
 	c.inv.ApprovalRequestRef = string(d.DecisionID)
@@ -88,7 +88,7 @@ func (c *call) ask(ctx context.Context, d agenttool.Decision, override bool) (An
 	if answer.Behavior == agenttool.Deny && answer.Unseen != "" {
 		return answer, unanswerable(d, answer.Unseen)
 	}
-	return answer, c.enterGate(ctx)
+	return answer, c.again(ctx)
 }
 
 // maxTold is the longest input, in bytes, that the event of a prompt holds whole: it is as long as commands can be. What is longer is

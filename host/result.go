@@ -31,7 +31,7 @@ func (c Completion) MarshalJSON() ([]byte, error) {
 // what the journal cannot take is still told, and says so.
 func (c *call) finish(err error) Completion {
 	if c.hooks == nil {
-		c.free()
+		c.turn.free()
 	}
 	if err != nil {
 		c.err = agenttool.AsError(err, agenttool.ExecutionFailed)
@@ -43,7 +43,7 @@ func (c *call) finish(err error) Completion {
 	}
 	_ = c.phase(agenttool.PhaseMapResult, func() error { c.mapResult(); return nil })
 	_ = c.phase(agenttool.PhasePostHooks, func() error { c.postHooks(); return nil })
-	c.free()
+	c.turn.free()
 	_ = c.phase(agenttool.PhasePersistResult, func() error { c.persistenceHooks(); c.persist(); return nil })
 	return c.emitTerminal()
 }

@@ -6,10 +6,17 @@
 //	if err != nil { … }            // why ctx ended; nothing is held
 //	defer release()
 //
-// Calls are served in the order in which they ask. A call starts when nothing that runs and nothing that asked before
-// it has a lock that conflicts with its own, a slot is free and its group has room. So two writers of one file keep
-// their order, a writer is never starved by readers that come after it, and a call that conflicts with nobody waits
-// for nobody but a slot.
+// Calls are served in the order in which they were admitted. A call starts when no running call and no call before it in
+// the line has a lock that conflicts with its own, a slot is free and its group has room. So two writers of one file keep
+// their order, a writer is never starved by readers that come after it, and a call without conflicts waits only for a slot.
+//
+// A call takes its place before its locks are known, so that preparing it does not cost it its turn:
+//
+//	t := s.Admit(nil)              // the place; every later call waits behind it
+//	t.Expect(locks)                // later calls without a conflicting lock may pass
+//	t.Enter(locks)                 // from here on it can start
+//	err := t.Wait(ctx)
+//	defer t.Release()
 //
 // Locks hold between the calls of one scheduler only, and a path is a spelling: two hosts, two hard links or two
 // spellings on a file system that folds case are beyond it. Content checks and file locks guard those.
@@ -53,18 +60,20 @@ type Request struct {
 type state uint8
 
 const (
-	waiting state = iota
+	admitted state = iota // it has a place, and its locks are not known
+	expected              // its locks are known, but it does not ask to start yet
+	waiting
 	running
 	done
 )
 
-// entry is one request, from asking to release.
+// entry is one request, from its admission to its release.
 type entry struct {
 	locks   []agenttool.Lock // normalised
 	group   *Group
 	state   state
-	blocker *entry        // what it was last found to wait for; it still does while that is not done
-	start   chan struct{} // closed when it runs or is given up; nil until it has to wait
+	blocker *entry        // the entry that it was last found to wait for
+	start   chan struct{} // closed when it runs or is given up
 }
 
 // New returns a Scheduler that lets at most maxParallel calls run at once; 0 or less is DefaultMaxParallel.
@@ -87,18 +96,51 @@ type Ticket struct {
 	entry     *entry
 }
 
-// Enqueue takes a place in the line. The caller must call Release on the ticket, whether it waited for it or not.
-func (s *Scheduler) Enqueue(r Request) *Ticket {
-	e := s.newEntry(r)
+// Admit takes a place in the line for a call whose locks are not known yet: no later call starts before the ticket says
+// more. The caller must call Release on the ticket.
+func (s *Scheduler) Admit(g *Group) *Ticket {
+	if g != nil && g.scheduler != s {
+		panic("scheduler: a group belongs to the scheduler that made it")
+	}
+	e := &entry{group: g, start: make(chan struct{})}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.ready(e, s.queue) {
-		s.run(e)
-	} else {
-		e.start = make(chan struct{})
-		s.queue = append(s.queue, e)
-	}
+	s.queue = append(s.queue, e)
 	return &Ticket{s, e}
+}
+
+// Expect says which locks the call will need, as far as is known. Later calls that need no conflicting lock may pass it.
+func (t *Ticket) Expect(locks []agenttool.Lock) { t.scheduler.declare(t.entry, locks, expected) }
+
+// Enter asks to start with the locks. It reports false if the ticket was released.
+func (t *Ticket) Enter(locks []agenttool.Lock) bool {
+	return t.scheduler.declare(t.entry, locks, waiting)
+}
+
+// declare moves an entry that has not started to a state, with its locks, and starts every call that may start now.
+func (s *Scheduler) declare(e *entry, locks []agenttool.Lock, to state) bool {
+	locks = normalLocks(locks)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e.state >= running {
+		return false
+	}
+	e.locks, e.state, e.blocker = locks, to, nil
+	for _, other := range s.queue {
+		if other.blocker == e {
+			other.blocker = nil
+		}
+	}
+	s.startReady()
+	return true
+}
+
+// Enqueue takes a place in the line and asks to start. The caller must call Release on the ticket, whether it waited for
+// it or not.
+func (s *Scheduler) Enqueue(r Request) *Ticket {
+	t := s.Admit(r.Group)
+	t.Enter(r.Locks)
+	return t
 }
 
 // Started reports whether the call may run: if it is true at once, the call did not have to wait.
@@ -114,11 +156,9 @@ var ErrReleased = errors.New("the place in the line was given up")
 // Wait returns when the call may run. When ctx ends first, it gives the place up and returns the cause of ctx's end.
 // When the ticket is released meanwhile, or was before, it returns [ErrReleased].
 func (t *Ticket) Wait(ctx context.Context) error {
-	if t.entry.start != nil { // set once, by Enqueue
-		select {
-		case <-t.entry.start:
-		case <-ctx.Done():
-		}
+	select {
+	case <-t.entry.start:
+	case <-ctx.Done():
 	}
 	if ctx.Err() != nil { // also when it was started in the same moment: a cancelled call does not run
 		t.Release()
@@ -131,7 +171,10 @@ func (t *Ticket) Wait(ctx context.Context) error {
 }
 
 // Release gives slot and locks back, or the place in the line. Calling it again does nothing.
-func (t *Ticket) Release() { t.scheduler.end(t.entry) }
+func (t *Ticket) Release() { t.scheduler.end(t.entry, done) }
+
+// Withdraw gives the place in the line back, unless the call runs already.
+func (t *Ticket) Withdraw() { t.scheduler.end(t.entry, running) }
 
 // Acquire waits until the call described by r may run. The caller must call release when it ends; calling it again
 // does nothing. When ctx ends first, Acquire gives up its place in the queue and returns the cause of ctx's end.
@@ -150,16 +193,9 @@ func (s *Scheduler) Snapshot() (running, waiting int) {
 	return len(s.running), len(s.queue)
 }
 
-func (s *Scheduler) newEntry(r Request) *entry {
-	if r.Group != nil && r.Group.scheduler != s {
-		panic("scheduler: a group belongs to the scheduler that made it")
-	}
-	return &entry{locks: normalLocks(r.Locks), group: r.Group}
-}
-
-// ready reports whether e may start now, where earlier are the waiting calls that asked before it.
+// ready reports whether e may start now, where earlier are the calls before it in the line.
 func (s *Scheduler) ready(e *entry, earlier []*entry) bool {
-	if len(s.running) >= s.max || e.group.full() || (e.blocker != nil && e.blocker.state != done) {
+	if e.state != waiting || len(s.running) >= s.max || e.group.full() || e.blocker != nil && e.blocker.state != done {
 		return false
 	}
 	blocks := func(other *entry) bool { return conflict(other.locks, e.locks) }
@@ -176,50 +212,54 @@ func (s *Scheduler) ready(e *entry, earlier []*entry) bool {
 }
 
 func (s *Scheduler) run(e *entry) {
-	e.state = running
+	e.state, e.blocker = running, nil
 	s.running = append(s.running, e)
 	if e.group != nil {
 		e.group.running++
 	}
-	if e.start != nil {
-		close(e.start)
-	}
+	close(e.start)
 }
 
-// end takes e out, whether it runs or waits, and starts what waited for it. Ending twice is ending once.
-func (s *Scheduler) end(e *entry) {
+// end takes e out of the line or of the running calls, unless its state is limit or later, and starts every call that may
+// start now. Ending twice is ending once.
+func (s *Scheduler) end(e *entry, limit state) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch e.state {
-	case done:
+	switch {
+	case e.state >= limit:
 		return
-	case running:
+	case e.state == running:
 		s.running = slices.DeleteFunc(s.running, func(other *entry) bool { return other == e })
 		if e.group != nil {
 			e.group.running--
 		}
-	case waiting:
+	default:
 		s.queue = slices.DeleteFunc(s.queue, func(other *entry) bool { return other == e })
-		close(e.start) // whoever waits for it must learn that it will not come
+		close(e.start) // a goroutine in Wait learns that the call will not start
 	}
 	e.state = done
 	e.blocker = nil // a chain of ended calls must not be kept alive by the last of them
 	s.startReady()
 }
 
-// startReady starts every waiting call that may start, the earliest first.
+// startReady starts every call that may start, the earliest first. No call passes one whose locks are not known, so it
+// looks no further than that.
 func (s *Scheduler) startReady() {
-	kept := s.queue[:0]
-	for _, e := range s.queue {
-		if s.ready(e, kept) {
-			e.blocker = nil
-			s.run(e)
-		} else {
-			kept = append(kept, e)
+	kept := 0 // calls of the line that stay in it, as far as was looked
+	for i, e := range s.queue {
+		if e.state == admitted {
+			s.queue = slices.Delete(s.queue, kept, i)
+			return
 		}
+		if s.ready(e, s.queue[:kept]) {
+			s.run(e)
+			continue
+		}
+		s.queue[kept] = e
+		kept++
 	}
-	clear(s.queue[len(kept):])
-	s.queue = kept
+	clear(s.queue[kept:])
+	s.queue = s.queue[:kept]
 }
 
 func (g *Group) full() bool { return g != nil && g.max > 0 && g.running >= g.max }
