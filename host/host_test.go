@@ -290,7 +290,7 @@ func TestPhasesInOrder(t *testing.T) {
 	for _, p := range got.Invocation.Phases {
 		phases = append(phases, string(p.Phase))
 	}
-	want := "resolve_tool parse_schema validate_values prepare_observable_input pre_hooks permission validate_values schedule execute map_result post_hooks persist_result emit_terminal"
+	want := "resolve_tool parse_schema validate_values prepare_observable_input pre_hooks permission schedule validate_values execute map_result post_hooks persist_result emit_terminal"
 	if strings.Join(phases, " ") != want {
 		t.Errorf("phases\n%s, want\n%s", strings.Join(phases, " "), want)
 	}

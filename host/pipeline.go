@@ -25,8 +25,9 @@ const maxAttempts = 3
 // run takes the call through the phases of the standard, in its order, until one fails.
 //
 // The standard's value checks come twice: those that look at nothing but the input before permission, those that
-// look at the disk after it, so that a denied call does no IO (AT-114, AT-393, X23). What finish does comes after:
-// map_result, post_hooks, persist_result, emit_terminal.
+// look at the disk after it, so that a denied call does no IO (AT-114, AT-393, X23). The second ones hold the call's locks:
+// they must see what earlier calls did. The steps of finish come after: map_result, post_hooks, persist_result,
+// emit_terminal.
 //
 // Agent Tool v0.2.0, "Pipeline" (AT-111 … AT-123).
 func (c *call) run(ctx context.Context) error {
@@ -40,8 +41,8 @@ func (c *call) run(ctx context.Context) error {
 	for attempt := 1; err == nil; attempt++ {
 		failed, err = c.through(ctx, []step{
 			{agenttool.PhasePermission, c.permission, agenttool.StatusDenied},
-			{agenttool.PhaseValidateValues, c.preflight, agenttool.StatusValidationFailed},
 			{agenttool.PhaseSchedule, c.schedule, agenttool.StatusCanceled},
+			{agenttool.PhaseValidateValues, c.preflight, agenttool.StatusValidationFailed},
 			{agenttool.PhaseExecute, c.execute, agenttool.StatusFailed},
 		})
 		if err == nil || attempt == maxAttempts {

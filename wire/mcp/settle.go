@@ -3,7 +3,6 @@ package mcp
 import (
 	"context"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -23,9 +22,9 @@ func waitRoom(ctx context.Context) {
 
 // start is a call on its way from the line to the host.
 type start struct {
-	calls *atomic.Int64 // of its stream, that have begun and are not answered
-	once  sync.Once
-	begun bool
+	stream *Stream
+	once   sync.Once
+	begun  bool
 }
 
 type startKey struct{}
@@ -36,10 +35,10 @@ func starting(ctx context.Context) (context.Context, func()) {
 	if !ok {
 		return ctx, func() {}
 	}
-	s := &start{calls: &st.begun}
+	s := &start{stream: st}
 	return context.WithValue(ctx, startKey{}, s), func() {
 		if s.begun {
-			s.calls.Add(-1)
+			st.begun.Add(-1)
 		}
 	}
 }
@@ -47,7 +46,8 @@ func starting(ctx context.Context) (context.Context, func()) {
 // hasBegun says that the host has the call now, or has refused it.
 func hasBegun(ctx context.Context) {
 	if s, ok := ctx.Value(startKey{}).(*start); ok {
-		s.once.Do(func() { s.begun = true; s.calls.Add(1) })
+		s.once.Do(func() { s.begun = true; s.stream.begun.Add(1) })
+		s.stream.admission.begun()
 	}
 }
 

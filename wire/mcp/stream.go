@@ -46,12 +46,18 @@ type Stream struct {
 	requests requests
 	begun    atomic.Int64 // calls that the host has and that are not answered
 
+	admission *admission // keeps calls in their order; nil: the server does not say when the host has a call
+
 	mu             sync.Mutex  // held while a message is received
 	legacy, modern *connection // nil: no request of that era came yet
 }
 
 // Stream returns the server's side of a new pair of pipes. No session is made before the first message.
-func (s *Server) Stream(o StreamOptions) *Stream { return newStream(s.sdk, o) }
+func (s *Server) Stream(o StreamOptions) *Stream {
+	st := newStream(s.sdk, o)
+	st.admission = &admission{}
+	return st
+}
 
 func newStream(server *sdk.Server, o StreamOptions) *Stream {
 	if o.Room == nil {
@@ -105,7 +111,8 @@ func (st *Stream) serve(l Line) {
 		return
 	}
 	c, refusal := st.route(l)
-	err = st.requests.add(id, &request{spelled: l.ID, method: l.Method, size: len(l.Raw), conn: c})
+	r := &request{spelled: l.ID, method: l.Method, size: len(l.Raw), conn: c}
+	err = st.requests.add(id, r)
 	if errors.Is(err, errInFlight) {
 		// Answered without the id: with it, the client would take this for the answer to the first.
 		st.refuse(nil, err)
@@ -114,6 +121,9 @@ func (st *Stream) serve(l Line) {
 	if err != nil {
 		st.refuse(l.ID, err)
 		return
+	}
+	if refusal == nil && l.Method == methodCall {
+		st.admission.next(r)
 	}
 	if refusal == nil && !c.push(&jsonrpc.Request{ID: id, Method: l.Method, Params: l.Params}) {
 		refusal = errEnding
@@ -279,6 +289,7 @@ func (st *Stream) fail(id jsonrpc.ID, err error) {
 
 // finish writes the response of a request, unless it has one or was canceled.
 func (st *Stream) finish(id jsonrpc.ID, response []byte) {
+	st.admission.refused(st.requests.get(id))
 	st.requests.answer(id, func() { st.o.Write(response, false) })
 }
 
