@@ -146,6 +146,7 @@ type Request struct {
 	After   []string      // ids of earlier calls that must succeed first
 	Timeout time.Duration // deadline from admission; 0: none
 	Actor   string        // who asks, for the record
+	Person  bool          // the person of the session asks, at a terminal of their own: to read or end its jobs takes no permission
 	Trace   []byte        // a JSON object for the record's telemetry_refs; nil: none
 	Caller  Caller        // how the other end of the call is told of it, where it is not by events
 }

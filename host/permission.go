@@ -83,7 +83,7 @@ func (c *call) answered(ctx context.Context, answer Answer) (d agenttool.Decisio
 // request is what is decided about.
 func (c *call) request() permissions.Request {
 	return permissions.Request{
-		Tool: c.tool.Declaration.Name, RunsCode: slices.Contains(c.tool.Permission.AccessKinds, "code_execution"), Facts: c.bound.Facts(),
+		Tool: c.tool.Declaration.Name, ByPerson: c.req.Person, RunsCode: slices.Contains(c.tool.Permission.AccessKinds, "code_execution"), Facts: c.bound.Facts(),
 	}
 }
 

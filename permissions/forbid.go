@@ -29,9 +29,12 @@ func (s *ruleset) forbidden(b agenttool.Behavior, r Request) (finding, bool) {
 		}
 	}
 	for _, i := range x.whole {
-		if s.rules[i].coversTool(r.Tool) {
+		if s.rules[i].coversTool(r.Tool) && (r.Facts.OwnJobs != agenttool.Yes || s.rules[i].tool == r.Tool) {
 			keep(finding{i, surely, -1, ""})
 		}
+	}
+	if r.Facts.OwnJobs == agenttool.Yes { // it runs no command and touches no path: only a rule about its tool means it
+		return best, best.rule >= 0
 	}
 	if r.RunsCode {
 		s.forbiddenWords(x, r.Facts, keep)

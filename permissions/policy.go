@@ -61,12 +61,13 @@ func (p Policy) Rules() []Rule {
 type Request struct {
 	Tool     string // the tool's name
 	RunsCode bool   // it starts programs: covering its paths is not enough
+	ByPerson bool   // the person of the session asks, at a terminal of their own
 	Facts    *agenttool.Facts
 }
 
 // Decide says whether the call may run: allow, ask or deny, with the reason. The caller fills the ids and the time.
 //
-// In this order: what is toolhost's own is denied; a rule that denies; secrets are denied; where a rule that denies may be about what is
+// In this order: the person's own commands about jobs run; what is toolhost's own is denied; a rule that denies; secrets are denied; where a rule that denies may be about what is
 // not known, it asks; a rule that asks; what acts on the session's own jobs alone, and what only reads what may be read, is allowed; mode
 // plan denies the rest; what is protected asks; rules that allow; the mode. Decide does no IO and never fails.
 //
@@ -141,6 +142,9 @@ func because(b agenttool.Behavior, kind, why string) verdict {
 
 func (p Policy) verdict(r Request) verdict {
 	f := r.Facts
+	if r.ByPerson && f.OwnJobs == agenttool.Yes {
+		return because(agenttool.Allow, kindMode, "the person of this session asked for it")
+	}
 	if path, ok := privatePath(f); ok {
 		return because(agenttool.Deny, kindSafety, path+" is toolhost's own state, which no call may touch").at(path)
 	}

@@ -67,8 +67,9 @@ type feed struct {
 	input feedInput
 	facts agenttool.Facts
 
-	reads  job.Reader // who read the job's input when the facts were made
-	passes bool       // it is a command that leaves nothing behind in its shell
+	missing error      // there was no such job when the facts were made: nothing is sent
+	reads   job.Reader // who read the job's input when the facts were made
+	passes  bool       // it is a command that leaves nothing behind in its shell
 }
 
 func (c *feed) Input() any { return c.input }
@@ -79,11 +80,12 @@ func (c *feed) Facts() *agenttool.Facts { return &c.facts }
 // and data to a job that can only read is data: they let the job do no more than its own decision let it. Anything else is code
 // that nobody has seen.
 func (c *feed) Refine(context.Context) []*agenttool.Path {
-	j, err := c.shell.o.Jobs.Find(c.input.Job)
-	if err != nil {
-		return nil // Run says so; until then nothing is known of it
-	}
 	c.passes, c.reads = false, job.Reader{}
+	j, err := c.shell.o.Jobs.Find(c.input.Job)
+	if c.missing = err; err != nil { // Run says so, and nobody is asked about it
+		c.facts = ownJobs(false)
+		return nil
+	}
 	if c.sends() {
 		c.reads = j.Reader()
 	}
@@ -160,6 +162,9 @@ func (c *feed) line() (line string, whole bool) {
 // policy_blocked when another program reads the input than the one that was judged; dependency_unavailable when the job does
 // not read.
 func (c *feed) Run(ctx context.Context, _ agenttool.Reporter) (agenttool.Output, error) {
+	if c.missing != nil {
+		return agenttool.Output{}, c.missing
+	}
 	j, err := c.shell.o.Jobs.Find(c.input.Job)
 	if err != nil {
 		return agenttool.Output{}, err

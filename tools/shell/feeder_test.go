@@ -51,15 +51,15 @@ func TestSends(t *testing.T) {
 	}
 }
 
-// Of a job that is not known nothing is known.
-func TestInputToNobody(t *testing.T) {
+// Input to an unknown job asks no one: it is refused.
+func TestInputToUnknownJob(t *testing.T) {
 	b := newBench(t, Options{})
 	c, err := b.all[inputTool].Bind(b.scope, []byte(`{"job":"j7","text":"x"}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	c.(agenttool.Refiner).Refine(t.Context())
-	if f := c.Facts(); f.OwnJobs == agenttool.Yes || f.ReadOnly == agenttool.Yes {
+	if f := c.Facts(); f.OwnJobs != agenttool.Yes || f.ReadOnly == agenttool.Yes {
 		t.Errorf("facts %+v", f)
 	}
 	_, err = c.Run(t.Context(), &fakeReporter{})

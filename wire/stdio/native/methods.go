@@ -159,8 +159,11 @@ func (f *Family) invoke(id, params json.RawMessage) error {
 	if err != nil {
 		return err
 	}
-	if person := f.o.Person; person != nil && !slices.Contains(person.Tools, p.Tool) {
-		return stdio.Errorf(stdio.CodeInvalidParams, "invalid params: tool %q is not served here; %s are", p.Tool, strings.Join(person.Tools, ", "))
+	if person := f.o.Person; person != nil {
+		if !slices.Contains(person.Tools, p.Tool) {
+			return stdio.Errorf(stdio.CodeInvalidParams, "invalid params: tool %q is not served here; %s are", p.Tool, strings.Join(person.Tools, ", "))
+		}
+		r.Person = true
 	}
 	return f.o.Host.Invoke(r, func(c host.Completion) {
 		f.o.Writer.Room() // a call that nobody reads the result of lets no other begin
