@@ -52,7 +52,7 @@
 //	  },
 //	  "env": {"pass": ["MY_VAR"], "set": {"CI": "1"}},
 //	  "http": {"callback_hosts": ["agents.example.com"]},
-//	  "files": {"durability": "none"},      // none, file or full: what write and edit wait for, see below
+//	  "files": {"durability": "file"},      // none, file or full: what write and edit wait for, see below
 //	  "search": {"index": "strict"},        // off, strict or watched; left out, the size of the tree decides
 //	  "jobs": {"max": 50, "timeout": "0s", "output": "1GiB", "limits": {"nofile": 512, "as": "4GiB"}},
 //	  "max_parallel": 10,
@@ -71,9 +71,9 @@
 // nproc. [Schema] is the same for programs.
 //
 // A change by write or edit is there as a whole or not at all, whatever becomes of this process. files.durability is about
-// the machine: with none its system writes the file when it sees fit; with file the content is on the disk before the file
-// takes its name, so that a crash leaves the old or the new content; with full the name is on the disk as well when the
-// call ends.
+// the machine: with file, the default, the content is on the disk before the file takes its name, so that a crash leaves the
+// old or the new content; with full the name is on the disk as well when the call ends. With none the system writes the file
+// when it sees fit: a crash can leave a file empty that was just changed, its old content gone too.
 //
 // search.index is what grep and glob keep between calls: nothing (off); an index that is compared with the status of every
 // file at each call (strict); or one that the system tells of changes (watched), which is faster in large trees and does

@@ -194,7 +194,7 @@ func TestDefaultsAreThoseOfTheSchema(t *testing.T) {
 		got.JobOutput.V != want.JobOutput.V || got.MaxParallel.V != want.MaxParallel.V {
 		t.Errorf("defaults: %+v", want)
 	}
-	for _, value := range []string{`"default": "landlock"`, `"default": "attached"`, `"default": "10m"`, `"default": "session"`, `"default": "none"`, `"default": 50`,
+	for _, value := range []string{`"default": "landlock"`, `"default": "attached"`, `"default": "10m"`, `"default": "session"`, `"default": "file"`, `"default": 50`,
 		`"default": "0s"`, `"default": "1GiB"`, `"default": 10\n`} {
 		if !strings.Contains(string(Schema()), strings.TrimSuffix(value, `\n`)) {
 			t.Errorf("the schema does not hold %s", value)

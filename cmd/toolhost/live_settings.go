@@ -101,7 +101,7 @@ func (l *liveSettings) durability() files.Durability {
 	if value := l.now.settings.Durability; value.Set {
 		return files.Durability(value.V)
 	}
-	return files.NotSynced
+	return files.FileSynced
 }
 
 // environ are further variables of commands; none of a nil session.

@@ -16,7 +16,8 @@ import (
 type Durability string
 
 const (
-	// NotSynced leaves it to the system when it writes. After a crash of the machine the file may be empty.
+	// NotSynced leaves it to the system when it writes. After a crash of the machine a file that was just written can be
+	// empty: XFS and ext4 may lose its new content, and XFS its old one too.
 	NotSynced Durability = "none"
 
 	// FileSynced has the content on the disk before the file takes its name: after a crash of the machine a file that was
@@ -30,7 +31,7 @@ const (
 // durability is what holds for the next change.
 func (s *session) durability() Durability {
 	if s.options.Durability == nil {
-		return NotSynced
+		return FileSynced
 	}
 	return s.options.Durability()
 }

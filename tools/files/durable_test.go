@@ -128,6 +128,19 @@ func TestSyncFails(t *testing.T) {
 	}
 }
 
+// Without a setting the content of a file is on the disk before the file takes its name.
+func TestDurableByDefault(t *testing.T) {
+	p := newProject(t, Options{})
+	p.put("f", "old")
+	noted := p.synced(nil)
+	if _, err := p.edit("f", "old", "new"); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"file while f is old"}; !slices.Equal(*noted, want) {
+		t.Errorf("synced %q, want %q", *noted, want)
+	}
+}
+
 func BenchmarkWrite8KB(b *testing.B) {
 	for _, d := range []Durability{NotSynced, FileSynced, FullySynced} {
 		b.Run(string(d), func(b *testing.B) {

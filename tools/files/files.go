@@ -17,7 +17,7 @@ type Options struct {
 	// LockTimeout is how long a change waits for another process that holds the file's lock. Zero means 10 s.
 	LockTimeout time.Duration
 
-	// Durability says, for each change, what of it has to be on the disk. Nil means [NotSynced].
+	// Durability says, for each change, what of it has to be on the disk. Nil means [FileSynced].
 	Durability func() Durability
 
 	// Payload opens a payload of the session by its reference, for read. Nil means that there are none.
