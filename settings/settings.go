@@ -137,7 +137,7 @@ func Default() *Settings {
 		Wait:            Value[string]{true, "attached", from},
 		ApprovalTimeout: Value[time.Duration]{true, 10 * time.Minute, from},
 		InBandScopes:    Value[string]{true, "session", from},
-		Durability:      Value[string]{true, "none", from},
+		Durability:      Value[string]{true, "file", from},
 		MaxJobs:         Value[int]{true, 50, from},
 		JobTimeout:      Value[time.Duration]{true, 0, from},
 		JobOutput:       Value[string]{true, "1GiB", from},

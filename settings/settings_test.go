@@ -183,7 +183,7 @@ func TestOverDefault(t *testing.T) {
 // TestDefaultsAreThoseOfTheSchema keeps the two from telling different tales.
 func TestDefaultsAreThoseOfTheSchema(t *testing.T) {
 	document := `{"mode": "default", "sandbox": {"require": "landlock"}, "approvals": {"wait": "attached", "timeout": "10m", "in_band_scopes": "session"},
-		"files": {"durability": "none"}, "jobs": {"max": 50, "timeout": "0s", "output": "1GiB"}, "max_parallel": 10}`
+		"files": {"durability": "file"}, "jobs": {"max": 50, "timeout": "0s", "output": "1GiB"}, "max_parallel": 10}`
 	got, problems := Options{}.decode("default", "", []byte(document))
 	if len(problems) > 0 {
 		t.Fatal(problems)
