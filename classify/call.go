@@ -167,6 +167,9 @@ func (w *walk) use(name program.Word, u *program.Use) {
 			w.look(word)
 		}
 	}
+	for _, word := range u.Looks {
+		w.look(word)
+	}
 	for _, word := range u.Writes {
 		w.write(word, true)
 	}
@@ -216,7 +219,7 @@ func (w *walk) effect(e program.Effect, u *program.Use) {
 	case program.ReadsElsewhere:
 		w.note(tally{incomplete: true})
 	case program.ReadsTree:
-		if len(u.Reads) == 0 {
+		if !slices.ContainsFunc(u.Reads, func(word program.Word) bool { return !word.Maybe }) {
 			w.named(contents, program.Lit("."))
 		}
 	default: // RunsCode, and what is not known

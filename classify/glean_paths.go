@@ -1,6 +1,10 @@
 package classify
 
-import "mvdan.cc/sh/v3/syntax"
+import (
+	"mvdan.cc/sh/v3/syntax"
+
+	"toolhost/classify/program"
+)
 
 // code is text for a shell that the strict analysis takes for a program of its own: eval 'cat f', bash <<< 'cat f'.
 type code struct {
@@ -31,10 +35,11 @@ func (w *walk) touches(codes []code) {
 		inner.strict(c.text, parse(c.text).stmts)
 		w.part = w.partAt(c.at)
 		for _, p := range inner.reads.list {
-			w.add(map[bool]access{true: names, false: contents}[p.Names], p.Spelling, p.Absolute)
+			word := program.Word{Text: p.Spelling, Static: true, Maybe: p.Maybe, Top: p.Top}
+			w.add(map[bool]access{true: names, false: contents}[p.Names], word, p.Absolute)
 		}
 		for _, p := range inner.writes.list {
-			w.add(written, p.Spelling, p.Absolute)
+			w.add(written, program.Lit(p.Spelling), p.Absolute)
 		}
 	}
 }

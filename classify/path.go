@@ -111,7 +111,7 @@ func (w *walk) named(how access, word program.Word) {
 	}
 	text := word.Text
 	if strings.HasPrefix(text, "/") {
-		w.add(how, text, text)
+		w.add(how, word, text)
 		return
 	}
 	if len(w.scope.dirs) == 0 {
@@ -119,7 +119,7 @@ func (w *walk) named(how access, word program.Word) {
 		return
 	}
 	for _, dir := range w.scope.dirs {
-		w.add(how, text, strings.TrimSuffix(dir, "/")+"/"+text)
+		w.add(how, word, strings.TrimSuffix(dir, "/")+"/"+text)
 	}
 }
 
@@ -166,21 +166,22 @@ func nameAndWriter(p agenttool.Path) agenttool.Path {
 }
 
 // add appends a path; of those that are too many it is only known that they are there.
-func (w *walk) add(how access, spelling, full string) {
+func (w *walk) add(how access, word program.Word, full string) {
 	s, key := &w.reads, nameOf
 	if how == written {
 		s, key = &w.writes, nameAndWriter
 	}
-	p := agenttool.Path{Spelling: spelling, Absolute: full, Names: how == names, By: w.toucher()}
+	p := agenttool.Path{Spelling: word.Text, Absolute: full, Names: how == names, Maybe: word.Maybe, Top: word.Top, By: w.toucher()}
 	if i := s.find(p, key); i >= 0 {
-		s.list[i].Names = s.list[i].Names && p.Names
+		was := &s.list[i]
+		was.Names, was.Maybe, was.Top = was.Names && p.Names, was.Maybe && p.Maybe, was.Top || p.Top
 		return
 	}
 	if len(s.list) >= maxPaths || w.touched > maxTouched {
 		w.note(tally{incomplete: true})
 		return
 	}
-	w.touched += len(spelling) + len(full)
+	w.touched += len(word.Text) + len(full)
 	s.append(p, key)
 }
 

@@ -65,7 +65,7 @@ func gitElsewhere(a *Args, u *Use) {
 		}
 	}
 	if top.Text != "" || !top.Static {
-		for _, list := range [][]Word{u.Reads, u.Writes} {
+		for _, list := range [][]Word{u.Reads, u.Looks, u.Writes} {
 			for i, w := range list {
 				list[i] = below(top, w)
 			}

@@ -43,7 +43,7 @@ const gitRevisionOptions = `-num -n:text --max-count:text --skip:text --since:te
 // gitLogOptions are the options of log, show, whatchanged and reflog besides.
 const gitLogOptions = gitRevisionOptions + gitDiffOptions + `-q -s --source --use-mailmap --mailmap --no-mailmap
 	--no-use-mailmap --decorate?:text --no-decorate --decorate-refs:text --decorate-refs-exclude:text
-	--clear-decorations -L:text --follow `
+	--clear-decorations -L:gitlines --follow `
 
 // gitListOptions are the options of what lists references: branch, tag and for-each-ref. The value of --contains
 // and its like may be left out at the end of the line, and git stops at a word there that is no commit.

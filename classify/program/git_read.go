@@ -61,18 +61,20 @@ func gitObjectSpecs() []*Spec {
 		{Names: "rev-parse merge-base name-rev ls-tree show-ref count-objects check-ref-format check-mailmap patch-id",
 			Harmless: true, Operands: "text*", Options: gitPlumbingOptions},
 		{Names: "cat-file", Options: `-e -p -t -s -z -Z --allow-unknown-type --use-mailmap --mailmap --no-mailmap
-			--batch?:text --batch-check?:text --batch-command?:text --batch-all-objects --buffer --no-buffer
+			--batch?:text!reads_elsewhere --batch-check?:text --batch-command?:text!reads_elsewhere --batch-all-objects --buffer --no-buffer
 			--follow-symlinks --unordered --path:text --textconv!runs_code --filters!runs_code`,
 			Operands: "rev*", Effects: "reads_tree", Judge: judgeGitShow},
 		{Names: "ls-files", Options: `-z -t -v -f -c,--cached -d,--deleted -m,--modified -o,--others -i,--ignored
 			-s,--stage -k,--killed --directory --no-directory --eol --empty-directory --no-empty-directory -u,--unmerged
 			--resolve-undo -x,--exclude:text -X,--exclude-from:read --exclude-per-directory:text --exclude-standard
 			--full-name --recurse-submodules --error-unmatch --with-tree:text --abbrev?:text --debug --deduplicate
-			--sparse --format:text`, Operands: "text*", Harmless: true, Abbreviates: true},
+			--sparse --format:text`, Operands: "text*", Harmless: true, Abbreviates: true, Judge: gitLooks},
 		{Names: "check-ignore", Options: "-q,--quiet -v,--verbose --stdin -z -n,--non-matching --no-index",
-			Operands: "text*", Harmless: true, Abbreviates: true},
+			Operands: "text*", Harmless: true, Abbreviates: true, Judge: gitLooks},
 		{Names: "check-attr", Options: "-a,--all --cached --stdin -z --source:text", Operands: "text*", Harmless: true,
-			Abbreviates: true},
+			Abbreviates: true, Judge: gitLooks},
+		{Names: "hash-object", Options: `-t:text -w!writes --stdin --stdin-paths!reads_elsewhere --no-filters --path:text
+			--literally`, Operands: "read*"},
 		{Names: "for-each-ref", Options: gitListOptions + `-s,--shell -p,--perl --python --tcl --count:text
 			--ignore-case --omit-empty --exclude:text --stdin --include-root-refs`, Operands: "text*",
 			Judge: judgeGitFormats},
@@ -114,7 +116,8 @@ const gitPlumbingOptions = `--abbrev-ref?:text --short?:text --verify -q,--quiet
 // judgeGitShow judges revisions, paths and formats.
 func judgeGitShow(a *Args, u *Use) {
 	judgeGitFormats(a, u)
-	u.Reads = append(u.Reads, gitPaths(a.Operands, afterDashes(a.Argv))...)
+	u.Reads = append(u.Reads, gitOperands(a, a.Operands)...)
+	u.Reads = append(u.Reads, gitLines(a.Values["gitlines"])...)
 	for _, format := range a.Values["gitmerges"] {
 		switch format.Text {
 		case "off", "none", "on", "m", "first-parent", "1", "separate", "combined", "c", "dense-combined", "cc":
@@ -160,6 +163,9 @@ func gitGroup(letters string) bool {
 
 func judgeGitDiff(a *Args, u *Use) {
 	judgeGitLog(a, u)
+	if a.Has("--no-index") {
+		u.Reads = append(u.Reads, a.Operands...)
+	}
 	u.Reasons = append(u.Reasons, because("git diff refreshes the index, whatever GIT_OPTIONAL_LOCKS says"))
 }
 
@@ -168,7 +174,13 @@ func judgeGitGrep(a *Args, u *Use) {
 	if !a.Has("-e") && !a.Has("-f") && len(operands) > 0 {
 		operands = operands[1:]
 	}
-	u.Reads = append(u.Reads, gitPaths(operands, afterDashes(a.Argv))...)
+	if !a.Has("--no-index") {
+		u.Reads = append(u.Reads, gitOperands(a, operands)...)
+		return
+	}
+	for _, w := range operands {
+		u.Reads = append(u.Reads, gitPathspec(w)...)
+	}
 }
 
 func judgeGitReflog(a *Args, u *Use) {
@@ -229,29 +241,6 @@ func gitSigns(format string) bool {
 		}
 	}
 	return false
-}
-
-// gitPaths returns the words that may be paths: all those after -- and, before it, what does not look like a
-// revision. The part after the colon of REVISION:PATH is a path too.
-func gitPaths(operands []Word, after int) []Word {
-	var paths []Word
-	for i, w := range operands {
-		if i >= len(operands)-after {
-			paths = append(paths, w)
-			continue
-		}
-		if at := strings.IndexByte(w.Text, ':'); at >= 0 {
-			w.Text = w.Text[at+1:]
-			if w.Text != "" || !w.Static {
-				paths = append(paths, w)
-			}
-			continue
-		}
-		if !strings.ContainsAny(w.Text, "~^@") && !strings.Contains(w.Text, "..") && w.Text != "HEAD" {
-			paths = append(paths, w)
-		}
-	}
-	return paths
 }
 
 // afterDashes counts the words that follow the first --.

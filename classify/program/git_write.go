@@ -9,7 +9,7 @@ func gitStateSpecs() []*Spec {
 			--no-show-stash --ahead-behind --no-ahead-behind --porcelain?:text --long -z,--null
 			-u,--untracked-files?:text --ignored?:text --ignore-submodules?:text --column?:text --no-column --no-renames
 			--renames -M,--find-renames?:text`,
-		Operands: "text*", Effects: "reads_tree", Abbreviates: true, Harmless: true,
+		Operands: "text*", Effects: "reads_tree", Abbreviates: true, Harmless: true, Judge: gitLooks,
 	}}
 }
 
@@ -190,7 +190,7 @@ func gitWriteSpecs() []*Spec {
 			--unsafe-paths`, Operands: "read*", Abbreviates: true, Judge: judgeGitApply},
 		{Names: "format-patch", Options: gitFormatPatchOptions, Operands: "rev*", Effects: "reads_tree",
 			Judge: judgeGitFormatPatch},
-		{Names: `update-index read-tree write-tree commit-tree mktree mktag hash-object unpack-objects index-pack
+		{Names: `update-index read-tree write-tree commit-tree mktree mktag unpack-objects index-pack
 			pack-objects pack-refs rerere commit-graph multi-pack-index fast-import
 			fsmonitor--daemon update-server-info`, Operands: "text*", Effects: "writes"},
 		{Names: "sparse-checkout", Sub: []*Spec{

@@ -306,6 +306,7 @@ func (p *parser) subcommand(w Word) {
 	u.Understood = u.Understood && use.Understood
 	u.Effects = append(u.Effects, use.Effects...)
 	u.Reads = append(u.Reads, use.Reads...)
+	u.Looks = append(u.Looks, use.Looks...)
 	u.Writes = append(u.Writes, use.Writes...)
 	u.Hosts = append(u.Hosts, use.Hosts...)
 	u.Runs = append(u.Runs, use.Runs...)

@@ -47,6 +47,8 @@ type Word struct {
 	Many   bool   // not static, and may become no word or several; a glob always is
 	Local  bool   // not static, Text is empty, and what it becomes begins with no slash
 	Number bool   // not static, and what it becomes, if anything, is one decimal integer
+	Maybe  bool   // of what is read: it is a path only if there is such a file, and else something else
+	Top    bool   // of what is read: relative to the top of the work tree of git
 	// Pattern is what matches all that a word which is not static becomes, if that is names of files alone; "" if it is not known.
 	// It is taken apart at its slashes. In it * stands for any bytes without a slash, a \ stands before what is meant literally, and
 	// a whole component ** stands for directories in one another, none too, as find goes through them.
@@ -128,6 +130,7 @@ type Use struct {
 	Understood bool     // every word was; if not, nothing below is the whole truth
 	Effects    []Effect // what it does
 	Reads      []Word
+	Looks      []Word // of these no more is read than name and attributes
 	Writes     []Word
 	Hosts      []Word
 	Runs       []Command // what it runs in turn
