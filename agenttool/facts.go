@@ -82,6 +82,10 @@ type Facts struct {
 	// Parts: who has looked at the disk may say so then. Only commands that read have any.
 	Globs []Glob `json:"-"`
 
+	// Git are the places where its commands run git and nothing but read, as far as the text tells. Which repository that is, and which
+	// programs its configuration names, takes the disk to know: see classify.Context.
+	Git []GitRun `json:"-"`
+
 	PartsComplete Fact       `json:"parts_complete,omitzero"` // Parts holds every command that runs
 	Mentions      [][]string `json:"-"`                       // argv of all that may be a command, anywhere, for rules that forbid; see [Unread]
 	Unmentioned   bool       `json:"-"`                       // there may be commands that Mentions does not hold
@@ -117,6 +121,13 @@ type Glob struct {
 	Pattern string
 	By      int  // the simple command that reads them, as in Path
 	Names   bool // as in Path
+}
+
+// GitRun is one place where git runs as a reader.
+type GitRun struct {
+	Dir    string // where it runs, as cd and -C moved it: absolute, not cleaned
+	GitDir string // what --git-dir names: absolute, not cleaned; "" if git looks for it, from Dir upward
+	Verb   string // its subcommand; "ls-remote" for every one that reaches another repository
 }
 
 // Unread stands in a word of Mentions for text that is not known: of any length, also none.

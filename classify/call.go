@@ -108,6 +108,9 @@ func (w *walk) program(argv []program.Word) {
 	}
 	argv = w.here(base, argv)
 	_, use := program.Parse(spec, argv)
+	if base == "git" {
+		w.runsGit(argv[0], use)
+	}
 	w.use(argv[0], use)
 }
 
@@ -136,7 +139,7 @@ func trustedName(name string) (string, bool) {
 // readsOwnConfiguration reports whether a program takes what it runs from files in the directory where it is.
 func readsOwnConfiguration(base string) bool {
 	switch base {
-	case "git", "gh", "hub", "hg", "jj", "svn", "tig":
+	case "gh", "hub", "hg", "jj", "svn", "tig":
 		return true
 	}
 	return false

@@ -26,6 +26,10 @@ import (
 type Context struct {
 	Dir  string // the working directory, against which paths are resolved as cd moves it
 	Home string // what ~ and $HOME stand for
+
+	// Git holds what somebody who looked at the disk says of places where git runs as a reader: "" if it runs no program there that
+	// configuration names, else why that is not so. Of a place that is not in it, no more is believed than that Dir itself is fine.
+	Git map[agenttool.GitRun]string
 }
 
 // Command returns what is known of a bash command line. It never fails, runs nothing and reads no disk: what cannot be

@@ -310,7 +310,7 @@ func (w *walk) report() agenttool.Facts {
 	f.Reasons = append(w.reasons, w.destroyed...)
 	f.Parts, f.PartsComplete, f.Commands = w.finished(), w.partsComplete(), w.commands()
 	f.Mentions, f.Unmentioned = w.mentions, w.unmentioned
-	f.Globs = w.matches(f.Parts)
+	f.Globs, f.Git = w.matches(f.Parts), w.git
 	if len(f.Parts) == 0 && len(f.Reasons) == 0 {
 		f.Reasons = []agenttool.Reason{{Text: "nothing runs"}}
 	}

@@ -77,7 +77,7 @@ func TestGitWhereItIs(t *testing.T) {
 		{"git -C /w/sub log", agenttool.Unknown},
 		{"git -C /w/sub/.. log", agenttool.Unknown}, // where sub may be a link
 		{"git -C /w -C sub log", agenttool.Unknown},
-		{"cd sub; git -C /w log", agenttool.Unknown},
+		{"cd sub; git -C /w log", agenttool.Yes},
 		{"git -C sub log", agenttool.Unknown},
 		{"git log -C /w", agenttool.Yes},
 	}

@@ -43,6 +43,7 @@ type walk struct {
 	writes   pathSet
 	hosts    []string
 	globs    []agenttool.Glob
+	git      []agenttool.GitRun
 	reglobs  bool // what patterns match was changed
 
 	destroyed []agenttool.Reason

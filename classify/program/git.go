@@ -19,7 +19,7 @@ func gitSpecs() []*Spec {
 	return []*Spec{{
 		Names: "git",
 		Options: `-v,--version -h,--help!pages --html-path --man-path --info-path --exec-path?:execpath -C:gitdir
-			--git-dir:gitdir --work-tree:gitdir -c:gitconfig -P,--no-pager -p,--paginate!runs_code --no-replace-objects
+			--git-dir:gitdir --work-tree:gittree -c:gitconfig -P,--no-pager -p,--paginate!runs_code --no-replace-objects
 			--no-optional-locks --no-lazy-fetch --no-advice --literal-pathspecs --glob-pathspecs --noglob-pathspecs
 			--icase-pathspecs --namespace:text --bare!runs_code --config-env:text!runs_code --super-prefix:text
 			--attr-source:text`,
@@ -34,9 +34,14 @@ func gitSpecs() []*Spec {
 func judgeGit(a *Args, u *Use) {
 	gitElsewhere(a, u)
 	for _, dir := range a.Values["gitdir"] {
+		if !dir.Static {
+			u.Add(RunsCode, "which repository git uses is not known, and its configuration can run programs")
+		}
+	}
+	for _, dir := range a.Values["gittree"] {
 		u.Reads = append(u.Reads, dir)
-		if !dir.Static || dir.Text != "." && dir.Text != ".git" {
-			u.Add(RunsCode, "the configuration of another repository can run programs: "+dir.Text)
+		if !dir.Static || dir.Text != "." {
+			u.Unknown("git --work-tree reads "+spelled(dir)+" as if it were the work tree of this repository", dir)
 		}
 	}
 	for _, path := range a.Values["execpath"] {
@@ -56,13 +61,21 @@ func judgeGit(a *Args, u *Use) {
 // --git-dir says, as is right if that is the top of the work tree.
 func gitElsewhere(a *Args, u *Use) {
 	top, dir := Lit(""), Lit(".git")
+	u.Git = &GitUse{Dir: top}
 	for _, o := range a.Options {
 		switch o.Name {
 		case "-C":
 			top = below(top, o.Value)
+			u.Git.Dir = top
 		case "--git-dir":
 			dir = o.Value
+			u.Git.GitDir = dir
+		case "--help":
+			u.Git.Verb = "help"
 		}
+	}
+	if len(a.Operands) > 0 && u.Git.Verb == "" {
+		u.Git.Verb = a.Operands[0].Text
 	}
 	if top.Text != "" || !top.Static {
 		for _, list := range [][]Word{u.Reads, u.Looks, u.Writes} {
@@ -70,6 +83,12 @@ func gitElsewhere(a *Args, u *Use) {
 				list[i] = below(top, w)
 			}
 		}
+	}
+	if top.Text != "" || !top.Static {
+		u.Reads = append(u.Reads, top)
+	}
+	if u.Git.GitDir != (Word{}) {
+		u.Reads = append(u.Reads, below(top, dir))
 	}
 	if u.has(GitConfig) {
 		u.gitFiles = append(u.gitFiles, "config")

@@ -18,6 +18,8 @@ import (
 func TestGitReads(t *testing.T) {
 	runDevCases(t, []devCase{
 		{"git --version", "ro"},
+		{"git -C /elsewhere status", "ro reads_tree"}, // what stands there is not for the words to tell
+		{"git --git-dir=x.git log", "ro reads_tree"},
 		{"git", "ro"},
 		{"git --no-pager log -5 --oneline", "ro reads_tree"},
 		{"git log -p -3 -- main.go", "ro reads_tree"},
@@ -121,8 +123,9 @@ func TestGitDoesMore(t *testing.T) {
 		{"git grep --open-files foo", "runs_code reads_tree"},
 		{"git grep -Oless foo", "runs_code reads_tree"},
 		{"git -p log", "runs_code reads_tree"},
-		{"git -C /elsewhere status", "runs_code reads_tree"},
-		{"git --git-dir=x.git log", "runs_code reads_tree"},
+		{"git -C $X status", "runs_code reads_tree"},
+		{"git --git-dir=$X log", "runs_code reads_tree"},
+		{"git --work-tree=x log", "? reads_tree"},
 		{"git -c core.pager=./x log", "runs_code reads_tree"},
 		{"git -c core.fsmonitor=./x status", "runs_code reads_tree"},
 		{"git -c alias.x=!id x", "? runs_code"},

@@ -137,7 +137,16 @@ type Use struct {
 	Dir        *Word     // where that starts; nil: where it starts itself
 	Reasons    []agenttool.Reason
 
+	Git *GitUse // of git alone: where it looks for its repository
+
 	gitFiles []string // written, below the git directory; git itself says where that is
+}
+
+// GitUse is where a run of git looks for its repository, and for what.
+type GitUse struct {
+	Dir    Word   // where -C leads; "": nowhere
+	GitDir Word   // what --git-dir names; "": nothing
+	Verb   string // the subcommand; "" if there is none
 }
 
 // Add adds an effect with its reason.

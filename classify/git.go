@@ -1,0 +1,90 @@
+package classify
+
+import (
+	"slices"
+	"strings"
+
+	"toolhost/agenttool"
+	"toolhost/classify/program"
+)
+
+const maxGit = 16 // places where git runs
+
+// runsGit records where git runs. What it runs there, besides what its words say, is in the configuration of the repository that it
+// finds: only who looks at the disk knows that, see Context.Git. One that writes stays unknown where the text does not
+// say that it is in the directory in which the whole began.
+func (w *walk) runsGit(name program.Word, u *program.Use) {
+	if w.quiet > 0 || u.Git == nil || u.Git.Verb == "" && u.Understood || u.Git.Verb == "version" {
+		return
+	}
+	switch {
+	case !gitReads(u):
+		if w.scope.moved() || u.Git.Dir.Text != "" && u.Git.Dir.Text != "." {
+			w.strange("git would read the configuration of another directory, which may run programs", name)
+		}
+	case len(w.scope.dirs) == 0:
+		w.strange("git runs in a directory that is not known, and the configuration of its repository can run programs", name)
+	default:
+		for _, dir := range w.scope.dirs {
+			w.gitRun(gitPlace(dir, u.Git, slices.Contains(u.Effects, program.Reaches)), name)
+		}
+	}
+}
+
+// gitRun records one place, and what is known of it.
+func (w *walk) gitRun(run agenttool.GitRun, name program.Word) {
+	switch why, settled := w.ctx.Git[run]; {
+	case settled && why != "":
+		w.strange(why, name)
+	case !settled && (run.Dir != w.scope.start || run.GitDir != "" && run.GitDir != run.Dir+"/.git"):
+		w.strange("git would use the repository of "+run.Dir+", whose configuration can run programs", name)
+	}
+	if slices.Contains(w.git, run) {
+		return
+	}
+	if len(w.git) >= maxGit {
+		w.strange("git runs in too many places", name)
+		return
+	}
+	w.git = append(w.git, run)
+}
+
+// gitReads reports whether a use of git is a reader's, as far as its words tell.
+func gitReads(u *program.Use) bool {
+	return u.Understood && len(u.Writes) == 0 && !slices.ContainsFunc(u.Effects, func(e program.Effect) bool {
+		switch e {
+		case program.Writes, program.GitConfig, program.GitGlobal, program.Destroys, program.RunsCode:
+			return true
+		}
+		return false
+	})
+}
+
+// gitPlace returns where a use of git runs that begins in dir.
+func gitPlace(dir string, u *program.GitUse, reaches bool) agenttool.GitRun {
+	run := agenttool.GitRun{Dir: joined(dir, u.Dir.Text), Verb: u.Verb}
+	if u.GitDir.Text != "" {
+		run.GitDir = joined(run.Dir, u.GitDir.Text)
+	}
+	if reaches {
+		run.Verb = "ls-remote"
+	}
+	return run
+}
+
+// joined returns a path as it is in a directory, with "..", and without what changes nothing.
+func joined(dir, path string) string {
+	for strings.HasPrefix(path, "./") {
+		path = strings.TrimLeft(path[2:], "/")
+	}
+	if len(path) > 1 {
+		path = strings.TrimRight(path, "/")
+	}
+	switch {
+	case path == "" || path == ".":
+		return dir
+	case path[0] == '/':
+		return path
+	}
+	return strings.TrimSuffix(dir, "/") + "/" + path
+}
