@@ -67,6 +67,12 @@ type JobTool interface {
 	ActsOnJobs()
 }
 
+// Durable is a Call whose change may have to survive a crash of the machine. Then the record of it has to as well: it is on
+// the disk before the call runs.
+type Durable interface {
+	Durable() bool
+}
+
 // Previewer is a Call that can show what it would change. Preview runs only when somebody is asked. The call keeps
 // what the last preview was made from, and its Run fails with an error that wraps [ErrPreviewStale], having changed
 // nothing, when that is no longer what is there.

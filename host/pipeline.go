@@ -345,6 +345,9 @@ func (c *call) execute(ctx context.Context) error {
 		if err == nil {
 			err = c.host.o.Store.Reserve()
 		}
+		if d, ok := c.bound.(agenttool.Durable); ok && err == nil && d.Durable() {
+			err = c.host.o.Store.Sync()
+		}
 		if err != nil {
 			return err
 		}

@@ -22,6 +22,7 @@ type disk struct {
 	opened  bool     // the opened record of this store is written
 	lost    loss
 	closed  bool
+	sync    syncing
 }
 
 func newDisk(o Options) *disk { return &disk{o: o, record: recorder{o}} }
@@ -96,6 +97,7 @@ func (d *disk) write(events [][]byte) (first int64, err error) {
 		return 0, unavailable(d.o.Dir, err)
 	}
 	d.opened, d.lost = true, loss{}
+	d.syncSoon()
 	return first + int64(len(preface)), nil
 }
 
@@ -124,6 +126,9 @@ func (d *disk) reserve() error {
 	if _, err := d.write(nil); err != nil {
 		return err
 	}
+	if d.sync.err != nil { // what cannot be brought to the disk is not recorded
+		return d.sync.err
+	}
 	if f, ok := d.log.f.(diskLog); ok {
 		if st, err := f.stat(); err != nil || st.Nlink == 0 {
 			return unavailable(d.o.Dir, errors.Join(err, errRemoved))
@@ -141,6 +146,8 @@ func (d *disk) reserve() error {
 }
 
 func (d *disk) close() error {
+	d.sync.disk.Lock()
+	defer d.sync.disk.Unlock()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.closed || d.log == nil {

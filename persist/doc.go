@@ -32,8 +32,9 @@
 //
 // A group of records is one write: after SIGKILL the journal is whole up to its last line feed, and what follows that
 // is dropped when the session is resumed. A write that fails is taken back. One process writes, under an exclusive
-// flock on log.jsonl; a process that dies lets go of it. Nothing is synced before Close, so that a power cut may cost
-// the last seconds, and Verify then says where the journal ends.
+// flock on log.jsonl; a process that dies lets go of it. Records are on the disk within a second, and at once after [Store.Sync]:
+// a power cut costs the last second at most. Lines that hold bytes that the disk never got (NUL) are [Unwritten] then, which
+// is something else than changed.
 //
 // Verify finds every change before the last line. It cannot find that whole lines were cut off the end of a session
 // that is open, nor that somebody wrote the file anew from the first line: for that, compare its head with one that

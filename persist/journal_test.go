@@ -77,6 +77,7 @@ func faultyStore(f *faultyLog) *Store {
 	s := New(testOptions("/state/sessions"))
 	d := s.kept.(*disk)
 	d.log = &journal{f: f}
+	d.sync.names = true // it has no directory
 	return s
 }
 

@@ -56,6 +56,8 @@ func (m *memory) append(events [][]byte) (first int64, err error) {
 	return first, nil
 }
 
+func (m *memory) flush() error { return nil }
+
 // keep adds one event and forgets the oldest ones beyond the limits.
 func (m *memory) keep(event json.RawMessage) {
 	m.last++

@@ -7,6 +7,7 @@ import "fmt"
 type order struct {
 	next    int64   // the sequence number that is due
 	garbage int64   // lines that are no records since the last one that is
+	hole    bool    // one of them was never written: it can stand for any number of records
 	held    *record // waits for the line after it
 	last    digest  // hash of the record passed on last
 	before  digest  // hash of the line before held in the file
@@ -42,6 +43,12 @@ func (o *order) flush() {
 
 // place decides what r is; after is the line behind it, nil at the end.
 func (o *order) place(r record, after *record) {
+	if r.unwritten {
+		o.report.add(Problem{Kind: Unwritten, Seq: o.next, Line: r.number,
+			Detail: fmt.Sprintf("record %d, and perhaps more, did not reach the disk before the machine stopped", o.next)})
+		o.garbage, o.hole = o.garbage+1, true
+		return
+	}
 	if !r.ok {
 		o.report.add(Problem{Kind: Unparsable, Seq: o.next, Line: r.number,
 			Detail: fmt.Sprintf("it is not a record, where record %d is due", o.next)})
@@ -73,10 +80,13 @@ func (o *order) place(r record, after *record) {
 
 // resync goes on behind lines that are no records. They stand for as many records, or for fewer when one was split.
 func (o *order) resync(seq int64) {
-	if seq >= o.next {
+	switch {
+	case seq >= o.next && o.hole:
+		o.next = seq
+	case seq >= o.next:
 		o.next += min(o.garbage, seq-o.next)
 	}
-	o.garbage, o.gap = 0, true
+	o.garbage, o.hole, o.gap = 0, false, true
 }
 
 // numberChanged reports whether r is the line that is due under a wrong number: it is linked to the line before it,

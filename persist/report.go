@@ -2,6 +2,7 @@ package persist
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -16,6 +17,7 @@ const (
 	Misplaced  ProblemKind = "misplaced"
 	Duplicate  ProblemKind = "duplicate"
 	Unparsable ProblemKind = "unparsable"
+	Unwritten  ProblemKind = "unwritten" // the machine stopped before the disk had it
 )
 
 // Problem is one thing that is wrong with a journal.
@@ -43,13 +45,18 @@ type Report struct {
 	Last         int64     `json:"last"`                 // number of the last of them; 0: none
 	Head         string    `json:"head,omitempty"`       // hash of the last of them, hexadecimal
 	Closed       bool      `json:"closed"`               // the last one is a closing record, and agrees
-	TornBytes    int64     `json:"torn_bytes,omitempty"` // behind the last whole line; no problem
+	TornBytes    int64     `json:"torn_bytes,omitempty"` // behind the last whole line, or NUL at the end: no problem
 	Problems     []Problem `json:"problems,omitempty"`
 	MoreProblems int64     `json:"more_problems,omitempty"` // that are not listed
 }
 
 // OK reports whether nothing is wrong.
 func (r Report) OK() bool { return len(r.Problems) == 0 }
+
+// OnlyUnwritten reports whether all that is wrong is that the machine stopped before the disk had some of the records.
+func (r Report) OnlyUnwritten() bool {
+	return !r.OK() && r.MoreProblems == 0 && !slices.ContainsFunc(r.Problems, func(p Problem) bool { return p.Kind != Unwritten })
+}
 
 func (r *Report) add(p Problem) {
 	if len(r.Problems) == maxProblems {
@@ -63,7 +70,9 @@ func (r *Report) add(p Problem) {
 func (r Report) String() string {
 	var b strings.Builder
 	verdict := "ok"
-	if !r.OK() {
+	if r.OnlyUnwritten() {
+		verdict = "incomplete"
+	} else if !r.OK() {
 		verdict = fmt.Sprintf("NOT ok, %d problems", int64(len(r.Problems))+r.MoreProblems)
 	}
 	state := fmt.Sprintf("open at seq %d", r.Last)

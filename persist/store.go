@@ -47,6 +47,7 @@ type Store struct {
 type keeper interface {
 	append(events [][]byte) (first int64, err error)
 	reserve() error
+	flush() error // waits for the disk
 	since(seq int64, limit int) (entries []Entry, more bool, err error)
 	create(file string) (sink, error)
 	open(file string) (source, error)
@@ -114,6 +115,10 @@ func (s *Store) Append(events ...[]byte) (first int64, err error) {
 // that starts now can be recorded to its end even if the disk fills up. Where the file system cannot set space aside,
 // it is not. The error is that of Append.
 func (s *Store) Reserve() error { return s.kept.reserve() }
+
+// Sync waits until every record that was appended before is on the disk. Without it they are there within a second. An
+// ephemeral session has no disk, and nothing to wait for. The error is that of Append.
+func (s *Store) Sync() error { return s.kept.flush() }
 
 const (
 	sinceDefault = 1000

@@ -58,13 +58,14 @@ func VerifyFile(path string) (Report, error) {
 
 // record is what is kept of a line while the lines around it are looked at.
 type record struct {
-	number int64 // of the line in the file, from 1
-	ok     bool  // it was parsed; else the rest means nothing
-	seq    int64
-	prev   digest
-	hash   digest
-	blamed bool // a problem names it already
-	link   link // to the record before it
+	number    int64 // of the line in the file, from 1
+	unwritten bool  // it is no record, and has NUL, as blocks have that the disk never got
+	ok        bool  // it was parsed; else the rest means nothing
+	seq       int64
+	prev      digest
+	hash      digest
+	blamed    bool // a problem names it already
+	link      link // to the record before it
 }
 
 // link says whether a record holds the hash of the one before it.
@@ -89,10 +90,13 @@ type closedRecord struct {
 	unreadable bool
 }
 
+// hole is the least run of NUL that is taken for something that the disk never got. File systems leave whole blocks of it.
+var hole [64]byte
+
 func (v *verifier) line(number int64, b []byte) {
 	l, err := parseLine(b)
 	if err != nil {
-		v.order.push(record{number: number})
+		v.order.push(record{number: number, unwritten: bytes.Contains(b, hole[:])})
 		return
 	}
 	r := record{number: number, ok: true, seq: l.seq, prev: l.prev, hash: sha256.Sum256(b)}

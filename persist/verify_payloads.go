@@ -13,18 +13,19 @@ import (
 
 // VerifyPayloads checks the payloads that the records of a session's directory refer to: whether each is there and
 // still has the digest that its record holds. Problems name the record. A payload that no record refers to is not
-// looked at. The error is one of the journal.
+// looked at, unless there are no records at all: then they were lost. The error is one of the journal.
 func VerifyPayloads(dir string) (checked int, problems []Problem, err error) {
 	f, err := os.Open(filepath.Join(dir, logName))
 	if err != nil {
 		return 0, nil, err
 	}
 	defer f.Close()
-	seen := map[string]bool{}
+	seen, records := map[string]bool{}, 0
 	for entry, err := range Read(f) {
 		if err != nil {
 			continue // Verify names it
 		}
+		records++
 		for _, ref := range refsIn(entry.Event) {
 			if key := ref.file + ref.digest; seen[key] || len(problems) >= maxProblems {
 				continue
@@ -37,7 +38,19 @@ func VerifyPayloads(dir string) (checked int, problems []Problem, err error) {
 			}
 		}
 	}
+	if records == 0 {
+		problems = append(problems, unrecorded(dir)...)
+	}
 	return checked, problems, nil
+}
+
+// unrecorded returns the problem of payloads beside a log without records, if there are any.
+func unrecorded(dir string) []Problem {
+	payloads, err := os.ReadDir(filepath.Join(dir, resultsDir))
+	if err != nil || len(payloads) == 0 {
+		return nil
+	}
+	return []Problem{{Kind: Missing, Seq: 1, Detail: fmt.Sprintf("the log has no records, and %d payloads are beside it", len(payloads))}}
 }
 
 // payloadRef is a payload that a record refers to.

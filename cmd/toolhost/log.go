@@ -104,18 +104,23 @@ lines were cut off the end of an open log, or that all of it was written anew: k
 			if err != nil {
 				return err
 			}
-			broken := 0
+			changed, incomplete := 0, 0
 			for _, path := range paths {
-				ok, err := verifyLog(cmd.OutOrStdout(), path, asJSON)
-				if err != nil {
+				v, err := verifyLog(cmd.OutOrStdout(), path, asJSON)
+				switch {
+				case err != nil:
 					return exitf(exitFailed, "verify %s: %v", path, err)
-				}
-				if !ok {
-					broken++
+				case len(v.PayloadProblems) > 0, !v.OK() && !v.OnlyUnwritten():
+					changed++
+				case !v.OK():
+					incomplete++
 				}
 			}
-			if broken > 0 {
-				return exitf(exitFailed, "%d of %d logs are not as they were written", broken, len(paths))
+			switch {
+			case changed > 0:
+				return exitf(exitFailed, "%d of %d logs are not as they were written", changed, len(paths))
+			case incomplete > 0:
+				return exitf(exitFailed, "%d of %d logs lack records: the machine stopped before they were on the disk", incomplete, len(paths))
 			}
 			return nil
 		},
@@ -132,30 +137,28 @@ type verified struct {
 	PayloadProblems []persist.Problem `json:"payload_problems,omitempty"`
 }
 
-// verifyLog checks one log and the payloads beside it, prints what it found, and reports whether all is as written.
-func verifyLog(out io.Writer, path string, asJSON bool) (bool, error) {
+// verifyLog checks one log and the payloads beside it, and prints what it found.
+func verifyLog(out io.Writer, path string, asJSON bool) (v verified, err error) {
 	dir := filepath.Dir(path)
-	v := verified{Session: filepath.Base(dir)}
-	var err error
+	v.Session = filepath.Base(dir)
 	if v.Report, err = persist.VerifyFile(path); err != nil {
-		return false, err
+		return v, err
 	}
 	if filepath.Base(path) == "log.jsonl" {
 		if v.Payloads, v.PayloadProblems, err = persist.VerifyPayloads(dir); err != nil {
-			return false, err
+			return v, err
 		}
 	}
-	ok := v.OK() && len(v.PayloadProblems) == 0
 	if asJSON {
-		return ok, printJSONLines(out, []verified{v})
+		return v, printJSONLines(out, []verified{v})
 	}
 	if _, err := fmt.Fprintf(out, "%s: %s", v.Session, v.Report); err != nil {
-		return ok, err
+		return v, err
 	}
 	for _, p := range v.PayloadProblems {
 		fmt.Fprintf(out, "record %d, %s\n", p.Seq, printable(p.String()))
 	}
-	return ok, nil
+	return v, nil
 }
 
 // logPaths finds the log files that the arguments name.

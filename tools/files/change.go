@@ -51,6 +51,9 @@ type revision struct {
 func (c *change) Input() any              { return c.input }
 func (c *change) Facts() *agenttool.Facts { return &c.facts }
 
+// Durable implements [agenttool.Durable].
+func (c *change) Durable() bool { return c.durability() != NotSynced }
+
 // changeFacts are the facts of every write and edit.
 func changeFacts(p agenttool.Path) agenttool.Facts {
 	f := readFacts()
