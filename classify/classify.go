@@ -57,19 +57,21 @@ func Command(text string, in Context) agenttool.Facts {
 
 // run analyses the whole text both ways.
 func (w *walk) run(text string) {
-	tree := parse(text)
+	tree := understood(text)
 	w.lenient(text, tree)
-	if joined := joinedLines(text); joined != text { // which the parser does not join everywhere as bash does
-		w.lenient(joined, parse(joined))
+	if joined := joinedLines(text); tree.failed && joined != text { // the parser does not join them everywhere as bash does
+		w.lenient(joined, understood(joined))
 	}
-	switch {
-	case tree.failed:
+	if tree.failed && !tree.doubtful {
 		w.reject(tree.reason)
-	case carriageReturn(text, tree.stmts):
-		w.reject(reasonAt(text, strings.IndexByte(text, '\r'), "there is a carriage return outside quotes"))
-	default:
-		w.strict(text, tree.stmts)
+		return
 	}
+	if tree.doubtful {
+		w.note(tally{unknown: true, gap: true})
+		w.record(tree.reason)
+		w.doubt(tree.reason.Text, true)
+	}
+	w.strict(tree.stmts)
 }
 
 // joinedLines joins lines at a backslash that no other one escapes.
@@ -94,13 +96,13 @@ func joinedLines(text string) string {
 	return b.String()
 }
 
-func (w *walk) strict(text string, stmts []*syntax.Stmt) {
+func (w *walk) strict(stmts []*syntax.Stmt) {
 	defer func() {
 		if recover() != nil {
 			w.reject(agenttool.Reason{Text: "the analysis failed, which is a fault of it"})
 		}
 	}()
-	w.source, w.part = text, -1
+	w.part = -1
 	w.stmts(stmts)
 }
 

@@ -67,12 +67,14 @@ const (
 // rest as well as can be done without.
 func (g *gleaner) glean(text string, tree parsed) {
 	g.stmts(tree.stmts)
-	switch {
-	case tree.doubtful:
-		g.split(text)
-	case tree.failed:
-		g.split(text[parsedTo(tree.stmts, text):])
+	if !tree.failed {
+		return
 	}
+	rest := text
+	if !tree.doubtful {
+		rest = text[parsedTo(tree.stmts, text):]
+	}
+	g.split(rest)
 }
 
 // parsedTo returns where in a text the last of some statements ends.

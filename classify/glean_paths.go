@@ -32,7 +32,7 @@ func (w *walk) touches(codes []code) {
 			continue
 		}
 		inner := &walk{ctx: w.ctx, scope: newScope(w.ctx), part: -1}
-		inner.strict(c.text, parse(c.text).stmts)
+		inner.strict(parse(c.text).stmts)
 		w.part = w.partAt(c.at)
 		for _, p := range inner.reads.list {
 			word := program.Word{Text: p.Spelling, Static: true, Maybe: p.Maybe, Top: p.Top}

@@ -218,7 +218,7 @@ func (g *gleaner) text(text string, at syntax.Pos, surely bool) {
 		g.inner = &place{int(at.Line()), int(at.Col())}
 	}
 	g.texts++
-	tree := parse(text)
+	tree := understood(text)
 	g.hidden = g.hidden || surely && tree.failed
 	g.glean(text, tree)
 	g.texts--

@@ -128,6 +128,18 @@ type parsed struct {
 	reason   agenttool.Reason
 }
 
+// understood parses a text, and doubts the tree if an outline that is read without the parser is not the same.
+func understood(text string) parsed {
+	p := parse(text)
+	if p.failed {
+		return p
+	}
+	if reason, ok := disagrees(text, p.stmts); !ok {
+		p.failed, p.doubtful, p.reason = true, true, reason
+	}
+	return p
+}
+
 var parsers = sync.Pool{New: func() any { return syntax.NewParser(syntax.Variant(syntax.LangBash)) }}
 
 // parse parses a text, whatever it is: a parser that panics has failed.
@@ -146,10 +158,6 @@ func parse(text string) (p parsed) {
 		p.stmts = append(p.stmts, stmt)
 	}
 	parsers.Put(parser)
-	if at := strayDelimiter(text, p.stmts); at >= 0 {
-		p.failed, p.doubtful = true, true
-		p.reason = reasonAt(text, at, "where this here-document ends is not the same for all")
-	}
 	return p
 }
 
@@ -165,29 +173,4 @@ func parseReason(err error) agenttool.Reason {
 			Line: int(dialect.Pos.Line()), Column: int(dialect.Pos.Col())}
 	}
 	return agenttool.Reason{Text: "the command line cannot be parsed: " + err.Error()}
-}
-
-// carriageReturn reports whether a text has a carriage return outside quotes. To bash it is a byte of a word like any
-// other, to the parser it is white space.
-func carriageReturn(text string, stmts []*syntax.Stmt) bool {
-	n := strings.Count(text, "\r")
-	if n == 0 {
-		return false
-	}
-	for _, s := range stmts {
-		syntax.Walk(s, func(node syntax.Node) bool {
-			switch x := node.(type) {
-			case *syntax.SglQuoted:
-				n -= strings.Count(x.Value, "\r")
-			case *syntax.DblQuoted:
-				for _, part := range x.Parts {
-					if lit, ok := part.(*syntax.Lit); ok {
-						n -= strings.Count(lit.Value, "\r")
-					}
-				}
-			}
-			return true
-		})
-	}
-	return n != 0
 }

@@ -42,11 +42,6 @@ func (w *walk) param(f *field, x *syntax.ParamExp, quoted bool) {
 		w.parameter(f, x.Param.Value, quoted)
 		return
 	}
-	outer := w.unquoting
-	if w.unquoting = quoted || outer; w.unquoting && disputed(x) {
-		w.unknown("single quotes may quote nothing in an expansion that stands in double quotes")
-	}
-	defer func() { w.unquoting = outer }()
 	many := !quoted
 	switch {
 	case !plainParam(x):

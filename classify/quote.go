@@ -32,25 +32,10 @@ func (w *walk) literal(f *field, lit *syntax.Lit, first bool, rest []syntax.Word
 			} else {
 				f.add("[")
 			}
-		case '$', '`':
-			if c == '`' || w.expands(text[i+1:], len(rest) > 0) {
-				w.unknown("a " + text[i:i+1] + " that was not taken for an expansion")
-			}
-			f.add(text[i : i+1])
 		default:
 			f.add(text[i : i+1])
 		}
 	}
-}
-
-// expands reports whether a $ before this text would be an expansion in bash.
-func (w *walk) expands(after string, more bool) bool {
-	after = strings.ReplaceAll(after, "\\\n", "")
-	if after == "" {
-		return more
-	}
-	c := after[0]
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("_@*#?-$!({['\"", c) >= 0
 }
 
 // tilde expands a tilde at the beginning of a word, or of the value in a word that looks like an assignment, and
@@ -86,7 +71,7 @@ func (w *walk) tilde(f *field, text string, more bool) string {
 // quotedLiteral expands text in double quotes or in a here-document, where a backslash quotes only the escapable.
 func (w *walk) quotedLiteral(f *field, text, escapable string) {
 	f.numeric = false
-	if strings.IndexByte(text, '\\') < 0 && strings.IndexByte(text, '$') < 0 && strings.IndexByte(text, '`') < 0 {
+	if strings.IndexByte(text, '\\') < 0 {
 		f.add(text)
 		return
 	}
@@ -97,18 +82,10 @@ func (w *walk) quotedLiteral(f *field, text, escapable string) {
 		case c == '\\' && i+1 < len(text) && strings.IndexByte(escapable, text[i+1]) >= 0:
 			i++
 			f.add(text[i : i+1])
-		case c == '`', c == '$' && w.expandsQuoted(text[i+1:]):
-			w.unknown("a " + text[i:i+1] + " that was not taken for an expansion")
 		default:
 			f.add(text[i : i+1])
 		}
 	}
-}
-
-// expandsQuoted is expands for text in double quotes, where $' and $" begin nothing.
-func (w *walk) expandsQuoted(after string) bool {
-	after = strings.ReplaceAll(after, "\\\n", "")
-	return after != "" && after[0] != '\'' && after[0] != '"' && w.expands(after, false)
 }
 
 // ansiC decodes the text of $'…'. It is not ok if that depends on the locale or bash would cut the text short.

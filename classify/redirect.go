@@ -133,22 +133,18 @@ func (w *walk) duplicate(r *syntax.Redirect, target program.Word) {
 	}
 }
 
-// hereDocument analyses the body of <<, which ends at the same line for all shells: strayDelimiter found no other.
+// hereDocument analyses the body of <<, which ends at the same line for all shells: its outline has shown that.
 func (w *walk) hereDocument(r *syntax.Redirect) {
 	if _, quoted, _ := delimiterOf(r.Word); r.Hdoc == nil || quoted {
 		return
 	}
 	f := field{plain: true}
-	for i, part := range r.Hdoc.Parts {
-		lit, isLit := part.(*syntax.Lit)
-		if !isLit {
-			w.partOf(&f, part, true)
+	for _, part := range r.Hdoc.Parts {
+		if lit, isLit := part.(*syntax.Lit); isLit {
+			w.quotedLiteral(&f, lit.Value, "$\\`")
 			continue
 		}
-		if i+1 < len(r.Hdoc.Parts) && strings.HasSuffix(lit.Value, "$") {
-			w.unknown("a $ that was not taken for an expansion")
-		}
-		w.quotedLiteral(&f, lit.Value, "$\\`")
+		w.partOf(&f, part, true)
 	}
 }
 

@@ -15,7 +15,7 @@ func Stateless(line string) bool {
 	if _, ok := unfit(line); !ok || strings.ContainsAny(line, "\n\r\\!") || strings.HasPrefix(strings.TrimSpace(line), "^") {
 		return false
 	}
-	tree := parse(line)
+	tree := understood(line)
 	return !tree.failed && len(tree.stmts) > 0 && !slices.ContainsFunc(tree.stmts, keeps)
 }
 
@@ -24,7 +24,7 @@ func Plain(line string) bool {
 	if _, ok := unfit(line); !ok {
 		return false
 	}
-	tree := parse(line)
+	tree := understood(line)
 	if tree.failed || len(tree.stmts) != 1 || len(tree.stmts[0].Redirs) > 0 || keeps(tree.stmts[0]) {
 		return false
 	}

@@ -11,12 +11,11 @@ import (
 
 // walk is the strict analysis: it runs a command line in thought, with all that may happen in the place of what would.
 type walk struct {
-	ctx    Context
-	source string // the text that is analysed: the command line, or a text in it that a shell runs
-	scope  *scope
-	away   *scope // what may hold where break, continue or return left for
-	calls  []*syntax.FuncDecl
-	local  []string // variables that the current function gives back when it ends
+	ctx   Context
+	scope *scope
+	away  *scope // what may hold where break, continue or return left for
+	calls []*syntax.FuncDecl
+	local []string // variables that the current function gives back when it ends
 
 	steps, depth int
 	expanded     int        // words that braces made
@@ -24,7 +23,6 @@ type walk struct {
 	arrays       bool       // a variable may be an array
 	quiet        int        // while positive, nothing is recorded: a loop is tried until its scope settles
 	nested       int        // programs that run one another
-	unquoting    bool       // in "${x:-word}", where single quotes may be characters like others
 	at           syntax.Pos // of the innermost node, for reasons that have none
 	redirects    bool       // what is recorded is a redirection, which the shell makes
 	inner        *place     // the place of a text inside the command line, whose own positions mean nothing
@@ -165,10 +163,10 @@ func (w *walk) command(s *syntax.Stmt) {
 
 // subshell analyses what cannot change the scope.
 func (w *walk) subshell(body func()) {
-	outer, away, unquoting := w.scope, w.away, w.unquoting
-	w.scope, w.unquoting = outer.clone(), false
+	outer, away := w.scope, w.away
+	w.scope = outer.clone()
 	body()
-	w.scope, w.away, w.unquoting = outer, away, unquoting
+	w.scope, w.away = outer, away
 }
 
 func (w *walk) binary(x *syntax.BinaryCmd) {

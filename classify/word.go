@@ -237,10 +237,7 @@ func (w *walk) doubleQuoted(f *field, x *syntax.DblQuoted) {
 		f.unknown(false)
 	}
 	n := f.parts
-	for i, part := range x.Parts {
-		if lit, ok := part.(*syntax.Lit); ok && i+1 < len(x.Parts) && strings.HasSuffix(lit.Value, "$") {
-			w.unknown("a $ that was not taken for an expansion")
-		}
+	for _, part := range x.Parts {
 		w.partOf(f, part, true)
 	}
 	if len(x.Parts) == 1 {
@@ -250,12 +247,6 @@ func (w *walk) doubleQuoted(f *field, x *syntax.DblQuoted) {
 
 // substitution expands $(…): what it runs counts, what it prints is not known.
 func (w *walk) substitution(f *field, x *syntax.CmdSubst, quoted bool) {
-	if x.TempFile || x.ReplyVar {
-		w.unknown("${ …; } is not the same in all versions of bash")
-	}
-	if x.Backquotes && w.spelt(x, '\\') {
-		w.unknown("what a backslash means between backquotes depends on what is around them")
-	}
 	w.subshell(func() {
 		w.scope.captured = true
 		w.stmts(x.Stmts)
@@ -263,12 +254,6 @@ func (w *walk) substitution(f *field, x *syntax.CmdSubst, quoted bool) {
 	f.numeric = printsNumber(x.Stmts)
 	f.blank = f.numeric
 	f.unknown(!quoted)
-}
-
-// spelt reports whether a byte is in the source of a substitution, or the source is not known.
-func (w *walk) spelt(x *syntax.CmdSubst, b byte) bool {
-	from, to := int(x.Left.Offset()), int(x.Right.Offset())
-	return to < from || to > len(w.source) || strings.IndexByte(w.source[from:to], b) >= 0
 }
 
 // printsNumber reports whether the statements print one number and nothing else: they end in wc of stdin.

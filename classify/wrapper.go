@@ -65,19 +65,19 @@ func (w *walk) shell(text program.Word, bash bool) {
 	if form := program.OnlyBash(text.Text); form != "" && !bash {
 		w.strange("shells other than bash may read this in another way: "+form, text)
 	}
-	tree := parse(text.Text)
-	if tree.failed || carriageReturn(text.Text, tree.stmts) {
-		w.hidden("what the shell runs cannot be parsed")
+	tree := understood(text.Text)
+	if tree.failed {
+		w.hidden("what the shell runs is not understood: " + tree.reason.Text)
 		return
 	}
-	outer, inner, away, source := w.scope, w.inner, w.away, w.source
+	outer, inner, away := w.scope, w.inner, w.away
 	w.scope = outer.clone()
 	w.scope.vars, w.scope.funcs, w.scope.plain = nil, nil, !bash
-	w.away, w.source = nil, text.Text
+	w.away = nil
 	if inner == nil {
 		at := w.placed(agenttool.Reason{Line: text.Line, Column: text.Column})
 		w.inner = &place{at.Line, at.Column}
 	}
 	w.stmts(tree.stmts)
-	w.scope, w.inner, w.away, w.source = outer, inner, away, source
+	w.scope, w.inner, w.away = outer, inner, away
 }

@@ -1,0 +1,135 @@
+package outline
+
+import "strings"
+
+// waiting is a here-document whose body was not read.
+type waiting struct {
+	operator  int
+	delimiter string
+	quoted    bool
+	tabs      bool // before lines do not count
+}
+
+// waits reads the delimiter of a here-document.
+func (r *reader) waits(operator int, tabs bool) {
+	w := waiting{operator: operator, tabs: tabs}
+	start := r.at
+	r.argument()
+	if r.Doubt != "" {
+		return
+	}
+	w.delimiter = r.text[start:r.at]
+	if c := w.delimiter[0]; c == '\\' {
+		w.delimiter, w.quoted = w.delimiter[1:], true
+	} else if n := len(w.delimiter); n > 2 && (c == '\'' || c == '"') && w.delimiter[n-1] == c {
+		w.delimiter, w.quoted = w.delimiter[1:n-1], true
+	}
+	for i := range len(w.delimiter) {
+		c := w.delimiter[i]
+		if c != '_' && c != '-' && c != '.' && c != '!' && (c|0x20 < 'a' || c|0x20 > 'z') && (c < '0' || c > '9') {
+			r.doubt("the delimiter of a here-document is not plain")
+			return
+		}
+	}
+	if w.delimiter == "" {
+		r.doubt("a here-document has no delimiter")
+	}
+	r.waiting = append(r.waiting, w)
+}
+
+// bodies reads those of the here-documents that wait, where a line begins.
+func (r *reader) bodies() {
+	list := r.waiting
+	r.waiting = nil
+	for _, w := range list {
+		if r.body(w); r.Doubt != "" {
+			return
+		}
+	}
+}
+
+// body reads one, with the line that ends it.
+func (r *reader) body(w waiting) {
+	d := Document{Operator: w.operator, Begin: r.at, Quoted: w.quoted}
+	for {
+		if r.at >= r.end {
+			r.doubt("a here-document has no last line")
+			return
+		}
+		from := r.at
+		last := r.line(w)
+		if r.Doubt != "" {
+			return
+		}
+		if last {
+			d.End = from
+			break
+		}
+	}
+	behind, end := r.at, r.end
+	if !w.quoted {
+		r.at, r.end = d.Begin, d.End
+		for r.more() {
+			r.quoted(r.text[r.at])
+		}
+		if r.at > r.end {
+			r.doubt("an expansion is not closed")
+		}
+		r.end = end
+	}
+	if r.Doubt == "" {
+		r.at = behind
+	}
+	r.Documents = append(r.Documents, d)
+}
+
+// line reads one line of a body, joined ones if backslashes join them, and reports whether it is the last. A line that is it only in
+// parts, or joined, or with more behind it, is in doubt: in a substitution bash
+// may end the document there.
+func (r *reader) line(w waiting) (last bool) {
+	var whole string
+	begun := false
+	for joins := true; joins && r.at < r.end; {
+		text := r.text[r.at:r.end]
+		if n := strings.IndexByte(text, '\n'); n >= 0 {
+			text = text[:n]
+		}
+		r.at = min(r.at+len(text)+1, r.end)
+		piece := text
+		if joins = !w.quoted && backslashes(text)%2 == 1; joins {
+			piece = text[:len(text)-1]
+		}
+		if joins || begun {
+			begun = true
+			if len(strings.TrimLeft(whole, "\t")) <= len(w.delimiter) { // a longer one ends nothing
+				whole += piece
+			}
+			if r.ends(w, text) || r.ends(w, piece) || r.ends(w, whole) {
+				r.doubt("a here-document may end at a joined line")
+				return false
+			}
+			continue
+		}
+		if r.ends(w, text) {
+			return true
+		}
+		if strings.HasPrefix(strings.TrimLeft(text, "\t"), w.delimiter) {
+			r.doubt("a here-document may end at the beginning of a line")
+			return false
+		}
+	}
+	return false
+}
+
+// ends reports whether a line is the last one of a here-document.
+func (r *reader) ends(w waiting, line string) bool {
+	if w.tabs {
+		line = strings.TrimLeft(line, "\t")
+	}
+	return line == w.delimiter
+}
+
+// backslashes returns how many a text ends in.
+func backslashes(text string) int {
+	return len(text) - len(strings.TrimRight(text, "\\"))
+}
