@@ -16,8 +16,9 @@
 //
 // # What is sealed
 //
-// The table (names.go) says of each name whether it is sealed, or only asks: what ordinary checkouts and tools write
-// all the time (.github, .gitattributes) would stop honest work if it were sealed. On top of the table, every git
+// The table (table.go) says of each name what runs it, and whether it is sealed, reported or only asks: sealing what ordinary
+// checkouts and tools write (.github, pnpm-workspace.yaml) would stop honest work, so that a change of it is put before the
+// person instead. On top of the table, every git
 // directory that the walk finds (.git, bare repositories, worktrees, submodules, where .git files point) has its hooks,
 // config, config.worktree and commondir sealed, and so have the files that configuration includes and the directories
 // that core.hooksPath names. In a git directory the rest stays writable, or nothing could be committed:

@@ -67,7 +67,7 @@ func FuzzJudge(f *testing.F) {
 // endsSealed says whether the path ends with a name of the table: below a file's name Judge goes on and Asks does not.
 func endsSealed(rel string) bool {
 	components := strings.Split(fold(rel), "/")
-	_, whole := match(components, func(n Name, _, end int) bool { return n.Sealed && end == len(components) })
+	_, whole := match(components, func(n Name, _, end int) bool { return n.Hold == Seals && end == len(components) })
 	return whole
 }
 

@@ -76,6 +76,8 @@ type Map struct {
 	// Missing are the names that do not exist and must not come into being, in git directories and where configuration
 	// points. Names of the table are not among them: they count in every directory that is known.
 	Missing []Entry
+	// Reported are the existing entries that commands may write, and whose change is put before the person.
+	Reported []Entry
 	// Watch are the directories where a new name of the table matters at once: the roots, the home directory and the tops
 	// of work trees, those inside the roots.
 	Watch []string
@@ -121,8 +123,22 @@ func (m *Map) Judge(file string) (Rule, bool) {
 	}
 	components := strings.Split(below(base, folded), "/")
 	return match(components, func(n Name, at, _ int) bool {
-		return n.Sealed && !slices.Contains(components[:at], nodeModules) && m.seen(path.Join(base,
+		return n.Hold == Seals && !slices.Contains(components[:at], nodeModules) && m.seen(path.Join(base,
 			path.Join(components[:at]...)))
+	})
+}
+
+// Reports returns the rule by which a change of the path is put before the person though commands may write it. A path that was
+// granted is not reported.
+func (m *Map) Reports(file string) (Rule, bool) {
+	file = path.Clean(file)
+	root := rootOf(m.inner, file)
+	if root == "" || granted(m.writes, file) {
+		return "", false
+	}
+	components := strings.Split(below(fold(root), fold(file)), "/")
+	return match(components, func(n Name, at, end int) bool {
+		return n.Hold == Reports && (n.Dir || end == len(components)) && !slices.Contains(components[:at], nodeModules)
 	})
 }
 
@@ -216,8 +232,8 @@ func (m *Map) Granted(writes, reads []string) *Map {
 	return &g
 }
 
-// Since returns what this Map knows and an older one did not: the git directories and the sealed entries that came
-// into being between the two.
+// Since returns what this Map knows and an older one did not: the git directories, and the sealed and reported entries that
+// came into being between the two.
 func (m *Map) Since(older *Map) (repositories []GitDir, entries []Entry) {
 	for _, git := range m.Git {
 		if !slices.ContainsFunc(older.Git, func(o GitDir) bool { return o.Path == git.Path }) {
@@ -229,7 +245,15 @@ func (m *Map) Since(older *Map) (repositories []GitDir, entries []Entry) {
 			entries = append(entries, entry)
 		}
 	}
+	for _, entry := range m.Reported {
+		if _, known := slices.BinarySearchFunc(older.Reported, entry, byPath); !known && !older.watches(entry.Path) {
+			entries = append(entries, entry)
+		}
+	}
 	return repositories, entries
 }
+
+// watches says whether snapshots of the map look for new names of the table in the entry's directory.
+func (m *Map) watches(file string) bool { return slices.Contains(m.Watch, path.Dir(file)) }
 
 func byPath(a, b Entry) int { return cmp.Compare(a.Path, b.Path) }

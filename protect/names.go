@@ -25,75 +25,41 @@ const (
 	Denied           Rule = "denied"            // what the person said that nobody writes
 )
 
-// Name is one row of the table: the last components of a path, folded, wherever below a root they stand.
-type Name struct {
-	Path   string // "name" or "directory/name"
-	Rule   Rule
-	Dir    bool // it is usually a directory, and all below it counts
-	Sealed bool // commands cannot write it; otherwise writing it only asks
-}
+// Hold is what keeps commands from a name. File tools always ask.
+type Hold uint8
 
-// row spells rows that differ only in their name.
-func row(rule Rule, sealed, dir bool, names string) []Name {
-	var rows []Name
-	for name := range strings.FieldsSeq(names) {
-		rows = append(rows, Name{name, rule, dir, sealed})
-	}
-	return rows
-}
-
+// The holds, weakest first.
 const (
-	seals, asks = true, false
-	dirs, files = true, false
+	OnlyAsks Hold = iota // commands write it
+	Reports              // commands write it, and a change is put before the person
+	Seals                // commands cannot write it
 )
 
-// Names returns the table.
-func Names() []Name {
-	return concat(
-		row(VCSConfig, asks, dirs, ".git .hg .svn .jj"),
-		row(VCSConfig, asks, files, ".gitmodules .gitattributes"),
-		row(VCSConfig, seals, files, ".gitconfig .hgrc .hg/hgrc .hg/hgrc-not-shared .hg/sharedpath .jj/repo/config.toml .jjconfig.toml"),
-		row(VCSConfig, seals, dirs, ".config/git .config/hg .config/jj"),
-
-		row(ShellStartup, seals, files, `.bashrc .bash_profile .bash_login .bash_logout .bash_aliases .bash_completion .profile
-			.zshrc .zshenv .zprofile .zlogin .zlogout .kshrc .mkshrc .shrc .cshrc .tcshrc .login .logout .xonshrc .inputrc .envrc
-			.xprofile .xinitrc .xsession .xsessionrc .pam_environment .screenrc .tmux.conf`),
-		row(ShellStartup, seals, dirs, `.config/fish .config/zsh .config/bash .config/nushell .config/powershell .config/elvish
-			.config/xonsh .config/autostart .config/systemd .config/environment.d .config/plasma-workspace .config/tmux
-			.config/direnv .config/i3 .config/sway .config/hypr .local/bin .oh-my-zsh .bashrc.d`),
-
-		row(EditorConfig, seals, dirs, `.vscode .vscode-server .cursor-server .idea .zed .cursor .windsurf .claude .codex .gemini
-			.continue .opencode .devcontainer .vim .nvim .emacs.d .helix .config/nvim .config/emacs .config/zed .config/helix
-			.config/code .config/cursor .config/vscodium .config/windsurf .config/opencode .config/kitty .config/alacritty
-			.config/wezterm .config/ghostty .config/lazygit`),
-		row(EditorConfig, seals, files, `.mcp.json .claude.json .devcontainer.json .vimrc .gvimrc .exrc .nvimrc .nvim.lua .ideavimrc
-			.emacs .dir-locals.el .dir-locals-2.el .gdbinit .lldbinit .aider.conf.yml`),
-		row(EditorConfig, asks, files, "mcp.json"),
-
-		row(VCSHooks, seals, dirs, ".husky"),
-		row(VCSHooks, seals, files, ".pre-commit-config.yaml lefthook.yml .lefthook.yml .overcommit.yml"),
-
-		row(ToolConfig, seals, files, `.npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs .pypirc .pdbrc .rprofile .pythonrc .irbrc .pryrc
-			.curlrc .wgetrc .mailcap .cargo/config .cargo/config.toml .bundle/config .pip/pip.conf .docker/config.json .kube/config
-			.config/starship.toml`),
-		row(ToolConfig, seals, dirs, ".mvn .docker/cli-plugins .config/pip .config/uv .config/mise .config/gh .config/containers"),
-		row(ToolConfig, asks, files, ".tool-versions mise.toml .mise.toml"),
-		row(ToolConfig, asks, dirs, ".github .config"),
-
-		row(ToolhostSettings, seals, dirs, ".toolhost .config/toolhost"),
-		row(SSH, seals, dirs, ".ssh"),
-		row(Credentials, seals, dirs, ".gnupg"),
-		row(Credentials, seals, files, ".aws/config .aws/credentials"),
-		row(Credentials, asks, files, ".netrc"),
-	)
+// Name is one name of the table: the last components of a path, folded, wherever below a root they stand. A "*" in the
+// first component stands for any text.
+type Name struct {
+	Path string // "name" or "directory/name"
+	Rule Rule
+	Dir  bool // it is usually a directory, and all below it counts
+	Hold Hold
+	Runs string // which programs run or obey it, and when
 }
 
-func concat(parts ...[]Name) []Name {
-	var all []Name
-	for _, part := range parts {
-		all = append(all, part...)
+// Names returns the table.
+func Names() []Name { return listed(rows()) }
+
+// HomeNames returns the names that count in a home directory alone, relative to it.
+func HomeNames() []Name { return listed(homeNames()) }
+
+// listed has a Name for each name of some rows.
+func listed(rows []row) []Name {
+	var names []Name
+	for _, r := range rows {
+		for name := range strings.FieldsSeq(r.names) {
+			names = append(names, Name{name, r.rule, bool(r.shape), r.hold, r.runs})
+		}
 	}
-	return all
+	return names
 }
 
 // tail is what is still missing of a name after its first components.
@@ -102,19 +68,46 @@ type tail struct {
 	rest string // folded, "" when the name is complete
 }
 
-// table is Names by first component, built at the first question.
-var table = sync.OnceValue(func() map[string][]tail {
-	index := make(map[string][]tail)
+// index is Names by first component.
+type index struct {
+	exact map[string][]tail
+	wild  []wildcard
+}
+
+// wildcard is a first component with a "*" in it.
+type wildcard struct {
+	prefix, suffix string
+	tail           tail
+}
+
+// table is the index of Names, built at the first question.
+var table = sync.OnceValue(func() index {
+	x := index{exact: make(map[string][]tail)}
 	for _, name := range Names() {
 		first, rest, _ := strings.Cut(name.Path, "/")
-		index[first] = append(index[first], tail{name, rest})
+		if prefix, suffix, wild := strings.Cut(first, "*"); wild {
+			x.wild = append(x.wild, wildcard{prefix, suffix, tail{name, rest}})
+			continue
+		}
+		x.exact[first] = append(x.exact[first], tail{name, rest})
 	}
-	return index
+	return x
 })
+
+// first returns the names of the table whose first component is this folded one.
+func (x index) first(component string) []tail {
+	found := x.exact[component]
+	for _, w := range x.wild {
+		if len(component) > len(w.prefix)+len(w.suffix) && strings.HasPrefix(component, w.prefix) && strings.HasSuffix(component, w.suffix) {
+			found = append(found[:len(found):len(found)], w.tail)
+		}
+	}
+	return found
+}
 
 // advance returns what becomes of the tails, and of the names of the table, at one more component.
 func advance(tails []tail, component string) []tail {
-	next := table()[component]
+	next := table().first(component)
 	for _, t := range tails {
 		if first, rest, _ := strings.Cut(t.rest, "/"); t.rest != "" && first == component {
 			next = append(next[:len(next):len(next)], tail{t.name, rest})

@@ -18,6 +18,7 @@ import (
 const (
 	maxMounts      = 800
 	maxSecretMount = 400
+	maxReported    = 1000 // names that are looked at before and after a command
 )
 
 // elsewhere masks the secrets that the patterns name by an absolute path, wherever they are.
@@ -64,6 +65,11 @@ func (b *builder) finish() {
 	}
 	sealed = outsideOf(outermostEntries(sealed), secrets)
 	b.m.Missing = outermostEntries(b.m.Missing)
+	b.m.Reported = outermostEntries(b.reported)
+	if more := len(b.m.Reported) - maxReported; more > 0 {
+		b.m.Reported = b.m.Reported[:maxReported]
+		b.gap("", fmt.Sprintf("%d more names whose change would be reported are not watched", more))
+	}
 	slices.SortFunc(b.m.Git, func(x, y GitDir) int { return cmp.Compare(x.Path, y.Path) })
 	b.m.Watch = slices.DeleteFunc(slices.Sorted(maps.Keys(b.watch)),
 		func(dir string) bool { return b.tree.root(dir) == "" })

@@ -86,6 +86,11 @@ func Scan(ctx context.Context, options Options) (*Map, error) {
 	for _, file := range options.Sealed {
 		b.sealAt(file, Denied)
 	}
+	if home := options.Home; home != "" && t.root(home) != "" {
+		for _, n := range HomeNames() {
+			b.sealAt(join(home, n.Path), n.Rule)
+		}
+	}
 	b.follow()
 	bounded(ctx, options.MaxTime, func(ctx context.Context) { b.aliases(ctx, w) })
 	b.finish()
@@ -102,14 +107,15 @@ type builder struct {
 	far     []string // where file systems of other machines are mounted
 	m       *Map
 
-	sealed  []Entry           // found, in no order, some twice
-	secrets []Entry           // the same
-	links   []Entry           // of the sealed ones, those to follow
-	git     map[string]string // git directories and their tops
-	watch   map[string]bool
-	linked  map[identity]Rule // files that have several names, of which one is protected
-	inside  int               // what is left to look at in protected directories
-	hidden  int               // gaps of directories beyond those that are named
+	sealed   []Entry           // found, in no order, some twice
+	reported []Entry           // found, likewise
+	secrets  []Entry           // the same
+	links    []Entry           // of the sealed ones, those to follow
+	git      map[string]string // git directories and their tops
+	watch    map[string]bool
+	linked   map[identity]Rule // files that have several names, of which one is protected
+	inside   int               // what is left to look at in protected directories
+	hidden   int               // gaps of directories beyond those that are named
 }
 
 // maxNamed is the number of directories of one kind that Partial names one by one, maxGaps that of all its gaps but one.

@@ -80,7 +80,7 @@ func Take(m *Map) (*Snap, error) {
 	defer t.close()
 	s := &Snap{m: m, states: make(map[string]snapped), buf: make([]byte, snapBuffer)}
 	byDir := make(map[string][]Entry)
-	for _, entry := range concat2(m.Sealed, m.Missing) {
+	for _, entry := range slices.Concat(m.Sealed, m.Missing, m.Reported) {
 		dir, _ := t.split(entry.Path)
 		byDir[dir] = append(byDir[dir], entry)
 	}
@@ -166,24 +166,24 @@ func (s *Snap) watch(t *tree, dir string) {
 	left := maxListed
 	_ = list(fd, s.buf, func(raw []byte, _ Kind) bool {
 		left--
-		if len(table()[string(raw)]) > 0 || raw[0] >= 'A' && raw[0] <= 'Z' || raw[0] == '.' || raw[0] >= 0x80 {
+		if len(table().first(string(raw))) > 0 || raw[0] >= 'A' && raw[0] <= 'Z' || raw[0] == '.' || raw[0] >= 0x80 {
 			hits = append(hits, string(raw))
 		}
 		return left > 0
 	})
 	if left <= 0 {
 		s.Partial = true
-		hits = append(hits, slices.Collect(maps.Keys(table()))...)
+		hits = append(hits, slices.Collect(maps.Keys(table().exact))...)
 	}
 	for _, name := range hits {
 		s.below(fd, join(dir, name), advance(nil, fold(name)))
 	}
 }
 
-// below notes the entry of an open directory if the table seals it, and goes on into it where the table has longer names.
+// below notes the entry of an open directory if the table seals or reports it, and goes on into it where the table has longer names.
 func (s *Snap) below(fd int, file string, tails []tail) {
 	for _, t := range tails {
-		if !t.name.Sealed {
+		if t.name.Hold == OnlyAsks {
 			continue
 		}
 		if t.rest == "" {

@@ -70,8 +70,8 @@ func TestTripwire(t *testing.T) {
 		{"new names of the table", nil, func(root string) {
 			write(t, root, ".EnvRC", ".config/git/config", ".Cargo/config", ".github/x", "Mise.toml")
 		},
-			[]string{"shell-startup .EnvRC: absent → file", "tool-config .Cargo/config: absent → file",
-				"vcs-config .config/git: absent → directory", "vcs-config .config/git/config: absent → file"}},
+			[]string{"shell-startup .EnvRC: absent → file", "tool-config .Cargo/config: absent → file", "tool-config .github/x: absent → file",
+				"tool-config .github: absent → directory", "tool-config Mise.toml: absent → file", "vcs-config .config/git: absent → directory", "vcs-config .config/git/config: absent → file"}},
 		{"a link instead", nil, func(root string) {
 			must(t, os.Rename(root+"/.git/hooks", root+"/old"))
 			must(t, os.Symlink("../old", root+"/.git/hooks"))

@@ -172,7 +172,7 @@ func (w *walk) probe(it item) {
 		listed[c.name] = true
 	}
 	in := opened{it, fd, w.m.deny.touches(it.folded)}
-	for _, name := range append(slices.Collect(maps.Keys(table())), w.m.deny.plainBases()...) {
+	for _, name := range append(slices.Collect(maps.Keys(table().exact)), w.m.deny.plainBases()...) {
 		if kind := w.kindAt(fd, name); kind != Absent && !listed[name] {
 			w.consider(in, child{name, name, kind})
 		}
@@ -251,7 +251,10 @@ func (w *walk) named(it, next item, c child) item {
 		return next
 	}
 	for _, t := range next.tails {
-		if t.rest == "" && t.name.Sealed {
+		if t.rest == "" && t.name.Hold == Reports {
+			w.reported = append(w.reported, Entry{join(it.path, c.name), t.name.Rule, c.kind})
+		}
+		if t.rest == "" && t.name.Hold == Seals {
 			w.seal(join(it.path, c.name), t.name.Rule, c.kind)
 			next.area = closed
 			break

@@ -81,8 +81,15 @@ func (t *tripwire) spring(report func(Violation)) {
 		report(Violation{Wall: Changed, Detail: "what is protected could not be looked at again: " + err.Error()})
 		return
 	}
+	within := "" // a directory that was told of
 	for _, c := range changes {
 		if _, held := t.names.granted.Judge(c.Path); !held {
+			if rule, told := t.names.granted.Reports(c.Path); told && (within == "" || !agenttool.Within(within, c.Path)) {
+				if c.Before.Kind != c.After.Kind {
+					within = c.Path
+				}
+				report(Violation{Wall: Changed, Path: c.Path, Rule: string(rule), Certain: true, Detail: "was " + deed(c) + " during the run"})
+			}
 			continue
 		}
 		v := Violation{Wall: Changed, Path: c.Path, Rule: string(c.Rule), Certain: true,
@@ -94,6 +101,17 @@ func (t *tripwire) spring(report func(Violation)) {
 		}
 		report(v)
 	}
+}
+
+// deed is what was done to a path.
+func deed(c protect.Change) string {
+	switch {
+	case c.Before.Kind == protect.Absent:
+		return "made"
+	case c.After.Kind == protect.Absent:
+		return "removed"
+	}
+	return "changed"
 }
 
 // made reports the repositories and the protected names in new directories that were made during the run: nobody kept the

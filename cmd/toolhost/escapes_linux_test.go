@@ -61,7 +61,7 @@ var (
 
 // allAttempts are those that are scripts.
 func allAttempts() []attempt {
-	return slices.Concat(fileAttempts, nameAttempts, repositoryAttempts, secretAttempts, callAttempts, socketAttempts)
+	return slices.Concat(fileAttempts, nameAttempts, keptAttempts, repositoryAttempts, secretAttempts, callAttempts, socketAttempts)
 }
 
 // elsewhere are the rows that take more than a script, and the tests that show them.
