@@ -69,6 +69,7 @@ type Facts struct {
 	LongRunning     Fact `json:"long_running"`      // servers, watchers
 	ObservesHost    Fact `json:"observes_host"`     // looks at processes, memory or sockets of the machine
 	PathsComplete   Fact `json:"paths_complete"`    // Reads and Writes name every path that the call touches
+	HostsComplete   Fact `json:"hosts_complete"`    // Hosts names every host that the call may reach
 	OwnJobs         Fact `json:"own_jobs,omitzero"` // acts on nothing but the jobs of this session
 
 	Dir      *Path      `json:"dir,omitempty"` // where its commands start; nil if it runs none

@@ -6,6 +6,7 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
+	"toolhost/agenttool"
 	"toolhost/classify/program"
 )
 
@@ -160,6 +161,18 @@ func (w *walk) use(name program.Word, u *program.Use) {
 	for _, e := range u.Effects {
 		w.effect(e, u)
 	}
+	w.usePaths(name, u)
+	w.useHosts(u)
+	if u.Has(program.Writes) || u.Has(program.Destroys) || u.Has(program.GitConfig) {
+		w.lock(u.Locks)
+	}
+	if len(u.Runs) > 0 {
+		w.started(name.Text, u)
+	}
+}
+
+// usePaths records the paths that one run of a program names.
+func (w *walk) usePaths(name program.Word, u *program.Use) {
 	for _, word := range u.Reads {
 		switch {
 		case !onlyNames(name.Text):
@@ -174,16 +187,47 @@ func (w *walk) use(name program.Word, u *program.Use) {
 		w.look(word)
 	}
 	for _, word := range u.Writes {
-		w.write(word, true)
+		w.write(word, !u.Has(program.Adds))
 	}
+}
+
+// useHosts records the hosts that one run of a program names, and whether there are others.
+func (w *walk) useHosts(u *program.Use) {
+	named := 0
 	for _, word := range u.Hosts {
 		_, rest, _ := strings.Cut(word.Text, "://")
 		if word.Static || strings.ContainsAny(rest, "/?#") {
 			w.host(word.Text)
+			named++
 		}
 	}
-	if len(u.Runs) > 0 {
-		w.started(name.Text, u)
+	if named < len(u.Hosts) || named == 0 && u.Has(program.Reaches) || u.Has(program.HostsUnknown) {
+		w.note(tally{hostless: true})
+	}
+}
+
+// lock records files that a program locks while it runs, in the directory where it starts.
+func (w *walk) lock(names []string) {
+	for _, name := range names {
+		rest, home := strings.CutPrefix(name, "~")
+		switch {
+		case w.quiet > 0 || w.remote > 0 || home && w.ctx.Home == "":
+		case home:
+			w.addLock(w.ctx.Home + rest)
+		case strings.HasPrefix(name, "/"):
+			w.addLock(name)
+		default:
+			for _, dir := range w.scope.dirs {
+				w.addLock(strings.TrimSuffix(dir, "/") + "/" + name)
+			}
+		}
+	}
+}
+
+func (w *walk) addLock(path string) {
+	l := agenttool.Lock{Path: path, Write: true}
+	if len(w.locks) < maxPaths && !slices.Contains(w.locks, l) {
+		w.locks = append(w.locks, l)
 	}
 }
 
@@ -199,11 +243,11 @@ func onlyNames(base string) bool {
 func (w *walk) effect(e program.Effect, u *program.Use) {
 	switch e {
 	case program.Writes: // what was there may be lost, unless it is shown that it is not
-		w.note(tally{writes: true, mayDestroy: true, incomplete: len(u.Writes) == 0})
+		w.note(tally{writes: true, mayDestroy: !u.Has(program.Adds), incomplete: len(u.Writes) == 0 && w.remote == 0})
 	case program.Destroys:
-		w.note(tally{writes: true, destroys: true, incomplete: len(u.Writes) == 0})
-	case program.GitConfig:
-		w.note(tally{writes: true, mayDestroy: true, incomplete: true})
+		w.note(tally{writes: true, destroys: true, incomplete: len(u.Writes) == 0 && w.remote == 0})
+	case program.GitConfig: // of which a change loses a line at most
+		w.note(tally{writes: true, incomplete: true})
 		w.gitConfig = w.gitConfig || w.quiet == 0
 	case program.GitGlobal:
 		w.globalGit()
@@ -216,15 +260,18 @@ func (w *walk) effect(e program.Effect, u *program.Use) {
 	case program.Pages:
 		w.note(tally{interactive: !w.scope.captured})
 	case program.ObservesHost:
-		w.note(tally{observes: true})
+		w.note(tally{observes: w.remote == 0})
 	case program.NotConcurrent:
 		w.note(tally{notConcurrent: true})
 	case program.ReadsElsewhere:
-		w.note(tally{incomplete: true})
+		w.note(tally{incomplete: w.remote == 0})
 	case program.ReadsTree:
 		if !slices.ContainsFunc(u.Reads, func(word program.Word) bool { return !word.Maybe }) {
 			w.named(contents, program.Lit("."))
 		}
+	case program.RunsHooks:
+		w.note(tally{incomplete: true})
+	case program.Adds, program.HostsUnknown: // see usePaths and useHosts
 	default: // RunsCode, and what is not known
 		w.note(tally{unknown: true})
 	}
@@ -232,10 +279,10 @@ func (w *walk) effect(e program.Effect, u *program.Use) {
 
 // globalGit records that git's configuration of the person is written, which is in one of two places.
 func (w *walk) globalGit() {
-	w.note(tally{writes: true, mayDestroy: true, incomplete: true})
+	w.note(tally{writes: true, incomplete: true})
 	if w.ctx.Home != "" {
-		w.write(program.Lit(w.ctx.Home+"/.gitconfig"), true)
-		w.write(program.Lit(w.ctx.Home+"/.config/git/config"), true)
+		w.write(program.Lit(w.ctx.Home+"/.gitconfig"), false)
+		w.write(program.Lit(w.ctx.Home+"/.config/git/config"), false)
 	}
 }
 

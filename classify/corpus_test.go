@@ -20,11 +20,7 @@ var unescapeRow = strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\r`, "\r")
 func corpus(tb testing.TB) []row {
 	tb.Helper()
 	var rows []row
-	files, err := filepath.Glob("../testdata/classify/*.tsv")
-	if err != nil || len(files) == 0 {
-		tb.Fatalf("no corpus: %v", err)
-	}
-	for _, name := range files {
+	for _, name := range []string{"../testdata/classify/own.tsv", "../testdata/classify/shell-readonly.tsv"} {
 		f, err := os.Open(name)
 		if err != nil {
 			tb.Fatal(err)

@@ -65,12 +65,12 @@ func destroysGit(args []string) string {
 		refs := slices.ContainsFunc(rest, func(a string) bool {
 			return strings.HasPrefix(a, "+") || strings.HasPrefix(a, ":") && len(a) > 1
 		})
-		return when(refs || short("fd") || anyPrefix(rest, "--force", "--mirror", "--delete", "--prune", "--fo", "--de", "--mi"),
+		return when(refs || short("fd") || anyPrefix(rest, "--forc", "--mi", "--de", "--pru"),
 			"git push replaces or removes what is on the remote")
 	case "reset":
 		return when(anyPrefix(rest, "--h", "--merge", "--k"), "git reset discards changes")
 	case "clean":
-		return when(short("f") || anyPrefix(rest, "--f"), "git clean removes files")
+		return when((short("f") || anyPrefix(rest, "--f")) && !short("n") && !anyPrefix(rest, "--dr"), "git clean removes files")
 	case "checkout":
 		return when(short("f") || anyPrefix(rest, "--f", "--ours", "--theirs") || hasAny(rest, "--", ".") || anyPrefix(rest, "./"),
 			"git checkout discards changes")
@@ -80,9 +80,9 @@ func destroysGit(args []string) string {
 		staged := anyPrefix(rest, "--st") || short("S")
 		return when(!staged || anyPrefix(rest, "--w") || short("W"), "git restore discards changes")
 	case "branch":
-		return when(short("DdMf") || anyPrefix(rest, "--de", "--f"), "git branch removes or replaces a branch")
+		return when(short("DdMf") || anyPrefix(rest, "--de", "--forc"), "git branch removes or replaces a branch")
 	case "tag":
-		return when(short("df") || anyPrefix(rest, "--d", "--f"), "git tag removes or replaces a tag")
+		return when(short("df") || anyPrefix(rest, "--d", "--forc"), "git tag removes or replaces a tag")
 	case "stash":
 		return when(hasAny(rest, "drop", "clear"), "git stash throws changes away")
 	case "reflog":
@@ -93,7 +93,9 @@ func destroysGit(args []string) string {
 		return when(short("d") || slices.Contains(rest, "--stdin"), "git update-ref removes references")
 	case "remote":
 		return when(hasAny(rest, "remove", "rm", "prune"), "git remote removes references")
-	case "rm", "filter-branch", "filter-repo", "prune", "gc":
+	case "rm":
+		return when(!anyPrefix(rest, "--ca", "--dr") && !short("n"), "git rm removes files")
+	case "filter-branch", "filter-repo", "prune", "gc":
 		return "git " + sub + " removes files or commits"
 	}
 	return ""

@@ -25,6 +25,7 @@ type tally struct {
 	background    bool
 	incomplete    bool // it touches paths that are not named
 	matched       bool // it touches paths of which patterns are named
+	hostless      bool // it reaches hosts that are not named
 }
 
 func (t *tally) add(o tally) {
@@ -43,6 +44,7 @@ func (t *tally) add(o tally) {
 	t.background = t.background || o.background
 	t.incomplete = t.incomplete || o.incomplete
 	t.matched = t.matched || o.matched
+	t.hostless = t.hostless || o.hostless
 }
 
 // yes returns Yes if it was seen, else No, else Unknown if something was not understood.
@@ -99,6 +101,13 @@ func (t *tally) concurrencySafe() agenttool.Fact {
 
 func (t *tally) pathsComplete() agenttool.Fact {
 	if t.unknown || t.incomplete || t.matched {
+		return agenttool.Unknown
+	}
+	return agenttool.Yes
+}
+
+func (t *tally) hostsComplete() agenttool.Fact {
+	if t.unknown || t.hostless || t.mayReach {
 		return agenttool.Unknown
 	}
 	return agenttool.Yes
@@ -281,7 +290,7 @@ const WritesGitConfig = "writes_git_config"
 // inferred are the facts that are derived from the command line.
 func (w *walk) inferred() []string {
 	list := []string{"read_only", "destructive", "open_world", "concurrency_safe", "interactive", "long_running",
-		"observes_host", "paths_complete"}
+		"observes_host", "paths_complete", "hosts_complete"}
 	if w.gitConfig {
 		list = append(list, WritesGitConfig)
 	}
@@ -305,7 +314,7 @@ func (w *walk) report() agenttool.Facts {
 		ReadOnly: t.readOnly(), Destructive: t.destructive(), OpenWorld: t.openWorld(),
 		ConcurrencySafe: t.concurrencySafe(), Interactive: t.yes(t.interactive), LongRunning: t.longRunning(),
 		ObservesHost: t.yes(t.observes), PathsComplete: t.pathsComplete(),
-		Reads: w.reads.list, Writes: w.writes.list, Hosts: w.hosts, Inferred: w.inferred(),
+		HostsComplete: t.hostsComplete(), Locks: w.locks, Reads: w.reads.list, Writes: w.writes.list, Hosts: w.hosts, Inferred: w.inferred(),
 	}
 	f.Reasons = append(w.reasons, w.destroyed...)
 	f.Parts, f.PartsComplete, f.Commands = w.finished(), w.partsComplete(), w.commands()
@@ -320,7 +329,7 @@ func (w *walk) report() agenttool.Facts {
 // rejection is the report of what was not analysed to its end. What was seen until then is kept where it is a warning.
 func (w *walk) rejection() agenttool.Facts {
 	w.touches(w.codes)
-	f := agenttool.Facts{Reads: w.reads.list, Writes: w.writes.list, Hosts: w.hosts, Inferred: w.inferred(),
+	f := agenttool.Facts{Reads: w.reads.list, Writes: w.writes.list, Hosts: w.hosts, Locks: w.locks, Inferred: w.inferred(),
 		Reasons:  append([]agenttool.Reason{*w.rejected}, w.destroyed...),
 		Mentions: w.mentions, Unmentioned: w.unmentioned}
 	if len(w.destroyed) > 0 {

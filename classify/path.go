@@ -25,7 +25,7 @@ func (w *walk) read(word program.Word) { w.visit(contents, word) }
 func (w *walk) look(word program.Word) { w.visit(names, word) }
 
 func (w *walk) visit(how access, word program.Word) {
-	if w.quiet > 0 {
+	if w.quiet > 0 || w.remote > 0 {
 		return
 	}
 	if !word.Static {
@@ -87,7 +87,7 @@ func (w *walk) write(word program.Word, cuts bool) {
 	}
 	w.note(tally{writes: true, mayDestroy: cuts})
 	if !word.Static {
-		w.note(tally{incomplete: true})
+		w.note(tally{incomplete: w.remote == 0})
 		w.becauseAt("writes a file whose name is not known", word)
 		return
 	}
@@ -98,7 +98,7 @@ func (w *walk) write(word program.Word, cuts bool) {
 // list records that a directory is listed for a glob.
 func (w *walk) list(word program.Word) {
 	dir := globDir(word.Text)
-	if w.quiet == 0 {
+	if w.quiet == 0 && w.remote == 0 {
 		w.special(dir, program.Lit(dir))
 	}
 	w.named(names, program.Lit(dir))
@@ -106,7 +106,7 @@ func (w *walk) list(word program.Word) {
 
 // named appends a path as it is in each directory that may be the working directory.
 func (w *walk) named(how access, word program.Word) {
-	if w.quiet > 0 {
+	if w.quiet > 0 || w.remote > 0 {
 		return
 	}
 	text := word.Text

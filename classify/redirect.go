@@ -110,6 +110,8 @@ func (w *walk) network(target program.Word) bool {
 	w.becauseAt("opens a network connection", target)
 	if parts := strings.Split(target.Text, "/"); target.Static && len(parts) > 3 {
 		w.host(parts[3])
+	} else {
+		w.note(tally{hostless: true})
 	}
 	return true
 }

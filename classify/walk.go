@@ -40,6 +40,8 @@ type walk struct {
 	reads    pathSet
 	writes   pathSet
 	hosts    []string
+	locks    []agenttool.Lock
+	remote   int // while positive, what runs is not on this machine, and its paths are not those here
 	globs    []agenttool.Glob
 	git      []agenttool.GitRun
 	reglobs  bool // what patterns match was changed

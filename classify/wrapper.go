@@ -36,6 +36,10 @@ func (w *walk) goTo(dir *program.Word) {
 
 // runs analyses what a program runs in turn.
 func (w *walk) runs(c program.Command) {
+	if c.Away {
+		w.remote++
+		defer func() { w.remote-- }()
+	}
 	if c.Shell != nil {
 		w.shell(*c.Shell, c.Bash)
 		return

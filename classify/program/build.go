@@ -22,25 +22,26 @@ func buildSpecs() []*Spec {
 					--message-format:text --workspace`,
 					Operands: "text?"},
 				{Names: "search info", Raw: true, Effects: "reaches writes", Judge: effectsAlone},
-				{Names: `build b check c clippy test t run r bench doc d fix fmt rustc rustdoc expand nextest miri
-					install`, Raw: true,
-					Effects: "writes runs_code",
-					Judge:   reason("compiles and runs code of the project, build scripts first")},
-				{Names: `add remove rm update fetch new init vendor generate-lockfile publish login logout owner yank
-					uninstall package`,
-					Raw: true, Effects: "writes reaches", Judge: effectsAlone},
-				{Names: "clean", Raw: true, Effects: "writes destroys", Judge: effectsAlone},
+				locking(projectCode("build b check c clippy test t run r bench doc d fix fmt rustc rustdoc expand nextest miri package"), "target"),
+				{Names: "install", Raw: true, Effects: "writes reaches runs_code", Locks: "~/.cargo/.package-cache",
+					Judge: reason("compiles and installs a package of the registry of cargo's configuration")},
+				{Names: "new init", Raw: true, Effects: "writes adds", Judge: effectsAlone},
+				{Names: `add remove rm update fetch vendor generate-lockfile publish login logout owner yank uninstall`,
+					Raw: true, Effects: "writes reaches adds", Locks: "~/.cargo/.package-cache",
+					Judge: reason("reaches the registry of cargo's configuration")},
+				{Names: "clean", Raw: true, Effects: "writes destroys", Locks: "target", Judge: effectsAlone},
 			}},
 		{Names: "rustc", Raw: true, Effects: "runs_code",
 			Judge: reason("rustup starts the toolchain that rust-toolchain.toml names, which may be any program")},
-		projectTools("rustup"), // whose version says which compiler rust-toolchain.toml names, after asking that
-		asksVersion("make gmake", " --version -v --help -h "),
-		asksVersion("gcc g++ cc c++ clang clang++ ld", " --version -v "),
-		asksVersion("as", " --version "), // with -v it goes on, and assembles stdin
-		asksVersion("cmake ninja gem uv ruff black isort mypy just", " --version "),
-		projectTools(`meson bazel bazelisk buck gradle mvn ant sbt scons rake tox nox task invoke waf autoconf automake
-			libtool bundle composer mix rebar3 flake8 stack cabal dotnet msbuild xcodebuild flutter pod pipx poetry pdm uvx conda
-			mamba pipenv hatch virtualenv pytest py.test unittest nose2 coverage pyright pylint bandit pre-commit rubocop
+		projectCode("rustup"), // whose version says which compiler rust-toolchain.toml names, after asking that
+		buildsProject("make gmake", " --version -v --help -h "),
+		buildsProject("gcc g++ cc c++ clang clang++ ld", " --version -v "),
+		buildsProject("as", " --version "), // with -v it goes on, and assembles stdin
+		packageManagers("uv", ".venv"), packageManagers("poetry pdm pipenv hatch", "poetry.lock"),
+		packageManagers("bundle composer gem conda mamba pipx", ""), fetchedCode("uvx"),
+		buildsProject("cmake ninja ruff black isort mypy just", " --version "),
+		projectCode(`meson bazel bazelisk buck gradle mvn ant sbt scons rake tox nox task invoke waf autoconf automake
+			libtool mix rebar3 flake8 stack cabal dotnet msbuild xcodebuild flutter pod virtualenv pytest py.test unittest nose2 coverage pyright pylint bandit pre-commit rubocop
 			rspec phpunit phpstan checkstyle`),
 		{Names: "terraform tofu", Operands: "sub?", Ungrouped: true,
 			Options: "-version,--version,-v!reaches,not_concurrent -help,--help,-h", Sub: []*Spec{
@@ -57,11 +58,34 @@ func buildSpecs() []*Spec {
 	}
 }
 
-// projectTools describes tools that read options, versions or wrappers of themselves from the project, whatever they are
-// asked: .mvn/jvm.config, .rspec, tools/bazel, global.json.
-func projectTools(names string) *Spec {
-	return &Spec{Names: names, Raw: true, Effects: "writes runs_code",
-		Judge: reason("runs what files of the project name")}
+// projectCode describes what runs code of this project, of its build files, tests, plugins or configuration, whatever it is asked: it
+// writes what it makes, and all else is not known. The facts of all of them are the same, in every language.
+func projectCode(names string) *Spec {
+	return &Spec{Names: names, Raw: true, Effects: "writes runs_code", Judge: reason("runs code of this project")}
+}
+
+// buildsProject describes one that is harmless with one of these words alone, and else runs code of this project.
+func buildsProject(names, harmless string) *Spec {
+	asks := WordSet(harmless)
+	return &Spec{Names: names, Raw: true, Judge: func(a *Args, u *Use) {
+		if len(a.Operands) == 1 && a.Operands[0].Static && asks[a.Operands[0].Text] {
+			return
+		}
+		u.Add(RunsCode, "runs code of this project")
+		u.Effects = append(u.Effects, Writes)
+	}}
+}
+
+// fetchedCode describes what runs a program of the project, and fetches a package where the project has none.
+func fetchedCode(names string) *Spec {
+	return &Spec{Names: names, Raw: true, Effects: "writes runs_code hosts_unknown",
+		Judge: reason("runs a package, which it fetches if the project has none of that name")}
+}
+
+// locking adds what a program locks.
+func locking(s *Spec, locks string) *Spec {
+	s.Locks = locks
+	return s
 }
 
 // judgeCargoMetadata judges cargo metadata. Only with --no-deps it asks no compiler, which .cargo/config.toml may name,

@@ -76,6 +76,12 @@ func judgePacker(a *Args, u *Use) {
 		case w.Static && w.Text == "-":
 		case kept:
 			u.Reads = append(u.Reads, w)
+		case a.oneOf("--keep") || a.Has("-k"):
+			u.Reads = append(u.Reads, w)
+			u.Writes = append(u.Writes, repacked(name, w))
+			if !a.oneOf("--force", "-f") {
+				u.Effects = append(u.Effects, Adds)
+			}
 		default:
 			u.Writes = append(u.Writes, w, repacked(name, w))
 			u.Reasons = append(u.Reasons, because(name+" replaces "+spelled(w)))

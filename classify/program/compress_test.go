@@ -5,7 +5,7 @@ import "testing"
 func TestCompress(t *testing.T) {
 	checkText(t, []textCase{
 		{"gzip f", "w:f,f.gz"},
-		{"gzip -k f", "w:f,f.gz"},
+		{"gzip -k f", "adds r:f w:f.gz"},
 		{"gzip -c f", "r:f"},
 		{"gzip -dc f.gz", "r:f.gz"},
 		{"gzip -l f.gz", "r:f.gz"},

@@ -1,5 +1,7 @@
 package program
 
+import "strings"
+
 // containerSpecs describes docker, podman and kubectl. All of them reach a daemon or a cluster; some only ask.
 func containerSpecs() []*Spec {
 	return []*Spec{
@@ -77,17 +79,22 @@ func judgeDockerStats(a *Args, u *Use) {
 func dockerWrites() []*Spec {
 	return []*Spec{
 		{Names: "exec", Options: `-d,--detach --detach-keys:text -e,--env:text --env-file:read -i,--interactive
-			--privileged -t,--tty!interactive -u,--user:text -w,--workdir:text`, Operands: "text command", InOrder: true,
-			Effects: "writes reaches runs_code"},
+			--privileged -t,--tty!interactive -u,--user:text -w,--workdir:text`, Operands: "text inside*", InOrder: true,
+			Effects: "writes reaches runs_code", Judge: judgeInside},
 		{Names: "run create", Options: `--rm -d,--detach -i,--interactive -t,--tty!interactive -e,--env:text
-			--env-file:read -v,--volume:text -w,--workdir:text -p,--publish:text -P,--publish-all --name:text
-			--network,--net:text -u,--user:text --entrypoint:text --platform:text --mount:text --privileged
+			--env-file:read -v,--volume:volume -w,--workdir:text -p,--publish:text -P,--publish-all --name:text
+			--network,--net:text -u,--user:text --entrypoint:text --platform:text --mount:mount --privileged
 			-l,--label:text --memory,-m:text --cpus:text --add-host:text --init --pull:text --gpus:text --restart:text
 			--cap-add:text --cap-drop:text --security-opt:text --tmpfs:text --device:text -h,--hostname:text --read-only
 			--ulimit:text --shm-size:text --pid:text --ipc:text --userns:text -q,--quiet --link:text --dns:text`,
-			Operands: "text command", InOrder: true, Effects: "writes reaches runs_code"},
+			Operands: "image inside*", InOrder: true, Effects: "writes reaches runs_code", Judge: judgeDockerRun},
+		{Names: "cp", Options: "-a,--archive -L,--follow-link -q,--quiet", Operands: "copied*", Effects: "writes reaches", Judge: judgeContainerCopy},
+		{Names: "pull", Options: "-a,--all-tags -q,--quiet --platform:text --disable-content-trust", Operands: "image*",
+			Effects: "writes reaches adds", Judge: judgeImages},
+		{Names: "push", Options: "-a,--all-tags -q,--quiet --platform:text --disable-content-trust", Operands: "image*",
+			Effects: "writes reaches", Judge: judgeImages},
 		{Names: "rm rmi", Raw: true, Effects: "writes reaches destroys", Judge: effectsAlone},
-		{Names: `build buildx builder pull push tag commit cp save load import export start stop restart kill pause
+		{Names: `build buildx builder tag commit save load import export start stop restart kill pause
 			unpause rename update wait attach login logout trust manifest checkpoint`, Raw: true,
 			Effects: "writes reaches",
 			Judge:   effectsAlone},
@@ -106,9 +113,11 @@ func composeSubs() []*Spec {
 		{Names: "version", Options: "-f,--format:text --short"},
 		{Names: "exec run", Options: `-d,--detach -T,--no-TTY -e,--env:text -u,--user:text -w,--workdir:text --rm
 			--no-deps --index:text -i,--interactive`,
-			Operands: "text command", InOrder: true, Effects: "writes reaches runs_code"},
+			Operands: "text inside*", InOrder: true, Effects: "writes reaches runs_code", Judge: judgeInside},
+		{Names: "cp", Options: "-a,--archive -L,--follow-link --all --index:text --dry-run", Operands: "copied*", Effects: "writes reaches",
+			Judge: judgeContainerCopy},
 		{Names: "down rm kill", Raw: true, Effects: "writes reaches destroys", Judge: effectsAlone},
-		{Names: `up build create start stop restart pull push pause unpause cp watch convert config scale wait attach
+		{Names: `up build create start stop restart pull push pause unpause watch convert config scale wait attach
 			events`,
 			Raw: true, Effects: "writes reaches runs_code", Judge: effectsAlone},
 	}
@@ -153,18 +162,87 @@ func kubectlSubs() []*Spec {
 				Raw: true, Effects: "writes", Judge: effectsAlone},
 		}},
 		{Names: "exec", Options: kubectlGlobals + "-i,--stdin -t,--tty!interactive -c,--container:text -q,--quiet",
-			Operands: "text inner*",
-			Effects:  "writes reaches runs_code", Judge: judgeKubectlExec},
+			Operands: "text inside*", Effects: "writes reaches runs_code", Judge: judgeInside},
+		{Names: "cp", Options: kubectlGlobals + "-c,--container:text --no-preserve --retries:text", Operands: "copied*", Effects: "writes reaches",
+			Judge: judgeContainerCopy},
 		{Names: "delete drain", Raw: true, Effects: "writes reaches destroys", Judge: effectsAlone},
 		{Names: "replace", Raw: true, Effects: "writes reaches destroys", Judge: effectsAlone},
-		{Names: `apply create edit patch scale autoscale annotate label cp run expose set taint cordon uncordon attach
+		{Names: `apply create edit patch scale autoscale annotate label run expose set taint cordon uncordon attach
 			port-forward proxy debug wait diff kustomize certificate plugin completion`, Raw: true,
 			Effects: "writes reaches runs_code", Judge: effectsAlone},
 	}
 }
 
-func judgeKubectlExec(a *Args, u *Use) {
-	if inner := a.Values["inner"]; len(inner) > 0 {
-		u.Runs = append(u.Runs, Command{Argv: inner})
+// judgeInside adds what runs in a container, whose paths are not those of this machine.
+func judgeInside(a *Args, u *Use) {
+	inside := a.Values["inside"]
+	if len(inside) > 0 && inside[0].Static && inside[0].Text == "--" {
+		inside = inside[1:]
+	}
+	if len(inside) > 0 {
+		u.Runs = append(u.Runs, Command{Argv: inside, Away: true})
+	}
+}
+
+// judgeDockerRun names the directories of this machine that a new container is given, and the host of its image.
+func judgeDockerRun(a *Args, u *Use) {
+	judgeInside(a, u)
+	judgeImages(a, u)
+	for _, w := range a.Values["volume"] {
+		from, rest, _ := strings.Cut(w.Text, ":")
+		shares(u, w, from, strings.HasSuffix(rest, ":ro") || strings.Contains(rest, ":ro,"))
+	}
+	for _, w := range a.Values["mount"] {
+		from, reads := "", false
+		for field := range strings.SplitSeq(w.Text, ",") {
+			name, value, _ := strings.Cut(field, "=")
+			switch name {
+			case "source", "src":
+				from = value
+			case "readonly", "ro":
+				reads = true
+			}
+		}
+		shares(u, w, from, reads)
+	}
+}
+
+// shares names a path of this machine that a container gets. Names without a slash are volumes of the daemon.
+func shares(u *Use, at Word, path string, reads bool) {
+	if at.Static && !strings.HasPrefix(path, "/") && !strings.HasPrefix(path, ".") && !strings.HasPrefix(path, "~") {
+		return
+	}
+	at.Text = path
+	u.Reads = append(u.Reads, at)
+	if !reads {
+		u.Writes = append(u.Writes, at)
+	}
+}
+
+// judgeImages names the hosts of images that say theirs: HOST/NAME, of which HOST has a dot or a port. The daemon knows the host of others.
+func judgeImages(a *Args, u *Use) {
+	for _, w := range a.Values["image"] {
+		host, _, ok := strings.Cut(w.Text, "/")
+		if ok && strings.ContainsAny(host, ".:") {
+			w.Text, w.Static = host, true
+			u.Hosts = append(u.Hosts, w)
+		} else {
+			u.Effects = append(u.Effects, HostsUnknown)
+		}
+	}
+}
+
+// judgeContainerCopy tells paths of this machine from those in containers, CONTAINER:PATH. The last word is written; - is a stream.
+func judgeContainerCopy(a *Args, u *Use) {
+	words := a.Values["copied"]
+	for i, w := range words {
+		colon, slash := strings.IndexByte(w.Text, ':'), strings.IndexByte(w.Text, '/')
+		switch {
+		case colon > 0 && (slash != 0 && w.Text[0] != '.'), w.Static && w.Text == "-":
+		case i == len(words)-1:
+			u.Writes = append(u.Writes, w)
+		default:
+			u.Reads = append(u.Reads, w)
+		}
 	}
 }

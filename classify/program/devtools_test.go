@@ -82,7 +82,9 @@ func devVerdict(u *Use) string {
 		said = append(said, "?")
 	}
 	for _, e := range u.Effects {
-		said = append(said, string(e))
+		if e != Adds && e != HostsUnknown { // which only say more of others; truth.tsv has them
+			said = append(said, string(e))
+		}
 	}
 	slices.Sort(said)
 	return strings.Join(slices.Compact(said), " ")

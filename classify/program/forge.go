@@ -6,11 +6,19 @@ import "strings"
 // missing everywhere, which runs a browser, and so are aliases and extensions.
 func forgeSpecs() []*Spec {
 	return []*Spec{
-		{Names: "gh", Options: "--version --help", Operands: "sub?", Sub: ghSubs()},
+		{Names: "gh", Options: "--version --help", Operands: "sub?", Sub: ghSubs(), Judge: judgeGh},
 		{Names: "aws", Raw: true, Effects: "reaches not_concurrent", Judge: judgeAWS},
 		{Names: "glab hub gcloud az doctl heroku flyctl fly vercel netlify wrangler firebase s3cmd rclone",
 			Raw:     true,
 			Effects: "writes reaches", Judge: reason("works on a service with the person's credentials")},
+	}
+}
+
+// judgeGh names the hosts that gh reaches unless the repository or the configuration is of another server.
+func judgeGh(a *Args, u *Use) {
+	if u.Has(Reaches) {
+		u.Hosts = append(u.Hosts, Lit("github.com"), Lit("api.github.com"))
+		u.Effects = append(u.Effects, HostsUnknown)
 	}
 }
 
@@ -52,7 +60,7 @@ func ghSubs() []*Spec {
 	const lists = `-s,--state:text -l,--label:text -a,--assignee:text -A,--author:text -S,--search:text -B,--base:text
 		-H,--head:text -m,--milestone:text --mention:text -d,--draft --app:text `
 	changes := func(names string) *Spec {
-		return &Spec{Names: names, Raw: true, Effects: "writes reaches", Judge: effectsAlone}
+		return &Spec{Names: names, Raw: true, Effects: "writes reaches adds", Judge: effectsAlone}
 	}
 	removes := func(names string) *Spec {
 		return &Spec{Names: names, Raw: true, Effects: "writes reaches destroys", Judge: effectsAlone}

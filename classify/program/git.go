@@ -90,7 +90,11 @@ func gitElsewhere(a *Args, u *Use) {
 	if u.Git.GitDir != (Word{}) {
 		u.Reads = append(u.Reads, below(top, dir))
 	}
-	if u.has(GitConfig) {
+	if u.Has(GitConfig) && !slices.Contains(u.Locks, "config.lock") {
+		u.Locks = append(u.Locks, "config.lock")
+	}
+	gitLocks(u, top, dir)
+	if u.Has(GitConfig) {
 		u.gitFiles = append(u.gitFiles, "config")
 	}
 	if len(u.gitFiles) > 0 {
@@ -99,6 +103,17 @@ func gitElsewhere(a *Args, u *Use) {
 	for _, name := range u.gitFiles {
 		u.Writes = append(u.Writes, below(below(top, dir), Lit(name)))
 	}
+}
+
+// gitLocks takes the locks of git to the git directory; where that is not known, none is named.
+func gitLocks(u *Use, top, dir Word) {
+	locks := u.Locks[:0]
+	for _, name := range u.Locks {
+		if w := below(below(top, dir), Lit(name)); w.Static {
+			locks = append(locks, w.Text)
+		}
+	}
+	u.Locks = locks
 }
 
 // below returns a path as it is below a directory, "" being the one where the command runs.
@@ -114,5 +129,5 @@ func below(dir, path Word) Word {
 	return path
 }
 
-// has reports whether an effect was found.
-func (u *Use) has(e Effect) bool { return slices.Contains(u.Effects, e) }
+// Has reports whether an effect was found.
+func (u *Use) Has(e Effect) bool { return slices.Contains(u.Effects, e) }

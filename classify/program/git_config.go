@@ -13,7 +13,7 @@ func gitConfigSpecs() []*Spec {
 			--name-only --no-name-only --includes --no-includes --show-origin --no-show-origin --show-scope
 			--no-show-scope --show-names --no-show-names --default:text --fixed-value --no-fixed-value --value:text
 			--url:text --regexp --all --comment:text`,
-		Operands: "text*", Abbreviates: true, Judge: judgeGitConfig,
+		Operands: "text*", Effects: "adds", Abbreviates: true, Judge: judgeGitConfig, Locks: "config.lock",
 	}}
 }
 

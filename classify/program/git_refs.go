@@ -11,21 +11,21 @@ func gitRefSpecs() []*Spec {
 			-c,--copy!git_config -C!git_config,destroys -l,--list --show-current --create-reflog!writes
 			--edit-description!git_config,interactive
 			-f,--force!writes,destroys --column?:text --no-column -i,--ignore-case --omit-empty --recurse-submodules`,
-			Operands: "text*", Abbreviates: true, Judge: judgeGitBranch},
+			Operands: "text*", Effects: "adds", Abbreviates: true, Judge: judgeGitBranch, Locks: "refs"},
 		{Names: "tag", Options: gitListOptions + `-l,--list -n?:text -d,--delete!writes,destroys -v,--verify!runs_code
 			-a,--annotate!writes -m,--message:text!writes -F,--file:read!writes -e,--edit!writes,interactive
 			-s,--sign!writes,runs_code --no-sign --cleanup:text --trailer:text -u,--local-user:text!writes,runs_code
 			-f,--force!writes,destroys --create-reflog!writes --column?:text --no-column -i,--ignore-case --omit-empty`,
-			Operands: "text*", Abbreviates: true, Judge: judgeGitTag},
+			Operands: "text*", Effects: "adds", Abbreviates: true, Judge: judgeGitTag, Locks: "refs"},
 		{Names: "symbolic-ref", Options: `-q,--quiet -d,--delete!writes,destroys --short --no-short --recurse
 			--no-recurse -m:text!writes`,
 			Operands: "text text?", Abbreviates: true, Judge: judgeGitSymbolicRef},
 		{Names: "update-ref", Options: "-m:text -d!destroys --no-deref --create-reflog --stdin!destroys -z",
-			Operands: "text*", Effects: "writes"},
+			Operands: "text*", Effects: "writes", Locks: "refs"},
 		{Names: "notes", Options: "--ref:text", Operands: "sub?", Sub: []*Spec{
 			{Names: "list show get-ref", Operands: "text*", Harmless: true},
 			{Names: "add append edit copy", Options: "-f,--force!destroys --allow-empty -m:text -F:read -c:text -C:text",
-				Operands: "text*", Effects: "writes"},
+				Operands: "text*", Effects: "writes adds", Locks: "refs"},
 			{Names: "merge", Options: "-v -q -s:text --commit --abort", Operands: "text*", Effects: "writes"},
 			{Names: "remove prune", Options: "--ignore-missing --stdin -n -v", Operands: "text*",
 				Effects: "writes destroys"},
@@ -34,7 +34,7 @@ func gitRefSpecs() []*Spec {
 			{Names: "log terms", Options: "--term-good --term-bad --term-old --term-new"},
 			{Names: "start bad good new old skip next reset replay", Options: `--no-checkout --first-parent
 				--term-new:text --term-old:text --term-good:text --term-bad:text`,
-				Operands: "text*", Effects: "writes"},
+				Operands: "text*", Effects: "writes adds runs_hooks", Locks: "index.lock"},
 			{Names: "run", InOrder: true, Operands: "command", Effects: "writes runs_code"},
 			{Names: "visualize view", Operands: "text*", Effects: "interactive runs_code"},
 		}},
@@ -84,7 +84,7 @@ func judgeGitSymbolicRef(a *Args, u *Use) {
 func gitStashSpec() *Spec {
 	push := `-p,--patch!interactive -k,--keep-index --no-keep-index -S,--staged -q,--quiet -u,--include-untracked
 		--no-include-untracked -a,--all -m,--message:text --pathspec-from-file:read --pathspec-file-nul`
-	return &Spec{Names: "stash", Options: push, Operands: "sub?", Judge: judgeGitStash, Sub: []*Spec{
+	return &Spec{Names: "stash", Options: push, Operands: "sub?", Effects: "adds", Judge: judgeGitStash, Locks: "index.lock", Sub: []*Spec{
 		{Names: "list", Options: gitLogOptions, Operands: "rev*", Judge: judgeGitStashList},
 		{Names: "show", Options: gitDiffOptions + "-s --include-untracked --no-include-untracked --only-untracked",
 			Operands: "rev*", Effects: "reads_tree", Judge: judgeGitLog},
@@ -116,7 +116,7 @@ func gitWorktreeSpec() *Spec {
 		{Names: "list", Options: "-v,--verbose --porcelain -z --expire:text", Abbreviates: true},
 		{Names: "add", Options: `-f,--force -b:text -B:text!destroys -d,--detach --checkout --no-checkout --lock
 			--reason:text -q,--quiet --track!git_config --no-track --guess-remote!git_config --no-guess-remote --orphan`,
-			Operands: "write start?", Effects: "writes runs_code", Judge: judgeGitWorktree},
+			Operands: "write start?", Effects: "writes runs_hooks adds", Judge: judgeGitWorktree, Locks: "refs"},
 		{Names: "lock unlock move prune repair", Options: `--reason:text -f,--force -n,--dry-run -v,--verbose
 			--expire:text`,
 			Operands: "write*", Effects: "writes", Judge: inGit("worktrees")},

@@ -23,26 +23,25 @@ func gitRemoteSpecs() []*Spec {
 			{Names: "get-url", Options: "--push --all", Operands: "text", Abbreviates: true},
 			{Names: "show", Options: "-n", Operands: "text*", Judge: judgeGitRemoteShow},
 			{Names: "add", Options: `-t,--track:text -m,--master:text -f,--fetch!reaches --tags --no-tags --mirror?:text`,
-				Operands: "text text", Effects: "writes git_config"},
+				Operands: "text text", Effects: "writes git_config adds", Locks: "config.lock"},
 			{Names: "rename set-branches set-url", Options: `--progress --no-progress -d,--delete --add --push`,
-				Operands: "text*", Effects: "writes git_config"},
-			{Names: "set-head", Options: "-a,--auto!reaches -d,--delete", Operands: "text*", Effects: "writes"},
-			{Names: "remove rm", Operands: "text", Effects: "writes git_config destroys"},
-			{Names: "prune update", Options: "-n,--dry-run -p,--prune", Operands: "text*", Effects: "writes reaches"},
+				Operands: "text*", Effects: "writes git_config adds", Locks: "config.lock"},
+			{Names: "set-head", Options: "-a,--auto!reaches -d,--delete", Operands: "text*", Effects: "writes adds"},
+			{Names: "remove rm", Operands: "text", Effects: "writes git_config destroys", Locks: "config.lock"},
+			{Names: "prune update", Options: "-n,--dry-run -p,--prune", Operands: "text*", Effects: "writes reaches adds"},
 		}},
-		{Names: "fetch", Options: gitFetchOptions, Operands: "remote? text*", Effects: "writes reaches",
-			Abbreviates: true,
-			Judge:       judgeGitRemotes},
+		{Names: "fetch", Options: gitFetchOptions, Operands: "remote? text*", Effects: "writes reaches adds",
+			Abbreviates: true, Judge: judgeGitRemotes, Locks: "refs"},
 		{Names: "pull", Options: gitFetchOptions + gitMergeOptions + "-r,--rebase?:text --no-rebase",
-			Operands: "remote? text*", Effects: "writes reaches runs_code", Abbreviates: true, Judge: judgeGitRemotes},
+			Operands: "remote? text*", Effects: "writes reaches runs_hooks adds", Abbreviates: true, Judge: judgeGitRemotes,
+			Locks: "index.lock refs"},
 		{Names: "push", Options: `-v,--verbose -q,--quiet --repo:remote --all,--branches --mirror!destroys
 			-d,--delete!destroys --tags -n,--dry-run --porcelain -f,--force!destroys --force-with-lease?:text!destroys
 			--no-force-with-lease --force-if-includes --recurse-submodules:text --thin --no-thin
 			--receive-pack:run!runs_code --exec:run!runs_code -u,--set-upstream!git_config --progress --no-progress
 			--prune!destroys --no-verify --verify --follow-tags --no-follow-tags --signed?:text --no-signed --atomic
 			--no-atomic -o,--push-option:text -4,--ipv4 -6,--ipv6`, Operands: "remote? refspec*",
-			Effects: "writes reaches", Abbreviates: true,
-			Judge: judgeGitPush},
+			Effects: "writes reaches runs_hooks adds", Abbreviates: true, Judge: judgeGitPush, Locks: "refs"},
 		{Names: "clone", Options: `-v,--verbose -q,--quiet --progress --no-progress --reject-shallow -n,--no-checkout
 			--bare --mirror -l,--local --no-local --no-hardlinks -s,--shared --recurse-submodules?:text
 			--recursive?:text -j,--jobs:text --template:read!runs_code --reference:read --reference-if-able:read
@@ -51,7 +50,7 @@ func gitRemoteSpecs() []*Spec {
 			--shallow-submodules --separate-git-dir:write -c,--config:gitconfig --server-option:text -4,--ipv4 -6,--ipv6
 			--filter:text --also-filter-submodules --remote-submodules --sparse --bundle-uri:host`,
 			Operands: "remote destination?",
-			Effects:  "writes reaches", Abbreviates: true, Judge: judgeGitClone},
+			Effects:  "writes reaches adds", Abbreviates: true, Judge: judgeGitClone},
 		{Names: "send-email request-pull", Effects: "reaches writes", Operands: "text*"},
 	}
 }
@@ -151,39 +150,40 @@ func judgeGitInit(a *Args, u *Use) {
 func gitWriteSpecs() []*Spec {
 	return []*Spec{
 		{Names: "init", Options: `-q,--quiet --bare --template:read!runs_code --separate-git-dir:write --shared?:text
-			-b,--initial-branch:text --object-format:text`, Operands: "destination?", Effects: "writes", Abbreviates: true,
+			-b,--initial-branch:text --object-format:text`, Operands: "destination?", Effects: "writes adds", Abbreviates: true,
 			Judge: judgeGitInit},
 		{Names: "add stage", Options: `-n,--dry-run -v,--verbose -i,--interactive!interactive -p,--patch!interactive
 			-e,--edit!interactive -f,--force -u,--update --renormalize -N,--intent-to-add -A,--all --no-all
 			--ignore-removal --no-ignore-removal --refresh --ignore-errors --ignore-missing --sparse --chmod:text
-			--pathspec-from-file:read --pathspec-file-nul`, Operands: "text*", Effects: "writes", Abbreviates: true},
+			--pathspec-from-file:read --pathspec-file-nul`, Operands: "text*", Effects: "writes adds", Abbreviates: true,
+			Locks: "index.lock"},
 		{Names: "mv", Options: "-v,--verbose -n,--dry-run -f,--force!destroys -k --sparse", Operands: "write*",
-			Effects: "writes"},
+			Effects: "writes reads_elsewhere adds", Locks: "index.lock"},
 		{Names: "commit", Options: `-q,--quiet -v,--verbose -F,--file:read --author:text --date:text -m,--message:text
 			-c,--reedit-message:text!interactive -C,--reuse-message:text --fixup:text --squash:text --reset-author
 			--trailer:text -s,--signoff --no-signoff -t,--template:read -e,--edit --no-edit --cleanup:text --status
 			--no-status -S,--gpg-sign?:text --no-gpg-sign -a,--all -i,--include --interactive!interactive
 			-p,--patch!interactive -o,--only -n,--no-verify --verify --dry-run --short --branch --porcelain --long
 			-z,--null --amend --no-post-rewrite -u,--untracked-files?:text --pathspec-from-file:read --pathspec-file-nul
-			--allow-empty --allow-empty-message`, Operands: "text*", Effects: "writes runs_code",
-			Abbreviates: true, Judge: reason("git commit runs the hooks of the repository")},
+			--allow-empty --allow-empty-message`, Operands: "text*", Effects: "writes runs_hooks adds",
+			Abbreviates: true, Locks: "index.lock"},
 		{Names: "merge", Options: gitMergeOptions + `-q,--quiet -v,--verbose -m:text -F,--file:read --into-name:text
 			--abort --quit --continue --rerere-autoupdate --overwrite-ignore --progress --no-progress`, Operands: "text*",
-			Effects: "writes runs_code", Abbreviates: true},
+			Effects: "writes runs_hooks adds", Abbreviates: true, Locks: "index.lock"},
 		{Names: "rebase", Options: `--onto:text --keep-base --no-keep-base --apply -m,--merge -q,--quiet -v,--verbose
 			-n,--no-stat --stat --signoff --continue --skip --abort --quit --edit-todo!interactive --show-current-patch
 			-i,--interactive!interactive -x,--exec:run!runs_code -r,--rebase-merges?:text --fork-point --no-fork-point
 			-s,--strategy:text -X,--strategy-option:text --root --autosquash --no-autosquash --autostash --no-autostash
 			--update-refs --no-update-refs -f,--force-rebase --no-ff --no-verify --committer-date-is-author-date
 			--ignore-date --empty:text --keep-empty --no-keep-empty -S,--gpg-sign?:text`, Operands: "text*",
-			Effects: "writes runs_code", Abbreviates: true},
+			Effects: "writes runs_hooks adds", Abbreviates: true, Locks: "index.lock"},
 		{Names: "cherry-pick revert", Options: `--quit --continue --abort --skip --cleanup:text -n,--no-commit -e,--edit
 			--no-edit -s,--signoff -m,--mainline:text --rerere-autoupdate --strategy:text -X,--strategy-option:text
 			-S,--gpg-sign?:text -x --ff --allow-empty --allow-empty-message --keep-redundant-commits`,
-			Operands: "text*", Effects: "writes runs_code", Abbreviates: true},
+			Operands: "text*", Effects: "writes runs_hooks adds", Abbreviates: true, Locks: "index.lock"},
 		{Names: "am", Options: "-3,--3way -k -q,--quiet -s,--signoff --continue --skip --abort --quit",
 			Operands: "read*",
-			Effects:  "writes runs_code"},
+			Effects:  "writes runs_hooks adds", Locks: "index.lock"},
 		{Names: "apply", Options: `--check --stat --numstat --summary --index --cached -3,--3way -R,--reverse -p:text
 			-C:text --apply -v,--verbose -q,--quiet --recount --directory:text --exclude:text --include:text
 			--whitespace:text --ignore-whitespace --ignore-space-change --unidiff-zero --reject --allow-empty
@@ -255,28 +255,29 @@ func gitUndoSpecs() []*Spec {
 		--ignore-other-worktrees --recurse-submodules --overlay --no-overlay!destroys --pathspec-from-file:read!destroys
 		--pathspec-file-nul --ignore-skip-worktree-bits`
 	return []*Spec{
-		{Names: "checkout", Options: checkout, Operands: "text*", Effects: "writes runs_code", Abbreviates: true,
-			Judge: judgeGitCheckout},
+		{Names: "checkout", Options: checkout, Operands: "text*", Effects: "writes runs_hooks adds", Abbreviates: true,
+			Judge: judgeGitCheckout, Locks: "index.lock"},
 		{Names: "switch", Options: `-c,--create:text -C,--force-create:text!destroys --guess --no-guess
 			--discard-changes!destroys -q,--quiet --progress --no-progress --recurse-submodules -t,--track?:text!git_config
 			--no-track -m,--merge --conflict:text -d,--detach -f,--force!destroys --orphan:text --overwrite-ignore
 			--ignore-other-worktrees`,
-			Operands: "text*", Effects: "writes runs_code", Abbreviates: true, Judge: judgeGitSwitch},
+			Operands: "text*", Effects: "writes runs_hooks adds", Abbreviates: true, Judge: judgeGitSwitch, Locks: "index.lock"},
 		{Names: "restore", Options: `-s,--source:text -S,--staged -W,--worktree --ignore-unmerged --overlay --no-overlay
 			-q,--quiet --progress --no-progress --recurse-submodules -m,--merge --conflict:text -2,--ours -3,--theirs
 			-p,--patch!interactive --ignore-skip-worktree-bits --pathspec-from-file:read --pathspec-file-nul`,
-			Operands: "text*", Effects: "writes", Abbreviates: true, Judge: judgeGitRestore},
+			Operands: "text*", Effects: "writes adds", Abbreviates: true, Judge: judgeGitRestore, Locks: "index.lock"},
 		{Names: "reset", Options: `-q,--quiet --no-quiet --refresh --no-refresh --mixed --soft --hard!destroys
-			--merge!destroys --keep --recurse-submodules?:text -p,--patch!interactive -N,--intent-to-add
-			--pathspec-from-file:read --pathspec-file-nul`, Operands: "text*", Effects: "writes", Abbreviates: true},
+			--merge!destroys --keep!destroys --recurse-submodules?:text -p,--patch!interactive -N,--intent-to-add
+			--pathspec-from-file:read --pathspec-file-nul`, Operands: "text*", Effects: "writes adds", Abbreviates: true,
+			Locks: "index.lock"},
 		{Names: "clean", Options: `-q,--quiet -n,--dry-run -f,--force -i,--interactive!interactive -d -e,--exclude:text
 			-x -X`,
 			Operands: "text*", Abbreviates: true, Judge: judgeGitClean},
 		{Names: "rm", Options: `-n,--dry-run -q,--quiet --cached -f,--force -r --ignore-unmatch --sparse
-			--pathspec-from-file:read --pathspec-file-nul`, Operands: "write*", Effects: "writes destroys",
-			Abbreviates: true},
+			--pathspec-from-file:read --pathspec-file-nul`, Operands: "removed*", Effects: "writes reads_elsewhere adds",
+			Abbreviates: true, Judge: judgeGitRemove, Locks: "index.lock"},
 		{Names: "gc prune repack prune-packed filter-branch filter-repo", Operands: "text*",
-			Effects: "writes destroys runs_code"},
+			Effects: "writes destroys runs_code", Locks: "gc.pid"},
 		{Names: "replace", Options: `-l,--list --format:text -d,--delete!writes,destroys -e,--edit!writes,interactive
 			-f,--force!writes,destroys -g,--graft!writes`,
 			Operands: "text*", Abbreviates: true, Judge: judgeGitReplace},
@@ -293,11 +294,28 @@ func judgeGitCheckout(a *Args, u *Use) {
 		return
 	}
 	for i, w := range a.Operands {
-		if i >= len(a.Operands)-files || i > 0 || strings.ContainsAny(w.Text, ".*") || strings.HasSuffix(w.Text, "/") {
+		if i >= len(a.Operands)-files || i > 0 || namesFile(w.Text) {
 			u.Add(Destroys, "a file that is checked out loses its changes: "+w.Text)
 			return
 		}
 	}
+}
+
+// namesFile reports whether a word looks like the name of a file, and not like a branch, a version or a commit: main.go, src/ and . do,
+// main, v1.2 and origin/release-1.x do not.
+func namesFile(text string) bool {
+	last := text[strings.LastIndexByte(text, '/')+1:]
+	if last == "" || last[0] == '.' || strings.ContainsAny(text, "*?[") {
+		return text != ""
+	}
+	stem, extension, ok := strings.Cut(last, ".")
+	version := strings.TrimLeft(stem, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_")
+	return ok && !strings.Contains(last, "..") && (version == "" || !digits(version) || extension == "" || !isVersion(extension))
+}
+
+// isVersion reports whether what stands behind the first dot of a name is the rest of a version: 2, 2.1-rc1, x.
+func isVersion(text string) bool {
+	return text == "x" || text[0] >= '0' && text[0] <= '9'
 }
 
 // judgeGitSwitch finds a new branch that follows one of a remote. That any name may become one, if only a remote has it,
@@ -313,6 +331,15 @@ func judgeGitRestore(a *Args, u *Use) {
 	if !a.Has("--staged") || a.Has("--worktree") {
 		u.Add(Destroys, "a file that is restored loses its changes")
 	}
+}
+
+// judgeGitRemove tells files from the index, which alone is changed with --cached, and nothing with --dry-run.
+func judgeGitRemove(a *Args, u *Use) {
+	if a.oneOf("--cached", "--dry-run") {
+		return
+	}
+	u.Writes = append(u.Writes, a.Values["removed"]...)
+	u.Add(Destroys, "deletes files of the work tree")
 }
 
 func judgeGitClean(a *Args, u *Use) {

@@ -23,14 +23,12 @@ func goSpecs() []*Spec {
 				{Names: "graph why verify", Options: "-C:read -m -vendor -go:text -x", Ungrouped: true, InOrder: true,
 					Operands: "package*", Effects: "not_concurrent", Judge: judgeGoPackages},
 				{Names: "edit", Raw: true, Judge: judgeGoModEdit},
-				{Names: "download tidy vendor init", Raw: true, Effects: "writes reaches",
-					Judge: reason("changes go.mod, go.sum or the module cache, and asks the module proxy")},
+				{Names: "init", Raw: true, Effects: "writes adds", Judge: reason("writes go.mod"), Locks: "go.mod"},
+				{Names: "download tidy vendor", Raw: true, Effects: "writes reaches adds", Locks: "go.mod",
+					Judge: reason("changes go.mod, go.sum or the module cache, and asks the module proxy of go's configuration")},
 			}},
-			{Names: "vet", Raw: true, Effects: "writes runs_code",
-				Judge: reason("go vet compiles: it runs cgo and tools, and writes the build cache")},
-			{Names: "build install test run generate tool fix", Raw: true, Effects: "writes runs_code",
-				Judge: reason("compiles and runs code of the project")},
-			{Names: "get", Raw: true, Effects: "writes reaches runs_code",
+			projectCode("vet build install test run generate tool fix"),
+			{Names: "get", Raw: true, Effects: "writes reaches runs_code", Locks: "go.mod",
 				Judge: reason("changes go.mod and downloads modules")},
 			{Names: "fmt", Raw: true, Effects: "writes", Judge: reason("go fmt rewrites files")},
 			{Names: "clean", Raw: true, Effects: "writes destroys", Judge: reason("removes files and caches")},
@@ -38,10 +36,8 @@ func goSpecs() []*Spec {
 		}},
 		{Names: "gofmt", Options: "-l -d -s -e -r:text -w!writes -cpuprofile:write", Ungrouped: true, InOrder: true,
 			Operands: "format*", Judge: judgeGofmt},
-		{Names: `goimports gofumpt golangci-lint staticcheck gopls dlv gotestsum mage ginkgo air govulncheck protoc buf
-			wire mockgen stringer`,
-			Raw: true, Effects: "writes runs_code",
-			Judge: reason("may write files and caches, and run what its configuration names")},
+		projectCode(`goimports gofumpt golangci-lint staticcheck gopls dlv gotestsum mage ginkgo air govulncheck protoc buf
+			wire mockgen stringer`),
 	}
 }
 

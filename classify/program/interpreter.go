@@ -3,9 +3,9 @@ package program
 // interpreterSpecs describes the interpreters: all but a question for the version runs code.
 func interpreterSpecs() []*Spec {
 	return []*Spec{
-		interprets(`python python2 python3 python3.8 python3.9 python3.10 python3.11 python3.12 python3.13 python3.14
+		orBuilds(interprets(`python python2 python3 python3.8 python3.9 python3.10 python3.11 python3.12 python3.13 python3.14
 			pypy pypy3`,
-			" --version -V -VV --help -h "),
+			" --version -V -VV --help -h ")),
 		orChecks(interprets("node nodejs", " --version -v --help -h --v8-options "), " --check -c "),
 		interprets("ruby irb", " --version -v -h --help "),
 		interprets("perl", " --version -v -h "),
@@ -15,7 +15,7 @@ func interpreterSpecs() []*Spec {
 		interprets("lua luajit", " -v "),
 		interprets(`Rscript R julia ghc ghci elixir iex groovy ocaml racket guile swipl gdb
 			lldb `+
-			"swift dart crystal nim bun deno ts-node tsx", " --version "),
+			"swift dart crystal nim deno ts-node tsx", " --version "),
 		// These have no such question, or not for sure: they may read a program from stdin, or from a file of that name.
 		{Names: "tclsh wish expect osascript clojure clj scala kotlin zig", Raw: true, Effects: "runs_code",
 			Judge: reason("runs code in its own language, which toolhost does not read")},
@@ -42,6 +42,24 @@ func interprets(names, harmless string) *Spec {
 		if len(a.Operands) == 0 {
 			u.Add(Interactive, "reads its program from standard input")
 		}
+	}
+	return s
+}
+
+// projectModules are modules of Python that build, test or check a project, as the programs of the same names do.
+var projectModules = WordSet("pytest unittest tox nox coverage mypy pyright black isort flake8 pylint ruff build bandit pre_commit doctest nose2")
+
+// orBuilds adds that -m with one of those modules runs code of this project.
+func orBuilds(s *Spec) *Spec {
+	otherwise := s.Judge
+	s.Judge = func(a *Args, u *Use) {
+		if words := a.Operands; len(words) > 1 && words[0].Static && words[0].Text == "-m" && words[1].Static &&
+			projectModules[words[1].Text] {
+			u.Add(RunsCode, "runs code of this project")
+			u.Effects = append(u.Effects, Writes)
+			return
+		}
+		otherwise(a, u)
 	}
 	return s
 }

@@ -12,7 +12,7 @@ func networkSpecs() []*Spec {
 			--no-check-certificate -b,--background -i,--input-file:read --post-data:text --post-file:read --method:text
 			-e,--execute:text!runs_code -k -p -nc,--no-clobber -nd -A:text -R:text -w,--wait:text`,
 			Operands: "host*",
-			Effects:  "writes reaches", Judge: reason("wget writes what it gets, and what it learns of hosts")},
+			Effects:  "writes reaches hosts_unknown", Judge: judgeWget},
 		{Names: "ssh slogin autossh", Options: sshOptions + `-E:write -D:text -e:text -I:read -L:text -m:text -O:text
 			-Q:text -R:text -w:text -W:text`,
 			Operands: "host inner*", InOrder: true, Judge: judgeSSH},
@@ -26,7 +26,7 @@ func networkSpecs() []*Spec {
 			--delete-after!destroys --delete-excluded!destroys --remove-source-files!destroys --force!destroys
 			--existing --ignore-existing --size-only --bwlimit:text --timeout:text --log-file:write --backup -b
 			--backup-dir:write --inplace --append --numeric-ids --chmod:text --chown:text -m -R,--relative`,
-			Operands: "text*", Effects: "reaches writes", Judge: judgeCopies},
+			Operands: "text*", Effects: "writes", Judge: judgeCopies},
 		{Names: "nc ncat netcat socat", Raw: true, Effects: "reaches", Judge: judgeNetcat},
 		{Names: "ping ping6", Options: `-c:text -i:text -w:text -W:text -s:text -t:text -I:text -n -q -4 -6 -a -D -O -v
 			-V -h`, Operands: "host",
@@ -45,8 +45,16 @@ func networkSpecs() []*Spec {
 	}
 }
 
+// judgeWget: without a name for it, what is got replaces no file.
+func judgeWget(a *Args, u *Use) {
+	u.Reasons = append(u.Reasons, because("wget writes what it gets, and what it learns of hosts"))
+	if !a.oneOf("--output-document", "--output-file", "--continue", "--recursive", "-N", "-nc", "--no-clobber") {
+		u.Effects = append(u.Effects, Adds)
+	}
+}
+
 // curlOptions are those that are known to do nothing else than to say how to ask, and those that write or send.
-const curlOptions = `-s,--silent -S,--show-error -L,--location -i,--include,--show-headers -I,--head -f,--fail
+const curlOptions = `-s,--silent -S,--show-error -L,--location!hosts_unknown -i,--include,--show-headers -I,--head -f,--fail
 	--fail-with-body -v,--verbose -k,--insecure -H,--header:data -A,--user-agent:text -e,--referer:text -u,--user:text
 	-X,--request:method -m,--max-time:text --connect-timeout:text --retry:text --retry-delay:text --retry-connrefused
 	-g,--globoff -4,--ipv4 -6,--ipv6 --http1.1 --http2 --compressed -N,--no-buffer -G,--get -w,--write-out:format
@@ -112,20 +120,27 @@ func judgeSSH(a *Args, u *Use) {
 		inner = inner[1:]
 	}
 	if len(inner) > 0 {
-		u.Runs = append(u.Runs, Command{Shell: joined(inner)})
+		u.Runs = append(u.Runs, Command{Shell: joined(inner), Away: true})
 		return
 	}
 	u.Add(Interactive, "opens a shell on another machine")
 }
 
-// judgeCopies tells hosts from paths: HOST:PATH and scheme://HOST. The last word is written.
+// judgeCopies tells hosts from paths: HOST:PATH, HOST::MODULE and scheme://HOST. The last word is written. Without a host rsync
+// copies on this machine.
 func judgeCopies(a *Args, u *Use) {
 	for i, w := range a.Operands {
 		colon := strings.IndexByte(w.Text, ':')
 		slash := strings.IndexByte(w.Text, '/')
 		switch {
 		case colon > 0 && (slash < 0 || colon < slash), a.Argv[0].Text == "sftp":
+			if colon > 0 && !strings.HasPrefix(w.Text[colon:], "://") {
+				w.Text, w.Static = w.Text[:colon], true
+			}
 			u.Hosts = append(u.Hosts, w)
+			u.Add(Reaches, "copies from or to another machine: "+w.Text)
+		case !w.Static && slash != 0 && a.Argv[0].Text == "rsync":
+			u.Add(Reaches, "may copy from or to another machine")
 		case i == len(a.Operands)-1:
 			u.Writes = append(u.Writes, w)
 		default:

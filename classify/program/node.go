@@ -1,5 +1,7 @@
 package program
 
+import "strings"
+
 // nodeSpecs describes the package managers of JavaScript. Of npm some commands only look, but all write a log and an
 // update notice, to where a .npmrc of the project says (measured); yarn and pnpm run the version
 // of themselves that the project names, whatever they are asked.
@@ -10,12 +12,12 @@ func nodeSpecs() []*Spec {
 	return []*Spec{
 		{Names: "npm", Options: shown + "-v,--version -h,--help", Operands: "sub?", Sub: []*Spec{
 			{Names: "ls list ll la explain why query", Options: tree, Operands: "text*",
-				Effects: "reads_tree writes",
+				Effects: "reads_tree writes adds",
 				Judge:   reason("npm writes a log, to where .npmrc says")},
 			{Names: "view info show v outdated search ping", Options: tree, Operands: "text*",
-				Effects: "reaches writes",
+				Effects: "reaches writes adds",
 				Judge:   reason("asks the registry, and writes a log")},
-			{Names: "root prefix bin", Options: shown, Operands: "", Effects: "writes", Judge: effectsAlone},
+			{Names: "root prefix bin", Options: shown, Operands: "", Effects: "writes adds", Judge: effectsAlone},
 			{Names: "config c", Options: shown, Sub: []*Spec{
 				{Names: "list ls get", Options: shown, Operands: "text*", Effects: "writes", Judge: effectsAlone},
 				{Names: "set delete edit fix", Raw: true, Effects: "writes", Judge: effectsAlone},
@@ -26,10 +28,9 @@ func nodeSpecs() []*Spec {
 			}},
 			{Names: `install i add ci update up upgrade rebuild rb uninstall remove rm un link dedupe prune it cit init
 				create`,
-				Raw: true, Effects: "writes reaches runs_code",
-				Judge: reason("changes node_modules and runs scripts of packages")},
-			{Names: "run run-script test t tst start stop restart exec x", Raw: true, Effects: "writes runs_code",
-				Judge: reason("runs what package.json names")},
+				Raw: true, Effects: "writes reaches runs_code", Locks: "node_modules",
+				Judge: reason("changes node_modules, runs scripts of packages and reaches the registry of npm's configuration")},
+			projectCode("run run-script test t tst start stop restart"), fetchedCode("exec x"),
 			{Names: `publish unpublish deprecate owner access token login logout adduser dist-tag team profile star hook
 				org`,
 				Raw: true, Effects: "writes reaches", Judge: reason("changes something at the registry")},
@@ -38,13 +39,35 @@ func nodeSpecs() []*Spec {
 			{Names: "cache set version fund pack shrinkwrap doctor edit explore repo docs bugs completion", Raw: true,
 				Effects: "writes runs_code", Judge: effectsAlone},
 		}},
-		{Names: "npx bunx pnpx", Raw: true, Effects: "writes reaches runs_code",
-			Judge: reason("downloads and runs a package")},
-		{Names: "yarn yarnpkg pnpm corepack", Raw: true, Effects: "writes reaches runs_code",
-			Judge: reason("runs the version of itself that the project names")},
-		{Names: `tsc eslint prettier jest vitest mocha webpack vite rollup esbuild next nuxt turbo nx babel tsup swc
+		fetchedCode("npx bunx pnpx"), fetchedCode("corepack"),
+		packageManagers("yarn yarnpkg pnpm bun", "node_modules"),
+		projectCode(`tsc eslint prettier jest vitest mocha webpack vite rollup esbuild next nuxt turbo nx babel tsup swc
 			biome playwright cypress stylelint lerna gulp grunt nodemon concurrently parcel ng vue astro svelte-kit
-			remix expo`,
-			Raw: true, Effects: "writes runs_code", Judge: reason("runs what its configuration names, and may write")},
+			remix expo`),
 	}
+}
+
+// fetching are the words with which package managers of languages fetch packages, or talk with the registry of their configuration.
+var fetching = WordSet(`install i ci add remove rm uninstall update up upgrade import dedupe prune rebuild link unlink fetch publish login logout
+	audit outdated info view create init dlx npm patch patch-commit deploy set self-update self sync lock pip tool python require search
+	download push pull inject reinstall`)
+
+// packageManagers describes those of languages that run code of the project, unless their first word fetches packages.
+func packageManagers(names, locks string) *Spec {
+	return &Spec{Names: names, Raw: true, Effects: "writes runs_code", Locks: locks, Judge: func(a *Args, u *Use) {
+		words := a.Operands
+		if len(words) == 1 && words[0].Static && words[0].Text == "--version" && names == "uv" {
+			u.Effects, u.Locks = nil, nil
+			return
+		}
+		for len(words) > 0 && strings.HasPrefix(words[0].Text, "-") {
+			words = words[1:]
+		}
+		bare := len(words) == 0 && strings.HasPrefix(a.Argv[0].Text, "yarn") // which installs
+		if bare || len(words) > 0 && (!words[0].Static || fetching[words[0].Text]) {
+			u.Add(Reaches, "runs code of packages, which it fetches from the registry of its configuration")
+			return
+		}
+		u.Reasons, u.Locks = append(u.Reasons, because("runs code of this project")), nil
+	}}
 }

@@ -6,19 +6,19 @@ import "strings"
 // else changes the system.
 func packageSpecs() []*Spec {
 	return []*Spec{
-		{Names: "dpkg", Operands: "text*", Effects: "pages", Judge: judgeDpkg,
+		{Names: "dpkg", Operands: "text*", Judge: judgeDpkg, Locks: "/var/lib/dpkg/lock-frontend /var/lib/dpkg/lock",
 			Options: `-l,--list -s,--status -L,--listfiles -S,--search -p,--print-avail -C,--audit -V,--verify --get-selections
 				--print-architecture --print-foreign-architectures --compare-versions --no-pager --robot -? --help --version
 				-i,--install!writes,runs_code --unpack!writes,runs_code --configure!writes,runs_code
 				-r,--remove!writes,destroys -P,--purge!writes,destroys -a,--pending --set-selections!writes
 				--clear-selections!writes --add-architecture!writes --remove-architecture!writes`},
-		{Names: "dpkg-query", Operands: "text*", Effects: "pages",
+		{Names: "dpkg-query", Operands: "text*",
 			Options: `-l,--list -s,--status -L,--listfiles -S,--search -p,--print-avail -W,--show -c,--control-path
 				--control-list --control-show --load-avail --no-pager -f,--showformat:text -? --help --version`},
 		{Names: "apt", Options: aptOptions, Operands: "sub?", Sub: []*Spec{aptAsks("list search show policy depends rdepends"),
-			aptRemoves(), aptChanges("install reinstall update upgrade full-upgrade satisfy edit-sources download source")}},
-		{Names: "apt-get", Options: aptOptions, Operands: "sub?", Sub: []*Spec{aptRemoves(), aptChanges(`install reinstall
-			update upgrade dist-upgrade dselect-upgrade source build-dep satisfy check download clean autoclean markauto`)}},
+			aptRemoves(), aptUpdate(), aptChanges("install reinstall upgrade full-upgrade satisfy edit-sources download source")}},
+		{Names: "apt-get", Options: aptOptions, Operands: "sub?", Sub: []*Spec{aptRemoves(), aptUpdate(), aptChanges(`install reinstall
+			upgrade dist-upgrade dselect-upgrade source build-dep satisfy check download clean autoclean markauto`)}},
 		{Names: "apt-cache", Options: aptOptions, Sub: []*Spec{aptAsks(`show showsrc search policy depends rdepends pkgnames
 			madison stats showpkg`)}},
 		{Names: "apt-mark", Sub: []*Spec{aptAsks("showauto showmanual showhold"),
@@ -30,7 +30,8 @@ func packageSpecs() []*Spec {
 			{Names: "list", Judge: judgePipList, Options: pipOptions + `-o,--outdated -u,--uptodate -e,--editable -l,--local
 				--user --path:read --pre --format:text --not-required --exclude-editable --include-editable --exclude:text`},
 			{Names: "help", Operands: "text*"},
-			{Names: "install download wheel lock", Raw: true, Effects: "writes reaches runs_code", Judge: effectsAlone},
+			{Names: "install download wheel lock", Raw: true, Effects: "writes reaches runs_code",
+				Judge: reason("installs packages, runs their code and reaches the index of pip's configuration")},
 			{Names: "uninstall", Raw: true, Effects: "writes destroys", Judge: effectsAlone},
 			{Names: "freeze", Raw: true, Effects: "runs_code",
 				Judge: reason("runs git in the directories of packages that are being worked on")},
@@ -45,18 +46,27 @@ const aptOptions = ` -q,--quiet -v,--version -h,--help `
 
 // aptAsks describes questions. If it may, apt keeps what it computes for them.
 func aptAsks(names string) *Spec {
-	return &Spec{Names: names, Operands: "text*", Effects: "not_concurrent pages",
+	return &Spec{Names: names, Operands: "text*", Effects: "not_concurrent",
 		Options: aptOptions + `--installed --upgradable --upgradeable --manual-installed -a,--all-versions -n,--names-only
 			-f,--full --no-all-versions -i,--important --recurse --no-pre-depends --no-depends --no-recommends --no-suggests
 			--no-conflicts --no-breaks --no-replaces --no-enhances --generate --verbose`}
 }
 
 func aptChanges(names string) *Spec {
-	return &Spec{Names: names, Raw: true, Effects: "writes reaches runs_code", Judge: effectsAlone}
+	return &Spec{Names: names, Raw: true, Effects: "writes reaches runs_code", Locks: aptLocks,
+		Judge: reason("changes what is installed, and reaches the sources of apt's configuration")}
+}
+
+// aptLocks are what apt and dpkg lock while they change what is installed.
+const aptLocks = "/var/lib/dpkg/lock-frontend /var/lib/dpkg/lock /var/cache/apt/archives/lock"
+
+func aptUpdate() *Spec {
+	return &Spec{Names: "update", Raw: true, Effects: "writes reaches adds", Locks: "/var/lib/apt/lists/lock",
+		Judge: reason("fetches lists of packages from the sources of apt's configuration")}
 }
 
 func aptRemoves() *Spec {
-	return &Spec{Names: "remove purge autoremove autopurge", Raw: true, Effects: "writes destroys reaches runs_code",
+	return &Spec{Names: "remove purge autoremove autopurge", Raw: true, Effects: "writes destroys runs_code", Locks: aptLocks,
 		Judge: effectsAlone}
 }
 

@@ -20,6 +20,9 @@ func Parse(spec *Spec, argv []Word) (*Args, *Use) {
 	}{Args{Argv: argv}, Use{Understood: true}}
 	p := parser{spec: spec, table: spec.table(), args: &result.args, use: &result.use}
 	p.effects(p.table.effects, p.word(0), "")
+	if spec.Locks != "" {
+		p.use.Locks = strings.Fields(spec.Locks)
+	}
 	p.next = 1
 	if spec.Raw {
 		p.next = len(argv)
@@ -310,6 +313,7 @@ func (p *parser) subcommand(w Word) {
 	u.Writes = append(u.Writes, use.Writes...)
 	u.Hosts = append(u.Hosts, use.Hosts...)
 	u.Runs = append(u.Runs, use.Runs...)
+	u.Locks = append(u.Locks, use.Locks...)
 	u.gitFiles = append(u.gitFiles, use.gitFiles...)
 	u.Reasons = append(u.Reasons, use.Reasons...)
 }
@@ -385,6 +389,9 @@ var effectPhrase = map[Effect]string{
 	ReadsElsewhere: "reads paths that it does not name",
 	ReadsTree:      "reads below a directory",
 	RunsCode:       "runs code that nobody has seen",
+	RunsHooks:      "runs the hooks of the repository",
+	Adds:           "loses nothing that was there",
+	HostsUnknown:   "reaches hosts that its words do not name",
 }
 
 // finish asks for the missing and lets Judge have its word, which cannot make understood what was not.

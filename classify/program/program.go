@@ -78,7 +78,10 @@ const (
 	NotConcurrent  Effect = "not_concurrent"  // is not safe beside others although it is read-only (a cache, an index)
 	ReadsElsewhere Effect = "reads_elsewhere" // reads user content at paths that it does not name
 	ReadsTree      Effect = "reads_tree"      // reads below the directories that it names, or the working directory
-	RunsCode       Effect = "runs_code"       // runs code that nobody has seen (a build, a plugin, a script)
+	RunsCode       Effect = "runs_code"       // runs code that is not among its words (a build, a plugin, a script)
+	RunsHooks      Effect = "runs_hooks"      // runs the hooks of the repository, if it has any
+	Adds           Effect = "adds"            // what it writes replaces nothing, or what was there can be had back
+	HostsUnknown   Effect = "hosts_unknown"   // reaches hosts that its words do not name: those of its configuration
 )
 
 // Spec describes one program, or one subcommand of it.
@@ -90,6 +93,7 @@ type Spec struct {
 	Abbreviates bool    // GNU long options: a unique beginning is enough
 	Ungrouped   bool    // -abc is one option, as in find, go and java
 	InOrder     bool    // options end at the first operand
+	Locks       string  // files that the program locks while it changes something: relative, absolute or below ~, separated by spaces
 	Harmless    bool    // no option of the real program, listed or not, does more than read: unknown words may stand anywhere
 	Raw         bool    // no word is taken apart: Args.Operands are all of them, and Judge alone understands them
 	Sub         []*Spec // subcommands: the first operand names one; without a match the use is not understood
@@ -135,6 +139,7 @@ type Use struct {
 	Hosts      []Word
 	Runs       []Command // what it runs in turn
 	Dir        *Word     // where that starts; nil: where it starts itself
+	Locks      []string  // what it locks, as in Spec
 	Reasons    []agenttool.Reason
 
 	Git *GitUse // of git alone: where it looks for its repository
@@ -167,4 +172,5 @@ type Command struct {
 	Shell *Word  // text for a shell: sh -c TEXT
 	Bash  bool   // that shell is bash; if not, it is sh, or what the person has
 	More  bool   // unknown words may follow (xargs, find -exec with {} only in a word of its own is not More)
+	Away  bool   // it runs on another machine or in a container: its paths and processes are not those of this machine
 }

@@ -43,6 +43,7 @@ func lists() [][]*Spec {
 		packageSpecs(),
 		cryptoSpecs(),
 		inspectSpecs(),
+		editorSpecs(),
 		macosSpecs(),
 	}
 }

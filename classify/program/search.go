@@ -165,5 +165,6 @@ func (u *Use) absorb(v *Use) {
 	u.Writes = append(u.Writes, v.Writes...)
 	u.Hosts = append(u.Hosts, v.Hosts...)
 	u.Runs = append(u.Runs, v.Runs...)
+	u.Locks = append(u.Locks, v.Locks...)
 	u.Reasons = append(u.Reasons, v.Reasons...)
 }

@@ -36,6 +36,7 @@ func judgeSed(a *Args, u *Use) {
 		switch {
 		case w.Static && w.Text == "-":
 		case a.Has("--in-place"):
+			u.Reads = append(u.Reads, w)
 			u.Writes = append(u.Writes, w)
 		default:
 			u.Reads = append(u.Reads, w)

@@ -25,12 +25,12 @@ func removerSpecs() []*Spec {
 func copierSpecs() []*Spec {
 	return []*Spec{
 		{Names: "mv", Operands: "file*", Abbreviates: true, Judge: judgeMove,
-			Options: `--backup?:text -b --debug --exchange -f,--force -i,--interactive -n,--no-clobber --no-copy
+			Options: `--backup?:text -b --debug --exchange -f,--force -i,--interactive -n,--no-clobber!adds --no-copy
 				--strip-trailing-slashes -S,--suffix:text -t,--target-directory:file -T,--no-target-directory -u
 				--update?:text -v,--verbose -Z,--context` + helpVersion},
 		{Names: "cp", Operands: "source*", Abbreviates: true, Judge: judgeCopy,
 			Options: `-a,--archive --attributes-only --backup?:text -b --copy-contents -d --debug -f,--force -i,--interactive
-				-H -l,--link -L,--dereference -n,--no-clobber -P,--no-dereference -p --preserve?:text --no-preserve:text
+				-H -l,--link -L,--dereference -n,--no-clobber!adds -P,--no-dereference -p --preserve?:text --no-preserve:text
 				--parents -R,-r,--recursive --reflink?:text --remove-destination --sparse:text --strip-trailing-slashes
 				-s,--symbolic-link -S,--suffix:text -t,--target-directory:file -T,--no-target-directory -u --update?:text
 				-v,--verbose -x,--one-file-system -Z --context?:text --keep-directory-symlink` + helpVersion},
@@ -38,7 +38,7 @@ func copierSpecs() []*Spec {
 			Options: `--backup?:text -b -d,-F,--directory -f,--force -i,--interactive -L,--logical -n,--no-dereference
 				-P,--physical -r,--relative -s,--symbolic -S,--suffix:text -t,--target-directory:file
 				-T,--no-target-directory -v,--verbose` + helpVersion},
-		{Names: "link", Operands: "read file", Options: helpVersion},
+		{Names: "link", Operands: "read file", Effects: "adds", Options: helpVersion},
 		{Names: "install", Operands: "source*", Abbreviates: true, Judge: judgeCopy,
 			Options: `--backup?:text -b -c -C,--compare -d,--directory -D --debug -g,--group:text -m,--mode:text -o,--owner:text
 				-p,--preserve-timestamps -s,--strip!runs_code --strip-program:run -S,--suffix:text
@@ -49,24 +49,24 @@ func copierSpecs() []*Spec {
 
 func makerSpecs() []*Spec {
 	return []*Spec{
-		{Names: "touch", Operands: "file*", Abbreviates: true,
+		{Names: "touch", Operands: "file*", Effects: "adds", Abbreviates: true,
 			Options: `-a -c,--no-create -d,--date:text -f -h,--no-dereference -m -r,--reference:read -t:text --time:text` +
 				helpVersion},
-		{Names: "mkdir", Operands: "file*", Abbreviates: true,
+		{Names: "mkdir", Operands: "file*", Effects: "adds", Abbreviates: true,
 			Options: "-m,--mode:text -p,--parents -v,--verbose -Z --context?:text" + helpVersion},
-		{Names: "mkfifo", Operands: "file*", Abbreviates: true, Options: "-m,--mode:text -Z --context?:text" + helpVersion},
-		{Names: "mknod", Operands: "file text text? text?", Abbreviates: true,
+		{Names: "mkfifo", Operands: "file*", Effects: "adds", Abbreviates: true, Options: "-m,--mode:text -Z --context?:text" + helpVersion},
+		{Names: "mknod", Operands: "file text text? text?", Effects: "adds", Abbreviates: true,
 			Options: "-m,--mode:text -Z --context?:text" + helpVersion},
-		{Names: "mktemp", Operands: "text?", Abbreviates: true, Judge: judgeMktemp,
+		{Names: "mktemp", Operands: "text?", Effects: "adds", Abbreviates: true, Judge: judgeMktemp,
 			Options: "-d,--directory -u,--dry-run -q,--quiet --suffix:text -p:text --tmpdir?:text -t" + helpVersion},
-		{Names: "chmod", Operands: "change*", Abbreviates: true, Judge: judgeChange,
+		{Names: "chmod", Operands: "change*", Effects: "adds", Abbreviates: true, Judge: judgeChange,
 			Options: `-c,--changes -f,--silent,--quiet -v,--verbose --no-preserve-root --preserve-root --reference:read
 				-R,--recursive --dereference -h,--no-dereference -H -L -P -r,-w,-x,-X,-s,-t,-u,-g,-o,-a` + helpVersion},
-		{Names: "chown chgrp", Operands: "change*", Abbreviates: true, Judge: judgeChange,
+		{Names: "chown chgrp", Operands: "change*", Effects: "adds", Abbreviates: true, Judge: judgeChange,
 			Options: `-c,--changes -f,--silent,--quiet -v,--verbose --dereference -h,--no-dereference --from:text
 				--no-preserve-root --preserve-root --reference:read -R,--recursive -H -L -P` + helpVersion},
 		{Names: "tee", Operands: "file*", Abbreviates: true,
-			Options: "-a,--append -i,--ignore-interrupts -p --output-error?:text" + helpVersion},
+			Options: "-a,--append!adds -i,--ignore-interrupts -p --output-error?:text" + helpVersion},
 		{Names: "split", Operands: "read? prefix?", Abbreviates: true, Judge: judgeSplit,
 			Options: `-a,--suffix-length:text --additional-suffix:text -b,--bytes:text -C,--line-bytes:text -d
 				--numeric-suffixes?:text -x --hex-suffixes?:text -e,--elide-empty-files --filter:run!runs_code -l,--lines:text
@@ -74,7 +74,7 @@ func makerSpecs() []*Spec {
 		{Names: "csplit", Operands: "read text*", Abbreviates: true, Judge: judgeSplit,
 			Options: `-b,--suffix-format:text -f,--prefix:prefix -k,--keep-files --suppress-matched -n,--digits:text
 				-s,--quiet,--silent -z,--elide-empty-files` + helpVersion},
-		{Names: "sync", Operands: "read*", Abbreviates: true, Effects: "writes",
+		{Names: "sync", Operands: "read*", Abbreviates: true, Effects: "writes adds",
 			Options: "-d,--data -f,--file-system" + helpVersion},
 	}
 }
@@ -96,6 +96,9 @@ func judgeCopy(a *Args, u *Use) {
 	name, words := a.Argv[0].Text, a.Values["source"]
 	if asksOnly(a, u) || len(words) == 0 {
 		return
+	}
+	if name == "ln" && !a.Has("--force") || name == "install" && a.Has("--directory") {
+		u.Effects = append(u.Effects, Adds)
 	}
 	last := len(words) - 1
 	switch {

@@ -145,8 +145,13 @@ func showFacts(out io.Writer, text string, in classify.Context) error {
 	}
 	showPaths(&b, "reads", f.Reads)
 	showPaths(&b, "writes", f.Writes)
-	if len(f.Hosts) > 0 {
-		fmt.Fprintf(&b, "hosts: %s\n", printable(strings.Join(f.Hosts, ", ")))
+	showHosts(&b, f)
+	if len(f.Locks) > 0 {
+		locks := make([]string, len(f.Locks))
+		for i, l := range f.Locks {
+			locks[i] = printable(l.Path)
+		}
+		fmt.Fprintf(&b, "locks: %s\n", clipped(strings.Join(locks, ", "), 200))
 	}
 	if f.PathsComplete != agenttool.Yes {
 		fmt.Fprintln(&b, "it may touch paths that it does not name")
@@ -172,6 +177,20 @@ func showFacts(out io.Writer, text string, in classify.Context) error {
 // bare is a reason as a key: the same words at the same place.
 func bare(r agenttool.Reason) agenttool.Reason {
 	return agenttool.Reason{Text: r.Text, Line: r.Line, Column: r.Column}
+}
+
+// showHosts names the hosts, and says where there may be others.
+func showHosts(b *strings.Builder, f agenttool.Facts) {
+	hosts := make([]string, len(f.Hosts), len(f.Hosts)+1)
+	for i, host := range f.Hosts {
+		hosts[i] = printable(host)
+	}
+	if f.OpenWorld == agenttool.Yes && f.HostsComplete != agenttool.Yes {
+		hosts = append(hosts, "others that the command does not name")
+	}
+	if len(hosts) > 0 {
+		fmt.Fprintf(b, "hosts: %s\n", clipped(strings.Join(hosts, ", "), 200))
+	}
 }
 
 func showPaths(b *strings.Builder, name string, paths []agenttool.Path) {
