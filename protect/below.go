@@ -161,8 +161,8 @@ func (l *denyList) hintsIn(dir string, inRoot bool) []hint {
 	if inRoot {
 		hints = l.baseHints
 	}
-	for i := range l.rules {
-		if r := &l.rules[i]; r.glob != "" && (!r.plain || len(r.glob) >= len(dir)) {
+	for _, i := range slices.Concat(l.others, l.plainIn[path.Dir(dir+".")]) {
+		if r := &l.rules[i]; r.glob != "" {
 			if h, ok := hintOfGlob(r.glob, r.plain, dir); ok {
 				hints = append(hints, h)
 			}

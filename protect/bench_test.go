@@ -27,7 +27,7 @@ func workspace(b *testing.B, entries int) string {
 func BenchmarkScan(b *testing.B) {
 	for _, entries := range []int{250, 2_500, 16_700} {
 		b.Run(fmt.Sprint(entries), func(b *testing.B) {
-			o := Options{Roots: []string{workspace(b, entries)}, GitConfigs: []string{}, ReadDeny: DefaultReadDeny()}
+			o := Options{Roots: []string{workspace(b, entries)}, GitConfigs: []string{}, ReadDeny: usualDeny()}
 			var m *Map
 			for b.Loop() {
 				var err error
@@ -42,7 +42,7 @@ func BenchmarkScan(b *testing.B) {
 }
 
 func BenchmarkCache(b *testing.B) {
-	c := NewCache(Options{Roots: []string{workspace(b, 2_500)}, GitConfigs: []string{}, ReadDeny: DefaultReadDeny()}, 0)
+	c := NewCache(Options{Roots: []string{workspace(b, 2_500)}, GitConfigs: []string{}, ReadDeny: usualDeny()}, 0)
 	defer c.Close()
 	for b.Loop() {
 		if _, err := c.Map(b.Context()); err != nil {
@@ -52,7 +52,7 @@ func BenchmarkCache(b *testing.B) {
 }
 
 func BenchmarkSnapshot(b *testing.B) {
-	m := scanned(b, Options{Roots: []string{workspace(b, 250)}, ReadDeny: DefaultReadDeny()})
+	m := scanned(b, Options{Roots: []string{workspace(b, 250)}, ReadDeny: usualDeny()})
 	snap, err := Take(m)
 	must(b, err)
 	for b.Loop() {

@@ -10,7 +10,7 @@ import (
 
 func cacheOf(t testing.TB, root string) *Cache {
 	t.Helper()
-	c := NewCache(Options{Roots: []string{root}, GitConfigs: []string{}, ReadDeny: DefaultReadDeny(),
+	c := NewCache(Options{Roots: []string{root}, GitConfigs: []string{}, ReadDeny: usualDeny(),
 		MaxTime: time.Minute}, time.Hour)
 	t.Cleanup(c.Close)
 	return c

@@ -11,23 +11,24 @@ import (
 	"toolhost/agenttool"
 )
 
-// DefaultReadDeny returns the secrets that nobody reads unless told: keys and tokens in the home directory, and the
-// environment files of projects, but not their examples.
+// DefaultReadDeny returns the secrets that nobody reads unless told: keys and tokens in the home directory, those of the
+// machine, and the environment files of projects, but not their examples.
 //
 // A pattern is a doublestar glob: "~/x" is in the home directory, "/x" absolute, anything else below each root ("**/x"
 // at any depth, "x" at its top). What it matches is denied with all below it. A pattern that begins with "!" takes back
 // what earlier ones denied; the last that matches decides.
 func DefaultReadDeny() []string {
-	return []string{
-		"~/.ssh", "~/.aws", "~/.gnupg", "~/.kube", "~/.azure", "~/.oci", "~/.password-store", "~/.netrc", "~/.pgpass",
-		"~/.my.cnf", "~/.git-credentials", "~/.config/git/credentials", "~/.config/gh", "~/.config/glab-cli",
-		"~/.config/gcloud",
-		"~/.config/hub", "~/.config/doctl", "~/.config/rclone", "~/.config/op", "~/.docker/config.json", "~/.npmrc",
-		"~/.pypirc",
-		"~/.gem/credentials", "~/.cargo/credentials", "~/.cargo/credentials.toml", "~/.terraform.d/credentials.tfrc.json",
-		"~/.vault-token", "~/.local/share/keyrings", "~/.mozilla", "~/.config/google-chrome", "~/.config/chromium",
-		"**/.env", "**/.env.*", "!**/.env.*{example,sample,template,dist}",
+	var all []string
+	for name := range strings.FieldsSeq(strings.Join(homeSecrets, " ")) {
+		all = append(all, "~/"+name)
 	}
+	for _, name := range spacedHomeSecrets {
+		all = append(all, "~/"+name)
+	}
+	for file := range strings.FieldsSeq(systemSecrets) {
+		all = append(all, file)
+	}
+	return append(all, "**/.env", "**/.env.*", "!**/.env.*{example,sample,template,dist}")
 }
 
 // denyRule is one compiled pattern. Exactly one of base and glob is set.
@@ -36,7 +37,7 @@ type denyRule struct {
 	base  string // a name, or glob of one, at any depth below a root
 	plain bool   // base or glob holds no wildcards
 	glob  string // absolute, folded
-	path  string // a plain glob as it was spelled
+	path  string // glob as it was spelled
 }
 
 // same reports whether two lists deny the same.
@@ -51,11 +52,33 @@ type denyList struct {
 	prefix    string
 	baseHints []hint
 	excepted  int
+
+	// The rules by how a path can meet them, so that a long list of plain paths costs one look: indexes into rules.
+	plainAt map[string][]int // by path
+	plainIn map[string][]int // by the directory of the path
+	others  []int            // neither
+	takers  []int            // that take back a place
+}
+
+// index files the last rule.
+func (l *denyList) index() {
+	i := len(l.rules) - 1
+	r := l.rules[i]
+	if r.allow && r.glob != "" {
+		l.takers = append(l.takers, i)
+	}
+	if r.glob == "" || !r.plain {
+		l.others = append(l.others, i)
+		return
+	}
+	l.plainAt[r.glob] = append(l.plainAt[r.glob], i)
+	dir := path.Dir(r.glob)
+	l.plainIn[dir] = append(l.plainIn[dir], i)
 }
 
 // compileDeny reads a read-deny list. A malformed pattern is an error, since it would deny nothing.
 func compileDeny(patterns []string, where tops) (*denyList, error) {
-	list := &denyList{}
+	list := &denyList{plainAt: make(map[string][]int), plainIn: make(map[string][]int)}
 	for _, pattern := range patterns {
 		text, allow := strings.CutPrefix(pattern, "!")
 		if !doublestar.ValidatePattern(text) || text == "" {
@@ -72,6 +95,7 @@ func (l *denyList) add(text string, allow bool, where tops) {
 	text = strings.TrimRight(strings.TrimSuffix(text, "/**"), "/")
 	if base, anywhere := strings.CutPrefix(text, "**/"); anywhere && !strings.Contains(base, "/") {
 		l.rules = append(l.rules, denyRule{allow: allow, base: fold(base), plain: isPlain(base)})
+		l.index()
 		return
 	}
 	below := where.roots
@@ -89,9 +113,11 @@ func (l *denyList) add(text string, allow bool, where tops) {
 			r.path = path.Join(top, text)
 			r.glob = fold(r.path)
 		} else {
+			r.path = path.Join(QuoteGlob(top), text)
 			r.glob = path.Join(QuoteGlob(fold(top)), fold(text))
 		}
 		l.rules = append(l.rules, r)
+		l.index()
 	}
 }
 
@@ -129,8 +155,14 @@ func commonPrefix(rules []denyRule) string {
 // denied says whether the list denies exactly this folded path, and whether it needs the names above it to do so: then
 // renaming one of them would take the secret out of the list.
 func (l *denyList) denied(folded string, inRoot bool) (denied, byPlace bool) {
-	base := path.Base(folded)
-	for _, r := range l.rules {
+	base, plain, others := path.Base(folded), l.plainAt[folded], l.others
+	for len(plain)+len(others) > 0 {
+		var r *denyRule
+		if len(others) == 0 || len(plain) > 0 && plain[0] < others[0] {
+			r, plain = &l.rules[plain[0]], plain[1:]
+		} else {
+			r, others = &l.rules[others[0]], others[1:]
+		}
 		if r.allow == !denied || !r.matches(folded, base, inRoot, l.prefix) {
 			continue
 		}
@@ -159,7 +191,7 @@ func (r denyRule) matches(folded, base string, inRoot bool, prefix string) bool 
 
 // taken says whether the list takes back, by its place, what it denies of exactly this path.
 func (l *denyList) taken(folded string) bool {
-	return slices.ContainsFunc(l.rules, func(r denyRule) bool { return r.allow && r.glob != "" && r.matches(folded, "", true, "") })
+	return slices.ContainsFunc(l.takers, func(i int) bool { return l.rules[i].matches(folded, "", true, "") })
 }
 
 // covers says whether the list denies the folded path or what it lies in, unless a pattern takes back what is nearer to it. Root, folded, is the one that it lies in, ""
@@ -185,7 +217,7 @@ func (l *denyList) elsewhere(roots []string) (plain, wild []string) {
 		case r.plain:
 			plain = append(plain, r.path)
 		case !startsInside(r.glob, roots):
-			wild = append(wild, r.glob)
+			wild = append(wild, r.path)
 		}
 	}
 	return plain, wild
@@ -199,8 +231,16 @@ func startsInside(pattern string, roots []string) bool {
 
 // touches says whether an entry of the folded directory may match a rule other than by its base name.
 func (l *denyList) touches(dir string) bool {
-	return slices.ContainsFunc(l.rules, func(r denyRule) bool {
-		return r.glob != "" && !r.allow && (!r.plain || path.Dir(r.glob) == dir)
+	if slices.ContainsFunc(l.plainIn[dir], func(i int) bool { return !l.rules[i].allow }) {
+		return true
+	}
+	return slices.ContainsFunc(l.others, func(i int) bool {
+		r := &l.rules[i]
+		if r.glob == "" || r.allow {
+			return false
+		}
+		literal := r.glob[:strings.IndexAny(r.glob, wildcards)]
+		return strings.HasPrefix(literal, dir+"/") || strings.HasPrefix(dir+"/", literal) || strings.HasPrefix(literal, dir) && dir == "/"
 	})
 }
 
@@ -224,5 +264,6 @@ func (l *denyList) except(folded string) bool {
 		return false
 	}
 	l.rules = append(l.rules, denyRule{allow: true, plain: true, glob: folded, path: folded})
+	l.index()
 	return true
 }

@@ -77,7 +77,7 @@ func TestManyEntries(t *testing.T) {
 		must(t, unix.Mknod(fmt.Sprintf("%s/many/%06d", root, i), unix.S_IFREG|0o644, 0))
 	}
 	begun := computed(t)
-	m := scanned(t, Options{Roots: []string{root}, ReadDeny: DefaultReadDeny()})
+	m := scanned(t, Options{Roots: []string{root}, ReadDeny: usualDeny()})
 	took := computed(t) - begun
 	same(t, "sealed", spell(root, m.Sealed), "vcs-config z/sub/.git/config", "editor-config many/.vscode")
 	same(t, "secrets", spell(root, m.Secrets), "secret many/.env")
@@ -99,7 +99,7 @@ func TestManyRepositories(t *testing.T) {
 	for i := range 450 {
 		write(t, root, fmt.Sprintf("r%03d/.git/config", i), fmt.Sprintf("r%03d/.git/hooks/", i), fmt.Sprintf(".env.%d", i))
 	}
-	m := scanned(t, Options{Roots: []string{root}, ReadDeny: DefaultReadDeny()})
+	m := scanned(t, Options{Roots: []string{root}, ReadDeny: usualDeny()})
 	if sealed := spell(root, m.Sealed); !slices.Contains(sealed, "vcs-config .git/config") || !slices.Contains(sealed,
 		"vcs-hooks .git/hooks") {
 		t.Error("the repository at the top is not sealed")
@@ -125,7 +125,7 @@ func TestOddNames(t *testing.T) {
 	write(t, root, "q/.git/x")
 	must(t, unix.Mkfifo(root+"/q/.git/config", 0o644))
 	must(t, unix.Mkfifo(root+"/q/.git/commondir", 0o644))
-	m := scanned(t, Options{Roots: []string{root}, ReadDeny: DefaultReadDeny(), GitConfigs: []string{root + "/.bashrc"}})
+	m := scanned(t, Options{Roots: []string{root}, ReadDeny: usualDeny(), GitConfigs: []string{root + "/.bashrc"}})
 	same(t, "sealed", spell(root, m.Sealed), "vcs-config a\nb/.git/config", "editor-config \xff\xfe/.vscode",
 		"shell-startup dots.../.envrc",
 		"vcs-hooks  /.husky", "shell-startup .bashrc", "vcs-config q/.git/config", "vcs-config q/.git/commondir")
@@ -216,7 +216,7 @@ func TestSwaps(t *testing.T) {
 		}
 	}()
 	for range 200 {
-		m, err := Scan(t.Context(), Options{Roots: []string{root}, ReadDeny: DefaultReadDeny(),
+		m, err := Scan(t.Context(), Options{Roots: []string{root}, ReadDeny: usualDeny(),
 			GitConfigs: []string{}, MaxTime: time.Minute})
 		must(t, err)
 		for _, e := range concat2(m.Sealed, m.Secrets) {

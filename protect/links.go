@@ -192,9 +192,13 @@ func (b *builder) identify(file string, rule Rule, stat *unix.Stat_t) {
 		b.remember(rule, stat)
 		return
 	}
+	rooted := b.tree.root(file) != ""
+	if !rooted && !b.inHome(file) {
+		return // a directory of the system: nobody but root links its files
+	}
 	fd, err := -1, error(nil)
 	flags := unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
-	if b.tree.root(file) != "" {
+	if rooted {
 		fd, err = b.tree.open(file, flags)
 	} else {
 		fd, err = unix.Open(file, flags, 0)
@@ -203,7 +207,7 @@ func (b *builder) identify(file string, rule Rule, stat *unix.Stat_t) {
 		return
 	}
 	in := inside{b, rule, max(b.inside-insideEntries, 0)}
-	if !in.files(fd, insideDepth) {
+	if !in.files(fd, insideDepth) && rooted { // no command sees the home directory, to link files of it
 		b.gap(file, "its files are not all known under other names: there are too many")
 	}
 }

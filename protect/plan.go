@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/sys/unix"
-
 	"toolhost/agenttool"
 )
 
@@ -20,33 +18,6 @@ const (
 	maxSecretMount = 400
 	maxReported    = 1000 // names that are looked at before and after a command
 )
-
-// elsewhere masks the secrets that the patterns name by an absolute path, wherever they are.
-func (b *builder) elsewhere() {
-	plain, wild := b.m.deny.elsewhere(b.tree.roots)
-	for _, pattern := range wild {
-		b.gap(pattern, "not masked: a pattern with wildcards outside the roots cannot become a mask")
-	}
-	for _, file := range plain {
-		if denied, _ := b.m.deny.denied(fold(file), false); !denied {
-			continue
-		}
-		if b.isFar(file) {
-			b.gap(file, "not masked: another machine's file system, or one that a program serves, is mounted there")
-			continue
-		}
-		var stat unix.Stat_t
-		switch err := unix.Lstat(file, &stat); {
-		case err != nil:
-		case kindOf(&stat) == Symlink && b.tree.root(file) != "":
-			b.maskTarget(file)
-		case kindOf(&stat) == Symlink:
-			b.maskOutside(file, false)
-		default:
-			b.maskPath(file, false)
-		}
-	}
-}
 
 // finish turns what was found into the Map.
 func (b *builder) finish() {

@@ -338,7 +338,7 @@ func TestBadInput(t *testing.T) {
 func TestGranted(t *testing.T) {
 	root := tempDir(t)
 	write(t, root, ".git/config", ".git/hooks/x", ".vscode/x", ".env")
-	m := scanned(t, Options{Roots: []string{root}, ReadDeny: DefaultReadDeny()})
+	m := scanned(t, Options{Roots: []string{root}, ReadDeny: usualDeny()})
 	g := m.Granted([]string{root + "/.git/config"}, []string{root + "/.env"})
 	same(t, "sealed", spell(root, g.Sealed), "vcs-hooks .git/hooks", "editor-config .vscode")
 	if _, ok := g.Judge(root + "/.git/config"); ok || len(g.Secrets) != 0 {

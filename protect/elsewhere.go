@@ -1,0 +1,97 @@
+package protect
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+	"golang.org/x/sys/unix"
+
+	"toolhost/agenttool"
+)
+
+// maxLookedUp bounds the directory in which a pattern outside the roots is looked up.
+const maxLookedUp = 4096
+
+// elsewhere masks the secrets that the patterns name by an absolute path, wherever they are. These masks are few, since the list
+// is, so nothing that commands make can use up what is left for them.
+func (b *builder) elsewhere() {
+	plain, wild := b.m.deny.elsewhere(b.tree.roots)
+	for _, pattern := range wild {
+		found, ok := b.listed(pattern)
+		if !ok {
+			b.gap(pattern, "not masked: a pattern with wildcards outside the roots cannot become a mask")
+		}
+		plain = append(plain, found...)
+	}
+	for _, file := range plain {
+		if denied, _ := b.m.deny.denied(fold(file), false); !denied {
+			continue
+		}
+		if b.isFar(file) {
+			b.gap(file, "not masked: another machine's file system, or one that a program serves, is mounted there")
+			continue
+		}
+		var stat unix.Stat_t
+		switch err := unix.Lstat(file, &stat); {
+		case err != nil:
+		case kindOf(&stat) == Symlink && b.tree.root(file) != "":
+			b.maskTarget(file)
+		case kindOf(&stat) == Symlink:
+			b.maskOutside(file, false)
+		case b.tree.root(file) != "" || b.inHome(file) || reachable(file, &stat):
+			b.maskPath(file, false)
+		}
+	}
+}
+
+// listed returns the files of one directory that a pattern means, if its wildcards are in its last name alone.
+func (b *builder) listed(pattern string) (found []string, ok bool) {
+	dir, base := path.Split(pattern)
+	if strings.ContainsAny(dir, wildcards) || b.isFar(dir) {
+		return nil, false
+	}
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil, os.IsNotExist(err)
+	}
+	defer f.Close()
+	names, err := f.Readdirnames(maxLookedUp)
+	for _, name := range names {
+		if match, _ := doublestar.Match(base, fold(name)); match {
+			found = append(found, filepath.Join(dir, name))
+		}
+	}
+	return found, len(names) < maxLookedUp && (err == nil || len(names) == 0)
+}
+
+// reachable reports whether there is anything of a file or directory outside the roots that this person could read.
+func reachable(file string, stat *unix.Stat_t) bool {
+	if kindOf(stat) != Dir {
+		return (kindOf(stat) != File || stat.Size > 0) && unix.Access(file, unix.R_OK) == nil
+	}
+	if unix.Access(file, unix.X_OK) != nil {
+		return false
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return true // it can be entered, but not listed
+	}
+	defer f.Close()
+	names, _ := f.Readdirnames(1)
+	return len(names) > 0
+}
+
+// inHome reports whether a path lies in the person's home directory, of which every secret is known under its other names.
+func (b *builder) inHome(file string) bool {
+	home := b.options.Home
+	return home != "" && home != "/" && agenttool.Within(home, file)
+}
+
+// free reports whether a mask counts for no budget: the list names its place, so there is one at most for each of its lines.
+func (b *builder) free(entry Entry) bool {
+	return slices.ContainsFunc(b.m.deny.plainAt[fold(entry.Path)], func(i int) bool { return !b.m.deny.rules[i].allow })
+}

@@ -1,0 +1,192 @@
+package protect
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"toolhost/agenttool"
+)
+
+// homeShown are the tool chains, and the caches of package managers, that a home directory may hold: relative to it, as
+// filepath.Glob reads them. None of them holds what the person logs in with; a directory that mixes both is listed by its
+// harmless parts.
+const homeShown = `
+	go/pkg/mod go/bin sdk/go*
+	.cargo/bin .cargo/registry .cargo/git .cargo/env .rustup
+	.nvm .fnm .local/share/fnm .volta .n .nodenv .npm/_cacache .npm/_npx .npm-global .npm-packages .yarn/bin .yarn/berry/cache
+	.config/yarn/global .local/share/pnpm .bun/bin .bun/install .deno/bin
+	.pyenv .virtualenvs .local/lib .local/share/virtualenvs .local/pipx .local/share/pipx .local/share/uv/python .local/share/uv/tools
+	.local/share/hatch .local/share/pypoetry/venv .local/share/pdm .rye .pixi/bin .pixi/envs .conda/envs .conda/pkgs
+	miniconda3 anaconda3 miniforge3 mambaforge micromamba
+	.rbenv .rvm .gem/ruby .local/share/gem .bundle/cache .sdkman .jenv .jdks .m2/repository .m2/wrapper .gradle/caches .gradle/wrapper
+	.ivy2/cache .sbt/boot .nuget/packages .dotnet/sdk .dotnet/shared .dotnet/host .dotnet/tools .dotnet/dotnet
+	.asdf .local/share/mise/installs .local/share/mise/shims .proto .ghcup .cabal/bin .cabal/packages .cabal/store
+	.stack/programs .stack/snapshots .elan .opam .julia/packages .julia/artifacts .julia/compiled .juliaup
+	.nimble/bin .nimble/pkgs .nimble/pkgs2 .choosenim .zvm .swiftly .local/share/swiftly .pub-cache/hosted .pub-cache/git .pub-cache/bin flutter
+	.composer/vendor .config/composer/vendor .luarocks perl5 .tfenv .krew/bin .krew/store .linuxbrew .nix-profile .foundry/bin .wasmtime .wasmer/bin
+	Android/Sdk bin .local/bin
+	.cache/pip .cache/uv .cache/go-build .cache/pre-commit .cache/node .cache/node-gyp .cache/typescript .cache/yarn .cache/ms-playwright
+	.cache/puppeteer .cache/Cypress .cache/ccache .ccache .cache/sccache .cache/bazelisk .cache/zig .cache/pypoetry .cache/coursier
+	.cache/composer .cache/deno/gen .cache/deno/npm .cache/deno/deps
+	.fonts .local/share/fonts .terminfo`
+
+// homeConfig are files of configuration. One in which there are words for a key or a password is not shown.
+const homeConfig = `
+	.gitconfig .config/git/config .config/git/ignore .config/git/attributes .gitignore .gitignore_global .gitattributes .hgrc
+	.editorconfig .clang-format .clang-tidy .inputrc .tool-versions .nvmrc .node-version .python-version .ruby-version
+	.cargo/config .cargo/config.toml .config/pip/pip.conf .pip/pip.conf .config/uv/uv.toml .config/go/env .config/mise/config.toml
+	.config/ccache/ccache.conf .condarc .gemrc .yarnrc.yml .gradle/gradle.properties .m2/settings.xml .prettierrc`
+
+// maxShownConfig bounds a file of configuration that is shown.
+const maxShownConfig = 64 << 10
+
+// keyWords are those by which configuration says that it holds a key, and a password within an address.
+var keyWords = regexp.MustCompile(`(?i)token|passw|secret|credential|_auth|api[-_]?key|private[-_]?key|authorization|extraheader|://[^/\s"']*@`)
+
+// Home is a home directory as commands see it, and as tools read it unasked: what is shown is listed, everything else is
+// closed.
+type Home struct {
+	Dir     string // absolute, without links; "" for none
+	secrets *Secrets
+}
+
+// NewHome returns the person's home directory. It may be missing.
+func NewHome(dir string) Home {
+	if !filepath.IsAbs(dir) {
+		return Home{}
+	}
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	secrets, err := CompileSecrets(DefaultReadDeny(), nil, dir)
+	if err != nil {
+		return Home{} // the list is ours, and a test compiles it
+	}
+	return Home{Dir: filepath.Clean(dir), secrets: secrets}
+}
+
+// Shown returns what is there of the list: names below the home directory, in order, none in another. Links may be among them.
+func (h Home) Shown() []string {
+	if h.Dir == "" || h.Dir == "/" {
+		return nil
+	}
+	var found []string
+	for name := range strings.FieldsSeq(homeShown) {
+		matches := []string{filepath.Join(h.Dir, name)}
+		if strings.Contains(name, "*") {
+			matches, _ = filepath.Glob(filepath.Join(QuoteGlob(h.Dir), name))
+		}
+		for _, file := range matches {
+			if _, err := os.Lstat(file); err == nil && h.Harmless(file) {
+				found = append(found, file)
+			}
+		}
+	}
+	for name := range strings.FieldsSeq(homeConfig) {
+		if file := filepath.Join(h.Dir, name); h.Harmless(file) && keyless(file) {
+			found = append(found, file)
+		}
+	}
+	slices.Sort(found)
+	return found
+}
+
+// Harmless reports whether what is at a path may be shown as a whole: neither that name nor the place where it leads is a
+// known secret, or holds the home directory.
+func (h Home) Harmless(file string) bool {
+	real, err := filepath.EvalSymlinks(file)
+	return err == nil && !agenttool.Within(real, h.Dir) && !h.secrets.Denies(file) && !h.secrets.Denies(real)
+}
+
+// keyless reports whether a file is short configuration without words for keys.
+func keyless(file string) bool {
+	fd, err := unix.Open(file, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return false
+	}
+	text, err := readRegular(fd, maxShownConfig)
+	return err == nil && len(text) < maxShownConfig && !keyWords.Match(text)
+}
+
+// systemTops are directories of the system. A home directory that is one of them, or holds one, is not closed: nothing could
+// run.
+var systemTops = []string{"/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/nix", "/opt", "/proc", "/run", "/sbin", "/snap", "/sys", "/tmp", "/usr", "/var"}
+
+// passwdFile names the home directories of the machine's users.
+const passwdFile = "/etc/passwd"
+
+// Closed returns the directories that are empty for commands but for what is shown: the home directory, and those of others
+// that this process could look into. None lies in another.
+func (h Home) Closed() []string {
+	all := []string{"/home", "/root"}
+	if h.Dir != "" {
+		all = append(all, h.Dir)
+	}
+	if text, err := os.ReadFile(passwdFile); err == nil {
+		all = append(all, homesIn(string(text))...)
+	}
+	var closed []string
+	for _, dir := range all {
+		real, err := filepath.EvalSymlinks(dir)
+		if err != nil || systemPlace(real) || real != h.Dir && !enterable(real) {
+			continue
+		}
+		closed = append(closed, real)
+	}
+	return outermost(closed)
+}
+
+// systemPlace reports whether a directory is the system's own, or holds some of it.
+func systemPlace(dir string) bool {
+	return slices.ContainsFunc(systemTops, func(top string) bool { return agenttool.Within(dir, top) }) || dir == "/"
+}
+
+// enterable reports whether a directory holds anything, as far as this process can see.
+func enterable(dir string) bool {
+	if unix.Access(dir, unix.X_OK) != nil {
+		return false
+	}
+	f, err := os.Open(dir)
+	if err != nil {
+		return true // it can be entered, but not listed
+	}
+	defer f.Close()
+	names, _ := f.Readdirnames(1)
+	return len(names) > 0
+}
+
+// homesIn returns the home directories of people in a passwd file.
+func homesIn(passwd string) []string {
+	const firstPerson, nobody = 1000, 65534
+	var homes []string
+	for line := range strings.Lines(passwd) {
+		fields := strings.Split(strings.TrimSpace(line), ":")
+		if len(fields) != 7 || !filepath.IsAbs(fields[5]) {
+			continue
+		}
+		if uid := decimal(fields[2]); uid == 0 || uid >= firstPerson && uid != nobody {
+			homes = append(homes, fields[5])
+		}
+	}
+	return homes
+}
+
+// decimal reads a user's number, -1 for none.
+func decimal(text string) int {
+	n := 0
+	for _, c := range text {
+		if c < '0' || c > '9' || n > 1<<32 {
+			return -1
+		}
+		n = 10*n + int(c-'0')
+	}
+	if text == "" {
+		return -1
+	}
+	return n
+}
