@@ -100,8 +100,11 @@ func (h Home) Shown() []string {
 // known secret, or holds the home directory.
 func (h Home) Harmless(file string) bool {
 	real, err := filepath.EvalSymlinks(file)
-	return err == nil && !agenttool.Within(real, h.Dir) && !h.secrets.Denies(file) && !h.secrets.Denies(real)
+	return err == nil && !agenttool.Within(real, h.Dir) && !h.denies(file) && !h.denies(real)
 }
+
+// denies reports whether a known secret has that name. Without a list every name is one.
+func (h Home) denies(file string) bool { return h.secrets == nil || h.secrets.Denies(file) }
 
 // keyless reports whether a file is short configuration without words for keys.
 func keyless(file string) bool {

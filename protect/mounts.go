@@ -31,6 +31,48 @@ func farIn(mountinfo string) []string {
 	return far
 }
 
+// mounted is one line of mountinfo: what of a file system is seen where.
+type mounted struct{ device, root, at string }
+
+// mountsIn reads mountinfo, in the order in which things were mounted.
+func mountsIn(mountinfo string) []mounted {
+	var all []mounted
+	for line := range strings.Lines(mountinfo) {
+		if fields := strings.Fields(line); len(fields) >= 5 {
+			all = append(all, mounted{fields[2], unescapeMount(fields[3]), unescapeMount(fields[4])})
+		}
+	}
+	return all
+}
+
+// otherNames returns the paths by which what lies in the directories is mounted elsewhere, too, in whole or in part.
+func otherNames(dirs []string, mounts []mounted) []string {
+	var found []string
+	for _, dir := range dirs {
+		var home mounted
+		for _, m := range mounts {
+			if agenttool.Within(m.at, dir) && len(m.at) >= len(home.at) {
+				home = m
+			}
+		}
+		place := path.Join(home.root, below(home.at, dir))
+		for _, m := range mounts {
+			other := ""
+			switch {
+			case m.device != home.device:
+			case agenttool.Within(m.root, place):
+				other = path.Join(m.at, below(m.root, place))
+			case agenttool.Within(place, m.root):
+				other = m.at
+			}
+			if other != "" && !slices.ContainsFunc(dirs, func(dir string) bool { return agenttool.Within(dir, other) }) {
+				found = append(found, other)
+			}
+		}
+	}
+	return found
+}
+
 // unescapeMount undoes the octal escapes of mountinfo.
 func unescapeMount(text string) string {
 	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(text)

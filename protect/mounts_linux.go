@@ -1,19 +1,34 @@
 package protect
 
-import "golang.org/x/sys/unix"
+import (
+	"slices"
+
+	"golang.org/x/sys/unix"
+)
 
 // maxMountinfo bounds what is read of the list of mounts.
 const maxMountinfo = 4 << 20
 
 // farMounts returns where file systems are mounted that may never answer. Where that cannot be read there are none.
-func farMounts() []string {
+func farMounts() []string { return farIn(mountinfo()) }
+
+// OtherNames returns the paths by which what lies in the directories is mounted elsewhere, too, in whole or in part.
+func OtherNames(dirs []string) []string {
+	return slices.DeleteFunc(otherNames(dirs, mountsIn(mountinfo())), func(file string) bool {
+		var stat unix.Stat_t
+		return systemPlace(file) || unix.Lstat(file, &stat) != nil
+	})
+}
+
+// mountinfo returns the list of mounts, "" if it cannot be read.
+func mountinfo() string {
 	fd, err := unix.Open("/proc/self/mountinfo", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return nil
+		return ""
 	}
 	text, err := readRegular(fd, maxMountinfo)
 	if err != nil {
-		return nil
+		return ""
 	}
-	return farIn(string(text))
+	return string(text)
 }

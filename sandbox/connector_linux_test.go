@@ -85,35 +85,35 @@ func TestHostSockets(t *testing.T) {
 	needs(t, "python3")
 	b := newBench(t, nil)
 	var host server
-	host.listen(t, "unix", b.home+"/plain")
-	host.listen(t, "unixpacket", b.home+"/packets")
-	host.listenAs(t, b.home, "relative")
-	host.listen(t, "unix", b.home+"/first")
+	host.listen(t, "unix", b.out+"/plain")
+	host.listen(t, "unixpacket", b.out+"/packets")
+	host.listenAs(t, b.out, "relative")
+	host.listen(t, "unix", b.out+"/first")
 	host.listen(t, "unix", b.ws+"/inside")
 	host.listenAs(t, b.ws, "within")
 	host.listen(t, "unix", b.ws+"/first")
-	for from, to := range map[string]string{b.home + "/first": b.home + "/moved", b.ws + "/first": b.ws + "/moved"} {
+	for from, to := range map[string]string{b.out + "/first": b.out + "/moved", b.ws + "/first": b.ws + "/moved"} {
 		if err := os.Rename(from, to); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for _, tt := range []struct{ name, line, want, path string }{
-		{"plain", `dial $HOME/plain`, "EACCES", "home/plain"},
-		{"packets", `dial packets=$HOME/packets`, "EACCES", "home/packets"},
-		{"bound by a relative name", `dial $HOME/relative`, "EACCES", "home/relative"},
-		{"moved", `dial $HOME/moved`, "EACCES", "home/moved"},
-		{"by a relative name", `cd $HOME; dial plain`, "EACCES", "home/plain"},
-		{"by a link", `ln -s $HOME/plain l; dial l`, "EACCES", "home/plain"},
-		{"by a descriptor", `dial place=$HOME/plain`, "EACCES", "home/plain"},
-		{"by the directory of a process", `cd $HOME; dial /proc/self/cwd/plain`, "EACCES", "home/plain"},
+		{"plain", `dial $HOME/../out/plain`, "EACCES", "out/plain"},
+		{"packets", `dial packets=$HOME/../out/packets`, "EACCES", "out/packets"},
+		{"bound by a relative name", `dial $HOME/../out/relative`, "EACCES", "out/relative"},
+		{"moved", `dial $HOME/../out/moved`, "EACCES", "out/moved"},
+		{"by a relative name", `cd $HOME/../out; dial plain`, "EACCES", "out/plain"},
+		{"by a link", `ln -s $HOME/../out/plain l; dial l`, "EACCES", "out/plain"},
+		{"by a descriptor", `dial place=$HOME/../out/plain`, "EACCES", "out/plain"},
+		{"by the directory of a process", `cd $HOME/../out; dial /proc/self/cwd/plain`, "EACCES", "out/plain"},
 		{"in the workspace", `dial inside`, "EACCES", "ws/inside"},
 		{"there by a relative name", `dial within`, "EACCES", "ws/within"},
 		{"there and moved", `dial moved`, "EACCES", "ws/moved"},
 		{"moved by the command", `mv inside mine; dial mine`, "EACCES", "ws/mine"},
 		{"linked by the command", `ln within hard; dial hard`, "EACCES", "ws/hard"},
-		{"linked from outside", `ln $HOME/plain hard2 2>&1 | grep -o 'cross-device'`, "cross-device", ""},
+		{"linked from outside", `ln $HOME/../out/plain hard2 2>&1 | grep -o 'cross-device'`, "cross-device", ""},
 		{"no socket", `dial $PWD/..`, "ECONNREFUSED", ""},
-		{"nothing", `dial $HOME/none`, "ENOENT", ""},
+		{"nothing", `dial $HOME/../out/none`, "ENOENT", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := b.run(t, Workspace, dialer+tt.line)
@@ -130,9 +130,9 @@ func TestHostSockets(t *testing.T) {
 		})
 	}
 	t.Run("made later", func(t *testing.T) {
-		p := b.start(t, Profile{Access: Workspace}, dialer+`: > began; until [ -e $HOME/late ]; do sleep .01; done; dial $HOME/late > late.out; : > ended`)
+		p := b.start(t, Profile{Access: Workspace}, dialer+`: > began; until [ -e $HOME/../out/late ]; do sleep .01; done; dial $HOME/../out/late > late.out; : > ended`)
 		b.await(t, "began")
-		host.listen(t, "unix", b.home+"/late")
+		host.listen(t, "unix", b.out+"/late")
 		b.await(t, "ended")
 		<-p.Gone()
 		if out, _ := os.ReadFile(b.ws + "/late.out"); string(out) != "EACCES\n" {
@@ -140,7 +140,7 @@ func TestHostSockets(t *testing.T) {
 		}
 	})
 	t.Run("read only", func(t *testing.T) {
-		if r := b.run(t, ReadOnly, dialer+`dial $HOME/plain 2>&1 | grep -o PermissionError | head -1`); r.out != "PermissionError" {
+		if r := b.run(t, ReadOnly, dialer+`dial $HOME/../out/plain 2>&1 | grep -o PermissionError | head -1`); r.out != "PermissionError" {
 			t.Errorf("%q", r.out)
 		}
 	})
@@ -225,21 +225,21 @@ func TestGrantedSocket(t *testing.T) {
 	}
 	t.Cleanup(func() { os.RemoveAll(hidden) })
 	var granted, other server
-	granted.listen(t, "unix", b.home+"/granted")
+	granted.listen(t, "unix", b.out+"/granted")
 	granted.listen(t, "unix", hidden+"/granted")
 	granted.listen(t, "unix", b.ws+"/granted")
-	other.listen(t, "unix", b.home+"/other")
+	other.listen(t, "unix", b.out+"/other")
 	other.listen(t, "unix", hidden+"/other")
-	if err := os.Symlink("granted", b.home+"/alias"); err != nil {
+	if err := os.Symlink("granted", b.out+"/alias"); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(b.home+"/other", b.ws+"/turned"); err != nil { // as if a command had
+	if err := os.Symlink(b.out+"/other", b.ws+"/turned"); err != nil { // as if a command had
 		t.Fatal(err)
 	}
-	profile := Profile{Access: Workspace, Reveal: []string{b.home + "/alias", hidden + "/granted", b.ws + "/granted", b.ws + "/turned"}}
+	profile := Profile{Access: Workspace, Reveal: []string{b.out + "/alias", hidden + "/granted", b.ws + "/granted", b.ws + "/turned"}}
 	for line, want := range map[string]string{
-		`dial $HOME/granted $HOME/alias ` + hidden + `/granted granted`: "connected\nconnected\nconnected\nconnected",
-		`dial $HOME/other turned ` + hidden + `/other`:                  "EACCES\nEACCES\nENOENT",
+		`dial $HOME/../out/granted $HOME/../out/alias ` + hidden + `/granted granted`: "connected\nconnected\nconnected\nconnected",
+		`dial $HOME/../out/other turned ` + hidden + `/other`:                         "EACCES\nEACCES\nENOENT",
 	} {
 		if r := b.runProfile(t, profile, dialer+line); r.err != nil || r.out != want {
 			t.Errorf("%s: %q, %v; want %q", line, r.out, r.err, want)

@@ -89,6 +89,45 @@ func hintsOfSecrets(stderr string, secrets []protect.Entry) []Violation {
 	return found
 }
 
+// missing are the words for a file that is not there.
+var missing = regexp.MustCompile(`(?i)no such file|not found|does not exist|cannot (?:find|open|access|stat|read)|\bENOENT\b|permission denied|\bEACCES\b`)
+
+// hintsOfClosed reads which files of a home directory a command that failed did not find; hides says of a path whether the
+// sandbox does not show it.
+func hintsOfClosed(stderr, dir, home string, hides func(path string) bool) []Violation {
+	var found []Violation
+	for line := range strings.Lines(stderr[max(0, len(stderr)-hintBytes):]) {
+		if !missing.MatchString(line) {
+			continue
+		}
+		for _, path := range pathsIn(line) {
+			if rest, ok := strings.CutPrefix(path, "~/"); ok {
+				path = filepath.Join(home, rest)
+			} else if !filepath.IsAbs(path) {
+				path = filepath.Join(dir, path)
+			}
+			path = filepath.Clean(path)
+			known := slices.ContainsFunc(found, func(o Violation) bool { return o.Path == path })
+			if _, err := os.Lstat(path); err != nil || known || len(found) >= maxHints || !hides(path) {
+				continue
+			}
+			found = append(found, Violation{Wall: FileSystem, Path: path, Grant: "read:" + path, Detail: strings.TrimSpace(line)})
+		}
+	}
+	return found
+}
+
+// pathsIn are the paths that a line may mean.
+func pathsIn(line string) []string {
+	var paths []string
+	for _, name := range []*regexp.Regexp{quotedName, plainPath} {
+		for _, m := range name.FindAllStringSubmatch(line, maxHints) {
+			paths = append(paths, m[1])
+		}
+	}
+	return paths
+}
+
 // read makes a violation of a line.
 func (h hint) read(line, dir string) Violation {
 	v := Violation{Wall: h.wall, Detail: line}

@@ -3,16 +3,19 @@ package sandbox
 import (
 	"fmt"
 	"os"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
 
+	"toolhost/agenttool"
 	"toolhost/sandbox/enter"
 )
 
-// What a Landlock domain handles, by the ABI version that brought it. Reading and executing are not handled: what must
-// not be read is masked.
+// What a Landlock domain handles, by the ABI version that brought it. Executing is not handled, and reading only where no
+// mounts mask what must not be read.
 const (
 	writeRights = unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_REMOVE_DIR |
 		unix.LANDLOCK_ACCESS_FS_REMOVE_FILE | unix.LANDLOCK_ACCESS_FS_MAKE_CHAR | unix.LANDLOCK_ACCESS_FS_MAKE_DIR |
@@ -63,10 +66,58 @@ func (p *plan) landlock() {
 		scopes = allScopes
 	}
 	all := rights(abi)
+	if p.s.level != Full {
+		all |= unix.LANDLOCK_ACCESS_FS_READ_FILE
+	}
 	p.Add(enter.Ruleset, strconv.FormatUint(all, 10), strconv.Itoa(network), strconv.Itoa(scopes))
 	for _, dir := range p.writable() {
 		p.Add(enter.Allow, dir, strconv.FormatUint(all&^neverGranted, 10))
 	}
+	if p.s.level != Full {
+		for _, path := range p.readable() {
+			p.Add(enter.Allow, path, strconv.Itoa(unix.LANDLOCK_ACCESS_FS_READ_FILE), "found")
+		}
+	}
+}
+
+// readable are the places whose files the outer wall lets a command read, where no mounts hide the others: all of the system but
+// home directories and secrets, and what is shown in those. Names can still be listed.
+func (p *plan) readable() []string {
+	hidden := slices.Concat(p.s.homes, p.s.masked, p.s.hidden())
+	for _, e := range p.secrets() {
+		if !p.workspace() || !p.s.inRoot(e.Path) { // in a directory that is written, new files must be readable
+			hidden = append(hidden, e.Path)
+		}
+	}
+	open := openings("/", hidden)
+	for _, at := range p.places {
+		if !at.memory && at.from.path == at.to {
+			open = append(open, openings(at.to, hidden)...)
+		}
+	}
+	return open
+}
+
+// openings are the places at or below a path that are, or hold, none of the hidden ones. Links lead to others.
+func openings(path string, hidden []string) []string {
+	holds := func(file string) bool { return agenttool.Within(path, file) }
+	if !slices.ContainsFunc(hidden, holds) {
+		return []string{path}
+	}
+	if slices.Contains(hidden, path) {
+		return nil
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return nil
+	}
+	var open []string
+	for _, e := range entries {
+		if e.Type()&os.ModeSymlink == 0 {
+			open = append(open, openings(filepath.Join(path, e.Name()), hidden)...)
+		}
+	}
+	return open
 }
 
 // writable are the places, as the command sees them, that the outer wall leaves open.

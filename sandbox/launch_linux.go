@@ -23,7 +23,11 @@ func (p *Process) guard(plan *plan) (err error) {
 	if plan.names, err = plan.s.findNames(plan.c.Profile); err != nil {
 		return err
 	}
+	plan.reads = plan.s.reads(plan.c.Profile)
 	p.secrets = plan.names.granted.Secrets
+	p.home, p.hides = plan.s.home.Dir, func(path string) bool {
+		return plan.s.isClosed(path) && !plan.visible(path) && !plan.s.isHidden(path)
+	}
 	p.confinement = Confinement{plan.c.Profile.Access, plan.s.level, partial(plan.names.all)}
 	if !plan.workspace() {
 		return nil
@@ -87,7 +91,7 @@ func (p *Process) launch(made *plan) error {
 	}
 	p.atEnd(leave)
 	if made.level == Full { // before anything is covered: what is replaced from now on is covered again
-		p.atEnd(made.s.watch.add(p, made.names))
+		p.atEnd(made.s.watch.add(p, made.names, made.secrets()))
 	}
 	files := slices.Concat([]*os.File{theirs, plan}, made.c.files())
 	handle, err := made.helper(files)

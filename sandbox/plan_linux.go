@@ -49,13 +49,16 @@ type plan struct {
 	level   Level // None for a command that is not confined, else the session's
 	names   names
 	further []identity // what the profile adds to the roots
-	network []string   // variables that lead to the proxy
+	reads   []identity // what it opens for reading
+	places  []placement
+	network []string // variables that lead to the proxy
 }
 
 // make fills the plan. The order is that of package enter: trees are held before everything becomes read-only, what lies
 // deeper comes after what it lies in, privileges go last.
 func (p *plan) make() error {
 	p.descriptors()
+	p.places = p.placements()
 	if p.level == Full {
 		p.view()
 	}
@@ -102,63 +105,80 @@ func (p *plan) run(env []string) {
 // workspace reports whether the command may write.
 func (p *plan) workspace() bool { return p.c.Profile.Access == Workspace }
 
-// placement is a tree and where it is shown.
+// placement is a tree and where it is shown, or an empty one in memory.
 type placement struct {
 	from     identity
 	to       string
 	readOnly bool
+	memory   bool
 }
 
 // view makes what the command sees of the file system.
 func (p *plan) view() {
-	places := p.placements()
-	for _, at := range places {
-		p.Add(enter.Hold, at.from.args()...)
+	for _, at := range p.places {
+		if !at.memory {
+			p.Add(enter.Hold, at.from.args()...)
+		}
 	}
 	p.Add(enter.ReadOnly)
 	p.Add(enter.Devices, "shm:mode=1777,size=256m")
 	p.Add(enter.Proc)
-	for _, dir := range p.s.emptied {
-		p.Add(enter.Memory, dir, "mode=755,size=1m")
-	}
-	for _, at := range places {
-		mode := ""
-		if at.readOnly {
-			mode = "ro"
+	for _, at := range p.places {
+		switch {
+		case at.memory:
+			p.Add(enter.Memory, at.to, "mode=755,size=1m")
+		case at.readOnly:
+			p.Add(enter.Place, at.from.path, at.to, "ro")
+		default:
+			p.Add(enter.Place, at.from.path, at.to, "")
 		}
-		p.Add(enter.Place, at.from.path, at.to, mode)
+	}
+	if home := p.s.home.Dir; p.s.isClosed(home) && !slices.Contains(p.s.homes, home) {
+		p.Add(enter.Folder, home)
+	}
+	for _, l := range p.s.links {
+		if !p.visible(l.path) {
+			p.Add(enter.Link, l.path, l.target)
+		}
 	}
 	for _, dir := range p.s.emptied {
 		p.Add(enter.Lock, dir)
 	}
 	p.pinHidden()
 	p.protect()
-	for _, path := range p.s.hidden() {
-		p.mask(path)
+	for _, path := range append(p.s.hidden(), p.s.masked...) {
+		if p.visible(path) {
+			p.mask(path)
+		}
 	}
 }
 
 // placements are the trees of the command, those that lie in others after them.
 func (p *plan) placements() []placement {
 	s, readOnly := p.s, !p.workspace()
-	places := []placement{{s.tmp, "/tmp", readOnly}, {s.varTmp, "/var/tmp", readOnly}}
-	for _, dir := range s.shown {
-		if s.inRoot(dir.path) {
-			continue
-		}
-		places = append(places, placement{dir, dir.path, true})
+	places := []placement{{from: s.tmp, to: "/tmp", readOnly: readOnly}, {from: s.varTmp, to: "/var/tmp", readOnly: readOnly}}
+	for _, dir := range s.emptied {
+		places = append(places, placement{to: dir, memory: true})
 	}
 	for _, root := range s.roots {
 		if !readOnly || s.covered(root.path) {
-			places = append(places, placement{root, root.path, readOnly})
+			places = append(places, placement{from: root, to: root.path, readOnly: readOnly})
 		}
 	}
-	places = append(places, placement{s.cache, cachePlace, readOnly})
+	places = append(places, placement{from: s.cache, to: cachePlace, readOnly: readOnly})
+	known := func(id identity) bool {
+		return slices.ContainsFunc(places, func(at placement) bool { return at.from == id })
+	}
 	if p.workspace() {
 		for _, id := range p.further {
-			if !slices.ContainsFunc(places, func(at placement) bool { return at.from == id }) {
-				places = append(places, placement{id, id.path, false})
+			if !known(id) {
+				places = append(places, placement{from: id, to: id.path})
 			}
+		}
+	}
+	for _, id := range slices.Concat(s.shown, p.reads) {
+		if !known(id) && !s.inRoot(id.path) {
+			places = append(places, placement{from: id, to: id.path, readOnly: true})
 		}
 	}
 	slices.SortStableFunc(places, func(a, b placement) int { return strings.Compare(a.to, b.to) })

@@ -39,6 +39,8 @@ type Process struct {
 	confinement Confinement
 	secrets     []protect.Entry // that are masked
 	ends        []func()        // what is to be done when it is gone, the last first
+	home        string
+	hides       func(path string) bool // whether a file of a home directory is not shown; nil: all are
 
 	mu     sync.Mutex
 	handle *os.File // a pidfd of the helper; nil until it is started
@@ -219,7 +221,11 @@ func (p *Process) Hints(stderr, dir string) []Violation {
 	if p.confinement.Level == None {
 		return nil
 	}
-	return append(hintsOfSecrets(stderr, p.secrets), hintsOf(stderr, dir)...)
+	found := append(hintsOfSecrets(stderr, p.secrets), hintsOf(stderr, dir)...)
+	if p.hides != nil {
+		found = append(found, hintsOfClosed(stderr, dir, p.home, p.hides)...)
+	}
+	return found
 }
 
 // Confinement returns what the command runs in.

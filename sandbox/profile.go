@@ -27,6 +27,7 @@ type Profile struct {
 	Access Access
 	Write  []string // files and directories besides the session's roots, which exist; of Workspace only
 	Reveal []string // secrets that this command may read, and sockets that it may use
+	Read   []string // what the decision showed as read: places in a home directory, without the secrets in them
 	Unseal []string // protected paths that this command may write: the decision named them
 	Remove []string // what the decision knew to be destroyed: with it goes what is protected in it, but for a root
 	Hosts  []string // whom it may reach, as rules of Network name them; of Workspace only

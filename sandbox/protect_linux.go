@@ -32,7 +32,11 @@ func (s *Session) findNames(p Profile) (names, error) {
 		return !held && !repository // to write a directory is not to write every protected name that is in it
 	})
 	unseal = append(unseal, slices.DeleteFunc(slices.Clone(p.Remove), func(path string) bool { return !s.below(path) })...)
-	return names{all, all.Granted(unseal, p.Reveal)}, nil
+	reveal := slices.DeleteFunc(slices.Clone(p.Reveal), func(path string) bool {
+		_, secret := all.Secret(path, 0, 0)
+		return !secret && !s.inRoot(path) // to read a directory is not to read every secret that is in it
+	})
+	return names{all, all.Granted(unseal, reveal)}, nil
 }
 
 // protect covers what the command must not write, and what it must not read.
@@ -48,7 +52,7 @@ func (p *plan) protect() {
 			}
 		}
 	}
-	for _, e := range m.Secrets {
+	for _, e := range p.secrets() {
 		p.mask(e.Path)
 	}
 }

@@ -21,7 +21,7 @@ const hang = time.Minute
 // bench is a session over a workspace of its own.
 type bench struct {
 	*Session
-	ws, home, state string
+	ws, home, out, state string // out is shown, and neither
 }
 
 func newBench(t testing.TB, change func(*Options)) *bench {
@@ -30,14 +30,14 @@ func newBench(t testing.TB, change func(*Options)) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &bench{ws: filepath.Join(dir, "ws"), home: filepath.Join(dir, "home"), state: filepath.Join(dir, "state")}
-	for _, d := range []string{b.ws, b.home} {
+	b := &bench{ws: filepath.Join(dir, "ws"), home: filepath.Join(dir, "home"), out: filepath.Join(dir, "out"), state: filepath.Join(dir, "state")}
+	for _, d := range []string{b.ws, b.home, b.out} {
 		if err := os.Mkdir(d, 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
 	o := Options{Roots: []string{b.ws}, Home: b.home, Dir: filepath.Join(dir, "state", "scratch", "s1"), Cache: filepath.Join(dir, "cache"),
-		Hidden: []string{filepath.Join(dir, "state")}}
+		Hidden: []string{filepath.Join(dir, "state")}, Show: []string{b.out}}
 	if change != nil {
 		change(&o)
 	}

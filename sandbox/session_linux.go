@@ -27,8 +27,12 @@ type Session struct {
 	tmp, varTmp identity // shown as /tmp and /var/tmp
 	private     identity // TMPDIR of commands that write nothing else, where they cannot have one in memory
 	cache       identity
-	shown       []identity // directories below what is emptied that commands must see
-	emptied     []string   // directories of sockets
+	shown       []identity // places below what is emptied that commands must see
+	links       []link
+	emptied     []string // directories of sockets, and those that are closed
+	homes       []string // directories that are closed: the person's home, and those of others
+	masked      []string // files of theirs that are mounted elsewhere, too
+	home        protect.Home
 
 	mu        sync.Mutex
 	holder    *holder
@@ -74,8 +78,8 @@ func (s *Session) Scratch() string {
 	return s.tmp.path
 }
 
-// Shown are the directories below those that commands see otherwise which they see as they are.
-func (s *Session) Shown() []string { return paths(s.shown) }
+// Shown are the places below the scratch that are no part of it.
+func (s *Session) Shown() []string { return slices.Concat(paths(s.shown), s.homes) }
 
 // paths are those of identities.
 func paths(ids []identity) []string {
@@ -199,26 +203,51 @@ func (s *Session) findCovered() error {
 			s.emptied = append(s.emptied, real)
 		}
 	}
-	want := append([]string{s.o.Home, "/run/current-system", "/run/opengl-driver", "/run/wrappers"}, s.o.Show...)
-	for _, dir := range want {
-		id, err := identify(dir)
-		known := slices.ContainsFunc(s.shown, func(at identity) bool { return at == id })
-		if err == nil && s.covered(id.path) && !known && !s.isHidden(id.path) {
-			s.shown = append(s.shown, id)
-		}
+	s.closeHomes()
+	for _, path := range slices.Concat([]string{"/run/current-system", "/run/opengl-driver", "/run/wrappers", "/home/linuxbrew/.linuxbrew", s.o.GoModCache}, s.home.Shown()) {
+		s.show(path)
 	}
-	for _, id := range slices.Concat(s.roots, s.shown) {
-		if rel, ok := strings.CutPrefix(id.path, "/tmp/"); ok {
-			if err := os.MkdirAll(filepath.Join(s.tmp.path, rel), 0o755); err != nil {
-				return err
-			}
-		} else if rel, ok := strings.CutPrefix(id.path, "/var/tmp/"); ok {
-			if err := os.MkdirAll(filepath.Join(s.varTmp.path, rel), 0o755); err != nil {
-				return err
-			}
+	for _, dir := range s.o.Show {
+		s.showPrograms(dir)
+	}
+	if home := filepath.Clean(s.o.Home); s.home.Dir != "" && home != s.home.Dir && s.isClosed(home) {
+		s.links = append(s.links, link{home, s.home.Dir})
+	}
+	return s.makePlaces()
+}
+
+// makePlaces makes names in the scratch for what is shown below it.
+func (s *Session) makePlaces() error {
+	for _, path := range slices.Concat(paths(s.roots), paths(s.shown), s.homes) {
+		place := ""
+		if rel, ok := strings.CutPrefix(path, "/tmp/"); ok {
+			place = filepath.Join(s.tmp.path, rel)
+		} else if rel, ok := strings.CutPrefix(path, "/var/tmp/"); ok {
+			place = filepath.Join(s.varTmp.path, rel)
+		}
+		if place == "" || s.isClosed(path) && !slices.Contains(s.homes, path) {
+			continue
+		}
+		if err := makePlace(place, isDir(path)); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// makePlace makes a directory or a file for something else to be mounted over.
+func makePlace(place string, dir bool) error {
+	if dir {
+		return os.MkdirAll(place, 0o755)
+	}
+	if err := os.MkdirAll(filepath.Dir(place), 0o755); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(place, os.O_CREATE|os.O_RDONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	return f.Close()
 }
 
 // covered reports whether path lies in a directory of which the sandbox has one of its own.

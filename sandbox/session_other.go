@@ -114,3 +114,6 @@ func ProbeNow(dir string) (Finding, error) { return Probe(dir), nil }
 
 // ProbeOnce is Probe.
 func ProbeOnce(dir string) Finding { return Probe(dir) }
+
+// HoldsHome reports whether a path is a directory that is closed to commands, or holds one: none is, on this system.
+func (s *Session) HoldsHome(string) bool { return false }

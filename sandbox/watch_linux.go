@@ -36,9 +36,9 @@ type covering struct {
 
 // add watches over what is covered for a process until leave is called. Where the kernel watches no more, replaced names
 // stay open until the command ends, and that is reported.
-func (w *watch) add(p *Process, n names) (leave func()) {
+func (w *watch) add(p *Process, n names, secrets []protect.Entry) (leave func()) {
 	var covered []covering
-	for _, e := range n.granted.Secrets {
+	for _, e := range secrets {
 		covered = append(covered, covering{e.Path, enter.Mask})
 	}
 	if p.judge != nil {

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"testing"
 )
 
 // crowd makes more files than the walk for protected names looks at.
@@ -19,6 +20,24 @@ func crowd(a *arena) {
 			}
 		}
 	}
+}
+
+// credentialNames are files below a home directory that hold what logs in, or what was typed.
+func credentialNames(t testing.TB) []string {
+	text, err := os.ReadFile("../../testdata/secrets/home.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for line := range strings.Lines(string(text)) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			names = append(names, line)
+		}
+	}
+	if len(names) < 134 {
+		t.Fatalf("%d names", len(names))
+	}
+	return names
 }
 
 // secretAttempts read what nobody may read. The canary of the arena must not be said.
@@ -68,6 +87,33 @@ print(l.renameat2(-100,b".env",-100,b"file",2), l.renameat2(-100,b"tree",-100,b"
 			mv $H/.ssh $H/s; cat $H/s/id_test; cat /proc/self/root$H/.ssh/id_test
 			for f in .aws/credentials .netrc .git-credentials .npmrc .docker/config.json .config/gh/hosts.yml
 			do cat ~/$f; done; true`,
+	},
+	{
+		name: "credentials of today's programs", row: "Read credentials of today's programs", at: anywhere, readOnly: true, shell: true,
+		changes: "ws/k ws/l ws/h ws/attempt.sh ws/names",
+		set: func(a *arena) {
+			names := credentialNames(a.t)
+			for _, name := range names {
+				a.write("home/"+name, a.canary+"\n")
+			}
+			a.write("ws/names", strings.Join(names, "\n")+"\n")
+		},
+		script: `ln -s $H l; cp -r $H k; ln $H/.codex/auth.json h; cat h l/.codex/auth.json; grep -rs CANARY $H /proc/self/root$H /proc/1/root$H $WS/../home
+			while IFS= read -r n; do cat "$H/$n" "l/$n" "/proc/self/root$H/$n" "/proc/1/cwd/../home/$n" "k/$n" 2>/dev/null; done < names
+			cd $H && grep -rs CANARY . ; mount --bind $H $WS/mnt && grep -rs CANARY $WS/mnt; python3 -c '
+import os
+for top, _, files in os.walk(os.path.expanduser("~")):
+    for f in files:
+        try: print(open(os.path.join(top, f)).read())
+        except OSError: pass'; true`,
+	},
+	{
+		name: "homes of others and the machine's own", row: "Read credentials of today's programs", only: "root", at: anywhere, readOnly: true,
+		changes: "ws/attempt.sh",
+		unfit:   "it reads the machine's own",
+		script: `for f in /etc/shadow /etc/gshadow /etc/shadow- /proc/self/root/etc/shadow /etc/ssl/private/* /etc/ssh/ssh_host_*_key /etc/sudoers
+			do [ -s "$f" ] && head -c1 "$f" >/dev/null 2>&1 && echo "ESCAPED $f"; done
+			for d in /root /home/*; do for f in $d/.bashrc $d/.profile; do [ -s "$f" ] && head -c1 "$f" >/dev/null 2>&1 && echo "ESCAPED $f"; done; done; true`,
 	},
 	{
 		name: "a secret through a link that was there", readOnly: true, shell: true, changes: "ws/attempt.sh",

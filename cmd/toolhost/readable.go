@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"toolhost/agenttool"
+	"toolhost/protect"
 )
 
 // systemReadable are directories and files of the system that say nothing about the person: programs, libraries, headers,
@@ -20,33 +21,22 @@ var systemReadable = []string{
 	"/proc/sys/kernel", "/sys/devices/system/cpu", "/sys/fs/cgroup", "/var/lib/dpkg",
 }
 
-// homeReadable are directories below the home directory that tool chains and package managers keep what they downloaded in.
-var homeReadable = []string{
-	"go/pkg/mod", ".cargo/registry", ".cargo/git", ".rustup/toolchains", ".m2/repository", ".gradle/caches", ".nuget/packages", ".npm/_cacache",
-	".nvm/versions", ".pyenv/versions", ".rbenv/versions", ".local/lib", ".local/share/pnpm", ".bun/install", ".deno", ".sdkman/candidates",
-	".asdf/installs", ".local/share/mise/installs", ".local/share/uv", ".cache/uv", ".cache/pip", ".cache/go-build",
-}
-
-// readable returns what may be read unasked besides the roots: what the system and the tool chains came with.
+// readable returns what may be read unasked besides the roots: what the system and the tool chains came with, and what of the
+// home directory commands see.
 func readable(home string) []string {
-	dirs := slices.Clone(systemReadable)
-	if home != "" {
-		for _, dir := range homeReadable {
-			dirs = append(dirs, filepath.Join(home, dir))
-		}
-	}
 	modules, _ := goSettings(home)
-	return append(append(dirs, toolchains()...), modules)
+	return slices.Concat(systemReadable, protect.NewHome(home).Shown(), toolchains(), []string{modules})
 }
 
 // readableNow returns those that are there, without links. What holds the home directory is left out, and so is what a link below
 // it leads to elsewhere.
 func readableNow(home string) []string {
 	var dirs []string
+	own := protect.NewHome(home)
 	for _, dir := range readable(home) {
 		real := realPath(dir)
 		linked := home != "" && real != dir && agenttool.Within(home, dir)
-		if !filepath.IsAbs(dir) || linked || agenttool.Within(real, home) || slices.Contains(dirs, real) {
+		if !filepath.IsAbs(dir) || linked || agenttool.Within(real, home) || slices.Contains(dirs, real) || agenttool.Within(home, real) && !own.Harmless(real) {
 			continue
 		}
 		dirs = append(dirs, real)

@@ -27,7 +27,11 @@ func (h *helper) confine(s Step) (errno syscall.Errno, ok bool) {
 	case Ruleset:
 		return h.createRuleset(s.Args), true
 	case Allow:
-		return h.allow(s.Args[0], uint64(number(s.Args[1]))), true
+		errno := h.allow(s.Args[0], uint64(number(s.Args[1])))
+		if len(s.Args) > 2 && (errno == syscall.ENOENT || errno == syscall.EACCES) {
+			errno = 0 // what went away, or cannot be reached, need not be allowed
+		}
+		return errno, true
 	case Filter:
 		return h.filter(s.Args[0], s.Args[1] != ""), true
 	}

@@ -22,6 +22,11 @@ func (v *view) step(s Step) (errno syscall.Errno, ok bool) {
 		return v.devices(s.Args), true
 	case Memory:
 		return memory(s.Args[0], s.Args[1]), true
+	case Folder:
+		makeDirs(s.Args[0])
+		return 0, true
+	case Link:
+		return link(s.Args[0], s.Args[1]), true
 	case Place:
 		return v.place(s.Args[0], s.Args[1], s.Args[2]), true
 	case Pin:
@@ -128,23 +133,49 @@ func attachAt(tree int, path string) syscall.Errno {
 	return attach(tree, to)
 }
 
-// place mounts a tree that was held. The directory is made if it is missing, which can only be in a file system that
-// is the sandbox's own: all else is read-only by now.
+// place mounts a tree that was held. Its name is made if it is missing, which can only be in a file system that is the
+// sandbox's own: all else is read-only by now.
 func (v *view) place(path, to, mode string) syscall.Errno {
 	tree, ok := v.held[path]
 	if !ok {
 		return syscall.EINVAL
 	}
-	delete(v.held, path)
 	attrs := uint64(attrNoSuid | attrNoDev)
 	if mode == "ro" {
 		attrs |= attrReadOnly
 	}
+	delete(v.held, path)
 	if errno := setAttr(tree, attrs, recursive); errno != 0 {
 		return errno
 	}
-	makeDirs(to)
+	var st syscall.Stat_t
+	if err := syscall.Fstat(tree, &st); err == nil && st.Mode&syscall.S_IFMT == syscall.S_IFDIR {
+		makeDirs(to)
+	} else {
+		makeDirs(parent(to))
+		_ = makeFile(to) // it may be there
+	}
 	return attachAt(tree, to)
+}
+
+// link makes a symbolic link where there is nothing.
+func link(path, target string) syscall.Errno {
+	makeDirs(parent(path))
+	errno, _ := syscall.Symlink(target, path).(syscall.Errno)
+	if errno == syscall.EEXIST {
+		return 0
+	}
+	return errno
+}
+
+// parent is the directory that holds an absolute path.
+func parent(path string) string {
+	for end := len(path) - 1; end > 0; end-- {
+		if path[end] == '/' {
+			return path[:end]
+		}
+	}
+	return "/"
 }
 
 // makeDirs makes a directory and what is above it. Errors show when it is used.

@@ -21,7 +21,9 @@ const (
 	ReadOnly   Op = "read-only"  // everything that is mounted
 	Devices    Op = "devices"    // a /dev with the harmless ones; each further argument is a directory of memory there
 	Memory     Op = "memory"     // path, options: an empty file system in memory
-	Place      Op = "place"      // path, at, read-only ("ro") or not: mount the tree that was held at a directory
+	Folder     Op = "folder"     // path: make a directory, in a file system of the sandbox's own
+	Link       Op = "link"       // path, target: make a symbolic link there
+	Place      Op = "place"      // path, at, read-only ("ro") or not: mount the tree that was held
 	Pin        Op = "pin"        // path: neither rename nor remove the directory
 	Seal       Op = "seal"       // path: neither write nor rename nor remove what is there
 	Mask       Op = "mask"       // path, "fixed" or "": nothing is there that can be read; fixed is what the command cannot make reachable
@@ -34,7 +36,7 @@ const (
 	Bound      Op = "bound"      // resource, soft, hard: of the command alone
 	Privileges Op = "privileges" // give up all of them
 	Ruleset    Op = "landlock"   // access rights that are handled: files, network, scopes
-	Allow      Op = "allow"      // path, access rights: below path
+	Allow      Op = "allow"      // path, access rights, "found" or nothing: below path, which with "found" may be missing
 	Filter     Op = "seccomp"    // program, "notify" or ""
 	Environ    Op = "environ"    // NAME=value of the command
 	Run        Op = "run"        // path, argv

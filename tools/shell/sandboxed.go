@@ -16,10 +16,10 @@ func (c *call) profile() sandbox.Profile {
 	case c.tool.o.Sandbox == nil || c.grants.Unconfined:
 		return sandbox.Profile{Access: sandbox.Unconfined}
 	case c.facts.ReadOnly == agenttool.Yes && c.facts.OpenWorld == agenttool.No && c.grants.Empty():
-		return sandbox.Profile{Access: sandbox.ReadOnly}
+		return sandbox.Profile{Access: sandbox.ReadOnly, Read: c.shown()}
 	}
 	p := sandbox.Profile{
-		Access: sandbox.Workspace, Write: c.grants.Write, Reveal: c.grants.Reveal,
+		Access: sandbox.Workspace, Write: c.grants.Write, Reveal: c.grants.Reveal, Read: c.shown(),
 		Hosts: slices.Concat(c.grants.Hosts, sandbox.Public(c.facts.Hosts)), Unseal: c.grants.Write,
 	}
 	for _, w := range c.facts.Writes { // the decision showed them
@@ -29,6 +29,19 @@ func (c *call) profile() sandbox.Profile {
 		}
 	}
 	return p
+}
+
+// shown are the places outside the workspace that the decision showed as read. A directory that holds the home directory is
+// opened only to a command that is known to do no more than read.
+func (c *call) shown() []string {
+	known := c.facts.ReadOnly == agenttool.Yes && c.facts.PathsComplete == agenttool.Yes
+	var paths []string
+	for _, r := range c.facts.Reads {
+		if r.Root == "" && r.Resolved != "" && !r.Private && (known || !c.tool.o.Sandbox.HoldsHome(r.Resolved)) {
+			paths = append(paths, r.Resolved)
+		}
+	}
+	return paths
 }
 
 // removes reports whether the command takes away what it names: with a directory go the protected names in it. Of a move
