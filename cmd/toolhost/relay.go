@@ -36,8 +36,13 @@ func newRelay() (*relay, error) {
 
 func (r *relay) add(fd int, f *os.File, mode os.FileMode) error {
 	if mode&(os.ModeNamedPipe|os.ModeCharDevice) != 0 {
-		r.streams[fd] = f
-		return nil
+		if own, err := blocking(fd, f); err == nil {
+			r.streams[fd] = own
+			if own != f {
+				r.theirs = append(r.theirs, own)
+			}
+			return nil
+		}
 	}
 	reader, writer, err := os.Pipe()
 	if err != nil {

@@ -143,7 +143,7 @@ func serve(s *session, f front) error {
 // onLines serves both families on stdin and stdout.
 func onLines(s *session, drain time.Duration) front {
 	return func(ctx context.Context, stop context.CancelCauseFunc) error {
-		w := stdio.NewWriter(os.Stdout)
+		w := stdio.NewWriter(steady{os.Stdout})
 		if term.IsTerminal(int(os.Stdin.Fd())) {
 			fmt.Fprintln(os.Stderr, "toolhost: reading JSON-RPC lines from this terminal. Agents start this command themselves (toolhost mcp-config); --http ADDR serves over HTTP")
 		}
@@ -155,7 +155,7 @@ func onLines(s *session, drain time.Duration) front {
 			}),
 			lines,
 		}
-		ended := stdio.Serve(ctx, pollable(os.Stdin), w, families...)
+		ended := stdio.Serve(ctx, steady{pollable(os.Stdin)}, w, families...)
 		if ended == nil {
 			lines.settle(ctx) // the host takes no more calls once it drains
 		}

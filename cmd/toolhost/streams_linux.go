@@ -1,8 +1,11 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // pollable returns a pipe on stdin as a file that the runtime waits for without giving up a thread: a call then runs on
@@ -18,4 +21,15 @@ func pollable(stdin *os.File) *os.File {
 		return stdin
 	}
 	return f
+}
+
+// blocking returns a stream of this process as a file in blocking mode: f itself, or f opened anew where the process that
+// gave it to us made it non-blocking, as node does. The flag belongs to all that share the open file, so it is not taken
+// away.
+func blocking(fd int, f *os.File) (*os.File, error) {
+	flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
+	if err != nil || flags&unix.O_NONBLOCK == 0 {
+		return f, err
+	}
+	return os.OpenFile(fmt.Sprintf("/proc/self/fd/%d", fd), flags&unix.O_ACCMODE|unix.O_NOCTTY, 0)
 }
