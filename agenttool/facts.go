@@ -90,9 +90,14 @@ type Facts struct {
 	PartsComplete Fact       `json:"parts_complete,omitzero"` // Parts holds every command that runs
 	Mentions      [][]string `json:"-"`                       // argv of all that may be a command, anywhere, for rules that forbid; see [Unread]
 	Unmentioned   bool       `json:"-"`                       // there may be commands that Mentions does not hold
-	Locks         []Lock     `json:"resource_locks,omitempty"`
-	Reasons       []Reason   `json:"reasons,omitempty"`
-	Inferred      []string   `json:"inferred_facts,omitempty"` // the facts above that were derived, not declared
+
+	// MayRun says why more may run than Mentions holds, because the input names a program or code that nothing is known of. Code of the
+	// project, which a build or a test runs, does not count. Empty: all that the input itself names is in Mentions.
+	MayRun string `json:"may_run,omitempty"`
+
+	Locks    []Lock   `json:"resource_locks,omitempty"`
+	Reasons  []Reason `json:"reasons,omitempty"`
+	Inferred []string `json:"inferred_facts,omitempty"` // the facts above that were derived, not declared
 }
 
 // Part is one simple command of a command line, with what is known of it alone. A program that runs another one is a part,
@@ -108,6 +113,8 @@ type Part struct {
 	ReadOnly    Fact `json:"read_only"`
 	Destructive Fact `json:"destructive"`
 	OpenWorld   Fact `json:"open_world"`
+
+	MayRun string `json:"may_run,omitempty"` // as in Facts, of this command alone
 
 	PathsComplete Fact     `json:"paths_complete"` // of what it touches itself, Reads and Writes name every path
 	Reasons       []Reason `json:"reasons,omitempty"`

@@ -47,6 +47,10 @@ func ownName(name string) bool {
 	return !strings.HasSuffix(name, "_proxy")
 }
 
+// inherited are variables that programs are given anyway, or that the shell obeys itself.
+var inherited = program.WordSet(`PATH HOME SHELL ENV BASH_ENV CDPATH LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT PS4 PROMPT_COMMAND EXECIGNORE BASH_LOADABLES_PATH
+	XDG_CONFIG_HOME TERMINFO PYTHONPATH NODE_OPTIONS GOFLAGS EDITOR VISUAL PAGER`)
+
 // assignments analyses x=1 y=2 without a command. If one of the values may fail to expand, none of them is sure.
 func (w *walk) assignments(list []*syntax.Assign) {
 	sure := !slices.ContainsFunc(list, mayFail)
@@ -87,6 +91,11 @@ func (w *walk) assign(a *syntax.Assign, sure bool) {
 		w.unknown("a subscript that is no number may run what it holds")
 	}
 	v := w.assigned(a)
+	if inherited[name] && v.kind != static {
+		w.givenVariable(name, program.Word{})
+	} else if inherited[name] {
+		w.givenVariable(name, program.Lit(v.text))
+	}
 	if v.kind == static && a.Index == nil && program.HarmlessEnvironment(name, program.Lit(v.text)) {
 		return
 	}
@@ -173,15 +182,18 @@ func (w *walk) environment(list []*syntax.Assign, argv []program.Word) (doubt st
 		if a.Name == nil || a.Index != nil || a.Array != nil || a.Append {
 			w.text(a.Value)
 			w.unknown("this assignment is not understood")
+			w.mayRun("an assignment before a command is not understood")
 			continue
 		}
 		name, v := a.Name.Value, w.single(a.Value)
+		w.givenVariable(name, v)
 		switch {
 		case name == "IFS" && len(argv) > 0 && argv[0].Static && argv[0].Text == "read":
 		case program.HarmlessEnvironment(name, v):
 		default:
 			doubt = "the variable " + name + " may change what the command does"
-			w.hidden(doubt)
+			w.note(tally{unknown: true, gap: true})
+			w.because(doubt)
 		}
 	}
 	return doubt

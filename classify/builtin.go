@@ -84,6 +84,7 @@ func (w *walk) builtin(b *builtin, argv []program.Word) {
 	if b.then != nil {
 		b.then(w, args, use)
 	}
+	w.builtinMayRun(argv)
 	w.use(argv[0], use)
 	w.doubt("what "+argv[0].Text+" did to the shell is not understood", !use.Understood)
 }

@@ -65,6 +65,7 @@ func (w *walk) simple(argv []program.Word, by runner) {
 	case !name.Static || name.Text == "":
 		w.strange("which program runs is not known", name)
 		w.note(tally{gap: true})
+		w.mayRun("which program runs is not known")
 		w.doubt("which program ran is not known", by != byProgram)
 		return
 	}
@@ -79,6 +80,7 @@ func (w *walk) simple(argv []program.Word, by runner) {
 	w.doubt("what "+name.Text+" did to the shell is not known", by != byProgram && (builtinNames[name.Text] || otherBuiltins[name.Text]))
 	if by == byBuiltins {
 		w.strange(name.Text+" is no builtin that is understood", name)
+		w.mayRun(name.Text + " is no builtin that is understood")
 		return
 	}
 	w.program(argv)
@@ -90,6 +92,11 @@ func (w *walk) program(argv []program.Word) {
 	base, ok := trustedName(name.Text)
 	if !ok {
 		w.strange(name.Text+" is a file of its own, not the program of that name", name)
+		if base, ok := projectProgram(name.Text); ok {
+			w.namesCode(base, argv, nil)
+		} else {
+			w.mayRun(name.Text + " is a file of its own, which is not read")
+		}
 		return
 	}
 	spec := program.Lookup(base)
@@ -98,6 +105,9 @@ func (w *walk) program(argv []program.Word) {
 	}
 	if spec == nil {
 		w.strange(base+" is not a program that is known", name)
+		if !harmlessBuiltins[base] {
+			w.namesCode(base, argv, nil)
+		}
 		return
 	}
 	if w.scope.moved() && readsOwnConfiguration(base) {
@@ -112,6 +122,7 @@ func (w *walk) program(argv []program.Word) {
 	if base == "git" {
 		w.runsGit(argv[0], use)
 	}
+	w.namesCode(base, argv, use)
 	w.use(argv[0], use)
 }
 

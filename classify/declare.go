@@ -46,6 +46,9 @@ func (w *walk) declClause(x *syntax.DeclClause) {
 		if a.Name != nil {
 			w.declareName(x.Variant.Value, a, prints)
 			w.scope.given = w.scope.given || exports && !prints && !harmlessGift(a)
+			if exports && !prints {
+				w.exported(a)
+			}
 		}
 	}
 }

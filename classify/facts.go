@@ -135,7 +135,8 @@ func (w *walk) note(t tally) {
 
 // unknown records that something of the language is not understood, and why. What follows may mean something else then.
 func (w *walk) unknown(reason string) {
-	w.hidden(reason)
+	w.note(tally{unknown: true, gap: true})
+	w.because(reason)
 	w.doubt(reason, true)
 }
 
@@ -143,6 +144,7 @@ func (w *walk) unknown(reason string) {
 func (w *walk) hidden(reason string) {
 	w.note(tally{unknown: true, gap: true})
 	w.because(reason)
+	w.mayRun(reason)
 }
 
 // doubtWithin doubts what follows for a reason, if there is one, until the result is called.
@@ -318,7 +320,7 @@ func (w *walk) report() agenttool.Facts {
 	}
 	f.Reasons = append(w.reasons, w.destroyed...)
 	f.Parts, f.PartsComplete, f.Commands = w.finished(), w.partsComplete(), w.commands()
-	f.Mentions, f.Unmentioned = w.mentions, w.unmentioned
+	f.Mentions, f.Unmentioned, f.MayRun = w.mentions, w.unmentioned, w.allMayRun()
 	f.Globs, f.Git = w.matches(f.Parts), w.git
 	if len(f.Parts) == 0 && len(f.Reasons) == 0 {
 		f.Reasons = []agenttool.Reason{{Text: "nothing runs"}}
@@ -331,7 +333,7 @@ func (w *walk) rejection() agenttool.Facts {
 	w.touches(w.codes)
 	f := agenttool.Facts{Reads: w.reads.list, Writes: w.writes.list, Hosts: w.hosts, Locks: w.locks, Inferred: w.inferred(),
 		Reasons:  append([]agenttool.Reason{*w.rejected}, w.destroyed...),
-		Mentions: w.mentions, Unmentioned: w.unmentioned}
+		Mentions: w.mentions, Unmentioned: w.unmentioned, MayRun: w.rejected.Text}
 	if len(w.destroyed) > 0 {
 		f.Destructive, f.ReadOnly, f.ConcurrencySafe = agenttool.Yes, agenttool.No, agenttool.No
 	}

@@ -88,6 +88,7 @@ func (w *walk) forClause(x *syntax.ForClause) {
 		w.each(x, l)
 	default:
 		w.unknown("this loop is not understood")
+		w.mayRun("this loop is not understood")
 	}
 }
 

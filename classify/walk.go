@@ -52,6 +52,8 @@ type walk struct {
 	codes       []code
 	mentions    [][]string
 	unmentioned bool
+	texts       int    // texts in one another of which nothing but that is asked
+	opaque      string // why more may run than is mentioned
 }
 
 type place struct{ line, column int }
@@ -100,7 +102,8 @@ func (w *walk) stmt(s *syntax.Stmt) {
 		return
 	}
 	if s.Coprocess || s.Disown {
-		w.unknown("a coprocess is not understood")
+		w.hidden("a coprocess is not understood")
+		w.doubt("a coprocess is not understood", true)
 	}
 	if s.Background {
 		w.note(tally{background: true})
@@ -155,7 +158,8 @@ func (w *walk) command(s *syntax.Stmt) {
 			w.stmt(x.Stmt)
 		}
 	default: // CoprocClause, TestDecl
-		w.unknown("this construct is not understood")
+		w.hidden("this construct is not understood")
+		w.doubt("this construct is not understood", true)
 	}
 	if s.Negated {
 		w.scope.settle()
@@ -192,7 +196,8 @@ func (w *walk) binary(x *syntax.BinaryCmd) {
 			w.scope.dirs = eitherDir(w.scope.dirs, last)
 		}
 	default:
-		w.unknown("this way to join commands is not understood")
+		w.hidden("this way to join commands is not understood")
+		w.doubt("this way to join commands is not understood", true)
 	}
 }
 
@@ -282,6 +287,7 @@ func (w *walk) callFunction(name string) {
 	f := w.scope.funcs[name]
 	if f == nil || slices.Contains(w.calls, f) {
 		w.unknown("what the function " + name + " does is not known")
+		w.mayRun("what the function " + name + " does is not known")
 		return
 	}
 	away, local := w.away, w.local

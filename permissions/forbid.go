@@ -14,6 +14,7 @@ type finding struct {
 	sure certainty
 	part int    // the index of the simple command that it is about; -1: of none
 	path string // the path that it is about, as it is spelled
+	why  string // of one that may be met: what may run that is not known
 }
 
 // forbidden returns the rule of a behaviour (deny or ask) that is about the call. What is surely met comes before what may be, and
@@ -30,7 +31,7 @@ func (s *ruleset) forbidden(b agenttool.Behavior, r Request) (finding, bool) {
 	}
 	for _, i := range x.whole {
 		if s.rules[i].coversTool(r.Tool) && (r.Facts.OwnJobs != agenttool.Yes || s.rules[i].tool == r.Tool) {
-			keep(finding{i, surely, -1, ""})
+			keep(finding{rule: i, sure: surely, part: -1})
 		}
 	}
 	if r.Facts.OwnJobs == agenttool.Yes { // it runs no command and touches no path: only a rule about its tool means it
@@ -38,14 +39,17 @@ func (s *ruleset) forbidden(b agenttool.Behavior, r Request) (finding, bool) {
 	}
 	if r.RunsCode {
 		s.forbiddenWords(x, r.Facts, keep)
+		if b == agenttool.Deny {
+			s.forbiddenCode(x, r.Facts, keep)
+		}
 	}
 	s.forbiddenPaths(x, r, keep)
 	for _, i := range x.hosts {
 		switch {
 		case s.rules[i].meetsHosts(r.Facts):
-			keep(finding{i, surely, -1, ""})
+			keep(finding{rule: i, sure: surely, part: -1})
 		case r.Facts.Unmentioned:
-			keep(finding{i, maybe, -1, ""})
+			keep(finding{rule: i, sure: maybe, part: -1})
 		}
 	}
 	return best, best.rule >= 0
@@ -71,8 +75,40 @@ func (s *ruleset) forbiddenWords(x *ruled, f *agenttool.Facts, keep func(finding
 		s.forbiddenArgv(x, argv, -1, keep)
 	}
 	if f.Unmentioned || f.Mentions == nil && f.Parts == nil {
-		keep(finding{x.every()[0], maybe, -1, ""})
+		keep(finding{rule: x.every()[0], sure: maybe, part: -1})
 	}
+}
+
+// forbiddenCode looks at what may run besides the commands that are mentioned: while a rule denies commands, that may be one of them. A
+// command that a rule allows by its words is one that the person knows.
+func (s *ruleset) forbiddenCode(x *ruled, f *agenttool.Facts, keep func(finding)) {
+	if !x.speaksOfCommands() {
+		return
+	}
+	first := x.every()[0]
+	ofParts := false
+	for n := range f.Parts {
+		part := &f.Parts[n]
+		if part.MayRun == "" {
+			continue
+		}
+		ofParts = ofParts || part.MayRun == f.MayRun
+		if !s.allowsWords(f, part) {
+			keep(finding{rule: first, sure: maybe, part: n, why: part.MayRun})
+			return
+		}
+	}
+	if f.MayRun != "" && !ofParts {
+		keep(finding{rule: first, sure: maybe, part: -1, why: f.MayRun})
+	}
+}
+
+// allowsWords reports whether a rule that allows names a simple command by its words.
+func (s *ruleset) allowsWords(f *agenttool.Facts, part *agenttool.Part) bool {
+	if !part.Exact || len(part.Argv) == 0 || !inRoots(f, part) {
+		return false
+	}
+	return slices.ContainsFunc(s.allow.firstWords(part.Argv[0]), func(i int) bool { return s.rules[i].covers(part.Argv) })
 }
 
 // unread is the argv of a part with what is not known marked as in mentions.
@@ -102,7 +138,7 @@ func (s *ruleset) forbiddenArgv(x *ruled, argv []string, part int, keep func(fin
 	}
 	for _, i := range candidates {
 		if sure := s.rules[i].meets(argv); sure > never {
-			keep(finding{i, sure, part, ""})
+			keep(finding{rule: i, sure: sure, part: part})
 		}
 	}
 }
@@ -113,13 +149,13 @@ func (s *ruleset) forbiddenPaths(x *ruled, r Request, keep func(finding)) {
 		return
 	}
 	if r.Facts.Unmentioned { // what was not read may name any path
-		keep(finding{x.paths[0].rule, maybe, -1, ""})
+		keep(finding{rule: x.paths[0].rule, sure: maybe, part: -1})
 	}
 	for _, p := range r.Facts.Reads {
 		low := lower(p)
 		for i := range x.paths {
 			if rule := &s.rules[x.paths[i].rule]; rule.tool == "read" && !p.Names && x.paths[i].meets(low) {
-				keep(finding{x.paths[i].rule, surely, -1, p.Spelling})
+				keep(finding{rule: x.paths[i].rule, sure: surely, part: -1, path: p.Spelling})
 			}
 		}
 	}
@@ -127,7 +163,7 @@ func (s *ruleset) forbiddenPaths(x *ruled, r Request, keep func(finding)) {
 		low := lower(p)
 		for i := range x.paths {
 			if rule := &s.rules[x.paths[i].rule]; rule.allowsWrite(r.Tool) && x.paths[i].meets(low) {
-				keep(finding{x.paths[i].rule, surely, -1, p.Spelling})
+				keep(finding{rule: x.paths[i].rule, sure: surely, part: -1, path: p.Spelling})
 			}
 		}
 	}

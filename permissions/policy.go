@@ -77,7 +77,7 @@ func (p Policy) Decide(r Request) agenttool.Decision {
 		p.Mode = Default
 	}
 	v := p.verdict(r)
-	v.reads = r.Facts.Reads
+	v.reads, v.dir = r.Facts.Reads, r.Facts.Dir
 	d := agenttool.Decision{
 		SchemaVersion: agenttool.SchemaVersion, Mode: string(p.Mode), Behavior: v.behavior, BlockedPath: v.path, Grants: v.grants,
 		Reason: &agenttool.DecisionReason{Type: v.kind, Detail: v.why},
@@ -133,6 +133,7 @@ type verdict struct {
 	part     int     // the index of the simple command that decided; -1: none alone
 	grants   []string
 	reads    []agenttool.Path // of the call
+	dir      *agenttool.Path  // where it starts
 	covered  []int            // of each part, the number of the rule that covers it; -1: none, but it only reads; -2: none
 }
 
@@ -236,6 +237,9 @@ func (p Policy) byRule(b agenttool.Behavior, f finding) verdict {
 func (p Policy) unsure(f finding) verdict {
 	v := p.byRule(agenttool.Ask, f)
 	v.why = "part of the command is not known, and it may be what is denied by " + describe(v.rules[0])
+	if f.why != "" {
+		v.why = f.why + "; it may run what is denied by " + describe(v.rules[0])
+	}
 	if !p.Mode.Asks() {
 		v.behavior = agenttool.Deny
 	}

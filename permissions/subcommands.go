@@ -32,7 +32,11 @@ func (p Policy) subcommands(r Request, v verdict) []agenttool.Subcommand {
 
 func (p Policy) subcommand(s *agenttool.Subcommand, n int, part *agenttool.Part, v verdict) {
 	if p.set != nil {
-		alone := agenttool.Facts{Parts: []agenttool.Part{*part}, Mentions: [][]string{}}
+		one := *part
+		if v.behavior == agenttool.Allow {
+			one.MayRun = "" // which was decided about
+		}
+		alone := agenttool.Facts{Dir: v.dir, Parts: []agenttool.Part{one}, Mentions: [][]string{}}
 		for _, b := range []agenttool.Behavior{agenttool.Deny, agenttool.Ask} {
 			if found, ok := p.set.forbidden(b, Request{Tool: "shell", RunsCode: true, Facts: &alone}); ok {
 				fallsUnder(s, &p.set.rules[found.rule], b, found.sure)

@@ -43,7 +43,7 @@ func coreutilSpecs() []*Spec {
 				--rfc-3339:text -r,--reference:read -s,--set:text!writes -u,--utc,--universal,--uct` + helpVersion,
 		},
 		&Spec{
-			Names: "dd", Raw: true, Judge: judgeDD,
+			Names: "dd", Raw: true, Exact: true, Judge: judgeDD,
 		},
 		&Spec{Names: "sleep", Operands: "span*", Options: helpVersion, Abbreviates: true, Harmless: true, Judge: judgeSleep},
 		&Spec{Names: "yes", Operands: "text*", Options: helpVersion, Effects: "long_running", Harmless: true},

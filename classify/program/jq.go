@@ -6,7 +6,7 @@ import "strings"
 // a language like jq's, and a Python one that runs jq.
 func jqSpecs() []*Spec {
 	return []*Spec{
-		{Names: "jq gojq", Raw: true, Harmless: true, Judge: judgeJq},
+		{Names: "jq gojq", Exact: true, Raw: true, Harmless: true, Judge: judgeJq},
 		{
 			// -s is --slurp in one and writes files in the other. -f takes a value in one.
 			Names: "yq", Operands: "argument*", Judge: judgeYq,

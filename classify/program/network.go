@@ -129,6 +129,9 @@ func judgeSSH(a *Args, u *Use) {
 // judgeCopies tells hosts from paths: HOST:PATH, HOST::MODULE and scheme://HOST. The last word is written. Without a host rsync
 // copies on this machine.
 func judgeCopies(a *Args, u *Use) {
+	if name := a.Argv[0].Text; name != "rsync" && a.Has("-S") || name == "sftp" && a.Has("-D") {
+		u.Add(RunsCode, name+" runs the program that the option names")
+	}
 	for i, w := range a.Operands {
 		colon := strings.IndexByte(w.Text, ':')
 		slash := strings.IndexByte(w.Text, '/')

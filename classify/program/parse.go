@@ -25,6 +25,7 @@ func Parse(spec *Spec, argv []Word) (*Args, *Use) {
 	}
 	p.next = 1
 	if spec.Raw {
+		result.use.opaque = !spec.Exact
 		p.next = len(argv)
 		p.args.Operands = argv[min(1, len(argv)):]
 	}
@@ -162,6 +163,9 @@ func (p *parser) given(o *option, value Word, has bool) {
 	}
 	p.args.Options = append(p.args.Options, Given{Name: o.name, Value: value, Has: has})
 	p.effects(o.effects, at, o.name)
+	if o.kind == "run" && slices.Contains(o.effects, RunsCode) {
+		p.use.project++ // it is in Runs
+	}
 	if has {
 		p.value(o.kind, value)
 	}
@@ -208,7 +212,11 @@ func (p *parser) plus(text string) bool {
 // unsure takes note of a word that may become any option, which is well only if no option does harm.
 func (p *parser) unsure(w Word) {
 	if !p.spec.Harmless {
-		p.use.Unknown(p.name()+": a word that is not static may become an option", w)
+		if why := p.name() + ": a word that is not static may become an option"; p.runsNone() {
+			p.use.unproved(why, w)
+		} else {
+			p.use.Unknown(why, w)
+		}
 		return
 	}
 	if p.loose {
@@ -226,6 +234,22 @@ func (p *parser) unsure(w Word) {
 		}
 	}
 }
+
+// runsNone reports whether no option of the program, and no subcommand, names code.
+func (p *parser) runsNone() bool {
+	if p.table.sub != nil {
+		return false
+	}
+	for _, o := range p.table.options {
+		if o.kind == "run" || o.kind != "" && (!plainKind(o.kind) && !dataKinds[o.kind] || slices.Contains(o.effects, RunsCode)) {
+			return false
+		}
+	}
+	return true
+}
+
+// dataKinds are values that only a Judge understands, and that are no code.
+var dataKinds = WordSet("format gitformat refformat gitmerges gitlines number data lines field list digits charset length odd phrase replace cookie")
 
 // operand takes an operand. It is sure if the word cannot be an option.
 func (p *parser) operand(w Word, sure bool) {
@@ -315,6 +339,7 @@ func (p *parser) subcommand(w Word) {
 	u.Runs = append(u.Runs, use.Runs...)
 	u.Locks = append(u.Locks, use.Locks...)
 	u.gitFiles = append(u.gitFiles, use.gitFiles...)
+	u.opaque, u.lost, u.project = u.opaque || use.opaque, u.lost || use.lost, u.project+use.project
 	u.Reasons = append(u.Reasons, use.Reasons...)
 }
 
@@ -368,6 +393,9 @@ func (p *parser) effects(list []Effect, at Word, of string) {
 		text := effectPhrase[e]
 		if of != "" {
 			text = of + " " + text
+		}
+		if e == RunsCode && of == "" {
+			p.use.project++
 		}
 		p.use.Effects = append(p.use.Effects, e)
 		p.use.Reasons = append(p.use.Reasons,

@@ -77,7 +77,7 @@ const pgrepOptions = `-f,--full -g,--pgroup:text -G,--group:text -i,--ignore-cas
 
 func signalSpecs() []*Spec {
 	return []*Spec{
-		{Names: "kill", Raw: true, Judge: judgeSignal},
+		{Names: "kill", Raw: true, Exact: true, Judge: judgeSignal},
 		{Names: "pkill", Operands: "text*", Effects: "observes_host", Judge: judgeSends,
 			Options: pgrepOptions + " --signal:text -q,--queue:text -e,--echo -c,--count -m,--mrelease -H,--require-handler"},
 		{Names: "killall", Operands: "text*", Judge: judgeSends,

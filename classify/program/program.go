@@ -34,6 +34,7 @@
 package program
 
 import (
+	"slices"
 	"sync"
 
 	"toolhost/agenttool"
@@ -96,6 +97,7 @@ type Spec struct {
 	Locks       string  // files that the program locks while it changes something: relative, absolute or below ~, separated by spaces
 	Harmless    bool    // no option of the real program, listed or not, does more than read: unknown words may stand anywhere
 	Raw         bool    // no word is taken apart: Args.Operands are all of them, and Judge alone understands them
+	Exact       bool    // of a Raw one: Judge understands every word
 	Sub         []*Spec // subcommands: the first operand names one; without a match the use is not understood
 	Judge       func(*Args, *Use)
 
@@ -145,6 +147,9 @@ type Use struct {
 	Git *GitUse // of git alone: where it looks for its repository
 
 	gitFiles []string // written, below the git directory; git itself says where that is
+	lost     bool     // words are not understood, which may name code
+	opaque   bool     // no description knows what its words do
+	project  int      // how many of the effects RunsCode are of code that the project names, or of commands in Runs
 }
 
 // GitUse is where a run of git looks for its repository, and for what.
@@ -154,6 +159,51 @@ type GitUse struct {
 	Verb   string // the subcommand; "" if there is none
 }
 
+// NamesCode says why the words of the use may name code or programs that are neither in Runs nor named by the project, "" if they do not.
+func (u *Use) NamesCode() string {
+	runs := 0
+	for _, e := range u.Effects {
+		if e == RunsCode {
+			runs++
+		}
+	}
+	switch {
+	case u.lost, runs > u.project:
+		return u.lastReason()
+	case u.opaque && runs+len(u.Writes) > 0, u.opaque && slices.ContainsFunc(u.Effects, changes):
+		return "its words are not understood"
+	}
+	return ""
+}
+
+// Lost says why words are not understood, so that they may name code; "" if they are.
+func (u *Use) Lost() string {
+	if !u.lost {
+		return ""
+	}
+	return u.lastReason()
+}
+
+// OnlyReads reports whether the use is proved to change and run nothing.
+func (u *Use) OnlyReads() bool {
+	return u.Understood && len(u.Writes) == 0 && len(u.Runs) == 0 &&
+		!slices.ContainsFunc(u.Effects, func(e Effect) bool {
+			return changes(e) && e != Reaches || e == RunsCode || e == GitConfig || e == GitGlobal
+		})
+}
+
+// lastReason is what Judge said, or the last that the parser found.
+func (u *Use) lastReason() string {
+	for _, r := range slices.Backward(u.Reasons) {
+		if r.Text != "" {
+			return r.Text
+		}
+	}
+	return "its words are not understood"
+}
+
+func changes(e Effect) bool { return e == Writes || e == Destroys || e == LongRunning || e == Reaches }
+
 // Add adds an effect with its reason.
 func (u *Use) Add(e Effect, reason string) {
 	u.Effects = append(u.Effects, e)
@@ -162,6 +212,12 @@ func (u *Use) Add(e Effect, reason string) {
 
 // Unknown says that the use is not understood, and why.
 func (u *Use) Unknown(reason string, at Word) {
+	u.lost = true
+	u.unproved(reason, at)
+}
+
+// unproved says that it is not known what the use reads or changes, although its words name no code that is not in Runs.
+func (u *Use) unproved(reason string, at Word) {
 	u.Understood = false
 	u.Reasons = append(u.Reasons, agenttool.Reason{Text: reason, Line: at.Line, Column: at.Column})
 }

@@ -7,7 +7,7 @@ func searchSpecs() []*Spec {
 	return []*Spec{
 		{Names: "rg ripgrep", Options: rgOptions, Operands: "operand*", Effects: "reads_tree", Judge: judgeRg},
 		{Names: "ag", Options: agOptions, Operands: "operand*", Effects: "reads_tree", Judge: judgeAg},
-		{Names: "fd fdfind", Effects: "reads_tree", Raw: true, Judge: judgeFd},
+		{Names: "fd fdfind", Effects: "reads_tree", Raw: true, Exact: true, Judge: judgeFd},
 	}
 }
 
@@ -160,6 +160,7 @@ func judgeFdCommand(words []Word, u *Use) {
 // absorb adds what another use says.
 func (u *Use) absorb(v *Use) {
 	u.Understood = u.Understood && v.Understood
+	u.lost, u.opaque, u.project = u.lost || v.lost, u.opaque || v.opaque, u.project+v.project
 	u.Effects = append(u.Effects, v.Effects...)
 	u.Reads = append(u.Reads, v.Reads...)
 	u.Writes = append(u.Writes, v.Writes...)

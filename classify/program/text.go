@@ -37,7 +37,7 @@ func textSpecs() []*Spec {
 			Options: `-f,--from-code:charset -t,--to-code:charset -l,--list -c -o,--output:write -s,--silent --verbose --usage
 				-V` + helpVersion,
 		},
-		&Spec{Names: "xxd", Raw: true, Judge: judgeXxd},
+		&Spec{Names: "xxd", Raw: true, Exact: true, Judge: judgeXxd},
 		&Spec{
 			Names: "bc", Operands: "read*",
 			Options: `-e,--expression:text -f,--file:read -h,--help -i,--interactive!interactive -l,--mathlib -q,--quiet

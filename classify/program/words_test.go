@@ -56,6 +56,7 @@ var textSearches = []string{
 	"classify/program/search.go judgeFdCommand: Contains(w.Text, placeholder)",
 	"classify/program/sed_pattern.go closeBracket: Index(text[i+2:], text[i+1:i+2]+\"]\")",
 	"classify/program/shells.go OnlyBash: Contains(text, form)",
+	"classify/program/tool.go signs: Contains(bare, sign)",
 }
 
 // TestNoTableIsSearchedAsText fails where a table of words is searched with strings.Contains and its like, which finds parts of words

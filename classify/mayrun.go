@@ -1,0 +1,294 @@
+package classify
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"toolhost/agenttool"
+	"toolhost/classify/program"
+)
+
+// mayRun records that a simple command may run more than the parts and mentions say, because its words name it, and why.
+func (w *walk) mayRun(why string) {
+	if why == "" || w.quiet > 0 {
+		return
+	}
+	switch {
+	case w.part < 0 && w.opaque == "":
+		w.opaque = short(why)
+	case w.part >= 0 && w.parts[w.part].MayRun == "":
+		w.parts[w.part].MayRun = short(why)
+	}
+}
+
+// allMayRun is why the whole may run more: what the shell does itself comes first, for no rule about a command covers it.
+func (w *walk) allMayRun() string {
+	if w.opaque != "" {
+		return w.opaque
+	}
+	for i := range w.parts {
+		if w.parts[i].MayRun != "" {
+			return w.parts[i].MayRun
+		}
+	}
+	return ""
+}
+
+// namesCode records what the words of one run of a program name as code, which is not among what it runs.
+func (w *walk) namesCode(base string, argv []program.Word, use *program.Use) {
+	if w.quiet > 0 {
+		return
+	}
+	if takesVariables[base] {
+		w.givenVariables(argv)
+		w.mayRun(use.Lost())
+		return
+	}
+	if use != nil && (use.OnlyReads() || use.NamesCode() == "" && !program.RunsProject(base)) {
+		return
+	}
+	w.mayRun(w.codeOf(base, argv, use, 0))
+}
+
+// codeOf says why a program may run what is not read, "" if all that its words name is read. What it names goes to the mentions.
+func (w *walk) codeOf(base string, argv []program.Word, use *program.Use, depth int) string {
+	n, ok := program.NamesCode(base, argv)
+	switch {
+	case depth > maxInner:
+		return "too many programs run one another"
+	case !ok && use == nil:
+		return base + " is not a program that is known"
+	case !ok:
+		return use.NamesCode()
+	}
+	for _, value := range n.Maybe {
+		w.mentions = append(w.mentions, []string{value.Text, agenttool.Unread})
+	}
+	for _, script := range n.Scripts {
+		w.mentions = append(w.mentions, spelledWords(script))
+	}
+	if n.Why == "" && w.elsewhere() {
+		return base + " runs code of a directory outside the one in which the command line starts"
+	}
+	why := n.Why
+	for _, inner := range n.Commands {
+		w.mentions = append(w.mentions, spelledWords(inner))
+		if reason := w.codeOfCommand(inner, depth+1); why == "" {
+			why = reason
+		}
+	}
+	return why
+}
+
+const maxInner = 8
+
+// codeOfCommand says why a command that a program runs may run what is not read.
+func (w *walk) codeOfCommand(argv []program.Word, depth int) string {
+	name := argv[0]
+	base, ok := trustedName(name.Text)
+	if !ok {
+		base, ok = projectProgram(name.Text)
+	}
+	if !name.Static || !ok {
+		return spelledWord(name) + " is a file of its own, or not known"
+	}
+	spec := program.Lookup(base)
+	if spec == nil {
+		return w.codeOf(base, argv, nil, depth)
+	}
+	_, use := program.Parse(spec, argv)
+	if takesVariables[base] {
+		w.givenVariables(argv)
+	} else if !use.OnlyReads() && (use.NamesCode() != "" || program.RunsProject(base)) {
+		if why := w.codeOf(base, argv, use, depth); why != "" {
+			return why
+		}
+	}
+	for _, c := range use.Runs {
+		switch {
+		case c.Shell != nil:
+			return base + " runs text in a shell"
+		case len(c.Argv) > 0:
+			w.mentions = append(w.mentions, spelledWords(c.Argv))
+			if why := w.codeOfCommand(c.Argv, depth+1); why != "" {
+				return why
+			}
+		}
+	}
+	return ""
+}
+
+// projectProgram returns the name of a program which a file of the project is a copy of, or starts: node_modules/.bin/eslint, ./gradlew.
+func projectProgram(name string) (string, bool) {
+	name = strings.TrimPrefix(name, "./")
+	if name == "gradlew" || name == "mvnw" {
+		return name, true
+	}
+	dir, base := path.Split(name)
+	switch dir {
+	case "node_modules/.bin/", ".venv/bin/", "venv/bin/", ".tox/py/bin/":
+		return base, base != ""
+	}
+	return "", false
+}
+
+// elsewhere reports whether a command may start outside the directory in which the whole does.
+func (w *walk) elsewhere() bool {
+	if !w.scope.moved() {
+		return false
+	}
+	return len(w.scope.dirs) == 0 || slices.ContainsFunc(w.scope.dirs, func(dir string) bool {
+		return w.ctx.Dir == "" || !agenttool.Within(w.ctx.Dir, dir)
+	})
+}
+
+// takesVariables are the programs that set variables for the command among their words, which is a part of its own.
+var takesVariables = program.WordSet("env genv sudo doas")
+
+// givenVariables judges the variables among the words of a wrapper.
+func (w *walk) givenVariables(argv []program.Word) {
+	for _, word := range argv[1:] {
+		switch name, value, ok := strings.Cut(word.Text, "="); {
+		case strings.HasPrefix(word.Text, "-S"), strings.HasPrefix(word.Text, "--split"), strings.HasPrefix(word.Text, "--s"),
+			strings.HasPrefix(word.Text, "-") && !strings.HasPrefix(word.Text, "--") && strings.Contains(word.Text, "S") && argv[0].Text != "sudo":
+			w.mayRun(argv[0].Text + " " + word.Text + " splits text into a command")
+			return
+		case strings.HasPrefix(word.Text, "-"):
+		case !ok && word.Text == "":
+		case !ok:
+			return
+		default:
+			word.Text = value
+			w.givenVariable(name, word)
+		}
+	}
+}
+
+// givenVariable records that programs run with a variable set.
+func (w *walk) givenVariable(name string, value program.Word) {
+	if w.quiet > 0 || program.HarmlessEnvironment(name, value) {
+		return
+	}
+	w.mayRun(program.VariableNamesCode(name, value))
+	if value.Static && value.Text != "" {
+		w.mentions = append(w.mentions, []string{value.Text, agenttool.Unread})
+	}
+}
+
+// exported judges a variable that export or declare -x gives to all programs.
+func (w *walk) exported(a *syntax.Assign) {
+	switch {
+	case a.Index != nil, a.Array != nil, a.Append:
+		w.givenVariable(a.Name.Value, program.Word{})
+		return
+	case a.Naked:
+		v := w.variable(a.Name.Value)
+		w.givenVariable(a.Name.Value, program.Word{Text: v.text, Static: v.kind == static})
+		return
+	}
+	if w.quiet > 0 {
+		return
+	}
+	w.quiet++
+	value := w.single(a.Value)
+	w.quiet--
+	w.givenVariable(a.Name.Value, value)
+}
+
+// builtinMayRun judges the builtins that run text, files or other programs.
+func (w *walk) builtinMayRun(argv []program.Word) {
+	words := argv[1:]
+	if w.quiet > 0 || len(words) == 0 {
+		return
+	}
+	switch name := argv[0].Text; name {
+	case "eval":
+		texts := make([]string, len(words))
+		for i, word := range words {
+			if texts[i] = word.Text; !word.Static {
+				w.mayRun("eval runs text that is not known")
+				return
+			}
+		}
+		w.textMayRun(strings.Join(texts, " "))
+	case "trap":
+		if !words[0].Static {
+			w.mayRun("trap runs text that is not known")
+		} else if len(words) > 1 && words[0].Text != "-" && words[0].Text != "-p" && words[0].Text != "-l" {
+			w.textMayRun(words[0].Text)
+		}
+	case "source", ".":
+		if base, ok := projectProgram(words[0].Text); !words[0].Static || !ok || base != "activate" {
+			w.mayRun(name + " runs " + strings.TrimSuffix(spelledWord(words[0]), agenttool.Unread) + ", which is not read")
+		}
+	case "alias", "enable", "hash", "mapfile", "readarray":
+		if slices.ContainsFunc(words, func(word program.Word) bool { return !word.Static || definesCommand(name, word.Text) }) {
+			w.mayRun(name + " says what a name runs")
+		}
+	case "set":
+		if slices.ContainsFunc(words, exportsAll) {
+			w.mayRun("set -a and -k give every variable to programs")
+		}
+	}
+}
+
+func definesCommand(builtin, word string) bool {
+	option := strings.HasPrefix(word, "-")
+	switch builtin {
+	case "alias":
+		return strings.Contains(word, "=")
+	case "enable":
+		return option && strings.ContainsAny(word, "fn")
+	case "hash":
+		return option && strings.Contains(word, "p")
+	}
+	return option && strings.Contains(word, "C")
+}
+
+// exportsAll reports whether a word of set may be an option which exports variables, or makes words variables.
+func exportsAll(word program.Word) bool {
+	switch {
+	case !word.Static:
+		return true
+	case word.Text == "allexport", word.Text == "keyword":
+		return true
+	}
+	return strings.HasPrefix(word.Text, "-") && !strings.HasPrefix(word.Text, "--") && strings.ContainsAny(word.Text, "ak")
+}
+
+// textMayRun judges text that this shell runs later, or as a part of the line.
+func (w *walk) textMayRun(text string) {
+	tree := parsed{failed: true}
+	if _, ok := unfit(text); ok && w.texts < maxInner {
+		tree = parse(text)
+	}
+	if tree.failed {
+		w.mayRun("it runs text that cannot be parsed")
+		return
+	}
+	inner := &walk{ctx: w.ctx, scope: newScope(w.ctx), part: -1, texts: w.texts + 1}
+	inner.strict(tree.stmts)
+	w.mayRun(inner.allMayRun())
+	w.mentions = append(w.mentions, inner.mentions...)
+}
+
+// harmlessBuiltins are those without a description that run nothing.
+var harmlessBuiltins = program.WordSet("getopts let local readonly logout suspend typeset time disown bg fg compopt")
+
+func spelledWord(word program.Word) string {
+	if word.Static {
+		return word.Text
+	}
+	return word.Text + agenttool.Unread
+}
+
+func spelledWords(words []program.Word) []string {
+	list := make([]string, len(words))
+	for i, word := range words {
+		list[i] = spelledWord(word)
+	}
+	return list
+}
