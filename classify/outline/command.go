@@ -7,9 +7,13 @@ func (r *reader) list() {
 	for r.gap(); r.more() && !r.stops(); r.gap() {
 		r.command()
 		for r.blanks(); r.more() && r.joins(); r.blanks() {
+			piped := r.text[r.at-1] == '|' && r.text[r.at-2] != '|' || r.text[r.at-2:r.at] == "|&"
 			if r.gap(); !r.more() || r.stops() {
 				r.doubt("a command is missing")
 				return
+			}
+			if piped && r.keyword() == "time" {
+				r.doubt("behind a pipe, time is a program")
 			}
 			r.command()
 		}
@@ -181,6 +185,10 @@ func (r *reader) compound(word string) {
 	case "[[":
 		r.condition()
 	case "coproc":
+		if r.inside > 0 {
+			r.doubt("bash 5.2 prints the text of a substitution anew before it runs, with another name for a coprocess")
+			return
+		}
 		if r.blanks(); !r.more() || kinds[r.text[r.at]] == operator && r.text[r.at] != '(' {
 			r.doubt("a command is missing")
 			return

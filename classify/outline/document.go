@@ -68,6 +68,10 @@ func (r *reader) body(w waiting) {
 	}
 	behind, end := r.at, r.end
 	if !w.quoted {
+		if body := r.text[d.Begin:d.End]; strings.Contains(body, "\\\n") && (strings.Contains(body, "$(") || strings.IndexByte(body, '`') >= 0) {
+			r.doubt("a here-document joins lines in quotes, too, before it is expanded")
+			return
+		}
 		r.at, r.end = d.Begin, d.End
 		for r.more() {
 			r.quoted(r.text[r.at])

@@ -9,6 +9,8 @@
 // It takes time and memory in proportion to the text.
 package outline
 
+import "strings"
+
 // Mark says what begins or ends at a byte of a text.
 type Mark uint16
 
@@ -59,6 +61,11 @@ func Read(text string, used *Outline) Outline {
 	}
 	r.Marks = r.Marks[:len(text)+1]
 	clear(r.Marks)
+	if r.at = strings.Index(text, "\r\n"); r.at >= 0 {
+		r.doubt("a carriage return before a newline is a byte of the line to bash")
+		return r.Outline
+	}
+	r.at = 0
 	r.list()
 	switch {
 	case r.at < len(text):
@@ -77,6 +84,7 @@ type reader struct {
 	end     int
 	depth   int
 	waiting []waiting // here-documents whose bodies begin behind the next newline
+	inside  int       // substitutions around what is read
 	outside bool      // there are some outside the substitution that is read
 }
 

@@ -163,7 +163,9 @@ func (r *reader) nested(body func()) {
 	waits, outside := r.waiting, r.outside
 	r.outside = outside || len(waits) > 0
 	r.waiting = nil
+	r.inside++
 	body()
+	r.inside--
 	if len(r.waiting) > 0 {
 		r.doubt("a here-document has no body")
 	}
