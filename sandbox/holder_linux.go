@@ -27,7 +27,35 @@ type holder struct {
 
 // startHolder clones the holder into new namespaces. It dies with us: its socket closes, and the kernel kills it when the
 // thread that started it ends, which is the host's end since that thread does nothing but wait for it.
-func startHolder(n *network) (*holder, error) {
+func startHolder(s *Session) (*holder, error) {
+	n, processes := s.network, s.o.Bounds.Processes
+	dir, group := s.newGroup()
+	h, err := startHolderIn(n, processes, group)
+	if err != nil && group != nil { // it may not be entered
+		h, err = startHolderIn(n, processes, nil)
+	}
+	if group == nil {
+		return h, err
+	}
+	group.Close()
+	if err != nil {
+		_ = unix.Rmdir(dir)
+		return nil, err
+	}
+	go func() { // ends with the holder, and with it every process of the session
+		<-h.exited
+		for range 50 {
+			if unix.Rmdir(dir) != unix.EBUSY {
+				return
+			}
+			time.Sleep(20 * time.Millisecond) // the kernel is still ending them
+		}
+	}()
+	return h, nil
+}
+
+// startHolderIn starts it in a control group, if there is one.
+func startHolderIn(n *network, processes int, group *os.File) (*holder, error) {
 	ours, theirs, err := socketPair()
 	if err != nil {
 		return nil, err
@@ -37,7 +65,11 @@ func startHolder(n *network) (*holder, error) {
 	go func() {
 		runtime.LockOSThread()
 		defer close(h.exited)
-		process, err := startSelf(enter.HolderName, holderAttr(), theirs)
+		attr := holderAttr()
+		if group != nil {
+			attr.UseCgroupFD, attr.CgroupFD = true, int(group.Fd())
+		}
+		process, err := startSelf(enter.HolderName, enter.HolderEnv(processes), attr, theirs)
 		theirs.Close()
 		started <- err
 		if err == nil {
@@ -62,15 +94,15 @@ func startHolder(n *network) (*holder, error) {
 	return h, nil
 }
 
-// startSelf starts this program again under another name, with std streams of /dev/null and the given further files.
-func startSelf(name string, attr *syscall.SysProcAttr, files ...*os.File) (*os.Process, error) {
+// startSelf starts this program again under another name and with another environment, with std streams of /dev/null and the given further files.
+func startSelf(name string, env []string, attr *syscall.SysProcAttr, files ...*os.File) (*os.Process, error) {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		return nil, err
 	}
 	defer null.Close()
 	return os.StartProcess("/proc/self/exe", []string{name}, &os.ProcAttr{
-		Files: append([]*os.File{null, null, null}, files...), Env: []string{"GODEBUG="}, Dir: "/", Sys: attr,
+		Files: append([]*os.File{null, null, null}, files...), Env: env, Dir: "/", Sys: attr,
 	})
 }
 

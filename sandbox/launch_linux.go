@@ -90,6 +90,9 @@ func (p *Process) launch(made *plan) error {
 		return err
 	}
 	p.atEnd(leave)
+	if made.level != None {
+		made.s.scratch.start(made.s)
+	}
 	if made.level == Full { // before anything is covered: what is replaced from now on is covered again
 		p.atEnd(made.s.watch.add(p, made.names, made.secrets()))
 	}
@@ -160,7 +163,7 @@ func (s *Session) hold() (*holder, error) {
 			return s.holder, nil
 		}
 	}
-	h, err := startHolder(s.network)
+	h, err := startHolder(s)
 	s.holder = h
 	return h, err
 }

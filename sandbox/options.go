@@ -21,9 +21,20 @@ type Options struct {
 	// can be started: of the other options it needs none, and it makes no file and no directory.
 	Level Level
 
+	// Bounds are what the commands of the session may use of the machine. Linux only.
+	Bounds Bounds
+
 	// Limits are those of every command. To a confined one they replace the limits that it has otherwise; an Unconfined one has
 	// no others. Linux only.
 	Limits []Limit
+}
+
+// Bounds are how much of the machine commands may use. A command that uses more is ended, and told why. The zero value of each
+// field is the default, a negative one no bound.
+type Bounds struct {
+	Processes int   // of a session where the kernel counts them, threads included, else of each command; default 8192
+	Memory    int64 // bytes of a session where a control group counts them, else of each command; default: three quarters of the machine's
+	Scratch   int64 // bytes of the session's scratch on disk; default: 16 GiB, and no more than half of what is free
 }
 
 // Limit is a limit of each process of a command, as setrlimit(2) takes it. It never raises one.

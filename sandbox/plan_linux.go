@@ -207,6 +207,8 @@ func (p *plan) limits() {
 		return slices.ContainsFunc(p.s.o.Limits, func(other Limit) bool { return other.Resource == l.Resource })
 	}))
 	p.limit(enter.Bound, p.s.o.Limits)
+	b := p.s.o.Bounds
+	p.Add(enter.Guard, strconv.Itoa(max(b.Processes, 0)), strconv.FormatInt(max(b.Memory, 0), 10))
 }
 
 func (p *plan) limit(op enter.Op, limits []Limit) {

@@ -133,6 +133,8 @@ func (p *Process) hear() (said bool, alone *Ended) {
 				return said, e
 			}
 			p.setEnded(e)
+		case enter.SaysBounded:
+			p.bounded(parts)
 		case enter.SaysSealed:
 			p.coveredAgain(parts)
 		}

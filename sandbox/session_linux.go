@@ -40,6 +40,7 @@ type Session struct {
 	network   *network
 	protected *protect.Cache
 	watch     watch
+	scratch   scratchWatch
 	lock      *os.File
 	closed    bool
 	running   running
@@ -54,6 +55,7 @@ func Open(o Options) (*Session, error) {
 	if s.level == "" {
 		s.level = Full
 	}
+	s.o.Bounds = s.o.Bounds.withDefaults(s.o.Dir)
 	s.abi, s.network = landlockABI(), newNetwork()
 	for _, step := range []func() error{s.identifyRoots, s.claim, s.makeDirs, s.findCovered} {
 		if err := step(); err != nil {
@@ -363,6 +365,7 @@ func (s *Session) Close() error {
 	}
 	defer s.lock.Close()
 	s.watch.close()
+	s.scratch.close()
 	_ = s.network.proxy.Close()
 	return os.RemoveAll(s.own.path)
 }

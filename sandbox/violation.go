@@ -29,6 +29,7 @@ const (
 	Changed       Wall = "tripwire"       // a protected name was not what it was when the command had ended
 	FileSystem    Wall = "file_system"    // a place that is read-only or masked
 	NoNetwork     Wall = "network"        // there is no network
+	Bound         Wall = "bound"          // a bound on processes, memory or scratch
 )
 
 // maxViolations bounds what is kept of one command, which may try the same thing for ever.
@@ -72,6 +73,8 @@ func (v Violation) String() string {
 		fmt.Fprintf(&b, "the sandbox kept the command from reaching %s", what)
 	case Changed:
 		fmt.Fprintf(&b, "%s, which other programs run or obey, %s", what, v.Detail)
+	case Bound:
+		fmt.Fprintf(&b, "the sandbox ended the command: %s", v.Detail)
 	case NoNetwork:
 		b.WriteString("the sandbox has no network of its own")
 		if what != "" {

@@ -108,6 +108,13 @@ for top, _, files in os.walk(os.path.expanduser("~")):
         except OSError: pass'; true`,
 	},
 	{
+		name: "a lease", row: "Take a lease", at: anywhere, needs: "python3", changes: "ws/attempt.sh",
+		script: `PATH=/usr/bin:/bin:$PATH python3 -c '
+import fcntl
+fcntl.fcntl(open("file"), 1024, 1)
+print("ESCAPED lease")'; true`,
+	},
+	{
 		name: "homes of others and the machine's own", row: "Read credentials of today's programs", only: "root", at: anywhere, readOnly: true,
 		changes: "ws/attempt.sh",
 		unfit:   "it reads the machine's own",

@@ -49,6 +49,7 @@ const (
 	SaysStarting = 'B' // the command may run from here on
 	SaysStarted  = 'S' // the command runs
 	SaysEnded    = 'E' // wait status, user and system microseconds, KiB at most, whether others are left: decimal, NUL between
+	SaysBounded  = 'M' // what NUL used NUL bound: the command used more than it may, and is ended
 	SaysSealed   = 'R' // path NUL errno: what came of SaySeal, 0 where it is covered again
 )
 

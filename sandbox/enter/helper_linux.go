@@ -20,6 +20,7 @@ type helper struct {
 	environ  []string
 	terminal bool
 	bounds   []rlimit
+	guard    bounds
 	bind     func(pid int) // sets them for the command, on a thread that may
 	ruleset  int
 	listener int
@@ -49,6 +50,7 @@ func help() {
 	ignore(syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTRAP, syscall.SIGABRT, syscall.SIGTERM, syscall.SIGSTKFLT,
 		syscall.SIGXCPU, syscall.SIGXFSZ, syscall.SIGSYS)
 	if plan.confines() {
+		offer()
 		h.confineThread(plan)
 	} else {
 		h.bind = h.setBounds
@@ -107,6 +109,9 @@ func (h *helper) carryOut(plan Plan) (command int) {
 // do carries out one step.
 func (h *helper) do(s Step) syscall.Errno {
 	switch s.Op {
+	case Guard:
+		h.guard = bounds{number(s.Args[0]), number(s.Args[1])}
+		return 0
 	case Environ:
 		h.environ = s.Args
 		return 0
@@ -151,6 +156,9 @@ func (h *helper) run(s Step) (command int) {
 		h.fail(s, errno)
 	}
 	say(SaysStarted, -1)
+	if h.guard != (bounds{}) {
+		go h.watch(h.guard) // ends with the helper
+	}
 	h.leaveStreams()
 	return pid
 }

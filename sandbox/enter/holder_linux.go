@@ -18,6 +18,8 @@ func hold() {
 	if errno := loopback(); errno != 0 {
 		exitHolder(errno)
 	}
+	offer()
+	boundProcesses()
 	writeFile("/proc/sys/net/ipv4/ip_unprivileged_port_start", "0")
 	writeFile("/proc/sys/user/max_user_namespaces", "0") // the filter forbids them too
 	listener := listen()

@@ -34,6 +34,7 @@ const (
 	Directory  Op = "directory"  // path, dev, ino: the working directory
 	Limit      Op = "limit"      // resource, soft, hard: of the helper, too
 	Bound      Op = "bound"      // resource, soft, hard: of the command alone
+	Guard      Op = "guard"      // processes, bytes of memory: end the command that uses more at once; 0 is no bound
 	Privileges Op = "privileges" // give up all of them
 	Ruleset    Op = "landlock"   // access rights that are handled: files, network, scopes
 	Allow      Op = "allow"      // path, access rights, "found" or nothing: below path, which with "found" may be missing

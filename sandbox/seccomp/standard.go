@@ -32,7 +32,7 @@ const (
 // Standard returns the filter of a sandboxed command. What no rule names is allowed: it needs a capability that the
 // command does not have, or can reach only what mounts, Landlock and namespaces leave.
 func Standard(o Options) Filter {
-	rules := slices.Concat(missing(), privileged(), newNamespaces(), terminals(), specialFiles(), personalities())
+	rules := slices.Concat(missing(), privileged(), newNamespaces(), terminals(), specialFiles(), leases(), personalities())
 	if o.Namespaces {
 		rules = append(rules, o.internet()...)
 	} else {
@@ -157,6 +157,12 @@ func specialFiles() []Rule {
 		{"open", []Cond{anyOf(1, openCreate|openTemp), anyOf(2, modeSetUID)}, EPERM},
 		{"openat", []Cond{anyOf(2, openCreate|openTemp), anyOf(3, modeSetUID)}, EPERM},
 	}
+}
+
+// leases: the holder of one makes everybody else who opens the file wait, the person's programs among them.
+func leases() []Rule {
+	const setLease = 1024
+	return []Rule{{"fcntl", []Cond{is(1, setLease)}, EPERM}}
 }
 
 // personalities allows what debuggers (no address randomisation) and builds for 32 bits (uname) ask for, and the query.

@@ -1,0 +1,211 @@
+package sandbox
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	defaultProcesses = 8192
+	defaultScratch   = 16 << 30
+)
+
+// withDefaults returns what counts where nothing is said; dir is on the disk of the scratch.
+func (b Bounds) withDefaults(dir string) Bounds {
+	if b.Processes == 0 {
+		b.Processes = defaultProcesses
+	}
+	var info unix.Sysinfo_t
+	if b.Memory == 0 && unix.Sysinfo(&info) == nil {
+		b.Memory = int64(info.Totalram) * int64(info.Unit) / 4 * 3
+	}
+	if b.Scratch == 0 {
+		b.Scratch = defaultScratch
+		var disk unix.Statfs_t
+		if unix.Statfs(filepath.Dir(filepath.Dir(dir)), &disk) == nil {
+			b.Scratch = min(b.Scratch, int64(disk.Bavail)*disk.Bsize/2)
+		}
+	}
+	return b
+}
+
+// bounded reports that the helper ended the command for what it used.
+func (p *Process) bounded(parts []string) {
+	if len(parts) != 3 {
+		return
+	}
+	used, _ := strconv.ParseInt(parts[1], 10, 64)
+	most, _ := strconv.ParseInt(parts[2], 10, 64)
+	detail := fmt.Sprintf("it had %d processes at once, and may have %d", used, most)
+	if parts[0] == "memory" {
+		detail = fmt.Sprintf("it used %s of memory, and may use %s", mebibytes(used), mebibytes(most))
+	}
+	p.violations.add(Violation{Wall: Bound, Rule: parts[0], Detail: detail, Certain: true})
+}
+
+func mebibytes(bytes int64) string { return strconv.FormatInt(bytes>>20, 10) + " MiB" }
+
+// scratchWatch keeps the session's scratch from filling the disk: while commands run it is measured, and those that run when it
+// is too large are ended. The zero value watches nothing.
+type scratchWatch struct {
+	mu    sync.Mutex
+	stop  chan struct{} // nil: it does not run
+	ended sync.WaitGroup
+}
+
+// start has the scratch measured from now on.
+func (w *scratchWatch) start(s *Session) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.stop != nil || s.o.Bounds.Scratch < 0 {
+		return
+	}
+	w.stop = make(chan struct{})
+	w.ended.Add(1)
+	go func() {
+		defer w.ended.Done()
+		w.follow(s)
+	}()
+}
+
+// follow measures the scratch again and again. To do so takes at most a fiftieth of the time.
+func (w *scratchWatch) follow(s *Session) {
+	const least, share = 500 * time.Millisecond, 50
+	pause := least
+	for {
+		select {
+		case <-w.stop:
+			return
+		case <-time.After(pause):
+		}
+		if !s.running.any() {
+			pause = least
+			continue
+		}
+		begun := time.Now()
+		if used := sizeOf(s.own.path, s.o.Bounds.Scratch); used > s.o.Bounds.Scratch {
+			s.running.end(Violation{Wall: Bound, Rule: "scratch", Certain: true, Detail: fmt.Sprintf(
+				"the session's scratch holds more than %s, which is shown as /tmp: remove what is not needed", mebibytes(s.o.Bounds.Scratch))})
+		}
+		pause = max(least, share*time.Since(begun))
+	}
+}
+
+func (w *scratchWatch) close() {
+	w.mu.Lock()
+	stop := w.stop
+	w.mu.Unlock()
+	if stop != nil {
+		close(stop)
+		w.ended.Wait()
+	}
+}
+
+// sizeOf returns how much of the disk a directory takes, with all below it; beyond enough it looks no further.
+func sizeOf(dir string, enough int64) (used int64) {
+	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return nil // it went away, or is closed to us
+		}
+		if info, err := d.Info(); err == nil {
+			if st, ok := info.Sys().(*syscall.Stat_t); ok {
+				used += st.Blocks*512 + 512 // and its name
+			}
+		}
+		if used > enough {
+			return fs.SkipAll
+		}
+		return nil
+	})
+	return used
+}
+
+// any reports whether a process runs.
+func (r *running) any() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.all) > 0
+}
+
+// end ends the processes that can write the scratch, and tells each why.
+func (r *running) end(why Violation) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for p := range r.all {
+		if p.confinement.Profile == Workspace {
+			p.violations.add(why)
+			p.Kill()
+		}
+	}
+}
+
+// group makes a control group of the session's own where this process may, and returns it open; nil where it may not. Its
+// memory and processes are counted and bounded by the kernel.
+func group(b Bounds, root, own string) (dir string, handle *os.File) {
+	parent := filepath.Join(root, filepath.Dir(own)) // our own holds processes, so it cannot give controllers to others
+	given, err := os.ReadFile(filepath.Join(parent, "cgroup.subtree_control"))
+	if err != nil {
+		return "", nil
+	}
+	controllers := strings.Fields(string(given))
+	dir, err = os.MkdirTemp(parent, "toolhost-")
+	if err != nil {
+		return "", nil
+	}
+	bound := false
+	for _, c := range controllers {
+		switch {
+		case c == "memory" && b.Memory > 0:
+			err = os.WriteFile(filepath.Join(dir, "memory.max"), strconv.AppendInt(nil, b.Memory, 10), 0o600)
+		case c == "pids" && b.Processes > 0:
+			err = os.WriteFile(filepath.Join(dir, "pids.max"), strconv.AppendInt(nil, int64(b.Processes), 10), 0o600)
+		default:
+			continue
+		}
+		bound = bound || err == nil
+	}
+	if bound {
+		if handle, err = os.Open(dir); err == nil {
+			return dir, handle
+		}
+	}
+	_ = unix.Rmdir(dir)
+	return "", nil
+}
+
+// newGroup makes the session's control group, if it can have one.
+func (s *Session) newGroup() (dir string, handle *os.File) {
+	root, own := ownGroup()
+	if root == "" {
+		return "", nil
+	}
+	return group(s.o.Bounds, root, own)
+}
+
+// ownGroup is the control group of this process in the hierarchy of version 2, and where that is mounted.
+func ownGroup() (root, own string) {
+	const mounted = "/sys/fs/cgroup"
+	var fs unix.Statfs_t
+	if unix.Statfs(mounted, &fs) != nil || fs.Type != unix.CGROUP2_SUPER_MAGIC {
+		return "", ""
+	}
+	text, err := os.ReadFile("/proc/self/cgroup")
+	if err != nil {
+		return "", ""
+	}
+	for line := range strings.Lines(string(text)) {
+		if own, ok := strings.CutPrefix(strings.TrimSpace(line), "0::"); ok {
+			return mounted, own
+		}
+	}
+	return "", ""
+}

@@ -1,0 +1,140 @@
+package sandbox
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// boundsOf are the rules of the bounds that ended a command.
+func boundsOf(p *Process) (rules []string) {
+	for _, v := range p.Violations() {
+		if v.Wall == Bound {
+			rules = append(rules, v.Rule)
+		}
+	}
+	return rules
+}
+
+// boundedRun starts a command that uses too much, and waits until it is gone. Meanwhile, the host reads a file again and again.
+func boundedRun(t *testing.T, b *bench, line string) (p *Process, slowest time.Duration) {
+	t.Helper()
+	b.write(t, "read", "x")
+	p = b.start(t, Profile{Access: Workspace}, line)
+	for limit := time.Now().Add(hang); ; {
+		begun := time.Now()
+		if _, err := os.ReadFile(filepath.Join(b.ws, "read")); err != nil {
+			t.Fatal(err)
+		}
+		slowest = max(slowest, time.Since(begun))
+		select {
+		case <-p.Gone():
+			return p, slowest
+		case <-time.After(time.Millisecond):
+		}
+		if time.Now().After(limit) {
+			p.Kill()
+			t.Fatal("it goes on")
+		}
+	}
+}
+
+// TestBounds: a command that uses more of the machine than it may is ended or refused more, and the host goes on. Each attempt
+// is small, so that it harms nothing where the wall fails.
+func TestBounds(t *testing.T) {
+	const fewProcesses, littleMemory, littleScratch = 340, 64 << 20, 16 << 20
+	for _, level := range []Level{Full, LandlockNotify, Landlock} {
+		for _, tt := range []struct {
+			name, line string
+			want       string // the bound that ends it; "": the kernel refuses more
+			bounds     Bounds
+		}{
+			{"processes", `for i in $(seq 600); do sleep 8 & done 2>err; echo $i > count; sleep 8`, "processes",
+				Bounds{Processes: fewProcesses}},
+			{"memory of one", `PATH=/usr/bin:/bin; python3 -c 'x = bytearray(512 << 20); import time; time.sleep(8)'`, "memory", Bounds{Memory: littleMemory}},
+			{"memory of many", `PATH=/usr/bin:/bin; for i in 1 2 3 4; do python3 -c 'x = bytearray(40 << 20); import time; time.sleep(8)' & done; wait`, "memory",
+				Bounds{Memory: 2 * littleMemory}},
+			{"scratch", `for i in $(seq 64); do head -c 1M /dev/zero > "$TMPDIR/$i" || exit; done; sleep 8`, "scratch", Bounds{Scratch: littleScratch}},
+			{"many small files", `for i in $(seq 4000); do : > "$TMPDIR/$i" || exit; done; sleep 8`, "scratch", Bounds{Scratch: 1 << 20}},
+		} {
+			t.Run(fmt.Sprint(level, " ", tt.name), func(t *testing.T) {
+				t.Parallel()
+				b := newBench(t, func(o *Options) { o.Level, o.Bounds = level, tt.bounds })
+				p, slowest := boundedRun(t, b, tt.line)
+				t.Logf("the slowest read took %v", slowest)
+				if got := boundsOf(p); !slices.Contains(got, tt.want) {
+					err, _ := os.ReadFile(filepath.Join(b.ws, "err"))
+					if tt.want == "processes" && strings.Contains(string(err), "fork") {
+						return // the kernel refused more
+					}
+					t.Errorf("ended by %q, want %q; %.200s", got, tt.want, err)
+				}
+			})
+		}
+	}
+}
+
+// TestOutOfMemoryScore: when memory is short, commands end before the host does.
+func TestOutOfMemoryScore(t *testing.T) {
+	for _, level := range []Level{Full, LandlockNotify} {
+		b := newBench(t, func(o *Options) { o.Level = level })
+		if r := b.run(t, Workspace, "cat /proc/self/oom_score_adj"); r.out != "900" {
+			t.Errorf("%s: %q, %v", level, r.out, r.err)
+		}
+	}
+	if own, _ := os.ReadFile("/proc/self/oom_score_adj"); strings.TrimSpace(string(own)) == "900" {
+		t.Error("the host's own score is that of its commands")
+	}
+}
+
+// TestLease: no command makes the person's programs wait for a file.
+func TestLease(t *testing.T) {
+	for _, level := range []Level{Full, LandlockNotify, Landlock} {
+		b := newBench(t, func(o *Options) { o.Level = level })
+		r := b.run(t, Workspace, `echo x > f; PATH=/usr/bin:/bin; python3 -c '
+import fcntl
+try: fcntl.fcntl(open("f"), 1024, 1); print("taken")
+except OSError as e: print(e.errno)'`)
+		if r.out != fmt.Sprint(int(unix.EPERM)) {
+			t.Errorf("%s: %q", level, r.out)
+		}
+	}
+}
+
+// TestControlGroup: where a group can be made, it bounds the session; where none can, nothing is left behind.
+func TestControlGroup(t *testing.T) {
+	root := t.TempDir()
+	must(t, os.MkdirAll(filepath.Join(root, "slice/own"), 0o755))
+	bounds := Bounds{Processes: 100, Memory: 1 << 20}
+	if dir, _ := group(bounds, root, "/slice/own"); dir != "" {
+		t.Errorf("made %s where there are no groups", dir)
+	}
+	control := filepath.Join(root, "slice/cgroup.subtree_control")
+	for given, want := range map[string]map[string]string{
+		"memory pids": {"memory.max": "1048576", "pids.max": "100"}, "pids": {"pids.max": "100"}, "cpu": nil,
+	} {
+		must(t, os.WriteFile(control, []byte(given+"\n"), 0o644))
+		dir, handle := group(bounds, root, "/slice/own")
+		if (handle != nil) != (want != nil) {
+			t.Errorf("%s: made %q", given, dir)
+		}
+		for name, value := range want {
+			if got, _ := os.ReadFile(filepath.Join(dir, name)); string(got) != value {
+				t.Errorf("%s: %s is %q", given, name, got)
+			}
+		}
+		if handle != nil {
+			handle.Close()
+			must(t, os.RemoveAll(dir))
+		}
+	}
+	if left, _ := filepath.Glob(filepath.Join(root, "slice/toolhost-*")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}

@@ -1,0 +1,113 @@
+package enter
+
+import (
+	"strconv"
+	"syscall"
+)
+
+// processesName is the variable by which a holder learns how many processes its session may have at once.
+const processesName = "TOOLHOST_PROCESSES="
+
+// HolderEnv is the environment of a holder whose session may have that many processes; 0 is no bound.
+func HolderEnv(processes int) []string {
+	return []string{"GODEBUG=", processesName + strconv.Itoa(processes)}
+}
+
+// boundProcesses has the kernel refuse more processes in our pid namespace, with all below it. A kernel before 6.14 has one
+// bound for the whole machine, which must stay: there each helper counts.
+func boundProcesses() {
+	const leastAllowed = 301
+	for _, entry := range syscall.Environ() {
+		if len(entry) <= len(processesName) || entry[:len(processesName)] != processesName {
+			continue
+		}
+		if most := number(entry[len(processesName):]); most > 0 && kernelSince(6, 14) {
+			writeFile("/proc/sys/kernel/pid_max", strconv.Itoa(max(most, leastAllowed)))
+		}
+	}
+}
+
+// kernelSince reports whether the kernel is of a version or a later one.
+func kernelSince(major, minor int) bool {
+	var name syscall.Utsname
+	if syscall.Uname(&name) != nil {
+		return false
+	}
+	var parts [2]int
+	for i, at := 0, 0; at < len(name.Release) && i < len(parts); at++ {
+		switch c := name.Release[at]; {
+		case c >= '0' && c <= '9':
+			parts[i] = 10*parts[i] + int(c-'0')
+		default:
+			i++
+		}
+	}
+	return parts[0] > major || parts[0] == major && parts[1] >= minor
+}
+
+// offer has the kernel end us and what we start before anything else of the person, when memory is short.
+func offer() {
+	writeFile("/proc/self/oom_score_adj", "900")
+}
+
+// bounds are how much of the machine one command may use: processes at once, threads not counted, and bytes of memory that
+// they share with no file. 0 is no bound.
+type bounds struct{ processes, memory int }
+
+// Looking at a command takes about ten µs for each of its processes: the more it uses, the more often it is looked at.
+const (
+	calmly = 400 // ms
+	often  = 40
+)
+
+// watch ends a command that uses more than its bounds, and tells the host. It never returns.
+func (h *helper) watch(b bounds) {
+	for {
+		processes, memory := h.used()
+		what, used, most := "", 0, 0
+		switch {
+		case b.processes > 0 && processes > b.processes:
+			what, used, most = "processes", processes, b.processes
+		case b.memory > 0 && memory > b.memory:
+			what, used, most = "memory", memory, b.memory
+		}
+		if what != "" {
+			say(SaysBounded, -1, what, strconv.Itoa(used), strconv.Itoa(most))
+			h.signal(syscall.SIGKILL)
+		}
+		pause := calmly
+		if b.processes > 0 && processes > b.processes/8 || b.memory > 0 && memory > b.memory/16 || what != "" {
+			pause = often
+		}
+		wait := syscall.NsecToTimespec(int64(pause) * 1e6)
+		_ = syscall.Nanosleep(&wait, nil)
+	}
+}
+
+// used counts the processes of the command, and the bytes of memory that are theirs.
+func (h *helper) used() (processes, memory int) {
+	page := syscall.Getpagesize()
+	count := func(pid int) {
+		processes++
+		text := readAll("/proc/" + strconv.Itoa(pid) + "/statm") // size resident shared …
+		var fields [3]string
+		for i := range fields {
+			end := index(text, ' ')
+			fields[i], text = text[:end], text[min(end+1, len(text)):]
+		}
+		memory += max(number(fields[1])-number(fields[2]), 0) * page
+	}
+	if h.first {
+		for _, pid := range numbers("/proc") {
+			if pid != 1 {
+				count(pid)
+			}
+		}
+		return processes, memory
+	}
+	eachBelow(func(c child) bool {
+		count(c.pid)
+		return processes < maxTree
+	})
+	return processes, memory
+}
