@@ -31,6 +31,10 @@ type Policy struct {
 	// protected.
 	Programs []string
 
+	// Uncovered says what the sandbox should cover and cannot, "" for nothing: then no command runs unasked but one that only reads
+	// what may be read. nil: nothing.
+	Uncovered func() string
+
 	// Secret reports whether an absolute path is one that nobody reads. nil: there are none.
 	Secret func(path string) bool
 
@@ -178,7 +182,26 @@ func (p Policy) verdict(r Request) verdict {
 	if writesProtected {
 		return p.protect(protected)
 	}
+	if v, ok := p.exposed(r); ok {
+		return v
+	}
 	return p.allowed(r)
+}
+
+// exposed is the verdict of a command that could use what the sandbox cannot cover, whatever rules allow it.
+func (p Policy) exposed(r Request) (verdict, bool) {
+	if !r.RunsCode || !p.Confines || p.Mode == Bypass || p.Uncovered == nil {
+		return verdict{}, false
+	}
+	why := p.Uncovered()
+	if why == "" {
+		return verdict{}, false
+	}
+	v := because(agenttool.Ask, kindSafety, "the sandbox cannot cover all that it should: "+why)
+	if !p.Mode.Asks() {
+		v.behavior, v.why = agenttool.Deny, v.why+", and mode "+string(p.Mode)+" denies what would ask"
+	}
+	return v, true
 }
 
 // allowed decides about a call that nothing forbids and that is no reading.

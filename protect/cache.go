@@ -19,6 +19,8 @@ type Cache struct {
 	last    *scan // the last walk that ended, nil if none
 	running *scan // the walk under way, nil if none
 	closed  bool
+	held    held // belongs to the walk under way
+	amended bool // the rules are others than those that held was made by
 }
 
 // scan is one walk, or the promise of one until done is closed.
@@ -75,6 +77,18 @@ func (c *Cache) Map(ctx context.Context) (*Map, error) {
 	}
 }
 
+// Latest is Map without another look at the entries: what somebody else replaced since the last walk it may not know.
+func (c *Cache) Latest(ctx context.Context) (*Map, error) {
+	c.mu.Lock()
+	last := c.last
+	usable := last != nil && last.err == nil && last.serves == c.wanted && time.Since(last.begun) < c.age
+	c.mu.Unlock()
+	if usable {
+		return last.m, nil
+	}
+	return c.Map(ctx)
+}
+
 // current returns the last Map if it may be used as it is. If only a look at its entries shows that it may not, the
 // cache is invalidated.
 func (c *Cache) current() *Map {
@@ -110,7 +124,7 @@ func (c *Cache) Invalidate() {
 // Amend replaces the read-deny list and what is sealed besides, for every Map from now on.
 func (c *Cache) Amend(readDeny, sealed []string) {
 	c.mu.Lock()
-	c.options.ReadDeny, c.options.Sealed = readDeny, sealed
+	c.options.ReadDeny, c.options.Sealed, c.amended = readDeny, sealed, true
 	c.mu.Unlock()
 	c.Invalidate()
 }
@@ -120,8 +134,11 @@ func (c *Cache) Amend(readDeny, sealed []string) {
 func (c *Cache) start() {
 	walk, options := &scan{serves: c.wanted, begun: time.Now(), done: make(chan struct{})}, c.options
 	c.running = walk
+	if c.amended {
+		c.held.listings, c.amended = nil, false
+	}
 	go func() {
-		walk.m, walk.err = Scan(context.Background(), options)
+		walk.m, walk.err = scanWith(context.Background(), options, &c.held)
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		defer close(walk.done)

@@ -170,7 +170,7 @@ func (b *builder) mask(file string, stat *unix.Stat_t) {
 // seal notes a sealed entry, or a name that must stay absent. A link will be followed.
 func (b *builder) seal(file string, rule Rule, kind Kind) {
 	if tooDeep(b.tree.root(file), file) {
-		b.gap(file, "not sealed: it lies too deep")
+		b.short(file, "not sealed: it lies too deep")
 		return
 	}
 	if kind == Symlink {
@@ -265,7 +265,7 @@ func (b *builder) remember(rule Rule, stat *unix.Stat_t) {
 func (b *builder) aliases(ctx context.Context, w *walk) {
 	for _, entry := range b.sealed {
 		if ctx.Err() != nil {
-			b.gap("", "not all protected files are known under other names: the pass took its "+b.options.MaxTime.String())
+			b.short("", "not all protected files are known under other names: the pass took its "+b.options.MaxTime.String())
 			return
 		}
 		if entry.Kind != File && entry.Kind != Dir {
@@ -280,7 +280,7 @@ func (b *builder) aliases(ctx context.Context, w *walk) {
 	}
 	for _, dir := range w.visited {
 		if ctx.Err() != nil {
-			b.gap(dir, "not searched for other names of protected files: the pass took its "+b.options.MaxTime.String())
+			b.short(dir, "not searched for other names of protected files: the pass took its "+b.options.MaxTime.String())
 			return
 		}
 		b.aliasesIn(dir, w)

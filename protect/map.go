@@ -57,6 +57,7 @@ type GitDir struct {
 type Gap struct {
 	Path   string // a directory, entry or pattern
 	Reason string
+	Bound  bool // a bound was met, which commands can bring about
 }
 
 // Map says of the writable directories, as they were at one moment, what is protected in them. It is read-only, and
@@ -90,6 +91,7 @@ type Map struct {
 	names   map[string]Rule     // folded paths of Sealed and Missing, and what did not fit into Sealed
 	dirs    map[string]struct{} // folded paths of the directories that were seen
 	blind   bool                // the walk missed directories: any may have existed
+	listed  int                 // entries that the walk looked at
 	deny    *denyList
 	secrets map[identity]Rule // files that must not be read under any name
 	stamps  []stamp

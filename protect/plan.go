@@ -83,14 +83,16 @@ func outsideOf(entries, others []Entry) []Entry {
 	})
 }
 
-// limit keeps the entries that the mounts are for, most dangerous first, and reports the others. The git directory at
-// the top of a root comes before all else.
+// limit keeps the entries that the mounts are for, and reports the others: first what the session covered before, then what is
+// most dangerous. What the list names by its place takes no mount from anything else.
 func (b *builder) limit(sealed, secrets []Entry) {
 	rank := func(e Entry) int {
 		root := b.tree.root(e.Path)
 		switch dir := path.Dir(e.Path); {
 		case root != "" && (b.git[dir] == root || dir == root && b.git[root] != ""):
 			return 0
+		case e.Rule == Secret && path.Base(e.Path) == ".env":
+			return 1
 		case e.Rule == VCSHooks || e.Rule == VCSConfig:
 			return 1
 		}
@@ -98,13 +100,21 @@ func (b *builder) limit(sealed, secrets []Entry) {
 	}
 	byDanger := func(x, y Entry) int {
 		return cmp.Or(
-			cmp.Compare(rank(x), rank(y)), cmp.Compare(strings.Count(x.Path, "/"), strings.Count(y.Path, "/")),
-			byPath(x, y))
+			cmp.Compare(b.held.first(x), b.held.first(y)), cmp.Compare(rank(x), rank(y)),
+			cmp.Compare(strings.Count(x.Path, "/"), strings.Count(y.Path, "/")), byPath(x, y))
 	}
 	slices.SortFunc(secrets, byDanger)
 	slices.SortFunc(sealed, byDanger)
-	var used int
-	b.m.Secrets, used = b.fitting(secrets, maxSecretMount)
+	var listed, others []Entry
+	for _, e := range secrets {
+		if b.free(e) {
+			listed = append(listed, e)
+		} else {
+			others = append(others, e)
+		}
+	}
+	fitting, used := b.fitting(others, maxSecretMount)
+	b.m.Secrets = append(listed, fitting...)
 	b.m.Sealed, _ = b.fitting(sealed, maxMounts-used)
 	slices.SortFunc(b.m.Secrets, byPath)
 	slices.SortFunc(b.m.Sealed, byPath)
@@ -127,7 +137,7 @@ func (b *builder) fitting(entries []Entry, most int) (kept []Entry, used int) {
 		}
 		if used+cost+len(fresh) > most {
 			if left++; left <= maxNamed {
-				b.gap(entry.Path, fmt.Sprintf("found, but not mounted over: it would take more than %d mounts", maxMounts))
+				b.short(entry.Path, fmt.Sprintf("found, but not mounted over: it would take more than %d mounts", maxMounts))
 			}
 			continue
 		}
@@ -137,7 +147,7 @@ func (b *builder) fitting(entries []Entry, most int) (kept []Entry, used int) {
 		}
 	}
 	if left > maxNamed {
-		b.gap("", fmt.Sprintf("%d more entries were found, but not mounted over", left-maxNamed))
+		b.short("", fmt.Sprintf("%d more entries were found, but not mounted over", left-maxNamed))
 	}
 	return kept, used
 }

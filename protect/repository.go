@@ -71,7 +71,7 @@ func (b *builder) gitDirs(ctx context.Context) {
 		dir := pending[0]
 		b.m.Git = append(b.m.Git, GitDir{dir, b.git[dir]})
 		if ctx.Err() != nil {
-			b.missed(dir, "a git directory that was not looked into: the pass took its "+b.options.MaxTime.String())
+			b.cut(dir, "a git directory that was not looked into: the pass took its "+b.options.MaxTime.String())
 			for _, n := range gitNames {
 				b.m.names[fold(join(dir, n.name))] = n.rule
 			}
@@ -114,7 +114,7 @@ func (b *builder) gitConfigs() {
 			return false
 		}
 		if len(queued) >= maxConfigs {
-			b.gap(file, "not read: there are too many git configuration files")
+			b.short(file, "not read: there are too many git configuration files")
 			return false
 		}
 		queued[file] = true
@@ -174,7 +174,7 @@ func (b *builder) hookDirs(values []string) {
 		}
 		for _, seat := range seats {
 			if left--; left < 0 {
-				b.gap(value, "not sealed everywhere: core.hooksPath means too many directories")
+				b.short(value, "not sealed everywhere: core.hooksPath means too many directories")
 				return
 			}
 			if dir := gitPath(value, seat, b.options.Home); dir != "" {

@@ -22,13 +22,13 @@ type Options struct {
 	// ~/.config/git/config and /etc/gitconfig.
 	GitConfigs []string
 
-	MaxEntries int           // directory entries to look at; 0: 20,000
-	MaxTime    time.Duration // of the walk, and again of each of two passes over what it found; 0: 50 ms
+	MaxEntries int           // directory entries to look at; 0: 400,000
+	MaxTime    time.Duration // of the walk, and again of each of two passes over what it found; 0: 500 ms of processor time
 }
 
 const (
-	defaultEntries = 20_000
-	defaultTime    = 50 * time.Millisecond
+	defaultEntries = 400_000
+	defaultTime    = 500 * time.Millisecond
 )
 
 func (o Options) withDefaults() Options {
@@ -53,7 +53,10 @@ func (o Options) withDefaults() Options {
 // git directories come last. It follows no link, enters no file system of another machine, and does not block on what
 // it finds. A root that cannot be opened, a malformed pattern and the end of ctx are errors; all else that goes wrong
 // is a Gap of the Map.
-func Scan(ctx context.Context, options Options) (*Map, error) {
+func Scan(ctx context.Context, options Options) (*Map, error) { return scanWith(ctx, options, &held{}) }
+
+// scanWith is Scan in a session that covered things before.
+func scanWith(ctx context.Context, options Options, session *held) (*Map, error) {
 	options = options.withDefaults()
 	t, err := openTree(options.Roots)
 	if err != nil {
@@ -73,7 +76,7 @@ func Scan(ctx context.Context, options Options) (*Map, error) {
 			secrets: make(map[identity]Rule),
 		},
 		git: make(map[string]string), watch: make(map[string]bool), linked: make(map[identity]Rule),
-		inside: maxInside,
+		inside: maxInside, held: session,
 	}
 	for _, root := range t.roots {
 		b.watch[root] = true
@@ -81,6 +84,8 @@ func Scan(ctx context.Context, options Options) (*Map, error) {
 	w := &walk{builder: b, limit: options.MaxEntries, buf: make([]byte, listBuffer)}
 	b.elsewhere()
 	bounded(ctx, options.MaxTime, w.run)
+	b.m.listed = w.entries
+	b.recall()
 	bounded(ctx, options.MaxTime, b.gitDirs)
 	b.gitConfigs()
 	for _, file := range options.Sealed {
@@ -97,6 +102,7 @@ func Scan(ctx context.Context, options Options) (*Map, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
+	session.note(b.m)
 	return b.m, nil
 }
 
@@ -116,6 +122,7 @@ type builder struct {
 	linked   map[identity]Rule // files that have several names, of which one is protected
 	inside   int               // what is left to look at in protected directories
 	hidden   int               // gaps of directories beyond those that are named
+	held     *held             // of the session
 }
 
 // maxNamed is the number of directories of one kind that Partial names one by one, maxGaps that of all its gaps but one.
@@ -125,20 +132,32 @@ const (
 )
 
 // missed reports a directory that the walk could not look into, so that what is in it is not known.
-func (b *builder) missed(dir, reason string) {
+func (b *builder) missed(dir, reason string) { b.notLookedInto(Gap{dir, reason, false}) }
+
+// cut is missed for a directory that a bound kept the walk from.
+func (b *builder) cut(dir, reason string) { b.notLookedInto(Gap{dir, reason, true}) }
+
+func (b *builder) notLookedInto(gap Gap) {
 	b.m.blind = true
 	if len(b.m.Partial) >= maxNamed {
 		b.hidden++
+		b.m.Partial[maxNamed-1].Bound = b.m.Partial[maxNamed-1].Bound || gap.Bound
 		return
 	}
-	b.gap(dir, reason)
+	b.add(gap)
 }
 
-// gap reports something else that is not covered. Their number is bounded, the last one says that there are more.
-func (b *builder) gap(where, reason string) {
-	gap := Gap{where[:min(len(where), unix.PathMax)], reason}
+// gap reports something else that is not covered.
+func (b *builder) gap(where, reason string) { b.add(Gap{where, reason, false}) }
+
+// short is gap for what a bound kept from being covered.
+func (b *builder) short(where, reason string) { b.add(Gap{where, reason, true}) }
+
+// add adds a gap. Their number is bounded, the last one says that there are more.
+func (b *builder) add(gap Gap) {
+	gap.Path = gap.Path[:min(len(gap.Path), unix.PathMax)]
 	if len(b.m.Partial) >= maxGaps {
-		gap = Gap{"", "there is more that is not covered"}
+		gap = Gap{"", "there is more that is not covered", true}
 	}
 	if !slices.Contains(b.m.Partial, gap) {
 		b.m.Partial = append(b.m.Partial, gap)

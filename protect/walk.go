@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -71,7 +72,7 @@ func (w *walk) run(ctx context.Context) {
 		for i := 0; i < len(*queue); i++ {
 			reason := w.spent(ctx)
 			if reason != "" {
-				w.missed((*queue)[i].path, reason)
+				w.cut((*queue)[i].path, reason)
 				continue
 			}
 			w.visit((*queue)[i])
@@ -106,14 +107,19 @@ func (w *walk) visit(it item) {
 	}
 	defer unix.Close(fd)
 	w.visited = append(w.visited, it.path)
-	if reason := w.list(it, fd); reason != "" {
-		w.missed(it.path, reason)
-		w.probe(it)
+	in := opened{it, fd, w.m.deny.touches(it.folded)}
+	if !w.relisted(it, fd) {
+		begun := time.Now()
+		if reason := w.list(it, fd); reason != "" {
+			w.cut(it.path, reason)
+			w.probe(it)
+		} else {
+			w.keepListing(in, begun)
+		}
 	}
 	if it.area != gitInside && it.area != closed && w.looksLikeGit() {
 		w.repository(it.path, "")
 	}
-	in := opened{it, fd, w.m.deny.touches(it.folded)}
 	for _, c := range w.children {
 		w.consider(in, c)
 	}
@@ -320,7 +326,7 @@ const maxDepth = 128
 
 func (w *walk) push(queue *[]item, next item) {
 	if tooDeep(w.tree.root(next.path), next.path) {
-		w.missed(next.path[:min(len(next.path), 512)], "not looked into: it lies too deep")
+		w.cut(next.path[:min(len(next.path), 512)], "not looked into: it lies too deep")
 		return
 	}
 	w.m.dirs[next.folded] = struct{}{}

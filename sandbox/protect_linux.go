@@ -13,7 +13,7 @@ import (
 )
 
 // walkLimit is how long a command waits for the walk that finds what is protected, at most.
-const walkLimit = 5 * time.Second
+const walkLimit = 30 * time.Second
 
 // names are the protected names for one command: all, and less those that it was granted.
 type names struct{ all, granted *protect.Map }

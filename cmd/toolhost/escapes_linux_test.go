@@ -89,6 +89,7 @@ var elsewhere = map[string]string{
 	"UDP, DNS, mDNS, QUIC":                                 "network",
 	"bind+listen on loopback":                              "network",
 	"TIOCSTI / TIOCLINUX":                                  "terminal",
+	"Make decoys":                                          "TestDecoys, which needs a session",
 	"Use up processes, memory, the scratch":                "TestBounds of package sandbox, with small bounds",
 	"Write huge file":                                      "processes",
 	"Protected path does not exist at start":               "attempts: names",

@@ -155,8 +155,7 @@ print("ESCAPED lease")'; true`,
 			crowd(a)
 			a.write("ws/z/z/.env", a.canary)
 		},
-		script:  `cat z/z/.env; true`,
-		finding: "22: beyond the bounds secrets are read",
+		script: `cat z/z/.env; true`,
 	},
 	{
 		name: "the environment of toolhost", at: anywhere, readOnly: true, shell: true, changes: "ws/attempt.sh",

@@ -24,8 +24,9 @@ type liveSettings struct {
 	options settings.Options
 	watcher *settings.Watcher
 
-	names    *protect.Cache
-	confines bool // commands run in the full sandbox
+	names     *protect.Cache
+	confines  bool          // commands run in the full sandbox
+	uncovered func() string // what it should cover and cannot; nil: nothing
 
 	mu       sync.Mutex
 	now      *snapshot
@@ -79,7 +80,7 @@ func (l *liveSettings) policy() permissions.Policy {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	p := l.now.policy
-	p.Confines = l.confines
+	p.Confines, p.Uncovered = l.confines, l.uncovered
 	return p
 }
 

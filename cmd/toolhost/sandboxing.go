@@ -218,6 +218,28 @@ func distributedProxy() string {
 	return otherwise
 }
 
+// uncovered says what the sandbox should cover and cannot, "" for nothing.
+func (c *confinement) uncovered() string {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	m, err := c.names.Latest(ctx)
+	if err != nil {
+		return "what must be covered could not be found out: " + err.Error()
+	}
+	gaps := m.Uncovered()
+	if len(gaps) == 0 {
+		return ""
+	}
+	why := gaps[0].Reason
+	if gaps[0].Path != "" {
+		why = gaps[0].Path + " is " + why
+	}
+	if len(gaps) > 1 {
+		why += fmt.Sprintf(" (and %d more)", len(gaps)-1)
+	}
+	return why
+}
+
 // describe is what hello says of the sandbox.
 func (c *confinement) describe() map[string]any {
 	if c.refusal != nil {

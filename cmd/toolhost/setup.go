@@ -189,7 +189,7 @@ func (s *setup) open(newStore func(root string) (*persist.Store, error), overwri
 		return nil, err
 	}
 	opened := &session{store: store, roots: w, scope: l.scope, box: box, live: l, code: newCode()}
-	l.names, l.confines = box.names, box.level == sandbox.Full
+	l.names, l.confines, l.uncovered = box.names, box.level == sandbox.Full, box.uncovered
 	opened.search = searching(read, l.scope)
 	opened.jobs = job.New(job.Options{
 		Session: box.starter, Owner: store.ID(), Max: chosen(read.MaxJobs, s.maxJobs, s.changed("max-jobs")),
