@@ -193,7 +193,7 @@ func (w *walk) environment(list []*syntax.Assign, argv []program.Word) (doubt st
 		default:
 			doubt = "the variable " + name + " may change what the command does"
 			w.note(tally{unknown: true, gap: true})
-			w.because(doubt)
+			w.fact("read_only", doubt)
 		}
 	}
 	return doubt

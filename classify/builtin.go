@@ -85,7 +85,7 @@ func (w *walk) builtin(b *builtin, argv []program.Word) {
 		b.then(w, args, use)
 	}
 	w.builtinMayRun(argv)
-	w.use(argv[0], use)
+	w.use(argv, use)
 	w.doubt("what "+argv[0].Text+" did to the shell is not understood", !use.Understood)
 }
 

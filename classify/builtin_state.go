@@ -90,7 +90,7 @@ func readInput(w *walk, a *program.Args, u *program.Use) {
 	w.arrays = w.arrays || a.Has("-a") || a.Argv[0].Text != "read"
 	if !w.scope.piped {
 		w.note(tally{interactive: true})
-		w.becauseAt(a.Argv[0].Text+" waits for input", a.Argv[0])
+		w.factAt("interactive", "`"+a.Argv[0].Text+"` waits for input", a.Argv[0])
 	}
 }
 

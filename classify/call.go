@@ -79,7 +79,7 @@ func (w *walk) simple(argv []program.Word, by runner) {
 	}
 	w.doubt("what "+name.Text+" did to the shell is not known", by != byProgram && (builtinNames[name.Text] || otherBuiltins[name.Text]))
 	if by == byBuiltins {
-		w.strange(name.Text+" is no builtin that is understood", name)
+		w.strange("`"+name.Text+"` is no builtin that toolhost knows", name)
 		w.mayRun(name.Text + " is no builtin that is understood")
 		return
 	}
@@ -91,7 +91,7 @@ func (w *walk) program(argv []program.Word) {
 	name := argv[0]
 	base, ok := trustedName(name.Text)
 	if !ok {
-		w.strange(name.Text+" is a file of its own, not the program of that name", name)
+		w.strange("`"+name.Text+"` is a program of its own, which toolhost does not know", name)
 		if base, ok := projectProgram(name.Text); ok {
 			w.namesCode(base, argv, nil)
 		} else {
@@ -104,14 +104,14 @@ func (w *walk) program(argv []program.Word) {
 		spec = &b.spec
 	}
 	if spec == nil {
-		w.strange(base+" is not a program that is known", name)
+		w.strange("`"+base+"` is not a program that toolhost knows", name)
 		if !harmlessBuiltins[base] {
 			w.namesCode(base, argv, nil)
 		}
 		return
 	}
 	if w.scope.moved() && readsOwnConfiguration(base) {
-		w.strange(base+" would read the configuration of another directory, which may run programs", name)
+		w.strange("`"+base+"` would read the configuration of another directory, which may run programs", name)
 	}
 	if base != name.Text {
 		argv = slices.Clone(argv)
@@ -123,7 +123,7 @@ func (w *walk) program(argv []program.Word) {
 		w.runsGit(argv[0], use)
 	}
 	w.namesCode(base, argv, use)
-	w.use(argv[0], use)
+	w.use(argv, use)
 }
 
 // here spells the directory in which git is anyway as it is understood: git -C DIR, with the very text of the directory.
@@ -158,13 +158,14 @@ func readsOwnConfiguration(base string) bool {
 }
 
 // use records what one run of a program does.
-func (w *walk) use(name program.Word, u *program.Use) {
-	for _, r := range u.Reasons {
+func (w *walk) use(argv []program.Word, u *program.Use) {
+	name := argv[0]
+	for _, r := range u.Told() {
 		at := program.Word{Line: r.Line, Column: r.Column}
 		if r.Line == 0 {
 			at = name
 		}
-		w.becauseAt(r.Text, at)
+		w.factAt(r.Fact, u.Sentence(r, argv), at)
 	}
 	if !u.Understood {
 		w.note(tally{unknown: true})
@@ -172,7 +173,7 @@ func (w *walk) use(name program.Word, u *program.Use) {
 	for _, e := range u.Effects {
 		w.effect(e, u)
 	}
-	w.usePaths(name, u)
+	w.usePaths(argv, u)
 	w.useHosts(u)
 	if u.Has(program.Writes) || u.Has(program.Destroys) || u.Has(program.GitConfig) {
 		w.lock(u.Locks)
@@ -183,7 +184,8 @@ func (w *walk) use(name program.Word, u *program.Use) {
 }
 
 // usePaths records the paths that one run of a program names.
-func (w *walk) usePaths(name program.Word, u *program.Use) {
+func (w *walk) usePaths(argv []program.Word, u *program.Use) {
+	name := argv[0]
 	for _, word := range u.Reads {
 		switch {
 		case !onlyNames(name.Text):
@@ -198,7 +200,7 @@ func (w *walk) usePaths(name program.Word, u *program.Use) {
 		w.look(word)
 	}
 	for _, word := range u.Writes {
-		w.write(word, !u.Has(program.Adds))
+		w.write(word, !u.Has(program.Adds), func(what string) string { return u.Sentence(program.Reason{Text: what}, argv) })
 	}
 }
 
@@ -292,8 +294,8 @@ func (w *walk) effect(e program.Effect, u *program.Use) {
 func (w *walk) globalGit() {
 	w.note(tally{writes: true, incomplete: true})
 	if w.ctx.Home != "" {
-		w.write(program.Lit(w.ctx.Home+"/.gitconfig"), false)
-		w.write(program.Lit(w.ctx.Home+"/.config/git/config"), false)
+		w.write(program.Lit(w.ctx.Home+"/.gitconfig"), false, nil)
+		w.write(program.Lit(w.ctx.Home+"/.config/git/config"), false, nil)
 	}
 }
 

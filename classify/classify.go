@@ -42,7 +42,7 @@ type Context struct {
 //
 // Agent Tool v0.2.0, "Per-call facts" (AT-190 … AT-196).
 func Command(text string, in Context) agenttool.Facts {
-	w := &walk{ctx: in, scope: newScope(in), part: -1}
+	w := &walk{ctx: in, scope: newScope(in), source: text, part: -1}
 	if reason, ok := unfit(text); !ok {
 		w.reject(reason)
 		if part := fit(text); tooDeep(part) < 0 {

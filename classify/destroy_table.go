@@ -9,7 +9,7 @@ import (
 func destroys(name string, args []string) string {
 	switch name {
 	case "rm", "rmdir", "unlink", "srm", "trash":
-		return name + " removes files"
+		return name + " deletes files"
 	case "shred", "truncate", "wipe", "scrub", "blkdiscard", "wipefs", "sfdisk", "fdisk", "parted", "mkswap", "mke2fs",
 		"cryptsetup", "lvremove", "vgremove", "pvremove":
 		return name + " destroys content"
@@ -66,37 +66,37 @@ func destroysGit(args []string) string {
 			return strings.HasPrefix(a, "+") || strings.HasPrefix(a, ":") && len(a) > 1
 		})
 		return when(refs || short("fd") || anyPrefix(rest, "--forc", "--mi", "--de", "--pru"),
-			"git push replaces or removes what is on the remote")
+			"`git push` replaces or removes what is on the remote")
 	case "reset":
-		return when(anyPrefix(rest, "--h", "--merge", "--k"), "git reset discards changes")
+		return when(anyPrefix(rest, "--h", "--merge", "--k"), "`git reset` discards changes")
 	case "clean":
-		return when((short("f") || anyPrefix(rest, "--f")) && !short("n") && !anyPrefix(rest, "--dr"), "git clean removes files")
+		return when((short("f") || anyPrefix(rest, "--f")) && !short("n") && !anyPrefix(rest, "--dr"), "`git clean` deletes files")
 	case "checkout":
 		return when(short("f") || anyPrefix(rest, "--f", "--ours", "--theirs") || hasAny(rest, "--", ".") || anyPrefix(rest, "./"),
-			"git checkout discards changes")
+			"`git checkout` discards changes")
 	case "switch":
-		return when(short("fC") || anyPrefix(rest, "--f", "--dis"), "git switch discards changes")
+		return when(short("fC") || anyPrefix(rest, "--f", "--dis"), "`git switch` discards changes")
 	case "restore":
 		staged := anyPrefix(rest, "--st") || short("S")
-		return when(!staged || anyPrefix(rest, "--w") || short("W"), "git restore discards changes")
+		return when(!staged || anyPrefix(rest, "--w") || short("W"), "`git restore` discards changes")
 	case "branch":
-		return when(short("DdMf") || anyPrefix(rest, "--de", "--forc"), "git branch removes or replaces a branch")
+		return when(short("DdMf") || anyPrefix(rest, "--de", "--forc"), "`git branch` removes or replaces a branch")
 	case "tag":
-		return when(short("df") || anyPrefix(rest, "--d", "--forc"), "git tag removes or replaces a tag")
+		return when(short("df") || anyPrefix(rest, "--d", "--forc"), "`git tag` removes or replaces a tag")
 	case "stash":
-		return when(hasAny(rest, "drop", "clear"), "git stash throws changes away")
+		return when(hasAny(rest, "drop", "clear"), "`git stash` throws changes away")
 	case "reflog":
-		return when(hasAny(rest, "expire", "delete"), "git reflog forgets commits")
+		return when(hasAny(rest, "expire", "delete"), "`git reflog` forgets commits")
 	case "worktree":
-		return when(hasAny(rest, "remove", "prune"), "git worktree removes files")
+		return when(hasAny(rest, "remove", "prune"), "`git worktree` deletes files")
 	case "update-ref":
-		return when(short("d") || slices.Contains(rest, "--stdin"), "git update-ref removes references")
+		return when(short("d") || slices.Contains(rest, "--stdin"), "`git update-ref` removes references")
 	case "remote":
-		return when(hasAny(rest, "remove", "rm", "prune"), "git remote removes references")
+		return when(hasAny(rest, "remove", "rm", "prune"), "`git remote` removes references")
 	case "rm":
-		return when(!anyPrefix(rest, "--ca", "--dr") && !short("n"), "git rm removes files")
+		return when(!anyPrefix(rest, "--ca", "--dr") && !short("n"), "`git rm` deletes files")
 	case "filter-branch", "filter-repo", "prune", "gc":
-		return "git " + sub + " removes files or commits"
+		return "`git " + sub + "` removes files or commits"
 	}
 	return ""
 }

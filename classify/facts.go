@@ -136,14 +136,14 @@ func (w *walk) note(t tally) {
 // unknown records that something of the language is not understood, and why. What follows may mean something else then.
 func (w *walk) unknown(reason string) {
 	w.note(tally{unknown: true, gap: true})
-	w.because(reason)
+	w.fact("read_only", reason)
 	w.doubt(reason, true)
 }
 
 // hidden records that something runs, or may run, which is not known, and why. The shell stays as it is.
 func (w *walk) hidden(reason string) {
 	w.note(tally{unknown: true, gap: true})
-	w.because(reason)
+	w.fact("read_only", reason)
 	w.mayRun(reason)
 }
 
@@ -170,15 +170,19 @@ func (w *walk) doubt(reason string, is bool) {
 // strange records that a program, or what it is given, is not understood.
 func (w *walk) strange(reason string, at program.Word) {
 	w.note(tally{unknown: true})
-	w.becauseAt(reason, at)
+	w.factAt("read_only", reason, at)
 }
 
-// because records a reason at the node that is looked at.
-func (w *walk) because(reason string) { w.record(w.reason(reason)) }
+// fact records what a fact follows from, at the node that is looked at.
+func (w *walk) fact(name, reason string) {
+	r := w.reason(reason)
+	r.Fact = name
+	w.record(r)
+}
 
-// becauseAt records a reason at a word.
-func (w *walk) becauseAt(reason string, at program.Word) {
-	w.record(w.placed(agenttool.Reason{Text: reason, Line: at.Line, Column: at.Column}))
+// factAt records what a fact follows from, at a word. Facts are named as in agenttool.Facts; "" is all of them.
+func (w *walk) factAt(name, reason string, at program.Word) {
+	w.record(w.placed(agenttool.Reason{Fact: name, Text: reason, Line: at.Line, Column: at.Column}))
 }
 
 func (w *walk) reason(text string) agenttool.Reason {
@@ -238,7 +242,7 @@ func (w *walk) begin(argv []program.Word) (outer int) {
 	if w.scope.doubt != "" && w.scope.void == "" {
 		w.note(tally{unknown: true})
 		w.parts[w.part].Reasons = []agenttool.Reason{w.placed(agenttool.Reason{
-			Text: short("what stands before it may change what it means: " + w.scope.doubt), Line: at.Line, Column: at.Column})}
+			Fact: "read_only", Text: short("what stands before it may change what it means: " + w.scope.doubt), Line: at.Line, Column: at.Column})}
 	}
 	return outer
 }

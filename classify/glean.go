@@ -167,13 +167,21 @@ func (g *gleaner) mention(argv []string) {
 func (g *gleaner) behind(argv []string, at syntax.Pos) {
 	if g.depth++; g.depth < maxDepth {
 		if name := path.Base(argv[0]); argv[0] != "" {
-			g.add(g.destroys(name, argv[1:]), at)
+			g.add(quotedName(name, g.destroys(name, argv[1:])), at)
 			g.runs(name, argv, at)
 		}
 	} else {
 		g.over = true
 	}
 	g.depth--
+}
+
+// quotedName puts the program at the beginning of a sentence into quotes.
+func quotedName(name, what string) string {
+	if rest, ok := strings.CutPrefix(what, name+" "); ok {
+		return "`" + name + "` " + rest
+	}
+	return what
 }
 
 // runs gathers what a program runs: text in some language, commands among its words, or both.

@@ -56,7 +56,7 @@ func (w *walk) noteEndless(body []*syntax.Stmt) {
 		return
 	}
 	w.note(tally{long: true})
-	w.because("the loop does not end by itself")
+	w.fact("long_running", "the loop does not end by itself")
 }
 
 // leaves reports whether something in the statements may end a loop.
@@ -79,7 +79,7 @@ func leaves(body []*syntax.Stmt) bool {
 func (w *walk) forClause(x *syntax.ForClause) {
 	if x.Select {
 		w.note(tally{interactive: true})
-		w.because("select waits for an answer")
+		w.fact("interactive", "`select` waits for an answer")
 	}
 	switch l := x.Loop.(type) {
 	case *syntax.CStyleLoop:

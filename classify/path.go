@@ -29,7 +29,11 @@ func (w *walk) visit(how access, word program.Word) {
 		return
 	}
 	if !word.Static {
-		w.note(w.match(how, word))
+		missing := w.match(how, word)
+		w.note(missing)
+		if missing.incomplete || missing.matched {
+			w.factAt("paths_complete", "`"+w.spelled(word)+"` may name a file outside the workspace", word)
+		}
 		slash := strings.Contains(word.Text, "/")
 		if slash {
 			w.special(globDir(word.Text), word)
@@ -62,7 +66,7 @@ func (w *walk) special(text string, at program.Word) {
 func (w *walk) kernel(full string, at program.Word) {
 	switch clean := path.Clean(full); {
 	case below(clean, "/dev") && (clean != "/dev" || !at.Static) && !quietDevice(clean):
-		w.strange("what reading the device "+clean+" does is not known", at)
+		w.strange("`"+clean+"` is a device, and what reading it does is not known", at)
 	case (below(clean, "/proc") || below(clean, "/sys")) && !ownProcess(clean, full):
 		w.note(tally{observes: true})
 	}
@@ -80,18 +84,24 @@ func ownProcess(clean, full string) bool {
 	return false
 }
 
-// write records that a path is made or changed; cuts if what was in it may be lost.
-func (w *walk) write(word program.Word, cuts bool) {
+// write records that a path is made or changed; cuts if what was in it may be lost. The sentence that says so is made by the program
+// that writes; nil: by a redirection.
+func (w *walk) write(word program.Word, cuts bool, by func(what string) string) {
 	if word.Static && (stream(word.Text) || word.Text == "/dev/null") {
 		return
 	}
 	w.note(tally{writes: true, mayDestroy: cuts})
 	if !word.Static {
 		w.note(tally{incomplete: w.remote == 0})
-		w.becauseAt("writes a file whose name is not known", word)
+		w.factAt("read_only", "`"+w.spelled(word)+"` may name any file, and it is written: use a literal path", word)
 		return
 	}
-	w.becauseAt("writes "+word.Text, word)
+	switch {
+	case by != nil:
+		w.factAt("read_only", by("writes "+word.Text), word)
+	default:
+		w.factAt("read_only", "the redirection writes "+word.Text, word)
+	}
 	w.named(written, word)
 }
 
@@ -116,6 +126,7 @@ func (w *walk) named(how access, word program.Word) {
 	}
 	if len(w.scope.dirs) == 0 {
 		w.note(tally{incomplete: true})
+		w.factAt("paths_complete", "`"+text+"` is relative to a directory that is not known", word)
 		return
 	}
 	for _, dir := range w.scope.dirs {

@@ -67,7 +67,7 @@ func (w *walk) input(target program.Word) {
 	}
 	if !target.Static && !target.Local && !safeBeginning(target.Text) {
 		w.note(tally{mayReach: true})
-		w.becauseAt("what is read may be a connection: bash opens /dev/tcp/… itself", target)
+		w.factAt("open_world", "`"+w.spelled(target)+"` may be a connection: bash opens /dev/tcp/… itself", target)
 	}
 	w.read(target)
 }
@@ -80,7 +80,7 @@ func (w *walk) output(target program.Word, cuts bool) {
 	if !target.Static {
 		w.note(tally{unknown: true})
 	}
-	w.write(target, cuts)
+	w.write(target, cuts, nil)
 }
 
 // capture takes note of where stdout goes; a path that is not known, or a device, may be a terminal.
@@ -107,7 +107,7 @@ func (w *walk) network(target program.Word) bool {
 		return false
 	}
 	w.note(tally{reaches: true})
-	w.becauseAt("opens a network connection", target)
+	w.factAt("open_world", "`"+w.spelled(target)+"` opens a network connection", target)
 	if parts := strings.Split(target.Text, "/"); target.Static && len(parts) > 3 {
 		w.host(parts[3])
 	} else {

@@ -25,6 +25,7 @@ type walk struct {
 	nested       int        // programs that run one another
 	at           syntax.Pos // of the innermost node, for reasons that have none
 	redirects    bool       // what is recorded is a redirection, which the shell makes
+	source       string     // what the positions are of: the command line, or a text in it that a shell runs
 	inner        *place     // the place of a text inside the command line, whose own positions mean nothing
 
 	rejected *agenttool.Reason // the whole is not understood

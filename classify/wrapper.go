@@ -74,7 +74,8 @@ func (w *walk) shell(text program.Word, bash bool) {
 		w.hidden("what the shell runs is not understood: " + tree.reason.Text)
 		return
 	}
-	outer, inner, away := w.scope, w.inner, w.away
+	outer, inner, away, source := w.scope, w.inner, w.away, w.source
+	w.source = text.Text
 	w.scope = outer.clone()
 	w.scope.vars, w.scope.funcs, w.scope.plain = nil, nil, !bash
 	w.away = nil
@@ -83,5 +84,5 @@ func (w *walk) shell(text program.Word, bash bool) {
 		w.inner = &place{at.Line, at.Column}
 	}
 	w.stmts(tree.stmts)
-	w.scope, w.inner, w.away = outer, inner, away
+	w.scope, w.inner, w.away, w.source = outer, inner, away, source
 }

@@ -121,11 +121,11 @@ func rejected(a Answer) error {
 }
 
 // nobody is why most prompts that nobody answers have no answer.
-const nobody = "nobody can be asked"
+const nobody = "no prompt can be shown"
 
 // unanswerable says at once why no person answers, and what would help (AT-165).
 func unanswerable(d agenttool.Decision, why string) error {
-	message := "approval is needed (" + d.Reason.Detail + ") and " + why + ": "
+	message := "approval is needed: " + d.Reason.Detail + ", and " + why + ". "
 	var flags []string
 	for _, update := range d.SuggestedUpdates[:min(1, len(d.SuggestedUpdates))] {
 		for _, rule := range update.Rules {
@@ -135,6 +135,7 @@ func unanswerable(d agenttool.Decision, why string) error {
 	if len(flags) == 0 {
 		flags = []string{"an --allow rule"}
 	}
-	message += "allow it with " + strings.Join(flags, " ") + ", answer with toolhost approve in a terminal, or connect a client that answers prompts (elicitation in MCP, approvals: true in agenttool/hello)"
+	message += "Start `toolhost approve` in a terminal, add " + strings.Join(flags, " ") +
+		", or connect a client that answers prompts (elicitation in MCP, approvals: true in agenttool/hello)"
 	return agenttool.Failure(agenttool.ApprovalRejected, "approval_unavailable", message)
 }

@@ -106,7 +106,7 @@ func (c *call) asShown(input json.RawMessage) any {
 // unasked records that a call which asks is denied, since nobody is there (AT-150, AT-165).
 func (c *call) unasked(d agenttool.Decision) {
 	reason := *d.Reason
-	reason.Type, reason.Detail = "async_agent", "nobody can be asked: "+reason.Detail
+	reason.Type, reason.Detail = "async_agent", nobody+": "+reason.Detail
 	d.Behavior, d.Reason = agenttool.Deny, &reason
 	c.decided(d)
 }

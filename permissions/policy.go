@@ -13,7 +13,6 @@ import (
 	"encoding/json"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"toolhost/agenttool"
 )
@@ -108,6 +107,7 @@ func (p Policy) Decide(r Request) agenttool.Decision {
 	}
 	if v.behavior == agenttool.Ask {
 		d.SuggestedUpdates = p.suggest(r)
+		d.Reason.Detail += p.remedy(r, v, d.SuggestedUpdates)
 	}
 	return d
 }
@@ -177,7 +177,7 @@ func (p Policy) verdict(r Request) verdict {
 		return because(agenttool.Allow, kindMode, "it only reads, and nothing but what may be read")
 	}
 	if p.Mode == Plan {
-		return because(agenttool.Deny, kindMode, "mode plan runs only what is known to read and to do nothing else")
+		return because(agenttool.Deny, kindMode, "mode plan runs only what reads: "+p.cause(r).sentence(f))
 	}
 	if writesProtected {
 		return p.protect(protected)
@@ -367,52 +367,9 @@ func (p Policy) confined(r Request) bool {
 
 // whyNot says, as a reason type and a sentence, why the call does not run unasked.
 func (p Policy) whyNot(r Request, c *cover) (kind, detail string) {
-	f := r.Facts
 	if r.RunsCode && c.lacking != "" && len(c.used) > 0 {
-		return kindSubcommands, "no rule covers " + c.lacking
+		return kindSubcommands, "no rule covers `" + c.lacking + "`"
 	}
-	switch {
-	case r.RunsCode && f.Destructive == agenttool.Yes:
-		return kindClassifier, "it destroys something" + firstReason(f)
-	case r.RunsCode && f.ReadOnly == agenttool.Unknown:
-		return kindClassifier, "what the command does is not known" + firstReason(f)
-	case r.RunsCode && f.ReadOnly == agenttool.No && len(f.Writes) == 0:
-		return kindClassifier, "it changes something" + firstReason(f)
-	case len(f.Writes) > 0:
-		return kindMode, "it writes " + f.Writes[0].Spelling
-	case slices.ContainsFunc(f.Reads, p.outside):
-		i := slices.IndexFunc(f.Reads, p.outside)
-		return kindWorkingDir, f.Reads[i].Spelling + " is outside the workspace"
-	case f.OpenWorld != agenttool.No:
-		return kindClassifier, "it may reach beyond this machine" + named(f.Hosts)
-	}
-	return kindClassifier, "it is not known to be read-only"
-}
-
-func named(hosts []string) string {
-	if len(hosts) == 0 {
-		return ""
-	}
-	return ": " + strings.Join(hosts, ", ")
-}
-
-// firstReason adds the first reason that the classifier gives: for a destruction if there is one, else of a command that does more than
-// read, else of the whole.
-func firstReason(f *agenttool.Facts) string {
-	if f.Destructive == agenttool.Yes {
-		for _, r := range f.Reasons {
-			if r.Fact == "destructive" {
-				return ": " + r.Text
-			}
-		}
-	}
-	for i := range f.Parts {
-		if part := &f.Parts[i]; !readsOnly(part) && len(part.Reasons) > 0 {
-			return ": " + part.Reasons[0].Text
-		}
-	}
-	if len(f.Reasons) == 0 {
-		return ""
-	}
-	return ": " + f.Reasons[0].Text
+	found := p.cause(r)
+	return found.kind, found.sentence(r.Facts)
 }

@@ -84,17 +84,16 @@ func fallsUnder(s *agenttool.Subcommand, rule *Rule, b agenttool.Behavior, sure 
 	}
 }
 
-// partReason says why a simple command does not run unasked.
+// partReason says why a simple command does not run unasked, by the first fact of it that is not harmless.
 func partReason(part *agenttool.Part) string {
-	switch {
-	case part.Destructive == agenttool.Yes:
-		return "it destroys something"
-	case len(part.Reasons) > 0:
-		return part.Reasons[0].Text
-	case part.OpenWorld == agenttool.Yes:
-		return "it reaches beyond this machine"
-	case part.ReadOnly == agenttool.No:
-		return "it changes something"
+	for _, fact := range [...]string{"destructive", "read_only", "open_world", "paths_complete"} {
+		if harmless(part, fact) {
+			continue
+		}
+		if why := pick(part.Reasons, fact); why != "" {
+			return why
+		}
+		return withoutReason[fact]
 	}
-	return "what it does is not known"
+	return "it only reads"
 }

@@ -6,7 +6,7 @@ package program
 // make -n is no exception: it expands $(shell …) and runs lines that begin with +.
 func buildSpecs() []*Spec {
 	return []*Spec{
-		{Names: "cargo", Effects: "runs_code", Judge: reason("rustup starts the toolchain that rust-toolchain.toml names"),
+		{Names: "cargo", Effects: "runs_code", Judge: reason("runs the toolchain that rust-toolchain.toml names"),
 			Options: `-V,--version -v,--verbose -q,--quiet --list -h,--help --offline --locked --frozen
 			--color:text`,
 			Operands: "sub?", Sub: []*Spec{
@@ -32,7 +32,7 @@ func buildSpecs() []*Spec {
 				{Names: "clean", Raw: true, Effects: "writes destroys", Locks: "target", Judge: effectsAlone},
 			}},
 		{Names: "rustc", Raw: true, Effects: "runs_code",
-			Judge: reason("rustup starts the toolchain that rust-toolchain.toml names, which may be any program")},
+			Judge: reason("runs the toolchain that rust-toolchain.toml names")},
 		projectCode("rustup"), // whose version says which compiler rust-toolchain.toml names, after asking that
 		buildsProject("make gmake", " --version -v --help -h "),
 		buildsProject("gcc g++ cc c++ clang clang++ ld", " --version -v "),
@@ -96,17 +96,17 @@ func judgeCargoMetadata(a *Args, u *Use) {
 	}
 	u.Add(RunsCode, "asks the compiler that .cargo/config.toml names")
 	if !a.oneOf("--locked", "--frozen") {
-		u.Add(Writes, "may write Cargo.lock, unless --locked or --frozen is given")
+		u.Add(Writes, "may write Cargo.lock (with --locked it does not)")
 	}
 	if !a.oneOf("--offline", "--frozen") {
-		u.Add(Reaches, "may ask the registry, unless --offline or --frozen is given")
+		u.Add(Reaches, "may ask the registry of cargo's configuration (with --offline it does not)")
 	}
 }
 
 func judgeInfrastructure(a *Args, u *Use) {
 	for _, w := range a.Operands {
 		if w.Text == "destroy" || w.Text == "apply" || w.Text == "down" || w.Text == "-destroy" {
-			u.Add(Destroys, "changes or removes infrastructure: "+w.Text)
+			u.Add(Destroys, "changes or removes infrastructure: "+spelled(w))
 			return
 		}
 	}

@@ -69,7 +69,7 @@ func judgePacker(a *Args, u *Use) {
 	lists := a.Values["list"]
 	u.Reads = append(u.Reads, lists...)
 	if a.oneOf("--files", "--files0", "--filelist") && !kept {
-		u.Add(Writes, name+" replaces the files that a list names")
+		u.Add(Writes, "replaces the files that a list names")
 	}
 	for _, w := range a.Values["packed"] {
 		switch {
@@ -84,7 +84,7 @@ func judgePacker(a *Args, u *Use) {
 			}
 		default:
 			u.Writes = append(u.Writes, w, repacked(name, w))
-			u.Reasons = append(u.Reasons, because(name+" replaces "+spelled(w)))
+			u.Reasons = append(u.Reasons, because("replaces "+spelled(w)))
 		}
 	}
 }

@@ -175,6 +175,7 @@ func kubectlSubs() []*Spec {
 
 // judgeInside adds what runs in a container, whose paths are not those of this machine.
 func judgeInside(a *Args, u *Use) {
+	u.Reasons = append(u.Reasons, because("runs a command in a container, through a service that may reach other machines"))
 	inside := a.Values["inside"]
 	if len(inside) > 0 && inside[0].Static && inside[0].Text == "--" {
 		inside = inside[1:]

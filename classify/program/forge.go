@@ -115,18 +115,18 @@ func judgeGhAPI(a *Args, u *Use) {
 	methods := a.Values["method"]
 	for _, w := range methods {
 		if !w.Static || !strings.EqualFold(w.Text, "GET") && !strings.EqualFold(w.Text, "HEAD") {
-			u.Add(Writes, "changes something at the host: "+w.Text)
+			u.Add(Writes, "changes data at the host: its method is "+spelled(w))
 			if strings.EqualFold(w.Text, "DELETE") {
-				u.Add(Destroys, "deletes something at the host")
+				u.Add(Destroys, "deletes data at the host")
 			}
 		}
 	}
 	if len(a.Values["field"]) > 0 && len(methods) == 0 {
-		u.Add(Writes, "with fields, gh api sends a POST")
+		u.Add(Writes, "sends a POST: it has fields")
 	}
 	for _, w := range a.Operands {
 		if strings.HasPrefix(w.Text, "graphql") {
-			u.Add(Writes, "a GraphQL query may change something")
+			u.Add(Writes, "may change data at the host: it is a GraphQL query")
 		}
 	}
 }

@@ -52,8 +52,22 @@ func judgeGit(a *Args, u *Use) {
 			u.Add(RunsCode, "configuration can run programs, and this key is not known to be harmless: "+setting.Text)
 		}
 	}
+	gitMeans(u)
 	if a.Has("--paginate") {
 		u.Add(RunsCode, "the pager is a program that configuration names")
+	}
+}
+
+// gitMeans says in git's words what effects mean that no reason is about.
+func gitMeans(u *Use) {
+	for _, means := range [...]Reason{
+		{Fact: "read_only", Text: "changes the repository"}, {Fact: "open_world", Text: "reaches the host of the remote"},
+	} {
+		about := func(r Reason) bool { return r.Fact == means.Fact || r.Fact == "" }
+		has := u.Has(Writes) && means.Fact == "read_only" || u.Has(Reaches) && means.Fact == "open_world"
+		if has && !u.Has(RunsCode) && !slices.ContainsFunc(u.Reasons, about) {
+			u.Reasons = append(u.Reasons, means)
+		}
 	}
 }
 

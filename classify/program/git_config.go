@@ -41,7 +41,7 @@ func judgeGitConfig(a *Args, u *Use) {
 // judgeGitTargets names the files that git config writes, besides those of --file.
 func judgeGitTargets(a *Args, u *Use) {
 	if a.Has("--global") {
-		u.Add(GitGlobal, "git config --global writes the person's configuration")
+		u.Add(GitGlobal, "writes git's configuration of the person")
 	}
 	if a.Has("--system") {
 		u.Writes = append(u.Writes, Lit("/etc/gitconfig"))
@@ -50,7 +50,7 @@ func judgeGitTargets(a *Args, u *Use) {
 		u.gitFiles = append(u.gitFiles, "config.worktree")
 	}
 	if !a.oneOf("--global", "--system", "--file") { // with one work tree, --worktree means the whole repository
-		u.Add(GitConfig, "git config writes the configuration of the repository")
+		u.Add(GitConfig, "writes the configuration of the repository")
 	}
 }
 

@@ -49,7 +49,7 @@ func judgeGitBranch(a *Args, u *Use) {
 		"-D") {
 		return
 	}
-	u.Add(Writes, "git branch with a name creates a branch, unless an option makes it list")
+	u.Add(Writes, "creates a branch (with --list it only shows)")
 	gitTracks(a, u, a.Operands[1:])
 }
 
@@ -59,7 +59,7 @@ func gitTracks(a *Args, u *Use, start []Word) {
 	if len(start) == 0 || a.Has("--no-track") || start[0].Static && strings.HasPrefix(start[0].Text, "HEAD") {
 		return
 	}
-	u.Add(GitConfig, "git notes in the configuration which branch a new one follows")
+	u.Add(GitConfig, "changes the configuration: it notes which branch the new one follows")
 }
 
 // gitLists reports whether an option was given that makes branch and tag list, whatever else is.
@@ -72,12 +72,12 @@ func judgeGitTag(a *Args, u *Use) {
 	if len(a.Operands) == 0 || gitLists(a) || a.oneOf("--list", "-n", "--verify", "--delete") {
 		return
 	}
-	u.Add(Writes, "git tag with a name creates a tag, unless an option makes it list")
+	u.Add(Writes, "creates a tag (with --list it only shows)")
 }
 
 func judgeGitSymbolicRef(a *Args, u *Use) {
 	if len(a.Operands) > 1 || len(a.Operands) == 1 && a.Operands[0].Many {
-		u.Add(Writes, "git symbolic-ref with two names changes the first")
+		u.Add(Writes, "changes the reference that it names first")
 	}
 }
 
@@ -107,7 +107,7 @@ func judgeGitStashList(a *Args, u *Use) {
 
 func judgeGitStash(a *Args, u *Use) {
 	if len(a.Operands) == 0 {
-		u.Add(Writes, "git stash alone puts the changes away")
+		u.Add(Writes, "takes the changes out of the work tree")
 	}
 }
 

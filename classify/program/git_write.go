@@ -73,7 +73,7 @@ func judgeGitRemotes(a *Args, u *Use) {
 	for _, w := range a.Values["remote"] {
 		switch {
 		case strings.Contains(w.Text, "::"):
-			u.Add(RunsCode, "a transport of this form is a program: "+w.Text)
+			u.Add(RunsCode, "runs the transport of "+w.Text+", which is a program")
 		case strings.Contains(w.Text, ":"):
 			u.Hosts = append(u.Hosts, w)
 		}
@@ -82,7 +82,7 @@ func judgeGitRemotes(a *Args, u *Use) {
 
 func judgeGitRemoteShow(a *Args, u *Use) {
 	if len(a.Operands) > 0 && !a.Has("-n") {
-		u.Add(Reaches, "git remote show asks the remote")
+		u.Add(Reaches, "asks the remote (with -n it does not)")
 	}
 }
 
@@ -92,9 +92,9 @@ func judgeGitPush(a *Args, u *Use) {
 	for _, w := range a.Values["refspec"] {
 		switch {
 		case strings.HasPrefix(w.Text, "+"):
-			u.Add(Destroys, "a refspec with + is a forced push: "+w.Text)
+			u.Add(Destroys, "replaces what is on the remote: "+w.Text+" is a forced push")
 		case strings.HasPrefix(w.Text, ":") && w.Text != ":":
-			u.Add(Destroys, "a refspec without a source deletes: "+w.Text)
+			u.Add(Destroys, "deletes on the remote: "+w.Text+" names no source")
 		}
 	}
 }
@@ -103,7 +103,7 @@ func judgeGitClone(a *Args, u *Use) {
 	judgeGitRemotes(a, u)
 	for _, setting := range a.Values["gitconfig"] {
 		if !harmlessGitSetting(setting) {
-			u.Add(RunsCode, "configuration can run programs: "+setting.Text)
+			u.Add(RunsCode, "sets `"+setting.Text+"`, which may run a program")
 		}
 	}
 	to := a.Values["destination"]
@@ -236,14 +236,14 @@ const gitFormatPatchOptions = `-num -n,--numbered -N,--no-numbered -s,--signoff 
 func judgeGitApply(a *Args, u *Use) {
 	if !a.oneOf("--check", "--stat", "--numstat", "--summary") || a.oneOf("--apply", "--index", "--cached", "--3way",
 		"--reject") {
-		u.Add(Writes, "git apply changes files")
+		u.Add(Writes, "changes files (with --check it does not)")
 	}
 }
 
 func judgeGitFormatPatch(a *Args, u *Use) {
 	judgeGitShow(a, u)
 	if !a.Has("--stdout") {
-		u.Add(Writes, "git format-patch writes a file for each commit, unless --stdout is given")
+		u.Add(Writes, "writes a file for each commit (with --stdout it does not)")
 	}
 }
 
@@ -295,7 +295,7 @@ func judgeGitCheckout(a *Args, u *Use) {
 	}
 	for i, w := range a.Operands {
 		if i >= len(a.Operands)-files || i > 0 || namesFile(w.Text) {
-			u.Add(Destroys, "a file that is checked out loses its changes: "+w.Text)
+			u.Add(Destroys, "discards the changes of "+spelled(w))
 			return
 		}
 	}
@@ -329,7 +329,7 @@ func judgeGitSwitch(a *Args, u *Use) {
 
 func judgeGitRestore(a *Args, u *Use) {
 	if !a.Has("--staged") || a.Has("--worktree") {
-		u.Add(Destroys, "a file that is restored loses its changes")
+		u.Add(Destroys, "discards changes of files")
 	}
 }
 
@@ -346,12 +346,12 @@ func judgeGitClean(a *Args, u *Use) {
 	if a.Has("--dry-run") && !a.Has("--interactive") {
 		return
 	}
-	u.Add(Writes, "git clean removes files")
-	u.Add(Destroys, "files that git does not know do not come back")
+	u.Effects = append(u.Effects, Writes)
+	u.Add(Destroys, "deletes files that git does not track (with -n it only shows them)")
 }
 
 func judgeGitReplace(a *Args, u *Use) {
 	if len(a.Operands) > 0 && !a.Has("--list") {
-		u.Add(Writes, "git replace adds a replacement")
+		u.Add(Writes, "adds a replacement of an object")
 	}
 }

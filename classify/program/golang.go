@@ -30,7 +30,7 @@ func goSpecs() []*Spec {
 			projectCode("vet build install test run generate tool fix"),
 			{Names: "get", Raw: true, Effects: "writes reaches runs_code", Locks: "go.mod",
 				Judge: reason("changes go.mod and downloads modules")},
-			{Names: "fmt", Raw: true, Effects: "writes", Judge: reason("go fmt rewrites files")},
+			{Names: "fmt", Raw: true, Effects: "writes", Judge: reason("rewrites files")},
 			{Names: "clean", Raw: true, Effects: "writes destroys", Judge: reason("removes files and caches")},
 			{Names: "work telemetry bug", Raw: true, Effects: "writes", Judge: reason("changes settings")},
 		}},
@@ -48,14 +48,14 @@ const goListOptions = `-f:text -json?:text -m -u!writes,reaches -versions!writes
 // judgeGoEnv judges go env, which with no names, or one of the compiler's, asks the C compiler and writes the cache.
 func judgeGoEnv(a *Args, u *Use) {
 	if len(a.Operands) == 0 || a.Has("-json") || a.Has("-changed") {
-		u.Add(NotConcurrent, "go env asks the C compiler for its flags and keeps the answer in the build cache")
+		u.Add(NotConcurrent, "asks the C compiler for its flags, and keeps the answer in the build cache")
 	}
 }
 
 func judgeGoList(a *Args, u *Use) {
 	for _, w := range a.Values["gomod"] {
 		if w.Text != "vendor" && w.Text != "readonly" || !w.Static {
-			u.Add(Writes, "-mod="+w.Text+" may change go.mod")
+			u.Add(Writes, "may change go.mod: -mod="+spelled(w))
 		}
 	}
 	judgeGoPackages(a, u)
@@ -65,8 +65,8 @@ func judgeGoList(a *Args, u *Use) {
 func judgeGoPackages(a *Args, u *Use) {
 	for _, w := range a.Values["package"] {
 		if strings.Contains(w.Text, "@") || !w.Static {
-			u.Add(Reaches, "go asks the module proxy for a version: "+w.Text)
-			u.Add(Writes, "what the module proxy answers is kept in the module cache")
+			u.Add(Reaches, "asks the module proxy of go's configuration for "+spelled(w))
+			u.Add(Writes, "writes the module cache")
 			return
 		}
 	}
@@ -76,7 +76,7 @@ func judgeGoModEdit(a *Args, u *Use) {
 	if len(a.Operands) == 1 && (a.Operands[0].Text == "-json" || a.Operands[0].Text == "-print") {
 		return
 	}
-	u.Add(Writes, "go mod edit changes go.mod")
+	u.Add(Writes, "changes go.mod")
 }
 
 func judgeGofmt(a *Args, u *Use) {

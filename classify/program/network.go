@@ -47,7 +47,7 @@ func networkSpecs() []*Spec {
 
 // judgeWget: without a name for it, what is got replaces no file.
 func judgeWget(a *Args, u *Use) {
-	u.Reasons = append(u.Reasons, because("wget writes what it gets, and what it learns of hosts"))
+	u.Reasons = append(u.Reasons, because("writes a file of what the host sends"))
 	if !a.oneOf("--output-document", "--output-file", "--continue", "--recursive", "-N", "-nc", "--no-clobber") {
 		u.Effects = append(u.Effects, Adds)
 	}
@@ -72,10 +72,10 @@ func judgeCurl(a *Args, u *Use) {
 		switch {
 		case w.Static && (w.Text == "GET" || w.Text == "HEAD" || w.Text == "OPTIONS"):
 		case w.Text == "DELETE":
-			u.Add(Destroys, "deletes something at the host")
-			u.Add(Writes, "deletes something at the host")
+			u.Add(Destroys, "deletes data at the host")
+			u.Effects = append(u.Effects, Writes)
 		default:
-			u.Add(Writes, "may change something at the host: "+w.Text)
+			u.Add(Writes, "may change data at the host: its method is "+spelled(w))
 		}
 	}
 	for _, w := range a.Values["data"] {
@@ -113,7 +113,7 @@ func judgeSSH(a *Args, u *Use) {
 		return
 	}
 	for _, e := range []Effect{Reaches, Writes, RunsCode} {
-		u.Add(e, "runs on another machine what is not known here")
+		u.Add(e, "runs a command on another machine")
 	}
 	inner := a.Values["inner"]
 	if len(inner) > 0 && inner[0].Static && inner[0].Text == "--" {
@@ -141,7 +141,7 @@ func judgeCopies(a *Args, u *Use) {
 				w.Text, w.Static = w.Text[:colon], true
 			}
 			u.Hosts = append(u.Hosts, w)
-			u.Add(Reaches, "copies from or to another machine: "+w.Text)
+			u.Add(Reaches, "copies from or to another machine: "+spelled(w))
 		case !w.Static && slash != 0 && a.Argv[0].Text == "rsync":
 			u.Add(Reaches, "may copy from or to another machine")
 		case i == len(a.Operands)-1:
@@ -160,10 +160,10 @@ func judgeNetcat(a *Args, u *Use) {
 		switch {
 		case !strings.HasPrefix(text, "-"):
 			if strings.HasPrefix(text, "exec:") || strings.HasPrefix(text, "system:") {
-				u.Add(RunsCode, "runs a program on behalf of another machine")
+				u.Add(RunsCode, "runs a program for another machine")
 			}
 		case strings.ContainsAny(text, "ec") && !strings.HasPrefix(text, "--"):
-			u.Add(RunsCode, "may run a program on behalf of another machine: "+w.Text)
+			u.Add(RunsCode, "may run a program for another machine: "+spelled(w))
 		}
 		if strings.HasPrefix(text, "-") && strings.Contains(text, "l") {
 			u.Add(LongRunning, "listens")

@@ -13,10 +13,10 @@ func nodeSpecs() []*Spec {
 		{Names: "npm", Options: shown + "-v,--version -h,--help", Operands: "sub?", Sub: []*Spec{
 			{Names: "ls list ll la explain why query", Options: tree, Operands: "text*",
 				Effects: "reads_tree writes adds",
-				Judge:   reason("npm writes a log, to where .npmrc says")},
+				Judge:   reason("writes a log, where .npmrc says")},
 			{Names: "view info show v outdated search ping", Options: tree, Operands: "text*",
 				Effects: "reaches writes adds",
-				Judge:   reason("asks the registry, and writes a log")},
+				Judge:   reason("asks the registry of npm's configuration, and writes a log")},
 			{Names: "root prefix bin", Options: shown, Operands: "", Effects: "writes adds", Judge: effectsAlone},
 			{Names: "config c", Options: shown, Sub: []*Spec{
 				{Names: "list ls get", Options: shown, Operands: "text*", Effects: "writes", Judge: effectsAlone},
@@ -33,9 +33,9 @@ func nodeSpecs() []*Spec {
 			projectCode("run run-script test t tst start stop restart"), fetchedCode("exec x"),
 			{Names: `publish unpublish deprecate owner access token login logout adduser dist-tag team profile star hook
 				org`,
-				Raw: true, Effects: "writes reaches", Judge: reason("changes something at the registry")},
+				Raw: true, Effects: "writes reaches", Judge: reason("changes data at the registry of npm's configuration")},
 			{Names: "audit whoami", Raw: true, Effects: "writes reaches",
-				Judge: reason("asks the registry; audit fix changes node_modules")},
+				Judge: reason("asks the registry of npm's configuration, and may change node_modules")},
 			{Names: "cache set version fund pack shrinkwrap doctor edit explore repo docs bugs completion", Raw: true,
 				Effects: "writes runs_code", Judge: effectsAlone},
 		}},

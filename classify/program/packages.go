@@ -34,7 +34,7 @@ func packageSpecs() []*Spec {
 				Judge: reason("installs packages, runs their code and reaches the index of pip's configuration")},
 			{Names: "uninstall", Raw: true, Effects: "writes destroys", Judge: effectsAlone},
 			{Names: "freeze", Raw: true, Effects: "runs_code",
-				Judge: reason("runs git in the directories of packages that are being worked on")},
+				Judge: reason("runs git in the directories of editable packages")},
 		}},
 		{Names: `aptitude dpkg-reconfigure yum dnf zypper pacman apk emerge snap flatpak port nix-env brew`, Raw: true,
 			Effects: "writes reaches runs_code", Judge: judgePackages},
@@ -74,7 +74,7 @@ func aptRemoves() *Spec {
 func judgeDpkg(a *Args, u *Use) {
 	if !a.oneOf("--list", "--status", "--listfiles", "--search", "--print-avail", "--audit", "--verify", "--get-selections",
 		"--print-architecture", "--print-foreign-architectures", "--compare-versions", "--help", "--version") {
-		u.Add(Writes, "dpkg changes what is installed")
+		u.Add(Writes, "changes what is installed")
 	}
 }
 
@@ -83,10 +83,10 @@ func judgeRPM(a *Args, u *Use) {
 	switch first := a.Argv[min(1, len(a.Argv)-1)]; {
 	case len(a.Operands) == 1 && first.Static && first.Text == "--version":
 	case first.Static && (strings.HasPrefix(first.Text, "-q") || first.Text == "--query"):
-		u.Add(Writes, "rpm makes its database if there is none")
+		u.Add(Writes, "creates its database if there is none")
 		u.Unknown("rpm: options may run commands", first)
 	default:
-		u.Add(Writes, "rpm changes what is installed")
+		u.Add(Writes, "changes what is installed")
 		u.Unknown("rpm: packages run scripts", first)
 	}
 }
@@ -98,8 +98,8 @@ const pipOptions = ` --isolated --require-virtualenv -v,--verbose -q,--quiet --n
 // judgePipList: pip list looks once a week whether there is a newer pip, and keeps the answer.
 func judgePipList(a *Args, u *Use) {
 	if a.oneOf("--outdated", "--uptodate") || !a.Has("--disable-pip-version-check") {
-		u.Add(Reaches, "pip list may ask the index, unless --disable-pip-version-check is there")
-		u.Add(NotConcurrent, "pip list keeps what the index answered")
+		u.Add(Reaches, "may ask the index (with --disable-pip-version-check it does not)")
+		u.Add(NotConcurrent, "writes what the index answers into a cache")
 	}
 }
 

@@ -1,11 +1,8 @@
 package program
 
 import (
-	"fmt"
 	"slices"
 	"strings"
-
-	"toolhost/agenttool"
 )
 
 // Parse takes a command line apart as its description says: argv begins with the program's or subcommand's name.
@@ -92,7 +89,7 @@ func (p *parser) option(w Word) {
 		p.given(p.table.number, part(w, 1), true)
 	case !long && !p.spec.Ungrouped && p.group(w):
 	default:
-		p.use.Unknown(fmt.Sprintf("%s: the option %s is not known", p.name(), w.Text), w)
+		p.use.Unknown("takes the option `"+w.Text+"`, which toolhost does not know", w)
 	}
 }
 
@@ -154,7 +151,7 @@ func (p *parser) given(o *option, value Word, has bool) {
 	at := p.word(p.next - 1)
 	if !has && o.kind != "" && !o.optional {
 		if p.next >= len(p.args.Argv) {
-			p.use.Unknown(fmt.Sprintf("%s: the option %s has no value", p.name(), o.name), at)
+			p.use.Unknown("has no value for the option `"+o.name+"`", at)
 			return
 		}
 		value, has = p.word(p.next), true
@@ -212,7 +209,7 @@ func (p *parser) plus(text string) bool {
 // unsure takes note of a word that may become any option, which is well only if no option does harm.
 func (p *parser) unsure(w Word) {
 	if !p.spec.Harmless {
-		if why := p.name() + ": a word that is not static may become an option"; p.runsNone() {
+		if why := "takes a word that is not known, which may be an option: put -- before it"; p.runsNone() {
 			p.use.unproved(why, w)
 		} else {
 			p.use.Unknown(why, w)
@@ -226,7 +223,7 @@ func (p *parser) unsure(w Word) {
 	for _, o := range p.table.options {
 		for _, e := range o.effects {
 			if !slices.Contains(p.use.Effects, e) {
-				p.effects([]Effect{e}, w, "a word that is not static, which may be an option,")
+				p.effects([]Effect{e}, w, "")
 			}
 		}
 		if o.kind != "text" && o.kind != "" {
@@ -254,7 +251,7 @@ var dataKinds = WordSet("format gitformat refformat gitmerges gitlines number da
 // operand takes an operand. It is sure if the word cannot be an option.
 func (p *parser) operand(w Word, sure bool) {
 	if p.table.sub != nil {
-		p.use.Unknown(fmt.Sprintf("%s: the subcommand %s is not known", p.name(), spelled(w)), w)
+		p.use.Unknown("has no subcommand `"+spelled(w)+"` that toolhost knows", w)
 		p.ended = true
 		return
 	}
@@ -275,7 +272,7 @@ func (p *parser) operand(w Word, sure bool) {
 	}
 	if p.place >= len(p.table.kinds) || p.shifted && p.certain > len(p.table.kinds) && !p.table.repeats() {
 		p.args.Kinds = append(p.args.Kinds, "")
-		p.use.Unknown(fmt.Sprintf("%s: the operand %s is one too many", p.name(), spelled(w)), w)
+		p.use.Unknown("takes no operand `"+spelled(w)+"` that toolhost knows", w)
 		return
 	}
 	kind := p.table.kinds[p.place]
@@ -301,7 +298,7 @@ func (p *parser) anywhere(w Word) {
 			continue
 		}
 		if o.kind == "command" {
-			p.use.Unknown(p.name()+": what it runs depends on words that are not static", w)
+			p.use.Unknown("runs a command that depends on words which are not known", w)
 			continue
 		}
 		p.value(o.kind, w)
@@ -311,7 +308,7 @@ func (p *parser) anywhere(w Word) {
 // command takes the current word and the rest as a command line.
 func (p *parser) command() {
 	if p.shifted {
-		p.use.Unknown(p.name()+": what it runs depends on words that are not static", p.word(p.next-1))
+		p.use.Unknown("runs a command that depends on words which are not known", p.word(p.next-1))
 	}
 	rest := p.args.Argv[p.next-1:]
 	p.args.Operands = append(p.args.Operands, rest[1:]...)
@@ -327,6 +324,7 @@ func (p *parser) command() {
 func (p *parser) subcommand(w Word) {
 	rest := p.args.Argv[p.next-1:]
 	args, use := Parse(p.table.sub[w.Text], rest)
+	p.use.Sub = strings.TrimSuffix(w.Text+" "+use.Sub, " ")
 	p.args.Operands, p.sub = rest, args
 	p.next = len(p.args.Argv)
 	u := p.use
@@ -372,7 +370,7 @@ func (p *parser) value(kind string, w Word) {
 		u.Runs = append(u.Runs, Command{Shell: &shell})
 	default:
 		if p.spec.Judge == nil {
-			u.Unknown(fmt.Sprintf("%s: nothing is known of %s", p.name(), spelled(w)), w)
+			u.Unknown("takes `"+spelled(w)+"`, which toolhost does not know", w)
 		}
 	}
 }
@@ -388,47 +386,43 @@ func (p *parser) keep(kind string, words ...Word) {
 	p.args.Values[kind] = append(p.args.Values[kind], words...)
 }
 
+// effects records what an option or an operand does; of is "" for what every use does.
 func (p *parser) effects(list []Effect, at Word, of string) {
 	for _, e := range list {
-		text := effectPhrase[e]
-		if of != "" {
-			text = of + " " + text
-		}
 		if e == RunsCode && of == "" {
 			p.use.project++
 		}
 		p.use.Effects = append(p.use.Effects, e)
-		p.use.Reasons = append(p.use.Reasons,
-			agenttool.Reason{Text: p.name() + ": " + text, Line: at.Line, Column: at.Column})
+		if of != "" && factOf[e] != "" {
+			p.use.Reasons = append(p.use.Reasons, Reason{Fact: factOf[e], Of: of, Text: effectPhrase[e], Line: at.Line, Column: at.Column})
+		}
 	}
 }
 
+// effectPhrase is what an effect means where no reason says more.
 var effectPhrase = map[Effect]string{
-	Writes:         "changes something",
-	Destroys:       "removes or overwrites what may not come back",
+	Writes:         "changes files or state",
+	Destroys:       "deletes or overwrites data",
 	GitConfig:      "changes the configuration of the repository",
-	GitGlobal:      "changes the person's configuration of git",
-	Reaches:        "reaches beyond this machine, or a daemon that may",
+	GitGlobal:      "changes git's configuration of the person",
+	Reaches:        "reaches another machine, or a service that may",
 	LongRunning:    "does not end by itself",
-	Interactive:    "waits for a terminal",
-	Pages:          "waits for a terminal if it writes to one",
-	ObservesHost:   "looks at processes, memory, sockets or users of the machine",
-	NotConcurrent:  "is not safe beside others",
-	ReadsElsewhere: "reads paths that it does not name",
-	ReadsTree:      "reads below a directory",
-	RunsCode:       "runs code that nobody has seen",
+	Interactive:    "waits for input at a terminal",
+	Pages:          "waits for input at a terminal",
+	ObservesHost:   "shows processes, memory, sockets or users of the machine",
+	NotConcurrent:  "writes a cache, so that it does not run beside others",
+	ReadsElsewhere: "reads files that its words do not name",
+	RunsCode:       "runs code that toolhost does not read",
 	RunsHooks:      "runs the hooks of the repository",
-	Adds:           "loses nothing that was there",
-	HostsUnknown:   "reaches hosts that its words do not name",
 }
 
 // finish asks for the missing and lets Judge have its word, which cannot make understood what was not.
 func (p *parser) finish() (*Args, *Use) {
 	if p.table.sub != nil && p.sub == nil && !p.ended && !slices.Contains(strings.Fields(p.spec.Operands), "sub?") {
-		p.use.Unknown(p.name()+": there is no subcommand", p.word(0))
+		p.use.Unknown("has no subcommand", p.word(0))
 	}
 	if p.spec.Raw && p.spec.Judge == nil {
-		p.use.Unknown(p.name()+": nothing is known of its words", p.word(0))
+		p.use.Unknown("takes words that toolhost does not know", p.word(0))
 	}
 	if p.spec.Judge != nil {
 		understood := p.use.Understood

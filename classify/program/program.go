@@ -36,8 +36,6 @@ package program
 import (
 	"slices"
 	"sync"
-
-	"toolhost/agenttool"
 )
 
 // Word is one word of a command line after quote removal, as far as it can be known.
@@ -142,7 +140,8 @@ type Use struct {
 	Runs       []Command // what it runs in turn
 	Dir        *Word     // where that starts; nil: where it starts itself
 	Locks      []string  // what it locks, as in Spec
-	Reasons    []agenttool.Reason
+	Sub        string    // the subcommands, as they stand behind the program's name
+	Reasons    []Reason
 
 	Git *GitUse // of git alone: where it looks for its repository
 
@@ -207,7 +206,7 @@ func changes(e Effect) bool { return e == Writes || e == Destroys || e == LongRu
 // Add adds an effect with its reason.
 func (u *Use) Add(e Effect, reason string) {
 	u.Effects = append(u.Effects, e)
-	u.Reasons = append(u.Reasons, agenttool.Reason{Text: reason})
+	u.Reasons = append(u.Reasons, factReason(e, reason))
 }
 
 // Unknown says that the use is not understood, and why.
@@ -219,7 +218,7 @@ func (u *Use) Unknown(reason string, at Word) {
 // unproved says that it is not known what the use reads or changes, although its words name no code that is not in Runs.
 func (u *Use) unproved(reason string, at Word) {
 	u.Understood = false
-	u.Reasons = append(u.Reasons, agenttool.Reason{Text: reason, Line: at.Line, Column: at.Column})
+	u.Reasons = append(u.Reasons, unknownReason(reason, at))
 }
 
 // Command is a command line that a program runs.

@@ -1,13 +1,109 @@
 package program
 
-import "toolhost/agenttool"
+import (
+	"slices"
+	"strings"
+)
 
-// because is a reason without a place.
-func because(text string) agenttool.Reason { return agenttool.Reason{Text: text} }
+// Reason says what a fact of a use follows from. Its text is what the program does, without the program as the subject ("runs code of
+// this project"), or a sentence of its own ("the script is not static"). Either may begin with the program's name.
+type Reason struct {
+	Fact   string // the fact, as in agenttool.Reason; "": all facts of the use
+	Of     string // the option or operand that decides; "": the use as a whole
+	Text   string
+	Line   int // 0: that of the program's name
+	Column int
+}
+
+// factOf is the fact that an effect decides; the reasons of others are not told.
+var factOf = map[Effect]string{
+	Writes: "read_only", Destroys: "destructive", GitConfig: "read_only", GitGlobal: "read_only", Reaches: "open_world",
+	LongRunning: "long_running", Interactive: "interactive", Pages: "interactive", ObservesHost: "observes_host",
+	NotConcurrent: "concurrency_safe", ReadsElsewhere: "paths_complete", RunsCode: "read_only", RunsHooks: "paths_complete",
+}
+
+// because is a reason for all facts of a use.
+func because(text string) Reason { return Reason{Text: text} }
 
 // reason is a Judge that only says why a program has the effects of its description.
 func reason(text string) func(*Args, *Use) {
 	return func(_ *Args, u *Use) { u.Reasons = append(u.Reasons, because(text)) }
+}
+
+// Told returns the reasons of a use, and for each effect that none is about what it means.
+func (u *Use) Told() []Reason {
+	told := u.Reasons
+	effects := u.Effects
+	if u.Has(RunsCode) {
+		effects = append([]Effect{RunsCode}, effects...) // which says more than that it writes
+	}
+	for _, e := range effects {
+		fact := factOf[e]
+		if fact == "" || slices.ContainsFunc(told, func(r Reason) bool { return r.Fact == fact || r.Fact == "" }) {
+			continue
+		}
+		told = append(told[:len(told):len(told)], Reason{Fact: fact, Text: effectPhrase[e]})
+	}
+	return told
+}
+
+// maxShown is how long a command is that a reason quotes as a whole.
+const maxShown = 60
+
+// Sentence returns a reason with the command, the program and its subcommand, or those with the option that decides as its subject.
+func (u *Use) Sentence(r Reason, argv []Word) string {
+	program, text := argv[0].Text, r.Text
+	short := strings.TrimSuffix(program+" "+u.Sub, " ")
+	shown := short
+	if r.Of != "" {
+		shown = short + " " + r.Of
+	} else if whole, ok := plainly(argv); ok {
+		shown = whole
+	}
+	text, named := strings.CutPrefix(text, short+" ")
+	if !named {
+		text, named = strings.CutPrefix(text, program+" ")
+	}
+	explains := false
+	if !named {
+		text, explains = strings.CutPrefix(text, program+": ")
+	}
+	if named || !explains && predicate(text) {
+		return "`" + shown + "` " + text
+	}
+	return "`" + shown + "`: " + text
+}
+
+// plainly returns the words of a command as they were written, if they are known, short, and need no quotes.
+func plainly(argv []Word) (string, bool) {
+	size := len(argv)
+	for _, w := range argv {
+		if size += len(w.Text); size > maxShown || !w.Static || w.Text == "" || strings.ContainsAny(w.Text, " \t\n\"'`$\\|&;<>(){}*?[]#!") {
+			return "", false
+		}
+	}
+	words := make([]string, len(argv))
+	for i, w := range argv {
+		words[i] = w.Text
+	}
+	return strings.Join(words, " "), true
+}
+
+// predicate reports whether a text says what its subject does: it begins with a verb.
+func predicate(text string) bool {
+	first, _, _ := strings.Cut(text, " ")
+	return first == "may" || first == "would" || strings.HasSuffix(first, "s") && !nouns[first]
+}
+
+// nouns end as verbs do.
+var nouns = WordSet("this its options packages letters files programs names")
+
+// factReason is the reason of an effect.
+func factReason(e Effect, text string) Reason { return Reason{Fact: factOf[e], Text: text} }
+
+// unknownReason is the reason why a use is not understood, which decides all facts, read_only first.
+func unknownReason(text string, at Word) Reason {
+	return Reason{Fact: "read_only", Text: text, Line: at.Line, Column: at.Column}
 }
 
 // effectsAlone is the Judge of a use whose effects say all that matters, whatever its words are.

@@ -43,7 +43,7 @@ func judgeSed(a *Args, u *Use) {
 		}
 	}
 	if a.Has("--in-place") {
-		u.Add(Writes, "sed changes files in their place")
+		u.Add(Writes, "rewrites files in place")
 	}
 }
 

@@ -41,7 +41,7 @@ func judgeShell(a *Args, u *Use) {
 		u.Reads = append(u.Reads, operands[:min(len(operands), 1)]...)
 	case len(operands) > 0 && !a.Has("-s"):
 		u.Reads = append(u.Reads, operands[0])
-		u.Add(RunsCode, "runs the script "+operands[0].Text)
+		u.Add(RunsCode, "runs the script "+spelled(operands[0]))
 	default:
 		u.Add(RunsCode, "runs what it reads from standard input")
 	}

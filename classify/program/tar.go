@@ -105,7 +105,7 @@ func judgeTarUse(a *Args, u *Use) {
 		if len(into) == 0 {
 			into = []Word{Lit(".")}
 		}
-		u.Add(Writes, "tar extracts files")
+		u.Add(Writes, "extracts files")
 		u.Writes = append(u.Writes, into...)
 	}
 	if a.Has("--delete") {

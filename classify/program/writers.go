@@ -85,8 +85,14 @@ func asksOnly(a *Args, u *Use) bool {
 }
 
 func judgeDestroyer(a *Args, u *Use) {
-	if !asksOnly(a, u) {
-		u.Add(Destroys, a.Argv[0].Text+" removes or overwrites files")
+	if asksOnly(a, u) {
+		return
+	}
+	switch a.Argv[0].Text {
+	case "shred", "truncate":
+		u.Add(Destroys, "overwrites files")
+	default:
+		u.Add(Destroys, "deletes files")
 	}
 }
 
@@ -154,13 +160,13 @@ func judgeChange(a *Args, u *Use) {
 	}
 	u.Writes = append(u.Writes, words...)
 	if a.Has("--recursive") && len(words) > 0 {
-		u.Add(Writes, a.Argv[0].Text+" changes all files below a directory")
+		u.Add(Writes, "changes all files below a directory")
 	}
 }
 
 func judgeMktemp(a *Args, u *Use) {
 	if !asksOnly(a, u) && !a.Has("--dry-run") {
-		u.Add(Writes, "mktemp makes a file or a directory")
+		u.Add(Writes, "creates a file or a directory")
 	}
 }
 
@@ -177,6 +183,6 @@ func judgeSplit(a *Args, u *Use) {
 		prefix = w
 		prefix.Static = false
 	}
-	u.Add(Writes, a.Argv[0].Text+" makes files")
+	u.Add(Writes, "creates files")
 	u.Writes = append(u.Writes, prefix)
 }

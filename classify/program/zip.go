@@ -42,7 +42,7 @@ func judgeUnzip(a *Args, u *Use) {
 	if shows || len(a.Operands) == 0 {
 		return
 	}
-	u.Add(Writes, "unzip extracts files")
+	u.Add(Writes, "extracts files")
 	into := false
 	for i, w := range a.Operands {
 		if w.Static && w.Text == "-d" && i+1 < len(a.Operands) {

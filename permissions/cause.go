@@ -1,0 +1,206 @@
+package permissions
+
+import (
+	"slices"
+	"strings"
+
+	"toolhost/agenttool"
+)
+
+// cause is what keeps a call from running unasked: a fact of it, or a path that it touches.
+type cause struct {
+	kind  string          // of reason
+	fact  string          // as in agenttool.Reason
+	path  *agenttool.Path // outside the workspace, or written
+	hosts bool            // there are hosts
+
+	outside bool // the path is written, and outside
+}
+
+// cause returns the first condition that the call does not meet, of those under which it would run in the mode: what the sandbox
+// holds, or else that the call only reads what may be read.
+func (p Policy) cause(r Request) cause {
+	if r.RunsCode && p.Mode == Sandboxed && p.Confines {
+		return p.unconfinedBy(r)
+	}
+	f := r.Facts
+	switch {
+	case f.Destructive == agenttool.Yes && r.RunsCode:
+		return cause{kind: kindClassifier, fact: "destructive"}
+	case f.ReadOnly == agenttool.No && len(f.Writes) > 0 && r.RunsCode:
+		return cause{kind: kindMode, fact: "read_only"}
+	case f.ReadOnly != agenttool.Yes && r.RunsCode:
+		return cause{kind: kindClassifier, fact: "read_only"}
+	case len(f.Writes) > 0:
+		return cause{kind: kindMode, path: &f.Writes[0]}
+	}
+	return p.unread(r)
+}
+
+// unread returns what keeps a call that only reads from running unasked.
+func (p Policy) unread(r Request) cause {
+	f := r.Facts
+	if i := slices.IndexFunc(f.Reads, p.outside); i >= 0 {
+		return cause{kind: kindWorkingDir, path: &f.Reads[i]}
+	}
+	switch {
+	case f.OpenWorld != agenttool.No:
+		return cause{kind: kindClassifier, fact: "open_world", hosts: len(f.Hosts) > 0}
+	case f.PathsComplete != agenttool.Yes:
+		return cause{kind: kindClassifier, fact: "paths_complete"}
+	}
+	return cause{kind: kindClassifier, fact: "read_only"}
+}
+
+// unconfinedBy returns why the sandbox does not hold all that a command may do, see confined.
+func (p Policy) unconfinedBy(r Request) cause {
+	f := r.Facts
+	switch {
+	case f.Destructive == agenttool.Yes:
+		return cause{kind: kindClassifier, fact: "destructive"}
+	case f.Unmentioned:
+		return cause{kind: kindClassifier, fact: "read_only"}
+	case f.OpenWorld == agenttool.Yes || len(f.Hosts) > 0:
+		return cause{kind: kindClassifier, fact: "open_world", hosts: len(f.Hosts) > 0}
+	}
+	if i := slices.IndexFunc(f.Writes, elsewhere); i >= 0 {
+		return cause{kind: kindMode, path: &f.Writes[i], outside: true}
+	}
+	return p.unread(r)
+}
+
+// sentence says what the cause is, in the words of the reason for that very fact.
+func (c cause) sentence(f *agenttool.Facts) string {
+	switch {
+	case c.outside:
+		return "it writes `" + c.path.Spelling + "`, which is outside the workspace"
+	case c.path != nil && c.kind == kindMode:
+		return "it writes " + c.path.Spelling
+	case c.path != nil:
+		return "`" + c.path.Spelling + "` is outside the workspace"
+	}
+	if why := reasonFor(f, c.fact); why != "" {
+		return why + c.named(f.Hosts, why)
+	}
+	return withoutReason[c.fact] + c.named(f.Hosts, "")
+}
+
+// named adds the hosts that a sentence does not have.
+func (c cause) named(hosts []string, why string) string {
+	hosts = slices.DeleteFunc(slices.Clone(hosts), func(host string) bool { return strings.Contains(why, host) })
+	if !c.hosts || len(hosts) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(hosts, ", ")
+}
+
+// withoutReason says of a fact that decides, and that has no reason, what it means.
+var withoutReason = map[string]string{
+	"destructive":    "it deletes or overwrites data",
+	"read_only":      "it may change files or state",
+	"open_world":     "it may reach beyond this machine",
+	"paths_complete": "it may touch files that its words do not name",
+}
+
+// reasonFor returns the reason for a fact of the first simple command for which the fact is not the harmless one; "" if there is none.
+// Reasons for this very fact come before those for all facts of a command.
+func reasonFor(f *agenttool.Facts, fact string) string {
+	for _, name := range [2]string{fact, ""} {
+		for i := range f.Parts {
+			if part := &f.Parts[i]; !harmless(part, fact) {
+				if why := named(part.Reasons, name); why != "" {
+					return why
+				}
+			}
+		}
+	}
+	return pick(f.Reasons, fact)
+}
+
+// pick returns the first reason for a fact, else the first one for all facts.
+func pick(reasons []agenttool.Reason, fact string) string {
+	if why := named(reasons, fact); why != "" {
+		return why
+	}
+	return named(reasons, "")
+}
+
+// named returns the first reason that is given for a fact.
+func named(reasons []agenttool.Reason, fact string) string {
+	for _, r := range reasons {
+		if r.Fact == fact {
+			return r.Text
+		}
+	}
+	return ""
+}
+
+// harmless reports whether a fact of a simple command keeps nothing from running.
+func harmless(part *agenttool.Part, fact string) bool {
+	switch fact {
+	case "destructive":
+		return part.Destructive != agenttool.Yes
+	case "open_world":
+		return part.OpenWorld == agenttool.No
+	case "paths_complete":
+		return part.PathsComplete == agenttool.Yes
+	}
+	return part.ReadOnly == agenttool.Yes
+}
+
+// remedy says what would change the verdict: a word that is known, a rule, or a mode; "" if there is nothing short. All of it was tried.
+func (p Policy) remedy(r Request, v verdict, suggested []agenttool.SuggestedUpdate) string {
+	if v.kind == kindRule || v.kind == kindSafety || v.behavior == agenttool.Deny && p.Mode == Plan {
+		return ""
+	}
+	if c := p.cause(r); c.fact == "paths_complete" && r.Facts.ReadOnly == agenttool.Yes && !strings.Contains(v.why, "literal path") {
+		return ": use a literal path"
+	}
+	var ways []string
+	if rules := p.rulesFor(r, suggested); len(rules) == 1 {
+		ways = append(ways, "a rule `"+rules[0]+"`")
+	} else if len(rules) > 1 {
+		ways = append(ways, "the rules `"+strings.Join(rules, "` and `")+"`")
+	}
+	if p.Mode == Default || p.Mode == AcceptEdits {
+		looser := p
+		looser.Mode, looser.Confines = Sandboxed, true
+		if r.RunsCode && looser.verdict(r).behavior == agenttool.Allow {
+			ways = append(ways, "mode sandboxed")
+		}
+	}
+	if len(ways) == 0 {
+		return ""
+	}
+	return "; " + strings.Join(ways, " or ") + " would allow it"
+}
+
+// maxRules is how many rules a sentence names at most.
+const maxRules = 2
+
+// rulesFor returns rules that would allow the call: those that are suggested, or the very words of its commands.
+func (p Policy) rulesFor(r Request, suggested []agenttool.SuggestedUpdate) []string {
+	if len(suggested) > 0 {
+		if rules := suggested[0].Rules; len(rules) <= maxRules {
+			return rules
+		}
+		return nil
+	}
+	var rules []string
+	for i := range r.Facts.Parts {
+		switch part := &r.Facts.Parts[i]; {
+		case part.WrappedBy >= 0 || readsOnly(part): // a rule with all words of what runs it shows it
+		case !part.Exact || len(rules) == maxRules:
+			return nil
+		default:
+			rules = append(rules, "Shell("+joinWords(part.Argv)+")")
+		}
+	}
+	for _, path := range r.Facts.Writes {
+		rules = append(rules, "Write("+p.spell(path)+")")
+	}
+	if !r.RunsCode || len(rules) == 0 || len(rules) > maxRules || !p.wouldAllow(r, rules) {
+		return nil
+	}
+	return rules
+}
