@@ -57,33 +57,35 @@ func mebibytes(bytes int64) string { return strconv.FormatInt(bytes>>20, 10) + "
 // scratchWatch keeps the session's scratch from filling the disk: while commands run it is measured, and those that run when it
 // is too large are ended. The zero value watches nothing.
 type scratchWatch struct {
-	mu    sync.Mutex
-	stop  chan struct{} // nil: it does not run
-	ended sync.WaitGroup
+	mu     sync.Mutex
+	stop   chan struct{} // nil: it does not run
+	closed bool
+	ended  sync.WaitGroup
 }
 
 // start has the scratch measured from now on.
 func (w *scratchWatch) start(s *Session) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.stop != nil || s.o.Bounds.Scratch < 0 {
+	if w.stop != nil || w.closed || s.o.Bounds.Scratch < 0 {
 		return
 	}
-	w.stop = make(chan struct{})
+	stop := make(chan struct{})
+	w.stop = stop
 	w.ended.Add(1)
 	go func() {
 		defer w.ended.Done()
-		w.follow(s)
+		follow(s, stop)
 	}()
 }
 
 // follow measures the scratch again and again. To do so takes at most a fiftieth of the time.
-func (w *scratchWatch) follow(s *Session) {
+func follow(s *Session, stop <-chan struct{}) {
 	const least, share = 500 * time.Millisecond, 50
 	pause := least
 	for {
 		select {
-		case <-w.stop:
+		case <-stop:
 			return
 		case <-time.After(pause):
 		}
@@ -102,12 +104,12 @@ func (w *scratchWatch) follow(s *Session) {
 
 func (w *scratchWatch) close() {
 	w.mu.Lock()
-	stop := w.stop
-	w.mu.Unlock()
-	if stop != nil {
-		close(stop)
-		w.ended.Wait()
+	if w.stop != nil && !w.closed {
+		close(w.stop)
 	}
+	w.closed = true
+	w.mu.Unlock()
+	w.ended.Wait()
 }
 
 // sizeOf returns how much of the disk a directory takes, with all below it; beyond enough it looks no further.
