@@ -5,21 +5,6 @@ import (
 	"strings"
 )
 
-// Holds says in words what a level holds.
-func Holds(l Level) []string {
-	files := "what a command may write: its profile's directories, and nothing else"
-	switch l {
-	case Full:
-		return []string{files, "protected names inside them, and secrets", "no network but the session's own, and granted hosts",
-			"no process, socket or memory of others", "every process of a command ends with it or with the session"}
-	case LandlockNotify:
-		return []string{files, "protected names inside them, as long as nobody races the check", "no network", "no signal to processes of others"}
-	case Landlock:
-		return []string{files + "; the modes and times of the person's other files can be changed", "no network", "no signal to processes of others"}
-	}
-	return []string{"nothing: commands are refused, or run unconfined with --sandbox none"}
-}
-
 // Advice says what would make the sandbox stronger.
 func Advice(f Finding) []string {
 	if f.Level == Full && f.LandlockABI > 0 {

@@ -31,7 +31,10 @@ Exit codes: 0 the sandbox is full; 1 it is less.`,
 			}
 			advice := sandbox.Advice(found)
 			if asJSON {
-				err = json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{"sandbox": found, "advice": advice, "answers": answerGaps(found.Level)})
+				held, lacking := promisesAt(found.Level)
+				err = json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{
+					"sandbox": found, "advice": advice, "answers": answerGaps(found.Level), "holds": held, "lacks": lacking,
+				})
 			} else {
 				err = printFinding(cmd.OutOrStdout(), found, advice)
 			}
@@ -45,6 +48,19 @@ Exit codes: 0 the sandbox is full; 1 it is less.`,
 	return cmd
 }
 
+// promisesAt are the ids of what a level holds, and of what it does not.
+func promisesAt(level sandbox.Level) (held, lacking []string) {
+	held, lacking = []string{}, []string{}
+	for _, p := range sandbox.Promises() {
+		if p.Held(level) {
+			held = append(held, p.ID)
+		} else {
+			lacking = append(lacking, p.ID)
+		}
+	}
+	return held, lacking
+}
+
 // printFinding prints a finding for people.
 func printFinding(out io.Writer, found sandbox.Finding, advice []string) error {
 	_, err := fmt.Fprintf(out, "sandbox: %s\n", found.Level)
@@ -53,8 +69,18 @@ func printFinding(out io.Writer, found sandbox.Finding, advice []string) error {
 			_, err = fmt.Fprintf(out, format+"\n", args...)
 		}
 	}
-	for _, held := range sandbox.Holds(found.Level) {
-		line("  holds   %s", held)
+	for _, p := range sandbox.Promises() {
+		if p.Held(found.Level) {
+			line("  holds   %s", p.Words)
+		}
+	}
+	for _, p := range sandbox.Promises() {
+		if !p.Held(found.Level) {
+			line("  lacks   %s", p.Words)
+		}
+	}
+	if found.Level == sandbox.None {
+		line("          commands are refused, or run unconfined with --sandbox none")
 	}
 	for _, m := range found.Missing {
 		line("  misses  %s: %s", m.Level, m.Why)

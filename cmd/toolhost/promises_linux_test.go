@@ -1,0 +1,110 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"toolhost/sandbox"
+)
+
+// TestPromises: what doctor says of each level is what the README says, and each promise is shown at each level for which it is made.
+func TestPromises(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := testNames(t, "../../sandbox", ".")
+	shown := map[string][]sandbox.Level{}
+	for _, a := range allAttempts() {
+		shown[a.name] = levelsOf(a)
+	}
+	parts := partLevels()
+	seen := map[string]bool{}
+	for _, p := range sandbox.Promises() {
+		if seen[p.ID] || len(p.Shown) == 0 || len(p.Levels) == 0 {
+			t.Errorf("%s: made twice, or shown by nothing, or held nowhere", p.ID)
+		}
+		seen[p.ID] = true
+		row := "| " + p.Words
+		for _, level := range anywhere {
+			row += map[bool]string{true: " | yes", false: " | no"}[p.Held(level)]
+		}
+		if !strings.Contains(string(readme), row+" |\n") {
+			t.Errorf("the README does not say: %s |", row)
+		}
+		for _, level := range p.Levels {
+			if !slices.ContainsFunc(p.Shown, func(name string) bool {
+				return slices.Contains(shown[name], level) || slices.Contains(parts[name], level) || tests[name]
+			}) {
+				t.Errorf("%s: nothing shows it at level %s", p.ID, level)
+			}
+		}
+		for _, name := range p.Shown {
+			if shown[name] == nil && parts[name] == nil && !tests[name] {
+				t.Errorf("%s: there is no attempt, part or test %q", p.ID, name)
+			}
+		}
+		if p.Held(sandbox.None) {
+			t.Errorf("%s: level none holds nothing", p.ID)
+		}
+	}
+	if got := len(regexp.MustCompile(`(?m)^\| .* \| (yes|no) \| (yes|no) \| (yes|no) \|$`).FindAll(readme, -1)); got != len(seen) {
+		t.Errorf("the README has %d promises, and there are %d", got, len(seen))
+	}
+}
+
+// TestDoctorPromises: doctor says of each level what it holds, and which promises are gone.
+func TestDoctorPromises(t *testing.T) {
+	for _, level := range sandbox.Levels {
+		var b strings.Builder
+		if err := printFinding(&b, sandbox.Finding{Level: level}, nil); err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range sandbox.Promises() {
+			word := map[bool]string{true: "holds", false: "lacks"}[p.Held(level)]
+			if line := fmt.Sprintf("  %s   %s\n", word, p.Words); strings.Count(b.String(), p.Words+"\n") != 1 || !strings.Contains(b.String(), line) {
+				t.Errorf("%s: doctor does not say %q\n%s", level, line, b.String())
+			}
+		}
+	}
+}
+
+// levelsOf are the levels at which an attempt is made.
+func levelsOf(a attempt) []sandbox.Level {
+	if a.at == nil {
+		return []sandbox.Level{sandbox.Full}
+	}
+	return a.at
+}
+
+// partLevels are the parts of TestEscapes that are no scripts, with the levels that they try.
+func partLevels() map[string][]sandbox.Level {
+	full := []sandbox.Level{sandbox.Full}
+	return map[string][]sandbox.Level{"network": anywhere, "processes": anywhere, "proxy": full, "ghosts": full}
+}
+
+// testNames are the tests of some directories.
+func testNames(t *testing.T, dirs ...string) map[string]bool {
+	names := map[string]bool{}
+	for _, dir := range dirs {
+		files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: no tests, %v", dir, err)
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range regexp.MustCompile(`(?m)^func (Test\w+)\(`).FindAllSubmatch(text, -1) {
+				names[string(m[1])] = true
+			}
+		}
+	}
+	return names
+}
