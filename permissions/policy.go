@@ -33,6 +33,11 @@ type Policy struct {
 	// Uncovered says what the sandbox should cover and cannot, "" for nothing: then no command runs unasked but one that only reads
 	// what may be read. nil: nothing.
 	Uncovered func() string
+	// Guarded reports whether an absolute path, whose name says nothing, is protected by where it lies. nil: none is.
+	Guarded func(path string) bool
+
+	// Repository reports whether a repository lies in a directory, which is moved only when a person says so. nil: there is none.
+	Repository func(dir string) bool
 
 	// Secret reports whether an absolute path is one that nobody reads. nil: there are none.
 	Secret func(path string) bool

@@ -3,6 +3,7 @@ package permissions
 import (
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"toolhost/agenttool"
 	"toolhost/protect"
@@ -13,11 +14,29 @@ import (
 func (p Policy) protectedWrite(f *agenttool.Facts) (string, bool) {
 	for _, w := range f.Writes {
 		program := slices.ContainsFunc(p.Programs, func(file string) bool { return agenttool.Within(w.Resolved, file) })
-		if program || isProtected(filepath.Clean(w.Absolute), w.Root) || isProtected(w.Resolved, w.Root) {
+		guarded := p.Guarded != nil && p.Guarded(w.Resolved)
+		if program || guarded || isProtected(filepath.Clean(w.Absolute), w.Root) || isProtected(w.Resolved, w.Root) || p.movesRepository(f, w) {
 			return w.Spelling, true
 		}
 	}
 	return "", false
+}
+
+// movesRepository reports whether the call takes a repository away from its place: in the next one its hooks are others' to choose.
+func (p Policy) movesRepository(f *agenttool.Facts, w agenttool.Path) bool {
+	if p.Repository == nil || w.Resolved == p.Workspace {
+		return false
+	}
+	for _, argv := range f.Commands {
+		if len(argv) == 0 || filepath.Base(argv[0]) != "mv" {
+			continue
+		}
+		into := slices.ContainsFunc(argv, func(word string) bool { return strings.HasPrefix(word, "-t") || strings.HasPrefix(word, "--t") })
+		if (into || w.Spelling != argv[len(argv)-1]) && p.Repository(w.Resolved) {
+			return true
+		}
+	}
+	return false
 }
 
 func isProtected(path, root string) bool {

@@ -3,8 +3,12 @@ package protect
 import (
 	"context"
 	"errors"
+	"path"
+	"slices"
 	"sync"
 	"time"
+
+	"toolhost/agenttool"
 )
 
 // Cache keeps the Map of one session. A command needs it within microseconds and a walk takes milliseconds, so the walk
@@ -19,8 +23,9 @@ type Cache struct {
 	last    *scan // the last walk that ended, nil if none
 	running *scan // the walk under way, nil if none
 	closed  bool
-	held    held // belongs to the walk under way
-	amended bool // the rules are others than those that held was made by
+	held    held     // belongs to the walk under way
+	amended bool     // the rules are others than those that held was made by
+	allowed []string // protected paths that calls of the session were allowed to write, in this order
 }
 
 // scan is one walk, or the promise of one until done is closed.
@@ -127,6 +132,44 @@ func (c *Cache) Amend(readDeny, sealed []string) {
 	c.options.ReadDeny, c.options.Sealed, c.amended = readDeny, sealed, true
 	c.mu.Unlock()
 	c.Invalidate()
+}
+
+// maxAllowed bounds what is remembered of what calls were allowed.
+const maxAllowed = 20_000
+
+// Allow notes paths that a call was allowed to write, before it does, so that nothing takes their change for that of another call. Only names of the
+// table matter.
+func (c *Cache) Allow(paths ...string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, file := range paths {
+		if _, named := Asks(file, ""); named && len(c.allowed) < maxAllowed {
+			c.allowed = append(c.allowed, path.Clean(file))
+		}
+	}
+}
+
+// Allowances is how much was allowed so far, for Allowed.
+func (c *Cache) Allowances() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.allowed)
+}
+
+// Allowed reports whether a call was allowed to write the path, or a directory above it, since that many allowances.
+func (c *Cache) Allowed(since int, file string) bool {
+	return c.allows(since, func(allowed string) bool { return agenttool.Within(allowed, file) })
+}
+
+// AllowedExactly is Allowed without the directories above.
+func (c *Cache) AllowedExactly(since int, file string) bool {
+	return c.allows(since, func(allowed string) bool { return allowed == file })
+}
+
+func (c *Cache) allows(since int, covers func(string) bool) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.ContainsFunc(c.allowed[min(since, len(c.allowed)):], func(allowed string) bool { return allowed != "" && covers(allowed) })
 }
 
 // start begins a walk. It ends by itself, within the limits of the options, and begins another if names changed

@@ -2,6 +2,7 @@ package protect
 
 import (
 	"path"
+	"slices"
 	"strings"
 	"sync"
 
@@ -127,6 +128,25 @@ func Asks(file, root string) (Rule, bool) {
 	components := strings.Split(fold(file), "/")
 	return match(components, func(n Name, _, end int) bool { return n.Dir || end == len(components) })
 }
+
+// AsksAtHome reports whether a path is one of those that count in a home directory alone, or lies below one.
+func AsksAtHome(file, home string) bool {
+	file = path.Clean(file)
+	if home == "" || home == "/" || !agenttool.Within(home, file) {
+		return false
+	}
+	folded := fold(below(home, file))
+	return slices.ContainsFunc(homeTable(), func(name string) bool { return folded == name || strings.HasPrefix(folded, name+"/") })
+}
+
+// homeTable are the names of HomeNames.
+var homeTable = sync.OnceValue(func() []string {
+	var names []string
+	for _, n := range HomeNames() {
+		names = append(names, n.Path)
+	}
+	return names
+})
 
 // match returns the rule of the first name of the table that the folded components hold, and that counts: at is the
 // index of its first component, end that after its last.

@@ -94,6 +94,16 @@ func Take(m *Map) (*Snap, error) {
 	return s, nil
 }
 
+// Knows reports whether a protected file of that base name had that content, wherever it was.
+func (s *Snap) Knows(name, digest string) bool {
+	for file, was := range s.states {
+		if was.state.Digest == digest && was.state.Kind == File && path.Base(file) == name {
+			return true
+		}
+	}
+	return false
+}
+
 // entries notes the entries of one directory, which is opened once for all of them.
 func (s *Snap) entries(t *tree, dir string, entries []Entry) {
 	fd, err := t.open(dir, searchOnly|unix.O_DIRECTORY)

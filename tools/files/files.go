@@ -20,6 +20,9 @@ type Options struct {
 	// Durability says, for each change, what of it has to be on the disk. Nil means [FileSynced].
 	Durability func() Durability
 
+	// Writing is told of each file before it is changed, by its resolved path, and done when that is over. Nil means nobody.
+	Writing func(path string) (done func())
+
 	// Payload opens a payload of the session by its reference, for read. Nil means that there are none.
 	Payload func(ref string) (*os.File, error)
 

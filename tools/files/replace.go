@@ -20,6 +20,9 @@ import (
 // a new file, unless the error is one of class partial_failure; errMoved says that somebody else changed the target.
 func (t *target) commit(s *session, data, old []byte) (inPlace string, err error) {
 	t.durability = s.durability()
+	if s.options.Writing != nil {
+		defer s.options.Writing(t.path.Resolved)()
+	}
 	if !t.exists() {
 		return "", ioFailure("write", t.path.Spelling, t.create(s, data))
 	}

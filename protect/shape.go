@@ -1,0 +1,85 @@
+package protect
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Arms reports whether writing the file makes a git directory of what is around it, or changes what git runs in one, although no name of the
+// table says so: a bare repository needs no .git. It looks at the directories above the file.
+func Arms(file string) bool {
+	_, _, arms := shapes(file)
+	return arms
+}
+
+// Completes returns the directory that writing the file makes a git directory.
+func Completes(file string) (dir string, completes bool) {
+	dir, before, arms := shapes(file)
+	return dir, arms && !before
+}
+
+// shapes returns the directory above a file that is a git directory when it is written, and whether that was one before.
+func shapes(file string) (dir string, before, arms bool) {
+	components := strings.Split(path.Clean(file), "/")
+	for i := len(components) - 1; i > 0; i-- {
+		name := components[i]
+		if !slices.Contains([]string{"HEAD", "config", "config.worktree", "commondir", "hooks", "objects", "refs"}, name) {
+			continue
+		}
+		dir := strings.Join(components[:i], "/")
+		there := func(entry string) bool {
+			_, err := os.Lstat(dir + "/" + entry)
+			return err == nil
+		}
+		shaped := func(has func(string) bool) bool {
+			return has("HEAD") && (has("objects") && has("refs") || has("commondir"))
+		}
+		before := shaped(there)
+		if shaped(func(entry string) bool { return entry == name || there(entry) }) && (!before || name != "objects" && name != "refs") {
+			return dir, before, true
+		}
+	}
+	return "", false, false
+}
+
+// Bounds of the search of HoldsRepository. Where they do not suffice, the answer is that there is one.
+const (
+	maxHeldDepth   = 12
+	maxHeldEntries = 20_000
+)
+
+// HoldsRepository reports whether a git directory lies below a directory, or is one. It follows no link.
+func HoldsRepository(dir string) bool {
+	left := maxHeldEntries
+	return holdsRepository(dir, maxHeldDepth, &left)
+}
+
+func holdsRepository(dir string, depth int, left *int) bool {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return false // no directory, or one that nothing can be moved out of
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	has := func(name string) bool { return slices.Contains(names, name) }
+	if has(".git") || has("HEAD") && (has("objects") && has("refs") || has("commondir")) {
+		return true
+	}
+	for _, e := range entries {
+		if *left--; *left < 0 {
+			return true
+		}
+		if !e.IsDir() {
+			continue
+		}
+		if depth == 0 || holdsRepository(filepath.Join(dir, e.Name()), depth-1, left) {
+			return true
+		}
+	}
+	return false
+}
