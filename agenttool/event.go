@@ -31,11 +31,12 @@ const (
 	EventTimedOut            EventType = "tool.invocation.timed_out"
 	EventResultCreated       EventType = "tool.result.created"
 
-	EventCancelRequested EventType = "tool.x.cancel_requested"
-	EventSessionOpened   EventType = "tool.x.session.opened"
-	EventSessionClosed   EventType = "tool.x.session.closed"
-	EventJournalGap      EventType = "tool.x.journal.gap"
-	EventSettingsChanged EventType = "tool.x.settings.changed" // with warnings, or as they are in force now
+	EventCancelRequested  EventType = "tool.x.cancel_requested"
+	EventSessionOpened    EventType = "tool.x.session.opened"
+	EventSessionClosed    EventType = "tool.x.session.closed"
+	EventJournalGap       EventType = "tool.x.journal.gap"
+	EventProtectedChanged EventType = "tool.x.protected.changed" // names that other programs run or obey are not what they were, with a warning
+	EventSettingsChanged  EventType = "tool.x.settings.changed"  // with warnings, or as they are in force now
 )
 
 // Event is one thing that happened. Agent Tool v0.2.0, "tool_event" (AT-018).

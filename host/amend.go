@@ -49,6 +49,11 @@ func (h *Host) Revoke(text string) int {
 // Rules returns the rules in force.
 func (h *Host) Rules() []permissions.Rule { return h.snapshot().Rules() }
 
+// Tripped records what the person should know of names that other programs run or obey, and tells those who look on.
+func (h *Host) Tripped(message string) {
+	h.journal.record(agenttool.Event{EventType: agenttool.EventProtectedChanged}, "warning", message)
+}
+
 // Warn records what the person should know of settings, and tells those who look on.
 func (h *Host) Warn(message string) {
 	h.journal.record(agenttool.Event{EventType: agenttool.EventSettingsChanged}, "warning", message)

@@ -42,7 +42,7 @@ type Subscription struct {
 // Hears reports whether an event of that type is told to the listener.
 func (s *Subscription) Hears(t agenttool.EventType) bool {
 	switch t {
-	case agenttool.EventPermissionRequested, agenttool.EventPermissionDecided, agenttool.EventSettingsChanged:
+	case agenttool.EventPermissionRequested, agenttool.EventPermissionDecided, agenttool.EventSettingsChanged, agenttool.EventProtectedChanged:
 		return s.Prompts || s.Level != EventsNone
 	case agenttool.EventResultCreated:
 		return s.Level != EventsNone

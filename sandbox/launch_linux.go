@@ -36,13 +36,14 @@ func (p *Process) guard(plan *plan) (err error) {
 	if plan.s.level != Full {
 		p.judge.open = append(plan.writable(), "/dev", "/proc") // of devices and descriptors; Landlock holds what must not be written there
 	}
-	if p.tripwire, err = newTripwire(plan.names); err == nil {
-		p.tripwire.walked, p.tripwire.look = plan.s.protected.Invalidate, plan.s.protected.Map
-		p.atEnd(func() {
-			if p.Ended() == nil { // it was killed, and not looked at
-				p.inspect()
-			}
-		})
+	fresh := func() bool { return plan.s.level == Landlock || p.judge.fresh.Load() } // without a filter nobody sees names being made
+	if p.tripwire, err = newTripwire(plan.names, plan.c.Profile.Unseal, plan.s.protected, fresh); err == nil {
+		done := make(chan struct{})
+		p.tripwire.letLive = plan.s.o.LetLive
+		p.violations.changed = plan.s.o.Changed
+		go p.tripwire.watch(done, p.violations.add)
+		p.atEnd(p.inspectLast)
+		p.atEnd(func() { close(done) })
 	}
 	return err
 }

@@ -1,6 +1,10 @@
 package sandbox
 
-import "toolhost/protect"
+import (
+	"time"
+
+	"toolhost/protect"
+)
 
 // Options say what a session is for.
 type Options struct {
@@ -16,6 +20,12 @@ type Options struct {
 
 	GoModCache string // the person's module cache, which serves as a proxy; "" for none
 	GoProxy    string // what GOPROXY is otherwise
+
+	// Changed is told of what the tripwire finds, while commands run and when they have ended, from several goroutines; nil for nobody.
+	Changed func(Violation)
+
+	// LetLive reports whether a person let a git directory live, in which the path lies, since a time; nil: never.
+	LetLive func(path string, since time.Time) bool
 
 	// Level is what the commands of the session get. "" is Full. In a session of level None only those that are Unconfined
 	// can be started: of the other options it needs none, and it makes no file and no directory.

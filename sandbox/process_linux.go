@@ -35,6 +35,7 @@ type Process struct {
 	judge       *judge     // of what it writes; nil for a command that writes nothing
 	connector   *connector // of whom it connects to; nil for a command that has no sockets with names
 	tripwire    *tripwire  // nil likewise
+	inspected   time.Time  // when the tripwire was looked at after the command had ended
 	violations  violations
 	confinement Confinement
 	secrets     []protect.Entry // that are masked
@@ -53,15 +54,18 @@ func newProcess(c *Command) *Process {
 	return p
 }
 
-// inspect looks whether what is protected is what it was when the command has ended. What goes on in the background is not
-// looked at again: until it is gone, other calls may have been allowed to write what is protected.
+// inspect looks whether what is protected is what it was when the command has ended.
 func (p *Process) inspect() {
 	if p.tripwire != nil {
-		p.tripwire.spring(p.violations.add)
-		p.tripwire.walked()
-		if p.judge.fresh.Load() {
-			p.tripwire.made(p.violations.add)
-		}
+		p.tripwire.look(p.violations.add, true)
+		p.inspected = time.Now()
+	}
+}
+
+// inspectLast looks once more when nothing is left of the command, if something of it went on, or it was killed.
+func (p *Process) inspectLast() {
+	if p.Ended() == nil || time.Since(p.inspected) > firstLook {
+		p.inspect()
 	}
 }
 

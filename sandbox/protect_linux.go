@@ -36,6 +36,8 @@ func (s *Session) findNames(p Profile) (names, error) {
 		_, secret := all.Secret(path, 0, 0)
 		return !secret && !s.inRoot(path) // to read a directory is not to read every secret that is in it
 	})
+	s.protected.Allow(p.Unseal...)
+	s.protected.Allow(p.Remove...)
 	return names{all, all.Granted(unseal, reveal)}, nil
 }
 
@@ -61,83 +63,6 @@ func (p *plan) protect() {
 func (p *plan) mask(path string) {
 	inside := slices.ContainsFunc(p.writable(), func(dir string) bool { return agenttool.Within(dir, path) })
 	p.Add(enter.Mask, path, map[bool]string{false: "fixed"}[inside && p.workspace()])
-}
-
-// tripwire compares the protected names with what they were before the command ran. Whatever changed was not changed by
-// it as far as the mounts hold, and a name that is new is taken out of use.
-type tripwire struct {
-	before *protect.Snap
-	names  names
-	walked func() // another walk is needed
-	look   func(context.Context) (*protect.Map, error)
-}
-
-// newTripwire takes the snapshot.
-func newTripwire(n names) (*tripwire, error) {
-	before, err := protect.Take(n.all)
-	return &tripwire{before: before, names: n}, err
-}
-
-// spring reports what changed without having been granted.
-func (t *tripwire) spring(report func(Violation)) {
-	changes, err := t.before.Changes()
-	if err != nil {
-		report(Violation{Wall: Changed, Detail: "what is protected could not be looked at again: " + err.Error()})
-		return
-	}
-	within := "" // a directory that was told of
-	for _, c := range changes {
-		if _, held := t.names.granted.Judge(c.Path); !held {
-			if rule, told := t.names.granted.Reports(c.Path); told && (within == "" || !agenttool.Within(within, c.Path)) {
-				if c.Before.Kind != c.After.Kind {
-					within = c.Path
-				}
-				report(Violation{Wall: Changed, Path: c.Path, Rule: string(rule), Certain: true, Detail: "was " + deed(c) + " during the run"})
-			}
-			continue
-		}
-		v := Violation{Wall: Changed, Path: c.Path, Rule: string(c.Rule), Certain: true,
-			Detail: "changed during the run, from " + c.Before.Kind.String() + " to " + c.After.Kind.String()}
-		if c.Before.Kind == protect.Absent && c.After.Kind != protect.Absent {
-			if aside, err := t.names.all.Quarantine(c); err == nil {
-				v.Detail = "was made during the run, and is out of use as " + aside
-			}
-		}
-		report(v)
-	}
-}
-
-// deed is what was done to a path.
-func deed(c protect.Change) string {
-	switch {
-	case c.Before.Kind == protect.Absent:
-		return "made"
-	case c.After.Kind == protect.Absent:
-		return "removed"
-	}
-	return "changed"
-}
-
-// made reports the repositories and the protected names in new directories that were made during the run: nobody kept the
-// command from choosing what is in them.
-func (t *tripwire) made(report func(Violation)) {
-	ctx, cancel := context.WithTimeout(context.Background(), walkLimit)
-	defer cancel()
-	now, err := t.look(ctx)
-	if err != nil {
-		report(Violation{Wall: Changed, Detail: "whether repositories were made could not be looked at: " + err.Error()})
-		return
-	}
-	repositories, entries := now.Since(t.names.all)
-	for _, e := range entries {
-		if !slices.ContainsFunc(repositories, func(git protect.GitDir) bool { return agenttool.Within(git.Path, e.Path) }) {
-			report(Violation{Wall: Changed, Path: e.Path, Rule: string(e.Rule), Certain: true, Detail: "was made during the run, in a new directory"})
-		}
-	}
-	for _, git := range repositories {
-		report(Violation{Wall: Changed, Path: git.Path, Rule: string(protect.VCSConfig), Certain: true,
-			Detail: "was made during the run: its hooks and configuration are what the command made them"})
-	}
 }
 
 // maxGaps bounds what a result says of what is not covered.

@@ -37,9 +37,10 @@ const maxViolations = 50
 
 // violations are those of one command.
 type violations struct {
-	mu    sync.Mutex
-	list  []Violation
-	heard func(Violation)
+	mu      sync.Mutex
+	list    []Violation
+	heard   func(Violation)
+	changed func(Violation) // told of those of the tripwire besides
 }
 
 // add keeps a violation that is not known yet, and tells of it.
@@ -52,6 +53,9 @@ func (v *violations) add(found Violation) {
 	v.mu.Unlock()
 	if keep && v.heard != nil {
 		v.heard(found)
+	}
+	if keep && v.changed != nil && found.Wall == Changed {
+		v.changed(found)
 	}
 }
 

@@ -157,7 +157,7 @@ func (l *link) event(params json.RawMessage) {
 		l.requested(e.Event.Data)
 	case agenttool.EventPermissionDecided:
 		l.decided(e.Event.Data)
-	case agenttool.EventSettingsChanged:
+	case agenttool.EventSettingsChanged, agenttool.EventProtectedChanged:
 		l.settings(e.Event.Data)
 	}
 }
@@ -193,7 +193,7 @@ func (l *link) settings(raw json.RawMessage) {
 	}
 	warnings := []string{}
 	if data.Warning != "" {
-		warnings = append(slices.Clone(l.session.Warnings), data.Warning)
+		warnings = append(slices.DeleteFunc(slices.Clone(l.session.Warnings), func(w string) bool { return w == data.Warning }), data.Warning)
 	}
 	l.session.Warnings = warnings[max(0, len(warnings)-maxWarnings):]
 	l.tell(approve.Opened{Session: l.session})

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"slices"
 	"strings"
 )
@@ -12,6 +13,32 @@ const (
 	toldNames = `rust-toolchain.toml .bazelrc tools/bazel pnpm-workspace.yaml bunfig.toml mise.toml mise.dev.toml mcp.json .github/workflows/x.yml
 		.gitlab-ci.yml tree/mcp.json`
 )
+
+// armed is a shell function that makes a git directory with a hook and programs in its configuration.
+const armed = `arm() { mkdir -p $1/objects $1/refs $1/hooks; echo 'ref: refs/heads/main' > $1/HEAD
+		printf '[core]\n\trepositoryformatversion = 0\n\tfsmonitor = ./evil\n[alias]\n\tst = !evil\n' > $1/config
+		printf '#!/bin/sh\nevil\n' > $1/hooks/post-checkout; chmod +x $1/hooks/post-checkout; }
+	`
+
+// live says which of the git directories would run something.
+func live(dirs string) func(a *arena, said string) string {
+	return func(a *arena, said string) string {
+		for _, dir := range strings.Fields(dirs) {
+			if _, err := os.Stat(a.path("ws/" + dir + "/hooks/post-checkout")); err == nil {
+				return dir + ": its hook is live"
+			}
+			for line := range strings.Lines(a.read("ws/" + dir + "/config")) {
+				if line = strings.TrimSpace(line); strings.HasPrefix(line, "fsmonitor = ./evil") || strings.HasPrefix(line, "st = !evil") {
+					return dir + ": its configuration is live: " + line
+				}
+			}
+			if _, err := os.Stat(a.path("ws/" + dir)); err == nil && !strings.Contains(said, "ws/"+dir) && !strings.Contains(dir, "/modules/") {
+				return dir + " is there, and nobody says so"
+			}
+		}
+		return ""
+	}
+}
 
 // keptAttempts make names of which the person must hear at least.
 var keptAttempts = []attempt{
@@ -30,5 +57,19 @@ var keptAttempts = []attempt{
 			}
 			return ""
 		},
+	},
+	{
+		name: "repositories that a call makes wait", at: anywhere, needs: "git", changes: "ws/.git ws/nested ws/fixtures ws/moved",
+		script: armed + `arm .git; arm nested/.git; arm fixtures/x; arm moved/y; mv moved/y moved/z
+			mkdir -p fixtures/h/objects fixtures/h/refs; printf '[core]\n\tfsmonitor = ./evil\n' > fixtures/h/config
+			echo 'ref: refs/heads/main' > fixtures/h/h; mv fixtures/h/h fixtures/h/HEAD; true`,
+		harm: live(".git nested/.git fixtures/x fixtures/h moved/z"),
+	},
+	{
+		name: "repositories that are copied or fetched wait", at: anywhere, needs: "git", changes: "ws/.git/modules ws/copy ws/away ws/cloned ws/back",
+		set: repository,
+		script: armed + `arm .git/modules/NEW; cp -r vendor/sub copy; arm copy/.git; cp -r vendor/sub away; arm away/.git; mv away back
+			git clone -q --template= vendor/sub cloned 2>/dev/null; arm cloned/.git; true`,
+		harm: live(".git/modules/NEW copy/.git back/.git cloned/.git"),
 	},
 }

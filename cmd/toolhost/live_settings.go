@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"toolhost/agenttool"
@@ -31,6 +32,7 @@ type liveSettings struct {
 	mu       sync.Mutex
 	now      *snapshot
 	warnings []string // what the person should know
+	reports  []string // what the tripwire found
 }
 
 // openSettings reads the settings and opens the workspace.
@@ -156,7 +158,7 @@ func (l *liveSettings) apply(read *settings.Settings, s *session) error {
 		return err
 	}
 	l.now, l.warnings = m, warningsOf(read)
-	warnings := l.warnings
+	warnings, reports := l.warnings, slices.Clone(l.reports)
 	l.mu.Unlock()
 	l.names.Amend(m.secrets, m.sealed())
 	s.search.SetIndex(indexMode(read))
@@ -168,6 +170,9 @@ func (l *liveSettings) apply(read *settings.Settings, s *session) error {
 	for _, w := range warnings {
 		s.host.Warn("settings: " + w)
 	}
+	for _, r := range reports { // viewers drop all warnings when settings are in force
+		s.host.Tripped(r)
+	}
 	return nil
 }
 
@@ -175,7 +180,7 @@ func (l *liveSettings) apply(read *settings.Settings, s *session) error {
 func (l *liveSettings) told() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.warnings
+	return slices.Concat(l.warnings, l.reports)
 }
 
 // warningsOf are the sentences that a person should read about settings.

@@ -99,7 +99,8 @@ func (s *setup) snapshotOf(read *settings.Settings, scope agenttool.Scope) (*sna
 	}
 	m.policy = permissions.Policy{
 		Mode: mode, Workspace: scope.Dir, Readable: sync.OnceValue(func() []string { return readableNow(realPath(scope.Home)) }),
-		Programs: programs.Files(scope.Dir),
+		Programs: programs.Files(scope.Dir), Repository: protect.HoldsRepository,
+		Guarded: func(path string) bool { return protect.Arms(path) || protect.AsksAtHome(path, realPath(scope.Home)) },
 	}.With(rules...)
 	return m, m.keepSecrets(scope, s.own)
 }

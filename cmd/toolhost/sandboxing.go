@@ -37,6 +37,8 @@ type confinementOptions struct {
 	limits   []sandbox.Limit
 	secrets  []string // what is not read, in the words of protect.DefaultReadDeny
 	sealed   []string // what no command writes besides
+
+	changed func(sandbox.Violation) // told of what the tripwire finds
 }
 
 // confine makes the sandbox of a session.
@@ -65,7 +67,7 @@ func confine(with confinementOptions, w *workspace.Workspace, scope agenttool.Sc
 	if err != nil {
 		return nil, err
 	}
-	o.Level, o.Limits = c.level, with.limits
+	o.Level, o.Limits, o.Changed = c.level, with.limits, with.changed
 	if c.session, err = sandbox.Open(o); err != nil {
 		return nil, err
 	}
@@ -89,8 +91,8 @@ func sandboxOptions(scope agenttool.Scope, state, name string, protected *protec
 		Dir:       filepath.Join(state, "scratch", name),
 		Cache:     filepath.Join(state, "caches", digest(scope.Dir)),
 		Hidden:    slices.DeleteFunc([]string{state, configDir()}, func(dir string) bool { return dir == "" }), // the sockets are in state, or where no sandbox shows what is there
-		Protected: protected,
-		Show:      append(filepath.SplitList(os.Getenv("PATH")), installed()...),
+		Protected: protected, LetLive: letLiveSince,
+		Show: append(filepath.SplitList(os.Getenv("PATH")), installed()...),
 	}
 	if exe, err := os.Executable(); err == nil {
 		o.Program = exe

@@ -181,14 +181,16 @@ func (s *setup) open(newStore func(root string) (*persist.Store, error), overwri
 	if err != nil {
 		return nil, err
 	}
+	var opened *session
 	box, err := confine(confinementOptions{
 		required: chosen(read.Require, s.sandbox, s.changed("sandbox")), name: string(store.ID()),
 		limits: limits, secrets: l.now.secrets, sealed: l.now.sealed(),
+		changed: func(v sandbox.Violation) { opened.tripped(v) },
 	}, w, l.scope)
 	if err != nil {
 		return nil, err
 	}
-	opened := &session{store: store, roots: w, scope: l.scope, box: box, live: l, code: newCode()}
+	opened = &session{store: store, roots: w, scope: l.scope, box: box, live: l, code: newCode()}
 	l.names, l.confines, l.uncovered = box.names, box.level == sandbox.Full, box.uncovered
 	opened.search = searching(read, l.scope)
 	opened.jobs = job.New(job.Options{
@@ -197,7 +199,7 @@ func (s *setup) open(newStore func(root string) (*persist.Store, error), overwri
 		Began: func() { s.reach(opened) },
 	})
 	tools := builtins(w, opened, files.Options{
-		Overwrite: overwrite, Durability: l.durability, Payload: func(ref string) (*os.File, error) { return store.OpenPayload(ref) },
+		Overwrite: overwrite, Durability: l.durability, Writing: opened.writing, Payload: func(ref string) (*os.File, error) { return store.OpenPayload(ref) },
 	})
 	opened.host, err = host.New(host.Options{
 		Tools: tools, Scope: l.scope, Locate: w.Locate, Store: store, Policy: l.policy(), Parser: ruleParser(l.scope.Dir, l.scope.Home),

@@ -28,6 +28,7 @@ type eventData struct {
 	Result     *agenttool.Result     `json:"result"`
 	Error      *agenttool.Error      `json:"error"`
 	Progress   *agenttool.Progress   `json:"progress"`
+	Warning    string                `json:"warning"`
 }
 
 func (s show) log(r io.Reader) error {
@@ -72,6 +73,11 @@ func (s show) entry(entry persist.Entry, e agenttool.Event, started map[agenttoo
 		delete(started, e.InvocationID)
 		if data.Invocation != nil && data.Result != nil {
 			_, err := fmt.Fprintln(s.out, callLine(*data.Invocation, *data.Result))
+			return err
+		}
+	case agenttool.EventProtectedChanged, agenttool.EventSettingsChanged:
+		if data.Warning != "" {
+			_, err := fmt.Fprintf(s.out, "%s  !! %s\n", clock(e.Time), printable(clipped(data.Warning, 1000)))
 			return err
 		}
 	case agenttool.EventSessionOpened, agenttool.EventSessionClosed, agenttool.EventJournalGap:

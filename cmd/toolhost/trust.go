@@ -21,9 +21,12 @@ func newTrust() *cobra.Command {
 	var t trusting
 	cmd := &cobra.Command{
 		Use:   "trust [DIR]",
-		Short: "Show what a project's settings would loosen, and let them",
+		Short: "Show what waits for your word in a project, and allow it",
 		Long: `trust shows what the settings that a project brings would loosen: rules that allow, a looser mode, hooks, variables, …
 each with the file and line where it stands. Until you say yes, a project's settings can only restrict.
+
+trust also shows the hooks and the programs in the configuration of git repositories that calls made or moved in the project.
+Git runs none of them until you say yes.
 
 What you agree to is exactly what is shown. When the files would loosen anything else, they only restrict again until you
 have looked. A project's settings are .toolhost/settings.json and .toolhost/settings.local.json, and a file in the workspace that
@@ -79,6 +82,15 @@ func (t *trusting) run() error {
 	if err != nil {
 		return brokenSettings(err)
 	}
+	repositories, err := waitingIn(o)
+	if err != nil {
+		return exitf(exitFailed, "%s", visible.Text(err.Error()))
+	}
+	if len(repositories.all) > 0 {
+		if err := t.decideRepositories(repositories, o.Workspace); err != nil || len(loosening) == 0 {
+			return err
+		}
+	}
 	if len(loosening) == 0 {
 		fmt.Fprintf(t.out, "%s brings nothing that loosens anything: there is nothing to trust\n", visible.Text(o.Workspace))
 		return nil
@@ -97,6 +109,15 @@ func (t *trusting) run() error {
 	return t.decide(o, digest)
 }
 
+// decideRepositories lets the programs of repositories live that were put aside, if somebody says so.
+func (t *trusting) decideRepositories(w quarantined, workspace string) error {
+	w.print(t.out, workspace)
+	if err := t.agreed(); err != nil {
+		return err
+	}
+	return w.letLive(t.out)
+}
+
 // pin returns what is trusted of the workspace.
 func (t *trusting) pin(o settings.Options) settings.Pin {
 	pin, err := settings.PinOf(o)
@@ -106,23 +127,32 @@ func (t *trusting) pin(o settings.Options) settings.Pin {
 	return pin
 }
 
-// decide trusts what was shown, if somebody says so.
+// decide trusts what was shown, if a person says so.
 func (t *trusting) decide(o settings.Options, digest string) error {
-	if err := mayChange(); err != nil {
+	if err := t.agreed(); err != nil {
 		return err
-	}
-	if !t.yes {
-		if !term.IsTerminal(int(os.Stdin.Fd())) {
-			return exitf(exitNotAllowed, "it is not trusted: say so in a terminal, or with --yes")
-		}
-		if !t.ask() {
-			return exitf(exitNotAllowed, "it is not trusted")
-		}
 	}
 	if err := settings.Trust(o, digest); err != nil {
 		return exitf(exitFailed, "%s", visible.Text(err.Error()))
 	}
 	fmt.Fprintf(t.out, "%s is trusted.\n", visible.Text(o.Workspace))
+	return nil
+}
+
+// agreed is an error unless a person says yes.
+func (t *trusting) agreed() error {
+	if err := mayChange(); err != nil {
+		return err
+	}
+	if t.yes {
+		return nil
+	}
+	if !term.IsTerminal(int(os.Stdin.Fd())) {
+		return exitf(exitNotAllowed, "it is not trusted: say so in a terminal, or with --yes")
+	}
+	if !t.ask() {
+		return exitf(exitNotAllowed, "it is not trusted")
+	}
 	return nil
 }
 

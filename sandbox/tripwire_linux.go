@@ -1,0 +1,174 @@
+package sandbox
+
+import (
+	"context"
+	"path"
+	"slices"
+	"sync"
+	"time"
+
+	"toolhost/agenttool"
+	"toolhost/protect"
+)
+
+// tripwire compares the protected names with what they were before the command ran, while it runs and when it has ended.
+// Whatever changed was not changed by it as far as the mounts hold. At the end a name that is new is taken out of use; what
+// runs in repositories that are new is put aside at once.
+type tripwire struct {
+	before *protect.Snap
+	names  names
+	shown  []string // protected paths that the decision showed as written
+	cache  *protect.Cache
+	since  int // how much was allowed in the session when the command began
+	begun  time.Time
+	fresh  func() bool // whether the command has written names that repositories have, or those of the table
+
+	letLive func(path string, since time.Time) bool // nil: never
+
+	mu sync.Mutex // one look at a time
+}
+
+// newTripwire takes the snapshot.
+func newTripwire(n names, shown []string, cache *protect.Cache, fresh func() bool) (*tripwire, error) {
+	since := cache.Allowances()
+	before, err := protect.Take(n.all)
+	shown = slices.DeleteFunc(slices.Clone(shown), func(path string) bool {
+		_, asked := protect.Asks(path, "")
+		return !asked
+	})
+	return &tripwire{before: before, names: n, shown: shown, cache: cache, since: since, begun: time.Now(), fresh: fresh}, err
+}
+
+// The times between two looks while a command runs: the first, and the longest. A look that takes long makes the next one wait.
+const (
+	firstLook   = 2 * time.Second
+	longestLook = 10 * time.Second
+	lookShare   = 50 // of the time at most one part goes into looking
+)
+
+// watch looks from time to time, until done is closed.
+func (t *tripwire) watch(done <-chan struct{}, report func(Violation)) {
+	timer := time.NewTimer(firstLook)
+	defer timer.Stop()
+	wait := firstLook
+	for {
+		select {
+		case <-done:
+			return
+		case <-timer.C:
+		}
+		begun := time.Now()
+		t.look(report, false)
+		wait = max(min(wait+firstLook, longestLook), lookShare*time.Since(begun))
+		timer.Reset(wait)
+	}
+}
+
+// look reports what changed without having been allowed.
+func (t *tripwire) look(report func(Violation), ended bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.changed(report, ended)
+	fresh := t.fresh()
+	if ended || fresh {
+		t.cache.Invalidate()
+	}
+	if fresh {
+		t.made(report)
+	}
+}
+
+// changed reports protected names that are not what they were.
+func (t *tripwire) changed(report func(Violation), ended bool) {
+	changes, err := t.before.Changes()
+	if err != nil {
+		report(Violation{Wall: Changed, Detail: "what is protected could not be looked at again: " + err.Error()})
+		return
+	}
+	within := "" // a directory that was told of
+	for _, c := range changes {
+		if t.allowed(c.Path) {
+			continue
+		}
+		if _, held := t.names.granted.Judge(c.Path); !held {
+			if rule, told := t.names.granted.Reports(c.Path); told && (within == "" || !agenttool.Within(within, c.Path)) {
+				if c.Before.Kind != c.After.Kind {
+					within = c.Path
+				}
+				report(Violation{Wall: Changed, Path: c.Path, Rule: string(rule), Certain: true, Detail: "was " + deed(c) + " during the run"})
+			}
+			continue
+		}
+		v := Violation{Wall: Changed, Path: c.Path, Rule: string(c.Rule), Certain: true,
+			Detail: "changed during the run, from " + c.Before.Kind.String() + " to " + c.After.Kind.String()}
+		if ended && c.Before.Kind == protect.Absent && c.After.Kind != protect.Absent {
+			if aside, err := t.names.all.Quarantine(c); err == nil {
+				v.Detail = "was made during the run, and is out of use as " + aside
+			}
+		}
+		report(v)
+	}
+}
+
+// deed is what was done to a path.
+func deed(c protect.Change) string {
+	switch {
+	case c.Before.Kind == protect.Absent:
+		return "made"
+	case c.After.Kind == protect.Absent:
+		return "removed"
+	}
+	return "changed"
+}
+
+// made reports the repositories and the names in new directories that were made during the run, and puts aside what of the
+// repositories runs: the command chose what is in them.
+func (t *tripwire) made(report func(Violation)) {
+	ctx, cancel := context.WithTimeout(context.Background(), walkLimit)
+	defer cancel()
+	now, err := t.cache.Map(ctx)
+	if err != nil {
+		report(Violation{Wall: Changed, Detail: "whether repositories were made could not be looked at: " + err.Error()})
+		return
+	}
+	repositories, entries := now.Since(t.names.all)
+	for _, e := range entries {
+		inside := func(git protect.GitDir) bool { return agenttool.Within(git.Path, e.Path) }
+		if !slices.ContainsFunc(repositories, inside) && !t.allowed(e.Path) {
+			report(Violation{Wall: Changed, Path: e.Path, Rule: string(e.Rule), Certain: true, Detail: "was made during the run, in a new directory"})
+		}
+	}
+	for _, git := range repositories {
+		if t.letLive == nil || !t.letLive(git.Path, t.begun) {
+			report(t.wait(now, git))
+		}
+	}
+}
+
+// allowed reports whether another call, or the person, was to change a path meanwhile.
+func (t *tripwire) allowed(path string) bool {
+	return t.cache.Allowed(t.since, path) || t.letLive != nil && t.letLive(path, t.begun)
+}
+
+// wait puts aside what runs in a new repository, and says so.
+func (t *tripwire) wait(m *protect.Map, git protect.GitDir) Violation {
+	v := Violation{Wall: Changed, Path: git.Path, Rule: string(protect.VCSConfig), Certain: true, Detail: "is a repository that was made during the run"}
+	done, err := m.PutAside(git, func(name, digest string) bool { return t.before.Knows(name, digest) || t.approved(git.Path, name) })
+	if !done.Empty() {
+		v.Detail += ": " + done.String() + " are out of use until a person allows them with toolhost trust"
+	}
+	if err != nil {
+		v.Detail += ", and may run programs that the command chose: " + err.Error()
+	}
+	return v
+}
+
+// approved reports whether an approval showed a hook, or the configuration, of a git directory as written.
+func (t *tripwire) approved(git, name string) bool {
+	for _, file := range []string{path.Join(git, "hooks", name), path.Join(git, name)} {
+		if slices.Contains(t.shown, file) || t.cache.AllowedExactly(t.since, file) {
+			return true
+		}
+	}
+	return false
+}
