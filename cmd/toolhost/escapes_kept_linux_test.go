@@ -59,6 +59,36 @@ var keptAttempts = []attempt{
 		},
 	},
 	{
+		name: "a workspace that is the home", at: watched, readOnly: true,
+		changes: "ws/x ws/.cargo ws/.local ws/.config ws/src ws/go ws/Library",
+		set: func(a *arena) {
+			a.home = a.ws
+			for i, entry := range a.env {
+				if strings.HasPrefix(entry, "HOME=") {
+					a.env[i] = "HOME=" + a.ws
+				}
+			}
+			for _, name := range []string{".cargo/env", ".nvm/nvm.sh", "bin/ls", ".bashrc"} {
+				a.write("ws/"+name, "pristine\n")
+			}
+		},
+		script: `for f in .cargo/env .cargo/bin/cargo .nvm/nvm.sh .nvm/alias/x .config/systemd/user/evil.service .config/autostart/x.desktop bin/ls bin/new \
+			.local/bin/ls .local/lib/python3.13/site-packages/evil.pth .local/share/applications/x.desktop .local/share/systemd/user/x.service \
+			.profile .bashrc .zshrc .ssh/authorized_keys .pyenv/shims/python .rustup/settings.toml go/bin/x Library/LaunchAgents/x.plist
+			do mkdir -p ${f%/*} 2>&1; echo evil > $f; echo evil > x; mv x $f; done 2>&1; mkdir -p src/bin; echo fine > src/bin/x; true`,
+		harm: func(a *arena, _ string) string {
+			for _, name := range strings.Fields(`.cargo/env .cargo/bin/cargo .nvm/nvm.sh .nvm/alias/x .config/systemd/user/evil.service .config/autostart/x.desktop
+				bin/ls bin/new .local/bin/ls .local/lib/python3.13/site-packages/evil.pth .local/share/applications/x.desktop
+				.local/share/systemd/user/x.service .profile .bashrc .zshrc .ssh/authorized_keys .pyenv/shims/python .rustup/settings.toml
+				go/bin/x Library/LaunchAgents/x.plist`) {
+				if strings.Contains(a.read("ws/"+name), "evil") {
+					return name + " was written"
+				}
+			}
+			return ""
+		},
+	},
+	{
 		name: "repositories that a call makes wait", at: anywhere, needs: "git", changes: "ws/.git ws/nested ws/fixtures ws/moved",
 		script: armed + `arm .git; arm nested/.git; arm fixtures/x; arm moved/y; mv moved/y moved/z
 			mkdir -p fixtures/h/objects fixtures/h/refs; printf '[core]\n\tfsmonitor = ./evil\n' > fixtures/h/config

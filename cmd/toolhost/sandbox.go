@@ -48,6 +48,7 @@ found; 128+n signal n ended it.`,
 		RunE: func(_ *cobra.Command, args []string) error { return c.run(args) },
 	}
 	f := cmd.Flags()
+	c.setup.flags = f
 	f.SetInterspersed(false)
 	f.StringVar(&c.setup.workspace, "workspace", ".", "`directory` that the command may write, and where it starts")
 	f.StringVar(&c.profile, "profile", string(sandbox.Workspace), "read_only or workspace")
@@ -77,6 +78,11 @@ func (c *confined) run(args []string) error {
 	}
 	if sandbox.Access(c.profile) == sandbox.Unconfined {
 		return exitf(exitSetup, "--profile unconfined: that is no sandbox; run the command itself")
+	}
+	if root, err := filepath.Abs(c.setup.workspace); err == nil {
+		if err := c.setup.checkHome(realPath(root)); err != nil {
+			return err
+		}
 	}
 	state, err := stateDir()
 	if err != nil {

@@ -76,9 +76,14 @@ func TestScripts(t *testing.T) {
 			tap := filepath.Join(env.WorkDir, ".tap")
 			env.Setenv("TOOLHOST_TEST_TAP", tap)
 			env.Setenv("XDG_STATE_HOME", filepath.Join(env.WorkDir, ".state"))
-			env.Setenv("HOME", filepath.Join(env.WorkDir, ".home"))
+			home := env.WorkDir + "-home" // not in the workspace
+			env.Setenv("HOME", home)
+			env.Defer(func() { _ = os.RemoveAll(home) })
+			if err := os.Rename(filepath.Join(env.WorkDir, ".home"), home); err != nil && !errors.Is(err, os.ErrNotExist) {
+				return err
+			}
 			env.Defer(func() { checkTaps(t, filepath.Base(env.WorkDir), tap, filepath.Join(env.WorkDir, ".state")) })
-			return errors.Join(os.MkdirAll(tap, 0o700), os.MkdirAll(filepath.Join(env.WorkDir, ".home"), 0o700))
+			return errors.Join(os.MkdirAll(tap, 0o700), os.MkdirAll(home, 0o700))
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"talk": talk, "lines": countLines, "bytes": writeBytes, "damage": damage,

@@ -165,9 +165,18 @@ func (s *setup) open(newStore func(root string) (*persist.Store, error), overwri
 	if err := s.check(); err != nil {
 		return nil, err
 	}
+	if root, err := filepath.Abs(s.workspace); err == nil {
+		if err := s.checkHome(realPath(root)); err != nil {
+			return nil, err
+		}
+	}
 	l, w, err := s.openSettings()
 	if err != nil {
 		return nil, err
+	}
+	if warning := homeWarning(l.scope.Dir); warning != "" {
+		l.reports = append(l.reports, warning)
+		fmt.Fprintln(os.Stderr, "toolhost:", warning)
 	}
 	for _, warning := range l.warnings {
 		fmt.Fprintln(os.Stderr, "toolhost:", visible.Text(warning))

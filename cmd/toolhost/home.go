@@ -1,0 +1,62 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/user"
+	"slices"
+
+	"toolhost/agenttool"
+	"toolhost/agenttool/visible"
+)
+
+// homes are the person's home directories, as the environment and the system know them.
+func homes() []string {
+	var all []string
+	if home, err := os.UserHomeDir(); err == nil {
+		all = append(all, realPath(home))
+	}
+	if u, err := user.Current(); err == nil && u.HomeDir != "" && u.HomeDir != "/" {
+		all = append(all, realPath(u.HomeDir))
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// heldHome returns a home directory that the workspace is or holds.
+func heldHome(root string) (home string, held bool) {
+	i := slices.IndexFunc(homes(), func(home string) bool { return home != "/" && agenttool.Within(root, home) })
+	if i < 0 {
+		return "", false
+	}
+	return homes()[i], true
+}
+
+// checkHome refuses a workspace that is or holds the person's home unless the command line names it.
+func (s *setup) checkHome(root string) error {
+	home, held := heldHome(root)
+	if !held || s.changed("workspace") {
+		return nil
+	}
+	return fmt.Errorf("the workspace would be %s, which %s: start toolhost in the directory of a project or name one with --workspace DIR. "+
+		"To have calls work on all of it, say so with --workspace %s", visible.Text(root), holding(root, home), visible.Text(root))
+}
+
+// holding says what a workspace is to a home.
+func holding(root, home string) string {
+	if root == home {
+		return "is your home directory"
+	}
+	return "holds your home directory " + visible.Text(home)
+}
+
+// homeWarning says what is protected in a workspace that is or holds the person's home; "" for another.
+func homeWarning(root string) string {
+	home, held := heldHome(root)
+	if !held {
+		return ""
+	}
+	return "the workspace " + visible.Text(root) + " " + holding(root, home) + ". Calls can change the files in it, unasked where rules or the mode allow it. " +
+		"No call writes without asking: start-up files of shells, directories of programs (~/bin, ~/.local/bin, ~/go/bin), tool chains and their scripts (~/.cargo, ~/.nvm, ~/.pyenv, …), " +
+		"user services and autostart, modules that interpreters load (*.pth in ~/.local/lib), configuration of editors, agents and git, keys and credentials"
+}
