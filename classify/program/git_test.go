@@ -124,7 +124,6 @@ func TestGitDoesMore(t *testing.T) {
 		{"git grep -Oless foo", "runs_code reads_tree"},
 		{"git -p log", "runs_code reads_tree"},
 		{"git -C $X status", "runs_code reads_tree"},
-		{"git --git-dir=$X log", "runs_code reads_tree"},
 		{"git --work-tree=x log", "? reads_tree"},
 		{"git -c core.pager=./x log", "runs_code reads_tree"},
 		{"git -c core.fsmonitor=./x status", "runs_code reads_tree"},
