@@ -123,7 +123,7 @@ func TestGitDoesMore(t *testing.T) {
 		{"git grep --open-files foo", "runs_code reads_tree"},
 		{"git grep -Oless foo", "runs_code reads_tree"},
 		{"git -p log", "runs_code reads_tree"},
-		{"git -C $X status", "runs_code reads_tree"},
+		{"git -C $X status", "? reads_tree runs_code"},
 		{"git --work-tree=x log", "? reads_tree"},
 		{"git -c core.pager=./x log", "runs_code reads_tree"},
 		{"git -c core.fsmonitor=./x status", "runs_code reads_tree"},
