@@ -8,7 +8,7 @@ import (
 	"toolhost/classify/program"
 )
 
-const maxGit = 16 // places where git runs
+const maxGit = 64 // places where git runs
 
 // runsGit records where git runs. What it runs there, besides what its words say, is in the configuration of the repository that it
 // finds: only who looks at the disk knows that, see Context.Git. One that writes stays unknown where the text does not

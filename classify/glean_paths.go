@@ -35,7 +35,7 @@ func (w *walk) touches(codes []code) {
 		inner.strict(parse(c.text).stmts)
 		w.part = w.partAt(c.at)
 		for _, p := range inner.reads.list {
-			word := program.Word{Text: p.Spelling, Static: true, Maybe: p.Maybe, Top: p.Top}
+			word := program.Word{Text: p.Spelling, Static: true, Top: p.Top}
 			w.add(map[bool]access{true: names, false: contents}[p.Names], word, p.Absolute)
 		}
 		for _, p := range inner.writes.list {

@@ -182,10 +182,10 @@ func (w *walk) add(how access, word program.Word, full string) {
 	if how == written {
 		s, key = &w.writes, nameAndWriter
 	}
-	p := agenttool.Path{Spelling: word.Text, Absolute: full, Names: how == names, Maybe: word.Maybe, Top: word.Top, By: w.toucher()}
+	p := agenttool.Path{Spelling: word.Text, Absolute: full, Names: how == names, Top: word.Top, By: w.toucher()}
 	if i := s.find(p, key); i >= 0 {
 		was := &s.list[i]
-		was.Names, was.Maybe, was.Top = was.Names && p.Names, was.Maybe && p.Maybe, was.Top || p.Top
+		was.Names, was.Top = was.Names && p.Names, was.Top || p.Top
 		return
 	}
 	if len(s.list) >= maxPaths || w.touched > maxTouched {

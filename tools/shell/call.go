@@ -18,6 +18,7 @@ import (
 type call struct {
 	tool  *tool
 	input input
+	home  string
 	facts agenttool.Facts
 
 	grants      sandbox.Grants
@@ -112,13 +113,17 @@ func (c *call) start(r agenttool.Reporter) (*job.Job, error) {
 		return nil, err
 	}
 	defer dir.Close()
+	env, err := c.environ()
+	if err != nil {
+		return nil, err
+	}
 	return c.tool.o.Jobs.Start(&job.Spec{
 		Line: c.input.Command, Reporter: r, Background: c.input.RunInBackground,
 		DataOnly: c.takesData(), Shell: c.startsShell,
 		Stdin: c.stdin(), Size: pty.Winsize{Cols: c.input.Columns, Rows: c.input.Rows}, Note: c.moves(),
 		Excerpt: textBytes,
 		Command: sandbox.Command{
-			Path: bash, Args: c.argv(), Env: c.environ(), Dir: c.dir(), At: dir.File(), Profile: c.profile(),
+			Path: bash, Args: c.argv(), Env: env, Dir: c.dir(), At: dir.File(), Profile: c.profile(),
 		},
 	})
 }

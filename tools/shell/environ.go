@@ -79,13 +79,9 @@ var fixed = []string{
 	"VISUAL=false",
 }
 
-// readingOnly are the variables of a command that was proved to read only: without them git diff refreshes the index and
-// a partial clone fetches what it lacks, and go downloads modules and the toolchain that a go.mod asks for.
+// readingOnly are the variables of a command that was proved to read only, besides those that keep git from running programs:
+// without them go downloads modules and the toolchain that a go.mod asks for.
 var readingOnly = []string{
-	"GIT_CONFIG_COUNT=1",
-	"GIT_CONFIG_KEY_0=diff.autoRefreshIndex",
-	"GIT_CONFIG_VALUE_0=false",
-	"GIT_NO_LAZY_FETCH=1",
 	"GOFLAGS=-mod=readonly",
 	"GOPROXY=off",
 	"GOTOOLCHAIN=local",

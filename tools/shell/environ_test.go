@@ -96,8 +96,8 @@ func TestPassedNames(t *testing.T) {
 func TestReadingOnlyEnvironment(t *testing.T) {
 	b := newBench(t, Options{Environ: []string{"PATH=/usr/bin:/bin", "GOTOOLCHAIN=auto", "HOME=/nowhere"}})
 	for command, want := range map[string]string{
-		`printenv GOTOOLCHAIN GIT_CONFIG_KEY_0`: "local\ndiff.autoRefreshIndex\n",
-		`printenv GOTOOLCHAIN; touch made`:      "auto\n",
+		`printenv GOTOOLCHAIN GIT_ALLOW_PROTOCOL`: "local\nnone\n",
+		`printenv GOTOOLCHAIN; touch made`:        "auto\n",
 	} {
 		if r := b.run(t, cmd(command)); r.Stdout != want {
 			t.Errorf("%s prints %q, want %q", command, r.Stdout, want)

@@ -14,9 +14,16 @@ import (
 
 // judge fills in what the classifier proves of the command, which starts in cwd.
 func (c *call) judge(cwd agenttool.Path, home string) {
-	c.facts = classify.Command(c.input.Command, classify.Context{Dir: filepath.Clean(cwd.Absolute), Home: home})
-	c.facts.Dir, c.programs = &cwd, programs(c.facts.Parts)
+	c.home = home
+	c.analyse(cwd, nil)
+	c.programs = programs(c.facts.Parts)
 	c.startsShell = len(c.facts.Parts) == 1 && job.IsShell(c.facts.Parts[0].Argv) && classify.Plain(c.input.Command)
+}
+
+// analyse makes the facts, as far as the text tells, and what the disk says of git.
+func (c *call) analyse(cwd agenttool.Path, git map[agenttool.GitRun]string) {
+	c.facts = classify.Command(c.input.Command, classify.Context{Dir: filepath.Clean(cwd.Absolute), Home: c.home, Git: git})
+	c.facts.Dir = &cwd
 }
 
 // takesData reports whether all that the command does with its input is to read it as data: it is proved to read only, and no more

@@ -121,7 +121,16 @@ var yesOrNo = map[string]bool{"": true, "y": true, "n": true, "yes": true, "no":
 
 // command are the facts of a line to a shell.
 func (c *feed) command(line string) agenttool.Facts {
-	f := classify.Command(line, classify.Context{Dir: c.reads.Dir, Home: c.home})
+	in := classify.Context{Dir: c.reads.Dir, Home: c.home}
+	f := classify.Command(line, in)
+	if found := c.shell.lookAtGit(f.Git, c.home); found != nil { // git runs with the configuration as it is
+		in.Git = map[agenttool.GitRun]string{}
+		for run, each := range found {
+			in.Git[run] = each.Obstacle
+		}
+		namesPrograms(found, in.Git)
+		f = classify.Command(line, in)
+	}
 	if c.passes = classify.Stateless(line); !c.passes && f.ReadOnly == agenttool.Yes {
 		f.ReadOnly = agenttool.Unknown
 		f.Reasons = append([]agenttool.Reason{{Text: "it may change what later commands of this shell do"}}, f.Reasons...)

@@ -21,10 +21,24 @@ const (
 	maxMatches = 256
 )
 
-// Refine completes what only the disk tells: which configuration git means, and which files patterns of names match.
+// Refine completes what only the disk tells: what the repositories in which git runs would have it run, which configuration it means,
+// and which files patterns of names match.
 func (c *call) Refine(ctx context.Context) []*agenttool.Path {
+	changed := c.refineReaders()
 	refined := c.refineGit()
-	return append(refined, c.refineGlobs(ctx)...)
+	refined = append(refined, c.refineGlobs(ctx)...)
+	if changed {
+		refined = append(pointers(c.facts.Reads), pointers(c.facts.Writes)...)
+	}
+	return refined
+}
+
+func pointers(list []agenttool.Path) []*agenttool.Path {
+	all := make([]*agenttool.Path, len(list))
+	for i := range list {
+		all[i] = &list[i]
+	}
+	return all
 }
 
 // refineGlobs puts the names that the command's patterns match into what it reads, if no more than those was not known of it. All

@@ -39,6 +39,16 @@ func newBenchOf(t testing.TB, o Options, jobs job.Options) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return benchIn(t, dir, o, jobs)
+}
+
+func newBenchIn(t testing.TB, dir string, o Options) *bench {
+	t.Helper()
+	return benchIn(t, dir, o, job.Options{})
+}
+
+func benchIn(t testing.TB, dir string, o Options, jobs job.Options) *bench {
+	t.Helper()
 	w, err := workspace.Open([]string{dir})
 	if err != nil {
 		t.Fatal(err)

@@ -68,20 +68,22 @@ func (c *call) Confine(grants []string) error {
 	return nil
 }
 
-// environ is the command's environment. One that was proved to read only gets what keeps it so.
-func (c *call) environ() []string {
+// environ is the command's environment. One that was proved to read only gets what keeps it so. It is an error if git could not be kept
+// so where it runs, although it could be when the facts were made.
+func (c *call) environ() ([]string, error) {
 	env := Environ(c.tool.o.Environ, c.dir())
 	if c.input.TTY {
 		env = setTerminal(env)
 	}
 	if c.facts.ReadOnly != agenttool.Yes {
-		return c.tool.added(env)
+		return c.tool.added(env), nil
 	}
 	env = slices.DeleteFunc(env, func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
 		return slices.ContainsFunc(readingOnly, func(fixed string) bool { return strings.HasPrefix(fixed, name+"=") })
 	})
-	return append(env, readingOnly...)
+	git, err := c.neutralGit()
+	return slices.Concat(env, readingOnly, git), err
 }
 
 // added puts the variables of the person's settings in the place of others of the same names.

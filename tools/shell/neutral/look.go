@@ -1,0 +1,260 @@
+package neutral
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// Place is where git runs.
+type Place struct {
+	Dir    string // absolute, without links
+	GitDir string // what --git-dir names, absolute; "": git looks for it
+	Verb   string // its subcommand; "ls-remote" for all that reach others
+}
+
+// Host is what git finds besides the repository.
+type Host struct {
+	Home      string   // the home directory; "": none
+	Config    string   // where XDG_CONFIG_HOME points; "": .config in Home
+	System    []string // further files of configuration; "/etc/gitconfig" is among them anyway
+	Cat, Diff string   // these programs, for what stands in the place of others; "": there are none
+
+	// Real follows the links of a path as the command sees it, which may be shown directories elsewhere; nil: as the host sees it. Of
+	// a path that does not exist it may return where that would be.
+	Real func(path string) (string, error)
+}
+
+func (h Host) real(path string) (string, error) {
+	if h.Real != nil {
+		return h.Real(path)
+	}
+	return filepath.EvalSymlinks(path)
+}
+
+// Finding is what git would use in a place, as far as it may run programs or read elsewhere.
+type Finding struct {
+	Settings []Setting // keep git from running what configuration names; see [Environ]
+	Obstacle string    // why that is not enough: a sentence; "" if it is
+	Programs []string  // keys with which the repository itself, not the person, names programs that a reader may run
+	Reads    []string  // directories and files that git takes from elsewhere because the repository says so: absolute
+	Top      string    // where the work tree begins; "" if there is none
+}
+
+const (
+	maxFiles   = 64 // of configuration
+	maxDepth   = 10 // of includes, as in git
+	maxModules = 256
+)
+
+// Look finds what git would use in a place. It reads the disk and runs nothing.
+func Look(p Place, h Host) Finding {
+	l := &look{host: h, verb: p.Verb, seen: map[string]bool{}, asked: map[string]bool{}}
+	l.persons()
+	l.repositories(p)
+	found := Finding{Programs: l.programs, Reads: l.reads, Top: l.top, Obstacle: l.obstacle}
+	if found.Settings = append(slices.Clip(l.settings), fixed()...); l.obstacle == "" && l.size > maxSize {
+		found.Obstacle = "the configuration of git names too many drivers and filters"
+	}
+	return found
+}
+
+// look is one Look.
+type look struct {
+	host     Host
+	verb     string
+	level    level
+	seen     map[string]bool // files
+	asked    map[string]bool // keys for which there is a setting
+	settings []Setting
+	size     int
+	modules  int
+
+	hash     int    // bytes of the name of a commit
+	worktree string // what core.worktree says, "" for nothing
+	top      string
+	programs []string
+	reads    []string
+	obstacle string
+}
+
+// level says who wrote a configuration.
+type level uint8
+
+const (
+	person     level = iota // the person or the machine's administrator
+	repo                    // the repository in which git runs
+	submodules              // one in it
+)
+
+func (l *look) stop(format string, args ...any) {
+	if l.obstacle == "" {
+		l.obstacle = fmt.Sprintf(format, args...)
+	}
+}
+
+// persons reads the configuration of the machine and of the person.
+func (l *look) persons() {
+	files := append([]string{"/etc/gitconfig"}, l.host.System...)
+	if home := l.host.Home; home != "" {
+		config := l.host.Config
+		if config == "" {
+			config = filepath.Join(home, ".config")
+		}
+		files = append(files, filepath.Join(config, "git/config"), filepath.Join(home, ".gitconfig"))
+	}
+	for _, file := range files {
+		l.file(file, 0)
+	}
+}
+
+// repositories reads the configuration of every repository that git may take.
+func (l *look) repositories(p Place) {
+	if p.GitDir != "" {
+		dir := p.GitDir
+		if real, err := l.host.real(dir); err == nil {
+			dir = real
+		}
+		if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+			dir = l.pointed(dir, "gitdir: ")
+		}
+		if dir != "" {
+			l.repository(l.at(dir, p.Dir), repo, 0)
+		}
+		return
+	}
+	found, bare := l.discovered(p.Dir)
+	if bare != "" {
+		l.stop("%s is a bare repository, which may be made of files that came with something else: git --git-dir names it", bare)
+	}
+	for i, r := range found {
+		l.repository(r, repo, 0)
+		if i == 0 {
+			l.place(r)
+		}
+	}
+}
+
+// place takes note of where a repository keeps what git reads, if that is not where it is found.
+func (l *look) place(r repository) {
+	l.top = r.top
+	if l.worktree != "" {
+		l.top = l.worktree
+		l.reads = append(l.reads, l.worktree)
+	}
+	if !l.acknowledges(r) {
+		l.reads = append(l.reads, r.gitDir, r.common)
+	}
+	objects := filepath.Join(r.common, "objects")
+	if real, err := l.host.real(objects); err == nil && real != objects {
+		l.reads = append(l.reads, real)
+	}
+	if text, err := readRegular(filepath.Join(objects, "info/alternates")); err == nil {
+		for line := range strings.Lines(text) {
+			if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
+				l.reads = append(l.reads, l.absolute(line, objects))
+			}
+		}
+	}
+	for i, read := range l.reads {
+		l.reads[i] = l.absolute(read, l.top)
+	}
+	if l.verb == "bisect" {
+		l.reads = append(l.reads, filepath.Join(r.gitDir, "BISECT_LOG"))
+	}
+}
+
+// repository reads the configuration of a repository, and of its submodules where git may run in them.
+func (l *look) repository(r repository, by level, depth int) {
+	outer := l.level
+	defer func() { l.level = outer }()
+	l.level, l.hash, l.worktree = by, 20, ""
+	l.file(filepath.Join(r.common, "config"), 0)
+	l.file(filepath.Join(r.gitDir, "config"), 0)
+	l.file(filepath.Join(r.gitDir, "config.worktree"), 0)
+	if l.worktree != "" {
+		l.worktree = l.absolute(l.worktree, r.gitDir)
+	}
+	if historical[l.verb] || r.top == "" {
+		return
+	}
+	links, err := gitlinks(r.gitDir, l.hash)
+	if err != nil {
+		l.stop("%s: what submodules the repository has is not known: %v", r.gitDir, err)
+		return
+	}
+	top, worktree := r.top, l.worktree
+	if worktree != "" {
+		top = worktree
+	}
+	for _, link := range links {
+		if l.modules++; l.modules > maxModules || depth > maxDepth {
+			l.stop("%s has too many submodules", top)
+			return
+		}
+		if sub, ok := l.dotGit(filepath.Join(top, link)); ok {
+			l.repository(sub, submodules, depth+1)
+		}
+	}
+	l.worktree = worktree
+}
+
+// historical are subcommands that look at history, references and configuration alone: git runs in no submodule for them.
+var historical = map[string]bool{
+	"log": true, "show": true, "branch": true, "tag": true, "remote": true, "config": true, "rev-parse": true, "rev-list": true,
+	"ls-tree": true, "cat-file": true, "merge-base": true, "for-each-ref": true, "reflog": true, "show-ref": true, "shortlog": true,
+	"name-rev": true, "symbolic-ref": true, "count-objects": true, "check-ref-format": true, "help": true, "ls-remote": true,
+}
+
+// file reads one file of configuration, and those that it includes.
+func (l *look) file(name string, depth int) {
+	real, err := l.host.real(name)
+	switch {
+	case missing(err):
+		return
+	case err != nil:
+		l.stop("%s, a configuration of git, cannot be read: %v", name, err)
+		return
+	case l.seen[real]:
+		return
+	case len(l.seen) >= maxFiles+maxModules || depth > maxDepth:
+		l.stop("%s: the configuration of git has too many files", name)
+		return
+	}
+	l.seen[real] = true
+	text, err := readRegular(real)
+	if missing(err) {
+		return
+	}
+	if err != nil {
+		l.stop("%s, a configuration of git, cannot be read: %v", name, err)
+		return
+	}
+	entries, err := parseConfig(text)
+	if err != nil {
+		l.stop("%s, a configuration of git, %v", name, err)
+		return
+	}
+	for _, e := range entries {
+		l.entry(e, name, depth)
+	}
+}
+
+func missing(err error) bool {
+	return errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+}
+
+// absolute returns a path that stands in a file of a directory.
+func (l *look) absolute(path, dir string) string {
+	if !filepath.IsAbs(path) {
+		path = dir + "/" + path
+	}
+	if real, err := l.host.real(path); err == nil {
+		return real
+	}
+	return filepath.Clean(path)
+}
