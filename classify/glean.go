@@ -30,6 +30,10 @@ type gleaner struct {
 
 	memory
 	manner
+
+	assigned []string // variables, in the order of their assignments
+	nodes    []int    // around the one that is looked at: how many were assigned before, -1 if they hold behind it
+	few      [24]int  // memory for nodes
 }
 
 // memory is what was learnt of the shell from what was looked at so far.
@@ -86,8 +90,16 @@ func parsedTo(stmts []*syntax.Stmt, text string) int {
 }
 
 func (g *gleaner) stmts(list []*syntax.Stmt) {
+	if g.nodes == nil {
+		g.nodes = g.few[:0]
+	}
 	for _, s := range list {
 		syntax.Walk(s, func(n syntax.Node) bool {
+			if n == nil {
+				g.leave()
+				return true
+			}
+			g.enter(n)
 			g.node(n)
 			return true
 		})

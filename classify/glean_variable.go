@@ -40,6 +40,7 @@ func (g *gleaner) assign(x *syntax.Assign) {
 		g.unquoted(x.Index)
 	}
 	name, text := x.Name.Value, g.value(x)
+	g.assigned = append(g.assigned, name)
 	if namesCommand(name) {
 		g.text(strings.TrimLeft(text, "!| "), x.Pos(), false)
 	}
@@ -63,6 +64,41 @@ func (g *gleaner) assign(x *syntax.Assign) {
 		g.vars = map[string]string{}
 	}
 	g.vars[name] = text
+}
+
+// enter and leave are called before and behind the children of a node.
+func (g *gleaner) enter(n syntax.Node) {
+	before := len(g.assigned)
+	switch x := n.(type) {
+	case *syntax.CallExpr:
+		if len(x.Args) == 0 || len(x.Assigns) == 0 {
+			before = -1
+		}
+	case *syntax.Stmt:
+		if !x.Background {
+			before = -1
+		}
+	case *syntax.Subshell, *syntax.CmdSubst, *syntax.ProcSubst, *syntax.BinaryCmd, *syntax.CoprocClause, *syntax.IfClause,
+		*syntax.WhileClause, *syntax.ForClause, *syntax.CaseClause:
+	default:
+		before = -1
+	}
+	g.nodes = append(g.nodes, before)
+}
+
+// leave tears the variables that were assigned in a node, if it may not have run, or only in a process of its own.
+func (g *gleaner) leave() {
+	last := len(g.nodes) - 1
+	before := g.nodes[last]
+	g.nodes = g.nodes[:last]
+	if before < 0 || before >= len(g.assigned) {
+		return
+	}
+	for _, name := range g.assigned[before:] {
+		if !g.torn[name] {
+			g.tear(name)
+		}
+	}
 }
 
 // tear takes note that a variable is not always what it was last given.

@@ -10,6 +10,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/locale"
 )
 
 // Beyond these limits a command line is not analysed and its facts are unknown.
@@ -136,8 +137,53 @@ func understood(text string) parsed {
 	}
 	if reason, ok := disagrees(text, p.stmts); !ok {
 		p.failed, p.doubtful, p.reason = true, true, reason
+	} else if at := splitsBytes(text); at >= 0 {
+		p.failed, p.doubtful, p.reason = true, true, reasonAt(text, at, "in another locale bash may read this in another way")
 	}
 	return p
+}
+
+// splitsBytes returns where a text that is not ASCII may choose a locale in which a quote or a backslash is a part of the character before
+// it; -1 if nowhere. The locales of the environment are none.
+func splitsBytes(text string) int {
+	if isASCII(text) {
+		return -1
+	}
+	for _, beginning := range [...]string{"LC_", "LANG"} {
+		for at := strings.Index(text, beginning); at >= 0; {
+			rest := text[at:]
+			n := 0
+			for n < len(rest) && isNameByte(rest[n]) {
+				n++
+			}
+			value, assigned := strings.CutPrefix(rest[n:], "=")
+			behind := strings.TrimLeft(value, localeBytes)
+			value = value[:len(value)-len(behind)]
+			assigned = assigned && (behind == "" || strings.IndexByte(" \t\n;&|)", behind[0]) >= 0)
+			used := at > 0 && (text[at-1] == '$' || strings.HasSuffix(text[:at], "${"))
+			if (!assigned || !locale.Plain(value)) && !used && locale.Variable(rest[:n]) {
+				return at
+			}
+			next := strings.Index(rest[n:], beginning)
+			if next < 0 {
+				break
+			}
+			at += n + next
+		}
+	}
+	return -1
+}
+
+// localeBytes are those of the name of a locale.
+const localeBytes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.@-"
+
+func isASCII(text string) bool {
+	for i := range len(text) {
+		if text[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }
 
 var parsers = sync.Pool{New: func() any { return syntax.NewParser(syntax.Variant(syntax.LangBash)) }}

@@ -121,6 +121,9 @@ func ansiCode(s string) (n, c int, ok bool) {
 	base, first, limit := 16, 1, 2
 	switch s[0] {
 	case 'x':
+		if len(s) > 1 && s[1] == '{' {
+			return 0, -1, true // bash takes \x{41}, and more, for a byte
+		}
 	case 'u':
 		limit = 4
 	case 'U':

@@ -6,13 +6,16 @@ import "strings"
 func (r *reader) list() {
 	for r.gap(); r.more() && !r.stops(); r.gap() {
 		r.command()
-		for r.blanks(); r.more() && r.joins(); r.blanks() {
-			piped := r.text[r.at-1] == '|' && r.text[r.at-2] != '|' || r.text[r.at-2:r.at] == "|&"
+		for r.blanks(); r.more(); r.blanks() {
+			op := r.joins()
+			if op == "" {
+				break
+			}
 			if r.gap(); !r.more() || r.stops() {
 				r.doubt("a command is missing")
 				return
 			}
-			if piped && r.keyword() == "time" {
+			if (op == "|" || op == "|&") && r.keyword() == "time" {
 				r.doubt("behind a pipe, time is a program")
 			}
 			r.command()
@@ -23,8 +26,10 @@ func (r *reader) list() {
 		switch c := r.text[r.at]; {
 		case c == '\n':
 		case c == '&':
+			r.separated()
 			r.take(1, Background)
 		case c == ';' && !r.stops():
+			r.separated()
 			r.take(1, Separator)
 		case !r.stops():
 			r.doubt("a command goes on where none can")
@@ -50,21 +55,32 @@ func (r *reader) unjoined() {
 	r.at = at
 }
 
-// joins reads what joins two commands, if that is next.
-func (r *reader) joins() bool {
+// separated doubts what stands between two commands in a substitution behind a here-document. Bash 5.2 prints the commands of a
+// substitution and runs what it printed; behind a here-document it forgets to print a ;, and makes one command of two.
+func (r *reader) separated() {
+	if r.printed {
+		r.doubt("bash 5.2 may join two commands behind a here-document in a substitution")
+	}
+}
+
+// joins reads what joins two commands, "" if that is not next.
+func (r *reader) joins() (op string) {
 	c, next := r.text[r.at], r.peek(1)
 	switch {
 	case c == '|' && (next == '|' || next == '&'), c == '&' && next == '&':
-		r.take(2, Operator)
+		op = r.text[r.at : r.at+2]
 	case c == '|':
-		r.take(1, Operator)
+		op = "|"
 	default:
-		return false
+		return ""
 	}
-	if r.joined() {
+	if op == "||" || op == "&&" {
+		r.separated()
+	}
+	if r.take(len(op), Operator); r.joined() {
 		r.unjoined()
 	}
-	return true
+	return op
 }
 
 // stops reports whether what is next ends a list.

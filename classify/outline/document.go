@@ -35,6 +35,7 @@ func (r *reader) waits(operator int, tabs bool) {
 		r.doubt("a here-document has no delimiter")
 	}
 	r.waiting = append(r.waiting, w)
+	r.printed = r.inside > 0
 }
 
 // bodies reads those of the here-documents that wait, where a line begins.

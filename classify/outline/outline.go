@@ -85,6 +85,7 @@ type reader struct {
 	depth   int
 	waiting []waiting // here-documents whose bodies begin behind the next newline
 	inside  int       // substitutions around what is read
+	printed bool      // the substitution that is read has a here-document: see separated
 	outside bool      // there are some outside the substitution that is read
 }
 

@@ -3,6 +3,8 @@ package program
 import (
 	"slices"
 	"strings"
+
+	"toolhost/agenttool/locale"
 )
 
 // shownVariables change at most how a program shows things. Their values have no slash, which would make some of them
@@ -46,24 +48,12 @@ func HarmlessEnvironment(name string, value Word) bool {
 		return plainLetters(value.Text)
 	}
 	if name == "LANG" || strings.HasPrefix(name, "LC_") && slices.Contains(shownVariables, name) {
-		return plainLocale(value.Text)
+		return locale.Plain(value.Text)
 	}
 	if slices.Contains(shownVariables, name) {
 		return !strings.Contains(value.Text, "/")
 	}
 	return slices.Contains(settledVariables[name], value.Text) && settledVariables[name] != nil
-}
-
-// plainLocale reports whether a locale has a character set in which no byte of ASCII is a part of a longer character:
-// in others a backslash or a quote may be one.
-func plainLocale(name string) bool {
-	switch name {
-	case "", "C", "POSIX":
-		return true
-	}
-	language, charset, ok := strings.Cut(name, ".")
-	return ok && (charset == "UTF-8" || charset == "utf8") &&
-		strings.Trim(language, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_") == ""
 }
 
 func plainLetters(s string) bool {

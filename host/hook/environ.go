@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/locale"
 )
 
 // passed are the variables of the host that a hook sees, besides LC_* and PATH.
@@ -17,7 +18,7 @@ var passed = map[string]bool{"HOME": true, "USER": true, "LANG": true, "TZ": tru
 const defaultPath = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
 
 // environ returns the environment of a hook, sorted. It is built, not inherited: no secrets, nothing that makes a shell
-// or a loader run code. Host is "NAME=value" each; of two values of one name the first counts.
+// or a loader run code, and locales in which bash reads a command as it was analysed. Host is "NAME=value" each; of two values of one name the first counts.
 func environ(host []string, workspace string, set map[string]string, own ...string) []string {
 	env := map[string]string{"PATH": defaultPath, "TERM": "dumb"}
 	seen := map[string]bool{}
@@ -41,6 +42,7 @@ func environ(host []string, workspace string, set map[string]string, own ...stri
 	for name, value := range env {
 		list = append(list, name+"="+value)
 	}
+	list = locale.Environ(list)
 	slices.Sort(list)
 	return list
 }

@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"toolhost/agenttool/locale"
 )
 
 // passed are the variables of the host that a command sees. It is a list of whole names: a prefix such as LC_ is
@@ -92,7 +94,8 @@ const defaultPath = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbi
 
 // Environ returns the environment of a command that runs in dir, sorted by name. It is built, not inherited: the
 // variables of host ("NAME=value") that are on the list, then those that are always the same. Of two values of one
-// name the first counts, as it does for getenv. PATH keeps its absolute entries only: with "." in it, a file of the
+// name the first counts, as it does for getenv. Locales are plain, as [locale.Plain] says, so that bash reads the command that was
+// analysed. PATH keeps its absolute entries only: with "." in it, a file of the
 // workspace would answer to the name of every program.
 func Environ(host []string, dir string) []string {
 	env := append(slices.Clone(fixed), "PWD="+dir)
@@ -111,6 +114,7 @@ func Environ(host []string, dir string) []string {
 	if !seen["PATH"] {
 		env = append(env, "PATH="+defaultPath)
 	}
+	env = locale.Environ(env)
 	slices.Sort(env)
 	return env
 }

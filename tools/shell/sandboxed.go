@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/locale"
 	"toolhost/sandbox"
 )
 
@@ -96,7 +97,7 @@ func (t *tool) added(env []string) []string {
 		env = slices.DeleteFunc(env, func(old string) bool { return strings.HasPrefix(old, name+"=") })
 		env = append(env, entry)
 	}
-	return env
+	return locale.Environ(env)
 }
 
 // setTerminal says that there is a terminal, and what it can do.
