@@ -276,6 +276,8 @@ func (w *walk) effect(e program.Effect, u *program.Use) {
 		w.note(tally{observes: w.remote == 0})
 	case program.NotConcurrent:
 		w.note(tally{notConcurrent: true})
+	case program.WritesElsewhere:
+		w.note(tally{writes: true, incomplete: true})
 	case program.ReadsElsewhere:
 		w.note(tally{incomplete: w.remote == 0})
 	case program.ReadsTree:

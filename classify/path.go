@@ -47,6 +47,9 @@ func (w *walk) visit(how access, word program.Word) {
 		return
 	}
 	w.special(word.Text, word)
+	if how == contents {
+		w.readsEndless(word.Text, word)
+	}
 	w.named(how, word)
 }
 

@@ -53,6 +53,8 @@ type walk struct {
 	codes       []code
 	mentions    [][]string
 	unmentioned bool
+	ending      ending // of the pipeline, behind the command that is looked at
+	reading     ending // of what the command reads
 	texts       int    // texts in one another of which nothing but that is asked
 	opaque      string // why more may run than is mentioned
 }
@@ -116,6 +118,8 @@ func (w *walk) stmt(s *syntax.Stmt) {
 
 func (w *walk) command(s *syntax.Stmt) {
 	piped, captured := w.scope.piped, w.scope.captured
+	outer := w.reading
+	w.limit(s.Cmd)
 	for _, r := range s.Redirs {
 		w.redirect(r)
 	}
@@ -166,6 +170,7 @@ func (w *walk) command(s *syntax.Stmt) {
 		w.scope.settle()
 	}
 	w.scope.piped, w.scope.captured = piped, captured
+	w.reading = outer
 }
 
 // subshell analyses what cannot change the scope.
@@ -186,7 +191,7 @@ func (w *walk) binary(x *syntax.BinaryCmd) {
 	case syntax.Pipe, syntax.PipeAll:
 		w.subshell(func() {
 			w.scope.captured = true
-			w.stmt(x.X)
+			w.piped(x.X, x.Y)
 		})
 		w.subshell(func() {
 			w.scope.piped = true

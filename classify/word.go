@@ -247,10 +247,16 @@ func (w *walk) doubleQuoted(f *field, x *syntax.DblQuoted) {
 
 // substitution expands $(…): what it runs counts, what it prints is not known.
 func (w *walk) substitution(f *field, x *syntax.CmdSubst, quoted bool) {
+	outer, before := w.ending, w.tally.long
+	w.ending, w.tally.long = endsNever, false
 	w.subshell(func() {
 		w.scope.captured = true
 		w.stmts(x.Stmts)
 	})
+	if w.tally.long {
+		w.keeps("a substitution")
+	}
+	w.ending, w.tally.long = outer, before || w.tally.long
 	f.numeric = printsNumber(x.Stmts)
 	f.blank = f.numeric
 	f.unknown(!quoted)

@@ -47,7 +47,7 @@ func coreutilSpecs() []*Spec {
 		},
 		&Spec{Names: "sleep", Operands: "span*", Options: helpVersion, Abbreviates: true, Harmless: true, Judge: judgeSleep},
 		&Spec{Names: "yes", Operands: "text*", Options: helpVersion, Effects: "long_running", Harmless: true},
-		&Spec{Names: "seq", Operands: "text*", Abbreviates: true, Harmless: true, InOrder: true,
+		&Spec{Names: "seq", Operands: "number*", Abbreviates: true, Harmless: true, InOrder: true, Judge: judgeSeq,
 			Options: `-f,--format:text -s,--separator:text -w,--equal-width -num` + helpVersion},
 		&Spec{Names: "factor", Operands: "text*", Options: "-h,--exponents" + helpVersion, Harmless: true},
 		&Spec{Names: "numfmt", Operands: "text*", Abbreviates: true, Harmless: true,
@@ -152,6 +152,16 @@ func judgeDD(a *Args, u *Use) {
 			u.Add(Destroys, "dd overwrites what of= names")
 		case !ddKeys[key]:
 			u.Unknown("dd: the operand "+key+" is not known", w)
+		}
+	}
+}
+
+// judgeSeq finds a sequence without end, or one that is as good as that.
+func judgeSeq(a *Args, u *Use) {
+	for _, w := range a.Operands {
+		text := strings.ToLower(strings.TrimLeft(w.Text, "+-"))
+		if strings.HasPrefix("infinity", text) && len(text) >= 3 || len(text) > 9 && digits(text) || strings.ContainsAny(text, "ex") && text != "" && w.Static {
+			u.Add(LongRunning, "seq "+w.Text+" does not end")
 		}
 	}
 }

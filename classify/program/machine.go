@@ -115,5 +115,13 @@ var localDatabases = WordSet("passwd group shadow gshadow services protocols rpc
 func judgeGetent(a *Args, u *Use) {
 	if len(a.Operands) > 0 && !(a.Operands[0].Static && localDatabases[a.Operands[0].Text]) {
 		u.Add(Reaches, "getent asks name servers")
+		return
+	}
+	for _, w := range a.Operands[:min(1, len(a.Operands))] {
+		file := w
+		if file.Text = "/etc/" + w.Text; w.Text == "initgroups" {
+			file.Text = "/etc/group"
+		}
+		u.Reads = append(u.Reads, file)
 	}
 }

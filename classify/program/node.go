@@ -10,7 +10,7 @@ func nodeSpecs() []*Spec {
 		-d -g,--global --no-update-notifier --loglevel:text --no-fund --no-audit `
 	const tree = shown + " -a,--all --depth:text --omit:text --include:text --prod --dev --link --package-lock-only "
 	return []*Spec{
-		{Names: "npm", Options: shown + "-v,--version -h,--help", Operands: "sub?", Sub: []*Spec{
+		{Names: "npm", Options: shown + "-v,--version -h,--help", Operands: "sub?", Judge: judgeNpm, Sub: []*Spec{
 			{Names: "ls list ll la explain why query", Options: tree, Operands: "text*",
 				Effects: "reads_tree writes adds",
 				Judge:   reason("writes a log, where .npmrc says")},
@@ -70,4 +70,11 @@ func packageManagers(names, locks string) *Spec {
 		}
 		u.Reasons, u.Locks = append(u.Reasons, because("runs code of this project")), nil
 	}}
+}
+
+// judgeNpm: without a subcommand npm shows its help, and writes a log of that.
+func judgeNpm(a *Args, u *Use) {
+	if len(a.Operands) == 0 && !a.Has("--version") {
+		u.Add(Writes, "npm writes a log, to where .npmrc says")
+	}
 }

@@ -401,19 +401,20 @@ func (p *parser) effects(list []Effect, at Word, of string) {
 
 // effectPhrase is what an effect means where no reason says more.
 var effectPhrase = map[Effect]string{
-	Writes:         "changes files or state",
-	Destroys:       "deletes or overwrites data",
-	GitConfig:      "changes the configuration of the repository",
-	GitGlobal:      "changes git's configuration of the person",
-	Reaches:        "reaches another machine, or a service that may",
-	LongRunning:    "does not end by itself",
-	Interactive:    "waits for input at a terminal",
-	Pages:          "waits for input at a terminal",
-	ObservesHost:   "shows processes, memory, sockets or users of the machine",
-	NotConcurrent:  "writes a cache, so that it does not run beside others",
-	ReadsElsewhere: "reads files that its words do not name",
-	RunsCode:       "runs code that toolhost does not read",
-	RunsHooks:      "runs the hooks of the repository",
+	Writes:          "changes files or state",
+	Destroys:        "deletes or overwrites data",
+	GitConfig:       "changes the configuration of the repository",
+	GitGlobal:       "changes git's configuration of the person",
+	Reaches:         "reaches another machine, or a service that may",
+	LongRunning:     "does not end by itself",
+	Interactive:     "waits for input at a terminal",
+	Pages:           "waits for input at a terminal",
+	ObservesHost:    "shows processes, memory, sockets or users of the machine",
+	NotConcurrent:   "writes a cache, so that it does not run beside others",
+	ReadsElsewhere:  "reads files that its words do not name",
+	RunsCode:        "runs code that toolhost does not read",
+	RunsHooks:       "runs the hooks of the repository",
+	WritesElsewhere: "writes files that its words do not name",
 }
 
 // finish asks for the missing and lets Judge have its word, which cannot make understood what was not.

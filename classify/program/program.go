@@ -65,22 +65,23 @@ type Effect string
 
 // The effects. Without any, and without writes, a use is read-only.
 const (
-	Writes         Effect = "writes"          // changes something, named or not; what was there may be lost
-	GitConfig      Effect = "git_config"      // changes the configuration of a git repository
-	GitGlobal      Effect = "git_global"      // changes git's configuration of the person
-	Destroys       Effect = "destroys"        // removes or overwrites what may not come back
-	Reaches        Effect = "reaches"         // goes beyond this machine, or to a daemon that may
-	LongRunning    Effect = "long_running"    // does not end by itself
-	Interactive    Effect = "interactive"     // waits for a terminal
-	Pages          Effect = "pages"           // waits for a terminal if it writes to one
-	ObservesHost   Effect = "observes_host"   // looks at processes, memory, sockets, users of the machine
-	NotConcurrent  Effect = "not_concurrent"  // is not safe beside others although it is read-only (a cache, an index)
-	ReadsElsewhere Effect = "reads_elsewhere" // reads user content at paths that it does not name
-	ReadsTree      Effect = "reads_tree"      // reads below the directories that it names, or the working directory
-	RunsCode       Effect = "runs_code"       // runs code that is not among its words (a build, a plugin, a script)
-	RunsHooks      Effect = "runs_hooks"      // runs the hooks of the repository, if it has any
-	Adds           Effect = "adds"            // what it writes replaces nothing, or what was there can be had back
-	HostsUnknown   Effect = "hosts_unknown"   // reaches hosts that its words do not name: those of its configuration
+	Writes          Effect = "writes"           // changes something, named or not; what was there may be lost
+	GitConfig       Effect = "git_config"       // changes the configuration of a git repository
+	GitGlobal       Effect = "git_global"       // changes git's configuration of the person
+	Destroys        Effect = "destroys"         // removes or overwrites what may not come back
+	Reaches         Effect = "reaches"          // goes beyond this machine, or to a daemon that may
+	LongRunning     Effect = "long_running"     // does not end by itself
+	Interactive     Effect = "interactive"      // waits for a terminal
+	Pages           Effect = "pages"            // waits for a terminal if it writes to one
+	ObservesHost    Effect = "observes_host"    // looks at processes, memory, sockets, users of the machine
+	NotConcurrent   Effect = "not_concurrent"   // is not safe beside others although it is read-only (a cache, an index)
+	WritesElsewhere Effect = "writes_elsewhere" // makes or changes files beside those that it names
+	ReadsElsewhere  Effect = "reads_elsewhere"  // reads user content at paths that it does not name
+	ReadsTree       Effect = "reads_tree"       // reads below the directories that it names, or the working directory
+	RunsCode        Effect = "runs_code"        // runs code that is not among its words (a build, a plugin, a script)
+	RunsHooks       Effect = "runs_hooks"       // runs the hooks of the repository, if it has any
+	Adds            Effect = "adds"             // what it writes replaces nothing, or what was there can be had back
+	HostsUnknown    Effect = "hosts_unknown"    // reaches hosts that its words do not name: those of its configuration
 )
 
 // Spec describes one program, or one subcommand of it.

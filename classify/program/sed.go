@@ -37,7 +37,7 @@ func judgeSed(a *Args, u *Use) {
 		case w.Static && w.Text == "-":
 		case a.Has("--in-place"):
 			u.Reads = append(u.Reads, w)
-			u.Writes = append(u.Writes, w)
+			u.Writes = append(append(u.Writes, w), sedBackup(a, w)...)
 		default:
 			u.Reads = append(u.Reads, w)
 		}
@@ -45,6 +45,35 @@ func judgeSed(a *Args, u *Use) {
 	if a.Has("--in-place") {
 		u.Add(Writes, "rewrites files in place")
 	}
+}
+
+// sedBackup returns the name under which sed keeps a file that it changes, if -i has a suffix: a * in it is the name of the file, and
+// with a slash it is a path of its own.
+func sedBackup(a *Args, file Word) []Word {
+	for _, o := range a.Options {
+		if o.Name != "--in-place" || !o.Has || o.Value.Static && o.Value.Text == "" {
+			continue
+		}
+		kept := file
+		if kept.Static = file.Static && o.Value.Static; !kept.Static {
+			return []Word{{Line: file.Line, Column: file.Column}}
+		}
+		dir, base := "", file.Text
+		if slash := strings.LastIndexByte(base, '/'); slash >= 0 {
+			dir, base = base[:slash+1], base[slash+1:]
+		}
+		name := strings.ReplaceAll(o.Value.Text, "*", base)
+		switch {
+		case !strings.Contains(o.Value.Text, "*"):
+			kept.Text = file.Text + o.Value.Text
+		case strings.Contains(name, "/"):
+			kept.Text = name
+		default:
+			kept.Text = dir + name
+		}
+		return []Word{kept}
+	}
+	return nil
 }
 
 // judgeSedScripts judges the fragments of a script, which are as its lines.

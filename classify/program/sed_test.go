@@ -131,7 +131,7 @@ func TestSedCommandLines(t *testing.T) {
 		{"sed --version", ""},
 		{"sed -i 's/a/b/' f", "writes r:f w:f"},
 		{"sed -ni p f", "writes r:f w:f"},
-		{"sed -n -i.bak p f g", "writes r:f,g w:f,g"},
+		{"sed -n -i.bak p f g", "writes r:f,g w:f,f.bak,g,g.bak"},
 		{"sed --in-pl p f", "writes r:f w:f"},
 		{"sed -n 'w out' f", "r:f w:out"},
 		{"sed 's/a/b/w out' f", "r:f w:out"},

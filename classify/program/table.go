@@ -35,7 +35,7 @@ const numberOption = "-num"
 
 var effectNames = []Effect{
 	Writes, Destroys, GitConfig, GitGlobal, Reaches, LongRunning, Interactive, Pages, ObservesHost, NotConcurrent,
-	ReadsElsewhere, ReadsTree, RunsCode, RunsHooks, Adds, HostsUnknown,
+	WritesElsewhere, ReadsElsewhere, ReadsTree, RunsCode, RunsHooks, Adds, HostsUnknown,
 }
 
 // table returns the compiled form, made at the first use.

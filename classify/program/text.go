@@ -159,6 +159,9 @@ func columnSpecs() []*Spec {
 
 // judgeShuf tells files from the words of shuf -e.
 func judgeShuf(a *Args, u *Use) {
+	if a.oneOf("--repeat", "-r") && !a.oneOf("--head-count", "-n") {
+		u.Add(LongRunning, "shuf --repeat does not end")
+	}
 	if a.Has("--echo") {
 		return
 	}

@@ -1,5 +1,7 @@
 package program
 
+import "strings"
+
 // writerSpecs describes the programs that make, change and remove files, so that what they write is known. -help and
 // -version aside, none of them is ever read-only.
 func writerSpecs() []*Spec {
@@ -99,6 +101,7 @@ func judgeDestroyer(a *Args, u *Use) {
 // judgeCopy: the last operand is written, unless a directory for all was named before; ln and install have their own
 // exceptions.
 func judgeCopy(a *Args, u *Use) {
+	defer judgeBackup(a, u)
 	name, words := a.Argv[0].Text, a.Values["source"]
 	if asksOnly(a, u) || len(words) == 0 {
 		return
@@ -126,11 +129,35 @@ func judgeCopy(a *Args, u *Use) {
 
 // judgeMove: what is moved is read under another name from then on.
 func judgeMove(a *Args, u *Use) {
+	defer judgeBackup(a, u)
 	words := a.Operands
 	if n := len(words); n > 0 && !a.Has("--target-directory") {
 		words = words[:n-1]
 	}
 	u.Reads = append(u.Reads, words...)
+}
+
+// judgeBackup: what was there is kept under another name, which depends on what is there. Where the target is a file, and the name not
+// numbered, that is the name with the suffix.
+func judgeBackup(a *Args, u *Use) {
+	if !a.oneOf("--backup", "-b", "--suffix") {
+		return
+	}
+	suffix := Lit("~")
+	for _, o := range a.Options {
+		if o.Name == "--suffix" {
+			suffix = o.Value
+		}
+	}
+	if n := len(u.Writes); n > 0 && !a.oneOf("--target-directory", "--directory") && !strings.HasSuffix(u.Writes[n-1].Text, "/") {
+		kept := u.Writes[n-1]
+		if kept.Static {
+			kept.Text += suffix.Text
+		}
+		kept.Static = kept.Static && suffix.Static
+		u.Writes = append(u.Writes, kept)
+	}
+	u.Add(WritesElsewhere, a.Argv[0].Text+" keeps what was there under another name")
 }
 
 // lastName is the name under which ln makes a link in the working directory.

@@ -1,0 +1,119 @@
+package classify
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"toolhost/classify/program"
+)
+
+// endlessDevices are read without end. The value says whether there are lines among what is read.
+var endlessDevices = map[string]bool{"/dev/zero": false, "/dev/full": false, "/dev/random": true, "/dev/urandom": true}
+
+// ending says after what a later part of a pipeline ends, and with it those before.
+type ending uint8
+
+const (
+	endsNever ending = iota
+	endsLines        // after so many lines
+	endsBytes        // after so many bytes
+)
+
+// streaming are programs that pass on what they read as it comes, and end with their output.
+var streaming = program.WordSet("cat tr fold cut base64 base32 od xxd hexdump hd rev nl tee dd stdbuf iconv expand unexpand")
+
+// keeping are programs that pass nothing on before their input ends, and keep all of it until then.
+var keeping = program.WordSet("sort tac shuf sponge column tsort mapfile readarray jq xargs")
+
+// limits are the options, or beginnings of operands, with which programs read no more than they are told.
+var limits = map[string][]string{
+	"head": {"-c", "--bytes"}, "od": {"-N", "--read-bytes"}, "xxd": {"-l", "-len"}, "hexdump": {"-n"}, "hd": {"-n"}, "dd": {"count="},
+	"cmp": {"-n", "--bytes"}, "timeout": {""}, "gtimeout": {""},
+}
+
+// commandName returns the name of the program of a simple command with its words, as far as that is literal.
+func commandName(cmd syntax.Command) (string, []*syntax.Word) {
+	call, ok := cmd.(*syntax.CallExpr)
+	if !ok || len(call.Args) == 0 {
+		return "", nil
+	}
+	return path.Base(call.Args[0].Lit()), call.Args[1:]
+}
+
+// limit takes note of whether a command reads no more than it is told, or than a later part of its pipeline takes.
+func (w *walk) limit(cmd syntax.Command) {
+	name, words := commandName(cmd)
+	w.reading = endsNever
+	if w.ending != endsNever && streaming[name] {
+		w.reading = w.ending
+	}
+	if anyBegins(words, limits[name]) {
+		w.reading = endsBytes
+	}
+}
+
+// anyBegins reports whether one of some words begins with one of some texts.
+func anyBegins(words []*syntax.Word, texts []string) bool {
+	if len(texts) == 0 {
+		return false
+	}
+	return slices.ContainsFunc(words, func(word *syntax.Word) bool {
+		literal, _ := plainText(word)
+		return slices.ContainsFunc(texts, func(text string) bool { return strings.HasPrefix(literal, text) })
+	})
+}
+
+// readsEndless judges the reading of a path: what never ends has to be ended by who reads it.
+func (w *walk) readsEndless(text string, at program.Word) {
+	if w.reading == endsBytes {
+		return
+	}
+	dirs := w.scope.dirs
+	if strings.HasPrefix(text, "/") {
+		dirs = []string{"/"}
+	}
+	for _, dir := range dirs {
+		full := path.Clean(text)
+		if dir != "/" {
+			full = path.Join(dir, text)
+		}
+		if lines, ok := endlessDevices[full]; ok && !(lines && w.reading == endsLines) {
+			w.note(tally{long: true})
+			w.strange(full+" never ends, and nothing here stops reading it", at)
+		}
+	}
+}
+
+// endingOf says after what the last part of a pipeline ends.
+func (w *walk) endingOf(cmd syntax.Command) ending {
+	name, words := commandName(cmd)
+	switch {
+	case name == "head" && anyBegins(words, limits[name]):
+		return endsBytes
+	case name == "head":
+		return endsLines
+	case streaming[name]:
+		return w.ending
+	}
+	return endsNever
+}
+
+// piped analyses what is piped into a command. One that keeps all it reads takes memory without end where that does not end.
+func (w *walk) piped(from, to *syntax.Stmt) {
+	outer, before := w.ending, w.tally.long
+	w.ending, w.tally.long = w.endingOf(to.Cmd), false
+	w.stmt(from)
+	long := w.tally.long
+	w.ending, w.tally.long = outer, before || long
+	if name, _ := commandName(to.Cmd); long && keeping[name] {
+		w.keeps(name)
+	}
+}
+
+func (w *walk) keeps(what string) {
+	w.note(tally{unknown: true, long: true})
+	w.fact("long_running", what+" keeps all that it reads, and what it reads does not end")
+}
