@@ -44,7 +44,7 @@ func (w *walk) namesCode(base string, argv []program.Word, use *program.Use) {
 	}
 	if takesVariables[base] {
 		w.givenVariables(argv)
-		w.mayRun(use.Lost())
+		w.mayRun(ofProgram(base, use.Lost()))
 		return
 	}
 	if use != nil && (use.OnlyReads() || use.NamesCode() == "" && !program.RunsProject(base)) {
@@ -62,7 +62,7 @@ func (w *walk) codeOf(base string, argv []program.Word, use *program.Use, depth 
 	case !ok && use == nil:
 		return base + " is not a program that is known"
 	case !ok:
-		return use.NamesCode()
+		return ofProgram(base, use.NamesCode())
 	}
 	for _, value := range n.Maybe {
 		w.mentions = append(w.mentions, []string{value.Text, agenttool.Unread})
@@ -81,6 +81,14 @@ func (w *walk) codeOf(base string, argv []program.Word, use *program.Use, depth 
 		}
 	}
 	return why
+}
+
+// ofProgram puts the name of a program before what its description says of it.
+func ofProgram(base, reason string) string {
+	if reason == "" || strings.HasPrefix(reason, base) {
+		return reason
+	}
+	return base + " " + strings.TrimSpace(reason)
 }
 
 const maxInner = 8

@@ -168,10 +168,12 @@ func (u *Use) NamesCode() string {
 		}
 	}
 	switch {
-	case u.lost, runs > u.project:
-		return u.lastReason()
+	case u.lost:
+		return u.lastReason(factOf[Writes], "read_only")
+	case runs > u.project:
+		return u.lastReason(factOf[RunsCode])
 	case u.opaque && runs+len(u.Writes) > 0, u.opaque && slices.ContainsFunc(u.Effects, changes):
-		return "its words are not understood"
+		return notUnderstood
 	}
 	return ""
 }
@@ -181,7 +183,7 @@ func (u *Use) Lost() string {
 	if !u.lost {
 		return ""
 	}
-	return u.lastReason()
+	return u.lastReason("read_only")
 }
 
 // OnlyReads reports whether the use is proved to change and run nothing.
@@ -192,15 +194,17 @@ func (u *Use) OnlyReads() bool {
 		})
 }
 
-// lastReason is what Judge said, or the last that the parser found.
-func (u *Use) lastReason() string {
+// lastReason is the last reason for one of some facts: what Judge said, or what the parser found.
+func (u *Use) lastReason(facts ...string) string {
 	for _, r := range slices.Backward(u.Reasons) {
-		if r.Text != "" {
+		if r.Text != "" && slices.Contains(facts, r.Fact) {
 			return r.Text
 		}
 	}
-	return "its words are not understood"
+	return notUnderstood
 }
+
+const notUnderstood = "has words that toolhost does not understand"
 
 func changes(e Effect) bool { return e == Writes || e == Destroys || e == LongRunning || e == Reaches }
 
