@@ -29,6 +29,10 @@ func TestBashReadsItInAnotherWay(t *testing.T) {
 		{"a substitution in braces", "${x:-<(ls)}"},
 		{"an expression that is a group", "echo $((ls) )"},
 		{"a command with a joined name", "l\\\ns -x"},
+		{"a word behind a closed descriptor", "ls 2>&-rm x"},
+		{"a command behind a closed descriptor", "2>&-rm x"},
+		{"a byte that bash uses itself", "echo a\x7fb"},
+		{"a parenthesis in an expansion in an expression", "((1 + ${x%%(]]}))"},
 		{"a joined operator", "ls &\\\n& pwd"},
 		{"a locale in which bytes are split in another way", "LC_ALL=zh_CN.GBK; ls\necho \"中\\\" ; rm x #\""},
 		{"such a locale for a shell", "LC_ALL=zh_CN.GBK bash -c 'echo \"中\\\" ; rm x #\"'"},
@@ -92,5 +96,13 @@ func TestVariablesThatMayNotHold(t *testing.T) {
 		if !slices.ContainsFunc(got.Mentions, func(argv []string) bool { return argv[0] == "rm"+agenttool.Unread }) {
 			t.Errorf("%q mentions %q", text, got.Mentions)
 		}
+	}
+}
+
+// TestCommandBehindAClosedDescriptor: a rule that forbids rm sees 2>&-rm x.
+func TestCommandBehindAClosedDescriptor(t *testing.T) {
+	got := Command("2>&-rm -f x", testContext)
+	if !slices.ContainsFunc(got.Mentions, func(argv []string) bool { return slices.Equal(argv, []string{"rm", "-f", "x"}) }) {
+		t.Errorf("mentions %q", got.Mentions)
 	}
 }

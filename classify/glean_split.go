@@ -89,7 +89,7 @@ func (s *splitter) redirect() {
 	for s.at < len(s.text) && strings.IndexByte("<>&|-", s.text[s.at]) >= 0 {
 		s.at++
 	}
-	s.skips = true
+	s.skips = s.text[s.at-1] != '-' // >&- is all of it
 }
 
 // expansion takes $name and ${name}.

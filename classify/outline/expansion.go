@@ -68,6 +68,8 @@ func (r *reader) inParameter(quoted bool) {
 		r.double(true)
 	case (c == '<' || c == '>') && next == '(':
 		r.doubt("a substitution in an expansion depends on the version of bash")
+	case r.sums > 0 && (c == '(' || c == ')'):
+		r.doubt("bash counts this parenthesis as one of the expression around it")
 	case c == '$':
 		r.dollar(quoted)
 	case kinds[c] == operator:
@@ -101,6 +103,8 @@ func (r *reader) arithmeticCommand() {
 // arithmetic reads to the )) that closes an expression.
 func (r *reader) arithmetic() {
 	start := r.at
+	r.sums++
+	defer func() { r.sums-- }()
 	for open := 0; r.more(); {
 		switch c := r.text[r.at]; c {
 		case '(':

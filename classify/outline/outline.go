@@ -65,6 +65,10 @@ func Read(text string, used *Outline) Outline {
 		r.doubt("a carriage return before a newline is a byte of the line to bash")
 		return r.Outline
 	}
+	if r.at = strings.IndexAny(text, "\x01\x7f"); r.at >= 0 {
+		r.doubt("bash uses this byte as a mark of its own, and may lose it or add another")
+		return r.Outline
+	}
 	r.at = 0
 	r.list()
 	switch {
@@ -85,6 +89,7 @@ type reader struct {
 	depth   int
 	waiting []waiting // here-documents whose bodies begin behind the next newline
 	inside  int       // substitutions around what is read
+	sums    int       // arithmetic expressions around what is read, in the innermost substitution
 	printed bool      // the substitution that is read has a here-document: see separated
 	outside bool      // there are some outside the substitution that is read
 }

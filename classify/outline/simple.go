@@ -114,8 +114,17 @@ func (r *reader) redirect() bool {
 		r.waits(at, op == "<<-")
 		return true
 	}
-	r.argument()
+	from := r.at
+	if r.argument(); (op == ">&" || op == "<&") && closes(r.text[from:r.at]) {
+		r.doubt("bash ends this redirection at the -, and what follows is another word")
+	}
 	return true
+}
+
+// closes reports whether the target of a duplication begins with a descriptor and a -, and goes on.
+func closes(target string) bool {
+	target = strings.TrimLeft(target, "0123456789")
+	return len(target) > 1 && target[0] == '-'
 }
 
 // redirection returns how long the operator of a redirection is with which a text begins, 0 if it begins with none.

@@ -160,16 +160,16 @@ func (r *reader) nested(body func()) {
 	if !r.deeper() {
 		return
 	}
-	waits, outside, printed := r.waiting, r.outside, r.printed
+	waits, outside, printed, sums := r.waiting, r.outside, r.printed, r.sums
 	r.outside = outside || len(waits) > 0
-	r.waiting, r.printed = nil, false
+	r.waiting, r.printed, r.sums = nil, false, 0
 	r.inside++
 	body()
 	r.inside--
 	if len(r.waiting) > 0 {
 		r.doubt("a here-document has no body")
 	}
-	r.waiting, r.outside, r.printed = waits, outside, printed
+	r.waiting, r.outside, r.printed, r.sums = waits, outside, printed, sums
 }
 
 // backquotes reads `…`. Backslashes there mean something else, and a comment may hide the closing one.
