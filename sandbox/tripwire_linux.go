@@ -157,6 +157,7 @@ func (t *tripwire) wait(m *protect.Map, git protect.GitDir) Violation {
 	if !done.Empty() {
 		v.Detail += ": " + done.String() + " are out of use until a person allows them with toolhost trust"
 	}
+	v.harmless = done.Empty() && err == nil
 	if err != nil {
 		v.Detail += ", and may run programs that the command chose: " + err.Error()
 	}

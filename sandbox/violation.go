@@ -17,6 +17,8 @@ type Violation struct {
 	Grant   string `json:"grant,omitempty"` // what would permit it, in the words of a decision; "" if nothing does
 	Detail  string `json:"detail,omitempty"`
 	Certain bool   `json:"certain"` // false: read from what the command said, and only likely
+
+	harmless bool // of the tripwire: nothing runs because of it, and the person need not hear
 }
 
 // Wall is what held.
@@ -54,7 +56,7 @@ func (v *violations) add(found Violation) {
 	if keep && v.heard != nil {
 		v.heard(found)
 	}
-	if keep && v.changed != nil && found.Wall == Changed {
+	if keep && v.changed != nil && found.Wall == Changed && !found.harmless {
 		v.changed(found)
 	}
 }

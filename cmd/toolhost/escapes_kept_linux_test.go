@@ -43,7 +43,7 @@ func live(dirs string) func(a *arena, said string) string {
 // keptAttempts make names of which the person must hear at least.
 var keptAttempts = []attempt{
 	{
-		name: "names that tools of today obey", at: watched, readOnly: true,
+		name: "names that tools of today obey", row: "Write names that tools of today obey", at: watched, readOnly: true,
 		changes: "ws/attempt.sh ws/.config ws/.qwen ws/.kiro ws/.clinerules ws/.sl ws/.roo ws/tools ws/.github ws/rust-toolchain.toml " +
 			"ws/.bazelrc ws/pnpm-workspace.yaml ws/bunfig.toml ws/mise.toml ws/mise.dev.toml ws/mcp.json ws/.gitlab-ci.yml ws/tree",
 		script: `for f in ` + strings.Join(strings.Fields(sealedNames+" "+toldNames), " ") + `
@@ -59,7 +59,7 @@ var keptAttempts = []attempt{
 		},
 	},
 	{
-		name: "a workspace that is the home", at: watched, readOnly: true,
+		name: "a workspace that is the home", row: "Work in the home itself", at: watched, readOnly: true,
 		changes: "ws/x ws/.cargo ws/.local ws/.config ws/src ws/go ws/Library",
 		set: func(a *arena) {
 			a.home = a.ws
@@ -89,7 +89,7 @@ var keptAttempts = []attempt{
 		},
 	},
 	{
-		name: "repositories that a call makes wait", at: anywhere, needs: "git", changes: "ws/.git ws/nested ws/fixtures ws/moved",
+		name: "repositories that a call makes wait", row: "Make a repository", at: anywhere, needs: "git", changes: "ws/.git ws/nested ws/fixtures ws/moved",
 		script: armed + `arm .git; arm nested/.git; arm fixtures/x; arm moved/y; mv moved/y moved/z
 			mkdir -p fixtures/h/objects fixtures/h/refs; printf '[core]\n\tfsmonitor = ./evil\n' > fixtures/h/config
 			echo 'ref: refs/heads/main' > fixtures/h/h; mv fixtures/h/h fixtures/h/HEAD; true`,

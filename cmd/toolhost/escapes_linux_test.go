@@ -67,6 +67,7 @@ func allAttempts() []attempt {
 // elsewhere are the rows that take more than a script, and the tests that show them.
 var elsewhere = map[string]string{
 	"100 concurrent sandboxed commands":                    "hundred",
+	"Bring .toolhost/settings.local.json":                  "TestSettingsOfArchives, TestSettingsLoosenedWhileACommandRuns",
 	"Proxy checker":                                        "proxy",
 	"Proxy: CONNECT":                                       "proxy",
 	"Proxy: exfil":                                         "proxy: an allowed host is reached, which no sandbox can judge",

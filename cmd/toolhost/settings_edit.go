@@ -154,6 +154,9 @@ func removeRule(out io.Writer, at settingsPlace, of ruleFile, args []string) err
 		if found {
 			removed = true
 			fmt.Fprintf(out, "%s: no longer %s %s\n", visible.Text(file), b, visible.Text(text))
+			if b != agenttool.Allow && file != o.User {
+				fmt.Fprintln(out, "Sessions that run hold to it until toolhost settings reload.")
+			}
 		}
 	}
 	if !removed {
