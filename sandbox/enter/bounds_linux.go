@@ -45,9 +45,14 @@ func kernelSince(major, minor int) bool {
 	return parts[0] > major || parts[0] == major && parts[1] >= minor
 }
 
-// offer has the kernel end us and what we start before anything else of the person, when memory is short.
+// offer has the kernel end us and what we start before anything else of the person, when memory is short. The file is the
+// person's only while our memory is open, as it was when we began.
 func offer() {
+	_ = prctl(prSetDumpable, 1, 0)
 	writeFile("/proc/self/oom_score_adj", "900")
+	if errno := prctl(prSetDumpable, 0, 0); errno != 0 {
+		syscall.Exit(ExitSetup)
+	}
 }
 
 // bounds are how much of the machine one command may use: processes at once, threads not counted, and bytes of memory that
