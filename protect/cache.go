@@ -178,7 +178,8 @@ func (c *Cache) start() {
 	walk, options := &scan{serves: c.wanted, begun: time.Now(), done: make(chan struct{})}, c.options
 	c.running = walk
 	if c.amended {
-		c.held.listings, c.amended = nil, false
+		c.held.forget()
+		c.amended = false
 	}
 	go func() {
 		walk.m, walk.err = scanWith(context.Background(), options, &c.held)

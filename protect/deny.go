@@ -2,6 +2,7 @@ package protect
 
 import (
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -253,6 +254,19 @@ func (l *denyList) plainBases() []string {
 		}
 	}
 	return bases
+}
+
+// copied returns a list that can be added to.
+func (l *denyList) copied() *denyList {
+	c := *l
+	c.rules, c.others, c.takers = slices.Clone(l.rules), slices.Clone(l.others), slices.Clone(l.takers)
+	c.plainAt, c.plainIn = maps.Clone(l.plainAt), maps.Clone(l.plainIn)
+	for _, m := range []map[string][]int{c.plainAt, c.plainIn} {
+		for key, at := range m {
+			m[key] = slices.Clip(at)
+		}
+	}
+	return &c
 }
 
 // maxExcepted bounds the exceptions that a walk may find.

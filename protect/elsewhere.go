@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/bmatcuk/doublestar/v4"
 	"golang.org/x/sys/unix"
@@ -27,7 +28,7 @@ func (b *builder) elsewhere() {
 		}
 		plain = append(plain, found...)
 	}
-	for _, file := range plain {
+	for _, file := range b.remaining(plain) {
 		if denied, _ := b.m.deny.denied(fold(file), false); !denied {
 			continue
 		}
@@ -46,6 +47,31 @@ func (b *builder) elsewhere() {
 			b.maskPath(file, false)
 		}
 	}
+}
+
+// remaining returns the paths without those outside the roots where there was nothing the last time they were all looked at.
+func (b *builder) remaining(files []string) []string {
+	now := time.Now()
+	fresh := now.Sub(b.held.outside.at) < DefaultAge
+	if !fresh {
+		b.held.outside = outside{at: now}
+	}
+	known := b.held.outside.files
+	kept := slices.DeleteFunc(files, func(file string) bool {
+		if b.tree.root(file) != "" {
+			return false
+		}
+		if fresh {
+			return !slices.Contains(known, file)
+		}
+		var stat unix.Stat_t
+		if !b.isFar(file) && unix.Lstat(file, &stat) != nil {
+			return true
+		}
+		b.held.outside.files = append(b.held.outside.files, file)
+		return false
+	})
+	return kept
 }
 
 // listed returns the files of one directory that a pattern means, if its wildcards are in its last name alone.

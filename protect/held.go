@@ -15,6 +15,38 @@ type held struct {
 	kept     []Entry        // the same
 	git      map[string]string
 	listings map[string]listing
+	deny     *denyList // of the options; nil: not compiled yet
+	outside  outside
+}
+
+// outside are the places of the list outside the roots where there is something, as they were some time ago: commands cannot
+// make others.
+type outside struct {
+	at    time.Time
+	files []string
+}
+
+// forget drops what another list of secrets makes different.
+func (h *held) forget() { h.listings, h.deny, h.outside = nil, nil, outside{} }
+
+// compiled returns the list of secrets. It is shared, and not to be changed.
+func (h *held) compiled(o Options, roots []string) (*denyList, error) {
+	if h.deny != nil {
+		return h.deny, nil
+	}
+	deny, err := compileDeny(o.ReadDeny, tops{roots, o.Home})
+	if err == nil {
+		h.deny = deny
+	}
+	return deny, err
+}
+
+// except takes one folded path back from what is secret, and says whether it could.
+func (b *builder) except(folded string) bool {
+	if b.m.deny == b.held.deny {
+		b.m.deny = b.held.deny.copied()
+	}
+	return b.m.deny.except(folded)
 }
 
 // maxHeld bounds what is kept of a session. What comes later is found by the walk, or not.

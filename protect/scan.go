@@ -63,7 +63,7 @@ func scanWith(ctx context.Context, options Options, session *held) (*Map, error)
 		return nil, err
 	}
 	defer t.close()
-	deny, err := compileDeny(options.ReadDeny, tops{t.roots, options.Home})
+	deny, err := session.compiled(options, t.roots)
 	if err != nil {
 		return nil, err
 	}

@@ -347,7 +347,7 @@ func tooDeep(root, file string) bool {
 func (w *walk) secret(file string, c child, fd int) bool {
 	var stat unix.Stat_t
 	if c.kind == Dir && c.folded == ".env" && statAt(fd, join(c.name, "pyvenv.cfg"),
-		&stat) == nil && w.m.deny.except(fold(file)) {
+		&stat) == nil && w.except(fold(file)) {
 		return false
 	}
 	if statAt(fd, c.name, &stat) == nil {
