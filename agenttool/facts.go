@@ -87,6 +87,10 @@ type Facts struct {
 	// programs its configuration names, takes the disk to know: see classify.Context.
 	Git []GitRun `json:"-"`
 
+	// Remotes are repositories that git reaches by the names of its configuration, if no hosts but theirs keep HostsComplete from
+	// being Yes.
+	Remotes []GitRemote `json:"-"`
+
 	PartsComplete Fact       `json:"parts_complete,omitzero"` // Parts holds every command that runs
 	Mentions      [][]string `json:"-"`                       // argv of all that may be a command, anywhere, for rules that forbid; see [Unread]
 	Unmentioned   bool       `json:"-"`                       // there may be commands that Mentions does not hold
@@ -136,6 +140,13 @@ type GitRun struct {
 	Dir    string // where it runs, as cd and -C moved it: absolute, not cleaned
 	GitDir string // what --git-dir names: absolute, not cleaned; "" if git looks for it, from Dir upward
 	Verb   string // its subcommand; "ls-remote" for every one that reaches another repository
+}
+
+// GitRemote is a repository by the name that the configuration of another one gives it.
+type GitRemote struct {
+	Dir  string // where git runs: absolute, not cleaned
+	Name string // "": the one that the branch follows
+	Push bool   // something is sent there
 }
 
 // Unread stands in a word of Mentions for text that is not known: of any length, also none.

@@ -214,6 +214,9 @@ func (w *walk) useHosts(u *program.Use) {
 			named++
 		}
 	}
+	if named == 0 && w.gitRemotes(u) {
+		return
+	}
 	if named < len(u.Hosts) || named == 0 && u.Has(program.Reaches) || u.Has(program.HostsUnknown) {
 		w.note(tally{hostless: true})
 	}

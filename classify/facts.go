@@ -26,6 +26,7 @@ type tally struct {
 	incomplete    bool // it touches paths that are not named
 	matched       bool // it touches paths of which patterns are named
 	hostless      bool // it reaches hosts that are not named
+	remotes       bool // it reaches hosts that the configuration of git names
 }
 
 func (t *tally) add(o tally) {
@@ -45,6 +46,7 @@ func (t *tally) add(o tally) {
 	t.incomplete = t.incomplete || o.incomplete
 	t.matched = t.matched || o.matched
 	t.hostless = t.hostless || o.hostless
+	t.remotes = t.remotes || o.remotes
 }
 
 // yes returns Yes if it was seen, else No, else Unknown if something was not understood.
@@ -107,7 +109,7 @@ func (t *tally) pathsComplete() agenttool.Fact {
 }
 
 func (t *tally) hostsComplete() agenttool.Fact {
-	if t.unknown || t.hostless || t.mayReach {
+	if t.unknown || t.hostless || t.remotes || t.mayReach {
 		return agenttool.Unknown
 	}
 	return agenttool.Yes
@@ -326,6 +328,9 @@ func (w *walk) report() agenttool.Facts {
 	f.Parts, f.PartsComplete, f.Commands = w.finished(), w.partsComplete(), w.commands()
 	f.Mentions, f.Unmentioned, f.MayRun = w.mentions, w.unmentioned, w.allMayRun()
 	f.Globs, f.Git = w.matches(f.Parts), w.git
+	if t.remotes && !t.unknown && !t.hostless && !t.mayReach {
+		f.Remotes = w.remotes
+	}
 	if len(f.Parts) == 0 && len(f.Reasons) == 0 {
 		f.Reasons = []agenttool.Reason{{Text: "nothing runs"}}
 	}

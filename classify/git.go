@@ -88,3 +88,25 @@ func joined(dir, path string) string {
 	}
 	return strings.TrimSuffix(dir, "/") + "/" + path
 }
+
+// gitRemotes records the repositories that git reaches by their names, and reports whether they are all that it reaches.
+func (w *walk) gitRemotes(u *program.Use) bool {
+	if len(u.Remotes) == 0 || u.Git == nil || len(u.Hosts) > 0 || u.Has(program.HostsUnknown) || u.Git.GitDir != (program.Word{}) ||
+		!u.Git.Dir.Static || len(w.scope.dirs) != 1 {
+		return false
+	}
+	dir := w.scope.dirs[0]
+	switch to := u.Git.Dir.Text; {
+	case strings.HasPrefix(to, "/"):
+		dir = to
+	case to != "":
+		dir = strings.TrimSuffix(dir, "/") + "/" + to
+	}
+	w.note(tally{remotes: true})
+	for _, r := range u.Remotes {
+		if found := (agenttool.GitRemote{Dir: dir, Name: r.Name, Push: r.Push}); w.quiet == 0 && !slices.Contains(w.remotes, found) {
+			w.remotes = append(w.remotes, found)
+		}
+	}
+	return true
+}

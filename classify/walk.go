@@ -45,6 +45,7 @@ type walk struct {
 	remote   int // while positive, what runs is not on this machine, and its paths are not those here
 	globs    []agenttool.Glob
 	git      []agenttool.GitRun
+	remotes  []agenttool.GitRemote
 	reglobs  bool // what patterns match was changed
 
 	destroyed []agenttool.Reason

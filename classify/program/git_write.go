@@ -68,8 +68,16 @@ const gitMergeOptions = `--stat --no-stat -n --log?:text --no-log --squash --no-
 	-s,--strategy:text -X,--strategy-option:text -S,--gpg-sign?:text --no-gpg-sign --allow-unrelated-histories
 	--signoff?:text --no-signoff --cleanup:text `
 
-// judgeGitRemotes names the host, if the operand is one: NAME is a remote, anything with a colon is an address.
+// judgeGitRemotes names the host, if the operand is one: NAME is a remote, anything with a colon is an address, and with a slash a path.
 func judgeGitRemotes(a *Args, u *Use) {
+	remotes := a.Values["remote"]
+	switch verb := a.Argv[0].Text; {
+	case a.oneOf("--all", "--multiple", "--recurse-submodules"):
+	case len(remotes) == 0:
+		u.Remotes = append(u.Remotes, GitRemote{Push: verb == "push"})
+	case len(remotes) == 1 && remotes[0].Static && !strings.ContainsAny(remotes[0].Text, ":/"):
+		u.Remotes = append(u.Remotes, GitRemote{Name: remotes[0].Text, Push: verb == "push"})
+	}
 	for _, w := range a.Values["remote"] {
 		switch {
 		case strings.Contains(w.Text, "::"):

@@ -336,6 +336,7 @@ func (p *parser) subcommand(w Word) {
 	u.Hosts = append(u.Hosts, use.Hosts...)
 	u.Runs = append(u.Runs, use.Runs...)
 	u.Locks = append(u.Locks, use.Locks...)
+	u.Remotes = append(u.Remotes, use.Remotes...)
 	u.gitFiles = append(u.gitFiles, use.gitFiles...)
 	u.opaque, u.lost, u.project = u.opaque || use.opaque, u.lost || use.lost, u.project+use.project
 	u.Reasons = append(u.Reasons, use.Reasons...)

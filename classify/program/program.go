@@ -144,12 +144,20 @@ type Use struct {
 	Sub        string    // the subcommands, as they stand behind the program's name
 	Reasons    []Reason
 
+	Remotes []GitRemote // other repositories that git is told to reach, which its configuration names
+
 	Git *GitUse // of git alone: where it looks for its repository
 
 	gitFiles []string // written, below the git directory; git itself says where that is
 	lost     bool     // words are not understood, which may name code
 	opaque   bool     // no description knows what its words do
 	project  int      // how many of the effects RunsCode are of code that the project names, or of commands in Runs
+}
+
+// GitRemote is a repository by the name that the configuration gives it.
+type GitRemote struct {
+	Name string // "": the usual one of the branch
+	Push bool   // something is sent there
 }
 
 // GitUse is where a run of git looks for its repository, and for what.

@@ -37,6 +37,26 @@ func (c *call) refineGit() []*agenttool.Path {
 	return refined
 }
 
+// refineLocks does the same with what git locks.
+func (c *call) refineLocks() {
+	locks := slices.Clone(c.facts.Locks)
+	for i, lock := range locks {
+		dir, rest, ok := cutGit(filepath.Clean(lock.Path))
+		if !ok {
+			continue
+		}
+		if git, found := findGit(dir); found {
+			if rest != "index.lock" {
+				git, found = shared(git)
+			}
+			if found {
+				locks[i].Path = filepath.Join(git, rest)
+			}
+		}
+	}
+	c.facts.Locks = locks
+}
+
 // cutGit cuts a path at its last ".git".
 func cutGit(path string) (dir, rest string, ok bool) {
 	const git = "/.git/"

@@ -26,6 +26,8 @@ const (
 func (c *call) Refine(ctx context.Context) []*agenttool.Path {
 	changed := c.refineReaders()
 	refined := c.refineGit()
+	c.refineRemotes()
+	c.refineLocks()
 	refined = append(refined, c.refineGlobs(ctx)...)
 	if changed {
 		refined = append(pointers(c.facts.Reads), pointers(c.facts.Writes)...)

@@ -1,0 +1,183 @@
+package shell
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"toolhost/agenttool"
+)
+
+// refineRemotes names the hosts of the repositories that git reaches by a name, as the configuration says. If one of them is not known,
+// or if addresses may be rewritten, everything stays as it is.
+func (c *call) refineRemotes() {
+	f := &c.facts
+	if len(f.Remotes) == 0 || rewritesAddresses(c.home) {
+		return
+	}
+	var hosts []string
+	for _, remote := range f.Remotes {
+		git, found := findGit(filepath.Clean(remote.Dir))
+		own, foundShared := shared(git)
+		if !found || !foundShared {
+			return
+		}
+		config, ok := readGitConfig(filepath.Join(own, "config"))
+		if !ok || config.rewrites() {
+			return
+		}
+		urls := config.addresses(remote, headOf(git))
+		if len(urls) == 0 {
+			return
+		}
+		for _, url := range urls {
+			host, ok := hostOf(url)
+			if !ok {
+				return
+			}
+			if host != "" && !slices.Contains(hosts, host) && !slices.Contains(f.Hosts, host) {
+				hosts = append(hosts, host)
+			}
+		}
+	}
+	f.Hosts, f.HostsComplete = append(slices.Clip(f.Hosts), hosts...), agenttool.Yes
+}
+
+// rewritesAddresses reports whether the configuration of the person or of the machine may make other addresses of those of a
+// repository, or cannot be read.
+func rewritesAddresses(home string) bool {
+	for _, file := range []string{"/etc/gitconfig", filepath.Join(home, ".gitconfig"), filepath.Join(home, ".config/git/config")} {
+		config, ok := readGitConfig(file)
+		if !ok && !isMissing(file) || config.rewrites() {
+			return true
+		}
+	}
+	return false
+}
+
+func isMissing(file string) bool {
+	_, err := os.Lstat(file)
+	return os.IsNotExist(err)
+}
+
+// headOf returns the branch of a git directory, "" if it has none.
+func headOf(git string) string {
+	ref := pointedText(filepath.Join(git, "HEAD"))
+	branch, _ := strings.CutPrefix(strings.TrimSpace(ref), "ref: refs/heads/")
+	if branch == strings.TrimSpace(ref) {
+		return ""
+	}
+	return branch
+}
+
+func pointedText(file string) string {
+	f, err := os.Open(file)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	b, _ := io.ReadAll(io.LimitReader(f, maxPointer)) // what cannot be read names nothing
+	return string(b)
+}
+
+// gitConfig is a configuration of git: its values by section, subsection and key in the form section.subsection.key.
+type gitConfig map[string][]string
+
+// maxConfig bounds what is read of a configuration.
+const maxConfig = 256 << 10
+
+// readGitConfig reads a configuration, and reports whether all of it was understood: quotes, escapes and lines that go on are not.
+func readGitConfig(file string) (gitConfig, bool) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, false
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxConfig {
+		return nil, false
+	}
+	b, err := io.ReadAll(io.LimitReader(f, maxConfig))
+	if err != nil {
+		return nil, false
+	}
+	config, section := gitConfig{}, ""
+	for line := range strings.Lines(string(b)) {
+		line = strings.TrimSpace(line)
+		switch {
+		case line == "" || line[0] == '#' || line[0] == ';':
+		case line[0] == '[':
+			name, rest, ok := strings.Cut(line[1:], "]")
+			if !ok || strings.TrimSpace(rest) != "" {
+				return nil, false
+			}
+			first, sub, quoted := strings.Cut(name, " \"")
+			section = strings.ToLower(first) + "."
+			if quoted {
+				section += strings.TrimSuffix(sub, "\"") + "."
+			}
+		default:
+			key, value, _ := strings.Cut(line, "=")
+			if value = strings.TrimSpace(value); strings.ContainsAny(value, "\"\\") && strings.HasSuffix(strings.ToLower(strings.TrimSpace(key)), "url") {
+				return nil, false
+			}
+			key = section + strings.ToLower(strings.TrimSpace(key))
+			config[key] = append(config[key], value)
+		}
+	}
+	return config, true
+}
+
+// rewrites reports whether addresses may be others than they are spelt: by url.*.insteadOf, or by a file that is included.
+func (c gitConfig) rewrites() bool {
+	for key := range c {
+		if strings.HasPrefix(key, "url.") || strings.HasPrefix(key, "include") {
+			return true
+		}
+	}
+	return false
+}
+
+// addresses returns those of a remote. Without a name it is the one that the branch follows, or origin.
+func (c gitConfig) addresses(r agenttool.GitRemote, branch string) []string {
+	name := r.Name
+	keys := []string{"branch." + branch + ".remote"}
+	if r.Push {
+		keys = []string{"branch." + branch + ".pushremote", "remote.pushdefault", "branch." + branch + ".remote"}
+	}
+	for _, key := range keys {
+		if values := c[key]; name == "" && len(values) > 0 {
+			name = values[len(values)-1]
+		}
+	}
+	if name == "" {
+		name = "origin"
+	}
+	if r.Push && len(c["remote."+name+".pushurl"]) > 0 {
+		return c["remote."+name+".pushurl"]
+	}
+	return c["remote."+name+".url"]
+}
+
+// hostOf returns the host of an address of git, "" for a path of this machine. It reports whether the address was understood.
+func hostOf(address string) (string, bool) {
+	scheme, rest, isURL := strings.Cut(address, "://")
+	switch {
+	case strings.Contains(address, "::"), address == "":
+		return "", false
+	case isURL && scheme == "file":
+		return "", true
+	case isURL:
+		rest, _, _ = strings.Cut(rest, "/")
+		host := rest[strings.LastIndexByte(rest, '@')+1:]
+		return host, host != ""
+	}
+	host, _, ok := strings.Cut(address, ":")
+	if !ok || strings.Contains(host, "/") {
+		return "", true
+	}
+	host = host[strings.LastIndexByte(host, '@')+1:]
+	return host, host != ""
+}
