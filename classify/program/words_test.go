@@ -50,6 +50,8 @@ func TestWordsAtLineEnds(t *testing.T) {
 // table of words: the text is what a command line says, and what is searched for is one spelling.
 var textSearches = []string{
 	"classify/glean_text.go script: Contains(text, call)",
+	"classify/limits.go splitsBytes: Index(rest[n:], beginning)",
+	"classify/limits.go splitsBytes: Index(text, beginning)",
 	"classify/program/compress.go repacked: Contains(name, p.program)",
 	"classify/program/jq.go jqImports: Contains(filter.Text, word)",
 	"classify/program/parse.go finish: Contains(strings.Fields(p.spec.Operands), \"sub?\")", // split at blanks of any kind
