@@ -57,6 +57,15 @@ func TestBracesInAnEscape(t *testing.T) {
 	}
 }
 
+// TestBracesAroundAnExpansion: bash counts the braces and commas of both.
+func TestBracesAroundAnExpansion(t *testing.T) {
+	for _, text := range []string{"ls {a,${x-{a,b}} c", "ls {a,${x:+b}1 c"} {
+		if got := Command(text, testContext); got.ReadOnly == agenttool.Yes || got.Commands != nil {
+			t.Errorf("%q: read_only %v, commands %q", text, got.ReadOnly, got.Commands)
+		}
+	}
+}
+
 // TestOrdinaryLinesAgree: the second reading costs nothing that people write.
 func TestOrdinaryLinesAgree(t *testing.T) {
 	for _, text := range []string{

@@ -77,7 +77,7 @@ func namesGrow(parts []syntax.WordPart) bool {
 	for _, part := range parts {
 		switch x := part.(type) {
 		case *syntax.ParamExp:
-			if x.Short {
+			if x.Short || x.Exp != nil || x.Repl != nil { // whose braces bash counts as well
 				return true
 			}
 		case *syntax.BraceExp:
