@@ -36,7 +36,7 @@ func (m *Map) Reaches(dir string) bool {
 		}
 		for _, t := range open {
 			at := i + 1 - strings.Count(t.name.Path, "/") + strings.Count(t.rest, "/")
-			if t.rest != "" && t.name.Sealed && at >= 0 && m.seen(path.Join(base, path.Join(components[:at]...))) {
+			if t.rest != "" && t.name.Hold == Seals && at >= 0 && m.seen(path.Join(base, path.Join(components[:at]...))) {
 				return true
 			}
 		}

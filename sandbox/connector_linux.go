@@ -45,7 +45,7 @@ func (c *connector) judge(n *notify.Connection) notify.Verdict {
 	}
 	switch {
 	case n.Family == unix.AF_INET, n.Family == unix.AF_INET6, n.Family == unix.AF_UNIX && n.Path == "":
-		return notify.Continue
+		return notify.Allow
 	case n.Family != unix.AF_UNIX:
 		return notify.Verdict(syscall.EACCES) // what its privileges let the kernel allow, ours would
 	case n.Place < 0:
@@ -53,7 +53,7 @@ func (c *connector) judge(n *notify.Connection) notify.Verdict {
 	case !isSocket(n.Place):
 		return notify.Verdict(syscall.ECONNREFUSED)
 	case c.granted[n.Path] == n.Path:
-		return notify.Continue
+		return notify.Allow
 	}
 	return c.local(n)
 }
@@ -66,7 +66,7 @@ func (c *connector) absent(n *notify.Connection) notify.Verdict {
 		fd, err := unix.Openat2(unix.AT_FDCWD, place, &how)
 		if err == nil && isSocket(fd) {
 			n.Place = fd
-			return notify.Continue
+			return notify.Allow
 		}
 		if err == nil {
 			_ = unix.Close(fd)
@@ -88,7 +88,7 @@ func (c *connector) local(n *notify.Connection) notify.Verdict {
 	case err != nil:
 		return c.refuse(n, err.Error())
 	case ours:
-		return notify.Continue
+		return notify.Allow
 	}
 	host, err := hostSockets()
 	if err != nil {

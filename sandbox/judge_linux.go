@@ -17,10 +17,12 @@ import (
 )
 
 // judge decides about the calls that a filter hands over: nobody writes a protected name, whether it exists or not, and
-// where no mounts hold it, nobody changes what lies outside.
+// nobody changes what lies outside. The supervisor does the calls, so the command's Landlock domain does not hold them: what that says
+// is said here.
 type judge struct {
 	names  *protect.Map
-	open   []string // below which writing is allowed; nil where mounts see to it
+	open   []string // below which writing is allowed, as the command sees it
+	mounts bool     // what lies elsewhere is read-only
 	report func(Violation)
 
 	mu  sync.Mutex
@@ -39,24 +41,62 @@ func (j *judge) attempt(a notify.Attempt) notify.Verdict {
 		if _, named := protect.Asks(path, ""); named || filepath.Base(path) == "HEAD" {
 			j.fresh.Store(true)
 		}
-		if j.open != nil && !j.within(path) {
-			j.report(Violation{Wall: FileSystem, Path: path, Call: a.Call, Grant: "write:" + path, Certain: true})
-			return notify.Verdict(syscall.EPERM)
-		}
 		j.note(path)
+	}
+	for _, t := range a.Targets {
+		if verdict := j.outside(a.Call, t); verdict != notify.Allow {
+			return verdict
+		}
+	}
+	for _, path := range a.Paths {
+		path = strings.TrimSuffix(path, " (deleted)")
 		rule, held := j.names.Judge(path)
 		if !held && slices.Contains(moves, a.Call) && !occupied(a.Call, path) {
 			rule, held = j.names.Pinned(path)
 		}
 		if held {
-			j.report(Violation{Wall: ProtectedName, Path: path, Call: a.Call, Rule: string(rule), Grant: "write:" + path, Certain: true})
-			return notify.Verdict(syscall.EPERM)
+			return j.refuse(Violation{Wall: ProtectedName, Path: path, Call: a.Call, Rule: string(rule)})
 		}
 	}
-	if j.open != nil && !expected(a.Cause) {
-		return notify.Verdict(syscall.EPERM) // no mount stands behind us
+	for _, m := range a.Moved {
+		if v := j.carries(m); v != nil {
+			v.Call = a.Call
+			return j.refuse(*v)
+		}
 	}
-	return notify.Continue
+	if a.Linked != "" && j.names.Reaches(a.Linked) {
+		return j.refuse(Violation{Wall: FileSystem, Path: a.Linked, Call: a.Call, Detail: "a link in place of a directory in which names are protected"})
+	}
+	return notify.Allow
+}
+
+// refuse reports what a grant would permit.
+func (j *judge) refuse(v Violation) notify.Verdict {
+	v.Grant, v.Certain = "write:"+v.Path, true
+	j.report(v)
+	return notify.Verdict(syscall.EPERM)
+}
+
+// outside judges what lies where the command may not write. The kernel refuses it by itself where it is read-only, but for
+// devices, pipes and sockets, which no mount closes.
+func (j *judge) outside(call string, t notify.Target) notify.Verdict {
+	path := strings.TrimSuffix(t.Path, " (deleted)")
+	if t.Path == "" || j.within(path) {
+		return notify.Allow
+	}
+	kind := t.Mode() & unix.S_IFMT
+	switch {
+	case j.mounts:
+		if plain := kind == 0 || kind == unix.S_IFREG || kind == unix.S_IFDIR || kind == unix.S_IFLNK; plain && t.ReadOnly() {
+			return notify.Allow
+		}
+		return notify.Verdict(syscall.EACCES)
+	case kind != 0 && (call == "mkdir" || call == "mkdirat"):
+		return notify.Verdict(syscall.EEXIST)
+	case agenttool.Within("/dev", path) || agenttool.Within("/proc", path):
+		return notify.Verdict(syscall.EACCES)
+	}
+	return j.refuse(Violation{Wall: FileSystem, Path: path, Call: call})
 }
 
 // maxOwn bounds what is known of a command's own secrets. Of one that makes more nothing is masked.
@@ -105,10 +145,11 @@ func occupied(call, path string) bool {
 	if strings.HasPrefix(call, "rename") {
 		return false
 	}
-	dir, err := os.Open(path)
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0) // what is no directory may block
 	if err != nil {
 		return false
 	}
+	dir := os.NewFile(uintptr(fd), path)
 	defer dir.Close()
 	names, _ := dir.Readdirnames(1)
 	return len(names) > 0
@@ -118,10 +159,9 @@ func (j *judge) within(path string) bool {
 	return slices.ContainsFunc(j.open, func(dir string) bool { return agenttool.Within(dir, path) })
 }
 
-// expected reports whether there is no reason why a name could not be resolved, or one for which the call fails by itself.
-func expected(cause error) bool {
-	errno, ok := cause.(syscall.Errno)
-	return cause == nil || ok && slices.Contains([]syscall.Errno{
+// expected reports whether the kernel itself would fail a call so, whose name cannot be resolved.
+func expected(errno syscall.Errno) bool {
+	return slices.Contains([]syscall.Errno{
 		syscall.ENOENT, syscall.ENOTDIR, syscall.ELOOP, syscall.ENAMETOOLONG, syscall.EFAULT, syscall.EACCES,
 	}, errno)
 }

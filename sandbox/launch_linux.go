@@ -32,10 +32,9 @@ func (p *Process) guard(plan *plan) (err error) {
 	if !plan.workspace() {
 		return nil
 	}
-	p.judge = &judge{names: plan.names.granted, report: p.violations.add, own: map[string]uint64{}}
-	if plan.s.level != Full {
-		p.judge.open = append(plan.writable(), "/dev", "/proc") // of devices and descriptors; Landlock holds what must not be written there
-	}
+	p.judge = &judge{names: plan.names.granted, report: p.violations.add, own: map[string]uint64{},
+		open: plan.writable(), mounts: plan.s.level == Full}
+	p.namesInUse = &plan.s.namesInUse
 	fresh := func() bool { return plan.s.level == Landlock || p.judge.fresh.Load() } // without a filter nobody sees names being made
 	if p.tripwire, err = newTripwire(plan.names, plan.c.Profile.Unseal, plan.s.protected, fresh); err == nil {
 		done := make(chan struct{})

@@ -36,6 +36,8 @@ type Process struct {
 	connector   *connector // of whom it connects to; nil for a command that has no sockets with names
 	tripwire    *tripwire  // nil likewise
 	inspected   time.Time  // when the tripwire was looked at after the command had ended
+	namesInUse  *sync.RWMutex
+	bound       chan syscall.Errno // what the helper says of a bind
 	violations  violations
 	confinement Confinement
 	secrets     []protect.Entry // that are masked
@@ -49,7 +51,8 @@ type Process struct {
 }
 
 func newProcess(c *Command) *Process {
-	p := &Process{command: c.Path, started: make(chan error, 1), exited: make(chan struct{}), gone: make(chan struct{})}
+	p := &Process{command: c.Path, started: make(chan error, 1), exited: make(chan struct{}), gone: make(chan struct{}),
+		bound: make(chan syscall.Errno, 1)}
 	p.violations.heard = c.Report
 	return p
 }
@@ -141,6 +144,12 @@ func (p *Process) hear() (said bool, alone *Ended) {
 			p.bounded(parts)
 		case enter.SaysSealed:
 			p.coveredAgain(parts)
+		case enter.SaysBound:
+			number, _ := strconv.Atoi(parts[0])
+			select {
+			case p.bound <- syscall.Errno(number):
+			default: // nobody asked
+			}
 		}
 	}
 }
@@ -155,7 +164,10 @@ func (p *Process) serve(listener *os.File) {
 	if err != nil || p.judge == nil {
 		return
 	}
-	judges := notify.Judges{Name: p.judge.attempt}
+	judges := notify.Judges{Name: p.judge.attempt, Names: p.namesInUse}
+	if p.first {
+		judges.Bind = p.bind
+	}
 	if p.connector != nil {
 		judges.Connect = p.connector.judge
 	}

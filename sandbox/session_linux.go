@@ -44,6 +44,8 @@ type Session struct {
 	lock      *os.File
 	closed    bool
 	running   running
+
+	namesInUse sync.RWMutex // by the supervisors of its commands: see notify.Judges
 }
 
 // Open makes the session's directories, unless its level is None. It starts no process.

@@ -50,11 +50,13 @@ const (
 	SaysStarted  = 'S' // the command runs
 	SaysEnded    = 'E' // wait status, user and system microseconds, KiB at most, whether others are left: decimal, NUL between
 	SaysBounded  = 'M' // what NUL used NUL bound: the command used more than it may, and is ended
+	SaysBound    = 'N' // errno: what came of SayBind
 	SaysSealed   = 'R' // path NUL errno: what came of SaySeal, 0 where it is covered again
 )
 
 // The messages of the host to a helper, by their first byte.
 const (
+	SayBind   = 'b' // umask NUL name, with the descriptors of a socket and of the directory where the name begins: bind(2)
 	SaySignal = 's' // the number: to every process of the sandbox
 	SaySeal   = 'r' // op NUL path: do this step again, because what it covers was replaced from outside
 )

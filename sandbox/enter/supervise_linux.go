@@ -39,9 +39,9 @@ func micros(t syscall.Timeval) string { return strconv.FormatInt(int64(t.Sec)*1e
 
 // obey does what the host says, on the first thread, which is not restricted. When the host is gone, so is all that runs here.
 func (h *helper) obey() {
-	buffer := make([]byte, 8<<10)
+	buffer, rights := make([]byte, 8<<10), make([]byte, syscall.CmsgSpace(2*4))
 	for {
-		n, err := syscall.Read(controlFD, buffer)
+		n, m, _, _, err := syscall.Recvmsg(controlFD, buffer, rights, syscall.MSG_CMSG_CLOEXEC)
 		switch {
 		case err == syscall.EINTR:
 		case err != nil || n == 0:
@@ -50,6 +50,8 @@ func (h *helper) obey() {
 			h.signal(syscall.Signal(number(string(buffer[1:n]))))
 		case buffer[0] == SaySeal:
 			h.again(string(buffer[1:n]))
+		case buffer[0] == SayBind:
+			bind(string(buffer[1:n]), descriptors(rights[:m]))
 		}
 	}
 }

@@ -6,10 +6,12 @@ import (
 	"toolhost/sandbox/seccomp"
 )
 
-// call says where the names are in the arguments of a system call.
+// call says where the names are in the arguments of a system call, and how it is done.
 type call struct {
 	name     string
 	operands []operand
+	act      func(*request) unix.Errno
+	takes    func(*request) unix.Errno // reads what else the call takes from memory; nil: nothing
 }
 
 // operand is one name, or a descriptor in place of one. Its numbers are positions of arguments.
@@ -26,7 +28,8 @@ const none = -1
 type follow int
 
 const (
-	never follow = iota
+	never       follow = iota // names that are made or taken away
+	unlessSlash               // the link itself, but for a slash behind it
 	always
 	unlessOpenFlags // O_NOFOLLOW, or O_CREAT with O_EXCL
 	unlessNoFollow  // AT_SYMLINK_NOFOLLOW
@@ -44,48 +47,47 @@ func (o operand) with(flags int) operand {
 	return o
 }
 
-// callTable has every call that a filter of ours hands over.
+// callTable has every call that a filter of ours hands over, but connect.
 func callTable() []call {
 	return []call{
-		{"open", []operand{name(0, unlessOpenFlags).with(1)}},
-		{"openat", []operand{nameAt(0, unlessOpenFlags).with(2)}},
-		{"creat", []operand{name(0, always)}},
-		{"mkdir", []operand{name(0, never)}},
-		{"mkdirat", []operand{nameAt(0, never)}},
-		{"mknod", []operand{name(0, never)}},
-		{"mknodat", []operand{nameAt(0, never)}},
-		{"rename", []operand{name(0, never), name(1, never)}},
-		{"renameat", []operand{nameAt(0, never), nameAt(2, never)}},
-		{"renameat2", []operand{nameAt(0, never), nameAt(2, never)}},
-		{"link", []operand{name(0, never), name(1, never)}},
-		{"linkat", []operand{nameAt(0, ifFollow).with(4), nameAt(2, never)}},
-		{"symlink", []operand{name(1, never)}},
-		{"symlinkat", []operand{nameAt(1, never)}},
-		{"unlink", []operand{name(0, never)}},
-		{"unlinkat", []operand{nameAt(0, never)}},
-		{"rmdir", []operand{name(0, never)}},
-		{"truncate", []operand{name(0, always)}},
+		{"open", []operand{name(0, unlessOpenFlags).with(1)}, actOpen, takeOpen(1)},
+		{"openat", []operand{nameAt(0, unlessOpenFlags).with(2)}, actOpen, takeOpen(2)},
+		{"creat", []operand{name(0, always)}, actOpen, takeCreat},
+		{"mkdir", []operand{name(0, never)}, actMkdir(1), nil},
+		{"mkdirat", []operand{nameAt(0, never)}, actMkdir(2), nil},
+		{"mknod", []operand{name(0, never)}, actMknod(1), nil},
+		{"mknodat", []operand{nameAt(0, never)}, actMknod(2), nil},
+		{"rename", []operand{name(0, never), name(1, never)}, actRename(none), nil},
+		{"renameat", []operand{nameAt(0, never), nameAt(2, never)}, actRename(none), nil},
+		{"renameat2", []operand{nameAt(0, never), nameAt(2, never)}, actRename(4), nil},
+		{"link", []operand{name(0, unlessSlash), name(1, never)}, actLink, nil},
+		{"linkat", []operand{nameAt(0, ifFollow).with(4), nameAt(2, never)}, actLink, nil},
+		{"symlink", []operand{name(1, never)}, actSymlink, takeText(0)},
+		{"symlinkat", []operand{nameAt(1, never)}, actSymlink, takeText(0)},
+		{"unlink", []operand{name(0, never)}, actUnlink(none), nil},
+		{"unlinkat", []operand{nameAt(0, never)}, actUnlink(2), nil},
+		{"rmdir", []operand{name(0, never)}, actRmdir, nil},
+		{"truncate", []operand{name(0, always)}, actTruncate, nil},
+		{"bind", nil, actBind, takeBind},
 
-		{"chmod", []operand{name(0, always)}},
-		{"fchmod", []operand{descriptor(0)}},
-		{"fchmodat", []operand{nameAt(0, always)}},
-		{"fchmodat2", []operand{nameAt(0, unlessNoFollow).with(3)}},
-		{"chown", []operand{name(0, always)}},
-		{"lchown", []operand{name(0, never)}},
-		{"fchown", []operand{descriptor(0)}},
-		{"fchownat", []operand{nameAt(0, unlessNoFollow).with(4)}},
-		{"utime", []operand{name(0, always)}},
-		{"utimes", []operand{name(0, always)}},
-		{"futimesat", []operand{nameAt(0, always)}},
-		{"utimensat", []operand{nameAt(0, unlessNoFollow).with(3)}},
-		{"setxattr", []operand{name(0, always)}},
-		{"lsetxattr", []operand{name(0, never)}},
-		{"fsetxattr", []operand{descriptor(0)}},
-		{"setxattrat", []operand{nameAt(0, unlessNoFollow).with(2)}},
-		{"removexattr", []operand{name(0, always)}},
-		{"lremovexattr", []operand{name(0, never)}},
-		{"fremovexattr", []operand{descriptor(0)}},
-		{"removexattrat", []operand{nameAt(0, unlessNoFollow).with(2)}},
+		{"chmod", []operand{name(0, always)}, actChmod(1), nil},
+		{"fchmod", []operand{descriptor(0)}, actChmod(1), nil},
+		{"fchmodat", []operand{nameAt(0, always)}, actChmod(2), nil},
+		{"fchmodat2", []operand{nameAt(0, unlessNoFollow).with(3)}, actChmod(2), nil},
+		{"chown", []operand{name(0, always)}, actChown(1), nil},
+		{"lchown", []operand{name(0, unlessSlash)}, actChown(1), nil},
+		{"fchown", []operand{descriptor(0)}, actChown(1), nil},
+		{"fchownat", []operand{nameAt(0, unlessNoFollow).with(4)}, actChown(2), nil},
+		{"utime", []operand{name(0, always)}, actTimes, takeTimes(1, seconds)},
+		{"utimes", []operand{name(0, always)}, actTimes, takeTimes(1, microseconds)},
+		{"futimesat", []operand{nameAt(0, always)}, actTimes, takeTimes(2, microseconds)},
+		{"utimensat", []operand{nameAt(0, unlessNoFollow).with(3)}, actTimes, takeTimes(2, nanoseconds)},
+		{"setxattr", []operand{name(0, always)}, actSetAttribute, takeAttribute},
+		{"lsetxattr", []operand{name(0, unlessSlash)}, actSetAttribute, takeAttribute},
+		{"fsetxattr", []operand{descriptor(0)}, actSetAttribute, takeAttribute},
+		{"removexattr", []operand{name(0, always)}, actRemoveAttribute, takeAttributeName},
+		{"lremovexattr", []operand{name(0, unlessSlash)}, actRemoveAttribute, takeAttributeName},
+		{"fremovexattr", []operand{descriptor(0)}, actRemoveAttribute, takeAttributeName},
 	}
 }
 

@@ -96,6 +96,10 @@ func confine(mode string) error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return err
 	}
+	var none [2]unix.CapUserData // as a command has them
+	if err := unix.Capset(&unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}, &none[0]); err != nil {
+		return err
+	}
 	fprog := unix.SockFprog{
 		Len: uint16(len(program) / 8), Filter: (*unix.SockFilter)(unsafe.Pointer(&program[0])),
 	}
@@ -301,6 +305,6 @@ func guard(dir func() string) func(Attempt) Verdict {
 				}
 			}
 		}
-		return Continue
+		return Allow
 	}
 }

@@ -102,7 +102,7 @@ func (c *connects) connect(n *notification) (verdict Verdict, valid bool) {
 		verdict = judge(asked)
 		from.place = asked.Place
 	}
-	if verdict != Continue {
+	if verdict != Allow {
 		return verdict, true
 	}
 	if address == nil {

@@ -283,7 +283,7 @@ func (d *doors) judge(n *Connection) Verdict {
 	case n.Family == unix.AF_NETLINK || strings.HasSuffix(n.Path, "/shut"):
 		return Verdict(unix.EPERM)
 	}
-	return Continue
+	return Allow
 }
 
 // connectTests are connects: the step, its error, and the path that the judge was asked about; "-" if it was not.
@@ -387,7 +387,7 @@ func TestConnectElsewhere(t *testing.T) {
 		if n.Place, err = unix.Open(elsewhere, placeOnly, 0); err != nil {
 			return Verdict(unix.EPERM)
 		}
-		return Continue
+		return Allow
 	})
 	defer s.end()
 	if errno, _ := s.do("local /run/there/s"); errno != 0 {
@@ -433,7 +433,7 @@ func blocked(t *testing.T, l *Listener) {
 
 // A connect that blocks holds nobody up, is done when it can be, and otherwise ends with its caller or its listener.
 func TestConnectThatBlocks(t *testing.T) {
-	always := func(*Connection) Verdict { return Continue }
+	always := func(*Connection) Verdict { return Allow }
 	startWith(t, separate, continues, always).end()
 	goroutines, fds := runtime.NumGoroutine(), openFDs(t)
 	for _, test := range []struct {
@@ -558,7 +558,7 @@ func BenchmarkConnect(b *testing.B) {
 	for _, mode := range []string{native, separate} {
 		for _, verb := range []string{"spintcp", "spinlocal"} {
 			b.Run(verb+"/"+mode, func(b *testing.B) {
-				s := startWith(b, mode, continues, func(*Connection) Verdict { return Continue })
+				s := startWith(b, mode, continues, func(*Connection) Verdict { return Allow })
 				defer s.end()
 				at := &door{}
 				var err error

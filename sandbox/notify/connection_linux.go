@@ -12,11 +12,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// caller is a process that waits in connect(2), as much of it as the connect takes.
+// caller is a process that waits in a call, with what that takes besides its memory.
 type caller struct {
 	process
 	handle int // a pidfd; -1: none
-	socket int // a duplicate of its socket; -1: none
+	socket int // a duplicate of its socket, or of another descriptor; -1: none
 	place  int // what the address names; -1: nothing
 }
 
@@ -40,8 +40,10 @@ func (c *caller) leave() {
 // pidfdThread is PIDFD_THREAD: a handle of the very thread, whose descriptors may be its own.
 const pidfdThread = unix.O_EXCL
 
-// take duplicates the socket that the thread calls fd.
+// take duplicates what the thread calls fd.
 func (c *caller) take(fd int) (err error) {
+	closeAll(c.handle, c.socket)
+	c.handle, c.socket = -1, -1
 	if c.handle, err = unix.PidfdOpen(c.pid, pidfdThread); err == unix.EINVAL { // a kernel before 6.9
 		return c.takeOfLeader(fd)
 	}

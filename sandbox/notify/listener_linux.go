@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"unsafe"
@@ -20,6 +21,8 @@ type Listener struct {
 	conn     syscall.RawConn
 	judges   Judges
 	calls    map[int32]call
+	workers  workers
+	waits    waits
 	connects connects
 	root     rootDir
 
@@ -51,7 +54,11 @@ func Serve(fd int, judges Judges) (*Listener, error) {
 	if l.conn, err = l.file.SyscallConn(); err != nil {
 		return nil, err // of a file that is closed, which this one is not
 	}
+	if l.judges.Names == nil {
+		l.judges.Names = new(sync.RWMutex)
+	}
 	l.connects = connects{l: l, running: map[*dial]struct{}{}}
+	l.workers.l, l.waits.l, l.waits.stop = l, l, make(chan struct{})
 	go l.serve() // ends by Close or with the last task; done tells
 	return l, nil
 }
@@ -86,16 +93,19 @@ func (l *Listener) serve() {
 	defer close(l.done)
 	defer l.root.forget()
 	defer l.connects.end()
+	defer l.waits.end()
 	defer l.file.Close()
 	var err error
 	for err == nil {
+		var first *notification
 		var failed error
 		err = l.conn.Read(func(fd uintptr) bool {
-			var served bool
-			served, failed = l.next(int(fd))
-			return served || failed != nil
+			first, failed = l.quick(int(fd))
+			return first != nil || failed != nil
 		})
-		err = errors.Join(err, failed)
+		if err = errors.Join(err, failed); err == nil {
+			err = l.workers.run(first)
+		}
 	}
 	if !errors.Is(err, errGone) && !l.closing.Load() {
 		l.err = err
@@ -105,31 +115,61 @@ func (l *Listener) serve() {
 // errGone ends serving: nobody is left who could call.
 var errGone = errors.New("no task has the filter")
 
-// next serves one attempt, if one waits. Several may wait behind one event of the poller, and the kernel's receive
-// blocks without any, so it is asked first.
-func (l *Listener) next(fd int) (served bool, err error) {
+// quick serves calls that need no thread, and returns the first that does; nil when none waits.
+func (l *Listener) quick(fd int) (*notification, error) {
+	for {
+		n, more, err := receive(fd, 0)
+		if err != nil || !more {
+			return nil, err
+		}
+		if n == nil {
+			continue
+		}
+		if !l.lacksTerminal(n) {
+			return n, nil
+		}
+		if err := l.answer(n, Verdict(unix.ENXIO)); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// lacksTerminal reports whether a call opens /dev/tty of a process that has none, as every shell does when it starts.
+func (l *Listener) lacksTerminal(n *notification) bool {
+	c := l.calls[n.data.nr]
+	if c.name != "open" && c.name != "openat" {
+		return false
+	}
+	o, from := c.operands[0], newCaller(n)
+	if name, err := from.text(n.data.args[o.path]); err != nil || name != "/dev/tty" {
+		return false
+	}
+	device, err := from.terminal()
+	return err == nil && device == 0 && l.valid(n.id)
+}
+
+// receive takes a call that the filter hands over. Without one it waits so many milliseconds, and more is false when
+// none came. The notification is nil when the caller died before it was read.
+func receive(fd, wait int) (n *notification, more bool, err error) {
 	events := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
-	if _, err := unix.Poll(events, 0); err != nil {
-		return err == unix.EINTR, ignoreEINTR(err)
+	if _, err := unix.Poll(events, wait); err != nil {
+		return nil, err == unix.EINTR, ignoreEINTR(err)
 	}
 	switch {
 	case events[0].Revents&unix.POLLIN != 0:
 	case events[0].Revents != 0:
-		return false, errGone
+		return nil, false, errGone
 	default:
-		return false, nil
+		return nil, false, nil
 	}
-	var n notification
-	switch err := control(fd, unix.SECCOMP_IOCTL_NOTIF_RECV, unsafe.Pointer(&n)); err {
+	n = new(notification)
+	switch err := control(fd, unix.SECCOMP_IOCTL_NOTIF_RECV, unsafe.Pointer(n)); err {
 	case nil:
-		if n.data.nr == unix.SYS_CONNECT {
-			return true, l.connects.begin(&n)
-		}
-		return true, l.serveOne(&n)
-	case unix.ENOENT, unix.EINTR, unix.EAGAIN: // the caller died before it was read
-		return true, nil
+		return n, true, nil
+	case unix.ENOENT, unix.EINTR, unix.EAGAIN:
+		return nil, true, nil
 	default:
-		return false, fmt.Errorf("seccomp receive: %w", err)
+		return nil, false, fmt.Errorf("seccomp receive: %w", err)
 	}
 }
 
@@ -140,22 +180,33 @@ func ignoreEINTR(err error) error {
 	return err
 }
 
-// serveOne judges n and answers. What was read of the process counts only if the call still waits afterwards: until
-// then its number belongs to no other process, and its memory to the same program.
-func (l *Listener) serveOne(n *notification) error {
-	verdict := Verdict(unix.ENOSYS) // to a call of which we do not know where its names are
-	if c, known := l.calls[n.data.nr]; known {
-		rooted := l.root.fd >= 0
-		a := l.attempt(n, c)
-		if !l.valid(n.id) {
-			if !rooted {
-				l.root.forget()
-			}
-			return nil
-		}
-		verdict = l.judges.Name(a)
+// take serves one call on the thread of a worker.
+func (l *Listener) take(w *worker, n *notification) error {
+	if n.data.nr == unix.SYS_CONNECT {
+		return l.connects.begin(n)
 	}
-	return l.answer(n, verdict)
+	c, known := l.calls[n.data.nr]
+	switch {
+	case !known: // to a call of which we do not know where its names are
+		return l.answer(n, Verdict(unix.ENOSYS))
+	case w.err != nil:
+		return l.answer(n, Verdict(unix.EPERM))
+	}
+	r := newRequest(l, w, n, c)
+	defer r.leave()
+	switch errno := r.run(); errno {
+	case gone:
+		return nil
+	case later:
+		return l.waits.begin(r)
+	case 0:
+		if r.fd >= 0 {
+			return r.give()
+		}
+		return l.answer(n, Allow)
+	default:
+		return l.answer(n, Verdict(errno))
+	}
 }
 
 // valid reports whether the caller of a notification still waits.
@@ -163,18 +214,34 @@ func (l *Listener) valid(id uint64) bool {
 	return l.control(unix.SECCOMP_IOCTL_NOTIF_ID_VALID, unsafe.Pointer(&id)) == nil
 }
 
-// answer lets the caller go on. A connect that was done is no call any more that the kernel could continue.
+// answer lets the caller go on, with what came of its call.
 func (l *Listener) answer(n *notification, verdict Verdict) error {
-	answer := response{id: n.id, error: -int32(verdict)}
-	if verdict == Continue && n.data.nr != unix.SYS_CONNECT {
-		answer.flags = unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE
-	}
+	return l.send(response{id: n.id, error: -int32(verdict)})
+}
+
+func (l *Listener) send(answer response) error {
 	switch err := l.control(unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&answer)); err {
 	case nil, unix.ENOENT, unix.EINPROGRESS:
 		return nil
 	default:
 		return fmt.Errorf("seccomp answer: %w", err)
 	}
+}
+
+// put gives the caller a descriptor of its own, whose number is returned.
+func (l *Listener) put(n *notification, fd int, flags uint32) (number int, errno syscall.Errno) {
+	record := struct {
+		id                     uint64
+		flags, from, to, being uint32
+	}{id: n.id, from: uint32(fd), being: flags}
+	closed := l.conn.Control(func(listener uintptr) {
+		r, _, err := unix.Syscall(unix.SYS_IOCTL, listener, unix.SECCOMP_IOCTL_NOTIF_ADDFD, uintptr(unsafe.Pointer(&record)))
+		number, errno = int(r), err
+	})
+	if closed != nil {
+		return -1, unix.ENOSYS
+	}
+	return number, errno
 }
 
 // control is an ioctl on the listener, unless that is closed.
@@ -184,20 +251,6 @@ func (l *Listener) control(request uint, record unsafe.Pointer) error {
 		return closed
 	}
 	return err
-}
-
-// attempt reads the names of a call.
-func (l *Listener) attempt(n *notification, c call) Attempt {
-	p := process{pid: int(n.pid), dir: "/proc/" + strconv.Itoa(int(n.pid)), root: &l.root}
-	a := Attempt{PID: p.pid, Call: c.name}
-	for _, o := range c.operands {
-		paths, err := p.names(o, &n.data.args)
-		a.Paths = append(a.Paths, paths...)
-		if err != nil && a.Cause == nil {
-			a.Cause = err
-		}
-	}
-	return a
 }
 
 // Program returns the name that the calling thread goes by, at most 15 bytes that it may choose freely, and "" when it

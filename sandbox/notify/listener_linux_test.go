@@ -14,13 +14,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func continues(Attempt) Verdict { return Continue }
+func continues(Attempt) Verdict { return Allow }
 
 func TestAttemptSaysWho(t *testing.T) {
 	programs := make(chan string, 1)
 	s := start(t, shared, func(a Attempt) Verdict {
 		programs <- a.Program()
-		return Continue
+		return Allow
 	})
 	defer s.end()
 	if errno, attempts := s.do("mkdir sub/x"); errno != 0 || len(attempts) != 1 ||
@@ -124,7 +124,7 @@ func TestNothingIsLeft(t *testing.T) {
 			if seen++; seen == 20 {
 				close(enough)
 			}
-			return Continue
+			return Allow
 		})
 		s.send("spin 1000000 file")
 		all.Go(func() {
@@ -168,13 +168,11 @@ func TestNameChangesMeanwhile(t *testing.T) {
 	s = start(t, shared, guard(func() string { return s.dir }))
 	defer s.end()
 	errno, attempts := s.do("race .git/hooks/pre-commit sub/deep/an-other-name")
-	if errno != 0 || len(attempts) != 300 {
+	if errno != 0 || len(attempts) == 0 {
 		t.Errorf("got %v, %d attempts", errno, len(attempts))
 	}
-	for _, a := range attempts {
-		if a.Paths == nil && a.Cause == nil {
-			t.Errorf("neither path nor cause: %+v", a)
-		}
+	if _, err := os.Lstat(s.dir + "/.git/hooks/pre-commit"); err == nil {
+		t.Error("the name was made")
 	}
 }
 

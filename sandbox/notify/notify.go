@@ -1,17 +1,23 @@
 // Package notify is the supervisor of a sandboxed command: it holds the listener of a seccomp filter, resolves the
-// names in the calls that the filter hands over, and lets a judge say whether each may go on.
+// names in the calls that the filter hands over, lets a judge decide, and does the allowed calls itself.
 //
-// Names are resolved as the process sees them: from its directory and descriptors, in its mount namespace and root, by
-// the kernel and never by the look of the text, links at the end included where the call follows them. A name reported
-// is the place's path in the process's mount namespace.
+// Arguments are read once. A name is resolved as the process sees it: from its directory and descriptors, in its mount
+// namespace and root, by the kernel and never by the look of the text, up to a directory that is held open and one last
+// component. That is what the judge is asked about, and what the call is then done to. A process that rewrites its memory,
+// swaps a directory for a link or moves one gains nothing: no call is left to the kernel to read again. A name in memory
+// that cannot be read is the error number which that has (EFAULT).
 //
-// This is a reporter, and a guard against accidents. It is no wall: the kernel reads the name again after the verdict,
-// and a process that wants to can change its memory, or swap a directory for a link, in between. What must hold is
-// held by mounts and Landlock; notify adds what those cannot say, names that do not exist yet, and tells which was
-// meant.
+// Calls are done on threads that have the process's user and groups and no capability, with its umask, through
+// descriptors of its mount namespace, so that mounts, owners and modes count as they do for it. Its Landlock domain does
+// not, and is the judge's business: see [Attempt.Targets]. A new descriptor is put into the process, and the supervisor's
+// own is closed before the process goes on.
 //
-// Connects are different: the supervisor does them itself, on a duplicate of the caller's socket, to the very thing that
-// the judge was asked about. That is a wall.
+// Renames of directories are done alone: no other call of the session is under way, so that what was looked at below them
+// is what moves.
+//
+// Differences to the kernel: opening a terminal never makes it the controlling one (programs that use TIOCSCTTY, as
+// login_tty does, are not affected); /dev/tty opens the terminal under the name by which the process has it; links in
+// /proc to what another process has open are refused; setxattrat and removexattrat do not exist.
 //
 // It relies on what the filter of package seccomp refuses: since chroot, pivot_root, setns and new mount namespaces
 // are, all tasks of one filter share one root for good, and it is looked up once.
@@ -19,10 +25,11 @@ package notify
 
 import (
 	"errors"
+	"sync"
 	"syscall"
 )
 
-// Attempt is a call that waits for a verdict.
+// Attempt is a call that waits for a verdict. When that is Allow the listener does it, to Targets and nothing else.
 type Attempt struct {
 	PID  int    // of the calling thread, in the host's own PID namespace
 	Call string // the call's name in the manual, like "renameat2"
@@ -30,17 +37,25 @@ type Attempt struct {
 	// Paths are absolute and free of links but for their last component, which may be missing. A call that follows a
 	// link there gives each link on the way and, last, where they lead; rename and link give the old name first. A
 	// descriptor of something that has a path gives that. A removed place ends in " (deleted)".
-	//
-	// Moving a directory moves what is below it: a judge of names has to look at ancestors too.
 	Paths []string
 
-	// Cause says why a name is not among Paths. Where it is an error number that the call itself will meet (ENOENT of
-	// a directory on the way, ENOTDIR, ELOOP, ENAMETOOLONG, EFAULT), nothing is lost by going on; anything else means
-	// that the process could not be read.
-	Cause error
+	// Targets are what the call is done to, in the order of its operands.
+	Targets []Target
+
+	// Moved are the directories that a rename takes along. While they are judged nothing else moves.
+	Moved []Move
+
+	// Linked is the path that becomes a symbolic link, "" if none does.
+	Linked string
 }
 
-// Connection is a connect(2) that waits for a verdict. When that is Continue the listener connects the caller's socket to
+// Move is a directory and the path that it is to have.
+type Move struct {
+	Dir int // open as a place (O_PATH), for as long as the judge has the attempt
+	To  string
+}
+
+// Connection is a connect(2) that waits for a verdict. When that is Allow the listener connects the caller's socket to
 // the address that it read, or, of a local socket that has a path, to what is at Place and nothing else: whatever the
 // caller does to its memory, its descriptors and the file system meanwhile.
 //
@@ -63,18 +78,32 @@ type Connection struct {
 
 // Judges decide about the calls that a filter hands over.
 type Judges struct {
-	// Name judges a call that may write. It is asked by one goroutine; while it thinks the caller waits, and so do all
-	// other calls of the filter: it must not block.
+	// Name judges a call that may write. It is asked by several goroutines at once, on threads without capabilities; it
+	// must not block.
 	Name func(Attempt) Verdict
 	// Connect judges a connect, and is asked by several goroutines at once. Without it all fail with EACCES.
 	Connect func(*Connection) Verdict
+	// Bind gives a local socket the name, which was judged, in the caller's view. Without it all fail with EACCES.
+	Bind func(Binding) error
+	// Names is held while names are judged and used, for writing while directories move. Listeners of commands that
+	// write the same places share one; nil stands for one of the listener's own.
+	Names *sync.RWMutex
 }
 
-// Verdict is Continue, or the error number with which the call fails.
+// Binding is a bind(2) of a local socket to a name in the file system, which the listener cannot do: the kernel keeps
+// the address as it was given, and others find the socket by it.
+type Binding struct {
+	Socket int // a duplicate of the caller's
+	Dir    int // the caller's working directory, as a place
+	Umask  int
+	Name   string
+}
+
+// Verdict is Allow, or the error number with which the call fails.
 type Verdict syscall.Errno
 
-// Continue lets the kernel do the call, as if nobody had looked.
-const Continue Verdict = 0
+// Allow has the listener do the call.
+const Allow Verdict = 0
 
 // errTooFar ends the resolution of a name whose links multiply its components beyond bounds.
 var errTooFar = errors.New("the name has too many components")

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
@@ -16,41 +17,9 @@ type process struct {
 	pid  int
 	dir  string // "/proc/PID"
 	root *rootDir
-}
 
-// names resolves one operand of a call.
-func (p *process) names(o operand, args *[6]uint64) ([]string, error) {
-	dir := unix.AT_FDCWD
-	if o.dir != none {
-		dir = int(int32(args[o.dir]))
-	}
-	if o.path == none || args[o.path] == 0 && o.dir != none { // utimensat takes a missing name so
-		return p.object(dir)
-	}
-	name, err := p.text(args[o.path])
-	switch {
-	case err != nil:
-		return nil, err
-	case name == "" && o.mayBeEmpty(args):
-		return p.object(dir)
-	case name == "":
-		return nil, unix.ENOENT
-	}
-	w := walk{p: p, at: -1}
-	defer w.leave()
-	return w.names(dir, name, o.follows(args))
-}
-
-// object returns the path of what a descriptor refers to; pipes and sockets have none.
-func (p *process) object(fd int) ([]string, error) {
-	text, err := os.Readlink(p.entry(fd))
-	if err != nil {
-		return nil, errors.Unwrap(err)
-	}
-	if !strings.HasPrefix(text, "/") {
-		return nil, nil
-	}
-	return []string{text}, nil
+	valid func() bool // whether it still waits; nil: for ever
+	known *status     // nil: not read yet
 }
 
 // entry is the magic link in /proc that leads to a descriptor of the process, or to its working directory.
@@ -99,43 +68,93 @@ func (p *process) read(into []byte, from uint64) (int, error) {
 	return unix.ProcessVMReadv(p.pid, local, remote, 0)
 }
 
-// tgid returns the number of the process that the thread belongs to.
+// status is what /proc says of a process.
+type status struct {
+	tgid  string // the number of the process that the thread belongs to
+	inner string // the same as the process itself knows it
+	umask int    // -1: unknown
+}
+
+// status reads it, once.
+func (p *process) status() (*status, error) {
+	if p.known != nil {
+		return p.known, nil
+	}
+	text, err := os.ReadFile(p.dir + "/status")
+	if err != nil {
+		return nil, errors.Unwrap(err)
+	}
+	s := &status{umask: -1}
+	for line := range strings.Lines(string(text)) {
+		key, value, _ := strings.Cut(line, ":")
+		switch value = strings.TrimSpace(value); key {
+		case "Umask":
+			if mask, err := strconv.ParseUint(value, 8, 32); err == nil {
+				s.umask = int(mask)
+			}
+		case "Tgid":
+			s.tgid = value
+		case "NStgid":
+			s.inner = value[strings.LastIndexByte(value, '\t')+1:]
+		}
+	}
+	if s.tgid == "" {
+		return nil, unix.ESRCH
+	}
+	p.known = s
+	return s, nil
+}
+
 func (p *process) tgid() (string, error) {
-	status, err := os.ReadFile(p.dir + "/status")
+	s, err := p.status()
 	if err != nil {
 		return "", err
 	}
-	for line := range strings.Lines(string(status)) {
-		if value, ok := strings.CutPrefix(line, "Tgid:"); ok {
-			return strings.TrimSpace(value), nil
-		}
+	return s.tgid, nil
+}
+
+func (p *process) umask() (int, error) {
+	s, err := p.status()
+	if err == nil && s.umask < 0 {
+		err = unix.ENOSYS // a kernel before 4.7
 	}
-	return "", unix.ESRCH
+	if err != nil {
+		return 0, err
+	}
+	return s.umask, nil
 }
 
 // rootDir is the root that all tasks of the filter share, opened at the first name that starts there.
 type rootDir struct {
+	mu   sync.Mutex
 	fd   int // -1: not yet
 	name string
 }
 
-func (r *rootDir) open(p *process) error {
+// open returns the root. That of a process which waits no more may be anybody's.
+func (r *rootDir) open(p *process) (fd int, name string, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if r.fd >= 0 {
-		return nil
+		return r.fd, r.name, nil
 	}
-	fd, err := unix.Open(p.dir+"/root", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if fd, err = unix.Open(p.dir+"/root", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0); err != nil {
+		return -1, "", err
+	}
+	if name, err = nameOf(fd); err == nil && p.valid != nil && !p.valid() {
+		err = unix.ESRCH
+	}
 	if err != nil {
-		return err
-	}
-	if r.name, err = nameOf(fd); err != nil {
 		_ = unix.Close(fd)
-		return err
+		return -1, "", err
 	}
-	r.fd = fd
-	return nil
+	r.fd, r.name = fd, name
+	return fd, name, nil
 }
 
 func (r *rootDir) forget() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if r.fd >= 0 {
 		_ = unix.Close(r.fd)
 		r.fd = -1

@@ -50,6 +50,9 @@ func (c *child) do(step string) error {
 		if do, ok := connectVerbs[verb]; ok {
 			return do(fds, words[1:])
 		}
+		if do, ok := actVerbs[verb]; ok {
+			return do(fds, words[1:])
+		}
 		return verbs[verb](fds, words[1:])
 	}
 }

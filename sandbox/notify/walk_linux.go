@@ -16,6 +16,8 @@ type walk struct {
 	owned bool
 	links int
 	steps int
+
+	byProc bool // the way leads through what means something else to each reader
 }
 
 // Bounds of one walk: the kernel's own on links, and one on components that links can multiply.
@@ -38,16 +40,6 @@ func (w *walk) leave() {
 func (w *walk) move(fd int) {
 	w.leave()
 	w.at, w.owned = fd, true
-}
-
-// names resolves name from the directory that the process calls dir. A slash at the end makes the kernel go through a
-// link in most calls, so it counts as following.
-func (w *walk) names(dir int, name string, follow bool) ([]string, error) {
-	parent, last := split(name)
-	if err := w.start(dir, parent); err != nil {
-		return nil, err
-	}
-	return w.ends(last, follow || strings.HasSuffix(name, "/"))
 }
 
 // split cuts the last component off, slashes behind it dropped. It is empty when the name gives a directory by its
@@ -74,46 +66,87 @@ func (w *walk) start(dir int, parent string) error {
 	return w.enter(parent)
 }
 
-// ends returns the names under which the last component is known: as given, and, when it is followed, one for each
-// link up to the last target.
-func (w *walk) ends(last string, follow bool) ([]string, error) {
-	var paths []string
+// ends goes on from the last component while that is a link to be followed. It returns the names under which the
+// component is known: as given, and one for each link up to the last target, which is t's.
+func (t *target) ends(o operand, follow bool) (paths []string, err error) {
 	for {
-		here, err := nameOf(w.at)
+		here, err := nameOf(t.at)
 		if err != nil {
 			return paths, err
 		}
 		if !strings.HasPrefix(here, "/") { // a pipe, for instance
 			return paths, unix.ENOTDIR
 		}
-		paths = append(paths, path.Join(here, last))
-		if last == "" {
+		t.path = path.Join(here, t.last)
+		paths = append(paths, t.path)
+		if t.last == "" {
+			t.open, err = unix.FcntlInt(uintptr(t.at), unix.F_DUPFD_CLOEXEC, 0)
+			return paths, err
+		}
+		if o.follow == never {
 			return paths, nil
 		}
-		target, err := readlinkAt(w.at, last)
+		target, err := readlinkAt(t.at, t.last)
 		switch {
-		case err == unix.EINVAL || err == unix.ENOENT: // no link, or nothing yet
+		case err == unix.EINVAL: // no link
+			return paths, nil
+		case err == unix.ENOENT:
+			t.absent = true
 			return paths, nil
 		case err != nil:
 			return paths, err
-		case !follow:
+		case !follow && !t.slash:
 			return paths, nil
 		}
-		if w.magic(last) { // what it leads to is no name to go on from
-			if strings.HasPrefix(target, "/") {
-				paths = append(paths, target)
-			}
-			return paths, nil
-		}
-		if w.links++; w.links > maxLinks {
+		if t.links++; t.links > maxLinks {
 			return paths, unix.ELOOP
 		}
+		if t.magic(t.last) { // what it leads to is no name to go on from
+			return t.through(paths)
+		}
 		parent, next := split(target)
-		if err := w.enter(parent); err != nil {
+		if err := t.enter(parent); err != nil {
 			return paths, err
 		}
-		last = next
+		t.last, t.slash = next, next != "" && (t.slash || strings.HasSuffix(target, "/"))
 	}
+}
+
+// through goes through a link of /proc to the object itself.
+func (t *target) through(paths []string) ([]string, error) {
+	if !t.own() {
+		return paths, unix.EACCES
+	}
+	fd, err := unix.Openat(t.at, t.last, placeOnly, 0)
+	if err != nil {
+		return paths, err
+	}
+	t.open = fd
+	if err := t.findPath(); err != nil {
+		return paths, err
+	}
+	if t.path != "" {
+		paths = append(paths, t.path)
+	}
+	return paths, nil
+}
+
+// own reports whether the place reached is the process's own directory in the host's /proc, or in it. Links of others lead
+// to what they have open, and we might follow them where the process may not.
+func (w *walk) own() bool {
+	here, err := nameOf(w.at)
+	if err != nil {
+		return false
+	}
+	tgid, err := w.p.tgid()
+	if err != nil {
+		return false
+	}
+	var proc, at unix.Stat_t
+	if unix.Stat("/proc", &proc) != nil || unix.Fstat(w.at, &at) != nil || proc.Dev != at.Dev {
+		return false
+	}
+	return here == "/proc/"+tgid || strings.HasPrefix(here, "/proc/"+tgid+"/")
 }
 
 // enter follows a name that must lead to a directory.
@@ -123,10 +156,11 @@ func (w *walk) enter(name string) error {
 	}
 	from, how := w.at, unix.OpenHow{Flags: placeOnly | unix.O_DIRECTORY, Resolve: unix.RESOLVE_BENEATH}
 	if name[0] == '/' {
-		if err := w.p.root.open(w.p); err != nil {
+		root, _, err := w.p.root.open(w.p)
+		if err != nil {
 			return err
 		}
-		from, how.Resolve = w.p.root.fd, unix.RESOLVE_IN_ROOT
+		from, how.Resolve = root, unix.RESOLVE_IN_ROOT
 	}
 	fd, err := unix.Openat2(from, name, &how)
 	if err != nil {
@@ -165,11 +199,12 @@ func (w *walk) byHand(name string) error {
 
 // toRoot goes to the root of the process.
 func (w *walk) toRoot() error {
-	if err := w.p.root.open(w.p); err != nil {
+	root, _, err := w.p.root.open(w.p)
+	if err != nil {
 		return err
 	}
 	w.leave()
-	w.at = w.p.root.fd
+	w.at = root
 	return nil
 }
 
@@ -183,8 +218,9 @@ func (w *walk) step(component string) (target string, err error) {
 		return "", nil
 	case "..":
 		return "", w.up()
-	case "self", "thread-self":
+	default:
 		if dir, ok := w.self(component); ok {
+			w.byProc = true
 			return "", w.jump(dir)
 		}
 	}
@@ -199,6 +235,9 @@ func (w *walk) step(component string) (target string, err error) {
 		return "", unix.ELOOP
 	}
 	if w.magic(component) {
+		if !w.own() {
+			return "", unix.EACCES
+		}
 		return "", w.open(component, 0)
 	}
 	return target, nil
@@ -206,10 +245,11 @@ func (w *walk) step(component string) (target string, err error) {
 
 // up goes to the parent, and stays at the root of the process.
 func (w *walk) up() error {
-	if err := w.p.root.open(w.p); err != nil {
+	_, root, err := w.p.root.open(w.p)
+	if err != nil {
 		return err
 	}
-	if here, err := nameOf(w.at); err != nil || here == w.p.root.name {
+	if here, err := nameOf(w.at); err != nil || here == root {
 		return err
 	}
 	return w.open("..", 0)
@@ -248,21 +288,27 @@ func (w *walk) magic(component string) bool {
 // procRoot is the inode number of the top of every /proc.
 const procRoot = 1
 
-// self returns the directory, in the host's /proc, that the process reaches by "self" and "thread-self" at the top of
-// its own. Read by the host these links name the host, or nobody.
+// self returns the directory, in the host's /proc, that the process reaches by "self", "thread-self" and its own number
+// at the top of its own. Read by the host these links name the host, or nobody.
 func (w *walk) self(component string) (dir string, ok bool) {
+	number := component[0] >= '0' && component[0] <= '9'
+	if component != "self" && component != "thread-self" && !number {
+		return "", false
+	}
 	var stat unix.Stat_t
 	if !onProc(w.at) || unix.Fstat(w.at, &stat) != nil || stat.Ino != procRoot {
 		return "", false
 	}
-	tgid, err := w.p.tgid()
-	if err != nil {
-		return w.p.dir, true
+	s, err := w.p.status()
+	switch {
+	case err != nil:
+		return w.p.dir, !number
+	case number && component != s.inner:
+		return "", false
+	case component == "thread-self":
+		return "/proc/" + s.tgid + "/task/" + strconv.Itoa(w.p.pid), true
 	}
-	if component == "self" {
-		return "/proc/" + tgid, true
-	}
-	return "/proc/" + tgid + "/task/" + strconv.Itoa(w.p.pid), true
+	return "/proc/" + s.tgid, true
 }
 
 func onProc(fd int) bool {

@@ -44,6 +44,7 @@ var calls = map[string][2]int16{
 	"acct":               {163, 89},
 	"add_key":            {248, 217},
 	"adjtimex":           {159, 171},
+	"bind":               {49, 200},
 	"bpf":                {321, 280},
 	"chmod":              {90, absent},
 	"chown":              {92, absent},

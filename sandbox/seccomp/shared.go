@@ -50,13 +50,16 @@ func messages() []Rule {
 
 // attributeCalls change what is known about a file and not its content.
 const attributeCalls = `chmod fchmod fchmodat fchmodat2 chown lchown fchown fchownat utime utimes futimesat utimensat
-	setxattr lsetxattr fsetxattr setxattrat removexattr lremovexattr fremovexattr removexattrat`
+	setxattr lsetxattr fsetxattr removexattr lremovexattr fremovexattr`
+
+// newAttributeCalls have their arguments in a record whose form may grow. Without them programs use the older ones.
+const newAttributeCalls = "setxattrat removexattrat"
 
 // attributes: no version of Landlock covers them, so a command that may write nothing may not change them, and one that
 // may write somewhere is watched, if there is a supervisor. A process that makes itself undumpable cannot be watched:
 // its memory, directory and descriptors are closed to the supervisor, so that is refused.
 func (o Options) attributes() []Rule {
-	var rules []Rule
+	rules := always(ENOSYS, newAttributeCalls)
 	if o.Notify {
 		rules = append(rules, Rule{"prctl", []Cond{is(0, prSetDumping), {Arg: 1, Value: 1, Not: true}}, EPERM})
 	}

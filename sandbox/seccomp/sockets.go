@@ -44,7 +44,7 @@ func (o Options) internet() []Rule {
 // to any name that they are given with the data. Pairs of the former stay everywhere: they are connected for good.
 //
 // All connects are the supervisor's, of whatever family: neither the number of a descriptor nor the memory of an address
-// says before the call what it will be in the call.
+// says before the call what it will be in the call. So are all binds, by which a socket, one of a pair included, gets a name.
 func (o Options) local() []Rule {
 	var rules []Rule
 	for _, kind := range []uint32{typeStream, typeSeqPacket} {
@@ -58,6 +58,9 @@ func (o Options) local() []Rule {
 		Rule{"socket", []Cond{is(0, familyUnix)}, EACCES})
 	if o.Namespaces && o.Notify {
 		rules = append(rules, Rule{"connect", nil, Notify})
+	}
+	if o.Notify {
+		rules = append(rules, Rule{"bind", nil, Notify})
 	}
 	return rules
 }

@@ -1,0 +1,60 @@
+package sandbox
+
+import (
+	"os"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+
+	"toolhost/sandbox/notify"
+)
+
+// maxCarried bounds the entries that are looked at below a directory that moves. One that holds more does not move to where names
+// are protected.
+const maxCarried = 200_000
+
+// carries returns what a directory must not take to its new path: names that are protected there, or a link that leads
+// out of what was looked at; nil if it may go. Nothing below it changes meanwhile.
+func (j *judge) carries(m notify.Move) *Violation {
+	if !j.names.Reaches(m.To) {
+		return nil
+	}
+	left := maxCarried
+	return j.carriesBelow(m.Dir, m.To, &left)
+}
+
+func (j *judge) carriesBelow(at int, to string, left *int) *Violation {
+	fd, err := unix.Openat(at, ".", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return &Violation{Wall: FileSystem, Path: to, Detail: "what is in the directory that moves could not be looked at: " + err.Error()}
+	}
+	dir := os.NewFile(uintptr(fd), "/proc/self/fd/"+strconv.Itoa(fd)) // by which it looks at entries whose type it is not told
+	defer dir.Close()
+	entries, err := dir.ReadDir(-1)
+	if *left -= len(entries); err != nil || *left < 0 {
+		return &Violation{Wall: FileSystem, Path: to, Detail: "too much is in the directory that moves to look at it all"}
+	}
+	for _, e := range entries {
+		path := to + "/" + e.Name()
+		if rule, held := j.names.Judge(path); held {
+			return &Violation{Wall: ProtectedName, Path: path, Rule: string(rule)}
+		}
+		link := e.Type()&os.ModeSymlink != 0
+		if !link && !e.IsDir() || !j.names.Reaches(path) {
+			continue
+		}
+		if link {
+			return &Violation{Wall: FileSystem, Path: path, Detail: "a link in place of a directory in which names are protected"}
+		}
+		child, err := unix.Openat(fd, e.Name(), unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+		if err != nil {
+			return &Violation{Wall: FileSystem, Path: path, Detail: "what is in the directory that moves could not be looked at: " + err.Error()}
+		}
+		v := j.carriesBelow(child, path, left)
+		_ = unix.Close(child)
+		if v != nil {
+			return v
+		}
+	}
+	return nil
+}

@@ -1,0 +1,245 @@
+package notify
+
+import (
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// request is one call, from its arguments to what came of it.
+type request struct {
+	l        *Listener
+	w        *worker
+	n        *notification
+	call     call
+	operands []operand
+	from     *caller
+
+	// What was read of the caller's memory, once.
+	names []string // of the operands; "" also for one that is not given
+	text  string   // of a link, or the name of an attribute
+	data  []byte   // the value of an attribute, times, or an address
+
+	flags int    // of open
+	mode  uint32 // of open
+	times []unix.Timespec
+
+	alone   bool // no other name of the session is used meanwhile
+	targets []*target
+	fd      int // what open opened; -1: nothing
+	waits   int // what can be opened later, as a place; -1: nothing
+}
+
+// What a step may end with instead of an error number.
+const (
+	again = unix.Errno(1<<16 + iota) // something changed underneath: from the beginning
+	gone                             // nobody waits for an answer
+	later                            // it would block
+)
+
+// tries bounds how often a call begins anew because names change under its hands.
+const tries = 200
+
+func newRequest(l *Listener, w *worker, n *notification, c call) *request {
+	r := &request{l: l, w: w, n: n, call: c, operands: c.operands, from: newCaller(n), fd: -1, waits: -1}
+	r.from.root = &l.root
+	r.from.valid = func() bool { return l.valid(n.id) }
+	return r
+}
+
+func (r *request) arg(i int) uint64 { return r.n.data.args[i] }
+
+// run does the call.
+func (r *request) run() unix.Errno {
+	if errno := r.read(); errno != 0 {
+		if !r.l.valid(r.n.id) {
+			return gone
+		}
+		return errno
+	}
+	for range tries {
+		if errno := r.once(); errno != again {
+			return errno
+		}
+	}
+	return unix.ELOOP
+}
+
+// read takes the arguments out of the caller's memory.
+func (r *request) read() unix.Errno {
+	if r.call.takes != nil {
+		if errno := r.call.takes(r); errno != 0 {
+			return errno
+		}
+	}
+	if r.names != nil { // they were in an address
+		return 0
+	}
+	r.names = make([]string, len(r.operands))
+	for i, o := range r.operands {
+		if o.path == none || r.isDescriptor(o) {
+			continue
+		}
+		var err error
+		if r.names[i], err = r.from.text(r.arg(o.path)); err != nil {
+			return errnoOf(err)
+		}
+		if r.names[i] == "" && !o.mayBeEmpty(&r.n.data.args) {
+			return unix.ENOENT
+		}
+	}
+	return 0
+}
+
+// isDescriptor reports whether the missing name of an operand stands for its descriptor: in two calls that set times.
+func (r *request) isDescriptor(o operand) bool {
+	return r.arg(o.path) == 0 && o.dir != none && r.dir(o) != unix.AT_FDCWD && r.call.setsTimes()
+}
+
+func (c call) setsTimes() bool { return c.name == "utimensat" || c.name == "futimesat" }
+
+// dir is the descriptor that the name of an operand starts from.
+func (r *request) dir(o operand) int {
+	if o.dir == none {
+		return unix.AT_FDCWD
+	}
+	return int(int32(r.arg(o.dir)))
+}
+
+// once resolves, asks and acts, while nothing that matters moves.
+func (r *request) once() unix.Errno {
+	if r.alone {
+		r.l.judges.Names.Lock()
+		defer r.l.judges.Names.Unlock()
+	} else {
+		r.l.judges.Names.RLock()
+		defer r.l.judges.Names.RUnlock()
+	}
+	a, errno := r.attempt()
+	if !r.l.valid(r.n.id) { // what was read belongs to the caller only if it still waits
+		return gone
+	}
+	if errno != 0 {
+		return errno
+	}
+	if len(a.Moved) > 0 && !r.alone {
+		r.alone = true
+		return again
+	}
+	if len(r.targets) > 0 {
+		if verdict := r.l.judges.Name(a); verdict != Allow {
+			return unix.Errno(verdict)
+		}
+	}
+	return r.call.act(r)
+}
+
+// attempt resolves the names.
+func (r *request) attempt() (Attempt, unix.Errno) {
+	r.forget()
+	a := Attempt{PID: r.from.pid, Call: r.call.name}
+	for i, o := range r.operands {
+		t, paths, err := r.resolve(o, r.names[i])
+		if t != nil {
+			r.targets = append(r.targets, t)
+		}
+		a.Paths = append(a.Paths, paths...)
+		if err != nil {
+			return a, errnoOf(err)
+		}
+		a.Targets = append(a.Targets, Target{Path: t.path, t: t})
+	}
+	switch r.call.name {
+	case "rename", "renameat", "renameat2":
+		r.moves(&a)
+	case "symlink", "symlinkat":
+		a.Linked = r.targets[0].path
+	}
+	return a, 0
+}
+
+// moves says what a rename takes along.
+func (r *request) moves(a *Attempt) {
+	pairs := [][2]*target{{r.targets[0], r.targets[1]}}
+	if r.call.name == "renameat2" && r.arg(4)&unix.RENAME_EXCHANGE != 0 {
+		pairs = append(pairs, [2]*target{r.targets[1], r.targets[0]})
+	}
+	for _, pair := range pairs {
+		switch pair[0].mode() & unix.S_IFMT {
+		case unix.S_IFDIR:
+			if fd, err := pair[0].object(); err == nil {
+				a.Moved = append(a.Moved, Move{Dir: fd, To: pair[1].path})
+			}
+		case unix.S_IFLNK:
+			a.Linked = pair[1].path
+		}
+	}
+}
+
+// resolve finds what an operand is.
+func (r *request) resolve(o operand, name string) (*target, []string, error) {
+	if name == "" {
+		t, err := r.descriptor(r.dir(o))
+		if err != nil || t.path == "" {
+			return t, nil, err
+		}
+		return t, []string{t.path}, nil
+	}
+	return r.named(o, name)
+}
+
+// forget closes what was resolved.
+func (r *request) forget() {
+	for _, t := range r.targets {
+		t.leave()
+	}
+	r.targets = r.targets[:0]
+}
+
+func (r *request) leave() {
+	r.forget()
+	closeAll(r.fd, r.waits)
+	r.from.root = &rootDir{fd: -1} // the listener's own stays
+	r.from.leave()
+}
+
+func closeAll(fds ...int) {
+	for _, fd := range fds {
+		if fd >= 0 {
+			_ = unix.Close(fd)
+		}
+	}
+}
+
+// give puts what was opened into the caller and lets it go on. By then our own descriptor is closed: who writes a
+// program, closes it and runs it must be the only one that had it open.
+func (r *request) give() error {
+	number, errno := r.l.put(r.n, r.fd, uint32(r.flags&unix.O_CLOEXEC))
+	closeAll(r.fd)
+	r.fd = -1
+	if errno != 0 {
+		return r.l.answer(r.n, Verdict(errno))
+	}
+	return r.l.send(response{id: r.n.id, value: int64(number)})
+}
+
+// errnoOf is the error number of what failed while the caller was read.
+func errnoOf(err error) unix.Errno {
+	if errno, ok := err.(unix.Errno); ok {
+		return errno
+	}
+	return unix.EACCES
+}
+
+// takeUmask gives the thread the caller's umask, for what is going to be made.
+func (r *request) takeUmask() unix.Errno {
+	mask, err := r.from.umask()
+	if err != nil {
+		return unix.EACCES
+	}
+	r.w.takeUmask(mask)
+	return 0
+}
+
+// atProc is a name by which this thread reaches what it has open.
+func atProc(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }

@@ -1,0 +1,136 @@
+package notify
+
+import (
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// target is what a call is done to: a name in a directory that is held open, or something that is open itself.
+type target struct {
+	walk          // at is the directory
+	last   string // the name in it; "" where open is the object
+	slash  bool   // a slash stands behind the name
+	absent bool   // nothing had the name
+	open   int    // the object, which no name leads to: behind a link of /proc, or the caller's descriptor; -1: none
+	given  bool   // open is the caller's descriptor
+	path   string // "" for what has none, as pipes
+
+	held int // what object opened; -1: not yet
+}
+
+func (t *target) leave() {
+	t.walk.leave()
+	closeAll(t.open, t.held)
+	t.open, t.held = -1, -1
+}
+
+// name is the last component as the kernel is to take it.
+func (t *target) name() string {
+	if t.slash {
+		return t.last + "/"
+	}
+	return t.last
+}
+
+// object opens what is there as a place, a link itself if it is one. It stays open as long as t.
+func (t *target) object() (int, error) {
+	if t.open >= 0 {
+		return t.open, nil
+	}
+	if t.held < 0 {
+		fd, err := unix.Openat(t.at, t.last, placeOnly|unix.O_NOFOLLOW, 0)
+		if err != nil {
+			return -1, err
+		}
+		t.held = fd
+	}
+	return t.held, nil
+}
+
+// mode is that of what is there, 0 if nothing is.
+func (t *target) mode() uint32 {
+	var st unix.Stat_t
+	var err error
+	if t.open >= 0 {
+		err = unix.Fstat(t.open, &st)
+	} else {
+		err = unix.Fstatat(t.at, t.last, &st, unix.AT_SYMLINK_NOFOLLOW)
+	}
+	if err != nil {
+		return 0
+	}
+	return st.Mode
+}
+
+// Target is what a call is done to. It may be looked at for as long as the judge has the attempt.
+type Target struct {
+	Path string // absolute, without links; "" for what has no path, as pipes
+	t    *target
+}
+
+// Mode is the type and mode of what is there, a link itself if it is one; 0 if nothing is.
+func (t Target) Mode() uint32 { return t.t.mode() }
+
+// ReadOnly reports whether the mount there lets nobody write.
+func (t Target) ReadOnly() bool {
+	at := t.t.open
+	if at < 0 {
+		at = t.t.at
+	}
+	var fs unix.Statfs_t
+	return unix.Fstatfs(at, &fs) == nil && fs.Flags&unix.ST_RDONLY != 0
+}
+
+// descriptor is what the caller has open, or its working directory.
+func (r *request) descriptor(fd int) (*target, error) {
+	t := &target{walk: walk{p: &r.from.process, at: -1}, open: -1, held: -1, given: true}
+	var err error
+	if fd == unix.AT_FDCWD {
+		t.given = false
+		t.open, err = unix.Open(r.from.entry(fd), placeOnly, 0)
+	} else if err = r.from.take(fd); err == nil {
+		t.open, r.from.socket = r.from.socket, -1
+	}
+	if err != nil {
+		return nil, err
+	}
+	return t, t.findPath()
+}
+
+// findPath says where an open object lies.
+func (t *target) findPath() (err error) {
+	if t.path, err = nameOf(t.open); err != nil {
+		return err
+	}
+	memory := strings.HasPrefix(t.path, "/memfd:") && strings.HasSuffix(t.path, " (deleted)")
+	if memory || !strings.HasPrefix(t.path, "/") {
+		t.path = ""
+	}
+	return nil
+}
+
+// named is what a name leads to. The paths are those of links at its end, and its own.
+func (r *request) named(o operand, name string) (*target, []string, error) {
+	t := &target{walk: walk{p: &r.from.process, at: -1}, open: -1, held: -1}
+	parent, last := split(name)
+	if last == "" && o.follow == never { // "/", "." and "..", which are nobody's to make or to remove
+		parent, last = splitPlace(name)
+	}
+	if err := t.start(r.dir(o), parent); err != nil {
+		return t, nil, err
+	}
+	t.last, t.slash = last, last != "" && strings.HasSuffix(name, "/")
+	paths, err := t.ends(o, o.follows(&r.n.data.args))
+	return t, paths, err
+}
+
+// splitPlace cuts "." or ".." off the end of a name that gives a directory by its place. Of the root it leaves "/".
+func splitPlace(name string) (parent, last string) {
+	bare := strings.TrimRight(name, "/")
+	if bare == "" {
+		return "/", "/"
+	}
+	cut := strings.LastIndexByte(bare, '/') + 1
+	return bare[:cut], bare[cut:]
+}

@@ -1,0 +1,82 @@
+package notify
+
+import (
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Bounds of what waits for the other end of a pipe: how many of one listener, and how long between two looks.
+const (
+	maxWaits     = 256
+	shortestLook = time.Millisecond
+	longestLook  = 50 * time.Millisecond
+)
+
+// waits are the opens of a listener that cannot be done yet.
+type waits struct {
+	l    *Listener
+	stop chan struct{}
+
+	mu      sync.Mutex
+	waiting int
+	all     sync.WaitGroup
+}
+
+// begin waits for what a request could not open. It does not block.
+func (ws *waits) begin(r *request) error {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	if ws.waiting >= maxWaits {
+		return ws.l.answer(r.n, Verdict(unix.EAGAIN))
+	}
+	ws.waiting++
+	waiting := &request{l: r.l, n: r.n, call: r.call, from: newCaller(r.n), flags: r.flags, fd: -1, waits: r.waits}
+	r.waits = -1
+	ws.all.Go(func() { // ends when it can be opened, the caller is gone, or by end
+		waiting.w = newWorker()
+		waiting.wait(ws.stop)
+		ws.mu.Lock()
+		ws.waiting--
+		ws.mu.Unlock()
+	})
+	return nil
+}
+
+// end gives up all that waits.
+func (ws *waits) end() {
+	close(ws.stop)
+	ws.all.Wait()
+}
+
+// wait tries again and again to open the very thing that was judged.
+func (r *request) wait(stop <-chan struct{}) {
+	defer r.leave()
+	const naming = unix.O_CREAT | unix.O_EXCL | unix.O_NOFOLLOW
+	for pause := shortestLook; ; pause = min(2*pause, longestLook) {
+		select {
+		case <-stop:
+			return
+		case <-time.After(pause):
+		}
+		if !r.l.valid(r.n.id) {
+			return
+		}
+		fd, err := unix.Open(atProc(r.waits), (r.flags|ourFlags)&^naming, 0)
+		switch err {
+		case unix.ENXIO, unix.EWOULDBLOCK:
+			continue
+		case nil:
+			r.fd = fd
+			if errno := r.unblock(); errno != 0 {
+				_ = r.l.answer(r.n, Verdict(errno))
+				return
+			}
+			_ = r.give() // what ends the listener shows where it receives
+			return
+		}
+		_ = r.l.answer(r.n, Verdict(errnoOf(err)))
+		return
+	}
+}
