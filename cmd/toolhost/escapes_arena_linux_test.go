@@ -236,7 +236,7 @@ func (a *arena) read(name string) string {
 
 // limitOfOne is how long any command of a test may take: three minutes, more for races that are longer than usual.
 func limitOfOne() time.Duration {
-	return max(3*time.Minute, time.Duration(raceRounds())*20*time.Millisecond)
+	return max(3*time.Minute, time.Duration(raceRounds())*20*time.Millisecond, time.Duration(attackSeconds())*time.Second+2*time.Minute)
 }
 
 // command is argv as the arena's account, in its workspace.

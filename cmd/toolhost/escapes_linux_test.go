@@ -61,7 +61,8 @@ var (
 
 // allAttempts are those that are scripts.
 func allAttempts() []attempt {
-	return slices.Concat(fileAttempts, nameAttempts, keptAttempts, repositoryAttempts, secretAttempts, callAttempts, socketAttempts)
+	return slices.Concat(fileAttempts, nameAttempts, argumentAttempts, keptAttempts, repositoryAttempts, secretAttempts, callAttempts,
+		socketAttempts)
 }
 
 // elsewhere are the rows that take more than a script, and the tests that show them.

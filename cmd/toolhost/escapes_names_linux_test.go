@@ -30,12 +30,11 @@ for n in (".envrc",".mcp.json"):
 	},
 	{
 		name: "a socket of a protected name", at: watched, changes: "ws/spare",
-		script:  `$P bind .envrc; $P bind tree/.mcp.json; true`,
-		finding: "13: bind(2) is not handed over",
+		script: `$P bind .envrc; $P bind tree/.mcp.json; true`,
 	},
 	{
 		name: "names composed by renaming", at: watched,
-		changes: "ws/*.quarantined* ws/c ws/m ws/w ws/k ws/.cargo ws/.config ws/.local",
+		changes: "ws/c ws/m ws/w ws/k ws/l",
 		script: `mkdir c; echo evil > c/config.toml; mv c .cargo; mkdir -p m/git; echo evil > m/git/config
 			mv m .config; mkdir w; echo evil > w/settings.json; mv w .claude
 			mkdir k; echo evil > k/pre-commit; mv k .husky; mkdir -p l/bin; echo evil > l/bin/ls; mv l .local; true`,

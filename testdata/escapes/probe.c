@@ -496,6 +496,79 @@ static void swapName(const char *harmless, const char *wanted, int rounds) {
 	pthread_join(t, 0);
 }
 
+// unseenName puts a name where no other process can read it, as far as the kernel has such memory.
+static const char *unseenName(const char *path) {
+	char *m = MAP_FAILED;
+#ifdef SYS_memfd_secret
+	int fd = syscall(SYS_memfd_secret, O_CLOEXEC);
+	if (fd >= 0 && !ftruncate(fd, 4096)) m = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+#endif
+	if (m == MAP_FAILED) { printf("no memory that nobody else reads: %s\n", strerror(errno)); return path; }
+	snprintf(m, 4096, "%s", path);
+	return m;
+}
+
+// unseen makes path by every call, from memory that a supervisor cannot read.
+static void unseen(const char *path, const char *spare) { names(unseenName(path), spare); }
+
+// unseenAttributes changes what is known of a file, likewise.
+static void unseenAttributes(const char *path) {
+	struct timespec t[2] = {{1, 0}, {1, 0}};
+	const char *hidden = unseenName(path);
+	if (!chmod(hidden, 0777)) escaped("chmod");
+	if (!utimensat(AT_FDCWD, hidden, t, 0)) escaped("utimensat");
+	if (!chown(hidden, -1, getgid())) escaped("chown");
+	if (!setxattr(hidden, "user.escape", "1", 1, 0)) escaped("setxattr");
+}
+
+// flip names harmless in calls that make names, while another thread turns one byte of it: it must never become wanted.
+static void flip(const char *harmless, const char *wanted, int rounds) {
+	pthread_t t;
+	snprintf((char *)swapped, sizeof swapped, "%s", harmless);
+	while (harmless[swapAt] && harmless[swapAt] == wanted[swapAt]) swapAt++;
+	swapTo[0] = harmless[swapAt], swapTo[1] = wanted[swapAt];
+	pthread_create(&t, 0, swapper, 0);
+	int won = 0;
+	for (int i = 0; i < rounds && !won; i++) {
+		int fd;
+		switch (i & 3) {
+		case 0: fd = open((char *)swapped, O_CREAT | O_WRONLY, 0755); if (fd >= 0) close(fd); break;
+		case 1: mkdir((char *)swapped, 0755); break;
+		case 2: symlink("/nowhere", (char *)swapped); break;
+		case 3: mknod((char *)swapped, S_IFIFO | 0600, 0); break;
+		}
+		struct stat st;
+		if (!lstat(wanted, &st)) won = i + 1;
+		unlink(harmless);
+		rmdir(harmless);
+	}
+	swapping = 0;
+	pthread_join(t, 0);
+	if (won) printf("ESCAPED %s made in round %d\n", wanted, won);
+}
+
+// flipAttributes changes what is known of own, likewise, and wanted must stay as it is.
+static void flipAttributes(const char *own, const char *wanted, int rounds) {
+	pthread_t t;
+	struct stat before, after;
+	stat(wanted, &before);
+	snprintf((char *)swapped, sizeof swapped, "%s", own);
+	while (own[swapAt] && own[swapAt] == wanted[swapAt]) swapAt++;
+	swapTo[0] = own[swapAt], swapTo[1] = wanted[swapAt];
+	pthread_create(&t, 0, swapper, 0);
+	int won = 0;
+	struct timespec times[2] = {{1, 0}, {1, 0}};
+	for (int i = 0; i < rounds && !won; i++) {
+		if (i & 1) chmod((char *)swapped, 0777);
+		else utimensat(AT_FDCWD, (char *)swapped, times, 0);
+		stat(wanted, &after);
+		if (after.st_mode != before.st_mode || after.st_mtime != before.st_mtime) won = i + 1;
+	}
+	swapping = 0;
+	pthread_join(t, 0);
+	if (won) printf("ESCAPED attributes of %s in round %d\n", wanted, won);
+}
+
 // swapLocal connects to an own socket whose address another thread changes into somebody else's, of the same length.
 static struct sockaddr_un target;
 static const char *twoNames[2];
@@ -674,6 +747,10 @@ int main(int argc, char **argv) {
 	else if (IS("hammer")) hammer(a, atoi(b), atoi(c));
 	else if (IS("swap-local")) swapLocal(a, b, atoi(c));
 	else if (IS("swap-name")) swapName(a, b, atoi(c));
+	else if (IS("unseen")) unseen(a, b);
+	else if (IS("unseen-attributes")) unseenAttributes(a);
+	else if (IS("flip")) flip(a, b, atoi(c));
+	else if (IS("flip-attributes")) flipAttributes(a, b, atoi(c));
 	else if (IS("mmap")) mapped(a);
 	else if (IS("exhaust")) exhaust(a, b);
 	else if (IS("crash")) { raise(SIGSEGV); }

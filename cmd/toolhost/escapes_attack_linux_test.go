@@ -1,0 +1,209 @@
+package main
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"toolhost/sandbox"
+)
+
+// attackSeconds is how long attackers try. testdata/escapes/attack.sh has half an hour.
+func attackSeconds() int {
+	if n, err := strconv.Atoi(os.Getenv("TOOLHOST_ESCAPES_ATTACK")); err == nil {
+		return n
+	}
+	return 10
+}
+
+// guarded are the names that the attackers of testdata/escapes/attack.c are after, and what else must stay as it is.
+var guarded = strings.Fields(`.envrc .mcp.json .vscode .husky .toolhost/settings.local.json .git/commondir .git/config.worktree
+	.git/hooks .git/hooks/pre-commit .git/hooks/post-merge .git/config .git tree/.envrc tree/.vscode vendor/sub/.git/hooks
+	vendor/sub/.git/hooks/evil vendor/sub/.git/config .git/worktrees/wt/commondir wt/.git loose/.envrc loose/in/.mcp.json
+	.config/git .cargo/config.toml .local/bin .claude .claude/settings.json .toolhost`)
+
+// TestAttack has threads rewrite the arguments of calls, and move what these name, in every way that is known to us, and
+// looks from outside whether a protected name is made, changed or removed at any moment.
+func TestAttack(t *testing.T) {
+	if testing.Short() || underRace {
+		t.Skip("the attackers are programs, with no race detector in them")
+	}
+	r := newRig(t)
+	attacker := filepath.Join(filepath.Dir(r.probe), "attack")
+	out, err := exec.Command("gcc", "-O1", "-static", "-pthread", "-o", attacker, "../../testdata/escapes/attack.c").CombinedOutput()
+	if err != nil {
+		t.Fatalf("gcc: %v\n%s", err, out)
+	}
+	for _, who := range accounts(t) {
+		t.Run(who.name+" alone", func(t *testing.T) {
+			t.Parallel()
+			a := besieged(r.arena(t, who, sandbox.Full))
+			w := watchNames(a)
+			a.said(a.alone(attacker + " 1 1 $DIR/wt/file"))
+			if len(w.stop()) == 0 {
+				t.Error("the attackers reach nothing even without a sandbox, and so show nothing")
+			}
+		})
+		for _, level := range watched {
+			t.Run(who.name+" "+string(level), func(t *testing.T) {
+				t.Parallel()
+				attack(besieged(r.arena(t, who, level)), attacker)
+			})
+		}
+	}
+}
+
+// attack runs the attackers in one arena.
+func attack(a *arena, attacker string) {
+	a.t.Helper()
+	w := watchNames(a)
+	script := fmt.Sprintf("%s %d %d $DIR/wt/file", attacker, attackSeconds(), time.Now().UnixNano()%1000)
+	said, code := a.said(a.boxed(sandbox.Workspace, script, "--quiet"))
+	if found := w.stop(); len(found) > 0 {
+		a.t.Errorf("%s", strings.Join(found[:min(len(found), 20)], "\n"))
+	}
+	if code != 0 || !strings.Contains(said, " done\n") {
+		a.t.Errorf("the attackers ended with %d:\n%s", code, clipped(said, 2000))
+	}
+	a.t.Logf("watched %d times\n%s", w.looks, strings.TrimSpace(said))
+}
+
+// besieged is an arena with what the attackers want.
+func besieged(a *arena) *arena {
+	repository(a)
+	a.mkdir(a.path("ws/.toolhost"))
+	for _, name := range strings.Fields("ws/plain/ ws/loose/in/ wt/file") {
+		a.write(name, "pristine\n")
+	}
+	return a
+}
+
+// watching looks at names from outside: at each again and again, and at what the kernel tells of the directories that stay in
+// their place.
+type watching struct {
+	a      *arena
+	before map[string]entry
+	events *os.File
+	dirs   map[int32]string
+	quit   chan struct{}
+	done   sync.WaitGroup
+	looks  int
+
+	mu    sync.Mutex
+	found []string
+}
+
+func watchNames(a *arena) *watching {
+	a.t.Helper()
+	w := &watching{a: a, before: map[string]entry{}, dirs: map[int32]string{}, quit: make(chan struct{})}
+	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	w.events = os.NewFile(uintptr(fd), "inotify")
+	const changes = unix.IN_CREATE | unix.IN_DELETE | unix.IN_MOVED_FROM | unix.IN_MOVED_TO | unix.IN_MODIFY | unix.IN_ATTRIB
+	for _, dir := range strings.Fields(". .git .git/hooks .toolhost vendor/sub/.git vendor/sub/.git/hooks .git/worktrees/wt wt") {
+		wd, err := unix.InotifyAddWatch(fd, filepath.Join(a.ws, dir), changes)
+		if err != nil {
+			a.t.Fatal(err)
+		}
+		w.dirs[int32(wd)] = dir
+	}
+	for _, name := range w.names() {
+		w.before[name] = w.entry(name)
+	}
+	w.done.Go(w.look) // both end by stop
+	w.done.Go(w.listen)
+	return w
+}
+
+// names are those that are watched, as paths.
+func (w *watching) names() []string {
+	names := []string{filepath.Join(w.a.dir, "wt/file"), filepath.Join(w.a.out, "file")}
+	for _, name := range guarded {
+		names = append(names, filepath.Join(w.a.ws, name))
+	}
+	return names
+}
+
+// entry is what a name is, without what the host itself changes by looking.
+func (w *watching) entry(name string) entry {
+	info, err := os.Lstat(name)
+	if err != nil {
+		return entry{}
+	}
+	e := entryOf(name, info)
+	if info.IsDir() {
+		e.Links = 0
+	}
+	return e
+}
+
+// look compares all names with what they were.
+func (w *watching) look() {
+	for {
+		select {
+		case <-w.quit:
+			return
+		default:
+		}
+		w.looks++
+		for name, before := range w.before {
+			if now := w.entry(name); now != before {
+				w.tell(fmt.Sprintf("%s was %+v and is %+v", name, before, now))
+			}
+		}
+		time.Sleep(200 * time.Microsecond) // the attackers need the processor too
+	}
+}
+
+// listen reads what the kernel tells of directories.
+func (w *watching) listen() {
+	buffer := make([]byte, 64<<10)
+	for {
+		n, err := w.events.Read(buffer)
+		if err != nil {
+			return
+		}
+		for at := 0; at+unix.SizeofInotifyEvent <= n; {
+			wd := int32(binary.NativeEndian.Uint32(buffer[at:]))
+			mask := binary.NativeEndian.Uint32(buffer[at+4:])
+			size := int(binary.NativeEndian.Uint32(buffer[at+12:]))
+			name := string(bytes.TrimRight(buffer[at+unix.SizeofInotifyEvent:at+unix.SizeofInotifyEvent+size], "\x00"))
+			at += unix.SizeofInotifyEvent + size
+			full := filepath.Join(w.dirs[wd], name)
+			directory := mask&unix.IN_ISDIR != 0 && mask&(unix.IN_MODIFY|unix.IN_ATTRIB) != 0 // of something in it
+			if mask&unix.IN_Q_OVERFLOW == 0 && name != "" && !directory && slices.Contains(guarded, full) {
+				w.tell(fmt.Sprintf("%s: event %#x", full, mask))
+			}
+		}
+	}
+}
+
+func (w *watching) tell(what string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.found) < 100 && !slices.Contains(w.found, what) {
+		w.found = append(w.found, what)
+	}
+}
+
+// stop ends it and returns what was seen.
+func (w *watching) stop() []string {
+	close(w.quit)
+	time.Sleep(time.Millisecond)
+	w.events.Close()
+	w.done.Wait()
+	return w.found
+}
