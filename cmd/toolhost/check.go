@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -116,18 +117,23 @@ func (c *checking) run(in io.Reader, out io.Writer, args []string) error {
 	return found.exit()
 }
 
-// open makes a host that only checks.
+// open makes a host that only checks, as for a session on this machine that is yet to begin.
 func (c *checking) open() (*session, error) {
+	state, err := stateDir()
+	if err != nil {
+		return nil, err
+	}
+	return c.openAt(sandbox.ProbeOnce(state).Level, state)
+}
+
+// openAt makes a host that only checks, for sessions whose sandbox is of a level.
+func (c *checking) openAt(level sandbox.Level, state string) (*session, error) {
 	l, w, err := c.setup.openSettings()
 	if err != nil {
 		return nil, err
 	}
-	if l.now.policy.Mode == permissions.Sandboxed {
-		state, err := stateDir()
-		if err != nil {
-			return nil, err
-		}
-		l.confines = sandbox.ProbeOnce(state).Level == sandbox.Full
+	if l.confines = level == sandbox.Full; l.confines {
+		w.ShowNew("/tmp", filepath.Join(realName(state), "scratch", "new"), shownPaths()...)
 	}
 	s := &session{roots: w, scope: l.scope, live: l, box: &confinement{}, jobs: job.New(job.Options{})}
 	for _, warning := range l.warnings {

@@ -92,7 +92,7 @@ func sandboxOptions(scope agenttool.Scope, state, name string, protected *protec
 		Cache:     filepath.Join(state, "caches", digest(scope.Dir)),
 		Hidden:    slices.DeleteFunc([]string{state, configDir()}, func(dir string) bool { return dir == "" }), // the sockets are in state, or where no sandbox shows what is there
 		Protected: protected, LetLive: letLiveSince,
-		Show: append(filepath.SplitList(os.Getenv("PATH")), installed()...),
+		Show: shownPaths(),
 	}
 	if exe, err := os.Executable(); err == nil {
 		o.Program = exe
@@ -100,6 +100,9 @@ func sandboxOptions(scope agenttool.Scope, state, name string, protected *protec
 	o.GoModCache, o.GoProxy = goSettings(scope.Home)
 	return o, nil
 }
+
+// shownPaths are directories that commands see as they are, wherever they lie.
+func shownPaths() []string { return append(filepath.SplitList(os.Getenv("PATH")), installed()...) }
 
 // guardAge is how long the file tools use what they know of secrets: to look again takes as long as a whole read.
 const guardAge = time.Second

@@ -28,6 +28,14 @@ func (w *Workspace) Show(at, dir string, stays ...string) error {
 	if err != nil {
 		return err
 	}
+	w.show(at, r, stays)
+	return nil
+}
+
+// ShowNew is Show for a directory that is yet to be made: nothing is in it, and nothing below it can be opened.
+func (w *Workspace) ShowNew(at, dir string, stays ...string) { w.show(at, root{path: dir}, stays) }
+
+func (w *Workspace) show(at string, r root, stays []string) {
 	if w.view.shown == nil {
 		w.view.shown, w.view.at = map[string]string{}, map[string]string{}
 	}
@@ -41,7 +49,6 @@ func (w *Workspace) Show(at, dir string, stays ...string) error {
 	}
 	r.shown = true
 	w.roots = append(w.roots, r)
-	return nil
 }
 
 func (v *view) add(at, is string) { v.shown[at], v.at[is] = is, at }

@@ -89,7 +89,9 @@ func openRoot(name string) (root, error) {
 // Close closes the roots.
 func (w *Workspace) Close() {
 	for _, r := range w.roots {
-		r.dir.Close()
+		if r.dir != nil {
+			r.dir.Close()
+		}
 	}
 }
 
@@ -250,7 +252,7 @@ func (w *Workspace) open(p agenttool.Path, flags int) (*os.File, error) {
 		}
 	}
 	base, rel := &Dir{}, p.Resolved
-	if r := w.rootOf(p.Resolved); r != nil {
+	if r := w.rootOf(p.Resolved); r != nil && r.dir != nil {
 		base, rel = r.dir, relative(r.path, p.Resolved)
 	}
 	f, err := base.beneath(rel, flags)
