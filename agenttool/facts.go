@@ -131,8 +131,11 @@ type Glob struct {
 	// component behind it, and the pattern matches all names like that, with a dot too, in what stands before it and in the
 	// directories below it, links not followed.
 	Pattern string
-	By      int  // the simple command that reads them, as in Path
-	Names   bool // as in Path
+	By      int    // the simple command that reads them, as in Path; 0 for the shell itself
+	Names   bool   // as in Path
+	First   string // the command does what its facts say only if no name that begins a path begins with one of these bytes
+	Without string // ... and only if no name holds one of these bytes
+	Index   bool   // the names are those of git's index as well, whether the files are there or not
 }
 
 // GitRun is one place where git runs as a reader.

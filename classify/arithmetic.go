@@ -131,7 +131,7 @@ func (w *walk) numericPart(part syntax.WordPart) bool {
 	}
 	f := field{plain: true}
 	w.partOf(&f, part, true)
-	return f.numeric
+	return f.numeric || f.lines
 }
 
 // literalInteger reports whether text is a number as arithmetic writes it: 10, 0x1f, 2#101.

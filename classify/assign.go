@@ -158,6 +158,10 @@ func known(word program.Word) value {
 		return value{kind: number}
 	case word.Number:
 		return value{kind: count}
+	case word.Lines:
+		return value{kind: numerals}
+	case word.Token:
+		return value{kind: tokenText}
 	case word.Text != "":
 		return value{kind: begins, text: word.Text}
 	}

@@ -18,7 +18,8 @@ type builtin struct {
 func builtinTable() []*builtin {
 	return []*builtin{
 		{spec: program.Spec{Names: ": true false echo", Raw: true, Judge: judgeNothing}, alsoProgram: true},
-		{spec: program.Spec{Names: "exit times caller shift", Raw: true, Judge: judgeNothing}},
+		{spec: program.Spec{Names: "exit times caller", Raw: true, Judge: judgeNothing}},
+		{spec: program.Spec{Names: "shift", Raw: true, Judge: judgeNothing}, then: loseParams},
 		{spec: program.Spec{Names: "break continue return", Raw: true, Judge: judgeNothing}, then: leaveLoop},
 		{spec: program.Spec{Names: "pwd", Options: "-L,--logical -P,--physical", Operands: "text*"}, alsoProgram: true},
 		{spec: program.Spec{Names: "test [", Raw: true, Judge: judgeTest}, alsoProgram: true},
@@ -39,7 +40,7 @@ func builtinTable() []*builtin {
 			Operands: "variable?", Judge: judgeVariables}, then: readInput},
 		{spec: program.Spec{Names: "unset", InOrder: true, Options: "-v -f", Operands: "variable*",
 			Judge: judgeVariables}, then: unset},
-		{spec: program.Spec{Names: "set", Raw: true, Judge: judgeSet}},
+		{spec: program.Spec{Names: "set", Raw: true, Judge: judgeSet}, then: loseParams},
 		{spec: program.Spec{Names: "shopt", InOrder: true, Options: "-p -q -o -s -u", Operands: "option*",
 			Judge: judgeShopt}, then: setGlobs},
 		{spec: program.Spec{Names: "alias", Options: "-p"}},
@@ -81,6 +82,7 @@ func builtins() map[string]*builtin {
 // builtin analyses the run of a builtin.
 func (w *walk) builtin(b *builtin, argv []program.Word) {
 	args, use := program.Parse(&b.spec, argv)
+	w.leavesLines(argv, use)
 	if b.then != nil {
 		b.then(w, args, use)
 	}

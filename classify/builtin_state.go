@@ -35,7 +35,12 @@ func runBuiltin(w *walk, _ *program.Args, u *program.Use) {
 func changeDir(w *walk, a *program.Args, _ *program.Use) {
 	w.settle()
 	before := w.scope.dirs
-	w.scope.dirs = w.directory(a)
+	if w.scope.dirs = w.directory(a); a.Argv[0].Text == "cd" && len(a.Operands) == 1 && a.Operands[0].Static && a.Operands[0].Text == "-" {
+		w.scope.dirs = w.scope.old
+	}
+	if w.scope.old = before; a.Argv[0].Text != "cd" {
+		w.scope.old = nil
+	}
 	w.scope.fork, w.scope.alt = true, before
 	for _, dir := range w.scope.dirs {
 		w.named(names, program.Lit(dir))
@@ -71,6 +76,9 @@ func (w *walk) relative(to string) []string {
 	}
 	return dirs
 }
+
+// loseParams forgets the positional parameters.
+func loseParams(w *walk, _ *program.Args, _ *program.Use) { w.scope.params = nil }
 
 func loseDir(w *walk, _ *program.Args, _ *program.Use) {
 	w.settle()

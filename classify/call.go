@@ -57,7 +57,8 @@ func (w *walk) simple(argv []program.Word, by runner) {
 		return
 	}
 	outer := w.begin(argv)
-	defer func() { w.part = outer }()
+	defer func() { w.part, w.last = outer, argv }()
+	w.require(argv)
 	name := argv[0]
 	switch {
 	case w.scope.void != "":
@@ -118,7 +119,18 @@ func (w *walk) program(argv []program.Word) {
 		argv[0].Text = base
 	}
 	argv = w.here(base, argv)
-	_, use := program.Parse(spec, argv)
+	args, use := program.Parse(spec, argv)
+	if w.disk != nil {
+		switch base {
+		case "xargs":
+			w.fed(args, use)
+		case "fd", "fdfind":
+			w.fedByFd(argv, use)
+		}
+		use = w.settled(argv, use)
+		w.leavesLines(argv, use)
+		w.prints(argv, args, use)
+	}
 	if base == "git" {
 		w.runsGit(argv[0], use)
 	}
@@ -159,8 +171,11 @@ func readsOwnConfiguration(base string) bool {
 
 // use records what one run of a program does.
 func (w *walk) use(argv []program.Word, u *program.Use) {
-	name := argv[0]
+	name, own := argv[0], ownMachine(u)
 	for _, r := range u.Told() {
+		if own && r.Fact == "open_world" {
+			continue
+		}
 		at := program.Word{Line: r.Line, Column: r.Column}
 		if r.Line == 0 {
 			at = name
@@ -171,7 +186,12 @@ func (w *walk) use(argv []program.Word, u *program.Use) {
 		w.note(tally{unknown: true})
 	}
 	for _, e := range u.Effects {
-		w.effect(e, u)
+		if e != program.Reaches || !own {
+			w.effect(e, u)
+		}
+	}
+	if own {
+		w.note(tally{loopback: true})
 	}
 	w.usePaths(argv, u)
 	w.useHosts(u)
@@ -204,13 +224,22 @@ func (w *walk) usePaths(argv []program.Word, u *program.Use) {
 	}
 }
 
+// ownMachine reports whether a use names hosts, and they are this machine alone.
+func ownMachine(u *program.Use) bool {
+	return len(u.Hosts) > 0 && !slices.ContainsFunc(u.Hosts, func(host program.Word) bool { return !program.Loopback(host) })
+}
+
 // useHosts records the hosts that one run of a program names, and whether there are others.
 func (w *walk) useHosts(u *program.Use) {
 	named := 0
 	for _, word := range u.Hosts {
 		_, rest, _ := strings.Cut(word.Text, "://")
-		if word.Static || strings.ContainsAny(rest, "/?#") {
+		switch {
+		case word.Static || strings.ContainsAny(rest, "/?#"):
 			w.host(word.Text)
+			named++
+		case ownMachine(u):
+			w.host("localhost")
 			named++
 		}
 	}
@@ -269,6 +298,8 @@ func (w *walk) effect(e program.Effect, u *program.Use) {
 		w.globalGit()
 	case program.Reaches:
 		w.note(tally{reaches: true})
+	case program.MayReach:
+		w.note(tally{mayReach: true})
 	case program.LongRunning:
 		w.note(tally{long: true})
 	case program.Interactive:

@@ -20,6 +20,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"toolhost/agenttool"
+	"toolhost/classify/program"
 )
 
 // Context is where a command line would run. Both paths are absolute and clean; an empty one is unknown.
@@ -30,6 +31,28 @@ type Context struct {
 	// Git holds what somebody who looked at the disk says of places where git runs as a reader: "" if it runs no program there that
 	// configuration names, else why that is not so. Of a place that is not in it, no more is believed than that Dir itself is fine.
 	Git map[agenttool.GitRun]string
+}
+
+// Disk is what a caller knows of the disk besides names of files.
+type Disk struct {
+	// Prints is what commands print in Context.Dir, without the newline, by their words with a blank between them.
+	Prints map[string]string
+	// PlainTags says that the name of each tag of the repository in Context.Dir is made of letters, digits, dots, dashes inside, and slashes.
+	PlainTags bool
+	// Absent reports whether the files are absent in a directory that settle what a use is. nil: that is not known.
+	Absent func(dir string, of program.Settled) bool
+}
+
+// Looked is [Command] for a caller who looks at the disk. Names of files that are not in the text may be anything to Command. Here they
+// are what Facts.Globs say, and the facts hold only if the caller found that to be so. It is not ok if no look could show it.
+func Looked(text string, in Context, disk Disk) (facts agenttool.Facts, ok bool) {
+	w := &walk{ctx: in, disk: &disk, scope: newScope(in), part: -1}
+	if _, fits := unfit(text); !fits {
+		return facts, false
+	}
+	w.run(text)
+	facts = w.report()
+	return facts, len(w.globs) == 0 || len(facts.Globs) > 0
 }
 
 // Command returns what is known of a bash command line. It never fails, runs nothing and reads no disk: what cannot be

@@ -17,6 +17,7 @@ type tally struct {
 	destroys      bool
 	reaches       bool
 	mayReach      bool
+	loopback      bool // it reaches this machine by the network
 	long          bool
 	mayRun        bool // whether it ends by itself depends on what it finds
 	interactive   bool
@@ -37,6 +38,7 @@ func (t *tally) add(o tally) {
 	t.destroys = t.destroys || o.destroys
 	t.reaches = t.reaches || o.reaches
 	t.mayReach = t.mayReach || o.mayReach
+	t.loopback = t.loopback || o.loopback
 	t.long = t.long || o.long
 	t.mayRun = t.mayRun || o.mayRun
 	t.interactive = t.interactive || o.interactive
@@ -358,7 +360,9 @@ func (w *walk) finished() []agenttool.Part {
 	for i := range w.parts {
 		c := &w.parts[i]
 		c.ReadOnly, c.Destructive, c.OpenWorld = c.tally.readOnly(), c.tally.destructive(), c.tally.openWorld()
-		c.PathsComplete = c.tally.pathsComplete()
+		if c.PathsComplete = c.tally.pathsComplete(); c.tally.loopback && c.OpenWorld == agenttool.No {
+			c.OpenWorld = agenttool.Unknown // a rule about paths and words alone does not cover that
+		}
 		parts[i] = c.Part
 	}
 	return parts

@@ -32,7 +32,19 @@ func (w *walk) loop(head, body func()) {
 
 func (w *walk) while(x *syntax.WhileClause) {
 	w.endless(x)
-	w.loop(func() { w.stmts(x.Cond) }, func() { w.stmts(x.Do) })
+	name, line := w.readLine(x.Cond)
+	if x.Until || name == "" {
+		w.loop(func() { w.stmts(x.Cond) }, func() { w.stmts(x.Do) })
+		return
+	}
+	lines := w.scope.lines
+	w.loop(func() { w.stmts(x.Cond) }, func() {
+		w.scope.set(name, line)
+		w.scope.lines = true
+		w.stmts(x.Do)
+		w.scope.lines = lines
+	})
+	w.scope.set(name, value{}) // it is empty when there is no line left
 }
 
 // endless notes loops whose condition is a constant.
@@ -129,8 +141,8 @@ func (w *walk) each(x *syntax.ForClause, l *syntax.WordIter) {
 	switch {
 	case x.Select:
 		v = value{}
-	case len(items) == 1 && items[0].Glob && !w.scope.moved():
-		v.pattern = items[0].Pattern
+	case len(items) == 1 && items[0].Glob && len(w.scope.dirs) == 1:
+		v.pattern, v.dir, v.named, v.without = items[0].Pattern, w.scope.dirs[0], items[0].Name, items[0].Without
 	}
 	none := w.scope.clone()
 	w.loop(func() { w.scope.set(name, v) }, func() { w.stmts(x.Do) })

@@ -12,17 +12,39 @@ const maxGlobs = 16
 
 // match records the pattern of a word of which no more is known than what it matches, and returns what that makes of the facts.
 func (w *walk) match(how access, word program.Word) tally {
-	pattern := word.Pattern
-	if pattern == "" || !cutNowhere(word) || w.toucher() == 0 || w.scope.moved() || len(w.scope.dirs) != 1 || len(w.globs) >= maxGlobs {
+	if word.Pattern == "" || !cutNowhere(word) || w.toucher() == 0 && w.disk == nil || len(w.scope.dirs) == 0 {
 		return tally{incomplete: true}
 	}
-	if !strings.HasPrefix(pattern, "/") {
-		pattern = program.QuotePattern(strings.TrimSuffix(w.scope.dirs[0], "/")) + "/" + pattern
+	g := agenttool.Glob{Pattern: word.Pattern, By: w.toucher(), Names: how == names, Without: word.Without, Index: w.indexed}
+	if word.Name && word.Text == "" {
+		g.First = w.notFirst()
 	}
-	if g := (agenttool.Glob{Pattern: pattern, By: w.toucher(), Names: how == names}); !slices.Contains(w.globs, g) {
-		w.globs = append(w.globs, g)
+	dirs := w.scope.dirs
+	if strings.HasPrefix(g.Pattern, "/") {
+		dirs = dirs[:1]
+	}
+	for _, dir := range dirs {
+		at := g
+		if !strings.HasPrefix(g.Pattern, "/") {
+			at.Pattern = program.QuotePattern(strings.TrimSuffix(dir, "/")) + "/" + g.Pattern
+		}
+		switch {
+		case slices.Contains(w.globs, at):
+		case len(w.globs) >= maxGlobs:
+			return tally{incomplete: true}
+		default:
+			w.globs = append(w.globs, at)
+		}
 	}
 	return tally{matched: true}
+}
+
+// notFirst is what a name must not begin with to be no more than an operand of the simple command that is looked at.
+func (w *walk) notFirst() string {
+	if w.part >= 0 && len(w.parts[w.part].Argv) > 0 && w.parts[w.part].Argv[0] == "find" {
+		return "-(),!"
+	}
+	return "-"
 }
 
 // cutNowhere reports whether the text of a word is still what its pattern begins with: a program may take the one apart.

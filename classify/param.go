@@ -32,6 +32,12 @@ func (w *walk) variable(name string) value {
 	case "?", "#", "$":
 		return value{kind: number}
 	}
+	if len(name) == 1 && name[0] >= '1' && name[0] <= '9' {
+		if at := int(name[0] - '1'); at < len(w.scope.params) {
+			return w.scope.params[at]
+		}
+		return value{}
+	}
 	return w.scope.vars[name]
 }
 
@@ -64,6 +70,10 @@ func (w *walk) param(f *field, x *syntax.ParamExp, quoted bool) {
 	if x.Names != 0 || allOf(x.Index) || x.Param != nil && (x.Param.Value == "@" || x.Param.Value == "*") {
 		many = !x.Length
 	}
+	if x.Length && !many {
+		f.number(true, false)
+		return
+	}
 	f.unknown(many)
 }
 
@@ -87,16 +97,19 @@ func (w *walk) parameter(f *field, name string, quoted bool) {
 		f.unknown(true)
 	case number:
 		f.numeric = true
-		f.unknown(false)
+		f.number(true, false)
 	case count:
-		f.numeric, f.blank = true, true
-		f.unknown(!quoted)
+		w.printed(f, oneNumber, quoted)
+	case numerals:
+		w.printed(f, numberLines, quoted)
+	case tokenText:
+		w.printed(f, oneToken, quoted)
 	case begins:
-		f.matched = w.matching(f, v, quoted)
+		f.matched, f.names = w.matching(f, v, quoted), v.ofNames()
 		f.add(v.text)
 		f.unknown(!quoted)
 	case local:
-		f.matched = w.matching(f, v, quoted)
+		f.matched, f.names = w.matching(f, v, quoted), v.ofNames()
 		f.local = quoted && !f.open && len(f.text) == 0
 		f.unknown(!quoted)
 	default:
@@ -106,10 +119,18 @@ func (w *walk) parameter(f *field, name string, quoted bool) {
 
 // matching returns the pattern of a variable that a word begins with, if what it matches is still named from the same directory.
 func (w *walk) matching(f *field, v value, quoted bool) string {
-	if !quoted || f.open || len(f.text) > 0 || w.scope.moved() {
+	if !quoted || f.open || len(f.text) > 0 || !w.scope.at(v.dir) {
 		return ""
 	}
 	return v.pattern
+}
+
+// ofNames is the value if it is one of the names that are listed.
+func (v value) ofNames() value {
+	if !v.named {
+		return value{}
+	}
+	return v
 }
 
 // expansion looks at ${x:-word} and its like.

@@ -27,15 +27,35 @@ func (w *walk) literal(f *field, lit *syntax.Lit, first bool, rest []syntax.Word
 		case '*', '?':
 			f.special(c)
 		case '[':
-			if len(rest) > 0 || strings.Contains(text[i:], "]") {
+			switch end := bracketEnd(text[i:]); {
+			case end > 0 && !f.plain:
+				f.special('?')
+				i += end
+			case len(rest) > 0 || strings.Contains(text[i:], "]"):
 				f.special(c)
-			} else {
+			default:
 				f.add("[")
 			}
 		default:
 			f.add(text[i : i+1])
 		}
 	}
+}
+
+// bracketEnd returns where a bracket expression ends with which text begins, if it stands for one character whatever is in it; else 0.
+func bracketEnd(text string) int {
+	first := 1 // a ] here is no end
+	if strings.HasPrefix(text[1:], "!") || strings.HasPrefix(text[1:], "^") {
+		first++
+	}
+	if len(text) <= first+1 {
+		return 0
+	}
+	end := strings.IndexByte(text[first+1:], ']')
+	if end < 0 || strings.ContainsAny(text[first:first+1+end], "/[\\$`") {
+		return 0
+	}
+	return first + 1 + end
 }
 
 // tilde expands a tilde at the beginning of a word, or of the value in a word that looks like an assignment, and

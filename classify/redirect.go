@@ -20,10 +20,10 @@ func (w *walk) redirect(r *syntax.Redirect) {
 	switch r.Op {
 	case syntax.Hdoc, syntax.DashHdoc:
 		w.hereDocument(r)
-		w.scope.piped = true
+		w.fromElsewhere()
 	case syntax.WordHdoc:
 		w.text(r.Word)
-		w.scope.piped = true
+		w.fromElsewhere()
 	default:
 		target := w.target(r.Word)
 		w.redirects = true
@@ -37,7 +37,7 @@ func (w *walk) redirected(r *syntax.Redirect, target program.Word) {
 	switch r.Op {
 	case syntax.RdrIn:
 		w.input(target)
-		w.scope.piped = true
+		w.fromElsewhere()
 	case syntax.RdrOut, syntax.RdrClob, syntax.RdrAll, syntax.AppOut, syntax.AppAll:
 		w.output(target, r.Op != syntax.AppOut && r.Op != syntax.AppAll)
 		w.capture(r, target)
@@ -51,6 +51,9 @@ func (w *walk) redirected(r *syntax.Redirect, target program.Word) {
 		w.unknown("this redirection is not one of bash")
 	}
 }
+
+// fromElsewhere takes note that stdin is another than before.
+func (w *walk) fromElsewhere() { w.scope.piped, w.scope.input, w.scope.lines = true, nil, false }
 
 // target expands the word after a redirection; one that bash would take for several is not static.
 func (w *walk) target(word *syntax.Word) program.Word {
@@ -122,7 +125,7 @@ func (w *walk) duplicate(r *syntax.Redirect, target program.Word) {
 	switch {
 	case target.Static && (text == "" || isDigits(text)):
 		if r.Op == syntax.DplIn {
-			w.scope.piped = true
+			w.fromElsewhere()
 		}
 	case strings.HasPrefix(strings.TrimLeft(target.Text, "0123456789"), "-"):
 		w.unknown("bash ends this redirection at the -, and what follows is another word")

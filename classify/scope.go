@@ -9,16 +9,20 @@ import (
 
 // scope is what is known of the shell's state at one point of a command line.
 type scope struct {
-	start string   // the directory in which the whole began
-	dirs  []string // where the working directory is, one of these; nil if unknown
-	fork  bool     // the command just analysed is one that leaves the working directory in alt if it fails
-	alt   []string
-	vars  map[string]value
-	funcs map[string]*syntax.FuncDecl // nil where it depends on what ran
-	void  string                      // why names no longer mean what they say, if so
-	doubt string                      // why nothing is proved any more of what follows, if so: something before it is not understood
-	given bool                        // programs find a variable that may mean something to them
-	piped bool                        // stdin is not what the command line was given
+	start  string   // the directory in which the whole began
+	dirs   []string // where the working directory is, one of these; nil if unknown
+	old    []string // where it was before the last cd, which cd - goes back to; nil if unknown
+	fork   bool     // the command just analysed is one that leaves the working directory in alt if it fails
+	alt    []string
+	vars   map[string]value
+	params []value                     // $1, $2, … of a shell in a shell; nil where they are not known
+	funcs  map[string]*syntax.FuncDecl // nil where it depends on what ran
+	void   string                      // why names no longer mean what they say, if so
+	doubt  string                      // why nothing is proved any more of what follows, if so: something before it is not understood
+	given  bool                        // programs find a variable that may mean something to them
+	piped  bool                        // stdin is not what the command line was given
+	input  *listing                    // what stdin is, if that is names of files
+	lines  bool                        // it is what a loop reads line by line
 
 	vanishing bool // a glob that matches nothing may become no word
 	captured  bool // stdout surely is no terminal: a pipe or a file
@@ -29,12 +33,14 @@ type scope struct {
 type kind uint8
 
 const (
-	anything kind = iota
-	local         // is not empty and does not begin with a slash
-	begins        // begins with text, which is not empty
-	count         // is a decimal integer or empty
-	number        // is a decimal integer
-	static        // is text
+	anything  kind = iota
+	local          // is not empty and does not begin with a slash
+	begins         // begins with text, which is not empty
+	tokenText      // is a token, see program.Word, or empty
+	numerals       // is decimal integers in lines of their own, or empty
+	count          // is a decimal integer or empty
+	number         // is a decimal integer
+	static         // is text
 )
 
 // value is what a variable surely holds. The zero value may be anything.
@@ -42,6 +48,9 @@ type value struct {
 	kind    kind
 	text    string
 	pattern string // of a local or begins that is one of the names that a glob matches: the glob, as program.Word.Pattern is
+	dir     string // ... and the directory from which they are named
+	named   bool   // ... as in program.Word.Name
+	without string // ... as in program.Word.Without
 }
 
 func newScope(in Context) *scope {
@@ -124,8 +133,15 @@ func join(a, b *scope) *scope {
 	}
 	a.settle()
 	b.settle()
-	j := &scope{start: a.start, dirs: eitherDir(a.dirs, b.dirs), void: a.void, given: a.given || b.given, piped: a.piped, captured: a.captured,
+	j := &scope{start: a.start, dirs: eitherDir(a.dirs, b.dirs), void: a.void, given: a.given || b.given, piped: a.piped, lines: a.lines || b.lines, captured: a.captured,
 		vanishing: a.vanishing || b.vanishing, plain: a.plain}
+	j.old = eitherDir(a.old, b.old)
+	if len(a.params) == len(b.params) { // they change only by being forgotten
+		j.params = a.params
+	}
+	if a.input == b.input {
+		j.input = a.input
+	}
 	if j.void == "" {
 		j.void = b.void
 	}
@@ -157,6 +173,9 @@ func either(a, b value) value {
 	case a == b:
 		return a
 	case a.integer() && b.integer():
+		if a.kind == numerals || b.kind == numerals {
+			return value{kind: numerals}
+		}
 		if a.kind == count || b.kind == count {
 			return value{kind: count}
 		}
@@ -187,7 +206,7 @@ func common(a, b string) int {
 
 // integer reports whether arithmetic on the value does no more than arithmetic.
 func (v value) integer() bool {
-	return v.kind == number || v.kind == count || v.kind == static && isInteger(v.text)
+	return v.kind == number || v.kind == count || v.kind == numerals || v.kind == static && isInteger(v.text)
 }
 
 func isInteger(s string) bool {
@@ -208,6 +227,6 @@ func isDigits(s string) bool {
 
 // same reports whether both scopes know the same.
 func same(a, b *scope) bool {
-	return a.void == b.void && a.doubt == b.doubt && a.given == b.given && a.vanishing == b.vanishing && slices.Equal(a.dirs, b.dirs) && maps.Equal(a.vars, b.vars) &&
+	return a.void == b.void && a.doubt == b.doubt && a.given == b.given && a.lines == b.lines && a.input == b.input && len(a.params) == len(b.params) && a.vanishing == b.vanishing && slices.Equal(a.dirs, b.dirs) && slices.Equal(a.old, b.old) && maps.Equal(a.vars, b.vars) &&
 		maps.Equal(a.funcs, b.funcs)
 }

@@ -12,6 +12,7 @@ import (
 // walk is the strict analysis: it runs a command line in thought, with all that may happen in the place of what would.
 type walk struct {
 	ctx   Context
+	disk  *Disk // nil if the caller does not look at it
 	scope *scope
 	away  *scope // what may hold where break, continue or return left for
 	calls []*syntax.FuncDecl
@@ -46,7 +47,10 @@ type walk struct {
 	globs    []agenttool.Glob
 	git      []agenttool.GitRun
 	remotes  []agenttool.GitRemote
-	reglobs  bool // what patterns match was changed
+	reglobs  bool           // what patterns match was changed
+	lists    *listing       // what was printed by the command just analysed, if that is names of files
+	last     []program.Word // of the simple command just analysed
+	indexed  bool           // names of files come from git's index
 
 	destroyed []agenttool.Reason
 	gitConfig bool // the configuration of a repository changes
@@ -118,12 +122,13 @@ func (w *walk) stmt(s *syntax.Stmt) {
 }
 
 func (w *walk) command(s *syntax.Stmt) {
-	piped, captured := w.scope.piped, w.scope.captured
+	piped, captured, input, lines := w.scope.piped, w.scope.captured, w.scope.input, w.scope.lines
 	outer := w.reading
 	w.limit(s.Cmd)
 	for _, r := range s.Redirs {
 		w.redirect(r)
 	}
+	w.lists = nil
 	if _, simple := s.Cmd.(*syntax.CallExpr); len(s.Redirs) > 0 && s.Cmd != nil && !simple {
 		skipped := w.scope.clone() // a redirection that fails skips the whole command
 		defer func() { w.scope = join(w.scope, skipped) }()
@@ -170,8 +175,27 @@ func (w *walk) command(s *syntax.Stmt) {
 	if s.Negated {
 		w.scope.settle()
 	}
-	w.scope.piped, w.scope.captured = piped, captured
 	w.reading = outer
+	w.scope.piped, w.scope.captured, w.scope.input, w.scope.lines = piped, captured, input, lines
+	if w.lists != nil && !onlyPrints(s) {
+		w.lists = nil
+	}
+}
+
+// onlyPrints reports whether what a statement prints is what its last simple command prints.
+func onlyPrints(s *syntax.Stmt) bool {
+	for _, r := range s.Redirs {
+		if r.N == nil || r.N.Value != "2" || r.Op != syntax.RdrOut {
+			return false
+		}
+	}
+	switch x := s.Cmd.(type) {
+	case *syntax.CallExpr:
+		return true
+	case *syntax.BinaryCmd:
+		return x.Op == syntax.Pipe
+	}
+	return false
 }
 
 // subshell analyses what cannot change the scope.
@@ -194,8 +218,12 @@ func (w *walk) binary(x *syntax.BinaryCmd) {
 			w.scope.captured = true
 			w.piped(x.X, x.Y)
 		})
+		input := w.lists
 		w.subshell(func() {
-			w.scope.piped = true
+			w.scope.piped, w.scope.input, w.scope.lines = true, nil, false
+			if x.Op == syntax.Pipe {
+				w.scope.input = input
+			}
 			w.stmt(x.Y)
 			last = w.scope.dirs
 		})
@@ -299,6 +327,7 @@ func (w *walk) callFunction(name string) {
 	}
 	away, local := w.away, w.local
 	w.away, w.local = nil, nil
+	w.scope.params = nil // it has its own, and what comes after it may find them changed
 	w.calls = append(w.calls, f)
 	w.stmt(f.Body)
 	w.calls = w.calls[:len(w.calls)-1]

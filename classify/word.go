@@ -18,10 +18,17 @@ type field struct {
 	blank   bool // and it may be empty
 	local   bool // it begins with what begins with no slash
 	parts   int
-	pattern []byte // of a glob: what it matches, as program.Word.Pattern is
-	vague   bool   // the pattern is not all of it
-	matched string // the pattern of a variable that is the first part
-	plain   bool   // no glob is looked for: the right side of an assignment, a pattern, a here-string
+	pattern []byte        // of a glob: what it matches, as program.Word.Pattern is
+	vague   bool          // the pattern is not all of it
+	matched string        // the pattern of a variable that is the first part
+	names   value         // of a variable that is the first part: one of the names that are listed
+	listed  *program.Word // of a substitution that is the first part: what each of the words is like that it becomes
+	lines   bool          // the only part is numbers in lines of their own, or nothing
+	token   bool          // it begins with a token
+	after   []byte        // what follows that
+	sample  []byte        // all of it, with numbers in the place of what is not known
+	odd     bool          // something else than numbers is not known
+	plain   bool          // no glob is looked for: the right side of an assignment, a pattern, a here-string
 }
 
 // fields expands words the way the arguments of a command are.
@@ -70,7 +77,23 @@ func (w *walk) appendFields(list []program.Word, word *syntax.Word) []program.Wo
 	f := field{}
 	w.unquoted(&f, word.Parts)
 	f.glob = f.glob && !w.scope.vanishing
-	return append(list, f.word(word.Pos()))
+	return append(list, w.namedWord(f, word.Pos()))
+}
+
+// namedWord is the word with what is known of it if it becomes names of files.
+func (w *walk) namedWord(f field, at syntax.Pos) program.Word {
+	word := f.word(at)
+	switch {
+	case w.disk == nil || word.Static:
+	case word.Glob && word.Pattern != "":
+		word.Name = !strings.HasPrefix(word.Text, "-")
+	case f.listed != nil && f.parts == 1:
+		word.Text, word.Local, word.Pattern, word.Without = f.listed.Text, f.listed.Local, f.listed.Pattern, f.listed.Without
+		word.Name, word.Glob, word.Many = true, true, true
+	case f.names.pattern != "" && f.parts == 1 && word.Pattern != "":
+		word.Name, word.Without = true, f.names.without
+	}
+	return word
 }
 
 // splitVariable expands a word that is nothing but $x with a known text, which makes one word for each word of it.
@@ -119,7 +142,7 @@ func (w *walk) text(word *syntax.Word) { w.single(word) }
 
 func (f *field) word(at syntax.Pos) program.Word {
 	return program.Word{Text: string(f.text), Static: !f.open, Glob: f.open && f.glob, Many: f.open && f.many,
-		Local: f.open && f.local, Number: f.open && f.numeric && f.parts == 1, Pattern: f.matches(), Line: int(at.Line()), Column: int(at.Col())}
+		Local: f.open && f.local, Number: f.open && f.numeric && f.parts == 1, Lines: f.open && f.lines && f.parts == 1, Pattern: f.matches(), Sample: f.sampled(), Token: f.revision(), Line: int(at.Line()), Column: int(at.Col())}
 }
 
 // matches returns the pattern of the names that the word becomes, "" if it is not known.
@@ -133,13 +156,49 @@ func (f *field) matches() string {
 	return ""
 }
 
+// sampled returns the text with numbers in the place of what is not known, "" if that is more.
+func (f *field) sampled() string {
+	if !f.open || f.odd {
+		return ""
+	}
+	return string(f.sample)
+}
+
 // add appends text that is known.
 func (f *field) add(text string) {
-	if !f.open {
+	switch {
+	case !f.open:
 		f.text = append(f.text, text...)
-	} else if f.glob {
+		return
+	case f.glob:
 		f.pattern = append(f.pattern, program.QuotePattern(text)...)
+	case f.token:
+		f.after = append(f.after, text...)
 	}
+	if !f.odd {
+		f.sample = append(f.sample, text...)
+	}
+}
+
+// revision reports whether the word is a token, and perhaps more that is part of the name of a revision. If the token is missing, the
+// rest is no option either.
+func (f *field) revision() bool {
+	rest := string(f.after)
+	before, _, _ := strings.Cut(rest, ":")
+	return f.open && f.token && !strings.HasPrefix(rest, "-") && !strings.Contains(before, "/")
+}
+
+// number appends a decimal integer; several in lines of their own, or none, if it is not sure.
+func (f *field) number(sure, many bool) {
+	if !f.open {
+		f.sample = append(f.sample, f.text...)
+	}
+	if f.sample = append(f.sample, '0'); !sure {
+		f.sample = append(f.sample[:len(f.sample)-1], '\n', '0')
+	}
+	odd := f.odd
+	f.unknown(many)
+	f.odd = odd
 }
 
 // unknown appends what is not known; many if it may become no word or several.
@@ -147,7 +206,7 @@ func (f *field) unknown(many bool) {
 	if !f.open {
 		f.open, f.glob = true, false
 	}
-	f.glob = false
+	f.glob, f.odd, f.token = false, true, false
 	f.many = f.many || many
 }
 
@@ -157,6 +216,7 @@ func (f *field) special(c byte) {
 		f.add(string(c))
 		return
 	}
+	f.odd, f.token = true, false
 	if !f.open {
 		f.open, f.glob = true, true
 		f.local = len(f.text) == 0 // no glob character matches a slash
@@ -202,7 +262,7 @@ func (w *walk) partOf(f *field, part syntax.WordPart, quoted bool) {
 	case *syntax.ArithmExp:
 		w.arithmetic(x.X)
 		f.numeric = true
-		f.unknown(false)
+		f.number(true, false)
 	case *syntax.ProcSubst:
 		if len(x.Stmts) == 0 {
 			w.unknown("what a substitution without a command becomes is not the same for all")
@@ -257,9 +317,30 @@ func (w *walk) substitution(f *field, x *syntax.CmdSubst, quoted bool) {
 		w.keeps("a substitution")
 	}
 	w.ending, w.tally.long = outer, before || w.tally.long
-	f.numeric = printsNumber(x.Stmts)
-	f.blank = f.numeric
-	f.unknown(!quoted)
+	if text, ok := w.printedText(x); ok && (quoted || f.plain || text != "" && !strings.ContainsAny(text, globBytes+splitBytes)) {
+		f.add(text)
+		f.numeric = isInteger(text)
+		return
+	}
+	if !quoted && w.disk != nil && !f.open && len(f.text) == 0 && len(x.Stmts) == 1 {
+		f.listed = w.listedWord()
+	}
+	w.printed(f, w.shapeOf(x.Stmts), quoted)
+}
+
+// printed appends what a command prints, of which its shape is known. It may be nothing.
+func (w *walk) printed(f *field, of shape, quoted bool) {
+	f.numeric, f.blank, f.lines = of == oneNumber, of == oneNumber, of == numberLines
+	switch of {
+	case oneNumber, numberLines:
+		f.number(false, !quoted)
+	case oneToken:
+		token := f.token || !f.open && len(f.text) == 0
+		f.unknown(!quoted)
+		f.token = token
+	default:
+		f.unknown(!quoted)
+	}
 }
 
 // printsNumber reports whether the statements print one number and nothing else: they end in wc of stdin.

@@ -41,7 +41,7 @@ func (w *walk) runs(c program.Command) {
 		defer func() { w.remote-- }()
 	}
 	if c.Shell != nil {
-		w.shell(*c.Shell, c.Bash)
+		w.shell(*c.Shell, c)
 		return
 	}
 	argv := c.Argv
@@ -57,7 +57,8 @@ func (w *walk) runs(c program.Command) {
 
 // shell analyses text that a new shell runs: it has the directory of this one, and none of its variables. If it need
 // not be bash, what other shells read in another way is not understood.
-func (w *walk) shell(text program.Word, bash bool) {
+func (w *walk) shell(text program.Word, c program.Command) {
+	bash := c.Bash
 	if !text.Static {
 		w.hidden("what the shell runs is not known")
 		return
@@ -77,7 +78,7 @@ func (w *walk) shell(text program.Word, bash bool) {
 	outer, inner, away, source := w.scope, w.inner, w.away, w.source
 	w.source = text.Text
 	w.scope = outer.clone()
-	w.scope.vars, w.scope.funcs, w.scope.plain = nil, nil, !bash
+	w.scope.vars, w.scope.funcs, w.scope.plain, w.scope.params = nil, nil, !bash, outer.paramValues(c.Params)
 	w.away = nil
 	if inner == nil {
 		at := w.placed(agenttool.Reason{Line: text.Line, Column: text.Column})

@@ -44,7 +44,7 @@ func (p Policy) unread(r Request) cause {
 		return cause{kind: kindWorkingDir, path: &f.Reads[i]}
 	}
 	switch {
-	case f.OpenWorld != agenttool.No:
+	case f.OpenWorld != agenttool.No || p.foreign(r):
 		return cause{kind: kindClassifier, fact: "open_world", hosts: len(f.Hosts) > 0}
 	case f.PathsComplete != agenttool.Yes:
 		return cause{kind: kindClassifier, fact: "paths_complete"}
@@ -60,7 +60,7 @@ func (p Policy) unconfinedBy(r Request) cause {
 		return cause{kind: kindClassifier, fact: "destructive"}
 	case f.Unmentioned:
 		return cause{kind: kindClassifier, fact: "read_only"}
-	case f.OpenWorld == agenttool.Yes || len(f.Hosts) > 0:
+	case f.OpenWorld == agenttool.Yes || p.foreign(r):
 		return cause{kind: kindClassifier, fact: "open_world", hosts: len(f.Hosts) > 0}
 	}
 	if i := slices.IndexFunc(f.Writes, elsewhere); i >= 0 {

@@ -74,3 +74,9 @@ func (p hostName) grant() string {
 	}
 	return "host:" + p.name
 }
+
+// loopback reports whether a host, as a command names it, is the machine itself.
+func loopback(host string) bool {
+	h := parseHost(host)
+	return !h.below && (h.name == "localhost" || h.name == "127.0.0.1" || h.name == "0.0.0.0" || h.name == "::1")
+}

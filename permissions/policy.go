@@ -340,7 +340,7 @@ func (s *ruleset) networks() []string {
 // runsUnasked reports whether the call is proved to do nothing but read what may be read.
 func (p Policy) runsUnasked(r Request) bool {
 	f := r.Facts
-	if f.ReadOnly != agenttool.Yes || f.PathsComplete != agenttool.Yes || len(f.Writes) > 0 || f.OpenWorld != agenttool.No {
+	if f.ReadOnly != agenttool.Yes || f.PathsComplete != agenttool.Yes || len(f.Writes) > 0 || f.OpenWorld != agenttool.No || p.foreign(r) {
 		return false
 	}
 	return !slices.ContainsFunc(f.Reads, p.outside)
@@ -366,8 +366,14 @@ func (p Policy) editsInside(r Request) bool {
 // confined reports whether the sandbox holds all that a command may do that is not known.
 func (p Policy) confined(r Request) bool {
 	f := r.Facts
-	return r.RunsCode && p.Confines && !f.Unmentioned && f.Destructive != agenttool.Yes && f.OpenWorld != agenttool.Yes && len(f.Hosts) == 0 &&
+	return r.RunsCode && p.Confines && !f.Unmentioned && f.Destructive != agenttool.Yes && f.OpenWorld != agenttool.Yes && !p.foreign(r) &&
 		!slices.ContainsFunc(f.Writes, elsewhere) && !slices.ContainsFunc(f.Reads, p.outside)
+}
+
+// foreign reports whether the call names hosts that are not the session's own: with a full sandbox, the loopback of commands is one that the
+// session has to itself.
+func (p Policy) foreign(r Request) bool {
+	return slices.ContainsFunc(r.Facts.Hosts, func(host string) bool { return !r.RunsCode || !p.Confines || !loopback(host) })
 }
 
 // whyNot says, as a reason type and a sentence, why the call does not run unasked.

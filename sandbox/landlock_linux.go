@@ -59,7 +59,7 @@ func (p *plan) landlock() {
 		return
 	}
 	network, scopes := 0, 0
-	if abi >= 4 && (!p.workspace() || p.s.level != Full) {
+	if abi >= 4 && (!p.workspace() && !p.c.Profile.Loopback || p.s.level != Full) {
 		network = tcpRights
 	}
 	if abi >= 6 {

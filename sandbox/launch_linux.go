@@ -138,7 +138,7 @@ func (p *plan) helper(files []*os.File) (*os.File, error) {
 		return startHelper(files)
 	}
 	flags := byte(0)
-	if p.c.Profile.Access == ReadOnly {
+	if p.c.Profile.Access == ReadOnly && !p.c.Profile.Loopback {
 		flags = enter.OwnNetwork
 	}
 	h, err := p.s.hold()

@@ -12,7 +12,7 @@ type Access string
 
 // The profiles.
 const (
-	// ReadOnly writes nothing but a private directory in memory, TMPDIR, and reaches nobody: its network is empty.
+	// ReadOnly writes nothing but a private directory in memory, TMPDIR, and reaches nobody: its network is empty, but see Loopback.
 	ReadOnly Access = "read_only"
 	// Workspace writes the roots, minus what is protected in them, the session's scratch, and the caches. It shares
 	// a loopback with the other commands of the session, and reaches the hosts that it was granted.
@@ -31,6 +31,10 @@ type Profile struct {
 	Unseal []string // protected paths that this command may write: the decision named them
 	Remove []string // what the decision knew to be destroyed: with it goes what is protected in it, but for a root
 	Hosts  []string // whom it may reach, as rules of Network name them; of Workspace only
+
+	// Loopback gives a ReadOnly command the network of the session, in which servers of other commands listen and no host is reached. It
+	// counts at level Full only.
+	Loopback bool
 }
 
 // confined reports whether there is a sandbox.

@@ -41,13 +41,17 @@ func judgeAwk(a *Args, u *Use) {
 	}
 	var text strings.Builder
 	for _, w := range scripts {
+		if !w.Static && len(scripts) == 1 && w.Sample != "" && !strings.Contains(w.Sample, "\n") { // as with any other number
+			judgeAwkProgram(w.Sample, w, u)
+			continue
+		}
 		if !w.Static {
 			u.Unknown("awk: the program is not static", w)
 			return
 		}
 		text.WriteString(w.Text + "\n")
 	}
-	if len(scripts) > 0 {
+	if text.Len() > 0 {
 		judgeAwkProgram(strings.TrimSuffix(text.String(), "\n"), scripts[0], u)
 	}
 	for _, w := range inputs {

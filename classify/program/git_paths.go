@@ -22,6 +22,9 @@ func gitOperands(a *Args, operands []Word) []Word {
 
 // gitUnknownOperand returns what a word names that is not known to its end: nothing if it begins as only a revision does.
 func gitUnknownOperand(w Word) []Word {
+	if w.Token {
+		return nil
+	}
 	if at := strings.IndexByte(w.Text, ':'); at >= 0 {
 		w.Text = w.Text[at+1:]
 	} else if at := strings.IndexAny(w.Text, "~^@./"); at > 0 && (w.Text[at] != '.' || strings.HasPrefix(w.Text[at:], "..")) && w.Text[at] != '/' {

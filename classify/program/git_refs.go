@@ -84,13 +84,13 @@ func judgeGitSymbolicRef(a *Args, u *Use) {
 func gitStashSpec() *Spec {
 	push := `-p,--patch!interactive -k,--keep-index --no-keep-index -S,--staged -q,--quiet -u,--include-untracked
 		--no-include-untracked -a,--all -m,--message:text --pathspec-from-file:read --pathspec-file-nul`
-	return &Spec{Names: "stash", Options: push, Operands: "sub?", Effects: "adds", Judge: judgeGitStash, Sub: []*Spec{
+	return &Spec{Names: "stash", Options: push, Operands: "sub?", Effects: "adds", Judge: judgeGitStash, Locks: "index.lock", Sub: []*Spec{
 		{Names: "list", Options: gitLogOptions, Operands: "rev*", Judge: judgeGitStashList},
 		{Names: "show", Options: gitDiffOptions + "-s --include-untracked --no-include-untracked --only-untracked",
 			Operands: "rev*", Effects: "reads_tree", Judge: judgeGitLog},
-		{Names: "push save", Options: push, Operands: "text*", Effects: "writes", Locks: "index.lock"},
+		{Names: "push save", Options: push, Operands: "text*", Effects: "writes"},
 		{Names: "pop apply branch store create", Options: "--index -q,--quiet -m,--message:text", Operands: "text*",
-			Effects: "writes", Locks: "index.lock"},
+			Effects: "writes"},
 		{Names: "drop clear", Options: "-q,--quiet", Operands: "text*", Effects: "writes destroys"},
 	}}
 }
@@ -108,7 +108,6 @@ func judgeGitStashList(a *Args, u *Use) {
 func judgeGitStash(a *Args, u *Use) {
 	if len(a.Operands) == 0 {
 		u.Add(Writes, "takes the changes out of the work tree")
-		u.Locks = append(u.Locks, "index.lock")
 	}
 }
 

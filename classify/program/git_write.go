@@ -297,7 +297,6 @@ func judgeGitCheckout(a *Args, u *Use) {
 	files := afterDashes(a.Argv)
 	if a.oneOf("-b", "-B") {
 		gitTracks(a, u, a.Operands)
-		gitStays(a, u)
 	}
 	if a.oneOf("-b", "-B", "--orphan", "--detach") {
 		return
@@ -307,13 +306,6 @@ func judgeGitCheckout(a *Args, u *Use) {
 			u.Add(Destroys, "discards the changes of "+spelled(w))
 			return
 		}
-	}
-}
-
-// gitStays takes note of a new branch that begins where HEAD is, for which the index stays as it is.
-func gitStays(a *Args, u *Use) {
-	if len(a.Operands) == 0 {
-		u.Locks = []string{"refs"}
 	}
 }
 
@@ -340,7 +332,6 @@ func isVersion(text string) bool {
 func judgeGitSwitch(a *Args, u *Use) {
 	if a.oneOf("--create", "--force-create") {
 		gitTracks(a, u, a.Operands)
-		gitStays(a, u)
 	}
 }
 

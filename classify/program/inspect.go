@@ -23,6 +23,14 @@ func inspectSpecs() []*Spec {
 			Options: `-C,--compact -c,--columns:text -e,--exclude:text -f,--files --hidden -l,--languages --no-ignore
 				--no-ignore-parent --no-ignore-dot --no-ignore-vcs -o,--output:text -s,--sort:text -t,--type,--types:text
 				-n,--num-format:text -v,--verbose -h,--help -V,--version`},
+		{Names: "cloc", Operands: "read*", Effects: "reads_tree",
+			Options: `--quiet --by-file --by-file-by-lang --json --csv --yaml --md --exclude-dir:text --include-lang:text --exclude-lang:text
+				--exclude-ext:text --include-ext:text --not-match-d:text --not-match-f:text --match-f:text --fullpath --skip-uniqueness --hide-rate
+				--sum-one --progress-rate:text --timeout:text --max-file-size:text --version --show-lang?:text`},
+		{Names: "pkg-config pkgconf", Operands: "text*",
+			Options: `--modversion --version --cflags --cflags-only-I --cflags-only-other --libs --libs-only-l --libs-only-L --libs-only-other --static
+				--exists --print-errors --short-errors --silence-errors --list-all --list-package-names --variable:text --print-variables
+				--print-provides --print-requires --print-requires-private --atleast-version:text --exact-version:text --max-version:text`},
 		{Names: "shellcheck", Operands: "read*",
 			Options: `-a,--check-sourced!reads_elsewhere -C,--color?:text -i,--include:text -e,--exclude:text -f,--format:text
 				--list-optional --norc -o,--enable:text -P,--source-path:text!reads_elsewhere -s,--shell:text -S,--severity:text

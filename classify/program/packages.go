@@ -95,10 +95,10 @@ func judgeRPM(a *Args, u *Use) {
 const pipOptions = ` --isolated --require-virtualenv -v,--verbose -q,--quiet --no-input --no-color
 	--disable-pip-version-check --no-python-version-warning `
 
-// judgePipList: pip list looks once a week whether there is a newer pip, and keeps the answer.
+// judgePipList: whether there is a newer pip is not looked at, since PIP_DISABLE_PIP_VERSION_CHECK is among the variables of commands.
 func judgePipList(a *Args, u *Use) {
-	if a.oneOf("--outdated", "--uptodate") || !a.Has("--disable-pip-version-check") {
-		u.Add(Reaches, "may ask the index (with --disable-pip-version-check it does not)")
+	if a.oneOf("--outdated", "--uptodate") {
+		u.Add(Reaches, "asks the index which versions there are")
 		u.Add(NotConcurrent, "writes what the index answers into a cache")
 	}
 }

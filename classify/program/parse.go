@@ -182,7 +182,7 @@ func (p *parser) separate(value Word) {
 func (p *parser) dynamic(w Word) {
 	one := !w.Many || w.Glob // every word that it becomes begins with Text
 	switch {
-	case one && w.Text != "" && w.Text[0] != '-' && !p.plus(w.Text):
+	case one && w.Text != "" && w.Text[0] != '-' && !p.plus(w.Text), w.Name, w.Token, one && p.numeral(w):
 		p.operand(w, true)
 	case one && strings.HasPrefix(w.Text, "--") && p.assigned(w):
 	case one && p.spec.Ungrouped && strings.HasPrefix(w.Text, "-") && p.assigned(w):
@@ -192,6 +192,19 @@ func (p *parser) dynamic(w Word) {
 		p.unsure(w)
 		p.operand(w, false)
 	}
+}
+
+// numeral reports whether a word that begins with a number, which may have a sign, is no option whatever the number is.
+func (p *parser) numeral(w Word) bool {
+	if w.Sample == "" || w.Text != "" || p.table.number != nil || strings.HasPrefix(strings.TrimLeft(w.Sample, "\n0"), "-") {
+		return false
+	}
+	for spelling := range p.table.options {
+		if len(spelling) > 1 && isDigit(spelling[1]) {
+			return false
+		}
+	}
+	return true
 }
 
 func (p *parser) plus(text string) bool {
@@ -416,6 +429,7 @@ var effectPhrase = map[Effect]string{
 	RunsCode:        "runs code that toolhost does not read",
 	RunsHooks:       "runs the hooks of the repository",
 	WritesElsewhere: "writes files that its words do not name",
+	MayReach:        "asks for the names of hosts, where it can",
 }
 
 // finish asks for the missing and lets Judge have its word, which cannot make understood what was not.

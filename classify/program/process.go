@@ -155,7 +155,7 @@ func judgeLsof(a *Args, u *Use) {
 		}
 	}
 	if names {
-		u.Add(Reaches, "lsof asks name servers for the names of hosts")
+		u.Add(MayReach, "lsof asks name servers for the names of hosts")
 	}
 }
 

@@ -48,10 +48,21 @@ type Word struct {
 	Number bool   // not static, and what it becomes, if anything, is one decimal integer
 	Maybe  bool   // of what is read: it is a path only if there is such a file, and else something else
 	Top    bool   // of what is read: relative to the top of the work tree of git
+	Lines  bool   // not static, and what it becomes, if anything, is decimal integers in lines of their own
 	// Pattern is what matches all that a word which is not static becomes, if that is names of files alone; "" if it is not known.
 	// It is taken apart at its slashes. In it * stands for any bytes without a slash, a \ stands before what is meant literally, and
 	// a whole component ** stands for directories in one another, none too, as find goes through them.
 	Pattern string
+	// Name says that it becomes names of files alone, of which none begins with a dash: whoever takes facts that rest on it looks at the
+	// disk, see agenttool.Glob. Without is the bytes that no such name may hold, for what prints names and what takes them apart.
+	Name    bool
+	Without string
+	// Sample is the whole word with 0 in the place of each decimal integer that is not known, of which some may be missing or several
+	// stand in lines of their own. It is "" if more than that is not known.
+	Sample string
+	// Token says that it begins with the name of a commit, a date or the like, in which no slash and no dash stands first, and that
+	// what follows makes no path of it: HASH..HEAD. It may be empty.
+	Token bool
 
 	Line   int // where it stands, both from 1
 	Column int
@@ -82,6 +93,7 @@ const (
 	RunsHooks       Effect = "runs_hooks"       // runs the hooks of the repository, if it has any
 	Adds            Effect = "adds"             // what it writes replaces nothing, or what was there can be had back
 	HostsUnknown    Effect = "hosts_unknown"    // reaches hosts that its words do not name: those of its configuration
+	MayReach        Effect = "may_reach"        // asks for the names of hosts, where it can
 )
 
 // Spec describes one program, or one subcommand of it.
@@ -236,9 +248,10 @@ func (u *Use) unproved(reason string, at Word) {
 
 // Command is a command line that a program runs.
 type Command struct {
-	Argv  []Word // the words; nil if it is Shell
-	Shell *Word  // text for a shell: sh -c TEXT
-	Bash  bool   // that shell is bash; if not, it is sh, or what the person has
-	More  bool   // unknown words may follow (xargs, find -exec with {} only in a word of its own is not More)
-	Away  bool   // it runs on another machine or in a container: its paths and processes are not those of this machine
+	Argv   []Word // the words; nil if it is Shell
+	Shell  *Word  // text for a shell: sh -c TEXT
+	Params []Word // ... with these as $1, $2, …
+	Bash   bool   // that shell is bash; if not, it is sh, or what the person has
+	More   bool   // unknown words may follow (xargs, find -exec with {} only in a word of its own is not More)
+	Away   bool   // it runs on another machine or in a container: its paths and processes are not those of this machine
 }

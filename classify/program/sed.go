@@ -80,6 +80,9 @@ func sedBackup(a *Args, file Word) []Word {
 func judgeSedScripts(scripts []Word, u *Use) {
 	var text strings.Builder
 	for i, w := range scripts {
+		if !w.Static && len(scripts) == 1 && sedAddresses(w.Sample) {
+			return
+		}
 		if !w.Static {
 			u.Unknown("sed: the script is not static", w)
 			return
@@ -115,6 +118,11 @@ func judgeSedScripts(scripts []Word, u *Use) {
 	if s.runs {
 		u.Add(RunsCode, "sed: the script runs commands")
 	}
+}
+
+// sedAddresses reports whether a script prints, removes or counts lines and does nothing else, whatever the numbers are that stand in it.
+func sedAddresses(sample string) bool {
+	return sample != "" && strings.Trim(sample, "0123456789,+~$!;{} \npdq=") == ""
 }
 
 // sedScript is what a script does besides editing what passes through.

@@ -34,7 +34,7 @@ func judgeShell(a *Args, u *Use) {
 	switch {
 	case a.oneOf("--version", "--help"):
 	case a.oneOf("-c", "--command") && len(operands) > 0:
-		u.Runs = append(u.Runs, Command{Shell: &operands[0], Bash: a.Argv[0].Text == "bash"})
+		u.Runs = append(u.Runs, Command{Shell: &operands[0], Bash: a.Argv[0].Text == "bash", Params: params(operands[1:])})
 	case a.oneOf("-c", "--command"):
 		u.Unknown("-c has no text", a.Argv[0])
 	case a.Has("-n") && readsOnly(a.Argv[0].Text) && !slices.ContainsFunc(operands, maySwitch):
@@ -45,6 +45,19 @@ func judgeShell(a *Args, u *Use) {
 	default:
 		u.Add(RunsCode, "runs what it reads from standard input")
 	}
+}
+
+// params are the words that a text of -c finds as $1, $2, …, as far as it is known which is which.
+func params(words []Word) []Word {
+	if len(words) < 2 || words[0].Many && !words[0].Static {
+		return nil
+	}
+	for i, w := range words[1:] {
+		if w.Many && !w.Static {
+			return words[1 : 1+i]
+		}
+	}
+	return words[1:]
 }
 
 // readsOnly reports whether -n tells a shell to read commands without running them.

@@ -34,6 +34,10 @@ var settledVariables = map[string][]string{
 	"SYSTEMD_PAGER":       {"", "cat"},
 }
 
+// unsetVariables are those without which programs do what they do by themselves, and nothing more than with them.
+var unsetVariables = WordSet(`CARGO_BUILD_TARGET CI DEBUG DISPLAY GOARCH GOFLAGS GOOS LD_LIBRARY_PATH LD_PRELOAD NODE_ENV NODE_OPTIONS NODE_PATH
+	PYTHONHOME PYTHONPATH PYTHONSTARTUP RUSTFLAGS TMUX VIRTUAL_ENV WAYLAND_DISPLAY`)
+
 // HarmlessEnvironment reports whether a program that runs with this variable set does what it would do without it, or
 // shows it differently. Only variables that are known are harmless.
 func HarmlessEnvironment(name string, value Word) bool {
@@ -44,6 +48,8 @@ func HarmlessEnvironment(name string, value Word) bool {
 	case "TZ":
 		return !strings.HasPrefix(value.Text, "/") && !strings.HasPrefix(value.Text, ":") &&
 			!strings.Contains(value.Text, "..")
+	case "NODE_ENV", "RUST_BACKTRACE", "RUST_LOG", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE":
+		return plainLetters(value.Text)
 	case "GOOS", "GOARCH":
 		return plainLetters(value.Text)
 	}

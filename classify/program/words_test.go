@@ -52,6 +52,7 @@ var textSearches = []string{
 	"classify/glean_text.go script: Contains(text, call)",
 	"classify/limits.go splitsBytes: Index(rest[n:], beginning)",
 	"classify/limits.go splitsBytes: Index(text, beginning)",
+	"classify/listed.go withName: Contains(word.Text, placeholder)",
 	"classify/program/compress.go repacked: Contains(name, p.program)",
 	"classify/program/jq.go jqImports: Contains(filter.Text, word)",
 	"classify/program/parse.go finish: Contains(strings.Fields(p.spec.Operands), \"sub?\")", // split at blanks of any kind

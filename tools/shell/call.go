@@ -18,6 +18,7 @@ import (
 type call struct {
 	tool  *tool
 	input input
+	git   map[agenttool.GitRun]string // what is known of the repositories where it runs git
 	home  string
 	facts agenttool.Facts
 

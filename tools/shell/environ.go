@@ -75,6 +75,7 @@ var fixed = []string{
 	"LESSSECURE=1",
 	"MANPAGER=cat",
 	"PAGER=cat",
+	"PIP_DISABLE_PIP_VERSION_CHECK=1",
 	"PIP_NO_INPUT=1",
 	"SYSTEMD_PAGER=cat",
 	"TERM=dumb",

@@ -23,7 +23,7 @@ func (c *call) judge(cwd agenttool.Path, home string) {
 // analyse makes the facts, as far as the text tells, and what the disk says of git.
 func (c *call) analyse(cwd agenttool.Path, git map[agenttool.GitRun]string) {
 	c.facts = classify.Command(c.input.Command, classify.Context{Dir: filepath.Clean(cwd.Absolute), Home: c.home, Git: git})
-	c.facts.Dir = &cwd
+	c.facts.Dir, c.git = &cwd, git
 }
 
 // takesData reports whether all that the command does with its input is to read it as data: it is proved to read only, and no more

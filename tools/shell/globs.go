@@ -17,7 +17,7 @@ import (
 // What is looked at for the patterns of one command, at most. Time is no limit: the same files give the same facts, however busy the
 // machine or slow the disk is.
 const (
-	maxEntries = 2000 // in directories, the directories included
+	maxEntries = 20_000 // in directories, the directories included
 	maxMatches = 256
 )
 
@@ -29,6 +29,9 @@ func (c *call) Refine(ctx context.Context) []*agenttool.Path {
 	c.refineRemotes()
 	c.refineLocks()
 	refined = append(refined, c.refineGlobs(ctx)...)
+	if looked, ok := c.refineNames(ctx); ok {
+		return looked
+	}
 	if changed {
 		refined = append(pointers(c.facts.Reads), pointers(c.facts.Writes)...)
 	}
@@ -84,7 +87,7 @@ func lookUp(ctx context.Context, globs []agenttool.Glob, locate func(*agenttool.
 		}()
 		m := &matches{ctx: ctx, locate: locate}
 		for _, g := range globs {
-			m.by, m.shown = g.By, g.Names
+			m.by, m.shown, m.demand = g.By, g.Names, g
 			if !m.pattern(g.Pattern) {
 				return
 			}
@@ -105,6 +108,7 @@ type matches struct {
 	locate  func(*agenttool.Path) error
 	by      int  // as in agenttool.Path
 	shown   bool // only names are read
+	demand  agenttool.Glob
 	outside bool // there may be more, in directories outside the workspace
 	looked  int  // at entries and directories
 	paths   []agenttool.Path
@@ -113,7 +117,7 @@ type matches struct {
 // pattern adds what one pattern matches, see [agenttool.Glob], and reports whether that is all.
 func (m *matches) pattern(pattern string) bool {
 	if start, name, ok := strings.Cut(pattern, "/**/"); ok {
-		return m.tree(unquoted(start), name)
+		return m.tree(unquoted(start), name) && (!m.demand.Index || m.index(unquoted(start)))
 	}
 	dir, components := "", strings.Split(strings.Trim(pattern, "/"), "/")
 	for len(components) > 1 && !wild(components[0]) {
@@ -147,7 +151,7 @@ func (m *matches) glob(dir string, components []string) bool {
 			return true
 		}
 		switch ok, err := filepath.Match(first, name); {
-		case err != nil || ok && strings.HasPrefix(name, "-"): // an option for the program, which nobody has judged
+		case err != nil || ok && (strings.HasPrefix(name, "-") || !m.fits(name)): // an option for the program, which nobody has judged
 			return false
 		case !ok:
 			return true
@@ -170,6 +174,10 @@ func (m *matches) matched(path string, mode fs.FileMode, rest []string) bool {
 
 // add adds a path of which the contents are read, or only the names in it. It reports whether there was room.
 func (m *matches) add(path string, names bool) bool {
+	if i := slices.IndexFunc(m.paths, func(p agenttool.Path) bool { return p.Absolute == path && p.By == m.by }); i >= 0 {
+		m.paths[i].Names = m.paths[i].Names && (names || m.shown)
+		return true
+	}
 	if len(m.paths) >= maxMatches {
 		return false
 	}
@@ -191,11 +199,31 @@ func (m *matches) tree(start, name string) bool {
 	return m.links(start, real, name)
 }
 
+// fits reports whether a name is as the facts of the command take it to be.
+func (m *matches) fits(name string) bool {
+	return name != "" && strings.IndexByte(m.demand.First, name[0]) < 0 && !strings.ContainsAny(name, m.demand.Without)
+}
+
+// index reports whether the names that git's index holds, of files that may not be there, fit.
+func (m *matches) index(dir string) bool {
+	real, ok := m.where(dir)
+	return ok && indexNames(real, func(path string) bool {
+		for name := range strings.SplitSeq(path, "/") {
+			if name == ".." || !m.fits(name) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
 // links looks at the links below a directory, which really is at another place.
 func (m *matches) links(dir, real, name string) bool {
 	return m.each(real, func(e fs.DirEntry) bool {
 		path := dir + "/" + e.Name()
 		switch {
+		case !m.fits(e.Name()):
+			return false
 		case e.IsDir():
 			return m.links(path, real+"/"+e.Name(), name)
 		case e.Type()&fs.ModeSymlink == 0:

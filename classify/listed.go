@@ -1,0 +1,198 @@
+package classify
+
+import (
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"toolhost/classify/program"
+)
+
+// listing is names of files that a command prints and another one reads, as [program.Listing] says. Only what looks at the disk can rely
+// on them: a name may hold what parts it, or look like an option.
+type listing struct {
+	program.Listing
+	dir string // from which they are named
+}
+
+// What no name may hold that a program takes from a text of lines, by who takes it.
+const (
+	lineBreakers  = "\n\\"
+	xargsBreakers = " \t\n\v\f\r\"'\\"
+	shellBreakers = " \t\n*?[]\\"
+)
+
+// prints takes note of what a command prints.
+func (w *walk) prints(argv []program.Word, a *program.Args, u *program.Use) {
+	if w.disk == nil {
+		return
+	}
+	switch l := program.Lists(argv, a, u); {
+	case l.Passes && w.scope.input != nil && !w.scope.input.Null:
+		w.lists = w.scope.input
+	case len(l.Names) > 0 && len(w.scope.dirs) == 1:
+		w.lists = &listing{l, w.scope.dirs[0]}
+	}
+}
+
+// fed replaces what xargs runs by what it runs with the names that it reads, if they are known.
+func (w *walk) fed(a *program.Args, u *program.Use) {
+	in := w.scope.input
+	if in == nil || !w.scope.at(in.dir) || in.Null != a.Has("--null") || len(u.Runs) != 1 {
+		return
+	}
+	placeholder, without := "", xargsBreakers
+	if in.Null {
+		without = ""
+	}
+	for _, o := range a.Options {
+		switch o.Name {
+		case "-I", "--replace":
+			if placeholder = o.Value.Text; !o.Has {
+				placeholder = "{}"
+			}
+		case "--null", "--no-run-if-empty", "--max-args", "-n", "--max-procs", "-P", "-r", "-0", "--verbose", "-t":
+		default:
+			return
+		}
+	}
+	inner := a.Values["inner"]
+	if len(inner) == 0 {
+		return
+	}
+	var runs []program.Command
+	for _, name := range in.Names {
+		name.Name, name.Without = true, without
+		runs = append(runs, program.Command{Argv: withName(inner, placeholder, name)})
+	}
+	w.indexed = w.indexed || in.Index
+	u.Runs = runs
+}
+
+// fedByFd names what fd runs with what it found, if that is below the working directory.
+func (w *walk) fedByFd(argv []program.Word, u *program.Use) {
+	if len(u.Reads) > 0 || !allStatic(argv) || len(u.Runs) != 1 || !u.Runs[0].More || len(u.Runs[0].Argv) == 0 {
+		return
+	}
+	for _, word := range argv {
+		if strings.HasPrefix(word.Text, "--base") || strings.HasPrefix(word.Text, "--search") || strings.HasPrefix(word.Text, "--absolute") ||
+			strings.HasPrefix(word.Text, "--follow") || len(word.Text) > 1 && word.Text[0] == '-' && word.Text[1] != '-' && strings.ContainsAny(word.Text, "aL") {
+			return
+		}
+	}
+	found := program.Word{Local: true, Pattern: "**/*", Name: true}
+	u.Runs[0] = program.Command{Argv: withName(u.Runs[0].Argv, "", found)}
+}
+
+// withName returns the words of a command with a name in the place of those that are a placeholder, or with names behind them. What a
+// placeholder is only a part of is not known.
+func withName(words []program.Word, placeholder string, name program.Word) []program.Word {
+	argv := slices.Clone(words)
+	if placeholder == "" {
+		name.Many, name.Glob = true, true
+		name.Line, name.Column = words[0].Line, words[0].Column
+		return append(argv, name)
+	}
+	for i, word := range argv {
+		switch {
+		case word.Text == placeholder && word.Static:
+			argv[i] = name
+		case strings.Contains(word.Text, placeholder):
+			before, _, _ := strings.Cut(word.Text, placeholder)
+			argv[i] = program.Word{Text: before}
+		}
+		argv[i].Line, argv[i].Column = word.Line, word.Column
+	}
+	return argv
+}
+
+// readLine returns the variable to which the condition of a loop gives a line of what it reads at each turn, and what that is, if these
+// are names of files.
+func (w *walk) readLine(cond []*syntax.Stmt) (string, value) {
+	in := w.scope.input
+	if in == nil || in.Null || len(in.Names) != 1 || !w.scope.at(in.dir) || len(cond) != 1 || len(cond[0].Redirs) > 0 || cond[0].Negated {
+		return "", value{}
+	}
+	call, ok := cond[0].Cmd.(*syntax.CallExpr)
+	if !ok || len(call.Args) < 2 || len(call.Args) > 3 || call.Args[0].Lit() != "read" || len(call.Args) == 3 && call.Args[1].Lit() != "-r" {
+		return "", value{}
+	}
+	for _, a := range call.Assigns {
+		if a.Name == nil || a.Name.Value != "IFS" || a.Value != nil && len(a.Value.Parts) > 0 {
+			return "", value{}
+		}
+	}
+	name := call.Args[len(call.Args)-1].Lit()
+	if !ownName(name) {
+		return "", value{}
+	}
+	w.indexed = w.indexed || in.Index
+	return name, nameValue(in.Names[0], in.dir, " \t\r"+lineBreakers)
+}
+
+// nameValue is the value of a variable that holds one of the names that a word stands for.
+func nameValue(word program.Word, dir, without string) value {
+	v := value{kind: begins, text: word.Text, pattern: word.Pattern, dir: dir, named: true, without: without}
+	if word.Text == "" {
+		if v.kind = local; !word.Local {
+			return value{}
+		}
+	}
+	return v
+}
+
+// paramValues are what words are worth to a shell that begins where they stand.
+func (s *scope) paramValues(words []program.Word) []value {
+	var list []value
+	for _, word := range words {
+		v := known(word)
+		if !word.Static && word.Pattern != "" && len(s.dirs) == 1 {
+			v = nameValue(word, s.dirs[0], word.Without)
+			v.named = word.Name
+		}
+		list = append(list, v)
+	}
+	return list
+}
+
+// listedWord returns what the words are like that an unquoted substitution becomes, if it prints names of files.
+func (w *walk) listedWord() *program.Word {
+	l := w.lists
+	if l == nil || l.Null || len(l.Names) != 1 || !w.scope.at(l.dir) {
+		return nil
+	}
+	w.indexed = w.indexed || l.Index
+	word := l.Names[0]
+	word.Without = shellBreakers
+	return &word
+}
+
+// at reports whether the working directory surely is this one.
+func (s *scope) at(dir string) bool { return len(s.dirs) == 1 && s.dirs[0] == dir }
+
+// require takes note that facts rest on what names of files are like.
+func (w *walk) require(argv []program.Word) {
+	if w.disk == nil || w.quiet > 0 {
+		return
+	}
+	for _, word := range argv {
+		if word.Name {
+			w.note(w.match(names, word))
+		}
+	}
+}
+
+// leavesLines takes note of a command in the body of a loop over lines that may read a part of them: what is left of a line then may be the
+// name of anything.
+func (w *walk) leavesLines(argv []program.Word, u *program.Use) {
+	if !w.scope.lines || len(u.Reads) > 0 && !slices.ContainsFunc(argv, func(word program.Word) bool { return word.Text == "-" }) {
+		return
+	}
+	switch argv[0].Text {
+	case "echo", "printf", "test", "[", ":", "true", "false", "basename", "dirname", "stat", "ls", "wc", "cat", "sort", "uniq", "du", "file", "git", "cd",
+		"break", "continue", "exit", "return", "find", "rg", "grep", "realpath", "readlink":
+		return
+	}
+	w.hidden("it may read a part of the lines that the loop reads")
+}

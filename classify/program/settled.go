@@ -1,0 +1,100 @@
+package program
+
+import "strings"
+
+// Settled is a use that runs what files of the project name, and only reads where there are no such files.
+type Settled struct {
+	Use     Use
+	Absent  []string // names that must not be in the directory where it runs
+	Upward  []string // ... nor there or in one of those above
+	Manager bool     // ... and package.json, there or above, names no package manager
+}
+
+// SettledBy returns what a use is where files of some names are absent, false if there is no such thing.
+func SettledBy(argv []Word) (Settled, bool) {
+	for _, w := range argv {
+		if !w.Static {
+			return Settled{}, false
+		}
+	}
+	clean := Use{Understood: true, Effects: []Effect{NotConcurrent}}
+	rust := []string{"rust-toolchain", "rust-toolchain.toml", ".cargo"}
+	words := texts(argv)
+	switch line := strings.Join(words, " "); {
+	case line == "cargo --version", line == "cargo -V", line == "cargo version", line == "rustc --version", line == "rustc -V", line == "rustc -vV",
+		line == "rustc --version --verbose", line == "rustc --print sysroot", line == "rustfmt --version":
+		return Settled{Use: clean, Upward: rust}, true
+	case strings.HasPrefix(line, "cargo metadata ") && strings.Contains(line, " --no-deps") && !strings.Contains(line, "--manifest-path"):
+		_, clean := Parse(Lookup("cargo"), argv)
+		clean.Effects = []Effect{ReadsTree, NotConcurrent}
+		return Settled{Use: *clean, Upward: rust}, clean.Understood && len(clean.Reads) == 0
+	case strings.HasPrefix(line, "cargo tree ") && cargoTree(words[2:]):
+		return Settled{Use: clean, Upward: rust}, true
+	case words[0] == "python" || words[0] == "python3":
+		if len(words) == 4 && words[1] == "-m" && words[2] == "json.tool" && !strings.HasPrefix(words[3], "-") {
+			clean.Reads = argv[3:]
+			return Settled{Use: clean, Absent: jsonTool}, true
+		}
+		return Settled{Use: clean, Absent: jsonTool}, line == words[0]+" -m json.tool"
+	case line == "yarn --version", line == "yarn -v", line == "pnpm --version", line == "pnpm -v":
+		return Settled{Use: clean, Upward: []string{".npmrc", ".yarnrc", ".yarnrc.yml", ".yarn", "pnpm-workspace.yaml"}, Manager: true}, true
+	case words[0] == "npm" && len(words) > 1:
+		return npmSettled(argv, words, clean)
+	}
+	return Settled{}, false
+}
+
+// npmSettled judges questions that npm answers from node_modules and package.json. It writes a log, to where .npmrc says; the sandbox of a
+// command that only reads refuses that, and npm goes on.
+func npmSettled(argv []Word, words []string, clean Use) (Settled, bool) {
+	switch words[1] {
+	case "ls", "list", "ll", "explain", "why", "root", "prefix", "pkg":
+	default:
+		return Settled{}, false
+	}
+	if words[1] == "pkg" && (len(words) < 3 || words[2] != "get") {
+		return Settled{}, false
+	}
+	_, use := Parse(Lookup("npm"), argv)
+	clean.Effects = []Effect{ReadsTree, NotConcurrent}
+	return Settled{Use: clean, Upward: []string{".npmrc"}}, use.Understood && len(use.Reads) == 0
+}
+
+// cargoTree reports whether cargo tree only shows what Cargo.lock says.
+func cargoTree(words []string) bool {
+	offline := false
+	for i := 0; i < len(words); i++ {
+		switch words[i] {
+		case "--offline", "--frozen":
+			offline = true
+		case "--locked", "--workspace", "-d", "--duplicates", "-q", "--no-dedupe", "--all-features", "--no-default-features":
+		case "--depth", "-e", "--edges", "-i", "--invert", "-p", "--package", "-F", "--features", "--format", "--prefix":
+			i++
+		default:
+			return false
+		}
+	}
+	return offline
+}
+
+// jsonTool is what python would take for a module that json.tool asks for, if it is in the working directory.
+var jsonTool = pythonModules(`abc argparse ast codecs collections contextlib copyreg dis encodings enum errno fnmatch functools genericpath gettext glob importlib
+	inspect io itertools json keyword linecache locale math ntpath opcode operator os pathlib posixpath pwd re reprlib runpy shutil site sitecustomize
+	sre_compile sre_constants sre_parse stat string struct sys textwrap threading token tokenize traceback types typing unicodedata urllib usercustomize
+	warnings weakref zipimport zlib bz2 lzma grp ipaddress fractions decimal numbers random hashlib bisect copy pkgutil _colorize`)
+
+func pythonModules(names string) []string {
+	var files []string
+	for name := range strings.FieldsSeq(names) {
+		files = append(files, name, name+".py", name+".pyc", name+".so")
+	}
+	return files
+}
+
+func texts(argv []Word) []string {
+	words := make([]string, len(argv))
+	for i, w := range argv {
+		words[i] = w.Text
+	}
+	return words
+}

@@ -1,0 +1,190 @@
+package shell
+
+import (
+	"context"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"toolhost/agenttool"
+	"toolhost/classify"
+	"toolhost/classify/program"
+)
+
+// refineNames judges a command that is not proved to only read with what the disk holds: which names files have, and what its
+// repository says of itself. It returns the paths of the facts, if they are better then.
+func (c *call) refineNames(ctx context.Context) ([]*agenttool.Path, bool) {
+	f := &c.facts
+	proved := f.ReadOnly == agenttool.Yes && f.PathsComplete == agenttool.Yes && f.OpenWorld == agenttool.No
+	if proved || f.Destructive == agenttool.Yes || f.Dir.Resolved == "" {
+		return nil, false
+	}
+	at := classify.Context{Dir: filepath.Clean(f.Dir.Absolute), Home: c.home, Git: c.git}
+	looked, ok := classify.Looked(c.input.Command, at, classify.Disk{Prints: c.prints(), PlainTags: c.plainTags(), Absent: c.absent})
+	if !ok || looked.ReadOnly != agenttool.Yes && (len(looked.Globs) > 0 || looked.OpenWorld == f.OpenWorld) {
+		return nil, false
+	}
+	for _, paths := range [2][]agenttool.Path{looked.Reads, looked.Writes} {
+		for i := range paths {
+			if c.tool.w.Locate(&paths[i]) != nil {
+				return nil, false
+			}
+		}
+	}
+	if len(looked.Globs) > 0 {
+		m := lookUp(ctx, looked.Globs, c.tool.w.Locate)
+		if m == nil || m.outside {
+			return nil, false
+		}
+		looked.Reads = append(looked.Reads, m.paths...)
+		looked.PathsComplete = agenttool.Yes
+		for i := range looked.Parts {
+			looked.Parts[i].PathsComplete = agenttool.Yes
+		}
+	}
+	looked.Dir = f.Dir
+	for _, path := range f.Reads { // what was found of git before
+		if !slices.ContainsFunc(looked.Reads, func(p agenttool.Path) bool { return p.Absolute == path.Absolute }) {
+			looked.Reads = append(looked.Reads, path)
+		}
+	}
+	*f = looked
+	return append(pointers(f.Reads), pointers(f.Writes)...), true
+}
+
+// prints is what commands print that say where the repository is, and which branch it is on.
+func (c *call) prints() map[string]string {
+	known := map[string]string{}
+	if strings.Contains(c.input.Command, "go env GOROOT") {
+		if root := filepath.Dir(filepath.Dir(realPath(c.tool.lookup("go")))); goRoot(root) {
+			known["go env GOROOT"] = root
+		}
+	}
+	if !strings.Contains(c.input.Command, "git ") {
+		return known
+	}
+	git, found := findGit(c.facts.Dir.Resolved)
+	if !found || filepath.Base(git) != ".git" || !agenttool.Within(filepath.Dir(git), c.facts.Dir.Resolved) || elsewhereTree(git) {
+		return known
+	}
+	known["git rev-parse --show-toplevel"] = filepath.Dir(git)
+	if name := branch(git); name != "" {
+		known["git rev-parse --abbrev-ref HEAD"], known["git branch --show-current"] = name, name
+	}
+	return known
+}
+
+// goRoot reports whether a directory is where Go is installed.
+func goRoot(dir string) bool {
+	_, version := os.Stat(filepath.Join(dir, "VERSION"))
+	_, tools := os.Stat(filepath.Join(dir, "pkg", "tool"))
+	return version == nil && tools == nil
+}
+
+// realPath is a path without links, "" if it leads nowhere.
+func realPath(path string) string {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return ""
+	}
+	return real
+}
+
+// plainTags reports whether the tags of the repository have usual names, if the command asks for them.
+func (c *call) plainTags() bool {
+	if !strings.Contains(c.input.Command, "describe") {
+		return false
+	}
+	git, found := findGit(c.facts.Dir.Resolved)
+	git, shares := shared(git)
+	return found && shares && plainTags(git)
+}
+
+// branch is the branch that a repository is on, "" if there is none, or its name is not a usual one.
+func branch(git string) string {
+	text, err := os.ReadFile(filepath.Join(git, "HEAD"))
+	name, ok := strings.CutPrefix(strings.TrimRight(string(text), "\n"), "ref: refs/heads/")
+	if err != nil || !ok || !usualName(name) {
+		return ""
+	}
+	return name
+}
+
+// mentions reports whether one of some words may be in a file.
+func mentions(file string, words ...string) bool {
+	f, err := os.Open(file)
+	if err != nil {
+		return !os.IsNotExist(err)
+	}
+	defer f.Close()
+	const most = 1 << 20
+	text, err := io.ReadAll(io.LimitReader(f, most+1))
+	return err != nil || len(text) > most || slices.ContainsFunc(words, func(word string) bool { return strings.Contains(string(text), word) })
+}
+
+// plainTags reports whether each tag of a repository has a usual name.
+func plainTags(git string) bool {
+	packed, err := os.ReadFile(filepath.Join(git, "packed-refs"))
+	if err != nil && !os.IsNotExist(err) || len(packed) > 16<<20 {
+		return false
+	}
+	for line := range strings.Lines(string(packed)) {
+		if _, name, ok := strings.Cut(strings.TrimRight(line, "\n"), " refs/tags/"); ok && !usualName(name) {
+			return false
+		}
+	}
+	tags, seen := filepath.Join(git, "refs", "tags"), 0
+	err = filepath.WalkDir(tags, func(path string, _ fs.DirEntry, err error) error {
+		if path == tags && os.IsNotExist(err) {
+			return nil
+		}
+		if seen++; err != nil || seen > maxEntries || path != tags && !usualName(filepath.Base(path)) {
+			return fs.ErrInvalid
+		}
+		return nil
+	})
+	return err == nil
+}
+
+// usualName reports whether a name in git holds nothing that means something to a shell or a program.
+func usualName(name string) bool {
+	const usual = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/+@-"
+	return name != "" && strings.Trim(name, usual) == "" && name[0] != '-' && name[0] != '/' && !strings.Contains(name, "//") && !strings.Contains(name, "..")
+}
+
+// absent reports whether no file is there that would settle a use otherwise.
+func (c *call) absent(dir string, of program.Settled) bool {
+	missing := func(dir string, names []string) bool {
+		return !slices.ContainsFunc(names, func(name string) bool {
+			_, err := os.Lstat(filepath.Join(dir, name))
+			return err == nil
+		})
+	}
+	if !missing(dir, of.Absent) {
+		return false
+	}
+	for at := filepath.Clean(dir); at != c.home; at = filepath.Dir(at) { // what is in the home directory is the person's
+		if !missing(at, of.Upward) || of.Manager && mentions(filepath.Join(at, "package.json"), "packageManager", "devEngines") {
+			return false
+		}
+		if at == "/" {
+			break
+		}
+	}
+	return true
+}
+
+// elsewhereTree reports whether the configuration of a repository may name another work tree than the directory that holds it.
+func elsewhereTree(git string) bool {
+	text, err := os.ReadFile(filepath.Join(git, "config"))
+	if err != nil || len(text) > maxPointer*16 {
+		return true
+	}
+	lower := strings.ToLower(string(text))
+	return slices.ContainsFunc([]string{"worktree", "include", "bare"}, func(word string) bool {
+		return strings.Contains(strings.ReplaceAll(lower, "bare = false", ""), word)
+	})
+}
