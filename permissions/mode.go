@@ -13,7 +13,7 @@ type Mode string
 const (
 	Bypass      Mode = "bypass"       // everything runs but what a rule denies or wants asked, and what is protected
 	Sandboxed   Mode = "sandboxed"    // as accept_edits, and whatever the full sandbox holds runs
-	AcceptEdits Mode = "accept_edits" // as default, and the file tools may write inside the workspace
+	AcceptEdits Mode = "accept_edits" // as default, and files of the workspace may be edited, by programs that do nothing else too
 	Default     Mode = "default"      // what only reads runs, the rest asks
 	DontAsk     Mode = "dont_ask"     // as default, but what would ask is denied
 	Plan        Mode = "plan"         // what only reads runs, all else is denied, whatever the rules allow

@@ -227,7 +227,7 @@ func (p Policy) allowed(r Request) verdict {
 		v = because(agenttool.Allow, kindMode, "mode sandboxed runs what the sandbox holds")
 		v.grants = p.set.networks()
 	case (p.Mode == AcceptEdits || p.Mode == Sandboxed) && p.editsInside(r):
-		v = because(agenttool.Allow, kindMode, "mode "+string(p.Mode)+" lets the file tools write inside the workspace")
+		v = because(agenttool.Allow, kindMode, "mode "+string(p.Mode)+" lets files of the workspace be edited")
 	default:
 		kind, why := p.whyNot(r, &c)
 		if v = because(agenttool.Ask, kind, why); p.Mode == DontAsk {
@@ -355,13 +355,6 @@ func (p Policy) outside(path agenttool.Path) bool {
 }
 
 func elsewhere(path agenttool.Path) bool { return path.Root == "" }
-
-// editsInside reports whether a file tool writes inside the workspace and nowhere else.
-func (p Policy) editsInside(r Request) bool {
-	f := r.Facts
-	return !r.RunsCode && f.PathsComplete == agenttool.Yes && f.OpenWorld == agenttool.No && len(f.Writes) > 0 &&
-		!slices.ContainsFunc(f.Writes, elsewhere) && !slices.ContainsFunc(f.Reads, p.outside)
-}
 
 // confined reports whether the sandbox holds all that a command may do that is not known.
 func (p Policy) confined(r Request) bool {

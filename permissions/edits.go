@@ -1,0 +1,84 @@
+package permissions
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"toolhost/agenttool"
+)
+
+// editsInside reports whether a call writes files of the workspace, all of which it names, and does nothing else: a file tool, or a command
+// line of programs that only edit.
+func (p Policy) editsInside(r Request) bool {
+	f := r.Facts
+	if f.PathsComplete != agenttool.Yes || f.OpenWorld != agenttool.No || len(f.Writes) == 0 || p.foreign(r) ||
+		slices.ContainsFunc(f.Writes, elsewhere) || slices.ContainsFunc(f.Reads, p.outside) {
+		return false
+	}
+	return !r.RunsCode || p.onlyEdits(f)
+}
+
+// onlyEdits reports whether each simple command of a line only reads, or is a program that edits the files that it names.
+func (p Policy) onlyEdits(f *agenttool.Facts) bool {
+	if f.Destructive == agenttool.Yes || f.ReadOnly != agenttool.No || f.PartsComplete != agenttool.Yes || f.Unmentioned {
+		return false
+	}
+	for i := range f.Parts {
+		part := &f.Parts[i]
+		if !readsOnly(part) && (!part.Exact || part.Destructive == agenttool.Yes || !p.edits(f, part.Argv)) {
+			return false
+		}
+	}
+	return true
+}
+
+// editing are the options with which programs write the files that they name and no others.
+var editing = map[string][]string{
+	"mkdir": {"-p", "-v", "-pv", "--parents"}, "touch": {"-a", "-c", "-m"}, "tee": {"-a", "--append"}, "chmod": {"-v"}, "ln": {"-s", "-sf", "-f"},
+	"cp": {"-f", "-n", "-p", "-v"}, "mv": {"-f", "-n", "-v"},
+}
+
+// edits reports whether the words of a command edit files: its facts name them.
+func (p Policy) edits(f *agenttool.Facts, argv []string) bool {
+	if len(argv) == 0 {
+		return false
+	}
+	if argv[0] == "sed" {
+		return slices.ContainsFunc(argv[1:], func(word string) bool { return strings.HasPrefix(word, "-i") || word == "--in-place" || word == "-ni" || word == "-Ei" })
+	}
+	options, known := editing[argv[0]]
+	operands := slices.DeleteFunc(slices.Clone(argv[1:]), func(word string) bool { return slices.Contains(options, word) })
+	if !known || slices.ContainsFunc(operands, func(word string) bool { return strings.HasPrefix(word, "-") }) {
+		return false
+	}
+	switch argv[0] {
+	case "chmod":
+		return len(operands) > 1 && plainMode(operands[0])
+	case "cp", "mv", "ln":
+		return len(operands) == 2 && p.oneFile(f, operands[0], operands[1])
+	}
+	return true
+}
+
+// plainMode reports whether a mode of chmod gives and takes rights, and lets no program run as another person.
+func plainMode(mode string) bool {
+	digits := strings.TrimPrefix(mode, "0")
+	if len(digits) == 3 && strings.Trim(digits, "01234567") == "" {
+		return true
+	}
+	at := strings.IndexAny(mode, "+-=")
+	return at >= 0 && strings.Trim(mode[:at], "ugoa") == "" && mode[at+1:] != "" && strings.Trim(mode[at+1:], "rwx") == ""
+}
+
+// oneFile reports whether a file is made under the name that stands there, or in that directory under its own, and neither is protected nor
+// named by a rule. Which of the two it is the disk alone knows.
+func (p Policy) oneFile(f *agenttool.Facts, source, target string) bool {
+	if len(p.globs(agenttool.Deny, "write"))+len(p.globs(agenttool.Ask, "write")) > 0 || strings.HasSuffix(source, "..") {
+		return false
+	}
+	return !slices.ContainsFunc(f.Writes, func(w agenttool.Path) bool {
+		within := filepath.Join(w.Resolved, filepath.Base(source))
+		return w.Spelling == target && (isProtected(within, w.Root) || p.Secret != nil && p.Secret(within))
+	})
+}
