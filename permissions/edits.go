@@ -45,7 +45,9 @@ func (p Policy) edits(f *agenttool.Facts, argv []string) bool {
 		return false
 	}
 	if argv[0] == "sed" {
-		return slices.ContainsFunc(argv[1:], func(word string) bool { return strings.HasPrefix(word, "-i") || word == "--in-place" || word == "-ni" || word == "-Ei" })
+		return slices.ContainsFunc(argv[1:], func(word string) bool {
+			return strings.HasPrefix(word, "-i") || word == "--in-place" || word == "-ni" || word == "-Ei"
+		})
 	}
 	options, known := editing[argv[0]]
 	operands := slices.DeleteFunc(slices.Clone(argv[1:]), func(word string) bool { return slices.Contains(options, word) })
