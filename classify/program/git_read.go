@@ -118,6 +118,11 @@ func judgeGitShow(a *Args, u *Use) {
 	judgeGitFormats(a, u)
 	u.Reads = append(u.Reads, gitOperands(a, a.Operands)...)
 	u.Reads = append(u.Reads, gitLines(a.Values["gitlines"])...)
+	for _, o := range a.Options {
+		if o.Name == "--submodule" && (o.Value.Text == "diff" || o.Has && !o.Value.Static) {
+			u.Unknown("git runs in submodules to show this, with the configuration of each", o.Value)
+		}
+	}
 	for _, format := range a.Values["gitmerges"] {
 		switch format.Text {
 		case "off", "none", "on", "m", "first-parent", "1", "separate", "combined", "c", "dense-combined", "cc":

@@ -113,6 +113,7 @@ func TestGitDoesMore(t *testing.T) {
 		{"git log --output=f", "writes reads_tree"},
 		{"git diff HEAD~1 --output f", "writes not_concurrent reads_tree"},
 		{"git diff --ext-diff", "runs_code not_concurrent reads_tree"},
+		{"git diff --submodule=diff", "? not_concurrent reads_tree"},
 		{"git log -p --textconv", "runs_code reads_tree"},
 		{"git log --format=%G?", "runs_code reads_tree"},
 		{"git log -iS --output=f", "? reads_tree"},
