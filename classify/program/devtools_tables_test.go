@@ -208,7 +208,7 @@ func TestOtherTools(t *testing.T) {
 		{"npm install", "writes reaches runs_code"},
 		{"npm run build", "writes runs_code"},
 		{"npm ls --node-options=x", "? reads_tree writes"},
-		{"yarn --version", "writes reaches runs_code"},
+		{"yarn --version", "writes runs_code"},
 		{"yarn add x", "writes reaches runs_code"},
 		{"yarn", "writes reaches runs_code"},
 		{"pnpm test -- --run", "writes runs_code"},

@@ -97,7 +97,7 @@ func (f *finder) paths() {
 // path reports whether a word is surely a path, or several.
 func (f *finder) path(w Word) bool {
 	if w.Text == "" {
-		return w.Static || w.Name
+		return w.Static || w.Name && !w.Many // which a glob may not be: find . *
 	}
 	if w.Many && !w.Glob {
 		return false

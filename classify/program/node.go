@@ -1,6 +1,9 @@
 package program
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // nodeSpecs describes the package managers of JavaScript. Of npm some commands only look, but all write a log and an
 // update notice, to where a .npmrc of the project says (measured); yarn and pnpm run the version
@@ -63,7 +66,8 @@ func packageManagers(names, locks string) *Spec {
 		for len(words) > 0 && strings.HasPrefix(words[0].Text, "-") {
 			words = words[1:]
 		}
-		bare := len(words) == 0 && strings.HasPrefix(a.Argv[0].Text, "yarn") // which installs
+		asks := slices.ContainsFunc(a.Operands, func(w Word) bool { return w.Static && (w.Text == "--version" || w.Text == "-v" || w.Text == "--help") })
+		bare := len(words) == 0 && !asks && strings.HasPrefix(a.Argv[0].Text, "yarn") // which installs
 		if bare || len(words) > 0 && (!words[0].Static || fetching[words[0].Text]) {
 			u.Add(Reaches, "runs code of packages, which it fetches from the registry of its configuration")
 			return

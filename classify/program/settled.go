@@ -4,10 +4,9 @@ import "strings"
 
 // Settled is a use that runs what files of the project name, and only reads where there are no such files.
 type Settled struct {
-	Use     Use
-	Absent  []string // names that must not be in the directory where it runs
-	Upward  []string // ... nor there or in one of those above
-	Manager bool     // ... and package.json, there or above, names no package manager
+	Use    Use
+	Absent []string // names that must not be in the directory where it runs
+	Upward []string // ... nor there or in one of those above
 }
 
 // SettledBy returns what a use is where files of some names are absent, false if there is no such thing.
@@ -36,8 +35,6 @@ func SettledBy(argv []Word) (Settled, bool) {
 			return Settled{Use: clean, Absent: jsonTool}, true
 		}
 		return Settled{Use: clean, Absent: jsonTool}, line == words[0]+" -m json.tool"
-	case line == "yarn --version", line == "yarn -v", line == "pnpm --version", line == "pnpm -v":
-		return Settled{Use: clean, Upward: []string{".npmrc", ".yarnrc", ".yarnrc.yml", ".yarn", "pnpm-workspace.yaml"}, Manager: true}, true
 	case words[0] == "npm" && len(words) > 1:
 		return npmSettled(argv, words, clean)
 	}

@@ -2,7 +2,6 @@ package shell
 
 import (
 	"context"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -113,18 +112,6 @@ func branch(git string) string {
 	return name
 }
 
-// mentions reports whether one of some words may be in a file.
-func mentions(file string, words ...string) bool {
-	f, err := os.Open(file)
-	if err != nil {
-		return !os.IsNotExist(err)
-	}
-	defer f.Close()
-	const most = 1 << 20
-	text, err := io.ReadAll(io.LimitReader(f, most+1))
-	return err != nil || len(text) > most || slices.ContainsFunc(words, func(word string) bool { return strings.Contains(string(text), word) })
-}
-
 // plainTags reports whether each tag of a repository has a usual name.
 func plainTags(git string) bool {
 	packed, err := os.ReadFile(filepath.Join(git, "packed-refs"))
@@ -167,7 +154,7 @@ func (c *call) absent(dir string, of program.Settled) bool {
 		return false
 	}
 	for at := filepath.Clean(dir); at != c.home; at = filepath.Dir(at) { // what is in the home directory is the person's
-		if !missing(at, of.Upward) || of.Manager && mentions(filepath.Join(at, "package.json"), "packageManager", "devEngines") {
+		if !missing(at, of.Upward) {
 			return false
 		}
 		if at == "/" {
