@@ -412,7 +412,7 @@ func TestApprovalsGrantsForbidden(t *testing.T) {
 	a.write("ws/closed/key", "SECRET\n")
 	a.write("outside/closed/key", "SECRET\n")
 	a.write(userSettings, "{}")
-	h := a.serving(true, "--deny", "Read(closed/**)", "--deny", "Write("+a.path("outside/sealed")+"/**)", "--deny", "Network(127.0.0.1)").confinedBy()
+	h := a.serving(true, "--deny", "Read(closed/**)", "--deny", "Write("+a.path("outside/sealed")+"/**)", "--deny", "Network(127.0.0.2)").confinedBy()
 	a.mkdir(a.path("outside/sealed"))
 	a.write("ws/try.sh", `cat closed/key; echo x > `+a.path("outside/sealed/x")+`; `+s.get("")+`
 		cat `+a.path(userSettings)+`; echo '{"permissions":{"allow":["Shell"]}}' > `+a.path(userSettings)+`
@@ -426,7 +426,7 @@ func TestApprovalsGrantsForbidden(t *testing.T) {
 	for _, grants := range [][]string{
 		{"read:" + a.path("ws/closed"), "read:" + a.path("ws/closed/key")},
 		{"write:" + a.path("outside/sealed"), "write:" + a.path("outside")},
-		{"host:" + s.host, "host:127.0.0.1"},
+		{"host:" + s.host, "host:127.0.0.2"},
 		{"write:" + a.path("config"), "write:" + a.path(userSettings), "read:" + a.path(userSettings)},
 		{"write:" + a.state, "read:" + a.state, "write:" + a.state + "/toolhost"},
 		{"socket:" + a.socket(), "write:" + a.run},

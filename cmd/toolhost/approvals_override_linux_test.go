@@ -15,16 +15,23 @@ import (
 
 // service is one of the machine's own, which no command reaches without a grant.
 type service struct {
-	host string // 127.0.0.1:PORT
+	host string // 127.0.0.2:PORT: an address of loopback that is not the one of commands
 	hits atomic.Int64
 }
 
 func newService(t *testing.T) *service {
 	s := &service{}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	l, err := net.Listen("tcp", "127.0.0.2:0") // commands have a 127.0.0.1 of their own, and read it unasked
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		s.hits.Add(1)
 		fmt.Fprintln(w, "SERVED")
 	}))
+	_ = server.Listener.Close()
+	server.Listener = l
+	server.Start()
 	t.Cleanup(server.Close)
 	s.host = server.Listener.Addr().(*net.TCPAddr).String()
 	return s
@@ -77,7 +84,7 @@ func TestOverride(t *testing.T) {
 	}
 
 	wider := h.shell(s.get("-L "))
-	h.decide(h.prompt(s.host, 3), "allow", fields{"grants": []string{"host:127.0.0.1:1"}}) // and not the one that it needs
+	h.decide(h.prompt(s.host, 3), "allow", fields{"grants": []string{"host:127.0.0.2:1"}}) // and not the one that it needs
 	if wider.asksOrEnds(s.host, 4) {
 		h.decide(h.prompt(s.host, 4), "deny")
 	}
@@ -159,7 +166,7 @@ func TestOverrideForbidden(t *testing.T) {
 	a.write("ws/get.sh", s.get("")+"\n")
 	m := h.shell(s.get(""))
 	p := h.prompt(s.host, 1)
-	a.replace(userSettings, rules("deny Network(127.0.0.1)"))
+	a.replace(userSettings, rules("deny Network(127.0.0.2)"))
 	h.changed(1)
 	_, _ = h.answer(p, "allow")
 	if r := m.result(); r.Result.Status == "succeeded" || s.hits.Load() != 0 {
