@@ -34,7 +34,7 @@ const tarOptions = `-A,--catenate,--concatenate -c,--create --delete -d,--diff,-
 	--lzip --lzma --lzop --no-auto-compress --zstd -z,--gunzip,--ungzip,--gzip -Z,--compress,--uncompress
 	--backup?:text --hard-dereference -h,--dereference!reads_elsewhere -K,--starting-file:text --newer-mtime:text
 	-N,--newer,--after-date:text --one-file-system -P,--absolute-names --suffix:text --strip-components:text
-	--transform,--xform:text --checkpoint?:text --checkpoint-action:run!runs_code --full-time --index-file:file
+	--transform,--xform:text --checkpoint?:text --checkpoint-action:action --full-time --index-file:file
 	-l,--check-links --no-quote-chars:text --quote-chars:text --quoting-style:text -R,--block-number --show-defaults
 	--show-omitted-dirs --show-snapshot-field-ranges --show-transformed-names,--show-stored-names --totals?:text
 	--utc -v,--verbose --warning:text -w,--interactive,--confirmation!interactive -o -? --help --restrict --usage
@@ -91,6 +91,9 @@ func judgeTarUse(a *Args, u *Use) {
 			u.Add(RunsCode, "tar runs "+spelled(w))
 		}
 	}
+	for _, w := range a.Values["action"] {
+		tarAction(w, u)
+	}
 	changes := a.oneOf("--concatenate", "--create", "--delete", "--append", "--update")
 	extracts := a.oneOf("--get") && !a.Has("--to-stdout")
 	reads := a.oneOf("--list", "--compare", "--test-label", "--get")
@@ -114,6 +117,26 @@ func judgeTarUse(a *Args, u *Use) {
 	if a.oneOf("--create", "--append", "--update", "--compare") {
 		u.Add(ReadsTree, "tar reads all files below a directory")
 		u.Reads = append(append(u.Reads, a.Values["dir"]...), a.Values["member"]...)
+	}
+}
+
+// tarActions are the actions of a checkpoint that say something or wait.
+var tarActions = WordSet("bell dot echo sleep totals ttyout wait")
+
+// tarAction judges an action of a checkpoint: exec=COMMAND runs in a shell.
+func tarAction(w Word, u *Use) {
+	name, _, _ := strings.Cut(w.Text, "=")
+	command, runs := strings.CutPrefix(w.Text, "exec=")
+	switch {
+	case !w.Static:
+		u.Unknown("has an action that is not known", w)
+	case runs:
+		w.Text = command
+		u.Add(RunsCode, "runs `"+command+"` in a shell")
+		u.Runs = append(u.Runs, Command{Shell: &w})
+		u.project++ // it is in Runs
+	case !tarActions[name]:
+		u.Unknown("has an action that toolhost does not know", w)
 	}
 }
 

@@ -96,7 +96,7 @@ func script(c *client) error {
 		{"edit", "edit", map[string]any{"path": "greet.sh", "old_string": "wrold", "new_string": "world"}, "succeeded", "greet.sh"},
 		{"test after", "shell", map[string]any{"command": "sh test.sh"}, "succeeded", "PASS"},
 		{"list", "glob", map[string]any{"pattern": "*.sh"}, "succeeded", "test.sh"},
-		{"escape", "read", map[string]any{"path": "/etc/shadow"}, "rejected", "outside"},
+		{"escape", "read", map[string]any{"path": "/etc/shadow"}, "denied", "holds secrets"},
 	} {
 		started := time.Now()
 		reply, err := c.request("agenttool/invoke", map[string]any{"id": s.what, "tool": s.tool, "input": s.input})
