@@ -163,6 +163,7 @@ type Path struct {
 	Root     string `json:"root,omitempty"`     // the workspace root that holds Resolved; empty when none does
 	Private  bool   `json:"private,omitempty"`  // Resolved is toolhost's own state, which no call may touch
 	Names    bool   `json:"names,omitempty"`    // only its name and attributes are read, not what is in it
+	Seen     string `json:"-"`                  // Resolved as commands name it, where that is another name: in the session's own /tmp
 	Top      bool   `json:"-"`                  // git takes it as relative to the top of the work tree, wherever it runs
 	By       int    `json:"by,omitempty"`       // the simple command that touches it, as an index of Parts plus 1; 0: the shell, or no command
 }

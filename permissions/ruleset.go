@@ -114,7 +114,8 @@ func (p *pathRule) match(path string) bool {
 
 // covers reports whether a rule that allows covers a path, by its spelling and by where it leads.
 func (p *pathRule) covers(path agenttool.Path) bool {
-	return p.match(path.Resolved) && (path.Absolute == path.Resolved || p.match(filepath.Clean(path.Absolute)))
+	led := leadsTo(path)
+	return p.match(led) && (path.Absolute == led || p.match(filepath.Clean(path.Absolute)))
 }
 
 // lowered is a path as the rules that forbid see it: without case.
@@ -123,10 +124,18 @@ type lowered struct{ spelled, resolved string }
 func lower(p agenttool.Path) lowered {
 	l := lowered{spelled: strings.ToLower(filepath.Clean(p.Absolute))}
 	l.resolved = l.spelled
-	if p.Resolved != "" && p.Resolved != p.Absolute {
-		l.resolved = strings.ToLower(p.Resolved)
+	if led := leadsTo(p); led != "" && led != p.Absolute {
+		l.resolved = strings.ToLower(led)
 	}
 	return l
+}
+
+// leadsTo is where a path leads, by the name that rules write. Where the session keeps its own /tmp is another place in each session.
+func leadsTo(p agenttool.Path) string {
+	if p.Seen != "" {
+		return p.Seen
+	}
+	return p.Resolved
 }
 
 // meets reports whether a rule that forbids is about a path, by its spelling or by where it leads.

@@ -131,12 +131,13 @@ func told(argv []string) int {
 
 // spell writes a path as a pattern that matches it alone, by its spelling and by where it leads.
 func (p Policy) spell(path agenttool.Path) string {
-	spelled, resolved := p.pattern(filepath.Clean(path.Absolute)), p.pattern(path.Resolved)
+	led := leadsTo(path)
+	spelled, resolved := p.pattern(filepath.Clean(path.Absolute)), p.pattern(led)
 	switch {
 	case spelled == resolved:
 		return resolved
 	case filepath.IsAbs(spelled) && !filepath.IsAbs(resolved): // one pattern is relative or absolute, not both
-		resolved = escapeGlob(path.Resolved)
+		resolved = escapeGlob(led)
 	case filepath.IsAbs(resolved) && !filepath.IsAbs(spelled):
 		spelled = escapeGlob(filepath.Clean(path.Absolute))
 	}

@@ -138,9 +138,12 @@ func (w *Workspace) Locate(p *agenttool.Path) error {
 	if err != nil {
 		return pathError("path_unresolvable", p.Spelling, err)
 	}
-	p.Resolved, p.Root, p.Private = resolved, "", w.Private(resolved)
+	p.Resolved, p.Root, p.Seen, p.Private = resolved, "", "", w.Private(resolved)
 	if r := w.rootOf(resolved); r != nil {
 		p.Root = r.path
+		if r.shown {
+			p.Seen = w.Seen(resolved)
+		}
 	}
 	return nil
 }
