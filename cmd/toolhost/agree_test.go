@@ -1,0 +1,261 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"toolhost/agenttool"
+	"toolhost/host"
+	"toolhost/permissions"
+	"toolhost/persist"
+	"toolhost/sandbox"
+)
+
+// agreed is one call that check and call are asked about.
+type agreed struct{ rules, tool, input string }
+
+// agreedRows are the calls of all tables, in the world of the decision table.
+func agreedRows(t testing.TB, replace *strings.Replacer) []agreed {
+	t.Helper()
+	var rows []agreed
+	add := func(rules, tool string, input any) {
+		encoded, err := json.Marshal(input)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows = append(rows, agreed{rules, tool, string(encoded)})
+	}
+	shell := func(rules, command string) {
+		add(rules, "shell", map[string]string{"command": replace.Replace(repeated(unescaped.Replace(command)))})
+	}
+	for _, table := range []struct {
+		file    string
+		columns int
+	}{
+		{evasionTable, 2}, {ordinaryTable, 2}, {sessionTable, 5}, {"../../testdata/classify/own.tsv", 4},
+		{"../../testdata/classify/shell-readonly.tsv", 4}, {"../../testdata/classify/truth.tsv", 15},
+	} {
+		for _, cells := range tableLines(t, table.file, table.columns) {
+			shell("", cells[0])
+			if table.file == evasionTable {
+				shell(denied, cells[0])
+			}
+		}
+	}
+	for _, row := range decisionRows(t) {
+		name, input, isTool := row.tool()
+		switch {
+		case !isTool:
+			shell(row.rules, row.call)
+		case strings.HasPrefix(input, "{"):
+			add(row.rules, name, json.RawMessage(replace.Replace(input)))
+		case name == "write":
+			add(row.rules, name, map[string]string{"path": replace.Replace(input), "content": "x\n"})
+		default:
+			add(row.rules, name, map[string]string{"path": replace.Replace(input)})
+		}
+	}
+	return rows
+}
+
+// unescaped puts the characters in the place of what the tables write for them.
+var unescaped = strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\r`, "\r")
+
+// pair is a host that only checks and one that makes calls, in one workspace. The second can run nothing and record nothing: its jobs
+// are closed, and there is no place for its log, without which nothing starts that may change a thing.
+type pair struct {
+	setup setup
+	state string
+	level sandbox.Level
+	calls *session
+	check *session
+	n     int
+}
+
+func newPair(t *testing.T, mode permissions.Mode) (*pair, *strings.Replacer) {
+	t.Helper()
+	base := deciderDir(t)
+	d := &decider{base: base, ws: filepath.Join(base, "ws"), home: filepath.Join(base, "home"), out: filepath.Join(base, "out")}
+	d.replace = strings.NewReplacer("$WS", d.ws, "$HOME", d.home, "$OUT", d.out, "$BASE", d.base, "/testbed", d.ws)
+	furnishSession(t, d.ws)
+	d.furnish(t)
+	for name, dir := range map[string]string{
+		"HOME": d.home, "XDG_CONFIG_HOME": filepath.Join(d.home, ".config"), "XDG_STATE_HOME": filepath.Join(d.home, ".local/state"),
+		"XDG_RUNTIME_DIR": filepath.Join(base, "run"), "XDG_CACHE_HOME": filepath.Join(d.home, ".cache"),
+	} {
+		t.Setenv(name, dir)
+	}
+	p := &pair{setup: setup{workspace: d.ws, mode: string(mode), maxParallel: 1, maxJobs: 1}}
+	p.state = filepath.Join(d.home, ".local/state/toolhost")
+	p.setup.sandbox, p.setup.jobOutput = string(sandbox.Landlock), 1<<20
+	var err error
+	p.calls, err = p.setup.open(func(string) (*persist.Store, error) {
+		return persist.New(persist.Options{Dir: filepath.Join(base, "beside.txt", "log")}), nil
+	}, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.calls.close() })
+	p.level = p.calls.box.level
+	p.calls.jobs.Close()
+	return p, d.replace
+}
+
+// under puts rules in force.
+func (p *pair) under(t testing.TB, rules string) {
+	t.Helper()
+	flags, err := ruleArguments(rules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.setup.rules = ruleFlags{}
+	for ; len(flags) > 0; flags = flags[2:] {
+		list := map[string]*[]string{"--allow": &p.setup.rules.allow, "--ask": &p.setup.rules.ask, "--deny": &p.setup.rules.deny}[flags[0]]
+		*list = append(*list, flags[1])
+	}
+	if err := p.calls.live.apply(p.calls.live.now.settings, p.calls); err != nil {
+		t.Fatal(err)
+	}
+	c := checking{setup: p.setup}
+	if p.check != nil {
+		p.check.roots.Close()
+	}
+	if p.check, err = c.openAt(p.level, p.state); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// checked is what check says of a call: the behaviour, and why.
+func (p *pair) checked(row agreed) (agenttool.Behavior, string) {
+	c := check(p.check, row.tool, []byte(row.input))
+	if c.failed != nil {
+		return "", agenttool.AsError(c.failed, agenttool.InvalidArguments).Code
+	}
+	return c.Behavior, c.Reason.Detail
+}
+
+// called is what becomes of it when it is made.
+func (p *pair) called(t testing.TB, row agreed) (agenttool.Behavior, string) {
+	t.Helper()
+	p.n++
+	done := make(chan host.Completion, 1)
+	err := p.calls.host.Invoke(host.Request{ID: fmt.Sprint("c", p.n), Tool: row.tool, Input: []byte(row.input)}, func(c host.Completion) { done <- c })
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := <-done
+	passed := slices.ContainsFunc(c.Invocation.Phases, func(timing agenttool.PhaseTiming) bool {
+		return timing.Phase == agenttool.PhasePermission && timing.Outcome == ""
+	})
+	e := c.Result.Error
+	switch {
+	case passed:
+		return agenttool.Allow, fmt.Sprint(e)
+	case e == nil:
+		t.Fatalf("%s %s: it succeeded without a decision", row.tool, row.input)
+	case e.Code == "approval_unavailable":
+		return agenttool.Ask, e.Message
+	case strings.HasPrefix(e.Code, "denied_by_"):
+		return agenttool.Deny, e.Message
+	}
+	return "", e.Code
+}
+
+// TestCheckAndCallAgree: what check says of a call is what becomes of it, for every row of every table, and for the same reason.
+func TestCheckAndCallAgree(t *testing.T) {
+	for _, mode := range []permissions.Mode{permissions.Default, permissions.Sandboxed} {
+		t.Run(string(mode), func(t *testing.T) {
+			p, replace := newPair(t, mode)
+			rows := agreedRows(t, replace)
+			slices.SortStableFunc(rows, func(a, b agreed) int { return cmp.Compare(a.rules, b.rules) })
+			seen, rules := map[agenttool.Behavior]int{}, "none yet"
+			for _, row := range rows {
+				if row.rules != rules {
+					rules = row.rules
+					p.under(t, replace.Replace(rules))
+				}
+				want, why := p.checked(row)
+				got, said := p.called(t, row)
+				seen[got]++
+				if got != want || got != agenttool.Allow && !strings.Contains(said, why) {
+					t.Errorf("%s %s under %q: check says %q (%s), call %q (%s)", row.tool, clipped(row.input, 300), row.rules, want, why, got, said)
+				}
+			}
+			t.Log(mode, len(rows), "calls:", seen)
+			if seen[agenttool.Allow] < 500 || seen[agenttool.Ask] < 500 || seen[agenttool.Deny] < 500 {
+				t.Errorf("%v of %d rows: too few of one kind to compare", seen, len(rows))
+			}
+		})
+	}
+}
+
+// keepBusy has every processor work until the test ends.
+func keepBusy(t testing.TB) {
+	t.Helper()
+	var over atomic.Bool
+	var busy sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		busy.Go(func() {
+			for n := 0; !over.Load(); n++ {
+				_ = strings.Repeat("x", n%512)
+			}
+		})
+	}
+	t.Cleanup(func() { over.Store(true); busy.Wait() })
+}
+
+// TestVerdictsDoNotFlip: a busy machine decides the same again and again: one hundred rows of all tables by check and by call, and
+// commands whose files are looked up on the disk one thousand times, many at once.
+func TestVerdictsDoNotFlip(t *testing.T) {
+	p, replace := newPair(t, permissions.Sandboxed)
+	p.under(t, "")
+	keepBusy(t)
+	rows := slices.DeleteFunc(agreedRows(t, replace), func(row agreed) bool { return row.rules != "" })
+	seen := map[agenttool.Behavior]int{}
+	for i := range 100 {
+		row := rows[i*len(rows)/100]
+		want, why := p.checked(row)
+		seen[want]++
+		for range 3 {
+			if got, said := p.checked(row); got != want || said != why {
+				t.Errorf("%s: %q (%s), and then %q (%s)", row.input, want, why, got, said)
+			}
+			if got, said := p.called(t, row); got != want {
+				t.Errorf("%s: check says %q (%s), call %q (%s)", row.input, want, why, got, said)
+			}
+		}
+	}
+	for _, command := range []string{"cat src/*.go", "cd src && head -n 3 *.go", "find . -name '*.go' | xargs wc -l"} {
+		p.repeat(t, agreed{tool: "shell", input: `{"command":` + strconv.Quote(command) + `}`}, 1000)
+	}
+	if t.Log(seen); seen[agenttool.Allow] < 20 || seen[agenttool.Ask] < 20 {
+		t.Errorf("%v: too few of one kind", seen)
+	}
+}
+
+// repeat checks a call many times, from many goroutines.
+func (p *pair) repeat(t *testing.T, row agreed, times int) {
+	const workers = 20
+	want, why := p.checked(row)
+	var all sync.WaitGroup
+	for range workers {
+		all.Go(func() {
+			for range times / workers {
+				if got, said := p.checked(row); got != want || said != why {
+					t.Errorf("%s: %q (%s), and then %q (%s)", row.input, want, why, got, said)
+				}
+			}
+		})
+	}
+	all.Wait()
+	t.Log(row.input, want)
+}
