@@ -91,6 +91,9 @@ func (w *walk) assign(a *syntax.Assign, sure bool) {
 		w.unknown("a subscript that is no number may run what it holds")
 	}
 	v := w.assigned(a)
+	if a.Index != nil || a.Array != nil {
+		w.setsUnseen(name)
+	}
 	if inherited[name] && v.kind != static {
 		w.givenVariable(name, program.Word{})
 	} else if inherited[name] {

@@ -106,7 +106,9 @@ func (w *walk) program(argv []program.Word) {
 	}
 	if spec == nil {
 		w.strange("`"+base+"` is not a program that toolhost knows", name)
-		if !harmlessBuiltins[base] {
+		if harmlessBuiltins[base] {
+			w.setsByBuiltin(base, argv[1:])
+		} else {
 			w.namesCode(base, argv, nil)
 		}
 		return

@@ -25,6 +25,7 @@ func (w *walk) declClause(x *syntax.DeclClause) {
 	default:
 		w.unknown(x.Variant.Value + " is not understood")
 	}
+	w.setsByClause(x)
 	prints, exports := false, x.Variant.Value == "export"
 	for _, a := range x.Args {
 		if a.Name != nil {

@@ -121,6 +121,7 @@ func (w *walk) cStyle(x *syntax.ForClause, l *syntax.CStyleLoop) {
 // each analyses a loop over words: word by word if they are known and few, else with one value for all.
 func (w *walk) each(x *syntax.ForClause, l *syntax.WordIter) {
 	name := l.Name.Value
+	w.setsUnseen(name)
 	if !w.assignable(name) {
 		return
 	}

@@ -212,6 +212,7 @@ func (w *walk) builtinMayRun(argv []program.Word) {
 	if w.quiet > 0 || len(words) == 0 {
 		return
 	}
+	w.setsByBuiltin(argv[0].Text, words)
 	switch name := argv[0].Text; name {
 	case "eval":
 		texts := make([]string, len(words))

@@ -49,6 +49,9 @@ func (w *walk) param(f *field, x *syntax.ParamExp, quoted bool) {
 		return
 	}
 	many := !quoted
+	if x.Param != nil && x.Exp != nil && (x.Exp.Op == syntax.AssignUnset || x.Exp.Op == syntax.AssignUnsetOrNull) {
+		w.setsUnseen(x.Param.Value)
+	}
 	switch {
 	case !plainParam(x):
 		w.unknown("this expansion is not one of bash")
