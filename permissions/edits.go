@@ -24,14 +24,35 @@ func (p Policy) onlyEdits(f *agenttool.Facts) bool {
 	if f.Destructive == agenttool.Yes || f.ReadOnly != agenttool.No || f.PartsComplete != agenttool.Yes || f.Unmentioned {
 		return false
 	}
+	writing, links, made := 0, false, false
 	for i := range f.Parts {
 		part := &f.Parts[i]
-		if !readsOnly(part) && (!part.Exact || part.Destructive == agenttool.Yes || !p.edits(f, part.Argv)) {
+		if readsOnly(part) {
+			continue
+		}
+		if !part.Exact || part.Destructive == agenttool.Yes || !p.edits(f, part.Argv) {
 			return false
 		}
+		writing++
+		links = links || part.Argv[0] == "ln" && !p.linksPlainly(f, i+1) || part.Argv[0] == "mv" && movesLink(f, i+1)
+		made = made || part.Argv[0] == "ln"
 	}
-	return true
+	return !links && (!made || writing == 1 && !slices.ContainsFunc(f.Writes, byShell))
 }
+
+// linksPlainly reports whether what a link leads to, as words of part by, is not protected: what is written through it later is not seen to
+// be written there.
+func (p Policy) linksPlainly(f *agenttool.Facts, by int) bool {
+	return !slices.ContainsFunc(f.Reads, func(r agenttool.Path) bool { return r.By == by && isProtected(r.Resolved, r.Root) })
+}
+
+// movesLink reports whether a path that part by writes leads over a link: moved, the link may lead elsewhere.
+func movesLink(f *agenttool.Facts, by int) bool {
+	return slices.ContainsFunc(f.Writes, func(w agenttool.Path) bool { return w.By == by && filepath.Clean(w.Absolute) != w.Resolved })
+}
+
+// byShell reports whether a path is touched by a redirect, not by the words of a command.
+func byShell(path agenttool.Path) bool { return path.By == 0 }
 
 // editing are the options with which programs write the files that they name and no others.
 var editing = map[string][]string{

@@ -53,3 +53,37 @@ func TestEdits(t *testing.T) {
 		}
 	}
 }
+
+// TestEditsThroughLinks: what a line writes is located before it runs, so that no link which it makes or moves is written through, and none
+// leads to a protected path.
+func TestEditsThroughLinks(t *testing.T) {
+	at := func(spelling, resolved string, by int) agenttool.Path {
+		return agenttool.Path{Spelling: spelling, Absolute: "/ws/" + spelling, Resolved: resolved, Root: "/ws", By: by}
+	}
+	touch := []string{"touch", "h"}
+	for name, test := range map[string]struct {
+		parts  [][]string
+		reads  []agenttool.Path
+		writes []agenttool.Path
+		want   agenttool.Behavior
+	}{
+		"a link":                 {[][]string{{"ln", "-s", "a", "h"}}, []agenttool.Path{at("a", "/ws/a", 1)}, []agenttool.Path{at("h", "/ws/h", 1)}, agenttool.Allow},
+		"protected":              {[][]string{{"ln", "-s", ".git/hooks", "h"}}, []agenttool.Path{at(".git/hooks", "/ws/.git/hooks", 1)}, []agenttool.Path{at("h", "/ws/h", 1)}, agenttool.Ask},
+		"protected, over a link": {[][]string{{"ln", "l", "h"}}, []agenttool.Path{at("l", "/ws/.git/config", 1)}, []agenttool.Path{at("h", "/ws/h", 1)}, agenttool.Ask},
+		"written through":        {[][]string{{"ln", "-s", "a", "h"}, touch}, []agenttool.Path{at("a", "/ws/a", 1)}, []agenttool.Path{at("h", "/ws/h", 1), at("h", "/ws/h", 2)}, agenttool.Ask},
+		"by a redirect":          {[][]string{{"ln", "-s", "a", "h"}}, []agenttool.Path{at("a", "/ws/a", 1)}, []agenttool.Path{at("h", "/ws/h", 1), at("h", "/ws/h", 0)}, agenttool.Ask},
+		"a moved file":           {[][]string{{"mv", "d/l", "h"}, touch}, nil, []agenttool.Path{at("d/l", "/ws/d/l", 1), at("h", "/ws/h", 1), at("h", "/ws/h", 2)}, agenttool.Allow},
+		"a moved link":           {[][]string{{"mv", "d/l", "h"}, touch}, nil, []agenttool.Path{at("d/l", "/ws/q", 1), at("h", "/ws/h", 1), at("h", "/ws/h", 2)}, agenttool.Ask},
+	} {
+		facts := agenttool.Facts{
+			ReadOnly: agenttool.No, OpenWorld: agenttool.No, PathsComplete: agenttool.Yes, PartsComplete: agenttool.Yes,
+			Dir: &agenttool.Path{Absolute: "/ws", Resolved: "/ws", Root: "/ws"}, Reads: test.reads, Writes: test.writes, Mentions: test.parts,
+		}
+		for _, argv := range test.parts {
+			facts.Parts = append(facts.Parts, agenttool.Part{Argv: argv, Exact: true, WrappedBy: -1, ReadOnly: agenttool.No, OpenWorld: agenttool.No, PathsComplete: agenttool.Yes})
+		}
+		if d := (Policy{Mode: AcceptEdits, Workspace: "/ws"}).Decide(Request{Tool: "shell", RunsCode: true, Facts: &facts}); d.Behavior != test.want {
+			t.Errorf("%s: %s, want %s: %s", name, d.Behavior, test.want, d.Reason.Detail)
+		}
+	}
+}
