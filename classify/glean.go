@@ -137,6 +137,8 @@ func (g *gleaner) node(n syntax.Node) {
 		g.time(x)
 	case *syntax.CoprocClause:
 		g.coprocess(x)
+	case *syntax.BinaryArithm, *syntax.UnaryArithm:
+		g.computes(n)
 	case *syntax.TestClause:
 		g.test(x)
 	}

@@ -98,6 +98,9 @@ func (g *gleaner) param(x *syntax.ParamExp) {
 	if x.Slice != nil {
 		g.unquoted(x)
 	}
+	if x.Exp != nil && x.Param != nil && (x.Exp.Op == syntax.AssignUnset || x.Exp.Op == syntax.AssignUnsetOrNull) {
+		g.loseKnown(x.Param.Value)
+	}
 	again := x.Exp != nil && x.Exp.Op == syntax.OtherParamOps && x.Exp.Word.Lit() == "P"
 	if x.Excl && x.Names == 0 && !allOf(x.Index) && x.Param != nil {
 		name, _ := g.variable(x.Param.Value)

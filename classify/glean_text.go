@@ -218,9 +218,12 @@ func (g *gleaner) text(text string, at syntax.Pos, surely bool) {
 		g.inner = &place{int(at.Line()), int(at.Col())}
 	}
 	g.texts++
-	tree := understood(text)
+	tree, before := understood(text), len(g.assigned)
 	g.hidden = g.hidden || surely && tree.failed
 	g.glean(text, tree)
+	for _, name := range g.assigned[before:] {
+		g.tear(name) // it may run in another process, or not at all
+	}
 	g.texts--
 	g.inner = inner
 }

@@ -39,7 +39,9 @@ func (g *gleaner) assign(x *syntax.Assign) {
 	if x.Index != nil {
 		g.unquoted(x.Index)
 	}
+	g.unsure = false
 	name, text := x.Name.Value, g.value(x)
+	torn := g.unsure || setByBash(name)
 	g.assigned = append(g.assigned, name)
 	if namesCommand(name) {
 		g.text(strings.TrimLeft(text, "!| "), x.Pos(), false)
@@ -63,7 +65,55 @@ func (g *gleaner) assign(x *syntax.Assign) {
 	if g.vars == nil {
 		g.vars = map[string]string{}
 	}
-	g.vars[name] = text
+	if g.vars[name] = text; torn {
+		g.tear(name)
+	}
+}
+
+// setByBash reports whether bash itself gives a variable what it holds.
+func setByBash(name string) bool {
+	switch name {
+	case "_", "REPLY", "MAPFILE", "COPROC", "OPTARG", "OPTIND", "PWD", "OLDPWD", "DIRSTACK", "RANDOM", "SRANDOM", "SECONDS", "LINENO",
+		"FUNCNAME", "PIPESTATUS", "GROUPS", "UID", "EUID", "PPID", "SHELLOPTS", "HOSTNAME", "COLUMNS", "LINES", "READLINE_LINE":
+		return true
+	}
+	return strings.HasPrefix(name, "BASH") || strings.HasPrefix(name, "EPOCH") || strings.HasPrefix(name, "COMP_")
+}
+
+// computes takes note of a variable that an expression gives a value.
+func (g *gleaner) computes(n syntax.Node) {
+	var target syntax.ArithmExpr
+	switch x := n.(type) {
+	case *syntax.BinaryArithm:
+		switch x.Op {
+		case syntax.Eql, syntax.Neq, syntax.Leq, syntax.Geq:
+		default:
+			if strings.HasSuffix(x.Op.String(), "=") {
+				target = x.X
+			}
+		}
+	case *syntax.UnaryArithm:
+		if x.Op == syntax.Inc || x.Op == syntax.Dec {
+			target = x.X
+		}
+	}
+	word, ok := target.(*syntax.Word)
+	if !ok || len(word.Parts) != 1 {
+		return
+	}
+	switch x := word.Parts[0].(type) {
+	case *syntax.Lit:
+		g.loseKnown(x.Value)
+	case *syntax.ParamExp:
+		g.loseKnown(x.Param.Value)
+	}
+}
+
+// loseKnown is lose for a variable that may be none.
+func (g *gleaner) loseKnown(name string) {
+	if _, ok := g.vars[name]; ok {
+		g.lose(name)
+	}
 }
 
 // enter and leave are called before and behind the children of a node.
@@ -79,7 +129,7 @@ func (g *gleaner) enter(n syntax.Node) {
 			before = -1
 		}
 	case *syntax.Subshell, *syntax.CmdSubst, *syntax.ProcSubst, *syntax.BinaryCmd, *syntax.CoprocClause, *syntax.IfClause,
-		*syntax.WhileClause, *syntax.ForClause, *syntax.CaseClause:
+		*syntax.WhileClause, *syntax.ForClause, *syntax.CaseClause, *syntax.FuncDecl:
 	default:
 		before = -1
 	}
@@ -138,9 +188,7 @@ func (g *gleaner) sets(argv []string) {
 		g.moved, g.again = true, g.again || g.placed && !g.moved
 	case "read", "mapfile", "readarray", "getopts", "printf", "unset", "wait":
 		for _, word := range argv[1:] {
-			if _, ok := g.vars[word]; ok {
-				g.lose(word)
-			}
+			g.loseKnown(word)
 		}
 	}
 }

@@ -49,6 +49,14 @@ func (s *spelled) addOpen(word, open string) {
 	s.open = append(rest, open)
 }
 
+// reopen says of the last word how much of it is sure.
+func (s *spelled) reopen(open string) {
+	if s.open == nil {
+		s.open = append(make([]string, 0, cap(s.argv)), s.argv...)
+	}
+	s.open[len(s.open)-1] = open
+}
+
 // spellings returns the texts of words, after their braces, as far as they are literal.
 func (g *gleaner) spellings(words []*syntax.Word) spelled {
 	s := spelled{argv: make([]string, 0, len(words))}
@@ -110,26 +118,43 @@ func plainWord(word *syntax.Word) (string, bool) {
 func (g *gleaner) word(s *spelled, word *syntax.Word) {
 	g.unsure = false
 	text, bare := g.spelling(word.Parts), expands(word)
+	unsure := g.unsure || hasPattern(word) || bare && strings.ContainsAny(text, "*?[")
 	switch home := g.atHome(word.Parts, text); {
 	case bare && (text == "" || strings.ContainsAny(text, splitBytes)):
-		s.addSplit(text, strings.Fields(text))
+		s.addSplit(text, splitFields(text))
+		if unsure || text != "" && len(word.Parts) > 1 { // some of its blanks may be quoted
+			s.reopen(agenttool.Unread)
+		}
 		return
 	case home != text:
 		s.addSplit(text, []string{home})
+		if unsure {
+			s.reopen(g.atHome(word.Parts, g.opened(word)))
+		}
 		return
 	}
 	if !bare && strings.Contains(text, agenttool.Unread) && makesOne(word) {
 		s.single |= 1 << len(s.argv)
 	}
-	if g.unsure || hasPattern(word) {
-		g.open = true
-		open := g.spelling(word.Parts)
-		if g.open = false; open != text {
+	if unsure {
+		if open := g.opened(word); open != text {
 			s.addOpen(text, open)
 			return
 		}
 	}
 	s.add(text)
+}
+
+// splitFields returns what the shell splits a text into.
+func splitFields(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(splitBytes, r) })
+}
+
+// opened returns the text of a word with Unread for what may be something else.
+func (g *gleaner) opened(word *syntax.Word) string {
+	g.open = true
+	defer func() { g.open = false }()
+	return g.spelling(word.Parts)
 }
 
 // atHome returns the text of a word with the home directory for a tilde at its beginning.
@@ -258,6 +283,9 @@ func (g *gleaner) literal(b *strings.Builder, text string) {
 // expansion writes what a part expands to, as long as that is not too much.
 func (g *gleaner) expansion(b *strings.Builder, part syntax.WordPart) {
 	text := g.expandsTo(part)
+	if g.open && strings.ContainsAny(text, "*?[") {
+		text = agenttool.Unread
+	}
 	if g.given += len(text); b.Len()+len(text) > maxValue || g.given > maxRecorded {
 		text = agenttool.Unread
 	}
@@ -277,45 +305,11 @@ func (g *gleaner) expandsTo(part syntax.WordPart) string {
 			return text
 		}
 	case *syntax.CmdSubst:
-		if len(x.Stmts) != 1 || g.within >= maxSpelt {
-			break
+		if text, ok := g.echoes(x); ok {
+			return text
 		}
-		call, ok := x.Stmts[0].Cmd.(*syntax.CallExpr)
-		if !ok || !prints(call) {
-			break
-		}
-		g.within++
-		defer func() { g.within-- }()
-		return echoed(g.literals(call.Args))
 	}
 	return agenttool.Unread
-}
-
-// literals returns the words of a command that prints them.
-func (g *gleaner) literals(words []*syntax.Word) []string {
-	list := make([]string, len(words))
-	for i, word := range words {
-		list[i] = g.spelling(word.Parts)
-	}
-	return list
-}
-
-// prints reports whether a command prints its arguments.
-func prints(call *syntax.CallExpr) bool {
-	if len(call.Args) < 2 {
-		return false
-	}
-	name := call.Args[0].Lit()
-	return name == "echo" || name == "printf"
-}
-
-// echoed returns what echo or printf prints, near enough.
-func echoed(argv []string) string {
-	args := argv[1:]
-	for len(args) > 1 && (strings.HasPrefix(args[0], "-") || argv[0] == "printf" && strings.HasPrefix(args[0], "%")) {
-		args = args[1:]
-	}
-	return strings.ReplaceAll(strings.Join(args, " "), `\n`, "\n")
 }
 
 // unescape removes backslashes before the bytes of only, or before any if it is empty.

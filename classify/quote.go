@@ -12,7 +12,7 @@ func (w *walk) literal(f *field, lit *syntax.Lit, first bool, rest []syntax.Word
 	f.numeric = false
 	text := lit.Value
 	if first {
-		text = w.tilde(f, text, len(rest) > 0)
+		text = w.tilde(f, joinedLines(text), len(rest) > 0)
 	}
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; c {
@@ -64,7 +64,7 @@ func (w *walk) tilde(f *field, text string, more bool) string {
 	start := 0
 	if text == "" || text[0] != '~' {
 		eq := strings.IndexByte(text, '=')
-		if eq < 0 || !plainName(text[:eq]) || !strings.Contains(text[eq:], "~") {
+		if !assignsLike(text) || !strings.Contains(text[eq:], "~") {
 			return text
 		}
 		if colon := strings.Contains(text[eq:], ":~"); colon || !strings.HasPrefix(text[eq+1:], "~") {
@@ -86,6 +86,13 @@ func (w *walk) tilde(f *field, text string, more bool) string {
 	}
 	f.unknown(false)
 	return text
+}
+
+// assignsLike reports whether a word that begins with this text looks like an assignment: a=, a+=, a[1]=.
+func assignsLike(text string) bool {
+	name, _, ok := strings.Cut(text, "=")
+	name, _, _ = strings.Cut(strings.TrimSuffix(name, "+"), "[")
+	return ok && plainName(name)
 }
 
 // quotedLiteral expands text in double quotes or in a here-document, where a backslash quotes only the escapable.

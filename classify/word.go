@@ -231,8 +231,14 @@ func (f *field) special(c byte) {
 
 // unquoted expands the parts of an unquoted word.
 func (w *walk) unquoted(f *field, parts []syntax.WordPart) {
+	assigns := false
 	for i, part := range parts {
 		if lit, ok := part.(*syntax.Lit); ok {
+			if i == 0 {
+				assigns = len(parts) > 1 && assignsLike(lit.Value)
+			} else if assigns && strings.Contains(joinedLines(lit.Value), ":~") {
+				f.unknown(false)
+			}
 			w.literal(f, lit, i == 0, parts[i+1:])
 			continue
 		}

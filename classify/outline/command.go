@@ -290,6 +290,9 @@ func (r *reader) items() {
 }
 
 func (r *reader) cases() {
+	if r.summed {
+		r.doubt("bash counts the parentheses of this case as those of the expression around it")
+	}
 	r.blanks()
 	r.argument()
 	if r.gap(); !strings.HasPrefix(r.text[r.at:r.end], "in") || kinds[r.peek(2)] != blank {

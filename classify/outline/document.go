@@ -12,6 +12,9 @@ type waiting struct {
 
 // waits reads the delimiter of a here-document.
 func (r *reader) waits(operator int, tabs bool) {
+	if r.summed {
+		r.doubt("bash counts the parentheses of this here-document as those of the expression around it")
+	}
 	w := waiting{operator: operator, tabs: tabs}
 	start := r.at
 	r.argument()

@@ -138,6 +138,10 @@ func (r *reader) endArithmetic(start int) {
 		r.doubt("an expression in parentheses may be a command")
 		return
 	}
+	if !balanced(r.text[start:r.at]) {
+		r.doubt("bash counts the parentheses of this expression in another way, and may take it for a command")
+		return
+	}
 	r.unbroken(start)
 	r.take(2, Close)
 }

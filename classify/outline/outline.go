@@ -90,6 +90,7 @@ type reader struct {
 	waiting []waiting // here-documents whose bodies begin behind the next newline
 	inside  int       // substitutions around what is read
 	sums    int       // arithmetic expressions around what is read, in the innermost substitution
+	summed  bool      // there is one around the innermost substitution, or farther out
 	printed bool      // the substitution that is read has a here-document: see separated
 	outside bool      // there are some outside the substitution that is read
 }

@@ -1,0 +1,67 @@
+package classify
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// echoes returns what echo or printf prints in a substitution, near enough; g.unsure if it may print something else.
+func (g *gleaner) echoes(x *syntax.CmdSubst) (text string, ok bool) {
+	if len(x.Stmts) != 1 || len(x.Stmts[0].Redirs) > 0 || g.within >= maxSpelt {
+		return "", false
+	}
+	call, ok := x.Stmts[0].Cmd.(*syntax.CallExpr)
+	if !ok || !prints(call) {
+		return "", false
+	}
+	g.within++
+	defer func() { g.within-- }()
+	argv := g.literals(call.Args)
+	if !asSpelt(call.Args, argv) {
+		if g.open {
+			return "", false
+		}
+		g.unsure = true
+	}
+	return strings.TrimRight(echoed(argv), "\n"), true
+}
+
+// asSpelt reports whether echo or printf print their words as they are spelled, with a blank between them.
+func asSpelt(words []*syntax.Word, argv []string) bool {
+	for i, word := range words[1:] {
+		text := argv[i+1]
+		if hasPattern(word) || hasBrace(word) || strings.HasPrefix(text, "~") || strings.IndexByte(text, '\\') >= 0 ||
+			expands(word) && (text == "" || strings.ContainsAny(text, "*?[")) || i == 0 && strings.HasPrefix(text, "-") && text != "-n" {
+			return false
+		}
+	}
+	return argv[0] == "echo" || len(argv) == 2 && !strings.Contains(argv[1], "%") || len(argv) == 3 && argv[1] == "%s"
+}
+
+// literals returns the words of a command that prints them.
+func (g *gleaner) literals(words []*syntax.Word) []string {
+	list := make([]string, len(words))
+	for i, word := range words {
+		list[i] = g.spelling(word.Parts)
+	}
+	return list
+}
+
+// prints reports whether a command prints its arguments.
+func prints(call *syntax.CallExpr) bool {
+	if len(call.Args) < 2 {
+		return false
+	}
+	name := call.Args[0].Lit()
+	return name == "echo" || name == "printf"
+}
+
+// echoed returns what echo or printf prints, near enough.
+func echoed(argv []string) string {
+	args := argv[1:]
+	for len(args) > 1 && (strings.HasPrefix(args[0], "-") || argv[0] == "printf" && strings.HasPrefix(args[0], "%")) {
+		args = args[1:]
+	}
+	return strings.ReplaceAll(strings.Join(args, " "), `\n`, "\n")
+}

@@ -1,0 +1,60 @@
+package classify
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"toolhost/agenttool"
+)
+
+// TestMentionsWhatRuns: bash ran each of these names, and the mentions had none that it may be. The differential fuzzer found the first four.
+func TestMentionsWhatRuns(t *testing.T) {
+	tests := []struct{ name, text, runs string }{
+		{"an expression that is a subshell", "m3 $(($(echo -n-n \"\" <<\\E\n$(\nE\n)))", "-n-n"},
+		{"the last newlines that echo prints", "\"$(echo '\nE\n')\"", "\nE"},
+		{"a pattern that echo prints", "true|& `echo\t*`in\t-", "catin"},
+		{"a variable that a process in the background is given", "m2 if$(x=1 y=${x-\\'} & ( echo\t' ]]=' \n$x\"}|& \" ))", "}|& "},
+		{"a case in an expression", "echo $(($(case x in x) rm f;; esac)) )", "rm"},
+		{"a redirected echo prints nothing", "$(echo a >f) rm x", "rm"},
+		{"an escape that echo prints", "$(echo -e 'r\\x6d') x", "rm"},
+		{"a format", "$(printf %c%c ruby more) x", "rm"},
+		{"braces in what echo prints", "$(echo {r,s}m) x", "rm"},
+		{"a word that is no option of echo", "$(echo -n-e rm)", "-n-e"},
+		{"a pattern that echo prints among words", "$(echo nice r?) x", "rm"},
+		{"a pattern that a variable holds", "x='r?'; $x f", "rm"},
+		{"a pattern that a variable holds among words", "x='r? -f'; $x f", "rm"},
+		{"a pattern in the home directory", "~/bin/r? f", "/home/u/bin/rm"},
+		{"two words that a variable may hold", "x='git push' & $x rm f", "rm"},
+		{"a variable that is given a torn one", "x=a & y=$x; rm$y f", "rm"},
+		{"a variable that is given a pattern", "x=$(echo r?); $x f", "rm"},
+		{"a variable of a function that may not run", "f() { x=ls; }; $x rm f", "rm"},
+		{"a variable of another shell", "bash -c 'x=ls'; $x rm f", "rm"},
+		{"a variable that a default is assigned to", "x=; : ${x:=rm}; $x f", "rm"},
+		{"a variable that an expression sets", "x=; ((x = 5)); $x rm", "5"},
+		{"a variable that an expression counts", "x=; : $((x++)); $x rm", "0"},
+		{"the last word of the last command", "_=ls; echo rm; $_ f", "rm"},
+		{"what read sets without a name", "REPLY=ls; read <<< rm; $REPLY f", "rm"},
+		{"a quoted blank beside a variable", "x='rm f'; '/a b/'$x", "/a b/rm"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got := Command(tt.text, testContext)
+			if !got.Unmentioned && !slices.ContainsFunc(got.Mentions, func(argv []string) bool { return mentions(argv, []string{tt.runs}) }) {
+				t.Errorf("%q may run %q, and mentions %q", tt.text, tt.runs, got.Mentions)
+			}
+		})
+	}
+}
+
+// TestTildeInAnArgumentLikeAnAssignment: bash expands the one behind a colon, whatever stands before that.
+func TestTildeInAnArgumentLikeAnAssignment(t *testing.T) {
+	for _, text := range []string{"ls y='; }c1':~", "ls y=$HOME:~/a", "ls y+=\"a\":~", "ls y=a:~"} {
+		got := Command(text, testContext)
+		for _, p := range got.Parts {
+			if !slices.ContainsFunc(p.Argv, func(word string) bool { return strings.HasSuffix(word, "…") }) && got.PartsComplete == agenttool.Yes {
+				t.Errorf("%q: parts %q", text, p.Argv)
+			}
+		}
+	}
+}
