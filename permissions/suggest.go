@@ -12,8 +12,8 @@ import (
 const maxSuggested = 5
 
 // suggest returns changes of the rules that would have allowed this very call: first the narrowest one, then, where a
-// command line tool is told what to do by its first words, one for whatever comes behind them. None is wider than what the
-// person sees, and each was tried.
+// command line tool is told what to do by its first words, one for whatever comes behind them, and where files outside are read, one for
+// all of their directory. Each was tried.
 func (p Policy) suggest(r Request) []agenttool.SuggestedUpdate {
 	var updates []agenttool.SuggestedUpdate
 	exact := p.narrowest(r)
@@ -57,10 +57,18 @@ func (p Policy) narrowest(r Request) []string {
 		if n < len(c.parts) && c.parts[n] != uncovered || readsOnly(part) {
 			continue
 		}
-		if !part.Exact || !suggestible(part.Argv) {
-			return nil
+		words := part.Argv
+		if lines := beforeLines(words); lines > 0 && r.Facts.Destructive != agenttool.Yes {
+			words = words[:lines]
 		}
-		add("Shell(" + joinWords(part.Argv) + ")")
+		switch {
+		case !part.Exact || !suggestible(words):
+			return nil
+		case len(words) < len(part.Argv):
+			add("Shell(" + joinWords(words) + " *)")
+		default:
+			add("Shell(" + joinWords(words) + ")")
+		}
 	}
 	for _, path := range r.Facts.Writes {
 		if p.set == nil || p.findPath(path, func(rule *Rule) bool { return rule.allowsWrite(r.Tool) }) < 0 {
@@ -93,18 +101,20 @@ var toldBy = map[string]int{
 }
 
 // runners are the words that say that what comes behind them is a program.
-var runners = []string{"run", "exec", "x", "dlx", "foreach", "submodule", "bisect", "rebase", "eval", "script", "tool", "generate"}
+var runners = []string{"run", "exec", "x", "dlx", "foreach", "submodule", "bisect", "rebase", "eval", "script", "tool", "generate",
+	"cross-env", "env-cmd", "dotenv", "dotenvx", "concurrently", "npm-run-all", "run-s", "run-p", "tsx", "ts-node", "nodemon", "zx", "esno", "vite-node", "babel-node", "wait-on", "start-server-and-test", "husky", "lerna", "nx", "turbo", "patch-package"}
 
-// widened returns the rules with any words behind those that say what a tool does, nil if that widens none.
+// widened returns the rules with any words behind those that say what a tool does, and with the directories of files outside; nil if
+// that widens none.
 func (p Policy) widened(r Request, exact []string) []string {
 	if r.Facts.Destructive == agenttool.Yes || len(exact) == 0 {
 		return nil
 	}
-	rules, wider := slices.Clone(exact), false
+	rules, wider := p.wholeDirs(r, exact)
 	for _, part := range r.Facts.Parts {
 		at := slices.Index(rules, "Shell("+joinWords(part.Argv)+")")
 		n := told(part.Argv)
-		if at < 0 || n == 0 || slices.Contains(runners, part.Argv[n-1]) || slices.ContainsFunc(part.Argv[:n], func(w string) bool { return strings.HasPrefix(w, "-") }) {
+		if at < 0 || n == 0 || slices.Contains(runners, part.Argv[n-1]) {
 			continue
 		}
 		rules[at], wider = "Shell("+joinWords(part.Argv[:n])+" *)", true
@@ -117,13 +127,16 @@ func (p Policy) widened(r Request, exact []string) []string {
 
 // told returns how many of the words say what the tool does; 0 if it is not known, or if there are no others.
 func told(argv []string) int {
-	n := 0
+	n := runsNamed(argv)
+	if n > 0 && n < len(argv) {
+		return n
+	}
 	for depth := 1; depth <= min(2, len(argv)); depth++ {
 		if found, ok := toldBy[strings.Join(argv[:depth], " ")]; ok {
 			n = found
 		}
 	}
-	if n >= len(argv) {
+	if n >= len(argv) || slices.ContainsFunc(argv[:n], func(w string) bool { return strings.HasPrefix(w, "-") }) {
 		return 0
 	}
 	return n
@@ -164,7 +177,7 @@ var neverSuggested = []string{
 
 // suggestible reports whether the argv can be suggested as a rule.
 func suggestible(argv []string) bool {
-	if len(argv) == 0 || slices.Contains(neverSuggested, filepath.Base(argv[0])) || strings.ContainsRune(argv[0], '/') && filepath.IsAbs(argv[0]) {
+	if len(argv) == 0 || runsNamed(argv) == 0 && slices.Contains(neverSuggested, filepath.Base(argv[0])) || strings.ContainsRune(argv[0], '/') && filepath.IsAbs(argv[0]) {
 		return false
 	}
 	return !slices.ContainsFunc(argv, func(w string) bool { return w == "" || strings.ContainsAny(w, "\n\x00") })
