@@ -177,6 +177,14 @@ func TestCheckAndCallAgree(t *testing.T) {
 			p, replace := newPair(t, mode)
 			rows := agreedRows(t, replace)
 			slices.SortStableFunc(rows, func(a, b agreed) int { return cmp.Compare(a.rules, b.rules) })
+			least := 500
+			if underRace { // some of each table
+				some := rows[:0]
+				for i := 0; i < len(rows); i += 8 {
+					some = append(some, rows[i])
+				}
+				rows, least = some, 50
+			}
 			seen, rules := map[agenttool.Behavior]int{}, "none yet"
 			for _, row := range rows {
 				if row.rules != rules {
@@ -191,7 +199,7 @@ func TestCheckAndCallAgree(t *testing.T) {
 				}
 			}
 			t.Log(mode, len(rows), "calls:", seen)
-			if seen[agenttool.Allow] < 500 || seen[agenttool.Ask] < 500 || seen[agenttool.Deny] < 500 {
+			if seen[agenttool.Allow] < least || seen[agenttool.Ask] < least || seen[agenttool.Deny] < least {
 				t.Errorf("%v of %d rows: too few of one kind to compare", seen, len(rows))
 			}
 		})
