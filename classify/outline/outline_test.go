@@ -92,11 +92,21 @@ func TestDoubts(t *testing.T) {
 	for _, text := range []string{"'", `"`, "`", "$(", "${", "${x", "$((", "((1)", "$((1) )", "(a", "a)", "{ a", "a }; }", "if a; then b", "fi", "for x", "case x in a) b",
 		"[[ a", "f()", "a &&", "| a", "&& a", ";; a", "cat <<E", "cat <<E\nx", "cat <<E\nEE\nE", "cat <<E\n${x:-\nE\n}\nE", "cat <<E \"\n\"\nE", "cat <<$x\n$x",
 		"cat <<E\nE\\\n\nE", "echo `a \\`b\\``", "echo `# a`", "${ a; }", "${| a; }", "a{b} <f {c}>d", "a\\", "a[$(b)]=1", "r\\\nm x", "a &\\\n& b", "echo $\\\n(b)",
-		"echo @(a|b)", "time -x a", "echo \"${x:-'$(a)'}\"", "echo \"${x:-`a`}\"", "$((1 + 'a'))", "[[ a =~ b;c ]]", "x=\\\n(a)", "2\\\n>f", strings.Repeat("(", 400)} {
+		"echo @(a|b)", "time -x a", "echo \"${x:-'$(a)'}\"", "echo \"${x:-`a`}\"", "$((1 + 'a'))", "[[ a =~ b;c ]]", "x=\\\n(a)", "2\\\n>f", strings.Repeat("(", 400),
+		"$(($(a <<\\E\n$(\nE\n)))", "$(($(case x in (x) a;; esac)))", "$(($(a ${x#(})))", "$(($(a # (\n)))", "$(($(a $'\\'')))"} {
 		if got := Read(text, nil); got.Doubt == "" {
 			t.Errorf("%q is not in doubt: %s", text, drawn(text))
 		} else if got.At > len(text) {
 			t.Errorf("%q: the doubt is at %d", text, got.At)
+		}
+	}
+}
+
+// TestExpressionsAreNoCommands: parentheses in quotes are not counted.
+func TestExpressionsAreNoCommands(t *testing.T) {
+	for _, text := range []string{"$((1 + (2)))", "$(($(wc -l < f) + 1))", "$(($(grep -c 'a(' f) - 1))", `$(($(grep -c "a)" f) - 1))`, `$(($(date "+%s") << 3))`} {
+		if got := Read("echo "+text, nil); got.Doubt != "" {
+			t.Errorf("%q: %s", text, got.Doubt)
 		}
 	}
 }
