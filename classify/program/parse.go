@@ -57,8 +57,6 @@ func (p *parser) word(i int) Word {
 	return Word{}
 }
 
-func (p *parser) name() string { return p.word(0).Text }
-
 func (p *parser) take(w Word) {
 	switch {
 	case p.ended:

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -144,7 +143,7 @@ func TestSessions(t *testing.T) {
 			}
 			for _, kind := range []string{"reads", "build", "writes", "network", "destroys", "code"} {
 				k := kinds[kind]
-				t.Log(fmt.Sprintf("%-12s %-8s %3d commands, %3d ask: %5.1f %%", mode.mode, kind, k.rows, k.ask, k.percent()))
+				t.Logf("%-12s %-8s %3d commands, %3d ask: %5.1f %%", mode.mode, kind, k.rows, k.ask, k.percent())
 				if most, ok := mode.most[kind]; ok && k.percent() > most {
 					t.Errorf("%.1f %% of %s ask, want at most %.0f %%", k.percent(), kind, most)
 				}

@@ -49,6 +49,12 @@ type Attempt struct {
 	Linked string
 }
 
+// Target is what a call is done to. It may be looked at for as long as the judge has the attempt.
+type Target struct {
+	Path string // absolute, without links; "" for what has no path, as pipes
+	t    *target
+}
+
 // Move is a directory and the path that it is to have.
 type Move struct {
 	Dir int // open as a place (O_PATH), for as long as the judge has the attempt

@@ -7,6 +7,9 @@ import "errors"
 // Listener serves one filter; there is none on this system.
 type Listener struct{ done chan struct{} }
 
+// target is what a call would be done to; there is none on this system.
+type target struct{}
+
 // Serve fails with errors.ErrUnsupported.
 func Serve(int, Judges) (*Listener, error) { return nil, errors.ErrUnsupported }
 

@@ -63,12 +63,6 @@ func (t *target) mode() uint32 {
 	return st.Mode
 }
 
-// Target is what a call is done to. It may be looked at for as long as the judge has the attempt.
-type Target struct {
-	Path string // absolute, without links; "" for what has no path, as pipes
-	t    *target
-}
-
 // Mode is the type and mode of what is there, a link itself if it is one; 0 if nothing is.
 func (t Target) Mode() uint32 { return t.t.mode() }
 
