@@ -1,0 +1,119 @@
+// Walls measures what the walls of the sandbox cost, through toolhost serve, as an agent meets them. The programs given
+// take turns, so that a busy machine slows all of them alike; the last one is also held against commands that use up all
+// that they can have.
+//
+//	go run ./testdata/bench/walls [-rounds N] [-files N] OLD NEW
+//
+// Figures are medians in ms; a ratio is the median of the ratios of neighbouring runs, each beside the first program.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+func main() {
+	rounds := flag.Int("rounds", 300, "calls of true, of each program")
+	files := flag.Int("files", 20000, "files that one command creates")
+	flag.Parse()
+	if err := run(flag.Args(), *rounds, *files); err != nil {
+		fmt.Fprintln(os.Stderr, "walls:", err)
+		os.Exit(1)
+	}
+}
+
+func run(programs []string, rounds, files int) error {
+	if len(programs) == 0 {
+		return fmt.Errorf("give the programs to compare: OLD NEW")
+	}
+	// Below /var/tmp, for commands see another /tmp.
+	dir, err := os.MkdirTemp("/var/tmp", "toolhost-walls-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	hosts := make([]*host, len(programs))
+	for i, p := range programs {
+		if hosts[i], err = start(p, filepath.Join(dir, fmt.Sprint(i))); err != nil {
+			return err
+		}
+		defer hosts[i].end()
+	}
+	if err := compare("a call of true", hosts, rounds, "/bin/true", ""); err != nil {
+		return err
+	}
+	create := fmt.Sprintf("mkdir many && for ((i = 0; i < %d; i++)); do : > many/f$i; done", files)
+	if err := compare(fmt.Sprintf("%d files created", files), hosts, max(3, rounds/60), create, "many"); err != nil {
+		return err
+	}
+	return exhaust(hosts[len(hosts)-1])
+}
+
+// compare runs command in each host in turn, once unmeasured, and removes left, a name in the workspace, after each run.
+func compare(what string, hosts []*host, rounds int, command, left string) error {
+	took := make([][]float64, len(hosts))
+	for round := range rounds + 1 {
+		for i := range hosts {
+			h := (i + round) % len(hosts) // who is first changes
+			d, err := hosts[h].timed("shell", map[string]any{"command": command})
+			if err != nil {
+				return fmt.Errorf("%s: %w", what, err)
+			}
+			if round > 0 {
+				took[h] = append(took[h], d)
+			}
+			if left != "" {
+				os.RemoveAll(filepath.Join(hosts[h].workspace, left))
+			}
+		}
+	}
+	for i, h := range hosts {
+		ratios := make([]float64, rounds)
+		for r := range ratios {
+			ratios[r] = took[i][r] / took[0][r]
+		}
+		fmt.Printf("%-24s %-12s median %8.2f  least %8.2f  ratio %.3f\n", what, filepath.Base(h.program), median(took[i]), slices.Min(took[i]), median(ratios))
+	}
+	return nil
+}
+
+// exhaust measures reads of a small file while a job of the same session uses up what it can have.
+func exhaust(h *host) error {
+	if err := os.WriteFile(filepath.Join(h.workspace, "small"), []byte("small\n"), 0o644); err != nil {
+		return err
+	}
+	for _, job := range []struct{ what, command string }{
+		{"nothing", "sleep 10"},
+		{"a fork bomb", "b() { b | b & }; b; sleep 10"},
+		{"4 GB of memory", `python3 -c 'import time; b = [bytearray(b"x" * (1 << 20)) for _ in range(4096)]; time.sleep(5)'`},
+		{"a full scratch", "head -c 1T /dev/zero > /tmp/full; sleep 10"},
+	} {
+		id, err := h.background(job.command)
+		if err != nil {
+			return fmt.Errorf("%s: %w", job.what, err)
+		}
+		var took []float64
+		for until := time.Now().Add(10 * time.Second); time.Now().Before(until); time.Sleep(20 * time.Millisecond) {
+			d, err := h.timed("read", map[string]any{"path": "small"})
+			if err != nil {
+				return fmt.Errorf("read beside %s: %w", job.what, err)
+			}
+			took = append(took, d)
+		}
+		if _, err := h.invoke("shell_kill", map[string]any{"job": id}); err != nil {
+			return err
+		}
+		slices.Sort(took)
+		fmt.Printf("read beside %-16s median %8.2f  99 of 100 %8.2f  slowest %8.2f  (%d reads)\n", job.what, median(took), took[len(took)*99/100], took[len(took)-1], len(took))
+	}
+	return nil
+}
+
+func median(of []float64) float64 {
+	s := slices.Sorted(slices.Values(of))
+	return s[len(s)/2]
+}
