@@ -10,17 +10,10 @@ import (
 	"unicode/utf8"
 )
 
-// limits bound what is decoded.
-type limits struct {
-	depth  int // arrays and objects within each other
-	values int // members of objects and arrays, together
-}
-
-// The limits of what is checked. A record may hold an input, and a line many records.
-var (
-	schemaLimits = limits{depth: 64, values: 8_000}
-	inputLimits  = limits{depth: 128, values: 100_000}
-	recordLimits = limits{depth: 256, values: 2_000_000}
+// The bounds of an input.
+const (
+	maxDepth  = 128 // arrays and objects within each other
+	maxValues = 100_000
 )
 
 // A number beyond these is no quantity that a tool could mean, and exact arithmetic on it takes for ever.
@@ -30,14 +23,14 @@ const (
 )
 
 // decode returns the JSON value of data: map[string]any, []any, string, json.Number, bool or nil.
-func decode(data []byte, l limits) (any, *problem) {
+func decode(data []byte) (any, *problem) {
 	if !utf8.Valid(data) {
 		return nil, &problem{code: "not_json", text: "is not valid UTF-8"}
 	}
 	if !json.Valid(data) {
 		return nil, &problem{code: "not_json", text: "is not valid JSON: " + syntaxError(data)}
 	}
-	d := decoder{rest: data, limits: l}
+	d := decoder{rest: data}
 	v := d.value()
 	return v, d.fault
 }
@@ -57,7 +50,6 @@ func syntaxError(data []byte) string {
 // has read nothing that counts.
 type decoder struct {
 	rest   []byte
-	limits limits
 	path   []string
 	values int
 	fault  *problem
@@ -105,16 +97,16 @@ func (d *decoder) value() any {
 // enter steps into an array or object, unless that is too deep.
 func (d *decoder) enter() bool {
 	d.rest = d.rest[1:]
-	if len(d.path) >= d.limits.depth {
-		d.fail("nested_too_deeply", "is nested more than %d deep", d.limits.depth)
+	if len(d.path) >= maxDepth {
+		d.fail("nested_too_deeply", "is nested more than %d deep", maxDepth)
 	}
 	return d.fault == nil
 }
 
 // member reads one value of an array or object.
 func (d *decoder) member(name string) any {
-	if d.values++; d.values > d.limits.values {
-		d.fail("too_many_values", "holds more than %d values", d.limits.values)
+	if d.values++; d.values > maxValues {
+		d.fail("too_many_values", "holds more than %d values", maxValues)
 		return nil
 	}
 	d.path = append(d.path, name)

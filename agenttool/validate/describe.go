@@ -16,7 +16,7 @@ import (
 // reader turns what the library found into problems.
 type reader struct {
 	input any
-	nodes map[string]*node // by location of the schema; nil when nothing is known of them
+	parts map[string]*jsonschema.Schema // of the schema, by location
 	spent *effort
 }
 
@@ -134,8 +134,6 @@ func describeValue(k jsonschema.ErrorKind) (code, text string) {
 		return "missing_item", fmt.Sprintf("holds %d items of the kind of which it must hold %d", len(k.Got), k.Want)
 	case *kind.MaxContains:
 		return "wrong_length", fmt.Sprintf("holds %d items of a kind of which it may hold %d", len(k.Got), k.Want)
-	case *kind.RefCycle:
-		return "schema_broken", "cannot be checked: the schema of the tool refers to itself"
 	}
 	return describeSize(k)
 }
@@ -168,7 +166,7 @@ func (r reader) missing(e *jsonschema.ValidationError, names []string, when stri
 	found := make([]problem, len(names))
 	for i, name := range names {
 		found[i] = missingField(e.InstanceLocation, name, when)
-		found[i].owner = r.nodes[e.SchemaURL]
+		found[i].owner = r.parts[e.SchemaURL]
 	}
 	return r.tell(found...)
 }
@@ -186,7 +184,7 @@ func missingField(path []string, name, when string) problem {
 }
 
 func (r reader) unknown(e *jsonschema.ValidationError, names []string) []problem {
-	schema := r.nodes[e.SchemaURL]
+	schema := r.parts[e.SchemaURL]
 	names = r.asMany(names)
 	found := make([]problem, len(names))
 	for i, name := range names {

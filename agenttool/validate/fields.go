@@ -8,14 +8,15 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
 const maxListed = 20 // names or choices in a message
 
-// allowedFields lists the fields of the objects that n describes: "allowed fields: path (required), limit, offset".
-func allowedFields(n *node) string {
-	fields := fieldsOf(n)
+// allowedFields lists the fields of the objects that s describes: "allowed fields: path (required), limit, offset".
+func allowedFields(s *jsonschema.Schema) string {
+	fields := fieldsOf(s)
 	if len(fields) == 0 {
 		return ""
 	}
@@ -31,51 +32,27 @@ func allowedFields(n *node) string {
 	return "allowed fields: " + list(append(required, optional...))
 }
 
-// fieldsOf returns the fields that n and the schemas it applies to the same value name, and whether they are required.
-// What only one form requires is not required.
-func fieldsOf(n *node) map[string]bool {
-	c := collector{fields: map[string]bool{}, seen: map[visit]bool{}}
-	if n != nil {
-		c.collect(visit{n, true})
-	}
-	return c.fields
-}
-
-// collector gathers fields. There can be very many ways to a schema, so it notes which it has seen.
-type collector struct {
-	fields map[string]bool // to: required
-	seen   map[visit]bool
-}
-
-// visit is a schema that applies to a value, always or perhaps.
-type visit struct {
-	node   *node
-	always bool
-}
-
-func (c *collector) collect(v visit) {
-	if c.seen[v] {
-		return
-	}
-	c.seen[v] = true
-	required := map[string]bool{}
-	if v.always {
-		for _, name := range v.node.schema.Required {
-			required[name] = true
+// fieldsOf returns the fields that s and the schemas that it applies to the same value name, and whether they are
+// required. A field that only one form requires is not required.
+func fieldsOf(s *jsonschema.Schema) map[string]bool {
+	fields, seen := map[string]bool{}, map[*jsonschema.Schema]bool{}
+	var collect func(s *jsonschema.Schema, always bool)
+	collect = func(s *jsonschema.Schema, always bool) {
+		if s == nil || seen[s] {
+			return
+		}
+		seen[s] = true
+		for name, inner := range s.Properties {
+			if inner.Bool == nil || *inner.Bool {
+				fields[name] = fields[name] || always && slices.Contains(s.Required, name)
+			}
+		}
+		for _, same := range sameValue(s) {
+			collect(same, always && (same == s.Ref || slices.Contains(s.AllOf, same)))
 		}
 	}
-	for name, inner := range v.node.properties {
-		if b := inner.schema.Bool; b == nil || *b {
-			c.fields[name] = c.fields[name] || required[name]
-		}
-	}
-	schema := v.node.schema
-	for _, n := range v.node.same {
-		if n.schema != schema.Not {
-			always := n.schema == schema.Ref || slices.Contains(schema.AllOf, n.schema)
-			c.collect(visit{n, v.always && always})
-		}
-	}
+	collect(s, true)
+	return fields
 }
 
 func plainOrQuoted(name string) string {
@@ -138,7 +115,7 @@ func suggestChoice(k *kind.Enum) string {
 
 // nearestField returns the field of n for which name seems to stand at the object at path; fields that the object
 // already has are out.
-func (r reader) nearestField(name string, path []string, n *node) string {
+func (r reader) nearestField(name string, path []string, n *jsonschema.Schema) string {
 	fields := fieldsOf(n)
 	obj, _ := lookup(r.input, path).(map[string]any)
 	for given := range obj {

@@ -6,14 +6,16 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 // problem is one thing that is wrong with a document.
 type problem struct {
 	path  []string // to the offending place, member by member; for a missing field, to where it belongs
 	code  string
-	text  string // without the place
-	owner *node  // of which the allowed fields are told; nil for the whole
+	text  string             // without the place
+	owner *jsonschema.Schema // of which the allowed fields are told; nil for the whole
 
 	unplaced bool     // text says all: the place is the last of path, and text names it
 	meant    string   // of unknown_field: the field that it seems to stand for

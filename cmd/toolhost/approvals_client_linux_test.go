@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"toolhost/agenttool/validate"
+	"toolhost/agenttool/recordtest"
 )
 
 // soon is how long what a host does by itself may take. It is generous.
@@ -137,7 +137,7 @@ func (s *speaker) receive(line []byte) {
 		s.t.Errorf("%s is told what is no message: %v: %s", s.name, err, clipped(string(line), 300))
 		return
 	}
-	for _, err := range validate.Message(line) {
+	for _, err := range recordtest.Message(line) {
 		s.t.Errorf("%s is told: %v\n%s", s.name, err, clipped(string(line), 2000))
 	}
 	s.mu.Lock()

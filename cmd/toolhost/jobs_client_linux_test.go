@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"toolhost/agenttool/validate"
+	"toolhost/agenttool/recordtest"
 	"toolhost/sandbox"
 )
 
@@ -342,7 +342,7 @@ func (h *jobHost) receive(line []byte) {
 
 // check compares a message with its schemas.
 func (h *jobHost) check(line []byte) {
-	for _, err := range validate.Message(line) {
+	for _, err := range recordtest.Message(line) {
 		h.t.Errorf("%v\n%s", err, clipped(string(line), 2000))
 	}
 	if err := checkStructured(line); err != nil {

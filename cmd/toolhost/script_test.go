@@ -21,6 +21,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/recordtest"
 	"toolhost/agenttool/validate"
 	"toolhost/tools/files"
 )
@@ -104,7 +105,7 @@ func checkTaps(t *testing.T, name, tap, state string) {
 			if !json.Valid(line) {
 				continue // the end, and lines that a script damaged or a kill tore
 			}
-			for _, err := range validate.Message(line) {
+			for _, err := range recordtest.Message(line) {
 				t.Errorf("%s: %s line %d: %v\n%s", name, filepath.Base(path), i+1, err, clipped(string(line), 2000))
 			}
 			if err := checkStructured(line); err != nil {

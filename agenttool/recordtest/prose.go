@@ -1,4 +1,4 @@
-package validate
+package recordtest
 
 import (
 	"fmt"
@@ -63,14 +63,14 @@ const (
 
 // rule is one demand on the values at a path of a record.
 type rule struct {
-	path     string // names and [] for every item, joined with dots: status_transitions.[].at
-	required bool   // in what holds it, where that is there
-	check    func(v any) (code, text string)
+	path     string             // names and [] for every item, joined with dots: status_transitions.[].at
+	required bool               // in what holds it, where that is there
+	check    func(v any) string // what is wrong, if anything
 }
 
-// overlayProblems returns what record lacks beyond its published schema.
-func overlayProblems(kind Kind, record map[string]any) []problem {
-	rules := overlayOf(kind)
+// proseProblems returns what record lacks beyond its published schema.
+func proseProblems(kind Kind, record map[string]any) []Problem {
+	rules := proseOf(kind)
 	rules = append(rules, may("schema_version", oneOf(agenttool.SchemaVersion))) // AT-036
 	for name := range record {
 		if strings.HasSuffix(name, "_id") {
@@ -80,15 +80,15 @@ func overlayProblems(kind Kind, record map[string]any) []problem {
 	for _, name := range strings.Fields(timestamps) {
 		rules = append(rules, may(name, timestamp))
 	}
-	var found []problem
+	var found []Problem
 	for _, r := range rules {
 		found = append(found, r.apply(record, nil, strings.Split(r.path, "."))...)
 	}
 	return append(found, agreements(kind, record)...)
 }
 
-// overlayOf returns the rules of one kind. What a schema itself says is not said again.
-func overlayOf(kind Kind) []rule {
+// proseOf returns the rules of one kind. What a schema itself says is not said again.
+func proseOf(kind Kind) []rule {
 	switch kind {
 	case KindDeclaration:
 		return []rule{
@@ -166,43 +166,48 @@ func refRules(path string) []rule {
 }
 
 // agreements returns where fields of one record contradict each other.
-func agreements(kind Kind, record map[string]any) []problem {
+func agreements(kind Kind, record map[string]any) []Problem {
 	switch kind {
 	case KindDecision:
-		ref, _ := lookup(record, []string{"reason", "rule_ref"}).(string)
+		ref, _ := lookup(record, "reason", "rule_ref").(string)
 		refs, _ := record["rule_refs"].([]any)
 		if ref != "" && !slices.Contains(refs, any(ref)) {
-			return []problem{{path: []string{"rule_refs"}, code: "value_not_allowed",
-				text: "want reason.rule_ref among them"}} // X12
+			return []Problem{problemAt([]string{"rule_refs"}, "want reason.rule_ref among them")} // X12
 		}
 	case KindResult:
 		if record["is_error"] == true && record["error"] == nil {
-			return []problem{missingField(nil, "error", ", required when is_error is true")} // AT-282
+			return []Problem{missing(nil, "error", ", required when is_error is true")} // AT-282
 		}
 	case KindDeclaration:
 		if record["input_contract"] == nil && record["lifecycle"] != string(agenttool.Deferred) {
-			return []problem{missingField(nil, "input_contract", "")} // X02; a deferred tool's schema is not sent yet
+			return []Problem{missing(nil, "input_contract", "")} // X02; a deferred tool's schema is not sent yet
 		}
 	}
 	return nil
 }
 
-func may(path string, check func(any) (string, string)) rule  { return rule{path, false, check} }
-func need(path string, check func(any) (string, string)) rule { return rule{path, true, check} }
+// lookup returns the member of a member of record, or nil.
+func lookup(record map[string]any, name, inner string) any {
+	member, _ := record[name].(map[string]any)
+	return member[inner]
+}
+
+func may(path string, check func(any) string) rule  { return rule{path, false, check} }
+func need(path string, check func(any) string) rule { return rule{path, true, check} }
 
 // apply checks the values at rest, seen from v, which stands at path.
-func (r rule) apply(v any, path, rest []string) []problem {
+func (r rule) apply(v any, path, rest []string) []Problem {
 	if len(rest) == 0 {
-		if code, text := r.check(v); code != "" {
-			return []problem{{path: path, code: code, text: text}}
+		if text := r.check(v); text != "" {
+			return []Problem{problemAt(path, "%s", text)}
 		}
 		return nil
 	}
 	if rest[0] == "[]" {
-		var found []problem
+		var found []Problem
 		items, _ := v.([]any)
 		for i, item := range items {
-			found = append(found, r.apply(item, below(path, fmt.Sprint(i)), rest[1:])...)
+			found = append(found, r.apply(item, append(slices.Clone(path), fmt.Sprint(i)), rest[1:])...)
 		}
 		return found
 	}
@@ -212,68 +217,64 @@ func (r rule) apply(v any, path, rest []string) []problem {
 	}
 	member, ok := obj[rest[0]]
 	if ok {
-		return r.apply(member, below(path, rest[0]), rest[1:])
+		return r.apply(member, append(slices.Clone(path), rest[0]), rest[1:])
 	}
 	if r.required && len(rest) == 1 {
-		return []problem{missingField(path, rest[0], "")}
+		return []Problem{missing(path, rest[0], "")}
 	}
 	return nil
 }
 
 // oneOf checks for one of the words of list, which spaces separate.
-func oneOf(list string) func(any) (string, string) {
-	return func(v any) (string, string) {
+func oneOf(list string) func(any) string {
+	return func(v any) string {
 		words := strings.Fields(list)
 		if s, ok := v.(string); ok && slices.Contains(words, s) {
-			return "", ""
+			return ""
 		}
-		allowed := make([]any, len(words))
-		for i, w := range words {
-			allowed[i] = w
-		}
-		return "value_not_allowed", "want " + choices(allowed)
+		return "want one of " + list
 	}
 }
 
-func notEmpty(v any) (string, string) {
+func notEmpty(v any) string {
 	if s, ok := v.(string); ok && s != "" {
-		return "", ""
+		return ""
 	}
-	return "value_not_allowed", "want a string that is not empty"
+	return "want a string that is not empty"
 }
 
-func anObject(v any) (string, string) {
+func anObject(v any) string {
 	if _, ok := v.(map[string]any); ok {
-		return "", ""
+		return ""
 	}
-	return "wrong_type", fmt.Sprintf("got %s, want object", typeName(v))
+	return fmt.Sprintf("got %T, want an object", v)
 }
 
-func aBoolean(v any) (string, string) {
+func aBoolean(v any) string {
 	if _, ok := v.(bool); ok {
-		return "", ""
+		return ""
 	}
-	return "wrong_type", fmt.Sprintf("got %s, want boolean", typeName(v))
+	return fmt.Sprintf("got %T, want a boolean", v)
 }
 
-func timestamp(v any) (string, string) {
+func timestamp(v any) string {
 	s, _ := v.(string)
 	if t, err := time.Parse(time.RFC3339, s); err == nil && agenttool.Timestamp(t) == s {
-		return "", ""
+		return ""
 	}
-	return "wrong_format", "want a timestamp such as 2006-01-02T15:04:05.000Z: UTC, with milliseconds"
+	return "want a timestamp such as 2006-01-02T15:04:05.000Z: UTC, with milliseconds"
 }
 
 // eventType checks for one of the standard's classes, or an extra of ours: words below tool.x (X11).
-func eventType(v any) (string, string) {
+func eventType(v any) string {
 	s, _ := v.(string)
 	if slices.Contains(strings.Fields(eventTypes), s) {
-		return "", ""
+		return ""
 	}
 	extra, ours := strings.CutPrefix(s, "tool.x.")
 	isWord := func(w string) bool { return w != "" && strings.Trim(w, "abcdefghijklmnopqrstuvwxyz_") == "" }
 	if ours && !slices.ContainsFunc(strings.Split(extra, "."), func(w string) bool { return !isWord(w) }) {
-		return "", ""
+		return ""
 	}
-	return "value_not_allowed", "want one of the standard's 27 event types, or words below tool.x"
+	return "want one of the standard's 27 event types, or words below tool.x"
 }

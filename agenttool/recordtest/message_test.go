@@ -1,11 +1,11 @@
-package validate_test
+package recordtest_test
 
 import (
 	"slices"
 	"strings"
 	"testing"
 
-	"toolhost/agenttool/validate"
+	"toolhost/agenttool/recordtest"
 )
 
 var messages = []struct {
@@ -74,26 +74,22 @@ var messages = []struct {
 func TestMessage(t *testing.T) {
 	valid := records()
 	r := strings.NewReplacer(
-		"INV", string(encode(t, valid[validate.KindInvocation])), "RES", string(encode(t, valid[validate.KindResult])),
-		"PER", string(encode(t, valid[validate.KindPersistence])), "EVT", string(encode(t, valid[validate.KindEvent])),
-		"DEC", string(encode(t, valid[validate.KindDecision])), "SUR", string(encode(t, valid[validate.KindSurface])),
-		"DCL", string(encode(t, valid[validate.KindDeclaration])), "IFC", string(encode(t,
-			valid[validate.KindInterface])),
-		"XPR", string(encode(t, valid[validate.KindExecutionProfile])), "PPR", string(encode(t,
-			valid[validate.KindPermissionProfile])),
-		"SPO", string(encode(t, valid[validate.KindSchedulerPolicy])), "DFT", string(encode(t,
-			valid[validate.KindDeferredTool])),
-		"BAD", string(change(t, valid[validate.KindInvocation], "status", `"x"`)),
-		"OTHER", string(change(t, valid[validate.KindResult], "invocation_id", `"inv_2"`)),
+		"INV", string(encode(t, valid[recordtest.KindInvocation])), "RES", string(encode(t, valid[recordtest.KindResult])),
+		"PER", string(encode(t, valid[recordtest.KindPersistence])), "EVT", string(encode(t, valid[recordtest.KindEvent])),
+		"DEC", string(encode(t, valid[recordtest.KindDecision])), "SUR", string(encode(t, valid[recordtest.KindSurface])),
+		"DCL", string(encode(t, valid[recordtest.KindDeclaration])), "IFC", string(encode(t,
+			valid[recordtest.KindInterface])),
+		"XPR", string(encode(t, valid[recordtest.KindExecutionProfile])), "PPR", string(encode(t,
+			valid[recordtest.KindPermissionProfile])),
+		"SPO", string(encode(t, valid[recordtest.KindSchedulerPolicy])), "DFT", string(encode(t,
+			valid[recordtest.KindDeferredTool])),
+		"BAD", string(change(t, valid[recordtest.KindInvocation], "status", `"x"`)),
+		"OTHER", string(change(t, valid[recordtest.KindResult], "invocation_id", `"inv_2"`)),
 	)
 	for _, tt := range messages {
 		t.Run(tt.name, func(t *testing.T) {
-			var pointers []string
-			for _, err := range validate.Message([]byte(r.Replace(tt.line))) {
-				pointers = append(pointers, failure(t, err).Pointer)
-			}
-			if !slices.Equal(pointers, tt.pointers) {
-				t.Errorf("got  %q\nwant %q", pointers, tt.pointers)
+			if found := pointers(recordtest.Message([]byte(r.Replace(tt.line)))); !slices.Equal(found, tt.pointers) {
+				t.Errorf("got  %q\nwant %q", found, tt.pointers)
 			}
 		})
 	}

@@ -1,4 +1,4 @@
-package validate
+package recordtest
 
 import (
 	"fmt"
@@ -19,19 +19,9 @@ import (
 //
 // What belongs to a tool is not searched: inputs, outputs, content and schemas.
 //
-// Each error is an *agenttool.Error as of [Schema.Check], in the order of their pointers; none means that all is well.
+// Each error is a [Problem], in the order of their pointers; none means that all is well.
 func Message(line []byte) []error {
-	v, fault := decode(line, recordLimits)
-	if fault != nil {
-		return []error{refusal([]problem{*fault})}
-	}
-	w := walker{}
-	w.line(v)
-	var errs []error
-	for _, p := range arrange(w.found) {
-		errs = append(errs, refusal([]problem{p}))
-	}
-	return errs
+	return walk(line, (*walker).line)
 }
 
 // kindOf returns the kind of the record, or of each record of the array, that stands under a name; "" for none.
@@ -84,13 +74,14 @@ func isForeign(name string) bool {
 // walker looks for records in a decoded message.
 type walker struct {
 	path  []string
-	found []problem
+	found []Problem
 }
 
-func (w *walker) report(problems ...problem) {
+// report adds problems that are placed below the path.
+func (w *walker) report(problems ...Problem) {
+	at := problemAt(w.path, "").Pointer
 	for _, p := range problems {
-		p.path = append(slices.Clone(w.path), p.path...)
-		w.found = append(w.found, p)
+		w.found = append(w.found, Problem{at + p.Pointer, p.Text})
 	}
 }
 
@@ -119,7 +110,7 @@ func (w *walker) rpc(message map[string]any) {
 		params, _ := message["params"].(map[string]any)
 		for _, name := range []string{"seq", "event"} {
 			if _, ok := params[name]; !ok {
-				w.report(missingField([]string{"params"}, name, ""))
+				w.report(missing([]string{"params"}, name, ""))
 			}
 		}
 	}
@@ -139,10 +130,10 @@ func (w *walker) outcome(v any) {
 	_, hasResult := obj["result"]
 	_, hasPersistence := obj["persistence"]
 	if !hasInvocation && (hasResult || hasPersistence) {
-		w.report(missingField(nil, "invocation", " beside the result"))
+		w.report(missing(nil, "invocation", " beside the result"))
 	}
 	if !hasResult && (hasInvocation || hasPersistence) {
-		w.report(missingField(nil, "result", " beside the invocation"))
+		w.report(missing(nil, "result", " beside the invocation"))
 	}
 }
 
@@ -173,7 +164,7 @@ func (w *walker) member(name string, v any) {
 	case kind == "":
 		w.search(v)
 	case v == nil:
-		w.report(problem{code: "wrong_type", text: fmt.Sprintf("got null, want %s; leave it out when there is none", kind)})
+		w.report(problemAt(nil, "got null, want %s; leave it out when there is none", kind))
 	case isArray:
 		for i, item := range items {
 			w.at(fmt.Sprint(i), func() { w.record(kind, item) })
@@ -189,7 +180,7 @@ func (w *walker) results(items []any) {
 		w.at(fmt.Sprint(i), func() {
 			obj, _ := item.(map[string]any)
 			if obj["invocation"] == nil && obj["result"] == nil {
-				w.report(problem{code: "wrong_type", text: "want an object with an invocation and its result"})
+				w.report(problemAt(nil, "want an object with an invocation and its result"))
 			}
 			w.outcome(item)
 			w.search(item)
@@ -217,12 +208,11 @@ func (w *walker) record(kind Kind, v any) {
 
 // sameInvocation checks that the records that stand together in obj are of one invocation.
 func (w *walker) sameInvocation(obj map[string]any) {
-	want, _ := lookup(obj, []string{"invocation", "invocation_id"}).(string)
+	want, _ := lookup(obj, "invocation", "invocation_id").(string)
 	for _, name := range []string{"result", "persistence", "decision", "progress", "mutation"} {
-		got, _ := lookup(obj, []string{name, "invocation_id"}).(string)
+		got, _ := lookup(obj, name, "invocation_id").(string)
 		if want != "" && got != "" && got != want {
-			w.report(problem{path: []string{name, "invocation_id"}, code: "value_not_allowed",
-				text: "want the id of the invocation beside it"})
+			w.report(problemAt([]string{name, "invocation_id"}, "want the id of the invocation beside it"))
 		}
 	}
 }
