@@ -313,8 +313,8 @@ func (g *gleaner) time(x *syntax.TimeClause) {
 		}
 	}
 	g.mention(argv)
-	if len(argv) > 2 && argv[1] == "--" {
-		g.argv(argv[2:], x.Pos())
+	if at := slices.Index(argv, "--"); at == 1 || at == 2 && x.PosixFormat {
+		g.argv(argv[at+1:], x.Pos())
 	}
 }
 

@@ -35,6 +35,9 @@ func TestMentionsWhatRuns(t *testing.T) {
 		{"a variable that an expression counts", "x=; : $((x++)); $x rm", "0"},
 		{"the last word of the last command", "_=ls; echo rm; $_ f", "rm"},
 		{"what read sets without a name", "REPLY=ls; read <<< rm; $REPLY f", "rm"},
+		{"the end of the options of time", "time -p\t-- m2 \\\n!", "m2"},
+		{"the end of the options of time without one", "time -- m2", "m2"},
+		{"the end of the options of time before a keyword", "time -p -- ! m2", "m2"},
 		{"a quoted blank beside a variable", "x='rm f'; '/a b/'$x", "/a b/rm"},
 	}
 	for _, tt := range tests {
@@ -44,6 +47,15 @@ func TestMentionsWhatRuns(t *testing.T) {
 				t.Errorf("%q may run %q, and mentions %q", tt.text, tt.runs, got.Mentions)
 			}
 		})
+	}
+}
+
+// TestOptionsOfTimeAreNoCommand: what runs behind time -p -- is none of its parts to the parser.
+func TestOptionsOfTimeAreNoCommand(t *testing.T) {
+	for _, text := range []string{"time -p -- rm -f x", "time -p\\\n -- rm -f x", "time -p -p rm", "time -- rm -f x", "! time -p -- rm x"} {
+		if got := Command(text, testContext); got.PartsComplete == agenttool.Yes || got.ReadOnly == agenttool.Yes {
+			t.Errorf("%q: parts %s complete", text, shown(got.Parts))
+		}
 	}
 }
 

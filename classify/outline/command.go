@@ -164,13 +164,13 @@ func (r *reader) before(word string) {
 	}
 	r.at += len(word)
 	r.blanks()
-	if word == "time" && r.peek(0) == '-' {
-		if r.peek(1) != 'p' || kinds[r.peek(2)] != blank {
-			r.doubt("the options of time are not the same for all")
-			return
-		}
+	if word == "time" && r.peek(0) == '-' && r.peek(1) == 'p' && kinds[r.peek(2)] == blank {
 		r.at += 2
 		r.blanks()
+	}
+	if word == "time" && r.peek(0) == '-' {
+		r.doubt("the options of time are not the same for all")
+		return
 	}
 	if !r.more() || r.text[r.at] == '\n' || r.text[r.at] == ';' || r.text[r.at] == '|' || r.text[r.at] == '&' || r.stops() {
 		r.doubt("a command is missing")
