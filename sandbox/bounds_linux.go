@@ -89,7 +89,7 @@ func follow(s *Session, stop <-chan struct{}) {
 			return
 		case <-time.After(pause):
 		}
-		if !s.running.any() {
+		if s.running.count() == 0 {
 			pause = least
 			continue
 		}
@@ -131,13 +131,6 @@ func sizeOf(dir string, enough int64) (used int64) {
 	return used
 }
 
-// any reports whether a process runs.
-func (r *running) any() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return len(r.all) > 0
-}
-
 // end ends the processes that can write the scratch, and tells each why.
 func (r *running) end(why Violation) {
 	r.mu.Lock()
@@ -150,18 +143,36 @@ func (r *running) end(why Violation) {
 	}
 }
 
-// group makes a control group of the session's own where this process may, and returns it open; nil where it may not. Its
-// memory and processes are counted and bounded by the kernel.
-func group(b Bounds, root, own string) (dir string, handle *os.File) {
+// controlGroup is a control group of the session's own. The zero value is none.
+type controlGroup struct {
+	dir  string
+	open *os.File // of version 2: processes are started in it; nil for version 1, which takes them when they run
+}
+
+// take moves a process into a group of version 1, with all that it starts from then on.
+func (g controlGroup) take(pid int) {
+	if g.dir != "" && g.open == nil { // what stays outside is bounded by the helpers alone
+		_ = os.WriteFile(filepath.Join(g.dir, "cgroup.procs"), strconv.AppendInt(nil, int64(pid), 10), 0o600)
+	}
+}
+
+func (g controlGroup) close() {
+	if g.open != nil {
+		g.open.Close()
+	}
+}
+
+// group makes a control group of version 2 where this process may: the kernel counts and bounds its memory and processes.
+func group(b Bounds, root, own string) controlGroup {
 	parent := filepath.Join(root, filepath.Dir(own)) // our own holds processes, so it cannot give controllers to others
 	given, err := os.ReadFile(filepath.Join(parent, "cgroup.subtree_control"))
 	if err != nil {
-		return "", nil
+		return controlGroup{}
 	}
 	controllers := strings.Fields(string(given))
-	dir, err = os.MkdirTemp(parent, "toolhost-")
+	dir, err := os.MkdirTemp(parent, "toolhost-")
 	if err != nil {
-		return "", nil
+		return controlGroup{}
 	}
 	bound := false
 	for _, c := range controllers {
@@ -176,21 +187,55 @@ func group(b Bounds, root, own string) (dir string, handle *os.File) {
 		bound = bound || err == nil
 	}
 	if bound {
-		if handle, err = os.Open(dir); err == nil {
-			return dir, handle
+		if handle, err := os.Open(dir); err == nil {
+			return controlGroup{dir, handle}
 		}
 	}
 	_ = unix.Rmdir(dir)
-	return "", nil
+	return controlGroup{}
+}
+
+// pidsGroup makes a control group of version 1 within our own, where this process may: its processes are bounded.
+func pidsGroup(processes int, parent string) controlGroup {
+	if _, limited := countIn(parent, "pids.current"); !limited || processes < 1 {
+		return controlGroup{}
+	}
+	dir, err := os.MkdirTemp(parent, "toolhost-")
+	if err != nil {
+		return controlGroup{}
+	}
+	if os.WriteFile(filepath.Join(dir, "pids.max"), strconv.AppendInt(nil, int64(processes), 10), 0o600) != nil {
+		_ = unix.Rmdir(dir)
+		return controlGroup{}
+	}
+	return controlGroup{dir: dir}
 }
 
 // newGroup makes the session's control group, if it can have one.
-func (s *Session) newGroup() (dir string, handle *os.File) {
-	root, own := ownGroup()
-	if root == "" {
-		return "", nil
+func (s *Session) newGroup() controlGroup {
+	b := s.o.Bounds
+	b.Processes = s.processes()
+	if root, own := ownGroup(); root != "" {
+		return group(b, root, own)
 	}
-	return group(s.o.Bounds, root, own)
+	if own, counted := ownPidsGroup(); counted {
+		return pidsGroup(b.Processes, own)
+	}
+	return controlGroup{}
+}
+
+// ownPidsGroup is the directory of this process's control group in the hierarchy of version 1 that counts processes.
+func ownPidsGroup() (dir string, counted bool) {
+	text, err := os.ReadFile("/proc/self/cgroup")
+	if err != nil {
+		return "", false
+	}
+	for line := range strings.Lines(string(text)) {
+		if _, own, ok := strings.Cut(strings.TrimSpace(line), ":pids:"); ok {
+			return filepath.Join(pidsMount, own), true
+		}
+	}
+	return "", false
 }
 
 // ownGroup is the control group of this process in the hierarchy of version 2, and where that is mounted.

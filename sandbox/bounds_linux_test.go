@@ -112,15 +112,16 @@ func TestControlGroup(t *testing.T) {
 	root := t.TempDir()
 	must(t, os.MkdirAll(filepath.Join(root, "slice/own"), 0o755))
 	bounds := Bounds{Processes: 100, Memory: 1 << 20}
-	if dir, _ := group(bounds, root, "/slice/own"); dir != "" {
-		t.Errorf("made %s where there are no groups", dir)
+	if g := group(bounds, root, "/slice/own"); g.dir != "" {
+		t.Errorf("made %s where there are no groups", g.dir)
 	}
 	control := filepath.Join(root, "slice/cgroup.subtree_control")
 	for given, want := range map[string]map[string]string{
 		"memory pids": {"memory.max": "1048576", "pids.max": "100"}, "pids": {"pids.max": "100"}, "cpu": nil,
 	} {
 		must(t, os.WriteFile(control, []byte(given+"\n"), 0o644))
-		dir, handle := group(bounds, root, "/slice/own")
+		g := group(bounds, root, "/slice/own")
+		dir, handle := g.dir, g.open
 		if (handle != nil) != (want != nil) {
 			t.Errorf("%s: made %q", given, dir)
 		}

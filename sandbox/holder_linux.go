@@ -28,24 +28,24 @@ type holder struct {
 // startHolder clones the holder into new namespaces. It dies with us: its socket closes, and the kernel kills it when the
 // thread that started it ends, which is the host's end since that thread does nothing but wait for it.
 func startHolder(s *Session) (*holder, error) {
-	n, processes := s.network, s.o.Bounds.Processes
-	dir, group := s.newGroup()
+	n, processes := s.network, s.processes()
+	group := s.newGroup()
 	h, err := startHolderIn(n, processes, group)
-	if err != nil && group != nil { // it may not be entered
-		h, err = startHolderIn(n, processes, nil)
+	if err != nil && group.open != nil { // it may not be entered
+		h, err = startHolderIn(n, processes, controlGroup{})
 	}
-	if group == nil {
+	if group.dir == "" {
 		return h, err
 	}
-	group.Close()
+	group.close()
 	if err != nil {
-		_ = unix.Rmdir(dir)
+		_ = unix.Rmdir(group.dir)
 		return nil, err
 	}
 	go func() { // ends with the holder, and with it every process of the session
 		<-h.exited
 		for range 50 {
-			if unix.Rmdir(dir) != unix.EBUSY {
+			if unix.Rmdir(group.dir) != unix.EBUSY {
 				return
 			}
 			time.Sleep(20 * time.Millisecond) // the kernel is still ending them
@@ -55,7 +55,7 @@ func startHolder(s *Session) (*holder, error) {
 }
 
 // startHolderIn starts it in a control group, if there is one.
-func startHolderIn(n *network, processes int, group *os.File) (*holder, error) {
+func startHolderIn(n *network, processes int, group controlGroup) (*holder, error) {
 	ours, theirs, err := socketPair()
 	if err != nil {
 		return nil, err
@@ -66,11 +66,14 @@ func startHolderIn(n *network, processes int, group *os.File) (*holder, error) {
 		runtime.LockOSThread()
 		defer close(h.exited)
 		attr := holderAttr()
-		if group != nil {
-			attr.UseCgroupFD, attr.CgroupFD = true, int(group.Fd())
+		if group.open != nil {
+			attr.UseCgroupFD, attr.CgroupFD = true, int(group.open.Fd())
 		}
 		process, err := startSelf(enter.HolderName, enter.HolderEnv(processes), attr, theirs)
 		theirs.Close()
+		if err == nil {
+			group.take(process.Pid)
+		}
 		started <- err
 		if err == nil {
 			_, _ = process.Wait()

@@ -200,7 +200,7 @@ func (p *plan) directory() error {
 func (p *plan) limits() {
 	p.limit(enter.Limit, slices.DeleteFunc([]Limit{
 		{unix.RLIMIT_CORE, 0, 0},
-		{unix.RLIMIT_NPROC, maxProcesses, maxProcesses},
+		p.s.processLimit(p.level),
 		{unix.RLIMIT_FSIZE, maxFile, maxFile},
 		{unix.RLIMIT_NOFILE, 1024, maxFiles},
 	}, func(l Limit) bool {
@@ -208,7 +208,7 @@ func (p *plan) limits() {
 	}))
 	p.limit(enter.Bound, p.s.o.Limits)
 	b := p.s.o.Bounds
-	p.Add(enter.Guard, strconv.Itoa(max(b.Processes, 0)), strconv.FormatInt(max(b.Memory, 0), 10))
+	p.Add(enter.Guard, strconv.Itoa(p.s.reserved.ofCommand(b.Processes)), strconv.FormatInt(max(b.Memory, 0), 10))
 }
 
 func (p *plan) limit(op enter.Op, limits []Limit) {

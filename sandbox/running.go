@@ -37,6 +37,13 @@ func (r *running) join(p *Process) (leave func(), err error) {
 	}, nil
 }
 
+// count returns how many processes run.
+func (r *running) count() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.all)
+}
+
 // close kills all and lets no other join. It waits until they are gone, but not for long: what the kernel holds up goes when
 // that lets it.
 func (r *running) close() {

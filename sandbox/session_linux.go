@@ -41,6 +41,7 @@ type Session struct {
 	protected *protect.Cache
 	watch     watch
 	scratch   scratchWatch
+	reserved  reserved
 	lock      *os.File
 	closed    bool
 	running   running
@@ -283,6 +284,7 @@ func (s *Session) Start(c *Command) (*Process, error) {
 	if err := s.check(c.Profile); err != nil {
 		return nil, agenttool.Failure(agenttool.SetupRequired, "sandbox_profile", err.Error()).Because(err)
 	}
+	s.reserve()
 	p := newProcess(c)
 	made := &plan{s: s, c: c, level: s.level}
 	steps := []func(*plan) error{p.guard, p.connect, (*plan).make, p.launch}
@@ -344,6 +346,10 @@ func (s *Session) further(p Profile) ([]identity, error) {
 }
 
 func setupFailed(err error) error {
+	if errors.Is(err, unix.EAGAIN) { // of clone(2)
+		return agenttool.Failure(agenttool.RateLimited, "out_of_processes",
+			"the command did not run: no more processes may be started here now; end a job with shell_kill, or wait until one has ended").Because(err)
+	}
 	return agenttool.Failure(agenttool.SetupRequired, "sandbox_failed",
 		"the sandbox was not made, and the command did not run: "+err.Error()+"; see toolhost doctor").Because(err)
 }

@@ -1,0 +1,164 @@
+package sandbox
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/metrics"
+	"strconv"
+	"strings"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// reserved is what a session keeps back for the host where the kernel bounds processes: a command that starts processes until the
+// kernel refuses more leaves none for the host either, and a Go program that cannot start a thread ends.
+type reserved struct {
+	mu       sync.Mutex
+	measured bool // what follows is known
+	most     int  // processes that all commands together may have, threads included; 0: no group above the host bounds them
+}
+
+// The threads of a host at rest, those that it has beyond the ones that wait inside the kernel, and those that do so for one command.
+const (
+	threadsOfHost    = 12
+	spareThreads     = 48
+	threadsOfCommand = 3
+)
+
+// reserve starts the threads that the host may need while commands take all that is left, and sees how many processes they may
+// have. Threads that exist are used again, so that most calls only count them.
+func (s *Session) reserve() {
+	r := &s.reserved
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if countThreads() < threadsOfHost+spareThreads+threadsOfCommand*s.running.count() {
+		startThreads(min(spareThreads, processRoom()/3))
+	}
+	if !r.measured {
+		r.measured = true
+		r.most = commandRoom(processRoom())
+	}
+}
+
+// processes is how many all commands of the session may have, threads included; 0 is no bound.
+func (s *Session) processes() int {
+	s.reserved.mu.Lock()
+	defer s.reserved.mu.Unlock()
+	return tighter(s.o.Bounds.Processes, s.reserved.most)
+}
+
+// ofCommand is how many processes one command may have, of the given bound; 0 is no bound. It leaves some for other commands.
+func (r *reserved) ofCommand(bound int) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return tighter(bound, r.most-r.most/4)
+}
+
+// tighter is the smaller of two bounds of which those below 1 are none.
+func tighter(a, b int) int {
+	if a < 1 || b < 1 {
+		return max(a, b, 0)
+	}
+	return min(a, b)
+}
+
+// commandRoom is how many processes commands may have, so that some are left for the host; 0 is no bound.
+func commandRoom(room int) int {
+	const kept = 16
+	if room >= unlimited {
+		return 0
+	}
+	return max(room-max(room/4, min(room/3, kept)), 1)
+}
+
+// processLimit is RLIMIT_NPROC of a command. Within namespaces of its own, the kernel counts the processes of the session alone.
+func (s *Session) processLimit(level Level) Limit {
+	most := maxProcesses
+	if level == Full {
+		most = tighter(most, s.processes())
+	}
+	return Limit{unix.RLIMIT_NPROC, uint64(most), uint64(most)}
+}
+
+// countThreads returns how many threads this process has.
+func countThreads() int {
+	sample := []metrics.Sample{{Name: "/sched/threads/total:threads"}}
+	metrics.Read(sample)
+	return int(sample[0].Value.Uint64())
+}
+
+// startThreads makes sure that n threads exist that wait for nothing inside the kernel: n goroutines have one each at the same moment.
+func startThreads(n int) {
+	if n < 1 {
+		return
+	}
+	var started, ended sync.WaitGroup
+	started.Add(n)
+	for range n {
+		ended.Go(func() {
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+			started.Done()
+			started.Wait()
+		})
+	}
+	ended.Wait()
+}
+
+// The hierarchies of control groups that count processes, as they are usually mounted.
+const (
+	unifiedMount = "/sys/fs/cgroup"
+	pidsMount    = "/sys/fs/cgroup/pids" // version 1
+)
+
+// unlimited is more processes than a machine has.
+const unlimited = 1 << 30
+
+// processRoom returns how many more processes and threads the control groups above this process leave, of either version.
+func processRoom() int {
+	text, err := os.ReadFile("/proc/self/cgroup")
+	if err != nil {
+		return unlimited
+	}
+	return roomIn(string(text), unifiedMount, pidsMount)
+}
+
+// roomIn is processRoom for the groups that /proc/self/cgroup names.
+func roomIn(groups, unified, pids string) int {
+	room := unlimited
+	for line := range strings.Lines(groups) {
+		_, named, _ := strings.Cut(strings.TrimSpace(line), ":")
+		controllers, own, _ := strings.Cut(named, ":")
+		switch controllers {
+		case "":
+			room = min(room, roomBelow(unified, own))
+		case "pids":
+			room = min(room, roomBelow(pids, own))
+		}
+	}
+	return room
+}
+
+// roomBelow is the least room that a group or one above it has.
+func roomBelow(mount, own string) int {
+	room := unlimited
+	for dir := filepath.Join(mount, own); ; dir = filepath.Dir(dir) {
+		most, limited := countIn(dir, "pids.max")
+		used, counted := countIn(dir, "pids.current")
+		if limited && counted {
+			room = min(room, max(most-used, 0))
+		}
+		if len(dir) <= len(mount) {
+			return room
+		}
+	}
+}
+
+// countIn reads a number of a control group; "max" is none.
+func countIn(dir, name string) (int, bool) {
+	text, err := os.ReadFile(filepath.Join(dir, name))
+	n, bad := strconv.Atoi(strings.TrimSpace(string(text)))
+	return n, err == nil && bad == nil
+}

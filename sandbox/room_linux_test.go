@@ -1,0 +1,64 @@
+package sandbox
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestProcessRoom: the group that leaves least counts, in both versions; what cannot be read bounds nothing.
+func TestProcessRoom(t *testing.T) {
+	unified, pids := t.TempDir(), t.TempDir()
+	put := func(root, name, text string) {
+		path := filepath.Join(root, name)
+		must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		must(t, os.WriteFile(path, []byte(text+"\n"), 0o600))
+	}
+	put(unified, "a/pids.max", "100")
+	put(unified, "a/pids.current", "40")
+	put(unified, "a/b/pids.max", "max")
+	put(unified, "a/b/pids.current", "30")
+	put(pids, "c/pids.max", "64")
+	put(pids, "c/pids.current", "70")
+	for groups, want := range map[string]int{
+		"0::/a/b\n":             60,
+		"0::/a\n":               60,
+		"0::/\n":                unlimited,
+		"8:pids:/c\n0::/a/b\n":  0,
+		"8:pids:/none\n0::/x\n": unlimited,
+		"4:memory:/c\n":         unlimited,
+		"":                      unlimited,
+	} {
+		if got := roomIn(groups, unified, pids); got != want {
+			t.Errorf("%q: %d, want %d", groups, got, want)
+		}
+	}
+}
+
+// TestCommandRoom: commands never get all that a group leaves, and always get something.
+func TestCommandRoom(t *testing.T) {
+	if got := commandRoom(unlimited); got != 0 {
+		t.Errorf("without a group: %d", got)
+	}
+	for room := range 300 {
+		if got := commandRoom(room); got < 1 || room > 4 && (got >= room || room-got < room/4) {
+			t.Errorf("of %d they get %d", room, got)
+		}
+	}
+}
+
+// TestPidsGroup: a group of version 1 is made within our own, with its bound; where none can, nothing is left behind.
+func TestPidsGroup(t *testing.T) {
+	own := t.TempDir()
+	if g := pidsGroup(10, own); g.dir != "" {
+		t.Errorf("made %s where nothing is counted", g.dir)
+	}
+	must(t, os.WriteFile(filepath.Join(own, "pids.current"), []byte("1\n"), 0o600))
+	g := pidsGroup(10, own)
+	g.take(123)
+	for name, want := range map[string]string{"pids.max": "10", "cgroup.procs": "123"} {
+		if got, _ := os.ReadFile(filepath.Join(g.dir, name)); string(got) != want {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+	}
+}
