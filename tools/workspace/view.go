@@ -47,7 +47,7 @@ func (w *Workspace) show(at string, r root, stays []string) {
 			w.view.roots = append(w.view.roots, path)
 		}
 	}
-	r.shown = true
+	r.shown, r.opened = true, nil
 	w.roots = append(w.roots, r)
 }
 

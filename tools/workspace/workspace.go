@@ -35,9 +35,11 @@ type Workspace struct {
 }
 
 type root struct {
-	path  string // absolute, without links
-	dir   *Dir
-	shown bool // at another place, see Show: it belongs to the session and not to the workspace
+	path   string // absolute, without links
+	named  string // absolute, as it was given
+	dir    *Dir
+	opened os.FileInfo // of dir; nil if it may change, see unmoved
+	shown  bool        // at another place, see Show: it belongs to the session and not to the workspace
 }
 
 // Open opens dirs as roots, the first being the workspace itself. Nothing below the private directories is ever
@@ -83,7 +85,12 @@ func openRoot(name string) (root, error) {
 	if err != nil {
 		return root{}, fmt.Errorf("workspace root %s: %w", name, errors.Unwrap(err))
 	}
-	return root{path: resolved, dir: &Dir{f: f}}, nil
+	opened, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return root{}, fmt.Errorf("workspace root %s: %w", name, err)
+	}
+	return root{path: resolved, named: abs, dir: &Dir{f: f}, opened: opened}, nil
 }
 
 // Close closes the roots.
@@ -125,8 +132,12 @@ func Path(scope agenttool.Scope, spelling string) (agenttool.Path, error) {
 }
 
 // Locate follows the links of p.Absolute and fills Resolved and Root. What does not exist yet is resolved up to its
-// deepest existing parent. Errors are of class invalid_arguments.
+// deepest existing parent. Errors are of class invalid_arguments, or of setup_required, code workspace_moved: then no path
+// means what it meant when the session began.
 func (w *Workspace) Locate(p *agenttool.Path) error {
+	if err := w.unmoved(*p); err != nil {
+		return err
+	}
 	var resolved string
 	err := errElsewhere
 	if !w.view.covers(p.Absolute) {
@@ -240,6 +251,9 @@ func (w *Workspace) open(p agenttool.Path, flags int) (*os.File, error) {
 	}
 	if w.Private(p.Resolved) {
 		return nil, privateError(p)
+	}
+	if err := w.unmoved(p); err != nil {
+		return nil, err
 	}
 	secrets, err := w.Secrets()
 	if err == nil {

@@ -1,0 +1,50 @@
+package workspace
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"toolhost/agenttool"
+)
+
+// unmoved fails if the path of the workspace, or that of the root which a call names, no longer leads to the directory that was
+// opened: descriptors would still reach that one, and results would name the other.
+func (w *Workspace) unmoved(p agenttool.Path) error {
+	for i := range w.roots {
+		r := &w.roots[i]
+		named := i == 0 || agenttool.Within(r.path, filepath.Clean(p.Absolute)) || agenttool.Within(r.path, p.Resolved)
+		if !named || r.opened == nil {
+			continue
+		}
+		if err := r.unmoved(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unmoved compares the directory at the path of r with the one that was opened, and so the one that a link in the name leads to
+// which the person gave.
+func (r *root) unmoved() error {
+	now, err := os.Lstat(r.path)
+	if err == nil && r.named != r.path && os.SameFile(now, r.opened) {
+		now, err = os.Stat(r.named)
+	}
+	switch {
+	case err == nil && os.SameFile(now, r.opened):
+		return nil
+	case err == nil:
+		return movedError(r, "is another directory than when this session began")
+	case errors.Is(err, os.ErrNotExist):
+		return movedError(r, "is no longer there")
+	}
+	return movedError(r, "cannot be looked at: "+reason(err).Error())
+}
+
+func movedError(r *root, how string) error {
+	return agenttool.Failure(agenttool.SetupRequired, "workspace_moved", fmt.Sprintf(
+		"%s, where this session works, %s: nothing was read or written. Move it back, or start toolhost again in the directory that is meant",
+		r.named, how))
+}
