@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 
@@ -16,10 +17,11 @@ type disk struct {
 	record recorder
 
 	mu      sync.Mutex
-	session *os.Root // nil until attached
-	log     *journal // nil until attached
-	refs    *os.File // nil until the first payload was closed
-	opened  bool     // the opened record of this store is written
+	session *os.Root      // nil until attached
+	log     *journal      // nil until attached
+	refs    *os.File      // nil until the first payload was closed
+	room    *atomic.Int64 // bytes that payloads may still take; nil until the first
+	opened  bool          // the opened record of this store is written
 	lost    loss
 	closed  bool
 	sync    syncing
@@ -40,7 +42,11 @@ func (d *disk) attach() (err error) {
 	if err != nil {
 		return unavailable(d.o.Dir, err)
 	}
-	j, err := resumeJournal(log)
+	err = checkFormat(log)
+	var j *journal
+	if err == nil {
+		j, err = resumeJournal(log)
+	}
 	if err != nil {
 		session.Close()
 		log.Close()

@@ -15,6 +15,8 @@
 //	<Dir>/<session id>/log.jsonl                 the journal
 //	<Dir>/<session id>/results/<inv>.<name>      a payload
 //	<Dir>/<session id>/refs.jsonl                references of the payloads, one a line, in the order of closing
+//	<Dir>/<session id>/pruned.jsonl              the payloads that Prune removed, one a line
+//	<Dir>/prune.json                             when Prune last ran by itself
 //
 // One line of the journal is one record:
 //
@@ -23,7 +25,8 @@
 //	hash  = 64 lower-case hexadecimal digits: SHA-256 of the line before, without its LF; zeros for the first
 //	event = an Agent Tool event, a JSON object without LF
 //
-// The first record is tool.x.session.opened. The last one of a session that ended in order is tool.x.session.closed,
+// The first record is tool.x.session.opened, whose data names the format of the log, 1 (a log that names none has 1 too). A
+// session of a later format is left alone: see [ErrNewer]. The last one of a session that ended in order is tool.x.session.closed,
 // whose data holds the number of records before it (count) and the hash of the line before it (head). A session that
 // is resumed goes on with another opened record. Records that could not be written are counted in one
 // tool.x.journal.gap record as soon as writing works again.

@@ -45,6 +45,11 @@ func payloadExists(file string) error {
 		fmt.Sprintf("payload %s was written before; a name is used once in an invocation", file))
 }
 
+// sessionFull says that a session takes no more payloads.
+func sessionFull(why noRoom) error {
+	return agenttool.Failure(agenttool.ResultTooLarge, "session_full", string(why)+": ask for less output, or start a new session")
+}
+
 // errRemoved says that somebody deleted the journal while it was in use.
 var errRemoved = errors.New("the log was removed while it was in use")
 

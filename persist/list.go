@@ -1,13 +1,12 @@
 package persist
 
 import (
-	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
-	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -24,6 +23,7 @@ const (
 	Closed  State = "closed"  // it ended in order
 	Open    State = "open"    // it was killed, or may go on another time
 	Damaged State = "damaged" // its log does not end in a record, or cannot be read
+	Newer   State = "newer"   // a newer version of toolhost wrote it, see [ErrNewer]
 )
 
 // SessionInfo describes one session on disk.
@@ -37,22 +37,27 @@ type SessionInfo struct {
 	Meta    json.RawMessage     `json:"meta,omitempty"` // data of the first record
 }
 
-// List returns the sessions in dir, newest first. What is not a session is left out, links are not followed, and a
-// directory that does not exist holds none.
-func List(dir string) ([]SessionInfo, error) {
-	all, names, err := sessionNames(dir)
-	if err != nil || all == nil {
-		return nil, err
+// List describes the sessions in dir that were used last, at most so many (0: all), in the order of [Recent], and returns
+// how many there are.
+func List(dir string, most int, now time.Time) (list []SessionInfo, total int, err error) {
+	used, err := Recent(dir, now)
+	if err != nil || len(used) == 0 {
+		return nil, 0, err
+	}
+	all, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, 0, err
 	}
 	defer all.Close()
-	var list []SessionInfo
-	for _, id := range names {
-		if info, ok := describe(all, id); ok {
+	for _, u := range used {
+		if most > 0 && len(list) == most {
+			break
+		}
+		if info, ok := describe(all, u.ID); ok {
 			list = append(list, info)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b SessionInfo) int { return b.Started.Compare(a.Started) })
-	return list, nil
+	return list, len(used), nil
 }
 
 // Abandoned reports whether a session is in dir and no process writes it.
@@ -71,29 +76,6 @@ func Abandoned(dir string, id agenttool.SessionID) bool {
 	}
 	defer f.Close()
 	return flock(f, unix.LOCK_SH) == nil // given back when f is closed
-}
-
-// sessionNames opens dir and returns the directories in it that have the name of a session.
-func sessionNames(dir string) (*os.Root, []agenttool.SessionID, error) {
-	all, err := os.OpenRoot(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, nil
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	entries, err := fs.ReadDir(all.FS(), ".")
-	if err != nil {
-		all.Close()
-		return nil, nil, err
-	}
-	var ids []agenttool.SessionID
-	for _, e := range entries {
-		if id := agenttool.SessionID(e.Name()); e.IsDir() && validID(id) {
-			ids = append(ids, id)
-		}
-	}
-	return all, ids, nil
 }
 
 // describe looks at one session. It is not ok if the session went away.
@@ -124,7 +106,8 @@ func (s *SessionInfo) readLog(f *os.File) {
 		return
 	}
 	s.Changed = stat.ModTime()
-	if first, ok := firstEvent(f); ok {
+	first, ok := firstEvent(f)
+	if ok {
 		s.Meta = first.Data
 		if t, err := time.Parse(time.RFC3339, first.Time); err == nil {
 			s.Started = t
@@ -135,6 +118,8 @@ func (s *SessionInfo) readLog(f *os.File) {
 	switch _, closed := readClosing(t.line.event); {
 	case errors.Is(flock(f, unix.LOCK_SH), ErrLocked): // given back when f is closed
 		s.State = Live
+	case isNewer(first):
+		s.State = Newer
 	case err != nil:
 		s.State = Damaged
 	case closed:
@@ -143,26 +128,27 @@ func (s *SessionInfo) readLog(f *os.File) {
 }
 
 // firstEvent reads the first record of a journal if it has a usual length.
-func firstEvent(f *os.File) (e agenttool.Event, ok bool) {
-	r := bufio.NewReaderSize(io.NewSectionReader(f, 0, 64<<10), 64<<10)
-	b, err := r.ReadSlice('\n')
-	if err != nil {
-		return e, false
+func firstEvent(f io.ReaderAt) (e agenttool.Event, ok bool) {
+	for size := 2 << 10; size <= 64<<10; size *= 32 {
+		b := make([]byte, size)
+		n, err := f.ReadAt(b, 0)
+		if end := bytes.IndexByte(b[:n], '\n'); end >= 0 {
+			l, err := parseLine(b[:end])
+			return e, err == nil && json.Unmarshal(l.event, &e) == nil
+		}
+		if err != nil {
+			break
+		}
 	}
-	l, err := parseLine(b[:len(b)-1])
-	return e, err == nil && json.Unmarshal(l.event, &e) == nil
+	return e, false
 }
 
-// diskUse returns the bytes of all files of a session. Links are counted as themselves.
-func diskUse(all *os.Root, id agenttool.SessionID) (total int64) {
-	_ = fs.WalkDir(all.FS(), string(id), func(_ string, e fs.DirEntry, err error) error {
-		if err != nil {
-			return nil // it went away, or cannot be read: count the rest
-		}
-		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
-			total += info.Size()
-		}
-		return nil
-	})
-	return total
+// diskUse returns the bytes of all files of a session.
+func diskUse(all *os.Root, id agenttool.SessionID) int64 {
+	f, err := all.Open(string(id))
+	if err != nil {
+		return 0
+	}
+	defer f.Close()
+	return folder{f}.bytes()
 }

@@ -1,7 +1,9 @@
 package persist
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -31,21 +33,25 @@ func setTime(t testing.TB, path string, when time.Time) {
 
 func TestList(t *testing.T) {
 	dir := t.TempDir()
-	if list, err := List(filepath.Join(dir, "missing")); len(list) != 0 || err != nil {
+	if list, _, err := List(filepath.Join(dir, "missing"), 0, noon); len(list) != 0 || err != nil {
 		t.Errorf("a directory that is not there: %v, %v", list, err)
 	}
 	closed := session(t, dir, "ses_closed", noon)
 	if err := closed.Close(); err != nil {
 		t.Fatal(err)
 	}
+	setTime(t, logOf(closed), noon)
 	abandon(t, session(t, dir, "ses_killed", noon.Add(time.Hour)))
 	session(t, dir, "ses_live", noon.Add(2*time.Hour))
 	damaged := session(t, dir, "ses_damaged", noon.Add(3*time.Hour))
 	abandon(t, damaged)
 	appendFile(t, logOf(damaged), "garbage\n")
+	setTime(t, logOf(damaged), noon.Add(3*time.Hour))
 	torn := session(t, dir, "ses_torn", noon.Add(-time.Hour))
 	abandon(t, torn)
 	appendFile(t, logOf(torn), "torn")
+	setTime(t, logOf(torn), noon.Add(-time.Hour))
+	newer(t, dir, "ses_newer", noon.Add(-2*time.Hour))
 
 	// What is not a session is not listed.
 	for _, name := range []string{".pruned-ses_x", "not.a.session"} {
@@ -57,9 +63,12 @@ func TestList(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	list, err := List(dir)
-	if err != nil {
-		t.Fatal(err)
+	list, total, err := List(dir, 0, noon.Add(4*time.Hour))
+	if err != nil || total != len(list) {
+		t.Fatal(total, err)
+	}
+	if two, total, err := List(dir, 2, noon.Add(4*time.Hour)); len(two) != 2 || total != len(list) || two[0].ID != list[0].ID || err != nil {
+		t.Errorf("two of them: %v of %d, %v", two, total, err)
 	}
 	type row struct {
 		id      agenttool.SessionID
@@ -87,6 +96,7 @@ func TestList(t *testing.T) {
 		{"ses_killed", Open, 2, noon.Add(time.Hour)},
 		{"ses_closed", Closed, 3, noon},
 		{"ses_torn", Open, 2, noon.Add(-time.Hour)},
+		{"ses_newer", Newer, 2, noon.Add(-2 * time.Hour)},
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %v\nwant %v", got, want)
@@ -109,7 +119,7 @@ func TestListWhileASessionBegins(t *testing.T) {
 		}
 	}()
 	for {
-		if _, err := List(dir); err != nil {
+		if _, _, err := List(dir, 0, noon); err != nil {
 			t.Fatal(err)
 		}
 		select {
@@ -120,111 +130,66 @@ func TestListWhileASessionBegins(t *testing.T) {
 	}
 }
 
-func TestPrune(t *testing.T) {
-	day := 24 * time.Hour
-	for _, tt := range []struct {
-		name string
-		o    Retention
-		fit  []agenttool.SessionID // sets MaxBytes to what these have
-		want []agenttool.SessionID
-	}{
-		{"defaults", Retention{}, nil, []agenttool.SessionID{"ses_a", "ses_b"}},
-		{"no limits", Retention{MaxAge: -1, MaxBytes: -1}, nil, nil},
-		{"younger", Retention{MaxAge: 2 * day}, nil, []agenttool.SessionID{"ses_a", "ses_b", "ses_c"}},
-		{"kept", Retention{Keep: []agenttool.SessionID{"ses_a"}}, nil, []agenttool.SessionID{"ses_b"}},
-		{"too large", Retention{MaxAge: -1}, []agenttool.SessionID{"ses_c", "ses_d", "ses_live"},
-			[]agenttool.SessionID{"ses_a", "ses_b"}},
-		{"everything is too large", Retention{MaxAge: -1, MaxBytes: 1}, nil,
-			[]agenttool.SessionID{"ses_a", "ses_b", "ses_c", "ses_d"}},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			dir := t.TempDir()
-			for id, age := range map[agenttool.SessionID]time.Duration{
-				"ses_a": 40 * day, "ses_b": 31 * day, "ses_c": 3 * day, "ses_d": day} {
-				abandon(t, session(t, dir, id, noon.Add(-age)))
-			}
-			session(t, dir, "ses_live", noon.Add(-100*day))
-			for _, id := range tt.fit {
-				tt.o.MaxBytes += bytesOf(t, dir, id)
-			}
-			removed, err := Prune(dir, tt.o, noon)
-			if err != nil || !slices.Equal(removed, tt.want) {
-				t.Fatalf("removed %v, %v; want %v", removed, err, tt.want)
-			}
-			for _, id := range []agenttool.SessionID{"ses_a", "ses_b", "ses_c", "ses_d", "ses_live"} {
-				_, err := os.Lstat(filepath.Join(dir, string(id)))
-				if there := err == nil; there == slices.Contains(removed, id) {
-					t.Errorf("%s: there %v", id, there)
-				}
-			}
-		})
-	}
-}
-
-func bytesOf(t testing.TB, dir string, id agenttool.SessionID) int64 {
+// newer makes a session of a later format.
+func newer(t testing.TB, dir string, id agenttool.SessionID, started time.Time) {
 	t.Helper()
-	all, err := os.OpenRoot(dir)
+	s := session(t, dir, id, started)
+	abandon(t, s)
+	b, err := os.ReadFile(logOf(s))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer all.Close()
-	return diskUse(all, id)
-}
-
-func TestPruneLeavesAloneWhatIsNotASession(t *testing.T) {
-	dir, outside := t.TempDir(), t.TempDir()
-	precious := filepath.Join(outside, "precious")
-	if err := os.WriteFile(precious, []byte("x"), 0o600); err != nil {
+	if err := os.WriteFile(logOf(s), bytes.Replace(b, []byte(`"format":1`), []byte(`"format":2`), 1), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	long := noon.Add(-1000 * 24 * time.Hour)
-	old := session(t, dir, "ses_old", long)
-	abandon(t, old)
-	for _, link := range [][2]string{
-		{outside, filepath.Join(dir, "ses_link")},
-		{outside, filepath.Join(old.Path(), resultsDir, "out")},
-		{precious, filepath.Join(old.Path(), resultsDir, "inv_9.stdout")},
+	setTime(t, logOf(s), started)
+}
+
+// Clocks jump: sessions from a time that is yet to come are not those that were used last.
+func TestRecentAfterTheClockJumped(t *testing.T) {
+	dir := t.TempDir()
+	for id, changed := range map[agenttool.SessionID]time.Time{
+		"ses_a": noon.Add(-2 * time.Hour), "ses_b": noon.Add(-time.Hour), "ses_ahead": noon.Add(365 * 24 * time.Hour), "ses_skew": noon.Add(time.Minute),
 	} {
-		if err := os.Symlink(link[0], link[1]); err != nil {
-			t.Fatal(err)
-		}
+		abandon(t, session(t, dir, id, changed))
 	}
-	for _, name := range []string{"mine", ".hidden", ".pruned-ses_left", "empty", "linked"} {
-		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, file := range []string{"mine/thesis", ".pruned-ses_left/log.jsonl"} {
-		if err := os.WriteFile(filepath.Join(dir, file), []byte("x"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.Symlink(precious, filepath.Join(dir, "linked", logName)); err != nil {
+	used, err := Recent(dir, noon)
+	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"mine", "empty", "linked"} {
-		setTime(t, filepath.Join(dir, name), long)
+	var got []agenttool.SessionID
+	for _, u := range used {
+		got = append(got, u.ID)
 	}
-	removed, err := Prune(dir, Retention{}, noon)
-	if want := []agenttool.SessionID{"empty", "ses_old"}; err != nil || !slices.Equal(sorted(removed), want) {
-		t.Errorf("removed %v, %v; want %v", removed, err, want)
-	}
-	for _, path := range []string{precious, filepath.Join(dir, "mine", "thesis"), filepath.Join(dir, ".hidden"),
-		filepath.Join(dir, "ses_link"), filepath.Join(dir, "linked", logName)} {
-		if _, err := os.Lstat(path); err != nil {
-			t.Error(err)
-		}
-	}
-	for _, path := range []string{"ses_old", ".pruned-ses_left", ".pruned-ses_old"} {
-		if _, err := os.Lstat(filepath.Join(dir, path)); err == nil {
-			t.Errorf("%s is still there", path)
-		}
+	if want := []agenttool.SessionID{"ses_skew", "ses_b", "ses_a", "ses_ahead"}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }
 
-func sorted(ids []agenttool.SessionID) []agenttool.SessionID {
-	slices.Sort(ids)
-	return ids
+// A session of a later format is left alone by all that write, and says why.
+func TestNewerFormat(t *testing.T) {
+	dir := t.TempDir()
+	newer(t, dir, "ses_newer", noon)
+	before, err := os.ReadFile(filepath.Join(dir, "ses_newer", logName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Resume(Options{Dir: dir, ID: "ses_newer"}); !errors.Is(err, ErrNewer) {
+		t.Errorf("resume: %v", err)
+	}
+	if err := CheckFormat(filepath.Join(dir, "ses_newer", logName)); !errors.Is(err, ErrNewer) {
+		t.Errorf("check: %v", err)
+	}
+	for _, o := range []Retention{{}, {MaxBytes: 1}} {
+		p, err := Prune(dir, o, noon.Add(40*24*time.Hour))
+		if err != nil || len(p.Removed) != 0 || !slices.Equal(p.Newer, []agenttool.SessionID{"ses_newer"}) {
+			t.Errorf("prune: %+v, %v", p, err)
+		}
+	}
+	after, err := os.ReadFile(filepath.Join(dir, "ses_newer", logName))
+	if err != nil || !bytes.Equal(before, after) {
+		t.Errorf("the log was changed, or is gone: %v", err)
+	}
 }
 
 // A session that is pruned between being found and being locked is made anew, not written into the void.

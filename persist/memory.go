@@ -18,6 +18,8 @@ const (
 	memoryPayloadBytes = 64 << 20
 )
 
+const memoryFull noRoom = "this session is kept in memory and holds 64 MiB of output"
+
 // memory keeps an ephemeral session: the newest events, and payloads until there is no room.
 type memory struct {
 	o      Options
@@ -125,9 +127,7 @@ func (m *memory) create(file string) (sink, error) {
 	case m.payloads[file] != nil:
 		return nil, payloadExists(file)
 	case m.room == 0:
-		return nil, agenttool.Failure(agenttool.ResultTooLarge, "session_full", fmt.Sprintf(
-			"this session is kept in memory and holds no more than %d bytes of payloads; "+
-				"ask for less output, or start a session on disk", memoryPayloadBytes))
+		return nil, sessionFull(memoryFull)
 	}
 	p := &memoryPayload{of: m}
 	m.payloads[file] = p
@@ -141,7 +141,7 @@ func (p *memoryPayload) Write(b []byte) (int, error) {
 	p.of.room -= n
 	p.b = append(p.b, b[:n]...)
 	if int(n) < len(b) {
-		return int(n), errNoRoom
+		return int(n), memoryFull
 	}
 	return int(n), nil
 }

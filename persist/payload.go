@@ -21,7 +21,7 @@ import (
 // returns the reference to what was kept.
 //
 // Payload itself fails with class invalid_arguments for such a name, execution_failed, code payload_exists, when the
-// name is taken, result_too_large when an ephemeral session is full, and as Append does.
+// name is taken, result_too_large when the session takes no more payloads, and as Append does.
 //
 // Agent Tool v0.2.0, "Result persistence".
 func (s *Store) Payload(inv agenttool.InvocationID, name, mediaType, relation string) (agenttool.Payload, error) {
@@ -49,7 +49,7 @@ func (s *Store) uri(file string) string { return s.uriPrefix() + file }
 
 func (s *Store) uriPrefix() string { return "toolhost://" + string(s.o.ID) + "/" + resultsDir + "/" }
 
-// sink is where the bytes of one payload go. A Write that returns errNoRoom took what it could. ReadAt reads what was
+// sink is where the bytes of one payload go. A Write that returns a noRoom took what it could. ReadAt reads what was
 // written, at any time and from any goroutine.
 type sink interface {
 	io.Writer
@@ -58,8 +58,10 @@ type sink interface {
 	finish(ref agenttool.Ref) error
 }
 
-// errNoRoom says that a sink takes nothing more.
-var errNoRoom = errors.New("no room for more")
+// noRoom is the reason why a sink takes nothing more.
+type noRoom string
+
+func (n noRoom) Error() string { return string(n) }
 
 // payload writes, counts and hashes what one sink keeps.
 type payload struct {
@@ -72,6 +74,7 @@ type payload struct {
 	limit   int64
 	ref     agenttool.Ref
 	dropped int64
+	full    noRoom // why the limit is lower than it was
 	failed  error
 	closed  bool
 }
@@ -103,7 +106,7 @@ func (p *payload) count(size, kept int, err error) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.ref.SizeBytes += int64(kept)
-	if errors.Is(err, errNoRoom) {
+	if errors.As(err, &p.full) {
 		p.limit, err = p.ref.SizeBytes, nil // a payload has no holes: what comes now is dropped, too
 	}
 	if err != nil {
@@ -162,9 +165,12 @@ func (p *payload) finish() {
 // loss is why not every byte is kept, nil if every one is.
 func (p *payload) loss() error {
 	if p.failed == nil && p.dropped > 0 {
-		return agenttool.Failure(agenttool.ResultTooLarge, "payload_cut", fmt.Sprintf(
-			"the output is larger than can be kept: its first %d bytes are in %s, the other %d were dropped",
-			p.ref.SizeBytes, p.ref.URI, p.dropped))
+		message := fmt.Sprintf("the output is larger than can be kept: its first %d bytes are in %s, the other %d were dropped",
+			p.ref.SizeBytes, p.ref.URI, p.dropped)
+		if p.full != "" {
+			message += ": " + string(p.full)
+		}
+		return agenttool.Failure(agenttool.ResultTooLarge, "payload_cut", message)
 	}
 	return p.failed
 }

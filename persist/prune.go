@@ -1,6 +1,8 @@
 package persist
 
 import (
+	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,9 +18,13 @@ import (
 
 // Retention says how long sessions are kept.
 type Retention struct {
-	MaxAge   time.Duration         // since the last record; 0: 30 days; below 0: no limit
-	MaxBytes int64                 // of all sessions together; 0: 5 GiB; below 0: no limit
-	Keep     []agenttool.SessionID // never removed; neither is any session that a process writes
+	MaxAge   time.Duration         // of a session since its last record; 0: 30 days; below 0: no limit
+	MaxBytes int64                 // of all sessions that have ended; 0: 5 GiB; below 0: no limit
+	Keep     []agenttool.SessionID // left alone; so is each session that a process writes
+	Dry      bool                  // change nothing, and return what would be removed
+
+	// Unasked says that no person asked for it. Then a clock that jumps ahead removes no session by its age for a day.
+	Unasked bool
 }
 
 const (
@@ -36,96 +42,289 @@ func (o Retention) withDefaults() Retention {
 	return o
 }
 
+// Pruned is what Prune removed, or would remove, and what it left.
+type Pruned struct {
+	Removed   []Removal             `json:"removed"`
+	Sessions  int                   `json:"sessions"`        // that are left and have ended
+	Bytes     int64                 `json:"bytes"`           // of those
+	Over      int64                 `json:"over,omitempty"`  // bytes by which they exceed the limit, all of them logs, which stay until they are too old
+	Live      int                   `json:"live"`            // sessions that a process writes, or that were to be kept
+	LiveBytes int64                 `json:"live_bytes"`      // of those
+	Newer     []agenttool.SessionID `json:"newer,omitempty"` // sessions of a newer version of toolhost, which were left alone
+}
+
+// Removal is a session or one of its payloads.
+type Removal struct {
+	Session agenttool.SessionID `json:"session_id"`
+	Payload string              `json:"payload,omitempty"` // its file; empty: the whole session
+	Bytes   int64               `json:"bytes"`
+	Changed time.Time           `json:"changed"`
+}
+
 // prunedPrefix begins the name of a session that is being removed. It is no session's name.
 const prunedPrefix = ".pruned-"
 
-// Prune removes whole sessions from dir, the one that was written longest ago first, until none is too old and all
-// together are not too large. It follows no links, leaves alone what is not a session, and finishes what an earlier
-// Prune was killed over. It returns what it removed also when some could not be.
-func Prune(dir string, o Retention, now time.Time) (removed []agenttool.SessionID, err error) {
-	all, names, err := sessionNames(dir)
-	if err != nil || all == nil {
-		return nil, err
+// Prune removes the sessions in dir that are too old. If the rest is too large it removes payloads, the largest and
+// oldest first, and notes them beside the log; logs stay until they are too old. It follows no links, leaves alone
+// other files, and finishes what an earlier Prune was killed over. It returns what it removed also when some could not
+// be.
+func Prune(dir string, o Retention, now time.Time) (Pruned, error) {
+	all, err := os.OpenRoot(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Pruned{}, nil
+	}
+	if err != nil {
+		return Pruned{}, err
 	}
 	defer all.Close()
-	o = o.withDefaults()
-	errs := []error{sweep(all)}
-	sessions, total := measure(all, names)
-	for _, s := range sessions {
-		old := o.MaxAge > 0 && now.Sub(s.changed) > o.MaxAge
-		large := o.MaxBytes > 0 && total > o.MaxBytes && s.bytes > 0
-		if !old && !large || slices.Contains(o.Keep, s.id) {
+	p := pruning{o: o.withDefaults(), all: all, now: now}
+	if o.Unasked && clockJumped(all, now) {
+		p.o.MaxAge = -1
+	}
+	if !o.Dry {
+		p.failed(sweep(all))
+	}
+	sessions, err := p.measure()
+	if err != nil {
+		return Pruned{}, err
+	}
+	p.shrink(p.removeOld(sessions))
+	return p.done, errors.Join(p.errs...)
+}
+
+// pruning is one run of Prune.
+type pruning struct {
+	o    Retention
+	all  *os.Root
+	now  time.Time
+	done Pruned
+	errs []error
+}
+
+// stored is a session that has ended.
+type stored struct {
+	Used
+	bytes    int64 // of all files
+	payloads []Removal
+}
+
+func (p *pruning) failed(err error) {
+	if err != nil {
+		p.errs = append(p.errs, err)
+	}
+}
+
+// measure returns the sessions that have ended, and counts the others apart.
+func (p *pruning) measure() ([]stored, error) {
+	f, err := p.all.Open(".")
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	list, err := folder{f}.sessions()
+	if err != nil {
+		return nil, err
+	}
+	var ended []stored
+	for _, u := range list {
+		s := stored{Used: u}
+		if d, err := (folder{f}).open(string(u.ID)); err == nil {
+			s.measure(d)
+			d.close()
+		}
+		if slices.Contains(p.o.Keep, u.ID) || p.isLive(u.ID) {
+			p.done.Live++
+			p.done.LiveBytes += s.bytes
 			continue
 		}
-		switch err := remove(all, s.id); {
-		case err == nil:
-			removed = append(removed, s.id)
-			total -= s.bytes
-		case !errors.Is(err, errKeep):
-			errs = append(errs, fmt.Errorf("prune %s: %w", s.id, err))
+		if s.Changed.After(p.now.Add(clockSlack)) { // its age counts from today
+			s.Changed = p.now
+			if !p.o.Dry {
+				_ = p.all.Chtimes(string(u.ID)+"/"+logName, p.now, p.now)
+			}
 		}
+		ended = append(ended, s)
 	}
-	return removed, errors.Join(errs...)
+	return ended, nil
 }
 
-// measured is a session as far as Prune cares.
-type measured struct {
-	id      agenttool.SessionID
-	changed time.Time
-	bytes   int64
+// measure counts the files of the session in d.
+func (s *stored) measure(d folder) {
+	s.bytes = d.bytes()
+	results, err := d.open(resultsDir)
+	if err != nil {
+		return // it has none
+	}
+	defer results.close()
+	results.regular(func(name string, st unix.Stat_t) {
+		s.payloads = append(s.payloads, Removal{Session: s.ID, Payload: name, Bytes: st.Size, Changed: modified(st)})
+	})
 }
 
-// measure returns the sessions by their last change, oldest first, and the bytes of all.
-func measure(all *os.Root, names []agenttool.SessionID) (list []measured, total int64) {
-	for _, id := range names {
-		info, err := all.Lstat(string(id) + "/" + logName)
-		if err != nil {
-			info, err = all.Lstat(string(id))
-		}
-		if err != nil {
-			continue // it went away
-		}
-		m := measured{id: id, changed: info.ModTime(), bytes: diskUse(all, id)}
-		list, total = append(list, m), total+m.bytes
+func (p *pruning) isLive(id agenttool.SessionID) bool {
+	f, err := openRegular(p.all, string(id)+"/"+logName, os.O_RDONLY)
+	if err != nil {
+		return false
 	}
-	slices.SortStableFunc(list, func(a, b measured) int { return a.changed.Compare(b.changed) })
-	return list, total
+	defer f.Close()
+	return errors.Is(flock(f, unix.LOCK_SH), ErrLocked) // given back when f is closed
+}
+
+// removeOld removes the sessions that are too old and returns the others.
+func (p *pruning) removeOld(sessions []stored) (left []stored) {
+	slices.SortFunc(sessions, func(a, b stored) int { return cmp.Or(a.Changed.Compare(b.Changed), cmp.Compare(a.ID, b.ID)) })
+	for _, s := range sessions {
+		old := p.o.MaxAge > 0 && p.now.Sub(s.Changed) > p.o.MaxAge
+		if old && p.remove(Removal{Session: s.ID, Bytes: s.bytes, Changed: s.Changed}, p.removeSession) {
+			continue
+		}
+		left = append(left, s)
+		p.done.Sessions++
+		p.done.Bytes += s.bytes
+	}
+	return left
+}
+
+// remove removes what r names and reports whether it is gone.
+func (p *pruning) remove(r Removal, do func(Removal) error) bool {
+	err := do(r)
+	switch {
+	case err == nil:
+		p.done.Removed = append(p.done.Removed, r)
+		return true
+	case errors.Is(err, ErrNewer):
+		if !slices.Contains(p.done.Newer, r.Session) {
+			p.done.Newer = append(p.done.Newer, r.Session)
+		}
+	case !errors.Is(err, errKeep):
+		p.failed(fmt.Errorf("prune %s: %w", r.Session, err))
+	}
+	return false
+}
+
+// shrink removes payloads until the sessions are not too large.
+func (p *pruning) shrink(sessions []stored) {
+	if p.o.MaxBytes < 0 || p.done.Bytes <= p.o.MaxBytes {
+		return
+	}
+	var payloads []Removal
+	for _, s := range sessions {
+		payloads = append(payloads, s.payloads...)
+	}
+	weight := func(r Removal) float64 { // a month's age counts as much as twice the size
+		return float64(r.Bytes) * (1 + max(0, p.now.Sub(r.Changed).Hours()/(30*24)))
+	}
+	slices.SortFunc(payloads, func(a, b Removal) int {
+		return cmp.Or(cmp.Compare(weight(b), weight(a)), cmp.Compare(a.Session, b.Session), cmp.Compare(a.Payload, b.Payload))
+	})
+	for _, r := range payloads {
+		if p.done.Bytes <= p.o.MaxBytes || r.Bytes == 0 {
+			break
+		}
+		if p.remove(r, p.removePayload) {
+			p.done.Bytes -= r.Bytes
+		}
+	}
+	p.done.Over = max(0, p.done.Bytes-p.o.MaxBytes)
 }
 
 // errKeep says that a session is not to be removed.
 var errKeep = errors.New("in use, or not a session")
 
-// remove deletes one session that nobody writes. It takes the lock, so that nobody begins to, and renames the
-// directory first, so that half a session is never seen.
-func remove(all *os.Root, id agenttool.SessionID) error {
-	name := string(id)
-	info, err := all.Lstat(name + "/" + logName)
-	if errors.Is(err, fs.ErrNotExist) {
-		if all.Remove(name) == nil { // what a process left that was killed before the first record
-			return nil
-		}
-		return errKeep // there are files in it that are not ours
-	}
+// hold locks a session that no process writes, so that none begins to. It fails with errKeep if there is no log to lock.
+func (p *pruning) hold(id agenttool.SessionID) (*os.File, error) {
+	info, err := p.all.Lstat(string(id) + "/" + logName)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return errKeep
+		return nil, errKeep
 	}
-	f, err := openRegular(all, name+"/"+logName, os.O_RDONLY)
+	f, err := openRegular(p.all, string(id)+"/"+logName, os.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	if err = flock(f, unix.LOCK_EX); errors.Is(err, ErrLocked) {
+		err = errKeep
+	}
+	if err == nil {
+		err = checkFormat(f)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// removeSession deletes a session. It renames the directory first, so that half a session is never seen.
+func (p *pruning) removeSession(r Removal) error {
+	name := string(r.Session)
+	log, err := p.hold(r.Session)
+	if errors.Is(err, fs.ErrNotExist) {
+		return p.removeEmpty(name)
+	}
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	if err := flock(f, unix.LOCK_EX); errors.Is(err, ErrLocked) {
+	defer log.Close()
+	if p.o.Dry {
+		return nil
+	}
+	if err := p.all.Rename(name, prunedPrefix+name); err != nil {
+		return err
+	}
+	return p.all.RemoveAll(prunedPrefix + name)
+}
+
+// removeEmpty removes what a process left that was killed before the first record. A directory with other files is not
+// ours.
+func (p *pruning) removeEmpty(name string) error {
+	if p.o.Dry {
+		if entries, err := fs.ReadDir(p.all.FS(), name); err != nil || len(entries) > 0 {
+			return errKeep
+		}
+		return nil
+	}
+	if p.all.Remove(name) != nil {
 		return errKeep
-	} else if err != nil {
+	}
+	return nil
+}
+
+// prunedName is the file that lists the payloads that Prune removed from a session, one [Removal] a line.
+const prunedName = "pruned.jsonl"
+
+// removePayload deletes a payload after noting that, so that verify does not take it for lost.
+func (p *pruning) removePayload(r Removal) error {
+	name := string(r.Session)
+	log, err := p.hold(r.Session)
+	if errors.Is(err, fs.ErrNotExist) {
+		return errKeep
+	}
+	if err != nil {
 		return err
 	}
-	if err := all.Rename(name, prunedPrefix+name); err != nil {
+	defer log.Close()
+	if p.o.Dry {
+		return nil
+	}
+	line, err := json.Marshal(r)
+	if err != nil {
 		return err
 	}
-	return all.RemoveAll(prunedPrefix + name)
+	note, err := p.all.OpenFile(name+"/"+prunedName, os.O_WRONLY|os.O_CREATE|os.O_APPEND|unix.O_NOFOLLOW, fileMode)
+	if err != nil {
+		return err
+	}
+	_, err = note.Write(append(line, '\n'))
+	if err = errors.Join(err, note.Close()); err != nil {
+		return err
+	}
+	if err := p.all.Remove(name + "/" + resultsDir + "/" + r.Payload); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // sweep removes what is left of sessions whose removal was cut short.

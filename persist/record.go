@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"time"
 
 	"toolhost/agenttool"
@@ -22,6 +23,7 @@ func (r recorder) opened() ([]byte, error) {
 		}
 	}
 	data["session_id"] = agenttool.AppendString(nil, string(r.o.ID))
+	data["format"] = strconv.AppendInt(nil, format, 10)
 	return r.event(agenttool.EventSessionOpened, data)
 }
 

@@ -5,8 +5,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
+	"sync/atomic"
 
 	"toolhost/agenttool"
 )
@@ -25,6 +27,13 @@ func (d *disk) create(file string) (sink, error) {
 	if err := d.session.Mkdir(resultsDir, dirMode); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, payloadUnavailable(d.o.Dir, err)
 	}
+	if d.room == nil {
+		d.room = new(atomic.Int64)
+		d.room.Store(d.o.SessionLimit - d.payloadBytes())
+	}
+	if d.room.Load() <= 0 {
+		return nil, sessionFull(d.full())
+	}
 	f, err := d.session.OpenFile(resultsDir+"/"+file, os.O_RDWR|os.O_CREATE|os.O_EXCL, fileMode)
 	if errors.Is(err, fs.ErrExist) {
 		return nil, payloadExists(file)
@@ -35,6 +44,31 @@ func (d *disk) create(file string) (sink, error) {
 	return &diskSink{of: d, f: f, file: file}, nil
 }
 
+// payloadBytes is what the payloads take that an earlier store of the session made.
+func (d *disk) payloadBytes() (total int64) {
+	f, err := d.session.Open(resultsDir)
+	if err != nil {
+		return 0
+	}
+	defer f.Close()
+	return folder{f}.bytes()
+}
+
+// full says why the session takes no more payloads.
+func (d *disk) full() noRoom {
+	return noRoom(fmt.Sprintf("the outputs of one session may take %d MiB together", d.o.SessionLimit>>20))
+}
+
+// take sets room for n bytes aside, or for as many as there is room for.
+func (d *disk) take(n int64) int64 {
+	if left := d.room.Add(-n); left < 0 {
+		back := min(n, -left)
+		d.room.Add(back)
+		return n - back
+	}
+	return n
+}
+
 // diskSink is a payload's file. It is open while it is written.
 type diskSink struct {
 	of   *disk
@@ -43,9 +77,14 @@ type diskSink struct {
 }
 
 func (s *diskSink) Write(b []byte) (int, error) {
-	n, err := s.f.Write(b)
+	room := s.of.take(int64(len(b)))
+	n, err := s.f.Write(b[:room])
 	if err != nil {
+		s.of.room.Add(room - int64(n))
 		return n, payloadUnavailable(s.of.o.Dir, err)
+	}
+	if n < len(b) {
+		return n, s.of.full()
 	}
 	return n, nil
 }

@@ -16,10 +16,14 @@ type Options struct {
 	Now          func() time.Time    // nil: time.Now
 	Meta         json.RawMessage     // JSON object for the data of the opened record; empty: session_id alone
 	PayloadLimit int64               // bytes of one payload; 0: 1 GiB
+	SessionLimit int64               // bytes of all payloads of the session on disk; 0: 4 GiB
 	Ephemeral    bool                // keep all in memory and touch no disk
 }
 
-const defaultPayloadLimit = 1 << 30
+const (
+	defaultPayloadLimit = 1 << 30
+	defaultSessionLimit = 4 << 30
+)
 
 func (o Options) withDefaults() Options {
 	if o.IDs == nil {
@@ -33,6 +37,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.PayloadLimit <= 0 {
 		o.PayloadLimit = defaultPayloadLimit
+	}
+	if o.SessionLimit <= 0 {
+		o.SessionLimit = defaultSessionLimit
 	}
 	return o
 }

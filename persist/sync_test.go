@@ -163,8 +163,8 @@ func TestVerifyLostRecords(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(s.Path(), logName), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, problems, err := VerifyPayloads(s.Path()); err != nil || len(problems) != 1 || problems[0].Kind != Missing {
-		t.Errorf("problems %v, %v: want one, that the records are missing", problems, err)
+	if found, err := VerifyPayloads(s.Path()); err != nil || len(found.Problems) != 1 || found.Problems[0].Kind != Missing {
+		t.Errorf("found.Problems %v, %v: want one, that the records are missing", found.Problems, err)
 	}
 	_ = s.Close()
 }

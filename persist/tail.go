@@ -42,7 +42,7 @@ func readTail(f io.ReaderAt, size int64) (tail, error) {
 
 // lastLineFeed returns the place of the last line feed before end, or -1.
 func lastLineFeed(f io.ReaderAt, end int64) (int64, error) {
-	buf := make([]byte, 64<<10)
+	buf := make([]byte, 2<<10) // a closing record fits
 	for end > 0 {
 		b := buf[:min(end, int64(len(buf)))]
 		end -= int64(len(b))
@@ -51,6 +51,9 @@ func lastLineFeed(f io.ReaderAt, end int64) (int64, error) {
 		}
 		if i := bytes.LastIndexByte(b, '\n'); i >= 0 {
 			return end + int64(i), nil
+		}
+		if len(buf) < 64<<10 {
+			buf = make([]byte, 64<<10)
 		}
 	}
 	return -1, nil

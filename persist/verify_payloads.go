@@ -1,6 +1,7 @@
 package persist
 
 import (
+	"bufio"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -11,37 +12,66 @@ import (
 	"strings"
 )
 
+// Payloads is what VerifyPayloads found.
+type Payloads struct {
+	Checked  int       // that are there
+	Pruned   int       // that Prune removed
+	Problems []Problem // name the record
+}
+
 // VerifyPayloads checks the payloads that the records of a session's directory refer to: whether each is there and
-// still has the digest that its record holds. Problems name the record. A payload that no record refers to is not
-// looked at, unless there are no records at all: then they were lost. The error is one of the journal.
-func VerifyPayloads(dir string) (checked int, problems []Problem, err error) {
+// still has the digest that its record holds. A payload that no record refers to is not looked at, unless there are no
+// records at all: then they were lost. The error is one of the journal.
+func VerifyPayloads(dir string) (found Payloads, err error) {
 	f, err := os.Open(filepath.Join(dir, logName))
 	if err != nil {
-		return 0, nil, err
+		return found, err
 	}
 	defer f.Close()
-	seen, records := map[string]bool{}, 0
+	seen, pruned, records := map[string]bool{}, prunedPayloads(dir), 0
 	for entry, err := range Read(f) {
 		if err != nil {
 			continue // Verify names it
 		}
 		records++
 		for _, ref := range refsIn(entry.Event) {
-			if key := ref.file + ref.digest; seen[key] || len(problems) >= maxProblems {
+			if key := ref.file + ref.digest; seen[key] || len(found.Problems) >= maxProblems {
 				continue
 			} else {
 				seen[key] = true
 			}
-			checked++
-			if kind, detail := checkPayload(dir, ref); kind != "" {
-				problems = append(problems, Problem{Kind: kind, Seq: entry.Seq, Detail: detail})
+			kind, detail := checkPayload(dir, ref)
+			if kind == Missing && pruned[ref.file] {
+				found.Pruned++
+				continue
+			}
+			found.Checked++
+			if kind != "" {
+				found.Problems = append(found.Problems, Problem{Kind: kind, Seq: entry.Seq, Detail: detail})
 			}
 		}
 	}
 	if records == 0 {
-		problems = append(problems, unrecorded(dir)...)
+		found.Problems = append(found.Problems, unrecorded(dir)...)
 	}
-	return checked, problems, nil
+	return found, nil
+}
+
+// prunedPayloads are the files of the payloads that Prune removed from a session.
+func prunedPayloads(dir string) map[string]bool {
+	f, err := os.Open(filepath.Join(dir, prunedName))
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	pruned := map[string]bool{}
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		var r Removal
+		if json.Unmarshal(lines.Bytes(), &r) == nil {
+			pruned[r.Payload] = true
+		}
+	}
+	return pruned
 }
 
 // unrecorded returns the problem of payloads beside a log without records, if there are any.

@@ -45,9 +45,16 @@ share a session log. A command that would go on by itself ends with the call.
 				return err
 			}
 			s.reached = listen()
-			session, err := s.open(s.daySession, true)
+			first := false
+			session, err := s.open(func(root string) (store *persist.Store, err error) {
+				store, first, err = s.daySession(root)
+				return store, err
+			}, true)
 			if err != nil {
 				return err
+			}
+			if first { // a moment to look at the old ones
+				defer pruneMeanwhile(session.store.ID())()
 			}
 			completion, err := callOnce(session, host.Request{ID: callID(time.Now()), Tool: args[0], Input: input, Timeout: timeout})
 			if err != nil {
@@ -95,11 +102,12 @@ func checkJSON(input []byte) ([]byte, error) {
 	return input, nil
 }
 
-// daySession is the session of today's calls in the workspace root, or the next one that no process is using.
-func (s *setup) daySession(root string) (*persist.Store, error) {
+// daySession is the session of today's calls in the workspace root, or the next one that no process is using. It reports
+// whether this is its first call.
+func (s *setup) daySession(root string) (store *persist.Store, first bool, err error) {
 	dir, err := sessionsDir()
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	sum := sha256.Sum256([]byte(root))
 	id := fmt.Sprintf("call-%s-%s", time.Now().UTC().Format("20060102"), hex.EncodeToString(sum[:4]))
@@ -108,17 +116,14 @@ func (s *setup) daySession(root string) (*persist.Store, error) {
 		_, statErr := os.Stat(filepath.Join(dir, string(o.ID)))
 		store, err := persist.Resume(o)
 		if err == nil {
-			if os.IsNotExist(statErr) { // the day's first: a moment to look at the old ones
-				pruneSessions(o.ID)
-			}
-			return store, nil
+			return store, os.IsNotExist(statErr), nil
 		}
-		if !errors.Is(err, persist.ErrLocked) && !errors.Is(err, persist.ErrDamaged) {
-			return persist.New(o), nil // the first call that is not read-only will say what is wrong
+		if !errors.Is(err, persist.ErrLocked) && !errors.Is(err, persist.ErrDamaged) && !errors.Is(err, persist.ErrNewer) {
+			return persist.New(o), false, nil // the first call that is not read-only will say what is wrong
 		}
 		o.ID = agenttool.SessionID(fmt.Sprintf("%s-%d", id, n))
 	}
-	return persist.New(persist.Options{Dir: dir, Meta: meta(root), PayloadLimit: int64(s.jobOutput)}), nil
+	return persist.New(persist.Options{Dir: dir, Meta: meta(root), PayloadLimit: int64(s.jobOutput)}), false, nil
 }
 
 // callOnce runs one call to its end. The first interrupt cancels it.

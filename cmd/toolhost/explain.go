@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"toolhost/agenttool"
@@ -17,7 +15,9 @@ import (
 
 // How much of the past a rule is explained with.
 const (
-	explainedCommands = 5000
+	explainedCommands = 2000
+	explainedSessions = 1000
+	explainedBytes    = 32 << 20
 	shownCommands     = 15
 )
 
@@ -76,25 +76,13 @@ func section(b *strings.Builder, title string, commands []string) {
 }
 
 // pastCommands returns the shell commands of past sessions, each once, those of the newest session first.
-func pastCommands() ([]string, error) {
-	sessions, dir, err := listSessions()
-	if err != nil {
-		return nil, err
-	}
+func pastCommands() (commands []string, err error) {
 	seen := map[string]bool{}
-	var commands []string
-	for _, s := range sessions {
-		f, err := os.Open(filepath.Join(dir, string(s.ID), "log.jsonl"))
-		if err != nil {
-			continue // pruned meanwhile
-		}
-		commands = appendCommands(commands, f, seen)
-		f.Close()
-		if len(commands) >= explainedCommands {
-			break
-		}
-	}
-	return commands, nil
+	err = pastLogs(explainedSessions, explainedBytes, func(log io.Reader) bool {
+		commands = appendCommands(commands, log, seen)
+		return len(commands) < explainedCommands
+	})
+	return commands, err
 }
 
 // appendCommands reads the commands of one log, as far as it can be read.
@@ -113,7 +101,7 @@ func appendCommands(commands []string, log io.Reader, seen map[string]bool) []st
 
 // commandIn returns the command of the shell call whose result an event tells; "" if it is about something else.
 func commandIn(event []byte) string {
-	if !bytes.Contains(event, []byte(`"command"`)) {
+	if !bytes.Contains(event, []byte(`"model_input"`)) || !bytes.Contains(event, []byte(`"toolhost.shell"`)) {
 		return ""
 	}
 	var e struct {

@@ -223,29 +223,41 @@ func (g *granting) revokeInSessions(out io.Writer, text string, found bool) (boo
 // How much of the past the uses of rules are counted in.
 const (
 	countedSessions = 200
-	countedBytes    = 256 << 20
+	countedBytes    = 32 << 20
 )
 
 // ruleUses counts, by SOURCE:RULE, the decisions of past sessions that named a rule.
 func ruleUses() map[string]int {
 	uses := map[string]int{}
-	sessions, dir, err := listSessions()
+	_ = pastLogs(countedSessions, countedBytes, func(log io.Reader) bool { // without them there are no uses
+		countUses(log, uses)
+		return true
+	})
+	return uses
+}
+
+// pastLogs calls read with the logs of past sessions, the last used first, until it returns false: at most so many, of so many
+// bytes together.
+func pastLogs(sessions int, bytes int64, read func(log io.Reader) bool) error {
+	recent, dir, err := recentSessions()
 	if err != nil {
-		return uses
+		return err
 	}
-	budget := int64(countedBytes)
-	for _, s := range sessions[:min(len(sessions), countedSessions)] {
-		if budget -= s.Bytes; budget < 0 {
+	for _, s := range recent[:min(len(recent), sessions)] {
+		if bytes -= s.Bytes; bytes < 0 {
 			break
 		}
-		f, err := os.Open(filepath.Join(dir, string(s.ID), "log.jsonl"))
+		f, err := os.Open(filepath.Join(dir, string(s.ID), logFile))
 		if err != nil {
 			continue // pruned meanwhile
 		}
-		countUses(f, uses)
+		more := read(f)
 		f.Close()
+		if !more {
+			break
+		}
 	}
-	return uses
+	return nil
 }
 
 func countUses(log io.Reader, uses map[string]int) {

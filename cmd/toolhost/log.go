@@ -20,47 +20,63 @@ import (
 func newLog() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "log",
-		Short: "Read and verify the logs of sessions",
+		Short: "Read, verify and prune the logs of sessions",
 		Long: `log reads what sessions recorded. A SESSION is the id that "log list" prints, the beginning of one, a session's
 directory, or a log file; without one the last used session is meant.
 ` + exitCodes,
 	}
-	cmd.AddCommand(newLogList(), newLogShow(), newLogVerify())
+	cmd.AddCommand(newLogList(), newLogShow(), newLogVerify(), newLogPrune())
 	return cmd
 }
 
+// listedSessions is how many sessions log list prints unless told otherwise: each is opened and measured.
+const listedSessions = 50
+
 func newLogList() *cobra.Command {
 	var asJSON bool
+	var limit int
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the sessions, the last used first",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			sessions, _, err := listSessions()
+			if limit < 0 {
+				return fmt.Errorf("--limit %d: from 0, which is all", limit)
+			}
+			dir, err := sessionsDir()
 			if err != nil {
 				return err
 			}
-			if asJSON {
-				return printJSONLines(cmd.OutOrStdout(), sessions)
+			sessions, total, err := persist.List(dir, limit, time.Now())
+			if err != nil {
+				return exitf(exitFailed, "list sessions: %v", err)
 			}
-			return printSessions(cmd.OutOrStdout(), sessions)
+			if asJSON {
+				err = printJSONLines(cmd.OutOrStdout(), sessions)
+			} else {
+				err = printSessions(cmd.OutOrStdout(), sessions)
+			}
+			if more := total - len(sessions); err == nil && limit > 0 && more > 0 {
+				fmt.Fprintf(os.Stderr, "toolhost: %d older sessions are not listed: --limit 0 lists all\n", more)
+			}
+			return err
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object a line")
+	cmd.Flags().IntVarP(&limit, "limit", "n", listedSessions, "`number` of sessions; 0 is all")
 	return cmd
 }
 
-// listSessions returns the sessions, the one that was written last first, and the directory that they are in.
-func listSessions() ([]persist.SessionInfo, string, error) {
+// recentSessions returns the sessions, the last used first, and the directory that they are in.
+func recentSessions() ([]persist.Used, string, error) {
 	dir, err := sessionsDir()
 	if err != nil {
 		return nil, "", err
 	}
-	sessions, err := persist.List(dir)
+	sessions, err := persist.Recent(dir, time.Now())
 	if err != nil {
 		return nil, dir, exitf(exitFailed, "list sessions: %v", err)
 	}
-	slices.SortStableFunc(sessions, func(a, b persist.SessionInfo) int { return b.Changed.Compare(a.Changed) })
 	return sessions, dir, nil
 }
 
@@ -133,7 +149,8 @@ lines were cut off the end of an open log, or that all of it was written anew: k
 type verified struct {
 	Session string `json:"session"`
 	persist.Report
-	Payloads        int               `json:"payloads"` // that records refer to
+	Payloads        int               `json:"payloads"`                  // that records refer to
+	Pruned          int               `json:"payloads_pruned,omitempty"` // that were removed to save space
 	PayloadProblems []persist.Problem `json:"payload_problems,omitempty"`
 }
 
@@ -141,19 +158,27 @@ type verified struct {
 func verifyLog(out io.Writer, path string, asJSON bool) (v verified, err error) {
 	dir := filepath.Dir(path)
 	v.Session = filepath.Base(dir)
+	if err := persist.CheckFormat(path); err != nil {
+		return v, err
+	}
 	if v.Report, err = persist.VerifyFile(path); err != nil {
 		return v, err
 	}
-	if filepath.Base(path) == "log.jsonl" {
-		if v.Payloads, v.PayloadProblems, err = persist.VerifyPayloads(dir); err != nil {
+	if filepath.Base(path) == logFile {
+		found, err := persist.VerifyPayloads(dir)
+		if err != nil {
 			return v, err
 		}
+		v.Payloads, v.Pruned, v.PayloadProblems = found.Checked, found.Pruned, found.Problems
 	}
 	if asJSON {
 		return v, printJSONLines(out, []verified{v})
 	}
 	if _, err := fmt.Fprintf(out, "%s: %s", v.Session, v.Report); err != nil {
 		return v, err
+	}
+	if v.Pruned > 0 {
+		fmt.Fprintf(out, "%d payloads were pruned to save space: they are not checked\n", v.Pruned)
 	}
 	for _, p := range v.PayloadProblems {
 		fmt.Fprintf(out, "record %d, %s\n", p.Seq, printable(p.String()))
@@ -177,26 +202,44 @@ func logPaths(args []string) ([]string, error) {
 	return paths, nil
 }
 
-// logPath finds one log file: a path, or the last used session whose id begins with name.
+// logFile is the name of the log in a session's directory.
+const logFile = "log.jsonl"
+
+// logPath finds one log file: that of the session with this id, a path, or that of the last used session whose id begins
+// with name.
 func logPath(name string) (string, error) {
-	if info, err := os.Stat(name); name != "" && err == nil {
-		if info.IsDir() {
-			name = filepath.Join(name, "log.jsonl")
-		}
-		return filepath.Abs(name)
-	}
-	sessions, dir, err := listSessions()
+	dir, err := sessionsDir()
 	if err != nil {
 		return "", err
 	}
-	i := slices.IndexFunc(sessions, func(s persist.SessionInfo) bool { return strings.HasPrefix(string(s.ID), name) })
+	if name != "" && filepath.Base(name) == name {
+		if path := filepath.Join(dir, name, logFile); isFile(path) {
+			return path, nil
+		}
+	}
+	switch {
+	case isFile(name):
+		return filepath.Abs(name)
+	case isFile(filepath.Join(name, logFile)) && name != "":
+		return filepath.Abs(filepath.Join(name, logFile))
+	}
+	sessions, dir, err := recentSessions()
+	if err != nil {
+		return "", err
+	}
+	i := slices.IndexFunc(sessions, func(s persist.Used) bool { return strings.HasPrefix(string(s.ID), name) })
 	switch {
 	case i >= 0:
-		return filepath.Join(dir, string(sessions[i].ID), "log.jsonl"), nil
+		return filepath.Join(dir, string(sessions[i].ID), logFile), nil
 	case name == "":
 		return "", exitf(exitFailed, "there is no session yet in %s", dir)
 	}
 	return "", exitf(exitFailed, "no session %q in %s: see toolhost log list", name, dir)
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && !info.IsDir()
 }
 
 func newLogShow() *cobra.Command {
@@ -210,6 +253,9 @@ func newLogShow() *cobra.Command {
 			paths, err := logPaths(args)
 			if err != nil {
 				return err
+			}
+			if err := persist.CheckFormat(paths[0]); err != nil {
+				return exitf(exitFailed, "%v", err)
 			}
 			f, err := os.Open(paths[0])
 			if err != nil {

@@ -1,30 +1,150 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"fmt"
+	"io"
 	"os"
+	"text/tabwriter"
 	"time"
+
+	"github.com/spf13/cobra"
 
 	"toolhost/agenttool"
 	"toolhost/persist"
 )
 
-// pruneDelay keeps throw-away processes, which clients start to probe, from looking at old sessions.
-const pruneDelay = 30 * time.Second
+const (
+	pruneDelay = 30 * time.Second // keeps throw-away processes, which clients start to probe, from looking at old sessions
+	pruneEvery = 24 * time.Hour
+)
 
-// pruneLater removes old sessions beside a long-lived one.
-func pruneLater(s *session) {
-	time.Sleep(pruneDelay)
-	pruneSessions(s.store.ID())
+// pruneBeside removes old sessions beside a running one, again and again until ctx ends.
+func pruneBeside(ctx context.Context, own agenttool.SessionID) {
+	for wait := pruneDelay; ; wait = pruneEvery {
+		select {
+		case <-time.After(wait):
+			pruneSessions(own)
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
-// pruneSessions removes sessions that are too old or too many, but not keep.
-func pruneSessions(keep agenttool.SessionID) {
+// pruneMeanwhile is pruneSessions beside a call. The function that it returns waits for the end, but not for long: the next one
+// goes on with the rest.
+func pruneMeanwhile(own agenttool.SessionID) (wait func()) {
+	const longest = 2 * time.Second
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		pruneSessions(own)
+	}()
+	return func() {
+		select {
+		case <-done:
+		case <-time.After(longest):
+		}
+	}
+}
+
+// pruneSessions removes sessions that are too old and outputs that are too many, but nothing of the session own.
+func pruneSessions(own agenttool.SessionID) {
 	dir, err := sessionsDir()
 	if err != nil {
 		return
 	}
-	if _, err := persist.Prune(dir, persist.Retention{Keep: []agenttool.SessionID{keep}}, time.Now()); err != nil {
+	found, err := persist.Prune(dir, persist.Retention{Keep: []agenttool.SessionID{own}, Unasked: true}, time.Now())
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "toolhost: old sessions could not be removed:", err)
 	}
+	if warning := newerSessions(found); warning != "" {
+		fmt.Fprintln(os.Stderr, "toolhost:", warning)
+	}
+}
+
+// newerSessions says which sessions were left alone; "" for none.
+func newerSessions(found persist.Pruned) string {
+	if len(found.Newer) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d sessions were written by a newer version of toolhost and are left alone, %s first", len(found.Newer), found.Newer[0])
+}
+
+func newLogPrune() *cobra.Command {
+	var asJSON bool
+	var o persist.Retention
+	limit := byteSize(5 << 30)
+	cmd := &cobra.Command{
+		Use:   "prune",
+		Short: "Remove old sessions, and the largest and oldest outputs",
+		Long: `prune removes the sessions that nobody has used for --older-than. If the rest takes more than --max-size it removes stored
+outputs, the largest and oldest first. Logs stay until they are too old, and running sessions are counted apart and left
+alone. log verify knows which outputs were pruned.
+
+toolhost serve does the same by itself, 30 s after its start and then once a day, and toolhost call with the first call
+of a day. One session stores 4 GiB of output at most; what is beyond that is cut, and the result says so.
+` + exitCodes,
+		Example: `  toolhost log prune --dry-run
+  toolhost log prune --older-than 168h --max-size 1GiB`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if o.MaxAge <= 0 || limit <= 0 {
+				return fmt.Errorf("--older-than and --max-size must be more than 0")
+			}
+			dir, err := sessionsDir()
+			if err != nil {
+				return err
+			}
+			o.MaxBytes = int64(limit)
+			found, err := persist.Prune(dir, o, time.Now())
+			if asJSON {
+				err = cmp.Or(printJSONLines(cmd.OutOrStdout(), []persist.Pruned{found}), err)
+			} else {
+				err = cmp.Or(printPruned(cmd.OutOrStdout(), found, o), err)
+			}
+			if err != nil {
+				return exitf(exitFailed, "%v", err)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&o.Dry, "dry-run", false, "say what would be removed, and remove nothing")
+	cmd.Flags().DurationVar(&o.MaxAge, "older-than", 30*24*time.Hour, "`time` since the last use after which a session is removed")
+	cmd.Flags().Var(&limit, "max-size", "`size` of all ended sessions together, such as 1GiB")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	return cmd
+}
+
+// printPruned prints for people what was removed, and what is left.
+func printPruned(out io.Writer, found persist.Pruned, o persist.Retention) error {
+	removed, verb := int64(0), "removed"
+	if o.Dry {
+		verb = "would be removed"
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	if len(found.Removed) > 0 {
+		fmt.Fprintln(w, "SESSION\tWHAT\tSIZE\tLAST USED")
+	}
+	for _, r := range found.Removed {
+		what := "all"
+		if r.Payload != "" {
+			what = "output " + printable(r.Payload)
+		}
+		removed += r.Bytes
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.Session, what, size(r.Bytes), r.Changed.Local().Format(time.DateTime))
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "%s: %d entries, %s\n", verb, len(found.Removed), size(removed))
+	fmt.Fprintf(out, "left: %d sessions, %s; %d running, %s\n", found.Sessions, size(found.Bytes), found.Live, size(found.LiveBytes))
+	if found.Over > 0 {
+		fmt.Fprintf(out, "the logs alone exceed the limit by %s: they stay until they are older than %s\n", size(found.Over), o.MaxAge)
+	}
+	if warning := newerSessions(found); warning != "" {
+		fmt.Fprintln(out, warning)
+	}
+	return nil
 }

@@ -121,7 +121,7 @@ func serve(s *session, f front) error {
 		case <-ctx.Done():
 		}
 	}()
-	go pruneLater(s)
+	go pruneBeside(ctx, s.store.ID())
 	watching, unwatch := context.WithCancel(ctx)
 	watched := make(chan struct{})
 	go func() {
