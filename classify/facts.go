@@ -2,9 +2,9 @@ package classify
 
 import (
 	"slices"
-	"strings"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/cut"
 	"toolhost/classify/program"
 )
 
@@ -204,20 +204,12 @@ func (w *walk) record(r agenttool.Reason) {
 	if w.quiet > 0 {
 		return
 	}
-	r.Text = short(r.Text)
+	r.Text = cut.Short(r.Text, maxReason)
 	w.reasons = addReason(w.reasons, r)
 	if w.part >= 0 && w.told < maxTold {
 		w.told += len(r.Text)
 		w.parts[w.part].Reasons = addReason(w.parts[w.part].Reasons, r)
 	}
-}
-
-// short returns as much of a reason as is told.
-func short(text string) string {
-	if len(text) <= maxReason {
-		return text
-	}
-	return strings.ToValidUTF8(text[:maxReason], "") + "…"
 }
 
 func addReason(list []agenttool.Reason, r agenttool.Reason) []agenttool.Reason {
@@ -246,7 +238,7 @@ func (w *walk) begin(argv []program.Word) (outer int) {
 	if w.scope.doubt != "" && w.scope.void == "" {
 		w.note(tally{unknown: true})
 		w.parts[w.part].Reasons = []agenttool.Reason{w.placed(agenttool.Reason{
-			Fact: "read_only", Text: short("what stands before it may change what it means: " + w.scope.doubt), Line: at.Line, Column: at.Column})}
+			Fact: "read_only", Text: cut.Short("what stands before it may change what it means: "+w.scope.doubt, maxReason), Line: at.Line, Column: at.Column})}
 	}
 	return outer
 }

@@ -8,6 +8,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/cut"
 )
 
 // gleaner is the lenient analysis: it gathers all that may be a command, wherever it stands and whether or not it would run,
@@ -252,7 +253,7 @@ func (g *gleaner) add(what string, at syntax.Pos) {
 	if what == "" {
 		return
 	}
-	r := agenttool.Reason{Fact: "destructive", Text: short(what), Line: int(at.Line()), Column: int(at.Col())}
+	r := agenttool.Reason{Fact: "destructive", Text: cut.Short(what, maxReason), Line: int(at.Line()), Column: int(at.Col())}
 	if g.inner != nil {
 		r.Line, r.Column = g.inner.line, g.inner.column
 	}

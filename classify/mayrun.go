@@ -8,6 +8,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/cut"
 	"toolhost/classify/program"
 )
 
@@ -18,9 +19,9 @@ func (w *walk) mayRun(why string) {
 	}
 	switch {
 	case w.part < 0 && w.opaque == "":
-		w.opaque = short(why)
+		w.opaque = cut.Short(why, maxReason)
 	case w.part >= 0 && w.parts[w.part].MayRun == "":
-		w.parts[w.part].MayRun = short(why)
+		w.parts[w.part].MayRun = cut.Short(why, maxReason)
 	}
 }
 

@@ -3,6 +3,7 @@ package classify
 import (
 	"strings"
 
+	"toolhost/agenttool/cut"
 	"toolhost/classify/program"
 )
 
@@ -27,7 +28,7 @@ func (w *walk) spelled(word program.Word) string {
 	}
 	source = source[word.Column-1:]
 	if end := wordEnd(source); end > maxSpelled {
-		return strings.ToValidUTF8(source[:maxSpelled], "") + "…"
+		return cut.Short(source, maxSpelled)
 	} else if end > 0 {
 		return source[:end]
 	}

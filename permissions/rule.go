@@ -2,10 +2,12 @@ package permissions
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/near"
 )
 
 // Rule is one line of what a person allows, wants to be asked about, or forbids, as they wrote it and as it is matched.
@@ -133,41 +135,10 @@ func (p Parser) cutGrants(r *Rule) (head string, err error) {
 
 // meant suggests the tool whose name is nearest to a misspelt one.
 func (p Parser) meant(name string) string {
-	name = strings.ToLower(strings.TrimSpace(name))
-	best, least := "", 3
-	for known := range p.Names {
-		if d := distance(name, known); d < least || d == least && best != "" && known < best {
-			best, least = known, d
-		}
+	if best := near.Word(strings.TrimSpace(name), slices.Sorted(maps.Keys(p.Names))); best != "" {
+		return fmt.Sprintf(" (did you mean %s?)", best)
 	}
-	if best == "" {
-		return ""
-	}
-	return fmt.Sprintf(" (did you mean %s?)", best)
-}
-
-// distance is the number of letters that differ, at most 3.
-func distance(a, b string) int {
-	const most = 3
-	if len(a)-len(b) >= most || len(b)-len(a) >= most {
-		return most
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], cost
-		}
-	}
-	return min(most, row[len(b)])
+	return ""
 }
 
 func isPathTool(tool string) bool { return tool == "read" || tool == "write" || tool == "edit" }

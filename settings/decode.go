@@ -17,6 +17,7 @@ import (
 	"github.com/tailscale/hujson"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/near"
 )
 
 // decoder turns one file into the settings that it gives. What is wrong is collected, and decoding goes on.
@@ -115,7 +116,7 @@ func (d *decoder) unknown(key hujson.Value, name, path string, fields []field) {
 	if path != "" {
 		place = " in " + shown(path)
 	}
-	near := suggestion(name, names)
+	near := near.Word(name, names)
 	if i := slices.IndexFunc(keys, func(k string) bool { return strings.HasSuffix(k, "."+name) }); i >= 0 && path == "" {
 		near = keys[i]
 	}
@@ -237,7 +238,7 @@ func (d *decoder) word(to *Value[string], words []string) func(hujson.Value, str
 		case path == "mode" && s == "bypass":
 			d.wrong(v, "mode bypass is for the command line only, one session at a time: --mode bypass")
 		default:
-			if near := suggestion(s, words); near != "" {
+			if near := near.Word(s, words); near != "" {
 				d.wrong(v, "%s: there is no %s: did you mean %q?", shown(path), quoted(s), near)
 				return
 			}

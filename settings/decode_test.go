@@ -8,6 +8,8 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/tailscale/hujson"
+
+	"toolhost/agenttool/near"
 )
 
 // goodDocuments are files that say something, of every kind.
@@ -206,8 +208,8 @@ func TestSuggestion(t *testing.T) {
 		"mod": "mode", "Mode": "mode", "permission": "permissions", "add-dirs": "add_dirs", "maxparallel": "max_parallel",
 		"": "", "x": "", "completely_else": "", strings.Repeat("m", 100_000): "",
 	} {
-		if got := suggestion(name, known); got != want {
-			t.Errorf("suggestion(%.20q) = %q, want %q", name, got, want)
+		if got := near.Word(name, known); got != want {
+			t.Errorf("near.Word(%.20q) = %q, want %q", name, got, want)
 		}
 	}
 }

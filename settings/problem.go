@@ -3,7 +3,6 @@ package settings
 import (
 	"errors"
 	"fmt"
-	"strings"
 )
 
 // Problem is something wrong with a file of settings.
@@ -52,51 +51,3 @@ func join(problems []Problem) error {
 
 // maxProblems bounds what is said about one file.
 const maxProblems = 100
-
-// suggestion returns the known name that a misspelt one is nearest to, empty if none is near.
-func suggestion(name string, known []string) string {
-	best, nearest := "", max(1, len(name)/3)
-	for _, k := range known {
-		if plain(k) == plain(name) {
-			return k
-		}
-		if len(name) > 2*len(k)+2 {
-			continue
-		}
-		if d := distance(plain(name), plain(k)); d <= nearest && (best == "" || d < distance(plain(name), plain(best))) {
-			best = k
-		}
-	}
-	return best
-}
-
-// plain is a name without case and joints: addDirs, add-dirs and add_dirs are one.
-func plain(name string) string {
-	return strings.ToLower(strings.Map(func(r rune) rune {
-		if strings.ContainsRune("_-. ", r) {
-			return -1
-		}
-		return r
-	}, name))
-}
-
-// distance counts the letters that must be put in, taken out or changed to make b of a.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		corner := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := corner
-			if a[i] != b[j] {
-				change++
-			}
-			corner = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
-}

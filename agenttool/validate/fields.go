@@ -6,10 +6,11 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
+	"toolhost/agenttool/near"
 )
 
 const maxListed = 20 // names or choices in a message
@@ -143,23 +144,7 @@ var synonyms = map[string][]string{
 //
 // Models write the names that they know from other tools: oldString for old_string, file_path for path.
 func nearest(name string, allowed []string) string {
-	if name == "" || len(name) > maxQuoted || len(allowed) > 1_000 {
-		return ""
-	}
-	best, bestDistance := "", len(name)
-	for _, candidate := range allowed {
-		if len(candidate) > maxQuoted {
-			continue
-		}
-		if fold(candidate) == fold(name) {
-			return candidate
-		}
-		far := max(1, min(len(name), len(candidate))/3)
-		if d := distance(name, candidate); d <= far && d < bestDistance {
-			best, bestDistance = candidate, d
-		}
-	}
-	if best != "" {
+	if best := near.Word(name, allowed); best != "" || len(name) > maxQuoted {
 		return best
 	}
 	for _, candidate := range allowed {
@@ -170,41 +155,6 @@ func nearest(name string, allowed []string) string {
 	return ""
 }
 
-// fold takes case and separators out of a name.
-func fold(name string) string {
-	return strings.Map(func(r rune) rune {
-		if isSeparator(r) {
-			return -1
-		}
-		return unicode.ToLower(r)
-	}, name)
-}
-
-func isSeparator(r rune) bool { return r == '_' || r == '-' || r == '.' }
-
 func words(name string) []string {
-	return strings.FieldsFunc(strings.ToLower(name), isSeparator)
-}
-
-// distance counts the insertions, deletions, replacements and swaps of neighbours that lead from a to b, in bytes.
-func distance(a, b string) int {
-	rows := [3][]int{make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)}
-	for j := range rows[1] {
-		rows[1][j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		before, last, row := rows[(i+2)%3], rows[(i)%3], rows[(i+1)%3]
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
-			}
-		}
-	}
-	return rows[(len(a)+1)%3][len(b)]
+	return strings.FieldsFunc(strings.ToLower(name), near.IsSeparator)
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"toolhost/agenttool/cut"
 )
 
 const (
@@ -31,7 +33,7 @@ func (r reader) forms(e *jsonschema.ValidationError) []problem {
 	}
 	var told []string
 	for _, f := range forms {
-		if s := cut(f[0].within(len(e.InstanceLocation))); !slices.Contains(told, s) {
+		if s := cut.Short(f[0].within(len(e.InstanceLocation)), maxForm); !slices.Contains(told, s) {
 			told = append(told, s)
 		}
 	}
@@ -41,14 +43,6 @@ func (r reader) forms(e *jsonschema.ValidationError) []problem {
 		text += "; or …"
 	}
 	return []problem{{path: e.InstanceLocation, code: "no_form_matches", text: text}}
-}
-
-// cut shortens a text that forms within forms made long.
-func cut(text string) string {
-	if len(text) > maxForm {
-		return strings.ToValidUTF8(text[:maxForm], "") + "…"
-	}
-	return text
 }
 
 // mergeTypes makes one problem of forms that all want another type of the same value.

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"toolhost/agenttool/cut"
 )
 
 // problem is one thing that is wrong with a document.
@@ -89,7 +91,7 @@ func isPlain(name string) bool {
 // quote writes a name of the input or schema so that it cannot pass for part of the message, and cuts a long one.
 func quote(name string) string {
 	if len(name) > maxQuoted {
-		return strconv.QuoteToASCII(strings.ToValidUTF8(name[:maxQuoted], "")) + "…"
+		return strconv.QuoteToASCII(cut.Head(name, maxQuoted)) + cut.Mark
 	}
 	return strconv.QuoteToGraphic(name)
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/cut"
 	"toolhost/host"
 	"toolhost/permissions"
 	"toolhost/persist"
@@ -195,7 +196,7 @@ func TestCheckAndCallAgree(t *testing.T) {
 				got, said := p.called(t, row)
 				seen[got]++
 				if got != want || got != agenttool.Allow && !strings.Contains(said, why) {
-					t.Errorf("%s %s under %q: check says %q (%s), call %q (%s)", row.tool, clipped(row.input, 300), row.rules, want, why, got, said)
+					t.Errorf("%s %s under %q: check says %q (%s), call %q (%s)", row.tool, cut.Characters(row.input, 300), row.rules, want, why, got, said)
 				}
 			}
 			t.Log(mode, len(rows), "calls:", seen)

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"toolhost/agenttool/cut"
 	"toolhost/sandbox"
 )
 
@@ -88,7 +89,7 @@ func (s *siege) unharmed(after, said string) {
 	}
 	select {
 	case line := <-s.open.answers:
-		s.t.Fatalf("%s: the prompt was answered: %s\n%s", after, clipped(string(line), 600), said)
+		s.t.Fatalf("%s: the prompt was answered: %s\n%s", after, cut.Characters(string(line), 600), said)
 	default:
 	}
 	again := s.h.write(owned)

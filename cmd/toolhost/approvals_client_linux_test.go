@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"toolhost/agenttool/cut"
 	"toolhost/agenttool/recordtest"
 )
 
@@ -134,11 +135,11 @@ func (s *speaker) receive(line []byte) {
 		Params *struct{ Event notice }
 	}
 	if err := json.Unmarshal(line, &m); err != nil {
-		s.t.Errorf("%s is told what is no message: %v: %s", s.name, err, clipped(string(line), 300))
+		s.t.Errorf("%s is told what is no message: %v: %s", s.name, err, cut.Characters(string(line), 300))
 		return
 	}
 	for _, err := range recordtest.Message(line) {
-		s.t.Errorf("%s is told: %v\n%s", s.name, err, clipped(string(line), 2000))
+		s.t.Errorf("%s is told: %v\n%s", s.name, err, cut.Characters(string(line), 2000))
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -13,6 +13,7 @@ import (
 
 	"github.com/creack/pty"
 
+	"toolhost/agenttool/cut"
 	"toolhost/sandbox"
 )
 
@@ -88,7 +89,7 @@ func (h *approvalsHost) close() {
 	_ = h.cmd.Wait()
 	for _, word := range []string{"DATA RACE", "panic", "internal error", "bug in toolhost"} {
 		if said := h.said.String(); strings.Contains(said, word) {
-			h.t.Errorf("the host said:\n%s", clipped(said, 8000))
+			h.t.Errorf("the host said:\n%s", cut.Characters(said, 8000))
 			return
 		}
 	}
@@ -179,7 +180,7 @@ func (m *made) waits() {
 	m.h.t.Helper()
 	select {
 	case line := <-m.answers:
-		m.h.t.Fatalf("%s does not wait: %s", m.name, clipped(string(line), 2000))
+		m.h.t.Fatalf("%s does not wait: %s", m.name, cut.Characters(string(line), 2000))
 	default:
 	}
 }

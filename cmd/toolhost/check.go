@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/cut"
 	"toolhost/host"
 	"toolhost/host/hook"
 	"toolhost/permissions"
@@ -232,7 +233,7 @@ func showCheck(out io.Writer, c checked, hooks []hook.Hook) error {
 		if s.WrappedBy >= 0 {
 			indent = "    "
 		}
-		fmt.Fprintf(&b, "%s%s  %s\n", indent, p.behavior(s.Behavior), printable(clipped(strings.Join(s.Argv, " "), 100)))
+		fmt.Fprintf(&b, "%s%s  %s\n", indent, p.behavior(s.Behavior), printable(cut.Characters(strings.Join(s.Argv, " "), 100)))
 		if len(c.Reason.Subcommands) > 1 || s.Rule != "" {
 			fmt.Fprintf(&b, "%s       %s\n", indent, printable(s.Reason))
 		}

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"toolhost/agenttool/cut"
 )
 
 // The tables say what is decided, written from what rules and modes promise and not from what the code does. Columns of
@@ -163,8 +165,8 @@ func repeated(call string) string {
 // compare reports where a decision is not what the row promises.
 func (r decisionRow) compare(t testing.TB, d *decider, got decided) {
 	t.Helper()
-	said := fmt.Sprintf("%s: %s %q under %q: %s by %q (%s: %s); want %s by %s; %s", r.id, r.mode, clipped(r.call, 200), r.rules,
-		got.Behavior, got.Rule, got.ReasonType, clipped(got.Reason, 200), r.behavior, r.rule, r.note)
+	said := fmt.Sprintf("%s: %s %q under %q: %s by %q (%s: %s); want %s by %s; %s", r.id, r.mode, cut.Characters(r.call, 200), r.rules,
+		got.Behavior, got.Rule, got.ReasonType, cut.Characters(got.Reason, 200), r.behavior, r.rule, r.note)
 	kept := slices.Contains(strings.Split(r.behavior, "|"), got.Behavior)
 	switch {
 	case strings.HasPrefix(r.note, "gap: "):

@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"toolhost/agenttool/cut"
 	"toolhost/sandbox"
 )
 
@@ -74,7 +75,7 @@ func attack(a *arena, attacker string) {
 		a.t.Errorf("%s", strings.Join(found[:min(len(found), 20)], "\n"))
 	}
 	if code != 0 || !strings.Contains(said, " done\n") {
-		a.t.Errorf("the attackers ended with %d:\n%s", code, clipped(said, 2000))
+		a.t.Errorf("the attackers ended with %d:\n%s", code, cut.Characters(said, 2000))
 	}
 	a.t.Logf("watched %d times\n%s", w.looks, strings.TrimSpace(said))
 }

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"toolhost/agenttool/cut"
 	"toolhost/sandbox"
 )
 
@@ -241,7 +242,7 @@ func askFileTools(a *arena) {
 			`{"path":".vscode/tasks.json","content":"evil"}`},
 	} {
 		if said := s.call(i, c[0], c[1]); strings.Contains(said, a.canary) {
-			a.t.Errorf("%s %s: %s", c[0], c[1], clipped(said, 2000))
+			a.t.Errorf("%s %s: %s", c[0], c[1], cut.Characters(said, 2000))
 		}
 	}
 	if harm := changes(before, a.look(), ""); len(harm) > 0 {
@@ -274,7 +275,7 @@ ln -s /dev/zero /tmp/zero; echo plain > /tmp/plain; ln -s $WS/.env /tmp/env; ln 
 			input = fmt.Sprintf(`{"pattern":"CANARY","path":%s}`, asJSON("/tmp/"+c[1]))
 		}
 		if said := s.call(i+1, c[0], input); strings.Contains(said, a.canary) {
-			a.t.Errorf("%s /tmp/%s: %s", c[0], c[1], clipped(said, 2000))
+			a.t.Errorf("%s /tmp/%s: %s", c[0], c[1], cut.Characters(said, 2000))
 		}
 	}
 	if harm := changes(before, a.look(), ""); len(harm) > 0 {
@@ -282,7 +283,7 @@ ln -s /dev/zero /tmp/zero; echo plain > /tmp/plain; ln -s $WS/.env /tmp/env; ln 
 	}
 	if said := s.call(99, "read", `{"path":"/tmp/plain"}`); !strings.Contains(said,
 		"plain") || !strings.Contains(said, `"succeeded"`) {
-		a.t.Errorf("what a command left is not read: %s", clipped(said, 1000))
+		a.t.Errorf("what a command left is not read: %s", cut.Characters(said, 1000))
 	}
 }
 

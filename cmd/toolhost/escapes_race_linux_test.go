@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"toolhost/agenttool/cut"
 	"toolhost/sandbox"
 )
 
@@ -95,9 +96,9 @@ func checkRace(a *arena, before map[string]entry, said string, swaps int) {
 		}
 	}
 	if len(harm) > 0 || swaps < 100 {
-		a.t.Errorf("%d swaps: %s\n%s", swaps, strings.Join(harm, "\n"), clipped(said, 1000))
+		a.t.Errorf("%d swaps: %s\n%s", swaps, strings.Join(harm, "\n"), cut.Characters(said, 1000))
 	}
-	a.t.Logf("%d swaps; %s", swaps, clipped(strings.TrimSpace(said), 100))
+	a.t.Logf("%d swaps; %s", swaps, cut.Characters(strings.TrimSpace(said), 100))
 }
 
 // raceTools has the file tools of a session write where a link takes the directory's place.
@@ -165,6 +166,6 @@ func raceSetup(a *arena) {
 	}
 	checkRace(a, before, fmt.Sprintf("%d ran", ran), swaps)
 	if !strings.Contains(a.read("outside/tasks.json"), "pristine") {
-		a.t.Error(clipped(all.String(), 4000))
+		a.t.Error(cut.Characters(all.String(), 4000))
 	}
 }

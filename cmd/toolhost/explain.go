@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/cut"
 	"toolhost/classify"
 	"toolhost/permissions"
 	"toolhost/persist"
@@ -68,7 +69,7 @@ func (c *checking) explain(out io.Writer) error {
 func section(b *strings.Builder, title string, commands []string) {
 	fmt.Fprintf(b, "%s (%d):\n", title, len(commands))
 	for _, command := range commands[:min(len(commands), shownCommands)] {
-		fmt.Fprintf(b, "    %s\n", printable(clipped(command, 110)))
+		fmt.Fprintf(b, "    %s\n", printable(cut.Characters(command, 110)))
 	}
 	if more := len(commands) - shownCommands; more > 0 {
 		fmt.Fprintf(b, "    … and %d more\n", more)

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/cut"
 	"toolhost/classify"
 )
 
@@ -151,7 +152,7 @@ func showFacts(out io.Writer, text string, in classify.Context) error {
 		for i, l := range f.Locks {
 			locks[i] = printable(l.Path)
 		}
-		fmt.Fprintf(&b, "locks: %s\n", clipped(strings.Join(locks, ", "), 200))
+		fmt.Fprintf(&b, "locks: %s\n", cut.Characters(strings.Join(locks, ", "), 200))
 	}
 	if f.PathsComplete != agenttool.Yes {
 		fmt.Fprintln(&b, "it may touch paths that it does not name")
@@ -159,7 +160,7 @@ func showFacts(out io.Writer, text string, in classify.Context) error {
 	shown := map[agenttool.Reason]bool{}
 	for _, part := range f.Parts {
 		fmt.Fprintf(&b, "%3d:%-3d %s%s  %s\n", part.Line, part.Column, strings.Repeat("  ", depth(f.Parts, part)),
-			printable(clipped(strings.Join(part.Argv, " "), 100)), p.verdict(part))
+			printable(cut.Characters(strings.Join(part.Argv, " "), 100)), p.verdict(part))
 		for _, r := range part.Reasons {
 			shown[bare(r)] = true
 			fmt.Fprintf(&b, "          %s\n", printable(r.Text))
@@ -189,7 +190,7 @@ func showHosts(b *strings.Builder, f agenttool.Facts) {
 		hosts = append(hosts, "others that the command does not name")
 	}
 	if len(hosts) > 0 {
-		fmt.Fprintf(b, "hosts: %s\n", clipped(strings.Join(hosts, ", "), 200))
+		fmt.Fprintf(b, "hosts: %s\n", cut.Characters(strings.Join(hosts, ", "), 200))
 	}
 }
 
@@ -201,7 +202,7 @@ func showPaths(b *strings.Builder, name string, paths []agenttool.Path) {
 	for i, p := range paths {
 		spelled[i] = printable(p.Spelling)
 	}
-	fmt.Fprintf(b, "%s: %s\n", name, clipped(strings.Join(spelled, ", "), 200))
+	fmt.Fprintf(b, "%s: %s\n", name, cut.Characters(strings.Join(spelled, ", "), 200))
 }
 
 // depth is how many parts wrap this one.

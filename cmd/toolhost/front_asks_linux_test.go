@@ -16,6 +16,8 @@ import (
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"toolhost/agenttool/cut"
 )
 
 // wrote is what a file of the workspace holds, "" if it is not there.
@@ -273,7 +275,7 @@ func TestFrontRAP(t *testing.T) {
 		Tools    []struct{ Name string }
 	}
 	if err := json.Unmarshal([]byte(said), &set); err != nil || status != 200 || set.Endpoint != d.URL+"/invoke" || len(set.Tools) < 6 {
-		t.Fatalf("the toolset: %d %s: %v", status, clipped(said, 300), err)
+		t.Fatalf("the toolset: %d %s: %v", status, cut.Characters(said, 300), err)
 	}
 	rt.invoke(d, "r", "read", `{"path":"small"}`)
 	if m := rt.await("tool_result"); m.ID != "r" || m.CallID != "call-r" || !strings.Contains(m.Text, "a needle") {

@@ -20,6 +20,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"toolhost/agenttool/cut"
 )
 
 // frontPatience is how long anything may take that a client waits for. It is generous: machines are loaded.
@@ -135,7 +137,7 @@ func (d *doorway) start() {
 		d.exits()
 		out.Close()
 		if said := d.said.String(); said != "" {
-			t.Logf("stderr: %s", clipped(said, 4000))
+			t.Logf("stderr: %s", cut.Characters(said, 4000))
 		}
 	})
 }
@@ -272,7 +274,7 @@ func (c *lineClient) read() {
 	for {
 		line, err := lines.ReadBytes('\n')
 		if err != nil && len(line) > 0 {
-			c.t.Errorf("the output ends with half a line: %s", clipped(string(line), 300))
+			c.t.Errorf("the output ends with half a line: %s", cut.Characters(string(line), 300))
 		}
 		if err != nil {
 			if !errors.Is(err, io.EOF) && !errors.Is(err, os.ErrClosed) {
@@ -292,7 +294,7 @@ func (c *lineClient) take(line []byte) {
 		err = errors.New("it is no request, no notification and no response")
 	}
 	if err != nil {
-		c.t.Errorf("stdout has a line that is no message: %v: %s", err, clipped(string(line), 300))
+		c.t.Errorf("stdout has a line that is no message: %v: %s", err, cut.Characters(string(line), 300))
 		return
 	}
 	c.mu.Lock()
@@ -347,7 +349,7 @@ func (c *lineClient) heard() string {
 	defer c.mu.Unlock()
 	var b strings.Builder
 	for _, m := range c.all[max(0, len(c.all)-20):] {
-		b.WriteString(clipped(m.text, 400) + "\n")
+		b.WriteString(cut.Characters(m.text, 400) + "\n")
 	}
 	return b.String()
 }
@@ -408,7 +410,7 @@ type toolResult struct {
 func (m spokenLine) result(t *testing.T) (r toolResult) {
 	t.Helper()
 	if m.Error != nil {
-		t.Fatalf("an error, no result: %s", clipped(m.text, 600))
+		t.Fatalf("an error, no result: %s", cut.Characters(m.text, 600))
 	}
 	if err := json.Unmarshal(m.Result, &r); err != nil {
 		t.Fatal(err)
@@ -433,6 +435,6 @@ func (r toolResult) link(t *testing.T) string {
 			return block.URI
 		}
 	}
-	t.Fatalf("there is no resource_link: %s", clipped(r.says(), 600))
+	t.Fatalf("there is no resource_link: %s", cut.Characters(r.says(), 600))
 	return ""
 }

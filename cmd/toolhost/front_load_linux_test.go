@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/cut"
 	"toolhost/host"
 	"toolhost/permissions"
 	"toolhost/persist"
@@ -49,7 +50,7 @@ func TestFrontLoad(t *testing.T) {
 		}
 		r := m.result(t)
 		if len(r.Content) == 0 || r.IsError || len(m.text) < 100_000 {
-			t.Fatalf("call %d: %d bytes: %s", i, len(m.text), clipped(m.text, 300))
+			t.Fatalf("call %d: %d bytes: %s", i, len(m.text), cut.Characters(m.text, 300))
 		}
 	}
 	<-sending

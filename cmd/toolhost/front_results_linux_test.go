@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"toolhost/agenttool/cut"
 )
 
 // checkListed checks the result of tools/list.
@@ -127,7 +129,7 @@ func (c *lineClient) page(id int, uri string) (p frontPage) {
 		}
 	}
 	if err := json.Unmarshal(m.Result, &r); err != nil || len(r.Contents) != 1 {
-		c.t.Fatalf("resources/read %s: %v: %s", uri, err, clipped(m.text, 600))
+		c.t.Fatalf("resources/read %s: %v: %s", uri, err, cut.Characters(m.text, 600))
 	}
 	one := r.Contents[0]
 	p = frontPage{[]byte(one.Text), one.Meta.Next, one.Meta.Offset, one.Meta.Size, one.Meta.Lossy}

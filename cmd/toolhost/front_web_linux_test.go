@@ -16,6 +16,8 @@ import (
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"toolhost/agenttool/cut"
 )
 
 // webDoor is a running toolhost serve --http.
@@ -254,7 +256,7 @@ func TestFrontVanished(t *testing.T) {
 			d.logsAre("closed")
 			out, err := d.command("log", "show").CombinedOutput()
 			if err != nil || !strings.Contains(string(out), "canceled") {
-				t.Errorf("the log does not say that the call was canceled: %v\n%s", err, clipped(string(out), 2000))
+				t.Errorf("the log does not say that the call was canceled: %v\n%s", err, cut.Characters(string(out), 2000))
 			}
 		})
 	}
@@ -364,7 +366,7 @@ func TestFrontStrangers(t *testing.T) {
 	} {
 		status, said := d.asks("POST", row.path, body, append(headers, row.more...)...)
 		if status != row.want || strings.Contains(said, "a needle") != (row.want == 200) || strings.Contains(said, d.Token) {
-			t.Errorf("%s: %d %s, want %d", row.name, status, clipped(said, 300), row.want)
+			t.Errorf("%s: %d %s, want %d", row.name, status, cut.Characters(said, 300), row.want)
 		}
 	}
 	if status, said := d.asks("GET", "/healthz", "", "Authorization: "); status != 200 || strings.TrimSpace(said) != `{"status":"ok"}` {

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/cut"
 )
 
 func newJobs() *cobra.Command {
@@ -133,9 +134,9 @@ func printJobs(out io.Writer, all []listed) error {
 		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 		for _, j := range all[:n] {
 			fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\t%s\n", j.ID, strings.ReplaceAll(string(j.State), "_", " "),
-				(time.Duration(j.AgeMS) * time.Millisecond).Round(time.Second), size(j.Bytes), shortPorts(j.Ports), shorten(printable(j.Command)))
+				(time.Duration(j.AgeMS) * time.Millisecond).Round(time.Second), size(j.Bytes), shortPorts(j.Ports), cut.Characters(printable(j.Command), jobLine))
 			if j.LastLine != "" {
-				fmt.Fprintf(w, "  \t\t\t\t\t  %s\n", shorten(printable(j.LastLine)))
+				fmt.Fprintf(w, "  \t\t\t\t\t  %s\n", cut.Characters(printable(j.LastLine), jobLine))
 			}
 		}
 		if err := w.Flush(); err != nil {
@@ -165,14 +166,8 @@ func size(n int64) string {
 	return fmt.Sprintf("%d B", n)
 }
 
-// shorten cuts a line to what a terminal shows in one.
-func shorten(s string) string {
-	const most = 100
-	if r := []rune(s); len(r) > most {
-		return string(r[:most-1]) + "…"
-	}
-	return s
-}
+// jobLine is how many characters of a line are shown.
+const jobLine = 100
 
 // jobReading is what the tools for jobs return.
 type jobReading struct {

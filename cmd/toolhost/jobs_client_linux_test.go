@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"toolhost/agenttool/cut"
 	"toolhost/agenttool/recordtest"
 	"toolhost/sandbox"
 )
@@ -321,7 +322,7 @@ func (h *jobHost) receive(line []byte) {
 		Params *struct{ Event jobEvent }
 	}
 	if err := json.Unmarshal(line, &m); err != nil {
-		h.t.Errorf("not a message: %v: %s", err, clipped(string(line), 300))
+		h.t.Errorf("not a message: %v: %s", err, cut.Characters(string(line), 300))
 		return
 	}
 	if !h.loose {
@@ -343,10 +344,10 @@ func (h *jobHost) receive(line []byte) {
 // check compares a message with its schemas.
 func (h *jobHost) check(line []byte) {
 	for _, err := range recordtest.Message(line) {
-		h.t.Errorf("%v\n%s", err, clipped(string(line), 2000))
+		h.t.Errorf("%v\n%s", err, cut.Characters(string(line), 2000))
 	}
 	if err := checkStructured(line); err != nil {
-		h.t.Errorf("%v\n%s", err, clipped(string(line), 2000))
+		h.t.Errorf("%v\n%s", err, cut.Characters(string(line), 2000))
 	}
 }
 
@@ -424,7 +425,7 @@ func settle(what string, answered <-chan []byte, result any, limit time.Duration
 			Error  json.RawMessage
 		}{Result: result}
 		if err := json.Unmarshal(line, &m); err != nil {
-			return fmt.Errorf("%s: %w: %s", what, err, clipped(string(line), 1000))
+			return fmt.Errorf("%s: %w: %s", what, err, cut.Characters(string(line), 1000))
 		}
 		if m.Error != nil {
 			return fmt.Errorf("%s: %s", what, m.Error)
@@ -662,7 +663,7 @@ func (h *jobHost) murder() {
 func (h *jobHost) checkSaid() {
 	for _, word := range []string{"DATA RACE", "panic", "internal error", "bug in toolhost"} {
 		if said := h.said.String(); strings.Contains(said, word) {
-			h.t.Errorf("the host said:\n%s", clipped(said, 8000))
+			h.t.Errorf("the host said:\n%s", cut.Characters(said, 8000))
 			return
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"toolhost/agenttool/cut"
 )
 
 // talker is a program that would wait for a person.
@@ -86,17 +88,17 @@ git reset -q; seq -f 'line %.0f' 5000 > long; echo changed >> file; git add file
 				got := h.run(c.command, c.how, fields{"timeout_ms": limit})
 				v := got.view()
 				if within(t, c.name, got.took, 10*time.Second, patience); v.Job == "" {
-					t.Errorf("job %q: %s", v.Job, clipped(got.says(), 1000))
+					t.Errorf("job %q: %s", v.Job, cut.Characters(got.says(), 1000))
 				}
 				if c.ends && v.State != "ended" {
-					t.Errorf("it is %s, waits for %+v: %s", v.State, v.WaitsFor, clipped(got.says(), 1000))
+					t.Errorf("it is %s, waits for %+v: %s", v.State, v.WaitsFor, cut.Characters(got.says(), 1000))
 				}
 				said := got.says() + h.output(v.Job, fields{"tail": 50}).Text
 				for end := time.Now().Add(patience); !strings.Contains(said, c.want) && v.State != "ended" && time.Now().Before(end); {
 					said += h.output(v.Job, fields{"tail": 50, "wait_ms": 200}).Text // it may have begun late
 				}
 				if !strings.Contains(said, c.want) {
-					t.Errorf("it said %s, want %q", clipped(said, 1000), c.want)
+					t.Errorf("it said %s, want %q", cut.Characters(said, 1000), c.want)
 				}
 				if v.State != "ended" {
 					h.kill(v.Job, fields{"grace_ms": 100})

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"toolhost/agenttool/cut"
 	"toolhost/sandbox"
 )
 
@@ -404,7 +405,7 @@ func TestPagerIsNoShell(t *testing.T) {
 				h.answers("deny")
 				got := h.typed(v.Job, fields{"text": c.text, "wait_ms": 700})
 				if exists(a, "ws/made") || strings.Contains(got.says(), "pristine") {
-					t.Errorf("it was done, asked %d times: %s", h.asked(got), clipped(got.says(), 500))
+					t.Errorf("it was done, asked %d times: %s", h.asked(got), cut.Characters(got.says(), 500))
 				}
 				h.kill(v.Job, fields{"grace_ms": 0})
 			})
@@ -434,7 +435,7 @@ func TestAnswersNameNothing(t *testing.T) {
 			h.answers("deny")
 			got := h.typed(v.Job, fields{"text": c.text, "wait_ms": 700})
 			if h.asked(got) == 0 || exists(a, "ws/made") || !exists(a, "ws/tree/file") || strings.Contains(got.says(), "pristine") {
-				t.Errorf("asked %d times: %s", h.asked(got), clipped(got.says(), 500))
+				t.Errorf("asked %d times: %s", h.asked(got), cut.Characters(got.says(), 500))
 			}
 			h.kill(v.Job, fields{"grace_ms": 0})
 		})

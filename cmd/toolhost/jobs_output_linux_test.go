@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"toolhost/agenttool/cut"
 	"toolhost/sandbox"
 )
 
@@ -329,7 +330,7 @@ func checkLines(t *testing.T, what, text string, job, lines int, streams bool) {
 			stream = (n + 1) % 2
 		}
 		if want := fmt.Sprintf("job %02d line %d of ten thousand\n", job, next[stream]); line != want {
-			t.Errorf("%s: line %d is %q, want %q", what, count, clipped(line, 100), want)
+			t.Errorf("%s: line %d is %q, want %q", what, count, cut.Characters(line, 100), want)
 			return
 		}
 		next[stream] += step

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"toolhost/agenttool/cut"
 )
 
 // marks make the processes of a test known: no other on the machine sleeps for that long.
@@ -52,7 +54,7 @@ func gone(t testing.TB, what, mark string) {
 				left = append(left, fmt.Sprintf("%d %s", pid, bytes.ReplaceAll(line, []byte{0}, []byte{' '})))
 				_ = syscall.Kill(pid, syscall.SIGKILL) // ours: no other has such a line
 			}
-			t.Errorf("%s: still there after %v: %s", what, patience, clipped(strings.Join(left, "; "), 600))
+			t.Errorf("%s: still there after %v: %s", what, patience, cut.Characters(strings.Join(left, "; "), 600))
 			return
 		}
 		time.Sleep(10 * time.Millisecond)

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/cut"
 	"toolhost/host"
 	"toolhost/host/hook"
 	"toolhost/permissions"
@@ -194,7 +195,7 @@ func warningsOf(read *settings.Settings) []string {
 			warnings = append(warnings, fmt.Sprintf("%d more settings of the workspace are not in force: see toolhost trust", len(read.Untrusted)-i))
 			break
 		}
-		warnings = append(warnings, u.Origin.Where()+": not in force until you allow it with toolhost trust: it "+clipped(u.Text, 300))
+		warnings = append(warnings, u.Origin.Where()+": not in force until you allow it with toolhost trust: it "+cut.Characters(u.Text, 300))
 	}
 	return warnings
 }

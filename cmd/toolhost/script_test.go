@@ -21,6 +21,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/cut"
 	"toolhost/agenttool/recordtest"
 	"toolhost/agenttool/validate"
 	"toolhost/tools/files"
@@ -106,7 +107,7 @@ func checkTaps(t *testing.T, name, tap, state string) {
 				continue // the end, and lines that a script damaged or a kill tore
 			}
 			for _, err := range recordtest.Message(line) {
-				t.Errorf("%s: %s line %d: %v\n%s", name, filepath.Base(path), i+1, err, clipped(string(line), 2000))
+				t.Errorf("%s: %s line %d: %v\n%s", name, filepath.Base(path), i+1, err, cut.Characters(string(line), 2000))
 			}
 			if err := checkStructured(line); err != nil {
 				t.Errorf("%s: %s line %d: %v", name, filepath.Base(path), i+1, err)
@@ -237,7 +238,7 @@ func (c *conversation) expect(at string, want *regexp.Regexp, skip bool) {
 				c.groups = groups
 				return
 			}
-			if seen = append(seen, clipped(line, 1500)); !skip {
+			if seen = append(seen, cut.Characters(line, 1500)); !skip {
 				c.ts.Fatalf("%s: got\n%s\nwant %s", at, line, want)
 			}
 		case <-limit:

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/cut"
 	"toolhost/agenttool/visible"
 	"toolhost/persist"
 )
@@ -49,7 +50,7 @@ func (s show) log(r io.Reader) error {
 		return nil
 	}
 	for id, e := range started {
-		fmt.Fprintf(s.out, "%s  %-12s %-8s did not end (%s)\n", clock(e.Time), printable(clipped(e.Subject, 24)), printable(strings.TrimPrefix(string(e.ToolID), "toolhost.")), id)
+		fmt.Fprintf(s.out, "%s  %-12s %-8s did not end (%s)\n", clock(e.Time), printable(cut.Characters(e.Subject, 24)), printable(strings.TrimPrefix(string(e.ToolID), "toolhost.")), id)
 	}
 	return nil
 }
@@ -77,7 +78,7 @@ func (s show) entry(entry persist.Entry, e agenttool.Event, started map[agenttoo
 		}
 	case agenttool.EventProtectedChanged, agenttool.EventSettingsChanged:
 		if data.Warning != "" {
-			_, err := fmt.Fprintf(s.out, "%s  !! %s\n", clock(e.Time), printable(clipped(data.Warning, 1000)))
+			_, err := fmt.Fprintf(s.out, "%s  !! %s\n", clock(e.Time), printable(cut.Characters(data.Warning, 1000)))
 			return err
 		}
 	case agenttool.EventSessionOpened, agenttool.EventSessionClosed, agenttool.EventJournalGap:
@@ -89,10 +90,10 @@ func (s show) entry(entry persist.Entry, e agenttool.Event, started map[agenttoo
 
 // callLine is one ended call: when, what, how it ended, how long it took, with which input.
 func callLine(inv agenttool.Invocation, res agenttool.Result) string {
-	line := fmt.Sprintf("%s  %-12s %-8s %-10s %8s  %s", clock(inv.CreatedAt), printable(clipped(inv.NativeCallID, 24)), printable(strings.TrimPrefix(string(inv.ToolID), "toolhost.")),
-		printable(string(res.Status)), took(inv), printable(clipped(string(inv.ModelInput)+inv.ModelInputRef, 100)))
+	line := fmt.Sprintf("%s  %-12s %-8s %-10s %8s  %s", clock(inv.CreatedAt), printable(cut.Characters(inv.NativeCallID, 24)), printable(strings.TrimPrefix(string(inv.ToolID), "toolhost.")),
+		printable(string(res.Status)), took(inv), printable(cut.Characters(string(inv.ModelInput)+inv.ModelInputRef, 100)))
 	if res.Error != nil {
-		line += "\n                            " + printable(clipped(res.Error.Code+": "+res.Error.Message, 160))
+		line += "\n                            " + printable(cut.Characters(res.Error.Code+": "+res.Error.Message, 160))
 	}
 	return line
 }
@@ -129,13 +130,6 @@ func clock(stamp string) string {
 		return printable(stamp)
 	}
 	return t.Local().Format("15:04:05.000")
-}
-
-func clipped(s string, max int) string {
-	if r := []rune(s); len(r) > max {
-		return string(r[:max]) + "…"
-	}
-	return s
 }
 
 // printable escapes what a terminal would act on or not show: a log holds what strangers wrote.

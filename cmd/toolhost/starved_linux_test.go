@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"toolhost/agenttool/cut"
 )
 
 // pidsGroup makes a control group in which so many processes may exist, threads included, and returns a function that moves a process
@@ -64,7 +66,7 @@ func TestForkingJobsStarveNoHost(t *testing.T) {
 			}
 			succeeds := func(id string) {
 				if m := c.nativeAnswer(strconv.Quote(id)); !strings.Contains(m.text, `"status":"succeeded"`) {
-					t.Errorf("%s: %s", id, clipped(m.text, 600))
+					t.Errorf("%s: %s", id, cut.Characters(m.text, 600))
 				}
 			}
 			send("bomb", "shell", `{"command":"b() { b | b & }; touch began; b; sleep 20","run_in_background":true}`)

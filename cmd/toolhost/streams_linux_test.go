@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"toolhost/agenttool/cut"
 )
 
 // streamsHome is the environment of a toolhost that keeps nothing in the real home.
@@ -68,7 +70,7 @@ func TestSandboxWithNonBlockingStreams(t *testing.T) {
 				got[fd] = <-read
 			}
 			if err != nil || got[1] != "in\nout\n" || got[2] != "err\n" {
-				t.Errorf("%v, stdout %q, stderr %s", err, got[1], clipped(got[2], 500))
+				t.Errorf("%v, stdout %q, stderr %s", err, got[1], cut.Characters(got[2], 500))
 			}
 		})
 	}
@@ -117,7 +119,7 @@ func TestServeOverStreamsThatBecomeNonBlocking(t *testing.T) {
 			for i := 1; i < calls; i++ {
 				line, err := lines.ReadString('\n')
 				if err != nil || !strings.Contains(line, `"result"`) {
-					t.Fatalf("answer %d: %v %s", i, err, clipped(line, 200))
+					t.Fatalf("answer %d: %v %s", i, err, cut.Characters(line, 200))
 				}
 			}
 			theirIn.Close()

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"toolhost/agenttool/cut"
 	"toolhost/agenttool/visible"
 	"toolhost/settings"
 )
@@ -199,7 +200,7 @@ func (t *trusting) listPins(o settings.Options) error {
 	w := tabwriter.NewWriter(t.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "WORKSPACE\tSINCE\tDIGEST")
 	for _, p := range pins {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", visible.Text(p.Workspace), p.At.Local().Format(time.DateTime), visible.Text(clipped(p.Digest, 19)))
+		fmt.Fprintf(w, "%s\t%s\t%s\n", visible.Text(p.Workspace), p.At.Local().Format(time.DateTime), visible.Text(cut.Characters(p.Digest, 19)))
 	}
 	return w.Flush()
 }

@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/cut"
 	"toolhost/agenttool/visible"
 	"toolhost/host"
 )
@@ -97,7 +98,7 @@ func (m *message) quote(s string, n int) {
 		return
 	}
 	m.cut = true
-	head, tail := strings.ToValidUTF8(all[:n*2/3], ""), strings.ToValidUTF8(all[len(all)-n/3:], "")
+	head, tail := cut.Head(all, n*2/3), cut.Tail(all, n/3)
 	m.line(head)
 	m.line(fmt.Sprintf("  [%d bytes are not shown here: toolhost approve shows all of it]", len(all)-len(head)-len(tail)))
 	m.line(quoteMark + strings.TrimLeft(strings.TrimPrefix(tail, quoteMark), "│ "))
@@ -162,7 +163,7 @@ func (m *message) member(name string, value json.RawMessage) {
 		m.cut = true
 		return
 	}
-	name = visible.Text(bounded(name, 64))
+	name = visible.Text(cut.Head(name, 64))
 	if len(text) <= 100 && !runs {
 		m.line("  " + name + ": " + visible.Text(text))
 		return
@@ -205,7 +206,7 @@ func (m *message) circumstances(p host.Prompt) {
 func (m *message) fact(name, value string) {
 	shown := visible.Text(value)
 	if len(shown) > maxFact {
-		m.cut, shown = true, bounded(shown, maxFact)+" …"
+		m.cut, shown = true, cut.Head(shown, maxFact)+" …"
 	}
 	if shown != "" {
 		m.line(name + ": " + shown)
@@ -242,12 +243,4 @@ func warnings(p host.Prompt) []string {
 		notes = append(notes, "letters of several alphabets in "+strings.Join(words, ", "))
 	}
 	return notes
-}
-
-// bounded is the beginning of a text, at most n bytes of it.
-func bounded(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return strings.ToValidUTF8(s[:n], "")
 }

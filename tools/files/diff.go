@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	udiff "github.com/aymanbagabas/go-udiff"
+
+	"toolhost/agenttool/cut"
 )
 
 const (
@@ -142,7 +144,7 @@ func clipDiff(text string) (string, bool) {
 	end := strings.LastIndexByte(text[:maxDiff], '\n') + 1
 	kept := text[:end]
 	if end == 0 {
-		kept = strings.ToValidUTF8(text[:maxDiff], "") + "\n"
+		kept = cut.Head(text, maxDiff) + "\n"
 	}
 	return kept + fmt.Sprintf("[diff cut: %s more lines]\n", grouped(int64(strings.Count(text[end:], "\n")))), true
 }

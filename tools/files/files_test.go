@@ -15,6 +15,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/recordtest"
 	"toolhost/tools/workspace"
 )
 
@@ -223,21 +224,14 @@ func must[T any](t testing.TB) func(T, error) T {
 
 func TestRecordsConform(t *testing.T) { // AT-020 … AT-024, AT-475 … AT-484
 	p := newProject(t, Options{})
-	const schemas = "../../agenttool/validate/schemas/agenttool-"
 	for name, tool := range p.tools {
 		d := tool.Describe()
-		for schema, record := range map[string]any{
-			"tool-declaration": d.Declaration, "tool-interface": d.Interface,
-			"execution-profile": d.Execution, "permission-profile": d.Permission,
+		for kind, record := range map[recordtest.Kind]any{
+			recordtest.KindDeclaration: d.Declaration, recordtest.KindInterface: d.Interface,
+			recordtest.KindExecutionProfile: d.Execution, recordtest.KindPermissionProfile: d.Permission,
 		} {
-			text, err := os.ReadFile(schemas + schema + ".schema.json")
-			if err != nil {
-				t.Fatal(err)
-			}
-			raw := must[[]byte](t)(agenttool.Encode(record))
-			v := must[any](t)(jsonschema.UnmarshalJSON(bytes.NewReader(raw)))
-			if err := compile(t, text).Validate(v); err != nil {
-				t.Errorf("%s %s: %v", name, schema, err)
+			for _, problem := range recordtest.Record(kind, must[[]byte](t)(agenttool.Encode(record))) {
+				t.Errorf("%s %s: %v", name, kind, problem)
 			}
 		}
 		if d.Declaration.InterfaceRef != d.Interface.InterfaceID ||

@@ -3,6 +3,8 @@ package files
 import (
 	"bytes"
 	"strings"
+
+	"toolhost/agenttool/cut"
 )
 
 const (
@@ -30,7 +32,7 @@ func nearest(text []byte, old string, terminator byte) (best likeness, ok bool) 
 	for number := 1; number <= nearestLines && len(text) > 0; number++ {
 		line, rest, _ := bytes.Cut(text, []byte{terminator})
 		text = rest
-		candidate := clip(string(bytes.TrimSpace(line[:min(len(line), nearestWidth)])))
+		candidate := strings.TrimSpace(cut.Head(string(line), nearestWidth))
 		if candidate == "" {
 			continue
 		}
@@ -49,14 +51,11 @@ func nearest(text []byte, old string, terminator byte) (best likeness, ok bool) 
 func firstLine(s string) string {
 	for line := range strings.SplitSeq(s, "\n") {
 		if line = strings.TrimSpace(line); line != "" {
-			return clip(line[:min(len(line), nearestWidth)])
+			return cut.Head(line, nearestWidth)
 		}
 	}
 	return ""
 }
-
-// clip drops a character that was cut.
-func clip(s string) string { return strings.ToValidUTF8(s, "") }
 
 // squeeze drops all white space.
 func squeeze(s string) string { return strings.Join(strings.Fields(s), "") }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/near"
 )
 
 // fileTypes are the languages that grep's type knows, by ripgrep's names, with the file names that belong to each.
@@ -116,26 +117,6 @@ func similar(name, known string) bool {
 	if slices.Contains(fileTypes[known], "*."+strings.TrimLeft(name, ".*")) {
 		return true
 	}
-	d := distance(name, known)
+	d := near.Distance(name, known)
 	return d <= 2 && 2*d < len(known)
-}
-
-// distance is the number of letters to insert, remove or replace to make b of a.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			diagonal, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diagonal+cost)
-		}
-	}
-	return row[len(b)]
 }

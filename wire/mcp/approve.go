@@ -2,13 +2,13 @@ package mcp
 
 import (
 	"context"
-	"strings"
 	"sync"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/cut"
 	"toolhost/host"
 )
 
@@ -204,7 +204,7 @@ func (f form) answer(res *sdk.ElicitResult) host.Answer {
 	if _, there := res.Content[fieldFeedback]; there && !said {
 		return f.unseen("the client's answer could not be understood")
 	}
-	a := host.Answer{DecisionID: f.decision, Behavior: agenttool.Allow, Scope: host.ScopeOnce, Feedback: bounded(feedback, maxFeedback), Channel: channel(), Alone: true}
+	a := host.Answer{DecisionID: f.decision, Behavior: agenttool.Allow, Scope: host.ScopeOnce, Feedback: cut.Head(feedback, maxFeedback), Channel: channel(), Alone: true}
 	switch choice, _ := res.Content[fieldAnswer].(string); {
 	case choice == choiceOnce && f.whole:
 		return a
@@ -218,23 +218,15 @@ func (f form) answer(res *sdk.ElicitResult) host.Answer {
 }
 
 func (f form) deny(feedback string) host.Answer {
-	return host.Answer{DecisionID: f.decision, Behavior: agenttool.Deny, Feedback: bounded(feedback, maxFeedback), Channel: channel(), Alone: true}
+	return host.Answer{DecisionID: f.decision, Behavior: agenttool.Deny, Feedback: cut.Head(feedback, maxFeedback), Channel: channel(), Alone: true}
 }
 
 // unseen denies where it cannot be told that a person did.
 func (f form) unseen(why string) host.Answer {
 	a := f.deny("")
-	a.Unseen = bounded(why, maxFeedback)
+	a.Unseen = cut.Head(why, maxFeedback)
 	return a
 }
 
 // channel is how answers come that MCP clients give.
 func channel() host.Channel { return host.Channel{Name: "MCP client"} }
-
-// bounded returns at most n bytes of a text, which is valid UTF-8.
-func bounded(s string, n int) string {
-	if len(s) > n {
-		s = s[:n]
-	}
-	return strings.ToValidUTF8(s, "")
-}

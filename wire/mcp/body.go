@@ -9,6 +9,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"toolhost/agenttool/cut"
 )
 
 // envelope is what is looked at in a body before the SDK reads it.
@@ -35,7 +37,7 @@ func (s *Server) open(w http.ResponseWriter, r *http.Request) (e envelope, err e
 		return e, errorf(jsonrpc.CodeInvalidRequest, "invalid request: the body must be one JSON object; arrays of messages are not served")
 	case s.o.CheckMessage != nil:
 		if err := s.o.CheckMessage(body); err != nil {
-			return e, errorf(jsonrpc.CodeInvalidRequest, "%s", cut(err.Error()))
+			return e, errorf(jsonrpc.CodeInvalidRequest, "%s", cut.Short(err.Error(), maxErrorText))
 		}
 	}
 	e.id = members["id"]
@@ -94,7 +96,7 @@ func (a *answer) Write(p []byte) (int, error) {
 // mend bounds the text of an error, and gives it a code. Everything else stays as it is.
 func (a *answer) mend(p []byte) []byte {
 	if media := a.Header().Get("Content-Type"); media == "text/plain; charset=utf-8" {
-		return []byte(cut(string(p)))
+		return []byte(cut.Short(string(p), maxErrorText))
 	}
 	if !bytes.Contains(p, []byte(`"error":`)) {
 		return p
@@ -111,7 +113,7 @@ func (a *answer) mend(p []byte) []byte {
 	if json.Unmarshal(message, &said) != nil || said.Error == nil || said.Error.Code != 0 && len(said.Error.Message) <= maxErrorText {
 		return p
 	}
-	said.Error.Message = cut(said.Error.Message)
+	said.Error.Message = cut.Short(said.Error.Message, maxErrorText)
 	if said.Error.Code == 0 {
 		said.Error.Code = a.uncoded
 	}

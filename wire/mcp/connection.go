@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/cut"
 )
 
 // connection is what a session of the SDK reads from and writes to: one era of a stream. It is its own transport.
@@ -182,7 +182,7 @@ func code(err error) int64 {
 
 // wireError is what a client is told of an error: one without a code is internal.
 func wireError(err error) *jsonrpc.Error {
-	e := &jsonrpc.Error{Code: code(err), Message: cut(err.Error())}
+	e := &jsonrpc.Error{Code: code(err), Message: cut.Short(err.Error(), maxErrorText)}
 	var coded *jsonrpc.Error
 	if errors.As(err, &coded) {
 		e.Data = coded.Data
@@ -196,15 +196,7 @@ func wireError(err error) *jsonrpc.Error {
 	return e
 }
 
-// cut bounds a text.
-func cut(text string) string {
-	if len(text) <= maxErrorText {
-		return text
-	}
-	return strings.ToValidUTF8(text[:maxErrorText], "") + "…"
-}
-
-func quoted(text string) string { return fmt.Sprintf("%q", cut(text)) }
+func quoted(text string) string { return fmt.Sprintf("%q", cut.Short(text, maxErrorText)) }
 
 // encodeResult returns a response. The id is repeated as it was spelled.
 func encodeResult(id, result json.RawMessage) []byte {
@@ -231,7 +223,7 @@ func recovering(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (result sdk.Result, err error) {
 		defer func() {
 			if p := recover(); p != nil {
-				result, err = nil, errorf(jsonrpc.CodeInternalError, "internal error: %s; this is a bug in toolhost", cut(fmt.Sprint(p)))
+				result, err = nil, errorf(jsonrpc.CodeInternalError, "internal error: %s; this is a bug in toolhost", cut.Short(fmt.Sprint(p), maxErrorText))
 			}
 		}()
 		return next(ctx, method, req)

@@ -1,11 +1,10 @@
 package mcp
 
 import (
-	"unicode/utf8"
-
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/cut"
 	"toolhost/agenttool/visible"
 	"toolhost/host"
 )
@@ -45,10 +44,7 @@ func clean(s string, n int) string {
 	if len(s) <= n {
 		return visible.Text(s)
 	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return visible.Text(s[:n]) + "…"
+	return visible.Text(cut.Head(s, n)) + cut.Mark
 }
 
 // callIDKeys are what clients call the id of a call in _meta, as they were observed (MCP-23).

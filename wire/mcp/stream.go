@@ -14,6 +14,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/cut"
 )
 
 // Line is one message of a stream, as the line reader understood it.
@@ -332,6 +333,6 @@ func mayHold(data []byte, text string) bool {
 // unsupported is the error of a request of a revision that has no stateless requests.
 func unsupported(version string) error {
 	e := errorf(sdk.CodeUnsupportedProtocolVersion, "unsupported protocol version %s in _meta; revisions before %s begin with initialize", quoted(version), firstStateless)
-	e.Data, _ = agenttool.Encode(sdk.UnsupportedProtocolVersionData{Supported: sdk.SupportedProtocolVersions(), Requested: cut(version)})
+	e.Data, _ = agenttool.Encode(sdk.UnsupportedProtocolVersionData{Supported: sdk.SupportedProtocolVersions(), Requested: cut.Short(version, maxErrorText)})
 	return e
 }

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"toolhost/agenttool"
 	"toolhost/tools/search/ignore"
 )
 
@@ -83,10 +84,10 @@ func (t *Tree) readAbove(root int) *above {
 	a := &above{}
 	repository, found := a.find(root, t.place.Path)
 	start := t.place.Path
-	if within(t.place.Top, start) {
+	if agenttool.Within(t.place.Top, start) {
 		start = t.place.Top
 	}
-	if found && within(repository, start) {
+	if found && agenttool.Within(repository, start) {
 		start = repository
 	}
 	a.prefix = strings.TrimPrefix(strings.TrimPrefix(t.place.Path, start), "/")
@@ -124,9 +125,4 @@ func (a *above) find(root int, dir string) (repository string, found bool) {
 		}
 		dir = up
 	}
-}
-
-// within reports whether path is dir or below it.
-func within(dir, path string) bool {
-	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }

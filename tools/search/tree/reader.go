@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"toolhost/agenttool"
 	"toolhost/tools/search/ignore"
 )
 
@@ -32,7 +33,7 @@ type reader struct {
 // reader returns one for a repository at top; without one that may be any directory.
 func (t *Tree) reader(root int, top string) *reader {
 	r := &reader{root: root, path: t.place.Path, denied: t.options.Denied, top: top, borders: []string{t.place.Path, top}}
-	if within(t.place.Top, t.place.Path) {
+	if agenttool.Within(t.place.Top, t.place.Path) {
 		r.borders = append(r.borders, t.place.Top)
 	}
 	return r
@@ -109,7 +110,7 @@ func (r *reader) absolute(path string) string {
 
 // owns reports whether the repository may name a file there: below the search root, or at an absolute path.
 func (r *reader) owns(path string) bool {
-	return !filepath.IsAbs(path) || slices.ContainsFunc(r.borders, func(dir string) bool { return within(dir, path) })
+	return !filepath.IsAbs(path) || slices.ContainsFunc(r.borders, func(dir string) bool { return agenttool.Within(dir, path) })
 }
 
 // resolve returns an absolute path as text wants it, and whether there is such a file: below the search root with its

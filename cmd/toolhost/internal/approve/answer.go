@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/cut"
 	"toolhost/agenttool/visible"
 )
 
@@ -77,7 +78,7 @@ const MaxReason = 2000
 // Subject is what a prompt is about, in one line: its command, or the path that it writes.
 func (p Prompt) Subject() string {
 	if command, ok := p.Command(); ok {
-		return visible.Text(strings.Join(strings.FieldsFunc(clip(command), isBlank), " "))
+		return visible.Text(strings.Join(strings.FieldsFunc(cut.Short(command, maxText), isBlank), " "))
 	}
 	var paths []string
 	for _, w := range p.Facts.Writes {
@@ -89,20 +90,12 @@ func (p Prompt) Subject() string {
 		}
 	}
 	if len(paths) == 0 {
-		return visible.Text(clip(string(p.Input)))
+		return visible.Text(cut.Short(string(p.Input), maxText))
 	}
-	return visible.Text(clip(strings.Join(paths, " ")))
+	return visible.Text(cut.Short(strings.Join(paths, " "), maxText))
 }
 
 func isBlank(r rune) bool { return r == ' ' || r == '\n' || r == '\t' }
-
-// clip bounds what a summary looks at; it is never all that is shown of a text.
-func clip(s string) string {
-	if len(s) <= maxText {
-		return s
-	}
-	return strings.ToValidUTF8(s[:maxText], "") + "…"
-}
 
 // Left is how long an item waits on, for a person.
 func (it *Item) Left(now time.Time) string {
