@@ -67,6 +67,13 @@ type JobTool interface {
 	ActsOnJobs()
 }
 
+// Mover is a Tool whose calls may move the session's directory. Later calls start only where it is then known to be.
+type Mover interface {
+	Tool
+	// Moves reports whether a bound call of the tool may end with an Output.Dir.
+	Moves(Call) bool
+}
+
 // Durable is a Call whose change may have to survive a crash of the machine. Then the record of it has to as well: it is on
 // the disk before the call runs.
 type Durable interface {

@@ -39,6 +39,7 @@ func (h *Host) admit(c *call) {
 		group = c.batch.group
 	}
 	c.turn = turn{gate: h.gate.Enqueue(scheduler.Request{}), place: h.sched.Admit(group)}
+	h.mayMove(c)
 }
 
 // again gives the call's turn up and waits for a new one behind all calls that were admitted meanwhile.
@@ -50,6 +51,9 @@ func (c *call) again(ctx context.Context) error {
 	c.host.mu.Unlock()
 	if c.turn.place != nil && c.bound != nil {
 		c.turn.place.Expect(c.locks())
+		if !c.declared {
+			c.host.stays(c)
+		}
 	}
 	return c.enterGate(ctx)
 }

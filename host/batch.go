@@ -14,6 +14,7 @@ type batch struct {
 	group  *scheduler.Group
 	last   *call
 	live   []*call
+	start  string // where its calls start; "" until the first of them does
 	dir    string // where the session moves to when all have ended; "" leaves it
 }
 

@@ -17,16 +17,16 @@ import (
 // prompts listens for permission requests.
 func (f *fixture) prompts() (requests <-chan agenttool.Decision, detach func()) {
 	heard := make(chan agenttool.Decision, 256) // Tell must not block
-	f.Subscribe(&host.Subscription{Level: host.EventsNone, Prompts: true, Tell: func(_ int64, t agenttool.EventType, event []byte) {
+	f.Subscribe(&host.Subscription{Level: host.EventsNone, Prompts: true, Tell: func(told host.Told) {
 		var e struct {
 			Data struct {
 				Decision agenttool.Decision `json:"decision"`
 			} `json:"data"`
 		}
-		if err := json.Unmarshal(event, &e); err != nil {
+		if err := json.Unmarshal(told.Event, &e); err != nil {
 			f.t.Error(err)
 		}
-		if t == agenttool.EventPermissionRequested {
+		if told.Type == agenttool.EventPermissionRequested {
 			heard <- e.Data.Decision
 		}
 	}})

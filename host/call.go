@@ -30,8 +30,10 @@ type call struct {
 	held    bool        // it waited for another call: the end of input cancels it unless it is read-only
 	waiting bool        // for a slot, a lock or an answer: likewise. Host.mu guards it
 
-	dir    string // where it starts, as it was when it was admitted
-	others bool   // other calls ran while it did; Host.mu guards it
+	order    int64  // its number in the order of admission; Host.mu guards it until it is admitted
+	dir      string // where it starts
+	declared bool   // its tool says that it may move the session
+	others   bool   // other calls ran while it did; Host.mu guards it
 
 	input    []byte // what is bound: the model's input, or a person's edit of it
 	seen     []byte // the observable input, once it is known
@@ -129,6 +131,7 @@ func (c *call) abandon() {
 	c.host.mu.Lock()
 	held := c.turn
 	c.host.mu.Unlock()
+	c.host.stays(c)
 	if held.place != nil {
 		held.place.Withdraw() // a stuck call that does not run holds up no other
 	}
@@ -245,7 +248,7 @@ func (c *call) flush() error {
 	if len(events) == 0 {
 		return nil
 	}
-	return c.host.journal.append(events)
+	return c.host.journal.append(false, events...)
 }
 
 // readOnly reports whether the call is known to change nothing.

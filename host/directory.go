@@ -1,6 +1,7 @@
 package host
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -30,8 +31,86 @@ func (h *Host) Dir() string {
 	return h.dir
 }
 
-// start settles where the call starts: where the session is now. A directory that is gone is left for the next one above it.
-func (c *call) start() {
+// mover is a call that may yet move the session.
+type mover struct {
+	call *call
+	over chan struct{} // closed when it moves the session no more
+}
+
+// mayMove notes that a call was admitted which may move the session, until stays. The caller holds h.mu.
+func (h *Host) mayMove(c *call) {
+	h.admitted++
+	c.order = h.admitted
+	if e := h.registry.names[c.req.Tool]; e != nil {
+		if _, ok := e.tool.(agenttool.Mover); ok {
+			h.movers = append(h.movers, mover{c, make(chan struct{})})
+		}
+	}
+}
+
+// stays says that a call moves the session no more: later ones may start where it is now.
+func (h *Host) stays(c *call) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.movers = slices.DeleteFunc(h.movers, func(m mover) bool {
+		if m.call == c {
+			close(m.over)
+		}
+		return m.call == c
+	})
+}
+
+// moves reports whether the call, which is bound, may move the session.
+func (c *call) moves() bool {
+	m, ok := c.tool.tool.(agenttool.Mover)
+	return ok && m.Moves(c.bound)
+}
+
+// moverBefore returns a call admitted before c that may yet move the session from where c starts, if there is one: the calls of a batch start
+// where the session was before it.
+func (h *Host) moverBefore(c *call) (m mover, found bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, m := range h.movers {
+		if m.call.order < c.order && (c.batch == nil || m.call.batch != c.batch || len(c.after) > 0) {
+			return m, true
+		}
+	}
+	return mover{}, false
+}
+
+// start settles where the call starts: where the calls admitted before it leave the session, except those that wait for a person. The
+// calls of a batch start together, unless they come after one that may have moved it.
+func (c *call) start(ctx context.Context) error {
+	if c.turn.place != nil { // else it acts on jobs
+		for m, found := c.host.moverBefore(c); found; m, found = c.host.moverBefore(c) {
+			select {
+			case <-m.over:
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		}
+	}
+	if c.batch != nil && len(c.after) == 0 {
+		c.dir = c.host.startOf(c.batch)
+	} else {
+		c.here()
+	}
+	return nil
+}
+
+// startOf is where the calls of a batch start: where the session is when the first of them does.
+func (h *Host) startOf(b *batch) string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if b.start == "" {
+		b.start = h.dir
+	}
+	return b.start
+}
+
+// here settles that the call starts where the session is now. A directory that is gone is left for the next one above it.
+func (c *call) here() {
 	h := c.host
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -65,6 +144,9 @@ func (h *Host) begin(c *call) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for other := range h.active {
+		if c.declared != other.declared && (c.batch == nil || c.batch != other.batch) {
+			continue // it is known which of them starts where: see start
+		}
 		other.others, c.others = true, true
 	}
 	h.active[c] = true

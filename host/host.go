@@ -78,6 +78,8 @@ type Host struct {
 
 	mu        sync.Mutex // guards what follows
 	dir       string     // where calls start
+	movers    []mover    // in the order of admission
+	admitted  int64
 	active    map[*call]bool
 	jobs      []background
 	policy    permissions.Policy
@@ -242,7 +244,6 @@ func (h *Host) admissible(requests []Request) error {
 // register makes the call known. The caller holds h.mu.
 func (h *Host) register(r Request, b *batch) *call {
 	c := newCall(h, r, h.policy)
-	c.dir = h.dir
 	if h.hooks != nil {
 		c.hooks = &hooked{set: h.hooks}
 	}

@@ -98,9 +98,9 @@ func TestJobsEndWithTheHost(t *testing.T) {
 	}}
 	f := newFixture(t, []agenttool.Tool{server}, allowing("Server"), func(o *host.Options) { o.Jobs = fakeJobs{j} })
 	var announced []json.RawMessage
-	f.Subscribe(&host.Subscription{Level: host.EventsProgress, Tell: func(_ int64, e agenttool.EventType, b []byte) {
-		if e == agenttool.EventProgress {
-			announced = append(announced, b)
+	f.Subscribe(&host.Subscription{Level: host.EventsProgress, Tell: func(e host.Told) {
+		if e.Type == agenttool.EventProgress && e.Final {
+			announced = append(announced, e.Event)
 		}
 	}})
 	f.call(host.Request{ID: "s", Tool: "server", Input: input("src")})

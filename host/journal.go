@@ -32,11 +32,19 @@ const (
 	EventsAll      Level = "all"
 )
 
+// Told is an event as a listener hears it.
+type Told struct {
+	Seq   int64
+	Type  agenttool.EventType
+	Final bool   // of progress: the job has ended, and nothing else says so
+	Event []byte // as the log has it
+}
+
 // Subscription is one listener. Tell is called in order of seq and must not block.
 type Subscription struct {
 	Level   Level
 	Prompts bool // hear of permission requests and decisions at every level
-	Tell    func(seq int64, t agenttool.EventType, event []byte)
+	Tell    func(Told)
 }
 
 // Hears reports whether an event of that type is told to the listener.
@@ -118,11 +126,11 @@ func (j *journal) event(e agenttool.Event, pairs ...any) agenttool.Event {
 
 // record writes one event by itself. It reports nothing: what cannot be recorded is not told either.
 func (j *journal) record(e agenttool.Event, pairs ...any) {
-	_ = j.append([]agenttool.Event{j.event(e, pairs...)})
+	_ = j.append(false, j.event(e, pairs...))
 }
 
-// append writes events as one group and then tells of them. On an error nothing was told.
-func (j *journal) append(events []agenttool.Event) error {
+// append writes events as one group and then tells of them; final says that they are the last of a job. On an error nothing was told.
+func (j *journal) append(final bool, events ...agenttool.Event) error {
 	lines := make([][]byte, len(events))
 	for i, e := range events {
 		lines[i] = encode(e)
@@ -137,7 +145,7 @@ func (j *journal) append(events []agenttool.Event) error {
 	for _, s := range j.subscribers {
 		for i, e := range events {
 			if s.Hears(e.EventType) {
-				s.Tell(first+int64(i), e.EventType, lines[i])
+				s.Tell(Told{first + int64(i), e.EventType, final, lines[i]})
 			}
 		}
 	}

@@ -3,6 +3,8 @@ package host_test
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
@@ -75,6 +77,76 @@ func TestPassing(t *testing.T) {
 		<-second
 		if want := []string{"3", "1", "2"}; !slices.Equal(r.ran, want) {
 			t.Errorf("ran in the order %v, want %v", r.ran, want)
+		}
+	})
+}
+
+// moving is a fake whose calls move the session to their path, if they say so.
+type moving struct{ *fake }
+
+func (moving) Moves(c agenttool.Call) bool { return c.(*fakeCall).in.Say == "move" }
+
+// TestCallsStartWhereEarlierOnesLeave: calls that are sent in a row start in the directory to which the ones before them moved,
+// and not before these have ended; those that move nothing run together.
+func TestCallsStartWhereEarlierOnesLeave(t *testing.T) {
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const steps = 20
+	for i := range steps {
+		if err := os.MkdirAll(filepath.Join(root, fmt.Sprint(i)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		took := map[string]time.Time{}
+		shell := moving{&fake{name: "shell", reads: true}}
+		shell.run = func(_ context.Context, in fakeInput, _ agenttool.Reporter) (agenttool.Output, error) {
+			time.Sleep(time.Minute)
+			mu.Lock()
+			defer mu.Unlock()
+			if in.Say == "move" {
+				return agenttool.Output{Dir: filepath.Join(root, in.Path)}, nil
+			}
+			took[in.Say] = time.Now()
+			return agenttool.Output{}, nil
+		}
+		f := newFixture(t, []agenttool.Tool{shell}, allowing("Shell"), func(o *host.Options) {
+			o.Scope = agenttool.Scope{Dir: root, Roots: []string{root}}
+			o.Policy.Workspace = root
+			o.Locate = func(p *agenttool.Path) error {
+				p.Resolved, p.Root = filepath.Clean(p.Absolute), root
+				return nil
+			}
+		})
+		var all []<-chan host.Completion
+		start := func(id, path, say string) {
+			all = append(all, f.start(host.Request{ID: id, Tool: "shell", Input: fmt.Appendf(nil, `{"path":%q,"say":%q}`, path, say)}))
+		}
+		for i := range steps {
+			start(fmt.Sprint("m", i), fmt.Sprint(i), "move")
+			start(fmt.Sprint("a", i), "x", fmt.Sprint("a", i))
+			start(fmt.Sprint("b", i), "y", fmt.Sprint("b", i))
+		}
+		for i, done := range all {
+			got := <-done
+			if got.Result.Status != agenttool.ResultSucceeded {
+				t.Fatalf("%d: %+v", i, got.Result.Error)
+			}
+			want := root
+			if i >= 3 || i%3 > 0 {
+				want = filepath.Join(root, fmt.Sprint((i+2)/3-1))
+			}
+			if reads := got.Invocation.Facts.Reads[0].Absolute; filepath.Dir(reads) != want {
+				t.Errorf("call %d reads %s, and starts not in %s", i, reads, want)
+			}
+		}
+		for i := range steps {
+			if a, b := took[fmt.Sprint("a", i)], took[fmt.Sprint("b", i)]; !a.Equal(b) {
+				t.Errorf("two calls that move nothing waited for each other: %v, %v", a, b)
+			}
 		}
 	})
 }

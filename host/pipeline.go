@@ -152,15 +152,20 @@ func (c *call) parseSchema(context.Context) error {
 }
 
 // bind turns the input into a Call and its facts (AT-114, the part without IO).
-func (c *call) bind(context.Context) error {
-	if c.bound == nil && (c.batch == nil || len(c.after) > 0) {
-		c.start()
+func (c *call) bind(ctx context.Context) error {
+	if c.bound == nil {
+		if err := c.start(ctx); err != nil {
+			return err
+		}
 	}
 	bound, err := c.tool.tool.Bind(c.scope(), c.input)
 	if err != nil {
 		return c.invalid(agenttool.PhaseValidateValues, agenttool.AsError(err, agenttool.InvalidArguments))
 	}
 	c.bound = bound
+	if c.declared = c.moves(); !c.declared {
+		c.host.stays(c)
+	}
 	return nil
 }
 
@@ -333,6 +338,7 @@ func (c *call) execute(ctx context.Context) error {
 		defer c.turn.free()
 	}
 	c.host.begin(c)
+	defer c.host.stays(c)
 	defer c.host.end(c)
 	c.mu.Lock()
 	c.inv.Scheduler.QueueState = "executing"

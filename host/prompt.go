@@ -65,6 +65,7 @@ func (c *call) ask(ctx context.Context, d agenttool.Decision, override bool) (An
 	}
 	c.turn.free() // an unanswered prompt delays no other call
 	c.turn.pass()
+	h.stays(c)
 	c.refer(d)
 	c.mu.Lock()
 	c.inv.ApprovalRequestRef = string(d.DecisionID)

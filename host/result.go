@@ -30,6 +30,7 @@ func (c Completion) MarshalJSON() ([]byte, error) {
 // finish maps what happened to the terminal result, keeps and records it (AT-120 … AT-123). It always succeeds:
 // what the journal cannot take is still told, and says so.
 func (c *call) finish(err error) Completion {
+	c.host.stays(c)
 	if c.hooks == nil {
 		c.turn.free()
 	}

@@ -3,18 +3,30 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
+
+// orderPairs is how many pairs of conflicting calls a test sends by each door: TOOLHOST_ORDER_PAIRS, at most 8,000, or few.
+func orderPairs(t *testing.T) int {
+	pairs := 300
+	if testing.Short() {
+		pairs = 100
+	}
+	if n, err := strconv.Atoi(os.Getenv("TOOLHOST_ORDER_PAIRS")); err == nil {
+		pairs = n
+	}
+	return pairs
+}
 
 // TestOrderOfConflictingCalls sends pairs of calls about one file in a row, and waits for no answer: the second of each pair
 // must see what the first one did, by every door of the stream.
 func TestOrderOfConflictingCalls(t *testing.T) {
 	t.Parallel()
-	pairs := 300
-	if testing.Short() {
-		pairs = 100
-	}
+	pairs := orderPairs(t)
 	call := func(id, tool, input string) string {
 		return fmt.Sprintf(`{"jsonrpc":"2.0","id":%q,"method":"agenttool/invoke","params":{"id":%q,"tool":%q,"input":%s}}`, id, id, tool, input)
 	}
@@ -42,6 +54,11 @@ func TestOrderOfConflictingCalls(t *testing.T) {
 	}{
 		{"native", nil, pairs, both(call, "read")},
 		{"native shell", nil, pairs / 5, both(call, "shell")},
+		{"native cd", nil, pairs / 5, func(i int) (string, string) {
+			id := fmt.Sprint("second-", i)
+			return call(fmt.Sprint("first-", i), "shell", fmt.Sprintf(`{"command":"cd WORKSPACE/d%d"}`, i%7)) + "\n" +
+				call(id, "shell", fmt.Sprintf(`{"command":"echo pair %d; pwd"}`, i)), id
+		}},
 		{"batch", nil, pairs, func(i int) (string, string) {
 			id := fmt.Sprint("batch-", i)
 			first := member(fmt.Sprint("a", i), "write", fmt.Sprintf(`{"path":"f%d","content":"pair %d"}`, i, i))
@@ -55,6 +72,11 @@ func TestOrderOfConflictingCalls(t *testing.T) {
 	} {
 		t.Run(door.name, func(t *testing.T) {
 			c := openLines(t, "--mode", "accept_edits")
+			for i := range 7 {
+				if err := os.Mkdir(filepath.Join(c.ws, fmt.Sprint("d", i)), 0o700); err != nil {
+					t.Fatal(err)
+				}
+			}
 			for _, line := range door.begin {
 				c.send("%s", line)
 			}
@@ -62,8 +84,11 @@ func TestOrderOfConflictingCalls(t *testing.T) {
 			want := map[string]string{}
 			for i := range door.pairs {
 				line, id := door.pair(i)
-				lines.WriteString(line + "\n")
+				lines.WriteString(strings.ReplaceAll(line, "WORKSPACE", c.ws) + "\n")
 				want[id] = fmt.Sprintf("pair %d", i)
+				if door.name == "native cd" {
+					want[id] += fmt.Sprintf(`\n%s/d%d\n`, c.ws, i%7)
+				}
 			}
 			c.send("%s", strings.TrimSuffix(lines.String(), "\n"))
 			wrong := 0

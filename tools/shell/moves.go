@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"toolhost/agenttool"
 )
 
 // sayWhere has bash say on descriptor 3 in which directory it ends, whatever the command is. The descriptor is moved out of
@@ -16,6 +18,12 @@ func (c *call) moves() bool {
 	return !c.input.RunInBackground && slices.ContainsFunc(c.programs, func(name string) bool {
 		return name == "cd" || name == "pushd" || name == "popd"
 	})
+}
+
+// Moves implements agenttool.Mover.
+func (t *tool) Moves(c agenttool.Call) bool {
+	command, ok := c.(*call)
+	return ok && command.moves()
 }
 
 // endedIn reads what bash said of the directory in which it ended; "" if it did not. Anything that the command started could

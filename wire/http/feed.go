@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"toolhost/agenttool"
+	"toolhost/host"
 )
 
 // feed keeps events for one client until it takes them: most bytes, and one event more. What comes after that is not kept,
@@ -26,7 +27,7 @@ func newFeed(most int) *feed {
 }
 
 // tell keeps an event. The host calls it, in order, and does not wait.
-func (f *feed) tell(seq int64, t agenttool.EventType, event []byte) {
+func (f *feed) tell(e host.Told) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch {
@@ -35,7 +36,7 @@ func (f *feed) tell(seq int64, t agenttool.EventType, event []byte) {
 	case len(f.kept) >= f.most:
 		f.full = true
 	default:
-		f.kept = appendEvent(f.kept, seq, t, event)
+		f.kept = appendEvent(f.kept, e.Seq, e.Type, e.Event)
 	}
 	select {
 	case f.ready <- struct{}{}:

@@ -221,8 +221,9 @@ func wireError(err error) *stdio.Error {
 	return stdio.Errorf(stdio.CodeInternal, "internal error: %v", err)
 }
 
-// tell writes an event. It is called in order and does not block; progress is what a slow client loses.
-func (f *Family) tell(seq int64, t agenttool.EventType, event []byte) {
-	head := strconv.AppendInt([]byte(`{"jsonrpc":"2.0","method":"agenttool/event","params":{"seq":`), seq, 10)
-	f.o.Writer.Send(t == agenttool.EventProgress, head, []byte(`,"event":`), event, []byte("}}"))
+// tell writes an event. It is called in order and does not block. A slow client loses progress, but not the end of a job: there
+// is one for each call at most, and calls are refused while too much is unread.
+func (f *Family) tell(e host.Told) {
+	head := strconv.AppendInt([]byte(`{"jsonrpc":"2.0","method":"agenttool/event","params":{"seq":`), e.Seq, 10)
+	f.o.Writer.Send(e.Type == agenttool.EventProgress && !e.Final, head, []byte(`,"event":`), e.Event, []byte("}}"))
 }

@@ -219,3 +219,117 @@ func TestNotifications(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 }
+
+// flood is a job tool whose calls tell more than a client reads, and whose jobs end then.
+type flood struct{ nap }
+
+func (f flood) Bind(s agenttool.Scope, input json.RawMessage) (agenttool.Call, error) {
+	c, err := f.nap.Bind(s, input)
+	return floodCall{c}, err
+}
+
+type floodCall struct{ agenttool.Call }
+
+func (floodCall) Run(_ context.Context, r agenttool.Reporter) (agenttool.Output, error) {
+	r.Progress(agenttool.Progress{Message: strings.Repeat("x", 2<<20)})
+	over := make(chan struct{})
+	close(over)
+	return agenttool.Output{Job: endedJob{over, string(r.Invocation())}, Yielded: true}, nil
+}
+
+// endedJob is a job that is over.
+type endedJob struct {
+	over chan struct{}
+	id   string
+}
+
+func (j endedJob) ID() string            { return j.id }
+func (j endedJob) Done() <-chan struct{} { return j.over }
+func (j endedJob) Final() agenttool.Progress {
+	return agenttool.Progress{Status: "completed", TaskID: j.id}
+}
+func (j endedJob) Status() agenttool.JobStatus { return agenttool.JobStatus{ID: j.id} }
+
+// noJobs lets a host wait until the ends of its jobs are told.
+type noJobs struct{}
+
+func (noJobs) List() []agenttool.JobStatus { return nil }
+func (noJobs) Close()                      {}
+
+// stalled is an output that nobody reads until it is released.
+type stalled struct {
+	lockedBuffer
+	released chan struct{}
+}
+
+func (s *stalled) Write(p []byte) (int, error) {
+	<-s.released
+	return s.lockedBuffer.Write(p)
+}
+
+// TestEndsOfJobsReachSlowClients: a client that reads nothing for a while loses progress, and hears of the end of every job once.
+func TestEndsOfJobsReachSlowClients(t *testing.T) {
+	const jobs = 20
+	store := persist.New(persist.Options{Ephemeral: true})
+	h, err := host.New(host.Options{
+		Tools: []agenttool.Tool{flood{nap{"look"}}}, Scope: agenttool.Scope{Dir: "/", Roots: []string{"/"}}, Store: store,
+		Locate: func(*agenttool.Path) error { return nil }, Policy: permissions.Policy{Workspace: "/"}, Session: store.ID(), Jobs: noJobs{},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := &stalled{released: make(chan struct{})}
+	w := stdio.NewWriter(out)
+	f := native.New(native.Options{Host: h, Writer: w, Session: store.ID(), Version: "test", Stop: func() {}, Sandbox: map[string]any{}})
+	receive := func(id, method, params string) {
+		f.Receive(stdio.Message{ID: json.RawMessage(id), Method: method, Params: json.RawMessage(params)})
+	}
+	receive("0", "agenttool/hello", `{"events":"progress"}`)
+	for i := range jobs {
+		receive(fmt.Sprint(i+1), "agenttool/invoke", fmt.Sprintf(`{"id":"c%d","tool":"look","input":{}}`, i))
+	}
+	f.Drain(t.Context())
+	if err := h.Close(); err != nil {
+		t.Fatal(err)
+	}
+	close(out.released)
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	ends := map[string]int{}
+	told := 0
+	for _, line := range strings.Split(strings.TrimSpace(out.String()), "\n") {
+		var m struct {
+			Params struct {
+				Event struct {
+					Data struct {
+						Progress struct {
+							Status string `json:"status"`
+							Task   string `json:"task_id"`
+						} `json:"progress"`
+					} `json:"data"`
+				} `json:"event"`
+			} `json:"params"`
+		}
+		if err := json.Unmarshal([]byte(line), &m); err != nil {
+			t.Fatal(err)
+		}
+		switch p := m.Params.Event.Data.Progress; p.Status {
+		case "completed":
+			ends[p.Task]++
+		case "running":
+			told++
+		}
+	}
+	if told == jobs {
+		t.Error("all progress was told: the client was not slow")
+	}
+	if len(ends) != jobs {
+		t.Errorf("the client heard of the end of %d jobs out of %d", len(ends), jobs)
+	}
+	for job, times := range ends {
+		if times != 1 {
+			t.Errorf("the end of %s was told %d times", job, times)
+		}
+	}
+}
