@@ -25,9 +25,14 @@
 // info/attributes only names drivers, which configuration defines; objects/info/alternates only adds objects, which
 // whoever can write objects can add anyway.
 //
-// A repository or directory that did not exist at the walk is not known, and what a call makes in it is not judged:
-// "git clone" and "npm install" bring such names along. [Map.Since] reports them afterwards, and from then on they are
-// sealed. Below node_modules only git directories count.
+// A repository that a call makes or moves is put aside until the person lets it live (aside.go, quarantine.go). Below
+// node_modules only git directories count.
+//
+// # What is not protected
+//
+// Source that a project's own build, tests and linters run: Makefile, package.json scripts, conftest.py, .eslintrc.js.
+// Agents are asked to write it, and running it is judged as running code. Instructions for agents (CLAUDE.md, AGENTS.md)
+// are text that runs nothing. Files that only choose a version (.nvmrc, .python-version) name no program.
 //
 // Names are compared without case, and without the differences that file systems without case ignore.
 package protect
