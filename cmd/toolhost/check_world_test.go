@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"io/fs"
 	"maps"
 	"os"
@@ -13,7 +11,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // decider is a workspace, a home and a directory that is nobody's, and the program that decides about calls in them.
@@ -22,6 +19,7 @@ type decider struct {
 	level                         string // what the machine's sandbox holds
 	ordinary                      *syscall.Credential
 	replace                       *strings.Replacer
+	commands                      *commandLines
 }
 
 // deciderUser has no name, no groups and no files on any machine.
@@ -29,10 +27,6 @@ const deciderUser = 61234
 
 func newDecider(t testing.TB) *decider {
 	t.Helper()
-	program, err := built()
-	if err != nil {
-		t.Fatal(err)
-	}
 	base := deciderDir(t)
 	d := &decider{
 		base: base, ws: filepath.Join(base, "ws"), home: filepath.Join(base, "home"), out: filepath.Join(base, "out"),
@@ -40,17 +34,12 @@ func newDecider(t testing.TB) *decider {
 	}
 	d.replace = strings.NewReplacer("$WS", d.ws, "$HOME", d.home, "$OUT", d.out, "$BASE", d.base)
 	d.furnish(t)
-	data, err := os.ReadFile(program)
-	if err == nil {
-		err = os.WriteFile(d.toolhost, data, 0o755)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	copySelf(t, d.toolhost)
 	if os.Geteuid() == 0 {
 		d.ordinary = &syscall.Credential{Uid: deciderUser, Gid: deciderUser}
 		d.give(t)
 	}
+	d.commands = startCommandLines(t, d.command(manyCommands))
 	d.level = d.holds(t)
 	return d
 }
@@ -158,6 +147,12 @@ func (d *decider) holds(t testing.TB) string {
 	return found.Sandbox.Level
 }
 
+// run runs one command line of the program. All of a decider are run by one process, one after the other.
+func (d *decider) run(t testing.TB, stdin string, args ...string) commandOutput {
+	t.Helper()
+	return d.commands.run(t, commandLine{Args: args, Stdin: stdin})
+}
+
 // decided is what the program says of one call.
 type decided struct {
 	Command     string          `json:"command"`
@@ -174,7 +169,7 @@ type suggestedLine struct {
 	Rules []string `json:"rules"`
 }
 
-// check decides about rows, those with the same rules and mode by one process.
+// check decides about rows, those with the same rules and mode by one command.
 func (d *decider) check(t *testing.T, rows []decisionRow) {
 	groups := map[[2]string][]decisionRow{}
 	for _, row := range rows {
@@ -191,11 +186,7 @@ func (d *decider) check(t *testing.T, rows []decisionRow) {
 	}
 	for _, key := range slices.SortedFunc(maps.Keys(groups), func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }) {
 		for i, got := range d.decideLines(t, groups[key]) {
-			row := groups[key][i]
-			if slices.Contains(strings.Split(row.behavior, "|"), "allow") && !strings.HasPrefix(row.note, "gap: ") {
-				got = d.allowed(t, row, got)
-			}
-			row.compare(t, d, got)
+			groups[key][i].compare(t, d, got)
 		}
 	}
 }
@@ -213,9 +204,6 @@ func (d *decider) flags(t testing.TB, row decisionRow) []string {
 	return append(flags, "--workspace", d.ws)
 }
 
-// deciding is how long one process may take for the rows of a group.
-const deciding = 2 * time.Minute
-
 // decideLines decides about the commands of rows that have the same rules and mode.
 func (d *decider) decideLines(t testing.TB, rows []decisionRow, flags ...string) []decided {
 	t.Helper()
@@ -223,17 +211,14 @@ func (d *decider) decideLines(t testing.TB, rows []decisionRow, flags ...string)
 	for _, row := range rows {
 		in.WriteString(repeated(d.replace.Replace(row.call)) + "\n")
 	}
-	cmd := d.command(slices.Concat([]string{"check", "--lines"}, d.flags(t, rows[0]), flags)...)
-	cmd.Stdin = strings.NewReader(in.String())
-	var out, errs bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	if err := runWithin(cmd, deciding); err != nil {
-		t.Fatalf("%s and others: %v: %s", rows[0].id, err, errs.String())
+	out := d.run(t, in.String(), slices.Concat([]string{"check", "--lines"}, d.flags(t, rows[0]), flags)...)
+	if out.Code != exitOK {
+		t.Fatalf("%s and others: exit %d: %s", rows[0].id, out.Code, out.Stderr)
 	}
 	var all []decided
-	for line := range bytes.Lines(out.Bytes()) {
+	for line := range strings.Lines(out.Stdout) {
 		var one decided
-		if err := json.Unmarshal(line, &one); err != nil {
+		if err := json.Unmarshal([]byte(line), &one); err != nil {
 			t.Fatalf("%s and others: %v: %s", rows[0].id, err, line)
 		}
 		all = append(all, one)
@@ -242,26 +227,6 @@ func (d *decider) decideLines(t testing.TB, rows []decisionRow, flags ...string)
 		t.Fatalf("%s and others: %d answers to %d commands", rows[0].id, len(all), len(rows))
 	}
 	return all
-}
-
-// allowed is what is decided of a command that is to be allowed, when it was decided as got before. Which files its patterns name is
-// looked up for 20 ms at most: if a busy machine has given too little of them it asks, and so is asked again. What does not allow it for
-// another reason does not allow it any time.
-func (d *decider) allowed(t testing.TB, row decisionRow, got decided) decided {
-	t.Helper()
-	for tries := 0; got.Behavior == "ask" && tries < 20; tries++ {
-		got = d.decideLines(t, []decisionRow{row})[0]
-	}
-	return got
-}
-
-func runWithin(cmd *exec.Cmd, limit time.Duration) error {
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	late := time.AfterFunc(limit, func() { _ = cmd.Process.Kill() })
-	defer late.Stop()
-	return cmd.Wait()
 }
 
 // exitOf is how check of one call ends.
@@ -282,18 +247,14 @@ func (d *decider) decideTool(t testing.TB, row decisionRow, name, input string) 
 		}
 		input = string(encoded)
 	}
-	cmd := d.command(append([]string{"check", name, input, "--json"}, d.flags(t, row)...)...)
-	var errs bytes.Buffer
-	cmd.Stderr = &errs
-	out, err := cmd.Output()
+	out := d.run(t, "", append([]string{"check", name, input, "--json"}, d.flags(t, row)...)...)
 	var one decided
-	if json.Unmarshal(out, &one) != nil {
-		t.Errorf("%s: %v: %s%s", row.id, err, errs.String(), out)
+	if err := json.Unmarshal([]byte(out.Stdout), &one); err != nil {
+		t.Errorf("%s: exit %d: %v: %s%s", row.id, out.Code, err, out.Stderr, out.Stdout)
 		return one
 	}
-	var failed *exec.ExitError
-	if err != nil && !errors.As(err, &failed) || cmd.ProcessState.ExitCode() != exitOf[one.Behavior] {
-		t.Errorf("%s: %s, and check ends with %v, want status %d", row.id, one.Behavior, err, exitOf[one.Behavior])
+	if out.Code != exitOf[one.Behavior] {
+		t.Errorf("%s: %s, and check ends with %d, want %d: %s", row.id, one.Behavior, out.Code, exitOf[one.Behavior], out.Stderr)
 	}
 	return one
 }

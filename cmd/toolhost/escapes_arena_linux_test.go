@@ -46,13 +46,7 @@ func newRig(t *testing.T) *rig {
 	if err != nil {
 		t.Fatalf("gcc: %v\n%s", err, out)
 	}
-	self, err := os.Executable()
-	if err == nil {
-		err = copyFile(self, r.toolhost)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	copySelf(t, r.toolhost)
 	return r
 }
 
@@ -72,15 +66,6 @@ func arenaDir(t *testing.T) string {
 	}
 	t.Skip("no directory for the attempts outside /tmp: name one in TOOLHOST_ESCAPES_DIR")
 	return ""
-}
-
-// copyFile copies a program. Not by ourselves: a child that is forked meanwhile would hold the copy open for writing, and it could not
-// be run.
-func copyFile(from, to string) error {
-	if err := exec.Command("cp", from, to).Run(); err != nil {
-		return err
-	}
-	return os.Chmod(to, 0o755)
 }
 
 // removeForced removes a directory in which there may be some of mode 0.

@@ -10,6 +10,7 @@ import (
 	"net"
 	nethttp "net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -447,4 +448,14 @@ func TestFrontTokenIsHidden(t *testing.T) {
 			t.Errorf("%s says %q", tool, text(r))
 		}
 	}
+}
+
+// runWithin runs a command that may take no longer than a limit.
+func runWithin(cmd *exec.Cmd, limit time.Duration) error {
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	late := time.AfterFunc(limit, func() { _ = cmd.Process.Kill() })
+	defer late.Stop()
+	return cmd.Wait()
 }

@@ -25,20 +25,23 @@ Exit codes: 0 it worked; 1 it failed; 2 the command line or the workspace cannot
 
 func main() { os.Exit(run()) }
 
-// run executes the command line and returns the exit code.
-func run() int {
-	err := newRoot().Execute()
+// run executes the command line of the process and returns the exit code.
+func run() int { return execute(newRoot()) }
+
+// execute runs a command and returns the exit code.
+func execute(root *cobra.Command) int {
+	err := root.Execute()
 	var coded *exitError
 	switch {
 	case err == nil:
 		return exitOK
 	case errors.As(err, &coded):
 		if coded.message != "" {
-			fmt.Fprintln(os.Stderr, "toolhost: "+coded.message)
+			fmt.Fprintln(root.ErrOrStderr(), "toolhost: "+coded.message)
 		}
 		return coded.code
 	}
-	fmt.Fprintln(os.Stderr, "toolhost: "+err.Error())
+	fmt.Fprintln(root.ErrOrStderr(), "toolhost: "+err.Error())
 	return exitUsage
 }
 

@@ -43,6 +43,9 @@ func (w waiting) Run() int {
 
 // tapped is toolhost with a tap on its stdout: what serve writes goes to a file of the script as well.
 func tapped() {
+	if len(os.Args) == 2 && os.Args[1] == manyCommands {
+		os.Exit(runManyCommands(os.Stdin, os.Stdout))
+	}
 	dir := os.Getenv("TOOLHOST_TEST_TAP")
 	if dir == "" || len(os.Args) < 2 || os.Args[1] != "serve" {
 		os.Exit(run())

@@ -78,13 +78,9 @@ func newPlace(t testing.TB) place {
 	}
 	t.Cleanup(func() { removeAll(dir) })
 	must(t, os.Chmod(dir, 0o755))
-	self, err := os.Executable()
-	must(t, err)
-	data, err := os.ReadFile(self)
-	must(t, err)
 	p := place{dir: dir, toolhost: filepath.Join(dir, "bin", "toolhost"), uid: -1}
 	must(t, os.Mkdir(filepath.Dir(p.toolhost), 0o755))
-	must(t, os.WriteFile(p.toolhost, data, 0o755))
+	copySelf(t, p.toolhost)
 	d := p.desk(t, filepath.Join(dir, "probe"), "")
 	if level := d.level(); level != "full" {
 		t.Skipf("this machine holds level %q: real work is shown where everything is held", level)
