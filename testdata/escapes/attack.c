@@ -37,7 +37,8 @@ static const char *wanted[] = {
 };
 #define WANTED (sizeof wanted / sizeof *wanted)
 
-static volatile int running = 1;
+static volatile int *shared; // 1 while it runs, also in children
+#define running (*shared)
 static char top[2048], outside[4096];
 static unsigned long tried[64], done[64];
 static const char *names[64];
@@ -79,6 +80,7 @@ static char *page(void) {
 
 // make makes something of a name by a call of its choice, and removes what it may.
 static long make(const char *path, const char *spare) {
+	if (!running) return -1;
 	long r = -1;
 	int fd;
 	switch (dice(10)) {
@@ -97,6 +99,7 @@ static long make(const char *path, const char *spare) {
 }
 
 static long take(const char *path) {
+	if (!running) return -1;
 	switch (dice(4)) {
 	case 0: return unlink(path);
 	case 1: return rmdir(path);
@@ -135,7 +138,7 @@ static void secret(int t, const char *want, const char *spare) {
 	close(fd);
 	if (m == MAP_FAILED) return;
 	snprintf(m, 4096, "%s", want);
-	for (int i = 0; i < 20; i++) count(t, "memory that nobody else reads", dice(4) ? make(m, spare) : take(m));
+	for (int i = 0; i < 20 && running; i++) count(t, "memory that nobody else reads", dice(4) ? make(m, spare) : take(m));
 	munmap(m, 4096);
 #endif
 }
@@ -187,13 +190,13 @@ static void wanderer(int t, const char *spare) {
 		wandering = 1;
 		if (pthread_create(&th, 0, wander, places)) _exit(0);
 		unsigned long n = 0;
-		for (int i = 0; i < 40; i++) { make(here[dice(4)], spare); n++; }
+		for (int i = 0; i < 40 && running; i++) { make(here[dice(4)], spare); n++; }
 		wandering = 0;
 		pthread_join(th, 0);
 		(void)!chdir(top);
 		char litter[4200];
 		for (int i = 0; i < 4; i++) { snprintf(litter, sizeof litter, "plain/%s", here[i]); unlink(litter); rmdir(litter); }
-		_exit(n == 40 ? 0 : 1);
+		_exit(n == 40 || !running ? 0 : 1);
 	}
 	int st;
 	if (c > 0) waitpid(c, &st, 0);
@@ -291,7 +294,7 @@ static void binding(int t, const char *want) {
 	l.a = want[l.at], l.b = harmless[l.at];
 	pthread_t th;
 	if (pthread_create(&th, 0, turn, &l)) return;
-	for (int i = 0; i < 10; i++) {
+	for (int i = 0; i < 10 && running; i++) {
 		int two[2];
 		if (socketpair(AF_UNIX, SOCK_STREAM, 0, two)) break;
 		count(t, "sockets that get a name", bind(two[0], (void *)&a, sizeof a));
@@ -364,6 +367,8 @@ static void attributes(int t, char *memory) {
 	pthread_join(th, 0);
 }
 
+enum { ATTACKERS = 3 };
+
 static void *attacker(void *p) {
 	unsigned me = (unsigned long)p;
 	state = me * 2654435761u + (unsigned)time(0);
@@ -375,16 +380,16 @@ static void *attacker(void *p) {
 		case 0: flipped(0, want, spare, memory); break;
 		case 1: secret(1, want, spare); break;
 		case 2: slowPage(2, want, spare); break;
-		case 3: if (me == 1) wanderer(3, spare); break;
-		case 4: for (int i = 0; i < 20; i++) trees(4); break;
-		case 5: for (int i = 0; i < 10; i++) links(5, spare); break;
-		case 6: for (int i = 0; i < 10; i++) byProc(6, wanted[dice(WANTED)], spare); break;
-		case 7: for (int i = 0; i < 10; i++) nameless(7, wanted[dice(WANTED)]); break;
+		case 3: if (me % ATTACKERS == 1) wanderer(3, spare); break;
+		case 4: for (int i = 0; i < 20 && running; i++) trees(4); break;
+		case 5: for (int i = 0; i < 10 && running; i++) links(5, spare); break;
+		case 6: for (int i = 0; i < 10 && running; i++) byProc(6, wanted[dice(WANTED)], spare); break;
+		case 7: for (int i = 0; i < 10 && running; i++) nameless(7, wanted[dice(WANTED)]); break;
 		case 8: resolving(8, want); break;
 		case 9: binding(9, want); break;
 		case 10: swapped(10); break;
 		case 11: attributes(11, memory); break;
-		case 12: for (int i = 0; i < 20; i++) count(12, "plain calls", dice(3) ? make(wanted[dice(WANTED)], spare) : take(wanted[dice(WANTED)])); break;
+		case 12: for (int i = 0; i < 20 && running; i++) count(12, "plain calls", dice(3) ? make(wanted[dice(WANTED)], spare) : take(wanted[dice(WANTED)])); break;
 		}
 	}
 	return 0;
@@ -404,7 +409,9 @@ int main(int argc, char **argv) {
 	if (argc < 4 || !getcwd(top, sizeof top)) return 2;
 	snprintf(outside, sizeof outside, "%s", argv[3]);
 	signal(SIGPIPE, SIG_IGN);
-	enum { ATTACKERS = 3 };
+	shared = mmap(0, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (shared == MAP_FAILED) return 2;
+	running = 1;
 	pthread_t th[ATTACKERS + 1];
 	pthread_create(&th[ATTACKERS], 0, again, 0);
 	unsigned long seed = strtoul(argv[2], 0, 10);
@@ -414,7 +421,9 @@ int main(int argc, char **argv) {
 	struct timespec patience;
 	clock_gettime(CLOCK_REALTIME, &patience);
 	patience.tv_sec += 30;
-	for (int i = 0; i <= ATTACKERS; i++) pthread_timedjoin_np(th[i], 0, &patience);
+	int late = 0;
+	for (int i = 0; i <= ATTACKERS; i++) late += pthread_timedjoin_np(th[i], 0, &patience) != 0;
+	if (late) printf("%d threads did not end\n", late);
 	unsigned long all = 0, yes = 0;
 	for (int i = 0; i < 64; i++) {
 		if (!names[i]) continue;
@@ -423,5 +432,5 @@ int main(int argc, char **argv) {
 	}
 	printf("%-50s %10lu calls, %10lu done\n", "all", all, yes);
 	fflush(stdout);
-	_exit(0);
+	_exit(late ? 3 : 0);
 }
