@@ -15,6 +15,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -269,7 +270,7 @@ func (a *arena) alone(script string) *exec.Cmd {
 func (a *arena) prelude() string {
 	var b strings.Builder
 	for name, value := range map[string]string{
-		"WS": a.ws, "OUT": a.out, "H": a.home, "P": a.probe, "STATE": a.state, "DIR": a.dir, "RUN": a.run,
+		"ROUNDS": strconv.Itoa(max(raceRounds()/5, 1000)), "WS": a.ws, "OUT": a.out, "H": a.home, "P": a.probe, "STATE": a.state, "DIR": a.dir, "RUN": a.run,
 	} {
 		fmt.Fprintf(&b, "%s='%s'\n", name, value)
 	}

@@ -18,8 +18,8 @@ var argumentAttempts = []attempt{
 	{
 		name: "names of which another thread turns one byte", at: watched, needs: "git", set: flippable,
 		changes: "ws/.toolhost/aettings.local.json ws/.git/aommondir ws/aenvrc ws/avscode",
-		script: `$P flip .toolhost/aettings.local.json .toolhost/settings.local.json 4000; $P flip .git/aommondir .git/commondir 4000
-			$P flip aenvrc .envrc 4000; $P flip avscode .vscode 4000; true`,
+		script: `$P flip .toolhost/aettings.local.json .toolhost/settings.local.json $ROUNDS; $P flip .git/aommondir .git/commondir $ROUNDS
+			$P flip aenvrc .envrc $ROUNDS; $P flip avscode .vscode $ROUNDS; true`,
 	},
 	{
 		name: "attributes by names that nobody else reads", at: []sandbox.Level{sandbox.LandlockNotify}, needs: "git", set: flippable,
@@ -32,6 +32,6 @@ var argumentAttempts = []attempt{
 			a.write("wt/file", "pristine\n") // beside the workspace, one byte away
 		},
 		changes: "ws/.git/aonfig ws/file",
-		script:  `$P flip-attributes .git/aonfig .git/config 4000; $P flip-attributes $DIR/ws/file $DIR/wt/file 4000; true`,
+		script:  `$P flip-attributes .git/aonfig .git/config $ROUNDS; $P flip-attributes $DIR/ws/file $DIR/wt/file $ROUNDS; true`,
 	},
 }

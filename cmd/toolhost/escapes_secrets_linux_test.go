@@ -99,7 +99,7 @@ print(l.renameat2(-100,b".env",-100,b"file",2), l.renameat2(-100,b"tree",-100,b"
 			a.write("ws/names", strings.Join(names, "\n")+"\n")
 		},
 		script: `ln -s $H l; cp -r $H k; ln $H/.codex/auth.json h; cat h l/.codex/auth.json; grep -rs CANARY $H /proc/self/root$H /proc/1/root$H $WS/../home
-			while IFS= read -r n; do cat "$H/$n" "l/$n" "/proc/self/root$H/$n" "/proc/1/cwd/../home/$n" "k/$n" 2>/dev/null; done < names
+			while IFS= read -r n; do printf '%s\0' "$H/$n" "l/$n" "/proc/self/root$H/$n" "/proc/1/cwd/../home/$n" "k/$n"; done < names | xargs -0 cat 2>/dev/null
 			cd $H && grep -rs CANARY . ; mount --bind $H $WS/mnt && grep -rs CANARY $WS/mnt; python3 -c '
 import os
 for top, _, files in os.walk(os.path.expanduser("~")):
