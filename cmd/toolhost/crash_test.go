@@ -127,6 +127,7 @@ func (s *serving) log() string {
 // TestKilledHost: a host that is killed in the middle of 1,000 calls leaves a log that is whole up to its last line,
 // and holds everything that was told.
 func TestKilledHost(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "f"), []byte("x\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -210,6 +211,7 @@ func checkKilledLog(t *testing.T, path string, told map[string]bool) {
 // TestFullDisk: when the log cannot be written, reads work, writes are refused with what to free, nothing that was
 // told is missing from the log, and when there is room again all works again.
 func TestFullDisk(t *testing.T) {
+	t.Parallel()
 	mount := []string{"unshare", "-rm", "sh", "-c", `mount -t tmpfs -o size=3m tmpfs "$XDG_STATE_HOME" && exec "$0" "$@"`}
 	if out, err := exec.Command("unshare", "-rm", "sh", "-c", "mount -t tmpfs tmpfs /mnt").CombinedOutput(); err != nil {
 		t.Skipf("no private mount namespace to fill a disk in: %v: %s", err, out)
@@ -264,6 +266,7 @@ func TestFullDisk(t *testing.T) {
 
 // TestTwoHosts: two hosts on one workspace, 1,000 edits each to one file: no lost update, no torn file.
 func TestTwoHosts(t *testing.T) {
+	t.Parallel()
 	edits := 1000
 	if testing.Short() {
 		edits = 100
@@ -299,6 +302,7 @@ func TestTwoHosts(t *testing.T) {
 
 // TestBrokenStdout: a client that goes away ends the calls at once.
 func TestBrokenStdout(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	s := startServing(t, dir, t.TempDir(), nil, "--allow", "Shell", "--drain", "10m")
 	s.send(invocation(1, "shell", `{"command":"sleep 1000"}`))

@@ -10,6 +10,7 @@ import (
 // TestDecoys: names that a command makes take the cover from nothing that had it, and a call asks before it runs where the cover is
 // not complete.
 func TestDecoys(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	d := p.desk(t, filepath.Join(p.dir, "decoys"), "-- look --\ncat svc/api/.env 2>&1; mkdir -p nested/deep/.git/hooks; echo x > nested/deep/.git/hooks/post-checkout; true\n-- decoys --\nfor i in $(seq 500); do : > .env.$i; done; mkdir many; cd many; for i in $(seq 500); do : > $i; done\n-- svc/api/.env --\nKEY=CANARY\n-- nested/deep/.git/HEAD --\nref: refs/heads/main\n-- nested/deep/.git/config --\n[core]\n",
 		"--mode", "sandboxed")

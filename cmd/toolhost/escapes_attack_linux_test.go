@@ -37,6 +37,7 @@ var guarded = strings.Fields(`.envrc .mcp.json .vscode .husky .toolhost/settings
 // TestAttack has threads rewrite the arguments of calls, and move what these name, in every way that is known to us, and
 // looks from outside whether a protected name is made, changed or removed at any moment.
 func TestAttack(t *testing.T) {
+	t.Parallel()
 	if testing.Short() || underRace {
 		t.Skip("the attackers are programs, with no race detector in them")
 	}

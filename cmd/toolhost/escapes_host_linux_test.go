@@ -423,17 +423,15 @@ func running(program string) []string {
 	})
 }
 
-// tryHundred runs many commands at once.
-func tryHundred(t *testing.T, r *rig) {
-	all := accounts(t)
-	t.Run("one session", func(t *testing.T) { hundredCommands(r.arena(t, all[0], sandbox.Full)) })
-	t.Run("hundred sessions", func(t *testing.T) { hundredSessions(r.arena(t, all[len(all)-1], sandbox.Full)) })
-}
-
 const many = 100
 
-// hundredCommands: the commands of one session see nothing of each other, and the host gives everything back.
-func hundredCommands(a *arena) {
+// TestHundredCommands: the commands of one session see nothing of each other, and the host gives everything back. It counts what this
+// process has open, so nothing runs beside it.
+func TestHundredCommands(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one hundred commands at once")
+	}
+	a := jobDesk(t).arena(t, accounts(t)[0], sandbox.Full)
 	s, err := sandbox.Open(sandbox.Options{
 		Roots: []string{a.ws}, Home: a.home, Dir: a.path("state/scratch/s"), Cache: a.path("state/cache"),
 		Hidden: []string{a.path("state")},
@@ -527,8 +525,10 @@ func descendantsOf(pid int) int {
 	return n
 }
 
-// hundredSessions: each has a /tmp, processes and a loopback of its own, and takes away nothing of the others.
-func hundredSessions(a *arena) {
+// tryHundred runs one hundred sessions at once: each has a /tmp, processes and a loopback of its own, and takes away nothing of the others.
+func tryHundred(t *testing.T, r *rig) {
+	all := accounts(t)
+	a := r.arena(t, all[len(all)-1], sandbox.Full)
 	results := make(chan error, many)
 	limit := make(chan struct{}, many)
 	for n := range many {

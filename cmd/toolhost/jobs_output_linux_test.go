@@ -33,6 +33,7 @@ func everywhere(t *testing.T, r *rig, test func(*testing.T, *arena)) {
 
 // TestJobOutput300MB: much output costs the host no memory, delays nobody, and is all there.
 func TestJobOutput300MB(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("300 MB")
 	}

@@ -14,6 +14,7 @@ import (
 
 // TestPromises: what doctor says of each level is what the README says, and each promise is shown at each level for which it is made.
 func TestPromises(t *testing.T) {
+	t.Parallel()
 	readme, err := os.ReadFile("../../README.md")
 	if err != nil {
 		t.Fatal(err)
@@ -60,6 +61,7 @@ func TestPromises(t *testing.T) {
 
 // TestDoctorPromises: doctor says of each level what it holds, and which promises are gone.
 func TestDoctorPromises(t *testing.T) {
+	t.Parallel()
 	for _, level := range sandbox.Levels {
 		var b strings.Builder
 		if err := printFinding(&b, sandbox.Finding{Level: level}, nil); err != nil {

@@ -11,6 +11,7 @@ import (
 
 // TestReadmeLoop runs the agent loop of the README, as it stands there, in a scratch directory.
 func TestReadmeLoop(t *testing.T) {
+	t.Parallel()
 	python, err := exec.LookPath("python3")
 	if err != nil {
 		t.Skip("python3 is not installed: the README's agent loop was not run")

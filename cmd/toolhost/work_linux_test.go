@@ -393,6 +393,7 @@ func (p place) runAlone(t *testing.T, w work) {
 
 // TestWork: what people do every day is done in the sandbox as well.
 func TestWork(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	t.Run("all", func(t *testing.T) { // ends when all have ended, before the place goes
 		for _, w := range slices.Concat(gitWork(), approvedWork(), sessionWork(), toolchainWork(), systemWork()) {

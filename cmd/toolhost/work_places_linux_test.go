@@ -27,6 +27,7 @@ var everyday = []step{
 
 // TestWorkPlaces: a workspace may lie anywhere.
 func TestWorkPlaces(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	if lack := lacking("git", os.Getenv("PATH")); lack != "" {
 		t.Skip(lack + " is not installed")
@@ -114,6 +115,7 @@ func TestWorkPlaces(t *testing.T) {
 
 // TestWorkRoots: a further root can be written like the first, and push goes to a repository there.
 func TestWorkRoots(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	if lack := lacking("git", os.Getenv("PATH")); lack != "" {
 		t.Skip(lack + " is not installed")
@@ -138,6 +140,7 @@ func TestWorkRoots(t *testing.T) {
 
 // TestWorkMounts: a workspace that is a mount, or has mounts in it, is a workspace like others.
 func TestWorkMounts(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	if os.Getuid() != 0 {
 		t.Skip("only root mounts")
@@ -177,6 +180,7 @@ func TestWorkMounts(t *testing.T) {
 
 // TestWorkSomebodysWorkspace: root without privileges is nobody special in another's directory, and is told so.
 func TestWorkSomebodysWorkspace(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	if os.Getuid() != 0 {
 		t.Skip("only root is somebody else here")
@@ -197,6 +201,7 @@ func TestWorkSomebodysWorkspace(t *testing.T) {
 // TestWorkWorktreeAlone: the workspace is a worktree, and the repository that it belongs to is not in it. What git keeps
 // there cannot be written; a root more lets everything be done.
 func TestWorkWorktreeAlone(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	if lack := lacking("git", os.Getenv("PATH")); lack != "" {
 		t.Skip(lack + " is not installed")
@@ -241,6 +246,7 @@ func TestWorkWorktreeAlone(t *testing.T) {
 
 // TestWorkNestedSubmodules: the repositories of submodules in submodules lie in that of the outermost.
 func TestWorkNestedSubmodules(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	if lack := lacking("git", os.Getenv("PATH")); lack != "" {
 		t.Skip(lack + " is not installed")
@@ -273,6 +279,7 @@ func TestWorkNestedSubmodules(t *testing.T) {
 
 // TestWorkLoopback: a server of one session is reached by its own commands alone, and they reach no server of the machine.
 func TestWorkLoopback(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	if lack := lacking("python3 curl", os.Getenv("PATH")); lack != "" {
 		t.Skip(lack + " is not installed")
