@@ -86,7 +86,7 @@ func staticFields(text string) ([]string, bool) {
 	if !ok || len(tree.stmts[3].Redirs) > 0 {
 		return nil, false
 	}
-	w := &walk{ctx: testContext, scope: newScope(testContext), part: -1}
+	w := newWalk(testContext)
 	w.stmts(tree.stmts[:3])
 	var fields []string
 	for _, word := range w.fields(call.Args)[2:] {

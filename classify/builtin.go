@@ -81,14 +81,17 @@ func builtins() map[string]*builtin {
 
 // builtin analyses the run of a builtin.
 func (w *walk) builtin(b *builtin, argv []program.Word) {
-	args, use := program.Parse(&b.spec, argv)
+	defer w.parsing.Free(w.parsing.Mark())
+	args, use := w.parse(&b.spec, argv)
 	w.leavesLines(argv, use)
 	if b.then != nil {
 		b.then(w, args, use)
 	}
 	w.builtinMayRun(argv)
 	w.use(argv, use)
-	w.doubt("what "+argv[0].Text+" did to the shell is not understood", !use.Understood)
+	if !use.Understood {
+		w.doubt("what "+argv[0].Text+" did to the shell is not understood", true)
+	}
 }
 
 func judgeNothing(*program.Args, *program.Use) {}
@@ -103,7 +106,7 @@ func judgeCode(a *program.Args, u *program.Use) {
 // judgePrintf refuses formats that are not known, and %n, which sets a variable.
 func judgePrintf(a *program.Args, u *program.Use) {
 	judgeVariables(a, u)
-	for _, format := range a.Values["format"] {
+	for _, format := range a.Values("format") {
 		if !format.Static || setsVariable(format.Text) {
 			u.Unknown("printf: the format may set a variable", format)
 		}
@@ -128,7 +131,7 @@ func setsVariable(format string) bool {
 
 // judgeVariables refuses names of variables that the shell or programs know.
 func judgeVariables(a *program.Args, u *program.Use) {
-	for _, name := range a.Values["variable"] {
+	for _, name := range a.Values("variable") {
 		if !name.Static || !ownName(name.Text) {
 			u.Unknown(a.Argv[0].Text+": the variable may change what commands do, or is not known", name)
 		}

@@ -87,7 +87,7 @@ func loseDir(w *walk, _ *program.Args, _ *program.Use) {
 
 // assignNamed forgets the variables that a builtin sets.
 func assignNamed(w *walk, a *program.Args, _ *program.Use) {
-	for _, name := range a.Values["variable"] {
+	for _, name := range a.Values("variable") {
 		w.scope.set(name.Text, value{})
 	}
 }
@@ -111,7 +111,7 @@ func setGlobs(w *walk, a *program.Args, _ *program.Use) {
 }
 
 func unset(w *walk, a *program.Args, _ *program.Use) {
-	for _, name := range a.Values["variable"] {
+	for _, name := range a.Values("variable") {
 		w.scope.set(name.Text, value{})
 		if _, ok := w.scope.funcs[name.Text]; ok {
 			w.scope.declare(name.Text, nil)

@@ -78,7 +78,9 @@ func (w *walk) simple(argv []program.Word, by runner) {
 		w.builtin(b, argv)
 		return
 	}
-	w.doubt("what "+name.Text+" did to the shell is not known", by != byProgram && (builtinNames[name.Text] || otherBuiltins[name.Text]))
+	if by != byProgram && (builtinNames[name.Text] || otherBuiltins[name.Text]) {
+		w.doubt("what "+name.Text+" did to the shell is not known", true)
+	}
 	if by == byBuiltins {
 		w.strange("`"+name.Text+"` is no builtin that toolhost knows", name)
 		w.mayRun(name.Text + " is no builtin that is understood")
@@ -121,7 +123,8 @@ func (w *walk) program(argv []program.Word) {
 		argv[0].Text = base
 	}
 	argv = w.here(base, argv)
-	args, use := program.Parse(spec, argv)
+	defer w.parsing.Free(w.parsing.Mark())
+	args, use := w.parse(spec, argv)
 	if w.disk != nil {
 		switch base {
 		case "xargs":

@@ -46,7 +46,9 @@ type Disk struct {
 // Looked is [Command] for a caller who looks at the disk. Names of files that are not in the text may be anything to Command. Here they
 // are what Facts.Globs say, and the facts hold only if the caller found that to be so. It is not ok if no look could show it.
 func Looked(text string, in Context, disk Disk) (facts agenttool.Facts, ok bool) {
-	w := &walk{ctx: in, disk: &disk, scope: newScope(in), part: -1}
+	w := newWalk(in)
+	defer w.free()
+	w.disk = &disk
 	if _, fits := unfit(text); !fits {
 		return facts, false
 	}
@@ -65,7 +67,9 @@ func Looked(text string, in Context, disk Disk) (facts agenttool.Facts, ok bool)
 //
 // Agent Tool v0.2.0, "Per-call facts" (AT-190 … AT-196).
 func Command(text string, in Context) agenttool.Facts {
-	w := &walk{ctx: in, scope: newScope(in), source: text, part: -1}
+	w := newWalk(in)
+	defer w.free()
+	w.source = text
 	if reason, ok := unfit(text); !ok {
 		w.reject(reason)
 		if part := fit(text); tooDeep(part) < 0 {
@@ -132,12 +136,13 @@ func (w *walk) strict(stmts []*syntax.Stmt) {
 // lenient gathers from a text and from its tree, which may be none. What is learnt late may be of use to what stands early, so
 // that it may look twice.
 func (w *walk) lenient(text string, tree parsed) {
-	g := gleaner{ctx: w.ctx, hidden: tree.failed}
+	g := &w.gleaner
+	*g = gleaner{scratch: &w.scratch, ctx: w.ctx, hidden: tree.failed}
 	defer func() {
 		if recover() != nil {
 			g.over = true
 		}
-		w.merge(&g)
+		w.merge(g)
 	}()
 	g.glean(text, tree)
 	if g.again && !g.over {

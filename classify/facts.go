@@ -230,9 +230,6 @@ func (w *walk) begin(argv []program.Word) (outer int) {
 	w.altered = w.altered || w.scope.given
 	at := w.placed(agenttool.Reason{Line: argv[0].Line, Column: argv[0].Column})
 	c.Line, c.Column = at.Line, at.Column
-	if w.parts == nil {
-		w.parts = make([]counted, 0, 4)
-	}
 	w.parts = append(w.parts, c)
 	w.part = len(w.parts) - 1
 	if w.scope.doubt != "" && w.scope.void == "" {
@@ -290,13 +287,15 @@ func (w *walk) recorded(argv []program.Word) counted {
 const WritesGitConfig = "writes_git_config"
 
 // inferred are the facts that are derived from the command line.
+var inferred = []string{"read_only", "destructive", "open_world", "concurrency_safe", "interactive", "long_running",
+	"observes_host", "paths_complete", "hosts_complete", WritesGitConfig}
+
 func (w *walk) inferred() []string {
-	list := []string{"read_only", "destructive", "open_world", "concurrency_safe", "interactive", "long_running",
-		"observes_host", "paths_complete", "hosts_complete"}
-	if w.gitConfig {
-		list = append(list, WritesGitConfig)
+	n := len(inferred)
+	if !w.gitConfig {
+		n--
 	}
-	return list
+	return inferred[:n:n]
 }
 
 // report puts together what was seen.
@@ -316,7 +315,7 @@ func (w *walk) report() agenttool.Facts {
 		ReadOnly: t.readOnly(), Destructive: t.destructive(), OpenWorld: t.openWorld(),
 		ConcurrencySafe: t.concurrencySafe(), Interactive: t.yes(t.interactive), LongRunning: t.longRunning(),
 		ObservesHost: t.yes(t.observes), PathsComplete: t.pathsComplete(),
-		HostsComplete: t.hostsComplete(), Locks: w.locks, Reads: w.reads.list, Writes: w.writes.list, Hosts: w.hosts, Inferred: w.inferred(),
+		HostsComplete: t.hostsComplete(), Locks: w.locks, Reads: w.reads.all(), Writes: w.writes.list, Hosts: w.hosts, Inferred: w.inferred(),
 	}
 	f.Reasons = append(w.reasons, w.destroyed...)
 	f.Parts, f.PartsComplete, f.Commands = w.finished(), w.partsComplete(), w.commands()
@@ -334,7 +333,7 @@ func (w *walk) report() agenttool.Facts {
 // rejection is the report of what was not analysed to its end. What was seen until then is kept where it is a warning.
 func (w *walk) rejection() agenttool.Facts {
 	w.touches(w.codes)
-	f := agenttool.Facts{Reads: w.reads.list, Writes: w.writes.list, Hosts: w.hosts, Locks: w.locks, Inferred: w.inferred(),
+	f := agenttool.Facts{Reads: w.reads.all(), Writes: w.writes.list, Hosts: w.hosts, Locks: w.locks, Inferred: w.inferred(),
 		Reasons:  append([]agenttool.Reason{*w.rejected}, w.destroyed...),
 		Mentions: w.mentions, Unmentioned: w.unmentioned, MayRun: w.rejected.Text}
 	if len(w.destroyed) > 0 {

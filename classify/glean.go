@@ -15,6 +15,7 @@ import (
 // and finds what destroys among it. It reads words as they are spelled. It may gather too much; where it may have gathered too
 // little, it says so.
 type gleaner struct {
+	*scratch
 	mentions [][]string // argv; what is not known in a word is agenttool.Unread
 	found    []agenttool.Reason
 	over     bool // a limit stopped it: there may be more of both
@@ -95,16 +96,29 @@ func (g *gleaner) stmts(list []*syntax.Stmt) {
 		g.nodes = g.few[:0]
 	}
 	for _, s := range list {
-		syntax.Walk(s, func(n syntax.Node) bool {
-			if n == nil {
-				g.leave()
-				return true
-			}
-			g.enter(n)
-			g.node(n)
-			return true
-		})
+		syntax.Walk(s, g.visit)
 	}
+}
+
+// visit looks at a node and goes to those in it; nil is behind them.
+func (g *gleaner) visit(n syntax.Node) bool {
+	switch x := n.(type) {
+	case nil:
+		g.leave()
+		return true
+	case *syntax.Lit, *syntax.SglQuoted:
+		return false
+	case *syntax.Word:
+		if len(x.Parts) == 1 {
+			switch x.Parts[0].(type) {
+			case *syntax.Lit, *syntax.SglQuoted: // in which is nothing
+				return false
+			}
+		}
+	}
+	g.enter(n)
+	g.node(n)
+	return true
 }
 
 func (g *gleaner) node(n syntax.Node) {

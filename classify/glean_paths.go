@@ -31,7 +31,7 @@ func (w *walk) touches(codes []code) {
 		if _, ok := unfit(c.text); !ok {
 			continue
 		}
-		inner := &walk{ctx: w.ctx, scope: newScope(w.ctx), part: -1}
+		inner := newWalk(w.ctx)
 		inner.strict(parse(c.text).stmts)
 		w.part = w.partAt(c.at)
 		for _, p := range inner.reads.list {
@@ -41,6 +41,7 @@ func (w *walk) touches(codes []code) {
 		for _, p := range inner.writes.list {
 			w.add(written, program.Lit(p.Spelling), p.Absolute)
 		}
+		inner.free()
 	}
 }
 

@@ -163,7 +163,8 @@ func (g *gleaner) filter(name string, argv []string, at syntax.Pos) {
 		g.over = true
 		return
 	}
-	_, use := program.Parse(spec, g.asWords(name, argv))
+	defer g.parsing.Free(g.parsing.Mark())
+	_, use := g.parsing.Parse(spec, g.asWords(name, argv))
 	for _, c := range use.Runs {
 		if c.Shell != nil {
 			g.text(c.Shell.Text, at, false)

@@ -64,7 +64,8 @@ func (g *gleaner) described(name string, argv []string, at syntax.Pos) bool {
 		return true // it only looks
 	}
 	g.steps += 1 + len(argv)/64
-	_, use := program.Parse(spec, g.asWords(name, argv))
+	defer g.parsing.Free(g.parsing.Mark())
+	_, use := g.parsing.Parse(spec, g.asWords(name, argv))
 	g.nested++
 	for _, c := range use.Runs {
 		g.run(c, argv, at)
@@ -75,7 +76,7 @@ func (g *gleaner) described(name string, argv []string, at syntax.Pos) bool {
 
 // asWords returns words as descriptions take them. Line is the index of each, plus 1.
 func (g *gleaner) asWords(name string, argv []string) []program.Word {
-	words := make([]program.Word, len(argv))
+	words := g.room(len(argv))[:len(argv)]
 	for i, text := range argv {
 		known, _, cut := strings.Cut(text, agenttool.Unread)
 		words[i] = program.Word{Text: known, Static: !cut, Many: cut && !g.one(&argv[i]), Line: i + 1}

@@ -186,7 +186,13 @@ func isASCII(text string) bool {
 	return true
 }
 
-var parsers = sync.Pool{New: func() any { return syntax.NewParser(syntax.Variant(syntax.LangBash)) }}
+// textParser is a parser with what it reads.
+type textParser struct {
+	*syntax.Parser
+	from strings.Reader
+}
+
+var parsers = sync.Pool{New: func() any { return &textParser{Parser: syntax.NewParser(syntax.Variant(syntax.LangBash))} }}
 
 // parse parses a text, whatever it is: a parser that panics has failed.
 func parse(text string) (p parsed) {
@@ -195,8 +201,9 @@ func parse(text string) (p parsed) {
 			p.failed, p.reason = true, agenttool.Reason{Text: "the command line cannot be parsed"}
 		}
 	}()
-	parser := parsers.Get().(*syntax.Parser)
-	for stmt, err := range parser.StmtsSeq(strings.NewReader(text)) {
+	parser := parsers.Get().(*textParser)
+	parser.from.Reset(text)
+	for stmt, err := range parser.StmtsSeq(&parser.from) {
 		if err != nil {
 			p.failed, p.reason = true, parseReason(err)
 			break

@@ -57,7 +57,7 @@ func (w *walk) fed(a *program.Args, u *program.Use) {
 			return
 		}
 	}
-	inner := a.Values["inner"]
+	inner := a.Values("inner")
 	if len(inner) == 0 {
 		return
 	}

@@ -279,7 +279,9 @@ func (w *walk) textMayRun(text string) {
 		w.mayRun("it runs text that cannot be parsed")
 		return
 	}
-	inner := &walk{ctx: w.ctx, scope: newScope(w.ctx), part: -1, texts: w.texts + 1}
+	inner := newWalk(w.ctx)
+	defer inner.free()
+	inner.texts = w.texts + 1
 	inner.strict(tree.stmts)
 	w.mayRun(inner.allMayRun())
 	w.mentions = append(w.mentions, inner.mentions...)

@@ -143,6 +143,9 @@ type pathSet struct {
 	seen map[agenttool.Path]int // where each is, of a long list
 }
 
+// all returns the paths in a list of their own; nil if there are none.
+func (s *pathSet) all() []agenttool.Path { return append([]agenttool.Path(nil), s.list...) }
+
 // find returns where a path is, -1 if it is not there.
 func (s *pathSet) find(p agenttool.Path, key func(agenttool.Path) agenttool.Path) int {
 	if s.seen == nil {

@@ -53,19 +53,14 @@ type value struct {
 	without string // ... as in program.Word.Without
 }
 
-func newScope(in Context) *scope {
-	s := &scope{start: in.Dir}
-	if in.Dir != "" {
-		s.dirs = []string{in.Dir}
-	}
-	return s
-}
-
 func (s *scope) clone() *scope {
 	c := *s
-	c.vars, c.funcs = maps.Clone(s.vars), maps.Clone(s.funcs)
+	c.own()
 	return &c
 }
+
+// own gives a copy its own maps.
+func (s *scope) own() { s.vars, s.funcs = maps.Clone(s.vars), maps.Clone(s.funcs) }
 
 func (s *scope) set(name string, v value) {
 	if v.kind == anything || len(v.text) > maxValue || s.plain {

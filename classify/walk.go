@@ -11,6 +11,9 @@ import (
 
 // walk is the strict analysis: it runs a command line in thought, with all that may happen in the place of what would.
 type walk struct {
+	scratch
+	gleaner gleaner
+
 	ctx   Context
 	disk  *Disk // nil if the caller does not look at it
 	scope *scope
@@ -200,10 +203,11 @@ func onlyPrints(s *syntax.Stmt) bool {
 
 // subshell analyses what cannot change the scope.
 func (w *walk) subshell(body func()) {
-	outer, away := w.scope, w.away
-	w.scope = outer.clone()
+	outer, away, inner := w.scope, w.away, w.copied(w.scope)
+	w.scope = inner
 	body()
 	w.scope, w.away = outer, away
+	w.dropped(inner)
 }
 
 func (w *walk) binary(x *syntax.BinaryCmd) {

@@ -33,7 +33,7 @@ type field struct {
 
 // fields expands words the way the arguments of a command are.
 func (w *walk) fields(words []*syntax.Word) []program.Word {
-	list := make([]program.Word, 0, len(words))
+	list := w.room(len(words))
 	for _, word := range words {
 		if !w.enter(word.Pos()) {
 			w.leave()

@@ -22,12 +22,12 @@ func awkSpecs() []*Spec {
 
 // judgeAwk puts the program together and finds out what it does, and what its operands are.
 func judgeAwk(a *Args, u *Use) {
-	scripts, inputs := a.Values["script"], a.Values["input"]
-	for _, w := range a.Values["scriptfile"] {
+	scripts, inputs := a.Values("script"), a.Values("input")
+	for _, w := range a.Values("scriptfile") {
 		u.Reads = append(u.Reads, w)
 		u.Unknown("awk: what stands in the program "+spelled(w)+" is not known", w)
 	}
-	for _, w := range a.Values["assignment"] {
+	for _, w := range a.Values("assignment") {
 		if name, _, ok := strings.Cut(w.Text, "="); !ok || !awkName(name) {
 			u.Unknown("awk: "+spelled(w)+" sets no variable", w)
 		}

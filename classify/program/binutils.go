@@ -67,19 +67,19 @@ func judgeObject(a *Args, u *Use) {
 			u.Unknown(name+": options may stand in "+spelled(w), w)
 		}
 	}
-	for _, w := range a.Values["object"] {
+	for _, w := range a.Values("object") {
 		if !w.Static && w.Text == "" {
 			u.Unknown(name+": options may stand in a file that "+spelled(w)+" names", w)
 		}
 		u.Reads = append(u.Reads, w)
 	}
-	if len(a.Values["object"]) == 0 && (name == "nm" || name == "size" || name == "objdump") {
+	if len(a.Values("object")) == 0 && (name == "nm" || name == "size" || name == "objdump") {
 		u.Reads = append(u.Reads, Lit("a.out"))
 	}
 }
 
 func judgeLdd(a *Args, u *Use) {
-	for _, w := range a.Values["object"] {
+	for _, w := range a.Values("object") {
 		u.Reads = append(u.Reads, w)
 		if w.Static && !strings.Contains(w.Text, "..") && (strings.HasPrefix(w.Text, "/usr/") || strings.HasPrefix(w.Text, "/bin/") || strings.HasPrefix(w.Text, "/lib/")) {
 			continue // a program of the system does no more than it is linked for

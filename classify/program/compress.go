@@ -66,12 +66,12 @@ func judgePacker(a *Args, u *Use) {
 		judgeZstd(a, u)
 	}
 	kept = kept || stdout
-	lists := a.Values["list"]
+	lists := a.Values("list")
 	u.Reads = append(u.Reads, lists...)
 	if a.oneOf("--files", "--files0", "--filelist") && !kept {
 		u.Add(Writes, "replaces the files that a list names")
 	}
-	for _, w := range a.Values["packed"] {
+	for _, w := range a.Values("packed") {
 		switch {
 		case w.Static && w.Text == "-":
 		case kept:
@@ -92,12 +92,12 @@ func judgePacker(a *Args, u *Use) {
 // judgeZstd refuses what zstd takes apart in its own way: the value of -D and -o is the next word, even where letters
 // follow in the same one, and letters may follow the number after -T and -M.
 func judgeZstd(a *Args, u *Use) {
-	for _, w := range a.Values["out"] {
+	for _, w := range a.Values("out") {
 		if !w.Static || w.Text != "-" {
 			u.Writes = append(u.Writes, w)
 		}
 	}
-	for _, w := range a.Values["digits"] {
+	for _, w := range a.Values("digits") {
 		if !w.Static || !digits(w.Text) {
 			u.Unknown("zstd: letters may follow the number "+spelled(w), w)
 		}

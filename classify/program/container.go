@@ -176,7 +176,7 @@ func kubectlSubs() []*Spec {
 // judgeInside adds what runs in a container, whose paths are not those of this machine.
 func judgeInside(a *Args, u *Use) {
 	u.Reasons = append(u.Reasons, because("runs a command in a container, through a service that may reach other machines"))
-	inside := a.Values["inside"]
+	inside := a.Values("inside")
 	if len(inside) > 0 && inside[0].Static && inside[0].Text == "--" {
 		inside = inside[1:]
 	}
@@ -189,11 +189,11 @@ func judgeInside(a *Args, u *Use) {
 func judgeDockerRun(a *Args, u *Use) {
 	judgeInside(a, u)
 	judgeImages(a, u)
-	for _, w := range a.Values["volume"] {
+	for _, w := range a.Values("volume") {
 		from, rest, _ := strings.Cut(w.Text, ":")
 		shares(u, w, from, strings.HasSuffix(rest, ":ro") || strings.Contains(rest, ":ro,"))
 	}
-	for _, w := range a.Values["mount"] {
+	for _, w := range a.Values("mount") {
 		from, reads := "", false
 		for field := range strings.SplitSeq(w.Text, ",") {
 			name, value, _ := strings.Cut(field, "=")
@@ -222,7 +222,7 @@ func shares(u *Use, at Word, path string, reads bool) {
 
 // judgeImages names the hosts of images that say theirs: HOST/NAME, of which HOST has a dot or a port. The daemon knows the host of others.
 func judgeImages(a *Args, u *Use) {
-	for _, w := range a.Values["image"] {
+	for _, w := range a.Values("image") {
 		host, _, ok := strings.Cut(w.Text, "/")
 		if ok && strings.ContainsAny(host, ".:") {
 			w.Text, w.Static = host, true
@@ -235,7 +235,7 @@ func judgeImages(a *Args, u *Use) {
 
 // judgeContainerCopy tells paths of this machine from those in containers, CONTAINER:PATH. The last word is written; - is a stream.
 func judgeContainerCopy(a *Args, u *Use) {
-	words := a.Values["copied"]
+	words := a.Values("copied")
 	for i, w := range words {
 		colon, slash := strings.IndexByte(w.Text, ':'), strings.IndexByte(w.Text, '/')
 		switch {

@@ -120,7 +120,7 @@ func judgeHere(a *Args, u *Use) {
 
 // judgeDate tells a format, which begins with +, from a time to be set.
 func judgeDate(a *Args, u *Use) {
-	for _, w := range a.Values["when"] {
+	for _, w := range a.Values("when") {
 		switch {
 		case strings.HasPrefix(w.Text, "+"):
 		case w.Static:
@@ -168,7 +168,7 @@ func judgeSeq(a *Args, u *Use) {
 
 // judgeSleep finds a sleep that does not end: for ever, or for a day and more.
 func judgeSleep(a *Args, u *Use) {
-	for _, w := range a.Values["span"] {
+	for _, w := range a.Values("span") {
 		text := strings.ToLower(w.Text)
 		number := strings.TrimRight(text, "smhd")
 		if strings.HasPrefix(text, "inf") || strings.HasSuffix(text, "d") || digits(number) && len(number) > 4 {

@@ -32,7 +32,7 @@ func cryptoSpecs() []*Spec {
 // judgeOpenSSL: -in takes the address of an object, which may be in the keeping of a library. Without it, req makes a
 // request.
 func judgeOpenSSL(a *Args, u *Use) {
-	for _, w := range a.Values["store"] {
+	for _, w := range a.Values("store") {
 		if !w.Static && !strings.HasPrefix(w.Text, "/") && !strings.HasPrefix(w.Text, "./") || strings.Contains(w.Text, ":") {
 			u.Unknown("openssl: "+spelled(w)+" may be more than a file", w)
 		}

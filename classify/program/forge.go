@@ -112,7 +112,7 @@ func ghSubs() []*Spec {
 
 // judgeGhAPI judges the method: GET unless there are fields.
 func judgeGhAPI(a *Args, u *Use) {
-	methods := a.Values["method"]
+	methods := a.Values("method")
 	for _, w := range methods {
 		if !w.Static || !strings.EqualFold(w.Text, "GET") && !strings.EqualFold(w.Text, "HEAD") {
 			u.Add(Writes, "changes data at the host: its method is "+spelled(w))
@@ -121,7 +121,7 @@ func judgeGhAPI(a *Args, u *Use) {
 			}
 		}
 	}
-	if len(a.Values["field"]) > 0 && len(methods) == 0 {
+	if len(a.Values("field")) > 0 && len(methods) == 0 {
 		u.Add(Writes, "sends a POST: it has fields")
 	}
 	for _, w := range a.Operands {

@@ -33,21 +33,21 @@ func gitSpecs() []*Spec {
 // judgeGit judges what stands before the subcommand, and moves what the subcommand touches to where that says.
 func judgeGit(a *Args, u *Use) {
 	gitElsewhere(a, u)
-	for _, dir := range a.Values["gitdir"] {
+	for _, dir := range a.Values("gitdir") {
 		if !dir.Static {
 			u.Add(RunsCode, "which repository git uses is not known, and its configuration can run programs")
 		}
 	}
-	for _, dir := range a.Values["gittree"] {
+	for _, dir := range a.Values("gittree") {
 		u.Reads = append(u.Reads, dir)
 		if !dir.Static || dir.Text != "." {
 			u.Unknown("git --work-tree reads "+spelled(dir)+" as if it were the work tree of this repository", dir)
 		}
 	}
-	for _, path := range a.Values["execpath"] {
+	for _, path := range a.Values("execpath") {
 		u.Add(RunsCode, "git looks for its programs in "+path.Text)
 	}
-	for _, setting := range a.Values["gitconfig"] {
+	for _, setting := range a.Values("gitconfig") {
 		if !harmlessGitSetting(setting) {
 			u.Add(RunsCode, "configuration can run programs, and this key is not known to be harmless: "+setting.Text)
 		}

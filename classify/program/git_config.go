@@ -26,7 +26,7 @@ func judgeGitConfig(a *Args, u *Use) {
 		u.Add(Writes, "sets a value in git's configuration")
 		writes = true
 	}
-	files := a.Values["file"]
+	files := a.Values("file")
 	if writes {
 		u.Writes = append(u.Writes, files...)
 		judgeGitTargets(a, u)

@@ -117,13 +117,13 @@ const gitPlumbingOptions = `--abbrev-ref?:text --short?:text --verify -q,--quiet
 func judgeGitShow(a *Args, u *Use) {
 	judgeGitFormats(a, u)
 	u.Reads = append(u.Reads, gitOperands(a, a.Operands)...)
-	u.Reads = append(u.Reads, gitLines(a.Values["gitlines"])...)
+	u.Reads = append(u.Reads, gitLines(a.Values("gitlines"))...)
 	for _, o := range a.Options {
 		if o.Name == "--submodule" && (o.Value.Text == "diff" || o.Has && !o.Value.Static) {
 			u.Unknown("git runs in submodules to show this, with the configuration of each", o.Value)
 		}
 	}
-	for _, format := range a.Values["gitmerges"] {
+	for _, format := range a.Values("gitmerges") {
 		switch format.Text {
 		case "off", "none", "on", "m", "first-parent", "1", "separate", "combined", "c", "dense-combined", "cc":
 		default:
@@ -213,7 +213,7 @@ func judgeGitArchive(a *Args, u *Use) {
 			u.Unknown("write --format=NAME in one word", a.Argv[0])
 		}
 	}
-	for _, format := range a.Values["archive"] {
+	for _, format := range a.Values("archive") {
 		if format.Text != "tar" && format.Text != "zip" || !format.Static {
 			u.Add(RunsCode, "this archive format may be a filter that configuration names: "+format.Text)
 		}
@@ -222,14 +222,14 @@ func judgeGitArchive(a *Args, u *Use) {
 
 // judgeGitFormats finds placeholders that check signatures, which runs gpg.program.
 func judgeGitFormats(a *Args, u *Use) {
-	for _, format := range a.Values["gitformat"] {
+	for _, format := range a.Values("gitformat") {
 		if !format.Static {
 			u.Unknown("a format that is not known may check signatures", format)
 		} else if gitSigns(format.Text) {
 			u.Add(RunsCode, "%G checks signatures with the program that gpg.program names")
 		}
 	}
-	for _, format := range a.Values["refformat"] {
+	for _, format := range a.Values("refformat") {
 		if !format.Static {
 			u.Unknown("a format that is not known may check signatures", format)
 		} else if strings.Contains(format.Text, "signature") {

@@ -128,7 +128,7 @@ func gitWorktreeSpec() *Spec {
 func judgeGitWorktree(a *Args, u *Use) {
 	u.gitFiles = append(u.gitFiles, "worktrees")
 	if a.oneOf("-b", "-B") {
-		gitTracks(a, u, a.Values["start"])
+		gitTracks(a, u, a.Values("start"))
 	}
 }
 
@@ -170,7 +170,7 @@ func judgeGitSubmodules(a *Args, u *Use) {
 // judgeGitForeach judges what runs in every submodule: one word is text for the shell, several are a command.
 func judgeGitForeach(a *Args, u *Use) {
 	u.Add(RunsCode, "runs a command in repositories with configuration of their own")
-	runTextOrCommand(a.Values["foreach"], u)
+	runTextOrCommand(a.Values("foreach"), u)
 }
 
 // runTextOrCommand adds what a program runs that gives one word to the shell.

@@ -70,7 +70,7 @@ const gitMergeOptions = `--stat --no-stat -n --log?:text --no-log --squash --no-
 
 // judgeGitRemotes names the host, if the operand is one: NAME is a remote, anything with a colon is an address, and with a slash a path.
 func judgeGitRemotes(a *Args, u *Use) {
-	remotes := a.Values["remote"]
+	remotes := a.Values("remote")
 	switch verb := a.Argv[0].Text; {
 	case a.oneOf("--all", "--multiple", "--recurse-submodules"):
 	case len(remotes) == 0:
@@ -78,7 +78,7 @@ func judgeGitRemotes(a *Args, u *Use) {
 	case len(remotes) == 1 && remotes[0].Static && !strings.ContainsAny(remotes[0].Text, ":/"):
 		u.Remotes = append(u.Remotes, GitRemote{Name: remotes[0].Text, Push: verb == "push"})
 	}
-	for _, w := range a.Values["remote"] {
+	for _, w := range a.Values("remote") {
 		switch {
 		case strings.Contains(w.Text, "::"):
 			u.Add(RunsCode, "runs the transport of "+w.Text+", which is a program")
@@ -97,7 +97,7 @@ func judgeGitRemoteShow(a *Args, u *Use) {
 // judgeGitPush finds refspecs that remove or force: :NAME and +NAME.
 func judgeGitPush(a *Args, u *Use) {
 	judgeGitRemotes(a, u)
-	for _, w := range a.Values["refspec"] {
+	for _, w := range a.Values("refspec") {
 		switch {
 		case strings.HasPrefix(w.Text, "+"):
 			u.Add(Destroys, "replaces what is on the remote: "+w.Text+" is a forced push")
@@ -109,13 +109,13 @@ func judgeGitPush(a *Args, u *Use) {
 
 func judgeGitClone(a *Args, u *Use) {
 	judgeGitRemotes(a, u)
-	for _, setting := range a.Values["gitconfig"] {
+	for _, setting := range a.Values("gitconfig") {
 		if !harmlessGitSetting(setting) {
 			u.Add(RunsCode, "sets `"+setting.Text+"`, which may run a program")
 		}
 	}
-	to := a.Values["destination"]
-	if from := a.Values["remote"]; len(to) == 0 && len(from) > 0 {
+	to := a.Values("destination")
+	if from := a.Values("remote"); len(to) == 0 && len(from) > 0 {
 		to = []Word{gitHumanish(from[0], a.oneOf("--bare", "--mirror"))}
 	}
 	gitMakes(a, u, to)
@@ -147,7 +147,7 @@ func gitMakes(a *Args, u *Use, dirs []Word) {
 }
 
 func judgeGitInit(a *Args, u *Use) {
-	dirs := a.Values["destination"]
+	dirs := a.Values("destination")
 	if len(dirs) == 0 {
 		dirs = []Word{Lit(".")}
 	}
@@ -346,7 +346,7 @@ func judgeGitRemove(a *Args, u *Use) {
 	if a.oneOf("--cached", "--dry-run") {
 		return
 	}
-	u.Writes = append(u.Writes, a.Values["removed"]...)
+	u.Writes = append(u.Writes, a.Values("removed")...)
 	u.Add(Destroys, "deletes files of the work tree")
 }
 

@@ -61,7 +61,7 @@ func judgeGoEnv(a *Args, u *Use) {
 }
 
 func judgeGoList(a *Args, u *Use) {
-	for _, w := range a.Values["gomod"] {
+	for _, w := range a.Values("gomod") {
 		if w.Text != "vendor" && w.Text != "readonly" || !w.Static {
 			u.Add(Writes, "may change go.mod: -mod="+spelled(w))
 		}
@@ -71,7 +71,7 @@ func judgeGoList(a *Args, u *Use) {
 
 // judgeGoPackages finds PACKAGE@VERSION, for which go asks the module proxy.
 func judgeGoPackages(a *Args, u *Use) {
-	for _, w := range a.Values["package"] {
+	for _, w := range a.Values("package") {
 		if strings.Contains(w.Text, "@") || !w.Static {
 			u.Add(Reaches, "asks the module proxy of go's configuration for "+spelled(w))
 			u.Add(Writes, "writes the module cache")
@@ -88,7 +88,7 @@ func judgeGoModEdit(a *Args, u *Use) {
 }
 
 func judgeGofmt(a *Args, u *Use) {
-	files := a.Values["format"]
+	files := a.Values("format")
 	u.Reads = append(u.Reads, files...)
 	if a.Has("-w") {
 		u.Writes = append(u.Writes, files...)

@@ -32,14 +32,14 @@ func grepSpecs() []*Spec {
 
 // judgeGrep tells the pattern from the files.
 func judgeGrep(a *Args, u *Use) {
-	files := a.Values["pattern"]
+	files := a.Values("pattern")
 	if !a.oneOf("--regexp", "--file") && len(files) > 0 {
 		if first := files[0]; first.Static || !first.Many {
 			files = files[1:]
 		}
 	}
 	recursive := a.oneOf("--recursive", "--dereference-recursive") || a.Argv[0].Text == "rgrep"
-	for _, action := range a.Values["action"] {
+	for _, action := range a.Values("action") {
 		recursive = recursive || action.Text != "skip" && action.Text != "read"
 	}
 	if recursive {

@@ -51,7 +51,7 @@ func inspectSpecs() []*Spec {
 
 // judgeBat: bat cache changes the cache, if there is no file of that name.
 func judgeBat(a *Args, u *Use) {
-	for i, w := range a.Values["page"] {
+	for i, w := range a.Values("page") {
 		if i == 0 && (!w.Static && w.Text == "" || w.Text == "cache") {
 			u.Unknown("bat: "+spelled(w)+" may be a subcommand", w)
 		}
@@ -62,7 +62,7 @@ func judgeBat(a *Args, u *Use) {
 }
 
 func judgeXMLLint(a *Args, u *Use) {
-	for _, w := range a.Values["document"] {
+	for _, w := range a.Values("document") {
 		switch {
 		case strings.Contains(w.Text, "://"):
 			u.Hosts = append(u.Hosts, w)

@@ -93,7 +93,7 @@ func machineLists() []*Spec {
 
 // judgeSysctl: NAME=VALUE sets, with -w or without.
 func judgeSysctl(a *Args, u *Use) {
-	for _, w := range a.Values["setting"] {
+	for _, w := range a.Values("setting") {
 		if strings.Contains(w.Text, "=") {
 			u.Add(Writes, "sysctl sets "+spelled(w))
 		} else if !w.Static {
@@ -104,7 +104,7 @@ func judgeSysctl(a *Args, u *Use) {
 
 // judgeCrontab: without -l and with a file, crontab replaces the table.
 func judgeCrontab(a *Args, u *Use) {
-	if !a.Has("-l") || len(a.Values["table"]) > 0 {
+	if !a.Has("-l") || len(a.Values("table")) > 0 {
 		u.Add(Writes, "crontab replaces the table")
 	}
 }

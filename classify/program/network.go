@@ -68,7 +68,7 @@ const curlOptions = `-s,--silent -S,--show-error -L,--location!hosts_unknown -i,
 
 // judgeCurl judges methods, and values that name a file: @FILE of data, the name of a cookie jar.
 func judgeCurl(a *Args, u *Use) {
-	for _, w := range a.Values["method"] {
+	for _, w := range a.Values("method") {
 		switch {
 		case w.Static && (w.Text == "GET" || w.Text == "HEAD" || w.Text == "OPTIONS"):
 		case w.Text == "DELETE":
@@ -78,7 +78,7 @@ func judgeCurl(a *Args, u *Use) {
 			u.Add(Writes, "may change data at the host: its method is "+spelled(w))
 		}
 	}
-	for _, w := range a.Values["data"] {
+	for _, w := range a.Values("data") {
 		if at := strings.IndexByte(w.Text, '@'); at >= 0 {
 			u.Reads = append(u.Reads, part(w, at+1))
 		} else if at := strings.Index(w.Text, "=<"); at >= 0 {
@@ -87,17 +87,17 @@ func judgeCurl(a *Args, u *Use) {
 			u.Unknown("this may name a file to send", w)
 		}
 	}
-	for _, w := range a.Values["format"] {
+	for _, w := range a.Values("format") {
 		if !w.Static || strings.HasPrefix(w.Text, "@") || strings.Contains(w.Text, "%output") {
 			u.Unknown("this format may write a file, or be read from one", w)
 		}
 	}
-	for _, w := range a.Values["cookie"] {
+	for _, w := range a.Values("cookie") {
 		if !strings.Contains(w.Text, "=") {
 			u.Reads = append(u.Reads, w)
 		}
 	}
-	for _, w := range a.Values["host"] {
+	for _, w := range a.Values("host") {
 		if strings.HasPrefix(strings.ToLower(w.Text), "file:") {
 			u.Unknown("this URL reads a file", w)
 		}
@@ -115,7 +115,7 @@ func judgeSSH(a *Args, u *Use) {
 	for _, e := range []Effect{Reaches, Writes, RunsCode} {
 		u.Add(e, "runs a command on another machine")
 	}
-	inner := a.Values["inner"]
+	inner := a.Values("inner")
 	if len(inner) > 0 && inner[0].Static && inner[0].Text == "--" {
 		inner = inner[1:]
 	}

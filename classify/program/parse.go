@@ -10,19 +10,20 @@ import (
 // The Args are those of the innermost subcommand. The Use tells what all levels do; it is understood only if every word
 // was found in the description, and every word that is not static can only stand where the description has a place for
 // it, whatever it becomes.
-func Parse(spec *Spec, argv []Word) (*Args, *Use) {
-	result := &struct {
-		args Args
-		use  Use
-	}{Args{Argv: argv}, Use{Understood: true}}
-	p := parser{spec: spec, table: spec.table(), args: &result.args, use: &result.use}
+func Parse(spec *Spec, argv []Word) (*Args, *Use) { return (*Memory)(nil).Parse(spec, argv) }
+
+// Parse is [Parse] in a memory.
+func (m *Memory) Parse(spec *Spec, argv []Word) (*Args, *Use) {
+	result := m.next()
+	result.args.Argv = argv
+	p := parser{memory: m, spec: spec, table: spec.table(), args: &result.args, use: &result.use}
 	p.effects(p.table.effects, p.word(0), "")
 	if spec.Locks != "" {
 		p.use.Locks = strings.Fields(spec.Locks)
 	}
 	p.next = 1
 	if spec.Raw {
-		result.use.opaque = !spec.Exact
+		p.use.opaque = !spec.Exact
 		p.next = len(argv)
 		p.args.Operands = argv[min(1, len(argv)):]
 	}
@@ -36,11 +37,12 @@ func Parse(spec *Spec, argv []Word) (*Args, *Use) {
 
 // parser is the state of one Parse.
 type parser struct {
-	spec  *Spec
-	table *table
-	args  *Args
-	use   *Use
-	next  int // the word after the current one
+	memory *Memory
+	spec   *Spec
+	table  *table
+	args   *Args
+	use    *Use
+	next   int // the word after the current one
 
 	ended   bool // the rest are operands
 	shifted bool // an unknown number of words stood before: an operand may have any kind from place on
@@ -273,10 +275,6 @@ func (p *parser) operand(w Word, sure bool) {
 	if p.spec.InOrder && sure {
 		p.ended = true
 	}
-	if p.args.Operands == nil {
-		rest := len(p.args.Argv) - p.next + 1
-		p.args.Operands, p.args.Kinds = make([]Word, 0, rest), make([]string, 0, rest)
-	}
 	p.args.Operands = append(p.args.Operands, w)
 	if w.Static || !w.Many {
 		p.certain++
@@ -334,8 +332,10 @@ func (p *parser) command() {
 // subcommand takes a subcommand with all that follows.
 func (p *parser) subcommand(w Word) {
 	rest := p.args.Argv[p.next-1:]
-	args, use := Parse(p.table.sub[w.Text], rest)
-	p.use.Sub = strings.TrimSuffix(w.Text+" "+use.Sub, " ")
+	args, use := p.memory.Parse(p.table.sub[w.Text], rest)
+	if p.use.Sub = w.Text; use.Sub != "" {
+		p.use.Sub += " " + use.Sub
+	}
 	p.args.Operands, p.sub = rest, args
 	p.next = len(p.args.Argv)
 	u := p.use
@@ -392,10 +392,9 @@ func (p *parser) keep(kind string, words ...Word) {
 	if p.spec.Judge == nil {
 		return
 	}
-	if p.args.Values == nil {
-		p.args.Values = map[string][]Word{}
+	for _, w := range words {
+		p.args.values, p.args.kinds = append(p.args.values, w), append(p.args.kinds, kind)
 	}
-	p.args.Values[kind] = append(p.args.Values[kind], words...)
 }
 
 // effects records what an option or an operand does; of is "" for what every use does.

@@ -46,18 +46,18 @@ func privilegeSpecs() []*Spec {
 // judgeSudo finds the command behind assignments. With -s or -i it is text for a shell.
 func judgeSudo(a *Args, u *Use) {
 	u.Reasons = append(u.Reasons, because("runs as another user"))
-	for _, dir := range a.Values["dir"] {
+	for _, dir := range a.Values("dir") {
 		u.Dir = &dir
 	}
 	if a.Has("--login") {
 		u.Dir = &Word{} // the home of the other user
 	}
-	words := a.Values["inner"]
+	words := a.Values("inner")
 	for len(words) > 0 && strings.Contains(words[0].Text, "=") {
 		words = words[1:]
 	}
 	switch {
-	case len(words) > 0 && len(words) < len(a.Values["inner"]) && strings.HasPrefix(words[0].Text, "-"):
+	case len(words) > 0 && len(words) < len(a.Values("inner")) && strings.HasPrefix(words[0].Text, "-"):
 		u.Unknown("sudo: options after a variable", words[0])
 	case a.Has("--edit"):
 		u.Writes = append(u.Writes, words...)
@@ -72,7 +72,7 @@ func judgeSudo(a *Args, u *Use) {
 // judgeSu: with -u the operands are a command; else they name a user, and words for a shell.
 func judgeSu(a *Args, u *Use) {
 	u.Reasons = append(u.Reasons, because("runs as another user"))
-	words := a.Values["inner"]
+	words := a.Values("inner")
 	switch {
 	case a.Has("--user") && len(words) > 0:
 		u.Runs = append(u.Runs, Command{Argv: words})

@@ -119,7 +119,7 @@ func judgeVmstat(a *Args, u *Use) {
 
 // judgeHostname: an operand sets the name.
 func judgeHostname(a *Args, u *Use) {
-	if len(a.Values["name"]) > 0 {
+	if len(a.Values("name")) > 0 {
 		u.Add(Writes, "hostname: an operand sets the name of the host")
 	}
 }
@@ -144,7 +144,7 @@ func judgeLsof(a *Args, u *Use) {
 	for _, o := range a.Options {
 		names = names || o.Name == "-i" && (strings.Contains(o.Value.Text, "@") || o.Has && !o.Value.Static)
 	}
-	for _, w := range a.Values["item"] {
+	for _, w := range a.Values("item") {
 		switch {
 		case strings.HasPrefix(w.Text, "+r"):
 			u.Add(LongRunning, "lsof +r repeats")
@@ -166,7 +166,7 @@ var ssWords = WordSet(`state exclude dst src dport sport dev fwmark cgroup autob
 
 // judgeSS: the name of a host in a filter is looked up.
 func judgeSS(a *Args, u *Use) {
-	for _, w := range a.Values["filter"] {
+	for _, w := range a.Values("filter") {
 		for word := range strings.FieldsSeq(w.Text) {
 			if word = strings.Trim(word, "()"); !ssPlain(word) {
 				u.Add(Reaches, "ss looks up "+word)

@@ -118,11 +118,32 @@ type Spec struct {
 
 // Args is a command line taken apart by a Spec.
 type Args struct {
-	Argv     []Word            // all of it, the program's name first
-	Options  []Given           // in order
-	Operands []Word            // in order
-	Kinds    []string          // of the operands, in order
-	Values   map[string][]Word // values and operands by kind, those of "text" left out; nil without a Judge
+	Argv     []Word   // all of it, the program's name first
+	Options  []Given  // in order
+	Operands []Word   // in order
+	Kinds    []string // of the operands, in order
+
+	values []Word   // of options and operands, those of "text" left out; nil without a Judge
+	kinds  []string // of each of them
+}
+
+// Values returns the values and operands of a kind, in order, for a Judge.
+func (a *Args) Values(kind string) []Word {
+	first := slices.Index(a.kinds, kind)
+	if first < 0 {
+		return nil
+	}
+	end := first + 1
+	for end < len(a.kinds) && a.kinds[end] == kind {
+		end++
+	}
+	list := a.values[first:end:end]
+	for i, k := range a.kinds[end:] {
+		if k == kind {
+			list = append(list, a.values[end+i])
+		}
+	}
+	return list
 }
 
 // Given is an option as it was given.

@@ -38,7 +38,7 @@ const rgOptions = `-A,--after-context:text -B,--before-context:text -C,--context
 
 // judgeRg tells the pattern from the paths.
 func judgeRg(a *Args, u *Use) {
-	paths := a.Values["operand"]
+	paths := a.Values("operand")
 	if !a.oneOf("--regexp", "--file", "--files", "--type-list", "--version", "--pcre2-version") && len(paths) > 0 {
 		if paths[0].Many && !paths[0].Glob {
 			return // all may be paths; the first stays without a meaning
@@ -67,12 +67,12 @@ const agOptions = `--ackmate -A,--after?:lines -B,--before?:lines --break --nobr
 	--python --ruby --rust --shell --sql --swift --ts --xml --yaml`
 
 func judgeAg(a *Args, u *Use) {
-	for _, w := range a.Values["lines"] {
+	for _, w := range a.Values("lines") {
 		if !w.Number && (!w.Static || !digits(w.Text)) { // which ag takes again and again, for ever
 			u.Unknown("ag: "+spelled(w)+" is no number", w)
 		}
 	}
-	paths := a.Values["operand"]
+	paths := a.Values("operand")
 	if !a.oneOf("--filename-pattern", "--list-file-types", "--version") && len(paths) > 0 {
 		paths = paths[1:]
 	}
@@ -97,7 +97,7 @@ var fdSearch = &Spec{
 }
 
 func judgeFdSearch(a *Args, u *Use) {
-	paths := a.Values["operand"]
+	paths := a.Values("operand")
 	if len(paths) > 0 {
 		paths = paths[1:]
 	}

@@ -14,8 +14,8 @@ func sedSpecs() []*Spec {
 
 // judgeSed puts the script together and finds out what it and --in-place do.
 func judgeSed(a *Args, u *Use) {
-	scripts, files := a.Values["script"], a.Values["input"]
-	for _, w := range a.Values["scriptfile"] {
+	scripts, files := a.Values("script"), a.Values("input")
+	for _, w := range a.Values("scriptfile") {
 		u.Reads = append(u.Reads, w)
 		u.Unknown("sed: what stands in the script "+spelled(w)+" is not known", w)
 	}
@@ -26,7 +26,7 @@ func judgeSed(a *Args, u *Use) {
 		}
 		scripts, files = files[:1], files[1:]
 	}
-	for _, w := range a.Values["length"] {
+	for _, w := range a.Values("length") {
 		if !w.Static || !digits(w.Text) { // the option of another sed has no value
 			u.Unknown("sed: "+spelled(w)+" may be the script", w)
 		}

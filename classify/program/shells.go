@@ -20,17 +20,17 @@ func shellSpecs() []*Spec {
 }
 
 func judgeShell(a *Args, u *Use) {
-	for _, w := range a.Values["setting"] {
+	for _, w := range a.Values("setting") {
 		switch w.Text {
 		case "pipefail", "errexit", "nounset", "noglob", "noclobber":
 		default:
 			u.Unknown("this option of the shell may change what its words mean: "+w.Text, w)
 		}
 	}
-	for _, w := range a.Values["shopt"] {
+	for _, w := range a.Values("shopt") {
 		u.Unknown("this option of the shell may change what its words mean: "+w.Text, w)
 	}
-	operands := a.Values["operand"]
+	operands := a.Values("operand")
 	switch {
 	case a.oneOf("--version", "--help"):
 	case a.oneOf("-c", "--command") && len(operands) > 0:

@@ -86,12 +86,12 @@ func tarDashed(argv []Word) ([]Word, bool) {
 var tarFilters = WordSet("gzip bzip2 xz zstd lz4 lzip lzma pigz pbzip2 lbzip2 pixz unzstd")
 
 func judgeTarUse(a *Args, u *Use) {
-	for _, w := range a.Values["filter"] {
+	for _, w := range a.Values("filter") {
 		if !w.Static || !tarFilters[w.Text] {
 			u.Add(RunsCode, "tar runs "+spelled(w))
 		}
 	}
-	for _, w := range a.Values["action"] {
+	for _, w := range a.Values("action") {
 		tarAction(w, u)
 	}
 	changes := a.oneOf("--concatenate", "--create", "--delete", "--append", "--update")
@@ -100,11 +100,11 @@ func judgeTarUse(a *Args, u *Use) {
 	if !changes && !extracts && !reads && !a.oneOf("--help", "--usage", "--version", "--show-defaults") {
 		u.Unknown("tar: there is no operation", a.Argv[0])
 	}
-	for _, w := range a.Values["archive"] {
+	for _, w := range a.Values("archive") {
 		tarArchive(w, changes, a.Has("--force-local"), u)
 	}
 	if extracts {
-		into := a.Values["dir"]
+		into := a.Values("dir")
 		if len(into) == 0 {
 			into = []Word{Lit(".")}
 		}
@@ -116,7 +116,7 @@ func judgeTarUse(a *Args, u *Use) {
 	}
 	if a.oneOf("--create", "--append", "--update", "--compare") {
 		u.Add(ReadsTree, "tar reads all files below a directory")
-		u.Reads = append(append(u.Reads, a.Values["dir"]...), a.Values["member"]...)
+		u.Reads = append(append(u.Reads, a.Values("dir")...), a.Values("member")...)
 	}
 }
 

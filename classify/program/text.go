@@ -165,7 +165,7 @@ func judgeShuf(a *Args, u *Use) {
 	if a.Has("--echo") {
 		return
 	}
-	for _, w := range a.Values["item"] {
+	for _, w := range a.Values("item") {
 		if !w.Static || w.Text != "-" {
 			u.Reads = append(u.Reads, w)
 		}
@@ -174,7 +174,7 @@ func judgeShuf(a *Args, u *Use) {
 
 // judgeIconv lets only names of character sets pass: with a slash they may be files that describe one.
 func judgeIconv(a *Args, u *Use) {
-	for _, w := range a.Values["charset"] {
+	for _, w := range a.Values("charset") {
 		name := strings.ToUpper(w.Text)
 		for _, suffix := range []string{"//IGNORE", "//TRANSLIT", "//IGNORE", "//"} {
 			name = strings.TrimSuffix(name, suffix)
@@ -187,7 +187,7 @@ func judgeIconv(a *Args, u *Use) {
 
 // judgeStrings tells files from @file, which holds more words.
 func judgeStrings(a *Args, u *Use) {
-	for _, w := range a.Values["named"] {
+	for _, w := range a.Values("named") {
 		if strings.HasPrefix(w.Text, "@") {
 			u.Add(ReadsElsewhere, "strings: the names of files stand in "+w.Text)
 			w = part(w, 1)

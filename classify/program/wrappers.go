@@ -68,17 +68,17 @@ func wrapperSpecs() []*Spec {
 
 // judgeEnv judges the assignments before the command, and what changes where or how it is found.
 func judgeEnv(a *Args, u *Use) {
-	words := a.Values["env"]
-	for _, w := range a.Values["split"] {
+	words := a.Values("env")
+	for _, w := range a.Values("split") {
 		u.Unknown("env -S splits this into words by rules of its own", w)
 	}
-	for _, w := range a.Values["dir"] {
+	for _, w := range a.Values("dir") {
 		u.Dir = &w
 		if !w.Static || w.Text != "." {
 			u.Unknown("env -C: what runs in another directory may read its configuration", w)
 		}
 	}
-	for _, w := range a.Values["name"] {
+	for _, w := range a.Values("name") {
 		if !w.Static || !HarmlessEnvironment(w.Text, Lit("x")) && !unsetVariables[w.Text] {
 			u.Add(RunsCode, "without this variable a program may do something else: "+w.Text)
 		}
@@ -112,17 +112,17 @@ func ownShell(u *Use, text Word) {
 
 // judgeFlock judges the lock, which is made if it is not there, and the command, of which -c makes text for the shell.
 func judgeFlock(a *Args, u *Use) {
-	for _, w := range a.Values["lock"] {
+	for _, w := range a.Values("lock") {
 		if !w.Static || !digits(w.Text) {
 			u.Writes = append(u.Writes, w)
 		}
 	}
-	inner := a.Values["inner"]
+	inner := a.Values("inner")
 	if len(inner) > 1 && (inner[0].Text == "-c" || inner[0].Text == "--command") {
 		ownShell(u, inner[1])
 		return
 	}
-	for _, w := range a.Values["own"] {
+	for _, w := range a.Values("own") {
 		ownShell(u, w)
 	}
 	if len(inner) > 0 {
@@ -132,7 +132,7 @@ func judgeFlock(a *Args, u *Use) {
 
 // judgeWatch judges the command, which watch gives to the shell as one text unless -x was given.
 func judgeWatch(a *Args, u *Use) {
-	inner := a.Values["inner"]
+	inner := a.Values("inner")
 	switch {
 	case len(inner) == 0:
 	case a.Has("--exec"):
@@ -143,7 +143,7 @@ func judgeWatch(a *Args, u *Use) {
 }
 
 func judgeEntr(a *Args, u *Use) {
-	inner := a.Values["inner"]
+	inner := a.Values("inner")
 	if a.Has("-s") && len(inner) > 0 {
 		ownShell(u, inner[0])
 	} else if len(inner) > 0 {
@@ -158,7 +158,7 @@ func judgeEntr(a *Args, u *Use) {
 // judgeParallel adds the command up to the first list of arguments.
 func judgeParallel(a *Args, u *Use) {
 	var argv []Word
-	for _, w := range a.Values["inner"] {
+	for _, w := range a.Values("inner") {
 		if strings.HasPrefix(w.Text, ":::") {
 			break
 		}

@@ -102,7 +102,7 @@ func judgeDestroyer(a *Args, u *Use) {
 // exceptions.
 func judgeCopy(a *Args, u *Use) {
 	defer judgeBackup(a, u)
-	name, words := a.Argv[0].Text, a.Values["source"]
+	name, words := a.Argv[0].Text, a.Values("source")
 	if asksOnly(a, u) || len(words) == 0 {
 		return
 	}
@@ -181,7 +181,7 @@ func lastName(w Word) Word {
 
 // judgeChange: the first operand is the mode or the owner, unless an option was that.
 func judgeChange(a *Args, u *Use) {
-	words := a.Values["change"]
+	words := a.Values("change")
 	if !a.oneOf("--reference", "-a") && len(words) > 0 && (words[0].Static || !words[0].Many) {
 		words = words[1:]
 	}
@@ -206,7 +206,7 @@ func judgeSplit(a *Args, u *Use) {
 	if a.Argv[0].Text == "csplit" {
 		prefix.Text = "xx"
 	}
-	for _, w := range a.Values["prefix"] {
+	for _, w := range a.Values("prefix") {
 		prefix = w
 		prefix.Static = false
 	}

@@ -14,7 +14,7 @@ func xargsSpecs() []*Spec {
 
 // judgeXargs finds what runs: the operands with words from the input after them, or in the place of -I's word.
 func judgeXargs(a *Args, u *Use) {
-	argv := a.Values["inner"]
+	argv := a.Values("inner")
 	if a.oneOf("--help", "--version", "--show-limits") && len(argv) == 0 {
 		return
 	}

@@ -26,7 +26,7 @@ var yqOperators = WordSet(`abs add alias all all_c anchor and any any_c array_to
 
 // judgeYq tells the expression from the files. The first operand may be either, or the name of a subcommand.
 func judgeYq(a *Args, u *Use) {
-	words := a.Values["argument"]
+	words := a.Values("argument")
 	if len(words) > 0 && words[0].Static && yqCommands[words[0].Text] {
 		words = words[1:]
 	}

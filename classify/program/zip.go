@@ -32,7 +32,7 @@ func judgeUnzip(a *Args, u *Use) {
 	}
 	if a.Has("-T") {
 		u.Add(Writes, "unzip -T changes the time of the archive")
-		u.Writes = append(u.Writes, a.Values["archive"]...)
+		u.Writes = append(u.Writes, a.Values("archive")...)
 	}
 	foreign := a.oneOf("-Z", "-1", "-2", "-s", "-m")
 	shows := a.oneOf("-l", "-p", "-c", "-t", "-v", "-z")
@@ -49,14 +49,14 @@ func judgeUnzip(a *Args, u *Use) {
 			u.Writes, into = append(u.Writes, a.Operands[i+1]), true
 		}
 	}
-	if !into && len(a.Values["file"]) == 0 {
+	if !into && len(a.Values("file")) == 0 {
 		u.Writes = append(u.Writes, Lit("."))
 	}
 }
 
 // judgeZipinfo: the name of the archive may be a pattern of its own.
 func judgeZipinfo(a *Args, u *Use) {
-	for _, w := range a.Values["archive"] {
+	for _, w := range a.Values("archive") {
 		u.Reads = append(u.Reads, w)
 		if w.Static && strings.ContainsAny(w.Text, "*?[") {
 			u.Add(ReadsElsewhere, "the name of the archive is a pattern: "+w.Text)

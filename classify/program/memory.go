@@ -1,0 +1,48 @@
+package program
+
+// Memory is where command lines are taken apart by somebody who does so often. What its Parse returns holds until Free.
+type Memory struct {
+	results []*result
+	used    int
+}
+
+// result is what one Parse returns, with room for the lists of most commands.
+type result struct {
+	args Args
+	use  Use
+	room *room
+}
+
+type room struct {
+	options  [8]Given
+	operands [8]Word
+	values   [8]Word
+	kinds    [16]string
+	reads    [8]Word
+	writes   [4]Word
+	effects  [8]Effect
+	reasons  [4]Reason
+	runs     [2]Command
+}
+
+// Mark returns what Free takes to free all that is parsed from here on.
+func (m *Memory) Mark() int { return m.used }
+
+// Free frees what was parsed since a mark.
+func (m *Memory) Free(mark int) { m.used = mark }
+
+// next returns an empty result. Without a memory its lists have no room yet.
+func (m *Memory) next() *result {
+	if m == nil {
+		return &result{use: Use{Understood: true}}
+	}
+	if m.used == len(m.results) {
+		m.results = append(m.results, &result{room: new(room)})
+	}
+	r := m.results[m.used]
+	m.used++
+	x := r.room
+	r.args = Args{Options: x.options[:0], Operands: x.operands[:0], Kinds: x.kinds[:0:8], values: x.values[:0], kinds: x.kinds[8:8]}
+	r.use = Use{Understood: true, Reads: x.reads[:0], Writes: x.writes[:0], Effects: x.effects[:0], Reasons: x.reasons[:0], Runs: x.runs[:0]}
+	return r
+}

@@ -1,0 +1,75 @@
+package classify
+
+import (
+	"sync"
+
+	"toolhost/classify/program"
+)
+
+// scratch is memory of one analysis that the next one uses again. Nothing of it is in what the analysis returns.
+type scratch struct {
+	parsing program.Memory
+	argvs   []program.Word // of simple commands; who expands them takes a part of it
+	scopes  []*scope       // of subshells that ended
+}
+
+const manyWords = 64
+
+var walks = sync.Pool{New: func() any { return new(walk) }}
+
+// newWalk returns a walk that begins where a command line does. Who asks for it frees it.
+func newWalk(in Context) *walk {
+	w := walks.Get().(*walk)
+	w.ctx, w.part, w.scope = in, -1, w.copied(&scope{start: in.Dir})
+	if in.Dir != "" {
+		w.scope.dirs = []string{in.Dir}
+	}
+	return w
+}
+
+// free gives the memory of a walk to the next one.
+func (w *walk) free() {
+	if cap(w.argvs)+cap(w.parts)+cap(w.reads.list) > 3*manyWords {
+		return
+	}
+	clear(w.argvs)
+	clear(w.parts)
+	clear(w.reads.list)
+	w.parsing.Free(0)
+	*w = walk{scratch: scratch{w.parsing, w.argvs[:0], append(w.scopes, w.scope)}, parts: w.parts[:0], reads: pathSet{list: w.reads.list[:0]}}
+	walks.Put(w)
+}
+
+// room returns an empty list with room for some words.
+func (s *scratch) room(n int) []program.Word {
+	if cap(s.argvs)-len(s.argvs) < n {
+		s.argvs = make([]program.Word, 0, max(n, manyWords)) // the words before keep theirs
+	}
+	at := len(s.argvs)
+	s.argvs = s.argvs[:at+n]
+	return s.argvs[at : at : at+n]
+}
+
+// copied returns a copy of a scope that holds until it is dropped.
+func (s *scratch) copied(of *scope) *scope {
+	last := len(s.scopes) - 1
+	if last < 0 {
+		return of.clone()
+	}
+	c := s.scopes[last]
+	s.scopes = s.scopes[:last]
+	*c = *of
+	c.own()
+	return c
+}
+
+// dropped takes back what copied returned.
+func (s *scratch) dropped(c *scope) { s.scopes = append(s.scopes, c) }
+
+// parse takes a command line apart until the program that it is of has been analysed. With a disk the words are kept for longer.
+func (w *walk) parse(spec *program.Spec, argv []program.Word) (*program.Args, *program.Use) {
+	if w.disk != nil {
+		return program.Parse(spec, argv)
+	}
+	return w.parsing.Parse(spec, argv)
+}
