@@ -63,7 +63,8 @@ func (w *walk) fed(a *program.Args, u *program.Use) {
 	}
 	var runs []program.Command
 	for _, name := range in.Names {
-		name.Name, name.Without = true, without
+		name.Name = true
+		name = name.Shaped(program.Shape{Pattern: name.Shape().Pattern, Without: without})
 		runs = append(runs, program.Command{Argv: withName(inner, placeholder, name)})
 	}
 	w.indexed = w.indexed || in.Index
@@ -81,7 +82,7 @@ func (w *walk) fedByFd(argv []program.Word, u *program.Use) {
 			return
 		}
 	}
-	found := program.Word{Local: true, Pattern: "**/*", Name: true}
+	found := program.Word{Local: true, Name: true}.Shaped(program.Shape{Pattern: "**/*"})
 	u.Runs[0] = program.Command{Argv: withName(u.Runs[0].Argv, "", found)}
 }
 
@@ -133,7 +134,7 @@ func (w *walk) readLine(cond []*syntax.Stmt) (string, value) {
 
 // nameValue is the value of a variable that holds one of the names that a word stands for.
 func nameValue(word program.Word, dir, without string) value {
-	v := value{kind: begins, text: word.Text, pattern: word.Pattern, dir: dir, named: true, without: without}
+	v := value{kind: begins, text: word.Text, pattern: word.Shape().Pattern, dir: dir, named: true, without: without}
 	if word.Text == "" {
 		if v.kind = local; !word.Local {
 			return value{}
@@ -147,8 +148,8 @@ func (s *scope) paramValues(words []program.Word) []value {
 	var list []value
 	for _, word := range words {
 		v := known(word)
-		if !word.Static && word.Pattern != "" && len(s.dirs) == 1 {
-			v = nameValue(word, s.dirs[0], word.Without)
+		if !word.Static && word.Shape().Pattern != "" && len(s.dirs) == 1 {
+			v = nameValue(word, s.dirs[0], word.Shape().Without)
 			v.named = word.Name
 		}
 		list = append(list, v)
@@ -163,8 +164,7 @@ func (w *walk) listedWord() *program.Word {
 		return nil
 	}
 	w.indexed = w.indexed || l.Index
-	word := l.Names[0]
-	word.Without = shellBreakers
+	word := l.Names[0].Shaped(program.Shape{Pattern: l.Names[0].Shape().Pattern, Without: shellBreakers})
 	return &word
 }
 

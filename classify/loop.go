@@ -143,7 +143,7 @@ func (w *walk) each(x *syntax.ForClause, l *syntax.WordIter) {
 	case x.Select:
 		v = value{}
 	case len(items) == 1 && items[0].Glob && len(w.scope.dirs) == 1:
-		v.pattern, v.dir, v.named, v.without = items[0].Pattern, w.scope.dirs[0], items[0].Name, items[0].Without
+		v.pattern, v.dir, v.named, v.without = items[0].Shape().Pattern, w.scope.dirs[0], items[0].Name, items[0].Shape().Without
 	}
 	none := w.scope.clone()
 	w.loop(func() { w.scope.set(name, v) }, func() { w.stmts(x.Do) })

@@ -12,10 +12,11 @@ const maxGlobs = 16
 
 // match records the pattern of a word of which no more is known than what it matches, and returns what that makes of the facts.
 func (w *walk) match(how access, word program.Word) tally {
-	if word.Pattern == "" || !cutNowhere(word) || w.toucher() == 0 && w.disk == nil || len(w.scope.dirs) == 0 {
+	shape := word.Shape()
+	if shape.Pattern == "" || !cutNowhere(word) || w.toucher() == 0 && w.disk == nil || len(w.scope.dirs) == 0 {
 		return tally{incomplete: true}
 	}
-	g := agenttool.Glob{Pattern: word.Pattern, By: w.toucher(), Names: how == names, Without: word.Without, Index: w.indexed}
+	g := agenttool.Glob{Pattern: shape.Pattern, By: w.toucher(), Names: how == names, Without: shape.Without, Index: w.indexed}
 	if word.Name && word.Text == "" {
 		g.First = w.notFirst()
 	}
@@ -49,7 +50,7 @@ func (w *walk) notFirst() string {
 
 // cutNowhere reports whether the text of a word is still what its pattern begins with: a program may take the one apart.
 func cutNowhere(word program.Word) bool {
-	rest, ok := strings.CutPrefix(word.Pattern, program.QuotePattern(word.Text))
+	rest, ok := strings.CutPrefix(word.Shape().Pattern, program.QuotePattern(word.Text))
 	return ok && (strings.HasPrefix(rest, "*") || strings.HasPrefix(rest, "/**/"))
 }
 

@@ -85,13 +85,14 @@ func (w *walk) namedWord(f field, at syntax.Pos) program.Word {
 	word := f.word(at)
 	switch {
 	case w.disk == nil || word.Static:
-	case word.Glob && word.Pattern != "":
+	case word.Glob && word.Shape().Pattern != "":
 		word.Name = !strings.HasPrefix(word.Text, "-")
 	case f.listed != nil && f.parts == 1:
-		word.Text, word.Local, word.Pattern, word.Without = f.listed.Text, f.listed.Local, f.listed.Pattern, f.listed.Without
-		word.Name, word.Glob, word.Many = true, true, true
-	case f.names.pattern != "" && f.parts == 1 && word.Pattern != "":
-		word.Name, word.Without = true, f.names.without
+		word.Text, word.Local, word.Name, word.Glob, word.Many = f.listed.Text, f.listed.Local, true, true, true
+		word = word.Shaped(program.Shape{Pattern: f.listed.Shape().Pattern, Without: f.listed.Shape().Without, Sample: word.Shape().Sample})
+	case f.names.pattern != "" && f.parts == 1 && word.Shape().Pattern != "":
+		word.Name = true
+		word = word.Shaped(program.Shape{Pattern: word.Shape().Pattern, Without: f.names.without, Sample: word.Shape().Sample})
 	}
 	return word
 }
@@ -141,8 +142,13 @@ func (w *walk) single(word *syntax.Word) program.Word {
 func (w *walk) text(word *syntax.Word) { w.single(word) }
 
 func (f *field) word(at syntax.Pos) program.Word {
-	return program.Word{Text: string(f.text), Static: !f.open, Glob: f.open && f.glob, Many: f.open && f.many,
-		Local: f.open && f.local, Number: f.open && f.numeric && f.parts == 1, Lines: f.open && f.lines && f.parts == 1, Pattern: f.matches(), Sample: f.sampled(), Token: f.revision(), Line: int(at.Line()), Column: int(at.Col())}
+	word := program.Word{Text: string(f.text), Static: !f.open, Line: int(at.Line()), Column: int(at.Col())}
+	if !f.open {
+		return word
+	}
+	word.Glob, word.Many, word.Local, word.Token = f.glob, f.many, f.local, f.revision()
+	word.Number, word.Lines = f.numeric && f.parts == 1, f.lines && f.parts == 1
+	return word.Shaped(program.Shape{Pattern: f.matches(), Sample: f.sampled()})
 }
 
 // matches returns the pattern of the names that the word becomes, "" if it is not known.

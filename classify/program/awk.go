@@ -41,8 +41,8 @@ func judgeAwk(a *Args, u *Use) {
 	}
 	var text strings.Builder
 	for _, w := range scripts {
-		if !w.Static && len(scripts) == 1 && w.Sample != "" && !strings.Contains(w.Sample, "\n") { // as with any other number
-			judgeAwkProgram(w.Sample, w, u)
+		if !w.Static && len(scripts) == 1 && w.Shape().Sample != "" && !strings.Contains(w.Shape().Sample, "\n") { // as with any other number
+			judgeAwkProgram(w.Shape().Sample, w, u)
 			continue
 		}
 		if !w.Static {

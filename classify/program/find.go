@@ -199,7 +199,7 @@ func (f *finder) runs(words []Word, more bool) {
 		return
 	}
 	for _, start := range f.beginnings() {
-		found := Word{Text: start, Many: more, Glob: more && start != "", Pattern: f.pattern()}
+		found := Word{Text: start, Many: more, Glob: more && start != ""}.matching(f.pattern())
 		argv := make([]Word, len(words))
 		for i, w := range words {
 			argv[i] = replaced(w, "{}", found)
@@ -249,7 +249,8 @@ func replaced(w Word, placeholder string, by Word) Word {
 	by.Line, by.Column = w.Line, w.Column
 	by.Static = false
 	if before != "" || w.Text != placeholder {
-		by.Many, by.Glob, by.Pattern = false, false, ""
+		by.Many, by.Glob = false, false
+		by = by.matching("")
 	}
 	by.Text = before + by.Text
 	return by

@@ -56,11 +56,11 @@ func (a *Args) only(list string) bool {
 
 // foundBelow is what is found in a directory, which stands before each name.
 func foundBelow(dir Word, name string) Word {
-	return Word{Text: dir.Text, Pattern: QuotePattern(strings.TrimRight(dir.Text, "/")) + "/**/" + name}
+	return Word{Text: dir.Text}.matching(QuotePattern(strings.TrimRight(dir.Text, "/")) + "/**/" + name)
 }
 
 // here is what is found in the working directory, without anything before it.
-func here() Word { return Word{Local: true, Pattern: "**/*"} }
+func here() Word { return Word{Local: true}.matching("**/*") }
 
 // belowAll returns what is found in directories, and in the working directory if there are none.
 func belowAll(dirs []Word) []Word {
@@ -185,9 +185,9 @@ func asNamed(words []Word) []Word {
 			return nil
 		}
 		if w.Static {
-			w = Word{Text: w.Text, Pattern: QuotePattern(w.Text) + "*"}
+			w = Word{Text: w.Text}.matching(QuotePattern(w.Text) + "*")
 		}
-		all = append(all, Word{Text: w.Text, Local: w.Local, Pattern: w.Pattern})
+		all = append(all, Word{Text: w.Text, Local: w.Local}.matching(w.Shape().Pattern))
 	}
 	return all
 }

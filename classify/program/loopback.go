@@ -6,7 +6,7 @@ import "strings"
 func Loopback(w Word) bool {
 	text := w.Text
 	if !w.Static {
-		if text = w.Sample; text == "" || !strings.HasPrefix(text, w.Text) {
+		if text = w.Shape().Sample; text == "" || !strings.HasPrefix(text, w.Text) {
 			return false
 		}
 	}

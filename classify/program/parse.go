@@ -196,7 +196,7 @@ func (p *parser) dynamic(w Word) {
 
 // numeral reports whether a word that begins with a number, which may have a sign, is no option whatever the number is.
 func (p *parser) numeral(w Word) bool {
-	if w.Sample == "" || w.Text != "" || p.table.number != nil || strings.HasPrefix(strings.TrimLeft(w.Sample, "\n0"), "-") {
+	if sample := w.Shape().Sample; sample == "" || w.Text != "" || p.table.number != nil || strings.HasPrefix(strings.TrimLeft(sample, "\n0"), "-") {
 		return false
 	}
 	for spelling := range p.table.options {

@@ -49,24 +49,50 @@ type Word struct {
 	Maybe  bool   // of what is read: it is a path only if there is such a file, and else something else
 	Top    bool   // of what is read: relative to the top of the work tree of git
 	Lines  bool   // not static, and what it becomes, if anything, is decimal integers in lines of their own
-	// Pattern is what matches all that a word which is not static becomes, if that is names of files alone; "" if it is not known.
-	// It is taken apart at its slashes. In it * stands for any bytes without a slash, a \ stands before what is meant literally, and
-	// a whole component ** stands for directories in one another, none too, as find goes through them.
-	Pattern string
 	// Name says that it becomes names of files alone, of which none begins with a dash: whoever takes facts that rest on it looks at the
-	// disk, see agenttool.Glob. Without is the bytes that no such name may hold, for what prints names and what takes them apart.
-	Name    bool
-	Without string
-	// Sample is the whole word with 0 in the place of each decimal integer that is not known, of which some may be missing or several
-	// stand in lines of their own. It is "" if more than that is not known.
-	Sample string
+	// disk, see agenttool.Glob.
+	Name bool
 	// Token says that it begins with the name of a commit, a date or the like, in which no slash and no dash stands first, and that
 	// what follows makes no path of it: HASH..HEAD. It may be empty.
 	Token bool
 
 	Line   int // where it stands, both from 1
 	Column int
+
+	shape *Shape // nil: of no shape that is known
 }
+
+// Shape is what more is known of a word that is not static, apart from it because few have any.
+type Shape struct {
+	// Pattern is what matches all that the word becomes, if that is names of files alone; "" if it is not known.
+	// It is taken apart at its slashes. In it * stands for any bytes without a slash, a \ stands before what is meant literally, and
+	// a whole component ** stands for directories in one another, none too, as find goes through them.
+	Pattern string
+	// Without is the bytes that no name may hold of those that it becomes, for what prints names and what takes them apart.
+	Without string
+	// Sample is the whole word with 0 in the place of each decimal integer that is not known, of which some may be missing or several
+	// stand in lines of their own. It is "" if more than that is not known.
+	Sample string
+}
+
+// Shape returns what more is known of a word.
+func (w *Word) Shape() Shape {
+	if w.shape == nil {
+		return Shape{}
+	}
+	return *w.shape
+}
+
+// Shaped returns the word with another shape.
+func (w Word) Shaped(s Shape) Word {
+	if w.shape = nil; s != (Shape{}) {
+		w.shape = &s
+	}
+	return w
+}
+
+// matching returns the word with a pattern alone.
+func (w Word) matching(pattern string) Word { return w.Shaped(Shape{Pattern: pattern}) }
 
 // Lit returns a static word at no place, for tests and tables.
 func Lit(text string) Word { return Word{Text: text, Static: true} }

@@ -80,7 +80,7 @@ func sedBackup(a *Args, file Word) []Word {
 func judgeSedScripts(scripts []Word, u *Use) {
 	var text strings.Builder
 	for i, w := range scripts {
-		if !w.Static && len(scripts) == 1 && sedAddresses(w.Sample) {
+		if !w.Static && len(scripts) == 1 && sedAddresses(w.Shape().Sample) {
 			return
 		}
 		if !w.Static {
