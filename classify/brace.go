@@ -91,12 +91,16 @@ func namesGrow(parts []syntax.WordPart) bool {
 	return false
 }
 
-// mayBrace reports whether literal text still has what could be braces: { and later a comma or two dots.
+// mayBrace reports whether literal text still has what could be braces: {, later a comma or two dots, and later }, which
+// may be that of an expansion.
 func mayBrace(parts []syntax.WordPart) bool {
-	open := false
+	open, parted := false, false
 	for _, part := range parts {
 		lit, ok := part.(*syntax.Lit)
 		if !ok {
+			if parted && !isQuoted(part) {
+				return true
+			}
 			continue
 		}
 		for i := 0; i < len(lit.Value); i++ {
@@ -106,9 +110,19 @@ func mayBrace(parts []syntax.WordPart) bool {
 			case c == '{':
 				open = true
 			case open && (c == ',' || c == '.' && strings.HasPrefix(lit.Value[i:], "..")):
+				parted = true
+			case parted && c == '}':
 				return true
 			}
 		}
+	}
+	return false
+}
+
+func isQuoted(part syntax.WordPart) bool {
+	switch part.(type) {
+	case *syntax.SglQuoted, *syntax.DblQuoted:
+		return true
 	}
 	return false
 }

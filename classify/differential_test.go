@@ -37,7 +37,7 @@ func TestBashRunsNothingUnseen(t *testing.T) {
 	d.prepare()
 	many, limit, seed := 10_000, time.Hour, 1
 	if n, err := strconv.Atoi(os.Getenv("TOOLHOST_DIFFERENTIAL")); err == nil {
-		many = n
+		many, limit = n, 24*time.Hour
 	}
 	if length, err := time.ParseDuration(os.Getenv("TOOLHOST_DIFFERENTIAL_TIME")); err == nil {
 		many, limit = 1<<40, length

@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -72,17 +73,20 @@ func (g *gleaner) spellings(words []*syntax.Word) spelled {
 	return s
 }
 
-// braced adds the words that braces make, and reports whether there are any.
+// braced adds the words that braces make, and reports whether there are any. Where bash may find braces that the parser
+// does not, {a},b}, what they make is not known.
 func (g *gleaner) braced(s *spelled, word *syntax.Word) bool {
 	split := *word
-	if !syntax.SplitBraces(&split) || !hasBraceExp(split.Parts) {
+	found := syntax.SplitBraces(&split) && hasBraceExp(split.Parts)
+	if !found && !mayBrace(word.Parts) {
 		return false
 	}
 	var each []*syntax.Word
-	ok := g.expanded < maxExpanded
+	ok := found && g.expanded < maxExpanded
 	if ok {
 		each, ok = expandBraces(split.Parts)
 		g.expanded += len(each)
+		ok = ok && !slices.ContainsFunc(each, func(one *syntax.Word) bool { return mayBrace(one.Parts) })
 	}
 	if !ok {
 		g.over = true
