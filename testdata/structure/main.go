@@ -1,0 +1,159 @@
+// Structure prints how the product's code is built: its size, its largest types, structs and functions, and what it
+// depends on. Tests, testdata and packages that only tests import (their names end in test) are left out.
+//
+//	go run ./testdata/structure
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+func main() {
+	s := survey{files: token.NewFileSet(), methods: map[string][]string{}, lines: map[string]int{}}
+	if err := s.walk("."); err != nil {
+		fmt.Fprintln(os.Stderr, "structure:", err)
+		os.Exit(1)
+	}
+	if err := s.print(); err != nil {
+		fmt.Fprintln(os.Stderr, "structure:", err)
+		os.Exit(1)
+	}
+}
+
+// survey is what was counted.
+type survey struct {
+	files     *token.FileSet
+	lines     map[string]int      // of code, by house
+	methods   map[string][]string // file of each method, by type
+	structs   []sized
+	functions []sized
+	longest   []sized // files
+}
+
+// sized is something and its size.
+type sized struct {
+	name string
+	size int
+}
+
+// walk reads every file of the product below root.
+func (s *survey) walk(root string) error {
+	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := d.Name()
+		if d.IsDir() && (name == "testdata" || path != root && strings.HasPrefix(name, ".") || strings.HasSuffix(name, "test")) {
+			return fs.SkipDir
+		}
+		if d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return nil
+		}
+		return s.read(path)
+	})
+}
+
+func (s *survey) read(path string) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	file, err := parser.ParseFile(s.files, path, text, 0)
+	if err != nil {
+		return err
+	}
+	lines := bytes.Count(text, []byte{'\n'})
+	house, _, _ := strings.Cut(path, "/")
+	s.lines[house] += lines
+	s.longest = append(s.longest, sized{path, lines})
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncDecl:
+			s.function(path, n)
+		case *ast.TypeSpec:
+			if t, ok := n.Type.(*ast.StructType); ok {
+				s.structs = append(s.structs, sized{filepath.Dir(path) + "." + n.Name.Name, t.Fields.NumFields()})
+			}
+		}
+		return true
+	})
+	return nil
+}
+
+func (s *survey) function(path string, f *ast.FuncDecl) {
+	name := filepath.Dir(path) + "." + f.Name.Name
+	s.functions = append(s.functions, sized{name, s.files.Position(f.End()).Line - s.files.Position(f.Pos()).Line + 1})
+	if f.Recv == nil {
+		return
+	}
+	t := f.Recv.List[0].Type
+	if star, ok := t.(*ast.StarExpr); ok {
+		t = star.X
+	}
+	if generic, ok := t.(*ast.IndexExpr); ok {
+		t = generic.X
+	}
+	if id, ok := t.(*ast.Ident); ok {
+		of := filepath.Dir(path) + "." + id.Name
+		s.methods[of] = append(s.methods[of], path)
+	}
+}
+
+func (s *survey) print() error {
+	total := 0
+	for _, house := range slices.Sorted(maps.Keys(s.lines)) {
+		total += s.lines[house]
+		fmt.Printf("%-24s %7d lines\n", house, s.lines[house])
+	}
+	direct, err := directDependencies()
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%-24s %7d lines, %d files, %d direct dependencies\n", "all", total, len(s.longest), direct)
+	var types []sized
+	files := map[string]int{}
+	for of, paths := range s.methods {
+		types = append(types, sized{of, len(paths)})
+		files[of] = len(slices.Compact(slices.Sorted(slices.Values(paths))))
+	}
+	for _, t := range largest(types)[:5] {
+		fmt.Printf("methods of a type        %7d in %d files: %s\n", t.size, files[t.name], t.name)
+	}
+	distribution("fields of a struct", s.structs)
+	distribution("lines of a function", s.functions)
+	distribution("lines of a file", s.longest)
+	return nil
+}
+
+// distribution prints the median, the size that one in ten exceeds, and the largest.
+func distribution(what string, all []sized) {
+	all = largest(all)
+	fmt.Printf("%-24s median %3d, p90 %3d, largest %3d: %s\n", what, all[len(all)/2].size, all[len(all)/10].size, all[0].size, all[0].name)
+}
+
+func largest(all []sized) []sized {
+	return slices.SortedFunc(slices.Values(all), func(a, b sized) int { return cmp.Or(b.size-a.size, cmp.Compare(a.name, b.name)) })
+}
+
+// directDependencies counts the modules that go.mod requires without the mark "indirect".
+func directDependencies() (int, error) {
+	text, err := os.ReadFile("go.mod")
+	n := 0
+	for line := range strings.Lines(string(text)) {
+		if strings.HasPrefix(line, "\t") && strings.Contains(line, " v") && !strings.Contains(line, "// indirect") && !strings.HasPrefix(strings.TrimSpace(line), "ignore") {
+			n++
+		}
+	}
+	return n, err
+}
