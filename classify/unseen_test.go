@@ -39,6 +39,7 @@ func TestMentionsWhatRuns(t *testing.T) {
 		{"the end of the options of time without one", "time -- m2", "m2"},
 		{"the end of the options of time before a keyword", "time -p -- ! m2", "m2"},
 		{"braces that the parser does not find", "mEOF{a},b}<<< \"\"", "mEOFb"},
+		{"braces that the parser does not find, behind env", "env {A=b},rm} x", "rm"},
 		{"a quoted blank beside a variable", "x='rm f'; '/a b/'$x", "/a b/rm"},
 	}
 	for _, tt := range tests {
