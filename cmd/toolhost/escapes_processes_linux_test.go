@@ -56,6 +56,7 @@ func tryProcesses(t *testing.T, r *rig) {
 type victim struct {
 	cmd     *exec.Cmd
 	pid     int
+	nice    int // as the kernel has it, which the test run's own decides
 	address string
 }
 
@@ -74,6 +75,12 @@ func newVictim(a *arena) *victim {
 	if _, err := fmt.Sscan(line, &v.pid, &v.address); err != nil {
 		a.t.Fatalf("%q: %v", line, err)
 	}
+	return v.watched()
+}
+
+// watched takes down what an attack could change.
+func (v *victim) watched() *victim {
+	v.nice, _ = unix.Getpriority(unix.PRIO_PROCESS, v.pid)
 	return v
 }
 
@@ -84,7 +91,7 @@ func (v *victim) hurt() string {
 	if err != nil || strings.Contains(string(stat), ") Z ") {
 		return "it is dead"
 	}
-	if nice, _ := unix.Getpriority(unix.PRIO_PROCESS, v.pid); nice != 20 { // the call counts from 20 down
+	if nice, _ := unix.Getpriority(unix.PRIO_PROCESS, v.pid); nice != v.nice {
 		return "its priority changed"
 	}
 	var limit unix.Rlimit
@@ -127,9 +134,10 @@ func pokeSibling(a *arena) {
 	if pid == 0 {
 		a.t.Fatal("no victim")
 	}
+	v := (&victim{pid: pid}).watched()
 	for _, profile := range []sandbox.Access{sandbox.Workspace, sandbox.ReadOnly} {
 		said, _ := a.said(a.boxed(profile, fmt.Sprintf("$P poke %d %s; cat /proc/%[1]d/environ; ls /proc", pid, address)))
-		if harm := (&victim{pid: pid}).hurt(); harm != "" || a.read("ws/ended") != "" || strings.Contains(said, "ESCAPED") {
+		if harm := v.hurt(); harm != "" || a.read("ws/ended") != "" || strings.Contains(said, "ESCAPED") {
 			a.t.Errorf("%s: %s\n%s", profile, harm, said)
 		}
 	}
