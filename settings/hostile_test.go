@@ -94,20 +94,26 @@ func TestLinkedDirectory(t *testing.T) {
 }
 
 func TestWhoMayWrite(t *testing.T) {
+	byGroup := "others can write it (mode 0664): run chmod go-w "
+	if own := os.Geteuid(); own != 0 && own == os.Getegid() { // a group of one's own, where umask 002 is usual
+		byGroup = ""
+	}
 	for _, c := range []struct {
 		name string
 		mode os.FileMode
 		uid  int // -1: mine
+		gid  int // -1: mine
 		want string
 	}{
-		{"private", 0o600, -1, ""},
-		{"read by all", 0o644, -1, ""},
-		{"written by the group", 0o664, -1, "others can write it (mode 0664): run chmod go-w "},
-		{"written by all", 0o602, -1, "others can write it (mode 0602)"},
-		{"somebody else's", 0o600, 12345, "it belongs to user 12345"},
+		{"private", 0o600, -1, -1, ""},
+		{"read by all", 0o644, -1, -1, ""},
+		{"written by my group", 0o664, -1, -1, byGroup},
+		{"written by another group", 0o664, -1, 12345, "others can write it (mode 0664): run chmod go-w "},
+		{"written by all", 0o602, -1, -1, "others can write it (mode 0602)"},
+		{"somebody else's", 0o600, 12345, -1, "it belongs to user 12345"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if c.uid >= 0 && os.Geteuid() != 0 {
+			if max(c.uid, c.gid) >= 0 && os.Geteuid() != 0 {
 				t.Skip("only root can give files away")
 			}
 			for _, layer := range []string{"user", "flag", "managed", "project", "local"} {
@@ -117,7 +123,7 @@ func TestWhoMayWrite(t *testing.T) {
 				file := map[string]string{"user": p.User, "project": p.Project, "local": p.Local, "flag": p.Flag, "managed": p.Managed}[layer]
 				p.write(file, `{"permissions": {"deny": ["d"], "allow": ["a"]}}`)
 				p.must(os.Chmod(file, c.mode))
-				p.must(os.Chown(file, c.uid, -1))
+				p.must(os.Chown(file, c.uid, c.gid))
 				s, err := Load(p.Options)
 				switch layer {
 				case "project", "local": // they lie in the workspace, where others write

@@ -14,9 +14,11 @@ mkdir "$dir/src" "$dir/home"
 tar --exclude=.git -cf - . | tar -xf - -C "$dir/src"
 chmod -R a+rX "$dir"
 chmod 1777 "$dir/home"
-for package in persist protect sandbox sandbox/notify tools/files tools/search tools/shell tools/workspace; do
-  go test -c -o "$dir/src/$package/user.test" "./$package"
-  chmod a+rx "$dir/src/$package/user.test"
+packages=(persist protect sandbox sandbox/notify settings tools/files tools/search tools/shell tools/workspace)
+mkdir "$dir/tests"
+go test -c -o "$dir/tests/" "${packages[@]/#/./}"
+chmod -R a+rx "$dir/tests"
+for package in "${packages[@]}"; do
   (cd "$dir/src/$package" && runuser -u "$user" -- env -i PATH="$PATH" HOME="$dir/home" TMPDIR="$dir/home" \
-    ./user.test -test.short -test.timeout 600s)
+    "$dir/tests/$(basename "$package").test" -test.short -test.timeout 600s)
 done
