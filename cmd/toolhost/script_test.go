@@ -10,11 +10,13 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -37,6 +39,9 @@ type waiting struct{ *testing.M }
 func (w waiting) Run() int {
 	if err := flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0))); err != nil { // the command line still overrides it
 		panic(err)
+	}
+	if signal.Ignored(syscall.SIGHUP) { // by nohup: programs that the tests start shall not inherit it
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	}
 	return w.M.Run()
 }
