@@ -12,6 +12,9 @@ import (
 // TestReadmeLoop runs the agent loop of the README, as it stands there, in a scratch directory.
 func TestReadmeLoop(t *testing.T) {
 	t.Parallel()
+	if underRace {
+		t.Skip("the program is built without the race detector: the ordinary run shows it")
+	}
 	python, err := exec.LookPath("python3")
 	if err != nil {
 		t.Skip("python3 is not installed: the README's agent loop was not run")
