@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// orderPairs is how many pairs of conflicting calls a test sends by each door: TOOLHOST_ORDER_PAIRS, at most 8,000, or few.
+// orderPairs is how many pairs of conflicting calls a test sends by each door: TOOLHOST_ORDER_PAIRS, at most 2,000 (4,096 requests may be unanswered), or few.
 func orderPairs(t *testing.T) int {
 	pairs := 300
 	if testing.Short() {

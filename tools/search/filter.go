@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"unicode/utf8"
 
 	"github.com/bmatcuk/doublestar/v4"
 
@@ -34,9 +35,24 @@ func newShape(pattern string, deep bool) shape {
 	if rest, any := strings.CutPrefix(pattern, "**/"); any && !strings.Contains(rest, "/") && rest != "**" {
 		s.pattern, s.name = rest, true
 	}
-	s.tail = s.pattern[strings.LastIndexAny(s.pattern, `*?[]{}\/`)+1:]
+	s.tail = spelled(s.pattern[strings.LastIndexAny(s.pattern, `*?[]{}\/`)+1:])
 	s.whole = s.name && s.pattern == "*"+s.tail
 	return s
+}
+
+// spelled returns the end of a text in which every byte stands for itself. U+FFFD, which is how names are shown that are not UTF-8,
+// and bytes that are not UTF-8 match any such byte.
+func spelled(text string) string {
+	from := 0
+	for i, r := range text {
+		if r == utf8.RuneError {
+			from = i + 1
+		}
+	}
+	for from > 0 && from < len(text) && !utf8.RuneStart(text[from]) {
+		from++ // the rest of a spelled U+FFFD
+	}
+	return text[from:]
 }
 
 func (s *shape) match(dir, name string) bool {

@@ -138,20 +138,35 @@ func FuzzGlob(f *testing.F) {
 	f.Add("**/*_test.go", "a/b/c_test.go")
 	f.Add("a/{a,b{c,d}}/*.{ts,tsx}", "a/bc/x.ts")
 	f.Add(`a/{\},[,],{}}`, "a/}")
+	f.Add("a/*\xfd", "a/\xe1\xe1")
+	f.Add("a/*\uFFFD.go", "a/b\xff.go")
+	// Braces are expanded first, as in bash: stars of two parts may meet then, and a brace within [ ] is one. doublestar keeps them apart.
+	joined := regexp.MustCompile(`\*[{},]|[{},]\*|\[[^]]*[{}]|/$`)
 	f.Fuzz(func(t *testing.T, pattern, name string) {
 		g, err := parseGlob(pattern)
 		if err != nil || len(pattern)+len(name) > 200 || name != filepath.Clean(name) || name[0] == '/' || name[0] == '.' {
 			return
 		}
 		got := g.match(path.Split(name))
-		// Braces are expanded first, as in bash: stars of two parts may meet then. doublestar keeps them apart.
-		joined := regexp.MustCompile(`\*[{},]|[{},]\*|/$`).MatchString(pattern)
-		if strings.HasPrefix(pattern, "a/") && strings.Count(pattern, "{") < 4 && !joined {
+		if strings.HasPrefix(pattern, "a/") && strings.Count(pattern, "{") < 4 && !joined.MatchString(pattern) {
 			if want := doublestar.MatchUnvalidated(pattern, name); got != want {
 				t.Errorf("%q on %q: %v, doublestar %v", pattern, name, got, want)
 			}
 		}
 	})
+}
+
+// TestGlobNamesThatAreNotUTF8: a name is found by the pattern that it is shown as.
+func TestGlobNamesThatAreNotUTF8(t *testing.T) {
+	for _, pattern := range []string{"*\uFFFD.go", "b\uFFFD.go", "?\uFFFD.*", "*.go"} {
+		g, err := parseGlob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !g.match("", "b\xff.go") || g.match("", "bx.c") {
+			t.Errorf("%q does not match its name", pattern)
+		}
+	}
 }
 
 func TestTypes(t *testing.T) {
