@@ -177,7 +177,7 @@ func (r *reader) condition() {
 			if r.peek(1) != c {
 				r.doubt("an operator is not expected here")
 			}
-			r.at += 2
+			r.at = min(r.at+2, r.end)
 		case c == ';':
 			r.doubt("an operator is not expected here")
 		case c == ']' && r.peek(1) == ']' && (r.at+2 >= r.end || kinds[r.peek(2)] == blank || kinds[r.peek(2)] == operator):

@@ -112,6 +112,8 @@ func TestExpressionsAreNoCommands(t *testing.T) {
 }
 
 func FuzzRead(f *testing.F) {
+	f.Add(`"\`)
+	f.Add("[[ a &")
 	f.Add("a $(b `c` <(d) ${e[1]:-f}) <<E | (g; { h; }) && [[ i =~ (j) ]]\nE\ncase k in l) m;; esac")
 	f.Fuzz(func(t *testing.T, text string) {
 		first := Read(text, nil)

@@ -84,7 +84,7 @@ func (r *reader) double(expanded bool) {
 func (r *reader) quoted(c byte) {
 	switch c {
 	case '\\':
-		r.at += 2
+		r.at = min(r.at+2, r.end)
 	case '`':
 		r.backquotes(true)
 	case '$':
