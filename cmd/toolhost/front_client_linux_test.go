@@ -24,8 +24,8 @@ import (
 	"toolhost/agenttool/cut"
 )
 
-// frontPatience is how long anything may take that a client waits for. It is generous: machines are loaded.
-const frontPatience = time.Minute
+// frontPatience is how long anything may take that a client waits for. It is generous: machines are loaded, and the race detector takes its time.
+const frontPatience = slower * time.Minute
 
 // doorway is a running toolhost serve, whose home is its own.
 type doorway struct {

@@ -3,3 +3,6 @@
 package main
 
 const underRace = true
+
+// slower is how many times as long as usual anything may take.
+const slower = 5
