@@ -17,7 +17,7 @@ import (
 // prompts listens for permission requests.
 func (f *fixture) prompts() (requests <-chan agenttool.Decision, detach func()) {
 	heard := make(chan agenttool.Decision, 256) // Tell must not block
-	f.Subscribe(&host.Subscription{Level: host.EventsNone, Prompts: true, Tell: func(told host.Told) {
+	f.Subscribe(&host.Subscription{Level: host.EventsNone, Prompts: true, Tell: func(told host.Notice) {
 		var e struct {
 			Data struct {
 				Decision agenttool.Decision `json:"decision"`

@@ -98,7 +98,7 @@ func TestJobsEndWithTheHost(t *testing.T) {
 	}}
 	f := newFixture(t, []agenttool.Tool{server}, allowing("Server"), func(o *host.Options) { o.Jobs = fakeJobs{j} })
 	var announced []json.RawMessage
-	f.Subscribe(&host.Subscription{Level: host.EventsProgress, Tell: func(e host.Told) {
+	f.Subscribe(&host.Subscription{Level: host.EventsProgress, Tell: func(e host.Notice) {
 		if e.Type == agenttool.EventProgress && e.Final {
 			announced = append(announced, e.Event)
 		}

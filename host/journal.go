@@ -32,8 +32,8 @@ const (
 	EventsAll      Level = "all"
 )
 
-// Told is an event as a listener hears it.
-type Told struct {
+// Notice is an event as a listener gets it.
+type Notice struct {
 	Seq   int64
 	Type  agenttool.EventType
 	Final bool   // of progress: the job has ended, and nothing else says so
@@ -44,7 +44,7 @@ type Told struct {
 type Subscription struct {
 	Level   Level
 	Prompts bool // hear of permission requests and decisions at every level
-	Tell    func(Told)
+	Tell    func(Notice)
 }
 
 // Hears reports whether an event of that type is told to the listener.
@@ -145,7 +145,7 @@ func (j *journal) append(final bool, events ...agenttool.Event) error {
 	for _, s := range j.subscribers {
 		for i, e := range events {
 			if s.Hears(e.EventType) {
-				s.Tell(Told{first + int64(i), e.EventType, final, lines[i]})
+				s.Tell(Notice{first + int64(i), e.EventType, final, lines[i]})
 			}
 		}
 	}

@@ -263,7 +263,7 @@ func TestTooManyStreams(t *testing.T) {
 func TestFeedHasNoGap(t *testing.T) {
 	f := newFeed(200)
 	for i := range int64(100) {
-		f.tell(host.Told{Seq: i + 1, Type: "x", Event: []byte(`{"some":"data"}`)})
+		f.tell(host.Notice{Seq: i + 1, Type: "x", Event: []byte(`{"some":"data"}`)})
 	}
 	kept, full := f.take()
 	if !full || len(kept) > 300 || !strings.HasPrefix(string(kept), "id: 1\n") {
@@ -274,7 +274,7 @@ func TestFeedHasNoGap(t *testing.T) {
 			t.Errorf("place %d has %q", i, part)
 		}
 	}
-	f.tell(host.Told{Seq: 101, Type: "x", Event: []byte(`{}`)})
+	f.tell(host.Notice{Seq: 101, Type: "x", Event: []byte(`{}`)})
 	if kept, full := f.take(); len(kept) != 0 || !full {
 		t.Errorf("after a gap it keeps %q", kept)
 	}

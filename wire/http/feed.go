@@ -27,7 +27,7 @@ func newFeed(most int) *feed {
 }
 
 // tell keeps an event. The host calls it, in order, and does not wait.
-func (f *feed) tell(e host.Told) {
+func (f *feed) tell(e host.Notice) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch {

@@ -47,7 +47,7 @@ func main() {
 	}
 	fmt.Printf("%d cuts each, seed %d\n", *cuts, *seed)
 	for _, kind := range kinds {
-		r := rig{kind: kind, dir: dir, program: *program, random: rand.New(rand.NewPCG(*seed, 1))}
+		r := testbed{kind: kind, dir: dir, program: *program, random: rand.New(rand.NewPCG(*seed, 1))}
 		if why := r.prepare(); why != nil {
 			fmt.Printf("%s: skipped: %v\n", kind, why)
 			if status == 0 {
@@ -72,8 +72,8 @@ func check(err error) {
 	}
 }
 
-// rig is one file system on a disk that can lose power.
-type rig struct {
+// testbed is one file system on a disk that can lose power.
+type testbed struct {
 	kind, dir, program string
 	random             *rand.Rand
 	disk               *disk
@@ -89,7 +89,7 @@ var mkfs = map[string][]string{
 }
 
 // prepare makes the file system and mounts it, or says what is missing for that.
-func (r *rig) prepare() error {
+func (r *testbed) prepare() error {
 	make, known := mkfs[r.kind]
 	if !known {
 		return fmt.Errorf("no file system of that name is known")
@@ -122,7 +122,7 @@ func (r *rig) prepare() error {
 }
 
 // settings writes the file of settings that toolhost begins with.
-func (r *rig) settings(durability string) {
+func (r *testbed) settings(durability string) {
 	dir := filepath.Join(r.mount, "config/toolhost")
 	check(os.MkdirAll(dir, 0o700))
 	check(os.WriteFile(filepath.Join(dir, "settings.json"), fmt.Appendf(nil, `{"files":{"durability":%q}}`, durability), 0o600))
@@ -130,7 +130,7 @@ func (r *rig) settings(durability string) {
 }
 
 // work has toolhost work, and takes the file system away from it.
-func (r *rig) work(long time.Duration) {
+func (r *testbed) work(long time.Duration) {
 	r.worker = newWorker(r.program, r.mount, r.disk.now, r.random)
 	r.worker.run(long)
 	check(run("umount", r.mount))
@@ -138,7 +138,7 @@ func (r *rig) work(long time.Duration) {
 }
 
 // cutAll cuts at random moments and reports whether all held.
-func (r *rig) cutAll(cuts int) bool {
+func (r *testbed) cutAll(cuts int) bool {
 	var sum findings
 	mount := filepath.Join(r.dir, r.kind, "mount")
 	for n := range cuts {

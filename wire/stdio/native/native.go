@@ -223,7 +223,7 @@ func wireError(err error) *stdio.Error {
 
 // tell writes an event. It is called in order and does not block. A slow client loses progress, but not the end of a job: there
 // is one for each call at most, and calls are refused while too much is unread.
-func (f *Family) tell(e host.Told) {
+func (f *Family) tell(e host.Notice) {
 	head := strconv.AppendInt([]byte(`{"jsonrpc":"2.0","method":"agenttool/event","params":{"seq":`), e.Seq, 10)
 	f.o.Writer.Send(e.Type == agenttool.EventProgress && !e.Final, head, []byte(`,"event":`), e.Event, []byte("}}"))
 }
