@@ -27,7 +27,7 @@ type connector struct {
 }
 
 func newConnector(p *plan, session *sockets, report func(Violation)) *connector {
-	c := &connector{session: session, made: p.writable(), shown: p.s.Shown(), granted: map[string]string{}, report: report}
+	c := &connector{session: session, made: p.writes, shown: p.s.Shown(), granted: map[string]string{}, report: report}
 	for _, name := range p.c.Profile.Reveal {
 		c.granted[name] = name
 		if real, err := filepath.EvalSymlinks(name); err == nil && !c.mayMake(name) { // nobody saw where a command's own link leads

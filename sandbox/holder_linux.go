@@ -7,6 +7,7 @@ import (
 	"os"
 	"runtime"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -22,17 +23,24 @@ type holder struct {
 	socket  *net.UnixConn
 	proxy   net.Addr // where the session's proxy is on its loopback; nil if there is none
 	sockets *sockets
+	devices *os.File // the /dev of its commands
+	walls   walls
 	exited  chan struct{}
 }
 
 // startHolder clones the holder into new namespaces. It dies with us: its socket closes, and the kernel kills it when the
 // thread that started it ends, which is the host's end since that thread does nothing but wait for it.
 func startHolder(s *Session) (*holder, error) {
+	plan, err := planFile(s.building().Encode())
+	if err != nil {
+		return nil, err
+	}
+	defer plan.Close()
 	n, processes := s.network, s.processes()
 	group := s.newGroup()
-	h, err := startHolderIn(n, processes, group)
+	h, err := startHolderIn(n, processes, group, plan)
 	if err != nil && group.open != nil { // it may not be entered
-		h, err = startHolderIn(n, processes, controlGroup{})
+		h, err = startHolderIn(n, processes, controlGroup{}, plan)
 	}
 	if group.dir == "" {
 		return h, err
@@ -55,7 +63,7 @@ func startHolder(s *Session) (*holder, error) {
 }
 
 // startHolderIn starts it in a control group, if there is one.
-func startHolderIn(n *network, processes int, group controlGroup) (*holder, error) {
+func startHolderIn(n *network, processes int, group controlGroup, plan *os.File) (*holder, error) {
 	ours, theirs, err := socketPair()
 	if err != nil {
 		return nil, err
@@ -69,7 +77,7 @@ func startHolderIn(n *network, processes int, group controlGroup) (*holder, erro
 		if group.open != nil {
 			attr.UseCgroupFD, attr.CgroupFD = true, int(group.open.Fd())
 		}
-		process, err := startSelf(enter.HolderName, enter.HolderEnv(processes), attr, theirs)
+		process, err := startSelf(enter.HolderName, enter.HolderEnv(processes), attr, theirs, plan)
 		theirs.Close()
 		if err == nil {
 			group.take(process.Pid)
@@ -89,6 +97,9 @@ func startHolderIn(n *network, processes int, group controlGroup) (*holder, erro
 	}
 	if err == nil {
 		h.sockets, err = h.answerSockets()
+	}
+	if err == nil {
+		h.devices, err = h.answer()
 	}
 	if err != nil {
 		h.close()
@@ -145,13 +156,17 @@ func (h *holder) clone(flags byte, files []*os.File) (*os.File, error) {
 // answer reads what the holder says: an errno, and a descriptor with it if it is 0.
 func (h *holder) answer() (*os.File, error) {
 	_ = h.socket.SetReadDeadline(time.Now().Add(patience))
-	message, file, err := receive(h.socket, make([]byte, 32))
+	message, file, err := receive(h.socket, make([]byte, 8<<10))
 	if err != nil {
 		return nil, err
 	}
-	errno, err := strconv.Atoi(string(message))
+	number, of, _ := strings.Cut(string(message), " ")
+	errno, err := strconv.Atoi(number)
 	if err != nil {
 		return nil, fmt.Errorf("unexpected answer %q", message)
+	}
+	if of != "" {
+		return nil, fmt.Errorf("%s: %w", of, syscall.Errno(errno))
 	}
 	if errno != 0 {
 		return nil, syscall.Errno(errno)
@@ -177,6 +192,10 @@ func (h *holder) close() {
 	if h.sockets != nil {
 		h.sockets.close()
 	}
+	if h.devices != nil {
+		h.devices.Close()
+	}
+	h.walls.close()
 	select {
 	case <-h.exited:
 	case <-time.After(patience):

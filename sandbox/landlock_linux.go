@@ -5,25 +5,24 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
-	"golang.org/x/sys/unix"
+	landlock "github.com/landlock-lsm/go-landlock/landlock/syscall"
 
 	"toolhost/agenttool"
-	"toolhost/sandbox/enter"
 )
 
 // What a Landlock domain handles, by the ABI version that brought it. Executing is not handled, and reading only where no
 // mounts mask what must not be read.
 const (
-	writeRights = unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_REMOVE_DIR |
-		unix.LANDLOCK_ACCESS_FS_REMOVE_FILE | unix.LANDLOCK_ACCESS_FS_MAKE_CHAR | unix.LANDLOCK_ACCESS_FS_MAKE_DIR |
-		unix.LANDLOCK_ACCESS_FS_MAKE_REG | unix.LANDLOCK_ACCESS_FS_MAKE_SOCK | unix.LANDLOCK_ACCESS_FS_MAKE_FIFO |
-		unix.LANDLOCK_ACCESS_FS_MAKE_BLOCK | unix.LANDLOCK_ACCESS_FS_MAKE_SYM // 1
-	neverGranted = unix.LANDLOCK_ACCESS_FS_MAKE_CHAR | unix.LANDLOCK_ACCESS_FS_MAKE_BLOCK
-	tcpRights    = unix.LANDLOCK_ACCESS_NET_BIND_TCP | unix.LANDLOCK_ACCESS_NET_CONNECT_TCP
-	allScopes    = unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | unix.LANDLOCK_SCOPE_SIGNAL
+	writeRights = landlock.AccessFSWriteFile | landlock.AccessFSRemoveDir | landlock.AccessFSRemoveFile |
+		landlock.AccessFSMakeChar | landlock.AccessFSMakeDir | landlock.AccessFSMakeReg | landlock.AccessFSMakeSock |
+		landlock.AccessFSMakeFifo | landlock.AccessFSMakeBlock | landlock.AccessFSMakeSym // 1
+	neverGranted = landlock.AccessFSMakeChar | landlock.AccessFSMakeBlock
+	fileRights   = landlock.AccessFSExecute | landlock.AccessFSWriteFile | landlock.AccessFSReadFile |
+		landlock.AccessFSTruncate | landlock.AccessFSIoctlDev // those that a rule for what is no directory may have
+	tcpRights = landlock.AccessNetBindTCP | landlock.AccessNetConnectTCP
+	allScopes = landlock.ScopeAbstractUnixSocket | landlock.ScopeSignal
 )
 
 // rights are those on files that version abi handles.
@@ -33,7 +32,7 @@ func rights(abi int) uint64 {
 		abi   int
 		right uint64
 	}{
-		{2, unix.LANDLOCK_ACCESS_FS_REFER}, {3, unix.LANDLOCK_ACCESS_FS_TRUNCATE}, {5, unix.LANDLOCK_ACCESS_FS_IOCTL_DEV},
+		{2, landlock.AccessFSRefer}, {3, landlock.AccessFSTruncate}, {5, landlock.AccessFSIoctlDev},
 	} {
 		if abi >= since.abi {
 			r |= since.right
@@ -44,40 +43,47 @@ func rights(abi int) uint64 {
 
 // landlockABI is the version that the kernel has, 0 for none.
 func landlockABI() int {
-	v, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
-	if errno != 0 {
+	abi, err := landlock.LandlockGetABIVersion()
+	if err != nil {
 		return 0
 	}
-	return int(v)
+	return abi
 }
 
-// landlock adds the outer wall: where anything may be written at all, and, without a network of its own, that nobody is
-// reached.
-func (p *plan) landlock() {
-	abi := p.s.abi
-	if abi < 1 {
-		return
-	}
-	network, scopes := 0, 0
-	if abi >= 4 && (!p.workspace() && !p.c.Profile.Loopback || p.s.level != Full) {
-		network = tcpRights
+// handled are the rights of version abi that a command has only where a rule grants them: to write, without masks to read, and
+// without a network of its own to reach anybody.
+func (p *plan) handled(abi int) landlock.RulesetAttr {
+	attr := landlock.RulesetAttr{HandledAccessFS: rights(abi)}
+	if abi >= 4 && (!p.workspace() && !p.c.Profile.Loopback || p.level != Full) {
+		attr.HandledAccessNet = tcpRights
 	}
 	if abi >= 6 {
-		scopes = allScopes
+		attr.Scoped = allScopes
 	}
-	all := rights(abi)
-	if p.s.level != Full {
-		all |= unix.LANDLOCK_ACCESS_FS_READ_FILE
+	if p.level != Full {
+		attr.HandledAccessFS |= landlock.AccessFSReadFile
 	}
-	p.Add(enter.Ruleset, strconv.FormatUint(all, 10), strconv.Itoa(network), strconv.Itoa(scopes))
-	for _, dir := range p.writable() {
-		p.Add(enter.Allow, dir, strconv.FormatUint(all&^neverGranted, 10))
+	return attr
+}
+
+// landlock makes the outer wall. The helper enters it: rules are about files, whatever names they have in its view.
+func (p *plan) landlock() (err error) {
+	if p.s.abi < 1 {
+		return nil
 	}
-	if p.s.level != Full {
-		for _, path := range p.readable() {
-			p.Add(enter.Allow, path, strconv.Itoa(unix.LANDLOCK_ACCESS_FS_READ_FILE), "found")
-		}
+	wall := wall{attr: p.handled(p.s.abi), open: p.open()}
+	if p.level != Full {
+		wall.read = p.readable()
+		p.ruleset, err = wall.ruleset()
+		return err
 	}
+	h, err := p.s.hold()
+	if err != nil {
+		return err
+	}
+	wall.devices = h.devices
+	p.ruleset, p.shared, err = h.walls.ruleset(wall)
+	return err
 }
 
 // readable are the places whose files the outer wall lets a command read, where no mounts hide the others: all of the system but
@@ -120,27 +126,47 @@ func openings(path string, hidden []string) []string {
 	return open
 }
 
+// open are the places that the outer wall leaves open for writing, besides the sandbox's own /dev: where they are, and where the
+// command sees them.
+func (p *plan) open() []placement {
+	s := p.s
+	var open []placement
+	add := func(to string, from identity) { open = append(open, placement{from: from, to: to}) }
+	if p.level != Full {
+		for _, path := range append(p.terminal(), "/dev/null", "/dev/zero", "/dev/full", "/dev/tty") {
+			add(path, identity{path: path})
+		}
+		add(s.private.path, s.private)
+	}
+	if p.workspace() {
+		if p.level == Full {
+			add("/tmp", s.tmp)
+			add("/var/tmp", s.varTmp)
+		} else {
+			add(s.tmp.path, s.tmp)
+			add(s.varTmp.path, s.varTmp)
+			add(s.cache.path, s.cache)
+		}
+		for _, root := range s.roots {
+			add(root.path, root)
+		}
+	}
+	for _, id := range p.further {
+		add(id.path, id)
+	}
+	return open
+}
+
 // writable are the places, as the command sees them, that the outer wall leaves open.
 func (p *plan) writable() []string {
-	s := p.s
-	if s.level != Full {
-		dirs := append(p.terminal(), "/dev/null", "/dev/zero", "/dev/full", "/dev/tty", s.private.path)
-		if p.workspace() {
-			dirs = append(dirs, s.tmp.path, s.varTmp.path, s.cache.path)
-			for _, root := range s.roots {
-				dirs = append(dirs, root.path)
-			}
-		}
-		return append(dirs, paths(p.further)...)
+	var dirs []string
+	if p.level == Full {
+		dirs = append(dirs, "/dev")
 	}
-	dirs := []string{"/dev"}
-	if p.workspace() {
-		dirs = append(dirs, "/tmp", "/var/tmp")
-		for _, root := range s.roots {
-			dirs = append(dirs, root.path)
-		}
+	for _, at := range p.open() {
+		dirs = append(dirs, at.to)
 	}
-	return append(dirs, paths(p.further)...)
+	return dirs
 }
 
 // terminal is the name of the command's terminal, by which some programs open it, unless it has none.

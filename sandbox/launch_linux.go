@@ -24,6 +24,7 @@ func (p *Process) guard(plan *plan) (err error) {
 		return err
 	}
 	plan.reads = plan.s.reads(plan.c.Profile)
+	plan.writes = plan.writable()
 	p.secrets = plan.names.granted.Secrets
 	p.home, p.hides = plan.s.home.Dir, func(path string) bool {
 		return plan.s.isClosed(path) && !plan.visible(path) && !plan.s.isHidden(path)
@@ -33,7 +34,7 @@ func (p *Process) guard(plan *plan) (err error) {
 		return nil
 	}
 	p.judge = &judge{names: plan.names.granted, report: p.violations.add, own: map[string]uint64{},
-		open: plan.writable(), mounts: plan.s.level == Full}
+		open: plan.writes, mounts: plan.s.level == Full}
 	p.namesInUse = &plan.s.namesInUse
 	fresh := func() bool { return plan.s.level == Landlock || p.judge.fresh.Load() } // without a filter nobody sees names being made
 	if p.tripwire, err = newTripwire(plan.names, plan.c.Profile.Unseal, plan.s.protected, fresh); err == nil {
@@ -96,7 +97,7 @@ func (p *Process) launch(made *plan) error {
 	if made.level == Full { // before anything is covered: what is replaced from now on is covered again
 		p.atEnd(made.s.watch.add(p, made.names, made.secrets()))
 	}
-	files := slices.Concat([]*os.File{theirs, plan}, made.c.files())
+	files := slices.Concat([]*os.File{theirs, plan}, made.files())
 	handle, err := made.helper(files)
 	theirs.Close()
 	if err != nil {

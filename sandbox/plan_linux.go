@@ -50,15 +50,22 @@ type plan struct {
 	names   names
 	further []identity // what the profile adds to the roots
 	reads   []identity // what it opens for reading
+	writes  []string   // where it may write, as it sees it
 	places  []placement
+	fitting []bool   // of the session's places: they are what the command is to see
 	network []string // variables that lead to the proxy
+	ruleset *os.File // the outer wall; nil where the kernel has none
+	shared  bool     // the ruleset is other commands', too
 }
 
 // make fills the plan. The order is that of package enter: trees are held before everything becomes read-only, what lies
 // deeper comes after what it lies in, privileges go last.
 func (p *plan) make() error {
-	p.descriptors()
 	p.places = p.placements()
+	if err := p.landlock(); err != nil {
+		return err
+	}
+	p.descriptors()
 	if p.level == Full {
 		p.view()
 	}
@@ -68,7 +75,6 @@ func (p *plan) make() error {
 	}
 	p.limits()
 	p.Add(enter.Privileges)
-	p.landlock()
 	if err := p.filter(); err != nil {
 		return err
 	}
@@ -92,6 +98,9 @@ func (p *plan) descriptors() {
 	if p.c.Note != nil {
 		p.Add(enter.Note)
 	}
+	if p.ruleset != nil {
+		p.Add(enter.Ruleset)
+	}
 	if p.c.Terminal {
 		p.Add(enter.Terminal)
 	}
@@ -100,6 +109,22 @@ func (p *plan) descriptors() {
 func (p *plan) run(env []string) {
 	p.Add(enter.Environ, env...)
 	p.Add(enter.Run, append([]string{p.c.Path}, p.c.Args...)...)
+}
+
+// files are the descriptors that the helper gets behind the control socket and the plan.
+func (p *plan) files() []*os.File {
+	files := p.c.files()
+	if p.ruleset != nil {
+		files = append(files, p.ruleset)
+	}
+	return files
+}
+
+// close gives up what only the helper needs.
+func (p *plan) close() {
+	if p.ruleset != nil && !p.shared {
+		p.ruleset.Close()
+	}
 }
 
 // workspace reports whether the command may write.
@@ -115,35 +140,30 @@ type placement struct {
 
 // view makes what the command sees of the file system.
 func (p *plan) view() {
+	for _, b := range p.s.places {
+		p.fitting = append(p.fitting, p.fits(b))
+	}
 	for _, at := range p.places {
-		if !at.memory {
+		if !at.memory && !p.built(at) {
 			p.Add(enter.Hold, at.from.args()...)
 		}
 	}
 	p.Add(enter.ReadOnly)
-	p.Add(enter.Devices, "shm:mode=1777,size=256m")
+	p.Add(enter.Terminals)
+	p.Add(enter.Memory, "/dev/shm", "mode=1777,size=256m")
 	p.Add(enter.Proc)
 	for _, at := range p.places {
 		switch {
 		case at.memory:
-			p.Add(enter.Memory, at.to, "mode=755,size=1m")
+			p.show(at)
+		case p.built(at):
 		case at.readOnly:
 			p.Add(enter.Place, at.from.path, at.to, "ro")
 		default:
 			p.Add(enter.Place, at.from.path, at.to, "")
 		}
 	}
-	if home := p.s.home.Dir; p.s.isClosed(home) && !slices.Contains(p.s.homes, home) {
-		p.Add(enter.Folder, home)
-	}
-	for _, l := range p.s.links {
-		if !p.visible(l.path) {
-			p.Add(enter.Link, l.path, l.target)
-		}
-	}
-	for _, dir := range p.s.emptied {
-		p.Add(enter.Lock, dir)
-	}
+	p.finish()
 	p.pinHidden()
 	p.protect()
 	for _, path := range append(p.s.hidden(), p.s.masked...) {

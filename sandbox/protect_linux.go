@@ -61,7 +61,7 @@ func (p *plan) protect() {
 
 // mask covers what must not be read or used.
 func (p *plan) mask(path string) {
-	inside := slices.ContainsFunc(p.writable(), func(dir string) bool { return agenttool.Within(dir, path) })
+	inside := slices.ContainsFunc(p.writes, func(dir string) bool { return agenttool.Within(dir, path) })
 	p.Add(enter.Mask, path, map[bool]string{false: "fixed"}[inside && p.workspace()])
 }
 

@@ -370,6 +370,7 @@ func TestKill(t *testing.T) {
 func TestManyAtOnce(t *testing.T) {
 	b := newBench(t, nil)
 	b.run(t, Workspace, "true")
+	b.run(t, ReadOnly, "true") // what the session keeps for each profile
 	before := descriptors(t)
 	var all sync.WaitGroup
 	for i := range 100 {

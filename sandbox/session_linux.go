@@ -29,6 +29,7 @@ type Session struct {
 	cache       identity
 	shown       []identity // places below what is emptied that commands must see
 	links       []link
+	places      []place  // what is emptied, as the holder builds it
 	emptied     []string // directories of sockets, and those that are closed
 	homes       []string // directories that are closed: the person's home, and those of others
 	masked      []string // files of theirs that are mounted elsewhere, too
@@ -218,6 +219,7 @@ func (s *Session) findCovered() error {
 	if home := filepath.Clean(s.o.Home); s.home.Dir != "" && home != s.home.Dir && s.isClosed(home) {
 		s.links = append(s.links, link{home, s.home.Dir})
 	}
+	s.places = s.placesOf()
 	return s.makePlaces()
 }
 
@@ -287,6 +289,7 @@ func (s *Session) Start(c *Command) (*Process, error) {
 	s.reserve()
 	p := newProcess(c)
 	made := &plan{s: s, c: c, level: s.level}
+	defer made.close()
 	steps := []func(*plan) error{p.guard, p.connect, (*plan).make, p.launch}
 	if !c.Profile.confined() {
 		made.level = None

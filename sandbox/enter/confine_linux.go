@@ -24,14 +24,6 @@ func (h *helper) confine(s Step) (errno syscall.Errno, ok bool) {
 		return prlimit(0, l.resource, nil, &syscall.Rlimit{}), true // that there is such a resource
 	case Privileges:
 		return dropPrivileges(), true
-	case Ruleset:
-		return h.createRuleset(s.Args), true
-	case Allow:
-		errno := h.allow(s.Args[0], uint64(number(s.Args[1])))
-		if len(s.Args) > 2 && (errno == syscall.ENOENT || errno == syscall.EACCES) {
-			errno = 0 // what went away, or cannot be reached, need not be allowed
-		}
-		return errno, true
 	case Filter:
 		return h.filter(s.Args[0], s.Args[1] != ""), true
 	}
@@ -95,53 +87,6 @@ func dropPrivileges() syscall.Errno {
 		return errno
 	}
 	return prctl(prSetNoNewPrivs, 1, 0)
-}
-
-// createRuleset begins the Landlock domain. It holds from [helper.restrict] on.
-func (h *helper) createRuleset(args []string) syscall.Errno {
-	attr := struct{ files, network, scopes uint64 }{uint64(number(args[0])), uint64(number(args[1])), uint64(number(args[2]))}
-	size := unsafe.Sizeof(attr)
-	switch {
-	case attr.scopes != 0:
-	case attr.network != 0:
-		size = 16
-	default:
-		size = 8
-	}
-	fd, errno := sys(sysLandlockCreate, uintptr(unsafe.Pointer(&attr)), size, 0)
-	runtime.KeepAlive(&attr)
-	if errno == 0 {
-		h.ruleset = fd
-	}
-	return errno
-}
-
-// allow adds a rule. For what is no directory only the rights that a file can have count.
-func (h *helper) allow(path string, rights uint64) syscall.Errno {
-	const ofFiles = 1 | 1<<1 | 1<<2 | 1<<14 | 1<<15 // execute, write, read, truncate, ioctl
-	fd, errno := open(path, oPath)
-	if errno != 0 {
-		return errno
-	}
-	defer syscall.Close(fd)
-	var st syscall.Stat_t
-	if err := syscall.Fstat(fd, &st); err != nil {
-		return err.(syscall.Errno)
-	}
-	if st.Mode&syscall.S_IFMT != syscall.S_IFDIR {
-		rights &= ofFiles
-	}
-	var attr [12]byte // packed: rights, descriptor
-	for i := range 8 {
-		attr[i] = byte(rights >> (8 * i))
-	}
-	for i := range 4 {
-		attr[8+i] = byte(fd >> (8 * i))
-	}
-	const pathBeneath = 1
-	_, errno = sys(sysLandlockAddRule, uintptr(h.ruleset), pathBeneath, uintptr(unsafe.Pointer(&attr)), 0)
-	runtime.KeepAlive(&attr)
-	return errno
 }
 
 // restrict enters the Landlock domain. No mount can be changed by this thread from here on.

@@ -4,18 +4,21 @@
 // which is before anything that takes time. It therefore imports next to nothing (a test pins what), and makes its
 // system calls itself.
 //
-// The holder is the first process of a session's namespaces (user, network, pid, mount). It decides nothing: for each
-// message of the host it starts one helper in namespaces of its own, and passes back a descriptor of that process. When
-// its socket closes it exits, and the kernel ends everything that lives in the session.
+// The holder is the first process of a session's namespaces (user, network, pid, mount). It decides nothing: it carries out
+// the plan of the session, which builds what all commands see alike, and for each message of the host it starts one helper in
+// namespaces of its own, and passes back a descriptor of that process. When its socket closes it exits, and the kernel ends
+// everything that lives in the session.
 //
 // The helper carries out a [Plan] and starts the command. As the first process of its pid namespace, or without one as the
 // subreaper of what the command leaves behind, it then reaps, passes on signals, tells the host how the command ended, and
 // stays until nothing is left that the command started. When the control socket closes it ends all that is left: the kernel
 // does it with a pid namespace, and else it kills what it finds below itself until there is nobody.
 //
-// Of a command that is confined, only the thread that starts the command is restricted, and the command inherits that. The first thread is not: Landlock
-// keeps the command from signalling what is outside. The helper's memory is closed to the command (PR_SET_DUMPABLE), so that
-// the other threads are out of its reach.
+// Of a command that is confined, only the thread that starts the command is restricted, and the command inherits that. The
+// first thread is not: Landlock keeps the command from signalling what is outside. The host makes the ruleset, with
+// go-landlock; to enter it is one call. (To import go-landlock here would cost each start a millisecond: it is initialised
+// after what takes time.) The helper's memory is closed to the command (PR_SET_DUMPABLE), so that the other threads are out
+// of its reach.
 package enter
 
 // What argv[0] of our own processes is.
@@ -61,10 +64,11 @@ const (
 	SaySeal   = 'r' // op NUL path: do this step again, because what it covers was replaced from outside
 )
 
-// The holder begins with two messages: "0", with a listener on the loopback if it has one, and "0" with a NETLINK_SOCK_DIAG
-// socket; any other number is the errno of what failed, and its last word. The messages of the host to it are one byte
-// of flags, with the descriptors control, plan, stdin, stdout, stderr, and that of Note where there is one. The holder answers with the decimal errno, "0" with a
-// descriptor of the helper's process.
+// The holder begins with three messages: "0", with a listener on the loopback if it has one, "0" with a NETLINK_SOCK_DIAG
+// socket, and "0" with the /dev of the session. Any other number is the errno of what failed, named behind a space, and its
+// last word. The messages of the host to it are one byte of flags, with the descriptors control, plan, stdin, stdout, stderr,
+// and those of Note and Ruleset where the plan has them. The holder answers with the decimal errno, "0" with a descriptor of
+// the helper's process.
 const (
 	OwnNetwork = 1 << iota // the helper gets the empty network namespace
 )

@@ -40,10 +40,16 @@ func help() {
 	if !ok {
 		h.fail(Step{Op: "plan"}, syscall.EBADMSG)
 	}
+	last := planFD
 	if plan[0].Op == Note {
+		last++
 		h.files, plan = append(h.files, noteFD), plan[1:]
 	}
-	closeAbove(len(h.files) + 1)
+	if plan[0].Op == Ruleset {
+		last++
+		h.ruleset, plan = last, plan[1:]
+	}
+	closeAbove(last)
 	if errno := prctl(prSetChildSubreaper, 1, 0); errno != 0 && !h.first {
 		h.fail(Step{Op: "subreaper"}, errno)
 	}

@@ -18,6 +18,7 @@ func hold() {
 	if errno := loopback(); errno != 0 {
 		exitHolder(errno)
 	}
+	buildPlaces()
 	offer()
 	boundProcesses()
 	writeFile("/proc/sys/net/ipv4/ip_unprivileged_port_start", "0")
@@ -26,11 +27,38 @@ func hold() {
 	answer(0, listener)
 	syscall.Close(listener)
 	answerSockets()
+	answerDevices()
 	h := holder{lonely: make(chan lonelyStart)}
 	h.changed = sync.NewCond(&h.mu)
 	go h.reap()
 	go h.cutOff()
 	h.serve()
+}
+
+// buildPlaces carries out the plan of the session. A tree that was replaced or went away since it was made is not shown.
+func buildPlaces() {
+	plan, ok := readPlan()
+	if !ok {
+		exitHolder(syscall.EBADMSG)
+	}
+	v := view{held: map[string]int{}}
+	for _, s := range plan {
+		if s.Op == Place {
+			if _, held := v.held[s.Args[0]]; !held {
+				continue
+			}
+		}
+		errno, ok := v.step(s)
+		if !ok {
+			errno = syscall.ENOSYS
+		}
+		if s.Op == Hold && (errno == syscall.ENOENT || errno == syscall.ESTALE || errno == syscall.EACCES) {
+			errno = 0
+		}
+		if errno != 0 {
+			exitHolder(errno, " ", string(s.Op), " ", s.Args[0])
+		}
+	}
 }
 
 // holder starts helpers and reaps them.
@@ -90,7 +118,7 @@ func (h *holder) serve() {
 			syscall.Exit(0) // and the kernel ends the session
 		}
 		fds := descriptors(rights[:m])
-		if len(fds) == 5 || len(fds) == 6 {
+		if len(fds) >= 5 && len(fds) <= 7 {
 			start := h.start
 			if b[0]&OwnNetwork != 0 {
 				start = h.startLonely
@@ -150,19 +178,22 @@ func (h *holder) reap() {
 	}
 }
 
-// answer tells the host how its message went.
-func answer(errno syscall.Errno, fd int) {
+// answer tells the host how its message went, and what failed.
+func answer(errno syscall.Errno, fd int, of ...string) {
 	var rights []byte
 	if fd >= 0 {
 		rights = syscall.UnixRights(fd)
 	}
 	message := []byte(strconv.Itoa(int(errno)))
+	for _, part := range of {
+		message = append(message, part...)
+	}
 	for syscall.Sendmsg(controlFD, message, rights, nil, syscall.MSG_NOSIGNAL) == syscall.EINTR {
 	}
 }
 
-func exitHolder(errno syscall.Errno) {
-	answer(errno, -1)
+func exitHolder(errno syscall.Errno, of ...string) {
+	answer(errno, -1, of...)
 	syscall.Exit(ExitSetup)
 }
 
@@ -196,6 +227,16 @@ func answerSockets() {
 	fd, err := syscall.Socket(syscall.AF_NETLINK, syscall.SOCK_RAW|syscall.SOCK_CLOEXEC, sockDiag)
 	if err != nil {
 		exitHolder(err.(syscall.Errno))
+	}
+	answer(0, fd)
+	syscall.Close(fd)
+}
+
+// answerDevices passes the host the /dev of the session's commands, which has no name outside.
+func answerDevices() {
+	fd, errno := open("/dev", oPath)
+	if errno != 0 {
+		exitHolder(errno, " open /dev")
 	}
 	answer(0, fd)
 	syscall.Close(fd)

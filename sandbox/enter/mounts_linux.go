@@ -8,7 +8,7 @@ import (
 // view builds what the command sees of the file system.
 type view struct {
 	held    map[string]int // trees by the path at which they were
-	nothing [2]int         // trees of a file and of a directory that nobody can read
+	nothing [2]int         // descriptors of emptyFile and emptyDir, as soon as they are needed; 0 is none
 }
 
 // step carries out one operation of mounts. ok is false if op is none.
@@ -19,7 +19,11 @@ func (v *view) step(s Step) (errno syscall.Errno, ok bool) {
 	case ReadOnly:
 		return readOnly(), true
 	case Devices:
-		return v.devices(s.Args), true
+		return devices(number(s.Args[0])), true
+	case Terminals:
+		return terminals(), true
+	case Show:
+		return show(s.Args[0], s.Args[1]), true
 	case Memory:
 		return memory(s.Args[0], s.Args[1]), true
 	case Folder:
@@ -212,6 +216,13 @@ func (v *view) mask(at int) syscall.Errno {
 	if st.Mode&syscall.S_IFMT == syscall.S_IFDIR {
 		kind = 1
 	}
+	if v.nothing[kind] == 0 {
+		fd, errno := open([...]string{emptyFile, emptyDir}[kind], oPath)
+		if errno != 0 {
+			return errno
+		}
+		v.nothing[kind] = fd
+	}
 	tree, errno := cloneTree(v.nothing[kind])
 	if errno != 0 {
 		return errno
@@ -228,140 +239,6 @@ func proc() syscall.Errno {
 		return errno
 	}
 	return attachAt(tree, "/proc")
-}
-
-// devices mounts a /dev of its own: what every program expects, terminals of the sandbox only, and directories of
-// memory, each NAME:OPTIONS.
-func (v *view) devices(memories []string) syscall.Errno {
-	nodes := []string{"null", "zero", "full", "random", "urandom", "tty"}
-	trees := make([]int, len(nodes))
-	for i, name := range nodes {
-		var errno syscall.Errno
-		if trees[i], errno = device("/dev/" + name); errno != 0 {
-			return errno
-		}
-	}
-	if console := console(); console >= 0 {
-		nodes, trees = append(nodes, "console"), append(trees, console)
-	}
-	dev, errno := newMount("tmpfs", "mode=755,size=64k,nr_inodes=64", attrNoSuid|attrNoExec)
-	if errno != 0 {
-		return errno
-	}
-	if errno := attachAt(dev, "/dev"); errno != 0 {
-		return errno
-	}
-	for i, name := range nodes {
-		if errno := makeFile("/dev/" + name); errno != 0 {
-			return errno
-		}
-		if errno := attachAt(trees[i], "/dev/"+name); errno != 0 {
-			return errno
-		}
-	}
-	if errno := terminals(); errno != 0 {
-		return errno
-	}
-	for _, m := range memories {
-		end := index(m, ':')
-		_ = syscall.Mkdir("/dev/"+m[:end], 0o1777)
-		if errno := memory("/dev/"+m[:end], m[min(len(m), end+1):]); errno != 0 {
-			return errno
-		}
-	}
-	if errno := v.makeNothing(); errno != 0 {
-		return errno
-	}
-	return lock("/dev")
-}
-
-// device holds a device of the host. Nobody changes its mode.
-func device(path string) (tree int, errno syscall.Errno) {
-	fd, errno := open(path, oPath)
-	if errno != 0 {
-		return -1, errno
-	}
-	defer syscall.Close(fd)
-	if tree, errno = cloneTree(fd); errno == 0 {
-		errno = setAttr(tree, attrReadOnly|attrNoSuid|attrNoExec, 0)
-	}
-	return tree, errno
-}
-
-// console holds the terminal that stdin is, for which the sandbox has no name otherwise; -1 if it is none. Programs that ask for
-// the name of their terminal look for one that is the same file.
-func console() int {
-	const terminalMajor = 136
-	var is, named syscall.Stat_t
-	if syscall.Fstat(0, &is) != nil || is.Mode&syscall.S_IFMT != syscall.S_IFCHR || is.Rdev>>8&0xfff != terminalMajor {
-		return -1
-	}
-	name := "/dev/pts/" + strconv.Itoa(int(is.Rdev&0xff|is.Rdev>>12&0xfff00))
-	if syscall.Lstat(name, &named) != nil || named.Dev != is.Dev || named.Ino != is.Ino || named.Rdev != is.Rdev {
-		return -1
-	}
-	tree, errno := device(name)
-	if errno != 0 {
-		return -1
-	}
-	return tree
-}
-
-// terminals mounts pseudo-terminals that only this sandbox has, and the links that programs look for.
-func terminals() syscall.Errno {
-	pts, errno := newMount("devpts", "ptmxmode=0666,mode=0620", attrNoSuid|attrNoExec)
-	if errno != 0 {
-		return errno
-	}
-	_ = syscall.Mkdir("/dev/pts", 0o755)
-	if errno := attachAt(pts, "/dev/pts"); errno != 0 {
-		return errno
-	}
-	for _, link := range [][2]string{
-		{"pts/ptmx", "/dev/ptmx"}, {"/proc/self/fd", "/dev/fd"}, {"/proc/self/fd/0", "/dev/stdin"},
-		{"/proc/self/fd/1", "/dev/stdout"}, {"/proc/self/fd/2", "/dev/stderr"},
-	} {
-		if err := syscall.Symlink(link[0], link[1]); err != nil {
-			return err.(syscall.Errno)
-		}
-	}
-	return 0
-}
-
-func makeFile(path string) syscall.Errno {
-	fd, err := syscall.Open(path, syscall.O_CREAT|syscall.O_EXCL|syscall.O_WRONLY|syscall.O_CLOEXEC, 0)
-	if err != nil {
-		return err.(syscall.Errno)
-	}
-	syscall.Close(fd)
-	return 0
-}
-
-// makeNothing makes and holds an empty file and an empty directory of mode 0. Their names have to stay: the kernel mounts
-// nothing that was removed.
-func (v *view) makeNothing() syscall.Errno {
-	const file, dir = "/dev/.nothing", "/dev/.empty"
-	if errno := makeFile(file); errno != 0 {
-		return errno
-	}
-	if err := syscall.Mkdir(dir, 0); err != nil {
-		return err.(syscall.Errno)
-	}
-	for i, path := range []string{file, dir} {
-		fd, errno := open(path, oPath)
-		if errno != 0 {
-			return errno
-		}
-		v.nothing[i], errno = cloneTree(fd)
-		syscall.Close(fd)
-		if errno != 0 {
-			return errno
-		}
-		if errno := setAttr(v.nothing[i], attrReadOnly|attrNoSuid|attrNoDev|attrNoExec, 0); errno != 0 {
-			return errno
-		}
-	}
-	return 0
 }
 
 // lock makes the mount at path itself read-only, and none below it. Device files can be written all the same.

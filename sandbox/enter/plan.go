@@ -1,5 +1,7 @@
 package enter
 
+import "strconv"
+
 // Plan is what the inside of a sandbox does, in order, before the command runs. It is made outside, where things can
 // be thought about, and carried out by a helper that thinks about nothing: each step does one thing or ends the helper.
 type Plan []Step
@@ -16,10 +18,12 @@ type Op string
 // The operations, in the order in which a plan has them.
 const (
 	Note       Op = "note"       // the command gets another descriptor, 3, which came behind the plan
+	Ruleset    Op = "landlock"   // the command is restricted by the Landlock ruleset whose descriptor came last
 	Terminal   Op = "terminal"   // stdin becomes the controlling terminal
 	Hold       Op = "hold"       // path, dev, ino: keep the tree at path as it is now, for Place
 	ReadOnly   Op = "read-only"  // everything that is mounted
-	Devices    Op = "devices"    // a /dev with the harmless ones; each further argument is a directory of memory there
+	Terminals  Op = "terminals"  // pseudo-terminals that only this sandbox has
+	Show       Op = "show"       // a place that the session has built, path: move it there
 	Memory     Op = "memory"     // path, options: an empty file system in memory
 	Folder     Op = "folder"     // path: make a directory, in a file system of the sandbox's own
 	Link       Op = "link"       // path, target: make a symbolic link there
@@ -36,12 +40,20 @@ const (
 	Bound      Op = "bound"      // resource, soft, hard: of the command alone
 	Guard      Op = "guard"      // processes, bytes of memory: end the command that uses more at once; 0 is no bound
 	Privileges Op = "privileges" // give up all of them
-	Ruleset    Op = "landlock"   // access rights that are handled: files, network, scopes
-	Allow      Op = "allow"      // path, access rights, "found" or nothing: below path, which with "found" may be missing
 	Filter     Op = "seccomp"    // program, "notify" or ""
 	Environ    Op = "environ"    // NAME=value of the command
 	Run        Op = "run"        // path, argv
 )
+
+// Devices is an operation of the plan of a session, which its holder carries out once, and whose mounts each helper gets:
+// a /dev with the harmless devices, and that many places for [Show]. The rest of such a plan fills the places and closes them.
+const Devices Op = "devices"
+
+// places is the directory of what a session builds.
+const places = "/dev/.places"
+
+// BuildPlace returns where a session builds a place for [Show].
+func BuildPlace(number int) string { return places + "/" + strconv.Itoa(number) }
 
 // Add appends a step.
 func (p *Plan) Add(op Op, args ...string) { *p = append(*p, Step{op, args}) }

@@ -19,8 +19,6 @@ const (
 	sysCloseRange       = 436
 	sysOpenat2          = 437
 	sysMountSetattr     = 442
-	sysLandlockCreate   = 444
-	sysLandlockAddRule  = 445
 	sysLandlockRestrict = 446
 )
 

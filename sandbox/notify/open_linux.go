@@ -212,7 +212,7 @@ func (r *request) terminals(device uint64) []func() int {
 		})
 	}
 	minor := strconv.FormatUint(device&0xff|device>>12&0xfff00, 10)
-	for _, name := range []string{"dev/console", "dev/pts/" + minor} {
+	for _, name := range []string{"dev/.terminal", "dev/pts/" + minor} {
 		places = append(places, func() int {
 			root, _, err := r.from.root.open(&r.from.process)
 			if err != nil {
