@@ -133,8 +133,11 @@ func (w *walk) command(s *syntax.Stmt) {
 	}
 	w.lists = nil
 	if _, simple := s.Cmd.(*syntax.CallExpr); len(s.Redirs) > 0 && s.Cmd != nil && !simple {
-		skipped := w.scope.clone() // a redirection that fails skips the whole command
-		defer func() { w.scope = join(w.scope, skipped) }()
+		skipped := w.copied(w.scope) // a redirection that fails skips the whole command
+		defer func() {
+			w.scope = join(w.scope, skipped)
+			w.dropped(skipped)
+		}()
 	}
 	switch x := s.Cmd.(type) {
 	case nil:
@@ -245,10 +248,11 @@ func (w *walk) and(x *syntax.BinaryCmd) {
 	w.stmt(x.X)
 	failed := w.scope.failed()
 	w.scope.fork, w.scope.alt = false, nil
-	first := w.scope.clone()
+	first := w.copied(w.scope)
 	w.stmt(x.Y)
 	dirs, alt := w.scope.dirs, eitherDir(failed, w.scope.failed())
 	w.scope = join(first, w.scope)
+	w.dropped(first)
 	w.scope.dirs = dirs
 	if !slices.Equal(dirs, alt) {
 		w.scope.fork, w.scope.alt = true, alt
