@@ -36,7 +36,7 @@ func printed(stmts []*syntax.Stmt) string {
 // some backslashes, and aligns at some control characters.
 func printable(text string) bool {
 	_, fits := unfit(text)
-	return fits && len(text) <= 2000 && !strings.ContainsAny(text, "\r\x00\v\f`") && !strings.HasSuffix(text, `\`) &&
+	return fits && len(text) <= 2000 && !strings.ContainsAny(text, "\r\x00\x01\x7f\v\f`") && !strings.HasSuffix(text, `\`) &&
 		!strings.Contains(text, "$\\\n")
 }
 

@@ -113,6 +113,8 @@ func TestExpressionsAreNoCommands(t *testing.T) {
 
 func FuzzRead(f *testing.F) {
 	f.Add(`"\`)
+	f.Add(`$'\`)
+	f.Add("``<(\xb3\xb3\xb3\xb3\xb3 | (g; { h; }) && [[ i =~ (j) ]]\nE\ncase k in l")
 	f.Add("[[ a &")
 	f.Add("a $(b `c` <(d) ${e[1]:-f}) <<E | (g; { h; }) && [[ i =~ (j) ]]\nE\ncase k in l) m;; esac")
 	f.Fuzz(func(t *testing.T, text string) {

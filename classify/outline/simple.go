@@ -59,9 +59,11 @@ func (r *reader) defines() bool {
 
 // argument reads one word.
 func (r *reader) argument() {
+	r.at = min(r.at, r.end) // what the end of the text cuts off may have been skipped as a whole
 	start := r.at
 	r.mark(start, Word)
 	r.word()
+	r.at = min(r.at, r.end)
 	end := r.at
 	for end-2 > start && r.text[end-2:end] == "\\\n" {
 		end -= 2

@@ -55,6 +55,7 @@ func (r *reader) single(escapes bool) {
 		r.at++
 	}
 	if r.at >= r.end {
+		r.at = r.end // a backslash at the end went beyond
 		r.doubt("a quotation is not closed")
 		return
 	}
