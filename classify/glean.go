@@ -33,9 +33,10 @@ type gleaner struct {
 	memory
 	manner
 
-	assigned []string // variables, in the order of their assignments
-	nodes    []int    // around the one that is looked at: how many were assigned before, -1 if they hold behind it
-	few      [24]int  // memory for nodes
+	assigned []string     // variables, in the order of their assignments
+	piped    *syntax.Stmt // the left side of the last pipe: what it assigns holds in a process of its own
+	nodes    []int        // around the one that is looked at: how many were assigned before, -1 if they hold behind it
+	few      [24]int      // memory for nodes
 }
 
 // memory is what was learnt of the shell from what was looked at so far.

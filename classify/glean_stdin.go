@@ -17,6 +17,7 @@ func (g *gleaner) redirects(s *syntax.Stmt) {
 		if r.Word == nil {
 			continue
 		}
+		g.over = g.over || r.Op == syntax.DplOut && !plainTarget(r.Word)
 		switch r.Op {
 		case syntax.RdrOut, syntax.RdrClob, syntax.RdrAll, syntax.AppOut, syntax.AppAll, syntax.RdrInOut, syntax.DplOut:
 			if isDisk(g.spelling(r.Word.Parts)) {
@@ -66,6 +67,7 @@ func (g *gleaner) pipe(x *syntax.BinaryCmd) {
 	if x.Op != syntax.Pipe && x.Op != syntax.PipeAll {
 		return
 	}
+	g.piped = x.X
 	by := g.takerIn(x.Y.Cmd)
 	if by == shellText && g.readsCommands(x.Y.Cmd) && !passesKnown(x.X) {
 		g.mention([]string{agenttool.Unread})

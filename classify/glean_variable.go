@@ -125,7 +125,7 @@ func (g *gleaner) enter(n syntax.Node) {
 			before = -1
 		}
 	case *syntax.Stmt:
-		if !x.Background {
+		if !x.Background && x != g.piped {
 			before = -1
 		}
 	case *syntax.Subshell, *syntax.CmdSubst, *syntax.ProcSubst, *syntax.BinaryCmd, *syntax.CoprocClause, *syntax.IfClause,

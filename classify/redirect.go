@@ -133,9 +133,43 @@ func (w *walk) duplicate(r *syntax.Redirect, target program.Word) {
 	case r.Op == syntax.DplIn:
 		w.unknown("the descriptor that is read is not known")
 	case target.Number && !target.Many:
+	case !target.Static || !isPlainTarget(target.Text):
+		w.unknown("bash expands what >& names a second time, and runs the substitutions in it")
+		w.note(tally{gap: true})
+		w.mayRun("bash expands what >& names a second time")
 	default:
 		w.output(target, true)
 	}
+}
+
+// plainTarget reports whether the word of >& is text in which bash finds nothing to expand, also when it looks a second time.
+func plainTarget(word *syntax.Word) bool {
+	for _, part := range word.Parts {
+		switch x := part.(type) {
+		case *syntax.Lit:
+			if !isPlainTarget(x.Value) {
+				return false
+			}
+		case *syntax.SglQuoted:
+			if x.Dollar || !isPlainTarget(x.Value) {
+				return false
+			}
+		case *syntax.DblQuoted:
+			if !plainTarget(&syntax.Word{Parts: x.Parts}) {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// isPlainTarget reports whether a text has only bytes that are usual in the names of files and descriptors.
+func isPlainTarget(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool {
+		return r < 0x80 && !strings.ContainsRune("._/-+,:@%=^", r) && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+	})
 }
 
 // hereDocument analyses the body of <<, which ends at the same line for all shells: its outline has shown that.

@@ -40,6 +40,12 @@ func TestMentionsWhatRuns(t *testing.T) {
 		{"the end of the options of time before a keyword", "time -p -- ! m2", "m2"},
 		{"braces that the parser does not find", "mEOF{a},b}<<< \"\"", "mEOFb"},
 		{"braces that the parser does not find, behind env", "env {A=b},rm} x", "rm"},
+		{"a variable that is set on the left of a pipe", "x=1 y=b |& >f '/a/r'm$x f", "/a/rm"},
+		{"a variable that is set on the left of two pipes", "x=1 | cat | rm$x f", "rm"},
+		{"escaped backquotes that >& names", "m1 >&\\`m2\\`2", "m2"},
+		{"a quoted substitution that >& names", "m1 >&'$(m2)'", "m2"},
+		{"a substitution in a variable that >& names", "x='$(m2)'; m1 >&$x", "m2"},
+		{"a quoted substitution that >& names before its command", ">&'$(m2)' m1", "m2"},
 		{"a quoted blank beside a variable", "x='rm f'; '/a b/'$x", "/a b/rm"},
 	}
 	for _, tt := range tests {
@@ -69,6 +75,20 @@ func TestTildeInAnArgumentLikeAnAssignment(t *testing.T) {
 			if !slices.ContainsFunc(p.Argv, func(word string) bool { return strings.HasSuffix(word, "…") }) && got.PartsComplete == agenttool.Yes {
 				t.Errorf("%q: parts %q", text, p.Argv)
 			}
+		}
+	}
+}
+
+// TestTargetsThatBashExpandsTwice: echo >&'$(touch f)' makes f. Lines with such a target are not believed; others are.
+func TestTargetsThatBashExpandsTwice(t *testing.T) {
+	for text, complete := range map[string]bool{
+		"echo >&'$(rm x)'": false, "echo >&\\`rm x\\`": false, "echo >&\"\\`rm x\\`\"": false, "x='$(rm x)'; echo >&$x": false, "echo >&\"$x\"": false,
+		"echo 1>&'$(rm x)'": false, ">&'${x:=$(rm x)}' echo": false, "{ echo; } >&'$(rm x)'": false,
+		"echo >&2": true, "echo 2>&1": true, "echo >&a.txt": true, "echo >&'a-b.txt'": true, "echo >&-": true, "echo &>'$(rm x)'": true, "echo >'$(rm x)'": true,
+	} {
+		got := Command(text, testContext)
+		if (got.PartsComplete == agenttool.Yes) != complete || !complete && !got.Unmentioned {
+			t.Errorf("%s: parts complete %s, unmentioned %v, want %v", text, got.PartsComplete, got.Unmentioned, complete)
 		}
 	}
 }

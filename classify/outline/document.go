@@ -112,7 +112,7 @@ func (r *reader) line(w waiting) (last bool) {
 			if len(strings.TrimLeft(whole, "\t")) <= len(w.delimiter) { // a longer one ends nothing
 				whole += piece
 			}
-			if r.ends(w, text) || r.ends(w, piece) || r.ends(w, whole) {
+			if w.begins(text) || w.begins(piece) || w.begins(whole) {
 				r.doubt("a here-document may end at a joined line")
 				return false
 			}
@@ -121,12 +121,17 @@ func (r *reader) line(w waiting) (last bool) {
 		if r.ends(w, text) {
 			return true
 		}
-		if strings.HasPrefix(strings.TrimLeft(text, "\t"), w.delimiter) {
+		if w.begins(text) {
 			r.doubt("a here-document may end at the beginning of a line")
 			return false
 		}
 	}
 	return false
+}
+
+// begins reports whether a line begins like the last one of a here-document.
+func (w waiting) begins(line string) bool {
+	return strings.HasPrefix(strings.TrimLeft(line, "\t"), w.delimiter)
 }
 
 // ends reports whether a line is the last one of a here-document.
