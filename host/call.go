@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 	"sync"
@@ -10,6 +11,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/permissions"
+	"toolhost/persist"
 )
 
 // call is one call on its way through the pipeline. Its own goroutine changes it; what others may look at while it
@@ -106,7 +108,7 @@ const unknownTool = "toolhost.unknown"
 // serve takes the call from its admission to its result. If it does not come to its end although its context has
 // ended, the call is answered without it.
 func (c *call) serve() {
-	stop := context.AfterFunc(c.ctx, func() { time.AfterFunc(abandonAfter, c.abandon) })
+	stop := context.AfterFunc(c.ctx, c.overdue)
 	err := c.line(c.ctx)
 	if err == nil {
 		err = c.run(c.ctx)
@@ -122,6 +124,28 @@ func (c *call) serve() {
 // abandonAfter is how long a call may go on after its context has ended. What is stuck in the kernel, on a dead
 // network file system for instance, keeps its locks, but not its caller.
 const abandonAfter = 10 * time.Second
+
+const (
+	touchAfter = 200 * time.Millisecond // a call that ends is not looked after before
+	stuckAfter = 600 * time.Millisecond // where the disk of the session stalls, a call is not waited for longer
+)
+
+// overdue sees to it that a call whose context has ended is answered: soon where the disk of the session stalls, on which what
+// the call does may wait, too.
+func (c *call) overdue() {
+	store := c.host.o.Store
+	time.AfterFunc(touchAfter, func() {
+		if !c.settled.Load() {
+			store.Touch()
+		}
+	})
+	time.AfterFunc(stuckAfter, func() {
+		if store.Stalled() {
+			c.abandon()
+		}
+	})
+	time.AfterFunc(abandonAfter, c.abandon)
+}
 
 // abandon concludes a call that is stuck, in its stead. The stuck goroutine goes on with a record that nobody reads.
 func (c *call) abandon() {
@@ -231,14 +255,18 @@ func (c *call) emit(t agenttool.EventType, pairs ...any) {
 	}
 }
 
-// record writes one event by itself, after those that wait.
+// record writes one event by itself, after those that wait. Where the disk does not answer, it is written and told of later.
 func (c *call) record(t agenttool.EventType, pairs ...any) error {
 	c.emit(t, pairs...)
-	return c.flush()
+	if err := c.flush(recordPatience); !errors.Is(err, persist.ErrPending) {
+		return err
+	}
+	return nil
 }
 
-// flush records the events since the last flush as one group, and then tells of them.
-func (c *call) flush() error {
+// flush records the events since the last flush as one group, and then tells of them. It waits for the disk as
+// [journal.append] does.
+func (c *call) flush(patience time.Duration) error {
 	c.flushing.Lock() // not mu: others look at a call while the disk is slow
 	defer c.flushing.Unlock()
 	c.mu.Lock()
@@ -248,7 +276,7 @@ func (c *call) flush() error {
 	if len(events) == 0 {
 		return nil
 	}
-	return c.host.journal.append(false, events...)
+	return c.host.journal.append(false, patience, events...)
 }
 
 // readOnly reports whether the call is known to change nothing.
@@ -281,7 +309,7 @@ func (r reporter) Progress(p agenttool.Progress) {
 		p.Status = "running"
 	}
 	c.emit(agenttool.EventProgress, "phase", agenttool.PhaseExecute, "progress", p)
-	if err := c.flush(); err == nil && c.req.Caller.Progress != nil { // what cannot be recorded is not told
+	if err := c.flush(readPatience); err == nil && c.req.Caller.Progress != nil { // what cannot be recorded is not told
 		c.req.Caller.Progress(p)
 	}
 }

@@ -97,14 +97,5 @@ func (c *call) storeInput(name string, input []byte, ref string) ([]byte, string
 
 // store keeps data as a payload of the call.
 func (c *call) store(name, mediaType string, data []byte) (agenttool.Ref, error) {
-	p, err := c.host.o.Store.Payload(c.inv.InvocationID, name, mediaType, name)
-	if err != nil {
-		return agenttool.Ref{}, err
-	}
-	_, werr := p.Write(data)
-	ref, err := p.Close()
-	if werr != nil {
-		err = werr
-	}
-	return ref, err
+	return c.host.o.Store.Keep(c.inv.InvocationID, name, mediaType, data)
 }

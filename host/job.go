@@ -51,7 +51,7 @@ func (h *Host) announce(c *call, p agenttool.Progress) {
 	p.SchemaVersion, p.InvocationID, p.Sequence = agenttool.SchemaVersion, c.inv.InvocationID, c.steps
 	c.mu.Unlock()
 	p.ProgressID, p.Timestamp = agenttool.ProgressID(h.o.IDs.New("prog_", now)), agenttool.Timestamp(now)
-	_ = h.journal.append(true, h.journal.event(agenttool.Event{ // what cannot be recorded is not told either
+	_ = h.journal.append(true, recordPatience, h.journal.event(agenttool.Event{ // what cannot be recorded is not told either
 		EventType: agenttool.EventProgress, Subject: c.req.name(), InvocationID: c.inv.InvocationID, ToolID: c.inv.ToolID,
 	}, "phase", agenttool.PhaseExecute, "progress", p))
 	if tell := c.req.Caller.Progress; tell != nil {
@@ -107,19 +107,31 @@ func (h *Host) listJobs() []agenttool.JobStatus {
 // jobsLimit is how long the end of the jobs may take until it is no longer waited for.
 const jobsLimit = 10 * time.Second
 
-// endJobs ends all jobs and waits until that is announced.
+// endJobs ends all jobs and waits until that is announced. It does not wait for a disk that stalls: what is left ends with the
+// process.
 func (h *Host) endJobs() {
 	if h.o.Jobs == nil {
 		return
 	}
-	h.o.Jobs.Close()
 	announced := make(chan struct{})
 	go func() {
+		h.o.Jobs.Close()
 		h.followed.Wait()
 		close(announced)
 	}()
-	select {
-	case <-announced:
-	case <-time.After(jobsLimit): // a process that waits inside the kernel: it is named when its session is looked at again
+	limit := time.After(jobsLimit)
+	look := time.NewTicker(50 * time.Millisecond)
+	defer look.Stop()
+	for {
+		select {
+		case <-announced:
+			return
+		case <-look.C:
+			if h.o.Store.Stalled() {
+				return
+			}
+		case <-limit: // a process that waits inside the kernel: it is named when its session is looked at again
+			return
+		}
 	}
 }

@@ -16,9 +16,10 @@ type journal struct {
 	ids   *agenttool.IDs
 	now   func() time.Time
 
-	mu          sync.Mutex // orders appends and what subscribers hear
+	mu          sync.Mutex // guards what follows, and orders what subscribers hear
 	subscribers []*Subscription
-	last        int64 // seq of the newest event; 0: there is none
+	last        int64  // seq of the newest event; 0: there is none
+	unlogged    string // code of the error that results said last; empty: they are in the log
 }
 
 // Level says which events a subscriber hears.
@@ -45,6 +46,8 @@ type Subscription struct {
 	Level   Level
 	Prompts bool // hear of permission requests and decisions at every level
 	Tell    func(Notice)
+
+	from int64 // the last event that a replay handed over
 }
 
 // Hears reports whether an event of that type is told to the listener.
@@ -81,6 +84,9 @@ func (h *Host) Replay(seq int64, limit int, s *Subscription, deliver func(entrie
 	}
 	deliver(entries, more)
 	if !more {
+		if n := len(entries); n > 0 {
+			s.from = entries[n-1].Seq
+		}
 		if s.Level == EventsNone { // who asks for what happened wants to hear what happens
 			s.Level = EventsAll
 		}
@@ -126,28 +132,54 @@ func (j *journal) event(e agenttool.Event, pairs ...any) agenttool.Event {
 
 // record writes one event by itself. It reports nothing: what cannot be recorded is not told either.
 func (j *journal) record(e agenttool.Event, pairs ...any) {
-	_ = j.append(false, j.event(e, pairs...))
+	_ = j.append(false, recordPatience, j.event(e, pairs...))
 }
 
-// append writes events as one group and then tells of them; final says that they are the last of a job. On an error nothing was told.
-func (j *journal) append(final bool, events ...agenttool.Event) error {
+// How long the host waits for the disk that has the session log. What waits no longer goes on with [persist.ErrPending]; a disk
+// that has stalled is not waited for at all.
+const (
+	readPatience   = 20 * time.Millisecond // for the result of a call that changed nothing
+	recordPatience = 500 * time.Millisecond
+)
+
+// append writes events as one group and then tells of them; final says that they are the last of a job. It waits for the disk
+// as long as patience. On an error nothing was told; if that is [persist.ErrPending] it is told when the disk has answered.
+func (j *journal) append(final bool, patience time.Duration, events ...agenttool.Event) error {
 	lines := make([][]byte, len(events))
 	for i, e := range events {
 		lines[i] = encode(e)
 	}
+	if j.store.Stalled() {
+		patience = 0
+	}
+	_, err := j.store.Submit(lines, func(first int64) { j.tell(first, final, events, lines) }).Wait(patience)
+	return err
+}
+
+// tell tells subscribers of events that are in the log.
+func (j *journal) tell(first int64, final bool, events []agenttool.Event, lines [][]byte) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	first, err := j.store.Append(lines...)
-	if err != nil {
-		return err
-	}
 	j.last = first + int64(len(lines)) - 1
 	for _, s := range j.subscribers {
 		for i, e := range events {
-			if s.Hears(e.EventType) {
-				s.Tell(Notice{first + int64(i), e.EventType, final, lines[i]})
+			if seq := first + int64(i); seq > s.from && s.Hears(e.EventType) {
+				s.Tell(Notice{seq, e.EventType, final, lines[i]})
 			}
 		}
 	}
-	return nil
+}
+
+// firstOf reports whether err is another reason than that of the result before why results are not in the log; nil is that they
+// are.
+func (j *journal) firstOf(err error) bool {
+	code := ""
+	if err != nil {
+		code = agenttool.AsError(err, agenttool.DependencyUnavailable).Code
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	changed := j.unlogged != code
+	j.unlogged = code
+	return changed && err != nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/host/hook"
+	"toolhost/persist"
 )
 
 // step is one phase of the pipeline, and the state of an invocation that fails in it.
@@ -295,7 +296,7 @@ func (c *call) schedule(ctx context.Context) error {
 	if atOnce := ticket.Started(); !c.host.mayStart(c, atOnce) {
 		return errShutdown
 	} else if !atOnce {
-		_ = c.flush() // who follows events sees that it waits
+		_ = c.flush(readPatience) // who follows events sees that it waits
 	}
 	if err := ticket.Wait(ctx); err != nil {
 		return err
@@ -347,14 +348,7 @@ func (c *call) execute(ctx context.Context) error {
 	c.to(agenttool.StatusRunning, "")
 	c.emit(agenttool.EventStarted, "phase", agenttool.PhaseExecute)
 	if !c.readOnly() {
-		err := c.flush()
-		if err == nil {
-			err = c.host.o.Store.Reserve()
-		}
-		if d, ok := c.bound.(agenttool.Durable); ok && err == nil && d.Durable() {
-			err = c.host.o.Store.Sync()
-		}
-		if err != nil {
+		if err := c.recorded(ctx); err != nil {
 			return err
 		}
 	}
@@ -367,6 +361,22 @@ func (c *call) execute(ctx context.Context) error {
 		c.host.follow(c, out.Job)
 	}
 	if err != nil && ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// recorded waits until the journal holds what is known of the call and has room for how it ends, and until all of that is on
+// the disk if the call's changes will be.
+func (c *call) recorded(ctx context.Context) error {
+	if err := c.flush(recordPatience); err != nil && !errors.Is(err, persist.ErrPending) {
+		return err
+	}
+	err := c.host.o.Store.Reserve(ctx)
+	if d, ok := c.bound.(agenttool.Durable); ok && err == nil && d.Durable() {
+		err = c.host.o.Store.Sync(ctx)
+	}
+	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	return err

@@ -167,8 +167,7 @@ func (c *call) shownAndAnswered(ctx context.Context, p *prompt) (Answer, error) 
 			pairs = append(pairs, optional.name, optional.value)
 		}
 	}
-	c.emit(agenttool.EventPermissionRequested, pairs...)
-	if err := c.flush(); err != nil { // nobody was told, and nobody will answer
+	if err := c.record(agenttool.EventPermissionRequested, pairs...); err != nil { // nobody was told, and nobody will answer
 		return Answer{}, err
 	}
 	if c.attended() {

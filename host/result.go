@@ -2,7 +2,9 @@ package host
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"time"
 	"unicode/utf8"
 
 	"toolhost/agenttool"
@@ -223,14 +225,43 @@ func (c *call) emitTerminal() Completion {
 	c.emit(terminalEvent(status), "phase", agenttool.PhaseEmitTerminal, "status", string(status))
 	c.emit(agenttool.EventResultCreated, "phase", agenttool.PhaseEmitTerminal,
 		"result", json.RawMessage(result), "invocation", json.RawMessage(invocation), "persistence", json.RawMessage(kept))
-	if err := c.flush(); err != nil {
-		c.result.Content = append(c.result.Content, agenttool.Text(fmt.Sprintf("[this result is not in the session log: %v]", err)))
+	if c.unlogged(c.flush(c.patience())) {
 		result = encode(c.result)
 	}
 	return Completion{
 		Invocation: c.inv, Result: c.result, Persistence: c.kept, Job: jobID(c.out.Job),
 		encoded: object("invocation", json.RawMessage(invocation), "result", json.RawMessage(result), "persistence", json.RawMessage(kept)),
 	}
+}
+
+// patience is how long the result waits until it is in the log.
+func (c *call) patience() time.Duration {
+	if c.readOnly() {
+		return readPatience
+	}
+	return recordPatience
+}
+
+// unlogged has the result say that it is not in the log, or not yet: each in a field, and the first of several in words. It
+// reports whether it does.
+func (c *call) unlogged(err error) bool {
+	first := c.host.journal.firstOf(err)
+	if err == nil {
+		return false
+	}
+	state := "missing"
+	if errors.Is(err, persist.ErrPending) {
+		state = "pending"
+		first = first && c.host.o.Store.Stalled()
+	}
+	if c.result.Extra == nil {
+		c.result.Extra = agenttool.Extra{}
+	}
+	c.result.Extra["session_log"] = object("state", state, "reason", err.Error())
+	if first {
+		c.result.Content = append(c.result.Content, agenttool.Text(fmt.Sprintf("[this result is not in the session log, nor are later ones until that is mended: %v]", err)))
+	}
+	return true
 }
 
 func jobID(j agenttool.Job) string {

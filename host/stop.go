@@ -103,6 +103,7 @@ func (h *Host) Close() error {
 	gone, cancel := context.WithCancel(context.Background())
 	cancel()
 	h.Drain(gone)
+	h.o.Store.Touch() // what ends jobs may wait for the disk, too
 	h.endJobs()
 	h.mu.Lock()
 	defer h.mu.Unlock()

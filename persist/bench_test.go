@@ -20,7 +20,7 @@ func BenchmarkAppend(b *testing.B) {
 			o.Ephemeral = name == "memory"
 			s := New(o)
 			e := benchEvent()
-			if err := s.Reserve(); err != nil {
+			if err := s.Reserve(b.Context()); err != nil {
 				b.Fatal(err)
 			}
 			b.SetBytes(int64(4 * len(e)))
@@ -37,7 +37,7 @@ func BenchmarkAppend(b *testing.B) {
 func BenchmarkReserve(b *testing.B) {
 	s := New(testOptions(b.TempDir()))
 	for b.Loop() {
-		if err := s.Reserve(); err != nil {
+		if err := s.Reserve(b.Context()); err != nil {
 			b.Fatal(err)
 		}
 	}

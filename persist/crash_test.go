@@ -2,6 +2,7 @@ package persist
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -26,7 +27,7 @@ func writeUntilKilled(dir string) {
 	s, err := Resume(Options{Dir: dir, ID: "ses_crash"})
 	for n := 0; err == nil; n++ {
 		if n%8 == 0 {
-			err = s.Reserve()
+			err = s.Reserve(context.Background())
 		}
 		if n%5 == 0 && err == nil {
 			p, openErr := s.Payload("inv_1", fmt.Sprintf("out%d-%d", os.Getpid(), n), "text/plain", "full_output")

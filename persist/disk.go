@@ -151,6 +151,16 @@ func (d *disk) reserve() error {
 	return nil
 }
 
+// touch cuts the log file where it ends.
+func (d *disk) touch() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed || d.log == nil {
+		return nil
+	}
+	return d.log.touch()
+}
+
 func (d *disk) close() error {
 	d.sync.disk.Lock()
 	defer d.sync.disk.Unlock()

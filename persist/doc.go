@@ -1,7 +1,7 @@
 // Package persist keeps a session: the journal of its events, and the payloads that are too large for a result.
 //
 //	store := persist.New(persist.Options{Dir: "/home/me/.local/state/toolhost/sessions", ID: id})
-//	err := store.Reserve()                                     // before anything that has side effects
+//	err := store.Reserve(ctx)                                  // before anything that has side effects
 //	seq, err := store.Append(started)                          // before anybody is told
 //	p, err := store.Payload(inv, "stdout", "text/plain", "full_output")
 //	ref, err := p.Close()                                      // after writing to it
@@ -38,6 +38,12 @@
 // flock on log.jsonl; a process that dies lets go of it. Records are on the disk within a second, and at once after [Store.Sync]:
 // a power cut costs the last second at most. Lines that hold bytes that the disk never got (NUL) are [Unwritten] then, which
 // is something else than changed.
+//
+// # A disk that stalls
+//
+// One goroutine writes, from a queue ([Store.Submit]). Callers wait for it as long as they choose: a disk that does not answer
+// costs them that, and no more. The queue holds 4,096 events and 8 MiB at most. What does not fit is lost, and counted in a gap
+// record when the disk goes on.
 //
 // Verify finds every change before the last line. It cannot find that whole lines were cut off the end of a session
 // that is open, nor that somebody wrote the file anew from the first line: for that, compare its head with one that

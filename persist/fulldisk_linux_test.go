@@ -50,7 +50,7 @@ func TestFullDisk(t *testing.T) {
 func liveOnAFullDisk(t *testing.T, dir string) {
 	o := testOptions(filepath.Join(dir, "sessions"))
 	s := New(o)
-	if err := s.Reserve(); err != nil {
+	if err := s.Reserve(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	fillDisk(t, filepath.Join(dir, "filler"))
@@ -77,9 +77,9 @@ func liveOnAFullDisk(t *testing.T, dir string) {
 	}
 
 	// Nothing new starts.
-	wantError(t, s.Reserve(), agenttool.DependencyUnavailable, "journal_unavailable")
+	wantError(t, s.Reserve(t.Context()), agenttool.DependencyUnavailable, "journal_unavailable")
 	other := New(Options{Dir: o.Dir, ID: "ses_other"})
-	wantError(t, other.Reserve(), agenttool.DependencyUnavailable, "journal_unavailable")
+	wantError(t, other.Reserve(t.Context()), agenttool.DependencyUnavailable, "journal_unavailable")
 	p, err := s.Payload("inv_1", "stdout", "text/plain", "full_output")
 	if err == nil {
 		_, err = p.Write(make([]byte, 1<<20))
@@ -94,11 +94,11 @@ func liveOnAFullDisk(t *testing.T, dir string) {
 	if err := os.Remove(filepath.Join(dir, "filler")); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Reserve(); err != nil {
+	if err := s.Reserve(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	mustAppend(t, s, 1, 1)
-	if err := errors.Join(s.Close(), other.Reserve(), other.Close()); err != nil {
+	if err := errors.Join(s.Close(), other.Reserve(t.Context()), other.Close()); err != nil {
 		t.Fatal(err)
 	}
 	if r := verifyLog(t, logOf(s)); !r.Closed {

@@ -99,6 +99,16 @@ func (j *journal) reserve() error {
 	return fmt.Errorf("set %d bytes aside: %w", reserveMin, err)
 }
 
+// touch cuts the file where the last line ends, and sets aside again what that gave back.
+func (j *journal) touch() error {
+	if err := j.f.Truncate(j.end); err != nil {
+		return err
+	}
+	j.reserved = min(j.reserved, j.end)
+	j.topUp()
+	return nil
+}
+
 // topUp replaces what records took from the space set aside. That it fails shows at the next reserve; until then
 // the records of the calls that run go on into what is left.
 func (j *journal) topUp() {

@@ -75,7 +75,7 @@ func (f *faultyLog) Close() error { return nil }
 // faultyStore is a store whose log is f.
 func faultyStore(f *faultyLog) *Store {
 	s := New(testOptions("/state/sessions"))
-	d := s.kept.(*disk)
+	d := s.kept.(*queued).disk
 	d.log = &journal{f: f}
 	d.sync.names = true // it has no directory
 	return s
@@ -163,7 +163,7 @@ func TestNoAppendBehindATornRecord(t *testing.T) {
 	if _, err := s.Append(event(3)); !errors.Is(err, syscall.EIO) || f.writes != writes {
 		t.Errorf("while the rest is there: %v, %d writes", err, f.writes-writes)
 	}
-	if err := s.Reserve(); !errors.Is(err, syscall.EIO) {
+	if err := s.Reserve(t.Context()); !errors.Is(err, syscall.EIO) {
 		t.Errorf("Reserve while the rest is there: %v", err)
 	}
 	if len(f.b) != whole+50 {
@@ -181,7 +181,7 @@ func TestNoAppendBehindATornRecord(t *testing.T) {
 func TestReserveAsksOnceInAWhile(t *testing.T) {
 	f := &faultyLog{room: -1}
 	s := faultyStore(f)
-	if err := errors.Join(s.kept.(*disk).log.reserve(), s.kept.(*disk).log.reserve()); err != nil {
+	if err := errors.Join(s.kept.(*queued).disk.log.reserve(), s.kept.(*queued).disk.log.reserve()); err != nil {
 		t.Fatal(err)
 	}
 	mustAppend(t, s, 1, 2000)
@@ -198,7 +198,7 @@ func TestLargeGroupDoesNotCostTheReservation(t *testing.T) {
 	f := &faultyLog{room: -1}
 	s := faultyStore(f)
 	mustAppend(t, s, 1, 1)
-	j := s.kept.(*disk).log
+	j := s.kept.(*queued).disk.log
 	if err := j.reserve(); err != nil {
 		t.Fatal(err)
 	}
@@ -233,14 +233,14 @@ func TestReserveWhereSpaceCannotBeSetAside(t *testing.T) {
 
 func TestReserveOnDisk(t *testing.T) {
 	s := New(testOptions(t.TempDir()))
-	if err := s.Reserve(); err != nil {
+	if err := s.Reserve(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	var st unix.Stat_t
 	if err := unix.Stat(logOf(s), &st); err != nil {
 		t.Fatal(err)
 	}
-	if s.kept.(*disk).log.noSpace {
+	if s.kept.(*queued).disk.log.noSpace {
 		t.Skip("this file system cannot set space aside")
 	}
 	if held := st.Blocks * 512; held-st.Size < reserveMin || st.Size > 1000 {
@@ -266,7 +266,7 @@ func TestReserveNoticesThatTheLogIsGone(t *testing.T) {
 	if err := os.RemoveAll(s.Path()); err != nil {
 		t.Fatal(err)
 	}
-	e := wantError(t, s.Reserve(), agenttool.DependencyUnavailable, "journal_unavailable")
+	e := wantError(t, s.Reserve(t.Context()), agenttool.DependencyUnavailable, "journal_unavailable")
 	if !strings.Contains(e.Message, "start a new session") {
 		t.Errorf("message is %q", e.Message)
 	}
@@ -286,7 +286,7 @@ func TestDirectoryThatCannotBeMade(t *testing.T) {
 			t.Errorf("error is %+v", e)
 		}
 	}
-	wantError(t, s.Reserve(), agenttool.DependencyUnavailable, "journal_unavailable")
+	wantError(t, s.Reserve(t.Context()), agenttool.DependencyUnavailable, "journal_unavailable")
 	_, err := s.Payload("inv_1", "stdout", "text/plain", "")
 	wantError(t, err, agenttool.DependencyUnavailable, "journal_unavailable")
 
@@ -315,7 +315,7 @@ func TestCloseTellsOfAGap(t *testing.T) {
 		t.Fatal("no error")
 	}
 	f.room = -1
-	if err := s.kept.(*disk).finish(); err != nil {
+	if err := s.kept.(*queued).disk.finish(); err != nil {
 		t.Fatal(err)
 	}
 	kinds, last := entriesOf(t, f)

@@ -2,6 +2,7 @@ package persist
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -22,8 +23,10 @@ const memoryFull noRoom = "this session is kept in memory and holds 64 MiB of ou
 
 // memory keeps an ephemeral session: the newest events, and payloads until there is no room.
 type memory struct {
-	o      Options
-	record recorder
+	o       Options
+	record  recorder
+	done    chan struct{} // closed: what is submitted is there
+	telling sync.Mutex    // orders appends and what is told of them
 
 	mu       sync.Mutex
 	closed   bool
@@ -35,7 +38,20 @@ type memory struct {
 }
 
 func newMemory(o Options) *memory {
-	return &memory{o: o, record: recorder{o}, payloads: map[string]*memoryPayload{}, room: memoryPayloadBytes}
+	m := &memory{o: o, record: recorder{o}, payloads: map[string]*memoryPayload{}, room: memoryPayloadBytes, done: make(chan struct{})}
+	close(m.done)
+	return m
+}
+
+// submit keeps events at once.
+func (m *memory) submit(events [][]byte, told func(first int64)) *Pending {
+	m.telling.Lock()
+	defer m.telling.Unlock()
+	first, err := m.append(events)
+	if err == nil && told != nil {
+		told(first)
+	}
+	return &Pending{done: m.done, first: first, err: err}
 }
 
 func (m *memory) append(events [][]byte) (first int64, err error) {
@@ -58,7 +74,11 @@ func (m *memory) append(events [][]byte) (first int64, err error) {
 	return first, nil
 }
 
-func (m *memory) flush() error { return nil }
+func (m *memory) flush(context.Context) error { return nil }
+
+func (m *memory) stalled() bool { return false }
+
+func (m *memory) touch() {}
 
 // keep adds one event and forgets the oldest ones beyond the limits.
 func (m *memory) keep(event json.RawMessage) {
@@ -72,7 +92,7 @@ func (m *memory) keep(event json.RawMessage) {
 	}
 }
 
-func (m *memory) reserve() error {
+func (m *memory) reserve(context.Context) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return closedError(m.closed)

@@ -71,7 +71,7 @@ func TestEphemeralPayloadsAreBounded(t *testing.T) {
 	_, err = s.Payload("inv_2", "stdout", "", "")
 	wantError(t, err, agenttool.ResultTooLarge, "session_full")
 	mustAppend(t, s, 1, 1)
-	if s.Path() != "" || s.Reserve() != nil {
+	if s.Path() != "" || s.Reserve(t.Context()) != nil {
 		t.Error("an ephemeral session has a directory, or reserves")
 	}
 }

@@ -39,6 +39,23 @@ func (s *Store) Payload(inv agenttool.InvocationID, name, mediaType, relation st
 	}}, nil
 }
 
+// Keep stores data as a payload, whole. It fails as Payload, Write and Close do, and with [ErrPending] if the disk does not take
+// it within a second.
+func (s *Store) Keep(inv agenttool.InvocationID, name, mediaType string, data []byte) (agenttool.Ref, error) {
+	return within(writeLimit, func() (agenttool.Ref, error) {
+		p, err := s.Payload(inv, name, mediaType, name)
+		if err != nil {
+			return agenttool.Ref{}, err
+		}
+		_, werr := p.Write(data)
+		ref, err := p.Close()
+		if werr != nil {
+			err = werr
+		}
+		return ref, err
+	}, nil)
+}
+
 // validPayload reports whether inv.name can name a payload's file.
 func validPayload(inv, name string) bool {
 	return isWord(inv, idLetters) && len(inv) <= 128 && isWord(name, nameLetters) && len(name) <= 64

@@ -41,7 +41,7 @@ func (d *disk) create(file string) (sink, error) {
 	if err != nil {
 		return nil, payloadUnavailable(d.o.Dir, err)
 	}
-	return &diskSink{of: d, f: f, file: file}, nil
+	return &diskSink{of: d, f: f, file: file, note: d.noteRef}, nil
 }
 
 // payloadBytes is what the payloads take that an earlier store of the session made.
@@ -74,9 +74,14 @@ type diskSink struct {
 	of   *disk
 	f    *os.File
 	file string
+	note func(line []byte) // keeps a reference
+	line *appender         // which hears of writes, so that a disk that stalls in one is known; nil: none
 }
 
 func (s *diskSink) Write(b []byte) (int, error) {
+	if s.line != nil {
+		defer s.line.enter()()
+	}
 	room := s.of.take(int64(len(b)))
 	n, err := s.f.Write(b[:room])
 	if err != nil {
@@ -115,7 +120,7 @@ func (s *diskSink) finish(ref agenttool.Ref) error {
 	if err != nil {
 		return err
 	}
-	s.of.noteRef(append(encoded, '\n'))
+	s.note(append(encoded, '\n'))
 	return nil
 }
 

@@ -192,7 +192,7 @@ func TestAppendAfterClose(t *testing.T) {
 			_, pageErr := s.Page("inv.a", 0, 0)
 			_, payloadErr := s.Payload("inv", "a", "", "")
 			for what, err := range map[string]error{"Append": appendErr, "Since": sinceErr, "Page": pageErr,
-				"Payload": payloadErr, "Reserve": s.Reserve()} {
+				"Payload": payloadErr, "Reserve": s.Reserve(t.Context())} {
 				if !errors.Is(err, ErrClosed) {
 					t.Errorf("%s after Close: %v", what, err)
 				}

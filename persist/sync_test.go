@@ -39,7 +39,7 @@ func (l *countedLog) count() int {
 func counted(t *testing.T) (*Store, *countedLog) {
 	s := New(testOptions(t.TempDir()))
 	mustAppend(t, s, 1, 1)
-	d := s.kept.(*disk)
+	d := s.kept.(*queued).disk
 	log := &countedLog{logFile: d.log.f}
 	d.log.f = log
 	return s, log
@@ -65,10 +65,10 @@ func TestRecordsAreSyncedWithinASecond(t *testing.T) {
 			t.Errorf("%d syncs after a quiet minute, want 1", n)
 		}
 		mustAppend(t, s, 51, 51)
-		if err := s.Sync(); err != nil || log.count() != 2 {
+		if err := s.Sync(t.Context()); err != nil || log.count() != 2 {
 			t.Errorf("Sync: %v, %d syncs, want 2", err, log.count())
 		}
-		if err := s.Sync(); err != nil || log.count() != 2 {
+		if err := s.Sync(t.Context()); err != nil || log.count() != 2 {
 			t.Errorf("Sync of nothing: %v, %d syncs, want 2", err, log.count())
 		}
 		if err := s.Close(); err != nil {
@@ -85,17 +85,17 @@ func TestFailedSync(t *testing.T) {
 		mustAppend(t, s, 2, 2)
 		time.Sleep(2 * syncInterval)
 		synctest.Wait()
-		if err := s.Reserve(); agenttool.AsError(err, agenttool.ExecutionFailed).Code != "journal_unavailable" {
+		if err := s.Reserve(t.Context()); agenttool.AsError(err, agenttool.ExecutionFailed).Code != "journal_unavailable" {
 			t.Errorf("Reserve after a failed sync: %v", err)
 		}
 		log.mu.Lock()
 		log.fail = nil
 		log.mu.Unlock()
 		mustAppend(t, s, 3, 3)
-		if err := s.Sync(); err != nil {
+		if err := s.Sync(t.Context()); err != nil {
 			t.Errorf("Sync: %v", err)
 		}
-		if err := s.Reserve(); err != nil {
+		if err := s.Reserve(t.Context()); err != nil {
 			t.Errorf("Reserve: %v", err)
 		}
 		_ = s.Close()
