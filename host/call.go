@@ -109,6 +109,9 @@ const unknownTool = "toolhost.unknown"
 // ended, the call is answered without it.
 func (c *call) serve() {
 	stop := context.AfterFunc(c.ctx, c.overdue)
+	if c.host.o.First != nil {
+		c.host.first.Do(c.host.o.First)
+	}
 	err := c.line(c.ctx)
 	if err == nil {
 		err = c.run(c.ctx)

@@ -44,6 +44,7 @@ type Options struct {
 	Version     string               // of this build, for hello
 	PanicLog    func(message string) // told of a tool's panic, with its stack; nil: nobody
 	Jobs        Jobs                 // of the tools; nil: none outlives its call
+	First       func()               // runs once, before the first call does anything; nil: nothing. Calls wait for it, so that it must be bounded
 
 	Hooks       []hook.Hook // run at moments of calls; [Host.SetHooks] replaces them
 	HookEnviron []string    // "NAME=value" each: what the environment of hooks is made from; nil: nothing of it
@@ -73,6 +74,7 @@ type Host struct {
 	runner   *hook.Runner
 	ctx      context.Context // ends when the host stops
 	stop     context.CancelCauseFunc
+	first    sync.Once
 	running  sync.WaitGroup
 	followed sync.WaitGroup // jobs whose end will be announced
 

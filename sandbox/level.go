@@ -37,6 +37,9 @@ type Finding struct {
 	Level       Level     `json:"level"`
 	LandlockABI int       `json:"landlock_abi"`      // 0: none
 	Missing     []Missing `json:"missing,omitempty"` // the stronger levels
+
+	// Momentary says that descriptors, memory, processes or space on the disk were short: another probe may find more.
+	Momentary bool `json:"-"`
 }
 
 // Why says what keeps the machine from more, "" if nothing does.

@@ -11,6 +11,7 @@ type Options struct {
 	Roots     []string       // directories that commands of profile workspace may write; at least one, but at level None
 	Home      string         // "" for none
 	Dir       string         // a directory of this session alone, which Close removes: the scratch is in it
+	Fallbacks []string       // other directories of this session alone, the best first, where Dir cannot be made: its disk is full or read-only
 	Program   string         // this program as commands see it, by which ssh reaches granted hosts; "" for none
 	Cache     string         // a directory for the caches of tools, kept from session to session
 	Hidden    []string       // directories of toolhost that no command may see
@@ -26,6 +27,9 @@ type Options struct {
 
 	// LetLive reports whether a person let a git directory live, in which the path lies, since a time; nil: never.
 	LetLive func(path string, since time.Time) bool
+
+	// Ready reports, when the session's directories are to be made, why they must not be yet; nil: nothing is in the way.
+	Ready func() error
 
 	// Level is what the commands of the session get. "" is Full. In a session of level None only those that are Unconfined
 	// can be started: of the other options it needs none, and it makes no file and no directory.

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -35,9 +37,21 @@ func Probe(dir string) Finding {
 			return f
 		}
 		f.Missing = append(f.Missing, Missing{level, cause(err)})
+		f.Momentary = f.Momentary || is(err, shortages)
 	}
 	f.Level = None
 	return f
+}
+
+// shortages are what keeps a sandbox from being made for a while.
+var shortages = []unix.Errno{unix.EMFILE, unix.ENFILE, unix.EAGAIN, unix.ENOMEM, unix.ENOSPC, unix.EDQUOT, unix.EINTR}
+
+// unusable is what a directory fails with in which nothing can be made.
+var unusable = []unix.Errno{unix.ENOSPC, unix.EDQUOT, unix.EROFS, unix.EACCES, unix.EPERM, unix.ENOENT, unix.ENOTDIR, unix.EIO}
+
+// is reports whether err is one of some errors, which the helper reports in words.
+func is(err error, errnos []unix.Errno) bool {
+	return slices.ContainsFunc(errnos, func(e unix.Errno) bool { return errors.Is(err, e) || strings.Contains(err.Error(), e.Error()) })
 }
 
 // cause is what an error of ours is about.
@@ -117,37 +131,50 @@ func (s *Session) selfTest(root string, access Access, want int) error {
 	return nil
 }
 
-// ProbeOnce is Probe, whose finding it keeps in a file of dir for as long as the machine runs the same kernel with
-// the same settings, the same program and the same person.
-func ProbeOnce(dir string) Finding {
-	file, key := filepath.Join(dir, "sandbox-level.json"), machine()
-	var kept struct {
-		Key string
-		Finding
-	}
-	if b, err := os.ReadFile(file); err == nil && json.Unmarshal(b, &kept) == nil && kept.Key == key && kept.Level != "" {
-		return kept.Finding
-	}
-	found, err := ProbeNow(dir)
-	if err != nil {
-		return Finding{Level: None, Missing: []Missing{{Full, err.Error()}}}
-	}
-	if found.Level != Full {
-		return found // what failed may work the next time, and nothing is to stay weaker than it must
-	}
-	kept.Key, kept.Finding = key, found
-	if b, err := json.Marshal(kept); err == nil {
-		_ = replaceFile(file, b) // it will be probed again
-	}
-	return kept.Finding
+// keptFinding is the content of the file that Remember writes.
+type keptFinding struct {
+	Key string
+	Finding
 }
 
-// ProbeNow is Probe in a directory that is made if it is missing.
-func ProbeNow(dir string) (Finding, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return Finding{}, err
+const levelFile = "sandbox-level.json"
+
+// ProbeOnce returns what [Remember] wrote in dir, for as long as the machine runs the same kernel with the same settings, the same
+// program and the same person. Otherwise it is [ProbeNow], and Remember if dir exists.
+func ProbeOnce(dir string) Finding {
+	if found, ok := remembered(dir); ok {
+		return found
 	}
-	return Probe(dir), nil
+	found := ProbeNow(dir)
+	Remember(dir, found)
+	return found
+}
+
+func remembered(dir string) (Finding, bool) {
+	var kept keptFinding
+	b, err := os.ReadFile(filepath.Join(dir, levelFile))
+	ok := err == nil && json.Unmarshal(b, &kept) == nil && kept.Key == machine() && kept.Level != ""
+	return kept.Finding, ok
+}
+
+// Remember keeps a finding in a file of dir if that exists. It keeps Full alone: what failed may work the next time.
+func Remember(dir string, found Finding) {
+	if _, ok := remembered(dir); ok || found.Level != Full {
+		return
+	}
+	if b, err := json.Marshal(keptFinding{machine(), found}); err == nil {
+		_ = replaceFile(filepath.Join(dir, levelFile), b) // it will be probed again
+	}
+}
+
+// ProbeNow is Probe in a directory for temporary files, or in dir where there is none to be used.
+func ProbeNow(dir string) (f Finding) {
+	for _, place := range []string{"/tmp", "/var/tmp", dir} {
+		if f = Probe(place); f.Level != None || !is(errors.New(f.Why()), unusable) {
+			break
+		}
+	}
+	return f
 }
 
 // replaceFile writes a file whole or not at all.

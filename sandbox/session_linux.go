@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -22,18 +23,18 @@ type Session struct {
 	level Level
 	abi   int // of Landlock
 
-	roots       []identity
-	own         identity // the session's directory: scratch and what else it needs
-	tmp, varTmp identity // shown as /tmp and /var/tmp
-	private     identity // TMPDIR of commands that write nothing else, where they cannot have one in memory
-	cache       identity
-	shown       []identity // places below what is emptied that commands must see
-	links       []link
-	places      []place  // what is emptied, as the holder builds it
-	emptied     []string // directories of sockets, and those that are closed
-	homes       []string // directories that are closed: the person's home, and those of others
-	masked      []string // files of theirs that are mounted elsewhere, too
-	home        protect.Home
+	roots []identity
+	dirs
+	shown   []identity // places below what is emptied that commands must see
+	links   []link
+	places  []place  // what is emptied, as the holder builds it
+	emptied []string // directories of sockets, and those that are closed
+	homes   []string // directories that are closed: the person's home, and those of others
+	masked  []string // files of theirs that are mounted elsewhere, too
+	home    protect.Home
+
+	making sync.Mutex // of the directories
+	made   bool
 
 	mu        sync.Mutex
 	holder    *holder
@@ -43,14 +44,13 @@ type Session struct {
 	watch     watch
 	scratch   scratchWatch
 	reserved  reserved
-	lock      *os.File
 	closed    bool
 	running   running
 
 	namesInUse sync.RWMutex // by the supervisors of its commands: see notify.Judges
 }
 
-// Open makes the session's directories, unless its level is None. It starts no process.
+// Open looks at what the sandbox of a session is made of. It makes nothing, and starts no process: see [Session.Make].
 func Open(o Options) (*Session, error) {
 	s := &Session{o: o, level: o.Level, protected: o.Protected}
 	if s.level == None {
@@ -59,19 +59,86 @@ func Open(o Options) (*Session, error) {
 	if s.level == "" {
 		s.level = Full
 	}
-	s.o.Bounds = s.o.Bounds.withDefaults(s.o.Dir)
 	s.abi, s.network = landlockABI(), newNetwork()
-	for _, step := range []func() error{s.identifyRoots, s.claim, s.makeDirs, s.findCovered} {
-		if err := step(); err != nil {
-			return nil, agenttool.Failure(agenttool.SetupRequired, "sandbox_unavailable",
-				"the sandbox cannot be made: "+err.Error()).Because(err)
-		}
+	if err := s.identifyRoots(); err != nil {
+		return nil, unavailable(err)
 	}
+	s.findCovered()
 	if s.protected == nil {
 		s.protected = protect.NewCache(protect.Options{Roots: paths(s.roots), Home: o.Home}, 0)
 	}
 	return s, nil
 }
+
+// Make makes the session's directories where that was not done, unless its level is None. The first command does so, too. A
+// failure is not kept: the next call tries again. Errors are of class setup_required.
+func (s *Session) Make() error {
+	s.making.Lock()
+	defer s.making.Unlock()
+	if s.made || s.level == None {
+		return nil
+	}
+	if s.o.Ready != nil {
+		if err := s.o.Ready(); err != nil {
+			return err
+		}
+	}
+	if err := s.settle(); err != nil {
+		return unavailable(err)
+	}
+	s.o.Bounds = s.o.Bounds.withDefaults(s.o.Dir)
+	s.places = s.placesOf()
+	if err := s.makePlaces(); err != nil {
+		_ = s.dirs.remove()
+		return unavailable(err)
+	}
+	s.made = true
+	return nil
+}
+
+func unavailable(err error) error {
+	return agenttool.Failure(agenttool.SetupRequired, "sandbox_unavailable", "the sandbox cannot be made: "+err.Error()).Because(err)
+}
+
+// makePatience is how long a place for the session's directories may take to make them until the next one is tried.
+const makePatience = 700 * time.Millisecond
+
+// settle makes the session's directories in the first place that takes them.
+func (s *Session) settle() error {
+	var failed error
+	for i, dir := range append([]string{s.o.Dir}, s.o.Fallbacks...) {
+		cache := s.o.Cache
+		if i > 0 {
+			cache = filepath.Join(dir, "cache")
+		}
+		made := make(chan error, 1)
+		var d dirs
+		go func() { // ends when the disk answers
+			err := d.make(dir, cache)
+			made <- err
+		}()
+		var err error
+		select {
+		case err = <-made:
+		case <-time.After(makePatience):
+			err = errStalled
+			go func() {
+				if <-made == nil {
+					d.remove()
+				}
+			}()
+		}
+		if err == nil {
+			s.o.Dir, s.o.Cache, s.dirs = dir, cache, d
+			return nil
+		}
+		failed = errors.Join(failed, fmt.Errorf("%s: %w", dir, err))
+	}
+	return failed
+}
+
+// errStalled is why a place is given up that is neither full nor read-only.
+var errStalled = errors.New("its disk does not answer")
 
 // Level is how much the sandbox of this session holds.
 func (s *Session) Level() Level { return s.level }
@@ -116,89 +183,8 @@ func (s *Session) identifyRoots() error {
 	return nil
 }
 
-// makeDirs makes the session's own directories.
-func (s *Session) makeDirs() error {
-	for _, d := range []struct {
-		id   *identity
-		path string
-		open bool // as /tmp is
-	}{
-		{&s.own, s.o.Dir, false},
-		{&s.tmp, filepath.Join(s.o.Dir, "tmp"), true},
-		{&s.varTmp, filepath.Join(s.o.Dir, "var-tmp"), true},
-		{nil, filepath.Join(s.o.Dir, "tmp", ".cache"), false}, // a place for the caches
-		{nil, filepath.Join(s.o.Cache, "go-build"), false},    // go wants it to be there even where it writes nothing
-		{&s.private, filepath.Join(s.o.Dir, "private"), false},
-		{&s.cache, s.o.Cache, false},
-	} {
-		if err := os.MkdirAll(d.path, 0o700); err != nil {
-			return err
-		}
-		if d.id == nil {
-			continue
-		}
-		var err error
-		if *d.id, err = identify(d.path); err != nil {
-			return err
-		}
-		if d.open {
-			if err := os.Chmod(d.path, os.ModeSticky|0o777); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// claim makes and locks the session's directory, and removes those beside it that nobody holds: a host that was killed
-// could not.
-func (s *Session) claim() error {
-	all, err := lockedDir(filepath.Dir(s.o.Dir), 0)
-	if err != nil {
-		return err
-	}
-	defer all.Close() // and the lock with it: nobody takes a directory for abandoned that is just being made
-	if s.lock, err = lockedDir(s.o.Dir, unix.LOCK_NB); err != nil {
-		return fmt.Errorf("%s belongs to another session: %w", s.o.Dir, err)
-	}
-	names, err := all.Readdirnames(-1)
-	if err != nil {
-		return err
-	}
-	for _, name := range names {
-		path := filepath.Join(all.Name(), name)
-		if path == s.o.Dir {
-			continue
-		}
-		if abandoned, err := lockedDir(path, unix.LOCK_NB); err == nil {
-			go func() {
-				defer abandoned.Close()
-				_ = os.RemoveAll(path) // the next session tries again
-			}()
-		}
-	}
-	return nil
-}
-
-// lockedDir opens a directory, made if it is missing, and locks it.
-func lockedDir(path string, how int) (*os.File, error) {
-	if err := os.MkdirAll(path, 0o700); err != nil {
-		return nil, err
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|how); err != nil {
-		f.Close()
-		return nil, err
-	}
-	return f, nil
-}
-
-// findCovered finds what commands must see although it lies where the sandbox has something of its own, and makes the
-// places for it in the scratch.
-func (s *Session) findCovered() error {
+// findCovered finds what commands must see although it lies where the sandbox has something of its own.
+func (s *Session) findCovered() {
 	for _, dir := range []string{"/run", "/var/run"} {
 		if real, err := filepath.EvalSymlinks(dir); err == nil && real == dir {
 			s.emptied = append(s.emptied, dir)
@@ -219,11 +205,9 @@ func (s *Session) findCovered() error {
 	if home := filepath.Clean(s.o.Home); s.home.Dir != "" && home != s.home.Dir && s.isClosed(home) {
 		s.links = append(s.links, link{home, s.home.Dir})
 	}
-	s.places = s.placesOf()
-	return s.makePlaces()
 }
 
-// makePlaces makes names in the scratch for what is shown below it.
+// makePlaces makes names in the scratch for what findCovered found below it.
 func (s *Session) makePlaces() error {
 	for _, path := range slices.Concat(paths(s.roots), paths(s.shown), s.homes) {
 		place := ""
@@ -280,13 +264,18 @@ func (s *Session) hidden() []string {
 	return found
 }
 
-// Start starts a command and returns when it runs. Errors are of class setup_required when the sandbox or its profile
+// Start starts a command, once the session's directories are made, and returns when it runs. Errors are of class setup_required when the sandbox or its profile
 // cannot be made, and execution_failed when the program cannot be started: nothing ran then.
 func (s *Session) Start(c *Command) (*Process, error) {
 	if err := s.check(c.Profile); err != nil {
 		return nil, agenttool.Failure(agenttool.SetupRequired, "sandbox_profile", err.Error()).Because(err)
 	}
 	s.reserve()
+	if c.Profile.confined() {
+		if err := s.Make(); err != nil {
+			return nil, err
+		}
+	}
 	p := newProcess(c)
 	made := &plan{s: s, c: c, level: s.level}
 	defer made.close()
@@ -374,9 +363,15 @@ func (s *Session) Close() error {
 	if s.level == None {
 		return nil
 	}
-	defer s.lock.Close()
+	s.making.Lock()
+	defer s.making.Unlock()
+	made := s.made
+	s.made = true // nothing is made any more
 	s.watch.close()
 	s.scratch.close()
 	_ = s.network.proxy.Close()
-	return os.RemoveAll(s.own.path)
+	if !made {
+		return nil
+	}
+	return s.dirs.remove()
 }

@@ -25,10 +25,7 @@ Exit codes: 0 the sandbox is full; 1 it is less.`,
 			if err != nil {
 				return err
 			}
-			found, err := sandbox.ProbeNow(state)
-			if err != nil {
-				return exitf(exitFailed, "%v", err)
-			}
+			found := sandbox.ProbeNow(state)
 			advice := sandbox.Advice(found)
 			if asJSON {
 				held, lacking := promisesAt(found.Level)

@@ -101,6 +101,9 @@ func (c *confined) run(args []string) error {
 		return exitf(exitSetup, "%v", box.refusal)
 	}
 	defer box.session.Close()
+	if err := box.prepare(); err != nil {
+		return exitf(exitSetup, "%v", err)
+	}
 	return c.follow(box.session, w, scope, args)
 }
 

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -28,6 +29,7 @@ type confinement struct {
 	finding sandbox.Finding
 	level   sandbox.Level
 	names   *protect.Cache // what is protected and what is not read
+	make    func() error   // makes the directories of the session; nil: it has none
 }
 
 // confinementOptions are what a sandbox is made with.
@@ -57,25 +59,65 @@ func confine(with confinementOptions, w *workspace.Workspace, scope agenttool.Sc
 		return nil, err
 	}
 	c := &confinement{finding: sandbox.ProbeOnce(state), names: protected}
-	if c.level = c.finding.Level; !c.level.AtLeast(least) {
-		c.refusal = agenttool.Failure(agenttool.SetupRequired, "sandbox_required", fmt.Sprintf(
-			"no command runs: --sandbox %s is required, and this machine holds %s (%s): see toolhost doctor, or run commands unconfined with --sandbox none",
-			least, c.level, c.finding.Why()))
+	var ready func() error
+	if c.level = c.finding.Level; c.finding.Momentary {
+		c.level, ready = sandbox.Full, func() error { return stillFull(state) }
+	}
+	if !c.level.AtLeast(least) {
+		c.refusal = tooWeak(least, c.finding)
 		return c.unconfined(with.limits)
 	}
 	o, err := sandboxOptions(scope, state, with.name, protected)
 	if err != nil {
 		return nil, err
 	}
-	o.Level, o.Limits, o.Changed = c.level, with.limits, with.changed
+	o.Level, o.Limits, o.Changed, o.Ready = c.level, with.limits, with.changed, ready
 	if c.session, err = sandbox.Open(o); err != nil {
 		return nil, err
 	}
 	c.starter = c.session
-	if scratch := c.session.Scratch(); scratch != "" {
-		err = w.Show("/tmp", scratch, c.session.Shown()...)
+	c.make = func() error { return c.makeIn(state, w) }
+	return c, nil
+}
+
+// prepare makes what the commands of the session need.
+func (c *confinement) prepare() error {
+	if c.make == nil {
+		return nil
 	}
-	return c, err
+	return c.make()
+}
+
+// makeIn makes the directories of the session, and has the file tools see its scratch as commands do.
+func (c *confinement) makeIn(state string, w *workspace.Workspace) error {
+	if err := c.session.Make(); err != nil {
+		return err
+	}
+	sandbox.Remember(state, c.finding)
+	scratch := c.session.Scratch()
+	if scratch == "" {
+		return nil
+	}
+	if !agenttool.Within(realName(state), scratch) {
+		fmt.Fprintf(os.Stderr, "toolhost: %s cannot be written: the temporary files of this session are in %s\n", state, scratch)
+	}
+	return w.Show("/tmp", scratch, c.session.Shown()...)
+}
+
+// tooWeak says that the machine holds less than is required.
+func tooWeak(least sandbox.Level, found sandbox.Finding) error {
+	return agenttool.Failure(agenttool.SetupRequired, "sandbox_required", fmt.Sprintf(
+		"no command runs: --sandbox %s is required, and this machine holds %s (%s): see toolhost doctor, or run commands unconfined with --sandbox none",
+		least, found.Level, found.Why()))
+}
+
+// stillFull probes again a machine that was short of something. Commands were judged as for the full sandbox, and run in no other.
+func stillFull(state string) error {
+	found := sandbox.ProbeOnce(state)
+	if found.Level == sandbox.Full {
+		return nil
+	}
+	return tooWeak(sandbox.Full, found)
 }
 
 // unconfined gives c what starts commands as the person would.
@@ -89,6 +131,7 @@ func sandboxOptions(scope agenttool.Scope, state, name string, protected *protec
 	o := sandbox.Options{
 		Roots: scope.Roots, Home: scope.Home, Runtime: userRuntimeDir(),
 		Dir:       filepath.Join(state, "scratch", name),
+		Fallbacks: scratchFallbacks(name),
 		Cache:     filepath.Join(state, "caches", digest(scope.Dir)),
 		Hidden:    slices.DeleteFunc([]string{state, configDir()}, func(dir string) bool { return dir == "" }), // the sockets are in state, or where no sandbox shows what is there
 		Protected: protected, LetLive: letLiveSince,
@@ -99,6 +142,19 @@ func sandboxOptions(scope agenttool.Scope, state, name string, protected *protec
 	}
 	o.GoModCache, o.GoProxy = goSettings(scope.Home)
 	return o, nil
+}
+
+// scratchFallbacks are where the scratch of a session can be whose state directory is full or cannot be written.
+func scratchFallbacks(name string) []string {
+	own := "toolhost-" + strconv.Itoa(os.Getuid())
+	dirs := []string{filepath.Join("/dev/shm", own), filepath.Join("/var/tmp", own), filepath.Join("/tmp", own)}
+	if dir := userRuntimeDir(); dir != "" {
+		dirs = append([]string{filepath.Join(dir, "toolhost")}, dirs...)
+	}
+	for i, dir := range dirs {
+		dirs[i] = filepath.Join(dir, "scratch", name)
+	}
+	return dirs
 }
 
 // shownPaths are directories that commands see as they are, wherever they lie.
@@ -254,7 +310,9 @@ func (c *confinement) describe() map[string]any {
 		return map[string]any{"level": sandbox.None, "detail": "commands run as you, unconfined, because --sandbox none was asked for"}
 	}
 	d := map[string]any{"level": c.level, "landlock_abi": c.finding.LandlockABI}
-	if why := c.finding.Why(); why != "" {
+	if why := c.finding.Why(); c.finding.Momentary {
+		d["detail"] = "not certain: it is probed again for the first command (" + why + ")"
+	} else if why != "" {
 		d["detail"] = why
 	}
 	return d

@@ -190,6 +190,9 @@ func finish(s *session, w *stdio.Writer, families []stdio.Family, ended error, d
 	case <-time.After(closeLimit):
 		return exitf(exitFailed, "the client did not read its results within %s", closeLimit)
 	}
+	if errors.Is(logged, persist.ErrPending) { // the kernel keeps the process, and its descriptors, until the disk answers
+		_ = os.Stdout.Close()
+	}
 	if logged != nil {
 		return exitf(exitFailed, "the session log could not be closed: %v", logged)
 	}

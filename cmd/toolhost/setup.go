@@ -98,12 +98,36 @@ func (s *session) close() error {
 	s.ended = true
 	s.mu.Unlock()
 	err := s.host.Close()
-	s.search.Close()
-	for _, do := range s.closed {
-		err = errors.Join(err, do())
+	rest := make(chan error, 1)
+	go func() {
+		s.search.Close()
+		var err error
+		for _, do := range s.closed {
+			err = errors.Join(err, do())
+		}
+		rest <- errors.Join(err, s.box.starter.Close())
+	}()
+	var limit <-chan time.Time
+	switch { // on a disk that stalls the scratch stays: the next session removes it
+	case errors.Is(err, persist.ErrPending):
+		limit = time.After(stalledClose)
+	case s.store.Path() == "": // nothing is known of the disk
+		limit = time.After(unknownClose)
 	}
-	return errors.Join(err, s.box.starter.Close())
+	select {
+	case closed := <-rest:
+		return errors.Join(err, closed)
+	case <-limit:
+		return errors.Join(err, persist.ErrPending)
+	}
 }
+
+// How long the end of a session waits for its scratch to be removed where its disk does not answer, or where no log says that it
+// does.
+const (
+	stalledClose = 200 * time.Millisecond
+	unknownClose = 1500 * time.Millisecond
+)
 
 // atClose has something closed with the session. It reports whether that is still to come.
 func (s *session) atClose(do func() error) bool {
@@ -216,6 +240,11 @@ func (s *setup) open(newStore func(root string) (*persist.Store, error), overwri
 		Hooks: l.now.hooks, HookMatch: hookMatch(l.scope), HookEnviron: os.Environ(),
 		MaxParallel: chosen(read.MaxParallel, s.maxParallel, s.changed("max-parallel")),
 		PanicLog:    func(m string) { fmt.Fprintln(os.Stderr, m) },
+		First: func() {
+			if err := box.prepare(); err != nil {
+				fmt.Fprintln(os.Stderr, "toolhost: commands do not run:", err)
+			}
+		},
 	})
 	return opened, err
 }

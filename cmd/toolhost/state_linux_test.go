@@ -1,0 +1,158 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestHelloMakesNothing: a process that is only asked what it is leaves nothing in the state directory, nor in the runtime
+// directory. The first call makes what it needs.
+func TestHelloMakesNothing(t *testing.T) {
+	dir, state, runtime := t.TempDir(), t.TempDir(), t.TempDir()
+	t.Setenv("XDG_RUNTIME_DIR", runtime)
+	s := startServing(t, dir, state, nil)
+	s.send(`{"jsonrpc":"2.0","id":1,"method":"agenttool/hello","params":{"client":{"name":"t","version":"1"}}}`)
+	s.send(`{"jsonrpc":"2.0","id":2,"method":"agenttool/surface"}`)
+	for range 2 {
+		if _, ok := s.next(); !ok {
+			t.Fatal("no answer")
+		}
+	}
+	for _, of := range []string{state, runtime} {
+		if found := namesBelow(t, of); len(found) > 0 {
+			t.Errorf("hello made %v", found)
+		}
+	}
+	if o := s.call(3, "glob", `{"pattern":"*"}`); o.Result.Result.Status != "succeeded" {
+		t.Errorf("%+v", o.Result.Result)
+	}
+	if found := namesBelow(t, state); len(found) == 0 {
+		t.Error("a call left no log")
+	}
+}
+
+// namesBelow are the names below a directory.
+func namesBelow(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
+		if path != dir {
+			names = append(names, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	return names
+}
+
+// TestUnwritableState: toolhost starts where its state directory is read-only or full, with a log and without. Reads go on, and
+// what is not in the log says so. Without a log commands run, too, and have their /tmp elsewhere.
+func TestUnwritableState(t *testing.T) {
+	if out, err := exec.Command("unshare", "-rm", "sh", "-c", "mount -t tmpfs tmpfs /mnt").CombinedOutput(); err != nil {
+		t.Skipf("no private mount namespace: %v: %s", err, out)
+	}
+	for name, mount := range map[string]string{
+		"read-only": `mount -t tmpfs -o ro tmpfs "$XDG_STATE_HOME"`,
+		"full":      `mount -t tmpfs -o size=4k,nr_inodes=1 tmpfs "$XDG_STATE_HOME"`,
+	} {
+		for _, ephemeral := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, ephemeral %v", name, ephemeral), func(t *testing.T) {
+				t.Parallel()
+				dir, flags := t.TempDir(), []string{"--sandbox", "landlock", "--allow", "Shell", "--allow", "Write(**)"}
+				if ephemeral {
+					flags = append(flags, "--ephemeral")
+				}
+				if err := os.WriteFile(filepath.Join(dir, "f"), []byte("content\n"), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				s := startServing(t, dir, t.TempDir(), []string{"unshare", "-rm", "sh", "-c", mount + ` && exec "$0" "$@"`}, flags...)
+				for n := range 3 {
+					o := s.call(n, "read", `{"path":"f"}`).Result.Result
+					if o.Status != "succeeded" || !strings.Contains(o.Content[0].Text, "content") {
+						t.Fatalf("read: %+v", o)
+					}
+					if said := len(o.Content) > 1 && strings.Contains(o.Content[1].Text, "not in the session log"); said != (n == 0 && !ephemeral) {
+						t.Errorf("read %d: says that it is not in the log: %v", n, o.Content)
+					}
+				}
+				o := s.call(9, "shell", `{"command":"echo x > /tmp/x; cat /tmp/x; echo y > y"}`).Result.Result
+				if ephemeral && o.Status != "succeeded" || !ephemeral && o.Error.Code != "journal_unavailable" {
+					t.Errorf("a command: %+v", o)
+				}
+			})
+		}
+	}
+}
+
+// TestStalledState: where the disk of the state directory does not answer, every call is answered within its deadline and a second,
+// and the output ends within the drain and two.
+func TestStalledState(t *testing.T) {
+	dir, state := t.TempDir(), t.TempDir()
+	thaw := freezable(t, state)
+	if err := os.WriteFile(filepath.Join(dir, "f"), []byte("content\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := startServing(t, dir, state, nil, "--allow", "Shell", "--allow", "Write(**)", "--drain", "1s")
+	if o := s.call(1, "write", `{"path":"before","content":"x"}`).Result.Result; o.Status != "succeeded" {
+		t.Fatalf("before: %+v", o)
+	}
+	freeze(t, state)
+	for n, call := range []string{
+		`"tool":"read","input":{"path":"f"}`, `"tool":"grep","input":{"pattern":"content"}`,
+		`"tool":"write","input":{"path":"w","content":"x"}`, `"tool":"edit","input":{"path":"f","old_string":"content","new_string":"other"}`,
+		`"tool":"shell","input":{"command":"cat f"}`, `"tool":"shell","input":{"command":"echo x > /tmp/x; echo y > y"}`,
+		`"tool":"read","input":{"path":"f"}`,
+	} {
+		began := time.Now()
+		s.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"agenttool/invoke","params":{"id":"c%d",%s,"timeout_ms":1000}}`, n+10, n, call))
+		o, ok := s.next()
+		if took := time.Since(began); !ok || took > 2*time.Second {
+			t.Errorf("%s: answered after %v: %+v", call, took, o.Result.Result)
+		}
+		if strings.HasPrefix(call, `"tool":"read"`) && o.Result.Result.Status != "succeeded" {
+			t.Errorf("a read: %+v", o.Result.Result)
+		}
+	}
+	began := time.Now()
+	s.in.Close()
+	rest, _ := io.ReadAll(s.stdout.(io.Reader))
+	if took := time.Since(began); took > 3*time.Second {
+		t.Errorf("the output ended after %v: %s", took, rest)
+	}
+	thaw()
+	if _, err := os.Stat(filepath.Join(dir, "w")); err == nil {
+		t.Error("a write was done that its log does not hold")
+	}
+}
+
+// freezable mounts a file system of its own at dir, and returns what lets it go on.
+func freezable(t *testing.T, dir string) (thaw func()) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("only root mounts and freezes a file system")
+	}
+	image := filepath.Join(t.TempDir(), "image")
+	if out, err := exec.Command("sh", "-c", `truncate -s 32M "$0" && mkfs.ext4 -q "$0" && mount -o loop "$0" "$1"`, image, dir).CombinedOutput(); err != nil {
+		t.Skipf("no file system to freeze: %v: %s", err, out)
+	}
+	thaw = func() { _ = exec.Command("fsfreeze", "--unfreeze", dir).Run() } // fails where it is not frozen
+	t.Cleanup(func() {
+		thaw()
+		_ = exec.Command("umount", "--lazy", dir).Run()
+	})
+	return thaw
+}
+
+func freeze(t *testing.T, dir string) {
+	t.Helper()
+	if out, err := exec.Command("fsfreeze", "--freeze", dir).CombinedOutput(); err != nil {
+		t.Skipf("freeze: %v: %s", err, out)
+	}
+}

@@ -1,0 +1,167 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// dirs are a session's own directories. The session's is locked for as long as it is in use: see claim.
+type dirs struct {
+	own         identity // the session's directory: scratch and what else it needs
+	tmp, varTmp identity // shown as /tmp and /var/tmp
+	private     identity // TMPDIR of commands that write nothing else, where they cannot have one in memory
+	cache       identity
+	lock        *os.File
+}
+
+// make makes the session's own directories. After a failure nothing is left of them.
+func (d *dirs) make(dir, cache string) error {
+	lock, err := claim(dir)
+	if err != nil {
+		return err
+	}
+	d.lock, d.own.path = lock, dir
+	if err := d.fill(dir, cache); err != nil {
+		_ = d.remove()
+		return err
+	}
+	return nil
+}
+
+func (d *dirs) fill(dir, cache string) error {
+	for _, made := range []struct {
+		id   *identity
+		path string
+		open bool // as /tmp is
+	}{
+		{&d.own, dir, false},
+		{&d.tmp, filepath.Join(dir, "tmp"), true},
+		{&d.varTmp, filepath.Join(dir, "var-tmp"), true},
+		{nil, filepath.Join(dir, "tmp", ".cache"), false}, // a place for the caches
+		{nil, filepath.Join(cache, "go-build"), false},    // go wants it to be there even where it writes nothing
+		{&d.private, filepath.Join(dir, "private"), false},
+		{&d.cache, cache, false},
+	} {
+		if err := os.MkdirAll(made.path, 0o700); err != nil {
+			return err
+		}
+		if made.id == nil {
+			continue
+		}
+		var err error
+		if *made.id, err = identify(made.path); err != nil {
+			return err
+		}
+		if made.open {
+			if err := os.Chmod(made.path, os.ModeSticky|0o777); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// remove removes the session's directory.
+func (d *dirs) remove() error {
+	defer d.lock.Close()
+	return os.RemoveAll(d.own.path)
+}
+
+// claim makes and locks the directory of a session, and removes those beside it that no process has locked: a host that was
+// killed could not. Another host may take a directory for abandoned that is just being made; then it is made again.
+func claim(dir string) (lock *os.File, err error) {
+	all := filepath.Dir(dir)
+	if err := os.MkdirAll(all, 0o700); err != nil {
+		return nil, err
+	}
+	for _, above := range []string{all, filepath.Dir(all)} {
+		if err := ours(above); err != nil {
+			return nil, err
+		}
+	}
+	for range 100 {
+		if lock, err = lockedDir(dir); err == nil || !errors.Is(err, errTaken) {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	if err != nil {
+		return nil, err
+	}
+	sweep(all, dir)
+	return lock, nil
+}
+
+// errTaken says that a directory is locked, or was removed before it was.
+var errTaken = errors.New("another process has locked it")
+
+// lockedDir makes, opens and locks a directory.
+func lockedDir(path string) (*os.File, error) {
+	if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
+		return nil, err
+	}
+	f, err := openLocked(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, errTaken
+	}
+	return f, err
+}
+
+// openLocked opens and locks a directory that is still in its place then.
+func openLocked(path string) (*os.File, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		err = errTaken
+	}
+	if err == nil {
+		held, _ := f.Stat()
+		if there, lost := os.Lstat(path); lost != nil || held == nil || !os.SameFile(held, there) {
+			err = errTaken
+		}
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// sweep removes the directories of sessions that ended without doing so, but not keep. What cannot be removed is tried again by
+// the next session.
+func sweep(all, keep string) {
+	entries, _ := os.ReadDir(all)
+	for _, e := range entries {
+		path := filepath.Join(all, e.Name())
+		if path == keep {
+			continue
+		}
+		if abandoned, err := openLocked(path); err == nil {
+			go func() {
+				defer abandoned.Close()
+				_ = os.RemoveAll(path)
+			}()
+		}
+	}
+}
+
+// ours reports a directory that is a link or belongs to somebody else.
+func ours(dir string) error {
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return err
+	}
+	if st, ok := info.Sys().(*syscall.Stat_t); !ok || !info.IsDir() || int(st.Uid) != os.Geteuid() {
+		return fmt.Errorf("%s is not a directory of this user", dir)
+	}
+	return nil
+}
