@@ -28,6 +28,10 @@ const projectDir = ".toolhost"
 // as the error. In a directory .toolhost no link is followed, since whoever made the project may have made it. Several
 // processes may add at once. The rule itself is not checked: see [Options].CheckRule.
 func AddRule(file string, b agenttool.Behavior, text string, at time.Time) error {
+	return addRule(file, b, text, at, steps{})
+}
+
+func addRule(file string, b agenttool.Behavior, text string, at time.Time, do steps) error {
 	if !slices.Contains(behaviors, b) {
 		return fmt.Errorf("a rule cannot have the behaviour %s: it is allow, ask or deny", quoted(string(b)))
 	}
@@ -38,7 +42,7 @@ func AddRule(file string, b agenttool.Behavior, text string, at time.Time) error
 	if !filepath.IsAbs(file) {
 		return fmt.Errorf("there is no file for the rule: %s is no absolute path", quoted(file))
 	}
-	return edit(file, true, func(e *editor) error { return e.add(b, text, at) })
+	return edit(file, true, do, func(e *editor) error { return e.add(b, text, at) })
 }
 
 // RemoveRule removes a rule from a list of a file, as often as it is there, with the comment that follows it in its
@@ -48,7 +52,7 @@ func RemoveRule(file string, b agenttool.Behavior, text string) (bool, error) {
 		return false, nil
 	}
 	removed := false
-	err := edit(file, false, func(e *editor) (err error) {
+	err := edit(file, false, steps{}, func(e *editor) (err error) {
 		removed, err = e.remove(b, strings.TrimSpace(text))
 		return err
 	})
@@ -56,7 +60,7 @@ func RemoveRule(file string, b agenttool.Behavior, text string) (bool, error) {
 }
 
 // edit changes a file under its lock. create says that a missing one is made; otherwise nothing is done about it.
-func edit(file string, create bool, change func(*editor) error) error {
+func edit(file string, create bool, do steps, change func(*editor) error) error {
 	file, err := editable(file, create)
 	if err != nil || file == "" {
 		return err
@@ -76,7 +80,7 @@ func edit(file string, create bool, change func(*editor) error) error {
 		if len(e.content) > maxSize {
 			return &Problem{File: file, Message: "cannot take another rule: " + errTooLarge.Error() + " with it"}
 		}
-		return replaceFile(file, e.content, info, nil)
+		return replaceFile(file, e.content, info, do)
 	})
 }
 

@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	case "killed":
 		err := locked(file, func() error {
-			return replaceFile(file, []byte(`{"mode": "plan"}`), nil, func() { _ = syscall.Kill(os.Getpid(), syscall.SIGKILL) })
+			return replaceFile(file, []byte(`{"mode": "plan"}`), nil, steps{beforeRename: func() { _ = syscall.Kill(os.Getpid(), syscall.SIGKILL) }})
 		})
 		fmt.Println("alive:", err)
 	default:

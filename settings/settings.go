@@ -29,6 +29,8 @@ type Options struct {
 	CheckExample func(rule string, b agenttool.Behavior, example string) (matches bool, err error)
 
 	Now func() time.Time // nil: time.Now
+
+	steps steps // of tests
 }
 
 // now returns the time.

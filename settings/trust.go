@@ -2,6 +2,7 @@ package settings
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -113,12 +114,13 @@ func PinOf(o Options) (Pin, error) {
 // counts in a file of the workspace, whatever else is in the file.
 func Remember(o Options, file string, b agenttool.Behavior, text string) error {
 	if b != agenttool.Allow || !o.pinned(file) {
-		return AddRule(file, b, text, o.now())
+		return addRule(file, b, text, o.now(), o.steps)
 	}
-	return o.withStore(func(s *store) (bool, error) {
+	var warning error
+	err := o.withStore(func(s *store) (bool, error) {
 		before, err := Load(o)
-		if err := AddRule(file, b, text, o.now()); err != nil {
-			return false, err
+		if warning = addRule(file, b, text, o.now(), o.steps); warning != nil && !IsNotSynced(warning) {
+			return false, warning
 		}
 		if err == nil && before.trusted && slices.ContainsFunc(before.loosening, o.ruleIn(file, text)) {
 			return false, nil // it counts already, with all that is trusted
@@ -130,6 +132,7 @@ func Remember(o Options, file string, b agenttool.Behavior, text string) error {
 		s.put(o, pin)
 		return true, nil
 	})
+	return cmp.Or(err, warning)
 }
 
 // Forget removes a rule from a file of the options, as [RemoveRule] does. What else was trusted stays trusted.
@@ -141,7 +144,7 @@ func Forget(o Options, file string, b agenttool.Behavior, text string) (bool, er
 	err := o.withStore(func(s *store) (bool, error) {
 		before, loadErr := Load(o)
 		var err error
-		if removed, err = RemoveRule(file, b, text); err != nil || !removed {
+		if removed, err = RemoveRule(file, b, text); err != nil && !IsNotSynced(err) || !removed {
 			return false, err
 		}
 		pin, known := s.Workspaces[o.pinKey()]
@@ -264,7 +267,7 @@ func (o Options) withStore(change func(*store) (bool, error)) error {
 		if err != nil {
 			return err
 		}
-		return replaceFile(o.Trust, encoded, info, nil)
+		return replaceFile(o.Trust, encoded, info, o.steps)
 	})
 }
 

@@ -72,33 +72,80 @@ func tryLock(path string) (*os.File, error) {
 	return nil, err
 }
 
+// steps are what a test does in the place of a step, or before it. The zero value is what is done otherwise.
+type steps struct {
+	beforeRename func()
+	rename       func(from, to string) error
+	sync         func(dir *os.File) error
+}
+
+// NotSynced is the error of a change that was made and counts, but that a power cut could take back: the directory could not be
+// synced.
+type NotSynced struct {
+	File string
+	Err  error
+}
+
+func (e *NotSynced) Error() string {
+	return fmt.Sprintf("%s was changed, and the change counts; a power cut could take it back: its directory could not be synced: %v", shown(e.File), e.Err)
+}
+
+func (e *NotSynced) Unwrap() error { return e.Err }
+
+// IsNotSynced reports whether err says no more than [NotSynced].
+func IsNotSynced(err error) bool {
+	var e *NotSynced
+	return errors.As(err, &e)
+}
+
 // replaceFile puts content in the place of a file, all at once, on disk when it returns. old is what was there: its
-// mode and owner stay; nil: nothing was. The caller holds the lock. beforeRename is for tests; nil: nothing.
-func replaceFile(file string, content []byte, old fs.FileInfo, beforeRename func()) error {
+// mode and owner stay; nil: nothing was. The caller holds the lock. An error is [NotSynced] if content is there.
+func replaceFile(file string, content []byte, old fs.FileInfo, do steps) error {
 	dir, name := filepath.Split(file)
+	d, err := os.Open(filepath.Clean(dir)) // first: a failure here changes nothing
+	if err != nil {
+		return err
+	}
+	defer d.Close()
 	next := filepath.Join(dir, "."+name+".new") // one name, so that a process that was killed leaves at most one
 	if err := os.Remove(next); err != nil && !missing(err) {
 		return err
 	}
-	if err := writeNew(next, content, old); err != nil {
+	made, err := writeNew(next, content, old)
+	if err != nil {
 		os.Remove(next)
 		return err
 	}
-	if beforeRename != nil {
-		beforeRename()
+	if do.beforeRename != nil {
+		do.beforeRename()
 	}
-	if err := os.Rename(next, file); err != nil {
+	if do.rename == nil {
+		do.rename = os.Rename
+	}
+	if err := do.rename(next, file); err != nil && !isThere(file, made) {
 		os.Remove(next)
 		return err
 	}
-	return syncDir(dir)
+	if do.sync == nil {
+		do.sync = (*os.File).Sync
+	}
+	if err := do.sync(d); err != nil && !errors.Is(err, unix.EINVAL) && !errors.Is(err, errors.ErrUnsupported) { // some file systems cannot
+		return &NotSynced{file, err}
+	}
+	return nil
+}
+
+// isThere reports whether a name leads to a file: a rename over a network can fail after it happened.
+func isThere(name string, made fs.FileInfo) bool {
+	there, err := os.Lstat(name)
+	return err == nil && os.SameFile(there, made)
 }
 
 // writeNew makes a file with the mode and owner of an old one, and waits until it is on disk.
-func writeNew(file string, content []byte, old fs.FileInfo) error {
+func writeNew(file string, content []byte, old fs.FileInfo) (fs.FileInfo, error) {
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, privateFile)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer f.Close()
 	if old != nil {
@@ -106,27 +153,15 @@ func writeNew(file string, content []byte, old fs.FileInfo) error {
 			_ = f.Chown(int(stat.Uid), int(stat.Gid)) // only root can; others own it anyway
 		}
 		if err := f.Chmod(old.Mode().Perm()); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	if _, err := f.Write(content); err != nil {
-		return err
+		return nil, err
 	}
 	if err := f.Sync(); err != nil {
-		return err
+		return nil, err
 	}
-	return f.Close()
-}
-
-// syncDir makes a rename in a directory last.
-func syncDir(dir string) error {
-	d, err := os.Open(filepath.Clean(dir))
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	if err := d.Sync(); err != nil && !errors.Is(err, unix.EINVAL) { // some file systems cannot
-		return err
-	}
-	return nil
+	made, err := f.Stat()
+	return made, errors.Join(err, f.Close())
 }

@@ -266,7 +266,12 @@ func (s *session) remember(scope host.Scope, rules []string) error {
 		file = s.live.options.User
 	}
 	for _, rule := range rules {
-		if err := settings.Remember(s.live.options, file, agenttool.Allow, rule); err != nil {
+		err := settings.Remember(s.live.options, file, agenttool.Allow, rule)
+		if settings.IsNotSynced(err) {
+			fmt.Fprintln(os.Stderr, "toolhost: warning:", err)
+			err = nil
+		}
+		if err != nil {
 			return err
 		}
 	}

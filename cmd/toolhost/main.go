@@ -7,6 +7,8 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
+
+	"toolhost/settings"
 )
 
 // The exit codes of every command.
@@ -34,6 +36,9 @@ func execute(root *cobra.Command) int {
 	var coded *exitError
 	switch {
 	case err == nil:
+		return exitOK
+	case settings.IsNotSynced(err):
+		fmt.Fprintln(os.Stderr, "toolhost: warning: "+err.Error())
 		return exitOK
 	case errors.As(err, &coded):
 		if coded.message != "" {

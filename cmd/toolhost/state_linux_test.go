@@ -55,6 +55,8 @@ func namesBelow(t *testing.T, dir string) (names []string) {
 // TestUnwritableState: toolhost starts where its state directory is read-only or full, with a log and without. Reads go on, and
 // what is not in the log says so. Without a log commands run, too, and have their /tmp elsewhere.
 func TestUnwritableState(t *testing.T) {
+	runtime := t.TempDir()
+	t.Setenv("XDG_RUNTIME_DIR", runtime)
 	if out, err := exec.Command("unshare", "-rm", "sh", "-c", "mount -t tmpfs tmpfs /mnt").CombinedOutput(); err != nil {
 		t.Skipf("no private mount namespace: %v: %s", err, out)
 	}
@@ -64,7 +66,6 @@ func TestUnwritableState(t *testing.T) {
 	} {
 		for _, ephemeral := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, ephemeral %v", name, ephemeral), func(t *testing.T) {
-				t.Parallel()
 				dir, flags := t.TempDir(), []string{"--sandbox", "landlock", "--allow", "Shell", "--allow", "Write(**)"}
 				if ephemeral {
 					flags = append(flags, "--ephemeral")
@@ -85,6 +86,12 @@ func TestUnwritableState(t *testing.T) {
 				o := s.call(9, "shell", `{"command":"echo x > /tmp/x; cat /tmp/x; echo y > y"}`).Result.Result
 				if ephemeral && o.Status != "succeeded" || !ephemeral && o.Error.Code != "journal_unavailable" {
 					t.Errorf("a command: %+v", o)
+				}
+				s.in.Close()
+				_, _ = io.ReadAll(s.stdout.(io.Reader))
+				_ = s.cmd.Wait()
+				if left, err := os.ReadDir(filepath.Join(runtime, "toolhost", "scratch")); err != nil || len(left) > 0 {
+					t.Errorf("%v is left of the scratch, %v", left, err)
 				}
 			})
 		}

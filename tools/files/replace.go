@@ -209,6 +209,7 @@ type temporary struct {
 	dir  *workspace.Dir
 	name string // empty when it has been renamed
 	file *os.File
+	ino  uint64
 }
 
 func newTemporary(dir *workspace.Dir, perm os.FileMode) (*temporary, error) {
@@ -217,7 +218,12 @@ func newTemporary(dir *workspace.Dir, perm os.FileMode) (*temporary, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &temporary{dir: dir, name: name, file: f}, nil
+	st, err := stat(f)
+	if err != nil {
+		f.Close()
+		return nil, errors.Join(err, dir.Remove(name))
+	}
+	return &temporary{dir: dir, name: name, file: f, ino: st.Ino}, nil
 }
 
 func (t *temporary) write(data []byte) error {
@@ -225,13 +231,22 @@ func (t *temporary) write(data []byte) error {
 	return err
 }
 
-func (t *temporary) rename(to string) error { return t.renamed(t.dir.Rename(t.name, to)) }
+func (t *temporary) rename(to string) error { return t.renamed(to, t.dir.Rename(t.name, to)) }
 
 // renameNew is rename for a name that must not exist.
-func (t *temporary) renameNew(to string) error { return t.renamed(renameNew(t.dir.File(), t.name, to)) }
+func (t *temporary) renameNew(to string) error {
+	return t.renamed(to, renameNew(t.dir.File(), t.name, to))
+}
 
-// renamed notes that a rename succeeded.
-func (t *temporary) renamed(err error) error {
+// renamed notes that a rename succeeded. One over a network can fail after it happened.
+func (t *temporary) renamed(to string, err error) error {
+	if err != nil {
+		there, lost := t.dir.Lstat(to)
+		_, gone := t.dir.Lstat(t.name)
+		if lost == nil && there.Ino == t.ino && errors.Is(gone, os.ErrNotExist) {
+			err = nil
+		}
+	}
 	if err == nil {
 		t.name = ""
 	}
