@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"toolhost/agenttool"
 	"toolhost/protect"
 )
 
@@ -406,6 +407,9 @@ func descriptors(t *testing.T) int {
 // The scratch of a host that was killed is removed by the next session; that of a living one is not.
 func TestAbandonedScratch(t *testing.T) {
 	b := newBench(t, nil)
+	if err := b.Make(); err != nil {
+		t.Fatal(err)
+	}
 	abandoned := filepath.Join(filepath.Dir(b.own.path), "dead")
 	if err := os.MkdirAll(filepath.Join(abandoned, "tmp"), 0o755); err != nil {
 		t.Fatal(err)
@@ -415,6 +419,9 @@ func TestAbandonedScratch(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer next.Close()
+	if err := next.Make(); err != nil {
+		t.Fatal(err)
+	}
 	for limit := time.Now().Add(hang); time.Now().Before(limit); time.Sleep(time.Millisecond) {
 		if _, err := os.Stat(abandoned); os.IsNotExist(err) {
 			break
@@ -426,8 +433,13 @@ func TestAbandonedScratch(t *testing.T) {
 	if _, err := os.Stat(b.own.path); err != nil {
 		t.Errorf("the scratch of a living session: %v", err)
 	}
-	if _, err := Open(Options{Roots: []string{b.ws}, Dir: b.o.Dir, Cache: b.cache.path}); err == nil {
-		t.Error("two sessions have one directory")
+	same, err := Open(Options{Roots: []string{b.ws}, Dir: b.o.Dir, Cache: b.cache.path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer same.Close()
+	if err := same.Make(); err == nil || !strings.Contains(err.Error(), "another process has locked it") {
+		t.Errorf("two sessions have one directory: %v", err)
 	}
 }
 
@@ -485,5 +497,60 @@ func TestWithoutNamespaces(t *testing.T) {
 				t.Error("a killed command is still there")
 			}
 		})
+	}
+}
+
+// A session whose directory cannot be made has them in the next place that takes them, and says what is wrong with all if none does.
+// Nothing is made before.
+func TestFallbacks(t *testing.T) {
+	b := newBench(t, nil)
+	file := filepath.Join(b.out, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	second := filepath.Join(b.out, "second", "scratch", "s")
+	s, err := Open(Options{Roots: []string{b.ws}, Dir: filepath.Join(file, "scratch", "s"), Cache: filepath.Join(file, "cache"), Fallbacks: []string{second}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Dir(second)); !os.IsNotExist(err) {
+		t.Errorf("made by Open: %v", err)
+	}
+	if err := s.Make(); err != nil || s.Scratch() != filepath.Join(second, "tmp") {
+		t.Errorf("the scratch is %q, %v", s.Scratch(), err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if left, err := os.ReadDir(filepath.Dir(second)); err != nil || len(left) > 0 {
+		t.Errorf("left are %v, %v", left, err)
+	}
+	none, err := Open(Options{Roots: []string{b.ws}, Dir: filepath.Join(file, "scratch", "s"), Cache: filepath.Join(file, "cache")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer none.Close()
+	if err := none.Make(); err == nil || !strings.Contains(err.Error(), "not a directory") {
+		t.Errorf("without a place: %v", err)
+	}
+}
+
+// A probe that failed for want of something is made again before the first command, which runs if it finds enough then.
+func TestReadyIsAskedAgain(t *testing.T) {
+	short := true
+	b := newBench(t, func(o *Options) {
+		o.Ready = func() error {
+			if short {
+				return agenttool.Failure(agenttool.SetupRequired, "sandbox_required", "too many open files")
+			}
+			return nil
+		}
+	})
+	if err := b.Make(); err == nil {
+		t.Error("made although the probe fails")
+	}
+	short = false
+	if err := b.Make(); err != nil {
+		t.Error(err)
 	}
 }
