@@ -138,7 +138,7 @@ func (j *journal) record(e agenttool.Event, pairs ...any) {
 // How long the host waits for the disk that has the session log. What waits no longer goes on with [persist.ErrPending]; a disk
 // that has stalled is not waited for at all.
 const (
-	readPatience   = 250 * time.Millisecond // for the result of a call that changed nothing: less than a stall
+	readPatience   = 500 * time.Millisecond // for the result of a call that changed nothing
 	recordPatience = 500 * time.Millisecond
 )
 
