@@ -82,7 +82,7 @@ func (g *gleaner) braced(s *spelled, word *syntax.Word) bool {
 		return false
 	}
 	var each []*syntax.Word
-	ok := found && g.expanded < maxExpanded
+	ok := found && g.expanded < maxExpanded && !namesGrow(split.Parts)
 	if ok {
 		each, ok = expandBraces(split.Parts)
 		g.expanded += len(each)

@@ -46,6 +46,7 @@ func TestMentionsWhatRuns(t *testing.T) {
 		{"a quoted substitution that >& names", "m1 >&'$(m2)'", "m2"},
 		{"a substitution in a variable that >& names", "x='$(m2)'; m1 >&$x", "m2"},
 		{"a quoted substitution that >& names before its command", ">&'$(m2)' m1", "m2"},
+		{"braces around an expansion that has some", "m3{a,${x%%{a,b}} f", "m3{a,}"},
 		{"a quoted blank beside a variable", "x='rm f'; '/a b/'$x", "/a b/rm"},
 	}
 	for _, tt := range tests {
