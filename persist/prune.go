@@ -51,6 +51,8 @@ type Pruned struct {
 	Live      int                   `json:"live"`            // sessions that a process writes, or that were to be kept
 	LiveBytes int64                 `json:"live_bytes"`      // of those
 	Newer     []agenttool.SessionID `json:"newer,omitempty"` // sessions of a newer version of toolhost, which were left alone
+
+	ClockDoubted bool `json:"clock_doubted,omitempty"` // the clock may have jumped ahead: nothing was removed by its age
 }
 
 // Removal is a session or one of its payloads.
@@ -79,7 +81,7 @@ func Prune(dir string, o Retention, now time.Time) (Pruned, error) {
 	defer all.Close()
 	p := pruning{o: o.withDefaults(), all: all, now: now}
 	if o.Unasked && clockJumped(all, now) {
-		p.o.MaxAge = -1
+		p.o.MaxAge, p.done.ClockDoubted = -1, true
 	}
 	if !o.Dry {
 		p.failed(sweep(all))

@@ -1,12 +1,16 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"toolhost/persist/cache"
 	"toolhost/sandbox"
 )
 
@@ -16,7 +20,7 @@ func newDoctor() *cobra.Command {
 		Use:   "doctor",
 		Short: "Say what this machine's sandbox holds, what is missing, and how to get it",
 		Long: `doctor makes a sandbox of each level for real, has it tested by a program that tries to write out of it, and says what
-works. It changes nothing.
+works. It lists the caches that workspaces have on this disk. It changes nothing.
 
 Exit codes: 0 the sandbox is full; 1 it is less.`,
 		Args: cobra.NoArgs,
@@ -27,13 +31,17 @@ Exit codes: 0 the sandbox is full; 1 it is less.`,
 			}
 			found := sandbox.ProbeNow(state)
 			advice := sandbox.Advice(found)
+			caches, err := cache.List(cachesDir(state))
+			if err != nil {
+				return exitf(exitFailed, "%v", err)
+			}
 			if asJSON {
 				held, lacking := promisesAt(found.Level)
 				err = json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{
-					"sandbox": found, "advice": advice, "answers": answerGaps(found.Level), "holds": held, "lacks": lacking,
+					"sandbox": found, "advice": advice, "answers": answerGaps(found.Level), "holds": held, "lacks": lacking, "caches": append([]cache.Entry{}, caches...),
 				})
 			} else {
-				err = printFinding(cmd.OutOrStdout(), found, advice)
+				err = cmp.Or(printFinding(cmd.OutOrStdout(), found, advice), printCaches(cmd.OutOrStdout(), caches))
 			}
 			if err == nil && found.Level != sandbox.Full {
 				err = exitf(exitFailed, "")
@@ -87,6 +95,34 @@ func printFinding(out io.Writer, found sandbox.Finding, advice []string) error {
 	}
 	for _, gap := range answerGaps(found.Level) {
 		line("  answers %s", gap)
+	}
+	return err
+}
+
+// shownCaches is how many caches doctor lists one by one.
+const shownCaches = 10
+
+// printCaches prints what the caches of workspaces take, the largest first.
+func printCaches(out io.Writer, caches []cache.Entry) error {
+	total := int64(0)
+	for _, e := range caches {
+		total += e.Bytes
+	}
+	_, err := fmt.Fprintf(out, "caches: %d, %s; those not used for 30 days or of workspaces that are gone are removed once a day, or now with toolhost log prune\n", len(caches), size(total))
+	slices.SortFunc(caches, func(a, b cache.Entry) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	for _, e := range caches[:min(len(caches), shownCaches)] {
+		state := ""
+		switch {
+		case e.InUse:
+			state = ", in use"
+		case e.Gone:
+			state = ", its workspace is gone"
+		case e.Newer:
+			state = ", of a newer version of toolhost, left alone"
+		}
+		if err == nil {
+			_, err = fmt.Fprintf(out, "  %10s  used %s  %s%s\n", size(e.Bytes), e.Used.Local().Format(time.DateTime), printable(cmp.Or(e.Workspace, e.Dir)), state)
+		}
 	}
 	return err
 }

@@ -3,9 +3,11 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"text/tabwriter"
 	"time"
 
@@ -13,6 +15,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/persist"
+	"toolhost/persist/cache"
 )
 
 const (
@@ -62,6 +65,25 @@ func pruneSessions(own agenttool.SessionID) {
 	if warning := newerSessions(found); warning != "" {
 		fmt.Fprintln(os.Stderr, "toolhost:", warning)
 	}
+	limits := cache.Limits{}
+	if found.ClockDoubted {
+		limits.MaxAge = -1
+	}
+	if _, err := pruneCaches(limits); err != nil {
+		fmt.Fprintln(os.Stderr, "toolhost: old caches could not be removed:", err)
+	}
+}
+
+// cachesDir is where the caches of workspaces are.
+func cachesDir(state string) string { return filepath.Join(state, "caches") }
+
+// pruneCaches removes caches of workspaces.
+func pruneCaches(o cache.Limits) ([]cache.Entry, error) {
+	state, err := stateDir()
+	if err != nil {
+		return nil, err
+	}
+	return cache.Prune(cachesDir(state), o, time.Now())
 }
 
 // newerSessions says which sessions were left alone; "" for none.
@@ -78,10 +100,13 @@ func newLogPrune() *cobra.Command {
 	limit := byteSize(5 << 30)
 	cmd := &cobra.Command{
 		Use:   "prune",
-		Short: "Remove old sessions, and the largest and oldest outputs",
-		Long: `prune removes the sessions that nobody has used for --older-than. If the rest takes more than --max-size it removes stored
+		Short: "Remove old sessions, the largest and oldest outputs, and old caches",
+		Long: `prune removes the sessions that were not used for --older-than. If the rest takes more than --max-size it removes stored
 outputs, the largest and oldest first. Logs stay until they are too old, and running sessions are counted apart and left
 alone. log verify knows which outputs were pruned.
+
+It also removes the caches of tools (Go, npm, pip, cargo, ...) that were not used for as long, those of workspaces that
+are gone, and those used longest ago while all take more than 4 GiB. toolhost doctor lists them.
 
 toolhost serve does the same by itself, 30 s after its start and then once a day, and toolhost call with the first call
 of a day. One session stores 4 GiB of output at most; what is beyond that is cut, and the result says so.
@@ -99,10 +124,15 @@ of a day. One session stores 4 GiB of output at most; what is beyond that is cut
 			}
 			o.MaxBytes = int64(limit)
 			found, err := persist.Prune(dir, o, time.Now())
+			caches, failed := pruneCaches(cache.Limits{MaxAge: o.MaxAge, Dry: o.Dry})
+			err = errors.Join(err, failed)
 			if asJSON {
-				err = cmp.Or(printJSONLines(cmd.OutOrStdout(), []persist.Pruned{found}), err)
+				err = cmp.Or(printJSONLines(cmd.OutOrStdout(), []any{struct {
+					persist.Pruned
+					Caches []cache.Entry `json:"caches_removed,omitempty"`
+				}{found, caches}}), err)
 			} else {
-				err = cmp.Or(printPruned(cmd.OutOrStdout(), found, o), err)
+				err = cmp.Or(printPruned(cmd.OutOrStdout(), found, caches, o), err)
 			}
 			if err != nil {
 				return exitf(exitFailed, "%v", err)
@@ -118,13 +148,13 @@ of a day. One session stores 4 GiB of output at most; what is beyond that is cut
 }
 
 // printPruned prints for people what was removed, and what is left.
-func printPruned(out io.Writer, found persist.Pruned, o persist.Retention) error {
+func printPruned(out io.Writer, found persist.Pruned, caches []cache.Entry, o persist.Retention) error {
 	removed, verb := int64(0), "removed"
 	if o.Dry {
 		verb = "would be removed"
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	if len(found.Removed) > 0 {
+	if len(found.Removed)+len(caches) > 0 {
 		fmt.Fprintln(w, "SESSION\tWHAT\tSIZE\tLAST USED")
 	}
 	for _, r := range found.Removed {
@@ -135,10 +165,14 @@ func printPruned(out io.Writer, found persist.Pruned, o persist.Retention) error
 		removed += r.Bytes
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.Session, what, size(r.Bytes), r.Changed.Local().Format(time.DateTime))
 	}
+	for _, e := range caches {
+		removed += e.Bytes
+		fmt.Fprintf(w, "-\tcache of %s\t%s\t%s\n", printable(cmp.Or(e.Workspace, "an unknown workspace")), size(e.Bytes), e.Used.Local().Format(time.DateTime))
+	}
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%s: %d entries, %s\n", verb, len(found.Removed), size(removed))
+	fmt.Fprintf(out, "%s: %d entries, %s\n", verb, len(found.Removed)+len(caches), size(removed))
 	fmt.Fprintf(out, "left: %d sessions, %s; %d running, %s\n", found.Sessions, size(found.Bytes), found.Live, size(found.LiveBytes))
 	if found.Over > 0 {
 		fmt.Fprintf(out, "the logs alone exceed the limit by %s: they stay until they are older than %s\n", size(found.Over), o.MaxAge)

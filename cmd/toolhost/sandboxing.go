@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"toolhost/agenttool"
+	"toolhost/persist/cache"
 	"toolhost/protect"
 	"toolhost/sandbox"
 	"toolhost/tools/workspace"
@@ -30,6 +31,8 @@ type confinement struct {
 	level   sandbox.Level
 	names   *protect.Cache // what is protected and what is not read
 	make    func() error   // makes the directories of the session; nil: it has none
+
+	letCache func() // has the caches pruned again; nil: there are none
 }
 
 // confinementOptions are what a sandbox is made with.
@@ -76,7 +79,10 @@ func confine(with confinementOptions, w *workspace.Workspace, scope agenttool.Sc
 		return nil, err
 	}
 	c.starter = c.session
-	c.make = func() error { return c.makeIn(state, w) }
+	c.make = func() error {
+		c.letCache, _ = cache.Hold(o.Cache, scope.Dir, time.Now()) // without the note it is pruned by its age
+		return c.makeIn(state, w)
+	}
 	return c, nil
 }
 
@@ -132,7 +138,7 @@ func sandboxOptions(scope agenttool.Scope, state, name string, protected *protec
 		Roots: scope.Roots, Home: scope.Home, Runtime: userRuntimeDir(),
 		Dir:       filepath.Join(state, "scratch", name),
 		Fallbacks: scratchFallbacks(name),
-		Cache:     filepath.Join(state, "caches", digest(scope.Dir)),
+		Cache:     filepath.Join(cachesDir(state), digest(scope.Dir)),
 		Hidden:    slices.DeleteFunc([]string{state, configDir()}, func(dir string) bool { return dir == "" }), // the sockets are in state, or where no sandbox shows what is there
 		Protected: protected, LetLive: letLiveSince,
 		Show: shownPaths(),

@@ -105,7 +105,11 @@ func (s *session) close() error {
 		for _, do := range s.closed {
 			err = errors.Join(err, do())
 		}
-		rest <- errors.Join(err, s.box.starter.Close())
+		err = errors.Join(err, s.box.starter.Close())
+		if s.box.letCache != nil {
+			s.box.letCache()
+		}
+		rest <- err
 	}()
 	var limit <-chan time.Time
 	switch { // on a disk that stalls the scratch stays: the next session removes it
