@@ -237,6 +237,12 @@ func logPath(name string) (string, error) {
 	return "", exitf(exitFailed, "no session %q in %s: see toolhost log list", name, dir)
 }
 
+// isLive reports whether a process writes the log at path.
+func isLive(path string) bool {
+	dir := filepath.Dir(path)
+	return !persist.Abandoned(filepath.Dir(dir), agenttool.SessionID(filepath.Base(dir))) && filepath.Base(path) == logFile
+}
+
 func isFile(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && !info.IsDir()
@@ -262,7 +268,7 @@ func newLogShow() *cobra.Command {
 				return exitf(exitFailed, "%v", err)
 			}
 			defer f.Close()
-			return show{out: cmd.OutOrStdout(), json: asJSON, call: call}.log(f)
+			return show{out: cmd.OutOrStdout(), json: asJSON, call: call, live: isLive(paths[0])}.log(f)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print every record, one JSON object a line")

@@ -18,6 +18,7 @@ type show struct {
 	out  io.Writer
 	json bool
 	call string // the client's id or the invocation's; empty: all calls
+	live bool   // a process writes the log
 }
 
 // eventData is what show reads of an event's data.
@@ -33,7 +34,7 @@ type eventData struct {
 }
 
 func (s show) log(r io.Reader) error {
-	started := map[agenttool.InvocationID]agenttool.Event{} // calls without a result
+	open := unended{calls: map[agenttool.InvocationID]agenttool.Event{}, jobs: map[string]runningJob{}}
 	for entry, err := range persist.Read(r) {
 		if err != nil {
 			return exitf(exitFailed, "%v: toolhost log verify says more", err)
@@ -42,22 +43,32 @@ func (s show) log(r io.Reader) error {
 		if err := json.Unmarshal(entry.Event, &e); err != nil {
 			return exitf(exitFailed, "record %d: %v", entry.Seq, err)
 		}
-		if err := s.entry(entry, e, started); err != nil {
+		var data eventData
+		_ = json.Unmarshal(e.Data, &data)                // data of another shape shows as nothing
+		if e.EventType == agenttool.EventSessionOpened { // the process before this one is gone
+			s.end(&open, false)
+		}
+		open.note(e, data)
+		if err := s.entry(entry, e, data); err != nil {
 			return exitf(exitFailed, "%v", err)
 		}
 	}
-	if s.json || s.call != "" {
-		return nil
-	}
-	for id, e := range started {
-		fmt.Fprintf(s.out, "%s  %-12s %-8s did not end (%s)\n", clock(e.Time), printable(cut.Characters(e.Subject, 24)), printable(strings.TrimPrefix(string(e.ToolID), "toolhost.")), id)
-	}
+	s.end(&open, s.live)
 	return nil
 }
 
-func (s show) entry(entry persist.Entry, e agenttool.Event, started map[agenttool.InvocationID]agenttool.Event) error {
-	var data eventData
-	_ = json.Unmarshal(e.Data, &data) // data of another shape shows as nothing
+// end prints what did not end, and forgets it.
+func (s show) end(open *unended, live bool) {
+	if !s.json && s.call == "" {
+		for _, line := range open.lines(live) {
+			fmt.Fprintln(s.out, line)
+		}
+	}
+	clear(open.calls)
+	clear(open.jobs)
+}
+
+func (s show) entry(entry persist.Entry, e agenttool.Event, data eventData) error {
 	switch {
 	case s.call != "" && s.call != string(e.InvocationID) && s.call != e.Subject:
 		return nil
@@ -68,10 +79,7 @@ func (s show) entry(entry persist.Entry, e agenttool.Event, started map[agenttoo
 		return err
 	}
 	switch e.EventType {
-	case agenttool.EventSelected:
-		started[e.InvocationID] = e
 	case agenttool.EventResultCreated:
-		delete(started, e.InvocationID)
 		if data.Invocation != nil && data.Result != nil {
 			_, err := fmt.Fprintln(s.out, callLine(*data.Invocation, *data.Result))
 			return err
