@@ -21,7 +21,7 @@ import (
 type holder struct {
 	mu      sync.Mutex // one message at a time
 	socket  *net.UnixConn
-	proxy   net.Addr // where the session's proxy is on its loopback; nil if there is none
+	proxy   net.Listener // of the session's proxy, on its loopback; nil if there is none
 	sockets *sockets
 	devices *os.File // the /dev of its commands
 	walls   walls
@@ -105,6 +105,10 @@ func startHolderIn(n *network, processes int, group controlGroup, plan *os.File)
 		h.close()
 		return nil, fmt.Errorf("the session's namespaces: %w", err)
 	}
+	go func() { // ends with the holder: its sockets would keep its namespaces
+		<-h.exited
+		h.release()
+	}()
 	return h, nil
 }
 
@@ -188,10 +192,7 @@ func (h *holder) answerSockets() (*sockets, error) {
 
 // close ends the session's processes and waits until they are gone.
 func (h *holder) close() {
-	_ = h.socket.Close()
-	if h.sockets != nil {
-		h.sockets.close()
-	}
+	h.release()
 	if h.devices != nil {
 		h.devices.Close()
 	}
@@ -199,6 +200,17 @@ func (h *holder) close() {
 	select {
 	case <-h.exited:
 	case <-time.After(patience):
+	}
+}
+
+// release closes what reaches into the session's namespaces. It may be called again.
+func (h *holder) release() {
+	_ = h.socket.Close()
+	if h.sockets != nil {
+		h.sockets.close()
+	}
+	if h.proxy != nil {
+		_ = h.proxy.Close()
 	}
 }
 

@@ -61,7 +61,7 @@ func (p *Process) connect(plan *plan) error {
 	if h.proxy == nil {
 		return nil
 	}
-	env, leave, err := plan.s.network.admit(h.proxy, plan.c.Profile.Hosts, p.violations.add)
+	env, leave, err := plan.s.network.admit(h.proxy.Addr(), plan.c.Profile.Hosts, p.violations.add)
 	if err == nil {
 		plan.network = env
 		if exe := plan.s.o.Program; exe != "" {

@@ -26,15 +26,15 @@ func newNetwork() *network {
 	return n
 }
 
-// serve serves a listener that was made inside, and returns its address there.
-func (n *network) serve(f *os.File) (net.Addr, error) {
+// serve serves a listener that was made inside, until that is closed.
+func (n *network) serve(f *os.File) (net.Listener, error) {
 	l, err := net.FileListener(f)
 	f.Close()
 	if err != nil {
 		return nil, fmt.Errorf("the session's proxy: %w", err)
 	}
 	go func() { _ = n.proxy.Serve(l) }() // ends with the proxy, or with the listener
-	return l.Addr(), nil
+	return l, nil
 }
 
 // admit lets a command reach the hosts it was granted, and tells it how. What it tries else is reported.

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"toolhost/agenttool/cut"
 )
 
 // TestWorkspaceMoved: after the workspace was moved, replaced or removed each tool of both families says so, reads nothing and
@@ -68,7 +70,7 @@ func TestWorkspaceMoved(t *testing.T) {
 			for _, tool := range tools {
 				for _, line := range both(tool.name, tool.input) {
 					if !strings.Contains(line, "workspace_moved") {
-						t.Errorf("%s: %s", tool.name, clipped(line, 600))
+						t.Errorf("%s: %s", tool.name, cut.Characters(line, 600))
 					}
 				}
 			}
@@ -84,7 +86,7 @@ func TestWorkspaceMoved(t *testing.T) {
 			}
 			for _, line := range both("shell_kill", `{"job":"j1"}`) {
 				if strings.Contains(line, "workspace_moved") {
-					t.Errorf("a job cannot be ended: %s", clipped(line, 600))
+					t.Errorf("a job cannot be ended: %s", cut.Characters(line, 600))
 				}
 			}
 			if c.name != "renamed" {
@@ -95,7 +97,7 @@ func TestWorkspaceMoved(t *testing.T) {
 			}
 			for _, line := range both("read", `{"path":"f"}`) {
 				if !strings.Contains(line, "needle") {
-					t.Errorf("back again: %s", clipped(line, 600))
+					t.Errorf("back again: %s", cut.Characters(line, 600))
 				}
 			}
 		})
