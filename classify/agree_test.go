@@ -12,6 +12,7 @@ func TestBashReadsItInAnotherWay(t *testing.T) {
 	tests := []struct{ name, text string }{
 		{"a substitution is printed anew, without the ; behind a here-document", "echo $(cat <<E\nE\nls; uniq f; ls)"},
 		{"a here-document in a substitution ends at a joined line with more behind it", "echo $(true <<E <<E\nE\n\\\nE)\nE\n)"},
+		{"a process substitution that begins like an expression", "cat >((m3; cat <<\\F <<\\F\n@(\nF\nF\nF\n))'\"+' # a))"},
 		{"and with more on the line of the operator", "echo $(cat <<E | uniq f; ls\nE\n)"},
 		{"and with &&", "echo $(cat <<E && uniq f; ls\nE\n)"},
 		{"and in a process substitution", "diff <(cat <<E\nE\nls; uniq f; ls) g"},

@@ -15,6 +15,10 @@ func (r *reader) word() {
 			if c != '<' && c != '>' || r.peek(1) != '(' {
 				return
 			}
+			if r.peek(2) == '(' {
+				r.doubt("bash may take this for an expression")
+				return
+			}
 			r.take(2, Open)
 			r.substituted()
 		default:

@@ -13,6 +13,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/recordtest"
 )
 
 func TestBindRefuses(t *testing.T) {
@@ -111,17 +112,16 @@ func TestBindingAgainChangesNothing(t *testing.T) {
 // AT-001, AT-002, AT-007, AT-008: the records satisfy the published schemas and refer to each other.
 func TestRecordsValidate(t *testing.T) {
 	d := newBench(t, Options{}).tool.Describe()
-	for name, record := range map[string]any{
-		"tool-declaration": d.Declaration, "tool-interface": d.Interface,
-		"execution-profile": d.Execution, "permission-profile": d.Permission,
+	for kind, record := range map[recordtest.Kind]any{
+		recordtest.KindDeclaration: d.Declaration, recordtest.KindInterface: d.Interface,
+		recordtest.KindExecutionProfile: d.Execution, recordtest.KindPermissionProfile: d.Permission,
 	} {
-		file := filepath.Join("..", "..", "agenttool", "validate", "schemas", "agenttool-"+name+".schema.json")
-		raw, err := os.ReadFile(file)
+		encoded, err := agenttool.Encode(record)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := validate(t, raw, record); err != nil {
-			t.Errorf("%s: %v", name, err)
+		for _, problem := range recordtest.Record(kind, encoded) {
+			t.Errorf("%s: %v", kind, problem)
 		}
 	}
 	refs := []string{d.Declaration.InterfaceRef, d.Declaration.ExecutionProfileRef, d.Declaration.PermissionProfileRef}
