@@ -261,7 +261,7 @@ func (c *call) emit(t agenttool.EventType, pairs ...any) {
 // record writes one event by itself, after those that wait. Where the disk does not answer, it is written and told of later.
 func (c *call) record(t agenttool.EventType, pairs ...any) error {
 	c.emit(t, pairs...)
-	if err := c.flush(recordPatience); !errors.Is(err, persist.ErrPending) {
+	if err := c.flush(); !errors.Is(err, persist.ErrPending) {
 		return err
 	}
 	return nil
@@ -269,7 +269,7 @@ func (c *call) record(t agenttool.EventType, pairs ...any) error {
 
 // flush records the events since the last flush as one group, and then tells of them. It waits for the disk as
 // [journal.append] does.
-func (c *call) flush(patience time.Duration) error {
+func (c *call) flush() error {
 	c.flushing.Lock() // not mu: others look at a call while the disk is slow
 	defer c.flushing.Unlock()
 	c.mu.Lock()
@@ -279,7 +279,7 @@ func (c *call) flush(patience time.Duration) error {
 	if len(events) == 0 {
 		return nil
 	}
-	return c.host.journal.append(false, patience, events...)
+	return c.host.journal.append(false, events...)
 }
 
 // readOnly reports whether the call is known to change nothing.
@@ -312,7 +312,7 @@ func (r reporter) Progress(p agenttool.Progress) {
 		p.Status = "running"
 	}
 	c.emit(agenttool.EventProgress, "phase", agenttool.PhaseExecute, "progress", p)
-	if err := c.flush(readPatience); err == nil && c.req.Caller.Progress != nil { // what cannot be recorded is not told
+	if err := c.flush(); err == nil && c.req.Caller.Progress != nil { // what cannot be recorded is not told
 		c.req.Caller.Progress(p)
 	}
 }

@@ -279,7 +279,7 @@ func (c *call) runHooks(ctx context.Context, e hook.Event, more ...any) hook.Out
 	for i := range runs {
 		c.emit(moment.started, "phase", moment.phase, "hook", runs[i].Record)
 	}
-	_ = c.flush(readPatience) // who follows events sees what is waited for; a journal that cannot be written ends the call later
+	_ = c.flush() // who follows events sees what is waited for; a journal that cannot be written ends the call later
 	c.host.runner.Run(ctx, runs, c.subject(more...))
 	for i := range runs {
 		c.emitStep(runs[i].Answer.Progress, moment.phase)

@@ -51,7 +51,7 @@ func (h *Host) announce(c *call, p agenttool.Progress) {
 	p.SchemaVersion, p.InvocationID, p.Sequence = agenttool.SchemaVersion, c.inv.InvocationID, c.steps
 	c.mu.Unlock()
 	p.ProgressID, p.Timestamp = agenttool.ProgressID(h.o.IDs.New("prog_", now)), agenttool.Timestamp(now)
-	_ = h.journal.append(true, recordPatience, h.journal.event(agenttool.Event{ // what cannot be recorded is not told either
+	_ = h.journal.append(true, h.journal.event(agenttool.Event{ // what cannot be recorded is not told either
 		EventType: agenttool.EventProgress, Subject: c.req.name(), InvocationID: c.inv.InvocationID, ToolID: c.inv.ToolID,
 	}, "phase", agenttool.PhaseExecute, "progress", p))
 	if tell := c.req.Caller.Progress; tell != nil {

@@ -132,23 +132,21 @@ func (j *journal) event(e agenttool.Event, pairs ...any) agenttool.Event {
 
 // record writes one event by itself. It reports nothing: what cannot be recorded is not told either.
 func (j *journal) record(e agenttool.Event, pairs ...any) {
-	_ = j.append(false, recordPatience, j.event(e, pairs...))
+	_ = j.append(false, j.event(e, pairs...))
 }
 
-// How long the host waits for the disk that has the session log. What waits no longer goes on with [persist.ErrPending]; a disk
-// that has stalled is not waited for at all.
-const (
-	readPatience   = 500 * time.Millisecond // for the result of a call that changed nothing
-	recordPatience = 500 * time.Millisecond
-)
+// recordPatience is how long the host waits for the disk that has the session log. Then it goes on with [persist.ErrPending]. It
+// does not wait at all for a disk that has stalled.
+const recordPatience = 500 * time.Millisecond
 
 // append writes events as one group and then tells of them; final says that they are the last of a job. It waits for the disk
-// as long as patience. On an error nothing was told; if that is [persist.ErrPending] it is told when the disk has answered.
-func (j *journal) append(final bool, patience time.Duration, events ...agenttool.Event) error {
+// as long as recordPatience. On an error nothing was told; if that is [persist.ErrPending] it is told when the disk has answered.
+func (j *journal) append(final bool, events ...agenttool.Event) error {
 	lines := make([][]byte, len(events))
 	for i, e := range events {
 		lines[i] = encode(e)
 	}
+	patience := recordPatience
 	if j.store.Stalled() {
 		patience = 0
 	}

@@ -296,7 +296,7 @@ func (c *call) schedule(ctx context.Context) error {
 	if atOnce := ticket.Started(); !c.host.mayStart(c, atOnce) {
 		return errShutdown
 	} else if !atOnce {
-		_ = c.flush(readPatience) // who follows events sees that it waits
+		_ = c.flush() // who follows events sees that it waits
 	}
 	if err := ticket.Wait(ctx); err != nil {
 		return err
@@ -369,7 +369,7 @@ func (c *call) execute(ctx context.Context) error {
 // recorded waits until the journal holds what is known of the call and has room for how it ends, and until all of that is on
 // the disk if the call's changes will be.
 func (c *call) recorded(ctx context.Context) error {
-	if err := c.flush(recordPatience); err != nil && !errors.Is(err, persist.ErrPending) {
+	if err := c.flush(); err != nil && !errors.Is(err, persist.ErrPending) {
 		return err
 	}
 	err := c.host.o.Store.Reserve(ctx)

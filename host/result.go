@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
 	"unicode/utf8"
 
 	"toolhost/agenttool"
@@ -225,21 +224,13 @@ func (c *call) emitTerminal() Completion {
 	c.emit(terminalEvent(status), "phase", agenttool.PhaseEmitTerminal, "status", string(status))
 	c.emit(agenttool.EventResultCreated, "phase", agenttool.PhaseEmitTerminal,
 		"result", json.RawMessage(result), "invocation", json.RawMessage(invocation), "persistence", json.RawMessage(kept))
-	if c.unlogged(c.flush(c.patience())) {
+	if c.unlogged(c.flush()) {
 		result = encode(c.result)
 	}
 	return Completion{
 		Invocation: c.inv, Result: c.result, Persistence: c.kept, Job: jobID(c.out.Job),
 		encoded: object("invocation", json.RawMessage(invocation), "result", json.RawMessage(result), "persistence", json.RawMessage(kept)),
 	}
-}
-
-// patience is how long the result waits until it is in the log.
-func (c *call) patience() time.Duration {
-	if c.readOnly() {
-		return readPatience
-	}
-	return recordPatience
 }
 
 // unlogged has the result say that it is not in the log, or not yet: each in a field, and the first of several in words. It

@@ -33,8 +33,8 @@ func (s *Session) reserve() {
 	r := &s.reserved
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if countThreads() < threadsOfHost+spareThreads+threadsOfCommand*s.running.count() {
-		startThreads(min(spareThreads, processRoom()/3))
+	if wanted := threadsOfHost + spareThreads + threadsOfCommand*s.running.count(); countThreads() < wanted {
+		startThreads(min(wanted, processRoom()/3))
 	}
 	if !r.measured {
 		r.measured = true
