@@ -200,7 +200,7 @@ func TestDirectoryMoves(t *testing.T) {
 	})
 }
 
-// TestDirectoryBeside: a move is dropped where another call ran meanwhile.
+// TestDirectoryBeside: a call moves the session while an earlier one runs, for that one's start is known.
 func TestDirectoryBeside(t *testing.T) {
 	t.Parallel()
 	r := jobDesk(t)
@@ -208,14 +208,15 @@ func TestDirectoryBeside(t *testing.T) {
 	other := h.start("shell", fields{"command": untilGo + "true"})
 	h.until("it runs", func() bool { return len(h.jobs()) == 1 })
 	move := h.start("shell", fields{"command": "sleep 0.2; cd tree"})
-	for _, call := range []*pendingCall{move, other} {
-		got := call.result()
-		h.a.write("ws/go", "") // not before the move was made
-		if got.Result.Status != "succeeded" || got.moved() != "" {
-			t.Errorf("it moved the session: %+v: %s", got.Result.ContextModifiers, got.says())
-		}
+	tree := h.a.path("ws/tree")
+	if got := move.result(); got.Result.Status != "succeeded" || got.moved() != tree {
+		t.Errorf("it did not move the session: %+v: %s", got.Result.ContextModifiers, got.says())
 	}
-	if now := h.ran("pwd").Stdout; now != h.a.ws+"\n" {
+	h.a.write("ws/go", "") // not before the move was made
+	if got := other.result(); got.Result.Status != "succeeded" || got.moved() != "" {
+		t.Errorf("the earlier call moved the session: %+v: %s", got.Result.ContextModifiers, got.says())
+	}
+	if now := h.ran("pwd").Stdout; now != tree+"\n" {
 		t.Errorf("the session is in %s", now)
 	}
 }
