@@ -89,7 +89,7 @@ func startHolderIn(n *network, processes int, group controlGroup, plan *os.File)
 	}()
 	if err := <-started; err != nil {
 		ours.Close()
-		return nil, fmt.Errorf("namespaces: %w", err)
+		return nil, noNamespaces{err}
 	}
 	listener, err := h.answer()
 	if err == nil && listener != nil {
@@ -258,3 +258,12 @@ func receive(conn *net.UnixConn, buffer []byte) ([]byte, *os.File, error) {
 
 // errEnded means that the other side is gone.
 var errEnded = errors.New("it ended without a word")
+
+// noNamespaces says why a process with namespaces of its own could not be started.
+type noNamespaces struct{ error }
+
+func (e noNamespaces) Error() string { return "namespaces: " + e.error.Error() }
+func (e noNamespaces) Unwrap() error { return e.error }
+
+// forbidden reports whether the machine allows no namespaces, or no more of them: the kernel says so with the word for a full disk.
+func (e noNamespaces) forbidden() bool { return errors.Is(e.error, unix.ENOSPC) }

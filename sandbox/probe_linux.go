@@ -37,7 +37,7 @@ func Probe(dir string) Finding {
 			return f
 		}
 		f.Missing = append(f.Missing, Missing{level, cause(err)})
-		f.Momentary = f.Momentary || is(err, shortages)
+		f.Momentary = f.Momentary || isShortage(err)
 	}
 	f.Level = None
 	return f
@@ -60,6 +60,15 @@ func cause(err error) string {
 		return inner.Error()
 	}
 	return err.Error()
+}
+
+// isShortage reports whether err is one of the shortages. That the machine allows no namespaces is none.
+func isShortage(err error) bool {
+	var without noNamespaces
+	if errors.As(err, &without) && without.forbidden() {
+		return false
+	}
+	return is(err, shortages)
 }
 
 // try runs our own program in a sandbox of a level, in which it tries to create a file and must fail.
