@@ -15,8 +15,8 @@ import (
 	"toolhost/agenttool/cut"
 )
 
-// pidsGroup makes a control group in which so many processes may exist, threads included, and returns a function that moves a process
-// into it. Only root can make one; the test ends what is left in it.
+// pidsGroup makes a control group in which so many processes may exist, threads included, and returns its directory. Only root can make
+// one; the test ends what is left in it.
 func pidsGroup(t *testing.T, most int) string {
 	t.Helper()
 	parent := "/sys/fs/cgroup/pids"
