@@ -91,8 +91,8 @@ func namesGrow(parts []syntax.WordPart) bool {
 	return false
 }
 
-// mayBrace reports whether literal text still has what could be braces: {, later a comma or two dots, and later }, which
-// may be that of an expansion.
+// mayBrace reports whether bash may still expand braces in literal text: it finds a {, later a comma or two dots, and later
+// a }. The } may belong to an expansion.
 func mayBrace(parts []syntax.WordPart) bool {
 	open, parted := false, false
 	for _, part := range parts {

@@ -142,7 +142,7 @@ func (w *walk) duplicate(r *syntax.Redirect, target program.Word) {
 	}
 }
 
-// plainTarget reports whether the word of >& is text in which bash finds nothing to expand, also when it looks a second time.
+// plainTarget reports whether bash, which expands the word of >& twice, finds nothing to expand in it either time.
 func plainTarget(word *syntax.Word) bool {
 	for _, part := range word.Parts {
 		switch x := part.(type) {
@@ -165,7 +165,7 @@ func plainTarget(word *syntax.Word) bool {
 	return true
 }
 
-// isPlainTarget reports whether a text has only bytes that are usual in the names of files and descriptors.
+// isPlainTarget reports whether a text has only the bytes of ordinary file names and descriptors.
 func isPlainTarget(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool {
 		return r < 0x80 && !strings.ContainsRune("._/-+,:@%=^", r) && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')

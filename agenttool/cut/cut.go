@@ -36,7 +36,7 @@ func Tail(s string, n int) string {
 	return s
 }
 
-// Short is Head with a Mark at the end of what was shortened.
+// Short is Head, followed by a Mark if it cut anything.
 func Short(s string, n int) string {
 	if len(s) <= n {
 		return s

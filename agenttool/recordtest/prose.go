@@ -64,8 +64,8 @@ const (
 // rule is one demand on the values at a path of a record.
 type rule struct {
 	path     string             // names and [] for every item, joined with dots: status_transitions.[].at
-	required bool               // in what holds it, where that is there
-	check    func(v any) string // what is wrong, if anything
+	required bool               // a missing value is a problem, if its parent exists
+	check    func(v any) string // returns the problem, or ""
 }
 
 // proseProblems returns what record lacks beyond its published schema.

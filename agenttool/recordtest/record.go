@@ -95,8 +95,8 @@ func missing(path []string, name, when string) Problem {
 	return problemAt(append(slices.Clone(path), name), "is missing%s", when)
 }
 
-// Record returns what is wrong with a record of a kind: with its published schema, and with what the standard's prose
-// and this project add to it: schema_version is the current one, timestamps are RFC 3339 in UTC with milliseconds, ids
+// Record checks a record of a kind against its published schema and returns the problems. It also checks the rules that the
+// standard's prose and this project add: schema_version is the current one, timestamps are RFC 3339 in UTC with milliseconds, ids
 // are not empty, and lists that the schema leaves open hold listed words only. Each error is a [Problem].
 //
 // Agent Tool v0.2.0, "Schema gates" (AT-020 … AT-034, AT-036, X01, X22).
@@ -104,12 +104,12 @@ func Record(of Kind, record []byte) []error {
 	return walk(record, func(w *walker, v any) { w.found = recordProblems(of, v) })
 }
 
-// Event returns what is wrong with a tool_event, as [Record] does, and with every record in its data, as [Message] does.
+// Event checks a tool_event as [Record] does, and every record in its data as [Message] does. It returns the problems.
 func Event(record []byte) []error {
 	return walk(record, func(w *walker, v any) { w.record(KindEvent, v) })
 }
 
-// walk decodes data and returns what step finds in it, by pointer.
+// walk decodes data, has step look for problems in it, and returns them sorted by pointer.
 func walk(data []byte, step func(w *walker, v any)) []error {
 	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
 	if err != nil {

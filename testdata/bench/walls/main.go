@@ -1,6 +1,6 @@
 // Walls measures what the walls of the sandbox cost, through toolhost serve, as an agent meets them. The programs given
-// take turns, so that a busy machine slows all of them alike; the last one is also held against commands that use up all
-// that they can have.
+// take turns, so that a busy machine slows all of them alike. Reads of the last program are also timed while a job uses up
+// processes, memory or scratch.
 //
 //	go run ./testdata/bench/walls [-rounds N] [-files N] OLD NEW
 //
