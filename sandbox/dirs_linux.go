@@ -77,10 +77,10 @@ func (d *dirs) remove() error {
 // killed could not. Another host may take a directory for abandoned that is just being made; then it is made again.
 func claim(dir string) (lock *os.File, err error) {
 	all := filepath.Dir(dir)
-	if err := os.MkdirAll(all, 0o700); err != nil {
-		return nil, err
-	}
-	for _, above := range []string{all, filepath.Dir(all)} {
+	for _, above := range []string{filepath.Dir(all), all} { // nothing is made through a link of somebody else
+		if err := os.MkdirAll(above, 0o700); err != nil {
+			return nil, err
+		}
 		if err := ours(above); err != nil {
 			return nil, err
 		}

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -532,6 +533,26 @@ func TestFallbacks(t *testing.T) {
 	defer none.Close()
 	if err := none.Make(); err == nil || !strings.Contains(err.Error(), "not a directory") {
 		t.Errorf("without a place: %v", err)
+	}
+}
+
+// TestNoScratchThroughLinks: a link that somebody else put where the session's directories belong makes nothing behind it.
+func TestNoScratchThroughLinks(t *testing.T) {
+	b := newBench(t, nil)
+	target, link := filepath.Join(b.out, "target"), filepath.Join(b.out, "link")
+	if err := errors.Join(os.Mkdir(target, 0o700), os.Symlink(target, link)); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(Options{Roots: []string{b.ws}, Dir: filepath.Join(link, "scratch", "s"), Cache: filepath.Join(b.out, "cache")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := s.Make(); err == nil {
+		t.Error("it was made")
+	}
+	if made, err := os.ReadDir(target); err != nil || len(made) > 0 {
+		t.Errorf("behind the link there is %v, %v", made, err)
 	}
 }
 
