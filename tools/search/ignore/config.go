@@ -98,12 +98,14 @@ func (c *config) header() bool {
 
 // subsection adds a quoted name to the section.
 func (c *config) subsection() bool {
-	start := 1
+	start, escaped := 1, false
 	for i := start; i < len(c.rest) && c.rest[i] != '\n'; i++ {
-		switch c.rest[i] {
-		case '\\':
-			i++ // what follows stands for itself; the name matters to nobody here
-		case '"':
+		switch {
+		case escaped:
+			escaped = false // any byte but a newline stands for itself
+		case c.rest[i] == '\\':
+			escaped = true
+		case c.rest[i] == '"':
 			c.section += c.rest[start:i] + "."
 			c.rest = c.rest[i+1:]
 			return true

@@ -96,7 +96,7 @@ func (g generator) config() string {
 	fmt.Fprintf(&b, "[%s]", g.pick("core", "Core", "a.b", "x-1"))
 	for range 1 + g.IntN(12) {
 		b.WriteString(g.pick("\n", "\n", "\n\t", "\r\n", " ", "", "\n[core]",
-			"\n[x \"Y z\"]", "\n[x\t\"]\"]\n", "\n; c\n", "#d\n"))
+			"\n[x \"Y z\"]", "\n[x \"Y\\\nz\"]", "\n[x\t\"]\"]\n", "\n; c\n", "#d\n"))
 		b.WriteString(g.pick("a", "Key-2", "b", "ignoreCase", "\nz") + g.pick("", " ", "\t") + g.pick("=", "=", "=", "\n", ""))
 		for range g.IntN(5) {
 			b.WriteString(g.pick("v", " ", "w x", "\t", `"`, `" q "`, `""`,
@@ -110,6 +110,7 @@ func (g generator) config() string {
 // No text panics, and none yields more settings than it has bytes.
 func FuzzSettings(f *testing.F) {
 	f.Add("[core]\n\texcludesFile = ~/x # y\n[include \"a\\\"]\"] path = \"b\\\nc\"")
+	f.Add("[include \"a\\\n[\"] p")
 	f.Fuzz(func(t *testing.T, text string) {
 		count := 0
 		for s := range settings([]byte(text)) {
