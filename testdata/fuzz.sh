@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Runs every fuzz target for a while: testdata/fuzz.sh [TIME, such as 10m; default 30s] [TARGETS AT ONCE; default 2] [DIRECTORY; default .]
-# Each target has one worker. An input that fails is left in its package's testdata/fuzz, to be kept as a test. Inputs that are only
-# interesting are not made smaller: that takes most of a short run.
+# Each target has one worker. An input that fails is left in its package's testdata/fuzz, to be kept as a test, and the exit code is 3;
+# every other failure has 1. Inputs that are only interesting are not made smaller: that takes most of a short run.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 limit=${1:-30s} together=${2:-2} below=${3:-.}
 bin=$(mktemp -d)
+export found=$bin/found
 trap 'rm -rf "$bin"' EXIT
 
 # Prints one line for a target: its name and what its run came to, or all that it said if it failed.
@@ -16,7 +17,7 @@ fuzz() {
     printf '%s %s: %s\n' "$package" "$target" "$(grep -o 'execs: [0-9]*' <<<"$said" | tail -1)"
   else
     printf '%s %s: FAILED\n%s\n' "$package" "$target" "$said"
-    return 1
+    echo "$package $target" >>"$found"
   fi
 }
 export -f fuzz
@@ -32,3 +33,7 @@ while read -r package; do
     printf '%s %s %s %s\n' "$package" "$target" "$limit" "$bin/$(tr / _ <<<"${package#./}").test"
   done
 done <"$bin/packages" | xargs -L1 -P "$together" bash -c 'fuzz "$@"' fuzz
+if [ -e "$found" ]; then
+  printf 'An input fails, which is in testdata/fuzz of its package:\n%s\n' "$(cat "$found")"
+  exit 3
+fi
