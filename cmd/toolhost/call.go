@@ -63,7 +63,7 @@ share a session log. A command that would go on by itself ends with the call.
 			return printCompletion(cmd.OutOrStdout(), completion, asJSON)
 		},
 	}
-	s.addFlags(cmd.Flags())
+	s.addFlags(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object: invocation, result, persistence")
 	cmd.Flags().DurationVar(&timeout, "timeout", 0, "deadline of the call, such as 30s; 0 is none")
 	return cmd

@@ -51,11 +51,11 @@ Exit codes: 0 it runs; 3 it is denied; 4 it asks; 2 the command line, the settin
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.InOrStdin(), cmd.OutOrStdout(), args) },
 	}
 	f := cmd.Flags()
-	c.setup.flags = f
+	c.setup.cmd = cmd
 	f.StringVar(&c.setup.workspace, "workspace", ".", "`directory` in which the call would be made")
 	f.StringArrayVar(&c.setup.addDirs, "add-dir", nil, "further `directory` that belongs to the workspace; may be repeated")
 	f.StringVar(&c.setup.settings, "settings", "", "further `file` of settings, stronger than those of the person and the project")
-	c.setup.rules.addFlags(f)
+	c.setup.rules.addFlags(cmd)
 	f.StringVar(&c.setup.mode, "mode", string(permissions.Default), "what happens to calls that no rule decides: "+modeNames())
 	f.BoolVar(&c.asJSON, "json", false, "print one JSON object")
 	f.BoolVar(&c.lines, "lines", false, "read one shell command a line, write one JSON object a line")

@@ -39,14 +39,14 @@ func parseSize(text string) (int64, error) {
 	return 0, fmt.Errorf("%q is no size: write a number of bytes, or one with KiB, MiB, GiB or TiB", text)
 }
 
-// Set implements pflag.Value.
+// Set implements the Value of a flag.
 func (b *byteSize) Set(text string) error {
 	n, err := parseSize(text)
 	*b = byteSize(n)
 	return err
 }
 
-// String implements pflag.Value.
+// String implements the Value of a flag.
 func (b *byteSize) String() string {
 	for _, unit := range slices.Backward(sizeUnits[:4]) {
 		if int64(*b) >= unit.bytes && int64(*b)%unit.bytes == 0 {
@@ -56,7 +56,7 @@ func (b *byteSize) String() string {
 	return strconv.FormatInt(int64(*b), 10)
 }
 
-// Type implements pflag.Value.
+// Type implements the Value of a flag.
 func (*byteSize) Type() string { return "size" }
 
 // limitNames are the resources that can be limited, by the names that ulimit's manual and systemd use.

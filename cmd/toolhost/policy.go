@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"toolhost/agenttool"
 	"toolhost/host"
@@ -39,7 +39,8 @@ var toolNames = sync.OnceValue(func() map[string]string {
 // ruleFlags are the rules of the command line.
 type ruleFlags struct{ allow, ask, deny []string }
 
-func (f *ruleFlags) addFlags(flags *pflag.FlagSet) {
+func (f *ruleFlags) addFlags(cmd *cobra.Command) {
+	flags := cmd.Flags()
 	flags.StringArrayVar(&f.allow, "allow", nil, "`rule` for calls that run unasked, such as 'Write(src/**)' or 'Shell(go test *)'; may be repeated")
 	flags.StringArrayVar(&f.ask, "ask", nil, "`rule` for calls that always ask; may be repeated")
 	flags.StringArrayVar(&f.deny, "deny", nil, "`rule` for calls that never run; may be repeated")
@@ -164,7 +165,7 @@ func chosen[T any](set settings.Value[T], flag T, given bool) T {
 }
 
 // changed reports whether a flag was given.
-func (s *setup) changed(flag string) bool { return s.flags != nil && s.flags.Changed(flag) }
+func (s *setup) changed(flag string) bool { return s.cmd != nil && s.cmd.Flags().Changed(flag) }
 
 // environOf returns the variables that settings pass on and set.
 func environOf(read *settings.Settings) []string {

@@ -48,7 +48,7 @@ found; 128+n signal n ended it.`,
 		RunE: func(_ *cobra.Command, args []string) error { return c.run(args) },
 	}
 	f := cmd.Flags()
-	c.setup.flags = f
+	c.setup.cmd = cmd
 	f.SetInterspersed(false)
 	f.StringVar(&c.setup.workspace, "workspace", ".", "`directory` that the command may write, and where it starts")
 	f.StringVar(&c.profile, "profile", string(sandbox.Workspace), "read_only or workspace")

@@ -75,8 +75,8 @@ agenttool/decide, or an MCP client that shows elicitations.
 			return serve(session, f)
 		},
 	}
-	s.addFlags(cmd.Flags())
-	h.addFlags(cmd.Flags())
+	s.addFlags(cmd)
+	h.addFlags(cmd)
 	cmd.Flags().DurationVar(&drain, "drain", 10*time.Second, "how long running calls may go on after stdin has ended")
 	cmd.Flags().BoolVar(&onTTY, "approve-on-tty", false, "show prompts at the terminal that toolhost was started from, and take answers there, line by line")
 	cmd.Flags().BoolVar(&ephemeral, "ephemeral", false, "keep the session in memory only: nothing can be read afterwards")

@@ -14,7 +14,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 
@@ -28,11 +28,12 @@ type httpFlags struct {
 	addr, tokenFile, cert, key string
 	hosts, origins             []string
 	memoryOnly                 bool // nothing is kept on disk
-	given                      *pflag.FlagSet
+	cmd                        *cobra.Command
 }
 
-func (h *httpFlags) addFlags(f *pflag.FlagSet) {
-	h.given = f
+func (h *httpFlags) addFlags(cmd *cobra.Command) {
+	h.cmd = cmd
+	f := cmd.Flags()
 	f.StringVar(&h.addr, "http", "", "serve MCP and RAP over HTTP at this `address` instead of stdin and stdout, such as 127.0.0.1:0")
 	f.StringVar(&h.tokenFile, "http-token-file", "", "`file` with the token that clients must show, readable by you alone (default: a new token, which is printed)")
 	f.StringVar(&h.cert, "tls-cert", "", "`file` with the certificate, in PEM; required where the address is not of this machine alone")
@@ -44,7 +45,7 @@ func (h *httpFlags) addFlags(f *pflag.FlagSet) {
 // check reports flags that mean nothing without --http.
 func (h *httpFlags) check() error {
 	for _, name := range []string{"http", "http-token-file", "tls-cert", "tls-key"} {
-		if f := h.given.Lookup(name); f.Changed && f.Value.String() == "" {
+		if f := h.cmd.Flags().Lookup(name); f.Changed && f.Value.String() == "" {
 			return fmt.Errorf("--%s is empty: give it a value, or leave it out", name)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"toolhost/agenttool"
 	"toolhost/agenttool/visible"
@@ -44,16 +44,17 @@ type setup struct {
 	jobOutput   byteSize
 	jobLimits   []string
 	reached     func(*session) // told when the session is to be reached from outside: of its first command or prompt; nil: nobody
-	flags       *pflag.FlagSet
-	own         []string // files besides that no call may touch, absolute and without links
+	cmd         *cobra.Command // whose flags they are; nil: none were given
+	own         []string       // files besides that no call may touch, absolute and without links
 }
 
-func (s *setup) addFlags(f *pflag.FlagSet) {
-	s.flags = f
+func (s *setup) addFlags(cmd *cobra.Command) {
+	s.cmd = cmd
+	f := cmd.Flags()
 	f.StringVar(&s.workspace, "workspace", ".", "`directory` that calls may read unasked, and where they start")
 	f.StringArrayVar(&s.addDirs, "add-dir", nil, "further `directory` that belongs to the workspace; may be repeated")
 	f.StringVar(&s.settings, "settings", "", "further `file` of settings, stronger than those of the person and the project")
-	s.rules.addFlags(f)
+	s.rules.addFlags(cmd)
 	f.StringVar(&s.mode, "mode", string(permissions.Default), "what happens to calls that no rule allows: "+modeNames())
 	f.StringVar(&s.sandbox, "sandbox", string(sandbox.Landlock), "`level` that commands run under at least: full, landlock+notify, landlock, or none to run them unconfined")
 	f.IntVar(&s.maxParallel, "max-parallel", 10, "`number` of calls that run at once")
