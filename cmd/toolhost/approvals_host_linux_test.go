@@ -280,7 +280,7 @@ func (a *arena) socket() string {
 	a.t.Helper()
 	var found []string
 	eventually(a.t, "the session has a socket", func() bool {
-		found = sockets(a)
+		found = socketsOf(a)
 		return len(found) > 0
 	})
 	return found[0]

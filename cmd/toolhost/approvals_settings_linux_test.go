@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"toolhost/cmd/toolhost/internal/presence"
 	"toolhost/sandbox"
 )
 
@@ -305,7 +306,7 @@ func TestSettingsByTools(t *testing.T) {
 	for _, path := range []string{
 		".toolhost/settings.json", ".toolhost/settings.local.json", "tree/../.toolhost/settings.json", a.path(localSettings), "alias/settings.json",
 		"alias/new/settings.json", "link.json", ".Toolhost/settings.json", ".toolhost", "theirs/settings.json", a.path(userSettings), a.path("config/toolhost/new.json"),
-		"../config/toolhost/settings.json", a.state + "/toolhost/trust.json", a.state + "/toolhost/" + seenFile, a.run + "/toolhost/x.sock",
+		"../config/toolhost/settings.json", a.state + "/toolhost/trust.json", a.state + "/toolhost/" + presence.File, a.run + "/toolhost/x.sock",
 	} {
 		if r := h.make("write", fields{"path": path, "content": "{}\n\n"}).result(); r.Result.Status != "rejected" && r.Result.Status != "denied" {
 			t.Errorf("write %s: %s: %s", path, r.Result.Status, r.says())

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"toolhost/cmd/toolhost/internal/presence"
 	"toolhost/sandbox"
 )
 
@@ -92,7 +93,7 @@ func (s *siege) checkSettings(after string, there bool) {
 			s.t.Errorf("%s: %s is %q", after, file, got)
 		}
 	}
-	if s.level != sandbox.None && (exists(s.arena, "state/toolhost/trust.json") || exists(s.arena, "state/toolhost/"+seenFile)) {
+	if s.level != sandbox.None && (exists(s.arena, "state/toolhost/trust.json") || exists(s.arena, "state/toolhost/"+presence.File)) {
 		s.t.Errorf("%s: toolhost's own state is changed", after)
 	}
 }

@@ -5,12 +5,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"toolhost/cmd/toolhost/internal/presence"
 )
 
 // seen says when somebody ran toolhost approve last.
 func (a *arena) seen(ago time.Duration) {
 	a.t.Helper()
-	path := a.state + "/toolhost/" + seenFile
+	path := a.state + "/toolhost/" + presence.File
 	a.mkdir(a.state + "/toolhost")
 	at := time.Now().Add(-ago)
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
@@ -50,8 +52,8 @@ func TestApprovalsWait(t *testing.T) {
 				a.seen(c.seen)
 			}
 			h := a.serving(c.attending)
-			if len(sockets(a)) != 0 {
-				t.Errorf("before the first prompt there is %v", sockets(a))
+			if len(socketsOf(a)) != 0 {
+				t.Errorf("before the first prompt there is %v", socketsOf(a))
 			}
 			m := h.write("a.txt")
 			if !c.waits {
@@ -65,8 +67,8 @@ func TestApprovalsWait(t *testing.T) {
 				if r.Result.Status != "rejected" || r.Result.Error.Class != "approval_rejected" {
 					t.Errorf("%s %s", r.Result.Status, r.Result.Error.Class)
 				}
-				if len(sockets(a)) != 1 {
-					t.Errorf("after the first prompt there are %v", sockets(a))
+				if len(socketsOf(a)) != 1 {
+					t.Errorf("after the first prompt there are %v", socketsOf(a))
 				}
 				return
 			}
@@ -98,8 +100,8 @@ func TestApprovalsExpire(t *testing.T) {
 	a := approvals(t)
 	a.write(userSettings, `{"approvals": {"timeout": "1s", "wait": "always"}}`)
 	h := a.serving(false)
-	if len(sockets(a)) != 0 {
-		t.Errorf("there is %v", sockets(a))
+	if len(socketsOf(a)) != 0 {
+		t.Errorf("there is %v", socketsOf(a))
 	}
 	h.write("first.txt").failed("approval_expired") // with nobody there at all
 	v := a.viewer()

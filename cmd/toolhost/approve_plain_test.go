@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"toolhost/cmd/toolhost/internal/approve/sessiontest"
 )
 
 // toolhostProgram is this build under the name by which it is toolhost.
@@ -109,26 +111,26 @@ func (p *pipedApprove) exits() int {
 }
 
 func TestApprovePlain(t *testing.T) {
-	f := startFake(t, fakeRuntime(t), "plain")
-	f.ask("p1", "make", nil)
+	f := sessiontest.Start(t, sessiontest.Runtime(t), "plain")
+	f.Ask("p1", "make", nil)
 	p := startPlain(t, "plain")
 	p.until("answers: 1 once, 1 session, 1 project, 1 user, 1 deny REASON, 1 edit JSON")
 	p.types("1 session")
 	p.until("prompt 1 has ended: you allowed it, and its rules for the session")
-	f.ask("p2", "rm x", nil)
+	f.Ask("p2", "rm x", nil)
 	p.until("prompt 2: shell asks")
 	p.types("2 deny it is production")
 	p.until("prompt 2 has ended: you denied it: it is production")
-	f.ask("p3", "rm y", nil)
+	f.Ask("p3", "rm y", nil)
 	p.until("prompt 3: shell asks")
 	p.types(`3 edit {"command":"rm -i y"}`)
 	p.until("prompt 3 has ended: you allowed it once, as you changed it")
 	if !strings.Contains(p.text(), "-rm y\n+rm -i y\n") {
 		t.Errorf("the change was not shown:\n%s", p.text())
 	}
-	f.ask("p4", "rm z", nil)
+	f.Ask("p4", "rm z", nil)
 	p.until("prompt 4: shell asks")
-	f.end("p4", "deny", "it expired")
+	f.End("p4", "deny", "it expired")
 	p.until("prompt 4 has ended: denied: it expired")
 	p.types("quit")
 	if code := p.exits(); code != exitOK {
@@ -139,7 +141,7 @@ func TestApprovePlain(t *testing.T) {
 		`{"behavior":"deny","decision_id":"p2","feedback":"it is production"}`,
 		`{"behavior":"allow","decision_id":"p3","scope":"once","updated_input":{"command":"rm -i y"}}`,
 	}
-	if got := strings.Join(f.answered(), "\n"); got != strings.Join(want, "\n") {
+	if got := strings.Join(f.Answers(), "\n"); got != strings.Join(want, "\n") {
 		t.Errorf("answers\n%s\nwant\n%s", got, strings.Join(want, "\n"))
 	}
 	if strings.Contains(p.text(), "\x1b") {
@@ -166,9 +168,9 @@ func TestApproveInput(t *testing.T) {
 		{"a last line without its end", "make", "1 once", nil, exitOK, "you allowed it once", 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			f := startFake(t, fakeRuntime(t), "input")
+			f := sessiontest.Start(t, sessiontest.Runtime(t), "input")
 			if c.command != "" {
-				f.ask("p1", c.command, nil)
+				f.Ask("p1", c.command, nil)
 			}
 			p := startPlain(t, "input", c.args...)
 			if _, err := io.WriteString(p.in, c.input); err != nil {
@@ -178,7 +180,7 @@ func TestApproveInput(t *testing.T) {
 			if code := p.exits(); code != c.code || !strings.Contains(p.text(), c.says) {
 				t.Errorf("exit code %d, want %d; it said\n%s", code, c.code, p.text())
 			}
-			if got := f.answered(); len(got) != c.answers {
+			if got := f.Answers(); len(got) != c.answers {
 				t.Errorf("answers %s", got)
 			}
 		})
@@ -186,9 +188,9 @@ func TestApproveInput(t *testing.T) {
 }
 
 func TestApproveJSON(t *testing.T) {
-	f := startFake(t, fakeRuntime(t), "json")
-	f.set(func() { f.approvals["code"] = "AB-CD" })
-	f.ask("p1", "make \u202e", nil)
+	f := sessiontest.Start(t, sessiontest.Runtime(t), "json")
+	f.Change(func() { f.Approvals["code"] = "AB-CD" })
+	f.Ask("p1", "make \u202e", nil)
 	p := startPlain(t, "json", "--json")
 	p.until(`"event":"prompt"`)
 	p.types("1 code xx")

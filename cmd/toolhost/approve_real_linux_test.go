@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/creack/pty"
+
+	"toolhost/cmd/toolhost/internal/approve/sessiontest"
 )
 
 // realSession is toolhost serve over pipes, for a person who answers in a real terminal.
@@ -25,7 +27,7 @@ type realSession struct {
 // realPlace makes the directories of sessions, and returns the one that they are in.
 func realPlace(t *testing.T) (base string) {
 	t.Helper()
-	base = filepath.Dir(filepath.Dir(fakeRuntime(t)))
+	base = filepath.Dir(filepath.Dir(sessiontest.Runtime(t)))
 	t.Setenv("XDG_CONFIG_HOME", filepath.Join(base, "config"))
 	for _, dir := range []string{filepath.Join(base, "ws"), filepath.Join(base, "config", "toolhost"), os.Getenv("XDG_RUNTIME_DIR")} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {

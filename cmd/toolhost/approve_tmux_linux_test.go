@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"toolhost/cmd/toolhost/internal/approve/sessiontest"
 )
 
 // window is a terminal of a tmux server of its own, with toolhost approve in it.
@@ -119,41 +121,32 @@ func (w *window) exits() {
 	w.t.Errorf("it goes on:\n%s", w.screen())
 }
 
-func (f *fakeSession) wantAnswers(want ...string) {
-	f.t.Helper()
-	for begun := time.Now(); len(f.answered()) < len(want) && time.Since(begun) < time.Minute; time.Sleep(10 * time.Millisecond) {
-	}
-	if got := strings.Join(f.answered(), "\n"); got != strings.Join(want, "\n") {
-		f.t.Errorf("answers\n%s\nwant\n%s", got, strings.Join(want, "\n"))
-	}
-}
-
 func TestTmuxAnswers(t *testing.T) {
 	server := openTmux(t)
-	f := startFake(t, fakeRuntime(t), "tmux1")
+	f := sessiontest.Start(t, sessiontest.Runtime(t), "tmux1")
 	w := openWindow(t, server, "tmux1", 80, 24)
 	w.until("nothing waits for you")
 
-	f.ask("p1", "make", nil)
+	f.Ask("p1", "make", nil)
 	w.until("| make")
 	w.press("y")
 	w.showed("IT HAS ENDED: you allowed it once")
 
-	f.ask("p2", "make test", nil)
+	f.Ask("p2", "make test", nil)
 	w.until("| make test")
 	w.press("s")
 	w.until("r1 allow  Shell(make test)")
 	w.press("Enter")
 	w.showed("IT HAS ENDED: you allowed it, and its rules for the session")
 
-	f.ask("p3", "rm x", nil)
+	f.Ask("p3", "rm x", nil)
 	w.until("| rm x")
 	w.press("N")
 	w.until("Why not?")
 	w.press("n", "o", "Space", "y", "Enter")
 	w.showed("IT HAS ENDED: you denied it: no y")
 
-	f.ask("p4", "rm y", nil)
+	f.Ask("p4", "rm y", nil)
 	w.until("| rm y")
 	w.press("e")
 	w.until("Change the command")
@@ -162,15 +155,15 @@ func TestTmuxAnswers(t *testing.T) {
 	w.press("y")
 	w.showed("as you changed it")
 
-	f.ask("p5", "late", nil)
+	f.Ask("p5", "late", nil)
 	w.until("| late")
-	f.end("p5", "deny", "nobody answered the prompt within 10m")
+	f.End("p5", "deny", "nobody answered the prompt within 10m")
 	w.showed("IT HAS ENDED: denied: nobody answered the prompt within 10m")
 	w.press("y")
 	w.until("nothing waits for you")
 	w.press("d")
 	w.until("#5 shell  late")
-	f.wantAnswers(
+	f.WantAnswers(
 		`{"behavior":"allow","decision_id":"p1","scope":"once"}`,
 		`{"accept_updates":[0],"behavior":"allow","decision_id":"p2","scope":"session"}`,
 		`{"behavior":"deny","decision_id":"p3","feedback":"no y"}`,
@@ -183,9 +176,9 @@ func TestTmuxAnswers(t *testing.T) {
 // TestTmuxRace has two viewers answer the same prompt: the session takes one, and the other hears of it.
 func TestTmuxRace(t *testing.T) {
 	server := openTmux(t)
-	f := startFake(t, fakeRuntime(t), "tmux2")
-	f.ask("p1", "first", nil)
-	f.ask("p2", "second", nil)
+	f := sessiontest.Start(t, sessiontest.Runtime(t), "tmux2")
+	f.Ask("p1", "first", nil)
+	f.Ask("p2", "second", nil)
 	a, b := openWindow(t, server, "tmux2", 80, 24), openWindow(t, server, "tmux2", 80, 24)
 	a.until("| first")
 	b.until("| first")
@@ -195,7 +188,7 @@ func TestTmuxRace(t *testing.T) {
 	b.showed("IT HAS ENDED")
 	a.until("| second")
 	b.until("| second")
-	if got := f.answered(); len(got) != 1 || !strings.Contains(got[0], `"decision_id":"p1"`) {
+	if got := f.Answers(); len(got) != 1 || !strings.Contains(got[0], `"decision_id":"p1"`) {
 		t.Errorf("answers %s", got)
 	}
 
@@ -203,18 +196,18 @@ func TestTmuxRace(t *testing.T) {
 	a.tmux("kill-session", "-t", a.name)
 	b.press("n")
 	b.showed("you denied it")
-	f.wantAnswers(f.answered()[0], `{"behavior":"deny","decision_id":"p2"}`)
+	f.WantAnswers(f.Answers()[0], `{"behavior":"deny","decision_id":"p2"}`)
 }
 
 func TestTmuxDiff(t *testing.T) {
 	server := openTmux(t)
-	f := startFake(t, fakeRuntime(t), "tmux3")
+	f := sessiontest.Start(t, sessiontest.Runtime(t), "tmux3")
 	var diff strings.Builder
 	diff.WriteString("--- a/x\n+++ b/x\n@@ -0,0 +1,10000 @@\n")
 	for i := range 10_000 {
 		fmt.Fprintf(&diff, "+line %d\n", i+1)
 	}
-	f.ask("p1", "", map[string]any{
+	f.Ask("p1", "", map[string]any{
 		"tool": "write", "input": map[string]any{"path": "x", "content": "…"},
 		"decision": map[string]any{"decision_id": "p1", "content_blocks": []any{map[string]any{"type": "diff", "diff": diff.String()}}},
 	})
@@ -248,8 +241,8 @@ func TestTmuxLooks(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			server := openTmux(t)
-			f := startFake(t, fakeRuntime(t), "tmux4")
-			f.ask("p1", "printf '\x1b]0;owned\a\x1b[31m'; echo \u202edone", map[string]any{"facts": map[string]any{"destructive": "yes"}})
+			f := sessiontest.Start(t, sessiontest.Runtime(t), "tmux4")
+			f.Ask("p1", "printf '\x1b]0;owned\a\x1b[31m'; echo \u202edone", map[string]any{"facts": map[string]any{"destructive": "yes"}})
 			w := openWindow(t, server, "tmux4", c.width, c.height, c.environ...)
 			w.until("DESTRUCTIVE")
 			screen := w.until("y once") // the last row
@@ -272,8 +265,8 @@ func TestTmuxLooks(t *testing.T) {
 // TestTmuxPaste checks that what is pasted with the terminal's marks answers nothing.
 func TestTmuxPaste(t *testing.T) {
 	server := openTmux(t)
-	f := startFake(t, fakeRuntime(t), "tmux5")
-	f.ask("p1", "make", nil)
+	f := sessiontest.Start(t, sessiontest.Runtime(t), "tmux5")
+	f.Ask("p1", "make", nil)
 	w := openWindow(t, server, "tmux5", 80, 24)
 	w.until("| make")
 	text := filepath.Join(t.TempDir(), "text")
@@ -285,8 +278,8 @@ func TestTmuxPaste(t *testing.T) {
 	w.until("what is pasted answers nothing")
 	w.tmux("paste-buffer", "-p", "-t", w.name, ";", "paste-buffer", "-t", w.name) // again, and at once without marks
 	w.until("too quick")
-	f.wantAnswers()
-	if f.index("p1") < 0 {
+	f.WantAnswers()
+	if !f.Asks("p1") {
 		t.Error("the prompt has ended")
 	}
 }
@@ -294,27 +287,27 @@ func TestTmuxPaste(t *testing.T) {
 // TestTmuxDumb checks that a terminal that cannot move its cursor is spoken to line by line.
 func TestTmuxDumb(t *testing.T) {
 	server := openTmux(t)
-	f := startFake(t, fakeRuntime(t), "tmux6")
-	f.ask("p1", "make", nil)
+	f := sessiontest.Start(t, sessiontest.Runtime(t), "tmux6")
+	f.Ask("p1", "make", nil)
 	w := openWindow(t, server, "tmux6", 80, 50, "TERM=dumb")
 	w.until("prompt 1, answers: 1 once")
 	w.tmux("send-keys", "-t", w.name, "1 once", "Enter")
 	w.until("prompt 1 has ended: you allowed it once")
 	w.tmux("send-keys", "-t", w.name, "quit", "Enter")
 	w.exits()
-	f.wantAnswers(`{"behavior":"allow","decision_id":"p1","scope":"once"}`)
+	f.WantAnswers(`{"behavior":"allow","decision_id":"p1","scope":"once"}`)
 }
 
 // TestTmuxSessionDies checks that the end of a session is shown, and that it answers nothing any more.
 func TestTmuxSessionDies(t *testing.T) {
 	server := openTmux(t)
-	f := startFake(t, fakeRuntime(t), "tmux7")
-	f.ask("p1", "make", nil)
+	f := sessiontest.Start(t, sessiontest.Runtime(t), "tmux7")
+	f.Ask("p1", "make", nil)
 	w := openWindow(t, server, "tmux7", 80, 24)
 	w.until("| make")
-	f.stop()
+	f.Stop()
 	w.showed("IT HAS ENDED: the session has ended")
 	w.press("y")
 	w.until("0 sessions")
-	f.wantAnswers()
+	f.WantAnswers()
 }

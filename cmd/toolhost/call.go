@@ -20,6 +20,7 @@ import (
 	"golang.org/x/term"
 
 	"toolhost/agenttool"
+	"toolhost/cmd/toolhost/internal/dirs"
 	"toolhost/host"
 	"toolhost/persist"
 )
@@ -105,7 +106,7 @@ func checkJSON(input []byte) ([]byte, error) {
 // daySession is the session of today's calls in the workspace root, or the next one that no process is using. It reports
 // whether this is its first call.
 func (s *setup) daySession(root string) (store *persist.Store, first bool, err error) {
-	dir, err := sessionsDir()
+	dir, err := dirs.Sessions()
 	if err != nil {
 		return nil, false, err
 	}

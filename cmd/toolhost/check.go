@@ -15,6 +15,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/agenttool/cut"
+	"toolhost/cmd/toolhost/internal/dirs"
 	"toolhost/host"
 	"toolhost/host/hook"
 	"toolhost/permissions"
@@ -120,7 +121,7 @@ func (c *checking) run(in io.Reader, out io.Writer, args []string) error {
 
 // open makes a host that only checks, as for a session on this machine that is yet to begin.
 func (c *checking) open() (*session, error) {
-	state, err := stateDir()
+	state, err := dirs.State()
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +135,7 @@ func (c *checking) openAt(level sandbox.Level, state string) (*session, error) {
 		return nil, err
 	}
 	if l.confines = level == sandbox.Full; l.confines {
-		w.ShowNew("/tmp", filepath.Join(realName(state), "scratch", "new"), shownPaths()...)
+		w.ShowNew("/tmp", filepath.Join(dirs.Target(state), "scratch", "new"), shownPaths()...)
 	}
 	s := &session{roots: w, scope: l.scope, live: l, box: &confinement{}, jobs: job.New(job.Options{})}
 	for _, warning := range l.warnings {

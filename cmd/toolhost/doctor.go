@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"toolhost/cmd/toolhost/internal/dirs"
 	"toolhost/persist/cache"
 	"toolhost/sandbox"
 )
@@ -25,13 +26,13 @@ works. It lists the caches that workspaces have on this disk. It changes nothing
 Exit codes: 0 the sandbox is full; 1 it is less.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			state, err := stateDir()
+			state, err := dirs.State()
 			if err != nil {
 				return err
 			}
 			found := sandbox.ProbeNow(state)
 			advice := sandbox.Advice(found)
-			caches, err := cache.List(cachesDir(state))
+			caches, err := cache.List(dirs.Caches(state))
 			if err != nil {
 				return exitf(exitFailed, "%v", err)
 			}

@@ -305,8 +305,8 @@ func tryTerminal(t *testing.T, r *rig) {
 	}
 }
 
-// terminal makes a pseudo-terminal of the arena's account.
-func terminal(a *arena) (master, slave *os.File) {
+// pseudoTerminal makes a pseudo-terminal of the arena's account.
+func pseudoTerminal(a *arena) (master, slave *os.File) {
 	a.t.Helper()
 	fd, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -340,7 +340,7 @@ func terminal(a *arena) (master, slave *os.File) {
 // typing runs a script at a terminal and returns what it said there, and what was typed.
 func typing(a *arena, start func(script string) *exec.Cmd, script string) (said, typed string) {
 	a.t.Helper()
-	master, slave := terminal(a)
+	master, slave := pseudoTerminal(a)
 	cmd := start(script)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
 	cmd.SysProcAttr.Setctty = true
@@ -359,7 +359,7 @@ func typing(a *arena, start func(script string) *exec.Cmd, script string) (said,
 
 // otherTerminal writes to a terminal of the host by its name, and reads what is typed there.
 func otherTerminal(a *arena) {
-	master, slave := terminal(a)
+	master, slave := pseudoTerminal(a)
 	name, _ := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", slave.Fd()))
 	if _, err := master.WriteString("typed"); err != nil {
 		a.t.Fatal(err)

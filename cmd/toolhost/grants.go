@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolhost/agenttool"
+	"toolhost/cmd/toolhost/internal/dirs"
 	"toolhost/persist"
 	"toolhost/settings"
 )
@@ -69,7 +70,7 @@ func (g *granting) options() (settings.Options, error) {
 	if err != nil {
 		return settings.Options{}, fmt.Errorf("--workspace %s: %w", g.workspace, err)
 	}
-	return settingsOptions(realPath(root), "")
+	return settingsOptions(dirs.Real(root), "")
 }
 
 func (g *granting) list(out io.Writer) error {
@@ -116,41 +117,22 @@ func (g *granting) find() ([]granted, error) {
 			all = append(all, granted{Rule: r.Text, Source: r.Origin.Source, Where: r.Origin.Where(), Added: r.Added, Note: r.Note})
 		}
 	}
-	peers, err := peersOf("")
+	sessions, err := runningSessions("")
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range peers {
-		defer p.close()
-		rules, _, err := p.grants("")
+	for _, s := range sessions {
+		defer s.Close()
+		rules, err := s.Grants()
 		if err != nil {
-			fmt.Fprintf(os.Stderr, "toolhost: session %s: %s\n", p.session, printable(err.Error()))
+			fmt.Fprintf(os.Stderr, "toolhost: session %s: %s\n", s.ID, printable(err.Error()))
 			continue
 		}
 		for _, text := range rules {
-			all = append(all, granted{Rule: text, Source: agenttool.SourceSession, Where: "session " + string(p.session)})
+			all = append(all, granted{Rule: text, Source: agenttool.SourceSession, Where: "session " + string(s.ID)})
 		}
 	}
 	return all, nil
-}
-
-// grants asks a session for the rules that it was granted, and takes one of them back.
-func (p *peer) grants(revoke string) (rules []string, revoked int, err error) {
-	if revoke != "" {
-		if err := p.withCode("toolhost grants"); err != nil {
-			return nil, 0, err
-		}
-	}
-	var answer struct {
-		Grants  []string `json:"grants"`
-		Revoked int      `json:"revoked"`
-	}
-	params := map[string]any{}
-	if revoke != "" {
-		params["revoke"] = revoke
-	}
-	err = p.ask("agenttool/grants", params, &answer, lookLimit)
-	return answer.Grants, answer.Revoked, err
 }
 
 func (g *granting) revoke(out io.Writer, texts []string) error {
@@ -202,19 +184,22 @@ func (g *granting) revokeOne(out io.Writer, all []granted, text string) error {
 }
 
 func (g *granting) revokeInSessions(out io.Writer, text string, found bool) (bool, error) {
-	peers, err := peersOf("")
+	sessions, err := runningSessions("")
 	if err != nil {
 		return found, err
 	}
-	for _, p := range peers {
-		defer p.close()
-		_, revoked, err := p.grants(text)
-		if err != nil {
+	for _, s := range sessions {
+		defer s.Close()
+		if err := authenticate(s, "toolhost grants"); err != nil {
 			return found, err
+		}
+		revoked, err := s.Revoke(text)
+		if err != nil {
+			return found, remoteError(err)
 		}
 		if revoked > 0 {
 			found = true
-			fmt.Fprintf(out, "taken back: %s (session %s)\n", printable(text), p.session)
+			fmt.Fprintf(out, "taken back: %s (session %s)\n", printable(text), s.ID)
 		}
 	}
 	return found, nil

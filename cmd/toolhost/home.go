@@ -2,34 +2,20 @@ package main
 
 import (
 	"fmt"
-	"os"
-	"os/user"
 	"slices"
 
 	"toolhost/agenttool"
 	"toolhost/agenttool/visible"
+	"toolhost/cmd/toolhost/internal/dirs"
 )
-
-// homes are the person's home directories, as the environment and the system know them.
-func homes() []string {
-	var all []string
-	if home, err := os.UserHomeDir(); err == nil {
-		all = append(all, realPath(home))
-	}
-	if u, err := user.Current(); err == nil && u.HomeDir != "" && u.HomeDir != "/" {
-		all = append(all, realPath(u.HomeDir))
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
-}
 
 // heldHome returns a home directory that the workspace is or holds.
 func heldHome(root string) (home string, held bool) {
-	i := slices.IndexFunc(homes(), func(home string) bool { return home != "/" && agenttool.Within(root, home) })
+	i := slices.IndexFunc(dirs.Homes(), func(home string) bool { return home != "/" && agenttool.Within(root, home) })
 	if i < 0 {
 		return "", false
 	}
-	return homes()[i], true
+	return dirs.Homes()[i], true
 }
 
 // checkHome refuses a workspace that is or holds the person's home unless the command line names it.

@@ -15,6 +15,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/agenttool/cut"
+	"toolhost/cmd/toolhost/internal/remote"
 )
 
 func newJobs() *cobra.Command {
@@ -52,12 +53,12 @@ func newJobsTail(session *string) *cobra.Command {
 			if lines < 1 || lines > maxTail {
 				return fmt.Errorf("-n %d: from 1 to %d lines", lines, maxTail)
 			}
-			p, err := peerWith(*session, args[0])
+			s, err := sessionWithJob(*session, args[0])
 			if err != nil {
 				return err
 			}
-			defer p.close()
-			return p.tail(cmd.OutOrStdout(), args[0], lines, follow)
+			defer s.Close()
+			return tailJob(s, cmd.OutOrStdout(), args[0], lines, follow)
 		},
 	}
 	cmd.Flags().IntVarP(&lines, "lines", "n", 40, "`number` of lines")
@@ -93,20 +94,20 @@ type listed struct {
 }
 
 func listJobs(out io.Writer, session string, asJSON bool) error {
-	peers, err := peersOf(session)
+	sessions, err := runningSessions(session)
 	if err != nil {
 		return err
 	}
 	all := []listed{}
-	for _, p := range peers {
-		defer p.close()
-		jobs, err := p.jobs()
+	for _, s := range sessions {
+		defer s.Close()
+		jobs, err := s.Jobs()
 		if err != nil { // it may have ended meanwhile
-			fmt.Fprintf(os.Stderr, "toolhost: session %s: %s\n", p.session, printable(err.Error()))
+			fmt.Fprintf(os.Stderr, "toolhost: session %s: %s\n", s.ID, printable(err.Error()))
 			continue
 		}
 		for _, j := range jobs {
-			all = append(all, listed{p.session, p.workspace, j})
+			all = append(all, listed{s.ID, s.Workspace, j})
 		}
 	}
 	switch {
@@ -149,8 +150,8 @@ func printJobs(out io.Writer, all []listed) error {
 
 func shortPorts(ports []agenttool.JobPort) string {
 	var at []string
-	for _, p := range ports {
-		at = append(at, ":"+strconv.Itoa(p.Port))
+	for _, s := range ports {
+		at = append(at, ":"+strconv.Itoa(s.Port))
 	}
 	return strings.Join(at, " ")
 }
@@ -169,31 +170,9 @@ func size(n int64) string {
 // jobLine is how many characters of a line are shown.
 const jobLine = 100
 
-// jobReading is what the tools for jobs return.
-type jobReading struct {
-	State      agenttool.JobState `json:"state"`
-	ExitCode   *int               `json:"exit_code"`
-	Signal     string             `json:"signal"`
-	NextCursor int64              `json:"next_cursor"`
-	Text       string             `json:"text"`
-	More       bool               `json:"more"`
-	Killed     []string           `json:"killed"`
-}
-
-// how says how the command ended.
-func (r jobReading) how() string {
-	switch {
-	case r.Signal != "":
-		return r.Signal
-	case r.ExitCode != nil:
-		return fmt.Sprintf("exit status %d", *r.ExitCode)
-	}
-	return "exit status unknown"
-}
-
-// tail prints the last lines of a job, and goes on if it is to follow.
-func (p *peer) tail(out io.Writer, job string, lines int, follow bool) error {
-	r, err := p.call("shell_output", map[string]any{"job": job, "tail": lines})
+// tailJob prints the last lines of a job, and goes on if it is to follow.
+func tailJob(s *remote.Session, out io.Writer, job string, lines int, follow bool) error {
+	r, err := s.Call("shell_output", map[string]any{"job": job, "tail": lines})
 	for err == nil {
 		if !follow && r.Text != "" && !strings.HasSuffix(r.Text, "\n") {
 			r.Text += "\n"
@@ -206,12 +185,12 @@ func (p *peer) tail(out io.Writer, job string, lines int, follow bool) error {
 		if r.More {
 			wait = 0
 		}
-		r, err = p.call("shell_output", map[string]any{"job": job, "cursor": r.NextCursor, "wait_ms": wait})
+		r, err = s.Call("shell_output", map[string]any{"job": job, "cursor": r.NextCursor, "wait_ms": wait})
 	}
 	if err == nil && follow {
-		fmt.Fprintf(os.Stderr, "toolhost: job %s has ended: %s\n", job, r.how())
+		fmt.Fprintf(os.Stderr, "toolhost: job %s has ended: %s\n", job, r.How())
 	}
-	return err
+	return remoteError(err)
 }
 
 // printText prints what a job said, so that no terminal acts on it.
@@ -223,17 +202,17 @@ func printText(out io.Writer, text string) {
 }
 
 func killJob(out io.Writer, session, job, signal string) error {
-	p, err := peerWith(session, job)
+	s, err := sessionWithJob(session, job)
 	if err != nil {
 		return err
 	}
-	defer p.close()
-	r, err := p.call("shell_kill", map[string]any{"job": job, "signal": signal})
+	defer s.Close()
+	r, err := s.Call("shell_kill", map[string]any{"job": job, "signal": signal})
 	if err != nil {
-		return err
+		return remoteError(err)
 	}
 	if len(r.Killed) == 0 {
-		fmt.Fprintf(out, "%s had ended: %s\n", job, r.how())
+		fmt.Fprintf(out, "%s had ended: %s\n", job, r.How())
 		return nil
 	}
 	fmt.Fprintf(out, "%s ended: %s\n", job, printable(strings.Join(r.Killed, ", ")))

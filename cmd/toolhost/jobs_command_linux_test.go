@@ -16,8 +16,8 @@ import (
 	"toolhost/sandbox"
 )
 
-// sockets are those of an arena's runtime and state directories.
-func sockets(a *arena) (found []string) {
+// socketsOf are those of an arena's runtime and state directories.
+func socketsOf(a *arena) (found []string) {
 	for _, dir := range []string{a.run, filepath.Join(a.state, "toolhost")} {
 		_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 			if err == nil && d.Type() == fs.ModeSocket {
@@ -44,7 +44,7 @@ func TestJobsCommand(t *testing.T) {
 				t.Parallel()
 				a := r.jobArena(t, who, level)
 				h, mark := a.jobHost(), newMark(t)
-				if found := sockets(a); len(found) > 0 {
+				if found := socketsOf(a); len(found) > 0 {
 					t.Errorf("before the first job: %q", found)
 				}
 				job := h.background("echo early; while [ ! -e go ]; do sleep 0.05; done; echo late; sleep " + mark).Job
@@ -76,7 +76,7 @@ func TestJobsCommand(t *testing.T) {
 					t.Errorf("jobs of no session: exit %d: %s", code, said)
 				}
 				h.close()
-				if found := sockets(a); len(found) > 0 {
+				if found := socketsOf(a); len(found) > 0 {
 					t.Errorf("after the end: %q", found)
 				}
 				if said, code := a.said(a.jobsCommand()); strings.Contains(said, "early") || strings.Contains(said, "panic") {
@@ -91,7 +91,7 @@ func TestJobsCommand(t *testing.T) {
 // checkSocket checks that the session's socket is one that only its owner can use.
 func checkSocket(t *testing.T, a *arena) {
 	t.Helper()
-	found := sockets(a)
+	found := socketsOf(a)
 	if len(found) != 1 || filepath.Dir(found[0]) != filepath.Join(a.run, "toolhost") || !strings.HasSuffix(found[0], ".sock") {
 		t.Fatalf("the sockets are %q", found)
 	}
@@ -153,7 +153,7 @@ func TestJobsSocketIsNobodyElses(t *testing.T) {
 				a := r.jobArena(t, who, level)
 				h, mark := a.jobHost(), newMark(t)
 				h.background("sleep " + mark)
-				found := sockets(a)
+				found := socketsOf(a)
 				if len(found) != 1 {
 					t.Fatalf("the sockets are %q", found)
 				}
@@ -176,7 +176,7 @@ s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); print("REACHED")' ` +
 		}
 		a := r.jobArena(t, self, sandbox.None)
 		a.jobHost().background("sleep " + newMark(t))
-		path := sockets(a)[0]
+		path := socketsOf(a)[0]
 		for dir := filepath.Dir(path); dir != a.dir; dir = filepath.Dir(dir) { // even where the directories let it pass
 			if err := os.Chmod(dir, 0o755); err != nil {
 				t.Fatal(err)
@@ -203,7 +203,7 @@ func TestJobsSocketHoldsNobodyUp(t *testing.T) {
 	a := r.jobArena(t, self, sandbox.None)
 	h, mark := a.jobHost(), newMark(t)
 	h.background("yes | head -c 3000000; sleep " + mark)
-	path := sockets(a)[0]
+	path := socketsOf(a)[0]
 	files := descriptors(t, h.cmd.Process.Pid)
 	for i := range 200 {
 		c, err := net.Dial("unix", path)
@@ -247,7 +247,7 @@ func TestStaleSocket(t *testing.T) {
 	dead := a.jobHost()
 	dead.background("sleep " + newMark(t))
 	dead.murder()
-	for _, path := range sockets(a) { // one that is younger may be just being made
+	for _, path := range socketsOf(a) { // one that is younger may be just being made
 		if old := time.Now().Add(-time.Minute); os.Chtimes(path, old, old) != nil {
 			t.Fatalf("the time of %s cannot be set", path)
 		}
@@ -276,7 +276,7 @@ func TestStaleSocket(t *testing.T) {
 	gone(t, "kill", mark)
 	h.close()
 	second.close()
-	if found := sockets(a); len(found) > 0 {
+	if found := socketsOf(a); len(found) > 0 {
 		t.Errorf("left: %q", found)
 	}
 }

@@ -322,7 +322,7 @@ func (s *soak) end(how string) {
 	}
 	checkEnded(s.t, how, all)
 	gone(s.t, how, s.mark)
-	if found := sockets(s.a); len(found) > 0 && how != "SIGKILL" {
+	if found := socketsOf(s.a); len(found) > 0 && how != "SIGKILL" {
 		s.t.Errorf("%s left %q", how, found)
 	}
 	if how != "SIGKILL" {

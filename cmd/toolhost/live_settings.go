@@ -10,6 +10,8 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/agenttool/cut"
+	"toolhost/cmd/toolhost/internal/dirs"
+	"toolhost/cmd/toolhost/internal/presence"
 	"toolhost/host"
 	"toolhost/host/hook"
 	"toolhost/permissions"
@@ -38,7 +40,7 @@ type liveSettings struct {
 
 // openSettings reads the settings and opens the workspace.
 func (s *setup) openSettings() (*liveSettings, *workspace.Workspace, error) {
-	state, err := stateDir()
+	state, err := dirs.State()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -46,15 +48,15 @@ func (s *setup) openSettings() (*liveSettings, *workspace.Workspace, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("--workspace %s: %w", s.workspace, err)
 	}
-	options, err := settingsOptions(realPath(root), s.settings)
+	options, err := settingsOptions(dirs.Real(root), s.settings)
 	if err != nil {
 		return nil, nil, err
 	}
-	options.Roots = realPaths(s.addDirs)
+	options.Roots = dirs.RealAll(s.addDirs)
 	watcher, err := settings.Open(options)
 	if err == nil && s.settings != "" && len(watcher.Current().AddDirs) > 0 { // the file may lie in one of them
 		for _, dir := range watcher.Current().AddDirs {
-			options.Roots = append(options.Roots, realPath(dir.V))
+			options.Roots = append(options.Roots, dirs.Real(dir.V))
 		}
 		watcher, err = settings.Open(options)
 	}
@@ -62,11 +64,11 @@ func (s *setup) openSettings() (*liveSettings, *workspace.Workspace, error) {
 		return nil, nil, brokenSettings(err)
 	}
 	read := watcher.Current()
-	var dirs []string
+	var added []string
 	for _, dir := range read.AddDirs {
-		dirs = append(dirs, dir.V)
+		added = append(added, dir.V)
 	}
-	w, scope, err := s.scope(state, dirs...)
+	w, scope, err := s.scope(state, added...)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -203,17 +205,6 @@ func warningsOf(read *settings.Settings) []string {
 // maxUntrusted is how many settings that are not in force are warned of one by one.
 const maxUntrusted = 8
 
-// realPaths are directories as the command line names them, absolute and without links.
-func realPaths(dirs []string) []string {
-	var real []string
-	for _, dir := range dirs {
-		if dir, err := filepath.Abs(dir); err == nil {
-			real = append(real, realPath(dir))
-		}
-	}
-	return real
-}
-
 // hooksOf are the hooks that settings name.
 func hooksOf(read *settings.Settings) []hook.Hook {
 	hooks := make([]hook.Hook, len(read.Hooks))
@@ -255,7 +246,7 @@ func (s *setup) approvals(read *settings.Settings, opened *session) host.Approva
 	}
 	return host.Approvals{
 		Timeout: chosen(read.ApprovalTimeout, 0, false), Wait: host.Wait(chosen(read.Wait, "", false)), Widest: host.Scope(chosen(read.InBandScopes, "", false)),
-		Recent: somebodyAnswers, Opened: func() { s.askedFirst(opened) }, Remember: opened.remember,
+		Recent: presence.Recent, Opened: func() { s.askedFirst(opened) }, Remember: opened.remember,
 	}
 }
 
@@ -276,13 +267,4 @@ func (s *session) remember(scope host.Scope, rules []string) error {
 		}
 	}
 	return nil
-}
-
-// configDir is where the person's settings are; "" if there is no such place.
-func configDir() string {
-	config, err := os.UserConfigDir()
-	if err != nil {
-		return ""
-	}
-	return filepath.Join(config, "toolhost")
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolhost/agenttool"
+	"toolhost/cmd/toolhost/internal/dirs"
 	"toolhost/persist"
 )
 
@@ -43,7 +44,7 @@ func newLogList() *cobra.Command {
 			if limit < 0 {
 				return fmt.Errorf("--limit %d: from 0, which is all", limit)
 			}
-			dir, err := sessionsDir()
+			dir, err := dirs.Sessions()
 			if err != nil {
 				return err
 			}
@@ -69,7 +70,7 @@ func newLogList() *cobra.Command {
 
 // recentSessions returns the sessions, the last used first, and the directory that they are in.
 func recentSessions() ([]persist.Used, string, error) {
-	dir, err := sessionsDir()
+	dir, err := dirs.Sessions()
 	if err != nil {
 		return nil, "", err
 	}
@@ -208,7 +209,7 @@ const logFile = "log.jsonl"
 // logPath finds one log file: that of the session with this id, a path, or that of the last used session whose id begins
 // with name.
 func logPath(name string) (string, error) {
-	dir, err := sessionsDir()
+	dir, err := dirs.Sessions()
 	if err != nil {
 		return "", err
 	}

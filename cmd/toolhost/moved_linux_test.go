@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"toolhost/agenttool/cut"
+	"toolhost/cmd/toolhost/internal/dirs"
 )
 
 // TestWorkspaceMoved: after the workspace was moved, replaced or removed each tool of both families says so, reads nothing and
@@ -32,7 +33,7 @@ func TestWorkspaceMoved(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			top := realPath(t.TempDir())
+			top := dirs.Real(t.TempDir())
 			for _, dir := range []string{"a", "b"} {
 				if err := errors.Join(os.Mkdir(top+"/"+dir, 0o755), os.WriteFile(top+"/"+dir+"/f", []byte("needle\n"), 0o644)); err != nil {
 					t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolhost/agenttool"
+	"toolhost/cmd/toolhost/internal/dirs"
 	"toolhost/host"
 	"toolhost/host/hook"
 	"toolhost/permissions"
@@ -23,7 +24,7 @@ import (
 // ruleParser reads rules about the tools that toolhost brings. An empty workspace reads rules of any.
 func ruleParser(workspace, home string) permissions.Parser {
 	return permissions.Parser{
-		Names: toolNames(), Home: home, Workspace: workspace, Resolve: realName,
+		Names: toolNames(), Home: home, Workspace: workspace, Resolve: dirs.Target,
 		Grants: func(grants []string) error {
 			_, err := sandbox.ParseGrants(grants)
 			return err
@@ -99,9 +100,9 @@ func (s *setup) snapshotOf(read *settings.Settings, scope agenttool.Scope) (*sna
 		return nil, err
 	}
 	m.policy = permissions.Policy{
-		Mode: mode, Workspace: scope.Dir, Readable: sync.OnceValue(func() []string { return readableNow(realPath(scope.Home)) }),
+		Mode: mode, Workspace: scope.Dir, Readable: sync.OnceValue(func() []string { return readableNow(dirs.Real(scope.Home)) }),
 		Programs: programs.Files(scope.Dir), Repository: protect.HoldsRepository,
-		Guarded: func(path string) bool { return protect.Arms(path) || protect.AsksAtHome(path, realPath(scope.Home)) },
+		Guarded: func(path string) bool { return protect.Arms(path) || protect.AsksAtHome(path, dirs.Real(scope.Home)) },
 	}.With(rules...)
 	return m, m.keepSecrets(scope, s.own)
 }
@@ -109,7 +110,7 @@ func (s *setup) snapshotOf(read *settings.Settings, scope agenttool.Scope) (*sna
 // keepSecrets says what is not read: what is known to hold secrets, less what a rule that allows names, what rules deny, and
 // files of toolhost's own.
 func (m *snapshot) keepSecrets(scope agenttool.Scope, own []string) error {
-	home := realPath(scope.Home)
+	home := dirs.Real(scope.Home)
 	known, err := protect.CompileSecrets(protect.DefaultReadDeny(), scope.Roots, home)
 	if err != nil {
 		return err

@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"toolhost/agenttool"
+	"toolhost/cmd/toolhost/internal/dirs"
 	"toolhost/persist"
 	"toolhost/persist/cache"
 )
@@ -54,7 +54,7 @@ func pruneMeanwhile(own agenttool.SessionID) (wait func()) {
 
 // pruneSessions removes sessions that are too old and outputs that are too many, but nothing of the session own.
 func pruneSessions(own agenttool.SessionID) {
-	dir, err := sessionsDir()
+	dir, err := dirs.Sessions()
 	if err != nil {
 		return
 	}
@@ -74,16 +74,13 @@ func pruneSessions(own agenttool.SessionID) {
 	}
 }
 
-// cachesDir is where the caches of workspaces are.
-func cachesDir(state string) string { return filepath.Join(state, "caches") }
-
 // pruneCaches removes caches of workspaces.
 func pruneCaches(o cache.Limits) ([]cache.Entry, error) {
-	state, err := stateDir()
+	state, err := dirs.State()
 	if err != nil {
 		return nil, err
 	}
-	return cache.Prune(cachesDir(state), o, time.Now())
+	return cache.Prune(dirs.Caches(state), o, time.Now())
 }
 
 // newerSessions says which sessions were left alone; "" for none.
@@ -118,7 +115,7 @@ of a day. One session stores 4 GiB of output at most; what is beyond that is cut
 			if o.MaxAge <= 0 || limit <= 0 {
 				return fmt.Errorf("--older-than and --max-size must be more than 0")
 			}
-			dir, err := sessionsDir()
+			dir, err := dirs.Sessions()
 			if err != nil {
 				return err
 			}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"toolhost/agenttool"
+	"toolhost/cmd/toolhost/internal/dirs"
 	"toolhost/protect"
 )
 
@@ -31,15 +32,15 @@ func readable(home string) []string {
 // readableNow returns those that are there, without links. What holds the home directory is left out, and so is what a link below
 // it leads to elsewhere.
 func readableNow(home string) []string {
-	var dirs []string
+	var all []string
 	own := protect.NewHome(home)
 	for _, dir := range readable(home) {
-		real := realPath(dir)
+		real := dirs.Real(dir)
 		linked := home != "" && real != dir && agenttool.Within(home, dir)
-		if !filepath.IsAbs(dir) || linked || agenttool.Within(real, home) || slices.Contains(dirs, real) || agenttool.Within(home, real) && !own.Harmless(real) {
+		if !filepath.IsAbs(dir) || linked || agenttool.Within(real, home) || slices.Contains(all, real) || agenttool.Within(home, real) && !own.Harmless(real) {
 			continue
 		}
-		dirs = append(dirs, real)
+		all = append(all, real)
 	}
-	return dirs
+	return all
 }

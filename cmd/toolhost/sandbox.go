@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolhost/agenttool"
+	"toolhost/cmd/toolhost/internal/dirs"
 	"toolhost/protect"
 	"toolhost/sandbox"
 	"toolhost/tools/shell"
@@ -80,11 +81,11 @@ func (c *confined) run(args []string) error {
 		return exitf(exitSetup, "--profile unconfined: that is no sandbox; run the command itself")
 	}
 	if root, err := filepath.Abs(c.setup.workspace); err == nil {
-		if err := c.setup.checkHome(realPath(root)); err != nil {
+		if err := c.setup.checkHome(dirs.Real(root)); err != nil {
 			return err
 		}
 	}
-	state, err := stateDir()
+	state, err := dirs.State()
 	if err != nil {
 		return exitf(exitSetup, "%v", err)
 	}

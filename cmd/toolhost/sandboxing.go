@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"toolhost/agenttool"
+	"toolhost/cmd/toolhost/internal/dirs"
 	"toolhost/persist/cache"
 	"toolhost/protect"
 	"toolhost/sandbox"
@@ -48,7 +49,7 @@ type confinementOptions struct {
 
 // confine makes the sandbox of a session.
 func confine(with confinementOptions, w *workspace.Workspace, scope agenttool.Scope) (*confinement, error) {
-	protected := protect.NewCache(protect.Options{Roots: scope.Roots, Home: realPath(scope.Home), ReadDeny: with.secrets, Sealed: with.sealed}, 0)
+	protected := protect.NewCache(protect.Options{Roots: scope.Roots, Home: dirs.Real(scope.Home), ReadDeny: with.secrets, Sealed: with.sealed}, 0)
 	w.Guard(recent(protected.Map))
 	least, err := sandbox.ParseLevel(with.required)
 	if err != nil {
@@ -57,7 +58,7 @@ func confine(with confinementOptions, w *workspace.Workspace, scope agenttool.Sc
 	if least == sandbox.None {
 		return (&confinement{level: sandbox.None, names: protected}).unconfined(with.limits)
 	}
-	state, err := stateDir()
+	state, err := dirs.State()
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +105,7 @@ func (c *confinement) makeIn(state string, w *workspace.Workspace) error {
 	if scratch == "" {
 		return nil
 	}
-	if !agenttool.Within(realName(state), scratch) {
+	if !agenttool.Within(dirs.Target(state), scratch) {
 		fmt.Fprintf(os.Stderr, "toolhost: %s cannot be written: the temporary files of this session are in %s\n", state, scratch)
 	}
 	return w.Show("/tmp", scratch, c.session.Shown()...)
@@ -135,11 +136,11 @@ func (c *confinement) unconfined(limits []sandbox.Limit) (_ *confinement, err er
 // sandboxOptions say what a sandbox is for: the roots of scope.
 func sandboxOptions(scope agenttool.Scope, state, name string, protected *protect.Cache) (sandbox.Options, error) {
 	o := sandbox.Options{
-		Roots: scope.Roots, Home: scope.Home, Runtime: userRuntimeDir(),
+		Roots: scope.Roots, Home: scope.Home, Runtime: dirs.Runtime(),
 		Dir:       filepath.Join(state, "scratch", name),
 		Fallbacks: scratchFallbacks(name),
-		Cache:     filepath.Join(cachesDir(state), digest(scope.Dir)),
-		Hidden:    slices.DeleteFunc([]string{state, configDir()}, func(dir string) bool { return dir == "" }), // the sockets are in state, or where no sandbox shows what is there
+		Cache:     filepath.Join(dirs.Caches(state), digest(scope.Dir)),
+		Hidden:    slices.DeleteFunc([]string{state, dirs.Config()}, func(dir string) bool { return dir == "" }), // the sockets are in state, or where no sandbox shows what is there
 		Protected: protected, LetLive: letLiveSince,
 		Show: shownPaths(),
 	}
@@ -153,14 +154,14 @@ func sandboxOptions(scope agenttool.Scope, state, name string, protected *protec
 // scratchFallbacks are where the scratch of a session can be whose state directory is full or cannot be written.
 func scratchFallbacks(name string) []string {
 	own := "toolhost-" + strconv.Itoa(os.Getuid())
-	dirs := []string{filepath.Join("/dev/shm", own), filepath.Join("/var/tmp", own), filepath.Join("/tmp", own)}
-	if dir := userRuntimeDir(); dir != "" {
-		dirs = append([]string{filepath.Join(dir, "toolhost")}, dirs...)
+	all := []string{filepath.Join("/dev/shm", own), filepath.Join("/var/tmp", own), filepath.Join("/tmp", own)}
+	if dir := dirs.Runtime(); dir != "" {
+		all = append([]string{filepath.Join(dir, "toolhost")}, all...)
 	}
-	for i, dir := range dirs {
-		dirs[i] = filepath.Join(dir, "scratch", name)
+	for i, dir := range all {
+		all[i] = filepath.Join(dir, "scratch", name)
 	}
-	return dirs
+	return all
 }
 
 // shownPaths are directories that commands see as they are, wherever they lie.
@@ -188,36 +189,6 @@ func recent(get func(context.Context) (*protect.Map, error)) func() (*protect.Ma
 		}
 		return m, err
 	}
-}
-
-// realPath is path without links, or path itself where it leads nowhere.
-func realPath(path string) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
-	}
-	return path
-}
-
-// realName is where a path leads, whose last names need not exist: as a link to a name that is still to be made.
-func realName(path string) string {
-	const maxLinks = 40
-	for range maxLinks {
-		if real, err := filepath.EvalSymlinks(path); err == nil {
-			return real
-		}
-		target, err := os.Readlink(path)
-		if err != nil {
-			if dir := filepath.Dir(path); dir != path {
-				return filepath.Join(realName(dir), filepath.Base(path))
-			}
-			return path
-		}
-		if !filepath.IsAbs(target) {
-			target = filepath.Join(filepath.Dir(path), target)
-		}
-		path = target
-	}
-	return path
 }
 
 // digest names the caches of a workspace.

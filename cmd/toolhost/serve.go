@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"toolhost/cmd/toolhost/internal/dirs"
 	"toolhost/persist"
 	"toolhost/wire/stdio"
 	"toolhost/wire/stdio/native"
@@ -50,7 +51,7 @@ agenttool/decide, or an MCP client that shows elicitations.
 				if ephemeral && !cmd.Flags().Changed("job-output") {
 					s.jobOutput = ephemeralOutput
 				}
-				dir, err := sessionsDir()
+				dir, err := dirs.Sessions()
 				return persist.New(persist.Options{Dir: dir, Meta: meta(root), Ephemeral: ephemeral, PayloadLimit: int64(s.jobOutput)}), err
 			}
 			s.reached, s.own = listen(), h.files()

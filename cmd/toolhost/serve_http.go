@@ -19,6 +19,7 @@ import (
 	"golang.org/x/term"
 
 	"toolhost/agenttool"
+	"toolhost/cmd/toolhost/internal/dirs"
 	"toolhost/wire/http"
 	"toolhost/wire/http/rap"
 )
@@ -62,7 +63,7 @@ func (h *httpFlags) check() error {
 func (h *httpFlags) files() (secret []string) {
 	for _, name := range []string{h.tokenFile, h.key} {
 		if abs, err := filepath.Abs(name); name != "" && err == nil {
-			secret = append(secret, realName(abs))
+			secret = append(secret, dirs.Target(abs))
 		}
 	}
 	return secret
@@ -117,7 +118,7 @@ func closeAll(closers []func()) {
 // owedDir is where callbacks that a server owes outlive it: one directory for each workspace, for one server at a time. Another
 // one that runs beside it keeps what it owes in memory, and so does one without a log.
 func owedDir(s *session, memoryOnly bool) (dir string, release func()) {
-	state, err := stateDir()
+	state, err := dirs.State()
 	if memoryOnly || err != nil {
 		return "", func() {}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolhost/agenttool/visible"
+	"toolhost/cmd/toolhost/internal/dirs"
 	"toolhost/settings"
 )
 
@@ -76,7 +77,7 @@ func (at settingsPlace) options() (settings.Options, error) {
 	if err != nil {
 		return settings.Options{}, fmt.Errorf("--workspace %s: %w", visible.Text(at.workspace), err)
 	}
-	return settingsOptions(realPath(root), at.file)
+	return settingsOptions(dirs.Real(root), at.file)
 }
 
 // load reads the settings. If there are problems, the error tells of all of them.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"toolhost/agenttool"
+	"toolhost/cmd/toolhost/internal/dirs"
 	"toolhost/host/hook"
 	"toolhost/permissions"
 	"toolhost/settings"
@@ -19,7 +20,7 @@ const managedSettings = "/etc/toolhost/settings.json"
 // settingsOptions say where the settings of a workspace are, which is absolute and without links, and how their rules are read.
 // flagFile is one that the command line names; "" for none.
 func settingsOptions(workspace, flagFile string) (settings.Options, error) {
-	state, err := stateDir()
+	state, err := dirs.State()
 	if err != nil {
 		return settings.Options{}, err
 	}
@@ -35,7 +36,7 @@ func settingsOptions(workspace, flagFile string) (settings.Options, error) {
 		Flag:    flagFile, Managed: managedSettings,
 		Workspace: workspace, Home: home, Trust: filepath.Join(state, "trust.json"),
 	}
-	if dir := configDir(); dir != "" {
+	if dir := dirs.Config(); dir != "" {
 		o.User = filepath.Join(dir, "settings.json")
 	}
 	parser := ruleParser(workspace, home)

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolhost/agenttool/visible"
+	"toolhost/cmd/toolhost/internal/remote"
 )
 
 func newSettingsReload() *cobra.Command {
@@ -19,25 +20,25 @@ its code.
 		Example: `  toolhost settings reload
   toolhost settings reload --session newest`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			peers, err := peersOf(session)
+			sessions, err := runningSessions(session)
 			if err != nil {
 				return err
 			}
-			if len(peers) == 0 {
+			if len(sessions) == 0 {
 				return exitf(exitFailed, "no session runs that has started a command")
 			}
 			failed := 0
-			for _, p := range peers {
-				defer p.close()
-				if err := p.reload(); err != nil {
+			for _, s := range sessions {
+				defer s.Close()
+				if err := reload(s); err != nil {
 					failed++
-					fmt.Fprintf(cmd.ErrOrStderr(), "toolhost: session %s: %s\n", p.session, visible.Text(err.Error()))
+					fmt.Fprintf(cmd.ErrOrStderr(), "toolhost: session %s: %s\n", s.ID, visible.Text(err.Error()))
 					continue
 				}
-				fmt.Fprintf(cmd.OutOrStdout(), "session %s in %s: its settings are those of the files\n", p.session, visible.Text(p.workspace))
+				fmt.Fprintf(cmd.OutOrStdout(), "session %s in %s: its settings are those of the files\n", s.ID, visible.Text(s.Workspace))
 			}
 			if failed > 0 {
-				return exitf(exitFailed, "%d of %d sessions did not take up their settings", failed, len(peers))
+				return exitf(exitFailed, "%d of %d sessions did not take up their settings", failed, len(sessions))
 			}
 			return nil
 		},
@@ -46,11 +47,10 @@ its code.
 	return cmd
 }
 
-// reload asks the session to read its settings, in the name of the person.
-func (p *peer) reload() error {
-	if err := p.withCode("toolhost settings"); err != nil {
+// reload has a session read its settings, in the name of the person.
+func reload(s *remote.Session) error {
+	if err := authenticate(s, "toolhost settings"); err != nil {
 		return err
 	}
-	var ignored struct{}
-	return p.ask("agenttool/reload", struct{}{}, &ignored, lookLimit)
+	return s.Reload()
 }

@@ -16,6 +16,8 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/agenttool/visible"
+	"toolhost/cmd/toolhost/internal/dirs"
+	"toolhost/cmd/toolhost/internal/presence"
 	"toolhost/host"
 	"toolhost/permissions"
 	"toolhost/persist"
@@ -149,33 +151,18 @@ func (s *setup) scope(state string, addDirs ...string) (*workspace.Workspace, ag
 	if s.workspace == "" {
 		return nil, agenttool.Scope{}, errors.New("--workspace is empty: name a directory")
 	}
-	dirs := slices.Concat([]string{s.workspace}, s.addDirs, addDirs)
-	private := append(runtimeDirs(), state)
-	if dir := configDir(); dir != "" {
+	all := slices.Concat([]string{s.workspace}, s.addDirs, addDirs)
+	private := append(dirs.Sockets(), state)
+	if dir := dirs.Config(); dir != "" {
 		private = append(private, dir)
 	}
-	w, err := workspace.Open(dirs, append(private, s.own...)...)
+	w, err := workspace.Open(all, append(private, s.own...)...)
 	if err != nil {
 		return nil, agenttool.Scope{}, err
 	}
 	home, _ := os.UserHomeDir() // without one, ~ means nothing
 	roots := w.Roots()
 	return w, agenttool.Scope{Dir: roots[0], Roots: roots, Home: home}, nil
-}
-
-// ownDirs are the directories of toolhost's own that a sandbox could be opened to.
-func ownDirs() []string {
-	dirs := []string{configDir()}
-	if state, err := stateDir(); err == nil {
-		dirs = append(dirs, state)
-	}
-	if runtime := userRuntimeDir(); runtime != "" {
-		dirs = append(dirs, filepath.Join(runtime, "toolhost"))
-	}
-	for i, dir := range dirs {
-		dirs[i] = realName(dir)
-	}
-	return slices.DeleteFunc(dirs, func(dir string) bool { return dir == "" })
 }
 
 // check reports what is wrong with the numbers of the command line.
@@ -195,7 +182,7 @@ func (s *setup) open(newStore func(root string) (*persist.Store, error), overwri
 		return nil, err
 	}
 	if root, err := filepath.Abs(s.workspace); err == nil {
-		if err := s.checkHome(realPath(root)); err != nil {
+		if err := s.checkHome(dirs.Real(root)); err != nil {
 			return nil, err
 		}
 	}
@@ -241,7 +228,7 @@ func (s *setup) open(newStore func(root string) (*persist.Store, error), overwri
 	})
 	opened.host, err = host.New(host.Options{
 		Tools: tools, Scope: l.scope, Locate: w.Locate, Store: store, Policy: l.policy(), Parser: ruleParser(l.scope.Dir, l.scope.Home),
-		Session: store.ID(), Jobs: opened.jobs, Approvals: s.approvals(read, opened), Level: string(box.level), Private: ownDirs(),
+		Session: store.ID(), Jobs: opened.jobs, Approvals: s.approvals(read, opened), Level: string(box.level), Private: dirs.Own(),
 		Hooks: l.now.hooks, HookMatch: hookMatch(l.scope), HookEnviron: os.Environ(),
 		MaxParallel: chosen(read.MaxParallel, s.maxParallel, s.changed("max-parallel")),
 		PanicLog:    func(m string) { fmt.Fprintln(os.Stderr, m) },
@@ -264,7 +251,7 @@ func (s *setup) reach(opened *session) {
 // askedFirst has the session reached when its first prompt opens, and tells whoever reads stderr, once, where it can be answered.
 func (s *setup) askedFirst(opened *session) {
 	s.reach(opened)
-	if s.reached != nil && somebodyAnswers() {
+	if s.reached != nil && presence.Recent() {
 		fmt.Fprintln(os.Stderr, "toolhost: a call asks: answer with toolhost approve in a terminal")
 	}
 }
@@ -285,7 +272,7 @@ func (s *setup) limits(read *settings.Settings) ([]sandbox.Limit, error) {
 // heldByNobody returns who knows whether a session is one of ours that no process holds any more: this one, or one on disk.
 func heldByNobody(own agenttool.SessionID) func(agenttool.SessionID) bool {
 	return func(id agenttool.SessionID) bool {
-		dir, err := sessionsDir()
+		dir, err := dirs.Sessions()
 		return id == own || err == nil && persist.Abandoned(dir, id)
 	}
 }
@@ -313,24 +300,6 @@ func indexMode(read *settings.Settings) engine.Mode {
 		return engine.Auto
 	}
 	return mode
-}
-
-// stateDir is where toolhost keeps what it knows: $XDG_STATE_HOME/toolhost, else ~/.local/state/toolhost.
-func stateDir() (string, error) {
-	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
-		return filepath.Join(dir, "toolhost"), nil
-	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return "", fmt.Errorf("no place for session logs: set HOME or XDG_STATE_HOME")
-	}
-	return filepath.Join(home, ".local", "state", "toolhost"), nil
-}
-
-// sessionsDir is where the sessions are.
-func sessionsDir() (string, error) {
-	state, err := stateDir()
-	return filepath.Join(state, "sessions"), err
 }
 
 // meta is what a session log says of how it was made.

@@ -2,72 +2,15 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"os"
-	"path/filepath"
-	"strconv"
-	"strings"
 	"sync"
-	"time"
 
-	"toolhost/agenttool"
-	"toolhost/wire/socket"
+	"toolhost/cmd/toolhost/internal/sockets"
 	"toolhost/wire/stdio"
 	"toolhost/wire/stdio/native"
 )
-
-// runtimeDirs are where the sockets of live sessions can be, the best first: in $XDG_RUNTIME_DIR, else /run/user/UID; in the state
-// directory; and where all of these have names that are too long for a socket, in a directory of this user in /tmp.
-func runtimeDirs() []string {
-	var dirs []string
-	if dir := userRuntimeDir(); dir != "" {
-		dirs = append(dirs, filepath.Join(dir, "toolhost"))
-	}
-	if state, err := stateDir(); err == nil {
-		dirs = append(dirs, filepath.Join(state, "run"))
-	}
-	return append(dirs, filepath.Join("/tmp", "toolhost-"+strconv.Itoa(os.Getuid())))
-}
-
-// userRuntimeDir is where the sockets of the person's programs are: $XDG_RUNTIME_DIR, else /run/user/UID; "" if there is none.
-func userRuntimeDir() string {
-	if dir := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
-		return dir
-	}
-	if dir := filepath.Join("/run/user", strconv.Itoa(os.Getuid())); isDir(dir) {
-		return dir
-	}
-	return ""
-}
-
-func isDir(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
-}
-
-// socketSuffix is that of the sockets in the runtime directories.
-const socketSuffix = ".sock"
-
-// socketName is what the socket of a session is called. The path of a local socket has 107 bytes at most, so that it is the end of
-// the id, which is the random part.
-func socketName(id agenttool.SessionID) string {
-	name := strings.ToLower(string(id))
-	return name[max(0, len(name)-10):] + socketSuffix
-}
-
-// listenAt opens the socket of a session in the first directory that takes it.
-func listenAt(id agenttool.SessionID) (l *socket.Listener, err error) {
-	for _, dir := range runtimeDirs() {
-		var failed error
-		if l, failed = socket.Listen(filepath.Join(dir, socketName(id))); failed == nil {
-			return l, nil
-		}
-		err = errors.Join(err, failed)
-	}
-	return nil, err
-}
 
 // served are the tools that the person has at the socket.
 var served = []string{"shell_output", "shell_kill"}
@@ -79,7 +22,7 @@ func listen() func(*session) {
 }
 
 func listenOn(s *session) {
-	l, err := listenAt(s.store.ID())
+	l, err := sockets.Listen(s.store.ID())
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "toolhost: this session cannot be reached with toolhost jobs and toolhost approve:", err)
 		return
@@ -99,20 +42,4 @@ func listenOn(s *session) {
 		_ = conn.Close()
 		_ = w.Close()
 	})
-}
-
-// seenFile is what toolhost approve touches while it runs.
-const seenFile = "approve.seen"
-
-// recently is how long ago somebody who answers may have been there.
-const recently = 24 * time.Hour
-
-// somebodyAnswers reports whether toolhost approve ran within a day.
-func somebodyAnswers() bool {
-	state, err := stateDir()
-	if err != nil {
-		return false
-	}
-	info, err := os.Stat(filepath.Join(state, seenFile))
-	return err == nil && time.Since(info.ModTime()) < recently
 }

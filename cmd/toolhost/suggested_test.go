@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"toolhost/agenttool"
+	"toolhost/cmd/toolhost/internal/dirs"
 	"toolhost/permissions"
 	"toolhost/sandbox"
 )
@@ -82,7 +83,7 @@ func TestSuggestedRules(t *testing.T) {
 func (j *judge) with(t testing.TB, rules []string) *judge {
 	t.Helper()
 	c := checking{setup: setup{workspace: j.ws, mode: string(permissions.Default), rules: ruleFlags{allow: rules}}}
-	state, err := stateDir()
+	state, err := dirs.State()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/agenttool/visible"
+	"toolhost/cmd/toolhost/internal/dirs"
 	"toolhost/protect"
 	"toolhost/settings"
 )
@@ -76,7 +77,7 @@ const maxLetLive = 1 << 20
 
 // letLiveFile is where they are.
 func letLiveFile() (string, error) {
-	state, err := stateDir()
+	state, err := dirs.State()
 	return filepath.Join(state, "repositories.jsonl"), err
 }
 

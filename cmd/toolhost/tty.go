@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"os"
 	"sync"
+
+	"toolhost/cmd/toolhost/internal/approve/terminal"
+	"toolhost/cmd/toolhost/internal/presence"
 )
 
 // answerOnTerminal has the prompts of a session shown and answered, line by line, at the terminal from which toolhost was started, until
@@ -15,11 +18,11 @@ func answerOnTerminal(ctx context.Context, s *session) (end func(), err error) {
 		return nil, fmt.Errorf("--approve-on-tty: toolhost was started from no terminal (%w): leave it out, and use toolhost approve in one", err)
 	}
 	s.live.setup.reach(s)
-	touchSeen() // what asks before the terminal is ready waits for it
+	presence.Touch() // what asks before the terminal is ready waits for it
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	running.Go(func() {
-		err := approval{session: string(s.store.ID()), plain: true}.run(ctx, tty, tty)
+		err := terminal.Run(ctx, terminal.Options{Session: string(s.store.ID()), Plain: true}, tty, tty)
 		if err != nil && ctx.Err() == nil {
 			fmt.Fprintln(tty, "toolhost:", err)
 		}

@@ -41,8 +41,8 @@ type (
 	Complete struct{}
 )
 
-// Desk is where answers go.
-type Desk interface {
+// Answerer sends answers to sessions.
+type Answerer interface {
 	// Answer sends an answer and returns when it counts. The error says why it does not.
 	Answer(Answer) error
 

@@ -15,11 +15,11 @@ import (
 
 // Options say what a Model works with.
 type Options struct {
-	Desk   approve.Desk
-	Now    func() time.Time
-	Once   bool // end after the first answer that counts
-	Bell   bool // ring when a prompt comes
-	Notify bool // and have the terminal tell the desktop (OSC 9)
+	Answerer approve.Answerer
+	Now      func() time.Time
+	Once     bool // end after the first answer that counts
+	Bell     bool // ring when a prompt comes
+	Notify   bool // and have the terminal tell the desktop (OSC 9)
 }
 
 // How long things take.

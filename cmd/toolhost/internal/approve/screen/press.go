@@ -160,8 +160,8 @@ func (m *Model) send(it *approve.Item, a approve.Answer) tea.Cmd {
 	}
 	m.queue.Send(it, a)
 	m.dialog = nil
-	desk := m.o.Desk
-	return tea.Batch(m.disarm(), func() tea.Msg { return approve.Answered{Answer: a, Err: desk.Answer(a)} })
+	answerer := m.o.Answerer
+	return tea.Batch(m.disarm(), func() tea.Msg { return approve.Answered{Answer: a, Err: answerer.Answer(a)} })
 }
 
 // paste takes what was pasted: text for a dialog, never an answer.

@@ -90,8 +90,8 @@ func (c *code) press(m *Model, key tea.KeyPressMsg) tea.Cmd {
 			return nil
 		}
 		c.asked, c.said = true, ""
-		desk, id := m.o.Desk, c.session.ID
-		return func() tea.Msg { return codeMsg{id, desk.Code(id, text)} }
+		answerer, id := m.o.Answerer, c.session.ID
+		return func() tea.Msg { return codeMsg{id, answerer.Code(id, text)} }
 	default:
 		c.editor.press(key)
 	}

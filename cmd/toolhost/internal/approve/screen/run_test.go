@@ -33,7 +33,7 @@ func in(t *testing.T, width, height int, test func(r *run)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		r := &run{t: t}
-		r.m = New(Options{Desk: r, Now: time.Now})
+		r.m = New(Options{Answerer: r, Now: time.Now})
 		r.do(r.m.Init())
 		r.tell(tea.WindowSizeMsg{Width: width, Height: height})
 		test(r)

@@ -1,4 +1,4 @@
-package main
+package client
 
 import (
 	"context"
@@ -15,30 +15,28 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/cmd/toolhost/internal/approve"
+	"toolhost/cmd/toolhost/internal/approve/sessiontest"
+	"toolhost/cmd/toolhost/internal/dirs"
+	"toolhost/cmd/toolhost/internal/presence"
+	"toolhost/cmd/toolhost/internal/sockets"
 )
 
-// heard are the events of a hub, in words.
+// heard are the events of a client, in words.
 type heard struct {
 	t      *testing.T
-	hub    *hub
+	client *Client
 	events chan any
 	past   []string
 }
 
-// listenIn runs a hub for the sessions whose ids end so.
+// listenIn runs a client for the sessions whose ids end so.
 func listenIn(t *testing.T, only string) *heard {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	k := &heard{t: t, events: make(chan any, 1000)}
-	k.hub = newHub(only, func(e any) { k.events <- e })
-	dirs := runtimeDirs()[:1] // not those in which sessions of others may be
-	k.hub.dirs = func() []string { return dirs }
-	k.hub.paths = func() []string {
-		paths, _ := filepath.Glob(filepath.Join(dirs[0], "*"+socketSuffix))
-		return paths
-	}
+	k.client = New(Options{Session: only, Event: func(e any) { k.events <- e }, Dirs: dirs.Sockets()[:1]}) // real sessions may be in the others
 	var running sync.WaitGroup
-	running.Go(func() { k.hub.run(ctx) })
+	running.Go(func() { k.client.Run(ctx) })
 	t.Cleanup(func() {
 		cancel()
 		running.Wait()
@@ -80,36 +78,36 @@ func inWords(e any) string {
 	return fmt.Sprintf("%T", e)
 }
 
-func TestHubTellsWhatIsThere(t *testing.T) {
-	dir := fakeRuntime(t)
-	f := startFake(t, dir, "hub1")
-	f.ask("p1", "make", nil)
+func TestClientTellsWhatIsThere(t *testing.T) {
+	dir := sessiontest.Runtime(t)
+	f := sessiontest.Start(t, dir, "hub1")
+	f.Ask("p1", "make", nil)
 	k := listenIn(t, "hub1")
 	k.until("opened ses_fakehub1 may true")
 	k.until("asked p1")
 	k.until("approve.Complete")
-	f.ask("p2", "make install", nil)
+	f.Ask("p2", "make install", nil)
 	k.until("asked p2")
-	f.end("p1", "deny", "it expired")
+	f.End("p1", "deny", "it expired")
 	k.until("ended p1 denied: it expired")
-	f.stop()
+	f.Stop()
 	k.until("closed ses_fakehub1")
 }
 
-func TestHubFindsNewSessions(t *testing.T) {
-	dir := fakeRuntime(t)
+func TestClientFindsNewSessions(t *testing.T) {
+	dir := sessiontest.Runtime(t)
 	k := listenIn(t, "")
 	k.until("approve.Complete")
-	startFake(t, dir, "late1") // its directory is made now, too
+	sessiontest.Start(t, dir, "late1") // its directory is made now, too
 	k.until("opened ses_fakelate1")
-	startFake(t, dir, "late2")
+	sessiontest.Start(t, dir, "late2")
 	k.until("opened ses_fakelate2")
 }
 
-func TestHubMeansOnlyTheSessionThatIsNamed(t *testing.T) {
-	dir := fakeRuntime(t)
-	startFake(t, dir, "other").ask("p0", "make", nil)
-	startFake(t, dir, "meant").ask("p1", "make", nil)
+func TestClientMeansOnlyTheSessionThatIsNamed(t *testing.T) {
+	dir := sessiontest.Runtime(t)
+	sessiontest.Start(t, dir, "other").Ask("p0", "make", nil)
+	sessiontest.Start(t, dir, "meant").Ask("p1", "make", nil)
 	k := listenIn(t, "MEANT")
 	k.until("asked p1")
 	if past := strings.Join(k.past, "\n"); strings.Contains(past, "other") || strings.Contains(past, "p0") {
@@ -117,15 +115,15 @@ func TestHubMeansOnlyTheSessionThatIsNamed(t *testing.T) {
 	}
 }
 
-func TestHubNewest(t *testing.T) {
-	dir := fakeRuntime(t)
-	old := startFake(t, dir, "aaa")
-	startFake(t, dir, "bbb")
+func TestClientNewest(t *testing.T) {
+	dir := sessiontest.Runtime(t)
+	old := sessiontest.Start(t, dir, "aaa")
+	sessiontest.Start(t, dir, "bbb")
 	before := time.Now().Add(-time.Hour)
-	if err := os.Chtimes(old.path, before, before); err != nil {
+	if err := os.Chtimes(old.Path, before, before); err != nil {
 		t.Fatal(err)
 	}
-	k := listenIn(t, newest)
+	k := listenIn(t, sockets.Newest)
 	k.until("opened ses_fakebbb")
 	k.until("approve.Complete")
 	time.Sleep(1500 * time.Millisecond) // a whole look at the directories
@@ -136,119 +134,119 @@ func TestHubNewest(t *testing.T) {
 	}
 }
 
-func TestHubAnswers(t *testing.T) {
-	f := startFake(t, fakeRuntime(t), "hub1")
-	f.ask("p1", "make", nil)
+func TestClientAnswers(t *testing.T) {
+	f := sessiontest.Start(t, sessiontest.Runtime(t), "hub1")
+	f.Ask("p1", "make", nil)
 	k := listenIn(t, "hub1")
 	k.until("asked p1")
-	answer := approve.Answer{Session: f.id, ID: "p1", Behavior: agenttool.Allow, Scope: "session", AcceptUpdates: []int{0}}
-	f.set(func() { f.refuse = "updated_input: bad" })
-	if err := k.hub.Answer(answer); err == nil || err.Error() != "updated_input: bad" {
+	answer := approve.Answer{Session: f.ID, ID: "p1", Behavior: agenttool.Allow, Scope: "session", AcceptUpdates: []int{0}}
+	f.Change(func() { f.Refuse = "updated_input: bad" })
+	if err := k.client.Answer(answer); err == nil || err.Error() != "updated_input: bad" {
 		t.Errorf("error %v", err)
 	}
-	f.set(func() { f.refuse = "" })
-	if err := k.hub.Answer(answer); err != nil {
+	f.Change(func() { f.Refuse = "" })
+	if err := k.client.Answer(answer); err != nil {
 		t.Error(err)
 	}
 	k.until("ended p1 allowed: answered with toolhost approve")
-	if err := k.hub.Answer(answer); err == nil || !strings.Contains(err.Error(), "no prompt waits") {
+	if err := k.client.Answer(answer); err == nil || !strings.Contains(err.Error(), "no prompt waits") {
 		t.Errorf("error %v", err)
 	}
-	if got := strings.Join(f.answered(), "\n"); got != `{"accept_updates":[0],"behavior":"allow","decision_id":"p1","scope":"session"}` {
+	if got := strings.Join(f.Answers(), "\n"); got != `{"accept_updates":[0],"behavior":"allow","decision_id":"p1","scope":"session"}` {
 		t.Errorf("answers %s", got)
 	}
 	answer.Session = "ses_none"
-	if err := k.hub.Answer(answer); !errors.Is(err, errGone) {
+	if err := k.client.Answer(answer); !errors.Is(err, errEnded) {
 		t.Errorf("error %v", err)
 	}
 }
 
-// TestHubAnswerToADyingSession checks that nobody waits for ever for a session that dies with the answer.
-func TestHubAnswerToADyingSession(t *testing.T) {
-	f := startFake(t, fakeRuntime(t), "hub1")
-	f.ask("p1", "make", nil)
-	f.set(func() { f.silent = true })
+// TestClientAnswerToADyingSession checks that nobody waits for ever for a session that dies with the answer.
+func TestClientAnswerToADyingSession(t *testing.T) {
+	f := sessiontest.Start(t, sessiontest.Runtime(t), "hub1")
+	f.Ask("p1", "make", nil)
+	f.Change(func() { f.Silent = true })
 	k := listenIn(t, "hub1")
 	k.until("asked p1")
 	failed := make(chan error, 1)
 	go func() {
-		failed <- k.hub.Answer(approve.Answer{Session: f.id, ID: "p1", Behavior: agenttool.Allow})
+		failed <- k.client.Answer(approve.Answer{Session: f.ID, ID: "p1", Behavior: agenttool.Allow})
 	}()
-	for len(f.answered()) == 0 {
+	for len(f.Answers()) == 0 {
 		time.Sleep(time.Millisecond)
 	}
-	f.stop()
-	if err := <-failed; !errors.Is(err, errGone) {
+	f.Stop()
+	if err := <-failed; !errors.Is(err, errEnded) {
 		t.Errorf("error %v", err)
 	}
 }
 
-func TestHubCode(t *testing.T) {
-	f := startFake(t, fakeRuntime(t), "hub1")
-	f.set(func() { f.approvals["code"] = "ABCD" })
-	f.ask("p1", "make", nil)
+func TestClientCode(t *testing.T) {
+	f := sessiontest.Start(t, sessiontest.Runtime(t), "hub1")
+	f.Change(func() { f.Approvals["code"] = "ABCD" })
+	f.Ask("p1", "make", nil)
 	k := listenIn(t, "hub1")
 	k.until("opened ses_fakehub1 may false")
 	k.until("asked p1")
-	if err := k.hub.Code(f.id, "XXXX"); err == nil || err.Error() != "wrong code" {
+	if err := k.client.Code(f.ID, "XXXX"); err == nil || err.Error() != "wrong code" {
 		t.Errorf("error %v", err)
 	}
-	if err := k.hub.Code(f.id, "ABCD"); err != nil {
+	if err := k.client.Code(f.ID, "ABCD"); err != nil {
 		t.Error(err)
 	}
 	k.until("opened ses_fakehub1 may true")
-	if f.hellos != 4 { // the first asks who it is
-		t.Errorf("%d greetings: each may count as a try", f.hellos)
+	if f.Hellos != 4 { // the first asks who it is
+		t.Errorf("%d greetings: each may count as a try", f.Hellos)
 	}
 }
 
-// TestHubReadOnly checks that prompts are followed where the session tells nothing by itself.
-func TestHubReadOnly(t *testing.T) {
-	f := startFake(t, fakeRuntime(t), "hub1")
-	f.set(func() { f.approvals = map[string]any{"may_answer": false, "why": "no terminal"} })
+// TestClientReadOnly checks that prompts are followed where the session tells nothing by itself.
+func TestClientReadOnly(t *testing.T) {
+	f := sessiontest.Start(t, sessiontest.Runtime(t), "hub1")
+	f.Change(func() { f.Approvals = map[string]any{"may_answer": false, "why": "no terminal"} })
 	k := listenIn(t, "hub1")
 	k.until("opened ses_fakehub1 may false")
-	f.ask("p1", "make", nil)
+	f.Ask("p1", "make", nil)
 	k.until("asked p1")
-	f.end("p1", "allow", "x")
+	f.End("p1", "allow", "x")
 	k.until("ended p1 it does not wait any more")
-	if f.hellos != 2 {
-		t.Errorf("%d greetings", f.hellos)
+	if f.Hellos != 2 {
+		t.Errorf("%d greetings", f.Hellos)
 	}
 }
 
-// TestHubCoalesced checks that a prompt that asks the same as another is not taken for ended because it is not listed.
-func TestHubCoalesced(t *testing.T) {
-	f := startFake(t, fakeRuntime(t), "hub1")
+// TestClientCoalesced checks that a prompt that asks the same as another is not taken for ended because it is not listed.
+func TestClientCoalesced(t *testing.T) {
+	f := sessiontest.Start(t, sessiontest.Runtime(t), "hub1")
 	k := listenIn(t, "hub1")
 	k.until("approve.Complete")
-	f.ask("p1", "make", nil)
-	f.ask("p2", "make", map[string]any{"coalesced_with": "p1"})
+	f.Ask("p1", "make", nil)
+	f.Ask("p2", "make", map[string]any{"coalesced_with": "p1"})
 	k.until("asked p2")
-	f.ask("p3", "other", nil)
-	if err := k.hub.Answer(approve.Answer{Session: f.id, ID: "none", Behavior: agenttool.Allow}); err == nil { // lists anew
+	f.Ask("p3", "other", nil)
+	if err := k.client.Answer(approve.Answer{Session: f.ID, ID: "none", Behavior: agenttool.Allow}); err == nil { // lists anew
 		t.Error("an answer to no prompt counted")
 	}
-	f.end("p3", "allow", "x")
+	f.End("p3", "allow", "x")
 	k.until("ended p3")
 	if past := strings.Join(k.past, "\n"); strings.Contains(past, "ended p2") || strings.Contains(past, "ended p1") {
 		t.Errorf("it ended:\n%s", past)
 	}
-	f.set(func() { delete(f.prompts[1], "coalesced_with") }) // p1 goes, p2 stays: it is listed
-	f.end("p1", "deny", "withdrawn")
+	f.Change(func() { delete(f.Prompts[1], "coalesced_with") }) // p1 goes, p2 stays: it is listed
+	f.End("p1", "deny", "withdrawn")
 	k.until("ended p1")
 	if e := k.until("asked p2").(approve.Asked); e.Prompt.With != "" {
 		t.Errorf("it waits with %s", e.Prompt.With)
 	}
 }
 
-func TestHubComesBack(t *testing.T) {
-	f := startFake(t, fakeRuntime(t), "hub1")
-	f.ask("p1", "make", nil)
+func TestClientComesBack(t *testing.T) {
+	f := sessiontest.Start(t, sessiontest.Runtime(t), "hub1")
+	f.Ask("p1", "make", nil)
 	k := listenIn(t, "hub1")
 	k.until("asked p1")
-	f.set(func() {
-		for conn := range f.conns {
+	f.Change(func() {
+		for conn := range f.Conns {
 			conn.Close()
 		}
 	})
@@ -256,9 +254,9 @@ func TestHubComesBack(t *testing.T) {
 	k.until("asked p1")
 }
 
-func TestHubSettings(t *testing.T) {
-	f := startFake(t, fakeRuntime(t), "hub1")
-	f.set(func() { f.warnings = []string{"a"} })
+func TestClientSettings(t *testing.T) {
+	f := sessiontest.Start(t, sessiontest.Runtime(t), "hub1")
+	f.Change(func() { f.Warnings = []string{"a"} })
 	k := listenIn(t, "hub1")
 	k.until("approve.Complete")
 	for _, c := range []struct {
@@ -269,7 +267,7 @@ func TestHubSettings(t *testing.T) {
 		{map[string]any{"mode": "default"}, ""},
 		{map[string]any{"warning": "c"}, "c"},
 	} {
-		f.set(func() { f.broadcast("tool.x.settings.changed", c.data) })
+		f.Change(func() { f.Broadcast("tool.x.settings.changed", c.data) })
 		e := k.until("opened").(approve.Opened)
 		if got := strings.Join(e.Session.Warnings, " "); got != c.want {
 			t.Errorf("after %v the warnings are %q, want %q", c.data, got, c.want)
@@ -277,8 +275,8 @@ func TestHubSettings(t *testing.T) {
 	}
 }
 
-// TestHubTroubles checks that what does not speak like a session is named once, and holds nobody up.
-func TestHubTroubles(t *testing.T) {
+// TestClientTroubles checks that what does not speak like a session is named once, and holds nobody up.
+func TestClientTroubles(t *testing.T) {
 	for _, c := range []struct{ name, says, want string }{
 		{"no JSON", "hello\n", "is not JSON"},
 		{"no id", `{"jsonrpc":"2.0","id":1,"result":{}}` + "\n", "does not say its id"},
@@ -289,11 +287,11 @@ func TestHubTroubles(t *testing.T) {
 		{"a line without end", strings.Repeat("x", 17<<20), "more than 16777216 bytes"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			dir := fakeRuntime(t)
+			dir := sessiontest.Runtime(t)
 			if err := os.MkdirAll(dir, 0o700); err != nil {
 				t.Fatal(err)
 			}
-			l, err := net.Listen("unix", filepath.Join(dir, "odd"+socketSuffix))
+			l, err := net.Listen("unix", filepath.Join(dir, "odd"+sockets.Suffix))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -320,8 +318,8 @@ func TestHubTroubles(t *testing.T) {
 				l.Close()
 				served.Wait()
 			})
-			good := startFake(t, dir, "good")
-			good.ask("p1", "make", nil)
+			good := sessiontest.Start(t, dir, "good")
+			good.Ask("p1", "make", nil)
 			k := listenIn(t, "")
 			for _, want := range []string{"asked p1", "approve.Complete", "trouble"} {
 				if !slices.ContainsFunc(k.past, func(e string) bool { return strings.HasPrefix(e, want) }) {
@@ -336,14 +334,14 @@ func TestHubTroubles(t *testing.T) {
 }
 
 func TestApproveTouchesSeen(t *testing.T) {
-	fakeRuntime(t)
-	if somebodyAnswers() {
+	sessiontest.Runtime(t)
+	if presence.Recent() {
 		t.Fatal("somebody answers before anybody was there")
 	}
 	k := listenIn(t, "none")
 	k.until("approve.Complete")
 	for range 12000 {
-		if somebodyAnswers() {
+		if presence.Recent() {
 			return
 		}
 		time.Sleep(5 * time.Millisecond)

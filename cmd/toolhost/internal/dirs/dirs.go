@@ -1,0 +1,100 @@
+// Package dirs says where toolhost keeps its files: state, configuration, caches and sockets. It follows the environment
+// (HOME and the XDG variables), and makes no directory.
+package dirs
+
+import (
+	"errors"
+	"os"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+)
+
+// State is where toolhost keeps its state: $XDG_STATE_HOME/toolhost, else ~/.local/state/toolhost.
+func State() (string, error) {
+	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "toolhost"), nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", errors.New("no place for session logs: set HOME or XDG_STATE_HOME")
+	}
+	return filepath.Join(home, ".local", "state", "toolhost"), nil
+}
+
+// Sessions is the directory that holds a directory for each session.
+func Sessions() (string, error) {
+	state, err := State()
+	return filepath.Join(state, "sessions"), err
+}
+
+// Caches is the directory below the state that holds the caches of workspaces.
+func Caches(state string) string { return filepath.Join(state, "caches") }
+
+// Config is the directory of the person's settings; "" if there is no such place.
+func Config() string {
+	config, err := os.UserConfigDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(config, "toolhost")
+}
+
+// Runtime is where the sockets of the person's programs are: $XDG_RUNTIME_DIR, else /run/user/UID; "" if there is none.
+func Runtime() string {
+	if dir := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
+		return dir
+	}
+	if dir := filepath.Join("/run/user", strconv.Itoa(os.Getuid())); Is(dir) {
+		return dir
+	}
+	return ""
+}
+
+// Sockets are the directories that the socket of a session can be in, the best first: in the runtime directory, in the state, and
+// one of this user in /tmp where the names of the others are too long for a socket.
+func Sockets() []string {
+	var dirs []string
+	if dir := Runtime(); dir != "" {
+		dirs = append(dirs, filepath.Join(dir, "toolhost"))
+	}
+	if state, err := State(); err == nil {
+		dirs = append(dirs, filepath.Join(state, "run"))
+	}
+	return append(dirs, filepath.Join("/tmp", "toolhost-"+strconv.Itoa(os.Getuid())))
+}
+
+// Own are the directories of toolhost that a sandbox could be opened to, without links.
+func Own() []string {
+	dirs := []string{Config()}
+	if state, err := State(); err == nil {
+		dirs = append(dirs, state)
+	}
+	if runtime := Runtime(); runtime != "" {
+		dirs = append(dirs, filepath.Join(runtime, "toolhost"))
+	}
+	for i, dir := range dirs {
+		dirs[i] = Target(dir)
+	}
+	return slices.DeleteFunc(dirs, func(dir string) bool { return dir == "" })
+}
+
+// Homes are the person's home directories as the environment and the system name them, without links.
+func Homes() []string {
+	var all []string
+	if home, err := os.UserHomeDir(); err == nil {
+		all = append(all, Real(home))
+	}
+	if u, err := user.Current(); err == nil && u.HomeDir != "" && u.HomeDir != "/" {
+		all = append(all, Real(u.HomeDir))
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// Is reports whether path is a directory, or a link to one.
+func Is(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}

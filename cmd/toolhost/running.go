@@ -1,0 +1,59 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+
+	"toolhost/cmd/toolhost/internal/remote"
+)
+
+// runningSessions connects to the running sessions: to all, or to the one whose id ends with end.
+func runningSessions(end string) ([]*remote.Session, error) {
+	all, err := remote.Open(end, warnOfSocket)
+	return all, remoteError(err)
+}
+
+// sessionWithJob connects to the one session that has a job of that name.
+func sessionWithJob(end, job string) (*remote.Session, error) {
+	s, err := remote.OpenJob(end, job, warnOfSocket)
+	return s, remoteError(err)
+}
+
+func warnOfSocket(path string, err error) {
+	fmt.Fprintf(os.Stderr, "toolhost: %s: %s\n", printable(path), printable(err.Error()))
+}
+
+// remoteError is an error of package remote with its exit code.
+func remoteError(err error) error {
+	var refused *remote.RefusedError
+	var ambiguous *remote.AmbiguousError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &refused):
+		return exitf(exitNotAllowed, "%s", refused.Why)
+	case errors.As(err, &ambiguous):
+		return err
+	}
+	return exitf(exitFailed, "%s", oneLine(err.Error()))
+}
+
+// authenticate greets a session in the name of the person, who types its code if it wants one: at the terminal, or on a line of stdin.
+// Other processes could read it on a command line.
+func authenticate(s *remote.Session, client string) error {
+	return remoteError(s.Authenticate(client, func() (string, error) {
+		if term.IsTerminal(int(os.Stdin.Fd())) {
+			fmt.Fprintf(os.Stderr, "the code that session %s shows: ", s.ID)
+		}
+		line, err := bufio.NewReader(os.Stdin).ReadString('\n')
+		if err != nil && line == "" {
+			return "", errors.New("the session runs without a sandbox: give the code that it shows, on stdin or at the terminal")
+		}
+		return strings.TrimSpace(line), nil
+	}))
+}
