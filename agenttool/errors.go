@@ -115,13 +115,17 @@ func (e *Error) RetryAfter(d time.Duration) *Error {
 	return &c
 }
 
-// AsError returns the Error in err's chain, or a new one of the class fallback that carries err's text.
+// AsError returns the Error in err's chain, or a new one that carries err's text: see Shortage for a shortage of the machine,
+// else of the class fallback.
 func AsError(err error, fallback ErrorClass) *Error {
 	var e *Error
 	if errors.As(err, &e) {
 		return e
 	}
-	return Failure(fallback, string(fallback), err.Error()).Because(err)
+	if e := Shortage(err.Error(), err); e != nil {
+		return e
+	}
+	return Failure(fallback, codeOf(err, fallback), err.Error()).Because(err)
 }
 
 func (c ErrorClass) recovery() Recovery {

@@ -146,7 +146,11 @@ func (p *plan) helper(files []*os.File) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h.clone(flags, files)
+	process, err := h.clone(flags, files)
+	if err != nil {
+		return nil, noNamespaces{err}
+	}
+	return process, nil
 }
 
 // hold returns the session's holder. One that died took every command with it; another takes its place.

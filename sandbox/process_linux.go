@@ -184,6 +184,9 @@ func (p *Process) failed(parts []string) error {
 	number, _ := strconv.Atoi(parts[2])
 	errno := syscall.Errno(number)
 	if parts[0] == string(enter.Run) {
+		if e := shortage("the command was not started: "+p.command, errno); e != nil {
+			return e
+		}
 		return agenttool.Failure(agenttool.ExecutionFailed, "start_failed",
 			fmt.Sprintf("the command was not started: %s: %v", p.command, errno)).Because(errno)
 	}

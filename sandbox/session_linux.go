@@ -97,6 +97,9 @@ func (s *Session) Make() error {
 }
 
 func unavailable(err error) error {
+	if e := shortage("the sandbox cannot be made: "+err.Error(), err); e != nil {
+		return e
+	}
 	return agenttool.Failure(agenttool.SetupRequired, "sandbox_unavailable", "the sandbox cannot be made: "+err.Error()).Because(err)
 }
 
@@ -265,7 +268,8 @@ func (s *Session) hidden() []string {
 }
 
 // Start starts a command, once the session's directories are made, and returns when it runs. Errors are of class setup_required when the sandbox or its profile
-// cannot be made, and execution_failed when the program cannot be started: nothing ran then.
+// cannot be made, dependency_unavailable (resource_exhausted) when the machine is short of something, and execution_failed when the program cannot be
+// started: nothing ran then.
 func (s *Session) Start(c *Command) (*Process, error) {
 	if err := s.check(c.Profile); err != nil {
 		return nil, agenttool.Failure(agenttool.SetupRequired, "sandbox_profile", err.Error()).Because(err)
@@ -338,12 +342,27 @@ func (s *Session) further(p Profile) ([]identity, error) {
 }
 
 func setupFailed(err error) error {
-	if errors.Is(err, unix.EAGAIN) { // of clone(2)
-		return agenttool.Failure(agenttool.RateLimited, "out_of_processes",
-			"the command did not run: no more processes may be started here now; end a job with shell_kill, or wait until one has ended").Because(err)
+	if e := shortage("the command did not run: "+err.Error(), err); e != nil {
+		return e
 	}
 	return agenttool.Failure(agenttool.SetupRequired, "sandbox_failed",
 		"the sandbox was not made, and the command did not run: "+err.Error()+"; see toolhost doctor").Because(err)
+}
+
+// shortage is agenttool.Shortage for what makes a sandbox. EAGAIN is an answer of clone(2), and the kernel says ENOSPC for namespaces
+// that it does not allow.
+func shortage(doing string, err error) error {
+	var without noNamespaces
+	if errors.As(err, &without) && without.forbidden() {
+		return nil
+	}
+	if errors.Is(err, unix.EAGAIN) {
+		err = fmt.Errorf("%w (%w)", agenttool.ErrNoProcesses, err)
+	}
+	if e := agenttool.Shortage(doing, err); e != nil {
+		return e
+	}
+	return nil
 }
 
 // Close ends every command of the session, with all that it started, and removes the session's scratch.

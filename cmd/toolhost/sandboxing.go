@@ -113,6 +113,10 @@ func (c *confinement) makeIn(state string, w *workspace.Workspace) error {
 
 // tooWeak says that the machine holds less than is required.
 func tooWeak(least sandbox.Level, found sandbox.Finding) error {
+	if found.Momentary {
+		return agenttool.Failure(agenttool.DependencyUnavailable, agenttool.ResourceExhausted, fmt.Sprintf(
+			"no command runs now: the machine is short of what a sandbox takes (%s): wait until other calls or jobs have ended, and try again", found.Why()))
+	}
 	return agenttool.Failure(agenttool.SetupRequired, "sandbox_required", fmt.Sprintf(
 		"no command runs: --sandbox %s is required, and this machine holds %s (%s): see toolhost doctor, or run commands unconfined with --sandbox none",
 		least, found.Level, found.Why()))

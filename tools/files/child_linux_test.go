@@ -110,7 +110,7 @@ func TestFullDiskLeavesTheOldFile(t *testing.T) {
 	large := strings.Repeat("x", 1<<20)
 	for _, name := range []string{"f", "a"} { // a is written in place
 		_, err := p.edit(name, "one", large)
-		wantError(t, err, agenttool.ExecutionFailed, "no_space", name, "disk is full")
+		wantError(t, err, agenttool.DependencyUnavailable, agenttool.ResourceExhausted, name, "disk is full")
 		if got := p.get(name); got != "one\n" {
 			t.Errorf("%s: %d bytes", name, len(got))
 		}

@@ -28,18 +28,17 @@ func ioFailure(doing, name string, err error) error {
 		errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
+	if e := agenttool.Shortage(doing+" "+name, err); e != nil {
+		return e
+	}
 	class, code := agenttool.ExecutionFailed, "io_error"
 	reason := err.Error()
 	if path := (*os.PathError)(nil); errors.As(err, &path) {
 		reason = path.Err.Error()
 	}
 	switch {
-	case errors.Is(err, syscall.ENOSPC):
-		code, reason = "no_space", "the disk is full: free some space and try again"
-	case errors.Is(err, syscall.EDQUOT):
-		code, reason = "no_space", "the disk quota is used up: free some space and try again"
 	case errors.Is(err, syscall.EFBIG):
-		code, reason = "no_space", "the file would be larger than is allowed here"
+		code, reason = "file_too_large", "the file would be larger than is allowed here"
 	case errors.Is(err, syscall.EROFS):
 		class, code, reason = agenttool.DependencyUnavailable, "read_only_filesystem", "the file system is read-only"
 	case errors.Is(err, syscall.ETXTBSY):

@@ -127,7 +127,7 @@ func (j *Job) start() error {
 	ends, err := j.open()
 	defer ends.close()
 	if err != nil {
-		return noResources(err)
+		return noStreams(err)
 	}
 	c := j.spec.Command
 	c.Streams, c.Terminal, c.Note, c.Report = ends.streams, j.spec.Stdin == Terminal, ends.note, j.violated

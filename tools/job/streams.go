@@ -157,10 +157,13 @@ func (j *Job) openStdin(e *ends) (err error) {
 	return err
 }
 
-// noResources is the error for streams that cannot be opened.
-func noResources(err error) error {
-	return agenttool.Failure(agenttool.DependencyUnavailable, "no_resources",
-		fmt.Sprintf("the command was not started: the system has no descriptor or terminal left (%v); try again later", err)).Because(err)
+// noStreams is the error for streams that cannot be opened.
+func noStreams(err error) error {
+	if e := agenttool.Shortage("the command was not started", err); e != nil {
+		return e
+	}
+	return agenttool.Failure(agenttool.DependencyUnavailable, "no_terminal",
+		fmt.Sprintf("the command was not started: the system gives it no pipe or terminal (%v); try again later", err)).Because(err)
 }
 
 // inputLimit is how long a command may take to read what it is given.

@@ -69,7 +69,8 @@ func (c *call) dir() string { return c.facts.Dir.Resolved }
 //
 // It returns an Output together with an error when the command ran and did not succeed: of class execution_failed for an exit
 // status or signal, sandbox_violation when the sandbox kept it from something, the context's cause when that was done:
-// then the job was ended. What cannot be started is execution_failed, setup_required or rate_limited.
+// then the job was ended. What cannot be started is execution_failed, setup_required, rate_limited or
+// dependency_unavailable.
 func (c *call) Run(ctx context.Context, r agenttool.Reporter) (agenttool.Output, error) {
 	if ctx.Err() != nil {
 		return agenttool.Output{}, context.Cause(ctx)

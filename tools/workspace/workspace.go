@@ -298,6 +298,9 @@ func relative(dir, path string) string {
 
 // pathError turns a failed system call into the error that a model can act on.
 func pathError(code, name string, err error) error {
+	if e := agenttool.Shortage("open "+name, err); e != nil {
+		return e
+	}
 	class := agenttool.ExecutionFailed
 	message := fmt.Sprintf("%s: %v", name, reason(err))
 	switch {

@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"toolhost/agenttool"
 	"toolhost/tools/search/tree"
 )
 
@@ -14,8 +15,9 @@ const maxOpen = 16
 
 // dirs keeps the directories above the present file open. Files come in path order, so that what lies above is needed again.
 type dirs struct {
-	tree *tree.Tree
-	open []openDir
+	tree  *tree.Tree
+	open  []openDir
+	short error // one was not opened for a shortage of the machine
 }
 
 type openDir struct {
@@ -40,6 +42,9 @@ func (o *dirs) fd(d *tree.Dir) (int, error) {
 		o.close(0)
 	}
 	fd, err := o.tree.Open(d)
+	if err != nil && agenttool.IsShortage(err) {
+		o.short = err
+	}
 	o.open = append(o.open, openDir{d, fd, err})
 	return fd, err
 }

@@ -34,6 +34,9 @@ func (e *Engine) Grep(ctx context.Context, r Root, q Query, take func(Part) bool
 	g.plan()
 	sum := v.summary()
 	sum.add(g.run(ctx, take))
+	if err := g.short.Load(); err != nil {
+		return Summary{}, *err
+	}
 	v.place.learn(g)
 	return sum, nil
 }
@@ -45,10 +48,11 @@ type grep struct {
 	maybe   index.Candidates
 	indexed bool // maybe counts
 	route
-	draft  *denials    // nil: they are not made
-	survey *survey     // nil: nothing is learned for later searches
-	whole  bool        // every file of the route was visited
-	stale  atomic.Bool // a file was not what was known of it
+	draft  *denials              // nil: they are not made
+	survey *survey               // nil: nothing is learned for later searches
+	whole  bool                  // every file of the route was visited
+	stale  atomic.Bool           // a file was not what was known of it
+	short  atomic.Pointer[error] // the machine is short of something, so that a file was not searched: the search fails
 
 	next      atomic.Int64 // batch
 	read      atomic.Int64 // bytes
@@ -201,7 +205,7 @@ func (w *worker) close() {
 func (w *worker) batch(ctx context.Context, b int) handed {
 	w.sum = Summary{}
 	for i := b * batchFiles; i < min((b+1)*batchFiles, w.length()); i++ {
-		if ctx.Err() != nil || w.scan.sink.stopped {
+		if ctx.Err() != nil || w.scan.sink.stopped || w.short.Load() != nil {
 			break
 		}
 		w.sum.Searched += w.skipped(i)

@@ -3,9 +3,11 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"golang.org/x/sys/unix"
 
+	"toolhost/agenttool"
 	"toolhost/tools/search/index"
 	"toolhost/tools/search/tree"
 )
@@ -19,6 +21,9 @@ func (w *worker) count(err error) {
 	switch {
 	case err == nil:
 		w.sum.Searched++
+	case agenttool.IsShortage(err):
+		err = fmt.Errorf("the search was given up: %w", err)
+		w.short.CompareAndSwap(nil, &err)
 	case errors.Is(err, errDenied):
 		s.Denied++
 	case errors.Is(err, errBinary):

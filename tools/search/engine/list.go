@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"fmt"
 
 	"golang.org/x/sys/unix"
 
@@ -58,6 +59,9 @@ func (e *Engine) List(ctx context.Context, r Root, want func(dir, name string) b
 				return sum, nil
 			}
 		}
+	}
+	if open.short != nil {
+		return Summary{}, fmt.Errorf("the times of files are not known: %w", open.short)
 	}
 	v.place.judged(guard.draft)
 	return sum, nil

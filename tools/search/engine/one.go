@@ -33,6 +33,9 @@ func (e *Engine) GrepFile(ctx context.Context, file *os.File, q Query, take func
 		return sum, nil
 	}
 	w.count(err)
+	if err := w.short.Load(); err != nil {
+		return Summary{}, *err
+	}
 	handed{found: w.scan.sink.finish(), sum: w.sum}.take(&sum, take)
 	return sum, nil
 }

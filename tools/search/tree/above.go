@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"cmp"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -80,8 +81,10 @@ func (a *above) same(b *above) bool {
 
 // readAbove finds out what counts above the search root: the directories from the nearest one with a repository
 // down, and those from the place's Top down.
-func (t *Tree) readAbove(root int) *above {
-	a := &above{}
+//
+// The error is a shortage of the machine: then some rules are not known.
+func (t *Tree) readAbove(root int) (a *above, err error) {
+	a = &above{}
 	repository, found := a.find(root, t.place.Path)
 	start := t.place.Path
 	if agenttool.Within(t.place.Top, start) {
@@ -106,12 +109,13 @@ func (t *Tree) readAbove(root int) *above {
 			s.repository = r.repository(t.options.Git)
 		}
 		s.files = r.seen
+		err = cmp.Or(err, r.short)
 		a.layers = append(a.layers, layer{at, s})
 		a.rules = s.over(a.rules, at)
 		at += name
 		size += s.size()
 	}
-	return a
+	return a, err
 }
 
 // find returns the nearest directory with a repository, from dir upwards.

@@ -15,6 +15,10 @@ const perCheck = 1024
 func (w *worker) list(ctx context.Context, d *Dir, deep bool) bool {
 	now := time.Now()
 	fd, is, err := w.open(d)
+	if w.short.note(err) {
+		w.leave(d, deep)
+		return false
+	}
 	if err != nil {
 		w.lose(d, err)
 		return false
@@ -33,6 +37,10 @@ func (w *worker) list(ctx context.Context, d *Dir, deep bool) bool {
 		return false
 	}
 	deep = w.learn(d, deep)
+	if w.short.cause() != nil {
+		w.leave(d, deep)
+		return false
+	}
 	lost := err != nil || len(w.entries) >= maxEntries
 	l := w.sort(ctx, d)
 	if ctx.Err() != nil {
@@ -111,6 +119,7 @@ func (w *worker) read(d *Dir) *sources {
 		s.plain = r.ignoreFile(d.Path + ".ignore")
 	}
 	s.files = r.seen
+	w.short.note(r.short)
 	return s
 }
 

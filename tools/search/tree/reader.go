@@ -28,6 +28,7 @@ type reader struct {
 	top     string   // of the repository that is read; absolute
 	borders []string // the directories in which it may name files; absolute
 	seen    []witness
+	short   error // a file could not be opened for a shortage of the machine: its rules are not known
 }
 
 // reader returns one for a repository at top; without one that may be any directory.
@@ -153,6 +154,7 @@ func (r *reader) text(path string) []byte {
 	if filepath.IsAbs(path) {
 		top, err := openIn(unix.AT_FDCWD, "/", safely|unix.O_DIRECTORY)
 		if err != nil {
+			r.missed(err)
 			return nil
 		}
 		defer unix.Close(top)
@@ -164,6 +166,7 @@ func (r *reader) text(path string) []byte {
 	}
 	fd, err := openBeneath(dir, rel, safely)
 	if err != nil {
+		r.missed(err)
 		return nil
 	}
 	defer unix.Close(fd)
@@ -177,6 +180,12 @@ func (r *reader) text(path string) []byte {
 		return nil
 	}
 	return readText(fd, st.Size)
+}
+
+func (r *reader) missed(err error) {
+	if agenttool.IsShortage(err) {
+		r.short = err
+	}
 }
 
 // readText returns the whole lines of the first MiB of fd, which is said to have size bytes.

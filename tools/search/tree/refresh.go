@@ -24,6 +24,7 @@ type refresh struct {
 	moved   atomic.Bool // what has to be looked at next time is no longer the same
 	ended   atomic.Bool // there was no time or no room for all
 	failed  error       // why the root cannot be listed
+	short   shortage    // then nothing is said of the tree: what could not be opened is not missing
 
 	lock    sync.Mutex
 	more    sync.Cond // jobs were added, or all is done
@@ -69,7 +70,8 @@ func (r *refresh) inspectAbove() {
 	if r.above != nil && !r.above.changed(r.fd) {
 		return
 	}
-	now := r.readAbove(r.fd)
+	now, err := r.readAbove(r.fd)
+	now.stale = r.short.note(err)
 	if r.above != nil && !r.above.same(now) {
 		r.root.deep = true
 		r.mark(r.root)
@@ -135,7 +137,12 @@ func (r *refresh) differs(d *Dir) bool {
 // result returns the list after the walk.
 func (r *refresh) result() (*List, error) {
 	ended := r.ended.Load()
-	same := r.last != nil && !r.changed.Load() && !ended && !r.last.Partial
+	if r.failed == nil {
+		r.failed = r.short.cause()
+	}
+	changed := r.behind || r.changed.Load()
+	r.behind = changed && r.failed != nil
+	same := r.last != nil && !changed && !ended && !r.last.Partial
 	if same && !r.moved.Load() && r.failed == nil {
 		return r.last, nil
 	}

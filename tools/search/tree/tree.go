@@ -40,14 +40,15 @@ type Tree struct {
 	workers sync.Pool // of *worker
 	room    atomic.Int64
 
-	mu    sync.Mutex // held by a refresh
-	above *above
-	root  *Dir
-	last  *List
-	again []*Dir // to be listed whatever their status says
-	repos []*Dir // with sources whose status no event in the tree tells
-	stale bool   // all rules are to be read again
-	round uint32
+	mu     sync.Mutex // held by a refresh
+	above  *above
+	root   *Dir
+	last   *List
+	again  []*Dir // to be listed whatever their status says
+	behind bool   // last is older than the listings: a refresh failed
+	repos  []*Dir // with sources whose status no event in the tree tells
+	stale  bool   // all rules are to be read again
+	round  uint32
 }
 
 // New returns the tree at p. It takes p.Root over and looks at nothing yet.

@@ -76,7 +76,7 @@ type worker struct {
 func (w *worker) do(ctx context.Context, j job) {
 	d := j.dir
 	deep := j.deep || d.deep
-	if ctx.Err() != nil || w.room.Load() < 0 {
+	if ctx.Err() != nil || w.room.Load() < 0 || w.short.cause() != nil {
 		w.leave(d, deep)
 		return
 	}
