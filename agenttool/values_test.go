@@ -1,6 +1,7 @@
 package agenttool_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -66,6 +68,31 @@ func TestAsError(t *testing.T) {
 	got := agenttool.AsError(fs.ErrPermission, agenttool.ExecutionFailed)
 	if got.Class != agenttool.ExecutionFailed || !errors.Is(got, fs.ErrPermission) || got.Message != fs.ErrPermission.Error() {
 		t.Errorf("got %+v", got)
+	}
+}
+
+func TestShortage(t *testing.T) {
+	for _, cause := range []error{
+		syscall.EMFILE, syscall.ENFILE, syscall.ENOSPC, syscall.EDQUOT, syscall.ENOMEM, agenttool.ErrNoProcesses,
+	} {
+		got := agenttool.AsError(fmt.Errorf("open a: %w", &fs.PathError{Op: "open", Path: "a", Err: cause}), agenttool.ExecutionFailed)
+		if got.Class != agenttool.DependencyUnavailable || got.Code != agenttool.ResourceExhausted || !errors.Is(got, cause) || got.Recoverability != agenttool.RetrySafe {
+			t.Errorf("%v: %+v", cause, got)
+		}
+	}
+	if e := agenttool.Shortage("read", syscall.EAGAIN); e != nil { // it says many other things
+		t.Errorf("EAGAIN: %+v", e)
+	}
+}
+
+func TestNoErrorHasItsClassForACode(t *testing.T) {
+	for cause, code := range map[error]string{
+		fs.ErrNotExist: "not_found", fs.ErrPermission: "permission", syscall.EIO: "io_error", context.Canceled: "interrupted",
+		context.DeadlineExceeded: "deadline_exceeded", errors.New("the server said no"): "unexpected",
+	} {
+		if got := agenttool.AsError(cause, agenttool.ExecutionFailed); got.Class != agenttool.ExecutionFailed || got.Code != code {
+			t.Errorf("%v: %s/%s, want code %s", cause, got.Class, got.Code, code)
+		}
 	}
 }
 

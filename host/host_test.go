@@ -222,7 +222,7 @@ func TestEndsOfACall(t *testing.T) {
 		{"denied by mode", host.Request{Tool: "put", Input: input("a")}, permissions.Plan, "denied", "denied", agenttool.PermissionDenied, "denied_by_mode", false},
 		{"nobody to ask", host.Request{Tool: "put", Input: input("a")}, "", "denied", "rejected", agenttool.ApprovalRejected, "approval_unavailable", false},
 		{"outside the workspace", host.Request{Tool: "look", Input: input("../b")}, "", "denied", "rejected", agenttool.ApprovalRejected, "approval_unavailable", false},
-		{"fails", host.Request{Tool: "break", Input: input("a")}, "", "failed", "failed", agenttool.ExecutionFailed, "execution_failed", true},
+		{"fails", host.Request{Tool: "break", Input: input("a")}, "", "failed", "failed", agenttool.ExecutionFailed, "unexpected", true},
 		{"panics", host.Request{Tool: "panic", Input: input("a")}, "", "failed", "failed", agenttool.ExecutionFailed, "panic", true},
 		{"times out", host.Request{Tool: "hang", Input: input("a"), Timeout: time.Millisecond}, "", "timed_out", "timed_out", agenttool.Timeout, "deadline_exceeded", true},
 	} {

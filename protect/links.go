@@ -204,6 +204,9 @@ func (b *builder) identify(file string, rule Rule, stat *unix.Stat_t) {
 		fd, err = unix.Open(file, flags, 0)
 	}
 	if err != nil {
+		if agenttool.IsShortage(err) {
+			b.gap(file, "its files are not known under other names: "+err.Error())
+		}
 		return
 	}
 	in := inside{b, rule, max(b.inside-insideEntries, 0)}
@@ -240,6 +243,8 @@ func (in inside) files(fd, depth int) (all bool) {
 		flags := unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
 		if sub, err := unix.Openat(fd, name, flags, 0); err == nil {
 			all = in.files(sub, depth-1)
+		} else {
+			all = !agenttool.IsShortage(err)
 		}
 		return all
 	})
