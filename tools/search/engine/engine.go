@@ -285,6 +285,23 @@ func (e *Engine) forget() {
 	leave(dropped)
 }
 
+// Trim forgets trees, those first that were searched longest ago, until what is known of the others takes less than limit bytes.
+func (e *Engine) Trim(limit int64) {
+	e.mu.Lock()
+	kept := 0
+	for sum := int64(0); kept < len(e.places); kept++ {
+		if sum += e.places[kept].bytes(); sum > limit {
+			break
+		}
+	}
+	dropped := slices.Clone(e.places[kept:])
+	e.places = slices.Delete(e.places, kept, len(e.places))
+	e.mu.Unlock()
+	leave(dropped)
+	for e.room() != nil {
+	}
+}
+
 // room lends a buffer.
 func (e *Engine) room() []byte {
 	select {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -96,5 +97,30 @@ func TestSparseFile(t *testing.T) {
 				t.Errorf("%d bytes allocated", n)
 			}
 		})
+	}
+}
+
+// Trim forgets the trees that were searched longest ago, and no search finds less for it.
+func TestTrim(t *testing.T) {
+	e := newEngine(t, keen(Strict))
+	var planted []planted
+	for range 3 {
+		p := several(t, 50)
+		p.warm(t, e)
+		planted = append(planted, p)
+	}
+	newest := e.places[0].bytes()
+	for _, tt := range []struct {
+		limit int64
+		want  int
+	}{{1 << 30, 3}, {newest, 1}, {0, 0}} {
+		last := slices.Clone(e.places)
+		e.Trim(tt.limit)
+		if !slices.Equal(e.places, last[:tt.want]) {
+			t.Errorf("%d trees are kept below %d bytes, want the %d that were searched last", len(e.places), tt.limit, tt.want)
+		}
+	}
+	for _, p := range planted {
+		p.same(t, e, storing(t, "needle 7"))
 	}
 }

@@ -61,6 +61,27 @@ func newPlace(e *Engine, k key, r Root) *place {
 	return p
 }
 
+// What is known of one file takes so many bytes: its entry in the list, and its stamp and chunks once it is indexed.
+const (
+	listedBytes = 90
+	knownBytes  = 130
+)
+
+// bytes is about what the place takes. A place that a search works on counts as none: it is needed.
+func (p *place) bytes() (sum int64) {
+	if !p.mu.TryLock() {
+		return 0
+	}
+	defer p.mu.Unlock()
+	if p.list != nil {
+		sum = int64(len(p.list.Files)) * listedBytes
+	}
+	if g := p.index.Load(); g != nil {
+		sum += g.Bytes() + int64(g.Len())*knownBytes
+	}
+	return sum
+}
+
 // join returns the path below dir.
 func join(dir, below string) string {
 	if dir == "/" {
