@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"sync"
 	"syscall"
 	"time"
@@ -40,10 +39,7 @@ agenttool/decide, or an MCP client that shows elicitations.
   echo '{"jsonrpc":"2.0","id":1,"method":"agenttool/invoke","params":{"id":"c1","tool":"grep","input":{"pattern":"func main"}}}' | toolhost serve`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			debug.SetGCPercent(gcPercent) // first: the start alone leaves 4 MiB behind
-			if os.Getenv("GOMEMLIMIT") == "" {
-				debug.SetMemoryLimit(memoryLimit)
-			}
+			limitMemory()
 			if err := h.check(); err != nil {
 				return err
 			}
@@ -93,12 +89,6 @@ var (
 	errSignal  = errors.New("ended by signal")
 )
 
-// gcPercent trades a few MiB for fewer collections: a host lives on some 5 MiB, and each call leaves 50 KB behind.
-const gcPercent = 200
-
-// memoryLimit is from where on memory is collected more often: results that many clients do not read are mostly garbage.
-const memoryLimit = 512 << 20
-
 // front is a way by which clients reach a session. It serves until ctx ends or its clients have gone, and then ends the session.
 type front func(ctx context.Context, stop context.CancelCauseFunc) error
 
@@ -137,6 +127,7 @@ func serve(s *session, f front) error {
 		unwatch()
 		<-watched
 	}()
+	defer startTrimmer(func() { s.search.Trim(keptBytes) })()
 	s.showCode()
 	return f(ctx, stop)
 }

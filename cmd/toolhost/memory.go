@@ -1,0 +1,140 @@
+package main
+
+import (
+	"io/fs"
+	"math"
+	"os"
+	"path"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	// gcPercent trades a few MiB for fewer collections: a host lives on some 5 MiB, and each call leaves 50 KB behind.
+	gcPercent = 200
+
+	// memoryLimit is from where on memory is collected more often: results that many clients do not read are mostly garbage.
+	memoryLimit = 512 << 20
+)
+
+// limitMemory sets how much memory the collector lets this process have. In a control group with a limit that is five eighths of it:
+// the rest is for helpers, the kernel's own and what was collected but not yet given back.
+func limitMemory() {
+	debug.SetGCPercent(gcPercent) // first: the start alone leaves 4 MiB behind
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(min(memoryLimit, groupMemory(os.DirFS("/"))/8*5))
+	}
+}
+
+// groupMemory is the least limit in bytes of the control groups that this process is in, of version 1 or 2, or else the largest number.
+// The group's own directory may lie outside of what a container sees; then the root that it sees counts.
+func groupMemory(root fs.FS) int64 {
+	least := int64(math.MaxInt64)
+	groups, _ := fs.ReadFile(root, "proc/self/cgroup") // missing: there are none
+	for line := range strings.Lines(string(groups)) {
+		_, rest, _ := strings.Cut(strings.TrimSpace(line), ":")
+		controllers, dir, _ := strings.Cut(rest, ":")
+		at, file := "sys/fs/cgroup", "memory.max"
+		switch {
+		case controllers == "memory":
+			at, file = "sys/fs/cgroup/memory", "memory.limit_in_bytes"
+		case controllers != "":
+			continue
+		}
+		for dir = path.Join("/", dir); ; dir = path.Dir(dir) {
+			text, _ := fs.ReadFile(root, path.Join(at, dir, file)) // missing above and outside of what limits
+			if n, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64); err == nil {
+				least = min(least, n)
+			}
+			if dir == "/" {
+				break
+			}
+		}
+	}
+	return least
+}
+
+const (
+	quietAfter = 5 * time.Second // between two looks at what was allocated
+	quietBytes = 4 << 20         // an interval with less is quiet
+	keptBytes  = 24 << 20        // memory that is worth to be given back
+)
+
+// trimmer gives the memory of a burst back to the system once the process is quiet. Without it the collector keeps what it once had
+// as long as nothing allocates. It looks at the process only after a collection: one that never had any has nothing to give back.
+type trimmer struct {
+	drop func() // has caches dropped; runs before the memory is given back
+
+	mu        sync.Mutex
+	timer     *time.Timer // nil: no look is due
+	allocated uint64      // at the last look
+	ended     bool
+}
+
+// startTrimmer starts a trimmer. It works until stop is called.
+func startTrimmer(drop func()) (stop func()) {
+	t := &trimmer{drop: drop}
+	t.await()
+	return t.stop
+}
+
+// collection is what the collector finds unused first thing.
+type collection struct{ *trimmer }
+
+// await has the next collection arm the timer.
+func (t *trimmer) await() { runtime.AddCleanup(&collection{t}, (*trimmer).collected, t) }
+
+func (t *trimmer) collected() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.ended {
+		t.timer = time.AfterFunc(quietAfter, t.look)
+	}
+}
+
+func (t *trimmer) stop() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.ended = true
+	if t.timer != nil {
+		t.timer.Stop()
+	}
+}
+
+// look gives memory back if little was allocated since the last look, and else looks again.
+func (t *trimmer) look() {
+	now := memoryStats()
+	t.mu.Lock()
+	if t.ended {
+		t.mu.Unlock()
+		return
+	}
+	quiet := now.allocated-t.allocated < quietBytes
+	t.allocated = now.allocated
+	if !quiet {
+		t.timer = time.AfterFunc(quietAfter, t.look)
+	}
+	t.mu.Unlock()
+	if !quiet {
+		return
+	}
+	if now.resident > keptBytes {
+		t.drop()
+		debug.FreeOSMemory()
+	}
+	t.await()
+}
+
+// memoryUse is what the runtime says of the memory of this process, in bytes.
+type memoryUse struct{ allocated, resident uint64 }
+
+func memoryStats() memoryUse {
+	s := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}, {Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	metrics.Read(s)
+	return memoryUse{allocated: s[0].Value.Uint64(), resident: s[1].Value.Uint64() - s[2].Value.Uint64()}
+}

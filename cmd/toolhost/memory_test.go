@@ -1,0 +1,42 @@
+package main
+
+import (
+	"math"
+	"testing"
+	"testing/fstest"
+)
+
+// TestGroupMemory: the least limit on the way from a process's control group to the root counts, in each layout of control groups.
+func TestGroupMemory(t *testing.T) {
+	const none = math.MaxInt64
+	for _, tt := range []struct {
+		name  string
+		files map[string]string
+		want  int64
+	}{
+		{"no control groups", nil, none},
+		{"version 2", map[string]string{"proc/self/cgroup": "0::/user.slice/a\n", "sys/fs/cgroup/user.slice/a/memory.max": "67108864\n"}, 64 << 20},
+		{"no limit", map[string]string{"proc/self/cgroup": "0::/a\n", "sys/fs/cgroup/a/memory.max": "max\n"}, none},
+		{"a limit above", map[string]string{
+			"proc/self/cgroup": "0::/a/b\n", "sys/fs/cgroup/a/memory.max": "1000\n", "sys/fs/cgroup/a/b/memory.max": "max\n"}, 1000},
+		{"a stricter limit above", map[string]string{
+			"proc/self/cgroup": "0::/a/b\n", "sys/fs/cgroup/a/memory.max": "1000\n", "sys/fs/cgroup/a/b/memory.max": "2000\n"}, 1000},
+		{"a container", map[string]string{"proc/self/cgroup": "0::/../../other\n", "sys/fs/cgroup/memory.max": "1000\n"}, 1000},
+		{"version 1", map[string]string{
+			"proc/self/cgroup":                             "9:name=systemd:/\n4:memory:/x\n5:cpu,cpuacct:/y\n0::/\n",
+			"sys/fs/cgroup/memory/memory.limit_in_bytes":   "9223372036854771712\n",
+			"sys/fs/cgroup/memory/x/memory.limit_in_bytes": "2000\n"}, 2000},
+		{"a container of version 1", map[string]string{
+			"proc/self/cgroup": "4:memory:/docker/0123\n", "sys/fs/cgroup/memory/memory.limit_in_bytes": "3000\n"}, 3000},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			root := fstest.MapFS{}
+			for name, text := range tt.files {
+				root[name] = &fstest.MapFile{Data: []byte(text)}
+			}
+			if got := groupMemory(root); got != tt.want {
+				t.Errorf("%d, want %d", got, tt.want)
+			}
+		})
+	}
+}
