@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"toolhost/agenttool"
 )
@@ -31,6 +32,9 @@ func (p Policy) wouldAllow(r Request, texts []string) bool {
 	parser := Parser{Names: map[string]string{"shell": "shell", "read": "read", "write": "write"}}
 	var rules []Rule
 	for _, text := range texts {
+		if !utf8.ValidString(text) {
+			return false // no record and no settings file can hold it
+		}
 		rule, err := parser.Parse(text, agenttool.Allow, agenttool.Origin{Source: agenttool.SourceSession})
 		if err != nil {
 			return false

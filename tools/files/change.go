@@ -170,7 +170,7 @@ func (c *change) remember(t *target, was *document, version string) {
 func outcome(was *document, now revision) changeResult {
 	f := inspect(now.raw)
 	return changeResult{
-		Path:         was.path.Absolute,
+		Path:         agenttool.SpellPath(was.path.Absolute),
 		Created:      !was.exists,
 		Unchanged:    was.exists && bytes.Equal(was.raw, now.raw),
 		BytesBefore:  len(was.raw),

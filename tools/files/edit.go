@@ -81,7 +81,7 @@ func (t editTool) Bind(scope agenttool.Scope, input json.RawMessage) (agenttool.
 	if err != nil {
 		return nil, err
 	}
-	in.Path = p.Absolute
+	in.Path = agenttool.SpellPath(p.Absolute)
 	facts := changeFacts(p)
 	facts.Reads = []agenttool.Path{p}
 	reviser := editReviser{t.session, in.Edits}

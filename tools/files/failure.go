@@ -126,15 +126,15 @@ func (s *session) nearNames(p agenttool.Path) []string {
 	})
 	var near []string
 	for _, c := range found[:min(3, len(found))] {
-		near = append(near, quoted(filepath.Join(filepath.Dir(p.Spelling), c.name)))
+		near = append(near, quoted(filepath.Join(filepath.Dir(agenttool.ParsePath(p.Spelling)), c.name)))
 	}
 	return near
 }
 
-// quoted returns s, in quotes if it holds something that a terminal or a reader could take for more than a name.
-func quoted(s string) string {
-	if strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f || r == ',' || r == '"' }) {
-		return fmt.Sprintf("%q", s)
+// quoted returns a path, in quotes if it holds something that a terminal or a reader could take for more than a name.
+func quoted(path string) string {
+	if strings.ContainsAny(path, `,"`) {
+		return agenttool.QuotePath(path)
 	}
-	return s
+	return agenttool.PrintPath(path)
 }

@@ -75,7 +75,7 @@ func (t readTool) Bind(scope agenttool.Scope, input json.RawMessage) (agenttool.
 		if err != nil {
 			return nil, err
 		}
-		in.Path, facts.Reads = p.Absolute, []agenttool.Path{p}
+		in.Path, facts.Reads = agenttool.SpellPath(p.Absolute), []agenttool.Path{p}
 	}
 	switch {
 	case in.Offset == 0:

@@ -51,7 +51,7 @@ func (t writeTool) Bind(scope agenttool.Scope, input json.RawMessage) (agenttool
 	if err != nil {
 		return nil, err
 	}
-	in.Path = p.Absolute
+	in.Path = agenttool.SpellPath(p.Absolute)
 	facts := changeFacts(p)
 	facts.Destructive = agenttool.Yes
 	facts.Inferred = []string{"destructive"}

@@ -163,7 +163,7 @@ type verdict struct {
 func parseFilter(pattern, language string) (*filter, error) {
 	f := &filter{}
 	if rest, negated := strings.CutPrefix(pattern, "!"); pattern != "" {
-		g, err := parseGlob(rest)
+		g, err := parseGlob(agenttool.ParsePath(rest))
 		if err != nil {
 			return nil, err
 		}

@@ -27,7 +27,7 @@ type globTool struct{ session }
 func (globTool) Describe() agenttool.Description {
 	return describe(declared{
 		name: "glob", alias: "Glob", title: "Find files by name",
-		description: "List files whose path matches a pattern. Skips hidden and ignored files.",
+		description: "List files whose path matches a pattern. Skips hidden and ignored files. Names that are not UTF-8 are spelt $'caf\\xe9', here and in every path.",
 		hint:        "find files by name, list directory tree",
 		input:       globInputSchema,
 		output:      globOutputSchema,
@@ -61,22 +61,24 @@ func (g globTool) Bind(scope agenttool.Scope, input json.RawMessage) (agenttool.
 	if err := agenttool.DecodeInput(input, in); err != nil {
 		return nil, err
 	}
-	if strings.HasPrefix(in.Pattern, "/") || strings.HasPrefix(in.Pattern, "~/") {
+	pattern := agenttool.ParsePath(in.Pattern)
+	if strings.HasPrefix(pattern, "/") || strings.HasPrefix(pattern, "~/") {
 		if in.Path != "" {
 			return nil, agenttool.Failure(agenttool.InvalidArguments, "bad_glob",
 				fmt.Sprintf(`glob %q: it is absolute, so leave out "path", or make it relative to that`, in.Pattern))
 		}
-		in.Path, in.Pattern = doublestar.SplitPattern(in.Pattern)
-		in.Pattern = "./" + in.Pattern
+		in.Path, pattern = doublestar.SplitPattern(pattern)
+		in.Path, pattern = agenttool.SpellPath(in.Path), "./"+pattern
+		in.Pattern = agenttool.SpellPath(pattern)
 	}
 	root, err := rootPath(scope, in.Path)
 	if err != nil {
 		return nil, err
 	}
-	if c.glob, err = parseGlob(in.Pattern); err != nil {
+	if c.glob, err = parseGlob(pattern); err != nil {
 		return nil, err
 	}
-	in.Path = root.Absolute
+	in.Path = agenttool.SpellPath(root.Absolute)
 	in.Hidden = in.Hidden || c.glob.dotted
 	c.facts = readOnly(root)
 	return c, nil
@@ -191,10 +193,10 @@ func (r *globReport) cut(n int) {
 // place puts a path on the page if it is within it.
 func (r *globReport) place(below string) {
 	path := r.naming.path(below)
-	name := encodable(path)
+	name := agenttool.SpellPath(path)
 	if r.page.place(2*jsonSize(name) + 10) {
 		r.result.Paths = append(r.result.Paths, name)
-		fmt.Fprintln(&r.text, printable(path))
+		fmt.Fprintln(&r.text, agenttool.PrintPath(path))
 	}
 }
 

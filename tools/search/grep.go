@@ -76,7 +76,7 @@ func (g grepTool) Bind(scope agenttool.Scope, input json.RawMessage) (agenttool.
 	if c.filter, err = parseFilter(in.Glob, in.Type); err != nil {
 		return nil, err
 	}
-	in.Path = root.Absolute
+	in.Path = agenttool.SpellPath(root.Absolute)
 	in.Before, in.After, in.Context = max(in.Before, in.Context), max(in.After, in.Context), 0
 	in.Hidden = in.Hidden || c.filter.only != nil && c.filter.only.dotted
 	c.facts = readOnly(root)

@@ -84,23 +84,23 @@ func (r *grepReport) add(p engine.Part) bool {
 }
 
 func (r *grepReport) addFile(path string, lines int) {
-	name := encodable(path)
+	name := agenttool.SpellPath(path)
 	r.page.text = r.text.Len()
 	if !r.page.place(2*jsonSize(name) + 30) {
 		return
 	}
 	if r.input.OutputMode == filesMode {
 		r.result.Files = append(r.result.Files, name)
-		fmt.Fprintln(&r.text, printable(path))
+		fmt.Fprintln(&r.text, agenttool.PrintPath(path))
 		return
 	}
 	r.result.Counts = append(r.result.Counts, grepCount{name, lines})
-	fmt.Fprintf(&r.text, "%s:%d\n", printable(path), lines)
+	fmt.Fprintf(&r.text, "%s:%d\n", agenttool.PrintPath(path), lines)
 }
 
 // addLines adds lines of one file until the page is full.
 func (r *grepReport) addLines(path string, lines []engine.Line) {
-	name, spelt := encodable(path), printable(path)
+	name, spelt := agenttool.SpellPath(path), agenttool.PrintPath(path)
 	if spelt != r.path {
 		r.path, r.before, r.match = spelt, r.before[:0], 0
 	}

@@ -67,8 +67,8 @@ func TestOddNames(t *testing.T) {
 		t.Skip("the file system refuses names that are not UTF-8:", err)
 	}
 	text, got := tr.grep(t, `{"pattern":"needle"}`)
-	want := `"bidi\u202e":1:needle` + "\n" + `"bytes\xff":1:needle` + "\n" + `"new\nline:1:x":1:needle` + "\né b:1:needle\n"
-	if text != want || got.Matches[1].Path != "bytes\ufffd" || got.Matches[2].Path != "new\nline:1:x" {
+	want := `$'bidi\xe2\x80\xae':1:needle` + "\n" + `$'bytes\xff':1:needle` + "\n" + `$'new\nline:1:x':1:needle` + "\né b:1:needle\n"
+	if text != want || got.Matches[1].Path != `$'bytes\xff'` || got.Matches[2].Path != "new\nline:1:x" {
 		t.Errorf("got\n%s\nwant\n%s", text, want)
 	}
 }

@@ -5,11 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"syscall"
-	"unicode"
-	"unicode/utf8"
 
 	"toolhost/agenttool"
 	"toolhost/tools/workspace"
@@ -93,20 +89,5 @@ func (n naming) where() string {
 	if n.prefix == "" {
 		return "the workspace"
 	}
-	return printable(n.prefix)
+	return agenttool.PrintPath(n.prefix)
 }
-
-// printable returns a path as it is written into text: quoted when it could be mistaken for something else, such as
-// a second line.
-func printable(path string) string {
-	odd := func(r rune) bool {
-		return !unicode.IsPrint(r) || r == utf8.RuneError || unicode.Is(unicode.Bidi_Control, r)
-	}
-	if strings.ContainsFunc(path, odd) {
-		return strconv.Quote(path)
-	}
-	return path
-}
-
-// encodable returns a path as it is written into JSON, which has no form for bytes that are no UTF-8.
-func encodable(path string) string { return strings.ToValidUTF8(path, "\ufffd") }

@@ -74,7 +74,7 @@ func (t *tool) Bind(scope agenttool.Scope, raw json.RawMessage) (agenttool.Call,
 	if err != nil {
 		return nil, err
 	}
-	in.Cwd = cwd.Absolute
+	in.Cwd = agenttool.SpellPath(cwd.Absolute)
 	c := &call{tool: t, input: in}
 	c.judge(cwd, scope.Home)
 	return c, nil
