@@ -219,16 +219,22 @@ func (a *appender) last(do func(*Pending)) *Pending {
 	return p
 }
 
+// handover is of what a disk makes for a caller that may give up first: the one that claims it second has to deal with it.
+type handover struct{ claimed atomic.Bool }
+
+// claim reports whether the other one has not claimed it yet.
+func (h *handover) claim() bool { return h.claimed.CompareAndSwap(false, true) }
+
 // within runs a step that needs no order beside the queue, and waits for limit at most. What is stuck ends when the disk goes on;
 // then late, if it is not nil, gives back what was made for nothing.
 func within[T any](limit time.Duration, do func() (T, error), late func(T)) (T, error) {
 	var value T
 	var err error
-	var left atomic.Bool
+	var made handover
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		if value, err = do(); err == nil && left.Load() && late != nil {
+		if value, err = do(); !made.claim() && err == nil && late != nil {
 			late(value)
 		}
 	}()
@@ -238,8 +244,10 @@ func within[T any](limit time.Duration, do func() (T, error), late func(T)) (T, 
 	case <-done:
 		return value, err
 	case <-timer.C:
-		left.Store(true)
-		var none T
-		return none, ErrPending
+		if made.claim() {
+			var none T
+			return none, ErrPending
+		}
+		return value, err
 	}
 }

@@ -3,7 +3,6 @@ package persist
 import (
 	"context"
 	"errors"
-	"sync/atomic"
 	"time"
 )
 
@@ -94,21 +93,24 @@ func (q *queued) since(seq int64, limit int) ([]Entry, bool, error) {
 }
 
 func (q *queued) create(file string) (sink, error) {
-	var left atomic.Bool // the caller waits no longer
+	var hand handover
 	var made sink
 	p := q.step(func() (err error) {
 		made, err = q.disk.create(file)
 		if s, ok := made.(*diskSink); ok {
 			s.note, s.line = q.noteRef, q.line
-			if left.Load() {
-				_ = s.f.Close()
-			}
+		}
+		if !hand.claim() && err == nil { // the caller waits no longer
+			_ = made.(*diskSink).f.Close()
 		}
 		return err
 	})
-	if _, err := p.Wait(q.patience()); err != nil {
-		left.Store(true)
+	if _, err := p.Wait(q.patience()); errors.Is(err, ErrPending) && hand.claim() {
 		return nil, err
+	}
+	<-p.done
+	if p.err != nil {
+		return nil, p.err
 	}
 	return made, nil
 }
