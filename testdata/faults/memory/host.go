@@ -78,10 +78,11 @@ func (h *host) receive(out io.Reader) {
 		if err != nil {
 			return
 		}
-		h.reads.Lock()
-		h.reads.Unlock() //nolint:staticcheck // waits while the client reads nothing
 		var r reply
-		if json.Unmarshal(line, &r) != nil {
+		h.reads.Lock() // waits while the client reads nothing
+		err = json.Unmarshal(line, &r)
+		h.reads.Unlock()
+		if err != nil {
 			continue
 		}
 		h.mu.Lock()
