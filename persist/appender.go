@@ -3,6 +3,7 @@ package persist
 import (
 	"context"
 	"errors"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -61,10 +62,8 @@ type Pending struct {
 // Wait returns what Append does, as soon as the events are written or it is certain that they cannot be, and [ErrPending] after
 // limit.
 func (p *Pending) Wait(limit time.Duration) (first int64, err error) {
-	select {
-	case <-p.done:
+	if p.soon() {
 		return p.first, p.err
-	default:
 	}
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
@@ -76,8 +75,25 @@ func (p *Pending) Wait(limit time.Duration) (first int64, err error) {
 	}
 }
 
+// soon lets the goroutine that was just started run, and reports whether the step is done: most often the write is, and the wait needs
+// neither a timer nor another thread.
+func (p *Pending) soon() bool {
+	for range 2 {
+		select {
+		case <-p.done:
+			return true
+		default:
+			runtime.Gosched()
+		}
+	}
+	return false
+}
+
 // within waits until the step is done, ctx ends or, where ctx has no deadline, the disk has stalled for stallLimit.
 func (p *Pending) within(ctx context.Context) error {
+	if p.soon() {
+		return p.err
+	}
 	limit := (<-chan time.Time)(nil)
 	if _, ok := ctx.Deadline(); !ok {
 		timer := time.NewTimer(stallLimit)
@@ -152,7 +168,7 @@ func (a *appender) makeRoom(p *Pending) bool {
 func (a *appender) work() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for len(a.tasks) > 0 {
+	for len(a.tasks) > 0 || a.lingers() {
 		p := a.tasks[0]
 		a.tasks[0] = nil
 		a.tasks = a.tasks[1:]
@@ -168,10 +184,19 @@ func (a *appender) work() {
 			a.freed = nil
 		}
 	}
-	a.working, a.began = false, time.Time{}
+	a.working = false
 	if cap(a.tasks) > 64 {
 		a.tasks = nil
 	}
+}
+
+// lingers lets others run, and reports whether they queued a step: to go on costs less than to start again. The caller holds a.mu.
+func (a *appender) lingers() bool {
+	a.began = time.Time{}
+	a.mu.Unlock()
+	runtime.Gosched()
+	a.mu.Lock()
+	return len(a.tasks) > 0
 }
 
 // stalled reports whether the disk has worked on one step for too long.
