@@ -3,8 +3,11 @@ package persist
 import (
 	"bytes"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // benchEvent has 300 bytes.
@@ -71,6 +74,25 @@ func BenchmarkPayload(b *testing.B) {
 		_, _ = p.Write(content)
 		if _, err := p.Close(); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// 10,000 sessions, which each command that looks at past ones lists.
+func BenchmarkRecent(b *testing.B) {
+	dir := b.TempDir()
+	for i := range 10_000 {
+		at := filepath.Join(dir, fmt.Sprintf("ses_%026d", i))
+		if err := os.Mkdir(at, 0o700); err != nil {
+			b.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(at, logName), []byte("{}\n"), 0o600); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for b.Loop() {
+		if list, err := Recent(dir, time.Now()); err != nil || len(list) != 10_000 {
+			b.Fatal(len(list), err)
 		}
 	}
 }

@@ -3,7 +3,10 @@ package persist
 import (
 	"errors"
 	"io/fs"
+	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"toolhost/agenttool"
@@ -36,12 +39,30 @@ func Recent(dir string, now time.Time) ([]Used, error) {
 	return list, err
 }
 
-// sessions returns the sessions in the directory in no order.
+// sessions returns the sessions in the directory in no order. Most of the time is the system's, for the status of each log, so that
+// every processor asks for a part of them.
 func (d folder) sessions() ([]Used, error) {
 	entries, err := d.f.ReadDir(-1)
 	if err != nil {
 		return nil, err
 	}
+	const part = 256
+	parts := make([][]Used, (len(entries)+part-1)/part)
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(parts)) {
+		workers.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(parts)); i = next.Add(1) - 1 {
+				parts[i] = d.usedOf(entries[i*part : min((i+1)*part, int64(len(entries)))])
+			}
+		})
+	}
+	workers.Wait()
+	return slices.Concat(parts...), nil
+}
+
+// usedOf returns the sessions among entries of the directory.
+func (d folder) usedOf(entries []fs.DirEntry) []Used {
 	list := make([]Used, 0, len(entries))
 	for _, e := range entries {
 		id := agenttool.SessionID(e.Name())
@@ -58,7 +79,7 @@ func (d folder) sessions() ([]Used, error) {
 			list = append(list, Used{ID: id, Changed: modified(st), Bytes: size})
 		}
 	}
-	return list, nil
+	return list
 }
 
 func sortRecent(list []Used, now time.Time) {

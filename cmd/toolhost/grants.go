@@ -78,9 +78,11 @@ func (g *granting) list(out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	uses := ruleUses()
-	for i := range all {
-		all[i].Uses = uses[all[i].Source+":"+all[i].Rule]
+	if len(all) > 0 {
+		uses := ruleUses()
+		for i := range all {
+			all[i].Uses = uses[all[i].Source+":"+all[i].Rule]
+		}
 	}
 	if g.asJSON {
 		return printJSONLines(out, all)

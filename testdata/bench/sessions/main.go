@@ -52,6 +52,10 @@ func run(program string, n, rounds int) error {
 	if err != nil {
 		return err
 	}
+	rules := []byte(`{"permissions":{"allow":["Shell(make *)"]}}`) // whose uses grants counts
+	if err := os.WriteFile(filepath.Join(state, "toolhost", "settings.json"), rules, 0o600); err != nil {
+		return err
+	}
 	fmt.Printf("%d sessions\n", n)
 	for _, args := range [][]string{
 		{"version"},
