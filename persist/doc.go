@@ -26,7 +26,8 @@
 //	event = an Agent Tool event, a JSON object without LF
 //
 // The first record is tool.x.session.opened, whose data names the format of the log, 1 (a log that names none has 1 too). A
-// session of a later format is left alone: see [ErrNewer]. The last one of a session that ended in order is tool.x.session.closed,
+// session of a later format is left alone: see [ErrNewer]. A line of the form above is chained as above in every format; another one begins
+// `{"format":N,`, so that every version can tell it from one that was changed. The last one of a session that ended in order is tool.x.session.closed,
 // whose data holds the number of records before it (count) and the hash of the line before it (head). A session that
 // is resumed goes on with another opened record. Records that could not be written are counted in one
 // tool.x.journal.gap record as soon as writing works again.

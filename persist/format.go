@@ -1,6 +1,7 @@
 package persist
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
 	"os"
@@ -21,6 +22,11 @@ func checkFormat(log io.ReaderAt) error {
 	if first, ok := firstEvent(log); ok && isNewer(first) {
 		return ErrNewer
 	}
+	b := make([]byte, 2<<10)
+	n, _ := log.ReadAt(b, 0)
+	if line, _, whole := bytes.Cut(b[:n], []byte("\n")); whole && saysNewer(line) {
+		return ErrNewer
+	}
 	return nil
 }
 
@@ -32,7 +38,33 @@ func isNewer(first agenttool.Event) bool {
 	return first.EventType == agenttool.EventSessionOpened && json.Unmarshal(first.Data, &data) == nil && data.Format > format
 }
 
-// CheckFormat fails with [ErrNewer] if the log at path was written by a newer version.
+// era tells the lines of a log that a newer version wrote from the others. A log may have several: each version that goes on with a
+// session begins with an opened record, which names its format.
+type era struct{ newer bool }
+
+// next reports whether the next line of a log is of a later format. l is what it was parsed as, err why it could not be.
+func (e *era) next(b []byte, l line, err error) bool {
+	if err != nil {
+		return e.newer || saysNewer(b)
+	}
+	if bytes.Contains(l.event, []byte(agenttool.EventSessionOpened)) {
+		var event agenttool.Event
+		if json.Unmarshal(l.event, &event) == nil && event.EventType == agenttool.EventSessionOpened {
+			e.newer = isNewer(event)
+		}
+	}
+	return e.newer
+}
+
+// saysNewer reports whether a line that is no record says that it is one of a later format. Such a line begins {"format":N.
+func saysNewer(b []byte) bool {
+	var said struct {
+		Format int `json:"format"`
+	}
+	return bytes.HasPrefix(b, []byte(`{"format":`)) && json.Unmarshal(b, &said) == nil && said.Format > format
+}
+
+// CheckFormat fails with [ErrNewer] if the log at path was begun by a newer version.
 func CheckFormat(path string) error {
 	f, err := os.Open(path)
 	if err != nil {

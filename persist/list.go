@@ -118,7 +118,7 @@ func (s *SessionInfo) readLog(f *os.File) {
 	switch _, closed := readClosing(t.line.event); {
 	case errors.Is(flock(f, unix.LOCK_SH), ErrLocked): // given back when f is closed
 		s.State = Live
-	case isNewer(first):
+	case isNewer(first), errors.Is(err, ErrNewer):
 		s.State = Newer
 	case err != nil:
 		s.State = Damaged

@@ -43,6 +43,10 @@ func (o *order) flush() {
 
 // place decides what r is; after is the line behind it, nil at the end.
 func (o *order) place(r record, after *record) {
+	if r.newer {
+		o.garbage++
+		return
+	}
 	if r.unwritten {
 		o.report.add(Problem{Kind: Unwritten, Seq: o.next, Line: r.number,
 			Detail: fmt.Sprintf("record %d, and perhaps more, did not reach the disk before the machine stopped", o.next)})

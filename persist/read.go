@@ -18,11 +18,12 @@ type Entry struct {
 }
 
 // Read returns the records of a journal from its first to its last whole line. What is not a record is an error with
-// the number of the line, and reading goes on with the next line if the caller does; an error of r ends it. Read does
-// not check that the records belong together: see [Verify].
+// the number of the line, and reading goes on with the next line if the caller does; an error of r ends it. A line of a later
+// format is an [ErrNewer]. Read does not check that the records belong together: see [Verify].
 func Read(r io.Reader) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		lines := newLines(r)
+		var written era
 		for {
 			b, err := lines.next()
 			if errors.Is(err, io.EOF) {
@@ -33,6 +34,9 @@ func Read(r io.Reader) iter.Seq2[Entry, error] {
 				l, err = parseLine(b)
 			}
 			recoverable := err == nil || errors.Is(err, errNotRecord)
+			if recoverable && written.next(b, l, err) {
+				l, err = line{}, ErrNewer
+			}
 			if err != nil {
 				err = fmt.Errorf("line %d: %w", lines.number, err)
 			}

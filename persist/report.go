@@ -18,6 +18,7 @@ const (
 	Duplicate  ProblemKind = "duplicate"
 	Unparsable ProblemKind = "unparsable"
 	Unwritten  ProblemKind = "unwritten" // the machine stopped before the disk had it
+	Unchecked  ProblemKind = "unchecked" // a newer version of toolhost wrote it, which alone can check it: Line and To are its place
 )
 
 // Problem is one thing that is wrong with a journal.
@@ -58,6 +59,31 @@ func (r Report) OnlyUnwritten() bool {
 	return !r.OK() && r.MoreProblems == 0 && !slices.ContainsFunc(r.Problems, func(p Problem) bool { return p.Kind != Unwritten })
 }
 
+// Tampered reports whether a line is not as it was written.
+func (r Report) Tampered() bool {
+	return r.MoreProblems > 0 || slices.ContainsFunc(r.Problems, func(p Problem) bool { return p.Kind != Unwritten && p.Kind != Unchecked })
+}
+
+// HasNewer reports whether a newer version of toolhost wrote lines, which were not checked.
+func (r Report) HasNewer() bool {
+	return slices.ContainsFunc(r.Problems, func(p Problem) bool { return p.Kind == Unchecked })
+}
+
+// addNewer notes that a line was not checked, with those just before it.
+func (r *Report) addNewer(line int64) {
+	p := Problem{Kind: Unchecked, Line: line, To: line}
+	same := func(q Problem) bool { return q.Kind == Unchecked && q.To == line-1 }
+	if i := slices.IndexFunc(r.Problems, same); i >= 0 {
+		p.Line = r.Problems[i].Line
+		r.Problems = slices.Delete(r.Problems, i, i+1)
+	}
+	p.Detail = "a newer version of toolhost wrote it, in a format that this version does not know: its content was not checked"
+	if p.To > p.Line {
+		p.Detail = fmt.Sprintf("a newer version of toolhost wrote lines %d to %d, in a format that this version does not know: their content was not checked", p.Line, p.To)
+	}
+	r.add(p)
+}
+
 func (r *Report) add(p Problem) {
 	if len(r.Problems) == maxProblems {
 		r.MoreProblems++
@@ -70,10 +96,13 @@ func (r *Report) add(p Problem) {
 func (r Report) String() string {
 	var b strings.Builder
 	verdict := "ok"
-	if r.OnlyUnwritten() {
+	switch {
+	case r.OnlyUnwritten():
 		verdict = "incomplete"
-	} else if !r.OK() {
+	case r.Tampered():
 		verdict = fmt.Sprintf("NOT ok, %d problems", int64(len(r.Problems))+r.MoreProblems)
+	case r.HasNewer():
+		verdict = "not all checked"
 	}
 	state := fmt.Sprintf("open at seq %d", r.Last)
 	if r.Closed {

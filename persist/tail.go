@@ -34,6 +34,9 @@ func readTail(f io.ReaderAt, size int64) (tail, error) {
 		return tail{}, fmt.Errorf("read the last line: %w", err)
 	}
 	l, err := parseLine(b)
+	if err != nil && saysNewer(b) {
+		return tail{}, ErrNewer
+	}
 	if err != nil {
 		return tail{}, ErrDamaged
 	}

@@ -32,7 +32,10 @@ func Verify(r io.Reader) (Report, error) {
 		case err == nil:
 			v.line(src.number, b)
 		case errors.Is(err, errNotRecord):
-			v.order.push(record{number: src.number})
+			if v.written.newer {
+				v.report.addNewer(src.number)
+			}
+			v.order.push(record{number: src.number, newer: v.written.newer})
 		case errors.Is(err, io.EOF):
 			v.report.TornBytes = src.torn
 			v.finish()
@@ -60,6 +63,7 @@ func VerifyFile(path string) (Report, error) {
 type record struct {
 	number    int64 // of the line in the file, from 1
 	unwritten bool  // it is no record, and has NUL, as blocks have that the disk never got
+	newer     bool  // it is no record, but one of a later format: nothing else is known of it
 	ok        bool  // it was parsed; else the rest means nothing
 	seq       int64
 	prev      digest
@@ -78,10 +82,11 @@ const (
 )
 
 type verifier struct {
-	report Report
-	order  order
-	links  links
-	closed *closedRecord // the last closed record seen
+	report  Report
+	order   order
+	links   links
+	written era
+	closed  *closedRecord // the last closed record seen
 }
 
 type closedRecord struct {
@@ -95,14 +100,18 @@ var hole [64]byte
 
 func (v *verifier) line(number int64, b []byte) {
 	l, err := parseLine(b)
+	newer := v.written.next(b, l, err)
+	if newer {
+		v.report.addNewer(number)
+	}
 	if err != nil {
-		v.order.push(record{number: number, unwritten: bytes.Contains(b, hole[:])})
+		v.order.push(record{number: number, newer: newer, unwritten: bytes.Contains(b, hole[:])})
 		return
 	}
 	r := record{number: number, ok: true, seq: l.seq, prev: l.prev, hash: sha256.Sum256(b)}
 	v.report.Records++
 	v.report.Last, v.report.Head = r.seq, hex.EncodeToString(r.hash[:])
-	if c, ok := readClosing(l.event); ok {
+	if c, ok := readClosing(l.event); ok && !newer {
 		c.record = r
 		v.closed = &c
 	}

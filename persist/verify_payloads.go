@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -30,6 +31,9 @@ func VerifyPayloads(dir string) (found Payloads, err error) {
 	defer f.Close()
 	seen, pruned, records := map[string]bool{}, prunedPayloads(dir), 0
 	for entry, err := range Read(f) {
+		if errors.Is(err, ErrNewer) {
+			records++ // it may well be that of a payload
+		}
 		if err != nil {
 			continue // Verify names it
 		}

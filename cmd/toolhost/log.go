@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -121,14 +122,16 @@ lines were cut off the end of an open log, or that all of it was written anew: k
 			if err != nil {
 				return err
 			}
-			changed, incomplete := 0, 0
+			changed, incomplete, newer := 0, 0, 0
 			for _, path := range paths {
 				v, err := verifyLog(cmd.OutOrStdout(), path, asJSON)
 				switch {
 				case err != nil:
 					return exitf(exitFailed, "verify %s: %v", path, err)
-				case len(v.PayloadProblems) > 0, !v.OK() && !v.OnlyUnwritten():
+				case len(v.PayloadProblems) > 0, v.Tampered():
 					changed++
+				case v.HasNewer():
+					newer++
 				case !v.OK():
 					incomplete++
 				}
@@ -136,6 +139,8 @@ lines were cut off the end of an open log, or that all of it was written anew: k
 			switch {
 			case changed > 0:
 				return exitf(exitFailed, "%d of %d logs are not as they were written", changed, len(paths))
+			case newer > 0:
+				return exitf(exitFailed, "%d of %d logs are not all checked: %v", newer, len(paths), persist.ErrNewer)
 			case incomplete > 0:
 				return exitf(exitFailed, "%d of %d logs lack records: the machine stopped before they were on the disk", incomplete, len(paths))
 			}
@@ -159,10 +164,19 @@ type verified struct {
 func verifyLog(out io.Writer, path string, asJSON bool) (v verified, err error) {
 	dir := filepath.Dir(path)
 	v.Session = filepath.Base(dir)
-	if err := persist.CheckFormat(path); err != nil {
-		return v, err
+	err = persist.CheckFormat(path)
+	if errors.Is(err, persist.ErrNewer) {
+		v.Problems = []persist.Problem{{Kind: persist.Unchecked, Detail: err.Error()}}
+		if !asJSON {
+			_, err = fmt.Fprintf(out, "%s: not checked: %v\n", v.Session, err)
+			return v, err
+		}
+		return v, printJSONLines(out, []verified{v})
 	}
-	if v.Report, err = persist.VerifyFile(path); err != nil {
+	if err == nil {
+		v.Report, err = persist.VerifyFile(path)
+	}
+	if err != nil {
 		return v, err
 	}
 	if filepath.Base(path) == logFile {

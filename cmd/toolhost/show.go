@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -35,7 +36,12 @@ type eventData struct {
 
 func (s show) log(r io.Reader) error {
 	open := unended{calls: map[agenttool.InvocationID]agenttool.Event{}, jobs: map[string]runningJob{}}
+	newer := 0
 	for entry, err := range persist.Read(r) {
+		if errors.Is(err, persist.ErrNewer) {
+			newer++
+			continue
+		}
 		if err != nil {
 			return exitf(exitFailed, "%v: toolhost log verify says more", err)
 		}
@@ -54,6 +60,9 @@ func (s show) log(r io.Reader) error {
 		}
 	}
 	s.end(&open, s.live)
+	if newer > 0 {
+		return exitf(exitFailed, "%d records are not shown: a newer version of toolhost wrote them, in a format that this version does not know", newer)
+	}
 	return nil
 }
 
