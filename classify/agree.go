@@ -283,7 +283,7 @@ func (d *drawing) document(r *syntax.Redirect) {
 	if ok && is.Quoted && r.Op == syntax.Hdoc {
 		d.lost = d.lost || lit.Value != d.text[is.Begin:is.End]
 	} else if ok {
-		d.lost = d.lost || int(lit.ValuePos.Offset())+len(strings.TrimLeft(lit.Value, "\t")) > is.End
+		d.lost = d.lost || int(lit.ValuePos.Offset())+len(strings.Trim(lit.Value, "\t")) > is.End
 	}
 	for _, part := range r.Hdoc.Parts {
 		if _, isLit := part.(*syntax.Lit); !isLit {

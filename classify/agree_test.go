@@ -27,6 +27,9 @@ func TestBashReadsItInAnotherWay(t *testing.T) {
 		{"an escaped CR before a newline", "echo a\\\r\nrm x"},
 		{"a here-document joins lines in the quotes of its substitutions", "cat <<E\n$(echo '\\\nx')\nE"},
 		{"a comment that a here-document joins", "cat <<E\n$(echo # \\\nrm x\n)\nE"},
+		{"tabs that <<- removes in the quotes of a substitution", "cat <<-E\n$(ls \"\n\tx\n\")\n\tE"},
+		{"tabs that <<- removes in a here-document of a substitution", "cat <<-E\n$(bash <<'F'\nF\nrm x\n\tF\nF\n)\nE"},
+		{"tabs that <<- removes in backquotes", "cat <<-E\n`ls '\n\tx'`\nE"},
 		{"a subscript with blanks", "a[1 ; ls]=1"},
 		{"a substitution in braces", "${x:-<(ls)}"},
 		{"an expression that is a group", "echo $((ls) )"},
@@ -90,6 +93,7 @@ func TestOrdinaryLinesAgree(t *testing.T) {
 		"echo '中\\' ; echo \"ソ表\"",
 		"! grep -q x f && time -p ls",
 		"{ echo a; echo b; } > f 2>&1 &",
+		"cat <<-EOF\n\tOn $(date)\n\tby ${USER:-none}\n\tEOF",
 		"export A=b C=\"$D\" && declare -r e=1",
 	} {
 		if tree := understood(text); tree.failed {

@@ -78,7 +78,10 @@ func (r *reader) body(w waiting) {
 		}
 		r.at, r.end = d.Begin, d.End
 		for r.more() {
-			r.quoted(r.text[r.at])
+			from := r.at
+			if r.quoted(r.text[from]); w.tabs && strings.Contains(r.text[from:max(from, r.at)], "\n\t") {
+				r.doubt("<<- removes tabs in quotes, too, before it expands")
+			}
 		}
 		if r.at > r.end {
 			r.doubt("an expansion is not closed")
