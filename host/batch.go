@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"slices"
 
 	"toolhost/agenttool"
@@ -103,7 +104,29 @@ func groupLimit(p agenttool.SchedulerPolicy) int {
 	return p.MaxParallel
 }
 
-// batchPolicy fills what p leaves open and refuses what the standard does not know (X22).
+// choice is a field of a policy that has one of a few values.
+type choice struct {
+	name   string
+	value  *string
+	usual  string
+	works  []string
+	others []string // the standard knows them, and this host refuses them
+}
+
+// settle takes the usual value where none is given, and refuses one that this host does not follow (X22).
+func (c choice) settle() error {
+	switch {
+	case *c.value == "":
+		*c.value = c.usual
+	case slices.Contains(c.others, *c.value):
+		return refuse("policy.%s %q is not supported by this host; it can be one of %v", c.name, *c.value, c.works)
+	case !slices.Contains(c.works, *c.value):
+		return refuse("policy.%s is %q; it can be one of %v", c.name, *c.value, c.works)
+	}
+	return nil
+}
+
+// batchPolicy fills what p leaves open, and refuses what the host would not follow.
 func (h *Host) batchPolicy(p *agenttool.SchedulerPolicy) (agenttool.SchedulerPolicy, error) {
 	session := h.schedulerPolicy()
 	if p == nil {
@@ -111,27 +134,23 @@ func (h *Host) batchPolicy(p *agenttool.SchedulerPolicy) (agenttool.SchedulerPol
 	}
 	merged := *p
 	merged.SchemaVersion = agenttool.SchemaVersion
-	for _, f := range []struct {
-		name   string
-		value  *string
-		usual  string
-		values []string
-	}{
-		{"scheduler_policy_id", &merged.SchedulerPolicyID, session.SchedulerPolicyID, nil},
-		{"ordering_policy", &merged.OrderingPolicy, session.OrderingPolicy, []string{"preserve_terminal_order", "allow_unordered", "serial"}},
-		{"yield_policy", &merged.YieldPolicy, session.YieldPolicy, []string{"progress_immediate_results_ordered", "all_ordered", "unordered_streaming"}},
-		{"interrupt_behavior", &merged.InterruptBehavior, session.InterruptBehavior, []string{"cancel", "block"}},
-		{"sibling_failure_policy", &merged.SiblingFailurePolicy, session.SiblingFailurePolicy, []string{"ignore", "cancel_siblings", "cancel_dependent"}},
-		{"context_modifier_policy", &merged.ContextModifierPolicy, session.ContextModifierPolicy, []string{"allow_serial_only", "defer_until_batch_complete", "forbid"}},
+	merged.SchedulerPolicyID = cmp.Or(merged.SchedulerPolicyID, session.SchedulerPolicyID)
+	for _, c := range []choice{
+		{"ordering_policy", &merged.OrderingPolicy, session.OrderingPolicy, []string{"preserve_terminal_order", "serial"}, []string{"allow_unordered"}},
+		{"yield_policy", &merged.YieldPolicy, session.YieldPolicy, []string{"progress_immediate_results_ordered"}, []string{"all_ordered", "unordered_streaming"}},
+		{"interrupt_behavior", &merged.InterruptBehavior, session.InterruptBehavior, []string{"cancel", "block"}, nil},
+		{"sibling_failure_policy", &merged.SiblingFailurePolicy, session.SiblingFailurePolicy, []string{"ignore", "cancel_siblings", "cancel_dependent"}, nil},
+		{"context_modifier_policy", &merged.ContextModifierPolicy, session.ContextModifierPolicy, []string{"allow_serial_only", "defer_until_batch_complete", "forbid"}, nil},
 	} {
-		if *f.value == "" {
-			*f.value = f.usual
-		} else if f.values != nil && !slices.Contains(f.values, *f.value) {
-			return merged, refuse("policy.%s is %q; it can be one of %v", f.name, *f.value, f.values)
+		if err := c.settle(); err != nil {
+			return merged, err
 		}
 	}
-	if merged.MaxParallel < 0 {
+	switch {
+	case merged.MaxParallel < 0:
 		return merged, refuse("policy.max_parallel is negative")
+	case len(merged.ResourceLocks) > 0:
+		return merged, refuse("policy.resource_locks is not supported by this host: each call locks what its input names")
 	}
 	return merged, nil
 }

@@ -541,6 +541,10 @@ func TestRefusedRequests(t *testing.T) {
 		"cyclic": {ID: "b", Calls: cyclic}, "empty": {ID: "b"}, "no id": {Calls: cyclic[:1]},
 		"twice":          {ID: "b", Calls: []host.Request{{ID: "a", Tool: "look", Input: input("a")}, {ID: "a", Tool: "look", Input: input("a")}}},
 		"unknown policy": {ID: "b", Calls: []host.Request{{ID: "a", Tool: "look", Input: input("a")}}, Policy: &agenttool.SchedulerPolicy{OrderingPolicy: "random"}},
+		"unordered":      {ID: "b", Calls: []host.Request{{ID: "a", Tool: "look", Input: input("a")}}, Policy: &agenttool.SchedulerPolicy{OrderingPolicy: "allow_unordered"}},
+		"all ordered":    {ID: "b", Calls: []host.Request{{ID: "a", Tool: "look", Input: input("a")}}, Policy: &agenttool.SchedulerPolicy{YieldPolicy: "all_ordered"}},
+		"streaming":      {ID: "b", Calls: []host.Request{{ID: "a", Tool: "look", Input: input("a")}}, Policy: &agenttool.SchedulerPolicy{YieldPolicy: "unordered_streaming"}},
+		"locks":          {ID: "b", Calls: []host.Request{{ID: "a", Tool: "look", Input: input("a")}}, Policy: &agenttool.SchedulerPolicy{ResourceLocks: []json.RawMessage{[]byte(`{}`)}}},
 	} {
 		if err := f.Batch(b, func([]host.Completion) { t.Error("a refused batch was answered") }); !host.IsRefused(err) {
 			t.Errorf("%s: %v", name, err)
