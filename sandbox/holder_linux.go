@@ -231,10 +231,13 @@ func socketPair() (ours *net.UnixConn, theirs *os.File, err error) {
 	return conn.(*net.UnixConn), theirs, nil
 }
 
-// receive reads one message and the descriptor that comes with it, if one does.
+// receive reads one message and the descriptor that comes with it, if one does. It fails with EMFILE if that could not be taken.
 func receive(conn *net.UnixConn, buffer []byte) ([]byte, *os.File, error) {
 	rights := make([]byte, unix.CmsgSpace(4))
-	n, m, _, _, err := conn.ReadMsgUnix(buffer, rights)
+	n, m, flags, _, err := conn.ReadMsgUnix(buffer, rights)
+	if err == nil && flags&unix.MSG_CTRUNC != 0 {
+		err = unix.EMFILE
+	}
 	if err != nil {
 		return nil, nil, err
 	}

@@ -37,7 +37,7 @@ func Probe(dir string) Finding {
 			return f
 		}
 		f.Missing = append(f.Missing, Missing{level, cause(err)})
-		f.Momentary = f.Momentary || isShortage(err)
+		f.Momentary = f.Momentary || isShortage(err) || fewDescriptors()
 	}
 	f.Level = None
 	return f
@@ -45,6 +45,28 @@ func Probe(dir string) Finding {
 
 // shortages are what keeps a sandbox from being made for a while.
 var shortages = []unix.Errno{unix.EMFILE, unix.ENFILE, unix.EAGAIN, unix.ENOMEM, unix.ENOSPC, unix.EDQUOT, unix.EINTR}
+
+// probeDescriptors is more than a probe takes.
+const probeDescriptors = 64
+
+// fewDescriptors reports whether this process, or the machine, may not open as many files as a probe takes: what failed then may have
+// failed for want of one, whatever it says.
+func fewDescriptors() bool {
+	var open []int
+	defer func() {
+		for _, fd := range open {
+			_ = unix.Close(fd)
+		}
+	}()
+	for range probeDescriptors {
+		fd, err := unix.Open("/", unix.O_PATH|unix.O_CLOEXEC, 0)
+		if err != nil {
+			return true
+		}
+		open = append(open, fd)
+	}
+	return false
+}
 
 // unusable is what a directory fails with in which nothing can be made.
 var unusable = []unix.Errno{unix.ENOSPC, unix.EDQUOT, unix.EROFS, unix.EACCES, unix.EPERM, unix.ENOENT, unix.ENOTDIR, unix.EIO}

@@ -118,6 +118,10 @@ func (p *Process) hear() (said bool, alone *Ended) {
 		if errors.Is(err, syscall.ECONNRESET) {
 			continue // it left with words of ours unread; its own are still there, and this is said once
 		}
+		if errors.Is(err, unix.EMFILE) && !said {
+			p.started <- setupFailed(err)
+			return true, nil
+		}
 		if err != nil {
 			return said, nil
 		}

@@ -34,6 +34,16 @@ func TestRememberWithoutSync(t *testing.T) {
 	}
 }
 
+// A file system that cannot sync directories is no failure.
+func TestRememberWhereDirectoriesAreNotSynced(t *testing.T) {
+	for _, cause := range []error{syscall.EINVAL, syscall.ENOTSUP, syscall.ENOSYS} {
+		file := filepath.Join(t.TempDir(), "settings.json")
+		if err := replaceFile(file, []byte("{}"), nil, steps{sync: func(*os.File) error { return cause }}); err != nil {
+			t.Errorf("%v: %v", cause, err)
+		}
+	}
+}
+
 // A rename that fails after it happened has happened.
 func TestReplaceFileRenamed(t *testing.T) {
 	for _, tt := range []struct {

@@ -77,7 +77,7 @@ func (s *session) syncParent(p agenttool.Path) error {
 
 // ignoreUnsupported drops the error of file systems that cannot write a directory by itself.
 func ignoreUnsupported(err error) error {
-	if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.EOPNOTSUPP) {
+	if errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
 		return nil
 	}
 	return err

@@ -107,7 +107,7 @@ func TestSyncFails(t *testing.T) {
 	for _, tt := range []struct {
 		err   error
 		fails bool
-	}{{syscall.EIO, true}, {syscall.EINVAL, false}} {
+	}{{syscall.EIO, true}, {syscall.EINVAL, false}, {syscall.ENOTSUP, false}, {syscall.ENOSYS, false}} {
 		t.Run("of the directory: "+tt.err.Error(), func(t *testing.T) {
 			p := newProject(t, Options{Durability: func() Durability { return FullySynced }})
 			p.put("f", "old")

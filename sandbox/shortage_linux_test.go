@@ -1,0 +1,123 @@
+package sandbox
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"toolhost/agenttool"
+)
+
+// shortOfFiles tells a test in a child process that it may use up its descriptors.
+const shortOfFiles = "TOOLHOST_TEST_SHORT_OF_FILES"
+
+// alone runs a test in a process of its own, whose descriptors are few. It reports whether this is that process.
+func alone(t *testing.T) bool {
+	t.Helper()
+	if os.Getenv(shortOfFiles) == "" {
+		c := exec.Command("/proc/self/exe", "-test.run=^"+t.Name()+"$", "-test.v")
+		c.Env = append(os.Environ(), shortOfFiles+"=1")
+		if out, err := c.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS") && !strings.Contains(string(out), "--- SKIP") {
+			t.Errorf("%v: %s", err, out)
+		}
+		return false
+	}
+	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: 200, Max: 200}); err != nil {
+		t.Fatal(err)
+	}
+	return true
+}
+
+// useUp opens files until there is room for only so many more.
+func useUp(t *testing.T, free int) (restore func()) {
+	t.Helper()
+	var open []int
+	for {
+		fd, err := unix.FcntlInt(0, unix.F_DUPFD_CLOEXEC, 0)
+		if err != nil {
+			break
+		}
+		open = append(open, fd)
+	}
+	for range min(free, len(open)) {
+		unix.Close(open[len(open)-1])
+		open = open[:len(open)-1]
+	}
+	return func() {
+		for _, fd := range open {
+			unix.Close(fd)
+		}
+	}
+}
+
+// A machine that was short of descriptors for a moment is not said to hold no sandbox: nothing of that is kept, and the next probe
+// finds what there is.
+func TestProbeShortOfDescriptors(t *testing.T) {
+	if !alone(t) {
+		return
+	}
+	whole := Probe(t.TempDir())
+	if whole.Level != Full {
+		t.Skip("this machine holds no sandbox: ", whole.Missing)
+	}
+	dir, short := t.TempDir(), 0
+	for free := 0; free < 40; free += 3 {
+		restore := useUp(t, free)
+		found := ProbeOnce(dir)
+		restore()
+		if found.Level != Full {
+			short++
+			if !found.Momentary {
+				t.Errorf("with %d descriptors: %s for good: %s", free, found.Level, found.Why())
+			}
+			if again := ProbeNow(dir); again.Level != Full {
+				t.Fatalf("after %d descriptors: %s: %s", free, again.Level, again.Why())
+			}
+		} else {
+			os.Remove(dir + "/" + levelFile)
+		}
+	}
+	if short == 0 {
+		t.Error("no probe was short of descriptors: this tests nothing")
+	}
+}
+
+// A command that could not be started for want of descriptors says so, whatever it was at, and the next one starts.
+func TestStartShortOfDescriptors(t *testing.T) {
+	if !alone(t) {
+		return
+	}
+	b := newBench(t, nil)
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	ws, err := os.Open(b.ws)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ws.Close()
+	short := 0
+	for free := range 60 {
+		restore := useUp(t, free)
+		p, err := b.Start(&Command{Path: "/bin/true", Args: []string{"true"}, Dir: b.ws, At: ws, Streams: [3]*os.File{null, null, null}, Profile: Profile{Access: Workspace}})
+		if err == nil {
+			<-p.Gone()
+		}
+		restore()
+		if err != nil {
+			short++
+			if e := agenttool.AsError(err, agenttool.ExecutionFailed); e.Class != agenttool.DependencyUnavailable || e.Code != agenttool.ResourceExhausted || !errors.Is(e, unix.EMFILE) {
+				t.Errorf("with %d descriptors: %s/%s: %s", free, e.Class, e.Code, e.Message)
+			}
+		}
+	}
+	if r := b.run(t, Workspace, "true"); r.err != nil || short == 0 {
+		t.Errorf("%d were short; then: %v", short, r.err)
+	}
+}
