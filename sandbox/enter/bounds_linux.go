@@ -1,6 +1,7 @@
 package enter
 
 import (
+	"runtime"
 	"strconv"
 	"syscall"
 )
@@ -59,34 +60,56 @@ func offer() {
 // they share with no file. 0 is no bound.
 type bounds struct{ processes, memory int }
 
-// Looking at a command takes about ten µs for each of its processes: the more it uses, the more often it is looked at.
+// Looking at a command takes about ten µs for each of its processes: the more it uses, the more often it is looked at, but the
+// looks take at most a quarter of one processor.
 const (
 	calmly = 400 // ms
 	often  = 40
+	share  = 4
 )
 
-// watch ends a command that uses more than its bounds, and tells the host. It never returns.
-func (h *helper) watch(b bounds) {
-	for {
-		processes, memory := h.used()
-		what, used, most := "", 0, 0
-		switch {
-		case b.processes > 0 && processes > b.processes:
-			what, used, most = "processes", processes, b.processes
-		case b.memory > 0 && memory > b.memory:
-			what, used, most = "memory", memory, b.memory
-		}
-		if what != "" {
-			say(SaysBounded, -1, what, strconv.Itoa(used), strconv.Itoa(most))
-			h.signal(syscall.SIGKILL)
-		}
-		pause := calmly
-		if b.processes > 0 && processes > b.processes/8 || b.memory > 0 && memory > b.memory/16 || what != "" {
-			pause = often
-		}
-		wait := syscall.NsecToTimespec(int64(pause) * 1e6)
+// watch gives a command's session its priority, and ends a command that uses more than its bounds. One that ends at once costs
+// neither.
+func (h *helper) watch(command int, b bounds) {
+	nice := false
+	for pause := int64(often); !nice || b != (bounds{}); {
+		wait := syscall.NsecToTimespec(pause * 1e6)
 		_ = syscall.Nanosleep(&wait, nil)
+		nice = nice || h.view.setSessionPriority(command)
+		runtime.LockOSThread() // whose time is taken
+		begun := threadTime()
+		pause = h.look(b)
+		pause = max(pause, (share-1)*(threadTime()-begun)/1e6)
+		runtime.UnlockOSThread()
 	}
+}
+
+// look ends a command that uses more than its bounds. It returns how many ms later to look again.
+func (h *helper) look(b bounds) (pause int64) {
+	processes, memory := h.used()
+	what, used, most := "", 0, 0
+	switch {
+	case b.processes > 0 && processes > b.processes:
+		what, used, most = "processes", processes, b.processes
+	case b.memory > 0 && memory > b.memory:
+		what, used, most = "memory", memory, b.memory
+	}
+	if what != "" {
+		say(SaysBounded, -1, what, strconv.Itoa(used), strconv.Itoa(most))
+		h.signal(syscall.SIGKILL)
+	}
+	if b.processes > 0 && processes > b.processes/8 || b.memory > 0 && memory > b.memory/16 || what != "" {
+		return often
+	}
+	return calmly
+}
+
+// threadTime returns how many ns the calling thread has run.
+func threadTime() int64 {
+	const thisThread = 1 // RUSAGE_THREAD
+	var used syscall.Rusage
+	_ = syscall.Getrusage(thisThread, &used)
+	return used.Utime.Nano() + used.Stime.Nano()
 }
 
 // used counts the processes of the command, and the bytes of memory that are theirs.

@@ -60,7 +60,7 @@ func help() {
 		h.confineThread(plan)
 	} else {
 		h.bind = h.setBounds
-		go reap(h.carryOut(plan))
+		go h.startAndReap(plan)
 	}
 	h.obey()
 }
@@ -73,12 +73,15 @@ func (h *helper) confineThread(plan Plan) {
 		command <- pid
 		<-bound
 	}
-	go func() {
-		runtime.LockOSThread()
-		reap(h.carryOut(plan))
-	}()
+	go h.startAndReap(plan)
 	h.setBounds(<-command)
 	close(bound)
+}
+
+// startAndReap starts the command from a thread of its own, whose sandbox and priority the command inherits.
+func (h *helper) startAndReap(plan Plan) {
+	runtime.LockOSThread()
+	reap(h.carryOut(plan))
 }
 
 // closeAbove leaves nothing open above a descriptor, and nothing above the command's own three that another program gets.
@@ -162,9 +165,7 @@ func (h *helper) run(s Step) (command int) {
 		h.fail(s, errno)
 	}
 	say(SaysStarted, -1)
-	if h.guard != (bounds{}) {
-		go h.watch(h.guard) // ends with the helper
-	}
+	go h.watch(pid, h.guard) // ends with the helper
 	h.leaveStreams()
 	return pid
 }
@@ -174,6 +175,7 @@ func (h *helper) run(s Step) (command int) {
 // command itself is, too. One that has bounds is held at its first instruction until they are set, where that is allowed, so
 // that nothing of it escapes them.
 func (h *helper) begin(s Step) (int, error) {
+	lowerPriority()
 	attr := &syscall.ProcAttr{Env: h.environ, Files: h.files, Sys: &syscall.SysProcAttr{
 		Setsid: !h.terminal, Foreground: h.terminal, Ctty: 0, Pdeathsig: syscall.SIGKILL, Ptrace: len(h.bounds) > 0,
 	}}

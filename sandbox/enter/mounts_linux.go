@@ -9,6 +9,7 @@ import (
 type view struct {
 	held    map[string]int // trees by the path at which they were
 	nothing [2]int         // descriptors of emptyFile and emptyDir, as soon as they are needed; 0 is none
+	proc    int            // a descriptor of a writable /proc that has no name; 0 is none
 }
 
 // step carries out one operation of mounts. ok is false if op is none.
@@ -46,7 +47,7 @@ func (v *view) step(s Step) (errno syscall.Errno, ok bool) {
 	case Lock:
 		return lock(s.Args[0]), true
 	case Proc:
-		return proc(), true
+		return v.mountProc(), true
 	}
 	return 0, false
 }
@@ -232,11 +233,14 @@ func (v *view) mask(at int) syscall.Errno {
 }
 
 // proc mounts a view of the sandbox's own processes. It is read-only: files below /proc/sys belong to the host's root, and
-// a command of root needs no privilege to write them.
-func proc() syscall.Errno {
+// a command of root needs no privilege to write them. The helper keeps one for itself by which it sets priorities.
+func (v *view) mountProc() syscall.Errno {
 	tree, errno := newMount("proc", "", attrReadOnly|attrNoSuid|attrNoDev|attrNoExec)
 	if errno != 0 {
 		return errno
+	}
+	if own, errno := newMount("proc", "", attrNoSuid|attrNoDev|attrNoExec); errno == 0 {
+		v.proc = own
 	}
 	return attachAt(tree, "/proc")
 }
