@@ -1,6 +1,6 @@
 // Walls measures what the walls of the sandbox cost, through toolhost serve, as an agent meets them. The programs given
-// take turns, so that a busy machine slows all of them alike. Reads of the last program are also timed while a job uses up
-// processes, memory or scratch.
+// take turns, so that a busy machine slows all of them alike. Reads are also timed while a job uses up processes, memory or
+// scratch; with -rounds 0 only they are.
 //
 //	go run ./testdata/bench/walls [-rounds N] [-files N] OLD NEW
 //
@@ -43,6 +43,9 @@ func run(programs []string, rounds, files int) error {
 		}
 		defer hosts[i].end()
 	}
+	if rounds == 0 {
+		return exhaust(hosts)
+	}
 	if err := compare("a call of true", hosts, rounds, "/bin/true", ""); err != nil {
 		return err
 	}
@@ -50,7 +53,7 @@ func run(programs []string, rounds, files int) error {
 	if err := compare(fmt.Sprintf("%d files created", files), hosts, max(3, rounds/60), create, "many"); err != nil {
 		return err
 	}
-	return exhaust(hosts[len(hosts)-1])
+	return exhaust(hosts)
 }
 
 // compare runs command in each host in turn, once unmeasured, and removes left, a name in the workspace, after each run.
@@ -81,36 +84,45 @@ func compare(what string, hosts []*host, rounds int, command, left string) error
 	return nil
 }
 
-// exhaust measures reads of a small file while a job of the same session uses up what it can have.
-func exhaust(h *host) error {
-	if err := os.WriteFile(filepath.Join(h.workspace, "small"), []byte("small\n"), 0o644); err != nil {
-		return err
-	}
+// exhaust measures reads of a small file while a job of the same session uses up what it can have, in each host in turn.
+func exhaust(hosts []*host) error {
 	for _, job := range []struct{ what, command string }{
 		{"nothing", "sleep 10"},
 		{"a fork bomb", "b() { b | b & }; b; sleep 10"},
 		{"4 GB of memory", `python3 -c 'import time; b = [bytearray(b"x" * (1 << 20)) for _ in range(4096)]; time.sleep(5)'`},
 		{"a full scratch", "head -c 1T /dev/zero > /tmp/full; sleep 10"},
 	} {
-		id, err := h.background(job.command)
-		if err != nil {
-			return fmt.Errorf("%s: %w", job.what, err)
-		}
-		var took []float64
-		for until := time.Now().Add(10 * time.Second); time.Now().Before(until); time.Sleep(20 * time.Millisecond) {
-			d, err := h.timed("read", map[string]any{"path": "small"})
+		for _, h := range hosts {
+			took, err := readBeside(h, job.command)
 			if err != nil {
-				return fmt.Errorf("read beside %s: %w", job.what, err)
+				return fmt.Errorf("beside %s: %w", job.what, err)
 			}
-			took = append(took, d)
+			fmt.Printf("read beside %-16s %-12s median %8.2f  99 of 100 %8.2f  slowest %8.2f  (%d reads)\n",
+				job.what, filepath.Base(h.program), median(took), took[len(took)*99/100], took[len(took)-1], len(took))
 		}
-		if _, err := h.invoke("shell_kill", map[string]any{"job": id}); err != nil {
-			return err
-		}
-		slices.Sort(took)
-		fmt.Printf("read beside %-16s median %8.2f  99 of 100 %8.2f  slowest %8.2f  (%d reads)\n", job.what, median(took), took[len(took)*99/100], took[len(took)-1], len(took))
 	}
 	return nil
+}
+
+// readBeside returns how long each read took beside a job, the fastest first.
+func readBeside(h *host, command string) (took []float64, err error) {
+	if err := os.WriteFile(filepath.Join(h.workspace, "small"), []byte("small\n"), 0o644); err != nil {
+		return nil, err
+	}
+	id, err := h.background(command)
+	if err != nil {
+		return nil, err
+	}
+	for until := time.Now().Add(10 * time.Second); time.Now().Before(until); time.Sleep(20 * time.Millisecond) {
+		d, err := h.timed("read", map[string]any{"path": "small"})
+		if err != nil {
+			return nil, err
+		}
+		took = append(took, d)
+	}
+	slices.Sort(took)
+	_, err = h.invoke("shell_kill", map[string]any{"job": id})
+	return took, err
 }
 
 func median(of []float64) float64 {
