@@ -79,9 +79,12 @@ func Prune(dir string, o Retention, now time.Time) (Pruned, error) {
 		return Pruned{}, err
 	}
 	defer all.Close()
-	p := pruning{o: o.withDefaults(), all: all, now: now}
-	if o.Unasked && clockJumped(all, now) {
+	p := pruning{o: o.withDefaults(), all: all, now: now, clock: readClock(all)}
+	if o.Unasked && p.clock.jumped(now) {
 		p.o.MaxAge, p.done.ClockDoubted = -1, true
+	}
+	if o.Unasked {
+		defer p.clock.write(all)
 	}
 	if !o.Dry {
 		p.failed(sweep(all))
@@ -96,11 +99,12 @@ func Prune(dir string, o Retention, now time.Time) (Pruned, error) {
 
 // pruning is one run of Prune.
 type pruning struct {
-	o    Retention
-	all  *os.Root
-	now  time.Time
-	done Pruned
-	errs []error
+	o     Retention
+	all   *os.Root
+	now   time.Time
+	clock clock
+	done  Pruned
+	errs  []error
 }
 
 // stored is a session that has ended.
@@ -176,7 +180,8 @@ func (p *pruning) isLive(id agenttool.SessionID) bool {
 func (p *pruning) removeOld(sessions []stored) (left []stored) {
 	slices.SortFunc(sessions, func(a, b stored) int { return cmp.Or(a.Changed.Compare(b.Changed), cmp.Compare(a.ID, b.ID)) })
 	for _, s := range sessions {
-		old := p.o.MaxAge > 0 && p.now.Sub(s.Changed) > p.o.MaxAge
+		age := p.clock.age(s.Used, p.now)
+		old := p.o.MaxAge > 0 && age > p.o.MaxAge
 		if old && p.remove(Removal{Session: s.ID, Bytes: s.bytes, Changed: s.Changed}, p.removeSession) {
 			continue
 		}
@@ -184,6 +189,7 @@ func (p *pruning) removeOld(sessions []stored) (left []stored) {
 		p.done.Sessions++
 		p.done.Bytes += s.bytes
 	}
+	p.clock.forget(left)
 	return left
 }
 

@@ -121,6 +121,26 @@ func TestVerifyKnowsPrunedPayloads(t *testing.T) {
 	}
 }
 
+// A session that was written when the clock was far ahead is not kept until that time, nor removed at once: its age counts from when
+// it was first seen.
+func TestPruneWhenTheClockWasAhead(t *testing.T) {
+	dir := t.TempDir()
+	unasked := Retention{Unasked: true}
+	abandon(t, session(t, dir, "ses_ahead", noon.Add(5000*day)))
+	for i, step := range []struct {
+		now  time.Time
+		want []string
+	}{
+		{noon, nil}, {noon.Add(6 * day), nil}, {noon.Add(12 * day), nil}, {noon.Add(18 * day), nil}, {noon.Add(24 * day), nil},
+		{noon.Add(29 * day), nil}, {noon.Add(-3 * day), nil}, {noon.Add(3 * day), nil}, // back: it counts anew
+		{noon.Add(9 * day), nil}, {noon.Add(15 * day), nil}, {noon.Add(21 * day), nil}, {noon.Add(26 * day), nil}, {noon.Add(28 * day), []string{"ses_ahead"}},
+	} {
+		if got := removals(t, dir, unasked, step.now); !slices.Equal(got, step.want) {
+			t.Fatalf("step %d, %v: removed %v, want %v", i, step.now, got, step.want)
+		}
+	}
+}
+
 // A clock that jumps ahead removes nothing by itself. Time that passed does, a day later, and so does a person at once.
 func TestPruneWhenTheClockJumps(t *testing.T) {
 	dir := t.TempDir()

@@ -24,7 +24,8 @@ type place struct {
 	tree   *tree.Tree
 	index  atomic.Pointer[generation]
 	users  atomic.Int32 // searches, and the engine
-	used   atomic.Int64 // when it was searched last, in nanoseconds since 1970
+	made   time.Time
+	used   atomic.Int64 // when it was searched last, in nanoseconds since it was made
 	due    atomic.Bool  // all files are to be compared with what is known of them
 	end    context.Context
 	stop   context.CancelFunc
@@ -50,7 +51,7 @@ type generation struct {
 }
 
 func newPlace(e *Engine, k key, r Root) *place {
-	p := &place{engine: e, key: k}
+	p := &place{engine: e, key: k, made: time.Now()}
 	p.tree = tree.New(tree.Place{Root: r.Dir.File(), Path: r.Path, Top: r.Top}, tree.Options{
 		Hidden: r.Hidden, NoIgnore: r.NoIgnore, Git: e.options.Git,
 		Private: func(path string) bool { return r.Private != nil && r.Private(join(r.Path, path)) },
@@ -92,7 +93,7 @@ func join(dir, below string) string {
 
 func (p *place) enter() {
 	p.users.Add(1)
-	p.used.Store(time.Now().UnixNano())
+	p.used.Store(int64(time.Since(p.made)))
 }
 
 // leave ends a use. The last one closes the tree.
@@ -129,7 +130,7 @@ func (p *place) watches(m Mode) bool {
 	return m == Watched || m == Auto && len(p.list.Files) > maxStrict
 }
 
-func (p *place) unused() time.Duration { return time.Since(time.Unix(0, p.used.Load())) }
+func (p *place) unused() time.Duration { return time.Since(p.made) - time.Duration(p.used.Load()) }
 
 // view is what one search sees of a place.
 type view struct {

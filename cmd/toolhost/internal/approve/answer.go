@@ -15,7 +15,7 @@ import (
 // Refusal says why an item cannot be answered now, or is empty. Scope is empty for a denial.
 func (q *Queue) Refusal(it *Item, scope string, now time.Time) string {
 	s, open := q.sessions[it.Session]
-	at := it.Prompt.Expires()
+	at := it.expires()
 	switch {
 	case it.Ended != "":
 		return "it has ended: " + it.Ended
@@ -99,7 +99,7 @@ func isBlank(r rune) bool { return r == ' ' || r == '\n' || r == '\t' }
 
 // Left is how long an item waits on, for a person.
 func (it *Item) Left(now time.Time) string {
-	at := it.Prompt.Expires()
+	at := it.expires()
 	switch left := at.Sub(now).Round(time.Second); {
 	case at.IsZero():
 		return ""

@@ -148,6 +148,19 @@ func standing(q *Queue) string {
 	return strings.Join(words, " ")
 }
 
+// A prompt's deadline goes by the clock that nobody sets, as the session's own does.
+func TestDeadlineIsMonotonic(t *testing.T) {
+	p := Prompt{Decision: agenttool.Decision{DecisionID: "perm_1", ExpiresAt: time.Now().Add(time.Minute).Format(time.RFC3339)}}
+	var q Queue
+	it := q.Apply(Asked{Session: "ses_1", Prompt: p}, time.Now())
+	if it == nil || !strings.Contains(it.expires().String(), " m=") {
+		t.Errorf("it expires at %v", it.expires())
+	}
+	if left := time.Until(it.expires()); left < 30*time.Second || left > time.Minute {
+		t.Errorf("it waits %v", left)
+	}
+}
+
 func TestQueueIsBounded(t *testing.T) {
 	q := &Queue{}
 	p := prompt(t, "x", `{}`)

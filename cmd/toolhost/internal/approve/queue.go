@@ -33,7 +33,8 @@ type Item struct {
 	EndedAt  time.Time              // of the clock that Apply was given
 	Mine     bool                   // this person ended it
 
-	verdict string // how it ended, while the fate of our own answer is not known
+	until   time.Time // when the session stops waiting, by the clock that nobody sets; the zero time: not known
+	verdict string    // how it ended, while the fate of our own answer is not known
 }
 
 // Done is a prompt that has ended.
@@ -99,7 +100,7 @@ func (q *Queue) Apply(event any, now time.Time) *Item {
 	case Closed:
 		return q.close(e, now)
 	case Asked:
-		return q.ask(e)
+		return q.ask(e, now)
 	case Ended:
 		if it := q.find(key{e.Session, e.ID}); it != nil {
 			return q.end(it, e, now)
@@ -121,7 +122,7 @@ func (q *Queue) find(k key) *Item {
 	return nil
 }
 
-func (q *Queue) ask(e Asked) *Item {
+func (q *Queue) ask(e Asked, now time.Time) *Item {
 	k := key{e.Session, e.Prompt.ID()}
 	before, known := q.ended[k]
 	if q.find(k) != nil || known && !before.lost {
@@ -133,7 +134,7 @@ func (q *Queue) ask(e Asked) *Item {
 		}
 		return nil
 	}
-	it := &Item{Number: before.number, Session: e.Session, Prompt: e.Prompt}
+	it := &Item{Number: before.number, Session: e.Session, Prompt: e.Prompt, until: deadline(e.Prompt, now)}
 	if it.Number == 0 {
 		q.numbers++
 		it.Number = q.numbers
@@ -200,13 +201,31 @@ func (q *Queue) answered(e Answered, now time.Time) *Item {
 	return it
 }
 
+// deadline is when a prompt's session stops waiting. It is told in wall time, and kept in that of now, which goes on evenly when the
+// clock is set: so does the session's own.
+func deadline(p Prompt, now time.Time) time.Time {
+	at := p.Expires()
+	if at.IsZero() {
+		return at
+	}
+	return now.Add(at.Sub(now))
+}
+
+// expires is when the session stops waiting for an answer.
+func (it *Item) expires() time.Time {
+	if it.until.IsZero() {
+		return it.Prompt.Expires()
+	}
+	return it.until
+}
+
 // Send marks an item as being answered.
 func (q *Queue) Send(it *Item, a Answer) { it.Sent, it.Error = &a, "" }
 
 // Expire ends what should have been taken back long ago, and returns it.
 func (q *Queue) Expire(now time.Time) (expired []*Item) {
 	for _, it := range slices.Clone(q.Waiting) {
-		if at := it.Prompt.Expires(); it.Sent == nil && !at.IsZero() && now.Sub(at) > overdue {
+		if at := it.expires(); it.Sent == nil && !at.IsZero() && now.Sub(at) > overdue {
 			q.finish(it, "nobody answered in time", true, now)
 			expired = append(expired, it)
 		}

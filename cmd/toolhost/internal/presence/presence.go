@@ -17,6 +17,9 @@ const File = "approve.seen"
 // recent is how long ago toolhost approve may have run.
 const recent = 24 * time.Hour
 
+// slack is how far ahead of this clock another one may be that set the file's time.
+const slack = 10 * time.Minute
+
 // Recent reports whether toolhost approve ran within a day.
 func Recent() bool {
 	state, err := dirs.State()
@@ -24,7 +27,14 @@ func Recent() bool {
 		return false
 	}
 	info, err := os.Stat(filepath.Join(state, File))
-	return err == nil && time.Since(info.ModTime()) < recent
+	return err == nil && within(info.ModTime(), time.Now())
+}
+
+// within reports whether approve, which was seen at a time, ran within a day of now. A time that lies ahead is that of a clock that was
+// wrong: it would count for good.
+func within(seen, now time.Time) bool {
+	ago := now.Sub(seen)
+	return -slack < ago && ago < recent
 }
 
 // Touch sets the time of the file. Where that fails, sessions wait less for an answer.
