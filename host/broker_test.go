@@ -3,8 +3,10 @@ package host_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -186,6 +188,29 @@ func TestUnansweredPromptDelaysNobody(t *testing.T) {
 	go f.Drain(context.Background())
 	for _, done := range asked {
 		<-done
+	}
+}
+
+// TestPromptWhileTheClockJumps: deadlines of calls and prompts go by a clock that nobody sets, so that a wall clock that jumps by years
+// ends none of them.
+func TestPromptWhileTheClockJumps(t *testing.T) {
+	var readings atomic.Int64
+	jumping := func() time.Time {
+		n := readings.Add(1)
+		return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).AddDate(int(n*7%40)-20, 0, 0)
+	}
+	f := newFixture(t, []agenttool.Tool{&fake{name: "put"}}, func(o *host.Options) { o.Now = jumping })
+	requests, _ := f.prompts()
+	for i := range 20 {
+		id := fmt.Sprint("c", i)
+		done := f.start(host.Request{ID: id, Tool: "put", Input: input("a"), Timeout: time.Hour})
+		asked := <-requests
+		if _, err := f.Decide(host.Answer{DecisionID: asked.DecisionID, Behavior: agenttool.Allow}); err != nil {
+			t.Fatalf("%s: %v", id, err)
+		}
+		if got := <-done; got.Result.Status != agenttool.ResultSucceeded {
+			t.Errorf("%s: %+v", id, got.Result.Error)
+		}
 	}
 }
 
