@@ -26,8 +26,12 @@ type Pin struct {
 	At        time.Time `json:"at"`
 }
 
+// storeVersion is that of the trust store's form. One without a version has this one too.
+const storeVersion = 1
+
 // store is the content of the trust store.
 type store struct {
+	Version    int            `json:"version,omitempty"`
 	Workspaces map[string]Pin `json:"workspaces"`
 }
 
@@ -230,6 +234,13 @@ func readStore(file string) (*store, fs.FileInfo, error) {
 		err = checkOwner(file, info)
 	}
 	if err == nil {
+		var form struct {
+			Version int `json:"version"`
+		}
+		if json.Unmarshal(content, &form) == nil && form.Version > storeVersion {
+			return nil, nil, fmt.Errorf("a newer version of toolhost wrote the trust store %s, in a form that this version does not know: it is left alone; trust workspaces with that version",
+				shown(file))
+		}
 		decoder := json.NewDecoder(bytes.NewReader(content))
 		decoder.DisallowUnknownFields()
 		err = decoder.Decode(s)

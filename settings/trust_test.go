@@ -220,6 +220,7 @@ func TestTwoBroughtLayers(t *testing.T) {
 
 func TestBadStores(t *testing.T) {
 	for _, c := range []struct{ name, content, want string }{
+		{"of a newer version", `{"version":2,"pins":[]}`, "a newer version of toolhost wrote the trust store"},
 		{"cut off", `{"workspaces"`, "cannot be used"},
 		{"no object", `[]`, "cannot be used"},
 		{"unknown key", `{"workspace": {}}`, "unknown field"},
