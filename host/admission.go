@@ -13,12 +13,16 @@ import (
 type turn struct {
 	gate  *scheduler.Ticket
 	place *scheduler.Ticket
+	room  *scheduler.Ticket // of a call on files, from its start on
 }
 
-// pass gives the place among the prepared calls back.
+// pass gives the place among the prepared calls back, and that among those that hold content.
 func (t turn) pass() {
 	if t.gate != nil {
 		t.gate.Release()
+	}
+	if t.room != nil {
+		t.room.Release()
 	}
 }
 
@@ -64,6 +68,26 @@ func (c *call) enterGate(ctx context.Context) error {
 		return nil
 	}
 	return c.turn.gate.Wait(ctx)
+}
+
+// takeRoom waits until memory has room for what the call will hold. A call that runs a command holds little, and may run for long.
+func (c *call) takeRoom(ctx context.Context) error {
+	if c.host.room == nil || c.turn.room != nil || c.tool.Declaration.ToolKind != agenttool.KindFileOperation {
+		return nil
+	}
+	room := c.host.room.Enqueue(scheduler.Request{})
+	c.host.mu.Lock()
+	c.turn.room = room
+	c.host.mu.Unlock()
+	return room.Wait(ctx)
+}
+
+// share is a part of the memory that the process may have, and no more than usual.
+func (h *Host) share(of, usual int64) int64 {
+	if h.o.Memory <= 0 {
+		return usual
+	}
+	return min(usual, h.o.Memory/of)
 }
 
 // locatePatience is how long a call whose paths cannot be found holds up later ones: a network file system may be dead.

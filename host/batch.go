@@ -2,6 +2,7 @@ package host
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"toolhost/agenttool"
@@ -15,6 +16,7 @@ type batch struct {
 	group  *scheduler.Group
 	last   *call
 	live   []*call
+	size   int    // calls that it ever had
 	start  string // where its calls start; "" until the first of them does
 	dir    string // where the session moves to when all have ended; "" leaves it
 }
@@ -23,6 +25,7 @@ func (b *batch) add(c *call) {
 	c.batch, c.prev = b, b.last
 	b.last = c
 	b.live = append(b.live, c)
+	b.size++
 }
 
 // leave takes c out and reports whether it was the last.
@@ -79,6 +82,9 @@ func (h *Host) Batch(r BatchRequest, done func([]Completion)) error {
 	if err := h.admissible(r.Calls); err != nil {
 		return err
 	}
+	if err := h.holds(len(r.Calls)); err != nil {
+		return err
+	}
 	b := &batch{id: r.ID, policy: policy, group: h.sched.Group(groupLimit(policy))}
 	h.batches[r.ID] = b
 	calls := make([]*call, len(r.Calls))
@@ -93,6 +99,22 @@ func (h *Host) Batch(r BatchRequest, done func([]Completion)) error {
 				done(completions)
 			}
 		})
+	}
+	return nil
+}
+
+// holds reports whether memory has room for the results of a batch of n calls, which wait for each other, beside those of the batches that
+// run. The caller holds h.mu.
+func (h *Host) holds(n int) error {
+	most := int(h.share(memberBytes, maxLive))
+	if n > most {
+		return refuse("a batch holds 1 to %d calls where memory is limited as it is here, not %d", most, n)
+	}
+	for _, b := range h.batches {
+		n += b.size
+	}
+	if n > most {
+		return fmt.Errorf("%w: the results of other batches are not complete yet; send this again when they are", ErrBusy)
 	}
 	return nil
 }

@@ -166,7 +166,7 @@ func (c *call) abandon() {
 	c.abandoned = true
 	twin := &call{
 		host: c.host, req: c.req, batch: c.batch, prev: c.prev, policy: c.policy, ctx: c.ctx, cancel: c.cancel, expire: c.expire,
-		done: c.done, tool: c.tool, turn: turn{gate: held.gate}, ended: c.ended, handed: c.handed,
+		done: c.done, tool: c.tool, turn: turn{gate: held.gate, room: held.room}, ended: c.ended, handed: c.handed,
 		inv: c.inv, events: slices.Clone(c.events), hooks: c.hooks.forTwin(), steps: c.steps,
 	}
 	twin.inv.HookRefs = slices.Clone(c.inv.HookRefs)

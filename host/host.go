@@ -38,6 +38,7 @@ type Options struct {
 	IDs         *agenttool.IDs       // nil: a new one
 	Now         func() time.Time     // nil: time.Now
 	MaxParallel int                  // calls that run at once; 0: 10
+	Memory      int64                // bytes that the process may have, which bound what calls hold at once; 0: they are not bounded by it
 	Approvals   Approvals            // how prompts are answered
 	Level       string               // of the sandbox of commands, for prompts
 	Private     []string             // directories of toolhost's own, absolute and without links, which no grant opens
@@ -59,7 +60,10 @@ const (
 	defaultApprovalTimeout = 10 * time.Minute
 	maxActive              = 64 // calls that are being prepared, run or answered at once; others wait in line
 	maxLive                = 16_384
-	maxLiveInput           = 64 << 20 // bytes of the inputs of live calls
+	liveBytes              = 32 << 10  // what a live call takes beside its input
+	memberBytes            = 256 << 10 // what a call of a batch takes until all of them have ended
+	contentBytes           = 24 << 20  // what a call on files takes at most while it holds content
+	maxLiveInput           = 64 << 20  // bytes of the inputs of live calls
 )
 
 // Host serves calls. Its methods may be used from several goroutines.
@@ -68,6 +72,7 @@ type Host struct {
 	registry *registry
 	sched    *scheduler.Scheduler // slots and locks of running calls
 	gate     *scheduler.Scheduler // calls being worked on, whatever their phase
+	room     *scheduler.Scheduler // calls on files that hold their content or a result made of it; nil: memory does not bound them
 	journal  journal
 	prompts  broker
 	parser   permissions.Parser
@@ -127,6 +132,9 @@ func New(o Options) (*Host, error) {
 		active:   map[*call]bool{},
 		calls:    map[string]*call{},
 		batches:  map[string]*batch{},
+	}
+	if o.Memory > 0 {
+		h.room = scheduler.New(int(max(1, o.Memory/contentBytes)))
 	}
 	h.journal = journal{store: o.Store, ids: o.IDs, now: o.Now}
 	if h.parser = o.Parser; h.parser.Names == nil {
@@ -217,7 +225,7 @@ func (h *Host) admissible(requests []Request) error {
 		later[r.ID] = true
 		input += len(r.Input)
 	}
-	if len(h.calls)+len(requests) > maxLive || input > maxLiveInput && len(h.calls) > 0 {
+	if int64(len(h.calls)+len(requests)) > h.share(liveBytes, maxLive) || int64(input) > h.share(8, maxLiveInput) && len(h.calls) > 0 {
 		return fmt.Errorf("%w: %d calls with %d bytes of input are not answered yet; send this again when some are", ErrBusy, len(h.calls), h.input)
 	}
 	seen := map[string]bool{}

@@ -338,6 +338,9 @@ func (c *call) execute(ctx context.Context) error {
 	if c.hooks == nil || !c.hooks.set.Has(hook.PostToolUse, hook.PostToolUseFailure) {
 		defer c.turn.free()
 	}
+	if err := c.takeRoom(ctx); err != nil {
+		return err
+	}
 	c.host.begin(c)
 	defer c.host.stays(c)
 	defer c.host.end(c)

@@ -31,6 +31,14 @@ func limitMemory() {
 	}
 }
 
+// boundMemory is how much memory this process may have where that is less than usual, and else 0.
+func boundMemory() int64 {
+	if n := debug.SetMemoryLimit(-1); n < memoryLimit {
+		return n
+	}
+	return 0
+}
+
 // groupMemory is the least limit in bytes of the control groups that this process is in, of version 1 or 2, or else the largest number.
 // The group's own directory may lie outside of what a container sees; then the root that it sees counts.
 func groupMemory(root fs.FS) int64 {
@@ -125,6 +133,7 @@ func (t *trimmer) look() {
 	}
 	if now.resident > keptBytes {
 		t.drop()
+		runtime.GC() // what pools hold lives through one collection
 		debug.FreeOSMemory()
 	}
 	t.await()

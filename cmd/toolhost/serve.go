@@ -136,6 +136,9 @@ func serve(s *session, f front) error {
 func onLines(s *session, drain time.Duration) front {
 	return func(ctx context.Context, stop context.CancelCauseFunc) error {
 		w := stdio.NewWriter(steady{os.Stdout})
+		if memory := boundMemory(); memory > 0 {
+			w.Bound(memory)
+		}
 		if term.IsTerminal(int(os.Stdin.Fd())) {
 			fmt.Fprintln(os.Stderr, "toolhost: reading JSON-RPC lines from this terminal. Agents start this command themselves (toolhost mcp-config); --http ADDR serves over HTTP")
 		}

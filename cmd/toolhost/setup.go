@@ -224,12 +224,13 @@ func (s *setup) open(newStore func(root string) (*persist.Store, error), overwri
 		Began: func() { s.reach(opened) },
 	})
 	tools := builtins(w, opened, files.Options{
-		Overwrite: overwrite, Durability: l.durability, Writing: opened.writing, Payload: func(ref string) (*os.File, error) { return store.OpenPayload(ref) },
+		Overwrite: overwrite, Memory: boundMemory(), Durability: l.durability, Writing: opened.writing, Payload: func(ref string) (*os.File, error) { return store.OpenPayload(ref) },
 	})
 	opened.host, err = host.New(host.Options{
 		Tools: tools, Scope: l.scope, Locate: w.Locate, Store: store, Policy: l.policy(), Parser: ruleParser(l.scope.Dir, l.scope.Home),
 		Session: store.ID(), Jobs: opened.jobs, Approvals: s.approvals(read, opened), Level: string(box.level), Private: dirs.Own(),
 		Hooks: l.now.hooks, HookMatch: hookMatch(l.scope), HookEnviron: os.Environ(),
+		Memory:      boundMemory(),
 		MaxParallel: chosen(read.MaxParallel, s.maxParallel, s.changed("max-parallel")),
 		PanicLog:    func(m string) { fmt.Fprintln(os.Stderr, m) },
 		First: func() {
@@ -290,7 +291,11 @@ func builtins(w *workspace.Workspace, s *session, o files.Options) []agenttool.T
 // searching returns what searches the workspace, and what else calls name.
 func searching(read *settings.Settings, scope agenttool.Scope) *engine.Engine {
 	config, _ := os.UserConfigDir() // without one, git has none there
-	return engine.New(engine.Options{Index: indexMode(read), Git: ignore.Environment{Home: scope.Home, ConfigHome: config}})
+	o := engine.Options{Index: indexMode(read), Git: ignore.Environment{Home: scope.Home, ConfigHome: config}}
+	if memory := boundMemory(); memory > 0 {
+		o.IndexBytes, o.TextBytes = memory/4, memory/8
+	}
+	return engine.New(o)
 }
 
 // indexMode is what searches keep between calls.

@@ -31,6 +31,7 @@ type reviser interface {
 // document is what a file holds at one moment, and what the session knows of it.
 type document struct {
 	path      agenttool.Path
+	limit     int64 // bytes that it can have
 	exists    bool
 	raw       []byte
 	text      []byte // raw as UTF-8 without byte order mark; nil for binary content
@@ -139,12 +140,12 @@ func (c *change) attempt(ctx context.Context) (agenttool.Output, error) {
 
 // document reads the target. It fails with errMoved when it changes meanwhile.
 func (s *session) document(t *target) (*document, error) {
-	d := &document{path: t.path, exists: t.exists()}
+	d := &document{path: t.path, exists: t.exists(), limit: s.options.share(8, maxDocument)}
 	d.form = inspect(nil)
 	if !d.exists {
 		return d, nil
 	}
-	raw, err := t.read()
+	raw, err := t.read(d.limit)
 	if err != nil {
 		return nil, err
 	}

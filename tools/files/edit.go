@@ -146,7 +146,7 @@ func (r editReviser) revise(ctx context.Context, was *document) (revision, error
 		if err := was.form.admits(e.OldString+e.NewString, was.raw); err != nil {
 			return revision{}, err
 		}
-		text, count, err := e.apply(ctx, now.text, was.form)
+		text, count, err := e.apply(ctx, now.text, was)
 		if err != nil {
 			return revision{}, r.named(err, name, i)
 		}

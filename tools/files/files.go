@@ -20,6 +20,10 @@ type Options struct {
 	// Durability says, for each change, what of it has to be on the disk. Nil means [FileSynced].
 	Durability func() Durability
 
+	// Memory is how much memory the process may have, which bounds the files that can be changed, to an eighth of it, and the images
+	// that are shown, to a sixteenth. Zero means that it bounds nothing: then 64 MiB and 5 MiB are the limits.
+	Memory int64
+
 	// Writing is told of each file before it is changed, by its resolved path, and done when that is over. Nil means nobody.
 	Writing func(path string) (done func())
 

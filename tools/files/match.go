@@ -35,12 +35,13 @@ func (p pattern) next(text []byte, from int) int {
 	return -1
 }
 
-// apply returns text with the edit made, and the number of replacements. The text has the form f, or had it before
+// apply returns text with the edit made, and the number of replacements. The text is that of the document, or was it before
 // the edits that came first. Errors are of class invalid_arguments.
 //
 // The string is looked for as it is. If that finds nothing, and the text has CRLF (or only CR) and the string only LF,
 // it is looked for with the text's line endings.
-func (e replacement) apply(ctx context.Context, text []byte, f form) ([]byte, int, error) {
+func (e replacement) apply(ctx context.Context, text []byte, was *document) ([]byte, int, error) {
+	f := was.form
 	wanted, replaced := pattern(e.OldString), newNewlines(e, f, text)
 	first := wanted.next(text, 0)
 	if foreign := f.foreignNewline(); first < 0 && foreign != "" && onlyLF(e.OldString) {
@@ -61,8 +62,8 @@ func (e replacement) apply(ctx context.Context, text []byte, f form) ([]byte, in
 		out = append(out, text[copied:at]...)
 		out = append(out, replaced.fit(e.NewString, at, end)...)
 		copied = end
-		if count++; len(out) > maxDocument {
-			return nil, 0, tooLarge("the edited file", int64(len(out)))
+		if count++; int64(len(out)) > was.limit {
+			return nil, 0, tooLarge("the edited file", int64(len(out)), was.limit)
 		}
 		if count%1024 == 0 && ctx.Err() != nil {
 			return nil, 0, ctx.Err()

@@ -14,7 +14,7 @@ import (
 	"toolhost/tools/workspace"
 )
 
-// maxImage is the size in bytes up to which an image is shown.
+// maxImage is the size in bytes up to which an image is shown, if Options.Memory does not bound it.
 const maxImage = 5 << 20
 
 // readTool shows a file: a page of numbered lines, or an image.
@@ -190,9 +190,9 @@ func imageType(c *content) string {
 
 func (c *readCall) showImage(held *content, media string, result readResult) (agenttool.Output, error) {
 	result.Kind, result.MediaType = "image", media
-	if held.size > maxImage {
-		return output(result, "%s is an image (%s) of %s bytes: more than 5 MiB is not shown", c.spelling(), media,
-			grouped(held.size))
+	if limit := c.options.share(16, maxImage); held.size > limit {
+		return output(result, "%s is an image (%s) of %s bytes: more than %d MiB is not shown", c.spelling(), media,
+			grouped(held.size), limit>>20)
 	}
 	data := held.held
 	if data == nil {

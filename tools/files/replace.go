@@ -78,7 +78,7 @@ func (t *target) replace(s *session, data, old []byte) error {
 // change may have left the status as it was, the bytes are compared with those that were read.
 func (t *target) unmoved(old []byte) error {
 	if identify(&t.stat).racy(t.looked) {
-		if now, err := t.read(); err != nil || !bytes.Equal(now, old) {
+		if now, err := t.read(maxDocument); err != nil || !bytes.Equal(now, old) {
 			return cmp.Or(err, errMoved)
 		}
 	}

@@ -295,7 +295,7 @@ func TestCommitNoticesOtherWriters(t *testing.T) {
 			s := p.tools["edit"].(editTool).session
 			target := must[*target](t)(s.acquire(t.Context(), path))
 			defer target.close()
-			old := must[[]byte](t)(target.read())
+			old := must[[]byte](t)(target.read(maxDocument))
 			tt.meddle(p)
 			before, _ := os.ReadFile(p.path("f"))
 			if _, err := target.commit(s, []byte("three\n"), old); !errors.Is(err, errMoved) {

@@ -14,7 +14,7 @@ import (
 	"toolhost/tools/workspace"
 )
 
-// maxDocument is the size in bytes up to which a file can be changed: it is held in memory.
+// maxDocument is the size in bytes up to which a file can be changed, if Options.Memory does not bound it: it is held in memory.
 const maxDocument = 64 << 20
 
 // target is the place that a change is about: a directory, a name in it, and the regular file of that name.
@@ -199,10 +199,18 @@ func tryLock(f *os.File) (free bool, err error) {
 	return false, err
 }
 
+// share is a part of the memory that the process may have, and no more than usual.
+func (o *Options) share(of, usual int64) int64 {
+	if o.Memory <= 0 {
+		return usual
+	}
+	return min(usual, o.Memory/of)
+}
+
 // read returns all that the file holds, and errMoved if that changed since it was opened.
-func (t *target) read() ([]byte, error) {
-	if t.stat.Size > maxDocument {
-		return nil, tooLarge(t.path.Spelling, t.stat.Size)
+func (t *target) read(limit int64) ([]byte, error) {
+	if t.stat.Size > limit {
+		return nil, tooLarge(t.path.Spelling, t.stat.Size, limit)
 	}
 	raw := make([]byte, t.stat.Size+1)
 	n, err := t.file.ReadAt(raw, 0)
@@ -215,10 +223,10 @@ func (t *target) read() ([]byte, error) {
 	return raw[:n:n], nil
 }
 
-func tooLarge(name string, size int64) error {
+func tooLarge(name string, size, limit int64) error {
 	return agenttool.Failure(agenttool.InvalidArguments, "too_large", fmt.Sprintf(
-		"%s would have to be held in memory with %s bytes: the limit is 64 MiB; use the shell (sed, a script)",
-		name, grouped(size)))
+		"%s would have to be held in memory with %s bytes: the limit is %d MiB; use the shell (sed, a script)",
+		name, grouped(size), limit>>20))
 }
 
 // errMoved says that somebody else changed the file between two looks at it. The change is made again from the start.

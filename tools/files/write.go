@@ -74,8 +74,8 @@ func filePath(scope agenttool.Scope, spelling string) (agenttool.Path, error) {
 
 // revise puts the content into the form that the file has.
 func (in writeInput) revise(_ context.Context, was *document) (revision, error) {
-	if len(in.Content) > maxDocument {
-		return revision{}, tooLarge(was.path.Spelling, int64(len(in.Content)))
+	if int64(len(in.Content)) > was.limit {
+		return revision{}, tooLarge(was.path.Spelling, int64(len(in.Content)), was.limit)
 	}
 	plain := revision{raw: []byte(in.Content), text: []byte(in.Content)}
 	if len(was.raw) == 0 || bytes.Equal(was.raw, plain.raw) {

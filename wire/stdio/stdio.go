@@ -15,7 +15,7 @@ import (
 	"io"
 )
 
-// MaxLine is the size in bytes of the longest line that is read, 16 MiB.
+// MaxLine is the size in bytes of the longest line that is read, 16 MiB; [Writer.Bound] can make it less.
 const MaxLine = 16 << 20
 
 // Family serves the messages of one protocol that shares the stream.
@@ -48,10 +48,10 @@ func Serve(ctx context.Context, in io.Reader, w *Writer, families ...Family) err
 func readLines(in io.Reader, w *Writer, families []Family) error {
 	r := bufio.NewReaderSize(in, 64<<10)
 	for {
-		line, err := readLine(r)
+		line, err := readLine(r, w.bounds.line)
 		switch {
 		case errors.Is(err, errTooLong):
-			w.Reply(nil, nil, Errorf(CodeInvalidRequest, "invalid request: the line is longer than %d bytes; it was skipped", MaxLine))
+			w.Reply(nil, nil, Errorf(CodeInvalidRequest, "invalid request: the line is longer than %d bytes; it was skipped", w.bounds.line))
 			continue
 		case len(line) > 0:
 			dispatch(line, w, families)
@@ -86,14 +86,14 @@ func dispatch(line []byte, w *Writer, families []Family) {
 
 var errTooLong = errors.New("line too long")
 
-// readLine returns the next line without its end, trimmed of blanks; it is a copy. A line over MaxLine is read to its
+// readLine returns the next line without its end, trimmed of blanks; it is a copy. A line over limit is read to its
 // end and dropped. The last line may lack its end.
-func readLine(r *bufio.Reader) ([]byte, error) {
+func readLine(r *bufio.Reader, limit int) ([]byte, error) {
 	var line []byte
 	tooLong := false
 	for {
 		part, err := r.ReadSlice('\n')
-		if len(line)+len(part) > MaxLine+1 {
+		if len(line)+len(part) > limit+1 {
 			tooLong, line = true, nil
 		}
 		if !tooLong {

@@ -14,6 +14,7 @@ import (
 // that does not read: such a client loses droppable lines first, and results never.
 type Writer struct {
 	out    io.Writer
+	bounds bounds
 	broken chan struct{}
 
 	mu      sync.Mutex
@@ -26,16 +27,25 @@ type Writer struct {
 	done    chan struct{}
 }
 
-// Limits of what waits for a client that does not read, in bytes.
+// Limits of what waits for a client that does not read, in bytes, where memory does not bound it.
 const (
 	dropAbove  = 1 << 20  // droppable lines are dropped
 	busyAbove  = 32 << 20 // no more work is taken on
 	pauseAbove = 64 << 20 // nothing is read any more
 )
 
+// bounds are those of one stream, in bytes.
+type bounds struct{ line, busy, pause int }
+
+// Bound makes the longest line, and what may wait for a client that does not read, fit a process that may have so much memory. It is
+// called before Serve.
+func (w *Writer) Bound(memory int64) {
+	w.bounds = bounds{line: int(min(MaxLine, memory/32)), busy: int(min(busyAbove, memory/16)), pause: int(min(pauseAbove, memory/8))}
+}
+
 // NewWriter returns a Writer that owns out. Close ends it.
 func NewWriter(out io.Writer) *Writer {
-	w := &Writer{out: out, broken: make(chan struct{}), done: make(chan struct{})}
+	w := &Writer{out: out, broken: make(chan struct{}), done: make(chan struct{}), bounds: bounds{MaxLine, busyAbove, pauseAbove}}
 	w.changed.L = &w.mu
 	go w.run()
 	return w
@@ -75,11 +85,11 @@ func (w *Writer) Reply(id, result json.RawMessage, err *Error) {
 func (w *Writer) Busy() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.waiting() > busyAbove
+	return w.waiting() > w.bounds.busy
 }
 
 // Room waits while so much is unread that no more should be made, until End.
-func (w *Writer) Room() { w.waitBelow(busyAbove) }
+func (w *Writer) Room() { w.waitBelow(w.bounds.busy) }
 
 // End says that no more will come but what is being made: from here on Room does not wait.
 func (w *Writer) End() {
@@ -95,7 +105,7 @@ func (w *Writer) Pause() {
 	if w.Busy() {
 		impatient := time.AfterFunc(patience, func() { w.fail(errUnread) })
 		defer impatient.Stop()
-		w.waitBelow(pauseAbove)
+		w.waitBelow(w.bounds.pause)
 	}
 }
 

@@ -25,7 +25,7 @@ var floods = []flood{
 		}
 	}},
 	{"large reads", func(c *client) {
-		for range c.of(600) {
+		for range c.of(300) {
 			c.call("read", map[string]any{"path": "large.txt", "offset": 1 + c.random.IntN(900_000)})
 			c.call("read", map[string]any{"path": "picture.png"})
 		}
@@ -67,14 +67,16 @@ var floods = []flood{
 	}},
 	{"long lines", func(c *client) {
 		for i := range c.of(24) {
-			c.call("write", map[string]any{"path": fmt.Sprintf("written%d", i), "content": strings.Repeat("some text\n", 1_500_000)})
+			c.call("write", map[string]any{"path": fmt.Sprintf("written%d", i), "content": strings.Repeat("some text\n", 100_000)})
 			c.raw(bytes.Repeat([]byte("x"), 20<<20))
-			c.call("read", map[string]any{"path": strings.Repeat("y", 15<<20)})
+			c.raw(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":"long","method":"agenttool/invoke","params":{"id":"long%d","tool":"write","input":{"path":"long%d","content":"%s"}}}`,
+				i, i, strings.Repeat("y", 15<<20)))
+			c.raw(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":"deep","method":"agenttool/invoke","params":%s1%s}`, strings.Repeat("[", 1<<19), strings.Repeat("]", 1<<19)))
 		}
 	}},
 	{"large batches", func(c *client) {
-		for i := range c.of(20) {
-			calls := make([]any, 500)
+		for i := range c.of(100) {
+			calls := make([]any, 100)
 			for n := range calls {
 				calls[n] = call(fmt.Sprintf("b%d.%d", i, n), "read", map[string]any{"path": "page"})
 			}
@@ -132,6 +134,10 @@ func (c *client) send(method string, params any) {
 		if err == nil {
 			r, err = c.host.wait(replies)
 		}
+		for err == nil && r.busy() {
+			time.Sleep(50 * time.Millisecond)
+			r, err = c.host.request(method, params)
+		}
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		if err != nil {
@@ -185,8 +191,8 @@ func workspace(dir string, short bool) error {
 		"line.txt":    bytes.Repeat([]byte("xxxx "), 8<<20), // one line of 40 MiB
 		"picture.png": append([]byte("\x89PNG\r\n\x1a\n"), make([]byte, 1<<20)...),
 	}
-	for i := range 4 {
-		half := text(300_000)
+	for i := range 4 { // of 4 MB, which the memory of a small control group bounds just above
+		half := text(40_000)
 		named[fmt.Sprint("edited", i)] = append(append(half, "the middle\n"...), half...)
 	}
 	for name, content := range named {

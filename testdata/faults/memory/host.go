@@ -147,9 +147,15 @@ func (r reply) succeeded() bool {
 		return false
 	}
 	text := string(r.Result)
+	if strings.Contains(text, `"is_error":true`) {
+		return false
+	}
 	return strings.Contains(text, `"status":"succeeded"`) || strings.Contains(text, `"status":"partial_succeeded"`) ||
 		strings.Contains(text, `"content":`) && !strings.Contains(text, `"isError":true`)
 }
+
+// busy reports whether a request is to be sent again later.
+func (r reply) busy() bool { return r.Error != nil && r.Error.Code == -32000 }
 
 // says cuts what a reply says to what fits a line.
 func (r reply) says() string {

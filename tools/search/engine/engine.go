@@ -27,6 +27,7 @@ const (
 type Options struct {
 	Index      Mode               // what is relied on between searches; SetIndex changes it
 	IndexBytes int64              // of one index at most; 0: 128 MiB
+	TextBytes  int64              // of a line, or of a text that is searched as a whole, at most; 0: 64 MiB, which is the most
 	IndexFrom  int                // files from which a tree is indexed; 0: 10. One of less is, when a search read more than 8 MiB
 	Git        ignore.Environment // where the user's own configuration of git is; zero: nowhere
 }

@@ -191,7 +191,7 @@ func (g *grep) worker(ctx context.Context) *worker {
 	w.scan = scanner{query: g.query, sink: sink{base: len(g.base), free: g.free}, matcher: g.query.Pattern.Matcher()}
 	w.scan.sink.fresh()
 	w.scan.matcher.Interrupt(func() bool { return ctx.Err() != nil })
-	w.scan.window = window{room: g.place.engine.room(), large: g.place.engine.large}
+	w.scan.window = window{room: g.place.engine.room(), large: g.place.engine.large, most: g.place.engine.options.TextBytes}
 	return w
 }
 

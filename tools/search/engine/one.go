@@ -10,7 +10,7 @@ import (
 // GrepFile searches one open regular file, whose parts have no File and an empty Path. Query.Want does not count.
 func (e *Engine) GrepFile(ctx context.Context, file *os.File, q Query, take func(Part) bool) (sum Summary, err error) {
 	w := &worker{grep: &grep{query: &q}}
-	w.scan = scanner{query: &q, matcher: q.Pattern.Matcher(), window: window{room: e.room(), large: e.large, turn: ownTurn()}}
+	w.scan = scanner{query: &q, matcher: q.Pattern.Matcher(), window: window{room: e.room(), large: e.large, most: e.options.TextBytes, turn: ownTurn()}}
 	w.scan.matcher.Interrupt(func() bool { return ctx.Err() != nil })
 	defer func() { e.keep(w.scan.window.room) }()
 	w.scan.sink.fresh()

@@ -39,6 +39,7 @@ type window struct {
 	room  []byte        // kept between files
 	large chan struct{} // how many buffers may be large at once, of those that are not at their turn
 	turn  chan struct{} // readable when it is this one's turn: others wait for it then, and it for none of them
+	most  int64         // bytes of the buffer; 0: maxBuffer
 	held  bool          // this one is among the large ones
 }
 
@@ -48,7 +49,7 @@ func (w *window) open(ctx context.Context, fd int, size int64, all bool) error {
 	if w.room == nil {
 		w.room = make([]byte, 0, pieceSize+1)
 	}
-	*w = window{buf: w.room[:0], room: w.room, large: w.large, turn: w.turn, fd: fd, left: size}
+	*w = window{buf: w.room[:0], room: w.room, large: w.large, most: w.most, turn: w.turn, fd: fd, left: size}
 	for len(w.buf) < headSize && !w.eof {
 		if err := w.read(ctx); err != nil {
 			return err
@@ -171,7 +172,7 @@ func readFD(fd int, b []byte) (n int, err error) {
 // grow doubles the buffer. Before it becomes large it waits until few others are.
 func (w *window) grow(ctx context.Context) error {
 	size := 2 * cap(w.buf)
-	if size > maxBuffer {
+	if size > maxBuffer || w.most > 0 && int64(size) > w.most {
 		return errTooLarge
 	}
 	if size > keepSize && !w.held {
