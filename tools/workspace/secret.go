@@ -22,9 +22,13 @@ func (w *Workspace) Secrets() (Secrets, error) {
 		return Secrets{}, nil
 	}
 	m, err := w.secrets()
+	const unknown = "it could not be found out which files hold secrets, so none is read"
+	if e := agenttool.Shortage(unknown, err); e != nil {
+		return Secrets{}, e
+	}
 	if err != nil {
 		return Secrets{}, agenttool.Failure(agenttool.SetupRequired, "secrets_unknown",
-			"it could not be found out which files hold secrets, so none is read: "+err.Error()).Because(err)
+			unknown+": "+err.Error()).Because(err)
 	}
 	return Secrets{m}, nil
 }
