@@ -3,7 +3,9 @@ package main
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -15,6 +17,8 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/agenttool/cut"
+	"toolhost/cmd/toolhost/internal/policy"
+	"toolhost/cmd/toolhost/internal/session"
 	"toolhost/host"
 	"toolhost/permissions"
 	"toolhost/persist"
@@ -74,12 +78,11 @@ var unescaped = strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\r`, "\r")
 // pair is a host that only checks and one that makes calls, in one workspace. The second can run nothing and record nothing: its jobs
 // are closed, and there is no place for its log, without which nothing starts that may change a thing.
 type pair struct {
-	setup setup
-	state string
-	level sandbox.Level
-	calls *session
-	check *session
-	n     int
+	options  session.Options
+	settings string // the file that rules are put into
+	calls    *session.Session
+	check    *session.Checker
+	n        int
 }
 
 func newPair(t *testing.T, mode permissions.Mode) (*pair, *strings.Replacer) {
@@ -95,19 +98,19 @@ func newPair(t *testing.T, mode permissions.Mode) (*pair, *strings.Replacer) {
 	} {
 		t.Setenv(name, dir)
 	}
-	p := &pair{setup: setup{workspace: d.ws, mode: string(mode), maxParallel: 1, maxJobs: 1}}
-	p.state = filepath.Join(d.home, ".local/state/toolhost")
-	p.setup.sandbox, p.setup.jobOutput = string(sandbox.Landlock), 1<<20
+	p := &pair{settings: filepath.Join(d.home, ".config/toolhost/settings.json")}
+	p.options = session.Options{
+		Workspace: d.ws, Policy: policy.Flags{Mode: string(mode)}, Sandbox: string(sandbox.Landlock), MaxParallel: 1, MaxJobs: 1, Overwrite: true, Log: logLine,
+		Store: func(string) (*persist.Store, error) {
+			return persist.New(persist.Options{Dir: filepath.Join(base, "beside.txt", "log")}), nil
+		},
+	}
 	var err error
-	p.calls, err = p.setup.open(func(string) (*persist.Store, error) {
-		return persist.New(persist.Options{Dir: filepath.Join(base, "beside.txt", "log")}), nil
-	}, true)
-	if err != nil {
+	if p.calls, err = session.New(p.options); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = p.calls.close() })
-	p.level = p.calls.box.level
-	p.calls.jobs.Close()
+	t.Cleanup(func() { _ = p.calls.Close() })
+	p.calls.Jobs.Close()
 	return p, d.replace
 }
 
@@ -118,19 +121,22 @@ func (p *pair) under(t testing.TB, rules string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.setup.rules = ruleFlags{}
+	permissions := map[string][]string{}
 	for ; len(flags) > 0; flags = flags[2:] {
-		list := map[string]*[]string{"--allow": &p.setup.rules.allow, "--ask": &p.setup.rules.ask, "--deny": &p.setup.rules.deny}[flags[0]]
-		*list = append(*list, flags[1])
+		behavior := strings.TrimPrefix(flags[0], "--")
+		permissions[behavior] = append(permissions[behavior], flags[1])
 	}
-	if err := p.calls.live.apply(p.calls.live.now.settings, p.calls); err != nil {
+	text, err := json.Marshal(map[string]any{"permissions": permissions})
+	if err == nil {
+		err = errors.Join(os.MkdirAll(filepath.Dir(p.settings), 0o700), os.WriteFile(p.settings, text, 0o600), p.calls.Reload())
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
-	c := checking{setup: p.setup}
 	if p.check != nil {
-		p.check.roots.Close()
+		p.check.Close()
 	}
-	if p.check, err = c.openAt(p.level, p.state); err != nil {
+	if p.check, err = session.NewChecker(p.options, p.calls.Sandbox.Level); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -149,7 +155,7 @@ func (p *pair) called(t testing.TB, row agreed) (agenttool.Behavior, string) {
 	t.Helper()
 	p.n++
 	done := make(chan host.Completion, 1)
-	err := p.calls.host.Invoke(host.Request{ID: fmt.Sprint("c", p.n), Tool: row.tool, Input: []byte(row.input)}, func(c host.Completion) { done <- c })
+	err := p.calls.Host.Invoke(host.Request{ID: fmt.Sprint("c", p.n), Tool: row.tool, Input: []byte(row.input)}, func(c host.Completion) { done <- c })
 	if err != nil {
 		t.Fatal(err)
 	}

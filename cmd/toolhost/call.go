@@ -21,6 +21,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/cmd/toolhost/internal/dirs"
+	"toolhost/cmd/toolhost/internal/session"
 	"toolhost/host"
 	"toolhost/persist"
 )
@@ -45,17 +46,19 @@ share a session log. A command that would go on by itself ends with the call.
 			if err != nil {
 				return err
 			}
-			s.reached = listen()
 			first := false
-			session, err := s.open(func(root string) (store *persist.Store, err error) {
+			o := s.options()
+			o.Reachable, o.Overwrite = true, true
+			o.Store = func(root string) (store *persist.Store, err error) {
 				store, first, err = s.daySession(root)
 				return store, err
-			}, true)
+			}
+			session, err := session.New(o)
 			if err != nil {
 				return err
 			}
 			if first { // a moment to look at the old ones
-				defer pruneMeanwhile(session.store.ID())()
+				defer pruneMeanwhile(session.ID())()
 			}
 			completion, err := callOnce(session, host.Request{ID: callID(time.Now()), Tool: args[0], Input: input, Timeout: timeout})
 			if err != nil {
@@ -128,21 +131,21 @@ func (s *setup) daySession(root string) (store *persist.Store, first bool, err e
 }
 
 // callOnce runs one call to its end. The first interrupt cancels it.
-func callOnce(s *session, r host.Request) (host.Completion, error) {
+func callOnce(s *session.Session, r host.Request) (host.Completion, error) {
 	interrupted, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	done := make(chan host.Completion, 1)
-	if err := s.host.Invoke(r, func(c host.Completion) { done <- c }); err != nil {
+	if err := s.Host.Invoke(r, func(c host.Completion) { done <- c }); err != nil {
 		return host.Completion{}, err
 	}
 	var completion host.Completion
 	select {
 	case completion = <-done:
 	case <-interrupted.Done():
-		s.host.Cancel(r.ID, "interrupted at the terminal")
+		s.Host.Cancel(r.ID, "interrupted at the terminal")
 		completion = <-done
 	}
-	if err := s.close(); err != nil {
+	if err := s.Close(); err != nil {
 		fmt.Fprintln(os.Stderr, "toolhost: the session log could not be closed:", err)
 	}
 	return completion, nil

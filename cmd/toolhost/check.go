@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,13 +15,10 @@ import (
 	"toolhost/agenttool"
 	"toolhost/agenttool/cut"
 	"toolhost/cmd/toolhost/internal/dirs"
-	"toolhost/host"
+	"toolhost/cmd/toolhost/internal/session"
 	"toolhost/host/hook"
 	"toolhost/permissions"
-	"toolhost/persist"
 	"toolhost/sandbox"
-	"toolhost/tools/files"
-	"toolhost/tools/job"
 )
 
 // exitAsks is the exit code of check for a call that asks. Allowed is 0, denied is 3 as everywhere.
@@ -52,12 +48,8 @@ Exit codes: 0 it runs; 3 it is denied; 4 it asks; 2 the command line, the settin
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.InOrStdin(), cmd.OutOrStdout(), args) },
 	}
 	f := cmd.Flags()
-	c.setup.cmd = cmd
-	f.StringVar(&c.setup.workspace, "workspace", ".", "`directory` in which the call would be made")
-	f.StringArrayVar(&c.setup.addDirs, "add-dir", nil, "further `directory` that belongs to the workspace; may be repeated")
-	f.StringVar(&c.setup.settings, "settings", "", "further `file` of settings, stronger than those of the person and the project")
-	c.setup.rules.addFlags(cmd)
-	f.StringVar(&c.setup.mode, "mode", string(permissions.Default), "what happens to calls that no rule decides: "+modeNames())
+	f.StringVar(&c.setup.Workspace, "workspace", ".", "`directory` in which the call would be made")
+	c.setup.addPolicyFlags(cmd, "that no rule decides")
 	f.BoolVar(&c.asJSON, "json", false, "print one JSON object")
 	f.BoolVar(&c.lines, "lines", false, "read one shell command a line, write one JSON object a line")
 	f.StringVar(&c.explained, "explain-rule", "", "`rule` to explain with what past sessions ran")
@@ -91,7 +83,7 @@ func (c *checking) run(in io.Reader, out io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
-	defer s.roots.Close()
+	defer s.Close()
 	if c.lines {
 		return checkEach(s, in, out)
 	}
@@ -111,7 +103,7 @@ func (c *checking) run(in io.Reader, out io.Writer, args []string) error {
 	if c.asJSON {
 		err = printCheck(out, found, map[string]any{"tool": tool, "input": json.RawMessage(input)})
 	} else {
-		err = showCheck(out, found, s.live.now.hooks)
+		err = showCheck(out, found, s.Hooks)
 	}
 	if err != nil {
 		return exitf(exitFailed, "%v", err)
@@ -119,33 +111,13 @@ func (c *checking) run(in io.Reader, out io.Writer, args []string) error {
 	return found.exit()
 }
 
-// open makes a host that only checks, as for a session on this machine that is yet to begin.
-func (c *checking) open() (*session, error) {
+// open makes a checker for a session on this machine that is yet to begin.
+func (c *checking) open() (*session.Checker, error) {
 	state, err := dirs.State()
 	if err != nil {
 		return nil, err
 	}
-	return c.openAt(sandbox.ProbeOnce(state).Level, state)
-}
-
-// openAt makes a host that only checks, for sessions whose sandbox is of a level.
-func (c *checking) openAt(level sandbox.Level, state string) (*session, error) {
-	l, w, err := c.setup.openSettings()
-	if err != nil {
-		return nil, err
-	}
-	if l.confines = level == sandbox.Full; l.confines {
-		w.ShowNew("/tmp", filepath.Join(dirs.Target(state), "scratch", "new"), shownPaths()...)
-	}
-	s := &session{roots: w, scope: l.scope, live: l, box: &confinement{}, jobs: job.New(job.Options{})}
-	for _, warning := range l.warnings {
-		fmt.Fprintln(os.Stderr, "toolhost:", printable(warning))
-	}
-	s.host, err = host.New(host.Options{
-		Tools: builtins(w, s, files.Options{}), Scope: l.scope, Locate: w.Locate, Policy: l.policy(),
-		Store: persist.New(persist.Options{Ephemeral: true}), PanicLog: func(m string) { fmt.Fprintln(os.Stderr, m) },
-	})
-	return s, err
+	return session.NewChecker(c.setup.options(), sandbox.ProbeOnce(state).Level)
 }
 
 // checked is what was found of one call.
@@ -155,11 +127,11 @@ type checked struct {
 	rule   *permissions.Rule
 }
 
-func check(s *session, tool string, input []byte) checked {
-	d, _, err := s.host.Check(context.Background(), tool, input)
+func check(s *session.Checker, tool string, input []byte) checked {
+	d, _, err := s.Host.Check(context.Background(), tool, input)
 	c := checked{Decision: d, failed: err}
 	if err == nil && d.Reason.RuleRef != "" {
-		for _, r := range s.host.Rules() {
+		for _, r := range s.Host.Rules() {
 			if r.Ref() == d.Reason.RuleRef {
 				c.rule = &r
 				break
@@ -208,7 +180,7 @@ func list[T any](all []T) []T {
 }
 
 // checkEach checks the command of each line. One that cannot be checked is denied, and the next one follows.
-func checkEach(s *session, in io.Reader, out io.Writer) error {
+func checkEach(s *session.Checker, in io.Reader, out io.Writer) error {
 	w := bufio.NewWriter(out)
 	return eachLine(in, w, func(command string) error {
 		input, err := agenttool.Encode(map[string]string{"command": command})

@@ -10,6 +10,7 @@ import (
 	"toolhost/agenttool"
 	"toolhost/agenttool/cut"
 	"toolhost/classify"
+	"toolhost/cmd/toolhost/internal/policy"
 	"toolhost/permissions"
 	"toolhost/persist"
 )
@@ -24,13 +25,11 @@ const (
 
 // explain says what a rule covers of the commands that past sessions ran, as a rule that allows and as one that forbids.
 func (c *checking) explain(out io.Writer) error {
-	l, w, err := c.setup.openSettings()
+	scope, err := c.setup.options().Scope()
 	if err != nil {
 		return err
 	}
-	defer w.Close()
-	parser := ruleParser(l.scope.Dir, l.scope.Home)
-	rule, err := parser.Parse(c.explained, agenttool.Allow, agenttool.Origin{Source: agenttool.SourceCLI})
+	rule, err := policy.Parser(scope.Dir, scope.Home).Parse(c.explained, agenttool.Allow, agenttool.Origin{Source: agenttool.SourceCLI})
 	if err != nil {
 		return err
 	}
@@ -43,7 +42,7 @@ func (c *checking) explain(out io.Writer) error {
 	}
 	var covered, met, near []string
 	for _, command := range commands {
-		facts := classify.Command(command, classify.Context{Dir: l.scope.Dir, Home: l.scope.Home})
+		facts := classify.Command(command, classify.Context{Dir: scope.Dir, Home: scope.Home})
 		switch permissions.Relation(rule, &facts) {
 		case permissions.Covers:
 			covered = append(covered, command)

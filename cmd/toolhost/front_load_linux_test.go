@@ -15,6 +15,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/agenttool/cut"
+	"toolhost/cmd/toolhost/internal/server"
 	"toolhost/host"
 	"toolhost/permissions"
 	"toolhost/persist"
@@ -253,9 +254,8 @@ func panicsInProcess(t *testing.T) *lineClient {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &session{host: h, store: store}
 	w := stdio.NewWriter(out)
-	families := []stdio.Family{native.New(native.Options{Host: h, Writer: w, Session: store.ID(), Version: "test"}), newMCPLines(s, w)}
+	families := []stdio.Family{native.New(native.Options{Host: h, Writer: w, Session: store.ID(), Version: "test"}), server.NewMCPLines(server.MCPOptions{Host: h, Session: store.ID(), Version: "test"}, w)}
 	served := make(chan error, 1)
 	go func() { served <- stdio.Serve(context.Background(), in, w, families...) }()
 	c := listenTo(&doorway{t: t, in: theirIn, out: theirOut, ended: make(chan struct{})})

@@ -17,6 +17,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/cmd/toolhost/internal/dirs"
+	"toolhost/cmd/toolhost/internal/policy"
 	"toolhost/persist"
 	"toolhost/settings"
 )
@@ -70,7 +71,7 @@ func (g *granting) options() (settings.Options, error) {
 	if err != nil {
 		return settings.Options{}, fmt.Errorf("--workspace %s: %w", g.workspace, err)
 	}
-	return settingsOptions(dirs.Real(root), "")
+	return policy.SettingsFiles(dirs.Real(root), "")
 }
 
 func (g *granting) list(out io.Writer) error {
@@ -111,7 +112,7 @@ func (g *granting) find() ([]granted, error) {
 	}
 	read, err := settings.Load(o)
 	if err != nil {
-		return nil, brokenSettings(err)
+		return nil, policy.Problems(err)
 	}
 	all := []granted{}
 	for _, r := range read.Rules {

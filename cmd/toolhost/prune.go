@@ -14,6 +14,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/cmd/toolhost/internal/dirs"
+	"toolhost/cmd/toolhost/internal/limit"
 	"toolhost/persist"
 	"toolhost/persist/cache"
 )
@@ -94,7 +95,7 @@ func newerSessions(found persist.Pruned) string {
 func newLogPrune() *cobra.Command {
 	var asJSON bool
 	var o persist.Retention
-	limit := byteSize(5 << 30)
+	limit := limit.Size(5 << 30)
 	cmd := &cobra.Command{
 		Use:   "prune",
 		Short: "Remove old sessions, the largest and oldest outputs, and old caches",

@@ -12,7 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolhost/agenttool"
-	"toolhost/cmd/toolhost/internal/dirs"
+	"toolhost/cmd/toolhost/internal/confine"
+	"toolhost/cmd/toolhost/internal/streams"
 	"toolhost/protect"
 	"toolhost/sandbox"
 	"toolhost/tools/shell"
@@ -51,12 +52,12 @@ found; 128+n signal n ended it.`,
 	f := cmd.Flags()
 	c.setup.cmd = cmd
 	f.SetInterspersed(false)
-	f.StringVar(&c.setup.workspace, "workspace", ".", "`directory` that the command may write, and where it starts")
+	f.StringVar(&c.setup.Workspace, "workspace", ".", "`directory` that the command may write, and where it starts")
 	f.StringVar(&c.profile, "profile", string(sandbox.Workspace), "read_only or workspace")
 	f.StringArrayVar(&c.write, "rw", nil, "further `directory` that may be written; may be repeated")
 	f.StringArrayVar(&c.reveal, "reveal", nil, "secret or socket at `path` that the command may use; may be repeated")
 	f.StringArrayVar(&c.hosts, "allow-host", nil, "`host` that may be reached, with a port or without; may be repeated")
-	f.StringVar(&c.setup.sandbox, "level", string(sandbox.Landlock), "`level` that must be held at least: full, landlock+notify, landlock")
+	f.StringVar(&c.setup.Sandbox, "level", string(sandbox.Landlock), "`level` that must be held at least: full, landlock+notify, landlock")
 	f.BoolVar(&c.quiet, "quiet", false, "do not say on stderr what was kept from the command")
 	return cmd
 }
@@ -70,7 +71,7 @@ const (
 
 // run runs the command and ends with its exit code.
 func (c *confined) run(args []string) error {
-	level, err := sandbox.ParseLevel(c.setup.sandbox)
+	level, err := sandbox.ParseLevel(c.setup.Sandbox)
 	if err != nil {
 		return fmt.Errorf("--level: %w", err)
 	}
@@ -80,32 +81,27 @@ func (c *confined) run(args []string) error {
 	if sandbox.Access(c.profile) == sandbox.Unconfined {
 		return exitf(exitSetup, "--profile unconfined: that is no sandbox; run the command itself")
 	}
-	if root, err := filepath.Abs(c.setup.workspace); err == nil {
-		if err := c.setup.checkHome(dirs.Real(root)); err != nil {
-			return err
-		}
+	o := c.setup.options()
+	if err := o.CheckHome(); err != nil {
+		return err
 	}
-	state, err := dirs.State()
-	if err != nil {
-		return exitf(exitSetup, "%v", err)
-	}
-	w, scope, err := c.setup.scope(state)
+	w, scope, err := o.OpenWorkspace()
 	if err != nil {
 		return exitf(exitSetup, "%v", err)
 	}
 	defer w.Close()
-	box, err := confine(confinementOptions{required: c.setup.sandbox, name: fmt.Sprintf("command-%d", os.Getpid()), secrets: protect.DefaultReadDeny()}, w, scope)
+	box, err := confine.New(confine.Options{Required: o.Sandbox, Name: fmt.Sprintf("command-%d", os.Getpid()), Secrets: protect.DefaultReadDeny()}, w, scope)
 	if err != nil {
 		return exitf(exitSetup, "%v", err)
 	}
-	if box.refusal != nil {
-		return exitf(exitSetup, "%v", box.refusal)
+	if box.Refusal != nil {
+		return exitf(exitSetup, "%v", box.Refusal)
 	}
-	defer box.session.Close()
-	if err := box.prepare(); err != nil {
+	defer box.Session.Close()
+	if err := box.Prepare(); err != nil {
 		return exitf(exitSetup, "%v", err)
 	}
-	return c.follow(box.session, w, scope, args)
+	return c.follow(box.Session, w, scope, args)
 }
 
 // follow starts the command and waits until nothing is left of it.
@@ -123,7 +119,7 @@ func (c *confined) follow(s *sandbox.Session, w *workspace.Workspace, scope agen
 		return exitf(exitSetup, "%v", err)
 	}
 	defer dir.Close()
-	streams, err := newRelay()
+	relay, err := streams.NewRelay()
 	if err != nil {
 		return exitf(exitSetup, "%v", err)
 	}
@@ -131,10 +127,10 @@ func (c *confined) follow(s *sandbox.Session, w *workspace.Workspace, scope agen
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	p, err := s.Start(&sandbox.Command{
 		Path: path, Args: args, Env: shell.Environ(os.Environ(), scope.Dir), Dir: at.Resolved, At: dir.File(),
-		Streams: streams.streams,
+		Streams: relay.Streams,
 		Profile: sandbox.Profile{Access: sandbox.Access(c.profile), Write: c.write, Unseal: c.write, Reveal: c.reveal, Hosts: c.hosts},
 	})
-	streams.started()
+	relay.Started()
 	if err != nil {
 		return startFailed(args[0], err)
 	}
@@ -148,7 +144,7 @@ func (c *confined) follow(s *sandbox.Session, w *workspace.Workspace, scope agen
 	}
 	p.Kill()
 	<-p.Gone()
-	streams.wait()
+	relay.Wait()
 	if !c.quiet {
 		for _, gap := range p.Confinement().Partial {
 			fmt.Fprintln(os.Stderr, "toolhost: not everything that is protected could be covered: "+gap)

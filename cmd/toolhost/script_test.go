@@ -26,7 +26,7 @@ import (
 	"toolhost/agenttool/cut"
 	"toolhost/agenttool/recordtest"
 	"toolhost/agenttool/validate"
-	"toolhost/tools/files"
+	"toolhost/cmd/toolhost/internal/builtin"
 )
 
 func TestMain(m *testing.M) {
@@ -135,7 +135,7 @@ func checkStructured(line []byte) error {
 	if json.Unmarshal(line, &m) != nil || m.Result.Result.StructuredContent == nil {
 		return nil
 	}
-	for _, tool := range builtins(nil, &session{box: &confinement{}}, files.Options{}) {
+	for _, tool := range builtin.Described() {
 		d := tool.Describe()
 		if d.Declaration.ToolID != m.Result.Invocation.ToolID {
 			continue

@@ -5,18 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
-	"sync"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"toolhost/cmd/toolhost/internal/dirs"
+	"toolhost/cmd/toolhost/internal/server"
+	"toolhost/cmd/toolhost/internal/session"
 	"toolhost/persist"
-	"toolhost/wire/stdio"
-	"toolhost/wire/stdio/native"
 )
 
 func newServe() *cobra.Command {
@@ -50,8 +47,9 @@ agenttool/decide, or an MCP client that shows elicitations.
 				dir, err := dirs.Sessions()
 				return persist.New(persist.Options{Dir: dir, Meta: meta(root), Ephemeral: ephemeral, PayloadLimit: int64(s.jobOutput)}), err
 			}
-			s.reached, s.own = listen(), h.files()
-			session, err := s.open(open, false)
+			o := s.options()
+			o.Store, o.Reachable, o.Policy.Own = open, true, h.files()
+			session, err := session.New(o)
 			if err != nil {
 				return err
 			}
@@ -62,14 +60,13 @@ agenttool/decide, or an MCP client that shows elicitations.
 				}
 				defer end()
 			}
-			f := onLines(session, drain)
-			if h.addr != "" {
-				h.memoryOnly = ephemeral
-				if f, err = h.front(session); err != nil {
-					return errors.Join(err, session.close())
+			return serve(session, func() (server.Front, error) {
+				if h.options.Addr != "" {
+					h.options.MemoryOnly = ephemeral
+					return h.front(session)
 				}
-			}
-			return serve(session, f)
+				return onLines(session, drain), nil
+			})
 		},
 	}
 	s.addFlags(cmd)
@@ -83,116 +80,31 @@ agenttool/decide, or an MCP client that shows elicitations.
 // ephemeralOutput is how much of each command's output an ephemeral session keeps, in memory.
 const ephemeralOutput = 4 << 20
 
-// Why the stream ends although it could go on.
-var (
-	errStopped = errors.New("the client asked toolhost to shut down")
-	errSignal  = errors.New("ended by signal")
-)
-
-// front is a way by which clients reach a session. It serves until ctx ends or its clients have gone, and then ends the session.
-type front func(ctx context.Context, stop context.CancelCauseFunc) error
-
-// watchDelay is when settings are first looked at again. Until then the first messages have the processors for themselves.
-const watchDelay = 100 * time.Millisecond
-
-// serve runs the session behind a front until that ends, or a signal comes.
-func serve(s *session, f front) error {
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
-	// A broken stdout must be an error that ends the calls, not a signal that ends the process. SIGPIPE is caught and
-	// not ignored, because children would inherit that.
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-
-	ctx, stop := context.WithCancelCause(context.Background())
-	defer stop(nil)
-	go func() {
-		select {
-		case sig := <-signals:
-			stop(fmt.Errorf("%w %s", errSignal, sig))
-		case <-ctx.Done():
-		}
-	}()
-	go pruneBeside(ctx, s.store.ID())
-	watching, unwatch := context.WithCancel(ctx)
-	watched := make(chan struct{})
-	go func() {
-		defer close(watched)
-		select {
-		case <-time.After(watchDelay):
-			s.live.watch(watching, s)
-		case <-watching.Done():
-		}
-	}()
-	defer func() {
-		unwatch()
-		<-watched
-	}()
-	defer startTrimmer(func() { s.search.Trim(keptBytes) })()
-	s.showCode()
-	return f(ctx, stop)
+// serve serves a session with a front until that ends.
+func serve(s *session.Session, open func() (server.Front, error)) error {
+	f, err := open()
+	if err != nil {
+		return errors.Join(err, s.Close())
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go pruneBeside(ctx, s.ID())
+	defer startTrimmer(func() { s.TrimCaches(keptBytes) })()
+	if code := s.Code(); code != "" && term.IsTerminal(int(os.Stderr.Fd())) {
+		fmt.Fprintln(os.Stderr, "toolhost: to answer prompts of this session with toolhost approve, give the code", code)
+	}
+	if err := server.Run(ctx, s, f); err != nil {
+		return exitf(exitFailed, "%v", err)
+	}
+	return nil
 }
 
-// onLines serves both families on stdin and stdout.
-func onLines(s *session, drain time.Duration) front {
+// onLines serves stdin and stdout. In a terminal it tells the person what it waits for.
+func onLines(s *session.Session, drain time.Duration) server.Front {
 	return func(ctx context.Context, stop context.CancelCauseFunc) error {
-		w := stdio.NewWriter(steady{os.Stdout})
-		if memory := boundMemory(); memory > 0 {
-			w.Bound(memory)
-		}
 		if term.IsTerminal(int(os.Stdin.Fd())) {
 			fmt.Fprintln(os.Stderr, "toolhost: reading JSON-RPC lines from this terminal. Agents start this command themselves (toolhost mcp-config); --http ADDR serves over HTTP")
 		}
-		lines := newMCPLines(s, w)
-		families := []stdio.Family{
-			native.New(native.Options{
-				Host: s.host, Writer: w, Session: s.store.ID(), Version: version(), Stop: func() { stop(errStopped) },
-				Sandbox: s.box.describe(), Approvals: s.approvalsNote,
-			}),
-			lines,
-		}
-		ended := stdio.Serve(ctx, steady{pollable(os.Stdin)}, w, families...)
-		if ended == nil {
-			lines.settle(ctx) // the host takes no more calls once it drains
-		}
-		if ended != nil {
-			drain = 0
-		}
-		return finish(s, w, families, ended, drain)
+		return server.Lines(s, version(), drain)(ctx, stop)
 	}
-}
-
-// closeLimit is how long a client that does not read may keep the process at its end.
-const closeLimit = 5 * time.Second
-
-// finish answers what was accepted, closes the log and writes what is left.
-func finish(s *session, w *stdio.Writer, families []stdio.Family, ended error, drain time.Duration) error {
-	limit, cancel := context.WithTimeout(context.Background(), drain)
-	defer cancel()
-	w.End()
-	var drained sync.WaitGroup
-	for _, f := range families {
-		drained.Go(func() { f.Drain(limit) })
-	}
-	drained.Wait()
-	logged := s.close()
-	written := make(chan error, 1)
-	go func() { written <- w.Close() }()
-	select {
-	case err := <-written:
-		if err != nil {
-			return exitf(exitFailed, "stdout cannot be written: %v; running calls were canceled", err)
-		}
-	case <-time.After(closeLimit):
-		return exitf(exitFailed, "the client did not read its results within %s", closeLimit)
-	}
-	if errors.Is(logged, persist.ErrPending) { // the kernel keeps the process, and its descriptors, until the disk answers
-		_ = os.Stdout.Close()
-	}
-	if logged != nil {
-		return exitf(exitFailed, "the session log could not be closed: %v", logged)
-	}
-	if ended != nil && !errors.Is(ended, errStopped) && !errors.Is(ended, errSignal) {
-		return exitf(exitFailed, "stdin cannot be read: %v", ended)
-	}
-	return nil
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"toolhost/agenttool"
+	"toolhost/cmd/toolhost/internal/policy"
+	"toolhost/cmd/toolhost/internal/session"
 	"toolhost/permissions"
 	"toolhost/sandbox"
 )
@@ -30,7 +32,7 @@ func sessionRows(t testing.TB) []sessionRow {
 
 // judge is a host that only checks, in a workspace of its own and for a person without settings.
 type judge struct {
-	session *session
+	session *session.Checker
 	ws      string
 }
 
@@ -47,12 +49,11 @@ func newJudge(t testing.TB, mode permissions.Mode, rules ...string) *judge {
 	}
 	ws := filepath.Join(base, "project")
 	furnishSession(t, ws)
-	c := checking{setup: setup{workspace: ws, mode: string(mode), rules: ruleFlags{allow: rules}}}
-	s, err := c.openAt(sandbox.Full, filepath.Join(base, "XDG_STATE_HOME", "toolhost"))
+	s, err := session.NewChecker(session.Options{Workspace: ws, Policy: policy.Flags{Mode: string(mode), Allow: rules}, Log: logLine}, sandbox.Full)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(s.roots.Close)
+	t.Cleanup(s.Close)
 	return &judge{s, ws}
 }
 

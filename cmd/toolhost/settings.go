@@ -6,13 +6,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"toolhost/agenttool/visible"
 	"toolhost/cmd/toolhost/internal/dirs"
+	"toolhost/cmd/toolhost/internal/policy"
 	"toolhost/settings"
 )
 
@@ -77,7 +77,7 @@ func (at settingsPlace) options() (settings.Options, error) {
 	if err != nil {
 		return settings.Options{}, fmt.Errorf("--workspace %s: %w", visible.Text(at.workspace), err)
 	}
-	return settingsOptions(dirs.Real(root), at.file)
+	return policy.SettingsFiles(dirs.Real(root), at.file)
 }
 
 // load reads the settings. If there are problems, the error tells of all of them.
@@ -87,20 +87,7 @@ func (at settingsPlace) load() (settings.Options, *settings.Settings, error) {
 		return o, nil, err
 	}
 	s, err := settings.Load(o)
-	return o, s, brokenSettings(err)
-}
-
-// brokenSettings is an error of settings as a person reads it, a problem a line.
-func brokenSettings(err error) error {
-	problems := settings.Problems(err)
-	if len(problems) == 0 {
-		return err
-	}
-	lines := make([]string, len(problems))
-	for i, p := range problems {
-		lines[i] = visible.Text(p.Error())
-	}
-	return exitf(exitUsage, "%s", strings.Join(lines, "\ntoolhost: "))
+	return o, s, policy.Problems(err)
 }
 
 func newSettingsSchema() *cobra.Command {

@@ -12,6 +12,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/agenttool/visible"
+	"toolhost/cmd/toolhost/internal/caller"
 	"toolhost/settings"
 )
 
@@ -100,7 +101,7 @@ func ruleArgs(cmd *cobra.Command, args []string) error {
 
 // mayChange refuses to change what is allowed for a command of a session.
 func mayChange() error {
-	if why := suspect(os.Getpid()); why != "" {
+	if why := caller.Suspect(os.Getpid()); why != "" {
 		return exitf(exitNotAllowed, "settings and trust are changed by a person, in a terminal of their own: here %s", why)
 	}
 	return nil

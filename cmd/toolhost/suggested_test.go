@@ -6,7 +6,8 @@ import (
 	"testing"
 
 	"toolhost/agenttool"
-	"toolhost/cmd/toolhost/internal/dirs"
+	"toolhost/cmd/toolhost/internal/policy"
+	"toolhost/cmd/toolhost/internal/session"
 	"toolhost/permissions"
 	"toolhost/sandbox"
 )
@@ -82,15 +83,10 @@ func TestSuggestedRules(t *testing.T) {
 // with is a judge in the same workspace who knows further rules.
 func (j *judge) with(t testing.TB, rules []string) *judge {
 	t.Helper()
-	c := checking{setup: setup{workspace: j.ws, mode: string(permissions.Default), rules: ruleFlags{allow: rules}}}
-	state, err := dirs.State()
+	s, err := session.NewChecker(session.Options{Workspace: j.ws, Policy: policy.Flags{Mode: string(permissions.Default), Allow: rules}, Log: logLine}, sandbox.Full)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := c.openAt(sandbox.Full, state)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(s.roots.Close)
+	t.Cleanup(s.Close)
 	return &judge{s, j.ws}
 }

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"toolhost/agenttool"
-	"toolhost/tools/files"
+	"toolhost/cmd/toolhost/internal/builtin"
 	"toolhost/wire/mcp"
 )
 
@@ -46,7 +46,7 @@ func printTools(out io.Writer, format string) error {
 		return fmt.Errorf("--format %s: it can be one of %s", format, strings.Join(toolFormats, ", "))
 	}
 	var described []agenttool.Description
-	for _, t := range builtins(nil, &session{box: &confinement{}}, files.Options{}) {
+	for _, t := range builtin.Described() {
 		described = append(described, t.Describe())
 	}
 	if format == "text" {

@@ -15,6 +15,7 @@ import (
 
 	"toolhost/agenttool/cut"
 	"toolhost/agenttool/visible"
+	"toolhost/cmd/toolhost/internal/policy"
 	"toolhost/settings"
 )
 
@@ -81,7 +82,7 @@ func (t *trusting) run() error {
 	}
 	loosening, digest, err := settings.Loosening(o)
 	if err != nil {
-		return brokenSettings(err)
+		return policy.Problems(err)
 	}
 	repositories, err := waitingIn(o)
 	if err != nil {

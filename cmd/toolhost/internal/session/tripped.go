@@ -1,4 +1,4 @@
-package main
+package session
 
 import (
 	"context"
@@ -10,23 +10,17 @@ import (
 	"toolhost/sandbox"
 )
 
-// maxTripped is how many reports of the tripwire a session keeps for viewers that come later.
-const maxTripped = 20
-
-// tripped tells the person of a protected name that was changed: those who look on now, those who come later, and the log.
-func (s *session) tripped(v sandbox.Violation) {
+// tripped reports a protected name that was changed: to the clients of now, to those that connect later, and in the log.
+func (s *Session) tripped(v sandbox.Violation) {
 	message := v.String()
-	s.live.mu.Lock()
-	s.live.reports = append(s.live.reports, message)
-	s.live.reports = s.live.reports[max(0, len(s.live.reports)-maxTripped):]
-	s.live.mu.Unlock()
-	s.host.Tripped(message)
+	s.live.report(message)
+	s.Host.Tripped(message)
 }
 
 // writing notes a file that a tool is about to change. If that makes a git directory, what runs in it is put aside when it is done, but
 // for the file itself, which the decision showed.
-func (s *session) writing(path string) (done func()) {
-	s.box.names.Allow(path)
+func (s *Session) writing(path string) (done func()) {
+	s.Sandbox.Names.Allow(path)
 	dir, completes := protect.Completes(path)
 	return func() {
 		if completes {
@@ -36,11 +30,11 @@ func (s *session) writing(path string) (done func()) {
 }
 
 // putAside puts aside what runs in a new git directory, but for one file, and says so.
-func (s *session) putAside(dir, shown string) {
+func (s *Session) putAside(dir, shown string) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	s.box.names.Invalidate()
-	m, err := s.box.names.Map(ctx)
+	s.Sandbox.Names.Invalidate()
+	m, err := s.Sandbox.Names.Map(ctx)
 	v := sandbox.Violation{
 		Wall: sandbox.Changed, Path: dir, Rule: string(protect.VCSConfig), Certain: true, Detail: "is a repository that a call made by writing " + filepath.Base(shown),
 	}

@@ -1,4 +1,5 @@
-package main
+// Package limit reads sizes and resource limits as command lines and settings write them: 64MiB, nofile=512.
+package limit
 
 import (
 	"errors"
@@ -14,8 +15,8 @@ import (
 	"toolhost/sandbox"
 )
 
-// byteSize is a number of bytes on the command line: 4096, 64MiB, 1GiB.
-type byteSize int64
+// Size is a number of bytes on the command line: 4096, 64MiB, 1GiB.
+type Size int64
 
 // sizeUnits are what a number may be followed by, longest first.
 var sizeUnits = []struct {
@@ -40,14 +41,14 @@ func parseSize(text string) (int64, error) {
 }
 
 // Set implements the Value of a flag.
-func (b *byteSize) Set(text string) error {
+func (b *Size) Set(text string) error {
 	n, err := parseSize(text)
-	*b = byteSize(n)
+	*b = Size(n)
 	return err
 }
 
 // String implements the Value of a flag.
-func (b *byteSize) String() string {
+func (b *Size) String() string {
 	for _, unit := range slices.Backward(sizeUnits[:4]) {
 		if int64(*b) >= unit.bytes && int64(*b)%unit.bytes == 0 {
 			return strconv.FormatInt(int64(*b)/unit.bytes, 10) + unit.suffix
@@ -57,7 +58,7 @@ func (b *byteSize) String() string {
 }
 
 // Type implements the Value of a flag.
-func (*byteSize) Type() string { return "size" }
+func (*Size) Type() string { return "size" }
 
 // limitNames are the resources that can be limited, by the names that ulimit's manual and systemd use.
 var limitNames = map[string]struct {
@@ -69,8 +70,8 @@ var limitNames = map[string]struct {
 	"nproc": {unix.RLIMIT_NPROC, false}, "stack": {unix.RLIMIT_STACK, true},
 }
 
-// parseLimits reads limits such as as=4GiB.
-func parseLimits(texts []string) ([]sandbox.Limit, error) {
+// Parse reads resource limits such as as=4GiB.
+func Parse(texts []string) ([]sandbox.Limit, error) {
 	var limits []sandbox.Limit
 	for _, text := range texts {
 		name, value, _ := strings.Cut(text, "=")

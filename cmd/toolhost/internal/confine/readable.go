@@ -1,4 +1,4 @@
-package main
+package confine
 
 import (
 	"path/filepath"
@@ -22,19 +22,19 @@ var systemReadable = []string{
 	"/proc/sys/kernel", "/sys/devices/system/cpu", "/sys/fs/cgroup", "/var/lib/dpkg",
 }
 
-// readable returns what may be read unasked besides the roots: what the system and the tool chains came with, and what of the
-// home directory commands see.
-func readable(home string) []string {
+// candidates may not exist, and may have links.
+func candidates(home string) []string {
 	modules, _ := goSettings(home)
 	return slices.Concat(systemReadable, protect.NewHome(home).Shown(), toolchains(), []string{modules})
 }
 
-// readableNow returns those that are there, without links. What holds the home directory is left out, and so is what a link below
-// it leads to elsewhere.
-func readableNow(home string) []string {
+// Readable are the files and directories besides the roots that may be read unasked: those of the system and the tool chains, and the
+// ones of the home directory that commands see. They exist and have no links. A directory that holds the home directory is left out,
+// and so is the target of a link below it.
+func Readable(home string) []string {
 	var all []string
 	own := protect.NewHome(home)
-	for _, dir := range readable(home) {
+	for _, dir := range candidates(home) {
 		real := dirs.Real(dir)
 		linked := home != "" && real != dir && agenttool.Within(home, dir)
 		if !filepath.IsAbs(dir) || linked || agenttool.Within(real, home) || slices.Contains(all, real) || agenttool.Within(home, real) && !own.Harmless(real) {

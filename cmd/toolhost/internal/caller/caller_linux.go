@@ -1,4 +1,5 @@
-package main
+// Package caller looks at the process at the other end of a socket: whether it can be the person, or is a command of a session.
+package caller
 
 import (
 	"bytes"
@@ -8,9 +9,9 @@ import (
 	"strings"
 )
 
-// suspect says why a process is not taken for the person's: it is a command of a session, or runs in somebody's sandbox. "" is that
-// nothing speaks against it.
-func suspect(pid int) string {
+// Suspect says why a process cannot act for the person: it is a command of a session, or runs in a sandbox. "" means that nothing
+// was found.
+func Suspect(pid int) string {
 	if pid <= 0 {
 		return "who is at the other end is not known"
 	}
@@ -61,8 +62,8 @@ func confinementOf(pid int) (k kernelLimits, err error) {
 	return k, nil
 }
 
-// hasTerminal reports whether a process has a controlling terminal.
-func hasTerminal(pid int) bool {
+// HasTerminal reports whether a process has a controlling terminal.
+func HasTerminal(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return false

@@ -1,16 +1,13 @@
-package main
+package session
 
 import (
 	"crypto/rand"
 	"crypto/subtle"
-	"fmt"
 	"net"
-	"os"
 	"strings"
 	"time"
 
-	"golang.org/x/term"
-
+	"toolhost/cmd/toolhost/internal/caller"
 	"toolhost/host"
 	"toolhost/sandbox"
 	"toolhost/wire/socket"
@@ -31,21 +28,21 @@ func newCode() string {
 }
 
 // needsCode reports whether commands of the session can do what the person can, so that who answers must show the code.
-func (s *session) needsCode() bool {
-	return s.box.level == sandbox.None && s.box.refusal == nil || s.unconfined.Load()
+func (s *Session) needsCode() bool {
+	return s.Sandbox.Level == sandbox.None && s.Sandbox.Refusal == nil || s.unconfined.Load()
 }
 
 // holdsSettings reports whether commands of the session may be able to change settings: below the full sandbox the names in the workspace
 // are not held.
-func (s *session) holdsSettings() bool {
-	return s.box.level != sandbox.Full || s.unconfined.Load()
+func (s *Session) holdsSettings() bool {
+	return s.Sandbox.Level != sandbox.Full || s.unconfined.Load()
 }
 
 // vet says whether the process at the other end of a connection may answer prompts: a person at a terminal, and no command of a session.
 // In a sandbox the socket cannot be reached; this is what holds where there is none, or a lesser one.
-func (s *session) vet(conn net.Conn) func(code string) native.Vetted {
+func (s *Session) vet(conn net.Conn) func(code string) native.Vetted {
 	why, terminal := "who is at the other end is not known", false
-	socket.Peer(conn, func(pid int) { why, terminal = suspect(pid), hasTerminal(pid) })
+	socket.Peer(conn, func(pid int) { why, terminal = caller.Suspect(pid), caller.HasTerminal(pid) })
 	tries := 0
 	return func(code string) native.Vetted {
 		switch {
@@ -73,7 +70,7 @@ const (
 	codePause = 500 * time.Millisecond
 )
 
-func (s *session) isCode(code string) bool {
+func (s *Session) isCode(code string) bool {
 	if code == "" {
 		return false
 	}
@@ -88,8 +85,8 @@ func bareCode(code string) string {
 	return strings.ToUpper(strings.NewReplacer("-", "", " ", "").Replace(strings.TrimSpace(code)))
 }
 
-// approvalsNote is what hello tells a client of how prompts are answered where that is more than usual; nil elsewhere.
-func (s *session) approvalsNote() map[string]any {
+// ApprovalsNote is what a client gets with the greeting about answers, where a code is needed; nil elsewhere.
+func (s *Session) ApprovalsNote() map[string]any {
 	if !s.needsCode() {
 		return nil
 	}
@@ -100,9 +97,11 @@ func (s *session) approvalsNote() map[string]any {
 	}
 }
 
-// showCode shows the code to a person who started toolhost in a terminal.
-func (s *session) showCode() {
-	if s.needsCode() && term.IsTerminal(int(os.Stderr.Fd())) {
-		fmt.Fprintln(os.Stderr, "toolhost: to answer prompts of this session with toolhost approve, give the code", s.code)
+// Code is the code by which a person shows that they see this session; "" where none is needed, because no command can act for the
+// person.
+func (s *Session) Code() string {
+	if !s.needsCode() {
+		return ""
 	}
+	return s.code
 }

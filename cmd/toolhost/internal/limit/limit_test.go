@@ -1,4 +1,4 @@
-package main
+package limit
 
 import (
 	"testing"
@@ -16,7 +16,7 @@ func TestParseSize(t *testing.T) {
 			t.Errorf("%q = %d, %v; want %d", text, got, err, want)
 		}
 	}
-	for bytes, want := range map[byteSize]string{1: "1", 1 << 30: "1GiB", 3 << 20: "3MiB", 1025: "1025"} {
+	for bytes, want := range map[Size]string{1: "1", 1 << 30: "1GiB", 3 << 20: "3MiB", 1025: "1025"} {
 		if got := bytes.String(); got != want {
 			t.Errorf("%d is written %s, want %s", int64(bytes), got, want)
 		}
@@ -24,12 +24,12 @@ func TestParseSize(t *testing.T) {
 }
 
 func TestParseLimits(t *testing.T) {
-	limits, err := parseLimits([]string{"as=4GiB", "nofile=512"})
+	limits, err := Parse([]string{"as=4GiB", "nofile=512"})
 	if err != nil || len(limits) != 2 || limits[0].Resource != unix.RLIMIT_AS || limits[0].Hard != 4<<30 || limits[1].Soft != 512 {
 		t.Errorf("%v, %v", limits, err)
 	}
 	for _, bad := range []string{"", "as", "as=", "as=x", "nofile=1GiB", "nofile=-1", "priority=3", "AS=1"} {
-		if limits, err := parseLimits([]string{bad}); err == nil {
+		if limits, err := Parse([]string{bad}); err == nil {
 			t.Errorf("%q reads as %v", bad, limits)
 		}
 	}

@@ -1,17 +1,26 @@
-package main
+package server
 
 import (
 	"context"
 	"strings"
 	"sync"
 
+	"toolhost/agenttool"
+	"toolhost/host"
 	"toolhost/wire/mcp"
 	"toolhost/wire/stdio"
 )
 
-// mcpLines is MCP on the stream that it shares with the native family: every message that is not that family's, and the
-// responses. Nothing of it is made before the first of them comes, since most clients speak one of the two.
-type mcpLines struct {
+// MCPOptions say whose tools MCP offers.
+type MCPOptions struct {
+	Host    *host.Host
+	Session agenttool.SessionID
+	Version string
+}
+
+// MCPLines is MCP on the stream that it shares with the native family: every message that is not that family's, and the
+// responses. It is made when its first message comes, since most clients speak only one of the two.
+type MCPLines struct {
 	open func() *mcp.Stream
 
 	mu     sync.Mutex
@@ -19,10 +28,11 @@ type mcpLines struct {
 	server *mcp.Server
 }
 
-func newMCPLines(s *session, w *stdio.Writer) *mcpLines {
-	f := &mcpLines{}
+// NewMCPLines makes the family of MCP that writes to w.
+func NewMCPLines(o MCPOptions, w *stdio.Writer) *MCPLines {
+	f := &MCPLines{}
 	f.open = func() *mcp.Stream {
-		f.server = newMCPServer(s)
+		f.server = newMCPServer(o)
 		return f.server.Stream(mcp.StreamOptions{
 			Write: func(message []byte, droppable bool) { w.Send(droppable, message) }, Room: w.Room, Busy: w.Busy,
 		})
@@ -30,8 +40,8 @@ func newMCPLines(s *session, w *stdio.Writer) *mcpLines {
 	return f
 }
 
-func newMCPServer(s *session) *mcp.Server {
-	return mcp.New(mcp.Options{Host: s.host, Session: s.store.ID(), Version: version(), Instructions: instructions, HostChecked: true, CheckMessage: checkMessage})
+func newMCPServer(o MCPOptions) *mcp.Server {
+	return mcp.New(mcp.Options{Host: o.Host, Session: o.Session, Version: o.Version, Instructions: instructions, HostChecked: true, CheckMessage: checkMessage})
 }
 
 // checkMessage refuses over HTTP what is refused on a stream of lines.
@@ -48,10 +58,10 @@ refused with the rule that would allow them. Commands run in a sandbox: what it 
 call is a job: read it with shell_output, end it with shell_kill. Large output is kept: read it by page at its resource link.`
 
 // Owns implements stdio.Family.
-func (f *mcpLines) Owns(method string) bool { return !strings.HasPrefix(method, "agenttool/") }
+func (f *MCPLines) Owns(method string) bool { return !strings.HasPrefix(method, "agenttool/") }
 
 // Receive implements stdio.Family.
-func (f *mcpLines) Receive(m stdio.Message) {
+func (f *MCPLines) Receive(m stdio.Message) {
 	f.mu.Lock()
 	if f.stream == nil {
 		f.stream = f.open()
@@ -61,21 +71,21 @@ func (f *mcpLines) Receive(m stdio.Message) {
 }
 
 // settle waits until what was received has begun.
-func (f *mcpLines) settle(ctx context.Context) {
+func (f *MCPLines) settle(ctx context.Context) {
 	if stream, _ := f.made(); stream != nil {
 		stream.Settle(ctx)
 	}
 }
 
 // Drain implements stdio.Family.
-func (f *mcpLines) Drain(ctx context.Context) {
+func (f *MCPLines) Drain(ctx context.Context) {
 	if stream, server := f.made(); stream != nil {
 		stream.Drain(ctx)
 		server.Close()
 	}
 }
 
-func (f *mcpLines) made() (*mcp.Stream, *mcp.Server) {
+func (f *MCPLines) made() (*mcp.Stream, *mcp.Server) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.stream, f.server

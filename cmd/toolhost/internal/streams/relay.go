@@ -1,4 +1,4 @@
-package main
+package streams
 
 import (
 	"fmt"
@@ -7,17 +7,19 @@ import (
 	"sync"
 )
 
-// relay gives a command pipes where its streams are files or sockets: whoever has a descriptor of a file can change more of it than
-// its content, whatever the sandbox says of its name.
-type relay struct {
-	streams [3]*os.File
-	theirs  []*os.File // to be closed when the command has them
-	out     sync.WaitGroup
+// Relay gives a command pipes where the streams of this process are files or sockets: the descriptor of a file allows changes beyond
+// its content, whatever the sandbox says about its name.
+type Relay struct {
+	// Streams are for the command.
+	Streams [3]*os.File
+
+	theirs []*os.File // ours until the command has them
+	out    sync.WaitGroup
 }
 
-// newRelay returns streams for a command that stand for those of this process.
-func newRelay() (*relay, error) {
-	r := &relay{}
+// NewRelay returns streams for a command that carry what those of this process carry.
+func NewRelay() (*Relay, error) {
+	r := &Relay{}
 	for fd, f := range []*os.File{os.Stdin, os.Stdout, os.Stderr} {
 		info, err := f.Stat()
 		if err == nil && info.IsDir() {
@@ -27,17 +29,17 @@ func newRelay() (*relay, error) {
 			err = r.add(fd, f, info.Mode())
 		}
 		if err != nil {
-			r.started()
+			r.Started()
 			return nil, fmt.Errorf("%s: %w", f.Name(), err)
 		}
 	}
 	return r, nil
 }
 
-func (r *relay) add(fd int, f *os.File, mode os.FileMode) error {
+func (r *Relay) add(fd int, f *os.File, mode os.FileMode) error {
 	if mode&(os.ModeNamedPipe|os.ModeCharDevice) != 0 {
 		if own, err := blocking(fd, f); err == nil {
-			r.streams[fd] = own
+			r.Streams[fd] = own
 			if own != f {
 				r.theirs = append(r.theirs, own)
 			}
@@ -49,15 +51,15 @@ func (r *relay) add(fd int, f *os.File, mode os.FileMode) error {
 		return err
 	}
 	if fd == 0 {
-		r.streams[fd] = reader
+		r.Streams[fd] = reader
 		r.theirs = append(r.theirs, reader)
-		go func() { // ends when all is read, or nobody reads any more
+		go func() { // ends with the input, or when the command closes its end
 			_, _ = io.Copy(writer, f)
 			_ = writer.Close()
 		}()
 		return nil
 	}
-	r.streams[fd] = writer
+	r.Streams[fd] = writer
 	r.theirs = append(r.theirs, writer)
 	r.out.Go(func() {
 		_, _ = io.Copy(f, reader)
@@ -66,12 +68,12 @@ func (r *relay) add(fd int, f *os.File, mode os.FileMode) error {
 	return nil
 }
 
-// started gives back what the command has now.
-func (r *relay) started() {
+// Started closes what the command has inherited.
+func (r *Relay) Started() {
 	for _, f := range r.theirs {
 		_ = f.Close()
 	}
 }
 
-// wait returns when everything that was said is written.
-func (r *relay) wait() { r.out.Wait() }
+// Wait returns when all output of the command is written.
+func (r *Relay) Wait() { r.out.Wait() }

@@ -1,4 +1,5 @@
-package main
+// Package streams prepares stdin, stdout and stderr for use: other processes share them and can change how they behave.
+package streams
 
 import (
 	"errors"
@@ -8,12 +9,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// steady reads and writes a stream that other processes have too. One of them can make it non-blocking at any time, as node
-// does with its pipes: then it waits until the stream is ready, where the file alone would fail.
-type steady struct{ *os.File }
+// Steady reads and writes a stream that other processes share. One of them can make it non-blocking at any time, as node does with
+// its pipes: Steady then waits until the stream is ready, where the file alone would fail.
+type Steady struct{ *os.File }
 
 // Read implements io.Reader.
-func (s steady) Read(b []byte) (int, error) {
+func (s Steady) Read(b []byte) (int, error) {
 	for {
 		n, err := s.File.Read(b)
 		if n > 0 || !errors.Is(err, syscall.EAGAIN) {
@@ -26,7 +27,7 @@ func (s steady) Read(b []byte) (int, error) {
 }
 
 // Write implements io.Writer.
-func (s steady) Write(b []byte) (written int, err error) {
+func (s Steady) Write(b []byte) (written int, err error) {
 	for {
 		n, err := s.File.Write(b[written:])
 		if written += n; !errors.Is(err, syscall.EAGAIN) {
@@ -39,7 +40,7 @@ func (s steady) Write(b []byte) (written int, err error) {
 }
 
 // wait returns when the stream is ready, has ended or has failed.
-func (s steady) wait(events int16) error {
+func (s Steady) wait(events int16) error {
 	raw, err := s.SyscallConn()
 	if err != nil {
 		return err

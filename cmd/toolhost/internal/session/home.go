@@ -1,4 +1,4 @@
-package main
+package session
 
 import (
 	"fmt"
@@ -18,12 +18,8 @@ func heldHome(root string) (home string, held bool) {
 	return dirs.Homes()[i], true
 }
 
-// checkHome refuses a workspace that is or holds the person's home unless the command line names it.
-func (s *setup) checkHome(root string) error {
-	home, held := heldHome(root)
-	if !held || s.changed("workspace") {
-		return nil
-	}
+// homeError refuses a workspace that is or holds a home.
+func homeError(root, home string) error {
 	return fmt.Errorf("the workspace would be %s, which %s: start toolhost in the directory of a project or name one with --workspace DIR. "+
 		"To have calls work on all of it, say so with --workspace %s", visible.Text(root), holding(root, home), visible.Text(root))
 }

@@ -1,0 +1,45 @@
+// Package builtin lists the tools of toolhost.
+package builtin
+
+import (
+	"os"
+	"sync"
+
+	"toolhost/agenttool"
+	"toolhost/host"
+	"toolhost/sandbox"
+	"toolhost/tools/files"
+	"toolhost/tools/job"
+	"toolhost/tools/search"
+	"toolhost/tools/search/engine"
+	"toolhost/tools/shell"
+	"toolhost/tools/workspace"
+)
+
+// Options say what the tools run with.
+type Options struct {
+	Environ    func() []string  // further variables of commands; nil: none
+	Jobs       *job.Jobs        // starts commands
+	Sandbox    *sandbox.Session // confines commands; nil: they run unconfined
+	Refuse     error            // why no command runs; nil: they run
+	Unconfined func()           // called when a command runs unconfined; nil: nothing is called
+	Files      files.Options
+	Search     *engine.Engine
+}
+
+// Tools are the tools that work on a workspace.
+func Tools(w *workspace.Workspace, o Options) []agenttool.Tool {
+	tools := shell.New(w, shell.Options{
+		Environ: os.Environ(), Added: o.Environ, Jobs: o.Jobs, Sandbox: o.Sandbox, Refuse: o.Refuse, Unconfined: o.Unconfined,
+	})
+	tools = append(tools, files.New(w, o.Files)...)
+	return append(tools, search.New(w, o.Search)...)
+}
+
+// Described are the tools without a workspace: they describe themselves, and cannot run.
+func Described() []agenttool.Tool {
+	return Tools(nil, Options{})
+}
+
+// Names are the names and aliases of all tools.
+var Names = sync.OnceValue(func() map[string]string { return host.Names(Described()) })

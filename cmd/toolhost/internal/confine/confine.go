@@ -1,0 +1,249 @@
+// Package confine makes the sandbox of a session: it chooses the level that the machine holds, and says what the sandbox shows and hides.
+package confine
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"toolhost/agenttool"
+	"toolhost/cmd/toolhost/internal/dirs"
+	"toolhost/cmd/toolhost/internal/repositories"
+	"toolhost/persist/cache"
+	"toolhost/protect"
+	"toolhost/sandbox"
+	"toolhost/tools/workspace"
+)
+
+// Confinement is the sandbox of a session.
+type Confinement struct {
+	Session *sandbox.Session // nil: commands run unconfined, or not at all
+	Starter *sandbox.Session // starts commands, confined or not
+	Refusal error            // why no command runs; nil: they run
+	Level   sandbox.Level
+	Names   *protect.Cache // the protected names, and those that are not read
+
+	finding      sandbox.Finding
+	makeDirs     func() error // makes the directories of the session; nil: it has none
+	releaseCache func()       // lets the caches be pruned again; nil: there are none
+}
+
+// Options say what a sandbox is made with.
+type Options struct {
+	Required string // the level below which nothing runs; none asks for no sandbox
+	Name     string // of the session
+	Limits   []sandbox.Limit
+	Secrets  []string // globs of files that are not read, in the form of [protect.DefaultReadDeny]
+	Sealed   []string // further names that no command writes
+
+	Changed func(sandbox.Violation) // called when a protected name was changed; nil: nothing is called
+}
+
+// New makes the sandbox of a session. Where the machine holds less than what is required, Refusal says so.
+func New(with Options, w *workspace.Workspace, scope agenttool.Scope) (*Confinement, error) {
+	protected := protect.NewCache(protect.Options{Roots: scope.Roots, Home: dirs.Real(scope.Home), ReadDeny: with.Secrets, Sealed: with.Sealed}, 0)
+	w.Guard(recent(protected.Map))
+	least, err := sandbox.ParseLevel(with.Required)
+	if err != nil {
+		return nil, fmt.Errorf("--sandbox: %w", err)
+	}
+	if least == sandbox.None {
+		return (&Confinement{Level: sandbox.None, Names: protected}).unconfined(with.Limits)
+	}
+	state, err := dirs.State()
+	if err != nil {
+		return nil, err
+	}
+	c := &Confinement{finding: sandbox.ProbeOnce(state), Names: protected}
+	var ready func() error
+	if c.Level = c.finding.Level; c.finding.Momentary {
+		c.Level, ready = sandbox.Full, func() error { return stillFull(state) }
+	}
+	if !c.Level.AtLeast(least) {
+		c.Refusal = tooWeak(least, c.finding)
+		return c.unconfined(with.Limits)
+	}
+	o, err := sandboxOptions(scope, state, with.Name, protected)
+	if err != nil {
+		return nil, err
+	}
+	o.Level, o.Limits, o.Changed, o.Ready = c.Level, with.Limits, with.Changed, ready
+	if c.Session, err = sandbox.Open(o); err != nil {
+		return nil, err
+	}
+	c.Starter = c.Session
+	c.makeDirs = func() error {
+		c.releaseCache, _ = cache.Hold(o.Cache, scope.Dir, time.Now()) // without the note it is pruned by its age
+		return c.makeIn(state, w)
+	}
+	return c, nil
+}
+
+// Prepare makes the directories of the session. It is called before the first command.
+func (c *Confinement) Prepare() error {
+	if c.makeDirs == nil {
+		return nil
+	}
+	return c.makeDirs()
+}
+
+// Close removes the directories of the session.
+func (c *Confinement) Close() error {
+	err := c.Starter.Close()
+	if c.releaseCache != nil {
+		c.releaseCache()
+	}
+	return err
+}
+
+// makeIn makes the directories of the session, and has the file tools see its scratch as commands do.
+func (c *Confinement) makeIn(state string, w *workspace.Workspace) error {
+	if err := c.Session.Make(); err != nil {
+		return err
+	}
+	sandbox.Remember(state, c.finding)
+	scratch := c.Session.Scratch()
+	if scratch == "" {
+		return nil
+	}
+	if !agenttool.Within(dirs.Target(state), scratch) {
+		fmt.Fprintf(os.Stderr, "toolhost: %s cannot be written: the temporary files of this session are in %s\n", state, scratch)
+	}
+	return w.Show("/tmp", scratch, c.Session.Shown()...)
+}
+
+// tooWeak says that the machine holds less than is required.
+func tooWeak(least sandbox.Level, found sandbox.Finding) error {
+	if found.Momentary {
+		return agenttool.Failure(agenttool.DependencyUnavailable, agenttool.ResourceExhausted, fmt.Sprintf(
+			"no command runs now: the machine is short of what a sandbox takes (%s): wait until other calls or jobs have ended, and try again", found.Why()))
+	}
+	return agenttool.Failure(agenttool.SetupRequired, "sandbox_required", fmt.Sprintf(
+		"no command runs: --sandbox %s is required, and this machine holds %s (%s): see toolhost doctor, or run commands unconfined with --sandbox none",
+		least, found.Level, found.Why()))
+}
+
+// stillFull probes again a machine that was short of something. Commands were judged as for the full sandbox, and run in no other.
+func stillFull(state string) error {
+	found := sandbox.ProbeOnce(state)
+	if found.Level == sandbox.Full {
+		return nil
+	}
+	return tooWeak(sandbox.Full, found)
+}
+
+// unconfined gives c a starter of commands that run as the person does.
+func (c *Confinement) unconfined(limits []sandbox.Limit) (_ *Confinement, err error) {
+	c.Starter, err = sandbox.Open(sandbox.Options{Level: sandbox.None, Limits: limits})
+	return c, err
+}
+
+// sandboxOptions say what a sandbox is for: the roots of scope.
+func sandboxOptions(scope agenttool.Scope, state, name string, protected *protect.Cache) (sandbox.Options, error) {
+	o := sandbox.Options{
+		Roots: scope.Roots, Home: scope.Home, Runtime: dirs.Runtime(),
+		Dir:       filepath.Join(state, "scratch", name),
+		Fallbacks: scratchFallbacks(name),
+		Cache:     filepath.Join(dirs.Caches(state), digest(scope.Dir)),
+		Hidden:    slices.DeleteFunc([]string{state, dirs.Config()}, func(dir string) bool { return dir == "" }), // the sockets are in state, or where no sandbox shows what is there
+		Protected: protected, LetLive: repositories.AllowedSince,
+		Show: Shown(),
+	}
+	if exe, err := os.Executable(); err == nil {
+		o.Program = exe
+	}
+	o.GoModCache, o.GoProxy = goSettings(scope.Home)
+	return o, nil
+}
+
+// scratchFallbacks are where the scratch of a session can be whose state directory is full or cannot be written.
+func scratchFallbacks(name string) []string {
+	own := "toolhost-" + strconv.Itoa(os.Getuid())
+	all := []string{filepath.Join("/dev/shm", own), filepath.Join("/var/tmp", own), filepath.Join("/tmp", own)}
+	if dir := dirs.Runtime(); dir != "" {
+		all = append([]string{filepath.Join(dir, "toolhost")}, all...)
+	}
+	for i, dir := range all {
+		all[i] = filepath.Join(dir, "scratch", name)
+	}
+	return all
+}
+
+// Shown are directories that commands see as they are, wherever they lie.
+func Shown() []string { return append(filepath.SplitList(os.Getenv("PATH")), installed()...) }
+
+// guardAge is how long the file tools use what they know of secrets: to look again takes as long as a whole read.
+const guardAge = time.Second
+
+// recent returns what get returned within the last second.
+func recent(get func(context.Context) (*protect.Map, error)) func() (*protect.Map, error) {
+	var mu sync.Mutex
+	var kept *protect.Map
+	var at time.Time
+	return func() (*protect.Map, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if kept != nil && time.Since(at) < guardAge {
+			return kept, nil
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		m, err := get(ctx)
+		if err == nil {
+			kept, at = m, time.Now()
+		}
+		return m, err
+	}
+}
+
+// digest names the caches of a workspace.
+func digest(dir string) string {
+	sum := sha256.Sum256([]byte(dir))
+	return hex.EncodeToString(sum[:8])
+}
+
+// Uncovered says what the sandbox should cover and cannot, "" for nothing.
+func (c *Confinement) Uncovered() string {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	m, err := c.Names.Latest(ctx)
+	if err != nil {
+		return "what must be covered could not be found out: " + err.Error()
+	}
+	gaps := m.Uncovered()
+	if len(gaps) == 0 {
+		return ""
+	}
+	why := gaps[0].Reason
+	if gaps[0].Path != "" {
+		why = gaps[0].Path + " is " + why
+	}
+	if len(gaps) > 1 {
+		why += fmt.Sprintf(" (and %d more)", len(gaps)-1)
+	}
+	return why
+}
+
+// Describe is the description of the sandbox that clients get with the greeting.
+func (c *Confinement) Describe() map[string]any {
+	if c.Refusal != nil {
+		return map[string]any{"level": c.Level, "detail": c.Refusal.Error()}
+	}
+	if c.Session == nil {
+		return map[string]any{"level": sandbox.None, "detail": "commands run as you, unconfined, because --sandbox none was asked for"}
+	}
+	d := map[string]any{"level": c.Level, "landlock_abi": c.finding.LandlockABI}
+	if why := c.finding.Why(); c.finding.Momentary {
+		d["detail"] = "not certain: it is probed again for the first command (" + why + ")"
+	} else if why != "" {
+		d["detail"] = why
+	}
+	return d
+}

@@ -1,0 +1,68 @@
+package confine
+
+import (
+	"bufio"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// installed are the directories of tool chains that the environment names.
+func installed() []string {
+	dirs := toolchains()
+	if exe, err := os.Executable(); err == nil {
+		dirs = append(dirs, filepath.Dir(exe))
+	}
+	return dirs
+}
+
+// toolchains are those of them that hold nothing but tool chains.
+func toolchains() []string {
+	var dirs []string
+	for _, name := range []string{"GOROOT", "VIRTUAL_ENV", "CONDA_PREFIX", "NVM_DIR", "PYENV_ROOT", "RUSTUP_HOME", "JAVA_HOME", "GEM_HOME"} {
+		if dir := os.Getenv(name); filepath.IsAbs(dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
+}
+
+// goSettings are the person's module cache and proxies. What go itself would say takes as long as a whole sandbox.
+func goSettings(home string) (modCache, proxy string) {
+	modCache, proxy = os.Getenv("GOMODCACHE"), os.Getenv("GOPROXY")
+	if modCache == "" {
+		path, _, _ := strings.Cut(os.Getenv("GOPATH"), string(filepath.ListSeparator))
+		if path == "" {
+			path = filepath.Join(home, "go")
+		}
+		modCache = filepath.Join(path, "pkg", "mod")
+	}
+	if proxy == "" {
+		proxy = distributedProxy()
+	}
+	return modCache, proxy
+}
+
+// distributedProxy is what the installed go comes with.
+func distributedProxy() string {
+	const otherwise = "direct"
+	program, err := exec.LookPath("go")
+	if err == nil {
+		program, err = filepath.EvalSymlinks(program)
+	}
+	if err != nil {
+		return otherwise
+	}
+	f, err := os.Open(filepath.Join(filepath.Dir(filepath.Dir(program)), "go.env"))
+	if err != nil {
+		return otherwise
+	}
+	defer f.Close()
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		if value, ok := strings.CutPrefix(lines.Text(), "GOPROXY="); ok {
+			return value
+		}
+	}
+	return otherwise
+}

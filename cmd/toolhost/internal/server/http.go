@@ -1,0 +1,129 @@
+package server
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	nethttp "net/http"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+
+	"toolhost/cmd/toolhost/internal/dirs"
+	"toolhost/cmd/toolhost/internal/session"
+	"toolhost/wire/http"
+	"toolhost/wire/http/rap"
+)
+
+// HTTPOptions say where and for whom a session is served over HTTP.
+type HTTPOptions struct {
+	Addr              string
+	TokenFile         string // holds the token that clients must show; "" for a new token
+	CertFile, KeyFile string
+	Hosts, Origins    []string // further names of the server, and web pages that may call
+	MemoryOnly        bool     // keep nothing on disk
+	Version           string
+	Log               func(line string)
+
+	// Listening is called with the address, and with the token if it is new.
+	Listening func(base, token string)
+}
+
+// ErrCallbacks says that callbacks that are owed cannot be kept on disk.
+var ErrCallbacks = errors.New("callbacks that are owed cannot be kept")
+
+// HTTP opens the address and returns the front that serves MCP, RAP and events there.
+func HTTP(s *session.Session, o HTTPOptions) (Front, error) {
+	token, fresh := "", o.TokenFile == ""
+	var err error
+	if fresh {
+		token = http.NewToken()
+	} else if token, err = http.ReadTokenFile(o.TokenFile); err != nil {
+		return nil, fmt.Errorf("--http-token-file: %w", err)
+	}
+	mcpServer := newMCPServer(MCPOptions{Host: s.Host, Session: s.ID(), Version: o.Version})
+	owed, release := owedDir(s.Scope.Dir, o)
+	rapServer, err := rap.New(rap.Options{Host: s.Host, Base: "/", AllowCallback: s.AllowCallback, Dir: owed, Log: o.Log})
+	if err != nil {
+		closeAll([]func(){mcpServer.Close, release})
+		return nil, fmt.Errorf("%w: %w", ErrCallbacks, err)
+	}
+	mounts := map[string]nethttp.Handler{"/mcp": mcpServer.Handler()}
+	for _, path := range rap.Paths() {
+		mounts[path] = rapServer.Handler()
+	}
+	closers := []func(){mcpServer.Close, rapServer.Close, release}
+	server, err := http.Listen(http.Options{
+		Addr: o.Addr, Token: token, CertFile: o.CertFile, KeyFile: o.KeyFile, Host: s.Host, Session: s.ID(), Version: o.Version,
+		Mounts: mounts, Knows: rapServer.Knows, AllowedHosts: o.Hosts, Origins: o.Origins, Log: o.Log,
+	})
+	if err != nil {
+		closeAll(closers)
+		return nil, fmt.Errorf("--http: %w", err)
+	}
+	return func(ctx context.Context, _ context.CancelCauseFunc) error {
+		if !fresh {
+			token = ""
+		}
+		o.Listening(server.URL(), token)
+		return serveHTTP(ctx, s, server, closers)
+	}, nil
+}
+
+// owedDir is where callbacks that a server owes outlive it: one directory for each workspace, for one server at a time. Another
+// one that runs beside it keeps what it owes in memory, and so does one without a log.
+func owedDir(workspace string, o HTTPOptions) (dir string, release func()) {
+	state, err := dirs.State()
+	if o.MemoryOnly || err != nil {
+		return "", func() {}
+	}
+	sum := sha256.Sum256([]byte(workspace))
+	dir = filepath.Join(state, "rap", hex.EncodeToString(sum[:8]))
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", func() {}
+	}
+	lock, err := os.OpenFile(dir+".lock", os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return "", func() {}
+	}
+	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		_ = lock.Close()
+		o.Log("another server of this workspace keeps what it owes RAP runtimes on disk; this one keeps it in memory, and a crash loses it")
+		return "", func() {}
+	}
+	return dir, func() { _ = lock.Close() }
+}
+
+// serveHTTP serves until ctx ends: running calls are canceled then, and their clients told.
+func serveHTTP(ctx context.Context, s *session.Session, server *http.Server, closers []func()) error {
+	over, stop := context.WithCancelCause(context.Background())
+	defer stop(nil)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		<-ctx.Done()
+		now, cancel := context.WithCancel(context.Background())
+		cancel()
+		s.Host.Drain(now)
+		stop(context.Cause(ctx))
+	}()
+	err := server.Serve(over)
+	closeAll(closers)
+	if ctx.Err() != nil {
+		<-ended
+		err = nil
+	}
+	if logged := s.Close(); logged != nil {
+		return fmt.Errorf("the session log could not be closed: %w", logged)
+	}
+	return err
+}
+
+func closeAll(closers []func()) {
+	for _, end := range closers {
+		end()
+	}
+}

@@ -1,0 +1,78 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"toolhost/cmd/toolhost/internal/session"
+	"toolhost/cmd/toolhost/internal/streams"
+	"toolhost/persist"
+	"toolhost/wire/stdio"
+	"toolhost/wire/stdio/native"
+)
+
+// Lines serves MCP and the native family on stdin and stdout. Running calls may go on for drain after stdin has ended.
+func Lines(s *session.Session, version string, drain time.Duration) Front {
+	return func(ctx context.Context, stop context.CancelCauseFunc) error {
+		w := stdio.NewWriter(streams.Steady{File: os.Stdout})
+		if memory := s.Memory(); memory > 0 {
+			w.Bound(memory)
+		}
+		lines := NewMCPLines(MCPOptions{Host: s.Host, Session: s.ID(), Version: version}, w)
+		families := []stdio.Family{
+			native.New(native.Options{
+				Host: s.Host, Writer: w, Session: s.ID(), Version: version, Stop: func() { stop(errStopped) },
+				Sandbox: s.Sandbox.Describe(), Approvals: s.ApprovalsNote,
+			}),
+			lines,
+		}
+		ended := stdio.Serve(ctx, streams.Steady{File: streams.Pollable(os.Stdin)}, w, families...)
+		if ended == nil {
+			lines.settle(ctx) // the host takes no more calls once it drains
+		}
+		if ended != nil {
+			drain = 0
+		}
+		return finish(s, w, families, ended, drain)
+	}
+}
+
+// closeLimit is how long a client that does not read may keep the process at its end.
+const closeLimit = 5 * time.Second
+
+// finish answers what was accepted, closes the log and writes what is left.
+func finish(s *session.Session, w *stdio.Writer, families []stdio.Family, ended error, drain time.Duration) error {
+	limit, cancel := context.WithTimeout(context.Background(), drain)
+	defer cancel()
+	w.End()
+	var drained sync.WaitGroup
+	for _, f := range families {
+		drained.Go(func() { f.Drain(limit) })
+	}
+	drained.Wait()
+	logged := s.Close()
+	written := make(chan error, 1)
+	go func() { written <- w.Close() }()
+	select {
+	case err := <-written:
+		if err != nil {
+			return fmt.Errorf("stdout cannot be written: %v; running calls were canceled", err)
+		}
+	case <-time.After(closeLimit):
+		return fmt.Errorf("the client did not read its results within %s", closeLimit)
+	}
+	if errors.Is(logged, persist.ErrPending) { // the kernel keeps the process, and its descriptors, until the disk answers
+		_ = os.Stdout.Close()
+	}
+	if logged != nil {
+		return fmt.Errorf("the session log could not be closed: %v", logged)
+	}
+	if ended != nil && !errors.Is(ended, errStopped) && !errors.Is(ended, errSignal) {
+		return fmt.Errorf("stdin cannot be read: %v", ended)
+	}
+	return nil
+}

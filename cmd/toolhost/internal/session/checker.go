@@ -1,0 +1,54 @@
+package session
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"toolhost/agenttool/visible"
+	"toolhost/cmd/toolhost/internal/builtin"
+	"toolhost/cmd/toolhost/internal/confine"
+	"toolhost/cmd/toolhost/internal/dirs"
+	"toolhost/host"
+	"toolhost/host/hook"
+	"toolhost/persist"
+	"toolhost/sandbox"
+	"toolhost/tools/job"
+	"toolhost/tools/workspace"
+)
+
+// Checker decides about calls as a session would, and runs none.
+type Checker struct {
+	Host  *host.Host
+	Hooks []hook.Hook // those of the settings, which a checker does not run
+
+	roots *workspace.Workspace
+}
+
+// NewChecker makes a checker for a session that is yet to begin, whose sandbox is of a level. It calls neither Store nor writes files.
+func NewChecker(o Options, level sandbox.Level) (*Checker, error) {
+	l, w, err := o.openSettings()
+	if err != nil {
+		return nil, err
+	}
+	p := l.now.Policy
+	if p.Confines = level == sandbox.Full; p.Confines {
+		state, err := dirs.State()
+		if err != nil {
+			return nil, err
+		}
+		w.ShowNew("/tmp", filepath.Join(dirs.Target(state), "scratch", "new"), confine.Shown()...)
+	}
+	for _, warning := range l.warnings {
+		o.Log(visible.Text(warning))
+	}
+	c := &Checker{Hooks: l.now.Hooks, roots: w}
+	c.Host, err = host.New(host.Options{
+		Tools: builtin.Tools(w, builtin.Options{Environ: l.environ, Jobs: job.New(job.Options{})}), Scope: l.scope, Locate: w.Locate, Policy: p,
+		Store: persist.New(persist.Options{Ephemeral: true}), PanicLog: func(m string) { fmt.Fprintln(os.Stderr, m) },
+	})
+	return c, err
+}
+
+// Close releases the workspace.
+func (c *Checker) Close() { c.roots.Close() }

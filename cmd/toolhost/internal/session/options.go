@@ -1,0 +1,113 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"toolhost/agenttool"
+	"toolhost/cmd/toolhost/internal/dirs"
+	"toolhost/cmd/toolhost/internal/limit"
+	"toolhost/cmd/toolhost/internal/policy"
+	"toolhost/persist"
+	"toolhost/sandbox"
+	"toolhost/settings"
+	"toolhost/tools/workspace"
+)
+
+// Options say how a session is made. Most are flags of the command line; settings in force count before them as [policy.Choose] says.
+type Options struct {
+	Workspace   string   // the directory in which calls start
+	AddDirs     []string // further directories of the workspace
+	Settings    string   // a further file of settings; "" for none
+	Policy      policy.Flags
+	Sandbox     string // the level that commands run under at least
+	MaxParallel int
+	MaxJobs     int
+	JobTimeout  time.Duration
+	JobLimits   []string
+	Overwrite   bool // write replaces files that this session has not read
+	Reachable   bool // the session listens at a socket once a command starts or a prompt opens
+	Version     string
+	Memory      int64 // bytes that the process may have where that is less than usual; 0: the usual bound
+
+	// Store makes the log of the session, for a workspace.
+	Store func(root string) (*persist.Store, error)
+
+	// Log takes lines for the person who started toolhost.
+	Log func(line string)
+}
+
+// check reports which numbers cannot be used.
+func (o Options) check() error {
+	if o.MaxJobs < 1 {
+		return fmt.Errorf("--max-jobs %d: at least one command must be able to run", o.MaxJobs)
+	}
+	if o.MaxParallel < 1 {
+		return fmt.Errorf("--max-parallel %d: at least one call must be able to run", o.MaxParallel)
+	}
+	return nil
+}
+
+// OpenWorkspace opens the workspace, with further directories, and returns where calls start.
+func (o Options) OpenWorkspace(added ...string) (*workspace.Workspace, agenttool.Scope, error) {
+	if o.Workspace == "" {
+		return nil, agenttool.Scope{}, errors.New("--workspace is empty: name a directory")
+	}
+	state, err := dirs.State()
+	if err != nil {
+		return nil, agenttool.Scope{}, err
+	}
+	private := append(dirs.Sockets(), state)
+	if dir := dirs.Config(); dir != "" {
+		private = append(private, dir)
+	}
+	w, err := workspace.Open(slices.Concat([]string{o.Workspace}, o.AddDirs, added), append(private, o.Policy.Own...)...)
+	if err != nil {
+		return nil, agenttool.Scope{}, err
+	}
+	home, _ := os.UserHomeDir() // without one, ~ means nothing
+	roots := w.Roots()
+	return w, agenttool.Scope{Dir: roots[0], Roots: roots, Home: home}, nil
+}
+
+// Scope is where calls of a session would start, if its settings can be read.
+func (o Options) Scope() (agenttool.Scope, error) {
+	l, w, err := o.openSettings()
+	if err != nil {
+		return agenttool.Scope{}, err
+	}
+	w.Close()
+	return l.scope, nil
+}
+
+// limits are those of every command: of settings, and of the command line, which come later and so count.
+func (o Options) limits(read *settings.Settings) ([]sandbox.Limit, error) {
+	var texts []string
+	for _, name := range slices.Sorted(maps.Keys(read.JobLimits)) {
+		texts = append(texts, name+"="+read.JobLimits[name].V)
+	}
+	limits, err := limit.Parse(append(texts, o.JobLimits...))
+	if err != nil {
+		return nil, fmt.Errorf("--job-limit: %w", err)
+	}
+	return limits, nil
+}
+
+// CheckHome refuses a workspace that is or holds the person's home unless the command line names it.
+func (o Options) CheckHome() error {
+	root, err := filepath.Abs(o.Workspace)
+	if err != nil {
+		return nil // opening the workspace reports it
+	}
+	root = dirs.Real(root)
+	home, held := heldHome(root)
+	if !held || o.Policy.Is("workspace") {
+		return nil
+	}
+	return homeError(root, home)
+}

@@ -1,0 +1,210 @@
+// Package session puts a session together: the settings in force and their reload, the policy made from them, the sandbox, the tools,
+// the host that runs calls, and the socket at which a person reaches it.
+//
+// [New] makes a session from [Options]; [Session.Close] ends it. A [Checker] decides about calls and runs none.
+package session
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"toolhost/agenttool"
+	"toolhost/agenttool/visible"
+	"toolhost/cmd/toolhost/internal/builtin"
+	"toolhost/cmd/toolhost/internal/confine"
+	"toolhost/cmd/toolhost/internal/dirs"
+	"toolhost/cmd/toolhost/internal/policy"
+	"toolhost/host"
+	"toolhost/permissions"
+	"toolhost/persist"
+	"toolhost/sandbox"
+	"toolhost/settings"
+	"toolhost/tools/files"
+	"toolhost/tools/job"
+	"toolhost/tools/search/engine"
+	"toolhost/tools/search/ignore"
+	"toolhost/tools/workspace"
+)
+
+// Session is a host and the parts that it works with.
+type Session struct {
+	Host    *host.Host
+	Store   *persist.Store
+	Scope   agenttool.Scope
+	Sandbox *confine.Confinement
+	Jobs    *job.Jobs
+
+	o      Options
+	roots  *workspace.Workspace
+	live   *live
+	search *engine.Engine
+	code   string // see [Session.Code]
+
+	unconfined atomic.Bool // a command runs, or ran, without a sandbox
+	listening  sync.Once
+
+	mu      sync.Mutex
+	ended   bool
+	closers []func() error // called at the end
+}
+
+// New makes a session.
+func New(o Options) (*Session, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	if err := o.CheckHome(); err != nil {
+		return nil, err
+	}
+	l, w, err := o.openSettings()
+	if err != nil {
+		return nil, err
+	}
+	if warning := homeWarning(l.scope.Dir); warning != "" {
+		l.reports = append(l.reports, warning)
+		o.Log(warning)
+	}
+	for _, warning := range l.warnings {
+		o.Log(visible.Text(warning))
+	}
+	read := l.now.Settings
+	limits, err := o.limits(read)
+	if err != nil {
+		return nil, err
+	}
+	store, err := o.Store(l.scope.Dir)
+	if err != nil {
+		return nil, err
+	}
+	s := &Session{o: o, Store: store, Scope: l.scope, roots: w, live: l, code: newCode()}
+	s.Sandbox, err = confine.New(confine.Options{
+		Required: policy.Choose(o.Policy, "sandbox", read.Require, o.Sandbox), Name: string(store.ID()),
+		Limits: limits, Secrets: l.now.Secrets, Sealed: l.now.Sealed(), Changed: s.tripped,
+	}, w, l.scope)
+	if err != nil {
+		return nil, err
+	}
+	config, _ := os.UserConfigDir() // without one, git has none there
+	search := engine.Options{Index: indexMode(read), Git: ignore.Environment{Home: l.scope.Home, ConfigHome: config}}
+	if o.Memory > 0 {
+		search.IndexBytes, search.TextBytes = o.Memory/4, o.Memory/8
+	}
+	s.search = engine.New(search)
+	s.Jobs = job.New(job.Options{
+		Session: s.Sandbox.Starter, Owner: store.ID(), Max: policy.Choose(o.Policy, "max-jobs", read.MaxJobs, o.MaxJobs),
+		Limit: policy.Choose(o.Policy, "job-timeout", read.JobTimeout, o.JobTimeout), Abandoned: abandoned(store.ID()),
+		Began: s.Listen,
+	})
+	return s, s.openHost(read)
+}
+
+// openHost makes the host, with settings.
+func (s *Session) openHost(read *settings.Settings) (err error) {
+	tools := builtin.Tools(s.roots, builtin.Options{
+		Environ: s.live.environ, Jobs: s.Jobs, Sandbox: s.Sandbox.Session, Refuse: s.Sandbox.Refusal, Search: s.search,
+		Unconfined: func() { s.unconfined.Store(true) },
+		Files: files.Options{
+			Overwrite: s.o.Overwrite, Memory: s.o.Memory, Durability: s.live.durability, Writing: s.writing,
+			Payload: func(ref string) (*os.File, error) { return s.Store.OpenPayload(ref) },
+		},
+	})
+	s.Host, err = host.New(host.Options{
+		Tools: tools, Scope: s.Scope, Locate: s.roots.Locate, Store: s.Store, Policy: s.policy(), Parser: policy.Parser(s.Scope.Dir, s.Scope.Home),
+		Session: s.Store.ID(), Jobs: s.Jobs, Approvals: s.approvals(read), Level: string(s.Sandbox.Level), Private: dirs.Own(),
+		Hooks: s.live.snapshot().Hooks, HookMatch: policy.HookMatch(s.Scope), HookEnviron: os.Environ(),
+		MaxParallel: policy.Choose(s.o.Policy, "max-parallel", read.MaxParallel, s.o.MaxParallel),
+		Memory:      s.o.Memory,
+		PanicLog:    func(m string) { fmt.Fprintln(os.Stderr, m) },
+		First: func() {
+			if err := s.Sandbox.Prepare(); err != nil {
+				s.o.Log("commands do not run: " + err.Error())
+			}
+		},
+	})
+	return err
+}
+
+// ID is the id of the session.
+func (s *Session) ID() agenttool.SessionID { return s.Store.ID() }
+
+// Memory is how many bytes the process may have where that is less than usual, and else 0.
+func (s *Session) Memory() int64 { return s.o.Memory }
+
+// TrimCaches drops what searches keep between calls, down to a number of bytes.
+func (s *Session) TrimCaches(keep int64) { s.search.Trim(keep) }
+
+// Close ends the host and releases everything.
+func (s *Session) Close() error {
+	defer s.roots.Close()
+	s.mu.Lock()
+	s.ended = true
+	s.mu.Unlock()
+	err := s.Host.Close()
+	rest := make(chan error, 1)
+	go func() {
+		s.search.Close()
+		var err error
+		for _, do := range s.closers {
+			err = errors.Join(err, do())
+		}
+		rest <- errors.Join(err, s.Sandbox.Close())
+	}()
+	var limit <-chan time.Time
+	switch { // on a disk that stalls the scratch stays: the next session removes it
+	case errors.Is(err, persist.ErrPending):
+		limit = time.After(stalledClose)
+	case s.Store.Path() == "": // nothing is known of the disk
+		limit = time.After(unknownClose)
+	}
+	select {
+	case closed := <-rest:
+		return errors.Join(err, closed)
+	case <-limit:
+		return errors.Join(err, persist.ErrPending)
+	}
+}
+
+// How long the end of a session waits for its scratch to be removed where its disk does not answer, or where no log shows that it
+// does.
+const (
+	stalledClose = 200 * time.Millisecond
+	unknownClose = 1500 * time.Millisecond
+)
+
+// atClose has do called when the session ends. It returns false if it has ended.
+func (s *Session) atClose(do func() error) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.ended {
+		s.closers = append(s.closers, do)
+	}
+	return !s.ended
+}
+
+// abandoned returns a function that reports whether no process runs a session of this user: it is own, or one on disk.
+func abandoned(own agenttool.SessionID) func(agenttool.SessionID) bool {
+	return func(id agenttool.SessionID) bool {
+		dir, err := dirs.Sessions()
+		return id == own || err == nil && persist.Abandoned(dir, id)
+	}
+}
+
+// indexMode says what searches keep between calls.
+func indexMode(read *settings.Settings) engine.Mode {
+	mode, err := engine.ParseMode(read.SearchIndex.V)
+	if err != nil { // it is not set: settings allow no other words
+		return engine.Auto
+	}
+	return mode
+}
+
+// policy is the policy in force.
+func (s *Session) policy() permissions.Policy {
+	p := s.live.snapshot().Policy
+	p.Confines, p.Uncovered = s.Sandbox.Level == sandbox.Full, s.Sandbox.Uncovered
+	return p
+}
