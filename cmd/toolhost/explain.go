@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -10,16 +8,15 @@ import (
 	"toolhost/agenttool"
 	"toolhost/agenttool/cut"
 	"toolhost/classify"
+	"toolhost/cmd/toolhost/internal/dirs"
+	"toolhost/cmd/toolhost/internal/history"
 	"toolhost/cmd/toolhost/internal/policy"
 	"toolhost/permissions"
-	"toolhost/persist"
 )
 
 // How much of the past a rule is explained with.
 const (
 	explainedCommands = 2000
-	explainedSessions = 1000
-	explainedBytes    = 32 << 20
 	shownCommands     = 15
 )
 
@@ -36,9 +33,13 @@ func (c *checking) explain(out io.Writer) error {
 	if !rule.IsAboutCommands() {
 		return fmt.Errorf("--explain-rule %s: only rules about the words of commands, such as Shell(git *), can be explained", c.explained)
 	}
-	commands, err := pastCommands()
+	dir, err := dirs.Sessions()
 	if err != nil {
 		return err
+	}
+	commands, err := history.Commands(dir, explainedCommands)
+	if err != nil {
+		return exitf(exitFailed, "%v", err)
 	}
 	var covered, met, near []string
 	for _, command := range commands {
@@ -73,49 +74,4 @@ func section(b *strings.Builder, title string, commands []string) {
 	if more := len(commands) - shownCommands; more > 0 {
 		fmt.Fprintf(b, "    … and %d more\n", more)
 	}
-}
-
-// pastCommands returns the shell commands of past sessions, each once, those of the newest session first.
-func pastCommands() (commands []string, err error) {
-	seen := map[string]bool{}
-	err = pastLogs(explainedSessions, explainedBytes, func(log io.Reader) bool {
-		commands = appendCommands(commands, log, seen)
-		return len(commands) < explainedCommands
-	})
-	return commands, err
-}
-
-// appendCommands reads the commands of one log, as far as it can be read.
-func appendCommands(commands []string, log io.Reader, seen map[string]bool) []string {
-	for entry, err := range persist.Read(log) {
-		if err != nil || len(commands) >= explainedCommands {
-			break
-		}
-		if command := commandIn(entry.Event); command != "" && !seen[command] {
-			seen[command] = true
-			commands = append(commands, command)
-		}
-	}
-	return commands
-}
-
-// commandIn returns the command of the shell call whose result an event tells; "" if it is about something else.
-func commandIn(event []byte) string {
-	if !bytes.Contains(event, []byte(`"model_input"`)) || !bytes.Contains(event, []byte(`"toolhost.shell"`)) {
-		return ""
-	}
-	var e struct {
-		Data struct {
-			Invocation struct {
-				ToolID     agenttool.ToolID `json:"tool_id"`
-				ModelInput struct {
-					Command string `json:"command"`
-				} `json:"model_input"`
-			} `json:"invocation"`
-		} `json:"data"`
-	}
-	if json.Unmarshal(event, &e) != nil || e.Data.Invocation.ToolID != "toolhost.shell" {
-		return ""
-	}
-	return e.Data.Invocation.ModelInput.Command
 }

@@ -24,7 +24,21 @@ var floors = []struct {
 	{"tools", []string{"tools"}, false},
 	{"pipeline", []string{"host"}, true},
 	{"transports", []string{"wire/stdio", "wire/socket", "wire/mcp", "wire/http"}, true},
+	{"places", internal("dirs"), true},
+	{"parts", internal("builtin", "caller", "history", "limit", "mcpconfig", "presence", "repositories", "sockets", "streams"), true},
+	{"clients and sandbox", internal("approve", "remote", "confine"), true},
+	{"policy", internal("policy"), true},
+	{"session", internal("session"), true},
+	{"server", internal("server"), true},
 	{"program", []string{"cmd/toolhost"}, true},
+}
+
+// internal are packages of the program: commands use them, and nothing else does.
+func internal(names ...string) (houses []string) {
+	for _, name := range names {
+		houses = append(houses, "cmd/toolhost/internal/"+name)
+	}
+	return houses
 }
 
 // groundStdOnly are the packages of the ground floor that may import nothing but the standard library.
@@ -65,6 +79,9 @@ func TestFloorsCatch(t *testing.T) {
 		{"inside a house", "toolhost/wire/stdio/native", "toolhost/wire/stdio", false},
 		{"among tools", "toolhost/tools/files", "toolhost/tools/workspace", false},
 		{"ground imports a library", "toolhost/agenttool", "github.com/spf13/cobra", true},
+		{"a command uses a session", "toolhost/cmd/toolhost", "toolhost/cmd/toolhost/internal/session", false},
+		{"a policy knows no session", "toolhost/cmd/toolhost/internal/policy", "toolhost/cmd/toolhost/internal/session", true},
+		{"approve knows no session", "toolhost/cmd/toolhost/internal/approve/client", "toolhost/cmd/toolhost/internal/session", true},
 		{"unknown house", "toolhost/util", "fmt", true},
 		{"imports an unknown house", "toolhost/host", "toolhost/util", true},
 	} {

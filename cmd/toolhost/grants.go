@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -17,8 +15,8 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/cmd/toolhost/internal/dirs"
+	"toolhost/cmd/toolhost/internal/history"
 	"toolhost/cmd/toolhost/internal/policy"
-	"toolhost/persist"
 	"toolhost/settings"
 )
 
@@ -79,8 +77,8 @@ func (g *granting) list(out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if len(all) > 0 {
-		uses := ruleUses()
+	if dir, err := dirs.Sessions(); err == nil && len(all) > 0 {
+		uses := history.RuleUses(dir)
 		for i := range all {
 			all[i].Uses = uses[all[i].Source+":"+all[i].Rule]
 		}
@@ -206,66 +204,4 @@ func (g *granting) revokeInSessions(out io.Writer, text string, found bool) (boo
 		}
 	}
 	return found, nil
-}
-
-// How much of the past the uses of rules are counted in.
-const (
-	countedSessions = 200
-	countedBytes    = 32 << 20
-)
-
-// ruleUses counts, by SOURCE:RULE, the decisions of past sessions that named a rule.
-func ruleUses() map[string]int {
-	uses := map[string]int{}
-	_ = pastLogs(countedSessions, countedBytes, func(log io.Reader) bool { // without them there are no uses
-		countUses(log, uses)
-		return true
-	})
-	return uses
-}
-
-// pastLogs calls read with the logs of past sessions, the last used first, until it returns false: at most so many, of so many
-// bytes together.
-func pastLogs(sessions int, bytes int64, read func(log io.Reader) bool) error {
-	recent, dir, err := recentSessions()
-	if err != nil {
-		return err
-	}
-	for _, s := range recent[:min(len(recent), sessions)] {
-		if bytes -= s.Bytes; bytes < 0 {
-			break
-		}
-		f, err := os.Open(filepath.Join(dir, string(s.ID), logFile))
-		if err != nil {
-			continue // pruned meanwhile
-		}
-		more := read(f)
-		f.Close()
-		if !more {
-			break
-		}
-	}
-	return nil
-}
-
-func countUses(log io.Reader, uses map[string]int) {
-	for entry, err := range persist.Read(log) {
-		if err != nil {
-			return
-		}
-		if !bytes.Contains(entry.Event, []byte(`"rule_refs"`)) || !bytes.Contains(entry.Event, []byte(agenttool.EventPermissionDecided)) {
-			continue
-		}
-		var e struct {
-			Data struct {
-				Decision agenttool.Decision `json:"decision"`
-			} `json:"data"`
-		}
-		if json.Unmarshal(entry.Event, &e) != nil || e.Data.Decision.RequestRef != "" {
-			continue
-		}
-		for _, ref := range e.Data.Decision.RuleRefs {
-			uses[ref]++
-		}
-	}
 }

@@ -7,8 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -16,6 +14,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/cmd/toolhost/internal/dirs"
+	"toolhost/cmd/toolhost/internal/history"
 	"toolhost/persist"
 )
 
@@ -67,19 +66,6 @@ func newLogList() *cobra.Command {
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object a line")
 	cmd.Flags().IntVarP(&limit, "limit", "n", listedSessions, "`number` of sessions; 0 is all")
 	return cmd
-}
-
-// recentSessions returns the sessions, the last used first, and the directory that they are in.
-func recentSessions() ([]persist.Used, string, error) {
-	dir, err := dirs.Sessions()
-	if err != nil {
-		return nil, "", err
-	}
-	sessions, err := persist.Recent(dir, time.Now())
-	if err != nil {
-		return nil, dir, exitf(exitFailed, "list sessions: %v", err)
-	}
-	return sessions, dir, nil
 }
 
 func printSessions(out io.Writer, sessions []persist.SessionInfo) error {
@@ -179,7 +165,7 @@ func verifyLog(out io.Writer, path string, asJSON bool) (v verified, err error) 
 	if err != nil {
 		return v, err
 	}
-	if filepath.Base(path) == logFile {
+	if filepath.Base(path) == history.LogFile {
 		found, err := persist.VerifyPayloads(dir)
 		if err != nil {
 			return v, err
@@ -206,61 +192,19 @@ func logPaths(args []string) ([]string, error) {
 	if len(args) == 0 {
 		args = []string{""}
 	}
+	dir, err := dirs.Sessions()
+	if err != nil {
+		return nil, err
+	}
 	var paths []string
 	for _, arg := range args {
-		path, err := logPath(arg)
+		path, err := history.Log(dir, arg)
 		if err != nil {
-			return nil, err
+			return nil, exitf(exitFailed, "%v", err)
 		}
 		paths = append(paths, path)
 	}
 	return paths, nil
-}
-
-// logFile is the name of the log in a session's directory.
-const logFile = "log.jsonl"
-
-// logPath finds one log file: that of the session with this id, a path, or that of the last used session whose id begins
-// with name.
-func logPath(name string) (string, error) {
-	dir, err := dirs.Sessions()
-	if err != nil {
-		return "", err
-	}
-	if name != "" && filepath.Base(name) == name {
-		if path := filepath.Join(dir, name, logFile); isFile(path) {
-			return path, nil
-		}
-	}
-	switch {
-	case isFile(name):
-		return filepath.Abs(name)
-	case isFile(filepath.Join(name, logFile)) && name != "":
-		return filepath.Abs(filepath.Join(name, logFile))
-	}
-	sessions, dir, err := recentSessions()
-	if err != nil {
-		return "", err
-	}
-	i := slices.IndexFunc(sessions, func(s persist.Used) bool { return strings.HasPrefix(string(s.ID), name) })
-	switch {
-	case i >= 0:
-		return filepath.Join(dir, string(sessions[i].ID), logFile), nil
-	case name == "":
-		return "", exitf(exitFailed, "there is no session yet in %s", dir)
-	}
-	return "", exitf(exitFailed, "no session %q in %s: see toolhost log list", name, dir)
-}
-
-// isLive reports whether a process writes the log at path.
-func isLive(path string) bool {
-	dir := filepath.Dir(path)
-	return !persist.Abandoned(filepath.Dir(dir), agenttool.SessionID(filepath.Base(dir))) && filepath.Base(path) == logFile
-}
-
-func isFile(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && !info.IsDir()
 }
 
 func newLogShow() *cobra.Command {
@@ -283,7 +227,7 @@ func newLogShow() *cobra.Command {
 				return exitf(exitFailed, "%v", err)
 			}
 			defer f.Close()
-			return show{out: cmd.OutOrStdout(), json: asJSON, call: call, live: isLive(paths[0])}.log(f)
+			return show{out: cmd.OutOrStdout(), json: asJSON, call: call, live: history.Live(paths[0])}.log(f)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print every record, one JSON object a line")

@@ -35,7 +35,7 @@ func Suspect(pid int) string {
 	return ""
 }
 
-// kernelLimits is what the kernel tells of the limits of a process, which it cannot get rid of.
+// kernelLimits are limits of a process that it cannot remove, as the kernel shows them.
 type kernelLimits struct {
 	filters         int
 	noNewPrivileges bool
@@ -50,7 +50,7 @@ func confinementOf(pid int) (k kernelLimits, err error) {
 		name, value, _ := strings.Cut(line, ":")
 		switch value = strings.TrimSpace(value); name {
 		case "Seccomp_filters":
-			k.filters, _ = strconv.Atoi(value) // 0 where the kernel does not tell
+			k.filters, _ = strconv.Atoi(value) // 0 where the kernel does not show it
 		case "Seccomp":
 			if value == "2" {
 				k.filters = max(k.filters, 1)

@@ -3,8 +3,6 @@ package confine
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -130,7 +128,8 @@ func tooWeak(least sandbox.Level, found sandbox.Finding) error {
 		least, found.Level, found.Why()))
 }
 
-// stillFull probes again a machine that was short of something. Commands were judged as for the full sandbox, and run in no other.
+// stillFull probes a machine again that lacked something for a moment. Commands were classified for the full sandbox, and run in no
+// lesser one.
 func stillFull(state string) error {
 	found := sandbox.ProbeOnce(state)
 	if found.Level == sandbox.Full {
@@ -145,14 +144,14 @@ func (c *Confinement) unconfined(limits []sandbox.Limit) (_ *Confinement, err er
 	return c, err
 }
 
-// sandboxOptions say what a sandbox is for: the roots of scope.
+// sandboxOptions describe the sandbox for a workspace.
 func sandboxOptions(scope agenttool.Scope, state, name string, protected *protect.Cache) (sandbox.Options, error) {
 	o := sandbox.Options{
 		Roots: scope.Roots, Home: scope.Home, Runtime: dirs.Runtime(),
 		Dir:       filepath.Join(state, "scratch", name),
 		Fallbacks: scratchFallbacks(name),
-		Cache:     filepath.Join(dirs.Caches(state), digest(scope.Dir)),
-		Hidden:    slices.DeleteFunc([]string{state, dirs.Config()}, func(dir string) bool { return dir == "" }), // the sockets are in state, or where no sandbox shows what is there
+		Cache:     dirs.Cache(state, scope.Dir),
+		Hidden:    slices.DeleteFunc([]string{state, dirs.Config()}, func(dir string) bool { return dir == "" }), // the sockets are in state, or in directories that no sandbox shows
 		Protected: protected, LetLive: repositories.AllowedSince,
 		Show: Shown(),
 	}
@@ -163,7 +162,7 @@ func sandboxOptions(scope agenttool.Scope, state, name string, protected *protec
 	return o, nil
 }
 
-// scratchFallbacks are where the scratch of a session can be whose state directory is full or cannot be written.
+// scratchFallbacks are directories for the scratch of a session if the state directory is full or cannot be written.
 func scratchFallbacks(name string) []string {
 	own := "toolhost-" + strconv.Itoa(os.Getuid())
 	all := []string{filepath.Join("/dev/shm", own), filepath.Join("/var/tmp", own), filepath.Join("/tmp", own)}
@@ -179,10 +178,10 @@ func scratchFallbacks(name string) []string {
 // Shown are directories that commands see as they are, wherever they lie.
 func Shown() []string { return append(filepath.SplitList(os.Getenv("PATH")), installed()...) }
 
-// guardAge is how long the file tools use what they know of secrets: to look again takes as long as a whole read.
+// guardAge is how long the file tools use a map of the protected names: making one takes as long as a read.
 const guardAge = time.Second
 
-// recent returns what get returned within the last second.
+// recent caches the result of get for guardAge.
 func recent(get func(context.Context) (*protect.Map, error)) func() (*protect.Map, error) {
 	var mu sync.Mutex
 	var kept *protect.Map
@@ -201,12 +200,6 @@ func recent(get func(context.Context) (*protect.Map, error)) func() (*protect.Ma
 		}
 		return m, err
 	}
-}
-
-// digest names the caches of a workspace.
-func digest(dir string) string {
-	sum := sha256.Sum256([]byte(dir))
-	return hex.EncodeToString(sum[:8])
 }
 
 // Uncovered says what the sandbox should cover and cannot, "" for nothing.

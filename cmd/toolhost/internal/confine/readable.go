@@ -10,7 +10,7 @@ import (
 )
 
 // systemReadable are directories and files of the system that say nothing about the person: programs, libraries, headers,
-// manuals, and the configuration that every user may read. What of /etc holds keys is not among them.
+// manuals, and the configuration that every user may read. Files of /etc that hold keys are not among them.
 var systemReadable = []string{
 	"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix/store", "/snap",
 	"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom",
@@ -22,7 +22,7 @@ var systemReadable = []string{
 	"/proc/sys/kernel", "/sys/devices/system/cpu", "/sys/fs/cgroup", "/var/lib/dpkg",
 }
 
-// candidates may not exist, and may have links.
+// candidates are the names that Readable chooses from. They may not exist, and may be links.
 func candidates(home string) []string {
 	modules, _ := goSettings(home)
 	return slices.Concat(systemReadable, protect.NewHome(home).Shown(), toolchains(), []string{modules})

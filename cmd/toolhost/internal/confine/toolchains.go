@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// installed are the directories of tool chains that the environment names.
+// installed are the directories of tool chains, and that of this program.
 func installed() []string {
 	dirs := toolchains()
 	if exe, err := os.Executable(); err == nil {
@@ -17,7 +17,7 @@ func installed() []string {
 	return dirs
 }
 
-// toolchains are those of them that hold nothing but tool chains.
+// toolchains are the directories that the environment names and that hold nothing else.
 func toolchains() []string {
 	var dirs []string
 	for _, name := range []string{"GOROOT", "VIRTUAL_ENV", "CONDA_PREFIX", "NVM_DIR", "PYENV_ROOT", "RUSTUP_HOME", "JAVA_HOME", "GEM_HOME"} {
@@ -28,7 +28,7 @@ func toolchains() []string {
 	return dirs
 }
 
-// goSettings are the person's module cache and proxies. What go itself would say takes as long as a whole sandbox.
+// goSettings are the person's module cache and proxies. Asking go itself takes as long as making a sandbox.
 func goSettings(home string) (modCache, proxy string) {
 	modCache, proxy = os.Getenv("GOMODCACHE"), os.Getenv("GOPROXY")
 	if modCache == "" {
@@ -44,7 +44,7 @@ func goSettings(home string) (modCache, proxy string) {
 	return modCache, proxy
 }
 
-// distributedProxy is what the installed go comes with.
+// distributedProxy is GOPROXY as the installed go sets it.
 func distributedProxy() string {
 	const otherwise = "direct"
 	program, err := exec.LookPath("go")

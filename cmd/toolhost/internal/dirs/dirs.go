@@ -3,6 +3,8 @@
 package dirs
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"os"
 	"os/user"
@@ -31,6 +33,18 @@ func Sessions() (string, error) {
 
 // Caches is the directory below the state that holds the caches of workspaces.
 func Caches(state string) string { return filepath.Join(state, "caches") }
+
+// Cache is the directory of the caches of one workspace.
+func Cache(state, workspace string) string { return filepath.Join(Caches(state), digest(workspace)) }
+
+// Callbacks is the directory of the callbacks that a server of one workspace owes.
+func Callbacks(state, workspace string) string { return filepath.Join(state, "rap", digest(workspace)) }
+
+// digest is a name for the directory of a workspace.
+func digest(workspace string) string {
+	sum := sha256.Sum256([]byte(workspace))
+	return hex.EncodeToString(sum[:8])
+}
 
 // Config is the directory of the person's settings; "" if there is no such place.
 func Config() string {

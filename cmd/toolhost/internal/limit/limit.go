@@ -18,7 +18,7 @@ import (
 // Size is a number of bytes on the command line: 4096, 64MiB, 1GiB.
 type Size int64
 
-// sizeUnits are what a number may be followed by, longest first.
+// sizeUnits are the units that may follow a number, longest first.
 var sizeUnits = []struct {
 	suffix string
 	bytes  int64

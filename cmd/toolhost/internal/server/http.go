@@ -2,13 +2,10 @@ package server
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	nethttp "net/http"
 	"os"
-	"path/filepath"
 
 	"golang.org/x/sys/unix"
 
@@ -73,15 +70,14 @@ func HTTP(s *session.Session, o HTTPOptions) (Front, error) {
 	}, nil
 }
 
-// owedDir is where callbacks that a server owes outlive it: one directory for each workspace, for one server at a time. Another
-// one that runs beside it keeps what it owes in memory, and so does one without a log.
+// owedDir is the directory for callbacks that outlive the server: one for each workspace, for one server at a time. A second server of
+// the workspace keeps its callbacks in memory, and so does one without a log.
 func owedDir(workspace string, o HTTPOptions) (dir string, release func()) {
 	state, err := dirs.State()
 	if o.MemoryOnly || err != nil {
 		return "", func() {}
 	}
-	sum := sha256.Sum256([]byte(workspace))
-	dir = filepath.Join(state, "rap", hex.EncodeToString(sum[:8]))
+	dir = dirs.Callbacks(state, workspace)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", func() {}
 	}
@@ -97,7 +93,7 @@ func owedDir(workspace string, o HTTPOptions) (dir string, release func()) {
 	return dir, func() { _ = lock.Close() }
 }
 
-// serveHTTP serves until ctx ends: running calls are canceled then, and their clients told.
+// serveHTTP serves until ctx ends: running calls are canceled then, and their clients get the results.
 func serveHTTP(ctx context.Context, s *session.Session, server *http.Server, closers []func()) error {
 	over, stop := context.WithCancelCause(context.Background())
 	defer stop(nil)

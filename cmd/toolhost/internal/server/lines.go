@@ -44,7 +44,7 @@ func Lines(s *session.Session, version string, drain time.Duration) Front {
 // closeLimit is how long a client that does not read may keep the process at its end.
 const closeLimit = 5 * time.Second
 
-// finish answers what was accepted, closes the log and writes what is left.
+// finish waits for the accepted calls, closes the log and writes the remaining results.
 func finish(s *session.Session, w *stdio.Writer, families []stdio.Family, ended error, drain time.Duration) error {
 	limit, cancel := context.WithTimeout(context.Background(), drain)
 	defer cancel()

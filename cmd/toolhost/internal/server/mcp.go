@@ -44,7 +44,7 @@ func newMCPServer(o MCPOptions) *mcp.Server {
 	return mcp.New(mcp.Options{Host: o.Host, Session: o.Session, Version: o.Version, Instructions: instructions, HostChecked: true, CheckMessage: checkMessage})
 }
 
-// checkMessage refuses over HTTP what is refused on a stream of lines.
+// checkMessage refuses the same messages over HTTP as on a stream of lines.
 func checkMessage(body []byte) error {
 	if _, err := stdio.Decode(body); err != nil {
 		return err
@@ -70,7 +70,7 @@ func (f *MCPLines) Receive(m stdio.Message) {
 	f.stream.Receive(mcp.Line{ID: m.ID, Method: m.Method, Params: m.Params, Raw: m.Raw})
 }
 
-// settle waits until what was received has begun.
+// settle waits until the received calls have begun.
 func (f *MCPLines) settle(ctx context.Context) {
 	if stream, _ := f.made(); stream != nil {
 		stream.Settle(ctx)

@@ -9,8 +9,8 @@ import (
 	"toolhost/cmd/toolhost/internal/dirs"
 )
 
-// heldHome returns a home directory that the workspace is or holds.
-func heldHome(root string) (home string, held bool) {
+// homeIn returns the person's home if the workspace is or holds one.
+func homeIn(root string) (home string, found bool) {
 	i := slices.IndexFunc(dirs.Homes(), func(home string) bool { return home != "/" && agenttool.Within(root, home) })
 	if i < 0 {
 		return "", false
@@ -21,11 +21,11 @@ func heldHome(root string) (home string, held bool) {
 // homeError refuses a workspace that is or holds a home.
 func homeError(root, home string) error {
 	return fmt.Errorf("the workspace would be %s, which %s: start toolhost in the directory of a project or name one with --workspace DIR. "+
-		"To have calls work on all of it, say so with --workspace %s", visible.Text(root), holding(root, home), visible.Text(root))
+		"To have calls work on all of it, say so with --workspace %s", visible.Text(root), relation(root, home), visible.Text(root))
 }
 
-// holding says what a workspace is to a home.
-func holding(root, home string) string {
+// relation says how a workspace is related to a home in it.
+func relation(root, home string) string {
 	if root == home {
 		return "is your home directory"
 	}
@@ -34,11 +34,11 @@ func holding(root, home string) string {
 
 // homeWarning says what is protected in a workspace that is or holds the person's home; "" for another.
 func homeWarning(root string) string {
-	home, held := heldHome(root)
-	if !held {
+	home, found := homeIn(root)
+	if !found {
 		return ""
 	}
-	return "the workspace " + visible.Text(root) + " " + holding(root, home) + ". Calls can change the files in it, unasked where rules or the mode allow it. " +
+	return "the workspace " + visible.Text(root) + " " + relation(root, home) + ". Calls can change the files in it, unasked where rules or the mode allow it. " +
 		"No call writes without asking: start-up files of shells, directories of programs (~/bin, ~/.local/bin, ~/go/bin), tool chains and their scripts (~/.cargo, ~/.nvm, ~/.pyenv, …), " +
 		"user services and autostart, modules that interpreters load (*.pth in ~/.local/lib), configuration of editors, agents and git, keys and credentials"
 }

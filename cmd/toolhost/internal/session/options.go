@@ -105,8 +105,8 @@ func (o Options) CheckHome() error {
 		return nil // opening the workspace reports it
 	}
 	root = dirs.Real(root)
-	home, held := heldHome(root)
-	if !held || o.Policy.Is("workspace") {
+	home, found := homeIn(root)
+	if !found || o.Policy.Is("workspace") {
 		return nil
 	}
 	return homeError(root, home)

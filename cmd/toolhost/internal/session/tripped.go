@@ -17,8 +17,8 @@ func (s *Session) tripped(v sandbox.Violation) {
 	s.Host.Tripped(message)
 }
 
-// writing notes a file that a tool is about to change. If that makes a git directory, what runs in it is put aside when it is done, but
-// for the file itself, which the decision showed.
+// writing records that a tool is about to change a file. If the change completes a git directory, done puts the programs in it aside,
+// except for the file itself, which the decision showed.
 func (s *Session) writing(path string) (done func()) {
 	s.Sandbox.Names.Allow(path)
 	dir, completes := protect.Completes(path)
@@ -29,7 +29,7 @@ func (s *Session) writing(path string) (done func()) {
 	}
 }
 
-// putAside puts aside what runs in a new git directory, but for one file, and says so.
+// putAside puts the programs in a new git directory aside, except for one file, and reports it.
 func (s *Session) putAside(dir, shown string) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()

@@ -14,10 +14,10 @@ import (
 	"toolhost/wire/stdio/native"
 )
 
-// codeLetters are those of codes: none looks like another one.
+// codeLetters are the letters of codes. No two of them look alike.
 const codeLetters = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
 
-// newCode makes the code of a session: eight letters, which nobody guesses in the few tries that a connection has.
+// newCode makes the code of a session: eight letters, too many to guess in the few tries of a connection.
 func newCode() string {
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // it never fails
@@ -27,19 +27,19 @@ func newCode() string {
 	return string(b[:4]) + "-" + string(b[4:])
 }
 
-// needsCode reports whether commands of the session can do what the person can, so that who answers must show the code.
+// needsCode reports whether answers need the code, because commands of the session can do what the person can.
 func (s *Session) needsCode() bool {
 	return s.Sandbox.Level == sandbox.None && s.Sandbox.Refusal == nil || s.unconfined.Load()
 }
 
-// holdsSettings reports whether commands of the session may be able to change settings: below the full sandbox the names in the workspace
-// are not held.
+// holdsSettings reports whether commands of the session may be able to change settings, so that changed settings wait for the person.
+// Below the full sandbox the files of settings in the workspace are not protected.
 func (s *Session) holdsSettings() bool {
 	return s.Sandbox.Level != sandbox.Full || s.unconfined.Load()
 }
 
 // vet says whether the process at the other end of a connection may answer prompts: a person at a terminal, and no command of a session.
-// In a sandbox the socket cannot be reached; this is what holds where there is none, or a lesser one.
+// The full sandbox hides the socket; below it this check is the only one.
 func (s *Session) vet(conn net.Conn) func(code string) native.Vetted {
 	why, terminal := "who is at the other end is not known", false
 	socket.Peer(conn, func(pid int) { why, terminal = caller.Suspect(pid), caller.HasTerminal(pid) })
@@ -64,7 +64,7 @@ func (s *Session) vet(conn net.Conn) func(code string) native.Vetted {
 	}
 }
 
-// How often a code may be wrong on one connection, and how long each takes.
+// How many wrong codes a connection may send, and how long each takes.
 const (
 	maxTries  = 5
 	codePause = 500 * time.Millisecond
@@ -97,8 +97,8 @@ func (s *Session) ApprovalsNote() map[string]any {
 	}
 }
 
-// Code is the code by which a person shows that they see this session; "" where none is needed, because no command can act for the
-// person.
+// Code is the code by which a person shows that they see this session; "" where none is needed, because no
+// command can act for the person.
 func (s *Session) Code() string {
 	if !s.needsCode() {
 		return ""

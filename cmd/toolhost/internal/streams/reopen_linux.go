@@ -10,7 +10,7 @@ import (
 
 // Pollable returns a pipe on stdin as a file that the runtime waits for without giving up a thread: a call then runs on
 // the thread that read it, which saves waking another one for each message. It is opened anew, since the flags of stdin
-// itself are shared with whoever gave it to us. Anything else is returned as it is.
+// itself are shared with the process that started this one. Anything else is returned as it is.
 func Pollable(stdin *os.File) *os.File {
 	info, err := stdin.Stat()
 	if err != nil || info.Mode()&os.ModeNamedPipe == 0 {
