@@ -11,6 +11,7 @@ import (
 	"golang.org/x/term"
 
 	"toolhost/cmd/toolhost/internal/dirs"
+	"toolhost/cmd/toolhost/internal/memory"
 	"toolhost/cmd/toolhost/internal/server"
 	"toolhost/cmd/toolhost/internal/session"
 	"toolhost/persist"
@@ -36,7 +37,7 @@ agenttool/decide, or an MCP client that shows elicitations.
   echo '{"jsonrpc":"2.0","id":1,"method":"agenttool/invoke","params":{"id":"c1","tool":"grep","input":{"pattern":"func main"}}}' | toolhost serve`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			limitMemory()
+			memory.Limit()
 			if err := h.check(); err != nil {
 				return err
 			}
@@ -89,7 +90,7 @@ func serve(s *session.Session, open func() (server.Front, error)) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	go pruneBeside(ctx, s.ID())
-	defer startTrimmer(func() { s.TrimCaches(keptBytes) })()
+	defer memory.StartTrimmer(s.TrimCaches)()
 	if code := s.Code(); code != "" && term.IsTerminal(int(os.Stderr.Fd())) {
 		fmt.Fprintln(os.Stderr, "toolhost: to answer prompts of this session with toolhost approve, give the code", code)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/cmd/toolhost/internal/limit"
+	"toolhost/cmd/toolhost/internal/memory"
 	"toolhost/cmd/toolhost/internal/session"
 	"toolhost/permissions"
 	"toolhost/sandbox"
@@ -24,7 +25,7 @@ type setup struct {
 // options are those of a session of this command.
 func (s *setup) options() session.Options {
 	o := s.Options
-	o.Version, o.Log, o.Memory = version(), logLine, boundMemory()
+	o.Version, o.Log, o.Memory = version(), logLine, memory.Bound()
 	if s.cmd != nil {
 		o.Policy.Given = s.cmd.Flags().Changed
 	}

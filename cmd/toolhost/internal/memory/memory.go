@@ -1,4 +1,6 @@
-package main
+// Package memory keeps the memory of a process that serves small: it bounds what the collector lets grow, and gives memory back after
+// a burst.
+package memory
 
 import (
 	"io/fs"
@@ -22,17 +24,17 @@ const (
 	memoryLimit = 512 << 20
 )
 
-// limitMemory sets how much memory the collector lets this process have. In a control group with a limit that is five eighths of it:
+// Limit sets how much memory the collector lets this process have. In a control group with a limit that is five eighths of it:
 // the rest is for helpers, the kernel's own and what was collected but not yet given back.
-func limitMemory() {
+func Limit() {
 	debug.SetGCPercent(gcPercent) // first: the start alone leaves 4 MiB behind
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(min(memoryLimit, groupMemory(os.DirFS("/"))/8*5))
 	}
 }
 
-// boundMemory is how much memory this process may have where that is less than usual, and else 0.
-func boundMemory() int64 {
+// Bound is how much memory this process may have where that is less than usual, and else 0.
+func Bound() int64 {
 	if n := debug.SetMemoryLimit(-1); n < memoryLimit {
 		return n
 	}
@@ -76,7 +78,7 @@ const (
 // trimmer gives the memory of a burst back to the system once the process is quiet. Without it the collector keeps what it once had
 // as long as nothing allocates. It looks at the process only after a collection: one that never had any has nothing to give back.
 type trimmer struct {
-	drop func() // has caches dropped; runs before the memory is given back
+	drop func(keep int64) // trims caches; called before memory is given back
 
 	mu        sync.Mutex
 	timer     *time.Timer // nil: no look is due
@@ -84,8 +86,9 @@ type trimmer struct {
 	ended     bool
 }
 
-// startTrimmer starts a trimmer. It works until stop is called.
-func startTrimmer(drop func()) (stop func()) {
+// StartTrimmer has memory given back to the system whenever the process is quiet, until stop is called. Before that it calls drop to
+// trim caches to keep bytes.
+func StartTrimmer(drop func(keep int64)) (stop func()) {
 	t := &trimmer{drop: drop}
 	t.await()
 	return t.stop
@@ -132,7 +135,7 @@ func (t *trimmer) look() {
 		return
 	}
 	if now.resident > keptBytes {
-		t.drop()
+		t.drop(keptBytes)
 		runtime.GC() // what pools hold lives through one collection
 		debug.FreeOSMemory()
 	}
