@@ -21,6 +21,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/cmd/toolhost/internal/dirs"
+	"toolhost/cmd/toolhost/internal/prune"
 	"toolhost/cmd/toolhost/internal/session"
 	"toolhost/host"
 	"toolhost/persist"
@@ -58,7 +59,7 @@ share a session log. A command that would go on by itself ends with the call.
 				return err
 			}
 			if first { // a moment to look at the old ones
-				defer pruneMeanwhile(session.ID())()
+				defer prune.Meanwhile(session.ID(), logLine)()
 			}
 			completion, err := callOnce(session, host.Request{ID: callID(time.Now()), Tool: args[0], Input: input, Timeout: timeout})
 			if err != nil {

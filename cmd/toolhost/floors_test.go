@@ -25,7 +25,7 @@ var floors = []struct {
 	{"pipeline", []string{"host"}, true},
 	{"transports", []string{"wire/stdio", "wire/socket", "wire/mcp", "wire/http"}, true},
 	{"places", internal("dirs"), true},
-	{"parts", internal("builtin", "caller", "history", "limit", "mcpconfig", "memory", "presence", "repositories", "sockets", "streams"), true},
+	{"parts", internal("builtin", "caller", "history", "limit", "mcpconfig", "memory", "presence", "prune", "repositories", "sockets", "streams"), true},
 	{"clients and sandbox", internal("approve", "remote", "confine"), true},
 	{"policy", internal("policy"), true},
 	{"session", internal("session"), true},

@@ -2,95 +2,20 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"toolhost/agenttool"
 	"toolhost/cmd/toolhost/internal/dirs"
 	"toolhost/cmd/toolhost/internal/limit"
+	"toolhost/cmd/toolhost/internal/prune"
 	"toolhost/persist"
 	"toolhost/persist/cache"
 )
-
-const (
-	pruneDelay = 30 * time.Second // keeps throw-away processes, which clients start to probe, from looking at old sessions
-	pruneEvery = 24 * time.Hour
-)
-
-// pruneBeside removes old sessions beside a running one, again and again until ctx ends.
-func pruneBeside(ctx context.Context, own agenttool.SessionID) {
-	for wait := pruneDelay; ; wait = pruneEvery {
-		select {
-		case <-time.After(wait):
-			pruneSessions(own)
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-// pruneMeanwhile is pruneSessions beside a call. The function that it returns waits for the end, but not for long: the next one
-// goes on with the rest.
-func pruneMeanwhile(own agenttool.SessionID) (wait func()) {
-	const longest = 2 * time.Second
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		pruneSessions(own)
-	}()
-	return func() {
-		select {
-		case <-done:
-		case <-time.After(longest):
-		}
-	}
-}
-
-// pruneSessions removes sessions that are too old and outputs that are too many, but nothing of the session own.
-func pruneSessions(own agenttool.SessionID) {
-	dir, err := dirs.Sessions()
-	if err != nil {
-		return
-	}
-	found, err := persist.Prune(dir, persist.Retention{Keep: []agenttool.SessionID{own}, Unasked: true}, time.Now())
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "toolhost: old sessions could not be removed:", err)
-	}
-	if warning := newerSessions(found); warning != "" {
-		fmt.Fprintln(os.Stderr, "toolhost:", warning)
-	}
-	limits := cache.Limits{}
-	if found.ClockDoubted {
-		limits.MaxAge = -1
-	}
-	if _, err := pruneCaches(limits); err != nil {
-		fmt.Fprintln(os.Stderr, "toolhost: old caches could not be removed:", err)
-	}
-}
-
-// pruneCaches removes caches of workspaces.
-func pruneCaches(o cache.Limits) ([]cache.Entry, error) {
-	state, err := dirs.State()
-	if err != nil {
-		return nil, err
-	}
-	return cache.Prune(dirs.Caches(state), o, time.Now())
-}
-
-// newerSessions says which sessions were left alone; "" for none.
-func newerSessions(found persist.Pruned) string {
-	if len(found.Newer) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%d sessions were written by a newer version of toolhost and are left alone, %s first", len(found.Newer), found.Newer[0])
-}
 
 func newLogPrune() *cobra.Command {
 	var asJSON bool
@@ -122,7 +47,7 @@ of a day. One session stores 4 GiB of output at most; what is beyond that is cut
 			}
 			o.MaxBytes = int64(limit)
 			found, err := persist.Prune(dir, o, time.Now())
-			caches, failed := pruneCaches(cache.Limits{MaxAge: o.MaxAge, Dry: o.Dry})
+			caches, failed := prune.Caches(cache.Limits{MaxAge: o.MaxAge, Dry: o.Dry})
 			err = errors.Join(err, failed)
 			if asJSON {
 				err = cmp.Or(printJSONLines(cmd.OutOrStdout(), []any{struct {
@@ -175,7 +100,7 @@ func printPruned(out io.Writer, found persist.Pruned, caches []cache.Entry, o pe
 	if found.Over > 0 {
 		fmt.Fprintf(out, "the logs alone exceed the limit by %s: they stay until they are older than %s\n", size(found.Over), o.MaxAge)
 	}
-	if warning := newerSessions(found); warning != "" {
+	if warning := prune.Newer(found); warning != "" {
 		fmt.Fprintln(out, warning)
 	}
 	return nil

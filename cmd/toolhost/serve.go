@@ -12,6 +12,7 @@ import (
 
 	"toolhost/cmd/toolhost/internal/dirs"
 	"toolhost/cmd/toolhost/internal/memory"
+	"toolhost/cmd/toolhost/internal/prune"
 	"toolhost/cmd/toolhost/internal/server"
 	"toolhost/cmd/toolhost/internal/session"
 	"toolhost/persist"
@@ -89,7 +90,7 @@ func serve(s *session.Session, open func() (server.Front, error)) error {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	go pruneBeside(ctx, s.ID())
+	go prune.Beside(ctx, s.ID(), logLine)
 	defer memory.StartTrimmer(s.TrimCaches)()
 	if code := s.Code(); code != "" && term.IsTerminal(int(os.Stderr.Fd())) {
 		fmt.Fprintln(os.Stderr, "toolhost: to answer prompts of this session with toolhost approve, give the code", code)

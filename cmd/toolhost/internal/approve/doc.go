@@ -1,6 +1,8 @@
 // Package approve is a person's side of prompts: what running sessions ask, how it is shown as text, and what is answered.
-// It does no IO. Sessions come in as events, answers go out through a [Answerer]; screen shows them on a whole terminal, plain
-// line by line.
+// It does no IO: sessions come in as events, answers go out through an [Answerer].
+//
+// Package client connects to sessions and is the Answerer. Package screen shows prompts on a whole terminal, plain line by line, and
+// terminal chooses between them: it is the command toolhost approve.
 //
 // All text that it makes for a person is safe to print: see package visible.
 package approve
