@@ -9,16 +9,6 @@ import (
 	"toolhost/classify/program"
 )
 
-// assignable reports whether the shell gives a variable no meaning of its own and no program is likely to have it in
-// its environment. If not, names no longer mean what they say.
-func (w *walk) assignable(name string) bool {
-	if ownName(name) {
-		return true
-	}
-	w.void("the variable " + name + " may change what commands do")
-	return false
-}
-
 // ownNames are names in capitals that people give to variables of their own and nobody reads from the environment.
 var ownNames = program.WordSet("FILE FILES DIR DIRS NAME NAMES PATTERN ROOT BASE SRC DEST DST TARGET BRANCH COMMIT SHA REF HEAD COUNT TOTAL VERSION START END FOO BAR BAZ LINE ITEM ITEMS RESULT REPO")
 
@@ -51,8 +41,11 @@ func ownName(name string) bool {
 var inherited = program.WordSet(`PATH HOME SHELL ENV BASH_ENV CDPATH LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT PS4 PROMPT_COMMAND EXECIGNORE BASH_LOADABLES_PATH
 	XDG_CONFIG_HOME TERMINFO PYTHONPATH NODE_OPTIONS GOFLAGS EDITOR VISUAL PAGER`)
 
+// assigner analyses what gives variables a value or an attribute.
+type assigner struct{ expander }
+
 // assignments analyses x=1 y=2 without a command. If one of the values may fail to expand, none of them is sure.
-func (w *walk) assignments(list []*syntax.Assign) {
+func (w assigner) assignments(list []*syntax.Assign) {
 	sure := !slices.ContainsFunc(list, mayFail)
 	for _, a := range list {
 		w.assign(a, sure && !a.Append)
@@ -77,7 +70,7 @@ func mayFail(a *syntax.Assign) bool {
 
 // assign analyses one assignment. One that is not sure to happen leaves it open which of two values the variable holds:
 // a declaration may be refused, an expression may fail, and a shell in a shell may not know the form.
-func (w *walk) assign(a *syntax.Assign, sure bool) {
+func (w assigner) assign(a *syntax.Assign, sure bool) {
 	defer w.leave()
 	if !w.enter(a.Pos()) {
 		return
@@ -92,12 +85,12 @@ func (w *walk) assign(a *syntax.Assign, sure bool) {
 	}
 	v := w.assigned(a)
 	if a.Index != nil || a.Array != nil {
-		w.setsUnseen(name)
+		unseen{&w.shell}.setsUnseen(name)
 	}
 	if inherited[name] && v.kind != static {
-		w.givenVariable(name, program.Word{})
+		unseen{&w.shell}.givenVariable(name, program.Word{})
 	} else if inherited[name] {
-		w.givenVariable(name, program.Lit(v.text))
+		unseen{&w.shell}.givenVariable(name, program.Lit(v.text))
 	}
 	if v.kind == static && a.Index == nil && program.HarmlessEnvironment(name, program.Lit(v.text)) {
 		return
@@ -116,7 +109,7 @@ func (w *walk) assign(a *syntax.Assign, sure bool) {
 }
 
 // assigned returns what an assignment gives.
-func (w *walk) assigned(a *syntax.Assign) value {
+func (w assigner) assigned(a *syntax.Assign) value {
 	if a.Array != nil {
 		w.array(a.Array)
 		return value{}
@@ -171,7 +164,7 @@ func known(word program.Word) value {
 	return value{}
 }
 
-func (w *walk) array(x *syntax.ArrayExpr) {
+func (w assigner) array(x *syntax.ArrayExpr) {
 	for _, e := range x.Elems {
 		if e.Index != nil && !literalNumber(e.Index) {
 			w.unknown("a subscript that is no number may run what it holds")
@@ -184,7 +177,7 @@ func (w *walk) array(x *syntax.ArrayExpr) {
 
 // environment analyses the assignments before a command, which end with it, and returns why nothing is proved of the command then,
 // if so. The command is nil if it is not known.
-func (w *walk) environment(list []*syntax.Assign, argv []program.Word) (doubt string) {
+func (w assigner) environment(list []*syntax.Assign, argv []program.Word) (doubt string) {
 	for _, a := range list {
 		if a.Name == nil || a.Index != nil || a.Array != nil || a.Append {
 			w.text(a.Value)
@@ -193,7 +186,7 @@ func (w *walk) environment(list []*syntax.Assign, argv []program.Word) (doubt st
 			continue
 		}
 		name, v := a.Name.Value, w.single(a.Value)
-		w.givenVariable(name, v)
+		unseen{&w.shell}.givenVariable(name, v)
 		switch {
 		case name == "IFS" && len(argv) > 0 && argv[0].Static && argv[0].Text == "read":
 		case program.HarmlessEnvironment(name, v):

@@ -89,7 +89,7 @@ func staticFields(text string) ([]string, bool) {
 	w := newWalk(testContext)
 	w.stmts(tree.stmts[:3])
 	var fields []string
-	for _, word := range w.fields(call.Args)[2:] {
+	for _, word := range (expander{w}).fields(call.Args)[2:] {
 		if !word.Static {
 			return nil, false
 		}

@@ -9,7 +9,7 @@ import (
 )
 
 // braces expands {a,b} and {1..3}. It is not ok if there are none.
-func (w *walk) braces(word *syntax.Word) (words []*syntax.Word, ok bool) {
+func (w expander) braces(word *syntax.Word) (words []*syntax.Word, ok bool) {
 	if !hasBrace(word) {
 		return nil, false
 	}

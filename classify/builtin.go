@@ -79,21 +79,6 @@ func builtins() map[string]*builtin {
 	return builtinIndex.byName
 }
 
-// builtin analyses the run of a builtin.
-func (w *walk) builtin(b *builtin, argv []program.Word) {
-	defer w.parsing.Free(w.parsing.Mark())
-	args, use := w.parse(&b.spec, argv)
-	w.leavesLines(argv, use)
-	if b.then != nil {
-		b.then(w, args, use)
-	}
-	w.builtinMayRun(argv)
-	w.use(argv, use)
-	if !use.Understood {
-		w.doubt("what "+argv[0].Text+" did to the shell is not understood", true)
-	}
-}
-
 func judgeNothing(*program.Args, *program.Use) {}
 
 func judgeCode(a *program.Args, u *program.Use) {

@@ -1,7 +1,6 @@
 package classify
 
 import (
-	"path"
 	"strings"
 
 	"toolhost/classify/program"
@@ -35,7 +34,7 @@ func runBuiltin(w *walk, _ *program.Args, u *program.Use) {
 func changeDir(w *walk, a *program.Args, _ *program.Use) {
 	w.settle()
 	before := w.scope.dirs
-	if w.scope.dirs = w.directory(a); a.Argv[0].Text == "cd" && len(a.Operands) == 1 && a.Operands[0].Static && a.Operands[0].Text == "-" {
+	if w.scope.dirs = directory(&w.shell, a); a.Argv[0].Text == "cd" && len(a.Operands) == 1 && a.Operands[0].Static && a.Operands[0].Text == "-" {
 		w.scope.dirs = w.scope.old
 	}
 	if w.scope.old = before; a.Argv[0].Text != "cd" {
@@ -51,8 +50,8 @@ func changeDir(w *walk, a *program.Args, _ *program.Use) {
 }
 
 // directory returns where cd goes, nil if that is not known.
-func (w *walk) directory(a *program.Args) []string {
-	target := program.Lit(w.ctx.Home)
+func directory(sh *shell, a *program.Args) []string {
+	target := program.Lit(sh.ctx.Home)
 	if len(a.Operands) > 0 {
 		target = a.Operands[0]
 	}
@@ -62,19 +61,7 @@ func (w *walk) directory(a *program.Args) []string {
 		a.Has("-P"): // a later .. would lead from where the links led, which no text tells
 		return nil
 	}
-	return w.relative(target.Text)
-}
-
-// relative returns what a path may be, as it is in each directory that may be the working directory; nil if that is not known.
-func (w *walk) relative(to string) []string {
-	if strings.HasPrefix(to, "/") {
-		return []string{path.Clean(to)}
-	}
-	var dirs []string
-	for _, dir := range w.scope.dirs {
-		dirs = append(dirs, path.Join(dir, to))
-	}
-	return dirs
+	return sh.relative(target.Text)
 }
 
 // loseParams forgets the positional parameters.

@@ -23,11 +23,11 @@ const (
 // callExpr analyses a simple command as it stands in the text.
 func (w *walk) callExpr(x *syntax.CallExpr) {
 	if len(x.Args) == 0 {
-		w.assignments(x.Assigns)
+		assigner{expander{w}}.assignments(x.Assigns)
 		return
 	}
-	argv := w.fields(x.Args)
-	defer w.doubtWithin(w.environment(x.Assigns, argv))()
+	argv := expander{w}.fields(x.Args)
+	defer w.doubtWithin(assigner{expander{w}}.environment(x.Assigns, argv))()
 	if len(argv) == 0 {
 		return // all words became nothing, and so does the command
 	}
@@ -58,7 +58,7 @@ func (w *walk) simple(argv []program.Word, by runner) {
 	}
 	outer := w.begin(argv)
 	defer func() { w.part, w.last = outer, argv }()
-	w.require(argv)
+	lister{&w.shell}.require(argv)
 	name := argv[0]
 	switch {
 	case w.scope.void != "":
@@ -96,7 +96,7 @@ func (w *walk) program(argv []program.Word) {
 	if !ok {
 		w.strange("`"+name.Text+"` is a program of its own, which toolhost does not know", name)
 		if base, ok := projectProgram(name.Text); ok {
-			w.namesCode(base, argv, nil)
+			unseen{&w.shell}.namesCode(base, argv, nil)
 		} else {
 			w.mayRun(name.Text + " is a file of its own, which is not read")
 		}
@@ -109,9 +109,9 @@ func (w *walk) program(argv []program.Word) {
 	if spec == nil {
 		w.strange("`"+base+"` is not a program that toolhost knows", name)
 		if harmlessBuiltins[base] {
-			w.setsByBuiltin(base, argv[1:])
+			unseen{&w.shell}.setsByBuiltin(base, argv[1:])
 		} else {
-			w.namesCode(base, argv, nil)
+			unseen{&w.shell}.namesCode(base, argv, nil)
 		}
 		return
 	}
@@ -122,31 +122,31 @@ func (w *walk) program(argv []program.Word) {
 		argv = slices.Clone(argv)
 		argv[0].Text = base
 	}
-	argv = w.here(base, argv)
+	argv = here(&w.shell, base, argv)
 	defer w.parsing.Free(w.parsing.Mark())
 	args, use := w.parse(spec, argv)
 	if w.disk != nil {
 		switch base {
 		case "xargs":
-			w.fed(args, use)
+			lister{&w.shell}.fed(args, use)
 		case "fd", "fdfind":
-			w.fedByFd(argv, use)
+			lister{&w.shell}.fedByFd(argv, use)
 		}
-		use = w.settled(argv, use)
-		w.leavesLines(argv, use)
-		w.prints(argv, args, use)
+		use = lister{&w.shell}.settled(argv, use)
+		lister{&w.shell}.leavesLines(argv, use)
+		lister{&w.shell}.prints(argv, args, use)
 	}
 	if base == "git" {
-		w.runsGit(argv[0], use)
+		effects{&w.shell}.runsGit(argv[0], use)
 	}
-	w.namesCode(base, argv, use)
+	unseen{&w.shell}.namesCode(base, argv, use)
 	w.use(argv, use)
 }
 
 // here spells the directory in which git is anyway as it is understood: git -C DIR, with the very text of the directory.
-func (w *walk) here(base string, argv []program.Word) []program.Word {
-	if base != "git" || len(argv) < 3 || argv[1].Text != "-C" || !argv[2].Static || w.scope.moved() || w.scope.start == "" ||
-		strings.TrimRight(argv[2].Text, "/") != w.scope.start {
+func here(sh *shell, base string, argv []program.Word) []program.Word {
+	if base != "git" || len(argv) < 3 || argv[1].Text != "-C" || !argv[2].Static || sh.scope.moved() || sh.scope.start == "" ||
+		strings.TrimRight(argv[2].Text, "/") != sh.scope.start {
 		return argv
 	}
 	argv = slices.Clone(argv)
@@ -174,193 +174,103 @@ func readsOwnConfiguration(base string) bool {
 	return false
 }
 
-// use records what one run of a program does.
+// use records what one run of a program does, and analyses what it runs.
 func (w *walk) use(argv []program.Word, u *program.Use) {
-	name, own := argv[0], ownMachine(u)
-	for _, r := range u.Told() {
-		if own && r.Fact == "open_world" {
-			continue
-		}
-		at := program.Word{Line: r.Line, Column: r.Column}
-		if r.Line == 0 {
-			at = name
-		}
-		w.factAt(r.Fact, u.Sentence(r, argv), at)
-	}
-	if !u.Understood {
-		w.note(tally{unknown: true})
-	}
-	for _, e := range u.Effects {
-		if e != program.Reaches || !own {
-			w.effect(e, u)
-		}
-	}
-	if own {
-		w.note(tally{loopback: true})
-	}
-	w.usePaths(argv, u)
-	w.useHosts(u)
-	if u.Has(program.Writes) || u.Has(program.Destroys) || u.Has(program.GitConfig) {
-		w.lock(u.Locks)
-	}
+	effects{&w.shell}.done(argv, u)
 	if len(u.Runs) > 0 {
-		w.started(name.Text, u)
+		w.started(argv[0].Text, u)
 	}
 }
 
-// usePaths records the paths that one run of a program names.
-func (w *walk) usePaths(argv []program.Word, u *program.Use) {
-	name := argv[0]
-	for _, word := range u.Reads {
-		switch {
-		case !onlyNames(name.Text):
-			w.read(word)
-		case word.Glob:
-			w.list(word)
-		default:
-			w.look(word)
-		}
+// builtin analyses the run of a builtin.
+func (w *walk) builtin(b *builtin, argv []program.Word) {
+	defer w.parsing.Free(w.parsing.Mark())
+	args, use := w.parse(&b.spec, argv)
+	lister{&w.shell}.leavesLines(argv, use)
+	if b.then != nil {
+		b.then(w, args, use)
 	}
-	for _, word := range u.Looks {
-		w.look(word)
-	}
-	for _, word := range u.Writes {
-		w.write(word, !u.Has(program.Adds), func(what string) string { return u.Sentence(program.Reason{Text: what}, argv) })
+	unseen{&w.shell}.builtinMayRun(argv)
+	w.use(argv, use)
+	if !use.Understood {
+		w.doubt("what "+argv[0].Text+" did to the shell is not understood", true)
 	}
 }
 
-// ownMachine reports whether a use names hosts, and they are this machine alone.
-func ownMachine(u *program.Use) bool {
-	return len(u.Hosts) > 0 && !slices.ContainsFunc(u.Hosts, func(host program.Word) bool { return !program.Loopback(host) })
+// started analyses the commands that a program runs. Of one that is not understood, or changes what its commands find, nothing is
+// proved of them; one that goes to another directory takes them there.
+func (w *walk) started(name string, u *program.Use) {
+	altered := !u.Understood || name == "env" && slices.Contains(u.Effects, program.RunsCode)
+	if altered || u.Dir != nil {
+		outer := w.scope
+		defer func() { w.scope = outer }()
+		w.scope = outer.clone()
+		w.doubt(name+" is not understood, or changes the environment", altered)
+		w.goTo(u.Dir)
+	}
+	for _, c := range u.Runs {
+		w.runs(c)
+	}
 }
 
-// useHosts records the hosts that one run of a program names, and whether there are others.
-func (w *walk) useHosts(u *program.Use) {
-	named := 0
-	for _, word := range u.Hosts {
-		_, rest, _ := strings.Cut(word.Text, "://")
-		switch {
-		case word.Static || strings.ContainsAny(rest, "/?#"):
-			w.host(word.Text)
-			named++
-		case ownMachine(u):
-			w.host("localhost")
-			named++
-		}
+// runs analyses what a program runs in turn.
+func (w *walk) runs(c program.Command) {
+	if c.Away {
+		w.remote++
+		defer func() { w.remote-- }()
 	}
-	if named == 0 && w.gitRemotes(u) {
+	if c.Shell != nil {
+		w.shellText(*c.Shell, c)
 		return
 	}
-	if named < len(u.Hosts) || named == 0 && u.Has(program.Reaches) || u.Has(program.HostsUnknown) {
-		w.note(tally{hostless: true})
+	argv := c.Argv
+	if c.More {
+		argv = append(argv[:len(argv):len(argv)], program.Word{Many: true})
 	}
-}
-
-// lock records files that a program locks while it runs, in the directory where it starts.
-func (w *walk) lock(names []string) {
-	for _, name := range names {
-		rest, home := strings.CutPrefix(name, "~")
-		switch {
-		case w.quiet > 0 || w.remote > 0 || home && w.ctx.Home == "":
-		case home:
-			w.addLock(w.ctx.Home + rest)
-		case strings.HasPrefix(name, "/"):
-			w.addLock(name)
-		default:
-			for _, dir := range w.scope.dirs {
-				w.addLock(strings.TrimSuffix(dir, "/") + "/" + name)
-			}
-		}
-	}
-}
-
-func (w *walk) addLock(path string) {
-	l := agenttool.Lock{Path: path, Write: true}
-	if len(w.locks) < maxPaths && !slices.Contains(w.locks, l) {
-		w.locks = append(w.locks, l)
-	}
-}
-
-// onlyNames reports whether a program shows of its operands no more than their names and attributes.
-func onlyNames(base string) bool {
-	switch base {
-	case "ls", "dir", "vdir", "stat", "basename", "dirname", "readlink", "realpath", "test", "[":
-		return true
-	}
-	return false
-}
-
-func (w *walk) effect(e program.Effect, u *program.Use) {
-	switch e {
-	case program.Writes: // what was there may be lost, unless it is shown that it is not
-		w.note(tally{writes: true, mayDestroy: !u.Has(program.Adds), incomplete: len(u.Writes) == 0 && w.remote == 0})
-	case program.Destroys:
-		w.note(tally{writes: true, destroys: true, incomplete: len(u.Writes) == 0 && w.remote == 0})
-	case program.GitConfig: // of which a change loses a line at most
-		w.note(tally{writes: true, incomplete: true})
-		w.gitConfig = w.gitConfig || w.quiet == 0
-	case program.GitGlobal:
-		w.globalGit()
-	case program.Reaches:
-		w.note(tally{reaches: true})
-	case program.MayReach:
-		w.note(tally{mayReach: true})
-	case program.LongRunning:
-		w.note(tally{long: true})
-	case program.Interactive:
-		w.note(tally{interactive: true})
-	case program.Pages:
-		w.note(tally{interactive: !w.scope.captured})
-	case program.ObservesHost:
-		w.note(tally{observes: w.remote == 0})
-	case program.NotConcurrent:
-		w.note(tally{notConcurrent: true})
-	case program.WritesElsewhere:
-		w.note(tally{writes: true, incomplete: true})
-	case program.ReadsElsewhere:
-		w.note(tally{incomplete: w.remote == 0})
-	case program.ReadsTree:
-		if !slices.ContainsFunc(u.Reads, func(word program.Word) bool { return !word.Maybe }) {
-			w.named(contents, program.Lit("."))
-		}
-	case program.RunsHooks:
-		w.note(tally{incomplete: true})
-	case program.Adds, program.HostsUnknown: // see usePaths and useHosts
-	default: // RunsCode, and what is not known
-		w.note(tally{unknown: true})
-	}
-}
-
-// globalGit records that git's configuration of the person is written, which is in one of two places.
-func (w *walk) globalGit() {
-	w.note(tally{writes: true, incomplete: true})
-	if w.ctx.Home != "" {
-		w.write(program.Lit(w.ctx.Home+"/.gitconfig"), false, nil)
-		w.write(program.Lit(w.ctx.Home+"/.config/git/config"), false, nil)
-	}
-}
-
-// host records a host that is named by itself, in a URL, or before a path: user@host:path.
-func (w *walk) host(text string) {
-	_, rest, isURL := strings.Cut(text, "://")
-	if !isURL {
-		rest = text
-	}
-	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
-		rest = rest[:i]
-	}
-	if i := strings.LastIndexByte(rest, '@'); i >= 0 {
-		rest = rest[i+1:]
-	}
-	if name, port, ok := strings.Cut(rest, ":"); ok && !strings.Contains(port, ":") && !isDigits(port) {
-		rest = name
-	}
-	if rest == "" || w.quiet > 0 || slices.Contains(w.hosts, rest) {
+	if len(argv) == 0 {
+		w.hidden("what it runs is not known")
 		return
 	}
-	if w.touched += len(rest); len(w.hosts) >= maxHosts || w.touched > maxTouched {
-		w.note(tally{incomplete: true, reaches: true})
+	w.simple(argv, byProgram)
+}
+
+// shellText analyses text that a new shell runs: it has the directory of this one, and none of its variables. If it need
+// not be bash, what other shells read in another way is not understood.
+func (w *walk) shellText(text program.Word, c program.Command) {
+	bash := c.Bash
+	if !text.Static {
+		w.hidden("what the shell runs is not known")
 		return
 	}
-	w.hosts = append(w.hosts, rest)
+	if _, ok := unfit(text.Text); !ok {
+		w.hidden("what the shell runs cannot be parsed")
+		return
+	}
+	if form := program.OnlyBash(text.Text); form != "" && !bash {
+		w.strange("shells other than bash may read this in another way: "+form, text)
+	}
+	tree := understood(text.Text)
+	if tree.failed {
+		w.hidden("what the shell runs is not understood: " + tree.reason.Text)
+		return
+	}
+	outer, inner, away, source := w.scope, w.inner, w.away, w.source
+	w.source = text.Text
+	w.scope = outer.clone()
+	w.scope.vars, w.scope.funcs, w.scope.plain, w.scope.params = nil, nil, !bash, outer.paramValues(c.Params)
+	w.away = nil
+	if inner == nil {
+		at := w.placed(agenttool.Reason{Line: text.Line, Column: text.Column})
+		w.inner = &place{at.Line, at.Column}
+	}
+	w.stmts(tree.stmts)
+	w.scope, w.inner, w.away, w.source = outer, inner, away, source
+}
+
+// parse takes a command line apart until the program that it is of has been analysed. With a disk the words are kept for longer.
+func (w *walk) parse(spec *program.Spec, argv []program.Word) (*program.Args, *program.Use) {
+	if w.disk != nil {
+		return program.Parse(spec, argv)
+	}
+	return w.parsing.Parse(spec, argv)
 }

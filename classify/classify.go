@@ -53,7 +53,7 @@ func Looked(text string, in Context, disk Disk) (facts agenttool.Facts, ok bool)
 		return facts, false
 	}
 	w.run(text)
-	facts = w.report()
+	facts = w.facts()
 	return facts, len(w.globs) == 0 || len(facts.Globs) > 0
 }
 
@@ -76,10 +76,10 @@ func Command(text string, in Context) agenttool.Facts {
 			w.lenient(part, parse(part))
 		}
 		w.lenient(text, parsed{failed: true})
-		return w.report()
+		return w.facts()
 	}
 	w.run(text)
-	return w.report()
+	return w.facts()
 }
 
 // run analyses the whole text both ways.
@@ -95,7 +95,7 @@ func (w *walk) run(text string) {
 	}
 	if tree.doubtful {
 		w.note(tally{unknown: true, gap: true})
-		w.record(tree.reason)
+		w.tell(tree.reason)
 		w.doubt(tree.reason.Text, true)
 	}
 	w.strict(tree.stmts)
@@ -133,6 +133,17 @@ func (w *walk) strict(stmts []*syntax.Stmt) {
 	w.stmts(stmts)
 }
 
+// facts are what both analyses found.
+func (w *walk) facts() agenttool.Facts {
+	w.seen()
+	if w.rejected == nil && w.tally.readOnly() == agenttool.Yes {
+		w.destroyed, w.tally.mayDestroy = nil, false // the strict analysis is a proof; the lenient one takes a word for a command
+	} else {
+		w.touches(w.codes)
+	}
+	return w.report()
+}
+
 // lenient gathers from a text and from its tree, which may be none. What is learnt late may be of use to what stands early, so
 // that it may look twice.
 func (w *walk) lenient(text string, tree parsed) {
@@ -147,5 +158,25 @@ func (w *walk) lenient(text string, tree parsed) {
 	g.glean(text, tree)
 	if g.again && !g.over {
 		g.glean(text, tree)
+	}
+}
+
+// touches adds the paths that code names, so that rules which forbid them are asked. Nothing else is believed of it.
+func (w *walk) touches(codes []code) {
+	for _, c := range codes {
+		if _, ok := unfit(c.text); !ok {
+			continue
+		}
+		inner := newWalk(w.ctx)
+		inner.strict(parse(c.text).stmts)
+		w.part = w.partAt(c.at)
+		for _, p := range inner.reads.list {
+			word := program.Word{Text: p.Spelling, Static: true, Top: p.Top}
+			w.add(map[bool]access{true: names, false: contents}[p.Names], word, p.Absolute)
+		}
+		for _, p := range inner.writes.list {
+			w.add(written, program.Lit(p.Spelling), p.Absolute)
+		}
+		inner.free()
 	}
 }

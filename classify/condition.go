@@ -8,10 +8,13 @@ import (
 	"toolhost/classify/program"
 )
 
-// testClause analyses [[ … ]].
-func (w *walk) testClause(x *syntax.TestClause) { w.test(x.X) }
+// tester analyses what [[ … ]] compares.
+type tester struct{ expander }
 
-func (w *walk) test(x syntax.TestExpr) {
+// testClause analyses [[ … ]].
+func (w tester) testClause(x *syntax.TestClause) { w.test(x.X) }
+
+func (w tester) test(x syntax.TestExpr) {
 	if x == nil {
 		return
 	}
@@ -33,7 +36,7 @@ func (w *walk) test(x syntax.TestExpr) {
 	}
 }
 
-func (w *walk) unaryTest(x *syntax.UnaryTest) {
+func (w tester) unaryTest(x *syntax.UnaryTest) {
 	operand, isWord := x.X.(*syntax.Word)
 	switch x.Op {
 	case syntax.TsNot, syntax.TsParen:
@@ -57,7 +60,7 @@ func (w *walk) unaryTest(x *syntax.UnaryTest) {
 	}
 }
 
-func (w *walk) binaryTest(x *syntax.BinaryTest) {
+func (w tester) binaryTest(x *syntax.BinaryTest) {
 	switch x.Op {
 	case syntax.AndTest, syntax.OrTest:
 		w.test(x.X)
@@ -84,15 +87,15 @@ func (w *walk) binaryTest(x *syntax.BinaryTest) {
 }
 
 // compared looks at a side of -eq and its like, which [[ evaluates as arithmetic.
-func (w *walk) compared(x syntax.TestExpr) {
+func (w tester) compared(x syntax.TestExpr) {
 	word, ok := x.(*syntax.Word)
-	if !ok || !w.numericWord(word) && !isInteger(word.Lit()) {
+	if !ok || !calculator(w).numericWord(word) && !isInteger(word.Lit()) {
 		w.unknown("what is not a number beside -eq may run what it holds")
 	}
 }
 
 // matched looks at a pattern, in which [[ always knows the extended globs.
-func (w *walk) matched(word *syntax.Word) {
+func (w tester) matched(word *syntax.Word) {
 	f := field{plain: true}
 	for i, part := range word.Parts {
 		switch x := part.(type) {

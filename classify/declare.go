@@ -10,7 +10,7 @@ import (
 
 // declClause analyses declare, local, export and their like as far as they print, or set variables without attributes
 // that change what an assignment means.
-func (w *walk) declClause(x *syntax.DeclClause) {
+func (w assigner) declClause(x *syntax.DeclClause) {
 	outer := w.begin(w.declared(x))
 	defer func() { w.part = outer }()
 	if w.scope.void != "" {
@@ -75,7 +75,7 @@ func declareOption(variant, option string) bool {
 	return false
 }
 
-func (w *walk) declareName(variant string, a *syntax.Assign, prints bool) {
+func (w assigner) declareName(variant string, a *syntax.Assign, prints bool) {
 	name := a.Name.Value
 	if a.Naked && a.Index == nil && prints {
 		return
@@ -105,7 +105,7 @@ func (w *walk) declareName(variant string, a *syntax.Assign, prints bool) {
 
 // mayBeList reports whether a value may be taken for a list in brackets, which is expanded once more. That needs an
 // array, which a variable becomes by an option of the clause or by what ran before.
-func (w *walk) mayBeList(value *syntax.Word) bool {
+func (w assigner) mayBeList(value *syntax.Word) bool {
 	if !w.arrays {
 		return false
 	}
@@ -117,7 +117,7 @@ func (w *walk) mayBeList(value *syntax.Word) bool {
 }
 
 // declared returns the words of the clause for the list of parts.
-func (w *walk) declared(x *syntax.DeclClause) []program.Word {
+func (w assigner) declared(x *syntax.DeclClause) []program.Word {
 	at := x.Variant.Pos()
 	list := []program.Word{{Text: x.Variant.Value, Static: true, Line: int(at.Line()), Column: int(at.Col())}}
 	for _, a := range x.Args {

@@ -44,14 +44,14 @@ func commandName(cmd syntax.Command) (string, []*syntax.Word) {
 }
 
 // limit takes note of whether a command reads no more than it is told, or than a later part of its pipeline takes.
-func (w *walk) limit(cmd syntax.Command) {
+func (sh *shell) limit(cmd syntax.Command) {
 	name, words := commandName(cmd)
-	w.reading = endsNever
-	if w.ending != endsNever && streaming[name] {
-		w.reading = w.ending
+	sh.reading = endsNever
+	if sh.ending != endsNever && streaming[name] {
+		sh.reading = sh.ending
 	}
 	if anyBegins(words, limits[name]) {
-		w.reading = endsBytes
+		sh.reading = endsBytes
 	}
 }
 
@@ -67,11 +67,11 @@ func anyBegins(words []*syntax.Word, texts []string) bool {
 }
 
 // readsEndless judges the reading of a path: what never ends has to be ended by who reads it.
-func (w *walk) readsEndless(text string, at program.Word) {
-	if w.reading == endsBytes {
+func (sh *shell) readsEndless(text string, at program.Word) {
+	if sh.reading == endsBytes {
 		return
 	}
-	dirs := w.scope.dirs
+	dirs := sh.scope.dirs
 	if strings.HasPrefix(text, "/") {
 		dirs = []string{"/"}
 	}
@@ -80,15 +80,15 @@ func (w *walk) readsEndless(text string, at program.Word) {
 		if dir != "/" {
 			full = path.Join(dir, text)
 		}
-		if lines, ok := endlessDevices[full]; ok && !(lines && w.reading == endsLines) {
-			w.note(tally{long: true})
-			w.strange(full+" never ends, and nothing here stops reading it", at)
+		if lines, ok := endlessDevices[full]; ok && !(lines && sh.reading == endsLines) {
+			sh.note(tally{long: true})
+			sh.strange(full+" never ends, and nothing here stops reading it", at)
 		}
 	}
 }
 
 // endingOf says after what the last part of a pipeline ends.
-func (w *walk) endingOf(cmd syntax.Command) ending {
+func (sh *shell) endingOf(cmd syntax.Command) ending {
 	name, words := commandName(cmd)
 	switch {
 	case name == "head" && anyBegins(words, limits[name]):
@@ -96,24 +96,7 @@ func (w *walk) endingOf(cmd syntax.Command) ending {
 	case name == "head":
 		return endsLines
 	case streaming[name]:
-		return w.ending
+		return sh.ending
 	}
 	return endsNever
-}
-
-// piped analyses what is piped into a command. One that keeps all it reads takes memory without end where that does not end.
-func (w *walk) piped(from, to *syntax.Stmt) {
-	outer, before := w.ending, w.tally.long
-	w.ending, w.tally.long = w.endingOf(to.Cmd), false
-	w.stmt(from)
-	long := w.tally.long
-	w.ending, w.tally.long = outer, before || long
-	if name, _ := commandName(to.Cmd); long && keeping[name] {
-		w.keeps(name)
-	}
-}
-
-func (w *walk) keeps(what string) {
-	w.note(tally{unknown: true, long: true})
-	w.fact("long_running", what+" keeps all that it reads, and what it reads does not end")
 }

@@ -355,33 +355,3 @@ func (g *gleaner) coprocess(x *syntax.CoprocClause) {
 	g.mention(argv)
 	g.argv(argv[1:], x.Pos())
 }
-
-// seen adds the commands that the strict analysis found in the words of others, whoever runs them: rules that forbid see no less
-// than rules that allow.
-func (w *walk) seen() {
-	for i := range w.parts {
-		if p := &w.parts[i]; p.WrappedBy >= 0 && p.Exact {
-			w.mentions = append(w.mentions, p.Argv)
-		}
-	}
-}
-
-// merge adds what another one gathered from the same command line, read in another way.
-func (w *walk) merge(g *gleaner) {
-	for _, r := range g.found {
-		w.destroyed = addReason(w.destroyed, r)
-	}
-	if g.over || g.skimmed {
-		w.tally.mayDestroy = true
-	}
-	w.codes = append(w.codes, g.codes...)
-	w.unmentioned = w.unmentioned || g.over || g.hidden
-	switch {
-	case w.mentions == nil && g.mentions == nil:
-		w.mentions = [][]string{}
-	case w.mentions == nil:
-		w.mentions = g.mentions
-	case !slices.EqualFunc(w.mentions, g.mentions, slices.Equal[[]string]):
-		w.mentions = append(w.mentions, g.mentions...)
-	}
-}

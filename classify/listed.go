@@ -23,23 +23,26 @@ const (
 	shellBreakers = " \t\n*?[]\\"
 )
 
+// lister follows names of files from the command that prints them to the one that takes them.
+type lister struct{ *shell }
+
 // prints takes note of what a command prints.
-func (w *walk) prints(argv []program.Word, a *program.Args, u *program.Use) {
-	if w.disk == nil {
+func (sh lister) prints(argv []program.Word, a *program.Args, u *program.Use) {
+	if sh.disk == nil {
 		return
 	}
 	switch l := program.Lists(argv, a, u); {
-	case l.Passes && w.scope.input != nil && !w.scope.input.Null:
-		w.lists = w.scope.input
-	case len(l.Names) > 0 && len(w.scope.dirs) == 1:
-		w.lists = &listing{l, w.scope.dirs[0]}
+	case l.Passes && sh.scope.input != nil && !sh.scope.input.Null:
+		sh.lists = sh.scope.input
+	case len(l.Names) > 0 && len(sh.scope.dirs) == 1:
+		sh.lists = &listing{l, sh.scope.dirs[0]}
 	}
 }
 
 // fed replaces what xargs runs by what it runs with the names that it reads, if they are known.
-func (w *walk) fed(a *program.Args, u *program.Use) {
-	in := w.scope.input
-	if in == nil || !w.scope.at(in.dir) || in.Null != a.Has("--null") || len(u.Runs) != 1 {
+func (sh lister) fed(a *program.Args, u *program.Use) {
+	in := sh.scope.input
+	if in == nil || !sh.scope.at(in.dir) || in.Null != a.Has("--null") || len(u.Runs) != 1 {
 		return
 	}
 	placeholder, without := "", xargsBreakers
@@ -67,12 +70,12 @@ func (w *walk) fed(a *program.Args, u *program.Use) {
 		name = name.Shaped(program.Shape{Pattern: name.Shape().Pattern, Without: without})
 		runs = append(runs, program.Command{Argv: withName(inner, placeholder, name)})
 	}
-	w.indexed = w.indexed || in.Index
+	sh.indexed = sh.indexed || in.Index
 	u.Runs = runs
 }
 
 // fedByFd names what fd runs with what it found, if that is below the working directory.
-func (w *walk) fedByFd(argv []program.Word, u *program.Use) {
+func (sh lister) fedByFd(argv []program.Word, u *program.Use) {
 	if len(u.Reads) > 0 || !allStatic(argv) || len(u.Runs) != 1 || !u.Runs[0].More || len(u.Runs[0].Argv) == 0 {
 		return
 	}
@@ -110,9 +113,9 @@ func withName(words []program.Word, placeholder string, name program.Word) []pro
 
 // readLine returns the variable to which the condition of a loop gives a line of what it reads at each turn, and what that is, if these
 // are names of files.
-func (w *walk) readLine(cond []*syntax.Stmt) (string, value) {
-	in := w.scope.input
-	if in == nil || in.Null || len(in.Names) != 1 || !w.scope.at(in.dir) || len(cond) != 1 || len(cond[0].Redirs) > 0 || cond[0].Negated {
+func (sh lister) readLine(cond []*syntax.Stmt) (string, value) {
+	in := sh.scope.input
+	if in == nil || in.Null || len(in.Names) != 1 || !sh.scope.at(in.dir) || len(cond) != 1 || len(cond[0].Redirs) > 0 || cond[0].Negated {
 		return "", value{}
 	}
 	call, ok := cond[0].Cmd.(*syntax.CallExpr)
@@ -128,7 +131,7 @@ func (w *walk) readLine(cond []*syntax.Stmt) (string, value) {
 	if !ownName(name) {
 		return "", value{}
 	}
-	w.indexed = w.indexed || in.Index
+	sh.indexed = sh.indexed || in.Index
 	return name, nameValue(in.Names[0], in.dir, " \t\r"+lineBreakers)
 }
 
@@ -158,12 +161,12 @@ func (s *scope) paramValues(words []program.Word) []value {
 }
 
 // listedWord returns what the words are like that an unquoted substitution becomes, if it prints names of files.
-func (w *walk) listedWord() *program.Word {
-	l := w.lists
-	if l == nil || l.Null || len(l.Names) != 1 || !w.scope.at(l.dir) {
+func (sh lister) listedWord() *program.Word {
+	l := sh.lists
+	if l == nil || l.Null || len(l.Names) != 1 || !sh.scope.at(l.dir) {
 		return nil
 	}
-	w.indexed = w.indexed || l.Index
+	sh.indexed = sh.indexed || l.Index
 	word := l.Names[0].Shaped(program.Shape{Pattern: l.Names[0].Shape().Pattern, Without: shellBreakers})
 	return &word
 }
@@ -172,21 +175,21 @@ func (w *walk) listedWord() *program.Word {
 func (s *scope) at(dir string) bool { return len(s.dirs) == 1 && s.dirs[0] == dir }
 
 // require takes note that facts rest on what names of files are like.
-func (w *walk) require(argv []program.Word) {
-	if w.disk == nil || w.quiet > 0 {
+func (sh lister) require(argv []program.Word) {
+	if sh.disk == nil || sh.quiet > 0 {
 		return
 	}
 	for _, word := range argv {
 		if word.Name {
-			w.note(w.match(names, word))
+			sh.note(sh.match(names, word))
 		}
 	}
 }
 
 // leavesLines takes note of a command in the body of a loop over lines that may read a part of them: what is left of a line then may be the
 // name of anything.
-func (w *walk) leavesLines(argv []program.Word, u *program.Use) {
-	if !w.scope.lines || len(u.Reads) > 0 && !slices.ContainsFunc(argv, func(word program.Word) bool { return word.Text == "-" }) {
+func (sh lister) leavesLines(argv []program.Word, u *program.Use) {
+	if !sh.scope.lines || len(u.Reads) > 0 && !slices.ContainsFunc(argv, func(word program.Word) bool { return word.Text == "-" }) {
 		return
 	}
 	switch argv[0].Text {
@@ -194,5 +197,5 @@ func (w *walk) leavesLines(argv []program.Word, u *program.Use) {
 		"break", "continue", "exit", "return", "find", "rg", "grep", "realpath", "readlink":
 		return
 	}
-	w.hidden("it may read a part of the lines that the loop reads")
+	sh.hidden("it may read a part of the lines that the loop reads")
 }

@@ -6,9 +6,12 @@ import (
 	"toolhost/classify/program"
 )
 
+// looper analyses what may run more than once.
+type looper struct{ expander }
+
 // loop analyses what runs again and again: head, then body, any number of times. First it is tried in silence until
 // the scope at its head no longer changes, then once more with what holds at every turn.
-func (w *walk) loop(head, body func()) {
+func (w looper) loop(head, body func()) {
 	w.quiet++
 	settled := false
 	for turn := 0; !settled && turn < 10 && w.rejected == nil; turn++ {
@@ -30,9 +33,9 @@ func (w *walk) loop(head, body func()) {
 	w.scope = join(join(exit, w.scope), w.away)
 }
 
-func (w *walk) while(x *syntax.WhileClause) {
+func (w looper) while(x *syntax.WhileClause) {
 	w.endless(x)
-	name, line := w.readLine(x.Cond)
+	name, line := lister{&w.shell}.readLine(x.Cond)
 	if x.Until || name == "" {
 		w.loop(func() { w.stmts(x.Cond) }, func() { w.stmts(x.Do) })
 		return
@@ -48,7 +51,7 @@ func (w *walk) while(x *syntax.WhileClause) {
 }
 
 // endless notes loops whose condition is a constant.
-func (w *walk) endless(x *syntax.WhileClause) {
+func (w looper) endless(x *syntax.WhileClause) {
 	if len(x.Cond) != 1 || x.Cond[0].Negated {
 		return
 	}
@@ -62,7 +65,7 @@ func (w *walk) endless(x *syntax.WhileClause) {
 	}
 }
 
-func (w *walk) noteEndless(body []*syntax.Stmt) {
+func (w looper) noteEndless(body []*syntax.Stmt) {
 	if leaves(body) {
 		w.note(tally{mayRun: true})
 		return
@@ -88,7 +91,7 @@ func leaves(body []*syntax.Stmt) bool {
 	return found
 }
 
-func (w *walk) forClause(x *syntax.ForClause) {
+func (w looper) forClause(x *syntax.ForClause) {
 	if x.Select {
 		w.note(tally{interactive: true})
 		w.fact("interactive", "`select` waits for an answer")
@@ -104,24 +107,24 @@ func (w *walk) forClause(x *syntax.ForClause) {
 	}
 }
 
-func (w *walk) cStyle(x *syntax.ForClause, l *syntax.CStyleLoop) {
-	if !w.startsAt(l.Init) {
-		w.arithmetic(l.Init)
+func (w looper) cStyle(x *syntax.ForClause, l *syntax.CStyleLoop) {
+	if !calculator(w).startsAt(l.Init) {
+		calculator(w).arithmetic(l.Init)
 	}
 	if l.Cond == nil {
 		w.noteEndless(x.Do)
 	}
-	w.loop(func() { w.arithmetic(l.Cond) }, func() {
+	w.loop(func() { calculator(w).arithmetic(l.Cond) }, func() {
 		w.stmts(x.Do)
 		w.scope = join(w.scope, w.away)
-		w.arithmetic(l.Post)
+		calculator(w).arithmetic(l.Post)
 	})
 }
 
 // each analyses a loop over words: word by word if they are known and few, else with one value for all.
-func (w *walk) each(x *syntax.ForClause, l *syntax.WordIter) {
+func (w looper) each(x *syntax.ForClause, l *syntax.WordIter) {
 	name := l.Name.Value
-	w.setsUnseen(name)
+	unseen{&w.shell}.setsUnseen(name)
 	if !w.assignable(name) {
 		return
 	}
@@ -150,7 +153,7 @@ func (w *walk) each(x *syntax.ForClause, l *syntax.WordIter) {
 	w.scope = join(none, w.scope)
 }
 
-func (w *walk) unrolled(name string, items []program.Word, body []*syntax.Stmt) {
+func (w looper) unrolled(name string, items []program.Word, body []*syntax.Stmt) {
 	for _, item := range items {
 		w.scope = join(w.scope, w.away)
 		w.scope.set(name, value{kind: static, text: item.Text})

@@ -8,54 +8,30 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"toolhost/agenttool"
-	"toolhost/agenttool/cut"
 	"toolhost/classify/program"
 )
 
-// mayRun records that a simple command may run more than the parts and mentions say, because its words name it, and why.
-func (w *walk) mayRun(why string) {
-	if why == "" || w.quiet > 0 {
-		return
-	}
-	switch {
-	case w.part < 0 && w.opaque == "":
-		w.opaque = cut.Short(why, maxReason)
-	case w.part >= 0 && w.parts[w.part].MayRun == "":
-		w.parts[w.part].MayRun = cut.Short(why, maxReason)
-	}
-}
-
-// allMayRun is why the whole may run more: what the shell does itself comes first, for no rule about a command covers it.
-func (w *walk) allMayRun() string {
-	if w.opaque != "" {
-		return w.opaque
-	}
-	for i := range w.parts {
-		if w.parts[i].MayRun != "" {
-			return w.parts[i].MayRun
-		}
-	}
-	return ""
-}
+// unseen finds what may run besides what is seen, because a word or a variable names it.
+type unseen struct{ *shell }
 
 // namesCode records what the words of one run of a program name as code, which is not among what it runs.
-func (w *walk) namesCode(base string, argv []program.Word, use *program.Use) {
-	if w.quiet > 0 {
+func (sh unseen) namesCode(base string, argv []program.Word, use *program.Use) {
+	if sh.quiet > 0 {
 		return
 	}
 	if takesVariables[base] {
-		w.givenVariables(argv)
-		w.mayRun(ofProgram(base, use.Lost()))
+		sh.givenVariables(argv)
+		sh.mayRun(ofProgram(base, use.Lost()))
 		return
 	}
 	if use != nil && (use.OnlyReads() || use.NamesCode() == "" && !program.RunsProject(base)) {
 		return
 	}
-	w.mayRun(w.codeOf(base, argv, use, 0))
+	sh.mayRun(sh.codeOf(base, argv, use, 0))
 }
 
 // codeOf says why a program may run what is not read, "" if all that its words name is read. What it names goes to the mentions.
-func (w *walk) codeOf(base string, argv []program.Word, use *program.Use, depth int) string {
+func (sh unseen) codeOf(base string, argv []program.Word, use *program.Use, depth int) string {
 	n, ok := program.NamesCode(base, argv)
 	switch {
 	case depth > maxInner:
@@ -66,18 +42,18 @@ func (w *walk) codeOf(base string, argv []program.Word, use *program.Use, depth 
 		return ofProgram(base, use.NamesCode())
 	}
 	for _, value := range n.Maybe {
-		w.mentions = append(w.mentions, []string{value.Text, agenttool.Unread})
+		sh.mentions = append(sh.mentions, []string{value.Text, agenttool.Unread})
 	}
 	for _, script := range n.Scripts {
-		w.mentions = append(w.mentions, spelledWords(script))
+		sh.mentions = append(sh.mentions, spelledWords(script))
 	}
-	if n.Why == "" && w.elsewhere() {
+	if n.Why == "" && sh.elsewhere() {
 		return base + " runs code of a directory outside the one in which the command line starts"
 	}
 	why := n.Why
 	for _, inner := range n.Commands {
-		w.mentions = append(w.mentions, spelledWords(inner))
-		if reason := w.codeOfCommand(inner, depth+1); why == "" {
+		sh.mentions = append(sh.mentions, spelledWords(inner))
+		if reason := sh.codeOfCommand(inner, depth+1); why == "" {
 			why = reason
 		}
 	}
@@ -95,7 +71,7 @@ func ofProgram(base, reason string) string {
 const maxInner = 8
 
 // codeOfCommand says why a command that a program runs may run what is not read.
-func (w *walk) codeOfCommand(argv []program.Word, depth int) string {
+func (sh unseen) codeOfCommand(argv []program.Word, depth int) string {
 	name := argv[0]
 	base, ok := trustedName(name.Text)
 	if !ok {
@@ -106,13 +82,13 @@ func (w *walk) codeOfCommand(argv []program.Word, depth int) string {
 	}
 	spec := program.Lookup(base)
 	if spec == nil {
-		return w.codeOf(base, argv, nil, depth)
+		return sh.codeOf(base, argv, nil, depth)
 	}
 	_, use := program.Parse(spec, argv)
 	if takesVariables[base] {
-		w.givenVariables(argv)
+		sh.givenVariables(argv)
 	} else if !use.OnlyReads() && (use.NamesCode() != "" || program.RunsProject(base)) {
-		if why := w.codeOf(base, argv, use, depth); why != "" {
+		if why := sh.codeOf(base, argv, use, depth); why != "" {
 			return why
 		}
 	}
@@ -121,8 +97,8 @@ func (w *walk) codeOfCommand(argv []program.Word, depth int) string {
 		case c.Shell != nil:
 			return base + " runs text in a shell"
 		case len(c.Argv) > 0:
-			w.mentions = append(w.mentions, spelledWords(c.Argv))
-			if why := w.codeOfCommand(c.Argv, depth+1); why != "" {
+			sh.mentions = append(sh.mentions, spelledWords(c.Argv))
+			if why := sh.codeOfCommand(c.Argv, depth+1); why != "" {
 				return why
 			}
 		}
@@ -145,12 +121,12 @@ func projectProgram(name string) (string, bool) {
 }
 
 // elsewhere reports whether a command may start outside the directory in which the whole does.
-func (w *walk) elsewhere() bool {
-	if !w.scope.moved() {
+func (sh unseen) elsewhere() bool {
+	if !sh.scope.moved() {
 		return false
 	}
-	return len(w.scope.dirs) == 0 || slices.ContainsFunc(w.scope.dirs, func(dir string) bool {
-		return w.ctx.Dir == "" || !agenttool.Within(w.ctx.Dir, dir)
+	return len(sh.scope.dirs) == 0 || slices.ContainsFunc(sh.scope.dirs, func(dir string) bool {
+		return sh.ctx.Dir == "" || !agenttool.Within(sh.ctx.Dir, dir)
 	})
 }
 
@@ -158,12 +134,12 @@ func (w *walk) elsewhere() bool {
 var takesVariables = program.WordSet("env genv sudo doas")
 
 // givenVariables judges the variables among the words of a wrapper.
-func (w *walk) givenVariables(argv []program.Word) {
+func (sh unseen) givenVariables(argv []program.Word) {
 	for _, word := range argv[1:] {
 		switch name, value, ok := strings.Cut(word.Text, "="); {
 		case strings.HasPrefix(word.Text, "-S"), strings.HasPrefix(word.Text, "--split"), strings.HasPrefix(word.Text, "--s"),
 			strings.HasPrefix(word.Text, "-") && !strings.HasPrefix(word.Text, "--") && strings.Contains(word.Text, "S") && argv[0].Text != "sudo":
-			w.mayRun(argv[0].Text + " " + word.Text + " splits text into a command")
+			sh.mayRun(argv[0].Text + " " + word.Text + " splits text into a command")
 			return
 		case strings.HasPrefix(word.Text, "-"):
 		case !ok && word.Text == "":
@@ -171,31 +147,31 @@ func (w *walk) givenVariables(argv []program.Word) {
 			return
 		default:
 			word.Text = value
-			w.givenVariable(name, word)
+			sh.givenVariable(name, word)
 		}
 	}
 }
 
 // givenVariable records that programs run with a variable set.
-func (w *walk) givenVariable(name string, value program.Word) {
-	if w.quiet > 0 || program.HarmlessEnvironment(name, value) {
+func (sh unseen) givenVariable(name string, value program.Word) {
+	if sh.quiet > 0 || program.HarmlessEnvironment(name, value) {
 		return
 	}
-	w.mayRun(program.VariableNamesCode(name, value))
+	sh.mayRun(program.VariableNamesCode(name, value))
 	if value.Static && value.Text != "" {
-		w.mentions = append(w.mentions, []string{value.Text, agenttool.Unread})
+		sh.mentions = append(sh.mentions, []string{value.Text, agenttool.Unread})
 	}
 }
 
 // exported judges a variable that export or declare -x gives to all programs.
-func (w *walk) exported(a *syntax.Assign) {
+func (w assigner) exported(a *syntax.Assign) {
 	switch {
 	case a.Index != nil, a.Array != nil, a.Append:
-		w.givenVariable(a.Name.Value, program.Word{})
+		unseen{&w.shell}.givenVariable(a.Name.Value, program.Word{})
 		return
 	case a.Naked:
 		v := w.variable(a.Name.Value)
-		w.givenVariable(a.Name.Value, program.Word{Text: v.text, Static: v.kind == static})
+		unseen{&w.shell}.givenVariable(a.Name.Value, program.Word{Text: v.text, Static: v.kind == static})
 		return
 	}
 	if w.quiet > 0 {
@@ -204,43 +180,43 @@ func (w *walk) exported(a *syntax.Assign) {
 	w.quiet++
 	value := w.single(a.Value)
 	w.quiet--
-	w.givenVariable(a.Name.Value, value)
+	unseen{&w.shell}.givenVariable(a.Name.Value, value)
 }
 
 // builtinMayRun judges the builtins that run text, files or other programs.
-func (w *walk) builtinMayRun(argv []program.Word) {
+func (sh unseen) builtinMayRun(argv []program.Word) {
 	words := argv[1:]
-	if w.quiet > 0 || len(words) == 0 {
+	if sh.quiet > 0 || len(words) == 0 {
 		return
 	}
-	w.setsByBuiltin(argv[0].Text, words)
+	sh.setsByBuiltin(argv[0].Text, words)
 	switch name := argv[0].Text; name {
 	case "eval":
 		texts := make([]string, len(words))
 		for i, word := range words {
 			if texts[i] = word.Text; !word.Static {
-				w.mayRun("eval runs text that is not known")
+				sh.mayRun("eval runs text that is not known")
 				return
 			}
 		}
-		w.textMayRun(strings.Join(texts, " "))
+		sh.textMayRun(strings.Join(texts, " "))
 	case "trap":
 		if !words[0].Static {
-			w.mayRun("trap runs text that is not known")
+			sh.mayRun("trap runs text that is not known")
 		} else if len(words) > 1 && words[0].Text != "-" && words[0].Text != "-p" && words[0].Text != "-l" {
-			w.textMayRun(words[0].Text)
+			sh.textMayRun(words[0].Text)
 		}
 	case "source", ".":
 		if base, ok := projectProgram(words[0].Text); !words[0].Static || !ok || base != "activate" {
-			w.mayRun(name + " runs " + strings.TrimSuffix(spelledWord(words[0]), agenttool.Unread) + ", which is not read")
+			sh.mayRun(name + " runs " + strings.TrimSuffix(spelledWord(words[0]), agenttool.Unread) + ", which is not read")
 		}
 	case "alias", "enable", "hash", "mapfile", "readarray":
 		if slices.ContainsFunc(words, func(word program.Word) bool { return !word.Static || definesCommand(name, word.Text) }) {
-			w.mayRun(name + " says what a name runs")
+			sh.mayRun(name + " says what a name runs")
 		}
 	case "set":
 		if slices.ContainsFunc(words, exportsAll) {
-			w.mayRun("set -a and -k give every variable to programs")
+			sh.mayRun("set -a and -k give every variable to programs")
 		}
 	}
 }
@@ -270,21 +246,21 @@ func exportsAll(word program.Word) bool {
 }
 
 // textMayRun judges text that this shell runs later, or as a part of the line.
-func (w *walk) textMayRun(text string) {
+func (sh unseen) textMayRun(text string) {
 	tree := parsed{failed: true}
-	if _, ok := unfit(text); ok && w.texts < maxInner {
+	if _, ok := unfit(text); ok && sh.texts < maxInner {
 		tree = parse(text)
 	}
 	if tree.failed {
-		w.mayRun("it runs text that cannot be parsed")
+		sh.mayRun("it runs text that cannot be parsed")
 		return
 	}
-	inner := newWalk(w.ctx)
+	inner := newWalk(sh.ctx)
 	defer inner.free()
-	inner.texts = w.texts + 1
+	inner.texts = sh.texts + 1
 	inner.strict(tree.stmts)
-	w.mayRun(inner.allMayRun())
-	w.mentions = append(w.mentions, inner.mentions...)
+	sh.mayRun(inner.allMayRun())
+	sh.mentions = append(sh.mentions, inner.mentions...)
 }
 
 // harmlessBuiltins are those without a description that run nothing.

@@ -18,31 +18,8 @@ func plainParam(x *syntax.ParamExp) bool {
 		x.GlobSubst == syntax.OptUnset && x.RcExpand == syntax.OptUnset && x.NestedParam == nil && len(x.Modifiers) == 0
 }
 
-// variable returns what is known of a variable.
-func (w *walk) variable(name string) value {
-	switch name {
-	case "HOME":
-		if w.ctx.Home != "" {
-			return value{kind: static, text: w.ctx.Home}
-		}
-	case "PWD":
-		if !w.scope.moved() && len(w.scope.dirs) == 1 {
-			return value{kind: static, text: w.scope.dirs[0]}
-		}
-	case "?", "#", "$":
-		return value{kind: number}
-	}
-	if len(name) == 1 && name[0] >= '1' && name[0] <= '9' {
-		if at := int(name[0] - '1'); at < len(w.scope.params) {
-			return w.scope.params[at]
-		}
-		return value{}
-	}
-	return w.scope.vars[name]
-}
-
 // param expands a parameter. Whatever may run code in the value of a variable is not understood.
-func (w *walk) param(f *field, x *syntax.ParamExp, quoted bool) {
+func (w expander) param(f *field, x *syntax.ParamExp, quoted bool) {
 	f.numeric = false
 	if simpleParam(x) {
 		w.parameter(f, x.Param.Value, quoted)
@@ -50,7 +27,7 @@ func (w *walk) param(f *field, x *syntax.ParamExp, quoted bool) {
 	}
 	many := !quoted
 	if x.Param != nil && x.Exp != nil && (x.Exp.Op == syntax.AssignUnset || x.Exp.Op == syntax.AssignUnsetOrNull) {
-		w.setsUnseen(x.Param.Value)
+		unseen{&w.shell}.setsUnseen(x.Param.Value)
 	}
 	switch {
 	case !plainParam(x):
@@ -81,7 +58,7 @@ func (w *walk) param(f *field, x *syntax.ParamExp, quoted bool) {
 }
 
 // parameter expands $name.
-func (w *walk) parameter(f *field, name string, quoted bool) {
+func (w expander) parameter(f *field, name string, quoted bool) {
 	if name == "@" || name == "*" {
 		f.unknown(name == "@" || !quoted)
 		return
@@ -102,11 +79,11 @@ func (w *walk) parameter(f *field, name string, quoted bool) {
 		f.numeric = true
 		f.number(true, false)
 	case count:
-		w.printed(f, oneNumber, quoted)
+		f.printed(oneNumber, quoted)
 	case numerals:
-		w.printed(f, numberLines, quoted)
+		f.printed(numberLines, quoted)
 	case tokenText:
-		w.printed(f, oneToken, quoted)
+		f.printed(oneToken, quoted)
 	case begins:
 		f.matched, f.names = w.matching(f, v, quoted), v.ofNames()
 		f.add(v.text)
@@ -121,7 +98,7 @@ func (w *walk) parameter(f *field, name string, quoted bool) {
 }
 
 // matching returns the pattern of a variable that a word begins with, if what it matches is still named from the same directory.
-func (w *walk) matching(f *field, v value, quoted bool) string {
+func (w expander) matching(f *field, v value, quoted bool) string {
 	if !quoted || f.open || len(f.text) > 0 || !w.scope.at(v.dir) {
 		return ""
 	}
@@ -137,7 +114,7 @@ func (v value) ofNames() value {
 }
 
 // expansion looks at ${x:-word} and its like.
-func (w *walk) expansion(x *syntax.ParamExp) {
+func (w expander) expansion(x *syntax.ParamExp) {
 	switch x.Exp.Op {
 	case syntax.AssignUnset, syntax.AssignUnsetOrNull:
 		if x.Index != nil || !w.assignable(x.Param.Value) {

@@ -19,59 +19,59 @@ const (
 )
 
 // read records that a path is read.
-func (w *walk) read(word program.Word) { w.visit(contents, word) }
+func (sh *shell) read(word program.Word) { sh.visit(contents, word) }
 
 // look records that the name and the attributes of a path are read.
-func (w *walk) look(word program.Word) { w.visit(names, word) }
+func (sh *shell) look(word program.Word) { sh.visit(names, word) }
 
-func (w *walk) visit(how access, word program.Word) {
-	if w.quiet > 0 || w.remote > 0 {
+func (sh *shell) visit(how access, word program.Word) {
+	if sh.quiet > 0 || sh.remote > 0 {
 		return
 	}
 	if !word.Static {
-		missing := w.match(how, word)
-		w.note(missing)
+		missing := sh.match(how, word)
+		sh.note(missing)
 		if missing.incomplete || missing.matched {
-			w.factAt("paths_complete", "`"+w.spelled(word)+"` may name a file outside the workspace", word)
+			sh.factAt("paths_complete", "`"+sh.spelled(word)+"` may name a file outside the workspace", word)
 		}
 		slash := strings.Contains(word.Text, "/")
 		if slash {
-			w.special(globDir(word.Text), word)
+			sh.special(globDir(word.Text), word)
 		}
 		if word.Glob || slash {
-			w.named(how, program.Lit(globDir(word.Text)))
+			sh.named(how, program.Lit(globDir(word.Text)))
 		}
 		return
 	}
 	if word.Text == "" || stream(word.Text) {
 		return
 	}
-	w.special(word.Text, word)
+	sh.special(word.Text, word)
 	if how == contents {
-		w.readsEndless(word.Text, word)
+		sh.readsEndless(word.Text, word)
 	}
-	w.named(how, word)
+	sh.named(how, word)
 }
 
 // special takes note of a path among those that are no files: devices, and what the kernel tells of the machine.
-func (w *walk) special(text string, at program.Word) {
+func (sh *shell) special(text string, at program.Word) {
 	if strings.HasPrefix(text, "/") {
-		w.kernel(text, at)
+		sh.kernel(text, at)
 		return
 	}
-	for _, dir := range w.scope.dirs {
+	for _, dir := range sh.scope.dirs {
 		if strings.Contains(text, "..") || dir == "/" || below(dir, "/dev") || below(dir, "/proc") || below(dir, "/sys") {
-			w.kernel(strings.TrimSuffix(dir, "/")+"/"+text, at)
+			sh.kernel(strings.TrimSuffix(dir, "/")+"/"+text, at)
 		}
 	}
 }
 
-func (w *walk) kernel(full string, at program.Word) {
+func (sh *shell) kernel(full string, at program.Word) {
 	switch clean := path.Clean(full); {
 	case below(clean, "/dev") && (clean != "/dev" || !at.Static) && !quietDevice(clean):
-		w.strange("`"+clean+"` is a device, and what reading it does is not known", at)
+		sh.strange("`"+clean+"` is a device, and what reading it does is not known", at)
 	case (below(clean, "/proc") || below(clean, "/sys")) && !ownProcess(clean, full):
-		w.note(tally{observes: true})
+		sh.note(tally{observes: true})
 	}
 }
 
@@ -89,125 +89,52 @@ func ownProcess(clean, full string) bool {
 
 // write records that a path is made or changed; cuts if what was in it may be lost. The sentence that says so is made by the program
 // that writes; nil: by a redirection.
-func (w *walk) write(word program.Word, cuts bool, by func(what string) string) {
+func (sh *shell) write(word program.Word, cuts bool, by func(what string) string) {
 	if word.Static && (stream(word.Text) || word.Text == "/dev/null") {
 		return
 	}
-	w.note(tally{writes: true, mayDestroy: cuts})
+	sh.note(tally{writes: true, mayDestroy: cuts})
 	if !word.Static {
-		w.note(tally{incomplete: w.remote == 0})
-		w.factAt("read_only", "`"+w.spelled(word)+"` may name any file, and it is written: use a literal path", word)
+		sh.note(tally{incomplete: sh.remote == 0})
+		sh.factAt("read_only", "`"+sh.spelled(word)+"` may name any file, and it is written: use a literal path", word)
 		return
 	}
 	switch {
 	case by != nil:
-		w.factAt("read_only", by("writes "+word.Text), word)
+		sh.factAt("read_only", by("writes "+word.Text), word)
 	default:
-		w.factAt("read_only", "the redirection writes "+word.Text, word)
+		sh.factAt("read_only", "the redirection writes "+word.Text, word)
 	}
-	w.named(written, word)
+	sh.named(written, word)
 }
 
 // list records that a directory is listed for a glob.
-func (w *walk) list(word program.Word) {
+func (sh *shell) list(word program.Word) {
 	dir := globDir(word.Text)
-	if w.quiet == 0 && w.remote == 0 {
-		w.special(dir, program.Lit(dir))
+	if sh.quiet == 0 && sh.remote == 0 {
+		sh.special(dir, program.Lit(dir))
 	}
-	w.named(names, program.Lit(dir))
+	sh.named(names, program.Lit(dir))
 }
 
 // named appends a path as it is in each directory that may be the working directory.
-func (w *walk) named(how access, word program.Word) {
-	if w.quiet > 0 || w.remote > 0 {
+func (sh *shell) named(how access, word program.Word) {
+	if sh.quiet > 0 || sh.remote > 0 {
 		return
 	}
 	text := word.Text
 	if strings.HasPrefix(text, "/") {
-		w.add(how, word, text)
+		sh.add(how, word, text)
 		return
 	}
-	if len(w.scope.dirs) == 0 {
-		w.note(tally{incomplete: true})
-		w.factAt("paths_complete", "`"+text+"` is relative to a directory that is not known", word)
+	if len(sh.scope.dirs) == 0 {
+		sh.note(tally{incomplete: true})
+		sh.factAt("paths_complete", "`"+text+"` is relative to a directory that is not known", word)
 		return
 	}
-	for _, dir := range w.scope.dirs {
-		w.add(how, word, strings.TrimSuffix(dir, "/")+"/"+text)
+	for _, dir := range sh.scope.dirs {
+		sh.add(how, word, strings.TrimSuffix(dir, "/")+"/"+text)
 	}
-}
-
-// pathSet is a list of paths in which each is once.
-type pathSet struct {
-	list []agenttool.Path
-	seen map[agenttool.Path]int // where each is, of a long list
-}
-
-// all returns the paths in a list of their own; nil if there are none.
-func (s *pathSet) all() []agenttool.Path { return append([]agenttool.Path(nil), s.list...) }
-
-// find returns where a path is, -1 if it is not there.
-func (s *pathSet) find(p agenttool.Path, key func(agenttool.Path) agenttool.Path) int {
-	if s.seen == nil {
-		p = key(p)
-		return slices.IndexFunc(s.list, func(each agenttool.Path) bool { return key(each) == p })
-	}
-	if i, ok := s.seen[key(p)]; ok {
-		return i
-	}
-	return -1
-}
-
-// append appends a path that is not there.
-func (s *pathSet) append(p agenttool.Path, key func(agenttool.Path) agenttool.Path) {
-	s.list = append(s.list, p)
-	switch {
-	case s.seen != nil:
-		s.seen[key(p)] = len(s.list) - 1
-	case len(s.list) > 32:
-		s.seen = make(map[agenttool.Path]int, 64)
-		for i, each := range s.list {
-			s.seen[key(each)] = i
-		}
-	}
-}
-
-// nameOf is what makes a path that is read another one, whoever reads it.
-func nameOf(p agenttool.Path) agenttool.Path {
-	return agenttool.Path{Spelling: p.Spelling, Absolute: p.Absolute}
-}
-
-// nameAndWriter is what makes a path that is written another one: the rules for it differ with the writer.
-func nameAndWriter(p agenttool.Path) agenttool.Path {
-	return agenttool.Path{Spelling: p.Spelling, Absolute: p.Absolute, By: p.By}
-}
-
-// add appends a path; of those that are too many it is only known that they are there.
-func (w *walk) add(how access, word program.Word, full string) {
-	s, key := &w.reads, nameOf
-	if how == written {
-		s, key = &w.writes, nameAndWriter
-	}
-	p := agenttool.Path{Spelling: word.Text, Absolute: full, Names: how == names, Top: word.Top, By: w.toucher()}
-	if i := s.find(p, key); i >= 0 {
-		was := &s.list[i]
-		was.Names, was.Top = was.Names && p.Names, was.Top || p.Top
-		return
-	}
-	if len(s.list) >= maxPaths || w.touched > maxTouched {
-		w.note(tally{incomplete: true})
-		return
-	}
-	w.touched += len(word.Text) + len(full)
-	s.append(p, key)
-}
-
-// toucher returns which simple command does what is recorded now, as an index plus 1; 0 if the shell itself does.
-func (w *walk) toucher() int {
-	if w.redirects {
-		return 0
-	}
-	return w.part + 1
 }
 
 // globDir returns the directory that is listed for a glob which begins with text.
@@ -242,4 +169,50 @@ func quietDevice(text string) bool {
 
 func below(text, dir string) bool {
 	return strings.HasPrefix(text, dir) && (len(text) == len(dir) || text[len(dir)] == '/')
+}
+
+// match records the pattern of a word of which no more is known than what it matches, and returns what that makes of the facts.
+func (sh *shell) match(how access, word program.Word) tally {
+	shape := word.Shape()
+	if shape.Pattern == "" || !cutNowhere(word) || sh.toucher() == 0 && sh.disk == nil || len(sh.scope.dirs) == 0 {
+		return tally{incomplete: true}
+	}
+	g := agenttool.Glob{Pattern: shape.Pattern, By: sh.toucher(), Names: how == names, Without: shape.Without, Index: sh.indexed}
+	if word.Name && word.Text == "" {
+		g.First = sh.notFirst()
+	}
+	dirs := sh.scope.dirs
+	if strings.HasPrefix(g.Pattern, "/") {
+		dirs = dirs[:1]
+	}
+	for _, dir := range dirs {
+		at := g
+		if !strings.HasPrefix(g.Pattern, "/") {
+			at.Pattern = program.QuotePattern(strings.TrimSuffix(dir, "/")) + "/" + g.Pattern
+		}
+		switch {
+		case slices.Contains(sh.globs, at):
+		case len(sh.globs) >= maxGlobs:
+			return tally{incomplete: true}
+		default:
+			sh.globs = append(sh.globs, at)
+		}
+	}
+	return tally{matched: true}
+}
+
+const maxGlobs = 16
+
+// notFirst is what a name must not begin with to be no more than an operand of the simple command that is looked at.
+func (rec *record) notFirst() string {
+	if rec.part >= 0 && len(rec.parts[rec.part].Argv) > 0 && rec.parts[rec.part].Argv[0] == "find" {
+		return "-(),!"
+	}
+	return "-"
+}
+
+// cutNowhere reports whether the text of a word is still what its pattern begins with: a program may take the one apart.
+func cutNowhere(word program.Word) bool {
+	rest, ok := strings.CutPrefix(word.Shape().Pattern, program.QuotePattern(word.Text))
+	return ok && (strings.HasPrefix(rest, "*") || strings.HasPrefix(rest, "/**/"))
 }

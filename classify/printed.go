@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"toolhost/classify/program"
 )
 
 // shape is what is known of what a command prints, whatever the disk holds. It may print nothing.
@@ -17,7 +19,7 @@ const (
 )
 
 // shapeOf returns what is known of what statements print.
-func (w *walk) shapeOf(list []*syntax.Stmt) shape {
+func shapeOf(sh *shell, list []*syntax.Stmt) shape {
 	if printsNumber(list) {
 		return oneNumber
 	}
@@ -38,7 +40,7 @@ func (w *walk) shapeOf(list []*syntax.Stmt) shape {
 		return dateShape(first[1:])
 	case "git":
 		if len(first) > 1 && first[1] == "describe" {
-			return w.tagShape(first[2:])
+			return tagShape(sh, first[2:])
 		}
 		return gitShape(first[1:])
 	}
@@ -200,8 +202,8 @@ func dateShape(args []string) shape {
 }
 
 // tagShape recognises git describe, which prints the name of a tag and perhaps how far behind it the commit is.
-func (w *walk) tagShape(args []string) shape {
-	if w.disk == nil || !w.disk.PlainTags || w.scope.moved() {
+func tagShape(sh *shell, args []string) shape {
+	if sh.disk == nil || !sh.disk.PlainTags || sh.scope.moved() {
 		return anyText
 	}
 	for _, arg := range args {
@@ -252,30 +254,30 @@ func gitShape(args []string) shape {
 }
 
 // printedText returns what a substitution becomes, if its text and the caller say that. It is analysed already.
-func (w *walk) printedText(x *syntax.CmdSubst) (string, bool) {
-	if len(x.Stmts) != 1 || len(x.Stmts[0].Redirs) > 0 || x.Stmts[0].Negated || x.Stmts[0].Background || w.scope.void != "" || w.scope.doubt != "" {
+func printedText(sh *shell, last []program.Word, x *syntax.CmdSubst) (string, bool) {
+	if len(x.Stmts) != 1 || len(x.Stmts[0].Redirs) > 0 || x.Stmts[0].Negated || x.Stmts[0].Background || sh.scope.void != "" || sh.scope.doubt != "" {
 		return "", false
 	}
 	call, ok := x.Stmts[0].Cmd.(*syntax.CallExpr)
-	if !ok || len(call.Args) == 0 || len(call.Assigns) > 0 || len(w.last) == 0 || !allStatic(w.last) || w.scope.funcs[w.last[0].Text] != nil {
+	if !ok || len(call.Args) == 0 || len(call.Assigns) > 0 || len(last) == 0 || !allStatic(last) || sh.scope.funcs[last[0].Text] != nil {
 		return "", false
 	}
 	text, ok := "", false
-	switch argv := w.last; {
-	case argv[0].Text == "pwd" && len(argv) == 1 && len(w.scope.dirs) == 1:
-		text, ok = w.scope.dirs[0], true
+	switch argv := last; {
+	case argv[0].Text == "pwd" && len(argv) == 1 && len(sh.scope.dirs) == 1:
+		text, ok = sh.scope.dirs[0], true
 	case argv[0].Text == "basename" && (len(argv) == 2 || len(argv) == 3) && !strings.HasPrefix(argv[1].Text, "-"):
 		if text, ok = baseName(argv[1].Text), true; len(argv) == 3 && text != argv[2].Text {
 			text = strings.TrimSuffix(text, argv[2].Text)
 		}
 	case argv[0].Text == "dirname" && len(argv) == 2 && !strings.HasPrefix(argv[1].Text, "-"):
 		text, ok = dirName(argv[1].Text), true
-	case w.disk != nil && !w.scope.moved() && !w.scope.given:
+	case sh.disk != nil && !sh.scope.moved() && !sh.scope.given:
 		words := make([]string, len(argv))
 		for i, word := range argv {
 			words[i] = word.Text
 		}
-		text, ok = w.disk.Prints[strings.Join(words, " ")]
+		text, ok = sh.disk.Prints[strings.Join(words, " ")]
 	}
 	return text, ok && !strings.Contains(text, "\n")
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // literal expands unquoted text: backslashes, a tilde, globs. rest is what follows it in the word.
-func (w *walk) literal(f *field, lit *syntax.Lit, first bool, rest []syntax.WordPart) {
+func (w expander) literal(f *field, lit *syntax.Lit, first bool, rest []syntax.WordPart) {
 	f.parts++
 	f.numeric = false
 	text := lit.Value
@@ -60,7 +60,7 @@ func bracketEnd(text string) int {
 
 // tilde expands a tilde at the beginning of a word, or of the value in a word that looks like an assignment, and
 // returns what follows. If there is more of the word, a tilde before no slash may not be one.
-func (w *walk) tilde(f *field, text string, more bool) string {
+func (w expander) tilde(f *field, text string, more bool) string {
 	start := 0
 	if text == "" || text[0] != '~' {
 		eq := strings.IndexByte(text, '=')
@@ -96,7 +96,7 @@ func assignsLike(text string) bool {
 }
 
 // quotedLiteral expands text in double quotes or in a here-document, where a backslash quotes only the escapable.
-func (w *walk) quotedLiteral(f *field, text, escapable string) {
+func (f *field) quotedLiteral(text, escapable string) {
 	f.numeric = false
 	if strings.IndexByte(text, '\\') < 0 {
 		f.add(text)

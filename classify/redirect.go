@@ -8,8 +8,11 @@ import (
 	"toolhost/classify/program"
 )
 
+// redirector analyses what the shell itself opens.
+type redirector struct{ expander }
+
 // redirect analyses one redirection.
-func (w *walk) redirect(r *syntax.Redirect) {
+func (w redirector) redirect(r *syntax.Redirect) {
 	defer w.leave()
 	if !w.enter(r.OpPos) {
 		return
@@ -33,7 +36,7 @@ func (w *walk) redirect(r *syntax.Redirect) {
 }
 
 // redirected analyses what the shell itself does with the target of a redirection.
-func (w *walk) redirected(r *syntax.Redirect, target program.Word) {
+func (w redirector) redirected(r *syntax.Redirect, target program.Word) {
 	switch r.Op {
 	case syntax.RdrIn:
 		w.input(target)
@@ -53,10 +56,10 @@ func (w *walk) redirected(r *syntax.Redirect, target program.Word) {
 }
 
 // fromElsewhere takes note that stdin is another than before.
-func (w *walk) fromElsewhere() { w.scope.piped, w.scope.input, w.scope.lines = true, nil, false }
+func (w redirector) fromElsewhere() { w.scope.piped, w.scope.input, w.scope.lines = true, nil, false }
 
 // target expands the word after a redirection; one that bash would take for several is not static.
-func (w *walk) target(word *syntax.Word) program.Word {
+func (w redirector) target(word *syntax.Word) program.Word {
 	list := w.fields([]*syntax.Word{word})
 	if len(list) != 1 || list[0].Static && list[0].Text == "" {
 		return program.Word{Line: int(word.Pos().Line()), Column: int(word.Pos().Col())}
@@ -64,7 +67,7 @@ func (w *walk) target(word *syntax.Word) program.Word {
 	return list[0]
 }
 
-func (w *walk) input(target program.Word) {
+func (w redirector) input(target program.Word) {
 	if w.network(target) {
 		return
 	}
@@ -75,7 +78,7 @@ func (w *walk) input(target program.Word) {
 	w.read(target)
 }
 
-func (w *walk) output(target program.Word, cuts bool) {
+func (w redirector) output(target program.Word, cuts bool) {
 	if w.network(target) {
 		w.note(tally{writes: true, mayDestroy: true})
 		return
@@ -87,7 +90,7 @@ func (w *walk) output(target program.Word, cuts bool) {
 }
 
 // capture takes note of where stdout goes; a path that is not known, or a device, may be a terminal.
-func (w *walk) capture(r *syntax.Redirect, target program.Word) {
+func (w redirector) capture(r *syntax.Redirect, target program.Word) {
 	all := r.Op == syntax.RdrAll || r.Op == syntax.AppAll
 	switch {
 	case r.Op == syntax.DplIn, r.N != nil && r.N.Value != "1" && !all:
@@ -105,7 +108,7 @@ func safeBeginning(text string) bool {
 }
 
 // network notes the paths for which bash opens a connection.
-func (w *walk) network(target program.Word) bool {
+func (w redirector) network(target program.Word) bool {
 	if !strings.HasPrefix(target.Text, "/dev/tcp/") && !strings.HasPrefix(target.Text, "/dev/udp/") {
 		return false
 	}
@@ -120,7 +123,7 @@ func (w *walk) network(target program.Word) bool {
 }
 
 // duplicate analyses >&word and <&word: a descriptor, or a file that is written.
-func (w *walk) duplicate(r *syntax.Redirect, target program.Word) {
+func (w redirector) duplicate(r *syntax.Redirect, target program.Word) {
 	text := strings.TrimSuffix(target.Text, "-")
 	switch {
 	case target.Static && (text == "" || isDigits(text)):
@@ -173,14 +176,14 @@ func isPlainTarget(text string) bool {
 }
 
 // hereDocument analyses the body of <<, which ends at the same line for all shells: its outline has shown that.
-func (w *walk) hereDocument(r *syntax.Redirect) {
+func (w redirector) hereDocument(r *syntax.Redirect) {
 	if _, quoted, _ := delimiterOf(r.Word); r.Hdoc == nil || quoted {
 		return
 	}
 	f := field{plain: true}
 	for _, part := range r.Hdoc.Parts {
 		if lit, isLit := part.(*syntax.Lit); isLit {
-			w.quotedLiteral(&f, lit.Value, "$\\`")
+			f.quotedLiteral(lit.Value, "$\\`")
 			continue
 		}
 		w.partOf(&f, part, true)

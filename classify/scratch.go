@@ -27,19 +27,6 @@ func newWalk(in Context) *walk {
 	return w
 }
 
-// free gives the memory of a walk to the next one.
-func (w *walk) free() {
-	if cap(w.argvs)+cap(w.parts)+cap(w.reads.list) > 3*manyWords {
-		return
-	}
-	clear(w.argvs)
-	clear(w.parts)
-	clear(w.reads.list)
-	w.parsing.Free(0)
-	*w = walk{scratch: scratch{w.parsing, w.argvs[:0], append(w.scopes, w.scope)}, parts: w.parts[:0], reads: pathSet{list: w.reads.list[:0]}}
-	walks.Put(w)
-}
-
 // room returns an empty list with room for some words.
 func (s *scratch) room(n int) []program.Word {
 	if cap(s.argvs)-len(s.argvs) < n {
@@ -65,11 +52,3 @@ func (s *scratch) copied(of *scope) *scope {
 
 // dropped takes back what copied returned.
 func (s *scratch) dropped(c *scope) { s.scopes = append(s.scopes, c) }
-
-// parse takes a command line apart until the program that it is of has been analysed. With a disk the words are kept for longer.
-func (w *walk) parse(spec *program.Spec, argv []program.Word) (*program.Args, *program.Use) {
-	if w.disk != nil {
-		return program.Parse(spec, argv)
-	}
-	return w.parsing.Parse(spec, argv)
-}

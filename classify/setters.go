@@ -13,30 +13,30 @@ var naming = program.WordSet(`BASH_ALIASES BASH_CMDS IFS`)
 
 // setsUnseen records that something other than a plain assignment sets a variable, whose value is not followed: if the shell looks there
 // for what to run, the words that follow may run anything. The name may have a subscript.
-func (w *walk) setsUnseen(name string) {
+func (sh unseen) setsUnseen(name string) {
 	name, _, _ = strings.Cut(name, "[")
 	if naming[name] || inherited[name] {
-		w.mayRun("the variable " + name + " says what commands run, and what it holds here is not known")
+		sh.mayRun("the variable " + name + " says what commands run, and what it holds here is not known")
 	}
 }
 
 // setsWord is setsUnseen for a name that is a word of a command.
-func (w *walk) setsWord(name program.Word) {
+func (sh unseen) setsWord(name program.Word) {
 	if !name.Static {
-		w.mayRun("a variable is set whose name is not known")
+		sh.mayRun("a variable is set whose name is not known")
 		return
 	}
-	w.setsUnseen(name.Text)
+	sh.setsUnseen(name.Text)
 }
 
 // setsByBuiltin judges the variables that the words of a builtin name.
-func (w *walk) setsByBuiltin(builtin string, words []program.Word) {
+func (sh unseen) setsByBuiltin(builtin string, words []program.Word) {
 	switch builtin {
 	case "printf":
-		w.setsByPrintf(words)
+		sh.setsByPrintf(words)
 	case "let":
 		for _, word := range words {
-			w.setsByExpression(word)
+			sh.setsByExpression(word)
 		}
 	case "local", "readonly", "typeset": // after command
 		for _, word := range words {
@@ -44,17 +44,17 @@ func (w *walk) setsByBuiltin(builtin string, words []program.Word) {
 				word.Static = false
 			}
 			word.Text, _, _ = strings.Cut(word.Text, "=")
-			w.setsWord(word)
+			sh.setsWord(word)
 		}
 	case "getopts":
 		if len(words) > 1 {
-			w.setsWord(words[1])
+			sh.setsWord(words[1])
 		}
 	case "read", "mapfile", "readarray", "wait":
 		for i, word := range words {
 			valued := i > 0 && valueOption(builtin, words[i-1])
 			if !valued || word.Many {
-				w.setsWord(word)
+				sh.setsWord(word)
 			}
 		}
 	}
@@ -70,27 +70,27 @@ func valueOption(builtin string, option program.Word) bool {
 }
 
 // setsByPrintf judges what follows -v. Words that are not known may be the option, too.
-func (w *walk) setsByPrintf(words []program.Word) {
+func (sh unseen) setsByPrintf(words []program.Word) {
 	first := words[0]
 	name, option := strings.CutPrefix(first.Text, "-v")
 	switch {
 	case first.Static && !option, first.Text != "" && !option && first.Text != "-":
 	case !first.Static && len(words) == 1 && !first.Many: // a format or an option alone
 	case name != "" || !first.Static:
-		w.setsWord(program.Word{Text: name, Static: first.Static})
+		sh.setsWord(program.Word{Text: name, Static: first.Static})
 	case len(words) > 1:
-		w.setsWord(words[1])
+		sh.setsWord(words[1])
 	}
 }
 
 // setsByExpression judges the names in the text of an expression.
-func (w *walk) setsByExpression(word program.Word) {
+func (sh unseen) setsByExpression(word program.Word) {
 	if !word.Static {
-		w.mayRun("an expression is not known, and may set any variable")
+		sh.mayRun("an expression is not known, and may set any variable")
 		return
 	}
 	for _, name := range strings.FieldsFunc(word.Text, func(r rune) bool { return !nameRune(r) }) {
-		w.setsUnseen(name)
+		sh.setsUnseen(name)
 	}
 }
 
@@ -100,7 +100,7 @@ func nameRune(r rune) bool {
 
 // setsByClause judges the words of declare and its like that are no plain assignments: one may be so after it is expanded, and with -n
 // a name stands for another.
-func (w *walk) setsByClause(x *syntax.DeclClause) {
+func (w assigner) setsByClause(x *syntax.DeclClause) {
 	stands := false
 	for _, a := range x.Args {
 		if a.Name != nil {
@@ -112,7 +112,7 @@ func (w *walk) setsByClause(x *syntax.DeclClause) {
 			stands = stands || strings.Contains(word.Text, "n") && x.Variant.Value != "export"
 		case !word.Static || !strings.HasPrefix(word.Text, "+"):
 			name, _, _ := strings.Cut(word.Text, "=")
-			w.setsWord(program.Word{Text: strings.TrimSuffix(name, "+"), Static: word.Static})
+			unseen{&w.shell}.setsWord(program.Word{Text: strings.TrimSuffix(name, "+"), Static: word.Static})
 		}
 	}
 	for _, a := range x.Args {
@@ -121,33 +121,33 @@ func (w *walk) setsByClause(x *syntax.DeclClause) {
 		case a.Naked || a.Array != nil || a.Append:
 			w.mayRun("a name stands for a variable that is not known")
 		default:
-			w.setsWord(w.quietly(a.Value))
+			unseen{&w.shell}.setsWord(w.quietly(a.Value))
 		}
 	}
 }
 
 // quietly returns a word of which nothing is recorded.
-func (w *walk) quietly(word *syntax.Word) program.Word {
+func (w expander) quietly(word *syntax.Word) program.Word {
 	w.quiet++
 	defer func() { w.quiet-- }()
 	return w.single(word)
 }
 
 // setsTarget judges what an expression assigns to that is no plain name: a[i], or what is made of expansions.
-func (w *walk) setsTarget(target syntax.ArithmExpr) {
+func (sh unseen) setsTarget(target syntax.ArithmExpr) {
 	word, ok := target.(*syntax.Word)
 	if !ok || len(word.Parts) != 1 {
-		w.mayRun("an expression sets a variable whose name is not known")
+		sh.mayRun("an expression sets a variable whose name is not known")
 		return
 	}
 	switch part := word.Parts[0].(type) {
 	case *syntax.ParamExp:
 		if !part.Short || part.Index == nil {
-			w.mayRun("an expression sets a variable whose name is not known")
+			sh.mayRun("an expression sets a variable whose name is not known")
 			return
 		}
-		w.setsUnseen(part.Param.Value)
+		sh.setsUnseen(part.Param.Value)
 	default:
-		w.mayRun("an expression sets a variable whose name is not known")
+		sh.mayRun("an expression sets a variable whose name is not known")
 	}
 }

@@ -11,11 +11,11 @@ import (
 const maxSpelled = 60
 
 // spelled returns a word as the command line spells it, with its quotes and expansions; of a long one the beginning.
-func (w *walk) spelled(word program.Word) string {
+func (c *cursor) spelled(word program.Word) string {
 	if word.Static {
 		return word.Text
 	}
-	source := w.source
+	source := c.source
 	for line := 1; line < word.Line; line++ {
 		_, rest, ok := strings.Cut(source, "\n")
 		if !ok {

@@ -5,97 +5,24 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
-	"toolhost/agenttool"
 	"toolhost/classify/program"
 )
 
 // walk is the strict analysis: it runs a command line in thought, with all that may happen in the place of what would.
 type walk struct {
 	scratch
+	shell
 	gleaner gleaner
 
-	ctx   Context
-	disk  *Disk // nil if the caller does not look at it
-	scope *scope
 	away  *scope // what may hold where break, continue or return left for
 	calls []*syntax.FuncDecl
 	local []string // variables that the current function gives back when it ends
 
-	steps, depth int
-	expanded     int        // words that braces made
-	given        int        // words of the simple commands, counted again for each program that runs another
-	arrays       bool       // a variable may be an array
-	quiet        int        // while positive, nothing is recorded: a loop is tried until its scope settles
-	nested       int        // programs that run one another
-	at           syntax.Pos // of the innermost node, for reasons that have none
-	redirects    bool       // what is recorded is a redirection, which the shell makes
-	source       string     // what the positions are of: the command line, or a text in it that a shell runs
-	inner        *place     // the place of a text inside the command line, whose own positions mean nothing
-
-	rejected *agenttool.Reason // the whole is not understood
-	tally    tally             // of the whole
-	altered  bool              // simple commands run with variables that they would not find otherwise
-	itself   tally             // of what the shell does itself, outside all simple commands
-	part     int               // the simple command that is looked at, -1 outside any
-	parts    []counted
-	reasons  []agenttool.Reason
-	words    int // bytes of the words of the parts
-	told     int // bytes of their reasons
-	touched  int // bytes of the paths and hosts
-	reads    pathSet
-	writes   pathSet
-	hosts    []string
-	locks    []agenttool.Lock
-	remote   int // while positive, what runs is not on this machine, and its paths are not those here
-	globs    []agenttool.Glob
-	git      []agenttool.GitRun
-	remotes  []agenttool.GitRemote
-	reglobs  bool           // what patterns match was changed
-	lists    *listing       // what was printed by the command just analysed, if that is names of files
+	expanded int            // words that braces made
+	given    int            // words of the simple commands, counted again for each program that runs another
+	nested   int            // programs that run one another
 	last     []program.Word // of the simple command just analysed
-	indexed  bool           // names of files come from git's index
-
-	destroyed []agenttool.Reason
-	gitConfig bool // the configuration of a repository changes
-
-	codes       []code
-	mentions    [][]string
-	unmentioned bool
-	ending      ending // of the pipeline, behind the command that is looked at
-	reading     ending // of what the command reads
-	texts       int    // texts in one another of which nothing but that is asked
-	opaque      string // why more may run than is mentioned
 }
-
-type place struct{ line, column int }
-
-// reject makes all facts unknown for one reason.
-func (w *walk) reject(r agenttool.Reason) {
-	if w.rejected == nil {
-		w.rejected = &r
-	}
-}
-
-// enter counts one node, and one level until leave. It reports whether the limits allow it.
-func (w *walk) enter(at syntax.Pos) bool {
-	w.depth++
-	w.steps++
-	if w.rejected != nil {
-		return false
-	}
-	w.at = at
-	switch {
-	case w.steps > maxSteps:
-		w.reject(w.reason("the command line is too long to be analysed"))
-		return false
-	case w.depth > maxDepth:
-		w.reject(w.reason("the command line is nested too deeply"))
-		return false
-	}
-	return true
-}
-
-func (w *walk) leave() { w.depth-- }
 
 // stmts analyses one statement after the other.
 func (w *walk) stmts(list []*syntax.Stmt) {
@@ -104,8 +31,6 @@ func (w *walk) stmts(list []*syntax.Stmt) {
 		w.settle()
 	}
 }
-
-func (w *walk) settle() { w.scope.settle() }
 
 func (w *walk) stmt(s *syntax.Stmt) {
 	defer w.leave()
@@ -129,7 +54,7 @@ func (w *walk) command(s *syntax.Stmt) {
 	outer := w.reading
 	w.limit(s.Cmd)
 	for _, r := range s.Redirs {
-		w.redirect(r)
+		redirector{expander{w}}.redirect(r)
 	}
 	w.lists = nil
 	if _, simple := s.Cmd.(*syntax.CallExpr); len(s.Redirs) > 0 && s.Cmd != nil && !simple {
@@ -152,21 +77,21 @@ func (w *walk) command(s *syntax.Stmt) {
 	case *syntax.IfClause:
 		w.ifClause(x)
 	case *syntax.WhileClause:
-		w.while(x)
+		looper{expander{w}}.while(x)
 	case *syntax.ForClause:
-		w.forClause(x)
+		looper{expander{w}}.forClause(x)
 	case *syntax.CaseClause:
 		w.caseClause(x)
 	case *syntax.FuncDecl:
 		w.funcDecl(x)
 	case *syntax.ArithmCmd:
-		w.arithmCmd(x)
+		calculator{expander{w}}.arithmCmd(x)
 	case *syntax.TestClause:
-		w.testClause(x)
+		tester{expander{w}}.testClause(x)
 	case *syntax.DeclClause:
-		w.declClause(x)
+		assigner{expander{w}}.declClause(x)
 	case *syntax.LetClause:
-		w.letClause(x)
+		calculator{expander{w}}.letClause(x)
 	case *syntax.TimeClause:
 		if w.scope.plain {
 			w.unknown("in some shells time is a program, which runs programs alone")
@@ -287,13 +212,13 @@ func (w *walk) ifClause(x *syntax.IfClause) {
 }
 
 func (w *walk) caseClause(x *syntax.CaseClause) {
-	w.text(x.Word)
+	expander{w}.text(x.Word)
 	before := w.scope
 	after := before.clone()
 	for _, item := range x.Items {
 		w.scope = before.clone()
 		for _, p := range item.Patterns {
-			w.pattern(p)
+			expander{w}.pattern(p)
 		}
 		if item.Op != syntax.Break {
 			w.unknown("a case that goes on in the next is not understood")
@@ -346,8 +271,29 @@ func (w *walk) callFunction(name string) {
 	w.away, w.local = away, local
 }
 
-// void says that from here on names may not mean what they say.
-func (w *walk) void(reason string) {
-	w.unknown(reason)
-	w.scope.void = reason
+// piped analyses what is piped into a command. One that keeps all it reads takes memory without end where that does not end.
+func (w *walk) piped(from, to *syntax.Stmt) {
+	outer, before := w.ending, w.tally.long
+	w.ending, w.tally.long = w.endingOf(to.Cmd), false
+	w.stmt(from)
+	long := w.tally.long
+	w.ending, w.tally.long = outer, before || long
+	if name, _ := commandName(to.Cmd); long && keeping[name] {
+		w.keeps(name)
+	}
+}
+
+// free gives the memory of a walk to the next one.
+func (w *walk) free() {
+	if cap(w.argvs)+cap(w.parts)+cap(w.reads.list) > 3*manyWords {
+		return
+	}
+	clear(w.argvs)
+	clear(w.parts)
+	clear(w.reads.list)
+	w.parsing.Free(0)
+	parts, reads := w.parts[:0], w.reads.list[:0]
+	*w = walk{scratch: scratch{w.parsing, w.argvs[:0], append(w.scopes, w.scope)}}
+	w.parts, w.reads.list = parts, reads
+	walks.Put(w)
 }

@@ -31,8 +31,11 @@ type field struct {
 	plain   bool          // no glob is looked for: the right side of an assignment, a pattern, a here-string
 }
 
+// expander makes of the words in the text what the shell makes of them, and analyses what runs in them.
+type expander struct{ *walk }
+
 // fields expands words the way the arguments of a command are.
-func (w *walk) fields(words []*syntax.Word) []program.Word {
+func (w expander) fields(words []*syntax.Word) []program.Word {
 	list := w.room(len(words))
 	for _, word := range words {
 		if !w.enter(word.Pos()) {
@@ -66,7 +69,7 @@ func plainText(word *syntax.Word) (string, bool) {
 }
 
 // appendFields expands one word without braces.
-func (w *walk) appendFields(list []program.Word, word *syntax.Word) []program.Word {
+func (w expander) appendFields(list []program.Word, word *syntax.Word) []program.Word {
 	if text, ok := plainText(word); ok {
 		at := word.Pos()
 		return append(list, program.Word{Text: text, Static: true, Line: int(at.Line()), Column: int(at.Col())})
@@ -81,7 +84,7 @@ func (w *walk) appendFields(list []program.Word, word *syntax.Word) []program.Wo
 }
 
 // namedWord is the word with what is known of it if it becomes names of files.
-func (w *walk) namedWord(f field, at syntax.Pos) program.Word {
+func (w expander) namedWord(f field, at syntax.Pos) program.Word {
 	word := f.word(at)
 	switch {
 	case w.disk == nil || word.Static:
@@ -98,7 +101,7 @@ func (w *walk) namedWord(f field, at syntax.Pos) program.Word {
 }
 
 // splitVariable expands a word that is nothing but $x with a known text, which makes one word for each word of it.
-func (w *walk) splitVariable(word *syntax.Word) ([]program.Word, bool) {
+func (w expander) splitVariable(word *syntax.Word) ([]program.Word, bool) {
 	if len(word.Parts) != 1 {
 		return nil, false
 	}
@@ -124,7 +127,7 @@ const (
 
 // single expands a word that stays one word and is no pattern of file names: a value, a here-string, the subject of
 // case or [[. The word is Many only if it is a Number that may be empty.
-func (w *walk) single(word *syntax.Word) program.Word {
+func (w expander) single(word *syntax.Word) program.Word {
 	if word == nil {
 		return program.Word{Static: true}
 	}
@@ -139,7 +142,7 @@ func (w *walk) single(word *syntax.Word) program.Word {
 }
 
 // text expands a word for what it runs alone.
-func (w *walk) text(word *syntax.Word) { w.single(word) }
+func (w expander) text(word *syntax.Word) { w.single(word) }
 
 func (f *field) word(at syntax.Pos) program.Word {
 	word := program.Word{Text: string(f.text), Static: !f.open, Line: int(at.Line()), Column: int(at.Col())}
@@ -236,7 +239,7 @@ func (f *field) special(c byte) {
 }
 
 // unquoted expands the parts of an unquoted word.
-func (w *walk) unquoted(f *field, parts []syntax.WordPart) {
+func (w expander) unquoted(f *field, parts []syntax.WordPart) {
 	assigns := false
 	for i, part := range parts {
 		if lit, ok := part.(*syntax.Lit); ok {
@@ -253,7 +256,7 @@ func (w *walk) unquoted(f *field, parts []syntax.WordPart) {
 }
 
 // partOf expands a part that is no unquoted literal.
-func (w *walk) partOf(f *field, part syntax.WordPart, quoted bool) {
+func (w expander) partOf(f *field, part syntax.WordPart, quoted bool) {
 	defer w.leave()
 	if !w.enter(part.Pos()) {
 		f.unknown(true)
@@ -262,9 +265,9 @@ func (w *walk) partOf(f *field, part syntax.WordPart, quoted bool) {
 	f.parts++
 	switch x := part.(type) {
 	case *syntax.Lit:
-		w.quotedLiteral(f, x.Value, `$"\`+"`")
+		f.quotedLiteral(x.Value, `$"\`+"`")
 	case *syntax.SglQuoted:
-		w.singleQuoted(f, x)
+		f.singleQuoted(x)
 	case *syntax.DblQuoted:
 		w.doubleQuoted(f, x)
 	case *syntax.ParamExp:
@@ -272,7 +275,7 @@ func (w *walk) partOf(f *field, part syntax.WordPart, quoted bool) {
 	case *syntax.CmdSubst:
 		w.substitution(f, x, quoted)
 	case *syntax.ArithmExp:
-		w.arithmetic(x.X)
+		calculator{w}.arithmetic(x.X)
 		f.numeric = true
 		f.number(true, false)
 	case *syntax.ProcSubst:
@@ -290,7 +293,7 @@ func (w *walk) partOf(f *field, part syntax.WordPart, quoted bool) {
 	}
 }
 
-func (w *walk) singleQuoted(f *field, x *syntax.SglQuoted) {
+func (f *field) singleQuoted(x *syntax.SglQuoted) {
 	if !x.Dollar {
 		f.add(x.Value)
 		return
@@ -303,7 +306,7 @@ func (w *walk) singleQuoted(f *field, x *syntax.SglQuoted) {
 	f.add(text)
 }
 
-func (w *walk) doubleQuoted(f *field, x *syntax.DblQuoted) {
+func (w expander) doubleQuoted(f *field, x *syntax.DblQuoted) {
 	if x.Dollar {
 		w.unknown(`what $"…" becomes depends on a message catalogue`)
 		f.unknown(false)
@@ -318,7 +321,7 @@ func (w *walk) doubleQuoted(f *field, x *syntax.DblQuoted) {
 }
 
 // substitution expands $(…): what it runs counts, what it prints is not known.
-func (w *walk) substitution(f *field, x *syntax.CmdSubst, quoted bool) {
+func (w expander) substitution(f *field, x *syntax.CmdSubst, quoted bool) {
 	outer, before := w.ending, w.tally.long
 	w.ending, w.tally.long = endsNever, false
 	w.subshell(func() {
@@ -329,19 +332,19 @@ func (w *walk) substitution(f *field, x *syntax.CmdSubst, quoted bool) {
 		w.keeps("a substitution")
 	}
 	w.ending, w.tally.long = outer, before || w.tally.long
-	if text, ok := w.printedText(x); ok && (quoted || f.plain || text != "" && !strings.ContainsAny(text, globBytes+splitBytes)) {
+	if text, ok := printedText(&w.shell, w.last, x); ok && (quoted || f.plain || text != "" && !strings.ContainsAny(text, globBytes+splitBytes)) {
 		f.add(text)
 		f.numeric = isInteger(text)
 		return
 	}
 	if !quoted && w.disk != nil && !f.open && len(f.text) == 0 && len(x.Stmts) == 1 {
-		f.listed = w.listedWord()
+		f.listed = lister{&w.shell}.listedWord()
 	}
-	w.printed(f, w.shapeOf(x.Stmts), quoted)
+	f.printed(shapeOf(&w.shell, x.Stmts), quoted)
 }
 
 // printed appends what a command prints, of which its shape is known. It may be nothing.
-func (w *walk) printed(f *field, of shape, quoted bool) {
+func (f *field) printed(of shape, quoted bool) {
 	f.numeric, f.blank, f.lines = of == oneNumber, of == oneNumber, of == numberLines
 	switch of {
 	case oneNumber, numberLines:
@@ -385,4 +388,4 @@ func printsNumber(list []*syntax.Stmt) bool {
 }
 
 // pattern expands a pattern of case or [[ for what it runs.
-func (w *walk) pattern(word *syntax.Word) { w.text(word) }
+func (w expander) pattern(word *syntax.Word) { w.text(word) }

@@ -1,0 +1,167 @@
+package classify
+
+import (
+	"slices"
+	"strings"
+
+	"toolhost/classify/program"
+)
+
+// effects records what one run of a program does by itself.
+type effects struct{ *shell }
+
+// done records what one run of a program does by itself.
+func (sh effects) done(argv []program.Word, u *program.Use) {
+	name, own := argv[0], ownMachine(u)
+	for _, r := range u.Told() {
+		if own && r.Fact == "open_world" {
+			continue
+		}
+		at := program.Word{Line: r.Line, Column: r.Column}
+		if r.Line == 0 {
+			at = name
+		}
+		sh.factAt(r.Fact, u.Sentence(r, argv), at)
+	}
+	if !u.Understood {
+		sh.note(tally{unknown: true})
+	}
+	for _, e := range u.Effects {
+		if e != program.Reaches || !own {
+			sh.effect(e, u)
+		}
+	}
+	if own {
+		sh.note(tally{loopback: true})
+	}
+	sh.usePaths(argv, u)
+	sh.useHosts(u)
+	if u.Has(program.Writes) || u.Has(program.Destroys) || u.Has(program.GitConfig) {
+		sh.lock(u.Locks)
+	}
+}
+
+// usePaths records the paths that one run of a program names.
+func (sh effects) usePaths(argv []program.Word, u *program.Use) {
+	name := argv[0]
+	for _, word := range u.Reads {
+		switch {
+		case !onlyNames(name.Text):
+			sh.read(word)
+		case word.Glob:
+			sh.list(word)
+		default:
+			sh.look(word)
+		}
+	}
+	for _, word := range u.Looks {
+		sh.look(word)
+	}
+	for _, word := range u.Writes {
+		sh.write(word, !u.Has(program.Adds), func(what string) string { return u.Sentence(program.Reason{Text: what}, argv) })
+	}
+}
+
+// ownMachine reports whether a use names hosts, and they are this machine alone.
+func ownMachine(u *program.Use) bool {
+	return len(u.Hosts) > 0 && !slices.ContainsFunc(u.Hosts, func(host program.Word) bool { return !program.Loopback(host) })
+}
+
+// useHosts records the hosts that one run of a program names, and whether there are others.
+func (sh effects) useHosts(u *program.Use) {
+	named := 0
+	for _, word := range u.Hosts {
+		_, rest, _ := strings.Cut(word.Text, "://")
+		switch {
+		case word.Static || strings.ContainsAny(rest, "/?#"):
+			sh.host(word.Text)
+			named++
+		case ownMachine(u):
+			sh.host("localhost")
+			named++
+		}
+	}
+	if named == 0 && sh.gitRemotes(u) {
+		return
+	}
+	if named < len(u.Hosts) || named == 0 && u.Has(program.Reaches) || u.Has(program.HostsUnknown) {
+		sh.note(tally{hostless: true})
+	}
+}
+
+// lock records files that a program locks while it runs, in the directory where it starts.
+func (sh effects) lock(names []string) {
+	for _, name := range names {
+		rest, home := strings.CutPrefix(name, "~")
+		switch {
+		case sh.quiet > 0 || sh.remote > 0 || home && sh.ctx.Home == "":
+		case home:
+			sh.addLock(sh.ctx.Home + rest)
+		case strings.HasPrefix(name, "/"):
+			sh.addLock(name)
+		default:
+			for _, dir := range sh.scope.dirs {
+				sh.addLock(strings.TrimSuffix(dir, "/") + "/" + name)
+			}
+		}
+	}
+}
+
+// onlyNames reports whether a program shows of its operands no more than their names and attributes.
+func onlyNames(base string) bool {
+	switch base {
+	case "ls", "dir", "vdir", "stat", "basename", "dirname", "readlink", "realpath", "test", "[":
+		return true
+	}
+	return false
+}
+
+func (sh effects) effect(e program.Effect, u *program.Use) {
+	switch e {
+	case program.Writes: // what was there may be lost, unless it is shown that it is not
+		sh.note(tally{writes: true, mayDestroy: !u.Has(program.Adds), incomplete: len(u.Writes) == 0 && sh.remote == 0})
+	case program.Destroys:
+		sh.note(tally{writes: true, destroys: true, incomplete: len(u.Writes) == 0 && sh.remote == 0})
+	case program.GitConfig: // of which a change loses a line at most
+		sh.note(tally{writes: true, incomplete: true})
+		sh.gitConfig = sh.gitConfig || sh.quiet == 0
+	case program.GitGlobal:
+		sh.globalGit()
+	case program.Reaches:
+		sh.note(tally{reaches: true})
+	case program.MayReach:
+		sh.note(tally{mayReach: true})
+	case program.LongRunning:
+		sh.note(tally{long: true})
+	case program.Interactive:
+		sh.note(tally{interactive: true})
+	case program.Pages:
+		sh.note(tally{interactive: !sh.scope.captured})
+	case program.ObservesHost:
+		sh.note(tally{observes: sh.remote == 0})
+	case program.NotConcurrent:
+		sh.note(tally{notConcurrent: true})
+	case program.WritesElsewhere:
+		sh.note(tally{writes: true, incomplete: true})
+	case program.ReadsElsewhere:
+		sh.note(tally{incomplete: sh.remote == 0})
+	case program.ReadsTree:
+		if !slices.ContainsFunc(u.Reads, func(word program.Word) bool { return !word.Maybe }) {
+			sh.named(contents, program.Lit("."))
+		}
+	case program.RunsHooks:
+		sh.note(tally{incomplete: true})
+	case program.Adds, program.HostsUnknown: // see usePaths and useHosts
+	default: // RunsCode, and what is not known
+		sh.note(tally{unknown: true})
+	}
+}
+
+// globalGit records that git's configuration of the person is written, which is in one of two places.
+func (sh effects) globalGit() {
+	sh.note(tally{writes: true, incomplete: true})
+	if sh.ctx.Home != "" {
+		sh.write(program.Lit(sh.ctx.Home+"/.gitconfig"), false, nil)
+		sh.write(program.Lit(sh.ctx.Home+"/.config/git/config"), false, nil)
+	}
+}

@@ -1,0 +1,123 @@
+package classify
+
+import (
+	"slices"
+	"strings"
+
+	"toolhost/agenttool"
+	"toolhost/classify/program"
+)
+
+// places are what the commands touch, each once.
+type places struct {
+	touched int // bytes of the paths and hosts
+	reads   pathSet
+	writes  pathSet
+	hosts   []string
+	locks   []agenttool.Lock
+}
+
+// pathSet is a list of paths in which each is once.
+type pathSet struct {
+	list []agenttool.Path
+	seen map[agenttool.Path]int // where each is, of a long list
+}
+
+// all returns the paths in a list of their own; nil if there are none.
+func (s *pathSet) all() []agenttool.Path { return append([]agenttool.Path(nil), s.list...) }
+
+// find returns where a path is, -1 if it is not there.
+func (s *pathSet) find(p agenttool.Path, key func(agenttool.Path) agenttool.Path) int {
+	if s.seen == nil {
+		p = key(p)
+		return slices.IndexFunc(s.list, func(each agenttool.Path) bool { return key(each) == p })
+	}
+	if i, ok := s.seen[key(p)]; ok {
+		return i
+	}
+	return -1
+}
+
+// append appends a path that is not there.
+func (s *pathSet) append(p agenttool.Path, key func(agenttool.Path) agenttool.Path) {
+	s.list = append(s.list, p)
+	switch {
+	case s.seen != nil:
+		s.seen[key(p)] = len(s.list) - 1
+	case len(s.list) > 32:
+		s.seen = make(map[agenttool.Path]int, 64)
+		for i, each := range s.list {
+			s.seen[key(each)] = i
+		}
+	}
+}
+
+// nameOf is what makes a path that is read another one, whoever reads it.
+func nameOf(p agenttool.Path) agenttool.Path {
+	return agenttool.Path{Spelling: p.Spelling, Absolute: p.Absolute}
+}
+
+// nameAndWriter is what makes a path that is written another one: the rules for it differ with the writer.
+func nameAndWriter(p agenttool.Path) agenttool.Path {
+	return agenttool.Path{Spelling: p.Spelling, Absolute: p.Absolute, By: p.By}
+}
+
+func (rec *record) addLock(path string) {
+	l := agenttool.Lock{Path: path, Write: true}
+	if len(rec.locks) < maxPaths && !slices.Contains(rec.locks, l) {
+		rec.locks = append(rec.locks, l)
+	}
+}
+
+// host records a host that is named by itself, in a URL, or before a path: user@host:path.
+func (rec *record) host(text string) {
+	_, rest, isURL := strings.Cut(text, "://")
+	if !isURL {
+		rest = text
+	}
+	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+		rest = rest[:i]
+	}
+	if i := strings.LastIndexByte(rest, '@'); i >= 0 {
+		rest = rest[i+1:]
+	}
+	if name, port, ok := strings.Cut(rest, ":"); ok && !strings.Contains(port, ":") && !isDigits(port) {
+		rest = name
+	}
+	if rest == "" || rec.quiet > 0 || slices.Contains(rec.hosts, rest) {
+		return
+	}
+	if rec.touched += len(rest); len(rec.hosts) >= maxHosts || rec.touched > maxTouched {
+		rec.note(tally{incomplete: true, reaches: true})
+		return
+	}
+	rec.hosts = append(rec.hosts, rest)
+}
+
+// add appends a path; of those that are too many it is only known that they are there.
+func (rec *record) add(how access, word program.Word, full string) {
+	s, key := &rec.reads, nameOf
+	if how == written {
+		s, key = &rec.writes, nameAndWriter
+	}
+	p := agenttool.Path{Spelling: word.Text, Absolute: full, Names: how == names, Top: word.Top, By: rec.toucher()}
+	if i := s.find(p, key); i >= 0 {
+		was := &s.list[i]
+		was.Names, was.Top = was.Names && p.Names, was.Top || p.Top
+		return
+	}
+	if len(s.list) >= maxPaths || rec.touched > maxTouched {
+		rec.note(tally{incomplete: true})
+		return
+	}
+	rec.touched += len(word.Text) + len(full)
+	s.append(p, key)
+}
+
+// toucher returns which simple command does what is recorded now, as an index plus 1; 0 if the shell itself does.
+func (rec *record) toucher() int {
+	if rec.redirects {
+		return 0
+	}
+	return rec.part + 1
+}

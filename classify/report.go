@@ -1,0 +1,170 @@
+package classify
+
+import (
+	"slices"
+
+	"toolhost/agenttool"
+)
+
+// gleaned is what the lenient analysis gathered.
+type gleaned struct {
+	destroyed   []agenttool.Reason
+	codes       []code
+	mentions    [][]string
+	unmentioned bool
+}
+
+func (rec *record) inferred() []string {
+	n := len(inferred)
+	if !rec.gitConfig {
+		n--
+	}
+	return inferred[:n:n]
+}
+
+// report puts together what was seen.
+func (rec *record) report() agenttool.Facts {
+	if rec.rejected != nil {
+		return rec.rejection()
+	}
+	t := &rec.tally
+	t.destroys = t.destroys || len(rec.destroyed) > 0
+	f := agenttool.Facts{
+		ReadOnly: t.readOnly(), Destructive: t.destructive(), OpenWorld: t.openWorld(),
+		ConcurrencySafe: t.concurrencySafe(), Interactive: t.yes(t.interactive), LongRunning: t.longRunning(),
+		ObservesHost: t.yes(t.observes), PathsComplete: t.pathsComplete(),
+		HostsComplete: t.hostsComplete(), Locks: rec.locks, Reads: rec.reads.all(), Writes: rec.writes.list, Hosts: rec.hosts, Inferred: rec.inferred(),
+	}
+	f.Reasons = append(rec.reasons, rec.destroyed...)
+	f.Parts, f.PartsComplete, f.Commands = rec.finished(), rec.partsComplete(), rec.commands()
+	f.Mentions, f.Unmentioned, f.MayRun = rec.mentions, rec.unmentioned, rec.allMayRun()
+	f.Globs, f.Git = rec.matches(f.Parts), rec.git
+	if t.remotes && !t.unknown && !t.hostless && !t.mayReach {
+		f.Remotes = rec.remotes
+	}
+	if len(f.Parts) == 0 && len(f.Reasons) == 0 {
+		f.Reasons = []agenttool.Reason{{Text: "nothing runs"}}
+	}
+	return f
+}
+
+// rejection is the report of what was not analysed to its end. What was seen until then is kept where it is a warning.
+func (rec *record) rejection() agenttool.Facts {
+	f := agenttool.Facts{Reads: rec.reads.all(), Writes: rec.writes.list, Hosts: rec.hosts, Locks: rec.locks, Inferred: rec.inferred(),
+		Reasons:  append([]agenttool.Reason{*rec.rejected}, rec.destroyed...),
+		Mentions: rec.mentions, Unmentioned: rec.unmentioned, MayRun: rec.rejected.Text}
+	if len(rec.destroyed) > 0 {
+		f.Destructive, f.ReadOnly, f.ConcurrencySafe = agenttool.Yes, agenttool.No, agenttool.No
+	}
+	for i := range rec.parts {
+		rec.parts[i].tally.unknown = true
+	}
+	f.Parts = rec.finished()
+	return f
+}
+
+func (rec *record) finished() []agenttool.Part {
+	parts := make([]agenttool.Part, len(rec.parts))
+	for i := range rec.parts {
+		c := &rec.parts[i]
+		c.ReadOnly, c.Destructive, c.OpenWorld = c.tally.readOnly(), c.tally.destructive(), c.tally.openWorld()
+		if c.PathsComplete = c.tally.pathsComplete(); c.tally.loopback && c.OpenWorld == agenttool.No {
+			c.OpenWorld = agenttool.Unknown // a rule about paths and words alone does not cover that
+		}
+		parts[i] = c.Part
+	}
+	return parts
+}
+
+// partsComplete returns Yes if the parts are all that runs, and what the shell does besides is to read and write the paths that
+// are named. A redirection into what is not known, or to another machine, is no part, and no rule for a part covers it; nor does
+// one for the words of a command cover the variables that it is given.
+func (rec *record) partsComplete() agenttool.Fact {
+	if s := &rec.itself; rec.tally.gap || rec.altered || s.unknown || s.incomplete || s.matched || s.reaches || s.mayReach {
+		return agenttool.Unknown
+	}
+	return agenttool.Yes
+}
+
+// commands returns the words of the simple commands. It is nil if a word of one is not known, if what the words mean
+// is not known, or if there may be more commands than were seen: then no list would be the whole truth.
+func (rec *record) commands() [][]string {
+	if rec.tally.gap {
+		return nil
+	}
+	all := make([][]string, 0, len(rec.parts))
+	for i := range rec.parts {
+		if !rec.parts[i].Exact {
+			return nil
+		}
+		all = append(all, rec.parts[i].Argv)
+	}
+	return all
+}
+
+// seen adds the commands that the strict analysis found in the words of others, whoever runs them: rules that forbid see no less
+// than rules that allow.
+func (rec *record) seen() {
+	for i := range rec.parts {
+		if p := &rec.parts[i]; p.WrappedBy >= 0 && p.Exact {
+			rec.mentions = append(rec.mentions, p.Argv)
+		}
+	}
+}
+
+// merge adds what another one gathered from the same command line, read in another way.
+func (rec *record) merge(g *gleaner) {
+	for _, r := range g.found {
+		rec.destroyed = addReason(rec.destroyed, r)
+	}
+	if g.over || g.skimmed {
+		rec.tally.mayDestroy = true
+	}
+	rec.codes = append(rec.codes, g.codes...)
+	rec.unmentioned = rec.unmentioned || g.over || g.hidden
+	switch {
+	case rec.mentions == nil && g.mentions == nil:
+		rec.mentions = [][]string{}
+	case rec.mentions == nil:
+		rec.mentions = g.mentions
+	case !slices.EqualFunc(rec.mentions, g.mentions, slices.Equal[[]string]):
+		rec.mentions = append(rec.mentions, g.mentions...)
+	}
+}
+
+// partAt returns the simple command that begins at a place, -1 if none does.
+func (rec *record) partAt(at place) int {
+	for i := range rec.parts {
+		if rec.parts[i].Line == at.line && rec.parts[i].Column == at.column {
+			return i
+		}
+	}
+	return -1
+}
+
+// matches returns the patterns, if they are all that is missing and every command reads alone: another could make what they match.
+func (rec *record) matches(parts []agenttool.Part) []agenttool.Glob {
+	t := &rec.tally
+	if !t.matched || t.incomplete || t.unknown || rec.reglobs {
+		return nil
+	}
+	for i := range parts {
+		if parts[i].ReadOnly != agenttool.Yes {
+			return nil
+		}
+	}
+	return rec.globs
+}
+
+// allMayRun is why the whole may run more: what the shell does itself comes first, for no rule about a command covers it.
+func (rec *record) allMayRun() string {
+	if rec.opaque != "" {
+		return rec.opaque
+	}
+	for i := range rec.parts {
+		if rec.parts[i].MayRun != "" {
+			return rec.parts[i].MayRun
+		}
+	}
+	return ""
+}

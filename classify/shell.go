@@ -1,0 +1,156 @@
+package classify
+
+import (
+	"path"
+	"strings"
+
+	"toolhost/agenttool"
+	"toolhost/agenttool/cut"
+	"toolhost/classify/program"
+)
+
+// shell is the shell at one point of the command line, and what it was seen to do until there.
+type shell struct {
+	record
+	ctx   Context
+	disk  *Disk // nil if the caller does not look at it
+	scope *scope
+
+	remote  int      // while positive, what runs is not on this machine, and its paths are not those here
+	arrays  bool     // a variable may be an array
+	indexed bool     // names of files come from git's index
+	lists   *listing // what was printed by the command just analysed, if that is names of files
+	ending  ending   // of the pipeline, behind the command that is looked at
+	reading ending   // of what the command reads
+	texts   int      // texts in one another for which nothing but what they may run is asked
+}
+
+// assignable reports whether the shell gives a variable no meaning of its own and no program is likely to have it in
+// its environment. If not, names no longer mean what they say.
+func (sh *shell) assignable(name string) bool {
+	if ownName(name) {
+		return true
+	}
+	sh.void("the variable " + name + " may change what commands do")
+	return false
+}
+
+// relative returns what a path may be, as it is in each directory that may be the working directory; nil if that is not known.
+func (sh *shell) relative(to string) []string {
+	if strings.HasPrefix(to, "/") {
+		return []string{path.Clean(to)}
+	}
+	var dirs []string
+	for _, dir := range sh.scope.dirs {
+		dirs = append(dirs, path.Join(dir, to))
+	}
+	return dirs
+}
+
+// unknown records that something of the language is not understood, and why. What follows may mean something else then.
+func (sh *shell) unknown(reason string) {
+	sh.note(tally{unknown: true, gap: true})
+	sh.fact("read_only", reason)
+	sh.doubt(reason, true)
+}
+
+// hidden records that something runs, or may run, which is not known, and why. The shell stays as it is.
+func (sh *shell) hidden(reason string) {
+	sh.note(tally{unknown: true, gap: true})
+	sh.fact("read_only", reason)
+	sh.mayRun(reason)
+}
+
+// doubtWithin doubts what follows for a reason, if there is one, until the result is called.
+func (sh *shell) doubtWithin(reason string) (end func()) {
+	if reason == "" || sh.scope.doubt != "" {
+		return func() {}
+	}
+	sh.scope.doubt = reason
+	return func() {
+		if sh.scope.doubt == reason {
+			sh.scope.doubt = ""
+		}
+	}
+}
+
+// doubt says why nothing is proved any more of what follows, if that is so.
+func (sh *shell) doubt(reason string, is bool) {
+	if is && sh.scope.doubt == "" {
+		sh.scope.doubt = reason
+	}
+}
+
+// begin opens a simple command; the result is what end closes it with.
+func (sh *shell) begin(argv []program.Word) (outer int) {
+	outer = sh.part
+	if sh.quiet > 0 {
+		return outer
+	}
+	c := sh.recorded(argv)
+	c.WrappedBy, c.Dirs = outer, sh.startDirs()
+	sh.altered = sh.altered || sh.scope.given
+	at := sh.placed(agenttool.Reason{Line: argv[0].Line, Column: argv[0].Column})
+	c.Line, c.Column = at.Line, at.Column
+	sh.parts = append(sh.parts, c)
+	sh.part = len(sh.parts) - 1
+	if sh.scope.doubt != "" && sh.scope.void == "" {
+		sh.note(tally{unknown: true})
+		sh.parts[sh.part].Reasons = []agenttool.Reason{sh.placed(agenttool.Reason{
+			Fact: "read_only", Text: cut.Short("what stands before it may change what it means: "+sh.scope.doubt, maxReason), Line: at.Line, Column: at.Column})}
+	}
+	return outer
+}
+
+// startDirs returns where a simple command may start, if that is not where the whole does.
+func (sh *shell) startDirs() []string {
+	switch {
+	case !sh.scope.moved():
+		return nil
+	case len(sh.scope.dirs) == 0:
+		return []string{anywhere}
+	}
+	return sh.scope.dirs
+}
+
+// variable returns what is known of a variable.
+func (sh *shell) variable(name string) value {
+	switch name {
+	case "HOME":
+		if sh.ctx.Home != "" {
+			return value{kind: static, text: sh.ctx.Home}
+		}
+	case "PWD":
+		if !sh.scope.moved() && len(sh.scope.dirs) == 1 {
+			return value{kind: static, text: sh.scope.dirs[0]}
+		}
+	case "?", "#", "$":
+		return value{kind: number}
+	}
+	if len(name) == 1 && name[0] >= '1' && name[0] <= '9' {
+		if at := int(name[0] - '1'); at < len(sh.scope.params) {
+			return sh.scope.params[at]
+		}
+		return value{}
+	}
+	return sh.scope.vars[name]
+}
+
+func (sh *shell) settle() { sh.scope.settle() }
+
+// void says that from here on names may not mean what they say.
+func (sh *shell) void(reason string) {
+	sh.unknown(reason)
+	sh.scope.void = reason
+}
+
+// goTo takes the scope to the directory of a word, if there is one.
+func (sh *shell) goTo(dir *program.Word) {
+	switch {
+	case dir == nil:
+	case !dir.Static || dir.Text == "":
+		sh.scope.dirs = nil
+	default:
+		sh.scope.dirs = sh.relative(dir.Text)
+	}
+}
