@@ -148,7 +148,8 @@ func (w *walk) facts() agenttool.Facts {
 // that it may look twice.
 func (w *walk) lenient(text string, tree parsed) {
 	g := &w.gleaner
-	*g = gleaner{scratch: &w.scratch, ctx: w.ctx, hidden: tree.failed}
+	*g = gleaner{scratch: &w.scratch}
+	g.ctx, g.hidden = w.ctx, tree.failed
 	defer func() {
 		if recover() != nil {
 			g.over = true

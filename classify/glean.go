@@ -8,7 +8,6 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"toolhost/agenttool"
-	"toolhost/agenttool/cut"
 )
 
 // gleaner is the lenient analysis: it gathers all that may be a command, wherever it stands and whether or not it would run,
@@ -16,50 +15,12 @@ import (
 // little, it says so.
 type gleaner struct {
 	*scratch
-	mentions [][]string // argv; what is not known in a word is agenttool.Unread
-	found    []agenttool.Reason
-	over     bool // a limit stopped it: there may be more of both
-	skimmed  bool // not all words of a command were searched for what destroys
-	codes    []code
-	hidden   bool // there is text for a shell that is not known, or cannot be parsed
+	speller
 
-	ctx    Context
-	inner  *place // of a text inside the command line
-	steps  int    // words looked at
-	depth  int    // commands in one another
-	nested int    // programs that run one another, by their descriptions
-	texts  int    // texts in one another
-
-	memory
-	manner
-
-	assigned []string     // variables, in the order of their assignments
-	piped    *syntax.Stmt // the left side of the last pipe: what it assigns holds in a process of its own
-	nodes    []int        // around the one that is looked at: how many were assigned before, -1 if they hold behind it
-	few      [24]int      // memory for nodes
-}
-
-// memory is what was learnt of the shell from what was looked at so far.
-type memory struct {
-	vars    map[string]string // what variables were last given, as far as it is literal
-	torn    map[string]bool   // variables that were given more than that
-	loose   bool              // all of them may have been
-	runners map[string]bool   // functions that run their arguments
-	moved   bool              // the working directory changes
-	placed  bool              // it was spelt as the one in which the whole begins
-	again   bool              // what was learnt may change what stands before it
-}
-
-// manner is how words are spelt.
-type manner struct {
-	within   int      // substitutions around the word
-	expanded int      // words that braces made
-	given    int      // bytes that variables gave
-	marked   bool     // the text has unknownMark for what is not known
-	open     bool     // patterns, and what torn variables hold, are Unread
-	unsure   bool     // a torn variable was spelt as what it was last given
-	words    []string // those of the command that is looked at
-	single   uint64   // which of the first of them are one word each, although they are not known
+	depth  int     // commands in one another
+	nested int     // programs that run one another, by their descriptions
+	texts  int     // texts in one another
+	few    [24]int // memory for nodes
 }
 
 const (
@@ -127,9 +88,9 @@ func (g *gleaner) node(n syntax.Node) {
 	case *syntax.CallExpr:
 		g.call(x)
 	case *syntax.Stmt:
-		g.redirects(x)
+		feeder{g}.redirects(x)
 	case *syntax.BinaryCmd:
-		g.pipe(x)
+		feeder{g}.pipe(x)
 	case *syntax.Assign:
 		g.assign(x)
 	case *syntax.FuncDecl:
@@ -137,18 +98,18 @@ func (g *gleaner) node(n syntax.Node) {
 	case *syntax.ForClause:
 		g.loop(x)
 	case *syntax.ParamExp:
-		g.param(x)
+		reevaluator{g}.param(x)
 	case *syntax.DblQuoted:
-		g.unquotes(x.Parts)
+		reevaluator{g}.unquotes(x.Parts)
 	case *syntax.ArithmExp, *syntax.ArithmCmd, *syntax.CStyleLoop:
-		g.unquoted(n)
+		reevaluator{g}.unquoted(n)
 	case *syntax.ExtGlob:
-		g.code(x.Pattern.Value, x.Pos())
+		reevaluator{g}.code(x.Pattern.Value, x.Pos())
 	case *syntax.DeclClause:
 		g.declare(x)
 	case *syntax.LetClause:
 		g.let(x)
-		g.unquoted(x)
+		reevaluator{g}.unquoted(x)
 	case *syntax.TimeClause:
 		g.time(x)
 	case *syntax.CoprocClause:
@@ -156,7 +117,7 @@ func (g *gleaner) node(n syntax.Node) {
 	case *syntax.BinaryArithm, *syntax.UnaryArithm:
 		g.computes(n)
 	case *syntax.TestClause:
-		g.test(x)
+		reevaluator{g}.test(x)
 	}
 }
 
@@ -170,7 +131,7 @@ func (g *gleaner) call(x *syntax.CallExpr) {
 	g.argv(s.argv, x.Pos())
 	g.argv(s.split, x.Pos())
 	g.argv(s.open, x.Pos())
-	g.substituted(x)
+	feeder{g}.substituted(x)
 }
 
 // argv gathers the words of one command, and behind it what that runs.
@@ -180,17 +141,6 @@ func (g *gleaner) argv(argv []string, at syntax.Pos) {
 	}
 	g.mention(argv)
 	g.behind(argv, at)
-}
-
-func (g *gleaner) mention(argv []string) {
-	switch {
-	case len(g.mentions) >= maxMentions:
-		g.over = true
-		return
-	case g.mentions == nil:
-		g.mentions = make([][]string, 0, 8)
-	}
-	g.mentions = append(g.mentions, argv)
 }
 
 // behind looks at what a command destroys, and gathers what it runs.
@@ -222,16 +172,16 @@ func (g *gleaner) runs(name string, argv []string, at syntax.Pos) {
 		return
 	}
 	if !wraps && by != shellText {
-		g.takes(by, name, argv, at)
+		foreign{g}.takes(by, name, argv, at)
 		return
 	}
-	g.settings(argv, at)
+	unwrapper{g}.settings(argv, at)
 	from := commandPart(name, argv)
-	if from < 0 || g.coded(name, argv, at) || g.plainly(name, argv, at) || g.described(name, argv, at) {
+	if from < 0 || g.coded(name, argv, at) || (unwrapper{g}).plainly(name, argv, at) || (unwrapper{g}).described(name, argv, at) {
 		return
 	}
-	g.takes(by, name, argv, at)
-	g.wrapped(argv[from:], at)
+	foreign{g}.takes(by, name, argv, at)
+	unwrapper{g}.wrapped(argv[from:], at)
 }
 
 // coded gathers from the builtins whose words are code as a whole, and reports whether it is one of them.
@@ -249,32 +199,6 @@ func (g *gleaner) coded(name string, argv []string, at syntax.Pos) bool {
 		g.runsText(words[0], at)
 	}
 	return true
-}
-
-// destroys asks the table about one command, within limits.
-func (g *gleaner) destroys(name string, args []string) string {
-	if g.steps++; g.steps > maxLooks {
-		g.over = true
-		return ""
-	}
-	if len(args) > maxScanned {
-		g.skimmed, args = true, args[:maxScanned]
-	}
-	return destroys(name, args)
-}
-
-// add records what is destroyed; "" is nothing.
-func (g *gleaner) add(what string, at syntax.Pos) {
-	if what == "" {
-		return
-	}
-	r := agenttool.Reason{Fact: "destructive", Text: cut.Short(what, maxReason), Line: int(at.Line()), Column: int(at.Col())}
-	if g.inner != nil {
-		r.Line, r.Column = g.inner.line, g.inner.column
-	}
-	if len(g.found) < maxDestroyed {
-		g.found = addReason(g.found, r)
-	}
 }
 
 // declare gathers export, declare and their like, which the parser takes apart: export A=b.
@@ -299,7 +223,7 @@ func (g *gleaner) declare(x *syntax.DeclClause) {
 			word = a.Name.Value + "=" + g.value(a)
 		}
 		argv = append(argv, word)
-		g.evaluated(word, x.Pos())
+		reevaluator{g}.evaluated(word, x.Pos())
 	}
 	g.mention(argv)
 }
@@ -310,7 +234,7 @@ func (g *gleaner) let(x *syntax.LetClause) {
 		text := agenttool.Unread
 		if word, ok := e.(*syntax.Word); ok {
 			text = g.spelling(word.Parts)
-			g.evaluated(text, x.Pos())
+			reevaluator{g}.evaluated(text, x.Pos())
 		}
 		argv = append(argv, text)
 	}
@@ -354,4 +278,48 @@ func (g *gleaner) coprocess(x *syntax.CoprocClause) {
 	}
 	g.mention(argv)
 	g.argv(argv[1:], x.Pos())
+}
+
+// runsText looks at text that a command at some place surely runs, and keeps it for the paths in it.
+func (g *gleaner) runsText(text string, at syntax.Pos) {
+	if c := (code{text, place{int(at.Line()), int(at.Col())}}); len(g.codes) < maxCodes {
+		if g.inner != nil {
+			c.at = *g.inner
+		}
+		g.codes = append(g.codes, c)
+	}
+	g.text(text, at, true)
+}
+
+// text looks at text that a shell may run, or surely does.
+func (g *gleaner) text(text string, at syntax.Pos, surely bool) {
+	if strings.Trim(text, splitBytes) == "" || text == agenttool.Unread && !surely {
+		return
+	}
+	if marked := strings.ReplaceAll(text, agenttool.Unread, unknownMark); marked != text {
+		defer func(was bool) { g.marked = was }(g.marked)
+		text, g.marked = marked, true
+		if surely {
+			g.mention([]string{agenttool.Unread}) // whatever it is, it may hold any command
+		}
+	}
+	if _, ok := unfit(text); !ok || g.texts >= maxTexts || g.steps > maxLooks {
+		g.over = true
+		g.split(g.unmarked(text))
+		return
+	}
+	g.steps += 1 + len(text)/8
+	inner := g.inner
+	if inner == nil {
+		g.inner = &place{int(at.Line()), int(at.Col())}
+	}
+	g.texts++
+	tree, before := understood(text), len(g.assigned)
+	g.hidden = g.hidden || surely && tree.failed
+	g.glean(text, tree)
+	for _, name := range g.assigned[before:] {
+		g.tear(name) // it may run in another process, or not at all
+	}
+	g.texts--
+	g.inner = inner
 }

@@ -8,8 +8,11 @@ import (
 	"toolhost/agenttool"
 )
 
+// reevaluator looks at what the shell evaluates once more.
+type reevaluator struct{ *gleaner }
+
 // code looks at text that may be evaluated, if it holds a substitution, also one that is there when its quotes are taken away.
-func (g *gleaner) code(text string, at syntax.Pos) {
+func (g reevaluator) code(text string, at syntax.Pos) {
 	if bare := withoutQuotes(text); bare != text && strings.Contains(bare, "$(") {
 		g.hidden = true
 		g.text(bare, at, false)
@@ -20,14 +23,14 @@ func (g *gleaner) code(text string, at syntax.Pos) {
 }
 
 // evaluated looks at a word that may be taken for a variable with a subscript, which runs what is in it: a[$(rm x)].
-func (g *gleaner) evaluated(word string, at syntax.Pos) {
+func (g reevaluator) evaluated(word string, at syntax.Pos) {
 	if _, subscript, ok := strings.Cut(word, "["); ok {
 		g.code(subscript, at)
 	}
 }
 
 // test looks at the words of [[ … ]] that are evaluated once more: those of -v, and those beside -eq and its like.
-func (g *gleaner) test(x *syntax.TestClause) {
+func (g reevaluator) test(x *syntax.TestClause) {
 	syntax.Walk(x, func(n syntax.Node) bool {
 		if word, ok := n.(*syntax.Word); ok && len(word.Parts) == 1 {
 			if _, literal := word.Parts[0].(*syntax.Lit); !literal {
@@ -39,7 +42,7 @@ func (g *gleaner) test(x *syntax.TestClause) {
 }
 
 // unquoted looks at what single quotes hold in an expression, where they quote nothing: $((1 + '$(rm x)')).
-func (g *gleaner) unquoted(n syntax.Node) {
+func (g reevaluator) unquoted(n syntax.Node) {
 	syntax.Walk(n, func(n syntax.Node) bool {
 		if quoted, ok := n.(*syntax.SglQuoted); ok {
 			g.code(quoted.Value, quoted.Pos())
@@ -50,7 +53,7 @@ func (g *gleaner) unquoted(n syntax.Node) {
 
 // unquotes looks at what stands in double quotes, or in a here-document, for quotes of which it is not sure that they quote: what
 // the parser takes for their text, and for the end of the word, may be something else.
-func (g *gleaner) unquotes(parts []syntax.WordPart) {
+func (g reevaluator) unquotes(parts []syntax.WordPart) {
 	for _, part := range parts {
 		if x, ok := part.(*syntax.ParamExp); ok && !simpleParam(x) && disputed(x) {
 			g.hidden = true
@@ -60,7 +63,7 @@ func (g *gleaner) unquotes(parts []syntax.WordPart) {
 }
 
 // raw looks at all text in an expansion as at text that runs.
-func (g *gleaner) raw(x *syntax.ParamExp) {
+func (g reevaluator) raw(x *syntax.ParamExp) {
 	syntax.Walk(x, func(n syntax.Node) bool {
 		switch x := n.(type) {
 		case *syntax.CmdSubst:
@@ -75,7 +78,7 @@ func (g *gleaner) raw(x *syntax.ParamExp) {
 }
 
 // loud looks at text whose quotes may be none as at text that runs, with them and without.
-func (g *gleaner) loud(text string, at syntax.Pos) {
+func (g reevaluator) loud(text string, at syntax.Pos) {
 	g.text(text, at, false)
 	if bare := withoutQuotes(text); bare != text {
 		g.text(bare, at, false)
@@ -91,7 +94,7 @@ func withoutQuotes(text string) string {
 }
 
 // param looks at an expansion that runs what a variable holds: ${x@P}, and ${!x} where x is a[$(rm x)].
-func (g *gleaner) param(x *syntax.ParamExp) {
+func (g reevaluator) param(x *syntax.ParamExp) {
 	if x.Index != nil && !allOf(x.Index) {
 		g.unquoted(x.Index)
 	}

@@ -7,22 +7,22 @@ import (
 )
 
 // echoes returns what echo or printf prints in a substitution, near enough; g.unsure if it may print something else.
-func (g *gleaner) echoes(x *syntax.CmdSubst) (text string, ok bool) {
-	if len(x.Stmts) != 1 || len(x.Stmts[0].Redirs) > 0 || g.within >= maxSpelt {
+func (sp *speller) echoes(x *syntax.CmdSubst) (text string, ok bool) {
+	if len(x.Stmts) != 1 || len(x.Stmts[0].Redirs) > 0 || sp.within >= maxSpelt {
 		return "", false
 	}
 	call, ok := x.Stmts[0].Cmd.(*syntax.CallExpr)
 	if !ok || !prints(call) {
 		return "", false
 	}
-	g.within++
-	defer func() { g.within-- }()
-	argv := g.literals(call.Args)
+	sp.within++
+	defer func() { sp.within-- }()
+	argv := sp.literals(call.Args)
 	if !asSpelt(call.Args, argv) {
-		if g.open {
+		if sp.open {
 			return "", false
 		}
-		g.unsure = true
+		sp.unsure = true
 	}
 	return strings.TrimRight(echoed(argv), "\n"), true
 }
@@ -40,10 +40,10 @@ func asSpelt(words []*syntax.Word, argv []string) bool {
 }
 
 // literals returns the words of a command that prints them.
-func (g *gleaner) literals(words []*syntax.Word) []string {
+func (sp *speller) literals(words []*syntax.Word) []string {
 	list := make([]string, len(words))
 	for i, word := range words {
-		list[i] = g.spelling(word.Parts)
+		list[i] = sp.spelling(word.Parts)
 	}
 	return list
 }

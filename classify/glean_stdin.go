@@ -11,8 +11,11 @@ import (
 	"toolhost/classify/program"
 )
 
+// feeder looks at what programs are given on stdin.
+type feeder struct{ *gleaner }
+
 // redirects looks at what is fed to a program that takes text, and at writes to disks.
-func (g *gleaner) redirects(s *syntax.Stmt) {
+func (g feeder) redirects(s *syntax.Stmt) {
 	for _, r := range s.Redirs {
 		if r.Word == nil {
 			continue
@@ -29,20 +32,20 @@ func (g *gleaner) redirects(s *syntax.Stmt) {
 			}
 		case syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc:
 			if r.Hdoc != nil {
-				g.unquotes(r.Hdoc.Parts)
+				reevaluator(g).unquotes(r.Hdoc.Parts)
 			}
 			if by := g.takerIn(s.Cmd); by != 0 {
-				g.fed(by, g.document(r), s.Cmd.Pos(), true)
+				foreign(g).fed(by, g.document(r), s.Cmd.Pos(), true)
 			}
 		}
 	}
 }
 
 // document returns the text of a here-document or a here-string.
-func (g *gleaner) document(r *syntax.Redirect) string {
+func (sp *speller) document(r *syntax.Redirect) string {
 	switch {
 	case r.Op == syntax.WordHdoc:
-		return g.spelling(r.Word.Parts)
+		return sp.spelling(r.Word.Parts)
 	case r.Hdoc == nil:
 		return ""
 	}
@@ -52,18 +55,18 @@ func (g *gleaner) document(r *syntax.Redirect) string {
 		lit, ok := part.(*syntax.Lit)
 		switch {
 		case !ok:
-			b.WriteString(g.expandsTo(part))
+			b.WriteString(sp.expandsTo(part))
 		case quoted:
 			b.WriteString(lit.Value)
 		default:
 			unescape(&b, lit.Value, "$`\\")
 		}
 	}
-	return g.unmarked(b.String())
+	return sp.unmarked(b.String())
 }
 
 // pipe looks at text that is printed into a program that takes it, through any number of others.
-func (g *gleaner) pipe(x *syntax.BinaryCmd) {
+func (g feeder) pipe(x *syntax.BinaryCmd) {
 	if x.Op != syntax.Pipe && x.Op != syntax.PipeAll {
 		return
 	}
@@ -88,13 +91,13 @@ func (g *gleaner) pipe(x *syntax.BinaryCmd) {
 }
 
 // printed looks at the text that one stage of a pipeline prints or passes on.
-func (g *gleaner) printed(s *syntax.Stmt, by taker) {
+func (g feeder) printed(s *syntax.Stmt, by taker) {
 	if by == 0 {
 		return
 	}
 	for _, r := range s.Redirs {
 		if r.Hdoc != nil || r.Op == syntax.WordHdoc {
-			g.fed(by, g.document(r), r.OpPos, true)
+			foreign(g).fed(by, g.document(r), r.OpPos, true)
 		}
 	}
 	if s.Cmd == nil {
@@ -109,18 +112,18 @@ func (g *gleaner) printed(s *syntax.Stmt, by taker) {
 		case name == "echo" || name == "printf" || name == "xargs":
 			argv := g.spellings(call.Args).argv
 			for _, word := range argv[1:] {
-				g.fed(by, word, call.Pos(), false)
+				foreign(g).fed(by, word, call.Pos(), false)
 			}
-			g.fed(by, echoed(argv), call.Pos(), true)
+			foreign(g).fed(by, echoed(argv), call.Pos(), true)
 		case takers[name] == filterText && by == shellText:
-			g.generated(g.spellings(call.Args).argv, call.Pos())
+			foreign(g).generated(g.spellings(call.Args).argv, call.Pos())
 		}
 		return true
 	})
 }
 
 // substituted looks at the text of substitutions among the words of a command that takes text: bash <(echo rm x).
-func (g *gleaner) substituted(x *syntax.CallExpr) {
+func (g feeder) substituted(x *syntax.CallExpr) {
 	for _, word := range x.Args[1:] {
 		list := substitution(word)
 		if list == nil {
@@ -149,19 +152,19 @@ func substitution(word *syntax.Word) []*syntax.Stmt {
 }
 
 // takerIn returns how the first program in a command that takes text, perhaps behind wrappers, takes it from stdin.
-func (g *gleaner) takerIn(cmd syntax.Command) taker {
+func (sp *speller) takerIn(cmd syntax.Command) taker {
 	switch x := cmd.(type) {
 	case nil:
 		return 0
 	case *syntax.CallExpr:
-		if by := g.takerOf(x); by != 0 || len(x.Assigns) == 0 && !slices.ContainsFunc(x.Args, nests) {
+		if by := sp.takerOf(x); by != 0 || len(x.Assigns) == 0 && !slices.ContainsFunc(x.Args, nests) {
 			return by
 		}
 	}
 	var by taker
 	syntax.Walk(cmd, func(n syntax.Node) bool {
 		if call, ok := n.(*syntax.CallExpr); ok && by == 0 {
-			by = g.takerOf(call)
+			by = sp.takerOf(call)
 		}
 		return by == 0
 	})
@@ -169,13 +172,13 @@ func (g *gleaner) takerIn(cmd syntax.Command) taker {
 }
 
 // readsCommands reports whether a shell in a command takes its commands from stdin.
-func (g *gleaner) readsCommands(cmd syntax.Command) bool {
+func (sp *speller) readsCommands(cmd syntax.Command) bool {
 	found := false
 	syntax.Walk(cmd, func(n syntax.Node) bool {
 		if call, ok := n.(*syntax.CallExpr); ok && !found {
 			for i, word := range call.Args {
-				name := path.Base(g.spelling(word.Parts))
-				found = found || shells[name] && takesStdin(g.literals(call.Args[i+1:]))
+				name := path.Base(sp.spelling(word.Parts))
+				found = found || shells[name] && takesStdin(sp.literals(call.Args[i+1:]))
 			}
 		}
 		return !found
@@ -230,8 +233,8 @@ func printsAsSpelled(call *syntax.CallExpr) bool {
 	if !prints(call) {
 		return false
 	}
-	var g gleaner
-	words := g.literals(call.Args[1:])
+	var s speller
+	words := s.literals(call.Args[1:])
 	for _, word := range words {
 		if strings.Contains(strings.ReplaceAll(word, `\n`, ""), `\`) {
 			return false
@@ -248,11 +251,11 @@ func nests(word *syntax.Word) bool {
 }
 
 // takerOf returns how a program takes text from stdin, or one that it runs.
-func (g *gleaner) takerOf(call *syntax.CallExpr) taker {
+func (sp *speller) takerOf(call *syntax.CallExpr) taker {
 	if len(call.Args) == 0 {
 		return 0
 	}
-	name := path.Base(g.spelling(call.Args[0].Parts))
+	name := path.Base(sp.spelling(call.Args[0].Parts))
 	if by := takers[name]; by.reads() {
 		return by
 	}
@@ -260,7 +263,7 @@ func (g *gleaner) takerOf(call *syntax.CallExpr) taker {
 		return 0
 	}
 	for _, word := range call.Args[1:] {
-		if by := takers[path.Base(g.spelling(word.Parts))]; by.reads() {
+		if by := takers[path.Base(sp.spelling(word.Parts))]; by.reads() {
 			return by
 		}
 	}

@@ -6,12 +6,14 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
-	"toolhost/agenttool"
 	"toolhost/classify/program"
 )
 
+// foreign looks at texts in the languages that programs take.
+type foreign struct{ *gleaner }
+
 // takes looks at the words of a command that takes text in some language: of a shell, a script, a database, an editor.
-func (g *gleaner) takes(by taker, name string, argv []string, at syntax.Pos) {
+func (g foreign) takes(by taker, name string, argv []string, at syntax.Pos) {
 	switch by {
 	case shellText:
 		for _, whole := range argv[1:] {
@@ -21,7 +23,7 @@ func (g *gleaner) takes(by taker, name string, argv []string, at syntax.Pos) {
 		}
 	case subscriptText:
 		for i, word := range argv[1:] {
-			if g.evaluated(word, at); argv[i] == "-C" { // of mapfile
+			if reevaluator(g).evaluated(word, at); argv[i] == "-C" { // of mapfile
 				g.text(word, at, true)
 			}
 		}
@@ -42,7 +44,7 @@ func (g *gleaner) takes(by taker, name string, argv []string, at syntax.Pos) {
 }
 
 // fed looks at text that a program takes, as a word or on stdin.
-func (g *gleaner) fed(by taker, text string, at syntax.Pos, surely bool) {
+func (g foreign) fed(by taker, text string, at syntax.Pos, surely bool) {
 	switch by {
 	case shellText:
 		if surely {
@@ -64,7 +66,7 @@ func (g *gleaner) fed(by taker, text string, at syntax.Pos, surely bool) {
 
 // script looks at a program in Python, Perl, JavaScript, Ruby or PHP: for calls that remove files, and if it runs
 // commands at all, at its strings.
-func (g *gleaner) script(text string, at syntax.Pos) {
+func (g foreign) script(text string, at syntax.Pos) {
 	for _, call := range removingCalls {
 		if strings.Contains(text, call) {
 			g.add("the script removes files: "+call, at)
@@ -81,7 +83,7 @@ func (g *gleaner) script(text string, at syntax.Pos) {
 }
 
 // pieces looks at each piece of a text between some bytes.
-func (g *gleaner) pieces(text, between string, at syntax.Pos) {
+func (g foreign) pieces(text, between string, at syntax.Pos) {
 	for _, piece := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(between, r) }) {
 		if strings.Trim(piece, " ,;:()[]") != "" {
 			g.text(piece, at, false)
@@ -90,7 +92,7 @@ func (g *gleaner) pieces(text, between string, at syntax.Pos) {
 }
 
 // lists gathers the strings of a script between which there are only commas, as words of a command: ["git", "push"].
-func (g *gleaner) lists(text string, at syntax.Pos) {
+func (g foreign) lists(text string, at syntax.Pos) {
 	var argv []string
 	for {
 		open := strings.IndexAny(text, `'"`)
@@ -112,7 +114,7 @@ func (g *gleaner) lists(text string, at syntax.Pos) {
 }
 
 // git looks at settings, of which some are commands, and at what some subcommands run.
-func (g *gleaner) git(argv []string, at syntax.Pos) {
+func (g foreign) git(argv []string, at syntax.Pos) {
 	sub, rest := gitSubcommand(argv[1:])
 	for i, word := range argv[1:] {
 		switch {
@@ -132,7 +134,7 @@ func (g *gleaner) git(argv []string, at syntax.Pos) {
 	case "submodule":
 		g.text(strings.Join(behindWord(words, "foreach"), " "), at, true)
 	case "rebase", "difftool", "filter-branch", "for-each-repo":
-		g.wrapped(argv[len(argv)-len(rest)-1:], at)
+		unwrapper(g).wrapped(argv[len(argv)-len(rest)-1:], at)
 	}
 }
 
@@ -148,7 +150,7 @@ func behindWord(argv []string, name string) []string {
 	return argv[at:]
 }
 
-func (g *gleaner) setting(name, value string, at syntax.Pos) {
+func (g foreign) setting(name, value string, at syntax.Pos) {
 	command, isShell := strings.CutPrefix(value, "!")
 	if strings.HasPrefix(strings.ToLower(name), "alias.") && !isShell {
 		command = "git " + value
@@ -157,14 +159,14 @@ func (g *gleaner) setting(name, value string, at syntax.Pos) {
 }
 
 // filter looks at the commands in a script of sed or awk.
-func (g *gleaner) filter(name string, argv []string, at syntax.Pos) {
+func (g foreign) filter(name string, argv []string, at syntax.Pos) {
 	spec := program.Lookup(name)
 	if spec == nil || len(argv) > maxScanned {
 		g.over = true
 		return
 	}
 	defer g.parsing.Free(g.parsing.Mark())
-	_, use := g.parsing.Parse(spec, g.asWords(name, argv))
+	_, use := g.parsing.Parse(spec, unwrapper(g).asWords(name, argv))
 	for _, c := range use.Runs {
 		if c.Shell != nil {
 			g.text(c.Shell.Text, at, false)
@@ -179,7 +181,7 @@ func (g *gleaner) filter(name string, argv []string, at syntax.Pos) {
 }
 
 // generated looks at the strings in a script of sed or awk, whose output may be commands.
-func (g *gleaner) generated(argv []string, at syntax.Pos) {
+func (g foreign) generated(argv []string, at syntax.Pos) {
 	for _, word := range argv[1:] {
 		g.pieces(word, `/"|,#;{}()$`, at)
 	}
@@ -187,44 +189,3 @@ func (g *gleaner) generated(argv []string, at syntax.Pos) {
 
 // unknownMark stands for what is not known in a text that is parsed again: a code point that is no character.
 const unknownMark = "\U0010FFFF"
-
-// unmarked returns a text with Unread for the mark.
-func (g *gleaner) unmarked(text string) string {
-	if !g.marked {
-		return text
-	}
-	return strings.ReplaceAll(text, unknownMark, agenttool.Unread)
-}
-
-// text looks at text that a shell may run, or surely does.
-func (g *gleaner) text(text string, at syntax.Pos, surely bool) {
-	if strings.Trim(text, splitBytes) == "" || text == agenttool.Unread && !surely {
-		return
-	}
-	if marked := strings.ReplaceAll(text, agenttool.Unread, unknownMark); marked != text {
-		defer func(was bool) { g.marked = was }(g.marked)
-		text, g.marked = marked, true
-		if surely {
-			g.mention([]string{agenttool.Unread}) // whatever it is, it may hold any command
-		}
-	}
-	if _, ok := unfit(text); !ok || g.texts >= maxTexts || g.steps > maxLooks {
-		g.over = true
-		g.split(g.unmarked(text))
-		return
-	}
-	g.steps += 1 + len(text)/8
-	inner := g.inner
-	if inner == nil {
-		g.inner = &place{int(at.Line()), int(at.Col())}
-	}
-	g.texts++
-	tree, before := understood(text), len(g.assigned)
-	g.hidden = g.hidden || surely && tree.failed
-	g.glean(text, tree)
-	for _, name := range g.assigned[before:] {
-		g.tear(name) // it may run in another process, or not at all
-	}
-	g.texts--
-	g.inner = inner
-}

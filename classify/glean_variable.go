@@ -11,24 +11,24 @@ import (
 )
 
 // variable returns what a variable was last given, as far as it is literal.
-func (g *gleaner) variable(name string) (text string, ok bool) {
-	text, ok = g.vars[name]
+func (sp *speller) variable(name string) (text string, ok bool) {
+	text, ok = sp.vars[name]
 	switch {
-	case ok, g.torn[name]:
+	case ok, sp.torn[name]:
 	case name == "HOME":
-		text = g.ctx.Home
-	case name == "PWD" && !g.moved:
-		text, g.placed = g.ctx.Dir, true
+		text = sp.ctx.Home
+	case name == "PWD" && !sp.moved:
+		text, sp.placed = sp.ctx.Dir, true
 	}
 	return text, ok || text != ""
 }
 
 // value returns the text that an assignment gives.
-func (g *gleaner) value(x *syntax.Assign) string {
+func (sp *speller) value(x *syntax.Assign) string {
 	if x.Value == nil {
 		return ""
 	}
-	return g.atHome(x.Value.Parts, g.spelling(x.Value.Parts))
+	return sp.atHome(x.Value.Parts, sp.spelling(x.Value.Parts))
 }
 
 // assign takes note of what a variable is given.
@@ -37,7 +37,7 @@ func (g *gleaner) assign(x *syntax.Assign) {
 		return
 	}
 	if x.Index != nil {
-		g.unquoted(x.Index)
+		reevaluator{g}.unquoted(x.Index)
 	}
 	g.unsure = false
 	name, text := x.Name.Value, g.value(x)
@@ -49,7 +49,7 @@ func (g *gleaner) assign(x *syntax.Assign) {
 	if name == "IFS" {
 		g.loose, g.again = true, g.again || len(g.vars) > 0 // how words are split is not known any more
 	}
-	g.evaluated(text, x.Pos())
+	reevaluator{g}.evaluated(text, x.Pos())
 	old, known := g.vars[name]
 	if x.Append {
 		text = old + text
@@ -81,7 +81,7 @@ func setByBash(name string) bool {
 }
 
 // computes takes note of a variable that an expression gives a value.
-func (g *gleaner) computes(n syntax.Node) {
+func (sp *speller) computes(n syntax.Node) {
 	var target syntax.ArithmExpr
 	switch x := n.(type) {
 	case *syntax.BinaryArithm:
@@ -103,29 +103,29 @@ func (g *gleaner) computes(n syntax.Node) {
 	}
 	switch x := word.Parts[0].(type) {
 	case *syntax.Lit:
-		g.loseKnown(x.Value)
+		sp.loseKnown(x.Value)
 	case *syntax.ParamExp:
-		g.loseKnown(x.Param.Value)
+		sp.loseKnown(x.Param.Value)
 	}
 }
 
 // loseKnown is lose for a variable that may be none.
-func (g *gleaner) loseKnown(name string) {
-	if _, ok := g.vars[name]; ok {
-		g.lose(name)
+func (sp *speller) loseKnown(name string) {
+	if _, ok := sp.vars[name]; ok {
+		sp.lose(name)
 	}
 }
 
 // enter and leave are called before and behind the children of a node.
-func (g *gleaner) enter(n syntax.Node) {
-	before := len(g.assigned)
+func (sp *speller) enter(n syntax.Node) {
+	before := len(sp.assigned)
 	switch x := n.(type) {
 	case *syntax.CallExpr:
 		if len(x.Args) == 0 || len(x.Assigns) == 0 {
 			before = -1
 		}
 	case *syntax.Stmt:
-		if !x.Background && x != g.piped {
+		if !x.Background && x != sp.piped {
 			before = -1
 		}
 	case *syntax.Subshell, *syntax.CmdSubst, *syntax.ProcSubst, *syntax.BinaryCmd, *syntax.CoprocClause, *syntax.IfClause,
@@ -133,69 +133,69 @@ func (g *gleaner) enter(n syntax.Node) {
 	default:
 		before = -1
 	}
-	g.nodes = append(g.nodes, before)
+	sp.nodes = append(sp.nodes, before)
 }
 
 // leave tears the variables that were assigned in a node, if it may not have run, or only in a process of its own.
-func (g *gleaner) leave() {
-	last := len(g.nodes) - 1
-	before := g.nodes[last]
-	g.nodes = g.nodes[:last]
-	if before < 0 || before >= len(g.assigned) {
+func (sp *speller) leave() {
+	last := len(sp.nodes) - 1
+	before := sp.nodes[last]
+	sp.nodes = sp.nodes[:last]
+	if before < 0 || before >= len(sp.assigned) {
 		return
 	}
-	for _, name := range g.assigned[before:] {
-		if !g.torn[name] {
-			g.tear(name)
+	for _, name := range sp.assigned[before:] {
+		if !sp.torn[name] {
+			sp.tear(name)
 		}
 	}
 }
 
 // tear takes note that a variable is not always what it was last given.
-func (g *gleaner) tear(name string) {
+func (sp *speller) tear(name string) {
 	switch {
-	case len(g.torn) >= maxVars:
-		g.loose = true
+	case len(sp.torn) >= maxVars:
+		sp.loose = true
 		return
-	case g.torn == nil:
-		g.torn = map[string]bool{}
+	case sp.torn == nil:
+		sp.torn = map[string]bool{}
 	}
-	g.torn[name] = true
+	sp.torn[name] = true
 }
 
 // lose takes note that a variable is given what is not known.
-func (g *gleaner) lose(name string) {
-	_, known := g.vars[name]
-	g.again = g.again || known
-	g.tear(name)
-	delete(g.vars, name)
+func (sp *speller) lose(name string) {
+	_, known := sp.vars[name]
+	sp.again = sp.again || known
+	sp.tear(name)
+	delete(sp.vars, name)
 }
 
-func (g *gleaner) loop(x *syntax.ForClause) {
+func (sp *speller) loop(x *syntax.ForClause) {
 	if iter, ok := x.Loop.(*syntax.WordIter); ok {
-		g.lose(iter.Name.Value)
+		sp.lose(iter.Name.Value)
 	}
 }
 
 // sets takes note of the variables that a builtin sets.
-func (g *gleaner) sets(argv []string) {
+func (sp *speller) sets(argv []string) {
 	switch argv[0] {
 	case "hash": // -p says what a name runs
 		if at := slices.Index(argv, "-p"); at > 0 && at+1 < len(argv) {
-			g.mention([]string{argv[at+1], agenttool.Unread})
+			sp.mention([]string{argv[at+1], agenttool.Unread})
 		}
 	case "cd", "pushd", "popd":
-		g.moved, g.again = true, g.again || g.placed && !g.moved
+		sp.moved, sp.again = true, sp.again || sp.placed && !sp.moved
 	case "read", "mapfile", "readarray", "getopts", "printf", "unset", "wait":
 		for _, word := range argv[1:] {
-			g.loseKnown(word)
+			sp.loseKnown(word)
 		}
 	}
 }
 
 // function takes note of a function that runs its arguments, wherever in it.
-func (g *gleaner) function(x *syntax.FuncDecl) {
-	if x.Name == nil || g.runners[x.Name.Value] {
+func (sp *speller) function(x *syntax.FuncDecl) {
+	if x.Name == nil || sp.runners[x.Name.Value] {
 		return
 	}
 	syntax.Walk(x.Body, func(n syntax.Node) bool {
@@ -204,13 +204,13 @@ func (g *gleaner) function(x *syntax.FuncDecl) {
 			return true
 		}
 		runs := argument(call.Args[0])
-		name := path.Base(g.spelling(call.Args[0].Parts))
+		name := path.Base(sp.spelling(call.Args[0].Parts))
 		runs = runs || (wrappers[name] || takers[name] == shellText) && slices.ContainsFunc(call.Args[1:], argument)
-		if runs && len(g.runners) < maxVars {
-			if g.runners == nil {
-				g.runners = map[string]bool{}
+		if runs && len(sp.runners) < maxVars {
+			if sp.runners == nil {
+				sp.runners = map[string]bool{}
 			}
-			g.runners[x.Name.Value], g.again = true, true
+			sp.runners[x.Name.Value], sp.again = true, true
 		}
 		return !runs
 	})

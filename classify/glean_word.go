@@ -9,6 +9,42 @@ import (
 	"toolhost/agenttool"
 )
 
+// speller spells words out, with what variables were given so far.
+type speller struct {
+	findings
+	ctx Context
+
+	memory
+	manner
+
+	assigned []string     // variables, in the order of their assignments
+	piped    *syntax.Stmt // the left side of the last pipe: what it assigns holds in a process of its own
+	nodes    []int        // around the one that is looked at: how many were assigned before, -1 if they hold behind it
+}
+
+// memory is what was learnt of the shell from what was looked at so far.
+type memory struct {
+	vars    map[string]string // what variables were last given, as far as it is literal
+	torn    map[string]bool   // variables that were given more than that
+	loose   bool              // all of them may have been
+	runners map[string]bool   // functions that run their arguments
+	moved   bool              // the working directory changes
+	placed  bool              // it was spelt as the one in which the whole begins
+	again   bool              // what was learnt may change what stands before it
+}
+
+// manner is how words are spelt.
+type manner struct {
+	within   int      // substitutions around the word
+	expanded int      // words that braces made
+	given    int      // bytes that variables gave
+	marked   bool     // the text has unknownMark for what is not known
+	open     bool     // patterns, and what torn variables hold, are Unread
+	unsure   bool     // a torn variable was spelt as what it was last given
+	words    []string // those of the command that is looked at
+	single   uint64   // which of the first of them are one word each, although they are not known
+}
+
 const maxSpelt = 3 // substitutions in one another whose text is put together
 
 // spelled are the words of a command as they are spelled, in up to three ways.
@@ -59,15 +95,15 @@ func (s *spelled) reopen(open string) {
 }
 
 // spellings returns the texts of words, after their braces, as far as they are literal.
-func (g *gleaner) spellings(words []*syntax.Word) spelled {
+func (sp *speller) spellings(words []*syntax.Word) spelled {
 	s := spelled{argv: make([]string, 0, len(words))}
 	for _, word := range words {
-		if text, ok := plainWord(word); ok && !g.marked {
+		if text, ok := plainWord(word); ok && !sp.marked {
 			s.add(text)
 			continue
 		}
-		if !hasBrace(word) || !g.braced(&s, word) {
-			g.word(&s, word)
+		if !hasBrace(word) || !sp.braced(&s, word) {
+			sp.word(&s, word)
 		}
 	}
 	return s
@@ -75,26 +111,26 @@ func (g *gleaner) spellings(words []*syntax.Word) spelled {
 
 // braced adds the words that braces make, and reports whether there are any. Where bash may find braces that the parser
 // does not, {a},b}, what they make is not known.
-func (g *gleaner) braced(s *spelled, word *syntax.Word) bool {
+func (sp *speller) braced(s *spelled, word *syntax.Word) bool {
 	split := *word
 	found := syntax.SplitBraces(&split) && hasBraceExp(split.Parts)
 	if !found && !mayBrace(word.Parts) {
 		return false
 	}
 	var each []*syntax.Word
-	ok := found && g.expanded < maxExpanded && !namesGrow(split.Parts)
+	ok := found && sp.expanded < maxExpanded && !namesGrow(split.Parts)
 	if ok {
 		each, ok = expandBraces(split.Parts)
-		g.expanded += len(each)
+		sp.expanded += len(each)
 		ok = ok && !slices.ContainsFunc(each, func(one *syntax.Word) bool { return mayBrace(one.Parts) })
 	}
 	if !ok {
-		g.over = true
+		sp.over = true
 		s.add(agenttool.Unread)
 	}
 	for _, one := range each {
 		if !isEmpty(one) {
-			g.word(s, one)
+			sp.word(s, one)
 		}
 	}
 	return true
@@ -119,11 +155,11 @@ func plainWord(word *syntax.Word) (string, bool) {
 }
 
 // word adds one word without braces.
-func (g *gleaner) word(s *spelled, word *syntax.Word) {
-	g.unsure = false
-	text, bare := g.spelling(word.Parts), expands(word)
-	unsure := g.unsure || hasPattern(word) || bare && strings.ContainsAny(text, "*?[")
-	switch home := g.atHome(word.Parts, text); {
+func (sp *speller) word(s *spelled, word *syntax.Word) {
+	sp.unsure = false
+	text, bare := sp.spelling(word.Parts), expands(word)
+	unsure := sp.unsure || hasPattern(word) || bare && strings.ContainsAny(text, "*?[")
+	switch home := sp.atHome(word.Parts, text); {
 	case bare && (text == "" || strings.ContainsAny(text, splitBytes)):
 		s.addSplit(text, splitFields(text))
 		if unsure || text != "" && len(word.Parts) > 1 { // some of its blanks may be quoted
@@ -133,7 +169,7 @@ func (g *gleaner) word(s *spelled, word *syntax.Word) {
 	case home != text:
 		s.addSplit(text, []string{home})
 		if unsure {
-			s.reopen(g.atHome(word.Parts, g.opened(word)))
+			s.reopen(sp.atHome(word.Parts, sp.opened(word)))
 		}
 		return
 	}
@@ -141,7 +177,7 @@ func (g *gleaner) word(s *spelled, word *syntax.Word) {
 		s.single |= 1 << len(s.argv)
 	}
 	if unsure {
-		if open := g.opened(word); open != text {
+		if open := sp.opened(word); open != text {
 			s.addOpen(text, open)
 			return
 		}
@@ -155,20 +191,20 @@ func splitFields(text string) []string {
 }
 
 // opened returns the text of a word with Unread for what may be something else.
-func (g *gleaner) opened(word *syntax.Word) string {
-	g.open = true
-	defer func() { g.open = false }()
-	return g.spelling(word.Parts)
+func (sp *speller) opened(word *syntax.Word) string {
+	sp.open = true
+	defer func() { sp.open = false }()
+	return sp.spelling(word.Parts)
 }
 
 // atHome returns the text of a word with the home directory for a tilde at its beginning.
-func (g *gleaner) atHome(parts []syntax.WordPart, text string) string {
-	if len(parts) == 0 || g.ctx.Home == "" {
+func (sp *speller) atHome(parts []syntax.WordPart, text string) string {
+	if len(parts) == 0 || sp.ctx.Home == "" {
 		return text
 	}
 	lit, ok := parts[0].(*syntax.Lit)
 	if ok && (strings.HasPrefix(lit.Value, "~/") || lit.Value == "~" && len(parts) == 1) {
-		return g.ctx.Home + text[1:]
+		return sp.ctx.Home + text[1:]
 	}
 	return text
 }
@@ -210,16 +246,16 @@ func hasPattern(word *syntax.Word) bool {
 }
 
 // spelling returns the literal text of a word; what is expanded in it and not known is Unread.
-func (g *gleaner) spelling(parts []syntax.WordPart) string {
+func (sp *speller) spelling(parts []syntax.WordPart) string {
 	if len(parts) == 1 {
 		switch x := parts[0].(type) {
 		case *syntax.Lit:
-			if !g.open && strings.IndexByte(x.Value, '\\') < 0 {
-				return g.unmarked(x.Value)
+			if !sp.open && strings.IndexByte(x.Value, '\\') < 0 {
+				return sp.unmarked(x.Value)
 			}
 		case *syntax.SglQuoted:
 			if !x.Dollar {
-				return g.unmarked(x.Value)
+				return sp.unmarked(x.Value)
 			}
 		}
 	}
@@ -227,7 +263,7 @@ func (g *gleaner) spelling(parts []syntax.WordPart) string {
 	for _, part := range parts {
 		switch x := part.(type) {
 		case *syntax.Lit:
-			g.literal(&b, x.Value)
+			sp.literal(&b, x.Value)
 		case *syntax.SglQuoted:
 			text, ok := x.Value, true
 			if x.Dollar {
@@ -242,25 +278,25 @@ func (g *gleaner) spelling(parts []syntax.WordPart) string {
 				if lit, ok := inner.(*syntax.Lit); ok {
 					unescape(&b, lit.Value, "$`\"\\")
 				} else {
-					g.expansion(&b, inner)
+					sp.expansion(&b, inner)
 				}
 			}
 		default:
-			g.expansion(&b, part)
+			sp.expansion(&b, part)
 		}
 	}
-	if b.Len() > maxValue && g.within > 0 {
+	if b.Len() > maxValue && sp.within > 0 {
 		return agenttool.Unread
 	}
-	return g.unmarked(b.String())
+	return sp.unmarked(b.String())
 }
 
 // literal writes unquoted text.
-func (g *gleaner) literal(b *strings.Builder, text string) {
+func (sp *speller) literal(b *strings.Builder, text string) {
 	if ends := strings.TrimRight(text, `\`); (len(text)-len(ends))%2 == 1 {
-		g.hidden = true // what a backslash at the end is, is not the same for all
+		sp.hidden = true // what a backslash at the end is, is not the same for all
 	}
-	for g.open {
+	for sp.open {
 		at := strings.IndexAny(text, "*?[\\")
 		if at < 0 {
 			break
@@ -285,31 +321,31 @@ func (g *gleaner) literal(b *strings.Builder, text string) {
 }
 
 // expansion writes what a part expands to, as long as that is not too much.
-func (g *gleaner) expansion(b *strings.Builder, part syntax.WordPart) {
-	text := g.expandsTo(part)
-	if g.open && strings.ContainsAny(text, "*?[") {
+func (sp *speller) expansion(b *strings.Builder, part syntax.WordPart) {
+	text := sp.expandsTo(part)
+	if sp.open && strings.ContainsAny(text, "*?[") {
 		text = agenttool.Unread
 	}
-	if g.given += len(text); b.Len()+len(text) > maxValue || g.given > maxRecorded {
+	if sp.given += len(text); b.Len()+len(text) > maxValue || sp.given > maxRecorded {
 		text = agenttool.Unread
 	}
 	b.WriteString(text)
 }
 
 // expandsTo returns what a variable was last given, or what echo or printf prints in a substitution.
-func (g *gleaner) expandsTo(part syntax.WordPart) string {
+func (sp *speller) expandsTo(part syntax.WordPart) string {
 	switch x := part.(type) {
 	case *syntax.ParamExp:
 		if !simpleParam(x) {
 			break
 		}
-		text, ok := g.variable(x.Param.Value)
-		if torn := g.loose || g.torn[x.Param.Value]; ok && !(torn && g.open) {
-			g.unsure = g.unsure || torn
+		text, ok := sp.variable(x.Param.Value)
+		if torn := sp.loose || sp.torn[x.Param.Value]; ok && !(torn && sp.open) {
+			sp.unsure = sp.unsure || torn
 			return text
 		}
 	case *syntax.CmdSubst:
-		if text, ok := g.echoes(x); ok {
+		if text, ok := sp.echoes(x); ok {
 			return text
 		}
 	}
@@ -330,4 +366,12 @@ func unescape(b *strings.Builder, text, only string) {
 		}
 		b.WriteByte(text[i])
 	}
+}
+
+// unmarked returns a text with Unread for the mark.
+func (sp *speller) unmarked(text string) string {
+	if !sp.marked {
+		return text
+	}
+	return strings.ReplaceAll(text, unknownMark, agenttool.Unread)
 }

@@ -11,8 +11,11 @@ import (
 	"toolhost/classify/program"
 )
 
+// unwrapper looks at the words of programs that run others.
+type unwrapper struct{ *gleaner }
+
 // settings gathers the commands that variables and options hold among the words of a wrapper: EDITOR=vi, ProxyCommand=nc.
-func (g *gleaner) settings(argv []string, at syntax.Pos) {
+func (g unwrapper) settings(argv []string, at syntax.Pos) {
 	for i, word := range argv[:min(len(argv), maxSplit)] {
 		variable, value, ok := strings.Cut(word, "=")
 		switch {
@@ -28,7 +31,7 @@ func (g *gleaner) settings(argv []string, at syntax.Pos) {
 }
 
 // plainly gathers the command of a wrapper without options, and reports whether it is one.
-func (g *gleaner) plainly(name string, argv []string, at syntax.Pos) bool {
+func (g unwrapper) plainly(name string, argv []string, at syntax.Pos) bool {
 	if !bare[name] || len(argv) < 2 || argv[1] == "" || argv[1][0] == '-' || strings.ContainsAny(argv[1], "="+agenttool.Unread) {
 		return false
 	}
@@ -41,7 +44,7 @@ func (g *gleaner) plainly(name string, argv []string, at syntax.Pos) bool {
 }
 
 // followed gathers a command that is given words which are not known after its own.
-func (g *gleaner) followed(argv []string, at syntax.Pos) {
+func (g unwrapper) followed(argv []string, at syntax.Pos) {
 	if len(argv) > 0 {
 		g.mention(argv)
 	}
@@ -52,7 +55,7 @@ func (g *gleaner) followed(argv []string, at syntax.Pos) {
 var bare = program.WordSet("sudo doas env nohup setsid time command builtin exec nice ionice stdbuf xargs")
 
 // described gathers what a program runs by its description, and reports whether that is all that it runs of its words.
-func (g *gleaner) described(name string, argv []string, at syntax.Pos) bool {
+func (g unwrapper) described(name string, argv []string, at syntax.Pos) bool {
 	spec := program.Lookup(name)
 	if b := builtins()[name]; b != nil {
 		spec = &b.spec
@@ -75,7 +78,7 @@ func (g *gleaner) described(name string, argv []string, at syntax.Pos) bool {
 }
 
 // asWords returns words as descriptions take them. Line is the index of each, plus 1.
-func (g *gleaner) asWords(name string, argv []string) []program.Word {
+func (g unwrapper) asWords(name string, argv []string) []program.Word {
 	words := g.room(len(argv))[:len(argv)]
 	for i, text := range argv {
 		known, _, cut := strings.Cut(text, agenttool.Unread)
@@ -86,7 +89,7 @@ func (g *gleaner) asWords(name string, argv []string) []program.Word {
 }
 
 // one reports whether a word, which is not known, is one of those of the command that is looked at which stay one word.
-func (g *gleaner) one(word *string) bool {
+func (g unwrapper) one(word *string) bool {
 	for i := range min(len(g.words), 64) {
 		if &g.words[i] == word {
 			return g.single>>i&1 == 1
@@ -96,7 +99,7 @@ func (g *gleaner) one(word *string) bool {
 }
 
 // run gathers one command that a program runs, whose words came from argv.
-func (g *gleaner) run(c program.Command, argv []string, at syntax.Pos) {
+func (g unwrapper) run(c program.Command, argv []string, at syntax.Pos) {
 	if c.Shell != nil {
 		text := shellOf(*c.Shell, argv)
 		g.text(text, at, true)
@@ -177,7 +180,7 @@ func replaces(argv []string) func(program.Word) bool {
 }
 
 // wrapped gathers what follows the first word, in which a command begins somewhere.
-func (g *gleaner) wrapped(argv []string, at syntax.Pos) {
+func (g unwrapper) wrapped(argv []string, at syntax.Pos) {
 	for i := 1; i < len(argv) && g.steps <= maxLooks && len(g.mentions) < maxMentions; i++ {
 		if text := unglued(argv[i]); strings.ContainsAny(text, " \n;|&") {
 			g.text(text, at, false)

@@ -203,14 +203,6 @@ func (sh *shell) match(how access, word program.Word) tally {
 
 const maxGlobs = 16
 
-// notFirst is what a name must not begin with to be no more than an operand of the simple command that is looked at.
-func (rec *record) notFirst() string {
-	if rec.part >= 0 && len(rec.parts[rec.part].Argv) > 0 && rec.parts[rec.part].Argv[0] == "find" {
-		return "-(),!"
-	}
-	return "-"
-}
-
 // cutNowhere reports whether the text of a word is still what its pattern begins with: a program may take the one apart.
 func cutNowhere(word program.Word) bool {
 	rest, ok := strings.CutPrefix(word.Shape().Pattern, program.QuotePattern(word.Text))

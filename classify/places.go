@@ -121,3 +121,11 @@ func (rec *record) toucher() int {
 	}
 	return rec.part + 1
 }
+
+// notFirst is what a name must not begin with to be no more than an operand of the simple command that is looked at.
+func (rec *record) notFirst() string {
+	if rec.part >= 0 && len(rec.parts[rec.part].Argv) > 0 && rec.parts[rec.part].Argv[0] == "find" {
+		return "-(),!"
+	}
+	return "-"
+}

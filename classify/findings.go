@@ -1,0 +1,57 @@
+package classify
+
+import (
+	"mvdan.cc/sh/v3/syntax"
+
+	"toolhost/agenttool"
+	"toolhost/agenttool/cut"
+)
+
+// findings are what the lenient analysis gathers.
+type findings struct {
+	mentions [][]string // argv; what is not known in a word is agenttool.Unread
+	found    []agenttool.Reason
+	over     bool // a limit stopped it: there may be more of both
+	skimmed  bool // not all words of a command were searched for what destroys
+	codes    []code
+	hidden   bool   // there is text for a shell that is not known, or cannot be parsed
+	inner    *place // of a text inside the command line
+	steps    int    // words looked at
+}
+
+func (f *findings) mention(argv []string) {
+	switch {
+	case len(f.mentions) >= maxMentions:
+		f.over = true
+		return
+	case f.mentions == nil:
+		f.mentions = make([][]string, 0, 8)
+	}
+	f.mentions = append(f.mentions, argv)
+}
+
+// destroys asks the table about one command, within limits.
+func (f *findings) destroys(name string, args []string) string {
+	if f.steps++; f.steps > maxLooks {
+		f.over = true
+		return ""
+	}
+	if len(args) > maxScanned {
+		f.skimmed, args = true, args[:maxScanned]
+	}
+	return destroys(name, args)
+}
+
+// add records what is destroyed; "" is nothing.
+func (f *findings) add(what string, at syntax.Pos) {
+	if what == "" {
+		return
+	}
+	r := agenttool.Reason{Fact: "destructive", Text: cut.Short(what, maxReason), Line: int(at.Line()), Column: int(at.Col())}
+	if f.inner != nil {
+		r.Line, r.Column = f.inner.line, f.inner.column
+	}
+	if len(f.found) < maxDestroyed {
+		f.found = addReason(f.found, r)
+	}
+}
