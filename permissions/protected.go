@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"toolhost/agenttool"
-	"toolhost/protect"
+	"toolhost/permissions/protect"
 )
 
 // protectedWrite returns the first path that the call writes and that is protected, by its spelling or by where it

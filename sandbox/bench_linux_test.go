@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"toolhost/protect"
+	"toolhost/permissions/protect"
 )
 
 // BenchmarkStart is what a sandbox costs over the command itself, beside the peer with the same mounts, in turns so that

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"toolhost/protect"
+	"toolhost/permissions/protect"
 )
 
 // hint is how programs word what a wall did to them.

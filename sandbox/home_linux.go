@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"toolhost/agenttool"
-	"toolhost/protect"
+	"toolhost/permissions/protect"
 )
 
 // maxShown bounds what is shown in directories that are closed: each is a mount of every command.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"toolhost/protect"
+	"toolhost/permissions/protect"
 )
 
 // credentialPaths are the names of testdata/secrets/home.txt, and files of which no list knows.

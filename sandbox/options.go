@@ -3,7 +3,7 @@ package sandbox
 import (
 	"time"
 
-	"toolhost/protect"
+	"toolhost/permissions/protect"
 )
 
 // Options say what a session is for.

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"toolhost/agenttool"
-	"toolhost/protect"
+	"toolhost/permissions/protect"
 	"toolhost/sandbox/enter"
 )
 

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"toolhost/agenttool"
-	"toolhost/protect"
+	"toolhost/permissions/protect"
 	"toolhost/sandbox/enter"
 )
 

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"toolhost/agenttool"
-	"toolhost/protect"
+	"toolhost/permissions/protect"
 )
 
 // Session is the sandbox of one host process: a scratch that its commands share, a loopback that they share, and the

@@ -9,7 +9,7 @@ import (
 	"syscall"
 
 	"toolhost/agenttool"
-	"toolhost/protect"
+	"toolhost/permissions/protect"
 )
 
 // errLinux is why there is no sandbox elsewhere.

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"toolhost/agenttool"
-	"toolhost/protect"
+	"toolhost/permissions/protect"
 )
 
 // tripwire compares the protected names with what they were before the command ran, while it runs and when it has ended.

@@ -14,7 +14,7 @@ mkdir "$dir/src" "$dir/home"
 tar --exclude=.git -cf - . | tar -xf - -C "$dir/src"
 chmod -R a+rX "$dir"
 chmod 1777 "$dir/home"
-packages=(persist protect sandbox sandbox/notify settings tools/files tools/search tools/shell tools/workspace)
+packages=(permissions/protect persist sandbox sandbox/notify settings tools/files tools/search tools/shell tools/workspace)
 mkdir "$dir/tests"
 go test -c -o "$dir/tests/" "${packages[@]/#/./}"
 chmod -R a+rx "$dir/tests"

@@ -19,7 +19,7 @@ var floors = []struct {
 	strangers bool // houses of this floor do not import each other
 }{
 	{"records", []string{"agenttool"}, true},
-	{"names", []string{"protect"}, true},
+	{"names", []string{"permissions/protect"}, true},
 	{"leaves", []string{"classify", "permissions", "sandbox", "scheduler", "persist", "settings"}, true},
 	{"tools", []string{"tools"}, false},
 	{"pipeline", []string{"host"}, true},
@@ -72,8 +72,8 @@ func TestFloorsCatch(t *testing.T) {
 	}{
 		{"down", "toolhost/host", "toolhost/persist", false},
 		{"up", "toolhost/persist", "toolhost/host", true},
-		{"a leaf asks for names", "toolhost/permissions", "toolhost/protect", false},
-		{"names know no leaf", "toolhost/protect", "toolhost/permissions", true},
+		{"a leaf asks for names", "toolhost/permissions", "toolhost/permissions/protect", false},
+		{"names know no leaf", "toolhost/permissions/protect", "toolhost/permissions", true},
 		{"sideways leaves", "toolhost/permissions", "toolhost/persist", true},
 		{"sideways transports", "toolhost/wire/stdio", "toolhost/wire/mcp", true},
 		{"inside a house", "toolhost/wire/stdio/native", "toolhost/wire/stdio", false},

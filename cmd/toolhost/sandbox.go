@@ -14,7 +14,7 @@ import (
 	"toolhost/agenttool"
 	"toolhost/cmd/toolhost/internal/confine"
 	"toolhost/cmd/toolhost/internal/streams"
-	"toolhost/protect"
+	"toolhost/permissions/protect"
 	"toolhost/sandbox"
 	"toolhost/tools/shell"
 	"toolhost/tools/workspace"

@@ -9,7 +9,7 @@ import (
 
 	"toolhost/agenttool/visible"
 	"toolhost/cmd/toolhost/internal/repositories"
-	"toolhost/protect"
+	"toolhost/permissions/protect"
 	"toolhost/settings"
 )
 

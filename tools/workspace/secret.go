@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"toolhost/agenttool"
-	"toolhost/protect"
+	"toolhost/permissions/protect"
 )
 
 // Guard makes every file that secrets says must not be read an error, whatever path leads to it. Without it nothing is

@@ -23,7 +23,7 @@ import (
 	"syscall"
 
 	"toolhost/agenttool"
-	"toolhost/protect"
+	"toolhost/permissions/protect"
 )
 
 // Workspace is a set of open roots. It is safe for use by several goroutines.

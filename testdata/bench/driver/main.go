@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"toolhost/agenttool"
-	"toolhost/protect"
+	"toolhost/permissions/protect"
 	"toolhost/tools/search/engine"
 	"toolhost/tools/search/ignore"
 	"toolhost/tools/workspace"

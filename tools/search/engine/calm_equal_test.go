@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"toolhost/protect"
+	"toolhost/permissions/protect"
 	"toolhost/tools/search/match"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"toolhost/protect"
+	"toolhost/permissions/protect"
 )
 
 // A small file with a NUL is binary to the index as it is to a search.

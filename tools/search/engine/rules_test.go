@@ -5,7 +5,7 @@ import (
 	"os"
 	"testing"
 
-	"toolhost/protect"
+	"toolhost/permissions/protect"
 )
 
 // A secret is no ignore file, whatever names it: which names it leaves out would tell its lines.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"toolhost/protect"
+	"toolhost/permissions/protect"
 )
 
 // denying returns secrets of the patterns.

@@ -14,8 +14,8 @@ import (
 	"toolhost/agenttool"
 	"toolhost/cmd/toolhost/internal/dirs"
 	"toolhost/cmd/toolhost/internal/repositories"
+	"toolhost/permissions/protect"
 	"toolhost/persist/cache"
-	"toolhost/protect"
 	"toolhost/sandbox"
 	"toolhost/tools/workspace"
 )

@@ -6,7 +6,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/cmd/toolhost/internal/dirs"
-	"toolhost/protect"
+	"toolhost/permissions/protect"
 )
 
 // systemReadable are directories and files of the system that say nothing about the person: programs, libraries, headers,

@@ -16,7 +16,7 @@ import (
 	"toolhost/cmd/toolhost/internal/dirs"
 	"toolhost/host/hook"
 	"toolhost/permissions"
-	"toolhost/protect"
+	"toolhost/permissions/protect"
 	"toolhost/settings"
 )
 

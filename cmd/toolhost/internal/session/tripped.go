@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"toolhost/agenttool"
-	"toolhost/protect"
+	"toolhost/permissions/protect"
 	"toolhost/sandbox"
 )
 
