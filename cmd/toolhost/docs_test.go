@@ -1,0 +1,166 @@
+package main
+
+import (
+	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestArchitectureNames: each file, package and function that docs/architecture.md names exists.
+func TestArchitectureNames(t *testing.T) {
+	t.Parallel()
+	page := readDoc(t, "architecture.md")
+	prose := regexp.MustCompile("(?s)```.*?```").ReplaceAllString(page, "")
+	checked := 0
+	for _, m := range regexp.MustCompile("`([a-z_/]+)(\\.[A-Za-z_.]+)?`").FindAllStringSubmatch(prose, -1) {
+		path, member := m[1], strings.TrimPrefix(m[2], ".")
+		if strings.Contains(path, "/") || isDir(path) {
+			if checked++; !isNamed(t, path, member) {
+				t.Errorf("there is no %s", m[0])
+			}
+		}
+	}
+	if checked < 40 {
+		t.Errorf("only %d names were checked", checked)
+	}
+}
+
+// TestNamesAreMissed shows that the check can fail.
+func TestNamesAreMissed(t *testing.T) {
+	for path, member := range map[string]string{"host/none": "go", "tools/none": "", "host": "Host.None", "classify": "None", "classify/none": "Command"} {
+		if isNamed(t, path, member) {
+			t.Errorf("%s.%s is found", path, member)
+		}
+	}
+}
+
+// TestToolOfTheDocs builds a program with the tool of docs/architecture.md, as the page says, and calls it.
+func TestToolOfTheDocs(t *testing.T) {
+	t.Parallel()
+	if underRace {
+		t.Skip("the program is built without the race detector: the ordinary run shows it")
+	}
+	blocks := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(readDoc(t, "architecture.md"), -1)
+	if len(blocks) != 2 {
+		t.Fatalf("the page has %d blocks of Go, want a tool and the line that adds it", len(blocks))
+	}
+	const list = "cmd/toolhost/internal/builtin/builtin.go"
+	source, err := os.ReadFile(filepath.Join("../..", list))
+	if err != nil {
+		t.Fatal(err)
+	}
+	added := strings.Replace(string(source), "\t\"toolhost/tools/files\"\n", "\t\"toolhost/tools/count\"\n\t\"toolhost/tools/files\"\n", 1)
+	added = strings.Replace(added, "\ttools = append(tools, files.New", blocks[1][1]+"\ttools = append(tools, files.New", 1)
+	dir := t.TempDir()
+	program := filepath.Join(dir, "toolhost")
+	build := exec.Command("go", "build", "-overlay", overlay(t, map[string]string{"tools/count/count.go": blocks[0][1], list: added}), "-o", program, "toolhost/cmd/toolhost")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte("a\nb\nc\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	call := exec.Command(program, "call", "count", `{"path":"go.mod"}`, "--workspace", dir)
+	call.Dir, call.Env = dir, append(os.Environ(), "XDG_STATE_HOME="+t.TempDir())
+	if out, err := call.CombinedOutput(); err != nil || !strings.Contains(string(out), "3 lines") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// overlay writes files that the go command takes for files of the module.
+func overlay(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir, root := t.TempDir(), absolute(t, "../..")
+	replace := map[string]string{}
+	for name, text := range files {
+		at := filepath.Join(dir, filepath.Base(name))
+		if err := os.WriteFile(at, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		replace[filepath.Join(root, name)] = at
+	}
+	encoded, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := filepath.Join(dir, "overlay.json")
+	if err := os.WriteFile(at, encoded, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return at
+}
+
+func absolute(t *testing.T, path string) string {
+	t.Helper()
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return abs
+}
+
+func readDoc(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("../../docs", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(filepath.Join("../..", path))
+	return err == nil && info.IsDir()
+}
+
+// isNamed reports whether a path of the module has what is named: nothing, an extension, a function or a method.
+func isNamed(t *testing.T, path, member string) bool {
+	t.Helper()
+	if _, err := os.Stat(filepath.Join("../..", strings.TrimSuffix(path+"."+member, "."))); err == nil {
+		return true
+	}
+	if !isDir(path) || member == "" {
+		return false
+	}
+	sources, err := filepath.Glob(filepath.Join("../..", path, "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.ContainsFunc(sources, func(source string) bool {
+		if strings.HasSuffix(source, "_test.go") {
+			return false
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), source, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return slices.ContainsFunc(file.Decls, func(d ast.Decl) bool {
+			f, ok := d.(*ast.FuncDecl)
+			return ok && functionName(f) == member
+		})
+	})
+}
+
+// functionName returns Name, or Type.Name of a method.
+func functionName(f *ast.FuncDecl) string {
+	if f.Recv == nil {
+		return f.Name.Name
+	}
+	receiver := f.Recv.List[0].Type
+	if star, ok := receiver.(*ast.StarExpr); ok {
+		receiver = star.X
+	}
+	if name, ok := receiver.(*ast.Ident); ok {
+		return name.Name + "." + f.Name.Name
+	}
+	return f.Name.Name
+}
