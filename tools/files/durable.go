@@ -49,7 +49,7 @@ func (t *target) finish(s *session, temp *temporary) error {
 	if err := t.syncContent(s, temp.file); err != nil {
 		return err
 	}
-	return temp.file.Close()
+	return temp.written()
 }
 
 // syncName waits until the name of a file that was renamed or linked is on the disk, if it has to be, and those of as

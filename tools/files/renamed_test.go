@@ -34,6 +34,9 @@ func TestRenamedAfterAll(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if err := temp.named(); err != nil {
+			t.Fatal(err)
+		}
 		if happens {
 			if err := dir.Rename(temp.name, "f"); err != nil {
 				t.Fatal(err)

@@ -3,7 +3,6 @@ package files
 import (
 	"bytes"
 	"cmp"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -11,8 +10,6 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
-
-	"toolhost/tools/workspace"
 )
 
 // commit makes data the content of the target, whose content so far is old. It returns why that was done in place,
@@ -115,10 +112,7 @@ func (t *target) create(s *session, data []byte) error {
 	if err := t.finish(s, temp); err != nil {
 		return err
 	}
-	err = temp.renameNew(t.name)
-	if cannot(err) {
-		err = t.dir.Link(temp.name, t.name)
-	}
+	err = temp.become(t.name)
 	if cannot(err) {
 		err = t.createDirectly(s, data)
 	}
@@ -202,63 +196,6 @@ func overwrite(f rewritable, data, old []byte) error {
 		return halfWritten(err, undo)
 	}
 	return err
-}
-
-// temporary is a file of ours beside the target, with a name that nobody can foresee.
-type temporary struct {
-	dir  *workspace.Dir
-	name string // empty when it has been renamed
-	file *os.File
-	ino  uint64
-}
-
-func newTemporary(dir *workspace.Dir, perm os.FileMode) (*temporary, error) {
-	name := ".toolhost-" + rand.Text() + ".tmp"
-	f, err := dir.Open(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
-	if err != nil {
-		return nil, err
-	}
-	st, err := stat(f)
-	if err != nil {
-		f.Close()
-		return nil, errors.Join(err, dir.Remove(name))
-	}
-	return &temporary{dir: dir, name: name, file: f, ino: st.Ino}, nil
-}
-
-func (t *temporary) write(data []byte) error {
-	_, err := t.file.Write(data)
-	return err
-}
-
-func (t *temporary) rename(to string) error { return t.renamed(to, t.dir.Rename(t.name, to)) }
-
-// renameNew is rename for a name that must not exist.
-func (t *temporary) renameNew(to string) error {
-	return t.renamed(to, renameNew(t.dir.File(), t.name, to))
-}
-
-// renamed notes that a rename succeeded. One over a network can fail after it happened.
-func (t *temporary) renamed(to string, err error) error {
-	if err != nil {
-		there, lost := t.dir.Lstat(to)
-		_, gone := t.dir.Lstat(t.name)
-		if lost == nil && there.Ino == t.ino && errors.Is(gone, os.ErrNotExist) {
-			err = nil
-		}
-	}
-	if err == nil {
-		t.name = ""
-	}
-	return err
-}
-
-// discard removes the temporary, unless it has been renamed.
-func (t *temporary) discard() {
-	t.file.Close()
-	if t.name != "" {
-		_ = t.dir.Remove(t.name) // nothing more can be done, and what failed before has been said
-	}
 }
 
 // keepAttributes gives f the owner, mode and extended attributes of the target. What cannot be given is notKept.

@@ -1,6 +1,7 @@
 package files
 
 import (
+	"cmp"
 	"bytes"
 	"errors"
 	"io/fs"
@@ -343,8 +344,15 @@ func TestCommitComparesRacyFiles(t *testing.T) {
 
 // A new file is put in its place in one of three ways, none of which replaces another file.
 func TestCreateReplacesNothing(t *testing.T) {
-	link := func(temp *temporary, name string) error { return temp.dir.Link(temp.name, name) }
-	for name, place := range map[string]func(temp *temporary, name string) error{"rename": (*temporary).renameNew, "link": link} {
+	for name, place := range map[string]func(temp *temporary, name string) error{
+		"without a name": (*temporary).become,
+		"rename": func(temp *temporary, name string) error {
+			return cmp.Or(temp.named(), renameNew(temp.dir.File(), temp.name, name))
+		},
+		"link": func(temp *temporary, name string) error {
+			return cmp.Or(temp.named(), temp.dir.Link(temp.name, name))
+		},
+	} {
 		t.Run(name, func(t *testing.T) {
 			p := newProject(t, Options{})
 			target := p.placed("f")

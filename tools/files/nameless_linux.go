@@ -1,0 +1,33 @@
+package files
+
+import (
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+
+	"toolhost/tools/workspace"
+)
+
+// openNameless opens a new file in dir that has no name. It fails where the file system has no such files, or where one could not
+// be given a name later.
+func openNameless(dir *workspace.Dir, perm os.FileMode) (*os.File, error) {
+	if err := unix.Access("/proc/self/fd", unix.X_OK); err != nil {
+		return nil, err
+	}
+	return dir.Open(".", os.O_RDWR|unix.O_TMPFILE, perm)
+}
+
+// linkNameless gives a file without a name the name to, which must not exist.
+func linkNameless(f *os.File, dir *workspace.Dir, to string) error {
+	for {
+		err := unix.Linkat(unix.AT_FDCWD, fmt.Sprintf("/proc/self/fd/%d", f.Fd()), int(dir.File().Fd()), to, unix.AT_SYMLINK_FOLLOW)
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil {
+			return &os.PathError{Op: "link", Path: to, Err: err}
+		}
+		return nil
+	}
+}

@@ -1,0 +1,15 @@
+//go:build !linux
+
+package files
+
+import (
+	"os"
+	"syscall"
+
+	"toolhost/tools/workspace"
+)
+
+// openNameless is Linux's own: elsewhere a file has a name from its start.
+func openNameless(*workspace.Dir, os.FileMode) (*os.File, error) { return nil, syscall.ENOSYS }
+
+func linkNameless(*os.File, *workspace.Dir, string) error { return syscall.ENOSYS }
