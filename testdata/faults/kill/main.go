@@ -1,0 +1,143 @@
+// Command kill ends hosts by SIGKILL while they work, and counts what is left over: files in the workspace that no call made,
+// processes, and, after the next host has started, made one call and ended, processes again and work in progress in the home.
+//
+//	go run ./testdata/faults/kill -kills 500
+//
+// It builds toolhost from the directory in which it runs, or takes the program of -program. It exits with 1 when anything is left.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+)
+
+func main() {
+	kills := flag.Int("kills", 500, "how many hosts are killed")
+	perScene := flag.Int("per-scene", 10, "how many of them have the same home and workspace, one after the other")
+	program := flag.String("program", "", "the toolhost to try; empty: one that is built here")
+	wait := flag.Duration("wait", 3*time.Second, "how long processes may outlive their host")
+	flag.Parse()
+	left, err := run(*kills, *perScene, *program, *wait)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "kill:", err)
+		os.Exit(2)
+	}
+	if left > 0 {
+		os.Exit(1)
+	}
+}
+
+// run kills hosts, prints what they left by kind, and returns how much that is.
+func run(kills, perScene int, program string, wait time.Duration) (left int, err error) {
+	dir, err := os.MkdirTemp("", "kill-")
+	if err != nil {
+		return 0, err
+	}
+	defer os.RemoveAll(dir)
+	if program == "" {
+		program = filepath.Join(dir, "toolhost")
+		if out, err := exec.Command("go", "build", "-o", program, "./cmd/toolhost").CombinedOutput(); err != nil {
+			return 0, fmt.Errorf("%w: %s", err, out)
+		}
+	}
+	totals, begun := map[string]int{}, time.Now()
+	for done := 0; done < kills; {
+		s, err := newScene(filepath.Join(dir, fmt.Sprint("scene", done)), done)
+		if err != nil {
+			return 0, err
+		}
+		for range min(perScene, kills-done) {
+			if err := s.kill(program, wait, totals); err != nil {
+				return 0, err
+			}
+			done++
+		}
+		s.endAll()
+		if err := os.RemoveAll(s.dir); err != nil {
+			return 0, err
+		}
+	}
+	fmt.Printf("%d SIGKILLs in %d s\n", kills, int(time.Since(begun).Seconds()))
+	for _, part := range []string{"workspace", "killed", "state", "next"} {
+		sum := 0
+		for kind, n := range totals {
+			if len(kind) > len(part) && kind[:len(part)+1] == part+":" {
+				sum += n
+			}
+		}
+		fmt.Printf("%5d  %s\n", sum, map[string]string{"workspace": "files in the workspace that no call made", "killed": "processes after the kill",
+			"state": "leftovers in the home after the next host", "next": "processes after the next host"}[part])
+		left += sum
+	}
+	for _, kind := range slices.Sorted(maps.Keys(totals)) {
+		fmt.Printf("%12d  %s\n", totals[kind], kind)
+	}
+	return left, nil
+}
+
+// kill starts a host, kills it while it works, and has another one start, make a call and end.
+func (s *scene) kill(program string, wait time.Duration, totals map[string]int) error {
+	h, err := s.start(program)
+	if err != nil {
+		return err
+	}
+	worked := make(chan struct{})
+	go func() { s.work(h); close(worked) }()
+	time.Sleep(time.Duration(20+s.random.IntN(600)) * time.Millisecond)
+	h.kill()
+	<-worked
+	s.settle("killed", wait, totals)
+	next, err := s.start(program)
+	if err != nil {
+		return fmt.Errorf("the next host: %w", err)
+	}
+	if err := next.call("shell", map[string]any{"command": "true"}); err != nil {
+		return err
+	}
+	if _, err := next.wait(2); err != nil {
+		return fmt.Errorf("a call of the next host: %w", err)
+	}
+	if err := next.call("write", map[string]any{"path": "f0", "content": "the end\n"}); err != nil {
+		return err
+	}
+	if _, err := next.wait(3); err != nil {
+		return fmt.Errorf("a write of the next host: %w", err)
+	}
+	if err := next.end(); err != nil {
+		return err
+	}
+	s.settle("next", wait, totals)
+	s.inWorkspace(totals)
+	s.inState(totals)
+	s.clear()
+	return nil
+}
+
+// clear removes what has been counted, so that it is counted once.
+func (s *scene) clear() {
+	s.endAll()
+	entries, _ := os.ReadDir(s.workspace)
+	for _, e := range entries {
+		if !made.MatchString(e.Name()) {
+			_ = os.Remove(filepath.Join(s.workspace, e.Name()))
+		}
+	}
+}
+
+// endAll ends the processes of the scene.
+func (s *scene) endAll() {
+	for pid := range s.processes() {
+		if n, err := strconv.Atoi(pid); err == nil {
+			if p, err := os.FindProcess(n); err == nil {
+				_ = p.Kill()
+			}
+		}
+	}
+}

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// markName is a variable of the host's environment by which its processes are found, where they keep it.
+const markName = "KILL_MARK"
+
+// scene is a home and a workspace of their own, and a host's work in them.
+type scene struct {
+	dir, home, workspace string
+	mark                 string // the seconds that its processes sleep, which no others do
+	random               *rand.Rand
+}
+
+// newScene makes a scene. Its hook leaves a grandchild in a session of its own.
+func newScene(dir string, number int) (*scene, error) {
+	s := &scene{dir: dir, home: filepath.Join(dir, "home"), workspace: filepath.Join(dir, "workspace"),
+		mark: fmt.Sprintf("7%05d.%d", os.Getpid(), number), random: rand.New(rand.NewPCG(uint64(number), 16))}
+	for _, made := range []string{s.workspace, filepath.Join(s.home, "config", "toolhost"), filepath.Join(s.home, "run")} {
+		if err := os.MkdirAll(made, 0o700); err != nil {
+			return nil, err
+		}
+	}
+	leaves := fmt.Sprintf(`(setsid sleep %[1]s </dev/null >/dev/null 2>&1 &); (sleep %[1]s </dev/null >/dev/null 2>&1 &)`, s.mark)
+	settings := fmt.Sprintf(`{"hooks": {"pre_tool_use": [{"matcher": {"tool": "Write"}, "command": ["/bin/sh", "-c", %q]}]}}`, leaves)
+	for i := range 4 {
+		text := strings.Repeat("a line of text\n", 20_000) + "the end\n"
+		if err := os.WriteFile(filepath.Join(s.workspace, fmt.Sprint("f", i)), []byte(text), 0o600); err != nil {
+			return nil, err
+		}
+	}
+	return s, os.WriteFile(filepath.Join(s.home, "config", "toolhost", "settings.json"), []byte(settings), 0o600)
+}
+
+// work sends mixed calls until the host is gone.
+func (s *scene) work(h *host) {
+	for n := 0; n < 2000; n++ {
+		var err error
+		name := fmt.Sprint("f", s.random.IntN(4))
+		switch s.random.IntN(12) {
+		case 0:
+			err = h.call("shell", map[string]any{"command": fmt.Sprintf("setsid sleep %s & (setsid nohup sleep %[1]s >/dev/null 2>&1 &); sleep %[1]s", s.mark), "background": true})
+		case 1:
+			err = h.call("shell", map[string]any{"command": "echo done > j; cat f0 | wc"})
+		case 2:
+			err = h.call("grep", map[string]any{"pattern": "line"})
+		case 3, 4, 5, 6:
+			err = h.call("write", map[string]any{"path": fmt.Sprint("f", 4+n), "content": strings.Repeat("some more text\n", 40_000)})
+		default:
+			err = h.call("edit", map[string]any{"path": name, "edits": []any{map[string]any{"old_string": "the end", "new_string": "more\nthe end"}}})
+		}
+		if err != nil {
+			return
+		}
+		time.Sleep(time.Duration(s.random.IntN(20)) * time.Millisecond)
+	}
+}
+
+var (
+	made    = regexp.MustCompile(`^(f\d+|j)$`)
+	varying = regexp.MustCompile(`[0-9A-Z]{16,}|[0-9a-f]{8,}|[0-9]+`)
+)
+
+// inWorkspace adds up the files in the workspace that no call made, by kind.
+func (s *scene) inWorkspace(totals map[string]int) {
+	entries, _ := os.ReadDir(s.workspace)
+	for _, e := range entries {
+		if !made.MatchString(e.Name()) {
+			totals["workspace: "+varying.ReplaceAllString(e.Name(), "*")]++
+		}
+	}
+}
+
+// unfinished are names in the state directory and beside it that belong to work in progress only.
+var unfinished = regexp.MustCompile(`(^|/)(probe-|\.[^/]*\.(new|tmp)$|scratch/[^/]*$|[^/]*\.tmp$|[^/]*\.sock$)`)
+
+// inState adds up what work in progress left in the home, by kind.
+func (s *scene) inState(totals map[string]int) {
+	_ = filepath.WalkDir(s.home, func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return nil
+		}
+		rel, _ := filepath.Rel(s.home, path)
+		if !unfinished.MatchString(rel) && e.Type()&fs.ModeSocket == 0 {
+			return nil
+		}
+		totals["state: "+varying.ReplaceAllString(rel, "*")]++
+		if e.IsDir() {
+			return fs.SkipDir
+		}
+		return nil
+	})
+}
+
+// processes returns the live processes of the scene, each with its command.
+func (s *scene) processes() map[string]string {
+	found := map[string]string{}
+	dirs, _ := filepath.Glob("/proc/[0-9]*")
+	for _, dir := range dirs {
+		command, err := os.ReadFile(filepath.Join(dir, "cmdline"))
+		environ, _ := os.ReadFile(filepath.Join(dir, "environ"))
+		if err != nil || len(command) == 0 { // a zombie has none
+			continue
+		}
+		if bytes.Contains(command, []byte(s.mark)) || bytes.Contains(command, []byte(s.dir)) || bytes.Contains(environ, []byte(s.dir+"/")) ||
+			bytes.Contains(environ, []byte(markName+"="+s.mark)) {
+			found[filepath.Base(dir)] = strings.TrimSpace(string(bytes.ReplaceAll(command, []byte{0}, []byte(" "))))
+		}
+	}
+	return found
+}
+
+// settle waits until no process of the scene lives, for at most limit, and adds up those that do.
+func (s *scene) settle(what string, limit time.Duration, totals map[string]int) {
+	end := time.Now().Add(limit)
+	left := s.processes()
+	for len(left) > 0 && time.Now().Before(end) {
+		time.Sleep(20 * time.Millisecond)
+		left = s.processes()
+	}
+	for _, command := range left {
+		totals[what+": "+varying.ReplaceAllString(strings.ReplaceAll(command, s.dir, ""), "*")]++
+	}
+}
