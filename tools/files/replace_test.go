@@ -1,8 +1,8 @@
 package files
 
 import (
-	"cmp"
 	"bytes"
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
