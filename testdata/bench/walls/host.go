@@ -66,6 +66,48 @@ func (h *host) timed(tool string, input map[string]any) (float64, error) {
 	return float64(time.Since(started).Nanoseconds()) / 1e6, err
 }
 
+// batch returns how many ms a batch of so many mixed reads took, all of which must succeed.
+func (h *host) batch(count int) (float64, error) {
+	calls := make([]map[string]any, count)
+	for i := range calls {
+		file := fmt.Sprintf("d%d/f%d.txt", i%20, i%20)
+		tool, input := "read", map[string]any{"path": file}
+		switch i % 8 {
+		case 2, 6:
+			tool, input = "grep", map[string]any{"pattern": "needle", "path": filepath.Dir(file)}
+		case 4:
+			tool, input = "glob", map[string]any{"pattern": "*7.txt"}
+		case 7:
+			tool, input = "shell", map[string]any{"command": "wc -l " + file}
+		}
+		h.calls++
+		calls[i] = map[string]any{"id": fmt.Sprint("call-", h.calls), "tool": tool, "input": input}
+	}
+	started := time.Now()
+	raw, err := h.request("agenttool/batch", map[string]any{"id": fmt.Sprint("batch-", h.calls), "calls": calls})
+	took := float64(time.Since(started).Nanoseconds()) / 1e6
+	if err != nil {
+		return 0, err
+	}
+	var reply struct {
+		Results []struct {
+			Result result `json:"result"`
+		} `json:"results"`
+	}
+	if err := json.Unmarshal(raw, &reply); err != nil {
+		return 0, err
+	}
+	for _, r := range reply.Results {
+		if r.Result.Status != "succeeded" {
+			return 0, fmt.Errorf("%s: %v %v", r.Result.Status, r.Result.Error, r.Result.Content)
+		}
+	}
+	if len(reply.Results) != count {
+		return 0, fmt.Errorf("%d results of %d", len(reply.Results), count)
+	}
+	return took, nil
+}
+
 // background starts command as a job and returns its id.
 func (h *host) background(command string) (string, error) {
 	r, err := h.invoke("shell", map[string]any{"command": command, "run_in_background": true})

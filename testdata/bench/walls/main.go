@@ -1,13 +1,14 @@
 // Walls measures what the walls of the sandbox cost, through toolhost serve, as an agent meets them. The programs given
 // take turns, so that a busy machine slows all of them alike. Reads are also timed while a job uses up processes, memory or
-// scratch; with -rounds 0 only they are.
+// scratch; with -rounds 0 only they are. With -batches N only batches of mixed reads are timed, which run beside each other.
 //
-//	go run ./testdata/bench/walls [-rounds N] [-files N] OLD NEW
+//	go run ./testdata/bench/walls [-rounds N] [-files N] [-batches N] OLD NEW
 //
 // Figures are medians in ms; a ratio is the median of the ratios of neighbouring runs, each beside the first program.
 package main
 
 import (
+	"bytes"
 	"flag"
 	"fmt"
 	"os"
@@ -19,14 +20,15 @@ import (
 func main() {
 	rounds := flag.Int("rounds", 300, "calls of true, of each program")
 	files := flag.Int("files", 20000, "files that one command creates")
+	batches := flag.Int("batches", 0, "batches of mixed reads, of each program")
 	flag.Parse()
-	if err := run(flag.Args(), *rounds, *files); err != nil {
+	if err := run(flag.Args(), *rounds, *files, *batches); err != nil {
 		fmt.Fprintln(os.Stderr, "walls:", err)
 		os.Exit(1)
 	}
 }
 
-func run(programs []string, rounds, files int) error {
+func run(programs []string, rounds, files, batches int) error {
 	if len(programs) == 0 {
 		return fmt.Errorf("give the programs to compare: OLD NEW")
 	}
@@ -43,34 +45,62 @@ func run(programs []string, rounds, files int) error {
 		}
 		defer hosts[i].end()
 	}
-	if rounds == 0 {
+	switch {
+	case batches > 0:
+		return mixed(hosts, batches)
+	case rounds == 0:
 		return exhaust(hosts)
 	}
-	if err := compare("a call of true", hosts, rounds, "/bin/true", ""); err != nil {
+	if err := compare("a call of true", hosts, rounds, command("/bin/true", "")); err != nil {
 		return err
 	}
 	create := fmt.Sprintf("mkdir many && for ((i = 0; i < %d; i++)); do : > many/f$i; done", files)
-	if err := compare(fmt.Sprintf("%d files created", files), hosts, max(3, rounds/60), create, "many"); err != nil {
+	if err := compare(fmt.Sprintf("%d files created", files), hosts, max(3, rounds/60), command(create, "many")); err != nil {
 		return err
 	}
 	return exhaust(hosts)
 }
 
-// compare runs command in each host in turn, once unmeasured, and removes left, a name in the workspace, after each run.
-func compare(what string, hosts []*host, rounds int, command, left string) error {
+// command runs a command, and removes left, a name in the workspace, after each run.
+func command(text, left string) func(*host) (float64, error) {
+	return func(h *host) (float64, error) {
+		d, err := h.timed("shell", map[string]any{"command": text})
+		if left != "" {
+			os.RemoveAll(filepath.Join(h.workspace, left))
+		}
+		return d, err
+	}
+}
+
+// mixed compares batches of reads, searches and commands that only read, in a workspace of 400 files.
+func mixed(hosts []*host, rounds int) error {
+	line := []byte("a line of text, and needle every now and then\n")
+	for _, h := range hosts {
+		for i := range 400 {
+			path := filepath.Join(h.workspace, fmt.Sprintf("d%d", i%20), fmt.Sprintf("f%d.txt", i))
+			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+				return err
+			}
+			if err := os.WriteFile(path, bytes.Repeat(line, 100), 0o644); err != nil {
+				return err
+			}
+		}
+	}
+	return compare("64 mixed reads", hosts, rounds, func(h *host) (float64, error) { return h.batch(64) })
+}
+
+// compare runs do in each host in turn, once unmeasured.
+func compare(what string, hosts []*host, rounds int, do func(*host) (float64, error)) error {
 	took := make([][]float64, len(hosts))
 	for round := range rounds + 1 {
 		for i := range hosts {
 			h := (i + round) % len(hosts) // who is first changes
-			d, err := hosts[h].timed("shell", map[string]any{"command": command})
+			d, err := do(hosts[h])
 			if err != nil {
 				return fmt.Errorf("%s: %w", what, err)
 			}
 			if round > 0 {
 				took[h] = append(took[h], d)
-			}
-			if left != "" {
-				os.RemoveAll(filepath.Join(hosts[h].workspace, left))
 			}
 		}
 	}
