@@ -12,7 +12,7 @@ import (
 )
 
 // passed are the variables of the host that a hook sees, besides LC_* and PATH.
-var passed = map[string]bool{"HOME": true, "USER": true, "LANG": true, "TZ": true, "TMPDIR": true}
+var passed = map[string]bool{"HOME": true, "USER": true, "LANG": true, "TZ": true, "TMPDIR": true, "TOOLHOST_HOOK": true}
 
 // defaultPath is the PATH of a hook whose host has none that can be used.
 const defaultPath = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"

@@ -5,7 +5,7 @@ import (
 	"toolhost/tools/job/proc"
 )
 
-// reapLeftovers ends the jobs of hosts that are gone. Their supervisors have done it already, except for those that a job
+// reapLeftovers ends the jobs of hosts that are gone, and what their hooks left in the background. The supervisors of jobs have done it already, except for those that a job
 // ended itself. Who is ended is looked at three times: its mark must name a host process that is no more, that host's session
 // must be one of ours that nobody holds, and the process must still be the same when the signal is sent.
 func (js *Jobs) reapLeftovers() {
@@ -25,5 +25,15 @@ func (js *Jobs) reapLeftovers() {
 		}
 		return known
 	}
-	endAll(func() []proc.Process { return proc.Marked(MarkName, ours) })
+	for _, name := range []string{MarkName, HookMarkName} {
+		endAll(func() []proc.Process { return proc.Marked(name, ours) })
+	}
+}
+
+// EndHooks ends what the hooks of this process left in the background.
+func (js *Jobs) EndHooks() {
+	own := ownMark(js.o.Owner, "hook").String()
+	endAll(func() []proc.Process {
+		return proc.Marked(HookMarkName, func(value string) bool { return value == own })
+	})
 }

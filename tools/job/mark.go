@@ -12,6 +12,12 @@ import (
 // MarkName is the variable that every process of a job has in its environment.
 const MarkName = "TOOLHOST_JOB"
 
+// HookMarkName is the variable that every process of a hook has: who runs a hook is the person, and no job.
+const HookMarkName = "TOOLHOST_HOOK"
+
+// HookMark is the entry of the environment of hooks of this process by which what they leave in the background is found.
+func (js *Jobs) HookMark() string { return HookMarkName + "=" + ownMark(js.o.Owner, "hook").String() }
+
 // mark says whose a process is: the session and the job, and the host process that started it.
 //
 //	TOOLHOST_JOB=ses_01J…/j7/4711.8812345
