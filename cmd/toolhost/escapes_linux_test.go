@@ -154,10 +154,16 @@ func tryAll(t *testing.T, r *rig) {
 func (try attempt) as(t *testing.T, r *rig, who account) {
 	if try.unfit == "" {
 		t.Run(who.name+" alone", func(t *testing.T) {
-			a := r.arena(t, who, sandbox.Full)
-			a.harms = true
-			if said, harm := try.once(a, func() *exec.Cmd { return a.alone(try.script) }); len(harm) == 0 {
-				t.Errorf("does no harm even without a sandbox, and so shows nothing:\n%s", said)
+			for tries := 1; ; tries++ { // a race that is lost by chance is run again
+				a := r.arena(t, who, sandbox.Full)
+				a.harms = true
+				said, harm := try.once(a, func() *exec.Cmd { return a.alone(try.script) })
+				if len(harm) > 0 {
+					return
+				}
+				if tries == 10 {
+					t.Fatalf("does no harm even without a sandbox in %d tries, and so shows nothing:\n%s", tries, said)
+				}
 			}
 		})
 	}
