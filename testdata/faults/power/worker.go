@@ -38,6 +38,7 @@ func (w *worker) command(root string, args ...string) *exec.Cmd {
 	cmd := exec.Command(w.program, args...)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + root, "XDG_STATE_HOME=" + root + "/state", "XDG_CONFIG_HOME=" + root + "/config",
 		"XDG_RUNTIME_DIR=" + root + "/run"}
+	cmd.Dir = root // in a repository, rules would be added to that project
 	cmd.Stderr = os.Stderr
 	return cmd
 }
