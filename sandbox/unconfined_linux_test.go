@@ -126,7 +126,7 @@ func TestNoneIsNothing(t *testing.T) {
 // the environment that it was given.
 func TestUnconfinedRunsAsThePerson(t *testing.T) {
 	const line = `grep -E '^(Uid|Gid|Groups|Cap|NoNewPrivs|Seccomp:|Sig(Blk|Ign|Cgt)|ShdPnd|Cpus_allowed:)' /proc/self/status
-		readlink /proc/self/ns/*; cat /proc/self/limits /proc/self/oom_score_adj; umask; ulimit -a; wc -l < /proc/self/mountinfo; env`
+		readlink /proc/self/ns/*; cat /proc/self/limits /proc/self/oom_score_adj; umask; ulimit -a; readlink /proc/self/root; env`
 	for _, level := range []Level{None, Landlock, Full} {
 		t.Run(string(level), func(t *testing.T) {
 			b := newBench(t, func(o *Options) { o.Level = level })
