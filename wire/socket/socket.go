@@ -24,10 +24,7 @@ import (
 // maxConnections is how many peers are served at once. Others are turned away.
 const maxConnections = 16
 
-const (
-	acceptPause = 50 * time.Millisecond // after a connection that could not be taken
-	young       = 5 * time.Second       // a socket that refuses may be just being made
-)
+const acceptPause = 50 * time.Millisecond // after a connection that could not be taken
 
 // Listener is a session's socket.
 type Listener struct {
@@ -53,11 +50,10 @@ func Listen(path string) (*Listener, error) {
 	if err := os.Chmod(dir, 0o700); err != nil {
 		return nil, err
 	}
-	if conn, err := net.Dial("unix", path); err == nil {
-		conn.Close()
-		return nil, fmt.Errorf("%s is somebody else's socket", path)
-	} else if errors.Is(err, syscall.ECONNREFUSED) {
-		_ = os.Remove(path) // of a process that was killed
+	if abandoned(path) {
+		_ = os.Remove(path)
+	} else if _, err := os.Lstat(path); err == nil {
+		return nil, fmt.Errorf("%s is somebody else's", path)
 	}
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
 	if err != nil {
@@ -143,7 +139,7 @@ func (l *Listener) Close() error {
 func Dial(path string) (net.Conn, error) {
 	conn, err := net.Dial("unix", path)
 	if errors.Is(err, syscall.ECONNREFUSED) {
-		if info, err := os.Lstat(path); err == nil && info.Mode().Type() == os.ModeSocket && time.Since(info.ModTime()) > young {
+		if abandoned(path) {
 			_ = os.Remove(path)
 		}
 		return nil, os.ErrNotExist

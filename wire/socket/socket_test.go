@@ -6,6 +6,8 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -63,26 +65,20 @@ func TestConversation(t *testing.T) {
 	}
 }
 
-func TestAbandonedSocket(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "s.sock")
+// abandon leaves a socket at path as a process does that is killed.
+func abandon(t *testing.T, path string) {
+	t.Helper()
 	dead, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	dead.SetUnlinkOnClose(false)
 	dead.Close()
-	if now := time.Now().Add(time.Minute); os.Chtimes(path, now, now) != nil { // young, however long it takes to come to Dial
-		t.Fatal("the socket's time cannot be set")
-	}
-	if _, err := Dial(path); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("Dial gives %v, want not exist", err)
-	}
-	if _, err := os.Lstat(path); err != nil {
-		t.Errorf("Dial removed a socket that may be just being made: %v", err)
-	}
-	if old := time.Now().Add(-time.Minute); os.Chtimes(path, old, old) != nil {
-		t.Fatal("the socket's time cannot be set")
-	}
+}
+
+func TestAbandonedSocket(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.sock")
+	abandon(t, path)
 	if _, err := Dial(path); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("Dial gives %v, want not exist", err)
 	}
@@ -92,6 +88,45 @@ func TestAbandonedSocket(t *testing.T) {
 	listen(t, path)
 	if _, err := Listen(path); err == nil {
 		t.Error("a second listener took the place of a living one")
+	}
+}
+
+// TestSweep: of a directory only sockets go that no process has any more, and a living one is not disturbed.
+func TestSweep(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	abandon(t, at("dead.sock"))
+	abandon(t, at("dead.other"))
+	l := listen(t, at("live.sock"))
+	made, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM, 0) // bound, and listens later
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Close(made)
+	if err := syscall.Bind(made, &syscall.SockaddrUnix{Name: at("made.sock")}); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"file.sock", "kept"} {
+		if err := os.WriteFile(at(name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(at("dead.other"), at("link.sock")); err != nil {
+		t.Fatal(err)
+	}
+	Sweep(dir, ".sock")
+	var left []string
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		left = append(left, e.Name())
+	}
+	if want := []string{"dead.other", "file.sock", "kept", "link.sock", "live.sock", "made.sock"}; !slices.Equal(left, want) {
+		t.Errorf("left are %q, want %q", left, want)
+	}
+	_ = l.unix.SetDeadline(time.Now().Add(50 * time.Millisecond))
+	if conn, err := l.unix.Accept(); err == nil {
+		conn.Close()
+		t.Error("the living socket had a visitor")
 	}
 }
 
