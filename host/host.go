@@ -141,7 +141,9 @@ func New(o Options) (*Host, error) {
 		h.parser = permissions.Parser{Names: Names(o.Tools), Home: o.Scope.Home}
 	}
 	h.prompts = broker{pending: map[agenttool.DecisionID]*prompt{}}
-	h.runner = hook.NewRunner(hook.Options{Workspace: o.Policy.Workspace, Session: o.Session, Environ: o.HookEnviron, IDs: o.IDs, Now: o.Now})
+	if h.runner, err = hook.NewRunner(hook.Options{Workspace: o.Policy.Workspace, Session: o.Session, Environ: o.HookEnviron, IDs: o.IDs, Now: o.Now}); err != nil {
+		return nil, fmt.Errorf("host: %w", err)
+	}
 	if h.hooks, err = h.compileHooks(o.Hooks); err != nil {
 		return nil, fmt.Errorf("host: %w", err)
 	}

@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -111,7 +112,7 @@ func (h *Host) Close() error {
 		return nil
 	}
 	h.closed = true
-	return h.o.Store.Close()
+	return errors.Join(h.runner.Close(), h.o.Store.Close())
 }
 
 // Status is what is going on.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"syscall"
 
 	"toolhost/agenttool"
 )
@@ -18,16 +19,16 @@ func (run *Run) finish(e ending) {
 	if stderr != "" {
 		extra["stderr"] = encode(stderr)
 	}
-	if e.state != nil && e.state.Exited() {
-		extra["exit_code"] = encode(e.state.ExitCode())
+	if e.status != nil && e.status.Exited() {
+		extra["exit_code"] = encode(e.status.ExitStatus())
 	}
 	switch h := run.Hook; {
-	case e.err != nil || e.state == nil:
+	case e.err != nil || e.status == nil:
 		run.Err = h.failure(e)
-	case e.state.ExitCode() == exitDenies && h.Event.Before():
+	case e.status.ExitStatus() == exitDenies && h.Event.Before():
 		run.Answer = Answer{PermissionResult: &PermissionResult{Behavior: agenttool.Deny, Reason: stderr}}
-	case !e.state.Success():
-		e.err = errors.New(e.state.String())
+	case *e.status != 0:
+		e.err = statusError(*e.status)
 		run.Err = h.failure(e)
 	default:
 		answer, err := ParseAnswer(h.Event, e.stdout)
@@ -37,6 +38,14 @@ func (run *Run) finish(e ending) {
 		}
 	}
 	run.describe()
+}
+
+// statusError says how a process ended that did not succeed.
+func statusError(s syscall.WaitStatus) error {
+	if s.Exited() {
+		return fmt.Errorf("exit status %d", s.ExitStatus())
+	}
+	return fmt.Errorf("signal: %v", s.Signal())
 }
 
 // describe puts what the hook said into the record.

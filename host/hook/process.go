@@ -6,11 +6,12 @@ import (
 	"errors"
 	"io"
 	"os"
-	"os/exec"
-	"runtime"
+	"path/filepath"
 	"sync"
 	"syscall"
 	"time"
+
+	"toolhost/sandbox"
 )
 
 const (
@@ -32,86 +33,75 @@ var (
 type ending struct {
 	stdout []byte
 	stderr []byte
-	state  *os.ProcessState // nil: it never began, or never ended
-	err    error            // why it did not come to its own end: errTimeout, errFlood, the cause of ctx's end, or of its failure to start
+	status *syscall.WaitStatus // nil: it never began, or never ended
+	err    error               // why it did not come to its own end: errTimeout, errFlood, the cause of ctx's end, or of its failure to start
 }
 
-// process is a running hook. It leads a session of its own.
+// process is a running hook. It leads a session of its own, below a supervisor that ends with the host.
 type process struct {
-	cmd    *exec.Cmd
-	pipes  [3]*os.File // our ends: its stdin, stdout and stderr
-	theirs [3]*os.File
-	exited chan struct{}
+	*sandbox.Process
+	pipes  [3]*os.File    // our ends: its stdin, stdout and stderr
 	copied sync.WaitGroup // the goroutines that feed and read it
 
 	stdout limited
 	stderr tail
 }
 
-// runProcess runs cmd to its end with stdin, the parts one after the other, and within timeout. It returns soon after
+// runProcess runs a command to its end with stdin, the parts one after the other, and within timeout. It returns soon after
 // ctx has ended. However the process behaves, it comes back: at the latest 3 seconds after the timeout.
-func runProcess(ctx context.Context, cmd *exec.Cmd, stdin [][]byte, timeout time.Duration) ending {
-	p := &process{cmd: cmd, exited: make(chan struct{}), stdout: limited{full: make(chan struct{})}}
-	if err := p.start(); err != nil {
+func (r *Runner) runProcess(ctx context.Context, c *sandbox.Command, stdin [][]byte, timeout time.Duration) ending {
+	p := &process{stdout: limited{full: make(chan struct{})}}
+	if err := p.start(r.commands, c); err != nil {
 		return ending{err: err}
 	}
 	p.attend(stdin)
 	why := p.await(ctx, timeout)
 	if why != nil {
-		p.kill()
+		p.end()
 	}
-	ended := p.reap()
 	p.drain()
 	if why == nil && p.stdout.exceeded() {
 		why = errFlood
 	}
 	e := ending{stdout: p.stdout.kept, stderr: p.stderr.kept, err: why}
-	if ended {
-		e.state = cmd.ProcessState
+	if ended := p.Ended(); ended != nil {
+		e.status = &ended.Status
 	}
 	return e
 }
 
-// start opens the pipes and starts the process, from a goroutine that keeps its thread until the process has ended: on
-// Linux the kernel ends it with the thread that started it.
-func (p *process) start() error {
+// start opens the pipes and starts the process.
+func (p *process) start(commands *sandbox.Session, c *sandbox.Command) (err error) {
+	defer func() {
+		closeAll(c.Streams[:])
+		if err != nil {
+			closeAll(p.pipes[:])
+		}
+	}()
 	for i := range p.pipes {
 		r, w, err := os.Pipe()
 		if err != nil {
-			closeAll(p.pipes[:], p.theirs[:])
 			return err
 		}
-		if p.pipes[i], p.theirs[i] = r, w; i == 0 {
-			p.pipes[i], p.theirs[i] = w, r
+		if p.pipes[i], c.Streams[i] = r, w; i == 0 {
+			p.pipes[i], c.Streams[i] = w, r
 		}
 	}
-	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = p.theirs[0], p.theirs[1], p.theirs[2]
-	p.cmd.SysProcAttr = attributes()
-	started := make(chan error)
-	go func() {
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		err := p.cmd.Start()
-		started <- err
-		if err == nil {
-			awaitExit(p.cmd)
-			close(p.exited)
-		}
-	}()
-	err := <-started
-	closeAll(p.theirs[:])
-	if err != nil {
-		closeAll(p.pipes[:])
+	if c.Dir, err = filepath.EvalSymlinks(c.Dir); err != nil {
+		return err
 	}
+	if c.At, err = os.Open(c.Dir); err != nil {
+		return err
+	}
+	defer c.At.Close()
+	p.Process, err = commands.Start(c)
 	return err
 }
 
-func closeAll(lists ...[]*os.File) {
-	for _, files := range lists {
-		for _, f := range files {
-			if f != nil {
-				_ = f.Close()
-			}
+func closeAll(files []*os.File) {
+	for _, f := range files {
+		if f != nil {
+			_ = f.Close()
 		}
 	}
 }
@@ -135,7 +125,7 @@ func (p *process) await(ctx context.Context, timeout time.Duration) error {
 	timer := time.NewTimer(timeout)
 	defer timer.Stop()
 	select {
-	case <-p.exited:
+	case <-p.Exited():
 		return nil
 	case <-p.stdout.full:
 		return errFlood
@@ -146,38 +136,22 @@ func (p *process) await(ctx context.Context, timeout time.Duration) error {
 	}
 }
 
-// kill ends the process and its group.
-func (p *process) kill() {
-	p.signal(syscall.SIGTERM)
-	p.wait(killGrace)
-	p.signal(syscall.SIGKILL) // also when it has ended: of its group somebody may be left
+// end ends the process and all that it started, in whatever session that is. What the kernel holds up is left alone.
+func (p *process) end() {
+	p.Signal(syscall.SIGTERM)
+	p.within(killGrace)
+	p.Kill() // also when it has ended: somebody whom it started may be left
+	p.within(stuckLimit)
 }
 
-func (p *process) signal(s syscall.Signal) { _ = syscall.Kill(-p.cmd.Process.Pid, s) }
-
-// wait waits until the process has ended, for at most d.
-func (p *process) wait(d time.Duration) bool {
+// within waits until the process has ended, for at most d.
+func (p *process) within(d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
-	case <-p.exited:
-		return true
+	case <-p.Exited():
 	case <-timer.C:
-		return false
 	}
-}
-
-// reap takes the ended process off the system's table. One that does not end even so is reaped when it does.
-func (p *process) reap() bool {
-	if !p.wait(stuckLimit) {
-		go func() {
-			<-p.exited
-			reap(p.cmd)
-		}()
-		return false
-	}
-	reap(p.cmd)
-	return true
 }
 
 // drain ends the copying. Whoever else holds the pipes may speak for a moment longer, no more.

@@ -27,7 +27,11 @@ func script(t *testing.T, e Event, text string) (*Runner, *Hook) {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r := NewRunner(Options{Workspace: dir, Session: "ses_1", Environ: os.Environ()})
+	r, err := NewRunner(Options{Workspace: dir, Session: "ses_1", Environ: os.Environ()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = r.Close() })
 	return r, &Hook{Event: e, Command: []string{"/bin/sh", file}, Timeout: hang}
 }
 

@@ -4,12 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os/exec"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"toolhost/agenttool"
+	"toolhost/sandbox"
 )
 
 const (
@@ -28,20 +28,28 @@ type Options struct {
 
 // Runner runs hooks. It may be used from several goroutines.
 type Runner struct {
-	o     Options
-	slots chan struct{} // one for each process
+	o        Options
+	commands *sandbox.Session // starts them, with no sandbox
+	slots    chan struct{}    // one for each process
 }
 
-// NewRunner returns a runner. It does no IO.
-func NewRunner(o Options) *Runner {
+// NewRunner returns a runner. It starts nothing.
+func NewRunner(o Options) (*Runner, error) {
+	commands, err := sandbox.Open(sandbox.Options{Level: sandbox.None})
+	if err != nil {
+		return nil, err
+	}
 	if o.IDs == nil {
 		o.IDs = &agenttool.IDs{}
 	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Runner{o: o, slots: make(chan struct{}, maxProcesses)}
+	return &Runner{o: o, commands: commands, slots: make(chan struct{}, maxProcesses)}, nil
 }
+
+// Close ends what hooks left in the background. Hooks that begin later fail.
+func (r *Runner) Close() error { return r.commands.Close() }
 
 // Prepare returns the runs of hooks for a call, with the records that say so, not begun.
 func (r *Runner) Prepare(hooks []*Hook, invocation agenttool.InvocationID, tool agenttool.ToolID) []Run {
@@ -132,8 +140,8 @@ func (r *Runner) execute(ctx context.Context, run *Run, subject json.RawMessage)
 	if err != nil {
 		return ending{err: err}
 	}
-	cmd := &exec.Cmd{Path: path, Args: h.Command, Env: env, Dir: dirOf(h, r.o.Workspace)}
-	return runProcess(ctx, cmd, stdin, h.timeout())
+	c := &sandbox.Command{Path: path, Args: h.Command, Env: env, Dir: dirOf(h, r.o.Workspace), Profile: sandbox.Profile{Access: sandbox.Unconfined}}
+	return r.runProcess(ctx, c, stdin, h.timeout())
 }
 
 // message is what a hook reads: one object of the members of its record and of the subject, and a line feed. The subject,

@@ -29,11 +29,3 @@ func (js *Jobs) reapLeftovers() {
 		endAll(func() []proc.Process { return proc.Marked(name, ours) })
 	}
 }
-
-// EndHooks ends what the hooks of this process left in the background.
-func (js *Jobs) EndHooks() {
-	own := ownMark(js.o.Owner, "hook").String()
-	endAll(func() []proc.Process {
-		return proc.Marked(HookMarkName, func(value string) bool { return value == own })
-	})
-}

@@ -144,9 +144,6 @@ func (s *Session) Close() error {
 	s.ended = true
 	s.mu.Unlock()
 	err := s.Host.Close()
-	if len(s.live.snapshot().Hooks) > 0 {
-		s.Jobs.EndHooks()
-	}
 	rest := make(chan error, 1)
 	go func() {
 		s.search.Close()
