@@ -20,6 +20,9 @@ type dirs struct {
 	lock        *os.File
 }
 
+// stageName is the directory of [Session.Stage] in the session's.
+const stageName = "stage"
+
 // make makes the session's own directories. After a failure nothing is left of them.
 func (d *dirs) make(dir, cache string) error {
 	lock, err := claim(dir)
@@ -46,6 +49,7 @@ func (d *dirs) fill(dir, cache string) error {
 		{nil, filepath.Join(dir, "tmp", ".cache"), false}, // a place for the caches
 		{nil, filepath.Join(cache, "go-build"), false},    // go wants it to be there even where it writes nothing
 		{&d.private, filepath.Join(dir, "private"), false},
+		{nil, filepath.Join(dir, stageName), false},
 		{&d.cache, cache, false},
 	} {
 		if err := os.MkdirAll(made.path, 0o700); err != nil {

@@ -154,6 +154,10 @@ func (s *Session) Scratch() string {
 	return s.tmp.path
 }
 
+// Stage is a directory of the session that no confined command sees, once [Session.Make] has succeeded. It is removed with the session's
+// others: at its end, or by the next session.
+func (s *Session) Stage() string { return filepath.Join(s.own.path, stageName) }
+
 // Shown are the places below the scratch that are no part of it.
 func (s *Session) Shown() []string { return slices.Concat(paths(s.shown), s.homes) }
 

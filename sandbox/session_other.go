@@ -38,6 +38,9 @@ func (*Session) Level() Level { return None }
 // Scratch is "".
 func (*Session) Scratch() string { return "" }
 
+// Stage is "".
+func (*Session) Stage() string { return "" }
+
 // Shown is empty.
 func (*Session) Shown() []string { return nil }
 

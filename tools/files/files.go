@@ -27,6 +27,10 @@ type Options struct {
 	// Writing is told of each file before it is changed, by its resolved path, and done when that is over. Nil means nobody.
 	Writing func(path string) (done func())
 
+	// Stage names a directory of the session's own, "" for none yet, where a file that replaces another has its name for a moment.
+	// Nobody else reaches it, and the next session clears it. Nil means none.
+	Stage func() string
+
 	// Payload opens a payload of the session by its reference, for read. Nil means that there are none.
 	Payload func(ref string) (*os.File, error)
 

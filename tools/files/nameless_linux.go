@@ -19,9 +19,9 @@ func openNameless(dir *workspace.Dir, perm os.FileMode) (*os.File, error) {
 }
 
 // linkNameless gives a file without a name the name to, which must not exist.
-func linkNameless(f *os.File, dir *workspace.Dir, to string) error {
+func linkNameless(f, dir *os.File, to string) error {
 	for {
-		err := unix.Linkat(unix.AT_FDCWD, fmt.Sprintf("/proc/self/fd/%d", f.Fd()), int(dir.File().Fd()), to, unix.AT_SYMLINK_FOLLOW)
+		err := unix.Linkat(unix.AT_FDCWD, fmt.Sprintf("/proc/self/fd/%d", f.Fd()), int(dir.Fd()), to, unix.AT_SYMLINK_FOLLOW)
 		if err == unix.EINTR {
 			continue
 		}

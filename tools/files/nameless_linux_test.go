@@ -2,6 +2,7 @@ package files
 
 import (
 	"os"
+	"path/filepath"
 	"testing"
 )
 
@@ -16,7 +17,7 @@ func TestNothingBesideWhileItIsWritten(t *testing.T) {
 		f.Close()
 	}
 	for _, mode := range []os.FileMode{0o600, 0o666} {
-		temp := must[*temporary](t)(newTemporary(target.dir, mode))
+		temp := must[*temporary](t)((&session{}).newTemporary(target.dir, mode))
 		if err := temp.write([]byte("new")); err != nil {
 			t.Fatal(err)
 		}
@@ -26,4 +27,58 @@ func TestNothingBesideWhileItIsWritten(t *testing.T) {
 		temp.discard()
 	}
 	p.noTemporaries(".")
+}
+
+// TestNothingBesideBeforeARename: a file that is about to replace another has its name in the stage, and beside the target only
+// where the stage is missing or on another file system.
+func TestNothingBesideBeforeARename(t *testing.T) {
+	elsewhere, err := os.MkdirTemp("/dev/shm", "stage-")
+	if err != nil {
+		t.Skip("there is no other file system:", err)
+	}
+	t.Cleanup(func() { os.RemoveAll(elsewhere) })
+	near := t.TempDir()
+	for _, c := range []struct {
+		name, stage    string
+		staged, beside int
+	}{
+		{"stage", near, 1, 0},
+		{"no stage yet", "", 0, 1},
+		{"stage that is gone", filepath.Join(near, "gone"), 0, 1},
+		{"stage on another file system", elsewhere, 0, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := newProject(t, Options{})
+			target := p.placed("f")
+			if f, err := openNameless(target.dir, 0o600); err != nil {
+				t.Skip("files here have names from the start:", err)
+			} else {
+				f.Close()
+			}
+			s := &session{options: Options{Stage: func() string { return c.stage }}}
+			for _, replaced := range []bool{true, false} {
+				temp := must[*temporary](t)(s.newTemporary(target.dir, 0o600))
+				if err := temp.write([]byte("new")); err != nil {
+					t.Fatal(err)
+				}
+				if err := temp.named(); err != nil {
+					t.Fatal(err)
+				}
+				staged, _ := os.ReadDir(c.stage)
+				if beside, _ := filepath.Glob(p.path(".toolhost-*")); len(staged) != c.staged || len(beside) != c.beside {
+					t.Errorf("staged %v, beside %v", staged, beside)
+				}
+				if replaced {
+					if err := temp.rename("f"); err != nil || p.get("f") != "new" {
+						t.Errorf("it is not in its place: %v", err)
+					}
+				}
+				temp.discard()
+				if staged, _ := os.ReadDir(c.stage); len(staged) != 0 {
+					t.Errorf("left in the stage: %v", staged)
+				}
+				p.noTemporaries(".")
+			}
+		})
+	}
 }

@@ -12,4 +12,4 @@ import (
 // openNameless is Linux's own: elsewhere a file has a name from its start.
 func openNameless(*workspace.Dir, os.FileMode) (*os.File, error) { return nil, syscall.ENOSYS }
 
-func linkNameless(*os.File, *workspace.Dir, string) error { return syscall.ENOSYS }
+func linkNameless(_, _ *os.File, _ string) error { return syscall.ENOSYS }

@@ -30,7 +30,7 @@ func TestRenamedAfterAll(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, happens := range []bool{true, false} {
-		temp, err := newTemporary(dir, 0o600)
+		temp, err := (&session{}).newTemporary(dir, 0o600)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -38,7 +38,7 @@ func TestRenamedAfterAll(t *testing.T) {
 			t.Fatal(err)
 		}
 		if happens {
-			if err := dir.Rename(temp.name, "f"); err != nil {
+			if err := os.Rename(filepath.Join(root, temp.name), filepath.Join(root, "f")); err != nil {
 				t.Fatal(err)
 			}
 		}

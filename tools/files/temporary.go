@@ -5,22 +5,32 @@ import (
 	"errors"
 	"os"
 
+	"golang.org/x/sys/unix"
+
 	"toolhost/tools/workspace"
 )
 
-// temporary is a file of ours beside the target. Where the file system can, it has no name while it is written, so that a
-// host that is killed leaves nothing; else, and for the moment of a replacement, it has one that cannot be foreseen.
+// temporary is a file of ours that becomes the target. Where the file system can, it has no name while it is written, so that a
+// host that is killed leaves nothing; else it has one beside the target that cannot be foreseen. The kernel puts only a file with a
+// name in the place of another: for that moment it has one in the stage, which the next session clears, or beside the target
+// where the stage is missing or on another file system.
 type temporary struct {
-	dir  *workspace.Dir
-	name string // empty when it has none of ours
-	file *os.File
-	ino  uint64
+	dir   *workspace.Dir
+	stage string
+	name  string   // empty when it has none of ours
+	place *os.File // the directory of name, if that is the stage
+	file  *os.File
+	ino   uint64
 }
 
-func newTemporary(dir *workspace.Dir, perm os.FileMode) (*temporary, error) {
+func (s *session) newTemporary(dir *workspace.Dir, perm os.FileMode) (*temporary, error) {
+	stage := ""
+	if s.options.Stage != nil {
+		stage = s.options.Stage()
+	}
 	f, err := openNameless(dir, perm)
 	if err == nil {
-		return opened(&temporary{dir: dir, file: f})
+		return opened(&temporary{dir: dir, stage: stage, file: f})
 	}
 	name := temporaryName()
 	f, err = dir.Open(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
@@ -62,7 +72,7 @@ func (t *temporary) rename(to string) error {
 	if err := t.named(); err != nil {
 		return err
 	}
-	return t.renamed(to, t.dir.Rename(t.name, to))
+	return t.renamed(to, t.dir.RenameFrom(t.at(), t.name, to))
 }
 
 // named gives the file a name of ours, if it has none.
@@ -71,17 +81,32 @@ func (t *temporary) named() error {
 		return nil
 	}
 	name := temporaryName()
-	err := linkNameless(t.file, t.dir, name)
+	if stage, err := os.Open(t.stage); err == nil {
+		if linkNameless(t.file, stage, name) == nil {
+			t.name, t.place = name, stage
+			return nil
+		}
+		stage.Close()
+	}
+	err := linkNameless(t.file, t.dir.File(), name)
 	if err == nil {
 		t.name = name
 	}
 	return err
 }
 
+// at is the directory in which the file has its name.
+func (t *temporary) at() *os.File {
+	if t.place != nil {
+		return t.place
+	}
+	return t.dir.File()
+}
+
 // become gives the file the name to, which must not exist.
 func (t *temporary) become(to string) error {
 	if t.name == "" {
-		return linkNameless(t.file, t.dir, to)
+		return linkNameless(t.file, t.dir.File(), to)
 	}
 	err := t.renamed(to, renameNew(t.dir.File(), t.name, to))
 	if cannot(err) {
@@ -94,7 +119,7 @@ func (t *temporary) become(to string) error {
 func (t *temporary) renamed(to string, err error) error {
 	if err != nil {
 		there, lost := t.dir.Lstat(to)
-		_, gone := t.dir.Lstat(t.name)
+		gone := unix.Fstatat(int(t.at().Fd()), t.name, &unix.Stat_t{}, unix.AT_SYMLINK_NOFOLLOW)
 		if lost == nil && there.Ino == t.ino && errors.Is(gone, os.ErrNotExist) {
 			err = nil
 		}
@@ -109,6 +134,9 @@ func (t *temporary) renamed(to string, err error) error {
 func (t *temporary) discard() {
 	t.file.Close()
 	if t.name != "" {
-		_ = t.dir.Remove(t.name) // nothing more can be done, and what failed before has been said
+		_ = unix.Unlinkat(int(t.at().Fd()), t.name, 0) // nothing more can be done, and what failed before has been said
+	}
+	if t.place != nil {
+		t.place.Close()
 	}
 }

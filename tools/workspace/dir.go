@@ -64,9 +64,9 @@ func (d *Dir) Mkdir(name string, perm os.FileMode) error {
 	return wrap("mkdir", name, unix.Mkdirat(d.fd(), name, uint32(perm)))
 }
 
-// Rename renames from to to, replacing what is there.
-func (d *Dir) Rename(from, to string) error {
-	return wrap("rename", to, unix.Renameat(d.fd(), from, d.fd(), to))
+// RenameFrom gives the file from of another directory, or of this one, the name to, replacing what is there.
+func (d *Dir) RenameFrom(dir *os.File, from, to string) error {
+	return wrap("rename", to, unix.Renameat(int(dir.Fd()), from, d.fd(), to))
 }
 
 // Link gives the file from the second name to, which must not exist.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"toolhost/agenttool"
@@ -30,7 +31,8 @@ type Confinement struct {
 
 	finding      sandbox.Finding
 	makeDirs     func() error // makes the directories of the session; nil: it has none
-	releaseCache func()       // lets the caches be pruned again; nil: there are none
+	stage        atomic.Pointer[string]
+	releaseCache func() // lets the caches be pruned again; nil: there are none
 }
 
 // Options say what a sandbox is made with.
@@ -92,6 +94,14 @@ func (c *Confinement) Prepare() error {
 	return c.makeDirs()
 }
 
+// Stage is the session's directory for files that are about to replace others, "" before [Confinement.Prepare] and where there is none.
+func (c *Confinement) Stage() string {
+	if stage := c.stage.Load(); stage != nil {
+		return *stage
+	}
+	return ""
+}
+
 // Close removes the directories of the session.
 func (c *Confinement) Close() error {
 	err := c.Starter.Close()
@@ -107,6 +117,8 @@ func (c *Confinement) makeIn(state string, w *workspace.Workspace) error {
 		return err
 	}
 	sandbox.Remember(state, c.finding)
+	stage := c.Session.Stage()
+	c.stage.Store(&stage)
 	scratch := c.Session.Scratch()
 	if scratch == "" {
 		return nil

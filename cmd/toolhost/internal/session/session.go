@@ -108,7 +108,7 @@ func (s *Session) openHost(read *settings.Settings) (err error) {
 		Environ: s.live.environ, Jobs: s.Jobs, Sandbox: s.Sandbox.Session, Refuse: s.Sandbox.Refusal, Search: s.search,
 		Unconfined: func() { s.unconfined.Store(true) },
 		Files: files.Options{
-			Overwrite: s.o.Overwrite, Memory: s.o.Memory, Durability: s.live.durability, Writing: s.writing,
+			Overwrite: s.o.Overwrite, Memory: s.o.Memory, Durability: s.live.durability, Writing: s.writing, Stage: s.Sandbox.Stage,
 			Payload: func(ref string) (*os.File, error) { return s.Store.OpenPayload(ref) },
 		},
 	})
