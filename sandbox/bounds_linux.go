@@ -3,10 +3,8 @@ package sandbox
 import (
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -141,118 +139,4 @@ func (r *running) end(why Violation) {
 			p.Kill()
 		}
 	}
-}
-
-// controlGroup is a control group of the session's own. The zero value is none.
-type controlGroup struct {
-	dir  string
-	open *os.File // of version 2: processes are started in it; nil for version 1, which takes them when they run
-}
-
-// take moves a process into a group of version 1, with all that it starts from then on.
-func (g controlGroup) take(pid int) {
-	if g.dir != "" && g.open == nil { // what stays outside is bounded by the helpers alone
-		_ = os.WriteFile(filepath.Join(g.dir, "cgroup.procs"), strconv.AppendInt(nil, int64(pid), 10), 0o600)
-	}
-}
-
-func (g controlGroup) close() {
-	if g.open != nil {
-		g.open.Close()
-	}
-}
-
-// group makes a control group of version 2 where this process may: the kernel counts and bounds its memory and processes.
-func group(b Bounds, root, own string) controlGroup {
-	parent := filepath.Join(root, filepath.Dir(own)) // our own holds processes, so it cannot give controllers to others
-	given, err := os.ReadFile(filepath.Join(parent, "cgroup.subtree_control"))
-	if err != nil {
-		return controlGroup{}
-	}
-	controllers := strings.Fields(string(given))
-	dir, err := os.MkdirTemp(parent, "toolhost-")
-	if err != nil {
-		return controlGroup{}
-	}
-	bound := false
-	for _, c := range controllers {
-		switch {
-		case c == "memory" && b.Memory > 0:
-			err = os.WriteFile(filepath.Join(dir, "memory.max"), strconv.AppendInt(nil, b.Memory, 10), 0o600)
-		case c == "pids" && b.Processes > 0:
-			err = os.WriteFile(filepath.Join(dir, "pids.max"), strconv.AppendInt(nil, int64(b.Processes), 10), 0o600)
-		default:
-			continue
-		}
-		bound = bound || err == nil
-	}
-	if bound {
-		if handle, err := os.Open(dir); err == nil {
-			return controlGroup{dir, handle}
-		}
-	}
-	_ = unix.Rmdir(dir)
-	return controlGroup{}
-}
-
-// pidsGroup makes a control group of version 1 within our own, where this process may: its processes are bounded.
-func pidsGroup(processes int, parent string) controlGroup {
-	if _, limited := countIn(parent, "pids.current"); !limited || processes < 1 {
-		return controlGroup{}
-	}
-	dir, err := os.MkdirTemp(parent, "toolhost-")
-	if err != nil {
-		return controlGroup{}
-	}
-	if os.WriteFile(filepath.Join(dir, "pids.max"), strconv.AppendInt(nil, int64(processes), 10), 0o600) != nil {
-		_ = unix.Rmdir(dir)
-		return controlGroup{}
-	}
-	return controlGroup{dir: dir}
-}
-
-// newGroup makes the session's control group, if it can have one.
-func (s *Session) newGroup() controlGroup {
-	b := s.o.Bounds
-	b.Processes = s.processes()
-	if root, own := ownGroup(); root != "" {
-		return group(b, root, own)
-	}
-	if own, counted := ownPidsGroup(); counted {
-		return pidsGroup(b.Processes, own)
-	}
-	return controlGroup{}
-}
-
-// ownPidsGroup is the directory of this process's control group in the hierarchy of version 1 that counts processes.
-func ownPidsGroup() (dir string, counted bool) {
-	text, err := os.ReadFile("/proc/self/cgroup")
-	if err != nil {
-		return "", false
-	}
-	for line := range strings.Lines(string(text)) {
-		if _, own, ok := strings.Cut(strings.TrimSpace(line), ":pids:"); ok {
-			return filepath.Join(pidsMount, own), true
-		}
-	}
-	return "", false
-}
-
-// ownGroup is the control group of this process in the hierarchy of version 2, and where that is mounted.
-func ownGroup() (root, own string) {
-	const mounted = "/sys/fs/cgroup"
-	var fs unix.Statfs_t
-	if unix.Statfs(mounted, &fs) != nil || fs.Type != unix.CGROUP2_SUPER_MAGIC {
-		return "", ""
-	}
-	text, err := os.ReadFile("/proc/self/cgroup")
-	if err != nil {
-		return "", ""
-	}
-	for line := range strings.Lines(string(text)) {
-		if own, ok := strings.CutPrefix(strings.TrimSpace(line), "0::"); ok {
-			return mounted, own
-		}
-	}
-	return "", ""
 }

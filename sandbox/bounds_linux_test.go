@@ -141,3 +141,29 @@ func TestControlGroup(t *testing.T) {
 		t.Errorf("left behind: %v", left)
 	}
 }
+
+// TestAbandonedGroups: a new control group removes those beside it whose host was killed, and no others.
+func TestAbandonedGroups(t *testing.T) {
+	root := t.TempDir()
+	slice := filepath.Join(root, "slice")
+	must(t, os.MkdirAll(filepath.Join(slice, "own"), 0o755))
+	must(t, os.WriteFile(filepath.Join(slice, "cgroup.subtree_control"), []byte("pids\n"), 0o644))
+	live := group(Bounds{Processes: 100}, root, "/slice/own")
+	must(t, os.Remove(filepath.Join(live.dir, "pids.max"))) // the kernel's files are not in the way of a group's removal
+	for _, name := range []string{"toolhost-1dead", "mine"} {
+		must(t, os.Mkdir(filepath.Join(slice, name), 0o755))
+	}
+	must(t, os.WriteFile(filepath.Join(slice, "toolhost-file"), nil, 0o644))
+	other := group(Bounds{Processes: 100}, root, "/slice/own")
+	for path, want := range map[string]bool{live.dir: true, other.dir: true, slice + "/toolhost-1dead": false, slice + "/mine": true, slice + "/toolhost-file": true} {
+		if _, err := os.Lstat(path); (err == nil) != want {
+			t.Errorf("%s is there: %v, want %v", path, err == nil, want)
+		}
+	}
+	live.remove()
+	if _, err := os.Lstat(live.dir); err == nil {
+		t.Error("a group outlives its session")
+	}
+	must(t, os.Remove(filepath.Join(other.dir, "pids.max")))
+	other.remove()
+}

@@ -39,25 +39,16 @@ func startHolder(s *Session) (*holder, error) {
 	n, processes := s.network, s.processes()
 	group := s.newGroup()
 	h, err := startHolderIn(n, processes, group, plan)
-	if err != nil && group.open != nil { // it may not be entered
+	if err != nil && group.startIn { // it may not be entered
 		h, err = startHolderIn(n, processes, controlGroup{}, plan)
 	}
-	if group.dir == "" {
-		return h, err
-	}
-	group.close()
 	if err != nil {
-		_ = unix.Rmdir(group.dir)
+		group.remove()
 		return nil, err
 	}
 	go func() { // ends with the holder, and with it every process of the session
 		<-h.exited
-		for range 50 {
-			if unix.Rmdir(group.dir) != unix.EBUSY {
-				return
-			}
-			time.Sleep(20 * time.Millisecond) // the kernel is still ending them
-		}
+		group.remove()
 	}()
 	return h, nil
 }
@@ -74,7 +65,7 @@ func startHolderIn(n *network, processes int, group controlGroup, plan *os.File)
 		runtime.LockOSThread()
 		defer close(h.exited)
 		attr := holderAttr()
-		if group.open != nil {
+		if group.startIn {
 			attr.UseCgroupFD, attr.CgroupFD = true, int(group.open.Fd())
 		}
 		process, err := startSelf(enter.HolderName, enter.HolderEnv(processes), attr, theirs, plan)

@@ -1,0 +1,162 @@
+package sandbox
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// controlGroup is a control group of the session's own. The zero value is none.
+type controlGroup struct {
+	dir     string
+	open    *os.File // locked, so that no other session takes it for abandoned
+	startIn bool     // of version 2: processes are started in it; version 1 takes them when they run
+}
+
+// groupPrefix begins the names of our control groups.
+const groupPrefix = "toolhost-"
+
+// makeGroup makes a control group in parent, and removes those beside it that no process has locked and that are empty: a host
+// that was killed could not. Another host may take a group for abandoned that is just being made; then there is none.
+func makeGroup(parent string) (g controlGroup, err error) {
+	if g.dir, err = os.MkdirTemp(parent, groupPrefix); err != nil {
+		return controlGroup{}, err
+	}
+	if g.open, err = openLocked(g.dir); err != nil {
+		_ = unix.Rmdir(g.dir)
+		return controlGroup{}, err
+	}
+	beside, _ := filepath.Glob(filepath.Join(parent, groupPrefix+"*"))
+	for _, dir := range beside {
+		if dir == g.dir {
+			continue
+		}
+		if abandoned, err := openLocked(dir); err == nil {
+			_ = unix.Rmdir(dir)
+			abandoned.Close()
+		}
+	}
+	return g, nil
+}
+
+// take moves a process into a group of version 1, with all that it starts from then on.
+func (g controlGroup) take(pid int) {
+	if g.dir != "" && !g.startIn { // what stays outside is bounded by the helpers alone
+		_ = os.WriteFile(filepath.Join(g.dir, "cgroup.procs"), strconv.AppendInt(nil, int64(pid), 10), 0o600)
+	}
+}
+
+// remove removes the group once the kernel has ended what was in it, and gives it up else.
+func (g controlGroup) remove() {
+	if g.dir == "" {
+		return
+	}
+	defer g.open.Close()
+	for range 50 {
+		if unix.Rmdir(g.dir) != unix.EBUSY {
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// group makes a control group of version 2 where this process may: the kernel counts and bounds its memory and processes.
+func group(b Bounds, root, own string) controlGroup {
+	parent := filepath.Join(root, filepath.Dir(own)) // our own holds processes, so it cannot give controllers to others
+	given, err := os.ReadFile(filepath.Join(parent, "cgroup.subtree_control"))
+	if err != nil {
+		return controlGroup{}
+	}
+	controllers := strings.Fields(string(given))
+	bounded := b.Memory > 0 && slices.Contains(controllers, "memory") || b.Processes > 0 && slices.Contains(controllers, "pids")
+	if !bounded {
+		return controlGroup{}
+	}
+	g, err := makeGroup(parent)
+	if err != nil {
+		return controlGroup{}
+	}
+	for _, c := range controllers {
+		switch {
+		case c == "memory" && b.Memory > 0:
+			err = os.WriteFile(filepath.Join(g.dir, "memory.max"), strconv.AppendInt(nil, b.Memory, 10), 0o600)
+		case c == "pids" && b.Processes > 0:
+			err = os.WriteFile(filepath.Join(g.dir, "pids.max"), strconv.AppendInt(nil, int64(b.Processes), 10), 0o600)
+		default:
+			continue
+		}
+		g.startIn = g.startIn || err == nil
+	}
+	if g.startIn {
+		return g
+	}
+	g.remove()
+	return controlGroup{}
+}
+
+// pidsGroup makes a control group of version 1 within our own, where this process may: its processes are bounded.
+func pidsGroup(processes int, parent string) controlGroup {
+	if _, limited := countIn(parent, "pids.current"); !limited || processes < 1 {
+		return controlGroup{}
+	}
+	g, err := makeGroup(parent)
+	if err != nil {
+		return controlGroup{}
+	}
+	if os.WriteFile(filepath.Join(g.dir, "pids.max"), strconv.AppendInt(nil, int64(processes), 10), 0o600) != nil {
+		g.remove()
+		return controlGroup{}
+	}
+	return g
+}
+
+// newGroup makes the session's control group, if it can have one.
+func (s *Session) newGroup() controlGroup {
+	b := s.o.Bounds
+	b.Processes = s.processes()
+	if root, own := ownGroup(); root != "" {
+		return group(b, root, own)
+	}
+	if own, counted := ownPidsGroup(); counted {
+		return pidsGroup(b.Processes, own)
+	}
+	return controlGroup{}
+}
+
+// ownPidsGroup is the directory of this process's control group in the hierarchy of version 1 that counts processes.
+func ownPidsGroup() (dir string, counted bool) {
+	text, err := os.ReadFile("/proc/self/cgroup")
+	if err != nil {
+		return "", false
+	}
+	for line := range strings.Lines(string(text)) {
+		if _, own, ok := strings.Cut(strings.TrimSpace(line), ":pids:"); ok {
+			return filepath.Join(pidsMount, own), true
+		}
+	}
+	return "", false
+}
+
+// ownGroup is the control group of this process in the hierarchy of version 2, and where that is mounted.
+func ownGroup() (root, own string) {
+	const mounted = "/sys/fs/cgroup"
+	var fs unix.Statfs_t
+	if unix.Statfs(mounted, &fs) != nil || fs.Type != unix.CGROUP2_SUPER_MAGIC {
+		return "", ""
+	}
+	text, err := os.ReadFile("/proc/self/cgroup")
+	if err != nil {
+		return "", ""
+	}
+	for line := range strings.Lines(string(text)) {
+		if own, ok := strings.CutPrefix(strings.TrimSpace(line), "0::"); ok {
+			return mounted, own
+		}
+	}
+	return "", ""
+}
