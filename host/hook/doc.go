@@ -31,7 +31,8 @@
 // A hook runs as the person, outside of any sandbox, in the workspace, in a session of its own without a terminal. Its
 // environment is built: PATH without what lies in the workspace, HOME, USER, LANG, LC_*, TZ, TMPDIR, TERM=dumb, TOOLHOST_HOOK, what
 // its settings add, and TOOLHOST_HOOK_EVENT, TOOLHOST_SESSION and TOOLHOST_WORKSPACE. It has ended when its process
-// has; what it leaves in the background may go on until the session ends, but cannot hold up the call.
+// has; what it leaves in the background may go on until the session or its process ends, but cannot hold up the call. A hook that is
+// out of time is ended with all that it started.
 //
 //	set, err := hook.Compile(hooks, names)
 //	runs := runner.Prepare(set.For(hook.PreToolUse, "write", matches), about)

@@ -5,8 +5,8 @@ import (
 	"toolhost/tools/job/proc"
 )
 
-// reapLeftovers ends the jobs of hosts that are gone, and what their hooks left in the background. The supervisors of jobs have done it already, except for those that a job
-// ended itself. Who is ended is looked at three times: its mark must name a host process that is no more, that host's session
+// reapLeftovers ends the jobs of hosts that are gone, and what their hooks left in the background. Their supervisors have done it
+// already, except for those that were ended themselves. Who is ended is looked at three times: its mark must name a host process that is no more, that host's session
 // must be one of ours that nobody holds, and the process must still be the same when the signal is sent.
 func (js *Jobs) reapLeftovers() {
 	if js.o.Abandoned == nil {

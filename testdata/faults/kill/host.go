@@ -9,7 +9,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -125,9 +128,26 @@ func (h *host) kill() {
 	_ = h.cmd.Wait()
 }
 
+// killHolder kills the first process of the host's namespaces, and reports whether there is one.
+func (h *host) killHolder() (killed bool) {
+	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", h.cmd.Process.Pid))
+	for _, list := range lists {
+		text, _ := os.ReadFile(list)
+		for _, pid := range strings.Fields(string(text)) {
+			line, _ := os.ReadFile("/proc/" + pid + "/cmdline")
+			if n, err := strconv.Atoi(pid); err == nil && strings.TrimRight(string(line), "\x00") == "toolhost-holder" {
+				killed = syscall.Kill(n, syscall.SIGKILL) == nil || killed
+			}
+		}
+	}
+	return killed
+}
+
 // end ends the input and waits for the host's end.
 func (h *host) end() error {
+	h.writing.Lock()
 	_ = h.in.Close()
+	h.writing.Unlock()
 	select {
 	case <-h.ended:
 		return h.cmd.Wait()

@@ -1,5 +1,6 @@
-// Command kill ends hosts by SIGKILL while they work, and counts what is left over: files in the workspace that no call made,
-// processes, and, after the next host has started, made one call and ended, processes again and work in progress in the home.
+// Command kill ends hosts by SIGKILL while they work, their holders, or both, and counts what is left over: files in the workspace that no call made,
+// processes, mounts and control groups, and, after the next host has started, made two calls and ended, the same again and work in
+// progress in the home. A host whose holder alone was killed works on and ends with its input.
 //
 //	go run ./testdata/faults/kill -kills 500
 //
@@ -47,7 +48,7 @@ func run(kills, perScene int, program string, wait time.Duration) (left int, err
 			return 0, fmt.Errorf("%w: %s", err, out)
 		}
 	}
-	totals, begun := map[string]int{}, time.Now()
+	totals, begun, before := map[string]int{}, time.Now(), groups()
 	for done := 0; done < kills; {
 		s, err := newScene(filepath.Join(dir, fmt.Sprint("scene", done)), done)
 		if err != nil {
@@ -64,7 +65,14 @@ func run(kills, perScene int, program string, wait time.Duration) (left int, err
 			return 0, err
 		}
 	}
+	if n := groups() - before; n > 0 {
+		totals["next: control groups"] = n
+	}
 	fmt.Printf("%d SIGKILLs in %d s\n", kills, int(time.Since(begun).Seconds()))
+	for _, v := range victims {
+		fmt.Printf("%5d  kills of %s\n", totals["victim "+v], v)
+		delete(totals, "victim "+v)
+	}
 	for _, part := range []string{"workspace", "killed", "state", "next"} {
 		sum := 0
 		for kind, n := range totals {
@@ -72,8 +80,8 @@ func run(kills, perScene int, program string, wait time.Duration) (left int, err
 				sum += n
 			}
 		}
-		fmt.Printf("%5d  %s\n", sum, map[string]string{"workspace": "files in the workspace that no call made", "killed": "processes after the kill",
-			"state": "leftovers in the home after the next host", "next": "processes after the next host"}[part])
+		fmt.Printf("%5d  %s\n", sum, map[string]string{"workspace": "files in the workspace that no call made", "killed": "processes and mounts after the kill",
+			"state": "leftovers in the home after the next host", "next": "processes, mounts and control groups after the next host"}[part])
 		left += sum
 	}
 	for _, kind := range slices.Sorted(maps.Keys(totals)) {
@@ -82,16 +90,31 @@ func run(kills, perScene int, program string, wait time.Duration) (left int, err
 	return left, nil
 }
 
+// victims are what is killed, each a third of the time.
+var victims = []string{"host", "holder", "holder and host"}
+
 // kill starts a host, kills it while it works, and has another one start, make a call and end.
 func (s *scene) kill(program string, wait time.Duration, totals map[string]int) error {
 	h, err := s.start(program)
 	if err != nil {
-		return err
+		return fmt.Errorf("a host: %w", err)
 	}
 	worked := make(chan struct{})
 	go func() { s.work(h); close(worked) }()
 	time.Sleep(time.Duration(20+s.random.IntN(600)) * time.Millisecond)
-	h.kill()
+	victim := victims[s.random.IntN(len(victims))]
+	if victim != "host" && !h.killHolder() {
+		victim = "host" // there is no holder yet, or none on this machine
+	}
+	totals["victim "+victim]++
+	if victim == "holder" {
+		time.Sleep(time.Duration(s.random.IntN(300)) * time.Millisecond)
+		if err := h.end(); err != nil {
+			return fmt.Errorf("a host without its holder: %w", err)
+		}
+	} else {
+		h.kill()
+	}
 	<-worked
 	s.settle("killed", wait, totals)
 	next, err := s.start(program)

@@ -120,6 +120,20 @@ func (s *scene) processes() map[string]string {
 	return found
 }
 
+// groups counts the control groups that hosts made within or beside that of this process, where they can.
+func groups() (n int) {
+	text, _ := os.ReadFile("/proc/self/cgroup")
+	for line := range strings.Lines(string(text)) {
+		_, own, _ := strings.Cut(line, ":")
+		controller, own, _ := strings.Cut(strings.TrimSpace(own), ":")
+		for _, in := range []string{filepath.Join("/sys/fs/cgroup", controller, own), filepath.Join("/sys/fs/cgroup", filepath.Dir(own))} {
+			left, _ := filepath.Glob(filepath.Join(in, "toolhost-*"))
+			n += len(left)
+		}
+	}
+	return n
+}
+
 // settle waits until no process of the scene lives, for at most limit, and adds up those that do.
 func (s *scene) settle(what string, limit time.Duration, totals map[string]int) {
 	end := time.Now().Add(limit)
@@ -127,6 +141,10 @@ func (s *scene) settle(what string, limit time.Duration, totals map[string]int) 
 	for len(left) > 0 && time.Now().Before(end) {
 		time.Sleep(20 * time.Millisecond)
 		left = s.processes()
+	}
+	mounts, _ := os.ReadFile("/proc/self/mountinfo")
+	if n := bytes.Count(mounts, []byte(s.dir+"/")); n > 0 {
+		totals[what+": mounts"] += n
 	}
 	for _, command := range left {
 		totals[what+": "+varying.ReplaceAllString(strings.ReplaceAll(command, s.dir, ""), "*")]++
