@@ -8,7 +8,7 @@ import (
 )
 
 // A path is bytes, and JSON has no form for those that are not UTF-8. Such a path is written as bash writes it, $'caf\xe9.txt', in
-// records and in what tools print, and ParsePath takes exactly that form back. A path that happens to look so is written in the form
+// records and in the output of tools, and ParsePath takes exactly that form back. A path that happens to look so is written in the form
 // too, so that no two paths share a spelling.
 
 // SpellPath returns a path as it is written into JSON: the path itself, or [QuotePath] of one that is not UTF-8 or looks quoted.
@@ -19,7 +19,7 @@ func SpellPath(path string) string {
 	return QuotePath(path)
 }
 
-// PrintPath returns a path as it is written into text, on one line: SpellPath, where what does not print is quoted too.
+// PrintPath returns a path as it is written into text, on one line: SpellPath, which quotes paths with unprintable characters, too.
 func PrintPath(path string) string {
 	odd := func(r rune) bool {
 		return !unicode.IsPrint(r) || r == utf8.RuneError || unicode.Is(unicode.Bidi_Control, r)
@@ -30,7 +30,7 @@ func PrintPath(path string) string {
 	return SpellPath(path)
 }
 
-// QuotePath returns $'…' with what does not print as \xHH, byte by byte. A shell of bash takes it for the same path.
+// QuotePath returns $'…', with each byte that does not print as \xHH. Bash reads it as the same path.
 func QuotePath(path string) string {
 	const hex = "0123456789abcdef"
 	b := append(make([]byte, 0, len(path)+8), "$'"...)
@@ -53,7 +53,7 @@ func QuotePath(path string) string {
 	return string(append(b, '\''))
 }
 
-// ParsePath returns the path that a spelling stands for: what QuotePath was given, or the spelling itself if it has not that form.
+// ParsePath is the inverse of SpellPath: it returns the path behind a quoted spelling, and any other spelling as it is.
 func ParsePath(spelling string) string {
 	if path, ok := parseQuoted(spelling); ok {
 		return path
@@ -116,7 +116,7 @@ func hexDigit(c byte) byte {
 	return c | 0x20 - 'a' + 10
 }
 
-// MarshalJSON writes what is not UTF-8 in the paths as SpellPath does.
+// MarshalJSON writes paths that are not UTF-8 as SpellPath does.
 func (p Path) MarshalJSON() ([]byte, error) {
 	type plain Path
 	for _, s := range p.names() {
@@ -125,7 +125,7 @@ func (p Path) MarshalJSON() ([]byte, error) {
 	return json.Marshal(plain(p))
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote.
+// UnmarshalJSON reads the form of MarshalJSON.
 func (p *Path) UnmarshalJSON(b []byte) error {
 	type plain Path
 	if err := json.Unmarshal(b, (*plain)(p)); err != nil {

@@ -41,7 +41,7 @@ func shortageWords(err error) string {
 	return ""
 }
 
-// Shortage returns the error for what could not be done because the machine is short of something, of class
+// Shortage returns the error of a step that failed because the machine is short of something, of class
 // dependency_unavailable and code resource_exhausted, or nil when that is not why err came about.
 func Shortage(doing string, err error) *Error {
 	words := shortageWords(err)

@@ -41,7 +41,7 @@ func ownName(name string) bool {
 var inherited = program.WordSet(`PATH HOME SHELL ENV BASH_ENV CDPATH LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT PS4 PROMPT_COMMAND EXECIGNORE BASH_LOADABLES_PATH
 	XDG_CONFIG_HOME TERMINFO PYTHONPATH NODE_OPTIONS GOFLAGS EDITOR VISUAL PAGER`)
 
-// assigner analyses what gives variables a value or an attribute.
+// assigner analyses commands that give variables a value or an attribute.
 type assigner struct{ expander }
 
 // assignments analyses x=1 y=2 without a command. If one of the values may fail to expand, none of them is sure.

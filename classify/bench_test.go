@@ -114,7 +114,7 @@ func TestPathologicalInputIsBounded(t *testing.T) {
 	}
 }
 
-// processorTime returns how long this process runs while f does. What else the machine does counts little.
+// processorTime returns the processor time that this process takes while f runs. Other work on the machine counts little.
 func processorTime(t *testing.T, f func()) time.Duration {
 	t.Helper()
 	var used [2]unix.Rusage

@@ -213,7 +213,7 @@ func (w *walk) started(name string, u *program.Use) {
 	}
 }
 
-// runs analyses what a program runs in turn.
+// runs analyses the commands that a program runs.
 func (w *walk) runs(c program.Command) {
 	if c.Away {
 		w.remote++

@@ -133,7 +133,7 @@ func (w *walk) strict(stmts []*syntax.Stmt) {
 	w.stmts(stmts)
 }
 
-// facts are what both analyses found.
+// facts are the findings of both analyses.
 func (w *walk) facts() agenttool.Facts {
 	w.seen()
 	if w.rejected == nil && w.tally.readOnly() == agenttool.Yes {

@@ -8,7 +8,7 @@ import (
 	"toolhost/classify/program"
 )
 
-// tester analyses what [[ … ]] compares.
+// tester analyses the operands of [[ … ]].
 type tester struct{ expander }
 
 // testClause analyses [[ … ]].

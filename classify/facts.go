@@ -123,7 +123,7 @@ type counted struct {
 	tally tally
 }
 
-// record is what is written down of a command line: facts, and why they are so.
+// record collects the facts of a command line, and the reasons for them.
 type record struct {
 	cursor
 	places
@@ -148,7 +148,7 @@ type record struct {
 	gitConfig bool // the configuration of a repository changes
 }
 
-// note records what was seen, for the whole and for the simple command that is looked at.
+// note records a finding, for the whole line and for the current simple command.
 func (rec *record) note(t tally) {
 	if rec.quiet > 0 {
 		return

@@ -7,7 +7,7 @@ import (
 	"toolhost/agenttool/cut"
 )
 
-// findings are what the lenient analysis gathers.
+// findings are the results of the lenient analysis.
 type findings struct {
 	mentions [][]string // argv; what is not known in a word is agenttool.Unread
 	found    []agenttool.Reason

@@ -8,7 +8,7 @@ import (
 	"toolhost/agenttool"
 )
 
-// reevaluator looks at what the shell evaluates once more.
+// reevaluator looks at text that the shell evaluates a second time.
 type reevaluator struct{ *gleaner }
 
 // code looks at text that may be evaluated, if it holds a substitution, also one that is there when its quotes are taken away.

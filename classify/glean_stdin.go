@@ -11,7 +11,7 @@ import (
 	"toolhost/classify/program"
 )
 
-// feeder looks at what programs are given on stdin.
+// feeder looks at the input that programs get on stdin.
 type feeder struct{ *gleaner }
 
 // redirects looks at what is fed to a program that takes text, and at writes to disks.

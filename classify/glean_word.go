@@ -9,7 +9,7 @@ import (
 	"toolhost/agenttool"
 )
 
-// speller spells words out, with what variables were given so far.
+// speller spells words out, with the values that variables have so far.
 type speller struct {
 	findings
 	ctx Context
@@ -22,7 +22,7 @@ type speller struct {
 	nodes    []int        // around the one that is looked at: how many were assigned before, -1 if they hold behind it
 }
 
-// memory is what was learnt of the shell from what was looked at so far.
+// memory is the state of the shell, as far as the commands before this one tell it.
 type memory struct {
 	vars    map[string]string // what variables were last given, as far as it is literal
 	torn    map[string]bool   // variables that were given more than that

@@ -6,7 +6,7 @@ import (
 	"toolhost/classify/program"
 )
 
-// looper analyses what may run more than once.
+// looper analyses commands that may run more than once.
 type looper struct{ expander }
 
 // loop analyses what runs again and again: head, then body, any number of times. First it is tried in silence until

@@ -11,7 +11,7 @@ import (
 	"toolhost/classify/program"
 )
 
-// unseen finds what may run besides what is seen, because a word or a variable names it.
+// unseen finds commands that a word or a variable names, and that may run besides those in the text.
 type unseen struct{ *shell }
 
 // namesCode records what the words of one run of a program name as code, which is not among what it runs.

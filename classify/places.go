@@ -8,7 +8,7 @@ import (
 	"toolhost/classify/program"
 )
 
-// places are what the commands touch, each once.
+// places are the paths and hosts that the commands touch, each once.
 type places struct {
 	touched int // bytes of the paths and hosts
 	reads   pathSet

@@ -8,7 +8,7 @@ import (
 	"toolhost/classify/program"
 )
 
-// redirector analyses what the shell itself opens.
+// redirector analyses the files that the shell itself opens.
 type redirector struct{ expander }
 
 // redirect analyses one redirection.

@@ -6,7 +6,7 @@ import (
 	"toolhost/agenttool"
 )
 
-// gleaned is what the lenient analysis gathered.
+// gleaned is the result of the lenient analysis.
 type gleaned struct {
 	destroyed   []agenttool.Reason
 	codes       []code
@@ -22,7 +22,7 @@ func (rec *record) inferred() []string {
 	return inferred[:n:n]
 }
 
-// report puts together what was seen.
+// report puts the results together.
 func (rec *record) report() agenttool.Facts {
 	if rec.rejected != nil {
 		return rec.rejection()

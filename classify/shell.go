@@ -113,7 +113,7 @@ func (sh *shell) startDirs() []string {
 	return sh.scope.dirs
 }
 
-// variable returns what is known of a variable.
+// variable returns the known value of a variable.
 func (sh *shell) variable(name string) value {
 	switch name {
 	case "HOME":
@@ -138,7 +138,7 @@ func (sh *shell) variable(name string) value {
 
 func (sh *shell) settle() { sh.scope.settle() }
 
-// void says that from here on names may not mean what they say.
+// void says that names may stand for other commands from here on.
 func (sh *shell) void(reason string) {
 	sh.unknown(reason)
 	sh.scope.void = reason

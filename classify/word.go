@@ -31,7 +31,7 @@ type field struct {
 	plain   bool          // no glob is looked for: the right side of an assignment, a pattern, a here-string
 }
 
-// expander makes of the words in the text what the shell makes of them, and analyses what runs in them.
+// expander expands words as the shell does, and analyses the commands in them.
 type expander struct{ *walk }
 
 // fields expands words the way the arguments of a command are.

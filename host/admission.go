@@ -70,7 +70,7 @@ func (c *call) enterGate(ctx context.Context) error {
 	return c.turn.gate.Wait(ctx)
 }
 
-// takeRoom waits until memory has room for what the call will hold. A call that runs a command holds little, and may run for long.
+// takeRoom waits until memory has room for the content that the call will hold. A call that runs a command holds little, and may run for long.
 func (c *call) takeRoom(ctx context.Context) error {
 	if c.host.room == nil || c.turn.room != nil || c.tool.Declaration.ToolKind != agenttool.KindFileOperation {
 		return nil

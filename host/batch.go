@@ -148,7 +148,7 @@ func (c choice) settle() error {
 	return nil
 }
 
-// batchPolicy fills what p leaves open, and refuses what the host would not follow.
+// batchPolicy fills the empty fields of p, and refuses values that this host does not follow.
 func (h *Host) batchPolicy(p *agenttool.SchedulerPolicy) (agenttool.SchedulerPolicy, error) {
 	session := h.schedulerPolicy()
 	if p == nil {

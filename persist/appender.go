@@ -244,7 +244,7 @@ func (a *appender) last(do func(*Pending)) *Pending {
 	return p
 }
 
-// handover is of what a disk makes for a caller that may give up first: the one that claims it second has to deal with it.
+// handover decides who owns the result of a step whose caller may give up first: the side that claims it second releases it.
 type handover struct{ claimed atomic.Bool }
 
 // claim reports whether the other one has not claimed it yet.

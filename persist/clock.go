@@ -72,7 +72,7 @@ func (seen *clock) age(u Used, now time.Time) time.Duration {
 	return now.Sub(since)
 }
 
-// forget drops what is noted of sessions that are gone.
+// forget drops the notes on sessions that are gone.
 func (seen *clock) forget(left []stored) {
 	there := map[agenttool.SessionID]bool{}
 	for _, s := range left {

@@ -42,7 +42,7 @@ func isNewer(first agenttool.Event) bool {
 // session begins with an opened record, which names its format.
 type era struct{ newer bool }
 
-// next reports whether the next line of a log is of a later format. l is what it was parsed as, err why it could not be.
+// next reports whether the next line of a log is of a later format. l is the parsed line, err the reason why it could not be parsed.
 func (e *era) next(b []byte, l line, err error) bool {
 	if err != nil {
 		return e.newer || saysNewer(b)

@@ -21,8 +21,8 @@ type controlGroup struct {
 // groupPrefix begins the names of our control groups.
 const groupPrefix = "toolhost-"
 
-// makeGroup makes a control group in parent, and removes those beside it that no process has locked and that are empty: a host
-// that was killed could not. Another host may take a group for abandoned that is just being made; then there is none.
+// makeGroup makes a control group in parent, and removes the empty ones beside it that no process has locked: their hosts were
+// killed. Another host may remove a group before it is locked; then makeGroup fails.
 func makeGroup(parent string) (g controlGroup, err error) {
 	if g.dir, err = os.MkdirTemp(parent, groupPrefix); err != nil {
 		return controlGroup{}, err
@@ -51,7 +51,7 @@ func (g controlGroup) take(pid int) {
 	}
 }
 
-// remove removes the group once the kernel has ended what was in it, and gives it up else.
+// remove removes the group, and waits at most a second until the kernel has ended its processes.
 func (g controlGroup) remove() {
 	if g.dir == "" {
 		return

@@ -15,7 +15,7 @@ import (
 	"toolhost/agenttool/cut"
 )
 
-// TestFloodLeavesLittle: what a host took for a burst of large results and large lines it gives back once it is quiet.
+// TestFloodLeavesLittle: a host gives the memory of a burst of large results and lines back once it is quiet.
 func TestFloodLeavesLittle(t *testing.T) {
 	if underRace {
 		t.Skip("the race detector keeps memory of its own")

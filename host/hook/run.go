@@ -48,7 +48,7 @@ func NewRunner(o Options) (*Runner, error) {
 	return &Runner{o: o, commands: commands, slots: make(chan struct{}, maxProcesses)}, nil
 }
 
-// Close ends what hooks left in the background. Hooks that begin later fail.
+// Close ends the background processes of hooks. Hooks that begin later fail.
 func (r *Runner) Close() error { return r.commands.Close() }
 
 // Prepare returns the runs of hooks for a call, with the records that say so, not begun.

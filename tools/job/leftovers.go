@@ -5,9 +5,9 @@ import (
 	"toolhost/tools/job/proc"
 )
 
-// reapLeftovers ends the jobs of hosts that are gone, and what their hooks left in the background. Their supervisors have done it
-// already, except for those that were ended themselves. Who is ended is looked at three times: its mark must name a host process that is no more, that host's session
-// must be one of ours that nobody holds, and the process must still be the same when the signal is sent.
+// reapLeftovers ends the jobs of hosts that are gone, and the background processes of their hooks. The supervisors have done that
+// already, unless they were killed too. A process is ended only if three things hold: its mark names a host process that has ended,
+// that host's session is one of ours and no process holds it, and the process is still the same when the signal is sent.
 func (js *Jobs) reapLeftovers() {
 	if js.o.Abandoned == nil {
 		return

@@ -1,6 +1,6 @@
-// Command kill ends hosts by SIGKILL while they work, their holders, or both, and counts what is left over: files in the workspace that no call made,
-// processes, mounts and control groups, and, after the next host has started, made two calls and ended, the same again and work in
-// progress in the home. A host whose holder alone was killed works on and ends with its input.
+// Command kill ends hosts by SIGKILL while they work, their holders, or both, and counts leftovers: files in the workspace that no call
+// made, processes, mounts and control groups. Then the next host starts, makes two calls and ends, and the same is counted again, with
+// unfinished files in the home. A host whose holder alone was killed works on and ends with its input.
 //
 //	go run ./testdata/faults/kill -kills 500
 //

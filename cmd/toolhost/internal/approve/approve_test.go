@@ -148,7 +148,7 @@ func standing(q *Queue) string {
 	return strings.Join(words, " ")
 }
 
-// A prompt's deadline goes by the clock that nobody sets, as the session's own does.
+// A prompt's deadline is monotonic, as the session's own is.
 func TestDeadlineIsMonotonic(t *testing.T) {
 	p := Prompt{Decision: agenttool.Decision{DecisionID: "perm_1", ExpiresAt: time.Now().Add(time.Minute).Format(time.RFC3339)}}
 	var q Queue

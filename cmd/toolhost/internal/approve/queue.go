@@ -33,7 +33,7 @@ type Item struct {
 	EndedAt  time.Time              // of the clock that Apply was given
 	Mine     bool                   // this person ended it
 
-	until   time.Time // when the session stops waiting, by the clock that nobody sets; the zero time: not known
+	until   time.Time // when the session stops waiting, monotonic; the zero time: not known
 	verdict string    // how it ended, while the fate of our own answer is not known
 }
 

@@ -16,7 +16,7 @@ import (
 	"toolhost/tools/workspace"
 )
 
-// Options say what the tools run with.
+// Options are the parts of a session that tools need.
 type Options struct {
 	Environ    func() []string  // further variables of commands; nil: none
 	Jobs       *job.Jobs        // starts commands

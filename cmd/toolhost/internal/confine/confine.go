@@ -35,7 +35,7 @@ type Confinement struct {
 	releaseCache func() // lets the caches be pruned again; nil: there are none
 }
 
-// Options say what a sandbox is made with.
+// Options configure a sandbox.
 type Options struct {
 	Required string // the level below which nothing runs; none asks for no sandbox
 	Name     string // of the session

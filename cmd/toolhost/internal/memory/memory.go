@@ -75,7 +75,7 @@ const (
 	keptBytes  = 24 << 20        // memory that is worth to be given back
 )
 
-// trimmer gives the memory of a burst back to the system once the process is quiet. Without it the collector keeps what it once had
+// trimmer gives the memory of a burst back to the system once the process is quiet. Without it the collector keeps the memory of a burst
 // as long as nothing allocates. It looks at the process only after a collection: one that never had any has nothing to give back.
 type trimmer struct {
 	drop func(keep int64) // trims caches; called before memory is given back
@@ -94,7 +94,7 @@ func StartTrimmer(drop func(keep int64)) (stop func()) {
 	return t.stop
 }
 
-// collection is what the collector finds unused first thing.
+// collection is unused from its start: its cleanup runs after the next collection.
 type collection struct{ *trimmer }
 
 // await has the next collection arm the timer.
@@ -142,7 +142,7 @@ func (t *trimmer) look() {
 	t.await()
 }
 
-// memoryUse is what the runtime says of the memory of this process, in bytes.
+// memoryUse is the memory of this process in bytes, as the runtime counts it.
 type memoryUse struct{ allocated, resident uint64 }
 
 func memoryStats() memoryUse {

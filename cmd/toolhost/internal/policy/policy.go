@@ -20,7 +20,7 @@ import (
 	"toolhost/settings"
 )
 
-// Snapshot is what a session may do: settings and command line at one time.
+// Snapshot is the policy of a session at one time: settings and command line.
 type Snapshot struct {
 	Settings *settings.Settings
 	Policy   permissions.Policy

@@ -10,7 +10,7 @@ import (
 	"toolhost/sandbox"
 )
 
-// Flags are what the command line says of a policy.
+// Flags are the parts of a policy that the command line sets.
 type Flags struct {
 	Allow, Ask, Deny []string // rules
 	Mode             string

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// A clock that was wrong, or is, has nobody be there for longer than a day.
+// A wrong clock does not make anybody seem present for longer than a day.
 func TestWithin(t *testing.T) {
 	now := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 	for ago, want := range map[time.Duration]bool{

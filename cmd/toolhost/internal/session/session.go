@@ -134,7 +134,7 @@ func (s *Session) ID() agenttool.SessionID { return s.Store.ID() }
 // Memory is how many bytes the process may have where that is less than usual, and else 0.
 func (s *Session) Memory() int64 { return s.o.Memory }
 
-// TrimCaches drops what searches keep between calls, down to a number of bytes.
+// TrimCaches trims the caches of searches to a number of bytes.
 func (s *Session) TrimCaches(keep int64) { s.search.Trim(keep) }
 
 // Close ends the host and releases everything.
@@ -193,7 +193,7 @@ func abandoned(own agenttool.SessionID) func(agenttool.SessionID) bool {
 	}
 }
 
-// indexMode says what searches keep between calls.
+// indexMode is how searches keep an index between calls.
 func indexMode(read *settings.Settings) engine.Mode {
 	mode, err := engine.ParseMode(read.SearchIndex.V)
 	if err != nil { // it is not set: settings allow no other words

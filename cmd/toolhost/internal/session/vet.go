@@ -85,7 +85,7 @@ func bareCode(code string) string {
 	return strings.ToUpper(strings.NewReplacer("-", "", " ", "").Replace(strings.TrimSpace(code)))
 }
 
-// ApprovalsNote is what a client gets with the greeting about answers, where a code is needed; nil elsewhere.
+// ApprovalsNote tells a client, with the greeting, that answers need the code; nil where they do not.
 func (s *Session) ApprovalsNote() map[string]any {
 	if !s.needsCode() {
 		return nil

@@ -17,7 +17,7 @@ type Relay struct {
 	out    sync.WaitGroup
 }
 
-// NewRelay returns streams for a command that carry what those of this process carry.
+// NewRelay returns streams for a command that are joined to those of this process.
 func NewRelay() (*Relay, error) {
 	r := &Relay{}
 	for fd, f := range []*os.File{os.Stdin, os.Stdout, os.Stderr} {
@@ -68,7 +68,7 @@ func (r *Relay) add(fd int, f *os.File, mode os.FileMode) error {
 	return nil
 }
 
-// Started closes what the command has inherited.
+// Started closes the ends that the command has inherited.
 func (r *Relay) Started() {
 	for _, f := range r.theirs {
 		_ = f.Close()
