@@ -114,8 +114,8 @@ func (w *Workspace) Roots() []string {
 // Path returns the path that spelling means in scope: $'…' is as agenttool.ParsePath says, ~ and ~/x are below the home
 // directory, other relative paths below scope.Dir. It does no IO. Its errors are of class invalid_arguments.
 func Path(scope agenttool.Scope, spelling string) (agenttool.Path, error) {
-	p := agenttool.Path{Spelling: spelling}
 	spelling = agenttool.ParsePath(spelling)
+	p := agenttool.Path{Spelling: agenttool.SpellPath(spelling)}
 	switch {
 	case spelling == "":
 		return p, agenttool.Failure(agenttool.InvalidArguments, "empty_path", "the path is empty: name a file or directory")

@@ -347,3 +347,12 @@ func TestShow(t *testing.T) {
 		t.Errorf("%+v, %v: only the scratch is not private", p, err)
 	}
 }
+
+// TestQuotedSpelling: a path that is quoted for no reason is named as it is, since rules and messages repeat the spelling.
+func TestQuotedSpelling(t *testing.T) {
+	for spelling, want := range map[string]string{"$'a b'": "a b", "$'/etc/shadow'": "/etc/shadow", "$'a\\xff'": "$'a\\xff'", "a": "a"} {
+		if p, err := Path(agenttool.Scope{Dir: "/ws"}, spelling); err != nil || p.Spelling != want {
+			t.Errorf("%s is spelt %s, want %s; %v", spelling, p.Spelling, want, err)
+		}
+	}
+}
