@@ -86,7 +86,7 @@ func BenchmarkRecent(b *testing.B) {
 		if err := os.Mkdir(at, 0o700); err != nil {
 			b.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(at, logName), []byte("{}\n"), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(at, LogName), []byte("{}\n"), 0o600); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -56,7 +56,7 @@ func TestSIGKILLAtAnyMoment(t *testing.T) {
 		rounds = 5
 	}
 	dir := t.TempDir()
-	path := filepath.Join(dir, "ses_crash", logName)
+	path := filepath.Join(dir, "ses_crash", LogName)
 	torn := 0
 	for round := range rounds {
 		told := killWriter(t, dir, rand.IntN(12))

@@ -14,8 +14,10 @@ import (
 	"toolhost/agenttool"
 )
 
+// LogName is the name of the journal in a session's directory.
+const LogName = "log.jsonl"
+
 const (
-	logName    = "log.jsonl"
 	resultsDir = "results"
 	fileMode   = 0o600
 	dirMode    = 0o700
@@ -105,7 +107,7 @@ func openLocked(dir string, id agenttool.SessionID) (session *os.Root, log diskL
 		if session, err = openSession(dir, id); err != nil {
 			return nil, diskLog{}, err
 		}
-		if log, err = openLog(session, filepath.Join(dir, string(id), logName)); err == nil {
+		if log, err = openLog(session, filepath.Join(dir, string(id), LogName)); err == nil {
 			return session, log, nil
 		}
 		session.Close()
@@ -119,7 +121,7 @@ func openLocked(dir string, id agenttool.SessionID) (session *os.Root, log diskL
 // openLog opens and locks the journal of a session, which must still be the file at path then: from there on Prune
 // leaves it alone.
 func openLog(session *os.Root, path string) (diskLog, error) {
-	f, err := openRegular(session, logName, os.O_RDWR|os.O_CREATE)
+	f, err := openRegular(session, LogName, os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return diskLog{}, err
 	}

@@ -70,7 +70,7 @@ func Abandoned(dir string, id agenttool.SessionID) bool {
 		return false
 	}
 	defer all.Close()
-	f, err := openRegular(all, string(id)+"/"+logName, os.O_RDONLY)
+	f, err := openRegular(all, string(id)+"/"+LogName, os.O_RDONLY)
 	if err != nil {
 		return false
 	}
@@ -85,7 +85,7 @@ func describe(all *os.Root, id agenttool.SessionID) (SessionInfo, bool) {
 		return SessionInfo{}, false
 	}
 	info := SessionInfo{ID: id, Started: dir.ModTime(), Changed: dir.ModTime(), State: Open, Bytes: diskUse(all, id)}
-	f, err := openRegular(all, string(id)+"/"+logName, os.O_RDONLY)
+	f, err := openRegular(all, string(id)+"/"+LogName, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
 		return info, true
 	}

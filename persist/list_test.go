@@ -170,14 +170,14 @@ func TestRecentAfterTheClockJumped(t *testing.T) {
 func TestNewerFormat(t *testing.T) {
 	dir := t.TempDir()
 	newer(t, dir, "ses_newer", noon)
-	before, err := os.ReadFile(filepath.Join(dir, "ses_newer", logName))
+	before, err := os.ReadFile(filepath.Join(dir, "ses_newer", LogName))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Resume(Options{Dir: dir, ID: "ses_newer"}); !errors.Is(err, ErrNewer) {
 		t.Errorf("resume: %v", err)
 	}
-	if err := CheckFormat(filepath.Join(dir, "ses_newer", logName)); !errors.Is(err, ErrNewer) {
+	if err := CheckFormat(filepath.Join(dir, "ses_newer", LogName)); !errors.Is(err, ErrNewer) {
 		t.Errorf("check: %v", err)
 	}
 	for _, o := range []Retention{{}, {MaxBytes: 1}} {
@@ -186,7 +186,7 @@ func TestNewerFormat(t *testing.T) {
 			t.Errorf("prune: %+v, %v", p, err)
 		}
 	}
-	after, err := os.ReadFile(filepath.Join(dir, "ses_newer", logName))
+	after, err := os.ReadFile(filepath.Join(dir, "ses_newer", LogName))
 	if err != nil || !bytes.Equal(before, after) {
 		t.Errorf("the log was changed, or is gone: %v", err)
 	}

@@ -146,7 +146,7 @@ func (p *pruning) measure() ([]stored, error) {
 		if s.Changed.After(p.now.Add(clockSlack)) { // its age counts from today
 			s.Changed = p.now
 			if !p.o.Dry {
-				_ = p.all.Chtimes(string(u.ID)+"/"+logName, p.now, p.now)
+				_ = p.all.Chtimes(string(u.ID)+"/"+LogName, p.now, p.now)
 			}
 		}
 		ended = append(ended, s)
@@ -168,7 +168,7 @@ func (s *stored) measure(d folder) {
 }
 
 func (p *pruning) isLive(id agenttool.SessionID) bool {
-	f, err := openRegular(p.all, string(id)+"/"+logName, os.O_RDONLY)
+	f, err := openRegular(p.all, string(id)+"/"+LogName, os.O_RDONLY)
 	if err != nil {
 		return false
 	}
@@ -241,14 +241,14 @@ var errKeep = errors.New("in use, or not a session")
 
 // hold locks a session that no process writes, so that none begins to. It fails with errKeep if there is no log to lock.
 func (p *pruning) hold(id agenttool.SessionID) (*os.File, error) {
-	info, err := p.all.Lstat(string(id) + "/" + logName)
+	info, err := p.all.Lstat(string(id) + "/" + LogName)
 	if err != nil {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
 		return nil, errKeep
 	}
-	f, err := openRegular(p.all, string(id)+"/"+logName, os.O_RDONLY)
+	f, err := openRegular(p.all, string(id)+"/"+LogName, os.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}

@@ -76,7 +76,7 @@ func TestPrune(t *testing.T) {
 				t.Fatalf("removed %v, want %v", got, tt.want)
 			}
 			for _, id := range []agenttool.SessionID{"ses_a", "ses_b", "ses_c", "ses_d", "ses_live"} {
-				_, err := os.Lstat(filepath.Join(dir, string(id), logName))
+				_, err := os.Lstat(filepath.Join(dir, string(id), LogName))
 				if there := err == nil; there == slices.Contains(tt.want, string(id)) {
 					t.Errorf("%s: there %v", id, there)
 				}
@@ -222,7 +222,7 @@ func TestPruneLeavesAloneWhatIsNotASession(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Symlink(precious, filepath.Join(dir, "linked", logName)); err != nil {
+	if err := os.Symlink(precious, filepath.Join(dir, "linked", LogName)); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"mine", "empty", "linked"} {
@@ -234,7 +234,7 @@ func TestPruneLeavesAloneWhatIsNotASession(t *testing.T) {
 		t.Errorf("removed %v, want %v", removed, want)
 	}
 	for _, path := range []string{precious, filepath.Join(dir, "mine", "thesis"), filepath.Join(dir, ".hidden"),
-		filepath.Join(dir, "ses_link"), filepath.Join(dir, "linked", logName)} {
+		filepath.Join(dir, "ses_link"), filepath.Join(dir, "linked", LogName)} {
 		if _, err := os.Lstat(path); err != nil {
 			t.Error(err)
 		}

@@ -115,7 +115,7 @@ func (d *disk) since(seq int64, limit int) (entries []Entry, more bool, err erro
 		case errors.Is(err, fs.ErrClosed):
 			return nil, false, ErrClosed
 		case err != nil:
-			return nil, false, fmt.Errorf("read %s: %w", logName, err)
+			return nil, false, fmt.Errorf("read %s: %w", LogName, err)
 		case e.Seq <= seq:
 			continue
 		case len(entries) == limit || len(entries) > 0 && size+len(e.Event) > sinceBytes:

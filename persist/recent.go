@@ -69,7 +69,7 @@ func (d folder) usedOf(entries []fs.DirEntry) []Used {
 		if !e.IsDir() || !validID(id) {
 			continue
 		}
-		st, err := d.stat(e.Name() + "/" + logName)
+		st, err := d.stat(e.Name() + "/" + LogName)
 		size := st.Size
 		if err != nil {
 			st, err = d.stat(e.Name())

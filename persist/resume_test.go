@@ -192,10 +192,10 @@ func TestForeignPlacesAreRefused(t *testing.T) {
 				os.Mkdir(filepath.Join(dir, "ses_test"), 0o700)); err != nil {
 				return err
 			}
-			return os.Symlink(out, filepath.Join(dir, "ses_test", logName))
+			return os.Symlink(out, filepath.Join(dir, "ses_test", LogName))
 		}},
 		{"log is a directory", "ses_test", func(dir string) error {
-			return os.MkdirAll(filepath.Join(dir, "ses_test", logName), 0o700)
+			return os.MkdirAll(filepath.Join(dir, "ses_test", LogName), 0o700)
 		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -38,7 +38,7 @@ func mustAppend(t testing.TB, s *Store, from, to int) {
 	}
 }
 
-func logOf(s *Store) string { return filepath.Join(s.Path(), logName) }
+func logOf(s *Store) string { return filepath.Join(s.Path(), LogName) }
 
 func verifyLog(t testing.TB, path string) Report {
 	t.Helper()

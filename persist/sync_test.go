@@ -160,7 +160,7 @@ func TestVerifyLostRecords(t *testing.T) {
 	if _, err := p.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(s.Path(), logName), nil, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(s.Path(), LogName), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if found, err := VerifyPayloads(s.Path()); err != nil || len(found.Problems) != 1 || found.Problems[0].Kind != Missing {

@@ -24,7 +24,7 @@ type Payloads struct {
 // still has the digest that its record holds. A payload that no record refers to is not looked at, unless there are no
 // records at all: then they were lost. The error is one of the journal.
 func VerifyPayloads(dir string) (found Payloads, err error) {
-	f, err := os.Open(filepath.Join(dir, logName))
+	f, err := os.Open(filepath.Join(dir, LogName))
 	if err != nil {
 		return found, err
 	}

@@ -165,7 +165,7 @@ func verifyLog(out io.Writer, path string, asJSON bool) (v verified, err error) 
 	if err != nil {
 		return v, err
 	}
-	if filepath.Base(path) == history.LogFile {
+	if filepath.Base(path) == persist.LogName {
 		found, err := persist.VerifyPayloads(dir)
 		if err != nil {
 			return v, err

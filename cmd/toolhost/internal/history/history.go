@@ -23,22 +23,19 @@ const (
 	readBytes       = 32 << 20
 )
 
-// LogFile is the name of the log in a session's directory.
-const LogFile = "log.jsonl"
-
 // Log finds one log file: that of the session with this id in dir, a path, or that of the last used session whose id begins with
 // name.
 func Log(dir, name string) (string, error) {
 	if name != "" && filepath.Base(name) == name {
-		if path := filepath.Join(dir, name, LogFile); isFile(path) {
+		if path := filepath.Join(dir, name, persist.LogName); isFile(path) {
 			return path, nil
 		}
 	}
 	switch {
 	case isFile(name):
 		return filepath.Abs(name)
-	case isFile(filepath.Join(name, LogFile)) && name != "":
-		return filepath.Abs(filepath.Join(name, LogFile))
+	case isFile(filepath.Join(name, persist.LogName)) && name != "":
+		return filepath.Abs(filepath.Join(name, persist.LogName))
 	}
 	sessions, err := recent(dir)
 	if err != nil {
@@ -47,7 +44,7 @@ func Log(dir, name string) (string, error) {
 	i := slices.IndexFunc(sessions, func(s persist.Used) bool { return strings.HasPrefix(string(s.ID), name) })
 	switch {
 	case i >= 0:
-		return filepath.Join(dir, string(sessions[i].ID), LogFile), nil
+		return filepath.Join(dir, string(sessions[i].ID), persist.LogName), nil
 	case name == "":
 		return "", fmt.Errorf("there is no session yet in %s", dir)
 	}
@@ -57,7 +54,7 @@ func Log(dir, name string) (string, error) {
 // Live reports whether a process writes the log at path.
 func Live(path string) bool {
 	dir := filepath.Dir(path)
-	return !persist.Abandoned(filepath.Dir(dir), agenttool.SessionID(filepath.Base(dir))) && filepath.Base(path) == LogFile
+	return !persist.Abandoned(filepath.Dir(dir), agenttool.SessionID(filepath.Base(dir))) && filepath.Base(path) == persist.LogName
 }
 
 func isFile(path string) bool {
@@ -96,7 +93,7 @@ func eachLog(dir string, sessions int, read func(log io.Reader) bool) error {
 		if left -= s.Bytes; left < 0 {
 			break
 		}
-		f, err := os.Open(filepath.Join(dir, string(s.ID), LogFile))
+		f, err := os.Open(filepath.Join(dir, string(s.ID), persist.LogName))
 		if err != nil {
 			continue // pruned meanwhile
 		}
