@@ -39,3 +39,25 @@ func TestCommandsAreNicer(t *testing.T) {
 		})
 	}
 }
+
+// TestHelperLetsNoCommandIntoItsProc: the helper keeps a writable /proc by which it sets priorities. A command that walks through the
+// descriptors of all processes, as they stand below /proc, finds no way to write there.
+func TestHelperLetsNoCommandIntoItsProc(t *testing.T) {
+	const walk = `exec 9</proc; for f in /proc/[0-9]*/fd/*; do { exec 8>>"$f/self/autogroup"; } 2>/dev/null && echo "$f"; done; true`
+	for _, c := range []struct {
+		level  Level
+		access Access
+		opens  bool
+	}{{Full, Workspace, false}, {Full, ReadOnly, false}, {None, Unconfined, true}} {
+		t.Run(string(c.level)+" "+string(c.access), func(t *testing.T) {
+			t.Parallel()
+			if _, err := os.Stat("/proc/self/autogroup"); err != nil {
+				t.Skip("the kernel does not group processes by session")
+			}
+			b := newBench(t, func(o *Options) { o.Level = c.level })
+			if r := b.run(t, c.access, walk); (r.out != "") != c.opens || r.err != nil {
+				t.Errorf("opened by %q, want any: %v; %v", r.out, c.opens, r.err)
+			}
+		})
+	}
+}

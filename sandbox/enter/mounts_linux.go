@@ -232,7 +232,7 @@ func (v *view) mask(at int) syscall.Errno {
 	return attach(tree, at)
 }
 
-// proc mounts a view of the sandbox's own processes. It is read-only: files below /proc/sys belong to the host's root, and
+// mountProc mounts a view of the sandbox's own processes. It is read-only: files below /proc/sys belong to the host's root, and
 // a command of root needs no privilege to write them. The helper keeps one for itself by which it sets priorities.
 func (v *view) mountProc() syscall.Errno {
 	tree, errno := newMount("proc", "", attrReadOnly|attrNoSuid|attrNoDev|attrNoExec)
