@@ -86,6 +86,9 @@ func (h *helper) watch(command int, b bounds) {
 
 // look ends a command that uses more than its bounds. It returns how many ms later to look again.
 func (h *helper) look(b bounds) (pause int64) {
+	if b == (bounds{}) {
+		return calmly
+	}
 	processes, memory := h.used()
 	what, used, most := "", 0, 0
 	switch {
