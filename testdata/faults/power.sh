@@ -7,4 +7,5 @@ cd "$(dirname "$0")/../.."
 [ -c /dev/fuse ] && losetup -f >/dev/null 2>&1 || { echo 'power cuts: skipped: no loop device or no /dev/fuse'; exit 77; }
 go build -o "${TMPDIR:-/tmp}/toolhost-power.$$" ./testdata/faults/power
 trap 'rm -f "${TMPDIR:-/tmp}/toolhost-power.$$"' EXIT
-"${TMPDIR:-/tmp}/toolhost-power.$$" "$@"
+# Its mounts are its own, and end with it.
+unshare --mount --propagation private "${TMPDIR:-/tmp}/toolhost-power.$$" "$@"

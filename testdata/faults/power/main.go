@@ -160,6 +160,9 @@ func (r *testbed) cutAll(cuts int) bool {
 		check(os.Remove(image))
 	}
 	fmt.Printf("%s: %d calls, %d blocks and flushes; %d cuts lost %d blocks\n", r.kind, len(r.worker.changes), len(r.disk.events), cuts, sum.lost)
+	if r.worker.stalled > 0 {
+		fmt.Printf("  %d sessions ended before the disk had answered, and said so\n", r.worker.stalled)
+	}
 	fmt.Printf("  reported changes of files: %d there, %d older and whole, %d damaged\n", sum.there, sum.older, sum.damaged)
 	fmt.Printf("  changes on the disk: %d in the log, %d not in it\n", sum.logged, sum.unlogged)
 	fmt.Printf("  settings: %d as reported, %d older and whole, %d damaged\n", sum.rulesThere, sum.rulesOlder, sum.rulesDamaged)
