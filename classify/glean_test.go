@@ -276,6 +276,8 @@ func FuzzMentions(f *testing.F) {
 	for _, tt := range mentionTests {
 		f.Add(tt.text)
 	}
+	f.Add("\u04ba\tA=~")
+	f.Add("x A+=~/y B[1]=~/z \\C=~")
 	f.Fuzz(checkPartsAreMentioned)
 }
 

@@ -151,7 +151,7 @@ func plainWord(word *syntax.Word) (string, bool) {
 			return "", false
 		}
 	}
-	return lit.Value, lit.Value == "" || lit.Value[0] != '~'
+	return lit.Value, !strings.HasPrefix(lit.Value, "~") && !strings.Contains(lit.Value, "=~")
 }
 
 // word adds one word without braces.
@@ -197,14 +197,23 @@ func (sp *speller) opened(word *syntax.Word) string {
 	return sp.spelling(word.Parts)
 }
 
-// atHome returns the text of a word with the home directory for a tilde at its beginning.
+// atHome returns the text of a word with the home directory for a tilde at its beginning, or at that of the value in a word that looks
+// like an assignment.
 func (sp *speller) atHome(parts []syntax.WordPart, text string) string {
 	if len(parts) == 0 || sp.ctx.Home == "" {
 		return text
 	}
 	lit, ok := parts[0].(*syntax.Lit)
-	if ok && (strings.HasPrefix(lit.Value, "~/") || lit.Value == "~" && len(parts) == 1) {
-		return sp.ctx.Home + text[1:]
+	if !ok {
+		return text
+	}
+	start := 0
+	if assignsLike(lit.Value) {
+		start = strings.IndexByte(lit.Value, '=') + 1
+	}
+	value := lit.Value[start:]
+	if strings.HasPrefix(value, "~/") || value == "~" && len(parts) == 1 {
+		return text[:start] + sp.ctx.Home + text[start+1:]
 	}
 	return text
 }
