@@ -305,13 +305,13 @@ func TestGitTakesValuesAsDescribed(t *testing.T) {
 
 // FuzzGitLines puts options together at random; what is called read-only is run and must change nothing.
 func FuzzGitLines(f *testing.F) {
-	for seed := range uint64(10) {
+	for seed := range uint64(20) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, seed uint64) {
 		s := newScratch(t)
 		random := rand.New(rand.NewPCG(seed, 2))
-		for range 100 {
+		for range 20 { // few enough that one input takes less than the 10 s after which the fuzzer gives up
 			argv := randomGitLine(random)
 			use := devUse(staticWords(argv), 0)
 			if devReadOnly(use) && !slices.Contains(use.Effects, Reaches) && argv[1] != "help" {
