@@ -18,7 +18,16 @@ func fold(name string) string {
 	return strings.ToLower(name)
 }
 
+// foldSlowly folds again what is not UTF-8: without an ignored character between them, bytes may be another character.
 func foldSlowly(name string) string {
+	folded := foldOnce(name)
+	for !utf8.ValidString(name) && folded != name {
+		name, folded = folded, foldOnce(folded)
+	}
+	return folded
+}
+
+func foldOnce(name string) string {
 	var b strings.Builder
 	for i := 0; i < len(name); {
 		r, size := utf8.DecodeRuneInString(name[i:])

@@ -75,7 +75,7 @@ func gitVariable(text string) (key, value, rest string) {
 func gitValue(text string) (value, rest string) {
 	var b strings.Builder
 	quoted, kept := false, 0 // kept is the length up to the last byte that is no trailing blank
-	text = strings.TrimLeft(text, " \t")
+	text = strings.TrimLeft(text, " \t\r")
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
 		case c == '\n':
@@ -95,7 +95,7 @@ func gitValue(text string) (value, rest string) {
 			b.WriteByte(gitEscape(text[i]))
 		default:
 			b.WriteByte(c)
-			if !quoted && (c == ' ' || c == '\t') {
+			if !quoted && (c == ' ' || c == '\t' || c == '\r') {
 				continue
 			}
 		}

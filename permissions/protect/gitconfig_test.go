@@ -44,6 +44,7 @@ func FuzzGitConfig(f *testing.F) {
 	for _, c := range gitConfigs {
 		f.Add(c.text)
 	}
+	f.Add("\ufeff[core]hooksPath = \r a\r")
 	f.Fuzz(func(t *testing.T, text string) {
 		if len(text) > 4096 || strings.ContainsRune(text, 0) {
 			return

@@ -60,7 +60,7 @@ func TestAsks(t *testing.T) {
 }
 
 func FuzzFold(f *testing.F) {
-	for _, seed := range []string{".BASHRC", ".ßH", "\u200c", "K", "a\xffB", "İ", "ﬃ"} {
+	for _, seed := range []string{".BASHRC", ".ßH", "\u200c", "K", "a\xffB", "İ", "ﬃ", "\xe2\x80\u200c\x8c"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, name string) {
