@@ -2,8 +2,11 @@ package outline
 
 import "strings"
 
+// commands reads the grammar of commands, simple and compound.
+type commands struct{ *reader }
+
 // list reads commands to what ends them, which it leaves: the end of the text, a ), a ;; or a keyword.
-func (r *reader) list() {
+func (r commands) list() {
 	for r.gap(); r.more() && !r.stops(); r.gap() {
 		r.command()
 		for r.blanks(); r.more(); r.blanks() {
@@ -44,7 +47,7 @@ func (r *reader) list() {
 }
 
 // unjoined doubts an operator that a joined line may continue.
-func (r *reader) unjoined() {
+func (r commands) unjoined() {
 	at := r.at
 	for r.joined() {
 		r.at += 2
@@ -57,14 +60,14 @@ func (r *reader) unjoined() {
 
 // separated doubts what stands between two commands in a substitution behind a here-document. Bash 5.2 prints the commands of a
 // substitution and runs what it printed; behind a here-document it forgets to print a ;, and makes one command of two.
-func (r *reader) separated() {
+func (r commands) separated() {
 	if r.printed {
 		r.doubt("bash 5.2 may join two commands behind a here-document in a substitution")
 	}
 }
 
 // joins reads what joins two commands, "" if that is not next.
-func (r *reader) joins() (op string) {
+func (r commands) joins() (op string) {
 	c, next := r.text[r.at], r.peek(1)
 	switch {
 	case c == '|' && (next == '|' || next == '&'), c == '&' && next == '&':
@@ -84,7 +87,7 @@ func (r *reader) joins() (op string) {
 }
 
 // stops reports whether what is next ends a list.
-func (r *reader) stops() bool {
+func (r commands) stops() bool {
 	switch r.text[r.at] {
 	case ')':
 		return true
@@ -100,7 +103,7 @@ func (r *reader) stops() bool {
 }
 
 // keyword returns the word that is next, if it is a keyword where a command begins.
-func (r *reader) keyword() string {
+func (r commands) keyword() string {
 	n := 0
 	for n < len("function")+1 && r.at+n < r.end && kinds[r.text[r.at+n]] == plain {
 		n++
@@ -120,7 +123,7 @@ func (r *reader) keyword() string {
 }
 
 // expect reads a keyword, which must be next.
-func (r *reader) expect(word string) {
+func (r commands) expect(word string) {
 	if r.gap(); !r.more() || r.keyword() != word {
 		r.doubt("no " + word + " where one must be")
 		return
@@ -129,14 +132,14 @@ func (r *reader) expect(word string) {
 }
 
 // command reads one command without what joins it to others.
-func (r *reader) command() {
+func (r commands) command() {
 	defer func() { r.depth-- }()
 	if !r.deeper() {
 		return
 	}
 	if r.text[r.at] == '(' {
 		if r.peek(1) == '(' || r.peek(1) == '\\' {
-			r.arithmeticCommand()
+			words{r.reader}.arithmeticCommand()
 		} else {
 			r.subshell()
 		}
@@ -158,7 +161,7 @@ func (r *reader) command() {
 }
 
 // before reads a keyword before a command, and the command.
-func (r *reader) before(word string) {
+func (r commands) before(word string) {
 	if word == "time" {
 		r.mark(r.at, Keyword)
 	}
@@ -179,7 +182,7 @@ func (r *reader) before(word string) {
 	r.command()
 }
 
-func (r *reader) compound(word string) {
+func (r commands) compound(word string) {
 	switch word {
 	case "{":
 		r.list()
@@ -199,7 +202,7 @@ func (r *reader) compound(word string) {
 		r.blanks()
 		r.function()
 	case "[[":
-		r.condition()
+		words{r.reader}.condition()
 	case "coproc":
 		if r.inside > 0 {
 			r.doubt("bash 5.2 prints the text of a substitution anew before it runs, with another name for a coprocess")
@@ -215,7 +218,7 @@ func (r *reader) compound(word string) {
 	}
 }
 
-func (r *reader) subshell() {
+func (r commands) subshell() {
 	r.take(1, Group)
 	r.list()
 	if r.peek(0) != ')' {
@@ -225,7 +228,7 @@ func (r *reader) subshell() {
 	r.take(1, Group)
 }
 
-func (r *reader) ifs() {
+func (r commands) ifs() {
 	for {
 		r.list()
 		r.expect("then")
@@ -248,10 +251,10 @@ func (r *reader) ifs() {
 }
 
 // loop reads for and select behind their keyword.
-func (r *reader) loop() {
+func (r commands) loop() {
 	r.blanks()
 	if strings.HasPrefix(r.text[r.at:r.end], "((") {
-		r.arithmeticCommand()
+		words{r.reader}.arithmeticCommand()
 		r.blanks()
 		if r.peek(0) == ';' {
 			r.at++
@@ -271,7 +274,7 @@ func (r *reader) loop() {
 }
 
 // items reads the variable of a loop and its words.
-func (r *reader) items() {
+func (r commands) items() {
 	if n := identifier(r.text[r.at:r.end]); n == 0 || kinds[r.peek(n)] != blank && r.peek(n) != ';' {
 		r.doubt("the variable of a loop has no plain name")
 		return
@@ -289,7 +292,7 @@ func (r *reader) items() {
 	}
 }
 
-func (r *reader) cases() {
+func (r commands) cases() {
 	if r.summed {
 		r.doubt("bash counts the parentheses of this case as those of the expression around it")
 	}
@@ -320,7 +323,7 @@ func (r *reader) cases() {
 }
 
 // patterns reads those of one case, and the ) behind them.
-func (r *reader) patterns() {
+func (r commands) patterns() {
 	if r.peek(0) == '(' {
 		r.at++
 		r.blanks()
@@ -341,10 +344,11 @@ func (r *reader) patterns() {
 }
 
 // function reads the definition of one from its name.
-func (r *reader) function() {
+func (r commands) function() {
 	r.mark(r.at, Function)
 	start := r.at
-	if r.word(); r.at == start || strings.IndexByte(r.text[start:r.at], '\\') >= 0 {
+	words{r.reader}.word()
+	if r.at == start || strings.IndexByte(r.text[start:r.at], '\\') >= 0 {
 		r.doubt("a function has no plain name")
 		return
 	}

@@ -17,7 +17,7 @@ func (r *reader) waits(operator int, tabs bool) {
 	}
 	w := waiting{operator: operator, tabs: tabs}
 	start := r.at
-	r.argument()
+	commands{r}.argument()
 	if r.Doubt != "" {
 		return
 	}
@@ -79,7 +79,8 @@ func (r *reader) body(w waiting) {
 		r.at, r.end = d.Begin, d.End
 		for r.more() {
 			from := r.at
-			if r.quoted(r.text[from]); w.tabs && strings.Contains(r.text[from:max(from, r.at)], "\n\t") {
+			words{r}.quoted(r.text[from])
+			if w.tabs && strings.Contains(r.text[from:max(from, r.at)], "\n\t") {
 				r.doubt("<<- removes tabs in quotes, too, before it expands")
 			}
 		}

@@ -3,7 +3,7 @@ package outline
 import "strings"
 
 // parameter reads ${…} behind its brace.
-func (r *reader) parameter(quoted bool) {
+func (r words) parameter(quoted bool) {
 	defer func() { r.depth-- }()
 	if !r.deeper() {
 		return
@@ -39,7 +39,7 @@ func (r *reader) parameter(quoted bool) {
 }
 
 // index reads the subscript of a parameter.
-func (r *reader) index() {
+func (r words) index() {
 	for r.at++; r.more() && r.text[r.at] != ']'; {
 		switch c := r.text[r.at]; {
 		case c == '$':
@@ -57,7 +57,7 @@ func (r *reader) index() {
 
 // inParameter reads a byte that is not plain between the braces of ${…}. What single quotes and $ before quotes mean there, if all of it
 // is in double quotes, differs with the operator and the version of bash.
-func (r *reader) inParameter(quoted bool) {
+func (r words) inParameter(quoted bool) {
 	switch c, next := r.text[r.at], r.peek(1); {
 	case quoted && (c == '`' || c == '$' && (next == '\'' || next == '"')):
 		r.doubt("what quotes mean in an expansion that stands in quotes is not the same for all")
@@ -80,7 +80,7 @@ func (r *reader) inParameter(quoted bool) {
 }
 
 // either reads '…' where it makes no difference whether the quotes quote.
-func (r *reader) either() {
+func (r words) either() {
 	n := strings.IndexByte(r.text[r.at+1:r.end], '\'')
 	if n < 0 || strings.ContainsAny(r.text[r.at+1:r.at+1+n], "$`\\\"{}<>()\n") {
 		r.doubt("single quotes may quote nothing in an expansion that stands in double quotes")
@@ -91,7 +91,7 @@ func (r *reader) either() {
 }
 
 // arithmeticCommand reads ((…)).
-func (r *reader) arithmeticCommand() {
+func (r words) arithmeticCommand() {
 	if r.peek(1) != '(' {
 		r.doubt("a parenthesis goes on in a joined line")
 		return
@@ -101,7 +101,7 @@ func (r *reader) arithmeticCommand() {
 }
 
 // arithmetic reads to the )) that closes an expression.
-func (r *reader) arithmetic() {
+func (r words) arithmetic() {
 	start := r.at
 	r.sums++
 	defer func() { r.sums-- }()
@@ -133,7 +133,7 @@ func (r *reader) arithmetic() {
 	r.doubt("an expression is not closed")
 }
 
-func (r *reader) endArithmetic(start int) {
+func (r words) endArithmetic(start int) {
 	if r.peek(1) != ')' {
 		r.doubt("an expression in parentheses may be a command")
 		return
@@ -147,7 +147,7 @@ func (r *reader) endArithmetic(start int) {
 }
 
 // brackets reads to the ] that closes $[…].
-func (r *reader) brackets() {
+func (r words) brackets() {
 	for r.more() && r.text[r.at] != ']' {
 		switch c := r.text[r.at]; {
 		case c == '$':
@@ -166,7 +166,7 @@ func (r *reader) brackets() {
 }
 
 // condition reads to the ]] that closes [[.
-func (r *reader) condition() {
+func (r words) condition() {
 	start := r.at
 	for r.blanks(); r.more(); r.blanks() {
 		c := r.text[r.at]
@@ -192,7 +192,7 @@ func (r *reader) condition() {
 }
 
 // operand reads a word in [[ ]], and if it is =~ the regular expression behind it.
-func (r *reader) operand() {
+func (r words) operand() {
 	start := r.at
 	r.word()
 	if r.peek(0) == '(' && r.at > start {

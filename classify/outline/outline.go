@@ -52,7 +52,7 @@ const maxDepth = 250
 
 // Read reads a text. Its marks are in the memory of an outline of which no more is needed, if there is one.
 func Read(text string, used *Outline) Outline {
-	r := reader{text: text, end: len(text)}
+	r := &reader{text: text, end: len(text)}
 	if used != nil {
 		r.Marks, r.Documents = used.Marks[:0], used.Documents[:0]
 	}
@@ -70,7 +70,7 @@ func Read(text string, used *Outline) Outline {
 		return r.Outline
 	}
 	r.at = 0
-	r.list()
+	commands{r}.list()
 	switch {
 	case r.at < len(text):
 		r.doubt("a command ends where none can")
@@ -80,7 +80,8 @@ func Read(text string, used *Outline) Outline {
 	return r.Outline
 }
 
-// reader reads one text, or a part of it that ends before the text does.
+// reader goes through the bytes and lines of one text, or of a part of it that ends before the text does. What they mean is read by
+// commands and words, of which each finds the other inside itself.
 type reader struct {
 	Outline
 	text    string

@@ -3,7 +3,7 @@ package outline
 import "strings"
 
 // simple reads a simple command, or the definition of a function.
-func (r *reader) simple() {
+func (r commands) simple() {
 	first, named, declares := r.at, false, false
 	for r.blanks(); r.more(); r.blanks() {
 		if r.redirect() {
@@ -34,7 +34,7 @@ func (r *reader) simple() {
 }
 
 // name reads the name of a command, and reports whether assignments may follow it.
-func (r *reader) name() (declares bool) {
+func (r commands) name() (declares bool) {
 	r.mark(r.at, Name)
 	start := r.at
 	r.argument()
@@ -46,7 +46,7 @@ func (r *reader) name() (declares bool) {
 }
 
 // defines reports whether a plain word is next, and a ( behind it.
-func (r *reader) defines() bool {
+func (r commands) defines() bool {
 	n := 0
 	for kinds[r.peek(n)] == plain && r.at+n < r.end {
 		n++
@@ -58,11 +58,11 @@ func (r *reader) defines() bool {
 }
 
 // argument reads one word.
-func (r *reader) argument() {
+func (r commands) argument() {
 	r.at = min(r.at, r.end) // what the end of the text cuts off may have been skipped as a whole
 	start := r.at
 	r.mark(start, Word)
-	r.word()
+	words{r.reader}.word()
 	r.at = min(r.at, r.end)
 	end := r.at
 	for end-2 > start && r.text[end-2:end] == "\\\n" {
@@ -81,13 +81,13 @@ func (r *reader) argument() {
 }
 
 // redirects reads those behind a compound command.
-func (r *reader) redirects() {
+func (r commands) redirects() {
 	for r.blanks(); r.more() && r.redirect(); r.blanks() {
 	}
 }
 
 // redirect reads a redirection, if one is next.
-func (r *reader) redirect() bool {
+func (r commands) redirect() bool {
 	n := 0
 	for c := r.peek(n); c >= '0' && c <= '9'; c = r.peek(n) {
 		n++
@@ -143,7 +143,7 @@ func redirection(text string) int {
 }
 
 // assigns reports whether the word that is next begins like an assignment: a=, a+=, a[1]=.
-func (r *reader) assigns() bool {
+func (r commands) assigns() bool {
 	n := identifier(r.text[r.at:r.end])
 	if n == 0 {
 		return false
@@ -158,7 +158,7 @@ func (r *reader) assigns() bool {
 }
 
 // subscript returns how long the subscript n bytes on is.
-func (r *reader) subscript(n int) int {
+func (r commands) subscript(n int) int {
 	for i := n + 1; ; i++ {
 		switch c := r.peek(i); {
 		case c == ']':
@@ -171,7 +171,7 @@ func (r *reader) subscript(n int) int {
 }
 
 // assignment reads one that assigns has seen.
-func (r *reader) assignment() {
+func (r commands) assignment() {
 	start := r.at
 	r.mark(start, Word)
 	r.at += strings.IndexByte(r.text[start:r.end], '=') + 1
@@ -181,7 +181,7 @@ func (r *reader) assignment() {
 	case r.joined():
 		r.doubt("a joined line continues an assignment")
 	default:
-		r.word()
+		words{r.reader}.word()
 	}
 	if c := r.peek(0); c == '(' || c != 0 && kinds[c] != blank && kinds[c] != operator {
 		r.doubt("an assignment goes on where none can")
@@ -194,7 +194,7 @@ func (r *reader) assignment() {
 }
 
 // array reads the words of (…) in an assignment.
-func (r *reader) array() {
+func (r commands) array() {
 	defer func() { r.depth-- }()
 	if !r.deeper() {
 		return
@@ -208,7 +208,7 @@ func (r *reader) array() {
 		}
 		r.element()
 	}
-	r.unbroken(start)
+	words{r.reader}.unbroken(start)
 	if r.peek(0) != ')' {
 		r.doubt("an array is not closed")
 		return
@@ -217,7 +217,7 @@ func (r *reader) array() {
 }
 
 // element reads one of an array: x, [1]=x.
-func (r *reader) element() {
+func (r commands) element() {
 	if r.text[r.at] != '[' {
 		r.argument()
 		return
@@ -230,6 +230,6 @@ func (r *reader) element() {
 	}
 	r.mark(start, Word)
 	r.at += n + 1
-	r.word()
+	words{r.reader}.word()
 	r.mark(r.at, End)
 }

@@ -2,8 +2,11 @@ package outline
 
 import "strings"
 
+// words reads words: quotations, and what is expanded in them.
+type words struct{ *reader }
+
 // word reads to the end of a word.
-func (r *reader) word() {
+func (r words) word() {
 	for r.more() {
 		c := r.text[r.at]
 		switch kinds[c] {
@@ -28,7 +31,7 @@ func (r *reader) word() {
 }
 
 // unquoted reads what begins with a special byte outside quotes.
-func (r *reader) unquoted(c byte) {
+func (r words) unquoted(c byte) {
 	switch c {
 	case '\\':
 		if r.at+1 >= r.end {
@@ -50,7 +53,7 @@ func (r *reader) unquoted(c byte) {
 }
 
 // single reads to the closing quote behind ' and behind $'.
-func (r *reader) single(escapes bool) {
+func (r words) single(escapes bool) {
 	start := r.at
 	for r.at < r.end && r.text[r.at] != '\'' {
 		if escapes && r.text[r.at] == '\\' {
@@ -68,7 +71,7 @@ func (r *reader) single(escapes bool) {
 }
 
 // double reads to the closing quote behind ". In an expansion which is itself in quotes, single quotes are in doubt.
-func (r *reader) double(expanded bool) {
+func (r words) double(expanded bool) {
 	start := r.at
 	for r.more() && r.text[r.at] != '"' {
 		c := r.text[r.at]
@@ -86,7 +89,7 @@ func (r *reader) double(expanded bool) {
 }
 
 // quoted reads one byte between double quotes or in a here-document, and what it begins.
-func (r *reader) quoted(c byte) {
+func (r words) quoted(c byte) {
 	switch c {
 	case '\\':
 		r.at = min(r.at+2, r.end)
@@ -100,14 +103,14 @@ func (r *reader) quoted(c byte) {
 }
 
 // unbroken doubts a newline since a place where here-documents wait for the end of the line.
-func (r *reader) unbroken(start int) {
+func (r words) unbroken(start int) {
 	if (len(r.waiting) > 0 || r.outside) && strings.IndexByte(r.text[start:min(r.at, r.end)], '\n') >= 0 {
 		r.doubt("a here-document waits for the end of a line that is quoted")
 	}
 }
 
 // dollar reads $ and what it begins.
-func (r *reader) dollar(quoted bool) {
+func (r words) dollar(quoted bool) {
 	switch next := r.peek(1); {
 	case next == '(' && r.peek(2) == '(':
 		r.take(3, Open)
@@ -139,7 +142,7 @@ func (r *reader) dollar(quoted bool) {
 }
 
 // ending reports whether there are but backslashes from n bytes on to the end of the line.
-func (r *reader) ending(n int) bool {
+func (r words) ending(n int) bool {
 	for r.peek(n) == '\\' {
 		n++
 	}
@@ -147,9 +150,9 @@ func (r *reader) ending(n int) bool {
 }
 
 // substituted reads commands to the ) that closes a substitution.
-func (r *reader) substituted() {
+func (r words) substituted() {
 	r.nested(func() {
-		r.list()
+		commands{r.reader}.list()
 		if r.peek(0) != ')' {
 			r.doubt("a substitution is not closed")
 		}
@@ -160,7 +163,7 @@ func (r *reader) substituted() {
 }
 
 // nested reads commands inside a word.
-func (r *reader) nested(body func()) {
+func (r words) nested(body func()) {
 	defer func() { r.depth-- }()
 	if !r.deeper() {
 		return
@@ -178,7 +181,7 @@ func (r *reader) nested(body func()) {
 }
 
 // backquotes reads `…`. Backslashes there mean something else, and a comment may hide the closing one.
-func (r *reader) backquotes(quoted bool) {
+func (r words) backquotes(quoted bool) {
 	r.take(1, Open)
 	n := strings.IndexByte(r.text[r.at:r.end], '`')
 	if n < 0 {
@@ -193,7 +196,7 @@ func (r *reader) backquotes(quoted bool) {
 	end := r.end
 	r.end = r.at + n
 	r.nested(func() {
-		r.list()
+		commands{r.reader}.list()
 		if r.at < r.end {
 			r.doubt("a command ends where none can")
 		}
