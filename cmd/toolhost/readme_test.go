@@ -57,3 +57,29 @@ func TestReadmeLoop(t *testing.T) {
 		t.Errorf("the file is %q, %v", got, err)
 	}
 }
+
+// TestExampleClient runs the Python client of examples. testdata/mcp/clients.sh runs the one in TypeScript.
+func TestExampleClient(t *testing.T) {
+	t.Parallel()
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("python3 is not installed: the example was not run")
+	}
+	client, err := filepath.Abs("../../examples/python/client.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(python, client)
+	cmd.Dir = t.TempDir()
+	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+t.TempDir())
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, want := range []string{"tools: edit, glob", "failed - Error (invalid arguments)", "asked: it writes hello.txt", "answer: created hello.txt",
+		"job: running 'working\\n'", "job: ended", "replayed: "} {
+		if !strings.Contains(string(out), want) {
+			t.Errorf("the client does not print %q:\n%s", want, out)
+		}
+	}
+}

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Drives `toolhost serve` with clients that others wrote: the TypeScript SDK's in both negotiation modes, over stdio and
-# over HTTP (clients.mjs), and the inspector's command line.
+# over HTTP (clients.mjs), the inspector's command line, and our own example in TypeScript.
 #
 #   testdata/mcp/clients.sh [TOOLHOST]     that binary; else it is built
 #
@@ -40,6 +40,18 @@ for mode in legacy modern; do
   runs+=($!)
 done
 for run in "${runs[@]}"; do wait "$run" || failures=$((failures + 1)); done
+
+# The example in TypeScript, compiled as its readers would.
+npm_install typescript typescript@5.9.3 @types/node@20.19.24
+example() {
+  local dir=$packages/typescript
+  cp "$root/examples/typescript/client.mts" "$dir/"
+  "$dir/node_modules/.bin/tsc" --strict --target es2022 --module nodenext --types node --typeRoots "$dir/node_modules/@types" --outDir "$dir/out" "$dir/client.mts" &&
+    (cd "$(repo example)" && timeout 120 node "$dir/out/client.mjs" "$toolhost" > "$work/example.txt")
+}
+check 'the example in TypeScript' example
+check 'the example in TypeScript: its prompt was answered' grep -q 'answer: created hello.txt' "$work/example.txt"
+check 'the example in TypeScript: its job ended' grep -q 'job: ended' "$work/example.txt"
 
 inspected=$(repo inspected)
 
