@@ -97,7 +97,7 @@ func FuzzConversation(f *testing.F) {
 // FuzzHead: what is understood has one line for each header and no byte that could end a line for another reader.
 func FuzzHead(f *testing.F) {
 	for _, s := range []string{
-		"GET http://good.example/ HTTP/1.1\r\nHost: good.example", "CONNECT a:1 HTTP/1.0", "GET /\r\nHost: x HTTP/1.1",
+		"GET http://good.example/ HTTP/1.1\r\nHost: good.example", "CONNECT a:1 HTTP/1.0", "CONNECT /a:1 HTTP/1.0", "GET /\r\nHost: x HTTP/1.1",
 		"GET http://a/ HTTP/1.1\r\nHost: a\r\n Host: b", "POST http://a/ HTTP/1.1\r\nHost: a\r\nContent-Length: 1\nX: y",
 	} {
 		f.Add(s)
@@ -120,7 +120,10 @@ func FuzzHead(f *testing.F) {
 			t.Fatalf("%d hosts in %q", n, text)
 		}
 		host, port, err := h.destination()
-		if err == nil && (port < 1 || port > 65535 || strings.ContainsAny(host, "@/")) {
+		if err != nil {
+			return
+		}
+		if _, err := egress.ParseHost(host); port < 1 || port > 65535 || strings.Contains(host, "@") || err == nil && strings.Contains(host, "/") {
 			t.Fatalf("%q goes to %q, %d", text, host, port)
 		}
 	})
