@@ -13,6 +13,7 @@ type builtin struct {
 	spec        program.Spec
 	alsoProgram bool // a program of the same name does the same
 	then        func(*walk, *program.Args, *program.Use)
+	carried     program.Carried
 }
 
 func builtinTable() []*builtin {
@@ -22,37 +23,38 @@ func builtinTable() []*builtin {
 		{spec: program.Spec{Names: "shift", Raw: true, Judge: judgeNothing}, then: loseParams},
 		{spec: program.Spec{Names: "break continue return", Raw: true, Judge: judgeNothing}, then: leaveLoop},
 		{spec: program.Spec{Names: "pwd", Options: "-L,--logical -P,--physical", Operands: "text*"}, alsoProgram: true},
-		{spec: program.Spec{Names: "test [", Raw: true, Judge: judgeTest}, alsoProgram: true},
-		{spec: program.Spec{Names: "printf", InOrder: true, Options: "-v:variable", Operands: "format text*",
+		{spec: program.Spec{Names: "test [", Carries: "subscript", Raw: true, Judge: judgeTest}, alsoProgram: true},
+		{spec: program.Spec{Names: "printf", Carries: "subscript", InOrder: true, Options: "-v:variable", Operands: "format text*",
 			Judge: judgePrintf}, then: assignNamed, alsoProgram: true},
 		{spec: program.Spec{Names: "type", Options: "-a -f -t -p -P", Operands: "text*", Harmless: true}},
 		{spec: program.Spec{Names: "command", InOrder: true, Options: "-p -v -V", Operands: "command"}, then: runCommand},
 		{spec: program.Spec{Names: "builtin", InOrder: true, Operands: "command"}, then: runBuiltin},
 		{spec: program.Spec{Names: "exec", InOrder: true, Operands: "command"}},
-		{spec: program.Spec{Names: "eval source .", Raw: true, Judge: judgeCode}},
+		{spec: program.Spec{Names: "eval", Carries: "shell", Raw: true, Judge: judgeCode}},
+		{spec: program.Spec{Names: "source .", Carries: "shell input", Raw: true, Judge: judgeCode}},
 		{spec: program.Spec{Names: "cd pushd", InOrder: true, Options: "-L -P -e -@ -n", Operands: "dir*",
 			Harmless: true, Judge: judgeNothing}, then: changeDir},
 		{spec: program.Spec{Names: "popd", Operands: "text?"}, then: loseDir},
 		{spec: program.Spec{Names: "dirs", Options: "-l -p -v"}},
-		{spec: program.Spec{Names: "read", InOrder: true, Options: "-r -s -e -p:text -n:text -N:text -t:text -d:text " +
+		{spec: program.Spec{Names: "read", Carries: "subscript", InOrder: true, Options: "-r -s -e -p:text -n:text -N:text -t:text -d:text " +
 			"-u:text -i:text -a:variable", Operands: "variable*", Judge: judgeVariables}, then: readInput},
-		{spec: program.Spec{Names: "mapfile readarray", InOrder: true, Options: "-t -d:text -n:text -s:text -u:text",
+		{spec: program.Spec{Names: "mapfile readarray", Carries: "subscript", InOrder: true, Options: "-t -d:text -n:text -s:text -u:text",
 			Operands: "variable?", Judge: judgeVariables}, then: readInput},
-		{spec: program.Spec{Names: "unset", InOrder: true, Options: "-v -f", Operands: "variable*",
+		{spec: program.Spec{Names: "unset", Carries: "subscript", InOrder: true, Options: "-v -f", Operands: "variable*",
 			Judge: judgeVariables}, then: unset},
 		{spec: program.Spec{Names: "set", Raw: true, Judge: judgeSet}, then: loseParams},
 		{spec: program.Spec{Names: "shopt", InOrder: true, Options: "-p -q -o -s -u", Operands: "option*",
 			Judge: judgeShopt}, then: setGlobs},
-		{spec: program.Spec{Names: "alias", Options: "-p"}},
+		{spec: program.Spec{Names: "alias", Carries: "alias", Options: "-p"}},
 		{spec: program.Spec{Names: "hash", Options: "-l -r -t", Operands: "text*"}},
 		{spec: program.Spec{Names: "enable", Options: "-a -p -n -s"}},
-		{spec: program.Spec{Names: "trap", Raw: true, Judge: judgeTrap}},
+		{spec: program.Spec{Names: "trap", Carries: "shell", Raw: true, Judge: judgeTrap}},
 		{spec: program.Spec{Names: "ulimit", Options: "-a -S -H -b -c -d -e -f -i -l -m -n -p -q -r -s -t -u -v -x"}},
 		{spec: program.Spec{Names: "umask", Options: "-S -p"}},
 		{spec: program.Spec{Names: "history", Operands: "count?", Judge: judgeHistory}},
 		{spec: program.Spec{Names: "help", Options: "-d -m -s", Operands: "text*"}},
 		{spec: program.Spec{Names: "jobs", Options: "-l -n -p -r -s", Operands: "text*"}},
-		{spec: program.Spec{Names: "wait", Options: "-n -f", Operands: "text*"}},
+		{spec: program.Spec{Names: "wait", Carries: "subscript", Options: "-n -f", Operands: "text*"}},
 		{spec: program.Spec{Names: "kill", Raw: true, Judge: judgeKill}, alsoProgram: true},
 	}
 }
@@ -71,12 +73,21 @@ func builtins() map[string]*builtin {
 	builtinIndex.once.Do(func() {
 		builtinIndex.byName = map[string]*builtin{}
 		for _, b := range builtinTable() {
+			b.carried = b.spec.Carried()
 			for name := range strings.FieldsSeq(b.spec.Names) {
 				builtinIndex.byName[name] = b
 			}
 		}
 	})
 	return builtinIndex.byName
+}
+
+// carries returns what the words of a builtin or a program may carry.
+func carries(name string) program.Carried {
+	if b := builtins()[name]; b != nil {
+		return b.carried
+	}
+	return program.Carries(name)
 }
 
 func judgeNothing(*program.Args, *program.Use) {}

@@ -87,6 +87,24 @@ func TestNotDestructive(t *testing.T) {
 	}
 }
 
+// TestDestructiveWhereTablesDiffered finds what runs by a name, an option or a subcommand of which only one of two tables knew: the one by
+// which a use is understood, or the one by which commands are gathered where that fails.
+func TestDestructiveWhereTablesDiffered(t *testing.T) {
+	for _, text := range []string{
+		`bundle exec rm x`, `composer exec rm x`, `conda run rm x`, `pdm run rm x`, `hatch run rm x`, `asdf exec rm x`, `guix shell -- rm x`,
+		`corepack rm x`, `yarnpkg exec rm x`,
+		`python3.12 -c "import shutil; shutil.rmtree('x')"`, `luajit -e "os.remove('x')"`, `tsx -e "fs.rmSync('x')"`,
+		`gdb --eval-command='python import os; os.unlink("x")' -batch`,
+		`tcsh -c 'rm x'; if then )`, `echo 'rm x' | toybox sh`, `lldb -- rm x`, `kak -e '!rm x'`,
+		"cat <<X | bash\nman -P 'rm x' ls\nX", "sort --compress-program='rm x' f; if then )", "rsync -e 'rm x' a host:b; if then )",
+		"split --filter='rm x' f\nif then )", "tar --to-command='rm x' -xf a.tar\nif then )",
+	} {
+		if got := Command(text, testContext).Destructive; got != agenttool.Yes {
+			t.Errorf("%q: destructive %v", text, got)
+		}
+	}
+}
+
 // TestDestructiveInLanguages finds what destroys in texts that other programs than shells take, and in what is only put
 // together when it runs.
 func TestDestructiveInLanguages(t *testing.T) {

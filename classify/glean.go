@@ -8,6 +8,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"toolhost/agenttool"
+	"toolhost/classify/program"
 )
 
 // gleaner is the lenient analysis: it gathers all that may be a command, wherever it stands and whether or not it would run,
@@ -166,23 +167,29 @@ func quotedName(name, what string) string {
 
 // runs gathers what a program runs: text in some language, commands among its words, or both.
 func (g *gleaner) runs(name string, argv []string, at syntax.Pos) {
-	by := takers[name]
-	wraps := wrappers[name] || g.runners[name] || strings.Contains(name, agenttool.Unread)
-	if by == 0 && !wraps {
+	carried := carries(name)
+	by := carried.Text
+	wraps := carried.Command || g.runners[name] || strings.Contains(name, agenttool.Unread)
+	if by == "" && !wraps {
+		if carried.Option && slices.ContainsFunc(argv[1:], isOption) {
+			unwrapper{g}.described(name, argv, at)
+		}
 		return
 	}
-	if !wraps && by != shellText {
+	if !wraps && by != program.ShellText {
 		foreign{g}.takes(by, name, argv, at)
 		return
 	}
 	unwrapper{g}.settings(argv, at)
-	from := commandPart(name, argv)
-	if from < 0 || g.coded(name, argv, at) || (unwrapper{g}).plainly(name, argv, at) || (unwrapper{g}).described(name, argv, at) {
+	from := commandPart(carried, argv)
+	if from < 0 || g.coded(name, argv, at) || (unwrapper{g}).described(name, argv, at) {
 		return
 	}
 	foreign{g}.takes(by, name, argv, at)
 	unwrapper{g}.wrapped(argv[from:], at)
 }
+
+func isOption(word string) bool { return strings.HasPrefix(word, "-") }
 
 // coded gathers from the builtins whose words are code as a whole, and reports whether it is one of them.
 func (g *gleaner) coded(name string, argv []string, at syntax.Pos) bool {

@@ -154,7 +154,7 @@ func (s *splitter) endCommand() {
 	g.mention(argv)
 	name := path.Base(argv[0])
 	g.add(g.destroys(name, argv[1:]), syntax.Pos{})
-	if wrappers[name] || takers[name] == shellText || g.runners[name] || strings.Contains(name, agenttool.Unread) {
+	if startsOthers(name) || g.runners[name] || strings.Contains(name, agenttool.Unread) {
 		for i := 1; i < len(argv); i++ {
 			if rest := suffix(argv, i); rest != nil {
 				g.mention(rest)

@@ -34,7 +34,7 @@ func (g feeder) redirects(s *syntax.Stmt) {
 			if r.Hdoc != nil {
 				reevaluator(g).unquotes(r.Hdoc.Parts)
 			}
-			if by := g.takerIn(s.Cmd); by != 0 {
+			if by := g.takerIn(s.Cmd); by != "" {
 				foreign(g).fed(by, g.document(r), s.Cmd.Pos(), true)
 			}
 		}
@@ -72,10 +72,10 @@ func (g feeder) pipe(x *syntax.BinaryCmd) {
 	}
 	g.piped = x.X
 	by := g.takerIn(x.Y.Cmd)
-	if by == shellText && g.readsCommands(x.Y.Cmd) && !passesKnown(x.X) {
+	if by == program.ShellText && g.readsCommands(x.Y.Cmd) && !passesKnown(x.X) {
 		g.mention([]string{agenttool.Unread})
 	}
-	for stage := x.X; by != 0 && stage != nil; {
+	for stage := x.X; by != "" && stage != nil; {
 		if g.steps++; g.steps > maxLooks {
 			g.over = true
 			return
@@ -91,8 +91,8 @@ func (g feeder) pipe(x *syntax.BinaryCmd) {
 }
 
 // printed looks at the text that one stage of a pipeline prints or passes on.
-func (g feeder) printed(s *syntax.Stmt, by taker) {
-	if by == 0 {
+func (g feeder) printed(s *syntax.Stmt, by program.Language) {
+	if by == "" {
 		return
 	}
 	for _, r := range s.Redirs {
@@ -115,7 +115,7 @@ func (g feeder) printed(s *syntax.Stmt, by taker) {
 				foreign(g).fed(by, word, call.Pos(), false)
 			}
 			foreign(g).fed(by, echoed(argv), call.Pos(), true)
-		case takers[name] == filterText && by == shellText:
+		case by == program.ShellText && carries(name).Text == program.FilterText:
 			foreign(g).generated(g.spellings(call.Args).argv, call.Pos())
 		}
 		return true
@@ -152,21 +152,21 @@ func substitution(word *syntax.Word) []*syntax.Stmt {
 }
 
 // takerIn returns how the first program in a command that takes text, perhaps behind wrappers, takes it from stdin.
-func (sp *speller) takerIn(cmd syntax.Command) taker {
+func (sp *speller) takerIn(cmd syntax.Command) program.Language {
 	switch x := cmd.(type) {
 	case nil:
-		return 0
+		return ""
 	case *syntax.CallExpr:
-		if by := sp.takerOf(x); by != 0 || len(x.Assigns) == 0 && !slices.ContainsFunc(x.Args, nests) {
+		if by := sp.takerOf(x); by != "" || len(x.Assigns) == 0 && !slices.ContainsFunc(x.Args, nests) {
 			return by
 		}
 	}
-	var by taker
+	var by program.Language
 	syntax.Walk(cmd, func(n syntax.Node) bool {
-		if call, ok := n.(*syntax.CallExpr); ok && by == 0 {
+		if call, ok := n.(*syntax.CallExpr); ok && by == "" {
 			by = sp.takerOf(call)
 		}
-		return by == 0
+		return by == ""
 	})
 	return by
 }
@@ -178,15 +178,13 @@ func (sp *speller) readsCommands(cmd syntax.Command) bool {
 		if call, ok := n.(*syntax.CallExpr); ok && !found {
 			for i, word := range call.Args {
 				name := path.Base(sp.spelling(word.Parts))
-				found = found || shells[name] && takesStdin(sp.literals(call.Args[i+1:]))
+				found = found || carries(name).Input && takesStdin(sp.literals(call.Args[i+1:]))
 			}
 		}
 		return !found
 	})
 	return found
 }
-
-var shells = program.WordSet("sh bash dash ash zsh ksh mksh fish source .")
 
 // takesStdin reports whether a shell with these words takes commands from stdin: there is no text and no script among them.
 func takesStdin(args []string) bool {
@@ -251,21 +249,22 @@ func nests(word *syntax.Word) bool {
 }
 
 // takerOf returns how a program takes text from stdin, or one that it runs.
-func (sp *speller) takerOf(call *syntax.CallExpr) taker {
+func (sp *speller) takerOf(call *syntax.CallExpr) program.Language {
 	if len(call.Args) == 0 {
-		return 0
+		return ""
 	}
 	name := path.Base(sp.spelling(call.Args[0].Parts))
-	if by := takers[name]; by.reads() {
-		return by
+	carried := carries(name)
+	if carried.Text.FromInput() {
+		return carried.Text
 	}
-	if !wrappers[name] {
-		return 0
+	if !carried.Command {
+		return ""
 	}
 	for _, word := range call.Args[1:] {
-		if by := takers[path.Base(sp.spelling(word.Parts))]; by.reads() {
+		if by := carries(path.Base(sp.spelling(word.Parts))).Text; by.FromInput() {
 			return by
 		}
 	}
-	return 0
+	return ""
 }

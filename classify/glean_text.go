@@ -13,30 +13,30 @@ import (
 type foreign struct{ *gleaner }
 
 // takes looks at the words of a command that takes text in some language: of a shell, a script, a database, an editor.
-func (g foreign) takes(by taker, name string, argv []string, at syntax.Pos) {
+func (g foreign) takes(by program.Language, name string, argv []string, at syntax.Pos) {
 	switch by {
-	case shellText:
+	case program.ShellText:
 		for _, whole := range argv[1:] {
 			if word := unglued(whole); !strings.HasPrefix(word, "-") {
 				g.text(word, at, false)
 			}
 		}
-	case subscriptText:
+	case program.SubscriptText:
 		for i, word := range argv[1:] {
 			if reevaluator(g).evaluated(word, at); argv[i] == "-C" { // of mapfile
 				g.text(word, at, true)
 			}
 		}
-	case aliasText:
+	case program.AliasText:
 		for _, word := range argv[1:] {
 			_, value, _ := strings.Cut(word, "=")
 			g.text(value, at, false)
 		}
-	case gitText:
+	case program.GitText:
 		g.git(argv, at)
-	case filterText:
+	case program.FilterText:
 		g.filter(name, argv, at)
-	case scriptText, queryText, editorText:
+	case program.ScriptText, program.QueryText, program.EditorText:
 		for _, word := range argv[1:] {
 			g.fed(by, word, at, false)
 		}
@@ -44,19 +44,19 @@ func (g foreign) takes(by taker, name string, argv []string, at syntax.Pos) {
 }
 
 // fed looks at text that a program takes, as a word or on stdin.
-func (g foreign) fed(by taker, text string, at syntax.Pos, surely bool) {
+func (g foreign) fed(by program.Language, text string, at syntax.Pos, surely bool) {
 	switch by {
-	case shellText:
+	case program.ShellText:
 		if surely {
 			g.runsText(text, at)
 			return
 		}
 		g.text(text, at, false)
-	case scriptText:
+	case program.ScriptText:
 		g.script(text, at)
-	case queryText:
+	case program.QueryText:
 		g.add(destroysQuery(text), at)
-	case editorText:
+	case program.EditorText:
 		if _, command, ok := strings.Cut(text, "!"); ok {
 			g.text(command, at, false)
 		}

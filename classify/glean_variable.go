@@ -205,7 +205,7 @@ func (sp *speller) function(x *syntax.FuncDecl) {
 		}
 		runs := argument(call.Args[0])
 		name := path.Base(sp.spelling(call.Args[0].Parts))
-		runs = runs || (wrappers[name] || takers[name] == shellText) && slices.ContainsFunc(call.Args[1:], argument)
+		runs = runs || startsOthers(name) && slices.ContainsFunc(call.Args[1:], argument)
 		if runs && len(sp.runners) < maxVars {
 			if sp.runners == nil {
 				sp.runners = map[string]bool{}

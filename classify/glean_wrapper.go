@@ -30,19 +30,6 @@ func (g unwrapper) settings(argv []string, at syntax.Pos) {
 	}
 }
 
-// plainly gathers the command of a wrapper without options, and reports whether it is one.
-func (g unwrapper) plainly(name string, argv []string, at syntax.Pos) bool {
-	if !bare[name] || len(argv) < 2 || argv[1] == "" || argv[1][0] == '-' || strings.ContainsAny(argv[1], "="+agenttool.Unread) {
-		return false
-	}
-	if inner := argv[1:]; name == "xargs" {
-		g.followed(inner, at)
-	} else {
-		g.argv(inner, at)
-	}
-	return true
-}
-
 // followed gathers a command that is given words which are not known after its own.
 func (g unwrapper) followed(argv []string, at syntax.Pos) {
 	if len(argv) > 0 {
@@ -50,9 +37,6 @@ func (g unwrapper) followed(argv []string, at syntax.Pos) {
 	}
 	g.argv(append(argv[:len(argv):len(argv)], agenttool.Unread), at)
 }
-
-// bare are wrappers whose first word begins the command if it is no option and gives no variable a value.
-var bare = program.WordSet("sudo doas env nohup setsid time command builtin exec nice ionice stdbuf xargs")
 
 // described gathers what a program runs by its description, and reports whether that is all that it runs of its words.
 func (g unwrapper) described(name string, argv []string, at syntax.Pos) bool {
@@ -101,7 +85,7 @@ func (g unwrapper) one(word *string) bool {
 // run gathers one command that a program runs, whose words came from argv.
 func (g unwrapper) run(c program.Command, argv []string, at syntax.Pos) {
 	if c.Shell != nil {
-		text := shellOf(*c.Shell, argv)
+		text := shellOf(c, argv)
 		g.text(text, at, true)
 		if from := c.Shell.Line - 1; from > 0 && takesArguments(text) {
 			g.wrapped(argv[from:], at)
@@ -116,12 +100,13 @@ func (g unwrapper) run(c program.Command, argv []string, at syntax.Pos) {
 }
 
 // shellOf returns the text that a word is for a shell: the word itself, a part of it, or that word and all after it.
-func shellOf(text program.Word, argv []string) string {
+func shellOf(c program.Command, argv []string) string {
+	text := *c.Shell
 	at := text.Line - 1
 	switch {
 	case text.Static || at < 0 || at >= len(argv):
 		return text.Text
-	case joinsWords[path.Base(argv[0])]:
+	case c.Joined:
 		return strings.Join(argv[at:], " ")
 	case strings.HasPrefix(argv[at], text.Text):
 		return argv[at]
@@ -140,9 +125,6 @@ func takesArguments(text string) bool {
 	}
 	return false
 }
-
-// joinsWords are the programs that make one text for a shell of all their words.
-var joinsWords = program.WordSet("ssh slogin autossh watch sudo doas pkexec run0")
 
 // spelledAgain returns words as argv spells them, as a part of it if they are one.
 func spelledAgain(words []program.Word, argv []string) []string {
@@ -195,7 +177,7 @@ func (g unwrapper) wrapped(argv []string, at syntax.Pos) {
 		}
 		base := path.Base(rest[0])
 		g.add(g.destroys(base, rest[1:]), at)
-		if takers[base] != 0 || endsWithin[base] || g.runners[base] {
+		if c := carries(base); c.Text != "" || c.Within || g.runners[base] {
 			g.behind(rest, at)
 		}
 	}
@@ -213,24 +195,18 @@ func suffix(argv []string, i int) []string {
 	return argv[i:]
 }
 
-// endsWithin are the wrappers whose command is not simply all the words from some one on.
-var endsWithin = program.WordSet("find gfind fd fdfind xargs gxargs parallel")
-
 // commandPart returns the index of the word before the first that may be a part of a command, -1 if there is none.
-func commandPart(name string, argv []string) int {
-	if names, ok := starts[name]; ok {
-		return indexOf(argv, names...)
+func commandPart(carried program.Carried, argv []string) int {
+	if len(carried.Behind) > 0 || carried.Never {
+		return indexOf(argv, carried.Behind...)
 	}
 	return 0
 }
 
-// starts has, for wrappers that run a command only behind some word, those words.
-var starts = map[string][]string{
-	"find": {"-exec", "-execdir", "-ok", "-okdir"}, "gfind": {"-exec", "-execdir", "-ok", "-okdir"},
-	"fd": {"-x", "-X", "--exec", "--exec-batch"}, "fdfind": {"-x", "-X", "--exec", "--exec-batch"},
-	"docker": {"exec", "run", "create"}, "podman": {"exec", "run", "create"}, "nerdctl": {"exec", "run", "create"},
-	"kubectl": {"exec", "run", "debug", "--"}, "npm": {"exec", "x"}, "uv": {"run", "tool"}, "poetry": {"run"}, "pipenv": {"run"},
-	"make": {}, "cargo": {"-s", "--shell"}, "go": {"-exec", "-toolexec"},
+// startsOthers reports whether a program runs commands that are among its words, or in text among them.
+func startsOthers(name string) bool {
+	c := carries(name)
+	return c.Command || c.Text == program.ShellText
 }
 
 // indexOf returns the index of the first word that is one of those, or may be, or before one that begins with one and =; -1 if

@@ -19,7 +19,7 @@ func (sh unseen) namesCode(base string, argv []program.Word, use *program.Use) {
 	if sh.quiet > 0 {
 		return
 	}
-	if takesVariables[base] {
+	if program.SetsVariables(base) {
 		sh.givenVariables(argv)
 		sh.mayRun(ofProgram(base, use.Lost()))
 		return
@@ -85,7 +85,7 @@ func (sh unseen) codeOfCommand(argv []program.Word, depth int) string {
 		return sh.codeOf(base, argv, nil, depth)
 	}
 	_, use := program.Parse(spec, argv)
-	if takesVariables[base] {
+	if program.SetsVariables(base) {
 		sh.givenVariables(argv)
 	} else if !use.OnlyReads() && (use.NamesCode() != "" || program.RunsProject(base)) {
 		if why := sh.codeOf(base, argv, use, depth); why != "" {
@@ -129,9 +129,6 @@ func (sh unseen) elsewhere() bool {
 		return sh.ctx.Dir == "" || !agenttool.Within(sh.ctx.Dir, dir)
 	})
 }
-
-// takesVariables are the programs that set variables for the command among their words, which is a part of its own.
-var takesVariables = program.WordSet("env genv sudo doas")
 
 // givenVariables judges the variables among the words of a wrapper.
 func (sh unseen) givenVariables(argv []program.Word) {

@@ -7,10 +7,10 @@ import "strings"
 func awkSpecs() []*Spec {
 	return []*Spec{{
 		// Some of them ignore options that they do not know, and take what follows for the program.
-		Names: "awk mawk nawk original-awk bwk", Operands: "input*", InOrder: true, Judge: judgeAwk,
+		Names: "awk mawk nawk original-awk bwk", Carries: "filter", Operands: "input*", InOrder: true, Judge: judgeAwk,
 		Options: "-F:text -v:assignment -f:scriptfile --version",
 	}, {
-		Names: "gawk", Operands: "input*", InOrder: true, Abbreviates: true, Judge: judgeAwk,
+		Names: "gawk", Carries: "filter", Operands: "input*", InOrder: true, Abbreviates: true, Judge: judgeAwk,
 		Options: `-F,--field-separator:text -v,--assign:assignment -f,--file:scriptfile -e,--source:script -b,--characters-as-bytes
 			-c,--traditional -C,--copyright -d,--dump-variables?:text!writes -D,--debug?:text!runs_code
 			-E,--exec:scriptfile!runs_code -g,--gen-pot -h,--help -i,--include:scriptfile!runs_code -I,--trace

@@ -6,7 +6,7 @@ package program
 // make -n is no exception: it expands $(shell …) and runs lines that begin with +.
 func buildSpecs() []*Spec {
 	return []*Spec{
-		{Names: "cargo", Effects: "runs_code", Judge: reason("runs the toolchain that rust-toolchain.toml names"),
+		{Names: "cargo", Carries: "command=-s,--shell", Effects: "runs_code", Judge: reason("runs the toolchain that rust-toolchain.toml names"),
 			Options: `-V,--version -v,--verbose -q,--quiet --list -h,--help --offline --locked --frozen
 			--color:text`,
 			Operands: "sub?", Sub: []*Spec{
@@ -34,11 +34,11 @@ func buildSpecs() []*Spec {
 		{Names: "rustc", Raw: true, Effects: "runs_code",
 			Judge: reason("runs the toolchain that rust-toolchain.toml names")},
 		projectCode("rustup"), // whose version says which compiler rust-toolchain.toml names, after asking that
-		buildsProject("make gmake", " --version -v --help -h "),
+		carrying("command=-", buildsProject("make gmake", " --version -v --help -h ")),
 		buildsProject("gcc g++ cc c++ clang clang++ ld", " --version -v "),
 		buildsProject("as", " --version "), // with -v it goes on, and assembles stdin
-		packageManagers("uv", ".venv"), packageManagers("poetry pdm pipenv hatch", "poetry.lock"),
-		packageManagers("bundle composer gem conda mamba pipx", ""), fetchedCode("uvx"),
+		carrying("command=run,tool", packageManagers("uv", ".venv")), carrying("command=run", packageManagers("poetry pdm pipenv hatch", "poetry.lock")),
+		carrying("command=exec,run", packageManagers("bundle composer gem conda mamba", "")), carrying("command", packageManagers("pipx", "")), fetchedCode("uvx"),
 		buildsProject("cmake ninja ruff black isort mypy just", " --version "),
 		projectCode(`meson bazel bazelisk buck gradle mvn ant sbt scons rake tox nox task invoke waf autoconf automake
 			libtool mix rebar3 flake8 stack cabal dotnet msbuild xcodebuild flutter pod virtualenv pytest py.test unittest nose2 coverage pyright pylint bandit pre-commit rubocop
@@ -51,9 +51,10 @@ func buildSpecs() []*Spec {
 				console test force-unlock login logout metadata modules`, Raw: true,
 					Effects: "writes reaches runs_code", Judge: judgeInfrastructure},
 			}},
-		{Names: "pulumi ansible ansible-playbook packer vagrant serverless cdk sam", Raw: true,
+		{Names: "pulumi ansible ansible-playbook packer serverless cdk sam", Raw: true,
 			Effects: "writes reaches runs_code", Judge: judgeInfrastructure},
-		{Names: "direnv mise asdf devbox nix nix-shell nix-build guix", Raw: true, Effects: "writes runs_code",
+		{Names: "vagrant", Raw: true, Carries: "command", Effects: "writes reaches runs_code", Judge: judgeInfrastructure},
+		{Names: "direnv mise asdf devbox nix nix-shell nix-build guix", Raw: true, Carries: "command", Effects: "writes runs_code",
 			Judge: reason("runs what the environment of the project names")},
 	}
 }
@@ -78,7 +79,7 @@ func buildsProject(names, harmless string) *Spec {
 
 // fetchedCode describes what runs a program of the project, and fetches a package where the project has none.
 func fetchedCode(names string) *Spec {
-	return &Spec{Names: names, Raw: true, Effects: "writes runs_code hosts_unknown",
+	return &Spec{Names: names, Raw: true, Carries: "command", Effects: "writes runs_code hosts_unknown",
 		Judge: reason("runs a package, which it fetches if the project has none of that name")}
 }
 

@@ -5,9 +5,9 @@ import "strings"
 // containerSpecs describes docker, podman and kubectl. All of them reach a daemon or a cluster; some only ask.
 func containerSpecs() []*Spec {
 	return []*Spec{
-		{Names: "docker podman nerdctl", Options: dockerGlobals, Operands: "sub?", Sub: dockerSubs()},
-		{Names: "docker-compose podman-compose", Options: composeOptions, Operands: "sub?", Sub: composeSubs()},
-		{Names: "kubectl oc", Options: kubectlGlobals, Operands: "sub?", Sub: kubectlSubs()},
+		{Names: "docker podman nerdctl", Carries: "command=exec,run,create", Options: dockerGlobals, Operands: "sub?", Sub: dockerSubs()},
+		{Names: "docker-compose podman-compose", Carries: "command", Options: composeOptions, Operands: "sub?", Sub: composeSubs()},
+		{Names: "kubectl oc", Carries: "command=exec,run,rsh,debug,--", Options: kubectlGlobals, Operands: "sub?", Sub: kubectlSubs()},
 		{Names: "helm", Options: "-n,--namespace:text --kube-context:text", Sub: []*Spec{
 			{Names: "version", Options: "--short --template:text"},
 			{Names: "list ls status history get", Operands: "text*", Effects: "reaches",

@@ -5,7 +5,7 @@ import "strings"
 // editorSpecs describes the editors of terminals. They run code of their configuration and of plugins.
 func editorSpecs() []*Spec {
 	return []*Spec{{
-		Names: "vi vim nvim view gvim nano pico emacs micro hx joe mcedit kak", Raw: true, Effects: "writes runs_code",
+		Names: "vi vim nvim view gvim nano pico emacs micro hx joe mcedit kak", Raw: true, Carries: "editor", Effects: "writes runs_code",
 		Judge: judgeEditor,
 	}}
 }

@@ -8,7 +8,7 @@ import (
 // findSpecs describes find, whose expression is a language of its own: options, tests and actions, each with a fixed
 // number of words after it. Anything that is not in the tables below is not understood.
 func findSpecs() []*Spec {
-	return []*Spec{{Names: "find gfind", Exact: true, Effects: "reads_tree", Raw: true, Judge: judgeFind}}
+	return []*Spec{{Names: "find gfind", Carries: "command=-exec,-execdir,-ok,-okdir within", Exact: true, Effects: "reads_tree", Raw: true, Judge: judgeFind}}
 }
 
 // findAlone are the words of an expression that take none after them.

@@ -23,7 +23,7 @@ func gitSpecs() []*Spec {
 			--no-optional-locks --no-lazy-fetch --no-advice --literal-pathspecs --glob-pathspecs --noglob-pathspecs
 			--icase-pathspecs --namespace:text --bare!runs_code --config-env:text!runs_code --super-prefix:text
 			--attr-source:text`,
-		Operands: "sub?",
+		Operands: "sub?", Carries: "git",
 		Sub: slices.Concat(gitHistorySpecs(), gitObjectSpecs(), gitStateSpecs(), gitConfigSpecs(), gitRefSpecs(),
 			gitRemoteSpecs(), gitWriteSpecs(), gitUndoSpecs()),
 		Judge: judgeGit,

@@ -9,7 +9,7 @@ import "strings"
 // download modules that are missing. The sandbox of a read-only command refuses all of this, and they go on without.
 func goSpecs() []*Spec {
 	return []*Spec{
-		{Names: "go", Sub: []*Spec{
+		{Names: "go", Carries: "command=-exec,-toolexec", Sub: []*Spec{
 			{Names: "version", Options: "-m -v -json", Ungrouped: true, InOrder: true, Operands: "read*"},
 			{Names: "env", Options: "-json -changed -w!writes -u!writes", Ungrouped: true, InOrder: true,
 				Operands: "text*", Judge: judgeGoEnv},

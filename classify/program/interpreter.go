@@ -10,14 +10,15 @@ func interpreterSpecs() []*Spec {
 		interprets("ruby irb", " --version -v -h --help "),
 		interprets("perl", " --version -v -h "),
 		orChecks(interprets("php", " --version -v -h --help "), " -l --syntax-check "),
-		interprets("java", " --version -version -fullversion --full-version --help -help -h "),
+		carrying("", interprets("java", " --version -version -fullversion --full-version --help -help -h ")),
 		asksVersion("javac", " --version -version --help -help "),
 		interprets("lua luajit", " -v "),
-		interprets(`Rscript R julia ghc ghci elixir iex groovy ocaml racket guile swipl gdb
-			lldb `+
+		interprets(`Rscript R julia ghc ghci elixir iex groovy ocaml racket guile swipl `+
 			"swift dart crystal nim deno ts-node tsx", " --version "),
+		carrying("command script", interprets("gdb lldb", " --version ")),
 		// These have no such question, or not for sure: they may read a program from stdin, or from a file of that name.
-		{Names: "tclsh wish expect osascript clojure clj scala kotlin zig", Raw: true, Effects: "runs_code",
+		carrying("command script", interprets("expect", "")),
+		{Names: "tclsh wish osascript clojure clj scala kotlin zig", Raw: true, Effects: "runs_code", Carries: "script",
 			Judge: reason("runs code in its own language, which toolhost does not read")},
 	}
 }
@@ -35,7 +36,7 @@ func asksVersion(names, harmless string) *Spec {
 
 // interprets describes one that reads its program from standard input where no file is named.
 func interprets(names, harmless string) *Spec {
-	s := asksVersion(names, harmless)
+	s := carrying("script", asksVersion(names, harmless))
 	otherwise := s.Judge
 	s.Judge = func(a *Args, u *Use) {
 		otherwise(a, u)

@@ -13,7 +13,7 @@ func networkSpecs() []*Spec {
 			-e,--execute:text!runs_code -k -p -nc,--no-clobber -nd -A:text -R:text -w,--wait:text`,
 			Operands: "host*",
 			Effects:  "writes reaches hosts_unknown", Judge: judgeWget},
-		{Names: "ssh slogin autossh", Options: sshOptions + `-E:write -D:text -e:text -I:read -L:text -m:text -O:text
+		{Names: "ssh slogin autossh", Carries: "shell", Options: sshOptions + `-E:write -D:text -e:text -I:read -L:text -m:text -O:text
 			-Q:text -R:text -w:text -W:text`,
 			Operands: "host inner*", InOrder: true, Judge: judgeSSH},
 		{Names: "scp sftp", Options: sshOptions + "-r -P:text -3 -O -R -d -D:text", Operands: "text*",
@@ -36,12 +36,14 @@ func networkSpecs() []*Spec {
 			-V -type:text -query:text`, Ungrouped: true, Operands: "host text?", Effects: "reaches"},
 		{Names: "whois", Options: "-h,--host:host -p,--port:text -H", Operands: "text*", Effects: "reaches"},
 		{Names: "traceroute tracepath traceroute6", Raw: true, Effects: "reaches", Judge: effectsAlone},
-		{Names: "telnet ftp lftp tftp nmap ssh-copy-id mosh rlogin rsh", Raw: true, Effects: "reaches writes runs_code",
+		{Names: "telnet ftp lftp tftp nmap ssh-copy-id", Raw: true, Effects: "reaches writes runs_code",
 			Judge: hostsAmongWords},
+		{Names: "mosh rlogin rsh", Raw: true, Effects: "reaches writes runs_code", Carries: "shell", Judge: hostsAmongWords},
 		{Names: "tcpdump tshark http https httpie xh aria2c axel youtube-dl yt-dlp",
 			Raw: true, Effects: "reaches writes runs_code", Judge: effectsAlone},
-		{Names: "psql mysql mariadb redis-cli mongo mongosh sqlcmd clickhouse-client cqlsh", Raw: true,
+		{Names: "psql mysql mariadb redis-cli sqlcmd clickhouse-client cqlsh", Raw: true, Carries: "query",
 			Effects: "reaches writes runs_code", Judge: effectsAlone},
+		{Names: "mongo mongosh", Raw: true, Carries: "script", Effects: "reaches writes runs_code", Judge: effectsAlone},
 	}
 }
 
@@ -120,7 +122,7 @@ func judgeSSH(a *Args, u *Use) {
 		inner = inner[1:]
 	}
 	if len(inner) > 0 {
-		u.Runs = append(u.Runs, Command{Shell: joined(inner), Away: true})
+		u.Runs = append(u.Runs, Command{Shell: joined(inner), Joined: true, Away: true})
 		return
 	}
 	u.Add(Interactive, "opens a shell on another machine")

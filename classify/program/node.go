@@ -13,7 +13,7 @@ func nodeSpecs() []*Spec {
 		-d -g,--global --no-update-notifier --loglevel:text --no-fund --no-audit `
 	const tree = shown + " -a,--all --depth:text --omit:text --include:text --prod --dev --link --package-lock-only "
 	return []*Spec{
-		{Names: "npm", Options: shown + "-v,--version -h,--help", Operands: "sub?", Judge: judgeNpm, Sub: []*Spec{
+		{Names: "npm", Carries: "command=exec,x", Options: shown + "-v,--version -h,--help", Operands: "sub?", Judge: judgeNpm, Sub: []*Spec{
 			{Names: "ls list ll la explain why query", Options: tree, Operands: "text*",
 				Effects: "reads_tree writes adds",
 				Judge:   reason("writes a log, where .npmrc says")},
@@ -42,11 +42,13 @@ func nodeSpecs() []*Spec {
 			{Names: "cache set version fund pack shrinkwrap doctor edit explore repo docs bugs completion", Raw: true,
 				Effects: "writes runs_code", Judge: effectsAlone},
 		}},
-		fetchedCode("npx bunx pnpx"), fetchedCode("corepack"),
-		packageManagers("yarn yarnpkg pnpm bun", "node_modules"),
+		fetchedCode("npx bunx pnpx corepack"),
+		carrying("command", packageManagers("yarn yarnpkg pnpm", "node_modules")),
+		carrying("command script", packageManagers("bun", "node_modules")),
 		projectCode(`tsc eslint prettier jest vitest mocha webpack vite rollup esbuild next nuxt turbo nx babel tsup swc
-			biome playwright cypress stylelint lerna gulp grunt nodemon concurrently parcel ng vue astro svelte-kit
+			biome playwright cypress stylelint lerna gulp grunt parcel ng vue astro svelte-kit
 			remix expo`),
+		carrying("command", projectCode("nodemon concurrently")),
 	}
 }
 

@@ -186,6 +186,20 @@ func TestParseEffects(t *testing.T) {
 	}
 }
 
+// faults returns what is wrong with a description and those of its subcommands.
+func faults(s *Spec) []string {
+	var all []string
+	for _, f := range s.table().faults {
+		all = append(all, s.Names+": "+f)
+	}
+	for _, sub := range s.Sub {
+		for _, f := range faults(sub) {
+			all = append(all, s.Names+" "+f)
+		}
+	}
+	return all
+}
+
 func TestFaults(t *testing.T) {
 	tests := []struct {
 		name string
@@ -205,7 +219,7 @@ func TestFaults(t *testing.T) {
 	}
 	for i := range tests {
 		t.Run(tests[i].name, func(t *testing.T) {
-			if got := strings.Join(Faults(&tests[i].spec), "\n"); !strings.Contains(got, tests[i].want) {
+			if got := strings.Join(faults(&tests[i].spec), "\n"); !strings.Contains(got, tests[i].want) {
 				t.Errorf("got %q, want %q", got, tests[i].want)
 			}
 		})

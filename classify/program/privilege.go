@@ -10,14 +10,14 @@ func privilegeSpecs() []*Spec {
 			-g,--group:text -H,--set-home -h:text --help -i,--login -K,--remove-timestamp -k,--reset-timestamp -l,--list
 			-n,--non-interactive -P,--preserve-groups -p,--prompt:text -C,--close-from:text -D,--chdir:dir
 			-R,--chroot:text -r,--role:text -S,--stdin -s,--shell -t,--type:text -T,--command-timeout:text
-			-U,--other-user:text -u,--user:text -V,--version -v,--validate`, Operands: "inner*", InOrder: true,
+			-U,--other-user:text -u,--user:text -V,--version -v,--validate`, Operands: "env*", InOrder: true,
 			Effects: "writes", Judge: judgeSudo},
-		{Names: "doas", Options: "-n -s -u:text -C:read -L -a:text", Operands: "inner*", InOrder: true,
+		{Names: "doas", Options: "-n -s -u:text -C:read -L -a:text", Operands: "env*", InOrder: true,
 			Effects: "writes", Judge: judgeSudo},
 		{Names: "pkexec run0", Options: "--user:text --disable-internal-agent --keep-cwd", Operands: "inner*",
 			InOrder: true,
 			Effects: "writes", Judge: judgeSudo},
-		{Names: "su runuser", Options: `-c,--command:run --session-command:run -f,--fast -g,--group:text
+		{Names: "su runuser", Carries: "shell", Options: `-c,--command:run --session-command:run -f,--fast -g,--group:text
 			-G,--supp-group:text -l,--login -m,-p,--preserve-environment -P,--pty -s,--shell:run -u,--user:text
 			-w,--whitelist-environment:text`,
 			Operands: "inner*", Effects: "writes interactive", Judge: judgeSu},
@@ -39,7 +39,7 @@ func privilegeSpecs() []*Spec {
 			Operands: "command", InOrder: true, Effects: "writes"},
 		{Names: "setpriv prlimit setarch linux32 linux64 numactl cpulimit", Operands: "command", InOrder: true,
 			Effects: "writes"},
-		{Names: "bwrap firejail proot", Raw: true, Effects: "writes runs_code", Judge: judgeBwrap},
+		{Names: "bwrap firejail proot", Raw: true, Carries: "command", Effects: "writes runs_code", Judge: judgeBwrap},
 	}
 }
 
@@ -52,18 +52,18 @@ func judgeSudo(a *Args, u *Use) {
 	if a.Has("--login") {
 		u.Dir = &Word{} // the home of the other user
 	}
-	words := a.Values("inner")
+	words := a.Operands
 	for len(words) > 0 && strings.Contains(words[0].Text, "=") {
 		words = words[1:]
 	}
 	switch {
-	case len(words) > 0 && len(words) < len(a.Values("inner")) && strings.HasPrefix(words[0].Text, "-"):
+	case len(words) > 0 && len(words) < len(a.Operands) && strings.HasPrefix(words[0].Text, "-"):
 		u.Unknown("sudo: options after a variable", words[0])
 	case a.Has("--edit"):
 		u.Writes = append(u.Writes, words...)
 	case len(words) == 0:
 	case a.oneOf("--shell", "--login", "-s"):
-		u.Runs = append(u.Runs, Command{Shell: joined(words)})
+		u.Runs = append(u.Runs, Command{Shell: joined(words), Joined: true})
 	default:
 		u.Runs = append(u.Runs, Command{Argv: words})
 	}

@@ -137,9 +137,12 @@ type Spec struct {
 	Exact       bool    // of a Raw one: Judge understands every word
 	Sub         []*Spec // subcommands: the first operand names one; without a match the use is not understood
 	Judge       func(*Args, *Use)
+	Carries     string // what of its words may run: a Language, and command, command=WORDS, input, within as in Carried; see there
+	Partial     bool   // nothing else is known of it
 
 	compile  sync.Once
 	compiled *table
+	carried  Carried
 }
 
 // Args is a command line taken apart by a Spec.
@@ -297,6 +300,7 @@ func (u *Use) unproved(reason string, at Word) {
 type Command struct {
 	Argv   []Word // the words; nil if it is Shell
 	Shell  *Word  // text for a shell: sh -c TEXT
+	Joined bool   // ... made of all words from that one on, with a blank between them
 	Params []Word // ... with these as $1, $2, …
 	Bash   bool   // that shell is bash; if not, it is sh, or what the person has
 	More   bool   // unknown words may follow (xargs, find -exec with {} only in a word of its own is not More)

@@ -45,6 +45,7 @@ func lists() [][]*Spec {
 		inspectSpecs(),
 		editorSpecs(),
 		macosSpecs(),
+		carrierSpecs(),
 	}
 }
 
@@ -52,6 +53,7 @@ var registry = sync.OnceValue(func() map[string]*Spec {
 	byName := make(map[string]*Spec, 512)
 	for _, list := range lists() {
 		for _, spec := range list {
+			spec.carried = carriedBy(spec)
 			for name := range strings.FieldsSeq(spec.Names) {
 				if byName[name] == nil {
 					byName[name] = spec
@@ -63,4 +65,9 @@ var registry = sync.OnceValue(func() map[string]*Spec {
 })
 
 // Lookup returns the description of the program with this name, nil if there is none.
-func Lookup(name string) *Spec { return registry()[name] }
+func Lookup(name string) *Spec {
+	if spec := registry()[name]; spec != nil && !spec.Partial {
+		return spec
+	}
+	return nil
+}

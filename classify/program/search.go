@@ -7,7 +7,7 @@ func searchSpecs() []*Spec {
 	return []*Spec{
 		{Names: "rg ripgrep", Options: rgOptions, Operands: "operand*", Effects: "reads_tree", Judge: judgeRg},
 		{Names: "ag", Options: agOptions, Operands: "operand*", Effects: "reads_tree", Judge: judgeAg},
-		{Names: "fd fdfind", Effects: "reads_tree", Raw: true, Exact: true, Judge: judgeFd},
+		{Names: "fd fdfind", Carries: "command=-x,-X,--exec,--exec-batch within", Effects: "reads_tree", Raw: true, Exact: true, Judge: judgeFd},
 	}
 }
 

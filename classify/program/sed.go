@@ -5,7 +5,7 @@ import "strings"
 // sedSpecs describes GNU sed 4.9.
 func sedSpecs() []*Spec {
 	return []*Spec{{
-		Names: "sed gsed", Operands: "input*", Abbreviates: true, Judge: judgeSed,
+		Names: "sed gsed", Carries: "filter", Operands: "input*", Abbreviates: true, Judge: judgeSed,
 		Options: `-n,--quiet,--silent --debug -e,--expression:script -f,--file:scriptfile --follow-symlinks
 			-i,--in-place?:text -l,--line-length:length --posix -E,-r,--regexp-extended -s,--separate --sandbox -u,--unbuffered
 			-z,--null-data,--zero-terminated -b,--binary` + helpVersion,

@@ -12,10 +12,10 @@ func shellSpecs() []*Spec {
 		--noprofile --login!runs_code --version --help`
 	return []*Spec{
 		{Names: "bash", Options: options + " -O:shopt +O:shopt --rcfile:read!runs_code --init-file:read!runs_code",
-			Operands: "operand*", InOrder: true, Judge: judgeShell},
-		{Names: "sh dash ash", Options: options, Operands: "operand*", InOrder: true, Judge: judgeShell},
+			Operands: "operand*", InOrder: true, Carries: "shell input", Judge: judgeShell},
+		{Names: "sh dash ash", Options: options, Operands: "operand*", InOrder: true, Carries: "shell input", Judge: judgeShell},
 		{Names: "zsh ksh mksh fish csh tcsh rc nu pwsh xonsh", Options: options + " --command", Operands: "operand*",
-			InOrder: true, Judge: judgeOtherShell},
+			InOrder: true, Carries: "shell input", Judge: judgeOtherShell},
 	}
 }
 

@@ -55,6 +55,9 @@ func compileSpec(s *Spec) *table {
 		}
 	}
 	t.effects = t.effectList(strings.Fields(s.Effects))
+	if text := s.Carried().Text; text != "" && !slices.Contains(languages, text) {
+		t.fault("there is no language %q that words may be in", text)
+	}
 	t.addSubcommands(s.Sub)
 	if s.Judge == nil {
 		t.needNoJudge()
@@ -195,18 +198,4 @@ func (t *table) lookup(s *Spec, spelling string) *option {
 		}
 	}
 	return found
-}
-
-// Faults returns what is wrong with a description and those of its subcommands, for tests of tables.
-func Faults(s *Spec) []string {
-	var all []string
-	for _, f := range s.table().faults {
-		all = append(all, s.Names+": "+f)
-	}
-	for _, sub := range s.Sub {
-		for _, f := range Faults(sub) {
-			all = append(all, s.Names+" "+f)
-		}
-	}
-	return all
 }

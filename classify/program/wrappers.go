@@ -35,24 +35,24 @@ func wrapperSpecs() []*Spec {
 		{Names: "time gtime", Options: `-o,--output:write -a,--append -f,--format:text -p,--portability -v,--verbose
 			-q,--quiet -V,--version --help`,
 			Operands: "command", InOrder: true, Abbreviates: true},
-		{Names: "watch", Options: `-n,--interval:text -d,--differences?:text -t,--no-title -b,--beep -e,--errexit
+		{Names: "watch", Carries: "shell", Options: `-n,--interval:text -d,--differences?:text -t,--no-title -b,--beep -e,--errexit
 			-g,--chgexit -c,--color -C,--no-color -x,--exec -p,--precise -q,--equexit:text -r,--no-rerun -w,--no-wrap
 			-h,--help -v,--version`,
 			Operands: "inner*", InOrder: true, Effects: "long_running interactive", Judge: judgeWatch},
-		{Names: "entr", Options: "-a -c -d -n -p -r -s -x -z", Operands: "inner*", InOrder: true,
+		{Names: "entr", Carries: "shell", Options: "-a -c -d -n -p -r -s -x -z", Operands: "inner*", InOrder: true,
 			Effects: "long_running", Judge: judgeEntr},
 		{Names: "unbuffer", Options: "-p", Operands: "command", InOrder: true, Effects: "runs_code",
 			Judge: reason("gives the program a terminal, so that pagers and editors start")},
-		{Names: "busybox toybox", Options: "--help --list --list-full", Operands: "command", InOrder: true,
+		{Names: "busybox toybox", Carries: "shell", Options: "--help --list --list-full", Operands: "command", InOrder: true,
 			Judge: func(a *Args, u *Use) {
 				u.Unknown("its programs have other options than those of their names", a.Argv[0])
 			}},
-		{Names: "parallel", Options: `-j,--jobs:text -k,--keep-order -0,--null -n,--max-args:text -N:text -I:text
+		{Names: "parallel", Carries: "shell within", Options: `-j,--jobs:text -k,--keep-order -0,--null -n,--max-args:text -N:text -I:text
 			-a,--arg-file:read -X -m --bar --progress --dry-run --halt:text --colsep,-C:text -q,--quote
 			-r,--no-run-if-empty -t,--verbose --will-cite --joblog:write --timeout:text --tag --line-buffer --pipe`,
 			Operands: "inner*", InOrder: true,
 			Effects: "writes", Judge: judgeParallel},
-		{Names: "script", Options: `-c,--command:run -q,--quiet -f,--flush -e,--return -a,--append -O,--log-out:write
+		{Names: "script", Carries: "shell", Options: `-c,--command:run -q,--quiet -f,--flush -e,--return -a,--append -O,--log-out:write
 			-I,--log-in:write -B,--log-io:write`,
 			Operands: "write?", Effects: "writes interactive"},
 		{Names: "strace ltrace", Options: `-f,--follow-forks -ff -o,--output:write -e:text
@@ -138,7 +138,7 @@ func judgeWatch(a *Args, u *Use) {
 	case a.Has("--exec"):
 		u.Runs = append(u.Runs, Command{Argv: inner})
 	default:
-		u.Runs = append(u.Runs, Command{Shell: joined(inner)})
+		u.Runs = append(u.Runs, Command{Shell: joined(inner), Joined: true})
 	}
 }
 

@@ -3,7 +3,7 @@ package program
 // xargsSpecs describes GNU xargs. --process-slot-var is missing, which may set any variable of what is run, PATH too.
 func xargsSpecs() []*Spec {
 	return []*Spec{{
-		Names: "xargs gxargs",
+		Names: "xargs gxargs", Carries: "within",
 		Options: `-0,--null -a,--arg-file:read -d,--delimiter:text -E:text -e,--eof?:text -I:replace
 			-i,--replace?:replace -L:text -l,--max-lines?:text -n,--max-args:text -o,--open-tty!interactive
 			-P,--max-procs:text -p,--interactive!interactive -r,--no-run-if-empty -s,--max-chars:text --show-limits

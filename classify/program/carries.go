@@ -1,0 +1,107 @@
+package program
+
+import (
+	"slices"
+	"strings"
+)
+
+// Language is what the words or the input of a program may be written in.
+type Language string
+
+// The languages.
+const (
+	ShellText     Language = "shell"
+	AliasText     Language = "alias"     // NAME=TEXT, for the shell
+	ScriptText    Language = "script"    // one with files, processes and strings
+	QueryText     Language = "query"     // that of a database
+	EditorText    Language = "editor"    // commands of an editor, ! runs one of the shell
+	FilterText    Language = "filter"    // sed or awk
+	GitText       Language = "git"       // aliases and settings
+	SubscriptText Language = "subscript" // names of variables, whose subscripts are evaluated
+)
+
+var languages = []Language{ShellText, AliasText, ScriptText, QueryText, EditorText, FilterText, GitText, SubscriptText}
+
+// FromInput reports whether programs take text in this language from their standard input.
+func (l Language) FromInput() bool {
+	return l == ShellText || l == ScriptText || l == QueryText || l == EditorText
+}
+
+// Carried is what the words of a program may carry that runs, whether or not they are understood: Spec.Carries, taken apart. A program
+// whose operands are a command carries one without saying so.
+type Carried struct {
+	Text    Language // "": none
+	Input   bool     // without a script among its words it runs commands of its standard input
+	Command bool     // a command, or variables that hold one
+	Behind  []string // ... which begins behind one of these words; empty: behind any, if Command and not Never
+	Never   bool     // ... only in variables
+	Within  bool     // ... which is not simply all the words from some one on
+	Option  bool     // a command as the value of an option
+}
+
+// Carries returns what the words of the program with this name may carry. Unlike a use of it that is known of more programs than Lookup
+// finds.
+func Carries(name string) Carried {
+	if spec := registry()[name]; spec != nil {
+		return spec.carried
+	}
+	return Carried{}
+}
+
+// Carried is Carries of a description that is in no table of programs.
+func (s *Spec) Carried() Carried { return carriedBy(s) }
+
+// carriedBy takes apart what a description says.
+func carriedBy(s *Spec) (c Carried) {
+	for token := range strings.FieldsSeq(s.Carries) {
+		name, words, _ := strings.Cut(token, "=")
+		switch {
+		case name == "command":
+			c.Command = true
+			c.Never = words == "-"
+			if words != "" && !c.Never {
+				c.Behind = strings.Split(words, ",")
+			}
+		case name == "input":
+			c.Input = true
+		case name == "within":
+			c.Within = true
+		default:
+			c.Text = Language(name)
+		}
+	}
+	for kind := range strings.FieldsSeq(s.Operands) {
+		c.Command = c.Command || slices.Contains(commandKinds, strings.TrimRight(kind, "*?"))
+	}
+	c.Option = strings.Contains(s.Options, ":run")
+	return c
+}
+
+// commandKinds are the kinds of operands of which a command is made: as it is, as a Judge finds it, and behind variables.
+var commandKinds = []string{"command", "inner", "env"}
+
+// SetsVariables reports whether the program with this name sets variables for the command among its words.
+func SetsVariables(name string) bool {
+	spec := Lookup(name)
+	return spec != nil && spec.Operands == "env*"
+}
+
+// carrying adds to a description what the program's words carry.
+func carrying(what string, s *Spec) *Spec {
+	s.Carries = what
+	return s
+}
+
+// carrierSpecs names programs of which no more is known than what their words carry. Lookup does not find them.
+func carrierSpecs() []*Spec {
+	return []*Spec{
+		{Partial: true, Carries: "command", Names: `aws-vault bear caffeinate catchsegv ccache cgexec choom chpst chronic coproc cross-env
+			cross-env-shell daemonize distcc distrobox doppler dotenv dotenvx dumb-init eatmydata envdir faketime flatpak-spawn gnice gnohup
+			gosu hyperfine i386 ifne incus lxc newgrp nocorrect noglob op pee perf proxychains rlwrap run-parts rush sem setlock setuidgid sg
+			softlimit sshpass stap start-stop-daemon su-exec tini toolbox torify ts tsocks uname26 valgrind watchexec wsl x86_64`},
+		{Partial: true, Carries: "shell", Names: "bind screen tmux"},
+		{Partial: true, Carries: "query", Names: "bq duckdb mycli pgcli snowsql sqlite sqlite3 sqlplus valkey-cli"},
+		{Partial: true, Carries: "editor", Names: "ed ex rvim vimdiff"},
+		{Partial: true, Carries: "subscript", Names: "compgen complete"},
+	}
+}
