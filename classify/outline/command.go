@@ -139,7 +139,7 @@ func (r commands) command() {
 	}
 	if r.text[r.at] == '(' {
 		if r.peek(1) == '(' || r.peek(1) == '\\' {
-			words{r.reader}.arithmeticCommand()
+			words(r).arithmeticCommand()
 		} else {
 			r.subshell()
 		}
@@ -202,7 +202,7 @@ func (r commands) compound(word string) {
 		r.blanks()
 		r.function()
 	case "[[":
-		words{r.reader}.condition()
+		words(r).condition()
 	case "coproc":
 		if r.inside > 0 {
 			r.doubt("bash 5.2 prints the text of a substitution anew before it runs, with another name for a coprocess")
@@ -254,7 +254,7 @@ func (r commands) ifs() {
 func (r commands) loop() {
 	r.blanks()
 	if strings.HasPrefix(r.text[r.at:r.end], "((") {
-		words{r.reader}.arithmeticCommand()
+		words(r).arithmeticCommand()
 		r.blanks()
 		if r.peek(0) == ';' {
 			r.at++
@@ -347,7 +347,7 @@ func (r commands) patterns() {
 func (r commands) function() {
 	r.mark(r.at, Function)
 	start := r.at
-	words{r.reader}.word()
+	words(r).word()
 	if r.at == start || strings.IndexByte(r.text[start:r.at], '\\') >= 0 {
 		r.doubt("a function has no plain name")
 		return

@@ -62,7 +62,7 @@ func (r commands) argument() {
 	r.at = min(r.at, r.end) // what the end of the text cuts off may have been skipped as a whole
 	start := r.at
 	r.mark(start, Word)
-	words{r.reader}.word()
+	words(r).word()
 	r.at = min(r.at, r.end)
 	end := r.at
 	for end-2 > start && r.text[end-2:end] == "\\\n" {
@@ -181,7 +181,7 @@ func (r commands) assignment() {
 	case r.joined():
 		r.doubt("a joined line continues an assignment")
 	default:
-		words{r.reader}.word()
+		words(r).word()
 	}
 	if c := r.peek(0); c == '(' || c != 0 && kinds[c] != blank && kinds[c] != operator {
 		r.doubt("an assignment goes on where none can")
@@ -208,7 +208,7 @@ func (r commands) array() {
 		}
 		r.element()
 	}
-	words{r.reader}.unbroken(start)
+	words(r).unbroken(start)
 	if r.peek(0) != ')' {
 		r.doubt("an array is not closed")
 		return
@@ -230,6 +230,6 @@ func (r commands) element() {
 	}
 	r.mark(start, Word)
 	r.at += n + 1
-	words{r.reader}.word()
+	words(r).word()
 	r.mark(r.at, End)
 }

@@ -152,7 +152,7 @@ func (r words) ending(n int) bool {
 // substituted reads commands to the ) that closes a substitution.
 func (r words) substituted() {
 	r.nested(func() {
-		commands{r.reader}.list()
+		commands(r).list()
 		if r.peek(0) != ')' {
 			r.doubt("a substitution is not closed")
 		}
@@ -196,7 +196,7 @@ func (r words) backquotes(quoted bool) {
 	end := r.end
 	r.end = r.at + n
 	r.nested(func() {
-		commands{r.reader}.list()
+		commands(r).list()
 		if r.at < r.end {
 			r.doubt("a command ends where none can")
 		}
