@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -163,4 +164,89 @@ func functionName(f *ast.FuncDecl) string {
 		return name.Name + "." + f.Name.Name
 	}
 	return f.Name.Name
+}
+
+// pages are the README and the pages of docs.
+func pages(t *testing.T) []string {
+	t.Helper()
+	found, err := filepath.Glob("../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(found, "../../README.md")
+}
+
+// TestLinksOfTheDocs: each link to a file leads to one.
+func TestLinksOfTheDocs(t *testing.T) {
+	t.Parallel()
+	links := 0
+	for _, page := range pages(t) {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`\]\(([^)#]+)(#[^)]*)?\)`).FindAllStringSubmatch(string(text), -1) {
+			if strings.Contains(m[1], "://") {
+				continue
+			}
+			links++
+			if _, err := os.Stat(filepath.Join(filepath.Dir(page), m[1])); err != nil {
+				t.Errorf("%s: %v", page, err)
+			}
+		}
+	}
+	if links < 20 {
+		t.Errorf("only %d links were checked", links)
+	}
+}
+
+// TestReadmeIsShort: the README is read in one sitting.
+func TestReadmeIsShort(t *testing.T) {
+	text, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(text), "\n"); n > 150 {
+		t.Errorf("the README has %d lines, at most 150", n)
+	}
+}
+
+// TestConsoleOfTheDocs runs each command of the blocks marked console, and compares its output with the lines below it. In such a
+// line … stands for any text; a line of its own, for any lines.
+func TestConsoleOfTheDocs(t *testing.T) {
+	t.Parallel()
+	ran := 0
+	for _, page := range pages(t) {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, block := range regexp.MustCompile("(?s)```console\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
+			ran += runConsole(t, page, block[1])
+		}
+	}
+	if ran < 5 {
+		t.Errorf("only %d commands were run", ran)
+	}
+}
+
+// runConsole runs the commands of one block in a directory of its own and returns how many there are.
+func runConsole(t *testing.T, page, block string) int {
+	t.Helper()
+	dir, status, ran := t.TempDir(), 0, 0
+	for _, shown := range strings.Split("\n"+block, "\n$ ")[1:] {
+		command, want, _ := strings.Cut(shown, "\n")
+		cmd := exec.Command("bash", "-c", "(exit $1); "+command, "bash", strconv.Itoa(status))
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), "HOME="+t.TempDir(), "XDG_STATE_HOME="+t.TempDir())
+		out, err := cmd.CombinedOutput()
+		if cmd.ProcessState == nil {
+			t.Fatal(err)
+		}
+		status = cmd.ProcessState.ExitCode()
+		ran++
+		if want, got := strings.TrimSpace(want), strings.TrimSpace(string(out)); !globbed(want, got) {
+			t.Errorf("%s: %s prints\n%s\nand the page shows\n%s", page, command, got, want)
+		}
+	}
+	return ran
 }

@@ -96,7 +96,7 @@ func TestFloorsCatch(t *testing.T) {
 func checkImport(from, to string) error {
 	fromFloor, fromHouse := floorOf(from)
 	if fromFloor < 0 {
-		return fmt.Errorf("%s is on no floor: see the floors in the README", from)
+		return fmt.Errorf("%s is on no floor: see the floors in docs/architecture.md", from)
 	}
 	if !strings.HasPrefix(to, "toolhost/") {
 		if from == groundStdOnly && strings.Contains(to, ".") {

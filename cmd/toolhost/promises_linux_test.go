@@ -12,10 +12,10 @@ import (
 	"toolhost/sandbox"
 )
 
-// TestPromises: what doctor says of each level is what the README says, and each promise is shown at each level for which it is made.
+// TestPromises: what doctor says of each level is what docs/sandbox.md says, and each promise is shown at each level for which it is made.
 func TestPromises(t *testing.T) {
 	t.Parallel()
-	readme, err := os.ReadFile("../../README.md")
+	readme, err := os.ReadFile("../../docs/sandbox.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func TestPromises(t *testing.T) {
 			row += map[bool]string{true: " | yes", false: " | no"}[p.Held(level)]
 		}
 		if !strings.Contains(string(readme), row+" |\n") {
-			t.Errorf("the README does not say: %s |", row)
+			t.Errorf("docs/sandbox.md does not say: %s |", row)
 		}
 		for _, level := range p.Levels {
 			if !slices.ContainsFunc(p.Shown, func(name string) bool {
@@ -55,7 +55,7 @@ func TestPromises(t *testing.T) {
 		}
 	}
 	if got := len(regexp.MustCompile(`(?m)^\| .* \| (yes|no) \| (yes|no) \| (yes|no) \|$`).FindAll(readme, -1)); got != len(seen) {
-		t.Errorf("the README has %d promises, and there are %d", got, len(seen))
+		t.Errorf("docs/sandbox.md has %d promises, and there are %d", got, len(seen))
 	}
 }
 
