@@ -28,10 +28,12 @@ type decoder struct {
 	text     *text
 	out      *Settings
 	problems []Problem
-	full     bool // there are more problems than are told
+	newer    []Problem // keys that a newer version may know: see mayBeNewer
+	full     bool      // there are more problems than are told
 }
 
-// decode reads the content of one file. Without problems the settings are whole.
+// decode reads the content of one file. Without problems the settings are whole, but for keys that a newer version may know: these are the
+// settings' own problems, and make them count cautiously.
 func (o Options) decode(source, file string, content []byte) (*Settings, []Problem) {
 	d := &decoder{o: o, source: source, file: file, text: newText(content), out: &Settings{}}
 	v, err := d.text.parse()
@@ -46,7 +48,15 @@ func (o Options) decode(source, file string, content []byte) (*Settings, []Probl
 	if len(d.problems) > 0 {
 		return nil, d.problems
 	}
+	d.out.Problems = d.newer
 	return d.out, nil
+}
+
+// problem is one with the value.
+func (d *decoder) problem(v hujson.Value, format string, args ...any) Problem {
+	p := Problem{File: d.file, Message: fmt.Sprintf(format, args...)}
+	p.Line, p.Column = d.text.position(v.StartOffset)
+	return p
 }
 
 // wrong notes a problem with the value.
@@ -54,8 +64,7 @@ func (d *decoder) wrong(v hujson.Value, format string, args ...any) {
 	if d.full {
 		return
 	}
-	p := Problem{File: d.file, Message: fmt.Sprintf(format, args...)}
-	p.Line, p.Column = d.text.position(v.StartOffset)
+	p := d.problem(v, format, args...)
 	if len(d.problems) == maxProblems {
 		p.Message, d.full = "and more: these are the first "+strconv.Itoa(maxProblems)+" problems of the file", true
 	}
@@ -122,6 +131,10 @@ func (d *decoder) unknown(key hujson.Value, name, path string, fields []field) {
 	}
 	if near != "" {
 		d.wrong(key, "there is no key %s%s: did you mean %q?", quoted(name), place, near)
+		return
+	}
+	if d.mayBeNewer(path) && len(d.newer) < maxProblems {
+		d.newer = append(d.newer, d.problem(key, newerKey, quoted(name), place))
 		return
 	}
 	d.wrong(key, "there is no key %s%s; the keys are %s", quoted(name), place, strings.Join(names, ", "))

@@ -80,7 +80,13 @@
 // not see a change through a further name outside of the tree or through mapped memory at once. Left out, it is strict for up to 20,000 files and
 // watched above.
 //
-// An unknown or misspelt key, a wrong type, a key that stands twice, a rule that is none or that fails an example is a
+// A file may hold keys of a newer version: in the file as a whole, in files, search and jobs, a key that resembles none is told with its
+// place, and the rest of the file counts as far as it permits nothing: rules that deny and ask, hooks, limits, a stricter mode or level.
+// What it permits counts again when the key is gone or known, since the key may have narrowed it. Elsewhere (permissions, a rule, sandbox,
+// approvals, env, http, jobs.limits, hooks), in the administrator's file, and with [Options].Strict, such a key is as wrong as a misspelt
+// one: it may forbid something, and no other part of the file can stand for it.
+//
+// A misspelt key, a wrong type, a key that stands twice, a rule that is none or that fails an example is a
 // [Problem] with its place. At the start every problem is an error, all of them told at once. Later the file counts as it
 // was when it was read last, and the snapshot has the problem.
 //

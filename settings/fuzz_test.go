@@ -44,7 +44,7 @@ func FuzzDecode(f *testing.F) {
 				t.Fatalf("a problem without a place: %+v", p)
 			}
 		}
-		if s == nil {
+		if s == nil || len(s.Problems) > 0 { // the schema knows no keys of newer versions
 			return
 		}
 		var document any

@@ -30,7 +30,7 @@ func (o Options) looseningOf(layers []*layer) []item {
 	var all []item
 	for _, l := range layers {
 		if !l.Supplied {
-			below.add(l.values)
+			below.add(l.values.cautious(below))
 			continue
 		}
 		all = append(all, loosening(l.values, below, o.Workspace)...)
@@ -42,6 +42,7 @@ func (o Options) looseningOf(layers []*layer) []item {
 // believed returns a layer without the items that do not count.
 func (l *layer) believed(below *Settings, counts func(item) bool, workspace string) *Settings {
 	part := restricting(l.values, below)
+	part.Problems = l.values.Problems
 	for _, it := range loosening(l.values, below, workspace) {
 		if counts(it) {
 			part.Rules = append(part.Rules, it.rules(l.values)...)

@@ -19,12 +19,13 @@ func (o Options) merge(layers []*layer) *Settings {
 		if l.Supplied && !word.all {
 			values = l.believed(merged, word.own, o.Workspace)
 		}
-		merged.add(values)
+		merged.add(values.cautious(merged))
 		if l.held != nil {
 			held := restricting(l.held, merged)
 			merged.Problems = append(merged.Problems, heldProblems(held)...)
 			merged.add(held)
 		}
+		merged.Problems = append(merged.Problems, l.values.Problems...)
 		l.Layer.Trusted = word.all || !slices.ContainsFunc(word.rest, func(i item) bool { return i.Origin.File == l.File })
 		merged.Layers = append(merged.Layers, l.Layer)
 	}

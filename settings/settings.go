@@ -28,6 +28,8 @@ type Options struct {
 	// CheckExample reports whether a rule matches an example of itself. Nil: examples are not checked.
 	CheckExample func(rule string, b agenttool.Behavior, example string) (matches bool, err error)
 
+	Strict bool // a key that a newer version may know is an error, as a misspelt one is
+
 	Now func() time.Time // nil: time.Now
 
 	steps steps // of tests

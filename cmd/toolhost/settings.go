@@ -152,6 +152,7 @@ func onlyFile(o settings.Options, file string) (settings.Options, error) {
 
 // checkSettings prints what is wrong with files. The error says how much that is.
 func checkSettings(out io.Writer, o settings.Options) error {
+	o.Strict = true
 	s, err := settings.Load(o)
 	problems := settings.Problems(err)
 	if err != nil && len(problems) == 0 {
