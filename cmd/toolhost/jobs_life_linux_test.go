@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -159,6 +160,37 @@ func TestJobIsInTheLog(t *testing.T) {
 	}
 	if said, code := a.said(a.command(a.toolhost, "log", "verify", h.session)); code != 0 {
 		t.Errorf("log verify: %s", said)
+	}
+}
+
+// TestLogShowNamesJobsOfAKilledHost: of each job that died with its host log show says what it ran and when it began, also where the call
+// had no result yet; of one that ended before it says nothing more.
+func TestLogShowNamesJobsOfAKilledHost(t *testing.T) {
+	t.Parallel()
+	a := jobDesk(t).jobArena(t, self, sandbox.None)
+	h := a.jobHost()
+	ended := h.background("echo short; exit 6").Job
+	h.until("it has ended", func() bool { return h.job(ended) == nil })
+	left := h.background("sleep 61").Job
+	long := h.background(": " + strings.Repeat("x", 10_000) + "; sleep 62").Job
+	h.start("shell", shellInput("sleep 63"))
+	awaited := h.event("the progress of a call that waits", func(e jobEvent) bool { return e.Data.Progress["status"] == "running" })
+	h.murder()
+	said, code := a.said(a.command(a.toolhost, "log", "show", h.session))
+	if code != 0 {
+		t.Fatal(said)
+	}
+	for _, want := range []string{
+		`(?m)^[0-9:.]{12}  \S+ +shell +job ` + left + ` died with the host: sleep 61$`,
+		`(?m)^[0-9:.]{12}  \S+ +shell +job ` + long + ` died with the host: the command in \S+$`,
+		`(?m)^[0-9:.]{12}  \S+ +shell +did not end, job ` + awaited.Data.Progress["task_id"].(string) + ` died with the host: sleep 63 \(inv_\w+\)$`,
+	} {
+		if !regexp.MustCompile(want).MatchString(said) {
+			t.Errorf("no line %s in\n%s", want, said)
+		}
+	}
+	if n := strings.Count(said, "died with the host"); n != 3 {
+		t.Errorf("%d jobs died:\n%s", n, said)
 	}
 }
 

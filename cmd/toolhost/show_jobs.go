@@ -21,8 +21,17 @@ type unended struct {
 // runningJob is a job as its log shows it until it ends.
 type runningJob struct {
 	id      string
-	event   agenttool.Event // that told of it last
-	command string          // of a call that has ended
+	event   agenttool.Event // the first that told of it, at the time at which the job began as far as is known
+	command string          // its beginning, or where it is stored
+}
+
+// says is what became of the job, and what it ran.
+func (j runningJob) says(how string) string {
+	text := fmt.Sprintf("job %s %s", printable(j.id), how)
+	if j.command != "" {
+		text += ": " + printable(cut.Characters(j.command, 100))
+	}
+	return text
 }
 
 // note follows an event.
@@ -35,10 +44,12 @@ func (u *unended) note(e agenttool.Event, data eventData) {
 			return
 		}
 		id, key := data.Progress.TaskID, string(e.InvocationID)+data.Progress.TaskID
-		if data.Progress.Status == "running" {
-			u.jobs[key] = runningJob{id: id, event: e, command: u.jobs[key].command}
-		} else {
+		if data.Progress.Status != "running" {
 			delete(u.jobs, key)
+		} else if _, known := u.jobs[key]; !known {
+			j := runningJob{id: id, event: e}
+			_ = json.Unmarshal(data.Progress.Extra["command"], &j.command) // an older version did not say it
+			u.jobs[key] = j
 		}
 	case agenttool.EventResultCreated:
 		delete(u.calls, e.InvocationID)
@@ -65,7 +76,11 @@ func (u *unended) ended(e agenttool.Event, inv agenttool.Invocation, res agentto
 	var input struct {
 		Command string `json:"command"`
 	}
-	_ = json.Unmarshal(inv.ModelInput, &input) // a long one is stored elsewhere
+	_ = json.Unmarshal(inv.ModelInput, &input)
+	if inv.ModelInputRef != "" {
+		input.Command = "the command in " + inv.ModelInputRef
+	}
+	e.Time = inv.CreatedAt
 	u.jobs[key] = runningJob{id: job.Job, event: e, command: input.Command}
 }
 
@@ -75,13 +90,13 @@ func (u *unended) lines(live bool) (lines []string) {
 	died := map[agenttool.InvocationID]string{}
 	for _, j := range slices.SortedFunc(maps.Values(u.jobs), func(a, b runningJob) int { return cmp.Compare(a.event.Time, b.event.Time) }) {
 		if _, ok := u.calls[j.event.InvocationID]; ok {
-			died[j.event.InvocationID] = ", job " + j.id + " " + how
+			died[j.event.InvocationID] = ", " + j.says(how)
 			continue
 		}
-		lines = append(lines, u.line(j.event)+fmt.Sprintf("job %s %s: %s", printable(j.id), how, printable(cut.Characters(j.command, 100))))
+		lines = append(lines, u.line(j.event)+j.says(how))
 	}
 	for _, e := range slices.SortedFunc(maps.Values(u.calls), func(a, b agenttool.Event) int { return cmp.Compare(a.Time, b.Time) }) {
-		lines = append(lines, u.line(e)+fmt.Sprintf("did not end%s (%s)", printable(died[e.InvocationID]), e.InvocationID))
+		lines = append(lines, u.line(e)+fmt.Sprintf("did not end%s (%s)", died[e.InvocationID], e.InvocationID))
 	}
 	return lines
 }

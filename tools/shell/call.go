@@ -89,7 +89,7 @@ func (c *call) Run(ctx context.Context, r agenttool.Reporter) (agenttool.Output,
 
 // await waits for the job. What nobody waits for any more goes on by itself, unless the call was cancelled.
 func (c *call) await(ctx context.Context, j *job.Job, r agenttool.Reporter) why {
-	p := progress{job: j, report: r, limit: c.input.TimeoutMS}
+	p := progress{job: j, command: c.input.Command, report: r, limit: c.input.TimeoutMS}
 	switch j.Await(ctx, job.Wait{Limit: time.Duration(c.input.TimeoutMS) * time.Millisecond, Tick: p.step}) {
 	case job.Limit:
 		j.Detach()

@@ -6,17 +6,22 @@ import (
 	"time"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/cut"
 	"toolhost/tools/job"
 )
 
 // stillRunning is the time between reports of a command that says nothing.
 const stillRunning = 5 * time.Second
 
+// maxSaid is how many characters of a command its first report says.
+const maxSaid = 200
+
 // progress reports the steps of one command while somebody waits for it. A silent one does not fill the session's log.
 type progress struct {
-	job    *job.Job
-	report agenttool.Reporter
-	limit  int64 // timeout_ms
+	job     *job.Job
+	command string
+	report  agenttool.Reporter
+	limit   int64 // timeout_ms
 
 	bytes int64     // at the last report
 	at    time.Time // of the last report
@@ -30,6 +35,10 @@ func (p *progress) step() {
 	if stats.Bytes == p.bytes && now.Sub(p.at) < stillRunning {
 		return
 	}
+	extra := agenttool.Extra{"stdout_bytes": number(stats.Out), "stderr_bytes": number(stats.Err), "timeout_ms": number(p.limit)}
+	if p.at.IsZero() { // once: for the log, which has the call's input only at its end
+		extra["command"] = agenttool.AppendString(nil, cut.Characters(p.command, maxSaid))
+	}
 	p.bytes, p.at = stats.Bytes, now
 	p.report.Progress(agenttool.Progress{
 		Status:    "running",
@@ -38,11 +47,7 @@ func (p *progress) step() {
 		BytesRead: stats.Bytes,
 		LineCount: stats.Lines,
 		TaskID:    p.job.ID(),
-		Extra: agenttool.Extra{
-			"stdout_bytes": number(stats.Out),
-			"stderr_bytes": number(stats.Err),
-			"timeout_ms":   number(p.limit),
-		},
+		Extra:     extra,
 	})
 }
 
