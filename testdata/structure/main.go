@@ -31,6 +31,13 @@ func main() {
 	}
 }
 
+// What a type may have: print lists every type beyond it.
+const (
+	maxMethods     = 40
+	maxMethodFiles = 3
+	maxFields      = 20
+)
+
 // survey is what was counted.
 type survey struct {
 	files     *token.FileSet
@@ -127,8 +134,15 @@ func (s *survey) print() error {
 		types = append(types, sized{of, len(paths)})
 		files[of] = len(slices.Compact(slices.Sorted(slices.Values(paths))))
 	}
-	for _, t := range largest(types)[:5] {
-		fmt.Printf("methods of a type        %7d in %d files: %s\n", t.size, files[t.name], t.name)
+	for _, t := range largest(types) {
+		if t.size > maxMethods || files[t.name] > maxMethodFiles {
+			fmt.Printf("%-24s %7d in %d files: %s\n", "methods of a type", t.size, files[t.name], t.name)
+		}
+	}
+	for _, t := range largest(s.structs) {
+		if t.size > maxFields {
+			fmt.Printf("%-24s %7d: %s\n", "fields of a struct", t.size, t.name)
+		}
 	}
 	distribution("fields of a struct", s.structs)
 	distribution("lines of a function", s.functions)
