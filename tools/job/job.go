@@ -1,7 +1,7 @@
 package job
 
 import (
-	"os"
+	"context"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -46,39 +46,33 @@ type Job struct {
 	jobs    *Jobs
 	spec    *Spec
 	started time.Time
-	process *sandbox.Process
+
+	Input  *Input  // what it reads
+	Cursor *Cursor // of its readers
 
 	invocation agenttool.InvocationID // of the call that started it
+	caller     *caller
+	group      *group
 	log        *output.Log
-	pumps      []*output.Pumping
-	pipes      []*os.File // what they read
-	input      *os.File   // the host's end of what it reads; nil: nothing
-	reads      proc.Input // the command's end of it
-	note       *note      // what it says on descriptor 3; nil: nothing
+	streams    streams
+	watch      watch
 
-	detached atomic.Bool   // nobody waits for it: its output is kept, and it is counted
+	detached atomic.Bool   // no call waits for it: its output is kept, and it is counted
 	settled  chan struct{} // closed when the command has exited and what it said is read
-	done     chan struct{} // closed when nothing is left
 
-	mu       sync.Mutex
-	reporter agenttool.Reporter // of that call; nil when the job has ended
-	ended    time.Time          // of the command
-	holders  []proc.Holder
-	survived bool // the command has exited, and others that it started have not
-	cause    reason
-	limited  bool // the time limit of all jobs ended the command
-	noted    string
-	said     *output.Rendering
-	fed      time.Time // when it was given input
-	typed    typed
+	mu      sync.Mutex
+	exit    exit
+	cause   reason
+	limited bool // the time limit of all jobs ended the command
+	said    *output.Rendering
+}
 
-	looking sync.Mutex
-	look    look
-
-	feeding sync.Mutex // one input at a time
-	reading sync.Mutex
-	read    int64 // up to where its output was read without a cursor
-	readOn  bool  // it was, by more than the result of its command
+// exit is how things were when the command had exited.
+type exit struct {
+	at       time.Time
+	holders  []proc.Holder // of its pipes
+	survived bool          // processes that it started have not exited
+	note     string        // that it wrote on descriptor 3
 }
 
 // reason is why a job was ended.
@@ -92,10 +86,16 @@ const (
 )
 
 func newJob(js *Jobs, id string, s *Spec) *Job {
-	j := &Job{id: id, jobs: js, spec: s, started: time.Now(), settled: make(chan struct{}), done: make(chan struct{})}
-	j.invocation, j.reporter = s.Reporter.Invocation(), s.Reporter
+	j := &Job{id: id, jobs: js, spec: s, started: time.Now(), settled: make(chan struct{})}
+	j.invocation = s.Reporter.Invocation()
+	j.caller = &caller{job: id, started: j.started, reporter: s.Reporter}
 	s.Reporter = nil // with it goes the whole call, and a job may be kept for long
-	j.log = output.New(output.Options{Open: j.payload, Rings: &js.rings})
+	j.group = &group{done: make(chan struct{})}
+	j.log = output.New(output.Options{Open: j.caller.payload, Rings: &js.rings})
+	j.streams.log = j.log
+	j.Input = &Input{job: id, spec: s, group: j.group}
+	j.Cursor = &Cursor{log: j.log}
+	j.watch = watch{started: j.started, input: j.Input, group: j.group, log: j.log}
 	return j
 }
 
@@ -114,7 +114,7 @@ func (js *Jobs) Start(s *Spec) (*Job, error) {
 	}
 	js.add(j, err == nil)
 	if err != nil {
-		j.closeFiles()
+		j.streams.close()
 		return nil, err
 	}
 	go j.follow()
@@ -124,15 +124,16 @@ func (js *Jobs) Start(s *Spec) (*Job, error) {
 
 // start opens the streams, and starts the command and what reads it. Only the command's ends reach it.
 func (j *Job) start() error {
-	ends, err := j.open()
+	ends, err := j.streams.open(j.spec, j.Input)
 	defer ends.close()
 	if err != nil {
 		return noStreams(err)
 	}
 	c := j.spec.Command
-	c.Streams, c.Terminal, c.Note, c.Report = ends.streams, j.spec.Stdin == Terminal, ends.note, j.violated
-	c.Env = append(slices.Clip(c.Env), MarkName+"="+ownMark(j.jobs.o.Owner, j.id).String())
-	j.process, err = j.jobs.o.Session.Start(&c)
+	c.Streams, c.Terminal, c.Note, c.Report = ends.streams, j.spec.Stdin == Terminal, ends.note, j.caller.violated
+	j.group.mark = ownMark(j.jobs.o.Owner, j.id).String()
+	c.Env = append(slices.Clip(c.Env), MarkName+"="+j.group.mark)
+	j.group.process, err = j.jobs.o.Session.Start(&c)
 	return err
 }
 
@@ -141,17 +142,17 @@ func (j *Job) follow() {
 	if limit := j.jobs.o.Limit; limit > 0 {
 		timer := time.AfterFunc(limit, func() {
 			j.mu.Lock()
-			j.limited = !isClosed(j.process.Exited())
+			j.limited = !isClosed(j.group.process.Exited())
 			j.mu.Unlock()
 			j.terminate(j.jobs.o.Grace, reasonLimit)
 		})
 		defer timer.Stop()
 	}
-	<-j.process.Exited()
+	<-j.group.process.Exited()
 	exited := time.Now()
-	j.settle(exited, j.drain())
+	j.settle(exited, j.streams.drain(j.jobs.o.Drain))
 	if !j.lingers() {
-		j.endSurvivors()
+		j.group.endSurvivors()
 		j.finish()
 		if !j.detached.Load() {
 			j.tell() // half a character at the end is one now
@@ -162,44 +163,30 @@ func (j *Job) follow() {
 	}
 	j.Detach()
 	close(j.settled)
-	<-j.process.Gone()
-	j.endSurvivors()
-	output.Drain(j.jobs.o.Drain, j.pumps...)
+	<-j.group.process.Gone()
+	j.group.endSurvivors()
+	output.Drain(j.jobs.o.Drain, j.streams.pumps...)
 	j.finish()
 	j.conclude()
 }
 
-// drain reads on after the command has exited, until nobody can write any more, or nobody did for a while. It reports whether
-// somebody still can.
-func (j *Job) drain() (open bool) {
-	const slice = 3 // of the time: silence that is long enough
-	for range slice {
-		before := j.log.Stats().Bytes
-		open = output.Drain(j.jobs.o.Drain/slice, j.pumps...)
-		if !open || j.log.Stats().Bytes == before {
-			break
-		}
-	}
-	return open
-}
-
-// settle takes note of how things are when the command has exited, and whether somebody can still write to its pipes.
+// settle takes note of how things are when the command has exited, and whether its pipes can still be written to.
 func (j *Job) settle(exited time.Time, open bool) {
-	var holders []proc.Holder
-	left := j.left(open)
-	if open && len(left) > 0 {
-		holders = proc.Holders(left, j.heldPipes())
+	e := exit{at: exited}
+	left := j.group.left(open)
+	if e.survived = len(left) > 0; open && e.survived {
+		e.holders = proc.Holders(left, j.streams.held())
 	}
-	note := j.note.end()
-	if !j.detached.Load() { // somebody waits for it
+	e.note = j.streams.note.end()
+	if !j.detached.Load() { // a call waits for it
 		j.tell()
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.ended, j.holders, j.survived, j.noted = exited, holders, len(left) > 0, note
+	j.exit = e
 }
 
-// tell keeps what the command said for whoever waits for it. While the log is open it sees to it that what is left out is kept.
+// tell keeps the output for the call that waits for it. While the log is open it sees to it that what is left out is kept.
 func (j *Job) tell() {
 	said := j.log.Rendered(j.spec.Excerpt)
 	j.mu.Lock()
@@ -207,59 +194,17 @@ func (j *Job) tell() {
 	j.said = &said
 }
 
-// left are the processes that the command left behind. Who has closed the pipes may be about to exit, and is given a moment;
-// others have had their time.
-func (j *Job) left(open bool) []proc.Process {
-	ended := j.process.Ended()
-	if ended == nil || ended.Alone {
-		return nil
-	}
-	if !open {
-		select {
-		case <-j.process.Gone():
-		case <-time.After(patience):
-		}
-	}
-	return j.processes()
-}
-
-// patience is for processes that are about to exit.
-const patience = 50 * time.Millisecond
-
-// finish gives back what the job had. What it said stays.
+// finish gives back what the job had. Its output stays.
 func (j *Job) finish() {
-	j.closeFiles()
-	j.pumps, j.pipes = nil, nil // with their buffers
-	_, _ = j.log.Close()        // what was not kept is known to the log
-	j.mu.Lock()
-	j.reporter = nil
-	j.mu.Unlock()
+	j.streams.finish()
+	_, _ = j.log.Close() // the log knows what was not kept
+	j.caller.leave()
 }
 
 // conclude says that nothing is left. It comes last: what is over has settled.
 func (j *Job) conclude() {
-	close(j.done)
+	close(j.group.done)
 	j.jobs.prune()
-}
-
-func (j *Job) closeFiles() {
-	for _, f := range append(j.pipes, j.input) {
-		if f != nil {
-			_ = f.Close() // a terminal is both, and is closed twice
-		}
-	}
-	j.note.close()
-}
-
-// heldPipes are those that somebody can still write to.
-func (j *Job) heldPipes() []*os.File {
-	var open []*os.File
-	for i, p := range j.pumps {
-		if p.Open() {
-			open = append(open, j.pipes[i])
-		}
-	}
-	return open
 }
 
 // Said is what the command said: until it exited, or until now.
@@ -281,7 +226,7 @@ func (j *Job) ID() string { return j.id }
 func (j *Job) Log() *output.Log { return j.log }
 
 // Done is closed when nothing of the job is left.
-func (j *Job) Done() <-chan struct{} { return j.done }
+func (j *Job) Done() <-chan struct{} { return j.group.done }
 
 // Detach says that nobody waits for the job any more: from now on every byte of its output is kept.
 func (j *Job) Detach() {
@@ -291,12 +236,12 @@ func (j *Job) Detach() {
 }
 
 // over reports whether nothing of the job is left.
-func (j *Job) over() bool { return isClosed(j.done) }
+func (j *Job) over() bool { return j.group.over() }
 
 func (j *Job) lingers() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.survived
+	return j.exit.survived
 }
 
 func isClosed(c <-chan struct{}) bool {
@@ -320,17 +265,45 @@ func (j *Job) Ending() *Ending {
 	if !isClosed(j.settled) {
 		return nil
 	}
-	ended := j.process.Ended()
+	ended := j.group.process.Ended()
 	if ended == nil {
 		return nil
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	e := &Ending{Code: -1, Took: j.ended.Sub(j.started)}
+	e := &Ending{Code: -1, Took: j.exit.at.Sub(j.started)}
 	if ended.Status.Signaled() {
 		e.Signal = ended.Status.Signal()
 	} else {
 		e.Code = ended.Status.ExitStatus()
 	}
 	return e
+}
+
+// Kill ends the job: sig to all of it, then, when grace is over and something is left, SIGKILL. It returns the names of its
+// processes, and reports whether nothing is left. When ctx ends it waits no longer, and sends no SIGKILL.
+func (j *Job) Kill(ctx context.Context, sig syscall.Signal, grace time.Duration) (names []string, gone bool) {
+	if j.over() {
+		return nil, true
+	}
+	names = j.Running()
+	j.because(reasonKilled)
+	return names, j.group.end(ctx, sig, min(grace, maxGrace))
+}
+
+// Terminate ends the job with SIGTERM and the usual grace.
+func (j *Job) Terminate() (gone bool) { return j.terminate(j.jobs.o.Grace, reasonKilled) }
+
+func (j *Job) terminate(grace time.Duration, why reason) (gone bool) {
+	j.because(why)
+	return j.group.end(context.Background(), syscall.SIGTERM, grace)
+}
+
+// because notes why the job is ended. The first reason counts.
+func (j *Job) because(why reason) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.cause == byItself {
+		j.cause = why
+	}
 }

@@ -58,10 +58,3 @@ func (n *note) close() {
 		_ = n.from.Close()
 	}
 }
-
-// Note is what the command said on descriptor 3 before it exited.
-func (j *Job) Note() string {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.noted
-}

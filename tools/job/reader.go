@@ -33,23 +33,23 @@ type Reader struct {
 
 // Reader looks who reads the job's input. Whoever is not blocked reading it now may have gone on to another program when it
 // arrives, and what that makes of it is not known.
-func (j *Job) Reader() Reader {
-	r := Reader{Command: OneLine(j.spec.Line)}
-	if j.input == nil || j.over() || j.spec.DataOnly {
+func (i *Input) Reader() Reader {
+	r := Reader{Command: OneLine(i.spec.Line)}
+	if i.to == nil || i.group.over() || i.spec.DataOnly {
 		r.Kind = ReadsData // nobody takes it, or nobody can do harm with it
 		return r
 	}
-	all, w, ok := j.waiter()
+	all, w, ok := i.waiter()
 	if !ok || !alone(w.PID, all) {
 		return r // somebody else may read next, or what the first one passes on
 	}
 	r.PID, r.Command = w.PID, w.Command
-	r.inputs = j.given()
+	r.inputs = i.given()
 	p := programOf(w.PID)
 	switch {
 	case p.installed && answers[p.name]:
 		r.Kind = ReadsAnswer
-	case j.spec.Shell && p.installed && shells[p.name] && p.interactive():
+	case i.spec.Shell && p.installed && shells[p.name] && p.interactive():
 		r.Kind, r.Dir = ReadsCommands, p.dir
 	}
 	return r
@@ -63,13 +63,13 @@ const (
 
 // waiter returns the job's processes, and the one that is blocked reading the input. A program that was just started, or that works
 // on its last input, has a moment until it reads.
-func (j *Job) waiter() (all []proc.Process, w proc.Waiter, ok bool) {
+func (i *Input) waiter() (all []proc.Process, w proc.Waiter, ok bool) {
 	for over := time.Now().Add(readerLimit); ; {
-		all = j.processes()
-		if w, ok = proc.Waiting(all, j.reads); ok {
-			ok = j.hasTaken(w.PID)
+		all = i.group.processes()
+		if w, ok = proc.Waiting(all, i.end); ok {
+			ok = i.hasTaken(w.PID)
 		}
-		if ok || time.Now().After(over) || j.over() {
+		if ok || time.Now().After(over) || i.group.over() {
 			return all, w, ok
 		}
 		time.Sleep(readerEvery) // nothing tells when a process begins to read

@@ -49,7 +49,7 @@ func TestAtPrompt(t *testing.T) {
 		{[]string{"ls", "\x03"}, false},
 		{[]string{"l", "s\n", ""}, true},
 	} {
-		j := &Job{}
+		j := &Input{}
 		for _, input := range tt.inputs {
 			j.typed.wrote(input)
 		}
@@ -57,7 +57,7 @@ func TestAtPrompt(t *testing.T) {
 			t.Errorf("after %q: %v, want %v", tt.inputs, j.AtPrompt(), tt.want)
 		}
 	}
-	j := &Job{}
+	j := &Input{}
 	j.Unclear()
 	if j.AtPrompt() {
 		t.Error("at its prompt after something unclear")

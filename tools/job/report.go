@@ -1,12 +1,10 @@
 package job
 
 import (
-	"errors"
 	"time"
 
 	"toolhost/agenttool"
 	"toolhost/sandbox"
-	"toolhost/tools/job/output"
 	"toolhost/tools/job/proc"
 )
 
@@ -29,15 +27,15 @@ func (j *Job) Report() Report {
 		r.Age = r.Ending.Took
 	}
 	j.mu.Lock() // after the ending: what survived it is known then
-	survived, holders := j.survived, j.holders
+	exited := j.exit
 	r.Limited = j.limited
 	j.mu.Unlock()
 	switch {
-	case r.Ending != nil && !survived, j.over():
+	case r.Ending != nil && !exited.survived, j.over():
 		r.State = agenttool.JobEnded
 		return r
-	case r.Ending != nil && survived:
-		r.State, r.Holders, r.Running = agenttool.JobLingering, holders, j.Running()
+	case r.Ending != nil && exited.survived:
+		r.State, r.Holders, r.Running = agenttool.JobLingering, exited.holders, j.Running()
 	}
 	r.Ports = j.Ports()
 	if r.Waits = j.Waits(); r.Waits != nil && r.State == agenttool.JobRunning {
@@ -47,74 +45,90 @@ func (j *Job) Report() Report {
 }
 
 // Violations are what the sandbox kept from the job so far.
-func (j *Job) Violations() []sandbox.Violation { return j.process.Violations() }
+func (j *Job) Violations() []sandbox.Violation { return j.group.process.Violations() }
 
 // Confinement is what the job runs in.
-func (j *Job) Confinement() sandbox.Confinement { return j.process.Confinement() }
+func (j *Job) Confinement() sandbox.Confinement { return j.group.process.Confinement() }
 
 // Hints are what the sandbox may have kept from a command that failed, by what it said on stderr.
 func (j *Job) Hints(stderr string) []sandbox.Violation {
-	return j.process.Hints(stderr, j.spec.Command.Dir)
+	return j.group.process.Hints(stderr, j.spec.Command.Dir)
 }
 
-// MarkRead says that the output was read up to a cursor: a reading without one goes on there.
-func (j *Job) MarkRead(cursor int64) {
-	j.reading.Lock()
-	defer j.reading.Unlock()
-	j.read = max(j.read, cursor)
-}
+// Waits returns the process that waits for the job's input; nil: there is none, or it cannot be known.
+func (j *Job) Waits() *agenttool.JobWait { return j.watch.waits() }
 
-// Unread is where a reading without a cursor goes on.
-func (j *Job) Unread() int64 {
-	j.reading.Lock()
-	defer j.reading.Unlock()
-	return j.read
-}
+// Ports are the ports on which processes of the job listen.
+func (j *Job) Ports() []agenttool.JobPort { return j.group.ports() }
 
-// ReadOn reads on where the last reading without a cursor ended. Each byte is told once, whoever reads.
-func (j *Job) ReadOn(max int, streams output.Streams) output.Page {
-	j.reading.Lock()
-	defer j.reading.Unlock()
-	page := j.log.Read(output.Request{From: j.read, Max: max, Streams: streams})
-	j.read, j.readOn = page.Next, true
-	return page
-}
+// Running are the names of the job's processes.
+func (j *Job) Running() []string { return j.group.names() }
 
-// Unmatched is where a search without a cursor begins: what the result of the command itself told may be what is waited for, when
-// nothing was read since.
-func (j *Job) Unmatched() int64 {
-	j.reading.Lock()
-	defer j.reading.Unlock()
-	if !j.readOn {
-		return 0
-	}
-	return j.read
-}
+// Age is the time since the job's start.
+func (j *Job) Age() time.Duration { return time.Since(j.started) }
 
-// payload opens the payload that gets every byte of the output.
-func (j *Job) payload() (agenttool.Payload, error) {
+// Note is what the command said on descriptor 3 before it exited.
+func (j *Job) Note() string {
 	j.mu.Lock()
-	r := j.reporter
-	j.mu.Unlock()
-	if r == nil {
-		return nil, errEnded
-	}
-	return r.Payload("output", "text/plain; charset=utf-8")
+	defer j.mu.Unlock()
+	return j.exit.note
 }
 
-var errEnded = errors.New("the job has ended")
-
-// violated tells at once what the sandbox kept from the job.
-func (j *Job) violated(v sandbox.Violation) {
-	j.mu.Lock()
-	r := j.reporter
-	j.mu.Unlock()
-	encoded, err := agenttool.Encode(v)
-	if r == nil || err != nil {
-		return // strings and a truth value: it cannot fail
+// Status says how the job is now.
+func (j *Job) Status() agenttool.JobStatus {
+	stats := j.log.Stats()
+	s := agenttool.JobStatus{
+		ID: j.id, InvocationID: j.invocation, Command: OneLine(j.spec.Line), Cwd: j.spec.Command.Dir, State: agenttool.JobRunning,
+		AgeMS: time.Since(j.started).Milliseconds(), Bytes: stats.Bytes, Lines: stats.Lines, LastLine: stats.LastLine,
 	}
-	r.Progress(agenttool.Progress{
-		Status: "running", Message: OneLine(v.String()), ElapsedMS: j.Age().Milliseconds(), TaskID: j.id,
-		Extra: agenttool.Extra{"sandbox_violation": encoded},
-	})
+	e := j.Ending()
+	if e != nil && e.Signal == 0 {
+		s.ExitCode = &e.Code
+	}
+	if e != nil && !j.lingers() || j.over() {
+		s.State = agenttool.JobEnded
+		return s
+	}
+	s.PID = j.group.process.PID()
+	s.Ports = j.Ports()
+	if j.lingers() {
+		s.State, s.Running = agenttool.JobLingering, j.Running()
+	}
+	if s.WaitsFor = j.Waits(); s.WaitsFor != nil && s.State == agenttool.JobRunning {
+		s.State = agenttool.JobWaiting
+	}
+	return s
+}
+
+// Final says how the job ended.
+//
+// Agent Tool v0.2.0, "tool_progress" of shell commands (AT-237 … AT-241).
+func (j *Job) Final() agenttool.Progress {
+	stats := j.log.Stats()
+	e := j.Ending()
+	p := agenttool.Progress{
+		Status: "completed", TaskID: j.id, Message: stats.LastLine, ElapsedMS: time.Since(j.started).Milliseconds(),
+		BytesRead: stats.Bytes, LineCount: stats.Lines, Extra: agenttool.Extra{
+			"stdout_bytes": number(stats.Out), "stderr_bytes": number(stats.Err),
+		},
+	}
+	j.mu.Lock()
+	cause := j.cause
+	j.mu.Unlock()
+	switch {
+	case e != nil && e.Signal != 0:
+		p.Status, p.Extra["signal"] = "failed", agenttool.AppendString(nil, SignalName(e.Signal))
+	case e != nil:
+		p.Extra["exit_code"] = number(int64(e.Code))
+		if e.Code != 0 {
+			p.Status = "failed"
+		}
+	}
+	if cause != byItself {
+		p.Status, p.Extra["reason"] = "canceled", agenttool.AppendString(nil, string(cause))
+	}
+	if stats.Ref != nil {
+		p.PartialResultRefs = []string{stats.Ref.URI}
+	}
+	return p
 }

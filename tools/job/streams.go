@@ -3,9 +3,7 @@ package job
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"syscall"
 	"time"
 
 	"github.com/creack/pty"
@@ -35,19 +33,29 @@ func (e *ends) close() {
 	}
 }
 
-// open opens the streams of the job. What it returns is to be closed also after an error.
-func (j *Job) open() (*ends, error) {
+// streams are the host's ends of what a job writes.
+type streams struct {
+	log   *output.Log
+	pumps []*output.Pumping
+	pipes []*os.File // that the pumps read
+	note  *note      // of descriptor 3; nil: it is not open
+	input *Input
+}
+
+// open opens the streams of a job, and its input. The ends that it returns are to be closed also after an error.
+func (s *streams) open(spec *Spec, input *Input) (*ends, error) {
 	e := &ends{}
+	s.input = input
 	var err error
-	if j.spec.Stdin == Terminal {
-		err = j.openTerminal(e)
+	if spec.Stdin == Terminal {
+		err = s.openTerminal(e, spec.Size)
 	} else {
-		err = j.openPipes(e)
+		err = s.openPipes(e, spec.Stdin)
 	}
-	if err == nil && j.spec.Note {
+	if err == nil && spec.Note {
 		var ours *os.File
 		if ours, e.note, err = e.pipe(); err == nil {
-			j.note = takeNote(ours)
+			s.note = takeNote(ours)
 		}
 	}
 	return e, err
@@ -62,28 +70,27 @@ func (e *ends) pipe() (ours, theirs *os.File, err error) {
 	return ours, theirs, err
 }
 
-func (j *Job) openTerminal(e *ends) error {
+func (s *streams) openTerminal(e *ends, size pty.Winsize) error {
 	opened, slave, err := pty.Open()
 	if err != nil {
 		return err
 	}
 	defer opened.Close()
 	e.files, e.streams = []*os.File{slave}, [3]*os.File{slave, slave, slave}
-	if j.reads, err = proc.InputOf(slave); err != nil {
+	if s.input.end, err = proc.InputOf(slave); err != nil {
 		return err
 	}
-	if j.input, err = patient(opened); err != nil {
+	if s.input.to, err = patient(opened); err != nil {
 		return err
 	}
-	size := j.spec.Size
 	if size.Cols == 0 {
 		size.Cols = defaultColumns
 	}
 	if size.Rows == 0 {
 		size.Rows = defaultRows
 	}
-	j.pump(output.Stdout, j.input)
-	return setSize(j.input, size.Cols, size.Rows)
+	s.pump(output.Stdout, s.input.to)
+	return setSize(s.input.to, size.Cols, size.Rows)
 }
 
 // patient returns a terminal that can be waited for with a deadline, which the one that was opened cannot.
@@ -121,32 +128,32 @@ func setSize(terminal *os.File, columns, rows uint16) error {
 	return errors.Join(failed, err)
 }
 
-func (j *Job) openPipes(e *ends) error {
-	if err := j.openStdin(e); err != nil {
+func (s *streams) openPipes(e *ends, stdin Stdin) error {
+	if err := s.openStdin(e, stdin); err != nil {
 		return err
 	}
-	for _, s := range []output.Stream{output.Stdout, output.Stderr} {
+	for _, of := range []output.Stream{output.Stdout, output.Stderr} {
 		ours, theirs, err := e.pipe()
 		if err != nil {
 			return err
 		}
-		e.streams[s+1] = theirs
-		j.pump(s, ours)
+		e.streams[of+1] = theirs
+		s.pump(of, ours)
 	}
 	return nil
 }
 
-// pump begins to read what the command says.
-func (j *Job) pump(s output.Stream, from *os.File) {
-	j.pipes = append(j.pipes, from)
-	j.pumps = append(j.pumps, output.Pump(j.log, s, from))
+// pump begins to read what the command writes.
+func (s *streams) pump(of output.Stream, from *os.File) {
+	s.pipes = append(s.pipes, from)
+	s.pumps = append(s.pumps, output.Pump(s.log, of, from))
 }
 
-func (j *Job) openStdin(e *ends) (err error) {
+func (s *streams) openStdin(e *ends, stdin Stdin) (err error) {
 	var theirs *os.File
-	if j.spec.Stdin == Open {
-		if theirs, j.input, err = os.Pipe(); err == nil {
-			j.reads, err = proc.InputOf(theirs)
+	if stdin == Open {
+		if theirs, s.input.to, err = os.Pipe(); err == nil {
+			s.input.end, err = proc.InputOf(theirs)
 		}
 	} else {
 		theirs, err = os.Open(os.DevNull)
@@ -157,6 +164,46 @@ func (j *Job) openStdin(e *ends) (err error) {
 	return err
 }
 
+// drain reads on after the command has exited, until no process can write any more, or none did for a while. It reports
+// whether one still can.
+func (s *streams) drain(limit time.Duration) (open bool) {
+	const slice = 3 // of the time: silence that is long enough
+	for range slice {
+		before := s.log.Stats().Bytes
+		open = output.Drain(limit/slice, s.pumps...)
+		if !open || s.log.Stats().Bytes == before {
+			break
+		}
+	}
+	return open
+}
+
+// held are the pipes that a process can still write to.
+func (s *streams) held() []*os.File {
+	var open []*os.File
+	for i, p := range s.pumps {
+		if p.Open() {
+			open = append(open, s.pipes[i])
+		}
+	}
+	return open
+}
+
+// finish closes the files and forgets the pumps with their buffers.
+func (s *streams) finish() {
+	s.close()
+	s.pumps, s.pipes = nil, nil
+}
+
+func (s *streams) close() {
+	for _, f := range append(s.pipes, s.input.to) {
+		if f != nil {
+			_ = f.Close() // a terminal is both, and is closed twice
+		}
+	}
+	s.note.close()
+}
+
 // noStreams is the error for streams that cannot be opened.
 func noStreams(err error) error {
 	if e := agenttool.Shortage("the command was not started", err); e != nil {
@@ -164,78 +211,4 @@ func noStreams(err error) error {
 	}
 	return agenttool.Failure(agenttool.DependencyUnavailable, "no_terminal",
 		fmt.Sprintf("the command was not started: the system gives it no pipe or terminal (%v); try again later", err)).Because(err)
-}
-
-// inputLimit is how long a command may take to read what it is given.
-const inputLimit = 2 * time.Second
-
-// Write gives the job input. Errors are of class invalid_arguments when it reads nothing (code no_stdin) or has ended
-// (job_ended), and dependency_unavailable (input_full) when it does not read what it is given: what it took is said then.
-func (j *Job) Write(input string) error {
-	if err := j.readsInput(); err != nil {
-		return err
-	}
-	j.mu.Lock()
-	j.fed = time.Now()
-	j.typed.wrote(input)
-	j.mu.Unlock()
-	_ = j.input.SetWriteDeadline(time.Now().Add(inputLimit)) // pipes and terminals have deadlines
-	n, err := io.WriteString(j.input, input)
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		return agenttool.Failure(agenttool.DependencyUnavailable, "input_full", fmt.Sprintf(
-			"job %s does not read its input: it took %d of %d bytes within %v; send the rest when it does", j.id, n, len(input), inputLimit))
-	case errors.Is(err, os.ErrClosed):
-		return j.noStdin("its stdin was closed")
-	case errors.Is(err, syscall.EPIPE), errors.Is(err, syscall.EIO):
-		return j.noStdin("nothing of it reads its input any more")
-	}
-	return fmt.Errorf("write to job %s: %w", j.id, err)
-}
-
-// CloseInput ends the job's input: on a terminal with ctrl-d, which a program may read as it likes.
-func (j *Job) CloseInput() error {
-	if j.spec.Stdin == Terminal {
-		return j.Write("\x04")
-	}
-	if err := j.readsInput(); err != nil {
-		return err
-	}
-	j.mu.Lock()
-	j.fed = time.Now() // who was seen waiting has got its end
-	j.mu.Unlock()
-	return j.input.Close()
-}
-
-// Resize changes the size of the job's terminal. 0 leaves a side as it is.
-func (j *Job) Resize(columns, rows uint16) error {
-	if j.spec.Stdin != Terminal {
-		e := agenttool.Failure(agenttool.InvalidArguments, "no_terminal", "job "+j.id+" has no terminal: start it with tty for one")
-		e.Pointer = "/columns"
-		return e
-	}
-	if setSize(j.input, columns, rows) != nil {
-		return j.noStdin("its terminal is gone")
-	}
-	return nil
-}
-
-// HasTerminal reports whether the job runs on a terminal.
-func (j *Job) HasTerminal() bool { return j.spec.Stdin == Terminal }
-
-// readsInput reports, as an error, why the job cannot be given input.
-func (j *Job) readsInput() error {
-	switch {
-	case j.over():
-		return agenttool.Failure(agenttool.InvalidArguments, "job_ended", "job "+j.id+" has ended: start another one")
-	case j.input == nil:
-		return j.noStdin("its stdin is /dev/null. Start the command with tty, or with run_in_background, to answer it")
-	}
-	return nil
-}
-
-func (j *Job) noStdin(why string) error {
-	return agenttool.Failure(agenttool.InvalidArguments, "no_stdin", fmt.Sprintf("job %s takes no input: %s", j.id, why))
 }

@@ -25,40 +25,40 @@ func (t *typed) wrote(input string) {
 
 // AtPrompt reports whether a shell that reads the job's input is at its prompt, as it was when it began: each line that it was
 // given was whole, and left nothing behind in the shell.
-func (j *Job) AtPrompt() bool {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return !j.typed.begun && !j.typed.unclear
+func (i *Input) AtPrompt() bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return !i.typed.begun && !i.typed.unclear
 }
 
 // Unclear says that the job was given something that may leave a shell in another state.
-func (j *Job) Unclear() {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.typed.unclear = true
+func (i *Input) Unclear() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.typed.unclear = true
 }
 
 // given is how often the job was given input.
-func (j *Job) given() int {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.typed.inputs
+func (i *Input) given() int {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.typed.inputs
 }
 
 // giving notes who is to read what is written next.
-func (j *Job) giving(reader int) {
+func (i *Input) giving(reader int) {
 	reads, _ := readsOf(reader)
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.typed.inputs++
-	j.typed.reader, j.typed.reads = reader, reads
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.typed.inputs++
+	i.typed.reader, i.typed.reads = reader, reads
 }
 
 // hasTaken reports whether a process that is blocked reading has read the last input before, and is not just being woken by it.
-func (j *Job) hasTaken(pid int) bool {
-	j.mu.Lock()
-	t, fed := j.typed, j.fed
-	j.mu.Unlock()
+func (i *Input) hasTaken(pid int) bool {
+	i.mu.Lock()
+	t, fed := i.typed, i.fed
+	i.mu.Unlock()
 	if t.inputs == 0 || t.reader != pid && time.Since(fed) > quiet {
 		return true
 	}
@@ -76,12 +76,12 @@ func readsOf(pid int) (uint64, bool) {
 }
 
 // Feed gives the job input, one at a time: if who reads it is still as judged says, write does it. It reports whether it was.
-func (j *Job) Feed(judged Reader, write func() error) (same bool, err error) {
-	j.feeding.Lock()
-	defer j.feeding.Unlock()
-	if judged.Kind != ReadsCode && judged.Kind != ReadsData && j.Reader() != judged {
+func (i *Input) Feed(judged Reader, write func() error) (same bool, err error) {
+	i.feeding.Lock()
+	defer i.feeding.Unlock()
+	if judged.Kind != ReadsCode && judged.Kind != ReadsData && i.Reader() != judged {
 		return false, nil
 	}
-	j.giving(judged.PID)
+	i.giving(judged.PID)
 	return true, write()
 }

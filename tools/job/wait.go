@@ -123,7 +123,7 @@ func (j *Job) awaitOutput(ctx context.Context, u Until) (matched bool) {
 		select {
 		case <-changed:
 		case <-exit:
-		case <-j.done:
+		case <-j.group.done:
 		case <-timer.C:
 		case <-ctx.Done():
 			timer.Stop()

@@ -15,7 +15,7 @@
 // call is cancelled, its job gets SIGTERM, a grace, and SIGKILL, with all that descends from it.
 //
 // The other three tools read what a job says, by cursor; answer it; and end it. A line to a shell at its
-// prompt is judged like a command; what goes to a program that may run it is unknown, see [job.Reader].
+// prompt is judged like a command; what goes to a program that may run it is unknown, see [job.Input.Reader].
 //
 // # Output
 //

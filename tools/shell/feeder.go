@@ -87,7 +87,7 @@ func (c *feed) Refine(context.Context) []*agenttool.Path {
 		return nil
 	}
 	if c.sends() {
-		c.reads = j.Reader()
+		c.reads = j.Input.Reader()
 	}
 	c.facts = c.judge(j)
 	var paths []*agenttool.Path
@@ -107,9 +107,9 @@ func (c *feed) judge(j *job.Job) agenttool.Facts {
 	switch {
 	case !c.sends(), c.reads.Kind == job.ReadsData:
 		return ownJobs(false)
-	case c.reads.Kind == job.ReadsAnswer && whole && j.AtPrompt() && yesOrNo[strings.ToLower(line)]:
+	case c.reads.Kind == job.ReadsAnswer && whole && j.Input.AtPrompt() && yesOrNo[strings.ToLower(line)]:
 		return ownJobs(false)
-	case c.reads.Kind == job.ReadsCommands && whole && j.AtPrompt():
+	case c.reads.Kind == job.ReadsCommands && whole && j.Input.AtPrompt():
 		return c.command(line)
 	}
 	return agenttool.Facts{Reasons: []agenttool.Reason{{
@@ -179,13 +179,13 @@ func (c *feed) Run(ctx context.Context, _ agenttool.Reporter) (agenttool.Output,
 		return agenttool.Output{}, err
 	}
 	if c.input.Columns > 0 || c.input.Rows > 0 {
-		if err := j.Resize(c.input.Columns, c.input.Rows); err != nil {
+		if err := j.Input.Resize(c.input.Columns, c.input.Rows); err != nil {
 			return agenttool.Output{}, err
 		}
 	}
 	same, err := true, error(nil)
 	if c.sends() {
-		same, err = j.Feed(c.reads, func() error { return c.write(j) })
+		same, err = j.Input.Feed(c.reads, func() error { return c.write(j) })
 	} else {
 		err = c.write(j)
 	}
@@ -206,20 +206,20 @@ func (c *feed) Run(ctx context.Context, _ agenttool.Reporter) (agenttool.Output,
 
 // write sends text, keys and the end.
 func (c *feed) write(j *job.Job) error {
-	keys, err := job.Keys(c.input.Keys, j.HasTerminal())
+	keys, err := job.Keys(c.input.Keys, j.Input.HasTerminal())
 	if err != nil {
 		return err
 	}
 	if c.sends() && c.reads.Kind <= job.ReadsCommands && !c.passes {
-		j.Unclear()
+		j.Input.Unclear()
 	}
 	if input := c.input.Text + keys; input != "" {
-		if err := j.Write(input); err != nil {
+		if err := j.Input.Write(input); err != nil {
 			return err
 		}
 	}
 	if c.input.EOF {
-		return j.CloseInput()
+		return j.Input.Close()
 	}
 	return nil
 }

@@ -76,7 +76,7 @@ type sandboxed struct {
 func (o *outcome) collect() {
 	o.report = o.job.Report()
 	o.said, o.stats = o.job.Said(), o.job.Log().Stats()
-	o.job.MarkRead(o.said.Cursor)
+	o.job.Cursor.Advance(o.said.Cursor)
 	o.stdout, o.stderr = o.said.Stdout.Text(o.whole()), o.said.Stderr.Text(o.whole())
 	o.blocked, o.confined = o.job.Violations(), o.job.Confinement()
 	if e := o.report.Ending; e != nil && e.Code > 0 && o.kept() == nil {

@@ -141,9 +141,9 @@ func (c *read) Run(ctx context.Context, _ agenttool.Reporter) (agenttool.Output,
 	case c.input.Cursor != nil:
 		c.until.From = *c.input.Cursor
 	case c.until.Match != nil:
-		c.until.From = j.Unmatched()
+		c.until.From = j.Cursor.Unmatched()
 	default:
-		c.until.From = j.Unread()
+		c.until.From = j.Cursor.At()
 	}
 	if size := j.Log().Stats().Bytes; c.until.From > size {
 		return agenttool.Output{}, invalid("/cursor", "cursor_out_of_range", fmt.Sprintf(

@@ -40,7 +40,7 @@ func pageOf(p output.Page, j *job.Job, report job.Report) *reading {
 // readOn reads on where the last reading without a cursor ended.
 func readOn(j *job.Job, streams output.Streams) *reading {
 	report := j.Report()
-	return pageOf(j.ReadOn(textBytes, streams), j, report)
+	return pageOf(j.Cursor.ReadOn(textBytes, streams), j, report)
 }
 
 // complete adds how the job is.

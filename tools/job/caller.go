@@ -1,0 +1,56 @@
+package job
+
+import (
+	"errors"
+	"sync"
+	"time"
+
+	"toolhost/agenttool"
+	"toolhost/sandbox"
+)
+
+// caller is the call that started a job, as far as the job reports to it.
+type caller struct {
+	job     string
+	started time.Time
+
+	mu       sync.Mutex
+	reporter agenttool.Reporter // nil when the job has ended
+}
+
+// leave forgets the call.
+func (c *caller) leave() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.reporter = nil
+}
+
+func (c *caller) get() agenttool.Reporter {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.reporter
+}
+
+// payload opens the payload that gets every byte of the output.
+func (c *caller) payload() (agenttool.Payload, error) {
+	r := c.get()
+	if r == nil {
+		return nil, errEnded
+	}
+	return r.Payload("output", "text/plain; charset=utf-8")
+}
+
+var errEnded = errors.New("the job has ended")
+
+// violated reports at once what the sandbox kept from the job.
+func (c *caller) violated(v sandbox.Violation) {
+	r := c.get()
+	encoded, err := agenttool.Encode(v)
+	if r == nil || err != nil {
+		return // strings and a truth value: it cannot fail
+	}
+	r.Progress(agenttool.Progress{
+		Status: "running", Message: OneLine(v.String()), ElapsedMS: time.Since(c.started).Milliseconds(), TaskID: c.job,
+		Extra: agenttool.Extra{"sandbox_violation": encoded},
+	})
+}

@@ -1,0 +1,50 @@
+package job
+
+import (
+	"sync"
+
+	"toolhost/tools/job/output"
+)
+
+// Cursor is where readings of a job's output go on that name no cursor. It is safe for concurrent use.
+type Cursor struct {
+	log *output.Log
+
+	mu     sync.Mutex
+	at     int64
+	readOn bool // [Cursor.ReadOn] moved it
+}
+
+// Advance says that the output was read up to a cursor.
+func (c *Cursor) Advance(to int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.at = max(c.at, to)
+}
+
+// At is where the next reading goes on.
+func (c *Cursor) At() int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.at
+}
+
+// ReadOn reads on from the cursor. Each byte is read once, also by several readers.
+func (c *Cursor) ReadOn(max int, streams output.Streams) output.Page {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	page := c.log.Read(output.Request{From: c.at, Max: max, Streams: streams})
+	c.at, c.readOn = page.Next, true
+	return page
+}
+
+// Unmatched is where a search without a cursor begins: until a first ReadOn that is the beginning, since the result of the
+// command itself may contain the match.
+func (c *Cursor) Unmatched() int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.readOn {
+		return 0
+	}
+	return c.at
+}
