@@ -17,11 +17,11 @@ type cause struct {
 	outside bool // the path is written, and outside
 }
 
-// cause returns the first condition that the call does not meet, of those under which it would run in the mode: what the sandbox
+// causeOf returns the first condition that the call does not meet, of those under which it would run in the mode: what the sandbox
 // holds, or else that the call only reads what may be read.
-func (p Policy) cause(r Request) cause {
+func causeOf(p *Policy, r Request) cause {
 	if r.RunsCode && p.Mode == Sandboxed && p.Confines {
-		return p.unconfinedBy(r)
+		return unconfinedBy(p, r)
 	}
 	f := r.Facts
 	switch {
@@ -34,11 +34,11 @@ func (p Policy) cause(r Request) cause {
 	case len(f.Writes) > 0:
 		return cause{kind: kindMode, path: &f.Writes[0]}
 	}
-	return p.unread(r)
+	return unreadable(p, r)
 }
 
-// unread returns what keeps a call that only reads from running unasked.
-func (p Policy) unread(r Request) cause {
+// unreadable returns what keeps a call that only reads from running unasked.
+func unreadable(p *Policy, r Request) cause {
 	f := r.Facts
 	if i := slices.IndexFunc(f.Reads, p.outside); i >= 0 {
 		return cause{kind: kindWorkingDir, path: &f.Reads[i]}
@@ -53,7 +53,7 @@ func (p Policy) unread(r Request) cause {
 }
 
 // unconfinedBy returns why the sandbox does not hold all that a command may do, see confined.
-func (p Policy) unconfinedBy(r Request) cause {
+func unconfinedBy(p *Policy, r Request) cause {
 	f := r.Facts
 	switch {
 	case f.Destructive == agenttool.Yes:
@@ -66,7 +66,7 @@ func (p Policy) unconfinedBy(r Request) cause {
 	if i := slices.IndexFunc(f.Writes, elsewhere); i >= 0 {
 		return cause{kind: kindMode, path: &f.Writes[i], outside: true}
 	}
-	return p.unread(r)
+	return unreadable(p, r)
 }
 
 // sentence says what the cause is, in the words of the reason for that very fact.
@@ -146,61 +146,4 @@ func harmless(part *agenttool.Part, fact string) bool {
 		return part.PathsComplete == agenttool.Yes
 	}
 	return part.ReadOnly == agenttool.Yes
-}
-
-// remedy says what would change the verdict: a word that is known, a rule, or a mode; "" if there is nothing short. All of it was tried.
-func (p Policy) remedy(r Request, v verdict, suggested []agenttool.SuggestedUpdate) string {
-	if v.kind == kindRule || v.kind == kindSafety || v.behavior == agenttool.Deny && p.Mode == Plan {
-		return ""
-	}
-	if c := p.cause(r); c.fact == "paths_complete" && r.Facts.ReadOnly == agenttool.Yes && !strings.Contains(v.why, "literal path") {
-		return ": use a literal path"
-	}
-	var ways []string
-	if rules := p.rulesFor(r, suggested); len(rules) == 1 {
-		ways = append(ways, "a rule `"+rules[0]+"`")
-	} else if len(rules) > 1 {
-		ways = append(ways, "the rules `"+strings.Join(rules, "` and `")+"`")
-	}
-	if p.Mode == Default || p.Mode == AcceptEdits {
-		looser := p
-		looser.Mode, looser.Confines = Sandboxed, true
-		if r.RunsCode && looser.verdict(r).behavior == agenttool.Allow {
-			ways = append(ways, "mode sandboxed")
-		}
-	}
-	if len(ways) == 0 {
-		return ""
-	}
-	return "; " + strings.Join(ways, " or ") + " would allow it"
-}
-
-// maxRules is how many rules a sentence names at most.
-const maxRules = 2
-
-// rulesFor returns rules that would allow the call: those that are suggested, or the very words of its commands.
-func (p Policy) rulesFor(r Request, suggested []agenttool.SuggestedUpdate) []string {
-	if len(suggested) > 0 {
-		if rules := suggested[0].Rules; len(rules) <= maxRules {
-			return rules
-		}
-		return nil
-	}
-	var rules []string
-	for i := range r.Facts.Parts {
-		switch part := &r.Facts.Parts[i]; {
-		case part.WrappedBy >= 0 || readsOnly(part): // a rule with all words of what runs it shows it
-		case !part.Exact || len(rules) == maxRules:
-			return nil
-		default:
-			rules = append(rules, "Shell("+joinWords(part.Argv)+")")
-		}
-	}
-	for _, path := range r.Facts.Writes {
-		rules = append(rules, "Write("+p.spell(path)+")")
-	}
-	if !r.RunsCode || len(rules) == 0 || len(rules) > maxRules || !p.wouldAllow(r, rules) {
-		return nil
-	}
-	return rules
 }

@@ -9,6 +9,9 @@ import (
 
 // cover is what the rules that allow cover of a call.
 type cover struct {
+	p *Policy
+	r Request
+
 	whole   bool    // all of it
 	used    []*Rule // by these, in the order of its parts
 	parts   []int   // of each simple command the number of its rule, or one of the values below
@@ -21,12 +24,13 @@ const (
 	uncovered = -2
 )
 
-// cover looks for the rules that together cover the call.
-func (p Policy) cover(r Request) (c cover) {
+// coverOf looks for the rules that together cover a call.
+func coverOf(p *Policy, r Request) cover {
+	c := cover{p: p, r: r}
 	if p.set == nil {
 		return c
 	}
-	if i := p.find(&c, func(rule *Rule) bool { return rule.coversTool(r.Tool) }, p.set.allow.whole); i >= 0 {
+	if i := c.find(func(rule *Rule) bool { return rule.coversTool(r.Tool) }, p.set.allow.whole); i >= 0 {
 		c.whole = true
 		c.use(&p.set.rules[i])
 		return c
@@ -34,20 +38,20 @@ func (p Policy) cover(r Request) (c cover) {
 	f := r.Facts
 	switch {
 	case len(f.Parts) > 0 && f.PartsComplete == agenttool.Yes:
-		c.whole = p.coverParts(&c, f)
+		c.whole = c.coverParts()
 	case r.RunsCode, f.PathsComplete != agenttool.Yes, f.OpenWorld != agenttool.No:
 		return c
 	default:
 		c.whole = true
 	}
-	c.whole = p.coverWrites(&c, r) && p.coverReads(&c, r) && c.whole && len(c.used) > 0
+	c.whole = c.coverWrites() && c.coverReads() && c.whole && len(c.used) > 0
 	return c
 }
 
 // find returns the first of some rules for which match returns true, -1 for none.
-func (p Policy) find(c *cover, match func(*Rule) bool, among []int) int {
+func (c *cover) find(match func(*Rule) bool, among []int) int {
 	for _, i := range among {
-		if rule := &p.set.rules[i]; match(rule) {
+		if rule := &c.p.set.rules[i]; match(rule) {
 			return i
 		}
 	}
@@ -65,16 +69,17 @@ func (c *cover) lack(what string) bool {
 }
 
 // coverParts looks for a rule for each simple command that does more than read. It looks at all of them, for the record.
-func (p Policy) coverParts(c *cover, f *agenttool.Facts) bool {
+func (c *cover) coverParts() bool {
+	f := c.r.Facts
 	all := true
-	networked := p.hostsAllowed(c, f)
+	networked := c.hostsAllowed()
 	for n := range f.Parts {
 		part := &f.Parts[n]
 		found := uncovered
-		if i := p.coversPart(c, f, part); i >= 0 {
+		if i := c.coversPart(part); i >= 0 {
 			found = i
-			c.use(&p.set.rules[i])
-		} else if p.wrappedWhole(c, f, part) {
+			c.use(&c.p.set.rules[i])
+		} else if c.wrappedWhole(part) {
 			found = c.parts[part.WrappedBy]
 		} else if readsOnly(part) || networked && part.Exact && part.ReadOnly == agenttool.Yes && part.PathsComplete == agenttool.Yes {
 			found = onlyReads
@@ -88,12 +93,12 @@ func (p Policy) coverParts(c *cover, f *agenttool.Facts) bool {
 
 // wrappedWhole reports whether the command that runs a simple command, and ends in its words, is covered by a rule without a star:
 // that shows all that runs.
-func (p Policy) wrappedWhole(c *cover, f *agenttool.Facts, part *agenttool.Part) bool {
+func (c *cover) wrappedWhole(part *agenttool.Part) bool {
 	by := part.WrappedBy
-	if by < 0 || by >= len(c.parts) || c.parts[by] < 0 || !part.Exact || !p.set.rules[c.parts[by]].literal() {
+	if by < 0 || by >= len(c.parts) || c.parts[by] < 0 || !part.Exact || !c.p.set.rules[c.parts[by]].literal() {
 		return false
 	}
-	outer := f.Parts[by].Argv
+	outer := c.r.Facts.Parts[by].Argv
 	return len(part.Argv) < len(outer) && slices.Equal(outer[len(outer)-len(part.Argv):], part.Argv)
 }
 
@@ -103,25 +108,25 @@ func readsOnly(part *agenttool.Part) bool {
 }
 
 // hostsAllowed reports whether the call names hosts and rules allow all of them.
-func (p Policy) hostsAllowed(c *cover, f *agenttool.Facts) bool {
+func (c *cover) hostsAllowed() bool {
 	var used []*Rule
-	for _, host := range f.Hosts {
-		i := p.find(c, func(rule *Rule) bool { return rule.host.match(host) }, p.set.allow.hosts)
+	for _, host := range c.r.Facts.Hosts {
+		i := c.find(func(rule *Rule) bool { return rule.host.match(host) }, c.p.set.allow.hosts)
 		if i < 0 {
 			return false
 		}
-		used = append(used, &p.set.rules[i])
+		used = append(used, &c.p.set.rules[i])
 	}
 	c.used = append(c.used, used...)
 	return len(used) > 0
 }
 
 // coversPart returns the number of a rule that covers a simple command, -1 for none. Words mean what they say only inside the roots.
-func (p Policy) coversPart(c *cover, f *agenttool.Facts, part *agenttool.Part) int {
-	if !part.Exact || len(part.Argv) == 0 || !inRoots(f, part) {
+func (c *cover) coversPart(part *agenttool.Part) int {
+	if !part.Exact || len(part.Argv) == 0 || !inRoots(c.r.Facts, part) {
 		return -1
 	}
-	return p.find(c, func(rule *Rule) bool { return rule.covers(part.Argv) }, p.set.allow.firstWords(part.Argv[0]))
+	return c.find(func(rule *Rule) bool { return rule.covers(part.Argv) }, c.p.set.allow.firstWords(part.Argv[0]))
 }
 
 // inRoots reports whether a simple command starts inside a root of the workspace, wherever it may start.
@@ -143,50 +148,40 @@ func dirInRoots(f *agenttool.Facts, dir string) bool {
 }
 
 // coverWrites looks for a rule for each path that is written, by whatever command or tool.
-func (p Policy) coverWrites(c *cover, r Request) bool {
+func (c *cover) coverWrites() bool {
 	all := true
-	for _, path := range r.Facts.Writes {
-		i := p.findPath(path, func(rule *Rule) bool { return rule.allowsWrite(r.Tool) })
+	for _, path := range c.r.Facts.Writes {
+		i := c.p.set.allowing(path, func(rule *Rule) bool { return rule.allowsWrite(c.r.Tool) })
 		if i < 0 {
 			all = c.lack("writing " + path.Spelling)
 			continue
 		}
-		c.use(&p.set.rules[i])
+		c.use(&c.p.set.rules[i])
 	}
 	return all
 }
 
 // coverReads looks for a rule for each path outside the readable area that is read and not written.
-func (p Policy) coverReads(c *cover, r Request) bool {
+func (c *cover) coverReads() bool {
 	all := true
-	for _, path := range r.Facts.Reads {
-		written := slices.ContainsFunc(r.Facts.Writes, func(w agenttool.Path) bool { return w.Resolved == path.Resolved })
-		if written || !p.outside(path) {
+	for _, path := range c.r.Facts.Reads {
+		written := slices.ContainsFunc(c.r.Facts.Writes, func(w agenttool.Path) bool { return w.Resolved == path.Resolved })
+		if written || !c.p.outside(path) {
 			continue
 		}
-		i := p.findPath(path, func(rule *Rule) bool { return rule.tool == "read" })
+		i := c.p.set.allowing(path, func(rule *Rule) bool { return rule.tool == "read" })
 		if i < 0 {
 			all = c.lack("reading " + path.Spelling)
 			continue
 		}
-		c.use(&p.set.rules[i])
+		c.use(&c.p.set.rules[i])
 	}
 	return all
 }
 
-// findPath returns the number of the first rule about paths that allows one.
-func (p Policy) findPath(path agenttool.Path, about func(*Rule) bool) int {
-	for i := range p.set.allow.paths {
-		if x := &p.set.allow.paths[i]; about(&p.set.rules[x.rule]) && x.covers(path) {
-			return x.rule
-		}
-	}
-	return -1
-}
-
-// coveredBy is the verdict of a call which rules cover whole.
-func (p Policy) coveredBy(c *cover) verdict {
-	v := verdict{behavior: agenttool.Allow, kind: kindRule, rules: c.used, part: -1, covered: c.parts, grants: p.shared(c)}
+// verdict is that of a call which rules cover whole.
+func (c *cover) verdict() verdict {
+	v := verdict{behavior: agenttool.Allow, kind: kindRule, rules: c.used, part: -1, covered: c.parts, grants: c.grants()}
 	var refs []string
 	for _, rule := range c.used {
 		if ref := describe(rule); !slices.Contains(refs, ref) {
@@ -197,9 +192,9 @@ func (p Policy) coveredBy(c *cover) verdict {
 	return v
 }
 
-// shared returns the grants that all commands of a line are allowed with: they share one sandbox, so that what one of them is granted
+// grants returns the grants that all commands of a line are allowed with: they share one sandbox, so that what one of them is granted
 // alone no other may get. Commands that only read do not count.
-func (p Policy) shared(c *cover) []string {
+func (c *cover) grants() []string {
 	if len(c.parts) == 0 && len(c.used) == 1 { // of a tool as a whole
 		return slices.Clone(c.used[0].Grants)
 	}
@@ -209,7 +204,7 @@ func (p Policy) shared(c *cover) []string {
 		if i < 0 {
 			continue
 		}
-		rule := &p.set.rules[i]
+		rule := &c.p.set.rules[i]
 		if first {
 			grants, first = slices.Clone(rule.Grants), false
 			continue
@@ -217,4 +212,13 @@ func (p Policy) shared(c *cover) []string {
 		grants = slices.DeleteFunc(grants, func(g string) bool { return !slices.Contains(rule.Grants, g) })
 	}
 	return grants
+}
+
+// whyNot says, as a reason type and a sentence, why the call does not run unasked.
+func (c *cover) whyNot() (kind, detail string) {
+	if c.r.RunsCode && c.lacking != "" && len(c.used) > 0 {
+		return kindSubcommands, "no rule covers `" + c.lacking + "`"
+	}
+	found := causeOf(c.p, c.r)
+	return found.kind, found.sentence(c.r.Facts)
 }

@@ -8,19 +8,25 @@ import (
 	"toolhost/agenttool"
 )
 
-// editsInside reports whether a call writes files of the workspace, all of which it names, and does nothing else: a file tool, or a command
+// edit is a call under a policy, as far as it edits files.
+type edit struct {
+	p *Policy
+	r Request
+}
+
+// inside reports whether a call writes files of the workspace, all of which it names, and does nothing else: a file tool, or a command
 // line of programs that only edit.
-func (p Policy) editsInside(r Request) bool {
-	f := r.Facts
-	if f.PathsComplete != agenttool.Yes || f.OpenWorld != agenttool.No || len(f.Writes) == 0 || p.foreign(r) ||
-		slices.ContainsFunc(f.Writes, elsewhere) || slices.ContainsFunc(f.Reads, p.outside) {
+func (e edit) inside() bool {
+	f := e.r.Facts
+	if f.PathsComplete != agenttool.Yes || f.OpenWorld != agenttool.No || len(f.Writes) == 0 || e.p.foreign(e.r) ||
+		slices.ContainsFunc(f.Writes, elsewhere) || slices.ContainsFunc(f.Reads, e.p.outside) {
 		return false
 	}
-	return !r.RunsCode || p.onlyEdits(f)
+	return !e.r.RunsCode || e.onlyEdits(f)
 }
 
 // onlyEdits reports whether each simple command of a line only reads, or is a program that edits the files that it names.
-func (p Policy) onlyEdits(f *agenttool.Facts) bool {
+func (e edit) onlyEdits(f *agenttool.Facts) bool {
 	if f.Destructive == agenttool.Yes || f.ReadOnly != agenttool.No || f.PartsComplete != agenttool.Yes || f.Unmentioned {
 		return false
 	}
@@ -30,11 +36,11 @@ func (p Policy) onlyEdits(f *agenttool.Facts) bool {
 		if readsOnly(part) {
 			continue
 		}
-		if !part.Exact || part.Destructive == agenttool.Yes || !p.edits(f, part.Argv) {
+		if !part.Exact || part.Destructive == agenttool.Yes || !e.edits(f, part.Argv) {
 			return false
 		}
 		writing++
-		links = links || part.Argv[0] == "ln" && !p.linksPlainly(f, i+1) || part.Argv[0] == "mv" && movesLink(f, i+1)
+		links = links || part.Argv[0] == "ln" && !linksPlainly(f, i+1) || part.Argv[0] == "mv" && movesLink(f, i+1)
 		made = made || part.Argv[0] == "ln"
 	}
 	return !links && (!made || writing == 1 && !slices.ContainsFunc(f.Writes, byShell))
@@ -42,7 +48,7 @@ func (p Policy) onlyEdits(f *agenttool.Facts) bool {
 
 // linksPlainly reports whether what a link leads to, as words of part by, is not protected: what is written through it later is not seen to
 // be written there.
-func (p Policy) linksPlainly(f *agenttool.Facts, by int) bool {
+func linksPlainly(f *agenttool.Facts, by int) bool {
 	return !slices.ContainsFunc(f.Reads, func(r agenttool.Path) bool { return r.By == by && isProtected(r.Resolved, r.Root) })
 }
 
@@ -61,7 +67,7 @@ var editing = map[string][]string{
 }
 
 // edits reports whether the words of a command edit files: its facts name them.
-func (p Policy) edits(f *agenttool.Facts, argv []string) bool {
+func (e edit) edits(f *agenttool.Facts, argv []string) bool {
 	if len(argv) == 0 {
 		return false
 	}
@@ -79,7 +85,7 @@ func (p Policy) edits(f *agenttool.Facts, argv []string) bool {
 	case "chmod":
 		return len(operands) > 1 && plainMode(operands[0])
 	case "cp", "mv", "ln":
-		return len(operands) == 2 && p.oneFile(f, operands[0], operands[1])
+		return len(operands) == 2 && e.oneFile(f, operands[0], operands[1])
 	}
 	return true
 }
@@ -96,12 +102,12 @@ func plainMode(mode string) bool {
 
 // oneFile reports whether a file is made under the name that stands there, or in that directory under its own, and neither is protected nor
 // named by a rule. Which of the two it is the disk alone knows.
-func (p Policy) oneFile(f *agenttool.Facts, source, target string) bool {
-	if len(p.globs(agenttool.Deny, "write"))+len(p.globs(agenttool.Ask, "write")) > 0 || strings.HasSuffix(source, "..") {
+func (e edit) oneFile(f *agenttool.Facts, source, target string) bool {
+	if len(e.p.globs(agenttool.Deny, "write"))+len(e.p.globs(agenttool.Ask, "write")) > 0 || strings.HasSuffix(source, "..") {
 		return false
 	}
 	return !slices.ContainsFunc(f.Writes, func(w agenttool.Path) bool {
 		within := filepath.Join(w.Resolved, filepath.Base(source))
-		return w.Spelling == target && (isProtected(within, w.Root) || p.Secret != nil && p.Secret(within))
+		return w.Spelling == target && (isProtected(within, w.Root) || e.p.Secret != nil && e.p.Secret(within))
 	})
 }

@@ -108,11 +108,12 @@ func (p Policy) Decide(r Request) agenttool.Decision {
 		d.Reason.Extra = agenttool.Extra{"classifier": classifierRole}
 	}
 	if len(r.Facts.Parts) > 1 || len(r.Facts.Parts) == 1 && v.behavior != agenttool.Allow {
-		d.Reason.Subcommands = p.subcommands(r, v)
+		d.Reason.Subcommands = breakdown{&p, r.Facts, v}.list(r)
 	}
 	if v.behavior == agenttool.Ask {
-		d.SuggestedUpdates = p.suggest(r)
-		d.Reason.Detail += p.remedy(r, v, d.SuggestedUpdates)
+		s := suggester{&p, r}
+		d.SuggestedUpdates = s.suggest()
+		d.Reason.Detail += s.remedy(v, d.SuggestedUpdates)
 	}
 	return d
 }
@@ -182,7 +183,7 @@ func (p Policy) verdict(r Request) verdict {
 		return because(agenttool.Allow, kindMode, "it only reads, and nothing but what may be read")
 	}
 	if p.Mode == Plan {
-		return because(agenttool.Deny, kindMode, "mode plan runs only what reads: "+p.cause(r).sentence(f))
+		return because(agenttool.Deny, kindMode, "mode plan runs only what reads: "+causeOf(&p, r).sentence(f))
 	}
 	if writesProtected {
 		return p.protect(protected)
@@ -211,9 +212,9 @@ func (p Policy) exposed(r Request) (verdict, bool) {
 
 // allowed decides about a call that nothing forbids and that is no reading.
 func (p Policy) allowed(r Request) verdict {
-	c := p.cover(r)
+	c := coverOf(&p, r)
 	if c.whole {
-		v := p.coveredBy(&c)
+		v := c.verdict()
 		if r.RunsCode {
 			v.grants = append(v.grants, p.set.networks()...)
 		}
@@ -226,10 +227,10 @@ func (p Policy) allowed(r Request) verdict {
 	case p.Mode == Sandboxed && p.confined(r):
 		v = because(agenttool.Allow, kindMode, "mode sandboxed runs what the sandbox holds")
 		v.grants = p.set.networks()
-	case (p.Mode == AcceptEdits || p.Mode == Sandboxed) && p.editsInside(r):
+	case (p.Mode == AcceptEdits || p.Mode == Sandboxed) && edit{&p, r}.inside():
 		v = because(agenttool.Allow, kindMode, "mode "+string(p.Mode)+" lets files of the workspace be edited")
 	default:
-		kind, why := p.whyNot(r, &c)
+		kind, why := c.whyNot()
 		if v = because(agenttool.Ask, kind, why); p.Mode == DontAsk {
 			v.behavior, v.why = agenttool.Deny, why+", and mode dont_ask denies what would ask"
 		}
@@ -329,14 +330,6 @@ func (p Policy) globs(b agenttool.Behavior, tool string) []string {
 	return globs
 }
 
-// networks returns grants for the hosts that rules allow, and no rule denies or asks about.
-func (s *ruleset) networks() []string {
-	if s == nil {
-		return nil
-	}
-	return slices.Clip(s.hosts)
-}
-
 // runsUnasked reports whether the call is proved to do nothing but read what may be read.
 func (p Policy) runsUnasked(r Request) bool {
 	f := r.Facts
@@ -367,13 +360,4 @@ func (p Policy) confined(r Request) bool {
 // session has to itself.
 func (p Policy) foreign(r Request) bool {
 	return slices.ContainsFunc(r.Facts.Hosts, func(host string) bool { return !r.RunsCode || !p.Confines || !loopback(host) })
-}
-
-// whyNot says, as a reason type and a sentence, why the call does not run unasked.
-func (p Policy) whyNot(r Request, c *cover) (kind, detail string) {
-	if r.RunsCode && c.lacking != "" && len(c.used) > 0 {
-		return kindSubcommands, "no rule covers `" + c.lacking + "`"
-	}
-	found := p.cause(r)
-	return found.kind, found.sentence(r.Facts)
 }

@@ -174,3 +174,21 @@ func (x *ruled) every() []int {
 
 // speaksOfCommands reports whether there is a rule about the words of commands.
 func (x *ruled) speaksOfCommands() bool { return len(x.words)+len(x.wild) > 0 }
+
+// allowing returns the number of the first rule about paths that allows one.
+func (s *ruleset) allowing(path agenttool.Path, about func(*Rule) bool) int {
+	for i := range s.allow.paths {
+		if x := &s.allow.paths[i]; about(&s.rules[x.rule]) && x.covers(path) {
+			return x.rule
+		}
+	}
+	return -1
+}
+
+// networks returns grants for the hosts that rules allow, and no rule denies or asks about.
+func (s *ruleset) networks() []string {
+	if s == nil {
+		return nil
+	}
+	return slices.Clip(s.hosts)
+}

@@ -9,37 +9,45 @@ import (
 // maxSubcommands is how many simple commands a record speaks of.
 const maxSubcommands = 100
 
-// subcommands returns the decision about each simple command: each falls under the first rule that denies or asks, else under
+// breakdown is a decision about a call, told for each of its simple commands.
+type breakdown struct {
+	p *Policy
+	f *agenttool.Facts
+	v verdict
+}
+
+// list returns the decision about each simple command: each falls under the first rule that denies or asks, else under
 // the one that covers it, else it only reads, or what is decided for the whole is decided for it.
-func (p Policy) subcommands(r Request, v verdict) []agenttool.Subcommand {
-	f := r.Facts
-	if v.covered == nil && v.behavior != agenttool.Deny && p.set != nil {
-		c := p.cover(r)
-		v.covered = c.parts
+func (b breakdown) list(r Request) []agenttool.Subcommand {
+	if b.v.covered == nil && b.v.behavior != agenttool.Deny && b.p.set != nil {
+		c := coverOf(b.p, r)
+		b.v.covered = c.parts
 	}
-	list := make([]agenttool.Subcommand, 0, min(len(f.Parts), maxSubcommands))
-	for n := range f.Parts {
+	list := make([]agenttool.Subcommand, 0, min(len(b.f.Parts), maxSubcommands))
+	for n := range b.f.Parts {
 		if len(list) == maxSubcommands {
 			break
 		}
-		part := &f.Parts[n]
+		part := &b.f.Parts[n]
 		s := agenttool.Subcommand{Argv: part.Argv, Line: part.Line, Column: part.Column, WrappedBy: part.WrappedBy}
-		p.subcommand(&s, n, part, v)
+		b.fill(&s, n, part)
 		list = append(list, s)
 	}
 	return list
 }
 
-func (p Policy) subcommand(s *agenttool.Subcommand, n int, part *agenttool.Part, v verdict) {
+// fill writes the decision about one simple command.
+func (b breakdown) fill(s *agenttool.Subcommand, n int, part *agenttool.Part) {
+	p, v := b.p, b.v
 	if p.set != nil {
 		one := *part
 		if v.behavior == agenttool.Allow {
 			one.MayRun = "" // which was decided about
 		}
 		alone := agenttool.Facts{Dir: v.dir, Parts: []agenttool.Part{one}, Mentions: [][]string{}}
-		for _, b := range []agenttool.Behavior{agenttool.Deny, agenttool.Ask} {
-			if found, ok := p.set.forbidden(b, Request{Tool: "shell", RunsCode: true, Facts: &alone}); ok {
-				fallsUnder(s, &p.set.rules[found.rule], b, found.sure)
+		for _, forbids := range []agenttool.Behavior{agenttool.Deny, agenttool.Ask} {
+			if found, ok := p.set.forbidden(forbids, Request{Tool: "shell", RunsCode: true, Facts: &alone}); ok {
+				fallsUnder(s, &p.set.rules[found.rule], forbids, found.sure)
 				return
 			}
 		}
@@ -47,7 +55,7 @@ func (p Policy) subcommand(s *agenttool.Subcommand, n int, part *agenttool.Part,
 	switch {
 	case n < len(v.covered) && v.covered[n] >= 0:
 		fallsUnder(s, &p.set.rules[v.covered[n]], agenttool.Allow, surely)
-	case p.blocks(n, part, v):
+	case b.blocks(n, part):
 		s.Behavior, s.Reason = v.behavior, v.why
 	case readsOnly(part) || n < len(v.covered) && v.covered[n] == onlyReads:
 		s.Behavior, s.Reason = agenttool.Allow, "it only reads"
@@ -61,12 +69,13 @@ func (p Policy) subcommand(s *agenttool.Subcommand, n int, part *agenttool.Part,
 }
 
 // blocks reports whether what is decided about the whole, and is not to run, is so because of what this simple command touches.
-func (p Policy) blocks(n int, part *agenttool.Part, v verdict) bool {
+func (b breakdown) blocks(n int, part *agenttool.Part) bool {
+	v := b.v
 	if v.behavior == agenttool.Allow || !readsOnly(part) {
 		return false
 	}
 	return slices.ContainsFunc(v.reads, func(path agenttool.Path) bool {
-		return path.By == n+1 && (path.Spelling == v.path || v.path == "" && p.outside(path))
+		return path.By == n+1 && (path.Spelling == v.path || v.path == "" && b.p.outside(path))
 	})
 }
 

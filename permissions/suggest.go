@@ -12,14 +12,20 @@ import (
 // maxSuggested is how many rules one suggestion holds at most.
 const maxSuggested = 5
 
+// suggester finds changes of a policy that would allow a call.
+type suggester struct {
+	p *Policy
+	r Request
+}
+
 // suggest returns changes of the rules that would have allowed this very call: first the narrowest one, then, where a
 // command line tool is told what to do by its first words, one for whatever comes behind them, and where files outside are read, one for
 // all of their directory. Each was tried.
-func (p Policy) suggest(r Request) []agenttool.SuggestedUpdate {
+func (s suggester) suggest() []agenttool.SuggestedUpdate {
 	var updates []agenttool.SuggestedUpdate
-	exact := p.narrowest(r)
-	for _, rules := range [][]string{exact, p.widened(r, exact)} {
-		if len(rules) > 0 && len(rules) <= maxSuggested && p.wouldAllow(r, rules) {
+	exact := s.narrowest()
+	for _, rules := range [][]string{exact, s.widened(exact)} {
+		if len(rules) > 0 && len(rules) <= maxSuggested && s.wouldAllow(rules) {
 			updates = append(updates, agenttool.SuggestedUpdate{
 				Op: "add_rules", Destination: agenttool.SourceSession, Behavior: agenttool.Allow, Rules: rules})
 		}
@@ -28,7 +34,7 @@ func (p Policy) suggest(r Request) []agenttool.SuggestedUpdate {
 }
 
 // wouldAllow tries rules.
-func (p Policy) wouldAllow(r Request, texts []string) bool {
+func (s suggester) wouldAllow(texts []string) bool {
 	parser := Parser{Names: map[string]string{"shell": "shell", "read": "read", "write": "write"}}
 	var rules []Rule
 	for _, text := range texts {
@@ -41,13 +47,13 @@ func (p Policy) wouldAllow(r Request, texts []string) bool {
 		}
 		rules = append(rules, rule)
 	}
-	return p.With(rules...).verdict(r).behavior == agenttool.Allow
+	return s.p.With(rules...).verdict(s.r).behavior == agenttool.Allow
 }
 
 // narrowest returns the rules that cover the call and nothing else.
-func (p Policy) narrowest(r Request) []string {
-	c := p.cover(r)
-	if r.RunsCode && r.Facts.PartsComplete != agenttool.Yes {
+func (s suggester) narrowest() []string {
+	c := coverOf(s.p, s.r)
+	if s.r.RunsCode && s.r.Facts.PartsComplete != agenttool.Yes {
 		return nil
 	}
 	var rules []string
@@ -56,13 +62,13 @@ func (p Policy) narrowest(r Request) []string {
 			rules = append(rules, rule)
 		}
 	}
-	for n := range r.Facts.Parts {
-		part := &r.Facts.Parts[n]
+	for n := range s.r.Facts.Parts {
+		part := &s.r.Facts.Parts[n]
 		if n < len(c.parts) && c.parts[n] != uncovered || readsOnly(part) {
 			continue
 		}
 		words := part.Argv
-		if lines := beforeLines(words); lines > 0 && r.Facts.Destructive != agenttool.Yes {
+		if lines := beforeLines(words); lines > 0 && s.r.Facts.Destructive != agenttool.Yes {
 			words = words[:lines]
 		}
 		switch {
@@ -74,15 +80,15 @@ func (p Policy) narrowest(r Request) []string {
 			add("Shell(" + joinWords(words) + ")")
 		}
 	}
-	for _, path := range r.Facts.Writes {
-		if p.set == nil || p.findPath(path, func(rule *Rule) bool { return rule.allowsWrite(r.Tool) }) < 0 {
-			add("Write(" + p.spell(path) + ")")
+	for _, path := range s.r.Facts.Writes {
+		if s.p.set == nil || s.p.set.allowing(path, func(rule *Rule) bool { return rule.allowsWrite(s.r.Tool) }) < 0 {
+			add("Write(" + s.spell(path) + ")")
 		}
 	}
-	for _, path := range r.Facts.Reads {
-		written := slices.ContainsFunc(r.Facts.Writes, func(w agenttool.Path) bool { return w.Resolved == path.Resolved })
-		if p.outside(path) && !written {
-			add("Read(" + p.spell(path) + ")")
+	for _, path := range s.r.Facts.Reads {
+		written := slices.ContainsFunc(s.r.Facts.Writes, func(w agenttool.Path) bool { return w.Resolved == path.Resolved })
+		if s.p.outside(path) && !written {
+			add("Read(" + s.spell(path) + ")")
 		}
 	}
 	return rules
@@ -110,12 +116,12 @@ var runners = []string{"run", "exec", "x", "dlx", "foreach", "submodule", "bisec
 
 // widened returns the rules with any words behind those that say what a tool does, and with the directories of files outside; nil if
 // that widens none.
-func (p Policy) widened(r Request, exact []string) []string {
-	if r.Facts.Destructive == agenttool.Yes || len(exact) == 0 {
+func (s suggester) widened(exact []string) []string {
+	if s.r.Facts.Destructive == agenttool.Yes || len(exact) == 0 {
 		return nil
 	}
-	rules, wider := p.wholeDirs(r, exact)
-	for _, part := range r.Facts.Parts {
+	rules, wider := s.wholeDirs(exact)
+	for _, part := range s.r.Facts.Parts {
 		at := slices.Index(rules, "Shell("+joinWords(part.Argv)+")")
 		n := told(part.Argv)
 		if at < 0 || n == 0 || slices.Contains(runners, part.Argv[n-1]) {
@@ -147,9 +153,9 @@ func told(argv []string) int {
 }
 
 // spell writes a path as a pattern that matches it alone, by its spelling and by where it leads.
-func (p Policy) spell(path agenttool.Path) string {
+func (s suggester) spell(path agenttool.Path) string {
 	led := leadsTo(path)
-	spelled, resolved := p.pattern(filepath.Clean(path.Absolute)), p.pattern(led)
+	spelled, resolved := s.pattern(filepath.Clean(path.Absolute)), s.pattern(led)
 	switch {
 	case spelled == resolved:
 		return resolved
@@ -165,8 +171,8 @@ func (p Policy) spell(path agenttool.Path) string {
 }
 
 // pattern returns the pattern for one path, relative to the workspace where it lies inside.
-func (p Policy) pattern(path string) string {
-	if rel, err := filepath.Rel(p.Workspace, path); err == nil && agenttool.Within(p.Workspace, path) {
+func (s suggester) pattern(path string) string {
+	if rel, err := filepath.Rel(s.p.Workspace, path); err == nil && agenttool.Within(s.p.Workspace, path) {
 		return escapeGlob(rel)
 	}
 	return escapeGlob(path)

@@ -62,11 +62,11 @@ func beforeLines(argv []string) int {
 
 // wholeDirs returns the rules with the directory of each file outside that is read, where that is no large part of the machine, and
 // whether there is one.
-func (p Policy) wholeDirs(r Request, exact []string) (rules []string, wider bool) {
+func (s suggester) wholeDirs(exact []string) (rules []string, wider bool) {
 	rules = slices.Clone(exact)
-	for _, path := range r.Facts.Reads {
-		at := slices.Index(rules, "Read("+p.spell(path)+")")
-		if dir := filepath.Dir(leadsTo(path)); at >= 0 && !path.Names && leadsTo(path) == filepath.Clean(path.Absolute) && p.narrow(dir) {
+	for _, path := range s.r.Facts.Reads {
+		at := slices.Index(rules, "Read("+s.spell(path)+")")
+		if dir := filepath.Dir(leadsTo(path)); at >= 0 && !path.Names && leadsTo(path) == filepath.Clean(path.Absolute) && s.narrow(dir) {
 			rules[at], wider = "Read("+escapeGlob(dir)+"/**)", true
 		}
 	}
@@ -81,15 +81,15 @@ func (p Policy) wholeDirs(r Request, exact []string) (rules []string, wider bool
 
 // narrow reports whether a directory outside may be offered as a whole: it is not a top of the machine, a home, or hidden, and the
 // workspace does not lie in it.
-func (p Policy) narrow(dir string) bool {
+func (s suggester) narrow(dir string) bool {
 	names := strings.Split(strings.TrimPrefix(dir, "/"), "/")
 	least := 2
 	if slices.Contains([]string{"home", "Users", "mnt", "media", "run", "proc", "sys", "dev"}, names[0]) {
 		least = 3
 	}
 	hidden := slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, ".") })
-	if len(names) < least || hidden || agenttool.Within(dir, p.Workspace) {
+	if len(names) < least || hidden || agenttool.Within(dir, s.p.Workspace) {
 		return false
 	}
-	return p.Guarded == nil || !p.Guarded(filepath.Join(dir, ".bashrc")) // where that is guarded is a home
+	return s.p.Guarded == nil || !s.p.Guarded(filepath.Join(dir, ".bashrc")) // where that is guarded is a home
 }

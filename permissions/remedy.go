@@ -1,0 +1,66 @@
+package permissions
+
+import (
+	"strings"
+
+	"toolhost/agenttool"
+)
+
+// remedy says what would change the verdict: a word that is known, a rule, or a mode; "" if there is nothing short. All of it was tried.
+func (s suggester) remedy(v verdict, suggested []agenttool.SuggestedUpdate) string {
+	r := s.r
+	if v.kind == kindRule || v.kind == kindSafety || v.behavior == agenttool.Deny && s.p.Mode == Plan {
+		return ""
+	}
+	if c := causeOf(s.p, r); c.fact == "paths_complete" && r.Facts.ReadOnly == agenttool.Yes && !strings.Contains(v.why, "literal path") {
+		return ": use a literal path"
+	}
+	var ways []string
+	if rules := s.rulesFor(suggested); len(rules) == 1 {
+		ways = append(ways, "a rule `"+rules[0]+"`")
+	} else if len(rules) > 1 {
+		ways = append(ways, "the rules `"+strings.Join(rules, "` and `")+"`")
+	}
+	if s.p.Mode == Default || s.p.Mode == AcceptEdits {
+		looser := *s.p
+		looser.Mode, looser.Confines = Sandboxed, true
+		if r.RunsCode && looser.verdict(r).behavior == agenttool.Allow {
+			ways = append(ways, "mode sandboxed")
+		}
+	}
+	if len(ways) == 0 {
+		return ""
+	}
+	return "; " + strings.Join(ways, " or ") + " would allow it"
+}
+
+// maxRules is how many rules a sentence names at most.
+const maxRules = 2
+
+// rulesFor returns rules that would allow the call: those that are suggested, or the very words of its commands.
+func (s suggester) rulesFor(suggested []agenttool.SuggestedUpdate) []string {
+	r := s.r
+	if len(suggested) > 0 {
+		if rules := suggested[0].Rules; len(rules) <= maxRules {
+			return rules
+		}
+		return nil
+	}
+	var rules []string
+	for i := range r.Facts.Parts {
+		switch part := &r.Facts.Parts[i]; {
+		case part.WrappedBy >= 0 || readsOnly(part): // a rule with all words of what runs it shows it
+		case !part.Exact || len(rules) == maxRules:
+			return nil
+		default:
+			rules = append(rules, "Shell("+joinWords(part.Argv)+")")
+		}
+	}
+	for _, path := range r.Facts.Writes {
+		rules = append(rules, "Write("+s.spell(path)+")")
+	}
+	if !r.RunsCode || len(rules) == 0 || len(rules) > maxRules || !s.wouldAllow(rules) {
+		return nil
+	}
+	return rules
+}
