@@ -292,6 +292,7 @@ else {
 		{"script", "script", `script -qec 'echo hi' /dev/null | tr -d '\r'`, "hi"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
 			needs(t, tt.program)
 			if r := b.run(t, Workspace, tt.line); r.err != nil || r.out != tt.want {
 				t.Errorf("%q, %v, %+v; want %q", r.out, r.err, r.violations, tt.want)

@@ -58,9 +58,9 @@ func homeBench(t testing.TB, change func(*Options)) *bench {
 const readAll = `cat .link/notes.txt hard 2>/dev/null
 	grep -rs CANARY "$HOME" /proc/self/root"$HOME" /proc/1/root"$HOME" "$HOME/../home" .
 	while IFS= read -r name; do
-		[ -e "$HOME/$name" ] && echo "CANARY: there is $name"
-		cat "$HOME/$name" "/proc/self/root$HOME/$name" "/proc/1/cwd/../home/$name" 2>/dev/null
-	done < names; true`
+		[ -e "$HOME/$name" ] && echo "CANARY: there is $name" >&2
+		printf '%s\0' "$HOME/$name" "/proc/self/root$HOME/$name" "/proc/1/cwd/../home/$name"
+	done < names | xargs -0 cat 2>/dev/null; true`
 
 // TestHomeIsClosed: of a home directory commands see the tool chains, harmless configuration and what they were granted, at
 // every level, and under no name anything else.
@@ -68,6 +68,7 @@ func TestHomeIsClosed(t *testing.T) {
 	for _, level := range []Level{Full, LandlockNotify, Landlock} {
 		for _, access := range []Access{ReadOnly, Workspace} {
 			t.Run(fmt.Sprint(level, " ", access), func(t *testing.T) {
+				t.Parallel()
 				b := homeBench(t, func(o *Options) { o.Level = level })
 				names := credentialPaths(t)
 				plantIn(t, b.home, names...)
