@@ -16,7 +16,7 @@ import (
 	"toolhost/tools/search/match"
 )
 
-// rounds returns how often a test goes around: what TOOLHOST_ROUNDS says, else usual.
+// rounds returns how often a test goes around: as often as TOOLHOST_ROUNDS says, else half as often as usual.
 func rounds(t testing.TB, usual int) int {
 	t.Helper()
 	text := os.Getenv("TOOLHOST_ROUNDS")
@@ -24,7 +24,7 @@ func rounds(t testing.TB, usual int) int {
 	case text == "" && testing.Short():
 		return max(usual/4, 3)
 	case text == "":
-		return usual
+		return max(usual/2, 3)
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil {
