@@ -525,14 +525,13 @@ func descendantsOf(pid int) int {
 	return n
 }
 
-// tryHundred runs one hundred sessions at once: each has a /tmp, processes and a loopback of its own, and takes away nothing of the others.
+// tryHundred runs many sessions at once, in the long form one hundred: each has a /tmp, processes and a loopback of its own, and takes away nothing of the others.
 func tryHundred(t *testing.T, r *rig) {
 	all := accounts(t)
 	a := r.arena(t, all[len(all)-1], sandbox.Full)
-	results := make(chan error, many)
-	limit := make(chan struct{}, many)
-	for n := range many {
-		limit <- struct{}{}
+	sessions := count(30, many)
+	results := make(chan error, sessions)
+	for n := range sessions {
 		cmd := a.boxed(sandbox.Workspace, fmt.Sprintf(`touch /tmp/own-%d; [ "$(cd /tmp; ls -d own-*)" = own-%[1]d ] || exit 4
 			$P serve 127.0.0.1 4000 /dev/null & sleep .3
 			[ "$(cd /tmp; ls -d own-*)" = own-%[1]d ] || exit 5; [ $(ls /proc | grep -c '^[0-9]') -lt 8 ] || exit 6
@@ -548,12 +547,12 @@ func tryHundred(t *testing.T, r *rig) {
 			results <- err
 		}()
 	}
-	for range many {
+	for range sessions {
 		if err := <-results; err != nil {
 			a.t.Error(err)
 		}
 	}
-	for n := range many {
+	for n := range sessions {
 		if !exists(a, "ws/.env") || a.read(fmt.Sprintf("ws/s-%d", n)) == "" {
 			a.t.Errorf("session %d did not come to its end", n)
 		}

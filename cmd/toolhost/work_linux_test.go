@@ -397,7 +397,10 @@ func TestWork(t *testing.T) {
 	p := newPlace(t)
 	t.Run("all", func(t *testing.T) { // ends when all have ended, before the place goes
 		for _, w := range slices.Concat(gitWork(), approvedWork(), sessionWork(), toolchainWork(), systemWork()) {
-			t.Run(w.name, func(t *testing.T) { p.run(t, w) })
+			users := w.users && os.Getuid() == 0
+			if long() || !users { // the session of an ordinary user shows as much
+				t.Run(w.name, func(t *testing.T) { p.run(t, w) })
+			}
 			if w.alone {
 				t.Run(w.name+", by itself", func(t *testing.T) {
 					if program := lacking(w.needs, os.Getenv("PATH")); program != "" {
@@ -407,7 +410,7 @@ func TestWork(t *testing.T) {
 					p.runAlone(t, w)
 				})
 			}
-			if w.users && os.Getuid() == 0 {
+			if users {
 				t.Run(w.name+", as an ordinary user", func(t *testing.T) {
 					p := p
 					p.uid = ordinary(t)

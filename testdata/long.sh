@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# Runs the long form of the tests whose ordinary form takes a part of it: every attempt to get out of the sandbox as every account at every
+# level and by every profile, everyday work as every account, more rounds of races, of attackers and of searches, more output of jobs.
+# What came of it is in long.txt:
+#
+#   testdata/long.sh > testdata/long.txt
+#
+# Longer still: escapes/attack.sh, escapes/race.sh, jobs/soak.sh, fuzz.sh, faults/*.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+export TOOLHOST_LONG=1 TOOLHOST_ROUNDS=60 CGO_ENABLED=0
+printf '%s, %s processors, Linux %s\n' "$(date -u +%F)" "$(nproc)" "$(uname -r)"
+go test -count=1 -timeout 60m -v -run '^(TestEscapes|TestAttack|TestWork|TestJobsLeftovers|TestJobOutput300MB|TestFiftyJobs)$' ./cmd/toolhost |
+  awk '/^ *--- / { n[$2]++; if ($2 == "FAIL:") bad = 1 } /^(--- |FAIL|ok|panic)/ { print } END { for (r in n) print n[r], "tests and parts of tests:", r; exit bad }'
+go test -count=1 -timeout 60m -run 'EqualsCold|Calm' ./tools/search/engine
