@@ -44,7 +44,7 @@ func soakSeed() uint64 {
 // TestJobsSoak does at random what clients do, beside each other, and looks at what is left. testdata/jobs/soak.sh runs it for
 // longer, with the race detector.
 func TestJobsSoak(t *testing.T) {
-	if testing.Short() {
+	if testing.Short() && os.Getenv("TOOLHOST_SOAK") == "" {
 		t.Skip("it takes a while")
 	}
 	t.Parallel()
