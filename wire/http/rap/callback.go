@@ -26,12 +26,12 @@ const (
 )
 
 // attempt sends a message once. why is empty if it was taken, and names no address otherwise.
-func (s *Server) attempt(m message) (why string, again bool) {
-	u, err := s.allowed(m.to.Callback)
+func (b *outbox) attempt(m message) (why string, again bool) {
+	u, err := b.o.allowed(m.to.Callback)
 	if err != nil {
 		return err.Error(), false
 	}
-	ctx, cancel := context.WithTimeout(s.life, s.pace.attempt)
+	ctx, cancel := context.WithTimeout(b.run.ctx, b.pace.attempt)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), bytes.NewReader(m.body))
 	if err != nil {
@@ -39,7 +39,7 @@ func (s *Server) attempt(m message) (why string, again bool) {
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("User-Agent", "toolhost")
-	answer, err := s.client.Do(r)
+	answer, err := b.client.Do(r)
 	if err != nil {
 		return wrong(err), !errors.Is(err, errAddress)
 	}
@@ -78,7 +78,7 @@ func wrong(err error) string {
 
 // allowed returns where a callback URL leads, if callbacks may go there: to this machine, or over https to a host that
 // settings name.
-func (s *Server) allowed(raw string) (*url.URL, error) {
+func (o *Options) allowed(raw string) (*url.URL, error) {
 	u, err := url.Parse(raw)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
 		return nil, refuse(http.StatusBadRequest, "callback_url must be an absolute http or https URL")
@@ -86,13 +86,13 @@ func (s *Server) allowed(raw string) (*url.URL, error) {
 	switch {
 	case isLocal(u.Hostname()):
 		return u, nil
-	case s.o.AllowCallback == nil:
+	case o.AllowCallback == nil:
 		return nil, refuse(http.StatusForbidden, "callback_url leads to %s, which is not this machine: callbacks of this server go over loopback", shownHost(u))
 	case u.Scheme != "https":
 		return nil, refuse(http.StatusForbidden, "callback_url leads to %s, which is not this machine: that takes https, and that http.callback_hosts in settings names it", shownHost(u))
 	}
 	asked := *u
-	if s.o.AllowCallback(&asked) != nil { // its words may name the URL
+	if o.AllowCallback(&asked) != nil { // its words may name the URL
 		return nil, refuse(http.StatusForbidden, "callback_url leads to %s, which settings do not name: add it to http.callback_hosts in them", shownHost(u))
 	}
 	return u, nil
@@ -105,10 +105,10 @@ func shownHost(u *url.URL) string {
 }
 
 // reachable reports why callbacks do not go to a URL. Who can mend that reads the log.
-func (s *Server) reachable(raw string) error {
-	_, err := s.allowed(raw)
+func (o *Options) reachable(raw string) error {
+	_, err := o.allowed(raw)
 	if err != nil {
-		s.log("a call was refused: %v", err)
+		o.log("a call was refused: %v", err)
 	}
 	return err
 }

@@ -181,7 +181,7 @@ func TestCallbackHosts(t *testing.T) {
 			if allow {
 				s.o.AllowCallback, want = named, c.named
 			}
-			_, err := s.allowed(c.url)
+			_, err := s.o.allowed(c.url)
 			if (err == nil) != want {
 				t.Errorf("%s, with settings %v: %v", c.url, allow, err)
 			}
@@ -234,9 +234,8 @@ func TestAddresses(t *testing.T) {
 	if _, err := dial(context.Background(), "tcp", "0.0.0.0:"+port); !errors.Is(err, errAddress) {
 		t.Errorf("0.0.0.0: %v", err)
 	}
-	s := &Server{life: context.Background(), client: newClient(), pace: quick()}
-	s.o.AllowCallback = func(*url.URL) error { return nil }
-	if why, again := s.attempt(message{to: address{Callback: "https://0.0.0.0:" + port}, body: []byte("{}")}); again || !strings.Contains(why, "address") {
+	b := &outbox{o: &Options{AllowCallback: func(*url.URL) error { return nil }}, run: &run{ctx: context.Background()}, client: newClient(), pace: quick()}
+	if why, again := b.attempt(message{to: address{Callback: "https://0.0.0.0:" + port}, body: []byte("{}")}); again || !strings.Contains(why, "address") {
 		t.Errorf("%q, again %v", why, again)
 	}
 }

@@ -4,9 +4,10 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"strconv"
-	"strings"
+	"sync"
 
 	"toolhost/agenttool"
 	"toolhost/agenttool/visible"
@@ -25,7 +26,7 @@ type choiceMessage struct {
 	ResponseURL string   `json:"response_url"`
 }
 
-// choice is a question of the host that its runtime was asked. Server.mu guards what follows the options.
+// choice is a question of the host that its runtime was asked. questiona.mu guards what follows the options.
 type choice struct {
 	call    *call
 	prompt  host.Prompt
@@ -46,18 +47,41 @@ type option struct {
 	scope host.Scope // empty: deny
 }
 
+// questions are those that runtimes were asked and that are not over, by their secret ids.
+type questions struct {
+	host   *host.Host
+	o      *Options
+	outbox *outbox
+
+	mu   sync.Mutex
+	open map[string]*choice
+}
+
+// of returns a question; nil: there is none of this id.
+func (a *questions) of(id string) *choice {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.open[id]
+}
+
+// forget drops the questions of a call.
+func (a *questions) forget(c *call) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	maps.DeleteFunc(a.open, func(_ string, q *choice) bool { return q.call == c })
+}
+
 // ask sends a prompt of the host to the runtime of its call. It does not block. A prompt that cannot be sent is denied.
-func (s *Server) ask(c *call, p host.Prompt, over <-chan struct{}) {
+func (a *questions) ask(c *call, p host.Prompt, over <-chan struct{}) {
 	shown := newQuestion(p)
 	q := &choice{call: c, prompt: p, options: shown.options}
 	id := rand.Text() + rand.Text()
-	s.mu.Lock()
-	full := len(s.choices) >= maxChoices
+	a.mu.Lock()
+	full := len(a.open) >= maxChoices
 	if !full {
-		s.choices[id] = q
-		c.choices = append(c.choices, id)
+		a.open[id] = q
 	}
-	s.mu.Unlock()
+	a.mu.Unlock()
 	m := choiceMessage{
 		Type: "user_choice", Group: c.Group, ID: c.ID, CallID: c.CallID, Prompt: shown.text,
 		Default: len(q.options) - 1, ResponseURL: c.base + SecretPath + "/" + id,
@@ -73,16 +97,16 @@ func (s *Server) ask(c *call, p host.Prompt, over <-chan struct{}) {
 			return full
 		}
 	}
-	s.postIf(c, m, settled, func(end outcome) {
+	a.outbox.postIf(c, m, settled, func(end outcome) {
 		if end != taken {
-			s.decide(q, option{}, "the person could not be asked")
+			a.decide(q, option{}, "the person could not be asked")
 		}
 	})
 }
 
 // decide answers a prompt. An answer for the session that cannot count is one for once; anything else that cannot is a denial.
 // unseen says why nobody chose the option; empty: somebody did.
-func (s *Server) decide(q *choice, o option, unseen string) {
+func (a *questions) decide(q *choice, o option, unseen string) {
 	answer := host.Answer{
 		DecisionID: q.prompt.Decision.DecisionID, Behavior: agenttool.Deny, Channel: host.Channel{Name: "RAP runtime"}, Alone: true, Unseen: unseen,
 	}
@@ -96,68 +120,27 @@ func (s *Server) decide(q *choice, o option, unseen string) {
 	for _, scope := range scopes {
 		allow := answer
 		allow.Behavior, allow.Scope = agenttool.Allow, scope
-		_, err := s.o.Host.Decide(allow)
+		_, err := a.host.Decide(allow)
 		if err == nil {
 			return
 		}
 		if scope == host.ScopeSession {
-			s.log("the answer to call %s does not count for the session: %s", visible.Text(q.call.ID), visible.Text(err.Error()))
+			a.o.log("the answer to call %s does not count for the session: %s", visible.Text(q.call.ID), visible.Text(err.Error()))
 		}
 		answer.Unseen = "the answer that allowed it could not count: " + visible.Text(err.Error())
 	}
-	_, _ = s.o.Host.Decide(answer) // its error: somebody else has answered it, or it is over
-}
-
-// Knows reports whether the path of a request, without the base, is that of a question which is not over: it holds a secret that
-// stands for a token. It may be asked by anybody.
-func (s *Server) Knows(path string) bool {
-	id, ok := strings.CutPrefix(path, SecretPath+"/")
-	if !ok {
-		return false
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.choices[id] != nil
+	_, _ = a.host.Decide(answer) // its error: somebody else has answered it, or it is over
 }
 
 // errOver refuses answers to what nobody asks.
 var errOver = refuse(http.StatusNotFound, "there is no such question, or it is over")
 
-// serveChoice takes the answer to a question (RAP-17). What is no valid choice may be corrected a few times, and denies then: nothing
-// stays pending.
-func (s *Server) serveChoice(w http.ResponseWriter, r *http.Request) {
-	id := r.PathValue("id")
-	s.mu.Lock()
-	q := s.choices[id]
-	s.mu.Unlock()
-	if q == nil { // whoever guesses takes nothing from those who know
-		write(w, errOver)
-		return
-	}
-	body, release, err := s.body(w, r, maxSmallBody)
-	if err != nil {
-		write(w, err)
-		return
-	}
-	defer release()
-	n, wrong := q.selected(body)
-	o, unseen, settles, err := s.settleChoice(id, n, wrong)
-	if err != nil {
-		write(w, err)
-	} else {
-		acknowledge(w)
-	}
-	if settles {
-		s.decide(q, o, unseen)
-	}
-}
-
-// settleChoice notes an answer: the index of an option, or what is wrong with it. settles reports whether the question is to be
+// settle notes an answer: the index of an option, or what is wrong with it. settles reports whether the question is to be
 // decided now, by the option and why nobody chose it. The error is what the runtime is told.
-func (s *Server) settleChoice(id string, n int, wrong error) (o option, unseen string, settles bool, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	q := s.choices[id]
+func (a *questions) settle(id string, n int, wrong error) (o option, unseen string, settles bool, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	q := a.open[id]
 	switch {
 	case q == nil:
 		return o, "", false, errOver

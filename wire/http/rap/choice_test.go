@@ -40,7 +40,7 @@ func (f *fixture) wrongly(q callback, body any) (status int) {
 
 // TestChoiceAgain: an answer that is sent again is taken if it is the same, and told what counts if it is not. RAP-17.
 func TestChoiceAgain(t *testing.T) {
-	s := &Server{choices: map[string]*choice{"x": {options: []option{{"Allow once", host.ScopeOnce}, {label: "Deny"}}}}}
+	s := &Server{questions: questions{open: map[string]*choice{"x": {options: []option{{"Allow once", host.ScopeOnce}, {label: "Deny"}}}}}}
 	bad := errors.New("bad")
 	for i, c := range []struct {
 		n       int
@@ -48,7 +48,7 @@ func TestChoiceAgain(t *testing.T) {
 		settles bool
 		status  int // 0: taken
 	}{{0, bad, false, 400}, {1, nil, true, 0}, {1, nil, false, 0}, {0, nil, false, 409}, {0, bad, false, 409}} {
-		_, why, settles, err := s.settleChoice("x", c.n, c.wrong)
+		_, why, settles, err := s.questions.settle("x", c.n, c.wrong)
 		status := 0
 		if e, ok := errors.AsType[*refusal](err); ok {
 			status = e.status

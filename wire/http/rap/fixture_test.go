@@ -381,7 +381,11 @@ func (f *fixture) idle() {
 	f.until("nothing is owed", func() bool {
 		f.Server.mu.Lock()
 		defer f.Server.mu.Unlock()
-		return len(f.calls) == 0 && f.reading == 0 && len(f.choices) == 0
+		f.room.mu.Lock()
+		defer f.room.mu.Unlock()
+		f.questions.mu.Lock()
+		defer f.questions.mu.Unlock()
+		return len(f.calls) == 0 && f.room.held == 0 && len(f.questions.open) == 0
 	})
 }
 

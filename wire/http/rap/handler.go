@@ -104,21 +104,21 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request, most int64) (body 
 	if size < 0 {
 		size = most
 	}
-	if !s.reserve(size) {
+	if !s.room.reserve(size) {
 		return nil, nil, refuse(http.StatusServiceUnavailable, "too much is being read, or toolhost is shutting down: send this again")
 	}
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTime)) // not every server has one
 	body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, most))
 	if err != nil {
-		s.release(size)
+		s.room.release(size)
 		if _, long := errors.AsType[*http.MaxBytesError](err); long {
 			return nil, nil, refuse(http.StatusRequestEntityTooLarge, "the body is longer than %d bytes", most)
 		}
 		return nil, nil, refuse(http.StatusBadRequest, "the body ended early")
 	}
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
-	s.release(size - int64(len(body)))
-	return body, func() { s.release(int64(len(body))) }, nil
+	s.room.release(size - int64(len(body)))
+	return body, func() { s.room.release(int64(len(body))) }, nil
 }
 
 // serveInvoke takes a call: it is acknowledged, and then begun (RAP-02, RAP-09, RAP-10).
@@ -134,14 +134,14 @@ func (s *Server) serveInvoke(w http.ResponseWriter, r *http.Request) {
 	}
 	in, fault, err := decode(body)
 	if err == nil {
-		err = s.reachable(in.Callback)
+		err = s.o.reachable(in.Callback)
 	}
 	if err != nil {
 		release()
 		write(w, err)
 		return
 	}
-	c := &call{address: in.address, base: s.baseOf(r), over: make(chan struct{}), release: release}
+	c := &call{address: in.address, server: s, base: s.baseOf(r), over: make(chan struct{}), release: release}
 	fresh, err := s.register(c, sha256.Sum256(body))
 	if err != nil || !fresh {
 		release()
@@ -152,7 +152,7 @@ func (s *Server) serveInvoke(w http.ResponseWriter, r *http.Request) {
 	}
 	acknowledge(w)
 	if fresh {
-		s.begin(c, in, fault)
+		c.begin(in, fault)
 	}
 }
 
@@ -205,7 +205,7 @@ func (s *Server) serveCancel(w http.ResponseWriter, r *http.Request) {
 	c := s.calls[keyOf(n.Thread, n.Call)]
 	s.mu.Unlock()
 	if c != nil {
-		s.abandon(c, "the runtime canceled the call", true)
+		c.abandon("the runtime canceled the call", true)
 	}
 }
 
@@ -225,7 +225,7 @@ func (s *Server) serveClose(w http.ResponseWriter, r *http.Request) {
 	}
 	s.mu.Unlock()
 	for _, c := range live {
-		s.abandon(c, "the runtime closed the thread", true)
+		c.abandon("the runtime closed the thread", true)
 	}
 }
 
@@ -252,4 +252,38 @@ func reply(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	_, _ = w.Write(append(body, '\n'))
+}
+
+// serveChoice takes the answer to a question (RAP-17). What is no valid choice may be corrected a few times, and denies then: nothing
+// stays pending.
+func (s *Server) serveChoice(w http.ResponseWriter, r *http.Request) {
+	id := r.PathValue("id")
+	q := s.questions.of(id)
+	if q == nil { // whoever guesses takes nothing from those who know
+		write(w, errOver)
+		return
+	}
+	body, release, err := s.body(w, r, maxSmallBody)
+	if err != nil {
+		write(w, err)
+		return
+	}
+	defer release()
+	n, wrong := q.selected(body)
+	o, unseen, settles, err := s.questions.settle(id, n, wrong)
+	if err != nil {
+		write(w, err)
+	} else {
+		acknowledge(w)
+	}
+	if settles {
+		s.questions.decide(q, o, unseen)
+	}
+}
+
+// Knows reports whether the path of a request, without the base, is that of a question which is not over: it holds a secret that
+// stands for a token. It may be asked by anybody.
+func (s *Server) Knows(path string) bool {
+	id, ok := strings.CutPrefix(path, SecretPath+"/")
+	return ok && s.questions.of(id) != nil
 }

@@ -25,23 +25,24 @@ func eventOf(a address, text string, final bool) eventMessage {
 }
 
 // jobEnded hears the progress of a call, of which only the end of its job matters. It may come before the call's result.
-func (s *Server) jobEnded(c *call, p agenttool.Progress) {
+func (c *call) jobEnded(p agenttool.Progress) {
 	if p.TaskID == "" || p.Status != "completed" && p.Status != "failed" && p.Status != "canceled" {
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	c.server.mu.Lock()
+	defer c.server.mu.Unlock()
 	if c.ended == nil {
 		c.ended = &p
-		s.stopLocked(c)
+		c.stopLocked()
 	}
 }
 
 // follow tells of a job until it has ended, or nobody wants to hear of it any more.
-func (s *Server) follow(c *call) {
+func (c *call) follow() {
+	s := c.server
 	s.mu.Lock()
 	if c.ended != nil || c.canceled != "" { // before it was known to be followed
-		s.stopLocked(c)
+		c.stopLocked()
 	}
 	s.mu.Unlock()
 	limit := time.NewTimer(followTime)
@@ -55,22 +56,23 @@ func (s *Server) follow(c *call) {
 	told := int64(0)
 	for {
 		select {
-		case <-s.life.Done():
+		case <-s.run.ctx.Done():
 			return
 		case <-limit.C:
-			s.finish(c, fmt.Sprintf("[job %s is followed no longer; shell_output shows what it does]", c.job))
+			c.finish(fmt.Sprintf("[job %s is followed no longer; shell_output shows what it does]", c.job))
 			return
 		case <-ticks:
-			told = s.tellProgress(c, told)
+			told = c.tellProgress(told)
 		case <-c.over:
-			s.lastWord(c)
+			c.lastWord()
 			return
 		}
 	}
 }
 
 // tellProgress says how far a job is, if it has said anything since, and returns how many bytes it had said.
-func (s *Server) tellProgress(c *call, told int64) int64 {
+func (c *call) tellProgress(told int64) int64 {
+	s := c.server
 	for _, job := range s.o.Host.Status().Jobs {
 		if job.ID != c.job || job.Bytes == told || s.outbox.waiting(c.Group) > maxQueued {
 			continue
@@ -79,36 +81,36 @@ func (s *Server) tellProgress(c *call, told int64) int64 {
 		if job.LastLine != "" {
 			text += "\n" + visible.Text(job.LastLine)
 		}
-		s.post(c, eventOf(c.address, text, false), nil)
+		s.outbox.post(c, eventOf(c.address, text, false), nil)
 		return job.Bytes
 	}
 	return told
 }
 
 // lastWord tells how a job ended, unless nobody wants to know.
-func (s *Server) lastWord(c *call) {
-	s.mu.Lock()
+func (c *call) lastWord() {
+	c.server.mu.Lock()
 	ended, muted := c.ended, c.muted
-	s.mu.Unlock()
+	c.server.mu.Unlock()
 	switch {
 	case muted:
-		s.retire(c)
+		c.retire()
 	case ended == nil:
-		s.finish(c, fmt.Sprintf("[job %s ends: %s]", c.job, c.canceled))
+		c.finish(fmt.Sprintf("[job %s ends: %s]", c.job, c.canceled))
 	default:
-		s.finish(c, s.tail(c)+ending(c.job, *ended))
+		c.finish(c.tail() + ending(c.job, *ended))
 	}
 }
 
 // finish sends the last event of a job.
-func (s *Server) finish(c *call, text string) {
-	s.post(c, eventOf(c.address, text, true), func(outcome) { s.retire(c) })
+func (c *call) finish(text string) {
+	c.server.outbox.post(c, eventOf(c.address, text, true), func(outcome) { c.retire() })
 }
 
 // tail is the last output of a job, empty if it cannot be had.
-func (s *Server) tail(c *call) string {
+func (c *call) tail() string {
 	input, _ := json.Marshal(map[string]any{"job": c.job, "tail": 100}) // strings and numbers
-	done, err := s.own(c, "shell_output", string(input))
+	done, err := c.own("shell_output", string(input))
 	if err != nil || done.Result.IsError {
 		return ""
 	}
@@ -132,11 +134,11 @@ func ending(job string, p agenttool.Progress) string {
 }
 
 // kill ends a job that nobody waits for: it would run unseen.
-func (s *Server) kill(c *call, job string) {
+func (c *call) kill(job string) {
 	input, _ := json.Marshal(map[string]string{"job": job})
-	if done, err := s.own(c, "shell_kill", string(input)); err != nil {
-		s.log("job %s of a canceled call may go on: %v", visible.Text(job), err)
+	if done, err := c.own("shell_kill", string(input)); err != nil {
+		c.server.o.log("job %s of a canceled call may go on: %v", visible.Text(job), err)
 	} else if done.Result.Error != nil {
-		s.log("job %s of a canceled call may go on: %s", visible.Text(job), visible.Text(done.Result.Error.Message))
+		c.server.o.log("job %s of a canceled call may go on: %s", visible.Text(job), visible.Text(done.Result.Error.Message))
 	}
 }

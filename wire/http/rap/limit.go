@@ -73,19 +73,33 @@ func (r *ring) add(k key, digest [sha256.Size]byte) {
 	r.digests[k] = digest
 }
 
+// room is the bytes of bodies and inputs that are held. The zero value is empty.
+type room struct {
+	mu   sync.Mutex
+	held int64
+	shut bool
+}
+
 // reserve counts n bytes as held, if there is room for them.
-func (s *Server) reserve(n int64) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closing || s.reading+n > maxHeld {
+func (r *room) reserve(n int64) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.shut || r.held+n > maxHeld {
 		return false
 	}
-	s.reading += n
+	r.held += n
 	return true
 }
 
-func (s *Server) release(n int64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.reading -= n
+func (r *room) release(n int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.held -= n
+}
+
+// close refuses whatever comes from now on.
+func (r *room) close() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.shut = true
 }

@@ -2,6 +2,7 @@ package rap
 
 import (
 	"math/rand/v2"
+	"net/http"
 	"sync"
 	"time"
 
@@ -19,9 +20,14 @@ type message struct {
 	called string        // what it is, for the log
 }
 
-// outbox holds the messages that wait, in a line for each group: the next is sent when the one before it was taken or given
-// up. The zero value is empty.
+// outbox sends messages, in a line for each group: the next is sent when the one before it was taken or given
+// up.
 type outbox struct {
+	o      *Options
+	run    *run
+	pace   pace
+	client *http.Client
+
 	mu     sync.Mutex
 	shutup bool // nothing is taken any more
 	size   int64
@@ -36,27 +42,23 @@ type line struct {
 }
 
 // post sends m to whoever made the call, after what was posted in its group before.
-func (s *Server) post(c *call, m any, done func(outcome)) { s.postIf(c, m, nil, done) }
+func (b *outbox) post(c *call, m any, done func(outcome)) { b.postIf(c, m, nil, done) }
 
 // postIf is post, unless stale says so at the moment of sending.
-func (s *Server) postIf(c *call, m any, stale func() bool, done func(outcome)) {
+func (b *outbox) postIf(c *call, m any, stale func() bool, done func(outcome)) {
 	body, err := agenttool.Encode(m)
 	if err != nil { // every type of message can be encoded
-		s.log("a message could not be encoded: %v", err)
+		b.o.log("a message could not be encoded: %v", err)
 		return
 	}
 	out := message{to: c.address, body: body, came: time.Now(), stale: stale, done: done, called: kind(m)}
 	if _, ok := m.(eventMessage); ok {
-		out.stale = func() bool { return s.unwanted(c) }
+		out.stale = func() bool { return c.unwanted() }
 	}
-	b := &s.outbox
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.shutup {
 		return
-	}
-	if b.lines == nil {
-		b.lines, b.places = map[string]*line{}, map[string]int64{}
 	}
 	b.countLocked(c.Callback, int64(len(body)))
 	l := b.lines[c.Group]
@@ -66,14 +68,7 @@ func (s *Server) postIf(c *call, m any, stale func() bool, done func(outcome)) {
 	}
 	l = &line{waiting: []message{out}}
 	b.lines[c.Group] = l
-	s.workers.Go(func() { s.drain(c.Group, l) })
-}
-
-// unwanted reports whether nobody wants to hear of the job of a call any more.
-func (s *Server) unwanted(c *call) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return c.muted
+	b.run.Go(func() { b.drain(c.Group, l) })
 }
 
 // kind names a message in the log.
@@ -142,18 +137,18 @@ func (b *outbox) pop(l *line) {
 }
 
 // drain sends the messages of a group, one after the other.
-func (s *Server) drain(group string, l *line) {
+func (b *outbox) drain(group string, l *line) {
 	for {
-		m, there := s.outbox.first(group, l)
+		m, there := b.first(group, l)
 		if !there {
 			return
 		}
-		outcome := s.deliver(m, l.failed)
+		outcome := b.deliver(m, l.failed)
 		if outcome == interrupted {
 			return
 		}
 		l.failed = outcome == unreachable
-		s.outbox.pop(l)
+		b.pop(l)
 		if m.done != nil {
 			m.done(outcome)
 		}
@@ -172,44 +167,32 @@ const (
 
 // deliver sends a message until it is taken, refused, or its time is over (RAP-20). What comes late, behind one that was
 // unreachable, is not tried at all.
-func (s *Server) deliver(m message, failed bool) outcome {
-	limit := m.came.Add(s.pace.total)
-	for wait := s.pace.first; ; wait = min(2*wait, s.pace.most) {
+func (b *outbox) deliver(m message, failed bool) outcome {
+	limit := m.came.Add(b.pace.total)
+	for wait := b.pace.first; ; wait = min(2*wait, b.pace.most) {
 		if m.stale != nil && m.stale() {
 			return refused
 		}
 		if failed && time.Now().After(limit) {
 			return unreachable
 		}
-		why, again := s.attempt(m)
+		why, again := b.attempt(m)
 		switch {
 		case why == "":
 			return taken
-		case s.life.Err() != nil:
+		case b.run.ctx.Err() != nil:
 			return interrupted
 		case !again:
-			s.log("the %s of call %s could not be delivered: %s", m.called, visible.Text(m.to.ID), why)
+			b.o.log("the %s of call %s could not be delivered: %s", m.called, visible.Text(m.to.ID), why)
 			return refused
 		}
 		pause := wait/2 + rand.N(wait/2+1)
 		if time.Now().Add(pause).After(limit) {
-			s.log("the %s of call %s could not be delivered: %s, and that for %s", m.called, visible.Text(m.to.ID), why, s.pace.total)
+			b.o.log("the %s of call %s could not be delivered: %s, and that for %s", m.called, visible.Text(m.to.ID), why, b.pace.total)
 			return unreachable
 		}
-		if !s.sleep(pause) {
+		if !b.run.sleep(pause) {
 			return interrupted
 		}
-	}
-}
-
-// sleep waits, and reports whether the server still runs then.
-func (s *Server) sleep(d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-s.life.Done():
-		return false
 	}
 }

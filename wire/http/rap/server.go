@@ -2,6 +2,7 @@ package rap
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"net/http"
@@ -36,27 +37,41 @@ type Options struct {
 
 // Server serves runtimes, all from one host. Its methods may be used from several goroutines.
 type Server struct {
-	o      Options
-	base   *url.URL // with no host: requests tell it
-	pace   pace
-	client *http.Client
-	store  *store // nil: in memory only
-	outbox outbox
-	invoke bucket // how often /invoke is taken
-	notify bucket // how often the other requests are
-
-	life    context.Context // ends when nothing is delivered any more
-	end     context.CancelFunc
-	workers sync.WaitGroup // deliveries, and jobs that are followed
+	o         Options
+	base      *url.URL // with no host: requests tell it
+	store     *store   // nil: in memory only
+	outbox    outbox
+	questions questions
+	room      room   // of bodies and inputs
+	invoke    bucket // how often /invoke is taken
+	notify    bucket // how often the other requests are
+	run       run
 
 	mu      sync.Mutex
 	closing bool
-	calls   map[key]*call // that a callback is owed for
-	seen    ring          // and those before them
-	choices map[string]*choice
+	calls   map[key]*call   // that a callback is owed for
+	seen    ring            // and those before them
 	known   map[string]bool // names of tools
-	reading int64           // bytes of bodies and inputs that are held
 	count   int64           // of requests to the host, for their ids
+}
+
+// run is the life of a server and of its goroutines: deliveries, and jobs that are followed.
+type run struct {
+	ctx context.Context // ends when nothing is delivered any more
+	end context.CancelFunc
+	sync.WaitGroup
+}
+
+// sleep waits, and reports whether the server still runs then.
+func (r *run) sleep(d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-r.ctx.Done():
+		return false
+	}
 }
 
 // pace says how long deliveries take at most. Tests shorten it.
@@ -86,7 +101,7 @@ func newServer(o Options, p pace) (*Server, error) {
 		o.ProgressEvery = time.Minute
 	}
 	s := &Server{
-		o: o, pace: p, client: newClient(), calls: map[key]*call{}, choices: map[string]*choice{}, known: map[string]bool{},
+		o: o, calls: map[key]*call{}, known: map[string]bool{},
 		invoke: bucket{rate: 200, most: 400}, notify: bucket{rate: 1000, most: 2000},
 	}
 	base, err := url.Parse(strings.TrimRight(o.Base, "/"))
@@ -94,9 +109,11 @@ func newServer(o Options, p pace) (*Server, error) {
 		return nil, fmt.Errorf("rap: base %q is neither the path nor the URL of a directory: http or https, a host, a path", o.Base)
 	}
 	s.base = base
-	s.life, s.end = context.WithCancel(context.Background())
+	s.run.ctx, s.run.end = context.WithCancel(context.Background())
+	s.outbox = outbox{o: &s.o, run: &s.run, pace: p, client: newClient(), lines: map[string]*line{}, places: map[string]int64{}}
+	s.questions = questions{host: o.Host, o: &s.o, outbox: &s.outbox, open: map[string]*choice{}}
 	if err := s.open(); err != nil {
-		s.end()
+		s.run.end()
 		return nil, err
 	}
 	return s, nil
@@ -121,24 +138,25 @@ func (s *Server) Close() {
 		live = append(live, c)
 	}
 	s.mu.Unlock()
+	s.room.close()
 	if again {
-		s.workers.Wait()
+		s.run.Wait()
 		return
 	}
 	for _, c := range live {
-		s.abandon(c, "toolhost is shutting down", false)
+		c.abandon("toolhost is shutting down", false)
 	}
 	s.settle()
-	s.end()
+	s.run.end()
 	s.outbox.shut()
-	s.workers.Wait()
-	s.client.CloseIdleConnections()
+	s.run.Wait()
+	s.outbox.client.CloseIdleConnections()
 	s.store.close()
 }
 
 // settle waits until nothing is owed any more, or for as long as closing may take.
 func (s *Server) settle() {
-	limit := time.Now().Add(s.pace.closing)
+	limit := time.Now().Add(s.outbox.pace.closing)
 	for time.Now().Before(limit) {
 		s.mu.Lock()
 		owed := len(s.calls)
@@ -150,9 +168,93 @@ func (s *Server) settle() {
 	}
 }
 
+// register makes a call known. It is not fresh if it was sent again: what is owed for it is owed once. An id that was
+// used for something else is refused (RAP-24, RAP-30).
+func (s *Server) register(c *call, digest [sha256.Size]byte) (fresh bool, err error) {
+	k := c.key()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if before, again := s.seen.digests[k]; again {
+		if before == digest || before == unknownDigest && s.calls[k] != nil {
+			return false, nil
+		}
+		return false, refuse(http.StatusConflict, "this id was used in this group for another call: give each call its own")
+	}
+	if err := s.roomLocked(c.address); err != nil {
+		return false, err
+	}
+	if err := s.store.put(c, ""); err != nil {
+		s.o.log("a call was refused: it could not be kept: %v", err)
+		return false, refuse(http.StatusServiceUnavailable, "the call could not be kept: send this again")
+	}
+	s.seen.add(k, digest)
+	s.calls[k] = c
+	return true, nil
+}
+
+// roomLocked reports why one further call is not taken now.
+func (s *Server) roomLocked(a address) error {
+	if s.closing {
+		return refuse(http.StatusServiceUnavailable, "toolhost is shutting down")
+	}
+	place := placeOf(a.Callback)
+	mine, there := 0, 0
+	for _, c := range s.calls {
+		if c.Group == a.Group {
+			mine++
+		}
+		if placeOf(c.Callback) == place {
+			there++
+		}
+	}
+	if all, waiting := s.outbox.bytes(place); all > maxWaiting || waiting > maxPerPlace {
+		return refuse(http.StatusServiceUnavailable, "%d bytes of results wait to be taken, %d of them by this callback's host: send this again when some are", all, waiting)
+	}
+	if len(s.calls) >= maxCalls || mine >= maxPerGroup || there >= maxPerHost {
+		return refuse(http.StatusServiceUnavailable, "%d calls are not answered yet, %d of them of this group, %d of this callback's host: send this again when some are", len(s.calls), mine, there)
+	}
+	return nil
+}
+
+func (s *Server) nextID() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.count++
+	return fmt.Sprintf("rap-%d", s.count)
+}
+
+// open takes up what a server before this one left: its calls and jobs ended with it, and that is owed to their runtimes
+// (RAP-11, RAP-16, RAP-26).
+func (s *Server) open() (err error) {
+	if s.o.Dir == "" {
+		return nil
+	}
+	if s.store, err = newStore(s.o.Dir); err != nil {
+		return fmt.Errorf("rap: keep calls: %w", err)
+	}
+	left, err := s.store.all()
+	if err != nil {
+		s.store.close()
+		return fmt.Errorf("rap: read the calls that were kept: %w", err)
+	}
+	for _, k := range left {
+		c := &call{address: k.address(), server: s, over: make(chan struct{}), release: func() {}}
+		s.mu.Lock()
+		s.calls[c.key()] = c
+		s.seen.add(c.key(), unknownDigest) // it may have run: it does not run again
+		s.mu.Unlock()
+		if k.Job != "" {
+			c.finish(fmt.Sprintf("[job %s ended: toolhost was started again]", k.Job))
+			continue
+		}
+		c.fail("toolhost was started again before this call had ended. It may have done a part of its work, or all: look before you call it again")
+	}
+	return nil
+}
+
 // log tells of something in one line.
-func (s *Server) log(format string, args ...any) {
-	if s.o.Log != nil {
-		s.o.Log(fmt.Sprintf(format, args...))
+func (o *Options) log(format string, args ...any) {
+	if o.Log != nil {
+		o.Log(fmt.Sprintf(format, args...))
 	}
 }

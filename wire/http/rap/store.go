@@ -134,32 +134,3 @@ func (s *store) close() {
 		_ = s.root.Close()
 	}
 }
-
-// open takes up what a server before this one left: its calls and jobs ended with it, and that is owed to their runtimes
-// (RAP-11, RAP-16, RAP-26).
-func (s *Server) open() (err error) {
-	if s.o.Dir == "" {
-		return nil
-	}
-	if s.store, err = newStore(s.o.Dir); err != nil {
-		return fmt.Errorf("rap: keep calls: %w", err)
-	}
-	left, err := s.store.all()
-	if err != nil {
-		s.store.close()
-		return fmt.Errorf("rap: read the calls that were kept: %w", err)
-	}
-	for _, k := range left {
-		c := &call{address: k.address(), over: make(chan struct{}), release: func() {}}
-		s.mu.Lock()
-		s.calls[c.key()] = c
-		s.seen.add(c.key(), unknownDigest) // it may have run: it does not run again
-		s.mu.Unlock()
-		if k.Job != "" {
-			s.finish(c, fmt.Sprintf("[job %s ended: toolhost was started again]", k.Job))
-			continue
-		}
-		s.fail(c, "toolhost was started again before this call had ended. It may have done a part of its work, or all: look before you call it again")
-	}
-	return nil
-}
