@@ -3,78 +3,45 @@ package screen
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"toolhost/agenttool/visible"
 	"toolhost/cmd/toolhost/internal/approve"
 )
 
 // body is what the screen is for: the dialog, the prompt, or what there is when nothing waits.
-func (m *Model) body(height int) ([]row, int, int) {
+func (l layout) body(height int) ([]row, int, int) {
 	switch {
 	case height < 1:
 		return nil, -1, 0
-	case m.dialog != nil:
-		return m.dialog.rows(m.width, height)
-	case m.current == nil:
-		return m.idle(height), -1, 0
+	case l.dialog != nil:
+		return l.dialog.rows(l.width, height)
+	case l.current == nil:
+		return l.idle(height), -1, 0
 	}
-	sheet := m.laidOut()
-	m.scroll(0) // the window may have grown
-	rows := sheet.view(m.offset, height-1)
+	sheet := l.laidOut()
+	l.scroll(0) // the window may have grown
+	rows := sheet.view(l.offset, height-1)
 	for len(rows) < height-1 {
 		rows = append(rows, row{})
 	}
-	return append(rows, row{approve.Faint, fit(more(sheet.rows(), m.offset, height-1), m.width)}), -1, 0
-}
-
-// bodyHeight is how many rows of the prompt are shown at once.
-func (m *Model) bodyHeight() int { return max(1, m.height-len(m.top())-len(m.bottom())-1) }
-
-// laidOut is the current prompt, laid out for the width of the window.
-func (m *Model) laidOut() *sheet {
-	if m.sheet == nil {
-		var lines []approve.Line
-		if m.current != nil {
-			lines = append(m.standing(m.current), approve.Describe(m.current, m.queue.Session(m.current.Session))...)
-		}
-		m.sheet = newSheet(lines, m.width)
-	}
-	return m.sheet
-}
-
-// standing says how the prompt stands, if that is not simply that it waits.
-func (m *Model) standing(it *approve.Item) (lines []approve.Line) {
-	say := func(text string) {
-		lines = append(lines, approve.Line{Kind: approve.Warning, Indent: 2, Text: text})
-	}
-	if it.Ended != "" {
-		say("IT HAS ENDED: " + it.Ended)
-	} else if why := m.queue.Refusal(it, "", m.o.Now()); why != "" && it.Sent == nil {
-		say("READ ONLY: " + why)
-	}
-	if it.Error != "" {
-		say("Your answer did not count: " + it.Error)
-	}
-	if len(lines) > 0 {
-		lines = append(lines, approve.Line{})
-	}
-	return lines
+	return append(rows, row{approve.Faint, fit(more(sheet.rows(), l.offset, height-1), l.width)}), -1, 0
 }
 
 // idle is the body when nothing waits.
-func (m *Model) idle(height int) (rows []row) {
+func (l layout) idle(height int) (rows []row) {
 	var all []approve.Line
 	say := func(format string, args ...any) {
 		all = append(all, approve.Line{Kind: approve.Faint, Indent: 4, Text: fmt.Sprintf(format, args...)})
 	}
 	say("Prompts of your running sessions appear here.")
-	for _, s := range m.queue.Sessions() {
+	for _, s := range l.queue.Sessions() {
 		say("  session %s in %s%s", visible.Text(s.Short()), visible.Text(s.Workspace), readOnly(s))
 	}
-	for _, d := range m.queue.Done[max(0, len(m.queue.Done)-3):] {
+	for _, d := range l.queue.Done[max(0, len(l.queue.Done)-3):] {
 		say("  %s  #%d %s: %s", d.At.Local().Format("15:04:05"), d.Number, d.Tool, d.How)
 	}
-	sheet := newSheet(all, m.width)
+	sheet := newSheet(all, l.width)
 	rows = sheet.view(0, height)
 	if hidden := sheet.rows() - height; hidden > 0 {
 		rows[len(rows)-1] = row{approve.Faint, "… " + lines(hidden+1) + " more"}
@@ -90,6 +57,25 @@ func readOnly(s approve.Session) string {
 		return " (wants a code)"
 	}
 	return " (read only: " + visible.Text(s.Approvals.Why) + ")"
+}
+
+// standing says how the prompt stands, if that is not simply that it waits.
+func standing(it *approve.Item, queue *approve.Queue, now time.Time) (lines []approve.Line) {
+	say := func(text string) {
+		lines = append(lines, approve.Line{Kind: approve.Warning, Indent: 2, Text: text})
+	}
+	if it.Ended != "" {
+		say("IT HAS ENDED: " + it.Ended)
+	} else if why := queue.Refusal(it, "", now); why != "" && it.Sent == nil {
+		say("READ ONLY: " + why)
+	}
+	if it.Error != "" {
+		say("Your answer did not count: " + it.Error)
+	}
+	if len(lines) > 0 {
+		lines = append(lines, approve.Line{})
+	}
+	return lines
 }
 
 // The sequences that show kinds. Without colour bold and faint are left, and no meaning is lost.

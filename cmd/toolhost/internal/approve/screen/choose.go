@@ -86,3 +86,40 @@ func (m *Model) move(by int) tea.Cmd {
 	at := slices.Index(list, m.current)
 	return m.show(list[(at+by+len(list))%len(list)])
 }
+
+// open lays a dialog over the prompt. Keys that send count when it has been there for a moment.
+func (m *Model) open(d dialog) tea.Cmd {
+	m.dialog, m.notice = d, ""
+	return m.disarm()
+}
+
+// close takes the dialog away.
+func (m *Model) close() tea.Cmd {
+	m.dialog, m.notice = nil, ""
+	return tea.Batch(m.disarm(), m.settle())
+}
+
+// confirmed reports whether a key that sends counts, and says why not.
+func (m *Model) confirmed() (bool, tea.Cmd) {
+	if m.armed {
+		return true, nil
+	}
+	m.notice = "too quick: read it, then press the key"
+	return false, m.disarm()
+}
+
+// codeSaid closes the dialog for a code when its session can be answered, or says that the code was not taken.
+func (m *Model) codeSaid(s approve.Session) {
+	c, ok := m.dialog.(*code)
+	if !ok || c.session.ID != s.ID {
+		return
+	}
+	if s.Approvals.MayAnswer {
+		m.dialog = nil
+		m.notice = "the code was right: its prompts can be answered now"
+		return
+	}
+	if c.asked {
+		c.refused(s.Approvals.Why)
+	}
+}

@@ -22,27 +22,6 @@ type paster interface{ paste(text string) }
 // hint names a key and what it does.
 type hint struct{ key, does string }
 
-// open lays a dialog over the prompt. Keys that send count when it has been there for a moment.
-func (m *Model) open(d dialog) tea.Cmd {
-	m.dialog, m.notice = d, ""
-	return m.disarm()
-}
-
-// close takes the dialog away.
-func (m *Model) close() tea.Cmd {
-	m.dialog, m.notice = nil, ""
-	return tea.Batch(m.disarm(), m.settle())
-}
-
-// confirmed reports whether a key that sends counts, and says why not.
-func (m *Model) confirmed() (bool, tea.Cmd) {
-	if m.armed {
-		return true, nil
-	}
-	m.notice = "too quick: read it, then press the key"
-	return false, m.disarm()
-}
-
 // reader is a dialog with a text to read.
 type reader struct {
 	name   string

@@ -49,7 +49,8 @@ var reasonsHelp = map[string]string{
 	"permission_prompt_tool": "Another program passed the question on.",
 }
 
-func (m *Model) help() dialog {
+// help explains the keys, and why a prompt asks; nil: none is shown.
+func help(it *approve.Item) dialog {
 	var lines []approve.Line
 	section := func(title, text string) {
 		lines = append(lines, approve.Line{Kind: approve.Heading, Text: title})
@@ -59,8 +60,8 @@ func (m *Model) help() dialog {
 		}
 		lines = append(lines, approve.Line{})
 	}
-	if m.current != nil {
-		if r := m.current.Prompt.Decision.Reason; r != nil {
+	if it != nil {
+		if r := it.Prompt.Decision.Reason; r != nil {
 			why := reasonsHelp[r.Type]
 			if why == "" {
 				why = "The session gives the reason " + visible.Text(r.Type) + ", which is not known here."
@@ -76,9 +77,9 @@ func (m *Model) help() dialog {
 }
 
 // done is what became of prompts.
-func (m *Model) done() dialog {
+func done(queue *approve.Queue) dialog {
 	var lines []approve.Line
-	for _, d := range m.queue.Done {
+	for _, d := range queue.Done {
 		lines = append(lines,
 			approve.Line{Indent: 4, Text: fmt.Sprintf("%s  #%d %s  %s", d.At.Local().Format("15:04:05"), d.Number, d.Tool, d.Subject)},
 			approve.Line{Kind: approve.Faint, Indent: 10, Text: "          " + d.How})
@@ -90,7 +91,7 @@ func (m *Model) done() dialog {
 }
 
 // warnings are those of all sessions, and what keeps sessions from being reached. Each is said once.
-func (m *Model) warnings() (all []string) {
+func warnings(queue *approve.Queue, trouble []string) (all []string) {
 	seen := map[string]bool{}
 	add := func(text string) {
 		if text = visible.Text(text); !seen[text] {
@@ -98,20 +99,20 @@ func (m *Model) warnings() (all []string) {
 			all = append(all, text)
 		}
 	}
-	for _, s := range m.queue.Sessions() {
+	for _, s := range queue.Sessions() {
 		for _, w := range s.Warnings {
 			add(w)
 		}
 	}
-	for _, text := range m.trouble {
+	for _, text := range trouble {
 		add(text)
 	}
 	return all
 }
 
-func (m *Model) allWarnings() dialog {
+func allWarnings(all []string) dialog {
 	var lines []approve.Line
-	for _, w := range m.warnings() {
+	for _, w := range all {
 		lines = append(lines, approve.Line{Kind: approve.Warning, Indent: 2, Text: w})
 	}
 	if len(lines) == 0 {

@@ -34,8 +34,8 @@ type option struct {
 }
 
 // newKeep offers the suggestions of a prompt; the narrowest rules are chosen at first if the person asked for a scope.
-func (m *Model) newKeep(it *approve.Item, scope string, narrowest bool) *keep {
-	k := &keep{it: it, session: m.queue.Session(it.Session)}
+func newKeep(queue *approve.Queue, it *approve.Item, scope string, narrowest bool) *keep {
+	k := &keep{it: it, session: queue.Session(it.Session)}
 	for _, s := range []string{"session", "project", "user"} {
 		if slices.Contains(k.session.Approvals.Scopes, s) {
 			k.scopes = append(k.scopes, s)

@@ -6,6 +6,8 @@
 package screen
 
 import (
+	"fmt"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -172,3 +174,49 @@ const (
 	minWidth  = 30
 	minHeight = 8
 )
+
+// View is the screen: as many rows as the window has, none wider.
+func (m *Model) View() tea.View {
+	v := tea.View{AltScreen: true}
+	var rows []string
+	if m.small() {
+		rows = []string{fit(fmt.Sprintf("too small: %d x %d", m.width, m.height), m.width), fit("40 x 10 is enough", m.width), fit("q quits", m.width)}
+		v.Content = strings.Join(rows[:max(0, min(len(rows), m.height))], "\n")
+		return v
+	}
+	l := layout{m}
+	top, bottom := l.top(), l.bottom()
+	body, column, line := l.body(m.height - len(top) - len(bottom))
+	if column >= 0 {
+		v.Cursor = tea.NewCursor(min(column, m.width-1), len(top)+line)
+	}
+	body = body[:max(0, min(len(body), m.height-len(top)-len(bottom)))]
+	for len(body) < m.height-len(top)-len(bottom) {
+		body = append(body, row{})
+	}
+	for _, part := range [][]row{top, body, bottom} {
+		for _, r := range part {
+			r.text = fit(r.text, m.width)
+			rows = append(rows, paint(r))
+		}
+	}
+	v.Content = strings.Join(rows, "\n")
+	return v
+}
+
+// bodyHeight is how many rows of the prompt are shown at once.
+func (m *Model) bodyHeight() int {
+	return max(1, m.height-len(layout{m}.top())-len(layout{m}.bottom())-1)
+}
+
+// laidOut is the current prompt, laid out for the width of the window.
+func (m *Model) laidOut() *sheet {
+	if m.sheet == nil {
+		var lines []approve.Line
+		if m.current != nil {
+			lines = append(standing(m.current, &m.queue, m.o.Now()), approve.Describe(m.current, m.queue.Session(m.current.Session))...)
+		}
+		m.sheet = newSheet(lines, m.width)
+	}
+	return m.sheet
+}

@@ -49,11 +49,11 @@ func (m *Model) browse(k string) tea.Cmd {
 	case "q":
 		return tea.Quit
 	case "?", "f1":
-		return m.open(m.help())
+		return m.open(help(m.current))
 	case "d":
-		return m.open(m.done())
+		return m.open(done(&m.queue))
 	case "w":
-		return m.open(m.allWarnings())
+		return m.open(allWarnings(warnings(&m.queue, m.trouble)))
 	case "j", "down", "tab":
 		return m.move(1)
 	case "k", "up", "shift+tab":
@@ -109,7 +109,7 @@ func (m *Model) answerKey(k string) tea.Cmd {
 	case "N", "r":
 		return m.open(newReason(it))
 	case "s", "p", "u":
-		return m.open(m.newKeep(it, scopes[k], true))
+		return m.open(newKeep(&m.queue, it, scopes[k], true))
 	case "g":
 		return m.chooseGrants(it)
 	case "e":
@@ -124,7 +124,7 @@ func (m *Model) chooseGrants(it *approve.Item) tea.Cmd {
 		m.notice = "nothing is suggested for this call: y allows it once"
 		return nil
 	}
-	return m.open(m.newKeep(it, "session", false))
+	return m.open(newKeep(&m.queue, it, "session", false))
 }
 
 func (m *Model) edit(it *approve.Item) tea.Cmd {

@@ -115,22 +115,6 @@ type codeMsg struct {
 	err     error
 }
 
-// codeSaid closes the dialog for a code when its session can be answered, or says that the code was not taken.
-func (m *Model) codeSaid(s approve.Session) {
-	c, ok := m.dialog.(*code)
-	if !ok || c.session.ID != s.ID {
-		return
-	}
-	if s.Approvals.MayAnswer {
-		m.dialog = nil
-		m.notice = "the code was right: its prompts can be answered now"
-		return
-	}
-	if c.asked {
-		c.refused(s.Approvals.Why)
-	}
-}
-
 func (c *code) refused(why string) {
 	c.asked = false
 	c.said = "not taken"
