@@ -9,8 +9,8 @@ const (
 	cutMark  = "…"
 )
 
-// clip returns what is shown of a line, valid UTF-8 of at most 500 characters and the marks of a cut, and the spans as
-// parts of that. It shows the surroundings of the first span, or the beginning when there is none.
+// clip returns at most 500 characters of a line as valid UTF-8, with marks where it was cut, and the spans within
+// them. It shows the surroundings of the first span, or the beginning of the line if there is no span.
 func clip(line []byte, spans []Span) ([]byte, []Span) {
 	if len(line) <= maxShown && utf8.Valid(line) {
 		return line, spans
@@ -46,7 +46,7 @@ func clip(line []byte, spans []Span) ([]byte, []Span) {
 	return out, shown
 }
 
-// section returns which bytes of a line are shown when focus is to be among them.
+// section returns the bounds of the part of a line to show around focus.
 func section(line []byte, focus int) (from, to int) {
 	from = backward(line, focus, lead)
 	to = forward(line, from, maxShown)

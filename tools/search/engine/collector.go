@@ -5,23 +5,24 @@ import (
 	"sync"
 )
 
-// collector holds the garbage collector back while a first list grows: it would run several times over what all stays, a
-// fifth of the time of a listing. It is one for the process, and so is this.
+// collector relaxes the garbage collector while a first list grows. Otherwise the collector would run several times
+// over data that all stays in use, which takes a fifth of the listing time. GC settings are per process, so this is a
+// global.
 var collector struct {
 	sync.Mutex
 	users, percent int
 }
 
-// patience is the percentage by which memory may grow meanwhile: some 20 MiB from a small host's.
-const patience = 500
+// gcPercent is the GC percentage meanwhile: the heap of a small host may grow by some 20 MiB.
+const gcPercent = 500
 
-// holdCollector holds the collector back until release is called.
+// holdCollector relaxes the collector until release is called.
 func holdCollector() (release func()) {
 	c := &collector
 	c.Lock()
 	defer c.Unlock()
 	if c.users++; c.users == 1 {
-		c.percent = debug.SetGCPercent(patience)
+		c.percent = debug.SetGCPercent(gcPercent)
 	}
 	return func() {
 		c.Lock()

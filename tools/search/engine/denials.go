@@ -5,24 +5,25 @@ import (
 	"toolhost/tools/workspace"
 )
 
-// denials are the files of a list whose names must not be read: to find out takes half of the time of a repeated listing.
+// denials caches the files of a list whose names must not be read. Computing them takes half the time of a repeated
+// listing.
 type denials struct {
 	list    *tree.List
 	secrets workspace.Secrets
 	words   []uint64 // a bit for each file
 }
 
-// guard tells which files of a search must not be read. It is for one goroutine; those of one search share what they
-// make, and each of them judges 64 files that follow each other, from a multiple of 64.
+// guard decides which files of a search must not be read. Each goroutine has its own guard. The guards of one search
+// share a draft, and each judges blocks of 64 consecutive files that start at a multiple of 64.
 type guard struct {
 	names
-	draft *denials // nil: none is made
+	draft *denials // nil: no denials are recorded
 }
 
-// guard returns who judges the files of the view's list.
+// guard returns a guard for the files of the view's list.
 func (v *view) guard() guard { return guard{names: names{view: v}} }
 
-// newDraft has what is judged written down. The caller gives it to the place when all files were judged.
+// newDraft returns a record for the guards to fill. The caller passes it to place.judged after all files were judged.
 func (v *view) newDraft() *denials {
 	if v.denials != nil || v.base != "" {
 		return nil
@@ -42,12 +43,13 @@ func (g *guard) denies(n int, f *tree.File) bool {
 	return denied
 }
 
-// deniesFile reports whether an open file, whose name may be read, must not be read as what it is.
+// deniesFile reports whether an open file with an allowed name must not be read because its inode belongs to a
+// secret.
 func (g *guard) deniesFile(f *tree.File, dev, ino uint64) bool {
 	return g.secrets.Named(dev, ino) && g.in(f.Dir).File(f.Name, dev, ino)
 }
 
-// judged keeps denials for later searches.
+// judged caches denials for later searches.
 func (p *place) judged(d *denials) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

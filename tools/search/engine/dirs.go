@@ -10,14 +10,14 @@ import (
 	"toolhost/tools/search/tree"
 )
 
-// maxOpen is how many directories a worker keeps open.
+// maxOpen is the number of directories that a worker keeps open.
 const maxOpen = 16
 
-// dirs keeps the directories above the present file open. Files come in path order, so that what lies above is needed again.
+// dirs caches the open parent directories of the current file. Files come in path order, so parents are used again.
 type dirs struct {
 	tree  *tree.Tree
 	open  []openDir
-	short error // one was not opened for a shortage of the machine
+	short error // a directory could not be opened because the machine is short of a resource
 }
 
 type openDir struct {

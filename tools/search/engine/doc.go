@@ -5,32 +5,34 @@
 //	sum, err := e.Grep(ctx, engine.Root{Dir: dir, Path: "/home/me/project"}, engine.Query{Pattern: p},
 //		func(found engine.Part) bool { …; return true })
 //
-// # One way, cold and warm
+// # One path, cold and warm
 //
-// Every search goes through the list of the tree (package tree), whose names are verified at each call, by the status of
-// each directory or by events, and visits its files in path order, in batches that several goroutines work on and that are handed over
-// one after the other. For each file one question is asked: may it hold a match? Cold, the answer is yes, and the file is
-// searched. Warm, an index of the content may say no, or name the parts to look at; but what the index says counts only
-// for a file whose status is that of the moment when it was indexed. So a search never shows what was, and never waits
-// for the index: a file that changed, or is not in the index yet, is searched as in a cold search.
+// Every search uses the list of the tree (package tree). Each call verifies the names in the list, either by the
+// status of each directory or by events. The search then visits the files in path order, in batches: several
+// goroutines search batches, and the batches are handed over one after another. For each file the search asks whether
+// the file may hold a match. Without an index the answer is yes, and the file is searched. With an index the answer
+// may be no, or the parts to search, but the answer of the index counts only if the status of the file is the same as
+// when it was indexed. So a search never returns stale content and never waits for the index: changed files and files
+// that are not indexed yet are searched directly.
 //
-// Even to ask that question of a hundred thousand files takes milliseconds. So a search of a whole watched tree writes down
-// which file each chunk of the index is of, and which files must be visited in any case; until something is told of
-// the tree, later searches go from the chunks that the index names to their files, and count the others (calm). What
-// must not be read is found out once for a list, too (denials).
+// Asking this question for a hundred thousand files takes milliseconds. So a search of a whole watched tree records
+// the file that owns each chunk of the index, and the files that must always be visited. Until an event reports a
+// change of the tree, later searches go from the chunks that the index names to their files and only count the others
+// (candidateCache). The files that must not be read are also computed once per list (denials).
 //
 // # How a file is known to be unchanged
 //
-// Strict: by its status (device, inode, size, times) at every call. Watched: by the kernel's events, which are read at
-// the beginning of each call, and by its status until the first call after it was watched. A file with several names is
-// always asked for its status, and one that was changed less than 20 ms ago is not indexed yet. Not seen before the
-// next look at all files, which follows at most half a minute later, are in watched mode: stores into a shared mapping
-// that is still mapped, a write by io_submit to a file that is still open, a write through a descriptor that was opened by a
-// name that is another file's by now, and a write through a hard link that was made, since the file was indexed, outside of
-// what is listed. Not seen by either, before the kernel writes it back, is a store into a page of a shared mapping that was dirty already.
+// Strict mode compares the status of each file (device, inode, size, times) at every call. Watched mode reads the
+// kernel's events at the beginning of each call; it also compares the status of a file once, in the first call after
+// the watch began. The status of a file with several names is always compared, and a file that changed less than 20
+// ms ago is not indexed yet. Watched mode notices the following changes only when it next compares all files, at most
+// half a minute later: stores into a shared mapping that is still mapped; a write by io_submit to a file that is
+// still open; a write through a descriptor that was opened by a name that now belongs to another file; and a write
+// through a hard link that was made outside of the list after the file was indexed. Neither mode notices a store into
+// a page of a shared mapping that was already dirty, until the kernel writes the page back.
 //
 // # Bounds
 //
-// Results wait for their turn in at most a few hundred KiB for each batch; the index has a cap, is dropped when nobody
-// searched for ten minutes, and is built by one thread of the lowest priority.
+// Each batch buffers at most a few hundred KiB of results while it waits for its turn. The index has a size cap, is
+// dropped after ten minutes without a search, and is built by one thread of the lowest priority.
 package engine

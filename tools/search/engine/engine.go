@@ -18,41 +18,41 @@ import (
 )
 
 const (
-	maxPlaces = 6                // trees that are kept
-	idleTime  = 10 * time.Minute // after which a tree that nobody searched is forgotten
-	maxLarge  = 2                // texts above 1 MiB that are in memory at once
+	maxPlaces = 6                // number of trees that are kept
+	idleTime  = 10 * time.Minute // time without a search after which a tree is forgotten
+	maxLarge  = 2                // number of texts above 1 MiB in memory at once
 )
 
 // Options of an Engine. The zero value is useful.
 type Options struct {
-	Index      Mode               // what is relied on between searches; SetIndex changes it
-	IndexBytes int64              // of one index at most; 0: 128 MiB
-	TextBytes  int64              // of a line, or of a text that is searched as a whole, at most; 0: 64 MiB, which is the most
-	IndexFrom  int                // files from which a tree is indexed; 0: 10. One of less is, when a search read more than 8 MiB
-	Git        ignore.Environment // where the user's own configuration of git is; zero: nowhere
+	Index      Mode               // how the index is trusted between searches; SetIndex changes it
+	IndexBytes int64              // maximum size of one index; 0: 128 MiB
+	TextBytes  int64              // maximum size of a line, or of a text that is searched as a whole; 0: 64 MiB, which is also the maximum
+	IndexFrom  int                // minimum number of files for an index; 0: 10. A smaller tree is indexed too if a search read more than 8 MiB
+	Git        ignore.Environment // location of the user's own git configuration; zero: none
 }
 
-// Mode says how far a search relies on what was known before.
+// Mode selects how a search decides that a known file is unchanged.
 type Mode uint8
 
 // The modes, see the package's documentation.
 const (
 	Auto    Mode = iota // Strict for trees of up to 20,000 files, Watched above
 	Off                 // no index
-	Strict              // the status of every file is asked for at each call
-	Watched             // the kernel tells of changes, where it can
+	Strict              // every call checks the status of every file
+	Watched             // the kernel reports changes, where it can
 )
 
-// ParseMode reads a mode: auto, off, strict or watched. An error names what it could be.
+// ParseMode parses a mode: auto, off, strict or watched. The error lists the valid values.
 func ParseMode(text string) (Mode, error) {
 	at := slices.Index([]string{"auto", "off", "strict", "watched"}, text)
 	if at < 0 {
-		return Auto, fmt.Errorf("search index %q: it is auto, off, strict or watched", text)
+		return Auto, fmt.Errorf("search index %q: must be auto, off, strict or watched", text)
 	}
 	return Mode(at), nil
 }
 
-// Engine searches trees, and knows those that it searched before. It is safe for concurrent use.
+// Engine searches trees and caches what it learns of them. It is safe for concurrent use.
 type Engine struct {
 	options Options
 	mode    atomic.Int32 // a Mode
@@ -60,15 +60,15 @@ type Engine struct {
 	rooms   chan []byte // buffers between searches
 
 	mu     sync.Mutex
-	places []*place // the one used last is first
+	places []*place // most recently used first
 	closed bool
 	idle   *time.Timer
 
-	running int           // in the background
-	quiet   chan struct{} // closed when nothing is
+	running int           // background jobs
+	quiet   chan struct{} // closed when no background job runs
 }
 
-// New returns an engine. Close ends what it does in the background.
+// New returns an engine. Close stops its background work.
 func New(o Options) *Engine {
 	if o.IndexBytes == 0 {
 		o.IndexBytes = 128 << 20
@@ -86,7 +86,7 @@ func (e *Engine) SetIndex(m Mode) { e.mode.Store(int32(m)) }
 
 func (e *Engine) index() Mode { return Mode(e.mode.Load()) }
 
-// Close forgets everything. Searches that run go on to their end.
+// Close forgets all trees. Running searches finish normally.
 func (e *Engine) Close() {
 	e.mu.Lock()
 	e.closed = true
@@ -100,7 +100,7 @@ func (e *Engine) Close() {
 	_ = e.Settle(context.Background())
 }
 
-// begin does work in the background, unless the engine is closed.
+// begin runs work in the background, unless the engine is closed.
 func (e *Engine) begin(work func()) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -112,7 +112,7 @@ func (e *Engine) begin(work func()) bool {
 	}
 	go func() {
 		defer e.ended()
-		defer func() { _ = recover() }() // what is known of one tree stays as it is: searches do without
+		defer func() { _ = recover() }() // after a panic the cached data of one tree stays as it is: searches work without it
 		work()
 	}()
 	return true
@@ -126,8 +126,8 @@ func (e *Engine) ended() {
 	}
 }
 
-// Settle waits until nothing is done in the background any more, or ctx is done: then what was searched is indexed as far
-// as it will be.
+// Settle waits until no background work is left, or ctx is done. Then all searched trees are indexed as far as they
+// will be.
 func (e *Engine) Settle(ctx context.Context) error {
 	for {
 		e.mu.Lock()
@@ -144,17 +144,17 @@ func (e *Engine) Settle(ctx context.Context) error {
 	}
 }
 
-// Root is where a search begins.
+// Root is the directory where a search begins.
 type Root struct {
 	Dir              *workspace.Dir             // open; the search takes it over
 	Path             string                     // absolute, resolved
-	Top              string                     // from where ignore files count without a repository: Path or a directory above it; "": Path
-	Hidden, NoIgnore bool                       // names that begin with a dot, and ignored ones, are searched too
+	Top              string                     // the top directory for ignore files outside a repository: Path or a directory above it; "": Path
+	Hidden, NoIgnore bool                       // also search names that begin with a dot; also search ignored names
 	Private          func(absolute string) bool // directories that are never entered, the same at every search; nil: none
 	Secrets          workspace.Secrets
 }
 
-// key tells trees apart.
+// key identifies a tree.
 type key struct {
 	path, top        string
 	hidden, noIgnore bool
@@ -172,7 +172,7 @@ func keyOf(r *Root) (key, error) {
 	return key{r.Path, r.Top, r.Hidden, r.NoIgnore, uint64(st.Dev), st.Ino}, nil
 }
 
-// open returns what a search of a root sees, for who leaves it when done. It takes the root's directory over.
+// open returns the view of a root for one search; the caller must call leave on it. open takes ownership of r.Dir.
 func (e *Engine) open(ctx context.Context, r Root) (*view, error) {
 	k, err := keyOf(&r)
 	if err != nil {
@@ -199,7 +199,7 @@ func (e *Engine) open(ctx context.Context, r Root) (*view, error) {
 	return v, err
 }
 
-// drop forgets a place: there is nothing to be known of it.
+// drop forgets a place that cannot be used any more.
 func (e *Engine) drop(p *place) {
 	e.mu.Lock()
 	at := slices.Index(e.places, p)
@@ -212,8 +212,8 @@ func (e *Engine) drop(p *place) {
 	}
 }
 
-// holder returns the place that has the tree with that key, or else one that may have it as a part: what is known of a
-// project serves for its directories too.
+// holder returns the place with that key, or else a place whose tree may contain it: the list and index of a project
+// also serve searches of its subdirectories.
 func (e *Engine) holder(k key) *place {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -230,7 +230,7 @@ func (e *Engine) holder(k key) *place {
 	return p
 }
 
-// holds reports whether a tree may be a part of the one with key k.
+// holds reports whether the tree with key part may lie inside the tree with key k.
 func (k key) holds(part key) bool {
 	return k.top == part.top && k.hidden == part.hidden && k.noIgnore == part.noIgnore && agenttool.Within(k.path, part.path)
 }
@@ -241,12 +241,12 @@ func (e *Engine) newPlace(k key, r Root) (*place, error) {
 	e.mu.Lock()
 	if e.closed {
 		e.mu.Unlock()
-		leave([]*place{p, p}) // for us, and for the engine
+		leave([]*place{p, p}) // one use is ours, the other the engine's
 		return nil, fmt.Errorf("search %s: the search engine is closed", r.Path)
 	}
 	e.places = slices.Insert(e.places, 0, p)
 	var dropped []*place
-	for i := len(e.places) - 1; i > 0; i-- { // what is too much, and what another search made of the same tree meanwhile
+	for i := len(e.places) - 1; i > 0; i-- { // drop surplus places, and a place that another search made for the same tree meanwhile
 		if i >= maxPlaces || e.places[i].key == k {
 			dropped = append(dropped, e.places[i])
 			e.places = slices.Delete(e.places, i, i+1)
@@ -260,14 +260,14 @@ func (e *Engine) newPlace(k key, r Root) (*place, error) {
 	return p, nil
 }
 
-// leave ends the engine's use of places; its lock is not held.
+// leave ends the engine's use of the places. The caller must not hold the engine's lock.
 func leave(places []*place) {
 	for _, p := range places {
 		p.leave()
 	}
 }
 
-// forget drops the trees that nobody searched for a while.
+// forget drops trees that were not searched for idleTime.
 func (e *Engine) forget() {
 	e.mu.Lock()
 	var kept, dropped []*place
@@ -286,7 +286,7 @@ func (e *Engine) forget() {
 	leave(dropped)
 }
 
-// Trim forgets trees, those first that were searched longest ago, until what is known of the others takes less than limit bytes.
+// Trim drops the least recently searched trees until the others take less than limit bytes.
 func (e *Engine) Trim(limit int64) {
 	e.mu.Lock()
 	kept := 0
@@ -303,7 +303,7 @@ func (e *Engine) Trim(limit int64) {
 	}
 }
 
-// room lends a buffer.
+// room returns a spare buffer, or nil.
 func (e *Engine) room() []byte {
 	select {
 	case room := <-e.rooms:
@@ -313,7 +313,7 @@ func (e *Engine) room() []byte {
 	}
 }
 
-// keep takes a buffer back.
+// keep takes a buffer back for reuse.
 func (e *Engine) keep(room []byte) {
 	if room == nil || cap(room) > keepSize {
 		return

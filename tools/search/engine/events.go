@@ -12,20 +12,20 @@ import (
 	"toolhost/tools/search/watch"
 )
 
-// events are the kernel's events of the directories of a place.
+// events reads the kernel's events for the directories of a place.
 type events struct {
 	watcher *watch.Watcher
 	dirs    map[watch.ID]*tree.Dir
 	ids     map[*tree.Dir]watch.ID
-	left    []watch.ID // directories that were moved or removed: they are watched no longer, unless they are in the list again
-	list    *tree.List // whose directories are all watched; nil: that is not known
-	doubt   bool       // what events told was not looked at
+	left    []watch.ID // directories that were moved or removed: their watches end unless they are in the list again
+	list    *tree.List // the list whose directories are all watched; nil: unknown
+	doubt   bool       // events were read but not yet applied
 }
 
 func (ev *events) close() { ev.watcher.Close() }
 
-// watch has the place watched, if it is to be and is not. The directories are watched first and looked at afterwards, so
-// that no change falls between the two.
+// watch starts watching the place if it should be watched and is not. It adds the watches before it reads the
+// directories, so that no change falls between the two.
 func (p *place) watch() {
 	p.mu.Lock()
 	list, wanted := p.list, p.list != nil && p.events == nil && !p.blind && p.watches(p.engine.index())
@@ -52,7 +52,7 @@ func (p *place) watch() {
 	}
 }
 
-// newEvents watches the directories of a list; nil: events cannot be had, or not be trusted.
+// newEvents watches the directories of a list. It returns nil if events are not available or cannot be trusted.
 func (p *place) newEvents(list *tree.List) *events {
 	w, err := watch.New()
 	if err != nil {
@@ -69,16 +69,17 @@ func (p *place) newEvents(list *tree.List) *events {
 	return ev
 }
 
-// reset forgets which directories are watched. To watch one again does no harm.
+// reset forgets which directories are watched. Adding a watch twice is harmless.
 func (ev *events) reset() {
 	ev.left = slices.AppendSeq(ev.left, maps.Keys(ev.dirs))
 	ev.dirs, ev.ids, ev.list = map[watch.ID]*tree.Dir{}, map[*tree.Dir]watch.ID{}, nil
 }
 
-// errUntrusted says that a file system does not tell of all changes.
+// errUntrusted means that the file system does not report all changes.
 var errUntrusted = errors.New("its events cannot be trusted")
 
-// add watches a directory, of whose files nothing is sure then. One that is gone needs no watch: what it was in has changed.
+// add watches a directory and marks its files as unverified. A removed directory needs no watch: its parent has
+// changed too.
 func (p *place) add(ev *events, d *tree.Dir) error {
 	fd, err := p.tree.Open(d)
 	if err != nil {
@@ -97,13 +98,13 @@ func (p *place) add(ev *events, d *tree.Dir) error {
 	return nil
 }
 
-// blindLocked gives events up.
+// blindLocked stops using events for this place.
 func (p *place) blindLocked() {
 	p.closeEventsLocked()
 	p.blind = true
 }
 
-// followLocked makes the list the present one by what the events tell.
+// followLocked updates the list of the place from the events.
 func (p *place) followLocked(ctx context.Context) error {
 	changed, all := p.drainLocked()
 	all = all || p.events.doubt || p.list.Partial
@@ -113,7 +114,7 @@ func (p *place) followLocked(ctx context.Context) error {
 	if all {
 		list, err = p.tree.Refresh(ctx)
 	} else {
-		list, err = p.tree.RefreshOnly(ctx, changed) // git's configuration, which is elsewhere, is looked at too
+		list, err = p.tree.RefreshOnly(ctx, changed) // git's configuration lies elsewhere and is also checked
 	}
 	if err != nil {
 		return err
@@ -126,11 +127,12 @@ func (p *place) followLocked(ctx context.Context) error {
 	return p.refreshLocked(ctx)
 }
 
-// drainLocked reads the events, and returns the directories whose names or rules may have changed; all: any may have.
+// drainLocked reads the events and returns the directories whose names or rules may have changed. all: any directory
+// may have.
 func (p *place) drainLocked() (changed []*tree.Dir, all bool) {
-	t := newTold(p.events)
+	t := newEventBatch(p.events)
 	err := p.events.watcher.Drain(t.event)
-	if err != nil { // events were lost: nothing is sure, not even what is watched
+	if err != nil { // events were lost: neither files nor watches can be relied on
 		p.events.reset()
 	}
 	lost := err != nil || p.linked(t)
@@ -143,20 +145,21 @@ func (p *place) drainLocked() (changed []*tree.Dir, all bool) {
 	return t.changed, err != nil || t.all
 }
 
-// unsure has the status of files asked for again.
+// unsure marks files so that their status is checked again.
 func unsure(files []*tree.File) {
 	for _, f := range files {
 		f.Sure.Store(false)
 	}
 }
 
-// rules reports whether a change of that name can change what is listed.
+// rules reports whether changing a file of that name can change the list.
 func rules(name string) bool { return name == ".gitignore" || name == ".ignore" || name == ".git" }
 
-// maxRounds bounds how often new directories are watched and looked at, while they become more.
+// maxRounds bounds how often newly found directories are watched and read.
 const maxRounds = 64
 
-// settleLocked makes list that of the place, and has directories that are not watched yet watched, and looked at after that.
+// settleLocked makes list the list of the place. It watches directories that are not watched yet, and reads them
+// afterwards.
 func (p *place) settleLocked(ctx context.Context, list *tree.List) error {
 	for range maxRounds {
 		p.list = list
@@ -196,7 +199,7 @@ func (p *place) addNew(list *tree.List) (added []*tree.Dir, err error) {
 	return added, nil
 }
 
-// removeGone ends the watches of directories that are gone, but for those that are the same directory at another place.
+// removeGone ends the watches of removed directories, except for directories that only moved.
 func (p *place) removeGone() {
 	for d, id := range p.events.ids {
 		if !d.Gone() {

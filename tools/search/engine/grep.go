@@ -15,12 +15,12 @@ import (
 )
 
 const (
-	batchFiles = 64 // files that one goroutine searches at a time; as many as a guard judges alone
-	maxAhead   = 4  // batches that are searched ahead of the one whose turn it is, for each worker
+	batchFiles = 64 // files that one goroutine searches at a time; the block size of a guard
+	maxAhead   = 4  // batches per worker that may be searched ahead of the current turn
 )
 
-// Grep searches the files of a tree in path order and hands over what it finds, a file or a part of one at a time, until
-// take returns false. Then, and when ctx ends, the summary is that of what was handed over.
+// Grep searches the files of a tree in path order. It passes each result, a file or a part of one, to take until take
+// returns false. If take or ctx ends the search early, the summary covers only the parts that were taken.
 func (e *Engine) Grep(ctx context.Context, r Root, q Query, take func(Part) bool) (Summary, error) {
 	v, err := e.open(ctx, r)
 	if err != nil {
@@ -28,7 +28,7 @@ func (e *Engine) Grep(ctx context.Context, r Root, q Query, take func(Part) bool
 	}
 	defer v.leave()
 	g := &grep{view: v, query: &q}
-	if !q.Pattern.Multiline() { // what it requires may lie across two chunks
+	if !q.Pattern.Multiline() { // a multiline match may span two chunks
 		g.maybe, g.indexed = v.candidates(q.Pattern.Required())
 	}
 	g.plan()
@@ -46,38 +46,38 @@ type grep struct {
 	*view
 	query   *Query
 	maybe   index.Candidates
-	indexed bool // maybe counts
+	indexed bool // maybe is valid
 	route
-	draft  *denials              // nil: they are not made
-	survey *survey               // nil: nothing is learned for later searches
+	draft  *denials              // nil: no denials are recorded
+	survey *survey               // nil: no cache is filled for later searches
 	whole  bool                  // every file of the route was visited
-	stale  atomic.Bool           // a file was not what was known of it
-	short  atomic.Pointer[error] // the machine is short of something, so that a file was not searched: the search fails
+	stale  atomic.Bool           // a file differs from its cached state
+	short  atomic.Pointer[error] // a shortage of the machine left a file unsearched: the search fails
 
 	next      atomic.Int64 // batch
 	read      atomic.Int64 // bytes
-	free      chan *found  // what was taken
-	unindexed atomic.Bool  // a file was not what the index says, or not in it
+	free      chan *found  // buffers that were taken and can be reused
+	unindexed atomic.Bool  // a file is not in the index, or differs from it
 	mu        sync.Mutex
-	asked     []*tree.File // watched: found to be what the index says, by their status
+	asked     []*tree.File // watched: files whose status matched the index
 }
 
-// handed is a part of what was found in one batch.
+// handed is a part of the results of one batch.
 type handed struct {
 	*found
 	sum  Summary
-	last bool // nothing more comes of the batch
+	last bool // it is the last part of the batch
 }
 
-// plan says which files are visited: all, unless an earlier search learned which need not be.
+// plan chooses the files to visit: all, unless a cache of an earlier search tells which can be skipped.
 func (g *grep) plan() {
 	g.route, g.draft = route{files: g.Files}, g.newDraft()
-	if !g.indexed || !g.watched || g.query.Want != nil || g.base != "" { // what is not wanted is not counted
+	if !g.indexed || !g.watched || g.query.Want != nil || g.base != "" { // a filtered search does not count the skipped files
 		return
 	}
 	now := state{g.List, g.index, g.index.Len(), g.secrets, g.epoch}
-	if g.calm != nil && g.calm.state == now {
-		g.route, g.draft = g.calm.route(g.maybe), nil
+	if g.cached != nil && g.cached.state == now {
+		g.route, g.draft = g.cached.route(g.maybe), nil
 	} else {
 		g.survey = newSurvey(now, int(g.index.Limit()))
 	}
@@ -85,14 +85,14 @@ func (g *grep) plan() {
 
 func (g *grep) batches() int { return (g.length() + batchFiles - 1) / batchFiles }
 
-// run searches all batches. When it returns nothing of it runs any more.
+// run searches all batches. No worker runs any more when it returns.
 func (g *grep) run(ctx context.Context, take func(Part) bool) (sum Summary) {
 	workers := min(runtime.GOMAXPROCS(0), g.batches())
 	if workers <= 1 {
 		return g.alone(ctx, take)
 	}
 	ctx, stop := context.WithCancel(ctx)
-	all := crew{stop: stop}
+	all := workerGroup{stop: stop}
 	defer all.wait()
 	l := newLines(maxAhead * workers)
 	g.free = make(chan *found, len(l.lines))
@@ -114,7 +114,7 @@ func (g *grep) run(ctx context.Context, take func(Part) bool) (sum Summary) {
 	return sum
 }
 
-// finish ends a search after its last batch, which ctx may have cut.
+// finish completes a search after its last batch, unless ctx cut it short.
 func (g *grep) finish(ctx context.Context, sum *Summary) {
 	if ctx.Err() != nil {
 		return
@@ -123,7 +123,8 @@ func (g *grep) finish(ctx context.Context, sum *Summary) {
 	sum.Searched += g.skipped(g.length())
 }
 
-// take hands the parts over and reports whether more is wanted. What came after the last one is not in the sum.
+// take passes the parts to the caller and reports whether more is wanted. Results after the last taken part are not
+// in the sum.
 func (h handed) take(sum *Summary, take func(Part) bool) bool {
 	for _, p := range h.parts {
 		if !take(p) {
@@ -136,7 +137,7 @@ func (h handed) take(sum *Summary, take func(Part) bool) bool {
 	return true
 }
 
-// alone searches in this goroutine: starting another one takes longer than a small search.
+// alone searches in this goroutine: starting another takes longer than a small search.
 func (g *grep) alone(ctx context.Context, take func(Part) bool) (sum Summary) {
 	w := g.worker(ctx)
 	defer w.close()
@@ -144,7 +145,7 @@ func (g *grep) alone(ctx context.Context, take func(Part) bool) (sum Summary) {
 	w.scan.sink.send = func(f *found) bool { return handed{found: f}.take(&sum, take) }
 	for i := range g.batches() {
 		h := w.batch(ctx, i)
-		if w.scan.sink.stopped || !h.take(&sum, take) || ctx.Err() != nil { // when it stopped the sum is that of what was taken
+		if w.scan.sink.stopped || !h.take(&sum, take) || ctx.Err() != nil { // if the search stopped, the sum covers the parts that were taken
 			return sum
 		}
 	}
@@ -152,7 +153,7 @@ func (g *grep) alone(ctx context.Context, take func(Part) bool) (sum Summary) {
 	return sum
 }
 
-// work searches batches until there is none.
+// work searches batches until none are left.
 func (g *grep) work(ctx context.Context, l *lines) {
 	w := g.worker(ctx)
 	defer w.close()
@@ -171,18 +172,18 @@ func (g *grep) work(ctx context.Context, l *lines) {
 	}
 }
 
-// worker searches files for one goroutine.
+// worker searches files in one goroutine.
 type worker struct {
 	*grep
 	dirs     dirs
 	statuses statuses
-	status   unix.Stat_t // of the present file
+	status   unix.Stat_t // of the current file
 	guard    guard
 	scan     scanner
 	sum      Summary
-	parts    []part       // of the present file
-	asked    []*tree.File // of the present batch
-	visits   []int32      // of the present batch, for the survey
+	parts    []part       // of the current file
+	asked    []*tree.File // of the current batch
+	visits   []int32      // of the current batch, for the survey
 }
 
 func (g *grep) worker(ctx context.Context) *worker {
@@ -201,7 +202,7 @@ func (w *worker) close() {
 	w.place.engine.keep(w.scan.window.room)
 }
 
-// batch searches the files of the batch with number b, and returns what was not handed over yet.
+// batch searches batch b and returns the results that were not handed over yet.
 func (w *worker) batch(ctx context.Context, b int) handed {
 	w.sum = Summary{}
 	for i := b * batchFiles; i < min((b+1)*batchFiles, w.length()); i++ {
@@ -210,8 +211,8 @@ func (w *worker) batch(ctx context.Context, b int) handed {
 		}
 		w.sum.Searched += w.skipped(i)
 		n := w.number(i)
-		calm := w.visit(ctx, n)
-		if w.survey != nil && (calm == nil || !w.survey.note(n, calm)) {
+		cached := w.visit(ctx, n)
+		if w.survey != nil && (cached == nil || !w.survey.note(n, cached)) {
 			w.visits = append(w.visits, int32(n))
 		}
 	}
@@ -219,11 +220,11 @@ func (w *worker) batch(ctx context.Context, b int) handed {
 	return handed{found: w.scan.sink.finish(), sum: w.sum}
 }
 
-// visit searches the file with number n, if it is one that is searched. It returns what is known of the file if that counts until an
-// event tells of it.
-func (w *worker) visit(ctx context.Context, n int) (calm *tree.Known) {
+// visit searches file n if the query wants it. It returns the file's cached state if later searches may rely on that
+// until the next event.
+func (w *worker) visit(ctx context.Context, n int) (cached *tree.Known) {
 	f := w.files[n]
-	switch { // what is denied is counted whatever is wanted: the number tells nothing of the names
+	switch { // denied files are counted even if unwanted: the number then reveals nothing about their names
 	case w.guard.denies(n, f):
 		w.sum.Skipped.Denied++
 	case f.Kind == tree.Link || w.query.Want != nil && !w.query.Want(w.under(f.Dir), f.Name):
@@ -239,7 +240,7 @@ func (w *worker) visit(ctx context.Context, n int) (calm *tree.Known) {
 	return nil
 }
 
-// report tells the search what was learned in a batch.
+// report passes the findings of a batch to the search.
 func (w *worker) report() {
 	if len(w.asked) > 0 {
 		w.grep.mu.Lock()
@@ -253,7 +254,7 @@ func (w *worker) report() {
 	}
 }
 
-// file searches one file, as far as what is known of it does not say that it holds no match.
+// file searches one file, unless its cached state rules out a match.
 func (w *worker) file(ctx context.Context, f *tree.File) error {
 	known := w.known(f)
 	if known != nil {
@@ -284,14 +285,15 @@ func (w *worker) file(ctx context.Context, f *tree.File) error {
 	return w.content(ctx, f, opened{fd, st, known})
 }
 
-// opened is an open file, its status, and what the index says of it.
+// opened is an open file, its status, and its entry in the index.
 type opened struct {
 	fd    int
 	st    *unix.Stat_t
 	known *tree.Known
 }
 
-// content searches an open file: the parts that the index names, if it is what was indexed, else all of it.
+// content searches an open file: the parts that the index names if the file matches the index, otherwise the whole
+// file.
 func (w *worker) content(ctx context.Context, f *tree.File, o opened) error {
 	w.scan.begin(f, w.sum)
 	w.read.Add(o.st.Size)
@@ -306,12 +308,12 @@ func (w *worker) content(ctx context.Context, f *tree.File, o opened) error {
 	return w.scan.whole(ctx, o.fd, o.st.Size)
 }
 
-// unchanged reports whether the file is still what the index has: a part of it would be cut at the wrong places else.
+// unchanged reports whether the file still matches the index. Otherwise its parts would be cut in the wrong places.
 func (o *opened) unchanged() bool {
 	return unix.Fstat(o.fd, o.st) == nil && tree.StampOf(o.st) == o.known.Stamp
 }
 
-// large reports whether one of some parts, a long line, takes a buffer of which there are few.
+// large reports whether a part, such as a long line, needs one of the few large buffers.
 func large(parts []part) bool {
 	return slices.ContainsFunc(parts, func(p part) bool { return p.to-p.from > keepSize })
 }

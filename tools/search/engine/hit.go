@@ -2,8 +2,8 @@ package engine
 
 import "bytes"
 
-// hit counts the matching line buf[start:end], and stores it with its context if lines are wanted. Spans are those of a
-// search that knows them; nil: they are to be found.
+// hit counts the matching line buf[start:end] and, if lines are wanted, stores it with its context. spans holds the
+// matches if the search already knows them; otherwise nil.
 func (s *scanner) hit(start, end int, spans []Span) error {
 	s.lines++
 	if !s.query.Store {
@@ -11,7 +11,7 @@ func (s *scanner) hit(start, end int, spans []Span) error {
 		return nil
 	}
 	line := s.window.buf[start:end]
-	if spans == nil { // else \r\n was made \n, and a \r is text
+	if spans == nil { // else \r\n was converted to \n, and a \r is text
 		var whole bool
 		line = trimCR(line)
 		if spans, whole = s.spansOf(line); !whole {
@@ -27,7 +27,7 @@ func (s *scanner) hit(start, end int, spans []Span) error {
 	return nil
 }
 
-// spansOf returns the matches in a matching line; whole is false if to find them takes too long.
+// spansOf returns the matches in a matching line; whole is false if finding them takes too long.
 func (s *scanner) spansOf(line []byte) (spans []Span, whole bool) {
 	s.pairs, whole = s.matcher.Spans(s.pairs[:0], line, maxSpans)
 	s.located = s.located[:0]
@@ -51,7 +51,7 @@ func (s *scanner) store(number int, line []byte, spans []Span) {
 	s.sink.line(number, column, text, shown)
 }
 
-// storeTrailing stores what is due of the lines after the last match, up to the index end.
+// storeTrailing stores the pending context lines after the last match, up to index end.
 func (s *scanner) storeTrailing(end int) {
 	for ; s.trailing > 0 && s.shown < end; s.trailing-- {
 		s.storeContext(s.shown, min(lineEnd(s.window.buf, s.shown)+1, end))
@@ -68,10 +68,10 @@ func (s *scanner) storeContext(from, to int) {
 	}
 }
 
-// maxKept is how many bytes before a match its context may begin: they are kept until then.
+// maxKept limits how far before a match, in bytes, its context may begin. These bytes stay in the buffer.
 const maxKept = 1 << 20
 
-// linesBefore returns the beginning of the line that is n lines before the one that begins at i, or fewer of long lines.
+// linesBefore returns the beginning of the line n lines before the line at i, or of a nearer one if lines are long.
 func (s *scanner) linesBefore(i, n int) int {
 	for least := i - maxKept; n > 0 && i > 0; n-- {
 		start := bytes.LastIndexByte(s.window.buf[:i-1], '\n') + 1

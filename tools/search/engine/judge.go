@@ -12,10 +12,10 @@ import (
 	"toolhost/tools/search/tree"
 )
 
-// errDenied says that a file is a secret under another name.
+// errDenied means that a file is a secret under another name.
 var errDenied = errors.New("denied")
 
-// count counts how the search of a file ended.
+// count counts the outcome of searching a file.
 func (w *worker) count(err error) {
 	s := &w.sum.Skipped
 	switch {
@@ -37,7 +37,7 @@ func (w *worker) count(err error) {
 	}
 }
 
-// known returns what this search's index knows of a file, nil if that is nothing.
+// known returns the index entry of a file if this search can use it, else nil.
 func (w *worker) known(f *tree.File) *tree.Known {
 	if !w.indexed {
 		return nil
@@ -69,12 +69,13 @@ func (w *worker) maybeIn(known *tree.Known) []part {
 	return parts
 }
 
-// sure reports whether a file is what is known of it without looking at it.
+// sure reports whether a file is known to be unchanged without checking its status.
 func (w *worker) sure(f *tree.File, known *tree.Known) bool {
 	return w.watched && f.Sure.Load() && !known.Stamp.Links
 }
 
-// lasting returns what is known of a file that was just visited, nil if it has to be visited by the next search too.
+// lasting returns the index entry of a file that was just visited, or nil if the next search must visit the file
+// again.
 func (w *worker) lasting(f *tree.File) *tree.Known {
 	known := f.Known.Load()
 	if known == nil || known.Index != w.index.number || known.Opaque || known.Stamp.Links {
@@ -87,7 +88,7 @@ func (w *worker) lasting(f *tree.File) *tree.Known {
 	return known
 }
 
-// holds reports whether a file with that status is what is known of it.
+// holds reports whether the status of a file matches its index entry.
 func (w *worker) holds(f *tree.File, known *tree.Known, st *unix.Stat_t) bool {
 	if tree.StampOf(st) != known.Stamp {
 		f.Known.CompareAndSwap(known, nil)
@@ -101,18 +102,18 @@ func (w *worker) holds(f *tree.File, known *tree.Known, st *unix.Stat_t) bool {
 	return true
 }
 
-// learn notes what a search found out about the state of files, and has what changed indexed.
+// learn stores the findings of a search and starts indexing the changed files.
 func (p *place) learn(g *grep) {
 	if g.whole {
 		p.judged(g.draft)
 	}
 	p.mu.Lock()
-	if p.epoch == g.epoch { // no event came since: what was asked then counts still
+	if p.epoch == g.epoch { // no event arrived since, so the checked statuses still hold
 		for _, f := range g.asked {
 			f.Sure.Store(true)
 		}
 		if g.survey != nil && g.whole && !g.stale.Load() {
-			p.calm = g.survey.result()
+			p.cached = g.survey.result()
 		}
 	}
 	if g.stale.Load() {

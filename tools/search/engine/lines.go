@@ -2,13 +2,15 @@ package engine
 
 import "context"
 
-// lines are where batches wait for their turn to be taken, as many as may be begun and not yet taken.
+// lines queues the results of batches until it is their turn. Its length bounds the batches that are begun and not
+// yet taken.
 type lines struct {
 	begun chan struct{}
 	lines []line
 }
 
-// line is where one batch at a time hands over what it found. Its turn is readable from when it is.
+// line passes the results of one batch at a time to the reader. Its turn channel is readable once it is the batch's
+// turn.
 type line struct {
 	handed chan handed
 	turn   chan struct{}
@@ -22,7 +24,7 @@ func newLines(n int) *lines {
 	return l
 }
 
-// ownTurn is the turn of who waits for nobody.
+// ownTurn returns a turn for a searcher without competitors.
 func ownTurn() chan struct{} {
 	turn := make(chan struct{}, 1)
 	turn <- struct{}{}
@@ -43,7 +45,7 @@ func (l *lines) at(i int) line { return l.lines[i%len(l.lines)] }
 
 func (l *lines) turn(i int) chan struct{} { return l.at(i).turn }
 
-// send hands over a part of what batch i found.
+// send passes a part of the results of batch i to the reader.
 func (l *lines) send(ctx context.Context, i int, h handed) bool {
 	select {
 	case l.at(i).handed <- h:

@@ -19,7 +19,7 @@ type Found struct {
 // Path returns the path below the root.
 func (f Found) Path() string { return f.view.under(f.Dir) + f.Name }
 
-// Modified returns the time at which it was last changed, in nanoseconds since 1970; 0 when it is gone.
+// Modified returns the modification time in nanoseconds since 1970, or 0 if the file was removed.
 func (f Found) Modified() int64 {
 	var st unix.Stat_t
 	dir, err := f.dirs.fd(f.Dir)
@@ -29,8 +29,8 @@ func (f Found) Modified() int64 {
 	return unix.TimespecToNsec(st.Mtim)
 }
 
-// List tells the files and links of a tree that are wanted, in path order, until take returns false or ctx ends. Want gets
-// the directory below the root, "" or with a slash at its end, and the name; nil wants all.
+// List calls take for each wanted file and link of a tree, in path order, until take returns false or ctx ends. want
+// gets the directory below the root ("" or with a trailing slash) and the name; nil wants all.
 func (e *Engine) List(ctx context.Context, r Root, want func(dir, name string) bool, take func(Found) bool) (Summary, error) {
 	v, err := e.open(ctx, r)
 	if err != nil {
@@ -46,7 +46,7 @@ func (e *Engine) List(ctx context.Context, r Root, want func(dir, name string) b
 		if i%64 == 0 && ctx.Err() != nil {
 			return sum, nil
 		}
-		switch { // what is denied is counted whatever is wanted: the number tells nothing of the names
+		switch { // denied files are counted even if unwanted: the number then reveals nothing about their names
 		case guard.denies(i, f):
 			sum.Skipped.Denied++
 		case want != nil && !want(v.under(f.Dir), f.Name):

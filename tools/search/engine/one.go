@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// GrepFile searches one open regular file, whose parts have no File and an empty Path. Query.Want does not count.
+// GrepFile searches one open regular file. Its parts have no File and an empty Path. It ignores Query.Want.
 func (e *Engine) GrepFile(ctx context.Context, file *os.File, q Query, take func(Part) bool) (sum Summary, err error) {
 	w := &worker{grep: &grep{query: &q}}
 	w.scan = scanner{query: &q, matcher: q.Pattern.Matcher(), window: window{room: e.room(), large: e.large, most: e.options.TextBytes, turn: ownTurn()}}
@@ -16,7 +16,7 @@ func (e *Engine) GrepFile(ctx context.Context, file *os.File, q Query, take func
 	w.scan.sink.fresh()
 	w.scan.sink.send = func(f *found) bool { return handed{found: f}.take(&sum, take) }
 	w.scan.begin(nil, Summary{})
-	conn, err := file.SyscallConn() // Fd would make reading wait, and some files of /proc have nothing to read
+	conn, err := file.SyscallConn() // Fd would make reads block, and some files of /proc have nothing to read
 	if err != nil {
 		return sum, err
 	}

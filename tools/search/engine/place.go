@@ -14,39 +14,39 @@ import (
 	"toolhost/tools/workspace"
 )
 
-// maxStrict is up to how many files Auto is Strict.
+// maxStrict is the largest number of files where Auto means Strict.
 const maxStrict = 20_000
 
-// place is a tree that was searched, and may be again: its list, its index, and the events of its directories.
+// place is a tree that was searched, with its list, its index, and the events of its directories.
 type place struct {
 	engine *Engine
 	key    key
 	tree   *tree.Tree
 	index  atomic.Pointer[generation]
-	users  atomic.Int32 // searches, and the engine
+	users  atomic.Int32 // searches, plus one for the engine
 	made   time.Time
-	used   atomic.Int64 // when it was searched last, in nanoseconds since it was made
-	due    atomic.Bool  // all files are to be compared with what is known of them
+	used   atomic.Int64 // time of the last search, in nanoseconds since made
+	due    atomic.Bool  // all files must be compared with their cached state
 	end    context.Context
 	stop   context.CancelFunc
 
 	mu      sync.Mutex
 	secrets workspace.Secrets // of the last search
 	list    *tree.List
-	events  *events // nil: not watched
-	blind   bool    // events cannot be had here
-	epoch   uint64  // counts the times at which something was found to have changed
-	calm    *calm   // what the last search learned; nil: nothing that counts
+	events  *events         // nil: not watched
+	blind   bool            // events are not available here
+	epoch   uint64          // incremented when a change is noticed
+	cached  *candidateCache // result of the last search; nil: none is valid
 	denials *denials
-	busy    bool // something is done in the background
-	again   bool // there is more to do
+	busy    bool // background work runs
+	again   bool // more background work is requested
 	sweep   *time.Timer
 }
 
-// generation is an index and its number: what is known of files refers to one.
+// generation is an index and its number. The cached state of a file names the generation that it refers to.
 type generation struct {
 	number uint32
-	full   atomic.Bool // its cap is reached
+	full   atomic.Bool // the index has reached its size cap
 	*index.Index
 }
 
@@ -55,20 +55,20 @@ func newPlace(e *Engine, k key, r Root) *place {
 	p.tree = tree.New(tree.Place{Root: r.Dir.File(), Path: r.Path, Top: r.Top}, tree.Options{
 		Hidden: r.Hidden, NoIgnore: r.NoIgnore, Git: e.options.Git,
 		Private: func(path string) bool { return r.Private != nil && r.Private(join(r.Path, path)) },
-		Denied:  func(path string, dev, ino uint64) bool { return p.secrets.Denied(path, dev, ino) }, // asked while mu is held
+		Denied:  func(path string, dev, ino uint64) bool { return p.secrets.Denied(path, dev, ino) }, // called while mu is held
 	})
 	p.end, p.stop = context.WithCancel(context.Background())
 	p.users.Store(1)
 	return p
 }
 
-// What is known of one file takes so many bytes: its entry in the list, and its stamp and chunks once it is indexed.
+// Estimated memory per file, in bytes: its entry in the list, and its stamp and chunks once it is indexed.
 const (
 	listedBytes = 90
 	knownBytes  = 130
 )
 
-// bytes is about what the place takes. A place that a search works on counts as none: it is needed.
+// bytes estimates the memory of the place. A place that a search is using counts as 0: it cannot be dropped.
 func (p *place) bytes() (sum int64) {
 	if !p.mu.TryLock() {
 		return 0
@@ -96,7 +96,7 @@ func (p *place) enter() {
 	p.used.Store(int64(time.Since(p.made)))
 }
 
-// leave ends a use. The last one closes the tree.
+// leave ends one use. The last use closes the tree.
 func (p *place) leave() {
 	if p.users.Add(-1) > 0 {
 		return
@@ -107,7 +107,7 @@ func (p *place) leave() {
 	if p.sweep != nil {
 		p.sweep.Stop()
 	}
-	if !p.busy { // else who is busy closes it
+	if !p.busy { // otherwise the background goroutine closes it
 		p.closeLocked()
 	}
 }
@@ -125,33 +125,33 @@ func (p *place) closeEventsLocked() {
 	}
 }
 
-// watches reports whether the place is to be watched.
+// watches reports whether the place should be watched.
 func (p *place) watches(m Mode) bool {
 	return m == Watched || m == Auto && len(p.list.Files) > maxStrict
 }
 
 func (p *place) unused() time.Duration { return time.Since(p.made) - time.Duration(p.used.Load()) }
 
-// view is what one search sees of a place.
+// view is a search's view of a place.
 type view struct {
 	*tree.List
 	place   *place
 	secrets workspace.Secrets
-	base    string // of the paths in the list: the directory where the search begins, "" or with a slash at its end
+	base    string // prefix in the list's paths: the directory where the search begins, "" or with a trailing slash
 	index   *generation
 	epoch   uint64
 	watched bool
-	calm    *calm    // what an earlier search learned in this epoch; nil: nothing
-	denials *denials // of the whole list; nil: not known
+	cached  *candidateCache // left by an earlier search in this epoch; nil: none
+	denials *denials        // of the whole list; nil: unknown
 }
 
 func (v *view) leave() { v.place.leave() }
 
-// errElsewhere says that a place has not what a search wants.
+// errElsewhere means that a place does not contain the root of a search.
 var errElsewhere = errors.New("it is not in this tree")
 
-// view verifies the names and returns the list. It waits for at most half of the time that ctx leaves, so that what was
-// listed until then can be searched. The error is errElsewhere, or that the root cannot be read.
+// view verifies the names and returns the list. It waits for at most half of the time left in ctx, so that there is
+// time to search the names listed until then. The error is errElsewhere, or that the root cannot be read.
 func (p *place) view(ctx context.Context, r Root, k key) (*view, error) {
 	if limit, ok := ctx.Deadline(); ok {
 		var cancel context.CancelFunc
@@ -181,7 +181,7 @@ func (p *place) view(ctx context.Context, r Root, k key) (*view, error) {
 			return nil, errElsewhere
 		}
 	}
-	v.epoch, v.watched, v.calm = p.epoch, p.events != nil, p.calm
+	v.epoch, v.watched, v.cached = p.epoch, p.events != nil, p.cached
 	if v.base == "" {
 		v.denials = p.denials
 	}
@@ -191,17 +191,17 @@ func (p *place) view(ctx context.Context, r Root, k key) (*view, error) {
 	return v, nil
 }
 
-// forgetLocked forgets what was learned of what is no longer so.
+// forgetLocked drops cached data that is no longer valid.
 func (p *place) forgetLocked() {
-	if p.calm != nil && (p.calm.epoch != p.epoch || p.calm.list != p.list || p.calm.index != p.index.Load()) {
-		p.calm = nil
+	if p.cached != nil && (p.cached.epoch != p.epoch || p.cached.list != p.list || p.cached.index != p.index.Load()) {
+		p.cached = nil
 	}
 	if p.denials != nil && (p.denials.list != p.list || p.denials.secrets != p.secrets) {
 		p.denials = nil
 	}
 }
 
-// below returns the path of a directory below another one, "" or with a slash at its end.
+// below returns the path of a directory relative to dir, "" or with a trailing slash.
 func below(dir, path string) string {
 	if rel := strings.TrimPrefix(path[len(dir):], "/"); rel != "" {
 		return rel + "/"
@@ -209,16 +209,16 @@ func below(dir, path string) string {
 	return ""
 }
 
-// partLocked returns the part of the list below a directory, nil if that is not the one with key k.
+// partLocked returns the part of the list below a directory, or nil if that directory does not match key k.
 func (p *place) partLocked(base string, k key) *tree.List {
 	part, ok := p.list.Below(base)
 	if !ok || !p.tree.Is(part.Dirs[0], k.dev, k.ino) || p.tree.Begins(part.Dirs[0]) {
-		return nil // in a repository of its own other rules from above count for who searches there
+		return nil // a search that begins in a nested repository applies other rules from above
 	}
 	return part
 }
 
-// refreshLocked makes the list the present one. After an error it is what it was.
+// refreshLocked updates the list. After an error the list is unchanged.
 func (p *place) refreshLocked(ctx context.Context) error {
 	if p.events != nil {
 		return p.followLocked(ctx)
@@ -233,7 +233,7 @@ func (p *place) refreshLocked(ctx context.Context) error {
 	return err
 }
 
-// under returns the path of a directory below the one where the search begins.
+// under returns the path of a directory below the start of the search.
 func (v *view) under(d *tree.Dir) string { return d.Path[len(v.base):] }
 
 func (v *view) summary() Summary {
@@ -243,21 +243,21 @@ func (v *view) summary() Summary {
 	}
 }
 
-// names knows which names in a directory are denied. What it knows of a directory it has from the one above: files come in
-// path order, so that this was the last one, or above that.
+// names computes the denied names of a directory. It derives them from those of the parent directory, which is still
+// in the chain because files come in path order.
 type names struct {
 	*view
-	chain []denied // from the root of the tree to the present directory
+	chain []denied // from the root of the tree to the current directory
 	none  workspace.SecretNames
 }
 
-// denied is what is denied in one directory.
+// denied holds the denied names of one directory.
 type denied struct {
 	dir   string // as tree.Dir's Path
 	names workspace.SecretNames
 }
 
-// in returns what is denied in d.
+// in returns the denied names of d.
 func (n *names) in(d *tree.Dir) *workspace.SecretNames {
 	if n.secrets == (workspace.Secrets{}) {
 		return &n.none
@@ -278,7 +278,7 @@ func (n *names) in(d *tree.Dir) *workspace.SecretNames {
 	return &last.names
 }
 
-// candidates returns which parts of indexed files may hold what the clauses require; ok is false if the index cannot say.
+// candidates returns the parts of indexed files that may satisfy the clauses; ok is false if the index cannot tell.
 func (v *view) candidates(all []literal.Clause) (c index.Candidates, ok bool) {
 	if v.index == nil || len(all) == 0 {
 		return c, false

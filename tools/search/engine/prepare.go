@@ -15,11 +15,11 @@ import (
 )
 
 const (
-	sweepTime = 30 * time.Second // between looks at all files of a watched tree
-	brief     = time.Second      // for which the background may make searches wait
+	sweepTime = 30 * time.Second // interval between comparisons of all files of a watched tree
+	brief     = time.Second      // the longest time that background work may block searches
 )
 
-// prepare has the place indexed, and watched if it is to be, in the background.
+// prepare starts indexing the place, and watching it if needed, in the background.
 func (p *place) prepare() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -32,7 +32,7 @@ func (p *place) prepare() {
 	}
 }
 
-// background works until there is nothing more to do. Its thread ends with it: nobody gets a priority back.
+// background works until nothing is left to do. Its thread exits afterwards, so its low priority needs no reset.
 func (p *place) background() {
 	runtime.LockOSThread()
 	lowerPriority()
@@ -45,7 +45,7 @@ func (p *place) background() {
 	}
 }
 
-// goesOn ends the background work if there is no more of it.
+// goesOn reports whether there is more background work, and ends the work if not.
 func (p *place) goesOn() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -55,7 +55,7 @@ func (p *place) goesOn() bool {
 	}
 	p.busy = false
 	switch {
-	case p.end.Err() != nil: // nobody uses it any more
+	case p.end.Err() != nil: // the place has no users left
 		p.closeLocked()
 	case p.events != nil && p.sweep == nil:
 		p.sweep = time.AfterFunc(sweepTime, p.look)
@@ -63,7 +63,7 @@ func (p *place) goesOn() bool {
 	return false
 }
 
-// look has all files compared with what is known of them.
+// look schedules a comparison of all files with their cached state.
 func (p *place) look() {
 	p.mu.Lock()
 	p.sweep = nil
@@ -72,7 +72,7 @@ func (p *place) look() {
 	p.prepare()
 }
 
-// compare forgets what is known of files that are not what they were, whatever events told.
+// compare drops the cached state of changed files, independently of events.
 func (p *place) compare() {
 	list := p.relist()
 	if list == nil {
@@ -99,7 +99,7 @@ func (p *place) compare() {
 	}
 }
 
-// relist lists anew, whatever events told; nil if that fails.
+// relist lists the tree again, independently of events; it returns nil on failure.
 func (p *place) relist() *tree.List {
 	ctx, cancel := context.WithTimeout(p.end, brief)
 	defer cancel()
@@ -140,7 +140,7 @@ func (p *place) build() {
 	}
 }
 
-// wasteful reports whether much of an index is of files that are gone or were others.
+// wasteful reports whether much of an index describes removed or changed files.
 func (g *generation) wasteful(list *tree.List) bool {
 	used := 0
 	for _, f := range list.Files {
@@ -151,7 +151,7 @@ func (g *generation) wasteful(list *tree.List) bool {
 	return g.Len() > used+used/3+1000
 }
 
-// renew returns an empty index in the place of g.
+// renew returns an empty index that replaces g.
 func (p *place) renew(g *generation) *generation {
 	next := &generation{number: 1, Index: index.New(p.engine.options.IndexBytes)}
 	if g != nil {
@@ -160,7 +160,7 @@ func (p *place) renew(g *generation) *generation {
 	return next
 }
 
-// builder indexes files.
+// builder adds files to the index.
 type builder struct {
 	*place
 	*generation
@@ -169,15 +169,16 @@ type builder struct {
 	guard  guard
 }
 
-// maxIndexed is the size up to which a file is indexed.
+// maxIndexed is the size of the largest file that is indexed.
 const maxIndexed = 64 << 20
 
-// wants reports whether a file is to be indexed.
+// wants reports whether a file should be indexed.
 func (b *builder) wants(known *tree.Known) bool {
 	return known == nil || known.Index != b.number
 }
 
-// file indexes a file. What cannot be read, or may change yet without showing it, stays unknown: each search tries it.
+// file indexes a file. Unreadable files, and files that may still change without showing it, stay unindexed: each
+// search reads them.
 func (b *builder) file(f *tree.File) {
 	dir, err := b.dirs.fd(f.Dir)
 	if err != nil {
@@ -194,7 +195,7 @@ func (b *builder) file(f *tree.File) {
 		return
 	}
 	known := &tree.Known{Stamp: stamp, Index: b.number}
-	pseudo := st.Size == 0 && !watch.Trusted(fd) // a file of /proc says that it is empty, and is not
+	pseudo := st.Size == 0 && !watch.Trusted(fd) // a file of /proc reports size 0 but has content
 	denied := b.guard.deniesFile(f, stamp.Dev, stamp.Ino)
 	if denied || b.full.Load() || st.Size > maxIndexed || pseudo || !b.text(fd, known) {
 		known.Chunks, known.Opaque = nil, true
@@ -204,7 +205,7 @@ func (b *builder) file(f *tree.File) {
 	}
 }
 
-// text adds the text of an open file to the index, and reports whether all of it is there.
+// text adds the text of an open file to the index, and reports whether all of it was added.
 func (b *builder) text(fd int, known *tree.Known) bool {
 	ctx, cancel := context.WithTimeout(b.end, time.Minute)
 	defer cancel()
@@ -230,7 +231,7 @@ func (b *builder) text(fd int, known *tree.Known) bool {
 	}
 }
 
-// chunkAt is where a piece begins in its file.
+// chunkAt is the position of a piece in its file.
 type chunkAt struct {
 	offset int64
 	line   int

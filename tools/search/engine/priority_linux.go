@@ -2,5 +2,5 @@ package engine
 
 import "golang.org/x/sys/unix"
 
-// lowerPriority makes the present thread the last in line. If that fails it is one like the others.
+// lowerPriority gives the current thread the lowest priority. On failure it keeps the normal one.
 func lowerPriority() { _ = unix.Setpriority(unix.PRIO_PROCESS, unix.Gettid(), 19) }

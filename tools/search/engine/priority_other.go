@@ -2,5 +2,5 @@
 
 package engine
 
-// lowerPriority does nothing where priorities are those of processes.
+// lowerPriority does nothing where priorities apply to processes.
 func lowerPriority() {}

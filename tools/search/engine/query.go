@@ -5,18 +5,18 @@ import (
 	"toolhost/tools/search/tree"
 )
 
-// Query says what is searched for in files. The zero value of each field but Pattern is useful.
+// Query describes a search. The zero value of each field except Pattern is useful.
 type Query struct {
 	Pattern *match.Pattern
-	Want    func(dir, name string) bool // whether a file is searched; dir is its directory below the root, "" or with a slash at its end. nil: every file is
+	Want    func(dir, name string) bool // selects files; dir is the directory below the root, "" or with a trailing slash. nil: every file
 
-	Store         bool // matching lines are wanted, not only their number
-	Before, After int  // context lines that are stored with them; before a match only those within 1 MiB
-	Limit         int  // matching lines after which a file is left; 0: none
-	Clip          bool // lines are cut around their first match, to 500 characters
+	Store         bool // store matching lines, not only count them
+	Before, After int  // context lines to store with them; before a match only those within 1 MiB
+	Limit         int  // matching lines per file after which the search leaves it; 0: no limit
+	Clip          bool // cut lines around their first match, to 500 characters
 }
 
-// Line is a line as it is shown.
+// Line is a line of a result.
 type Line struct {
 	Number int    // from 1
 	Column int    // byte of the first match, from 1; 0: a context line
@@ -30,8 +30,8 @@ type Span struct {
 	End   int `json:"end"`
 }
 
-// Part is what was found in a file, or the next part of that. Its Lines are the taker's only until it returns: a common
-// word has a million lines, and their memory serves for the next ones.
+// Part holds results of one file, or the next part of them. Its Lines are valid only until take returns: a common
+// word has a million matching lines, so their memory is reused.
 type Part struct {
 	File  *tree.File // nil: the root itself
 	Path  string     // below the root; "" for the root itself
@@ -39,29 +39,29 @@ type Part struct {
 	Count int        // matching lines in this part
 
 	first, end int     // of Lines, while they are collected
-	before     Summary // of its batch, without the file
+	before     Summary // of its batch, without this file
 }
 
-// Summary says what a search did, up to where it was ended.
+// Summary counts the work of a search up to its end.
 type Summary struct {
-	Searched int // files, by content or by index; those that were skipped are not among them
+	Searched int // files searched by content or ruled out by the index; skipped files are not included
 	Skipped  Skipped
 	Listed   Listed
 }
 
-// Skipped counts files that were not searched to their end.
+// Skipped counts files that were not searched completely.
 type Skipped struct {
-	Denied     int // their names say that they hold secrets
-	Binary     int // there is a NUL in the first 64 KiB, and the pattern in the first 256
-	Unreadable int // and directories
+	Denied     int // their names suggest secrets
+	Binary     int // a NUL in the first 64 KiB, and the pattern in the first 256
+	Unreadable int // files and directories
 	Special    int // FIFOs, sockets, devices
-	TooLarge   int // a line, or with multiline the file, above 64 MiB, or what one match, which cannot be interrupted, could take seconds for
+	TooLarge   int // a line, or with multiline the file, is above 64 MiB, or a match could take seconds without a chance to interrupt it
 }
 
-// Listed says what the list of the tree left out.
+// Listed describes the names that the list left out.
 type Listed struct {
 	Ignored, Hidden int
-	Partial         bool // the time was over before everything was listed
+	Partial         bool // the time ran out before everything was listed
 }
 
 func (s *Summary) add(o Summary) {

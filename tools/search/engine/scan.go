@@ -9,31 +9,31 @@ import (
 	"toolhost/tools/search/tree"
 )
 
-// scanner searches one file after the other for one query, in one goroutine.
+// scanner searches files one after another for one query, in one goroutine.
 type scanner struct {
 	query   *Query
 	matcher *match.Matcher
 	window  window
 	sink    sink
 
-	// Of the file at hand; positions are in window.buf:
-	text     bool // it is known to hold no NUL at its beginning
+	// For the current file; positions are in window.buf:
+	text     bool // its beginning is known to hold no NUL
 	lines    int  // matching lines so far
-	counted  int  // the beginning of a line, whose number is
+	counted  int  // beginning of the line with number number
 	number   int
-	shown    int // end of the last line that was stored
-	trailing int // context lines that are still to be stored
+	shown    int // end of the last stored line
+	trailing int // context lines still to store
 
-	pairs   [][2]int // kept between lines
+	pairs   [][2]int // reused between lines
 	located []Span
 }
 
-// limitReached reports whether the file at hand is to be left.
+// limitReached reports whether the search leaves the current file.
 func (s *scanner) limitReached() bool {
 	return s.query.Limit > 0 && s.lines >= s.query.Limit || s.sink.stopped
 }
 
-// begin forgets the file before. Before says what became of all of the batch.
+// begin starts a new file. before is the summary of the batch so far.
 func (s *scanner) begin(file *tree.File, before Summary) {
 	s.text, s.lines, s.counted, s.number, s.shown, s.trailing = false, 0, 0, 1, 0, 0
 	s.sink.begin(file, before)
@@ -66,11 +66,11 @@ func (s *scanner) whole(ctx context.Context, fd int, size int64) error {
 	}
 }
 
-// errChanged says that a file became another one while it was read.
+// errChanged means that a file changed while it was read.
 var errChanged = errors.New("it changed while it was searched")
 
-// chunks searches parts of an open file that begin and end with lines, as long as it is unchanged when they were read. It
-// is for queries without context lines.
+// chunks searches parts of an open file that begin and end with whole lines, and checks after each read that the file
+// is unchanged. It serves queries without context lines.
 func (s *scanner) chunks(ctx context.Context, fd int, chunks []part, unchanged func() bool) error {
 	defer s.window.close()
 	for _, c := range chunks {
@@ -94,7 +94,7 @@ type part struct {
 	line     int
 }
 
-// forget moves positions when the window drops what is before keep.
+// forget adjusts positions when the window drops the bytes before keep.
 func (s *scanner) forget(keep int) {
 	s.numberOf(keep)
 	s.counted = 0
@@ -121,7 +121,7 @@ func (s *scanner) piece(from int) error {
 	return nil
 }
 
-// isText looks, once in a file, whether its beginning, which is in the window then, holds a NUL.
+// isText checks once per file that its beginning, which is then in the window, holds no NUL.
 func (s *scanner) isText() bool {
 	s.text = s.text || isText(s.window.buf)
 	return s.text
@@ -129,7 +129,7 @@ func (s *scanner) isText() bool {
 
 func trimCR(line []byte) []byte { return bytes.TrimSuffix(line, []byte("\r")) }
 
-// multiline searches the whole of a file for matches that may span lines. Every line that a match touches is a hit.
+// multiline searches a whole file for matches that may span lines. Every line that a match touches is a hit.
 func (s *scanner) multiline(buf []byte) error {
 	if !s.matcher.Has(buf) {
 		return nil
@@ -158,14 +158,14 @@ func (s *scanner) multiline(buf []byte) error {
 	return nil
 }
 
-// maxLocated bounds the matches of one text that are told apart with multiline.
+// maxLocated bounds the matches that a multiline search locates in one text.
 const maxLocated = 200_000
 
-// touched collects the lines that matches touch, and what each match has of them.
+// touched collects the lines that matches touch, and the spans of each match in them.
 type touched struct {
 	*scanner
 	buf        []byte
-	start, end int // of the present line
+	start, end int // of the current line
 	spans      []Span
 }
 
@@ -189,7 +189,7 @@ func (t *touched) match(from, to int) error {
 	return nil
 }
 
-// flush makes the present line a hit.
+// flush reports the current line as a hit.
 func (t *touched) flush() error {
 	if t.spans == nil || t.limitReached() {
 		return nil

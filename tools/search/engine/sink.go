@@ -2,19 +2,19 @@ package engine
 
 import "toolhost/tools/search/tree"
 
-// maxHeld is how many bytes of lines a batch collects before it hands them over.
+// maxHeld is the number of bytes of lines that a batch buffers before it sends them.
 const maxHeld = 256 << 10
 
-// sink collects what a batch finds.
+// sink collects the results of a batch.
 type sink struct {
 	*found
-	base    int // length of what is not in a Part's path
+	base    int // length of the prefix that a Part's path leaves out
 	free    chan *found
 	send    func(*found) bool
-	stopped bool // nobody wants more
+	stopped bool // the reader wants no more results
 }
 
-// found is what was found at a time. The text of all lines is one, and so are their spans.
+// found is a buffer of results. All lines share one text buffer and one span buffer.
 type found struct {
 	parts []Part
 	lines []Line
@@ -24,7 +24,7 @@ type found struct {
 	marks []int // end of each line's spans in spans
 }
 
-// fresh makes room for what is found next.
+// fresh provides an empty buffer for the next results.
 func (s *sink) fresh() {
 	select {
 	case s.found = <-s.free:
@@ -35,7 +35,7 @@ func (s *sink) fresh() {
 	}
 }
 
-// release gives the memory of what was taken to the next ones.
+// release returns a buffer for reuse.
 func (f *found) release(free chan *found) {
 	select {
 	case free <- f:
@@ -43,7 +43,7 @@ func (f *found) release(free chan *found) {
 	}
 }
 
-// begin makes file the one that is found in; before it came those of the summary.
+// begin starts the results of file. before is the summary of the batch without it.
 func (s *sink) begin(file *tree.File, before Summary) {
 	s.parts = append(s.parts, Part{File: file, first: len(s.lines), end: len(s.lines), before: before})
 }
@@ -51,7 +51,7 @@ func (s *sink) begin(file *tree.File, before Summary) {
 // count counts a matching line.
 func (s *sink) count() { s.parts[len(s.parts)-1].Count++ }
 
-// line stores a line of the present file.
+// line stores a line of the current file.
 func (s *sink) line(number, column int, text []byte, spans []Span) {
 	s.lines = append(s.lines, Line{Number: number, Column: column})
 	s.text = append(s.text, text...)
@@ -64,7 +64,7 @@ func (s *sink) line(number, column int, text []byte, spans []Span) {
 	}
 }
 
-// hand hands over what was collected. The present file goes on in a further part.
+// hand sends the collected results. Further results of the current file go to a new part.
 func (s *sink) hand() {
 	present := s.parts[len(s.parts)-1]
 	if f := s.finish(); len(f.parts) > 0 && !s.send(f) {
@@ -73,7 +73,7 @@ func (s *sink) hand() {
 	s.begin(present.File, present.before)
 }
 
-// finish returns what was collected, without files in which nothing was found.
+// finish returns the collected results, without files that have none.
 func (s *sink) finish() *found {
 	f := s.found
 	from, begin := 0, 0

@@ -6,10 +6,10 @@ import (
 	"toolhost/tools/search/tree"
 )
 
-// statuses asks for the status of files by their paths below the root of a tree. That saves opening the directories of
-// all files that did not change, a sixth of the time of a search that finds little. It is the one place where the system
-// may follow a link, which was put into the way after the directory was listed: it tells the status of what that leads
-// to, and only a status that is the file's own counts. Files are opened without links.
+// statuses reads the status of files by their paths below the root of a tree. It need not open the directories of
+// unchanged files, which saves a sixth of the time of a search with few matches. Only here may the system follow a
+// symbolic link, one that replaced a directory after the listing. Then the status is that of the link's target, which
+// does not match the file's own and so does not count. Files are opened without following links.
 type statuses struct {
 	tree *tree.Tree
 	root int // a descriptor; negative: not open
@@ -18,7 +18,7 @@ type statuses struct {
 
 func newStatuses(t *tree.Tree) statuses { return statuses{tree: t, root: -1} }
 
-// of returns the status of a file, whatever that is now.
+// of reads the current status of a file.
 func (s *statuses) of(f *tree.File, st *unix.Stat_t) error {
 	if s.root < 0 {
 		fd, err := s.tree.OpenRoot()

@@ -11,8 +11,8 @@ import (
 	"toolhost/tools/search/tree"
 )
 
-// path is the path of the present file as the system wants it, so that a call allocates nothing. The directory stays
-// from file to file.
+// path is the path of the current file as a C string, so that a call allocates nothing. The directory part is kept
+// for the next file.
 type path struct {
 	dir  *tree.Dir
 	text [unix.PathMax + unix.NAME_MAX + 1]byte

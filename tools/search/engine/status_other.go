@@ -8,7 +8,7 @@ import (
 	"toolhost/tools/search/tree"
 )
 
-// path needs nothing where the system is called in the usual way.
+// path is empty where the ordinary system call is used.
 type path struct{}
 
 func (path) stat(root int, f *tree.File, st *unix.Stat_t) error {

@@ -23,7 +23,7 @@ func TestStopWithinAFile(t *testing.T) {
 			t.Fatal("all files are visited")
 		}
 		for stop := 1; stop < 6; stop++ {
-			for name, e := range map[string]*Engine{"calm": e, "cold": newEngine(t, Options{Index: Off})} {
+			for name, e := range map[string]*Engine{"cached": e, "cold": newEngine(t, Options{Index: Off})} {
 				parts := 0
 				sum, err := e.Grep(context.Background(), p.root(t), storing(t, "needle"), func(Part) bool { parts++; return parts != stop })
 				must(t, err)

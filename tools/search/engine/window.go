@@ -12,10 +12,10 @@ import (
 )
 
 const (
-	headSize  = 64 << 10  // what is looked at to tell text from binary
-	pieceSize = 256 << 10 // what is searched at once; fits the processor's cache
-	keepSize  = 1 << 20   // the largest buffer that is kept for the next file
-	maxBuffer = 64 << 20  // the largest line, and the largest text that is searched as a whole
+	headSize  = 64 << 10  // bytes checked to tell text from binary
+	pieceSize = 256 << 10 // bytes searched at once; fits the processor's cache
+	keepSize  = 1 << 20   // largest buffer that is kept for the next file
+	maxBuffer = 64 << 20  // largest line, and largest text that is searched as a whole
 )
 
 var (
@@ -24,27 +24,27 @@ var (
 	errSpecial  = errors.New("not a regular file")
 )
 
-// window shows an open file piece by piece: whole lines, except that the last line of the file may lack its end.
+// window reads an open file in pieces of whole lines; only the last line of the file may lack its end.
 type window struct {
-	buf   []byte // what has been read and not yet dropped
+	buf   []byte // bytes that were read and not yet dropped
 	whole int    // end of the last whole line in buf; its end once everything is read
 	eof   bool   // everything is read
 
 	mark    int  // length of the byte order mark, which is not in buf
-	decoded bool // buf is not what the file holds, but what that means
+	decoded bool // buf holds the decoded text, not the bytes of the file
 	binary  bool // the rest of the file is not shown
 
 	fd    int
-	left  int64         // bytes that the file's status promises; below 1: only reading tells
-	room  []byte        // kept between files
-	large chan struct{} // how many buffers may be large at once, of those that are not at their turn
-	turn  chan struct{} // readable when it is this one's turn: others wait for it then, and it for none of them
+	left  int64         // bytes that the file's status promises; below 1: unknown until read
+	room  []byte        // reused between files
+	large chan struct{} // limits the large buffers, except for the file whose turn it is
+	turn  chan struct{} // readable when it is this file's turn: others wait for it then, so it waits for none of them
 	most  int64         // bytes of the buffer; 0: maxBuffer
-	held  bool          // this one is among the large ones
+	held  bool          // this window has one of the large buffers
 }
 
-// open begins a file of size bytes. With all it is shown in one piece. Of a binary file that is not read at once, only its
-// beginning is shown. The error is errTooLarge, ctx's or of the file.
+// open begins a file of size bytes. With all set, the window shows it in one piece. Of a binary file only the
+// beginning is shown, unless a single read returns all of it. The error is errTooLarge, ctx's, or the file's.
 func (w *window) open(ctx context.Context, fd int, size int64, all bool) error {
 	if w.room == nil {
 		w.room = make([]byte, 0, pieceSize+1)
@@ -60,7 +60,7 @@ func (w *window) open(ctx context.Context, fd int, size int64, all bool) error {
 	case order != nil:
 		return w.openUTF16(ctx, order)
 	case !w.eof && !isText(w.buf):
-		w.binary, w.eof = true, true // what is there of it is enough to say so
+		w.binary, w.eof = true, true // the part that was read suffices to report a binary file
 	case all:
 		if err := w.readAll(ctx); err != nil {
 			return err
@@ -73,14 +73,14 @@ func (w *window) open(ctx context.Context, fd int, size int64, all bool) error {
 	return w.complete(ctx)
 }
 
-// next drops what is before keep, an index into buf, and reads on. It is not called at the end of the file.
+// next drops the bytes before keep, an index into buf, and reads on. It must not be called at the end of the file.
 func (w *window) next(ctx context.Context, keep int) error {
 	w.buf = w.buf[:copy(w.buf, w.buf[keep:])]
 	w.whole -= keep
 	return w.complete(ctx)
 }
 
-// part makes the bytes from … to of a file, which are whole lines, the buffer: fewer if the file ends before.
+// part loads the bytes from … to of a file, which are whole lines, into the buffer; fewer if the file ends before.
 func (w *window) part(ctx context.Context, fd int, from, to int64) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -123,7 +123,7 @@ func (w *window) complete(ctx context.Context) error {
 	return nil
 }
 
-// showAll makes text, which is the whole file, the buffer.
+// showAll makes text, the whole decoded file, the buffer.
 func (w *window) showAll(text []byte) {
 	if bytes.Contains(text, []byte("\r\n")) {
 		text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
@@ -140,7 +140,7 @@ func (w *window) readAll(ctx context.Context) error {
 	return nil
 }
 
-// read reads once. A regular file ends where its status says, which saves a call that returns nothing.
+// read reads once. A regular file ends where its status says, which saves a final empty read.
 func (w *window) read(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -160,7 +160,7 @@ func (w *window) read(ctx context.Context) error {
 	return nil
 }
 
-// readFD reads what there is; files of /proc that would block are unreadable.
+// readFD reads the available bytes; files of /proc that would block are unreadable.
 func readFD(fd int, b []byte) (n int, err error) {
 	for {
 		if n, err = unix.Read(fd, b); !errors.Is(err, unix.EINTR) {
@@ -169,7 +169,7 @@ func readFD(fd int, b []byte) (n int, err error) {
 	}
 }
 
-// grow doubles the buffer. Before it becomes large it waits until few others are.
+// grow doubles the buffer. A large buffer may have to wait until few others exist.
 func (w *window) grow(ctx context.Context) error {
 	size := 2 * cap(w.buf)
 	if size > maxBuffer || w.most > 0 && int64(size) > w.most {
@@ -180,7 +180,7 @@ func (w *window) grow(ctx context.Context) error {
 		case w.large <- struct{}{}:
 			w.held = true
 		case <-w.turn:
-			select { // it stays readable; who makes it so may have been quicker
+			select { // the channel must stay readable; another sender may have been quicker
 			case w.turn <- struct{}{}:
 			default:
 			}
@@ -197,7 +197,7 @@ func (w *window) grow(ctx context.Context) error {
 	return nil
 }
 
-// close ends the file.
+// close releases the file's buffers.
 func (w *window) close() {
 	w.buf = nil
 	if w.held {
@@ -206,7 +206,7 @@ func (w *window) close() {
 	}
 }
 
-// byteOrder returns the order of UTF-16 text by its mark, and the length of the mark, which UTF-8 may have too.
+// byteOrder returns the byte order of UTF-16 text by its mark, and the length of the mark, which UTF-8 may have too.
 func byteOrder(head []byte) (order binary.ByteOrder, mark int) {
 	switch {
 	case bytes.HasPrefix(head, []byte("\xef\xbb\xbf")):

@@ -53,7 +53,7 @@ func calmEqualsCold(t *testing.T, seed uint64, rounds int) {
 	small := keen(Watched)
 	small.IndexBytes = 40 << 10
 	s := newEngine(t, small)
-	var calms, all atomic.Int64
+	var hits, all atomic.Int64
 	var maps []*protect.Map
 	for round := range rounds {
 		if round%4 == 0 {
@@ -84,12 +84,12 @@ func calmEqualsCold(t *testing.T, seed uint64, rounds int) {
 					for range 2 {
 						group.Go(func() {
 							for _, e := range []*Engine{e, s} {
-								got, calm := p.guarded(t, e, a)
+								got, cached := p.guarded(t, e, a)
 								if got != want {
-									t.Errorf("calm %v, %q %+v:\n%s", calm, a.expr, a, firstDifference(got, want))
+									t.Errorf("cached %v, %q %+v:\n%s", cached, a.expr, a, firstDifference(got, want))
 								}
-								if calm {
-									calms.Add(1)
+								if cached {
+									hits.Add(1)
 								}
 								all.Add(1)
 							}
@@ -109,7 +109,7 @@ func calmEqualsCold(t *testing.T, seed uint64, rounds int) {
 			editor.edit()
 		}
 	}
-	t.Logf("%d of %d searches were calm", calms.Load(), all.Load())
+	t.Logf("%d of %d searches used the cache", hits.Load(), all.Load())
 }
 
 // Numbers of files around those of a batch, of a word, and of several workers' batches.
@@ -250,12 +250,12 @@ func TestRenewedIndexIsForgotten(t *testing.T) {
 	e := newEngine(t, keen(Watched))
 	p.warm(t, e)
 	pl := e.places[0]
-	if pl.calm == nil {
+	if pl.cached == nil {
 		t.Fatal("nothing was learned")
 	}
 	pl.index.Store(pl.renew(pl.index.Load()))
 	p.grep(t, e, storing(t, ".")) // learns nothing itself
-	if pl.calm != nil {
+	if pl.cached != nil {
 		t.Error("the old index is kept")
 	}
 	p.same(t, e, storing(t, "alpha"))

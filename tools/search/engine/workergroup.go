@@ -5,16 +5,16 @@ import (
 	"sync"
 )
 
-// crew is goroutines that one waits for. A panic in one of them ends the others and is that of who waits: it costs a call,
-// and not the host.
-type crew struct {
+// workerGroup runs goroutines and waits for them. A panic in one stops the others and is raised again in wait, so
+// that it fails one call and not the host.
+type workerGroup struct {
 	group sync.WaitGroup
 	stop  context.CancelFunc
 	once  sync.Once
-	fault any // nil: there was none
+	fault any // nil: no panic
 }
 
-func (c *crew) start(work func()) {
+func (c *workerGroup) start(work func()) {
 	c.group.Go(func() {
 		defer func() {
 			if fault := recover(); fault != nil {
@@ -26,8 +26,8 @@ func (c *crew) start(work func()) {
 	})
 }
 
-// wait waits for all.
-func (c *crew) wait() {
+// wait waits for all workers.
+func (c *workerGroup) wait() {
 	c.stop()
 	c.group.Wait()
 	if c.fault != nil {

@@ -14,7 +14,7 @@ func TestPanicIsTheCallers(t *testing.T) {
 	q.Want = func(_, name string) bool { panic("this filter is broken") }
 	defer func() {
 		if recover() != "this filter is broken" {
-			t.Error("nobody was told")
+			t.Error("the other workers were not stopped")
 		}
 		p.same(t, e, storing(t, "needle")) // and the engine goes on
 	}()

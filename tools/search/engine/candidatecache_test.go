@@ -69,7 +69,7 @@ func TestCalm(t *testing.T) {
 	}
 }
 
-// A file that is found to have changed though no event told of it ends what was learned.
+// A file that is found to have changed though no event told of it empties the cache.
 func TestCalmEnds(t *testing.T) {
 	p := plant(t, map[string]string{"a.txt": "alpha\n", "b.txt": "bravo\n", "c.txt": "charlie\n"})
 	e := newEngine(t, keen(Watched))
