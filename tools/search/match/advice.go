@@ -11,7 +11,7 @@ import (
 	"toolhost/agenttool"
 )
 
-// badPattern turns an error of regexp/syntax into one that says where and what to do.
+// badPattern converts an error of regexp/syntax into one that names the place and the remedy.
 func badPattern(expr string, err error) error {
 	var bad *syntax.Error
 	if !errors.As(err, &bad) {
@@ -37,7 +37,7 @@ func patternError(expr, why string) error {
 	return e
 }
 
-// advice says what to write instead.
+// advice returns a hint how to write the pattern instead.
 func advice(bad *syntax.Error) string {
 	lookAround := func(prefix string) bool { return strings.HasPrefix(bad.Expr, prefix) }
 	switch bad.Code {
@@ -63,7 +63,7 @@ func advice(bad *syntax.Error) string {
 	return "the syntax is RE2's (Go regexp/syntax)"
 }
 
-// unpaired returns the index of the first parenthesis that has no partner, or -1.
+// unpaired returns the index of the first unmatched parenthesis, or -1.
 func unpaired(expr string) int {
 	var open []int
 	for i := 0; i < len(expr); i++ {
@@ -122,7 +122,7 @@ func setWidth(expr string) int {
 	return len(expr)
 }
 
-// quote quotes a part of an input for a message and cuts what is long.
+// quote quotes part of an input for a message and shortens it if it is long.
 func quote(s string) string {
 	if runes := []rune(s); len(runes) > 120 {
 		s = string(runes[:120]) + "…"

@@ -1,35 +1,34 @@
 package match
 
 const (
-	maxMemory = 4 << 20   // bytes of a table and its keys; while it grows there is an older one too
-	perState  = 1024 + 64 // bytes that a state takes besides its key
+	maxMemory = 4 << 20   // bytes of a table and its keys; while a table is renewed the old one exists too
+	perState  = 1024 + 64 // bytes per state in addition to its key
 
-	effortPerStep  = 256     // besides the bytes of a key
-	effortPerCheck = 1 << 20 // between two looks at stop: some milliseconds
+	effortPerStep  = 256     // in addition to the bytes of a key
+	effortPerCheck = 1 << 20 // effort between two calls of stop: some milliseconds
 )
 
-// A state is the index of its row in the table; a transition is a state, or one of these.
+// A state is the index of its row in the table. A transition is a state, or one of the special values below.
 const (
-	dead    uint32 = 0       // the state from which no match comes before the next line
-	start   uint32 = 256     // the state in which a text begins
-	unknown uint32 = 1 << 31 // ask step
-	hit     uint32 = 3 << 30 // there is a match: in the line that goes on or ends with this byte
-	special uint32 = 1 << 31 // the bit that both have
+	dead    uint32 = 0       // no match is possible before the next line
+	start   uint32 = 256     // the state at the beginning of a text
+	unknown uint32 = 1 << 31 // not computed yet: call step
+	hit     uint32 = 3 << 30 // a match: in the line that contains or ends with this byte
+	special uint32 = 1 << 31 // the bit that unknown and hit share
 )
 
-// automaton is a table of where each byte leads, filled in when it is first asked. Its memory is bounded: once full it
-// is to be renewed.
+// automaton is a transition table that is filled in on demand. Its memory is bounded: a full table must be renewed.
 type automaton struct {
 	situation *situation
 	table     []uint32 // 256 transitions for each state
-	keys      []string // of each state
+	keys      []string // the saved situation of each state
 	states    map[string]uint32
-	size      int // bytes of all that
-	room      int // and how many it may be
+	size      int // bytes of the fields above
+	room      int // maximum of size
 	key       []byte
-	stop      func() bool // asked now and then; nil: never
-	stopped   bool        // it said yes: what is found from now on is wrong
-	effort    int         // since it was asked
+	stop      func() bool // called now and then; nil: never
+	stopped   bool        // stop returned true: results from now on are wrong
+	effort    int         // since the last call of stop
 	blank     [256]uint32
 }
 
@@ -42,7 +41,7 @@ func newAutomaton(s *situation) *automaton {
 	return a
 }
 
-// renew forgets everything but the given states, which get other numbers.
+// renew empties the table except for the given states, which get new numbers.
 func (a *automaton) renew(live ...*uint32) {
 	keep := make([]string, len(live))
 	for i, state := range live {
@@ -67,7 +66,7 @@ func (a *automaton) renew(live ...*uint32) {
 // full reports whether the table must be renewed before another step.
 func (a *automaton) full() bool { return a.size >= a.room }
 
-// state returns the state for what situation.save wrote.
+// state returns the state of a key written by situation.save.
 func (a *automaton) state(key string) uint32 {
 	if state, ok := a.states[key]; ok {
 		return state
@@ -84,7 +83,7 @@ func (a *automaton) add(key string) uint32 {
 	return state
 }
 
-// step returns where the byte c leads from state and writes it down.
+// step returns the transition from state on byte c and records it.
 func (a *automaton) step(state uint32, c byte) uint32 {
 	if to := a.table[state|uint32(c)]; to != unknown {
 		return to
@@ -103,7 +102,7 @@ func (a *automaton) step(state uint32, c byte) uint32 {
 	return to
 }
 
-// interrupted reports whether the work is to end, before a step of so much effort.
+// interrupted reports whether the work must stop, before a step that costs effort.
 func (a *automaton) interrupted(effort int) bool {
 	if a.effort += effort; a.effort > effortPerCheck && a.stop != nil {
 		a.effort = 0
@@ -112,7 +111,7 @@ func (a *automaton) interrupted(effort int) bool {
 	return a.stopped
 }
 
-// lead finds out where the byte c leads from state.
+// lead computes the transition from state on byte c.
 func (a *automaton) lead(state uint32, c byte) uint32 {
 	s := a.situation
 	a.resume(state)
@@ -132,7 +131,8 @@ func (a *automaton) lead(state uint32, c byte) uint32 {
 	return a.add(string(a.key))
 }
 
-// resume returns to the situation of a state. At the start there may be a match already, which a key does not say.
+// resume restores the situation of a state. In the start state a match may already exist, which a key does not
+// record.
 func (a *automaton) resume(state uint32) {
 	if state == start {
 		a.situation.begin()
@@ -141,7 +141,7 @@ func (a *automaton) resume(state uint32) {
 	}
 }
 
-// ends reports whether a text that ends in state holds a match.
+// ends reports whether a text that ends in state contains a match.
 func (a *automaton) ends(state uint32) bool {
 	if state == dead {
 		return false

@@ -7,15 +7,15 @@ import (
 	"unicode/utf8"
 )
 
-// pending is what has been read but not yet given to the automaton of runes: the first bytes of a rune, or a \r that
-// belongs to the line end if \n follows. The zero value: nothing.
+// pending holds bytes that were read but not yet passed to the rune automaton: the first bytes of a rune, or a \r
+// that belongs to the line end if \n follows. The zero value holds none.
 type pending struct {
 	have, need uint8 // bytes read, and bytes that are missing; a \r has need 0
-	uniform    bool  // the pattern cannot tell the runes apart that this may become; all are valid
-	low        rune  // the lowest rune that this may become; with uniform one like it
+	uniform    bool  // the pattern treats all runes with this beginning alike, and all are valid
+	low        rune  // the lowest rune with this beginning; with uniform, an equivalent one
 }
 
-// lead returns what the first byte of a rune of several bytes leaves pending; ok false when c is no such byte.
+// lead returns the pending state after the first byte of a multi-byte rune; ok is false if c cannot begin one.
 func lead(c byte) (p pending, ok bool) {
 	switch {
 	case c < 0xC2 || c > 0xF4:
@@ -28,7 +28,7 @@ func lead(c byte) (p pending, ok bool) {
 	return pending{have: 1, need: 3, low: rune(c&0x07) << 18}, true
 }
 
-// add returns what is pending after the byte c too; ok false when c cannot follow.
+// add returns the pending state after a further byte c; ok is false if c cannot follow.
 func (p pending) add(c byte) (next pending, ok bool) {
 	if p.need == 0 || c&0xC0 != 0x80 {
 		return pending{}, false
@@ -41,7 +41,7 @@ func (p pending) add(c byte) (next pending, ok bool) {
 	return next, validRange(next)
 }
 
-// validRange tells the second bytes that cannot follow their first one. Later bytes may have any value.
+// validRange reports whether the first two bytes are valid together. Later continuation bytes may have any value.
 func validRange(p pending) bool {
 	switch p.have + p.need {
 	case 3:
@@ -52,17 +52,17 @@ func validRange(p pending) bool {
 	return true
 }
 
-// alphabet says which runes a program can tell apart. It is immutable.
+// alphabet describes the runes that a program can tell apart. It is immutable.
 type alphabet struct {
-	bounds []rune                // a rune in this list differs from the one before it
-	class  [utf8.RuneSelf][]byte // for each ASCII byte those that are like it
+	bounds []rune                // sorted; a bound may be treated differently from the rune before it
+	class  [utf8.RuneSelf][]byte // for each ASCII byte the bytes that are treated alike
 }
 
-// newAlphabet collects the runes where the instructions of a program change their mind.
+// newAlphabet collects the bounds from the instructions of a program.
 func newAlphabet(prog *syntax.Prog) *alphabet {
 	a := &alphabet{bounds: []rune{'\n', '\n' + 1, '\r', '\r' + 1, '0', '9' + 1, 'A', 'Z' + 1, '_', '_' + 1, 'a', 'z' + 1,
 		utf8.RuneSelf, utf8.RuneError, utf8.RuneError + 1}}
-	known := map[*rune]bool{} // repetitions share their runes
+	known := map[*rune]bool{} // repetitions share their rune slices
 	for i := range prog.Inst {
 		in := &prog.Inst[i]
 		switch {
@@ -88,7 +88,7 @@ func (a *alphabet) ranges(runes []rune) {
 	}
 }
 
-// one adds a single rune, with fold all its cases.
+// one adds a single rune, with fold in all its cases.
 func (a *alphabet) one(r rune, fold bool) {
 	a.bounds = append(a.bounds, r, r+1)
 	for f := unicode.SimpleFold(r); fold && f != r; f = unicode.SimpleFold(f) {
@@ -96,7 +96,7 @@ func (a *alphabet) one(r rune, fold bool) {
 	}
 }
 
-// classify finds the ASCII bytes that nothing tells apart.
+// classify groups the ASCII bytes that no instruction tells apart.
 func (a *alphabet) classify() {
 	c := 0
 	for _, bound := range a.bounds { // utf8.RuneSelf is one of them
@@ -120,7 +120,7 @@ func (a *alphabet) interval(r rune) int {
 	return at
 }
 
-// settle forgets of p what makes no difference, so that texts in other scripts need few states.
+// settle removes irrelevant details from p, so that texts in other scripts need few states.
 func (a *alphabet) settle(p pending) pending {
 	if p.need == 0 || p.uniform || p.have == 1 && !anyFollows(p) {
 		return p

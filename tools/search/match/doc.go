@@ -1,4 +1,4 @@
-// Package match knows one thing: a pattern, and which lines of a text it matches.
+// Package match compiles a pattern and finds the lines of a text that it matches.
 //
 // A pattern is in RE2's syntax (regexp/syntax) and means what it means to the standard library, line by line: \n and
 // \r\n end a line and are no part of it, each invalid byte is one U+FFFD, and \w, \d, \s and \b are ASCII. With
@@ -11,7 +11,7 @@
 //		line := text[start:end]
 //	}
 //
-// The standard engine is exact but slow. It is asked only where matches lie in a line that is known to match. Lines are
-// found by literal texts that every match must hold (package literal), and by an automaton over bytes that is built
-// while it runs.
+// The standard engine is exact but slow. It only locates matches within lines that are known to match. Lines are
+// found by literal texts that every match must contain (package literal), and by a byte automaton that is built on
+// demand.
 package match

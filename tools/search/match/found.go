@@ -1,6 +1,6 @@
 package match
 
-// found hands out the lines that a walker found, in order. The zero value has none.
+// found iterates over the lines that a walker found, in order. The zero value has none.
 type found struct {
 	lanes *[4]lane
 	lane  int

@@ -6,13 +6,13 @@ import (
 	"toolhost/tools/search/literal"
 )
 
-// Rough costs on one processor, in microseconds a MiB of source text: they only weigh one way against another.
+// Rough costs on one processor, in microseconds per MiB of source text. They only serve to compare strategies.
 const (
-	costPass = 50  // of looking for one needle
-	costWalk = 650 // of the automaton
+	costPass = 50  // of searching for one needle
+	costWalk = 650 // of running the automaton
 )
 
-// cost is what it takes to look for the needles of a clause, and at what they find.
+// cost estimates the time to search for the needles of a clause and to check their hits.
 func cost(c literal.Clause) int {
 	cost := costPass * len(c)
 	for i := range c {
@@ -21,14 +21,14 @@ func cost(c literal.Clause) int {
 	return cost
 }
 
-// way is how lines are found.
+// way is a strategy to find lines.
 type way struct {
-	clause literal.Clause // its needles are looked for; nil: the automaton walks over everything
-	sure   bool           // a line with one of them matches
-	also   literal.Clause // a line that does not fulfil this too does not match; nil: there is none
+	clause literal.Clause // the needles to search for; nil: run the automaton over everything
+	sure   bool           // every line with a needle matches
+	also   literal.Clause // a line must also fulfil this to match; nil: no such condition
 }
 
-// choose chooses the way that is likely to be the cheapest. What is sure is cheap however often it is found.
+// choose picks the strategy that is likely the cheapest. A sure strategy stays cheap however often its needles occur.
 func (p *Pattern) choose() way {
 	if len(p.required) == 0 {
 		return way{}
@@ -47,31 +47,31 @@ func (p *Pattern) choose() way {
 	return w
 }
 
-// tellsLess reports whether a line can have what is looked for and yet not fulfil c, which is quick to find out.
+// tellsLess reports whether c can reject lines that hold a needle of w and is quick to check.
 func (w way) tellsLess(c literal.Clause) bool {
 	return len(c) <= 2 && slices.ContainsFunc(w.clause, func(n literal.Needle) bool { return !fulfils(n.Text(), c) })
 }
 
 const (
-	trialSize = 16 << 10 // bytes passed before the texts are judged
+	trialSize = 16 << 10 // bytes passed before the needles are judged
 	timeOff   = 16 * trialSize
-	findCost  = 20 // of a line that holds a text, besides its bytes: in bytes that the automaton takes
+	findCost  = 20 // cost of a line with a needle in addition to its bytes, in bytes that the automaton processes
 )
 
-// trust judges whether texts that are not sure are worth looking for: whether most of the buffer can be passed over.
-// The zero value trusts.
+// trust judges whether searching for needles pays off, that is, skips most of the buffer. It applies to needles that
+// are not sure. The zero value trusts.
 type trust struct {
-	passed  int // bytes, of which
-	checked int // are in lines that held a text
-	off     int // bytes that are still to be walked before the next trial
+	passed  int // bytes passed
+	checked int // bytes of passed lines that hold a needle
+	off     int // bytes to walk before the next trial
 }
 
 func (t *trust) lost() bool { return t.off > 0 }
 
-// walk notes that the automaton took n bytes.
+// walk records n bytes that the automaton processed.
 func (t *trust) walk(n int) { t.off = max(0, t.off-n) }
 
-// pass notes that n bytes were passed.
+// pass records n bytes that were skipped or checked.
 func (t *trust) pass(n int) {
 	if t.passed += n; t.passed < trialSize {
 		return
@@ -82,5 +82,5 @@ func (t *trust) pass(n int) {
 	t.passed, t.checked = 0, 0
 }
 
-// check notes that the automaton took a line of n bytes.
+// check records a line of n bytes that the automaton checked.
 func (t *trust) check(n int) { t.checked += n + findCost }

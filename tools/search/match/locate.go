@@ -7,28 +7,29 @@ import (
 )
 
 const (
-	maxEffort    = 50_000_000 // steps for the matches of one line or text: about a second
-	effortPerAsk = 1 << 18    // between two looks at stop: some milliseconds
-	skipPerStep  = 16         // bytes that are passed over in the time of a step
-	fewHeads     = 8          // ASCII bytes that make it quick to find where a match can begin
+	maxEffort    = 50_000_000 // maximum steps to locate the matches of one line or text: about a second
+	effortPerAsk = 1 << 18    // steps between two calls of stop: some milliseconds
+	skipPerStep  = 16         // bytes that are skipped in the time of a step
+	fewHeads     = 8          // up to so many ASCII bytes, the possible beginnings of a match are found quickly
 )
 
-// locator finds where matches lie, as regexp does: the leftmost, and of those the first in the order of the pattern.
+// locator locates matches as regexp does: the leftmost first, and among those at one position the first alternative
+// of the pattern.
 //
-// It follows all threads of a program at once, in that order. Unlike regexp it counts what it does, for a match may look
-// at the whole rest of a text and end early, and the next one does so again.
+// It follows all threads of a program at once, in that order. Unlike regexp it counts its steps: a match may examine
+// the whole rest of a text and end early, and the next match may do so again.
 type locator struct {
 	prog      *syntax.Prog
-	prefix    []byte     // with which each match begins
-	heads     *[256]bool // the bytes with which a match can begin; nil: it can be empty
-	anchored  bool       // a match can begin at the beginning of a text alone
-	asserts   bool       // the program looks at what is before and behind a position
+	prefix    []byte     // every match begins with this text
+	heads     *[256]bool // possible first bytes of a match; nil: a match can be empty
+	anchored  bool       // a match can only begin at the beginning of a text
+	asserts   bool       // the program has assertions about the surroundings of a position
 	now, next ordered
 	todo      []attempt
-	tries     int  // steps of try that are left in this search
+	tries     int  // steps of try left in this search
 	quick     bool // few positions need a closer look
-	left      int  // steps; negative: it gave up
-	asked     int  // steps since stop was asked
+	left      int  // steps left; negative: the locator gave up
+	asked     int  // steps since the last call of stop
 	stop      func() bool
 }
 
@@ -57,7 +58,7 @@ func few(heads *[256]bool) bool {
 	return n <= fewHeads
 }
 
-// headsOf returns the bytes with which a match can begin, and perhaps others, or nil when it can be empty.
+// headsOf returns a superset of the possible first bytes of a match, or nil if a match can be empty.
 func headsOf(prog *syntax.Prog) *[256]bool {
 	first := newOrdered(prog)
 	first.add(uint32(prog.Start), 0, ^syntax.EmptyOp(0))
@@ -77,11 +78,11 @@ func headsOf(prog *syntax.Prog) *[256]bool {
 	return &heads
 }
 
-// all appends to dst where matches lie in text, most of them at most, or all when that is negative. With ok false it gave
-// up, and dst lacks matches.
+// all appends the bounds of the matches in text to dst: at most most of them, or all if most is negative. If ok is
+// false it gave up, and dst is incomplete.
 func (l *locator) all(dst [][2]int, text []byte, most int) (_ [][2]int, ok bool) {
 	l.left = maxEffort
-	before := -1 // where the last match ended
+	before := -1 // end of the last match
 	for pos := 0; most != 0 && pos <= len(text); {
 		begin, end, ok := l.find(text, pos)
 		if l.left < 0 {
@@ -127,7 +128,7 @@ func (l *locator) find(text []byte, pos int) (begin, end int, ok bool) {
 	}
 }
 
-// follow is find by following all threads, however many there are.
+// follow implements find by following all threads, however many there are.
 func (l *locator) follow(text []byte, pos int) (begin, end int, ok bool) {
 	l.now.clear()
 	for {
@@ -154,7 +155,7 @@ func (l *locator) follow(text []byte, pos int) (begin, end int, ok bool) {
 	}
 }
 
-// step lets the threads take r, up to the first that accepts without it: those behind it come too late.
+// step advances the threads by r, up to the first thread that accepts before r: later threads have lower priority.
 func (l *locator) step(r rune, holds syntax.EmptyOp) (t thread, accepted bool) {
 	l.next.clear()
 	for _, t := range l.now.threads {
@@ -169,7 +170,7 @@ func (l *locator) step(r rune, holds syntax.EmptyOp) (t thread, accepted bool) {
 	return thread{}, false
 }
 
-// takes is in.MatchRune, sooner.
+// takes is a faster in.MatchRune.
 func takes(in *syntax.Inst, r rune) bool {
 	switch in.Op {
 	case syntax.InstRune1:
@@ -182,7 +183,7 @@ func takes(in *syntax.Inst, r rune) bool {
 	return in.MatchRune(r)
 }
 
-// skip returns the first position from pos on where a match can begin, or -1.
+// skip returns the first position at or after pos where a match can begin, or -1.
 func (l *locator) skip(text []byte, pos int) int {
 	to := pos
 	switch {
@@ -203,7 +204,7 @@ func (l *locator) skip(text []byte, pos int) int {
 	return to
 }
 
-// spend notes steps. It reports whether the work is to end.
+// spend records steps and reports whether the work must stop.
 func (l *locator) spend(steps int) bool {
 	l.left -= steps
 	if l.asked += steps; l.asked >= effortPerAsk && l.stop != nil {
@@ -221,7 +222,7 @@ func (l *locator) holding(text []byte, pos int) syntax.EmptyOp {
 		return 0
 	}
 	before, after := rune(-1), rune(-1)
-	if pos > 0 { // a byte does: all that assertions know is ASCII
+	if pos > 0 { // a byte suffices: assertions only distinguish ASCII
 		before = rune(text[pos-1])
 	}
 	if pos < len(text) {

@@ -6,22 +6,22 @@ import (
 	"toolhost/tools/search/literal"
 )
 
-const blockSize = 64 << 10 // what the automaton walks before the lines that it found are handed out
+const blockSize = 64 << 10 // bytes that the automaton processes before the found lines are returned
 
-// Matcher finds the lines that a pattern matches, in one buffer after the other. It is for one goroutine.
+// Matcher finds the matching lines of one buffer after another. It is for one goroutine.
 //
-// What it learns of the pattern it keeps from buffer to buffer, which is where its speed comes from: 8 MiB at most.
+// It keeps its transition table from buffer to buffer, which makes it fast: 8 MiB at most.
 type Matcher struct {
 	p      *Pattern
 	way    way
-	finder *literal.Finder // nil when there is nothing to look for
+	finder *literal.Finder // nil: no needles to search for
 	trust  trust
 	walker walker
 	buf    []byte
-	at     int // lines that begin before this were handed out or do not match, but for those in found
+	at     int // lines that begin before this are done: returned, queued in found, or without a match
 	found  found
 	stop   func() bool
-	places *locator // made when it is needed
+	places *locator // created on demand
 }
 
 // Matcher returns a new matcher.
@@ -36,7 +36,8 @@ func (p *Pattern) Matcher() *Matcher {
 	return m
 }
 
-// Reset begins a new buffer: whole lines, of which the last may lack its end. It must not change before the next Reset.
+// Reset begins a new buffer of whole lines; the last line may lack its end. buf must not change before the next
+// Reset.
 func (m *Matcher) Reset(buf []byte) {
 	m.buf, m.at, m.found = buf, 0, found{}
 	if m.finder != nil {
@@ -44,8 +45,9 @@ func (m *Matcher) Reset(buf []byte) {
 	}
 }
 
-// Interrupt has stop asked from time to time while a pattern is slow because its automaton grows, or while matches are
-// located in much text. Once it says yes, Next has no more lines and Has says no, for good. Most patterns never ask.
+// Interrupt sets a function that is called from time to time while the automaton of a slow pattern grows, or while
+// matches are located in much text. Once stop returns true, Next returns no more lines and Has returns false,
+// permanently. Most patterns never call it.
 func (m *Matcher) Interrupt(stop func() bool) {
 	m.stop = stop
 	if m.places != nil {
@@ -56,11 +58,11 @@ func (m *Matcher) Interrupt(stop func() bool) {
 	}
 }
 
-// stopped reports whether stop has said yes.
+// stopped reports whether stop returned true.
 func (m *Matcher) stopped() bool { return m.walker.a != nil && m.walker.a.stopped }
 
-// Next returns the next matching line that begins at or after from: buf[start:end], without its \n. from begins a line
-// and never falls between resets.
+// Next returns the next matching line that begins at or after from: buf[start:end], without its \n. from must be the
+// beginning of a line and must not decrease between resets.
 func (m *Matcher) Next(from int) (start, end int, ok bool) {
 	for !m.stopped() {
 		if line, ok := m.found.next(from); ok {
@@ -78,7 +80,7 @@ func (m *Matcher) Next(from int) (start, end int, ok bool) {
 	return 0, 0, false
 }
 
-// walk finds the matching lines of the next block by the automaton alone.
+// walk finds the matching lines of the next block with the automaton alone.
 func (m *Matcher) walk() {
 	to := len(m.buf)
 	if to-m.at > blockSize {
@@ -89,7 +91,7 @@ func (m *Matcher) walk() {
 	m.at = to
 }
 
-// seek finds the next matching line by its texts. It gives up when too many lines hold one in vain.
+// seek finds the next matching line by its needles. It gives up when too many lines hold a needle but do not match.
 func (m *Matcher) seek() (line span, ok bool) {
 	for m.at < len(m.buf) && (m.way.sure || !m.trust.lost()) {
 		at, _ := m.finder.Next(m.at)
@@ -108,7 +110,7 @@ func (m *Matcher) seek() (line span, ok bool) {
 	return span{}, false
 }
 
-// verify reports whether a line that holds one of the texts matches.
+// verify reports whether a line with a needle matches.
 func (m *Matcher) verify(line []byte) bool {
 	if m.way.also != nil && !fulfils(line, m.way.also) {
 		return false
@@ -117,7 +119,7 @@ func (m *Matcher) verify(line []byte) bool {
 	return m.walker.matches(line)
 }
 
-// Has reports whether text, in which every line ends in \n, holds a match.
+// Has reports whether text contains a match. Every line of text ends in \n.
 func (m *Matcher) Has(text []byte) bool {
 	if m.p.exact != nil {
 		return fulfils(text, m.p.exact)
@@ -130,7 +132,7 @@ func (m *Matcher) Has(text []byte) bool {
 	return m.walker.holds(text) && !m.stopped()
 }
 
-// fulfils reports whether one of the needles is in text.
+// fulfils reports whether text contains one of the needles.
 func fulfils(text []byte, c literal.Clause) bool {
 	for i := range c {
 		if c[i].Index(text) >= 0 {

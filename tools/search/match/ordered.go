@@ -2,19 +2,19 @@ package match
 
 import "regexp/syntax"
 
-// thread is an instruction that takes a rune or accepts, and where the match begins that came to it.
+// thread is an instruction that consumes a rune or accepts, with the beginning of its match.
 type thread struct {
 	pc    uint32
 	begin int
 }
 
-// ordered are the threads at one position, the preferred ones first.
+// ordered holds the threads at one position by priority.
 type ordered struct {
 	prog    *syntax.Prog
 	threads []thread
-	seen    []uint32 // for each instruction the round in which it was visited
+	seen    []uint32 // for each instruction, the round of its last visit
 	round   uint32
-	todo    []uint32 // instructions to be visited
+	todo    []uint32 // instructions to visit
 	steps   int      // visits since clear
 }
 
@@ -30,7 +30,7 @@ func (o *ordered) clear() {
 	}
 }
 
-// add adds all that is reached from instruction pc without a rune, behind what is there, where these assertions hold.
+// add appends all instructions that are reachable from pc without consuming a rune, if these assertions hold.
 func (o *ordered) add(pc uint32, begin int, holds syntax.EmptyOp) {
 	o.todo = append(o.todo[:0], pc)
 	for len(o.todo) > 0 {

@@ -14,31 +14,31 @@ import (
 // maxInstructions bounds a compiled pattern.
 const maxInstructions = 20_000
 
-// Options say how a pattern is meant. The zero value: case matters, and a match lies within one line.
+// Options change the meaning of a pattern. The zero value is case-sensitive, with matches within one line.
 type Options struct {
 	IgnoreCase bool // letters match in either case
 	Multiline  bool // a match may span lines: as with (?ms)
 }
 
-// Pattern is a compiled regular expression and what is known of every match. It is immutable and safe for concurrent
-// use.
+// Pattern is a compiled regular expression with conditions that every match fulfils. It is immutable and safe for
+// concurrent use.
 type Pattern struct {
 	re        *regexp.Regexp
 	prog      *syntax.Prog
 	multiline bool
 	required  []literal.Clause
-	exact     literal.Clause  // a line matches if it fulfils this; nil when that is not known
-	single    *literal.Needle // the whole pattern, when it stands for exactly this text; else nil
-	way       way             // how lines are found
+	exact     literal.Clause  // a line matches if and only if it fulfils this; nil: unknown
+	single    *literal.Needle // the only text that the pattern matches; nil: not a single text
+	way       way             // the strategy to find lines
 	letters   *alphabet       // nil when no automaton is needed
 }
 
-// syntaxFlags are those of regexp.Compile.
+// syntaxFlags are the flags of regexp.Compile.
 const syntaxFlags = syntax.Perl
 
-// Compile checks and compiles a pattern.
+// Compile parses and compiles a pattern.
 //
-// Its errors have class invalid_arguments: bad_pattern, with the place of the mistake and what to write instead, or
+// Its errors have class invalid_arguments and code bad_pattern, with the place of the mistake and a remedy, or
 // pattern_too_large.
 func Compile(expr string, o Options) (*Pattern, error) {
 	if _, err := syntax.Parse(expr, syntaxFlags); err != nil {
@@ -75,7 +75,8 @@ func Compile(expr string, o Options) (*Pattern, error) {
 	return p, nil
 }
 
-// learn finds out which texts stand for the pattern. A text with a \r may be in a line end, which is in no match.
+// learn derives the texts that represent the pattern. A text with a \r may lie in a line end, which no match
+// includes.
 func (p *Pattern) learn(tree *syntax.Regexp) {
 	k := learn(tree)
 	p.required = k.all()
@@ -87,7 +88,7 @@ func (p *Pattern) learn(tree *syntax.Regexp) {
 	}
 }
 
-// holdsNewline reports whether the expression spells a line break.
+// holdsNewline reports whether the expression contains a literal line break.
 func holdsNewline(re *syntax.Regexp) bool {
 	return re.Op == syntax.OpLiteral && slices.Contains(re.Rune, '\n') || slices.ContainsFunc(re.Sub, holdsNewline)
 }
@@ -95,11 +96,11 @@ func holdsNewline(re *syntax.Regexp) bool {
 // Multiline reports whether matches may span lines.
 func (p *Pattern) Multiline() bool { return p.multiline }
 
-// Required returns what every matching line holds: one needle of each clause. With Multiline it is what every text with
-// a match holds, whether its lines end in \n or in \r\n. Nil means that nothing is known.
+// Required returns conditions on every matching line: it holds one needle of each clause. With Multiline the
+// conditions apply to every text with a match, whether its lines end in \n or in \r\n. Nil means that none are known.
 func (p *Pattern) Required() []literal.Clause { return p.required }
 
-// occurrences is FindAllIndex for a pattern that is one text.
+// occurrences is FindAllIndex for a pattern that is a single text.
 func occurrences(dst [][2]int, n *literal.Needle, line []byte, max int) [][2]int {
 	for at, found := 0, 0; found != max; found++ {
 		i := n.Index(line[at:])

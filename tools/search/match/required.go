@@ -9,18 +9,18 @@ import (
 	"toolhost/tools/search/literal"
 )
 
-// maxClauses bounds what is known of an expression.
+// maxClauses bounds the conditions that are kept for an expression.
 const maxClauses = 16
 
-// known is what is known of every match of an expression.
+// known describes every match of an expression.
 type known struct {
-	texts   texts            // it is one of these; nil when that is not known
-	loose   bool             // but not each of these is a match
-	repeats texts            // it begins with one of these and ends with one; nil when that is not known
-	clauses []literal.Clause // it fulfils these
+	texts   texts            // the match is one of these; nil: unknown
+	loose   bool             // not every one of texts is a match
+	repeats texts            // the match begins and ends with one of these; nil: unknown
+	clauses []literal.Clause // the match fulfils these
 }
 
-// all returns the conditions that every match fulfils, the most selective ones first.
+// all returns the conditions that every match fulfils, most selective first.
 func (k known) all() []literal.Clause {
 	all := k.clauses
 	if c := k.texts.clause(); c != nil {
@@ -29,7 +29,7 @@ func (k known) all() []literal.Clause {
 	return best(all)
 }
 
-// best drops repetitions, and the least selective conditions when there are too many.
+// best removes duplicates, and the least selective conditions if there are too many.
 func best(clauses []literal.Clause) []literal.Clause {
 	clauses = slices.SortedStableFunc(slices.Values(clauses), func(a, b literal.Clause) int {
 		return cmp.Compare(cost(a), cost(b))
@@ -42,7 +42,7 @@ func best(clauses []literal.Clause) []literal.Clause {
 	return clauses[:min(len(clauses), maxClauses)]
 }
 
-// learn finds out what is known of every match of re.
+// learn derives the conditions on every match of re.
 func learn(re *syntax.Regexp) known {
 	switch re.Op {
 	case syntax.OpEmptyMatch:
@@ -67,7 +67,7 @@ func learn(re *syntax.Regexp) known {
 	return known{}
 }
 
-// learnClass knows small classes.
+// learnClass handles small character classes.
 func learnClass(re *syntax.Regexp) known {
 	var runes []rune
 	for i := 0; i+1 < len(re.Rune); i += 2 {
@@ -84,11 +84,11 @@ func learnClass(re *syntax.Regexp) known {
 	return known{}
 }
 
-// plain reports whether r is one text alone. U+FFFD matches every invalid byte too, a line may end in \r\n instead
-// of \n, and a surrogate is no text.
+// plain reports whether r has a single encoding in a text. U+FFFD also matches every invalid byte, a line may end in
+// \r\n instead of \n, and a surrogate cannot be encoded.
 func plain(r rune) bool { return r != utf8.RuneError && r != '\n' && utf8.ValidRune(r) }
 
-// learnAlternate knows all texts, or else the best condition of each alternative.
+// learnAlternate collects all texts, or else the best condition of each alternative.
 func learnAlternate(re *syntax.Regexp) known {
 	whole, either := known{texts: texts{}}, literal.Clause{}
 	for _, alternative := range re.Sub {
@@ -114,11 +114,11 @@ func learnAlternate(re *syntax.Regexp) known {
 	return whole
 }
 
-// sequence joins what is known of expressions that follow one another.
+// sequence joins the conditions of consecutive expressions.
 type sequence struct {
 	known
-	run    texts // the texts of the last expressions, as far as these are known
-	broken bool  // there was an expression before them whose texts are not known
+	run    texts // texts of the last expressions, as far as they are known
+	broken bool  // the texts of an earlier expression are unknown
 }
 
 func learnSequence(re *syntax.Regexp) known {
@@ -132,7 +132,7 @@ func learnSequence(re *syntax.Regexp) known {
 	return s.known
 }
 
-// add adds an expression at the end.
+// add appends an expression.
 func (s *sequence) add(re *syntax.Regexp) {
 	switch re.Op {
 	case syntax.OpConcat, syntax.OpCapture:
@@ -157,8 +157,8 @@ func (s *sequence) add(re *syntax.Regexp) {
 	}
 }
 
-// addLiteral adds runes. Those that can be written in several ways, which with FoldCase k and s can too, make
-// alternatives. Because few texts hold such a k or s, what is between them is a condition by itself.
+// addLiteral appends runes. Runes with several spellings, which with FoldCase include k and s, become alternatives.
+// Few texts contain the unusual spellings of k and s, so the text between them is a condition by itself.
 func (s *sequence) addLiteral(re *syntax.Regexp) {
 	fold := re.Flags&syntax.FoldCase != 0
 	var simple []rune
@@ -191,7 +191,7 @@ func (s *sequence) addLiteral(re *syntax.Regexp) {
 	flush()
 }
 
-// extend adds an expression that stands for one of next.
+// extend appends an expression that matches one of next.
 func (s *sequence) extend(next texts) {
 	if len(next) > 1 {
 		s.emit(s.run) // fewer texts are found faster
@@ -208,13 +208,13 @@ func (s *sequence) extend(next texts) {
 	s.run, s.loose = joined, s.loose || !exact
 }
 
-// end ends the run before something that is not known. Another begins with next.
+// end ends the run before an unknown expression. Another run begins with next.
 func (s *sequence) end(next texts) {
 	s.emit(s.run)
 	s.run, s.broken = next, true
 }
 
-// emit notes that one of a is in every match.
+// emit records that every match contains one of a.
 func (s *sequence) emit(a texts) {
 	if c := a.clause(); c != nil {
 		s.clauses = append(s.clauses, c)

@@ -2,8 +2,8 @@ package match
 
 import "bytes"
 
-// run4 follows four texts of the same length until one is at a special transition. It returns how many bytes of each
-// it took.
+// run4 advances over four texts of the same length until one reaches a special transition. It returns the number of
+// bytes consumed from each.
 func run4(table []uint32, text *[4][]byte, states *[4]uint32) int {
 	t0 := text[0]
 	n := len(t0)
@@ -24,7 +24,7 @@ func run4(table []uint32, text *[4][]byte, states *[4]uint32) int {
 	return i
 }
 
-// run follows a text up to a special transition. It returns how many bytes it took.
+// run advances over a text up to a special transition. It returns the number of bytes consumed.
 func run(table []uint32, text []byte, state uint32) (int, uint32) {
 	for i, c := range text {
 		next := table[state|uint32(c)]
@@ -36,10 +36,11 @@ func run(table []uint32, text []byte, state uint32) (int, uint32) {
 	return len(text), state
 }
 
-// skipCost is the time that a skip takes, in bytes that run would take.
+// skipCost is the cost of a skip, in bytes that run processes meanwhile.
 const skipCost = 4
 
-// runSkipping is run for lines: in the dead state it skips to the next one. It also returns how many bytes that saved.
+// runSkipping is run for lines: in the dead state it skips to the next line. It also returns the number of bytes
+// saved.
 func runSkipping(table []uint32, text []byte, state uint32) (i, saved int, _ uint32) {
 	for i < len(text) {
 		next := table[state|uint32(text[i])]
@@ -62,7 +63,7 @@ func runSkipping(table []uint32, text []byte, state uint32) (i, saved int, _ uin
 	return i, saved, state
 }
 
-// runWaiting is run for a pattern that waits for c in the state start. It also returns how many bytes that saved.
+// runWaiting is run for a pattern that needs c to leave the state start. It also returns the number of bytes saved.
 func runWaiting(table []uint32, text []byte, state uint32, c byte) (i, saved int, _ uint32) {
 	for i < len(text) {
 		if state == start {

@@ -6,11 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// situation is how far a program has come with the bytes of a text: all that the rest of the text can depend on. It is
-// slow; the automaton remembers where it leads.
+// situation is the progress of a program after some bytes of a text: everything that the handling of the rest depends
+// on. It is slow; the automaton caches its transitions.
 type situation struct {
-	lines     bool // each line is a text by itself, and \r\n ends it as \n does
-	anchored  bool // a match can begin at the beginning of a text alone
+	lines     bool // each line is a separate text, which ends in \n or \r\n
+	anchored  bool // a match can only begin at the beginning of a text
 	letters   *alphabet
 	now, next *threads
 	prev      before
@@ -28,22 +28,22 @@ func newSituation(prog *syntax.Prog, letters *alphabet, lines bool) *situation {
 	return s
 }
 
-// begin goes to the beginning of a text.
+// begin moves to the beginning of a text.
 func (s *situation) begin() {
 	s.prev, s.waiting = beforeText, pending{}
 	s.now.clear()
 	s.enter(s.now)
 }
 
-// enter lets a match begin here.
+// enter starts a match here.
 func (s *situation) enter(t *threads) {
 	t.add(uint32(t.prog.Start), s.prev.holding(), opsBegin)
 }
 
-// dead reports whether no match can come any more in this text.
+// dead reports whether no match is possible any more in this text.
 func (s *situation) dead() bool { return s.anchored && s.now.empty() }
 
-// save appends all that counts to key: the same for situations that nothing can tell apart.
+// save appends the relevant state to key. Situations that behave alike have equal keys.
 func (s *situation) save(key []byte) []byte {
 	prev := s.prev
 	if !s.now.asserts {
@@ -59,19 +59,19 @@ func (s *situation) save(key []byte) []byte {
 	return key
 }
 
-// load returns to the situation that save wrote.
+// load restores a saved situation.
 func (s *situation) load(key string) {
 	s.prev = before(key[0])
 	s.waiting = pending{have: key[1], need: key[2], uniform: key[3] != 0}
 	s.waiting.low = rune(key[4]) | rune(key[5])<<8 | rune(key[6])<<16
 	s.now.clear()
-	s.now.asserts = s.prev != beforeOther // if not, it makes no difference
+	s.now.asserts = s.prev != beforeOther // if not, this makes no difference
 	for i := 8; i < len(key); i += 2 {
 		s.now.keep(uint32(key[i]) | uint32(key[i+1])<<8)
 	}
 }
 
-// feed takes the next byte. It reports whether a line has ended with it.
+// feed consumes the next byte. It reports whether that byte ended a line.
 func (s *situation) feed(c byte) (ended bool) {
 	if s.waiting.have > 0 {
 		if next, ok := s.waiting.add(c); ok {
@@ -103,7 +103,7 @@ func (s *situation) feed(c byte) (ended bool) {
 	return false
 }
 
-// flush takes what waits as it is: bytes that are no rune are one U+FFFD each.
+// flush consumes the pending bytes as they are: each byte of an incomplete rune is one U+FFFD.
 func (s *situation) flush() {
 	r := utf8.RuneError
 	if s.waiting.low == '\r' {
@@ -115,13 +115,13 @@ func (s *situation) flush() {
 	s.waiting = pending{}
 }
 
-// finish comes to the end of the text.
+// finish handles the end of the text.
 func (s *situation) finish() {
 	s.flush()
 	s.now.decide(s.prev.holdingAt(endOfText))
 }
 
-// take takes a rune.
+// take consumes a rune.
 func (s *situation) take(r rune) {
 	if s.now.accepted {
 		return

@@ -1,13 +1,14 @@
 package match
 
-// maxUnasked bounds what regexp is asked, which cannot be interrupted: bytes × instructions × matches, some 30 ms
-// at worst.
+// maxUnasked bounds the work that is passed to regexp, which cannot be interrupted: bytes × instructions × matches,
+// some 30 ms at worst.
 const maxUnasked = 3_000_000
 
-// Spans appends to dst where matches lie in a line that has no line end, in order and without overlap, max of them at
-// most, or all when max is negative. They are those of regexp.FindAllIndex.
+// Spans appends the bounds of the matches in line, which has no line end, to dst: in order, without overlap, at most
+// max of them, or all if max is negative. The result equals regexp.FindAllIndex.
 //
-// With ok false the rest would cost too much, about a second, or Interrupt's stop said yes: dst holds the first matches.
+// If ok is false, the rest would cost too much, about a second, or the function set by Interrupt returned true. Then
+// dst holds the first matches.
 func (m *Matcher) Spans(dst [][2]int, line []byte, max int) (_ [][2]int, ok bool) {
 	if m.p.single != nil {
 		return occurrences(dst, m.p.single, line, max), true
@@ -25,12 +26,12 @@ func (m *Matcher) Spans(dst [][2]int, line []byte, max int) (_ [][2]int, ok bool
 	return dst, true
 }
 
-// SpansAll is Spans for a text of several lines, all of which end in \n.
+// SpansAll is Spans for a text of several lines that all end in \n.
 func (m *Matcher) SpansAll(dst [][2]int, text []byte, max int) (_ [][2]int, ok bool) {
 	return m.Spans(dst, text, max)
 }
 
-// cheap reports whether regexp finds so many matches in so many bytes at once, however it goes.
+// cheap reports whether regexp finds max matches in size bytes quickly in every case.
 func (p *Pattern) cheap(size, max int) bool {
 	if max < 0 || max > size {
 		max = size + 1

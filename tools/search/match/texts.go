@@ -10,21 +10,21 @@ import (
 )
 
 const (
-	maxTexts = 16      // alternatives that are kept apart
-	maxBytes = 1 << 10 // of all texts that joining makes
+	maxTexts = 16      // alternatives that are kept separately
+	maxBytes = 1 << 10 // maximum bytes of the texts that join creates
 )
 
-// text is what a part of an expression can stand for.
+// text is a literal that a part of an expression can match.
 type text struct {
 	string      // with fold in lower case (ASCII)
 	fold   bool // ASCII letters of either case match
 }
 
-// texts are alternatives. Nil stands for not known.
+// texts are alternatives. Nil means unknown.
 type texts []text
 
-// join returns each text of a with each of b behind it; ok false when those are too many. Exact is false when they
-// stand for more than that.
+// join returns each text of a followed by each of b; ok is false if they are too many. exact is false if a joined
+// text matches more than a followed by b.
 func (a texts) join(b texts) (joined texts, exact, ok bool) {
 	size := 0
 	for _, x := range a {
@@ -46,7 +46,7 @@ func (a texts) join(b texts) (joined texts, exact, ok bool) {
 	return joined, exact, true
 }
 
-// lower returns the text in lower case if it folds.
+// lower returns x in lower case if it folds.
 func (x text) lower() text {
 	if x.fold {
 		x.string = strings.Map(lowerASCII, x.string)
@@ -54,12 +54,12 @@ func (x text) lower() text {
 	return x
 }
 
-// hasLetter reports whether fold makes a difference.
+// hasLetter reports whether fold makes a difference for s.
 func hasLetter(s string) bool {
 	return strings.ContainsFunc(s, func(r rune) bool { return r < utf8.RuneSelf && unicode.IsLetter(r) })
 }
 
-// holds reports whether whatever holds x holds y too.
+// holds reports whether every string that contains x also contains y.
 func (x text) holds(y text) bool {
 	if y.fold {
 		return strings.Contains(strings.Map(lowerASCII, x.string), y.string)
@@ -67,8 +67,8 @@ func (x text) holds(y text) bool {
 	return !x.fold && strings.Contains(x.string, y.string)
 }
 
-// clause returns the texts as a condition, or nil when they are none: not known, or one of them is empty. What holds
-// another of them adds nothing and is left out.
+// clause returns the texts as a condition, or nil if that is impossible: they are unknown, or one of them is empty.
+// Texts that contain another one of them add nothing and are left out.
 func (a texts) clause() literal.Clause {
 	var few texts
 	for _, x := range a {
@@ -87,7 +87,7 @@ func (a texts) clause() literal.Clause {
 	return c
 }
 
-// anyOf returns the texts that are one of the runes.
+// anyOf returns one text for each of the runes.
 func anyOf(runes []rune) texts {
 	var all texts
 	for _, r := range runes {
@@ -102,7 +102,7 @@ func anyOf(runes []rune) texts {
 	return all
 }
 
-// cases returns r and what is the same but for the case.
+// cases returns r and its other cases.
 func cases(r rune) []rune {
 	all := []rune{r}
 	for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
@@ -111,7 +111,7 @@ func cases(r rune) []rune {
 	return all
 }
 
-// lowerASCII leaves every other letter alone: some have an ASCII lower case that the pattern does not match.
+// lowerASCII changes only ASCII letters: some other letters have an ASCII lower case that the pattern does not match.
 func lowerASCII(r rune) rune {
 	if 'A' <= r && r <= 'Z' {
 		return r + ('a' - 'A')

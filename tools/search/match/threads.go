@@ -10,20 +10,20 @@ const (
 	opsEnd   = syntax.EmptyEndLine | syntax.EmptyEndText
 )
 
-// before is what comes before a position, as far as assertions look back.
+// before is the kind of rune before a position, as far as assertions look back.
 type before uint8
 
 const (
 	beforeOther before = iota
 	beforeWord         // a word character
-	beforeText         // nothing: the text begins
+	beforeText         // the beginning of the text
 	beforeLine         // \n, with Multiline
 )
 
-// endOfText stands for the rune after a text.
+// endOfText represents the position after a text.
 const endOfText = -1
 
-// holding returns the assertions that hold after prev, whatever follows.
+// holding returns the assertions that hold after prev, independently of the next rune.
 func (prev before) holding() syntax.EmptyOp {
 	switch prev {
 	case beforeText:
@@ -49,15 +49,15 @@ func (prev before) holdingAt(r rune) syntax.EmptyOp {
 	return op | syntax.EmptyNoWordBoundary
 }
 
-// threads is a set of instructions of a program at one position: those that take a rune, and assertions about what
-// follows.
+// threads is the set of a program's instructions at one position: those that consume a rune, and assertions about the
+// next rune.
 type threads struct {
 	prog     *syntax.Prog
 	set      []uint64 // one bit for each instruction
-	seen     []uint64 // instructions visited on the way
-	todo     []uint32 // and those to be visited
-	accepted bool     // the program has come to its end: there is a match
-	asserts  bool     // an assertion is in the set: what came before may count
+	seen     []uint64 // instructions visited so far
+	todo     []uint32 // instructions to visit
+	accepted bool     // the program reached its end: there is a match
+	asserts  bool     // the set contains an assertion, so the previous rune may matter
 }
 
 func newThreads(prog *syntax.Prog) *threads {
@@ -71,8 +71,8 @@ func (t *threads) clear() {
 	t.accepted, t.asserts = false, false
 }
 
-// add adds all that is reached from instruction pc without a rune. Of the assertions decided, those in holds hold.
-// An assertion about others is kept.
+// add adds all instructions that are reachable from pc without consuming a rune. holds lists the assertions that hold
+// among those decided. Undecided assertions are kept in the set.
 func (t *threads) add(pc uint32, holds, decided syntax.EmptyOp) {
 	t.push(pc)
 	for len(t.todo) > 0 {
@@ -109,7 +109,7 @@ func (t *threads) addAssertion(pc uint32, holds, decided syntax.EmptyOp) {
 
 func (t *threads) keep(pc uint32) { t.set[pc/64] |= 1 << (pc % 64) }
 
-// push has pc visited unless it was.
+// push schedules a visit of pc unless it was visited.
 func (t *threads) push(pc uint32) {
 	if bit := uint64(1) << (pc % 64); t.seen[pc/64]&bit == 0 {
 		t.seen[pc/64] |= bit
@@ -117,7 +117,7 @@ func (t *threads) push(pc uint32) {
 	}
 }
 
-// empty reports whether nothing more can come of the threads.
+// empty reports whether the threads cannot lead to a match.
 func (t *threads) empty() bool {
 	for _, word := range t.set {
 		if word != 0 {

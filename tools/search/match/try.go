@@ -5,17 +5,17 @@ import (
 	"unicode/utf8"
 )
 
-// maxTries is how many steps of one search are guesses: enough for most lines, little to lose.
+// maxTries is the number of guess steps in one search: enough for most lines, and cheap if they fail.
 const maxTries = 512
 
-// attempt is an instruction and where it looks.
+// attempt is an instruction and its position in the text.
 type attempt struct {
 	pc  uint32
 	pos int
 }
 
-// try guesses whether a match begins at pos, and where it ends: it follows the preferred thread, then, if that leads
-// nowhere, the next one. That is much the fastest for most lines, and hopeless for some: then sure is false.
+// try guesses whether a match begins at pos, and where it ends. It follows the preferred thread and, if that fails,
+// the next one (backtracking). This is the fastest method for most lines and hopeless for some: then sure is false.
 func (l *locator) try(text []byte, pos int) (end int, ok, sure bool) {
 	todo := append(l.todo[:0], attempt{uint32(l.prog.Start), pos})
 	defer func() { l.todo = todo }()
@@ -40,7 +40,7 @@ func (l *locator) try(text []byte, pos int) (end int, ok, sure bool) {
 	return 0, false, true
 }
 
-// advance lets a take the instruction in, unless it leads nowhere.
+// advance moves a past the instruction in. It returns false if the thread dies.
 func (l *locator) advance(text []byte, in *syntax.Inst, a *attempt) bool {
 	a.pc = in.Out
 	switch in.Op {

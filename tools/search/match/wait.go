@@ -3,20 +3,20 @@ package match
 import "slices"
 
 const (
-	waitAfter  = 1 << 20 // bytes that are walked before it pays to find out
-	waitWeight = 5       // of a byte that is rare enough
+	waitAfter  = 1 << 20 // bytes that are processed before the check pays off
+	waitWeight = 5       // minimum weight of a rare byte
 	maxSame    = 32      // states
 )
 
-// awaited is a byte that all lines that match hold. The zero value: there is none.
+// awaited is a byte that every matching line contains. The zero value: none.
 type awaited struct {
 	byte
-	known bool // there is one
-	tried bool // whether it can be waited for was found out
-	waits bool // it can
+	known bool // there is such a byte
+	tried bool // waits was computed
+	waits bool // the automaton can jump to the byte
 }
 
-// awaits chooses a byte that is rare enough.
+// awaits picks a byte that is rare enough.
 func (p *Pattern) awaits() awaited {
 	for _, clause := range p.required {
 		n := &clause[0]
@@ -27,8 +27,8 @@ func (p *Pattern) awaits() awaited {
 	return awaited{}
 }
 
-// waits reports whether no byte but c leads anywhere from the beginning of a line: what comes before the first c makes
-// no difference. Several states may say the same, such as those within a rune that does not matter.
+// waits reports whether only c leads away from the beginning of a line, so that bytes before the first c make no
+// difference. Several states may be equivalent to the start, such as those within an irrelevant rune.
 func (a *automaton) waits(c byte) bool {
 	same, goal := []uint32{start}, a.step(start, c)
 	for i := 0; i < len(same); i++ {

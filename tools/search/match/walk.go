@@ -2,38 +2,38 @@ package match
 
 import "bytes"
 
-// blocksApart is how many blocks are walked in several lanes after one lane did not pay.
+// blocksApart is the number of blocks that are walked in several lanes after one lane was not faster.
 const blocksApart = 32
 
 // span is a line: buf[start:end], without its \n.
 type span struct{ start, end int }
 
-// lane is a part of a buffer that consists of whole lines, and how far the automaton is in it.
+// lane is a part of a buffer that consists of whole lines, and the progress of the automaton in it.
 type lane struct {
-	at, end int // the next byte, and the end of the part
-	line    int // where the line at hand begins, or a line before it
+	at, end int // the next byte, and the end of the lane
+	line    int // beginning of the current line, or of a line before it
 	state   uint32
 	hits    []span
 }
 
-// walker finds lines by the automaton alone.
+// walker finds lines with the automaton alone.
 //
-// An automaton waits at each byte: where it looks next depends on what it has just read. Four of them that have nothing
-// to do with one another wait together, so a buffer is cut into four lanes.
+// At each byte an automaton stalls: its next lookup depends on the last one. Four independent automatons stall at the
+// same time, so a buffer is cut into four lanes.
 type walker struct {
 	a       *automaton
 	awaited awaited
 	buf     []byte
 	lanes   [4]lane
-	walked  int // bytes, so far
-	saved   int // bytes of the block that one lane did not look at
-	apart   int // blocks that are still to be cut into lanes before the next trial with one
+	walked  int // total bytes
+	saved   int // bytes of the block that a single lane skipped
+	apart   int // blocks to cut into lanes before the next trial with one
 }
 
-// walk finds the matching lines of buf[from:to], which are whole lines.
+// walk finds the matching lines of buf[from:to], which holds whole lines.
 //
-// Some patterns can skip most bytes: those that must match from the beginning of a line, where most lines fail early,
-// and those that wait for one byte. They are faster in one lane.
+// Some patterns can skip most bytes: patterns that must match from the beginning of a line, where most lines fail
+// early, and patterns that wait for one byte. They are faster in one lane.
 func (w *walker) walk(buf []byte, from, to int) *[4]lane {
 	w.buf, w.saved = buf, 0
 	w.walked += to - from
@@ -55,7 +55,7 @@ func (w *walker) walk(buf []byte, from, to int) *[4]lane {
 	return &w.lanes
 }
 
-// waits reports whether the awaited byte can be jumped to. It takes its time the first time.
+// waits reports whether the walker can jump to the awaited byte. The first call takes long.
 func (w *walker) waits() bool {
 	if w.awaited.known && !w.awaited.tried && w.walked > waitAfter {
 		w.awaited.tried, w.awaited.waits = true, w.a.waits(w.awaited.byte)
@@ -63,7 +63,7 @@ func (w *walker) waits() bool {
 	return w.awaited.waits
 }
 
-// cut gives buf[from:to] to n lanes and nothing to the others.
+// cut divides buf[from:to] among the first n lanes; the others get nothing.
 func (w *walker) cut(from, to, n int) {
 	for i := range w.lanes {
 		end := to
@@ -75,8 +75,8 @@ func (w *walker) cut(from, to, n int) {
 	}
 }
 
-// together walks all lanes to the next byte that is special in one of them, or to the end of the shortest; then it
-// reports false.
+// together walks all lanes to the next byte that is special in one of them. It returns false at the end of the
+// shortest lane.
 func (w *walker) together() bool {
 	l := &w.lanes
 	n := len(w.buf)
@@ -116,7 +116,7 @@ func (w *walker) alone(l *lane) {
 	}
 }
 
-// run walks a lane to a special transition, skipping what it can.
+// run walks a lane to a special transition and skips bytes where it can.
 func (w *walker) run(l *lane) {
 	text := w.buf[l.at:l.end]
 	var done, saved int
@@ -129,7 +129,7 @@ func (w *walker) run(l *lane) {
 	w.saved += saved
 }
 
-// take takes the next byte of a lane, whatever it leads to.
+// take consumes the next byte of a lane with any transition.
 func (w *walker) take(l *lane, c byte) {
 	to := w.a.table[l.state|uint32(c)]
 	if to == unknown {
@@ -146,7 +146,7 @@ func (w *walker) take(l *lane, c byte) {
 	l.at++
 }
 
-// found notes the line at hand and goes to the next one.
+// found records the current line and moves to the next one.
 func (w *walker) found(l *lane) {
 	begin := l.line + bytes.LastIndexByte(w.buf[l.line:l.at], '\n') + 1
 	end := lineEnd(w.buf, l.at)
@@ -154,7 +154,7 @@ func (w *walker) found(l *lane) {
 	l.at, l.line, l.state = end+1, end+1, start
 }
 
-// matches reports whether a line matches, which has no \n.
+// matches reports whether a line without \n matches.
 func (w *walker) matches(line []byte) bool {
 	a, state := w.a, start
 	for i := 0; i < len(line); i++ {
@@ -169,7 +169,7 @@ func (w *walker) matches(line []byte) bool {
 	return w.step(&state, '\n') == hit
 }
 
-// holds reports whether a text of several lines holds a match.
+// holds reports whether a text of several lines contains a match.
 func (w *walker) holds(text []byte) bool {
 	a, state := w.a, start
 	for i := 0; i < len(text); i++ {
@@ -184,7 +184,7 @@ func (w *walker) holds(text []byte) bool {
 	return a.ends(state)
 }
 
-// step returns where the byte c leads from state.
+// step returns the transition from state on byte c.
 func (w *walker) step(state *uint32, c byte) uint32 {
 	if to := w.a.table[*state|uint32(c)]; to != unknown {
 		return to
