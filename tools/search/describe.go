@@ -6,7 +6,7 @@ import (
 	"toolhost/agenttool"
 )
 
-// declared is what tells the records of grep from those of glob.
+// declared holds the parts of a tool's records that differ between grep and glob.
 type declared struct {
 	name, alias, title, description, hint string
 	input, output                         string // JSON Schema, draft 2020-12
@@ -61,7 +61,7 @@ func describe(d declared) agenttool.Description {
 			Namespace:            "local.search",
 			InterruptBehavior:    "cancel",
 			DenyBeforeIO:         true,
-			EmptyResultPolicy:    "stated", // an empty result says what was searched
+			EmptyResultPolicy:    "stated", // an empty result names the searched place
 		},
 		Execution: agenttool.ExecutionProfile{
 			SchemaVersion:             agenttool.SchemaVersion,

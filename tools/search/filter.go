@@ -12,24 +12,25 @@ import (
 	"toolhost/agenttool"
 )
 
-// maxAlternatives bounds the patterns that the braces of one glob stand for.
+// maxAlternatives bounds the patterns that one glob with braces expands to.
 const maxAlternatives = 256
 
-// glob is a checked pattern. One without a slash matches names at any depth, any other the path below the search root.
+// glob is a validated pattern. A pattern without a slash matches names at any depth, any other the path below the
+// search root.
 type glob struct {
-	shapes []shape // without braces: with them doublestar's time is exponential in their number
-	dotted bool    // spells a name that begins with a dot
+	shapes []shape // without braces: doublestar's time is exponential in their number
+	dotted bool    // the pattern contains a name that begins with a dot
 }
 
-// shape is a pattern without braces, with what tells quickly that a file does not match.
+// shape is a pattern without braces, with a quick test that rejects most files.
 type shape struct {
 	pattern string
-	name    bool   // matches the name alone
-	tail    string // what the name ends with
-	whole   bool   // the name matches if it ends with tail
+	name    bool   // matches only the name
+	tail    string // every matching name ends with it
+	whole   bool   // every name that ends with tail matches
 }
 
-// newShape returns the shape of a valid pattern; deep says that it is one for names.
+// newShape returns the shape of a valid pattern; deep: the pattern is for names.
 func newShape(pattern string, deep bool) shape {
 	s := shape{pattern: pattern, name: deep}
 	if rest, any := strings.CutPrefix(pattern, "**/"); any && !strings.Contains(rest, "/") && rest != "**" {
@@ -40,8 +41,8 @@ func newShape(pattern string, deep bool) shape {
 	return s
 }
 
-// spelled returns the end of a text in which every byte stands for itself. U+FFFD, which is how names are shown that are not UTF-8,
-// and bytes that are not UTF-8 match any such byte.
+// spelled returns the longest literal suffix of text. U+FFFD, which stands for invalid bytes in displayed names, and
+// bytes that are not UTF-8 are not literal: they match any such byte.
 func spelled(text string) string {
 	from := 0
 	for i, r := range text {
@@ -50,7 +51,7 @@ func spelled(text string) string {
 		}
 	}
 	for from > 0 && from < len(text) && !utf8.RuneStart(text[from]) {
-		from++ // the rest of a spelled U+FFFD
+		from++ // skip the rest of a literal U+FFFD
 	}
 	return text[from:]
 }
@@ -67,7 +68,8 @@ func (s *shape) match(dir, name string) bool {
 	return doublestar.MatchUnvalidated(s.pattern, dir+name)
 }
 
-// parseGlob checks a doublestar pattern. "./x" and "/x" are x in the search root only, "x/" is everything below x.
+// parseGlob parses a doublestar pattern. "./x" and "/x" mean x in the search root only, "x/" means everything below
+// x.
 func parseGlob(pattern string) (glob, error) {
 	p := strings.TrimPrefix(strings.TrimPrefix(pattern, "./"), "/")
 	if strings.HasSuffix(p, "/") {
@@ -93,8 +95,8 @@ func parseGlob(pattern string) (glob, error) {
 	return g, nil
 }
 
-// expand appends to out the patterns that the braces of a valid pattern, at or after from, stand for: what bash makes
-// of them. It stops when they are too many.
+// expand appends the patterns that a valid pattern with braces, at or after from, expands to, as in bash. It stops
+// when there are too many.
 func expand(pattern string, from int, out []string) []string {
 	for i := from; i < len(pattern); i++ {
 		switch pattern[i] {
@@ -144,7 +146,7 @@ func (g *glob) match(dir, name string) bool {
 	return false
 }
 
-// filter says which files a grep is about. The zero value wants every file.
+// filter selects the files of a grep. The zero value selects every file.
 type filter struct {
 	only   *glob
 	except *glob
@@ -152,14 +154,14 @@ type filter struct {
 	last   atomic.Pointer[verdict]
 }
 
-// verdict is what a filter found out about a directory.
+// verdict caches a filter's decision on a directory.
 type verdict struct {
 	dir      string
 	excepted bool
 	above    *verdict // of the directory above; nil for the root's
 }
 
-// parseFilter checks grep's glob and type.
+// parseFilter parses grep's glob and type.
 func parseFilter(pattern, language string) (*filter, error) {
 	f := &filter{}
 	if rest, negated := strings.CutPrefix(pattern, "!"); pattern != "" {
@@ -186,7 +188,7 @@ func parseFilter(pattern, language string) (*filter, error) {
 	return f, nil
 }
 
-// want is wants, nil if the filter wants every file.
+// want returns the method wants, or nil if the filter selects every file.
 func (f *filter) want() func(dir, name string) bool {
 	if f.only == nil && f.except == nil && f.types == nil {
 		return nil
@@ -194,7 +196,7 @@ func (f *filter) want() func(dir, name string) bool {
 	return f.wants
 }
 
-// wants reports whether the file is one to search. It is safe for concurrent use.
+// wants reports whether the filter selects the file. It is safe for concurrent use.
 func (f *filter) wants(dir, name string) bool {
 	if f.only != nil && !f.only.match(dir, name) {
 		return false
@@ -205,8 +207,8 @@ func (f *filter) wants(dir, name string) bool {
 	return f.types == nil || slices.ContainsFunc(f.types, func(s shape) bool { return s.match(dir, name) })
 }
 
-// excepts reports whether a directory, or one above it, is excepted with all that is in it. Files come in path order, so
-// that the last verdict is that of a directory nearby.
+// excepts reports whether a directory or one above it is excluded with all its content. Files come in path order, so
+// the last verdict concerns a directory nearby.
 func (f *filter) excepts(dir string) bool {
 	v := f.last.Load()
 	for v != nil && !strings.HasPrefix(dir, v.dir) {

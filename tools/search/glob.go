@@ -14,7 +14,7 @@ import (
 	"toolhost/tools/search/engine"
 )
 
-// The orders of glob.
+// The sort orders of glob.
 const (
 	byPath     = "path"
 	byModified = "modified"
@@ -54,7 +54,7 @@ type globCall struct {
 	glob  glob
 }
 
-// Bind decodes input and checks its pattern. A pattern that is absolute names its search root itself.
+// Bind decodes input and checks its pattern. An absolute pattern names its own search root.
 func (g globTool) Bind(scope agenttool.Scope, input json.RawMessage) (agenttool.Call, error) {
 	c := &globCall{session: g.session, input: globInput{Limit: 1000, Sort: byPath}}
 	in := &c.input
@@ -90,7 +90,7 @@ func (c *globCall) Input() any { return c.input }
 // Facts returns the call's facts. Reads holds the search root.
 func (c *globCall) Facts() *agenttool.Facts { return &c.facts }
 
-// Preflight finds out whether the search root is a directory.
+// Preflight checks that the search root is a directory.
 func (c *globCall) Preflight(context.Context) error {
 	dir, err := openRootDir(c.ws, c.facts.Reads[0])
 	if err == nil {
@@ -99,7 +99,8 @@ func (c *globCall) Preflight(context.Context) error {
 	return err
 }
 
-// Run lists. After the time limit it succeeds with what it has; when ctx ends first it returns that and ctx's error.
+// Run lists. At the time limit it succeeds with the results so far; if ctx ends first it returns them with ctx's
+// error.
 func (c *globCall) Run(ctx context.Context, _ agenttool.Reporter) (agenttool.Output, error) {
 	root := c.facts.Reads[0]
 	limited, cancel := context.WithTimeout(ctx, c.limit)
@@ -143,14 +144,14 @@ type globSkipped struct {
 	Special    int `json:"special"`
 }
 
-// globReport collects what one call lists.
+// globReport collects the results of one call.
 type globReport struct {
 	input  globInput
 	naming naming
 	page   page
 	end    end
 	result globResult
-	recent []dated // in order of modification: what was found so far, cut to what the page needs
+	recent []dated // in order of modification: the results so far, cut to the size of the page
 	text   strings.Builder
 }
 
@@ -182,7 +183,7 @@ func (r *globReport) add(f engine.Found) bool {
 	return true
 }
 
-// cut sorts what was found by time, the newest first, and forgets all but the first n.
+// cut sorts the results by time, the newest first, and drops all but the first n.
 func (r *globReport) cut(n int) {
 	slices.SortFunc(r.recent, func(a, b dated) int {
 		return cmp.Or(cmp.Compare(b.modified, a.modified), cmp.Compare(a.path, b.path))
@@ -190,7 +191,7 @@ func (r *globReport) cut(n int) {
 	r.recent = r.recent[:min(n, len(r.recent))]
 }
 
-// place puts a path on the page if it is within it.
+// place adds a path to the page if it belongs there.
 func (r *globReport) place(below string) {
 	path := r.naming.path(below)
 	name := agenttool.SpellPath(path)

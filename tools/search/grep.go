@@ -41,7 +41,7 @@ type grepInput struct {
 	OutputMode string `json:"output_mode"`
 	Before     int    `json:"before,omitempty"` // context lines
 	After      int    `json:"after,omitempty"`
-	Context    int    `json:"context,omitempty"` // always 0 after Bind: it is in Before and After
+	Context    int    `json:"context,omitempty"` // always 0 after Bind, which moves it to Before and After
 	IgnoreCase bool   `json:"ignore_case,omitempty"`
 	Multiline  bool   `json:"multiline,omitempty"`
 	Hidden     bool   `json:"hidden,omitempty"`
@@ -89,7 +89,7 @@ func (c *grepCall) Input() any { return c.input }
 // Facts returns the call's facts. Reads holds the search root.
 func (c *grepCall) Facts() *agenttool.Facts { return &c.facts }
 
-// Preflight finds out whether the search root can be opened.
+// Preflight checks that the search root can be opened.
 func (c *grepCall) Preflight(context.Context) error {
 	dir, f, err := openRoot(c.ws, c.facts.Reads[0])
 	switch {
@@ -101,7 +101,8 @@ func (c *grepCall) Preflight(context.Context) error {
 	return err
 }
 
-// Run searches. After the time limit it succeeds with what it has; when ctx ends first it returns that and ctx's error.
+// Run searches. At the time limit it succeeds with the results so far; if ctx ends first it returns them with ctx's
+// error.
 func (c *grepCall) Run(ctx context.Context, _ agenttool.Reporter) (agenttool.Output, error) {
 	root := c.facts.Reads[0]
 	limited, cancel := context.WithTimeout(ctx, c.limit)
@@ -116,7 +117,7 @@ func (c *grepCall) Run(ctx context.Context, _ agenttool.Reporter) (agenttool.Out
 		return agenttool.Output{}, err
 	}
 	var sum engine.Summary
-	if file != nil { // it was named: glob and type do not matter
+	if file != nil { // the file was named: glob and type do not matter
 		defer file.Close()
 		sum, err = c.engine.GrepFile(limited, file, c.query(), take)
 	} else {
@@ -141,7 +142,7 @@ func (c *grepCall) below(ctx context.Context, dir *workspace.Dir, take func(engi
 	return c.engine.Grep(ctx, place, c.query(), take)
 }
 
-// query returns what is searched for in each file.
+// query returns the engine's query for this call.
 func (c *grepCall) query() engine.Query {
 	q := engine.Query{Pattern: c.pattern, Want: c.filter.want(), Clip: true}
 	switch c.input.OutputMode {

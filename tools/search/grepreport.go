@@ -13,7 +13,7 @@ type grepResult struct {
 	Matches       []grepMatch `json:"matches,omitzero"`
 	Files         []string    `json:"files,omitzero"`
 	Counts        []grepCount `json:"counts,omitzero"`
-	Total         int         `json:"total"` // matching lines with matches, else files
+	Total         int         `json:"total"` // matching lines if Matches is set, else files
 	LowerBound    bool        `json:"total_is_lower_bound"`
 	NextOffset    *int        `json:"next_offset,omitempty"`
 	FilesSearched int         `json:"files_searched"`
@@ -34,7 +34,7 @@ type grepCount struct {
 	Count int    `json:"count"`
 }
 
-// skipped counts what was not searched.
+// skipped counts the files that were not searched.
 type skipped struct {
 	Denied     int `json:"denied"`
 	Binary     int `json:"binary"`
@@ -52,9 +52,9 @@ type grepReport struct {
 	result   grepResult
 	text     strings.Builder
 	aside    int     // bytes of context lines in text
-	path     string  // of the file at hand
+	path     string  // of the current file
 	lastPath string  // of the last line in text, and its number
-	lastLine int     // 0: there is none
+	lastLine int     // its number; 0: no line yet
 	match    int     // number of the last matching line on the page, in that file
 	before   []aside // context lines that may belong to the next match
 }
@@ -72,7 +72,7 @@ func newGrepReport(input grepInput, names naming) *grepReport {
 	return r
 }
 
-// add adds what was found in a file, and reports whether there is room for more.
+// add adds the results of a file, and reports whether there is room for more.
 func (r *grepReport) add(p engine.Part) bool {
 	path := r.naming.path(p.Path)
 	if r.input.OutputMode != contentMode {
@@ -112,7 +112,7 @@ func (r *grepReport) addLines(path string, lines []engine.Line) {
 			r.keep(aside{line.Number, string(line.Text)})
 		case r.place(name, spelt, line):
 			r.match = line.Number
-		default: // a match of another page may be context on this one
+		default: // a match of another page can be context on this page
 			r.match = 0
 			r.keep(aside{line.Number, string(line.Text)})
 		}
@@ -130,7 +130,7 @@ func (r *grepReport) place(name, spelt string, line engine.Line) bool {
 		return false
 	}
 	for _, context := range r.before {
-		if context.number >= line.Number-r.input.Before { // else it came after a match of the page before
+		if context.number >= line.Number-r.input.Before { // otherwise it follows a match of the page before
 			r.writeAside(spelt, context)
 		}
 	}
@@ -147,7 +147,7 @@ type aside struct {
 	text   string
 }
 
-// keep keeps a context line for the next match, as many as that can have.
+// keep keeps a context line for the next match, up to the requested number.
 func (r *grepReport) keep(line aside) {
 	if len(r.before) >= max(r.input.Before, 1) {
 		r.before = append(r.before[:0], r.before[1:]...)
@@ -162,7 +162,7 @@ func (r *grepReport) writeAside(path string, line aside) {
 	}
 }
 
-// write writes a line, after a separator if context was asked and there is a gap before it.
+// write writes a line, after a separator if context was requested and there is a gap before the line.
 func (r *grepReport) write(path string, line aside, mark byte) {
 	gap := r.lastPath != path || line.number != r.lastLine+1
 	if gap && r.lastLine > 0 && r.input.Before+r.input.After > 0 {

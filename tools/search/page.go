@@ -9,21 +9,21 @@ import (
 
 const (
 	maxPage        = 512 << 10 // JSON bytes of a result without context lines
-	maxPageContext = 256 << 10 // and of the context lines
-	maxPageText    = 28_000    // bytes of text: a result is cut above 30,000 characters, and the next offset would lie
+	maxPageContext = 256 << 10 // JSON bytes of the context lines
+	maxPageText    = 28_000    // bytes of text: a result above 30,000 characters is cut, and then its next offset would be wrong
 )
 
-// page counts what a search finds and says what of it is within offset and limit.
+// page counts the results of a search and selects those within offset and limit.
 type page struct {
 	offset, limit int
-	total         int // found so far, the page's items included
+	total         int // results so far, including the page's
 	shown         int // items on the page
-	size          int // of those in JSON, estimated
+	size          int // estimated JSON size of the shown items
 	text          int // bytes of text so far, context included
 	full          bool
 }
 
-// place counts one more item of the given size in JSON and reports whether it is on the page.
+// place counts one more item with the given JSON size and reports whether it is on the page.
 func (p *page) place(size int) bool {
 	p.total++
 	if p.total <= p.offset {
@@ -38,7 +38,7 @@ func (p *page) place(size int) bool {
 	return true
 }
 
-// next returns the offset of the page after this one; nil when there is none.
+// next returns the offset of the next page; nil if there is none.
 func (p *page) next() *int {
 	if p.total <= p.offset+p.shown {
 		return nil
@@ -47,14 +47,14 @@ func (p *page) next() *int {
 	return &next
 }
 
-// end says how a search came to its end.
+// end tells how a search ended.
 type end struct {
-	early    bool // the page was full; there may be more than was counted
+	early    bool // the page was full; the total may be higher
 	timedOut bool
 	canceled bool
 }
 
-// incomplete reports whether there may be more than was counted.
+// incomplete reports whether the total may be higher than counted.
 func (e end) incomplete() bool { return e.early || e.timedOut || e.canceled }
 
 // notes collects the remarks at the end of a text.
@@ -68,7 +68,7 @@ type amount struct {
 	what string
 }
 
-// list adds what was done to how many of which, leaving out zeros: "skipped 3 binary, 1 unreadable".
+// list adds the nonzero amounts after a verb: "skipped 3 binary, 1 unreadable".
 func (n *notes) list(done string, amounts ...amount) {
 	var words []string
 	for _, a := range amounts {
@@ -81,15 +81,15 @@ func (n *notes) list(done string, amounts ...amount) {
 	}
 }
 
-// leftOut adds how many names were not looked at, for a search that found nothing.
+// leftOut adds the numbers of omitted names, for a search without results.
 func (n *notes) leftOut(l engine.Listed) {
 	n.list("left out", amount{l.Ignored, `ignored ("no_ignore" includes them)`}, amount{l.Hidden, `hidden ("hidden" includes them)`})
 }
 
-// denied says what a rule forbids to read.
+// denied describes files that a rule forbids to read.
 const denied = "denied (they hold secrets, or a rule forbids to read them)"
 
-// specials says what kind of file is never opened.
+// specials describes files that are never opened.
 const specials = "special (FIFO, socket or device)"
 
 func (n notes) String() string {
@@ -99,7 +99,7 @@ func (n notes) String() string {
 	return "[" + strings.Join(n, "; ") + "]\n"
 }
 
-// paging adds what of the total is shown, when that is not everything.
+// paging adds the shown part of the total, if that is not everything.
 func (n *notes) paging(p *page, e end, what string) {
 	next := p.next()
 	if next == nil && p.offset == 0 {
@@ -122,7 +122,7 @@ func (n *notes) paging(p *page, e end, what string) {
 	}
 }
 
-// ending adds why a search ended before its end, and what to do.
+// ending adds the reason for an early end, and a remedy.
 func (n *notes) ending(e end, remedy string) {
 	switch {
 	case e.timedOut:

@@ -11,7 +11,7 @@ import (
 	"toolhost/tools/workspace"
 )
 
-// rootPath returns the path that an input names; none is the workspace itself.
+// rootPath returns the path that an input names; an empty spelling is the workspace itself.
 func rootPath(scope agenttool.Scope, spelling string) (agenttool.Path, error) {
 	if spelling == "" && len(scope.Roots) > 0 {
 		return agenttool.Path{Spelling: ".", Absolute: scope.Roots[0]}, nil
@@ -84,7 +84,7 @@ func (n naming) path(below string) string {
 	return n.prefix + "/" + below
 }
 
-// where says in a sentence what was searched.
+// where returns a noun phrase for the searched place.
 func (n naming) where() string {
 	if n.prefix == "" {
 		return "the workspace"

@@ -10,7 +10,7 @@ import (
 	"toolhost/agenttool/near"
 )
 
-// fileTypes are the languages that grep's type knows, by ripgrep's names, with the file names that belong to each.
+// fileTypes maps the languages of grep's type, by ripgrep's names, to their file names.
 var fileTypes = map[string][]string{
 	"asm":        {"*.asm", "*.s", "*.S"},
 	"awk":        {"*.awk"},
@@ -95,7 +95,7 @@ var fileTypes = map[string][]string{
 	"zig":        {"*.zig"},
 }
 
-// unknownType is the error for a type that is not in the table. It lists those with a similar name, else all.
+// unknownType returns the error for an unknown type. It lists the types with a similar name, else all.
 func unknownType(name string) error {
 	all := slices.Sorted(maps.Keys(fileTypes))
 	low := strings.ToLower(name)
@@ -108,8 +108,8 @@ func unknownType(name string) error {
 		fmt.Sprintf("type %q is not known: %s; a glob such as *.%s works for any file", name, hint, low))
 }
 
-// similar reports whether one name begins with the other, whether one is an extension of the other's files, or whether
-// at most two letters, and less than half of them, differ.
+// similar reports whether one name begins with the other, one is a file extension of the other, or at most two
+// letters, and less than half of them, differ.
 func similar(name, known string) bool {
 	if strings.HasPrefix(known, name) || strings.HasPrefix(name, known) && len(known) > 1 {
 		return true

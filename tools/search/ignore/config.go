@@ -8,12 +8,12 @@ import (
 
 // setting is one variable of a git configuration file.
 type setting struct {
-	name  string // "section.key", lower case; a subsection's text lies between the two as it is
+	name  string // "section.key" in lower case; a subsection stands between the two unchanged
 	value string
-	bare  bool // there is no "=": true, where a boolean is meant
+	bare  bool // without "=": true if read as a boolean
 }
 
-// boolean returns the setting as git reads a boolean; ok is false where git would refuse it.
+// boolean parses the value as git parses a boolean; ok is false where git reports an error.
 func (s setting) boolean() (value, ok bool) {
 	if s.bare {
 		return true, true
@@ -29,7 +29,7 @@ func (s setting) boolean() (value, ok bool) {
 	}
 }
 
-// settings yields the variables of a git configuration file in its order, up to the first thing that git would refuse.
+// settings yields the variables of a git configuration file in order, up to the first syntax error of git.
 func settings(text []byte) iter.Seq[setting] {
 	return func(yield func(setting) bool) {
 		c := config{rest: strings.ReplaceAll(strings.TrimPrefix(string(text), "\ufeff"), "\r\n", "\n")}
@@ -58,7 +58,7 @@ type config struct {
 	section string // in lower case, with a dot at its end
 }
 
-// head returns the first byte of the rest, 0 at the end, where git would refuse a NUL.
+// head returns the first unread byte; 0 at the end, and git would refuse a NUL.
 func (c *config) head() byte {
 	if c.rest == "" {
 		return 0
@@ -68,7 +68,7 @@ func (c *config) head() byte {
 
 func (c *config) skip(blanks string) { c.rest = strings.TrimLeft(c.rest, blanks) }
 
-// word takes the letters, digits and other given bytes at the head of the rest, in lower case.
+// word consumes letters, digits and the other given bytes, and returns them in lower case.
 func (c *config) word(others string) string {
 	end := strings.IndexFunc(c.rest, func(r rune) bool {
 		letter := 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
@@ -133,8 +133,8 @@ func (c *config) variable() (s setting, ok bool) {
 	return s, ok
 }
 
-// value reads up to the end of the line: quotes group, a backslash escapes or joins lines, and blanks around and what
-// follows a # or ; do not count.
+// value reads to the end of the line. Quotes group, a backslash escapes or joins lines. Surrounding blanks and
+// comments after # or ; are dropped.
 func (c *config) value() (value string, ok bool) {
 	var b strings.Builder
 	quoted, kept := false, 0 // kept is the length up to the last byte that is no trailing blank
@@ -167,7 +167,7 @@ func (c *config) value() (value string, ok bool) {
 	return b.String()[:kept], !quoted
 }
 
-// escape reads what follows a backslash in a value; false for what git does not know.
+// escape reads the character after a backslash in a value; it returns false for an unknown escape.
 func (c *config) escape(b *strings.Builder) bool {
 	if c.rest == "" {
 		return true

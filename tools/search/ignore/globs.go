@@ -2,14 +2,14 @@ package ignore
 
 import "slices"
 
-// maxGlobs bounds the patterns of one file that are tried one by one, in bytes, since each takes several times its size.
-// Patterns beyond it do not count.
+// maxGlobs bounds the patterns of one file that are tried one by one, in bytes, since each takes several times its
+// size in memory. Patterns beyond it do not count.
 const maxGlobs = 256 << 10
 
 // globs are rules that have to be tried one by one. The zero value is empty.
 type globs struct {
-	lists [][]rule    // the first: of rules that may match a text that begins with any byte; each with the last rule first
-	heads *[256]uint8 // which other list holds the rules for texts that begin with this byte; 0 for none
+	lists [][]rule    // lists[0]: rules that may match a text with any first byte; each list has the last rule first
+	heads *[256]uint8 // the index in lists of the rules for texts with this first byte; 0: none
 	size  int         // bytes of all patterns
 }
 
@@ -24,8 +24,8 @@ func (g *globs) add(r rule) {
 	g.lists[list] = append(g.lists[list], r)
 }
 
-// list returns the number of the list for rules with a prefix, and makes it. They are fewer than 256, since no prefix
-// begins with a special character.
+// list returns the index of the list for rules with a prefix, and creates it. There are fewer than 256 lists because
+// no prefix begins with a special character.
 func (g *globs) list(prefix string) uint8 {
 	if prefix == "" {
 		return 0
@@ -41,7 +41,7 @@ func (g *globs) list(prefix string) uint8 {
 	return *head
 }
 
-// lastFirst puts the rules, added in the order of the file, into the order in which they are tried.
+// lastFirst reverses the rules from file order to the order of trial.
 func (g *globs) lastFirst() {
 	for _, rules := range g.lists {
 		slices.Reverse(rules)
@@ -90,18 +90,18 @@ func tryEach(rules []rule, t *target, found rank) rank {
 	return found
 }
 
-// target is what rules are tried on.
+// target is a path to match against rules.
 type target struct {
 	path  []byte  // from the top directory
 	rel   []byte  // path from the file's directory
 	name  []byte  // the last name of rel
 	bytes byteSet // of name
 	dir   bool    // it is a directory
-	left  steps   // of what all rules together may spend on it
+	left  steps   // steps left for all rules together
 }
 
-// byteSet is a set of bytes in which some count as the same, but no letter as a digit or a mark: bits 0 to 31 stand for
-// the letters of either case, bits 32 to 63 for digits and most marks.
+// byteSet is an approximate set of bytes. Some bytes share a bit, but never a letter with a digit or a mark: bits 0
+// to 31 stand for letters of either case, bits 32 to 63 for digits and most marks.
 type byteSet uint64
 
 func (s byteSet) with(c byte) byteSet { return s | 1<<(c&31|^c>>1&32) }

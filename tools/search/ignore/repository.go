@@ -2,36 +2,36 @@ package ignore
 
 import "strings"
 
-// Repository is what ReadRepository finds of one repository. The zero value has no rules.
+// Repository holds the rules of one repository's git configuration. The zero value has no rules.
 type Repository struct {
 	Fold    bool   // core.ignoreCase: ASCII letters of either case match
 	Global  []byte // text of core.excludesFile
 	Exclude []byte // text of info/exclude
 }
 
-// Reader reads small regular files for one repository. Paths are absolute, or relative to the repository's top, and may
-// hold "..". There is nil for what there is not, or what must not be read.
+// Reader reads small regular files for one repository. Paths are absolute, or relative to the repository's top, and
+// may contain "..". Its methods return nil for files that are missing or must not be read.
 type Reader interface {
-	// User reads a file of the user's, or one that such a file names.
+	// User reads one of the user's files, or a file that one of them names.
 	User(path string) []byte
-	// Own reads a file of the repository's, or one that such a file names: it counts only in the repository, or in a
-	// directory that was admitted.
+	// Own reads a file of the repository, or a file that one of them names. It reads only within the repository and
+	// admitted directories.
 	Own(path string) []byte
-	// Admit reports whether a directory that the repository's files name as git's is one.
+	// Admit reports whether a directory that the repository's files name is really a git directory.
 	Admit(dir string) bool
 }
 
-// Environment says where the user's own configuration is. The zero value says that there is none.
+// Environment locates the user's own configuration. The zero value means that there is none.
 type Environment struct {
 	Home       string // for ~ and .gitconfig
-	ConfigHome string // holds git/config and git/ignore; "" stands for .config in Home
+	ConfigHome string // holds git/config and git/ignore; "" means .config in Home
 }
 
-// ReadRepository returns what git's files say of the repository to whose top r is bound: .git is its directory or a
-// file that names it (a worktree, a submodule). Configuration is read as by git: /etc/gitconfig, the user's files, the
-// repository's own, the worktree's where extensions.worktreeConfig is set; later files win. What [include] names is
-// read, what [includeIf] names is not: its conditions ask for more than is known here. ~user is not known either. It
-// reads at most 70 files.
+// ReadRepository reads git's configuration for the repository whose top r is bound to: .git is its directory or a
+// file with its path (a worktree, a submodule). It reads configuration as git does: /etc/gitconfig, the user's files,
+// the repository's own, the worktree's if extensions.worktreeConfig is set; later files win. It follows [include] but
+// not [includeIf], because the conditions need facts that are unknown here; nor does it resolve ~user. It reads at
+// most 70 files.
 func ReadRepository(r Reader, env Environment) Repository {
 	if env.ConfigHome == "" && env.Home != "" {
 		env.ConfigHome = env.Home + "/.config"
@@ -43,7 +43,7 @@ func ReadRepository(r Reader, env Environment) Repository {
 	s.file("/etc/gitconfig", 0)
 	s.file(within(env.ConfigHome, "git/config"), 0)
 	s.file(within(env.Home, ".gitconfig"), 0)
-	s.worktree = false // git asks the repository's own file alone
+	s.worktree = false // git reads this variable from the repository's own file only
 	s.read = r.Own
 	s.file(within(common, "config"), 0)
 	if s.worktree {
@@ -52,7 +52,7 @@ func ReadRepository(r Reader, env Environment) Repository {
 	return Repository{Fold: s.fold, Global: s.global(), Exclude: text(r.Own, within(common, "info/exclude"))}
 }
 
-// gitDir returns the repository's directory, relative to its top or absolute; "" when the file .git names none.
+// gitDir returns the repository's directory, relative to its top or absolute; "" if the file .git does not name one.
 func gitDir(r Reader) string {
 	text := string(r.Own(".git"))
 	if text == "" {
@@ -65,7 +65,8 @@ func gitDir(r Reader) string {
 	return dir
 }
 
-// commonDir returns the directory that a worktree shares with its repository: dir itself for most, "" when there is none.
+// commonDir returns the directory that a worktree shares with its repository: usually dir itself, "" if there is
+// none.
 func commonDir(r Reader, dir string) string {
 	if dir == "" {
 		return ""

@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// rule is one line of an ignore file. What it matches begins with prefix, ends with suffix, and matches pattern after
-// the prefix.
+// rule is one line of an ignore file. It matches texts that begin with prefix, end with suffix, and match pattern
+// after the prefix.
 type rule struct {
 	prefix  string  // the part before the first special character
-	pattern string  // the rest: a pattern of its own, as in git ("a/b**/c" has a ** at its beginning)
+	pattern string  // the rest, matched separately, as in git ("a/b**/c" has a ** at its beginning)
 	suffix  string  // the part after the last special character of pattern
-	inner   []byte  // a part between special characters that a name must hold somewhere; nil for a path
-	need    byteSet // bytes that the last name of what it matches holds
+	inner   []byte  // a part between special characters that a matching name contains; nil for a path
+	need    byteSet // bytes that the last name of a matching path contains
 	rank    rank
 	negated bool
 	dirOnly bool
 	path    bool // matched against the path from the file's directory, not the name
-	fold    bool // what it is matched against is in lower case
+	fold    bool // targets are in lower case
 	star    bool // pattern is a star and suffix
 }
 
@@ -54,7 +54,7 @@ func trimSpaces(line string) string {
 	return line[:min(end, len(line))]
 }
 
-// parseRule reads one pattern; ok is false for one that matches nothing.
+// parseRule parses one pattern; ok is false for a pattern that matches nothing.
 func parseRule(line string, fold bool) (r rule, ok bool) {
 	line, r.negated = strings.CutPrefix(line, "!")
 	line, r.dirOnly = strings.CutSuffix(line, "/")
@@ -73,7 +73,7 @@ func parseRule(line string, fold bool) (r rule, ok bool) {
 	r.fold = fold
 	r.prefix, r.pattern = line[:first], line[first:]
 	if strings.HasPrefix(r.pattern, "**") {
-		line = r.pattern // it may take slashes: the prefix need not be in the last name
+		line = r.pattern // the pattern may match slashes: the prefix need not be in the last name
 	}
 	if r.need, ok = needed(line); !ok {
 		return r, false
@@ -133,7 +133,7 @@ func needed(pattern string) (set byteSet, ok bool) {
 	return set, true
 }
 
-// anywhere returns what a pattern that begins with **/ asks of the last name alone, if it asks nothing else.
+// anywhere returns the condition on the last name of a pattern that begins with **/, if that is its only condition.
 func anywhere(pattern string) (name string, ok bool) {
 	for strings.HasPrefix(pattern, "**/") {
 		pattern, ok = pattern[3:], true
@@ -155,7 +155,7 @@ func (r *rule) extension() bool {
 	return r.star && !r.path && r.prefix == "" && strings.HasPrefix(r.suffix, ".")
 }
 
-// match reports whether the rule matches t, which holds the bytes that it needs.
+// match reports whether the rule matches t, which contains the needed bytes.
 func (r *rule) match(t *target) bool {
 	if r.dirOnly && !t.dir {
 		return false

@@ -1,15 +1,15 @@
 package ignore
 
-// Rules are the rules that hold in one directory. They are immutable; nil leaves nothing out. Directories are named
-// by their paths below one top directory, the same for all calls: "" for the top, else with a slash at the end.
+// Rules are the rules that apply in one directory. They are immutable; nil omits nothing. Directories are named by
+// their paths below one top directory, the same for all calls: "" for the top, else with a trailing slash.
 type Rules struct {
 	plain *set // the innermost .ignore file
 	git   *set // the innermost .gitignore, info/exclude or core.excludesFile
 	fold  bool // core.ignoreCase of the repository
 }
 
-// Enter returns the rules in the directory at, where a repository begins: rules of git above it end, those of .ignore
-// files go on.
+// Enter returns the rules in the directory at, where a repository begins: git rules from above end, those of .ignore
+// files continue.
 func (r *Rules) Enter(at string, repo Repository) *Rules {
 	var in Rules
 	if r != nil {
@@ -38,8 +38,8 @@ func (r *Rules) AddGit(at string, text []byte) *Rules {
 	return r.become(in)
 }
 
-// AddPlain returns the rules in the directory at, whose .ignore holds text: they decide before git's, and are never
-// case-insensitive. It keeps no part of text. Without rules in text the result is r.
+// AddPlain returns the rules in the directory at, whose .ignore holds text. They take precedence over git's, and are
+// always case-sensitive. It keeps no part of text. Without rules in text the result is r.
 func (r *Rules) AddPlain(at string, text []byte) *Rules {
 	var in Rules
 	if r != nil {
@@ -49,7 +49,7 @@ func (r *Rules) AddPlain(at string, text []byte) *Rules {
 	return r.become(in)
 }
 
-// become returns r itself where in says the same, so that most directories share the rules of the one above.
+// become returns r itself if in is equal, so that most directories share the rules of the one above.
 func (r *Rules) become(in Rules) *Rules {
 	if r != nil && *r == in || r == nil && in == (Rules{}) {
 		return r
@@ -58,13 +58,13 @@ func (r *Rules) become(in Rules) *Rules {
 }
 
 const (
-	shortPath = 512  // bytes of a path for which little room is set aside on the stack
-	longPath  = 4608 // the longest that a system opens, and one more name
+	shortPath = 512  // bytes of a path that fits the small buffer on the stack
+	longPath  = 4608 // the longest path that a system opens, plus one name
 )
 
-// Ignores reports whether name in the directory at is left out; dir: it is a directory. The rules must be those of
-// the directory at, and no directory above it ignored: what is below an ignored directory is ignored, whatever the
-// rules say. It allocates nothing.
+// Ignores reports whether name in the directory at is omitted; dir: it is a directory. The rules must be those of the
+// directory at, and no directory above it may be ignored: everything below an ignored directory is ignored. Ignores
+// allocates nothing.
 func (r *Rules) Ignores(at, name string, dir bool) bool {
 	if r == nil {
 		return false

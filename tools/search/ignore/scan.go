@@ -6,13 +6,13 @@ import (
 )
 
 const (
-	maxConfigs = 64 // configuration files that are looked for on behalf of one repository
-	maxNested  = 10 // includes in one another, as in git
+	maxConfigs = 64 // configuration files that are read for one repository
+	maxNested  = 10 // depth of nested includes, as in git
 )
 
-// scan is what configuration files have said so far.
+// scan is the state after reading some configuration files.
 type scan struct {
-	read func(path string) []byte // as the file that is scanned may: the user's, or the repository's own
+	read func(path string) []byte // User or Own of the Reader, depending on the owner of the file
 	env  Environment
 	left int // configuration files that may still be read
 
@@ -43,7 +43,7 @@ func (s *scan) file(name string, depth int) {
 	}
 }
 
-// exclude makes name core.excludesFile, to be read as whoever named it may.
+// exclude sets core.excludesFile to name, to be read with the rights of the file that names it.
 func (s *scan) exclude(name string) {
 	read := s.read
 	s.global = func() []byte { return text(read, name) }
@@ -57,7 +57,7 @@ func text(read func(path string) []byte, name string) []byte {
 	return read(name)
 }
 
-// locate returns the path that a configuration file means by value, seen from dir; "" for none that can be told.
+// locate resolves a path in a configuration file relative to dir; "" if that is impossible.
 func (s *scan) locate(value, dir string) string {
 	value = strings.TrimPrefix(value, ":(optional)")
 	rest, home := strings.CutPrefix(value, "~")
@@ -72,7 +72,7 @@ func (s *scan) locate(value, dir string) string {
 	return s.env.Home + rest
 }
 
-// from returns name as it is meant in dir; "" stands for the repository's top.
+// from resolves name relative to dir; "" is the repository's top.
 func from(dir, name string) string {
 	if dir == "" || path.IsAbs(name) {
 		return name

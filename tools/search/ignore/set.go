@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// set holds the rules of one ignore file over those that it overrides. Most rules are found by looking up the name;
-// only the rest is tried one by one.
+// set holds the rules of one ignore file, and those above that it overrides. Most rules are found by looking up the
+// name; only the others are tried one by one.
 type set struct {
 	above    *set
 	skip     int   // length of the directory's path, which the file's patterns do not see
@@ -17,8 +17,8 @@ type set struct {
 	globs    globs // all others
 }
 
-// newSet returns the rules of text over those above it; at is the path of the file's directory. Without rules of its
-// own it is above.
+// newSet returns the rules of text in front of those above; at is the path of the file's directory. If text has no
+// rules it returns above.
 func newSet(above *set, at string, text []byte, fold bool) *set {
 	if len(text) == 0 {
 		return above

@@ -61,8 +61,8 @@ func (left *steps) wildmatch(pattern string, name []byte, fold bool) bool {
 	return false
 }
 
-// skipTo returns where, from n on, a star that takes what lies between may end: where a literal byte at the head of
-// pattern is in name, or at the end of the directory's name.
+// skipTo returns the next position at or after n where a star may end: the next occurrence of the literal byte at the
+// head of pattern, or the end of the directory's name.
 func skipTo(pattern string, name []byte, n int, fold bool) int {
 	if pattern == "" || strings.IndexByte(`*?[\`, pattern[0]) >= 0 {
 		return n
@@ -77,7 +77,7 @@ func skipTo(pattern string, name []byte, n int, fold bool) int {
 	return n
 }
 
-// retry is a place to go on from: positions in the pattern (-1 for nowhere) and in the name.
+// retry is a state for backtracking: positions in the pattern (-1: none) and in the name.
 type retry struct{ p, n int }
 
 // spansDirectories reports whether the stars pattern[p:end] are a ** between slashes or ends.

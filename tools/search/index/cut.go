@@ -2,7 +2,7 @@ package index
 
 import "bytes"
 
-// ChunkSize is how long a chunk of several lines may be.
+// ChunkSize is the maximum size of a chunk of several lines.
 const ChunkSize = 64 << 10
 
 // Cut divides text into chunks of whole lines and calls use for each, in order, with its offset in text and the number

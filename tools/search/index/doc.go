@@ -1,4 +1,4 @@
-// Package index finds the chunks of text that may hold a literal, without their text.
+// Package index finds the chunks of text that may contain a literal, without storing the text.
 //
 //	x := index.New(128 << 20)
 //	index.Cut(text, func(chunk []byte, offset int64, line int) {
@@ -20,8 +20,8 @@
 //
 // # Chunks
 //
-// The index knows chunks, not files: clauses that are to be met by one line are met by one chunk, as Cut never divides
-// a line. A search across lines must not ask for several clauses at once, nor for a needle with a line's end in it, as
-// these may be in different chunks of a file; it asks for one clause after the other and takes a file when each of them
-// has some chunk of it.
+// The index knows chunks, not files. Cut never divides a line, so a chunk that contains a matching line fulfils all
+// clauses of the line. A search across lines must not query several clauses at once, nor a needle that contains a
+// line end, because the parts may be in different chunks of a file. It queries one clause after another and takes a
+// file if each clause has some chunk of the file.
 package index

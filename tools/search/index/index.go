@@ -5,11 +5,11 @@ import (
 	"unsafe"
 )
 
-// ID stands for a chunk. IDs are small numbers, fit for indexing a slice: at most a few hundred below the largest stand
-// for nothing. None is given twice by one Index.
+// ID identifies a chunk. IDs are small numbers, suitable as slice indexes; at most a few hundred below the largest
+// are unused. An Index never reuses an ID.
 type ID uint32
 
-// maxSize keeps the number of blocks, of which the smallest has 1 KiB, well below what an ID can tell apart.
+// maxSize keeps the number of blocks, at least 1 KiB each, well below the range of an ID.
 const maxSize = 32 << 30
 
 // Index is the bit matrix. It is made by New and is safe for concurrent use: a Query sees a chunk wholly or not at all.
@@ -23,14 +23,14 @@ type Index struct {
 	empty   sync.Pool // signatures without marks
 }
 
-// block has the bits of up to 64 chunks of a class.
+// block holds the bits of up to 64 chunks of a class.
 type block struct {
 	rows []uint64
-	used int // chunks that are there
+	used int // number of chunks in it
 }
 
-// blockCost is what a block takes beside its rows: itself, and its places in the slices of Index, which append makes up
-// to twice as long as they need be.
+// blockCost is the memory of a block in addition to its rows: the struct, and its entries in the slices of Index,
+// which append allocates up to twice as long as needed.
 const blockCost = int64(unsafe.Sizeof(block{})) + 2*int64(unsafe.Sizeof((*block)(nil))+unsafe.Sizeof(uint32(0)))
 
 // New returns an empty index that grows to at most maxBytes, and never above 32 GiB.
@@ -38,13 +38,13 @@ func New(maxBytes int64) *Index {
 	return &Index{max: min(maxBytes, maxSize), empty: sync.Pool{New: func() any { return new(signature) }}}
 }
 
-// Add takes one chunk in. Chunks as Cut makes them are served best; longer ones, of any size, are taken too, but
-// become candidates the more often the longer they are. With ok false there is no room for it and nothing was added;
-// smaller chunks may find room still. The text is not kept.
+// Add adds one chunk. Chunks of Cut work best; longer chunks of any size are accepted, but become candidates more
+// often the longer they are. If ok is false there is no room for the chunk and nothing was added; smaller chunks may
+// still fit. The text is not kept.
 func (x *Index) Add(text []byte) (id ID, ok bool) {
 	class := classOf(len(text))
 	s := x.empty.Get().(*signature)
-	s.sign(text, class) // by far the most of the work, done beside other calls
+	s.sign(text, class) // most of the work; done without the lock
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	number, ok := x.room(class)
@@ -60,7 +60,7 @@ func (x *Index) Add(text []byte) (id ID, ok bool) {
 	return id, true
 }
 
-// room returns the number of a block of the class that can take a chunk.
+// room returns the number of a block of the class with room for a chunk.
 func (x *Index) room(class int) (number uint32, ok bool) {
 	numbers := x.classes[class]
 	if n := len(numbers); n > 0 && x.blocks[numbers[n-1]].used < 64 {
@@ -78,21 +78,21 @@ func (x *Index) room(class int) (number uint32, ok bool) {
 	return number, true
 }
 
-// Bytes returns how much memory the index takes. It grows by whole blocks.
+// Bytes returns the memory of the index. It grows by whole blocks.
 func (x *Index) Bytes() int64 {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	return x.size
 }
 
-// Limit returns an ID above all that were given.
+// Limit returns an ID above all existing ones.
 func (x *Index) Limit() ID {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	return ID(64 * len(x.blocks))
 }
 
-// Len returns how many chunks there are.
+// Len returns the number of chunks.
 func (x *Index) Len() int {
 	x.mu.RLock()
 	defer x.mu.RUnlock()

@@ -8,24 +8,26 @@ import (
 )
 
 const (
-	maxTrigrams = 64   // of one needle that are looked up; more of them select no better
-	maxLookups  = 4096 // of one query, for each block
+	maxTrigrams = 64   // trigrams looked up per needle; more of them select no better
+	maxLookups  = 4096 // lookups per query and block
 )
 
-// Candidates are the chunks that may hold what a query asked for. They are as the index was at the time of the Query
-// and take a bit for every chunk.
+// Candidates are the chunks that may match a query. They reflect the index at the time of the Query and take a bit
+// per chunk.
 type Candidates struct {
-	words []uint64 // by block; what is beyond was not there
+	words []uint64 // by block; blocks beyond the end did not exist then
 }
 
-// Has reports whether a chunk may hold a needle of each clause. It is true for every chunk that does, and for one that
-// was added after the Query; of IDs that stand for nothing it says nothing. The zero Candidates have every chunk.
+// Has reports whether a chunk may contain a needle of each clause. It is true for every chunk that does, and for
+// chunks that were added after the Query; for unused IDs the result is undefined. The zero Candidates contain every
+// chunk.
 func (c *Candidates) Has(id ID) bool {
 	n := int(id / 64)
 	return n >= len(c.words) || c.words[n]>>(id%64)&1 != 0
 }
 
-// Named gives the chunks that may hold a needle of each clause, but for those that were added after the Query, in order.
+// Named yields, in order, the chunks that may contain a needle of each clause, except chunks that were added after
+// the Query.
 func (c *Candidates) Named() iter.Seq[ID] {
 	return func(yield func(ID) bool) {
 		for n, word := range c.words {
@@ -38,10 +40,10 @@ func (c *Candidates) Named() iter.Seq[ID] {
 	}
 }
 
-// Query returns the chunks that may hold, for each of the clauses, one of its needles.
+// Query returns the chunks that may contain at least one needle of every clause.
 //
-// A needle of fewer than three bytes selects nothing, and so its whole clause is passed over; so is what exceeds some
-// thousand needles in all. With ok false there is no clause left, and every chunk is a candidate.
+// A needle of fewer than three bytes selects nothing, so its whole clause is skipped. Needles beyond some thousand
+// are skipped too. If ok is false no clause is left, and every chunk is a candidate.
 func (x *Index) Query(all []literal.Clause) (c Candidates, ok bool) {
 	p := newPlan(all)
 	if len(p) == 0 {
@@ -60,7 +62,7 @@ func (x *Index) Query(all []literal.Clause) (c Candidates, ok bool) {
 	return c, true
 }
 
-// plan has the hashes to look up, by clause and needle.
+// plan holds the hashes to look up, by clause and needle.
 type plan [][][]uint32
 
 func newPlan(all []literal.Clause) (p plan) {
@@ -76,7 +78,7 @@ func newPlan(all []literal.Clause) (p plan) {
 	return p
 }
 
-// planClause returns the hashes of each needle and how many there are; 0 when the clause selects nothing.
+// planClause returns the hashes of each needle and their number; 0 if the clause selects nothing.
 func planClause(clause literal.Clause) (needles [][]uint32, lookups int) {
 	if len(clause) > maxLookups {
 		return nil, 0
@@ -92,7 +94,7 @@ func planClause(clause literal.Clause) (needles [][]uint32, lookups int) {
 	return needles, lookups
 }
 
-// trigrams returns the hashes of trigrams in text, of a long one maxTrigrams from all over it.
+// trigrams returns the hashes of the trigrams in text; of a long text, maxTrigrams spread over it.
 func trigrams(text []byte) (hashes []uint32) {
 	count := len(text) - 2
 	step := max(1, (count+maxTrigrams-1)/maxTrigrams)
@@ -121,7 +123,7 @@ func (b *block) find(p plan, shift int) uint64 {
 	return found
 }
 
-// having returns those of the chunks that have all of the trigrams.
+// having returns the subset of chunks with all of the trigrams.
 func (b *block) having(chunks uint64, hashes []uint32, shift int) uint64 {
 	for _, h := range hashes {
 		if chunks &= b.rows[h>>(shift&31)]; chunks == 0 {

@@ -11,7 +11,7 @@ const (
 	classes    = maxRowBits - minRowBits + 1
 )
 
-// folded has each byte as the index sees it.
+// folded maps each byte to its form in the index.
 var folded = func() (table [256]byte) {
 	for i := range table {
 		table[i] = byte(i)
@@ -22,20 +22,20 @@ var folded = func() (table [256]byte) {
 	return table
 }()
 
-// hash spreads the trigram in the lower three bytes of t over 32 bits, of which the upper ones are the best.
+// hash spreads the trigram in the lower three bytes of t over 32 bits; the upper bits are the best.
 func hash(t uint32) uint32 { return (t << 8) * 0x9E3779B1 }
 
-// classOf returns the size class of a chunk of n bytes: blocks of class c have 2^(minRowBits+c) rows, which is half as
-// many as a chunk has bytes, up to as many. Chunks above ChunkSize share the last one, in which they set more rows.
+// classOf returns the size class of a chunk of n bytes. Blocks of class c have 2^(minRowBits+c) rows, between half as
+// many and as many as a chunk has bytes. Chunks above ChunkSize use the last class and set more rows.
 func classOf(n int) int {
 	return min(max(bits.Len(uint(max(n, 1)-1))-1, minRowBits), maxRowBits) - minRowBits
 }
 
-// shiftOf returns by how much a hash is shifted to be a row of a block of the class.
+// shiftOf returns the number of bits to shift a hash right to get a row of the class.
 func shiftOf(class int) int { return 32 - minRowBits - class }
 
-// signature has a byte for every row of a block: 1 where the chunk is to set its bit, else 0. A bit would do, but to
-// store a byte costs half as much as to set a bit, and this loop is what building an index takes its time for.
+// signature has a byte for every row of a block: 1 if the chunk sets its bit there, else 0. Storing a byte costs half
+// as much as setting a bit, and this loop dominates the time to build an index.
 type signature [1 << maxRowBits]byte
 
 // sign marks the rows of the trigrams in text, for a block of the class.
@@ -51,7 +51,7 @@ func (s *signature) sign(text []byte, class int) {
 	}
 }
 
-// moveTo sets a bit in the rows that are marked, and takes the marks away.
+// moveTo sets bit in the marked rows, and clears the marks.
 func (s *signature) moveTo(rows []uint64, bit uint64) {
 	for i := 0; i < len(rows); i += 8 {
 		eight := binary.LittleEndian.Uint64(s[i:])

@@ -2,29 +2,29 @@ package literal
 
 const (
 	maxCrowd = 4 // needles
-	maxStep  = 4 // bytes from the first to the last that are compared
+	maxStep  = 4 // distance in bytes from the first to the last compared byte
 )
 
 const (
-	// passCost is what a scan costs at each position, in terms of what it costs to look closer at one.
+	// passCost is the cost of scanning one position, relative to a closer look at one.
 	passCost = 1.0 / 500
-	// affinity is how many times more often three bytes of words are together than chance would have it.
+	// affinity is how much more often three bytes of a word occur together than by chance.
 	affinity = 4
 )
 
-// crowd is three bytes of each of several needles that are compared at every position, all needles at once: they are
-// equally far apart in every needle, and where needles differ in one they differ in its lower four bits, so that these
-// choose from a table the byte to compare with. Bytes of different needles beside one another fit as well: what is
-// found has to be looked at.
+// crowd selects three bytes of each of several needles and compares them at every position, all needles at once. The
+// bytes have the same distances in every needle. Where needles differ in a byte, they differ in its lower four bits,
+// which select the byte to compare with from a table. A mix of bytes of different needles also fits, so every hit
+// must be checked.
 type crowd struct {
 	tables  [3]nibbles
-	steps   [3]int        // how far each of the three is from the first
-	or      byte          // these bits are set in every byte before it is compared
-	offsets [maxCrowd]int // where the first of the three is in each needle
+	steps   [3]int        // distances of the three bytes from the first
+	or      byte          // these bits are set in every byte before the comparison
+	offsets [maxCrowd]int // offset of the first of the three bytes in each needle
 	reach   int           // the largest offset
 }
 
-// nibbles has for each value of a byte's lower four bits the one byte that fits, or one with other lower bits: none.
+// nibbles maps the lower four bits of a byte to the one byte that fits; an entry with other lower bits fits nothing.
 type nibbles [16]byte
 
 // admits reports whether c fits or could be added.
@@ -33,8 +33,8 @@ func (t *nibbles) admits(c byte) bool {
 	return c < 0x80 && (!taken || t[c&15] == c)
 }
 
-// newCrowd returns the crowd of the needles that is the least often in place, or nil when it is better to pass over the
-// buffer once for each needle.
+// newCrowd returns the crowd of the needles with the fewest expected hits, or nil if scanning the buffer once for
+// each needle is cheaper.
 func newCrowd(needles Clause) *crowd {
 	best := crowd{}
 	least := -1.5 * passCost // three bytes cost more than two
@@ -66,8 +66,8 @@ func emptyCrowd(needles Clause, middle, last int) crowd {
 	return c
 }
 
-// join adds the bytes of all needles and returns at which share of the positions of source text they are in place. It
-// fails when some have no bytes that can be added.
+// join adds the bytes of all needles and returns the expected share of positions with a hit in source text. It fails
+// if some needle has no bytes that can be added.
 func (c *crowd) join(needles Clause) (positions float64, ok bool) {
 	var sums [3]float64
 	for i := range needles {

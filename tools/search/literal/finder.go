@@ -1,17 +1,17 @@
 package literal
 
-// Clause is a set of alternatives: a text fulfils it if one of the needles is in it.
+// Clause is a set of alternatives: a text fulfils it if it contains one of the needles.
 type Clause []Needle
 
-// Finder finds the next of several needles in one buffer. It remembers what it found ahead, so that it passes over the
-// buffer at most once for each needle however often it is asked, and once for up to four together where some bytes of
-// each can be compared at once. It is for one goroutine; the needles may be shared.
+// Finder finds the next of several needles in one buffer. It caches hits further ahead, so it scans the buffer at
+// most once per needle however often it is called, and once for up to four needles that can be compared together. It
+// is for one goroutine; the needles may be shared.
 type Finder struct {
 	buffer []byte
 	groups []group
 }
 
-// group is neighbouring needles that are looked for together.
+// group is a set of neighbouring needles that are searched together.
 type group struct {
 	needles Clause
 	number  int    // of the first of them
@@ -19,7 +19,7 @@ type group struct {
 	next    occurrence
 }
 
-// occurrence is where a needle begins, and its number. A position that is the size of the buffer stands for never.
+// occurrence is the position of a needle, and its number. A position equal to the buffer size means none.
 type occurrence struct{ at, which int }
 
 // NewFinder returns a finder for the needles of c, with an empty buffer. c must not change as long as it is in use.
@@ -39,7 +39,7 @@ func newFinder(c Clause, wide bool) *Finder {
 	return f
 }
 
-// grow makes the group as many of the needles of c as can be looked for together.
+// grow adds as many needles of c to the group as can be searched together.
 func (g *group) grow(c Clause) {
 	for size := min(len(c), maxCrowd); size > 1; size-- {
 		if crowd := newCrowd(c[:size]); crowd != nil {
@@ -58,7 +58,7 @@ func (f *Finder) Reset(b []byte) {
 }
 
 // Next returns the first occurrence of a needle that begins at or after from: its position and the number of its
-// needle, the lowest of those that begin there. Both are -1 when there is none. Between resets from never falls.
+// needle, the lowest if several begin there. Both are -1 if there is none. from must not decrease between resets.
 func (f *Finder) Next(from int) (at, which int) {
 	first := occurrence{len(f.buffer), -1}
 	for i := range f.groups {

@@ -1,13 +1,13 @@
 package literal
 
-// shortText is the length up to which a text may be compared at every position without much harm.
+// shortText is the largest length of a text that may be compared at every position without much harm.
 const shortText = 64
 
-// allowance is how many bytes may be compared in vain before time has to be in proportion to the bytes passed.
+// allowance is the number of bytes that may be compared in vain before the linear search takes over.
 const allowance = 1 << 12
 
-// waste is how many bytes a look at position i of b, where the needle is not, may have cost. Only long texts with
-// a buffer that is made to resemble them waste any worth counting.
+// waste returns how many bytes a failed comparison at position i of b may have cost. Only long texts with a buffer
+// that is made to resemble them waste a relevant number.
 func (n *Needle) waste(b []byte, i int) int {
 	if n.skip == nil || !n.head.matches(b[i:]) {
 		return 0
@@ -15,7 +15,7 @@ func (n *Needle) waste(b []byte, i int) int {
 	return len(n.text)
 }
 
-// borders returns for each prefix of text the length of the longest shorter one that it also ends with.
+// borders returns for each prefix of text the length of its longest border: a shorter prefix that it also ends with.
 func borders(text []byte) []int32 {
 	skip := make([]int32, len(text))
 	for i, k := 1, int32(0); i < len(text); i++ {
@@ -30,7 +30,7 @@ func borders(text []byte) []int32 {
 	return skip
 }
 
-// searchLinear is the search of Knuth, Morris and Pratt from position from on: slow, but always equally slow.
+// searchLinear is the algorithm of Knuth, Morris and Pratt, starting at from: slow, but never slower than linear.
 func (n *Needle) searchLinear(b []byte, from int) int {
 	k := 0
 	for i := from; i < len(b); i++ {

@@ -1,8 +1,8 @@
 // Package literal finds short texts in large buffers about as fast as memory delivers them.
 //
-// It compares the two bytes of a text that are the rarest in source text at 64 positions a round and looks closer only
-// where both are in place. Nothing here reads beyond the slice that it was given, allocates while it searches, or
-// takes more than time proportional to the size of the buffer.
+// It compares the two rarest bytes of a text at 64 positions a round and looks closer only where both match. Nothing
+// here reads beyond the slice that it was given, allocates while it searches, or takes more than time proportional to
+// the size of the buffer.
 package literal
 
 import (
@@ -10,7 +10,7 @@ import (
 	"encoding/binary"
 )
 
-// Needle is a text that is looked for. It is never changed once made: goroutines may share it.
+// Needle is a text to search for. It is immutable: goroutines may share it.
 type Needle struct {
 	text []byte
 	fold bool
@@ -52,7 +52,7 @@ func (n *Needle) Index(b []byte) int {
 	return n.search(b, wide)
 }
 
-// matches reports whether the needle is in b at position i, where at least its length is left.
+// matches reports whether b contains the needle at position i. At least the needle's length must be left there.
 func (n *Needle) matches(b []byte, i int) bool {
 	if i+8 <= len(b) {
 		if !n.head.matches(b[i:]) {
@@ -94,8 +94,8 @@ func (h *head) matches(b []byte) bool {
 	return (binary.LittleEndian.Uint64(b)|h.or)&h.mask == h.value
 }
 
-// caseBit is the bit by which the cases of the lower case letter c differ; 0 for other bytes and unless fold is set.
-// c is the only byte besides its upper case that becomes c when the bit is set.
+// caseBit returns the bit that distinguishes the cases of the lower case letter c; 0 for other bytes and if fold is
+// not set. c is the only byte besides its upper case that becomes c when the bit is set.
 func caseBit(c byte, fold bool) byte {
 	if fold && 'a' <= c && c <= 'z' {
 		return 'a' - 'A'

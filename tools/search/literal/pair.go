@@ -6,11 +6,11 @@ type probe struct {
 	value, or byte
 }
 
-// pair is the two bytes of a text that are compared at every position. They are the same for a text of one byte.
+// pair is the two bytes of a text that are compared at every position. For a text of one byte they are equal.
 type pair struct{ first, second probe }
 
-// rarestPair returns the rarest byte of text and the rarest of those that differ from it. Without any that differs it
-// takes the two ends: a longer run is the rarer one.
+// rarestPair returns the rarest byte of text and the rarest different byte. If all bytes are equal it takes the two
+// ends, because long runs are rare.
 func rarestPair(text []byte, fold bool) pair {
 	first := rarest(text, -1)
 	second := rarest(text, int(text[first]))
@@ -20,7 +20,7 @@ func rarestPair(text []byte, fold bool) pair {
 	return pair{newProbe(text, first, fold), newProbe(text, second, fold)}
 }
 
-// rarest returns the index of the rarest byte of text that is not without, or -1.
+// rarest returns the index of the rarest byte of text other than without, or -1.
 func rarest(text []byte, without int) int {
 	best := -1
 	for i, c := range text {
@@ -35,12 +35,12 @@ func newProbe(text []byte, i int, fold bool) probe {
 	return probe{offset: i, value: text[i], or: caseBit(text[i], fold)}
 }
 
-// matches reports whether both bytes are in place at position i of b.
+// matches reports whether both bytes match at position i of b.
 func (p *pair) matches(b []byte, i int) bool {
 	return b[i+p.first.offset]|p.first.or == p.first.value && b[i+p.second.offset]|p.second.or == p.second.value
 }
 
-// share is at how many of the positions of source text both bytes may be in place.
+// share returns the expected share of positions in source text where both bytes match.
 func (p *pair) share() float64 {
 	if p.first.value == p.second.value {
 		return shares[p.first.value]

@@ -2,8 +2,8 @@ package literal
 
 import "math"
 
-// rarities has for each ASCII byte how rare it is in source text and documentation, either case counted as one: minus
-// the binary logarithm of its share, in eighths. Taken from 200 MB of Go, C, Python and Markdown.
+// rarities holds the rarity of each ASCII byte in source text and documentation, with both cases of a letter counted
+// together: minus the binary logarithm of its share, in eighths. Measured on 200 MB of Go, C, Python and Markdown.
 const rarities = "" +
 	"\xa0\xa0\xa0\xa0\xa0\xa0\xa0\xa0\xa0\x2e\x29\xa0\xa0\xa0\xa0\xa0" +
 	"\xa0\xa0\xa0\xa0\xa0\xa0\xa0\xa0\xa0\xa0\xa0\x8b\xa0\xa0\xa0\xa0" +
@@ -14,10 +14,10 @@ const rarities = "" +
 	"\x55\x27\x35\x2a\x2c\x20\x2e\x34\x34\x26\x51\x3a\x2b\x31\x26\x27" + // `abcdefghijklmno
 	"\x2d\x4e\x25\x25\x23\x30\x3a\x3f\x32\x38\x4e\x40\x52\x40\x62\xa0" //   pqrstuvwxyz{|}~
 
-// beyondASCII stands for every other byte: much rarer in most texts, but not in those of a foreign language.
+// beyondASCII is the rarity of every other byte: much rarer in most texts, but not in a foreign language.
 const beyondASCII = 0x68
 
-// rarity says how rare c is, in eighths of a bit.
+// rarity returns the rarity of c in eighths of a bit.
 func rarity(c byte) int {
 	if int(c) < len(rarities) {
 		return int(rarities[c])
@@ -25,13 +25,13 @@ func rarity(c byte) int {
 	return beyondASCII
 }
 
-// Weight says how well the needle selects: source text has roughly 2 to the power of 20-Weight occurrences per MiB, so
-// that one more halves them. 20 and more are rare words, one in a MiB or none; "_IRQ" has 17. A lone "=" has 7, which is
-// an occurrence every few lines. It is drawn from single bytes: a keyword of the language, which has 10 to 17 as well,
-// occurs more often than that, about as often as 10 says.
+// Weight estimates how selective the needle is: source text has roughly 2 to the power of 20-Weight occurrences per
+// MiB, so each point halves them. Needles of 20 and more are rare words, at most one per MiB; "_IRQ" has 17. A lone
+// "=" has 7, an occurrence every few lines. The estimate uses single bytes only: keywords of the language also get 10
+// to 17 but occur about as often as 10 says.
 //
-// Looking for occurrences takes a tenth of the time that an automaton takes for the same bytes, but each one that is
-// found costs as much as a hundred bytes: at 7 and below it is as fast to run the automaton over everything.
+// Searching for occurrences takes a tenth of the time of an automaton on the same bytes, but each occurrence costs as
+// much as a hundred bytes: at 7 and below it is as fast to run the automaton over everything.
 func (n *Needle) Weight() int {
 	eighths := 0
 	for _, c := range n.text {
@@ -41,7 +41,7 @@ func (n *Needle) Weight() int {
 	return (eighths + rarity(first)/2) / 8
 }
 
-// shares has for each byte how many of the bytes of source text it is, either case counted as one.
+// shares holds the share of each byte in source text, with both cases of a letter counted together.
 var shares = newShares()
 
 func newShares() (table [256]float64) {

@@ -2,10 +2,10 @@ package literal
 
 import "math/bits"
 
-// round is how many positions are compared at once: as many as a mask has bits.
+// round is the number of positions compared at once: the bits of a mask.
 const round = 64
 
-// search is Index. Which of the two scans it uses makes no difference but in time.
+// search implements Index. The choice of scan affects only the time.
 func (n *Needle) search(b []byte, wide bool) int {
 	positions := len(b) - len(n.text) + 1
 	if positions < round {
@@ -13,7 +13,7 @@ func (n *Needle) search(b []byte, wide bool) int {
 	}
 	wasted := 0
 	for at := 0; at < positions; at += round {
-		at = min(at, positions-round) // the last round repeats what the one before has seen
+		at = min(at, positions-round) // the last round repeats positions of the one before
 		skipped, mask := n.pair.scan(b[at:], (positions-at)/round, wide)
 		at += skipped
 		for ; mask != 0; mask &= mask - 1 {
@@ -29,9 +29,9 @@ func (n *Needle) search(b []byte, wide bool) int {
 	return -1
 }
 
-// scan passes over rounds from the start of b on in which the pair is nowhere in place. It returns at which position
-// the next one begins and a bit for each of its positions where the pair may be in place. If there is none that is the
-// last one, and 0.
+// scan skips rounds from the start of b without a position where the pair matches. It returns the position of the
+// next round, and a bit for each of its positions where the pair may match. If there is no such round it returns the
+// last round and 0.
 func (p *pair) scan(b []byte, rounds int, wide bool) (at int, mask uint64) {
 	if wide {
 		return scanWide(&b[0], rounds, p)
@@ -39,7 +39,7 @@ func (p *pair) scan(b []byte, rounds int, wide bool) (at int, mask uint64) {
 	return scanWords(b, rounds, p)
 }
 
-// searchFew looks at each of few positions.
+// searchFew checks each of few positions.
 func (n *Needle) searchFew(b []byte, positions int) int {
 	for i := range max(positions, 0) {
 		if n.pair.matches(b, i) && n.matches(b, i) {

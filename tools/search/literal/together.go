@@ -2,8 +2,8 @@ package literal
 
 import "math/bits"
 
-// findTogether is find with the crowd of the group. What it finds ends the search not there but where the bytes of one
-// that begins earlier would be at the latest.
+// findTogether is find with the crowd of the group. After a hit the search continues as far as the bytes of a needle
+// that begins earlier could be.
 func (g *group) findTogether(b []byte, from int) occurrence {
 	first := occurrence{len(b), -1}
 	end := len(b) - g.crowd.steps[2]
@@ -29,7 +29,7 @@ func (o occurrence) before(other occurrence) bool {
 	return o.at < other.at || o.at == other.at && o.which < other.which
 }
 
-// fits reports whether the needle is in b at position i.
+// fits reports whether b contains the needle at position i.
 func (n *Needle) fits(b []byte, i int) bool {
 	return i+len(n.text) <= len(b) && n.matches(b, i)
 }

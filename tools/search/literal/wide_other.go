@@ -2,7 +2,7 @@
 
 package literal
 
-// wide says that there is no scan by wide registers for this processor.
+// wide is false: this processor has no scan with wide registers.
 const wide = false
 
 func scanWide(*byte, int, *pair) (int, uint64) { panic("literal: no wide registers") }

@@ -10,14 +10,15 @@ const (
 	highs = 0x80 * ones
 )
 
-// A leap over less than worthLeaping positions was not worth its call: the next walk is compared by words.
+// A leap over fewer than worthLeaping positions does not pay for its call: then the next walk positions are compared
+// by words.
 const (
 	worthLeaping = 4 * round
 	walk         = 32 * round
 )
 
-// scanWords is scanWide for every processor. It leaps to the rarest byte while that pays, which it does not where the
-// byte is common or has two cases, and else compares words of eight positions.
+// scanWords is scanWide for every processor. It leaps to the rarest byte while that pays off. Where the byte is
+// common or has two cases, it compares words of eight positions instead.
 func scanWords(b []byte, rounds int, p *pair) (at int, mask uint64) {
 	end := rounds * round
 	for at < end {
@@ -41,7 +42,7 @@ func scanWords(b []byte, rounds int, p *pair) (at int, mask uint64) {
 	return end - round, 0
 }
 
-// leap returns for how many positions, in whole rounds, the byte is not in place.
+// leap returns the number of positions, in whole rounds, without the byte.
 func leap(b []byte, p *probe) int {
 	i := bytes.IndexByte(b[p.offset:], p.value)
 	if i < 0 {
@@ -50,7 +51,7 @@ func leap(b []byte, p *probe) int {
 	return i / round * round
 }
 
-// passWords returns for how many positions, of words times eight, the pair is not in place.
+// passWords returns the number of positions without the pair among words times eight.
 func passWords(b []byte, words int, p *pair) int {
 	first, second := b[p.first.offset:][:words*8], b[p.second.offset:][:words*8]
 	w := newWordPair(p)
@@ -62,7 +63,7 @@ func passWords(b []byte, words int, p *pair) int {
 	return len(first)
 }
 
-// roundMask has a bit for each of the first 64 positions of b where the pair may be in place.
+// roundMask returns a bit for each of the first 64 positions of b where the pair may match.
 func roundMask(b []byte, p *pair) (mask uint64) {
 	first, second := b[p.first.offset:][:round], b[p.second.offset:][:round]
 	w := newWordPair(p)
@@ -82,8 +83,8 @@ func newWordPair(p *pair) wordPair {
 	}
 }
 
-// places has the high bit of each byte where the pair is in place, and now and then of one above such a byte: harmless,
-// as what is found is compared.
+// places sets the high bit of each byte where the pair matches, and sometimes of a byte above such a one. Such false
+// hits are harmless, because hits are compared.
 func (w *wordPair) places(first, second []byte) uint64 {
 	differ1 := (binary.LittleEndian.Uint64(first) | w.or1) ^ w.value1
 	differ2 := (binary.LittleEndian.Uint64(second) | w.or2) ^ w.value2

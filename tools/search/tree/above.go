@@ -15,13 +15,13 @@ import (
 // maxAbove bounds the texts of rules above the search root, in bytes.
 const maxAbove = 16 << 20
 
-// above is what counts of the directories above the search root.
+// above holds the ignore rules and repositories of the directories above the search root.
 type above struct {
-	prefix string        // dir path of the search root below the topmost directory that counts
+	prefix string        // path of the search root below the topmost relevant directory
 	rules  *ignore.Rules // of the directory above the root
-	layers []layer       // from that topmost directory down
-	marks  []mark        // where a repository was looked for
-	stale  bool          // it is to be read again whatever its files' status says
+	layers []layer       // from the topmost directory down
+	marks  []mark        // places where a repository was looked for
+	stale  bool          // read it again even if no file's status changed
 }
 
 // layer is a directory above the search root.
@@ -30,7 +30,7 @@ type layer struct {
 	*sources
 }
 
-// mark is a name .git that says where a repository is. What goes on inside it does not matter.
+// mark is the status of a name .git, which may begin a repository. Changes inside it do not matter.
 type mark struct {
 	path string
 	kind Kind
@@ -52,7 +52,7 @@ func look(root int, path string) mark {
 // begins reports whether a repository begins where m is.
 func (m mark) begins() bool { return m.here && m.kind != Special }
 
-// changed reports whether a may be another one by now.
+// changed reports whether a may be out of date.
 func (a *above) changed(root int) bool {
 	if a.stale {
 		return true
@@ -72,17 +72,17 @@ func (a *above) changed(root int) bool {
 	return false
 }
 
-// same reports whether a and b make the same rules.
+// same reports whether a and b contain the same rules.
 func (a *above) same(b *above) bool {
 	return a.prefix == b.prefix && slices.EqualFunc(a.layers, b.layers, func(x, y layer) bool {
 		return x.at == y.at && x.same(y.sources)
 	})
 }
 
-// readAbove finds out what counts above the search root: the directories from the nearest one with a repository
+// readAbove reads the rules above the search root: those of the directories from the nearest one with a repository
 // down, and those from the place's Top down.
 //
-// The error is a shortage of the machine: then some rules are not known.
+// The error is a shortage of the machine; then some rules are unknown.
 func (t *Tree) readAbove(root int) (a *above, err error) {
 	a = &above{}
 	repository, found := a.find(root, t.place.Path)

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Below returns the part of the list that is below one of its directories, named by its path with a slash at its end.
-// Paths in it stay those below the root of the list. ok is false when the directory is not in the list.
+// Below returns the part of the list below one of its directories, named by its path with a trailing slash. Paths in
+// it stay relative to the root of the list. ok is false if the directory is not in the list.
 func (l *List) Below(dir string) (part *List, ok bool) {
 	first := sort.Search(len(l.Dirs), func(i int) bool { return l.Dirs[i].Path >= dir })
 	if first == len(l.Dirs) || l.Dirs[first].Path != dir {
@@ -20,7 +20,7 @@ func (l *List) Below(dir string) (part *List, ok bool) {
 	return part, true
 }
 
-// tally adds what was left out in d and below it, as last listed. A refresh may run meanwhile.
+// tally adds the counts of omitted names in d and below it, as last listed. A refresh may run at the same time.
 func (l *List) tally(d *Dir) {
 	now := d.listing.Load()
 	if now == nil {
@@ -41,7 +41,7 @@ func (f *File) compare(path string) int {
 	return strings.Compare(f.Name, path[n:])
 }
 
-// Is reports whether d was, when it was last looked at, the directory with that device and inode.
+// Is reports whether d, when last checked, was the directory with that device and inode.
 func (t *Tree) Is(d *Dir, dev, ino uint64) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

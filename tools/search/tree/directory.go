@@ -8,10 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// perCheck is how many names are read between two looks at the context.
+// perCheck is the number of names read between two checks of the context.
 const perCheck = 1024
 
-// list lists d. It reports whether the rules in d are no longer what they were; deep: those above it are not.
+// list lists d. It reports whether the rules in d changed; deep: the rules above it changed.
 func (w *worker) list(ctx context.Context, d *Dir, deep bool) bool {
 	now := time.Now()
 	fd, is, err := w.open(d)
@@ -53,7 +53,7 @@ func (w *worker) list(ctx context.Context, d *Dir, deep bool) bool {
 	return deep
 }
 
-// open opens d, and returns its status before anything was read.
+// open opens d, and returns its status from before it is read.
 func (w *worker) open(d *Dir) (fd int, is status, err error) {
 	fd, err = openBeneath(w.fd, d.place(), safely|unix.O_DIRECTORY)
 	if err != nil {
@@ -66,8 +66,7 @@ func (w *worker) open(d *Dir) (fd int, is status, err error) {
 	return fd, statusOf(&st), err
 }
 
-// lose notes that d cannot be opened. Permissions above it may change that as well as its own, so it is tried again
-// each time.
+// lose records that d cannot be opened. A change of permissions above d may fix that, so every refresh tries again.
 func (w *worker) lose(d *Dir, err error) {
 	if d == w.root {
 		w.failed = err
@@ -79,7 +78,7 @@ func (w *worker) lose(d *Dir, err error) {
 	d.status, d.suspect = status{}, true
 }
 
-// learn finds out which rules hold in d. It reports whether they are new.
+// learn reads the rules of d and reports whether they changed.
 func (w *worker) learn(d *Dir, deep bool) bool {
 	var s *sources
 	if !w.options.NoIgnore && w.has != (present{}) {
@@ -105,7 +104,7 @@ func (w *worker) source(d *Dir, s *sources) {
 	d.sources = s
 }
 
-// read reads the ignore files that d was found to hold.
+// read reads the ignore files that were found in d.
 func (w *worker) read(d *Dir) *sources {
 	r := w.reader(w.fd, filepath.Join(w.place.Path, d.Path))
 	s := &sources{}
@@ -133,10 +132,10 @@ func (w *worker) sort(ctx context.Context, d *Dir) *listing {
 	return m.listing
 }
 
-// perRules is how many names are judged between two looks at the context; rules may take a millisecond for each.
+// perRules is the number of names judged between two checks of the context; rules may take a millisecond per name.
 const perRules = 64
 
-// leaveOut removes from the entries what is left out of the list, and counts it; not to the end when ctx ends.
+// leaveOut removes and counts the entries that the list omits; it stops early when ctx ends.
 func (w *worker) leaveOut(ctx context.Context, d *Dir, text string) (ignored, hidden int) {
 	at := w.above.prefix + d.Path
 	kept := w.entries[:0]
@@ -159,7 +158,7 @@ func (w *worker) leaveOut(ctx context.Context, d *Dir, text string) (ignored, hi
 	return ignored, hidden
 }
 
-// store makes l the listing of d, if that is news.
+// store makes l the listing of d if it differs from the old one.
 func (w *worker) store(d *Dir, l *listing) {
 	cost := int64(len(w.entries) + (len(w.text)+len(w.entries)*len(d.Path))/nameCost + d.sources.size()/ruleCost)
 	w.room.Add(d.cost - cost)

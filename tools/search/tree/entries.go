@@ -8,25 +8,24 @@ import (
 )
 
 const (
-	maxEntries = 1 << 20   // names of one directory that are looked at
+	maxEntries = 1 << 20   // names read per directory
 	bufferSize = 64 << 10  // of raw entries read at a time
-	keepNames  = 256 << 10 // bytes of names for which room is kept between directories
+	keepNames  = 256 << 10 // largest buffer of names, in bytes, that is reused for the next directory
 )
 
 // entry is a name in a directory that is being listed.
 type entry struct {
-	key  uint64 // the first bytes of its path order: most comparisons end here
+	key  uint64 // the first bytes of its sort key: they decide most comparisons
 	ino  uint64
 	at   uint32 // where its name begins
 	size uint32
 	kind Kind
 }
 
-// present says which of the names that matter to the rules a directory holds.
+// present records the names in a directory that affect the rules.
 type present struct{ repository, gitignore, ignore bool }
 
-// names are those of one directory while it is being listed. They are kept from one directory to the next, which
-// saves their allocation.
+// names collects the names of the directory that is being listed. The buffers are reused from directory to directory.
 type names struct {
 	buf     []byte
 	text    []byte // all names, one after the other
@@ -45,7 +44,7 @@ func (n *names) reset() {
 	n.text, n.entries, n.has = n.text[:0], n.entries[:0], present{}
 }
 
-// add takes a name in; false: there is no room for it.
+// add adds a name; it returns false if there is no room.
 func (n *names) add(name []byte, ino uint64, kind Kind) bool {
 	if len(n.entries) >= maxEntries {
 		return false
@@ -60,7 +59,7 @@ func (n *names) add(name []byte, ino uint64, kind Kind) bool {
 	return true
 }
 
-// special notes names that matter to the rules, and reports whether name is never listed.
+// special records names that affect the rules, and reports whether name is never listed.
 func (n *names) special(name []byte, kind Kind) bool {
 	switch string(name) {
 	case ".git":
@@ -74,8 +73,8 @@ func (n *names) special(name []byte, kind Kind) bool {
 	return false
 }
 
-// orderKey returns the first eight bytes of what a name is ordered by: itself, with a slash for a directory. No name
-// has a zero byte, so that a shorter one comes first.
+// orderKey returns the first eight bytes of a name's sort key: the name, with a trailing slash for a directory. Names
+// contain no zero byte, so a shorter name comes first.
 func orderKey(name []byte, kind Kind) uint64 {
 	var b [8]byte
 	if n := copy(b[:], name); n < len(b) && kind == directory {
@@ -94,7 +93,7 @@ func sortEntries(entries []entry, text string) {
 	})
 }
 
-// compare compares two entries as their paths order what is below them: a directory's name has a slash at its end.
+// compare orders two entries by path: the name of a directory is followed by a slash.
 func compare(a, b *entry, text string) int {
 	n := min(a.size, b.size)
 	if c := strings.Compare(text[a.at:a.at+n], text[b.at:b.at+n]); c != 0 {
@@ -103,7 +102,7 @@ func compare(a, b *entry, text string) int {
 	return cmp.Compare(a.byteAt(n, text), b.byteAt(n, text))
 }
 
-// byteAt returns what comes at n in the entry's order; 0 is its end.
+// byteAt returns byte n of the entry's sort key; 0 is its end.
 func (e *entry) byteAt(n uint32, text string) byte {
 	switch {
 	case n < e.size:

@@ -2,7 +2,7 @@ package tree
 
 import "golang.org/x/sys/unix"
 
-// inspect asks for what name in the directory fd stands for.
+// inspect returns the inode number and kind of name in the directory fd.
 func inspect(fd int, name string) (ino uint64, kind Kind, err error) {
 	st, err := statusAt(fd, name)
 	if err != nil {

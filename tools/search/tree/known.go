@@ -2,13 +2,13 @@ package tree
 
 import "golang.org/x/sys/unix"
 
-// Known is what a search learned of a file's content when its status was Stamp. It is immutable.
+// Known is the cached knowledge of a file's content when its status was Stamp. It is immutable.
 type Known struct {
 	Stamp  Stamp
-	Text   bool    // it is no binary file
-	Opaque bool    // the index does not have it: it is always searched
+	Text   bool    // not a binary file
+	Opaque bool    // not in the index: always searched
 	Index  uint32  // the number of the index that has Chunks
-	Chunks []Chunk // where an index has its text, in the order of the text
+	Chunks []Chunk // the chunks of its text in the index, in order
 }
 
 // Chunk is a piece of a text in an index.
@@ -18,7 +18,7 @@ type Chunk struct {
 	Line   int   // the number of its first line, from 1
 }
 
-// Stamp tells one state of a file from another. The zero Stamp is no file's.
+// Stamp identifies a state of a file. No file has the zero Stamp.
 type Stamp struct {
 	Dev, Ino           uint64
 	Size, Mtime, Ctime int64 // bytes; nanoseconds since 1970

@@ -8,44 +8,44 @@ import (
 	"toolhost/tools/search/ignore"
 )
 
-// Kind is what a name that is no directory stands for.
+// Kind is the kind of a name that is not a directory.
 type Kind uint8
 
 const (
 	Regular Kind = iota
-	Link         // a symbolic link, whatever it points to
+	Link         // a symbolic link to any target
 	Special      // a FIFO, socket or device
 
 	directory // only between reading a directory and listing it
 )
 
-// File is a name below the search root that is no directory. It stays the same pointer as long as its name stands
-// for the same inode number and kind; only Sure and Known change.
+// File is a name below the search root that is not a directory. The pointer stays the same while the name has the
+// same inode number and kind; only Sure and Known change.
 type File struct {
 	Dir   *Dir
 	Name  string
 	ino   uint64
-	Known atomic.Pointer[Known] // what a search learned of the content; nil: nothing
-	Sure  atomic.Bool           // for who uses Known: it needs no comparison with the file's status
+	Known atomic.Pointer[Known] // cached knowledge of the content; nil: none
+	Sure  atomic.Bool           // Known is valid without a check of the file's status; set by the users of Known
 	Kind  Kind
 }
 
 // Path returns the path below the search root.
 func (f *File) Path() string { return f.Dir.Path + f.Name }
 
-// List is what is below the search root at one time. It is immutable.
+// List is the content of the tree at one time. It is immutable.
 type List struct {
 	Files []*File // in path order
-	Dirs  []*Dir  // that could be listed, in path order, the search root first
+	Dirs  []*Dir  // the directories that could be listed, in path order, the search root first
 
-	Ignored    int  // names left out by ignore rules, a directory counting once
-	Hidden     int  // names left out for their dot
+	Ignored    int  // names omitted by ignore rules; a directory counts once
+	Hidden     int  // names omitted because of their dot
 	Unreadable int  // directories that could not be read, or not to their end
-	Partial    bool // there may be more: the time or the limit of names was used up
+	Partial    bool // the list may be incomplete: the time or the limit of names was reached
 }
 
-// Dir is a directory below the search root, or the root itself. It stays the same pointer as long as its path
-// stands for the same inode number.
+// Dir is the search root or a directory below it. The pointer stays the same while the path has the same inode
+// number.
 type Dir struct {
 	Path string // below the search root with a slash at its end; "" for the root
 
@@ -56,23 +56,23 @@ type Dir struct {
 	state
 }
 
-// state is what only a running refresh looks at.
+// state holds the fields that only a running refresh uses.
 type state struct {
 	status  status
 	sources *sources      // the ignore files that begin here; nil for none
-	cost    int64         // what the listing takes of the limit
-	round   uint32        // the last refresh that had to come through here
-	dirty   bool          // to be listed again
-	deep    bool          // everything below is to be classified anew
-	suspect bool          // the status says nothing about changes: to be listed again next time
-	rules   *ignore.Rules // that hold in it
+	cost    int64         // cost of the listing against the limit
+	round   uint32        // the last refresh that had to visit it
+	dirty   bool          // must be listed again
+	deep    bool          // everything below must be classified again
+	suspect bool          // the status may miss changes: list it again next time
+	rules   *ignore.Rules // the rules that apply in it
 }
 
-// listing is what one directory holds. It is immutable.
+// listing is the content of one directory. It is immutable.
 type listing struct {
 	files      []*File // in the order of names
 	dirs       []*Dir  // in path order
-	before     []int32 // for each of dirs, how many of files come before it in path order
+	before     []int32 // for each of dirs, the number of files before it in path order
 	ignored    int
 	hidden     int
 	unreadable int  // directories in it with too long a path
@@ -94,11 +94,11 @@ func (d *Dir) File(name string) *File {
 	return l.files[i]
 }
 
-// Gone reports whether the directory was found to be no longer there, or to be left out now. It never comes back:
-// the same path has another Dir then.
+// Gone reports whether the directory was removed or is omitted now. A Dir never comes back: the same path then has
+// another Dir.
 func (d *Dir) Gone() bool { return d.gone.Load() }
 
-// place returns the directory's path for the system.
+// place returns the path of the directory for system calls.
 func (d *Dir) place() string {
 	if d.Path == "" {
 		return "."
@@ -106,7 +106,7 @@ func (d *Dir) place() string {
 	return d.Path[:len(d.Path)-1]
 }
 
-// vanish marks d and everything below it as gone, and returns what it cost.
+// vanish marks d and everything below it as removed, and returns their cost.
 func (d *Dir) vanish() (cost int64) {
 	d.gone.Store(true)
 	cost, d.cost = d.cost, 0
@@ -118,13 +118,13 @@ func (d *Dir) vanish() (cost int64) {
 	return cost
 }
 
-// same reports whether two listings hold the same.
+// same reports whether two listings are equal.
 func (l *listing) same(o *listing) bool {
 	return o != nil && l.ignored == o.ignored && l.hidden == o.hidden && l.lost == o.lost && l.unreadable == o.unreadable &&
 		slices.Equal(l.files, o.files) && slices.Equal(l.dirs, o.dirs) && slices.Equal(l.before, o.before)
 }
 
-// vanish marks what was in l and is not in now as gone, and returns what it cost.
+// vanish marks the directories that are in l but not in now as removed, and returns their cost.
 func (l *listing) vanish(now *listing) (cost int64) {
 	dirs := now.dirs
 	for _, d := range l.dirs {

@@ -2,16 +2,16 @@ package tree
 
 import "strings"
 
-// maxPath is how long a directory's path may be, in bytes; no program could open a longer one.
+// maxPath is the maximum length of a directory's path in bytes; no program could open a longer one.
 const maxPath = 4096
 
-// merge makes the new listing of a directory from its sorted entries. It takes over what is the same in the old one.
+// merge builds the new listing of a directory from its sorted entries. It reuses unchanged files of the old listing.
 type merge struct {
 	dir   *Dir
 	text  string  // all names
-	files []*File // of the old listing, from the first that may still be taken over
+	files []*File // of the old listing, from the first that may still be reused
 	dirs  []*Dir
-	slab  []File // where the files of a first listing are, together
+	slab  []File // allocates the files of a first listing together
 	*listing
 }
 
@@ -54,7 +54,7 @@ func (m *merge) add(e *entry) {
 	m.before = append(m.before, int32(len(m.listing.files)))
 }
 
-// file returns the file for e: the old one when it is the same.
+// file returns the file for e: the old one if it is unchanged.
 func (m *merge) file(name string, e *entry) *File {
 	for len(m.files) > 0 && m.files[0].Name < name {
 		m.files = m.files[1:]
@@ -66,7 +66,7 @@ func (m *merge) file(name string, e *entry) *File {
 	}
 	f := m.room()
 	if m.slab == nil {
-		name = strings.Clone(name) // so that one new file does not keep the names of all
+		name = strings.Clone(name) // so that one new file does not keep all names in memory
 	}
 	f.Dir, f.Name, f.ino, f.Kind = m.dir, name, e.ino, e.kind
 	return f
@@ -80,7 +80,7 @@ func (m *merge) room() *File {
 	return &m.slab[len(m.listing.files)]
 }
 
-// subdirectory returns the directory at path: the old one when it is the same.
+// subdirectory returns the directory at path: the old one if it is unchanged.
 func (m *merge) subdirectory(path string, ino uint64) *Dir {
 	for len(m.dirs) > 0 && m.dirs[0].Path < path {
 		m.dirs = m.dirs[1:]

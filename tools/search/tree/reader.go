@@ -16,22 +16,22 @@ import (
 // maxIgnoreFile bounds what is read of one ignore file, in bytes.
 const maxIgnoreFile = 1 << 20
 
-// reader reads the files that rules come from and remembers them. It is the ignore.Reader of one repository.
+// reader reads the files with rules and records their status. It is the ignore.Reader of one repository.
 //
-// Who can write in the tree must not learn by its rules what is in other files: which of many names are left out tells
-// the lines of the file that the rules come from. So the tree's own files name no rules elsewhere, and no file is read
-// that is denied, under whatever name.
+// A person with write access to the tree must not be able to use its rules to learn the content of other files: which
+// of many names are omitted reveals the lines of a rules file. So the tree's own files cannot name rules elsewhere,
+// and no denied file is read under any name.
 type reader struct {
 	root    int    // the search root
 	path    string // its absolute path
 	denied  func(path string, dev, ino uint64) bool
 	top     string   // of the repository that is read; absolute
-	borders []string // the directories in which it may name files; absolute
+	borders []string // the directories where the repository may name files; absolute
 	seen    []witness
-	short   error // a file could not be opened for a shortage of the machine: its rules are not known
+	short   error // a shortage of the machine prevented opening a file: its rules are unknown
 }
 
-// reader returns one for a repository at top; without one that may be any directory.
+// reader returns a reader for the repository at top, which need not be a repository.
 func (t *Tree) reader(root int, top string) *reader {
 	r := &reader{root: root, path: t.place.Path, denied: t.options.Denied, top: top, borders: []string{t.place.Path, top}}
 	if agenttool.Within(t.place.Top, t.place.Path) {
@@ -46,8 +46,8 @@ func (r *reader) repository(env ignore.Environment) *ignore.Repository {
 	return &repository
 }
 
-// ignoreFile returns the text of an ignore file: whole lines of its first MiB. A link is not followed, as in git;
-// what cannot be read has no rules, so that it hides nothing. path is relative to the search root, or absolute.
+// ignoreFile returns the whole lines of the first MiB of an ignore file. Links are not followed, as in git. An
+// unreadable file has no rules, so that it hides nothing. path is relative to the search root, or absolute.
 func (r *reader) ignoreFile(path string) []byte {
 	if !r.look(path) {
 		return nil
@@ -55,7 +55,8 @@ func (r *reader) ignoreFile(path string) []byte {
 	return r.text(path)
 }
 
-// User reads a file of the user's or one that such a file names: outside the search root it may be behind links.
+// User reads one of the user's files or a file that one of them names. Outside the search root it may be behind
+// links.
 func (r *reader) User(path string) []byte {
 	if !filepath.IsAbs(path) {
 		return r.Own(path)
@@ -67,7 +68,7 @@ func (r *reader) User(path string) []byte {
 	return r.text(path)
 }
 
-// Own reads a file that the repository has or names. It counts only within the borders.
+// Own reads a file that belongs to the repository or is named by it. Only files within the borders are read.
 func (r *reader) Own(path string) []byte {
 	path, ok := r.resolve(r.absolute(path))
 	if !ok || !r.owns(path) {
@@ -76,8 +77,9 @@ func (r *reader) Own(path string) []byte {
 	return r.text(path)
 }
 
-// Admit moves the borders for a directory that is one of git's by what it holds, as those of worktrees and submodules,
-// which may be anywhere. Only what may make another answer is remembered: git changes its directories all the time.
+// Admit adds dir to the borders if its content shows that it is a git directory, such as those of worktrees and
+// submodules, which may be anywhere. It records only the status of files that can change its answer: git changes its
+// directories all the time.
 func (r *reader) Admit(dir string) bool {
 	dir = r.absolute(dir)
 	if _, ok := r.inside(dir); ok {
@@ -101,7 +103,7 @@ func (r *reader) Admit(dir string) bool {
 	return false
 }
 
-// absolute returns path as it is meant at the top of the repository.
+// absolute resolves path relative to the top of the repository.
 func (r *reader) absolute(path string) string {
 	if filepath.IsAbs(path) {
 		return path
@@ -109,13 +111,13 @@ func (r *reader) absolute(path string) string {
 	return filepath.Join(r.top, path)
 }
 
-// owns reports whether the repository may name a file there: below the search root, or at an absolute path.
+// owns reports whether the repository may name the file path: below the search root, or within the borders.
 func (r *reader) owns(path string) bool {
 	return !filepath.IsAbs(path) || slices.ContainsFunc(r.borders, func(dir string) bool { return agenttool.Within(dir, path) })
 }
 
-// resolve returns an absolute path as text wants it, and whether there is such a file: below the search root with its
-// links, which text does not follow, elsewhere without.
+// resolve returns the path to pass to text, and whether the file exists. Below the search root the path keeps its
+// links, which text does not follow; elsewhere links are resolved.
 func (r *reader) resolve(path string) (resolved string, ok bool) {
 	if below, ok := r.inside(path); ok {
 		return below, r.look(below)
@@ -127,14 +129,14 @@ func (r *reader) resolve(path string) (resolved string, ok bool) {
 	return resolved, err == nil
 }
 
-// inside returns an absolute path as it is spelt below the search root.
+// inside returns an absolute path relative to the search root.
 func (r *reader) inside(path string) (below string, ok bool) {
 	below, ok = strings.CutPrefix(filepath.Clean(path), strings.TrimSuffix(r.path, "/")+"/")
 	return below, ok && below != ""
 }
 
-// look remembers the status of path and reports whether there is something. It comes before the file is read, so that
-// a later change shows.
+// look records the status of path and reports whether it exists. It must be called before the file is read, so that a
+// later change is noticed.
 func (r *reader) look(path string) bool {
 	now := time.Now()
 	st, err := statusAt(r.root, path)
@@ -147,8 +149,8 @@ func (r *reader) look(path string) bool {
 	return true
 }
 
-// text returns what is in a regular file that is not denied, and nil for anything else. No link is followed, so that
-// an absolute path is the one of the file that is read.
+// text returns the content of a regular file that is not denied, and nil for anything else. It follows no link, so
+// the denied check and the read concern the same file.
 func (r *reader) text(path string) []byte {
 	dir, rel := r.root, path
 	if filepath.IsAbs(path) {
@@ -160,7 +162,7 @@ func (r *reader) text(path string) []byte {
 		defer unix.Close(top)
 		dir, rel = top, strings.TrimLeft(path, "/")
 	}
-	st, err := statusAt(dir, rel) // to open a device can do something
+	st, err := statusAt(dir, rel) // opening a device can have side effects
 	if err != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
 		return nil
 	}
@@ -188,7 +190,7 @@ func (r *reader) missed(err error) {
 	}
 }
 
-// readText returns the whole lines of the first MiB of fd, which is said to have size bytes.
+// readText returns the whole lines of the first MiB of fd; its status reports size bytes.
 func readText(fd int, size int64) []byte {
 	text := make([]byte, 0, min(max(size, 0), maxIgnoreFile)+1)
 	for len(text) <= maxIgnoreFile {

@@ -8,38 +8,38 @@ import (
 	"sync/atomic"
 )
 
-// maxCost bounds a tree: each name in it costs 1, so many bytes of names and of paths of directories cost 1, and so
-// many bytes of rules, which take several times their size.
+// maxCost bounds a tree. Each name costs 1. Each nameCost bytes of names and directory paths cost 1, and so do each
+// ruleCost bytes of rules, which take several times their size in memory.
 const (
 	maxCost  = 1 << 22
 	nameCost = 64
 	ruleCost = 8
 )
 
-// refresh is one look at a tree.
+// refresh is one refresh of a tree.
 type refresh struct {
 	*Tree
 	fd      int         // the root
-	changed atomic.Bool // the list is no longer right
-	moved   atomic.Bool // what has to be looked at next time is no longer the same
-	ended   atomic.Bool // there was no time or no room for all
-	failed  error       // why the root cannot be listed
-	short   shortage    // then nothing is said of the tree: what could not be opened is not missing
+	changed atomic.Bool // the list is out of date
+	moved   atomic.Bool // the set of directories to check next time changed
+	ended   atomic.Bool // time or room ran out before everything was listed
+	failed  error       // the reason why the root cannot be listed
+	short   shortage    // if set, the refresh fails: a directory that could not be opened may still exist
 
 	lock    sync.Mutex
-	more    sync.Cond // jobs were added, or all is done
+	more    sync.Cond // signals new jobs, or the end of all jobs
 	stack   []job
-	working int // goroutines that have a job
+	working int // goroutines with a job
 	started int
 }
 
-// job is a directory to go through.
+// job is a directory to visit.
 type job struct {
 	dir  *Dir
-	deep bool // classify everything in it and below it anew
+	deep bool // classify everything in it and below it again
 }
 
-// mark makes the walk come to d and list it.
+// mark makes the walk visit d and list it.
 func (r *refresh) mark(d *Dir) {
 	d.dirty = true
 	for ; d != nil && d.round != r.round; d = d.parent {
@@ -47,7 +47,7 @@ func (r *refresh) mark(d *Dir) {
 	}
 }
 
-// distrust has all rules read again.
+// distrust makes the refresh read all rules again.
 func (r *refresh) distrust() {
 	for _, d := range r.dirs() {
 		if d.sources != nil {
@@ -57,11 +57,11 @@ func (r *refresh) distrust() {
 	if r.above != nil {
 		r.above.stale = true
 	}
-	r.moved.Store(true) // what is marked is to be left alone next time
+	r.moved.Store(true) // the next refresh must not skip the marked directories
 	r.stale = false
 }
 
-// inspectAbove looks at what counts above the root.
+// inspectAbove checks the rules above the root for changes.
 func (r *refresh) inspectAbove() {
 	if r.options.NoIgnore {
 		r.above = &above{}
@@ -79,7 +79,8 @@ func (r *refresh) inspectAbove() {
 	r.above = now
 }
 
-// perTurn is how many directories one goroutine asks for their status at a time; fewer are not worth a second one.
+// perTurn is the number of directories whose status a goroutine checks at a time; a second goroutine does not pay off
+// for fewer.
 const perTurn = 128
 
 // inspectAll marks those of dirs that changed.
@@ -114,7 +115,7 @@ func (r *refresh) inspectAll(ctx context.Context, dirs []*Dir) {
 	}
 }
 
-// differs reports whether the directory d, or a file that rules in it came from, is another one than it was.
+// differs reports whether the directory d, or a file with its rules, changed.
 func (r *refresh) differs(d *Dir) bool {
 	if d.Gone() || d.dirty {
 		return false
@@ -161,7 +162,7 @@ func (r *refresh) result() (*List, error) {
 	return r.last, nil
 }
 
-// collector goes through a tree in path order.
+// collector visits a tree in path order.
 type collector struct {
 	list  *List
 	names bool // files are wanted too
@@ -194,7 +195,7 @@ func (c *collector) add(d *Dir) {
 	c.files(l.files[from:])
 }
 
-// count adds what was left out in one directory.
+// count adds the numbers of omitted names in one directory.
 func (l *List) count(in *listing) {
 	l.Ignored += in.ignored
 	l.Hidden += in.hidden

@@ -6,10 +6,10 @@ import (
 	"toolhost/agenttool"
 )
 
-// shortage remembers the first shortage of the machine that a refresh met.
+// shortage records the first shortage of the machine during a refresh.
 type shortage struct{ met atomic.Pointer[error] }
 
-// note reports whether err is a shortage, and remembers it.
+// note reports whether err is a shortage, and records it.
 func (s *shortage) note(err error) bool {
 	if err == nil || !agenttool.IsShortage(err) {
 		return false

@@ -7,14 +7,14 @@ import (
 	"toolhost/tools/search/ignore"
 )
 
-// sources are the rules that begin in one directory, as texts; nil is none.
+// sources holds the texts of the rules that begin in one directory; nil: none.
 type sources struct {
 	repository *ignore.Repository // nil when no repository begins here
 	git, plain []byte             // .gitignore and .ignore
-	files      []witness          // all that was read, or looked for
+	files      []witness          // all files that were read or looked for
 }
 
-// over returns the rules of s above those of the directory above, in the directory at.
+// over returns the rules of s, which take precedence over r of the directory above; at is the path of the directory.
 func (s *sources) over(r *ignore.Rules, at string) *ignore.Rules {
 	if s == nil {
 		return r
@@ -31,7 +31,7 @@ func (s *sources) over(r *ignore.Rules, at string) *ignore.Rules {
 	return r
 }
 
-// same reports whether s and o make the same rules.
+// same reports whether s and o contain the same rules.
 func (s *sources) same(o *sources) bool {
 	if s == nil || o == nil {
 		return s == o
@@ -58,7 +58,7 @@ func (s *sources) size() (n int) {
 	return n
 }
 
-// suspect reports whether what the files' status says now cannot be trusted later.
+// suspect reports whether the current status of the files may miss later changes.
 func (s *sources) suspect() bool {
 	return s != nil && slices.ContainsFunc(s.files, func(w witness) bool { return w.suspect })
 }
@@ -66,14 +66,14 @@ func (s *sources) suspect() bool {
 // begins reports whether a repository begins with s.
 func (s *sources) begins() bool { return s != nil && s.repository != nil }
 
-// witness is a file that rules came from, or would have come from.
+// witness is a file that rules were read from, or an absent file that could hold rules.
 type witness struct {
 	path    string // below the search root, or absolute
-	status  status // zero when there was none
-	suspect bool   // the status says nothing about changes
+	status  status // zero: the file did not exist
+	suspect bool   // the status may miss changes
 }
 
-// changed reports whether the file may be another one than it was.
+// changed reports whether the file may have changed.
 func (w *witness) changed(root int) bool {
 	if w.suspect {
 		return true

@@ -8,7 +8,8 @@ import (
 	"toolhost/tools/racy"
 )
 
-// status is what shows that a directory's names, or a small file, changed. The zero status is that of nothing.
+// status is compared to notice changes of a directory's names or of a small file. The zero status means that it does
+// not exist.
 type status struct {
 	dev, ino     uint64
 	mtime, ctime int64 // nanoseconds since 1970
@@ -18,7 +19,7 @@ func statusOf(st *unix.Stat_t) status {
 	return status{uint64(st.Dev), st.Ino, unix.TimespecToNsec(st.Mtim), unix.TimespecToNsec(st.Ctim)}
 }
 
-// fresh reports whether a change after now could leave this status as it is.
+// fresh reports whether a later change could leave this status unchanged.
 func (s status) fresh(now time.Time) bool {
 	return racy.At(now, s.mtime, s.ctime)
 }

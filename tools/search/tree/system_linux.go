@@ -32,8 +32,8 @@ func openBeneath(root int, rel string, flags int) (fd int, err error) {
 	return fd, err
 }
 
-// readNames gives each name of the open directory fd but "." and "..", as bytes that are valid during the call, to
-// add until that returns false.
+// readNames passes each name of the open directory fd except "." and ".." to add until add returns false. The bytes
+// are valid only during the call.
 func readNames(fd int, buf []byte, add func(name []byte, ino uint64, kind Kind) bool) error {
 	for {
 		var n int
@@ -69,7 +69,7 @@ func kindOf(fd int, name []byte, t byte) Kind {
 		return directory
 	case unix.DT_LNK:
 		return Link
-	case unix.DT_UNKNOWN: // some file systems leave it to who asks; what cannot be asked for cannot be opened either
+	case unix.DT_UNKNOWN: // some file systems do not report types; a name without a status cannot be opened either
 		_, kind, _ := inspect(fd, string(name))
 		return kind
 	}

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// batch is how many names are read at a time.
+// batch is the number of names read at a time.
 const batch = 4096
 
 // openBeneath opens rel below the directory root; no link is followed on the way.
@@ -18,8 +18,8 @@ func openBeneath(root int, rel string, flags int) (fd int, err error) {
 	return openStepwise(root, rel, flags)
 }
 
-// readNames gives each name of the open directory fd but "." and "..", as bytes that are valid during the call, to
-// add until that returns false.
+// readNames passes each name of the open directory fd except "." and ".." to add until add returns false. The bytes
+// are valid only during the call.
 func readNames(fd int, _ []byte, add func(name []byte, ino uint64, kind Kind) bool) error {
 	twin, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {

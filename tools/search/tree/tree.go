@@ -13,27 +13,29 @@ import (
 	"toolhost/tools/search/ignore"
 )
 
-// Options say what a tree leaves out. The zero value leaves out hidden and ignored names.
+// Options select the names that a tree omits. The zero value omits hidden and ignored names.
 type Options struct {
-	Hidden   bool                   // names that begin with a dot count too
-	NoIgnore bool                   // ignore files do not count
-	Private  func(path string) bool // directories that are left out unseen, by path below the root; nil: none. Called concurrently
-	Git      ignore.Environment     // where git's configuration is
+	Hidden   bool                   // list names that begin with a dot
+	NoIgnore bool                   // disregard ignore files
+	Private  func(path string) bool // directories to omit, by path below the root; nil: none. Called concurrently
+	Git      ignore.Environment     // the location of git's configuration
 
-	// Denied reports whether a file of rules or of git's configuration must not be read, by its absolute path without
-	// links and its identity: then it is as if it were missing. It is asked each time that one is read, not when a kept
-	// one is still right: Reread is for when it changed its mind. nil: none. Called concurrently.
+	// Denied reports whether a file with rules or git configuration must not be read. It gets the absolute path
+	// without links, the device and the inode. A denied file is treated as missing. Denied is called for each read,
+	// but not while cached rules are still valid: call Reread when its answers change. nil: none. Called
+	// concurrently.
 	Denied func(path string, dev, ino uint64) bool
 }
 
-// Place is where a tree is.
+// Place is the location of a tree.
 type Place struct {
 	Root *os.File // the open search root
 	Path string   // its absolute path without links
-	Top  string   // the topmost directory whose ignore files count where no repository is: Path or one above it
+	Top  string   // the topmost directory with ignore files that count outside a repository: Path or one above it
 }
 
-// Tree is what is below one directory. Its methods are safe for concurrent use; refreshes wait for one another.
+// Tree keeps a list of the files below one directory. Its methods are safe for concurrent use; refreshes run one at a
+// time.
 type Tree struct {
 	place   Place
 	options Options
@@ -44,14 +46,14 @@ type Tree struct {
 	above  *above
 	root   *Dir
 	last   *List
-	again  []*Dir // to be listed whatever their status says
+	again  []*Dir // must be listed again even if their status is unchanged
 	behind bool   // last is older than the listings: a refresh failed
-	repos  []*Dir // with sources whose status no event in the tree tells
-	stale  bool   // all rules are to be read again
+	repos  []*Dir // directories with sources whose changes cause no event in the tree
+	stale  bool   // all rules must be read again
 	round  uint32
 }
 
-// New returns the tree at p. It takes p.Root over and looks at nothing yet.
+// New returns the tree at p. It takes ownership of p.Root and reads nothing yet.
 func New(p Place, o Options) *Tree {
 	root := &Dir{state: state{dirty: true}}
 	t := &Tree{place: p, options: o, root: root, again: []*Dir{root}}
@@ -59,22 +61,22 @@ func New(p Place, o Options) *Tree {
 	return t
 }
 
-// Close closes the root when nobody uses it any more. Lists stay as they are; everything else fails from then on.
+// Close closes the root after its last use. Lists stay valid; everything else fails afterwards.
 func (t *Tree) Close() error { return t.place.Root.Close() }
 
-// Refresh returns what is below the root now, in any case what was there when it was called. When nothing changed it
-// is the list that was returned before.
+// Refresh returns the current files below the root: at least those that existed when it was called. If nothing
+// changed it returns the previous list.
 //
-// When ctx ends, the list is partial and the next Refresh goes on from there. An error means that the root itself
-// could not be read, or that the tree is closed.
+// When ctx ends, the list is partial and the next Refresh continues. An error means that the root itself could not be
+// read, or that the tree is closed.
 func (t *Tree) Refresh(ctx context.Context) (*List, error) {
 	return t.refresh(ctx, func(r *refresh) {
 		r.inspectAll(ctx, t.dirs())
 	})
 }
 
-// RefreshOnly is Refresh for who knows that nothing changed but the names in dirs and the ignore files there. It
-// looks at git's configuration too, which lies elsewhere. Directories that are gone do no harm.
+// RefreshOnly is Refresh for a caller that knows that only names in dirs and the ignore files there changed. It also
+// checks git's configuration, which lies elsewhere. dirs may contain removed directories.
 func (t *Tree) RefreshOnly(ctx context.Context, dirs []*Dir) (*List, error) {
 	return t.refresh(ctx, func(r *refresh) {
 		r.inspectAll(ctx, dirs)
@@ -82,7 +84,7 @@ func (t *Tree) RefreshOnly(ctx context.Context, dirs []*Dir) (*List, error) {
 	})
 }
 
-// Reread has the next refresh read all rules again, since Denied does not say what it said.
+// Reread makes the next refresh read all rules again, because Denied changed its answers.
 func (t *Tree) Reread() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -97,7 +99,7 @@ func (t *Tree) dirs() []*Dir {
 	return t.last.Dirs
 }
 
-// refresh runs one refresh: inspect finds out which directories changed.
+// refresh runs one refresh: inspect marks the changed directories.
 func (t *Tree) refresh(ctx context.Context, inspect func(*refresh)) (list *List, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// walk goes through the marked directories, from the root down: rules of a directory are settled before anything
-// below it is classified.
+// walk visits the marked directories from the root down: the rules of a directory are settled before anything below
+// it is classified.
 func (r *refresh) walk(ctx context.Context) {
 	if r.root.round != r.round {
 		return
@@ -20,7 +20,7 @@ func (r *refresh) walk(ctx context.Context) {
 	group.Wait()
 }
 
-// work does jobs, the latest first, until there are none and nobody can add one.
+// work does jobs, the latest first, until no job is left and no goroutine can add one.
 func (r *refresh) work(ctx context.Context, group *sync.WaitGroup) {
 	w, ok := r.workers.Get().(*worker)
 	if !ok {
@@ -53,7 +53,7 @@ func (r *refresh) work(ctx context.Context, group *sync.WaitGroup) {
 	}
 }
 
-// add puts jobs on the stack, and starts who can do them. r.lock is held.
+// add pushes jobs and starts goroutines for them. The caller holds r.lock.
 func (r *refresh) add(ctx context.Context, jobs []job, group *sync.WaitGroup) {
 	r.stack = append(r.stack, jobs...)
 	for len(r.stack) > r.started && r.started < runtime.GOMAXPROCS(0) {
@@ -72,7 +72,7 @@ type worker struct {
 	below []job
 }
 
-// do lists the directory of j when it has to be, and finds the jobs below it.
+// do lists the directory of j if needed, and finds the jobs below it.
 func (w *worker) do(ctx context.Context, j job) {
 	d := j.dir
 	deep := j.deep || d.deep
@@ -98,7 +98,7 @@ func (w *worker) do(ctx context.Context, j job) {
 	}
 }
 
-// leave puts d off to the next refresh.
+// leave postpones d to the next refresh.
 func (w *worker) leave(d *Dir, deep bool) {
 	d.deep = deep
 	w.ended.Store(true)

@@ -12,13 +12,13 @@ const (
 	gone  = unix.IN_MOVE_SELF | unix.IN_IGNORED
 )
 
-// parse tells the events in b, which come as struct inotify_event, and reports whether one says that others were lost.
+// parse decodes the inotify_event structs in b, and reports whether one of them signals lost events.
 func parse(b []byte, each func(Event)) (overflow bool) {
 	for len(b) >= unix.SizeofInotifyEvent {
 		head, rest := b[:unix.SizeofInotifyEvent], b[unix.SizeofInotifyEvent:]
 		size := uint64(binary.NativeEndian.Uint32(head[12:]))
 		if size > uint64(len(rest)) {
-			return true // the system cuts no event in two; if it ever did, one would be lost
+			return true // the kernel never splits an event; a split one would count as lost
 		}
 		mask := binary.NativeEndian.Uint32(head[4:])
 		if mask&unix.IN_Q_OVERFLOW != 0 {
@@ -32,15 +32,14 @@ func parse(b []byte, each func(Event)) (overflow bool) {
 	return overflow || len(b) > 0
 }
 
-// event returns what mask and name, which is padded with NUL bytes, say. IN_UNMOUNT alone says nothing, as IN_IGNORED
-// follows.
+// event decodes mask and the NUL-padded name. IN_UNMOUNT is ignored because IN_IGNORED follows.
 func event(mask uint32, padded []byte) (e Event, ok bool) {
 	name, _, _ := bytes.Cut(padded, []byte{0})
 	e.Name = string(name)
 	switch {
 	case mask&gone != 0:
 		e.Gone = true
-	case mask&(names|unix.IN_ISDIR) != 0: // a subdirectory made readable is as good as a new one
+	case mask&(names|unix.IN_ISDIR) != 0: // a subdirectory that became readable is treated like a new one
 		e.Names = true
 	case mask&changes == 0:
 		return e, false

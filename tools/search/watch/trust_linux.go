@@ -2,13 +2,13 @@ package watch
 
 import "golang.org/x/sys/unix"
 
-const zfs = 0x2fc12fc1 // ZFS has no constant in the package unix, as it is not part of the kernel
+const zfs = 0x2fc12fc1 // not in package unix, as ZFS is not part of the kernel
 
-// Trusted reports whether the open file fd is on a file system all of whose changes pass through this kernel, so that
-// they are events: ext2 to ext4, XFS, Btrfs, F2FS, tmpfs, ZFS and overlays. An overlay tells of what is changed
-// through itself; changing its layers below it is forbidden while it is mounted. On network file systems, on FUSE, 9p
-// and virtiofs others can make changes that this kernel does not see; these, and all that are not known, are not
-// trusted. Each mount below a directory must be asked about on its own.
+// Trusted reports whether the kernel reports all changes of the file system of the open file fd: ext2 to ext4, XFS,
+// Btrfs, F2FS, tmpfs, ZFS and overlays. An overlay reports changes through itself; its layers must not be changed
+// while it is mounted. On network file systems, FUSE, 9p and virtiofs other machines can make changes that this
+// kernel does not see. These and all unknown file systems are not trusted. Each mount below a directory must be
+// checked separately.
 func Trusted(fd int) bool {
 	var st unix.Statfs_t
 	if unix.Fstatfs(fd, &st) != nil {

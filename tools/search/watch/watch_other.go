@@ -4,7 +4,7 @@ package watch
 
 import "errors"
 
-// Watcher watches nothing; there is none on this system.
+// Watcher is not available on this system.
 type Watcher struct{}
 
 // New fails with errors.ErrUnsupported.
