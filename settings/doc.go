@@ -115,5 +115,6 @@
 //
 // [AddRule] and [RemoveRule] change a file in place: only the text of the rule, its comma and its line. They write a new file
 // beside it (.settings.json.new), wait until it is on disk, and rename it, under a lock (.settings.json.lock) that is
-// gone afterwards. A process that is killed leaves the old file or the new one.
+// gone afterwards. A process that is killed leaves the old file or the new one; [Open] removes
+// what else it left.
 package settings

@@ -28,12 +28,13 @@ type Watcher struct {
 	layers []*layer // what current was made of
 }
 
-// Open reads all layers, as [Load] does.
+// Open reads all layers, as [Load] does, and removes what killed processes left beside their files.
 func Open(o Options) (*Watcher, error) {
 	layers, problems := o.read(nil)
 	if len(problems) > 0 {
 		return nil, join(problems)
 	}
+	o.sweep()
 	w := &Watcher{o: o, opened: o.merge(layers), layers: layers, pollTime: time.Second}
 	w.current.Store(w.opened)
 	return w, nil

@@ -22,8 +22,7 @@ const (
 // locked calls do while no other process that asks so changes the file. The lock is a file beside it, which is gone
 // afterwards. The directory must exist.
 func locked(file string, do func() error) error {
-	dir, name := filepath.Split(file)
-	path := filepath.Join(dir, "."+name+".lock")
+	_, path := beside(file)
 	lock, err := acquire(path)
 	if err != nil {
 		return err
@@ -101,13 +100,12 @@ func IsNotSynced(err error) bool {
 // replaceFile puts content in the place of a file, all at once, on disk when it returns. old is what was there: its
 // mode and owner stay; nil: nothing was. The caller holds the lock. An error is [NotSynced] if content is there.
 func replaceFile(file string, content []byte, old fs.FileInfo, do steps) error {
-	dir, name := filepath.Split(file)
-	d, err := os.Open(filepath.Clean(dir)) // first: a failure here changes nothing
+	d, err := os.Open(filepath.Dir(file)) // first: a failure here changes nothing
 	if err != nil {
 		return err
 	}
 	defer d.Close()
-	next := filepath.Join(dir, "."+name+".new") // one name, so that a process that was killed leaves at most one
+	next, _ := beside(file) // one name, so that a process that was killed leaves at most one
 	if err := os.Remove(next); err != nil && !missing(err) {
 		return err
 	}
