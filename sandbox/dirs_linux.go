@@ -37,21 +37,30 @@ func (d *dirs) make(dir, cache string) error {
 	return nil
 }
 
+// ownDir is a directory of a session.
+type ownDir struct {
+	id   *identity
+	path string
+	open bool // as /tmp is
+}
+
 func (d *dirs) fill(dir, cache string) error {
-	for _, made := range []struct {
-		id   *identity
-		path string
-		open bool // as /tmp is
-	}{
-		{&d.own, dir, false},
+	all := []ownDir{{&d.own, dir, false}, {nil, filepath.Join(dir, stageName), false}}
+	if cache == "" { // of a session without a sandbox
+		return fill(all)
+	}
+	return fill(append(all, []ownDir{
 		{&d.tmp, filepath.Join(dir, "tmp"), true},
 		{&d.varTmp, filepath.Join(dir, "var-tmp"), true},
 		{nil, filepath.Join(dir, "tmp", ".cache"), false}, // a place for the caches
 		{nil, filepath.Join(cache, "go-build"), false},    // go wants it to be there even where it writes nothing
 		{&d.private, filepath.Join(dir, "private"), false},
-		{nil, filepath.Join(dir, stageName), false},
 		{&d.cache, cache, false},
-	} {
+	}...))
+}
+
+func fill(all []ownDir) error {
+	for _, made := range all {
 		if err := os.MkdirAll(made.path, 0o700); err != nil {
 			return err
 		}
@@ -152,8 +161,28 @@ func sweep(all, keep string) {
 		if abandoned, err := openLocked(path); err == nil {
 			go func() {
 				defer abandoned.Close()
+				removeNoted(filepath.Join(path, stageName))
 				_ = os.RemoveAll(path)
 			}()
+		}
+	}
+}
+
+// removeNoted removes the files to which the links of a stage lead, if they have the link's name and are this user's: a host that was killed
+// left them. The name cannot be foreseen, so that no other file is meant.
+func removeNoted(stage string) {
+	entries, _ := os.ReadDir(stage)
+	for _, e := range entries {
+		target, err := os.Readlink(filepath.Join(stage, e.Name()))
+		if err != nil || !filepath.IsAbs(target) || filepath.Base(target) != e.Name() {
+			continue
+		}
+		info, err := os.Lstat(target)
+		if err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		if st, ok := info.Sys().(*syscall.Stat_t); ok && int(st.Uid) == os.Geteuid() {
+			_ = os.Remove(target)
 		}
 	}
 }

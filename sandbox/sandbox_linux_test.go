@@ -444,6 +444,55 @@ func TestAbandonedScratch(t *testing.T) {
 	}
 }
 
+// TestAbandonedStage: what a killed host noted in its stage is removed by the next session, with a sandbox or without, and nothing else.
+func TestAbandonedStage(t *testing.T) {
+	for _, level := range []Level{"", None} {
+		t.Run(string(level), func(t *testing.T) {
+			ws, all := t.TempDir(), filepath.Join(t.TempDir(), "state", "scratch")
+			stage := filepath.Join(all, "dead", stageName)
+			must(t, os.MkdirAll(stage, 0o700))
+			note := func(name, target string) {
+				must(t, os.Symlink(target, filepath.Join(stage, name)))
+			}
+			for _, name := range []string{".toolhost-A.tmp", "kept", "linked", ".toolhost-B.tmp"} {
+				must(t, os.WriteFile(filepath.Join(ws, name), nil, 0o600))
+			}
+			must(t, os.Mkdir(filepath.Join(ws, "dir"), 0o700))
+			must(t, os.Symlink("linked", filepath.Join(ws, "link")))
+			note(".toolhost-A.tmp", filepath.Join(ws, ".toolhost-A.tmp"))
+			note(".toolhost-C.tmp", filepath.Join(ws, "kept")) // another name
+			note("dir", filepath.Join(ws, "dir"))
+			note("link", filepath.Join(ws, "link"))
+			note("gone", filepath.Join(ws, "gone"))
+			note(".toolhost-B.tmp", "../../../.toolhost-B.tmp")
+			next, err := Open(Options{Level: level, Roots: []string{ws}, Dir: filepath.Join(all, "next"), Cache: filepath.Join(all, "../cache")})
+			must(t, err)
+			must(t, next.Make())
+			if info, err := os.Stat(next.Stage()); err != nil || !info.IsDir() {
+				t.Errorf("its own stage: %v", err)
+			}
+			for limit := time.Now().Add(hang); time.Now().Before(limit); time.Sleep(time.Millisecond) {
+				if _, err := os.Stat(filepath.Join(all, "dead")); os.IsNotExist(err) {
+					break
+				}
+			}
+			var left []string
+			entries, err := os.ReadDir(ws)
+			must(t, err)
+			for _, e := range entries {
+				left = append(left, e.Name())
+			}
+			if want := []string{".toolhost-B.tmp", "dir", "kept", "link", "linked"}; !slices.Equal(left, want) {
+				t.Errorf("there are %q, want %q", left, want)
+			}
+			must(t, next.Close())
+			if made, _ := os.ReadDir(all); len(made) != 0 {
+				t.Errorf("it left %v", made)
+			}
+		})
+	}
+}
+
 // The machine that runs these tests holds all of it.
 func TestProbe(t *testing.T) {
 	f := Probe(t.TempDir())

@@ -70,12 +70,12 @@ func Open(o Options) (*Session, error) {
 	return s, nil
 }
 
-// Make makes the session's directories where that was not done, unless its level is None. The first command does so, too. A
-// failure is not kept: the next call tries again. Errors are of class setup_required.
+// Make makes the session's directories where that was not done; of the level None it has only the
+// stage, and none without [Options].Dir. The first confined command does so, too. A failure is not kept: the next call tries again. Errors are of class setup_required.
 func (s *Session) Make() error {
 	s.making.Lock()
 	defer s.making.Unlock()
-	if s.made || s.level == None {
+	if s.made || s.o.Dir == "" && s.level == None {
 		return nil
 	}
 	if s.o.Ready != nil {
@@ -85,6 +85,10 @@ func (s *Session) Make() error {
 	}
 	if err := s.settle(); err != nil {
 		return unavailable(err)
+	}
+	if s.level == None {
+		s.made = true
+		return nil
 	}
 	s.o.Bounds = s.o.Bounds.withDefaults(s.o.Dir)
 	s.places = s.placesOf()
@@ -111,7 +115,7 @@ func (s *Session) settle() error {
 	var failed error
 	for i, dir := range append([]string{s.o.Dir}, s.o.Fallbacks...) {
 		cache := s.o.Cache
-		if i > 0 {
+		if i > 0 && cache != "" {
 			cache = filepath.Join(dir, "cache")
 		}
 		made := make(chan error, 1)
@@ -154,9 +158,15 @@ func (s *Session) Scratch() string {
 	return s.tmp.path
 }
 
-// Stage is a directory of the session that no confined command sees, once [Session.Make] has succeeded. It is removed with the session's
-// others: at its end, or by the next session.
-func (s *Session) Stage() string { return filepath.Join(s.own.path, stageName) }
+// Stage is a directory of the session that no confined command sees, once [Session.Make] has succeeded; "" if there is none. It is removed with
+// the session's others: at its end, or by the next session. If that is the next session, the regular files of this user to which symbolic
+// links in it lead are removed, too, where file and link have the same name.
+func (s *Session) Stage() string {
+	if s.own.path == "" {
+		return ""
+	}
+	return filepath.Join(s.own.path, stageName)
+}
 
 // Shown are the places below the scratch that are no part of it.
 func (s *Session) Shown() []string { return slices.Concat(paths(s.shown), s.homes) }
@@ -383,17 +393,16 @@ func (s *Session) Close() error {
 	if s.protected != nil {
 		s.protected.Close()
 	}
-	if s.level == None {
-		return nil
-	}
 	s.making.Lock()
 	defer s.making.Unlock()
 	made := s.made
 	s.made = true // nothing is made any more
-	s.watch.close()
-	s.scratch.close()
-	_ = s.network.proxy.Close()
-	if !made {
+	if s.level != None {
+		s.watch.close()
+		s.scratch.close()
+		_ = s.network.proxy.Close()
+	}
+	if s.lock == nil || !made {
 		return nil
 	}
 	return s.dirs.remove()

@@ -27,7 +27,7 @@ type Options struct {
 	// Writing is told of each file before it is changed, by its resolved path, and done when that is over. Nil means nobody.
 	Writing func(path string) (done func())
 
-	// Stage names a directory of the session's own, "" for none yet, where a file that replaces another has its name for a moment.
+	// Stage names a directory of the session's own, "" for none yet, where a file that replaces another has its name for a moment, or a link to it.
 	// Nobody else reaches it, and the next session clears it. Nil means none.
 	Stage func() string
 

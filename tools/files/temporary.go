@@ -3,7 +3,9 @@ package files
 import (
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"os"
+	"path/filepath"
 
 	"golang.org/x/sys/unix"
 
@@ -13,10 +15,12 @@ import (
 // temporary is a file of ours that becomes the target. Where the file system can, it has no name while it is written, so that a
 // host that is killed leaves nothing; else it has one beside the target that cannot be foreseen. The kernel puts only a file with a
 // name in the place of another: for that moment it has one in the stage, which the next session clears, or beside the target
-// where the stage is missing or on another file system.
+// where the stage is missing or on another file system. The stage has a link to each name beside a target, by which the next session
+// removes it.
 type temporary struct {
 	dir   *workspace.Dir
 	stage string
+	note  string   // the link in the stage; empty when there is none
 	name  string   // empty when it has none of ours
 	place *os.File // the directory of name, if that is the stage
 	file  *os.File
@@ -32,12 +36,31 @@ func (s *session) newTemporary(dir *workspace.Dir, perm os.FileMode) (*temporary
 	if err == nil {
 		return opened(&temporary{dir: dir, stage: stage, file: f})
 	}
-	name := temporaryName()
-	f, err = dir.Open(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
+	t := &temporary{dir: dir, stage: stage, name: temporaryName()}
+	t.noteBeside()
+	t.file, err = dir.Open(t.name, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
 	if err != nil {
+		t.forget()
 		return nil, err
 	}
-	return opened(&temporary{dir: dir, name: name, file: f})
+	return opened(t)
+}
+
+// noteBeside notes in the stage that the file is about to have its name beside the target. Without the note a host that is killed may leave
+// the file.
+func (t *temporary) noteBeside() {
+	dir, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", t.dir.File().Fd()))
+	if note := filepath.Join(t.stage, t.name); err == nil && t.stage != "" && os.Symlink(filepath.Join(dir, t.name), note) == nil {
+		t.note = note
+	}
+}
+
+// forget removes the note.
+func (t *temporary) forget() {
+	if t.note != "" {
+		_ = os.Remove(t.note) // the next session does
+		t.note = ""
+	}
 }
 
 func temporaryName() string { return ".toolhost-" + rand.Text() + ".tmp" }
@@ -88,9 +111,11 @@ func (t *temporary) named() error {
 		}
 		stage.Close()
 	}
+	t.name = name
+	t.noteBeside()
 	err := linkNameless(t.file, t.dir.File(), name)
-	if err == nil {
-		t.name = name
+	if err != nil {
+		t.name = ""
 	}
 	return err
 }
@@ -136,6 +161,7 @@ func (t *temporary) discard() {
 	if t.name != "" {
 		_ = unix.Unlinkat(int(t.at().Fd()), t.name, 0) // nothing more can be done, and what failed before has been said
 	}
+	t.forget()
 	if t.place != nil {
 		t.place.Close()
 	}

@@ -38,10 +38,13 @@ type reply struct {
 }
 
 // start runs program in a scene and says hello.
-func (s *scene) start(program string) (*host, error) {
+func (s *scene) start() (*host, error) {
 	h := &host{replies: make(chan reply, 4096), ended: make(chan struct{})}
-	h.cmd = exec.Command(program, "serve", "--mode", "sandboxed", "--workspace", s.workspace, "--allow", "Write", "--allow", "Shell",
+	h.cmd = exec.Command(s.program, "serve", "--mode", "sandboxed", "--workspace", s.workspace, "--allow", "Write", "--allow", "Shell",
 		"--drain", "1s")
+	if s.level != "" {
+		h.cmd.Args = append(h.cmd.Args, "--sandbox", s.level)
+	}
 	h.cmd.Env = append(os.Environ(), "HOME="+s.home, "XDG_STATE_HOME="+s.home+"/state", "XDG_CONFIG_HOME="+s.home+"/config",
 		"XDG_CACHE_HOME="+s.home+"/cache", "XDG_RUNTIME_DIR="+s.home+"/run", markName+"="+s.mark)
 	h.cmd.Dir = s.workspace

@@ -8,6 +8,7 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"maps"
@@ -23,9 +24,11 @@ func main() {
 	kills := flag.Int("kills", 500, "how many hosts are killed")
 	perScene := flag.Int("per-scene", 10, "how many of them have the same home and workspace, one after the other")
 	program := flag.String("program", "", "the toolhost to try; empty: one that is built here")
+	workspaces := flag.String("workspaces", "", "a directory for the workspaces, such as one on another file system than the home; empty: beside the home")
+	level := flag.String("sandbox", "", "the level of the sandbox; empty: the usual")
 	wait := flag.Duration("wait", 3*time.Second, "how long processes may outlive their host")
 	flag.Parse()
-	left, err := run(*kills, *perScene, *program, *wait)
+	left, err := run(*kills, *perScene, *wait, setup{*program, *workspaces, *level})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "kill:", err)
 		os.Exit(2)
@@ -35,33 +38,36 @@ func main() {
 	}
 }
 
+// setup is what all scenes have in common.
+type setup struct{ program, workspaces, level string }
+
 // run kills hosts, prints what they left by kind, and returns how much that is.
-func run(kills, perScene int, program string, wait time.Duration) (left int, err error) {
+func run(kills, perScene int, wait time.Duration, with setup) (left int, err error) {
 	dir, err := os.MkdirTemp("", "kill-")
 	if err != nil {
 		return 0, err
 	}
 	defer os.RemoveAll(dir)
-	if program == "" {
-		program = filepath.Join(dir, "toolhost")
-		if out, err := exec.Command("go", "build", "-o", program, "./cmd/toolhost").CombinedOutput(); err != nil {
+	if with.program == "" {
+		with.program = filepath.Join(dir, "toolhost")
+		if out, err := exec.Command("go", "build", "-o", with.program, "./cmd/toolhost").CombinedOutput(); err != nil {
 			return 0, fmt.Errorf("%w: %s", err, out)
 		}
 	}
 	totals, begun, before := map[string]int{}, time.Now(), groups()
 	for done := 0; done < kills; {
-		s, err := newScene(filepath.Join(dir, fmt.Sprint("scene", done)), done)
+		s, err := newScene(filepath.Join(dir, fmt.Sprint("scene", done)), done, with)
 		if err != nil {
 			return 0, err
 		}
 		for range min(perScene, kills-done) {
-			if err := s.kill(program, wait, totals); err != nil {
+			if err := s.kill(wait, totals); err != nil {
 				return 0, err
 			}
 			done++
 		}
 		s.endAll()
-		if err := os.RemoveAll(s.dir); err != nil {
+		if err := errors.Join(os.RemoveAll(s.dir), os.RemoveAll(s.workspace)); err != nil {
 			return 0, err
 		}
 	}
@@ -94,8 +100,8 @@ func run(kills, perScene int, program string, wait time.Duration) (left int, err
 var victims = []string{"host", "holder", "holder and host"}
 
 // kill starts a host, kills it while it works, and has another one start, make a call and end.
-func (s *scene) kill(program string, wait time.Duration, totals map[string]int) error {
-	h, err := s.start(program)
+func (s *scene) kill(wait time.Duration, totals map[string]int) error {
+	h, err := s.start()
 	if err != nil {
 		return fmt.Errorf("a host: %w", err)
 	}
@@ -117,7 +123,7 @@ func (s *scene) kill(program string, wait time.Duration, totals map[string]int) 
 	}
 	<-worked
 	s.settle("killed", wait, totals)
-	next, err := s.start(program)
+	next, err := s.start()
 	if err != nil {
 		return fmt.Errorf("the next host: %w", err)
 	}

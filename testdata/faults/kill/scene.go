@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -17,15 +18,19 @@ const markName = "KILL_MARK"
 
 // scene is a home and a workspace of their own, and a host's work in them.
 type scene struct {
+	setup
 	dir, home, workspace string
 	mark                 string // the seconds that its processes sleep, which no others do
 	random               *rand.Rand
 }
 
 // newScene makes a scene. Its hook leaves a grandchild in a session of its own.
-func newScene(dir string, number int) (*scene, error) {
-	s := &scene{dir: dir, home: filepath.Join(dir, "home"), workspace: filepath.Join(dir, "workspace"),
+func newScene(dir string, number int, with setup) (*scene, error) {
+	s := &scene{setup: with, dir: dir, home: filepath.Join(dir, "home"), workspace: filepath.Join(dir, "workspace"),
 		mark: fmt.Sprintf("7%05d.%d", os.Getpid(), number), random: rand.New(rand.NewPCG(uint64(number), 16))}
+	if with.workspaces != "" {
+		s.workspace = filepath.Join(with.workspaces, filepath.Base(filepath.Dir(dir))+"-"+strconv.Itoa(number))
+	}
 	for _, made := range []string{s.workspace, filepath.Join(s.home, "config", "toolhost"), filepath.Join(s.home, "run")} {
 		if err := os.MkdirAll(made, 0o700); err != nil {
 			return nil, err
@@ -49,7 +54,7 @@ func (s *scene) work(h *host) {
 		name := fmt.Sprint("f", s.random.IntN(4))
 		switch s.random.IntN(12) {
 		case 0:
-			err = h.call("shell", map[string]any{"command": fmt.Sprintf("setsid sleep %s & (setsid nohup sleep %[1]s >/dev/null 2>&1 &); sleep %[1]s", s.mark), "background": true})
+			err = h.call("shell", map[string]any{"command": fmt.Sprintf("setsid sleep %s & (setsid nohup sleep %[1]s >/dev/null 2>&1 &); sleep %[1]s", s.mark), "run_in_background": true})
 		case 1:
 			err = h.call("shell", map[string]any{"command": "echo done > j; cat f0 | wc"})
 		case 2:

@@ -55,7 +55,7 @@ func New(with Options, w *workspace.Workspace, scope agenttool.Scope) (*Confinem
 		return nil, fmt.Errorf("--sandbox: %w", err)
 	}
 	if least == sandbox.None {
-		return (&Confinement{Level: sandbox.None, Names: protected}).unconfined(with.Limits)
+		return (&Confinement{Level: sandbox.None, Names: protected}).unconfined(with)
 	}
 	state, err := dirs.State()
 	if err != nil {
@@ -68,7 +68,7 @@ func New(with Options, w *workspace.Workspace, scope agenttool.Scope) (*Confinem
 	}
 	if !c.Level.AtLeast(least) {
 		c.Refusal = tooWeak(least, c.finding)
-		return c.unconfined(with.Limits)
+		return c.unconfined(with)
 	}
 	o, err := sandboxOptions(scope, state, with.Name, protected)
 	if err != nil {
@@ -117,8 +117,7 @@ func (c *Confinement) makeIn(state string, w *workspace.Workspace) error {
 		return err
 	}
 	sandbox.Remember(state, c.finding)
-	stage := c.Session.Stage()
-	c.stage.Store(&stage)
+	c.staged(c.Session)
 	scratch := c.Session.Scratch()
 	if scratch == "" {
 		return nil
@@ -151,16 +150,37 @@ func stillFull(state string) error {
 }
 
 // unconfined gives c a starter of commands that run as the person does.
-func (c *Confinement) unconfined(limits []sandbox.Limit) (_ *Confinement, err error) {
-	c.Starter, err = sandbox.Open(sandbox.Options{Level: sandbox.None, Limits: limits})
-	return c, err
+func (c *Confinement) unconfined(with Options) (_ *Confinement, err error) {
+	o := sandbox.Options{Level: sandbox.None, Limits: with.Limits, Fallbacks: scratchFallbacks(with.Name)}
+	if state, err := dirs.State(); err == nil {
+		o.Dir = scratchDir(state, with.Name)
+	}
+	if c.Starter, err = sandbox.Open(o); err != nil {
+		return nil, err
+	}
+	c.makeDirs = func() error {
+		if c.Starter.Make() == nil { // without it, files get their names where they are
+			c.staged(c.Starter)
+		}
+		return nil
+	}
+	return c, nil
+}
+
+// scratchDir is the directory of a session.
+func scratchDir(state, name string) string { return filepath.Join(state, "scratch", name) }
+
+// staged has the file tools use the stage of a session.
+func (c *Confinement) staged(s *sandbox.Session) {
+	stage := s.Stage()
+	c.stage.Store(&stage)
 }
 
 // sandboxOptions describe the sandbox for a workspace.
 func sandboxOptions(scope agenttool.Scope, state, name string, protected *protect.Cache) (sandbox.Options, error) {
 	o := sandbox.Options{
 		Roots: scope.Roots, Home: scope.Home, Runtime: dirs.Runtime(),
-		Dir:       filepath.Join(state, "scratch", name),
+		Dir:       scratchDir(state, name),
 		Fallbacks: scratchFallbacks(name),
 		Cache:     dirs.Cache(state, scope.Dir),
 		Hidden:    slices.DeleteFunc([]string{state, dirs.Config()}, func(dir string) bool { return dir == "" }), // the sockets are in state, or in directories that no sandbox shows
