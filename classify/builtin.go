@@ -55,7 +55,7 @@ func builtinTable() []*builtin {
 		{spec: program.Spec{Names: "help", Options: "-d -m -s", Operands: "text*"}},
 		{spec: program.Spec{Names: "jobs", Options: "-l -n -p -r -s", Operands: "text*"}},
 		{spec: program.Spec{Names: "wait", Carries: "subscript", Options: "-n -f", Operands: "text*"}},
-		{spec: program.Spec{Names: "kill", Raw: true, Judge: judgeKill}, alsoProgram: true},
+		{spec: program.Spec{Names: "kill", Raw: true, Judge: program.JudgeKill}, alsoProgram: true},
 	}
 }
 
@@ -193,11 +193,4 @@ func judgeTrap(a *program.Args, u *program.Use) {
 	if first := a.Operands[0]; !first.Static || first.Text != "-l" && first.Text != "-p" && first.Text != "-" {
 		u.Unknown("trap runs text later", first)
 	}
-}
-
-func judgeKill(a *program.Args, u *program.Use) {
-	if len(a.Operands) > 0 && a.Operands[0].Static && (a.Operands[0].Text == "-l" || a.Operands[0].Text == "-L") {
-		return
-	}
-	u.Add(program.Writes, "kill sends a signal to a process, with which its work may be lost")
 }

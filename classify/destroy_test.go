@@ -97,6 +97,9 @@ func TestDestructiveWhereTablesDiffered(t *testing.T) {
 		`gdb --eval-command='python import os; os.unlink("x")' -batch`,
 		`tcsh -c 'rm x'; if then )`, `echo 'rm x' | toybox sh`, `lldb -- rm x`, `kak -e '!rm x'`,
 		"cat <<X | bash\nman -P 'rm x' ls\nX", "sort --compress-program='rm x' f; if then )", "rsync -e 'rm x' a host:b; if then )",
+		`rclone delete x`, `doctl droplet delete x`, `valkey-cli del x`, `docker kill x`, `kubectl --frob x replace -f y`,
+		"zstd --rm x; if then )", "curl -X DELETE http://h/x\nif then )", "apt-get purge x\nif then )", "go clean\nif then )",
+		"journalctl --vacuum-size=1M\nif then )", "git switch --discard-changes x\nif then )", "git worktree add -B a b\nif then )",
 		"split --filter='rm x' f\nif then )", "tar --to-command='rm x' -xf a.tar\nif then )",
 	} {
 		if got := Command(text, testContext).Destructive; got != agenttool.Yes {
@@ -206,7 +209,6 @@ func TestNotCalledDestructive(t *testing.T) {
 		{"a service", "systemctl mask x", agenttool.Unknown},
 		{"rules", "iptables -F", agenttool.Unknown},
 		{"a package", "npm unpublish x", agenttool.Unknown},
-		{"files elsewhere", "rclone delete x", agenttool.Unknown},
 		{"all files elsewhere", "rclone sync a b", agenttool.Unknown},
 		{"a directory", "mkdir x", agenttool.No},
 		{"a stash with all files", "git stash -u", agenttool.No},

@@ -30,18 +30,6 @@ func (f *findings) mention(argv []string) {
 	f.mentions = append(f.mentions, argv)
 }
 
-// destroys asks the table about one command, within limits.
-func (f *findings) destroys(name string, args []string) string {
-	if f.steps++; f.steps > maxLooks {
-		f.over = true
-		return ""
-	}
-	if len(args) > maxScanned {
-		f.skimmed, args = true, args[:maxScanned]
-	}
-	return destroys(name, args)
-}
-
 // add records what is destroyed; "" is nothing.
 func (f *findings) add(what string, at syntax.Pos) {
 	if what == "" {

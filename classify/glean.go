@@ -148,7 +148,7 @@ func (g *gleaner) argv(argv []string, at syntax.Pos) {
 func (g *gleaner) behind(argv []string, at syntax.Pos) {
 	if g.depth++; g.depth < maxDepth {
 		if name := path.Base(argv[0]); argv[0] != "" {
-			g.add(quotedName(name, g.destroys(name, argv[1:])), at)
+			g.destroys(name, argv, at)
 			g.runs(name, argv, at)
 		}
 	} else {
@@ -157,12 +157,21 @@ func (g *gleaner) behind(argv []string, at syntax.Pos) {
 	g.depth--
 }
 
-// quotedName puts the program at the beginning of a sentence into quotes.
-func quotedName(name, what string) string {
-	if rest, ok := strings.CutPrefix(what, name+" "); ok {
-		return "`" + name + "` " + rest
+// destroys asks what is known of a program whether one command destroys, within limits.
+func (g *gleaner) destroys(name string, argv []string, at syntax.Pos) {
+	if g.steps++; g.steps > maxLooks {
+		g.over = true
+		return
 	}
-	return what
+	spec := program.Destroyer(name, argv[1:])
+	if spec == nil {
+		return
+	}
+	if len(argv) > maxScanned {
+		g.skimmed, argv = true, argv[:maxScanned]
+	}
+	defer g.parsing.Free(g.parsing.Mark())
+	g.add(g.parsing.Destroys(spec, unwrapper{g}.asWords(name, argv)), at)
 }
 
 // runs gathers what a program runs: text in some language, commands among its words, or both.

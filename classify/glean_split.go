@@ -153,12 +153,12 @@ func (s *splitter) endCommand() {
 	s.argv = nil
 	g.mention(argv)
 	name := path.Base(argv[0])
-	g.add(g.destroys(name, argv[1:]), syntax.Pos{})
+	g.destroys(name, argv, syntax.Pos{})
 	if startsOthers(name) || g.runners[name] || strings.Contains(name, agenttool.Unread) {
 		for i := 1; i < len(argv); i++ {
 			if rest := suffix(argv, i); rest != nil {
 				g.mention(rest)
-				g.add(g.destroys(path.Base(rest[0]), rest[1:]), syntax.Pos{})
+				g.destroys(path.Base(rest[0]), rest, syntax.Pos{})
 			}
 		}
 	}

@@ -41,6 +41,16 @@ func (g feeder) redirects(s *syntax.Stmt) {
 	}
 }
 
+// isDisk reports whether a path is a disk.
+func isDisk(text string) bool {
+	for _, disk := range []string{"sd", "hd", "vd", "xvd", "nvme", "mmcblk", "disk", "rdisk", "loop", "dm-", "md", "mapper/"} {
+		if strings.HasPrefix(text, "/dev/"+disk) {
+			return true
+		}
+	}
+	return false
+}
+
 // document returns the text of a here-document or a here-string.
 func (sp *speller) document(r *syntax.Redirect) string {
 	switch {

@@ -64,6 +64,25 @@ func (g foreign) fed(by program.Language, text string, at syntax.Pos, surely boo
 	}
 }
 
+// destroysQuery returns what a text in the language of a database destroys.
+func destroysQuery(text string) string {
+	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return r != '_' && (r < 'a' || r > 'z') && (r < '0' || r > '9') && r < 0x80
+	})
+	for i, word := range words {
+		after := ""
+		if i+1 < len(words) {
+			after = words[i+1]
+		}
+		switch {
+		case word == "drop" && after != "", word == "truncate" && after != "", word == "delete" && after == "from",
+			word == "flushall", word == "flushdb":
+			return "the query removes data: " + word
+		}
+	}
+	return ""
+}
+
 // script looks at a program in Python, Perl, JavaScript, Ruby or PHP: for calls that remove files, and if it runs
 // commands at all, at its strings.
 func (g foreign) script(text string, at syntax.Pos) {
@@ -115,7 +134,7 @@ func (g foreign) lists(text string, at syntax.Pos) {
 
 // git looks at settings, of which some are commands, and at what some subcommands run.
 func (g foreign) git(argv []string, at syntax.Pos) {
-	sub, rest := gitSubcommand(argv[1:])
+	sub, rest := program.Subcommand(program.Lookup("git"), argv[1:])
 	for i, word := range argv[1:] {
 		switch {
 		case strings.HasPrefix(word, "!"): // the body of an alias

@@ -176,7 +176,7 @@ func (g unwrapper) wrapped(argv []string, at syntax.Pos) {
 			g.mention(append([]string{agenttool.Unread}, rest[1:]...)) // it may become several words
 		}
 		base := path.Base(rest[0])
-		g.add(g.destroys(base, rest[1:]), at)
+		g.destroys(base, rest, at)
 		if c := carries(base); c.Text != "" || c.Within || g.runners[base] {
 			g.behind(rest, at)
 		}

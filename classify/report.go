@@ -35,7 +35,12 @@ func (rec *record) report() agenttool.Facts {
 		ObservesHost: t.yes(t.observes), PathsComplete: t.pathsComplete(),
 		HostsComplete: t.hostsComplete(), Locks: rec.locks, Reads: rec.reads.all(), Writes: rec.writes.list, Hosts: rec.hosts, Inferred: rec.inferred(),
 	}
-	f.Reasons = append(rec.reasons, rec.destroyed...)
+	f.Reasons = rec.reasons
+	for _, r := range rec.destroyed {
+		if !slices.Contains(f.Reasons, r) { // both analyses may have found it
+			f.Reasons = append(f.Reasons, r)
+		}
+	}
 	f.Parts, f.PartsComplete, f.Commands = rec.finished(), rec.partsComplete(), rec.commands()
 	f.Mentions, f.Unmentioned, f.MayRun = rec.mentions, rec.unmentioned, rec.allMayRun()
 	f.Globs, f.Git = rec.matches(f.Parts), rec.git

@@ -49,11 +49,11 @@ func buildSpecs() []*Spec {
 				{Names: "destroy apply", Raw: true, Effects: "writes reaches destroys runs_code", Judge: effectsAlone},
 				{Names: `init plan validate show state output graph providers refresh import taint untaint workspace fmt get
 				console test force-unlock login logout metadata modules`, Raw: true,
-					Effects: "writes reaches runs_code", Judge: judgeInfrastructure},
+					Effects: "writes reaches runs_code", Loses: true, Judge: judgeInfrastructure},
 			}},
 		{Names: "pulumi ansible ansible-playbook packer serverless cdk sam", Raw: true,
-			Effects: "writes reaches runs_code", Judge: judgeInfrastructure},
-		{Names: "vagrant", Raw: true, Carries: "command", Effects: "writes reaches runs_code", Judge: judgeInfrastructure},
+			Effects: "writes reaches runs_code", Loses: true, Judge: judgeInfrastructure},
+		{Names: "vagrant", Raw: true, Carries: "command", Effects: "writes reaches runs_code", Loses: true, Judge: judgeInfrastructure},
 		{Names: "direnv mise asdf devbox nix nix-shell nix-build guix", Raw: true, Carries: "command", Effects: "writes runs_code",
 			Judge: reason("runs what the environment of the project names")},
 	}

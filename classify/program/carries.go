@@ -37,6 +37,8 @@ type Carried struct {
 	Never   bool     // ... only in variables
 	Within  bool     // ... which is not simply all the words from some one on
 	Option  bool     // a command as the value of an option
+
+	Destroys bool // a use may destroy
 }
 
 // Carries returns what the words of the program with this name may carry. Unlike a use of it that is known of more programs than Lookup
@@ -73,6 +75,7 @@ func carriedBy(s *Spec) (c Carried) {
 	for kind := range strings.FieldsSeq(s.Operands) {
 		c.Command = c.Command || slices.Contains(commandKinds, strings.TrimRight(kind, "*?"))
 	}
+	c.Destroys = mayDestroy(s)
 	c.Option = strings.Contains(s.Options, ":run")
 	return c
 }
@@ -84,6 +87,19 @@ var commandKinds = []string{"command", "inner", "env"}
 func SetsVariables(name string) bool {
 	spec := Lookup(name)
 	return spec != nil && spec.Operands == "env*"
+}
+
+// Subcommand returns the first word behind the options of a program, and what follows it.
+func Subcommand(spec *Spec, args []string) (sub string, rest []string) {
+	for i := 0; i < len(args); i++ {
+		if !strings.HasPrefix(args[i], "-") {
+			return args[i], args[i+1:]
+		}
+		if o := spec.table().options[args[i]]; o != nil && o.kind != "" && !o.optional {
+			i++
+		}
+	}
+	return "", nil
 }
 
 // carrying adds to a description what the program's words carry.
@@ -100,7 +116,7 @@ func carrierSpecs() []*Spec {
 			gosu hyperfine i386 ifne incus lxc newgrp nocorrect noglob op pee perf proxychains rlwrap run-parts rush sem setlock setuidgid sg
 			softlimit sshpass stap start-stop-daemon su-exec tini toolbox torify ts tsocks uname26 valgrind watchexec wsl x86_64`},
 		{Partial: true, Carries: "shell", Names: "bind screen tmux"},
-		{Partial: true, Carries: "query", Names: "bq duckdb mycli pgcli snowsql sqlite sqlite3 sqlplus valkey-cli"},
+		{Partial: true, Carries: "query", Names: "bq duckdb mycli pgcli snowsql sqlite sqlite3 sqlplus"},
 		{Partial: true, Carries: "editor", Names: "ed ex rvim vimdiff"},
 		{Partial: true, Carries: "subscript", Names: "compgen complete"},
 	}

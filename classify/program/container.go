@@ -93,8 +93,8 @@ func dockerWrites() []*Spec {
 			Effects: "writes reaches adds", Judge: judgeImages},
 		{Names: "push", Options: "-a,--all-tags -q,--quiet --platform:text --disable-content-trust", Operands: "image*",
 			Effects: "writes reaches", Judge: judgeImages},
-		{Names: "rm rmi", Raw: true, Effects: "writes reaches destroys", Judge: effectsAlone},
-		{Names: `build buildx builder tag commit save load import export start stop restart kill pause
+		{Names: "rm rmi kill", Raw: true, Effects: "writes reaches destroys", Judge: effectsAlone},
+		{Names: `build buildx builder tag commit save load import export start stop restart pause
 			unpause rename update wait attach login logout trust manifest checkpoint`, Raw: true,
 			Effects: "writes reaches",
 			Judge:   effectsAlone},

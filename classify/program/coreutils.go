@@ -43,7 +43,7 @@ func coreutilSpecs() []*Spec {
 				--rfc-3339:text -r,--reference:read -s,--set:text!writes -u,--utc,--universal,--uct` + helpVersion,
 		},
 		&Spec{
-			Names: "dd", Raw: true, Exact: true, Judge: judgeDD,
+			Names: "dd", Raw: true, Exact: true, Loses: true, Judge: judgeDD,
 		},
 		&Spec{Names: "sleep", Operands: "span*", Options: helpVersion, Abbreviates: true, Harmless: true, Judge: judgeSleep},
 		&Spec{Names: "yes", Operands: "text*", Options: helpVersion, Effects: "long_running", Harmless: true},
@@ -149,7 +149,7 @@ func judgeDD(a *Args, u *Use) {
 				value.Text = "./-"
 			}
 			u.Writes = append(u.Writes, value)
-			u.Add(Destroys, "dd overwrites what of= names")
+			u.Add(Destroys, "overwrites what of= names")
 		case !ddKeys[key]:
 			u.Unknown("dd: the operand "+key+" is not known", w)
 		}

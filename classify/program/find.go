@@ -8,7 +8,7 @@ import (
 // findSpecs describes find, whose expression is a language of its own: options, tests and actions, each with a fixed
 // number of words after it. Anything that is not in the tables below is not understood.
 func findSpecs() []*Spec {
-	return []*Spec{{Names: "find gfind", Carries: "command=-exec,-execdir,-ok,-okdir within", Exact: true, Effects: "reads_tree", Raw: true, Judge: judgeFind}}
+	return []*Spec{{Names: "find gfind", Carries: "command=-exec,-execdir,-ok,-okdir within", Exact: true, Effects: "reads_tree", Raw: true, Loses: true, Judge: judgeFind}}
 }
 
 // findAlone are the words of an expression that take none after them.
@@ -120,8 +120,8 @@ func (f *finder) primary(w Word) {
 	case findWrite[w.Text]:
 		f.output(w)
 	case w.Text == "-delete":
-		f.use.Add(Destroys, "find -delete removes what it finds")
-		f.use.Add(Writes, "find -delete removes what it finds")
+		f.use.Add(Destroys, "removes what it finds")
+		f.use.Add(Writes, "removes what it finds")
 	case w.Text == "-exec" || w.Text == "-execdir" || w.Text == "-ok" || w.Text == "-okdir":
 		f.command(w)
 	case f.path(w): // find says that paths must come first

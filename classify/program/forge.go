@@ -7,10 +7,10 @@ import "strings"
 func forgeSpecs() []*Spec {
 	return []*Spec{
 		{Names: "gh", Options: "--version --help", Operands: "sub?", Sub: ghSubs(), Judge: judgeGh},
-		{Names: "aws", Raw: true, Effects: "reaches not_concurrent", Judge: judgeAWS},
+		{Names: "aws", Raw: true, Loses: true, Effects: "reaches not_concurrent", Judge: judgeAWS},
 		{Names: "glab hub gcloud az doctl heroku flyctl fly vercel netlify wrangler firebase s3cmd rclone",
-			Raw:     true,
-			Effects: "writes reaches", Judge: reason("works on a service with the person's credentials")},
+			Raw: true, Loses: true,
+			Effects: "writes reaches", Judge: judgeForge},
 	}
 }
 
@@ -37,6 +37,7 @@ func judgeAWS(a *Args, u *Use) {
 	for _, w := range words[:min(len(words), 2)] {
 		if !w.Static {
 			u.Unknown("aws: what is asked is not known", w)
+			awsRemoves(a, u)
 			return
 		}
 	}
@@ -44,6 +45,15 @@ func judgeAWS(a *Args, u *Use) {
 		return
 	}
 	u.Add(Writes, "works on a service with the person's credentials")
+	awsRemoves(a, u)
+}
+
+var awsRemoves = judgeWords("removes resources", "rm", "rb", "delete-", "terminate-")
+
+// judgeForge finds what removes something at a service.
+func judgeForge(a *Args, u *Use) {
+	u.Reasons = append(u.Reasons, because("works on a service with the person's credentials"))
+	judgeWords("removes resources", "delete", "destroy", "apps:destroy")(a, u)
 }
 
 func awsAsks(service, verb string) bool {
@@ -105,7 +115,7 @@ func ghSubs() []*Spec {
 		{Names: "api", Options: `-X,--method:method -f,--raw-field:field -F,--field:field --input:field -H,--header:text
 			--hostname:text -i,--include -q,--jq:text -t,--template:text --paginate --slurp --silent --cache:text
 			-p,--preview:text`,
-			Operands: "text", Effects: "reaches", Judge: judgeGhAPI},
+			Operands: "text", Effects: "reaches", Loses: true, Judge: judgeGhAPI},
 		changes("alias config extension ext browse codespace cs ssh-key gpg-key project org attestation completion"),
 	}
 }

@@ -7,7 +7,7 @@ func gitHistorySpecs() []*Spec {
 	return []*Spec{
 		{Names: "log show whatchanged", Options: gitLogOptions, Operands: "rev*", Effects: "reads_tree",
 			Judge: judgeGitLog},
-		{Names: "reflog", Options: gitLogOptions, Operands: "rev*", Judge: judgeGitReflog},
+		{Names: "reflog", Options: gitLogOptions, Operands: "rev*", Loses: true, Judge: judgeGitReflog},
 		{Names: "diff", Options: gitDiffOptions + `-s --cached,--staged --merge-base --no-index -1,--base -2,--ours
 			-3,--theirs -0 -q -c --cc -m -r -t --combined-all-paths --diff-merges:gitmerges --abbrev?:text --no-abbrev`,
 			Operands: "rev*", Effects: "reads_tree not_concurrent", Judge: judgeGitDiff},

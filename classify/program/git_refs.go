@@ -117,10 +117,11 @@ func gitWorktreeSpec() *Spec {
 		{Names: "add", Options: `-f,--force -b:text -B:text!destroys -d,--detach --checkout --no-checkout --lock
 			--reason:text -q,--quiet --track!git_config --no-track --guess-remote!git_config --no-guess-remote --orphan`,
 			Operands: "write start?", Effects: "writes runs_hooks adds", Judge: judgeGitWorktree, Locks: "refs"},
-		{Names: "lock unlock move prune repair", Options: `--reason:text -f,--force -n,--dry-run -v,--verbose
+		{Names: "lock unlock move repair", Options: `--reason:text -f,--force -n,--dry-run -v,--verbose
 			--expire:text`,
 			Operands: "write*", Effects: "writes", Judge: inGit("worktrees")},
-		{Names: "remove", Options: "-f,--force!destroys", Operands: "write", Effects: "writes", Abbreviates: true,
+		{Names: "prune", Options: "-n,--dry-run -v,--verbose --expire:text", Effects: "writes destroys", Judge: inGit("worktrees")},
+		{Names: "remove", Options: "-f,--force", Operands: "write", Effects: "writes destroys", Abbreviates: true,
 			Judge: inGit("worktrees")},
 	}}
 }

@@ -28,7 +28,8 @@ func gitRemoteSpecs() []*Spec {
 				Operands: "text*", Effects: "writes git_config adds", Locks: "config.lock"},
 			{Names: "set-head", Options: "-a,--auto!reaches -d,--delete", Operands: "text*", Effects: "writes adds"},
 			{Names: "remove rm", Operands: "text", Effects: "writes git_config destroys", Locks: "config.lock"},
-			{Names: "prune update", Options: "-n,--dry-run -p,--prune", Operands: "text*", Effects: "writes reaches adds"},
+			{Names: "prune", Options: "-n,--dry-run", Operands: "text*", Effects: "writes reaches destroys"},
+			{Names: "update", Options: "-p,--prune", Operands: "text*", Effects: "writes reaches adds"},
 		}},
 		{Names: "fetch", Options: gitFetchOptions, Operands: "remote? text*", Effects: "writes reaches adds",
 			Abbreviates: true, Judge: judgeGitRemotes, Locks: "refs"},
@@ -41,7 +42,7 @@ func gitRemoteSpecs() []*Spec {
 			--receive-pack:run!runs_code --exec:run!runs_code -u,--set-upstream!git_config --progress --no-progress
 			--prune!destroys --no-verify --verify --follow-tags --no-follow-tags --signed?:text --no-signed --atomic
 			--no-atomic -o,--push-option:text -4,--ipv4 -6,--ipv6`, Operands: "remote? refspec*",
-			Effects: "writes reaches runs_hooks adds", Abbreviates: true, Judge: judgeGitPush, Locks: "refs"},
+			Effects: "writes reaches runs_hooks adds", Abbreviates: true, Loses: true, Judge: judgeGitPush, Locks: "refs"},
 		{Names: "clone", Options: `-v,--verbose -q,--quiet --progress --no-progress --reject-shallow -n,--no-checkout
 			--bare --mirror -l,--local --no-local --no-hardlinks -s,--shared --recurse-submodules?:text
 			--recursive?:text -j,--jobs:text --template:read!runs_code --reference:read --reference-if-able:read
@@ -264,7 +265,7 @@ func gitUndoSpecs() []*Spec {
 		--pathspec-file-nul --ignore-skip-worktree-bits`
 	return []*Spec{
 		{Names: "checkout", Options: checkout, Operands: "text*", Effects: "writes runs_hooks adds", Abbreviates: true,
-			Judge: judgeGitCheckout, Locks: "index.lock"},
+			Loses: true, Judge: judgeGitCheckout, Locks: "index.lock"},
 		{Names: "switch", Options: `-c,--create:text -C,--force-create:text!destroys --guess --no-guess
 			--discard-changes!destroys -q,--quiet --progress --no-progress --recurse-submodules -t,--track?:text!git_config
 			--no-track -m,--merge --conflict:text -d,--detach -f,--force!destroys --orphan:text --overwrite-ignore
@@ -273,17 +274,17 @@ func gitUndoSpecs() []*Spec {
 		{Names: "restore", Options: `-s,--source:text -S,--staged -W,--worktree --ignore-unmerged --overlay --no-overlay
 			-q,--quiet --progress --no-progress --recurse-submodules -m,--merge --conflict:text -2,--ours -3,--theirs
 			-p,--patch!interactive --ignore-skip-worktree-bits --pathspec-from-file:read --pathspec-file-nul`,
-			Operands: "text*", Effects: "writes adds", Abbreviates: true, Judge: judgeGitRestore, Locks: "index.lock"},
+			Operands: "text*", Effects: "writes adds", Abbreviates: true, Loses: true, Judge: judgeGitRestore, Locks: "index.lock"},
 		{Names: "reset", Options: `-q,--quiet --no-quiet --refresh --no-refresh --mixed --soft --hard!destroys
 			--merge!destroys --keep!destroys --recurse-submodules?:text -p,--patch!interactive -N,--intent-to-add
 			--pathspec-from-file:read --pathspec-file-nul`, Operands: "text*", Effects: "writes adds", Abbreviates: true,
 			Locks: "index.lock"},
 		{Names: "clean", Options: `-q,--quiet -n,--dry-run -f,--force -i,--interactive!interactive -d -e,--exclude:text
 			-x -X`,
-			Operands: "text*", Abbreviates: true, Judge: judgeGitClean},
+			Operands: "text*", Abbreviates: true, Loses: true, Judge: judgeGitClean},
 		{Names: "rm", Options: `-n,--dry-run -q,--quiet --cached -f,--force -r --ignore-unmatch --sparse
 			--pathspec-from-file:read --pathspec-file-nul`, Operands: "removed*", Effects: "writes reads_elsewhere adds",
-			Abbreviates: true, Judge: judgeGitRemove, Locks: "index.lock"},
+			Abbreviates: true, Loses: true, Judge: judgeGitRemove, Locks: "index.lock"},
 		{Names: "gc prune repack prune-packed filter-branch filter-repo", Operands: "text*",
 			Effects: "writes destroys runs_code", Locks: "gc.pid"},
 		{Names: "replace", Options: `-l,--list --format:text -d,--delete!writes,destroys -e,--edit!writes,interactive

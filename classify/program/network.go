@@ -5,7 +5,7 @@ import "strings"
 // networkSpecs describes what reaches other machines. Their operands are hosts; what they write or send is said.
 func networkSpecs() []*Spec {
 	return []*Spec{
-		{Names: "curl", Options: curlOptions, Operands: "host*", Effects: "reaches", Judge: judgeCurl},
+		{Names: "curl", Loses: true, Options: curlOptions, Operands: "host*", Effects: "reaches", Judge: judgeCurl},
 		{Names: "wget", Options: `-q,--quiet -v,--verbose -nv,--no-verbose -O,--output-document:write
 			-o,--output-file:write -P,--directory-prefix:write -c,--continue -r,--recursive -l,--level:text -np -N
 			-U,--user-agent:text --header:text -T,--timeout:text -t,--tries:text -S,--server-response --spider
@@ -41,11 +41,16 @@ func networkSpecs() []*Spec {
 		{Names: "mosh rlogin rsh", Raw: true, Effects: "reaches writes runs_code", Carries: "shell", Judge: hostsAmongWords},
 		{Names: "tcpdump tshark http https httpie xh aria2c axel youtube-dl yt-dlp",
 			Raw: true, Effects: "reaches writes runs_code", Judge: effectsAlone},
-		{Names: "psql mysql mariadb redis-cli sqlcmd clickhouse-client cqlsh", Raw: true, Carries: "query",
+		{Names: "redis-cli", Raw: true, Carries: "query", Loses: true, Effects: "reaches writes runs_code", Judge: removesKeys},
+		{Names: "valkey-cli", Partial: true, Raw: true, Carries: "query", Loses: true, Judge: removesKeys},
+		{Names: "psql mysql mariadb sqlcmd clickhouse-client cqlsh", Raw: true, Carries: "query",
 			Effects: "reaches writes runs_code", Judge: effectsAlone},
 		{Names: "mongo mongosh", Raw: true, Carries: "script", Effects: "reaches writes runs_code", Judge: effectsAlone},
 	}
 }
+
+// removesKeys finds the commands of Redis that remove keys.
+var removesKeys = judgeWords("removes keys", "flushall", "flushdb", "del", "unlink", "getdel")
 
 // judgeWget: without a name for it, what is got replaces no file.
 func judgeWget(a *Args, u *Use) {

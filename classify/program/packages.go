@@ -37,7 +37,7 @@ func packageSpecs() []*Spec {
 				Judge: reason("runs git in the directories of editable packages")},
 		}},
 		{Names: `aptitude dpkg-reconfigure yum dnf zypper pacman apk emerge snap flatpak port nix-env brew`, Raw: true,
-			Effects: "writes reaches runs_code", Judge: judgePackages},
+			Loses: true, Effects: "writes reaches runs_code", Judge: judgePackages},
 	}
 }
 

@@ -77,7 +77,7 @@ const pgrepOptions = `-f,--full -g,--pgroup:text -G,--group:text -i,--ignore-cas
 
 func signalSpecs() []*Spec {
 	return []*Spec{
-		{Names: "kill", Raw: true, Exact: true, Judge: judgeSignal},
+		{Names: "kill", Raw: true, Exact: true, Loses: true, Judge: JudgeKill},
 		{Names: "pkill", Operands: "text*", Effects: "observes_host", Judge: judgeSends,
 			Options: pgrepOptions + " --signal:text -q,--queue:text -e,--echo -c,--count -m,--mrelease -H,--require-handler"},
 		{Names: "killall", Operands: "text*", Judge: judgeSends,
@@ -87,8 +87,9 @@ func signalSpecs() []*Spec {
 	}
 }
 
-// judgeSignal knows the lists of signals; whatever else kill does, it sends one.
-func judgeSignal(a *Args, u *Use) {
+// JudgeKill knows the lists of signals; whatever else kill does, it sends one, and to every process if the last word is -1. The shell's own
+// kill is no other.
+func JudgeKill(a *Args, u *Use) {
 	if len(a.Operands) > 0 && a.Operands[0].Static {
 		switch a.Operands[0].Text {
 		case "-l", "-L", "--list", "--table", "--help", "--version":
@@ -96,6 +97,9 @@ func judgeSignal(a *Args, u *Use) {
 		}
 	}
 	u.Add(Writes, "kill sends a signal to a process, with which its work may be lost")
+	if last := len(a.Operands) - 1; last > 0 && a.Operands[last].Static && a.Operands[last].Text == "-1" {
+		u.Add(Destroys, "ends every process")
+	}
 }
 
 func judgeSends(a *Args, u *Use) {

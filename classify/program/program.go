@@ -139,6 +139,7 @@ type Spec struct {
 	Judge       func(*Args, *Use)
 	Carries     string // what of its words may run: a Language, and command, command=WORDS, input, within as in Carried; see there
 	Partial     bool   // nothing else is known of it
+	Loses       bool   // Judge may find that a use destroys
 
 	compile  sync.Once
 	compiled *table

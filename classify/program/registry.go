@@ -46,6 +46,7 @@ func lists() [][]*Spec {
 		editorSpecs(),
 		macosSpecs(),
 		carrierSpecs(),
+		partialDestroyers(),
 	}
 }
 

@@ -42,7 +42,8 @@ func systemSpecs() []*Spec {
 		{Names: "at batch atrm", Raw: true, Carries: "shell", Effects: "writes", Judge: effectsAlone},
 		{Names: "iptables ip6tables nft ufw firewall-cmd modprobe insmod rmmod swapon swapoff", Raw: true,
 			Effects: "writes", Judge: effectsAlone},
-		{Names: "useradd userdel usermod groupadd groupdel groupmod passwd chpasswd adduser deluser visudo vipw",
+		{Names: "userdel groupdel deluser delgroup", Raw: true, Effects: "writes destroys", Judge: reason("removes an account")},
+		{Names: "useradd usermod groupadd groupmod passwd chpasswd adduser visudo vipw",
 			Raw: true, Effects: "writes", Judge: effectsAlone},
 	}
 }

@@ -1,6 +1,9 @@
 package program
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // writerSpecs describes the programs that make, change and remove files, so that what they write is known. -help and
 // -version aside, none of them is ever read-only.
@@ -10,16 +13,16 @@ func writerSpecs() []*Spec {
 
 func removerSpecs() []*Spec {
 	return []*Spec{
-		{Names: "rm", Operands: "file*", Abbreviates: true, Judge: judgeDestroyer,
+		{Names: "rm", Operands: "file*", Abbreviates: true, Loses: true, Judge: judgeDestroyer,
 			Options: `-f,--force -i -I --interactive?:text --one-file-system --no-preserve-root --preserve-root?:text
 				-r,-R,--recursive -d,--dir -v,--verbose` + helpVersion},
-		{Names: "rmdir", Operands: "file*", Abbreviates: true,
+		{Names: "rmdir", Operands: "file*", Abbreviates: true, Loses: true, Judge: judgeDestroyer,
 			Options: "--ignore-fail-on-non-empty -p,--parents -v,--verbose" + helpVersion},
-		{Names: "unlink", Operands: "file*", Options: helpVersion, Judge: judgeDestroyer},
-		{Names: "shred", Operands: "file*", Abbreviates: true, Judge: judgeDestroyer,
+		{Names: "unlink", Operands: "file*", Options: helpVersion, Loses: true, Judge: judgeDestroyer},
+		{Names: "shred", Operands: "file*", Abbreviates: true, Loses: true, Judge: judgeDestroyer,
 			Options: `-f,--force -n,--iterations:text --random-source:read -s,--size:text -u --remove?:text -v,--verbose
 				-x,--exact -z,--zero` + helpVersion},
-		{Names: "truncate", Operands: "file*", Abbreviates: true, Judge: judgeDestroyer,
+		{Names: "truncate", Operands: "file*", Abbreviates: true, Loses: true, Judge: judgeDestroyer,
 			Options: "-c,--no-create -o,--io-blocks -r,--reference:read -s,--size:text" + helpVersion},
 	}
 }
@@ -61,10 +64,10 @@ func makerSpecs() []*Spec {
 			Options: "-m,--mode:text -Z --context?:text" + helpVersion},
 		{Names: "mktemp", Operands: "text?", Effects: "adds", Abbreviates: true, Judge: judgeMktemp,
 			Options: "-d,--directory -u,--dry-run -q,--quiet --suffix:text -p:text --tmpdir?:text -t" + helpVersion},
-		{Names: "chmod", Operands: "change*", Effects: "adds", Abbreviates: true, Judge: judgeChange,
+		{Names: "chmod", Operands: "change*", Effects: "adds", Abbreviates: true, Loses: true, Judge: judgeChange,
 			Options: `-c,--changes -f,--silent,--quiet -v,--verbose --no-preserve-root --preserve-root --reference:read
 				-R,--recursive --dereference -h,--no-dereference -H -L -P -r,-w,-x,-X,-s,-t,-u,-g,-o,-a` + helpVersion},
-		{Names: "chown chgrp", Operands: "change*", Effects: "adds", Abbreviates: true, Judge: judgeChange,
+		{Names: "chown chgrp", Operands: "change*", Effects: "adds", Abbreviates: true, Loses: true, Judge: judgeChange,
 			Options: `-c,--changes -f,--silent,--quiet -v,--verbose --dereference -h,--no-dereference --from:text
 				--no-preserve-root --preserve-root --reference:read -R,--recursive -H -L -P` + helpVersion},
 		{Names: "tee", Operands: "file*", Abbreviates: true,
@@ -93,6 +96,8 @@ func judgeDestroyer(a *Args, u *Use) {
 	switch a.Argv[0].Text {
 	case "shred", "truncate":
 		u.Add(Destroys, "overwrites files")
+	case "rmdir":
+		u.Add(Destroys, "deletes directories")
 	default:
 		u.Add(Destroys, "deletes files")
 	}
@@ -188,7 +193,20 @@ func judgeChange(a *Args, u *Use) {
 	u.Writes = append(u.Writes, words...)
 	if a.Has("--recursive") && len(words) > 0 {
 		u.Add(Writes, "changes all files below a directory")
+		if slices.ContainsFunc(words, wholeSystem) {
+			u.Add(Destroys, "loses who may do what with a whole system")
+		}
 	}
+}
+
+// wholeSystem reports whether a path is the root, a directory right below it, or a home.
+func wholeSystem(w Word) bool {
+	dir, all := strings.CutSuffix(w.Text, "/*")
+	dir = strings.TrimSuffix(dir, "/")
+	if strings.HasPrefix(w.Text, "/") && (dir == "" || strings.LastIndexByte(dir, '/') == 0) {
+		return true
+	}
+	return dir == "~" || dir == "$HOME" || all && dir == ""
 }
 
 func judgeMktemp(a *Args, u *Use) {

@@ -9,7 +9,7 @@ func TestWriters(t *testing.T) {
 		{"rm -", "destroys w:./-"},
 		{"rm --help", ""},
 		{"rm --nope x", "?"},
-		{"rmdir d", "w:d"},
+		{"rmdir d", "destroys w:d"},
 		{"unlink f", "destroys w:f"},
 		{"shred -u f", "destroys w:f"},
 		{"truncate -s 0 f", "destroys w:f"},
