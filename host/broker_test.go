@@ -13,6 +13,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/host"
+	"toolhost/host/prompt"
 	"toolhost/permissions"
 )
 
@@ -40,16 +41,16 @@ func (f *fixture) prompts() (requests <-chan agenttool.Decision, detach func()) 
 func TestPrompt(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		answer host.Answer
+		answer prompt.Answer
 		state  agenttool.InvocationStatus
 		status agenttool.ResultStatus
 		code   string
 		ran    string // the path that ran
 	}{
-		{"allow", host.Answer{Behavior: agenttool.Allow}, "succeeded", "succeeded", "", "a"},
-		{"deny", host.Answer{Behavior: agenttool.Deny, Feedback: "not that one"}, "denied", "rejected", "rejected_by_person", ""},
-		{"deny, unseen", host.Answer{Behavior: agenttool.Deny, Unseen: "the client declined"}, "denied", "rejected", "approval_unavailable", ""},
-		{"another input", host.Answer{Behavior: agenttool.Allow, UpdatedInput: input("b")}, "succeeded", "succeeded", "", "b"},
+		{"allow", prompt.Answer{Behavior: agenttool.Allow}, "succeeded", "succeeded", "", "a"},
+		{"deny", prompt.Answer{Behavior: agenttool.Deny, Feedback: "not that one"}, "denied", "rejected", "rejected_by_person", ""},
+		{"deny, unseen", prompt.Answer{Behavior: agenttool.Deny, Unseen: "the client declined"}, "denied", "rejected", "approval_unavailable", ""},
+		{"another input", prompt.Answer{Behavior: agenttool.Allow, UpdatedInput: input("b")}, "succeeded", "succeeded", "", "b"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := newFixture(t, []agenttool.Tool{&fake{name: "put"}})
@@ -94,7 +95,7 @@ func TestAnswersThatCannotCount(t *testing.T) {
 	requests, _ := f.prompts()
 	done := f.start(host.Request{ID: "c1", Tool: "put", Input: input("a")})
 	id := (<-requests).DecisionID
-	for name, a := range map[string]host.Answer{
+	for name, a := range map[string]prompt.Answer{
 		"no such prompt": {DecisionID: "perm_x", Behavior: agenttool.Allow}, "no behavior": {DecisionID: id},
 		"ask":           {DecisionID: id, Behavior: agenttool.Ask},
 		"user scope":    {DecisionID: id, Behavior: agenttool.Allow, Scope: "user"},
@@ -108,7 +109,7 @@ func TestAnswersThatCannotCount(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := f.Decide(host.Answer{DecisionID: id, Behavior: agenttool.Allow}); err != nil {
+	if _, err := f.Decide(prompt.Answer{DecisionID: id, Behavior: agenttool.Allow}); err != nil {
 		t.Error(err)
 	}
 	<-done
@@ -119,7 +120,7 @@ func TestSessionGrant(t *testing.T) {
 	f := newFixture(t, []agenttool.Tool{&fake{name: "write"}})
 	requests, detach := f.prompts()
 	done := f.start(host.Request{ID: "c1", Tool: "write", Input: input("a[1]")})
-	d, err := f.Decide(host.Answer{DecisionID: (<-requests).DecisionID, Behavior: agenttool.Allow, Scope: "session"})
+	d, err := f.Decide(prompt.Answer{DecisionID: (<-requests).DecisionID, Behavior: agenttool.Allow, Scope: "session"})
 	if err != nil || len(d.RuleRefs) != 1 {
 		t.Fatalf("%+v, %v", d, err)
 	}
@@ -182,7 +183,7 @@ func TestUnansweredPromptDelaysNobody(t *testing.T) {
 	if got := f.call(host.Request{ID: "look", Tool: "look", Input: input("a")}); got.Result.Status != agenttool.ResultSucceeded {
 		t.Errorf("a read beside prompts: %+v", got.Result)
 	}
-	if _, err := f.Decide(host.Answer{DecisionID: first.DecisionID, Behavior: agenttool.Allow}); err != nil {
+	if _, err := f.Decide(prompt.Answer{DecisionID: first.DecisionID, Behavior: agenttool.Allow}); err != nil {
 		t.Error(err)
 	}
 	go f.Drain(context.Background())
@@ -205,7 +206,7 @@ func TestPromptWhileTheClockJumps(t *testing.T) {
 		id := fmt.Sprint("c", i)
 		done := f.start(host.Request{ID: id, Tool: "put", Input: input("a"), Timeout: time.Hour})
 		asked := <-requests
-		if _, err := f.Decide(host.Answer{DecisionID: asked.DecisionID, Behavior: agenttool.Allow}); err != nil {
+		if _, err := f.Decide(prompt.Answer{DecisionID: asked.DecisionID, Behavior: agenttool.Allow}); err != nil {
 			t.Fatalf("%s: %v", id, err)
 		}
 		if got := <-done; got.Result.Status != agenttool.ResultSucceeded {
@@ -225,7 +226,7 @@ func TestFirstAnswerWins(t *testing.T) {
 	counted := 0
 	for range 32 {
 		wg.Go(func() {
-			if _, err := f.Decide(host.Answer{DecisionID: id, Behavior: agenttool.Allow}); err == nil {
+			if _, err := f.Decide(prompt.Answer{DecisionID: id, Behavior: agenttool.Allow}); err == nil {
 				mu.Lock()
 				counted++
 				mu.Unlock()
@@ -247,7 +248,7 @@ func TestStricterModeWhileAsked(t *testing.T) {
 	if err := f.SetMode(permissions.Plan); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.Decide(host.Answer{DecisionID: asked.DecisionID, Behavior: agenttool.Allow}); err != nil {
+	if _, err := f.Decide(prompt.Answer{DecisionID: asked.DecisionID, Behavior: agenttool.Allow}); err != nil {
 		t.Fatal(err)
 	}
 	if got := <-done; got.Result.Status != agenttool.ResultDenied {
@@ -268,7 +269,7 @@ func TestAnswerIsRecordedFirst(t *testing.T) {
 		var both sync.WaitGroup
 		both.Go(func() { f.Cancel("c1", "") })
 		both.Go(func() {
-			d, err = f.Decide(host.Answer{DecisionID: id, Behavior: agenttool.Allow, Scope: "session"})
+			d, err = f.Decide(prompt.Answer{DecisionID: id, Behavior: agenttool.Allow, Scope: "session"})
 		})
 		both.Wait()
 		got := <-done
@@ -338,7 +339,7 @@ func TestStalePreviewAsksAgain(t *testing.T) {
 				if asked++; len(d.ContentBlocks) != 1 || d.ContentBlocks[0].Diff == "" {
 					t.Errorf("the prompt shows %+v", d.ContentBlocks)
 				}
-				if _, err := f.Decide(host.Answer{DecisionID: d.DecisionID, Behavior: agenttool.Allow}); err != nil {
+				if _, err := f.Decide(prompt.Answer{DecisionID: d.DecisionID, Behavior: agenttool.Allow}); err != nil {
 					t.Fatal(err)
 				}
 			case got = <-done:

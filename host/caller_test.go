@@ -7,17 +7,18 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/host"
+	"toolhost/host/prompt"
 )
 
 // TestCallerAnswers: a caller that answers its own prompts is waited for, though nobody is attached; the prompts of others are not.
 func TestCallerAnswers(t *testing.T) {
 	f := newFixture(t, []agenttool.Tool{&fake{name: "put"}})
 	type asked struct {
-		host.Prompt
+		prompt.Prompt
 		over <-chan struct{}
 	}
 	heard := make(chan asked, 2)
-	caller := host.Caller{CallID: "theirs", Refs: []string{"thread 7"}, Asked: func(p host.Prompt, over <-chan struct{}) { heard <- asked{p, over} }}
+	caller := host.Caller{CallID: "theirs", Refs: []string{"thread 7"}, Asked: func(p prompt.Prompt, over <-chan struct{}) { heard <- asked{p, over} }}
 	if got := f.call(host.Request{ID: "alone", Tool: "put", Input: input("a")}); got.Result.Error == nil || got.Result.Error.Code != "approval_unavailable" {
 		t.Fatalf("a call that nobody answers for: %+v", got.Result)
 	}
@@ -29,7 +30,7 @@ func TestCallerAnswers(t *testing.T) {
 	default:
 	}
 	f.Attend()() // somebody looked in and left
-	if _, err := f.Decide(host.Answer{DecisionID: p.Decision.DecisionID, Behavior: agenttool.Allow, Channel: host.Channel{Name: "test"}}); err != nil {
+	if _, err := f.Decide(prompt.Answer{DecisionID: p.Decision.DecisionID, Behavior: agenttool.Allow, Channel: prompt.Channel{Name: "test"}}); err != nil {
 		t.Fatal(err)
 	}
 	got := <-done

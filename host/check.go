@@ -10,7 +10,7 @@ import (
 // located, and nothing is recorded or run. Hooks are not asked. The error is what the call would end with before a decision.
 func (h *Host) Check(ctx context.Context, tool string, input []byte) (agenttool.Decision, *agenttool.Facts, error) {
 	h.mu.Lock()
-	c := newCall(h, Request{ID: "check", Tool: tool, Input: input}, h.policy)
+	c := newCall(h, Request{ID: "check", Tool: tool, Input: input}, h.rules.Policy())
 	c.dir = h.dir
 	h.mu.Unlock()
 	defer c.cancel(nil)

@@ -8,6 +8,7 @@ import (
 	"toolhost/agenttool"
 	"toolhost/host"
 	"toolhost/host/hook"
+	"toolhost/host/prompt"
 	"toolhost/permissions"
 )
 
@@ -92,7 +93,7 @@ func TestHooksOfAPrompt(t *testing.T) {
 	if runsOf(request) != 1 || runsOf(decision) != 0 || toldTo(t, request)["decision"].(map[string]any)["behavior"] != "ask" {
 		t.Errorf("before the answer the hooks ran %d and %d times", runsOf(request), runsOf(decision))
 	}
-	if _, err := f.Decide(host.Answer{DecisionID: asked.DecisionID, Behavior: agenttool.Allow}); err != nil {
+	if _, err := f.Decide(prompt.Answer{DecisionID: asked.DecisionID, Behavior: agenttool.Allow}); err != nil {
 		t.Fatal(err)
 	}
 	got := <-done
@@ -138,7 +139,7 @@ func TestHookWantsAPerson(t *testing.T) {
 	if n := len(f.Prompts()); n != 1 {
 		t.Errorf("%d prompts wait", n)
 	}
-	if _, err := f.Decide(host.Answer{DecisionID: one.DecisionID, Behavior: agenttool.Allow}); err != nil {
+	if _, err := f.Decide(prompt.Answer{DecisionID: one.DecisionID, Behavior: agenttool.Allow}); err != nil {
 		t.Fatal(err)
 	}
 	if got := <-first; got.Result.IsError {

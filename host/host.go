@@ -20,6 +20,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/host/hook"
+	"toolhost/host/prompt"
 	"toolhost/permissions"
 	"toolhost/persist"
 	"toolhost/scheduler"
@@ -39,7 +40,7 @@ type Options struct {
 	Now         func() time.Time     // nil: time.Now
 	MaxParallel int                  // calls that run at once; 0: 10
 	Memory      int64                // bytes that the process may have, which bound what calls hold at once; 0: they are not bounded by it
-	Approvals   Approvals            // how prompts are answered
+	Approvals   prompt.Approvals     // how prompts are answered
 	Level       string               // of the sandbox of commands, for prompts
 	Private     []string             // directories of toolhost's own, absolute and without links, which no grant opens
 	Version     string               // of this build, for hello
@@ -56,14 +57,13 @@ type Options struct {
 }
 
 const (
-	defaultMaxParallel     = 10
-	defaultApprovalTimeout = 10 * time.Minute
-	maxActive              = 64 // calls that are being prepared, run or answered at once; others wait in line
-	maxLive                = 16_384
-	liveBytes              = 32 << 10  // what a live call takes beside its input
-	memberBytes            = 256 << 10 // what a call of a batch takes until all of them have ended
-	contentBytes           = 24 << 20  // what a call on files takes at most while it holds content
-	maxLiveInput           = 64 << 20  // bytes of the inputs of live calls
+	defaultMaxParallel = 10
+	maxActive          = 64 // calls that are being prepared, run or answered at once; others wait in line
+	maxLive            = 16_384
+	liveBytes          = 32 << 10  // what a live call takes beside its input
+	memberBytes        = 256 << 10 // what a call of a batch takes until all of them have ended
+	contentBytes       = 24 << 20  // what a call on files takes at most while it holds content
+	maxLiveInput       = 64 << 20  // bytes of the inputs of live calls
 )
 
 // Host serves calls. Its methods may be used from several goroutines.
@@ -74,8 +74,9 @@ type Host struct {
 	gate     *scheduler.Scheduler // calls being worked on, whatever their phase
 	room     *scheduler.Scheduler // calls on files that hold their content or a result made of it; nil: memory does not bound them
 	journal  journal
-	prompts  broker
-	parser   permissions.Parser
+	rules    rules
+	prompts  *prompt.Broker
+	grants   grants
 	runner   *hook.Runner
 	ctx      context.Context // ends when the host stops
 	stop     context.CancelCauseFunc
@@ -89,10 +90,8 @@ type Host struct {
 	admitted  int64
 	active    map[*call]bool
 	jobs      []background
-	policy    permissions.Policy
 	hooks     *hook.Set // nil: none
 	draining  bool
-	tightened bool // the client made the mode tighter
 	overrides overrides
 	closed    bool
 	calls     map[string]*call // live calls by native id
@@ -127,7 +126,8 @@ func New(o Options) (*Host, error) {
 		registry: reg,
 		sched:    scheduler.New(o.MaxParallel),
 		gate:     scheduler.New(maxActive),
-		policy:   o.Policy,
+		rules:    rules{policy: o.Policy, limit: o.Policy.Mode, parser: o.Parser},
+		grants:   grants{o.Locate, o.Private},
 		dir:      o.Scope.Dir,
 		active:   map[*call]bool{},
 		calls:    map[string]*call{},
@@ -137,10 +137,10 @@ func New(o Options) (*Host, error) {
 		h.room = scheduler.New(int(max(1, o.Memory/contentBytes)))
 	}
 	h.journal = journal{store: o.Store, ids: o.IDs, now: o.Now}
-	if h.parser = o.Parser; h.parser.Names == nil {
-		h.parser = permissions.Parser{Names: Names(o.Tools), Home: o.Scope.Home}
+	if o.Parser.Names == nil {
+		h.rules.parser = permissions.Parser{Names: Names(o.Tools), Home: o.Scope.Home}
 	}
-	h.prompts = broker{pending: map[agenttool.DecisionID]*prompt{}}
+	h.prompts = prompt.New(prompt.Options{Rules: &h.rules, Approvals: o.Approvals, IDs: o.IDs, Now: o.Now})
 	if h.runner, err = hook.NewRunner(hook.Options{Workspace: o.Policy.Workspace, Session: o.Session, Environ: o.HookEnviron, IDs: o.IDs, Now: o.Now}); err != nil {
 		return nil, fmt.Errorf("host: %w", err)
 	}
@@ -173,7 +173,7 @@ type Caller struct {
 
 	// Asked hears the prompts of this call. A caller that has one answers them, by [Host.Decide], so that they wait for it
 	// though nobody else is there. over is closed when a prompt needs no answer any more.
-	Asked func(p Prompt, over <-chan struct{})
+	Asked prompt.Asked
 
 	// Progress hears how the call goes on while it runs, at most ten times a second, and how a job ended that it left: its id is
 	// the TaskID then, and Status is completed, failed or canceled.
@@ -189,7 +189,7 @@ func (r Request) name() string {
 }
 
 // ErrRequest is wrapped by the errors of requests that were refused before anything was recorded or run.
-var ErrRequest = errors.New("request refused")
+var ErrRequest = prompt.ErrRefused
 
 // IsRefused reports whether err says that a request was refused before anything happened.
 func IsRefused(err error) bool { return errors.Is(err, ErrRequest) }
@@ -255,7 +255,7 @@ func (h *Host) admissible(requests []Request) error {
 
 // register makes the call known. The caller holds h.mu.
 func (h *Host) register(r Request, b *batch) *call {
-	c := newCall(h, r, h.policy)
+	c := newCall(h, r, h.rules.Policy())
 	if h.hooks != nil {
 		c.hooks = &hooked{set: h.hooks}
 	}
@@ -299,37 +299,28 @@ func (h *Host) forget(c *call) {
 }
 
 // Mode returns the mode in force.
-func (h *Host) Mode() permissions.Mode {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.policy.Mode
-}
+func (h *Host) Mode() permissions.Mode { return h.rules.Policy().Mode }
 
 // SetMode changes the mode for calls that are admitted or answered from now on. It can go no looser than the mode
 // that the host was started with.
 func (h *Host) SetMode(m permissions.Mode) error {
-	h.mu.Lock()
-	if limit := h.o.Policy.Mode; !m.Within(limit) {
-		h.mu.Unlock()
-		return refuse("mode %s is looser than %s, with which toolhost was started: start it with --mode %s", m, limit, m)
-	}
-	changed := h.policy.Mode != m
-	h.policy.Mode, h.tightened = m, m != h.o.Policy.Mode
-	h.mu.Unlock()
-	if !changed {
-		return nil
+	changed, err := h.rules.setMode(m)
+	if err != nil || !changed {
+		return err
 	}
 	surface := h.registry.surface(h.o.IDs.New("surface_", h.o.Now()), h.o.Now(), string(m))
 	h.journal.record(agenttool.Event{EventType: agenttool.EventSurfaceUpdated}, "reason", "mode is now "+string(m), "surface", surface)
 	return nil
 }
 
-// snapshot returns the policy in force.
-func (h *Host) snapshot() permissions.Policy {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.policy
-}
+// Attend says that somebody can answer prompts until detach is called, as [prompt.Broker.Attend] says.
+func (h *Host) Attend() (detach func()) { return h.prompts.Attend() }
+
+// Prompts returns the open prompts, oldest first; those that ask the same as another are counted with it.
+func (h *Host) Prompts() []prompt.Prompt { return h.prompts.List() }
+
+// Decide answers a prompt, and those that ask the same, as [prompt.Broker.Decide] says.
+func (h *Host) Decide(a prompt.Answer) (agenttool.Decision, error) { return h.prompts.Decide(a) }
 
 // history remembers how the last calls ended, by native id, in a ring. The zero value is empty.
 type history struct {

@@ -30,17 +30,17 @@ const (
 // wasKept reports whether a call failed because its sandbox kept it from what a person could grant, and whether anybody can be asked.
 func (c *call) wasKept(err error) bool {
 	return errors.Is(err, agenttool.SandboxViolation) && len(c.grantable()) > 0 && c.out.Job == nil && !c.out.Yielded &&
-		c.ctx.Err() == nil && c.policy.Mode.Asks() && c.answerable()
+		c.ctx.Err() == nil && c.policy.Mode.Asks() && c.host.prompts.Reaches(c.req.Caller.Asked)
 }
 
 // grantable are the grants of what a call was kept from that a person may be asked for: none opens what is toolhost's own, or what a rule
 // denies.
 func (c *call) grantable() []string {
 	return slices.DeleteFunc(slices.Clone(c.out.Wanted), func(grant string) bool {
-		if _, denied := c.host.snapshot().Forbids(grant); denied {
+		if _, denied := c.host.rules.Policy().Forbids(grant); denied {
 			return true
 		}
-		return c.host.opensOwn(grant)
+		return c.host.grants.opensOwn(grant)
 	})
 }
 
@@ -49,10 +49,10 @@ func (c *call) grantable() []string {
 // and the next call with the same input is given what was granted.
 func (c *call) override(ctx context.Context, failure error) error {
 	c.attempt, c.wanted = max(c.attempt, 1)+1, c.grantable()
-	d := c.host.complete(agenttool.Decision{
+	d := c.complete(agenttool.Decision{
 		SchemaVersion: agenttool.SchemaVersion, Behavior: agenttool.Ask, Mode: string(c.policy.Mode), BlockedPath: agenttool.AsError(failure, agenttool.SandboxViolation).BlockedPath,
 		Reason: &agenttool.DecisionReason{Type: "sandbox_override", Detail: "it ran, and the sandbox kept it from " + strings.Join(c.wanted, ", ")},
-	}, c)
+	})
 	answer, err := c.ask(ctx, d, true)
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -73,7 +73,7 @@ func (c *call) override(ctx context.Context, failure error) error {
 		return hinted(failure, "partly done: what it was kept from ("+strings.Join(grants, ", ")+") is granted now. Look what it did, and make the same call again"+
 			said(answer.Feedback))
 	}
-	c.granted, c.policy, c.feedback = grants, c.host.snapshot(), answer.Feedback
+	c.granted, c.policy, c.feedback = grants, c.host.rules.Policy(), answer.Feedback
 	return c.rebind(ctx, c.input)
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"toolhost/agenttool"
+	"toolhost/host/prompt"
 	"toolhost/permissions"
 )
 
@@ -30,7 +31,7 @@ func (c *call) permission(ctx context.Context) error {
 	switch d.Behavior {
 	case agenttool.Allow:
 		c.decided(d)
-		return c.host.confine(c.bound, d.Grants)
+		return c.host.grants.confine(c.bound, d.Grants)
 	case agenttool.Deny:
 		c.decided(d)
 		return denied(d)
@@ -40,7 +41,7 @@ func (c *call) permission(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		c.permissionDecisionHooks(ctx, answer.decision)
+		c.permissionDecisionHooks(ctx, answer.Decision)
 		var again bool
 		if d, again, err = c.answered(ctx, answer); err != nil || !again {
 			return err
@@ -51,14 +52,14 @@ func (c *call) permission(ctx context.Context) error {
 
 // answered goes on with the answer of a prompt. again reports that the input, as a person edited it, is one that asks for itself: it
 // is protected, or a rule wants it asked.
-func (c *call) answered(ctx context.Context, answer Answer) (d agenttool.Decision, again bool, err error) {
+func (c *call) answered(ctx context.Context, answer prompt.Outcome) (d agenttool.Decision, again bool, err error) {
 	switch {
-	case answer.Behavior == agenttool.Deny && answer.byRule:
-		return d, false, denied(answer.decision)
+	case answer.Behavior == agenttool.Deny && answer.ByRule:
+		return d, false, denied(answer.Decision)
 	case answer.Behavior == agenttool.Deny:
 		return d, false, rejected(answer)
 	}
-	c.policy = c.host.snapshot()
+	c.policy = c.host.rules.Policy()
 	if answer.UpdatedInput != nil {
 		if err := c.rebind(ctx, answer.UpdatedInput); err != nil {
 			return d, false, err
@@ -72,7 +73,7 @@ func (c *call) answered(ctx context.Context, answer Answer) (d agenttool.Decisio
 	case d.Behavior == agenttool.Ask && answer.UpdatedInput != nil && (d.BlockedPath != "" || len(d.RuleRefs) > 0):
 		return d, true, nil
 	}
-	if err := c.host.confine(c.bound, slices.Concat(d.Grants, answer.Grants)); err != nil {
+	if err := c.host.grants.confine(c.bound, slices.Concat(d.Grants, answer.Grants)); err != nil {
 		return d, false, err
 	}
 	c.feedback = answer.Feedback
@@ -88,7 +89,12 @@ func (c *call) request() permissions.Request {
 }
 
 // decide asks the policy and completes its record.
-func (c *call) decide() agenttool.Decision { return c.host.complete(c.policy.Decide(c.request()), c) }
+func (c *call) decide() agenttool.Decision { return c.complete(c.policy.Decide(c.request())) }
+
+// complete fills what a decision about the call has of its own.
+func (c *call) complete(d agenttool.Decision) agenttool.Decision {
+	return c.host.prompts.Complete(d, c.inv.InvocationID)
+}
 
 // decided records a decision that needs no answer.
 func (c *call) decided(d agenttool.Decision) {
@@ -116,26 +122,6 @@ func denied(d agenttool.Decision) error {
 	return e
 }
 
-func rejected(a Answer) error {
+func rejected(a prompt.Outcome) error {
 	return agenttool.Failure(agenttool.ApprovalRejected, "rejected_by_person", "a person looked at the call and said no"+said(a.Feedback))
-}
-
-// nobody is why most prompts that nobody answers have no answer.
-const nobody = "no prompt can be shown"
-
-// unanswerable says at once why no person answers, and what would help (AT-165).
-func unanswerable(d agenttool.Decision, why string) error {
-	message := "approval is needed: " + d.Reason.Detail + ", and " + why + ". "
-	var flags []string
-	for _, update := range d.SuggestedUpdates[:min(1, len(d.SuggestedUpdates))] {
-		for _, rule := range update.Rules {
-			flags = append(flags, "--allow '"+strings.ReplaceAll(rule, "'", `'\''`)+"'")
-		}
-	}
-	if len(flags) == 0 {
-		flags = []string{"an --allow rule"}
-	}
-	message += "Start `toolhost approve` in a terminal, add " + strings.Join(flags, " ") +
-		", or connect a client that answers prompts (elicitation in MCP, approvals: true in agenttool/hello)"
-	return agenttool.Failure(agenttool.ApprovalRejected, "approval_unavailable", message)
 }

@@ -144,12 +144,9 @@ func (h *Host) Status() Status {
 		c.mu.Unlock()
 	}
 	h.mu.Unlock()
-	h.prompts.mu.Lock()
-	for _, p := range h.prompts.pending {
-		s.Pending = append(s.Pending, p.decision)
+	for _, p := range h.prompts.All() {
+		s.Pending = append(s.Pending, p.Decision)
 	}
-	h.prompts.mu.Unlock()
 	slices.SortFunc(s.Calls, func(a, b CallStatus) int { return strings.Compare(string(a.InvocationID), string(b.InvocationID)) })
-	slices.SortFunc(s.Pending, func(a, b agenttool.Decision) int { return strings.Compare(string(a.DecisionID), string(b.DecisionID)) })
 	return s
 }

@@ -18,7 +18,7 @@ import (
 	"toolhost/agenttool"
 	"toolhost/agenttool/cut"
 	"toolhost/agenttool/visible"
-	"toolhost/host"
+	"toolhost/host/prompt"
 )
 
 // Question is a prompt as a text, and how who reads it may allow the call.
@@ -30,7 +30,7 @@ type Question struct {
 
 // Write says what is asked: what would run, where, why the host asks, and what it would change. It is the same whenever it is made of
 // the same prompt.
-func Write(p host.Prompt) Question {
+func Write(p prompt.Prompt) Question {
 	var m message
 	m.line(visible.Text(p.Tool) + " needs your approval:")
 	m.line("")
@@ -47,7 +47,7 @@ func Write(p host.Prompt) Question {
 }
 
 // sessionRules are the rules that allowing for the session adds, a line each; empty if there are none.
-func sessionRules(p host.Prompt) string {
+func sessionRules(p prompt.Prompt) string {
 	if len(p.Decision.SuggestedUpdates) == 0 {
 		return ""
 	}
@@ -113,7 +113,7 @@ var (
 
 // input writes what the call would do: its members by their names, the telling ones first, and the diff in place of the
 // text that it is made from. Of a diff that does not show all of the change, both are written.
-func (m *message) input(p host.Prompt) {
+func (m *message) input(p prompt.Prompt) {
 	diff, whole := changeOf(p.Decision)
 	var members map[string]json.RawMessage
 	if json.Unmarshal(p.Input, &members) != nil {
@@ -183,7 +183,7 @@ func changeOf(d agenttool.Decision) (diff string, whole bool) {
 }
 
 // circumstances writes where the call would run, and why somebody is asked.
-func (m *message) circumstances(p host.Prompt) {
+func (m *message) circumstances(p prompt.Prompt) {
 	m.fact("In", p.Dir)
 	if p.Sandbox != nil {
 		m.fact("Sandbox", p.Sandbox.Profile+" (level "+p.Sandbox.Level+")")
@@ -231,7 +231,7 @@ func (m *message) gives(grants []string) {
 }
 
 // warnings are what a person should know before they allow a call.
-func warnings(p host.Prompt) []string {
+func warnings(p prompt.Prompt) []string {
 	var notes []string
 	if f := p.Facts; f != nil && f.Destructive == agenttool.Yes {
 		notes = append(notes, "it destroys something")

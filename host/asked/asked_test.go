@@ -7,12 +7,12 @@ import (
 	"testing"
 
 	"toolhost/agenttool"
-	"toolhost/host"
 	"toolhost/host/asked"
+	"toolhost/host/prompt"
 )
 
 func Example() {
-	p := host.Prompt{Tool: "shell", Input: json.RawMessage(`{"command":"rm -rf build\nmake","cwd":"sub"}`), Dir: "/ws", Grants: []string{"host:example.com"}}
+	p := prompt.Prompt{Tool: "shell", Input: json.RawMessage(`{"command":"rm -rf build\nmake","cwd":"sub"}`), Dir: "/ws", Grants: []string{"host:example.com"}}
 	p.Facts = &agenttool.Facts{Destructive: agenttool.Yes}
 	p.Decision.Reason = &agenttool.DecisionReason{Type: "mode", Detail: "it destroys something"}
 	p.Decision.SuggestedUpdates = []agenttool.SuggestedUpdate{{Rules: []string{"Shell(make)"}}}
@@ -48,7 +48,7 @@ func TestWhatIsCutCannotBeAllowed(t *testing.T) {
 		{"no object", `"` + long + `"`, false, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			p := host.Prompt{Tool: "shell", Input: json.RawMessage(tt.input)}
+			p := prompt.Prompt{Tool: "shell", Input: json.RawMessage(tt.input)}
 			p.Decision.SuggestedUpdates = []agenttool.SuggestedUpdate{{Rules: []string{"Shell(make)"}}}
 			q := asked.Write(p)
 			if q.Once != tt.once || q.Session != tt.session || len(q.Text) > asked.MaxText+2500 {

@@ -22,6 +22,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/host"
+	"toolhost/host/prompt"
 	"toolhost/permissions"
 	"toolhost/persist"
 	"toolhost/wire/http"
@@ -70,7 +71,7 @@ func newHost(dir string) (*host.Host, agenttool.SessionID, error) {
 		Tools: tools, Store: store, Session: store.ID(), Version: "1.0.0", Policy: policy,
 		Scope:     agenttool.Scope{Dir: dir, Roots: []string{dir}},
 		Locate:    func(p *agenttool.Path) error { return errors.New(p.Spelling + ": the fixtures have no files") },
-		Approvals: host.Approvals{Timeout: time.Minute},
+		Approvals: prompt.Approvals{Timeout: time.Minute},
 	})
 	return h, store.ID(), err
 }

@@ -9,7 +9,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/agenttool/cut"
-	"toolhost/host"
+	"toolhost/host/prompt"
 )
 
 // firstStateless is the first revision in which a server asks by a result, not by a request of its own.
@@ -159,14 +159,14 @@ const (
 
 // decide answers a prompt. Where the scope cannot be granted the answer counts once. What cannot be taken at all ends the
 // call: nobody would be asked again.
-func (s *Server) decide(ctx context.Context, f *flight, q question, a host.Answer) {
+func (s *Server) decide(ctx context.Context, f *flight, q question, a prompt.Answer) {
 	var err error
 	for range decideTries {
 		if _, err = s.o.Host.Decide(a); err == nil {
 			return
 		}
-		if a.Scope == host.ScopeSession {
-			a.Scope = host.ScopeOnce
+		if a.Scope == prompt.ScopeSession {
+			a.Scope = prompt.ScopeOnce
 			continue
 		}
 		timer := time.NewTimer(decideAgain)
@@ -187,7 +187,7 @@ func (s *Server) decide(ctx context.Context, f *flight, q question, a host.Answe
 const maxFeedback = 4 << 10
 
 // answer is what a client answers to the form. Only an answer that is as the form has it allows anything; nil denies.
-func (f form) answer(res *sdk.ElicitResult) host.Answer {
+func (f form) answer(res *sdk.ElicitResult) prompt.Answer {
 	if res == nil {
 		return f.unseen("the client gave no answer")
 	}
@@ -204,12 +204,12 @@ func (f form) answer(res *sdk.ElicitResult) host.Answer {
 	if _, there := res.Content[fieldFeedback]; there && !said {
 		return f.unseen("the client's answer could not be understood")
 	}
-	a := host.Answer{DecisionID: f.decision, Behavior: agenttool.Allow, Scope: host.ScopeOnce, Feedback: cut.Head(feedback, maxFeedback), Channel: channel(), Alone: true}
+	a := prompt.Answer{DecisionID: f.decision, Behavior: agenttool.Allow, Scope: prompt.ScopeOnce, Feedback: cut.Head(feedback, maxFeedback), Channel: channel(), Alone: true}
 	switch choice, _ := res.Content[fieldAnswer].(string); {
 	case choice == choiceOnce && f.whole:
 		return a
 	case choice == choiceSession && f.session:
-		a.Scope = host.ScopeSession
+		a.Scope = prompt.ScopeSession
 		return a
 	case choice == choiceDeny:
 		return f.deny(feedback)
@@ -217,16 +217,16 @@ func (f form) answer(res *sdk.ElicitResult) host.Answer {
 	return f.unseen("the client's answer could not be understood")
 }
 
-func (f form) deny(feedback string) host.Answer {
-	return host.Answer{DecisionID: f.decision, Behavior: agenttool.Deny, Feedback: cut.Head(feedback, maxFeedback), Channel: channel(), Alone: true}
+func (f form) deny(feedback string) prompt.Answer {
+	return prompt.Answer{DecisionID: f.decision, Behavior: agenttool.Deny, Feedback: cut.Head(feedback, maxFeedback), Channel: channel(), Alone: true}
 }
 
 // unseen denies where it cannot be told that a person did.
-func (f form) unseen(why string) host.Answer {
+func (f form) unseen(why string) prompt.Answer {
 	a := f.deny("")
 	a.Unseen = cut.Head(why, maxFeedback)
 	return a
 }
 
 // channel is how answers come that MCP clients give.
-func channel() host.Channel { return host.Channel{Name: "MCP client"} }
+func channel() prompt.Channel { return prompt.Channel{Name: "MCP client"} }

@@ -14,6 +14,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/host"
+	"toolhost/host/prompt"
 	"toolhost/permissions"
 )
 
@@ -30,7 +31,7 @@ func (f *fixture) has(name string) bool {
 }
 
 // waitPrompts waits until the host has n open prompts and returns them.
-func (f *fixture) waitPrompts(n int) []host.Prompt {
+func (f *fixture) waitPrompts(n int) []prompt.Prompt {
 	f.t.Helper()
 	for limit := time.Now().Add(time.Minute); time.Now().Before(limit); time.Sleep(5 * time.Millisecond) {
 		if list := f.o.Host.Status().Pending; len(list) == n {
@@ -210,9 +211,9 @@ func TestAnsweredElsewhere(t *testing.T) {
 }
 
 // decide answers a prompt as somebody else.
-func (f *fixture) decide(p host.Prompt, b agenttool.Behavior) {
+func (f *fixture) decide(p prompt.Prompt, b agenttool.Behavior) {
 	f.t.Helper()
-	if _, err := f.o.Host.Decide(host.Answer{DecisionID: p.Decision.DecisionID, Behavior: b, Channel: host.Channel{Name: "test"}}); err != nil {
+	if _, err := f.o.Host.Decide(prompt.Answer{DecisionID: p.Decision.DecisionID, Behavior: b, Channel: prompt.Channel{Name: "test"}}); err != nil {
 		f.t.Error(err)
 	}
 }
@@ -285,7 +286,7 @@ func accepted(choice string) *sdk.ElicitResult {
 
 // TestSessionIsTooMuch: where an answer cannot count for the session, it counts once.
 func TestSessionIsTooMuch(t *testing.T) {
-	f := newFixture(t, asking, func(o *host.Options) { o.Approvals.Widest = host.ScopeOnce })
+	f := newFixture(t, asking, func(o *host.Options) { o.Approvals.Widest = prompt.ScopeOnce })
 	asked := 0
 	c := f.client("anyone", "", &sdk.ClientOptions{ElicitationHandler: func(context.Context, *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
 		asked++

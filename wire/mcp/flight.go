@@ -12,6 +12,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/host"
+	"toolhost/host/prompt"
 )
 
 // flight is one tools/call on its way through the host. It can outlive the request that began it.
@@ -38,7 +39,7 @@ type flight struct {
 
 // question is a prompt of a flight.
 type question struct {
-	host.Prompt
+	prompt.Prompt
 	over <-chan struct{} // closed when it needs no answer any more
 }
 
@@ -92,7 +93,7 @@ func (f *flight) in(session string) bool {
 }
 
 // asked keeps the prompt for whoever waits for the flight. One that is over makes room for the next.
-func (f *flight) asked(p host.Prompt, over <-chan struct{}) {
+func (f *flight) asked(p prompt.Prompt, over <-chan struct{}) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	select {

@@ -4,8 +4,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"toolhost/agenttool"
-	"toolhost/host"
 	"toolhost/host/asked"
+	"toolhost/host/prompt"
 )
 
 // form is a prompt as an MCP client shows it: a text, and a flat form below it (MCP-09).
@@ -27,7 +27,7 @@ const (
 )
 
 // newForm returns the form of a prompt. It is the same whenever it is made of the same prompt.
-func newForm(p host.Prompt) form {
+func newForm(p prompt.Prompt) form {
 	q := asked.Write(p)
 	return form{decision: p.Decision.DecisionID, message: q.Text, whole: q.Once, session: q.Session}
 }

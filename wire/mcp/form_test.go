@@ -8,13 +8,13 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/agenttool/visible"
-	"toolhost/host"
 	"toolhost/host/asked"
+	"toolhost/host/prompt"
 )
 
 // promptOf is a prompt of a call of shell.
-func promptOf(input string, rules ...string) host.Prompt {
-	p := host.Prompt{Tool: "shell", Input: json.RawMessage(input), Dir: "/ws", Facts: &agenttool.Facts{Destructive: agenttool.Yes}}
+func promptOf(input string, rules ...string) prompt.Prompt {
+	p := prompt.Prompt{Tool: "shell", Input: json.RawMessage(input), Dir: "/ws", Facts: &agenttool.Facts{Destructive: agenttool.Yes}}
 	p.Decision = agenttool.Decision{DecisionID: "perm_1", Reason: &agenttool.DecisionReason{Type: "rule", Detail: "a rule asks", RuleRef: "Shell(rm:*)"}}
 	if len(rules) > 0 {
 		p.Decision.SuggestedUpdates = []agenttool.SuggestedUpdate{{Rules: rules}, {Rules: []string{"Shell(rm:*)"}}}
@@ -25,7 +25,7 @@ func promptOf(input string, rules ...string) host.Prompt {
 // TestForm: the form says what would happen, where and why, and each of its fields is what old clients take (MCP-09).
 func TestForm(t *testing.T) {
 	p := promptOf(`{"command":"rm -rf build\nmake","timeout_ms":5000,"cwd":"sub"}`, "Shell(make)")
-	p.Sandbox = &host.PromptSandbox{Level: "full", Profile: "workspace"}
+	p.Sandbox = &prompt.Sandbox{Level: "full", Profile: "workspace"}
 	f := newForm(p)
 	for _, part := range []string{
 		"shell needs your approval", "  │ rm -rf build\n  │ make\n", "cwd: sub", "timeout_ms: 5000", "In: /ws", "workspace (level full)",
@@ -63,7 +63,7 @@ func TestFormOffersTheSession(t *testing.T) {
 	long := strings.Repeat("x", 20_000)
 	for _, tt := range []struct {
 		name  string
-		p     host.Prompt
+		p     prompt.Prompt
 		offer bool
 	}{
 		{"rules", promptOf(`{"command":"make"}`, "Shell(make)", "Shell(go build)"), true},
@@ -96,7 +96,7 @@ func TestFormOffersTheSession(t *testing.T) {
 // TestFormHidesNothingThatIsAllowed: what would run, what it would be given and what it would write is in the message, or cannot be
 // allowed here; what is not all shown says so.
 func TestFormHidesNothingThatIsAllowed(t *testing.T) {
-	grants := func(n int) (p host.Prompt) {
+	grants := func(n int) (p prompt.Prompt) {
 		p = promptOf(`{"command":"curl"}`, "Shell(curl)")
 		for range n {
 			p.Grants = append(p.Grants, "host:"+strings.Repeat("a", 200)+".example")
@@ -104,14 +104,14 @@ func TestFormHidesNothingThatIsAllowed(t *testing.T) {
 		p.Grants = append(p.Grants, "host:last.example")
 		return p
 	}
-	writes := func(diff string, partial bool) (p host.Prompt) {
+	writes := func(diff string, partial bool) (p prompt.Prompt) {
 		p = promptOf(`{"path":"x.sh","content":"rm -rf ~\u0000"}`, "Write(x.sh)")
 		p.Decision.ContentBlocks = []agenttool.Content{{Type: "diff", Diff: diff, Partial: partial}}
 		return p
 	}
 	for _, tt := range []struct {
 		name           string
-		p              host.Prompt
+		p              prompt.Prompt
 		whole, session bool
 		says           string
 	}{

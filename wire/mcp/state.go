@@ -15,7 +15,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"toolhost/agenttool"
-	"toolhost/host"
+	"toolhost/host/prompt"
 )
 
 // state is what a client brings back with the answer to a question, so that the answer counts for that question of that
@@ -32,13 +32,13 @@ type state struct {
 const stateVersion = 1
 
 // stateOf is the state for a question about a call. A question of which it is not known when it expires has expired.
-func stateOf(f *flight, p host.Prompt) state {
+func stateOf(f *flight, p prompt.Prompt) state {
 	same := digest(f.tool, f.input)
 	return state{Version: stateVersion, Flight: f.id, Digest: same[:], Decision: p.Decision.DecisionID, Expires: expiry(p).UnixMilli()}
 }
 
 // expiry is when a question expires: 1970 if that is not known.
-func expiry(p host.Prompt) time.Time {
+func expiry(p prompt.Prompt) time.Time {
 	at, err := time.Parse(time.RFC3339Nano, p.Decision.ExpiresAt)
 	if err != nil {
 		return time.Unix(0, 0)

@@ -11,6 +11,7 @@ import (
 	"toolhost/agenttool"
 	"toolhost/agenttool/visible"
 	"toolhost/host"
+	"toolhost/host/prompt"
 )
 
 // call is one invocation until nothing is owed for it any more.
@@ -95,7 +96,7 @@ func (c *call) request(in invocation, id string) host.Request {
 		ID: id, Tool: in.Operation, Input: in.Arguments, Timeout: callTime, Actor: actor,
 		Caller: host.Caller{
 			CallID: c.ID, Refs: append([]string{c.Group}, in.Ancestors...),
-			Asked:    func(p host.Prompt, over <-chan struct{}) { c.server.questions.ask(c, p, over) },
+			Asked:    func(p prompt.Prompt, over <-chan struct{}) { c.server.questions.ask(c, p, over) },
 			Progress: func(p agenttool.Progress) { c.jobEnded(p) },
 		},
 	}

@@ -12,6 +12,7 @@ import (
 	"toolhost/agenttool"
 	"toolhost/agenttool/visible"
 	"toolhost/host"
+	"toolhost/host/prompt"
 )
 
 // choiceMessage asks the person at the runtime (RAP-17).
@@ -29,7 +30,7 @@ type choiceMessage struct {
 // choice is a question of the host that its runtime was asked. questiona.mu guards what follows the options.
 type choice struct {
 	call    *call
-	prompt  host.Prompt
+	prompt  prompt.Prompt
 	options []option // the last one denies, and is the default
 
 	settled bool   // no answer is taken any more
@@ -44,7 +45,7 @@ const maxWrong = 5
 // option is one answer.
 type option struct {
 	label string
-	scope host.Scope // empty: deny
+	scope prompt.Scope // empty: deny
 }
 
 // questions are those that runtimes were asked and that are not over, by their secret ids.
@@ -72,7 +73,7 @@ func (a *questions) forget(c *call) {
 }
 
 // ask sends a prompt of the host to the runtime of its call. It does not block. A prompt that cannot be sent is denied.
-func (a *questions) ask(c *call, p host.Prompt, over <-chan struct{}) {
+func (a *questions) ask(c *call, p prompt.Prompt, over <-chan struct{}) {
 	shown := newQuestion(p)
 	q := &choice{call: c, prompt: p, options: shown.options}
 	id := rand.Text() + rand.Text()
@@ -107,15 +108,15 @@ func (a *questions) ask(c *call, p host.Prompt, over <-chan struct{}) {
 // decide answers a prompt. An answer for the session that cannot count is one for once; anything else that cannot is a denial.
 // unseen says why nobody chose the option; empty: somebody did.
 func (a *questions) decide(q *choice, o option, unseen string) {
-	answer := host.Answer{
-		DecisionID: q.prompt.Decision.DecisionID, Behavior: agenttool.Deny, Channel: host.Channel{Name: "RAP runtime"}, Alone: true, Unseen: unseen,
+	answer := prompt.Answer{
+		DecisionID: q.prompt.Decision.DecisionID, Behavior: agenttool.Deny, Channel: prompt.Channel{Name: "RAP runtime"}, Alone: true, Unseen: unseen,
 	}
-	var scopes []host.Scope
+	var scopes []prompt.Scope
 	switch o.scope {
-	case host.ScopeSession:
-		scopes = []host.Scope{host.ScopeSession, host.ScopeOnce}
-	case host.ScopeOnce:
-		scopes = []host.Scope{host.ScopeOnce}
+	case prompt.ScopeSession:
+		scopes = []prompt.Scope{prompt.ScopeSession, prompt.ScopeOnce}
+	case prompt.ScopeOnce:
+		scopes = []prompt.Scope{prompt.ScopeOnce}
 	}
 	for _, scope := range scopes {
 		allow := answer
@@ -124,7 +125,7 @@ func (a *questions) decide(q *choice, o option, unseen string) {
 		if err == nil {
 			return
 		}
-		if scope == host.ScopeSession {
+		if scope == prompt.ScopeSession {
 			a.o.log("the answer to call %s does not count for the session: %s", visible.Text(q.call.ID), visible.Text(err.Error()))
 		}
 		answer.Unseen = "the answer that allowed it could not count: " + visible.Text(err.Error())

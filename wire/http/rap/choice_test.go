@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"toolhost/agenttool"
-	"toolhost/host"
 	"toolhost/host/asked"
+	"toolhost/host/prompt"
 )
 
 // answer posts what the person chose.
@@ -40,7 +40,7 @@ func (f *fixture) wrongly(q callback, body any) (status int) {
 
 // TestChoiceAgain: an answer that is sent again is taken if it is the same, and told what counts if it is not. RAP-17.
 func TestChoiceAgain(t *testing.T) {
-	s := &Server{questions: questions{open: map[string]*choice{"x": {options: []option{{"Allow once", host.ScopeOnce}, {label: "Deny"}}}}}}
+	s := &Server{questions: questions{open: map[string]*choice{"x": {options: []option{{"Allow once", prompt.ScopeOnce}, {label: "Deny"}}}}}}
 	bad := errors.New("bad")
 	for i, c := range []struct {
 		n       int
@@ -129,7 +129,7 @@ func TestChoiceElsewhere(t *testing.T) {
 	f := newFixture(t, set{})
 	f.invoke("c1", "write")
 	q := f.runtime.of("user_choice", "c1")
-	if _, err := f.host.Decide(host.Answer{DecisionID: f.host.Prompts()[0].Decision.DecisionID, Behavior: agenttool.Allow}); err != nil {
+	if _, err := f.host.Decide(prompt.Answer{DecisionID: f.host.Prompts()[0].Decision.DecisionID, Behavior: agenttool.Allow}); err != nil {
 		t.Fatal(err)
 	}
 	if text := f.result("c1").text("text"); text != "ran write" {
@@ -153,7 +153,7 @@ func TestChoiceElsewhere(t *testing.T) {
 
 // TestChoiceExpires: a question that nobody answers denies its call.
 func TestChoiceExpires(t *testing.T) {
-	f := newFixture(t, set{asks: host.Approvals{Timeout: 50 * time.Millisecond}})
+	f := newFixture(t, set{asks: prompt.Approvals{Timeout: 50 * time.Millisecond}})
 	f.invoke("c1", "write")
 	q := f.runtime.of("user_choice", "c1")
 	if text := f.result("c1").text("text"); !strings.HasPrefix(text, "Error: ") || !strings.Contains(text, "nobody answered") {
@@ -167,7 +167,7 @@ func TestChoiceExpires(t *testing.T) {
 
 // TestChoiceTooWide: an answer for the session that cannot count is one for once, and the log says so.
 func TestChoiceTooWide(t *testing.T) {
-	f := newFixture(t, set{asks: host.Approvals{Widest: host.ScopeOnce}})
+	f := newFixture(t, set{asks: prompt.Approvals{Widest: prompt.ScopeOnce}})
 	for _, id := range []string{"c1", "c2"} {
 		f.invoke(id, "write")
 		f.answer(f.runtime.of("user_choice", id), 1)
@@ -181,11 +181,11 @@ func TestChoiceTooWide(t *testing.T) {
 }
 
 // shellPrompt is a question about a command.
-func shellPrompt(command string, change func(*host.Prompt)) host.Prompt {
+func shellPrompt(command string, change func(*prompt.Prompt)) prompt.Prompt {
 	input, _ := json.Marshal(map[string]any{"command": command, "cwd": "sub"})
-	p := host.Prompt{
+	p := prompt.Prompt{
 		Tool: "shell", Input: input, Dir: "/ws", Attempt: 2, Grants: []string{"host:example.com", "write:/x"}, Facts: &agenttool.Facts{Destructive: agenttool.Yes},
-		Sandbox: &host.PromptSandbox{Profile: "workspace", Level: "full"},
+		Sandbox: &prompt.Sandbox{Profile: "workspace", Level: "full"},
 		Decision: agenttool.Decision{
 			Reason: &agenttool.DecisionReason{Detail: "no rule allows it", RuleRef: "user:3"}, SuggestedUpdates: []agenttool.SuggestedUpdate{{Rules: []string{"Shell(a)", "Shell(b)"}}},
 		},
@@ -198,17 +198,17 @@ func shellPrompt(command string, change func(*host.Prompt)) host.Prompt {
 
 // TestQuestion: what a person sees holds all that they allow, and what is not shown cannot be allowed. RAP-17.
 func TestQuestion(t *testing.T) {
-	writes := func(diff string, partial bool) func(*host.Prompt) {
-		return func(p *host.Prompt) {
+	writes := func(diff string, partial bool) func(*prompt.Prompt) {
+		return func(p *prompt.Prompt) {
 			p.Input = json.RawMessage(`{"path":"a","content":"rm -rf ~\u0000"}`)
 			p.Decision.ContentBlocks = []agenttool.Content{{Type: "diff", Diff: diff, Partial: partial}}
 		}
 	}
-	many := func(p *host.Prompt) { p.Grants = slices.Repeat([]string{"write:/" + strings.Repeat("x", 200)}, 100) }
+	many := func(p *prompt.Prompt) { p.Grants = slices.Repeat([]string{"write:/" + strings.Repeat("x", 200)}, 100) }
 	deny := "cannot be allowed here: look at it with toolhost approve"
 	for _, c := range []struct {
 		name    string
-		prompt  host.Prompt
+		prompt  prompt.Prompt
 		choices int
 		want    []string
 		not     string
@@ -222,7 +222,7 @@ func TestQuestion(t *testing.T) {
 		{"many grants", shellPrompt("true", many), 1, []string{"[and more]", deny}, "adds:"},
 		{"a diff", shellPrompt("", writes("+a\n-b", false)), 3, []string{"It would change:\n  │ +a\n  │ -b"}, "rm -rf"},
 		{"a diff that is not all", shellPrompt("", writes("Binary files a and b differ", true)), 2, []string{"content: rm -rf ~⟨NUL⟩", "Not all of it"}, "adds:"},
-		{"no rule", shellPrompt("true", func(p *host.Prompt) { p.Decision.SuggestedUpdates = nil }), 2, nil, "adds:"},
+		{"no rule", shellPrompt("true", func(p *prompt.Prompt) { p.Decision.SuggestedUpdates = nil }), 2, nil, "adds:"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			q := newQuestion(c.prompt)

@@ -14,6 +14,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/host"
+	"toolhost/host/prompt"
 	"toolhost/permissions"
 	"toolhost/persist"
 	"toolhost/tools/workspace"
@@ -256,7 +257,7 @@ type set struct {
 	jobs    host.Jobs
 	options Options
 	pace    pace
-	asks    host.Approvals
+	asks    prompt.Approvals
 	real    *workspace.Workspace // nil: a workspace /ws that is not there
 }
 

@@ -1,8 +1,8 @@
 package rap
 
 import (
-	"toolhost/host"
 	"toolhost/host/asked"
+	"toolhost/host/prompt"
 )
 
 // question is a prompt as a person sees it at the runtime: a text, and what they may answer to it.
@@ -11,14 +11,14 @@ type question struct {
 	options []option // the last one denies
 }
 
-func newQuestion(p host.Prompt) question {
+func newQuestion(p prompt.Prompt) question {
 	q := asked.Write(p)
 	var options []option
 	if q.Once {
-		options = append(options, option{"Allow once", host.ScopeOnce})
+		options = append(options, option{"Allow once", prompt.ScopeOnce})
 	}
 	if q.Session {
-		options = append(options, option{"Allow for this session", host.ScopeSession})
+		options = append(options, option{"Allow for this session", prompt.ScopeSession})
 	}
 	return question{q.Text, append(options, option{label: "Deny"})}
 }

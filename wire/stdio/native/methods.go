@@ -10,6 +10,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/host"
+	"toolhost/host/prompt"
 	"toolhost/permissions"
 	"toolhost/persist"
 	"toolhost/wire/stdio"
@@ -239,7 +240,7 @@ func (f *Family) decide(id, params json.RawMessage) error {
 	var p struct {
 		DecisionID    agenttool.DecisionID `json:"decision_id"`
 		Behavior      agenttool.Behavior   `json:"behavior"`
-		Scope         host.Scope           `json:"scope"`
+		Scope         prompt.Scope         `json:"scope"`
 		UpdatedInput  json.RawMessage      `json:"updated_input"`
 		Grants        []string             `json:"grants"`
 		AcceptUpdates []int                `json:"accept_updates"`
@@ -251,7 +252,7 @@ func (f *Family) decide(id, params json.RawMessage) error {
 	if string(p.UpdatedInput) == "null" {
 		p.UpdatedInput = nil
 	}
-	a := host.Answer{
+	a := prompt.Answer{
 		DecisionID: p.DecisionID, Behavior: p.Behavior, Scope: p.Scope, UpdatedInput: p.UpdatedInput,
 		Grants: p.Grants, AcceptUpdates: p.AcceptUpdates, Feedback: p.Feedback,
 	}
@@ -259,7 +260,7 @@ func (f *Family) decide(id, params json.RawMessage) error {
 		if !f.vetted.May {
 			return stdio.Errorf(stdio.CodeInvalidParams, "invalid params: no answer is taken from here: %s", f.vetted.Why)
 		}
-		a.Channel = host.Channel{Name: "toolhost approve", Scopes: f.vetted.Scopes}
+		a.Channel = prompt.Channel{Name: "toolhost approve", Scopes: f.vetted.Scopes}
 	}
 	answer := func() {
 		d, err := f.o.Host.Decide(a)
@@ -269,7 +270,7 @@ func (f *Family) decide(id, params json.RawMessage) error {
 		}
 		f.reply(id, map[string]any{"decision": d})
 	}
-	if p.Scope == host.ScopeProject || p.Scope == host.ScopeUser {
+	if p.Scope == prompt.ScopeProject || p.Scope == prompt.ScopeUser {
 		f.slow.Go(answer)
 	} else {
 		answer() // it counts before the next message does

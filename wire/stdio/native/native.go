@@ -16,6 +16,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/host"
+	"toolhost/host/prompt"
 	"toolhost/wire/stdio"
 )
 
@@ -42,10 +43,10 @@ type Person struct {
 
 // Vetted says whether somebody may answer prompts.
 type Vetted struct {
-	May       bool         `json:"may_answer"`
-	Why       string       `json:"why,omitempty"`        // not
-	NeedsCode bool         `json:"needs_code,omitempty"` // the code that the session shows would change that
-	Scopes    []host.Scope `json:"scopes,omitempty"`     // that answers may have
+	May       bool           `json:"may_answer"`
+	Why       string         `json:"why,omitempty"`        // not
+	NeedsCode bool           `json:"needs_code,omitempty"` // the code that the session shows would change that
+	Scopes    []prompt.Scope `json:"scopes,omitempty"`     // that answers may have
 }
 
 // Family is the native family on one stream. It implements stdio.Family.

@@ -12,6 +12,7 @@ import (
 	"toolhost/cmd/toolhost/internal/policy"
 	"toolhost/cmd/toolhost/internal/presence"
 	"toolhost/host"
+	"toolhost/host/prompt"
 	"toolhost/settings"
 )
 
@@ -56,12 +57,12 @@ func (s *Session) apply(read *settings.Settings) error {
 }
 
 // approvals say how prompts are answered.
-func (s *Session) approvals(read *settings.Settings) host.Approvals {
+func (s *Session) approvals(read *settings.Settings) prompt.Approvals {
 	if !s.o.Reachable { // nobody could
-		return host.Approvals{Wait: host.WaitNever}
+		return prompt.Approvals{Wait: prompt.WaitNever}
 	}
-	return host.Approvals{
-		Timeout: read.ApprovalTimeout.V, Wait: host.Wait(read.Wait.V), Widest: host.Scope(read.InBandScopes.V),
+	return prompt.Approvals{
+		Timeout: read.ApprovalTimeout.V, Wait: prompt.Wait(read.Wait.V), Widest: prompt.Scope(read.InBandScopes.V),
 		Recent: presence.Recent, Opened: s.promptOpened, Remember: s.remember,
 	}
 }
@@ -75,9 +76,9 @@ func (s *Session) promptOpened() {
 }
 
 // remember keeps rules for longer than the session: those for the project in its local file, those of the person in theirs.
-func (s *Session) remember(scope host.Scope, rules []string) error {
+func (s *Session) remember(scope prompt.Scope, rules []string) error {
 	file := s.live.files.Local
-	if scope == host.ScopeUser {
+	if scope == prompt.ScopeUser {
 		file = s.live.files.User
 	}
 	for _, rule := range rules {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"toolhost/cmd/toolhost/internal/caller"
-	"toolhost/host"
+	"toolhost/host/prompt"
 	"toolhost/sandbox"
 	"toolhost/wire/socket"
 	"toolhost/wire/stdio/native"
@@ -49,7 +49,7 @@ func (s *Session) vet(conn net.Conn) func(code string) native.Vetted {
 		case why != "":
 			return native.Vetted{Why: why}
 		case !s.needsCode():
-			return native.Vetted{May: true, Scopes: host.Scopes}
+			return native.Vetted{May: true, Scopes: prompt.Scopes}
 		case !terminal:
 			return native.Vetted{Why: "commands of this session run without a sandbox, so that answers are taken from a terminal only"}
 		case tries >= maxTries:
@@ -60,7 +60,7 @@ func (s *Session) vet(conn net.Conn) func(code string) native.Vetted {
 			}
 			return native.Vetted{NeedsCode: true, Why: "commands of this session run without a sandbox: give the code that the session shows"}
 		}
-		return native.Vetted{May: true, Scopes: host.Scopes}
+		return native.Vetted{May: true, Scopes: prompt.Scopes}
 	}
 }
 

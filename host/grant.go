@@ -1,0 +1,45 @@
+package host
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"toolhost/agenttool"
+)
+
+// grants are what people may open a sandbox to.
+type grants struct {
+	locate  func(*agenttool.Path) error
+	private []string // directories of toolhost's own
+}
+
+// confine gives a call its grants, none of which may open what is toolhost's own.
+func (g grants) confine(bound agenttool.Call, grants []string) error {
+	if len(grants) == 0 {
+		return nil
+	}
+	for _, grant := range grants {
+		if g.opensOwn(grant) {
+			return agenttool.Failure(agenttool.PermissionDenied, "bad_grant", "grant "+grant+" would open what is toolhost's own, which no call may touch")
+		}
+	}
+	c, ok := bound.(agenttool.Confined)
+	if !ok {
+		return agenttool.Failure(agenttool.InvalidArguments, "bad_grant", "this tool runs nothing in a sandbox: leave them out")
+	}
+	return c.Confine(grants)
+}
+
+// opensOwn reports whether a grant names a place of toolhost's own, or one that holds such a place.
+func (g grants) opensOwn(grant string) bool {
+	_, path, _ := strings.Cut(grant, ":")
+	if !filepath.IsAbs(path) {
+		return false
+	}
+	at := agenttool.Path{Spelling: path, Absolute: path}
+	if g.locate(&at) != nil || at.Private {
+		return true
+	}
+	return slices.ContainsFunc(g.private, func(own string) bool { return agenttool.Within(at.Resolved, own) })
+}

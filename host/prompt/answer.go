@@ -1,0 +1,216 @@
+package prompt
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"toolhost/agenttool"
+	"toolhost/permissions"
+)
+
+// ErrRefused is wrapped by the errors of requests and answers that were refused before anything happened.
+var ErrRefused = errors.New("request refused")
+
+func refuse(format string, args ...any) error {
+	return fmt.Errorf("%w: "+format, append([]any{ErrRefused}, args...)...)
+}
+
+// Decide answers a prompt, and those that ask the same. The first valid answer wins. An answer that cannot count is an error
+// that wraps [ErrRefused] and leaves the prompt open.
+func (b *Broker) Decide(a Answer) (agenttool.Decision, error) {
+	group, settle, err := b.claim(a.DecisionID, a.Alone)
+	if err != nil {
+		return agenttool.Decision{}, err
+	}
+	rules, err := b.take(group[0], &a)
+	if err != nil {
+		settle(false)
+		return agenttool.Decision{}, err
+	}
+	answers := make([]Outcome, len(group))
+	for i, p := range group {
+		mine := Outcome{Answer: a}
+		mine.DecisionID = p.id()
+		mine.Decision = b.record(p, a, rules)
+		answers[i] = mine
+		if err := p.Call.Record(agenttool.EventPermissionDecided, "phase", agenttool.PhasePermission, "decision", mine.Decision); err != nil {
+			settle(false)
+			return agenttool.Decision{}, err // what is not in the journal does not count
+		}
+	}
+	b.grant(rules)
+	for i, p := range group { // last, so that an answer is told before what it let run is over
+		p.answered <- answers[i]
+	}
+	settle(true)
+	return answers[0].Decision, nil
+}
+
+// take checks an answer and keeps what it is to be remembered by. It returns the rules that it adds to the session.
+func (b *Broker) take(p *Waiting, a *Answer) ([]permissions.Rule, error) {
+	if a.Scope == "" {
+		a.Scope = ScopeOnce
+	}
+	if a.Scope == ScopeOnce && len(a.AcceptUpdates) > 0 && a.Behavior == agenttool.Allow && a.UpdatedInput == nil {
+		a.Scope = ScopeSession // a rule that is accepted counts for the session
+	}
+	if err := b.check(p, *a); err != nil {
+		return nil, err
+	}
+	texts, err := acceptedRules(p, *a)
+	if err != nil || len(texts) == 0 {
+		return nil, err
+	}
+	origin := agenttool.Origin{Source: sourceOf(a.Scope)}
+	var rules []permissions.Rule
+	for _, text := range texts {
+		r, err := b.o.Rules.Parse(text, origin)
+		if err != nil {
+			return nil, refuse("%v", err)
+		}
+		rules = append(rules, r)
+	}
+	if a.Scope == ScopeProject || a.Scope == ScopeUser {
+		remember := b.inForce().Remember
+		if remember == nil {
+			return nil, refuse("nothing can be remembered beyond this session: answer with once or session")
+		}
+		if err := remember(a.Scope, texts); err != nil {
+			return nil, refuse("the rule could not be remembered, and the prompt is open still: %v", err)
+		}
+	}
+	return rules, nil
+}
+
+// sourceOf is where an answer of a scope counts as coming from.
+func sourceOf(s Scope) string {
+	switch s {
+	case ScopeUser:
+		return agenttool.SourceUser
+	case ScopeProject:
+		return agenttool.SourceLocal
+	case ScopeSession:
+		return agenttool.SourceSession
+	}
+	return agenttool.SourceCommand
+}
+
+// check reports why an answer cannot count.
+func (b *Broker) check(p *Waiting, a Answer) error {
+	switch {
+	case a.Behavior != agenttool.Allow && a.Behavior != agenttool.Deny:
+		return refuse("behavior %q is neither allow nor deny", a.Behavior)
+	case !slices.Contains(Scopes, a.Scope):
+		return refuse("scope %q is none of once, session, project, user", a.Scope)
+	case !slices.Contains(b.scopes(a.Channel), a.Scope):
+		return refuse("scope %s cannot be granted over this channel: answer with once or session, or use toolhost approve", a.Scope)
+	case a.UpdatedInput != nil && (a.Scope != ScopeOnce || len(a.AcceptUpdates) > 0):
+		return refuse("an edited input is allowed once: the rules that are suggested are about the input as it was")
+	case a.Behavior == agenttool.Deny && (a.Scope != ScopeOnce || len(a.AcceptUpdates)+len(a.Grants) > 0 || a.UpdatedInput != nil):
+		return refuse("deny goes with no scope but once, no updates, no grants and no input")
+	}
+	for _, grant := range a.Grants {
+		if rule, denied := b.o.Rules.Policy().Forbids(grant); denied {
+			return refuse("grant %s: it is denied by %s", grant, rule.Ref())
+		}
+	}
+	if p.Override && a.UpdatedInput != nil {
+		return refuse("what ran already cannot be edited: deny, and have it called again")
+	}
+	if a.UpdatedInput != nil || len(a.Grants) > 0 {
+		return p.Call.CheckAnswer(a.UpdatedInput, a.Grants)
+	}
+	return nil
+}
+
+// scopes returns those that answers of a channel may have.
+func (b *Broker) scopes(c Channel) []Scope {
+	if c.Scopes != nil {
+		return c.Scopes
+	}
+	widest := b.inForce().Widest
+	if widest == "" {
+		widest = ScopeSession
+	}
+	return Scopes[:slices.Index(Scopes, widest)+1]
+}
+
+// acceptedRules returns the texts of the rules that an answer accepts.
+func acceptedRules(p *Waiting, a Answer) ([]string, error) {
+	suggested, accepted := p.Shown.Decision.SuggestedUpdates, a.AcceptUpdates
+	if a.Scope != ScopeOnce && len(suggested) == 0 {
+		return nil, refuse("there is no rule that could be kept for this call: answer with scope once")
+	}
+	if a.Scope != ScopeOnce && len(accepted) == 0 {
+		accepted = []int{0}
+	}
+	var texts []string
+	for _, i := range accepted {
+		if i < 0 || i >= len(suggested) {
+			return nil, refuse("accept_updates names %d, but there are %d suggested updates", i, len(suggested))
+		}
+		for _, text := range suggested[i].Rules {
+			if !slices.Contains(texts, text) {
+				texts = append(texts, text)
+			}
+		}
+	}
+	return texts, nil
+}
+
+// record is the record of a person's answer.
+func (b *Broker) record(p *Waiting, a Answer, rules []permissions.Rule) agenttool.Decision {
+	by := "answered by the client with agenttool/decide"
+	if a.Channel.Name != "" {
+		by = "answered with " + a.Channel.Name
+	}
+	d := b.Complete(agenttool.Decision{
+		SchemaVersion: agenttool.SchemaVersion, Behavior: a.Behavior, Mode: p.Shown.Decision.Mode, Source: sourceOf(a.Scope),
+		UpdatedInput: a.UpdatedInput, UserModified: a.UpdatedInput != nil, AcceptFeedback: a.Feedback, Grants: a.Grants,
+		Reason: &agenttool.DecisionReason{Type: "permission_prompt_tool", Detail: by},
+	}, p.Call.Invocation())
+	d.RequestRef = p.id()
+	for _, r := range rules {
+		d.RuleRefs = append(d.RuleRefs, r.Ref())
+	}
+	return d
+}
+
+// Reconsider answers the prompts that the policy, as it is now, decides: a new rule may cover or forbid what they ask.
+func (b *Broker) Reconsider() {
+	policy := b.o.Rules.Policy()
+	b.mu.Lock()
+	waiting := slices.Collect(maps.Values(b.pending))
+	b.mu.Unlock()
+	for _, p := range waiting {
+		if d := p.Call.Judge(policy); d.Behavior != agenttool.Ask && !p.Override {
+			b.release(p, d)
+		}
+	}
+}
+
+// release answers a prompt with a decision of the rules.
+func (b *Broker) release(p *Waiting, d agenttool.Decision) {
+	group, settle, err := b.claim(p.id(), false)
+	if err != nil {
+		return // somebody was faster
+	}
+	for _, member := range group {
+		a := Outcome{Answer: Answer{DecisionID: member.id(), Behavior: d.Behavior, Grants: d.Grants}, ByRule: true}
+		a.Decision = b.Complete(d, member.Call.Invocation())
+		a.Decision.RequestRef = member.id()
+		_ = member.Call.Record(agenttool.EventPermissionDecided, "phase", agenttool.PhasePermission, "decision", a.Decision)
+		member.answered <- a
+	}
+	settle(true)
+}
+
+// grant adds rules for the rest of the session, and answers the prompts that they cover.
+func (b *Broker) grant(rules []permissions.Rule) {
+	if len(rules) > 0 {
+		b.o.Rules.Add(rules)
+		b.Reconsider()
+	}
+}

@@ -1,0 +1,65 @@
+package prompt
+
+import "time"
+
+// Approvals says how prompts are answered. The zero value waits only while somebody is attached.
+type Approvals struct {
+	Timeout time.Duration // how long a prompt waits for its answer; 0: 10 minutes
+	Wait    Wait          // whether a prompt waits though nobody may be there; empty: WaitAttached
+	Widest  Scope         // the widest scope of an answer of the client; empty: ScopeSession
+
+	Recent   func() bool                             // somebody who can answer was there not long ago; nil: nobody was
+	Opened   func()                                  // told of the first prompt, before it is shown; nil: nobody
+	Remember func(scope Scope, rules []string) error // keeps rules for longer than the session; nil: nothing does
+}
+
+// Wait says when a prompt waits for an answer.
+type Wait string
+
+// When prompts wait.
+const (
+	WaitAttached Wait = "attached" // while somebody is there who answers, or was not long ago
+	WaitAlways   Wait = "always"
+	WaitNever    Wait = "never" // but for the client that says that it answers
+)
+
+// Scope is for what an answer counts.
+type Scope string
+
+// The scopes, the narrowest first.
+const (
+	ScopeOnce    Scope = "once"
+	ScopeSession Scope = "session"
+	ScopeProject Scope = "project"
+	ScopeUser    Scope = "user"
+)
+
+// Scopes lists them, the narrowest first.
+var Scopes = []Scope{ScopeOnce, ScopeSession, ScopeProject, ScopeUser}
+
+// Channel is a way by which a person answers. The zero value is the client's.
+type Channel struct {
+	Name   string  // for the record; empty: the client
+	Scopes []Scope // that its answers may have; nil: those of the client
+}
+
+// defaultTimeout is how long a prompt waits for its answer.
+const defaultTimeout = 10 * time.Minute
+
+func (a Approvals) timeout() time.Duration {
+	if a.Timeout > 0 {
+		return a.Timeout
+	}
+	return defaultTimeout
+}
+
+// waitsAlone reports whether prompts wait though nobody is attached.
+func (a Approvals) waitsAlone() bool {
+	switch a.Wait {
+	case WaitAlways:
+		return true
+	case WaitNever:
+		return false
+	}
+	return a.Recent != nil && a.Recent()
+}

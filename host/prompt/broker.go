@@ -1,0 +1,200 @@
+package prompt
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"toolhost/agenttool"
+	"toolhost/permissions"
+)
+
+// Call is the call that a question is about. Other goroutines than its own use it.
+type Call interface {
+	Invocation() agenttool.InvocationID
+	Ended() bool                                      // it needs no answer any more
+	Record(t agenttool.EventType, pairs ...any) error // writes an event and tells it
+	Judge(p permissions.Policy) agenttool.Decision    // what a policy says of it
+	CheckAnswer(input []byte, grants []string) error  // an edited input (nil: none) and grants could be used
+}
+
+// Rules are the rules in force.
+type Rules interface {
+	Policy() permissions.Policy
+	Parse(text string, origin agenttool.Origin) (permissions.Rule, error) // a rule that allows
+	Add(rules []permissions.Rule)                                         // for the rest of the session
+}
+
+// Options is what a broker is made of.
+type Options struct {
+	Rules     Rules
+	Approvals Approvals
+	IDs       *agenttool.IDs
+	Now       func() time.Time
+}
+
+// Broker holds the prompts that wait for a person.
+type Broker struct {
+	o Options
+
+	mu        sync.Mutex // guards what follows
+	approvals Approvals
+	viewers   int // who said that they can answer
+	opened    bool
+	pending   map[agenttool.DecisionID]*Waiting
+}
+
+// How many prompts may wait, and how many bytes of inputs and diffs they may hold together: nobody reads more.
+const (
+	maxPrompts     = 1000
+	maxPromptBytes = 64 << 20
+)
+
+// New returns a broker without prompts.
+func New(o Options) *Broker {
+	return &Broker{o: o, approvals: o.Approvals, pending: map[agenttool.DecisionID]*Waiting{}}
+}
+
+// Amend changes how prompts are answered from now on.
+func (b *Broker) Amend(a Approvals) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.approvals = a
+}
+
+func (b *Broker) inForce() Approvals {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.approvals
+}
+
+// Attend says that somebody can answer prompts until detach is called. When the last one leaves, open prompts are
+// rejected, unless they are to wait for others.
+func (b *Broker) Attend() (detach func()) {
+	b.mu.Lock()
+	b.viewers++
+	b.mu.Unlock()
+	return sync.OnceFunc(b.leave)
+}
+
+func (b *Broker) leave() {
+	later := b.inForce().waitsAlone()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.viewers--
+	for id, p := range b.pending {
+		if !b.reaches(p.Asked, later) {
+			close(p.gone)
+			delete(b.pending, id)
+		}
+	}
+}
+
+// Reaches reports whether a prompt would be waited for. Asked is the way to the caller, nil if that answers nothing.
+func (b *Broker) Reaches(asked Asked) bool {
+	later := b.inForce().waitsAlone()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.reaches(asked, later)
+}
+
+// reaches is Reaches; later says whether somebody may come who is not there. The caller holds b.mu.
+func (b *Broker) reaches(asked Asked, later bool) bool { return b.viewers > 0 || asked != nil || later }
+
+// Invite is Reaches for a prompt that is to be opened now: the channels are opened first by which a person can answer, once.
+func (b *Broker) Invite(asked Asked) bool {
+	b.mu.Lock()
+	first, opened := !b.opened, b.approvals.Opened
+	b.opened = true
+	b.mu.Unlock()
+	if first && opened != nil {
+		opened()
+	}
+	return b.Reaches(asked)
+}
+
+// Expires is when a prompt that is opened now is over.
+func (b *Broker) Expires() string {
+	return agenttool.Timestamp(b.o.Now().Add(b.inForce().timeout()))
+}
+
+// Open adds a prompt, if somebody can answer it. Those that ask the same are answered together.
+func (b *Broker) Open(q Question) (*Waiting, error) {
+	p := &Waiting{
+		Question: q, broker: b, key: q.key(),
+		answered: make(chan Outcome, 1), gone: make(chan struct{}), over: make(chan struct{}),
+	}
+	later := b.inForce().waitsAlone()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case !b.reaches(q.Asked, later):
+		return nil, Unanswerable(q.Shown.Decision, Nobody)
+	case len(b.pending) >= maxPrompts:
+		return nil, agenttool.Failure(agenttool.ApprovalRejected, "approval_unavailable",
+			fmt.Sprintf("%d prompts wait for an answer already; ask again when some are answered", maxPrompts))
+	}
+	held := q.size()
+	for _, other := range b.pending {
+		held += other.size()
+	}
+	if held > maxPromptBytes && len(b.pending) > 0 {
+		return nil, agenttool.Failure(agenttool.ApprovalRejected, "approval_unavailable",
+			fmt.Sprintf("the %d prompts that wait hold %d MiB already; ask again when some are answered", len(b.pending), maxPromptBytes>>20))
+	}
+	for _, other := range b.pending {
+		if other.key == p.key && other.with == "" {
+			p.with = other.id()
+		}
+	}
+	b.pending[p.id()] = p
+	return p, nil
+}
+
+// List returns the open prompts, oldest first; those that ask the same as another are counted with it.
+func (b *Broker) List() []Prompt {
+	return b.list(func(p *Waiting) bool { return p.with == "" || b.pending[p.with] == nil })
+}
+
+// All returns all open prompts, oldest first.
+func (b *Broker) All() []Prompt { return b.list(func(*Waiting) bool { return true }) }
+
+func (b *Broker) list(listed func(*Waiting) bool) []Prompt {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	list := []Prompt{}
+	for _, p := range b.pending {
+		if listed(p) {
+			list = append(list, p.Shown)
+		}
+	}
+	slices.SortFunc(list, func(x, y Prompt) int {
+		return strings.Compare(string(x.Decision.DecisionID), string(y.Decision.DecisionID))
+	})
+	return list
+}
+
+// Complete fills what a decision about a call has of its own.
+func (b *Broker) Complete(d agenttool.Decision, of agenttool.InvocationID) agenttool.Decision {
+	now := b.o.Now()
+	d.DecisionID, d.DecidedAt = agenttool.DecisionID(b.o.IDs.New("perm_", now)), agenttool.Timestamp(now)
+	d.InvocationID = of
+	return d
+}
+
+// key is what a question asks: those with the same are answered together.
+func (q Question) key() [sha256.Size]byte {
+	return sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s\x00%s\x00%q\x00%v", q.Alone, q.Shown.Tool, q.Shown.Dir, q.Shown.Input, q.Shown.Grants, q.Override))
+}
+
+// size is how many bytes the question holds, near enough.
+func (q Question) size() int {
+	n := len(q.Shown.Input)
+	for _, block := range q.Shown.Decision.ContentBlocks {
+		n += len(block.Diff)
+	}
+	return n
+}

@@ -1,0 +1,47 @@
+package prompt
+
+import (
+	"encoding/json"
+
+	"toolhost/agenttool"
+)
+
+// Prompt is a question to a person, with all that they need to answer it.
+type Prompt struct {
+	Decision  agenttool.Decision `json:"decision"` // the one that asks; its diff is in content_blocks
+	Tool      string             `json:"tool"`
+	Input     json.RawMessage    `json:"input"` // as it would run
+	Facts     *agenttool.Facts   `json:"facts"`
+	Dir       string             `json:"dir"`
+	Sandbox   *Sandbox           `json:"sandbox,omitempty"`          // that it would run in; nil: it runs nothing
+	Grants    []string           `json:"suggested_grants,omitempty"` // what an answer may widen that sandbox by
+	Attempt   int                `json:"attempt,omitempty"`          // 2 and more: it ran before, and was kept from something
+	Coalesced string             `json:"coalesced_with,omitempty"`   // the decision_id of a prompt that asks the same; answering it answers this one
+	AskedAt   string             `json:"asked_at"`
+}
+
+// Sandbox is the sandbox that a call would get.
+type Sandbox struct {
+	Level   string   `json:"level"`   // of this machine
+	Profile string   `json:"profile"` // read_only, workspace or unconfined
+	Grants  []string `json:"grants,omitempty"`
+}
+
+// Answer is a person's answer to a prompt.
+type Answer struct {
+	DecisionID    agenttool.DecisionID
+	Behavior      agenttool.Behavior // allow or deny
+	Scope         Scope              // empty: ScopeOnce
+	UpdatedInput  []byte             // runs instead of the input that was shown; nil: that one
+	Grants        []string           // widen the sandbox of this call, see [agenttool.Confined]
+	AcceptUpdates []int              // which suggested updates to accept; with a wider scope than once none means the first
+	Feedback      string             // told to the model
+	Channel       Channel            // by which it came
+
+	// Alone says that it is for this prompt only, and not for those that ask the same: whoever answers does not see them.
+	Alone bool
+
+	// Unseen says why it may be that no person saw the prompt, of a denial: "the client declined". The call is told how else it could
+	// be allowed, and not that a person said no.
+	Unseen string
+}

@@ -1,0 +1,191 @@
+package prompt
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"toolhost/agenttool"
+)
+
+// Asked hears a prompt, and answers it with [Broker.Decide]. It must not block. over is closed when the prompt needs no answer any more.
+type Asked func(p Prompt, over <-chan struct{})
+
+// Question is what a call asks.
+type Question struct {
+	Call     Call
+	Shown    Prompt
+	Input    any    // as the event of the prompt tells it
+	Alone    string // not empty: it is answered together with no other, but with those of the same word
+	Override bool   // no rule answers it
+	Asked    Asked  // the way to the caller; nil: it answers nothing
+}
+
+// Waiting is a question that waits for its answer.
+type Waiting struct {
+	Question
+	broker   *Broker
+	key      [sha256.Size]byte
+	with     agenttool.DecisionID // an earlier one that asks the same; empty: none
+	claimed  chan struct{}        // not nil while somebody answers it; closed then. Broker.mu guards it
+	answered chan Outcome         // buffered: the first answer wins
+	gone     chan struct{}        // closed when nobody can answer any more
+	over     chan struct{}        // closed when it needs no answer any more
+}
+
+// Outcome is an answer with what came of it.
+type Outcome struct {
+	Answer
+	Decision agenttool.Decision // the record of the answer
+	ByRule   bool               // nobody answered: a new rule did
+}
+
+func (p *Waiting) id() agenttool.DecisionID { return p.Shown.Decision.DecisionID }
+
+// Answer tells of the prompt and waits for its answer, its expiry, or the end of ctx. Then nobody can answer it any more.
+func (p *Waiting) Answer(ctx context.Context) (Outcome, error) {
+	answer, err := p.await(ctx)
+	if late, answered := p.close(); answered {
+		return late, nil
+	}
+	return answer, err
+}
+
+// Over says that the prompt needs no answer any more.
+func (p *Waiting) Over() { close(p.over) }
+
+func (p *Waiting) await(ctx context.Context) (Outcome, error) {
+	if err := p.tell(); err != nil { // nobody was told, and nobody will answer
+		return Outcome{}, err
+	}
+	limit := p.broker.inForce().timeout()
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case a := <-p.answered:
+		return a, nil
+	case <-ctx.Done():
+		return Outcome{}, context.Cause(ctx)
+	case <-p.gone:
+		return Outcome{}, Unanswerable(p.Shown.Decision, Nobody)
+	case <-timer.C:
+		return Outcome{}, agenttool.Failure(agenttool.ApprovalRejected, "approval_expired",
+			fmt.Sprintf("nobody answered the prompt within %s; ask again when somebody is there", limit))
+	}
+}
+
+// tell tells of the prompt: by its event those who attend, then the caller.
+func (p *Waiting) tell() error {
+	shown := p.Shown
+	shown.Coalesced = string(p.with)
+	pairs := []any{"phase", agenttool.PhasePermission, "decision", shown.Decision, "tool", shown.Tool, "input", p.Input, "facts", shown.Facts,
+		"dir", shown.Dir, "asked_at", shown.AskedAt}
+	for _, optional := range []struct {
+		name  string
+		value any
+		there bool
+	}{
+		{"sandbox", shown.Sandbox, shown.Sandbox != nil}, {"suggested_grants", shown.Grants, len(shown.Grants) > 0},
+		{"attempt", shown.Attempt, shown.Attempt > 0}, {"coalesced_with", shown.Coalesced, shown.Coalesced != ""},
+	} {
+		if optional.there {
+			pairs = append(pairs, optional.name, optional.value)
+		}
+	}
+	if err := p.Call.Record(agenttool.EventPermissionRequested, pairs...); err != nil {
+		return err
+	}
+	if p.Asked != nil {
+		p.Asked(shown, p.over)
+	}
+	return nil
+}
+
+// close takes a prompt back and returns the answer that it may have had in the same moment: an answer that was
+// accepted counts.
+func (p *Waiting) close() (Outcome, bool) {
+	b := p.broker
+	for {
+		b.mu.Lock()
+		delete(b.pending, p.id())
+		claimed := p.claimed
+		b.mu.Unlock()
+		if claimed == nil {
+			break
+		}
+		<-claimed // somebody's answer is being checked and written down
+	}
+	select {
+	case a := <-p.answered:
+		return a, true
+	default:
+		return Outcome{}, false
+	}
+}
+
+// claim takes a prompt, with all that ask the same unless it is taken alone, so that nobody else answers it. settle ends
+// that: with answers they are over, without they wait again.
+func (b *Broker) claim(id agenttool.DecisionID, alone bool) (group []*Waiting, settle func(answered bool), err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	p := b.pending[id]
+	switch {
+	case p == nil:
+		return nil, nil, refuse("no prompt %q waits for an answer: it was answered, it expired, or it never was", id)
+	case p.Call.Ended():
+		return nil, nil, refuse("the call of prompt %q has ended", id)
+	}
+	done := make(chan struct{})
+	for _, other := range b.pending {
+		if other == p || !alone && other.key == p.key && !other.Call.Ended() {
+			group = append(group, other)
+			other.claimed = done
+			delete(b.pending, other.id())
+		}
+	}
+	slices.SortFunc(group, func(x, y *Waiting) int { // the one that was answered first, then in their order
+		return cmp.Or(boolean(y == p)-boolean(x == p), strings.Compare(string(x.id()), string(y.id())))
+	})
+	return group, func(answered bool) {
+		b.mu.Lock()
+		for _, other := range group {
+			other.claimed = nil
+			if !answered {
+				b.pending[other.id()] = other
+			}
+		}
+		b.mu.Unlock()
+		close(done)
+	}, nil
+}
+
+func boolean(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// Nobody is why most prompts that nobody answers have no answer.
+const Nobody = "no prompt can be shown"
+
+// Unanswerable says at once why no person answers, and what would help (AT-165).
+func Unanswerable(d agenttool.Decision, why string) error {
+	message := "approval is needed: " + d.Reason.Detail + ", and " + why + ". "
+	var flags []string
+	for _, update := range d.SuggestedUpdates[:min(1, len(d.SuggestedUpdates))] {
+		for _, rule := range update.Rules {
+			flags = append(flags, "--allow '"+strings.ReplaceAll(rule, "'", `'\''`)+"'")
+		}
+	}
+	if len(flags) == 0 {
+		flags = []string{"an --allow rule"}
+	}
+	message += "Start `toolhost approve` in a terminal, add " + strings.Join(flags, " ") +
+		", or connect a client that answers prompts (elicitation in MCP, approvals: true in agenttool/hello)"
+	return agenttool.Failure(agenttool.ApprovalRejected, "approval_unavailable", message)
+}
