@@ -14,25 +14,25 @@ import (
 	"toolhost/tools/workspace"
 )
 
-// call is one command, bound.
+// call is a bound command.
 type call struct {
 	tool  *tool
 	input input
-	git   map[agenttool.GitRun]string // what is known of the repositories where it runs git
+	git   map[agenttool.GitRun]string // findings about the repositories where the command runs git
 	home  string
 	facts agenttool.Facts
 
 	grants      sandbox.Grants
-	programs    []string // the names by which it starts programs, where they are known
-	startsShell bool     // it is a shell that reads commands
+	programs    []string // names of the programs that the command starts, if known
+	startsShell bool     // it starts a shell that reads commands
 }
 
 func (c *call) Input() any { return c.input }
 
 func (c *call) Facts() *agenttool.Facts { return &c.facts }
 
-// Preflight reports a directory that cannot be entered, a bash that is not there, and a program of a read-only command
-// that lies in the workspace.
+// Preflight fails if the directory cannot be entered, bash is missing, or a program of a read-only command lies in
+// the workspace.
 func (c *call) Preflight(context.Context) error {
 	if c.tool.o.Refuse != nil {
 		return c.tool.o.Refuse
@@ -49,7 +49,7 @@ func (c *call) Preflight(context.Context) error {
 	return err
 }
 
-// openDir opens the directory that was located. Outside the roots there is none to run in.
+// openDir opens the located directory. It fails outside the roots.
 func (c *call) openDir() (*workspace.Dir, error) {
 	cwd := *c.facts.Dir
 	if cwd.Resolved != "" && cwd.Root == "" {
@@ -64,13 +64,13 @@ func (c *call) openDir() (*workspace.Dir, error) {
 // dir is the directory that the command starts in.
 func (c *call) dir() string { return c.facts.Dir.Resolved }
 
-// Run starts the command as a job and waits for its end: until it exits, its timeout_ms is over, or it waits for input. In the
-// last two cases, and with run_in_background, the job goes on and the Output is marked as yielded.
+// Run starts the command as a job and waits until it exits, its timeout_ms is over, or it waits for input. In the
+// last two cases, and with run_in_background, the job continues and the Output is marked as yielded.
 //
-// It returns an Output together with an error when the command ran and did not succeed: of class execution_failed for an exit
-// status or signal, sandbox_violation when the sandbox kept it from something, the context's cause when that was done:
-// then the job was ended. What cannot be started is execution_failed, setup_required, rate_limited or
-// dependency_unavailable.
+// Run returns an Output together with an error if the command ran but failed: of class execution_failed for an exit
+// status or signal, of class sandbox_violation if the sandbox blocked something, or the context's cause if the
+// context ended, which also ends the job. If the command cannot be started, the class is execution_failed,
+// setup_required, rate_limited or dependency_unavailable.
 func (c *call) Run(ctx context.Context, r agenttool.Reporter) (agenttool.Output, error) {
 	if ctx.Err() != nil {
 		return agenttool.Output{}, context.Cause(ctx)
@@ -87,7 +87,7 @@ func (c *call) Run(ctx context.Context, r agenttool.Reporter) (agenttool.Output,
 	return o.output(), o.failure(ctx)
 }
 
-// await waits for the job. What nobody waits for any more goes on by itself, unless the call was cancelled.
+// await waits for the job. A job that outlives the wait continues by itself, unless the call was cancelled.
 func (c *call) await(ctx context.Context, j *job.Job, r agenttool.Reporter) why {
 	p := progress{job: j, command: c.input.Command, report: r, limit: c.input.TimeoutMS}
 	switch j.Await(ctx, job.Wait{Limit: time.Duration(c.input.TimeoutMS) * time.Millisecond, Tick: p.step}) {
@@ -130,8 +130,8 @@ func (c *call) start(r agenttool.Reporter) (*job.Job, error) {
 	})
 }
 
-// argv leaves out every start-up file. -c alone reads none, except that a bash that believes to be started by
-// rshd or sshd reads ~/.bashrc: --norc forbids it. Without -- a command like "-i" would be an option.
+// argv disables every start-up file. -c alone reads none, except that a bash that believes it was started by rshd or
+// sshd reads ~/.bashrc: --norc prevents this. Without -- a command like "-i" would be an option.
 func (c *call) argv() []string {
 	line := c.input.Command
 	if c.moves() {
@@ -140,9 +140,9 @@ func (c *call) argv() []string {
 	return []string{"bash", "--noprofile", "--norc", "-c", "--", line}
 }
 
-// stdin is what the command reads. Nobody is there to answer it in the foreground, so that most commands read nothing; one that
-// is known to wait for answers gets a pipe, and so does one in the background: shell_input writes there. Search tools do not: they
-// would search the pipe, and not the directory.
+// stdin returns the kind of standard input. In the foreground no person can answer, so most commands get an empty
+// input. A command that is known to ask questions gets a pipe, and so does one in the background: shell_input writes
+// there. Search tools get none, because they would search the pipe instead of the directory.
 func (c *call) stdin() job.Stdin {
 	switch {
 	case c.input.TTY:
@@ -153,7 +153,7 @@ func (c *call) stdin() job.Stdin {
 	return job.Nothing
 }
 
-// asksTerminal reports whether a program asks a terminal, and nobody where there is none.
+// asksTerminal reports whether a program asks its questions on a terminal, and asks none without one.
 func asksTerminal(program string) bool {
 	return slices.Contains([]string{"more", "less", "most", "man", "info", "top", "htop", "watch", "passwd", "ssh", "sudo", "su"}, program)
 }

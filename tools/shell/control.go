@@ -7,16 +7,16 @@ import (
 	"toolhost/agenttool"
 )
 
-// control describes one of the tools that act on jobs.
+// control describes a tool that acts on jobs.
 type control struct {
 	name, title, description, hint string
 	aliases                        []string
 	input                          string
 	readOnly, destructive          agenttool.Fact
-	openWorld                      any // whether, or who says it
+	openWorld                      any // a value, or the name of the classifier
 }
 
-// ownJobs are the facts of a call that acts on nothing but jobs of this session.
+// ownJobs returns the facts of a call that only acts on jobs of this session.
 func ownJobs(readOnly bool) agenttool.Facts {
 	return agenttool.Facts{
 		ReadOnly: agenttool.Known(readOnly), Destructive: agenttool.No, OpenWorld: agenttool.No, ConcurrencySafe: agenttool.Yes,
@@ -63,7 +63,7 @@ func (c control) callable(id string) agenttool.Interface {
 	}
 }
 
-// says is a fact as an interface states it.
+// says returns a fact in the form that an interface uses.
 func (c control) says(f agenttool.Fact) any {
 	if f == agenttool.Unknown {
 		return classifier
@@ -86,13 +86,12 @@ func (c control) permission(id string) agenttool.PermissionProfile {
 	}
 	if c.destructive == agenttool.Unknown {
 		p.RiskLevel, p.WriteEffects, p.ApprovalRequired = "high", []string{"local_persistent", "remote_mutation", "irreversible"}, true
-		p.ApprovalReason = "what is typed into a shell is a command, and what another program makes of its input is not known"
+		p.ApprovalReason = "input to a shell is a command, and the effect of input to other programs is unknown"
 	}
 	return p
 }
 
-// bindControl decodes the input of a tool that acts on a job into v. The id of a job is written in any of the ways in which people
-// write it.
+// bindControl decodes the input of a tool that acts on a job into v. It accepts every common spelling of a job id.
 func bindControl(raw json.RawMessage, v any, id *string) error {
 	if err := agenttool.DecodeInput(raw, v); err != nil {
 		return err

@@ -17,7 +17,7 @@ const (
 	executionID  = "toolhost.shell.execution"
 	permissionID = "toolhost.shell.permission"
 
-	classifier = "classify.shell" // who computes the facts that depend on the input
+	classifier = "classify.shell" // the classifier of facts that depend on the input
 )
 
 // Describe returns the tool's records.
@@ -83,7 +83,7 @@ func outputContract() *agenttool.OutputContract {
 	}
 }
 
-// callable states facts that depend on the input as the name of their classifier (AT-002, AT-210).
+// callable names the classifier for facts that depend on the input (AT-002, AT-210).
 func (t *tool) callable() agenttool.Interface {
 	return agenttool.Interface{
 		SchemaVersion:        agenttool.SchemaVersion,
@@ -163,12 +163,12 @@ func (t *tool) permission() agenttool.PermissionProfile {
 	}
 }
 
-// sandboxProfile says which profile a command gets.
+// sandboxProfile describes the profile of a command.
 func (t *tool) sandboxProfile() string {
 	if t.o.Sandbox == nil {
 		return "none"
 	}
-	return "read_only where the command is proved to read only and to reach nobody, else workspace, at level " + string(t.o.Sandbox.Level())
+	return "read_only if the command provably only reads and uses no network, else workspace, at level " + string(t.o.Sandbox.Level())
 }
 
 func (t *tool) networkScope() string {
@@ -180,12 +180,12 @@ func (t *tool) networkScope() string {
 
 func (t *tool) approvalReason() string {
 	if t.o.Sandbox == nil {
-		return "a command can do whatever the person can"
+		return "a command has all rights of the user"
 	}
 	return "a command can change the workspace, and reach the hosts that it names"
 }
 
-// schema returns the compact form of a schema that is written for people.
+// schema returns the compact form of an indented schema.
 func schema(s string) json.RawMessage {
 	var b bytes.Buffer
 	if err := json.Compact(&b, []byte(s)); err != nil {

@@ -8,24 +8,24 @@ import (
 	"toolhost/agenttool/locale"
 )
 
-// passed are the variables of the host that a command sees. It is a list of whole names: a prefix such as LC_ is
-// what people smuggle other things through.
+// passed lists the host's variables that a command gets. It contains whole names: a prefix such as LC_ would let
+// other data through.
 //
-// What is absent is absent for a reason:
+// Variables are left out for a reason:
 //
-//   - secrets: anything like *_KEY, *_TOKEN, *_SECRET, *PASSWORD*, *_CREDENTIALS, and what stands for one, such as
-//     SSH_AUTH_SOCK, DBUS_SESSION_BUS_ADDRESS, XDG_RUNTIME_DIR, KUBECONFIG and npm_config_*
-//   - what makes a shell or a reader run code: BASH_ENV, ENV, BASH_FUNC_*, PROMPT_COMMAND, PS4, SHELLOPTS, BASHOPTS,
-//     GIT_*, LESSOPEN, LD_*, DYLD_*, TAR_OPTIONS, RIPGREP_CONFIG_PATH, GREP_OPTIONS, PYTHONSTARTUP, PERL5OPT, RUBYOPT,
-//     NODE_OPTIONS, JAVA_TOOL_OPTIONS, MAKEFLAGS, and names of programs to run: CC, EDITOR, PAGER, BROWSER, …
-//   - what changes which code a program loads: PYTHONPATH, NODE_PATH, RUBYLIB, GEM_PATH, PERL5LIB, CLASSPATH. They
-//     often hold relative entries, which would be looked up in the workspace. Where a tool chain is installed
-//     (VIRTUAL_ENV, JAVA_HOME, …) is passed.
-//   - CDPATH, GLOBIGNORE, POSIXLY_CORRECT, IFS: the same command would mean something else
+//   - secrets: anything like *_KEY, *_TOKEN, *_SECRET, *PASSWORD*, *_CREDENTIALS, and variables that give access to a
+//     secret, such as SSH_AUTH_SOCK, DBUS_SESSION_BUS_ADDRESS, XDG_RUNTIME_DIR, KUBECONFIG and npm_config_*
+//   - variables that make a shell or a reader run code: BASH_ENV, ENV, BASH_FUNC_*, PROMPT_COMMAND, PS4, SHELLOPTS,
+//     BASHOPTS, GIT_*, LESSOPEN, LD_*, DYLD_*, TAR_OPTIONS, RIPGREP_CONFIG_PATH, GREP_OPTIONS, PYTHONSTARTUP, PERL5OPT,
+//     RUBYOPT, NODE_OPTIONS, JAVA_TOOL_OPTIONS, MAKEFLAGS, and names of programs to run: CC, EDITOR, PAGER, BROWSER, …
+//   - variables that change the code that a program loads: PYTHONPATH, NODE_PATH, RUBYLIB, GEM_PATH, PERL5LIB,
+//     CLASSPATH. They often contain relative entries, which would be looked up in the workspace. The location of a tool
+//     chain (VIRTUAL_ENV, JAVA_HOME, …) is passed.
+//   - variables that change the meaning of a command: CDPATH, GLOBIGNORE, POSIXLY_CORRECT, IFS
 //
-// GOFLAGS is passed although it can name programs: it acts on go alone, which is never taken for a reader.
-// A proxy's URL may hold a password. It is passed as it is: the person put it where every program reads it, and
-// without it nothing reaches the network.
+// GOFLAGS is passed although it can name programs: it affects only go, which is never classified as a reader. A
+// proxy's URL may contain a password. It is passed unchanged: the user put it where every program can read it, and
+// without it no program reaches the network.
 var passed = map[string]bool{
 	"PATH": true, "HOME": true, "USER": true, "LOGNAME": true, "SHELL": true, "TZ": true, "TMPDIR": true,
 
@@ -60,9 +60,10 @@ var passed = map[string]bool{
 	"ALL_PROXY": true, "FTP_PROXY": true, "HTTP_PROXY": true, "HTTPS_PROXY": true, "NO_PROXY": true,
 }
 
-// fixed are the variables that every command gets: nobody is there to page, edit or answer. An editor is false
-// rather than true, so that what needs one fails and says so instead of going on with an empty answer. NO_COLOR is
-// not among them: colour is stripped from what the model reads, and a program under test should not notice us.
+// fixed are the variables that every command gets, because no person is present to page, edit or answer. EDITOR is
+// false rather than true, so that a program that needs an editor fails with a message instead of continuing with an
+// empty answer. NO_COLOR is not set: colour is stripped from the output for the model, and a program under test
+// should behave normally.
 var fixed = []string{
 	"DEBIAN_FRONTEND=noninteractive",
 	"EDITOR=false",
@@ -82,22 +83,21 @@ var fixed = []string{
 	"VISUAL=false",
 }
 
-// readingOnly are the variables of a command that was proved to read only, besides those that keep git from running programs:
-// without them go downloads modules and the toolchain that a go.mod asks for.
+// readingOnly are further variables of a command that provably only reads, besides those that keep git from running
+// programs. Without them go downloads modules and the toolchain of go.mod.
 var readingOnly = []string{
 	"GOFLAGS=-mod=readonly",
 	"GOPROXY=off",
 	"GOTOOLCHAIN=local",
 }
 
-// defaultPath is the PATH of a command whose host has none that can be used.
+// defaultPath is the PATH of a command if the host's PATH has no usable entry.
 const defaultPath = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
 
-// Environ returns the environment of a command that runs in dir, sorted by name. It is built, not inherited: the
-// variables of host ("NAME=value") that are on the list, then those that are always the same. Of two values of one
-// name the first counts, as it does for getenv. Locales are plain, as [locale.Plain] says, so that bash reads the command that was
-// analysed. PATH keeps its absolute entries only: with "." in it, a file of the
-// workspace would answer to the name of every program.
+// Environ returns the environment of a command that runs in dir, sorted by name. It contains the variables of host
+// ("NAME=value") that are in passed, and the fixed ones. The first of several values of a name counts, as for getenv.
+// Locales are plain, as [locale.Plain] defines, so that bash parses the command as the classifier did. PATH keeps
+// only its absolute entries: with "." in it, a file in the workspace could replace any program.
 func Environ(host []string, dir string) []string {
 	env := append(slices.Clone(fixed), "PWD="+dir)
 	seen := map[string]bool{}

@@ -12,7 +12,7 @@ import (
 	"toolhost/tools/job"
 )
 
-// judge fills in what the classifier proves of the command, which starts in cwd.
+// judge fills in the facts that the classifier proves of the command, which starts in cwd.
 func (c *call) judge(cwd agenttool.Path, home string) {
 	c.home = home
 	c.analyse(cwd, nil)
@@ -20,21 +20,21 @@ func (c *call) judge(cwd agenttool.Path, home string) {
 	c.startsShell = len(c.facts.Parts) == 1 && job.IsShell(c.facts.Parts[0].Argv) && classify.Plain(c.input.Command)
 }
 
-// analyse makes the facts, as far as the text tells, and what the disk says of git.
+// analyse computes the facts from the text of the command and from git, the findings about git on disk.
 func (c *call) analyse(cwd agenttool.Path, git map[agenttool.GitRun]string) {
 	c.facts = classify.Command(c.input.Command, classify.Context{Dir: filepath.Clean(cwd.Absolute), Home: c.home, Git: git})
 	c.facts.Dir, c.git = &cwd, git
 }
 
-// takesData reports whether all that the command does with its input is to read it as data: it is proved to read only, and no more
-// than the paths that it names, and it is made of programs that obey nobody.
+// takesData reports whether the command treats its input only as data: it provably only reads the paths that it
+// names, and consists only of programs that do not execute their input.
 func (c *call) takesData() bool {
 	f := c.facts
 	return f.ReadOnly == agenttool.Yes && f.OpenWorld == agenttool.No && f.PathsComplete == agenttool.Yes && len(c.programs) > 0 &&
 		!slices.ContainsFunc(c.programs, func(name string) bool { return !takesData[name] })
 }
 
-// takesData are the programs that make nothing of what they read but their output.
+// takesData lists the programs that only turn their input into output.
 var takesData = map[string]bool{
 	"[": true, ":": true, "base64": true, "cat": true, "cmp": true, "cut": true, "echo": true, "expand": true, "false": true, "fmt": true, "fold": true,
 	"grep": true, "head": true, "hexdump": true, "jq": true, "md5sum": true, "nl": true, "od": true, "printf": true, "read": true, "rev": true,
@@ -42,7 +42,7 @@ var takesData = map[string]bool{
 	"true": true, "uniq": true, "wc": true, "xxd": true,
 }
 
-// programs are the names by which a command starts programs, where they are known.
+// programs returns the names of the programs that a command starts, as far as they are known.
 func programs(parts []agenttool.Part) []string {
 	var names []string
 	for _, part := range parts {
@@ -53,22 +53,22 @@ func programs(parts []agenttool.Part) []string {
 	return names
 }
 
-// checkPrograms refuses a command that was taken for read-only if a program of it is found inside the workspace:
-// whoever writes there decides what it does. PATH may well lead there (a virtual environment, node_modules/.bin); by
-// its path such a program can be asked for.
+// checkPrograms refuses a command that was classified as read-only if one of its programs lies in the workspace,
+// where the agent could have changed it. PATH may well lead there (a virtual environment, node_modules/.bin). A
+// command can still name such a program by its path and be judged as that program.
 func (c *call) checkPrograms() error {
 	if c.facts.ReadOnly != agenttool.Yes {
 		return nil
 	}
 	if name, found := c.tool.planted(c.programs); found != "" {
 		return agenttool.Failure(agenttool.PolicyBlocked, "planted_program", fmt.Sprintf(
-			"%s is %s, which lies in the workspace and is not the program that was judged: call it by that path, and it is decided as what it is",
+			"%s is %s, which lies in the workspace and is not the program that was judged: call it by that path to have that program judged",
 			name, found))
 	}
 	return nil
 }
 
-// planted returns the first of some programs that is found in the workspace, and where; "" for none.
+// planted returns the first of some programs that lies in the workspace, and its path; "" if none does.
 func (t *tool) planted(names []string) (name, found string) {
 	for _, name := range names {
 		if strings.ContainsRune(name, '/') {
@@ -81,7 +81,7 @@ func (t *tool) planted(names []string) (name, found string) {
 	return "", ""
 }
 
-// lookup returns the file that bash starts for name, empty if there is none. Builtins come before it.
+// lookup returns the file that bash starts for name, or "". Builtins take precedence over it.
 func (t *tool) lookup(name string) string {
 	for _, dir := range filepath.SplitList(hostPath(t.o.Environ)) {
 		path := filepath.Join(dir, name)
@@ -92,7 +92,7 @@ func (t *tool) lookup(name string) string {
 	return ""
 }
 
-// inRoots reports whether path, or what it leads to, lies in a root of the workspace.
+// inRoots reports whether path, or its target, lies in a root of the workspace.
 func (t *tool) inRoots(path string) bool {
 	resolved, err := filepath.EvalSymlinks(path)
 	if err != nil {

@@ -22,8 +22,8 @@ func (feeder) Describe() agenttool.Description {
 		name: "shell_input", title: "Answer a job", input: feedSchema,
 		hint:        "type into a running command, answer a prompt, send ctrl-c, press keys in a terminal",
 		destructive: agenttool.Unknown, openWorld: classifier,
-		description: "Sends input to a job: text as it is, then named keys, then its end with eof. Waits a moment and returns what the job " +
-			"answered. A line to a shell at its prompt is decided like a command; what another program would run may be asked about.",
+		description: "Sends input to a job: text as it is, then named keys, then its end with eof. Waits a moment and returns the job's " +
+			"answer. A line to a shell at its prompt is decided like a command; input to another program may need approval.",
 	}.describe()
 }
 
@@ -60,29 +60,29 @@ func (t feeder) Bind(scope agenttool.Scope, raw json.RawMessage) (agenttool.Call
 	return c, err
 }
 
-// feed is one input, bound.
+// feed is a bound input.
 type feed struct {
 	shell *tool
 	home  string
 	input feedInput
 	facts agenttool.Facts
 
-	missing error      // there was no such job when the facts were made: nothing is sent
-	reads   job.Reader // who read the job's input when the facts were made
-	passes  bool       // it is a command that leaves nothing behind in its shell
+	missing error      // the job did not exist when the facts were computed: Run sends nothing
+	reads   job.Reader // the process that read the job's input when the facts were computed
+	passes  bool       // the line is a command that leaves no state in its shell
 }
 
 func (c *feed) Input() any { return c.input }
 
 func (c *feed) Facts() *agenttool.Facts { return &c.facts }
 
-// Refine makes the facts from who reads the input. To a shell at its prompt a line is a command; a line to who asks is an answer,
-// and data to a job that can only read is data: they let the job do no more than its own decision let it. Anything else is code
-// that nobody has seen.
+// Refine computes the facts from the process that reads the input. A line to a shell at its prompt is a command. An
+// answer to a program that asks a question, and data to a job that can only read, let the job do no more than its own
+// decision allowed. Anything else is code that was never judged.
 func (c *feed) Refine(context.Context) []*agenttool.Path {
 	c.passes, c.reads = false, job.Reader{}
 	j, err := c.shell.o.Jobs.Find(c.input.Job)
-	if c.missing = err; err != nil { // Run says so, and nobody is asked about it
+	if c.missing = err; err != nil { // Run returns the error, without a prompt
 		c.facts = ownJobs(false)
 		return nil
 	}
@@ -113,13 +113,13 @@ func (c *feed) judge(j *job.Job) agenttool.Facts {
 		return c.command(line)
 	}
 	return agenttool.Facts{Reasons: []agenttool.Reason{{
-		Text: fmt.Sprintf("it goes to %s, and what that makes of it is not known", c.reads.Command)}}}
+		Text: fmt.Sprintf("it goes to %s, with an unknown effect", c.reads.Command)}}}
 }
 
-// yesOrNo are the answers to who asks whether it may. Anything else could be a name or a path.
+// yesOrNo lists the answers to a yes/no question. Anything else could be a name or a path.
 var yesOrNo = map[string]bool{"": true, "y": true, "n": true, "yes": true, "no": true}
 
-// command are the facts of a line to a shell.
+// command returns the facts of a line to a shell.
 func (c *feed) command(line string) agenttool.Facts {
 	in := classify.Context{Dir: c.reads.Dir, Home: c.home}
 	f := classify.Command(line, in)
@@ -143,18 +143,18 @@ func (c *feed) command(line string) agenttool.Facts {
 	return f
 }
 
-// sends reports whether the input is more than what stops or ends a program.
+// sends reports whether the input contains more than keys that stop or end a program.
 func (c *feed) sends() bool {
 	return c.input.Text != "" || slices.ContainsFunc(c.input.Keys, func(key string) bool {
 		return key != "ctrl-c" && key != "ctrl-d" && key != "ctrl-z" && key != "ctrl-\\"
 	})
 }
 
-// maxTyped is the longest line that a terminal takes.
+// maxTyped is the longest line that a terminal accepts.
 const maxTyped = 4000
 
-// line returns the line that the input is: text that ends with a newline or the key enter, and nothing that a terminal, a line
-// editor or the history makes something else of.
+// line returns the input as one line: text that ends with a newline or the key enter, without characters that a
+// terminal, a line editor or the history would interpret.
 func (c *feed) line() (line string, whole bool) {
 	line, keys := c.input.Text, c.input.Keys
 	if len(keys) == 1 && keys[0] == "enter" {
@@ -167,9 +167,9 @@ func (c *feed) line() (line string, whole bool) {
 	return line, whole && !odd && len(line) <= maxTyped && !c.input.EOF
 }
 
-// Run sends the input and waits for an answer. Errors: invalid_arguments for a job that is not known, has ended or reads nothing;
-// policy_blocked when another program reads the input than the one that was judged; dependency_unavailable when the job does
-// not read.
+// Run sends the input and waits for an answer. Errors: invalid_arguments if the job is unknown, has ended or reads no
+// input; policy_blocked if another program reads the input now than the one that was judged; dependency_unavailable
+// if the job does not read.
 func (c *feed) Run(ctx context.Context, _ agenttool.Reporter) (agenttool.Output, error) {
 	if c.missing != nil {
 		return agenttool.Output{}, c.missing
@@ -196,9 +196,9 @@ func (c *feed) Run(ctx context.Context, _ agenttool.Reporter) (agenttool.Output,
 	if err != nil {
 		return agenttool.Output{}, err
 	}
-	_, _ = j.AwaitOutput(ctx, job.Until{Input: true, Limit: time.Duration(*c.input.WaitMS) * time.Millisecond}) // where too many wait, nobody waits for the answer
+	_, _ = j.AwaitOutput(ctx, job.Until{Input: true, Limit: time.Duration(*c.input.WaitMS) * time.Millisecond}) // an error means that too many calls wait; the output is then read without waiting
 	if ctx.Err() != nil {
-		return agenttool.Output{}, context.Cause(ctx) // what it answered is still to be read
+		return agenttool.Output{}, context.Cause(ctx) // the answer can still be read later
 	}
 	r := readOn(j, 0)
 	return r.output(), nil

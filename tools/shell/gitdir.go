@@ -11,9 +11,9 @@ import (
 	"toolhost/classify"
 )
 
-// refineGit puts the configuration that git means in the place of the one that the command's text names. From the text, a
-// repository's configuration is .git/config where git runs; git looks for it from there upward, and in a linked work tree
-// or a submodule it is in yet another place. Whoever decides sees the file that is written.
+// refineGit replaces the git configuration path that was inferred from the command's text by the real one. The text
+// suggests .git/config where git runs. But git searches the parent directories too, and a linked work tree or a
+// submodule keeps it in yet another place. The decision needs the file that is really written.
 func (c *call) refineGit() []*agenttool.Path {
 	if !slices.Contains(c.facts.Inferred, classify.WritesGitConfig) {
 		return nil
@@ -37,7 +37,7 @@ func (c *call) refineGit() []*agenttool.Path {
 	return refined
 }
 
-// refineLocks does the same with what git locks.
+// refineLocks does the same for the files that git locks.
 func (c *call) refineLocks() {
 	locks := slices.Clone(c.facts.Locks)
 	for i, lock := range locks {
@@ -67,12 +67,12 @@ func cutGit(path string) (dir, rest string, ok bool) {
 	return path[:i], path[i+len(git):], true
 }
 
-// ownOfWorkTree reports whether each linked work tree has such a file of its own.
+// ownOfWorkTree reports whether each linked work tree has its own copy of such a file.
 func ownOfWorkTree(rest string) bool {
 	return rest == "config.worktree" || rest == "info/sparse-checkout"
 }
 
-// findGit returns the git directory of whoever runs git in dir, as git finds it.
+// findGit returns the git directory of dir, found as git finds it.
 func findGit(dir string) (string, bool) {
 	for {
 		git := filepath.Join(dir, ".git")
@@ -90,7 +90,7 @@ func findGit(dir string) (string, bool) {
 	}
 }
 
-// shared returns the directory that a git directory shares with others, or itself.
+// shared returns the common directory of a git directory: another one, or itself.
 func shared(git string) (string, bool) {
 	if git == "" {
 		return "", false
@@ -101,10 +101,11 @@ func shared(git string) (string, bool) {
 	return git, true
 }
 
-// maxPointer bounds what is read of a file that names a directory.
+// maxPointer bounds the size of a file that names a directory.
 const maxPointer = 4 << 10
 
-// pointed returns the directory that a file names after a prefix, relative to where the file is; "" if it names none.
+// pointed returns the directory that a file names after a prefix, relative to the file's directory; "" if it names
+// none.
 func pointed(file, prefix string) string {
 	info, err := os.Lstat(file)
 	if err != nil || !info.Mode().IsRegular() {
@@ -115,7 +116,7 @@ func pointed(file, prefix string) string {
 		return ""
 	}
 	defer f.Close()
-	b, _ := io.ReadAll(io.LimitReader(f, maxPointer)) // what cannot be read names nothing
+	b, _ := io.ReadAll(io.LimitReader(f, maxPointer)) // an unreadable file names nothing
 	target, ok := strings.CutPrefix(strings.TrimRight(string(b), "\r\n"), prefix)
 	if !ok || target == "" {
 		return ""

@@ -8,11 +8,11 @@ import (
 	"path/filepath"
 )
 
-// maxIndex bounds what is read of git's index.
+// maxIndex bounds the bytes read of git's index.
 const maxIndex = 16 << 20
 
-// indexNames calls do for each path of the index of the repository that a directory belongs to, relative to its top, until do returns false.
-// It reports whether it was called for all. Where there is no repository, or no index, there are none.
+// indexNames calls do for each path in the index of the repository of dir, relative to its top, until do returns
+// false. It reports whether do returned true for all. Without a repository or an index there are none.
 func indexNames(dir string, do func(path string) bool) bool {
 	git, found := findGit(dir)
 	if !found {
@@ -40,7 +40,8 @@ func indexNames(dir string, do func(path string) bool) bool {
 	return true
 }
 
-// indexEntry takes one entry from the index, as gitformat-index(5) says: what is left, and the path. Nothing is left of what is no index.
+// indexEntry parses one entry of the index, see gitformat-index(5), and returns the rest of the data and the path.
+// rest is nil for invalid data.
 func indexEntry(data, last []byte, version uint32) (rest, path []byte) {
 	const fixed, extended = 62, 0x4000
 	if len(data) < fixed {
@@ -64,7 +65,8 @@ func indexEntry(data, last []byte, version uint32) (rest, path []byte) {
 	return data[size:], data[head : head+end]
 }
 
-// shortEntry takes a path that says how much of the end of the last one is to be replaced, and by what.
+// shortEntry parses a path that is stored as a number of bytes to remove from the end of the last path, and the bytes
+// to append.
 func shortEntry(data, last []byte) (rest, path []byte) {
 	cut := 0
 	for i := 0; ; i++ {

@@ -11,10 +11,11 @@ import (
 	"toolhost/tools/shell/neutral"
 )
 
-// refineReaders asks the disk what git would run where the command has it read, and analyses the command again with the answers: git
-// in another directory may be proved to read only then, and in this one may not. In a command that does more than read git runs
-// with the configuration as it is, so that there it only reads where the repository names no program. What git takes from elsewhere
-// because the repository says so is among what is read. It reports whether the facts changed.
+// refineReaders looks up on disk which programs git would run for a reading command, and analyses the command again
+// with the answers. A command may be provably read-only in one directory and not in another. In a command that also
+// writes, git runs with the configuration as it is, so it counts as reading only if the repository names no program.
+// Files elsewhere that git reads because the repository names them are added to the reads. It reports whether the
+// facts changed.
 func (c *call) refineReaders() bool {
 	found := c.lookAtGit()
 	settled, changed := map[agenttool.GitRun]string{}, false
@@ -35,7 +36,7 @@ func (c *call) refineReaders() bool {
 	return changed || len(c.facts.Reads) != before
 }
 
-// namesPrograms settles that git does more than read where a repository names programs, and reports whether there is such one.
+// namesPrograms marks git as more than a reader where a repository names programs, and reports whether one does.
 func namesPrograms(found map[agenttool.GitRun]neutral.Finding, settled map[agenttool.GitRun]string) bool {
 	named := false
 	for run, f := range found {
@@ -47,7 +48,7 @@ func namesPrograms(found map[agenttool.GitRun]neutral.Finding, settled map[agent
 	return named
 }
 
-// neutralGit returns the variables that keep git from running what configuration names, as that is now.
+// neutralGit returns the variables that keep git from running programs of its current configuration.
 func (c *call) neutralGit() ([]string, error) {
 	var lists [][]neutral.Setting
 	for run, f := range c.lookAtGit() {
@@ -68,7 +69,7 @@ func (c *call) lookAtGit() map[agenttool.GitRun]neutral.Finding {
 	return c.tool.lookAtGit(c.facts.Git, c.home)
 }
 
-// lookAtGit looks at places where git runs.
+// lookAtGit examines the places where git runs.
 func (t *tool) lookAtGit(runs []agenttool.GitRun, home string) map[agenttool.GitRun]neutral.Finding {
 	if len(runs) == 0 {
 		return nil
@@ -89,7 +90,7 @@ func (t *tool) lookAtGit(runs []agenttool.GitRun, home string) map[agenttool.Git
 	return found
 }
 
-// gitHost is what git finds besides a repository when a command runs.
+// gitHost returns the parts of git's environment outside the repository.
 func (t *tool) gitHost(home string) neutral.Host {
 	h := neutral.Host{Home: home, Real: t.real, Cat: t.system("cat"), Diff: t.system("diff")}
 	for _, entry := range t.o.Environ {
@@ -105,7 +106,7 @@ func (t *tool) gitHost(home string) neutral.Host {
 
 var errPrivate = errors.New("it is toolhost's own")
 
-// real follows links as a command sees them.
+// real resolves links as a command sees them.
 func (t *tool) real(path string) (string, error) {
 	p := agenttool.Path{Spelling: path, Absolute: path}
 	if err := t.w.Locate(&p); err != nil {
@@ -117,7 +118,7 @@ func (t *tool) real(path string) (string, error) {
 	return p.Resolved, nil
 }
 
-// system returns the file of a program outside the workspace, "" if there is none.
+// system returns the path of a program outside the workspace, "" if there is none.
 func (t *tool) system(name string) string {
 	if found := t.lookup(name); found != "" && !t.inRoots(found) {
 		return found
@@ -125,7 +126,7 @@ func (t *tool) system(name string) string {
 	return ""
 }
 
-// addTops adds what git takes as relative to the top of a work tree, wherever it runs.
+// addTops adds paths that git resolves relative to the top of a work tree, wherever it runs.
 func (c *call) addTops(found map[agenttool.GitRun]neutral.Finding) {
 	for _, p := range slices.Clone(c.facts.Reads) {
 		if !p.Top || filepath.IsAbs(p.Spelling) {
@@ -140,7 +141,7 @@ func (c *call) addTops(found map[agenttool.GitRun]neutral.Finding) {
 	}
 }
 
-// addElsewhere adds what git reads outside the workspace because a repository says so.
+// addElsewhere adds files outside the workspace that git reads because a repository names them.
 func (c *call) addElsewhere(found map[agenttool.GitRun]neutral.Finding) {
 	for _, run := range c.facts.Git {
 		for _, path := range found[run].Reads {

@@ -14,15 +14,15 @@ import (
 	"toolhost/agenttool"
 )
 
-// What is looked at for the patterns of one command, at most. Time is no limit: the same files give the same facts, however busy the
-// machine or slow the disk is.
+// Limits on expanding the patterns of one command. There is no time limit: the same files must give the same facts,
+// however busy the machine or slow the disk is.
 const (
-	maxEntries = 20_000 // in directories, the directories included
+	maxEntries = 20_000 // directory entries and directories
 	maxMatches = 256
 )
 
-// Refine completes what only the disk tells: what the repositories in which git runs would have it run, which configuration it means,
-// and which files patterns of names match.
+// Refine completes the facts that depend on the disk: the programs that repositories make git run, the git
+// configuration that is used, and the files that patterns match.
 func (c *call) Refine(ctx context.Context) []*agenttool.Path {
 	changed := c.refineReaders()
 	refined := c.refineGit()
@@ -46,9 +46,9 @@ func pointers(list []agenttool.Path) []*agenttool.Path {
 	return all
 }
 
-// refineGlobs puts the names that the command's patterns match into what it reads, if no more than those was not known of it. All
-// paths are known then, but for what directories outside the workspace hold, which are not looked at. If the names are too many
-// everything stays as it is.
+// refineGlobs adds the names that the command's patterns match to its reads, if these patterns are the only unknown
+// paths. Then all paths are known, except for the content of directories outside the workspace, which are not
+// examined. If there are too many names, the facts stay unchanged.
 func (c *call) refineGlobs(ctx context.Context) []*agenttool.Path {
 	f := &c.facts
 	if len(f.Globs) == 0 {
@@ -73,15 +73,15 @@ func (c *call) refineGlobs(ctx context.Context) []*agenttool.Path {
 	return refined
 }
 
-// lookUp returns what patterns match, nil if that is too much or ctx is done. A file system may keep a system call for ever, and then
-// the goroutine that waits for it; the call ends with ctx.
+// lookUp returns the matches of patterns, nil if there are too many or ctx is done. A file system may block a system
+// call forever; then its goroutine leaks, but the call ends with ctx.
 func lookUp(ctx context.Context, globs []agenttool.Glob, locate func(*agenttool.Path) error) *matches {
 	found := make(chan *matches, 1)
-	go func() { // ends with its last system call, and at the next one when ctx is done
+	go func() { // ends after its current system call when ctx is done
 		var all *matches
 		defer func() {
 			if recover() != nil {
-				all = nil // a fault of ours leaves the paths unknown
+				all = nil // after a panic the paths stay unknown
 			}
 			found <- all
 		}()
@@ -102,19 +102,19 @@ func lookUp(ctx context.Context, globs []agenttool.Glob, locate func(*agenttool.
 	}
 }
 
-// matches are the paths that patterns match, as far as a command that reads them would read more than what is named anyway.
+// matches collects the paths that patterns match, as far as reading them reads more than the named paths.
 type matches struct {
 	ctx     context.Context
 	locate  func(*agenttool.Path) error
 	by      int  // as in agenttool.Path
 	shown   bool // only names are read
 	demand  agenttool.Glob
-	outside bool // there may be more, in directories outside the workspace
-	looked  int  // at entries and directories
+	outside bool // there may be further matches in directories outside the workspace
+	looked  int  // number of examined entries and directories
 	paths   []agenttool.Path
 }
 
-// pattern adds what one pattern matches, see [agenttool.Glob], and reports whether that is all.
+// pattern adds the matches of one pattern, see [agenttool.Glob], and reports whether they are complete.
 func (m *matches) pattern(pattern string) bool {
 	if start, name, ok := strings.Cut(pattern, "/**/"); ok {
 		return m.tree(unquoted(start), name) && (!m.demand.Index || m.index(unquoted(start)))
@@ -126,14 +126,14 @@ func (m *matches) pattern(pattern string) bool {
 	return m.glob(dir, components)
 }
 
-// where returns where a path leads to as the command sees it, if that is in the workspace.
+// where returns the target of a path as the command sees it, if that is in the workspace.
 func (m *matches) where(path string) (string, bool) {
 	p := agenttool.Path{Spelling: path, Absolute: path}
 	err := m.locate(&p)
 	return p.Resolved, err == nil && p.Root != "" && !p.Private
 }
 
-// glob adds what components match in a directory.
+// glob adds the matches of components in a directory.
 func (m *matches) glob(dir string, components []string) bool {
 	first, rest := components[0], components[1:]
 	real, ok := m.where(dir + "/")
@@ -143,7 +143,7 @@ func (m *matches) glob(dir string, components []string) bool {
 	}
 	if literal := unquoted(first); !wild(first) {
 		info, err := os.Lstat(real + "/" + literal)
-		return err != nil || m.matched(dir+"/"+literal, info.Mode().Type(), rest) // what is not there the shell does not find either
+		return err != nil || m.matched(dir+"/"+literal, info.Mode().Type(), rest) // missing files do not match
 	}
 	return m.each(real, func(e fs.DirEntry) bool {
 		name := e.Name()
@@ -151,7 +151,7 @@ func (m *matches) glob(dir string, components []string) bool {
 			return true
 		}
 		switch ok, err := filepath.Match(first, name); {
-		case err != nil || ok && (strings.HasPrefix(name, "-") || !m.fits(name)): // an option for the program, which nobody has judged
+		case err != nil || ok && (strings.HasPrefix(name, "-") || !m.fits(name)): // the program would take the name as an option, which was never judged
 			return false
 		case !ok:
 			return true
@@ -160,7 +160,7 @@ func (m *matches) glob(dir string, components []string) bool {
 	})
 }
 
-// matched adds a path of a type, or what further components match in it.
+// matched adds a path with the given type, or the matches of further components in it.
 func (m *matches) matched(path string, mode fs.FileMode, rest []string) bool {
 	link, inside := mode&fs.ModeSymlink != 0, len(rest) > 0
 	if (link || !inside) && !m.add(path, inside) {
@@ -172,7 +172,7 @@ func (m *matches) matched(path string, mode fs.FileMode, rest []string) bool {
 	return m.glob(path, rest)
 }
 
-// add adds a path of which the contents are read, or only the names in it. It reports whether there was room.
+// add adds a path whose content is read, or only its names. It returns false if there is no room.
 func (m *matches) add(path string, names bool) bool {
 	if i := slices.IndexFunc(m.paths, func(p agenttool.Path) bool { return p.Absolute == path && p.By == m.by }); i >= 0 {
 		m.paths[i].Names = m.paths[i].Names && (names || m.shown)
@@ -185,8 +185,8 @@ func (m *matches) add(path string, names bool) bool {
 	return true
 }
 
-// tree adds the place where find starts, and the links below it that are named like a pattern and lead out of the workspace. What
-// else is found lies where the place lies, which is read as a whole.
+// tree adds the directory where find starts, and the links below it that match the pattern and lead out of the
+// workspace. All other results lie below the start, which counts as read completely.
 func (m *matches) tree(start, name string) bool {
 	if !m.add(start, false) {
 		return false
@@ -199,12 +199,12 @@ func (m *matches) tree(start, name string) bool {
 	return m.links(start, real, name)
 }
 
-// fits reports whether a name is as the facts of the command take it to be.
+// fits reports whether a name meets the assumptions behind the command's facts.
 func (m *matches) fits(name string) bool {
 	return name != "" && strings.IndexByte(m.demand.First, name[0]) < 0 && !strings.ContainsAny(name, m.demand.Without)
 }
 
-// index reports whether the names that git's index holds, of files that may not be there, fit.
+// index reports whether the names in git's index, which may not exist on disk, fit.
 func (m *matches) index(dir string) bool {
 	real, ok := m.where(dir)
 	return ok && indexNames(real, func(path string) bool {
@@ -217,7 +217,7 @@ func (m *matches) index(dir string) bool {
 	})
 }
 
-// links looks at the links below a directory, which really is at another place.
+// links adds the links below dir; real is its resolved path.
 func (m *matches) links(dir, real, name string) bool {
 	return m.each(real, func(e fs.DirEntry) bool {
 		path := dir + "/" + e.Name()
@@ -237,8 +237,8 @@ func (m *matches) links(dir, real, name string) bool {
 	})
 }
 
-// each calls do for the names in a directory until it returns false, and reports whether it was called for all. A directory that
-// cannot be read has none, neither for the command.
+// each calls do for the names in a directory until do returns false, and reports whether do returned true for all. An
+// unreadable directory has no names; the command cannot read it either.
 func (m *matches) each(dir string, do func(fs.DirEntry) bool) bool {
 	if m.looked++; m.looked > maxEntries || m.ctx.Err() != nil {
 		return false
@@ -277,7 +277,7 @@ func wild(component string) bool {
 	return false
 }
 
-// unquoted returns a component, or several, without the backslashes that quote.
+// unquoted removes the backslashes that quote from a component or several.
 func unquoted(pattern string) string {
 	var b strings.Builder
 	for i := 0; i < len(pattern); i++ {

@@ -11,7 +11,7 @@ import (
 // maxCommand is the longest command in bytes: the kernel takes no longer argument than 128 KiB with its final NUL.
 const maxCommand = 128<<10 - 1
 
-// input is the normalised input: what was left out is filled in, the directory is absolute.
+// input is the normalised input: defaults are filled in, the directory is absolute.
 type input struct {
 	Command         string `json:"command"`
 	Description     string `json:"description,omitempty"`
@@ -23,7 +23,7 @@ type input struct {
 	Rows            uint16 `json:"rows,omitempty"`
 }
 
-// decode reads and checks input. Values that were left out are zero.
+// decode parses and checks input. Omitted values are zero.
 func decode(raw json.RawMessage) (input, error) {
 	var in input
 	if err := agenttool.DecodeInput(raw, &in); err != nil {
@@ -35,7 +35,7 @@ func decode(raw json.RawMessage) (input, error) {
 	return in, nil
 }
 
-// check returns what is wrong with the values, or nil.
+// check returns an error for invalid values.
 func (in input) check() error {
 	switch {
 	case in.Command == "":

@@ -28,7 +28,7 @@ func (killer) Describe() agenttool.Description {
 	}.describe()
 }
 
-// lastLines is how many lines of its output a job is told with that was ended.
+// lastLines is the number of output lines in the result.
 const lastLines = 40
 
 // killInput is the input of shell_kill.
@@ -82,7 +82,7 @@ func parseSignal(s string) (syscall.Signal, bool) {
 	return signal, signal != 0
 }
 
-// kill is one end of a job, bound.
+// kill is a bound call of shell_kill.
 type kill struct {
 	jobs   *job.Jobs
 	input  killInput
@@ -94,8 +94,8 @@ func (c *kill) Input() any { return c.input }
 
 func (c *kill) Facts() *agenttool.Facts { return &c.facts }
 
-// Run ends the job and waits until it is gone. It reads nothing that others have yet to read. Errors: invalid_arguments for a job that is not known, execution_failed for one of
-// which something is left.
+// Run ends the job and waits until its processes have exited. It does not advance the read cursor. Errors:
+// invalid_arguments for an unknown job, execution_failed if processes are left.
 func (c *kill) Run(ctx context.Context, _ agenttool.Reporter) (agenttool.Output, error) {
 	j, err := c.jobs.Find(c.input.Job)
 	if err != nil {

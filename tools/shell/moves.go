@@ -8,12 +8,13 @@ import (
 	"toolhost/agenttool"
 )
 
-// sayWhere has bash say on descriptor 3 in which directory it ends, whatever the command is. The descriptor is moved out of
-// the way of commands that use small ones; the command stays on its line, so that messages name the right one; and nothing is
-// traced. A command with an EXIT trap of its own says nothing, and so moves nothing.
+// sayWhere makes bash write its final directory to descriptor 3, whatever the command is. The descriptor is moved to
+// a high number that commands do not use; the command stays on its line, so that error messages have the right line
+// number; and tracing does not show it. A command with its own EXIT trap reports nothing, and so does not change the
+// session's directory.
 const sayWhere = `exec 187>&3-; trap '{ set +x; builtin pwd -P >&187; } 2>/dev/null' EXIT; `
 
-// moves reports whether the command may end in another directory than it starts in, and somebody waits for that.
+// moves reports whether the command may end in another directory and runs in the foreground.
 func (c *call) moves() bool {
 	return !c.input.RunInBackground && slices.ContainsFunc(c.programs, func(name string) bool {
 		return name == "cd" || name == "pushd" || name == "popd"
@@ -26,8 +27,8 @@ func (t *tool) Moves(c agenttool.Call) bool {
 	return ok && command.moves()
 }
 
-// endedIn reads what bash said of the directory in which it ended; "" if it did not. Anything that the command started could
-// have said it: it is where the next command starts, if that is in the workspace, and no more.
+// endedIn parses the directory that bash reported at its end; "" if it reported none. Any process of the command
+// could have written it. It is only used as the directory of the next command, and only if it lies in the workspace.
 func endedIn(note string) string {
 	dir, whole := strings.CutSuffix(note, "\n")
 	if !whole || strings.ContainsRune(dir, '\n') || !filepath.IsAbs(dir) || filepath.Clean(dir) != dir {

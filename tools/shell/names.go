@@ -13,8 +13,8 @@ import (
 	"toolhost/classify/program"
 )
 
-// refineNames judges a command that is not proved to only read with what the disk holds: which names files have, and what its
-// repository says of itself. It returns the paths of the facts, if they are better then.
+// refineNames judges a command that is not provably read-only again with facts from the disk: the names of files, and
+// the state of its repository. It returns the paths of the facts if they improved.
 func (c *call) refineNames(ctx context.Context) ([]*agenttool.Path, bool) {
 	f := &c.facts
 	proved := f.ReadOnly == agenttool.Yes && f.PathsComplete == agenttool.Yes && f.OpenWorld == agenttool.No
@@ -45,7 +45,7 @@ func (c *call) refineNames(ctx context.Context) ([]*agenttool.Path, bool) {
 		}
 	}
 	looked.Dir = f.Dir
-	for _, path := range f.Reads { // what was found of git before
+	for _, path := range f.Reads { // keep the earlier findings about git
 		if !slices.ContainsFunc(looked.Reads, func(p agenttool.Path) bool { return p.Absolute == path.Absolute }) {
 			looked.Reads = append(looked.Reads, path)
 		}
@@ -54,7 +54,7 @@ func (c *call) refineNames(ctx context.Context) ([]*agenttool.Path, bool) {
 	return append(pointers(f.Reads), pointers(f.Writes)...), true
 }
 
-// prints is what commands print that say where the repository is, and which branch it is on.
+// prints maps commands to their output, for commands that print the repository's place or its branch.
 func (c *call) prints() map[string]string {
 	known := map[string]string{}
 	if strings.Contains(c.input.Command, "go env GOROOT") {
@@ -83,7 +83,7 @@ func goRoot(dir string) bool {
 	return version == nil && tools == nil
 }
 
-// realPath is a path without links, "" if it leads nowhere.
+// realPath resolves the links of a path; "" on failure.
 func realPath(path string) string {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -102,7 +102,7 @@ func (c *call) plainTags() bool {
 	return found && shares && plainTags(git)
 }
 
-// branch is the branch that a repository is on, "" if there is none, or its name is not a usual one.
+// branch returns the current branch of a repository, "" if there is none or its name is unusual.
 func branch(git string) string {
 	text, err := os.ReadFile(filepath.Join(git, "HEAD"))
 	name, ok := strings.CutPrefix(strings.TrimRight(string(text), "\n"), "ref: refs/heads/")
@@ -136,13 +136,13 @@ func plainTags(git string) bool {
 	return err == nil
 }
 
-// usualName reports whether a name in git holds nothing that means something to a shell or a program.
+// usualName reports whether a git name contains no characters with a meaning to a shell or a program.
 func usualName(name string) bool {
 	const usual = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/+@-"
 	return name != "" && strings.Trim(name, usual) == "" && name[0] != '-' && name[0] != '/' && !strings.Contains(name, "//") && !strings.Contains(name, "..")
 }
 
-// absent reports whether no file is there that would settle a use otherwise.
+// absent reports whether no file exists that would change the meaning of a use.
 func (c *call) absent(dir string, of program.Settled) bool {
 	missing := func(dir string, names []string) bool {
 		return !slices.ContainsFunc(names, func(name string) bool {
@@ -153,7 +153,7 @@ func (c *call) absent(dir string, of program.Settled) bool {
 	if !missing(dir, of.Absent) {
 		return false
 	}
-	for at := filepath.Clean(dir); at != c.home; at = filepath.Dir(at) { // what is in the home directory is the person's
+	for at := filepath.Clean(dir); at != c.home; at = filepath.Dir(at) { // files in the home directory belong to the user
 		if !missing(at, of.Upward) {
 			return false
 		}
@@ -164,7 +164,7 @@ func (c *call) absent(dir string, of program.Settled) bool {
 	return true
 }
 
-// elsewhereTree reports whether the configuration of a repository may name another work tree than the directory that holds it.
+// elsewhereTree reports whether the configuration of a repository may name a work tree other than its own directory.
 func elsewhereTree(git string) bool {
 	text, err := os.ReadFile(filepath.Join(git, "config"))
 	if err != nil || len(text) > maxPointer*16 {

@@ -9,14 +9,14 @@ import (
 	"toolhost/tools/job/proc"
 )
 
-// notes are what there is to know beside what a command said, a line each.
+// notes are remarks about a command besides its output, one per line.
 type notes []string
 
 func (n *notes) add(format string, args ...any) {
 	*n = append(*n, "["+fmt.Sprintf(format, args...)+"]")
 }
 
-// addPorts names the ports on which a job listens.
+// addPorts adds the ports that a job listens on.
 func (n *notes) addPorts(ports []agenttool.JobPort) {
 	var at []string
 	for _, p := range ports {
@@ -27,7 +27,7 @@ func (n *notes) addPorts(ports []agenttool.JobPort) {
 	}
 }
 
-// maxNames is how many things a note names.
+// maxNames is the number of names in a note.
 const maxNames = 5
 
 // someOf lists the first names.

@@ -15,18 +15,18 @@ import (
 	"toolhost/tools/job/proc"
 )
 
-// why is why a call is answered.
+// why is the reason why a call returns.
 type why uint8
 
 const (
 	exited     why = iota // the command has exited
 	limit                 // its timeout_ms is over
 	waiting               // it waits for input
-	background            // nobody wanted to wait
-	canceled              // the call was ended, and the command with it
+	background            // the call did not wait
+	canceled              // the call was cancelled, and the command ended with it
 )
 
-// outcome is what there is to say of a command when its call is answered.
+// outcome collects the facts about a command when its call returns.
 type outcome struct {
 	call *call
 	job  *job.Job
@@ -41,7 +41,7 @@ type outcome struct {
 	confined sandbox.Confinement
 }
 
-// structured is the structured content, as outputSchema has it.
+// structured is the structured content, see outputSchema.
 type structured struct {
 	Job             string              `json:"job"`
 	State           agenttool.JobState  `json:"state"`
@@ -58,21 +58,21 @@ type structured struct {
 	StderrTruncated bool                `json:"stderr_truncated"`
 	Cursor          int64               `json:"cursor"`
 	StillHeldBy     []proc.Holder       `json:"still_held_by,omitempty"`
-	Running         []string            `json:"running,omitempty"` // processes that go on
+	Running         []string            `json:"running,omitempty"` // processes that still run
 	WaitsFor        *agenttool.JobWait  `json:"waits_for,omitempty"`
 	Ports           []agenttool.JobPort `json:"ports,omitempty"`
 	Sandbox         sandboxed           `json:"sandbox"`
 	Violations      []sandbox.Violation `json:"sandbox_violations,omitempty"`
 }
 
-// sandboxed says what held the command.
+// sandboxed describes the sandbox of the command.
 type sandboxed struct {
 	Profile string        `json:"profile"`
 	Level   sandbox.Level `json:"level"`
 	Partial []string      `json:"partial,omitempty"`
 }
 
-// collect looks at the job, once.
+// collect reads the state of the job, once.
 func (o *outcome) collect() {
 	o.report = o.job.Report()
 	o.said, o.stats = o.job.Said(), o.job.Log().Stats()
@@ -84,7 +84,7 @@ func (o *outcome) collect() {
 	}
 }
 
-// whole says where what was left out can be read.
+// whole returns a hint where the complete output can be read.
 func (o *outcome) whole() string {
 	switch {
 	case o.stats.Ref != nil && o.stats.Lost == nil:
@@ -95,10 +95,10 @@ func (o *outcome) whole() string {
 	return ""
 }
 
-// goesOn reports whether the call is answered before its command has ended.
+// goesOn reports whether the call returns before its command has ended.
 func (o *outcome) goesOn() bool { return o.report.Ending == nil && o.why != canceled }
 
-// output is the outcome for the model, for programs and for a person. What the command said and what is said about
+// output formats the outcome for the model, for programs and for a person. The command's output and the remarks about
 // it are separate blocks: a command can print "[exit status 0]" too.
 func (o *outcome) output() agenttool.Output {
 	out := agenttool.Output{
@@ -109,7 +109,7 @@ func (o *outcome) output() agenttool.Output {
 		Dir:        o.movedTo(),
 		Wanted:     o.wanted(),
 	}
-	if o.report.Ending == nil || o.report.State == agenttool.JobLingering { // one that has ended since is still to be announced
+	if o.report.Ending == nil || o.report.State == agenttool.JobLingering { // a job that ended since then must still be announced
 		out.Job = o.job
 	}
 	if notes := o.notes(); len(notes) > 0 {
@@ -131,7 +131,7 @@ func (o *outcome) movedTo() string {
 	return endedIn(o.job.Note())
 }
 
-// text is what the command said.
+// text returns the command's output.
 func (o *outcome) text() string {
 	switch {
 	case o.stdout != "" && o.stderr != "":
@@ -144,7 +144,7 @@ func (o *outcome) text() string {
 	return "(no output)"
 }
 
-// notes are what there is to know beside it.
+// notes returns the remarks about the command.
 func (o *outcome) notes() []string {
 	var n notes
 	o.noteEnd(&n)
@@ -170,7 +170,7 @@ func (o *outcome) notes() []string {
 	return n
 }
 
-// noteEnd says how the command ended, or that it goes on.
+// noteEnd adds how the command ended, or that it still runs.
 func (o *outcome) noteEnd(n *notes) {
 	id, e := o.job.ID(), o.report.Ending
 	switch {
@@ -223,7 +223,7 @@ func (o *outcome) structured() structured {
 	return s
 }
 
-// exitOf is an ending as results say it.
+// exitOf converts an ending to exit code and signal.
 func exitOf(e *job.Ending) (code *int, signal string) {
 	if e.Signal != 0 {
 		return nil, job.SignalName(e.Signal)
@@ -231,7 +231,7 @@ func exitOf(e *job.Ending) (code *int, signal string) {
 	return &e.Code, ""
 }
 
-// summary is one line for a person.
+// summary returns one line for a person.
 func (o *outcome) summary() string {
 	took := o.report.Age.Round(time.Millisecond)
 	said := count(int(o.stats.Bytes), "byte", "bytes") + " of output"
@@ -247,7 +247,7 @@ func (o *outcome) summary() string {
 	return fmt.Sprintf("exit %d after %v, %s", e.Code, took, said)
 }
 
-// failure is the error of a command that did not succeed, or nil.
+// failure returns the error of a failed command, or nil.
 func (o *outcome) failure(ctx context.Context) error {
 	e := o.report.Ending
 	switch {
@@ -268,7 +268,7 @@ func (o *outcome) failure(ctx context.Context) error {
 	return nil
 }
 
-// kept is the first thing that the sandbox kept from the command, nil if there is none.
+// kept returns the first access that the sandbox blocked, nil if there is none.
 func (o *outcome) kept() *sandbox.Violation {
 	for i := range o.blocked {
 		if o.blocked[i].Wall != sandbox.Changed {
@@ -278,8 +278,8 @@ func (o *outcome) kept() *sandbox.Violation {
 	return nil
 }
 
-// wanted are the grants that would have permitted what the sandbox surely kept from the command. What it only says that it could not
-// read is not among them: a search that meets a secret does not want it.
+// wanted returns the grants that would have permitted the accesses that the sandbox certainly blocked. It leaves out
+// reads that the sandbox merely reported: a search that meets a secret does not need it.
 func (o *outcome) wanted() []string {
 	var grants []string
 	for _, v := range o.blocked {
@@ -290,8 +290,8 @@ func (o *outcome) wanted() []string {
 	return grants
 }
 
-// violation is the error of a command that failed and that the sandbox kept from something: most likely the one is the
-// reason for the other.
+// violation returns the error of a command that failed and was blocked by the sandbox: most likely the block caused
+// the failure.
 func (o *outcome) violation(v *sandbox.Violation) error {
 	e := agenttool.Failure(agenttool.SandboxViolation, "blocked",
 		fmt.Sprintf("command exited with status %d, and %s", o.report.Ending.Code, *v))
@@ -305,7 +305,7 @@ func failed(code, message string) error {
 	return e
 }
 
-// meaning explains the statuses that bash gives a meaning of its own.
+// meaning explains exit statuses that bash reserves.
 func meaning(code int) string {
 	switch {
 	case code == 126:

@@ -10,13 +10,13 @@ import (
 	"toolhost/tools/job"
 )
 
-// stillRunning is the time between reports of a command that says nothing.
+// stillRunning is the time between reports of a silent command.
 const stillRunning = 5 * time.Second
 
-// maxSaid is how many characters of a command its first report says.
+// maxSaid is the number of characters of the command in the first report.
 const maxSaid = 200
 
-// progress reports the steps of one command while somebody waits for it. A silent one does not fill the session's log.
+// progress reports the progress of a command during the call. A silent command does not fill the session's log.
 type progress struct {
 	job     *job.Job
 	command string
@@ -27,7 +27,7 @@ type progress struct {
 	at    time.Time // of the last report
 }
 
-// step reports how far the command is.
+// step reports progress.
 //
 // Agent Tool v0.2.0, "tool_progress" of shell commands (AT-241).
 func (p *progress) step() {

@@ -39,11 +39,11 @@ type readInput struct {
 	Stream string `json:"stream,omitempty"`
 }
 
-// The most that one reading waits, and what it waits where it says only for what.
+// Limits of the waiting time of one call; untilWait is the default if only a condition is given.
 const (
 	maxWait   = 5 * time.Minute
 	untilWait = 30 * time.Second
-	grepLimit = 20 * time.Second // for a gigabyte of output it is not enough: then the first matches are told
+	grepLimit = 20 * time.Second // too short for a gigabyte of output: then the first matches are returned
 )
 
 // ActsOnJobs implements [agenttool.JobTool].
@@ -58,7 +58,7 @@ func (t reader) Bind(_ agenttool.Scope, raw json.RawMessage) (agenttool.Call, er
 	return c, c.check()
 }
 
-// read is one reading, bound.
+// read is a bound call of shell_output.
 type read struct {
 	jobs  *job.Jobs
 	input readInput
@@ -73,7 +73,7 @@ func (c *read) Input() any { return c.input }
 
 func (c *read) Facts() *agenttool.Facts { return &c.facts }
 
-// check reads the values.
+// check parses and checks the values.
 func (c *read) check() (err error) {
 	in := c.input
 	if in.Cursor != nil && *in.Cursor < 0 {
@@ -107,7 +107,7 @@ func (c *read) check() (err error) {
 	return nil
 }
 
-// parseUntil reads exit, match:REGEX or quiet:MS.
+// parseUntil parses exit, match:REGEX or quiet:MS.
 func parseUntil(s string) (u job.Until, err error) {
 	kind, value, _ := strings.Cut(s, ":")
 	switch {
@@ -130,7 +130,7 @@ func parseUntil(s string) (u job.Until, err error) {
 	return u, nil
 }
 
-// Run waits, and reads. Errors: invalid_arguments for a job that is not known or a cursor behind the end of its output, the
+// Run waits, and reads. Errors: invalid_arguments for an unknown job or a cursor beyond the end of its output, or the
 // context's cause.
 func (c *read) Run(ctx context.Context, _ agenttool.Reporter) (agenttool.Output, error) {
 	j, err := c.jobs.Find(c.input.Job)
@@ -168,7 +168,7 @@ func (c *read) Run(ctx context.Context, _ agenttool.Reporter) (agenttool.Output,
 	return r.output(), nil
 }
 
-// take reads what was asked for.
+// take reads the requested output.
 func (c *read) take(ctx context.Context, j *job.Job) (*reading, error) {
 	log, report := j.Log(), j.Report()
 	switch {
@@ -182,7 +182,7 @@ func (c *read) take(ctx context.Context, j *job.Job) (*reading, error) {
 	return readOn(j, c.streams), nil
 }
 
-// search looks for the lines that were asked for.
+// search searches for the requested lines.
 func (c *read) search(ctx context.Context, j *job.Job) (*reading, error) {
 	limited, cancel := context.WithTimeout(ctx, grepLimit)
 	defer cancel()

@@ -9,7 +9,7 @@ import (
 	"toolhost/tools/job/output"
 )
 
-// reading is what the tools for jobs return: how a job is, and some of what it said.
+// reading is the result of the tools for jobs: the state of a job and part of its output.
 type reading struct {
 	Job        string              `json:"job"`
 	State      agenttool.JobState  `json:"state"`
@@ -20,7 +20,7 @@ type reading struct {
 	Bytes      int64               `json:"bytes"`       // of output so far
 	Lines      int64               `json:"lines"`
 	Text       string              `json:"text"`
-	More       bool                `json:"more"` // there is more to read now
+	More       bool                `json:"more"` // more output is available now
 	Missing    *output.Gap         `json:"missing,omitempty"`
 	Matched    *bool               `json:"matched,omitempty"`
 	Matches    *int64              `json:"matches,omitempty"`
@@ -30,20 +30,21 @@ type reading struct {
 	Killed     []string            `json:"killed,omitempty"`
 }
 
-// pageOf is a page as a reading of a job, which was as report says before the page was read: what it said until it ended is there.
+// pageOf converts a page to a reading of a job. report is from before the page was read, so an ended job's output is
+// complete.
 func pageOf(p output.Page, j *job.Job, report job.Report) *reading {
 	r := &reading{Cursor: p.From, NextCursor: p.Next, Text: p.Text, More: p.More, Missing: p.Missing}
 	r.complete(j, report)
 	return r
 }
 
-// readOn reads on where the last reading without a cursor ended.
+// readOn continues where the last reading without a cursor ended.
 func readOn(j *job.Job, streams output.Streams) *reading {
 	report := j.Report()
 	return pageOf(j.Cursor.ReadOn(textBytes, streams), j, report)
 }
 
-// complete adds how the job is.
+// complete adds the state of the job.
 func (r *reading) complete(j *job.Job, report job.Report) {
 	stats := j.Log().Stats()
 	r.Job, r.State, r.Bytes, r.Lines = j.ID(), report.State, stats.Bytes, stats.Lines
@@ -53,7 +54,7 @@ func (r *reading) complete(j *job.Job, report job.Report) {
 	}
 }
 
-// output is the reading for the model, for programs and for a person.
+// output formats the reading for the model, for programs and for a person.
 func (r *reading) output() agenttool.Output {
 	text := r.Text
 	if text == "" {
@@ -67,7 +68,7 @@ func (r *reading) output() agenttool.Output {
 	return out
 }
 
-// status says how the job is in a few words.
+// status describes the state of the job in a few words.
 func (r *reading) status() string {
 	switch {
 	case r.State == agenttool.JobWaiting && r.WaitsFor != nil:

@@ -10,8 +10,8 @@ import (
 	"toolhost/agenttool"
 )
 
-// refineRemotes names the hosts of the repositories that git reaches by a name, as the configuration says. If one of them is not known,
-// or if addresses may be rewritten, everything stays as it is.
+// refineRemotes looks up the hosts of the remotes that the command names in the configuration. If one of them is
+// unknown, or addresses may be rewritten, the facts stay unchanged.
 func (c *call) refineRemotes() {
 	f := &c.facts
 	if len(f.Remotes) == 0 || rewritesAddresses(c.home) {
@@ -45,8 +45,8 @@ func (c *call) refineRemotes() {
 	f.Hosts, f.HostsComplete = append(slices.Clip(f.Hosts), hosts...), agenttool.Yes
 }
 
-// rewritesAddresses reports whether the configuration of the person or of the machine may make other addresses of those of a
-// repository, or cannot be read.
+// rewritesAddresses reports whether the user's or the machine's configuration may rewrite addresses of repositories,
+// or cannot be read.
 func rewritesAddresses(home string) bool {
 	for _, file := range []string{"/etc/gitconfig", filepath.Join(home, ".gitconfig"), filepath.Join(home, ".config/git/config")} {
 		config, ok := readGitConfig(file)
@@ -78,17 +78,18 @@ func pointedText(file string) string {
 		return ""
 	}
 	defer f.Close()
-	b, _ := io.ReadAll(io.LimitReader(f, maxPointer)) // what cannot be read names nothing
+	b, _ := io.ReadAll(io.LimitReader(f, maxPointer)) // an unreadable file names nothing
 	return string(b)
 }
 
-// gitConfig is a configuration of git: its values by section, subsection and key in the form section.subsection.key.
+// gitConfig maps section.subsection.key to the values in a git configuration.
 type gitConfig map[string][]string
 
-// maxConfig bounds what is read of a configuration.
+// maxConfig bounds the bytes read of a configuration.
 const maxConfig = 256 << 10
 
-// readGitConfig reads a configuration, and reports whether all of it was understood: quotes, escapes and lines that go on are not.
+// readGitConfig reads a configuration and reports whether it understood everything; it does not understand quotes,
+// escapes and continued lines.
 func readGitConfig(file string) (gitConfig, bool) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -130,7 +131,7 @@ func readGitConfig(file string) (gitConfig, bool) {
 	return config, true
 }
 
-// rewrites reports whether addresses may be others than they are spelt: by url.*.insteadOf, or by a file that is included.
+// rewrites reports whether addresses may be rewritten, by url.*.insteadOf or by an included file.
 func (c gitConfig) rewrites() bool {
 	for key := range c {
 		if strings.HasPrefix(key, "url.") || strings.HasPrefix(key, "include") {
@@ -140,7 +141,7 @@ func (c gitConfig) rewrites() bool {
 	return false
 }
 
-// addresses returns those of a remote. Without a name it is the one that the branch follows, or origin.
+// addresses returns the addresses of a remote. An empty name means the upstream of the branch, or origin.
 func (c gitConfig) addresses(r agenttool.GitRemote, branch string) []string {
 	name := r.Name
 	keys := []string{"branch." + branch + ".remote"}
@@ -161,7 +162,7 @@ func (c gitConfig) addresses(r agenttool.GitRemote, branch string) []string {
 	return c["remote."+name+".url"]
 }
 
-// hostOf returns the host of an address of git, "" for a path of this machine. It reports whether the address was understood.
+// hostOf returns the host of a git address, "" for a local path. It reports whether it understood the address.
 func hostOf(address string) (string, bool) {
 	scheme, rest, isURL := strings.Cut(address, "://")
 	switch {

@@ -9,9 +9,9 @@ import (
 	"toolhost/sandbox"
 )
 
-// profile returns what the sandbox of the call lets it do: a command that was proved to read only and to reach nobody
-// can do no more than that; every other one writes the workspace and what its decision granted. Without a sandbox, and by an
-// explicit grant, it runs as the person does.
+// profile returns the sandbox profile of the call. A command that provably only reads and uses no network gets no
+// other rights. Every other command can write the workspace and use the grants of its decision. Without a sandbox, or
+// with an explicit grant, it has all rights of the user.
 func (c *call) profile() sandbox.Profile {
 	switch {
 	case c.tool.o.Sandbox == nil || c.grants.Unconfined:
@@ -23,7 +23,7 @@ func (c *call) profile() sandbox.Profile {
 		Access: sandbox.Workspace, Write: c.grants.Write, Reveal: c.grants.Reveal, Read: c.shown(),
 		Hosts: slices.Concat(c.grants.Hosts, sandbox.Public(c.facts.Hosts)), Unseal: c.grants.Write,
 	}
-	for _, w := range c.facts.Writes { // the decision showed them
+	for _, w := range c.facts.Writes { // the decision listed them
 		p.Unseal = append(p.Unseal, w.Resolved)
 		if c.removes() {
 			p.Remove = append(p.Remove, w.Resolved)
@@ -32,8 +32,8 @@ func (c *call) profile() sandbox.Profile {
 	return p
 }
 
-// shown are the places outside the workspace that the decision showed as read. A directory that holds the home directory is
-// opened only to a command that is known to do no more than read.
+// shown returns the places outside the workspace that the decision listed as reads. A directory that contains the
+// home directory is opened only to a command that provably only reads.
 func (c *call) shown() []string {
 	known := c.facts.ReadOnly == agenttool.Yes && c.facts.PathsComplete == agenttool.Yes
 	var paths []string
@@ -45,8 +45,8 @@ func (c *call) shown() []string {
 	return paths
 }
 
-// removes reports whether the command takes away what it names: with a directory go the protected names in it. Of a move
-// that is so only where nothing else of the command is unknown.
+// removes reports whether the command removes the paths that it names, including protected names inside a directory.
+// A move counts only if nothing else about the command is unknown.
 func (c *call) removes() bool {
 	moves := c.facts.PathsComplete == agenttool.Yes && slices.ContainsFunc(c.facts.Commands, func(argv []string) bool {
 		return len(argv) > 0 && argv[0] == "mv"
@@ -54,10 +54,10 @@ func (c *call) removes() bool {
 	return moves || c.facts.Destructive == agenttool.Yes
 }
 
-// Profile says what the sandbox of the call lets it do.
+// Profile names the sandbox profile of the call.
 func (c *call) Profile() string { return string(c.profile().Access) }
 
-// Confine widens the sandbox of the call by what its decision granted: "write:PATH", "host:NAME[:PORT]", "unconfined".
+// Confine adds the grants of the decision to the sandbox of the call: "write:PATH", "host:NAME[:PORT]", "unconfined".
 func (c *call) Confine(grants []string) error {
 	g, err := sandbox.ParseGrants(grants)
 	if err != nil {
@@ -69,8 +69,8 @@ func (c *call) Confine(grants []string) error {
 	return nil
 }
 
-// environ is the command's environment. One that was proved to read only gets what keeps it so. It is an error if git could not be kept
-// so where it runs, although it could be when the facts were made.
+// environ returns the command's environment. A command that provably only reads gets variables that keep it
+// read-only. It fails if git cannot be kept read-only any more, although it could when the facts were computed.
 func (c *call) environ() ([]string, error) {
 	env := Environ(c.tool.o.Environ, c.dir())
 	if c.input.TTY {
@@ -87,7 +87,7 @@ func (c *call) environ() ([]string, error) {
 	return slices.Concat(env, readingOnly, git), err
 }
 
-// added puts the variables of the person's settings in the place of others of the same names.
+// added lets the variables of the user's settings override others of the same names.
 func (t *tool) added(env []string) []string {
 	if t.o.Added == nil {
 		return env
@@ -100,7 +100,7 @@ func (t *tool) added(env []string) []string {
 	return locale.Environ(env)
 }
 
-// setTerminal says that there is a terminal, and what it can do.
+// setTerminal sets TERM for a command with a terminal.
 func setTerminal(env []string) []string {
 	return append(slices.DeleteFunc(env, func(entry string) bool { return strings.HasPrefix(entry, "TERM=") }), "TERM=xterm-256color")
 }

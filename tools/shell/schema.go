@@ -1,13 +1,13 @@
 package shell
 
-// description is what a model reads of the tool.
-const description = "Runs a command line with bash and returns what it printed. Every call is a new shell with an empty stdin: " +
+// description describes the tool to a model.
+const description = "Runs a command line with bash and returns its output. Every call is a new shell with an empty stdin: " +
 	"variables and functions do not last; a cd in the foreground and files in /tmp do. Commands run in a sandbox: they write the " +
 	"workspace and /tmp, and reach the hosts that they name. Every command is a job: one that is still running after timeout_ms, or " +
 	"that waits for input, goes on as job j1, j2, … for shell_output, shell_input and shell_kill. Start servers with run_in_background. " +
 	"Long output keeps its beginning and end; all of it is stored. Prefer the file and search tools for reading, editing and finding."
 
-// inputSchema is what a model may send.
+// inputSchema is the schema of a model's input.
 const inputSchema = `{
   "type": "object",
   "additionalProperties": false,
@@ -25,7 +25,7 @@ const inputSchema = `{
   }
 }`
 
-// runtimeSchema is the input as it runs, with everything filled in.
+// runtimeSchema is the schema of the normalised input.
 const runtimeSchema = `{
   "type": "object",
   "additionalProperties": false,
@@ -67,7 +67,7 @@ const (
     }}`
 )
 
-// outputSchema is the structured content of a result. The streams are cleaned and cut; the byte counts are not.
+// outputSchema is the schema of the structured content. The streams are cleaned and cut; the byte counts are not.
 const outputSchema = `{
   "type": "object",
   "additionalProperties": false,

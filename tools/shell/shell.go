@@ -14,17 +14,17 @@ import (
 	"toolhost/tools/workspace"
 )
 
-// Options say how commands are run.
+// Options configure how commands run.
 type Options struct {
 	Environ        []string        // the host's environment, as os.Environ gives it; nil is empty
-	Added          func() []string // further "NAME=value" of the person's settings; nil: none. What is proved to read only does not get them
+	Added          func() []string // further "NAME=value" of the user's settings; nil: none. Commands that provably only read do not get them
 	Bash           string          // absolute path of bash; "" is /bin/bash, or else the first in the PATH of Environ
 	DefaultTimeout time.Duration   // of a call that names none; 0 is 120 s
 
 	Jobs       *job.Jobs        // of this host; nil to describe the tools only
-	Sandbox    *sandbox.Session // of this host; nil where there is none, and commands run as the person does
-	Unconfined func()           // told before a command runs unconfined; nil: nobody
-	Refuse     error            // why no command runs: the machine holds less than the person requires; nil otherwise
+	Sandbox    *sandbox.Session // of this host; nil: commands run without a sandbox
+	Unconfined func()           // called before a command runs unconfined; may be nil
+	Refuse     error            // the reason why no command may run: the machine's sandbox is weaker than required; nil: none
 }
 
 const (
@@ -32,7 +32,7 @@ const (
 	maxTimeout     = time.Hour
 )
 
-// textBytes bounds what both streams together put before a model. Bytes are never fewer than characters.
+// textBytes bounds the text of both streams in a result for the model.
 const textBytes = 30_000
 
 // tool is the shell tool.
@@ -58,7 +58,7 @@ func New(w *workspace.Workspace, o Options) []agenttool.Tool {
 	}
 }
 
-// Bind decodes and checks input and states what is known of it. Errors are of class invalid_arguments.
+// Bind decodes and checks input and computes the facts. Errors are of class invalid_arguments.
 func (t *tool) Bind(scope agenttool.Scope, raw json.RawMessage) (agenttool.Call, error) {
 	in, err := decode(raw)
 	if err != nil {
@@ -96,8 +96,8 @@ func (t *tool) bash() (string, error) {
 		"no bash was found at "+strings.Join(candidates, ", ")+": install bash, or name its absolute path in the settings")
 }
 
-// searchPath returns where the PATH of the host may have a bash. The roots of the workspace are left out: whoever
-// writes there would be every command.
+// searchPath returns the candidates for bash in the host's PATH. It omits the roots of the workspace, because a
+// planted bash would run in every command.
 func (t *tool) searchPath() []string {
 	var candidates []string
 	for _, dir := range filepath.SplitList(hostPath(t.o.Environ)) {

@@ -7,14 +7,14 @@ import (
 
 // entry is one setting of a configuration file.
 type entry struct {
-	key   string // section.subsection.name: section and name in lower case, the subsection as it is
+	key   string // section.subsection.name: section and name in lower case, the subsection unchanged
 	value string
 }
 
-// errSyntax says that a file is no configuration, or one that git may read in another way.
+// errSyntax means that a file is not a configuration, or that git may read it differently.
 var errSyntax = errors.New("is not understood")
 
-// parseConfig reads a configuration file of git as git does. What git refuses, and what it might read in another way, is an error.
+// parseConfig parses a git configuration file as git does. Text that git refuses or may read differently is an error.
 func parseConfig(text string) ([]entry, error) {
 	if strings.ContainsRune(text, 0) {
 		return nil, errSyntax
@@ -67,7 +67,7 @@ func (p *configParser) header() error {
 	return nil
 }
 
-// subsection takes what stands in quotes before the closing bracket, and leaves that.
+// subsection consumes the quoted text before the closing bracket, but not the bracket.
 func (p *configParser) subsection() (string, error) {
 	blanks := len(p.rest) - len(strings.TrimLeft(p.rest, " \t\r"))
 	if blanks == 0 || !strings.HasPrefix(p.rest[blanks:], `"`) {
@@ -120,7 +120,7 @@ func (p *configParser) variable() error {
 	return nil
 }
 
-// value takes what stands behind = to the end of the line: quotes group, a backslash escapes and joins lines.
+// value consumes the text from = to the end of the line: quotes group, a backslash escapes and joins lines.
 func (p *configParser) value() (string, error) {
 	var b strings.Builder
 	quoted, blanks := false, 0
@@ -170,10 +170,10 @@ func (p *configParser) value() (string, error) {
 
 func letter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
 
-// letterOrDigit reports whether a byte may stand in a name.
+// letterOrDigit reports whether a name may contain a byte.
 func letterOrDigit(c byte) bool { return letter(c) || c >= '0' && c <= '9' || c == '-' }
 
-// splitKey takes a key apart; the subsection may hold dots.
+// splitKey splits a key; the subsection may contain dots.
 func splitKey(key string) (section, sub, name string) {
 	first, last := strings.IndexByte(key, '.'), strings.LastIndexByte(key, '.')
 	if first < 0 {

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// repository is where git keeps a repository.
+// repository is a place where git keeps a repository.
 type repository struct {
 	gitDir string // its own
-	common string // what it shares with other work trees; the same for most
+	common string // the directory shared with other work trees; usually equal to gitDir
 	top    string // where its work tree begins, unless configuration says otherwise; "" for a bare one
 	link   string // the file or link .git that led there, if it is one
 }
 
-// at returns the repository of a git directory, which need not be one.
+// at returns the repository of gitDir, which need not exist.
 func (l *look) at(gitDir, top string) repository {
 	r := repository{gitDir: gitDir, common: gitDir, top: top}
 	if common := l.pointed(filepath.Join(gitDir, "commondir"), ""); common != "" {
@@ -23,8 +23,8 @@ func (l *look) at(gitDir, top string) repository {
 	return r
 }
 
-// discovered are the repositories that git may take when it looks for one from dir upward, the likeliest first. All but the first
-// only count if git thinks less of that than we do.
+// discovered returns the repositories that git may find from dir upward, the likeliest first. All but the first count
+// only if git rejects the ones before.
 func (l *look) discovered(dir string) (found []repository, bare string) {
 	for {
 		if r, ok := l.dotGit(dir); ok {
@@ -77,10 +77,11 @@ func exists(name string) bool {
 	return err == nil
 }
 
-// maxPointer bounds what is read of a file that names a directory.
+// maxPointer bounds the size of a file that names a directory.
 const maxPointer = 4 << 10
 
-// pointed returns the directory that a file names after a prefix, relative to where the file is; "" if it names none.
+// pointed returns the directory that a file names after a prefix, relative to the file's directory; "" if it names
+// none.
 func (l *look) pointed(file, prefix string) string {
 	text, err := readRegular(file)
 	if err != nil || len(text) > maxPointer {
@@ -99,8 +100,8 @@ func (l *look) pointed(file, prefix string) string {
 	return filepath.Clean(target)
 }
 
-// acknowledges reports whether a repository that .git names somewhere else knows of that: as a work tree that it has made, or as its
-// submodule.
+// acknowledges reports whether a repository elsewhere that .git names points back to it, as one of its work trees or
+// submodules.
 func (l *look) acknowledges(r repository) bool {
 	if r.link == "" {
 		return r.common == r.gitDir

@@ -1,9 +1,10 @@
-// Package neutral makes git run no program that configuration names.
+// Package neutral keeps git from running programs that its configuration names.
 //
-// Almost every command of git may run one: core.fsmonitor, an external diff, textconv, a clean filter, the program that checks
-// signatures. Which ones do, the configuration of the repository says that git finds where it runs, and a repository may be
-// made of the ordinary files of a clone or an archive. [Look] finds the configuration that git would read, of all levels, with what it
-// includes and that of submodules, and returns settings that git gets in its environment and that count more than any file: fixed ones,
+// Almost every git command may run one: core.fsmonitor, an external diff, textconv, a clean filter, a program that
+// checks signatures. The repository's configuration decides this, and a repository may consist of ordinary files of a
+// clone or an archive. [Look] reads the configuration of all levels that git would use, with includes and submodules.
+// It returns settings to pass in git's environment, which override all files: fixed ones, and one for each driver and
+// filter in the configuration. If these do not suffice, it returns the reason.
 // and one for each driver and filter that configuration names. Where that is not enough it says why.
 //
 //	found := neutral.Look(neutral.Place{Dir: "/w/sub", Verb: "diff"}, host)
@@ -11,9 +12,9 @@
 //		env = append(env, neutral.Environ(found.Settings)...)
 //	}
 //
-// Configuration that changes between Look and the run of git is not held by this: a sandbox that lets git write nothing and
-// reach nobody is.
+// Configuration that changes between Look and the run of git is not covered. The sandbox covers it: it lets git write
+// nothing and connect to no host.
 //
-// The names of keys were gathered from git's own list (git help -c) and its source, for 2.20 to 2.52. Bare repositories that git would find by
-// itself are an obstacle: their configuration is an ordinary file of the work tree.
+// The keys come from git's own list (git help -c) and its source, versions 2.20 to 2.52. Bare repositories that git
+// would find by itself are an obstacle: their configuration is an ordinary file of the work tree.
 package neutral

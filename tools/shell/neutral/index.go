@@ -13,7 +13,7 @@ import (
 	"syscall"
 )
 
-// errIndex says that an index is of no kind that is known here.
+// errIndex means that an index has an unknown format.
 var errIndex = errors.New("the index is not understood")
 
 const (
@@ -22,8 +22,8 @@ const (
 	maxEntries  = 5_000_000
 )
 
-// gitlinks returns where the index of a git directory says that submodules are, relative to the top of the work tree. Names of
-// commits have hash bytes.
+// gitlinks returns the paths of the submodules in the index of a git directory, relative to the top of the work tree.
+// hash is the size of an object name in bytes.
 func gitlinks(gitDir string, hash int) ([]string, error) {
 	links, shared, err := linksOf(filepath.Join(gitDir, "index"), hash)
 	if err == nil && shared != "" {
@@ -39,7 +39,7 @@ func gitlinks(gitDir string, hash int) ([]string, error) {
 	return links, err
 }
 
-// linksOf returns the submodules in one file, and which other one holds the rest, if it is split.
+// linksOf returns the submodules in one file, and the name of the file with the rest if the index is split.
 func linksOf(name string, hash int) (links []string, shared string, err error) {
 	f, err := openRegular(name)
 	if err != nil {
@@ -138,7 +138,7 @@ func (r *indexReader) entry(version uint32) error {
 	return nil
 }
 
-// offset reads a number of variable length.
+// offset reads a variable-length number.
 func (r *indexReader) offset() (int, error) {
 	n := 0
 	for i := 0; ; i++ {
@@ -156,7 +156,7 @@ func (r *indexReader) offset() (int, error) {
 	}
 }
 
-// extensions looks for the one that names another index.
+// extensions searches for the extension that names another index.
 func (r *indexReader) extensions(end int64) error {
 	for r.read < end {
 		head, err := r.next(8)
@@ -186,7 +186,7 @@ func (r *indexReader) extensions(end int64) error {
 	return nil
 }
 
-// openRegular opens a file that is no device, pipe or directory, without waiting for anybody.
+// openRegular opens a regular file; it never blocks, and fails for devices, pipes and directories.
 func openRegular(name string) (*os.File, error) {
 	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
 	if err != nil {
@@ -199,7 +199,7 @@ func openRegular(name string) (*os.File, error) {
 	return f, nil
 }
 
-// maxFile bounds a file of configuration.
+// maxFile bounds the size of a configuration file.
 const maxFile = 1 << 20
 
 // readRegular reads a small file.

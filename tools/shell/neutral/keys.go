@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// entry does what one setting of a configuration file asks for.
+// entry handles one setting of a configuration file.
 func (l *look) entry(e entry, file string, depth int) {
 	section, sub, name := splitKey(e.key)
 	switch section {
@@ -41,7 +41,7 @@ func (l *look) entry(e entry, file string, depth int) {
 	l.elsewhere(e, section, name)
 }
 
-// include reads what a file includes, whatever the condition.
+// include reads an included file, whatever the condition.
 func (l *look) include(value, file string, depth int) {
 	value = strings.TrimPrefix(value, ":(optional)")
 	path, ok := l.path(value, filepath.Dir(file))
@@ -58,7 +58,7 @@ func (l *look) include(value, file string, depth int) {
 	l.file(path, depth+1)
 }
 
-// path returns the path that a value of git's path type means.
+// path resolves a value of git's path type.
 func (l *look) path(value, dir string) (string, bool) {
 	switch rest, home := strings.CutPrefix(value, "~"); {
 	case !home:
@@ -68,7 +68,7 @@ func (l *look) path(value, dir string) (string, bool) {
 	case rest == "" || rest[0] == '/':
 		return l.absolute(l.host.Home+rest, dir), true
 	}
-	return "", false // of another person
+	return "", false // of another user
 }
 
 func (l *look) diff(key, sub, name string) {
@@ -100,7 +100,7 @@ func (l *look) core(e entry, name, file string) {
 		}
 	case "alternaterefscommand":
 		l.program(e.key, true)
-		l.set(e.key, ": ") // the blank makes it one of the shell's own
+		l.set(e.key, ": ") // the blank makes it a shell builtin
 	case "fsmonitor":
 		l.program(e.key, !boolean(e.value))
 	case "sshcommand", "gitproxy", "askpass":
@@ -108,7 +108,7 @@ func (l *look) core(e entry, name, file string) {
 	}
 }
 
-// boolean reports whether a value turns something on or off.
+// boolean reports whether a value is a boolean.
 func boolean(value string) bool {
 	switch strings.ToLower(value) {
 	case "", "true", "false", "yes", "no", "on", "off", "1", "0":
@@ -117,7 +117,7 @@ func boolean(value string) bool {
 	return false
 }
 
-// transport takes note of a program that only runs where git reaches another repository.
+// transport records a program that runs only when git connects to another repository.
 func (l *look) transport(key, name, file string) {
 	if l.level == person || l.verb != "ls-remote" {
 		return
@@ -128,14 +128,14 @@ func (l *look) transport(key, name, file string) {
 	}
 }
 
-// program takes note of a key that names a program, if the repository has it.
+// program records a key that names a program, if it comes from the repository.
 func (l *look) program(key string, is bool) {
 	if is && l.level != person {
 		l.programs = append(l.programs, key)
 	}
 }
 
-// elsewhere takes note of files that the repository has git read, which may be anywhere.
+// elsewhere records files that the repository makes git read, at any path.
 func (l *look) elsewhere(e entry, section, name string) {
 	if l.level == person || e.value == "" {
 		return
@@ -145,7 +145,7 @@ func (l *look) elsewhere(e entry, section, name string) {
 		"ssh.allowedsignersfile", "gpg.allowedsignersfile", "gpg.revocationfile":
 		if path, ok := l.path(e.value, "/"); ok && (e.value[0] == '/' || e.value[0] == '~' || strings.Contains(e.value, "..")) {
 			if e.value[0] != '/' && e.value[0] != '~' {
-				path = e.value // relative to the work tree, which is not known yet
+				path = e.value // relative to the work tree, which is unknown yet
 			}
 			l.reads = append(l.reads, path)
 		}

@@ -10,22 +10,22 @@ import (
 	"syscall"
 )
 
-// Place is where git runs.
+// Place is a place where git runs.
 type Place struct {
 	Dir    string // absolute, without links
-	GitDir string // what --git-dir names, absolute; "": git looks for it
-	Verb   string // its subcommand; "ls-remote" for all that reach others
+	GitDir string // argument of --git-dir, absolute; "": git searches for the repository
+	Verb   string // the subcommand; "ls-remote" for all that use the network
 }
 
-// Host is what git finds besides the repository.
+// Host describes git's environment outside the repository.
 type Host struct {
 	Home      string   // the home directory; "": none
 	Config    string   // where XDG_CONFIG_HOME points; "": .config in Home
-	System    []string // further files of configuration; "/etc/gitconfig" is among them anyway
-	Cat, Diff string   // these programs, for what stands in the place of others; "": there are none
+	System    []string // further configuration files; "/etc/gitconfig" is always included
+	Cat, Diff string   // programs that replace configured ones; "": not available
 
-	// Real follows the links of a path as the command sees it, which may be shown directories elsewhere; nil: as the host sees it. Of
-	// a path that does not exist it may return where that would be.
+	// Real resolves the links of a path as the command sees it, in its own mount namespace; nil: as the host sees it.
+	// For a missing path it may return where the path would be.
 	Real func(path string) (string, error)
 }
 
@@ -36,22 +36,22 @@ func (h Host) real(path string) (string, error) {
 	return filepath.EvalSymlinks(path)
 }
 
-// Finding is what git would use in a place, as far as it may run programs or read elsewhere.
+// Finding describes the programs and the files elsewhere that git would use in a place.
 type Finding struct {
-	Settings []Setting // keep git from running what configuration names; see [Environ]
-	Obstacle string    // why that is not enough: a sentence; "" if it is
-	Programs []string  // keys with which the repository itself, not the person, names programs that a reader may run
-	Reads    []string  // directories and files that git takes from elsewhere because the repository says so: absolute
-	Top      string    // where the work tree begins; "" if there is none
+	Settings []Setting // keep git from running configured programs; see [Environ]
+	Obstacle string    // a sentence that tells why Settings do not suffice; "" if they do
+	Programs []string  // keys where the repository itself, not the user, names programs that a reading command may run
+	Reads    []string  // directories and files elsewhere that git reads because the repository names them; absolute
+	Top      string    // top of the work tree; "" if there is none
 }
 
 const (
-	maxFiles   = 64 // of configuration
-	maxDepth   = 10 // of includes, as in git
+	maxFiles   = 64 // configuration files
+	maxDepth   = 10 // depth of includes, as in git
 	maxModules = 256
 )
 
-// Look finds what git would use in a place. It reads the disk and runs nothing.
+// Look examines git's configuration for a place. It reads the disk and runs nothing.
 func Look(p Place, h Host) Finding {
 	l := &look{host: h, verb: p.Verb, seen: map[string]bool{}, asked: map[string]bool{}}
 	l.persons()
@@ -63,32 +63,32 @@ func Look(p Place, h Host) Finding {
 	return found
 }
 
-// look is one Look.
+// look is the state of one Look.
 type look struct {
 	host     Host
 	verb     string
 	level    level
-	seen     map[string]bool // files
-	asked    map[string]bool // keys for which there is a setting
+	seen     map[string]bool // files read
+	asked    map[string]bool // keys that have a setting
 	settings []Setting
 	size     int
 	modules  int
 
-	hash     int    // bytes of the name of a commit
-	worktree string // what core.worktree says, "" for nothing
+	hash     int    // bytes of an object name
+	worktree string // the value of core.worktree, or ""
 	top      string
 	programs []string
 	reads    []string
 	obstacle string
 }
 
-// level says who wrote a configuration.
+// level is the origin of a configuration.
 type level uint8
 
 const (
-	person     level = iota // the person or the machine's administrator
-	repo                    // the repository in which git runs
-	submodules              // one in it
+	person     level = iota // the user or the machine's administrator
+	repo                    // the repository where git runs
+	submodules              // one of its submodules
 )
 
 func (l *look) stop(format string, args ...any) {
@@ -97,7 +97,7 @@ func (l *look) stop(format string, args ...any) {
 	}
 }
 
-// persons reads the configuration of the machine and of the person.
+// persons reads the configuration of the machine and of the user.
 func (l *look) persons() {
 	files := append([]string{"/etc/gitconfig"}, l.host.System...)
 	if home := l.host.Home; home != "" {
@@ -112,7 +112,7 @@ func (l *look) persons() {
 	}
 }
 
-// repositories reads the configuration of every repository that git may take.
+// repositories reads the configuration of every repository that git may use.
 func (l *look) repositories(p Place) {
 	if p.GitDir != "" {
 		dir := p.GitDir
@@ -139,7 +139,7 @@ func (l *look) repositories(p Place) {
 	}
 }
 
-// place takes note of where a repository keeps what git reads, if that is not where it is found.
+// place records directories of a repository that lie elsewhere.
 func (l *look) place(r repository) {
 	l.top = r.top
 	if l.worktree != "" {
@@ -168,7 +168,7 @@ func (l *look) place(r repository) {
 	}
 }
 
-// repository reads the configuration of a repository, and of its submodules where git may run in them.
+// repository reads the configuration of a repository, and of its submodules if git may run in them.
 func (l *look) repository(r repository, by level, depth int) {
 	outer := l.level
 	defer func() { l.level = outer }()
@@ -184,7 +184,7 @@ func (l *look) repository(r repository, by level, depth int) {
 	}
 	links, err := gitlinks(r.gitDir, l.hash)
 	if err != nil {
-		l.stop("%s: what submodules the repository has is not known: %v", r.gitDir, err)
+		l.stop("%s: the submodules of the repository are unknown: %v", r.gitDir, err)
 		return
 	}
 	top, worktree := r.top, l.worktree
@@ -203,14 +203,15 @@ func (l *look) repository(r repository, by level, depth int) {
 	l.worktree = worktree
 }
 
-// historical are subcommands that look at history, references and configuration alone: git runs in no submodule for them.
+// historical lists subcommands that use only history, references and configuration: git does not run in submodules
+// for them.
 var historical = map[string]bool{
 	"log": true, "show": true, "branch": true, "tag": true, "remote": true, "config": true, "rev-parse": true, "rev-list": true,
 	"ls-tree": true, "cat-file": true, "merge-base": true, "for-each-ref": true, "reflog": true, "show-ref": true, "shortlog": true,
 	"name-rev": true, "symbolic-ref": true, "count-objects": true, "check-ref-format": true, "help": true, "ls-remote": true,
 }
 
-// file reads one file of configuration, and those that it includes.
+// file reads a configuration file and its includes.
 func (l *look) file(name string, depth int) {
 	real, err := l.host.real(name)
 	switch {
@@ -248,7 +249,7 @@ func missing(err error) bool {
 	return errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
-// absolute returns a path that stands in a file of a directory.
+// absolute resolves a path from a file in dir.
 func (l *look) absolute(path, dir string) string {
 	if !filepath.IsAbs(path) {
 		path = dir + "/" + path

@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// Setting is one that git takes from its environment.
+// Setting is a setting that git takes from its environment.
 type Setting struct{ Key, Value string }
 
-// fixed are settings that are right wherever git only reads.
+// fixed returns the settings that are right for every reading command.
 func fixed() []Setting {
 	return []Setting{
-		{"core.fsmonitor", ""}, // which turns it off in every version; "false" is a program before 2.36
+		{"core.fsmonitor", ""}, // turns it off in every version; "false" is a program before 2.36
 		{"core.hooksPath", "/dev/null"},
 		{"core.pager", "cat"},
 		{"diff.autoRefreshIndex", "false"},
 		{"diff.submodule", "short"},
-		{"gpg.program", "/dev/null"}, // no program: what would check a signature says that it cannot
+		{"gpg.program", "/dev/null"}, // cannot be run, so git reports that it cannot check signatures
 		{"gpg.openpgp.program", "/dev/null"},
 		{"gpg.x509.program", "/dev/null"},
 		{"gpg.ssh.program", "/dev/null"},
@@ -30,12 +30,13 @@ func fixed() []Setting {
 	}
 }
 
-// Closed are further variables for git that reaches nobody: what a partial clone lacks is not fetched.
+// Closed returns further variables for git without network access: git does not fetch missing objects of a partial
+// clone.
 func Closed() []string {
 	return []string{"GIT_ALLOW_PROTOCOL=none", "GIT_NO_LAZY_FETCH=1"}
 }
 
-// Fixed are the settings for a reader of which it is not known where git runs.
+// Fixed returns the settings for a reading command whose directory is unknown.
 func Fixed() []Setting { return fixed() }
 
 // maxSize bounds the settings of one look.
@@ -55,27 +56,27 @@ func (l *look) set(key, value string) {
 	l.settings = append(l.settings, Setting{key, value})
 }
 
-// instead puts a plain program in the place of the one that a key names.
+// instead replaces the program of a key by a plain one.
 func (l *look) instead(key, value, program string) {
 	if program == "" || strings.ContainsFunc(program, strange) {
-		l.stop("%s in the configuration of git names a program, and there is none to put in its place", key)
+		l.stop("%s in the configuration of git names a program, and no replacement was found", key)
 		return
 	}
 	l.set(key, value)
 }
 
-// strange reports whether a byte of a path means something to a shell.
+// strange reports whether a rune of a path may have a meaning to a shell.
 func strange(r rune) bool {
 	return !(r < 0x80 && (letterOrDigit(byte(r)) || r == '/' || r == '.' || r == '_' || r == '+'))
 }
 
-// plainDiff is a command that shows a change as git does where no program is named.
+// plainDiff returns a command that shows a change like git without a configured program.
 func plainDiff(diff string) string {
 	return `d() { printf "diff --git a/%s b/%s\n" "$1" "$1"; ` + diff + ` -u -L "a/$1" -L "b/$1" "$2" "$5"; :; }; d`
 }
 
-// Environ returns the variables that give git the settings: as 2.31 and later document it, and as all others understand it. Of two
-// settings of one key the last counts.
+// Environ returns the variables that pass the settings to git: in the documented form of 2.31 and later, and in a
+// form that all other versions understand. The last of two settings of a key counts.
 func Environ(settings []Setting) []string {
 	env := make([]string, 0, 2*len(settings)+2)
 	var old []string
@@ -87,7 +88,7 @@ func Environ(settings []Setting) []string {
 	return append(env, "GIT_CONFIG_COUNT="+strconv.Itoa(len(settings)), "GIT_CONFIG_PARAMETERS="+strings.Join(old, " "))
 }
 
-// Merge returns the settings of several looks, each once.
+// Merge joins the settings of several looks without duplicates.
 func Merge(lists ...[]Setting) []Setting {
 	var all []Setting
 	seen := map[Setting]bool{}
