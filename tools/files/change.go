@@ -10,38 +10,38 @@ import (
 	"toolhost/agenttool"
 )
 
-// maxAttempts is how often a change is made again because somebody else got in between.
+// maxAttempts is how often a change is retried after another process changed the file.
 const maxAttempts = 10
 
-// change is one bound write or edit.
+// change is a bound write or edit.
 type change struct {
 	*session
 	input     any
 	facts     agenttool.Facts
 	reviser   reviser
-	previewed *string // the digest that the last preview was made from; nil when there was none
+	previewed *string // the digest of the content of the last preview; nil: no preview
 }
 
-// reviser is what write and edit differ in.
+// reviser is the part that differs between write and edit.
 type reviser interface {
-	// revise returns what a file shall hold that holds was. It changes nothing.
+	// revise returns the new content of a file. It changes nothing on disk.
 	revise(ctx context.Context, was *document) (revision, error)
 }
 
-// document is what a file holds at one moment, and what the session knows of it.
+// document is the content of a file at one moment, and the session's knowledge of it.
 type document struct {
 	path      agenttool.Path
-	limit     int64 // bytes that it can have
+	limit     int64 // maximum size in bytes
 	exists    bool
 	raw       []byte
 	text      []byte // raw as UTF-8 without byte order mark; nil for binary content
 	form      form
 	knowledge knowledge
 	digest    string // of raw; empty when there is no file
-	version   string // by which a ledger tells this content from others
+	version   string // identifies the content in a ledger
 }
 
-// revision is what a file shall hold.
+// revision is the new content of a file.
 type revision struct {
 	raw          []byte
 	text         []byte // raw as UTF-8; nil for binary content
@@ -55,14 +55,14 @@ func (c *change) Facts() *agenttool.Facts { return &c.facts }
 // Durable implements [agenttool.Durable].
 func (c *change) Durable() bool { return c.durability() != NotSynced }
 
-// changeFacts are the facts of every write and edit.
+// changeFacts returns the facts common to write and edit.
 func changeFacts(p agenttool.Path) agenttool.Facts {
 	f := readFacts()
 	f.ReadOnly, f.Reads, f.Writes = agenttool.No, nil, []agenttool.Path{p}
 	return f
 }
 
-// Preview returns the diff and the digest of the content that it was made from.
+// Preview returns the diff and the digest of the content that it is based on.
 func (c *change) Preview(ctx context.Context) (agenttool.Preview, error) {
 	t, err := c.look(c.facts.Writes[0])
 	if err != nil {
@@ -82,7 +82,7 @@ func (c *change) Preview(ctx context.Context) (agenttool.Preview, error) {
 	return agenttool.Preview{Diff: d.text, Partial: d.cut, Digest: was.digest}, nil
 }
 
-// Run makes the change, or fails and changes nothing.
+// Run makes the change. On failure it changes nothing.
 func (c *change) Run(ctx context.Context, _ agenttool.Reporter) (agenttool.Output, error) {
 	for range maxAttempts {
 		out, err := c.attempt(ctx)
@@ -95,7 +95,8 @@ func (c *change) Run(ctx context.Context, _ agenttool.Reporter) (agenttool.Outpu
 		p.Spelling+" keeps changing while it is being changed: nothing was written; find out who writes it")
 }
 
-// attempt makes the change once, under the lock. It fails with errMoved when somebody else got in between.
+// attempt makes the change once, under the lock. It fails with errMoved if another process changed the file
+// meanwhile.
 func (c *change) attempt(ctx context.Context) (agenttool.Output, error) {
 	t, err := c.acquire(ctx, c.facts.Writes[0])
 	if err != nil {
@@ -138,7 +139,7 @@ func (c *change) attempt(ctx context.Context) (agenttool.Output, error) {
 	return report(was, result, d.text), nil
 }
 
-// document reads the target. It fails with errMoved when it changes meanwhile.
+// document reads the target. It fails with errMoved if the target changes meanwhile.
 func (s *session) document(t *target) (*document, error) {
 	d := &document{path: t.path, exists: t.exists(), limit: s.options.share(8, maxDocument)}
 	d.form = inspect(nil)
@@ -161,13 +162,14 @@ func (s *session) document(t *target) (*document, error) {
 	return d, nil
 }
 
-// remember notes what the file holds now. Whoever edits a file without having read it does not know all of it.
+// remember records the new content in the ledger. After an edit of a file that was not read completely, the session
+// does not know the whole content.
 func (c *change) remember(t *target, was *document, version string) {
 	_, replaced := c.reviser.(writeInput)
 	c.options.Ledger.wrote(t.path.Resolved, version, replaced || was.knowledge == whole)
 }
 
-// outcome fills what is known without comparing.
+// outcome fills in the parts of the result that need no comparison.
 func outcome(was *document, now revision) changeResult {
 	f := inspect(now.raw)
 	return changeResult{
@@ -183,7 +185,7 @@ func outcome(was *document, now revision) changeResult {
 	}
 }
 
-// notes is what else there is to say of a change.
+// notes returns further remarks about a change.
 func notes(now revision, inPlace string, d difference) string {
 	var all []string
 	if now.note != "" {
@@ -198,13 +200,13 @@ func notes(now revision, inPlace string, d difference) string {
 	return strings.Join(all, "; ")
 }
 
-// unchanged reports a change that was there already.
+// unchanged reports that the file already has the new content.
 func unchanged(was *document, result changeResult) agenttool.Output {
 	line := was.path.Spelling + " already holds this content: nothing was written"
 	return agenttool.Output{Content: []agenttool.Content{agenttool.Text(line)}, Structured: result, Summary: line}
 }
 
-// report describes a change that was made: one line, the diff, and the numbers.
+// report describes a change: one line, the diff, and the numbers.
 func report(was *document, result changeResult, diff string) agenttool.Output {
 	var line string
 	size := grouped(int64(result.BytesAfter)) + " bytes"

@@ -14,19 +14,19 @@ import (
 
 const (
 	chunkSize  = 256 << 10 // bytes read at once
-	memoryOnly = 1 << 20   // contents up to this size are read once and kept while the call runs
+	memoryOnly = 1 << 20   // contents up to this size are read once and kept during the call
 )
 
-// content is what an open file holds, for reading in bounded memory.
+// content reads an open file in bounded memory.
 type content struct {
 	file     *os.File
-	size     int64  // math.MaxInt64 when only reading tells, until survey has
-	held     []byte // the whole of it; nil when it is larger than memoryOnly
+	size     int64  // math.MaxInt64 if the status gives no size, until survey has counted
+	held     []byte // the whole content; nil if it is larger than memoryOnly
 	identity identity
 	known
 }
 
-// identity tells one state of a file from another without reading it.
+// identity identifies a state of a file without reading it.
 type identity struct {
 	dev, ino     uint64
 	size         int64
@@ -37,7 +37,7 @@ func identify(st *unix.Stat_t) identity {
 	return identity{dev: uint64(st.Dev), ino: st.Ino, size: st.Size, mtime: st.Mtim, ctime: st.Ctim}
 }
 
-// version names the state as a ledger keeps it.
+// version returns the state's name in a ledger.
 func (id identity) version() string {
 	return fmt.Sprintf("stat:%d:%d:%d:%d:%d", id.dev, id.ino, id.size, id.mtime.Nano(), id.ctime.Nano())
 }
@@ -50,7 +50,8 @@ func stat(f *os.File) (st unix.Stat_t, err error) {
 	return st, err
 }
 
-// openContent reads what is small enough to be kept. A file whose status gives no size (in /proc) is read to its end.
+// openContent reads a file that is small enough to keep. A file whose status gives no size (in /proc) is read to its
+// end.
 func openContent(f *os.File) (*content, error) {
 	st, err := stat(f)
 	if err != nil {
@@ -62,7 +63,7 @@ func openContent(f *os.File) (*content, error) {
 	}
 	held := make([]byte, max(st.Size, 512)+1)
 	n, err := f.ReadAt(held, 0)
-	for err == nil && len(held) <= memoryOnly { // it has grown, or its size was not told
+	for err == nil && len(held) <= memoryOnly { // the file has grown, or its status gave no size
 		held = append(held, make([]byte, len(held))...)
 		var more int
 		more, err = f.ReadAt(held[n:], int64(n))
@@ -71,7 +72,7 @@ func openContent(f *os.File) (*content, error) {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
-	if err == nil { // more than the status said, and more than is kept
+	if err == nil { // the file is larger than its status said, and too large to keep
 		c.size = math.MaxInt64
 		return c, nil
 	}
@@ -79,7 +80,7 @@ func openContent(f *os.File) (*content, error) {
 	return c, nil
 }
 
-// chunks passes the bytes from offset on to use until it returns false. The last call, and only that, has last set.
+// chunks passes the bytes from offset on to use until it returns false. Only the last call has last set.
 func (c *content) chunks(ctx context.Context, offset int64, use func(chunk []byte, last bool) bool) error {
 	if c.held != nil {
 		use(c.held[offset:], true)
@@ -102,7 +103,7 @@ func (c *content) chunks(ctx context.Context, offset int64, use func(chunk []byt
 	return nil
 }
 
-// survey reads the content once, all of it, and fills known.
+// survey reads the whole content once and fills in known.
 func (c *content) survey(ctx context.Context) error {
 	s := newSurvey(c.size)
 	c.known = known{index: lineIndex{stride: chunkSize}}
@@ -122,8 +123,8 @@ func (c *content) survey(ctx context.Context) error {
 	return c.settle()
 }
 
-// settle fills the version: that of a file which did not change since it was opened. It is called again when the lines
-// of a page have been read.
+// settle sets the version if the file did not change since it was opened. It is called again after the lines of a
+// page were read.
 func (c *content) settle() error {
 	c.version = c.digest
 	if c.held != nil {
@@ -141,7 +142,7 @@ func (c *content) settle() error {
 	return nil
 }
 
-// before returns a place in the file from which line can be reached, and how many lines end before that place.
+// before returns an offset before the given line, and the number of lines that end before that offset.
 func (c *content) before(line int64) (offset, ended int64) {
 	if c.form.terminator() != '\n' {
 		return 0, 0
@@ -155,15 +156,15 @@ func (c *content) head() []byte {
 		return c.held
 	}
 	buf := make([]byte, 512)
-	n, _ := c.file.ReadAt(buf, 0) // what cannot be read has no type
+	n, _ := c.file.ReadAt(buf, 0) // an unreadable file has no type
 	return bytes.Clone(buf[:n])
 }
 
-// lastByte returns the last byte of a file that is not held, 0 if it has become shorter.
+// lastByte returns the last byte of a file that is not kept, 0 if the file became shorter.
 func (c *content) lastByte() byte {
 	var last [1]byte
 	if _, err := c.file.ReadAt(last[:], c.size-1); err != nil {
-		return 0 // and its status tells that it changed
+		return 0 // the changed status is noticed later
 	}
 	return last[0]
 }

@@ -11,7 +11,7 @@ const namespace = "local.files"
 // neverPersist is the persistence policy of read: a page of a file can be read again from the file.
 const neverPersist = "never_persist"
 
-// traits are the records' fields in which the three tools differ.
+// traits holds the parts of the records that differ between the three tools.
 type traits struct {
 	name        string
 	title       string
@@ -24,14 +24,14 @@ type traits struct {
 	examples    []json.RawMessage
 	defaults    map[string]any
 	maxChars    int
-	persistence string // policy ref; empty means the host's
+	persistence string // policy ref; empty: the host's
 	readOnly    bool
 	destructive bool
 	inferred    []string
-	retries     bool // the same call twice has the effect of one
+	retries     bool // repeating the call has no further effect
 }
 
-// describe writes the four records and the references between them.
+// describe returns the four records, with the references between them.
 func (t traits) describe() agenttool.Description {
 	return agenttool.Description{
 		Declaration: t.declaration(),

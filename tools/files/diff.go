@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	maxDiff      = 64 << 10 // bytes of a diff that are shown
-	maxCompared  = 1 << 20  // bytes between the first and the last difference that are compared line by line
-	maxPaired    = 2000     // lines that may differ for comparing them one by one
+	maxDiff      = 64 << 10 // maximum bytes of a diff in a result
+	maxCompared  = 1 << 20  // maximum bytes between the first and the last difference for an alignment by lines
+	maxPaired    = 2000     // maximum number of lines for a comparison line by line
 	contextLines = 3
 )
 
@@ -21,11 +21,11 @@ const (
 type difference struct {
 	text           string // unified
 	added, removed int    // lines
-	cut            bool   // the text does not show all of it
+	cut            bool   // the text is incomplete
 }
 
-// compare returns the difference between a document and what it shall become. It takes time in proportion to the
-// sizes, and no more than a bounded time for what has to be aligned.
+// compare returns the difference between a document and its revision. It takes time in proportion to the sizes, with
+// a bounded time for the alignment.
 func compare(was *document, now revision) difference {
 	from, to := label("a", was.path.Spelling), label("b", was.path.Spelling)
 	if !was.exists {
@@ -64,8 +64,8 @@ func compare(was *document, now revision) difference {
 	return d
 }
 
-// differing returns the part of two texts that holds all their differences and some lines of context around them. It
-// begins and ends at line boundaries.
+// differing returns the part of two texts that contains all their differences and some lines of context. It begins
+// and ends at line boundaries.
 func differing(before, after []byte) (start, oldEnd, newEnd int) {
 	start = commonPrefix(before, after)
 	tail := 0
@@ -104,9 +104,9 @@ func commonPrefix(a, b []byte) int {
 	return n
 }
 
-// lineEdits aligns two texts. Beyond some fifty differences the alignment that is bounded in time gives up and calls all
-// the rest different; where both have as many lines, comparing them one by one can do better (a name that is replaced
-// everywhere).
+// lineEdits aligns two texts. Beyond some fifty differences the alignment, which is bounded in time, gives up and
+// treats the rest as different. If both texts have the same number of lines, a comparison line by line can be better
+// (for example after renaming a name everywhere).
 func lineEdits(before, after string) []udiff.Edit {
 	aligned := udiff.Lines(before, after)
 	old, now := strings.SplitAfter(before, "\n"), strings.SplitAfter(after, "\n")
@@ -128,7 +128,7 @@ func lineEdits(before, after string) []udiff.Edit {
 	return paired
 }
 
-// editedBytes is how much text edits take away and put in.
+// editedBytes returns the number of bytes that edits remove and insert.
 func editedBytes(edits []udiff.Edit) (n int) {
 	for _, e := range edits {
 		n += e.End - e.Start + len(e.New)
@@ -136,7 +136,7 @@ func editedBytes(edits []udiff.Edit) (n int) {
 	return n
 }
 
-// clipDiff cuts a diff that is too long at the end of a line and says so in its place.
+// clipDiff cuts a long diff at the end of a line and marks the cut.
 func clipDiff(text string) (string, bool) {
 	if len(text) <= maxDiff {
 		return text, false
@@ -149,7 +149,7 @@ func clipDiff(text string) (string, bool) {
 	return kept + fmt.Sprintf("[diff cut: %s more lines]\n", grouped(int64(strings.Count(text[end:], "\n")))), true
 }
 
-// countLines counts an unended last line as one.
+// countLines counts lines, including a last one without an end.
 func countLines(text []byte) int {
 	n := bytes.Count(text, []byte{'\n'})
 	if len(text) > 0 && text[len(text)-1] != '\n' {
@@ -158,7 +158,7 @@ func countLines(text []byte) int {
 	return n
 }
 
-// label is a path as a diff's header shows it: quoted, as git does, when it could be taken for more than a name.
+// label returns a path for a diff's header: quoted, as git does, if it could be misread.
 func label(side, path string) string {
 	if !strings.HasPrefix(path, "/") {
 		side += "/"

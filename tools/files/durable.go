@@ -10,25 +10,25 @@ import (
 	"toolhost/agenttool"
 )
 
-// Durability is what of a change is on the disk before a call ends. A file that is replaced has its old or its new content
-// in each case, whatever becomes of this process. One that has to be rewritten in place, which the result says, holds a
-// mixture of both if this process or the machine ends meanwhile.
+// Durability selects the parts of a change that are on disk before a call ends. A replaced file always has its old or
+// its new content, whatever happens to this process. A file that is rewritten in place, as the result then says,
+// holds a mixture of both if this process or the machine ends meanwhile.
 type Durability string
 
 const (
-	// NotSynced leaves it to the system when it writes. After a crash of the machine a file that was just written can be
-	// empty: XFS and ext4 may lose its new content, and XFS its old one too.
+	// NotSynced leaves the time of the write to the system. After a crash of the machine a new file can be empty: XFS
+	// and ext4 may lose its new content, and XFS its old one too.
 	NotSynced Durability = "none"
 
-	// FileSynced has the content on the disk before the file takes its name: after a crash of the machine a file that was
-	// replaced has its old or its new content. What is rewritten in place is on the disk when the call ends.
+	// FileSynced writes the content to disk before the file gets its name: after a crash of the machine a replaced
+	// file has its old or its new content. A file rewritten in place is on disk when the call ends.
 	FileSynced Durability = "file"
 
-	// FullySynced has the name on the disk as well: what a call has reported survives a crash of the machine.
+	// FullySynced also writes the name to disk: a reported change survives a crash of the machine.
 	FullySynced Durability = "full"
 )
 
-// durability is what holds for the next change.
+// durability returns the setting for the next change.
 func (s *session) durability() Durability {
 	if s.options.Durability == nil {
 		return FileSynced
@@ -36,7 +36,7 @@ func (s *session) durability() Durability {
 	return s.options.Durability()
 }
 
-// syncContent waits until f is on the disk, if it has to be. FileSynced and everything unknown has.
+// syncContent waits until f is on disk, if required. FileSynced and unknown values require it.
 func (t *target) syncContent(s *session, f *os.File) error {
 	if t.durability == NotSynced {
 		return nil
@@ -44,7 +44,7 @@ func (t *target) syncContent(s *session, f *os.File) error {
 	return s.sync(f)
 }
 
-// finish closes a temporary that holds all it has to.
+// finish closes a complete temporary file.
 func (t *target) finish(s *session, temp *temporary) error {
 	if err := t.syncContent(s, temp.file); err != nil {
 		return err
@@ -52,8 +52,7 @@ func (t *target) finish(s *session, temp *temporary) error {
 	return temp.written()
 }
 
-// syncName waits until the name of a file that was renamed or linked is on the disk, if it has to be, and those of as
-// many directories above it as were made for it.
+// syncName waits, if required, until the new name is on disk, and the names of as many created directories above it.
 func (t *target) syncName(s *session, made int) error {
 	if t.durability != FullySynced {
 		return nil
@@ -75,7 +74,7 @@ func (s *session) syncParent(p agenttool.Path) error {
 	return ignoreUnsupported(s.sync(dir.File()))
 }
 
-// ignoreUnsupported drops the error of file systems that cannot write a directory by itself.
+// ignoreUnsupported drops the error of file systems that cannot sync a directory.
 func ignoreUnsupported(err error) error {
 	if errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
 		return nil
@@ -83,7 +82,7 @@ func ignoreUnsupported(err error) error {
 	return err
 }
 
-// missingDirs is how many directories above p do not exist.
+// missingDirs returns the number of missing directories above p.
 func (s *session) missingDirs(p agenttool.Path) (n int) {
 	for {
 		dir, _, err := s.workspace.Parent(p, false)
@@ -98,7 +97,7 @@ func (s *session) missingDirs(p agenttool.Path) (n int) {
 	}
 }
 
-// notDurable says that a change was made of which nobody knows whether it is on the disk.
+// notDurable returns the error for a change that may not be on disk.
 func (t *target) notDurable(err error) error {
 	if err == nil {
 		return nil

@@ -46,7 +46,7 @@ type replacement struct {
 	ReplaceAll bool   `json:"replace_all,omitempty"`
 }
 
-// Bind checks the input, in either form, and names the one path that is read and written.
+// Bind checks the input, in either form, and names the path that is read and written.
 func (t editTool) Bind(scope agenttool.Scope, input json.RawMessage) (agenttool.Call, error) {
 	var in struct {
 		editInput
@@ -88,7 +88,7 @@ func (t editTool) Bind(scope agenttool.Scope, input json.RawMessage) (agenttool.
 	return &editCall{change{session: t.session, input: in.editInput, facts: facts, reviser: reviser}}, nil
 }
 
-// check refuses edits that no file can satisfy.
+// check refuses edits that cannot match any file.
 func (e replacement) check(index int, single bool) error {
 	pointer, name := fmt.Sprintf("/edits/%d/old_string", index), fmt.Sprintf("edits[%d]: ", index)
 	if single {
@@ -104,10 +104,10 @@ func (e replacement) check(index int, single bool) error {
 	return nil
 }
 
-// editCall is one bound edit.
+// editCall is a bound edit.
 type editCall struct{ change }
 
-// Preflight finds out that there is no such file.
+// Preflight fails if the file does not exist.
 func (c *editCall) Preflight(context.Context) error {
 	t, err := c.look(c.facts.Writes[0])
 	if err != nil {
@@ -120,13 +120,13 @@ func (c *editCall) Preflight(context.Context) error {
 	return nil
 }
 
-// editReviser makes the edits of one call.
+// editReviser applies the edits of one call.
 type editReviser struct {
 	session *session
 	edits   []replacement
 }
 
-// revise makes the edits one after the other, each in the outcome of those before it.
+// revise applies the edits one after the other, each to the result of those before it.
 func (r editReviser) revise(ctx context.Context, was *document) (revision, error) {
 	name := was.path.Spelling
 	if !was.exists {
@@ -160,13 +160,13 @@ func (r editReviser) revise(ctx context.Context, was *document) (revision, error
 	return now, err
 }
 
-// named says in which file, and in which of several edits, err happened.
+// named adds the file, and the index of the edit if there are several, to err.
 func (r editReviser) named(err error, file string, index int) error {
-	var told *agenttool.Error
-	if !errors.As(err, &told) {
+	var failure *agenttool.Error
+	if !errors.As(err, &failure) {
 		return err
 	}
-	clear := *told
+	clear := *failure
 	where := file
 	if len(r.edits) > 1 {
 		where = fmt.Sprintf("%s, edits[%d]", file, index)

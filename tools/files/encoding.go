@@ -11,7 +11,7 @@ import (
 	"toolhost/agenttool"
 )
 
-// encoding is how a file's bytes spell its characters.
+// encoding is the character encoding of a file.
 type encoding string
 
 const (
@@ -22,7 +22,7 @@ const (
 	noEncoding encoding = "binary"
 )
 
-// marks are the byte order marks by which an encoding is known.
+// marks maps encodings to their byte order marks.
 var marks = []struct {
 	encoding encoding
 	bytes    string
@@ -42,7 +42,7 @@ func (e encoding) mark() string {
 	return ""
 }
 
-// detectMark returns the encoding that head's byte order mark names, and whether there is one.
+// detectMark returns the encoding of head's byte order mark, and whether there is one.
 func detectMark(head []byte) (encoding, bool) {
 	for _, m := range marks {
 		if bytes.HasPrefix(head, []byte(m.bytes)) {
@@ -52,12 +52,12 @@ func detectMark(head []byte) (encoding, bool) {
 	return utf8Text, false
 }
 
-// decoder turns the bytes of a file into UTF-8, chunk by chunk. Decoding and encoding again gives the same bytes as
-// long as nothing was malformed.
+// decoder converts the bytes of a file to UTF-8, chunk by chunk. Encoding the result again yields the same bytes
+// unless the input was malformed.
 type decoder struct {
 	encoding  encoding
-	malformed bool   // bytes were seen that the encoding does not allow
-	carry     []byte // the begun character at the end of the last chunk, at most 3 bytes
+	malformed bool   // the input contained invalid bytes
+	carry     []byte // an incomplete character at the end of the last chunk, at most 3 bytes
 	buf       []byte
 }
 
@@ -93,7 +93,7 @@ func (d *decoder) next(chunk []byte, last bool) []byte {
 	return out
 }
 
-// incomplete returns the number of bytes at the end of b that begin a character of UTF-8 and do not end it.
+// incomplete returns the length of an incomplete UTF-8 character at the end of b.
 func incomplete(b []byte) int {
 	for n := 1; n <= min(len(b), utf8.UTFMax-1); n++ {
 		if tail := b[len(b)-n:]; utf8.RuneStart(tail[0]) {
@@ -106,7 +106,7 @@ func incomplete(b []byte) int {
 	return 0
 }
 
-// utf16 decodes the whole units of in and returns how many bytes at its end are the beginning of a character.
+// utf16 decodes the whole units of in and returns the number of bytes at its end that begin a character.
 func (d *decoder) utf16(in []byte, order binary.ByteOrder) (out []byte, rest int) {
 	out = d.buf[:0]
 	at := 0
@@ -129,7 +129,7 @@ func (d *decoder) utf16(in []byte, order binary.ByteOrder) (out []byte, rest int
 	return out, len(in) - at
 }
 
-// latin1 decodes one byte a character.
+// latin1 decodes one byte per character.
 func (d *decoder) latin1(in []byte) []byte {
 	out := d.buf[:0]
 	for _, c := range in {
@@ -148,7 +148,7 @@ func (f form) decode(raw []byte) []byte {
 	return d.next(raw, true)
 }
 
-// encode is the inverse of decode. Text that the encoding has no bytes for is an error of class invalid_arguments.
+// encode is the inverse of decode. Text that the encoding cannot represent is an error of class invalid_arguments.
 func (f form) encode(text []byte) ([]byte, error) {
 	var out []byte
 	if f.bom {
@@ -194,17 +194,17 @@ func appendLatin1(out, text []byte) ([]byte, error) {
 	return out, nil
 }
 
-// unencodable is the error for a character that has no place in a file of one byte a character.
+// unencodable is the error for a character that cannot be written to a file with one byte per character.
 func unencodable(r rune) error {
 	return agenttool.Failure(agenttool.InvalidArguments, "encoding", fmt.Sprintf(
 		"the file is not UTF-8 and %q (U+%04X) cannot be written in its encoding without a guess; nothing was changed. "+
 			"Use ASCII, or convert the file first (iconv -f … -t utf-8)", r, r))
 }
 
-// admits reports, as an error of class invalid_arguments, the first character of s that would have to be guessed into a
-// file with these bytes. Only a file of one byte a character has any: there, ASCII is always safe, and Latin-1 is when
-// nothing in the file speaks against it: no byte that Latin-1 leaves to controls (Windows-1252 has quotes there) and
-// no sequence that is UTF-8 (then the file holds both).
+// admits returns an error of class invalid_arguments for the first character of s that this encoding could only guess
+// at. This concerns only files with one byte per character. There ASCII is always safe. Latin-1 is safe if nothing in
+// the file contradicts it: no byte that Latin-1 uses for control characters (Windows-1252 has quotes there) and no
+// UTF-8 sequence (then the file is a mixture).
 func (f form) admits(s string, raw []byte) error {
 	if f.encoding != latin1 {
 		return nil

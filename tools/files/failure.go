@@ -13,18 +13,18 @@ import (
 	"toolhost/agenttool"
 )
 
-// invalid is a value of the input that cannot be used.
+// invalid returns the error for an unusable value of the input.
 func invalid(pointer, message string) *agenttool.Error {
 	e := agenttool.Failure(agenttool.InvalidArguments, "bad_value", message)
 	e.Pointer = pointer
 	return e
 }
 
-// ioFailure turns a failed system call into an error that says what to do. Errors that already say it, and those of a
-// context, are returned as they are.
+// ioFailure turns a failed system call into an error with a remedy. Errors that already have one, and those of a
+// context, are returned unchanged.
 func ioFailure(doing, name string, err error) error {
-	var told *agenttool.Error
-	if err == nil || errors.As(err, &told) || errors.Is(err, context.Canceled) ||
+	var failure *agenttool.Error
+	if err == nil || errors.As(err, &failure) || errors.Is(err, context.Canceled) ||
 		errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
@@ -56,7 +56,8 @@ func ioFailure(doing, name string, err error) error {
 	return agenttool.Failure(class, code, fmt.Sprintf("%s %s: %s", doing, name, reason)).Because(err)
 }
 
-// halfWritten is the worst case: a file that was rewritten in place holds neither its old nor its new content.
+// halfWritten returns the error for the worst case: a file rewritten in place holds neither its old nor its new
+// content.
 func halfWritten(err, undo error) error {
 	return agenttool.Failure(agenttool.PartialFailure, "half_written", fmt.Sprintf(
 		"the write stopped half way (%v) and the old content could not be put back (%v): "+
@@ -64,7 +65,7 @@ func halfWritten(err, undo error) error {
 		Because(errors.Join(err, undo))
 }
 
-// openForReading opens a regular file, and for what is none says what to do instead.
+// openForReading opens a regular file. For other files its error suggests an alternative.
 func (s *session) openForReading(p agenttool.Path) (*os.File, error) {
 	f, err := s.workspace.OpenFile(p)
 	if err == nil {
@@ -85,10 +86,10 @@ func isDirectory(p agenttool.Path) error {
 		p.Spelling+" is a directory, not a file: name a file in it, or list it with glob (pattern \"*\") or with ls in the shell")
 }
 
-// maxNames is the number of directory entries among which a similar name is looked for.
+// maxNames is the number of directory entries searched for a similar name.
 const maxNames = 5000
 
-// notFound says that there is no such file, and which names in its directory come near.
+// notFound returns the error for a missing file, with similar names in its directory.
 func (s *session) notFound(p agenttool.Path) error {
 	message := p.Spelling + " does not exist"
 	if near := s.nearNames(p); len(near) > 0 {
@@ -106,7 +107,7 @@ func (s *session) nearNames(p agenttool.Path) []string {
 		return nil
 	}
 	defer dir.Close()
-	names, _ := dir.File().Readdirnames(maxNames) // what cannot be listed suggests nothing
+	names, _ := dir.File().Readdirnames(maxNames) // an unreadable directory yields no suggestions
 	type candidate struct {
 		name  string
 		score float64
@@ -131,7 +132,7 @@ func (s *session) nearNames(p agenttool.Path) []string {
 	return near
 }
 
-// quoted returns a path, in quotes if it holds something that a terminal or a reader could take for more than a name.
+// quoted returns a path, in quotes if it contains characters that could be misread.
 func quoted(path string) string {
 	if strings.ContainsAny(path, `,"`) {
 		return agenttool.QuotePath(path)

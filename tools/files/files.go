@@ -9,26 +9,28 @@ import (
 	"toolhost/tools/workspace"
 )
 
-// Options are the settings of the three tools. The zero value is ready.
+// Options configure the three tools. The zero value is ready.
 type Options struct {
-	// Overwrite lets write replace a file that was not read in this session: a person at the command line.
+	// Overwrite lets write replace a file that was not read in this session, for a person at the command line.
 	Overwrite bool
 
-	// LockTimeout is how long a change waits for another process that holds the file's lock. Zero means 10 s.
+	// LockTimeout is how long a change waits for a file lock of another process. Zero means 10 s.
 	LockTimeout time.Duration
 
-	// Durability says, for each change, what of it has to be on the disk. Nil means [FileSynced].
+	// Durability returns the [Durability] of each change. Nil means [FileSynced].
 	Durability func() Durability
 
-	// Memory is how much memory the process may have, which bounds the files that can be changed, to an eighth of it, and the images
-	// that are shown, to a sixteenth. Zero means that it bounds nothing: then 64 MiB and 5 MiB are the limits.
+	// Memory is the memory limit of the process. It bounds the size of files that can be changed to an eighth, and of
+	// images to a sixteenth. Zero means no bound by memory: then the limits are 64 MiB and 5 MiB.
 	Memory int64
 
-	// Writing is told of each file before it is changed, by its resolved path, and done when that is over. Nil means nobody.
+	// Writing is called with the resolved path of each file before it is changed, and done after the change. It may
+	// be nil.
 	Writing func(path string) (done func())
 
-	// Stage names a directory of the session's own, "" for none yet, where a file that replaces another has its name for a moment, or a link to it.
-	// Nobody else reaches it, and the next session clears it. Nil means none.
+	// Stage returns a directory of the session, or "" for none yet. A file that replaces another has a temporary name
+	// there for a moment, or a link to that name. Other processes cannot reach the directory, and the next session clears
+	// it. Nil means none.
 	Stage func() string
 
 	// Payload opens a payload of the session by its reference, for read. Nil means that there are none.
@@ -50,7 +52,7 @@ func New(w *workspace.Workspace, o Options) []agenttool.Tool {
 	return []agenttool.Tool{readTool{s}, writeTool{s}, editTool{s}}
 }
 
-// session is what the three tools share.
+// session holds the state that the three tools share.
 type session struct {
 	workspace *workspace.Workspace
 	options   Options
@@ -58,5 +60,5 @@ type session struct {
 	sync      func(*os.File) error
 }
 
-// isPayload reports whether path is a reference to a payload of the session rather than a path.
+// isPayload reports whether path refers to a payload of the session and not to a file.
 func isPayload(path string) bool { return strings.HasPrefix(path, "toolhost://") }

@@ -11,21 +11,21 @@ import (
 	"toolhost/tools/racy"
 )
 
-// maxKept is the number of files of which a session knows what they are like, at most 128 KiB for each.
+// maxKept is the number of surveys that a session caches, at most 128 KiB each.
 const maxKept = 16
 
-// known is what a survey found out about a file.
+// known is the result of surveying a file.
 type known struct {
-	form    form // of the first seen bytes, or of all of them
-	partial bool // the file goes on behind what was seen
-	seen    int64
+	form    form  // of the scanned bytes
+	partial bool  // the file continues after the scanned bytes
+	seen    int64 // number of scanned bytes
 	digest  string
-	version string // as document.version; empty when the file changed while it was read
+	version string // as document.version; empty if the file changed while it was read
 	index   lineIndex
-	begun   scan // when partial: what a survey that has to see more of the same state goes on with
+	begun   scan // if partial: the state to continue the scan of the same file from
 }
 
-// total is the number of lines, or how many there are at least if the file goes on behind what was seen.
+// total returns the number of lines, or a lower bound if the scan did not reach the end of the file.
 func (k *known) total() int64 {
 	if k.partial {
 		return k.form.lf + 1
@@ -33,33 +33,32 @@ func (k *known) total() int64 {
 	return k.form.lines()
 }
 
-// surveys is a session's memory of what the files are like that it read last. Its methods may be called from several
-// goroutines.
+// surveys is a session's cache of file surveys. It is safe for concurrent use.
 type surveys struct {
 	mu   sync.Mutex
-	kept []keptSurvey // the one that was used last comes last
+	kept []keptSurvey // least recently used first
 	now  func() time.Time
 	size sizes
 }
 
-// keptSurvey is what is known of one state of a file. It is never changed.
+// keptSurvey is the survey of one state of a file. It is immutable.
 type keptSurvey struct {
 	identity identity
 	known    known
 }
 
-// sizes say how files are surveyed. Tests make them small.
+// sizes configure surveys. Tests make them small.
 type sizes struct {
-	large int64 // of a file with more bytes no digest is made, and no more is surveyed than a page needs
-	chunk int64 // bytes that are read at once, and between two marks of a line index
+	large int64 // files above this size get no digest, and are scanned no further than a page needs
+	chunk int64 // bytes to read at once, and between two marks of a line index
 }
 
 func newSurveys() *surveys {
 	return &surveys{now: time.Now, size: sizes{large: digestLimit, chunk: chunkSize}}
 }
 
-// survey fills c.known. Of a large file in UTF-8 that need not be more than what holds the lines before reach and the
-// beginning of the one behind them. What is known of just this state of the file is not found out again.
+// survey fills in c.known. A large UTF-8 file is only scanned up to the end of line reach and the beginning of the
+// next line. A cached survey of the same state is reused.
 func (s *surveys) survey(ctx context.Context, c *content, reach int64) error {
 	if c.held != nil || c.size == math.MaxInt64 {
 		return c.survey(ctx)
@@ -79,10 +78,10 @@ func (s *surveys) survey(ctx context.Context, c *content, reach int64) error {
 	return err
 }
 
-// errNotUTF8 says that a file is small or no text in UTF-8: its survey is made in one go.
+// errNotUTF8 means that a file is small or not UTF-8: it must be surveyed in one go.
 var errNotUTF8 = errors.New("not a large file in UTF-8")
 
-// scan surveys a large file in UTF-8, from where c.known ends.
+// scan surveys a large UTF-8 file, starting where c.known ends.
 func (s *surveys) scan(ctx context.Context, c *content, reach int64) error {
 	seen, utf8Text := c.begun, true
 	if seen.seen == 0 {
@@ -105,7 +104,7 @@ func (s *surveys) scan(ctx context.Context, c *content, reach int64) error {
 	return c.settle()
 }
 
-// recall returns what is known of just this state of a file, the zero value if nothing is.
+// recall returns the cached survey of exactly this state of a file, or the zero value.
 func (s *surveys) recall(id identity) known {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -118,7 +117,7 @@ func (s *surveys) recall(id identity) known {
 	return k.known
 }
 
-// keep remembers what is known of c, and forgets the file that was used longest ago when there are too many.
+// keep caches c.known, and drops the least recently used survey if there are too many.
 func (s *surveys) keep(c *content) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -128,15 +127,15 @@ func (s *surveys) keep(c *content) {
 		s.kept = slices.Delete(s.kept, 0, 1)
 	}
 	k := c.known
-	k.index.ended = slices.Clip(slices.Clone(k.index.ended)) // several calls may go on with it
+	k.index.ended = slices.Clip(slices.Clone(k.index.ended)) // several calls may extend it
 	k.begun.lines = k.index
 	s.kept = append(s.kept, keptSurvey{c.identity, k})
 }
 
-// find returns the place of what is known of a file in any state, -1 if nothing is.
+// find returns the index of the cached survey of a file in any state, or -1.
 func (s *surveys) find(id identity) int {
 	return slices.IndexFunc(s.kept, func(k keptSurvey) bool { return k.identity.dev == id.dev && k.identity.ino == id.ino })
 }
 
-// racy reports whether the file can change, at the moment now or later, without a change of the identity.
+// racy reports whether the file can change at the moment now or later without a change of the identity.
 func (id identity) racy(now time.Time) bool { return racy.At(now, id.mtime.Nano(), id.ctime.Nano()) }

@@ -5,33 +5,33 @@ import (
 	"sync"
 )
 
-// maxRemembered is the number of files, and maxSpans that of separate parts of one file, that a ledger remembers. What
-// falls out has to be read again.
+// maxRemembered limits the files in a ledger, and maxSpans the separate spans of one file. Dropped files and spans
+// must be read again.
 const (
 	maxRemembered = 4096
 	maxSpans      = 256
 )
 
-// Ledger is a session's memory of what it has seen of which file. The zero value is empty and ready; its methods may
-// be called from several goroutines.
+// Ledger records the file contents that a session has seen. The zero value is empty and ready. It is safe for
+// concurrent use.
 type Ledger struct {
 	mu    sync.Mutex
 	files map[string]*memory // by resolved path
 	clock uint64
 }
 
-// memory is what is known of one file.
+// memory is the record of one file.
 type memory struct {
 	version string // of the content: see document.version
 	whole   bool   // all of it was read or written
-	seen    []span // else the lines that were read, in order, apart from each other
+	seen    []span // else the lines that were read, in order and not adjacent
 	used    uint64
 }
 
 // span is a range of lines, both ends included.
 type span struct{ from, to int64 }
 
-// knowledge is how a content on disk compares with what the session remembers.
+// knowledge compares a file's content on disk with the ledger.
 type knowledge int
 
 const (
@@ -41,7 +41,7 @@ const (
 	whole                    // this content, all of it
 )
 
-// read records that the lines in shown were read of a content that has total lines.
+// read records that the given lines of a content with total lines were read.
 func (l *Ledger) read(path, version string, shown span, total int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -55,7 +55,7 @@ func (l *Ledger) read(path, version string, shown span, total int64) {
 	l.touch(m)
 }
 
-// wrote records that the file holds a new content, and whether the session knows all of it.
+// wrote records the new content of a file, and whether the session knows all of it.
 func (l *Ledger) wrote(path, version string, all bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -64,7 +64,7 @@ func (l *Ledger) wrote(path, version string, all bool) {
 	l.touch(m)
 }
 
-// recall compares version, the content on disk, with what is remembered.
+// recall compares version, the content on disk, with the record.
 func (l *Ledger) recall(path, version string) knowledge {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -82,7 +82,7 @@ func (l *Ledger) recall(path, version string) knowledge {
 	return whole
 }
 
-// keep stores m and forgets the file that was used longest ago when there are too many.
+// keep stores m and drops the least recently used file if there are too many.
 func (l *Ledger) keep(path string, m *memory) {
 	if l.files == nil {
 		l.files = map[string]*memory{}
@@ -104,7 +104,7 @@ func (l *Ledger) touch(m *memory) {
 	m.used = l.clock
 }
 
-// join adds s to spans that are in order and apart from each other, and keeps them so.
+// join adds s to ordered, separate spans and keeps them ordered and separate.
 func join(spans []span, s span) []span {
 	joined := make([]span, 0, len(spans)+1)
 	for _, other := range spans {

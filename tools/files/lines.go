@@ -5,15 +5,15 @@ import "sort"
 // maxMarks is the number of entries of a line index: 128 KiB.
 const maxMarks = 1 << 14
 
-// lineIndex says how many lines end before places in a file that are stride bytes apart, the first being its beginning.
-// Only files whose lines end in LF have any use for it.
+// lineIndex holds the number of lines that end before each multiple of stride in a file. It only serves files with
+// lines that end in LF.
 type lineIndex struct {
 	stride int64
 	ended  []int64
 }
 
-// mark notes how many lines end before offset, if that is such a place. Offsets come in order. An index that is full
-// keeps every second place.
+// mark records the number of lines that end before offset, if offset is a multiple of stride. Offsets must ascend. A
+// full index drops every second entry.
 func (x *lineIndex) mark(offset, ended int64) {
 	if offset%x.stride == 0 && len(x.ended) == maxMarks {
 		kept := make([]int64, 0, maxMarks)
@@ -27,8 +27,8 @@ func (x *lineIndex) mark(offset, ended int64) {
 	}
 }
 
-// before returns a place from which line can be reached, and how many lines end before that place. At least one line
-// ends between the two, so that a character or a CRLF may stand across the place.
+// before returns an indexed offset before line, and the number of lines that end before it. At least one line end
+// lies between the offset and line, so that a character or a CRLF may lie across the offset.
 func (x *lineIndex) before(line int64) (offset, ended int64) {
 	at := sort.Search(len(x.ended), func(i int) bool { return x.ended[i] >= line-1 }) - 1
 	if at <= 0 {

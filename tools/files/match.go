@@ -15,11 +15,11 @@ const (
 	maxCounted = 1000
 )
 
-// pattern is a string as it is looked for in one text.
+// pattern is a string to search for in a text.
 type pattern []byte
 
-// next returns the first place of the pattern in text at or after from, -1 if there is none. A place between the CR and
-// the LF of a CRLF is none.
+// next returns the first match of the pattern in text at or after from, or -1. A match must not begin between the CR
+// and the LF of a CRLF.
 func (p pattern) next(text []byte, from int) int {
 	for from <= len(text) {
 		at := bytes.Index(text[from:], p)
@@ -35,11 +35,11 @@ func (p pattern) next(text []byte, from int) int {
 	return -1
 }
 
-// apply returns text with the edit made, and the number of replacements. The text is that of the document, or was it before
-// the edits that came first. Errors are of class invalid_arguments.
+// apply returns text after the edit, and the number of replacements. text is the content of was, after the edits
+// before this one. Errors are of class invalid_arguments.
 //
-// The string is looked for as it is. If that finds nothing, and the text has CRLF (or only CR) and the string only LF,
-// it is looked for with the text's line endings.
+// It searches for the string as given. If that does not match, and the text has CRLF (or only CR) and the string only
+// LF, it searches with the text's line endings.
 func (e replacement) apply(ctx context.Context, text []byte, was *document) ([]byte, int, error) {
 	f := was.form
 	wanted, replaced := pattern(e.OldString), newNewlines(e, f, text)
@@ -75,10 +75,10 @@ func (e replacement) apply(ctx context.Context, text []byte, was *document) ([]b
 	return append(out, text[copied:]...), count, nil
 }
 
-// onlyLF reports whether s has LF for line ending and nothing else.
+// onlyLF reports whether s has LF line endings and no others.
 func onlyLF(s string) bool { return strings.Contains(s, "\n") && !strings.Contains(s, "\r") }
 
-// foreignNewline is the line ending other than LF that strings with LF may stand for; empty if there is none.
+// foreignNewline returns the line ending other than LF that the LF of a string may match; empty if there is none.
 func (f form) foreignNewline() string {
 	switch {
 	case f.crlf > 0:
@@ -89,17 +89,17 @@ func (f form) foreignNewline() string {
 	return ""
 }
 
-// newlines decides which line ending the LF of a replacement becomes.
+// newlines chooses the line ending for each LF of a replacement.
 type newlines struct {
-	fixed string // for all of them
-	text  []byte // for each the ending of its place in here instead
-	at    int    // where the next LF in text is, if that is behind the place
+	fixed string // used for all of them
+	text  []byte // else use the line ending at the same place in this text
+	at    int    // position of the next LF in text, if known
 }
 
 func fixedNewline(s string) *newlines { return &newlines{fixed: s} }
 
-// newNewlines returns the rule for strings that were found in text as they are. A string with line endings of its own
-// has shown which ones are meant; so has a replacement with CR.
+// newNewlines returns the rule for strings that occur in text as given. A string with its own line endings, or a
+// replacement with CR, fixes the line endings.
 func newNewlines(e replacement, f form, text []byte) *newlines {
 	if strings.ContainsAny(e.OldString, "\r\n") || !onlyLF(e.NewString) {
 		return fixedNewline("\n")
@@ -113,7 +113,7 @@ func newNewlines(e replacement, f form, text []byte) *newlines {
 	return fixedNewline("\n")
 }
 
-// fit returns s with the line endings that belong where a match stands.
+// fit returns s with the line endings that fit the place of a match.
 func (n *newlines) fit(s string, start, end int) string {
 	newline := n.fixed
 	if newline == "" {
@@ -125,7 +125,7 @@ func (n *newlines) fit(s string, start, end int) string {
 	return strings.ReplaceAll(s, "\n", newline)
 }
 
-// near returns the ending of the line that end is in, or of the one before start in the last line.
+// near returns the ending of the line that contains end; in the last line, the ending before start.
 func (n *newlines) near(start, end int) string {
 	if n.at < end {
 		n.at = len(n.text)
@@ -143,7 +143,7 @@ func (n *newlines) near(start, end int) string {
 	return "\n"
 }
 
-// noMatch says that old is not there, and what is there that resembles it.
+// noMatch returns the error for a missing old_string, with the most similar line.
 func noMatch(text []byte, old string, terminator byte) error {
 	message := "old_string was not found (0 matches)"
 	if near, ok := nearest(text, old, terminator); ok {
@@ -157,7 +157,7 @@ func noMatch(text []byte, old string, terminator byte) error {
 	return e
 }
 
-// manyMatches says where else the pattern stands.
+// manyMatches returns the error for an ambiguous string, with the places of its matches.
 func manyMatches(text []byte, p pattern, terminator byte) error {
 	count, line, counted := 0, 1, 0
 	var places []string

@@ -9,8 +9,8 @@ import (
 	"toolhost/tools/workspace"
 )
 
-// openNameless opens a new file in dir that has no name. It fails where the file system has no such files, or where one could not
-// be given a name later.
+// openNameless opens a new file without a name in dir. It fails if the file system has no such files, or if the file
+// could not be linked later.
 func openNameless(dir *workspace.Dir, perm os.FileMode) (*os.File, error) {
 	if err := unix.Access("/proc/self/fd", unix.X_OK); err != nil {
 		return nil, err
@@ -18,7 +18,7 @@ func openNameless(dir *workspace.Dir, perm os.FileMode) (*os.File, error) {
 	return dir.Open(".", os.O_RDWR|unix.O_TMPFILE, perm)
 }
 
-// linkNameless gives a file without a name the name to, which must not exist.
+// linkNameless links a nameless file as the name to, which must not exist.
 func linkNameless(f, dir *os.File, to string) error {
 	for {
 		err := unix.Linkat(unix.AT_FDCWD, fmt.Sprintf("/proc/self/fd/%d", f.Fd()), int(dir.Fd()), to, unix.AT_SYMLINK_FOLLOW)

@@ -10,18 +10,18 @@ import (
 const (
 	nearestLines = 20_000  // lines that are compared
 	nearestBytes = 2 << 20 // and bytes
-	nearestWidth = 200     // bytes of a line that are compared and quoted
+	nearestWidth = 200     // bytes of a line to compare and quote
 )
 
-// likeness is a line of a text that resembles a string.
+// likeness is a line of a text that is similar to a string.
 type likeness struct {
 	number int
 	line   string
-	spaces bool // it differs in white space only
+	spaces bool // differs in white space only
 }
 
-// nearest returns the line of text that is most like the first line of old that is not blank, among the first lines of
-// the text. It reports false when none is.
+// nearest returns the line of text that is most similar to the first non-blank line of old, among the first lines of
+// the text. ok is false if none is similar.
 func nearest(text []byte, old string, terminator byte) (best likeness, ok bool) {
 	wanted := firstLine(old)
 	if wanted == "" {
@@ -47,7 +47,7 @@ func nearest(text []byte, old string, terminator byte) (best likeness, ok bool) 
 	return best, ok
 }
 
-// firstLine returns the first line of s that is not blank, trimmed and no longer than what is compared.
+// firstLine returns the first non-blank line of s, trimmed and cut to nearestWidth.
 func firstLine(s string) string {
 	for line := range strings.SplitSeq(s, "\n") {
 		if line = strings.TrimSpace(line); line != "" {
@@ -60,7 +60,7 @@ func firstLine(s string) string {
 // squeeze drops all white space.
 func squeeze(s string) string { return strings.Join(strings.Fields(s), "") }
 
-// bigrams counts the pairs of neighbouring bytes of a string, the pair before its first byte included.
+// bigrams counts the pairs of adjacent bytes of a string, including one that ends with its first byte.
 type bigrams struct {
 	left  [1 << 16]uint16
 	total int
@@ -81,7 +81,7 @@ func pairAt(s string, i int) int {
 	return int(s[i-1])<<8 | int(s[i])
 }
 
-// similarity returns the Dice coefficient of the pairs of s and of g: 1 for the same, 0 for nothing in common.
+// similarity returns the Dice coefficient of the pairs of s and g: 1 if equal, 0 if nothing is common.
 func (g *bigrams) similarity(s string) float64 {
 	if g.total+len(s) == 0 {
 		return 0

@@ -10,24 +10,24 @@ import (
 
 const (
 	defaultLines = 2000
-	maxLineChars = 2000    // characters of one line that are shown
+	maxLineChars = 2000    // characters shown of one line
 	pageChars    = 30_000  // characters of a page, line numbers included
 	wideChars    = 120_000 // the same when the call names a limit
-	noteChars    = 400     // of those, kept free for the notes at the end
+	noteChars    = 400     // reserved for the notes at the end
 )
 
 // page collects numbered lines. Feed it the decoded content from a place before its first line.
 type page struct {
 	first, last int64 // the wanted lines, from 1
-	room        int   // characters that still fit
+	room        int   // characters left
 	terminator  byte
 	stripCR     bool  // lines end in LF, and a CR before it belongs to the ending
-	line        int64 // the number of the line that is being read
+	line        int64 // the number of the current line
 	out         []byte
-	shown       int64 // the last line that is in out; 0: none is
+	shown       int64 // the last line in out; 0: none
 	cutLines    int
-	current     []byte // the beginning of the line that is being read
-	chars       int    // the characters of that line so far
+	current     []byte // the beginning of the current line
+	chars       int    // the characters of the current line so far
 	endsCR      bool
 	full        bool
 }
@@ -53,7 +53,7 @@ func (p *page) extend(piece []byte) {
 		return
 	}
 	p.endsCR = piece[len(piece)-1] == '\r'
-	if p.chars+len(piece) <= maxLineChars { // certainly no more characters than that
+	if p.chars+len(piece) <= maxLineChars { // surely no more characters than bytes
 		p.current = append(p.current, piece...)
 		p.chars += utf8.RuneCount(piece)
 		return
@@ -67,7 +67,7 @@ func (p *page) extend(piece []byte) {
 	p.chars += utf8.RuneCount(piece)
 }
 
-// endLine shows the line that was read, if it is wanted and fits.
+// endLine adds the current line to the page if it is wanted and fits.
 func (p *page) endLine() {
 	number := p.line
 	p.line++
@@ -110,13 +110,13 @@ func (p *page) show(number int64) {
 	p.full = number >= p.last
 }
 
-// pageOf reads the lines first … last of c, as far as they fit into room characters. There are that many lines.
+// pageOf reads the lines first … last of c, as far as they fit into room characters. c must have these lines.
 func (c *content) pageOf(ctx context.Context, first, last int64, room int) (*page, error) {
 	offset, ended := c.before(first)
 	p := &page{
 		first: first, last: last, room: room, line: ended + 1,
 		terminator: c.form.terminator(), stripCR: c.form.terminator() == '\n',
-		out: make([]byte, 0, min(2*min(c.size, int64(room)), int64(room))), // a size may be near the largest number
+		out: make([]byte, 0, min(2*min(c.size, int64(room)), int64(room))), // the size may be near the largest integer
 	}
 	d := decoder{encoding: c.form.encoding}
 	err := c.chunks(ctx, offset, func(chunk []byte, end bool) bool {
@@ -127,7 +127,7 @@ func (c *content) pageOf(ctx context.Context, first, last int64, room int) (*pag
 		return p.feed(d.next(chunk, end))
 	})
 	if err == nil && !p.full && !c.form.finalNewline() {
-		p.stripCR = false // what the file ends with ends no line
+		p.stripCR = false // text after the last terminator is a line without an end
 		p.endLine()
 	}
 	return p, err

@@ -5,17 +5,17 @@ import (
 	"unicode/utf8"
 )
 
-// piece is what one part of a file in UTF-8 is like, by itself: parts are looked at in any order and joined later.
+// piece describes a part of a UTF-8 file on its own: parts are scanned in any order and joined later.
 type piece struct {
 	size         int64
 	lf, cr, crlf int64
 	first, last  byte
 	nul          bool
 	malformed    bool
-	head, tail   []byte // of characters that stand across its ends; at most 3 bytes each
+	head, tail   []byte // of characters that cross its ends; at most 3 bytes each
 }
 
-// pieceOf looks at a part of a file.
+// pieceOf scans a part of a file.
 func pieceOf(part []byte) piece {
 	if len(part) == 0 {
 		return piece{}
@@ -31,7 +31,7 @@ func pieceOf(part []byte) piece {
 	return p
 }
 
-// validate finds out whether part is UTF-8, but for the characters at its ends.
+// validate checks that part is UTF-8, except for the characters at its ends.
 func (p *piece) validate(part []byte) {
 	begins := 0
 	for begins < min(len(part), utf8.UTFMax-1) && !utf8.RuneStart(part[begins]) {
@@ -43,7 +43,7 @@ func (p *piece) validate(part []byte) {
 	p.malformed = !utf8.Valid(part[:ends])
 }
 
-// countReturns counts the CR in b, and those before an LF.
+// countReturns counts the CR in b, and those followed by LF.
 func countReturns(b []byte) (cr, crlf int64) {
 	for {
 		i := bytes.IndexByte(b, '\r')

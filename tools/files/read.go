@@ -14,13 +14,13 @@ import (
 	"toolhost/tools/workspace"
 )
 
-// maxImage is the size in bytes up to which an image is shown, if Options.Memory does not bound it.
+// maxImage is the size in bytes of the largest image that is shown, unless Options.Memory sets a smaller bound.
 const maxImage = 5 << 20
 
 // readTool shows a file: a page of numbered lines, or an image.
 type readTool struct{ *session }
 
-// Describe returns the tool's records. A page is never persisted: a model that read the persisted page back would
+// Describe returns the tool's records. A page is never persisted: a model that reads a persisted page back would
 // persist that page again (AT-297).
 func (readTool) Describe() agenttool.Description {
 	return traits{
@@ -48,8 +48,8 @@ type readInput struct {
 	Limit  int64  `json:"limit,omitempty"`
 }
 
-// reach is the number of lines that have to be there for the page to be full and not the last. To count from the end all
-// lines have to be.
+// reach returns the number of lines that must exist for a full page that is not the last. Counting from the end needs
+// all lines.
 func (in readInput) reach() int64 {
 	limit := in.Limit
 	if limit == 0 {
@@ -69,7 +69,7 @@ func (t readTool) Bind(scope agenttool.Scope, input json.RawMessage) (agenttool.
 	}
 	facts := readFacts()
 	if isPayload(in.Path) {
-		facts.Reads = nil // results of the session are no files: nothing to locate, and readable like the results were
+		facts.Reads = nil // results of the session are not files: nothing to locate, and readable like the results were
 	} else {
 		p, err := workspace.Path(scope, in.Path)
 		if err != nil {
@@ -88,7 +88,7 @@ func (t readTool) Bind(scope agenttool.Scope, input json.RawMessage) (agenttool.
 	return &readCall{session: t.session, input: in, facts: facts}, nil
 }
 
-// readFacts are the facts of every read but for what is read.
+// readFacts returns the facts of every read except the path.
 func readFacts() agenttool.Facts {
 	return agenttool.Facts{
 		ReadOnly:        agenttool.Yes,
@@ -102,7 +102,7 @@ func readFacts() agenttool.Facts {
 	}
 }
 
-// readCall is one bound read.
+// readCall is a bound read.
 type readCall struct {
 	*session
 	input readInput
@@ -112,7 +112,7 @@ type readCall struct {
 func (c *readCall) Input() any              { return c.input }
 func (c *readCall) Facts() *agenttool.Facts { return &c.facts }
 
-// Preflight finds out that there is nothing to read.
+// Preflight fails if the file cannot be read.
 func (c *readCall) Preflight(context.Context) error {
 	f, err := c.open()
 	if err != nil {
@@ -121,7 +121,7 @@ func (c *readCall) Preflight(context.Context) error {
 	return f.Close()
 }
 
-// spelling names what is read as the input did.
+// spelling returns the path as the input spelled it.
 func (c *readCall) spelling() string {
 	if len(c.facts.Reads) == 0 {
 		return c.input.Path
@@ -129,7 +129,7 @@ func (c *readCall) spelling() string {
 	return c.facts.Reads[0].Spelling
 }
 
-// open opens what is to be read.
+// open opens the file or payload.
 func (c *readCall) open() (*os.File, error) {
 	switch {
 	case len(c.facts.Reads) > 0:
@@ -169,14 +169,14 @@ func (c *readCall) Run(ctx context.Context, _ agenttool.Reporter) (agenttool.Out
 	return c.showText(ctx, held, result)
 }
 
-// output is a result with one line of text.
+// output returns a result with one line of text.
 func output(structured any, format string, args ...any) (agenttool.Output, error) {
 	line := fmt.Sprintf(format, args...)
 	return agenttool.Output{Content: []agenttool.Content{agenttool.Text("[" + line + "]")}, Structured: structured,
 		Summary: line}, nil
 }
 
-// imageType returns the media type of a content that is an image and no text.
+// imageType returns the media type of a content that is an image and not text.
 func imageType(c *content) string {
 	if !c.form.binary && c.form.encoding != latin1 {
 		return ""
@@ -248,7 +248,7 @@ func (c *readCall) showText(ctx context.Context, held *content, result readResul
 	}, nil
 }
 
-// pageFacts returns what holds for every page of a content.
+// pageFacts returns the facts common to every page of a content.
 func pageFacts(k known) *shownPage {
 	facts := &shownPage{
 		Encoding:     k.form.encoding,
@@ -263,7 +263,7 @@ func pageFacts(k known) *shownPage {
 	return facts
 }
 
-// total is the number of lines as a reader is told it.
+// total returns the number of lines for a reader.
 func (p *shownPage) total() string {
 	if p.SeenBytes > 0 {
 		return "at least " + grouped(p.TotalLines)
@@ -271,7 +271,7 @@ func (p *shownPage) total() string {
 	return grouped(p.TotalLines)
 }
 
-// pageNotes is what a reader of the text has to know beside it.
+// pageNotes returns remarks for a reader of the page.
 func pageNotes(c *content, shown *shownPage) string {
 	var notes string
 	if shown.Encoding == latin1 {
@@ -287,7 +287,7 @@ func pageNotes(c *content, shown *shownPage) string {
 	return notes
 }
 
-// remember notes in the ledger that the lines were shown.
+// remember records the lines of the page in the ledger.
 func (c *readCall) remember(held *content, lines span) {
 	if held.version == "" || len(c.facts.Reads) == 0 {
 		return

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// renameNew renames from to to in the open directory dir. It fails with EEXIST when to exists, and with EINVAL where the
-// file system cannot tell that at the moment of the rename.
+// renameNew renames from to to in the open directory dir. It fails with EEXIST if to exists, and with EINVAL if the
+// file system cannot check this atomically.
 func renameNew(dir *os.File, from, to string) error {
 	fd := int(dir.Fd())
 	for {

@@ -7,5 +7,5 @@ import (
 	"syscall"
 )
 
-// renameNew is Linux's own: elsewhere a new file is linked into place.
+// renameNew works only on Linux: elsewhere a new file is linked into place.
 func renameNew(*os.File, string, string) error { return syscall.ENOSYS }

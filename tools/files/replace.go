@@ -12,9 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// commit makes data the content of the target, whose content so far is old. It returns why that was done in place,
-// empty when it was not. After an error the old content is there, and nothing else but the directories that were made for
-// a new file, unless the error is one of class partial_failure; errMoved says that somebody else changed the target.
+// commit replaces the content old of the target by data. inPlace is the reason for rewriting the file in place, or
+// empty. After an error the old content is intact, and only new directories for a new file may remain, unless the
+// error has class partial_failure. errMoved means that another process changed the target.
 func (t *target) commit(s *session, data, old []byte) (inPlace string, err error) {
 	t.durability = s.durability()
 	if s.options.Writing != nil {
@@ -31,12 +31,12 @@ func (t *target) commit(s *session, data, old []byte) (inPlace string, err error
 	return "", ioFailure("write", t.path.Spelling, err)
 }
 
-// notKept is the reason why a file cannot be replaced by a new one without losing something.
+// notKept is the reason why replacing a file by a new one would lose something.
 type notKept string
 
 func (n notKept) Error() string { return "cannot be replaced: " + string(n) }
 
-// replace puts a new file in the place of the old one, at once. It fails with notKept when the old one has to stay.
+// replace atomically replaces the old file by a new one. It fails with notKept if the old file must stay.
 func (t *target) replace(s *session, data, old []byte) error {
 	if t.stat.Nlink > 1 {
 		return notKept("it has further names (hard links)")
@@ -63,7 +63,7 @@ func (t *target) replace(s *session, data, old []byte) error {
 	}
 	err = temp.rename(t.name)
 	if errors.Is(err, syscall.EBUSY) || errors.Is(err, os.ErrPermission) {
-		return notKept("it is mounted, or its directory lets nobody replace it")
+		return notKept("it is mounted, or its directory does not allow replacing it")
 	}
 	if err != nil {
 		return err
@@ -71,8 +71,8 @@ func (t *target) replace(s *session, data, old []byte) error {
 	return t.syncName(s, 0)
 }
 
-// unmoved returns errMoved unless the name leads to the file that was read, in the state in which it was read. Where a
-// change may have left the status as it was, the bytes are compared with those that were read.
+// unmoved returns errMoved unless the name still leads to the file that was read, in the same state. If a change may
+// have left the status the same, it compares the content.
 func (t *target) unmoved(old []byte) error {
 	if identify(&t.stat).racy(t.looked) {
 		if now, err := t.read(maxDocument); err != nil || !bytes.Equal(now, old) {
@@ -89,8 +89,7 @@ func (t *target) unmoved(old []byte) error {
 	return nil
 }
 
-// create makes a file that does not exist, and the directories that lead to it. It fails with errMoved when the file
-// exists by now.
+// create creates the file and missing directories above it. It fails with errMoved if the file exists by now.
 func (t *target) create(s *session, data []byte) error {
 	made := 0
 	if t.dir == nil {
@@ -101,7 +100,7 @@ func (t *target) create(s *session, data []byte) error {
 		}
 		t.dir, t.name = dir, name
 	}
-	temp, err := s.newTemporary(t.dir, 0o666) // the kernel takes off the umask, or adds the directory's default ACL
+	temp, err := s.newTemporary(t.dir, 0o666) // the kernel applies the umask, or the directory's default ACL
 	if err != nil {
 		return err
 	}
@@ -125,13 +124,13 @@ func (t *target) create(s *session, data []byte) error {
 	return t.syncName(s, made)
 }
 
-// cannot reports whether err is that of a file system which has no such operation.
+// cannot reports whether err means that the file system lacks an operation.
 func cannot(err error) bool {
 	return errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EOPNOTSUPP) || errors.Is(err, syscall.ENOSYS) ||
 		errors.Is(err, syscall.EINVAL)
 }
 
-// createDirectly is create for file systems that neither rename without replacing nor have hard links. It is not atomic.
+// createDirectly is create for file systems that have neither an exclusive rename nor hard links. It is not atomic.
 func (t *target) createDirectly(s *session, data []byte) error {
 	f, err := t.dir.Open(t.name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if errors.Is(err, os.ErrExist) {
@@ -150,12 +149,12 @@ func (t *target) createDirectly(s *session, data []byte) error {
 	return nil
 }
 
-// rewrite writes data over old in the file itself.
+// rewrite overwrites the file in place.
 func (t *target) rewrite(s *session, data, old []byte) error {
 	if err := t.unmoved(old); err != nil {
 		return err
 	}
-	if err := t.keepSetID(); err != nil { // then it could not be kept later
+	if err := t.keepSetID(); err != nil { // if it fails, the bits could not be restored later
 		return err
 	}
 	if err := reserve(t.file, int64(len(data))); err != nil {
@@ -167,7 +166,7 @@ func (t *target) rewrite(s *session, data, old []byte) error {
 	return t.notDurable(t.syncContent(s, t.file))
 }
 
-// keepSetID sets the set-id bits of the file, which the kernel takes off when an ordinary user writes into it.
+// keepSetID sets the set-id bits of the file, which the kernel clears when an ordinary user writes to it.
 func (t *target) keepSetID() error {
 	if t.mode()&(unix.S_ISUID|unix.S_ISGID) == 0 {
 		return nil
@@ -181,7 +180,7 @@ type rewritable interface {
 	Truncate(size int64) error
 }
 
-// overwrite writes data over old, from the first byte in which they differ, and puts old back if that fails.
+// overwrite writes data over old, from the first different byte on, and restores old if that fails.
 func overwrite(f rewritable, data, old []byte) error {
 	same := commonPrefix(data, old)
 	_, err := f.WriteAt(data[same:], int64(same))
@@ -198,7 +197,8 @@ func overwrite(f rewritable, data, old []byte) error {
 	return err
 }
 
-// keepAttributes gives f the owner, mode and extended attributes of the target. What cannot be given is notKept.
+// keepAttributes gives f the owner, mode and extended attributes of the target. It fails with notKept if one cannot
+// be set.
 func keepAttributes(f *os.File, t *target) error {
 	st, err := stat(f)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// reserve makes sure that f can hold size bytes, without changing its size. Where the file system cannot promise
-// that, it promises nothing and reports no error.
+// reserve allocates space for size bytes of f without changing its size. It does nothing if the file system does not
+// support that.
 func reserve(f *os.File, size int64) error {
 	if size == 0 {
 		return nil

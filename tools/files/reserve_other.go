@@ -4,5 +4,5 @@ package files
 
 import "os"
 
-// reserve is Linux's own: elsewhere a write that finds no space is undone.
+// reserve works only on Linux: elsewhere a write without enough space is undone.
 func reserve(*os.File, int64) error { return nil }

@@ -10,26 +10,26 @@ import (
 )
 
 const (
-	maxWorkers = 4  // goroutines that look at one file
-	maxSpan    = 16 // chunks that each of them looks at in one round
+	maxWorkers = 4  // goroutines that scan one file
+	maxSpan    = 16 // chunks per goroutine in one round
 )
 
-// scan is the survey of the beginning of a file in UTF-8. Its form is that of the seen bytes alone.
+// scan is the survey of the beginning of a UTF-8 file. Its form describes the scanned bytes alone.
 type scan struct {
 	form      form
 	seen      int64
 	lines     lineIndex
-	carry     []byte // the begun character at the end of what was seen
+	carry     []byte // incomplete character at the end of the scanned bytes
 	malformed bool
 }
 
-// newScan returns the scan of nothing, of a file that begins with head, and reports whether the file may be UTF-8.
+// newScan returns an empty scan of a file that begins with head, and reports whether the file may be UTF-8.
 func newScan(head []byte, stride int64) (scan, bool) {
 	encoding, bom := detectMark(head)
 	return scan{form: form{encoding: encoding, bom: bom, empty: true}, lines: lineIndex{stride: stride}}, encoding == utf8Text
 }
 
-// add joins the next piece of the file to what was seen.
+// add appends the next piece of the file to the scan.
 func (s *scan) add(p piece) {
 	if p.size == 0 {
 		return
@@ -50,14 +50,14 @@ func (s *scan) add(p piece) {
 	}
 }
 
-// enough reports whether there is no need to see more: reach lines have ended, or the file is no UTF-8.
+// enough reports whether the scan can stop: reach lines have ended, or the file is not UTF-8.
 func (s *scan) enough(reach int64) bool { return s.form.lf >= reach || s.form.binary || s.malformed }
 
-// scanner scans the first size bytes of a file, and what is behind them never, with several goroutines.
+// scanner scans the first size bytes of a file with several goroutines. It ignores later bytes.
 type scanner struct {
 	file    io.ReaderAt
 	size    int64
-	buffers [][]byte // one for each goroutine; a piece of the file is as long as one of them, save the last
+	buffers [][]byte // one per goroutine; all pieces of the file except the last are as long as a buffer
 }
 
 func newScanner(file io.ReaderAt, size, chunk int64) *scanner {
@@ -68,7 +68,7 @@ func newScanner(file io.ReaderAt, size, chunk int64) *scanner {
 	return r
 }
 
-// until goes on with s until that is enough or the file ends, and reports whether it ended.
+// until extends s until it is enough or the file ends, and reports whether the file ended.
 func (r *scanner) until(ctx context.Context, s *scan, reach int64) (ended bool, err error) {
 	for span := 1; !ended && !s.enough(reach); span = min(2*span, maxSpan) {
 		pieces, err := r.round(ctx, s.seen, span)
@@ -86,8 +86,8 @@ func (r *scanner) until(ctx context.Context, s *scan, reach int64) (ended bool, 
 	return ended, nil
 }
 
-// round looks at as many chunks as span for each goroutine, from offset on. It returns the pieces in order, up to the
-// first one that is not whole because the file ends there.
+// round scans span chunks per goroutine, from offset on. It returns the pieces in order, up to the first short one,
+// where the file ends.
 func (r *scanner) round(ctx context.Context, offset int64, span int) ([]piece, error) {
 	found := make([][]piece, len(r.buffers))
 	errs := make([]error, len(r.buffers))
@@ -106,7 +106,7 @@ func (r *scanner) round(ctx context.Context, offset int64, span int) ([]piece, e
 	return all, nil
 }
 
-// look looks at up to n chunks from offset on, and at no more after one that is not whole or makes the file binary.
+// look scans up to n chunks from offset on. It stops after a short one or one that makes the file binary.
 func (r *scanner) look(ctx context.Context, buf []byte, offset int64, n int) (pieces []piece, err error) {
 	for range n {
 		if err := ctx.Err(); err != nil {

@@ -2,8 +2,9 @@ package files
 
 import "encoding/json"
 
-// The schemas are JSON Schema draft 2020-12 and short: every session of every model pays for them. Bind checks what they
-// leave out, with better words. edit's two forms are not a oneOf at the top, which model providers refuse in a tool.
+// The schemas are JSON Schema draft 2020-12 and short, because every session of every model pays for them. Bind
+// checks the other conditions with better messages. edit's two forms are not a oneOf at the top, which model
+// providers refuse in a tool.
 
 const readInputSchema = `{"type":"object","additionalProperties":false,"required":["path"],"properties":{` +
 	`"path":{"type":"string","description":"absolute, or below the workspace; or a toolhost:// reference"},` +
@@ -45,13 +46,13 @@ type readResult struct {
 	*shownPage
 }
 
-// shownPage says what part of a text was shown and what the text is like.
+// shownPage describes the shown part of a text, and the text.
 type shownPage struct {
 	Encoding     encoding `json:"encoding"`
 	LineEnding   string   `json:"line_ending"`
 	BOM          bool     `json:"bom"`
 	TotalLines   int64    `json:"total_lines"`          // with seen_bytes: at least
-	SeenBytes    int64    `json:"seen_bytes,omitempty"` // what this says of the text, it says of so many bytes of a large file; 0: of all
+	SeenBytes    int64    `json:"seen_bytes,omitempty"` // the description covers only so many bytes of a large file; 0: all
 	StartLine    int64    `json:"start_line"`           // 1-based; 0: there are no lines
 	EndLine      int64    `json:"end_line"`
 	NextOffset   int64    `json:"next_offset,omitempty"` // 0: this page ends the file
@@ -71,7 +72,7 @@ type changeResult struct {
 	RemovedLines int      `json:"removed_lines"`
 	Encoding     encoding `json:"encoding"`
 	LineEnding   string   `json:"line_ending"`
-	Digest       string   `json:"digest"` // sha256:… of what the file holds now
+	Digest       string   `json:"digest"` // sha256:… of the new content
 	InPlace      bool     `json:"in_place,omitempty"`
 	Note         string   `json:"note,omitempty"`
 }

@@ -7,20 +7,22 @@ import (
 	"hash"
 )
 
-// digestLimit is the size in bytes up to which a file is known by the digest of its content; above, by its status.
+// digestLimit is the largest size in bytes where the digest of the content identifies a file. The status identifies
+// larger files.
+// their status.
 const digestLimit = 32 << 20
 
-// form is what a file's content is like: what a change has to keep.
+// form describes the format of a file's content, which a change must preserve.
 type form struct {
 	binary       bool
 	encoding     encoding
 	bom          bool
-	lf, cr, crlf int64 // how many there are; each CRLF counts in all three
+	lf, cr, crlf int64 // counts; each CRLF counts in all three
 	empty        bool  // no characters; there may be a byte order mark
 	last         byte  // of the text as UTF-8
 }
 
-// lineEnding names the line endings in the words of the result.
+// lineEnding names the line endings as in the result.
 func (f form) lineEnding() string {
 	kinds, name := 0, "none"
 	for _, k := range []struct {
@@ -38,7 +40,7 @@ func (f form) lineEnding() string {
 	return name
 }
 
-// terminator is the byte that ends a line: LF, or CR in a file that has CR and no LF.
+// terminator returns the byte that ends a line: LF, or CR in a file that has CR and no LF.
 func (f form) terminator() byte {
 	if f.lf == 0 && f.cr > 0 {
 		return '\r'
@@ -46,10 +48,10 @@ func (f form) terminator() byte {
 	return '\n'
 }
 
-// finalNewline reports whether the last line is ended.
+// finalNewline reports whether the last line has an end.
 func (f form) finalNewline() bool { return !f.empty && f.last == f.terminator() }
 
-// lines returns the number of lines, an unended last one included.
+// lines returns the number of lines, including a last one without an end.
 func (f form) lines() int64 {
 	n := f.lf
 	if f.terminator() == '\r' {
@@ -61,8 +63,8 @@ func (f form) lines() int64 {
 	return n
 }
 
-// survey finds the form of a content that is fed to it chunk by chunk. The first chunk holds at least three bytes,
-// if the content does.
+// survey determines the form of a content that is added chunk by chunk. The first chunk must have at least three
+// bytes, if the content does.
 type survey struct {
 	form
 	digest  hash.Hash // nil: not wanted
@@ -79,7 +81,7 @@ func newSurvey(size int64) *survey {
 	return s
 }
 
-// add takes the next chunk and reports whether the survey needs the ones after it.
+// add adds the next chunk and reports whether the survey needs more.
 func (s *survey) add(chunk []byte, last bool) bool {
 	if s.digest != nil {
 		s.digest.Write(chunk)
@@ -92,7 +94,7 @@ func (s *survey) add(chunk []byte, last bool) bool {
 			chunk = chunk[len(s.encoding.mark()):]
 		}
 	}
-	if s.encoding == utf8Text && s.decoder.malformed { // one byte a character: what is counted is ASCII
+	if s.encoding == utf8Text && s.decoder.malformed { // one byte per character: only ASCII is counted
 		s.count(s.decoder.carry)
 		s.decoder.carry = nil
 		s.count(chunk)
@@ -127,7 +129,7 @@ func (s *survey) count(text []byte) {
 	s.empty, s.last = false, text[len(text)-1]
 }
 
-// sum returns the digest of what was added, empty when none was wanted.
+// sum returns the digest of the added chunks, empty if none was requested.
 func (s *survey) sum() string {
 	if s.digest == nil {
 		return ""
@@ -135,7 +137,7 @@ func (s *survey) sum() string {
 	return "sha256:" + hex.EncodeToString(s.digest.Sum(nil))
 }
 
-// inspect returns the form of a content that is in memory.
+// inspect returns the form of a content in memory.
 func inspect(raw []byte) form {
 	s := newSurvey(digestLimit + 1)
 	s.add(raw, true)

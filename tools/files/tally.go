@@ -7,18 +7,18 @@ import (
 
 const (
 	roundSize = 64       // bytes that tallyWide takes at once
-	blockSize = 16 << 10 // bytes that are looked at several times in a row: they stay in the processor's first cache
+	blockSize = 16 << 10 // bytes that are scanned several times in a row: they stay in the processor's first cache
 )
 
-// tally is what bytes hold that decides how a text is read.
+// tally counts the bytes that determine how a text is read.
 type tally struct {
 	lf      int64
-	beyond  bool // some byte is no ASCII
+	beyond  bool // some byte is not ASCII
 	nul     bool
 	returns bool // there is a CR
 }
 
-// tallyOf looks at all of b, in one pass where the processor can.
+// tallyOf scans b, in one pass if the processor supports that.
 func tallyOf(b []byte) tally {
 	var t tally
 	if rounds := len(b) / roundSize; hasWide && rounds > 0 {
@@ -33,7 +33,7 @@ func tallyOf(b []byte) tally {
 	return t
 }
 
-// add looks at b in a pass for each fact.
+// add scans b, in one pass for each field.
 func (t *tally) add(b []byte) {
 	t.lf += int64(bytes.Count(b, []byte{'\n'}))
 	t.beyond = t.beyond || !isASCII(b)
@@ -41,7 +41,7 @@ func (t *tally) add(b []byte) {
 	t.returns = t.returns || bytes.IndexByte(b, '\r') >= 0
 }
 
-// isASCII reports whether no byte of b is above 0x7f. It is twice as fast as utf8.Valid.
+// isASCII reports whether all bytes of b are at most 0x7f. It is twice as fast as utf8.Valid.
 func isASCII(b []byte) bool {
 	const high = 0x8080808080808080
 	var seen uint64

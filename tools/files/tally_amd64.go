@@ -2,11 +2,11 @@ package files
 
 import "golang.org/x/sys/cpu"
 
-// hasWide says whether the processor has what tallyWide uses.
+// hasWide reports whether the processor has the instructions that tallyWide uses.
 var hasWide = cpu.X86.HasAVX2 && cpu.X86.HasPOPCNT
 
-// tallyWide looks at rounds of 64 bytes from b on, at least one: how many LF there are, and a bit each for places with a
-// byte above 0x7f, with NUL and with CR.
+// tallyWide scans rounds of 64 bytes from b, at least one. It returns the number of LF, and one nonzero mask each if
+// there are bytes above 0x7f, NUL, and CR.
 //
 //go:noescape
 func tallyWide(b *byte, rounds int) (lf int, beyond, zero, returns uint32)

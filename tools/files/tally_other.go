@@ -2,7 +2,7 @@
 
 package files
 
-// hasWide says that there is no tallyWide for this processor.
+// hasWide is false: this processor has no tallyWide.
 const hasWide = false
 
 func tallyWide(*byte, int) (int, uint32, uint32, uint32) { panic("files: no wide registers") }

@@ -14,17 +14,18 @@ import (
 	"toolhost/tools/workspace"
 )
 
-// maxDocument is the size in bytes up to which a file can be changed, if Options.Memory does not bound it: it is held in memory.
+// maxDocument is the size in bytes of the largest file that can be changed, unless Options.Memory sets a smaller
+// bound: it is held in memory.
 const maxDocument = 64 << 20
 
-// target is the place that a change is about: a directory, a name in it, and the regular file of that name.
+// target is the place of a change: a directory, a name in it, and the regular file with that name.
 type target struct {
 	path agenttool.Path
-	dir  *workspace.Dir // nil when it does not exist yet
+	dir  *workspace.Dir // nil if it does not exist yet
 	name string
-	file *os.File // nil when there is no such file
+	file *os.File // nil if there is no file
 
-	looked time.Time // before the file had stat
+	looked time.Time // taken before stat was read
 	stat   unix.Stat_t
 
 	durability Durability
@@ -33,17 +34,17 @@ type target struct {
 
 func (t *target) close() {
 	if t.file != nil {
-		t.file.Close() // and with it the lock
+		t.file.Close() // this also releases the lock
 	}
 	if t.dir != nil {
 		t.dir.Close()
 	}
 }
 
-// exists reports whether there is a file.
+// exists reports whether the file exists.
 func (t *target) exists() bool { return t.file != nil }
 
-// look opens the target for reading. A directory or file that does not exist is no error.
+// look opens the target for reading. A missing directory or file is not an error.
 func (s *session) look(p agenttool.Path) (*target, error) {
 	t, err := s.place(p)
 	if err == nil && t.dir != nil {
@@ -56,7 +57,7 @@ func (s *session) look(p agenttool.Path) (*target, error) {
 	return t, nil
 }
 
-// acquire opens the target for changing it, with its lock held.
+// acquire opens the target for a change and locks it.
 func (s *session) acquire(ctx context.Context, p agenttool.Path) (*target, error) {
 	t, err := s.place(p)
 	if err == nil && t.dir != nil {
@@ -88,8 +89,8 @@ func (s *session) place(p agenttool.Path) (*target, error) {
 	return t, ioFailure("open", p.Spelling, err)
 }
 
-// open opens the file, if there is one, with flags. What is no regular file is an error, and is not opened: to open a
-// device can do something.
+// open opens the file, if it exists, with flags. It fails for other kinds of files without opening them: opening a
+// device can have side effects.
 func (t *target) open(flags int) error {
 	st, err := t.dir.Lstat(t.name)
 	if errors.Is(err, os.ErrNotExist) {
@@ -121,7 +122,7 @@ func (t *target) open(flags int) error {
 	return t.regular(&t.stat)
 }
 
-// regular returns an error for what is no regular file.
+// regular returns an error if the file is not a regular file.
 func (t *target) regular(st *unix.Stat_t) error {
 	what := "something else"
 	switch st.Mode & unix.S_IFMT {
@@ -142,8 +143,8 @@ func (t *target) regular(st *unix.Stat_t) error {
 		fmt.Sprintf("%s is %s, not a regular file: only regular files are written", t.path.Spelling, what))
 }
 
-// lock opens the file and takes its lock, waiting up to patience for whoever holds it. A rename gives the name
-// another file, so a lock counts only if the name still leads to the file that was locked.
+// lock opens the file and locks it; it waits up to patience for another holder. A rename gives the name another file,
+// so the lock counts only if the name still leads to the locked file.
 func (t *target) lock(ctx context.Context, patience time.Duration) error {
 	patient, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -165,7 +166,7 @@ func (t *target) lock(ctx context.Context, patience time.Duration) error {
 		}
 		t.file.Close()
 		t.file = nil
-		if free { // whoever renamed it is done
+		if free { // the process that renamed the file is done
 			wait = shortest
 		}
 		select {
@@ -176,7 +177,7 @@ func (t *target) lock(ctx context.Context, patience time.Duration) error {
 	}
 }
 
-// locked is the error of a lock that was not to be had.
+// locked returns the error for a lock that could not be acquired.
 func (t *target) locked(ctx context.Context, patience time.Duration) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
@@ -186,8 +187,8 @@ func (t *target) locked(ctx context.Context, patience time.Duration) error {
 		t.path.Spelling, patience))
 }
 
-// tryLock takes the lock of f if it is free. Where the file system has no locks, all are free: the checks of content
-// stand without them.
+// tryLock locks f if it is free. On a file system without locks all files count as free: the content checks still
+// apply.
 func tryLock(f *os.File) (free bool, err error) {
 	err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 	switch {
@@ -199,7 +200,7 @@ func tryLock(f *os.File) (free bool, err error) {
 	return false, err
 }
 
-// share is a part of the memory that the process may have, and no more than usual.
+// share returns the given part of the memory limit, but at most usual.
 func (o *Options) share(of, usual int64) int64 {
 	if o.Memory <= 0 {
 		return usual
@@ -207,7 +208,7 @@ func (o *Options) share(of, usual int64) int64 {
 	return min(usual, o.Memory/of)
 }
 
-// read returns all that the file holds, and errMoved if that changed since it was opened.
+// read returns the whole content, or errMoved if the file changed since it was opened.
 func (t *target) read(limit int64) ([]byte, error) {
 	if t.stat.Size > limit {
 		return nil, tooLarge(t.path.Spelling, t.stat.Size, limit)
@@ -229,11 +230,11 @@ func tooLarge(name string, size, limit int64) error {
 		name, grouped(size), limit>>20))
 }
 
-// errMoved says that somebody else changed the file between two looks at it. The change is made again from the start.
+// errMoved means that another process changed the file between two checks. The change is retried from the start.
 var errMoved = errors.New("the file changed while it was being changed")
 
-// version is how a ledger knows the file that has the name now, when it is too large for a digest. It is empty, which
-// no other version is, when there is none any more.
+// version returns the ledger's version of the file that has the name now, for files too large for a digest. It is
+// empty, unlike any other version, if the file no longer exists.
 func (t *target) version() string {
 	st, err := t.dir.Lstat(t.name)
 	if err != nil {
@@ -242,5 +243,5 @@ func (t *target) version() string {
 	return identify(&st).version()
 }
 
-// mode is the permission part of the file's mode, set-id bits included.
+// mode returns the permission bits of the file's mode, including set-id bits.
 func (t *target) mode() uint32 { return uint32(t.stat.Mode) & 0o7777 }

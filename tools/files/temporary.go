@@ -12,16 +12,16 @@ import (
 	"toolhost/tools/workspace"
 )
 
-// temporary is a file of ours that becomes the target. Where the file system can, it has no name while it is written, so that a
-// host that is killed leaves nothing; else it has one beside the target that cannot be foreseen. The kernel puts only a file with a
-// name in the place of another: for that moment it has one in the stage, which the next session clears, or beside the target
-// where the stage is missing or on another file system. The stage has a link to each name beside a target, by which the next session
-// removes it.
+// temporary is a new file that becomes the target. If the file system supports it, the file has no name while it is
+// written, so that a killed host leaves nothing behind; otherwise it has an unpredictable name beside the target. The
+// kernel can only replace a file by a file with a name. For that moment the temporary has a name in the stage, which
+// the next session clears, or beside the target if the stage is missing or on another file system. For each name beside
+// a target the stage has a link, which the next session uses to remove that name.
 type temporary struct {
 	dir   *workspace.Dir
 	stage string
-	note  string   // the link in the stage; empty when there is none
-	name  string   // empty when it has none of ours
+	note  string   // the link in the stage; empty if there is none
+	name  string   // empty if it has no temporary name
 	place *os.File // the directory of name, if that is the stage
 	file  *os.File
 	ino   uint64
@@ -65,7 +65,7 @@ func (t *temporary) forget() {
 
 func temporaryName() string { return ".toolhost-" + rand.Text() + ".tmp" }
 
-// opened completes a temporary whose file is open.
+// opened completes a temporary after its file was opened.
 func opened(t *temporary) (*temporary, error) {
 	st, err := stat(t.file)
 	if err != nil {
@@ -81,8 +81,8 @@ func (t *temporary) write(data []byte) error {
 	return err
 }
 
-// written closes a file that has a name: over a network it shows only then that it could not be written. One without a name is
-// open until it has got one, and lies on a file system of this machine.
+// written closes a file with a name: network file systems report write errors only then. A nameless file stays open
+// until it has a name; it lies on a local file system.
 func (t *temporary) written() error {
 	if t.name == "" {
 		return nil
@@ -90,7 +90,7 @@ func (t *temporary) written() error {
 	return t.file.Close()
 }
 
-// rename gives the file the name to, in the place of what has it.
+// rename renames the file to to, replacing an existing file.
 func (t *temporary) rename(to string) error {
 	if err := t.named(); err != nil {
 		return err
@@ -98,7 +98,7 @@ func (t *temporary) rename(to string) error {
 	return t.renamed(to, t.dir.RenameFrom(t.at(), t.name, to))
 }
 
-// named gives the file a name of ours, if it has none.
+// named gives the file a temporary name, if it has none.
 func (t *temporary) named() error {
 	if t.name != "" {
 		return nil
@@ -120,7 +120,7 @@ func (t *temporary) named() error {
 	return err
 }
 
-// at is the directory in which the file has its name.
+// at returns the directory of the file's name.
 func (t *temporary) at() *os.File {
 	if t.place != nil {
 		return t.place
@@ -140,7 +140,7 @@ func (t *temporary) become(to string) error {
 	return err
 }
 
-// renamed notes that a rename succeeded. One over a network can fail after it happened.
+// renamed checks the outcome of a rename. Over a network a rename can report an error after it succeeded.
 func (t *temporary) renamed(to string, err error) error {
 	if err != nil {
 		there, lost := t.dir.Lstat(to)
@@ -155,11 +155,11 @@ func (t *temporary) renamed(to string, err error) error {
 	return err
 }
 
-// discard closes the temporary and removes the name of ours that it has.
+// discard closes the temporary and removes its temporary name.
 func (t *temporary) discard() {
 	t.file.Close()
 	if t.name != "" {
-		_ = unix.Unlinkat(int(t.at().Fd()), t.name, 0) // nothing more can be done, and what failed before has been said
+		_ = unix.Unlinkat(int(t.at().Fd()), t.name, 0) // after a failure nothing more can be done; the first error was returned
 	}
 	t.forget()
 	if t.place != nil {

@@ -11,11 +11,10 @@ import (
 	"toolhost/tools/workspace"
 )
 
-// writeTool makes a file, or replaces the whole content of one.
+// writeTool creates a file, or replaces the whole content of one.
 type writeTool struct{ *session }
 
-// Describe returns the tool's records. That it is destructive is inferred: whether a file is there to be replaced shows
-// only later.
+// Describe returns the tool's records. Destructive is inferred: whether a file would be replaced is known only later.
 func (writeTool) Describe() agenttool.Description {
 	return traits{
 		name:        "write",
@@ -38,10 +37,10 @@ type writeInput struct {
 	Path    string `json:"path"`
 	Content string `json:"content"`
 
-	overwrite bool // a file that the session does not know may be replaced
+	overwrite bool // may replace a file that the session does not know
 }
 
-// Bind checks the input and names the one path that is written.
+// Bind checks the input and names the path that is written.
 func (t writeTool) Bind(scope agenttool.Scope, input json.RawMessage) (agenttool.Call, error) {
 	in := writeInput{overwrite: t.options.Overwrite}
 	if err := agenttool.DecodeInput(input, &in); err != nil {
@@ -59,7 +58,7 @@ func (t writeTool) Bind(scope agenttool.Scope, input json.RawMessage) (agenttool
 	return &change{session: t.session, input: in, facts: facts, reviser: in}, nil
 }
 
-// filePath is the path of a file that is to be changed: no path that can only be a directory.
+// filePath returns the path of a file to change. It refuses paths that can only be directories.
 func filePath(scope agenttool.Scope, spelling string) (agenttool.Path, error) {
 	p, err := workspace.Path(scope, spelling)
 	if err != nil {
@@ -72,7 +71,7 @@ func filePath(scope agenttool.Scope, spelling string) (agenttool.Path, error) {
 	return p, nil
 }
 
-// revise puts the content into the form that the file has.
+// revise converts the content to the form of the file.
 func (in writeInput) revise(_ context.Context, was *document) (revision, error) {
 	if int64(len(in.Content)) > was.limit {
 		return revision{}, tooLarge(was.path.Spelling, int64(len(in.Content)), was.limit)
@@ -101,8 +100,8 @@ func (in writeInput) revise(_ context.Context, was *document) (revision, error) 
 	return revision{raw: raw, text: text, note: note}, err
 }
 
-// fit gives the content the line endings of a file that is wholly CRLF or CR, if it has LF only itself. A byte order
-// mark in the content is the file's own.
+// fit converts line endings of a content with only LF to those of a file with only CRLF or only CR. A byte order mark
+// in the content is dropped if the file has one.
 func (in writeInput) fit(f form) (text []byte, note string) {
 	content := in.Content
 	if f.bom {
@@ -121,7 +120,7 @@ func (in writeInput) fit(f form) (text []byte, note string) {
 	return text, ""
 }
 
-// mayReplace refuses to replace a content that the session has not seen.
+// mayReplace fails if the session has not seen the content that would be replaced.
 func (in writeInput) mayReplace(was *document) error {
 	name := was.path.Spelling
 	switch {

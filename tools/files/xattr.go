@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// keepXattrs gives the file to the extended attributes of the file from, access control lists among them, and no others.
+// keepXattrs gives the file to exactly the extended attributes of the file from, including access control lists.
 func keepXattrs(to, from int) error {
 	want, err := xattrs(from)
 	if err != nil {
@@ -58,7 +58,7 @@ func xattrs(fd int) (map[string][]byte, error) {
 	return found, nil
 }
 
-// grow calls get with ever larger buffers, up to the 64 KiB that Linux allows, until the answer fits.
+// grow calls get with increasing buffers, up to Linux's limit of 64 KiB, until the answer fits.
 func grow(get func([]byte) (int, error)) ([]byte, error) {
 	for size := 256; ; size *= 4 {
 		buf := make([]byte, size)

@@ -1,20 +1,22 @@
-// Package racy says which time stamps of files prove nothing yet.
+// Package racy detects file timestamps that are too recent to prove that a file is unchanged.
 //
-// Who keeps something about a file asks later whether the file's times are still what they were. They can be although
-// the file changed in between: a file system's clock ticks, and a change in the same tick leaves the same stamp.
+// A cache compares a file's times with the recorded ones to see whether the file changed. The times can be equal
+// although the file changed: the clock of a file system ticks, and a change within the same tick leaves the same
+// timestamp.
 package racy
 
 import "time"
 
 const (
-	Window = 20 * time.Millisecond  // how long a stamp proves nothing; a coarse kernel clock ticks every 1 to 10 ms
+	Window = 20 * time.Millisecond  // how long a timestamp proves nothing; a coarse kernel clock ticks every 1 to 10 ms
 	Coarse = 2*time.Second + Window // the same for a stamp without a fraction of a second
 	second = int64(time.Second)
 )
 
-// At reports whether a change after now could leave one of the stamps as it is, in nanoseconds since 1970. Where a file
-// system keeps seconds, or as FAT even seconds, all stamps are whole: a whole one has Coarse to pass. On a fine clock
-// one in 10⁹ is whole. A stamp of the future is racy until its time has come.
+// At reports whether a change after now could leave one of the timestamps unchanged, in nanoseconds since 1970. A
+// timestamp in whole seconds may come from a file system that keeps only seconds, or even seconds like FAT: it is
+// racy for Coarse instead of Window. With a fine clock one in 10⁹ timestamps is whole. A timestamp in the future is
+// racy until its time has come.
 func At(now time.Time, stamps ...int64) bool {
 	for _, s := range stamps {
 		window := Window

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Dir is an open directory. Its methods act on names in it, one component each, and follow no link. The zero Dir
-// stands for the top of the file system in beneath and for nothing else.
+// Dir is an open directory. Its methods act on names in it, of one component each, and follow no link. The zero Dir
+// stands for the top of the file system, only in beneath.
 type Dir struct{ f *os.File }
 
 // Close closes the directory.
@@ -19,7 +19,7 @@ func (d *Dir) Close() { d.f.Close() }
 // File returns the directory for reading its entries and for locks.
 func (d *Dir) File() *os.File { return d.f }
 
-// Open opens name, which is no link, with flags; perm counts when the flags create it.
+// Open opens name, which must not be a link, with flags; perm applies if the flags create it.
 func (d *Dir) Open(name string, flags int, perm os.FileMode) (*os.File, error) {
 	fd, err := retry(func() (int, error) {
 		return unix.Openat(d.fd(), name, flags|unix.O_NOFOLLOW|unix.O_CLOEXEC|unix.O_NONBLOCK, uint32(perm))
@@ -30,7 +30,7 @@ func (d *Dir) Open(name string, flags int, perm os.FileMode) (*os.File, error) {
 	return os.NewFile(uintptr(fd), name), nil
 }
 
-// OpenDir opens the directory name, which is no link.
+// OpenDir opens the directory name, which must not be a link.
 func (d *Dir) OpenDir(name string) (*Dir, error) {
 	f, err := d.Open(name, os.O_RDONLY|unix.O_DIRECTORY, 0)
 	if err != nil {
@@ -64,12 +64,12 @@ func (d *Dir) Mkdir(name string, perm os.FileMode) error {
 	return wrap("mkdir", name, unix.Mkdirat(d.fd(), name, uint32(perm)))
 }
 
-// RenameFrom gives the file from of another directory, or of this one, the name to, replacing what is there.
+// RenameFrom renames the file from in dir to to in this directory, replacing an existing file.
 func (d *Dir) RenameFrom(dir *os.File, from, to string) error {
 	return wrap("rename", to, unix.Renameat(int(dir.Fd()), from, d.fd(), to))
 }
 
-// Link gives the file from the second name to, which must not exist.
+// Link links the file from as to, which must not exist.
 func (d *Dir) Link(from, to string) error {
 	return wrap("link", to, unix.Linkat(d.fd(), from, d.fd(), to, 0))
 }
@@ -86,7 +86,7 @@ func (d *Dir) fd() int {
 	return int(d.f.Fd())
 }
 
-// beneath opens rel, which holds no "..", below d without following a link.
+// beneath opens rel, which must not contain "..", below d without following a link.
 func (d *Dir) beneath(rel string, flags int) (*os.File, error) {
 	fd, err := retry(func() (int, error) { return openat2(d.fd(), rel, flags, d.f != nil) })
 	if errors.Is(err, syscall.ENOSYS) || errors.Is(err, syscall.EPERM) {
@@ -98,7 +98,7 @@ func (d *Dir) beneath(rel string, flags int) (*os.File, error) {
 	return os.NewFile(uintptr(fd), rel), nil
 }
 
-// stepwise is beneath for kernels without openat2: one component at a time.
+// stepwise is beneath for kernels without openat2: it opens one component at a time.
 func (d *Dir) stepwise(rel string, flags int) (*os.File, error) {
 	names := strings.Split(rel, "/")
 	at := d
@@ -124,7 +124,7 @@ func (d *Dir) stepwise(rel string, flags int) (*os.File, error) {
 	return at.Open(names[0], flags, 0)
 }
 
-// retry repeats a call that a signal or a rename elsewhere interrupted.
+// retry repeats a call that was interrupted by a signal or a concurrent rename.
 func retry(open func() (int, error)) (fd int, err error) {
 	for range 100 {
 		if fd, err = open(); !errors.Is(err, syscall.EINTR) && !errors.Is(err, syscall.EAGAIN) {

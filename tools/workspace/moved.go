@@ -9,8 +9,8 @@ import (
 	"toolhost/agenttool"
 )
 
-// unmoved fails if the path of the workspace, or that of the root which a call names, no longer leads to the directory that was
-// opened: descriptors would still reach that one, and results would name the other.
+// unmoved fails if the path of the workspace, or of the root that a call names, no longer leads to the directory that
+// was opened. Otherwise descriptors would reach the opened directory while results name another.
 func (w *Workspace) unmoved(p agenttool.Path) error {
 	for i := range w.roots {
 		r := &w.roots[i]
@@ -25,8 +25,8 @@ func (w *Workspace) unmoved(p agenttool.Path) error {
 	return nil
 }
 
-// unmoved compares the directory at the path of r with the one that was opened, and so the one that a link in the name leads to
-// which the person gave.
+// unmoved compares the directory at the path of r with the opened one. If the user named the root by a link, it also
+// compares the link's target.
 func (r *root) unmoved() error {
 	now, err := os.Lstat(r.path)
 	if err == nil && r.named != r.path && os.SameFile(now, r.opened) {

@@ -4,8 +4,8 @@ package workspace
 
 import "syscall"
 
-// pathOnly is of no use without openat2.
+// pathOnly is unused without openat2.
 const pathOnly = 0
 
-// openat2 is Linux's own: elsewhere each component is opened by itself.
+// openat2 works only on Linux: elsewhere components are opened one by one.
 func openat2(int, string, int, bool) (int, error) { return -1, syscall.ENOSYS }

@@ -14,8 +14,8 @@ import (
 // maxLinks is the number of symbolic links that one resolution follows, as in the kernel.
 const maxLinks = 40
 
-// withoutLinks is resolve for the common path that exists and holds no link, which the kernel can tell at once. Only
-// then is the clean path the one that is meant, "..", too.
+// withoutLinks is resolve for the common case of an existing path without links, which the kernel checks in one call.
+// Only then does cleaning the path, including "..", not change its meaning.
 func withoutLinks(path string) (string, error) {
 	fd, err := openat2(unix.AT_FDCWD, path, pathOnly, false)
 	if err != nil {
@@ -24,8 +24,8 @@ func withoutLinks(path string) (string, error) {
 	return filepath.Clean(path), unix.Close(fd)
 }
 
-// resolve follows every link of the absolute path, as the kernel would, and returns a clean path without links.
-// Names that do not exist are kept from the first missing one on.
+// resolve follows every link of the absolute path, as the kernel would, and returns a clean path without links. From
+// the first missing name on, names are kept.
 func (v view) resolve(path string) (string, error) {
 	resolved, links := "/", 0
 	pending := strings.Split(path, "/")

@@ -9,14 +9,14 @@ import (
 	"toolhost/permissions/protect"
 )
 
-// Guard makes every file that secrets says must not be read an error, whatever path leads to it. Without it nothing is
-// a secret. It is called before the first file is opened.
+// Guard makes opening a file fail if secrets forbids to read it, under any path. Without Guard there are no secrets.
+// It must be called before the first file is opened.
 func (w *Workspace) Guard(secrets func() (*protect.Map, error)) { w.secrets = secrets }
 
-// Secrets says what must not be read, for one call.
+// Secrets holds the files that must not be read, for one call.
 type Secrets struct{ m *protect.Map }
 
-// Secrets returns what must not be read now. An error means that it is not known, and so that nothing may be read.
+// Secrets returns the current secrets. An error means that they are unknown, so that no file may be read.
 func (w *Workspace) Secrets() (Secrets, error) {
 	if w.secrets == nil {
 		return Secrets{}, nil
@@ -33,8 +33,8 @@ func (w *Workspace) Secrets() (Secrets, error) {
 	return Secrets{m}, nil
 }
 
-// Named reports whether there is a file with that device and inode among the secrets: whether another name of it may be
-// read is for SecretNames.File to say.
+// Named reports whether a secret file has that device and inode. SecretNames.File decides whether another name of it
+// may be read.
 func (s Secrets) Named(dev, ino uint64) bool {
 	if s.m == nil {
 		return false
@@ -43,13 +43,13 @@ func (s Secrets) Named(dev, ino uint64) bool {
 	return secret
 }
 
-// Same reports whether the same must not be read.
+// Same reports whether s and o forbid the same files.
 func (s Secrets) Same(o Secrets) bool {
 	return s == o || s.m != nil && o.m != nil && s.m.SameSecrets(o.m)
 }
 
-// Path returns an error of class permission_denied if what is at a resolved path must not be read; spelling is what the
-// call called it.
+// Path returns an error of class permission_denied if the file at a resolved path must not be read; spelling is the
+// path in the call.
 func (s Secrets) Path(spelling, resolved string) error {
 	if s.m == nil {
 		return nil
@@ -60,7 +60,7 @@ func (s Secrets) Path(spelling, resolved string) error {
 	return nil
 }
 
-// File is Path for a file that is open: it may be a secret by another name.
+// File is Path for an open file, which may be a secret under another name.
 func (s Secrets) File(spelling, resolved string, f *os.File) error {
 	if s.m == nil {
 		return nil
@@ -75,7 +75,7 @@ func (s Secrets) File(spelling, resolved string, f *os.File) error {
 	return nil
 }
 
-// Denied reports whether the file at a resolved path, which is open and has that device and inode, must not be read.
+// Denied reports whether the open file with that device and inode, at a resolved path, must not be read.
 func (s Secrets) Denied(resolved string, dev, ino uint64) bool {
 	if s.m == nil {
 		return false
@@ -84,8 +84,8 @@ func (s Secrets) Denied(resolved string, dev, ino uint64) bool {
 	return denied
 }
 
-// Below says which names in one directory, absolute and resolved, must not be read: Path and File for who asks about many
-// names, without a reason.
+// Below returns the secrets in one directory, absolute and resolved, for callers that check many names and need no
+// reason.
 func (s Secrets) Below(dir string) SecretNames {
 	if s.m == nil {
 		return SecretNames{}
@@ -99,7 +99,7 @@ type SecretNames struct {
 	m     *protect.Map // nil: there are no secrets anywhere
 }
 
-// Below is what of the names in a directory of this one must not be read.
+// Below returns the secrets in the directory name below this one.
 func (n *SecretNames) Below(name string) SecretNames {
 	if n.m == nil {
 		return SecretNames{}
@@ -107,7 +107,7 @@ func (n *SecretNames) Below(name string) SecretNames {
 	return SecretNames{n.below.Below(name), n.m}
 }
 
-// Name reports whether the file of that name must not be read.
+// Name reports whether the file with that name must not be read.
 func (n *SecretNames) Name(name string) bool {
 	if n.m == nil {
 		return false
@@ -116,7 +116,7 @@ func (n *SecretNames) Name(name string) bool {
 	return denied
 }
 
-// File reports whether the file of that name, which is open and whose Name may be read, is a secret by another name.
+// File reports whether the open file with that name, which passed Name, is a secret under another name.
 func (n *SecretNames) File(name string, dev, ino uint64) bool {
 	if n.m == nil {
 		return false
@@ -127,7 +127,7 @@ func (n *SecretNames) File(name string, dev, ino uint64) bool {
 
 func secretError(spelling string, rule protect.Rule) error {
 	e := agenttool.Failure(agenttool.PermissionDenied, "secret", spelling+" is not read: it holds secrets ("+string(rule)+
-		"). Ask the person for what you need of it; names and shapes of settings are often in an example file beside it")
+		"). Ask the user for the values that you need; names and shapes of settings are often in an example file beside it")
 	e.BlockedPath = spelling
 	return e
 }

@@ -8,21 +8,21 @@ import (
 	"toolhost/agenttool"
 )
 
-// view is how the places that calls name differ from those of the host: commands in a sandbox see a directory of the
-// session as /tmp, and what they write there is what a later call reads.
+// view maps places of calls to places of the host: commands in a sandbox see a directory of the session as /tmp, and
+// later calls must read the files that they write there.
 type view struct {
-	shown map[string]string // by the place at which it is seen: the place where it is
-	at    map[string]string // the other way
-	tops  []string          // the places below which names are not those of the host
+	shown map[string]string // from the place as calls see it to the place on the host
+	at    map[string]string // the reverse
+	tops  []string          // the places below which names differ from those of the host
 	roots []string          // ... except here
 }
 
-// errElsewhere means that the kernel, which knows nothing of a view, cannot be asked.
+// errElsewhere means that the kernel cannot resolve the path, because it knows nothing of a view.
 var errElsewhere = errors.New("this place is shown elsewhere")
 
-// Show makes calls that name a place below at mean the directory dir, which belongs to the session: it is neither
-// private nor a root of the workspace. What the workspace and the further directories have below at stays where it is. It
-// is called before the first Locate.
+// Show makes places below at mean the directory dir in calls. dir belongs to the session: it is neither private nor a
+// root of the workspace. Roots of the workspace and the further directories stays below at keep their places. It must
+// be called before the first Locate.
 func (w *Workspace) Show(at, dir string, stays ...string) error {
 	r, err := openRoot(dir)
 	if err != nil {
@@ -32,7 +32,7 @@ func (w *Workspace) Show(at, dir string, stays ...string) error {
 	return nil
 }
 
-// ShowNew is Show for a directory that is yet to be made: nothing is in it, and nothing below it can be opened.
+// ShowNew is Show for a directory that does not exist yet: it counts as empty, and nothing below it can be opened.
 func (w *Workspace) ShowNew(at, dir string, stays ...string) { w.show(at, root{path: dir}, stays) }
 
 func (w *Workspace) show(at string, r root, stays []string) {
@@ -53,7 +53,7 @@ func (w *Workspace) show(at string, r root, stays []string) {
 
 func (v *view) add(at, is string) { v.shown[at], v.at[is] = is, at }
 
-// covers reports whether a name may mean something else than it means to the host.
+// covers reports whether a path may have another meaning than on the host.
 func (v view) covers(path string) bool {
 	if strings.Contains(path, "..") {
 		return len(v.tops) > 0
@@ -69,7 +69,7 @@ func (v view) covers(path string) bool {
 	return within(v.tops) && !within(v.roots)
 }
 
-// Seen is a resolved path as calls see it.
+// Seen returns a resolved path as calls see it.
 func (w *Workspace) Seen(resolved string) string {
 	r := w.rootOf(resolved)
 	if r == nil || !r.shown {
@@ -78,7 +78,7 @@ func (w *Workspace) Seen(resolved string) string {
 	return filepath.Join(w.view.at[r.path], strings.TrimPrefix(resolved, r.path))
 }
 
-// up is the directory above a resolved one.
+// up returns the parent of a resolved directory.
 func (v view) up(resolved string) string {
 	if at, ok := v.at[resolved]; ok {
 		resolved = at

@@ -1,16 +1,16 @@
-// Package workspace resolves the paths that calls name and opens them so that what was resolved is what is opened.
+// Package workspace resolves the paths in calls and opens them, so that the opened file is the one that was resolved.
 //
-// A path is looked at twice. Locate follows its links once, before anything is decided, and writes down where it
-// leads and which root holds that place. Everything after the decision opens that place with links forbidden, by
-// descriptor below the root where there is one: a link that somebody planted in between is an error, never a detour.
+// Locate follows the links of a path once, before any decision, and records the resolved path and the root that
+// contains it. After the decision the resolved path is opened without following links, by descriptor below the root
+// if there is one: a link that was planted in between causes an error.
 //
 //	w, err := workspace.Open([]string{"/home/me/project"})
 //	p, err := workspace.Path(scope, "src/main.go")  // pure
 //	err = w.Locate(&p)                              // p.Resolved, p.Root
 //	f, err := w.OpenFile(p)                         // regular files only
 //
-// Containment is decided by whole path components of the resolved path and held by the kernel (openat2 with
-// RESOLVE_BENEATH and RESOLVE_NO_SYMLINKS; where that is missing, one openat with O_NOFOLLOW for each component).
+// Containment is decided by whole path components of the resolved path and enforced by the kernel (openat2 with
+// RESOLVE_BENEATH and RESOLVE_NO_SYMLINKS; without openat2, one openat with O_NOFOLLOW per component).
 package workspace
 
 import (
@@ -36,14 +36,14 @@ type Workspace struct {
 
 type root struct {
 	path   string // absolute, without links
-	named  string // absolute, as it was given
+	named  string // absolute, as given
 	dir    *Dir
 	opened os.FileInfo // of dir; nil if it may change, see unmoved
 	shown  bool        // at another place, see Show: it belongs to the session and not to the workspace
 }
 
-// Open opens dirs as roots, the first being the workspace itself. Nothing below the private directories is ever
-// opened; they need not exist yet.
+// Open opens dirs as roots; the first is the workspace itself. Nothing below the private directories is ever opened;
+// they need not exist yet.
 func Open(dirs []string, private ...string) (*Workspace, error) {
 	w := &Workspace{}
 	for _, d := range dirs {
@@ -111,8 +111,8 @@ func (w *Workspace) Roots() []string {
 	return slices.DeleteFunc(paths, func(path string) bool { return w.rootOf(path).shown })
 }
 
-// Path returns the path that spelling means in scope: $'…' is as agenttool.ParsePath says, ~ and ~/x are below the home
-// directory, other relative paths below scope.Dir. It does no IO. Its errors are of class invalid_arguments.
+// Path returns the path that spelling means in scope: $'…' is decoded as by agenttool.ParsePath, ~ and ~/x are below
+// the home directory, other relative paths below scope.Dir. It does no IO. Its errors are of class invalid_arguments.
 func Path(scope agenttool.Scope, spelling string) (agenttool.Path, error) {
 	spelling = agenttool.ParsePath(spelling)
 	p := agenttool.Path{Spelling: agenttool.SpellPath(spelling)}
@@ -132,9 +132,9 @@ func Path(scope agenttool.Scope, spelling string) (agenttool.Path, error) {
 	return p, nil
 }
 
-// Locate follows the links of p.Absolute and fills Resolved and Root. What does not exist yet is resolved up to its
-// deepest existing parent. Errors are of class invalid_arguments, or of setup_required, code workspace_moved: then no path
-// means what it meant when the session began.
+// Locate follows the links of p.Absolute and fills in Resolved and Root. A missing path is resolved up to its deepest
+// existing parent. Errors are of class invalid_arguments, or setup_required with code workspace_moved if a root of
+// the session was moved.
 func (w *Workspace) Locate(p *agenttool.Path) error {
 	if err := w.unmoved(*p); err != nil {
 		return err
@@ -160,7 +160,7 @@ func (w *Workspace) Locate(p *agenttool.Path) error {
 	return nil
 }
 
-// Private reports whether the resolved path lies in a directory that calls never see.
+// Private reports whether the resolved path lies in a directory that calls cannot see.
 func (w *Workspace) Private(resolved string) bool {
 	if r := w.rootOf(resolved); r != nil && r.shown {
 		return false
@@ -173,7 +173,7 @@ func (w *Workspace) Private(resolved string) bool {
 	return false
 }
 
-// rootOf returns the innermost root that holds the resolved path, or nil.
+// rootOf returns the innermost root that contains the resolved path, or nil.
 func (w *Workspace) rootOf(resolved string) *root {
 	var best *root
 	for i := range w.roots {
@@ -185,8 +185,8 @@ func (w *Workspace) rootOf(resolved string) *root {
 	return best
 }
 
-// OpenFile opens a located path for reading. It never blocks on a FIFO or device: what is not a regular file is an
-// error, of class invalid_arguments.
+// OpenFile opens a located path for reading. It never blocks on a FIFO or device: anything but a regular file is an
+// error of class invalid_arguments.
 func (w *Workspace) OpenFile(p agenttool.Path) (*os.File, error) {
 	f, err := w.open(p, os.O_RDONLY|syscall.O_NONBLOCK)
 	if err != nil {
@@ -217,8 +217,8 @@ func (w *Workspace) OpenDir(p agenttool.Path) (*Dir, error) {
 	return &Dir{f: f}, nil
 }
 
-// Parent opens the directory that holds a located path and returns the path's last name. With create, directories
-// that are missing are made, mode 0777 less the umask.
+// Parent opens the directory that contains a located path and returns the path's last name. With create, it creates
+// missing directories, with mode 0777 less the umask.
 func (w *Workspace) Parent(p agenttool.Path, create bool) (*Dir, string, error) {
 	if w.Private(p.Resolved) {
 		return nil, "", privateError(p)
@@ -245,7 +245,7 @@ func (w *Workspace) Parent(p agenttool.Path, create bool) (*Dir, string, error) 
 	return dir, filepath.Base(p.Resolved), err
 }
 
-// open opens the place that p was resolved to, with no link on the way.
+// open opens the resolved place of p without following links.
 func (w *Workspace) open(p agenttool.Path, flags int) (*os.File, error) {
 	if p.Resolved == "" {
 		return nil, fmt.Errorf("open %s: path was never located (this is a bug in toolhost)", p.Spelling)
@@ -263,7 +263,7 @@ func (w *Workspace) open(p agenttool.Path, flags int) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if flags&syscall.O_DIRECTORY == 0 { // to open a FIFO, even so, would let go on who waits for a reader of it
+	if flags&syscall.O_DIRECTORY == 0 { // even a non-blocking open of a FIFO would unblock a writer that waits for a reader
 		const special = os.ModeNamedPipe | os.ModeSocket | os.ModeDevice
 		if info, err := os.Lstat(p.Resolved); err == nil && info.Mode()&special != 0 {
 			return nil, notAFile(p, info)
@@ -297,7 +297,7 @@ func relative(dir, path string) string {
 	return strings.TrimPrefix(path[len(dir):], "/")
 }
 
-// pathError turns a failed system call into the error that a model can act on.
+// pathError turns a failed system call into an error that a model can act on.
 func pathError(code, name string, err error) error {
 	if e := agenttool.Shortage("open "+name, err); e != nil {
 		return e
@@ -324,7 +324,7 @@ func pathError(code, name string, err error) error {
 	return agenttool.Failure(class, code, message).Because(err)
 }
 
-// reason strips the call and path that os errors repeat.
+// reason strips the call and the path that os errors repeat.
 func reason(err error) error {
 	var pe *os.PathError
 	if errors.As(err, &pe) {
