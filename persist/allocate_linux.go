@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// allocate sets aside the blocks of f from off to off+n and leaves its size as it is.
+// allocate reserves the blocks of f from off to off+n and leaves its size unchanged.
 func allocate(f *os.File, off, n int64) error {
 	for {
 		err := unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_KEEP_SIZE, off, n)

@@ -4,5 +4,5 @@ package persist
 
 import "os"
 
-// allocate is Linux's own: elsewhere no space is set aside.
+// allocate works only on Linux: elsewhere no space is reserved.
 func allocate(*os.File, int64, int64) error { return errNoAllocate }

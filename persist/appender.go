@@ -11,29 +11,29 @@ import (
 	"toolhost/agenttool"
 )
 
-// appender is the queue in front of a session's disk. One goroutine at a time works on it, in order, so that a disk that
-// stalls stops that goroutine and no caller. The goroutine ends when the queue is empty.
+// appender is the queue in front of a session's disk. One goroutine at a time works through it in order, so that a
+// stalled disk blocks that goroutine and no caller. The goroutine ends when the queue is empty.
 type appender struct {
 	mu      sync.Mutex
 	tasks   []*Pending
-	events  int                    // of the tasks, until they are done
-	bytes   int                    // of these events
-	working bool                   // the goroutine is there
-	began   time.Time              // of the task that it works on; zero: none
-	beside  map[*Pending]time.Time // when steps began that others do beside the queue
+	events  int                    // events of the tasks that are not done
+	bytes   int                    // bytes of these events
+	working bool                   // the goroutine runs
+	began   time.Time              // when the current task began; zero: none
+	beside  map[*Pending]time.Time // start times of steps that run outside of the queue
 	freed   chan struct{}          // closed when a task is done; nil: no caller waits for room
 	closing bool
 }
 
-// What the queue holds at most. A caller that finds it full waits for room, and gives up where the disk stalls: its events are
-// dropped then, and counted in a gap record.
+// Limits of the queue. A caller that finds it full waits for room and gives up if the disk stalls: then its events
+// are dropped and counted in a gap record.
 const (
 	queueEvents = 4096
 	queueBytes  = 8 << 20
 )
 
 const (
-	// stallAfter is how long one step of the disk takes until the disk is called stalled.
+	// stallAfter is the duration of one disk step after which the disk counts as stalled.
 	stallAfter = 300 * time.Millisecond
 	// stallLimit is how long a caller without a deadline waits for a stalled disk.
 	stallLimit = 10 * time.Second
@@ -41,26 +41,26 @@ const (
 	writeLimit = time.Second
 )
 
-// ErrPending says that a disk has not answered yet. The records are in memory and are written, in order, when it does.
+// ErrPending means that a disk has not answered yet. The records are in memory and are written, in order, when it
+// answers.
 var ErrPending = agenttool.Failure(agenttool.DependencyUnavailable, "journal_stalled",
 	"the disk of the session log does not answer; records are kept in memory until it does, and lost if toolhost ends before")
 
-// Pending is a step on its way to the disk: a group of events that [Store.Submit] queued.
+// Pending is a queued disk step: a group of events that [Store.Submit] queued, or another operation.
 type Pending struct {
-	do     func(*Pending)
-	events [][]byte
-	told   func(first int64)
-	size   int
-	lost   int // events that this step counts as lost; it has none
-	done   chan struct{}
+	do      func(*Pending)
+	events  [][]byte
+	written func(first int64)
+	size    int
+	lost    int // number of dropped events that this step records; it has no events
+	done    chan struct{}
 
 	// Set before done is closed.
 	first int64
 	err   error
 }
 
-// Wait returns what Append does, as soon as the events are written or it is certain that they cannot be, and [ErrPending] after
-// limit.
+// Wait returns the result of Append once the events are written or have finally failed, and [ErrPending] after limit.
 func (p *Pending) Wait(limit time.Duration) (first int64, err error) {
 	if p.soon() {
 		return p.first, p.err
@@ -75,8 +75,8 @@ func (p *Pending) Wait(limit time.Duration) (first int64, err error) {
 	}
 }
 
-// soon lets the goroutine that was just started run, and reports whether the step is done: most often the write is, and the wait needs
-// neither a timer nor another thread.
+// soon lets the new goroutine run, and reports whether the step is done: usually it is, and the wait needs neither a
+// timer nor another thread.
 func (p *Pending) soon() bool {
 	for range 2 {
 		select {
@@ -89,7 +89,7 @@ func (p *Pending) soon() bool {
 	return false
 }
 
-// within waits until the step is done, ctx ends or, where ctx has no deadline, the disk has stalled for stallLimit.
+// within waits until the step is done, ctx ends or, if ctx has no deadline, the disk has stalled for stallLimit.
 func (p *Pending) within(ctx context.Context) error {
 	if p.soon() {
 		return p.err
@@ -110,7 +110,7 @@ func (p *Pending) within(ctx context.Context) error {
 	}
 }
 
-// put queues a step. It fails with ErrPending if there is no room for it, and with ErrClosed behind the last.
+// put queues a step. It fails with ErrPending if the queue has no room, and with ErrClosed after the last step.
 func (a *appender) put(p *Pending) error {
 	p.done = make(chan struct{})
 	a.mu.Lock()
@@ -125,7 +125,7 @@ func (a *appender) put(p *Pending) error {
 	return nil
 }
 
-// push queues a step whether there is room or not. The caller holds a.mu.
+// push queues a step even if the queue is full. The caller holds a.mu.
 func (a *appender) push(p *Pending) {
 	a.tasks = append(a.tasks, p)
 	a.events += len(p.events)
@@ -164,7 +164,7 @@ func (a *appender) makeRoom(p *Pending) bool {
 	return !a.full(p)
 }
 
-// work does what is queued.
+// work runs the queued steps.
 func (a *appender) work() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -190,7 +190,8 @@ func (a *appender) work() {
 	}
 }
 
-// lingers lets others run, and reports whether they queued a step: to go on costs less than to start again. The caller holds a.mu.
+// lingers lets other goroutines run, and reports whether they queued a step: continuing costs less than starting
+// again. The caller holds a.mu.
 func (a *appender) lingers() bool {
 	a.began = time.Time{}
 	a.mu.Unlock()
@@ -199,7 +200,7 @@ func (a *appender) lingers() bool {
 	return len(a.tasks) > 0
 }
 
-// stalled reports whether the disk has worked on one step for too long.
+// stalled reports whether the current step has taken too long.
 func (a *appender) stalled() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -215,7 +216,7 @@ func (a *appender) stalledLocked() bool {
 	return !a.began.IsZero() && time.Since(a.began) > stallAfter
 }
 
-// enter notes that a step beside the queue begins, which leave ends.
+// enter records the start of a step outside of the queue; leave ends it.
 func (a *appender) enter() (leave func()) {
 	p := new(Pending)
 	a.mu.Lock()
@@ -231,7 +232,7 @@ func (a *appender) enter() (leave func()) {
 	}
 }
 
-// last queues the last step: what comes after it fails with ErrClosed. It returns nil if there was one already.
+// last queues the last step: later steps fail with ErrClosed. It returns nil if there was already a last step.
 func (a *appender) last(do func(*Pending)) *Pending {
 	p := &Pending{do: do, done: make(chan struct{})}
 	a.mu.Lock()
@@ -244,14 +245,14 @@ func (a *appender) last(do func(*Pending)) *Pending {
 	return p
 }
 
-// handover decides who owns the result of a step whose caller may give up first: the side that claims it second releases it.
+// handover decides who releases the result of a step when the caller may give up first: the second side to claim it.
 type handover struct{ claimed atomic.Bool }
 
-// claim reports whether the other one has not claimed it yet.
+// claim reports whether the other side has not claimed it yet.
 func (h *handover) claim() bool { return h.claimed.CompareAndSwap(false, true) }
 
-// within runs a step that needs no order beside the queue, and waits for limit at most. What is stuck ends when the disk goes on;
-// then late, if it is not nil, gives back what was made for nothing.
+// within runs a step that needs no order outside of the queue, and waits at most limit for it. A stuck step ends when
+// the disk continues; then late, if not nil, releases its unused result.
 func within[T any](limit time.Duration, do func() (T, error), late func(T)) (T, error) {
 	var value T
 	var err error

@@ -9,20 +9,20 @@ import (
 	"toolhost/agenttool"
 )
 
-// clockName is the file beside the sessions in which Prune notes when it ran.
+// clockName is the file beside the sessions with the record of the last Prune.
 const clockName = "prune.json"
 
-// How Prune tells a clock that jumped from time that passed: after more than doubtAfter without a run it waits for
-// doubtFor until it believes the clock.
+// Prune must distinguish a clock that jumped from time that passed: after more than doubtAfter without a run it
+// trusts the clock only after doubtFor.
 const (
 	doubtAfter = 7 * 24 * time.Hour
 	doubtFor   = 24 * time.Hour
 )
 
-// clock is the note in that file.
+// clock is the content of that file.
 type clock struct {
 	Ran   time.Time                         `json:"ran"`
-	Doubt time.Time                         `json:"doubt,omitzero"` // since when the clock is doubted
+	Doubt time.Time                         `json:"doubt,omitzero"` // since when the clock is in doubt
 	Ahead map[agenttool.SessionID]time.Time `json:"ahead,omitempty"`
 }
 
@@ -33,15 +33,15 @@ func readClock(all *os.Root) (seen clock) {
 	return seen
 }
 
-// write keeps the note. Without it the next run believes the clock.
+// write saves the record. Without it the next run trusts the clock.
 func (c *clock) write(all *os.Root) {
 	if b, err := json.Marshal(c); err == nil {
 		_ = all.WriteFile(clockName, b, fileMode)
 	}
 }
 
-// jumped reports whether the clock may have jumped ahead, and notes what it says now. Nothing tells a wrong clock
-// from a machine that was switched off; a clock that is still the same a day later is believed.
+// jumped reports whether the clock may have jumped ahead, and records the current time. A wrong clock looks like a
+// machine that was switched off; a clock that is still the same a day later is trusted.
 func (seen *clock) jumped(now time.Time) bool {
 	switch {
 	case now.Before(seen.Doubt): // it was wrong, and is right again
@@ -55,8 +55,8 @@ func (seen *clock) jumped(now time.Time) bool {
 	return !seen.Doubt.IsZero()
 }
 
-// age is how long ago a session was used. One whose time lies ahead of the clock, because one of the two was wrong, would be kept for
-// good: its age counts from when it was first seen so.
+// age returns how long ago a session was used. A session with a time in the future, because one of the clocks was
+// wrong, would be kept forever: its age counts from the first time that Prune saw it.
 func (seen *clock) age(u Used, now time.Time) time.Duration {
 	if !u.Changed.After(now.Add(clockSlack)) {
 		delete(seen.Ahead, u.ID)
@@ -72,7 +72,7 @@ func (seen *clock) age(u Used, now time.Time) time.Duration {
 	return now.Sub(since)
 }
 
-// forget drops the notes on sessions that are gone.
+// forget drops the records of sessions that no longer exist.
 func (seen *clock) forget(left []stored) {
 	there := map[agenttool.SessionID]bool{}
 	for _, s := range left {

@@ -36,8 +36,7 @@ func isWord(s, letters string) bool {
 	return s != "" && strings.Trim(s, letters) == ""
 }
 
-// openSession opens the directory of session id below dir and makes what is missing. Others than the owner can do
-// nothing with it.
+// openSession opens the directory of session id below dir and creates it if needed. Only the owner has access.
 func openSession(dir string, id agenttool.SessionID) (*os.Root, error) {
 	if !validID(id) {
 		return nil, fmt.Errorf("%q is not a session id", id)
@@ -59,7 +58,7 @@ func openSession(dir string, id agenttool.SessionID) (*os.Root, error) {
 	return all.OpenRoot(string(id))
 }
 
-// checkOwn refuses a session directory that is a link, or that somebody else owns or can enter.
+// checkOwn refuses a session directory that is a link, or that another user owns or can enter.
 func checkOwn(all *os.Root, name string) error {
 	info, err := all.Lstat(name)
 	if err != nil {
@@ -86,8 +85,7 @@ func checkOwn(all *os.Root, name string) error {
 	return nil
 }
 
-// openRegular opens a file that must be a regular one; it waits for no pipe and makes a missing file only if flags
-// say so.
+// openRegular opens a regular file; it never blocks on a pipe and creates a missing file only if flags request it.
 func openRegular(in *os.Root, name string, flags int) (*os.File, error) {
 	f, err := in.OpenFile(name, flags|unix.O_NONBLOCK, fileMode)
 	if err != nil {
@@ -100,8 +98,8 @@ func openRegular(in *os.Root, name string, flags int) (*os.File, error) {
 	return f, nil
 }
 
-// openLocked opens the session id below dir and its journal, and locks it. A session that Prune removed in between
-// is made anew.
+// openLocked opens the session id below dir and its journal, and locks it. If Prune removes the session meanwhile, it
+// is created again.
 func openLocked(dir string, id agenttool.SessionID) (session *os.Root, log diskLog, err error) {
 	for range 3 {
 		if session, err = openSession(dir, id); err != nil {
@@ -118,8 +116,8 @@ func openLocked(dir string, id agenttool.SessionID) (session *os.Root, log diskL
 	return nil, diskLog{}, err
 }
 
-// openLog opens and locks the journal of a session, which must still be the file at path then: from there on Prune
-// leaves it alone.
+// openLog opens and locks the journal of a session, and checks that it is still the file at path. From then on Prune
+// does not remove it.
 func openLog(session *os.Root, path string) (diskLog, error) {
 	f, err := openRegular(session, LogName, os.O_RDWR|os.O_CREATE)
 	if err != nil {
@@ -135,7 +133,7 @@ func openLog(session *os.Root, path string) (diskLog, error) {
 	return diskLog{f}, nil
 }
 
-// checkPlace fails with errRemoved unless path still is f.
+// checkPlace fails with errRemoved unless path is still f.
 func checkPlace(f *os.File, path string) error {
 	held, err := f.Stat()
 	if err != nil {
@@ -147,8 +145,8 @@ func checkPlace(f *os.File, path string) error {
 	return nil
 }
 
-// lock takes the exclusive lock of f, or fails with ErrLocked. A reader that asks whether a session is live holds the
-// lock for a moment, which is why one refusal is not believed.
+// lock takes the exclusive lock of f, or fails with ErrLocked. It tries several times, because a reader that checks
+// whether a session is live holds the lock for a moment.
 func lock(f *os.File) error {
 	var err error
 	for try := range 4 {
@@ -163,7 +161,7 @@ func lock(f *os.File) error {
 	return err
 }
 
-// flock asks once for the lock of f and does not wait.
+// flock tries once to lock f, without waiting.
 func flock(f *os.File, how int) error {
 	for {
 		err := unix.Flock(int(f.Fd()), how|unix.LOCK_NB)

@@ -11,7 +11,7 @@ import (
 	"toolhost/agenttool"
 )
 
-// disk keeps a session in its directory.
+// disk stores a session in its directory.
 type disk struct {
 	o      Options
 	record recorder
@@ -21,7 +21,7 @@ type disk struct {
 	log     *journal      // nil until attached
 	refs    *os.File      // nil until the first payload was closed
 	room    *atomic.Int64 // bytes that payloads may still take; nil until the first
-	opened  bool          // the opened record of this store is written
+	opened  bool          // this store has written its opened record
 	lost    loss
 	closed  bool
 	sync    syncing
@@ -29,7 +29,7 @@ type disk struct {
 
 func newDisk(o Options) *disk { return &disk{o: o, record: recorder{o}} }
 
-// attach opens the session's directory and journal, locks it, and drops a torn last line. Once it has succeeded it
+// attach opens the session's directory and journal, locks it, and removes an incomplete last line. After a success it
 // does nothing.
 func (d *disk) attach() (err error) {
 	if d.closed {
@@ -56,7 +56,7 @@ func (d *disk) attach() (err error) {
 	return nil
 }
 
-// resumeJournal goes on where the file ends.
+// resumeJournal continues at the end of the file.
 func resumeJournal(f logFile) (*journal, error) {
 	size, err := f.size()
 	if err != nil {
@@ -83,7 +83,7 @@ func (d *disk) append(events [][]byte) (first int64, err error) {
 	return first, err
 }
 
-// write records events, and before them what the session has to say of itself.
+// write writes events, after any due records of the session itself.
 func (d *disk) write(events [][]byte) (first int64, err error) {
 	if err := d.attach(); err != nil {
 		return 0, err
@@ -107,7 +107,7 @@ func (d *disk) write(events [][]byte) (first int64, err error) {
 	return first + int64(len(preface)), nil
 }
 
-// preface returns the records that are due before any other.
+// preface returns the records that must precede any other.
 func (d *disk) preface() (records [][]byte, err error) {
 	if !d.opened {
 		r, err := d.record.opened()
@@ -132,7 +132,7 @@ func (d *disk) reserve() error {
 	if _, err := d.write(nil); err != nil {
 		return err
 	}
-	if d.sync.err != nil { // what cannot be brought to the disk is not recorded
+	if d.sync.err != nil { // do not record calls whose records cannot reach the disk
 		return d.sync.err
 	}
 	if f, ok := d.log.f.(diskLog); ok {
@@ -151,7 +151,7 @@ func (d *disk) reserve() error {
 	return nil
 }
 
-// touch cuts the log file where it ends.
+// touch truncates the log file at its end.
 func (d *disk) touch() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -198,7 +198,7 @@ func (d *disk) finish() error {
 	return err
 }
 
-// rootCause returns the system's own word for err if there is one.
+// rootCause returns the errno of err if there is one.
 func rootCause(err error) error {
 	var errno unix.Errno
 	if errors.As(err, &errno) {

@@ -10,21 +10,21 @@ import (
 
 // Errors that callers branch on; match them with errors.Is.
 var (
-	// ErrLocked says that another process writes the session.
+	// ErrLocked means that another process writes the session.
 	ErrLocked = agenttool.Failure(agenttool.DependencyUnavailable, "session_locked",
 		"another process is writing this session; use another session, or wait until that process has ended")
 
-	// ErrDamaged says that a journal does not end in a record, so that nothing can be added to it.
+	// ErrDamaged means that a journal does not end in a record, so that nothing can be appended.
 	ErrDamaged = agenttool.Failure(agenttool.DependencyUnavailable, "session_damaged",
 		"the session log does not end in a record; verify it, and use another session")
 
-	// ErrClosed says that the session was closed before the call.
+	// ErrClosed means that the session was closed before the call.
 	ErrClosed = agenttool.Failure(agenttool.DependencyUnavailable, "session_closed",
 		"the session is closed; nothing more can be recorded or read through it")
 )
 
-// unavailable says that the journal of a session in dir cannot be written, and what helps. It leaves what already is
-// one of the package's errors as it is.
+// unavailable returns the error for a journal in dir that cannot be written, with a remedy. It returns the package's
+// own errors unchanged.
 func unavailable(dir string, err error) error {
 	var known *agenttool.Error
 	if errors.As(err, &known) {
@@ -34,7 +34,7 @@ func unavailable(dir string, err error) error {
 		fmt.Sprintf("the session log in %s cannot be written: %v; %s", dir, err, help(dir, err))).Because(err)
 }
 
-// payloadUnavailable says the same of a payload.
+// payloadUnavailable is unavailable for a payload.
 func payloadUnavailable(dir string, err error) error {
 	return agenttool.Failure(agenttool.DependencyUnavailable, "payload_unavailable",
 		fmt.Sprintf("a payload of the session in %s cannot be written: %v; %s", dir, err, help(dir, err))).Because(err)
@@ -45,15 +45,15 @@ func payloadExists(file string) error {
 		fmt.Sprintf("payload %s was written before; a name is used once in an invocation", file))
 }
 
-// sessionFull says that a session takes no more payloads.
+// sessionFull returns the error of a session without room for payloads.
 func sessionFull(why noRoom) error {
 	return agenttool.Failure(agenttool.ResultTooLarge, "session_full", string(why)+": ask for less output, or start a new session")
 }
 
-// errRemoved says that somebody deleted the journal while it was in use.
+// errRemoved means that the journal was deleted while it was in use.
 var errRemoved = errors.New("the log was removed while it was in use")
 
-// help says what makes a write to dir work that failed with err.
+// help returns a remedy for a write to dir that failed with err.
 func help(dir string, err error) string {
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// folder is an open directory. The names given to its methods are single components, and no link is followed. It is
-// cheaper than os.Root, and one directory may hold ten thousand sessions.
+// folder is an open directory. The names passed to its methods are single components, and no link is followed. It is
+// cheaper than os.Root, and one directory may contain ten thousand sessions.
 type folder struct{ f *os.File }
 
 // openFolder opens the directory at path.
@@ -40,7 +40,7 @@ func (d folder) stat(name string) (unix.Stat_t, error) {
 
 // regular calls do for each regular file in the directory.
 func (d folder) regular(do func(name string, st unix.Stat_t)) {
-	entries, _ := d.f.ReadDir(-1) // those before an error count
+	entries, _ := d.f.ReadDir(-1) // entries before an error count
 	for _, e := range entries {
 		if e.Type().IsRegular() {
 			if st, err := d.stat(e.Name()); err == nil {
@@ -69,5 +69,5 @@ func (d folder) bytes() (total int64) {
 	return total
 }
 
-// modified is when a file was last written.
+// modified returns the time of the last write.
 func modified(st unix.Stat_t) time.Time { return time.Unix(st.Mtim.Unix()) }

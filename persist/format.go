@@ -9,15 +9,15 @@ import (
 	"toolhost/agenttool"
 )
 
-// format is the number of the log's format, in the opened record. A log without one has format 1.
+// format is the version of the log's format, in the opened record. A log without one has format 1.
 const format = 1
 
-// ErrNewer says that a newer version of toolhost wrote a session, in a format that this one does not know.
+// ErrNewer means that a newer version of toolhost wrote a session, in a format that this version does not know.
 var ErrNewer = agenttool.Failure(agenttool.DependencyUnavailable, "session_newer",
 	"a newer version of toolhost wrote this session, in a format that this version does not know: it is left alone; use that version to read it")
 
-// checkFormat fails with ErrNewer if the journal begins with an opened record of a newer format. What else may be wrong
-// with it others find.
+// checkFormat fails with ErrNewer if the journal begins with an opened record of a newer format. It ignores other
+// problems.
 func checkFormat(log io.ReaderAt) error {
 	if first, ok := firstEvent(log); ok && isNewer(first) {
 		return ErrNewer
@@ -38,8 +38,8 @@ func isNewer(first agenttool.Event) bool {
 	return first.EventType == agenttool.EventSessionOpened && json.Unmarshal(first.Data, &data) == nil && data.Format > format
 }
 
-// era tells the lines of a log that a newer version wrote from the others. A log may have several: each version that goes on with a
-// session begins with an opened record, which names its format.
+// era distinguishes the lines of a log that a newer version wrote. A log may have several eras: each version that
+// resumes a session begins with an opened record, which names its format.
 type era struct{ newer bool }
 
 // next reports whether the next line of a log is of a later format. l is the parsed line, err the reason why it could not be parsed.
@@ -56,7 +56,7 @@ func (e *era) next(b []byte, l line, err error) bool {
 	return e.newer
 }
 
-// saysNewer reports whether a line that is no record says that it is one of a later format. Such a line begins {"format":N.
+// saysNewer reports whether a line that is not a record claims a later format. Such a line begins {"format":N.
 func saysNewer(b []byte) bool {
 	var said struct {
 		Format int `json:"format"`
@@ -64,7 +64,7 @@ func saysNewer(b []byte) bool {
 	return bytes.HasPrefix(b, []byte(`{"format":`)) && json.Unmarshal(b, &said) == nil && said.Format > format
 }
 
-// CheckFormat fails with [ErrNewer] if the log at path was begun by a newer version.
+// CheckFormat fails with [ErrNewer] if a newer version began the log at path.
 func CheckFormat(path string) error {
 	f, err := os.Open(path)
 	if err != nil {

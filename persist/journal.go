@@ -15,27 +15,27 @@ type logFile interface {
 	io.WriterAt
 	size() (int64, error)
 	Truncate(size int64) error
-	allocate(off, n int64) error // sets space aside without changing the size; errNoAllocate
+	allocate(off, n int64) error // reserves space without changing the size; errNoAllocate
 	Sync() error
 	Close() error
 }
 
-// errNoAllocate says that this file system or this system cannot set space aside.
+// errNoAllocate means that this file system or this system cannot reserve space.
 var errNoAllocate = errors.New("space cannot be set aside here")
 
-// journal appends lines to a file that nobody else writes. Its fields change only after a write succeeded.
+// journal appends lines to a file that only it writes. Its fields change only after a successful write.
 type journal struct {
 	f        logFile
 	chain    chain
-	end      int64 // behind the last whole line
-	reserved int64 // space is set aside up to here; 0: never asked for
+	end      int64 // after the last whole line
+	reserved int64 // space is reserved up to here; 0: never requested
 	noSpace  bool  // errNoAllocate was seen
-	torn     bool  // a failed write could not be taken back yet
+	torn     bool  // a failed write could not be undone yet
 	marks    marks
 	buf      []byte
 }
 
-// append writes one line for each event, with one write, and returns the number of the first.
+// append writes one line for each event, with one write, and returns the sequence number of the first.
 func (j *journal) append(events [][]byte) (first int64, err error) {
 	if j.torn {
 		if err := j.rollback(); err != nil {
@@ -46,7 +46,7 @@ func (j *journal) append(events [][]byte) (first int64, err error) {
 	for _, e := range events {
 		b = next.append(b, e)
 	}
-	if cap(b) <= 1<<20 { // what a rare large group took is given back
+	if cap(b) <= 1<<20 { // the buffer of a rare large group is released
 		j.buf = b
 	}
 	if err := j.makeRoom(int64(len(b))); err != nil {
@@ -63,8 +63,8 @@ func (j *journal) append(events [][]byte) (first int64, err error) {
 	return first, nil
 }
 
-// rollback cuts off what a failed write left. A file that it left as it was is not touched, because cutting would
-// also give back the space set aside.
+// rollback removes the remains of a failed write. An unchanged file is not truncated, because that would also release
+// the reserved space.
 func (j *journal) rollback() error {
 	size, err := j.f.size()
 	if err == nil && size != j.end {
@@ -81,11 +81,11 @@ func (j *journal) rollback() error {
 }
 
 const (
-	reserveMin  = 1 << 20 // what Reserve promises
-	reserveStep = 2 << 20 // what is asked for, so that it is asked for once in a while
+	reserveMin  = 1 << 20 // bytes that Reserve guarantees
+	reserveStep = 2 << 20 // bytes that are requested at a time, to request rarely
 )
 
-// reserve sets at least reserveMin bytes aside behind the end.
+// reserve reserves at least reserveMin bytes after the end.
 func (j *journal) reserve() error {
 	if j.noSpace || j.reserved-j.end >= reserveMin {
 		return nil
@@ -99,7 +99,7 @@ func (j *journal) reserve() error {
 	return fmt.Errorf("set %d bytes aside: %w", reserveMin, err)
 }
 
-// touch cuts the file where the last line ends, and sets aside again what that gave back.
+// touch truncates the file at the end of the last line, and reserves the released space again.
 func (j *journal) touch() error {
 	if err := j.f.Truncate(j.end); err != nil {
 		return err
@@ -109,16 +109,16 @@ func (j *journal) touch() error {
 	return nil
 }
 
-// topUp replaces what records took from the space set aside. That it fails shows at the next reserve; until then
-// the records of the calls that run go on into what is left.
+// topUp reserves again the space that records used. A failure shows at the next reserve; until then the records of
+// running calls use the remaining space.
 func (j *journal) topUp() {
 	if j.reserved > 0 {
 		_ = j.reserve()
 	}
 }
 
-// makeRoom lets a group that is larger than what is set aside fail before it is written in part: taking it back
-// would give the space back, too.
+// makeRoom makes a group that is larger than the reserved space fail before part of it is written: undoing the write
+// would also release the space.
 func (j *journal) makeRoom(n int64) error {
 	if j.noSpace || j.reserved == 0 || j.end+n <= j.reserved {
 		return nil
@@ -138,7 +138,7 @@ func (j *journal) allocate(n int64) error {
 	return err
 }
 
-// close gives back the space set aside, syncs and closes the file, and with that lets go of its lock.
+// close releases the reserved space, syncs and closes the file, which also releases its lock.
 func (j *journal) close() error {
 	var errs []error
 	if j.torn {

@@ -12,7 +12,7 @@ import (
 	"toolhost/agenttool"
 )
 
-// A line is at most maxLine bytes long, so that a reader can hold it; an event leaves room for what goes around it.
+// A line is at most maxLine bytes long, so that a reader can hold it. maxEvent leaves room for the rest of the line.
 const (
 	maxLine  = 64 << 20
 	maxEvent = maxLine - 256
@@ -20,7 +20,7 @@ const (
 
 type digest = [sha256.Size]byte
 
-// chain is the end of a journal: what the next line must say.
+// chain is the end of a journal, which determines the next line.
 type chain struct {
 	seq  int64  // of the last line; 0 before the first
 	head digest // of the last line; zeros before the first
@@ -45,12 +45,12 @@ func (c *chain) append(b, event []byte) []byte {
 type line struct {
 	seq   int64
 	prev  digest
-	event []byte // part of the bytes that were parsed
+	event []byte // part of the parsed bytes
 }
 
 var errNotRecord = errors.New("not a record")
 
-// parseLine reads b, which has no line feed. It takes exactly what chain.append writes.
+// parseLine parses b, which has no line feed. It accepts exactly the output of chain.append.
 func parseLine(b []byte) (l line, err error) {
 	rest, ok := bytes.CutPrefix(b, []byte(`{"seq":`))
 	digits := 0
@@ -79,9 +79,8 @@ func parseLine(b []byte) (l line, err error) {
 	return l, nil
 }
 
-// oneLineEach returns events in the form that a line can hold. An event that is spread over lines, as input that is
-// kept byte for byte may be, is compacted. That an event is valid JSON is its encoder's promise: to parse each again
-// would cost more than to write it.
+// oneLineEach returns events without line feeds. It compacts an event that spans lines, as input that is kept byte
+// for byte may do. It relies on the encoder for valid JSON: parsing each event again would cost more than writing it.
 func oneLineEach(events [][]byte) ([][]byte, error) {
 	out := make([][]byte, len(events))
 	for i, e := range events {

@@ -14,16 +14,16 @@ import (
 	"toolhost/agenttool"
 )
 
-// State is what can be said of a session without reading all of it.
+// State is the state of a session, as far as it shows without reading the whole log.
 type State string
 
 // The states.
 const (
 	Live    State = "live"    // a process writes it
-	Closed  State = "closed"  // it ended in order
-	Open    State = "open"    // it was killed, or may go on another time
-	Damaged State = "damaged" // its log does not end in a record, or cannot be read
-	Newer   State = "newer"   // a newer version of toolhost wrote it, see [ErrNewer]
+	Closed  State = "closed"  // a process writes it
+	Open    State = "open"    // it ended in order
+	Damaged State = "damaged" // it was killed, or may be resumed
+	Newer   State = "newer"   // its log does not end in a record, or cannot be read
 )
 
 // SessionInfo describes one session on disk.
@@ -32,13 +32,13 @@ type SessionInfo struct {
 	Started time.Time           `json:"started"` // of the first record; of the directory if there is none
 	Changed time.Time           `json:"changed"` // when the log was last written
 	State   State               `json:"state"`
-	Records int64               `json:"records"`        // number of the last one
+	Records int64               `json:"records"`        // sequence number of the last one
 	Bytes   int64               `json:"bytes"`          // of all its files
 	Meta    json.RawMessage     `json:"meta,omitempty"` // data of the first record
 }
 
-// List describes the sessions in dir that were used last, at most so many (0: all), in the order of [Recent], and returns
-// how many there are.
+// List describes at most most of the last used sessions in dir (0: all), in the order of [Recent], and returns their
+// total number.
 func List(dir string, most int, now time.Time) (list []SessionInfo, total int, err error) {
 	used, err := Recent(dir, now)
 	if err != nil || len(used) == 0 {
@@ -60,7 +60,7 @@ func List(dir string, most int, now time.Time) (list []SessionInfo, total int, e
 	return list, len(used), nil
 }
 
-// Abandoned reports whether a session is in dir and no process writes it.
+// Abandoned reports whether dir contains a session that no process writes.
 func Abandoned(dir string, id agenttool.SessionID) bool {
 	if !validID(id) {
 		return false
@@ -75,10 +75,10 @@ func Abandoned(dir string, id agenttool.SessionID) bool {
 		return false
 	}
 	defer f.Close()
-	return flock(f, unix.LOCK_SH) == nil // given back when f is closed
+	return flock(f, unix.LOCK_SH) == nil // released when f is closed
 }
 
-// describe looks at one session. It is not ok if the session went away.
+// describe reads the state of one session. ok is false if the session was removed.
 func describe(all *os.Root, id agenttool.SessionID) (SessionInfo, bool) {
 	dir, err := all.Lstat(string(id))
 	if err != nil {
@@ -98,7 +98,7 @@ func describe(all *os.Root, id agenttool.SessionID) (SessionInfo, bool) {
 	return info, true
 }
 
-// readLog fills in what the first and the last line say.
+// readLog fills in the fields from the first and the last line.
 func (s *SessionInfo) readLog(f *os.File) {
 	stat, err := f.Stat()
 	if err != nil {
@@ -116,7 +116,7 @@ func (s *SessionInfo) readLog(f *os.File) {
 	t, err := readTail(f, stat.Size())
 	s.Records = t.chain.seq
 	switch _, closed := readClosing(t.line.event); {
-	case errors.Is(flock(f, unix.LOCK_SH), ErrLocked): // given back when f is closed
+	case errors.Is(flock(f, unix.LOCK_SH), ErrLocked): // released when f is closed
 		s.State = Live
 	case isNewer(first), errors.Is(err, ErrNewer):
 		s.State = Newer

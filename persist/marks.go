@@ -2,11 +2,11 @@ package persist
 
 import "sort"
 
-// maxMarks bounds what a journal remembers of its own places.
+// maxMarks bounds the offsets that a journal remembers.
 const maxMarks = 1024
 
-// marks remembers where some lines begin, so that a replay need not read a journal from its first line. When it is
-// full it forgets every other mark and takes fewer from then on.
+// marks remembers the offsets of some lines, so that a replay need not read a journal from its first line. When it is
+// full it drops every other mark and adds fewer from then on.
 type marks struct {
 	every int64 // distance between marks; 0 counts as 64
 	list  []mark
@@ -14,7 +14,7 @@ type marks struct {
 
 type mark struct{ seq, off int64 }
 
-// add notes that line seq begins at off.
+// add records that line seq begins at off.
 func (m *marks) add(seq, off int64) {
 	if m.every == 0 {
 		m.every = 64
@@ -32,7 +32,7 @@ func (m *marks) add(seq, off int64) {
 	m.list = append(m.list, mark{seq, off})
 }
 
-// before returns the offset of a line that is not behind line seq.
+// before returns the offset of a line at or before line seq.
 func (m *marks) before(seq int64) int64 {
 	i := sort.Search(len(m.list), func(i int) bool { return m.list[i].seq > seq })
 	if i == 0 {

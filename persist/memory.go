@@ -12,7 +12,7 @@ import (
 	"toolhost/agenttool"
 )
 
-// What an ephemeral session keeps at most.
+// Limits of an ephemeral session.
 const (
 	memoryEvents       = 10_000
 	memoryEventBytes   = 64 << 20
@@ -21,12 +21,12 @@ const (
 
 const memoryFull noRoom = "this session is kept in memory and holds 64 MiB of output"
 
-// memory keeps an ephemeral session: the newest events, and payloads until there is no room.
+// memory stores an ephemeral session: the newest events, and payloads until the room is used up.
 type memory struct {
 	o       Options
 	record  recorder
-	done    chan struct{} // closed: what is submitted is there
-	telling sync.Mutex    // orders appends and what is told of them
+	done    chan struct{} // always closed: submitted events are stored at once
+	telling sync.Mutex    // orders appends and the calls of written
 
 	mu       sync.Mutex
 	closed   bool
@@ -43,13 +43,13 @@ func newMemory(o Options) *memory {
 	return m
 }
 
-// submit keeps events at once.
-func (m *memory) submit(events [][]byte, told func(first int64)) *Pending {
+// submit stores events at once.
+func (m *memory) submit(events [][]byte, written func(first int64)) *Pending {
 	m.telling.Lock()
 	defer m.telling.Unlock()
 	first, err := m.append(events)
-	if err == nil && told != nil {
-		told(first)
+	if err == nil && written != nil {
+		written(first)
 	}
 	return &Pending{done: m.done, first: first, err: err}
 }
@@ -80,7 +80,7 @@ func (m *memory) stalled() bool { return false }
 
 func (m *memory) touch() {}
 
-// keep adds one event and forgets the oldest ones beyond the limits.
+// keep adds one event and drops the oldest ones beyond the limits.
 func (m *memory) keep(event json.RawMessage) {
 	m.last++
 	m.entries = append(m.entries, Entry{Seq: m.last, Event: event})
@@ -182,7 +182,7 @@ func (p *memoryPayload) ReadAt(b []byte, off int64) (int, error) {
 func (p *memoryPayload) finish(ref agenttool.Ref) error {
 	p.of.mu.Lock()
 	defer p.of.mu.Unlock()
-	p.ref, p.b = ref, bytes.Clone(p.b) // without the room to grow
+	p.ref, p.b = ref, bytes.Clone(p.b) // drop the spare capacity
 	return nil
 }
 
@@ -196,7 +196,7 @@ func (m *memory) open(file string) (source, error) {
 	if p == nil {
 		return source{}, fs.ErrNotExist
 	}
-	// Bytes that are there never change, so that they can be read while others are added.
+	// Existing bytes never change, so they can be read while others are added.
 	r := bytes.NewReader(p.b)
 	return source{r: r, close: func() error { return nil }, size: r.Size(), ref: p.ref}, nil
 }

@@ -2,21 +2,21 @@ package persist
 
 import "fmt"
 
-// order puts the lines of a file back into the order in which they were written, names what is out of it, and passes
-// the records on. It looks one line ahead.
+// order sorts the lines of a file back into the order of writing, reports misplaced ones, and passes the records on.
+// It looks one line ahead.
 type order struct {
-	next    int64   // the sequence number that is due
-	garbage int64   // lines that are no records since the last one that is
-	hole    bool    // one of them was never written: it can stand for any number of records
-	held    *record // waits for the line after it
+	next    int64   // the next expected sequence number
+	garbage int64   // lines since the last record that are not records
+	hole    bool    // one of them was never written: it may represent any number of records
+	held    *record // waits for the next line
 	last    digest  // hash of the record passed on last
 	before  digest  // hash of the line before held in the file
-	gap     bool    // the record passed on next does not follow the last one
+	gap     bool    // the next record passed on does not follow the last one
 	report  *Report
 	links   *links
 }
 
-// push takes the next line of the file.
+// push adds the next line of the file.
 func (o *order) push(r record) {
 	h := o.held
 	if h == nil {
@@ -26,7 +26,7 @@ func (o *order) push(r record) {
 	if h.ok && r.ok && o.garbage == 0 && h.seq == o.next+1 && r.seq == o.next {
 		o.report.add(Problem{Kind: Swapped, Seq: o.next, To: o.next + 1, Line: h.number,
 			Detail: fmt.Sprintf("lines %d and %d have changed places", o.next, o.next+1)})
-		o.pass(r) // held is the next one, still
+		o.pass(r) // held is still the next one
 		return
 	}
 	o.place(*h, &r)
@@ -34,14 +34,14 @@ func (o *order) push(r record) {
 	o.held = &r
 }
 
-// flush takes the end of the file.
+// flush handles the end of the file.
 func (o *order) flush() {
 	if o.held != nil {
 		o.place(*o.held, nil)
 	}
 }
 
-// place decides what r is; after is the line behind it, nil at the end.
+// place classifies r; after is the next line, nil at the end.
 func (o *order) place(r record, after *record) {
 	if r.newer {
 		o.garbage++
@@ -82,7 +82,7 @@ func (o *order) place(r record, after *record) {
 	}
 }
 
-// resync goes on behind lines that are no records. They stand for as many records, or for fewer when one was split.
+// resync continues after lines that are not records. They represent as many records, or fewer if one was split.
 func (o *order) resync(seq int64) {
 	switch {
 	case seq >= o.next && o.hole:
@@ -93,14 +93,14 @@ func (o *order) resync(seq int64) {
 	o.garbage, o.hole, o.gap = 0, false, true
 }
 
-// numberChanged reports whether r is the line that is due under a wrong number: it is linked to the line before it,
-// or the line after it goes on where r should have been.
+// numberChanged reports whether r is the expected line with a wrong number: it is linked to the line before it, or
+// the line after it continues from the expected place of r.
 func (o *order) numberChanged(r record, after *record) bool {
 	linked := !o.gap && r.prev == o.last
 	return linked || after != nil && after.ok && after.seq == o.next+1
 }
 
-// missing names the lines from the one that is due to seq.
+// missing reports the lines from the expected one to seq as missing.
 func (o *order) missing(to int64) {
 	p := Problem{Kind: Missing, Seq: o.next, Detail: fmt.Sprintf("line %d is not there", o.next)}
 	if to > o.next {
@@ -110,7 +110,7 @@ func (o *order) missing(to int64) {
 	o.next, o.gap = to+1, true
 }
 
-// pass hands on the line that is due.
+// pass passes on the expected line.
 func (o *order) pass(r record) {
 	r.seq = o.next
 	switch {
@@ -126,9 +126,9 @@ func (o *order) pass(r record) {
 	o.links.push(r)
 }
 
-// links finds out which of two lines was changed when the link between them is broken. It looks one record ahead.
+// links decides which of two lines was changed if the link between them is broken. It looks one record ahead.
 type links struct {
-	a, b   record // the last two; numbers 0 stand for the beginning
+	a, b   record // the last two; number 0 is the beginning
 	report *Report
 }
 
@@ -139,7 +139,7 @@ func (l *links) push(c record) {
 
 func (l *links) flush() { l.judge(linkUnknown) }
 
-// judge looks at the link between a and b; next is the one behind b.
+// judge checks the link between a and b; next is the link after b.
 func (l *links) judge(next link) {
 	if l.b.link != linkBroken || l.a.blamed || l.b.blamed {
 		return

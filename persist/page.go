@@ -17,28 +17,28 @@ import (
 // Page is a part of a payload. Text is set for text, Data for everything else; both are empty at the end.
 type Page struct {
 	Ref        string `json:"ref"`                   // the payload's URI
-	Offset     int64  `json:"offset"`                // in bytes; before the one asked for if that was within a character
+	Offset     int64  `json:"offset"`                // in bytes; before the requested one if that was within a character
 	NextOffset int64  `json:"next_offset,omitempty"` // where the next page begins; 0: this is the last one
 	SizeBytes  int64  `json:"size_bytes"`            // of the payload; it grows while the payload is written
 	Text       string `json:"text,omitempty"`
 	Lossy      bool   `json:"lossy,omitempty"` // Text has U+FFFD for bytes that are not UTF-8; Data has them as they are
-	Data       string `json:"data,omitempty"`  // base64, of what is not all text
+	Data       string `json:"data,omitempty"`  // base64, if not all of it is text
 	MediaType  string `json:"media_type,omitempty"`
-	Digest     string `json:"digest,omitempty"` // of the whole payload; empty while it is written
+	Digest     string `json:"digest,omitempty"` // of the whole payload; empty while it is being written
 }
 
-// How much of a payload a page holds, in bytes.
+// Sizes of a page in bytes.
 const (
 	PageDefault = 30_000
 	PageMax     = 1 << 20
 )
 
-// Page reads at most limit bytes of a payload from offset on. Ref is the URI or the ID of its reference. A limit of 0
-// or less stands for PageDefault, more than PageMax for PageMax, less than 4 for 4. A page of text begins and ends
+// Page reads at most limit bytes of a payload from offset on. ref is the URI or the ID of its reference. A limit of 0
+// or less means PageDefault, more than PageMax means PageMax, less than 4 means 4. A page of text begins and ends
 // between characters. A payload without a media type is text if its first 512 bytes are.
 //
-// Errors have class invalid_arguments: unknown_ref for what is not a payload of this session, offset_out_of_range for
-// an offset below 0 or behind the end.
+// Errors have class invalid_arguments: unknown_ref for a reference to no payload of this session, offset_out_of_range
+// for an offset below 0 or beyond the end.
 func (s *Store) Page(ref string, offset, limit int64) (Page, error) {
 	file, ok := s.file(ref)
 	if !ok {
@@ -70,8 +70,8 @@ func (s *Store) Page(ref string, offset, limit int64) (Page, error) {
 	return p, nil
 }
 
-// OpenPayload opens a payload for reading as a file. The errors are those of Page; an ephemeral session has no files,
-// and its payloads are read by Page alone.
+// OpenPayload opens a payload for reading as a file. The errors are those of Page. An ephemeral session has no files;
+// use Page for its payloads.
 func (s *Store) OpenPayload(ref string) (*os.File, error) {
 	file, ok := s.file(ref)
 	if !ok {
@@ -89,7 +89,7 @@ func (s *Store) OpenPayload(ref string) (*os.File, error) {
 	return f, nil
 }
 
-// file returns the name of the file that ref means. It has one dot and no separator.
+// file returns the file name for ref. The name has one dot and no separator.
 func (s *Store) file(ref string) (string, bool) {
 	file := strings.TrimPrefix(ref, s.uriPrefix())
 	inv, name, _ := strings.Cut(file, ".")
@@ -102,7 +102,7 @@ func unknownRef(ref string) error {
 		ref))
 }
 
-// source is a payload that can be read.
+// source is a readable payload.
 type source struct {
 	r     io.ReaderAt
 	close func() error
@@ -137,7 +137,7 @@ func (p *Page) read(src source, offset, limit int64) error {
 	return nil
 }
 
-// fill sets what the page holds.
+// fill sets the page's content.
 func (p *Page) fill(b []byte, text bool) {
 	switch {
 	case !text:
@@ -150,7 +150,7 @@ func (p *Page) fill(b []byte, text bool) {
 	}
 }
 
-// characterStart returns where the character begins that the byte b[at] is part of; at itself if it is part of none.
+// characterStart returns the beginning of the character that contains the byte b[at]; at itself if there is none.
 func characterStart(b []byte, at int) int {
 	for i := at - 1; i >= 0 && i > at-utf8.UTFMax && at < len(b); i-- {
 		if utf8.RuneStart(b[i]) {
@@ -163,7 +163,7 @@ func characterStart(b []byte, at int) int {
 	return at
 }
 
-// characterEnd returns the length of b without a character that is cut off at its end.
+// characterEnd returns the length of b without an incomplete character at its end.
 func characterEnd(b []byte) int {
 	for i := len(b) - 1; i >= 0 && i > len(b)-utf8.UTFMax; i-- {
 		if utf8.RuneStart(b[i]) {
@@ -176,11 +176,11 @@ func characterEnd(b []byte) int {
 	return len(b)
 }
 
-// sniffed is how much of a payload without a media type is looked at.
+// sniffed is the number of bytes examined of a payload without a media type.
 const sniffed = 512
 
-// isText reports whether the payload is shown as text. One without a media type is text if it begins like text: the
-// answer is the same for all its pages.
+// isText reports whether the payload is shown as text. Without a media type its beginning decides, so that the answer
+// is the same for all its pages.
 func (s source) isText() (bool, error) {
 	if s.ref.MediaType != "" {
 		return isText(s.ref.MediaType), nil
@@ -195,7 +195,7 @@ func (s source) isText() (bool, error) {
 	return utf8.Valid(b) && bytes.IndexByte(b, 0) < 0, nil
 }
 
-// isText reports whether a payload of a type is shown as text.
+// isText reports whether a payload with the media type is shown as text.
 func isText(mediaType string) bool {
 	t, _, _ := strings.Cut(strings.ToLower(mediaType), ";")
 	t = strings.TrimSpace(t)

@@ -12,16 +12,16 @@ import (
 	"toolhost/agenttool"
 )
 
-// Payload opens a payload of the invocation inv. Name is a word of a-z, 0-9, _ and -, at most 64, that no other
-// payload of the invocation has; mediaType and relation go into the reference. The caller closes it.
+// Payload opens a payload of the invocation inv. name consists of at most 64 characters of a-z, 0-9, _ and -, and
+// must be unique in the invocation; mediaType and relation go into the reference. The caller closes it.
 //
-// The payload takes every write, and can be read while it is written. What goes beyond the limit is dropped; then
-// Close returns the reference to what was kept together with an error of class result_too_large, code payload_cut. If
-// the disk refuses, Write and Close fail with class dependency_unavailable, code payload_unavailable, and Close still
-// returns the reference to what was kept.
+// The payload accepts every write, and can be read meanwhile. Bytes beyond the limit are dropped; then Close returns
+// the reference to the stored bytes together with an error of class result_too_large, code payload_cut. If the disk
+// fails, Write and Close fail with class dependency_unavailable, code payload_unavailable, and Close still returns
+// the reference to the stored bytes.
 //
-// Payload itself fails with class invalid_arguments for such a name, execution_failed, code payload_exists, when the
-// name is taken, result_too_large when the session takes no more payloads, and as Append does.
+// Payload itself fails with class invalid_arguments for an invalid name, execution_failed, code payload_exists, for a
+// used name, result_too_large if the session has no room for payloads, and with the errors of Append.
 //
 // Agent Tool v0.2.0, "Result persistence".
 func (s *Store) Payload(inv agenttool.InvocationID, name, mediaType, relation string) (agenttool.Payload, error) {
@@ -39,8 +39,8 @@ func (s *Store) Payload(inv agenttool.InvocationID, name, mediaType, relation st
 	}}, nil
 }
 
-// Keep stores data as a payload, whole. It fails as Payload, Write and Close do, and with [ErrPending] if the disk does not take
-// it within a second.
+// Keep stores data as a complete payload. It fails as Payload, Write and Close do, and with [ErrPending] if the disk
+// takes longer than a second.
 func (s *Store) Keep(inv agenttool.InvocationID, name, mediaType string, data []byte) (agenttool.Ref, error) {
 	return within(writeLimit, func() (agenttool.Ref, error) {
 		p, err := s.Payload(inv, name, mediaType, name)
@@ -56,42 +56,42 @@ func (s *Store) Keep(inv agenttool.InvocationID, name, mediaType string, data []
 	}, nil)
 }
 
-// validPayload reports whether inv.name can name a payload's file.
+// validPayload reports whether inv.name is a valid name of a payload file.
 func validPayload(inv, name string) bool {
 	return isWord(inv, idLetters) && len(inv) <= 128 && isWord(name, nameLetters) && len(name) <= 64
 }
 
-// uri returns the reference by which file can be read from anywhere in the session.
+// uri returns the reference to file, which is valid everywhere in the session.
 func (s *Store) uri(file string) string { return s.uriPrefix() + file }
 
 func (s *Store) uriPrefix() string { return "toolhost://" + string(s.o.ID) + "/" + resultsDir + "/" }
 
-// sink is where the bytes of one payload go. A Write that returns a noRoom took what it could. ReadAt reads what was
-// written, at any time and from any goroutine.
+// sink stores the bytes of one payload. A Write that returns a noRoom stored as much as it could. ReadAt reads the
+// written bytes, at any time and from any goroutine.
 type sink interface {
 	io.Writer
 	io.ReaderAt
-	// finish closes the sink for writing and keeps ref with the bytes.
+	// finish closes the sink for writing and stores ref with the bytes.
 	finish(ref agenttool.Ref) error
 }
 
-// noRoom is the reason why a sink takes nothing more.
+// noRoom is the reason why a sink is full.
 type noRoom string
 
 func (n noRoom) Error() string { return string(n) }
 
-// payload writes, counts and hashes what one sink keeps.
+// payload counts and hashes the bytes that it writes to a sink.
 type payload struct {
 	to sink
 
-	writing sync.Mutex // of Write and Close: a slow disk holds up no reader
+	writing sync.Mutex // held by Write and Close: a slow disk blocks no reader
 	hash    hash.Hash
 
-	mu      sync.Mutex // guards what follows, which changes under writing alone
+	mu      sync.Mutex // guards the fields below, which change under writing alone
 	limit   int64
 	ref     agenttool.Ref
 	dropped int64
-	full    noRoom // why the limit is lower than it was
+	full    noRoom // why the limit was lowered
 	failed  error
 	closed  bool
 }
@@ -108,7 +108,7 @@ func (p *payload) Write(b []byte) (int, error) {
 	return p.count(len(b), n, err)
 }
 
-// room is how much fits.
+// room returns the remaining bytes.
 func (p *payload) room() (int64, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -118,13 +118,13 @@ func (p *payload) room() (int64, error) {
 	return p.limit - p.ref.SizeBytes, p.failed
 }
 
-// count notes that kept of size bytes were written, and returns what Write does.
+// count records that kept of size bytes were written, and returns the results of Write.
 func (p *payload) count(size, kept int, err error) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.ref.SizeBytes += int64(kept)
 	if errors.As(err, &p.full) {
-		p.limit, err = p.ref.SizeBytes, nil // a payload has no holes: what comes now is dropped, too
+		p.limit, err = p.ref.SizeBytes, nil // a payload has no holes: later bytes are dropped, too
 	}
 	if err != nil {
 		p.failed = err
@@ -159,7 +159,7 @@ func (p *payload) ReadAt(b []byte, off int64) (int, error) {
 func (p *payload) Close() (agenttool.Ref, error) {
 	p.writing.Lock()
 	defer p.writing.Unlock()
-	if !p.closed { // which nobody else changes
+	if !p.closed { // only this call sets closed
 		p.finish()
 	}
 	p.mu.Lock()
@@ -179,7 +179,7 @@ func (p *payload) finish() {
 	}
 }
 
-// loss is why not every byte is kept, nil if every one is.
+// loss returns the reason why bytes are missing, nil if none are.
 func (p *payload) loss() error {
 	if p.failed == nil && p.dropped > 0 {
 		message := fmt.Sprintf("the output is larger than can be kept: its first %d bytes are in %s, the other %d were dropped",

@@ -2,27 +2,27 @@ package persist
 
 import "toolhost/agenttool"
 
-// Policy says when a result's payload leaves the result.
+// Policy decides when a result's payload is moved out of the result.
 type Policy struct {
-	MaxInlineChars int   // of text; 0: 30,000
-	MaxInlineBytes int64 // of everything, images for instance; 0: 4 MiB
-	NeverPersist   bool  // the tool reads what is kept already: persisting its results would go in a circle
+	MaxInlineChars int   // characters of text; 0: 30,000
+	MaxInlineBytes int64 // of everything, such as images; 0: 4 MiB
+	NeverPersist   bool  // the tool reads stored content: persisting its results would go in a circle
 }
 
-// What a result may hold inline.
+// The default limits for inline content.
 const (
 	InlineChars = 30_000
 	InlineBytes = 4 << 20
 )
 
-// Size is what is known of a result's payload.
+// Size describes a result's payload.
 type Size struct {
 	Chars     int   // characters of its text
-	Bytes     int64 // all of it
-	Persisted bool  // the tool wrote the whole of it to a payload already; Chars and Bytes are those of the rest
+	Bytes     int64 // of everything
+	Persisted bool  // the tool already wrote all of it to a payload; Chars and Bytes describe the rest
 }
 
-// Placement is what Decide found.
+// Placement is the decision of Decide.
 type Placement struct {
 	Strategy  agenttool.Strategy
 	Reason    string         // one of the Reason constants
@@ -33,13 +33,13 @@ type Placement struct {
 const (
 	ReasonExceeded = "result_exceeded_inline_limit"
 	ReasonWithin   = "within_inline_limit"
-	ReasonEmpty    = "empty_output" // the result must say so: an empty text tells a model nothing
+	ReasonEmpty    = "empty_output" // the result must say so: an empty text confuses a model
 	ReasonOptOut   = "tool_never_persists"
 )
 
-// Decide returns where the payload of a result belongs: inline, preview_and_persist or, without text to show a
-// preview of, ref_only; never_persist leaves it inline whatever its size. What a tool has persisted already is never
-// called inline. Redaction and dropping are decided elsewhere, from what a payload says rather than from its size.
+// Decide chooses the place of a result's payload: inline, preview_and_persist or, without text for a preview,
+// ref_only. never_persist leaves it inline whatever its size. A payload that the tool persisted itself is never
+// inline. Redaction and dropping are decided elsewhere, because they depend on the content.
 //
 // Agent Tool v0.2.0, "Result persistence".
 func Decide(size Size, o Policy) Placement {

@@ -6,12 +6,12 @@ import (
 	"unicode/utf8"
 )
 
-// previewMin is the least that a preview can be cut to: below that, the words about the gap would be most of it.
+// previewMin is the least limit of a preview: below that, it would be mostly the text about the gap.
 const previewMin = 200
 
-// Preview returns text if it has at most max characters, else its head and its tail with the size of the gap between
-// them, together at most max. Max below 200 counts as 200. It cuts between lines where there are any, else between
-// characters. A byte that is not UTF-8 counts as a character.
+// Preview returns text if it has at most max characters, otherwise its head and its tail with the size of the gap
+// between them, together at most max. A max below 200 counts as 200. It cuts between lines if possible, otherwise
+// between characters. An invalid byte counts as a character.
 func Preview(text string, max int) string {
 	if max < previewMin {
 		max = previewMin
@@ -30,7 +30,7 @@ func Preview(text string, max int) string {
 	return head + gapLine(utf8.RuneCountInString(gap), strings.Count(gap, "\n")) + tail
 }
 
-// gapLine stands on a line of its own, whatever is around it.
+// gapLine returns the text for a gap, on a line of its own.
 func gapLine(chars, lines int) string {
 	return fmt.Sprintf("\n[… %d characters, %d line ends left out here …]\n", chars, lines)
 }

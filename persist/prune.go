@@ -16,14 +16,15 @@ import (
 	"toolhost/agenttool"
 )
 
-// Retention says how long sessions are kept.
+// Retention configures Prune.
 type Retention struct {
 	MaxAge   time.Duration         // of a session since its last record; 0: 30 days; below 0: no limit
 	MaxBytes int64                 // of all sessions that have ended; 0: 5 GiB; below 0: no limit
-	Keep     []agenttool.SessionID // left alone; so is each session that a process writes
-	Dry      bool                  // change nothing, and return what would be removed
+	Keep     []agenttool.SessionID // sessions to keep; live sessions are kept too
+	Dry      bool                  // change nothing, and return the removals
 
-	// Unasked says that no person asked for it. Then a clock that jumps ahead removes no session by its age for a day.
+	// Unasked means that no person requested the run. Then, for a day after the clock jumps ahead, no session is
+	// removed because of its age.
 	Unasked bool
 }
 
@@ -42,17 +43,17 @@ func (o Retention) withDefaults() Retention {
 	return o
 }
 
-// Pruned is what Prune removed, or would remove, and what it left.
+// Pruned lists the removals of Prune, done or planned, and the rest.
 type Pruned struct {
 	Removed   []Removal             `json:"removed"`
-	Sessions  int                   `json:"sessions"`        // that are left and have ended
-	Bytes     int64                 `json:"bytes"`           // of those
-	Over      int64                 `json:"over,omitempty"`  // bytes by which they exceed the limit, all of them logs, which stay until they are too old
-	Live      int                   `json:"live"`            // sessions that a process writes, or that were to be kept
-	LiveBytes int64                 `json:"live_bytes"`      // of those
-	Newer     []agenttool.SessionID `json:"newer,omitempty"` // sessions of a newer version of toolhost, which were left alone
+	Sessions  int                   `json:"sessions"`        // ended sessions that are left
+	Bytes     int64                 `json:"bytes"`           // of these sessions
+	Over      int64                 `json:"over,omitempty"`  // bytes above the limit, all of them logs, which stay until they are too old
+	Live      int                   `json:"live"`            // sessions that a process writes, or that Keep lists
+	LiveBytes int64                 `json:"live_bytes"`      // of these sessions
+	Newer     []agenttool.SessionID `json:"newer,omitempty"` // sessions of a newer version of toolhost, which are left unchanged
 
-	ClockDoubted bool `json:"clock_doubted,omitempty"` // the clock may have jumped ahead: nothing was removed by its age
+	ClockDoubted bool `json:"clock_doubted,omitempty"` // the clock may have jumped ahead: age removed nothing
 }
 
 // Removal is a session or one of its payloads.
@@ -63,13 +64,12 @@ type Removal struct {
 	Changed time.Time           `json:"changed"`
 }
 
-// prunedPrefix begins the name of a session that is being removed. It is no session's name.
+// prunedPrefix begins the name of a session that is being removed. No session has such a name.
 const prunedPrefix = ".pruned-"
 
 // Prune removes the sessions in dir that are too old. If the rest is too large it removes payloads, the largest and
-// oldest first, and notes them beside the log; logs stay until they are too old. It follows no links, leaves alone
-// other files, and finishes what an earlier Prune was killed over. It returns what it removed also when some could not
-// be.
+// oldest first, and lists them beside the log; logs stay until they are too old. It follows no links, ignores other
+// files, and finishes an earlier Prune that was killed. It returns its removals even if some failed.
 func Prune(dir string, o Retention, now time.Time) (Pruned, error) {
 	all, err := os.OpenRoot(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -107,7 +107,7 @@ type pruning struct {
 	errs  []error
 }
 
-// stored is a session that has ended.
+// stored is an ended session.
 type stored struct {
 	Used
 	bytes    int64 // of all files
@@ -120,7 +120,7 @@ func (p *pruning) failed(err error) {
 	}
 }
 
-// measure returns the sessions that have ended, and counts the others apart.
+// measure returns the ended sessions, and counts the others separately.
 func (p *pruning) measure() ([]stored, error) {
 	f, err := p.all.Open(".")
 	if err != nil {
@@ -154,7 +154,7 @@ func (p *pruning) measure() ([]stored, error) {
 	return ended, nil
 }
 
-// measure counts the files of the session in d.
+// measure measures the files of the session in d.
 func (s *stored) measure(d folder) {
 	s.bytes = d.bytes()
 	results, err := d.open(resultsDir)
@@ -173,7 +173,7 @@ func (p *pruning) isLive(id agenttool.SessionID) bool {
 		return false
 	}
 	defer f.Close()
-	return errors.Is(flock(f, unix.LOCK_SH), ErrLocked) // given back when f is closed
+	return errors.Is(flock(f, unix.LOCK_SH), ErrLocked) // released when f is closed
 }
 
 // removeOld removes the sessions that are too old and returns the others.
@@ -193,7 +193,7 @@ func (p *pruning) removeOld(sessions []stored) (left []stored) {
 	return left
 }
 
-// remove removes what r names and reports whether it is gone.
+// remove removes r and reports whether it succeeded.
 func (p *pruning) remove(r Removal, do func(Removal) error) bool {
 	err := do(r)
 	switch {
@@ -210,7 +210,7 @@ func (p *pruning) remove(r Removal, do func(Removal) error) bool {
 	return false
 }
 
-// shrink removes payloads until the sessions are not too large.
+// shrink removes payloads until the sessions are within the limit.
 func (p *pruning) shrink(sessions []stored) {
 	if p.o.MaxBytes < 0 || p.done.Bytes <= p.o.MaxBytes {
 		return
@@ -219,7 +219,7 @@ func (p *pruning) shrink(sessions []stored) {
 	for _, s := range sessions {
 		payloads = append(payloads, s.payloads...)
 	}
-	weight := func(r Removal) float64 { // a month's age counts as much as twice the size
+	weight := func(r Removal) float64 { // a month of age counts as much as doubling the size
 		return float64(r.Bytes) * (1 + max(0, p.now.Sub(r.Changed).Hours()/(30*24)))
 	}
 	slices.SortFunc(payloads, func(a, b Removal) int {
@@ -236,10 +236,11 @@ func (p *pruning) shrink(sessions []stored) {
 	p.done.Over = max(0, p.done.Bytes-p.o.MaxBytes)
 }
 
-// errKeep says that a session is not to be removed.
+// errKeep means that a session must not be removed.
 var errKeep = errors.New("in use, or not a session")
 
-// hold locks a session that no process writes, so that none begins to. It fails with errKeep if there is no log to lock.
+// hold locks a session that no process writes, so that no process starts to. It fails with errKeep if there is no log
+// to lock.
 func (p *pruning) hold(id agenttool.SessionID) (*os.File, error) {
 	info, err := p.all.Lstat(string(id) + "/" + LogName)
 	if err != nil {
@@ -265,7 +266,7 @@ func (p *pruning) hold(id agenttool.SessionID) (*os.File, error) {
 	return f, nil
 }
 
-// removeSession deletes a session. It renames the directory first, so that half a session is never seen.
+// removeSession deletes a session. It renames the directory first, so that a half-deleted session is never visible.
 func (p *pruning) removeSession(r Removal) error {
 	name := string(r.Session)
 	log, err := p.hold(r.Session)
@@ -285,8 +286,8 @@ func (p *pruning) removeSession(r Removal) error {
 	return p.all.RemoveAll(prunedPrefix + name)
 }
 
-// removeEmpty removes what a process left that was killed before the first record. A directory with other files is not
-// ours.
+// removeEmpty removes the directory of a process that was killed before its first record. A directory with other
+// files is not touched.
 func (p *pruning) removeEmpty(name string) error {
 	if p.o.Dry {
 		if entries, err := fs.ReadDir(p.all.FS(), name); err != nil || len(entries) > 0 {
@@ -300,10 +301,10 @@ func (p *pruning) removeEmpty(name string) error {
 	return nil
 }
 
-// prunedName is the file that lists the payloads that Prune removed from a session, one [Removal] a line.
+// prunedName is the file that lists the payloads that Prune removed from a session, one [Removal] per line.
 const prunedName = "pruned.jsonl"
 
-// removePayload deletes a payload after noting that, so that verify does not take it for lost.
+// removePayload deletes a payload after listing it, so that verify does not report it as lost.
 func (p *pruning) removePayload(r Removal) error {
 	name := string(r.Session)
 	log, err := p.hold(r.Session)
@@ -335,7 +336,7 @@ func (p *pruning) removePayload(r Removal) error {
 	return nil
 }
 
-// sweep removes what is left of sessions whose removal was cut short.
+// sweep finishes interrupted removals of sessions.
 func sweep(all *os.Root) error {
 	entries, err := fs.ReadDir(all.FS(), ".")
 	if err != nil {

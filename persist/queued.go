@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// queued is a session on a disk that may stall at any step. Whatever touches the disk waits in a queue, or beside it, so that
-// callers wait no longer than they want to.
+// queued is a session on a disk that may stall at any step. All disk access runs in a queue, or in a goroutine
+// outside of it, so that callers can limit their wait.
 type queued struct {
 	*disk
 	line *appender
@@ -15,8 +15,8 @@ type queued struct {
 
 func newQueued(d *disk) *queued { return &queued{d, &appender{}} }
 
-func (q *queued) submit(events [][]byte, told func(first int64)) *Pending {
-	p := &Pending{do: q.write, events: events, told: told}
+func (q *queued) submit(events [][]byte, written func(first int64)) *Pending {
+	p := &Pending{do: q.write, events: events, written: written}
 	for _, e := range events {
 		p.size += len(e)
 	}
@@ -29,14 +29,14 @@ func (q *queued) submit(events [][]byte, told func(first int64)) *Pending {
 	return p
 }
 
-// write is the step of a group of events.
+// write runs the step of a group of events.
 func (q *queued) write(p *Pending) {
-	if p.first, p.err = q.append(p.events); p.err == nil && p.told != nil {
-		p.told(p.first)
+	if p.first, p.err = q.append(p.events); p.err == nil && p.written != nil {
+		p.written(p.first)
 	}
 }
 
-// lose counts events for which there was no room, at their place behind those that are queued.
+// lose counts events for which there was no room. The count is recorded after the queued events.
 func (q *queued) lose(events int) {
 	at := q.o.Now()
 	q.line.mu.Lock()
@@ -56,7 +56,7 @@ func (q *queued) stalled() bool { return q.line.stalled() }
 
 func (q *queued) touch() { q.step(q.disk.touch) }
 
-// step queues what has an error alone as its outcome.
+// step queues a function whose only result is an error.
 func (q *queued) step(do func() error) *Pending {
 	p := &Pending{do: func(p *Pending) { p.err = do() }}
 	if err := q.line.put(p); err != nil {
@@ -67,13 +67,14 @@ func (q *queued) step(do func() error) *Pending {
 
 func (q *queued) reserve(ctx context.Context) error { return q.step(q.disk.reserve).within(ctx) }
 
-// flush waits for the queue, and then for the disk beside it: records of others need not wait until those of now are there.
+// flush waits for the queue, and then for the disk outside of the queue, so that later records need not wait for this
+// sync.
 func (q *queued) flush(ctx context.Context) error {
 	if err := q.step(func() error { return nil }).within(ctx); err != nil {
 		return err
 	}
 	p := &Pending{done: make(chan struct{})}
-	go func() { // ends with the disk's answer
+	go func() { // ends when the disk answers
 		p.err = q.disk.flush()
 		close(p.done)
 	}()
@@ -100,7 +101,7 @@ func (q *queued) create(file string) (sink, error) {
 		if s, ok := made.(*diskSink); ok {
 			s.note, s.line = q.noteRef, q.line
 		}
-		if !hand.claim() && err == nil { // the caller waits no longer
+		if !hand.claim() && err == nil { // the caller gave up
 			_ = made.(*diskSink).f.Close()
 		}
 		return err
@@ -115,7 +116,7 @@ func (q *queued) create(file string) (sink, error) {
 	return made, nil
 }
 
-// noteRef notes a reference in its turn. Who opens the payload right after it finds it.
+// noteRef stores a reference in order, so that a reader that opens the payload afterwards finds it.
 func (q *queued) noteRef(line []byte) {
 	_, _ = q.step(func() error { q.disk.noteRef(line); return nil }).Wait(q.patience())
 }
@@ -124,7 +125,7 @@ func (q *queued) open(file string) (source, error) {
 	return within(writeLimit, func() (source, error) { return q.disk.open(file) }, func(s source) { _ = s.close() })
 }
 
-// patience is how long a caller waits for the disk that has no deadline of its own.
+// patience returns how long a caller without a deadline waits for the disk.
 func (q *queued) patience() time.Duration {
 	if q.stalled() {
 		return 0

@@ -14,12 +14,13 @@ import (
 // Entry is one record of a journal.
 type Entry struct {
 	Seq   int64           `json:"seq"`
-	Event json.RawMessage `json:"event"` // an agenttool.Event as it was recorded
+	Event json.RawMessage `json:"event"` // an agenttool.Event as recorded
 }
 
-// Read returns the records of a journal from its first to its last whole line. What is not a record is an error with
-// the number of the line, and reading goes on with the next line if the caller does; an error of r ends it. A line of a later
-// format is an [ErrNewer]. Read does not check that the records belong together: see [Verify].
+// Read yields the records of a journal from its first to its last whole line. For a line that is not a record it
+// yields an error with the number of the line; the caller may continue with the next line. An error of r ends the
+// sequence. For a line of a later format it yields [ErrNewer]. Read does not check that the records belong together:
+// see [Verify].
 func Read(r io.Reader) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		lines := newLines(r)
@@ -50,15 +51,15 @@ func Read(r io.Reader) iter.Seq2[Entry, error] {
 // lines splits a stream at line feeds and holds one line at a time.
 type lines struct {
 	r      *bufio.Reader
-	long   []byte // a line that is longer than r's buffer
-	number int64  // of the line that was returned last
-	torn   int64  // bytes behind the last line feed, known at the end
+	long   []byte // buffer for a line that is longer than r's buffer
+	number int64  // of the last returned line
+	torn   int64  // bytes after the last line feed, known at the end
 }
 
 func newLines(r io.Reader) *lines { return &lines{r: bufio.NewReaderSize(r, 64<<10)} }
 
-// next returns the next line without its line feed; it is valid until the call after. A line of more than maxLine
-// bytes is read past and gives an error that wraps errNotRecord. At the end it is io.EOF, and torn is set.
+// next returns the next line without its line feed; it is valid until the following call. A line of more than maxLine
+// bytes is skipped with an error that wraps errNotRecord. At the end the error is io.EOF, and torn is set.
 func (s *lines) next() ([]byte, error) {
 	b, err := s.r.ReadSlice('\n')
 	if errors.Is(err, bufio.ErrBufferFull) {
@@ -74,7 +75,7 @@ func (s *lines) next() ([]byte, error) {
 // nextLong collects a line that begins with b.
 func (s *lines) nextLong(b []byte) ([]byte, error) {
 	if cap(s.long) > 1<<20 {
-		s.long = nil // one long line does not make the reader large for ever
+		s.long = nil // release the buffer of a rare long line
 	}
 	s.long = append(s.long[:0], b...)
 	total, err := len(b), bufio.ErrBufferFull
@@ -108,7 +109,7 @@ func (d *disk) since(seq int64, limit int) (entries []Entry, more bool, err erro
 	start, end, f := d.log.marks.before(seq+1), d.log.end, d.log.f
 	d.mu.Unlock()
 
-	// What is before end never changes, so that reading it needs no lock.
+	// Bytes before end never change, so reading needs no lock.
 	size := 0
 	for e, err := range Read(io.NewSectionReader(f, start, end-start)) {
 		switch {

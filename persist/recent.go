@@ -12,19 +12,19 @@ import (
 	"toolhost/agenttool"
 )
 
-// Used is a session that was found, and what can be said of it without opening it.
+// Used is a session with the facts that are available without opening it.
 type Used struct {
 	ID      agenttool.SessionID
 	Changed time.Time // when its log was last written; of the directory if there is no log
 	Bytes   int64     // of its log
 }
 
-// clockSlack is how far ahead of the clock a file's time may be: the machines of one file system differ by a little.
+// clockSlack is how far a file's time may be in the future: the machines that share a file system differ by a little.
 const clockSlack = 10 * time.Minute
 
-// Recent returns the sessions in dir, the last used first, without opening them: ten thousand take some 30 ms. Sessions
-// whose time lies ahead of now come last, because the clock was wrong when they were written or is wrong now. Other
-// files and links are left out, and a directory that does not exist holds no sessions.
+// Recent returns the sessions in dir, the last used first, without opening them: ten thousand take some 30 ms.
+// Sessions with a time in the future come last, because the clock was wrong when they were written or is wrong now.
+// Other files and links are left out, and a missing directory contains no sessions.
 func Recent(dir string, now time.Time) ([]Used, error) {
 	all, err := openFolder(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -39,8 +39,8 @@ func Recent(dir string, now time.Time) ([]Used, error) {
 	return list, err
 }
 
-// sessions returns the sessions in the directory in no order. Most of the time is the system's, for the status of each log, so that
-// every processor asks for a part of them.
+// sessions returns the sessions in the directory in no order. System calls for the status of the logs dominate the
+// time, so every processor handles a part of them.
 func (d folder) sessions() ([]Used, error) {
 	entries, err := d.f.ReadDir(-1)
 	if err != nil {
@@ -75,7 +75,7 @@ func (d folder) usedOf(entries []fs.DirEntry) []Used {
 			st, err = d.stat(e.Name())
 			size = 0
 		}
-		if err == nil { // else it went away
+		if err == nil { // otherwise it was removed
 			list = append(list, Used{ID: id, Changed: modified(st), Bytes: size})
 		}
 	}
@@ -94,6 +94,6 @@ func sortRecent(list []Used, now time.Time) {
 		if c := b.Changed.Compare(a.Changed); c != 0 {
 			return c
 		}
-		return slices.Compare([]byte(b.ID), []byte(a.ID)) // ids begin with the time at which they were made
+		return slices.Compare([]byte(b.ID), []byte(a.ID)) // ids begin with the time of their creation
 	})
 }

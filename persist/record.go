@@ -10,10 +10,10 @@ import (
 	"toolhost/agenttool"
 )
 
-// recorder makes the records that a session writes about itself.
+// recorder creates the records of a session about itself.
 type recorder struct{ o Options }
 
-// opened begins a session, or goes on with one.
+// opened returns the record that begins or resumes a session.
 func (r recorder) opened() ([]byte, error) {
 	data := map[string]json.RawMessage{}
 	if len(r.o.Meta) > 0 {
@@ -29,20 +29,20 @@ func (r recorder) opened() ([]byte, error) {
 
 // closing is the data of a closed record.
 type closing struct {
-	Count int64  `json:"count"`          // records before it
+	Count int64  `json:"count"`          // hash of the line before it, as in the next line's prev
 	Head  string `json:"head,omitempty"` // hash of the line before it, as the next line would write it
 }
 
-// closed ends a session whose last record is c.
+// closed returns the record that ends a session with the chain c.
 func (r recorder) closed(c chain) ([]byte, error) {
 	return r.event(agenttool.EventSessionClosed, closing{Count: c.seq, Head: hex.EncodeToString(c.head[:])})
 }
 
-// loss counts the events that could not be written. The zero value says that all were.
+// loss counts the events that could not be written. The zero value means none.
 type loss struct {
 	Events int64  `json:"events_not_recorded"`
-	Since  string `json:"since"` // when the first was lost
-	Cause  string `json:"cause"` // why the first was lost
+	Since  string `json:"since"` // time of the first loss
+	Cause  string `json:"cause"` // reason of the first loss
 }
 
 // add counts n more events.
@@ -53,7 +53,7 @@ func (l *loss) add(n int, now time.Time, cause error) {
 	l.Events += int64(n)
 }
 
-// gap says what is missing at this place.
+// gap returns the record of a loss.
 func (r recorder) gap(l loss) ([]byte, error) { return r.event(agenttool.EventJournalGap, l) }
 
 func (r recorder) event(t agenttool.EventType, data any) ([]byte, error) {

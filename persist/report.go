@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// ProblemKind says what happened to a line.
+// ProblemKind is the kind of a line's problem.
 type ProblemKind string
 
 // The kinds of problem.
@@ -17,16 +17,16 @@ const (
 	Misplaced  ProblemKind = "misplaced"
 	Duplicate  ProblemKind = "duplicate"
 	Unparsable ProblemKind = "unparsable"
-	Unwritten  ProblemKind = "unwritten" // the machine stopped before the disk had it
-	Unchecked  ProblemKind = "unchecked" // a newer version of toolhost wrote it, which alone can check it: Line and To are its place
+	Unwritten  ProblemKind = "unwritten" // the machine stopped before it reached the disk
+	Unchecked  ProblemKind = "unchecked" // a newer version of toolhost wrote it, and only that version can check it: Line and To are its place
 )
 
-// Problem is one thing that is wrong with a journal.
+// Problem is one problem of a journal.
 type Problem struct {
 	Kind   ProblemKind `json:"kind"`
-	Seq    int64       `json:"seq"`            // of the line; of an unparsable one, the number that is due there
+	Seq    int64       `json:"seq"`            // of the line; for an unparsable one, the expected number
 	To     int64       `json:"to,omitempty"`   // last of the lines, when there are several
-	Line   int64       `json:"line,omitempty"` // place in the file, from 1; 0 for what is not there
+	Line   int64       `json:"line,omitempty"` // place in the file, from 1; 0 for a missing line
 	Detail string      `json:"detail"`
 }
 
@@ -37,39 +37,39 @@ func (p Problem) String() string {
 	return fmt.Sprintf("line %d of the file, %s: %s", p.Line, p.Kind, p.Detail)
 }
 
-// maxProblems bounds a report; the others are counted.
+// maxProblems bounds a report; further problems are only counted.
 const maxProblems = 1000
 
-// Report is what Verify found.
+// Report is the result of Verify.
 type Report struct {
 	Records      int64     `json:"records"`              // whole lines that are records
-	Last         int64     `json:"last"`                 // number of the last of them; 0: none
+	Last         int64     `json:"last"`                 // sequence number of the last of them; 0: none
 	Head         string    `json:"head,omitempty"`       // hash of the last of them, hexadecimal
-	Closed       bool      `json:"closed"`               // the last one is a closing record, and agrees
-	TornBytes    int64     `json:"torn_bytes,omitempty"` // behind the last whole line, or NUL at the end: no problem
+	Closed       bool      `json:"closed"`               // the last record is a closing record, and its data is right
+	TornBytes    int64     `json:"torn_bytes,omitempty"` // after the last whole line, or NUL at the end: not a problem
 	Problems     []Problem `json:"problems,omitempty"`
-	MoreProblems int64     `json:"more_problems,omitempty"` // that are not listed
+	MoreProblems int64     `json:"more_problems,omitempty"` // number of problems that are not listed
 }
 
-// OK reports whether nothing is wrong.
+// OK reports whether there are no problems.
 func (r Report) OK() bool { return len(r.Problems) == 0 }
 
-// OnlyUnwritten reports whether all that is wrong is that the machine stopped before the disk had some of the records.
+// OnlyUnwritten reports whether the only problem is that the machine stopped before some records reached the disk.
 func (r Report) OnlyUnwritten() bool {
 	return !r.OK() && r.MoreProblems == 0 && !slices.ContainsFunc(r.Problems, func(p Problem) bool { return p.Kind != Unwritten })
 }
 
-// Tampered reports whether a line is not as it was written.
+// Tampered reports whether a line was changed after it was written.
 func (r Report) Tampered() bool {
 	return r.MoreProblems > 0 || slices.ContainsFunc(r.Problems, func(p Problem) bool { return p.Kind != Unwritten && p.Kind != Unchecked })
 }
 
-// HasNewer reports whether a newer version of toolhost wrote lines, which were not checked.
+// HasNewer reports whether a newer version of toolhost wrote lines that were not checked.
 func (r Report) HasNewer() bool {
 	return slices.ContainsFunc(r.Problems, func(p Problem) bool { return p.Kind == Unchecked })
 }
 
-// addNewer notes that a line was not checked, with those just before it.
+// addNewer records that a line was not checked, joined with the lines just before it.
 func (r *Report) addNewer(line int64) {
 	p := Problem{Kind: Unchecked, Line: line, To: line}
 	same := func(q Problem) bool { return q.Kind == Unchecked && q.To == line-1 }
@@ -92,7 +92,7 @@ func (r *Report) add(p Problem) {
 	r.Problems = append(r.Problems, p)
 }
 
-// String says for a terminal what was found, in one line or more, each ended by a line feed.
+// String describes the result for a terminal, in one or more lines that end with a line feed.
 func (r Report) String() string {
 	var b strings.Builder
 	verdict := "ok"

@@ -13,11 +13,12 @@ import (
 	"toolhost/agenttool"
 )
 
-// refsName is the file of the references of closed payloads, one a line: what a page says of its payload beyond its
-// bytes. One file, because making a second one for each payload would cost as much as the payload.
+// refsName is the file with the references of closed payloads, one per line: the fields of a Page that the payload's
+// bytes do not give. It is one file, because creating a second one for each payload would cost as much as the
+// payload.
 const refsName = "refs.jsonl"
 
-// create makes the file of a payload, after the session's opened record.
+// create creates the file of a payload, after the session's opened record.
 func (d *disk) create(file string) (sink, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -44,7 +45,7 @@ func (d *disk) create(file string) (sink, error) {
 	return &diskSink{of: d, f: f, file: file, note: d.noteRef}, nil
 }
 
-// payloadBytes is what the payloads take that an earlier store of the session made.
+// payloadBytes returns the size of the payloads of earlier stores of the session.
 func (d *disk) payloadBytes() (total int64) {
 	f, err := d.session.Open(resultsDir)
 	if err != nil {
@@ -54,12 +55,12 @@ func (d *disk) payloadBytes() (total int64) {
 	return folder{f}.bytes()
 }
 
-// full says why the session takes no more payloads.
+// full returns the reason why the session accepts no more payloads.
 func (d *disk) full() noRoom {
 	return noRoom(fmt.Sprintf("the outputs of one session may take %d MiB together", d.o.SessionLimit>>20))
 }
 
-// take sets room for n bytes aside, or for as many as there is room for.
+// take reserves n bytes of the session's limit, or as many as are left.
 func (d *disk) take(n int64) int64 {
 	if left := d.room.Add(-n); left < 0 {
 		back := min(n, -left)
@@ -69,13 +70,13 @@ func (d *disk) take(n int64) int64 {
 	return n
 }
 
-// diskSink is a payload's file. It is open while it is written.
+// diskSink is a payload's file. It stays open while it is being written.
 type diskSink struct {
 	of   *disk
 	f    *os.File
 	file string
-	note func(line []byte) // keeps a reference
-	line *appender         // which hears of writes, so that a disk that stalls in one is known; nil: none
+	note func(line []byte) // stores a reference
+	line *appender         // records writes, to notice a disk that stalls in one; nil: none
 }
 
 func (s *diskSink) Write(b []byte) (int, error) {
@@ -94,7 +95,7 @@ func (s *diskSink) Write(b []byte) (int, error) {
 	return n, nil
 }
 
-// ReadAt opens the file again once it is closed: payloads are many, and descriptors are few.
+// ReadAt opens a closed file again: payloads are many, and descriptors are few.
 func (s *diskSink) ReadAt(b []byte, off int64) (int, error) {
 	n, err := s.f.ReadAt(b, off)
 	if !errors.Is(err, os.ErrClosed) {
@@ -110,8 +111,8 @@ func (s *diskSink) ReadAt(b []byte, off int64) (int, error) {
 	return again.ReadAt(b, off)
 }
 
-// finish closes the file and notes its reference. That the note cannot be written is no failure of the payload: its
-// pages lack the digest then, which the journal has.
+// finish closes the file and stores its reference. A failure to store it is not an error of the payload: its pages
+// then lack the digest, which the journal has.
 func (s *diskSink) finish(ref agenttool.Ref) error {
 	if err := s.f.Close(); err != nil {
 		return payloadUnavailable(s.of.o.Dir, err)
@@ -124,7 +125,7 @@ func (s *diskSink) finish(ref agenttool.Ref) error {
 	return nil
 }
 
-// noteRef adds a line to the file of references, behind a line feed if a killed process left half a line.
+// noteRef appends a line to the file of references, after a line feed if a killed process left half a line.
 func (d *disk) noteRef(line []byte) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -142,7 +143,7 @@ func (d *disk) noteRef(line []byte) {
 	_, _ = d.refs.Write(line)
 }
 
-// open finds a payload for reading. One that is still written has no reference yet.
+// open opens a payload for reading. One that is still being written has no reference yet.
 func (d *disk) open(file string) (source, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -169,7 +170,7 @@ func (d *disk) result(file string) (*os.File, error) {
 	return openRegular(d.session, resultsDir+"/"+file, os.O_RDONLY)
 }
 
-// readRef returns the reference that was noted for file, or an empty one.
+// readRef returns the stored reference of file, or an empty one.
 func (d *disk) readRef(file string) (ref agenttool.Ref) {
 	f, err := openRegular(d.session, refsName, os.O_RDONLY)
 	if err != nil {

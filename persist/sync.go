@@ -9,30 +9,30 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// syncInterval is how long a record may be missing on the disk: what a power cut costs at most.
+// syncInterval is the longest time until a record is synced: a power failure loses at most that.
 const syncInterval = time.Second
 
-// syncing is how far the journal is on the disk.
+// syncing is the state of syncing the journal.
 type syncing struct {
-	disk sync.Mutex // held while the disk works, never together with the session's own for long
+	disk sync.Mutex // held during a sync; held together with the session's own mutex only briefly
 
 	// The session's mutex guards these.
-	due   bool  // a timer runs that will sync
-	end   int64 // the journal is on the disk up to here
-	names bool  // the directories that lead to it are, too
-	err   error // of the last sync that failed; nil after one that did not
+	due   bool  // a timer for a sync runs
+	end   int64 // the journal is synced up to here
+	names bool  // the names of its directories are synced, too
+	err   error // of the last sync
 }
 
-// syncSoon sees to it that the records of now are on the disk within syncInterval. The caller holds d.mu.
+// syncSoon makes sure that the current records are synced within syncInterval. The caller holds d.mu.
 func (d *disk) syncSoon() {
 	if d.sync.due {
 		return
 	}
 	d.sync.due = true
-	time.AfterFunc(syncInterval, func() { _ = d.flush() }) // its error shows at the next Reserve or Sync
+	time.AfterFunc(syncInterval, func() { _ = d.flush() }) // an error shows at the next Reserve or Sync
 }
 
-// flush waits until every record that was appended before is on the disk. Callers that come together share one sync.
+// flush waits until every earlier record is on disk. Concurrent callers share one sync.
 func (d *disk) flush() error {
 	d.sync.disk.Lock()
 	defer d.sync.disk.Unlock()
@@ -59,7 +59,7 @@ func (d *disk) flush() error {
 	return nil
 }
 
-// syncNames brings the name of the journal and of its directory to the disk.
+// syncNames syncs the names of the journal and of its directory.
 func (d *disk) syncNames() error {
 	session, err := d.session.Open(".")
 	if err != nil {
@@ -74,7 +74,7 @@ func (d *disk) syncNames() error {
 	return errors.Join(syncDir(session), syncDir(all))
 }
 
-// syncDir syncs a directory, where its file system can.
+// syncDir syncs a directory, if its file system can.
 func syncDir(dir *os.File) error {
 	err := dir.Sync()
 	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, unix.EINVAL) {

@@ -11,11 +11,11 @@ import (
 type tail struct {
 	line  line // the last whole line; zero if there is none
 	chain chain
-	end   int64 // behind the last line feed
+	end   int64 // after the last line feed
 	torn  int64 // bytes after it
 }
 
-// readTail looks at the end of a journal of size bytes. It fails with ErrDamaged if the last whole line is no record.
+// readTail reads the end of a journal of size bytes. It fails with ErrDamaged if the last whole line is not a record.
 func readTail(f io.ReaderAt, size int64) (tail, error) {
 	lf, err := lastLineFeed(f, size)
 	if err != nil || lf < 0 {
@@ -43,7 +43,7 @@ func readTail(f io.ReaderAt, size int64) (tail, error) {
 	return tail{line: l, chain: chain{seq: l.seq, head: sha256.Sum256(b)}, end: lf + 1, torn: size - lf - 1}, nil
 }
 
-// lastLineFeed returns the place of the last line feed before end, or -1.
+// lastLineFeed returns the offset of the last line feed before end, or -1.
 func lastLineFeed(f io.ReaderAt, end int64) (int64, error) {
 	buf := make([]byte, 2<<10) // a closing record fits
 	for end > 0 {

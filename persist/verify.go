@@ -15,12 +15,11 @@ import (
 	"toolhost/agenttool"
 )
 
-// Verify reads a journal from its first line to its last and reports whether each line is what was written, where it
-// was written. It holds a line of at most 64 MiB at a time. The error is one of r; what is wrong with the journal is
-// in the report.
+// Verify reads a journal from its first line to its last and reports whether each line is unchanged and in its place.
+// It holds a line of at most 64 MiB at a time. The error is one of r; problems of the journal are in the report.
 //
-// A broken link between lines i and i+1 is blamed on i, unless the link between i+1 and i+2 is broken, too, and the one
-// before i is not: then on i+1.
+// A broken link between lines i and i+1 is blamed on line i. It is blamed on line i+1 if the link between i+1 and i+2
+// is also broken and the link before i is not.
 func Verify(r io.Reader) (Report, error) {
 	v := &verifier{}
 	v.order = order{next: 1, report: &v.report, links: &v.links}
@@ -46,7 +45,8 @@ func Verify(r io.Reader) (Report, error) {
 	}
 }
 
-// VerifyFile verifies the journal at path. It takes no lock: the line that a live session is writing is a torn tail.
+// VerifyFile verifies the journal at path. It takes no lock: the line that a live session is writing counts as
+// incomplete.
 func VerifyFile(path string) (Report, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
 	if err != nil {
@@ -59,24 +59,24 @@ func VerifyFile(path string) (Report, error) {
 	return Verify(f)
 }
 
-// record is what is kept of a line while the lines around it are looked at.
+// record is the part of a line that is kept while the neighbouring lines are checked.
 type record struct {
 	number    int64 // of the line in the file, from 1
-	unwritten bool  // it is no record, and has NUL, as blocks have that the disk never got
-	newer     bool  // it is no record, but one of a later format: nothing else is known of it
-	ok        bool  // it was parsed; else the rest means nothing
+	unwritten bool  // it is not a record and contains NUL, like blocks that never reached the disk
+	newer     bool  // it is not a record of this format, but of a later one: nothing else is known of it
+	ok        bool  // it was parsed; otherwise the fields below are invalid
 	seq       int64
 	prev      digest
 	hash      digest
-	blamed    bool // a problem names it already
+	blamed    bool // a problem already names it
 	link      link // to the record before it
 }
 
-// link says whether a record holds the hash of the one before it.
+// link tells whether a record contains the hash of the one before it.
 type link int
 
 const (
-	linkUnknown link = iota // there is nothing to compare: lines are missing, or are not records
+	linkUnknown link = iota // nothing to compare with: lines are missing, or are not records
 	linkFine
 	linkBroken
 )
@@ -95,7 +95,7 @@ type closedRecord struct {
 	unreadable bool
 }
 
-// hole is the least run of NUL that is taken for something that the disk never got. File systems leave whole blocks of it.
+// hole is the shortest run of NUL that counts as never written. File systems leave whole blocks of NUL.
 var hole [64]byte
 
 func (v *verifier) line(number int64, b []byte) {
@@ -118,7 +118,7 @@ func (v *verifier) line(number int64, b []byte) {
 	v.order.push(r)
 }
 
-// readClosing returns what event says if it is a closed record.
+// readClosing decodes event if it is a closed record.
 func readClosing(event []byte) (c closedRecord, ok bool) {
 	if !bytes.Contains(event, []byte(agenttool.EventSessionClosed)) {
 		return c, false
@@ -134,7 +134,7 @@ func readClosing(event []byte) (c closedRecord, ok bool) {
 	return c, true
 }
 
-// finish looks at the last lines and at the closing record, which counts only when it is the last.
+// finish checks the last lines and the closing record, which counts only if it is the last.
 func (v *verifier) finish() {
 	v.order.flush()
 	v.links.flush()

@@ -13,16 +13,16 @@ import (
 	"strings"
 )
 
-// Payloads is what VerifyPayloads found.
+// Payloads is the result of VerifyPayloads.
 type Payloads struct {
-	Checked  int       // that are there
+	Checked  int       // that exist
 	Pruned   int       // that Prune removed
-	Problems []Problem // name the record
+	Problems []Problem // each names the record
 }
 
-// VerifyPayloads checks the payloads that the records of a session's directory refer to: whether each is there and
-// still has the digest that its record holds. A payload that no record refers to is not looked at, unless there are no
-// records at all: then they were lost. The error is one of the journal.
+// VerifyPayloads checks the payloads that a session's records refer to: each must exist and have the digest in its
+// record. Payloads without a record are checked only if there are no records at all: then the records were lost. The
+// error is one of the journal.
 func VerifyPayloads(dir string) (found Payloads, err error) {
 	f, err := os.Open(filepath.Join(dir, LogName))
 	if err != nil {
@@ -32,10 +32,10 @@ func VerifyPayloads(dir string) (found Payloads, err error) {
 	seen, pruned, records := map[string]bool{}, prunedPayloads(dir), 0
 	for entry, err := range Read(f) {
 		if errors.Is(err, ErrNewer) {
-			records++ // it may well be that of a payload
+			records++ // it may be the record of a payload
 		}
 		if err != nil {
-			continue // Verify names it
+			continue // Verify reports it
 		}
 		records++
 		for _, ref := range refsIn(entry.Event) {
@@ -61,7 +61,7 @@ func VerifyPayloads(dir string) (found Payloads, err error) {
 	return found, nil
 }
 
-// prunedPayloads are the files of the payloads that Prune removed from a session.
+// prunedPayloads returns the files of the payloads that Prune removed from a session.
 func prunedPayloads(dir string) map[string]bool {
 	f, err := os.Open(filepath.Join(dir, prunedName))
 	if err != nil {
@@ -136,7 +136,7 @@ func checkPayload(dir string, ref payloadRef) (ProblemKind, string) {
 		return Missing, fmt.Sprintf("payload %s cannot be read: %v", ref.file, err)
 	}
 	if got := "sha256:" + hex.EncodeToString(hash.Sum(nil)); got != ref.digest {
-		return Changed, fmt.Sprintf("payload %s is not what was stored: its digest is %s, the record says %s", ref.file, got, ref.digest)
+		return Changed, fmt.Sprintf("payload %s differs from the stored one: its digest is %s, the record says %s", ref.file, got, ref.digest)
 	}
 	return "", ""
 }

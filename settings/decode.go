@@ -20,7 +20,7 @@ import (
 	"toolhost/agenttool/near"
 )
 
-// decoder turns one file into the settings that it gives. What is wrong is collected, and decoding goes on.
+// decoder decodes one file. It collects problems and continues after each.
 type decoder struct {
 	o        Options
 	source   string
@@ -29,11 +29,11 @@ type decoder struct {
 	out      *Settings
 	problems []Problem
 	newer    []Problem // keys that a newer version may know: see mayBeNewer
-	full     bool      // there are more problems than are told
+	full     bool      // maxProblems is reached: further ones are dropped
 }
 
-// decode reads the content of one file. Without problems the settings are whole, but for keys that a newer version may know: these are the
-// settings' own problems, and make them count cautiously.
+// decode decodes the content of one file. Without problems the settings are complete, except for keys that a newer
+// version may know: these become the settings' own problems, and make the file count cautiously.
 func (o Options) decode(source, file string, content []byte) (*Settings, []Problem) {
 	d := &decoder{o: o, source: source, file: file, text: newText(content), out: &Settings{}}
 	v, err := d.text.parse()
@@ -52,14 +52,14 @@ func (o Options) decode(source, file string, content []byte) (*Settings, []Probl
 	return d.out, nil
 }
 
-// problem is one with the value.
+// problem returns a problem at the place of the value.
 func (d *decoder) problem(v hujson.Value, format string, args ...any) Problem {
 	p := Problem{File: d.file, Message: fmt.Sprintf(format, args...)}
 	p.Line, p.Column = d.text.position(v.StartOffset)
 	return p
 }
 
-// wrong notes a problem with the value.
+// wrong records a problem with the value.
 func (d *decoder) wrong(v hujson.Value, format string, args ...any) {
 	if d.full {
 		return
@@ -76,13 +76,13 @@ func (d *decoder) origin(v hujson.Value) agenttool.Origin {
 	return agenttool.Origin{Source: d.source, File: d.file, Line: line}
 }
 
-// field is one key of an object, and what reads its value.
+// field is a key of an object, and the function that reads its value.
 type field struct {
 	name string
 	read func(v hujson.Value, path string)
 }
 
-// object reads an object of known keys. path names it in messages; empty: it is the whole file.
+// object reads an object with known keys. path names it in messages; empty: the whole file.
 func (d *decoder) object(v hujson.Value, path string, fields []field) {
 	d.members(v, path, func(name string, key, value hujson.Value) {
 		i := slices.IndexFunc(fields, func(f field) bool { return f.name == name })
@@ -94,7 +94,7 @@ func (d *decoder) object(v hujson.Value, path string, fields []field) {
 	})
 }
 
-// members calls each for every member of an object whose name was not there before.
+// members calls each for every member of an object. A repeated name is a problem.
 func (d *decoder) members(v hujson.Value, path string, each func(name string, key, value hujson.Value)) {
 	object, ok := v.Value.(*hujson.Object)
 	if !ok {
@@ -163,7 +163,7 @@ func (d *decoder) list(v hujson.Value, path string, read func(v hujson.Value, pa
 	}
 }
 
-// mismatch notes a value of the wrong type.
+// mismatch records a value of the wrong type.
 func (d *decoder) mismatch(v hujson.Value, path, want string) {
 	if path == "" {
 		path = "the file"
@@ -175,8 +175,8 @@ var kinds = map[hujson.Kind]string{
 	'n': "null", 't': "true", 'f': "false", '"': "a string", '0': "a number", '{': "an object", '[': "a list",
 }
 
-// string reads a string. One that has no exact meaning is a problem: an escape that stands for half a character, and
-// the NUL character, at which the system would end the text.
+// string reads a string. A string without an exact meaning is a problem: one with an escape for half a character, or
+// with the NUL character, which would end the text in system calls.
 func (d *decoder) string(v hujson.Value, path string) (string, bool) {
 	literal, ok := v.Value.(hujson.Literal)
 	if !ok || literal.Kind() != '"' {
@@ -195,7 +195,7 @@ func (d *decoder) string(v hujson.Value, path string) (string, bool) {
 	return s, true
 }
 
-// halfCharacter reports whether a string holds an escape for one half of a character without the other.
+// halfCharacter reports whether a string contains an escape for one half of a surrogate pair without the other.
 func halfCharacter(literal []byte) bool {
 	for i := 0; i < len(literal); i++ {
 		if literal[i] != '\\' {
@@ -217,16 +217,16 @@ func halfCharacter(literal []byte) bool {
 	return false
 }
 
-// escaped returns what the four digits of a \u escape stand for.
+// escaped returns the value of the four digits of a \u escape.
 func escaped(b []byte) rune {
 	n, err := strconv.ParseUint(string(b[:4]), 16, 32)
 	if err != nil {
-		return utf8.RuneError // the parser lets none pass
+		return utf8.RuneError // cannot happen: the parser refuses it
 	}
 	return rune(n)
 }
 
-// matching returns a reader of strings that must match a pattern. want says which do.
+// matching returns a reader of strings that must match a pattern; want describes them in messages.
 func (d *decoder) matching(to *Value[string], form func() *regexp.Regexp, want string) func(hujson.Value, string) {
 	return func(v hujson.Value, path string) {
 		s, ok := d.string(v, path)
@@ -240,7 +240,7 @@ func (d *decoder) matching(to *Value[string], form func() *regexp.Regexp, want s
 	}
 }
 
-// word returns a reader of one of some words.
+// word returns a reader for one of the given words.
 func (d *decoder) word(to *Value[string], words []string) func(hujson.Value, string) {
 	return func(v hujson.Value, path string) {
 		s, ok := d.string(v, path)
@@ -269,7 +269,7 @@ func (d *decoder) number(to *Value[int], least, most int) func(hujson.Value, str
 	}
 }
 
-// whole reads a whole number. 5.0 is one, as it is for every reader of JSON.
+// whole reads a whole number. 5.0 is valid, as in all JSON.
 func (d *decoder) whole(v hujson.Value, path string, least, most int) (int, bool) {
 	if v.Value.Kind() != '0' {
 		d.mismatch(v, path, "a number")
@@ -283,7 +283,7 @@ func (d *decoder) whole(v hujson.Value, path string, least, most int) (int, bool
 	return int(f), true
 }
 
-// duration returns a reader of times such as 1h30m.
+// duration returns a reader of durations such as 1h30m.
 func (d *decoder) duration(to *Value[time.Duration], least time.Duration) func(hujson.Value, string) {
 	return func(v hujson.Value, path string) {
 		s, ok := d.string(v, path)
@@ -303,8 +303,9 @@ func (d *decoder) duration(to *Value[time.Duration], least time.Duration) func(h
 	}
 }
 
-// The patterns of values. The schema has the same.
-// pattern compiles an expression when it is needed: most runs read no settings that need it, and to compile all takes a millisecond.
+// The patterns of values; the schema has the same.
+//
+// pattern compiles an expression on first use: most runs need few of them, and compiling all takes a millisecond.
 func pattern(expression string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
 }

@@ -1,6 +1,5 @@
-// Package settings reads what people say about calls: the files of five layers, merged, with the place of every value;
-// keeps what a project brings from loosening anything before a person trusts it; watches the files; and writes rules
-// into them.
+// Package settings reads the settings files of five layers and merges them, with the origin of every value. It keeps
+// project files from loosening anything before the user trusts them, watches the files, and writes rules into them.
 //
 //	w, err := settings.Open(settings.Options{User: user, Project: project, Local: local, Workspace: dir, Trust: store})
 //	rules := w.Current().Rules                                     // one snapshot, never changed
@@ -17,9 +16,9 @@
 //	flag_settings      a file that the command line names
 //	policy_settings    /etc/toolhost/settings.json                  the administrator's
 //
-// Values of the command line stand between the last two: whoever has them lets a value of source policy_settings win, and no
-// other. Lists of all layers are joined, each entry with its own origin; single values and the entries of env.set and
-// jobs.limits are those of the strongest layer that gives them. A file that is missing is an empty layer, but for the one
+// Values of the command line rank between the last two layers: only a value of source policy_settings overrides them.
+// Lists of all layers are joined, and each entry keeps its origin. Single values, and each entry of env.set and
+// jobs.limits, come from the strongest layer that sets them. A missing file is an empty layer, except for the file
 // that the command line names.
 //
 // # Format
@@ -52,7 +51,7 @@
 //	  },
 //	  "env": {"pass": ["MY_VAR"], "set": {"CI": "1"}},
 //	  "http": {"callback_hosts": ["agents.example.com"]},
-//	  "files": {"durability": "file"},      // none, file or full: what write and edit wait for, see below
+//	  "files": {"durability": "file"},      // none, file or full: the durability of write and edit, see below
 //	  "search": {"index": "strict"},        // off, strict or watched; left out, the size of the tree decides
 //	  "jobs": {"max": 50, "timeout": "0s", "output": "1GiB", "limits": {"nofile": 512, "as": "4GiB"}},
 //	  "max_parallel": 10,
@@ -66,46 +65,50 @@
 //	  }
 //	}
 //
-// Times are hours, minutes, seconds and milliseconds in this order (1h30m, 90s, 250ms). Sizes are bytes, or up to six digits with KiB, MiB, GiB
-// or TiB. Limits are those of setrlimit: as, core, data, fsize, memlock, stack (sizes or bytes), cpu (seconds), nofile,
-// nproc. [Schema] is the same for programs.
+// Times are hours, minutes, seconds and milliseconds in this order (1h30m, 90s, 250ms). Sizes are bytes, or up to six
+// digits with KiB, MiB, GiB or TiB. Limits are those of setrlimit: as, core, data, fsize, memlock, stack (sizes or
+// bytes), cpu (seconds), nofile, nproc. [Schema] describes the same format for programs.
 //
-// A change by write or edit is there as a whole or not at all, whatever becomes of this process. files.durability is about
-// the machine: with file, the default, the content is on the disk before the file takes its name, so that a crash leaves the
-// old or the new content; with full the name is on the disk as well when the call ends. With none the system writes the file
-// when it sees fit: a crash can leave a file empty that was just changed, its old content gone too.
+// write and edit change a file completely or not at all, even if this process is killed. files.durability is about
+// crashes of the machine. With file, the default, the content is on disk before the file takes its name, so a crash
+// leaves the old or the new content. With full, the name is on disk too when the call ends. With none the system
+// decides when to write: a crash can leave a recently changed file empty, without its old content.
 //
-// search.index is what grep and glob keep between calls: nothing (off); an index that is compared with the status of every
-// file at each call (strict); or one that the system tells of changes (watched), which is faster in large trees and does
-// not see a change through a further name outside of the tree or through mapped memory at once. Left out, it is strict for up to 20,000 files and
-// watched above.
+// search.index selects the cache of grep and glob between calls: none (off); an index that is compared with the
+// status of every file at each call (strict); or one that is updated by kernel events (watched), which is faster in
+// large trees, but notices a change through a hard link outside of the tree or through mapped memory with a delay.
+// The default is strict for up to 20,000 files and watched above.
 //
-// A file may hold keys of a newer version: in the file as a whole, in files, search and jobs, a key that resembles none is told with its
-// place, and the rest of the file counts as far as it permits nothing: rules that deny and ask, hooks, limits, a stricter mode or level.
-// What it permits counts again when the key is gone or known, since the key may have narrowed it. Elsewhere (permissions, a rule, sandbox,
-// approvals, env, http, jobs.limits, hooks), in the administrator's file, and with [Options].Strict, such a key is as wrong as a misspelt
-// one: it may forbid something, and no other part of the file can stand for it.
+// A file may contain keys of a newer version. In the file's top level, in files, search and jobs, an unknown key that
+// resembles no known one is reported with its place. The rest of the file then counts only where it permits nothing:
+// rules that deny and ask, hooks, limits, a stricter mode or level. The permissive parts count again once the key is
+// removed or known, since the key may have narrowed them. Elsewhere (permissions, a rule, sandbox, approvals, env,
+// http, jobs.limits, hooks), in the administrator's file, and with [Options].Strict, an unknown key is an error like
+// a misspelt one: it may forbid something that no other part of the file forbids.
 //
-// A misspelt key, a wrong type, a key that stands twice, a rule that is none or that fails an example is a
-// [Problem] with its place. At the start every problem is an error, all of them told at once. Later the file counts as it
-// was when it was read last, and the snapshot has the problem.
+// A misspelt key, a wrong type, a repeated key, an invalid rule or a rule that fails an example is a [Problem] with
+// its place. At the start every problem is an error, and all are reported at once. Later the last valid content of
+// the file stays in force, and the snapshot carries the problem.
 //
-// A file is not read if it is larger than 1 MiB, no regular file or nested more than 32 deep. The user's, the
-// administrator's and the one of the command line may be links, but must belong to the person or root and be writable by
-// nobody else. Those of a project are not followed if they are links.
+// A file is not read if it is larger than 1 MiB, not a regular file, or nested more than 32 deep. The files of the
+// user, the administrator and the command line may be symbolic links, but must belong to the user or root, and no
+// other user may have write permission. Links are not followed to project files.
 //
 // # Trust
 //
-// Files in the workspace may only restrict, since a command, an archive or a repository may have written them: the project's file, the local
-// one, and one in a root that the command line names. Their deny and ask rules count, and their mode and sandbox.require if they are at least
-// as strict as what the layers below say. All else is left out and listed in [Settings].Untrusted, until a person trusts the workspace:
-// [Trust] pins the digest of exactly this rest. When it is another one, the files only restrict again, and a problem says why. Comments, notes, and
-// rules that restrict change nothing about it. The digest holds the content of the workspace's programs that a hook names; what these
-// run is not pinned. An allow rule that toolhost wrote for the person ([Remember]) is pinned by itself, and counts beside what nobody trusts.
-// One table in powers.go says for each key whether its values restrict.
+// Files in the workspace may only restrict, since a command, an archive or a repository may have written them: the
+// project's file, the local one, and one in a root that the command line names. Their deny and ask rules count, and
+// so do their mode and sandbox.require if they are at least as strict as those of the layers below. Everything else
+// is left out and listed in [Settings].Untrusted until the user trusts the workspace: [Trust] pins the digest of
+// exactly these items. When the digest changes, the files only restrict again, and a problem gives the reason.
+// Comments, notes and restricting rules do not change the digest. It covers the content of workspace programs that a
+// hook names, but not of other programs that these start. An allow rule that toolhost wrote for the user ([Remember])
+// is pinned separately, and counts without trust in the rest. A table in powers.go tells for each key which values
+// restrict.
 //
-// While a session runs these files loosen nothing by losing a restriction either: a deny or ask rule that is taken out, a mode or level that becomes
-// looser, stays in force, with a problem, until a person says otherwise ([Watcher.Accept]).
+// During a session these files also cannot loosen anything by dropping a restriction: a removed deny or ask rule, or
+// a stricter mode or level that was changed, stays in force, with a problem, until the user accepts the change
+// ([Watcher.Accept]).
 //
 // The store is a JSON file of mode 0600:
 //
@@ -114,7 +117,7 @@
 // # Writing
 //
 // [AddRule] and [RemoveRule] change a file in place: only the text of the rule, its comma and its line. They write a new file
-// beside it (.settings.json.new), wait until it is on disk, and rename it, under a lock (.settings.json.lock) that is
-// gone afterwards. A process that is killed leaves the old file or the new one; [Open] removes
-// what else it left.
+// beside it (.settings.json.new), wait until it is on disk, and rename it. They hold a lock (.settings.json.lock) and
+// remove it afterwards. A process that is killed leaves the old file or the new one; [Open] removes its other
+// leftovers.
 package settings

@@ -18,15 +18,15 @@ import (
 	"toolhost/agenttool/visible"
 )
 
-// projectDir is the name of the directory in which a project keeps its settings.
+// projectDir is the name of the directory with a project's settings.
 const projectDir = ".toolhost"
 
-// AddRule adds a rule to a file in place: comments and format stay as they are, and where the rule is there already
-// nothing changes. at is noted as the time at which it was added; zero: none is.
+// AddRule adds a rule to a file in place and keeps comments and format. If the file already contains the rule,
+// nothing changes. at is recorded as the time of the addition, unless it is zero.
 //
-// A file that is missing is made, mode 0600, with its directories. One that is broken is left alone, with its problems
-// as the error. In a directory .toolhost no link is followed, since whoever made the project may have made it. Several
-// processes may add at once. The rule itself is not checked: see [Options].CheckRule.
+// A missing file is created, mode 0600, with its directories. A broken file is left unchanged, and its problems are
+// the error. In a directory .toolhost no link is followed, because the project may have planted it. Several processes
+// may add rules at once. AddRule does not check the rule itself: see [Options].CheckRule.
 func AddRule(file string, b agenttool.Behavior, text string, at time.Time) error {
 	return addRule(file, b, text, at, steps{})
 }
@@ -45,8 +45,8 @@ func addRule(file string, b agenttool.Behavior, text string, at time.Time, do st
 	return edit(file, true, do, func(e *editor) error { return e.add(b, text, at) })
 }
 
-// RemoveRule removes a rule from a list of a file, as often as it is there, with the comment that follows it in its
-// line. It reports whether it was there. The file "" has none.
+// RemoveRule removes all occurrences of a rule from a list of a file, with the comments that follow on the same line.
+// It reports whether the rule was there. An empty file name has no rules.
 func RemoveRule(file string, b agenttool.Behavior, text string) (bool, error) {
 	if file == "" {
 		return false, nil
@@ -59,7 +59,7 @@ func RemoveRule(file string, b agenttool.Behavior, text string) (bool, error) {
 	return removed, err
 }
 
-// edit changes a file under its lock. create says that a missing one is made; otherwise nothing is done about it.
+// edit changes a file under its lock. With create it creates a missing file; otherwise it leaves it missing.
 func edit(file string, create bool, do steps, change func(*editor) error) error {
 	file, err := editable(file, create)
 	if err != nil || file == "" {
@@ -84,8 +84,8 @@ func edit(file string, create bool, do steps, change func(*editor) error) error 
 	})
 }
 
-// editable returns where a file really is, and makes its directory if create is set. Without it, a file whose directory
-// is missing is "".
+// editable resolves a file's path, and creates its directory if create is set. Without create, it returns "" if the
+// directory is missing.
 func editable(file string, create bool) (string, error) {
 	dir := filepath.Dir(file)
 	if create {
@@ -133,7 +133,7 @@ func (e *editor) parse() error {
 	return err
 }
 
-// add adds a rule that is not there.
+// add adds a rule that the file does not contain.
 func (e *editor) add(b agenttool.Behavior, text string, at time.Time) error {
 	if e.content == nil {
 		e.content = []byte("{\n  \"permissions\": {\n    \"" + string(b) + "\": [\n      " + entry(text, at) + "\n    ]\n  }\n}\n")
@@ -157,7 +157,7 @@ func (e *editor) add(b agenttool.Behavior, text string, at time.Time) error {
 	return e.replace(e.insert(permissions, list), 1)
 }
 
-// remove removes a rule wherever it is in its list.
+// remove removes all occurrences of a rule from its list.
 func (e *editor) remove(b agenttool.Behavior, text string) (bool, error) {
 	if err := e.parse(); err != nil {
 		return false, err
@@ -180,7 +180,7 @@ func (e *editor) remove(b agenttool.Behavior, text string) (bool, error) {
 	return true, e.replace(e.cut(parts, gone), -len(gone))
 }
 
-// replace makes the changes, and makes sure that they came out as they should.
+// replace applies the changes, and verifies the result.
 func (e *editor) replace(changes []splice, rules int) error {
 	before := len(e.values.Rules)
 	changed := editor{file: e.file, content: append([]byte(e.text.bom), spliced(e.text.bytes, changes)...)}
@@ -219,7 +219,7 @@ func ruleText(v hujson.Value) string {
 	return strings.TrimSpace(literal.String())
 }
 
-// entry is a rule as it is written into a list.
+// entry returns a rule as an element of a list.
 func entry(text string, at time.Time) string {
 	if at.IsZero() {
 		return jsonString(text)
@@ -227,7 +227,7 @@ func entry(text string, at time.Time) string {
 	return `{"rule": ` + jsonString(text) + `, "added": "` + at.UTC().Truncate(time.Second).Format(time.RFC3339) + `"}`
 }
 
-// jsonString writes a string so that a person sees in the file what is in it: what is invisible is escaped.
+// jsonString encodes a string so that a person sees its content in the file: invisible characters are escaped.
 func jsonString(s string) string {
 	var b strings.Builder
 	for _, r := range string(agenttool.AppendString(nil, s)) {

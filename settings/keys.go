@@ -18,7 +18,7 @@ var keys = []string{
 	"files.durability", "search.index", "jobs.max", "jobs.timeout", "jobs.output", "jobs.limits", "max_parallel", "hooks",
 }
 
-// The words that settings can be.
+// The valid words of settings.
 var (
 	modes        = []string{"default", "accept_edits", "plan", "sandboxed", "dont_ask"}
 	levels       = []string{"none", "landlock", "landlock+notify", "full"} // weakest first
@@ -28,7 +28,7 @@ var (
 	indexes      = []string{"off", "strict", "watched"}
 )
 
-// What holds where nothing is said, for the comparison of what a project asks for with it.
+// The defaults, for comparison with a project's values.
 const (
 	defaultMode    = "default"
 	defaultRequire = "landlock"
@@ -133,7 +133,7 @@ func (d *decoder) envSet(v hujson.Value, path string) {
 	})
 }
 
-// put sets a key of a map that may not be there yet.
+// put sets a key of a map, which may be nil.
 func put[V any](m *map[string]V, key string, v V) {
 	if *m == nil {
 		*m = map[string]V{}
@@ -141,7 +141,7 @@ func put[V any](m *map[string]V, key string, v V) {
 	(*m)[key] = v
 }
 
-// resources are what jobs.limits can limit, and whether a limit is a size.
+// resources are the resources in jobs.limits; size: the limit is a size.
 var resources = []struct {
 	name string
 	size bool
@@ -150,7 +150,7 @@ var resources = []struct {
 	{"nproc", false}, {"stack", true},
 }
 
-// limits reads resource limits: numbers, or sizes for what has one.
+// limits reads resource limits: numbers or sizes.
 func (d *decoder) limits(v hujson.Value, path string) {
 	fields := make([]field, len(resources))
 	for i, r := range resources {

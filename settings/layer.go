@@ -8,15 +8,15 @@ import (
 	"toolhost/agenttool"
 )
 
-// layer is a file, and what it says.
+// layer is a settings file with its values.
 type layer struct {
 	Layer
 	values  *Settings // never nil
-	content []byte    // as it was read; nil: it does not exist
-	held    *Settings // what a file in the workspace said before and says no more, and still restricts; nil: nothing
+	content []byte    // content of the file; nil: it does not exist
+	held    *Settings // earlier restrictions of a file in the workspace that it no longer contains but that stay in force; nil: none
 }
 
-// Files lists the layers, weakest first, with their sources and files and nothing else.
+// Files lists the layers, weakest first, with only their sources and files.
 func (o Options) Files() []Layer {
 	all := []Layer{
 		{Source: agenttool.SourceUser, File: o.User}, {Source: agenttool.SourceProject, File: o.Project}, {Source: agenttool.SourceLocal, File: o.Local},
@@ -31,8 +31,8 @@ func (o Options) Files() []Layer {
 	return named
 }
 
-// read reads all layers. Of a file that is broken, the layer is what it was before; nil: it is empty. Of a file in the workspace, what
-// restricted before goes on restricting: a command may have changed the file.
+// read reads all layers. A broken file keeps its values in before, or is empty if before is nil. Restrictions of a
+// workspace file stay in force, because a command may have changed the file.
 func (o Options) read(before []*layer) (layers []*layer, problems []Problem) {
 	for i, named := range o.Files() {
 		var last *layer
@@ -51,7 +51,7 @@ func (o Options) read(before []*layer) (layers []*layer, problems []Problem) {
 	return layers, problems
 }
 
-// readLayer reads one layer. last is what it was before, or nil.
+// readLayer reads one layer. last is its previous state, or nil.
 func (o Options) readLayer(named Layer, last *layer) (*layer, []Problem) {
 	l := &layer{Layer: named, values: &Settings{}}
 	if l.Supplied = o.inWorkspace(named); l.Supplied {
@@ -80,13 +80,13 @@ func (o Options) readLayer(named Layer, last *layer) (*layer, []Problem) {
 	return l, problems
 }
 
-// inProject reports whether the layer's file is one that a project keeps.
+// inProject reports whether the layer's file belongs to a project.
 func (l Layer) inProject() bool {
 	return l.Source == agenttool.SourceProject || l.Source == agenttool.SourceLocal
 }
 
-// inWorkspace reports whether commands and whoever made the project may have written the layer's file: it is one of the project's, or the
-// command line names one in a root.
+// inWorkspace reports whether commands or the project's authors may have written the layer's file: it belongs to the
+// project, or the command line names a file in a root.
 func (o Options) inWorkspace(l Layer) bool {
 	if l.inProject() {
 		return true
@@ -106,7 +106,8 @@ func (o Options) inWorkspace(l Layer) bool {
 	return false
 }
 
-// hold keeps in force what restricted in the last reading of a file in the workspace, and what that held itself.
+// hold keeps the restrictions of the last reading of a workspace file in force, including those held from earlier
+// readings.
 func (l *layer) hold(last *layer) {
 	if last == nil || !l.Supplied {
 		return
@@ -139,7 +140,7 @@ func (l *layer) hold(last *layer) {
 	}
 }
 
-// heldProblems say what of a layer is held, and how it is let go.
+// heldProblems returns problems that name each restriction held for a layer and the way to release it.
 func heldProblems(held *Settings) []Problem {
 	var problems []Problem
 	add := func(at agenttool.Origin, what string) {

@@ -18,13 +18,13 @@ import (
 	"toolhost/agenttool"
 )
 
-// item is one thing that a layer which the project supplied would loosen, as a person reads it and as it is pinned.
+// item is one loosening by a workspace layer, in a form for the user and a form to pin.
 type item struct {
 	Untrusted
-	value any // encodes to JSON, the same for the same meaning
+	value any // encodes to JSON; equal meanings have equal encodings
 }
 
-// looseningOf lists what the layers in the workspace would loosen and may not by themselves, weakest layer first.
+// looseningOf lists the loosening items of the workspace layers, which need trust, weakest layer first.
 func (o Options) looseningOf(layers []*layer) []item {
 	below := &Settings{}
 	var all []item
@@ -51,7 +51,7 @@ func (l *layer) believed(below *Settings, counts func(item) bool, workspace stri
 	return part
 }
 
-// rules returns the allow rules of a layer that the item stands for. No other item counts alone.
+// rules returns the allow rules of a layer that match the item. Other items are never pinned separately.
 func (it item) rules(l *Settings) []Rule {
 	if it.Key != "permissions.allow" {
 		return nil
@@ -68,8 +68,8 @@ func (c *collector) add(key string, o agenttool.Origin, value any, format string
 	c.items = append(c.items, item{Untrusted{key, fmt.Sprintf(format, args...), o}, value})
 }
 
-// hookValue is all of a hook that matters when it runs, with what is in the files of the workspace that its command names: they come with
-// the project, as the settings do.
+// hookValue returns all of a hook that affects its run, including the content of workspace files that its command
+// names: they come with the project, like the settings.
 func hookValue(h Hook, workspace string) any {
 	programs := map[string]string{}
 	for _, word := range h.Command {
@@ -90,10 +90,10 @@ func hookValue(h Hook, workspace string) any {
 	}{h.Event, h.Matcher.Tool, h.Matcher.Input, h.Command, h.Timeout, h.Env, programs}
 }
 
-// maxProgram is how much of a program is looked at.
+// maxProgram is the number of bytes of a program that the digest covers.
 const maxProgram = 16 << 20
 
-// contentOf is the digest of a regular file's content; "" if it is none.
+// contentOf returns the digest of a regular file's content; "" if it is not one.
 func contentOf(file string) string {
 	f, err := os.OpenFile(file, os.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -110,7 +110,7 @@ func contentOf(file string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// command is a hook's command as it would be typed.
+// command returns a hook's command as a shell command line.
 func command(h Hook) string {
 	words := make([]string, 0, len(h.Env)+len(h.Command))
 	for _, name := range slices.Sorted(maps.Keys(h.Env)) {
@@ -122,7 +122,7 @@ func command(h Hook) string {
 	return strings.Join(words, " ")
 }
 
-// text says for which calls a hook is.
+// text returns a phrase for the calls that a hook applies to.
 func (m Matcher) text() string {
 	switch {
 	case m.Input != "" && m.Tool != "":
@@ -135,13 +135,13 @@ func (m Matcher) text() string {
 	return " of every call"
 }
 
-// pinned is what a digest says of an item: where in the files it stands, notes and comments do not matter.
+// pinned is the part of an item that its digest covers. The place in the file, notes and comments are not covered.
 type pinned struct {
 	Source, Key string
 	Value       any
 }
 
-// digestOf names exactly what items loosen: equal digests mean equal items in the same order.
+// digestOf returns a digest of items: equal digests mean equal items in the same order.
 func digestOf(items []item) string {
 	all := make([]pinned, len(items))
 	for i, it := range items {
@@ -150,7 +150,7 @@ func digestOf(items []item) string {
 	return digestOfValue(all)
 }
 
-// digest names one item.
+// digest returns the digest of one item.
 func (it item) digest() string { return digestOfValue(pinned{it.Origin.Source, it.Key, it.value}) }
 
 func digestOfValue(v any) string {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// merge makes one snapshot of layers. Of a file in the workspace only what restricts counts, what toolhost wrote into it for the person,
-// and, once the person trusts it, the rest.
+// merge merges the layers into one snapshot. Of a workspace file it uses restrictions, rules that toolhost wrote for
+// the user, and, if the user trusts the file, the rest.
 func (o Options) merge(layers []*layer) *Settings {
 	items := o.looseningOf(layers)
 	word := o.wordOn(items)
@@ -37,7 +37,7 @@ func (o Options) merge(layers []*layer) *Settings {
 	return merged
 }
 
-// add puts a stronger layer over the settings: lists grow, single values are replaced.
+// add lays a stronger layer over the settings: lists are joined, single values replaced.
 func (s *Settings) add(l *Settings) {
 	s.Rules = append(s.Rules, l.Rules...)
 	s.AddDirs = append(s.AddDirs, l.AddDirs...)
@@ -59,7 +59,7 @@ func (s *Settings) add(l *Settings) {
 	s.JobLimits = overlaid(s.JobLimits, l.JobLimits)
 }
 
-// Over returns what holds where s is laid over weaker settings, such as [Default]. Rules and lists of both stay.
+// Over returns s laid over weaker settings, such as [Default]. Rules and lists of both are kept.
 func (s *Settings) Over(weaker *Settings) *Settings {
 	merged := &Settings{Untrusted: s.Untrusted, Problems: s.Problems, Layers: s.Layers, trusted: s.trusted, loosening: s.loosening}
 	merged.add(weaker)
@@ -73,7 +73,7 @@ func replace[T any](weak *Value[T], strong Value[T]) {
 	}
 }
 
-// overlaid returns the keys of both maps; neither is changed.
+// overlaid returns the union of both maps, with the values of strong first; it changes neither.
 func overlaid(weak, strong map[string]Value[string]) map[string]Value[string] {
 	if len(strong) == 0 {
 		return weak

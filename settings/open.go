@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// readFile returns the content of a file of settings, and what is known of it. It waits for no pipe, takes nothing but
-// a regular file of a sensible size, and follows a link in the last place of the path only if links is set.
+// readFile returns the content and status of a settings file. It never blocks on a pipe, accepts only a regular file
+// of a sensible size, and follows a link at the end of the path only if links is set.
 func readFile(file string, links bool) ([]byte, fs.FileInfo, error) {
 	flags := unix.O_RDONLY | unix.O_NONBLOCK | unix.O_NOCTTY | unix.O_CLOEXEC
 	if !links {
@@ -51,7 +51,7 @@ var (
 	errTooLarge   = fmt.Errorf("it is larger than %d KiB", maxSize>>10)
 )
 
-// bare takes the path off an error, since a problem names it already.
+// bare strips the path from an error, since a problem already names it.
 func bare(err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) {
@@ -60,12 +60,12 @@ func bare(err error) error {
 	return err
 }
 
-// missing reports whether an error says that there is no such file.
+// missing reports whether an error means that the file does not exist.
 func missing(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR)
 }
 
-// checkOwner says why somebody else may have written a file, and what to do about it.
+// checkOwner returns an error with a remedy if another user may have written the file.
 func checkOwner(file string, info fs.FileInfo) error {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
@@ -75,7 +75,7 @@ func checkOwner(file string, info fs.FileInfo) error {
 		return fmt.Errorf("it belongs to user %d: only you and root may say what is allowed; chown it, or remove it", uid)
 	}
 	mode := info.Mode().Perm()
-	if own := os.Geteuid(); own != 0 && int(stat.Gid) == own && os.Getegid() == own { // the person's own group, where files are made with umask 002
+	if own := os.Geteuid(); own != 0 && int(stat.Gid) == own && os.Getegid() == own { // the user's own group, on systems with umask 002
 		mode &^= 0o020
 	}
 	if mode&0o022 != 0 {

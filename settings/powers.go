@@ -9,17 +9,17 @@ import (
 	"toolhost/agenttool"
 )
 
-// tightening says when a value of a key only restricts.
+// tightening tells whether a value of a key only restricts.
 type tightening int
 
-// A key loosens unless its row says otherwise.
+// A key loosens unless its row states otherwise.
 const (
 	widens     tightening = iota // every value needs trust
 	restricts                    // every value counts in a file that is not trusted
 	ifStricter                   // a value counts if it is at least as strict as that of the layers below
 )
 
-// power is one key of a settings file, and what a file in the workspace can do with it.
+// power describes the effect of a key in a workspace file.
 type power struct {
 	key string
 	how tightening
@@ -30,8 +30,7 @@ type power struct {
 	items func(c *collector, l, below *Settings)
 }
 
-// powers is the table of all keys that a file can hold. Only rows that say so tighten; a key without a row counts from no file in the
-// workspace, trusted or not.
+// powers is the table of all keys. A key without a row never counts in a workspace file, even if trusted.
 func powers(workspace string) []power {
 	rules := func(b agenttool.Behavior) func(to, from, below *Settings) {
 		return func(to, from, _ *Settings) { to.Rules = append(to.Rules, rulesOf(from, b)...) }
@@ -90,7 +89,7 @@ func powers(workspace string) []power {
 	}
 }
 
-// restricting returns the part of a layer that loosens nothing of what is below it.
+// restricting returns the part of a layer that loosens nothing in below.
 func restricting(l, below *Settings) *Settings {
 	part := &Settings{}
 	for _, p := range powers("") {
@@ -104,7 +103,7 @@ func restricting(l, below *Settings) *Settings {
 	return part
 }
 
-// loosening lists what one layer would loosen of what is below it: everything that [restricting] leaves out.
+// loosening lists the items of a layer that loosen below: everything that [restricting] leaves out.
 func loosening(l, below *Settings, workspace string) []item {
 	var c collector
 	for _, p := range powers(workspace) {
@@ -115,7 +114,7 @@ func loosening(l, below *Settings, workspace string) []item {
 	return c.items
 }
 
-// single is the row of a key that holds one value and loosens.
+// single returns the row of a key with one value that loosens.
 func single[T any](key string, value func(*Settings) *Value[T], text func(T) string) power {
 	return power{key: key, how: widens, items: func(c *collector, l, _ *Settings) {
 		if v := value(l); v.Set {
@@ -168,18 +167,19 @@ func (s *Settings) require() string {
 	return defaultRequire
 }
 
-// strictness orders the modes. Two that are equal allow things that the other does not.
+// strictness orders the modes. Modes of equal rank allow different things.
 func strictness() map[string]int {
 	return map[string]int{"sandboxed": 0, "accept_edits": 0, "default": 1, "dont_ask": 2, "plan": 3}
 }
 
-// tighterMode reports whether a mode allows nothing that another one does not. An unknown one allows everything.
+// tighterMode reports whether a mode allows nothing that the other forbids. An unknown mode counts as the least
+// strict.
 func tighterMode(mode, than string) bool {
 	m, known := strictness()[mode]
 	return mode == than || known && m > strictness()[than]
 }
 
-// tighterLevel reports whether commands that run under a required level run under another one as well.
+// tighterLevel reports whether a required level is at least as strict as another.
 func tighterLevel(level, than string) bool {
 	return slices.Index(levels, level) >= slices.Index(levels, than)
 }

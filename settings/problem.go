@@ -5,12 +5,12 @@ import (
 	"fmt"
 )
 
-// Problem is something wrong with a file of settings.
+// Problem is a mistake in a settings file.
 type Problem struct {
 	File    string // absolute
 	Line    int    // from 1; 0: the file as a whole
 	Column  int    // from 1, in bytes
-	Message string // says what is wrong and what would be right. What it quotes of the file is escaped
+	Message string // names the mistake and the remedy. Quoted text of the file is escaped
 }
 
 // Error returns FILE:LINE:COLUMN: MESSAGE.
@@ -24,7 +24,7 @@ func (p *Problem) Error() string {
 	return fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, p.Message)
 }
 
-// Problems returns the problems that an error of [Load] or [Open] joins, in the order of the layers and their lines.
+// Problems returns the problems in an error of [Load] or [Open], in the order of the layers and lines.
 func Problems(err error) []Problem {
 	var found []Problem
 	switch e := err.(type) {
@@ -40,7 +40,7 @@ func Problems(err error) []Problem {
 	return found
 }
 
-// join makes one error of problems.
+// join joins problems into one error.
 func join(problems []Problem) error {
 	errs := make([]error, len(problems))
 	for i := range problems {
@@ -49,5 +49,5 @@ func join(problems []Problem) error {
 	return errors.Join(errs...)
 }
 
-// maxProblems bounds what is said about one file.
+// maxProblems bounds the problems reported for one file.
 const maxProblems = 100

@@ -10,7 +10,7 @@ import (
 	"toolhost/agenttool"
 )
 
-// behaviors are the lists of rules, in the order in which they count.
+// behaviors are the lists of rules, in order of precedence.
 var behaviors = []agenttool.Behavior{agenttool.Deny, agenttool.Ask, agenttool.Allow}
 
 // permissions reads the lists of rules.
@@ -25,7 +25,7 @@ func (d *decoder) permissions(v hujson.Value, path string) {
 	d.object(v, path, fields)
 }
 
-// ruleEntry is a rule with what belongs to it.
+// ruleEntry is a rule with its examples and notes.
 type ruleEntry struct {
 	text        Value[string]
 	match, miss []example
@@ -67,7 +67,7 @@ func (d *decoder) rule(v hujson.Value, path string, b agenttool.Behavior) {
 	d.keep(v, path, b, e)
 }
 
-// keep checks a rule and adds it to the settings.
+// keep validates a rule and adds it to the settings.
 func (d *decoder) keep(v hujson.Value, path string, b agenttool.Behavior, e ruleEntry) {
 	r := Rule{Text: strings.TrimSpace(e.text.V), Behavior: b, Origin: e.text.Origin, Note: e.note.V}
 	if r.Text == "" {
@@ -109,7 +109,7 @@ func (d *decoder) examples(to *[]example) func(hujson.Value, string) {
 	}
 }
 
-// checkRule has a rule compiled. It reports whether it can be.
+// checkRule compiles a rule. It reports whether the rule is valid.
 func (d *decoder) checkRule(v hujson.Value, text string, b agenttool.Behavior, o agenttool.Origin) bool {
 	if d.o.CheckRule == nil {
 		return true
@@ -121,7 +121,7 @@ func (d *decoder) checkRule(v hujson.Value, text string, b agenttool.Behavior, o
 	return err == nil
 }
 
-// checkExamples holds a rule to its examples.
+// checkExamples checks a rule against its examples.
 func (d *decoder) checkExamples(r Rule, examples []example, want bool) {
 	if d.o.CheckExample == nil {
 		return

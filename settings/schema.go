@@ -8,7 +8,7 @@ import (
 //go:embed schema.json
 var schema []byte
 
-// Schema returns the JSON Schema (draft 2020-12) of a file of settings, for editors and other programs. Files are not
-// decoded by it, which would take longer than all the rest of a start: a test holds decoder and schema to each other.
-// What no schema can say (a rule must be one, a key stands once) the decoder alone checks.
+// Schema returns the JSON Schema (draft 2020-12) of a settings file, for editors and other programs. The decoder does
+// not use it, because that would take longer than the rest of a start; a test keeps decoder and schema consistent.
+// Only the decoder checks conditions that a schema cannot express (rules are valid, keys are not repeated).
 func Schema() []byte { return slices.Clone(schema) }

@@ -6,7 +6,7 @@ import (
 	"toolhost/agenttool"
 )
 
-// Options say where settings are and who understands their rules. Paths are absolute; an empty path is no file.
+// Options locate the settings files and provide checks for rules. Paths are absolute; an empty path means no file.
 type Options struct {
 	User    string // the person's own; a missing file is an empty layer, as for all but Flag
 	Project string // WORKSPACE/.toolhost/settings.json
@@ -14,21 +14,21 @@ type Options struct {
 	Flag    string // named on the command line: it must exist
 	Managed string // of the machine's administrator
 
-	Workspace string   // absolute, without links: where relative directories start, and the key of what was trusted
-	Roots     []string // further roots of the session, absolute: Flag is believed in none of them
-	Home      string   // what ~ means in add_dirs; empty: ~ is an error
-	Trust     string   // the store of what was trusted; empty: nothing is
+	Workspace string   // absolute, without links: base of relative directories, and key of the trust store
+	Roots     []string // further roots of the session, absolute: a Flag file in a root is not trusted
+	Home      string   // home directory for ~ in add_dirs; empty: ~ is an error
+	Trust     string   // the trust store; empty: nothing is trusted
 
-	// CheckRule says what is wrong with a rule. Nil: nothing is.
+	// CheckRule returns an error for an invalid rule. Nil: every rule is valid.
 	CheckRule func(text string, b agenttool.Behavior, o agenttool.Origin) error
 
-	// CheckHook says what is wrong with a hook. Nil: nothing is.
+	// CheckHook returns an error for an invalid hook. Nil: every hook is valid.
 	CheckHook func(h Hook) error
 
 	// CheckExample reports whether a rule matches an example of itself. Nil: examples are not checked.
 	CheckExample func(rule string, b agenttool.Behavior, example string) (matches bool, err error)
 
-	Strict bool // a key that a newer version may know is an error, as a misspelt one is
+	Strict bool // a key that a newer version may know is an error, like a misspelt one
 
 	Now func() time.Time // nil: time.Now
 
@@ -43,9 +43,9 @@ func (o Options) now() time.Time {
 	return o.Now()
 }
 
-// Settings is what all layers together say: one snapshot, read-only. A value that no layer gives is not Set.
+// Settings is a snapshot of all layers merged, read-only. A value that no layer sets is not Set.
 type Settings struct {
-	Rules   []Rule // of all layers, the weakest layer's first, in the order of its file; deny, then ask, then allow count, wherever they come from
+	Rules   []Rule // of all layers, the weakest layer's first, in file order; deny precedes ask precedes allow, independently of the layer
 	Mode    Value[string]
 	AddDirs []Value[string] // absolute
 	Require Value[string]   // sandbox.require
@@ -57,10 +57,10 @@ type Settings struct {
 	EnvPass []Value[string]
 	EnvSet  map[string]Value[string]
 
-	CallbackHosts []Value[string] // http.callback_hosts: where results may be sent besides this machine
+	CallbackHosts []Value[string] // http.callback_hosts: hosts besides this machine that may receive results
 
 	Durability  Value[string] // files.durability: none, file or full
-	SearchIndex Value[string] // search.index: off, strict or watched; not set: the tree's size decides
+	SearchIndex Value[string] // search.index: off, strict or watched; not set: chosen by the tree's size
 
 	MaxJobs     Value[int]
 	JobTimeout  Value[time.Duration]     // 0 is never
@@ -70,15 +70,15 @@ type Settings struct {
 
 	Hooks []Hook // in the order of the layers and of their files, whatever the event
 
-	Untrusted []Untrusted // what was left out, because the project brought it and nobody trusted it
-	Problems  []Problem   // what is wrong although there are settings: a file broken since it was read last, changed since it was trusted
+	Untrusted []Untrusted // values of the project that were left out because the user has not trusted them
+	Problems  []Problem   // problems besides valid settings: a file that broke since it was last read, or changed since it was trusted
 	Layers    []Layer     // weakest first; those without a file are left out
 
-	trusted   bool   // all that files in the workspace say counts
-	loosening []item // what they loosen, whether trusted or not; without what toolhost wrote for the person
+	trusted   bool   // workspace files count completely
+	loosening []item // loosening items of workspace files, trusted or not; without rules that toolhost wrote for the user
 }
 
-// Value is one setting and where it comes from.
+// Value is one setting and its origin.
 type Value[T any] struct {
 	Set    bool
 	V      T
@@ -87,24 +87,24 @@ type Value[T any] struct {
 
 // Rule is one rule of permissions.
 type Rule struct {
-	Text     string // trimmed, else as written
+	Text     string // trimmed, otherwise as written
 	Behavior agenttool.Behavior
 	Origin   agenttool.Origin
-	Note     string    // why, in the person's words
-	Added    time.Time // zero: not known
+	Note     string    // the user's reason
+	Added    time.Time // zero: unknown
 }
 
-// Hook is one command that is run at an event of a call.
+// Hook is a command that runs at an event of a call.
 type Hook struct {
 	Event   string // one of [Events]
 	Matcher Matcher
-	Command []string          // argv: no shell reads it; relative to the workspace
+	Command []string          // argv: no shell is involved; relative to the workspace
 	Timeout time.Duration     // 0: not given
-	Env     map[string]string // further variables of it
+	Env     map[string]string // additional variables
 	Origin  agenttool.Origin
 }
 
-// Matcher says which calls a hook is for. What is empty matches all.
+// Matcher selects the calls for a hook. An empty field matches all.
 type Matcher struct {
 	Tool  string // a tool's name or alias, or *
 	Input string // a rule that must match the call, such as Shell(git push *)
@@ -115,10 +115,10 @@ var Events = []string{
 	"pre_tool_use", "post_tool_use", "post_tool_use_failure", "permission_request", "permission_decision", "result_persistence",
 }
 
-// Untrusted is one thing that a project's file would loosen.
+// Untrusted is a value of a project's file that would loosen something.
 type Untrusted struct {
 	Key    string // the setting, such as permissions.allow
-	Text   string // a sentence for a person. It holds what a stranger wrote: escape it before a terminal sees it
+	Text   string // a sentence for a person. It contains text from the project: escape it for a terminal
 	Origin agenttool.Origin
 }
 
@@ -127,12 +127,12 @@ type Layer struct {
 	Source   string // one of agenttool's rule sources
 	File     string // absolute
 	Exists   bool
-	Supplied bool   // it lies in the workspace, where others write: nothing of it loosens anything by itself
+	Supplied bool   // it lies in the workspace, where other people or commands write: it cannot loosen anything by itself
 	Why      string // why Supplied; else empty
-	Trusted  bool   // all of it counts: it is the person's own, or trusted, or loosens nothing
+	Trusted  bool   // it counts completely: it is the user's own, or trusted, or loosens nothing
 }
 
-// Default returns what holds where no layer says anything. Its source is "default".
+// Default returns the defaults. Their source is "default".
 func Default() *Settings {
 	from := agenttool.Origin{Source: "default"}
 	return &Settings{
@@ -149,8 +149,8 @@ func Default() *Settings {
 	}
 }
 
-// Load reads all layers. If anything is wrong with one of them there are no settings, and the error joins every
-// [*Problem] that was found: see [Problems].
+// Load reads all layers. If a file has a problem it returns no settings, and the error joins all [*Problem]s: see
+// [Problems].
 func Load(o Options) (*Settings, error) {
 	read, problems := o.read(nil)
 	if len(problems) > 0 {

@@ -7,8 +7,7 @@ import (
 	"toolhost/agenttool/visible"
 )
 
-// shown returns s with what a person cannot see, or what would turn other text around, written as \u escapes, and
-// no more than a paragraph of it.
+// shown escapes characters of s that are invisible or change the text direction as \u, and cuts s to a paragraph.
 func shown(s string) string {
 	const most = 1000
 	var b strings.Builder
@@ -25,7 +24,7 @@ func shown(s string) string {
 	return b.String()
 }
 
-// quoted returns what a line can hold of shown text, between quotes.
+// quoted returns shown(s) cut to part of a line, in quotes.
 func quoted(s string) string {
 	const most = 200
 	if r := []rune(s); len(r) > most {
@@ -34,7 +33,7 @@ func quoted(s string) string {
 	return `"` + shown(s) + `"`
 }
 
-// quoteShell writes a word so that a shell reads it as it is. It is not shown: a person must see all of it.
+// quoteShell quotes a word for a shell. It escapes nothing for display and does not cut: the user must see all of it.
 func quoteShell(word string) string {
 	if word != "" && strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+@") == "" {
 		return word

@@ -9,13 +9,13 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// splice puts text in the place of bytes from one offset to another.
+// splice replaces the bytes between two offsets by text.
 type splice struct {
 	from, to int
 	text     string
 }
 
-// spliced makes all changes. Those that only cut may overlap; of others, none overlaps another.
+// spliced applies all changes. Deletions may overlap each other; other changes must not overlap.
 func spliced(content []byte, changes []splice) []byte {
 	slices.SortStableFunc(changes, func(a, b splice) int { return cmp.Compare(a.from, b.from) })
 	var out []byte
@@ -33,7 +33,7 @@ func spliced(content []byte, changes []splice) []byte {
 // part is one element of a list or member of an object.
 type part struct {
 	start, end int // from the name of a member to the end of its value
-	comma      int // that follows; -1: none does
+	comma      int // the comma after it; -1: none
 }
 
 // partsOf returns the parts of a list or object.
@@ -52,19 +52,19 @@ func partsOf(v hujson.Value) []part {
 			last = e
 		}
 	}
-	if len(parts) > 0 && last.AfterExtra == nil { // as hujson marks that no comma follows the last one
+	if len(parts) > 0 && last.AfterExtra == nil { // hujson's mark for a missing comma after the last part
 		parts[len(parts)-1].comma = -1
 	}
 	return parts
 }
 
-// render writes a new part that stands at an indent, or in a line with others.
+// render returns the text of a new part, at an indentation or on a line with others.
 type render func(e *editor, indent string, oneLine bool) string
 
-// leaf renders text as it is.
+// leaf renders text unchanged.
 func leaf(text string) render { return func(*editor, string, bool) string { return text } }
 
-// nested renders a member whose value is a list or object of one part.
+// nested renders a member that is a list or object with one part.
 func nested(name string, open, close byte, inner render) render {
 	return func(e *editor, indent string, oneLine bool) string {
 		head := jsonString(name) + ": " + string(open)
@@ -102,7 +102,7 @@ func (e *editor) insert(v hujson.Value, add render) []splice {
 	return []splice{{lineEnd, lineEnd, ", " + add(e, "", true)}}
 }
 
-// insertFirst adds a part to an empty list or object, behind the comments in it.
+// insertFirst adds a part to an empty list or object, after the comments in it.
 func (e *editor) insertFirst(v hujson.Value, add render) []splice {
 	closing := v.EndOffset - 1
 	at := v.StartOffset + 1
@@ -121,7 +121,7 @@ func (e *editor) insertFirst(v hujson.Value, add render) []splice {
 // cut removes parts with their commas.
 func (e *editor) cut(parts []part, gone []int) []splice {
 	var cuts []splice
-	kept := -1 // the last part that stays
+	kept := -1 // the last part that is kept
 	for i, p := range parts {
 		if !slices.Contains(gone, i) {
 			kept = i
@@ -133,13 +133,13 @@ func (e *editor) cut(parts []part, gone []int) []splice {
 		}
 		cuts = append(cuts, e.widened(p.start, to, i == 0))
 	}
-	if parts[len(parts)-1].comma < 0 && kept >= 0 && kept < len(parts)-1 { // the comma in front of nothing
+	if parts[len(parts)-1].comma < 0 && kept >= 0 && kept < len(parts)-1 { // a comma without a part after it
 		cuts = append(cuts, splice{parts[kept].comma, parts[kept].comma + 1, ""})
 	}
 	return cuts
 }
 
-// widened returns a cut with the blanks around it, or with the whole line if nothing else is in it but comments.
+// widened extends a cut to the blanks around it, or to the whole line if only comments remain there.
 func (e *editor) widened(from, to int, first bool) splice {
 	b := e.text.bytes
 	indent, own := e.ownLine(from)
@@ -163,8 +163,8 @@ func (e *editor) widened(from, to int, first bool) splice {
 	return splice{from, to, ""}
 }
 
-// endOfLine returns where the comments end that follow an offset in its line, and whether the last one reaches to the
-// end of the line. A comment of several lines that begins there is passed over.
+// endOfLine returns the end of the comments after an offset on its line, and whether the last one is a line comment.
+// It skips a multi-line comment that begins there.
 func (e *editor) endOfLine(offset int) (end int, lineComment bool) {
 	b := e.text.bytes
 	end = offset
@@ -186,7 +186,7 @@ func (e *editor) endOfLine(offset int) (end int, lineComment bool) {
 	return end, lineComment
 }
 
-// ownLine returns the blanks in front of an offset, and whether its line holds nothing else there.
+// ownLine returns the blanks before an offset, and whether only blanks precede it on its line.
 func (e *editor) ownLine(offset int) (indent string, own bool) {
 	indent = e.indentAt(offset)
 	line, _ := e.text.position(offset)
@@ -200,7 +200,7 @@ func (e *editor) indentAt(offset int) string {
 	return string(b[:len(b)-len(bytes.TrimLeft(b, " \t"))])
 }
 
-// unit is what a line of the file is indented by, against the one that it belongs to.
+// unit returns the indentation step of the file.
 func (e *editor) unit() string {
 	if parts := partsOf(e.root); len(parts) > 0 {
 		if indent, own := e.ownLine(parts[0].start); own && indent != "" {
@@ -212,7 +212,7 @@ func (e *editor) unit() string {
 	return "  "
 }
 
-// newline is how the file ends its lines.
+// newline returns the line ending of the file.
 func (e *editor) newline() string {
 	if i := bytes.IndexByte(e.text.bytes, '\n'); i > 0 && e.text.bytes[i-1] == '\r' {
 		return "\r\n"

@@ -13,14 +13,14 @@ import (
 // The bounds of a file.
 const (
 	maxSize  = 1 << 20
-	maxDepth = 32 // of lists and objects in each other
+	maxDepth = 32 // nesting depth of lists and objects
 )
 
-// text is the content of a file, and where its lines begin.
+// text is the content of a file, with the offsets of its lines.
 type text struct {
 	bytes []byte // without a byte order mark
 	lines []int  // offset of each line's first byte
-	bom   string // what was cut off in front
+	bom   string // the byte order mark that was removed
 }
 
 const byteOrderMark = "\ufeff"
@@ -47,7 +47,7 @@ func (t *text) position(offset int) (line, column int) {
 	return line, offset - t.lines[line-1] + 1
 }
 
-// syntaxError is a place where a file is no JSON with comments.
+// syntaxError is a syntax error at a place.
 type syntaxError struct {
 	line, column int
 	message      string
@@ -55,7 +55,7 @@ type syntaxError struct {
 
 func (e *syntaxError) Error() string { return e.message }
 
-// at makes an error of a place.
+// at returns an error at a place.
 func (t *text) at(offset int, format string, args ...any) error {
 	line, column := t.position(offset)
 	return &syntaxError{line, column, fmt.Sprintf(format, args...)}
@@ -72,14 +72,14 @@ func (t *text) parse() (hujson.Value, error) {
 	if i := tooDeep(t.bytes); i >= 0 {
 		return hujson.Value{}, t.at(i, "lists and objects are nested more than %d deep", maxDepth)
 	}
-	v, err := hujson.Parse(append(slices.Clip(t.bytes), '\n')) // a last comment without a line feed is one as well
+	v, err := hujson.Parse(append(slices.Clip(t.bytes), '\n')) // so that a last comment without a line feed is accepted
 	if err != nil {
 		return v, t.syntax(err)
 	}
 	return v, nil
 }
 
-// syntax takes the place out of an error of hujson, which has it in its text only.
+// syntax extracts the place from an error of hujson, which has it only in its text.
 func (t *text) syntax(err error) error {
 	e := &syntaxError{line: 1, column: 1}
 	if _, scanErr := fmt.Sscanf(err.Error(), "hujson: line %d, column %d:", &e.line, &e.column); scanErr != nil {
@@ -95,7 +95,7 @@ func (t *text) syntax(err error) error {
 	return e
 }
 
-// invalidUTF8 returns the offset of the first byte that belongs to no character, or -1.
+// invalidUTF8 returns the offset of the first invalid byte, or -1.
 func invalidUTF8(b []byte) int {
 	if utf8.Valid(b) {
 		return -1
@@ -110,7 +110,7 @@ func invalidUTF8(b []byte) int {
 	return -1
 }
 
-// tooDeep returns the offset of the first bracket that is nested too deep, or -1. The parser calls itself for each.
+// tooDeep returns the offset of the first bracket that is nested too deep, or -1. The parser is recursive.
 func tooDeep(b []byte) int {
 	depth := 0
 	for i := 0; i < len(b); i++ {
@@ -143,8 +143,8 @@ func stringEnd(b []byte) int {
 	return len(b)
 }
 
-// commentEnd returns the length of the comment at the beginning of b, without the line feed that ends it; 0 if there
-// is none.
+// commentEnd returns the length of the comment at the beginning of b, without its final line feed; 0 if there is no
+// comment.
 func commentEnd(b []byte) int {
 	end, length := -1, 0
 	switch {

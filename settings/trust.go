@@ -18,15 +18,15 @@ import (
 	"toolhost/agenttool"
 )
 
-// Pin is the word of a person on the files in a workspace.
+// Pin is a user's decision about the files in a workspace.
 type Pin struct {
 	Workspace string    `json:"-"`
-	Digest    string    `json:"digest,omitempty"` // as [Loosening] returns it: they may loosen what they loosened then
-	Own       []string  `json:"own,omitempty"`    // allow rules that toolhost wrote for the person, by digest
+	Digest    string    `json:"digest,omitempty"` // from [Loosening]: the loosening items that are trusted
+	Own       []string  `json:"own,omitempty"`    // digests of allow rules that toolhost wrote for the user
 	At        time.Time `json:"at"`
 }
 
-// storeVersion is that of the trust store's form. One without a version has this one too.
+// storeVersion is the format version of the trust store. A store without a version also has this format.
 const storeVersion = 1
 
 // store is the content of the trust store.
@@ -35,11 +35,11 @@ type store struct {
 	Workspaces map[string]Pin `json:"workspaces"`
 }
 
-// maxPins bounds the store, besides the size that a file may have. The oldest pins go first.
+// maxPins bounds the number of pins; the file size is bounded too. The oldest pins are dropped first.
 const maxPins = 1000
 
-// Loosening returns what the files in the workspace would loosen, whether trusted or not, and the digest that names
-// exactly this. What toolhost wrote for the person is not among it. Files that are broken are an error, as in [Load].
+// Loosening returns the loosening items of the workspace files, trusted or not, with their digest. It leaves out
+// rules that toolhost wrote for the user. Broken files are an error, as in [Load].
 func Loosening(o Options) ([]Untrusted, string, error) {
 	s, err := Load(o)
 	if err != nil {
@@ -52,8 +52,8 @@ func Loosening(o Options) ([]Untrusted, string, error) {
 	return all, digestOf(s.loosening), nil
 }
 
-// Trust lets the files in the workspace loosen what a person was shown: what [Loosening] returned with the digest. If
-// the files say something else by now, or later, they are not trusted.
+// Trust trusts the loosening items that [Loosening] returned with the digest and that the user was shown. If the
+// files change, they are not trusted.
 func Trust(o Options, digest string) error {
 	return o.withStore(func(s *store) (bool, error) {
 		s.put(o, Pin{Digest: digest, Own: s.Workspaces[o.pinKey()].Own})
@@ -61,7 +61,7 @@ func Trust(o Options, digest string) error {
 	})
 }
 
-// Untrust takes the word back, that on rules which toolhost wrote included. It reports whether there was one.
+// Untrust removes the decision, including the pins of rules that toolhost wrote. It reports whether there was one.
 func Untrust(o Options) (bool, error) {
 	found := false
 	err := o.withStore(func(s *store) (bool, error) {
@@ -72,7 +72,7 @@ func Untrust(o Options) (bool, error) {
 	return found, err
 }
 
-// pinKey is what a workspace is called in the store: with a file in it that the command line names, it is another one.
+// pinKey returns the workspace's key in the store. It differs if the command line names a file in the workspace.
 func (o Options) pinKey() string {
 	if o.Flag != "" && o.inWorkspace(Layer{Source: agenttool.SourceFlag, File: o.Flag}) {
 		return o.Workspace + " --settings " + o.Flag
@@ -80,7 +80,7 @@ func (o Options) pinKey() string {
 	return o.Workspace
 }
 
-// put keeps a pin, or removes it if it says nothing.
+// put stores a pin, or removes it if it is empty.
 func (s *store) put(o Options, p Pin) {
 	if p.Digest == "" && len(p.Own) == 0 {
 		delete(s.Workspaces, o.pinKey())
@@ -90,7 +90,7 @@ func (s *store) put(o Options, p Pin) {
 	s.Workspaces[o.pinKey()] = p
 }
 
-// Pins returns what is trusted in a store, by workspace. A missing store holds nothing.
+// Pins returns the pins in a store, by workspace. A missing store is empty.
 func Pins(file string) ([]Pin, error) {
 	s, _, err := readStore(file)
 	if err != nil {
@@ -105,7 +105,7 @@ func Pins(file string) ([]Pin, error) {
 	return pins, nil
 }
 
-// PinOf returns what the person said about the workspace of the options, the zero Pin if nothing.
+// PinOf returns the pin of the options' workspace, or the zero Pin.
 func PinOf(o Options) (Pin, error) {
 	s, _, err := readStore(o.Trust)
 	if err != nil {
@@ -114,8 +114,8 @@ func PinOf(o Options) (Pin, error) {
 	return s.Workspaces[o.pinKey()], nil
 }
 
-// Remember adds a rule to a file of the options, as [AddRule] does, and keeps the person's word on it: an allow rule that toolhost wrote
-// counts in a file of the workspace, whatever else is in the file.
+// Remember adds a rule to a file of the options, as [AddRule] does, and pins it: an allow rule that toolhost wrote
+// counts in a workspace file, whatever else the file contains.
 func Remember(o Options, file string, b agenttool.Behavior, text string) error {
 	if b != agenttool.Allow || !o.pinned(file) {
 		return addRule(file, b, text, o.now(), o.steps)
@@ -127,7 +127,7 @@ func Remember(o Options, file string, b agenttool.Behavior, text string) error {
 			return false, warning
 		}
 		if err == nil && before.trusted && slices.ContainsFunc(before.loosening, o.ruleIn(file, text)) {
-			return false, nil // it counts already, with all that is trusted
+			return false, nil // it already counts, because the whole file is trusted
 		}
 		pin, own := s.Workspaces[o.pinKey()], o.ownRule(file, text)
 		if !slices.Contains(pin.Own, own) {
@@ -139,7 +139,7 @@ func Remember(o Options, file string, b agenttool.Behavior, text string) error {
 	return cmp.Or(err, warning)
 }
 
-// Forget removes a rule from a file of the options, as [RemoveRule] does. What else was trusted stays trusted.
+// Forget removes a rule from a file of the options, as [RemoveRule] does. Other trusted items stay trusted.
 func Forget(o Options, file string, b agenttool.Behavior, text string) (bool, error) {
 	if b != agenttool.Allow || o.Trust == "" || !o.pinned(file) {
 		return RemoveRule(file, b, text)
@@ -169,12 +169,12 @@ func Forget(o Options, file string, b agenttool.Behavior, text string) (bool, er
 	return removed, err
 }
 
-// pinned reports whether a rule that a person adds to a file has to be pinned to count.
+// pinned reports whether a rule that the user adds to a file needs a pin to count.
 func (o Options) pinned(file string) bool {
 	return slices.ContainsFunc(o.Files(), func(l Layer) bool { return l.File == file && o.inWorkspace(l) })
 }
 
-// ownRule is the digest of an allow rule in a file.
+// ownRule returns the digest of an allow rule in a file.
 func (o Options) ownRule(file, text string) string {
 	var source string
 	for _, l := range o.Files() {
@@ -185,20 +185,20 @@ func (o Options) ownRule(file, text string) string {
 	return item{Untrusted{Key: "permissions.allow", Origin: agenttool.Origin{Source: source}}, strings.TrimSpace(text)}.digest()
 }
 
-// ruleIn returns a test for the allow rule of a text in a file.
+// ruleIn returns a test for items that are the allow rule text in a file.
 func (o Options) ruleIn(file, text string) func(item) bool {
 	return func(it item) bool { return it.Origin.File == file && it.isRule(strings.TrimSpace(text)) }
 }
 
-// isRule reports whether the item is an allow rule of that text.
+// isRule reports whether the item is the allow rule text.
 func (it item) isRule(text string) bool { return it.Key == "permissions.allow" && it.value == text }
 
-// word is what the person said about the items that files in the workspace loosen.
+// word is the user's decision about the loosening items of workspace files.
 type word struct {
-	own     func(item) bool // toolhost wrote it for the person
+	own     func(item) bool // the rule was written by toolhost for the user
 	rest    []item          // the others
 	all     bool            // the rest counts
-	problem *Problem        // why what once was trusted is not any more; nil: nothing was
+	problem *Problem        // the reason why an earlier trust is not valid any more; nil: there was none
 }
 
 // wordOn looks up the items in the store.
@@ -223,7 +223,7 @@ func (o Options) wordOn(items []item) word {
 	return w
 }
 
-// readStore reads the trust store, and says what file that was. A missing one is empty.
+// readStore reads the trust store and returns the file's status. A missing store is empty.
 func readStore(file string) (*store, fs.FileInfo, error) {
 	s := &store{Workspaces: map[string]Pin{}}
 	content, info, err := readFile(file, false)
@@ -258,7 +258,7 @@ func readStore(file string) (*store, fs.FileInfo, error) {
 func (o Options) withStore(change func(*store) (bool, error)) error {
 	switch {
 	case o.Trust == "":
-		return errors.New("there is no place to keep what is trusted: set HOME or XDG_STATE_HOME")
+		return errors.New("there is no place for the trust store: set HOME or XDG_STATE_HOME")
 	case !filepath.IsAbs(o.Workspace) || !utf8.ValidString(o.Workspace):
 		return fmt.Errorf("the workspace %s cannot be named in the trust store: its path must be absolute, and UTF-8", quoted(o.Workspace))
 	}
@@ -282,7 +282,7 @@ func (o Options) withStore(change func(*store) (bool, error)) error {
 	})
 }
 
-// encode writes the store, without the oldest pins if there are too many.
+// encode encodes the store, without the oldest pins if there are too many.
 func (s *store) encode() ([]byte, error) {
 	for {
 		encoded, err := json.MarshalIndent(s, "", "  ")

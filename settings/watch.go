@@ -16,16 +16,16 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// Watcher keeps the settings of one workspace fresh. Its methods may be called from several goroutines.
+// Watcher keeps the settings of one workspace up to date. It is safe for concurrent use.
 type Watcher struct {
 	o        Options
 	opened   *Settings // the first snapshot
 	current  atomic.Pointer[Settings]
-	noNotify bool          // as where the system has no watches left; for tests
-	pollTime time.Duration // between two looks where the system does not tell
+	noNotify bool          // behave as if the system had no watches left; for tests
+	pollTime time.Duration // interval of checks without notifications
 
 	mu     sync.Mutex
-	layers []*layer // what current was made of
+	layers []*layer // the layers of current
 }
 
 // Open reads all layers, as [Load] does, and removes what killed processes left beside their files.
@@ -43,12 +43,13 @@ func Open(o Options) (*Watcher, error) {
 // Current returns the newest snapshot. It is never changed.
 func (w *Watcher) Current() *Settings { return w.current.Load() }
 
-// Reload reads the files anew, and returns the snapshot that is the newest then. Of a file that is broken, what it said
-// before stays, and the snapshot has the problem; of a file in the workspace, what restricted before goes on restricting. Watch does this by
-// itself: Reload is for callers that have just changed a file.
+// Reload reads the files again, and returns the newest snapshot. A broken file keeps its last values, and the
+// snapshot has the problem. Restrictions of workspace files stay in force. Watch reloads automatically: Reload is for
+// callers that have just changed a file.
 func (w *Watcher) Reload() *Settings { return w.reload(false) }
 
-// Accept reads the files anew as Reload does, on the word of a person: what files in the workspace no longer say no longer restricts.
+// Accept reads the files again after a user's confirmation: restrictions that workspace files no longer contain are
+// dropped.
 func (w *Watcher) Accept() *Settings { return w.reload(true) }
 
 func (w *Watcher) reload(accepted bool) *Settings {
@@ -72,14 +73,14 @@ func (w *Watcher) reload(accepted bool) *Settings {
 
 // The times of watching.
 const (
-	quiet    = 100 * time.Millisecond // after the last change of a file, before it is read
-	patience = 400 * time.Millisecond // after the first
+	quiet    = 100 * time.Millisecond // delay after the last change of a file, before it is read
+	patience = 400 * time.Millisecond // maximum delay after the first change
 )
 
-// Watch reloads whenever a file changes, appears or vanishes, and calls changed with every snapshot that differs from the
-// one before. It returns when ctx is done. Where the system has no watches left it looks each second.
+// Watch reloads when a file changes, appears or disappears, and calls changed with every snapshot that differs from
+// the one before. It returns when ctx is done. If the system has no watches left, it checks every second.
 func (w *Watcher) Watch(ctx context.Context, changed func(*Settings)) {
-	l := lookout{w: w, changed: changed, told: w.opened, timer: time.NewTimer(0)} // what changed meanwhile is told at once
+	l := lookout{w: w, changed: changed, told: w.opened, timer: time.NewTimer(0)} // reports changes since the start at once
 	defer l.timer.Stop()
 	l.polling = w.noNotify
 	if !w.noNotify {
@@ -92,17 +93,17 @@ func (w *Watcher) Watch(ctx context.Context, changed func(*Settings)) {
 	l.run(ctx)
 }
 
-// lookout is one Watch.
+// lookout is the state of one Watch.
 type lookout struct {
 	w       *Watcher
 	changed func(*Settings)
-	told    *Settings         // the newest that changed knows
-	notify  *fsnotify.Watcher // nil: the system does not tell
-	polling bool              // the system may not tell of everything
-	timer   *time.Timer       // runs out when files are to be read
-	first   time.Time         // of the changes that the timer waits for; zero: it waits for none
-	places  []string          // files whose change may change the settings
-	stamp   string            // of the places when they were read
+	told    *Settings         // the last snapshot that changed received
+	notify  *fsnotify.Watcher // nil: no notifications
+	polling bool              // the system may not report all changes
+	timer   *time.Timer       // fires when the files must be read
+	first   time.Time         // time of the first pending change; zero: none pending
+	places  []string          // files that can affect the settings
+	stamp   string            // state of the places when they were read
 }
 
 func (l *lookout) run(ctx context.Context) {
@@ -118,7 +119,7 @@ func (l *lookout) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case e, open := <-events:
-			if !open { // it broke
+			if !open { // the watcher failed
 				events, errs, l.notify, l.polling = nil, nil, nil, true
 			} else if l.concerns(e.Name) {
 				l.wait()
@@ -140,7 +141,7 @@ func (l *lookout) run(ctx context.Context) {
 	}
 }
 
-// wait puts the reading off until changes have ended, but not for long.
+// wait delays the reading until the changes end, but not for long.
 func (l *lookout) wait() {
 	now := time.Now()
 	if l.first.IsZero() {
@@ -149,8 +150,8 @@ func (l *lookout) wait() {
 	l.timer.Reset(min(quiet, max(0, l.first.Add(patience).Sub(now))))
 }
 
-// look reads the files and tells of what changed. A directory that appeared is watched, and then read once more, since
-// something may have been put into it in between.
+// look reads the files and reports changes. A new directory is watched and then read again, because files may have
+// been created in between.
 func (l *lookout) look() {
 	for range 4 {
 		l.places = l.w.places()
@@ -160,13 +161,13 @@ func (l *lookout) look() {
 			l.told = s
 			l.changed(s)
 		}
-		if !more && slices.Equal(l.places, l.w.places()) { // what was read may lie elsewhere: in a repository that was made
+		if !more && slices.Equal(l.places, l.w.places()) { // the places may have changed, for example when a repository was created
 			return
 		}
 	}
 }
 
-// watchPlaces watches the directories in which something may change that matters. It reports whether one is new.
+// watchPlaces watches the directories where a relevant change may happen. It reports whether one is new.
 func (l *lookout) watchPlaces() (more bool) {
 	if l.notify == nil {
 		return false
@@ -175,9 +176,9 @@ func (l *lookout) watchPlaces() (more bool) {
 	for _, p := range l.places {
 		dir := existing(filepath.Dir(p))
 		if real, err := filepath.EvalSymlinks(dir); err == nil {
-			dir = real // of two names for a directory the system tells one
+			dir = real // the system reports only one of two names of a directory
 		}
-		wanted[dir], wanted[filepath.Dir(dir)] = true, true // the second tells if the first is replaced
+		wanted[dir], wanted[filepath.Dir(dir)] = true, true // the parent reports that the directory was replaced
 	}
 	watched := l.notify.WatchList()
 	l.polling = false
@@ -193,13 +194,13 @@ func (l *lookout) watchPlaces() (more bool) {
 	}
 	for _, dir := range watched {
 		if !wanted[dir] {
-			_ = l.notify.Remove(dir) // it may be gone already
+			_ = l.notify.Remove(dir) // it may already be removed
 		}
 	}
 	return more
 }
 
-// concerns reports whether a change of a name may matter: it is a place, or above one.
+// concerns reports whether a change of a name may matter: it is a place, or a directory above one.
 func (l *lookout) concerns(name string) bool {
 	return name != "" && slices.ContainsFunc(l.places, func(p string) bool {
 		return p == name || strings.HasPrefix(p, strings.TrimSuffix(name, "/")+"/")
@@ -217,7 +218,7 @@ func existing(dir string) string {
 	return dir
 }
 
-// stampOf tells apart states of files without reading them.
+// stampOf identifies the state of files without reading them.
 func stampOf(files []string) string {
 	var b strings.Builder
 	for _, file := range files {
@@ -235,7 +236,7 @@ func stampOf(files []string) string {
 	return b.String()
 }
 
-// places are the files whose change may change the settings, under every name that the system may tell.
+// places returns the files that can affect the settings, under every name that the system may report.
 func (w *Watcher) places() []string {
 	w.mu.Lock()
 	layers := w.layers

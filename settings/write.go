@@ -19,8 +19,8 @@ const (
 	lockTry     = 3 * time.Millisecond
 )
 
-// locked calls do while no other process that asks so changes the file. The lock is a file beside it, which is gone
-// afterwards. The directory must exist.
+// locked calls do while it holds the lock of the file. The lock is a file beside it, which is removed afterwards. The
+// directory must exist.
 func locked(file string, do func() error) error {
 	_, path := beside(file)
 	lock, err := acquire(path)
@@ -28,11 +28,11 @@ func locked(file string, do func() error) error {
 		return err
 	}
 	defer lock.Close()
-	defer os.Remove(path) // before it is let go: whoever gets the lock of a file that is gone begins anew
+	defer os.Remove(path) // before the unlock: a process that locks a removed lock file starts again
 	return do()
 }
 
-// acquire makes and locks a lock file.
+// acquire creates and locks a lock file.
 func acquire(path string) (*os.File, error) {
 	for deadline := time.Now().Add(lockWait); ; time.Sleep(lockTry) {
 		f, err := tryLock(path)
@@ -45,7 +45,7 @@ func acquire(path string) (*os.File, error) {
 	}
 }
 
-// tryLock returns the locked file, or nil if somebody else has it.
+// tryLock returns the locked file, or nil if another process holds the lock.
 func tryLock(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, privateFile)
 	if err != nil {
@@ -71,15 +71,15 @@ func tryLock(path string) (*os.File, error) {
 	return nil, err
 }
 
-// steps are what a test does in the place of a step, or before it. The zero value is what is done otherwise.
+// steps are hooks of tests that run before a step or replace it. The zero value uses the real steps.
 type steps struct {
 	beforeRename func()
 	rename       func(from, to string) error
 	sync         func(dir *os.File) error
 }
 
-// NotSynced is the error of a change that was made and counts, but that a power cut could take back: the directory could not be
-// synced.
+// NotSynced is the error of a change that was made and counts, but that a power failure could revert: the directory
+// could not be synced.
 type NotSynced struct {
 	File string
 	Err  error
@@ -91,21 +91,22 @@ func (e *NotSynced) Error() string {
 
 func (e *NotSynced) Unwrap() error { return e.Err }
 
-// IsNotSynced reports whether err says no more than [NotSynced].
+// IsNotSynced reports whether err is only a [NotSynced].
 func IsNotSynced(err error) bool {
 	var e *NotSynced
 	return errors.As(err, &e)
 }
 
-// replaceFile puts content in the place of a file, all at once, on disk when it returns. old is what was there: its
-// mode and owner stay; nil: nothing was. The caller holds the lock. An error is [NotSynced] if content is there.
+// replaceFile atomically replaces the content of a file; it is on disk when replaceFile returns. The new file keeps
+// the mode and owner of old; nil: there was no file. The caller holds the lock. An error is [NotSynced] if the new
+// content is in place.
 func replaceFile(file string, content []byte, old fs.FileInfo, do steps) error {
-	d, err := os.Open(filepath.Dir(file)) // first: a failure here changes nothing
+	d, err := os.Open(filepath.Dir(file)) // opened first, so that a failure here changes nothing
 	if err != nil {
 		return err
 	}
 	defer d.Close()
-	next, _ := beside(file) // one name, so that a process that was killed leaves at most one
+	next, _ := beside(file) // a fixed name, so that killed processes leave at most one file
 	if err := os.Remove(next); err != nil && !missing(err) {
 		return err
 	}
@@ -133,13 +134,13 @@ func replaceFile(file string, content []byte, old fs.FileInfo, do steps) error {
 	return nil
 }
 
-// isThere reports whether a name leads to a file: a rename over a network can fail after it happened.
+// isThere reports whether a name leads to a file: a rename over a network can report an error after it succeeded.
 func isThere(name string, made fs.FileInfo) bool {
 	there, err := os.Lstat(name)
 	return err == nil && os.SameFile(there, made)
 }
 
-// writeNew makes a file with the mode and owner of an old one, and waits until it is on disk.
+// writeNew creates a file with the mode and owner of an old one, and waits until it is on disk.
 func writeNew(file string, content []byte, old fs.FileInfo) (fs.FileInfo, error) {
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, privateFile)
 	if err != nil {
@@ -148,7 +149,7 @@ func writeNew(file string, content []byte, old fs.FileInfo) (fs.FileInfo, error)
 	defer f.Close()
 	if old != nil {
 		if stat, ok := old.Sys().(*syscall.Stat_t); ok && int(stat.Uid) != os.Geteuid() {
-			_ = f.Chown(int(stat.Uid), int(stat.Gid)) // only root can; others own it anyway
+			_ = f.Chown(int(stat.Uid), int(stat.Gid)) // only root can; others already own it
 		}
 		if err := f.Chmod(old.Mode().Perm()); err != nil {
 			return nil, err

@@ -1,10 +1,10 @@
-// Package cache accounts for the caches of workspaces: the directories in which commands keep what they download and
-// build, one for each workspace. Beside each directory lies a note of the workspace and of the last use.
+// Package cache manages the caches of workspaces: one directory per workspace where commands keep downloads and build
+// results. Beside each directory lies a note with the workspace and the time of the last use.
 //
 //	<Dir>/<name>           the cache
 //	<Dir>/<name>.json      the note: {"version":1,"workspace":"/home/me/project","used":"2026-01-02T15:04:05Z"}
 //
-// A session that uses a cache holds a shared lock on the note. A process that dies lets go of it.
+// A session that uses a cache holds a shared lock on the note, which ends with the process.
 package cache
 
 import (
@@ -25,15 +25,15 @@ const (
 	dirMode  = 0o700
 )
 
-// note is what is known of a cache.
+// note is the content of a cache's note file.
 type note struct {
 	Version   int       `json:"version"`
 	Workspace string    `json:"workspace"`
 	Used      time.Time `json:"used"`
 }
 
-// Hold notes that the workspace uses the cache in dir from now on, and keeps [Prune] from it until release is called.
-// The directory need not exist yet.
+// Hold records that the workspace uses the cache in dir from now on, and keeps [Prune] from removing it until release
+// is called. The directory need not exist yet.
 func Hold(dir, workspace string, now time.Time) (release func(), err error) {
 	if err := os.MkdirAll(filepath.Dir(dir), dirMode); err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func Hold(dir, workspace string, now time.Time) (release func(), err error) {
 		if !errors.Is(err, unix.EWOULDBLOCK) && !errors.Is(err, errReplaced) {
 			return nil, err
 		}
-		time.Sleep(5 * time.Millisecond) // Prune is at it
+		time.Sleep(5 * time.Millisecond) // Prune holds the lock
 	}
 	return nil, unix.EWOULDBLOCK
 }
@@ -68,10 +68,10 @@ func openNote(path string, flags int) (noteFile, error) {
 	return noteFile{f, path}, err
 }
 
-// errReplaced says that a note was removed while it was being locked.
+// errReplaced means that a note was removed while it was being locked.
 var errReplaced = errors.New("the note was removed")
 
-// lock locks a note without waiting. The note must still be the one at its path then.
+// lock locks a note without waiting, and checks that it is still the file at its path.
 func lock(f noteFile, how int) error {
 	if err := unix.Flock(int(f.Fd()), how|unix.LOCK_NB); err != nil {
 		return err
@@ -86,7 +86,7 @@ func lock(f noteFile, how int) error {
 	return nil
 }
 
-// read returns what the note says; nothing if it cannot be read.
+// read returns the content of the note; the zero note if it is unreadable.
 func (f noteFile) read() (n note) {
 	b := make([]byte, 64<<10)
 	size, _ := f.ReadAt(b, 0)
@@ -114,7 +114,7 @@ func (f noteFile) write(n note) error {
 // Entry is one cache.
 type Entry struct {
 	Dir       string    `json:"dir"`
-	Workspace string    `json:"workspace,omitempty"` // empty: not known, it is of an older version
+	Workspace string    `json:"workspace,omitempty"` // empty: unknown, because an older version made it
 	Used      time.Time `json:"used"`
 	Bytes     int64     `json:"bytes"`
 	InUse     bool      `json:"in_use,omitempty"` // a session uses it
@@ -140,7 +140,7 @@ func List(dir string) ([]Entry, error) {
 	return list, nil
 }
 
-// describe looks at one cache.
+// describe reads the state of one cache.
 func describe(dir string) Entry {
 	e := Entry{Dir: dir, Bytes: size(dir)}
 	f, err := openNote(dir+noteEnd, os.O_RDONLY)
@@ -151,7 +151,7 @@ func describe(dir string) Entry {
 	defer f.Close()
 	n := f.read()
 	e.Workspace, e.Used, e.Newer = n.Workspace, n.Used, n.Version > version
-	e.InUse = errors.Is(unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB), unix.EWOULDBLOCK) // given back when f is closed
+	e.InUse = errors.Is(unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB), unix.EWOULDBLOCK) // released when f is closed
 	if n.Workspace != "" {
 		_, err := os.Stat(n.Workspace)
 		e.Gone = errors.Is(err, fs.ErrNotExist)
@@ -162,12 +162,12 @@ func describe(dir string) Entry {
 	return e
 }
 
-// newest is when the directory, or one in it, was written last.
+// newest returns the last time that the directory, or one in it, was written.
 func newest(dir string) (at time.Time) {
 	if info, err := os.Lstat(dir); err == nil {
 		at = info.ModTime()
 	}
-	entries, _ := os.ReadDir(dir) // those before an error count
+	entries, _ := os.ReadDir(dir) // entries before an error count
 	for _, e := range entries {
 		if info, err := e.Info(); err == nil && info.ModTime().After(at) {
 			at = info.ModTime()
@@ -180,7 +180,7 @@ func newest(dir string) (at time.Time) {
 func size(dir string) (total int64) {
 	_ = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
 		if err != nil {
-			return nil // it went away, or is closed to us
+			return nil // it was removed, or is inaccessible
 		}
 		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
 			total += info.Size()

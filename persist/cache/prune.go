@@ -14,25 +14,25 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Limits say which caches stay.
+// Limits configure Prune.
 type Limits struct {
 	MaxAge   time.Duration // since the last use; 0: 30 days; below 0: no limit
 	MaxBytes int64         // of all caches; 0: 4 GiB; below 0: no limit
-	Dry      bool          // remove nothing, and return what would be removed
+	Dry      bool          // remove nothing, and return the planned removals
 }
 
 const (
 	defaultMaxAge   = 30 * 24 * time.Hour
 	defaultMaxBytes = 4 << 30
 
-	goneAfter = time.Hour // since the last use, for a workspace that does not exist: it may be just being made anew
+	goneAfter = time.Hour // since the last use, for a workspace that does not exist: it may be about to be created again
 	slack     = 10 * time.Minute
-	leftover  = ".pruned-" // begins the name of a cache that is being removed
+	leftover  = ".pruned-" // prefix of a cache that is being removed
 )
 
-// Prune removes the caches in dir whose workspace is gone or that were not used for long, and then, the one that was used
-// longest ago first, until the rest is not too large. It leaves alone those that a session uses and those that a newer
-// version made. It returns what it removed also when some could not be.
+// Prune removes the caches in dir that were not used for long or have no workspace any more. If the rest is too
+// large, it removes the least recently used first. It keeps caches that a session uses and those of a newer version.
+// It returns its removals even if some failed.
 func Prune(dir string, o Limits, now time.Time) (removed []Entry, err error) {
 	if o.MaxAge == 0 {
 		o.MaxAge = defaultMaxAge
@@ -51,7 +51,7 @@ func Prune(dir string, o Limits, now time.Time) (removed []Entry, err error) {
 	total := int64(0)
 	for i, e := range list {
 		total += e.Bytes
-		if e.Used.After(now.Add(slack)) { // the clock was wrong: the age counts from the first time that it is seen
+		if e.Used.After(now.Add(slack)) { // the clock was wrong: the age counts from the first time that Prune sees it
 			list[i].Used = now
 			if !o.Dry && !e.InUse && !e.Newer {
 				errs = append(errs, touch(e, now))
@@ -68,7 +68,7 @@ func Prune(dir string, o Limits, now time.Time) (removed []Entry, err error) {
 			if err == nil {
 				removed = append(removed, e)
 				total -= e.Bytes
-			} else if !errors.Is(err, unix.EWOULDBLOCK) && !errors.Is(err, errReplaced) { // else a session has begun to use it
+			} else if !errors.Is(err, unix.EWOULDBLOCK) && !errors.Is(err, errReplaced) { // otherwise a session has started to use it
 				errs = append(errs, fmt.Errorf("remove cache %s: %w", e.Dir, err))
 			}
 			return err == nil
@@ -82,7 +82,7 @@ func Prune(dir string, o Limits, now time.Time) (removed []Entry, err error) {
 	return removed, errors.Join(errs...)
 }
 
-// touch notes that a cache was used at a time.
+// touch records a use of a cache.
 func touch(e Entry, when time.Time) error {
 	f, err := openNote(e.Dir+noteEnd, os.O_RDWR|os.O_CREATE)
 	if err != nil {
@@ -92,8 +92,8 @@ func touch(e Entry, when time.Time) error {
 	return f.write(note{version, e.Workspace, when})
 }
 
-// remove deletes a cache that no session uses, and then its note. It renames the directory first, so that half a cache
-// is never used.
+// remove deletes a cache that no session uses, and then its note. It renames the directory first, so that a
+// half-deleted cache is never used.
 func remove(e Entry, dry bool) error {
 	f, err := openNote(e.Dir+noteEnd, os.O_RDWR|os.O_CREATE)
 	if err != nil {
@@ -116,21 +116,21 @@ func remove(e Entry, dry bool) error {
 	return errors.Join(removeAll(aside), os.Remove(f.path))
 }
 
-// removeAll is os.RemoveAll for trees that hold directories without permission to write, as Go's module cache does.
+// removeAll is os.RemoveAll for trees with directories without write permission, such as Go's module cache.
 func removeAll(dir string) error {
 	if err := os.RemoveAll(dir); err == nil {
 		return nil
 	}
 	_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if e != nil && e.IsDir() {
-			_ = os.Chmod(path, dirMode) // before it is read; what fails is found by RemoveAll
+			_ = os.Chmod(path, dirMode) // before it is read; RemoveAll reports failures
 		}
 		return nil
 	})
 	return os.RemoveAll(dir)
 }
 
-// sweep finishes removals that were cut short.
+// sweep finishes interrupted removals.
 func sweep(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -46,7 +46,7 @@ type readResult struct {
 	*shownPage
 }
 
-// shownPage describes the shown part of a text, and the text.
+// shownPage describes a text and the page of it that was read.
 type shownPage struct {
 	Encoding     encoding `json:"encoding"`
 	LineEnding   string   `json:"line_ending"`
