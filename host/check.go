@@ -23,5 +23,5 @@ func (h *Host) Check(ctx context.Context, tool string, input []byte) (agenttool.
 	if err != nil {
 		return agenttool.Decision{}, nil, err
 	}
-	return c.decide(), c.bound.Facts(), nil
+	return c.approval.decide(), c.bound.Facts(), nil
 }

@@ -1,11 +1,13 @@
 package host
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"toolhost/agenttool"
 	"toolhost/agenttool/validate"
@@ -23,69 +25,69 @@ type remap struct {
 
 // postHooks runs the hooks of post_tool_use or post_tool_use_failure for a call that ran, and puts what all hooks have
 // said until now into the result (AT-121, AT-171, AT-172). Nothing of it changes how the call ended.
-func (c *call) postHooks() {
-	if c.hooks == nil {
+func (e *ending) postHooks() {
+	if e.hooks == nil {
 		return
 	}
 	event := hook.PostToolUse
-	if c.err != nil {
+	if e.err != nil {
 		event = hook.PostToolUseFailure
 	}
-	c.runAfter(event)
+	e.runAfter(event)
 }
 
 // persistenceHooks runs the hooks of result_persistence, which see a result before it is kept (AT-175).
-func (c *call) persistenceHooks() {
-	if c.hooks != nil {
-		c.runAfter(hook.ResultPersistence)
+func (e *ending) persistenceHooks() {
+	if e.hooks != nil {
+		e.runAfter(hook.ResultPersistence)
 	}
 }
 
 // runAfter runs the hooks of an event after the call. Each event remaps the result at most once, and no hook sees what it
 // has made of it.
-func (c *call) runAfter(e hook.Event) {
-	if c.ran() && len(c.watchers(e)) > 0 {
-		ctx, cancel := c.afterwards()
+func (e *ending) runAfter(event hook.Event) {
+	if e.ran() && len(e.hooks.watchers(event)) > 0 {
+		ctx, cancel := e.afterwards()
 		defer cancel()
-		ended := c.reopen(e)
-		o := c.runHooks(ctx, e, "result", c.shownResult(e))
-		c.reclose(ended)
+		ended := e.reopen(event)
+		o := e.hooks.run(ctx, event, e.at, "result", e.shownResult(event))
+		e.reclose(ended)
 		if o.Output != nil {
-			c.remap(e, o)
+			e.remap(event, o)
 		}
 	}
-	c.annotate()
+	e.annotate()
 }
 
 // ran reports whether the call began to run.
-func (c *call) ran() bool { return c.inv.StartedAt != "" }
+func (e *ending) ran() bool { return e.rec.view().StartedAt != "" }
 
 // reopen puts the state of post hooks in the place of the one in which the call ended, which comes after it.
-func (c *call) reopen(e hook.Event) (ended *agenttool.Transition) {
-	if e == hook.ResultPersistence {
+func (e *ending) reopen(event hook.Event) (ended *agenttool.Transition) {
+	if event == hook.ResultPersistence {
 		return nil
 	}
-	c.mu.Lock()
-	last := len(c.inv.StatusTransitions) - 1
-	t := c.inv.StatusTransitions[last]
-	c.inv.StatusTransitions = c.inv.StatusTransitions[:last]
-	c.mu.Unlock()
-	c.to(agenttool.StatusPostHooksRunning, "")
+	var t agenttool.Transition
+	e.rec.update(func(inv *agenttool.Invocation) {
+		last := len(inv.StatusTransitions) - 1
+		t, inv.StatusTransitions = inv.StatusTransitions[last], inv.StatusTransitions[:last]
+	})
+	e.rec.to(agenttool.StatusPostHooksRunning, "")
 	return &t
 }
 
-func (c *call) reclose(ended *agenttool.Transition) {
+func (e *ending) reclose(ended *agenttool.Transition) {
 	if ended != nil {
-		c.to(ended.Status, ended.Reason)
+		e.rec.to(ended.Status, ended.Reason)
 	}
 }
 
 // remap puts a hook's output in the place of the call's: its content, its structured content and the references to what
 // the call said. What was stored of that stays in the session, and nothing refers to it.
-func (c *call) remap(e hook.Event, o hook.Outcome) {
-	r := &c.result
-	if err := c.fits(o.Output); err != nil {
-		c.warn(fmt.Sprintf("the %s hook %s changed the output to one that cannot be used: %v", e, o.OutputBy.Name, err))
+func (e *ending) remap(event hook.Event, o hook.Outcome) {
+	r := &e.result
+	if err := e.fits(o.Output); err != nil {
+		e.hooks.warn(fmt.Sprintf("the %s hook %s changed the output to one that cannot be used: %v", event, o.OutputBy.Name, err))
 		return
 	}
 	was := encode(map[string]any{"content": r.Content, "structured_content": r.StructuredContent})
@@ -100,19 +102,19 @@ func (c *call) remap(e hook.Event, o hook.Outcome) {
 		r.Error, r.UIFacingSummary, r.StructuredContent = &failure, failure.Message, nil
 	}
 	r.ResourceRefs = withoutPayloads(r.ResourceRefs)
-	c.out.Persisted = nil
-	c.renote()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.hooks.remaps = append(c.hooks.remaps, remap{o.OutputBy.Ref, e, len(was), "sha256:" + hex.EncodeToString(sum[:])})
+	e.out.Persisted = nil
+	e.renote()
+	e.hooks.mu.Lock()
+	defer e.hooks.mu.Unlock()
+	e.hooks.remaps = append(e.hooks.remaps, remap{o.OutputBy.Ref, event, len(was), "sha256:" + hex.EncodeToString(sum[:])})
 }
 
 // fits reports whether structured content is of the form that the tool promises.
-func (c *call) fits(o *hook.Output) error {
-	if c.tool == nil || o.Structured == nil || len(c.tool.Interface.OutputSchema) == 0 {
+func (e *ending) fits(o *hook.Output) error {
+	if e.c.tool == nil || o.Structured == nil || len(e.c.tool.Interface.OutputSchema) == 0 {
 		return nil
 	}
-	schema, err := validate.Compile(c.tool.Interface.OutputSchema)
+	schema, err := validate.Compile(e.c.tool.Interface.OutputSchema)
 	if err != nil {
 		return err
 	}
@@ -129,28 +131,28 @@ func withoutPayloads(refs []agenttool.Ref) []agenttool.Ref {
 	return rest
 }
 
-func (c *call) warn(text string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.hooks.warnings = append(c.hooks.warnings, text)
+func (w *hooked) warn(text string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.warnings = append(w.warnings, text)
 }
 
 // renote adds the host's own notes to a result that a hook has put together, unless it has kept them.
-func (c *call) renote() {
-	text := allText(c.result.Content)
-	for _, note := range c.notes() {
+func (e *ending) renote() {
+	text := allText(e.result.Content)
+	for _, note := range e.notes {
 		if !strings.Contains(text, note) {
-			c.result.Content = append(c.result.Content, agenttool.Text(note))
+			e.result.Content = append(e.result.Content, agenttool.Text(note))
 		}
 	}
 }
 
 // annotate puts what hooks had to say into the result: context, failures after the call and the wish to stop for the
 // model, messages for the person.
-func (c *call) annotate() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	w, r := c.hooks, &c.result
+func (e *ending) annotate() {
+	w, r := e.hooks, &e.result
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	for _, text := range w.context {
 		r.Content = append(r.Content, agenttool.Text(text))
 	}
@@ -158,7 +160,7 @@ func (c *call) annotate() {
 	for _, text := range w.warnings[countOf(r.Extra["warnings"]):] {
 		r.Content = append(r.Content, agenttool.Text("["+text+"]"))
 	}
-	if w.stop != nil && c.err == nil && r.Extra["stop"] == nil {
+	if w.stop != nil && e.err == nil && r.Extra["stop"] == nil {
 		r.Content = append(r.Content, agenttool.Text(fmt.Sprintf("[the hook %s asks to stop here: %s]", w.stop.Name, w.stop.Text)))
 	}
 	if len(w.messages) > 0 {
@@ -204,8 +206,8 @@ const (
 )
 
 // shownResult is the result as hooks get it: large text is a preview and a reference, other large blocks are left out.
-func (c *call) shownResult(e hook.Event) json.RawMessage {
-	r := c.result
+func (e *ending) shownResult(event hook.Event) json.RawMessage {
+	r := e.result
 	size := len(r.StructuredContent)
 	for _, b := range r.Content {
 		size += len(b.Text) + len(b.Data) + len(b.Diff)
@@ -215,7 +217,7 @@ func (c *call) shownResult(e hook.Event) json.RawMessage {
 	}
 	room := maxShownResult
 	if text := allText(r.Content); len(text) > maxShownResult/2 {
-		r.Content = append(c.previewOf(text, e), withoutText(r.Content)...)
+		r.Content = append(e.previewOf(text, event), withoutText(r.Content)...)
 		room /= 2
 	}
 	var blocks []agenttool.Content
@@ -233,15 +235,27 @@ func (c *call) shownResult(e hook.Event) json.RawMessage {
 }
 
 // previewOf keeps a text as a payload, unless the tool has, and returns how hooks see it.
-func (c *call) previewOf(text string, e hook.Event) []agenttool.Content {
+func (e *ending) previewOf(text string, event hook.Event) []agenttool.Content {
 	blocks := []agenttool.Content{agenttool.Text(persist.Preview(text, shownPreview))}
-	ref := c.out.Persisted
+	ref := e.out.Persisted
 	if ref == nil {
-		stored, err := c.store("result_for_"+string(e), "text/plain; charset=utf-8", []byte(text))
+		stored, err := e.rec.store("result_for_"+string(event), "text/plain; charset=utf-8", []byte(text))
 		if err != nil {
 			return blocks
 		}
 		ref = &stored
 	}
 	return append(blocks, agenttool.Content{Type: "persisted_output_ref", URI: ref.URI, MediaType: ref.MediaType})
+}
+
+// afterEnd is how long the hooks of an event may take after the call was canceled or timed out.
+const afterEnd = 2 * time.Second
+
+// afterwards is the context of what comes after the call: its own, or a short one where that has ended.
+func (e *ending) afterwards() (context.Context, context.CancelFunc) {
+	if e.c.ctx.Err() == nil {
+		return e.c.ctx, func() {}
+	}
+	return context.WithTimeoutCause(context.WithoutCancel(e.c.ctx), afterEnd,
+		fmt.Errorf("it took longer than the %s that hooks have after a call was ended", afterEnd))
 }

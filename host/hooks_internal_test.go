@@ -79,12 +79,14 @@ func TestHintOnDecision(t *testing.T) {
 // TestNoHooksCostNothing: where none are set, asking for them allocates nothing.
 func TestNoHooksCostNothing(t *testing.T) {
 	c, d := &call{}, agenttool.Decision{}
+	c.approval.c = c
+	e := &ending{c: c}
 	if n := testing.AllocsPerRun(100, func() {
-		_ = c.preHooks(t.Context())
-		_, _ = c.permissionRequestHooks(t.Context(), &d)
-		c.permissionDecisionHooks(t.Context(), d)
-		c.postHooks()
-		c.persistenceHooks()
+		_ = c.approval.preHooks(t.Context())
+		_, _ = c.approval.permissionRequestHooks(t.Context(), &d)
+		c.approval.permissionDecisionHooks(t.Context(), d)
+		e.postHooks()
+		e.persistenceHooks()
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
 	}

@@ -257,7 +257,7 @@ func (h *Host) admissible(requests []Request) error {
 func (h *Host) register(r Request, b *batch) *call {
 	c := newCall(h, r, h.rules.Policy())
 	if h.hooks != nil {
-		c.hooks = &hooked{set: h.hooks}
+		c.hooks = &hooked{host: h, set: h.hooks, rec: c.rec, tool: c.tool, name: r.Tool}
 	}
 	for _, id := range r.After {
 		c.after = append(c.after, dependency{id: id, call: h.calls[id], succeeded: h.ended.succeeded(id)})
@@ -281,14 +281,14 @@ func (h *Host) start(c *call, done func(Completion)) {
 }
 
 // forget takes an ended call out of the live ones and remembers how it ended.
-func (h *Host) forget(c *call) {
+func (h *Host) forget(c *call, succeeded bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.calls, c.req.ID)
 	h.input -= len(c.req.Input)
-	h.ended.add(c.req.ID, c.succeeded())
+	h.ended.add(c.req.ID, succeeded)
 	if b := c.batch; b != nil {
-		if !c.succeeded() {
+		if !succeeded {
 			b.failed(c)
 		}
 		if b.leave(c) {

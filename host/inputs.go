@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"toolhost/agenttool"
+	"toolhost/host/hook"
 )
 
 // The four inputs of an invocation (AT-084 … AT-087): what the model sent, byte for byte; that input normalised, as
@@ -19,29 +20,41 @@ const (
 // maxInlineInput is the size in bytes above which an input is stored once and referred to.
 const maxInlineInput = 4096
 
-// observe writes the bound input down as the observable one and returns the record of how it differs from what the
-// model sent (AT-115), or from what it was before a person changed it.
-func (c *call) observe() agenttool.InputMutation {
-	input := encode(c.bound.Input())
-	m := agenttool.InputMutation{
-		SchemaVersion: agenttool.SchemaVersion, InvocationID: c.inv.InvocationID, SourceType: "runtime", SourceRef: "bind",
-		FromInputRef: refModel, ToInputRef: refObservable, Reason: "normalised: defaults filled, paths made absolute",
+// observe writes the bound input down and returns how it differs from the one before: from what the model sent (AT-115), or, where a hook
+// or a person changed it, from what the record had. by is the hook; its zero value says that there was none.
+func (r *record) observe(input []byte, by hook.Said) agenttool.InputMutation {
+	m := agenttool.InputMutation{SchemaVersion: agenttool.SchemaVersion, InvocationID: r.id}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	inv := &r.inv
+	switch {
+	case by.Ref != "":
+		m.SourceType, m.SourceRef, m.Reason = "hook", string(by.Ref), "changed by the hook "+by.Name
+		m.FromInputRef, m.ToInputRef, m.ChangedFields = refObservable, refPermission, changedFields(r.input, input)
+		name := "permission_input"
+		if inv.PermissionInputRef != refObservable { // a hook changed it before
+			m.FromInputRef, name = refPermission, "permission_input_2"
+		}
+		r.input = input
+		inv.PermissionInput, inv.PermissionInputRef = r.storeInput(name, input, "")
+		inv.CallInputRef = refPermission
+		if inv.PermissionInputRef != "" {
+			inv.CallInputRef = inv.PermissionInputRef
+		}
+	case r.input != nil:
+		m.SourceType, m.SourceRef, m.Reason = "permission_prompt", inv.ApprovalRequestRef, "changed by the person who was asked"
+		m.FromInputRef, m.ToInputRef, m.ChangedFields = refPermission, "#/call_input", changedFields(r.input, input)
+		inv.CallInput, inv.CallInputRef = input, ""
+		r.storeInputs()
+	default:
+		m.SourceType, m.SourceRef, m.Reason = "runtime", "bind", "normalised: defaults filled, paths made absolute"
+		m.FromInputRef, m.ToInputRef, m.ChangedFields = refModel, refObservable, changedFields(inv.ModelInput, input)
+		r.input, inv.ObservableInput = input, input
+		inv.PermissionInputRef, inv.CallInputRef = refObservable, refPermission
+		r.storeInputs()
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.seen != nil {
-		m.SourceType, m.SourceRef, m.Reason = "permission_prompt", c.inv.ApprovalRequestRef, "changed by the person who was asked"
-		m.FromInputRef, m.ToInputRef = refPermission, "#/call_input"
-		m.ChangedFields = changedFields(c.seen, input)
-		c.inv.CallInput, c.inv.CallInputRef = input, ""
-	} else {
-		m.ChangedFields = changedFields(c.req.Input, input)
-		c.seen, c.inv.ObservableInput = input, input
-		c.inv.PermissionInputRef, c.inv.CallInputRef = refObservable, refPermission
-	}
-	c.storeInputs()
-	now := c.host.o.Now()
-	m.MutationID, m.CreatedAt = agenttool.MutationID(c.host.o.IDs.New("mut_", now)), agenttool.Timestamp(now)
+	now := r.journal.now()
+	m.MutationID, m.CreatedAt = agenttool.MutationID(r.journal.ids.New("mut_", now)), agenttool.Timestamp(now)
 	return m
 }
 
@@ -66,29 +79,36 @@ func changedFields(from, to []byte) []string {
 	return names
 }
 
-// shownInput is the bound input as events carry it: itself, or the reference to it where it is large.
-func (c *call) shownInput() json.RawMessage {
-	input := encode(c.bound.Input())
+// shown is the bound input as events carry it: itself, or the reference to it where it is large.
+func (r *record) shown(input []byte) json.RawMessage {
 	if len(input) <= maxInlineInput {
 		return input
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return object("ref", max(c.inv.CallInputRef, c.inv.ObservableInputRef))
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return object("ref", max(r.inv.CallInputRef, r.inv.ObservableInputRef))
 }
 
-// storeInputs moves inputs that are too large for a record into payloads. What cannot be stored stays where it is.
-func (c *call) storeInputs() {
-	c.inv.ModelInput, c.inv.ModelInputRef = c.storeInput("model_input", c.inv.ModelInput, c.inv.ModelInputRef)
-	c.inv.ObservableInput, c.inv.ObservableInputRef = c.storeInput("observable_input", c.inv.ObservableInput, c.inv.ObservableInputRef)
-	c.inv.CallInput, c.inv.CallInputRef = c.storeInput("call_input", c.inv.CallInput, c.inv.CallInputRef)
+// storeLarge is storeInputs for callers that do not hold mu.
+func (r *record) storeLarge() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.storeInputs()
 }
 
-func (c *call) storeInput(name string, input []byte, ref string) ([]byte, string) {
+// storeInputs moves inputs that are too large for a record into payloads. What cannot be stored stays where it is. The caller holds mu.
+func (r *record) storeInputs() {
+	inv := &r.inv
+	inv.ModelInput, inv.ModelInputRef = r.storeInput("model_input", inv.ModelInput, inv.ModelInputRef)
+	inv.ObservableInput, inv.ObservableInputRef = r.storeInput("observable_input", inv.ObservableInput, inv.ObservableInputRef)
+	inv.CallInput, inv.CallInputRef = r.storeInput("call_input", inv.CallInput, inv.CallInputRef)
+}
+
+func (r *record) storeInput(name string, input []byte, ref string) ([]byte, string) {
 	if len(input) <= maxInlineInput {
 		return input, ref
 	}
-	stored, err := c.store(name, "application/json", input)
+	stored, err := r.store(name, "application/json", input)
 	if err != nil {
 		return input, ref
 	}
@@ -96,6 +116,6 @@ func (c *call) storeInput(name string, input []byte, ref string) ([]byte, string
 }
 
 // store keeps data as a payload of the call.
-func (c *call) store(name, mediaType string, data []byte) (agenttool.Ref, error) {
-	return c.host.o.Store.Keep(c.inv.InvocationID, name, mediaType, data)
+func (r *record) store(name, mediaType string, data []byte) (agenttool.Ref, error) {
+	return r.journal.store.Keep(r.id, name, mediaType, data)
 }

@@ -27,9 +27,7 @@ type background struct {
 // follow keeps a job in mind until it has ended, and then announces that.
 func (h *Host) follow(c *call, job agenttool.Job) {
 	b := background{job: job}
-	c.mu.Lock()
-	b.writes = slices.DeleteFunc(slices.Clone(c.inv.Scheduler.ResourceLocks), func(l agenttool.Lock) bool { return !l.Write })
-	c.mu.Unlock()
+	b.writes = slices.DeleteFunc(slices.Clone(c.rec.view().Scheduler.ResourceLocks), func(l agenttool.Lock) bool { return !l.Write })
 	h.mu.Lock()
 	h.jobs = append(h.jobs, b)
 	h.mu.Unlock()
@@ -45,34 +43,24 @@ func (h *Host) follow(c *call, job agenttool.Job) {
 
 // announce tells how a job ended, as the last step of its invocation.
 func (h *Host) announce(c *call, p agenttool.Progress) {
-	now := h.o.Now()
-	c.mu.Lock()
-	c.steps++
-	p.SchemaVersion, p.InvocationID, p.Sequence = agenttool.SchemaVersion, c.inv.InvocationID, c.steps
-	c.mu.Unlock()
-	p.ProgressID, p.Timestamp = agenttool.ProgressID(h.o.IDs.New("prog_", now)), agenttool.Timestamp(now)
-	_ = h.journal.append(true, h.journal.event(agenttool.Event{ // what cannot be recorded is not told either
-		EventType: agenttool.EventProgress, Subject: c.req.name(), InvocationID: c.inv.InvocationID, ToolID: c.inv.ToolID,
-	}, "phase", agenttool.PhaseExecute, "progress", p))
+	p = c.rec.step(p)
+	_ = h.journal.append(true, c.rec.event(agenttool.EventProgress, "phase", agenttool.PhaseExecute, "progress", p)) // a failure is not sent either
 	if tell := c.req.Caller.Progress; tell != nil {
 		tell(p)
 	}
 }
 
-// disturbers are the jobs that may write what the call used.
-func (c *call) disturbers() []string {
-	c.mu.Lock()
-	scheduled := c.inv.Scheduler
-	c.mu.Unlock()
+// disturbers are the jobs, but for the call's own, that may write files that the call used.
+func (h *Host) disturbers(rec *record, own agenttool.Job) []string {
+	scheduled := rec.view().Scheduler
 	if scheduled == nil {
 		return nil
 	}
 	var ids []string
-	h := c.host
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, b := range h.jobs {
-		if b.job != c.out.Job && conflicts(b.writes, scheduled.ResourceLocks) {
+		if b.job != own && conflicts(b.writes, scheduled.ResourceLocks) {
 			ids = append(ids, b.job.ID())
 		}
 	}

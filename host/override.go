@@ -28,32 +28,32 @@ const (
 )
 
 // wasKept reports whether a call failed because its sandbox kept it from what a person could grant, and whether anybody can be asked.
-func (c *call) wasKept(err error) bool {
-	return errors.Is(err, agenttool.SandboxViolation) && len(c.grantable()) > 0 && c.out.Job == nil && !c.out.Yielded &&
-		c.ctx.Err() == nil && c.policy.Mode.Asks() && c.host.prompts.Reaches(c.req.Caller.Asked)
+func (a *approval) wasKept(err error) bool {
+	return errors.Is(err, agenttool.SandboxViolation) && len(a.grantable()) > 0 && a.c.out.Job == nil && !a.c.out.Yielded &&
+		a.c.ctx.Err() == nil && a.policy.Mode.Asks() && a.c.host.prompts.Reaches(a.c.req.Caller.Asked)
 }
 
 // grantable are the grants of what a call was kept from that a person may be asked for: none opens what is toolhost's own, or what a rule
 // denies.
-func (c *call) grantable() []string {
-	return slices.DeleteFunc(slices.Clone(c.out.Wanted), func(grant string) bool {
-		if _, denied := c.host.rules.Policy().Forbids(grant); denied {
+func (a *approval) grantable() []string {
+	return slices.DeleteFunc(slices.Clone(a.c.out.Wanted), func(grant string) bool {
+		if _, denied := a.c.host.rules.Policy().Forbids(grant); denied {
 			return true
 		}
-		return c.host.grants.opensOwn(grant)
+		return a.c.host.grants.opensOwn(grant)
 	})
 }
 
 // override asks whether a call that was kept from something may have it (AT-147). Allowed, what only reads runs again, as the
 // next attempt of the same invocation, and the result is nil. What may have done part of its work does not: its error says so,
 // and the next call with the same input is given what was granted.
-func (c *call) override(ctx context.Context, failure error) error {
-	c.attempt, c.wanted = max(c.attempt, 1)+1, c.grantable()
-	d := c.complete(agenttool.Decision{
-		SchemaVersion: agenttool.SchemaVersion, Behavior: agenttool.Ask, Mode: string(c.policy.Mode), BlockedPath: agenttool.AsError(failure, agenttool.SandboxViolation).BlockedPath,
-		Reason: &agenttool.DecisionReason{Type: "sandbox_override", Detail: "it ran, and the sandbox kept it from " + strings.Join(c.wanted, ", ")},
+func (a *approval) override(ctx context.Context, failure error) error {
+	a.attempt, a.wanted = max(a.attempt, 1)+1, a.grantable()
+	d := a.complete(agenttool.Decision{
+		SchemaVersion: agenttool.SchemaVersion, Behavior: agenttool.Ask, Mode: string(a.policy.Mode), BlockedPath: agenttool.AsError(failure, agenttool.SandboxViolation).BlockedPath,
+		Reason: &agenttool.DecisionReason{Type: "sandbox_override", Detail: "it ran, and the sandbox kept it from " + strings.Join(a.wanted, ", ")},
 	})
-	answer, err := c.ask(ctx, d, true)
+	answer, err := a.ask(ctx, d, true)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return err
@@ -66,15 +66,15 @@ func (c *call) override(ctx context.Context, failure error) error {
 	}
 	grants := answer.Grants
 	if len(grants) == 0 {
-		grants = c.wanted
+		grants = a.wanted
 	}
-	if !c.readOnly() {
-		c.host.override(c.identity(), grants)
+	if !a.c.readOnly() {
+		a.c.host.override(a.identity(), grants)
 		return hinted(failure, "partly done: what it was kept from ("+strings.Join(grants, ", ")+") is granted now. Look what it did, and make the same call again"+
 			said(answer.Feedback))
 	}
-	c.granted, c.policy, c.feedback = grants, c.host.rules.Policy(), answer.Feedback
-	return c.rebind(ctx, c.input)
+	a.granted, a.policy, a.feedback = grants, a.c.host.rules.Policy(), answer.Feedback
+	return a.c.rebind(ctx, a.c.input)
 }
 
 // hinted is a failure that says how to go on.
@@ -93,9 +93,9 @@ func said(feedback string) string {
 }
 
 // identity is what a call does: its tool, its input, and where.
-func (c *call) identity() [sha256.Size]byte {
-	input, _ := agenttool.Encode(c.bound.Input()) // it was encoded before
-	return sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s", c.tool.Declaration.Name, c.dir, input))
+func (a *approval) identity() [sha256.Size]byte {
+	input, _ := agenttool.Encode(a.c.bound.Input()) // it was encoded before
+	return sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s", a.c.tool.Declaration.Name, a.c.dir, input))
 }
 
 func (h *Host) override(of [sha256.Size]byte, grants []string) {
@@ -108,17 +108,17 @@ func (h *Host) override(of [sha256.Size]byte, grants []string) {
 }
 
 // overridden gives a call what was granted to it after an earlier attempt. It reports whether there was anything.
-func (c *call) overridden() ([]string, bool) {
-	if c.granted != nil {
-		return c.granted, true
+func (a *approval) overridden() ([]string, bool) {
+	if a.granted != nil {
+		return a.granted, true
 	}
-	c.host.mu.Lock()
-	defer c.host.mu.Unlock()
-	if len(c.host.overrides) == 0 {
+	a.c.host.mu.Lock()
+	defer a.c.host.mu.Unlock()
+	if len(a.c.host.overrides) == 0 {
 		return nil, false
 	}
-	of := c.identity()
-	found, there := c.host.overrides[of]
-	delete(c.host.overrides, of)
-	return found.grants, there && c.host.o.Now().Before(found.until)
+	of := a.identity()
+	found, there := a.c.host.overrides[of]
+	delete(a.c.host.overrides, of)
+	return found.grants, there && a.c.host.o.Now().Before(found.until)
 }

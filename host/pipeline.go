@@ -11,6 +11,7 @@ import (
 	"toolhost/agenttool"
 	"toolhost/host/hook"
 	"toolhost/persist"
+	"toolhost/scheduler"
 )
 
 // step is one phase of the pipeline, and the state of an invocation that fails in it.
@@ -37,11 +38,11 @@ func (c *call) run(ctx context.Context) error {
 		{agenttool.PhaseParseSchema, c.parseSchema, agenttool.StatusSchemaParseFailed},
 		{agenttool.PhaseValidateValues, c.bind, agenttool.StatusValidationFailed},
 		{agenttool.PhasePrepareObserved, c.locate, agenttool.StatusValidationFailed},
-		{agenttool.PhasePreHooks, c.preHooks, agenttool.StatusDenied},
+		{agenttool.PhasePreHooks, c.approval.preHooks, agenttool.StatusDenied},
 	})
 	for attempt := 1; err == nil; attempt++ {
 		failed, err = c.through(ctx, []step{
-			{agenttool.PhasePermission, c.permission, agenttool.StatusDenied},
+			{agenttool.PhasePermission, c.approval.permission, agenttool.StatusDenied},
 			{agenttool.PhaseSchedule, c.schedule, agenttool.StatusCanceled},
 			{agenttool.PhaseValidateValues, c.preflight, agenttool.StatusValidationFailed},
 			{agenttool.PhaseExecute, c.execute, agenttool.StatusFailed},
@@ -54,12 +55,12 @@ func (c *call) run(ctx context.Context) error {
 			if err = c.again(ctx); err == nil {
 				err = c.rebind(ctx, c.input)
 			}
-		case c.wasKept(err):
-			err = c.override(ctx, err)
+		case c.approval.wasKept(err):
+			err = c.approval.override(ctx, err)
 		}
 	}
 	if err != nil {
-		c.fail(failed, agenttool.AsError(err, agenttool.ExecutionFailed))
+		c.rec.fail(failed, agenttool.AsError(err, agenttool.ExecutionFailed))
 	}
 	return err
 }
@@ -70,59 +71,27 @@ func (c *call) through(ctx context.Context, steps []step) (failed agenttool.Invo
 		if ctx.Err() != nil {
 			return s.failed, context.Cause(ctx)
 		}
-		if err := c.phase(s.phase, func() error { return s.do(ctx) }); err != nil {
+		if err := c.host.phase(c.rec, s.phase, func() error { return s.do(ctx) }); err != nil {
 			return s.failed, err
 		}
 	}
 	return "", nil
 }
 
-// fail moves the invocation to its last state: the usual one of the step that failed, unless the error's class says
-// that something else happened there.
-func (c *call) fail(usual agenttool.InvocationStatus, e *agenttool.Error) {
-	state, listed := stateOf[e.Class]
-	switch {
-	case !listed, usual == agenttool.StatusBlocked && state == agenttool.StatusDenied:
-		state = usual
-	case usual == agenttool.StatusFailed && state == agenttool.StatusValidationFailed, usual == agenttool.StatusFailed && state == agenttool.StatusDenied:
-		state = usual // a Run that finds its input wrong has run
-	}
-	c.to(state, e.Code)
-}
-
-// stateOf is the state that a class of error leads to wherever it comes from.
-var stateOf = map[agenttool.ErrorClass]agenttool.InvocationStatus{
-	agenttool.Canceled:               agenttool.StatusCanceled,
-	agenttool.SiblingCanceled:        agenttool.StatusCanceled,
-	agenttool.Timeout:                agenttool.StatusTimedOut,
-	agenttool.UnknownTool:            agenttool.StatusFailed,
-	agenttool.DependencyUnavailable:  agenttool.StatusFailed,
-	agenttool.ExecutionFailed:        agenttool.StatusFailed,
-	agenttool.SchemaValidationFailed: agenttool.StatusSchemaParseFailed,
-	agenttool.InvalidArguments:       agenttool.StatusValidationFailed,
-	agenttool.PermissionDenied:       agenttool.StatusDenied,
-	agenttool.ApprovalRejected:       agenttool.StatusDenied,
-}
-
-// phase runs one phase and records how long it took.
-func (c *call) phase(p agenttool.Phase, do func() error) error {
-	start := c.host.o.Now()
-	err := c.guarded(do)
-	timing := agenttool.PhaseTiming{Phase: p, StartedAt: agenttool.Timestamp(start), DurationUS: c.host.o.Now().Sub(start).Microseconds()}
-	if err != nil {
-		timing.Outcome = agenttool.AsError(err, agenttool.ExecutionFailed).Code
-	}
-	c.mu.Lock()
-	c.inv.Phases = append(c.inv.Phases, timing)
-	c.mu.Unlock()
+// phase runs one phase and records how long it took. A panic in it is an error of this call, and not the end of all others.
+func (h *Host) phase(rec *record, p agenttool.Phase, do func() error) error {
+	start := h.o.Now()
+	err := h.guarded(rec, do)
+	rec.timed(p, start, err)
 	return err
 }
 
-// guarded runs a phase. A panic in it is an error of this call, and not the end of all others.
-func (c *call) guarded(do func() error) (err error) {
+func (h *Host) guarded(rec *record, do func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			c.host.panicked(c, p)
+			if h.o.PanicLog != nil {
+				h.o.PanicLog(fmt.Sprintf("panic in %s (%s): %v\n%s", rec.tool, rec.id, p, debug.Stack()))
+			}
 			err = agenttool.Failure(agenttool.ExecutionFailed, "panic", "toolhost failed inside; this is a bug in toolhost, not in the call")
 		}
 	}()
@@ -131,15 +100,11 @@ func (c *call) guarded(do func() error) (err error) {
 
 // resolveTool finds the tool by name or alias (AT-111, AT-113).
 func (c *call) resolveTool(context.Context) error {
-	e, err := c.host.registry.resolve(c.req.Tool)
-	if e != nil {
-		c.tool = e
-	}
-	if err != nil {
+	if _, err := c.host.registry.resolve(c.req.Tool); err != nil {
 		return err
 	}
-	c.to(agenttool.StatusSelected, "")
-	c.emit(agenttool.EventSelected, "phase", agenttool.PhaseResolveTool, "name", c.req.Tool)
+	c.rec.to(agenttool.StatusSelected, "")
+	c.rec.emit(agenttool.EventSelected, "phase", agenttool.PhaseResolveTool, "name", c.req.Tool)
 	return nil
 }
 
@@ -176,16 +141,15 @@ func (c *call) locate(ctx context.Context) error {
 	if err := c.located(ctx, facts); err != nil {
 		return c.invalid(agenttool.PhasePrepareObserved, err)
 	}
-	c.mu.Lock()
-	c.inv.Facts = facts
-	c.mu.Unlock()
-	mutation := c.mutation()
-	c.to(agenttool.StatusArgumentsReady, "")
+	c.rec.update(func(inv *agenttool.Invocation) { inv.Facts = facts })
+	input := encode(c.bound.Input())
+	mutation := c.rec.observe(input, c.hooks.rewrites())
+	c.rec.to(agenttool.StatusArgumentsReady, "")
 	pairs := []any{"phase", agenttool.PhasePrepareObserved, "mutation", mutation}
 	if !c.readOnly() { // if the host dies while it runs, this is what is known of it
-		pairs = append(pairs, "input", c.shownInput(), "facts", facts)
+		pairs = append(pairs, "input", c.rec.shown(input), "facts", facts)
 	}
-	c.emit(agenttool.EventArgumentsReady, pairs...)
+	c.rec.emit(agenttool.EventArgumentsReady, pairs...)
 	return nil
 }
 
@@ -252,7 +216,7 @@ func (c *call) guess(facts *agenttool.Facts, p *agenttool.Path) {
 // invalid emits the event of a failed check and returns the error.
 func (c *call) invalid(p agenttool.Phase, err error) error {
 	if err != nil {
-		c.emit(agenttool.EventValidationFailed, "phase", p, "error", agenttool.AsError(err, agenttool.InvalidArguments))
+		c.rec.emit(agenttool.EventValidationFailed, "phase", p, "error", agenttool.AsError(err, agenttool.InvalidArguments))
 	}
 	return err
 }
@@ -296,40 +260,81 @@ func (c *call) schedule(ctx context.Context) error {
 	if atOnce := ticket.Started(); !c.host.mayStart(c, atOnce) {
 		return errShutdown
 	} else if !atOnce {
-		_ = c.flush() // who follows events sees that it waits
+		_ = c.rec.flush() // who follows events sees that it waits
 	}
 	if err := ticket.Wait(ctx); err != nil {
 		return err
 	}
 	c.host.started(c)
-	c.mu.Lock()
-	c.inv.Scheduler.WaitedUS = c.host.o.Now().Sub(start).Microseconds()
-	c.mu.Unlock()
+	waited := c.host.o.Now().Sub(start)
+	c.rec.update(func(inv *agenttool.Invocation) { inv.Scheduler.WaitedUS = waited.Microseconds() })
 	return nil
+}
+
+// again gives the call's turn up and waits for a new one behind all calls that were admitted meanwhile.
+func (c *call) again(ctx context.Context) error {
+	c.turn.free()
+	c.turn.pass()
+	c.host.mu.Lock()
+	c.host.admit(c)
+	c.host.mu.Unlock()
+	if c.turn.place != nil && c.bound != nil {
+		c.turn.place.Expect(c.locks())
+		if !c.declared {
+			c.host.stays(c)
+		}
+	}
+	return c.enterGate(ctx)
+}
+
+// enterGate waits until the call is one of those that are prepared at once.
+func (c *call) enterGate(ctx context.Context) error {
+	if c.turn.gate == nil {
+		return nil
+	}
+	return c.turn.gate.Wait(ctx)
+}
+
+// takeRoom waits until memory has room for the content that the call will hold. A call that runs a command holds little, and may run for long.
+func (c *call) takeRoom(ctx context.Context) error {
+	if c.host.room == nil || c.turn.room != nil || c.tool.Declaration.ToolKind != agenttool.KindFileOperation {
+		return nil
+	}
+	room := c.host.room.Enqueue(scheduler.Request{})
+	c.host.mu.Lock()
+	c.turn.room = room
+	c.host.mu.Unlock()
+	return room.Wait(ctx)
+}
+
+// locatePatience is how long a call whose paths cannot be found holds up later ones: a network file system may be dead.
+const locatePatience = time.Second
+
+// locks are what the call needs while it runs, as far as its facts say.
+func (c *call) locks() []agenttool.Lock {
+	return scheduler.Locks(c.bound.Facts(), c.host.o.Policy.Workspace)
 }
 
 // actsOnJobs reports whether the call needs neither a slot nor a place in line.
 func (c *call) actsOnJobs() bool {
-	e := c.host.registry.names[c.req.Tool]
-	if e == nil {
+	if c.tool == nil {
 		return false
 	}
-	_, ok := e.tool.(agenttool.JobTool)
+	_, ok := c.tool.tool.(agenttool.JobTool)
 	return ok
 }
 
 // queued records the scheduler's facts of the call (AT-190 … AT-197).
 func (c *call) queued(locks []agenttool.Lock) {
 	f := c.bound.Facts()
-	c.mu.Lock()
-	c.inv.Scheduler = &agenttool.SchedulerFacts{
+	facts := &agenttool.SchedulerFacts{
 		QueueState: "queued", IsConcurrencySafe: f.ConcurrencySafe == agenttool.Yes, IsReadOnly: f.ReadOnly == agenttool.Yes,
 		IsDestructive: f.Destructive != agenttool.No, IsOpenWorld: f.OpenWorld != agenttool.No,
 		RequiresExclusiveContext: f.PathsComplete != agenttool.Yes, ContextModifierPolicy: "allow_serial_only", ResourceLocks: locks,
 	}
-	c.mu.Unlock()
-	c.to(agenttool.StatusQueued, "")
-	c.emit(agenttool.EventQueued, "phase", agenttool.PhaseSchedule)
+	c.rec.update(func(inv *agenttool.Invocation) { inv.Scheduler = facts })
+	c.rec.to(agenttool.StatusQueued, "")
+	c.rec.emit(agenttool.EventQueued, "phase", agenttool.PhaseSchedule)
 }
 
 // execute runs the call (AT-119). What is not read-only starts only when the journal holds that it starts, and has
@@ -344,12 +349,10 @@ func (c *call) execute(ctx context.Context) error {
 	c.host.begin(c)
 	defer c.host.stays(c)
 	defer c.host.end(c)
-	c.mu.Lock()
-	c.inv.Scheduler.QueueState = "executing"
-	c.inv.StartedAt = agenttool.Timestamp(c.host.o.Now())
-	c.mu.Unlock()
-	c.to(agenttool.StatusRunning, "")
-	c.emit(agenttool.EventStarted, "phase", agenttool.PhaseExecute)
+	now := agenttool.Timestamp(c.host.o.Now())
+	c.rec.update(func(inv *agenttool.Invocation) { inv.Scheduler.QueueState, inv.StartedAt = "executing", now })
+	c.rec.to(agenttool.StatusRunning, "")
+	c.rec.emit(agenttool.EventStarted, "phase", agenttool.PhaseExecute)
 	if !c.readOnly() {
 		if err := c.recorded(ctx); err != nil {
 			return err
@@ -372,7 +375,7 @@ func (c *call) execute(ctx context.Context) error {
 // recorded waits until the journal holds what is known of the call and has room for how it ends, and until all of that is on
 // the disk if the call's changes will be.
 func (c *call) recorded(ctx context.Context) error {
-	if err := c.flush(); err != nil && !errors.Is(err, persist.ErrPending) {
+	if err := c.rec.flush(); err != nil && !errors.Is(err, persist.ErrPending) {
 		return err
 	}
 	err := c.host.o.Store.Reserve(ctx)
@@ -383,10 +386,4 @@ func (c *call) recorded(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 	return err
-}
-
-func (h *Host) panicked(c *call, p any) {
-	if h.o.PanicLog != nil {
-		h.o.PanicLog(fmt.Sprintf("panic in %s (%s): %v\n%s", c.inv.ToolID, c.inv.InvocationID, p, debug.Stack()))
-	}
 }

@@ -28,87 +28,103 @@ func (c Completion) MarshalJSON() ([]byte, error) {
 	return object("invocation", c.Invocation, "result", c.Result, "persistence", c.Persistence), nil
 }
 
-// finish maps what happened to the terminal result, keeps and records it (AT-120 … AT-123). It always succeeds:
-// what the journal cannot take is still told, and says so.
-func (c *call) finish(err error) Completion {
-	c.host.stays(c)
-	if c.hooks == nil {
-		c.turn.free()
+// ending is the last stage of a call: it makes the result from what the tool returned, or from why the call failed. Of the call it uses only
+// what never changes, since the call's own goroutine may be stuck and go on later.
+type ending struct {
+	c     *call
+	rec   *record
+	hooks *hooked          // nil: none are set
+	turn  turn             // given back at the end
+	at    func() situation // for hooks
+
+	out      agenttool.Output
+	err      *agenttool.Error // nil: it succeeded
+	moved    *modifier        // of the session's directory; nil: none
+	notes    []string         // of the host, for the model
+	feedback string           // of the person who allowed the call
+
+	result agenttool.Result
+	kept   agenttool.Persistence
+}
+
+// finish maps what happened to the terminal result, keeps and records it (AT-120 … AT-123). It always succeeds: a result that the journal
+// cannot hold is delivered as well, and says so.
+func (e *ending) finish(err error) Completion {
+	e.c.host.stays(e.c)
+	if e.hooks == nil {
+		e.turn.free()
 	}
 	if err != nil {
-		c.err = agenttool.AsError(err, agenttool.ExecutionFailed)
-		c.settle()
-	} else if c.out.Yielded {
-		c.to(agenttool.StatusYielded, "the work goes on")
+		e.err = agenttool.AsError(err, agenttool.ExecutionFailed)
+		e.settle()
+	} else if e.out.Yielded {
+		e.rec.to(agenttool.StatusYielded, "the work goes on")
 	} else {
-		c.to(agenttool.StatusSucceeded, "")
+		e.rec.to(agenttool.StatusSucceeded, "")
 	}
-	_ = c.phase(agenttool.PhaseMapResult, func() error { c.mapResult(); return nil })
-	_ = c.phase(agenttool.PhasePostHooks, func() error { c.postHooks(); return nil })
-	c.turn.free()
-	_ = c.phase(agenttool.PhasePersistResult, func() error { c.persistenceHooks(); c.persist(); return nil })
-	return c.emitTerminal()
+	e.phase(agenttool.PhaseMapResult, e.mapResult)
+	e.phase(agenttool.PhasePostHooks, e.postHooks)
+	e.turn.free()
+	e.phase(agenttool.PhasePersistResult, func() { e.persistenceHooks(); e.persist() })
+	return e.emitTerminal()
+}
+
+// phase runs one phase and records how long it took.
+func (e *ending) phase(p agenttool.Phase, do func()) {
+	_ = e.c.host.phase(e.rec, p, func() error { do(); return nil })
 }
 
 // settle moves a call that failed outside the pipeline, while it waited in line, to its last state.
-func (c *call) settle() {
-	if s := c.status(); s == "" || s == agenttool.StatusPlanned {
-		c.fail(agenttool.StatusFailed, c.err)
+func (e *ending) settle() {
+	if s := e.rec.status(); s == "" || s == agenttool.StatusPlanned {
+		e.rec.fail(agenttool.StatusFailed, e.err)
 	}
 }
 
 // mapResult makes the result, once (AT-120).
-func (c *call) mapResult() {
-	now := c.host.o.Now()
-	status := resultStatus(c.status(), c.err)
-	c.result = agenttool.Result{
-		SchemaVersion: agenttool.SchemaVersion, ResultID: agenttool.ResultID(c.host.o.IDs.New("res_", now)),
-		InvocationID: c.inv.InvocationID, Status: status, IsError: c.err != nil,
-		Content: c.out.Content, UIFacingSummary: c.out.Summary,
-		ResourceRefs: c.out.Resources, ArtifactRefs: c.out.Artifacts,
-		Error: c.err, AbortReason: abortReason(c.err), RedactionState: "none",
+func (e *ending) mapResult() {
+	now := e.c.host.o.Now()
+	status := resultStatus(e.rec.status(), e.err)
+	e.result = agenttool.Result{
+		SchemaVersion: agenttool.SchemaVersion, ResultID: agenttool.ResultID(e.c.host.o.IDs.New("res_", now)),
+		InvocationID: e.rec.id, Status: status, IsError: e.err != nil,
+		Content: e.out.Content, UIFacingSummary: e.out.Summary,
+		ResourceRefs: e.out.Resources, ArtifactRefs: e.out.Artifacts,
+		Error: e.err, AbortReason: abortReason(e.err), RedactionState: "none",
 		CreatedAt: agenttool.Timestamp(now),
 	}
-	if c.out.Structured != nil {
-		c.result.StructuredContent = encode(c.out.Structured)
+	if e.out.Structured != nil {
+		e.result.StructuredContent = encode(e.out.Structured)
 	}
 	switch {
-	case c.err != nil && len(c.result.Content) == 0:
-		c.result.Content = []agenttool.Content{agenttool.Text(explain(c.err))}
-	case len(c.result.Content) == 0: // an empty success is told apart from missing output (AT-296, AT-402)
-		c.result.Content = []agenttool.Content{agenttool.Text("(the call succeeded and had nothing to say)")}
+	case e.err != nil && len(e.result.Content) == 0:
+		e.result.Content = []agenttool.Content{agenttool.Text(explain(e.err))}
+	case len(e.result.Content) == 0: // an empty success is told apart from missing output (AT-296, AT-402)
+		e.result.Content = []agenttool.Content{agenttool.Text("(the call succeeded and had nothing to say)")}
 	}
-	if c.result.UIFacingSummary == "" && c.err != nil {
-		c.result.UIFacingSummary = c.err.Message
+	if e.result.UIFacingSummary == "" && e.err != nil {
+		e.result.UIFacingSummary = e.err.Message
 	}
-	c.remark()
+	e.remark()
 }
 
-// remark adds what the host knows beside the tool's own words: where the session moved, and who may disturb the call.
-func (c *call) remark() {
-	if c.moved != nil {
-		c.result.Extra = agenttool.Extra{"context_modifiers": encode([]*modifier{c.moved})}
+// remark adds the host's own notes: where the session moved, and which jobs may disturb the call.
+func (e *ending) remark() {
+	if e.moved != nil {
+		e.result.Extra = agenttool.Extra{"context_modifiers": encode([]*modifier{e.moved})}
 	}
-	for _, note := range c.notes() {
-		c.result.Content = append(c.result.Content, agenttool.Text(note))
+	if e.err != nil && e.err.Hint != "" && len(e.out.Content) > 0 {
+		e.notes = append(e.notes, "["+e.err.Hint+"]")
 	}
-}
-
-func (c *call) notes() []string {
-	var notes []string
-	if c.moved != nil {
-		notes = append(notes, c.moved.note())
+	if e.feedback != "" {
+		e.notes = append(e.notes, "[the person who allowed this says: "+e.feedback+"]")
 	}
-	if c.err != nil && c.err.Hint != "" && len(c.out.Content) > 0 {
-		notes = append(notes, "["+c.err.Hint+"]")
+	if jobs := e.c.host.disturbers(e.rec, e.out.Job); len(jobs) > 0 {
+		e.notes = append(e.notes, "["+disturbance(jobs)+"]")
 	}
-	if c.feedback != "" {
-		notes = append(notes, "[the person who allowed this says: "+c.feedback+"]")
+	for _, note := range e.notes {
+		e.result.Content = append(e.result.Content, agenttool.Text(note))
 	}
-	if jobs := c.disturbers(); len(jobs) > 0 {
-		notes = append(notes, "["+disturbance(jobs)+"]")
-	}
-	return notes
 }
 
 // explain says an error to a model: what happened, and how to go on if the message does not say it.
@@ -142,115 +158,114 @@ func resultStatus(s agenttool.InvocationStatus, e *agenttool.Error) agenttool.Re
 const maxStructured = 64 << 10
 
 // persist decides where the payload is kept and stores it (AT-122, AT-290 … AT-298).
-func (c *call) persist() {
-	now := c.host.o.Now()
-	text := allText(c.result.Content)
-	size := persist.Size{Chars: utf8.RuneCountInString(text), Bytes: int64(len(text)), Persisted: c.out.Persisted != nil}
-	verdict := persist.Decide(size, persist.Policy{MaxInlineChars: c.threshold(), NeverPersist: c.neverPersist()})
-	c.kept = agenttool.Persistence{
-		SchemaVersion: agenttool.SchemaVersion, DecisionID: agenttool.PersistenceID(c.host.o.IDs.New("persist_", now)),
-		InvocationID: c.inv.InvocationID, ResultID: c.result.ResultID, Strategy: verdict.Strategy, Threshold: verdict.Threshold,
+func (e *ending) persist() {
+	now := e.c.host.o.Now()
+	text := allText(e.result.Content)
+	size := persist.Size{Chars: utf8.RuneCountInString(text), Bytes: int64(len(text)), Persisted: e.out.Persisted != nil}
+	verdict := persist.Decide(size, persist.Policy{MaxInlineChars: e.threshold(), NeverPersist: e.neverPersist()})
+	e.kept = agenttool.Persistence{
+		SchemaVersion: agenttool.SchemaVersion, DecisionID: agenttool.PersistenceID(e.c.host.o.IDs.New("persist_", now)),
+		InvocationID: e.rec.id, ResultID: e.result.ResultID, Strategy: verdict.Strategy, Threshold: verdict.Threshold,
 		OriginalSizeBytes: size.Bytes, RedactionState: "none", Reason: verdict.Reason, CreatedAt: agenttool.Timestamp(now),
 	}
 	if verdict.Strategy == agenttool.PreviewAndPersist {
-		c.keep(text)
+		e.keep(text)
 	}
-	if len(c.result.StructuredContent) > maxStructured {
-		c.keepStructured()
+	if len(e.result.StructuredContent) > maxStructured {
+		e.keepStructured()
 	}
-	c.result.PersistenceRefs = []string{string(c.kept.DecisionID)}
-	c.storeInputs()
+	e.result.PersistenceRefs = []string{string(e.kept.DecisionID)}
+	e.rec.storeLarge()
 }
 
 // keep stores the whole text, unless the tool already did, and leaves a preview in its place.
-func (c *call) keep(text string) {
-	ref := c.out.Persisted
+func (e *ending) keep(text string) {
+	ref := e.out.Persisted
 	if ref != nil {
-		c.kept.OriginalSizeBytes = c.out.Bytes
+		e.kept.OriginalSizeBytes = e.out.Bytes
 	} else {
-		stored, err := c.store("full_output", "text/plain; charset=utf-8", []byte(text))
+		stored, err := e.rec.store("full_output", "text/plain; charset=utf-8", []byte(text))
 		note := fmt.Sprintf("[cut; the whole output, %d bytes, is %s: the read tool opens it]", len(text), stored.URI)
 		if err != nil {
-			c.kept.Strategy, c.kept.Reason = agenttool.DropWithReason, "the session's storage cannot be written: "+err.Error()
+			e.kept.Strategy, e.kept.Reason = agenttool.DropWithReason, "the session's storage cannot be written: "+err.Error()
 			note = fmt.Sprintf("[cut; the rest could not be stored: %v]", err)
 		} else {
 			ref = &stored
-			c.result.ResourceRefs = append(c.result.ResourceRefs, stored)
+			e.result.ResourceRefs = append(e.result.ResourceRefs, stored)
 		}
-		blocks := []agenttool.Content{agenttool.Text(persist.Preview(text, c.threshold())), agenttool.Text(note)}
-		c.result.Content = append(blocks, withoutText(c.result.Content)...)
+		blocks := []agenttool.Content{agenttool.Text(persist.Preview(text, e.threshold())), agenttool.Text(note)}
+		e.result.Content = append(blocks, withoutText(e.result.Content)...)
 	}
-	c.kept.PersistedRef = ref
-	c.kept.PreviewSizeBytes = int64(len(allText(c.result.Content)))
-	c.emit(agenttool.EventResultPersisted, "phase", agenttool.PhasePersistResult, "persistence", c.kept)
+	e.kept.PersistedRef = ref
+	e.kept.PreviewSizeBytes = int64(len(allText(e.result.Content)))
+	e.rec.emit(agenttool.EventResultPersisted, "phase", agenttool.PhasePersistResult, "persistence", e.kept)
 }
 
 // keepStructured replaces structured content that is too large by a reference.
-func (c *call) keepStructured() {
-	ref, err := c.store("structured_content", "application/json", c.result.StructuredContent)
+func (e *ending) keepStructured() {
+	ref, err := e.rec.store("structured_content", "application/json", e.result.StructuredContent)
 	if err == nil {
-		c.result.ResourceRefs = append(c.result.ResourceRefs, ref)
+		e.result.ResourceRefs = append(e.result.ResourceRefs, ref)
 	}
-	c.result.StructuredContent = nil
+	e.result.StructuredContent = nil
 }
 
-func (c *call) threshold() int {
-	if c.tool != nil && c.tool.Interface.MaxInlineChars > 0 {
-		return c.tool.Interface.MaxInlineChars
+func (e *ending) threshold() int {
+	if e.c.tool != nil && e.c.tool.Interface.MaxInlineChars > 0 {
+		return e.c.tool.Interface.MaxInlineChars
 	}
 	return persist.InlineChars
 }
 
-func (c *call) neverPersist() bool {
-	return c.tool != nil && c.tool.Interface.PersistencePolicyRef == string(agenttool.NeverPersist)
+func (e *ending) neverPersist() bool {
+	return e.c.tool != nil && e.c.tool.Interface.PersistencePolicyRef == string(agenttool.NeverPersist)
 }
 
 // emitTerminal records the result and the invocation, and hands both over (AT-123).
-func (c *call) emitTerminal() Completion {
-	c.mu.Lock()
-	c.inv.EndedAt = agenttool.Timestamp(c.host.o.Now())
-	c.inv.ArtifactRefs = c.result.ArtifactRefs
-	c.inv.AbortReason = c.result.AbortReason
-	if c.inv.Scheduler != nil {
-		c.inv.Scheduler.QueueState = "completed"
-		if c.inv.Status == agenttool.StatusYielded {
-			c.inv.Scheduler.QueueState = "yielded"
+func (e *ending) emitTerminal() Completion {
+	now := agenttool.Timestamp(e.c.host.o.Now())
+	e.rec.update(func(inv *agenttool.Invocation) {
+		inv.EndedAt, inv.ArtifactRefs, inv.AbortReason = now, e.result.ArtifactRefs, e.result.AbortReason
+		if inv.Scheduler != nil {
+			inv.Scheduler.QueueState = "completed"
+			if inv.Status == agenttool.StatusYielded {
+				inv.Scheduler.QueueState = "yielded"
+			}
 		}
-	}
-	c.inv.Phases = append(c.inv.Phases, agenttool.PhaseTiming{Phase: agenttool.PhaseEmitTerminal, StartedAt: c.inv.EndedAt})
-	status := c.inv.Status
-	c.mu.Unlock()
-	invocation, result, kept := encode(c.inv), encode(c.result), encode(c.kept)
-	c.emit(terminalEvent(status), "phase", agenttool.PhaseEmitTerminal, "status", string(status))
-	c.emit(agenttool.EventResultCreated, "phase", agenttool.PhaseEmitTerminal,
+		inv.Phases = append(inv.Phases, agenttool.PhaseTiming{Phase: agenttool.PhaseEmitTerminal, StartedAt: now})
+	})
+	inv := e.rec.view()
+	invocation, result, kept := encode(inv), encode(e.result), encode(e.kept)
+	e.rec.emit(terminalEvent(inv.Status), "phase", agenttool.PhaseEmitTerminal, "status", string(inv.Status))
+	e.rec.emit(agenttool.EventResultCreated, "phase", agenttool.PhaseEmitTerminal,
 		"result", json.RawMessage(result), "invocation", json.RawMessage(invocation), "persistence", json.RawMessage(kept))
-	if c.unlogged(c.flush()) {
-		result = encode(c.result)
+	if e.unlogged(e.rec.flush()) {
+		result = encode(e.result)
 	}
 	return Completion{
-		Invocation: c.inv, Result: c.result, Persistence: c.kept, Job: jobID(c.out.Job),
+		Invocation: inv, Result: e.result, Persistence: e.kept, Job: jobID(e.out.Job),
 		encoded: object("invocation", json.RawMessage(invocation), "result", json.RawMessage(result), "persistence", json.RawMessage(kept)),
 	}
 }
 
 // unlogged has the result say that it is not in the log, or not yet: each in a field, and the first of several in words. It
 // reports whether it does.
-func (c *call) unlogged(err error) bool {
-	first := c.host.journal.firstOf(err)
+func (e *ending) unlogged(err error) bool {
+	first := e.c.host.journal.firstOf(err)
 	if err == nil {
 		return false
 	}
 	state := "missing"
 	if errors.Is(err, persist.ErrPending) {
 		state = "pending"
-		first = first && c.host.o.Store.Stalled()
+		first = first && e.c.host.o.Store.Stalled()
 	}
-	if c.result.Extra == nil {
-		c.result.Extra = agenttool.Extra{}
+	if e.result.Extra == nil {
+		e.result.Extra = agenttool.Extra{}
 	}
-	c.result.Extra["session_log"] = object("state", state, "reason", err.Error())
+	e.result.Extra["session_log"] = object("state", state, "reason", err.Error())
 	if first {
-		c.result.Content = append(c.result.Content, agenttool.Text(fmt.Sprintf("[this result is not in the session log, nor are later ones until that is mended: %v]", err)))
+		e.result.Content = append(e.result.Content, agenttool.Text(fmt.Sprintf("[this result is not in the session log, nor are later ones until that is mended: %v]", err)))
 	}
 	return true
 }

@@ -23,11 +23,11 @@ func (h *Host) Cancel(id string, reason string) CancelAck {
 	if c == nil {
 		return CancelAck{Status: "unknown"}
 	}
-	status := c.status()
+	status := c.rec.status()
 	if status == agenttool.StatusRunning && c.batch != nil && c.batch.policy.InterruptBehavior == "block" {
 		return CancelAck{Status: string(status)}
 	}
-	c.emit(agenttool.EventCancelRequested, "reason", reason)
+	c.rec.emit(agenttool.EventCancelRequested, "reason", reason)
 	c.cancel(errInterrupted(reason))
 	return CancelAck{Acknowledged: true, Status: string(status)}
 }
@@ -39,7 +39,7 @@ func (h *Host) find(id string) *call {
 		return c
 	}
 	for _, c := range h.calls {
-		if string(c.inv.InvocationID) == id {
+		if string(c.rec.id) == id {
 			return c
 		}
 	}
@@ -138,10 +138,9 @@ func (h *Host) Status() Status {
 	now := h.o.Now()
 	h.mu.Lock()
 	for _, c := range h.calls {
-		c.mu.Lock()
-		started, _ := time.Parse(time.RFC3339, c.inv.CreatedAt)
-		s.Calls = append(s.Calls, CallStatus{c.req.ID, c.inv.InvocationID, c.inv.ToolID, c.inv.Status, now.Sub(started).Milliseconds()})
-		c.mu.Unlock()
+		inv := c.rec.view()
+		started, _ := time.Parse(time.RFC3339, inv.CreatedAt)
+		s.Calls = append(s.Calls, CallStatus{c.req.ID, inv.InvocationID, inv.ToolID, inv.Status, now.Sub(started).Milliseconds()})
 	}
 	h.mu.Unlock()
 	for _, p := range h.prompts.All() {

@@ -1,0 +1,207 @@
+package host
+
+import (
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"toolhost/agenttool"
+	"toolhost/persist"
+)
+
+// record is what the log and the result say of one call: its invocation, and the events that the journal does not hold yet.
+// It is safe for concurrent use.
+type record struct {
+	journal *journal
+	id      agenttool.InvocationID
+	tool    agenttool.ToolID
+	subject string // the client's id of the call
+
+	mu       sync.Mutex
+	inv      agenttool.Invocation
+	input    []byte            // the input as others may see it: the observable one, or what a hook made of that
+	events   []agenttool.Event // not yet in the journal
+	steps    int64             // progress records so far
+	lastStep time.Time
+	closed   bool // a fork records instead
+
+	flushing sync.Mutex // orders groups of events in the journal
+}
+
+func newRecord(j *journal, inv agenttool.Invocation) *record {
+	return &record{journal: j, id: inv.InvocationID, tool: inv.ToolID, subject: inv.NativeCallID, inv: inv}
+}
+
+// fork closes the record and returns a copy, with which another goroutine can conclude a call that is stuck.
+func (r *record) fork() *record {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.closed = true
+	inv := r.inv
+	inv.HookRefs, inv.PermissionDecisionRefs = slices.Clone(inv.HookRefs), slices.Clone(inv.PermissionDecisionRefs)
+	inv.StatusTransitions, inv.Phases = slices.Clone(inv.StatusTransitions), slices.Clone(inv.Phases)
+	if inv.Scheduler != nil {
+		facts := *inv.Scheduler
+		inv.Scheduler = &facts
+	}
+	return &record{
+		journal: r.journal, id: r.id, tool: r.tool, subject: r.subject,
+		inv: inv, input: r.input, events: slices.Clone(r.events), steps: r.steps, lastStep: r.lastStep,
+	}
+}
+
+// update changes the invocation.
+func (r *record) update(change func(inv *agenttool.Invocation)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	change(&r.inv)
+}
+
+// view returns the invocation as it is now. What it refers to is not copied.
+func (r *record) view() agenttool.Invocation {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.inv
+}
+
+// to moves the invocation to a state.
+func (r *record) to(s agenttool.InvocationStatus, reason string) {
+	now := agenttool.Timestamp(r.journal.now())
+	r.update(func(inv *agenttool.Invocation) {
+		inv.Status = s
+		inv.StatusTransitions = append(inv.StatusTransitions, agenttool.Transition{Status: s, At: now, Reason: reason})
+	})
+}
+
+// fail moves the invocation to its last state: the usual one of the step that failed, unless the error's class says
+// that something else happened there.
+func (r *record) fail(usual agenttool.InvocationStatus, e *agenttool.Error) {
+	state, listed := stateOf[e.Class]
+	switch {
+	case !listed, usual == agenttool.StatusBlocked && state == agenttool.StatusDenied:
+		state = usual
+	case usual == agenttool.StatusFailed && state == agenttool.StatusValidationFailed, usual == agenttool.StatusFailed && state == agenttool.StatusDenied:
+		state = usual // a Run that finds its input wrong has run
+	}
+	r.to(state, e.Code)
+}
+
+// stateOf is the state that a class of error leads to wherever it comes from.
+var stateOf = map[agenttool.ErrorClass]agenttool.InvocationStatus{
+	agenttool.Canceled:               agenttool.StatusCanceled,
+	agenttool.SiblingCanceled:        agenttool.StatusCanceled,
+	agenttool.Timeout:                agenttool.StatusTimedOut,
+	agenttool.UnknownTool:            agenttool.StatusFailed,
+	agenttool.DependencyUnavailable:  agenttool.StatusFailed,
+	agenttool.ExecutionFailed:        agenttool.StatusFailed,
+	agenttool.SchemaValidationFailed: agenttool.StatusSchemaParseFailed,
+	agenttool.InvalidArguments:       agenttool.StatusValidationFailed,
+	agenttool.PermissionDenied:       agenttool.StatusDenied,
+	agenttool.ApprovalRejected:       agenttool.StatusDenied,
+}
+
+// status returns the state.
+func (r *record) status() agenttool.InvocationStatus {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.inv.Status
+}
+
+// succeeded reports whether calls that depend on this one may go on. A call whose job goes on has succeeded.
+func (r *record) succeeded() bool {
+	s := r.status()
+	return s == agenttool.StatusSucceeded || s == agenttool.StatusYielded
+}
+
+// timed adds a phase that ended now.
+func (r *record) timed(p agenttool.Phase, start time.Time, err error) {
+	timing := agenttool.PhaseTiming{Phase: p, StartedAt: agenttool.Timestamp(start), DurationUS: r.journal.now().Sub(start).Microseconds()}
+	if err != nil {
+		timing.Outcome = agenttool.AsError(err, agenttool.ExecutionFailed).Code
+	}
+	r.update(func(inv *agenttool.Invocation) { inv.Phases = append(inv.Phases, timing) })
+}
+
+// event makes an event of the call.
+func (r *record) event(t agenttool.EventType, pairs ...any) agenttool.Event {
+	return r.journal.event(agenttool.Event{EventType: t, Subject: r.subject, InvocationID: r.id, ToolID: r.tool}, pairs...)
+}
+
+// emit adds an event to those that the next flush writes and sends.
+func (r *record) emit(t agenttool.EventType, pairs ...any) {
+	e := r.event(t, pairs...)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.closed {
+		r.events = append(r.events, e)
+	}
+}
+
+// write emits one event and flushes. Where the disk does not answer, the event is written and sent later.
+func (r *record) write(t agenttool.EventType, pairs ...any) error {
+	r.emit(t, pairs...)
+	if err := r.flush(); !errors.Is(err, persist.ErrPending) {
+		return err
+	}
+	return nil
+}
+
+// flush writes the events since the last flush as one group, and then sends them. It waits for the disk as
+// [journal.append] does.
+func (r *record) flush() error {
+	r.flushing.Lock() // not mu: others look at a record while the disk is slow
+	defer r.flushing.Unlock()
+	r.mu.Lock()
+	events := r.events
+	r.events = nil
+	r.mu.Unlock()
+	if len(events) == 0 {
+		return nil
+	}
+	return r.journal.append(false, events...)
+}
+
+// progressInterval is the shortest time between two progress records that a tool reports.
+const progressInterval = 100 * time.Millisecond
+
+// due reports whether a tool may report progress now, and counts the time from here if it may.
+func (r *record) due() bool {
+	now := r.journal.now()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed || now.Sub(r.lastStep) < progressInterval {
+		return false
+	}
+	r.lastStep = now
+	return true
+}
+
+// step numbers a progress record and completes it.
+func (r *record) step(p agenttool.Progress) agenttool.Progress {
+	now := r.journal.now()
+	r.mu.Lock()
+	r.steps++
+	p.Sequence = r.steps
+	r.mu.Unlock()
+	p.SchemaVersion, p.InvocationID = agenttool.SchemaVersion, r.id
+	p.ProgressID, p.Timestamp = agenttool.ProgressID(r.journal.ids.New("prog_", now)), agenttool.Timestamp(now)
+	if p.Status == "" {
+		p.Status = "running"
+	}
+	return p
+}
+
+// decided refers to a decision about the call.
+func (r *record) decided(d agenttool.Decision) {
+	r.update(func(inv *agenttool.Invocation) {
+		inv.PermissionDecisionRefs = append(inv.PermissionDecisionRefs, string(d.DecisionID))
+	})
+}
+
+// seen is the input as hooks and people saw it last.
+func (r *record) seen() []byte {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.input
+}
