@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -96,6 +97,27 @@ func TestUnwritableState(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestSocketsOfKilledSessions: the first call of the next session removes them, though no person has to reach it.
+func TestSocketsOfKilledSessions(t *testing.T) {
+	runtime, dir := t.TempDir(), t.TempDir()
+	t.Setenv("XDG_RUNTIME_DIR", runtime)
+	left := filepath.Join(runtime, "toolhost", "killed.sock")
+	if err := os.Mkdir(filepath.Dir(left), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: left})
+	if err != nil {
+		t.Skip("the path is too long for a socket here:", err)
+	}
+	l.SetUnlinkOnClose(false)
+	l.Close()
+	s := startServing(t, dir, t.TempDir(), nil, "--sandbox", "none")
+	if o := s.call(1, "glob", `{"pattern":"*"}`).Result.Result; o.Status != "succeeded" {
+		t.Fatalf("%+v", o)
+	}
+	eventually(t, "the socket is removed", func() bool { _, err := os.Lstat(left); return err != nil })
 }
 
 // TestStalledState: where the disk of the state directory does not answer, every call is answered within its deadline and a second,

@@ -18,6 +18,7 @@ import (
 	"toolhost/cmd/toolhost/internal/confine"
 	"toolhost/cmd/toolhost/internal/dirs"
 	"toolhost/cmd/toolhost/internal/policy"
+	"toolhost/cmd/toolhost/internal/sockets"
 	"toolhost/host"
 	"toolhost/permissions"
 	"toolhost/persist"
@@ -120,6 +121,7 @@ func (s *Session) openHost(read *settings.Settings) (err error) {
 		Memory:      s.o.Memory,
 		PanicLog:    func(m string) { fmt.Fprintln(os.Stderr, m) },
 		First: func() {
+			go sockets.Sweep()
 			if err := s.Sandbox.Prepare(); err != nil {
 				s.o.Log("commands do not run: " + err.Error())
 			}

@@ -23,11 +23,17 @@ const Newest = "newest"
 // GreetTimeout is how long a session may take to answer a greeting, or another request that runs nothing.
 const GreetTimeout = 2 * time.Second
 
-// Listen opens the socket of a session in the first directory that takes it. Those of sessions that were killed go.
+// Sweep removes the sockets of sessions that were killed.
+func Sweep() {
+	for _, dir := range dirs.Sockets() {
+		socket.Sweep(dir, Suffix)
+	}
+}
+
+// Listen opens the socket of a session in the first directory that takes it.
 func Listen(id agenttool.SessionID) (l *socket.Listener, err error) {
 	for _, dir := range dirs.Sockets() {
 		var failed error
-		socket.Sweep(dir, Suffix)
 		if l, failed = socket.Listen(filepath.Join(dir, name(id))); failed == nil {
 			return l, nil
 		}
