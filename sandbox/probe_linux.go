@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -170,31 +171,46 @@ type keptFinding struct {
 
 const levelFile = "sandbox-level.json"
 
-// ProbeOnce returns what [Remember] wrote in dir, for as long as the machine runs the same kernel with the same settings, the same
-// program and the same person. Otherwise it is [ProbeNow], and Remember if dir exists.
-func ProbeOnce(dir string) Finding {
-	if found, ok := remembered(dir); ok {
-		return found
+// ProbeOnce returns what [Remember] wrote in one of dirs, for as long as the machine runs the same kernel with the same settings, the same
+// program and the same person. Otherwise it is [ProbeNow] with the first of dirs, and Remember.
+func ProbeOnce(dirs ...string) Finding {
+	for _, dir := range dirs {
+		if found, ok := remembered(dir); ok {
+			return found
+		}
 	}
-	found := ProbeNow(dir)
-	Remember(dir, found)
+	found := ProbeNow(dirs[0])
+	Remember(found, dirs...)
 	return found
 }
 
+// remembered returns what Remember wrote in dir, if the file is this user's.
 func remembered(dir string) (Finding, bool) {
 	var kept keptFinding
-	b, err := os.ReadFile(filepath.Join(dir, levelFile))
+	f, err := os.OpenFile(filepath.Join(dir, levelFile), os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return Finding{}, false
+	}
+	defer f.Close()
+	var st unix.Stat_t
+	if unix.Fstat(int(f.Fd()), &st) != nil || int(st.Uid) != os.Geteuid() {
+		return Finding{}, false
+	}
+	b, err := io.ReadAll(io.LimitReader(f, 1<<20))
 	ok := err == nil && json.Unmarshal(b, &kept) == nil && kept.Key == machine() && kept.Level != ""
 	return kept.Finding, ok
 }
 
-// Remember keeps a finding in a file of dir if that exists. It keeps Full alone: what failed may work the next time.
-func Remember(dir string, found Finding) {
-	if _, ok := remembered(dir); ok || found.Level != Full {
+// Remember keeps a finding in a file of the first of dirs that exists and takes it. It keeps Full alone: what failed may work the next time.
+func Remember(found Finding, dirs ...string) {
+	if found.Level != Full {
 		return
 	}
-	if b, err := json.Marshal(keptFinding{machine(), found}); err == nil {
-		_ = replaceFile(filepath.Join(dir, levelFile), b) // it will be probed again
+	b, err := json.Marshal(keptFinding{machine(), found})
+	for i := 0; i < len(dirs) && err == nil; i++ {
+		if _, ok := remembered(dirs[i]); ok || replaceFile(filepath.Join(dirs[i], levelFile), b) == nil {
+			return
+		}
 	}
 }
 

@@ -116,13 +116,13 @@ func Probe(string) Finding {
 func ProbeNow(dir string) Finding { return Probe(dir) }
 
 // Remember does nothing.
-func Remember(string, Finding) {}
+func Remember(Finding, ...string) {}
 
 // Make does nothing.
 func (*Session) Make() error { return nil }
 
 // ProbeOnce is Probe.
-func ProbeOnce(dir string) Finding { return Probe(dir) }
+func ProbeOnce(...string) Finding { return Probe("") }
 
 // HoldsHome reports whether a path is a directory that is closed to commands, or holds one: none is, on this system.
 func (s *Session) HoldsHome(string) bool { return false }

@@ -61,7 +61,7 @@ func New(with Options, w *workspace.Workspace, scope agenttool.Scope) (*Confinem
 	if err != nil {
 		return nil, err
 	}
-	c := &Confinement{finding: sandbox.ProbeOnce(state), Names: protected}
+	c := &Confinement{finding: sandbox.ProbeOnce(remembering(state)...), Names: protected}
 	var ready func() error
 	if c.Level = c.finding.Level; c.finding.Momentary {
 		c.Level, ready = sandbox.Full, func() error { return stillFull(state) }
@@ -116,7 +116,7 @@ func (c *Confinement) makeIn(state string, w *workspace.Workspace) error {
 	if err := c.Session.Make(); err != nil {
 		return err
 	}
-	sandbox.Remember(state, c.finding)
+	sandbox.Remember(c.finding, remembering(state)...)
 	c.staged(c.Session)
 	scratch := c.Session.Scratch()
 	if scratch == "" {
@@ -139,10 +139,18 @@ func tooWeak(least sandbox.Level, found sandbox.Finding) error {
 		least, found.Level, found.Why()))
 }
 
+// remembering are the directories that keep what a probe found: where the state takes no files, each start would probe again.
+func remembering(state string) []string {
+	if dir := dirs.Runtime(); dir != "" {
+		return []string{state, filepath.Join(dir, "toolhost")}
+	}
+	return []string{state}
+}
+
 // stillFull probes a machine again that lacked something for a moment. Commands were classified for the full sandbox, and run in no
 // lesser one.
 func stillFull(state string) error {
-	found := sandbox.ProbeOnce(state)
+	found := sandbox.ProbeOnce(remembering(state)...)
 	if found.Level == sandbox.Full {
 		return nil
 	}
