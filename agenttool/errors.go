@@ -115,14 +115,14 @@ func (e *Error) RetryAfter(d time.Duration) *Error {
 	return &c
 }
 
-// AsError returns the Error in err's chain, or a new one that carries err's text: see Shortage for a shortage of the machine,
+// AsError returns the Error in err's chain, or a new one that carries err's text: see SystemFailure for what the system is to blame for,
 // else of the class fallback.
 func AsError(err error, fallback ErrorClass) *Error {
 	var e *Error
 	if errors.As(err, &e) {
 		return e
 	}
-	if e := Shortage(err.Error(), err); e != nil {
+	if e := SystemFailure(err.Error(), err); e != nil {
 		return e
 	}
 	return Failure(fallback, codeOf(err, fallback), err.Error()).Because(err)

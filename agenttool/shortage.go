@@ -16,39 +16,41 @@ const ResourceExhausted = "resource_exhausted"
 // many other things too.
 var ErrNoProcesses = errors.New("no more processes may be started here now")
 
-// shortages says in words which resource is used up, and how to get more of it.
-var shortages = []struct {
+// systemCauses are what the system says when it is not the call that is wrong: each has one class and code wherever it is met, and says in
+// words what to do.
+var systemCauses = []struct {
 	cause error
+	class ErrorClass
+	code  string
 	words string
 }{
-	{syscall.EMFILE, "toolhost has too many open files: wait until other calls or jobs have ended, or raise the limit (ulimit -n), and try again"},
-	{syscall.ENFILE, "the system has too many open files: end some programs and try again"},
-	{syscall.ENOSPC, "the disk is full: free some space and try again"},
-	{syscall.EDQUOT, "the disk quota is used up: free some space and try again"},
-	{syscall.ENOMEM, "the system has no memory left: end some programs and try again"},
-	{ErrNoProcesses, ErrNoProcesses.Error() + ": end a job with shell_kill, or wait until one has ended"},
+	{syscall.EMFILE, DependencyUnavailable, ResourceExhausted,
+		"toolhost has too many open files: wait until other calls or jobs have ended, or raise the limit (ulimit -n), and try again"},
+	{syscall.ENFILE, DependencyUnavailable, ResourceExhausted, "the system has too many open files: end some programs and try again"},
+	{syscall.ENOSPC, DependencyUnavailable, ResourceExhausted, "the disk is full: free some space and try again"},
+	{syscall.EDQUOT, DependencyUnavailable, ResourceExhausted, "the disk quota is used up: free some space and try again"},
+	{syscall.ENOMEM, DependencyUnavailable, ResourceExhausted, "the system has no memory left: end some programs and try again"},
+	{syscall.ENOLCK, DependencyUnavailable, ResourceExhausted, "the file system gives no locks: try again later"},
+	{ErrNoProcesses, DependencyUnavailable, ResourceExhausted, ErrNoProcesses.Error() + ": end a job with shell_kill, or wait until one has ended"},
+	{syscall.EIO, ExecutionFailed, "io_error", "the disk reports an input/output error: see the system's log, and copy what matters"},
+	{syscall.EROFS, DependencyUnavailable, "read_only_filesystem", "the file system is read-only"},
 }
 
 // IsShortage reports whether err comes from a shortage of the machine.
-func IsShortage(err error) bool { return shortageWords(err) != "" }
-
-func shortageWords(err error) string {
-	for _, s := range shortages {
-		if errors.Is(err, s.cause) {
-			return s.words
-		}
-	}
-	return ""
+func IsShortage(err error) bool {
+	e := SystemFailure("", err)
+	return e != nil && e.Code == ResourceExhausted
 }
 
-// Shortage returns the error of a step that failed because the machine is short of something, of class
-// dependency_unavailable and code resource_exhausted, or nil when that is not why err came about.
-func Shortage(doing string, err error) *Error {
-	words := shortageWords(err)
-	if words == "" {
-		return nil
+// SystemFailure returns the error of a step that failed because the machine is short of something, or its disk fails; nil when that is not
+// why err came about.
+func SystemFailure(doing string, err error) *Error {
+	for _, s := range systemCauses {
+		if errors.Is(err, s.cause) {
+			return Failure(s.class, s.code, doing+": "+s.words).Because(err)
+		}
 	}
-	return Failure(DependencyUnavailable, ResourceExhausted, doing+": "+words).Because(err)
+	return nil
 }
 
 // codeOf returns the code for an error that has none, of the class fallback.

@@ -73,15 +73,32 @@ func TestAsError(t *testing.T) {
 
 func TestShortage(t *testing.T) {
 	for _, cause := range []error{
-		syscall.EMFILE, syscall.ENFILE, syscall.ENOSPC, syscall.EDQUOT, syscall.ENOMEM, agenttool.ErrNoProcesses,
+		syscall.EMFILE, syscall.ENFILE, syscall.ENOSPC, syscall.EDQUOT, syscall.ENOMEM, syscall.ENOLCK, agenttool.ErrNoProcesses,
 	} {
 		got := agenttool.AsError(fmt.Errorf("open a: %w", &fs.PathError{Op: "open", Path: "a", Err: cause}), agenttool.ExecutionFailed)
 		if got.Class != agenttool.DependencyUnavailable || got.Code != agenttool.ResourceExhausted || !errors.Is(got, cause) || got.Recoverability != agenttool.RetrySafe {
 			t.Errorf("%v: %+v", cause, got)
 		}
 	}
-	if e := agenttool.Shortage("read", syscall.EAGAIN); e != nil { // it says many other things
+	if e := agenttool.SystemFailure("read", syscall.EAGAIN); e != nil { // it says many other things
 		t.Errorf("EAGAIN: %+v", e)
+	}
+}
+
+// TestOneClassForEachCause: whatever a step says of itself, what the system is to blame for has one class and code.
+func TestOneClassForEachCause(t *testing.T) {
+	for cause, want := range map[error]string{
+		syscall.EIO: "execution_failed/io_error", syscall.EROFS: "dependency_unavailable/read_only_filesystem",
+		syscall.ENOLCK: "dependency_unavailable/resource_exhausted",
+	} {
+		for _, fallback := range []agenttool.ErrorClass{agenttool.ExecutionFailed, agenttool.SetupRequired, agenttool.DependencyUnavailable} {
+			if got := agenttool.AsError(fmt.Errorf("a step: %w", cause), fallback); string(got.Class)+"/"+got.Code != want {
+				t.Errorf("%v of class %s: %s/%s, want %s", cause, fallback, got.Class, got.Code, want)
+			}
+		}
+		if agenttool.IsShortage(cause) != (cause == syscall.ENOLCK) {
+			t.Errorf("%v: a shortage %v", cause, agenttool.IsShortage(cause))
+		}
 	}
 }
 

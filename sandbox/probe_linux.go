@@ -77,6 +77,16 @@ func is(err error, errnos []unix.Errno) bool {
 	return slices.ContainsFunc(errnos, func(e unix.Errno) bool { return errors.Is(err, e) || strings.Contains(err.Error(), e.Error()) })
 }
 
+// Failing is the error of a disk that kept a sandbox from being tried, nil for none: it says nothing of what the machine holds.
+func (f Finding) Failing() error {
+	for _, e := range []unix.Errno{unix.EIO, unix.EROFS} {
+		if f.Level != Full && is(errors.New(f.Why()), []unix.Errno{e}) {
+			return e
+		}
+	}
+	return nil
+}
+
 // cause is what an error of ours is about.
 func cause(err error) string {
 	if inner := errors.Unwrap(err); inner != nil && errors.As(err, new(*agenttool.Error)) {

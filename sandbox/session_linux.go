@@ -373,7 +373,7 @@ func shortage(doing string, err error) error {
 	if errors.Is(err, unix.EAGAIN) {
 		err = fmt.Errorf("%w (%w)", agenttool.ErrNoProcesses, err)
 	}
-	if e := agenttool.Shortage(doing, err); e != nil {
+	if e := agenttool.SystemFailure(doing, err); e != nil {
 		return e
 	}
 	return nil

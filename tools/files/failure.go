@@ -28,7 +28,7 @@ func ioFailure(doing, name string, err error) error {
 		errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	if e := agenttool.Shortage(doing+" "+name, err); e != nil {
+	if e := agenttool.SystemFailure(doing+" "+name, err); e != nil {
 		return e
 	}
 	class, code := agenttool.ExecutionFailed, "io_error"
@@ -39,8 +39,6 @@ func ioFailure(doing, name string, err error) error {
 	switch {
 	case errors.Is(err, syscall.EFBIG):
 		code, reason = "file_too_large", "the file would be larger than is allowed here"
-	case errors.Is(err, syscall.EROFS):
-		class, code, reason = agenttool.DependencyUnavailable, "read_only_filesystem", "the file system is read-only"
 	case errors.Is(err, syscall.ETXTBSY):
 		class, code = agenttool.DependencyUnavailable, "file_busy"
 		reason = "it is a program that is running: end it first"

@@ -206,7 +206,7 @@ func (s *streams) close() {
 
 // noStreams is the error for streams that cannot be opened.
 func noStreams(err error) error {
-	if e := agenttool.Shortage("the command was not started", err); e != nil {
+	if e := agenttool.SystemFailure("the command was not started", err); e != nil {
 		return e
 	}
 	return agenttool.Failure(agenttool.DependencyUnavailable, "no_terminal",

@@ -23,7 +23,7 @@ func (w *Workspace) Secrets() (Secrets, error) {
 	}
 	m, err := w.secrets()
 	const unknown = "it could not be found out which files hold secrets, so none is read"
-	if e := agenttool.Shortage(unknown, err); e != nil {
+	if e := agenttool.SystemFailure(unknown, err); e != nil {
 		return Secrets{}, e
 	}
 	if err != nil {

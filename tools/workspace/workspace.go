@@ -299,7 +299,7 @@ func relative(dir, path string) string {
 
 // pathError turns a failed system call into an error that a model can act on.
 func pathError(code, name string, err error) error {
-	if e := agenttool.Shortage("open "+name, err); e != nil {
+	if e := agenttool.SystemFailure("open "+name, err); e != nil {
 		return e
 	}
 	class := agenttool.ExecutionFailed

@@ -134,6 +134,9 @@ func tooWeak(least sandbox.Level, found sandbox.Finding) error {
 		return agenttool.Failure(agenttool.DependencyUnavailable, agenttool.ResourceExhausted, fmt.Sprintf(
 			"no command runs now: the machine is short of what a sandbox takes (%s): wait until other calls or jobs have ended, and try again", found.Why()))
 	}
+	if err := found.Failing(); err != nil {
+		return agenttool.SystemFailure("no command runs: no sandbox could be tried ("+found.Why()+")", err)
+	}
 	return agenttool.Failure(agenttool.SetupRequired, "sandbox_required", fmt.Sprintf(
 		"no command runs: --sandbox %s is required, and this machine holds %s (%s): see toolhost doctor, or run commands unconfined with --sandbox none",
 		least, found.Level, found.Why()))
