@@ -97,6 +97,7 @@ func TestDestructiveWhereTablesDiffered(t *testing.T) {
 		`gdb --eval-command='python import os; os.unlink("x")' -batch`,
 		`tcsh -c 'rm x'; if then )`, `echo 'rm x' | toybox sh`, `lldb -- rm x`, `kak -e '!rm x'`,
 		"cat <<X | bash\nman -P 'rm x' ls\nX", "sort --compress-program='rm x' f; if then )", "rsync -e 'rm x' a host:b; if then )",
+		`make CC='rm -rf x'`, `RUSTC_WRAPPER='rm -rf x' cargo build`, `CLEAN_CMD='rm -rf x' make clean`, `env SHELL_RUNNER='rm x' make`,
 		`rclone delete x`, `doctl droplet delete x`, `valkey-cli del x`, `docker kill x`, `kubectl --frob x replace -f y`,
 		"zstd --rm x; if then )", "curl -X DELETE http://h/x\nif then )", "apt-get purge x\nif then )", "go clean\nif then )",
 		"journalctl --vacuum-size=1M\nif then )", "git switch --discard-changes x\nif then )", "git worktree add -B a b\nif then )",

@@ -208,3 +208,16 @@ func (g foreign) generated(argv []string, at syntax.Pos) {
 
 // unknownMark stands for what is not known in a text that is parsed again: a code point that is no character.
 const unknownMark = "\U0010FFFF"
+
+// removingCalls are what a script spells where it removes files or data.
+var removingCalls = []string{
+	"rmtree", "os.remove", "os.unlink", "os.rmdir", "os.removedirs", ".unlink(", "unlink(", "unlink ", "unlinkSync",
+	"fs.rm", "rmSync", "rmdir", "rimraf", "FileUtils.rm", "FileUtils.remove", "File.delete", "Dir.delete", ".rmtree",
+	"remove_tree", "Deno.remove", "dropDatabase(", ".drop()", ".deleteMany(", ".deleteOne(",
+}
+
+// runningCalls are what a script spells where it runs commands, whose texts are among its strings.
+var runningCalls = []string{
+	"system", "popen", "Popen", "subprocess", "exec", "spawn", "`", "%x", "qx", "passthru", "Open3", "do shell script",
+	"Deno.Command",
+}

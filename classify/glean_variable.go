@@ -8,6 +8,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"toolhost/agenttool"
+	"toolhost/classify/program"
 )
 
 // variable returns what a variable was last given, as far as it is literal.
@@ -43,7 +44,7 @@ func (g *gleaner) assign(x *syntax.Assign) {
 	name, text := x.Name.Value, g.value(x)
 	torn := g.unsure || setByBash(name)
 	g.assigned = append(g.assigned, name)
-	if namesCommand(name) {
+	if program.CommandVariable(name) {
 		g.text(strings.TrimLeft(text, "!| "), x.Pos(), false)
 	}
 	if name == "IFS" {

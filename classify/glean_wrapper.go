@@ -24,7 +24,7 @@ func (g unwrapper) settings(argv []string, at syntax.Pos) {
 			fallthrough
 		case variable == "--entrypoint":
 			g.argv([]string{value, agenttool.Unread}, at)
-		case ok && namesCommand(variable):
+		case ok && program.CommandVariable(variable):
 			g.text(strings.TrimLeft(value, "!| "), at, false)
 		}
 	}

@@ -1,6 +1,9 @@
 package program
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // VariableNamesCode says why a program that runs with this variable set may run code which the variable names: a program, a file, text or
 // options. It is "" if the value can be none of those, or is known not to be. A plain word may still be the name of a program.
@@ -42,21 +45,35 @@ var dataVariables = WordSet(`ACCEPT_EULA AWS_DEFAULT_REGION AWS_PROFILE AWS_REGI
 
 func dataVariable(name string) bool { return dataVariables[name] }
 
-// codeVariables name programs, files with code, directories where code is looked for, or options of programs.
-var codeVariables = WordSet(`AR AS BASH_ENV BROWSER BUN_CONFIG BUN_INSTALL CARGO CC CDPATH CLASSPATH COMSPEC CPP CXX DYLD_INSERT_LIBRARIES EDITOR
-	ENV FC GCC_EXEC_PREFIX GOENV GOROOT GOPATH GOWORK GRADLE_OPTS GRADLE_USER_HOME HOME INPUTRC IFS INIT_FILE JAVA_HOME
-	JDK_JAVA_OPTIONS LD LESS LESSCLOSE LESSKEY LESSKEYIN LESSOPEN LIBTOOL LOCPATH LUA_INIT LUA_PATH LUA_CPATH M4 M4PATH MAIL MAILPATH
-	MAKE MAKEFILES MAKEFLAGS MAKESHELL MANOPT MANPAGER MAVEN_OPTS MAVEN_ARGS MORE NLSPATH NODE_OPTIONS NODE_PATH NM
-	OBJCOPY OPENSSL_CONF OPENSSL_ENGINES PAGER PATH PATHEXT PERL5DB PERL5LIB PERL5OPT PERLLIB PHPRC PHP_INI_SCAN_DIR PIPENV_PIPFILE
-	POSIXLY_CORRECT PREFIX_CMD PROMPT_COMMAND PS0 PS1 PS2 PS4 PSQLRC PYTEST_ADDOPTS PYTEST_PLUGINS PYTHONBREAKPOINT PYTHONHOME
-	PYTHONINSPECT PYTHONPATH PYTHONSTARTUP PYTHONEXECUTABLE PYTHONUSERBASE RANLIB RIPGREP_CONFIG_PATH RUBYLIB RUBYOPT RUBYSHELL RUSTC RUSTDOC RUSTFLAGS
-	RUSTDOCFLAGS SHELL SHELLOPTS BASHOPTS SSH_ASKPASS STRIP SUDO_ASKPASS SUDO_EDITOR SYSTEMD_EDITOR TAR_OPTIONS TCLLIBPATH TERMCAP TERMINFO
-	VIMINIT EXINIT MYVIMRC VIM VIMRUNTIME VISUAL WINDRES XDG_CONFIG_DIRS XDG_CONFIG_HOME XDG_DATA_DIRS XDG_DATA_HOME XINITRC ZDOTDIR _JAVA_OPTIONS JAVA_TOOL_OPTIONS`)
+// commandVariables hold a program, or a command line, that runs where they are read.
+var commandVariables = WordSet(`AR AS BROWSER CARGO CC COMSPEC CPP CXX FC LD LESSCLOSE LESSOPEN MAKE MAKESHELL NM OBJCOPY PREFIX_CMD
+	PS0 PS1 PS2 PS4 RANLIB RUBYSHELL RUSTC RUSTDOC SHELL STRIP VISUAL WINDRES GIT_EXTERNAL_DIFF GIT_SSH`)
+
+// CommandVariable reports whether what a variable holds is run by programs that read it, or by the shell.
+func CommandVariable(name string) bool {
+	return commandVariables[name] || strings.HasPrefix(name, "GIT_CONFIG_VALUE_") || endsIn(name, "EDITOR", "PAGER", "COMMAND", "Command", "ASKPASS",
+		"_WRAPPER", "_CMD", "_PROGRAM", "_EXE", "_EXEC", "_EXECUTABLE", "_BIN", "_BINARY", "_SHELL", "_BROWSER", "_RSH", "_SSH", "_RUNNER",
+		"_LAUNCHER", "_LINKER", "_COMPILER")
+}
+
+func endsIn(name string, ends ...string) bool {
+	return slices.ContainsFunc(ends, func(end string) bool { return strings.HasSuffix(name, end) })
+}
+
+// codeVariables name files with code, directories where code is looked for, or options of programs.
+var codeVariables = WordSet(`BASH_ENV BUN_CONFIG BUN_INSTALL CDPATH CLASSPATH DYLD_INSERT_LIBRARIES ENV GCC_EXEC_PREFIX GOENV
+	GOROOT GOPATH GOWORK GRADLE_OPTS GRADLE_USER_HOME HOME INPUTRC IFS INIT_FILE JAVA_HOME JDK_JAVA_OPTIONS LESS LESSKEY LESSKEYIN
+	LIBTOOL LOCPATH LUA_INIT LUA_PATH LUA_CPATH M4 M4PATH MAIL MAILPATH MAKEFILES MAKEFLAGS MANOPT MAVEN_OPTS MAVEN_ARGS MORE NLSPATH
+	NODE_OPTIONS NODE_PATH OPENSSL_CONF OPENSSL_ENGINES PATH PATHEXT PERL5DB PERL5LIB PERL5OPT PERLLIB PHPRC PHP_INI_SCAN_DIR
+	PIPENV_PIPFILE POSIXLY_CORRECT PSQLRC PYTEST_ADDOPTS PYTEST_PLUGINS PYTHONBREAKPOINT PYTHONHOME PYTHONINSPECT PYTHONPATH
+	PYTHONSTARTUP PYTHONEXECUTABLE PYTHONUSERBASE RIPGREP_CONFIG_PATH RUBYLIB RUBYOPT RUSTFLAGS RUSTDOCFLAGS SHELLOPTS BASHOPTS
+	TAR_OPTIONS TCLLIBPATH TERMCAP TERMINFO VIMINIT EXINIT MYVIMRC VIM VIMRUNTIME XDG_CONFIG_DIRS XDG_CONFIG_HOME XDG_DATA_DIRS
+	XDG_DATA_HOME XINITRC ZDOTDIR _JAVA_OPTIONS JAVA_TOOL_OPTIONS`)
 
 // codeVariable reports whether a variable is one of those, by its name or by how it begins or ends.
 func codeVariable(name string) bool {
 	name = strings.ReplaceAll(strings.ToUpper(name), ".", "_")
-	if codeVariables[name] {
+	if codeVariables[name] || CommandVariable(name) {
 		return true
 	}
 	for _, begins := range []string{"LD_", "DYLD_", "BASH_FUNC", "GIT_", "NPM_CONFIG_", "YARN_", "PNPM_", "PIP_", "UV_", "BUNDLE_", "GEM_", "CARGO_",
@@ -66,15 +83,8 @@ func codeVariable(name string) bool {
 			return true
 		}
 	}
-	for _, ends := range []string{"_WRAPPER", "_COMMAND", "_CMD", "_PROGRAM", "_EXE", "_EXEC", "_EXECUTABLE", "_BIN", "_BINARY", "_EDITOR", "_PAGER", "_SHELL",
-		"_BROWSER", "_ASKPASS", "_RSH", "_SSH", "_RUNNER", "_LAUNCHER", "_LINKER", "_COMPILER", "_PRELOAD", "_STARTUP", "_RC", "_HOOK", "_HOOKS", "_SCRIPT",
-		"_PLUGIN", "_PLUGINS", "_LOADER", "_INIT", "_OPTS", "_OPTIONS", "_FLAGS", "_ADDOPTS", "_ARGS", "_PATH", "_TOOL", "_HELPER", "_PROXY", "EDITOR", "PAGER", "FLAGS",
-		"_HOME", "_ENV_FILE", "_CONFIG", "_CONFIG_FILE"} {
-		if strings.HasSuffix(name, ends) {
-			return true
-		}
-	}
-	return false
+	return endsIn(name, "_PRELOAD", "_STARTUP", "_RC", "_HOOK", "_HOOKS", "_SCRIPT", "_PLUGIN", "_PLUGINS", "_LOADER", "_INIT", "_OPTS", "_OPTIONS",
+		"_ADDOPTS", "_ARGS", "_PATH", "_TOOL", "_HELPER", "_PROXY", "FLAGS", "_HOME", "_ENV_FILE", "_CONFIG", "_CONFIG_FILE")
 }
 
 // settledValue reports whether a variable that could name code has a value which is known not to.
