@@ -10,22 +10,21 @@ import (
 // builtin describes a command of the shell like a program, and what it does to the shell's state. Those that are not
 // here are not understood.
 type builtin struct {
-	spec        program.Spec
-	alsoProgram bool // a program of the same name does the same
-	then        func(*walk, *program.Args, *program.Use)
-	carried     program.Carried
+	spec    program.Spec
+	then    func(*walk, *program.Args, *program.Use)
+	carried program.Carried
 }
 
 func builtinTable() []*builtin {
 	return []*builtin{
-		{spec: program.Spec{Names: ": true false echo", Raw: true, Judge: judgeNothing}, alsoProgram: true},
+		{spec: program.Spec{Names: ": true false echo", Raw: true, Judge: judgeNothing}},
 		{spec: program.Spec{Names: "exit times caller", Raw: true, Judge: judgeNothing}},
 		{spec: program.Spec{Names: "shift", Raw: true, Judge: judgeNothing}, then: loseParams},
 		{spec: program.Spec{Names: "break continue return", Raw: true, Judge: judgeNothing}, then: leaveLoop},
-		{spec: program.Spec{Names: "pwd", Options: "-L,--logical -P,--physical", Operands: "text*"}, alsoProgram: true},
-		{spec: program.Spec{Names: "test [", Carries: "subscript", Raw: true, Judge: judgeTest}, alsoProgram: true},
+		{spec: program.Spec{Names: "pwd", Options: "-L,--logical -P,--physical", Operands: "text*"}},
+		{spec: program.Spec{Names: "test [", Carries: "subscript", Raw: true, Judge: judgeTest}},
 		{spec: program.Spec{Names: "printf", Carries: "subscript", InOrder: true, Options: "-v:variable", Operands: "format text*",
-			Judge: judgePrintf}, then: assignNamed, alsoProgram: true},
+			Judge: judgePrintf}, then: assignNamed},
 		{spec: program.Spec{Names: "type", Options: "-a -f -t -p -P", Operands: "text*", Harmless: true}},
 		{spec: program.Spec{Names: "command", InOrder: true, Options: "-p -v -V", Operands: "command"}, then: runCommand},
 		{spec: program.Spec{Names: "builtin", InOrder: true, Operands: "command"}, then: runBuiltin},
@@ -55,7 +54,7 @@ func builtinTable() []*builtin {
 		{spec: program.Spec{Names: "help", Options: "-d -m -s", Operands: "text*"}},
 		{spec: program.Spec{Names: "jobs", Options: "-l -n -p -r -s", Operands: "text*"}},
 		{spec: program.Spec{Names: "wait", Carries: "subscript", Options: "-n -f", Operands: "text*"}},
-		{spec: program.Spec{Names: "kill", Raw: true, Judge: program.JudgeKill}, alsoProgram: true},
+		{spec: program.Spec{Names: "kill", Raw: true, Judge: program.JudgeKill}},
 	}
 }
 

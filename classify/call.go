@@ -103,9 +103,6 @@ func (w *walk) program(argv []program.Word) {
 		return
 	}
 	spec := program.Lookup(base)
-	if b := builtins()[base]; spec == nil && b != nil && b.alsoProgram {
-		spec = &b.spec
-	}
 	if spec == nil {
 		w.strange("`"+base+"` is not a program that toolhost knows", name)
 		if harmlessBuiltins[base] {
