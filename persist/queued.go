@@ -36,7 +36,7 @@ func (q *queued) write(p *Pending) {
 	}
 }
 
-// lose counts events for which there was no room. The count is recorded after the queued events.
+// lose counts events that did not fit into the queue. The count is recorded after the queued events.
 func (q *queued) lose(events int) {
 	at := q.o.Now()
 	q.line.mu.Lock()

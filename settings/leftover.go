@@ -6,14 +6,15 @@ import (
 	"syscall"
 )
 
-// beside are the names that a change of a file has beside it while it is made.
+// beside returns the names of the temporary files that a change of a file uses: the new content and the lock.
 func beside(file string) (next, lock string) {
 	dir, name := filepath.Split(file)
 	return filepath.Join(dir, "."+name+".new"), filepath.Join(dir, "."+name+".lock")
 }
 
-// sweep removes what changes by processes that were killed left beside the files. Where another process makes one now, which holds its lock,
-// everything stays. What cannot be removed stays, too: the next change removes it.
+// sweep removes temporary files that killed processes left beside the settings files. It leaves them in place while
+// another process changes the file and so holds its lock. Files that it cannot remove also stay: the next change removes
+// them.
 func (o Options) sweep() {
 	files := []string{o.Trust}
 	for _, l := range o.Files() {
@@ -46,7 +47,7 @@ func sweepBeside(file string) {
 	}
 }
 
-// ownFile reports whether a name is that of a regular file of this user.
+// ownFile reports whether a name is a regular file that belongs to this user.
 func ownFile(name string) bool {
 	info, err := os.Lstat(name)
 	if err != nil || !info.Mode().IsRegular() {

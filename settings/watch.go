@@ -28,7 +28,7 @@ type Watcher struct {
 	layers []*layer // the layers of current
 }
 
-// Open reads all layers, as [Load] does, and removes what killed processes left beside their files.
+// Open reads all layers, as [Load] does, and removes temporary files of killed processes.
 func Open(o Options) (*Watcher, error) {
 	layers, problems := o.read(nil)
 	if len(problems) > 0 {
@@ -80,7 +80,7 @@ const (
 // Watch reloads when a file changes, appears or disappears, and calls changed with every snapshot that differs from
 // the one before. It returns when ctx is done. If the system has no watches left, it checks every second.
 func (w *Watcher) Watch(ctx context.Context, changed func(*Settings)) {
-	l := lookout{w: w, changed: changed, told: w.opened, timer: time.NewTimer(0)} // reports changes since the start at once
+	l := lookout{w: w, changed: changed, known: w.opened, timer: time.NewTimer(0)} // reports changes since the start at once
 	defer l.timer.Stop()
 	l.polling = w.noNotify
 	if !w.noNotify {
@@ -97,7 +97,7 @@ func (w *Watcher) Watch(ctx context.Context, changed func(*Settings)) {
 type lookout struct {
 	w       *Watcher
 	changed func(*Settings)
-	told    *Settings         // the last snapshot that changed received
+	known   *Settings         // the last snapshot that changed received
 	notify  *fsnotify.Watcher // nil: no notifications
 	polling bool              // the system may not report all changes
 	timer   *time.Timer       // fires when the files must be read
@@ -157,8 +157,8 @@ func (l *lookout) look() {
 		l.places = l.w.places()
 		l.stamp = stampOf(l.places)
 		more := l.watchPlaces()
-		if s := l.w.Reload(); s != l.told {
-			l.told = s
+		if s := l.w.Reload(); s != l.known {
+			l.known = s
 			l.changed(s)
 		}
 		if !more && slices.Equal(l.places, l.w.places()) { // the places may have changed, for example when a repository was created

@@ -9,7 +9,7 @@ import (
 	"toolhost/sandbox"
 )
 
-// caller is the call that started a job, as far as the job reports to it.
+// caller is the call that started a job and receives its reports.
 type caller struct {
 	job     string
 	started time.Time
@@ -18,7 +18,7 @@ type caller struct {
 	reporter agenttool.Reporter // nil when the job has ended
 }
 
-// leave forgets the call.
+// leave drops the reference to the call.
 func (c *caller) leave() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -31,7 +31,7 @@ func (c *caller) get() agenttool.Reporter {
 	return c.reporter
 }
 
-// payload opens the payload that gets every byte of the output.
+// payload opens the payload for the whole output.
 func (c *caller) payload() (agenttool.Payload, error) {
 	r := c.get()
 	if r == nil {
@@ -42,7 +42,7 @@ func (c *caller) payload() (agenttool.Payload, error) {
 
 var errEnded = errors.New("the job has ended")
 
-// violated reports at once what the sandbox kept from the job.
+// violated immediately reports an access that the sandbox blocked.
 func (c *caller) violated(v sandbox.Violation) {
 	r := c.get()
 	encoded, err := agenttool.Encode(v)

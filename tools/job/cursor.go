@@ -6,7 +6,7 @@ import (
 	"toolhost/tools/job/output"
 )
 
-// Cursor is where readings of a job's output go on that name no cursor. It is safe for concurrent use.
+// Cursor is the position for readings of a job's output without a cursor of their own. It is safe for concurrent use.
 type Cursor struct {
 	log *output.Log
 
@@ -15,21 +15,21 @@ type Cursor struct {
 	readOn bool // [Cursor.ReadOn] moved it
 }
 
-// Advance says that the output was read up to a cursor.
+// Advance records that the output was read up to a cursor.
 func (c *Cursor) Advance(to int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.at = max(c.at, to)
 }
 
-// At is where the next reading goes on.
+// At returns the start of the next reading.
 func (c *Cursor) At() int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.at
 }
 
-// ReadOn reads on from the cursor. Each byte is read once, also by several readers.
+// ReadOn continues reading at the cursor. Each byte is read once, even with several readers.
 func (c *Cursor) ReadOn(max int, streams output.Streams) output.Page {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -38,8 +38,8 @@ func (c *Cursor) ReadOn(max int, streams output.Streams) output.Page {
 	return page
 }
 
-// Unmatched is where a search without a cursor begins: until a first ReadOn that is the beginning, since the result of the
-// command itself may contain the match.
+// Unmatched returns the start of a search without a cursor. Until the first ReadOn that is the beginning, since the
+// result of the command itself may contain the match.
 func (c *Cursor) Unmatched() int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()

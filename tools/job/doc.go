@@ -1,5 +1,5 @@
-// Package job runs commands as jobs. A job begins with a process and ends when nothing is left of it: neither the command
-// nor anything that it started, in whatever session or group that is.
+// Package job runs commands as jobs. A job begins with a process and ends when the command and all processes that it
+// started have ended, in any session or group.
 //
 //	jobs := job.New(job.Options{Session: box, Owner: session})
 //	j, err := jobs.Start(&job.Spec{Line: "make", Command: command})
@@ -8,10 +8,11 @@
 //	…
 //	jobs.Close()
 //
-// Whoever starts a job may wait for it, and may stop waiting: the job goes on. Its output is kept by package output and read
-// by cursor, its processes are looked at by package proc. The command has ended when its process has exited, not when
-// its pipes are closed; who still holds a pipe then is named.
+// The caller that starts a job may wait for it, and may stop waiting: the job continues. Package output stores the
+// output, which is read by cursor, and package proc examines the processes. The command has ended when its process
+// has exited, not when its pipes are closed; processes that still hold a pipe are then listed.
 //
-// A job dies whole. The sandbox that starts it (package sandbox) ends all that descends from it when it is told so, and when
-// this process is gone. One that ends its own supervisor is known by a mark in its environment, see [Mark].
+// A job ends as a whole. The sandbox that starts it (package sandbox) ends all descendants on request, and when this
+// process ends. If a job kills its own supervisor, its processes are found by a mark in their environment, see
+// [Mark].
 package job

@@ -8,13 +8,13 @@ import (
 	"toolhost/tools/job/proc"
 )
 
-// killWait is how long killed processes have to be gone, which takes longer only inside the kernel.
+// killWait is how long to wait for killed processes to end, which takes longer only inside the kernel.
 const killWait = 5 * time.Second
 
-// maxGrace is the longest time that a job may take to end itself.
+// maxGrace is the longest time that a job may take to end by itself.
 const maxGrace = time.Minute
 
-// endTime bounds how often it is looked for processes that start others faster than they are ended.
+// endTime bounds the search for processes that start others faster than they are killed.
 const endTime = 2 * time.Second
 
 // endAll kills processes until find finds none.
@@ -25,13 +25,13 @@ func endAll(find func() []proc.Process) {
 			break
 		}
 		for _, p := range left {
-			_ = p.Signal(syscall.SIGKILL) // it may be gone by now
+			_ = p.Signal(syscall.SIGKILL) // it may have ended already
 		}
-		time.Sleep(time.Millisecond) // a killed process needs a moment until it notices
+		time.Sleep(time.Millisecond) // a killed process takes a moment to end
 	}
 }
 
-// names are the names of processes, sorted, each process once.
+// names returns the names of processes, sorted, each process once.
 func names(processes []proc.Process) []string {
 	seen := map[int]string{}
 	for _, p := range processes {

@@ -10,17 +10,17 @@ import (
 	"toolhost/tools/job/proc"
 )
 
-// group is the processes of a job: the command and all that it started.
+// group is the processes of a job: the command and its descendants.
 type group struct {
-	mark    string // of each of them
+	mark    string // in the environment of each of them
 	process *sandbox.Process
-	done    chan struct{} // closed when none is left
+	done    chan struct{} // closed when no process is left
 }
 
-// over reports whether nothing of the job is left.
+// over reports whether no process is left.
 func (g *group) over() bool { return isClosed(g.done) }
 
-// processes are those of the job that live.
+// processes returns the living processes of the job.
 func (g *group) processes() []proc.Process {
 	if pid := g.process.PID(); pid > 0 {
 		return proc.Below(pid)
@@ -28,7 +28,7 @@ func (g *group) processes() []proc.Process {
 	return nil
 }
 
-// names are the names of the processes.
+// names returns the names of the processes.
 func (g *group) names() []string {
 	if g.over() {
 		return nil
@@ -36,7 +36,7 @@ func (g *group) names() []string {
 	return names(g.processes())
 }
 
-// ports are the ports on which the processes listen.
+// ports returns the ports that the processes listen on.
 func (g *group) ports() []agenttool.JobPort {
 	if g.over() {
 		return nil
@@ -48,11 +48,11 @@ func (g *group) ports() []agenttool.JobPort {
 	return ports
 }
 
-// patience is for processes that are about to exit.
+// patience is the time to wait for processes that are about to exit.
 const patience = 50 * time.Millisecond
 
-// left are the processes that the command left behind. Processes that have closed the pipes may be about to exit, and get a
-// moment; others have had their time.
+// left returns the processes that the command left behind. Processes that have closed the pipes may be about to exit,
+// so it waits a moment for them.
 func (g *group) left(open bool) []proc.Process {
 	ended := g.process.Ended()
 	if ended == nil || ended.Alone {
@@ -75,8 +75,8 @@ func (g *group) signal(sig syscall.Signal) {
 	}
 }
 
-// end sends sig, waits for grace, kills the processes that are left then, and waits for their end. When ctx ends it waits no
-// longer, and kills nothing.
+// end sends sig, waits for grace, kills the remaining processes, and waits for their end. If ctx ends first, it
+// returns and kills nothing.
 func (g *group) end(ctx context.Context, sig syscall.Signal, grace time.Duration) (gone bool) {
 	g.signal(sig)
 	if g.within(ctx, grace) || ctx.Err() != nil {
@@ -86,7 +86,7 @@ func (g *group) end(ctx context.Context, sig syscall.Signal, grace time.Duration
 	return g.within(ctx, killWait)
 }
 
-// within reports whether nothing is left of the job when d is over.
+// within reports whether all processes end within d.
 func (g *group) within(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -98,8 +98,8 @@ func (g *group) within(ctx context.Context, d time.Duration) bool {
 	return g.over()
 }
 
-// endSurvivors ends processes that lost their supervisor: a command outside a pid namespace can end it, and its processes are
-// then known by their mark alone.
+// endSurvivors ends processes that lost their supervisor. A command outside a pid namespace can kill the supervisor;
+// then only the mark identifies its processes.
 func (g *group) endSurvivors() {
 	confined := g.process.Confinement()
 	namespace := confined.Level == sandbox.Full && confined.Profile != sandbox.Unconfined

@@ -13,33 +13,34 @@ import (
 	"toolhost/tools/job/proc"
 )
 
-// Input is what a job reads. It is safe for concurrent use.
+// Input is the standard input of a job. It is safe for concurrent use.
 type Input struct {
 	job   string
 	spec  *Spec
 	group *group
-	to    *os.File   // the host's end; nil: it reads nothing
+	to    *os.File   // the host's end; nil: no input
 	end   proc.Input // the command's end
 
 	feeding sync.Mutex // one input at a time
 
 	mu    sync.Mutex
-	fed   time.Time // when it was given input
+	fed   time.Time // time of the last input
 	typed typed
 }
 
-// last is when the job was given input.
+// last returns the time of the last input.
 func (i *Input) last() time.Time {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.fed
 }
 
-// inputLimit is how long a command may take to read what it is given.
+// inputLimit is how long a command may take to read its input.
 const inputLimit = 2 * time.Second
 
-// Write gives the job input. Errors are of class invalid_arguments when it reads nothing (code no_stdin) or has ended
-// (job_ended), and dependency_unavailable (input_full) when it does not read what it is given: what it took is said then.
+// Write writes to the job's input. Errors are of class invalid_arguments if the job has no input (code no_stdin) or
+// has ended (job_ended), and dependency_unavailable (input_full) if it does not read; the message then includes the
+// number of accepted bytes.
 func (i *Input) Write(input string) error {
 	if err := i.open(); err != nil {
 		return err
@@ -64,7 +65,7 @@ func (i *Input) Write(input string) error {
 	return fmt.Errorf("write to job %s: %w", i.job, err)
 }
 
-// Close ends the job's input: on a terminal with ctrl-d, which a program may read as it likes.
+// Close ends the job's input. On a terminal it sends ctrl-d, which a program may interpret freely.
 func (i *Input) Close() error {
 	if i.spec.Stdin == Terminal {
 		return i.Write("\x04")
@@ -73,12 +74,12 @@ func (i *Input) Close() error {
 		return err
 	}
 	i.mu.Lock()
-	i.fed = time.Now() // a process that waited got its end
+	i.fed = time.Now() // a process that waited has now reached the end
 	i.mu.Unlock()
 	return i.to.Close()
 }
 
-// Resize changes the size of the job's terminal. 0 leaves a side as it is.
+// Resize changes the size of the job's terminal. 0 leaves a dimension unchanged.
 func (i *Input) Resize(columns, rows uint16) error {
 	if i.spec.Stdin != Terminal {
 		e := agenttool.Failure(agenttool.InvalidArguments, "no_terminal", "job "+i.job+" has no terminal: start it with tty for one")
@@ -86,7 +87,7 @@ func (i *Input) Resize(columns, rows uint16) error {
 		return e
 	}
 	if setSize(i.to, columns, rows) != nil {
-		return i.noStdin("its terminal is gone")
+		return i.noStdin("its terminal was closed")
 	}
 	return nil
 }
@@ -94,7 +95,7 @@ func (i *Input) Resize(columns, rows uint16) error {
 // HasTerminal reports whether the job runs on a terminal.
 func (i *Input) HasTerminal() bool { return i.spec.Stdin == Terminal }
 
-// open reports, as an error, why the job cannot be given input.
+// open returns an error if the job cannot receive input.
 func (i *Input) open() error {
 	switch {
 	case i.group.over():

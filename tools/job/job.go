@@ -16,38 +16,38 @@ import (
 	"toolhost/tools/job/proc"
 )
 
-// Stdin is what a command reads.
+// Stdin is the kind of a command's standard input.
 type Stdin uint8
 
 // The kinds of stdin.
 const (
-	Nothing  Stdin = iota // /dev/null: a reader is at its end at once
-	Open                  // a pipe, which nobody has closed yet
-	Terminal              // a pseudo-terminal, which is stdout and stderr too
+	Nothing  Stdin = iota // /dev/null: a reader gets the end of file at once
+	Open                  // a pipe that stays open
+	Terminal              // a pseudo-terminal, also used for stdout and stderr
 )
 
-// Spec is what a job is started with.
+// Spec describes a job to start.
 type Spec struct {
-	Line       string             // the command as it was approved
+	Line       string             // the approved command line
 	Reporter   agenttool.Reporter // of the call that starts it
 	Command    sandbox.Command    // without streams, terminal, note and report
 	Stdin      Stdin
 	Size       pty.Winsize // of the terminal; 0: 120 columns, 40 rows
-	Background bool        // nobody waits for it
-	DataOnly   bool        // all that it does with its input is to read it as data
-	Shell      bool        // it is a shell that reads commands, started as such
-	Note       bool        // the command says something on descriptor 3, see [Job.Note]
-	Excerpt    int         // bytes that are told of it when the command has exited, see [Job.Said]
+	Background bool        // no call waits for it
+	DataOnly   bool        // it only reads its input as data
+	Shell      bool        // it is a shell that was started to read commands
+	Note       bool        // descriptor 3 is open for a note, see [Job.Note]
+	Excerpt    int         // maximum bytes of output in the result when the command has exited, see [Job.Said]
 }
 
-// Job is a command with all that it started.
+// Job is a command with its descendants.
 type Job struct {
 	id      string
 	jobs    *Jobs
 	spec    *Spec
 	started time.Time
 
-	Input  *Input  // what it reads
+	Input  *Input  // its standard input
 	Cursor *Cursor // of its readers
 
 	invocation agenttool.InvocationID // of the call that started it
@@ -58,7 +58,7 @@ type Job struct {
 	watch      watch
 
 	detached atomic.Bool   // no call waits for it: its output is kept, and it is counted
-	settled  chan struct{} // closed when the command has exited and what it said is read
+	settled  chan struct{} // closed when the command has exited and its output has been read
 
 	mu      sync.Mutex
 	exit    exit
@@ -67,15 +67,15 @@ type Job struct {
 	said    *output.Rendering
 }
 
-// exit is how things were when the command had exited.
+// exit is the state at the time when the command exited.
 type exit struct {
 	at       time.Time
 	holders  []proc.Holder // of its pipes
 	survived bool          // processes that it started have not exited
-	note     string        // that it wrote on descriptor 3
+	note     string        // text that it wrote to descriptor 3
 }
 
-// reason is why a job was ended.
+// reason is the reason for ending a job.
 type reason string
 
 const (
@@ -89,7 +89,7 @@ func newJob(js *Jobs, id string, s *Spec) *Job {
 	j := &Job{id: id, jobs: js, spec: s, started: time.Now(), settled: make(chan struct{})}
 	j.invocation = s.Reporter.Invocation()
 	j.caller = &caller{job: id, started: j.started, reporter: s.Reporter}
-	s.Reporter = nil // with it goes the whole call, and a job may be kept for long
+	s.Reporter = nil // it holds the whole call, and a job may be kept for long
 	j.group = &group{done: make(chan struct{})}
 	j.log = output.New(output.Options{Open: j.caller.payload, Rings: &js.rings})
 	j.streams.log = j.log
@@ -99,8 +99,8 @@ func newJob(js *Jobs, id string, s *Spec) *Job {
 	return j
 }
 
-// Start starts a job and returns when its command runs. Errors are those of [sandbox.Session.Start], rate_limited when there
-// are too many jobs, and dependency_unavailable when the system has no descriptor left.
+// Start starts a job and returns when its command runs. Errors are those of [sandbox.Session.Start], rate_limited if
+// there are too many jobs, and dependency_unavailable if the system has no descriptors left.
 func (js *Jobs) Start(s *Spec) (*Job, error) {
 	js.clean()
 	j, err := js.admit(s)
@@ -118,11 +118,12 @@ func (js *Jobs) Start(s *Spec) (*Job, error) {
 		return nil, err
 	}
 	go j.follow()
-	js.told()
+	js.began()
 	return j, nil
 }
 
-// start opens the streams, and starts the command and what reads it. Only the command's ends reach it.
+// start opens the streams, and starts the command and the goroutines that read its output. The command gets only its
+// own ends of the streams.
 func (j *Job) start() error {
 	ends, err := j.streams.open(j.spec, j.Input)
 	defer ends.close()
@@ -137,7 +138,8 @@ func (j *Job) start() error {
 	return err
 }
 
-// follow waits for the end of the command, reads what it left in its pipes, and then waits for the end of all that it started.
+// follow waits for the end of the command, reads the rest of its pipes, and then waits for the end of all its
+// descendants.
 func (j *Job) follow() {
 	if limit := j.jobs.o.Limit; limit > 0 {
 		timer := time.AfterFunc(limit, func() {
@@ -155,7 +157,7 @@ func (j *Job) follow() {
 		j.group.endSurvivors()
 		j.finish()
 		if !j.detached.Load() {
-			j.tell() // half a character at the end is one now
+			j.tell() // an incomplete character at the end is final now
 		}
 		close(j.settled)
 		j.conclude()
@@ -170,7 +172,7 @@ func (j *Job) follow() {
 	j.conclude()
 }
 
-// settle takes note of how things are when the command has exited, and whether its pipes can still be written to.
+// settle records the state when the command has exited, and whether its pipes can still be written to.
 func (j *Job) settle(exited time.Time, open bool) {
 	e := exit{at: exited}
 	left := j.group.left(open)
@@ -186,7 +188,8 @@ func (j *Job) settle(exited time.Time, open bool) {
 	j.exit = e
 }
 
-// tell keeps the output for the call that waits for it. While the log is open it sees to it that what is left out is kept.
+// tell stores the output for the call that waits for it. If the log is still open, it makes sure that omitted output
+// is kept.
 func (j *Job) tell() {
 	said := j.log.Rendered(j.spec.Excerpt)
 	j.mu.Lock()
@@ -194,24 +197,24 @@ func (j *Job) tell() {
 	j.said = &said
 }
 
-// finish gives back what the job had. Its output stays.
+// finish releases the job's resources. Its output stays.
 func (j *Job) finish() {
 	j.streams.finish()
-	_, _ = j.log.Close() // the log knows what was not kept
+	_, _ = j.log.Close() // the log records its losses itself
 	j.caller.leave()
 }
 
-// conclude says that nothing is left. It comes last: what is over has settled.
+// conclude marks the job as over. It must run last, after settle.
 func (j *Job) conclude() {
 	close(j.group.done)
 	j.jobs.prune()
 }
 
-// Said is what the command said: until it exited, or until now.
+// Said returns the output of the command: until it exited, or until now.
 func (j *Job) Said() output.Rendering {
 	j.mu.Lock()
 	said := j.said
-	j.said = nil // it is asked for once
+	j.said = nil // it is read once
 	j.mu.Unlock()
 	if said != nil {
 		return *said
@@ -219,23 +222,23 @@ func (j *Job) Said() output.Rendering {
 	return j.log.Rendered(j.spec.Excerpt)
 }
 
-// ID is the job's name in its session.
+// ID returns the job's name in its session.
 func (j *Job) ID() string { return j.id }
 
-// Log is what the job says.
+// Log returns the job's output.
 func (j *Job) Log() *output.Log { return j.log }
 
-// Done is closed when nothing of the job is left.
+// Done returns a channel that is closed when no process of the job is left.
 func (j *Job) Done() <-chan struct{} { return j.group.done }
 
-// Detach says that nobody waits for the job any more: from now on every byte of its output is kept.
+// Detach records that no call waits for the job any more: from now on all its output is kept.
 func (j *Job) Detach() {
 	if !j.detached.Swap(true) {
 		j.log.Spill()
 	}
 }
 
-// over reports whether nothing of the job is left.
+// over reports whether no process of the job is left.
 func (j *Job) over() bool { return j.group.over() }
 
 func (j *Job) lingers() bool {
@@ -253,14 +256,14 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
-// Ending is how a command ended.
+// Ending tells how a command ended.
 type Ending struct {
-	Code   int            // -1: not by exiting
-	Signal syscall.Signal // 0: by exiting
+	Code   int            // -1: it did not exit by itself
+	Signal syscall.Signal // 0: it exited by itself
 	Took   time.Duration
 }
 
-// Ending returns how the command ended; nil while it runs, or while it is not known yet what it left behind.
+// Ending returns how the command ended; nil while it runs, or while its leftovers are not yet known.
 func (j *Job) Ending() *Ending {
 	if !isClosed(j.settled) {
 		return nil
@@ -280,8 +283,8 @@ func (j *Job) Ending() *Ending {
 	return e
 }
 
-// Kill ends the job: sig to all of it, then, when grace is over and something is left, SIGKILL. It returns the names of its
-// processes, and reports whether nothing is left. When ctx ends it waits no longer, and sends no SIGKILL.
+// Kill sends sig to all processes of the job and, if some are left after grace, SIGKILL. It returns the names of the
+// processes, and reports whether none is left. If ctx ends first, it returns without SIGKILL.
 func (j *Job) Kill(ctx context.Context, sig syscall.Signal, grace time.Duration) (names []string, gone bool) {
 	if j.over() {
 		return nil, true
@@ -291,7 +294,7 @@ func (j *Job) Kill(ctx context.Context, sig syscall.Signal, grace time.Duration)
 	return names, j.group.end(ctx, sig, min(grace, maxGrace))
 }
 
-// Terminate ends the job with SIGTERM and the usual grace.
+// Terminate ends the job with SIGTERM and the usual grace period.
 func (j *Job) Terminate() (gone bool) { return j.terminate(j.jobs.o.Grace, reasonKilled) }
 
 func (j *Job) terminate(grace time.Duration, why reason) (gone bool) {
@@ -299,7 +302,7 @@ func (j *Job) terminate(grace time.Duration, why reason) (gone bool) {
 	return j.group.end(context.Background(), syscall.SIGTERM, grace)
 }
 
-// because notes why the job is ended. The first reason counts.
+// because records the reason for ending the job. The first reason counts.
 func (j *Job) because(why reason) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -14,19 +14,19 @@ import (
 	"toolhost/tools/job/output"
 )
 
-// Options say how jobs are run.
+// Options configure the jobs of a session.
 type Options struct {
 	Session *sandbox.Session    // starts them; required
 	Owner   agenttool.SessionID // in their environment, see [MarkName]
-	Max     int                 // that may go on at once beside their calls; 0 is 50
+	Max     int                 // maximum number of detached jobs at a time; 0: 50
 	Grace   time.Duration       // between SIGTERM and SIGKILL; 0 is 2 s
-	Drain   time.Duration       // for reading on after the exit; 0 is 300 ms
-	Limit   time.Duration       // after which a job is ended, whatever it does; 0: never
+	Drain   time.Duration       // reading time after the exit; 0: 300 ms
+	Limit   time.Duration       // maximum run time of a job; 0: no limit
 
-	// Abandoned reports whether a session is one of ours whose host is gone: its jobs are ended when the first job of
-	// this session starts. Nil: none is.
+	// Abandoned reports whether a session belongs to this user's toolhost and its host has ended. The jobs of such a
+	// session are ended when the first job of this session starts. It may be nil.
 	Abandoned func(agenttool.SessionID) bool
-	// Began is told of the first job that has started, before anybody else is. Nil: nobody is.
+	// Began is called when the first job has started, before its caller continues. It may be nil.
 	Began func()
 }
 
@@ -35,27 +35,27 @@ const (
 	defaultGrace = 2 * time.Second
 	defaultDrain = 300 * time.Millisecond
 
-	maxEnded     = 200 // ended jobs that outlived their calls are kept, and can be read
-	maxDelivered = 100 // of the others, which were read whole
+	maxEnded     = 200 // ended jobs that outlived their calls are kept for reading
+	maxDelivered = 100 // other ended jobs, whose output was delivered with the call
 )
 
 // Jobs are the jobs of a session. It is safe for concurrent use.
 type Jobs struct {
 	o     Options
-	clean func() // once: ends what sessions left behind that are gone
-	told  func() // once: tells of the first job
+	clean func() // runs once: ends processes left behind by ended sessions
+	began func() // runs once: calls Options.Began
 	rings output.Rings
-	waits atomic.Int32 // for output, under way
+	waits atomic.Int32 // current waits for output
 
 	mu       sync.Mutex
 	last     int
-	starting int            // jobs that are not known yet
-	begin    sync.WaitGroup // for them
-	jobs     []*Job         // oldest first, the ended ones too
+	starting int            // jobs that are not yet in the list
+	begin    sync.WaitGroup // waits for them
+	jobs     []*Job         // oldest first, including ended ones
 	closed   bool
 }
 
-// New returns the jobs of a session, of which there are none yet. It does no IO.
+// New returns an empty set of jobs for a session. It does no IO.
 func New(o Options) *Jobs {
 	if o.Max == 0 {
 		o.Max = defaultMax
@@ -68,7 +68,7 @@ func New(o Options) *Jobs {
 	}
 	js := &Jobs{o: o}
 	js.clean = sync.OnceFunc(js.reapLeftovers)
-	js.told = sync.OnceFunc(func() {
+	js.began = sync.OnceFunc(func() {
 		if o.Began != nil {
 			o.Began()
 		}
@@ -76,7 +76,7 @@ func New(o Options) *Jobs {
 	return js
 }
 
-// admit makes the next job, if there may be another. It is known to others only when it has started.
+// admit creates the next job, if the limit allows it. Others see it only after it has started.
 func (js *Jobs) admit(s *Spec) (*Job, error) {
 	js.mu.Lock()
 	defer js.mu.Unlock()
@@ -91,7 +91,7 @@ func (js *Jobs) admit(s *Spec) (*Job, error) {
 	}
 	limit := js.o.Max
 	if !s.Background {
-		limit *= 2 // it may yet have to go on by itself
+		limit *= 2 // it may still be detached
 	}
 	if apart >= limit {
 		return nil, agenttool.Failure(agenttool.RateLimited, "too_many_jobs", fmt.Sprintf(
@@ -106,7 +106,7 @@ func (js *Jobs) admit(s *Spec) (*Job, error) {
 
 var errClosed = agenttool.Failure(agenttool.Canceled, "runtime_shutdown", "toolhost is shutting down: no command starts any more")
 
-// add makes a job known that has started; one that has not is forgotten.
+// add publishes a started job; a failed one is dropped.
 func (js *Jobs) add(j *Job, started bool) {
 	js.mu.Lock()
 	defer js.mu.Unlock()
@@ -117,7 +117,7 @@ func (js *Jobs) add(j *Job, started bool) {
 	}
 }
 
-// prune forgets the oldest ended jobs.
+// prune drops the oldest ended jobs.
 func (js *Jobs) prune() {
 	js.mu.Lock()
 	defer js.mu.Unlock()
@@ -152,10 +152,10 @@ func (js *Jobs) Find(id string) (*Job, error) {
 	return nil, e
 }
 
-// maxNamed is how many jobs a message names.
+// maxNamed is the number of jobs named in a message.
 const maxNamed = 10
 
-// names lists the last ids of some jobs. The caller holds mu.
+// names lists the last ids of the matching jobs. The caller holds mu.
 func (js *Jobs) names(some func(*Job) bool) string {
 	var ids []string
 	for _, j := range slices.Backward(js.jobs) {
@@ -169,7 +169,7 @@ func (js *Jobs) names(some func(*Job) bool) string {
 	return strings.Join(ids, ", ")
 }
 
-// List says how the jobs are that have not ended, oldest first.
+// List returns the status of the jobs that have not ended, oldest first.
 func (js *Jobs) List() []agenttool.JobStatus {
 	var list []agenttool.JobStatus
 	for _, j := range js.live() {
@@ -178,22 +178,22 @@ func (js *Jobs) List() []agenttool.JobStatus {
 	return list
 }
 
-// live are the jobs that have not ended.
+// live returns the jobs that have not ended.
 func (js *Jobs) live() []*Job {
 	js.mu.Lock()
 	defer js.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(js.jobs), (*Job).over)
 }
 
-// closeGrace is how long jobs have at the end of the session.
+// closeGrace is the grace period at the end of the session.
 const closeGrace = time.Second
 
-// Close ends all jobs and waits until they are gone, each as long as its end may take. No more begin.
+// Close ends all jobs and waits for their end, each as long as its end may take. No new jobs can start.
 func (js *Jobs) Close() {
 	js.mu.Lock()
 	js.closed = true
 	js.mu.Unlock()
-	js.begin.Wait() // bounded: a start that hangs is given up
+	js.begin.Wait() // bounded: a hanging start times out
 	var all sync.WaitGroup
 	for _, j := range js.live() {
 		all.Go(func() { j.terminate(min(js.o.Grace, closeGrace), reasonShutdown) })

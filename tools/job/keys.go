@@ -8,7 +8,7 @@ import (
 	"toolhost/agenttool"
 )
 
-// keys are what a terminal sends for keys that have names.
+// keys maps names of keys to the bytes that a terminal sends for them.
 var keys = map[string]string{
 	"enter": "\r", "tab": "\t", "escape": "\x1b", "space": " ", "backspace": "\x7f", "delete": "\x1b[3~", "insert": "\x1b[2~",
 	"up": "\x1b[A", "down": "\x1b[B", "right": "\x1b[C", "left": "\x1b[D", "home": "\x1b[H", "end": "\x1b[F",
@@ -39,7 +39,7 @@ func Keys(names []string, terminal bool) (string, error) {
 	return b.String(), nil
 }
 
-// modified returns what ctrl-x and alt-x send for a letter x.
+// modified returns the bytes that ctrl-x and alt-x send for a letter x.
 func modified(name string) (string, bool) {
 	for prefix, send := range map[string]func(byte) string{
 		"ctrl-": func(c byte) string { return string(rune(c & 0x1f)) },

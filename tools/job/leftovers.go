@@ -5,9 +5,10 @@ import (
 	"toolhost/tools/job/proc"
 )
 
-// reapLeftovers ends the jobs of hosts that are gone, and the background processes of their hooks. The supervisors have done that
-// already, unless they were killed too. A process is ended only if three things hold: its mark names a host process that has ended,
-// that host's session is one of ours and no process holds it, and the process is still the same when the signal is sent.
+// reapLeftovers ends the jobs of ended hosts, and the background processes of their hooks. Usually the supervisors
+// have done that already, unless they were killed too. A process is ended only if three conditions hold: its mark
+// names a host process that has ended; that host's session belongs to this user's toolhost and no process holds it;
+// and the process is still the same when the signal is sent.
 func (js *Jobs) reapLeftovers() {
 	if js.o.Abandoned == nil {
 		return

@@ -12,27 +12,29 @@ import (
 // MarkName is the variable that every process of a job has in its environment.
 const MarkName = "TOOLHOST_JOB"
 
-// HookMarkName is the variable that every process of a hook has: who runs a hook is the person, and no job.
+// HookMarkName is the variable in the environment of every process of a hook. Hooks run with the user's rights and
+// are not jobs.
 const HookMarkName = "TOOLHOST_HOOK"
 
-// HookMark is the entry of the environment of hooks of this process by which what they leave in the background is found.
+// HookMark returns the environment entry for hooks of this process. It serves to find the processes that hooks leave
+// in the background.
 func (js *Jobs) HookMark() string { return HookMarkName + "=" + ownMark(js.o.Owner, "hook").String() }
 
-// mark says whose a process is: the session and the job, and the host process that started it.
+// mark identifies the owner of a process: the session, the job, and the host process that started it.
 //
 //	TOOLHOST_JOB=ses_01J…/j7/4711.8812345
 type mark struct {
 	session agenttool.SessionID
 	job     string
 	host    int    // its pid
-	born    uint64 // when that process started, see [proc.Process]
+	born    uint64 // start time of that process, see [proc.Process]
 }
 
 func (m mark) String() string {
 	return string(m.session) + "/" + m.job + "/" + strconv.Itoa(m.host) + "." + strconv.FormatUint(m.born, 10)
 }
 
-// parseMark reads what String wrote. Whatever a process has there is what its maker chose.
+// parseMark parses the output of String. A process may have any text there.
 func parseMark(s string) (m mark, ok bool) {
 	session, rest, _ := strings.Cut(s, "/")
 	job, rest, _ := strings.Cut(rest, "/")
@@ -46,13 +48,13 @@ func parseMark(s string) (m mark, ok bool) {
 	return m, err == nil && m.String() == s && session != "" && job != ""
 }
 
-// ownMark is the mark of a job of this process.
+// ownMark returns the mark of a job of this process.
 func ownMark(session agenttool.SessionID, job string) mark {
 	self, _ := proc.Read(os.Getpid())
 	return mark{session, job, os.Getpid(), self.Born}
 }
 
-// orphaned reports whether the host that started the process is gone.
+// orphaned reports whether the host that started the process has ended.
 func (m mark) orphaned() bool {
 	host, ok := proc.Read(m.host)
 	return !ok || host.Born != m.born

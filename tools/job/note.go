@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// note is what a command says on descriptor 3. It is read all the time, since whoever writes to a descriptor that nobody reads
-// waits for ever, and kept within bounds.
+// note is the text that a command writes to descriptor 3. A goroutine reads the pipe all the time, so that no writer
+// blocks, and keeps a bounded part.
 type note struct {
 	from *os.File
-	said []byte // the reader's, until done
+	said []byte // owned by the reader until done
 	done chan struct{}
 }
 
-// maxNote is how much is kept of a note, from its beginning. A longer one is none.
+// maxNote is the number of bytes that are kept of a note. A longer note counts as empty.
 const maxNote = 4096
 
 func takeNote(from *os.File) *note {
@@ -36,15 +36,17 @@ func (n *note) read() {
 	}
 }
 
-// noteLimit is for what is in the pipe already. A deadline that has passed reads nothing at all.
+// noteLimit is the time to read the bytes that are already in the pipe. With an expired deadline nothing would be
+// read.
 const noteLimit = 5 * time.Millisecond
 
-// end returns what was said before the command exited. Others may still hold the descriptor: what they say is read no more.
+// end returns the text that was written before the command exited. Other processes may still hold the descriptor;
+// their text is not read.
 func (n *note) end() string {
 	if n == nil {
 		return ""
 	}
-	_ = n.from.SetReadDeadline(time.Now().Add(noteLimit)) // a pipe has deadlines
+	_ = n.from.SetReadDeadline(time.Now().Add(noteLimit)) // pipes support deadlines
 	<-n.done
 	if len(n.said) > maxNote {
 		return ""
@@ -52,7 +54,7 @@ func (n *note) end() string {
 	return string(n.said)
 }
 
-// close gives the pipe back.
+// close closes the pipe.
 func (n *note) close() {
 	if n != nil {
 		_ = n.from.Close()

@@ -11,37 +11,37 @@ import (
 	"toolhost/tools/job/proc"
 )
 
-// Reads is what comes of a job's input.
+// Reads classifies the effect of a job's input.
 type Reads uint8
 
 // The kinds. The zero value is the most dangerous one.
 const (
-	ReadsCode     Reads = iota // somebody may run it, in whatever language, or nobody knows who reads it
-	ReadsCommands              // a shell reads it, at its prompt, and nobody beside it
-	ReadsAnswer                // a yes or no of it is that: who asks is blocked reading it now
-	ReadsData                  // it is data, whatever it is
+	ReadsCode     Reads = iota // a process may run it in any language, or the reader is unknown
+	ReadsCommands              // a shell reads it at its prompt, and no other process does
+	ReadsAnswer                // yes or no is only an answer: the asking program is blocked reading it now
+	ReadsData                  // it is only data
 )
 
-// Reader is what is known of who reads a job's input. Two that are equal say that nothing changed in between.
+// Reader describes the process that reads a job's input. If two are equal, nothing has changed in between.
 type Reader struct {
 	Kind    Reads
-	PID     int    // of who is blocked reading it; 0: nobody is, or several processes may
+	PID     int    // of the process that is blocked reading it; 0: none, or perhaps several
 	Command string // its command line, or the job's
-	Dir     string // where a shell is
-	inputs  int    // that the job was given
+	Dir     string // the current directory of a shell
+	inputs  int    // number of inputs so far
 }
 
-// Reader looks who reads the job's input. Whoever is not blocked reading it now may have gone on to another program when it
-// arrives, and what that makes of it is not known.
+// Reader finds the process that reads the job's input. A process that is not blocked reading now may run another
+// program when the input arrives, so the effect is unknown.
 func (i *Input) Reader() Reader {
 	r := Reader{Command: OneLine(i.spec.Line)}
 	if i.to == nil || i.group.over() || i.spec.DataOnly {
-		r.Kind = ReadsData // nobody takes it, or nobody can do harm with it
+		r.Kind = ReadsData // no process reads it, or it can do no harm
 		return r
 	}
 	all, w, ok := i.waiter()
 	if !ok || !alone(w.PID, all) {
-		return r // somebody else may read next, or what the first one passes on
+		return r // another process may read next, or get the input passed on
 	}
 	r.PID, r.Command = w.PID, w.Command
 	r.inputs = i.given()
@@ -55,14 +55,14 @@ func (i *Input) Reader() Reader {
 	return r
 }
 
-// How long it is waited for somebody who reads, and how often it is looked.
+// The time to wait for a reader, and the interval between checks.
 const (
 	readerLimit = 300 * time.Millisecond
 	readerEvery = 20 * time.Millisecond
 )
 
-// waiter returns the job's processes, and the one that is blocked reading the input. A program that was just started, or that works
-// on its last input, has a moment until it reads.
+// waiter returns the job's processes, and the one that is blocked reading the input. It waits a moment for a program
+// that was just started or still processes its last input.
 func (i *Input) waiter() (all []proc.Process, w proc.Waiter, ok bool) {
 	for over := time.Now().Add(readerLimit); ; {
 		all = i.group.processes()
@@ -72,11 +72,11 @@ func (i *Input) waiter() (all []proc.Process, w proc.Waiter, ok bool) {
 		if ok || time.Now().After(over) || i.group.over() {
 			return all, w, ok
 		}
-		time.Sleep(readerEvery) // nothing tells when a process begins to read
+		time.Sleep(readerEvery) // there is no event for the start of a read
 	}
 }
 
-// alone reports whether nobody of the job but a process and its ancestors is there.
+// alone reports whether the job consists only of a process and its ancestors.
 func alone(pid int, all []proc.Process) bool {
 	parents := map[int]int{}
 	for _, p := range all {
@@ -90,15 +90,16 @@ func alone(pid int, all []proc.Process) bool {
 	return len(parents) == 0
 }
 
-// program is what a process runs.
+// program describes the program that a process runs.
 type program struct {
-	name      string // of its file
+	name      string // name of its executable file
 	argv      []string
 	dir       string
-	installed bool // its file is where only an administrator puts programs
+	installed bool // the file is in a directory that only an administrator can write
 }
 
-// programOf looks at a process. What it is called is what its file is called; its arguments are its own.
+// programOf returns the program of a process. The name comes from the executable file; the process chooses its
+// arguments.
 func programOf(pid int) program {
 	dir := "/proc/" + strconv.Itoa(pid)
 	exe, err := os.Readlink(dir + "/exe")
@@ -113,22 +114,23 @@ func programOf(pid int) program {
 	return p
 }
 
-// programDirs are where programs are installed.
+// programDirs are the directories of installed programs.
 var programDirs = []string{"/usr/bin/", "/bin/", "/usr/sbin/", "/sbin/", "/usr/lib/", "/usr/libexec/", "/nix/store/", "/opt/homebrew/"}
 
 // shells read commands in the language that is classified.
 var shells = map[string]bool{"bash": true, "sh": true, "dash": true}
 
-// answers are the programs that ask whether they may.
+// answers are the programs that ask for permission with a yes/no question.
 var answers = map[string]bool{"apt": true, "apt-get": true, "cp": true, "dpkg": true, "gzip": true, "ln": true, "mv": true, "rm": true}
 
-// IsShell reports whether a command line of one program starts a shell that reads commands, and nothing that changes how it does.
+// IsShell reports whether a command line of one program starts a shell that reads commands, without options that
+// change how.
 func IsShell(argv []string) bool {
 	return len(argv) > 0 && shells[filepath.Base(argv[0])] && program{argv: argv}.interactive()
 }
 
-// interactive reports whether a shell was started to read commands, and nothing that changes how it does. A file or a text of
-// commands as argument, an option that names a file: it is not known then what it does.
+// interactive reports whether a shell was started to read commands. With a file or a text of commands as argument, or
+// an option that names a file, its behaviour is unknown.
 func (p program) interactive() bool {
 	for _, arg := range p.argv[min(len(p.argv), 1):] {
 		switch arg {

@@ -8,25 +8,25 @@ import (
 	"toolhost/tools/job/proc"
 )
 
-// Report is how a job is at one moment.
+// Report is the state of a job at one moment.
 type Report struct {
 	State   agenttool.JobState
 	Ending  *Ending       // of the command; nil while it runs
-	Age     time.Duration // how long the command ran, or has run until now
-	Holders []proc.Holder // who held its output when it had exited
-	Running []string      // names of its processes, when the command has exited
+	Age     time.Duration // run time of the command so far
+	Holders []proc.Holder // processes that held its output when it exited
+	Running []string      // names of its processes, after the command has exited
 	Waits   *agenttool.JobWait
 	Ports   []agenttool.JobPort
-	Limited bool // it was ended by the time limit of all jobs
+	Limited bool // the time limit of all jobs ended it
 }
 
-// Report looks at the job.
+// Report reads the state of the job.
 func (j *Job) Report() Report {
 	r := Report{State: agenttool.JobRunning, Ending: j.Ending(), Age: j.Age()}
 	if r.Ending != nil {
 		r.Age = r.Ending.Took
 	}
-	j.mu.Lock() // after the ending: what survived it is known then
+	j.mu.Lock() // after the ending: then the survivors are known
 	exited := j.exit
 	r.Limited = j.limited
 	j.mu.Unlock()
@@ -44,37 +44,37 @@ func (j *Job) Report() Report {
 	return r
 }
 
-// Violations are what the sandbox kept from the job so far.
+// Violations returns the accesses that the sandbox has blocked so far.
 func (j *Job) Violations() []sandbox.Violation { return j.group.process.Violations() }
 
-// Confinement is what the job runs in.
+// Confinement returns the sandbox of the job.
 func (j *Job) Confinement() sandbox.Confinement { return j.group.process.Confinement() }
 
-// Hints are what the sandbox may have kept from a command that failed, by what it said on stderr.
+// Hints returns accesses that the sandbox may have blocked, guessed from the stderr of a failed command.
 func (j *Job) Hints(stderr string) []sandbox.Violation {
 	return j.group.process.Hints(stderr, j.spec.Command.Dir)
 }
 
-// Waits returns the process that waits for the job's input; nil: there is none, or it cannot be known.
+// Waits returns the process that waits for the job's input; nil: none, or unknown.
 func (j *Job) Waits() *agenttool.JobWait { return j.watch.waits() }
 
-// Ports are the ports on which processes of the job listen.
+// Ports returns the ports that processes of the job listen on.
 func (j *Job) Ports() []agenttool.JobPort { return j.group.ports() }
 
-// Running are the names of the job's processes.
+// Running returns the names of the job's processes.
 func (j *Job) Running() []string { return j.group.names() }
 
-// Age is the time since the job's start.
+// Age returns the time since the job's start.
 func (j *Job) Age() time.Duration { return time.Since(j.started) }
 
-// Note is what the command said on descriptor 3 before it exited.
+// Note returns the text that the command wrote to descriptor 3 before it exited.
 func (j *Job) Note() string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.exit.note
 }
 
-// Status says how the job is now.
+// Status returns the current status of the job.
 func (j *Job) Status() agenttool.JobStatus {
 	stats := j.log.Stats()
 	s := agenttool.JobStatus{
@@ -100,7 +100,7 @@ func (j *Job) Status() agenttool.JobStatus {
 	return s
 }
 
-// Final says how the job ended.
+// Final returns how the job ended.
 //
 // Agent Tool v0.2.0, "tool_progress" of shell commands (AT-237 … AT-241).
 func (j *Job) Final() agenttool.Progress {

@@ -14,7 +14,7 @@ import (
 	"toolhost/tools/job/proc"
 )
 
-// The size of a terminal that nobody gave one.
+// The default size of a terminal.
 const (
 	defaultColumns = 120
 	defaultRows    = 40
@@ -24,7 +24,7 @@ const (
 type ends struct {
 	streams [3]*os.File
 	note    *os.File
-	files   []*os.File // all of them, once
+	files   []*os.File // all of them, without duplicates
 }
 
 func (e *ends) close() {
@@ -33,16 +33,16 @@ func (e *ends) close() {
 	}
 }
 
-// streams are the host's ends of what a job writes.
+// streams are the host's ends of a job's output.
 type streams struct {
 	log   *output.Log
 	pumps []*output.Pumping
-	pipes []*os.File // that the pumps read
-	note  *note      // of descriptor 3; nil: it is not open
+	pipes []*os.File // read by the pumps
+	note  *note      // of descriptor 3; nil: not open
 	input *Input
 }
 
-// open opens the streams of a job, and its input. The ends that it returns are to be closed also after an error.
+// open opens the streams of a job, and its input. The returned ends must be closed even after an error.
 func (s *streams) open(spec *Spec, input *Input) (*ends, error) {
 	e := &ends{}
 	s.input = input
@@ -61,7 +61,7 @@ func (s *streams) open(spec *Spec, input *Input) (*ends, error) {
 	return e, err
 }
 
-// pipe opens a pipe whose writing end is the command's.
+// pipe opens a pipe; the command gets the writing end.
 func (e *ends) pipe() (ours, theirs *os.File, err error) {
 	ours, theirs, err = os.Pipe()
 	if err == nil {
@@ -93,7 +93,7 @@ func (s *streams) openTerminal(e *ends, size pty.Winsize) error {
 	return setSize(s.input.to, size.Cols, size.Rows)
 }
 
-// patient returns a terminal that can be waited for with a deadline, which the one that was opened cannot.
+// patient returns a duplicate of a terminal that supports deadlines, which the original does not.
 func patient(opened *os.File) (*os.File, error) {
 	fd, err := unix.FcntlInt(opened.Fd(), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {
@@ -106,7 +106,7 @@ func patient(opened *os.File) (*os.File, error) {
 	return os.NewFile(uintptr(fd), opened.Name()), nil
 }
 
-// setSize sets the size of a terminal; 0 leaves a side as it is.
+// setSize sets the size of a terminal; 0 leaves a dimension unchanged.
 func setSize(terminal *os.File, columns, rows uint16) error {
 	raw, err := terminal.SyscallConn()
 	if err != nil {
@@ -143,7 +143,7 @@ func (s *streams) openPipes(e *ends, stdin Stdin) error {
 	return nil
 }
 
-// pump begins to read what the command writes.
+// pump starts reading one output stream of the command.
 func (s *streams) pump(of output.Stream, from *os.File) {
 	s.pipes = append(s.pipes, from)
 	s.pumps = append(s.pumps, output.Pump(s.log, of, from))
@@ -164,10 +164,10 @@ func (s *streams) openStdin(e *ends, stdin Stdin) (err error) {
 	return err
 }
 
-// drain reads on after the command has exited, until no process can write any more, or none did for a while. It reports
-// whether one still can.
+// drain continues reading after the command has exited, until no process can write any more, or none has written for
+// a while. It reports whether a process still can.
 func (s *streams) drain(limit time.Duration) (open bool) {
-	const slice = 3 // of the time: silence that is long enough
+	const slice = 3 // silence for a third of the limit suffices
 	for range slice {
 		before := s.log.Stats().Bytes
 		open = output.Drain(limit/slice, s.pumps...)
@@ -178,7 +178,7 @@ func (s *streams) drain(limit time.Duration) (open bool) {
 	return open
 }
 
-// held are the pipes that a process can still write to.
+// held returns the pipes that a process can still write to.
 func (s *streams) held() []*os.File {
 	var open []*os.File
 	for i, p := range s.pumps {
@@ -189,7 +189,7 @@ func (s *streams) held() []*os.File {
 	return open
 }
 
-// finish closes the files and forgets the pumps with their buffers.
+// finish closes the files and drops the pumps with their buffers.
 func (s *streams) finish() {
 	s.close()
 	s.pumps, s.pipes = nil, nil
@@ -198,7 +198,7 @@ func (s *streams) finish() {
 func (s *streams) close() {
 	for _, f := range append(s.pipes, s.input.to) {
 		if f != nil {
-			_ = f.Close() // a terminal is both, and is closed twice
+			_ = f.Close() // a terminal serves as both, and is closed twice
 		}
 	}
 	s.note.close()

@@ -7,45 +7,45 @@ import (
 	"time"
 )
 
-// typed is what is known of the commands that a shell was given.
+// typed records the input that a shell received.
 type typed struct {
-	inputs  int    // so many
-	reader  int    // the process that was blocked reading when the last one was written; 0: nobody
-	reads   uint64 // that it had done before
-	begun   bool   // a line was begun and not ended
-	unclear bool   // something was given of which it is not known where it leaves the shell
+	inputs  int    // number of inputs
+	reader  int    // the process that was blocked reading at the last write; 0: none
+	reads   uint64 // number of its completed reads before that
+	begun   bool   // the last line is incomplete
+	unclear bool   // some input may have left the shell in an unknown state
 }
 
-// wrote takes note of input.
+// wrote records input.
 func (t *typed) wrote(input string) {
 	if input != "" {
 		t.begun = !strings.HasSuffix(input, "\n") && !strings.HasSuffix(input, "\r")
 	}
 }
 
-// AtPrompt reports whether a shell that reads the job's input is at its prompt, as it was when it began: each line that it was
-// given was whole, and left nothing behind in the shell.
+// AtPrompt reports whether a shell that reads the job's input is at its prompt, in the same state as at its start:
+// each input was a complete line, and left no state in the shell.
 func (i *Input) AtPrompt() bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return !i.typed.begun && !i.typed.unclear
 }
 
-// Unclear says that the job was given something that may leave a shell in another state.
+// Unclear records that some input may leave a shell in another state.
 func (i *Input) Unclear() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.typed.unclear = true
 }
 
-// given is how often the job was given input.
+// given returns the number of inputs.
 func (i *Input) given() int {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.typed.inputs
 }
 
-// giving notes who is to read what is written next.
+// giving records the process that should read the next input.
 func (i *Input) giving(reader int) {
 	reads, _ := readsOf(reader)
 	i.mu.Lock()
@@ -54,7 +54,8 @@ func (i *Input) giving(reader int) {
 	i.typed.reader, i.typed.reads = reader, reads
 }
 
-// hasTaken reports whether a process that is blocked reading has read the last input before, and is not just being woken by it.
+// hasTaken reports whether a process that is blocked reading has already read the last input, and is not just being
+// woken by it.
 func (i *Input) hasTaken(pid int) bool {
 	i.mu.Lock()
 	t, fed := i.typed, i.fed
@@ -66,7 +67,7 @@ func (i *Input) hasTaken(pid int) bool {
 	return ok && t.reader == pid && reads > t.reads || !ok && time.Since(fed) > quiet
 }
 
-// readsOf is how many reading calls a process has completed.
+// readsOf returns the number of completed read calls of a process.
 func readsOf(pid int) (uint64, bool) {
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/io")
 	_, rest, found := strings.Cut(string(b), "\nsyscr: ")
@@ -75,7 +76,8 @@ func readsOf(pid int) (uint64, bool) {
 	return n, err == nil && found && parseErr == nil
 }
 
-// Feed gives the job input, one at a time: if who reads it is still as judged says, write does it. It reports whether it was.
+// Feed sends input to the job, one input at a time: it calls write if the reader is still the one that was judged,
+// and reports whether it is.
 func (i *Input) Feed(judged Reader, write func() error) (same bool, err error) {
 	i.feeding.Lock()
 	defer i.feeding.Unlock()

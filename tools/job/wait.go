@@ -10,14 +10,14 @@ import (
 	"toolhost/tools/job/output"
 )
 
-// Wait says what to wait for.
+// Wait configures a wait.
 type Wait struct {
-	Limit time.Duration // at most; 0: for nothing
-	Every time.Duration // between looks at whether the job waits for input, and calls of Tick; 0: 250 ms
-	Tick  func()        // nil: nothing
+	Limit time.Duration // maximum time; 0: do not wait
+	Every time.Duration // interval of checks whether the job waits for input, and of calls of Tick; 0: 250 ms
+	Tick  func()        // may be nil
 }
 
-// Why a wait was over.
+// Awaited is the reason why a wait ended.
 type Awaited uint8
 
 // The reasons.
@@ -28,10 +28,10 @@ const (
 	Done                   // the context is done
 )
 
-// lookEvery is how often a job that is waited for is looked at.
+// lookEvery is the interval of checks of a job during a wait.
 const lookEvery = 250 * time.Millisecond
 
-// Await waits until the command exits, or for what else ends a wait.
+// Await waits until the command exits or another reason ends the wait.
 func (j *Job) Await(ctx context.Context, w Wait) Awaited {
 	if w.Every == 0 {
 		w.Every = lookEvery
@@ -59,7 +59,7 @@ func (j *Job) Await(ctx context.Context, w Wait) Awaited {
 	}
 }
 
-// unlessExited returns a, or Exited if the command made it in time.
+// unlessExited returns a, or Exited if the command has exited meanwhile.
 func (j *Job) unlessExited(a Awaited) Awaited {
 	if isClosed(j.settled) {
 		return Exited
@@ -67,27 +67,27 @@ func (j *Job) unlessExited(a Awaited) Awaited {
 	return a
 }
 
-// Until says when enough of a job's output is there.
+// Until describes the output to wait for.
 type Until struct {
 	From  int64          // where the reading begins
-	Limit time.Duration  // at most; 0: at once
-	Exit  bool           // when the command has exited
-	Match *regexp.Regexp // when this matches a line from From on, or what there is of the last one
-	Quiet time.Duration  // when nothing was said for so long
-	Input bool           // when it waits for input, and not before
+	Limit time.Duration  // maximum time; 0: do not wait
+	Exit  bool           // until the command has exited
+	Match *regexp.Regexp // until it matches a line from From on; an incomplete last line counts
+	Quiet time.Duration  // until there was no output for so long
+	Input bool           // until it waits for input, and not before
 }
 
-// With neither Exit, Match, Quiet nor Input, a first new byte is enough, and what comes right after it.
+// Without Exit, Match, Quiet and Input, the first new byte ends the wait, after a short pause for further output.
 const (
 	pause    = 50 * time.Millisecond
 	maxPause = 500 * time.Millisecond
 )
 
-// maxWaits is how many may wait for output at once: each holds its call.
+// maxWaits bounds the concurrent waits for output: each occupies its call.
 const maxWaits = 256
 
-// AwaitOutput waits as u says, and in any case no longer than until the job ends or waits for input. It reports whether Match
-// matched. The error is of class rate_limited: too many wait already.
+// AwaitOutput waits as u describes, but no longer than until the job ends or waits for input. It reports whether
+// Match matched. The error is of class rate_limited: there are too many waits.
 func (j *Job) AwaitOutput(ctx context.Context, u Until) (matched bool, err error) {
 	defer j.jobs.waits.Add(-1)
 	if j.jobs.waits.Add(1) > maxWaits {
@@ -98,7 +98,7 @@ func (j *Job) AwaitOutput(ctx context.Context, u Until) (matched bool, err error
 }
 
 func (j *Job) awaitOutput(ctx context.Context, u Until) (matched bool) {
-	caller := ctx // who looks for a match to the end of what there is, however short the wait
+	caller := ctx // the search for a match covers all existing output, however short the wait
 	ctx, cancel := context.WithTimeout(ctx, u.Limit)
 	defer cancel()
 	var exit <-chan struct{}
@@ -111,12 +111,12 @@ func (j *Job) awaitOutput(ctx context.Context, u Until) (matched bool) {
 	}
 	for {
 		changed := j.log.Changed()
-		over := j.over() // before the last look: what it said is there then
+		over := j.over() // before the last check, so that all output is there
 		enough, next := w.enough(caller)
 		if enough || over || w.waits() {
 			return w.matched
 		}
-		if u.Exit || u.Input || u.Quiet > 0 || !w.first.IsZero() { // each line would only wake us
+		if u.Exit || u.Input || u.Quiet > 0 || !w.first.IsZero() { // do not wake up for each line
 			changed = nil
 		}
 		timer := time.NewTimer(next)
@@ -134,18 +134,18 @@ func (j *Job) awaitOutput(ctx context.Context, u Until) (matched bool) {
 	}
 }
 
-// outputWait is a wait for output under way.
+// outputWait is the state of a wait for output.
 type outputWait struct {
 	Until
 	job     *Job
 	began   time.Time
-	first   time.Time // when there was something new
+	first   time.Time // time of the first new output
 	looked  time.Time
 	matcher *output.Match
 	matched bool
 }
 
-// enough reports whether the wait is over, and otherwise when to look again.
+// enough reports whether the wait is over, and otherwise the time until the next check.
 func (w *outputWait) enough(ctx context.Context) (ok bool, next time.Duration) {
 	stats := w.job.log.Stats()
 	switch {
@@ -170,7 +170,7 @@ func (w *outputWait) enough(ctx context.Context) (ok bool, next time.Duration) {
 	return w.idle(stats.LastWrite, pause)
 }
 
-// idle reports whether nothing was said for d.
+// idle reports whether there was no output for d.
 func (w *outputWait) idle(last time.Time, d time.Duration) (ok bool, next time.Duration) {
 	if last.Before(w.began) && w.Quiet > 0 {
 		last = w.began
@@ -179,7 +179,7 @@ func (w *outputWait) idle(last time.Time, d time.Duration) (ok bool, next time.D
 	return silent >= d, min(max(d-silent, time.Millisecond), lookEvery)
 }
 
-// waits reports whether the job waits for input. It looks only now and then.
+// waits reports whether the job waits for input. It checks only now and then.
 func (w *outputWait) waits() bool {
 	if time.Since(w.looked) < lookEvery && !w.Input {
 		return false

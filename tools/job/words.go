@@ -11,7 +11,7 @@ import (
 
 func number(n int64) json.RawMessage { return json.RawMessage(strconv.FormatInt(n, 10)) }
 
-// SignalName returns SIGTERM for 15, and the number's text for what has no name.
+// SignalName returns SIGTERM for 15, and the number as text for an unnamed signal.
 func SignalName(s unix.Signal) string {
 	if name := unix.SignalName(s); name != "" {
 		return name
@@ -19,7 +19,7 @@ func SignalName(s unix.Signal) string {
 	return s.String()
 }
 
-// maxLine is the number of characters after which a line of somebody else's making is cut.
+// maxLine is the maximum length of a line of foreign text, in characters.
 const maxLine = 200
 
 // OneLine returns s without control characters and surrounding space, cut to maxLine characters.

@@ -18,7 +18,7 @@ type page struct {
 	offset, limit int
 	total         int // results so far, including the page's
 	shown         int // items on the page
-	size          int // estimated JSON size of the shown items
+	size          int // estimated JSON size of the items on the page
 	text          int // bytes of text so far, context included
 	full          bool
 }
@@ -99,7 +99,7 @@ func (n notes) String() string {
 	return "[" + strings.Join(n, "; ") + "]\n"
 }
 
-// paging adds the shown part of the total, if that is not everything.
+// paging adds which part of the total is on the page, if that is not everything.
 func (n *notes) paging(p *page, e end, what string) {
 	next := p.next()
 	if next == nil && p.offset == 0 {

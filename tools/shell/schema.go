@@ -87,7 +87,7 @@ const outputSchema = `{
     "stderr_bytes": ` + countSchema + `,
     "stdout_truncated": {"type": "boolean"},
     "stderr_truncated": {"type": "boolean"},
-    "cursor": {"type": "integer", "minimum": 0, "description": "up to where this told the output, for shell_output"},
+    "cursor": {"type": "integer", "minimum": 0, "description": "end of the output in this result, for shell_output"},
     "still_held_by": {"type": "array", "items": ` + processSchema + `},
     "running": ` + namesSchema + `,
     "waits_for": ` + waitSchema + `,

@@ -5,17 +5,17 @@ import (
 	"io"
 )
 
-// chunkBytes is how much is read back at once.
+// chunkBytes is the number of bytes read back at once.
 const chunkBytes = 32 << 10
 
-// Gap is a part of the output that was not kept, and why.
+// Gap is a lost part of the output, with the reason.
 type Gap struct {
 	From   int64  `json:"from"`
 	To     int64  `json:"to"`
 	Reason string `json:"reason"`
 }
 
-// chunk is what one stream said, from an offset on. It is empty where there is nothing more.
+// chunk is a part of one stream's output, from an offset on. It is empty at the end.
 type chunk struct {
 	stream Stream
 	known  bool
@@ -25,8 +25,8 @@ type chunk struct {
 
 func (c chunk) to() int64 { return c.from + int64(len(c.b)) }
 
-// next reads the first bytes of the streams that are wanted in [off, to), into buf. If they are nowhere, it returns
-// the gap instead.
+// next reads the first bytes of the wanted streams in [off, to) into buf. If they are lost, it returns the gap
+// instead.
 func (l *Log) next(buf []byte, off, to int64, want Streams) (chunk, *Gap) {
 	r := l.wanted(off, to, want)
 	n, gap := l.fetch(buf[:min(int64(len(buf)), r.to-r.from)], r.from)
@@ -36,7 +36,7 @@ func (l *Log) next(buf []byte, off, to int64, want Streams) (chunk, *Gap) {
 	return chunk{r.stream, r.known, r.from, buf[:n]}, gap
 }
 
-// wanted returns the first run in [off, to) that is wanted, cut to that; an empty one at to if there is none.
+// wanted returns the first wanted run in [off, to), clipped to that range; an empty one at to if there is none.
 func (l *Log) wanted(off, to int64, want Streams) run {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -51,8 +51,8 @@ func (l *Log) wanted(off, to int64, want Streams) run {
 	return run{from: to, to: to}
 }
 
-// prev reads the last bytes of the streams that are wanted before off, into buf. The chunk is empty if there are none,
-// and where one of them is nowhere.
+// prev reads the last bytes of the wanted streams before off into buf. The chunk is empty if there are none, or if
+// some are lost.
 func (l *Log) prev(buf []byte, off int64, want Streams) chunk {
 	r := l.wantedBefore(off, want)
 	buf = buf[:min(int64(len(buf)), r.to-r.from)]
@@ -67,7 +67,7 @@ func (l *Log) prev(buf []byte, off int64, want Streams) chunk {
 	return c
 }
 
-// wantedBefore returns the last run that is wanted before off, cut to that.
+// wantedBefore returns the last wanted run before off, clipped at off.
 func (l *Log) wantedBefore(off int64, want Streams) run {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -82,8 +82,8 @@ func (l *Log) wantedBefore(off int64, want Streams) run {
 	return run{}
 }
 
-// fetch reads bytes at off, at most up to where the output ends, from where they are. It returns a gap that begins
-// there if they are nowhere.
+// fetch reads bytes at off, at most up to the end of the output, from the ring or the payload. If they are lost it
+// returns a gap that begins at off.
 func (l *Log) fetch(buf []byte, off int64) (int, *Gap) {
 	if len(buf) == 0 {
 		return 0, nil
@@ -107,10 +107,10 @@ func (l *Log) fetch(buf []byte, off int64) (int, *Gap) {
 	return 0, &Gap{From: off, To: start, Reason: lost.Error()}
 }
 
-// errShort is why bytes are not there that the payload took.
-var errShort = errors.New("the file of the output is shorter than what was written to it")
+// errShort is the reason for bytes that the payload accepted but does not contain.
+var errShort = errors.New("the file of the output is shorter than the output written to it")
 
-// resume returns the decoder of a stream as it is at an offset.
+// resume returns the decoder state of a stream at an offset.
 func (l *Log) resume(s Stream, at int64) decoder {
 	past := make([]byte, min(lookBack, at))
 	begin := len(past)

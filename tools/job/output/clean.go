@@ -6,19 +6,19 @@ import (
 )
 
 const (
-	maxPending  = 8 << 10 // of a line can still be taken back by a carriage return
-	maxSequence = 8 << 10 // bytes are hidden by an escape sequence
+	maxPending  = 8 << 10 // bytes of a line that a carriage return can still replace
+	maxSequence = 8 << 10 // maximum bytes of an escape sequence
 	replacement = "\uFFFD"
 )
 
-// text is cleaned text while it grows.
+// text is cleaned text under construction.
 type text struct {
 	b        []byte
-	line     int  // where what can still be taken back begins
-	returned bool // a carriage return came last: what follows replaces the line, unless it is the newline
+	line     int  // beginning of the part that can still be replaced
+	returned bool // the last character was a carriage return: further text other than a newline replaces the line
 }
 
-// begin makes ready for text that starts with b.
+// begin prepares for text that starts with b.
 func (t *text) begin(b byte) {
 	if t.returned && b != '\n' {
 		t.b = t.b[:t.line]
@@ -26,7 +26,7 @@ func (t *text) begin(b byte) {
 	t.returned = false
 }
 
-// add takes text without control characters other than newline and tab.
+// add appends text without control characters other than newline and tab.
 func (t *text) add(p []byte) {
 	if i := bytes.LastIndexByte(p, '\n'); i >= 0 {
 		t.line = len(t.b) + i + 1
@@ -37,34 +37,33 @@ func (t *text) add(p []byte) {
 	}
 }
 
-// back takes back one rune of the line.
+// back removes the last rune of the line.
 func (t *text) back() {
 	_, n := utf8.DecodeLastRune(t.b[t.line:])
 	t.b = t.b[:len(t.b)-n]
 }
 
-// settle makes all that was said final.
+// settle makes all text so far final.
 func (t *text) settle() { t.line, t.returned = len(t.b), false }
 
-// drop forgets the first n bytes.
+// drop removes the first n bytes.
 func (t *text) drop(n int) {
 	t.b = t.b[:copy(t.b, t.b[n:])]
 	t.line = max(0, t.line-n)
 }
 
-// decoder turns what a program writes into text. It takes chunks as they come, cut anywhere. Its state depends on no
-// more than the last lookBack bytes: ESC, newline, BEL, CAN and SUB lead to one state from any other, and a sequence
-// without them is bounded.
+// decoder converts output to text, in chunks cut anywhere. Its state depends only on the last lookBack bytes: ESC,
+// newline, BEL, CAN and SUB lead from any state to the same one, and a sequence without them has a bounded length.
 type decoder struct {
 	state  escape
 	hidden int // bytes of the sequence after its ESC
 	cut    [utf8.UTFMax]byte
-	n      int // bytes of a rune that are in cut, because the others have not come yet
+	n      int // bytes in cut, of a rune that is still incomplete
 }
 
 const lookBack = maxSequence + utf8.UTFMax
 
-// escape is where in an escape sequence a decoder is.
+// escape is the state of a decoder within an escape sequence.
 type escape uint8
 
 const (
@@ -74,13 +73,14 @@ const (
 	hiding         // in a string, ESC ] … up to BEL or ESC \
 )
 
-// write adds the text of p to t. It stops where t would hold more than limit bytes, and returns how much of p it took.
+// write appends the text of p to t. It stops before t exceeds limit bytes, and returns the number of bytes of p
+// consumed.
 func (d *decoder) write(t *text, p []byte, limit int) int {
 	for at := 0; at < len(p); {
 		rest, n, ok := p[at:], 0, true
 		switch {
 		case d.state != ground:
-			n = d.skip(rest) // perhaps 0: then the state is another
+			n = d.skip(rest) // may be 0: then the state has changed
 		case d.n > 0:
 			n, ok = d.join(t, rest[0], limit)
 		case rest[0] < ' ' && !plain[rest[0]]:
@@ -96,7 +96,7 @@ func (d *decoder) write(t *text, p []byte, limit int) int {
 	return len(p)
 }
 
-// close ends the output: half a rune gets no other half any more.
+// close ends the output: an incomplete rune becomes final.
 func (d *decoder) close(t *text, limit int) {
 	if d.n > 0 && len(t.b)+len(replacement) <= limit {
 		t.begin(replacement[0])
@@ -105,7 +105,7 @@ func (d *decoder) close(t *text, limit int) {
 	}
 }
 
-// plain has the characters that are text as they are.
+// plain marks the bytes that are text by themselves.
 var plain = func() (t [256]bool) {
 	for b := range t {
 		t[b] = b >= ' ' && b <= '~' || b == '\n' || b == '\t'
@@ -113,7 +113,7 @@ var plain = func() (t [256]bool) {
 	return t
 }()
 
-// plainPrefix is the number of bytes at the start of p that are text as they are. Runes below U+00A0 beyond ASCII are
+// plainPrefix returns the number of bytes at the start of p that are plain text. Runes from U+0080 to U+009F are
 // 8-bit control characters.
 func plainPrefix(p []byte) int {
 	for i := 0; ; {
@@ -131,7 +131,7 @@ func plainPrefix(p []byte) int {
 	}
 }
 
-// add takes what is text as it is at the start of p, as much as fits, or else a byte of what is not.
+// add consumes the plain text at the start of p, as far as it fits, or else one other byte.
 func (d *decoder) add(t *text, p []byte, limit int) (n int, ok bool) {
 	if n = plainPrefix(p); n == 0 {
 		return d.join(t, p[0], limit)
@@ -146,7 +146,7 @@ func (d *decoder) add(t *text, p []byte, limit int) (n int, ok bool) {
 	return n, n > 0
 }
 
-// join takes the next byte of a rune. One that cannot follow the bytes before it is left.
+// join consumes the next byte of a rune. A byte that cannot follow the bytes before it is left.
 func (d *decoder) join(t *text, b byte, limit int) (n int, ok bool) {
 	d.cut[d.n] = b
 	c := d.cut[:d.n+1]
@@ -155,7 +155,7 @@ func (d *decoder) join(t *text, b byte, limit int) (n int, ok bool) {
 		return 1, true
 	}
 	n, room := 1, limit-len(t.b)
-	if r, size := utf8.DecodeRune(c); size < len(c) { // there must be room for what b is, too: half of this is nowhere
+	if r, size := utf8.DecodeRune(c); size < len(c) { // b also needs room: an invalid sequence is not split
 		c, n, room = []byte(replacement), 0, room-utf8.UTFMax
 	} else if size == 1 && b >= utf8.RuneSelf {
 		c = []byte(replacement)
@@ -173,7 +173,7 @@ func (d *decoder) join(t *text, b byte, limit int) (n int, ok bool) {
 	return n, true
 }
 
-// act takes a control character.
+// act handles a control character.
 func (d *decoder) act(t *text, b byte) int {
 	switch b {
 	case '\x1b':
@@ -186,8 +186,8 @@ func (d *decoder) act(t *text, b byte) int {
 	return 1
 }
 
-// skip takes bytes of an escape sequence and returns how many. A byte that cannot belong to one ends it and is left
-// to be taken as text; a newline always does, so that a sequence without end hides no more than its line.
+// skip consumes bytes of an escape sequence and returns their number. A byte that cannot belong to one ends it and is
+// left to be handled as text. A newline always ends it, so that an unfinished sequence hides no more than its line.
 func (d *decoder) skip(p []byte) (n int) {
 	for ; n < len(p) && d.state != ground; n++ {
 		switch b := p[n]; {
@@ -215,7 +215,7 @@ func (d *decoder) skip(p []byte) (n int) {
 	return n
 }
 
-// skipString takes the inside of a string.
+// skipString consumes the inside of a string.
 func (d *decoder) skipString(p []byte) int {
 	p = p[:min(len(p), maxSequence-d.hidden)]
 	i := bytes.IndexAny(p, "\x1b\a\n\x18\x1a")
@@ -223,7 +223,7 @@ func (d *decoder) skipString(p []byte) int {
 		d.hidden += len(p)
 		return len(p)
 	}
-	d.state = ground // where ESC begins what may be the end, and newline is text
+	d.state = ground // an ESC may begin the end of the string, and a newline is text
 	if p[i] == '\x1b' || p[i] == '\n' {
 		return i
 	}

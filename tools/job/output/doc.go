@@ -1,8 +1,8 @@
-// Package output keeps what a job says and tells it again.
+// Package output stores the output of a job and returns it as text.
 //
-// A [Log] takes both streams of a command in the order in which they come. It holds the newest of it in a ring and,
-// once there is more than a little, every byte in one payload of the session, so that the payload's digest is that of
-// the output. An offset in it, a cursor, means the same byte for ever.
+// A [Log] takes both streams of a command in the order of arrival. It keeps the newest output in a ring. Once the
+// output exceeds a small size, it writes every byte to one payload of the session, so the payload's digest is that of
+// the output. An offset in the output, a cursor, always means the same byte.
 //
 //	log := output.New(output.Options{Open: func() (agenttool.Payload, error) {
 //		return reporter.Payload("output", "text/plain; charset=utf-8")
@@ -12,27 +12,27 @@
 //
 // # Text
 //
-// What is read is text: escape sequences are gone, a line that was drawn several times with carriage returns has its
-// last state, backspaces have taken back, other control characters are gone, invalid UTF-8 is U+FFFD. Every newline is
-// kept. A line begins where the page, or the run of one stream in it, does: what was told cannot be taken back, so a
-// line that is drawn again across two pages is told in both states.
+// Readings return text. Escape sequences are removed, a line that was redrawn with carriage returns has its last
+// state, backspaces are applied, other control characters are removed, and invalid UTF-8 becomes U+FFFD. Every
+// newline is kept. A line begins at the beginning of the page, or of a run of one stream in it. Returned text cannot
+// be changed, so a line that is redrawn across two pages appears in both states.
 //
 // # Cursors
 //
-// A page may begin at any byte. What a cursor cuts is whole in the page in which it ends: a rune or an escape sequence
-// that began before the page, in the same stream, is looked up there, however many bytes of the other stream lie
-// between. That is possible because how far back a sequence can begin is bounded: a newline ends it, and so do 8 KiB.
-// So each stream's text does not depend on where pages end, with one exception: half a rune whose other half never
-// comes is told as U+FFFD at the end of the output, unless its page was read before the output ended and went on with
-// the other stream.
+// A page may begin at any byte. If a cursor cuts a rune or an escape sequence, the page with its end shows it
+// completely: Read looks up the beginning in the same stream before the page, even across many bytes of the other
+// stream. This is possible because sequences have bounded length: they end at a newline and after 8 KiB. So the text
+// of each stream does not depend on the ends of pages, with one exception: an incomplete rune at the end of the
+// output becomes U+FFFD, unless its page was read before the output ended and continued with the other stream.
 //
 // # Streams
 //
-// Where the streams change is remembered for the newest 32 Ki changes at least. What is older is told with both
-// streams: the bytes stay, their label is gone.
+// The log remembers at least the newest 32 Ki switches between the streams. Older output is returned for both
+// streams: the bytes are kept, but their label is lost.
 //
 // # Bounds
 //
-// A log holds 1 MiB of bytes, half a MiB of labels, and 16 KiB of the beginning of each stream. What the payload did
-// not take (a full disk, a limit) and the ring has forgotten is nowhere, and pages name it: [Page.Missing].
+// A log holds 1 MiB of bytes, half a MiB of labels, and 16 KiB of the beginning of each stream. If the payload did
+// not accept some bytes (a full disk, a limit) and the ring has dropped them, they are lost, and pages report the
+// gap: [Page.Missing].
 package output

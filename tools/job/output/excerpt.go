@@ -12,17 +12,17 @@ type Excerpt struct {
 	Omitted    Omission // between them
 }
 
-// Omission is what is left out of a text. The zero value is nothing.
+// Omission describes the omitted part of a text. The zero value means none.
 type Omission struct {
-	Bytes    int64 // of text; what was never cleaned counts as it is
-	From, To int64 // the first and the last line that something of is left out, from 1
+	Bytes    int64 // of text; uncleaned parts count in raw bytes
+	From, To int64 // the first and the last line that are partly or fully omitted, from 1
 }
 
-// Cut reports whether something is left out.
+// Cut reports whether part of the text is omitted.
 func (e Excerpt) Cut() bool { return e.Omitted.Bytes > 0 }
 
-// Text returns the excerpt with a line between its parts that says what is left out and where that is: "whole output:
-// URI", for instance. If where is empty it says that the rest is lost.
+// Text returns the excerpt with a line between its parts that describes the omission and where to find it: "whole
+// output: URI", for instance. An empty where means that the omitted part is lost.
 func (e Excerpt) Text(where string) string {
 	if !e.Cut() {
 		return e.Head
@@ -33,7 +33,7 @@ func (e Excerpt) Text(where string) string {
 	return JoinLines(e.Head, "[… "+e.Omitted.String()+" omitted; "+where+" …]", e.Tail)
 }
 
-// JoinLines puts each part that is not empty on lines of its own.
+// JoinLines puts each non-empty part on lines of its own.
 func JoinLines(parts ...string) string {
 	var b bytes.Buffer
 	for _, part := range parts {
@@ -48,7 +48,7 @@ func JoinLines(parts ...string) string {
 	return b.String()
 }
 
-// String names the omission: "12,345 bytes (lines 210–4,511)".
+// String describes the omission: "12,345 bytes (lines 210–4,511)".
 func (o Omission) String() string {
 	lines := "line " + thousands(o.From)
 	if o.To > o.From {
@@ -57,7 +57,7 @@ func (o Omission) String() string {
 	return fmt.Sprintf("%s (%s)", Count(o.Bytes, "byte", "bytes"), lines)
 }
 
-// Count writes a number of things, not negative: "1 byte", "12,345 bytes".
+// Count formats a non-negative number of things: "1 byte", "12,345 bytes".
 func Count(n int64, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -65,7 +65,7 @@ func Count(n int64, one, many string) string {
 	return thousands(n) + " " + many
 }
 
-// thousands writes n in groups of three digits.
+// thousands formats n in groups of three digits.
 func thousands(n int64) string {
 	s := strconv.FormatInt(n, 10)
 	for i := len(s) - 3; i > 0; i -= 3 {

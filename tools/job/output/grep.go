@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// maxShown is how much of a line that matches is shown, in bytes.
+// maxShown is the maximum bytes of a matching line in the result.
 const maxShown = 1000
 
 // Matches are the lines that an expression matches.
 type Matches struct {
-	Lines   []Line // the first ones; of a very long line only its beginning
+	Lines   []Line // the first ones; very long lines are cut
 	Count   int64  // all; a line of more than 64 KiB counts for each part of that size
-	Missing *Gap   // what could not be looked at, because it is not kept
+	Missing *Gap   // a lost part that could not be searched
 }
 
-// String writes a line for each match: its number, a colon, "[stderr] " if that wrote it, and its text.
+// String formats each match as a line: number, colon, "[stderr] " for that stream, and text.
 func (m Matches) String() string {
 	var b strings.Builder
 	for _, line := range m.Lines {
@@ -27,7 +27,7 @@ func (m Matches) String() string {
 	return b.String()
 }
 
-// String writes the line as Matches does.
+// String formats the line as Matches does.
 func (l Line) String() string {
 	prefix := strconv.FormatInt(l.Number, 10) + ":"
 	if l.Stream == Stderr {
@@ -36,9 +36,9 @@ func (l Line) String() string {
 	return prefix + l.Text
 }
 
-// Grep looks for re in every line of the streams, also in the last one that has no newline yet, and counts all that
-// match. It returns the first ones, together not more than max bytes as String writes them. When ctx ends, it returns
-// what it has found so far, and the cause.
+// Grep searches every line of the streams, including an incomplete last one, and counts all matches. It returns the
+// first ones, together at most max bytes in the format of String. When ctx ends, it returns the matches so far and
+// the cause.
 func (l *Log) Grep(ctx context.Context, re *regexp.Regexp, max int, streams Streams) (Matches, error) {
 	to, closed := l.end()
 	g := grep{re: re, room: max}
@@ -51,7 +51,7 @@ func (l *Log) Grep(ctx context.Context, re *regexp.Regexp, max int, streams Stre
 	return g.found, err
 }
 
-// grep collects the lines that match.
+// grep collects the matching lines.
 type grep struct {
 	re    *regexp.Regexp
 	room  int

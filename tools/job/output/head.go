@@ -1,19 +1,19 @@
 package output
 
-// headBytes is how much of the beginning of a stream is kept as text.
+// headBytes is the number of bytes kept of the beginning of a stream's text.
 const headBytes = 16 << 10
 
-// head is the beginning of one stream as text. It is cleaned as it comes, so that a progress bar of many bytes takes no
-// more room than its last state.
+// head is the beginning of one stream as text. It is cleaned on arrival, so that a long progress bar takes only the
+// room of its last state.
 type head struct {
 	d    decoder
 	t    text
-	raw  int64 // bytes of the stream that are in it
-	end  int64 // the offset behind them
+	raw  int64 // bytes of the stream that it covers
+	end  int64 // the offset after them
 	full bool
 }
 
-// write takes what the stream says at off, until the head is full.
+// write adds output of the stream at off, until the head is full.
 func (h *head) write(p []byte, off int64) {
 	if h.full {
 		return

@@ -5,10 +5,10 @@ import (
 	"unicode/utf8"
 )
 
-// kept is the beginning and the end of a text, and how much of it is neither.
+// kept is the beginning and the end of a text, with the size of the part in between.
 type kept struct {
 	head, tail []byte
-	size       int64   // bytes of the whole text; those that were not cleaned count as they are
+	size       int64   // bytes of the whole text; uncleaned ones count in raw bytes
 	lines      int64   // newlines of the whole text
 	d          decoder // at its end
 }
@@ -21,14 +21,14 @@ func (k *kept) close() {
 	}
 }
 
-// held is the number of bytes that are there.
+// held returns the number of bytes in both parts.
 func (k *kept) held() int { return len(k.head) + len(k.tail) }
 
-// whole reports whether nothing is left out.
+// whole reports whether nothing is omitted.
 func (k *kept) whole() bool { return k.size == int64(k.held()) }
 
-// excerpt returns the text in at most budget bytes, as its beginning and its end. They are cut where a line ends, or
-// else where a rune does.
+// excerpt returns the beginning and the end of the text in at most budget bytes. They are cut at line ends if
+// possible, otherwise between runes.
 func (k *kept) excerpt(budget int) Excerpt {
 	head, tail := k.head, k.tail
 	if k.whole() {
@@ -50,7 +50,7 @@ func (k *kept) excerpt(budget int) Excerpt {
 	return Excerpt{Head: string(begin), Tail: string(end), Omitted: omitted}
 }
 
-// startsLine reports whether end, which is the end of p, starts a line.
+// startsLine reports whether end, a suffix of p, starts a line.
 func startsLine(end, p []byte) bool {
 	before := len(p) - len(end)
 	return before > 0 && p[before-1] == '\n'
@@ -77,7 +77,7 @@ func cutRune(p []byte) []byte {
 	return p
 }
 
-// cutStart is cutEnd for the other side.
+// cutStart is cutEnd for the beginning.
 func cutStart(p []byte) []byte {
 	if i := bytes.IndexByte(p, '\n'); i >= 0 && i < len(p)/2 {
 		return p[i+1:]

@@ -6,38 +6,38 @@ import (
 	"math"
 )
 
-// maxLine is how long a line is that is looked at as one. A longer one is looked at in parts.
+// maxLine is the maximum size of a line. Longer lines are handled in parts.
 const maxLine = 64 << 10
 
 // Line is one line of the output, cleaned.
 type Line struct {
-	Number int64 // from 1: at which newline of the streams that were asked for it ends
+	Number int64 // from 1, counting the newlines of the requested streams
 	Stream Stream
 	Text   string // without the newline
 }
 
-// lines reads the output line by line, each stream for itself: a line is whole whatever the other stream said in the
-// midst of it.
+// lines reads the output line by line, separately for each stream: output of the other stream does not interrupt a
+// line.
 type lines struct {
 	log     *Log
 	want    Streams
-	at      int64 // what is before was read
-	number  int64 // newlines before at; those before the first byte that was read do not count
+	at      int64 // everything before this offset was read
+	number  int64 // newlines before at; newlines before the first read byte do not count
 	missing *Gap
 	buf     []byte
 	open    [2]*partial
 	take    func(s Stream, number int64, line []byte)
-	done    bool // take has what it wanted
+	done    bool // take wants no more lines
 }
 
-// partial is the line that a stream has begun.
+// partial is the unfinished line of a stream.
 type partial struct {
 	d     decoder
 	t     text
 	grown bool
 }
 
-// advance reads up to to, and gives whole lines to take.
+// advance reads up to offset to, and passes whole lines to take.
 func (l *lines) advance(ctx context.Context, to int64) error {
 	if n := min(chunkBytes, to-l.at); n > int64(len(l.buf)) {
 		l.buf = make([]byte, n)
@@ -59,7 +59,7 @@ func (l *lines) advance(ctx context.Context, to int64) error {
 	return nil
 }
 
-// line returns what a stream has begun. The first time, it knows what came before.
+// line returns the unfinished line of a stream. A new one starts with the decoder state at this offset.
 func (l *lines) line(s Stream) *partial {
 	if l.open[s] == nil {
 		l.open[s] = &partial{d: l.log.resume(s, l.at)}
@@ -67,7 +67,7 @@ func (l *lines) line(s Stream) *partial {
 	return l.open[s]
 }
 
-// read takes what a stream says.
+// read consumes output of a stream.
 func (l *lines) read(c chunk) {
 	p := l.line(c.stream)
 	p.d.write(&p.t, c.b, math.MaxInt)
@@ -89,7 +89,7 @@ func (l *lines) read(c chunk) {
 	p.t.drop(len(p.t.b) - len(rest))
 }
 
-// skip goes behind a gap.
+// skip continues after a gap.
 func (l *lines) skip(gap *Gap) {
 	if l.missing == nil {
 		l.missing = gap
@@ -99,8 +99,8 @@ func (l *lines) skip(gap *Gap) {
 	l.number = l.log.linesBefore(gap.To, l.want)
 }
 
-// linesBefore returns how many newlines the streams wrote before off. What is behind it is in the ring, or else is lost
-// as well.
+// linesBefore returns the number of newlines of the streams before off: the total minus those after off in the ring. If
+// output after off has left the ring it is lost as well, and counts as before off.
 func (l *Log) linesBefore(off int64, want Streams) (n int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -121,7 +121,7 @@ func (l *Log) linesBefore(off int64, want Streams) (n int64) {
 	return n
 }
 
-// finish gives the lines to take that have no newline yet.
+// finish passes the unfinished lines to take.
 func (l *lines) finish(closed bool) {
 	for s, p := range l.open {
 		if p == nil {

@@ -10,14 +10,14 @@ import (
 	"toolhost/agenttool"
 )
 
-// Options are what a Log is made with.
+// Options configure a Log.
 type Options struct {
-	// Open opens the payload that gets every byte. It is called at most once. Nil: there is none.
+	// Open opens the payload for all output. It is called at most once. Nil: no payload.
 	Open func() (agenttool.Payload, error)
 
-	Ring  int              // bytes of the newest output that are held in memory; 0: 1 MiB
-	Spill int              // bytes above which the payload is opened, at most Ring; 0: 32 KiB
-	Rings *Rings           // memory that the ring is taken from and given back to; nil: the log's own
+	Ring  int              // bytes of the newest output kept in memory; 0: 1 MiB
+	Spill int              // bytes after which the payload is opened, at most Ring; 0: 32 KiB
+	Rings *Rings           // source of the ring's memory; nil: allocate and drop it
 	Now   func() time.Time // nil: time.Now
 }
 
@@ -26,31 +26,31 @@ const (
 	spillBytes = 32 << 10
 )
 
-// Log keeps what a job says: every byte of both streams in the order in which they came, within fixed memory. All its
-// methods may be called from any goroutine.
+// Log stores the output of a job: every byte of both streams in the order of arrival, within fixed memory. It is safe
+// for concurrent use.
 type Log struct {
 	o Options
 
-	// writing is held while the payload works: a slow disk holds up who writes, and nobody who reads. What mu guards
-	// changes only while writing is held as well.
+	// writing is held during writes to the payload: a slow disk blocks writers but no readers. The fields that mu
+	// guards change only while writing is also held.
 	writing sync.Mutex
-	spilled bool // the payload was opened, or nearly
+	spilled bool // opening the payload was tried
 
 	mu      sync.Mutex
 	ring    ring
 	runs    runs
 	streams [2]tally
 	written time.Time
-	changed chan struct{} // nil: nobody asked
+	changed chan struct{} // nil: no caller waits
 	payload agenttool.Payload
-	held    int64 // bytes that the payload took
-	lost    error // why not every byte is in the payload
+	held    int64 // bytes that the payload accepted
+	lost    error // the reason why bytes are missing in the payload
 	closed  bool
 	ref     *agenttool.Ref
 	last    string // the last line of a closed log
 }
 
-// tally is what is known of one stream.
+// tally counts the output of one stream.
 type tally struct {
 	bytes, lines int64
 	head         head
@@ -71,8 +71,8 @@ func New(o Options) *Log {
 	return &Log{o: o, ring: ring{max: o.Ring, shared: o.Rings}}
 }
 
-// Write adds what a stream says. It never fails: what the payload does not take is still in the ring for a while. After
-// Close it does nothing.
+// Write adds output of a stream. It never fails: bytes that the payload does not accept stay in the ring for a while.
+// After Close it does nothing.
 func (l *Log) Write(s Stream, p []byte) {
 	l.writing.Lock()
 	defer l.writing.Unlock()
@@ -98,7 +98,7 @@ func (l *Log) Write(s Stream, p []byte) {
 
 var newline = []byte{'\n'}
 
-// Spill makes that every byte goes to the payload, however few there are.
+// Spill makes the log write all output to the payload, however short it is.
 func (l *Log) Spill() {
 	l.writing.Lock()
 	defer l.writing.Unlock()
@@ -107,10 +107,10 @@ func (l *Log) Spill() {
 	}
 }
 
-// errNowhere is why bytes are not kept that nobody offered to keep.
+// errNowhere is the reason for lost bytes of a log without a payload.
 var errNowhere = errors.New("only the newest output of this job is kept")
 
-// spill opens the payload and moves what there is to it: all of it is in the ring still.
+// spill opens the payload and writes the output so far to it: all of it is still in the ring.
 func (l *Log) spill() {
 	if l.spilled {
 		return
@@ -126,7 +126,7 @@ func (l *Log) spill() {
 	l.keep(l.ring.b)
 }
 
-// keep passes bytes on to the payload, until it fails.
+// keep passes bytes on to the payload, until that fails.
 func (l *Log) keep(p []byte) {
 	if l.lost != nil || len(p) == 0 {
 		return
@@ -141,16 +141,16 @@ func (l *Log) keep(p []byte) {
 	l.lost = err
 }
 
-// Close ends the output and closes the payload, if there is one, and returns the reference to it. The error says why
-// not every byte is in it. All can still be read; where the payload has every byte, it is read from there, and the ring
-// is given back. Closing again returns the same.
+// Close ends the output, closes the payload if there is one, and returns its reference. The error is the reason why
+// bytes are missing in it. The output stays readable; if the payload is complete, it is read from there, and the ring
+// is released. Further calls return the same result.
 func (l *Log) Close() (*agenttool.Ref, error) {
 	l.writing.Lock()
 	defer l.writing.Unlock()
 	if l.closed {
 		return l.ref, l.lost
 	}
-	last := l.lastLine() // while the ring has it
+	last := l.lastLine() // while the ring still has it
 	ref, lost := l.finish()
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -177,8 +177,8 @@ func (l *Log) finish() (*agenttool.Ref, error) {
 	return &ref, err
 }
 
-// Changed returns a channel that is closed at the next Write or Close; once the log is closed, it is too. Ask for it
-// before looking at what there is, and nothing is missed.
+// Changed returns a channel that is closed at the next Write or Close, or is already closed if the log is. Callers
+// get it before they check the output, so that they miss no change.
 func (l *Log) Changed() <-chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -191,7 +191,7 @@ func (l *Log) Changed() <-chan struct{} {
 	return l.changed
 }
 
-// announce wakes who waits for a change. The lock is held.
+// announce wakes the callers that wait for a change. The caller holds the lock.
 func (l *Log) announce() {
 	if l.changed != nil {
 		close(l.changed)

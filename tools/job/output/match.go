@@ -5,7 +5,7 @@ import (
 	"regexp"
 )
 
-// Match looks for the first line that an expression matches in what comes. It reads every byte once.
+// Match searches arriving output for the first matching line. It reads every byte once.
 type Match struct {
 	re    *regexp.Regexp
 	in    lines
@@ -33,9 +33,9 @@ func (l *Log) Match(re *regexp.Regexp, from int64, streams Streams) *Match {
 	return m
 }
 
-// Step looks at what came since the last step. It reports whether a line matches, and which; a line without a newline
-// counts as it is now. Once one has matched, it stays that one. A line that begins before the cursor is looked at from
-// there on. The error is the cause of ctx's end.
+// Step searches the output since the last step. It returns the first matching line, once there is one; an unfinished
+// line counts as it is now. A line that begins before the cursor is searched from the cursor on. The error is the
+// cause of ctx's end.
 func (m *Match) Step(ctx context.Context) (line string, ok bool, err error) {
 	to, _ := m.in.log.end()
 	if err = m.in.advance(ctx, to); err != nil {

@@ -1,41 +1,41 @@
 package output
 
 const (
-	minPage   = 64     // bytes of text, so that every page gets on
-	pageBytes = 30_000 // of text, unless told otherwise
+	minPage   = 64     // bytes of text, so that every page makes progress
+	pageBytes = 30_000 // bytes of text by default
 )
 
-// Request says what to read.
+// Request describes a page to read.
 type Request struct {
-	From    int64   // the cursor: an offset in the output; before the beginning counts as that, behind the end as that
-	Max     int     // bytes of text, marks included; 0: 30,000; less than 64: 64
+	From    int64   // the cursor: an offset in the output, which is clamped to the output's range
+	Max     int     // bytes of text, including marks; 0: 30,000; less than 64: 64
 	Streams Streams // zero: both
 }
 
 // Page is a part of the output as text.
 type Page struct {
 	From int64  // where it begins
-	Next int64  // where the next one does
+	Next int64  // where the next page begins
 	Text string // cleaned
-	More bool   // there is more to read now, even behind a page without text: progress bars are long
-	// Missing, if not nil, is not kept. It begins at From; the text begins behind it.
+	More bool   // more output is available now, even after a page without text: progress bars are long
+	// Missing, if not nil, is a lost part. It begins at From; the text begins after it.
 	Missing *Gap
 }
 
-// Read returns the text from a cursor on. It waits for nobody.
+// Read returns the text from a cursor on. It does not block.
 //
-// A page of both streams says whose text it is where that changes: a line "[stderr]" is before a run of stderr, a line
-// "[stdout]" before stdout that follows it, "[stdout or stderr]" before output whose label is forgotten. A page that
-// begins with stdout has no mark. A page of one stream has none at all, and what may belong to it is in it.
+// A page of both streams marks changes of the stream: a line "[stderr]" precedes a run of stderr, "[stdout]" precedes
+// stdout that follows it, and "[stdout or stderr]" precedes output whose label is lost. A page that begins with
+// stdout has no mark. A page of one stream has no marks, and includes output whose label is lost.
 //
-// A page that is full ends at a newline, if there is one in its second half. It ends before a gap. While the output
-// goes on, half a rune at its end is left to the next page.
+// A full page ends at a newline, if there is one in its second half. A page ends before a gap. While the output is
+// still open, an incomplete rune at its end is left to the next page.
 func (l *Log) Read(r Request) Page {
 	end, closed := l.end()
 	return l.read(r, end, closed)
 }
 
-// read reads up to where the output ended a moment ago.
+// read reads up to offset to, the end of the output a moment ago.
 func (l *Log) read(r Request, to int64, closed bool) Page {
 	if r.Max <= 0 {
 		r.Max = pageBytes

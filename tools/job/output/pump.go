@@ -12,12 +12,12 @@ import (
 
 const (
 	firstRead = 4 << 10                // bytes that are read at once
-	fullRead  = 64 << 10               // once a reading has filled that
-	breath    = 200 * time.Microsecond // after a full reading: who floods leaves the processors to others, at 200 MB/s
-	maxPipe   = 1 << 20                // bytes that a pipe holds at most, unless the machine's administrator allows more
+	fullRead  = 64 << 10               // after a read has filled the smaller buffer
+	breath    = 200 * time.Microsecond // pause after a full read: limits a flood to some 200 MB/s and leaves the processors to others
+	maxPipe   = 1 << 20                // largest pipe buffer, unless the machine's administrator allows more
 )
 
-// Pumping is a goroutine that reads what a command writes into a log.
+// Pumping is a goroutine that copies a command's output to a log.
 type Pumping struct {
 	log    *Log
 	stream Stream
@@ -26,11 +26,11 @@ type Pumping struct {
 	done   chan struct{}
 
 	draining sync.Mutex
-	swept    chan struct{} // gets one for each deadline that passed
+	swept    chan struct{} // receives a value for each expired deadline
 }
 
-// Pump starts to read from into l, as stream s: the reading end of a pipe, or the master of a terminal. It goes on
-// until everybody has closed the other end, or the caller closes this one, which stays the caller's in any case.
+// Pump starts to copy from, the reading end of a pipe or the master of a terminal, into l as stream s. It stops when
+// all writers have closed the other end, or the caller closes from, which the caller owns in any case.
 func Pump(l *Log, s Stream, from *os.File) *Pumping {
 	p := &Pumping{
 		log: l, stream: s, from: from, buf: make([]byte, firstRead),
@@ -43,10 +43,10 @@ func Pump(l *Log, s Stream, from *os.File) *Pumping {
 	return p
 }
 
-// Done is closed when nothing more comes: all that was written is in the log.
+// Done returns a channel that is closed when all output is in the log and no more can come.
 func (p *Pumping) Done() <-chan struct{} { return p.done }
 
-// Open reports whether somebody may still write.
+// Open reports whether a process may still write.
 func (p *Pumping) Open() bool {
 	select {
 	case <-p.done:
@@ -56,15 +56,15 @@ func (p *Pumping) Open() bool {
 	}
 }
 
-// Drain waits until nothing more can come from any of the pumps, but at most for d. What was written before that is in
-// the log then. It reports whether somebody may still write; those pumps go on.
+// Drain waits until no more output can come from any of the pumps, but at most for d. All earlier output is in the
+// log then. It reports whether a process may still write; those pumps continue.
 func Drain(d time.Duration, pumps ...*Pumping) (open bool) {
 	deadline := time.Now().Add(d)
 	late := make([]<-chan time.Time, len(pumps))
 	for i, p := range pumps {
 		p.draining.Lock()
 		defer p.draining.Unlock()
-		if p.from.SetReadDeadline(deadline) != nil { // closed, or not a file that one can wait for
+		if p.from.SetReadDeadline(deadline) != nil { // closed, or a file without deadlines
 			late[i] = time.After(d)
 		}
 	}
@@ -79,8 +79,8 @@ func Drain(d time.Duration, pumps ...*Pumping) (open bool) {
 	return open
 }
 
-// run reads until the end. On a terminal that is EIO, which counts when it comes twice: the kernel looks first for bytes and
-// then for whether the other end is closed, so that what was written between the two is behind the first one.
+// run reads until the end. On a terminal the end is EIO, which counts only when it comes twice: the kernel first
+// checks for bytes and then whether the other end is closed, so bytes written in between follow the first EIO.
 func (p *Pumping) run() {
 	for ended := false; ; {
 		n, err := p.from.Read(p.buf)
@@ -108,8 +108,8 @@ func (p *Pumping) run() {
 	}
 }
 
-// write gives the first n bytes of the buffer to the log. Of a full one it holds back the line that the buffer cut, so that nobody
-// else's words come into its midst, and returns how much that is.
+// write writes the first n bytes of the buffer to the log. If the buffer is full it holds back an incomplete last
+// line, so that output of the other stream does not split it, and returns the size of that line.
 func (p *Pumping) write(n int) (held int) {
 	cut := n
 	if n == len(p.buf) {
@@ -119,7 +119,7 @@ func (p *Pumping) write(n int) (held int) {
 		}
 	}
 	if cut == 0 {
-		cut = n // one line, and longer than that
+		cut = n // a single line that is longer than the buffer
 	}
 	if cut > 0 {
 		p.log.Write(p.stream, p.buf[:cut])
@@ -127,19 +127,19 @@ func (p *Pumping) write(n int) (held int) {
 	return copy(p.buf, p.buf[cut:n])
 }
 
-// more reads what is there behind the bytes that are held, without waiting.
+// more reads available bytes into the buffer after the first held bytes, without waiting.
 func (p *Pumping) more(held int) (n int) {
 	raw, err := p.from.SyscallConn()
 	if err != nil {
 		return 0
 	}
-	_ = raw.Control(func(fd uintptr) { n, _ = unix.Read(int(fd), p.buf[held:]) }) // an error is found by the next reading
+	_ = raw.Control(func(fd uintptr) { n, _ = unix.Read(int(fd), p.buf[held:]) }) // the next read finds the error
 	return max(n, 0)
 }
 
-// sweep reads what is there, without waiting, and makes ready to go on. After a deadline Read does not look any more,
-// and on a busy machine the deadline may pass before this goroutine had its turn. What a command wrote before it ended
-// is not more than a pipe holds; somebody who goes on writing is not followed beyond that.
+// sweep reads the available bytes without waiting, and prepares for further reads. After a deadline Read returns no
+// data, and on a busy machine the deadline may expire before this goroutine runs. A command can leave no more than a
+// pipe's capacity; output of a process that continues writing is not followed beyond that.
 func (p *Pumping) sweep() (open bool) {
 	raw, err := p.from.SyscallConn()
 	if err != nil {

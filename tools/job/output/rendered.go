@@ -6,19 +6,19 @@ import (
 )
 
 const (
-	tailBytes = 16 << 10 // of the end of a stream that are told at most, as text
-	tailScan  = 1 << 20  // of a stream that are looked at for it
+	tailBytes = 16 << 10 // maximum bytes of text from the end of a stream
+	tailScan  = 1 << 20  // bytes of a stream that are scanned for it
 )
 
-// Rendering is what a command said, for the result of its call.
+// Rendering is a command's output in the result of its call.
 type Rendering struct {
 	Stdout, Stderr Excerpt
-	Cursor         int64 // how far it tells the output: reading goes on there
+	Cursor         int64 // the end of the covered output: readings continue there
 }
 
-// Rendered returns each stream's beginning and end, together in at most budget bytes, of which 32 KiB are used at most.
-// A stream that needs less than its share, two thirds for stdout and one for stderr, leaves the rest to the other. When
-// something is left out of an open log, every byte goes to the payload from then on.
+// Rendered returns the beginning and end of each stream, together at most budget bytes and at most 32 KiB. stdout
+// gets two thirds and stderr one third; a stream that needs less leaves the rest to the other. If part of an open log
+// is omitted, all its output is written to the payload from then on.
 func (l *Log) Rendered(budget int) Rendering {
 	to, closed, streams := l.snapshot()
 	var k [2]kept
@@ -36,13 +36,13 @@ func (l *Log) Rendered(budget int) Rendering {
 	return r
 }
 
-// snapshot returns the two streams as they are now, and the end of the output.
+// snapshot returns the current state of the two streams, and the end of the output.
 func (l *Log) snapshot() (to int64, closed bool, streams [2]tally) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	streams = l.streams
 	for s := range streams {
-		streams[s].head.t.b = bytes.Clone(streams[s].head.t.b) // a carriage return changes it
+		streams[s].head.t.b = bytes.Clone(streams[s].head.t.b) // a carriage return would change it
 	}
 	return l.ring.end, l.closed, streams
 }
@@ -61,8 +61,8 @@ func allot(stdout, stderr, total int) (forStdout, forStderr int) {
 	return total - share, share
 }
 
-// kept returns both ends of a stream of the output that ends at to. The end is not cleaned as it comes: most of it is
-// the end for a moment only.
+// kept returns both ends of a stream of the output that ends at to. The end is cleaned only now, because output is at
+// the end only for a moment.
 func (l *Log) kept(s Stream, t *tally, to int64) kept {
 	k := kept{head: t.head.t.b, size: int64(len(t.head.t.b)), lines: t.lines, d: t.head.d}
 	rest := t.bytes - t.head.raw
@@ -78,8 +78,8 @@ func (l *Log) kept(s Stream, t *tally, to int64) kept {
 	return k
 }
 
-// scanTail reads what a stream says in [from, to). It returns how many bytes of it the text at the end is made of: not
-// those before a gap.
+// scanTail cleans a stream's output in [from, to). It returns the number of bytes behind the resulting text, which
+// exclude those before a gap.
 func (l *Log) scanTail(k *kept, s Stream, from, to int64) (scanned int64) {
 	var t text
 	buf := make([]byte, min(chunkBytes, to-from))
@@ -103,8 +103,8 @@ func (l *Log) scanTail(k *kept, s Stream, from, to int64) (scanned int64) {
 	return scanned
 }
 
-// lastOf returns where the last n bytes of a stream before to begin; floor, or where the labels begin that are not
-// forgotten, if there are fewer.
+// lastOf returns the offset of the last n bytes of a stream before to. If there are fewer, it returns floor or the
+// beginning of the remembered labels.
 func (l *Log) lastOf(s Stream, floor, to, n int64) int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()

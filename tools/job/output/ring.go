@@ -2,27 +2,28 @@ package output
 
 import "sync"
 
-// ring holds the newest bytes of the output, at most max. It has no memory before there is something to hold, and never
-// much more than that needs.
+// ring holds the newest bytes of the output, at most max. It allocates no memory before the first byte, and never
+// much more than needed.
 type ring struct {
 	b   []byte // the byte at offset o is b[o%max]
 	max int
 	end int64 // of the output
 
-	shared *Rings // where large memory comes from and goes to; nil: nowhere
+	shared *Rings // pool for large memory; nil: none
 }
 
-// Rings is memory that logs hand on to each other, so that one that has ended leaves no garbage to the next. The zero value has none.
+// Rings is a pool of memory for logs, so that an ended log leaves no garbage. The zero value is empty. It is safe for
+// concurrent use.
 // It is safe for concurrent use.
 type Rings struct {
 	mu   sync.Mutex
 	free [][]byte
 }
 
-// maxFree is how many unused rings are kept.
+// maxFree is the number of unused rings that are kept.
 const maxFree = 2
 
-// take returns memory for size bytes, empty.
+// take returns empty memory with capacity size.
 func (r *Rings) take(size int) []byte {
 	if r != nil {
 		r.mu.Lock()
@@ -36,7 +37,7 @@ func (r *Rings) take(size int) []byte {
 	return make([]byte, 0, size)
 }
 
-// give takes memory back that nobody uses any more.
+// give returns memory that is not used any more.
 func (r *Rings) give(b []byte) {
 	if r == nil {
 		return
@@ -48,7 +49,7 @@ func (r *Rings) give(b []byte) {
 	}
 }
 
-// start is the offset of the oldest byte that is held.
+// start returns the offset of the oldest byte in the ring.
 func (r *ring) start() int64 { return r.end - int64(len(r.b)) }
 
 func (r *ring) write(p []byte) {
@@ -61,7 +62,7 @@ func (r *ring) write(p []byte) {
 	r.room(min(r.max, len(r.b)+len(p)))
 	for len(p) > 0 {
 		at := int(r.end % int64(r.max))
-		if at == len(r.b) { // not full yet
+		if at == len(r.b) { // not yet full
 			r.b = r.b[:min(r.max, at+len(p))]
 		}
 		n := copy(r.b[at:], p)
@@ -70,18 +71,18 @@ func (r *ring) write(p []byte) {
 	}
 }
 
-// room makes room for n bytes. As long as it has to, what is held is in order from b[0] on.
+// room makes room for n bytes. While the ring still grows, its content is in order from b[0] on.
 func (r *ring) room(n int) {
 	switch {
 	case n <= cap(r.b):
-	case n > r.max/8: // what says that much will say more
+	case n > r.max/8: // so much output suggests more to come
 		r.b = append(r.shared.take(r.max), r.b...)
 	default:
 		r.b = append(make([]byte, 0, min(r.max, max(n, 2*cap(r.b)))), r.b...)
 	}
 }
 
-// drop gives all memory back.
+// drop releases all memory.
 func (r *ring) drop() {
 	if cap(r.b) == r.max {
 		r.shared.give(r.b)
@@ -89,13 +90,13 @@ func (r *ring) drop() {
 	r.b = nil
 }
 
-// read copies what is held from off on, which is not before start, and returns how much.
+// read copies content from off on, which must not be before start, and returns its size.
 func (r *ring) read(p []byte, off int64) int {
 	a, b := r.parts(off, min(off+int64(len(p)), r.end))
 	return copy(p, a) + copy(p[len(a):], b)
 }
 
-// parts returns what is held in [from, to), which begins not before start and is not empty, in two parts.
+// parts returns the content in [from, to), which must not be empty or begin before start, in two parts.
 func (r *ring) parts(from, to int64) (a, b []byte) {
 	at, n := int(from%int64(r.max)), int(to-from)
 	if over := at + n - len(r.b); over > 0 {
@@ -104,5 +105,5 @@ func (r *ring) parts(from, to int64) (a, b []byte) {
 	return r.b[at : at+n], nil
 }
 
-// clip gives back the room to grow. Nothing is written after it.
+// clip releases spare capacity. No writes may follow.
 func (r *ring) clip() { r.b = append(make([]byte, 0, len(r.b)), r.b...) }

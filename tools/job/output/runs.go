@@ -5,16 +5,16 @@ import (
 	"sort"
 )
 
-// maxRuns is how many changes between the streams are remembered. When there are more, the older half is forgotten.
+// maxRuns bounds the remembered switches between the streams. Beyond it, the older half is dropped.
 const maxRuns = 64 << 10
 
-// runs remembers where in the output the streams change. The zero value is that of an empty output.
+// runs remembers where the output switches between the streams. The zero value is that of an empty output.
 type runs struct {
-	starts []int64 // of runs; the streams alternate
+	starts []int64 // offsets of the runs; the streams alternate
 	last   Stream  // of the last run
 }
 
-// add notes that s writes at off, which is where the output ends.
+// add records that s writes at off, the end of the output.
 func (r *runs) add(off int64, s Stream) {
 	if len(r.starts) > 0 && r.last == s {
 		return
@@ -28,7 +28,7 @@ func (r *runs) add(off int64, s Stream) {
 	r.starts, r.last = append(r.starts, off), s
 }
 
-// find returns the number of the run that holds the byte at off; -1 for the part whose runs are forgotten.
+// find returns the index of the run that contains the byte at off; -1 for the part whose runs were dropped.
 func (r *runs) find(off int64) int {
 	return sort.Search(len(r.starts), func(i int) bool { return r.starts[i] > off }) - 1
 }
@@ -45,8 +45,8 @@ func (r *runs) get(i int, end int64) run {
 	return run{from: r.starts[i], to: end, stream: r.last ^ Stream(n-1-i)&1, known: true}
 }
 
-// endRuns is how many changes are remembered of an output that has ended: many such are kept.
+// endRuns is the number of switches remembered for an ended output: many of those are kept.
 const endRuns = 8 << 10
 
-// clip gives back the room to grow, and forgets what is too much for an output that has ended.
+// clip releases spare capacity, and drops the oldest runs of an ended output beyond endRuns.
 func (r *runs) clip() { r.starts = slices.Clone(r.starts[max(0, len(r.starts)-endRuns):]) }

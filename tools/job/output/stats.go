@@ -7,22 +7,22 @@ import (
 	"toolhost/agenttool"
 )
 
-// lastBytes is how much of the end is looked at for the last line.
+// lastBytes is the part of the end that is searched for the last line.
 const lastBytes = 4 << 10
 
-// Stats is how much was said so far.
+// Stats describes the output so far.
 type Stats struct {
-	Bytes     int64          // all; also the cursor of the end
+	Bytes     int64          // of both streams; also the cursor of the end
 	Out, Err  int64          // of each stream
 	Lines     int64          // newlines
-	LastLine  string         // the last line, of either stream, that is not blank, as far as it is within the last 4 KiB
-	LastWrite time.Time      // zero: nothing was said
-	Ref       *agenttool.Ref // the payload, when the log is closed; it lacks what Lost says
-	Lost      *Gap           // what the payload lacks, once that is known; nil: nothing
+	LastLine  string         // the last non-blank line of either stream, as far as it lies within the last 4 KiB
+	LastWrite time.Time      // zero: no output
+	Ref       *agenttool.Ref // the payload, when the log is closed; see Lost for its gap
+	Lost      *Gap           // a part that the payload lacks, once that is known; nil: none
 	Closed    bool
 }
 
-// Stats returns how much was said so far.
+// Stats returns the size of the output so far.
 func (l *Log) Stats() Stats {
 	s := l.stats()
 	if !s.Closed {
@@ -48,7 +48,7 @@ func (l *Log) stats() Stats {
 	return s
 }
 
-// lastLine finds the last line that is not blank.
+// lastLine returns the last non-blank line.
 func (l *Log) lastLine() string {
 	to, closed := l.end()
 	v := view{log: l, start: max(0, to-lastBytes), limit: 4 * lastBytes, plain: true}
@@ -57,7 +57,7 @@ func (l *Log) lastLine() string {
 	return string(b[bytes.LastIndexByte(b, '\n')+1:])
 }
 
-// end returns where the output ends, and whether it has ended.
+// end returns the end of the output, and whether the output is closed.
 func (l *Log) end() (int64, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -1,6 +1,6 @@
 package output
 
-// Stream is one of the two that a command writes. A terminal has Stdout only.
+// Stream is one of a command's two output streams. A terminal has only Stdout.
 type Stream uint8
 
 // The streams.
@@ -17,19 +17,20 @@ func (s Stream) String() string {
 	return "stdout"
 }
 
-// Streams is a set of streams. The zero value stands for both.
+// Streams is a set of streams. The zero value means both.
 type Streams uint8
 
 // Only returns the set of one stream.
 func Only(s Stream) Streams { return 1 << s }
 
-// one reports whether the set has only one.
+// one reports whether the set has exactly one stream.
 func (s Streams) one() bool { return s == Only(Stdout) || s == Only(Stderr) }
 
-// has reports whether a run belongs to a stream of the set. One of which that is not known any more does.
+// has reports whether a run belongs to a stream of the set. A run without a label belongs to every set.
 func (s Streams) has(r run) bool { return s == 0 || !r.known || s&Only(r.stream) != 0 }
 
-// run is a part of the output that one stream wrote. Known is false where both may have: its stream is Stdout then.
+// run is a part of the output that one stream wrote. known is false if the label is lost: then both may have written
+// it, and stream is Stdout.
 type run struct {
 	from, to int64
 	stream   Stream

@@ -2,8 +2,8 @@ package output
 
 import "bytes"
 
-// Tail returns the last lines of the output, and no more than max bytes of them, in a page that ends where the output
-// does. A last line without a newline counts. Max and the marks are those of Read.
+// Tail returns the last lines of the output, at most max bytes of them, in a page that ends at the output's end. An
+// unfinished last line counts. max and the marks are those of Read.
 func (l *Log) Tail(lines, max int, streams Streams) Page {
 	to, closed := l.end()
 	for size := int64(ringBytes); ; size = size * 3 / 4 {
@@ -14,14 +14,14 @@ func (l *Log) Tail(lines, max int, streams Streams) Page {
 	}
 }
 
-// linesBack returns where the last n lines before to begin, or of them those that begin in the last size bytes.
+// linesBack returns the beginning of the last n lines before to, or of as many as begin within the last size bytes.
 func (l *Log) linesBack(n int, to, size int64, want Streams) int64 {
 	f := lineFinder{lines: n, from: to}
 	buf := make([]byte, min(chunkBytes, size))
 	at := to
 	for size > 0 && n > 0 {
 		c := l.prev(buf[:min(int64(len(buf)), size)], at, want)
-		if len(c.b) == 0 { // the beginning, or a gap
+		if len(c.b) == 0 { // the beginning of the output, or a gap
 			return at
 		}
 		size -= int64(len(c.b))
@@ -29,20 +29,20 @@ func (l *Log) linesBack(n int, to, size int64, want Streams) int64 {
 			return f.from
 		}
 	}
-	if f.from == to { // not even one line
+	if f.from == to { // not even one complete line
 		return at
 	}
 	return f.from
 }
 
-// lineFinder finds the beginnings of lines from the end on.
+// lineFinder searches backward for the beginnings of lines.
 type lineFinder struct {
-	lines int   // that are yet to be found
-	from  int64 // where the last one found begins
-	past  bool  // the last byte was seen: a newline there ends a line and begins none
+	lines int   // number of lines still to find
+	from  int64 // beginning of the last line found
+	past  bool  // the last byte was handled: a newline there ends a line and begins none
 }
 
-// back looks at what is before what it has seen, and reports whether all lines are found.
+// back searches the chunk before the previous one, and reports whether all lines are found.
 func (f *lineFinder) back(c chunk) bool {
 	b := c.b
 	if !f.past && b[len(b)-1] == '\n' {

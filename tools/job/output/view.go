@@ -2,16 +2,16 @@ package output
 
 import "bytes"
 
-// scanBytes is how much of the output is looked at for one page.
+// scanBytes bounds the bytes scanned for one page.
 const scanBytes = 4 << 20
 
 // view builds the text of a page.
 type view struct {
 	log   *Log
 	want  Streams
-	start int64 // what is before was told
+	start int64 // beginning of the page
 	limit int   // bytes of text
-	plain bool  // lines say what they say, without marks
+	plain bool  // without marks of the streams
 
 	t        text
 	decoders [2]*decoder
@@ -21,26 +21,26 @@ type view struct {
 	next     int64 // the offset there
 }
 
-// speaker is whose text it is.
+// speaker is the stream of a piece of text.
 type speaker struct {
 	stream  Stream
 	unknown bool
 }
 
-// turn is whose text comes last. The zero value is that of stdout, which needs no mark.
+// turn is the state of the last mark. The zero value is stdout without a mark.
 type turn struct {
 	speaker
-	was           speaker // whose turn it was before
-	before, after int     // length of the text without and with the mark
+	was           speaker // the speaker before
+	before, after int     // length of the text before and after the mark
 }
 
-// read reads [from, to) until the page is full or a gap comes. It returns where the next page begins, and whether there
-// is something for it to read.
+// read reads [from, to) until the page is full or a gap comes. It returns the beginning of the next page, and whether
+// that page has something to read.
 func (v *view) read(from, to int64, closed bool) (next int64, more bool) {
 	buf := make([]byte, min(chunkBytes, to-from))
 	v.t.b = make([]byte, 0, min(int64(v.limit), to-from))
 	at, scanned := from, 0
-	var last chunk // that is not empty
+	var last chunk // the last non-empty chunk
 	for at < to && scanned < scanBytes {
 		c, gap := v.log.next(buf, at, to, v.want)
 		if gap != nil {
@@ -70,7 +70,7 @@ func (v *view) read(from, to int64, closed bool) (next int64, more bool) {
 	return at, more
 }
 
-// decoder returns the decoder of a stream. It knows what came before the page.
+// decoder returns the decoder of a stream, with the state at the beginning of the page.
 func (v *view) decoder(s Stream) *decoder {
 	if v.decoders[s] == nil {
 		d := v.log.resume(s, v.start)
@@ -79,7 +79,7 @@ func (v *view) decoder(s Stream) *decoder {
 	return v.decoders[s]
 }
 
-// skip goes behind a gap that is before the text.
+// skip continues after a gap at the beginning of the page.
 func (v *view) skip(gap *Gap) int64 {
 	if v.missing == nil {
 		v.missing = gap
@@ -89,7 +89,7 @@ func (v *view) skip(gap *Gap) int64 {
 	return gap.To
 }
 
-// write adds a chunk line by line and returns how much of it was taken: less than all if the page is full.
+// write adds a chunk line by line and returns the number of bytes consumed: less than all if the page is full.
 func (v *view) write(c chunk) (n int) {
 	d := v.decoder(c.stream)
 	if len(c.b) > 0 && !v.turnTo(speaker{c.stream, !c.known}) {
@@ -110,7 +110,7 @@ func (v *view) write(c chunk) (n int) {
 	return n
 }
 
-// turnTo makes it s's turn, and reports whether the page has room for it to say something.
+// turnTo switches to s and adds a mark; it reports whether the page has room for the mark and some text.
 func (v *view) turnTo(s speaker) bool {
 	if s == v.turn.speaker || v.want.one() {
 		return true
@@ -129,7 +129,7 @@ func (v *view) turnTo(s speaker) bool {
 	return true
 }
 
-// mark is what says that it is s's turn, on a line of its own.
+// mark returns the mark of s, on a line of its own.
 func (v *view) mark(s speaker) string {
 	mark := "[" + s.stream.String() + "]\n"
 	switch {
@@ -144,7 +144,7 @@ func (v *view) mark(s speaker) string {
 	return mark
 }
 
-// unturn takes the last turn back if nothing was said in it.
+// unturn removes the last mark if no text follows it.
 func (v *view) unturn() {
 	if len(v.t.b) == v.turn.after && v.turn.speaker != v.turn.was {
 		v.t.b = v.t.b[:v.turn.before]
@@ -153,7 +153,7 @@ func (v *view) unturn() {
 	}
 }
 
-// full ends a page that holds all it can, having read up to at.
+// full ends a page that is full after the bytes up to at.
 func (v *view) full(at int64) (next int64) {
 	v.unturn()
 	if v.line >= v.limit/2 {
@@ -162,7 +162,7 @@ func (v *view) full(at int64) (next int64) {
 	return at
 }
 
-// hold leaves half a rune at the end to the next page, and returns where that begins.
+// hold leaves an incomplete rune at the end to the next page, and returns the beginning of that page.
 func (v *view) hold(last chunk, to int64) int64 {
 	n := v.decoder(last.stream).n
 	switch {
@@ -172,13 +172,13 @@ func (v *view) hold(last chunk, to int64) int64 {
 		return last.from
 	}
 	at := last.to() - int64(n)
-	if v.log.resume(last.stream, at).n > 0 { // what came before was told as broken when this came: that is left, too
+	if v.log.resume(last.stream, at).n > 0 { // the preceding bytes were rendered as broken by this one: leave both to the next page
 		v.t.b = v.t.b[:len(v.t.b)-len(replacement)]
 	}
 	return at
 }
 
-// close tells what there will be no other half for.
+// close renders incomplete runes that remain at the end of the output.
 func (v *view) close() {
 	for s := range v.decoders {
 		stream := Stream(s)

@@ -7,15 +7,15 @@ import (
 )
 
 const (
-	maxWalked = 64 // processes and threads for which walking is cheaper than the whole table
+	maxWalked = 64 // for more processes and threads, reading the whole table is cheaper than walking
 	maxWalks  = 4
 )
 
 // Below returns the living descendants of root, without root, parents before their children.
 //
-// A process that loses its parent goes to an ancestor that adopts orphans. When that is root or somebody below it, nobody
-// is overlooked except who is born while it looks; else orphans are not below root any more. Of processes that are replaced
-// faster than they can be read some are returned, gone as they may be by then.
+// A process that loses its parent is adopted by an ancestor. If that ancestor is root or a descendant of root, Below
+// finds all descendants, except processes that start during the call. Otherwise orphans are not below root any more.
+// If processes are replaced faster than they can be read, it returns some that may already have ended.
 func Below(root int) []Process {
 	var before []Process
 	for range maxWalks {
@@ -31,11 +31,11 @@ func Below(root int) []Process {
 	return living(append(sift(root), before...))
 }
 
-// unmoved is what two walks must agree on. An orphan moves behind the back of a walk only when somebody dies, which the
-// next walk shows.
+// unmoved compares the results of two walks. An orphan can only move during a walk if a process dies, which the next
+// walk shows.
 func unmoved(p, q Process) bool { return p.Same(q) && p.Dead == q.Dead && p.Parent == q.Parent }
 
-// living are the processes that are not dead, each once.
+// living returns the processes that are not dead, without duplicates.
 func living(all []Process) []Process {
 	seen := map[int]bool{}
 	return slices.DeleteFunc(all, func(p Process) bool {
@@ -45,8 +45,8 @@ func living(all []Process) []Process {
 	})
 }
 
-// walk goes from parents to children. A child that has gone is there as dead. ok is false when there are too many, or the
-// kernel keeps no lists of children.
+// walk visits the children recursively. A child that has ended is included as dead. ok is false if there are too
+// many, or the kernel provides no lists of children.
 func walk(root int) (below []Process, ok bool) {
 	top, ok := Read(root)
 	all := []Process{top}
@@ -73,7 +73,7 @@ func gone(p Process) bool {
 	return !ok || !now.Same(p)
 }
 
-// children are the numbers of the children of all threads of p.
+// children returns the ids of the children of all threads of p.
 func children(p Process) (kids []int, ok bool) {
 	tasks := processDir(p.PID) + "/task/"
 	threads, whole := []int{p.PID}, true
@@ -93,7 +93,7 @@ func children(p Process) (kids []int, ok bool) {
 	return kids, whole
 }
 
-// sift finds the descendants of root in the whole table.
+// sift finds the descendants of root in the whole process table.
 func sift(root int) []Process {
 	byParent := map[int][]Process{}
 	for p := range table() {
@@ -104,7 +104,7 @@ func sift(root int) []Process {
 	for i := 0; i < len(below); i++ {
 		pid := below[i].PID
 		below = append(below, byParent[pid]...)
-		delete(byParent, pid) // a number that was reused during the pass makes no ring
+		delete(byParent, pid) // a number that was reused meanwhile cannot form a loop
 	}
 	return below
 }

@@ -7,18 +7,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// call is what /proc/PID/syscall says of a thread that is blocked in a system call.
+// call is the content of /proc/PID/syscall for a thread that is blocked in a system call.
 type call struct {
 	number    int64
 	arguments [6]uint64
 	stack, at uint64 // stack and instruction pointer
 }
 
-// compat is where the stacks of 64-bit programs do not lie, and those of 32-bit programs must: these have other numbers for
-// their calls.
+// compat is the limit of 32-bit addresses: stacks of 64-bit programs lie above it. 32-bit programs use other call
+// numbers.
 const compat = 1 << 32
 
-// callOf reads the call of a thread. ok is false when it runs, is not blocked in a call, or may not be looked at.
+// callOf reads the call of a thread. ok is false if the thread runs, is not blocked in a call, or is inaccessible.
 func callOf(dir string) (c call, ok bool) {
 	var buf [256]byte
 	line, ok := readFile(dir+"/syscall", buf[:])
@@ -28,8 +28,8 @@ func callOf(dir string) (c call, ok bool) {
 	return parseCall(string(line))
 }
 
-// parseCall reads the number in decimal, and six arguments and two registers in hexadecimal. A thread that runs, or that is
-// blocked outside of a call (-1), has fewer fields. See proc_pid_syscall(5).
+// parseCall parses the number in decimal, and six arguments and two registers in hexadecimal. A thread that runs, or
+// is blocked outside of a call (-1), has fewer fields. See proc_pid_syscall(5).
 func parseCall(line string) (c call, ok bool) {
 	fields := strings.Fields(line)
 	if len(fields) != 9 {
@@ -50,7 +50,7 @@ func parseCall(line string) (c call, ok bool) {
 	return c, c.stack >= compat
 }
 
-// kind is a family of calls that wait, by how they say for what.
+// kind is a family of waiting calls with the same form of arguments.
 type kind int
 
 const (
@@ -66,7 +66,7 @@ const (
 	signaling       // rt_sigtimedwait(set *, info *, timespec *, size)
 )
 
-// kindOf returns the family of a call of this machine's own numbering.
+// kindOf returns the family of a call in this machine's own numbering.
 func kindOf(number int64) kind {
 	switch number {
 	case unix.SYS_READ, unix.SYS_READV, unix.SYS_PREAD64, unix.SYS_PREADV, unix.SYS_PREADV2:

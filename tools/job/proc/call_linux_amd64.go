@@ -2,7 +2,7 @@ package proc
 
 import "golang.org/x/sys/unix"
 
-// oldKindOf knows the calls that newer machines do without.
+// oldKindOf handles the calls that newer architectures lack.
 func oldKindOf(number int64) kind {
 	switch number {
 	case unix.SYS_POLL:

@@ -2,5 +2,5 @@
 
 package proc
 
-// oldKindOf knows none: this machine has only the newer calls.
+// oldKindOf handles none: this architecture has only the newer calls.
 func oldKindOf(int64) kind { return other }

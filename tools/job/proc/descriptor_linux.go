@@ -10,17 +10,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxDescriptors is how many descriptors of one process are looked at.
+// maxDescriptors bounds the descriptors examined per process.
 const maxDescriptors = 4096
 
-// descriptor is one that has no name in a file system: a pipe, a socket, what the kernel makes for a single process.
+// descriptor is an open file without a name in a file system: a pipe, a socket, or an anonymous kernel object.
 type descriptor struct {
 	number int
 	link   string // pipe:[INODE], socket:[INODE], anon_inode:[KIND]
 }
 
-// descriptors lists them below the directory of a process or a thread. whole is false when there are too many, or they
-// cannot be seen.
+// descriptors lists the descriptors of a process or a thread. whole is false if there are too many, or they are
+// inaccessible.
 func descriptors(dir string) (found []descriptor, whole bool) {
 	all, whole := numbers(dir+"/fd", maxDescriptors)
 	for _, number := range all {
@@ -31,8 +31,8 @@ func descriptors(dir string) (found []descriptor, whole bool) {
 	return found, whole
 }
 
-// linkOf returns what a descriptor is, false for a file that has a path. A path begins with a slash, or with
-// (unreachable) where it leads out of what the process sees.
+// linkOf returns the link of a descriptor; ok is false for a file with a path. A path begins with a slash, or with
+// (unreachable) if it lies outside the process's root.
 func linkOf(dir string, number int) (string, bool) {
 	var buf [64]byte
 	n, err := unix.Readlink(fdPath(dir, number), buf[:])
@@ -44,7 +44,7 @@ func linkOf(dir string, number int) (string, bool) {
 
 func fdPath(dir string, number int) string { return dir + "/fd/" + strconv.Itoa(number) }
 
-// inode is the number in link, for links that are kind:[number].
+// inode returns the number in a link of the form kind:[number].
 func inode(link, kind string) (uint64, bool) {
 	number, ok := strings.CutPrefix(link, kind+":[")
 	number, closed := strings.CutSuffix(number, "]")
@@ -59,7 +59,7 @@ func writes(dir string, number int) bool {
 	return err == nil && flags&syscall.O_ACCMODE != syscall.O_RDONLY
 }
 
-// info reads what the kernel says of a descriptor.
+// info reads the kernel's description of a descriptor.
 func info(dir string, number int, buf []byte) []byte {
 	b, _ := readFile(dir+"/fdinfo/"+strconv.Itoa(number), buf)
 	return b
@@ -75,8 +75,8 @@ func infoField(info []byte, name string) string {
 	return ""
 }
 
-// statOf asks what a descriptor stands for, in the words of [Input]. It asks the kernel's memory: a file system that is
-// far away, or of the job's own making, is not asked to answer.
+// statOf returns the identity of a descriptor as an [Input]. It uses cached attributes, so that it never waits for a
+// network file system or one that the job itself serves.
 func statOf(dir string, number int) (in Input, ok bool) {
 	var st unix.Statx_t
 	err := unix.Statx(unix.AT_FDCWD, fdPath(dir, number), unix.AT_STATX_DONT_SYNC, unix.STATX_TYPE|unix.STATX_INO, &st)
@@ -97,7 +97,7 @@ func inputOf(info os.FileInfo) Input {
 		return Input{}
 	case st.Mode&unix.S_IFMT == unix.S_IFIFO:
 		return Input{dev: uint64(st.Dev), ino: st.Ino}
-	case st.Mode&unix.S_IFMT == unix.S_IFCHR && st.Rdev != unix.Mkdev(1, 3): // /dev/null blocks nobody
+	case st.Mode&unix.S_IFMT == unix.S_IFCHR && st.Rdev != unix.Mkdev(1, 3): // a read of /dev/null never blocks
 		return Input{dev: uint64(st.Dev), ino: st.Ino, rdev: uint64(st.Rdev)}
 	}
 	return Input{}

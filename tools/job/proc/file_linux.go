@@ -6,11 +6,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// processDir is where /proc keeps a process.
+// processDir returns the /proc directory of a process.
 func processDir(pid int) string { return "/proc/" + strconv.Itoa(pid) }
 
-// readFile reads a file of /proc until its end or that of buf. A failure part of the way counts as the end. ok is false
-// when it cannot be opened.
+// readFile reads a file of /proc until its end or until buf is full. An error after the first bytes counts as the
+// end. ok is false if the file cannot be opened.
 func readFile(path string, buf []byte) (b []byte, ok bool) {
 	fd, err := openRead(path)
 	if err != nil {
@@ -35,8 +35,8 @@ func openRead(path string) (int, error) {
 	return unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
 }
 
-// numbers lists the names in a directory that are numbers, max at most. whole is false when there are more, or the
-// directory cannot be read.
+// numbers lists the numeric names in a directory, at most max. whole is false if there are more, or the directory is
+// unreadable.
 func numbers(dir string, max int) (found []int, whole bool) {
 	fd, err := openRead(dir)
 	if err != nil {

@@ -8,13 +8,13 @@ import (
 )
 
 const (
-	maxHolders  = 8                      // that are named
-	searchLimit = 500 * time.Millisecond // for going through what processes have open
+	maxHolders  = 8                      // maximum number of holders in a result
+	searchLimit = 500 * time.Millisecond // for searching the descriptors of processes
 )
 
-// Holders names processes, other than this one, that can write to one of the pipes: those of among, or, when that is
-// nil, any that can be seen, the highest numbers first. Eight are named at most, half a second is spent on it and 4096
-// descriptors of a process are looked at.
+// Holders returns processes, other than this one, that can write to one of the pipes: from among or, if that is nil,
+// from all accessible processes, the highest numbers first. It returns at most eight, takes at most half a second and
+// examines 4096 descriptors per process.
 func Holders(among []Process, pipes []*os.File) []Holder {
 	inodes := map[uint64]bool{}
 	for _, pipe := range pipes {
@@ -41,8 +41,8 @@ func Holders(among []Process, pipes []*os.File) []Holder {
 	return found
 }
 
-// holds reports whether a process has one of the pipes open for writing. The reading end has the same number, and a
-// process that is just being started has it for a moment.
+// holds reports whether a process has one of the pipes open for writing. The reading end has the same inode, and a
+// process that is being started has it open for a moment.
 func holds(pid int, inodes map[uint64]bool) bool {
 	dir := processDir(pid)
 	all, _ := descriptors(dir)

@@ -9,11 +9,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxEnviron is how much of an environment is searched. The kernel gives a new process 6 MiB for it at most.
+// maxEnviron bounds the searched part of an environment. The kernel gives a new process at most 6 MiB for it.
 const maxEnviron = 8 << 20
 
-// Marked returns the living processes of this user, but for this one, that were started with a variable of that name
-// whose value accept accepts. A process can change what it says it was started with.
+// Marked returns the living processes of this user, except this one, that were started with the named variable and an
+// accepted value. A process can change its recorded environment.
 func Marked(name string, accept func(value string) bool) []Process {
 	var marked []Process
 	for p := range table() {
@@ -28,13 +28,13 @@ func Marked(name string, accept func(value string) bool) []Process {
 	return marked
 }
 
-// owned reports whether a process is of this user and may be looked at.
+// owned reports whether a process belongs to this user and is accessible.
 func owned(pid int) bool {
 	var st unix.Stat_t
 	return unix.Stat(processDir(pid), &st) == nil && int(st.Uid) == os.Geteuid()
 }
 
-// variable finds a variable in the environment of a process: the first of that name, which is the one that programs see.
+// variable returns a variable in the environment of a process: the first of that name, as programs see it.
 func variable(pid int, name string) (value string, ok bool) {
 	environ, _ := within(pid, func() []byte {
 		f, err := os.Open(processDir(pid) + "/environ")
@@ -42,7 +42,7 @@ func variable(pid int, name string) (value string, ok bool) {
 			return nil
 		}
 		defer f.Close()
-		b, _ := io.ReadAll(io.LimitReader(f, maxEnviron)) // what was read before an error counts
+		b, _ := io.ReadAll(io.LimitReader(f, maxEnviron)) // bytes read before an error count
 		return b
 	})
 	for entry := range bytes.SplitSeq(environ, []byte{0}) {

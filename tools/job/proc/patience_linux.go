@@ -7,24 +7,24 @@ import (
 
 const (
 	patience = 100 * time.Millisecond
-	maxStuck = 32 // threads that processes may cost us for as long as they live
+	maxStuck = 32 // maximum number of threads blocked on processes
 )
 
-// stuck are the processes that a look at has not come back from.
+// stuck is the set of processes with an unfinished look.
 //
-// Who reads another process's memory, or asks for the state of a file that it has open, waits for whoever backs them: a
-// file system of the job's own making, for one, that answers when it likes. Such a look is left behind with its thread;
-// the same process is not looked at again before it comes back, and nobody is when too many are out.
+// Reading another process's memory, or the state of its open files, may block on the file system behind them, which
+// may be one that the job itself serves and that answers at will. Such a look is abandoned with its thread. The same
+// process is not examined again before it returns, and no process is if too many looks are stuck.
 type stuck struct {
 	mu   sync.Mutex
 	pids map[int]bool
 }
 
-// looks is the one variable of the package: what may be lost is bounded for the program, not for a caller.
+// looks is the only variable of the package: the number of lost threads is bounded for the whole program.
 var looks = stuck{pids: map[int]bool{}}
 
-// within returns what look finds out of a process, or false when that takes too long. look may still run then: it must
-// not touch what its caller uses.
+// within returns the result of look, or false if that takes too long. look may then still run, so it must not access
+// data that its caller uses.
 func within[T any](pid int, look func() T) (found T, ok bool) {
 	if !looks.may(pid) {
 		return found, false

@@ -10,22 +10,22 @@ import (
 )
 
 const (
-	maxPorts   = 64                     // that are named
-	portSearch = 200 * time.Millisecond // for going through a job's processes
+	maxPorts   = 64                     // maximum number of ports in a result
+	portSearch = 200 * time.Millisecond // for searching a job's processes
 )
 
-// Ports returns the TCP ports on which processes of among listen, each socket once, sorted by port, with the addresses of
-// the network namespace that the process is in. 64 are named at most, and 4096 descriptors of a process are looked at.
+// Ports returns the TCP ports that the processes listen on, each socket once, sorted by port, with addresses in the
+// process's network namespace. It returns at most 64 and examines 4096 descriptors per process.
 func Ports(among []Process) []Port {
 	var ports []Port
-	told := map[uint64]bool{}
+	seen := map[uint64]bool{}
 	for _, p := range atMost(portSearch, among) {
 		found, _ := within(p.PID, func() []listener { return listening(p.PID) })
 		for _, l := range found {
-			if told[l.inode] || len(ports) == maxPorts {
+			if seen[l.inode] || len(ports) == maxPorts {
 				continue
 			}
-			told[l.inode] = true
+			seen[l.inode] = true
 			ports = append(ports, Port{l.at.Addr().String(), int(l.at.Port()), p.PID, CommandLine(p.PID)})
 		}
 	}
@@ -39,9 +39,9 @@ type listener struct {
 	at    netip.AddrPort
 }
 
-// listening finds the listeners that a process has open. The sockets are asked themselves, through copies of their
-// descriptors: the kernel's table takes milliseconds to read on a machine with much memory. Where they may not be copied
-// (before Linux 5.6, in many containers), the table is read.
+// listening returns the listeners that a process has open. It queries the sockets themselves through copies of their
+// descriptors, because reading the kernel's table takes milliseconds on a machine with much memory. If the
+// descriptors cannot be copied (before Linux 5.6, in many containers), it reads the table.
 func listening(pid int) (found []listener) {
 	all, _ := descriptors(processDir(pid))
 	sockets := slices.DeleteFunc(all, func(d descriptor) bool { _, is := inode(d.link, "socket"); return !is })
@@ -70,7 +70,7 @@ func listening(pid int) (found []listener) {
 	return found
 }
 
-// acceptsAt returns the address of a TCP socket that listens.
+// acceptsAt returns the address of a listening TCP socket.
 func acceptsAt(socket int) (at netip.AddrPort, ok bool) {
 	accepts, err := unix.GetsockoptInt(socket, unix.SOL_SOCKET, unix.SO_ACCEPTCONN)
 	if err != nil || accepts == 0 {
@@ -90,7 +90,7 @@ func acceptsAt(socket int) (at netip.AddrPort, ok bool) {
 	return at, false
 }
 
-// fromTable finds the listeners among sockets in the tables of the network namespace of the process.
+// fromTable finds the listeners among sockets in the tables of the process's network namespace.
 func fromTable(pid int, sockets []descriptor) (found []listener) {
 	table := listeners(pid)
 	for _, d := range sockets {

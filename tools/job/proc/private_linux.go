@@ -10,14 +10,15 @@ import (
 )
 
 const (
-	maxDepth   = 2  // of descriptors that wait for descriptors
-	maxHolding = 64 // processes that are asked whether they hold something too
+	maxDepth   = 2  // nesting depth of descriptors that wait for descriptors
+	maxHolding = 64 // processes whose descriptors are compared
 )
 
-// private reports whether nobody but the process itself makes a descriptor ready, and when time will: a timer, an eventfd
-// and a pipe that no other process of the job holds, the process's signals, and what waits for such.
+// private reports whether only the process itself, or time, can make a descriptor ready, and after which time. This
+// holds for a timer, an eventfd or a pipe that no other process of the job has open, the process's signals, and an
+// epoll descriptor of only such descriptors.
 //
-// Not so while the process has children at work: their end is a signal, and the descriptor may be there to tell of it.
+// It does not hold while the process has running children: their end sends a signal, which the descriptor may report.
 func (v view) private(t thread, number, depth int) (limit time.Duration, ok bool) {
 	link, anonymous := linkOf(t.dir, number)
 	if !anonymous || depth == 0 || v.parent() || v.late() {
@@ -43,7 +44,7 @@ func (v view) private(t thread, number, depth int) (limit time.Duration, ok bool
 	return forever, v.feeds(t, link) && !v.elsewhere(func(_ string, d descriptor) bool { return d.link == link })
 }
 
-// allPrivate looks at what a descriptor waits for that is itself waited for.
+// allPrivate checks the descriptors that an epoll descriptor waits for.
 func (v view) allPrivate(t thread, number, depth int) (limit time.Duration, ok bool) {
 	events, ok := t.registered(number)
 	limit = forever
@@ -61,8 +62,8 @@ func (v view) allPrivate(t thread, number, depth int) (limit time.Duration, ok b
 	return limit, ok
 }
 
-// isParent reports whether the process has a child that can do anything. It asks again: the process may have had none when
-// it was listed.
+// isParent reports whether the process has a running child. It reads the children again, because the process may have
+// had none when it was listed.
 func (v view) isParent() bool {
 	kids, _ := children(v.Process)
 	for _, kid := range kids {
@@ -75,14 +76,15 @@ func (v view) isParent() bool {
 	})
 }
 
-// feeds reports whether the process has the writing end of a pipe.
+// feeds reports whether the process has the writing end of a pipe open.
 func (v view) feeds(t thread, link string) bool {
 	all, _ := v.holding(v.PID)
 	return slices.ContainsFunc(all, func(d descriptor) bool { return d.link == link && writes(t.dir, d.number) })
 }
 
-// elsewhere reports whether another process of the job has such a descriptor, or may have. Ancestors that may not be looked
-// at are taken to have none: they are those that set the job up, and what a process waits for it has made itself since.
+// elsewhere reports whether another process of the job has such a descriptor open, or may have. Inaccessible
+// ancestors count as having none: they set up the job, and the descriptors that the process waits for were created
+// later.
 func (v view) elsewhere(is func(dir string, d descriptor) bool) bool {
 	if len(v.among) > maxHolding {
 		return true
@@ -105,14 +107,14 @@ func (v view) elsewhere(is func(dir string, d descriptor) bool) bool {
 	return false
 }
 
-// isAncestor reports whether the process descends from pid.
+// isAncestor reports whether the process is a descendant of pid.
 func (v view) isAncestor(pid int) bool {
 	parents := map[int]int{}
 	for _, p := range v.among {
 		parents[p.PID] = p.Parent
 	}
 	above := v.Parent
-	for range v.among { // a ring, of numbers that were reused, has an end
+	for range v.among { // bounded, in case reused numbers form a loop
 		if above == pid {
 			return true
 		}
@@ -121,7 +123,7 @@ func (v view) isAncestor(pid int) bool {
 	return false
 }
 
-// hidden reports whether the descriptors of a process are not for us to see.
+// hidden reports whether the descriptors of a process are inaccessible.
 func hidden(pid int) bool {
 	fd, err := openRead(processDir(pid) + "/fd")
 	if err == nil {
@@ -130,7 +132,7 @@ func hidden(pid int) bool {
 	return err == unix.EACCES || err == unix.EPERM
 }
 
-// holding lists what a process has open, once for each look.
+// holding lists the open descriptors of a process, cached for one look.
 func (v view) holding(pid int) (all []descriptor, whole bool) {
 	all, seen := v.held[pid]
 	if !seen {
@@ -142,7 +144,7 @@ func (v view) holding(pid int) (all []descriptor, whole bool) {
 	return all, true
 }
 
-// remaining reads how long a timer has to run, forever for one that is not set.
+// remaining returns the remaining time of a timer, or forever if it is not set.
 func remaining(info []byte) (time.Duration, bool) {
 	var seconds, nanoseconds int64
 	if _, err := fmt.Sscanf(infoField(info, "it_value"), "(%d, %d)", &seconds, &nanoseconds); err != nil {

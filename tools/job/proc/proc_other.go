@@ -8,8 +8,7 @@ import (
 	"syscall"
 )
 
-// Read reports whether there is a process of that number, and nothing of it: two processes that had the number one
-// after the other are the same here.
+// Read reports only whether a process with that number exists: a later process with the same number looks the same.
 func Read(pid int) (Process, bool) {
 	if pid <= 0 {
 		return Process{}, false
@@ -20,7 +19,7 @@ func Read(pid int) (Process, bool) {
 	return Process{PID: pid, Foreground: -1}, true
 }
 
-// Signal sends sig to the process of that number. os.ErrProcessDone means that there is none.
+// Signal sends sig to the process with that number. os.ErrProcessDone means that there is none.
 func (p Process) Signal(sig syscall.Signal) error {
 	if p.PID <= 0 {
 		return os.ErrProcessDone
@@ -32,25 +31,25 @@ func (p Process) Signal(sig syscall.Signal) error {
 	return err
 }
 
-// Below finds nobody.
+// Below returns nothing on this system.
 func Below(int) []Process { return nil }
 
-// CommandLine knows none.
+// CommandLine returns "" on this system.
 func CommandLine(int) string { return "" }
 
-// Holders finds nobody.
+// Holders returns nothing on this system.
 func Holders([]Process, []*os.File) []Holder { return nil }
 
-// Waiting is never certain.
+// Waiting always returns false on this system.
 func Waiting([]Process, Input) (Waiter, bool) { return Waiter{}, false }
 
-// Ports finds none.
+// Ports returns nothing on this system.
 func Ports([]Process) []Port { return nil }
 
-// Marked finds nobody.
+// Marked returns nothing on this system.
 func Marked(string, func(string) bool) []Process { return nil }
 
-// Boot is not known.
+// Boot is unknown on this system.
 func Boot() string { return "" }
 
 func inputOf(os.FileInfo) Input { return Input{} }

@@ -6,28 +6,28 @@ import (
 	"unicode"
 )
 
-// Process is a row of the process table as it was when it was read. PID and Born together are an identity for as long
-// as the machine runs.
+// Process is a snapshot of a row of the process table. PID and Born together identify a process until the machine
+// restarts.
 type Process struct {
 	PID, Parent, Group, Session int
 
-	Born uint64 // clock ticks (1/100 s) from the start of the machine to that of the process
+	Born uint64 // start time in clock ticks (1/100 s) after the start of the machine
 	Name string // at most 15 bytes, chosen by the process
 
-	// Dead is a process that runs no more: one that nobody has waited for yet, or that is on its way there. A process
-	// whose first thread has ended while others run is not dead.
+	// Dead is set for a process that has stopped running: a zombie, or one that is exiting. A process whose first
+	// thread has ended while others run is not dead.
 	Dead    bool
 	Stopped bool // by a signal or a debugger
 
 	Foreground int    // process group in the foreground of its controlling terminal; -1 without one
-	CPU        uint64 // clock ticks that it has run for, in itself and in the kernel
+	CPU        uint64 // clock ticks of CPU time, in user and kernel mode
 
 	terminal uint64 // device number of its controlling terminal, 0 without one
-	threads  int    // how many it has, 0 if that is not known
-	sleeping bool   // its first thread waits for something, and a signal would wake it
+	threads  int    // number of its threads, 0 if unknown
+	sleeping bool   // its first thread sleeps, and a signal would wake it
 }
 
-// Same reports whether p and q are the same process, at whatever times they were read. The zero Process is none.
+// Same reports whether p and q are the same process, read at any times. The zero Process equals none.
 func (p Process) Same(q Process) bool { return p.PID == q.PID && p.Born == q.Born && p.PID != 0 }
 
 // Holder is a process that can write to a pipe.
@@ -36,11 +36,11 @@ type Holder struct {
 	Command string `json:"command"`
 }
 
-// Port is a TCP port on which a process accepts connections.
+// Port is a TCP port where a process accepts connections.
 type Port struct {
 	Address string `json:"address"` // 127.0.0.1, 0.0.0.0 for all, ::1, :: for all of both families
 	Port    int    `json:"port"`
-	PID     int    `json:"pid"` // one of those that hold the socket: the first in the order of asking
+	PID     int    `json:"pid"` // one of the processes with the socket: the first one examined
 	Command string `json:"command"`
 }
 
@@ -51,21 +51,21 @@ type Waiter struct {
 	On      string `json:"on"` // OnTerminal or OnStdin
 }
 
-// What a Waiter waits on.
+// The kinds of input of a Waiter.
 const (
 	OnTerminal = "terminal"
 	OnStdin    = "stdin"
 )
 
-// Input is what a job reads: the pipe or the terminal that it was started with. The zero Input is nothing, which
-// nobody waits for.
+// Input identifies a job's input: the pipe or the terminal that the job was started with. No process waits for the
+// zero Input.
 type Input struct {
 	dev, ino uint64
 	rdev     uint64 // of a terminal; 0 for a pipe
 }
 
-// InputOf describes the pipe of which f is an end, or the terminal of which f is the slave. It is how a descriptor
-// of a job is recognised, in whatever namespaces the job is. The error is that of looking at f.
+// InputOf identifies the pipe or terminal of f, which is an end of the pipe or the slave of the terminal. The result
+// recognises the job's descriptors in any namespace. The error is that of f.Stat.
 func InputOf(f *os.File) (Input, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -74,11 +74,11 @@ func InputOf(f *os.File) (Input, error) {
 	return inputOf(info), nil
 }
 
-// maxLine is the number of characters after which a line of somebody else's making is cut.
+// maxLine is the maximum length of a line of foreign text, in characters.
 const maxLine = 200
 
-// oneLine returns s without surrounding space and without characters that are not graphic: those that end lines, that
-// command terminals and that turn the direction of text. It is cut to maxLine characters.
+// oneLine returns s without surrounding space and without non-graphic characters: line ends, terminal controls and
+// characters that change the direction of text. It cuts s to maxLine characters.
 func oneLine(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if !unicode.IsGraphic(r) {

@@ -8,11 +8,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Signal sends sig to p and to no other: the handle is opened first, and what it stands for is compared then.
-// os.ErrProcessDone means that p is gone; other errors are those of the system.
+// Signal sends sig to p and to no other process: it opens a pidfd first, and then compares the process's identity.
+// os.ErrProcessDone means that p has ended; other errors come from the system.
 //
-// Where the system has no such handles, before Linux 5.3 and under filters that know none, the number is signalled right
-// after it was compared.
+// Without pidfds, before Linux 5.3 and under seccomp filters that do not know them, it sends the signal to the number
+// right after the comparison.
 func (p Process) Signal(sig syscall.Signal) error {
 	if p.PID <= 0 {
 		return os.ErrProcessDone
@@ -33,7 +33,7 @@ func (p Process) Signal(sig syscall.Signal) error {
 	return done(send())
 }
 
-// done gives the error of a process that is gone its usual name.
+// done maps ESRCH, for an ended process, to os.ErrProcessDone.
 func done(err error) error {
 	if errors.Is(err, unix.ESRCH) {
 		return os.ErrProcessDone

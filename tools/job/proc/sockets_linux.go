@@ -11,10 +11,10 @@ import (
 	"strconv"
 )
 
-// maxTable is how many bytes of a table of sockets are read.
+// maxTable is the number of bytes read of a socket table.
 const maxTable = 1 << 20
 
-// listeners reads the tables of the network namespace of a process: the addresses on which sockets listen, by inode.
+// listeners reads the tables of a process's network namespace: the addresses of listening sockets, by inode.
 func listeners(pid int) map[uint64]netip.AddrPort {
 	found := map[uint64]netip.AddrPort{}
 	for _, table := range []string{"/net/tcp", "/net/tcp6"} {
@@ -26,12 +26,12 @@ func listeners(pid int) map[uint64]netip.AddrPort {
 	return found
 }
 
-// readListeners reads the lines of the form
+// readListeners parses the lines of the form
 //
 //	0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000 UID 0 INODE …
 //
-// under a heading. Those that listen (0A) come first, and reading ends with them: the others may be many, and the kernel
-// looks for them in all of a large table. See proc_pid_net(5).
+// after a heading. Listening sockets (0A) come first, and parsing stops after them: there may be many others, and the
+// kernel searches a large table for them. See proc_pid_net(5).
 func readListeners(r io.Reader, found map[uint64]netip.AddrPort) {
 	const listening = "0A"
 	lines := bufio.NewScanner(r)
@@ -49,8 +49,8 @@ func readListeners(r io.Reader, found map[uint64]netip.AddrPort) {
 	}
 }
 
-// parseAddress reads ADDRESS:PORT in hexadecimal. The address is one or four words of 32 bits, each printed as the number
-// that this machine reads in the bytes of the address.
+// parseAddress parses ADDRESS:PORT in hexadecimal. The address is one or four 32-bit words, each printed as the
+// number that this machine reads from the bytes of the address.
 func parseAddress(s []byte) (at netip.AddrPort, ok bool) {
 	address, number, _ := bytes.Cut(s, []byte{':'})
 	port, err := strconv.ParseUint(string(number), 16, 16)

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// Read reads the row of a process, which is false when there is none. pid is the number of a process: for that of a
-// thread the system answers as well, though it lists none.
+// Read reads the row of a process; ok is false if there is none. pid should be the number of a process: the system
+// also answers for threads, although it does not list them.
 func Read(pid int) (Process, bool) {
-	var buf [1024]byte // what is read of the line ends before byte 600, whatever the numbers
+	var buf [1024]byte // the relevant part of the line ends before byte 600, whatever the numbers
 	row, ok := readFile(processDir(pid)+"/stat", buf[:])
 	if !ok {
 		return Process{}, false
@@ -19,7 +19,7 @@ func Read(pid int) (Process, bool) {
 	return parseStat(row)
 }
 
-// Boot is the identity of this run of the machine, without which a time of birth says nothing.
+// Boot returns the identity of this run of the machine, which start times refer to.
 func Boot() string {
 	var buf [64]byte
 	id, _ := readFile("/proc/sys/kernel/random/boot_id", buf[:])
@@ -41,9 +41,9 @@ func table() iter.Seq[Process] {
 // exiting is the kernel's PF_EXITING.
 const exiting = 4
 
-// parseStat reads a line of /proc/PID/stat: pid (name) state ppid pgrp session tty tpgid flags, as 14th and 15th the
-// time, as 20th the number of threads, as 22nd the start time. The name may hold anything, spaces, parentheses and
-// newlines; what follows it does not. See proc_pid_stat(5).
+// parseStat parses a line of /proc/PID/stat: pid (name) state ppid pgrp session tty tpgid flags; the 14th and 15th
+// fields are the CPU time, the 20th the number of threads, the 22nd the start time. The name may contain spaces,
+// parentheses and newlines; the later fields do not. See proc_pid_stat(5).
 func parseStat(row []byte) (Process, bool) {
 	open, end := bytes.IndexByte(row, '('), bytes.LastIndexByte(row, ')')
 	if open < 1 || end < open {

@@ -10,19 +10,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// wait is what a thread is blocked for: any of the events, or the end of the limit.
+// wait is the condition that a thread is blocked on: one of the events, or the end of the limit.
 type wait struct {
 	events  []event
 	signals bool
-	limit   time.Duration // as it was when the call was made; forever without one
+	limit   time.Duration // as passed to the call; forever without one
 }
 
-// event is that a descriptor becomes readable, fails or is hung up.
+// event means that a descriptor becomes readable, fails or is hung up.
 type event struct {
 	number int
-	read   bool // readable is among what is waited for, now and every time
+	read   bool // the thread waits for readability, now and every time
 	device uint64
-	inode  uint64 // what the number stood for when it was entered, 0 if that is not known; device too
+	inode  uint64 // identity, with device, of the file that was registered under the number; 0: unknown
 }
 
 const (
@@ -31,8 +31,8 @@ const (
 	maxSelect = 4096 // the highest descriptor of a select
 )
 
-// waitOf says what a thread waits for. ok is false when that is not known in full, and when the thread waits for something
-// else than its descriptors: to write, for a lock that other processes may hold, for a child, for time to pass.
+// waitOf returns the condition that a thread waits for. ok is false if it is not completely known, or if the thread
+// waits for anything but its descriptors: to write, for a lock shared with other processes, for a child, or to sleep.
 func (t thread) waitOf(c call) (w wait, ok bool) {
 	a := c.arguments
 	switch kindOf(c.number) {
@@ -64,10 +64,10 @@ func (t thread) waitOf(c call) (w wait, ok bool) {
 	return w, ok
 }
 
-// descriptorIn is the int in a register.
+// descriptorIn returns the int in a register.
 func descriptorIn(argument uint64) int { return int(int32(argument)) }
 
-// milliseconds is a limit given as an int, negative for none.
+// milliseconds returns a time limit given as an int; negative: none.
 func milliseconds(argument uint64) time.Duration {
 	if ms := int32(argument); ms >= 0 {
 		return time.Duration(ms) * time.Millisecond
@@ -75,7 +75,7 @@ func milliseconds(argument uint64) time.Duration {
 	return forever
 }
 
-// timespec reads a limit of seconds and fractions at an address, 0 for none. One that cannot be read is over.
+// timespec reads a time limit of seconds and fractions at an address; 0: none. An unreadable limit counts as expired.
 func (t thread) timespec(address uint64, fraction time.Duration) time.Duration {
 	if address == 0 {
 		return forever
@@ -87,7 +87,7 @@ func (t thread) timespec(address uint64, fraction time.Duration) time.Duration {
 	return duration(int64(binary.NativeEndian.Uint64(b[:])), int64(binary.NativeEndian.Uint64(b[8:])), fraction)
 }
 
-// duration is forever where it is too long to be said, and 0 where it is none.
+// duration converts a limit; it returns forever for too large values, and 0 for invalid ones.
 func duration(seconds, fractions int64, fraction time.Duration) time.Duration {
 	const most = 1 << 31
 	switch {
@@ -99,14 +99,14 @@ func duration(seconds, fractions int64, fraction time.Duration) time.Duration {
 	return time.Duration(seconds)*time.Second + time.Duration(fractions)*fraction
 }
 
-// Events of poll and epoll that are not about reading.
+// Events of poll and epoll besides reading.
 const (
 	writable = unix.POLLOUT | 0x300 // POLLWRNORM, POLLWRBAND
 	readable = unix.POLLIN | 0x040  // POLLRDNORM
 	modes    = unix.EPOLLET | unix.EPOLLONESHOT | unix.EPOLLWAKEUP | unix.EPOLLEXCLUSIVE
 )
 
-// polled reads an array of struct pollfd {int fd; short events, revents}. A negative fd is passed over.
+// polled reads an array of struct pollfd {int fd; short events, revents}. It skips negative fds.
 func (t thread) polled(address, count uint64) (events []event, ok bool) {
 	if count > maxEvents {
 		return nil, false
@@ -155,7 +155,7 @@ func (t thread) selected(arguments [6]uint64) (events []event, ok bool) {
 	return events, true
 }
 
-// registered reads what an epoll descriptor waits for.
+// registered reads the descriptors that an epoll descriptor waits for.
 func (t thread) registered(number int) (events []event, ok bool) {
 	buf := make([]byte, 128*maxEvents)
 	b := info(t.dir, number, buf)
@@ -165,12 +165,12 @@ func (t thread) registered(number int) (events []event, ok bool) {
 	return parseRegistered(string(b))
 }
 
-// parseRegistered reads the lines of the form
+// parseRegistered parses the lines of the form
 //
 //	tfd:        0 events:       19 data:                0  pos:0 ino:3 sdev:16
 //
-// where all but tfd and pos are hexadecimal. An entry that has done its one shot waits for nothing. One that is told of
-// changes only may be entered without being waited for.
+// where all fields but tfd and pos are hexadecimal. A used-up one-shot entry waits for nothing. An edge-triggered
+// entry may be registered without being waited for.
 func parseRegistered(info string) (events []event, ok bool) {
 	for line := range strings.Lines(info) {
 		if !strings.HasPrefix(line, "tfd:") {
@@ -213,8 +213,7 @@ const (
 	futexClock      = 256
 )
 
-// locked returns the limit of a wait for another thread of the same process. A limit that is a time of day is not
-// understood.
+// locked returns the limit of a wait for another thread of the same process. It does not understand absolute limits.
 func (t thread) locked(arguments [6]uint64) (limit time.Duration, ok bool) {
 	operation := uint32(arguments[1])
 	if operation&futexPrivate == 0 {
@@ -229,7 +228,7 @@ func (t thread) locked(arguments [6]uint64) (limit time.Duration, ok bool) {
 	return 0, false
 }
 
-// peek fills b from the memory of the process.
+// peek reads b from the memory of the process.
 func (t thread) peek(address uint64, b []byte) bool {
 	if len(b) == 0 {
 		return true

@@ -10,37 +10,37 @@ import (
 )
 
 const (
-	maxThreads = 256                    // of a process that can be said to wait
-	waitSearch = 200 * time.Millisecond // for going through a job's processes
+	maxThreads = 256                    // maximum number of threads of a process that Waiting examines
+	waitSearch = 200 * time.Millisecond // for searching a job's processes
 
-	// Who reads with a limit shorter than tick does something else in between, and does not wait for its input.
+	// A process that reads with a shorter limit than tick works in between, and does not wait for its input.
 	tick = time.Second
-	// Another thread that wakes up by itself earlier than this is at work. The runtime of Go has one that looks for
-	// garbage every minute.
+	// Another thread that wakes up by itself earlier than this is working. The Go runtime has one that runs the
+	// garbage collector every minute.
 	rest = 30 * time.Second
 )
 
-// Waiting returns a process of a job that is blocked reading the job's input. among are all processes of the job: what one
-// that was left out holds is taken for held by nobody.
+// Waiting returns a process of a job that is blocked reading the job's input. among must be all processes of the job:
+// descriptors of missing processes are overlooked.
 //
-// It is told from the state of the kernel alone, and false when that is not certain. A process waits when one of its
-// threads is in a call that comes back when the input can be read, and that and the other threads wait for nothing else
-// that anybody but the process itself could make happen:
+// It uses only the state of the kernel, and returns false unless that is conclusive. A process waits if one of its
+// threads is in a call that returns when the input can be read, and if this and all other threads wait for nothing
+// else that another process could cause:
 //
-//   - the thread is in read(2) or one of its kin on the input, or in poll, select or epoll_wait on it and on nothing but
-//     [thread.private] descriptors, with a limit of a second at least;
-//   - the other threads wait for each other, for signals or on private descriptors, with a limit of half a minute at
-//     least;
-//   - a terminal is the controlling terminal of another session, or the process is in the foreground of it. /dev/tty is the
-//     job's terminal in those sessions that have it open by its own name too.
+//   - the thread is in read(2) or a similar call on the input, or in poll, select or epoll_wait on the input and otherwise
+//     only [thread.private] descriptors, with a limit of at least a second;
+//   - the other threads wait for each other, for signals or on private descriptors, with a limit of at least half a
+//     minute;
+//   - if the input is a terminal, it is the controlling terminal of another session, or the process is in its foreground.
+//     /dev/tty is the job's terminal in sessions that also have it open by its own name.
 //
-// Nothing is known of processes that may not be traced: of another user, not dumpable, kept off by Yama; of those with 32-bit
-// calls; and of those that use splice or io_uring.
+// Some processes cannot be examined: those that must not be traced (of another user, not dumpable, restricted by
+// Yama), those with 32-bit calls, and those that use splice or io_uring.
 func Waiting(among []Process, in Input) (Waiter, bool) {
 	if in == (Input{}) {
 		return Waiter{}, false
 	}
-	among = slices.Clone(among) // a look that was given up goes on with it
+	among = slices.Clone(among) // an abandoned look may still use it
 	for _, p := range atMost(waitSearch, among) {
 		if waits, _ := within(p.PID, func() bool { return waits(p, among, in) }); waits {
 			w := Waiter{PID: p.PID, Command: CommandLine(p.PID), On: OnStdin}
@@ -53,18 +53,18 @@ func Waiting(among []Process, in Input) (Waiter, bool) {
 	return Waiter{}, false
 }
 
-// view is a look at one process of a job.
+// view is one examination of a process of a job.
 type view struct {
 	Process
 	among []Process
 	in    Input
 
-	until  time.Time            // when nobody waits for the answer any more
-	held   map[int][]descriptor // what was found that processes hold, by pid
-	parent func() bool          // whether it has children at work, asked once
+	until  time.Time            // when the caller stops waiting for the answer
+	held   map[int][]descriptor // cache of the open descriptors of processes, by pid
+	parent func() bool          // reports whether it has running children; computed once
 }
 
-// thread is one of the process.
+// thread is a thread of the process.
 type thread struct {
 	id  int
 	dir string
@@ -100,14 +100,14 @@ func waits(p Process, among []Process, in Input) bool {
 	if reader.id == 0 || !v.mayRead() {
 		return false
 	}
-	again, ok := callOf(reader.dir) // what was looked at in between belongs to this call
+	again, ok := callOf(reader.dir) // if so, the facts examined in between belong to this call
 	return ok && again == blocked
 }
 
-// late reports whether the look has taken too long: a job may have much to look at.
+// late reports whether the examination has taken too long: a job may have many processes.
 func (v view) late() bool { return time.Now().After(v.until) }
 
-// tasks are the threads of the process.
+// tasks returns the threads of the process.
 func (v view) tasks() (threads []thread, ok bool) {
 	dir := processDir(v.PID) + "/task"
 	ids, whole := []int{v.PID}, true
@@ -120,8 +120,8 @@ func (v view) tasks() (threads []thread, ok bool) {
 	return threads, whole && len(ids) > 0
 }
 
-// idle looks at what a thread is blocked in. wakes means that it may go on without input and without the others of the
-// process, reads that it will with input.
+// idle classifies the call that a thread is blocked in. wakes: it may continue without input and without the other
+// threads of the process. reads: it continues when there is input.
 func (v view) idle(t thread, c call) (wakes, reads bool) {
 	w, ok := t.waitOf(c)
 	if !ok || w.signals && v.parent() {
@@ -156,8 +156,9 @@ func (v view) isInput(is Input) bool {
 // ownTerminal is the device number of /dev/tty.
 var ownTerminal = unix.Mkdev(5, 0)
 
-// ownsTerminal reports whether the controlling terminal of the process's session, which has the number of the input, is the
-// input: terminals of other instances of devpts have the same numbers. A process of the session that has it open tells.
+// ownsTerminal reports whether the controlling terminal of the process's session, which has the device number of the
+// input, is the input: terminals of other devpts instances have the same numbers. It is, if a process of the session
+// has the input open by its own name.
 func (v view) ownsTerminal() bool {
 	for i, p := range v.among {
 		if i == maxHolding {
@@ -175,8 +176,8 @@ func (v view) ownsTerminal() bool {
 	return false
 }
 
-// mayRead reports whether the input would be given to the process: of a terminal, only those in the foreground get any.
-// Others are stopped when they try; who has become one while it waited stays blocked.
+// mayRead reports whether the process would receive the input: on a terminal only foreground processes do. Others are
+// stopped when they read; a process that moved to the background while waiting stays blocked.
 func (v view) mayRead() bool {
 	now, ok := Read(v.PID)
 	if !ok || !now.Same(v.Process) || !now.sleeping {
@@ -185,10 +186,10 @@ func (v view) mayRead() bool {
 	return v.in.rdev == 0 || now.terminal != v.in.rdev || now.Group == now.Foreground
 }
 
-// names reports whether a descriptor is still what was entered under its number.
+// names reports whether a descriptor is still the file that was registered under its number.
 func (e event) names(is Input) bool {
 	return e.inode == 0 || e.inode == is.ino && e.device == kernelDevice(is.dev)
 }
 
-// kernelDevice is a device number as the kernel has it inside, and shows it in fdinfo.
+// kernelDevice converts a device number to the kernel's internal form, used in fdinfo.
 func kernelDevice(dev uint64) uint64 { return uint64(unix.Major(dev))<<20 | uint64(unix.Minor(dev)) }
