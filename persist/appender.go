@@ -23,6 +23,7 @@ type appender struct {
 	beside  map[*Pending]time.Time // start times of steps that run outside of the queue
 	freed   chan struct{}          // closed when a task is done; nil: no caller waits for room
 	closing bool
+	limits  limits
 }
 
 // Limits of the queue. A caller that finds it full waits for room and gives up if the disk stalls: then its events
@@ -40,6 +41,9 @@ const (
 	// writeLimit is how long Append, payloads and Close wait for a stalled disk.
 	writeLimit = time.Second
 )
+
+// limits are stallAfter and writeLimit of one store. Tests of other things set longer ones, since their disk may be busy.
+type limits struct{ stall, write time.Duration }
 
 // ErrPending means that a disk has not answered yet. The records are in memory and are written, in order, when it
 // answers.
@@ -142,7 +146,7 @@ func (a *appender) full(p *Pending) bool {
 
 // makeRoom waits for room while the disk makes progress. The caller holds a.mu.
 func (a *appender) makeRoom(p *Pending) bool {
-	timer := time.NewTimer(writeLimit)
+	timer := time.NewTimer(a.limits.write)
 	defer timer.Stop()
 	for a.full(p) && !a.stalledLocked() {
 		if a.freed == nil {
@@ -209,11 +213,11 @@ func (a *appender) stalled() bool {
 
 func (a *appender) stalledLocked() bool {
 	for _, began := range a.beside {
-		if time.Since(began) > stallAfter {
+		if time.Since(began) > a.limits.stall {
 			return true
 		}
 	}
-	return !a.began.IsZero() && time.Since(a.began) > stallAfter
+	return !a.began.IsZero() && time.Since(a.began) > a.limits.stall
 }
 
 // enter records the start of a step outside of the queue; leave ends it.

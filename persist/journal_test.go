@@ -74,7 +74,9 @@ func (f *faultyLog) Close() error { return nil }
 
 // faultyStore is a store whose log is f.
 func faultyStore(f *faultyLog) *Store {
-	s := New(testOptions("/state/sessions"))
+	o := testOptions("/state/sessions")
+	o.limits = limits{} // it stalls when a test says so
+	s := New(o)
 	d := s.kept.(*queued).disk
 	d.log = &journal{f: f}
 	d.sync.names = true // it has no directory

@@ -42,7 +42,7 @@ func (s *Store) Payload(inv agenttool.InvocationID, name, mediaType, relation st
 // Keep stores data as a complete payload. It fails as Payload, Write and Close do, and with [ErrPending] if the disk
 // takes longer than a second.
 func (s *Store) Keep(inv agenttool.InvocationID, name, mediaType string, data []byte) (agenttool.Ref, error) {
-	return within(writeLimit, func() (agenttool.Ref, error) {
+	return within(s.o.limits.write, func() (agenttool.Ref, error) {
 		p, err := s.Payload(inv, name, mediaType, name)
 		if err != nil {
 			return agenttool.Ref{}, err

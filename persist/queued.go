@@ -13,7 +13,7 @@ type queued struct {
 	line *appender
 }
 
-func newQueued(d *disk) *queued { return &queued{d, &appender{}} }
+func newQueued(d *disk, l limits) *queued { return &queued{d, &appender{limits: l}} }
 
 func (q *queued) submit(events [][]byte, written func(first int64)) *Pending {
 	p := &Pending{do: q.write, events: events, written: written}
@@ -86,7 +86,7 @@ func (q *queued) since(seq int64, limit int) ([]Entry, bool, error) {
 		entries []Entry
 		more    bool
 	}
-	found, err := within(writeLimit, func() (p page, err error) {
+	found, err := within(q.line.limits.write, func() (p page, err error) {
 		p.entries, p.more, err = q.disk.since(seq, limit)
 		return p, err
 	}, nil)
@@ -122,7 +122,7 @@ func (q *queued) noteRef(line []byte) {
 }
 
 func (q *queued) open(file string) (source, error) {
-	return within(writeLimit, func() (source, error) { return q.disk.open(file) }, func(s source) { _ = s.close() })
+	return within(q.line.limits.write, func() (source, error) { return q.disk.open(file) }, func(s source) { _ = s.close() })
 }
 
 // patience returns how long a caller without a deadline waits for the disk.
@@ -130,7 +130,7 @@ func (q *queued) patience() time.Duration {
 	if q.stalled() {
 		return 0
 	}
-	return writeLimit
+	return q.line.limits.write
 }
 
 func (q *queued) close() error {

@@ -19,6 +19,8 @@ type Options struct {
 	PayloadLimit int64               // bytes of one payload; 0: 1 GiB
 	SessionLimit int64               // bytes of all payloads of the session on disk; 0: 4 GiB
 	Ephemeral    bool                // store everything in memory and do not touch the disk
+
+	limits limits // zero: stallAfter and writeLimit
 }
 
 const (
@@ -35,6 +37,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.ID == "" {
 		o.ID = agenttool.SessionID(o.IDs.New("ses_", o.Now()))
+	}
+	if o.limits == (limits{}) {
+		o.limits = limits{stallAfter, writeLimit}
 	}
 	if o.PayloadLimit <= 0 {
 		o.PayloadLimit = defaultPayloadLimit
@@ -71,7 +76,7 @@ func New(o Options) *Store {
 	if o.Ephemeral {
 		return &Store{o: o, kept: newMemory(o)}
 	}
-	return &Store{o: o, kept: newQueued(newDisk(o))}
+	return &Store{o: o, kept: newQueued(newDisk(o), o.limits)}
 }
 
 // Resume opens the session for o for more records, or creates it. It tries once to take the lock, without waiting. It
@@ -85,10 +90,10 @@ func Resume(o Options) (*Store, error) {
 		return New(o), nil
 	}
 	d := newDisk(o)
-	if _, err := within(writeLimit, func() (*disk, error) { return d, d.attach() }, func(d *disk) { _ = d.close() }); err != nil {
+	if _, err := within(o.limits.write, func() (*disk, error) { return d, d.attach() }, func(d *disk) { _ = d.close() }); err != nil {
 		return nil, err
 	}
-	return &Store{o: o, kept: newQueued(d)}, nil
+	return &Store{o: o, kept: newQueued(d, o.limits)}, nil
 }
 
 // ID returns the session's identifier.
@@ -115,7 +120,7 @@ func (s *Store) Append(events ...[]byte) (first int64, err error) {
 	if len(events) == 0 {
 		return 0, nil
 	}
-	return s.Submit(events, nil).Wait(writeLimit)
+	return s.Submit(events, nil).Wait(s.o.limits.write)
 }
 
 // Submit is Append for a caller that waits later: it queues events and returns. Once they are written it calls

@@ -20,7 +20,7 @@ import (
 var noon = time.Date(2025, 6, 1, 12, 0, 0, 0, time.UTC)
 
 func testOptions(dir string) Options {
-	return Options{Dir: dir, ID: "ses_test", Now: func() time.Time { return noon }}
+	return Options{Dir: dir, ID: "ses_test", Now: func() time.Time { return noon }, limits: limits{time.Minute, time.Minute}}
 }
 
 // event returns an encoded event that is told apart by n.
