@@ -1,55 +1,45 @@
 package main
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"time"
+
+	"toolhost/wire/wiretest"
 )
+
+// patience is how long an answer may take.
+const patience = 5 * time.Minute
 
 // host is a running toolhost that this program talks to, one call at a time.
 type host struct {
+	*wiretest.Process
 	program, workspace string
-	cmd                *exec.Cmd
-	in                 io.WriteCloser
-	lines              *bufio.Reader
-	calls              int
 }
 
 // start runs program with a home, a state and a workspace of its own below dir.
 func start(program, dir string) (*host, error) {
 	h := &host{program: program, workspace: filepath.Join(dir, "home", "ws")}
-	if err := os.MkdirAll(h.workspace, 0o755); err != nil {
-		return nil, err
+	for _, made := range []string{h.workspace, filepath.Join(dir, "home", "run")} {
+		if err := os.MkdirAll(made, 0o700); err != nil {
+			return nil, err
+		}
 	}
-	h.cmd = exec.Command(program, "serve", "--mode", "sandboxed", "--workspace", h.workspace)
-	h.cmd.Env = append(os.Environ(), "HOME="+filepath.Join(dir, "home"), "XDG_STATE_HOME="+filepath.Join(dir, "state"))
-	h.cmd.Stderr = os.Stderr
+	cmd := exec.Command(program, "serve", "--mode", "sandboxed", "--workspace", h.workspace)
+	cmd.Env = append(os.Environ(), wiretest.Home(filepath.Join(dir, "home"))...)
+	cmd.Stderr = os.Stderr
 	var err error
-	if h.in, err = h.cmd.StdinPipe(); err != nil {
-		return nil, err
-	}
-	out, err := h.cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	h.lines = bufio.NewReaderSize(out, 1<<20)
-	if err := h.cmd.Start(); err != nil {
+	if h.Process, err = wiretest.Start(cmd, wiretest.Options{}); err != nil {
 		return nil, err
 	}
 	_, err = h.request("agenttool/hello", map[string]any{"client": map[string]string{"name": "walls", "version": "1"}, "events": "results"})
 	return h, err
 }
 
-func (h *host) end() {
-	h.in.Close()
-	io.Copy(io.Discard, h.lines)
-	h.cmd.Wait()
-}
+func (h *host) end() { _ = h.End(patience) }
 
 // result is what this program reads of a call's result.
 type result struct {
@@ -80,11 +70,10 @@ func (h *host) batch(count int) (float64, error) {
 		case 7:
 			tool, input = "shell", map[string]any{"command": "wc -l " + file}
 		}
-		h.calls++
-		calls[i] = map[string]any{"id": fmt.Sprint("call-", h.calls), "tool": tool, "input": input}
+		calls[i] = map[string]any{"id": fmt.Sprint("call-", h.ID()), "tool": tool, "input": input}
 	}
 	started := time.Now()
-	raw, err := h.request("agenttool/batch", map[string]any{"id": fmt.Sprint("batch-", h.calls), "calls": calls})
+	raw, err := h.request("agenttool/batch", map[string]any{"id": fmt.Sprint("batch-", h.ID()), "calls": calls})
 	took := float64(time.Since(started).Nanoseconds()) / 1e6
 	if err != nil {
 		return 0, err
@@ -123,8 +112,7 @@ func (h *host) background(command string) (string, error) {
 
 // invoke makes a call and waits for its result, which must be a success, or a job that runs on.
 func (h *host) invoke(tool string, input map[string]any) (result, error) {
-	h.calls++
-	raw, err := h.request("agenttool/invoke", map[string]any{"id": fmt.Sprint("call-", h.calls), "tool": tool, "input": input})
+	raw, err := h.request("agenttool/invoke", map[string]any{"id": fmt.Sprint("call-", h.ID()), "tool": tool, "input": input})
 	if err != nil {
 		return result{}, err
 	}
@@ -141,34 +129,7 @@ func (h *host) invoke(tool string, input map[string]any) (result, error) {
 }
 
 // request sends one request and returns its result.
-func (h *host) request(method string, params any) (json.RawMessage, error) {
-	h.calls++
-	id := h.calls
-	line, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": id, "method": method, "params": params})
-	if err != nil {
-		return nil, err
-	}
-	if _, err := h.in.Write(append(line, '\n')); err != nil {
-		return nil, err
-	}
-	for {
-		line, err := h.lines.ReadBytes('\n')
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", method, err)
-		}
-		var m struct {
-			ID     any             `json:"id"`
-			Result json.RawMessage `json:"result"`
-			Error  any             `json:"error"`
-		}
-		if err := json.Unmarshal(line, &m); err != nil {
-			return nil, err
-		}
-		if m.ID == float64(id) {
-			if m.Error != nil {
-				return nil, fmt.Errorf("%s: %v", method, m.Error)
-			}
-			return m.Result, nil
-		}
-	}
+func (h *host) request(method string, params any) (result json.RawMessage, err error) {
+	err = h.Request(method, params, &result, patience)
+	return result, err
 }

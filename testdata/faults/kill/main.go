@@ -115,11 +115,11 @@ func (s *scene) kill(wait time.Duration, totals map[string]int) error {
 	totals["victim "+victim]++
 	if victim == "holder" {
 		time.Sleep(time.Duration(s.random.IntN(300)) * time.Millisecond)
-		if err := h.end(); err != nil {
+		if err := h.End(20 * time.Second); err != nil {
 			return fmt.Errorf("a host without its holder: %w", err)
 		}
 	} else {
-		h.kill()
+		h.Kill()
 	}
 	<-worked
 	s.settle("killed", wait, totals)
@@ -127,19 +127,13 @@ func (s *scene) kill(wait time.Duration, totals map[string]int) error {
 	if err != nil {
 		return fmt.Errorf("the next host: %w", err)
 	}
-	if err := next.call("shell", map[string]any{"command": "true"}); err != nil {
-		return err
-	}
-	if _, err := next.wait(2); err != nil {
+	if err := next.call("shell", map[string]any{"command": "true"}).Result(nil, patience); err != nil {
 		return fmt.Errorf("a call of the next host: %w", err)
 	}
-	if err := next.call("write", map[string]any{"path": "f0", "content": "the end\n"}); err != nil {
-		return err
-	}
-	if _, err := next.wait(3); err != nil {
+	if err := next.call("write", map[string]any{"path": "f0", "content": "the end\n"}).Result(nil, patience); err != nil {
 		return fmt.Errorf("a write of the next host: %w", err)
 	}
-	if err := next.end(); err != nil {
+	if err := next.End(20 * time.Second); err != nil {
 		return err
 	}
 	s.settle("next", wait, totals)

@@ -48,26 +48,26 @@ func newScene(dir string, number int, with setup) (*scene, error) {
 }
 
 // work sends mixed calls until the host is gone.
-func (s *scene) work(h *host) {
+func (s *scene) work(h host) {
 	for n := 0; n < 2000; n++ {
-		var err error
 		name := fmt.Sprint("f", s.random.IntN(4))
 		switch s.random.IntN(12) {
 		case 0:
-			err = h.call("shell", map[string]any{"command": fmt.Sprintf("setsid sleep %s & (setsid nohup sleep %[1]s >/dev/null 2>&1 &); sleep %[1]s", s.mark), "run_in_background": true})
+			h.call("shell", map[string]any{"command": fmt.Sprintf("setsid sleep %s & (setsid nohup sleep %[1]s >/dev/null 2>&1 &); sleep %[1]s", s.mark), "run_in_background": true})
 		case 1:
-			err = h.call("shell", map[string]any{"command": "echo done > j; cat f0 | wc"})
+			h.call("shell", map[string]any{"command": "echo done > j; cat f0 | wc"})
 		case 2:
-			err = h.call("grep", map[string]any{"pattern": "line"})
+			h.call("grep", map[string]any{"pattern": "line"})
 		case 3, 4, 5, 6:
-			err = h.call("write", map[string]any{"path": fmt.Sprint("f", 4+n), "content": strings.Repeat("some more text\n", 40_000)})
+			h.call("write", map[string]any{"path": fmt.Sprint("f", 4+n), "content": strings.Repeat("some more text\n", 40_000)})
 		default:
-			err = h.call("edit", map[string]any{"path": name, "edits": []any{map[string]any{"old_string": "the end", "new_string": "more\nthe end"}}})
+			h.call("edit", map[string]any{"path": name, "edits": []any{map[string]any{"old_string": "the end", "new_string": "more\nthe end"}}})
 		}
-		if err != nil {
+		select {
+		case <-h.Ended():
 			return
+		case <-time.After(time.Duration(s.random.IntN(20)) * time.Millisecond):
 		}
-		time.Sleep(time.Duration(s.random.IntN(20)) * time.Millisecond)
 	}
 }
 

@@ -128,12 +128,10 @@ func (c *client) mcp(tool string, input map[string]any) {
 // send sends a request without waiting for those before it.
 func (c *client) send(method string, params any) {
 	c.calls++
-	replies, err := c.host.send(method, params)
+	sent := c.host.Send(method, params)
 	c.pending.Go(func() {
-		var r reply
-		if err == nil {
-			r, err = c.host.wait(replies)
-		}
+		m, err := sent.Message(patience)
+		r := reply{m}
 		for err == nil && r.busy() {
 			time.Sleep(50 * time.Millisecond)
 			r, err = c.host.request(method, params)
@@ -150,9 +148,7 @@ func (c *client) send(method string, params any) {
 
 // raw writes a line that is no message.
 func (c *client) raw(line []byte) {
-	c.host.writing.Lock()
-	defer c.host.writing.Unlock()
-	_, _ = c.host.in.Write(append(line, '\n'))
+	_, _ = c.host.Write(append(line, '\n'))
 }
 
 // run floods the host and waits until every call has its answer.

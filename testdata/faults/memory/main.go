@@ -119,7 +119,7 @@ func (r *run) one(f flood, g *group) {
 		r.fail("%s: the host does not start: %v", f.name, err)
 		return
 	}
-	pid := h.cmd.Process.Pid
+	pid := h.Cmd.Process.Pid
 	c := &client{host: h, short: r.short, random: rand.New(rand.NewPCG(1, 2)), failed: map[string]int{}}
 	peak := anonymousPeak(pid)
 	c.run(f)
@@ -142,7 +142,7 @@ func (r *run) one(f flood, g *group) {
 	if err != nil || !answer.succeeded() {
 		r.fail("%s: the host does not answer afterwards: %v %s", f.name, err, answer.says())
 	}
-	if err := h.end(); err != nil {
+	if err := h.End(20 * time.Second); err != nil {
 		r.fail("%s: the host ended with %v", f.name, err)
 	}
 	if idle.resident+below > bound {

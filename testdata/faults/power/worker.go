@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -11,7 +10,12 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"toolhost/wire/wiretest"
 )
+
+// patience is how long an answer, or the end of a session on a slow disk, may take.
+const patience = 5 * time.Minute
 
 // worker has toolhost change files and settings, and knows at which moment of the recording each change was reported.
 type worker struct {
@@ -37,8 +41,7 @@ func newWorker(program, root string, now func() int, random *rand.Rand) *worker 
 // command is toolhost with its state, its settings and its workspace below root.
 func (w *worker) command(root string, args ...string) *exec.Cmd {
 	cmd := exec.Command(w.program, args...)
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + root, "XDG_STATE_HOME=" + root + "/state", "XDG_CONFIG_HOME=" + root + "/config",
-		"XDG_RUNTIME_DIR=" + root + "/run"}
+	cmd.Env = append(wiretest.Home(root), "PATH="+os.Getenv("PATH"))
 	cmd.Dir = root // in a repository, rules would be added to that project
 	cmd.Stderr = os.Stderr
 	return cmd
@@ -56,23 +59,17 @@ func (w *worker) run(long time.Duration) {
 
 func (w *worker) session(long time.Duration) {
 	cmd := w.command(w.root, "serve", "--workspace", filepath.Join(w.root, "ws"), "--mode", "accept_edits")
-	in, err := cmd.StdinPipe()
-	check(err)
-	out, err := cmd.StdoutPipe()
-	check(err)
 	var said strings.Builder
 	cmd.Stderr = io.MultiWriter(os.Stderr, &said)
-	check(cmd.Start())
-	lines := bufio.NewReader(out)
+	host, err := wiretest.Start(cmd, wiretest.Options{})
+	check(err)
 	for end := time.Now().Add(long); time.Now().Before(end); {
 		if w.random.IntN(12) == 0 {
 			w.rule()
 		}
-		w.change(in, lines)
+		w.change(host)
 	}
-	check(in.Close())
-	_, _ = io.Copy(io.Discard, lines)
-	if err := cmd.Wait(); err != nil && strings.Contains(said.String(), "the disk of the session log does not answer") {
+	if err := host.End(patience); err != nil && strings.Contains(said.String(), "the disk of the session log does not answer") {
 		w.stalled++ // on a busy machine the recorded disk is slow: the session does not wait for it for ever
 	} else {
 		check(err)
@@ -80,7 +77,7 @@ func (w *worker) session(long time.Duration) {
 }
 
 // change makes one change of a file and waits until it is reported.
-func (w *worker) change(in io.Writer, out *bufio.Reader) {
+func (w *worker) change(host *wiretest.Process) {
 	name := fmt.Sprintf("f%d", w.random.IntN(12))
 	n := len(w.changes)
 	c := change{id: fmt.Sprintf("change-%d-", n)}
@@ -91,14 +88,10 @@ func (w *worker) change(in io.Writer, out *bufio.Reader) {
 		c.content = c.id + old[strings.Index(old, " "):]
 		tool, input = "edit", map[string]any{"path": name, "old_string": old[:strings.Index(old, " ")], "new_string": c.id}
 	}
-	encoded, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": n, "method": "agenttool/invoke",
-		"params": map[string]any{"id": c.id, "tool": tool, "input": input}})
-	check(err)
 	c.began = w.now()
-	_, err = in.Write(append(encoded, '\n'))
+	m, err := host.Send("agenttool/invoke", map[string]any{"id": c.id, "tool": tool, "input": input}).Message(patience)
 	check(err)
-	answer, err := out.ReadString('\n')
-	check(err)
+	answer := string(m.Line)
 	if !strings.Contains(answer, `"status":"succeeded"`) {
 		if strings.Contains(answer, `"not_read"`) || strings.Contains(answer, "read it first") || strings.Contains(answer, "stale") {
 			return // a file of an earlier session
