@@ -34,7 +34,7 @@ func (a *arena) besiege() *siege {
 	s := &siege{arena: a, h: a.serving(true).confinedBy()}
 	if lacks[a.level] != "" { // such a host is in a user namespace of its own, from which it could not look at a person outside
 		needs(a.t, "nsenter")
-		s.under = []string{"/usr/bin/nsenter", "--preserve-credentials", "--user", "--target", fmt.Sprint(s.h.cmd.Process.Pid), "--"}
+		s.under = []string{"/usr/bin/nsenter", "--preserve-credentials", "--user", "--target", fmt.Sprint(s.h.process.Cmd.Process.Pid), "--"}
 	}
 	s.open = s.h.write(owned)
 	s.p = s.h.prompt(owned, 1)
@@ -78,7 +78,7 @@ func (s *siege) words() string {
 	return fmt.Sprintf(`
 export SPEAK='perl speak.pl %s %s' TH='%s' HOST=%d USERS='%s' STATE='%s'
 export XDG_RUNTIME_DIR='%s' XDG_STATE_HOME="$STATE" XDG_CONFIG_HOME='%s'
-`, s.socket(), s.p.Decision.ID, s.toolhost, s.h.cmd.Process.Pid, s.path(userSettings), s.state, s.run, s.path("config"))
+`, s.socket(), s.p.Decision.ID, s.toolhost, s.h.process.Cmd.Process.Pid, s.path(userSettings), s.state, s.run, s.path("config"))
 }
 
 // unharmed checks that nothing was answered, and nothing is allowed that was not.
@@ -88,8 +88,8 @@ func (s *siege) unharmed(after, said string) {
 		s.t.Errorf("%s: %s", after, said)
 	}
 	select {
-	case line := <-s.open.answers:
-		s.t.Fatalf("%s: the prompt was answered: %s\n%s", after, cut.Characters(string(line), 600), said)
+	case answer := <-s.open.sent.Answers:
+		s.t.Fatalf("%s: the prompt was answered: %s\n%s", after, cut.Characters(string(answer.Line), 600), said)
 	default:
 	}
 	again := s.h.write(owned)
@@ -208,7 +208,7 @@ func (s *siege) signals() {
 		s.t.Errorf("it was not tried: %s", said)
 	}
 	s.unharmed("signals", said)
-	if state := stateOfProcess(s.h.cmd.Process.Pid); strings.ContainsAny(state, "Tt") {
+	if state := stateOfProcess(s.h.process.Cmd.Process.Pid); strings.ContainsAny(state, "Tt") {
 		s.t.Errorf("the host is held: %s", state)
 	}
 }

@@ -1,19 +1,18 @@
 package main
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
-	"io"
+	"os/exec"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"toolhost/agenttool/cut"
 	"toolhost/agenttool/recordtest"
+	"toolhost/wire/wiretest"
 )
 
 // soon is how long what a host does by itself may take. It is generous.
@@ -21,18 +20,13 @@ const soon = time.Minute
 
 // speaker is one end of the wire, the client's or a person's: it answers nothing by itself.
 type speaker struct {
+	*wiretest.Conn
 	t    testing.TB
 	name string
-	to   io.WriteCloser
-	over chan struct{} // closed when nothing more comes
 
-	writing sync.Mutex
-	last    atomic.Int64
-
-	mu      sync.Mutex
-	waiting map[int64]chan []byte // nil: nothing more comes
-	heard   []notice
-	news    chan struct{} // closed at the next notice
+	mu   sync.Mutex
+	kept []notice
+	news chan struct{} // closed at the next notice
 }
 
 // notice is an event.
@@ -105,80 +99,53 @@ type greeting struct {
 	}
 }
 
-func newSpeaker(t testing.TB, name string, to io.WriteCloser, from io.Reader) *speaker {
-	s := &speaker{
-		t: t, name: name, to: to, over: make(chan struct{}), waiting: map[int64]chan []byte{}, news: make(chan struct{}),
-	}
-	go s.read(from)
-	return s
+func newSpeaker(t testing.TB, name string) *speaker {
+	return &speaker{t: t, name: name, news: make(chan struct{})}
 }
 
-func (s *speaker) read(from io.Reader) {
-	defer close(s.over)
-	lines := bufio.NewScanner(from)
-	lines.Buffer(nil, 64<<20)
-	for lines.Scan() {
-		s.receive(slices.Clone(lines.Bytes()))
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, c := range s.waiting {
-		close(c)
-	}
-	s.waiting = nil
-	close(s.news)
-}
-
-func (s *speaker) receive(line []byte) {
-	var m struct {
-		ID     int64
-		Params *struct{ Event notice }
-	}
-	if err := json.Unmarshal(line, &m); err != nil {
-		s.t.Errorf("%s is told what is no message: %v: %s", s.name, err, cut.Characters(string(line), 300))
-		return
-	}
-	for _, err := range recordtest.Message(line) {
-		s.t.Errorf("%s is told: %v\n%s", s.name, err, cut.Characters(string(line), 2000))
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if m.Params != nil {
-		m.Params.Event.order = len(s.heard)
-		s.heard = append(s.heard, m.Params.Event)
-		close(s.news)
-		s.news = make(chan struct{})
-		return
-	}
-	if c := s.waiting[m.ID]; c != nil {
-		delete(s.waiting, m.ID)
-		c <- line
-	}
-}
-
-// send sends a request; its answer comes through the channel, which is closed without one if nothing more comes.
-func (s *speaker) send(method string, params any) <-chan []byte {
-	id, c := s.last.Add(1), make(chan []byte, 1)
-	s.mu.Lock()
-	if s.waiting == nil {
-		close(c)
-	} else {
-		s.waiting[id] = c
-	}
-	s.mu.Unlock()
-	line, err := json.Marshal(fields{"jsonrpc": "2.0", "id": id, "method": method, "params": params})
+// process starts a process to speak with.
+func (s *speaker) process(cmd *exec.Cmd) *wiretest.Process {
+	s.t.Helper()
+	started := make(chan struct{}) // s has its connection then
+	p, err := wiretest.Start(cmd, wiretest.Options{Malformed: malformed(s.t, s.name), Heard: func(m wiretest.Message) {
+		<-started
+		s.heard(m)
+	}})
 	if err != nil {
-		panic(err)
+		s.t.Fatal(err)
 	}
-	s.writing.Lock()
-	defer s.writing.Unlock()
-	_, _ = s.to.Write(append(line, '\n')) // what is not written is not answered
-	return c
+	s.Conn = p.Conn
+	close(started)
+	return p
+}
+
+// heard checks a message, and keeps an event.
+func (s *speaker) heard(m wiretest.Message) {
+	for _, err := range recordtest.Message(m.Line) {
+		s.t.Errorf("%s is told: %v\n%s", s.name, err, cut.Characters(string(m.Line), 2000))
+	}
+	if m.Method == "" {
+		return
+	}
+	var params struct{ Event notice }
+	if err := json.Unmarshal(m.Params, &params); err != nil {
+		s.t.Errorf("%s is told: %v: %s", s.name, err, cut.Characters(string(m.Line), 300))
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	params.Event.order = len(s.kept)
+	s.kept = append(s.kept, params.Event)
+	close(s.news)
+	s.news = make(chan struct{})
 }
 
 // try sends a request and waits for its result.
 func (s *speaker) try(method string, params, result any) error {
-	return settle(s.name+": "+method, s.send(method, params), result, soon)
+	if err := s.Request(method, params, result, soon); err != nil {
+		return fmt.Errorf("%s: %w", s.name, err)
+	}
+	return nil
 }
 
 // request is try where an error ends the test.
@@ -260,7 +227,7 @@ func (s *speaker) prompts() []prompted {
 func (s *speaker) notices(so func(notice) bool) (found []notice) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, n := range s.heard {
+	for _, n := range s.kept {
 		if so(n) {
 			found = append(found, n)
 		}
@@ -274,8 +241,9 @@ func (s *speaker) notice(what string, so func(notice) bool) notice {
 	limit := time.NewTimer(soon)
 	defer limit.Stop()
 	for {
+		ended := s.Over()
 		s.mu.Lock()
-		news, ended := s.news, s.waiting == nil
+		news := s.news
 		s.mu.Unlock()
 		if found := s.notices(so); len(found) > 0 {
 			return found[0]
@@ -285,6 +253,7 @@ func (s *speaker) notice(what string, so func(notice) bool) notice {
 		}
 		select {
 		case <-news:
+		case <-s.Ended():
 		case <-limit.C:
 			s.t.Fatalf("%s is not told: %s", s.name, what)
 		}
@@ -304,7 +273,7 @@ func (s *speaker) prompt(text string, nth int) prompted {
 
 // noticesBefore are those before the one of an order that are so. The caller holds s.mu.
 func (s *speaker) noticesBefore(order int, so func(notice) bool) (found []notice) {
-	for _, n := range s.heard[:order] {
+	for _, n := range s.kept[:order] {
 		if so(n) {
 			found = append(found, n)
 		}
@@ -324,9 +293,9 @@ func (s *speaker) ended(p prompted) ruling {
 func (s *speaker) forget(p prompted) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.heard = slices.DeleteFunc(s.heard, func(n notice) bool { return n.Data.Decision.ID == p.Decision.ID })
-	for i := range s.heard {
-		s.heard[i].order = i
+	s.kept = slices.DeleteFunc(s.kept, func(n notice) bool { return n.Data.Decision.ID == p.Decision.ID })
+	for i := range s.kept {
+		s.kept[i].order = i
 	}
 }
 

@@ -15,15 +15,16 @@ import (
 
 	"toolhost/agenttool/cut"
 	"toolhost/sandbox"
+	"toolhost/wire/wiretest"
 )
 
 // approvalsHost is a toolhost process with a client that answers what the test says, and nothing else.
 type approvalsHost struct {
 	*speaker
-	a    *arena
-	cmd  *exec.Cmd
-	said *lockedText // stderr
-	met  greeting
+	a       *arena
+	process *wiretest.Process
+	said    *lockedText // stderr
+	met     greeting
 }
 
 // approvalsArena is an arena with a configuration directory of its own.
@@ -43,20 +44,10 @@ func approvals(t *testing.T) *arena {
 // serving starts a host. attending is whether its client says that it answers prompts.
 func (a *arena) serving(attending bool, flags ...string) *approvalsHost {
 	a.t.Helper()
-	h := &approvalsHost{a: a, cmd: a.serveCommand(flags...), said: &lockedText{}}
-	h.cmd.Stderr = h.said
-	in, err := h.cmd.StdinPipe()
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	out, err := h.cmd.StdoutPipe()
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	if err := h.cmd.Start(); err != nil {
-		a.t.Fatal(err)
-	}
-	h.speaker = newSpeaker(a.t, "the client", in, out)
+	h := &approvalsHost{a: a, said: &lockedText{}, speaker: newSpeaker(a.t, "the client")}
+	cmd := a.serveCommand(flags...)
+	cmd.Stderr = h.said
+	h.process = h.speaker.process(cmd)
 	a.t.Cleanup(h.close)
 	params := fields{"client": fields{"name": "approvals", "version": "1"}, "events": "all", "approvals": attending}
 	if err := h.try("agenttool/hello", params, &h.met); err != nil {
@@ -76,17 +67,7 @@ func (h *approvalsHost) confinedBy() *approvalsHost {
 
 // close ends the host as a client does, and waits.
 func (h *approvalsHost) close() {
-	h.writing.Lock()
-	h.to.Close()
-	h.writing.Unlock()
-	select {
-	case <-h.over:
-	case <-time.After(patience):
-		h.t.Errorf("the host did not end within %v after its input\n%s", patience, h.said)
-		_ = h.cmd.Process.Kill()
-		<-h.over
-	}
-	_ = h.cmd.Wait()
+	endHost(h.t, h.process, h.said)
 	for _, word := range []string{"DATA RACE", "panic", "internal error", "bug in toolhost"} {
 		if said := h.said.String(); strings.Contains(said, word) {
 			h.t.Errorf("the host said:\n%s", cut.Characters(said, 8000))
@@ -105,23 +86,23 @@ func (h *approvalsHost) changed(n int) {
 
 // made is a call that may not be answered yet.
 type made struct {
-	h       *approvalsHost
-	id      string
-	name    string
-	begun   time.Time
-	answers <-chan []byte
+	h     *approvalsHost
+	id    string
+	name  string
+	begun time.Time
+	sent  wiretest.Pending
 }
 
 // make makes a call.
 func (h *approvalsHost) make(tool string, input fields, more ...fields) *made {
-	id := fmt.Sprint("call-", h.last.Add(1))
+	id := fmt.Sprint("call-", h.ID())
 	params := fields{"id": id, "tool": tool, "input": input}
 	for _, m := range more {
 		for name, value := range m {
 			params[name] = value
 		}
 	}
-	return &made{h: h, id: id, name: fmt.Sprint(tool, " ", input), begun: time.Now(), answers: h.send("agenttool/invoke", params)}
+	return &made{h: h, id: id, name: fmt.Sprint(tool, " ", input), begun: time.Now(), sent: h.Send("agenttool/invoke", params)}
 }
 
 // write makes a call that writes a file, which asks.
@@ -138,8 +119,8 @@ func (h *approvalsHost) shell(command string) *made {
 func (m *made) result() *jobReply {
 	m.h.t.Helper()
 	r := &jobReply{}
-	if err := settle(m.name, m.answers, r, patience); err != nil {
-		m.h.t.Fatalf("%v\n%s", err, m.h.said)
+	if err := m.sent.Result(r, patience); err != nil {
+		m.h.t.Fatalf("%s: %v\n%s", m.name, err, m.h.said)
 	}
 	r.took = time.Since(m.begun)
 	return r
@@ -179,8 +160,8 @@ func (m *made) denied() *jobReply {
 func (m *made) waits() {
 	m.h.t.Helper()
 	select {
-	case line := <-m.answers:
-		m.h.t.Fatalf("%s does not wait: %s", m.name, cut.Characters(string(line), 2000))
+	case answer := <-m.sent.Answers:
+		m.h.t.Fatalf("%s does not wait: %s", m.name, cut.Characters(string(answer.Line), 2000))
 	default:
 	}
 }
@@ -192,7 +173,7 @@ func (m *made) asksOrEnds(text string, n int) (asks bool) {
 		asks = len(m.h.notices(func(n notice) bool {
 			return n.Type == "tool.permission.requested" && strings.Contains(string(n.Data.Input), text)
 		})) >= n
-		return asks || len(m.answers) > 0
+		return asks || len(m.sent.Answers) > 0
 	})
 	return asks
 }
@@ -200,7 +181,7 @@ func (m *made) asksOrEnds(text string, n int) (asks bool) {
 // visitor is somebody at the session's socket: a process of their own, as toolhost approve is.
 type visitor struct {
 	*speaker
-	cmd *exec.Cmd
+	process *wiretest.Process
 }
 
 // relayScript connects its stdin and stdout to a socket.
@@ -224,18 +205,8 @@ func (a *arena) visitor(terminal bool) *visitor {
 	}
 	said := &lockedText{}
 	cmd.Stderr = said
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	p := &visitor{speaker: newSpeaker(a.t, "the person", in, out), cmd: cmd}
+	p := &visitor{speaker: newSpeaker(a.t, "the person")}
+	p.process = p.speaker.process(cmd)
 	a.t.Cleanup(func() {
 		p.leave()
 		if said := said.String(); said != "" {
@@ -260,9 +231,7 @@ func (a *arena) giveTerminal(cmd *exec.Cmd) {
 
 // leave ends the connection, and waits.
 func (p *visitor) leave() {
-	_ = p.cmd.Process.Kill()
-	<-p.over
-	_ = p.cmd.Wait()
+	p.process.Kill()
 }
 
 // viewer is a person who may answer.

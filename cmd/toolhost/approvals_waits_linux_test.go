@@ -140,16 +140,14 @@ func TestApprovalsSilentClient(t *testing.T) {
 	m.waits()
 
 	begun := time.Now()
-	h.writing.Lock()
-	h.to.Close()
-	h.writing.Unlock()
+	_ = h.CloseInput()
 	r := m.result()
 	if r.Result.Status == "succeeded" || exists(a, "ws/a.txt") {
 		t.Errorf("%s: %s", r.Result.Status, r.says())
 	}
-	<-h.over
+	<-h.Ended()
 	within(t, "the end of the host", time.Since(begun), 5*time.Second, soon)
-	<-v.over // the person hears no more
+	<-v.Ended() // the person hears no more
 	if d := v.notices(func(n notice) bool { return n.Data.Decision.RequestRef == p.Decision.ID }); len(d) > 0 && d[0].Data.Decision.Behavior != "deny" {
 		t.Errorf("the person was told %+v", d)
 	}
@@ -165,7 +163,7 @@ func TestApprovalsViewerKilled(t *testing.T) {
 	m := h.write("a.txt")
 	p := one.prompt("a.txt", 1)
 	half := `{"jsonrpc":"2.0","id":77,"method":"agenttool/decide","params":{"decision_id":"` + p.Decision.ID + `","behavior":"allow"}}`
-	if _, err := one.to.Write([]byte(half[:len(half)-1])); err != nil {
+	if _, err := one.Write([]byte(half[:len(half)-1])); err != nil {
 		t.Fatal(err)
 	}
 	one.leave()
@@ -197,7 +195,7 @@ func TestApprovalsRudeVisitor(t *testing.T) {
 	p := h.prompt("a.txt", 1)
 	for _, said := range []string{"", "{", "nonsense\n{}\n[]\n", strings.Repeat("x", 1<<16), "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"agenttool/decide\"}\n"} {
 		rude := a.visitor(false)
-		if _, err := rude.to.Write([]byte(said)); err != nil {
+		if _, err := rude.Write([]byte(said)); err != nil {
 			t.Fatal(err)
 		}
 	}

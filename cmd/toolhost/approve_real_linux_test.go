@@ -50,23 +50,9 @@ func startReal(t *testing.T, base, expire string, tty *os.File, flags ...string)
 		cmd.ExtraFiles = []*os.File{tty}
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 3}
 	}
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	s := &realSession{speaker: newSpeaker(t, "the client", in, out), ws: ws}
-	t.Cleanup(func() {
-		_ = in.Close()
-		<-s.over
-		_ = cmd.Wait()
-	})
+	s := &realSession{speaker: newSpeaker(t, "the client"), ws: ws}
+	p := s.process(cmd)
+	t.Cleanup(func() { _ = p.End(soon) })
 	var g greeting
 	s.request("agenttool/hello", fields{"client": fields{"name": "real"}, "events": "none", "approvals": false}, &g)
 	s.id = g.Session // others may run on the machine
@@ -76,11 +62,11 @@ func startReal(t *testing.T, base, expire string, tty *os.File, flags ...string)
 // write calls write, and returns what its result will be: a status and what it says.
 func (s *realSession) write(name string) func() (status, says string) {
 	s.t.Helper()
-	answered := s.send("agenttool/invoke", fields{"id": name, "tool": "write", "input": fields{"path": name, "content": "x\n"}})
+	answered := s.Send("agenttool/invoke", fields{"id": name, "tool": "write", "input": fields{"path": name, "content": "x\n"}})
 	return func() (string, string) {
 		s.t.Helper()
 		select {
-		case line := <-answered:
+		case m := <-answered.Answers:
 			var reply struct {
 				Result struct {
 					Result struct {
@@ -89,7 +75,7 @@ func (s *realSession) write(name string) func() (status, says string) {
 					}
 				}
 			}
-			if err := json.Unmarshal(line, &reply); err != nil {
+			if err := json.Unmarshal(m.Line, &reply); err != nil {
 				s.t.Fatal(err)
 			}
 			var says strings.Builder
@@ -153,7 +139,7 @@ func TestTmuxRealSession(t *testing.T) {
 	w.exits()
 
 	s = startReal(t, base, "3s", nil) // in which nobody has much time
-	<-s.send("agenttool/invoke", fields{"id": "job", "tool": "shell", "input": fields{"command": "sleep 600", "run_in_background": true}})
+	s.request("agenttool/invoke", fields{"id": "job", "tool": "shell", "input": fields{"command": "sleep 600", "run_in_background": true}}, nil)
 	w = openWindow(t, server, s.id, 80, 24)
 	w.until("1 session") // it is known by its first job
 	ended(s.write("five"), "rejected", "nobody answered the prompt within 3s")

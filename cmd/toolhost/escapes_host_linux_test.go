@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,6 +19,7 @@ import (
 
 	"toolhost/agenttool/cut"
 	"toolhost/sandbox"
+	"toolhost/wire/wiretest"
 )
 
 // replacements are what a host does beneath a command, and what the command tries then.
@@ -114,51 +114,38 @@ func replaceBeneath(a *arena, host, script string) {
 
 // talking is a toolhost serve of an arena.
 type talking struct {
-	a   *arena
-	cmd *exec.Cmd
-	in  io.WriteCloser
-	out *bufio.Scanner
+	*wiretest.Process
+	a *arena
 }
 
 func (a *arena) serve(flags ...string) *talking {
 	a.t.Helper()
-	s := &talking{a: a, cmd: a.confined(append([]string{"serve", "--workspace", a.ws, "--sandbox", string(a.level)}, flags...)...)}
-	var err error
-	if s.in, err = s.cmd.StdinPipe(); err != nil {
-		a.t.Fatal(err)
-	}
-	out, err := s.cmd.StdoutPipe()
-	if err == nil {
-		err = s.cmd.Start()
-	}
+	p, err := wiretest.Start(a.confined(append([]string{"serve", "--workspace", a.ws, "--sandbox", string(a.level)}, flags...)...), wiretest.Options{})
 	if err != nil {
 		a.t.Fatal(err)
 	}
-	s.out = bufio.NewScanner(out)
-	s.out.Buffer(nil, 8<<20)
-	a.t.Cleanup(func() { s.in.Close(); _ = s.cmd.Wait() })
-	return s
+	a.t.Cleanup(func() { _ = p.End(limitOfOne()) })
+	return &talking{p, a}
 }
 
 // call makes one call and returns its whole answer.
 func (s *talking) call(id int, tool, input string) string {
 	s.a.t.Helper()
-	if _, err := io.WriteString(s.in, invocation(id, tool, input)+"\n"); err != nil {
-		s.a.t.Fatal(err)
-	}
-	return s.answer()
+	return s.answer(s.invoke(id, tool, input))
 }
 
-func (s *talking) answer() string {
+// invoke begins a call.
+func (s *talking) invoke(id int, tool, input string) wiretest.Pending {
+	return s.Send("agenttool/invoke", fields{"id": fmt.Sprint("c", id), "tool": tool, "input": json.RawMessage(input)})
+}
+
+func (s *talking) answer(p wiretest.Pending) string {
 	s.a.t.Helper()
-	for s.out.Scan() {
-		var m struct{ ID any }
-		if json.Unmarshal(s.out.Bytes(), &m) == nil && m.ID != nil {
-			return s.out.Text()
-		}
+	m, err := p.Message(limitOfOne())
+	if err != nil {
+		s.a.t.Fatal(err)
 	}
-	s.a.t.Fatal("the output ended")
-	return ""
+	return string(m.Line)
 }
 
 func (s *talking) shell(id int, script string) string {

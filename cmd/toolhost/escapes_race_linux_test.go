@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"strconv"
 	"strings"
@@ -15,6 +14,7 @@ import (
 
 	"toolhost/agenttool/cut"
 	"toolhost/sandbox"
+	"toolhost/wire/wiretest"
 )
 
 // raceRounds is how often something is written while a link takes its directory's place. testdata/escapes/race.sh has more.
@@ -111,21 +111,20 @@ func raceTools(a *arena) {
 	}
 	const window = 8
 	sent := 0
+	var open []wiretest.Pending
 	send := func() {
 		input, tool := fmt.Sprintf(`{"path":"a/f%d","content":"x"}`, sent%50), "write"
 		if sent%3 == 2 {
 			input, tool = `{"path":"a/g","old_string":"pristine","new_string":"pristine too"}`, "edit"
 		}
-		if _, err := io.WriteString(s.in, invocation(sent, tool, input)+"\n"); err != nil {
-			a.t.Fatal(err)
-		}
+		open = append(open, s.invoke(sent, tool, input))
 		sent++
 	}
 	for sent < window {
 		send()
 	}
 	for answered := 0; answered < rounds; answered++ {
-		if strings.Contains(s.answer(), `"status":"succeeded"`) {
+		if strings.Contains(s.answer(open[answered]), `"status":"succeeded"`) {
 			wrote++
 		}
 		if sent < rounds {

@@ -19,6 +19,7 @@ var floors = []struct {
 	strangers bool // houses of this floor do not import each other
 }{
 	{"records", []string{"agenttool"}, true},
+	{"the wire as others see it, for tests", []string{"wire/wiretest"}, true},
 	{"names", []string{"permissions/protect"}, true},
 	{"leaves", []string{"classify", "permissions", "sandbox", "scheduler", "persist", "settings"}, true},
 	{"tools", []string{"tools"}, false},

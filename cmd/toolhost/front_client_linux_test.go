@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -22,6 +21,7 @@ import (
 	"time"
 
 	"toolhost/agenttool/cut"
+	"toolhost/wire/wiretest"
 )
 
 // frontPatience is how long anything may take that a client waits for. It is generous: machines are loaded, and the race detector takes its time.
@@ -226,15 +226,7 @@ func wakes(t *testing.T, mark string) {
 
 // spokenLine is a message as it came over the stream.
 type spokenLine struct {
-	Version string          `json:"jsonrpc"`
-	ID      json.RawMessage `json:"id"`
-	Method  string          `json:"method"`
-	Params  json.RawMessage `json:"params"`
-	Result  json.RawMessage `json:"result"`
-	Error   *struct {
-		Code    int    `json:"code"`
-		Message string `json:"message"`
-	} `json:"error"`
+	wiretest.Message
 	text string
 }
 
@@ -243,10 +235,10 @@ func (m spokenLine) native() bool {
 	return bytes.Contains(m.Result, []byte(`"invocation":{`)) || bytes.Contains(m.Result, []byte(`"pending_decisions"`))
 }
 
-// lineClient reads every line of a doorway, and checks that each is a message.
+// lineClient keeps every line of a doorway, and checks that each is a message.
 type lineClient struct {
 	*doorway
-	over chan struct{} // closed when nothing more comes
+	*wiretest.Conn
 
 	mu   sync.Mutex
 	all  []spokenLine
@@ -259,47 +251,27 @@ func openLines(t *testing.T, flags ...string) *lineClient {
 }
 
 func listenTo(d *doorway) *lineClient {
-	c := &lineClient{doorway: d, over: make(chan struct{}), news: make(chan struct{})}
-	go c.read()
+	c := &lineClient{doorway: d, news: make(chan struct{})}
+	c.Conn = wiretest.New(d.in, d.out, wiretest.Options{Heard: c.take, Malformed: malformed(d.t, "stdout")})
 	d.t.Cleanup(func() {
-		_ = d.in.Close()
-		<-c.over
+		_ = c.CloseInput()
+		<-c.Ended()
+		if err := c.Err(); err != nil && !errors.Is(err, os.ErrClosed) {
+			d.t.Errorf("the output: %v", err)
+		}
 	})
 	return c
 }
 
-func (c *lineClient) read() {
-	defer close(c.over)
-	lines := bufio.NewReaderSize(c.out, 1<<20)
-	for {
-		line, err := lines.ReadBytes('\n')
-		if err != nil && len(line) > 0 {
-			c.t.Errorf("the output ends with half a line: %s", cut.Characters(string(line), 300))
-		}
-		if err != nil {
-			if !errors.Is(err, io.EOF) && !errors.Is(err, os.ErrClosed) {
-				c.t.Errorf("the output: %v", err)
-			}
-			return
-		}
-		c.take(line)
-	}
-}
-
-// take keeps a line, which must be one message and nothing else.
-func (c *lineClient) take(line []byte) {
-	m := spokenLine{text: string(line)}
-	err := json.Unmarshal(line, &m)
-	if err == nil && (m.Version != "2.0" || (m.Method != "") == (m.Result != nil || m.Error != nil) || m.Result != nil && m.Error != nil) {
-		err = errors.New("it is no request, no notification and no response")
-	}
-	if err != nil {
-		c.t.Errorf("stdout has a line that is no message: %v: %s", err, cut.Characters(string(line), 300))
+// take keeps a message, which must be one and nothing else.
+func (c *lineClient) take(m wiretest.Message) {
+	if m.Version != "2.0" || (m.Method != "") == (m.Result != nil || m.Error != nil) || m.Result != nil && m.Error != nil {
+		c.t.Errorf("stdout has a line that is no request, no notification and no response: %s", cut.Characters(string(m.Line), 300))
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.all = append(c.all, m)
+	c.all = append(c.all, spokenLine{m, string(m.Line) + "\n"})
 	close(c.news)
 	c.news = make(chan struct{})
 }
@@ -307,7 +279,7 @@ func (c *lineClient) take(line []byte) {
 // send sends a line.
 func (c *lineClient) send(format string, args ...any) {
 	c.t.Helper()
-	if _, err := fmt.Fprintf(c.in, format+"\n", args...); err != nil {
+	if _, err := fmt.Fprintf(c.Conn, format+"\n", args...); err != nil {
 		c.t.Fatal(err)
 	}
 }
@@ -317,6 +289,7 @@ func (c *lineClient) find(what string, ok func(spokenLine) bool) spokenLine {
 	c.t.Helper()
 	limit := time.After(frontPatience)
 	for at := 0; ; {
+		ended := c.Over()
 		c.mu.Lock()
 		all, news := c.all, c.news
 		c.mu.Unlock()
@@ -325,18 +298,12 @@ func (c *lineClient) find(what string, ok func(spokenLine) bool) spokenLine {
 				return all[at]
 			}
 		}
+		if ended {
+			c.t.Fatalf("the output ended without %s; there was\n%s", what, c.heard())
+		}
 		select {
 		case <-news:
-		case <-c.over:
-			c.mu.Lock()
-			all = c.all
-			c.mu.Unlock()
-			for ; at < len(all); at++ {
-				if ok(all[at]) {
-					return all[at]
-				}
-			}
-			c.t.Fatalf("the output ended without %s; there was\n%s", what, c.heard())
+		case <-c.Ended():
 		case <-limit:
 			c.t.Fatalf("%s did not come; there was\n%s", what, c.heard())
 		}

@@ -59,7 +59,7 @@ func TestFrontLoad(t *testing.T) {
 	if code := c.exits(); code != exitOK {
 		t.Errorf("exit code %d", code)
 	}
-	<-c.over
+	<-c.Ended()
 	if n := c.count(func(m spokenLine) bool { return m.Error == nil }); n < calls/2 {
 		t.Errorf("only %d calls worked", n)
 	}

@@ -112,7 +112,7 @@ func TestStatusAtAnyTime(t *testing.T) {
 					case <-over:
 						return
 					default:
-						if err := h.ask("agenttool/status", fields{}, &struct{}{}, patience); err != nil {
+						if err := h.Request("agenttool/status", fields{}, &struct{}{}, patience); err != nil {
 							t.Error(err)
 							return
 						}
@@ -124,7 +124,7 @@ func TestStatusAtAnyTime(t *testing.T) {
 			call := h.start("shell", fields{"command": []string{"true", "sleep 5 & sleep 5", "echo x; exit 1"}[i%3]})
 			if i%3 == 1 {
 				time.Sleep(time.Duration(i) * 300 * time.Microsecond)
-				_ = h.ask("agenttool/cancel", fields{"id": call.id}, &struct{}{}, patience)
+				_ = h.Request("agenttool/cancel", fields{"id": call.id}, &struct{}{}, patience)
 			}
 			call.result()
 		}

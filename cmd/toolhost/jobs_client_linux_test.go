@@ -1,18 +1,16 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -20,6 +18,7 @@ import (
 	"toolhost/agenttool/cut"
 	"toolhost/agenttool/recordtest"
 	"toolhost/sandbox"
+	"toolhost/wire/wiretest"
 )
 
 // patience is how long anything may take that has no limit of its own. It is generous: what is slow is logged.
@@ -215,26 +214,19 @@ func (e jobEvent) exit(job string) bool {
 
 // jobHost is a toolhost process with a client that answers what is asked.
 type jobHost struct {
+	*wiretest.Process
 	t       testing.TB
 	a       *arena
-	cmd     *exec.Cmd
-	in      io.WriteCloser
 	session string
-	said    *lockedText   // stderr
-	over    chan struct{} // closed when its output has ended
-	loose   bool          // its messages are not compared with their schemas
-
-	writing sync.Mutex
-	last    atomic.Int64
+	said    *lockedText // stderr
+	loose   bool        // its messages are not compared with their schemas
 
 	mu      sync.Mutex
-	waiting map[int64]chan []byte
 	answer  string // to prompts: allow or deny
 	grants  []string
 	prompts map[string]int // by invocation
 	events  []jobEvent
 	news    chan struct{} // closed at the next event
-	ended   bool
 }
 
 type lockedText struct {
@@ -269,23 +261,19 @@ func (a *arena) serveCommand(flags ...string) *exec.Cmd {
 // jobHost starts a host whose client allows what is asked.
 func (a *arena) jobHost(flags ...string) *jobHost {
 	a.t.Helper()
-	h := &jobHost{
-		t: a.t, a: a, cmd: a.serveCommand(flags...), said: &lockedText{}, over: make(chan struct{}), answer: "allow",
-		waiting: map[int64]chan []byte{}, prompts: map[string]int{}, news: make(chan struct{}),
-	}
-	h.cmd.Stderr = h.said
+	h := &jobHost{t: a.t, a: a, said: &lockedText{}, answer: "allow", prompts: map[string]int{}, news: make(chan struct{})}
+	cmd := a.serveCommand(flags...)
+	cmd.Stderr = h.said
+	started := make(chan struct{}) // h has its process then
 	var err error
-	if h.in, err = h.cmd.StdinPipe(); err != nil {
-		a.t.Fatal(err)
-	}
-	out, err := h.cmd.StdoutPipe()
+	h.Process, err = wiretest.Start(cmd, wiretest.Options{Malformed: malformed(a.t, "the client"), Heard: func(m wiretest.Message) {
+		<-started
+		h.heard(m)
+	}})
+	close(started)
 	if err != nil {
 		a.t.Fatal(err)
 	}
-	if err := h.cmd.Start(); err != nil {
-		a.t.Fatal(err)
-	}
-	go h.read(out)
 	a.t.Cleanup(func() { h.close(); h.checkSaid() })
 	var hello struct {
 		Session string `json:"session_id"`
@@ -298,47 +286,27 @@ func (a *arena) jobHost(flags ...string) *jobHost {
 	return h
 }
 
-// read takes what the host writes.
-func (h *jobHost) read(out io.Reader) {
-	defer close(h.over)
-	lines := bufio.NewScanner(out)
-	lines.Buffer(nil, 64<<20)
-	for lines.Scan() {
-		h.receive(slices.Clone(lines.Bytes()))
+// malformed fails a test at a line that is no message.
+func malformed(t testing.TB, who string) func([]byte, error) {
+	return func(line []byte, err error) {
+		t.Errorf("%s gets a line that is no message: %v: %s", who, err, cut.Characters(string(line), 300))
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.ended = true
-	for _, c := range h.waiting {
-		close(c)
-	}
-	h.waiting = nil
-	close(h.news)
 }
 
-func (h *jobHost) receive(line []byte) {
-	var m struct {
-		ID     int64
-		Params *struct{ Event jobEvent }
-	}
-	if err := json.Unmarshal(line, &m); err != nil {
-		h.t.Errorf("not a message: %v: %s", err, cut.Characters(string(line), 300))
-		return
-	}
+// heard checks a message, and keeps an event.
+func (h *jobHost) heard(m wiretest.Message) {
 	if !h.loose {
-		h.check(line)
+		h.check(m.Line)
 	}
-	if m.Params != nil {
-		h.told(m.Params.Event)
+	if m.Method == "" {
 		return
 	}
-	h.mu.Lock()
-	c := h.waiting[m.ID]
-	delete(h.waiting, m.ID)
-	h.mu.Unlock()
-	if c != nil {
-		c <- line
+	var params struct{ Event jobEvent }
+	if err := json.Unmarshal(m.Params, &params); err != nil {
+		h.t.Errorf("%v: %s", err, cut.Characters(string(m.Line), 300))
+		return
 	}
+	h.told(params.Event)
 }
 
 // check compares a message with its schemas.
@@ -366,7 +334,7 @@ func (h *jobHost) told(e jobEvent) {
 	if len(h.grants) > 0 {
 		answer["grants"] = h.grants
 	}
-	go h.post(h.last.Add(1), "agenttool/decide", answer)
+	go h.Send("agenttool/decide", answer) // a host that does not read holds up no event
 }
 
 // answers says what the client answers from now on.
@@ -383,63 +351,10 @@ func (h *jobHost) asked(r *jobReply) int {
 	return h.prompts[r.Invocation.InvocationID]
 }
 
-func (h *jobHost) post(id int64, method string, params any) {
-	line, err := json.Marshal(fields{"jsonrpc": "2.0", "id": id, "method": method, "params": params})
-	if err != nil {
-		panic(err)
-	}
-	h.writing.Lock()
-	defer h.writing.Unlock()
-	_, _ = h.in.Write(append(line, '\n')) // what is not written is not answered
-}
-
-// send sends a request; its answer comes through the channel, which is closed without one if the host ends.
-func (h *jobHost) send(method string, params any) <-chan []byte {
-	id, c := h.last.Add(1), make(chan []byte, 1)
-	h.mu.Lock()
-	if h.waiting == nil {
-		close(c)
-	} else {
-		h.waiting[id] = c
-	}
-	h.mu.Unlock()
-	h.post(id, method, params)
-	return c
-}
-
-// ask sends a request and waits for its result.
-func (h *jobHost) ask(method string, params, result any, limit time.Duration) error {
-	return settle(method, h.send(method, params), result, limit)
-}
-
-func settle(what string, answered <-chan []byte, result any, limit time.Duration) error {
-	timer := time.NewTimer(limit)
-	defer timer.Stop()
-	select {
-	case line, ok := <-answered:
-		if !ok {
-			return fmt.Errorf("%s: the host ended", what)
-		}
-		m := struct {
-			Result any
-			Error  json.RawMessage
-		}{Result: result}
-		if err := json.Unmarshal(line, &m); err != nil {
-			return fmt.Errorf("%s: %w: %s", what, err, cut.Characters(string(line), 1000))
-		}
-		if m.Error != nil {
-			return fmt.Errorf("%s: %s", what, m.Error)
-		}
-		return nil
-	case <-timer.C:
-		return fmt.Errorf("%s: no answer within %v", what, limit)
-	}
-}
-
-// request is ask where an error ends the test.
+// request sends a request and waits for its result. An error ends the test.
 func (h *jobHost) request(method string, params, result any) {
 	h.t.Helper()
-	if err := h.ask(method, params, result, patience); err != nil {
+	if err := h.Request(method, params, result, patience); err != nil {
 		h.t.Fatalf("%v\n%s", err, h.said)
 	}
 }
@@ -461,28 +376,28 @@ func (h *jobHost) call(tool string, input fields) *jobReply {
 
 // pendingCall is a call that may not be answered yet.
 type pendingCall struct {
-	id      string
-	begun   time.Time
-	h       *jobHost
-	answers <-chan []byte
+	id    string
+	begun time.Time
+	h     *jobHost
+	sent  wiretest.Pending
 }
 
 // start begins a call. more are further params of the invocation.
 func (h *jobHost) start(tool string, input fields, more ...fields) *pendingCall {
-	p := &pendingCall{id: fmt.Sprint("call-", h.last.Add(1)), begun: time.Now(), h: h}
+	p := &pendingCall{id: fmt.Sprint("call-", h.ID()), begun: time.Now(), h: h}
 	params := fields{"id": p.id, "tool": tool, "input": input}
 	for _, m := range more {
 		for name, value := range m {
 			params[name] = value
 		}
 	}
-	p.answers = h.send("agenttool/invoke", params)
+	p.sent = h.Send("agenttool/invoke", params)
 	return p
 }
 
 func (p *pendingCall) wait() (*jobReply, error) {
 	r := &jobReply{}
-	err := settle(p.id, p.answers, r, patience)
+	err := p.sent.Result(r, patience)
 	r.took = time.Since(p.begun)
 	return r, err
 }
@@ -615,8 +530,9 @@ func (h *jobHost) event(what string, so func(jobEvent) bool) jobEvent {
 	limit := time.NewTimer(patience)
 	defer limit.Stop()
 	for seen := 0; ; {
+		ended := h.Over()
 		h.mu.Lock()
-		fresh, news, ended := h.events[seen:], h.news, h.ended
+		fresh, news := h.events[seen:], h.news
 		seen = len(h.events)
 		h.mu.Unlock()
 		if i := slices.IndexFunc(fresh, so); i >= 0 {
@@ -627,6 +543,7 @@ func (h *jobHost) event(what string, so func(jobEvent) bool) jobEvent {
 		}
 		select {
 		case <-news:
+		case <-h.Ended():
 		case <-limit.C:
 			h.t.Fatalf("no event: %s", what)
 		}
@@ -634,26 +551,21 @@ func (h *jobHost) event(what string, so func(jobEvent) bool) jobEvent {
 }
 
 // close ends the host as a client does, and waits.
-func (h *jobHost) close() {
-	h.writing.Lock()
-	h.in.Close()
-	h.writing.Unlock()
-	select {
-	case <-h.over:
-	case <-time.After(patience):
-		h.t.Errorf("the host did not end within %v after its input\n%s", patience, h.said)
-		_ = h.cmd.Process.Kill()
-		<-h.over
+func (h *jobHost) close() { endHost(h.t, h.Process, h.said) }
+
+// endHost ends a host as a client does, and waits.
+func endHost(t testing.TB, p *wiretest.Process, said *lockedText) {
+	if err := p.End(patience); errors.Is(err, wiretest.ErrLate) { // how it exits is not asked
+		t.Errorf("%v\n%s", err, said)
 	}
-	_ = h.cmd.Wait()
 }
 
 // murder ends the host by SIGKILL.
 func (h *jobHost) murder() {
-	_ = h.cmd.Process.Kill()
-	_ = h.cmd.Wait()
+	_ = h.Cmd.Process.Kill()
+	_ = h.Cmd.Wait()
 	select {
-	case <-h.over:
+	case <-h.Ended():
 	case <-time.After(patience): // somebody holds its stdout
 		h.t.Errorf("the output of the host is still held %v after its SIGKILL", patience)
 	}

@@ -204,7 +204,7 @@ func TestJobsSocketHoldsNobodyUp(t *testing.T) {
 	h, mark := a.jobHost(), newMark(t)
 	h.background("yes | head -c 3000000; sleep " + mark)
 	path := socketsOf(a)[0]
-	files := descriptors(t, h.cmd.Process.Pid)
+	files := descriptors(t, h.Cmd.Process.Pid)
 	for i := range 200 {
 		c, err := net.Dial("unix", path)
 		if err != nil {

@@ -145,7 +145,7 @@ func killHost(t *testing.T, h *jobHost, _, marks []string) {
 			t.Errorf("%s does not live before the kill", mark)
 		}
 	}
-	all := tree(h.cmd.Process.Pid)
+	all := tree(h.Cmd.Process.Pid)
 	h.murder()
 	checkEnded(t, "SIGKILL of the host", all)
 }
@@ -181,7 +181,7 @@ func TestUnconfinedJobDies(t *testing.T) {
 				}
 				h.until("it sleeps", func() bool { return sleeping(mark) })
 				if by == "SIGKILL" {
-					all := tree(h.cmd.Process.Pid)
+					all := tree(h.Cmd.Process.Pid)
 					h.murder()
 					checkEnded(t, by, all)
 				} else {
@@ -256,7 +256,7 @@ func TestJobKillsItsSupervisor(t *testing.T) {
 			t.Parallel()
 			a, mark := r.jobArena(t, who, sandbox.None), newMark(t)
 			h := a.jobHost()
-			v := h.background(fmt.Sprintf(killsSupervisor, h.cmd.Process.Pid) + "setsid -f sleep " + mark + "; sleep " + mark)
+			v := h.background(fmt.Sprintf(killsSupervisor, h.Cmd.Process.Pid) + "setsid -f sleep " + mark + "; sleep " + mark)
 			h.until("it sleeps, or was ended", func() bool { return sleeping(mark) || h.job(v.Job) == nil })
 			if out := h.output(v.Job, fields{"cursor": 0}); strings.Contains(out.Text, "no supervisor") {
 				t.Fatal("the job runs without a supervisor")
@@ -281,9 +281,9 @@ func TestJobKillsItsHost(t *testing.T) {
 	r := jobDesk(t)
 	a, mark := r.jobArena(t, account{name: "self"}, sandbox.None), newMark(t)
 	h := a.jobHost()
-	h.start("shell", fields{"command": fmt.Sprintf("setsid -f sleep %s; kill -9 %d $PPID; sleep %[1]s", mark, h.cmd.Process.Pid)})
+	h.start("shell", fields{"command": fmt.Sprintf("setsid -f sleep %s; kill -9 %d $PPID; sleep %[1]s", mark, h.Cmd.Process.Pid)})
 	select {
-	case <-h.over:
+	case <-h.Ended():
 	case <-time.After(patience):
 		t.Fatal("the host lives")
 	}
@@ -354,7 +354,7 @@ func TestLiveHostsLeaveEachOthersJobs(t *testing.T) {
 				marks = append(marks, mark)
 				script := "setsid -f sleep " + mark + " <&- >&- 2>&-; sleep " + mark
 				if level == sandbox.None { // a job without its supervisor has nothing but its host
-					script = fmt.Sprintf(killsSupervisor, h.cmd.Process.Pid) + script
+					script = fmt.Sprintf(killsSupervisor, h.Cmd.Process.Pid) + script
 				}
 				jobs = append(jobs, h.background(script).Job)
 			}
@@ -422,7 +422,7 @@ func TestJobEnvironment(t *testing.T) {
 	r := jobDesk(t)
 	for _, level := range r.levels(t, account{name: "self"}) {
 		h := r.jobArena(t, account{name: "self"}, level).jobHost()
-		_, self, _ := parentOf(h.cmd.Process.Pid)
+		_, self, _ := parentOf(h.Cmd.Process.Pid)
 		want := fmt.Sprintf("%s/%%s/%d.%s\n", h.session, self.pid, self.start)
 		for _, job := range []string{"j1", "j2"} {
 			if got := h.ran(`bash -c 'echo "$TOOLHOST_JOB"'`).Stdout; got != fmt.Sprintf(want, job) {

@@ -51,7 +51,7 @@ func TestJobOutput300MB(t *testing.T) {
 		h := a.jobHost()
 		h.loose = true
 		h.ran("seq 100") // what a first command costs
-		pid := h.cmd.Process.Pid
+		pid := h.Cmd.Process.Pid
 		for range 100 {
 			h.call("read", fields{"path": "small"})
 		}
@@ -200,10 +200,10 @@ func TestEphemeralOutput(t *testing.T) {
 	h := a.jobHost("--ephemeral")
 	h.loose = true
 	h.ran("true")
-	before := residentBytes(t, h.cmd.Process.Pid)
+	before := residentBytes(t, h.Cmd.Process.Pid)
 	v := h.background("seq 100000000 110000000") // 100 MB
 	h.until("it ends", func() bool { return h.job(v.Job) == nil })
-	if grown := residentBytes(t, h.cmd.Process.Pid) - before; grown > 48<<20 {
+	if grown := residentBytes(t, h.Cmd.Process.Pid) - before; grown > 48<<20 {
 		t.Errorf("the host grew by %d bytes", grown)
 	}
 	if got := h.output(v.Job, fields{"cursor": 50_000_000}); !strings.HasPrefix(got.Text, "105000000\n105000001\n") && got.Missing == nil {
@@ -227,7 +227,7 @@ func TestFinishedJobsAreSmall(t *testing.T) {
 	r := jobDesk(t)
 	h := r.jobArena(t, self, sandbox.None).jobHost()
 	h.loose = true
-	pid := h.cmd.Process.Pid
+	pid := h.Cmd.Process.Pid
 	run := func(n int) {
 		for range n {
 			h.ran("seq 200000 >&2; seq 100000")

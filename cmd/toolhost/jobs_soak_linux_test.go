@@ -122,8 +122,8 @@ func newSoak(t *testing.T, a *arena) *soak {
 	s.h.call("edit", fields{"path": "file", "old_string": "pristine", "new_string": "0"})
 	s.settle()
 	time.Sleep(200 * time.Millisecond)
-	s.files, s.memory = descriptors(t, s.h.cmd.Process.Pid), residentBytes(t, s.h.cmd.Process.Pid)
-	s.tasks = len(tree(s.h.cmd.Process.Pid))
+	s.files, s.memory = descriptors(t, s.h.Cmd.Process.Pid), residentBytes(t, s.h.Cmd.Process.Pid)
+	s.tasks = len(tree(s.h.Cmd.Process.Pid))
 	return s
 }
 
@@ -174,7 +174,7 @@ func (s *soak) step(random *rand.Rand) {
 			fields{"job": some()}, fields{"job": some(), "grace_ms": 0}, fields{"job": some(), "grace_ms": 100}, fields{"job": some(), "signal": "INT", "grace_ms": 50},
 		))
 	case n < 93:
-		if err := s.h.ask("agenttool/status", fields{}, &struct{}{}, patience); err != nil {
+		if err := s.h.Request("agenttool/status", fields{}, &struct{}{}, patience); err != nil {
 			s.stuck.Store(true)
 			s.t.Error(err)
 		}
@@ -203,7 +203,7 @@ func (s *soak) start(random *rand.Rand) {
 	call := s.h.start("shell", input, deadline)
 	if random.IntN(4) == 0 {
 		time.Sleep(time.Duration(random.IntN(100)) * time.Millisecond)
-		_ = s.h.ask("agenttool/cancel", fields{"id": call.id}, &struct{}{}, patience)
+		_ = s.h.Request("agenttool/cancel", fields{"id": call.id}, &struct{}{}, patience)
 	}
 	s.answered("shell", input, call)
 }
@@ -256,7 +256,7 @@ func (s *soak) settle() {
 // checkRest finds what jobs have left in the host.
 func (s *soak) checkRest() {
 	s.t.Helper()
-	pid := s.h.cmd.Process.Pid
+	pid := s.h.Cmd.Process.Pid
 	for begun := time.Now(); descriptors(s.t, pid) > s.files; time.Sleep(50 * time.Millisecond) {
 		if time.Since(begun) > patience {
 			s.t.Errorf("the host has %d descriptors, %d before:\n%s", descriptors(s.t, pid), s.files, namesOfFiles(pid))
@@ -314,7 +314,7 @@ func (s *soak) end(how string) {
 	for range 12 { // something runs
 		s.start(random)
 	}
-	all := tree(s.h.cmd.Process.Pid)
+	all := tree(s.h.Cmd.Process.Pid)
 	if how == "SIGKILL" {
 		s.h.murder()
 	} else {

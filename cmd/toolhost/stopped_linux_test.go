@@ -50,6 +50,6 @@ func TestStoppedOverADeadline(t *testing.T) {
 		}
 	}
 	_ = c.in.Close()
-	<-c.over
+	<-c.Ended()
 	c.logsAre("closed")
 }

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -16,8 +14,11 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"toolhost/wire/wiretest"
 )
 
 // work is something that people do every day, and that the sandbox must let them do. Each step is a call of one session.
@@ -46,11 +47,11 @@ type step struct {
 type desk struct {
 	t              testing.TB
 	ws, home, base string
-	cmd            *exec.Cmd
-	in             io.WriteCloser
-	out            *bufio.Scanner
-	last           int
+	host           *wiretest.Process // nil: it has ended
 }
+
+// workPatience is how long a step may take: a build takes its time on a machine that has much to do.
+const workPatience = 15 * time.Minute
 
 // place is where desks are made: outside /tmp, which commands see otherwise, and readable for ordinary users.
 type place struct {
@@ -183,27 +184,41 @@ func (p place) command(d *desk, args ...string) *exec.Cmd {
 // serve starts the session. The person at its other end allows everything that is asked.
 func (d *desk) serve(p place, flags ...string) {
 	d.t.Helper()
-	d.cmd = p.command(d, append([]string{"serve", "--workspace", d.ws}, flags...)...)
-	d.cmd.Stderr = os.Stderr
-	var err error
-	d.in, err = d.cmd.StdinPipe()
+	cmd := p.command(d, append([]string{"serve", "--workspace", d.ws}, flags...)...)
+	cmd.Stderr = os.Stderr
+	started := make(chan struct{}) // d has its host then
+	host, err := wiretest.Start(cmd, wiretest.Options{Malformed: malformed(d.t, "the client"), Heard: func(m wiretest.Message) {
+		<-started
+		d.allow(m)
+	}})
 	must(d.t, err)
-	out, err := d.cmd.StdoutPipe()
-	must(d.t, err)
-	must(d.t, d.cmd.Start())
-	d.out = bufio.NewScanner(out)
-	d.out.Buffer(nil, 32<<20)
+	d.host = host
+	close(started)
 	d.t.Cleanup(d.close)
+}
+
+// allow answers what is asked.
+func (d *desk) allow(m wiretest.Message) {
+	var params struct {
+		Event struct {
+			Type string `json:"event_type"`
+			Data struct {
+				Decision struct {
+					ID string `json:"decision_id"`
+				}
+			}
+		}
+	}
+	if json.Unmarshal(m.Params, &params) == nil && params.Event.Type == "tool.permission.requested" {
+		go d.host.Send("agenttool/decide", map[string]string{"decision_id": params.Event.Data.Decision.ID, "behavior": "allow"})
+	}
 }
 
 // close ends the session.
 func (d *desk) close() {
-	if d.in != nil {
-		d.in.Close()
-		for d.out.Scan() {
-		}
-		_ = d.cmd.Wait()
-		d.in = nil
+	if d.host != nil {
+		_ = d.host.End(workPatience)
+		d.host = nil
 	}
 }
 
@@ -219,48 +234,10 @@ func (d *desk) level() string {
 	return hello.Sandbox.Level
 }
 
-// request sends a request, answers what is asked meanwhile, and returns the result.
+// request sends a request and returns the result.
 func (d *desk) request(method string, params, result any) {
 	d.t.Helper()
-	d.last++
-	d.send(d.last, method, params)
-	for id := d.last; d.out.Scan(); {
-		var m struct {
-			ID     any
-			Params struct {
-				Event struct {
-					Type string `json:"event_type"`
-					Data struct {
-						Decision struct {
-							ID string `json:"decision_id"`
-						}
-					}
-				}
-			}
-			Result json.RawMessage
-			Error  any
-		}
-		must(d.t, json.Unmarshal(d.out.Bytes(), &m))
-		switch {
-		case m.Params.Event.Type == "tool.permission.requested":
-			d.last++
-			d.send(d.last, "agenttool/decide", map[string]string{"decision_id": m.Params.Event.Data.Decision.ID, "behavior": "allow"})
-		case m.ID == float64(id) && m.Error != nil:
-			d.t.Fatalf("%s: %v", method, m.Error)
-		case m.ID == float64(id):
-			must(d.t, json.Unmarshal(m.Result, result))
-			return
-		}
-	}
-	d.t.Fatalf("%s %v: toolhost ended", method, params)
-}
-
-func (d *desk) send(id int, method string, params any) {
-	d.t.Helper()
-	line, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": id, "method": method, "params": params})
-	must(d.t, err)
-	_, err = d.in.Write(append(line, '\n'))
-	must(d.t, err)
+	must(d.t, d.host.Request(method, params, result, workPatience))
 }
 
 // answer is what a call came to.
@@ -297,7 +274,7 @@ func (d *desk) call(in string) *answer {
 		tool, input = name, json.RawMessage(strings.ReplaceAll(object, `"WS/`, `"`+d.ws+"/"))
 	}
 	a := &answer{}
-	d.request("agenttool/invoke", map[string]any{"id": fmt.Sprint("c", d.last), "tool": tool, "input": input}, a)
+	d.request("agenttool/invoke", map[string]any{"id": fmt.Sprint("c", d.host.ID()), "tool": tool, "input": input}, a)
 	return a
 }
 

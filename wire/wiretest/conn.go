@@ -51,7 +51,7 @@ func (e *Error) Error() string {
 type Options struct {
 	// Heard gets every message, an answer before the request that it answers. nil: messages that answer nothing are dropped.
 	Heard func(Message)
-	// Malformed gets every line that is no JSON object. nil: such lines are dropped.
+	// Malformed gets every line that is no JSON object, and what comes of a last line without its end. nil: they are dropped.
 	Malformed func(line []byte, err error)
 }
 
@@ -80,13 +80,14 @@ func (c *Conn) read(from io.Reader) {
 	lines := bufio.NewReaderSize(from, 1<<20)
 	for {
 		line, err := lines.ReadBytes('\n')
-		if len(line) > 0 {
-			c.take(bytes.TrimSuffix(line, []byte("\n")))
+		if err != nil && len(line) > 0 && c.options.Malformed != nil {
+			c.options.Malformed(line, io.ErrUnexpectedEOF)
 		}
 		if err != nil {
 			c.end(err)
 			return
 		}
+		c.take(bytes.TrimSuffix(line, []byte("\n")))
 	}
 }
 
@@ -125,6 +126,16 @@ func (c *Conn) end(err error) {
 
 // Ended is closed when the output has ended and all of it was heard.
 func (c *Conn) Ended() <-chan struct{} { return c.ended }
+
+// Over reports whether Ended is closed.
+func (c *Conn) Over() bool {
+	select {
+	case <-c.ended:
+		return true
+	default:
+		return false
+	}
+}
 
 // Err returns the error that ended the output, nil for its end. It may be called after that.
 func (c *Conn) Err() error {

@@ -14,6 +14,9 @@ type Process struct {
 	Cmd *exec.Cmd
 }
 
+// ErrLate says that a program did not end after its input.
+var ErrLate = errors.New("the host did not end after its input")
+
 // Start starts a program.
 func Start(cmd *exec.Cmd, o Options) (*Process, error) {
 	in, err := cmd.StdinPipe()
@@ -46,7 +49,7 @@ func (p *Process) End(limit time.Duration) error {
 	select {
 	case <-p.Ended():
 	case <-time.After(limit):
-		late = fmt.Errorf("the host did not end within %v after its input", limit)
+		late = fmt.Errorf("%w within %v", ErrLate, limit)
 		_ = p.Cmd.Process.Kill()
 		<-p.Ended()
 	}
