@@ -73,7 +73,7 @@ func (seen *clock) age(u Used, now time.Time) time.Duration {
 }
 
 // forget drops the records of sessions that no longer exist.
-func (seen *clock) forget(left []stored) {
+func (seen *clock) forget(left []endedSession) {
 	there := map[agenttool.SessionID]bool{}
 	for _, s := range left {
 		there[s.ID] = true

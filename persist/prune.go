@@ -107,8 +107,8 @@ type pruning struct {
 	errs  []error
 }
 
-// stored is an ended session.
-type stored struct {
+// endedSession is a session on disk that no process writes.
+type endedSession struct {
 	Used
 	bytes    int64 // of all files
 	payloads []Removal
@@ -121,7 +121,7 @@ func (p *pruning) failed(err error) {
 }
 
 // measure returns the ended sessions, and counts the others separately.
-func (p *pruning) measure() ([]stored, error) {
+func (p *pruning) measure() ([]endedSession, error) {
 	f, err := p.all.Open(".")
 	if err != nil {
 		return nil, err
@@ -131,9 +131,9 @@ func (p *pruning) measure() ([]stored, error) {
 	if err != nil {
 		return nil, err
 	}
-	var ended []stored
+	var ended []endedSession
 	for _, u := range list {
-		s := stored{Used: u}
+		s := endedSession{Used: u}
 		if d, err := (folder{f}).open(string(u.ID)); err == nil {
 			s.measure(d)
 			d.close()
@@ -155,7 +155,7 @@ func (p *pruning) measure() ([]stored, error) {
 }
 
 // measure measures the files of the session in d.
-func (s *stored) measure(d folder) {
+func (s *endedSession) measure(d folder) {
 	s.bytes = d.bytes()
 	results, err := d.open(resultsDir)
 	if err != nil {
@@ -177,8 +177,8 @@ func (p *pruning) isLive(id agenttool.SessionID) bool {
 }
 
 // removeOld removes the sessions that are too old and returns the others.
-func (p *pruning) removeOld(sessions []stored) (left []stored) {
-	slices.SortFunc(sessions, func(a, b stored) int { return cmp.Or(a.Changed.Compare(b.Changed), cmp.Compare(a.ID, b.ID)) })
+func (p *pruning) removeOld(sessions []endedSession) (left []endedSession) {
+	slices.SortFunc(sessions, func(a, b endedSession) int { return cmp.Or(a.Changed.Compare(b.Changed), cmp.Compare(a.ID, b.ID)) })
 	for _, s := range sessions {
 		age := p.clock.age(s.Used, p.now)
 		old := p.o.MaxAge > 0 && age > p.o.MaxAge
@@ -211,7 +211,7 @@ func (p *pruning) remove(r Removal, do func(Removal) error) bool {
 }
 
 // shrink removes payloads until the sessions are within the limit.
-func (p *pruning) shrink(sessions []stored) {
+func (p *pruning) shrink(sessions []endedSession) {
 	if p.o.MaxBytes < 0 || p.done.Bytes <= p.o.MaxBytes {
 		return
 	}

@@ -25,7 +25,7 @@ type Input struct {
 
 	mu    sync.Mutex
 	fed   time.Time // time of the last input
-	typed typed
+	typed inputHistory
 }
 
 // last returns the time of the last input.

@@ -21,9 +21,9 @@ type Rendering struct {
 // is omitted, all its output is written to the payload from then on.
 func (l *Log) Rendered(budget int) Rendering {
 	to, closed, streams := l.snapshot()
-	var k [2]kept
+	var k [2]streamEnds
 	for s := range streams {
-		k[s] = l.kept(Stream(s), &streams[s], to)
+		k[s] = l.streamEnds(Stream(s), &streams[s], to)
 		if closed {
 			k[s].close()
 		}
@@ -61,10 +61,10 @@ func allot(stdout, stderr, total int) (forStdout, forStderr int) {
 	return total - share, share
 }
 
-// kept returns both ends of a stream of the output that ends at to. The end is cleaned only now, because output is at
+// streamEnds returns both ends of a stream of the output that ends at to. The end is cleaned only now, because output is at
 // the end only for a moment.
-func (l *Log) kept(s Stream, t *tally, to int64) kept {
-	k := kept{head: t.head.t.b, size: int64(len(t.head.t.b)), lines: t.lines, d: t.head.d}
+func (l *Log) streamEnds(s Stream, t *tally, to int64) streamEnds {
+	k := streamEnds{head: t.head.t.b, size: int64(len(t.head.t.b)), lines: t.lines, d: t.head.d}
 	rest := t.bytes - t.head.raw
 	if rest == 0 {
 		return k
@@ -80,7 +80,7 @@ func (l *Log) kept(s Stream, t *tally, to int64) kept {
 
 // scanTail cleans a stream's output in [from, to). It returns the number of bytes behind the resulting text, which
 // exclude those before a gap.
-func (l *Log) scanTail(k *kept, s Stream, from, to int64) (scanned int64) {
+func (l *Log) scanTail(k *streamEnds, s Stream, from, to int64) (scanned int64) {
 	var t text
 	buf := make([]byte, min(chunkBytes, to-from))
 	head := k.size

@@ -7,9 +7,9 @@ import (
 )
 
 // whole is a text of which everything is kept.
-func whole(s string) *kept {
+func whole(s string) *streamEnds {
 	n := min(len(s), headBytes)
-	return &kept{head: []byte(s[:n]), tail: []byte(s[n:]), size: int64(len(s)), lines: int64(strings.Count(s, "\n"))}
+	return &streamEnds{head: []byte(s[:n]), tail: []byte(s[n:]), size: int64(len(s)), lines: int64(strings.Count(s, "\n"))}
 }
 
 func TestExcerpt(t *testing.T) {

@@ -62,8 +62,8 @@ type grep struct {
 	asked     []*tree.File // watched: files whose status matched the index
 }
 
-// handed is a part of the results of one batch.
-type handed struct {
+// batchResults is a part of the results of one batch.
+type batchResults struct {
 	*found
 	sum  Summary
 	last bool // it is the last part of the batch
@@ -125,7 +125,7 @@ func (g *grep) finish(ctx context.Context, sum *Summary) {
 
 // take passes the parts to the caller and reports whether more is wanted. Results after the last taken part are not
 // in the sum.
-func (h handed) take(sum *Summary, take func(Part) bool) bool {
+func (h batchResults) take(sum *Summary, take func(Part) bool) bool {
 	for _, p := range h.parts {
 		if !take(p) {
 			p.before.Searched++
@@ -142,7 +142,7 @@ func (g *grep) alone(ctx context.Context, take func(Part) bool) (sum Summary) {
 	w := g.worker(ctx)
 	defer w.close()
 	w.scan.window.turn = ownTurn()
-	w.scan.sink.send = func(f *found) bool { return handed{found: f}.take(&sum, take) }
+	w.scan.sink.send = func(f *found) bool { return batchResults{found: f}.take(&sum, take) }
 	for i := range g.batches() {
 		h := w.batch(ctx, i)
 		if w.scan.sink.stopped || !h.take(&sum, take) || ctx.Err() != nil { // if the search stopped, the sum covers the parts that were taken
@@ -163,7 +163,7 @@ func (g *grep) work(ctx context.Context, l *lines) {
 			return
 		}
 		w.scan.window.turn = l.turn(i)
-		w.scan.sink.send = func(f *found) bool { return l.send(ctx, i, handed{found: f}) }
+		w.scan.sink.send = func(f *found) bool { return l.send(ctx, i, batchResults{found: f}) }
 		h := w.batch(ctx, i)
 		h.last = true
 		if !l.send(ctx, i, h) {
@@ -203,7 +203,7 @@ func (w *worker) close() {
 }
 
 // batch searches batch b and returns the results that were not handed over yet.
-func (w *worker) batch(ctx context.Context, b int) handed {
+func (w *worker) batch(ctx context.Context, b int) batchResults {
 	w.sum = Summary{}
 	for i := b * batchFiles; i < min((b+1)*batchFiles, w.length()); i++ {
 		if ctx.Err() != nil || w.scan.sink.stopped || w.short.Load() != nil {
@@ -217,7 +217,7 @@ func (w *worker) batch(ctx context.Context, b int) handed {
 		}
 	}
 	w.report()
-	return handed{found: w.scan.sink.finish(), sum: w.sum}
+	return batchResults{found: w.scan.sink.finish(), sum: w.sum}
 }
 
 // visit searches file n if the query wants it. It returns the file's cached state if later searches may rely on that

@@ -12,14 +12,14 @@ type lines struct {
 // line passes the results of one batch at a time to the reader. Its turn channel is readable once it is the batch's
 // turn.
 type line struct {
-	handed chan handed
-	turn   chan struct{}
+	results chan batchResults
+	turn    chan struct{}
 }
 
 func newLines(n int) *lines {
 	l := &lines{make(chan struct{}, n), make([]line, n)}
 	for i := range l.lines {
-		l.lines[i] = line{make(chan handed, 1), make(chan struct{}, 1)}
+		l.lines[i] = line{make(chan batchResults, 1), make(chan struct{}, 1)}
 	}
 	return l
 }
@@ -46,9 +46,9 @@ func (l *lines) at(i int) line { return l.lines[i%len(l.lines)] }
 func (l *lines) turn(i int) chan struct{} { return l.at(i).turn }
 
 // send passes a part of the results of batch i to the reader.
-func (l *lines) send(ctx context.Context, i int, h handed) bool {
+func (l *lines) send(ctx context.Context, i int, h batchResults) bool {
 	select {
-	case l.at(i).handed <- h:
+	case l.at(i).results <- h:
 		return true
 	case <-ctx.Done():
 		return false
@@ -56,13 +56,13 @@ func (l *lines) send(ctx context.Context, i int, h handed) bool {
 }
 
 // receive takes the next part of batch i, whose turn it is.
-func (l *lines) receive(ctx context.Context, i int) (h handed, ok bool) {
+func (l *lines) receive(ctx context.Context, i int) (h batchResults, ok bool) {
 	select {
 	case l.at(i).turn <- struct{}{}:
 	default:
 	}
 	select {
-	case h = <-l.at(i).handed:
+	case h = <-l.at(i).results:
 		return h, true
 	case <-ctx.Done():
 		return h, false

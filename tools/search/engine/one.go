@@ -14,7 +14,7 @@ func (e *Engine) GrepFile(ctx context.Context, file *os.File, q Query, take func
 	w.scan.matcher.Interrupt(func() bool { return ctx.Err() != nil })
 	defer func() { e.keep(w.scan.window.room) }()
 	w.scan.sink.fresh()
-	w.scan.sink.send = func(f *found) bool { return handed{found: f}.take(&sum, take) }
+	w.scan.sink.send = func(f *found) bool { return batchResults{found: f}.take(&sum, take) }
 	w.scan.begin(nil, Summary{})
 	conn, err := file.SyscallConn() // Fd would make reads block, and some files of /proc have nothing to read
 	if err != nil {
@@ -36,6 +36,6 @@ func (e *Engine) GrepFile(ctx context.Context, file *os.File, q Query, take func
 	if err := w.short.Load(); err != nil {
 		return Summary{}, *err
 	}
-	handed{found: w.scan.sink.finish(), sum: w.sum}.take(&sum, take)
+	batchResults{found: w.scan.sink.finish(), sum: w.sum}.take(&sum, take)
 	return sum, nil
 }

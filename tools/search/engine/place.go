@@ -247,12 +247,12 @@ func (v *view) summary() Summary {
 // in the chain because files come in path order.
 type names struct {
 	*view
-	chain []denied // from the root of the tree to the current directory
+	chain []dirSecrets // from the root of the tree to the current directory
 	none  workspace.SecretNames
 }
 
-// denied holds the denied names of one directory.
-type denied struct {
+// dirSecrets holds the denied names of one directory.
+type dirSecrets struct {
 	dir   string // as tree.Dir's Path
 	names workspace.SecretNames
 }
@@ -263,7 +263,7 @@ func (n *names) in(d *tree.Dir) *workspace.SecretNames {
 		return &n.none
 	}
 	if len(n.chain) == 0 {
-		n.chain = append(n.chain, denied{"", n.secrets.Below(n.place.key.path)})
+		n.chain = append(n.chain, dirSecrets{"", n.secrets.Below(n.place.key.path)})
 	}
 	last := &n.chain[len(n.chain)-1]
 	for !strings.HasPrefix(d.Path, last.dir) {
@@ -272,7 +272,7 @@ func (n *names) in(d *tree.Dir) *workspace.SecretNames {
 	}
 	for at := len(last.dir); at < len(d.Path); {
 		end := at + strings.IndexByte(d.Path[at:], '/')
-		n.chain = append(n.chain, denied{d.Path[:end+1], last.names.Below(d.Path[at:end])})
+		n.chain = append(n.chain, dirSecrets{d.Path[:end+1], last.names.Below(d.Path[at:end])})
 		last, at = &n.chain[len(n.chain)-1], end+1
 	}
 	return &last.names

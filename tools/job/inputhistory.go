@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// typed records the input that a shell received.
-type typed struct {
+// inputHistory records the input that a shell received.
+type inputHistory struct {
 	inputs  int    // number of inputs
 	reader  int    // the process that was blocked reading at the last write; 0: none
 	reads   uint64 // number of its completed reads before that
@@ -17,7 +17,7 @@ type typed struct {
 }
 
 // wrote records input.
-func (t *typed) wrote(input string) {
+func (t *inputHistory) wrote(input string) {
 	if input != "" {
 		t.begun = !strings.HasSuffix(input, "\n") && !strings.HasSuffix(input, "\r")
 	}

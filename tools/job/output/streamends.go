@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// kept is the beginning and the end of a text, with the size of the part in between.
-type kept struct {
+// streamEnds is the beginning and the end of a text, with the size of the part in between.
+type streamEnds struct {
 	head, tail []byte
 	size       int64   // bytes of the whole text; uncleaned ones count in raw bytes
 	lines      int64   // newlines of the whole text
@@ -14,7 +14,7 @@ type kept struct {
 }
 
 // close ends the text.
-func (k *kept) close() {
+func (k *streamEnds) close() {
 	if k.d.n > 0 {
 		k.tail = append(k.tail, replacement...)
 		k.size += int64(len(replacement))
@@ -22,14 +22,14 @@ func (k *kept) close() {
 }
 
 // held returns the number of bytes in both parts.
-func (k *kept) held() int { return len(k.head) + len(k.tail) }
+func (k *streamEnds) held() int { return len(k.head) + len(k.tail) }
 
 // whole reports whether nothing is omitted.
-func (k *kept) whole() bool { return k.size == int64(k.held()) }
+func (k *streamEnds) whole() bool { return k.size == int64(k.held()) }
 
 // excerpt returns the beginning and the end of the text in at most budget bytes. They are cut at line ends if
 // possible, otherwise between runes.
-func (k *kept) excerpt(budget int) Excerpt {
+func (k *streamEnds) excerpt(budget int) Excerpt {
 	head, tail := k.head, k.tail
 	if k.whole() {
 		head = append(bytes.Clone(head), tail...)
