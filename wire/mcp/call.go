@@ -96,5 +96,5 @@ func (s *Server) next(ctx context.Context, req *sdk.CallToolRequest, f *flight) 
 // standIn answers a request with a task, which from now on can be asked for the call.
 func (s *Server) standIn(req *sdk.CallToolRequest, f *flight) (sdk.Result, error) {
 	s.flights.keepAsTask(f)
-	return s.asTask(req, f)
+	return s.tasks.answer(req, f)
 }

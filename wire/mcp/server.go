@@ -50,7 +50,8 @@ func New(o Options) *Server {
 	s.sdk.AddReceivingMiddleware(recovering, s.middleware)
 	s.addTools()
 	s.addResources()
-	s.addTaskMethods()
+	s.tasks.s = s
+	s.tasks.addMethods()
 	return s
 }
 

@@ -26,6 +26,8 @@ const taskPoll = time.Second
 
 // tasks are the calls that clients have as tasks: all that go on, and those that ended not long ago.
 type tasks struct {
+	s *Server // whose calls they are
+
 	mu  sync.Mutex
 	all map[string]*task
 }
@@ -85,9 +87,9 @@ const (
 	taskCancelled     = "cancelled"
 )
 
-// asTask answers a call with a task. The same call is the same task.
-func (s *Server) asTask(req *sdk.CallToolRequest, f *flight) (sdk.Result, error) {
-	t := s.tasks.of(req, f)
+// answer answers a call with a task. The same call is the same task.
+func (ts *tasks) answer(req *sdk.CallToolRequest, f *flight) (sdk.Result, error) {
+	t := ts.of(req, f)
 	record := t.record(taskWorking, t.working())
 	record.ResultType = "task"
 	return record, nil
@@ -163,12 +165,12 @@ type taskAck struct {
 
 func acknowledged() *taskAck { return &taskAck{ResultType: "complete"} }
 
-// addTaskMethods serves tasks/get, tasks/update and tasks/cancel.
-func (s *Server) addTaskMethods() {
+// addMethods serves tasks/get, tasks/update and tasks/cancel.
+func (ts *tasks) addMethods() {
 	err := errors.Join(
-		sdk.AddReceivingCustomMethod(s.sdk, "tasks/get", s.getTask),
-		sdk.AddReceivingCustomMethod(s.sdk, "tasks/update", s.updateTask),
-		sdk.AddReceivingCustomMethod(s.sdk, "tasks/cancel", s.cancelTask),
+		sdk.AddReceivingCustomMethod(ts.s.sdk, "tasks/get", ts.getTask),
+		sdk.AddReceivingCustomMethod(ts.s.sdk, "tasks/update", ts.updateTask),
+		sdk.AddReceivingCustomMethod(ts.s.sdk, "tasks/cancel", ts.cancelTask),
 	)
 	if err != nil {
 		panic("mcp: our bug: " + err.Error()) // they are no methods of the SDK's
@@ -176,7 +178,7 @@ func (s *Server) addTaskMethods() {
 }
 
 // task returns the task that a request is about, if its client knows tasks.
-func (s *Server) task(session *sdk.ServerSession, p *taskParams) (*task, error) {
+func (ts *tasks) task(session *sdk.ServerSession, p *taskParams) (*task, error) {
 	if p == nil {
 		return nil, invalidParams("taskId is missing")
 	}
@@ -185,24 +187,24 @@ func (s *Server) task(session *sdk.ServerSession, p *taskParams) (*task, error) 
 		data, _ := json.Marshal(map[string]any{"requiredCapabilities": map[string]any{"extensions": map[string]any{tasksExtension: struct{}{}}}})
 		return nil, &jsonrpc.Error{Code: sdk.CodeMissingRequiredClientCapabilities, Message: "the client does not declare the extension " + tasksExtension, Data: data}
 	}
-	t := s.tasks.get(p.TaskID)
+	t := ts.get(p.TaskID)
 	if t == nil {
 		return nil, invalidParams("there is no such task: it ended more than " + keptFor.String() + " ago, or it never was")
 	}
 	return t, nil
 }
 
-func (s *Server) getTask(ctx context.Context, session *sdk.ServerSession, p *taskParams) (*taskRecord, error) {
-	t, err := s.task(session, p)
+func (ts *tasks) getTask(ctx context.Context, session *sdk.ServerSession, p *taskParams) (*taskRecord, error) {
+	t, err := ts.task(session, p)
 	if err != nil {
 		return nil, err
 	}
-	return s.look(ctx, t)
+	return ts.look(ctx, t)
 }
 
 // updateTask takes answers to questions of a task. What is no answer to the open one is ignored: it was answered already.
-func (s *Server) updateTask(ctx context.Context, session *sdk.ServerSession, p *taskParams) (*taskAck, error) {
-	t, err := s.task(session, p)
+func (ts *tasks) updateTask(ctx context.Context, session *sdk.ServerSession, p *taskParams) (*taskAck, error) {
+	t, err := ts.task(session, p)
 	if err != nil {
 		return nil, err
 	}
@@ -212,15 +214,15 @@ func (s *Server) updateTask(ctx context.Context, session *sdk.ServerSession, p *
 			one, _ := json.Marshal(map[string]json.RawMessage{key: raw})
 			var read sdk.InputResponseMap
 			_ = json.Unmarshal(one, &read) // what is no answer denies
-			s.respond(ctx, t.flight, q, read[key])
+			ts.s.respond(ctx, t.flight, q, read[key])
 		}
 	}
 	return acknowledged(), nil
 }
 
 // cancelTask ends the call of a task, or the job that it left. What has ended already stays as it is.
-func (s *Server) cancelTask(ctx context.Context, session *sdk.ServerSession, p *taskParams) (*taskAck, error) {
-	t, err := s.task(session, p)
+func (ts *tasks) cancelTask(ctx context.Context, session *sdk.ServerSession, p *taskParams) (*taskAck, error) {
+	t, err := ts.task(session, p)
 	if err != nil {
 		return nil, err
 	}
@@ -231,29 +233,29 @@ func (s *Server) cancelTask(ctx context.Context, session *sdk.ServerSession, p *
 	}
 	t.canceled = true
 	if !t.flight.over() {
-		s.o.Host.Cancel(t.flight.id, "the client canceled the task")
+		ts.s.o.Host.Cancel(t.flight.id, "the client canceled the task")
 		return acknowledged(), nil
 	}
-	return acknowledged(), s.kill(ctx, t)
+	return acknowledged(), ts.kill(ctx, t)
 }
 
 // kill ends the job of a task, once. t.mu is held.
-func (s *Server) kill(ctx context.Context, t *task) error {
+func (ts *tasks) kill(ctx context.Context, t *task) error {
 	if t.killed {
 		return nil
 	}
-	_, err := s.about(ctx, t, "shell_kill", map[string]any{"job": t.flight.completion.Job})
+	_, err := ts.about(ctx, t, "shell_kill", map[string]any{"job": t.flight.completion.Job})
 	t.killed = err == nil
 	return err
 }
 
 // about makes a call of the host's about the job of a task and waits for its end.
-func (s *Server) about(ctx context.Context, t *task, tool string, input map[string]any) (*flight, error) {
+func (ts *tasks) about(ctx context.Context, t *task, tool string, input map[string]any) (*flight, error) {
 	raw, err := agenttool.Encode(input)
 	if err != nil {
 		return nil, err
 	}
-	f, err := s.launch(ctx, host.Request{ID: s.nextID(), Tool: tool, Input: raw, Actor: actor(t.request.ClientInfo())}, false)
+	f, err := ts.s.launch(ctx, host.Request{ID: ts.s.nextID(), Tool: tool, Input: raw, Actor: actor(t.request.ClientInfo())}, false)
 	if err != nil {
 		return nil, &jsonrpc.Error{Code: codeBusy, Message: err.Error()}
 	}
@@ -261,18 +263,18 @@ func (s *Server) about(ctx context.Context, t *task, tool string, input map[stri
 	case <-f.ended:
 		return f, nil
 	case <-ctx.Done():
-		s.o.Host.Cancel(f.id, "the client canceled the request, or has gone")
+		ts.s.o.Host.Cancel(f.id, "the client canceled the request, or has gone")
 		return nil, context.Cause(ctx)
 	}
 }
 
 // look says how a task is.
-func (s *Server) look(ctx context.Context, t *task) (*taskRecord, error) {
+func (ts *tasks) look(ctx context.Context, t *task) (*taskRecord, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	f := t.flight
 	if _, ended := f.finished(); ended {
-		return s.outcomeOf(ctx, t)
+		return ts.outcomeOf(ctx, t)
 	}
 	if q := f.pending(); q != nil && !f.over() {
 		r := t.recordLocked(taskInputRequired, "waits for approval")
@@ -280,7 +282,7 @@ func (s *Server) look(ctx context.Context, t *task) (*taskRecord, error) {
 		return r, nil
 	}
 	if f.over() && t.canceled { // the call was too fast for the one who canceled it, and left a job
-		if err := s.kill(ctx, t); err != nil {
+		if err := ts.kill(ctx, t); err != nil {
 			return nil, err
 		}
 	}
@@ -288,7 +290,7 @@ func (s *Server) look(ctx context.Context, t *task) (*taskRecord, error) {
 }
 
 // outcomeOf says how a task has ended. t.mu is held.
-func (s *Server) outcomeOf(ctx context.Context, t *task) (*taskRecord, error) {
+func (ts *tasks) outcomeOf(ctx context.Context, t *task) (*taskRecord, error) {
 	c := t.flight.completion
 	final, hasJob := t.flight.jobEnd()
 	switch {
@@ -301,7 +303,7 @@ func (s *Server) outcomeOf(ctx context.Context, t *task) (*taskRecord, error) {
 	case hasJob && t.canceled && final.Status == "canceled":
 		return t.recordLocked(taskCancelled, "job "+c.Job+" was ended"), nil
 	}
-	if err := s.fetch(ctx, t); err != nil {
+	if err := ts.fetch(ctx, t); err != nil {
 		return nil, err
 	}
 	if t.failure != nil {
@@ -321,20 +323,20 @@ func (s *Server) outcomeOf(ctx context.Context, t *task) (*taskRecord, error) {
 }
 
 // fetch makes the result of a task that has ended: that of the call, or what its job said. t.mu is held.
-func (s *Server) fetch(ctx context.Context, t *task) error {
+func (ts *tasks) fetch(ctx context.Context, t *task) error {
 	if t.result != nil || t.failure != nil {
 		return nil
 	}
 	f := t.flight
 	if f.completion.Job != "" {
-		said, err := s.about(ctx, t, "shell_output", map[string]any{"job": f.completion.Job, "cursor": 0})
+		said, err := ts.about(ctx, t, "shell_output", map[string]any{"job": f.completion.Job, "cursor": 0})
 		if err != nil {
 			return err
 		}
 		f = said
 		t.held.Store(int64(said.size()))
 	}
-	t.result, t.failure = s.result(t.request, f)
+	t.result, t.failure = ts.s.result(t.request, f)
 	return nil
 }
 
