@@ -32,11 +32,7 @@ type Process struct {
 	exited   chan struct{}
 	gone     chan struct{}
 
-	judge       *judge     // of what it writes; nil for a command that writes nothing
-	connector   *connector // of whom it connects to; nil for a command that has no sockets with names
-	tripwire    *tripwire  // nil likewise
-	inspected   time.Time  // when the tripwire was looked at after the command had ended
-	namesInUse  *sync.RWMutex
+	guards
 	bound       chan syscall.Errno // what the helper says of a bind
 	violations  violations
 	confinement Confinement
@@ -48,6 +44,15 @@ type Process struct {
 	mu     sync.Mutex
 	handle *os.File // a pidfd of the helper; nil until it is started
 	ended  *Ended
+}
+
+// guards watch what a command does.
+type guards struct {
+	judge      *judge     // of what it writes; nil for a command that writes nothing
+	connector  *connector // of the peers it connects to; nil for a command that has no sockets with names
+	tripwire   *tripwire  // nil likewise
+	inspected  time.Time  // when the tripwire was looked at after the command had ended
+	namesInUse *sync.RWMutex
 }
 
 func newProcess(c *Command) *Process {

@@ -25,13 +25,7 @@ type Session struct {
 
 	roots []identity
 	dirs
-	shown   []identity // places below what is emptied that commands must see
-	links   []link
-	places  []place  // what is emptied, as the holder builds it
-	emptied []string // directories of sockets, and those that are closed
-	homes   []string // directories that are closed: the person's home, and those of others
-	masked  []string // files of theirs that are mounted elsewhere, too
-	home    protect.Home
+	covers
 
 	making sync.Mutex // of the directories
 	made   bool
@@ -48,6 +42,17 @@ type Session struct {
 	running   running
 
 	namesInUse sync.RWMutex // by the supervisors of its commands: see notify.Judges
+}
+
+// covers is what is kept from the view of every command, and what is shown all the same.
+type covers struct {
+	shown   []identity // places below what is emptied that commands must see
+	links   []link
+	places  []place  // what is emptied, as the holder builds it
+	emptied []string // directories of sockets, and those that are closed
+	homes   []string // directories that are closed: the person's home, and those of others
+	masked  []string // files of theirs that are mounted elsewhere, too
+	home    protect.Home
 }
 
 // Open looks at what the sandbox of a session is made of. It makes nothing, and starts no process: see [Session.Make].

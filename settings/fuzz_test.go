@@ -122,7 +122,7 @@ func checkOthers(t *testing.T, a, b *Settings) {
 	for i, s := range []*Settings{a, b} {
 		for _, it := range loosening(&Settings{
 			Mode: s.Mode, AddDirs: s.AddDirs, Require: s.Require, Wait: s.Wait, ApprovalTimeout: s.ApprovalTimeout, InBandScopes: s.InBandScopes,
-			EnvPass: s.EnvPass, CallbackHosts: s.CallbackHosts, EnvSet: s.EnvSet, Durability: s.Durability, SearchIndex: s.SearchIndex, MaxJobs: s.MaxJobs, JobTimeout: s.JobTimeout, JobOutput: s.JobOutput, JobLimits: s.JobLimits,
+			EnvPass: s.EnvPass, CallbackHosts: s.CallbackHosts, EnvSet: s.EnvSet, Durability: s.Durability, SearchIndex: s.SearchIndex, Jobs: s.Jobs,
 			MaxParallel: s.MaxParallel, Hooks: s.Hooks,
 		}, &Settings{Mode: Value[string]{Set: true, V: "plan"}, Require: Value[string]{Set: true, V: "full"}}, "/nonexistent") {
 			values[i] = append(values[i], it.Key, it.value)

@@ -62,10 +62,7 @@ type Settings struct {
 	Durability  Value[string] // files.durability: none, file or full
 	SearchIndex Value[string] // search.index: off, strict or watched; not set: chosen by the tree's size
 
-	MaxJobs     Value[int]
-	JobTimeout  Value[time.Duration]     // 0 is never
-	JobOutput   Value[string]            // a size such as 1GiB
-	JobLimits   map[string]Value[string] // resource → number or size, as --job-limit takes them
+	Jobs
 	MaxParallel Value[int]
 
 	Hooks []Hook // in the order of the layers and of their files, whatever the event
@@ -76,6 +73,14 @@ type Settings struct {
 
 	trusted   bool   // workspace files count completely
 	loosening []item // loosening items of workspace files, trusted or not; without rules that toolhost wrote for the user
+}
+
+// Jobs are the settings of commands that go on beside their calls.
+type Jobs struct {
+	MaxJobs    Value[int]
+	JobTimeout Value[time.Duration]     // 0 is never
+	JobOutput  Value[string]            // a size such as 1GiB
+	JobLimits  map[string]Value[string] // resource → number or size, as --job-limit takes them
 }
 
 // Value is one setting and its origin.
@@ -142,10 +147,12 @@ func Default() *Settings {
 		ApprovalTimeout: Value[time.Duration]{true, 10 * time.Minute, from},
 		InBandScopes:    Value[string]{true, "session", from},
 		Durability:      Value[string]{true, "file", from},
-		MaxJobs:         Value[int]{true, 50, from},
-		JobTimeout:      Value[time.Duration]{true, 0, from},
-		JobOutput:       Value[string]{true, "1GiB", from},
-		MaxParallel:     Value[int]{true, 10, from},
+		Jobs: Jobs{
+			MaxJobs:    Value[int]{true, 50, from},
+			JobTimeout: Value[time.Duration]{true, 0, from},
+			JobOutput:  Value[string]{true, "1GiB", from},
+		},
+		MaxParallel: Value[int]{true, 10, from},
 	}
 }
 

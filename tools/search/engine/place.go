@@ -38,9 +38,14 @@ type place struct {
 	epoch   uint64          // incremented when a change is noticed
 	cached  *candidateCache // result of the last search; nil: none is valid
 	denials *denials
-	busy    bool // background work runs
-	again   bool // more background work is requested
-	sweep   *time.Timer
+	background
+}
+
+// background is the work that is done between searches.
+type background struct {
+	busy  bool // it runs
+	again bool // more of it is requested
+	sweep *time.Timer
 }
 
 // generation is an index and its number. The cached state of a file names the generation that it refers to.

@@ -28,12 +28,12 @@ func (p *place) prepare() {
 	case p.busy:
 		p.again = true
 	default:
-		p.busy = p.engine.begin(p.background)
+		p.busy = p.engine.begin(p.work)
 	}
 }
 
-// background works until nothing is left to do. Its thread exits afterwards, so its low priority needs no reset.
-func (p *place) background() {
+// work runs until nothing is left to do. Its thread exits afterwards, so its low priority needs no reset.
+func (p *place) work() {
 	runtime.LockOSThread()
 	lowerPriority()
 	for more := true; more; more = p.goesOn() {
