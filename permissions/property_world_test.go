@@ -19,7 +19,7 @@ type world struct {
 
 func newWorld(seed uint64) *world {
 	w := &world{rand: rand.New(rand.NewPCG(seed, 2026))}
-	w.mode = pickOf(w, Modes)
+	w.mode = pickOf(w, agenttool.Modes)
 	for range w.rand.IntN(6) {
 		w.rules = append(w.rules, w.rule(pickOf(w, looseness)))
 	}

@@ -2,35 +2,20 @@ package sandbox
 
 import (
 	"fmt"
-	"slices"
+
+	"toolhost/agenttool"
 )
 
-// Level is how much of a sandbox the machine holds, weakest last.
-type Level string
+// Level is [agenttool.Level].
+type Level = agenttool.Level
 
-// The levels.
+// The levels by their short names.
 const (
-	Full           Level = "full"            // namespaces, mounts, Landlock, system call filter
-	LandlockNotify Level = "landlock+notify" // no namespaces; the filter asks about what Landlock cannot hold
-	Landlock       Level = "landlock"        // Landlock and a filter that cannot ask
-	None           Level = "none"
+	Full           = agenttool.LevelFull
+	LandlockNotify = agenttool.LevelLandlockNotify
+	Landlock       = agenttool.LevelLandlock
+	None           = agenttool.LevelNone
 )
-
-// Levels are all levels, strongest first.
-var Levels = []Level{Full, LandlockNotify, Landlock, None}
-
-// AtLeast reports whether l holds what least holds.
-func (l Level) AtLeast(least Level) bool {
-	return slices.Index(Levels, l) >= 0 && slices.Index(Levels, l) <= slices.Index(Levels, least)
-}
-
-// ParseLevel reads the name of a level.
-func ParseLevel(name string) (Level, error) {
-	if slices.Contains(Levels, Level(name)) {
-		return Level(name), nil
-	}
-	return "", fmt.Errorf("%q is no level: it is one of %v", name, Levels)
-}
 
 // Finding is what a probe found.
 type Finding struct {

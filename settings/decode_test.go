@@ -58,7 +58,7 @@ var badDocuments = []struct {
 	{"mode of another type", `{"mode": 1}`, "1:10: mode must be a string; this is a number", false},
 	{"mode null", `{"mode": null}`, "1:10: mode must be a string; this is null", false},
 	{"mode misspelt", `{"mode": "acceptEdits"}`, `there is no "acceptEdits": did you mean "accept_edits"?`, false},
-	{"mode unknown", `{"mode": "yolo"}`, `"yolo" is not one of default, accept_edits, plan, sandboxed, dont_ask`, false},
+	{"mode unknown", `{"mode": "yolo"}`, `"yolo" is not one of sandboxed, accept_edits, default, dont_ask, plan`, false},
 	{"mode bypass", `{"mode": "bypass"}`, "mode bypass is for the command line only", false},
 	{"level", `{"sandbox": {"require": "landlok"}}`, `did you mean "landlock"?`, false},
 	{"durability", `{"files": {"durability": "fsync"}}`, `files.durability: "fsync" is not one of none, file, full`, false},

@@ -20,11 +20,11 @@ var keys = []string{
 
 // The valid words of settings.
 var (
-	modes        = []string{"default", "accept_edits", "plan", "sandboxed", "dont_ask"}
-	levels       = []string{"none", "landlock", "landlock+notify", "full"} // weakest first
+	modes        = agenttool.Names(agenttool.Modes[1:]) // bypass is a flag only
+	levels       = agenttool.Names(agenttool.Levels)
 	waits        = []string{"attached", "always", "never"}
 	scopes       = []string{"session", "user"}
-	durabilities = []string{"none", "file", "full"}
+	durabilities = agenttool.Names(agenttool.Durabilities)
 	indexes      = []string{"off", "strict", "watched"}
 )
 

@@ -181,5 +181,5 @@ func tighterMode(mode, than string) bool {
 
 // tighterLevel reports whether a required level is at least as strict as another.
 func tighterLevel(level, than string) bool {
-	return slices.Index(levels, level) >= slices.Index(levels, than)
+	return agenttool.Level(level).AtLeast(agenttool.Level(than))
 }

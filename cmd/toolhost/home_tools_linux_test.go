@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"toolhost/agenttool"
 	"toolhost/permissions"
 )
 
@@ -15,7 +16,7 @@ func TestToolsReadNoCredentials(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	names := credentialNames(t)
-	for _, mode := range permissions.Modes {
+	for _, mode := range agenttool.Modes {
 		if mode == permissions.Bypass {
 			continue
 		}

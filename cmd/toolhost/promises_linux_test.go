@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"toolhost/agenttool"
 	"toolhost/sandbox"
 )
 
@@ -62,7 +63,7 @@ func TestPromises(t *testing.T) {
 // TestDoctorPromises: doctor says of each level what it holds, and which promises are gone.
 func TestDoctorPromises(t *testing.T) {
 	t.Parallel()
-	for _, level := range sandbox.Levels {
+	for _, level := range agenttool.Levels {
 		var b strings.Builder
 		if err := printFinding(&b, sandbox.Finding{Level: level}, nil); err != nil {
 			t.Fatal(err)

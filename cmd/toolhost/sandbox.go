@@ -71,7 +71,7 @@ const (
 
 // run runs the command and ends with its exit code.
 func (c *confined) run(args []string) error {
-	level, err := sandbox.ParseLevel(c.setup.Sandbox)
+	level, err := agenttool.ParseLevel(c.setup.Sandbox)
 	if err != nil {
 		return fmt.Errorf("--level: %w", err)
 	}

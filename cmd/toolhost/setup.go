@@ -59,11 +59,7 @@ func (s *setup) addPolicyFlags(cmd *cobra.Command, undecided string) {
 }
 
 func modeNames() string {
-	names := make([]string, len(permissions.Modes))
-	for i, m := range permissions.Modes {
-		names[i] = string(m)
-	}
-	return strings.Join(names, ", ")
+	return strings.Join(agenttool.Names(agenttool.Modes), ", ")
 }
 
 // logLine writes a line to stderr.

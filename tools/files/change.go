@@ -53,7 +53,7 @@ func (c *change) Input() any              { return c.input }
 func (c *change) Facts() *agenttool.Facts { return &c.facts }
 
 // Durable implements [agenttool.Durable].
-func (c *change) Durable() bool { return c.durability() != NotSynced }
+func (c *change) Durable() bool { return c.durability() != agenttool.NotSynced }
 
 // changeFacts returns the facts common to write and edit.
 func changeFacts(p agenttool.Path) agenttool.Facts {

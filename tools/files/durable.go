@@ -10,35 +10,20 @@ import (
 	"toolhost/agenttool"
 )
 
-// Durability selects the parts of a change that are on disk before a call ends. A replaced file always has its old or
-// its new content, whatever happens to this process. A file that is rewritten in place, as the result then says,
-// holds a mixture of both if this process or the machine ends meanwhile.
-type Durability string
-
-const (
-	// NotSynced leaves the time of the write to the system. After a crash of the machine a new file can be empty: XFS
-	// and ext4 may lose its new content, and XFS its old one too.
-	NotSynced Durability = "none"
-
-	// FileSynced writes the content to disk before the file gets its name: after a crash of the machine a replaced
-	// file has its old or its new content. A file rewritten in place is on disk when the call ends.
-	FileSynced Durability = "file"
-
-	// FullySynced also writes the name to disk: a reported change survives a crash of the machine.
-	FullySynced Durability = "full"
-)
+// Durability is [agenttool.Durability].
+type Durability = agenttool.Durability
 
 // durability returns the setting for the next change.
 func (s *session) durability() Durability {
 	if s.options.Durability == nil {
-		return FileSynced
+		return agenttool.FileSynced
 	}
 	return s.options.Durability()
 }
 
 // syncContent waits until f is on disk, if required. FileSynced and unknown values require it.
 func (t *target) syncContent(s *session, f *os.File) error {
-	if t.durability == NotSynced {
+	if t.durability == agenttool.NotSynced {
 		return nil
 	}
 	return s.sync(f)
@@ -54,7 +39,7 @@ func (t *target) finish(s *session, temp *temporary) error {
 
 // syncName waits, if required, until the new name is on disk, and the names of as many created directories above it.
 func (t *target) syncName(s *session, made int) error {
-	if t.durability != FullySynced {
+	if t.durability != agenttool.FullySynced {
 		return nil
 	}
 	err := ignoreUnsupported(s.sync(t.dir.File()))

@@ -53,20 +53,20 @@ func TestDurability(t *testing.T) {
 		do         func(p *project) error
 		want       []string
 	}{
-		{"replace, none", NotSynced, replace, nil},
-		{"replace, file", FileSynced, replace, []string{"file while f is old"}},
-		{"replace, full", FullySynced, replace, []string{"file while f is old", ". while f is new"}},
-		{"create, none", NotSynced, create, nil},
-		{"create, file", FileSynced, create, []string{"file while f is nothing"}},
-		{"create, full", FullySynced, create, []string{"file while f is nothing", ". while f is new"}},
-		{"in place, none", NotSynced, linked, nil},
-		{"in place, file", FileSynced, linked, []string{"file while f is new"}},
-		{"in place, full", FullySynced, linked, []string{"file while f is new"}},
-		{"directories, file", FileSynced, deep, []string{"file while f is old"}},
-		{"directories, full", FullySynced, deep, []string{
+		{"replace, none", agenttool.NotSynced, replace, nil},
+		{"replace, file", agenttool.FileSynced, replace, []string{"file while f is old"}},
+		{"replace, full", agenttool.FullySynced, replace, []string{"file while f is old", ". while f is new"}},
+		{"create, none", agenttool.NotSynced, create, nil},
+		{"create, file", agenttool.FileSynced, create, []string{"file while f is nothing"}},
+		{"create, full", agenttool.FullySynced, create, []string{"file while f is nothing", ". while f is new"}},
+		{"in place, none", agenttool.NotSynced, linked, nil},
+		{"in place, file", agenttool.FileSynced, linked, []string{"file while f is new"}},
+		{"in place, full", agenttool.FullySynced, linked, []string{"file while f is new"}},
+		{"directories, file", agenttool.FileSynced, deep, []string{"file while f is old"}},
+		{"directories, full", agenttool.FullySynced, deep, []string{
 			"file while f is old", "a/b/c while f is old", "a/b while f is old", "a while f is old", ". while f is old",
 		}},
-		{"unchanged, full", FullySynced, same, nil},
+		{"unchanged, full", agenttool.FullySynced, same, nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -86,7 +86,7 @@ func TestDurability(t *testing.T) {
 
 func TestSyncFails(t *testing.T) {
 	t.Run("before the rename", func(t *testing.T) {
-		p := newProject(t, Options{Durability: func() Durability { return FullySynced }})
+		p := newProject(t, Options{Durability: func() Durability { return agenttool.FullySynced }})
 		p.put("f", "old")
 		p.synced(syscall.EIO)
 		_, err := p.edit("f", "old", "new")
@@ -97,7 +97,7 @@ func TestSyncFails(t *testing.T) {
 		p.noTemporaries(".")
 	})
 	t.Run("in place", func(t *testing.T) {
-		p := newProject(t, Options{Durability: func() Durability { return FileSynced }})
+		p := newProject(t, Options{Durability: func() Durability { return agenttool.FileSynced }})
 		p.put("f", "old")
 		os.Link(p.path("f"), p.path("g"))
 		p.synced(syscall.EIO)
@@ -109,7 +109,7 @@ func TestSyncFails(t *testing.T) {
 		fails bool
 	}{{syscall.EIO, true}, {syscall.EINVAL, false}, {syscall.ENOTSUP, false}, {syscall.ENOSYS, false}} {
 		t.Run("of the directory: "+tt.err.Error(), func(t *testing.T) {
-			p := newProject(t, Options{Durability: func() Durability { return FullySynced }})
+			p := newProject(t, Options{Durability: func() Durability { return agenttool.FullySynced }})
 			p.put("f", "old")
 			p.tools["write"].(writeTool).session.sync = func(f *os.File) error {
 				if info, err := f.Stat(); err != nil || info.IsDir() {
@@ -142,7 +142,7 @@ func TestDurableByDefault(t *testing.T) {
 }
 
 func BenchmarkWrite8KB(b *testing.B) {
-	for _, d := range []Durability{NotSynced, FileSynced, FullySynced} {
+	for _, d := range []Durability{agenttool.NotSynced, agenttool.FileSynced, agenttool.FullySynced} {
 		b.Run(string(d), func(b *testing.B) {
 			p := newProject(b, Options{Overwrite: true, Durability: func() Durability { return d }})
 			text := strings.Repeat("a line of text\n", 8500/15)

@@ -17,7 +17,7 @@ type Options struct {
 	// LockTimeout is how long a change waits for a file lock of another process. Zero means 10 s.
 	LockTimeout time.Duration
 
-	// Durability returns the [Durability] of each change. Nil means [FileSynced].
+	// Durability returns the durability of each change. Nil means [agenttool.FileSynced].
 	Durability func() Durability
 
 	// Memory is the memory limit of the process. It bounds the size of files that can be changed to an eighth, and of

@@ -11,7 +11,6 @@ import (
 	"toolhost/agenttool"
 	"toolhost/host"
 	"toolhost/host/prompt"
-	"toolhost/permissions"
 	"toolhost/persist"
 	"toolhost/wire/stdio"
 )
@@ -383,7 +382,7 @@ func (f *Family) mode(params json.RawMessage) (any, error) {
 		return nil, err
 	}
 	if p.Mode != "" {
-		m, err := permissions.ParseMode(p.Mode)
+		m, err := agenttool.ParseMode(p.Mode)
 		if err != nil {
 			return nil, stdio.Errorf(stdio.CodeInvalidParams, "invalid params: %v", err)
 		}

@@ -50,7 +50,7 @@ type Options struct {
 func New(with Options, w *workspace.Workspace, scope agenttool.Scope) (*Confinement, error) {
 	protected := protect.NewCache(protect.Options{Roots: scope.Roots, Home: dirs.Real(scope.Home), ReadDeny: with.Secrets, Sealed: with.Sealed}, 0)
 	w.Guard(recent(protected.Map))
-	least, err := sandbox.ParseLevel(with.Required)
+	least, err := agenttool.ParseLevel(with.Required)
 	if err != nil {
 		return nil, fmt.Errorf("--sandbox: %w", err)
 	}

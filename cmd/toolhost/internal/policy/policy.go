@@ -98,7 +98,7 @@ func (m *Snapshot) Sealed() []string {
 
 // mode is the mode in force: the administrator's, else that of the command line, else that of the settings.
 func (f Flags) mode(read *settings.Settings) (permissions.Mode, error) {
-	mode, err := permissions.ParseMode(Choose(f, "mode", read.Mode, f.Mode))
+	mode, err := agenttool.ParseMode(Choose(f, "mode", read.Mode, f.Mode))
 	if err != nil {
 		return "", fmt.Errorf("--mode: %w", err)
 	}

@@ -85,7 +85,7 @@ func (l *live) durability() files.Durability {
 	if value := l.snapshot().Settings.Durability; value.Set {
 		return files.Durability(value.V)
 	}
-	return files.FileSynced
+	return agenttool.FileSynced
 }
 
 // environ are further variables of commands.
