@@ -176,6 +176,14 @@ func Within(dir, path string) bool {
 	return len(path) > len(dir) && path[len(dir)] == '/' && path[:len(dir)] == dir
 }
 
+// Join is filepath.Join for a clean directory and a clean path below it, without looking at either.
+func Join(dir, below string) string {
+	if dir == "/" {
+		return dir + below
+	}
+	return dir + "/" + below
+}
+
 // Lock is a resource that a call needs while it runs. A path covers everything below it.
 type Lock struct {
 	Path  string `json:"path"`

@@ -36,6 +36,16 @@ var systemCauses = []struct {
 	{syscall.EROFS, DependencyUnavailable, "read_only_filesystem", "the file system is read-only"},
 }
 
+// Shortages are the system's errors that say so, EAGAIN excepted.
+func Shortages() (errnos []syscall.Errno) {
+	for _, s := range shortages {
+		if errno, ok := s.cause.(syscall.Errno); ok {
+			errnos = append(errnos, errno)
+		}
+	}
+	return errnos
+}
+
 // IsShortage reports whether err comes from a shortage of the machine.
 func IsShortage(err error) bool {
 	e := SystemFailure("", err)

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/cut"
 )
 
 // Page is a part of a payload. Text is set for text, Data for everything else; both are empty at the end.
@@ -126,7 +127,7 @@ func (p *Page) read(src source, offset, limit int64) error {
 		at = characterStart(b, at)
 		end = min(end, at+int(limit))
 		if start+int64(end) < src.size {
-			end = characterEnd(b[:end])
+			end = len(cut.Whole(b[:end]))
 		}
 	}
 	p.fill(b[at:end], text)
@@ -163,19 +164,6 @@ func characterStart(b []byte, at int) int {
 	return at
 }
 
-// characterEnd returns the length of b without an incomplete character at its end.
-func characterEnd(b []byte) int {
-	for i := len(b) - 1; i >= 0 && i > len(b)-utf8.UTFMax; i-- {
-		if utf8.RuneStart(b[i]) {
-			if !utf8.FullRune(b[i:]) {
-				return i
-			}
-			break
-		}
-	}
-	return len(b)
-}
-
 // sniffed is the number of bytes examined of a payload without a media type.
 const sniffed = 512
 
@@ -190,7 +178,7 @@ func (s source) isText() (bool, error) {
 		return false, err
 	}
 	if s.size > sniffed {
-		b = b[:characterEnd(b)]
+		b = cut.Whole(b)
 	}
 	return utf8.Valid(b) && bytes.IndexByte(b, 0) < 0, nil
 }

@@ -25,7 +25,7 @@ import (
 func Probe(dir string) Finding {
 	var f Finding
 	f.LandlockABI = landlockABI()
-	for _, level := range Levels {
+	for _, level := range agenttool.Levels {
 		if level == None || (level != Full && f.LandlockABI < 1) {
 			continue
 		}
@@ -45,7 +45,7 @@ func Probe(dir string) Finding {
 }
 
 // shortages are what keeps a sandbox from being made for a while.
-var shortages = []unix.Errno{unix.EMFILE, unix.ENFILE, unix.EAGAIN, unix.ENOMEM, unix.ENOSPC, unix.EDQUOT, unix.EINTR}
+var shortages = append(agenttool.Shortages(), unix.EAGAIN, unix.EINTR)
 
 // probeDescriptors is more than a probe takes.
 const probeDescriptors = 64

@@ -11,15 +11,20 @@ func Head(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
-	for back := 1; back < utf8.UTFMax && back <= n; back++ {
-		if utf8.RuneStart(s[n-back]) {
-			if !utf8.FullRuneInString(s[n-back : n]) {
-				return s[:n-back]
+	return Whole(s[:n])
+}
+
+// Whole returns s without a character that was cut off at its end.
+func Whole[T string | []byte](s T) T {
+	for n := len(s) - 1; n >= 0 && n > len(s)-utf8.UTFMax; n-- {
+		if utf8.RuneStart(s[n]) {
+			if !utf8.FullRune([]byte(s[n:])) {
+				return s[:n]
 			}
 			break
 		}
 	}
-	return s[:n]
+	return s
 }
 
 // Tail returns the last characters of s that fit into n bytes.

@@ -20,6 +20,7 @@ import (
 	"golang.org/x/term"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/visible"
 	"toolhost/cmd/toolhost/internal/dirs"
 	"toolhost/cmd/toolhost/internal/prune"
 	"toolhost/cmd/toolhost/internal/session"
@@ -212,7 +213,7 @@ func onTerminal() bool { return term.IsTerminal(int(os.Stdout.Fd())) }
 func safeLines(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
-		lines[i] = printable(strings.ReplaceAll(line, "\t", "        "))
+		lines[i] = visible.Text(strings.ReplaceAll(line, "\t", "        "))
 	}
 	return strings.Join(lines, "\n")
 }
@@ -233,7 +234,7 @@ func colourDiff(diff string) string {
 	return strings.Join(lines, "\n")
 }
 
-func oneLine(s string) string { return printable(strings.Join(strings.Fields(s), " ")) }
+func oneLine(s string) string { return visible.Text(strings.Join(strings.Fields(s), " ")) }
 
 func exitCode(r agenttool.Result) int {
 	switch r.Status {

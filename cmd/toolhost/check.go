@@ -14,6 +14,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/agenttool/cut"
+	"toolhost/agenttool/visible"
 	"toolhost/cmd/toolhost/internal/dirs"
 	"toolhost/cmd/toolhost/internal/session"
 	"toolhost/host/hook"
@@ -200,15 +201,15 @@ func checkEach(s *session.Checker, in io.Reader, out io.Writer) error {
 func showCheck(out io.Writer, c checked, hooks []hook.Hook) error {
 	p := painter{colour: onTerminal() && os.Getenv("NO_COLOR") == ""}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %s\n", p.behavior(c.Behavior), printable(c.Reason.Detail))
+	fmt.Fprintf(&b, "%s  %s\n", p.behavior(c.Behavior), visible.Text(c.Reason.Detail))
 	for _, s := range c.Reason.Subcommands {
 		indent := "  "
 		if s.WrappedBy >= 0 {
 			indent = "    "
 		}
-		fmt.Fprintf(&b, "%s%s  %s\n", indent, p.behavior(s.Behavior), printable(cut.Characters(strings.Join(s.Argv, " "), 100)))
+		fmt.Fprintf(&b, "%s%s  %s\n", indent, p.behavior(s.Behavior), visible.Text(cut.Characters(strings.Join(s.Argv, " "), 100)))
 		if len(c.Reason.Subcommands) > 1 || s.Rule != "" {
-			fmt.Fprintf(&b, "%s       %s\n", indent, printable(s.Reason))
+			fmt.Fprintf(&b, "%s       %s\n", indent, visible.Text(s.Reason))
 		}
 	}
 	if n := len(hooks); n > 0 {
@@ -219,10 +220,10 @@ func showCheck(out io.Writer, c checked, hooks []hook.Hook) error {
 		if i > 0 {
 			word = "or more widely:       "
 		}
-		fmt.Fprintf(&b, "%s %s\n", word, printable(strings.Join(update.Rules, "  ")))
+		fmt.Fprintf(&b, "%s %s\n", word, visible.Text(strings.Join(update.Rules, "  ")))
 	}
 	if len(c.Grants) > 0 {
-		fmt.Fprintf(&b, "its sandbox is widened by %s\n", printable(strings.Join(c.Grants, ", ")))
+		fmt.Fprintf(&b, "its sandbox is widened by %s\n", visible.Text(strings.Join(c.Grants, ", ")))
 	}
 	_, err := io.WriteString(out, b.String())
 	return err

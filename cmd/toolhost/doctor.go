@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"toolhost/agenttool/visible"
 	"toolhost/cmd/toolhost/internal/dirs"
 	"toolhost/persist/cache"
 	"toolhost/sandbox"
@@ -122,7 +123,7 @@ func printCaches(out io.Writer, caches []cache.Entry) error {
 			state = ", of a newer version of toolhost, left alone"
 		}
 		if err == nil {
-			_, err = fmt.Fprintf(out, "  %10s  used %s  %s%s\n", size(e.Bytes), e.Used.Local().Format(time.DateTime), printable(cmp.Or(e.Workspace, e.Dir)), state)
+			_, err = fmt.Fprintf(out, "  %10s  used %s  %s%s\n", size(e.Bytes), e.Used.Local().Format(time.DateTime), visible.Text(cmp.Or(e.Workspace, e.Dir)), state)
 		}
 	}
 	return err

@@ -7,6 +7,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/agenttool/cut"
+	"toolhost/agenttool/visible"
 	"toolhost/classify"
 	"toolhost/cmd/toolhost/internal/dirs"
 	"toolhost/cmd/toolhost/internal/history"
@@ -58,7 +59,7 @@ func (c *checking) explain(out io.Writer) error {
 			"rule": rule.Text, "commands": len(commands), "covers": list(covered), "meets": list(met), "near": list(near)}})
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s, of %d different commands of past sessions:\n", printable(rule.Text), len(commands))
+	fmt.Fprintf(&b, "%s, of %d different commands of past sessions:\n", visible.Text(rule.Text), len(commands))
 	section(&b, "to allow, it covers", covered)
 	section(&b, "to ask or deny, it is about these as well", met)
 	section(&b, "it is not about these, which are of the same program", near)
@@ -69,7 +70,7 @@ func (c *checking) explain(out io.Writer) error {
 func section(b *strings.Builder, title string, commands []string) {
 	fmt.Fprintf(b, "%s (%d):\n", title, len(commands))
 	for _, command := range commands[:min(len(commands), shownCommands)] {
-		fmt.Fprintf(b, "    %s\n", printable(cut.Characters(command, 110)))
+		fmt.Fprintf(b, "    %s\n", visible.Text(cut.Characters(command, 110)))
 	}
 	if more := len(commands) - shownCommands; more > 0 {
 		fmt.Fprintf(b, "    … and %d more\n", more)

@@ -13,6 +13,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/agenttool/cut"
+	"toolhost/agenttool/visible"
 	"toolhost/classify"
 )
 
@@ -150,7 +151,7 @@ func showFacts(out io.Writer, text string, in classify.Context) error {
 	if len(f.Locks) > 0 {
 		locks := make([]string, len(f.Locks))
 		for i, l := range f.Locks {
-			locks[i] = printable(l.Path)
+			locks[i] = visible.Text(l.Path)
 		}
 		fmt.Fprintf(&b, "locks: %s\n", cut.Characters(strings.Join(locks, ", "), 200))
 	}
@@ -160,15 +161,15 @@ func showFacts(out io.Writer, text string, in classify.Context) error {
 	shown := map[agenttool.Reason]bool{}
 	for _, part := range f.Parts {
 		fmt.Fprintf(&b, "%3d:%-3d %s%s  %s\n", part.Line, part.Column, strings.Repeat("  ", depth(f.Parts, part)),
-			printable(cut.Characters(strings.Join(part.Argv, " "), 100)), p.verdict(part))
+			visible.Text(cut.Characters(strings.Join(part.Argv, " "), 100)), p.verdict(part))
 		for _, r := range part.Reasons {
 			shown[bare(r)] = true
-			fmt.Fprintf(&b, "          %s\n", printable(r.Text))
+			fmt.Fprintf(&b, "          %s\n", visible.Text(r.Text))
 		}
 	}
 	for _, r := range f.Reasons {
 		if !shown[bare(r)] {
-			fmt.Fprintf(&b, "%3d:%-3d %s\n", r.Line, r.Column, printable(r.Text))
+			fmt.Fprintf(&b, "%3d:%-3d %s\n", r.Line, r.Column, visible.Text(r.Text))
 		}
 	}
 	_, err := io.WriteString(out, b.String())
@@ -184,7 +185,7 @@ func bare(r agenttool.Reason) agenttool.Reason {
 func showHosts(b *strings.Builder, f agenttool.Facts) {
 	hosts := make([]string, len(f.Hosts), len(f.Hosts)+1)
 	for i, host := range f.Hosts {
-		hosts[i] = printable(host)
+		hosts[i] = visible.Text(host)
 	}
 	if f.OpenWorld == agenttool.Yes && f.HostsComplete != agenttool.Yes {
 		hosts = append(hosts, "others that the command does not name")
@@ -200,7 +201,7 @@ func showPaths(b *strings.Builder, name string, paths []agenttool.Path) {
 	}
 	spelled := make([]string, len(paths))
 	for i, p := range paths {
-		spelled[i] = printable(p.Spelling)
+		spelled[i] = visible.Text(p.Spelling)
 	}
 	fmt.Fprintf(b, "%s: %s\n", name, cut.Characters(strings.Join(spelled, ", "), 200))
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/visible"
 	"toolhost/cmd/toolhost/internal/dirs"
 	"toolhost/cmd/toolhost/internal/history"
 	"toolhost/cmd/toolhost/internal/policy"
@@ -97,7 +98,7 @@ func (g *granting) list(out io.Writer) error {
 		if !r.Added.IsZero() {
 			added = r.Added.Local().Format(time.DateTime)
 		}
-		fmt.Fprintf(w, "%s\t%d\t%s\t%s\n", printable(r.Rule), r.Uses, added, printable(cmp.Or(r.Where, r.Source)))
+		fmt.Fprintf(w, "%s\t%d\t%s\t%s\n", visible.Text(r.Rule), r.Uses, added, visible.Text(cmp.Or(r.Where, r.Source)))
 	}
 	return w.Flush()
 }
@@ -126,7 +127,7 @@ func (g *granting) find() ([]granted, error) {
 		defer s.Close()
 		rules, err := s.Grants()
 		if err != nil {
-			fmt.Fprintf(os.Stderr, "toolhost: session %s: %s\n", s.ID, printable(err.Error()))
+			fmt.Fprintf(os.Stderr, "toolhost: session %s: %s\n", s.ID, visible.Text(err.Error()))
 			continue
 		}
 		for _, text := range rules {
@@ -165,7 +166,7 @@ func (g *granting) revokeOne(out io.Writer, all []granted, text string) error {
 		}
 		if removed {
 			found = true
-			fmt.Fprintf(out, "taken back: %s (%s)\n", printable(text), printable(file))
+			fmt.Fprintf(out, "taken back: %s (%s)\n", visible.Text(text), visible.Text(file))
 		}
 	}
 	if slices.ContainsFunc(all, func(r granted) bool { return r.Rule == text && r.Source == agenttool.SourceSession }) {
@@ -175,11 +176,11 @@ func (g *granting) revokeOne(out io.Writer, all []granted, text string) error {
 	}
 	for _, r := range all {
 		if r.Rule == text && !found {
-			return exitf(exitFailed, "%s stands in %s, which is not changed here", printable(text), printable(cmp.Or(r.Where, r.Source)))
+			return exitf(exitFailed, "%s stands in %s, which is not changed here", visible.Text(text), visible.Text(cmp.Or(r.Where, r.Source)))
 		}
 	}
 	if !found {
-		return exitf(exitFailed, "there is no rule %s: see toolhost grants", printable(text))
+		return exitf(exitFailed, "there is no rule %s: see toolhost grants", visible.Text(text))
 	}
 	return nil
 }
@@ -200,7 +201,7 @@ func (g *granting) revokeInSessions(out io.Writer, text string, found bool) (boo
 		}
 		if revoked > 0 {
 			found = true
-			fmt.Fprintf(out, "taken back: %s (session %s)\n", printable(text), s.ID)
+			fmt.Fprintf(out, "taken back: %s (session %s)\n", visible.Text(text), s.ID)
 		}
 	}
 	return found, nil

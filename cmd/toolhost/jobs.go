@@ -15,6 +15,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/agenttool/cut"
+	"toolhost/agenttool/visible"
 	"toolhost/cmd/toolhost/internal/remote"
 )
 
@@ -103,7 +104,7 @@ func listJobs(out io.Writer, session string, asJSON bool) error {
 		defer s.Close()
 		jobs, err := s.Jobs()
 		if err != nil { // it may have ended meanwhile
-			fmt.Fprintf(os.Stderr, "toolhost: session %s: %s\n", s.ID, printable(err.Error()))
+			fmt.Fprintf(os.Stderr, "toolhost: session %s: %s\n", s.ID, visible.Text(err.Error()))
 			continue
 		}
 		for _, j := range jobs {
@@ -131,13 +132,13 @@ func printJobs(out io.Writer, all []listed) error {
 		if n < 0 {
 			n = len(all)
 		}
-		fmt.Fprintf(out, "%s in %s\n", first.Session, printable(first.Workspace))
+		fmt.Fprintf(out, "%s in %s\n", first.Session, visible.Text(first.Workspace))
 		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 		for _, j := range all[:n] {
 			fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\t%s\n", j.ID, strings.ReplaceAll(string(j.State), "_", " "),
-				(time.Duration(j.AgeMS) * time.Millisecond).Round(time.Second), size(j.Bytes), shortPorts(j.Ports), cut.Characters(printable(j.Command), jobLine))
+				(time.Duration(j.AgeMS) * time.Millisecond).Round(time.Second), size(j.Bytes), shortPorts(j.Ports), cut.Characters(visible.Text(j.Command), jobLine))
 			if j.LastLine != "" {
-				fmt.Fprintf(w, "  \t\t\t\t\t  %s\n", cut.Characters(printable(j.LastLine), jobLine))
+				fmt.Fprintf(w, "  \t\t\t\t\t  %s\n", cut.Characters(visible.Text(j.LastLine), jobLine))
 			}
 		}
 		if err := w.Flush(); err != nil {
@@ -215,6 +216,6 @@ func killJob(out io.Writer, session, job, signal string) error {
 		fmt.Fprintf(out, "%s had ended: %s\n", job, r.How())
 		return nil
 	}
-	fmt.Fprintf(out, "%s ended: %s\n", job, printable(strings.Join(r.Killed, ", ")))
+	fmt.Fprintf(out, "%s ended: %s\n", job, visible.Text(strings.Join(r.Killed, ", ")))
 	return nil
 }

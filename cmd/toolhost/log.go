@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/visible"
 	"toolhost/cmd/toolhost/internal/dirs"
 	"toolhost/cmd/toolhost/internal/history"
 	"toolhost/persist"
@@ -76,7 +77,7 @@ func printSessions(out io.Writer, sessions []persist.SessionInfo) error {
 			Workspace string `json:"workspace"`
 		}
 		_ = json.Unmarshal(s.Meta, &made) // without it the column is empty
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%s\n", s.ID, s.Started.Local().Format(time.DateTime), s.State, s.Records, s.Bytes, printable(made.Workspace))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%s\n", s.ID, s.Started.Local().Format(time.DateTime), s.State, s.Records, s.Bytes, visible.Text(made.Workspace))
 	}
 	return w.Flush()
 }
@@ -182,7 +183,7 @@ func verifyLog(out io.Writer, path string, asJSON bool) (v verified, err error) 
 		fmt.Fprintf(out, "%d payloads were pruned to save space: they are not checked\n", v.Pruned)
 	}
 	for _, p := range v.PayloadProblems {
-		fmt.Fprintf(out, "record %d, %s\n", p.Seq, printable(p.String()))
+		fmt.Fprintf(out, "record %d, %s\n", p.Seq, visible.Text(p.String()))
 	}
 	return v, nil
 }

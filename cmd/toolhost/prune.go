@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"toolhost/agenttool/visible"
 	"toolhost/cmd/toolhost/internal/dirs"
 	"toolhost/cmd/toolhost/internal/limit"
 	"toolhost/cmd/toolhost/internal/prune"
@@ -83,14 +84,14 @@ func printPruned(out io.Writer, found persist.Pruned, caches []cache.Entry, o pe
 	for _, r := range found.Removed {
 		what := "all"
 		if r.Payload != "" {
-			what = "output " + printable(r.Payload)
+			what = "output " + visible.Text(r.Payload)
 		}
 		removed += r.Bytes
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.Session, what, size(r.Bytes), r.Changed.Local().Format(time.DateTime))
 	}
 	for _, e := range caches {
 		removed += e.Bytes
-		fmt.Fprintf(w, "-\tcache of %s\t%s\t%s\n", printable(cmp.Or(e.Workspace, "an unknown workspace")), size(e.Bytes), e.Used.Local().Format(time.DateTime))
+		fmt.Fprintf(w, "-\tcache of %s\t%s\t%s\n", visible.Text(cmp.Or(e.Workspace, "an unknown workspace")), size(e.Bytes), e.Used.Local().Format(time.DateTime))
 	}
 	if err := w.Flush(); err != nil {
 		return err

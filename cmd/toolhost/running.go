@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/term"
 
+	"toolhost/agenttool/visible"
 	"toolhost/cmd/toolhost/internal/remote"
 )
 
@@ -25,7 +26,7 @@ func sessionWithJob(end, job string) (*remote.Session, error) {
 }
 
 func warnOfSocket(path string, err error) {
-	fmt.Fprintf(os.Stderr, "toolhost: %s: %s\n", printable(path), printable(err.Error()))
+	fmt.Fprintf(os.Stderr, "toolhost: %s: %s\n", visible.Text(path), visible.Text(err.Error()))
 }
 
 // remoteError is an error of package remote with its exit code.

@@ -84,7 +84,7 @@ func (s show) entry(entry persist.Entry, e agenttool.Event, data eventData) erro
 	case s.json:
 		return printJSONLines(s.out, []persist.Entry{entry})
 	case s.call != "":
-		_, err := fmt.Fprintf(s.out, "%6d  %s  %-32s %s\n", entry.Seq, clock(e.Time), printable(string(e.EventType)), printable(detail(data)))
+		_, err := fmt.Fprintf(s.out, "%6d  %s  %-32s %s\n", entry.Seq, clock(e.Time), visible.Text(string(e.EventType)), visible.Text(detail(data)))
 		return err
 	}
 	switch e.EventType {
@@ -95,11 +95,11 @@ func (s show) entry(entry persist.Entry, e agenttool.Event, data eventData) erro
 		}
 	case agenttool.EventProtectedChanged, agenttool.EventSettingsChanged:
 		if data.Warning != "" {
-			_, err := fmt.Fprintf(s.out, "%s  !! %s\n", clock(e.Time), printable(cut.Characters(data.Warning, 1000)))
+			_, err := fmt.Fprintf(s.out, "%s  !! %s\n", clock(e.Time), visible.Text(cut.Characters(data.Warning, 1000)))
 			return err
 		}
 	case agenttool.EventSessionOpened, agenttool.EventSessionClosed, agenttool.EventJournalGap:
-		_, err := fmt.Fprintf(s.out, "%s  -- %s %s\n", clock(e.Time), strings.TrimPrefix(string(e.EventType), "tool.x."), printable(string(e.Data)))
+		_, err := fmt.Fprintf(s.out, "%s  -- %s %s\n", clock(e.Time), strings.TrimPrefix(string(e.EventType), "tool.x."), visible.Text(string(e.Data)))
 		return err
 	}
 	return nil
@@ -107,10 +107,10 @@ func (s show) entry(entry persist.Entry, e agenttool.Event, data eventData) erro
 
 // callLine is one ended call: when, what, how it ended, how long it took, with which input.
 func callLine(inv agenttool.Invocation, res agenttool.Result) string {
-	line := fmt.Sprintf("%s  %-12s %-8s %-10s %8s  %s", clock(inv.CreatedAt), printable(cut.Characters(inv.NativeCallID, 24)), printable(strings.TrimPrefix(string(inv.ToolID), "toolhost.")),
-		printable(string(res.Status)), took(inv), printable(cut.Characters(string(inv.ModelInput)+inv.ModelInputRef, 100)))
+	line := fmt.Sprintf("%s  %-12s %-8s %-10s %8s  %s", clock(inv.CreatedAt), visible.Text(cut.Characters(inv.NativeCallID, 24)), visible.Text(strings.TrimPrefix(string(inv.ToolID), "toolhost.")),
+		visible.Text(string(res.Status)), took(inv), visible.Text(cut.Characters(string(inv.ModelInput)+inv.ModelInputRef, 100)))
 	if res.Error != nil {
-		line += "\n                            " + printable(cut.Characters(res.Error.Code+": "+res.Error.Message, 160))
+		line += "\n                            " + visible.Text(cut.Characters(res.Error.Code+": "+res.Error.Message, 160))
 	}
 	return line
 }
@@ -144,17 +144,7 @@ func took(inv agenttool.Invocation) string {
 func clock(stamp string) string {
 	t, err := time.Parse(time.RFC3339, stamp)
 	if err != nil {
-		return printable(stamp)
+		return visible.Text(stamp)
 	}
 	return t.Local().Format("15:04:05.000")
-}
-
-// printable escapes what a terminal would act on or not show: a log holds what strangers wrote.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if visible.Shows(r) {
-			return r
-		}
-		return '�'
-	}, s)
 }

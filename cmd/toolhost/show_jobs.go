@@ -10,6 +10,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/agenttool/cut"
+	"toolhost/agenttool/visible"
 )
 
 // unended are the calls without a result and the jobs whose end is not in the log.
@@ -27,9 +28,9 @@ type runningJob struct {
 
 // says is what became of the job, and what it ran.
 func (j runningJob) says(how string) string {
-	text := fmt.Sprintf("job %s %s", printable(j.id), how)
+	text := fmt.Sprintf("job %s %s", visible.Text(j.id), how)
 	if j.command != "" {
-		text += ": " + printable(cut.Characters(j.command, 100))
+		text += ": " + visible.Text(cut.Characters(j.command, 100))
 	}
 	return text
 }
@@ -102,5 +103,5 @@ func (u *unended) lines(live bool) (lines []string) {
 }
 
 func (u *unended) line(e agenttool.Event) string {
-	return fmt.Sprintf("%s  %-12s %-8s ", clock(e.Time), printable(cut.Characters(e.Subject, 24)), printable(strings.TrimPrefix(string(e.ToolID), "toolhost.")))
+	return fmt.Sprintf("%s  %-12s %-8s ", clock(e.Time), visible.Text(cut.Characters(e.Subject, 24)), visible.Text(strings.TrimPrefix(string(e.ToolID), "toolhost.")))
 }

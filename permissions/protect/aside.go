@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"toolhost/agenttool"
 )
 
 // Aside is what of a git directory was put aside: git neither runs nor obeys it.
@@ -118,7 +120,7 @@ func (t *tree) dropPointer(git GitDir) (Aside, error) {
 	if err != nil {
 		return Aside{}, fmt.Errorf("put aside %s/.git: %w", git.Top, err)
 	}
-	return Aside{Git: join(git.Top, ".git"), Files: []string{join(git.Top, name)}}, nil
+	return Aside{Git: agenttool.Join(git.Top, ".git"), Files: []string{agenttool.Join(git.Top, name)}}, nil
 }
 
 // hooksIn lists the hooks in a directory of an open git directory that git would run, but for those that are kept. Samples are none.

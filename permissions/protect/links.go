@@ -33,7 +33,7 @@ func (t *tree) resolve(file string) (place string, kind Kind, links []string) {
 			place, kind = path.Dir(place), Dir
 			continue
 		}
-		place = join(place, name)
+		place = agenttool.Join(place, name)
 		if t.root(place) == "" {
 			continue
 		}
@@ -307,9 +307,9 @@ func (b *builder) aliasesIn(dir string, w *walk) {
 		}
 		switch rule, ok := b.linked[identityOf(&stat)]; {
 		case ok && rule == Secret:
-			b.secrets = append(b.secrets, Entry{join(dir, c.name), Secret, File})
+			b.secrets = append(b.secrets, Entry{agenttool.Join(dir, c.name), Secret, File})
 		case ok:
-			b.sealed = append(b.sealed, Entry{join(dir, c.name), rule, File})
+			b.sealed = append(b.sealed, Entry{agenttool.Join(dir, c.name), rule, File})
 		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"toolhost/agenttool"
 )
 
 // gitNames are the names in a git directory that git obeys: what it runs, and what tells it what to run.
@@ -73,14 +75,14 @@ func (b *builder) gitDirs(ctx context.Context) {
 		if ctx.Err() != nil {
 			b.cut(dir, "a git directory that was not looked into: the pass took its "+b.options.MaxTime.String())
 			for _, n := range gitNames {
-				b.m.names[fold(join(dir, n.name))] = n.rule
+				b.m.names[fold(agenttool.Join(dir, n.name))] = n.rule
 			}
 			continue
 		}
 		if b.isFar(dir) {
 			continue
 		}
-		if common, ok := b.target(join(dir, "commondir"), ""); ok {
+		if common, ok := b.target(agenttool.Join(dir, "commondir"), ""); ok {
 			if _, known := b.git[common]; !known {
 				b.git[common] = ""
 				pending = append(pending, common)
@@ -91,10 +93,10 @@ func (b *builder) gitDirs(ctx context.Context) {
 		}
 		for _, n := range gitNames {
 			kind := Absent
-			if stat, err := b.tree.lstat(join(dir, n.name)); err == nil {
+			if stat, err := b.tree.lstat(agenttool.Join(dir, n.name)); err == nil {
 				kind = kindOf(&stat)
 			}
-			b.seal(join(dir, n.name), n.rule, kind)
+			b.seal(agenttool.Join(dir, n.name), n.rule, kind)
 		}
 	}
 }
@@ -125,8 +127,8 @@ func (b *builder) gitConfigs() {
 		queue(file, 0)
 	}
 	for _, git := range b.m.Git {
-		queue(join(git.Path, "config"), 0)
-		queue(join(git.Path, "config.worktree"), 0)
+		queue(agenttool.Join(git.Path, "config"), 0)
+		queue(agenttool.Join(git.Path, "config.worktree"), 0)
 	}
 	hooks := make(map[string]bool)
 	for ; len(pending) > 0; pending = pending[1:] {

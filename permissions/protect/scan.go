@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"toolhost/agenttool"
 )
 
 // Options say where to look, and how long.
@@ -93,7 +95,7 @@ func scanWith(ctx context.Context, options Options, session *held) (*Map, error)
 	}
 	if home := options.Home; home != "" && t.root(home) != "" {
 		for _, n := range HomeNames() {
-			b.sealAt(join(home, n.Path), n.Rule)
+			b.sealAt(agenttool.Join(home, n.Path), n.Rule)
 		}
 	}
 	b.follow()

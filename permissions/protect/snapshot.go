@@ -11,6 +11,8 @@ import (
 	"slices"
 
 	"golang.org/x/sys/unix"
+
+	"toolhost/agenttool"
 )
 
 // State is what was at a path at one moment. The zero value is that there was nothing.
@@ -144,7 +146,7 @@ func (s *Snap) note(fd int, entry Entry, depth int) {
 	}
 	defer unix.Close(sub)
 	for _, child := range s.children(sub, entry.Rule) {
-		s.note(sub, Entry{join(entry.Path, child), entry.Rule, Absent}, depth-1)
+		s.note(sub, Entry{agenttool.Join(entry.Path, child), entry.Rule, Absent}, depth-1)
 	}
 }
 
@@ -186,7 +188,7 @@ func (s *Snap) watch(t *tree, dir string) {
 		hits = append(hits, slices.Collect(maps.Keys(table().exact))...)
 	}
 	for _, name := range hits {
-		s.below(fd, join(dir, name), advance(nil, fold(name)))
+		s.below(fd, agenttool.Join(dir, name), advance(nil, fold(name)))
 	}
 }
 
@@ -200,8 +202,8 @@ func (s *Snap) below(fd int, file string, tails []tail) {
 			s.note(fd, Entry{file, t.name.Rule, Absent}, sealedDepth)
 			continue
 		}
-		whole := join(file, t.rest)
-		parent := path.Dir(join(path.Base(file), t.rest))
+		whole := agenttool.Join(file, t.rest)
+		parent := path.Dir(agenttool.Join(path.Base(file), t.rest))
 		if sub, err := openBeneath(fd, parent, searchOnly|unix.O_DIRECTORY|unix.O_CLOEXEC); err == nil {
 			s.note(sub, Entry{whole, t.name.Rule, Absent}, sealedDepth)
 			unix.Close(sub)

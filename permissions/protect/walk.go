@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"toolhost/agenttool"
 )
 
 // area is what a directory is part of, which decides what counts in it.
@@ -207,7 +209,7 @@ func (w *walk) looksLikeGit() bool {
 func (w *walk) consider(it opened, c child) {
 	next := item{area: it.area}
 	if c.kind == Dir || it.touched || strings.HasPrefix(c.folded, w.m.deny.prefix) {
-		next.path, next.folded = join(it.path, c.name), join(it.folded, c.folded)
+		next.path, next.folded = agenttool.Join(it.path, c.name), agenttool.Join(it.folded, c.folded)
 		if denied, _ := w.m.deny.denied(next.folded, true); denied && w.secret(next.path, c, it.fd) {
 			return
 		}
@@ -238,19 +240,11 @@ func (w *walk) consider(it opened, c child) {
 	}
 }
 
-// join is path.Join for a clean directory and one name.
-func join(dir, name string) string {
-	if dir == "/" {
-		return dir + name
-	}
-	return dir + "/" + name
-}
-
 // named seals the entry if the table says so, and if it holds no root: who makes an editor's directory a root wants to
 // work in it.
 func (w *walk) named(it, next item, c child) item {
 	next.tails = advance(it.tails, c.folded)
-	if len(next.tails) > 0 && slices.ContainsFunc(w.m.inner, within(join(it.path, c.name))) {
+	if len(next.tails) > 0 && slices.ContainsFunc(w.m.inner, within(agenttool.Join(it.path, c.name))) {
 		if slices.Contains(w.m.inner, next.path) {
 			next.tails = nil
 		}
@@ -258,10 +252,10 @@ func (w *walk) named(it, next item, c child) item {
 	}
 	for _, t := range next.tails {
 		if t.rest == "" && t.name.Hold == Reports {
-			w.reported = append(w.reported, Entry{join(it.path, c.name), t.name.Rule, c.kind})
+			w.reported = append(w.reported, Entry{agenttool.Join(it.path, c.name), t.name.Rule, c.kind})
 		}
 		if t.rest == "" && t.name.Hold == Seals {
-			w.seal(join(it.path, c.name), t.name.Rule, c.kind)
+			w.seal(agenttool.Join(it.path, c.name), t.name.Rule, c.kind)
 			next.area = closed
 			break
 		}
@@ -286,7 +280,7 @@ func (w *walk) insideGit(next item, c child) {
 
 // gitEntry notes what is called .git: a directory, a file that points to one, or a link.
 func (w *walk) gitEntry(top string, c child) {
-	file := join(top, c.name)
+	file := agenttool.Join(top, c.name)
 	w.watch[top] = true
 	kind := c.kind
 	if kind == Symlink {
@@ -346,7 +340,7 @@ func tooDeep(root, file string) bool {
 // secret notes an entry that the patterns deny. A virtual environment of Python that is called .env is none.
 func (w *walk) secret(file string, c child, fd int) bool {
 	var stat unix.Stat_t
-	if c.kind == Dir && c.folded == ".env" && statAt(fd, join(c.name, "pyvenv.cfg"),
+	if c.kind == Dir && c.folded == ".env" && statAt(fd, agenttool.Join(c.name, "pyvenv.cfg"),
 		&stat) == nil && w.except(fold(file)) {
 		return false
 	}

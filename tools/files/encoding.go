@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/cut"
 )
 
 // encoding is the character encoding of a file.
@@ -77,7 +78,7 @@ func (d *decoder) next(chunk []byte, last bool) []byte {
 	case latin1:
 		return d.latin1(chunk)
 	default:
-		rest = incomplete(chunk)
+		rest = len(chunk) - len(cut.Whole(chunk))
 		if !last {
 			out = chunk[:len(chunk)-rest]
 		}
@@ -91,19 +92,6 @@ func (d *decoder) next(chunk []byte, last bool) []byte {
 		out = utf8.AppendRune(out, utf8.RuneError)
 	}
 	return out
-}
-
-// incomplete returns the length of an incomplete UTF-8 character at the end of b.
-func incomplete(b []byte) int {
-	for n := 1; n <= min(len(b), utf8.UTFMax-1); n++ {
-		if tail := b[len(b)-n:]; utf8.RuneStart(tail[0]) {
-			if utf8.FullRune(tail) {
-				return 0
-			}
-			return n
-		}
-	}
-	return 0
 }
 
 // utf16 decodes the whole units of in and returns the number of bytes at its end that begin a character.

@@ -3,6 +3,8 @@ package files
 import (
 	"bytes"
 	"unicode/utf8"
+
+	"toolhost/agenttool/cut"
 )
 
 // piece describes a part of a UTF-8 file on its own: parts are scanned in any order and joined later.
@@ -38,7 +40,7 @@ func (p *piece) validate(part []byte) {
 		begins++
 	}
 	p.head, part = bytes.Clone(part[:begins]), part[begins:]
-	ends := len(part) - incomplete(part)
+	ends := len(cut.Whole(part))
 	p.tail = bytes.Clone(part[ends:])
 	p.malformed = !utf8.Valid(part[:ends])
 }

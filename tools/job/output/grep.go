@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"toolhost/agenttool/cut"
 )
 
 // maxShown is the maximum bytes of a matching line in the result.
@@ -68,7 +70,7 @@ func (g *grep) take(s Stream, number int64, line []byte) {
 	}
 	text := line
 	if len(line) > maxShown {
-		text = append(cutRune(line[:maxShown:maxShown]), "…"...)
+		text = append(cut.Whole(line[:maxShown:maxShown]), "…"...)
 	}
 	shown := Line{number, s, string(text)}
 	if g.room -= len(shown.String()) + 1; g.room >= 0 {

@@ -3,6 +3,8 @@ package output
 import (
 	"bytes"
 	"unicode/utf8"
+
+	"toolhost/agenttool/cut"
 )
 
 // streamEnds is the beginning and the end of a text, with the size of the part in between.
@@ -61,20 +63,7 @@ func cutEnd(p []byte) []byte {
 	if i := bytes.LastIndexByte(p, '\n'); i >= len(p)/2 {
 		return p[:i+1]
 	}
-	return cutRune(p)
-}
-
-// cutRune shortens p to whole runes.
-func cutRune(p []byte) []byte {
-	for n := len(p) - 1; n >= 0 && n > len(p)-utf8.UTFMax; n-- {
-		if utf8.RuneStart(p[n]) {
-			if !utf8.FullRune(p[n:]) {
-				p = p[:n]
-			}
-			break
-		}
-	}
-	return p
+	return cut.Whole(p)
 }
 
 // cutStart is cutEnd for the beginning.

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"toolhost/agenttool"
 	"toolhost/tools/search/index"
 	"toolhost/tools/search/literal"
 	"toolhost/tools/search/tree"
@@ -59,7 +60,7 @@ func newPlace(e *Engine, k key, r Root) *place {
 	p := &place{engine: e, key: k, made: time.Now()}
 	p.tree = tree.New(tree.Place{Root: r.Dir.File(), Path: r.Path, Top: r.Top}, tree.Options{
 		Hidden: r.Hidden, NoIgnore: r.NoIgnore, Git: e.options.Git,
-		Private: func(path string) bool { return r.Private != nil && r.Private(join(r.Path, path)) },
+		Private: func(path string) bool { return r.Private != nil && r.Private(agenttool.Join(r.Path, path)) },
 		Denied:  func(path string, dev, ino uint64) bool { return p.secrets.Denied(path, dev, ino) }, // called while mu is held
 	})
 	p.end, p.stop = context.WithCancel(context.Background())
@@ -86,14 +87,6 @@ func (p *place) bytes() (sum int64) {
 		sum += g.Bytes() + int64(g.Len())*knownBytes
 	}
 	return sum
-}
-
-// join returns the path below dir.
-func join(dir, below string) string {
-	if dir == "/" {
-		return dir + below
-	}
-	return dir + "/" + below
 }
 
 func (p *place) enter() {
