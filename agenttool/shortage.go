@@ -36,10 +36,10 @@ var systemCauses = []struct {
 	{syscall.EROFS, DependencyUnavailable, "read_only_filesystem", "the file system is read-only"},
 }
 
-// Shortages are the system's errors that say so, EAGAIN excepted.
+// Shortages are the errors by which the system reports a shortage, EAGAIN excepted.
 func Shortages() (errnos []syscall.Errno) {
-	for _, s := range shortages {
-		if errno, ok := s.cause.(syscall.Errno); ok {
+	for _, s := range systemCauses {
+		if errno, ok := s.cause.(syscall.Errno); ok && s.code == ResourceExhausted {
 			errnos = append(errnos, errno)
 		}
 	}
