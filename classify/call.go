@@ -112,7 +112,7 @@ func (w *walk) program(argv []program.Word) {
 		}
 		return
 	}
-	if w.scope.moved() && readsOwnConfiguration(base) {
+	if w.scope.moved() && (base == "gh" || base == "hub") {
 		w.strange("`"+base+"` would read the configuration of another directory, which may run programs", name)
 	}
 	if base != name.Text {
@@ -160,15 +160,6 @@ func trustedName(name string) (string, bool) {
 		}
 	}
 	return name, !strings.Contains(name, "/")
-}
-
-// readsOwnConfiguration reports whether a program takes what it runs from files in the directory where it is.
-func readsOwnConfiguration(base string) bool {
-	switch base {
-	case "gh", "hub", "hg", "jj", "svn", "tig":
-		return true
-	}
-	return false
 }
 
 // use records what one run of a program does, and analyses what it runs.

@@ -191,11 +191,8 @@ func (g foreign) filter(name string, argv []string, at syntax.Pos) {
 			g.text(c.Shell.Text, at, false)
 		}
 	}
-	for _, e := range use.Effects {
-		if e == program.RunsCode {
-			g.generated(argv, at)
-			return
-		}
+	if use.Has(program.RunsCode) {
+		g.generated(argv, at)
 	}
 }
 

@@ -30,6 +30,10 @@
 // With subcommands, options are those before the subcommand. A name of a subcommand may look like an option
 // ("--version"). Operands is then "", or "sub?" where the program may be used without a subcommand.
 //
+// What the lenient analysis looks for among words that may not be understood stands in the same description: a command among the operands
+// and options of the kind run by themselves, all else in Spec.Carries, and what destroys by its effects and Spec.Loses. A Partial description
+// says no more than that.
+//
 // The word -- ends the options, except in an Ungrouped description that does not list it: find goes on after it.
 package program
 
