@@ -17,6 +17,7 @@ type batch struct {
 	last   *call
 	live   []*call
 	size   int    // calls that it ever had
+	held   int64  // bytes of their results beyond what each may always have
 	start  string // where its calls start; "" until the first of them does
 	dir    string // where the session moves to when all have ended; "" leaves it
 }
@@ -116,6 +117,33 @@ func (h *Host) holds(n int) error {
 	if n > most {
 		return fmt.Errorf("%w: the results of other batches are not complete yet; send this again when they are", ErrBusy)
 	}
+	return nil
+}
+
+// keep reports whether memory has room for a result until those before it in its batch, or all of them, have been handed over, and counts it
+// if so. A change that was made is always reported.
+func (h *Host) keep(c *call, out agenttool.Output) error {
+	if c.batch == nil || h.o.Memory <= 0 || !c.readOnly() {
+		return nil
+	}
+	size := int64(-memberBytes)
+	for _, part := range out.Content {
+		size += int64(len(part.Data) + len(part.Text))
+	}
+	if size <= 0 {
+		return nil
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	held := size
+	for _, b := range h.batches {
+		held += b.held
+	}
+	if held > h.o.Memory/batchShare {
+		return agenttool.Failure(agenttool.ResultTooLarge, "batch_full",
+			"memory is limited here and holds no more of what the calls of batches return: make this call again by itself")
+	}
+	c.batch.held += size
 	return nil
 }
 

@@ -62,6 +62,7 @@ const (
 	maxLive            = 16_384
 	liveBytes          = 32 << 10  // what a live call takes beside its input
 	memberBytes        = 256 << 10 // what a call of a batch takes until all of them have ended
+	batchShare         = 8         // large results of batches take at most this part of the memory
 	contentBytes       = 24 << 20  // what a call on files takes at most while it holds content
 	maxLiveInput       = 64 << 20  // bytes of the inputs of live calls
 )

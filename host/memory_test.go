@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"toolhost/agenttool"
 	"toolhost/host"
+	"toolhost/permissions"
 )
 
 // TestBatchesFitMemory: where memory is limited, a batch whose results it cannot hold is refused, and one that it cannot hold beside others
@@ -42,4 +44,78 @@ func TestBatchesFitMemory(t *testing.T) {
 		t.Errorf("a batch after it: %v", err)
 	}
 	<-ended
+}
+
+// TestLargeResultsOfBatchesFitMemory: of many images in one batch, in both forms of it, those that memory does not hold are refused, and a
+// call by itself gets its own. A call that changes something is never refused for its result.
+func TestLargeResultsOfBatchesFitMemory(t *testing.T) {
+	const memory, image, calls = 32 << 20, 1 << 20, 40
+	open, made := make(chan struct{}), make(chan struct{}, 1000)
+	run := func(ctx context.Context, in fakeInput, _ agenttool.Reporter) (agenttool.Output, error) {
+		if in.Path == "slow" { // the first of a batch holds up the results of all others
+			<-open
+		}
+		defer func() { made <- struct{}{} }()
+		return agenttool.Output{Content: []agenttool.Content{{Type: "image", MediaType: "image/png", Data: strings.Repeat("A", image)}}}, nil
+	}
+	tools := []agenttool.Tool{&fake{name: "look", reads: true, run: run}, &fake{name: "change", run: run}}
+	for _, form := range []string{"batch", "invoke"} {
+		t.Run(form, func(t *testing.T) {
+			open = make(chan struct{})
+			f := newFixture(t, tools, func(o *host.Options) { o.Memory, o.Policy.Mode = memory, permissions.Bypass })
+			ended := make(chan host.Completion, calls+1)
+			send := func(tool, first string) {
+				b := host.BatchRequest{ID: "b"}
+				for i := range calls {
+					b.Calls = append(b.Calls, host.Request{ID: fmt.Sprint(tool, i), Tool: tool, Input: input("a"), Batch: map[string]string{"invoke": "b"}[form]})
+				}
+				b.Calls[0].Input = input(first)
+				var err error
+				if form == "batch" {
+					err = f.Batch(b, func(all []host.Completion) {
+						for _, c := range all {
+							ended <- c
+						}
+					})
+				}
+				for i := 0; form == "invoke" && err == nil && i < calls; i++ {
+					err = f.Invoke(b.Calls[i], func(c host.Completion) { ended <- c })
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			send("look", "slow")
+			for range calls - 1 {
+				<-made
+			}
+			close(open)
+			held, refused := 0, 0
+			for range calls {
+				switch c := <-ended; {
+				case c.Result.Error == nil:
+					held += len(c.Result.Content[0].Data)
+				case c.Result.Error.Code == "batch_full":
+					refused++
+				default:
+					t.Fatalf("%+v", c.Result.Error)
+				}
+			}
+			if refused == 0 || held == 0 || held > memory/4 {
+				t.Errorf("%d bytes are held, %d calls refused", held, refused)
+			}
+			if err := f.Invoke(host.Request{ID: "alone", Tool: "look", Input: input("a")}, func(c host.Completion) { ended <- c }); err != nil {
+				t.Fatal(err)
+			}
+			if c := <-ended; c.Result.Error != nil {
+				t.Errorf("by itself: %+v", c.Result.Error)
+			}
+			send("change", "a")
+			for range calls {
+				if c := <-ended; c.Result.Error != nil {
+					t.Fatalf("a change: %+v", c.Result.Error)
+				}
+			}
+		})
+	}
 }

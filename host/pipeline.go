@@ -359,6 +359,11 @@ func (c *call) execute(ctx context.Context) error {
 		}
 	}
 	out, err := c.bound.Run(ctx, reporter{c})
+	if err == nil {
+		if err = c.host.keep(c, out); err != nil {
+			out = agenttool.Output{}
+		}
+	}
 	c.out = out
 	if out.Dir != "" {
 		c.move(out.Dir)
