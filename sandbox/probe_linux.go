@@ -79,9 +79,11 @@ func is(err error, errnos []unix.Errno) bool {
 
 // Failing is the error of a disk that kept a sandbox from being tried, nil for none: it says nothing of what the machine holds.
 func (f Finding) Failing() error {
-	for _, e := range []unix.Errno{unix.EIO, unix.EROFS} {
-		if f.Level != Full && is(errors.New(f.Why()), []unix.Errno{e}) {
-			return e
+	for _, m := range f.Missing {
+		for _, e := range []unix.Errno{unix.EIO, unix.EROFS} {
+			if is(errors.New(m.Why), []unix.Errno{e}) {
+				return e
+			}
 		}
 	}
 	return nil
