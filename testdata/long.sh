@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Runs the long form of the tests whose ordinary form takes a part of it: every attempt to get out of the sandbox as every account at every
 # level and by every profile, everyday work as every account, more rounds of races, of attackers and of searches, more output of jobs.
-# What came of it is in long.txt:
+# Prints one line for each test and how many parts passed:
 #
-#   testdata/long.sh > testdata/long.txt
+#   testdata/long.sh
 #
 # Longer still: escapes/attack.sh, escapes/race.sh, jobs/soak.sh, fuzz.sh, faults/*.
 set -euo pipefail

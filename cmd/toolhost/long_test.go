@@ -3,7 +3,7 @@ package main
 import "os"
 
 // long reports whether tests take their long form: every attempt as every account at every level, more rounds, more output.
-// testdata/long.sh runs it, and its last output is testdata/long.txt.
+// testdata/long.sh runs it.
 func long() bool { return os.Getenv("TOOLHOST_LONG") != "" }
 
 // count is the first number in the ordinary form of a test and the second in the long one.
