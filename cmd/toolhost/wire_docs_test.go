@@ -1,16 +1,18 @@
 package main
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"toolhost/wire/wiretest"
 )
 
 // TestWireOfTheDocs sends each request that docs/wire.md shows to one host and looks for each message that the page shows
@@ -78,10 +80,10 @@ func shownMessages(block string) []string {
 	return messages
 }
 
-// shownClient holds the other end of a host's pipes.
+// shownClient speaks to a host as the page does.
 type shownClient struct {
 	t        *testing.T
-	write    func(string)
+	host     *wiretest.Process
 	messages chan json.RawMessage
 	passed   []json.RawMessage // messages that no line of the page has matched yet
 	ids      map[string]string // the last full id by its prefix, such as perm_
@@ -89,41 +91,19 @@ type shownClient struct {
 
 func startShown(t *testing.T, dir string) *shownClient {
 	t.Helper()
-	home := t.TempDir()
-	host := exec.Command("toolhost", "serve", "--workspace", dir)
-	host.Dir, host.Env = dir, append(os.Environ(), "HOME="+home, "XDG_STATE_HOME="+home+"/state", "XDG_CONFIG_HOME="+home+"/config")
-	in, err := host.StdinPipe()
+	cmd := exec.Command("toolhost", "serve", "--workspace", dir)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), wiretest.Home(t.TempDir())...)
+	messages := make(chan json.RawMessage, 1000)
+	host, err := wiretest.Start(cmd, wiretest.Options{Heard: func(m wiretest.Message) { messages <- slices.Clone(m.Line) }})
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := host.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := host.Start(); err != nil {
-		t.Fatal(err)
-	}
-	c := &shownClient{t: t, messages: make(chan json.RawMessage, 1000), ids: map[string]string{}}
-	c.write = func(line string) {
-		if _, err := fmt.Fprintln(in, line); err != nil {
-			t.Fatal(err)
-		}
-	}
-	go func() {
-		lines := bufio.NewScanner(out)
-		lines.Buffer(nil, 1<<24)
-		for lines.Scan() {
-			c.messages <- json.RawMessage(lines.Text())
-		}
-		close(c.messages)
-	}()
 	t.Cleanup(func() {
-		in.Close()
-		if err := host.Wait(); err != nil {
+		if err := host.End(time.Minute); err != nil {
 			t.Error(err)
 		}
 	})
-	return c
+	return &shownClient{t: t, host: host, messages: messages, ids: map[string]string{}}
 }
 
 var (
@@ -138,7 +118,9 @@ func (c *shownClient) send(request string) {
 	for line := range strings.Lines(request) {
 		one.WriteString(strings.TrimSpace(line))
 	}
-	c.write(one.String())
+	if _, err := c.host.Write([]byte(one.String() + "\n")); err != nil {
+		c.t.Fatal(err)
+	}
 }
 
 // expect waits for a message like the one shown.
@@ -154,10 +136,7 @@ func (c *shownClient) expect(shown string) {
 	timeout := time.After(time.Minute)
 	for {
 		select {
-		case m, ok := <-c.messages:
-			if !ok {
-				c.t.Fatalf("the host ended before it sent\n%s", shown)
-			}
+		case m := <-c.messages:
 			for _, id := range namedID.FindAllStringSubmatch(string(m), -1) {
 				c.ids[id[1]] = id[1] + id[2]
 			}
