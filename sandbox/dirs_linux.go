@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"syscall"
 	"time"
 
@@ -18,6 +19,7 @@ type dirs struct {
 	private     identity // TMPDIR of commands that write nothing else, where they cannot have one in memory
 	cache       identity
 	lock        *os.File
+	swept       *sync.WaitGroup // of the directories that killed sessions left
 }
 
 // stageName is the directory of [Session.Stage] in the session's.
@@ -29,6 +31,8 @@ func (d *dirs) make(dir, cache string) error {
 	if err != nil {
 		return err
 	}
+	d.swept = new(sync.WaitGroup)
+	d.sweep(filepath.Dir(dir), dir)
 	d.lock, d.own.path = lock, dir
 	if err := d.fill(dir, cache); err != nil {
 		_ = d.remove()
@@ -80,14 +84,27 @@ func fill(all []ownDir) error {
 	return nil
 }
 
-// remove removes the session's directory.
+// sweepPatience is how long the end of a session waits for what it began to remove.
+const sweepPatience = 2 * time.Second
+
+// remove removes the session's directory, and waits for sweep.
 func (d *dirs) remove() error {
 	defer d.lock.Close()
-	return os.RemoveAll(d.own.path)
+	err := os.RemoveAll(d.own.path)
+	swept := make(chan struct{})
+	go func() {
+		d.swept.Wait()
+		close(swept)
+	}()
+	select {
+	case <-swept:
+	case <-time.After(sweepPatience): // the next session goes on
+	}
+	return err
 }
 
-// claim makes and locks the directory of a session, and removes those beside it that no process has locked: a host that was
-// killed could not. Another host may take a directory for abandoned that is just being made; then it is made again.
+// claim makes and locks the directory of a session. Another host may take a directory for abandoned that is just being made; then
+// it is made again.
 func claim(dir string) (lock *os.File, err error) {
 	all := filepath.Dir(dir)
 	for _, above := range []string{filepath.Dir(all), all} { // nothing is made through a link of somebody else
@@ -107,7 +124,6 @@ func claim(dir string) (lock *os.File, err error) {
 	if err != nil {
 		return nil, err
 	}
-	sweep(all, dir)
 	return lock, nil
 }
 
@@ -149,9 +165,9 @@ func openLocked(path string) (*os.File, error) {
 	return f, nil
 }
 
-// sweep removes the directories of sessions that ended without doing so, but not keep. What cannot be removed is tried again by
-// the next session.
-func sweep(all, keep string) {
+// sweep removes the directories beside keep that no process has locked: a host that was killed left them. It does not wait for that.
+// The next session tries again where it fails.
+func (d *dirs) sweep(all, keep string) {
 	entries, _ := os.ReadDir(all)
 	for _, e := range entries {
 		path := filepath.Join(all, e.Name())
@@ -159,11 +175,11 @@ func sweep(all, keep string) {
 			continue
 		}
 		if abandoned, err := openLocked(path); err == nil {
-			go func() {
+			d.swept.Go(func() {
 				defer abandoned.Close()
 				removeNoted(filepath.Join(path, stageName))
 				_ = os.RemoveAll(path)
-			}()
+			})
 		}
 	}
 }

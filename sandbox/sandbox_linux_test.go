@@ -471,10 +471,9 @@ func TestAbandonedStage(t *testing.T) {
 			if info, err := os.Stat(next.Stage()); err != nil || !info.IsDir() {
 				t.Errorf("its own stage: %v", err)
 			}
-			for limit := time.Now().Add(hang); time.Now().Before(limit); time.Sleep(time.Millisecond) {
-				if _, err := os.Stat(filepath.Join(all, "dead")); os.IsNotExist(err) {
-					break
-				}
+			must(t, next.Close()) // waits until the session before is gone
+			if _, err := os.Stat(filepath.Join(all, "dead")); !os.IsNotExist(err) {
+				t.Errorf("the directory of the dead session: %v", err)
 			}
 			var left []string
 			entries, err := os.ReadDir(ws)
@@ -485,7 +484,6 @@ func TestAbandonedStage(t *testing.T) {
 			if want := []string{".toolhost-B.tmp", "dir", "kept", "link", "linked"}; !slices.Equal(left, want) {
 				t.Errorf("there are %q, want %q", left, want)
 			}
-			must(t, next.Close())
 			if made, _ := os.ReadDir(all); len(made) != 0 {
 				t.Errorf("it left %v", made)
 			}
