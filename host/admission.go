@@ -26,24 +26,3 @@ func (t turn) free() {
 		t.place.Release()
 	}
 }
-
-// admit takes the call's turn, after those of all calls admitted before. The caller holds h.mu.
-func (h *Host) admit(c *call) {
-	if c.actsOnJobs() {
-		return
-	}
-	var group *scheduler.Group
-	if c.batch != nil {
-		group = c.batch.group
-	}
-	c.turn = turn{gate: h.gate.Enqueue(scheduler.Request{}), place: h.sched.Admit(group)}
-	h.mayMove(c)
-}
-
-// share is a part of the memory that the process may have, and no more than usual.
-func (h *Host) share(of, usual int64) int64 {
-	if h.o.Memory <= 0 {
-		return usual
-	}
-	return min(usual, h.o.Memory/of)
-}

@@ -12,8 +12,8 @@ import (
 // ask shows the call to whoever can answer and waits for the answer, its expiry, or the call's end.
 func (a *approval) ask(ctx context.Context, d agenttool.Decision, override bool) (prompt.Outcome, error) {
 	h := a.c.host
-	waits := h.beginWait(a.c)
-	defer h.started(a.c)
+	waits := h.live.beginWait(a.c)
+	defer h.live.started(a.c)
 	if !waits || !h.prompts.Invite(a.c.req.Caller.Asked) {
 		a.unasked(d)
 		return prompt.Outcome{}, prompt.Unanswerable(d, prompt.Nobody)
@@ -24,7 +24,7 @@ func (a *approval) ask(ctx context.Context, d agenttool.Decision, override bool)
 	}
 	a.c.turn.free() // an unanswered prompt delays no other call
 	a.c.turn.pass()
-	h.stays(a.c)
+	h.places.stays(a.c)
 	a.c.rec.decided(d)
 	a.c.rec.update(func(inv *agenttool.Invocation) { inv.ApprovalRequestRef = string(d.DecisionID) })
 	a.c.rec.to(agenttool.StatusAwaitingApproval, "")
@@ -34,7 +34,7 @@ func (a *approval) ask(ctx context.Context, d agenttool.Decision, override bool)
 	}
 	defer p.Over()
 	answer, err := p.Answer(ctx)
-	h.started(a.c)
+	h.live.started(a.c)
 	if err != nil {
 		a.withdrawn(d, err)
 		return prompt.Outcome{}, err

@@ -44,7 +44,7 @@ type lifetime struct {
 	handed  chan struct{} // closed when the result was handed over
 }
 
-// standing is a call's place among the others. Host.mu guards it, but for reads by the call itself.
+// standing is a call's place among the others. live.mu guards it, but for order and others, which places.mu guards. The call itself reads it freely.
 type standing struct {
 	order    int64 // its number in the order of admission
 	turn     turn
@@ -157,10 +157,10 @@ func (c *call) abandon() {
 	if !c.settled.CompareAndSwap(false, true) {
 		return
 	}
-	c.host.mu.Lock()
+	c.host.live.mu.Lock()
 	held := c.turn
-	c.host.mu.Unlock()
-	c.host.stays(c)
+	c.host.live.mu.Unlock()
+	c.host.places.stays(c)
 	if held.place != nil {
 		held.place.Withdraw() // a stuck call that does not run holds up no other
 	}

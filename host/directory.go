@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 
 	"toolhost/agenttool"
 )
@@ -21,14 +22,32 @@ type modifier struct {
 	Reason  string `json:"reason,omitempty"` // why it was not applied, or when it will be
 }
 
-// Workspace is the first root.
-func (h *Host) Workspace() string { return h.o.Policy.Workspace }
+// places knows where the session is, and which calls may move it.
+type places struct {
+	locate func(*agenttool.Path) error
+	scope  agenttool.Scope
 
-// Dir is where calls start that are admitted now.
-func (h *Host) Dir() string {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.dir
+	mu       sync.Mutex // guards what follows
+	dir      string     // where calls start
+	movers   []mover    // in the order of admission
+	admitted int64
+	active   map[*call]bool
+}
+
+// current is where calls start that are admitted now.
+func (p *places) current() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.dir
+}
+
+// leave notes that a batch has ended, which may have deferred a move until then.
+func (p *places) leave(b *batch) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if b.dir != "" {
+		p.dir = b.dir
+	}
 }
 
 // mover is a call that may yet move the session.
@@ -37,22 +56,24 @@ type mover struct {
 	over chan struct{} // closed when it moves the session no more
 }
 
-// mayMove notes that a call was admitted which may move the session, until stays. The caller holds h.mu.
-func (h *Host) mayMove(c *call) {
-	h.admitted++
-	c.order = h.admitted
-	if e := h.registry.names[c.req.Tool]; e != nil {
+// mayMove notes that a call was admitted, which may move the session if its tool can, until stays.
+func (p *places) mayMove(c *call, e *entry) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.admitted++
+	c.order = p.admitted
+	if e != nil {
 		if _, ok := e.tool.(agenttool.Mover); ok {
-			h.movers = append(h.movers, mover{c, make(chan struct{})})
+			p.movers = append(p.movers, mover{c, make(chan struct{})})
 		}
 	}
 }
 
 // stays says that a call moves the session no more: later ones may start where it is now.
-func (h *Host) stays(c *call) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.movers = slices.DeleteFunc(h.movers, func(m mover) bool {
+func (p *places) stays(c *call) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.movers = slices.DeleteFunc(p.movers, func(m mover) bool {
 		if m.call == c {
 			close(m.over)
 		}
@@ -68,10 +89,10 @@ func (c *call) moves() bool {
 
 // moverBefore returns a call admitted before c that may yet move the session from where c starts, if there is one: the calls of a batch start
 // where the session was before it.
-func (h *Host) moverBefore(c *call) (m mover, found bool) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, m := range h.movers {
+func (p *places) moverBefore(c *call) (m mover, found bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, m := range p.movers {
 		if m.call.order < c.order && (c.batch == nil || m.call.batch != c.batch || len(c.after) > 0) {
 			return m, true
 		}
@@ -83,7 +104,7 @@ func (h *Host) moverBefore(c *call) (m mover, found bool) {
 // calls of a batch start together, unless they come after one that may have moved it.
 func (c *call) start(ctx context.Context) error {
 	if c.turn.place != nil { // else it acts on jobs
-		for m, found := c.host.moverBefore(c); found; m, found = c.host.moverBefore(c) {
+		for m, found := c.host.places.moverBefore(c); found; m, found = c.host.places.moverBefore(c) {
 			select {
 			case <-m.over:
 			case <-ctx.Done():
@@ -92,37 +113,36 @@ func (c *call) start(ctx context.Context) error {
 		}
 	}
 	if c.batch != nil && len(c.after) == 0 {
-		c.dir = c.host.startOf(c.batch)
+		c.dir = c.host.places.startOf(c.batch)
 	} else {
-		c.here()
+		c.dir, c.moved = c.host.places.here()
 	}
 	return nil
 }
 
 // startOf is where the calls of a batch start: where the session is when the first of them does.
-func (h *Host) startOf(b *batch) string {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+func (p *places) startOf(b *batch) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if b.start == "" {
-		b.start = h.dir
+		b.start = p.dir
 	}
 	return b.start
 }
 
-// here settles that the call starts where the session is now. A directory that is gone is left for the next one above it.
-func (c *call) here() {
-	h := c.host
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	at := h.dir
-	for at != h.o.Scope.Dir && filepath.Dir(at) != at && !isDir(at) {
+// here is where a call starts that starts where the session is now. A directory that is gone is left for the next one above it.
+func (p *places) here() (dir string, moved *modifier) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	at := p.dir
+	for at != p.scope.Dir && filepath.Dir(at) != at && !isDir(at) {
 		at = filepath.Dir(at)
 	}
-	if at != h.dir {
-		c.moved = &modifier{Type: "working_directory", From: h.dir, To: at, Applied: true, Reason: "since " + h.dir + " is gone"}
-		h.dir = at
+	if at != p.dir {
+		moved = &modifier{Type: "working_directory", From: p.dir, To: at, Applied: true, Reason: "since " + p.dir + " is gone"}
+		p.dir = at
 	}
-	c.dir = at
+	return at, moved
 }
 
 func isDir(path string) bool {
@@ -140,42 +160,41 @@ func (c *call) scope() agenttool.Scope {
 }
 
 // begin notes that the call runs now, and beside whom.
-func (h *Host) begin(c *call) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for other := range h.active {
+func (p *places) begin(c *call) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for other := range p.active {
 		if c.declared != other.declared && (c.batch == nil || c.batch != other.batch) {
 			continue // it is known which of them starts where: see start
 		}
 		other.others, c.others = true, true
 	}
-	h.active[c] = true
+	p.active[c] = true
 }
 
 // end notes that the call runs no longer.
-func (h *Host) end(c *call) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	delete(h.active, c)
+func (p *places) end(c *call) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.active, c)
 }
 
 // move takes the session to a directory, if it is one of the workspace and the policy of the call lets it. Beside other
-// calls nobody could say which of them started where: then it stays.
-func (c *call) move(to string) {
-	h := c.host
+// calls nobody could say which of them started where: then it stays. If it is there already, nothing changes.
+func (p *places) move(c *call, to string) *modifier {
 	path := agenttool.Path{Spelling: to, Absolute: to}
-	err := h.o.Locate(&path)
+	err := p.locate(&path)
 	policy := "allow_serial_only"
 	if c.batch != nil {
 		policy = c.batch.policy.ContextModifierPolicy
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	m := &modifier{Type: "working_directory", From: h.dir, To: to}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	m := &modifier{Type: "working_directory", From: p.dir, To: to}
 	switch {
-	case err == nil && path.Resolved == h.dir:
-		return // it is there already
-	case err != nil || !slices.Contains(h.o.Scope.Roots, path.Root) || path.Private:
+	case err == nil && path.Resolved == p.dir:
+		return c.moved
+	case err != nil || !slices.Contains(p.scope.Roots, path.Root) || path.Private:
 		m.Reason = "it is outside the workspace"
 	case !isDir(path.Resolved):
 		m.Reason = "it is no directory any more"
@@ -186,9 +205,9 @@ func (c *call) move(to string) {
 	case c.others:
 		m.Reason = "other calls ran at the same time"
 	default:
-		h.dir, m.Applied = path.Resolved, true
+		p.dir, m.Applied = path.Resolved, true
 	}
-	c.moved = m
+	return m
 }
 
 // note says to the model where it is.

@@ -84,33 +84,14 @@ func (w *hooked) rewrites() hook.Said {
 	return w.rewriter
 }
 
-// SetHooks replaces the hooks for calls that are admitted from now on. On an error, which says everything that is wrong
-// with them, the old ones stay.
-func (h *Host) SetHooks(hooks []hook.Hook) error {
-	set, err := h.compileHooks(hooks)
-	if err != nil {
-		return err
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.hooks = set
-	return nil
-}
-
-// Hooks returns the hooks in force.
-func (h *Host) Hooks() *hook.Set {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.hooks
-}
-
-func (h *Host) compileHooks(hooks []hook.Hook) (*hook.Set, error) {
+// compileHooks compiles the hooks for the tools; matches says whether something can tell which inputs a hook is about.
+func (r *registry) compileHooks(hooks []hook.Hook, matches bool) (*hook.Set, error) {
 	names := map[string]string{}
-	for name, e := range h.registry.names {
+	for name, e := range r.names {
 		names[strings.ToLower(name)] = e.Declaration.Name
 	}
 	for _, k := range hooks {
-		if k.Matcher.Input != "" && h.o.HookMatch == nil {
+		if k.Matcher.Input != "" && !matches {
 			return nil, fmt.Errorf("hook %s: nothing can tell which calls %q is about: Options.HookMatch is missing", k.Name(), k.Matcher.Input)
 		}
 	}

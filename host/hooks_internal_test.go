@@ -139,7 +139,7 @@ func TestHooksOfAnAbandonedCall(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-tool.started
-	c := h.find("c1")
+	c := h.live.find("c1")
 	h.Cancel("c1", "")
 	c.abandon()
 	got := <-done

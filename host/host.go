@@ -12,10 +12,10 @@ package host
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"toolhost/agenttool"
@@ -69,36 +69,25 @@ const (
 
 // Host serves calls. Its methods may be used from several goroutines.
 type Host struct {
-	o        Options
-	registry *registry
-	sched    *scheduler.Scheduler // slots and locks of running calls
-	gate     *scheduler.Scheduler // calls being worked on, whatever their phase
-	room     *scheduler.Scheduler // calls on files that hold their content or a result made of it; nil: memory does not bound them
-	journal  journal
-	rules    rules
-	prompts  *prompt.Broker
-	grants   grants
-	runner   *hook.Runner
-	ctx      context.Context // ends when the host stops
-	stop     context.CancelCauseFunc
-	first    sync.Once
-	running  sync.WaitGroup
-	followed sync.WaitGroup // jobs whose end will be announced
-
-	mu        sync.Mutex // guards what follows
-	dir       string     // where calls start
-	movers    []mover    // in the order of admission
-	admitted  int64
-	active    map[*call]bool
-	jobs      []background
-	hooks     *hook.Set // nil: none
-	draining  bool
+	o         Options
+	registry  *registry
+	sched     *scheduler.Scheduler // slots and locks of running calls
+	gate      *scheduler.Scheduler // calls being worked on, whatever their phase
+	room      *scheduler.Scheduler // calls on files that hold their content or a result made of it; nil: memory does not bound them
+	journal   journal
+	rules     rules
+	prompts   *prompt.Broker
+	grants    grants
+	runner    *hook.Runner
+	ctx       context.Context // ends when the host stops
+	stop      context.CancelCauseFunc
+	first     sync.Once
+	running   sync.WaitGroup
+	jobs      jobs
+	places    places
+	live      live
 	overrides overrides
-	closed    bool
-	calls     map[string]*call // live calls by native id
-	input     int              // bytes of their inputs
-	ended     history          // native ids that ended not long ago
-	batches   map[string]*batch
+	hooks     atomic.Pointer[hook.Set] // nil: none
 }
 
 // New returns a host that serves the tools of o. It does no IO.
@@ -123,16 +112,15 @@ func New(o Options) (*Host, error) {
 		return nil, fmt.Errorf("host: %w", err)
 	}
 	h := &Host{
-		o:        o,
-		registry: reg,
-		sched:    scheduler.New(o.MaxParallel),
-		gate:     scheduler.New(maxActive),
-		rules:    rules{policy: o.Policy, limit: o.Policy.Mode, parser: o.Parser},
-		grants:   grants{o.Locate, o.Private},
-		dir:      o.Scope.Dir,
-		active:   map[*call]bool{},
-		calls:    map[string]*call{},
-		batches:  map[string]*batch{},
+		o:         o,
+		registry:  reg,
+		sched:     scheduler.New(o.MaxParallel),
+		gate:      scheduler.New(maxActive),
+		rules:     rules{policy: o.Policy, limit: o.Policy.Mode, parser: o.Parser},
+		grants:    grants{o.Locate, o.Private},
+		places:    places{locate: o.Locate, scope: o.Scope, dir: o.Scope.Dir, active: map[*call]bool{}},
+		live:      live{memory: o.Memory, calls: map[string]*call{}, batches: map[string]*batch{}},
+		overrides: overrides{now: o.Now},
 	}
 	if o.Memory > 0 {
 		h.room = scheduler.New(int(max(1, o.Memory/contentBytes)))
@@ -145,69 +133,20 @@ func New(o Options) (*Host, error) {
 	if h.runner, err = hook.NewRunner(hook.Options{Workspace: o.Policy.Workspace, Session: o.Session, Environ: o.HookEnviron, IDs: o.IDs, Now: o.Now}); err != nil {
 		return nil, fmt.Errorf("host: %w", err)
 	}
-	if h.hooks, err = h.compileHooks(o.Hooks); err != nil {
+	h.jobs = jobs{tools: o.Jobs, journal: &h.journal}
+	if err := h.SetHooks(o.Hooks); err != nil {
 		return nil, fmt.Errorf("host: %w", err)
 	}
 	h.ctx, h.stop = context.WithCancelCause(context.Background())
 	return h, nil
 }
 
-// Request asks for one call.
-type Request struct {
-	ID      string        // the caller's id, unique among live calls; required
-	Tool    string        // name or alias
-	Input   []byte        // a JSON object; kept byte for byte
-	Batch   string        // results of one batch are handed over in the order of their requests
-	After   []string      // ids of earlier calls that must succeed first
-	Timeout time.Duration // deadline from admission; 0: none
-	Actor   string        // who asks, for the record
-	Person  bool          // the person of the session asks, at a terminal of their own: to read or end its jobs takes no permission
-	Trace   []byte        // a JSON object for the record's telemetry_refs; nil: none
-	Caller  Caller        // how the other end of the call is told of it, where it is not by events
-}
-
-// Caller is the other end of one call, where that is not the client of the whole session. The zero value hears nothing
-// and answers nothing. Its functions must not block.
-type Caller struct {
-	CallID string   // what its protocol calls the call, for the record; empty: [Request].ID
-	Refs   []string // its threads and groups, for the record's runtime_refs
-
-	// Asked hears the prompts of this call. A caller that has one answers them, by [Host.Decide], so that they wait for it
-	// though nobody else is there. over is closed when a prompt needs no answer any more.
-	Asked prompt.Asked
-
-	// Progress hears how the call goes on while it runs, at most ten times a second, and how a job ended that it left: its id is
-	// the TaskID then, and Status is completed, failed or canceled.
-	Progress func(agenttool.Progress)
-}
-
-// name is what the record calls the call.
-func (r Request) name() string {
-	if r.Caller.CallID != "" {
-		return r.Caller.CallID
-	}
-	return r.ID
-}
-
-// ErrRequest is wrapped by the errors of requests that were refused before anything was recorded or run.
-var ErrRequest = prompt.ErrRefused
-
-// IsRefused reports whether err says that a request was refused before anything happened.
-func IsRefused(err error) bool { return errors.Is(err, ErrRequest) }
-
-// ErrBusy is wrapped by the errors of requests that can be sent again when others have ended.
-var ErrBusy = errors.New("busy")
-
-func refuse(format string, args ...any) error {
-	return fmt.Errorf("%w: "+format, append([]any{ErrRequest}, args...)...)
-}
-
 // Invoke admits one call and returns at once. done is called exactly once, from another goroutine, when the call has
 // ended and everything before it in its batch has been handed over. An error means that nothing was admitted.
 func (h *Host) Invoke(r Request, done func(Completion)) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if err := h.admissible([]Request{r}); err != nil {
+	h.live.mu.Lock()
+	defer h.live.mu.Unlock()
+	if err := h.live.admissible([]Request{r}); err != nil {
 		return err
 	}
 	var b *batch
@@ -218,53 +157,17 @@ func (h *Host) Invoke(r Request, done func(Completion)) error {
 	return nil
 }
 
-// admissible checks what must hold before calls, in their order, are recorded.
-func (h *Host) admissible(requests []Request) error {
-	if h.closed || h.draining {
-		return refuse("toolhost is shutting down and takes no more calls")
-	}
-	later, input := map[string]bool{}, h.input
-	for _, r := range requests {
-		later[r.ID] = true
-		input += len(r.Input)
-	}
-	if int64(len(h.calls)+len(requests)) > h.share(liveBytes, maxLive) || int64(input) > h.share(8, maxLiveInput) && len(h.calls) > 0 {
-		return fmt.Errorf("%w: %d calls with %d bytes of input are not answered yet; send this again when some are", ErrBusy, len(h.calls), h.input)
-	}
-	seen := map[string]bool{}
-	for i, r := range requests {
-		switch {
-		case r.ID == "":
-			return refuse("call %d has no id: give each call an id that is unique among running calls", i+1)
-		case h.calls[r.ID] != nil || seen[r.ID]:
-			return refuse("id %q belongs to a call that is still running: use another", r.ID)
-		case !json.Valid(r.Input) || len(r.Trace) > 0 && !json.Valid(r.Trace): // records hold both byte for byte
-			return refuse("the input or trace of call %q is not JSON", r.ID)
-		case r.Timeout < 0:
-			return refuse("timeout_ms of call %q is negative", r.ID)
-		}
-		for _, id := range r.After {
-			earlier := seen[id] || !later[id] && (h.calls[id] != nil || h.ended.has(id))
-			if !earlier {
-				return refuse("call %q is to run after %q, which is not the id of an earlier call", r.ID, id)
-			}
-		}
-		seen[r.ID] = true
-	}
-	return nil
-}
-
-// register makes the call known. The caller holds h.mu.
+// register makes the call known. The caller holds h.live.mu.
 func (h *Host) register(r Request, b *batch) *call {
 	c := newCall(h, r, h.rules.Policy())
-	if h.hooks != nil {
-		c.hooks = &hooked{host: h, set: h.hooks, rec: c.rec, tool: c.tool, name: r.Tool}
+	if set := h.hooks.Load(); set != nil {
+		c.hooks = &hooked{host: h, set: set, rec: c.rec, tool: c.tool, name: r.Tool}
 	}
 	for _, id := range r.After {
-		c.after = append(c.after, dependency{id: id, call: h.calls[id], succeeded: h.ended.succeeded(id)})
+		c.after = append(c.after, dependency{id: id, call: h.live.calls[id], succeeded: h.live.ended.succeeded(id)})
 	}
-	h.calls[r.ID] = c
-	h.input += len(r.Input)
+	h.live.calls[r.ID] = c
+	h.live.input += len(r.Input)
 	if b != nil {
 		b.add(c)
 	}
@@ -281,70 +184,93 @@ func (h *Host) start(c *call, done func(Completion)) {
 	go c.serve()
 }
 
-// forget takes an ended call out of the live ones and remembers how it ended.
-func (h *Host) forget(c *call, succeeded bool) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	delete(h.calls, c.req.ID)
-	h.input -= len(c.req.Input)
-	h.ended.add(c.req.ID, succeeded)
-	if b := c.batch; b != nil {
-		if !succeeded {
-			b.failed(c)
-		}
-		if b.leave(c) {
-			h.dir = b.movedTo(h.dir)
-			delete(h.batches, b.id)
-		}
+// joinBatch returns the live batch of that id, or a new one under the session's policy.
+func (h *Host) joinBatch(id string) *batch {
+	b := h.live.batches[id]
+	if b == nil {
+		b = &batch{id: id, policy: sessionPolicy(h.o.MaxParallel), group: h.sched.Group(0)}
+		h.live.batches[id] = b
 	}
+	return b
 }
 
-// Mode returns the mode in force.
-func (h *Host) Mode() permissions.Mode { return h.rules.Policy().Mode }
-
-// SetMode changes the mode for calls that are admitted or answered from now on. It can go no looser than the mode
-// that the host was started with.
-func (h *Host) SetMode(m permissions.Mode) error {
-	changed, err := h.rules.setMode(m)
-	if err != nil || !changed {
+// Batch admits all calls of a batch, or none, and returns at once. done is called exactly once, when all have ended,
+// with their completions in the order of the calls.
+func (h *Host) Batch(r BatchRequest, done func([]Completion)) error {
+	h.live.mu.Lock()
+	defer h.live.mu.Unlock()
+	switch {
+	case r.ID == "":
+		return refuse("the batch has no id")
+	case h.live.batches[r.ID] != nil:
+		return refuse("batch %q is still running: use another id", r.ID)
+	case len(r.Calls) == 0 || len(r.Calls) > maxBatch:
+		return refuse("a batch holds 1 to %d calls, not %d", maxBatch, len(r.Calls))
+	}
+	policy, err := batchPolicy(sessionPolicy(h.o.MaxParallel), r.Policy)
+	if err != nil {
 		return err
 	}
-	surface := h.registry.surface(h.o.IDs.New("surface_", h.o.Now()), h.o.Now(), string(m))
-	h.journal.record(agenttool.Event{EventType: agenttool.EventSurfaceUpdated}, "reason", "mode is now "+string(m), "surface", surface)
+	if err := h.live.admissible(r.Calls); err != nil {
+		return err
+	}
+	if err := h.live.holds(len(r.Calls)); err != nil {
+		return err
+	}
+	b := &batch{id: r.ID, policy: policy, group: h.sched.Group(groupLimit(policy))}
+	h.live.batches[r.ID] = b
+	calls := make([]*call, len(r.Calls))
+	for i, req := range r.Calls {
+		calls[i] = h.register(req, b)
+	}
+	completions := make([]Completion, len(calls))
+	for i, c := range calls {
+		h.start(c, func(got Completion) {
+			completions[i] = got
+			if i == len(calls)-1 { // handed over in order: the last is last
+				done(completions)
+			}
+		})
+	}
 	return nil
 }
 
-// Attend says that somebody can answer prompts until detach is called, as [prompt.Broker.Attend] says.
-func (h *Host) Attend() (detach func()) { return h.prompts.Attend() }
-
-// Prompts returns the open prompts, oldest first; those that ask the same as another are counted with it.
-func (h *Host) Prompts() []prompt.Prompt { return h.prompts.List() }
-
-// Decide answers a prompt, and those that ask the same, as [prompt.Broker.Decide] says.
-func (h *Host) Decide(a prompt.Answer) (agenttool.Decision, error) { return h.prompts.Decide(a) }
-
-// history remembers how the last calls ended, by native id, in a ring. The zero value is empty.
-type history struct {
-	outcome map[string]bool
-	order   []string
+// admit takes the call's turn, after those of all calls admitted before. The caller holds h.live.mu.
+func (h *Host) admit(c *call) {
+	if c.actsOnJobs() {
+		return
+	}
+	var group *scheduler.Group
+	if c.batch != nil {
+		group = c.batch.group
+	}
+	c.turn = turn{gate: h.gate.Enqueue(scheduler.Request{}), place: h.sched.Admit(group)}
+	h.places.mayMove(c, h.registry.names[c.req.Tool])
 }
 
-const historySize = 4096
-
-func (h *history) add(id string, succeeded bool) {
-	if h.outcome == nil {
-		h.outcome = map[string]bool{}
-	}
-	if _, again := h.outcome[id]; !again {
-		h.order = append(h.order, id)
-	}
-	h.outcome[id] = succeeded
-	if len(h.order) > historySize {
-		delete(h.outcome, h.order[0])
-		h.order = h.order[1:]
+// forget takes an ended call out of the live ones. What its batch deferred is in force before another call can be admitted.
+func (h *Host) forget(c *call, succeeded bool) {
+	h.live.mu.Lock()
+	defer h.live.mu.Unlock()
+	if over := h.live.remove(c, succeeded); over != nil {
+		h.places.leave(over)
 	}
 }
 
-func (h *history) has(id string) bool { _, ok := h.outcome[id]; return ok }
-
-func (h *history) succeeded(id string) bool { return h.outcome[id] }
+// Check says what would be decided about a call, and on which facts, without making it: it is resolved, checked, bound and
+// located, and nothing is recorded or run. Hooks are not asked. The error is what the call would end with before a decision.
+func (h *Host) Check(ctx context.Context, tool string, input []byte) (agenttool.Decision, *agenttool.Facts, error) {
+	c := newCall(h, Request{ID: "check", Tool: tool, Input: input}, h.rules.Policy())
+	c.dir = h.places.current()
+	defer c.cancel(nil)
+	_, err := c.through(ctx, []step{
+		{agenttool.PhaseResolveTool, c.resolveTool, agenttool.StatusBlocked},
+		{agenttool.PhaseParseSchema, c.parseSchema, agenttool.StatusSchemaParseFailed},
+		{agenttool.PhaseValidateValues, c.bind, agenttool.StatusValidationFailed},
+		{agenttool.PhasePrepareObserved, c.locate, agenttool.StatusValidationFailed},
+	})
+	if err != nil {
+		return agenttool.Decision{}, nil, err
+	}
+	return c.approval.decide(), c.bound.Facts(), nil
+}

@@ -3,6 +3,7 @@ package host
 import (
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"toolhost/agenttool"
@@ -24,42 +25,52 @@ type background struct {
 	writes []agenttool.Lock
 }
 
+// jobs are the jobs that outlive their calls.
+type jobs struct {
+	tools    Jobs // nil: there are none
+	journal  *journal
+	followed sync.WaitGroup // jobs whose end will be announced
+
+	mu      sync.Mutex
+	running []background
+}
+
 // follow keeps a job in mind until it has ended, and then announces that.
-func (h *Host) follow(c *call, job agenttool.Job) {
+func (j *jobs) follow(c *call, job agenttool.Job) {
 	b := background{job: job}
 	b.writes = slices.DeleteFunc(slices.Clone(c.rec.view().Scheduler.ResourceLocks), func(l agenttool.Lock) bool { return !l.Write })
-	h.mu.Lock()
-	h.jobs = append(h.jobs, b)
-	h.mu.Unlock()
-	h.followed.Go(func() {
+	j.mu.Lock()
+	j.running = append(j.running, b)
+	j.mu.Unlock()
+	j.followed.Go(func() {
 		<-job.Done()
 		<-c.ended // its result comes first
-		h.mu.Lock()
-		h.jobs = slices.DeleteFunc(h.jobs, func(other background) bool { return other.job == job })
-		h.mu.Unlock()
-		h.announce(c, job.Final())
+		j.mu.Lock()
+		j.running = slices.DeleteFunc(j.running, func(other background) bool { return other.job == job })
+		j.mu.Unlock()
+		j.announce(c, job.Final())
 	})
 }
 
 // announce tells how a job ended, as the last step of its invocation.
-func (h *Host) announce(c *call, p agenttool.Progress) {
+func (j *jobs) announce(c *call, p agenttool.Progress) {
 	p = c.rec.step(p)
-	_ = h.journal.append(true, c.rec.event(agenttool.EventProgress, "phase", agenttool.PhaseExecute, "progress", p)) // a failure is not sent either
+	_ = j.journal.append(true, c.rec.event(agenttool.EventProgress, "phase", agenttool.PhaseExecute, "progress", p)) // a failure is not sent either
 	if tell := c.req.Caller.Progress; tell != nil {
 		tell(p)
 	}
 }
 
 // disturbers are the jobs, but for the call's own, that may write files that the call used.
-func (h *Host) disturbers(rec *record, own agenttool.Job) []string {
+func (j *jobs) disturbers(rec *record, own agenttool.Job) []string {
 	scheduled := rec.view().Scheduler
 	if scheduled == nil {
 		return nil
 	}
 	var ids []string
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, b := range h.jobs {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, b := range j.running {
 		if b.job != own && conflicts(b.writes, scheduled.ResourceLocks) {
 			ids = append(ids, b.job.ID())
 		}
@@ -84,27 +95,27 @@ func disturbance(jobs []string) string {
 	return "jobs " + strings.Join(jobs, ", ") + " are still running and may write here"
 }
 
-// listJobs returns the jobs that have not ended.
-func (h *Host) listJobs() []agenttool.JobStatus {
-	if h.o.Jobs == nil {
+// list returns the jobs that have not ended.
+func (j *jobs) list() []agenttool.JobStatus {
+	if j.tools == nil {
 		return []agenttool.JobStatus{}
 	}
-	return append([]agenttool.JobStatus{}, h.o.Jobs.List()...)
+	return append([]agenttool.JobStatus{}, j.tools.List()...)
 }
 
 // jobsLimit is how long the end of the jobs may take until it is no longer waited for.
 const jobsLimit = 10 * time.Second
 
-// endJobs ends all jobs and waits until that is announced. It does not wait for a disk that stalls: what is left ends with the
+// end ends all jobs and waits until that is announced. It does not wait for a disk that stalls: what is left ends with the
 // process.
-func (h *Host) endJobs() {
-	if h.o.Jobs == nil {
+func (j *jobs) end() {
+	if j.tools == nil {
 		return
 	}
 	announced := make(chan struct{})
 	go func() {
-		h.o.Jobs.Close()
-		h.followed.Wait()
+		j.tools.Close()
+		j.followed.Wait()
 		close(announced)
 	}()
 	limit := time.After(jobsLimit)
@@ -115,7 +126,7 @@ func (h *Host) endJobs() {
 		case <-announced:
 			return
 		case <-look.C:
-			if h.o.Store.Stalled() {
+			if j.journal.store.Stalled() {
 				return
 			}
 		case <-limit: // a process that waits inside the kernel: it is named when its session is looked at again

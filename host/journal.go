@@ -63,15 +63,8 @@ func (s *Subscription) Hears(t agenttool.EventType) bool {
 	return s.Level == EventsAll
 }
 
-// Subscribe adds a listener; changing it later is done by Resubscribe.
-func (h *Host) Subscribe(s *Subscription) { h.journal.subscribe(s) }
-
-// Replay hands deliver the events after seq, at most limit, and whether there are more. When there are none, s hears
-// what it asked for from there on, everything if it asked for nothing, after deliver has returned, with no gap and none twice. deliver must not block.
-// A seq that no event has, of another session perhaps, is refused with class invalid_arguments: unknown_event for one that is still to
-// come, events_gone for one that was forgotten.
-func (h *Host) Replay(seq int64, limit int, s *Subscription, deliver func(entries []persist.Entry, more bool)) error {
-	j := &h.journal
+// replay is [Host.Replay].
+func (j *journal) replay(seq int64, limit int, s *Subscription, deliver func(entries []persist.Entry, more bool)) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if seq > j.last {
@@ -107,17 +100,15 @@ func (j *journal) subscribeLocked(s *Subscription) {
 	}
 }
 
-// Unsubscribe ends a subscription.
-func (h *Host) Unsubscribe(s *Subscription) {
-	h.journal.mu.Lock()
-	defer h.journal.mu.Unlock()
-	h.journal.subscribers = slices.DeleteFunc(h.journal.subscribers, func(other *Subscription) bool { return other == s })
+func (j *journal) unsubscribe(s *Subscription) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.subscribers = slices.DeleteFunc(j.subscribers, func(other *Subscription) bool { return other == s })
 }
 
-// Resubscribe changes what a listener hears.
-func (h *Host) Resubscribe(s *Subscription, level Level, prompts bool) {
-	h.journal.mu.Lock()
-	defer h.journal.mu.Unlock()
+func (j *journal) resubscribe(s *Subscription, level Level, prompts bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
 	s.Level, s.Prompts = level, prompts
 }
 

@@ -7,13 +7,19 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"toolhost/agenttool"
 )
 
 // overrides are the grants that a person gave to calls which had been kept from something: the next call with the same input has them.
-type overrides map[[sha256.Size]byte]overriding
+type overrides struct {
+	now func() time.Time
+
+	mu sync.Mutex
+	of map[[sha256.Size]byte]overriding
+}
 
 // overriding is what was granted, and until when it counts.
 type overriding struct {
@@ -69,7 +75,7 @@ func (a *approval) override(ctx context.Context, failure error) error {
 		grants = a.wanted
 	}
 	if !a.c.readOnly() {
-		a.c.host.override(a.identity(), grants)
+		a.c.host.overrides.add(a.identity(), grants)
 		return hinted(failure, "partly done: what it was kept from ("+strings.Join(grants, ", ")+") is granted now. Look what it did, and make the same call again"+
 			said(answer.Feedback))
 	}
@@ -98,27 +104,33 @@ func (a *approval) identity() [sha256.Size]byte {
 	return sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s", a.c.tool.Declaration.Name, a.c.dir, input))
 }
 
-func (h *Host) override(of [sha256.Size]byte, grants []string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.overrides == nil || len(h.overrides) >= maxOverrides {
-		h.overrides = overrides{}
-	}
-	h.overrides[of] = overriding{grants, h.o.Now().Add(overrideTime)}
-}
-
 // overridden gives a call what was granted to it after an earlier attempt. It reports whether there was anything.
 func (a *approval) overridden() ([]string, bool) {
 	if a.granted != nil {
 		return a.granted, true
 	}
-	a.c.host.mu.Lock()
-	defer a.c.host.mu.Unlock()
-	if len(a.c.host.overrides) == 0 {
+	return a.c.host.overrides.take(a.identity)
+}
+
+// add grants something to the next call of an identity.
+func (o *overrides) add(of [sha256.Size]byte, grants []string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.of == nil || len(o.of) >= maxOverrides {
+		o.of = map[[sha256.Size]byte]overriding{}
+	}
+	o.of[of] = overriding{grants, o.now().Add(overrideTime)}
+}
+
+// take returns what was granted to a call of that identity, which counts once.
+func (o *overrides) take(identity func() [sha256.Size]byte) ([]string, bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if len(o.of) == 0 {
 		return nil, false
 	}
-	of := a.identity()
-	found, there := a.c.host.overrides[of]
-	delete(a.c.host.overrides, of)
-	return found.grants, there && a.c.host.o.Now().Before(found.until)
+	of := identity()
+	found, there := o.of[of]
+	delete(o.of, of)
+	return found.grants, there && o.now().Before(found.until)
 }

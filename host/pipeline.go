@@ -130,7 +130,7 @@ func (c *call) bind(ctx context.Context) error {
 	}
 	c.bound = bound
 	if c.declared = c.moves(); !c.declared {
-		c.host.stays(c)
+		c.host.places.stays(c)
 	}
 	return nil
 }
@@ -257,7 +257,7 @@ func (c *call) schedule(ctx context.Context) error {
 		c.turn.place.Enter(locks)
 	}
 	ticket := c.turn.place
-	if atOnce := ticket.Started(); !c.host.mayStart(c, atOnce) {
+	if atOnce := ticket.Started(); !c.host.live.mayStart(c, atOnce) {
 		return errShutdown
 	} else if !atOnce {
 		_ = c.rec.flush() // who follows events sees that it waits
@@ -265,7 +265,7 @@ func (c *call) schedule(ctx context.Context) error {
 	if err := ticket.Wait(ctx); err != nil {
 		return err
 	}
-	c.host.started(c)
+	c.host.live.started(c)
 	waited := c.host.o.Now().Sub(start)
 	c.rec.update(func(inv *agenttool.Invocation) { inv.Scheduler.WaitedUS = waited.Microseconds() })
 	return nil
@@ -275,13 +275,13 @@ func (c *call) schedule(ctx context.Context) error {
 func (c *call) again(ctx context.Context) error {
 	c.turn.free()
 	c.turn.pass()
-	c.host.mu.Lock()
+	c.host.live.mu.Lock()
 	c.host.admit(c)
-	c.host.mu.Unlock()
+	c.host.live.mu.Unlock()
 	if c.turn.place != nil && c.bound != nil {
 		c.turn.place.Expect(c.locks())
 		if !c.declared {
-			c.host.stays(c)
+			c.host.places.stays(c)
 		}
 	}
 	return c.enterGate(ctx)
@@ -301,9 +301,9 @@ func (c *call) takeRoom(ctx context.Context) error {
 		return nil
 	}
 	room := c.host.room.Enqueue(scheduler.Request{})
-	c.host.mu.Lock()
+	c.host.live.mu.Lock()
 	c.turn.room = room
-	c.host.mu.Unlock()
+	c.host.live.mu.Unlock()
 	return room.Wait(ctx)
 }
 
@@ -346,9 +346,9 @@ func (c *call) execute(ctx context.Context) error {
 	if err := c.takeRoom(ctx); err != nil {
 		return err
 	}
-	c.host.begin(c)
-	defer c.host.stays(c)
-	defer c.host.end(c)
+	c.host.places.begin(c)
+	defer c.host.places.stays(c)
+	defer c.host.places.end(c)
 	now := agenttool.Timestamp(c.host.o.Now())
 	c.rec.update(func(inv *agenttool.Invocation) { inv.Scheduler.QueueState, inv.StartedAt = "executing", now })
 	c.rec.to(agenttool.StatusRunning, "")
@@ -360,16 +360,16 @@ func (c *call) execute(ctx context.Context) error {
 	}
 	out, err := c.bound.Run(ctx, reporter{c})
 	if err == nil {
-		if err = c.host.keep(c, out); err != nil {
+		if err = c.host.live.keep(c, out); err != nil {
 			out = agenttool.Output{}
 		}
 	}
 	c.out = out
 	if out.Dir != "" {
-		c.move(out.Dir)
+		c.moved = c.host.places.move(c, out.Dir)
 	}
 	if out.Job != nil {
-		c.host.follow(c, out.Job)
+		c.host.jobs.follow(c, out.Job)
 	}
 	if err != nil && ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
 		return context.Cause(ctx)

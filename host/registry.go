@@ -131,13 +131,9 @@ type View struct {
 	SchedulerPolicy    agenttool.SchedulerPolicy     `json:"scheduler_policy"`
 }
 
-// Surface returns the records of all tools. Schemas of deferred tools are left out until they are loaded.
-func (h *Host) Surface() View {
-	v := View{
-		Surface:         h.registry.surface(h.o.IDs.New("surface_", h.o.Now()), h.o.Now(), string(h.Mode())),
-		SchedulerPolicy: h.schedulerPolicy(),
-	}
-	for _, e := range h.registry.entries {
+// view returns the records of all tools beside a surface. Schemas of deferred tools are left out until they are loaded.
+func (r *registry) view(v View) View {
+	for _, e := range r.entries {
 		d, i := e.Declaration, e.Interface
 		if !e.isLoaded() {
 			d.InputContract, d.OutputContract = nil, nil
@@ -151,10 +147,11 @@ func (h *Host) Surface() View {
 	return v
 }
 
-func (h *Host) schedulerPolicy() agenttool.SchedulerPolicy {
+// sessionPolicy is the policy of calls that are in no batch with its own.
+func sessionPolicy(maxParallel int) agenttool.SchedulerPolicy {
 	return agenttool.SchedulerPolicy{
 		SchemaVersion: agenttool.SchemaVersion, SchedulerPolicyID: schedulerPolicyID, Scope: "session",
-		MaxParallel: h.o.MaxParallel, OrderingPolicy: "preserve_terminal_order",
+		MaxParallel: maxParallel, OrderingPolicy: "preserve_terminal_order",
 		YieldPolicy: "progress_immediate_results_ordered", InterruptBehavior: "cancel",
 		SiblingFailurePolicy: "cancel_dependent", ContextModifierPolicy: "allow_serial_only",
 	}
@@ -162,22 +159,22 @@ func (h *Host) schedulerPolicy() agenttool.SchedulerPolicy {
 
 const schedulerPolicyID = "toolhost.scheduler.session"
 
-// Search looks for tools: "select:a,b" by exact name, else by words over name, namespace, description and hint
+// search looks for tools: "select:a,b" by exact name, else by words over name, namespace, description and hint
 // (AT-217 … AT-224).
-func (h *Host) Search(query string, limit int) agenttool.SearchResult {
+func (r *registry) search(query string, limit int) agenttool.SearchResult {
 	if limit <= 0 {
 		limit = 10
 	}
 	res := agenttool.SearchResult{SchemaVersion: agenttool.SchemaVersion, Query: query, Matches: []agenttool.SearchMatch{}, NextAction: "refine_query"}
 	names, exact := strings.CutPrefix(query, "select:")
 	for _, name := range strings.Split(names, ",") {
-		if e := h.registry.names[strings.TrimSpace(name)]; exact && e != nil {
+		if e := r.names[strings.TrimSpace(name)]; exact && e != nil {
 			res.Matches = append(res.Matches, e.match(1, "exact name"))
 		} else if exact {
 			res.MissingNames = append(res.MissingNames, strings.TrimSpace(name))
 		}
 	}
-	for _, e := range h.registry.entries {
+	for _, e := range r.entries {
 		if !e.isLoaded() {
 			res.TotalDeferredTools++
 		}
@@ -231,27 +228,6 @@ func (e *entry) score(query string) (float64, string) {
 		return 0, ""
 	}
 	return sum / float64(len(words)), strings.Join(hits, ", ")
-}
-
-// Load makes deferred tools callable and returns their declarations; missing are names that no tool has.
-func (h *Host) Load(names []string) (loaded []agenttool.Declaration, missing []string) {
-	loaded, missing = []agenttool.Declaration{}, []string{}
-	for _, name := range names {
-		e := h.registry.names[name]
-		if e == nil {
-			missing = append(missing, name)
-			continue
-		}
-		e.mu.Lock()
-		fresh := !e.loaded && e.Declaration.Lifecycle == agenttool.Deferred
-		e.loaded = true
-		e.mu.Unlock()
-		if fresh {
-			h.journal.record(agenttool.Event{EventType: agenttool.EventDeferredLoaded, ToolID: e.Declaration.ToolID}, "name", name)
-		}
-		loaded = append(loaded, e.Declaration)
-	}
-	return loaded, missing
 }
 
 // Names maps every name and alias, in lower case, to the tool's name, as rules need it.

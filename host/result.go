@@ -50,7 +50,7 @@ type ending struct {
 // finish maps what happened to the terminal result, keeps and records it (AT-120 … AT-123). It always succeeds: a result that the journal
 // cannot hold is delivered as well, and says so.
 func (e *ending) finish(err error) Completion {
-	e.c.host.stays(e.c)
+	e.c.host.places.stays(e.c)
 	if e.hooks == nil {
 		e.turn.free()
 	}
@@ -119,7 +119,7 @@ func (e *ending) remark() {
 	if e.feedback != "" {
 		e.notes = append(e.notes, "[the person who allowed this says: "+e.feedback+"]")
 	}
-	if jobs := e.c.host.disturbers(e.rec, e.out.Job); len(jobs) > 0 {
+	if jobs := e.c.host.jobs.disturbers(e.rec, e.out.Job); len(jobs) > 0 {
 		e.notes = append(e.notes, "["+disturbance(jobs)+"]")
 	}
 	for _, note := range e.notes {
@@ -314,9 +314,4 @@ func withoutText(blocks []agenttool.Content) []agenttool.Content {
 		}
 	}
 	return rest
-}
-
-// ReadResult returns a page of a payload of this session.
-func (h *Host) ReadResult(ref string, offset, limit int64) (persist.Page, error) {
-	return h.o.Store.Page(ref, offset, limit)
 }

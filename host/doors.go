@@ -1,0 +1,153 @@
+package host
+
+import (
+	"toolhost/agenttool"
+	"toolhost/host/hook"
+	"toolhost/host/prompt"
+	"toolhost/permissions"
+	"toolhost/persist"
+)
+
+// What doors and settings read and change, besides calls: each has a part of the host that does it.
+
+// Mode returns the mode in force.
+func (h *Host) Mode() permissions.Mode { return h.rules.Policy().Mode }
+
+// SetMode changes the mode for calls that are admitted or answered from now on. It can go no looser than the mode
+// that the host was started with.
+func (h *Host) SetMode(m permissions.Mode) error {
+	changed, err := h.rules.setMode(m)
+	if err != nil || !changed {
+		return err
+	}
+	surface := h.registry.surface(h.o.IDs.New("surface_", h.o.Now()), h.o.Now(), string(m))
+	h.journal.record(agenttool.Event{EventType: agenttool.EventSurfaceUpdated}, "reason", "mode is now "+string(m), "surface", surface)
+	return nil
+}
+
+// Attend says that somebody can answer prompts until detach is called, as [prompt.Broker.Attend] says.
+func (h *Host) Attend() (detach func()) { return h.prompts.Attend() }
+
+// Prompts returns the open prompts, oldest first; those that ask the same as another are counted with it.
+func (h *Host) Prompts() []prompt.Prompt { return h.prompts.List() }
+
+// Decide answers a prompt, and those that ask the same, as [prompt.Broker.Decide] says.
+func (h *Host) Decide(a prompt.Answer) (agenttool.Decision, error) { return h.prompts.Decide(a) }
+
+// Amendment is what changes while a host runs.
+type Amendment struct {
+	Policy    permissions.Policy // its mode is the loosest from now on
+	Approvals prompt.Approvals
+}
+
+// Amend puts another policy in force: for calls that are admitted or answered from now on, and for prompts that wait, which it
+// may answer. Rules that were granted for this session stay, and so does a mode that the client made tighter.
+func (h *Host) Amend(a Amendment) {
+	policy := h.rules.amend(a.Policy)
+	h.prompts.Amend(a.Approvals)
+	h.journal.record(agenttool.Event{EventType: agenttool.EventSettingsChanged}, "mode", policy.Mode, "rules", len(policy.Rules()))
+	h.prompts.Reconsider()
+}
+
+// Revoke takes rules back that were granted for this session. It reports how many there were.
+func (h *Host) Revoke(text string) int { return h.rules.revoke(text) }
+
+// Rules returns the rules in force.
+func (h *Host) Rules() []permissions.Rule { return h.rules.Policy().Rules() }
+
+// Tripped records what the person should know of names that other programs run or obey, and tells those who look on.
+func (h *Host) Tripped(message string) {
+	h.journal.record(agenttool.Event{EventType: agenttool.EventProtectedChanged}, "warning", message)
+}
+
+// Warn records what the person should know of settings, and tells those who look on.
+func (h *Host) Warn(message string) {
+	h.journal.record(agenttool.Event{EventType: agenttool.EventSettingsChanged}, "warning", message)
+}
+
+// Workspace is the first root.
+func (h *Host) Workspace() string { return h.o.Policy.Workspace }
+
+// Dir is where calls start that are admitted now.
+func (h *Host) Dir() string { return h.places.current() }
+
+// SetHooks replaces the hooks for calls that are admitted from now on. On an error, which says everything that is wrong
+// with them, the old ones stay.
+func (h *Host) SetHooks(hooks []hook.Hook) error {
+	set, err := h.registry.compileHooks(hooks, h.o.HookMatch != nil)
+	if err == nil {
+		h.hooks.Store(set)
+	}
+	return err
+}
+
+// Hooks returns the hooks in force.
+func (h *Host) Hooks() *hook.Set { return h.hooks.Load() }
+
+// Subscribe adds a listener; changing it later is done by Resubscribe.
+func (h *Host) Subscribe(s *Subscription) { h.journal.subscribe(s) }
+
+// Replay hands deliver the events after seq, at most limit, and whether there are more. When there are none, s hears
+// what it asked for from there on, everything if it asked for nothing, after deliver has returned, with no gap and none twice. deliver must not block.
+// A seq that no event has, of another session perhaps, is refused with class invalid_arguments: unknown_event for one that is still to
+// come, events_gone for one that was forgotten.
+func (h *Host) Replay(seq int64, limit int, s *Subscription, deliver func(entries []persist.Entry, more bool)) error {
+	return h.journal.replay(seq, limit, s, deliver)
+}
+
+// Unsubscribe ends a subscription.
+func (h *Host) Unsubscribe(s *Subscription) { h.journal.unsubscribe(s) }
+
+// Resubscribe changes what a listener hears.
+func (h *Host) Resubscribe(s *Subscription, level Level, prompts bool) {
+	h.journal.resubscribe(s, level, prompts)
+}
+
+// Surface returns the records of all tools. Schemas of deferred tools are left out until they are loaded.
+func (h *Host) Surface() View {
+	return h.registry.view(View{
+		Surface:         h.registry.surface(h.o.IDs.New("surface_", h.o.Now()), h.o.Now(), string(h.Mode())),
+		SchedulerPolicy: sessionPolicy(h.o.MaxParallel),
+	})
+}
+
+// Search looks for tools: "select:a,b" by exact name, else by words over name, namespace, description and hint
+// (AT-217 … AT-224).
+func (h *Host) Search(query string, limit int) agenttool.SearchResult {
+	return h.registry.search(query, limit)
+}
+
+// Load makes deferred tools callable and returns their declarations; missing are names that no tool has.
+func (h *Host) Load(names []string) (loaded []agenttool.Declaration, missing []string) {
+	loaded, missing = []agenttool.Declaration{}, []string{}
+	for _, name := range names {
+		e := h.registry.names[name]
+		if e == nil {
+			missing = append(missing, name)
+			continue
+		}
+		e.mu.Lock()
+		fresh := !e.loaded && e.Declaration.Lifecycle == agenttool.Deferred
+		e.loaded = true
+		e.mu.Unlock()
+		if fresh {
+			h.journal.record(agenttool.Event{EventType: agenttool.EventDeferredLoaded, ToolID: e.Declaration.ToolID}, "name", name)
+		}
+		loaded = append(loaded, e.Declaration)
+	}
+	return loaded, missing
+}
+
+// ReadResult returns a page of a payload of this session.
+func (h *Host) ReadResult(ref string, offset, limit int64) (persist.Page, error) {
+	return h.o.Store.Page(ref, offset, limit)
+}
+
+// Status returns the live calls, jobs and open prompts, oldest first.
+func (h *Host) Status() Status {
+	s := Status{Calls: h.live.list(h.o.Now()), Jobs: h.jobs.list(), Pending: []agenttool.Decision{}, Mode: string(h.Mode())}
+	for _, p := range h.prompts.All() {
+		s.Pending = append(s.Pending, p.Decision)
+	}
+	return s
+}

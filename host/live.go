@@ -1,0 +1,202 @@
+package host
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"toolhost/agenttool"
+)
+
+// live are the calls and batches that have not ended.
+type live struct {
+	memory int64 // that the process may have; 0: it is not bounded
+
+	mu       sync.Mutex // guards what follows
+	draining bool
+	closed   bool
+	calls    map[string]*call // by native id
+	input    int              // bytes of their inputs
+	ended    history          // native ids that ended not long ago
+	batches  map[string]*batch
+}
+
+// admissible checks what must hold before calls, in their order, are recorded.
+func (l *live) admissible(requests []Request) error {
+	if l.closed || l.draining {
+		return refuse("toolhost is shutting down and takes no more calls")
+	}
+	later, input := map[string]bool{}, l.input
+	for _, r := range requests {
+		later[r.ID] = true
+		input += len(r.Input)
+	}
+	if int64(len(l.calls)+len(requests)) > l.share(liveBytes, maxLive) || int64(input) > l.share(8, maxLiveInput) && len(l.calls) > 0 {
+		return fmt.Errorf("%w: %d calls with %d bytes of input are not answered yet; send this again when some are", ErrBusy, len(l.calls), l.input)
+	}
+	seen := map[string]bool{}
+	for i, r := range requests {
+		switch {
+		case r.ID == "":
+			return refuse("call %d has no id: give each call an id that is unique among running calls", i+1)
+		case l.calls[r.ID] != nil || seen[r.ID]:
+			return refuse("id %q belongs to a call that is still running: use another", r.ID)
+		case !json.Valid(r.Input) || len(r.Trace) > 0 && !json.Valid(r.Trace): // records hold both byte for byte
+			return refuse("the input or trace of call %q is not JSON", r.ID)
+		case r.Timeout < 0:
+			return refuse("timeout_ms of call %q is negative", r.ID)
+		}
+		for _, id := range r.After {
+			earlier := seen[id] || !later[id] && (l.calls[id] != nil || l.ended.has(id))
+			if !earlier {
+				return refuse("call %q is to run after %q, which is not the id of an earlier call", r.ID, id)
+			}
+		}
+		seen[r.ID] = true
+	}
+	return nil
+}
+
+// holds reports whether memory has room for the results of a batch of n calls, which wait for each other, beside those of the batches that
+// run. The caller holds l.mu.
+func (l *live) holds(n int) error {
+	most := int(l.share(memberBytes, maxLive))
+	if n > most {
+		return refuse("a batch holds 1 to %d calls where memory is limited as it is here, not %d", most, n)
+	}
+	for _, b := range l.batches {
+		n += b.size
+	}
+	if n > most {
+		return fmt.Errorf("%w: the results of other batches are not complete yet; send this again when they are", ErrBusy)
+	}
+	return nil
+}
+
+// keep reports whether memory has room for a result until those before it in its batch, or all of them, have been handed over, and counts it
+// if so. A change that was made is always reported.
+func (l *live) keep(c *call, out agenttool.Output) error {
+	if c.batch == nil || l.memory <= 0 || !c.readOnly() {
+		return nil
+	}
+	size := int64(-memberBytes)
+	for _, part := range out.Content {
+		size += int64(len(part.Data) + len(part.Text))
+	}
+	if size <= 0 {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	held := size
+	for _, b := range l.batches {
+		held += b.held
+	}
+	if held > l.memory/batchShare {
+		return agenttool.Failure(agenttool.ResultTooLarge, "batch_full",
+			"memory is limited here and holds no more of what the calls of batches return: make this call again by itself")
+	}
+	c.batch.held += size
+	return nil
+}
+
+// share is a part of the memory that the process may have, and no more than usual.
+func (l *live) share(of, usual int64) int64 {
+	if l.memory <= 0 {
+		return usual
+	}
+	return min(usual, l.memory/of)
+}
+
+func (l *live) find(id string) *call {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if c := l.calls[id]; c != nil {
+		return c
+	}
+	for _, c := range l.calls {
+		if string(c.rec.id) == id {
+			return c
+		}
+	}
+	return nil
+}
+
+// mayStart reports whether the call, which has its slot or must wait for it, may go on. After the end of input only
+// what is read-only may still wait.
+func (l *live) mayStart(c *call, atOnce bool) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.draining && !c.readOnly() && (!atOnce || c.held) {
+		return false
+	}
+	c.waiting = !atOnce && !c.readOnly()
+	return true
+}
+
+// beginWait is mayStart for a call that would wait for a person; started ends it.
+func (l *live) beginWait(c *call) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c.waiting = !l.draining
+	return !l.draining
+}
+
+// started says that the call waits no longer.
+func (l *live) started(c *call) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c.waiting = false
+}
+
+// remove takes an ended call out and remembers how it ended. It returns the call's batch if that has ended with it. The caller holds l.mu.
+func (l *live) remove(c *call, succeeded bool) (over *batch) {
+	delete(l.calls, c.req.ID)
+	l.input -= len(c.req.Input)
+	l.ended.add(c.req.ID, succeeded)
+	b := c.batch
+	if b == nil {
+		return nil
+	}
+	if !succeeded {
+		b.failed(c)
+	}
+	if !b.leave(c) {
+		return nil
+	}
+	delete(l.batches, b.id)
+	return b
+}
+
+// Status is what is going on.
+type Status struct {
+	Calls   []CallStatus          `json:"calls"`
+	Jobs    []agenttool.JobStatus `json:"jobs"`
+	Pending []agenttool.Decision  `json:"pending_decisions"`
+	Mode    string                `json:"mode"`
+}
+
+// CallStatus is one live call.
+type CallStatus struct {
+	ID           string                     `json:"id"`
+	InvocationID agenttool.InvocationID     `json:"invocation_id"`
+	ToolID       agenttool.ToolID           `json:"tool_id"`
+	Status       agenttool.InvocationStatus `json:"status"`
+	ElapsedMS    int64                      `json:"elapsed_ms"`
+}
+
+func (l *live) list(now time.Time) []CallStatus {
+	list := []CallStatus{}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, c := range l.calls {
+		inv := c.rec.view()
+		started, _ := time.Parse(time.RFC3339, inv.CreatedAt)
+		list = append(list, CallStatus{c.req.ID, inv.InvocationID, inv.ToolID, inv.Status, now.Sub(started).Milliseconds()})
+	}
+	slices.SortFunc(list, func(a, b CallStatus) int { return strings.Compare(string(a.InvocationID), string(b.InvocationID)) })
+	return list
+}

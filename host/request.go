@@ -1,0 +1,60 @@
+package host
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"toolhost/agenttool"
+	"toolhost/host/prompt"
+)
+
+// Request asks for one call.
+type Request struct {
+	ID      string        // the caller's id, unique among live calls; required
+	Tool    string        // name or alias
+	Input   []byte        // a JSON object; kept byte for byte
+	Batch   string        // results of one batch are handed over in the order of their requests
+	After   []string      // ids of earlier calls that must succeed first
+	Timeout time.Duration // deadline from admission; 0: none
+	Actor   string        // who asks, for the record
+	Person  bool          // the person of the session asks, at a terminal of their own: to read or end its jobs takes no permission
+	Trace   []byte        // a JSON object for the record's telemetry_refs; nil: none
+	Caller  Caller        // how the other end of the call is told of it, where it is not by events
+}
+
+// Caller is the other end of one call, where that is not the client of the whole session. The zero value hears nothing
+// and answers nothing. Its functions must not block.
+type Caller struct {
+	CallID string   // what its protocol calls the call, for the record; empty: [Request].ID
+	Refs   []string // its threads and groups, for the record's runtime_refs
+
+	// Asked hears the prompts of this call. A caller that has one answers them, by [Host.Decide], so that they wait for it
+	// though nobody else is there. over is closed when a prompt needs no answer any more.
+	Asked prompt.Asked
+
+	// Progress hears how the call goes on while it runs, at most ten times a second, and how a job ended that it left: its id is
+	// the TaskID then, and Status is completed, failed or canceled.
+	Progress func(agenttool.Progress)
+}
+
+// name is what the record calls the call.
+func (r Request) name() string {
+	if r.Caller.CallID != "" {
+		return r.Caller.CallID
+	}
+	return r.ID
+}
+
+// ErrRequest is wrapped by the errors of requests that were refused before anything was recorded or run.
+var ErrRequest = prompt.ErrRefused
+
+// IsRefused reports whether err says that a request was refused before anything happened.
+func IsRefused(err error) bool { return errors.Is(err, ErrRequest) }
+
+// ErrBusy is wrapped by the errors of requests that can be sent again when others have ended.
+var ErrBusy = errors.New("busy")
+
+func refuse(format string, args ...any) error {
+	return fmt.Errorf("%w: "+format, append([]any{ErrRequest}, args...)...)
+}
