@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// Behavior is what a permission check says (AT-137 … AT-140).
+// Behavior is the outcome of a permission check (AT-137 … AT-140).
 type Behavior string
 
 // The behaviours.
@@ -41,7 +41,7 @@ type Decision struct {
 	DecidedAt              string            `json:"decided_at"`
 	ExpiresAt              string            `json:"expires_at,omitempty"`
 	RequestRef             DecisionID        `json:"request_ref,omitempty"`
-	Grants                 []string          `json:"grants,omitempty"` // what the sandbox of the call is widened by, see [Confined]
+	Grants                 []string          `json:"grants,omitempty"` // they widen the sandbox of the call, see [Confined]
 	Extra                  Extra             `json:"-"`
 }
 
@@ -96,8 +96,8 @@ const (
 	SourceSession = "session"
 )
 
-// SuggestedUpdate is a change of the rules that would have decided the call. It is no decision until somebody
-// accepts it (AT-161). The shape is ours (X13).
+// SuggestedUpdate is a change of the rules that would have decided the call. It has no effect until it is
+// accepted (AT-161). The shape is ours (X13).
 type SuggestedUpdate struct {
 	Op          string   `json:"op"`          // add_rules
 	Destination string   `json:"destination"` // a rule source, such as session

@@ -27,7 +27,7 @@ const (
 	KindCustom        ToolKind = "custom"
 )
 
-// Declaration says that a tool exists and what it is for.
+// Declaration announces a tool: its name, its purpose and its contracts.
 //
 // Agent Tool v0.2.0, "tool_declaration" (AT-001).
 type Declaration struct {
@@ -61,7 +61,7 @@ type Namespace struct {
 	Extra         Extra  `json:"-"`
 }
 
-// InputContract is what a tool takes.
+// InputContract describes the input of a tool.
 //
 // Agent Tool v0.2.0, "tool_input_contract" (AT-005); no published schema. X02: the schema is always written, under
 // the name model_input_schema.
@@ -78,7 +78,7 @@ type InputContract struct {
 	Extra              Extra             `json:"-"`
 }
 
-// OutputContract is what a tool gives back.
+// OutputContract describes the output of a tool.
 //
 // Agent Tool v0.2.0, "tool_output_contract" (AT-006); no published schema.
 type OutputContract struct {
@@ -101,8 +101,8 @@ type ExternalMapping struct {
 	Extra  Extra  `json:"-"`      // the native ids, as that system spells them
 }
 
-// Interface is the callable form of a tool: schemas, and what is known of every input alike. A fact that depends on
-// the input is a string that names who computes it.
+// Interface is the callable form of a tool: its schemas, and the facts that hold for every input. A fact that depends
+// on the input is a string that names the component that computes it.
 //
 // Agent Tool v0.2.0, "tool_interface" (AT-002). The fields after ExternalMappings are in its prose only (X15).
 type Interface struct {

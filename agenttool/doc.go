@@ -1,5 +1,5 @@
-// Package agenttool holds the records of the Agent Tool standard, v0.2.0, and the two interfaces on which
-// everything else in toolhost hangs: [Tool] and [Call].
+// Package agenttool holds the records of the Agent Tool standard, v0.2.0, and the two central interfaces of
+// toolhost: [Tool] and [Call].
 //
 // The records are plain structs with the standard's spelling in JSON. A field that this version does not name is
 // kept in Extra and written back, so that a record of a later minor version survives a round trip. Lists that the

@@ -59,7 +59,7 @@ const (
 	ChangeArguments Recovery = "change_arguments"           // the input must change
 	ChangePolicy    Recovery = "change_arguments_or_policy" // the input or a rule must change
 	DiscoverFirst   Recovery = "discover_first"             // find or load the tool first
-	ApproveAgain    Recovery = "approval_required"          // somebody must be asked
+	ApproveAgain    Recovery = "approval_required"          // the call needs a person's approval
 	SiblingCaused   Recovery = "sibling_caused"             // another call of the batch failed
 	NotRecoverable  Recovery = "not_recoverable"            // nothing the caller can do
 )
@@ -71,7 +71,7 @@ const (
 type Error struct {
 	Class          ErrorClass `json:"error_class"`
 	Code           string     `json:"error_code"`
-	Message        string     `json:"message"` // what happened, to what, and what to do; fit for a model
+	Message        string     `json:"message"` // the failure, its object and the remedy; fit for a model
 	Recoverability Recovery   `json:"recoverability"`
 	RetryAfterMS   *int64     `json:"retry_after"` // milliseconds; null means no advice
 	NativeErrorRef string     `json:"native_error_ref,omitempty"`
@@ -115,8 +115,8 @@ func (e *Error) RetryAfter(d time.Duration) *Error {
 	return &c
 }
 
-// AsError returns the Error in err's chain, or a new one that carries err's text: see SystemFailure for what the system is to blame for,
-// else of the class fallback.
+// AsError returns the Error in err's chain, or a new one that carries err's text: that of [SystemFailure] if the system
+// failed, else one of the class fallback.
 func AsError(err error, fallback ErrorClass) *Error {
 	var e *Error
 	if errors.As(err, &e) {

@@ -35,8 +35,8 @@ const (
 	EventSessionOpened    EventType = "tool.x.session.opened"
 	EventSessionClosed    EventType = "tool.x.session.closed"
 	EventJournalGap       EventType = "tool.x.journal.gap"
-	EventProtectedChanged EventType = "tool.x.protected.changed" // names that other programs run or obey are not what they were, with a warning
-	EventSettingsChanged  EventType = "tool.x.settings.changed"  // with warnings, or as they are in force now
+	EventProtectedChanged EventType = "tool.x.protected.changed" // files that other programs run or obey were changed; with a warning
+	EventSettingsChanged  EventType = "tool.x.settings.changed"  // with warnings, or with the settings now in force
 )
 
 // Event is one thing that happened. Agent Tool v0.2.0, "tool_event" (AT-018).

@@ -37,7 +37,7 @@ func Known(b bool) Fact {
 // MarshalJSON writes "unknown", "yes" or "no".
 func (f Fact) MarshalJSON() ([]byte, error) { return []byte(`"` + f.String() + `"`), nil }
 
-// UnmarshalJSON reads what MarshalJSON writes; null is unknown. After an error the fact is unknown, whatever it was.
+// UnmarshalJSON reads the form of MarshalJSON; null is unknown. An error sets the fact to unknown.
 func (f *Fact) UnmarshalJSON(b []byte) error {
 	*f = Unknown
 	if string(b) == "null" {
@@ -56,8 +56,8 @@ func (f *Fact) UnmarshalJSON(b []byte) error {
 	return fmt.Errorf("fact %q: want unknown, yes or no", s)
 }
 
-// Facts is what is known of one input before it runs. They decide whether it may run unasked, beside what, and in
-// which sandbox.
+// Facts describes one input before it runs. The host uses it to decide whether the call may run without approval, which
+// other calls may run at the same time, and how tight the sandbox is.
 //
 // Agent Tool v0.2.0, "Per-call facts" (AT-190 … AT-196, AT-210); the three values are ours.
 type Facts struct {
@@ -79,16 +79,16 @@ type Facts struct {
 	Commands [][]string `json:"commands,omitempty"` // normalised argv of each simple command; nil if one of them is not known
 	Parts    []Part     `json:"parts,omitempty"`    // the simple commands, as far as they are known
 
-	// Globs are patterns of paths that are read, if nothing but what they match keeps PathsComplete from being Yes, here and in all
-	// Parts: who has looked at the disk may say so then. Only commands that read have any.
+	// Globs are patterns of paths that the call reads. They are set only if their matches are all that PathsComplete lacks to be
+	// Yes, here and in all Parts: a caller that has looked them up on disk may then set it. Only commands that read have any.
 	Globs []Glob `json:"-"`
 
-	// Git are the places where its commands run git and nothing but read, as far as the text tells. Which repository that is, and which
-	// programs its configuration names, takes the disk to know: see classify.Context.
+	// Git are the places where its commands run git and, by their text, only read. The repository and the programs that its
+	// configuration names are known only from the disk: see classify.Context.
 	Git []GitRun `json:"-"`
 
-	// Remotes are repositories that git reaches by the names of its configuration, if no hosts but theirs keep HostsComplete from
-	// being Yes.
+	// Remotes are repositories that git reaches by the names of its configuration. They are set only if their hosts are all that
+	// HostsComplete lacks to be Yes.
 	Remotes []GitRemote `json:"-"`
 
 	PartsComplete Fact       `json:"parts_complete,omitzero"` // Parts holds every command that runs
@@ -104,8 +104,8 @@ type Facts struct {
 	Inferred []string `json:"inferred_facts,omitempty"` // the facts above that were derived, not declared
 }
 
-// Part is one simple command of a command line, with what is known of it alone. A program that runs another one is a part,
-// and so is the one that it runs.
+// Part is one simple command of a command line, with its own facts. A program that runs another one is a part, and so is
+// the one that it runs.
 type Part struct {
 	Argv      []string `json:"argv"`           // the words; one that is not known to its end ends in …
 	Exact     bool     `json:"exact"`          // all words are known
@@ -120,20 +120,20 @@ type Part struct {
 
 	MayRun string `json:"may_run,omitempty"` // as in Facts, of this command alone
 
-	PathsComplete Fact     `json:"paths_complete"` // of what it touches itself, Reads and Writes name every path
+	PathsComplete Fact     `json:"paths_complete"` // Reads and Writes name every path that this command itself touches
 	Reasons       []Reason `json:"reasons,omitempty"`
 }
 
 // Glob is a pattern of paths that a command reads.
 type Glob struct {
-	// Pattern is absolute. Taken apart at its slashes, each component is a name in which * stands for any bytes, and a \ before what
-	// is meant literally. Names that begin with a dot only match a component that does. If a whole component is **, there is one
-	// component behind it, and the pattern matches all names like that, with a dot too, in what stands before it and in the
-	// directories below it, links not followed.
+	// Pattern is absolute. Slashes separate its components. In a component * stands for any bytes, and \ makes the next byte
+	// literal. Only a component that begins with a dot matches names that begin with one. A component ** is followed by exactly
+	// one more: the pattern then matches its names, also those with a dot, in the directory before ** and in all directories
+	// below that. It follows no links.
 	Pattern string
 	By      int    // the simple command that reads them, as in Path; 0 for the shell itself
 	Names   bool   // as in Path
-	First   string // the command does what its facts say only if no name that begins a path begins with one of these bytes
+	First   string // the facts hold only if no name at the start of a path begins with one of these bytes
 	Without string // ... and only if no name holds one of these bytes
 	Index   bool   // the names are those of git's index as well, whether the files are there or not
 }
@@ -141,7 +141,7 @@ type Glob struct {
 // GitRun is one place where git runs as a reader.
 type GitRun struct {
 	Dir    string // where it runs, as cd and -C moved it: absolute, not cleaned
-	GitDir string // what --git-dir names: absolute, not cleaned; "" if git looks for it, from Dir upward
+	GitDir string // the value of --git-dir: absolute, not cleaned; "" if git looks for it, from Dir upward
 	Verb   string // its subcommand; "ls-remote" for every one that reaches another repository
 }
 
@@ -162,7 +162,7 @@ type Path struct {
 	Resolved string `json:"resolved,omitempty"` // all links followed; empty until the host has located it
 	Root     string `json:"root,omitempty"`     // the workspace root that holds Resolved; empty when none does
 	Private  bool   `json:"private,omitempty"`  // Resolved is toolhost's own state, which no call may touch
-	Names    bool   `json:"names,omitempty"`    // only its name and attributes are read, not what is in it
+	Names    bool   `json:"names,omitempty"`    // the call reads only its name and attributes, not its content
 	Seen     string `json:"-"`                  // Resolved as commands name it, where that is another name: in the session's own /tmp
 	Top      bool   `json:"-"`                  // git takes it as relative to the top of the work tree, wherever it runs
 	By       int    `json:"by,omitempty"`       // the simple command that touches it, as an index of Parts plus 1; 0: the shell, or no command
@@ -190,7 +190,7 @@ type Lock struct {
 	Write bool   `json:"write"` // a write lock excludes all others on the same, a higher or a lower path
 }
 
-// Reason says why a fact is what it is.
+// Reason explains the value of a fact.
 type Reason struct {
 	Fact   string `json:"fact,omitempty"`
 	Text   string `json:"text"`

@@ -10,9 +10,9 @@ import (
 	"unicode/utf8"
 )
 
-// DecodeInput decodes a tool's input, which satisfies its schema, into v. It refuses text that would not arrive as it
-// was sent: encoding/json puts U+FFFD in the place of what is no character, and then another path would be meant. Its
-// errors are of class invalid_arguments, code bad_input.
+// DecodeInput decodes a tool's input, which satisfies its schema, into v. It refuses text that encoding/json would
+// change: encoding/json replaces invalid characters by U+FFFD, so that a path would name another file. Its errors are
+// of class invalid_arguments, code bad_input.
 func DecodeInput(input json.RawMessage, v any) error {
 	dec := json.NewDecoder(bytes.NewReader(input))
 	dec.DisallowUnknownFields()

@@ -10,7 +10,7 @@ import (
 // InvocationStatus is one of the standard's 20 states of a call (AT-091 … AT-110).
 type InvocationStatus string
 
-// The states, in the order in which a call may pass them.
+// The states, in the order of a call's life.
 const (
 	StatusPlanned           InvocationStatus = "planned"
 	StatusSelected          InvocationStatus = "selected"

@@ -24,7 +24,7 @@ type JobStatus struct {
 	Command      string       `json:"command"`
 	Cwd          string       `json:"cwd"`
 	State        JobState     `json:"state"`
-	PID          int          `json:"pid,omitempty"` // of the first process; 0 when it is gone
+	PID          int          `json:"pid,omitempty"` // of the first process; 0 after it has ended
 	AgeMS        int64        `json:"age_ms"`        // since its start
 	Bytes        int64        `json:"bytes"`         // of output so far
 	Lines        int64        `json:"lines"`
@@ -46,7 +46,7 @@ const (
 	JobEnded     JobState = "ended"
 )
 
-// JobPort is a port on which a process of a job listens.
+// JobPort is a listening port of a process of a job.
 type JobPort struct {
 	Address string `json:"address"`
 	Port    int    `json:"port"`

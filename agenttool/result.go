@@ -10,8 +10,8 @@ const (
 	ResultSucceeded        ResultStatus = "succeeded"
 	ResultPartialSucceeded ResultStatus = "partial_succeeded"
 	ResultFailed           ResultStatus = "failed"
-	ResultDenied           ResultStatus = "denied"   // a rule or mode said no
-	ResultRejected         ResultStatus = "rejected" // a person said no, or could not be asked
+	ResultDenied           ResultStatus = "denied"   // a rule or the mode refused
+	ResultRejected         ResultStatus = "rejected" // a person refused, or none could be reached
 	ResultTooLargeStatus   ResultStatus = "too_large"
 	ResultCanceled         ResultStatus = "canceled"
 	ResultTimedOut         ResultStatus = "timed_out"
@@ -21,8 +21,8 @@ const (
 
 // Result is the one terminal result of an invocation.
 //
-// Agent Tool v0.2.0, "tool_result" (AT-015). Content is what the model reads; model_facing_content is written only
-// when that is something else.
+// Agent Tool v0.2.0, "tool_result" (AT-015). The model reads Content; model_facing_content is written only when it
+// differs.
 type Result struct {
 	SchemaVersion      string            `json:"schema_version"`
 	ResultID           ResultID          `json:"result_id"`
@@ -71,8 +71,8 @@ type Ref struct {
 	MediaType string `json:"media_type,omitempty"`
 	Digest    string `json:"digest,omitempty"` // sha256:…
 	SizeBytes int64  `json:"size_bytes,omitempty"`
-	Access    string `json:"access,omitempty"`   // who can read it: session
-	Relation  string `json:"relation,omitempty"` // what it is to the result: full_output, stdout, …
+	Access    string `json:"access,omitempty"`   // the scope that can read it: session
+	Relation  string `json:"relation,omitempty"` // its role in the result: full_output, stdout, …
 	Extra     Extra  `json:"-"`
 }
 
@@ -95,7 +95,7 @@ type Persistence struct {
 	Extra             Extra          `json:"-"`
 }
 
-// Strategy is what happens to a result's payload.
+// Strategy is a way to store or drop a result's payload.
 type Strategy string
 
 // The strategies.

@@ -16,8 +16,8 @@ const ResourceExhausted = "resource_exhausted"
 // many other things too.
 var ErrNoProcesses = errors.New("no more processes may be started here now")
 
-// systemCauses are what the system says when it is not the call that is wrong: each has one class and code wherever it is met, and says in
-// words what to do.
+// systemCauses are the errors of a failing system, not of a wrong call. Each has one class and code everywhere, and a message that
+// names the remedy.
 var systemCauses = []struct {
 	cause error
 	class ErrorClass
@@ -36,7 +36,7 @@ var systemCauses = []struct {
 	{syscall.EROFS, DependencyUnavailable, "read_only_filesystem", "the file system is read-only"},
 }
 
-// Shortages are the errors by which the system reports a shortage, EAGAIN excepted.
+// Shortages returns the system's errors for a shortage, without EAGAIN.
 func Shortages() (errnos []syscall.Errno) {
 	for _, s := range systemCauses {
 		if errno, ok := s.cause.(syscall.Errno); ok && s.code == ResourceExhausted {
@@ -52,8 +52,8 @@ func IsShortage(err error) bool {
 	return e != nil && e.Code == ResourceExhausted
 }
 
-// SystemFailure returns the error of a step that failed because the machine is short of something, or its disk fails; nil when that is not
-// why err came about.
+// SystemFailure returns the error of a step that failed because the machine is short of something, or because its disk fails or is
+// read-only. It returns nil if err has another cause.
 func SystemFailure(doing string, err error) *Error {
 	for _, s := range systemCauses {
 		if errors.Is(err, s.cause) {

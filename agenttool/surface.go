@@ -33,7 +33,7 @@ type BlockedTool struct {
 	Extra  Extra  `json:"-"`
 }
 
-// DeferredTool is a tool whose schema is not sent until somebody looks for it.
+// DeferredTool is a tool whose schema the host sends only after a search for it.
 //
 // Agent Tool v0.2.0, "deferred_tool_ref" (AT-013, AT-212 … AT-216).
 type DeferredTool struct {

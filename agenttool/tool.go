@@ -19,17 +19,16 @@ type Tool interface {
 
 // Call is one input, bound: decoded, checked, its facts known. Only a Call can run.
 type Call interface {
-	// Input returns the normalised input, which must encode to a JSON object. It is what rules see, what a
-	// prompt shows and what runs.
+	// Input returns the normalised input, which must encode to a JSON object. Rules match it, prompts show it and
+	// Run executes it.
 	Input() any
 
 	// Facts returns the call's facts. The host completes their paths (Resolved, Root) before it decides; Run acts
 	// on the completed paths and on no others.
 	Facts() *Facts
 
-	// Run executes the call. When it fails it may return both an Output, for what was done or said until then, and
-	// an error. It returns soon after ctx is done. What an error wraps decides its class; without one it is
-	// execution_failed.
+	// Run executes the call. When it fails it may return, with the error, the Output so far. It returns soon after
+	// ctx is done. The class of an error is that of the error that it wraps, else execution_failed.
 	Run(ctx context.Context, r Reporter) (Output, error)
 }
 
@@ -41,15 +40,15 @@ type Preflighter interface {
 
 // Refiner is a Call some of whose facts take the disk to know.
 type Refiner interface {
-	// Refine completes the facts before anybody decides about them, when their paths are located. It looks at the disk, changes
-	// nothing there, and returns the paths that it has put in: they are located then. How long that takes changes nothing of what it
-	// finds. When ctx is done it returns soon, and the call is not decided about.
+	// Refine completes the facts after the host has located their paths and before it decides about the call. It reads the disk and
+	// changes nothing there. It returns the paths that it added, which the host then locates. Its findings do not depend on the time
+	// that it takes. When ctx is done it returns soon, and the host makes no decision.
 	Refine(ctx context.Context) []*Path
 }
 
 // Confined is a Call that runs in a sandbox.
 type Confined interface {
-	// Confine widens the sandbox by what a decision granted: write:PATH, read:PATH, socket:PATH, host:NAME[:PORT] or
+	// Confine widens the sandbox by the grants of a decision: write:PATH, read:PATH, socket:PATH, host:NAME[:PORT] or
 	// unconfined. It does no IO. A grant that it does not know is an error, and changes nothing. The last call counts.
 	Confine(grants []string) error
 }
@@ -59,38 +58,37 @@ type Profiled interface {
 	Profile() string
 }
 
-// JobTool is a Tool whose calls act on jobs: what they bring about is done by a job, which holds no lock and is not over when the
-// call is, and they may wait for it for long. They take no lock and no slot, and wait in no line, so that a job can be ended
-// whatever else is going on.
+// JobTool is a Tool whose calls act on jobs. The job does the work: it holds no lock, it goes on after the call, and the call may wait
+// for it for a long time. Such calls take no lock and no slot and are never queued, so that a job can always be ended.
 type JobTool interface {
 	Tool
 	ActsOnJobs()
 }
 
-// Mover is a Tool whose calls may move the session's directory. Later calls start only where it is then known to be.
+// Mover is a Tool whose calls may move the session's directory. Later calls wait until the new directory is known.
 type Mover interface {
 	Tool
 	// Moves reports whether a bound call of the tool may end with an Output.Dir.
 	Moves(Call) bool
 }
 
-// Durable is a Call whose change may have to survive a crash of the machine. Then the record of it has to as well: it is on
-// the disk before the call runs.
+// Durable is a Call whose change may have to survive a crash of the machine. If Durable returns true, the record of the call is on
+// disk before the call runs.
 type Durable interface {
 	Durable() bool
 }
 
-// Previewer is a Call that can show what it would change. Preview runs only when somebody is asked. The call keeps
-// what the last preview was made from, and its Run fails with an error that wraps [ErrPreviewStale], having changed
-// nothing, when that is no longer what is there.
+// Previewer is a Call that can show its change before it runs. Preview runs only for a prompt. The call remembers the
+// content under its last preview. If the disk holds other content by then, Run changes nothing and fails with an error
+// that wraps [ErrPreviewStale].
 type Previewer interface {
 	Preview(ctx context.Context) (Preview, error)
 }
 
-// Preview is what a prompt shows of a change.
+// Preview is a change as a prompt shows it.
 type Preview struct {
 	Diff    string `json:"diff"`              // unified diff
-	Partial bool   `json:"partial,omitempty"` // it does not show all of the change: that is too long, or no text
+	Partial bool   `json:"partial,omitempty"` // Diff does not show all of the change: it is too long, or not text
 	Digest  string `json:"digest"`            // of the content it was made from; empty for a file that does not exist
 }
 
@@ -109,7 +107,7 @@ type Description struct {
 type Scope struct {
 	Dir   string   // the session's working directory: relative paths start here
 	Roots []string // workspace roots, the workspace itself first
-	Home  string   // what ~ means; empty when there is none
+	Home  string   // the home directory, for ~; empty when there is none
 }
 
 // Reporter is how a running call speaks to the host. Its methods may be called from several goroutines.
@@ -117,7 +115,7 @@ type Reporter interface {
 	// Progress records a step. The host fills ids, sequence and timestamp, and may drop steps that come too fast.
 	Progress(p Progress)
 
-	// Payload opens a payload of the session for output that is too large to keep: name is a word that is unique
+	// Payload opens a payload of the session for output that is too large for a result. name is a word that is unique
 	// within the call, such as "stdout".
 	Payload(name, mediaType string) (Payload, error)
 
@@ -129,17 +127,17 @@ type Reporter interface {
 type Payload interface {
 	io.Writer
 
-	// ReadAt reads what has been written so far, also while more is written and after Close, from any goroutine. Behind
-	// the last byte that is kept there is io.EOF, or the reason why what was written there is not kept.
+	// ReadAt reads the bytes written so far. Any goroutine may call it, also during writes and after Close. Behind the
+	// last stored byte it returns io.EOF, or the reason why later bytes were not stored.
 	io.ReaderAt
 
 	// Close ends the payload and returns how it can be read again.
 	Close() (Ref, error)
 }
 
-// Output is what a Run produced.
+// Output is the product of a Run.
 type Output struct {
-	Content    []Content // what the model reads, in order; empty says that there was nothing to say
+	Content    []Content // the model reads it, in order; empty: the call has no output
 	Structured any       // conforms to the tool's output_schema; nil means none
 	Summary    string    // one line for a person
 	Resources  []Ref     // files and payloads that the output is about
@@ -147,9 +145,9 @@ type Output struct {
 	Persisted  *Ref      // the payload that holds the whole of a cut output; nil when nothing was cut
 	Bytes      int64     // size of the whole output when Persisted is set
 
-	Wanted []string // grants that would have permitted what its sandbox kept it from, see [Confined]
+	Wanted []string // grants for the accesses that the sandbox blocked, see [Confined]
 
-	Job     Job    // what goes on after the call; nil: nothing. Its locks and its slot are given back all the same
+	Job     Job    // work that goes on after the call; nil: none. The call's locks and its slot are released all the same
 	Yielded bool   // the call is answered before its work is done: the Job does the rest (AT-105, AT-251)
 	Dir     string // context modifier: where the session's next calls start; "" leaves it (AT-136)
 }

@@ -11,12 +11,12 @@ type Mode string
 
 // The modes, loosest first.
 const (
-	ModeBypass      Mode = "bypass"       // everything runs but what a rule denies or wants asked, and what is protected
-	ModeSandboxed   Mode = "sandboxed"    // as accept_edits, and whatever the full sandbox holds runs
+	ModeBypass      Mode = "bypass"       // every call runs unless a rule denies it or asks, or it touches a protected path
+	ModeSandboxed   Mode = "sandboxed"    // as accept_edits, and every call that the full sandbox confines runs
 	ModeAcceptEdits Mode = "accept_edits" // as default, and files of the workspace may be edited, by programs that do nothing else too
-	ModeDefault     Mode = "default"      // what only reads runs, the rest asks
-	ModeDontAsk     Mode = "dont_ask"     // as default, but what would ask is denied
-	ModePlan        Mode = "plan"         // what only reads runs, all else is denied, whatever the rules allow
+	ModeDefault     Mode = "default"      // calls that only read run, the others ask
+	ModeDontAsk     Mode = "dont_ask"     // as default, but a call that would ask is denied
+	ModePlan        Mode = "plan"         // calls that only read run, all others are denied, even if a rule allows them
 )
 
 // Modes lists the modes, loosest first.
@@ -35,16 +35,16 @@ func (m Mode) Within(limit Mode) bool {
 	return slices.Index(Modes, m) >= slices.Index(Modes, limit)
 }
 
-// Asks reports whether a call that no rule allows asks somebody.
+// Asks reports whether a call that no rule allows asks the person.
 func (m Mode) Asks() bool { return m != ModeDontAsk && m != ModePlan && m != ModeBypass }
 
-// Level is how much of a sandbox the machine holds, weakest last.
+// Level is the strength of the sandbox that the machine offers.
 type Level string
 
 // The levels.
 const (
 	LevelFull           Level = "full"            // namespaces, mounts, Landlock, system call filter
-	LevelLandlockNotify Level = "landlock+notify" // no namespaces; the filter asks about what Landlock cannot hold
+	LevelLandlockNotify Level = "landlock+notify" // no namespaces; the filter asks about system calls that Landlock does not cover
 	LevelLandlock       Level = "landlock"        // Landlock and a filter that cannot ask
 	LevelNone           Level = "none"
 )
@@ -52,7 +52,7 @@ const (
 // Levels are all levels, strongest first.
 var Levels = []Level{LevelFull, LevelLandlockNotify, LevelLandlock, LevelNone}
 
-// AtLeast reports whether l holds what least holds.
+// AtLeast reports whether l is as strong as least.
 func (l Level) AtLeast(least Level) bool {
 	return slices.Index(Levels, l) >= 0 && slices.Index(Levels, l) <= slices.Index(Levels, least)
 }
@@ -83,7 +83,7 @@ const (
 	FullySynced Durability = "full"
 )
 
-// Durabilities lists them, weakest first.
+// Durabilities lists the values of Durability, weakest first.
 var Durabilities = []Durability{NotSynced, FileSynced, FullySynced}
 
 // Names returns words of a type as strings.

@@ -1,4 +1,4 @@
-// Package locale keeps commands in locales in which a byte of ASCII is always a character of its own.
+// Package locale keeps commands in locales where each ASCII byte is a character of its own.
 //
 // A shell command is analysed as UTF-8. In GBK, GB 18030, Big5 and Shift_JIS a backslash or a quote may be the second byte of a longer
 // character, and in some sets of eight bits a byte above ASCII is a blank: bash would read another command. Such locales are replaced by
@@ -33,8 +33,8 @@ func letters(s string) bool {
 // Variable reports whether an environment variable chooses a locale.
 func Variable(name string) bool { return name == "LANG" || strings.HasPrefix(name, "LC_") }
 
-// Environ returns an environment of "NAME=value" in which all locales are plain. If one was not, and LANGUAGE is not set, it is the
-// language of the first of them that decides on messages: LC_ALL, LC_MESSAGES, LANG.
+// Environ returns env with all locales plain; entries are "NAME=value". If it replaces a locale and LANGUAGE is not set, it sets
+// LANGUAGE to the language of the locale that decides on messages, the first of LC_ALL, LC_MESSAGES and LANG.
 func Environ(env []string) []string {
 	if !slices.ContainsFunc(env, func(entry string) bool { return strange(entry) != "" }) {
 		return env
@@ -75,7 +75,7 @@ func strange(entry string) string {
 	return value
 }
 
-// language returns what LANGUAGE calls the language of a locale: zh_CN.GBK is zh_CN:zh; "" if that cannot be told.
+// language returns the value of LANGUAGE for a locale: zh_CN:zh for zh_CN.GBK; "" if the name has no language.
 func language(name string) string {
 	name, _, _ = strings.Cut(name, ".")
 	name, _, _ = strings.Cut(name, "@")

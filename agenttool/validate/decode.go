@@ -46,8 +46,8 @@ func syntaxError(data []byte) string {
 	return fmt.Sprintf("%s (byte %d)", syntax, syntax.Offset)
 }
 
-// decoder reads data that is known to be valid JSON, so it looks only for what tells values apart. After a fault it
-// has read nothing that counts.
+// decoder reads valid JSON, so it looks only at the bytes that separate values. After a fault its values are
+// meaningless.
 type decoder struct {
 	rest   []byte
 	path   []string

@@ -20,13 +20,13 @@ type reader struct {
 	spent *effort
 }
 
-// effort counts what was done to tell what is wrong with one input.
+// effort counts the work that the description of one input's problems took.
 type effort struct {
 	told    int // problems, each once more for every choice of forms that it is weighed in
-	guesses int // of what was meant
+	guesses int // of the name that was meant
 }
 
-// One problem is shown, and the others are counted. What is first told of an input is told again of the same.
+// The message shows one problem and counts the others. The same input gets the same message, although these bounds cut.
 const (
 	maxTold    = 10_000
 	maxGuesses = 10
@@ -40,7 +40,7 @@ func (r reader) mayGuess() bool {
 	return r.spent.guesses <= maxGuesses
 }
 
-// problems returns what is wrong, in no order, with forms weighed against each other.
+// problems returns the problems in no order. Of several forms it describes the one that was probably meant.
 func (r reader) problems(e *jsonschema.ValidationError) []problem {
 	if r.exhausted() {
 		return nil
@@ -75,7 +75,7 @@ func (r reader) problems(e *jsonschema.ValidationError) []problem {
 	return r.one(e, code, text)
 }
 
-// all goes by the places of the problems: the library visits members in no order, and not all problems may be told.
+// all sorts the problems by place, since the library visits members in no order and the bound on problems may cut some.
 func (r reader) all(e *jsonschema.ValidationError) []problem {
 	above := len(e.InstanceLocation)
 	slices.SortStableFunc(e.Causes, func(a, b *jsonschema.ValidationError) int {
@@ -102,8 +102,8 @@ func (r reader) one(e *jsonschema.ValidationError, code, text string) []problem 
 	return r.tell(p)
 }
 
-// describeValue says what is wanted of a value that is there and has the right type. It tells sizes and counts of what
-// it got, never the value.
+// describeValue describes the constraint that a value of the right type breaks. It mentions sizes and counts of the
+// value, never the value itself.
 func describeValue(k jsonschema.ErrorKind) (code, text string) {
 	switch k := k.(type) {
 	case *kind.Enum:
@@ -171,7 +171,7 @@ func (r reader) missing(e *jsonschema.ValidationError, names []string, when stri
 	return r.tell(found...)
 }
 
-// asMany returns the first of names, in order, as many as may be told.
+// asMany returns the first of names, sorted, as many as the bound on problems leaves.
 func (r reader) asMany(names []string) []string {
 	names = slices.SortedFunc(slices.Values(names), compareNames)
 	return names[:min(len(names), maxTold-r.spent.told)]

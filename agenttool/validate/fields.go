@@ -65,7 +65,7 @@ func plainOrQuoted(name string) string {
 
 func list(names []string) string { return listSome(names, len(names)) }
 
-// listSome lists names, of which there are as many as all; those that are not shown may be left out.
+// listSome lists the first names and counts the rest of all. names may end after the first maxListed.
 func listSome(names []string, all int) string {
 	if more := all - maxListed; more > 0 {
 		return strings.Join(names[:maxListed], ", ") + fmt.Sprintf(" and %d more", more)
@@ -114,8 +114,8 @@ func suggestChoice(k *kind.Enum) string {
 	return ""
 }
 
-// nearestField returns the field of n for which name seems to stand at the object at path; fields that the object
-// already has are out.
+// nearestField returns the field of n that name probably means in the object at path, or "". It skips fields that the
+// object already has.
 func (r reader) nearestField(name string, path []string, n *jsonschema.Schema) string {
 	fields := fieldsOf(n)
 	obj, _ := lookup(r.input, path).(map[string]any)
@@ -130,7 +130,7 @@ func (r reader) nearestField(name string, path []string, n *jsonschema.Schema) s
 	return nearest(name, slices.Sorted(maps.Keys(fields)))
 }
 
-// synonyms are the names by which agents know fields from other tools, and what they may stand for here.
+// synonyms maps field names of other tools to the fields that they may mean here.
 var synonyms = map[string][]string{
 	"file": {"path"}, "filename": {"path"}, "directory": {"path", "cwd"}, "dir": {"path", "cwd"}, "workdir": {"cwd"},
 	"working_directory": {"cwd"}, "cmd": {"command"}, "script": {"command"}, "timeout": {"timeout_ms"},

@@ -15,8 +15,8 @@ const (
 	maxForm  = 500 // bytes of one of them
 )
 
-// forms describes a value that matches none of several forms. When one form is plainly the one that was meant, its
-// problems are told; else what each form misses.
+// forms describes a value that matches none of several forms. If one form was plainly meant, it returns the problems of
+// that form, else the fields that each form misses.
 func (r reader) forms(e *jsonschema.ValidationError) []problem {
 	var forms [][]problem
 	for _, cause := range e.Causes {

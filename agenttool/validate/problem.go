@@ -17,7 +17,7 @@ type problem struct {
 	path  []string // to the offending place, member by member; for a missing field, to where it belongs
 	code  string
 	text  string             // without the place
-	owner *jsonschema.Schema // of which the allowed fields are told; nil for the whole
+	owner *jsonschema.Schema // the hint lists its allowed fields; nil: those of the whole schema
 
 	unplaced bool     // text says all: the place is the last of path, and text names it
 	meant    string   // of unknown_field: the field that it seems to stand for
@@ -26,7 +26,7 @@ type problem struct {
 
 const maxPointer = 1_024 // bytes
 
-// pointer returns the JSON pointer to the place (RFC 6901), or to what holds it when that would be very long.
+// pointer returns the JSON pointer to the place (RFC 6901), or to an enclosing value if that pointer would be very long.
 func (p problem) pointer() string {
 	var b strings.Builder
 	for _, name := range p.path {
@@ -41,7 +41,7 @@ func (p problem) pointer() string {
 
 var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
 
-// sentence says where and what: `edits[0].old_string: got integer, want string`.
+// sentence returns the place and the problem: `edits[0].old_string: got integer, want string`.
 func (p problem) sentence() string {
 	path := p.path
 	if p.unplaced {

@@ -20,7 +20,7 @@ type Schema struct {
 	parts    func() map[string]*jsonschema.Schema // by location; collected when the first input is refused
 }
 
-// location is where a schema is said to come from, so that a relative reference leads to a place that does not exist.
+// location is the base URL of schemas. It does not exist, so that no relative reference resolves to a file.
 const location = "toolhost://schema/"
 
 // Compile reads a JSON Schema: draft 2020-12 unless its $schema names an earlier draft. It does no IO, so a schema must
@@ -78,8 +78,8 @@ func sameValue(s *jsonschema.Schema) []*jsonschema.Schema {
 
 // Check reports whether input satisfies the schema. It returns nil or an *agenttool.Error of class
 // schema_validation_failed whose Pointer leads to the offending place (for a missing field, to where it belongs), and
-// whose Message says what is wrong there and what is expected; Hint lists the fields that are allowed. When more than
-// one thing is wrong, Message names the first by pointer and counts the others, of the first 10,000. The same input
+// whose Message names the problem there and the value that the schema wants; Hint lists the allowed fields. If there
+// are several problems, Message names the first by pointer and counts the others, of the first 10,000. The same input
 // gets the same error.
 //
 // Codes: not_json, wrong_type, duplicate_field, nested_too_deeply, too_many_values, missing_field, unknown_field,
@@ -105,7 +105,7 @@ func (s *Schema) Check(input []byte) error {
 	return e
 }
 
-// problems returns what is wrong with v, in no order.
+// problems returns the problems of v, in no order.
 func (s *Schema) problems(v any) []problem {
 	if _, ok := v.(map[string]any); !ok {
 		return []problem{wrongRoot(v)}

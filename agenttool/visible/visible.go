@@ -1,8 +1,7 @@
-// Package visible makes text of strangers safe to look at: what a terminal would act on, what it would not show, and what
-// would move other text is written out, as ⟨ESC⟩ or ⟨U+202E⟩.
+// Package visible makes text of strangers safe to look at. It replaces characters that a terminal would act on, would not
+// show, or would use to move other text by their names, as ⟨ESC⟩ or ⟨U+202E⟩.
 //
-// The brackets ⟨ and ⟩ never come from the text itself: those are written out too. Who reads ⟨ESC⟩ knows that it stands for
-// an escape character.
+// It replaces the brackets ⟨ and ⟩ of the text itself too, so that ⟨ESC⟩ always stands for an escape character.
 package visible
 
 import (
@@ -12,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// The brackets around what is written out.
+// The brackets around the name of a replaced character.
 const (
 	Open  = '⟨'
 	Close = '⟩'
@@ -31,7 +30,7 @@ const (
 	noteBlank    = '\U0001d159'
 )
 
-// Text returns s as one line in which everything that is there can be seen: tabs and line ends are written out as well.
+// Text returns s as one line with all characters visible: it replaces tabs and line ends as well.
 func Text(s string) string { return escape(s, "⟨TAB⟩") }
 
 // Code is Text for a line of a program or a diff: tabs are four blanks.
@@ -67,11 +66,11 @@ func Lines(s string) []string {
 
 const (
 	mostEmpty  = 3  // empty lines in a row
-	mostBlanks = 48 // blanks in a row; more of them could push what follows out of view
+	mostBlanks = 48 // blanks in a row; more of them could push the text behind them out of view
 	mostJoined = 3  // marks on one letter
 )
 
-// escape returns s with what cannot be seen written out, and tab for tabs.
+// escape returns s with tabs replaced by tab, and with other characters that do not show replaced by their names.
 func escape(s, tab string) string {
 	if plain(s) {
 		return s
@@ -143,8 +142,8 @@ func plain(s string) bool {
 	return true
 }
 
-// joins reports whether r is drawn onto or into what stands before it. After a letter that is how some languages are written;
-// elsewhere it hides.
+// joins reports whether terminals draw r onto or into the character before it. After a letter some languages need that;
+// elsewhere it hides r.
 func joins(r rune) bool {
 	return r >= 0x300 && (unicode.In(r, unicode.M) || r >= 0x1160 && r <= 0x11ff || r >= 0xd7b0 && r <= 0xd7ff)
 }
