@@ -209,7 +209,7 @@ func printBlock(out io.Writer, b agenttool.Content) {
 
 func onTerminal() bool { return term.IsTerminal(int(os.Stdout.Fd())) }
 
-// safeLines escapes what a terminal would act on, line by line: a result holds what strangers wrote.
+// safeLines escapes each line for a terminal, because a result may hold text of strangers.
 func safeLines(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {

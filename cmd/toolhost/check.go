@@ -121,7 +121,7 @@ func (c *checking) open() (*session.Checker, error) {
 	return session.NewChecker(c.setup.options(), sandbox.ProbeOnce(state).Level)
 }
 
-// checked is what was found of one call.
+// checked is the decision about one call.
 type checked struct {
 	agenttool.Decision
 	failed error // it would end before a decision
@@ -152,7 +152,7 @@ func (c checked) exit() error {
 	return exitf(exitNotAllowed, "")
 }
 
-// printCheck writes one JSON object: what was checked, and what was found.
+// printCheck writes one JSON object: record with the findings added.
 func printCheck(out io.Writer, c checked, record map[string]any) error {
 	record["behavior"], record["rule"], record["source"], record["where"] = c.Behavior, "", "", ""
 	record["reason"], record["reason_type"] = c.Reason.Detail, c.Reason.Type

@@ -11,7 +11,7 @@ import (
 	"toolhost/sandbox/proxy"
 )
 
-// newConnect is what ssh runs inside a sandbox to reach a granted host: a hidden command, for programs.
+// newConnect returns the hidden command that ssh runs inside a sandbox to reach a granted host.
 func newConnect() *cobra.Command {
 	return &cobra.Command{
 		Use:    "__connect HOST PORT",

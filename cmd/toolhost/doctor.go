@@ -55,7 +55,7 @@ Exit codes: 0 the sandbox is full; 1 it is less.`,
 	return cmd
 }
 
-// promisesAt are the ids of what a level holds, and of what it does not.
+// promisesAt returns the ids of the promises that a level keeps, and of those that it does not.
 func promisesAt(level sandbox.Level) (held, lacking []string) {
 	held, lacking = []string{}, []string{}
 	for _, p := range sandbox.Promises() {

@@ -90,7 +90,8 @@ func factsOfLines(out io.Writer, in io.Reader, at classify.Context) error {
 	return eachLine(in, w, func(command string) error { return printFacts(w, command, at) })
 }
 
-// eachLine calls do for the command of each line. Who writes line by line is answered line by line.
+// eachLine calls do for the command of each line. It flushes between lines, so that an interactive caller gets each
+// answer at once.
 func eachLine(in io.Reader, w *bufio.Writer, do func(command string) error) error {
 	r := bufio.NewReaderSize(in, 64<<10)
 	for {
@@ -215,7 +216,7 @@ func depth(parts []agenttool.Part, p agenttool.Part) int {
 	return n
 }
 
-// painter colours facts by what they mean for the person who reads them.
+// painter colours facts by their meaning for the reader: good or bad.
 type painter struct{ colour bool }
 
 func (p painter) good(f agenttool.Fact) string {

@@ -138,7 +138,7 @@ lines were cut off the end of an open log, or that all of it was written anew: k
 	return cmd
 }
 
-// verified is what verify found of one session.
+// verified is the result of verify for one session.
 type verified struct {
 	Session string `json:"session"`
 	persist.Report

@@ -16,7 +16,7 @@ const (
 	exitOK         = 0
 	exitFailed     = 1 // the call failed, the log is not whole, the output broke
 	exitUsage      = 2 // flags, arguments, or a workspace that cannot be used
-	exitNotAllowed = 3 // the call was denied, or nobody could approve it
+	exitNotAllowed = 3 // the call was denied, or no person could approve it
 	exitTimedOut   = 124
 	exitCanceled   = 130
 )
@@ -50,7 +50,7 @@ func execute(root *cobra.Command) int {
 	return exitUsage
 }
 
-// exitError is an error with an exit code of its own. An empty message was said already.
+// exitError is an error with an exit code of its own. An empty message means that it is printed already.
 type exitError struct {
 	code    int
 	message string

@@ -71,7 +71,7 @@ of a day. One session stores 4 GiB of output at most; what is beyond that is cut
 	return cmd
 }
 
-// printPruned prints for people what was removed, and what is left.
+// printPruned prints the removed and the remaining logs and caches, for people.
 func printPruned(out io.Writer, found persist.Pruned, caches []cache.Entry, o persist.Retention) error {
 	removed, verb := int64(0), "removed"
 	if o.Dry {

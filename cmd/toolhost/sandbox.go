@@ -20,7 +20,7 @@ import (
 	"toolhost/tools/workspace"
 )
 
-// confined is what toolhost sandbox is asked for.
+// confined holds the flags and arguments of toolhost sandbox.
 type confined struct {
 	setup   setup
 	profile string

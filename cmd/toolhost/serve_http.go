@@ -48,7 +48,7 @@ func (h *httpFlags) check() error {
 	return nil
 }
 
-// files are those that give whoever reads them what a client needs: no call reads them.
+// files returns the files of the token and the key. No call may read them: their content lets a reader act as a client.
 func (h *httpFlags) files() (secret []string) {
 	for _, name := range []string{h.options.TokenFile, h.options.KeyFile} {
 		if abs, err := filepath.Abs(name); name != "" && err == nil {
@@ -68,7 +68,7 @@ func (h *httpFlags) front(s *session.Session) (server.Front, error) {
 	return f, err
 }
 
-// printAddress says where the server is: to a program in one line of JSON, to a person in words. The token is said once.
+// printAddress prints the address of the server: for a program in one line of JSON, for a person in words. It prints the token once.
 func printAddress(base, token string) {
 	if !term.IsTerminal(int(os.Stdout.Fd())) {
 		said := map[string]string{"url": base, "mcp": base + "/mcp", "rap": base + "/.well-known/rap-toolset", "events": base + "/events"}

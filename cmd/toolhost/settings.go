@@ -137,7 +137,7 @@ Exit codes: 0 nothing is wrong; 2 something is.`,
 	}
 }
 
-// onlyFile returns options under which one file is read, as one that anybody may write.
+// onlyFile returns options that read one file, as an untrusted file of a project.
 func onlyFile(o settings.Options, file string) (settings.Options, error) {
 	path, err := filepath.Abs(file)
 	if err != nil {
@@ -212,7 +212,7 @@ func newSettingsPath(at *settingsPlace) *cobra.Command {
 	}
 }
 
-// layerState says whether a file counts. broken is the error with which settings were read.
+// layerState says whether a file counts. broken is the error of reading the settings.
 func layerState(l settings.Layer, broken error) string {
 	for _, p := range settings.Problems(broken) {
 		if p.File == l.File {

@@ -62,7 +62,7 @@ type settingsFile struct {
 	Source  string `json:"source"`
 	File    string `json:"file"`
 	Exists  bool   `json:"exists"`
-	Project bool   `json:"project"` // whoever made the project may have made it
+	Project bool   `json:"project"` // the authors of the project may have written it
 	Why     string `json:"why,omitempty"`
 	Trusted bool   `json:"trusted"` // all of it counts
 }
@@ -93,7 +93,7 @@ func untrustedView(all []settings.Untrusted) []settingUntrusted {
 	return view
 }
 
-// rulesInOrder returns the rules in the order in which they count.
+// rulesInOrder returns the rules in order of precedence.
 func rulesInOrder(s *settings.Settings) []settings.Rule {
 	var ordered []settings.Rule
 	for _, b := range []agenttool.Behavior{agenttool.Deny, agenttool.Ask, agenttool.Allow} {

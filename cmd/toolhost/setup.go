@@ -65,7 +65,7 @@ func modeNames() string {
 // logLine writes a line to stderr.
 func logLine(line string) { fmt.Fprintln(os.Stderr, "toolhost: "+line) }
 
-// meta is what a session log says of how it was made.
+// meta returns the metadata of a session log: workspace, version and process.
 func meta(root string) []byte {
 	encoded, err := agenttool.Encode(map[string]any{"workspace": root, "version": version(), "pid": os.Getpid()})
 	if err != nil {

@@ -22,7 +22,7 @@ type show struct {
 	live bool   // a process writes the log
 }
 
-// eventData is what show reads of an event's data.
+// eventData holds the members of an event's data that show prints.
 type eventData struct {
 	Phase      string                `json:"phase"`
 	Status     string                `json:"status"`
@@ -51,7 +51,7 @@ func (s show) log(r io.Reader) error {
 		}
 		var data eventData
 		_ = json.Unmarshal(e.Data, &data)                // data of another shape shows as nothing
-		if e.EventType == agenttool.EventSessionOpened { // the process before this one is gone
+		if e.EventType == agenttool.EventSessionOpened { // the process before this one has ended
 			s.end(&open, false)
 		}
 		open.note(e, data)
@@ -105,7 +105,7 @@ func (s show) entry(entry persist.Entry, e agenttool.Event, data eventData) erro
 	return nil
 }
 
-// callLine is one ended call: when, what, how it ended, how long it took, with which input.
+// callLine shows one ended call: its time, tool, status, duration and input.
 func callLine(inv agenttool.Invocation, res agenttool.Result) string {
 	line := fmt.Sprintf("%s  %-12s %-8s %-10s %8s  %s", clock(inv.CreatedAt), visible.Text(cut.Characters(inv.NativeCallID, 24)), visible.Text(strings.TrimPrefix(string(inv.ToolID), "toolhost.")),
 		visible.Text(string(res.Status)), took(inv), visible.Text(cut.Characters(string(inv.ModelInput)+inv.ModelInputRef, 100)))
@@ -115,7 +115,7 @@ func callLine(inv agenttool.Invocation, res agenttool.Result) string {
 	return line
 }
 
-// detail is what an event says besides its type.
+// detail returns the content of an event without its type.
 func detail(d eventData) string {
 	switch {
 	case d.Decision != nil && d.Decision.Reason != nil:

@@ -22,11 +22,11 @@ type unended struct {
 // runningJob is a job as its log shows it until it ends.
 type runningJob struct {
 	id      string
-	event   agenttool.Event // the first that told of it, at the time at which the job began as far as is known
+	event   agenttool.Event // the first event of the job, with the time of the job's start if that is known
 	command string          // its beginning, or where it is stored
 }
 
-// says is what became of the job, and what it ran.
+// says describes the state of the job and its command.
 func (j runningJob) says(how string) string {
 	text := fmt.Sprintf("job %s %s", visible.Text(j.id), how)
 	if j.command != "" {
@@ -85,7 +85,7 @@ func (u *unended) ended(e agenttool.Event, inv agenttool.Invocation, res agentto
 	u.jobs[key] = runningJob{id: job.Job, event: e, command: input.Command}
 }
 
-// lines say what did not end, in the order in which it began. live: the host still runs.
+// lines lists the jobs and calls that did not end, oldest first. live: the host still runs.
 func (u *unended) lines(live bool) (lines []string) {
 	how := map[bool]string{true: "is running", false: "died with the host"}[live]
 	died := map[agenttool.InvocationID]string{}

@@ -111,7 +111,7 @@ func (t *trusting) run() error {
 	return t.decide(o, digest)
 }
 
-// decideRepositories lets the programs of repositories live that were put aside, if somebody says so.
+// decideRepositories restores the quarantined programs of repositories if the person agrees.
 func (t *trusting) decideRepositories(w quarantined, workspace string) error {
 	w.print(t.out, workspace)
 	if err := t.agreed(); err != nil {
@@ -120,7 +120,7 @@ func (t *trusting) decideRepositories(w quarantined, workspace string) error {
 	return w.letLive(t.out)
 }
 
-// pin returns what is trusted of the workspace.
+// pin returns the trusted state of the workspace.
 func (t *trusting) pin(o settings.Options) settings.Pin {
 	pin, err := settings.PinOf(o)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"toolhost/settings"
 )
 
-// quarantined is what of repositories in a workspace was put aside, and how to put it back.
+// quarantined holds the quarantined files of repositories in a workspace, and the means to restore them.
 type quarantined struct {
 	m   *protect.Map
 	all []protect.Aside
@@ -22,7 +22,7 @@ type quarantined struct {
 // scanLimit is how long the search for repositories takes at most, a second for each of its parts.
 const scanLimit = 10 * time.Second
 
-// waitingIn looks for what was put aside.
+// waitingIn looks for quarantined files.
 func waitingIn(o settings.Options) (quarantined, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), scanLimit)
 	defer cancel()

@@ -11,15 +11,15 @@ import (
 	"toolhost/cmd/toolhost/internal/session"
 )
 
-// answerOnTerminal has the prompts of a session shown and answered, line by line, at the terminal from which toolhost was started, until
-// end is called. It goes the way of toolhost approve: through the session's socket.
+// answerOnTerminal shows the prompts of a session on the terminal that started toolhost, and takes answers there, line by line, until
+// end is called. Like toolhost approve it uses the session's socket.
 func answerOnTerminal(ctx context.Context, s *session.Session) (end func(), err error) {
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
 		return nil, fmt.Errorf("--approve-on-tty: toolhost was started from no terminal (%w): leave it out, and use toolhost approve in one", err)
 	}
 	s.Listen()
-	presence.Touch() // what asks before the terminal is ready waits for it
+	presence.Touch() // prompts that come before the terminal is ready wait for it
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	running.Go(func() {
@@ -30,7 +30,7 @@ func answerOnTerminal(ctx context.Context, s *session.Session) (end func(), err 
 	})
 	return func() {
 		cancel()
-		_ = tty.Close() // who reads it has its end
+		_ = tty.Close() // it ends the reader
 		running.Wait()
 	}, nil
 }

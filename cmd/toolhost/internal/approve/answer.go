@@ -43,7 +43,7 @@ func (q *Queue) NeedsCode(it *Item) bool {
 	return s.Approvals.NeedsCode && !s.Approvals.MayAnswer
 }
 
-// Choice is what of the suggestions a person wants: indices of suggested updates and of grants.
+// Choice selects suggestions: indices of suggested updates and of grants.
 type Choice struct {
 	Scope   string // of the updates: session, project or user
 	Updates []int
@@ -62,7 +62,7 @@ func Allow(it *Item, c Choice) Answer {
 	return a
 }
 
-// Deny is the answer that denies an item; reason is told to the model, and may be empty.
+// Deny returns the answer that denies an item. The model gets the reason, which may be empty.
 func Deny(it *Item, reason string) Answer {
 	return Answer{Session: it.Session, ID: it.Prompt.ID(), Behavior: agenttool.Deny, Feedback: strings.TrimSpace(reason)}
 }
@@ -75,7 +75,7 @@ func Narrowest(it *Item) []int {
 // MaxReason is the length of the longest reason, in characters.
 const MaxReason = 2000
 
-// Subject is what a prompt is about, in one line: its command, or the path that it writes.
+// Subject returns the subject of a prompt in one line: its command, or the path that it writes.
 func (p Prompt) Subject() string {
 	if command, ok := p.Command(); ok {
 		return visible.Text(strings.Join(strings.FieldsFunc(cut.Short(command, maxText), isBlank), " "))

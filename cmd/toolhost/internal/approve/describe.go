@@ -12,8 +12,8 @@ import (
 	"toolhost/agenttool/visible"
 )
 
-// Describe is everything that a prompt says, for a person. What matters most comes first, so that nothing in the input, however
-// long it is, moves it out of view; nothing is left out.
+// Describe returns the whole content of a prompt as text for a person. The most important lines come first, so that no input,
+// however long, moves them out of view.
 func Describe(it *Item, s Session) []Line {
 	var p page
 	prompt := it.Prompt
@@ -34,7 +34,7 @@ func Describe(it *Item, s Session) []Line {
 	return p
 }
 
-// why says why it is asked.
+// why gives the reason of the prompt.
 func (p *page) why(prompt Prompt) {
 	reason := prompt.Decision.Reason
 	if reason == nil {
@@ -55,7 +55,7 @@ func (p *page) why(prompt Prompt) {
 	}
 }
 
-// matters is what of the facts a person should not miss.
+// matters shows the facts that a person should not miss.
 func (p *page) matters(prompt Prompt, s Session) {
 	f := prompt.Facts
 	var words []string
@@ -92,7 +92,7 @@ func (p *page) matters(prompt Prompt, s Session) {
 	p.add(Warning, 9, "effects: "+strings.Join(words, " · "))
 }
 
-// input is what would run: the command, or the input as JSON. What the diff shows as well is named and not repeated.
+// input shows the command, or the input as JSON. It names members that the diff also shows, and does not repeat them.
 func (p *page) input(prompt Prompt) {
 	command, shell := prompt.Command()
 	if shell {
@@ -135,7 +135,7 @@ func spelled(word string) string {
 	return strings.Join(letters, ", ")
 }
 
-// members lists the members of the input; those of shown are to be seen elsewhere on the page.
+// members lists the members of the input. Those that the page shows elsewhere are passed as shown.
 func (p *page) members(prompt Prompt, shown ...string) {
 	var input map[string]json.RawMessage
 	if json.Unmarshal(prompt.Input, &input) != nil {
@@ -192,7 +192,7 @@ func from(sub agenttool.Subcommand) string {
 	return from
 }
 
-// facts are the paths and hosts, and what the facts were drawn from.
+// facts shows the paths, the hosts, and the reasons for the facts.
 func (p *page) facts(f agenttool.Facts) {
 	if len(f.Writes)+len(f.Reads)+len(f.Hosts)+len(f.Reasons) == 0 {
 		return
@@ -231,7 +231,7 @@ func (p *page) paths(verb string, paths []agenttool.Path) {
 	}
 }
 
-// place is where it would run, and in what.
+// place shows the directory, the session and the sandbox of the call.
 func (p *page) place(prompt Prompt, s Session) {
 	p.section("Where")
 	if prompt.Dir != "" {
@@ -307,7 +307,7 @@ func GrantText(grant string) string {
 	return visible.Text(grant)
 }
 
-// SuggestedRules are the lines of the n-th suggested update: each rule exactly as it would be stored, with what it does.
+// SuggestedRules returns the lines of the n-th suggested update: each rule exactly as it would be stored, behind its behaviour.
 func SuggestedRules(p Prompt, n int) []string {
 	update := p.Decision.SuggestedUpdates[n]
 	var lines []string

@@ -1,5 +1,5 @@
-// Package approve is a person's side of prompts: what running sessions ask, how it is shown as text, and what is answered.
-// It does no IO: sessions come in as events, answers go out through an [Answerer].
+// Package approve is a person's side of prompts: it queues the prompts of running sessions, describes them as text and
+// makes answers. It does no IO: sessions come in as events, answers go out through an [Answerer].
 //
 // Package client connects to sessions and is the Answerer. Package screen shows prompts on a whole terminal, plain line by line, and
 // terminal chooses between them: it is the command toolhost approve.

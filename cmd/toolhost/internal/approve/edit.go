@@ -18,7 +18,7 @@ import (
 // MaxEdit is the size in bytes of the largest input that can be edited here.
 const MaxEdit = 256 << 10
 
-// EditText is what a person edits of a prompt's input: the command of the shell, else the whole input as JSON.
+// EditText returns the text of a prompt's input that a person edits: the shell command, else the whole input as JSON.
 func EditText(p Prompt) (string, error) {
 	text, ok := p.Command()
 	if !ok {
@@ -96,7 +96,7 @@ func twice(text []byte) string {
 	dec.UseNumber()
 	type level struct {
 		names map[string]bool // nil in an array
-		value bool            // what comes next is no name
+		value bool            // the next token is a value, not a name
 	}
 	var levels []level
 	for {
@@ -138,7 +138,7 @@ func Doubt(p Prompt, text string) string {
 	return ""
 }
 
-// EditDiff is what an edit changed, as a unified diff of the texts, or of the inputs as JSON.
+// EditDiff returns the change of an edit, as a unified diff of the texts, or of the inputs as JSON.
 func EditDiff(p Prompt, updated json.RawMessage) string {
 	before, err := EditText(p)
 	if err != nil {

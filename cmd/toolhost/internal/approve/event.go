@@ -8,24 +8,24 @@ import (
 
 // The events that come from sessions. Those of one session come in their order.
 type (
-	// Opened is a session that can be reached, or what it says of itself after it said something else before.
+	// Opened reports a session that can be reached, or new information about a known one.
 	Opened struct{ Session Session }
 
 	// Closed is the end of a session, or of the connection to it.
 	Closed struct{ Session, Why string }
 
-	// Asked is a prompt that waits. It may have been told before.
+	// Asked reports a waiting prompt. It may come more than once for the same prompt.
 	Asked struct {
 		Session string
 		Prompt  Prompt
 	}
 
-	// Ended is the end of a prompt, whoever brought it about.
+	// Ended reports the end of a prompt, for any reason.
 	Ended struct {
 		Session string
 		ID      agenttool.DecisionID
 		How     string // a sentence for a person
-		Lost    bool   // nobody said that it ended: it is not there any more
+		Lost    bool   // the prompt disappeared without a report of its end
 	}
 
 	// Answered says that an answer arrived; with an error it did not count, and the prompt may wait on.
@@ -46,7 +46,7 @@ type Answerer interface {
 	// Answer sends an answer and returns when it counts. The error says why it does not.
 	Answer(Answer) error
 
-	// Code says the code that a session shows. The session is told anew as [Opened].
+	// Code sends a session the code that it shows. The session then comes as [Opened] again.
 	Code(session, code string) error
 }
 

@@ -12,10 +12,10 @@ type Kind uint8
 // The kinds of lines. No meaning hangs on how a kind looks: the words say it too.
 const (
 	Plain   Kind = iota
-	Heading      // the name of what follows
-	Warning      // what a person should not miss
+	Heading      // the title of the lines below it
+	Warning      // a fact that a person should not miss
 	Faint        // an aside
-	Command      // what would run
+	Command      // the command of the call
 	Added        // of a diff
 	Removed
 	Hunk // the position in a diff
@@ -24,7 +24,7 @@ const (
 // Line is one line for a person, safe to print, without its end and of any length.
 type Line struct {
 	Kind   Kind
-	Indent int // in columns: where what does not fit goes on
+	Indent int // in columns, of the continuation of a long line
 	Text   string
 }
 

@@ -9,8 +9,8 @@ import (
 	"toolhost/agenttool"
 )
 
-// Prompt is what a session asks, as it sent it. Members that could not be read are empty, and Unread says which: what is
-// not known is never taken for harmless.
+// Prompt is a prompt as the session sent it. Members that could not be read are empty, and Unread names them, so that the
+// person does not take unknown for harmless.
 type Prompt struct {
 	Decision agenttool.Decision
 	Tool     string
@@ -20,14 +20,14 @@ type Prompt struct {
 	Sandbox  Sandbox
 	Grants   []string             // suggested grants
 	With     agenttool.DecisionID // an earlier prompt that asks the same and is answered with it; empty: none
-	Attempt  int                  // 2 and more: it ran before, and asks for what was kept from it
+	Attempt  int                  // 2 and more: it ran before, and asks for the accesses that the sandbox blocked
 	AskedAt  time.Time
 
 	Unread []string        // names of members that could not be read
 	Raw    json.RawMessage // all of it
 }
 
-// Sandbox is what a call would run in.
+// Sandbox is the sandbox of a call.
 type Sandbox struct {
 	Level   string   `json:"level"`
 	Profile string   `json:"profile"`
@@ -99,7 +99,7 @@ func (p Prompt) Command() (string, bool) {
 	return *input.Command, true
 }
 
-// Diff is what the call would change in files, empty if that is not known.
+// Diff is the diff of the files that the call would change, empty if that is not known.
 func (p Prompt) Diff() string {
 	for _, b := range p.Decision.ContentBlocks {
 		if b.Diff != "" {

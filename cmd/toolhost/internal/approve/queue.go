@@ -9,8 +9,7 @@ import (
 	"toolhost/agenttool/visible"
 )
 
-// Queue holds what waits for an answer, and what became of the rest. It is changed by [Queue.Apply] and [Queue.Send] alone,
-// by one goroutine.
+// Queue holds the prompts that wait for an answer, and the last ones that ended. One goroutine uses it.
 type Queue struct {
 	Waiting []*Item // the newest last
 	Done    []Done  // the newest last, [maxDone] at most
@@ -61,11 +60,11 @@ type past struct {
 const (
 	maxDone  = 100
 	maxEnded = 5000            // ids that are known to have ended
-	overdue  = 5 * time.Second // after its expiry a prompt that nobody takes back is taken for ended
+	overdue  = 5 * time.Second // a prompt counts as ended this long after its expiry, even if its session does not report the end
 	maxText  = 1000            // of an input in a one-line summary
 )
 
-// Session returns what a session said of itself.
+// Session returns the newest information that a session sent about itself.
 func (q *Queue) Session(id string) Session { return q.sessions[id] }
 
 // Sessions are the running ones, by id.
@@ -160,7 +159,7 @@ func (q *Queue) leave(e Ended) {
 	}
 }
 
-// close ends what a session had asked.
+// close ends the prompts of a session.
 func (q *Queue) close(e Closed, now time.Time) (last *Item) {
 	delete(q.sessions, e.Session)
 	for _, it := range slices.Clone(q.Waiting) {
@@ -201,8 +200,8 @@ func (q *Queue) answered(e Answered, now time.Time) *Item {
 	return it
 }
 
-// deadline is when a prompt's session stops waiting. It is told in wall time, and kept in that of now, which goes on evenly when the
-// clock is set: so does the session's own.
+// deadline is the time when a prompt's session stops waiting. Prompts carry it as wall time. It is stored as monotonic time, like the
+// session's own deadline, so that setting the clock does not move it.
 func deadline(p Prompt, now time.Time) time.Time {
 	at := p.Expires()
 	if at.IsZero() {
@@ -222,7 +221,7 @@ func (it *Item) expires() time.Time {
 // Send marks an item as being answered.
 func (q *Queue) Send(it *Item, a Answer) { it.Sent, it.Error = &a, "" }
 
-// Expire ends what should have been taken back long ago, and returns it.
+// Expire ends and returns the prompts that their sessions should have ended long ago.
 func (q *Queue) Expire(now time.Time) (expired []*Item) {
 	for _, it := range slices.Clone(q.Waiting) {
 		if at := it.expires(); it.Sent == nil && !at.IsZero() && now.Sub(at) > overdue {
@@ -244,7 +243,7 @@ func (q *Queue) finish(it *Item, how string, lost bool, now time.Time) {
 	q.Done = slices.Delete(q.Done, 0, max(0, len(q.Done)-maxDone))
 }
 
-// remember keeps that a prompt has ended: it may be told of once more.
+// remember notes that a prompt has ended, since its session may report it once more.
 func (q *Queue) remember(k key, p past) {
 	if q.ended == nil {
 		q.ended = map[key]past{}

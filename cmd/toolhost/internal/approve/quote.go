@@ -2,7 +2,7 @@ package approve
 
 import "strings"
 
-// Quote returns the words of a command as they would be typed, so that each word can be told from the next.
+// Quote returns the words of a command in shell quotes, so that their boundaries are visible.
 func Quote(argv []string) string {
 	quoted := make([]string, len(argv))
 	for i, word := range argv {

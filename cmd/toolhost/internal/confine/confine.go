@@ -46,7 +46,7 @@ type Options struct {
 	Changed func(sandbox.Violation) // called when a protected name was changed; nil: nothing is called
 }
 
-// New makes the sandbox of a session. Where the machine holds less than what is required, Refusal says so.
+// New makes the sandbox of a session. If the machine offers a lower level than required, Refusal says so.
 func New(with Options, w *workspace.Workspace, scope agenttool.Scope) (*Confinement, error) {
 	protected := protect.NewCache(protect.Options{Roots: scope.Roots, Home: dirs.Real(scope.Home), ReadDeny: with.Secrets, Sealed: with.Sealed}, 0)
 	w.Guard(recent(protected.Map))

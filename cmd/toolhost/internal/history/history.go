@@ -1,4 +1,4 @@
-// Package history reads what past sessions recorded: it finds their logs, and the commands and decisions in them.
+// Package history reads the logs of past sessions, and the commands and decisions in them.
 package history
 
 import (

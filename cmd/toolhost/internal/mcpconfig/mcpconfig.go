@@ -1,4 +1,4 @@
-// Package mcpconfig writes the configuration by which MCP clients start or reach toolhost.
+// Package mcpconfig writes the configuration that MCP clients need to start or reach toolhost.
 package mcpconfig
 
 import (

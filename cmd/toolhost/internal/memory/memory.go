@@ -24,8 +24,8 @@ const (
 	memoryLimit = 512 << 20
 )
 
-// Limit sets how much memory the collector lets this process have. In a control group with a limit that is five eighths of it:
-// the rest is for helpers, the kernel's own and what was collected but not yet given back.
+// Limit sets the memory limit of the garbage collector. In a control group with a limit it is five eighths of that: the
+// rest is for helpers, kernel memory, and memory that the collector has freed but not yet returned.
 func Limit() {
 	debug.SetGCPercent(gcPercent) // first: the start alone leaves 4 MiB behind
 	if os.Getenv("GOMEMLIMIT") == "" {
@@ -41,8 +41,8 @@ func Bound() int64 {
 	return 0
 }
 
-// groupMemory is the least limit in bytes of the control groups that this process is in, of version 1 or 2, or else the largest number.
-// The group's own directory may lie outside of what a container sees; then the root that it sees counts.
+// groupMemory is the least limit in bytes of the control groups (version 1 or 2) of this process, or else the largest number. If a
+// container does not see the directory of its group, the root that it sees counts.
 func groupMemory(root fs.FS) int64 {
 	least := int64(math.MaxInt64)
 	groups, _ := fs.ReadFile(root, "proc/self/cgroup") // missing: there are none
@@ -57,7 +57,7 @@ func groupMemory(root fs.FS) int64 {
 			continue
 		}
 		for dir = path.Join("/", dir); ; dir = path.Dir(dir) {
-			text, _ := fs.ReadFile(root, path.Join(at, dir, file)) // missing above and outside of what limits
+			text, _ := fs.ReadFile(root, path.Join(at, dir, file)) // missing in groups without a limit
 			if n, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64); err == nil {
 				least = min(least, n)
 			}
@@ -70,7 +70,7 @@ func groupMemory(root fs.FS) int64 {
 }
 
 const (
-	quietAfter = 5 * time.Second // between two looks at what was allocated
+	quietAfter = 5 * time.Second // between two looks at the allocations
 	quietBytes = 4 << 20         // an interval with less is quiet
 	keptBytes  = 24 << 20        // memory that is worth to be given back
 )
@@ -136,7 +136,7 @@ func (t *trimmer) look() {
 	}
 	if now.resident > keptBytes {
 		t.drop(keptBytes)
-		runtime.GC() // what pools hold lives through one collection
+		runtime.GC() // objects in pools survive one collection
 		debug.FreeOSMemory()
 	}
 	t.await()

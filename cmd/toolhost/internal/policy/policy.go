@@ -1,5 +1,5 @@
-// Package policy makes what a session may do from settings and the command line: rules, mode, secrets, hooks and variables. A
-// [Snapshot] is made anew each time one of them changes.
+// Package policy combines settings and the command line into the policy of a session: rules, mode, secrets, hooks and variables.
+// Each change of one of them makes a new [Snapshot].
 package policy
 
 import (
@@ -85,7 +85,7 @@ func (m *Snapshot) hideSecrets(scope agenttool.Scope, own []string) error {
 	return nil
 }
 
-// Sealed are the names that no command writes: the programs of hooks, and what deny rules name without wildcards.
+// Sealed are the names that no command writes: the programs of hooks, and the paths that deny rules name without wildcards.
 func (m *Snapshot) Sealed() []string {
 	sealed := slices.Clone(m.Policy.Programs)
 	for _, glob := range m.Policy.Writing(agenttool.Deny) {

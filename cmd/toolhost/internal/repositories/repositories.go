@@ -19,7 +19,7 @@ type entry struct {
 	At  time.Time `json:"at"`
 }
 
-// maxFile is the size at which the file is truncated. Its lines matter only to commands that were running when they were written.
+// maxFile is the size that makes the file be truncated. Its lines matter only to commands that ran when they were written.
 const maxFile = 1 << 20
 
 // file is the path of the file.

@@ -19,10 +19,11 @@ var (
 	errSignal  = errors.New("ended by signal")
 )
 
-// Front serves a session until ctx ends or its clients are gone, and then closes it. stop ends ctx.
+// Front serves a session until ctx ends or its clients have left, and then closes it. stop ends ctx.
 type Front func(ctx context.Context, stop context.CancelCauseFunc) error
 
-// watchDelay is when settings are first looked at again. Until then the first messages have the processors for themselves.
+// watchDelay is the time before the first check for changed settings. Until then the first messages have the processors for
+// themselves.
 const watchDelay = 100 * time.Millisecond
 
 // Run serves a session with a front until that ends, or a signal comes. Changed settings are put in force meanwhile.

@@ -21,7 +21,7 @@ import (
 
 // Options say how a session is made. Most are flags of the command line; settings in force count before them as [policy.Choose] says.
 type Options struct {
-	Workspace   string   // the directory in which calls start
+	Workspace   string   // the directory where calls start
 	AddDirs     []string // further directories of the workspace
 	Settings    string   // a further file of settings; "" for none
 	Policy      policy.Flags

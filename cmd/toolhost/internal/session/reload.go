@@ -58,7 +58,7 @@ func (s *Session) apply(read *settings.Settings) error {
 
 // approvals say how prompts are answered.
 func (s *Session) approvals(read *settings.Settings) prompt.Approvals {
-	if !s.o.Reachable { // nobody could
+	if !s.o.Reachable { // no person can reach the session
 		return prompt.Approvals{Wait: prompt.WaitNever}
 	}
 	return prompt.Approvals{

@@ -1,5 +1,5 @@
 // Package session puts a session together: the settings in force and their reload, the policy made from them, the sandbox, the tools,
-// the host that runs calls, and the socket at which a person reaches it.
+// the host that runs calls, and the socket for the person.
 //
 // [New] makes a session from [Options]; [Session.Close] ends it. A [Checker] decides about calls and runs none.
 package session

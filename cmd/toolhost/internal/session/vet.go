@@ -27,7 +27,7 @@ func newCode() string {
 	return string(b[:4]) + "-" + string(b[4:])
 }
 
-// needsCode reports whether answers need the code, because commands of the session can do what the person can.
+// needsCode reports whether answers need the code, because commands of the session have all rights of the person.
 func (s *Session) needsCode() bool {
 	return s.Sandbox.Level == sandbox.None && s.Sandbox.Refusal == nil || s.unconfined.Load()
 }
@@ -97,8 +97,8 @@ func (s *Session) ApprovalsNote() map[string]any {
 	}
 }
 
-// Code is the code by which a person shows that they see this session; "" where none is needed, because no
-// command can act for the person.
+// Code is the code that proves that a person sees this session; "" if none is needed, because no command can act for
+// the person.
 func (s *Session) Code() string {
 	if !s.needsCode() {
 		return ""

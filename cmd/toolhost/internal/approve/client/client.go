@@ -17,7 +17,7 @@ import (
 	"toolhost/cmd/toolhost/internal/sockets"
 )
 
-// Options say which sessions a client follows, and who gets their events.
+// Options select the sessions that a client follows, and the receiver of their events.
 type Options struct {
 	// Session is the end of the id of the one session to follow, or [sockets.Newest]; empty: all.
 	Session string
@@ -25,7 +25,7 @@ type Options struct {
 	// Event takes events: those of package approve. It is called from several goroutines; the events of one session come in order.
 	Event func(any)
 
-	// Once says that nobody watches after the first prompts: sessions are not told that somebody answers.
+	// Once is for callers that stop after the first prompts: the client does not tell sessions that a person answers.
 	Once bool
 
 	// Dirs are the directories that sockets can be in; nil: those of this user.

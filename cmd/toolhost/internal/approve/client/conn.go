@@ -18,8 +18,8 @@ import (
 	"toolhost/wire/stdio"
 )
 
-// conn is a connection to a running session: its prompts come over it, and answers go. One goroutine reads what the session sends, so
-// events keep their order.
+// conn is a connection to a running session. It receives prompts and sends answers. One goroutine reads it, so events keep their
+// order.
 type conn struct {
 	net   net.Conn
 	event func(any)
@@ -34,7 +34,7 @@ type conn struct {
 
 	mu       sync.Mutex
 	id       string                               // of the session; empty before it greeted
-	pushes   bool                                 // the session sends its prompts without being asked
+	pushes   bool                                 // the session sends its prompts without a request
 	code     string                               // the code that the person typed
 	requests int                                  // sent so far
 	pending  map[int]func(json.RawMessage, error) // called with the response to a request

@@ -130,7 +130,7 @@ func (t *Talk) find(number int) *approve.Item {
 	return nil
 }
 
-// answer takes what was typed after a number.
+// answer runs the text that was typed after a number.
 func (t *Talk) answer(number int, text string) {
 	it := t.find(number)
 	if it == nil {
@@ -160,7 +160,7 @@ func (t *Talk) answer(number int, text string) {
 	t.o.Send(answer)
 }
 
-// read makes an answer of a verb and what follows it.
+// read makes an answer of a verb and its argument.
 func (t *Talk) read(it *approve.Item, verb, rest string) (approve.Answer, error) {
 	switch verb {
 	case "once", "session", "project", "user":

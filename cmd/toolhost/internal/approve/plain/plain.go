@@ -42,7 +42,7 @@ func (t *Talk) Answered() int { return t.answered }
 // Waiting is how many prompts wait.
 func (t *Talk) Waiting() int { return len(t.queue.Waiting) }
 
-// Event takes what sessions say, and says it.
+// Event applies an event of a session and prints it.
 func (t *Talk) Event(event any) {
 	before, known := approve.Session{}, false
 	if e, ok := event.(approve.Opened); ok {

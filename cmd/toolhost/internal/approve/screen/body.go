@@ -9,7 +9,7 @@ import (
 	"toolhost/cmd/toolhost/internal/approve"
 )
 
-// body is what the screen is for: the dialog, the prompt, or what there is when nothing waits.
+// body returns the main part of the screen: the dialog, the current prompt, or the idle page.
 func (l layout) body(height int) ([]row, int, int) {
 	switch {
 	case height < 1:
@@ -86,7 +86,7 @@ var looks = map[approve.Kind]string{
 
 const plainly = "\x1b[0m"
 
-// paint makes a row what is sent to the terminal; what was written out in ⟨ ⟩ is shown in reverse.
+// paint returns the bytes of a row for the terminal. It shows marks in ⟨ ⟩ in reverse video.
 func paint(r row) string {
 	look := looks[r.kind]
 	if !strings.ContainsRune(r.text, visible.Open) {

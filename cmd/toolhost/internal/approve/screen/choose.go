@@ -44,10 +44,10 @@ func (m *Model) settle() tea.Cmd {
 	return after(shown, leaveMsg{m.current})
 }
 
-// retry is how long after it was asked to leave a prompt leaves that had a dialog over it.
+// retry is the time between two attempts to leave a prompt that has a dialog over it.
 const retry = 500 * time.Millisecond
 
-// leave makes room for the next prompt. A dialog over one that has ended stays: what is typed in it belongs to no other.
+// leave makes room for the next prompt. A dialog over an ended prompt stays, so that its text does not go to another prompt.
 func (m *Model) leave(it *approve.Item) tea.Cmd {
 	if m.current != it || it.Ended == "" {
 		return nil

@@ -61,7 +61,7 @@ func (e *editor) write(r rune) {
 	e.col++
 }
 
-// paste writes what was pasted, with the line ends of this system.
+// paste inserts pasted text, with the line ends of this system.
 func (e *editor) paste(text string) {
 	e.insert(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text))
 }

@@ -76,7 +76,7 @@ func help(it *approve.Item) dialog {
 	return &reader{name: "Help", lines: lines}
 }
 
-// done is what became of prompts.
+// done shows how the last prompts ended.
 func done(queue *approve.Queue) dialog {
 	var lines []approve.Line
 	for _, d := range queue.Done {
@@ -90,7 +90,7 @@ func done(queue *approve.Queue) dialog {
 	return &reader{name: "Done, the last one at the end", lines: lines, offset: 1 << 30}
 }
 
-// warnings are those of all sessions, and what keeps sessions from being reached. Each is said once.
+// warnings returns the warnings of all sessions and the reasons why sessions cannot be reached, without duplicates.
 func warnings(queue *approve.Queue, trouble []string) (all []string) {
 	seen := map[string]bool{}
 	add := func(text string) {

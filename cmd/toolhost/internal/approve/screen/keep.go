@@ -135,7 +135,7 @@ func (k *keep) send(m *Model) tea.Cmd {
 	return m.send(k.it, approve.Allow(k.it, c))
 }
 
-// first is the row at which the option begins that the person is at.
+// first is the first row of the selected option.
 func (k *keep) first(width int) int {
 	row := 0
 	for i, o := range k.options[:k.at] {

@@ -1,8 +1,8 @@
 // Package screen shows prompts on a whole terminal, and takes answers by key.
 //
-// No key answers by accident: one counts only for a prompt that has been on the screen for a moment, and only if no other
-// follows at once; what is pasted never answers; and the selection does not move to another prompt while one is
-// shown that waits.
+// No key answers by accident: a key counts only for a prompt that has been on the screen for a moment, and only if no
+// other key follows at once. Pasted text never answers. The selection does not move to another prompt while the current
+// one waits.
 package screen
 
 import (
@@ -29,7 +29,7 @@ const (
 	unhurried  = 300 * time.Millisecond // a prompt is on the screen before a key answers it
 	burst      = 50 * time.Millisecond  // keys that follow each other quicker were not typed
 	mineShown  = time.Second            // how long the end of a prompt that this person answered stays
-	otherShown = 3 * time.Second        // and of one that somebody or something else ended
+	otherShown = 3 * time.Second        // and of one that ended without an answer from here
 )
 
 // Model is the state of the screen. Sessions come in as the events of package approve.
@@ -45,7 +45,7 @@ type Model struct {
 	leaving bool          // it has ended, and will make room
 
 	dialog  dialog // over the prompt; nil: none
-	notice  string // what came of the last key; empty: nothing to say
+	notice  string // the effect of the last key; empty: nothing to say
 	trouble []string
 
 	armed    bool // keys answer
@@ -106,7 +106,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-// event takes what a session says.
+// event applies an event of a session.
 func (m *Model) event(event any) tea.Cmd {
 	it := m.queue.Apply(event, m.o.Now())
 	if it != nil && it == m.current {
@@ -145,7 +145,7 @@ func (m *Model) addTrouble(text string) {
 	}
 }
 
-// ring tells the person that a prompt came, without a word of what it says.
+// ring tells the person that a prompt came, without any of its text.
 func (m *Model) ring() tea.Cmd {
 	var cmds []tea.Cmd
 	if m.o.Bell {

@@ -69,7 +69,7 @@ func (m *Model) browse(k string) tea.Cmd {
 	case "y", "1", "s", "p", "u", "n", "N", "r", "e", "g", "c":
 		return m.answerKey(k)
 	default:
-		return m.disarm() // who types this looks elsewhere
+		return m.disarm() // the person is typing into another window
 	}
 	return nil
 }
@@ -164,7 +164,7 @@ func (m *Model) send(it *approve.Item, a approve.Answer) tea.Cmd {
 	return tea.Batch(m.disarm(), func() tea.Msg { return approve.Answered{Answer: a, Err: answerer.Answer(a)} })
 }
 
-// paste takes what was pasted: text for a dialog, never an answer.
+// paste gives pasted text to the dialog. It is never an answer.
 func (m *Model) paste(msg tea.PasteMsg) tea.Cmd {
 	m.intent = nil
 	if d, ok := m.dialog.(paster); ok {

@@ -63,7 +63,7 @@ func about(it *approve.Item, width int) row {
 type code struct {
 	session approve.Session
 	editor  *editor
-	said    string // what came of the last one
+	said    string // the effect of the last one
 	asked   bool   // one is on its way
 }
 

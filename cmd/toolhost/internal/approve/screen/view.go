@@ -125,7 +125,7 @@ func ruled(text string, width int) string {
 	return text + strings.Repeat("─", max(0, width-columns(text)))
 }
 
-// bottom is what the last key did, and the keys.
+// bottom shows the effect of the last key, and the keys.
 func (l layout) bottom() []row {
 	var rows []row
 	if l.notice != "" {

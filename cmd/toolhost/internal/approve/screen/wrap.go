@@ -22,7 +22,7 @@ type row struct {
 type sheet struct {
 	lines  []approve.Line
 	width  int
-	starts []int // the row at which each line begins, and the number of rows
+	starts []int // the first row of each line, then the number of rows
 }
 
 // longest is the length in bytes of the longest line that is wrapped as one: a longer one is several, so that looking at a
@@ -122,7 +122,7 @@ func breakAt(kind approve.Kind, text string) int {
 	return blank
 }
 
-// hanging is what stands before the continuation of a line.
+// hanging is the prefix of the continuation of a line.
 func hanging(indent int) string {
 	if indent < 2 {
 		return "↪"
@@ -130,7 +130,7 @@ func hanging(indent int) string {
 	return strings.Repeat(" ", indent-2) + "↪ "
 }
 
-// cell is the beginning of s that is not to be torn: a character with what is drawn onto it, or a ⟨mark⟩. It is never empty.
+// cell is the first unbreakable part of s: a character with its combining marks, or a ⟨mark⟩. It is never empty.
 func cell(s string) string {
 	r, size := utf8.DecodeRuneInString(s)
 	if r == visible.Open {

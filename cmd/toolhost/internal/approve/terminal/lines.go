@@ -83,7 +83,7 @@ func (l *lines) input(typed <-chan string) <-chan string {
 	return typed
 }
 
-// send sends to a session. What it returns is an event.
+// send runs do, which sends to a session and returns an event.
 func (l *lines) send(ctx context.Context, do func() any) {
 	l.sending++
 	l.senders.Go(func() {
