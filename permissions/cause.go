@@ -7,7 +7,7 @@ import (
 	"toolhost/agenttool"
 )
 
-// cause is what keeps a call from running unasked: a fact of it, or a path that it touches.
+// cause is the reason why a call does not run unasked: one of its facts, or a path that it touches.
 type cause struct {
 	kind  string          // of reason
 	fact  string          // as in agenttool.Reason
@@ -17,8 +17,8 @@ type cause struct {
 	outside bool // the path is written, and outside
 }
 
-// causeOf returns the first condition that the call does not meet, of those under which it would run in the mode: what the sandbox
-// holds, or else that the call only reads what may be read.
+// causeOf returns the first condition for running unasked that the call fails. In mode sandboxed the condition is that the sandbox
+// confines the call; otherwise that the call only reads, and only readable paths.
 func causeOf(p *Policy, r Request) cause {
 	if r.RunsCode && p.Mode == Sandboxed && p.Confines {
 		return unconfinedBy(p, r)
@@ -37,7 +37,7 @@ func causeOf(p *Policy, r Request) cause {
 	return unreadable(p, r)
 }
 
-// unreadable returns what keeps a call that only reads from running unasked.
+// unreadable returns the reason why a call that only reads does not run unasked.
 func unreadable(p *Policy, r Request) cause {
 	f := r.Facts
 	if i := slices.IndexFunc(f.Reads, p.outside); i >= 0 {
@@ -102,8 +102,8 @@ var withoutReason = map[string]string{
 	"paths_complete": "it may touch files that its words do not name",
 }
 
-// reasonFor returns the reason for a fact of the first simple command for which the fact is not the harmless one; "" if there is none.
-// Reasons for this very fact come before those for all facts of a command.
+// reasonFor returns the reason for a fact from the first simple command whose fact is not harmless, "" if there is none.
+// Reasons for this fact come before reasons for all facts of a command.
 func reasonFor(f *agenttool.Facts, fact string) string {
 	for _, name := range [2]string{fact, ""} {
 		for i := range f.Parts {

@@ -7,7 +7,7 @@ import (
 	"toolhost/agenttool"
 )
 
-// cover is what the rules that allow cover of a call.
+// cover records which allow rules cover which parts of a call.
 type cover struct {
 	p *Policy
 	r Request
@@ -15,7 +15,7 @@ type cover struct {
 	whole   bool    // all of it
 	used    []*Rule // by these, in the order of its parts
 	parts   []int   // of each simple command the number of its rule, or one of the values below
-	lacking string  // what is not covered, for a person
+	lacking string  // the first part that no rule covers, for the message
 }
 
 // In the place of a rule's number.
@@ -48,7 +48,7 @@ func coverOf(p *Policy, r Request) cover {
 	return c
 }
 
-// find returns the first of some rules for which match returns true, -1 for none.
+// find returns the first of the rules that match accepts, -1 for none.
 func (c *cover) find(match func(*Rule) bool, among []int) int {
 	for _, i := range among {
 		if rule := &c.p.set.rules[i]; match(rule) {
@@ -102,7 +102,8 @@ func (c *cover) wrappedWhole(part *agenttool.Part) bool {
 	return len(part.Argv) < len(outer) && slices.Equal(outer[len(outer)-len(part.Argv):], part.Argv)
 }
 
-// readsOnly reports whether a simple command is proved to read only, from nobody else, and nothing but what it names.
+// readsOnly reports whether a simple command is proved to only read, to stay on this machine, and to touch only the paths that it
+// names.
 func readsOnly(part *agenttool.Part) bool {
 	return part.ReadOnly == agenttool.Yes && part.OpenWorld == agenttool.No && part.PathsComplete == agenttool.Yes
 }
@@ -137,7 +138,8 @@ func inRoots(f *agenttool.Facts, part *agenttool.Part) bool {
 	return !slices.ContainsFunc(part.Dirs, func(dir string) bool { return !dirInRoots(f, dir) })
 }
 
-// dirInRoots reports whether a directory that a command goes to leads into a root: what it goes to is among what it reads.
+// dirInRoots reports whether a directory that a command changes to leads into a root. The classifier lists such directories among
+// the reads.
 func dirInRoots(f *agenttool.Facts, dir string) bool {
 	if dir == f.Dir.Absolute || dir == f.Dir.Resolved {
 		return true
@@ -147,7 +149,7 @@ func dirInRoots(f *agenttool.Facts, dir string) bool {
 	})
 }
 
-// coverWrites looks for a rule for each path that is written, by whatever command or tool.
+// coverWrites looks for a rule for each path that the call writes.
 func (c *cover) coverWrites() bool {
 	all := true
 	for _, path := range c.r.Facts.Writes {
@@ -192,8 +194,8 @@ func (c *cover) verdict() verdict {
 	return v
 }
 
-// grants returns the grants that all commands of a line are allowed with: they share one sandbox, so that what one of them is granted
-// alone no other may get. Commands that only read do not count.
+// grants returns the grants that every covered command of a line has. The commands share one sandbox, so a grant of one command
+// alone must not reach the others. Commands that only read do not count.
 func (c *cover) grants() []string {
 	if len(c.parts) == 0 && len(c.used) == 1 { // of a tool as a whole
 		return slices.Clone(c.used[0].Grants)

@@ -14,8 +14,8 @@ type edit struct {
 	r Request
 }
 
-// inside reports whether a call writes files of the workspace, all of which it names, and does nothing else: a file tool, or a command
-// line of programs that only edit.
+// inside reports whether a call only writes files of the workspace and names all of them: a file tool, or a command line of
+// programs that only edit.
 func (e edit) inside() bool {
 	f := e.r.Facts
 	if f.PathsComplete != agenttool.Yes || f.OpenWorld != agenttool.No || len(f.Writes) == 0 || e.p.foreign(e.r) ||
@@ -46,8 +46,8 @@ func (e edit) onlyEdits(f *agenttool.Facts) bool {
 	return !links && (!made || writing == 1 && !slices.ContainsFunc(f.Writes, byShell))
 }
 
-// linksPlainly reports whether what a link leads to, as words of part by, is not protected: what is written through it later is not seen to
-// be written there.
+// linksPlainly reports whether the link target, as part by names it, is unprotected. A later write through the link is not
+// recognised as a write to its target.
 func linksPlainly(f *agenttool.Facts, by int) bool {
 	return !slices.ContainsFunc(f.Reads, func(r agenttool.Path) bool { return r.By == by && isProtected(r.Resolved, r.Root) })
 }
@@ -60,7 +60,7 @@ func movesLink(f *agenttool.Facts, by int) bool {
 // byShell reports whether a path is touched by a redirect, not by the words of a command.
 func byShell(path agenttool.Path) bool { return path.By == 0 }
 
-// editing are the options with which programs write the files that they name and no others.
+// editing lists the options that keep a program to the files that it names.
 var editing = map[string][]string{
 	"mkdir": {"-p", "-v", "-pv", "--parents"}, "touch": {"-a", "-c", "-m"}, "tee": {"-a", "--append"}, "chmod": {"-v"}, "ln": {"-s", "-sf", "-f"},
 	"cp": {"-f", "-n", "-p", "-v"}, "mv": {"-f", "-n", "-v"},

@@ -14,11 +14,11 @@ type finding struct {
 	sure certainty
 	part int    // the index of the simple command that it is about; -1: of none
 	path string // the path that it is about, as it is spelled
-	why  string // of one that may be met: what may run that is not known
+	why  string // for a rule that may match: the unknown code that may run
 }
 
-// forbidden returns the rule of a behaviour (deny or ask) that is about the call. What is surely met comes before what may be, and
-// among equals the first rule. Everything counts that is mentioned, whether or not it would run.
+// forbidden returns the rule of a behaviour (deny or ask) that matches the call. A certain match comes before a possible one; among
+// equals the first rule wins. Every command that is mentioned counts, whether or not it would run.
 func (s *ruleset) forbidden(b agenttool.Behavior, r Request) (finding, bool) {
 	if s == nil {
 		return finding{rule: -1}, false
@@ -79,8 +79,8 @@ func (s *ruleset) forbiddenWords(x *ruled, f *agenttool.Facts, keep func(finding
 	}
 }
 
-// forbiddenCode looks at what may run besides the commands that are mentioned: while a rule denies commands, that may be one of them. A
-// command that a rule allows by its words is one that the person knows.
+// forbiddenCode looks at the code that may run besides the commands that are mentioned: a rule that denies commands may match it. A
+// command that an allow rule names by its words is exempt: the user knows it.
 func (s *ruleset) forbiddenCode(x *ruled, f *agenttool.Facts, keep func(finding)) {
 	if !x.speaksOfCommands() {
 		return
@@ -111,7 +111,7 @@ func (s *ruleset) allowsWords(f *agenttool.Facts, part *agenttool.Part) bool {
 	return slices.ContainsFunc(s.allow.firstWords(part.Argv[0]), func(i int) bool { return s.rules[i].covers(part.Argv) })
 }
 
-// unread is the argv of a part with what is not known marked as in mentions.
+// unread returns the argv of a part with its unknown pieces marked as in mentions.
 func unread(argv []string) []string {
 	if !slices.ContainsFunc(argv, func(w string) bool { return strings.HasSuffix(w, unknownEnd) }) {
 		return argv
@@ -148,7 +148,7 @@ func (s *ruleset) forbiddenPaths(x *ruled, r Request, keep func(finding)) {
 	if len(x.paths) == 0 {
 		return
 	}
-	if r.Facts.Unmentioned { // what was not read may name any path
+	if r.Facts.Unmentioned { // the unread part may name any path
 		keep(finding{rule: x.paths[0].rule, sure: maybe, part: -1})
 	}
 	for _, p := range r.Facts.Reads {

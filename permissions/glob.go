@@ -43,8 +43,8 @@ func (r *Rule) setGlob(spec, home string) error {
 	return nil
 }
 
-// leads returns the pattern behind the links of its literal beginning, if there are any. For what allows that is so only of
-// patterns that are not relative to the workspace: whoever writes there makes links.
+// leads returns the pattern with the links in its literal beginning resolved, nil if there are none. Allow rules are resolved only
+// outside the workspace: commands can make links inside it.
 func (p Parser) leads(r *Rule) []string {
 	relative := !filepath.IsAbs(r.glob)
 	if p.Resolve == nil || relative && (p.Workspace == "" || r.Behavior == agenttool.Allow) {
@@ -77,8 +77,8 @@ func joinGlob(dir, glob string) string {
 type pathPattern struct {
 	glob    string
 	plain   string // the path itself, if it holds no wildcards
-	prefix  string // what every path that matches begins with
-	literal string // what every one holds
+	prefix  string // beginning of every path that matches
+	literal string // substring of every path that matches
 }
 
 // compileGlob compiles an absolute pattern, "" for all.
@@ -106,7 +106,7 @@ func compileGlob(glob string) pathPattern {
 	return p
 }
 
-// match reports whether the pattern covers an absolute, clean path: it or a directory in which it lies is what the pattern names.
+// match reports whether the pattern names an absolute, clean path or one of its parent directories.
 func (p *pathPattern) match(path string) bool {
 	switch {
 	case p.glob == "":

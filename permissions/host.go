@@ -64,7 +64,7 @@ func (p hostName) matchName(name string) bool {
 	return name == p.name
 }
 
-// grant returns what opens the host to a sandbox, empty if the pattern is not one host.
+// grant returns the sandbox grant for the host, "" if the pattern is not exactly one host.
 func (p hostName) grant() string {
 	switch {
 	case p.name == "" || p.below:

@@ -1,12 +1,12 @@
-// Package permissions decides whether a call may run. A decision is a pure function of a policy (mode and rules) and
-// of the call's facts: no IO, no clock, never an error, and unknown facts never help a call.
+// Package permissions decides whether a call may run. A decision is a pure function of a policy (mode and rules) and of the call's
+// facts: no IO, no clock, never an error, and unknown facts never help a call.
 //
 //	policy := permissions.Policy{Mode: permissions.Default, Workspace: "/home/me/project"}.With(rules...)
 //	decision := policy.Decide(permissions.Request{Tool: "write", Facts: facts})
 //
-// Rules that deny come first, then those that ask, then those that allow, wherever they stand. What denies or asks is
-// generous: it is about every command that is mentioned, behind whatever wrapper, and about every path by any of its
-// names. What allows is exact: it must cover each part of the call by itself. What only reads runs unasked.
+// Rules that deny come first, then those that ask, then those that allow, in any written order. Rules that deny or
+// ask match generously: every command that is mentioned, behind any wrapper, and every path by any of its names. Rules that allow
+// match exactly: each part of the call needs one. A call that only reads runs unasked.
 package permissions
 
 import (
@@ -17,21 +17,22 @@ import (
 	"toolhost/agenttool"
 )
 
-// Policy is one snapshot of what is allowed. It is a value: With returns a changed copy.
+// Policy is one snapshot of the mode, the rules and the workspace. It is a value: With returns a changed copy.
 type Policy struct {
 	Mode      Mode   // empty: Default
 	Workspace string // absolute, without links
 	Confines  bool   // commands run in a sandbox that holds all walls
 
-	// Readable returns what may be read unasked besides the roots, each with all below it: absolute, without links. nil: nothing.
+	// Readable returns further paths, besides the roots, that calls may read unasked, each with everything below it: absolute,
+	// without links. nil: none.
 	Readable func() []string
 
 	// Programs are files that are run unasked, such as hooks of settings: absolute, without links. Writing them asks, as of all that is
 	// protected.
 	Programs []string
 
-	// Uncovered says what the sandbox should cover and cannot, "" for nothing: then no command runs unasked but one that only reads
-	// what may be read. nil: nothing.
+	// Uncovered names a path that the sandbox should cover and cannot, "" for none. If there is one, only commands that read
+	// readable paths run unasked. nil: none.
 	Uncovered func() string
 	// Guarded reports whether an absolute path, whose name says nothing, is protected by where it lies. nil: none is.
 	Guarded func(path string) bool
@@ -39,7 +40,8 @@ type Policy struct {
 	// Repository reports whether a repository lies in a directory, which is moved only when a person says so. nil: there is none.
 	Repository func(dir string) bool
 
-	// Secret reports whether an absolute path is one that nobody reads. nil: there are none.
+	// Secret reports whether an absolute path is a secret: only a rule that allows Read of it lets a call read it. nil: there are
+	// none.
 	Secret func(path string) bool
 
 	set *ruleset
@@ -51,13 +53,13 @@ func (p Policy) With(rules ...Rule) Policy {
 	return p
 }
 
-// Without returns a copy of the policy that has no rules for which drop returns true.
+// Without returns a copy of the policy without the rules that drop selects.
 func (p Policy) Without(drop func(Rule) bool) Policy {
 	p.set = compile(slices.DeleteFunc(slices.Clone(p.Rules()), drop), p.Workspace)
 	return p
 }
 
-// Rules returns the rules: what denies, what asks, what allows. They are not to be changed.
+// Rules returns the rules: deny, then ask, then allow. The caller must not change them.
 func (p Policy) Rules() []Rule {
 	if p.set == nil {
 		return nil
@@ -75,9 +77,21 @@ type Request struct {
 
 // Decide says whether the call may run: allow, ask or deny, with the reason. The caller fills the ids and the time.
 //
-// In this order: the person's own commands about jobs run; what is toolhost's own is denied; a rule that denies; secrets are denied; where a rule that denies may be about what is
-// not known, it asks; a rule that asks; what acts on the session's own jobs alone, and what only reads what may be read, is allowed; mode
-// plan denies the rest; what is protected asks; rules that allow; the mode. Decide does no IO and never fails.
+// The order is:
+//
+//   - the user's own commands about jobs are allowed
+//   - toolhost's own files and settings are denied
+//   - deny rules deny
+//   - secrets are denied
+//   - a deny rule that may match an unknown part asks
+//   - ask rules ask
+//   - calls about the session's own jobs, and calls that only read readable paths, are allowed
+//   - mode plan denies everything else
+//   - protected paths ask
+//   - allow rules allow
+//   - the mode decides
+//
+// Decide does no IO and never fails.
 //
 // Agent Tool v0.2.0, "tool_permission_decision" (AT-137 … AT-139, AT-165).
 func (p Policy) Decide(r Request) agenttool.Decision {
@@ -129,8 +143,8 @@ const (
 	kindSubcommands = "subcommand_results"
 )
 
-// classifierRole is what records say of the classifier (AT-167): that it has come to its end, and that its proof lets a call run while
-// what it cannot prove is only asked about, and never denied.
+// classifierRole is the record of the classifier (AT-167): it has completed; its proof lets a call run, and an unproved call is
+// asked about, never denied.
 var classifierRole = json.RawMessage(`{"status":"completed","may":["approve","recommend"]}`)
 
 // verdict is a decision before it is written down.
@@ -171,7 +185,7 @@ func (p Policy) verdict(r Request) verdict {
 	}
 	protected, writesProtected := p.protectedWrite(f)
 	if writesProtected && p.Mode == Bypass {
-		return p.protect(protected) // nobody is asked, whatever a rule says
+		return p.protect(protected) // bypass never asks: the write is denied, whatever the rules say
 	}
 	if asked, ok := p.set.forbidden(agenttool.Ask, r); ok {
 		return p.byRule(agenttool.Ask, asked)
@@ -262,7 +276,7 @@ func (p Policy) byRule(b agenttool.Behavior, f finding) verdict {
 	return v
 }
 
-// unsure is the verdict where a rule that denies may be about the call, and what is not known decides it.
+// unsure is the verdict for a deny rule that may match, depending on an unknown part of the call.
 func (p Policy) unsure(f finding) verdict {
 	v := p.byRule(agenttool.Ask, f)
 	v.why = "part of the command is not known, and it may be what is denied by " + describe(v.rules[0])

@@ -9,8 +9,8 @@ import (
 	"toolhost/permissions/protect"
 )
 
-// protectedWrite returns the first path that the call writes and that is protected, by its spelling or by where it
-// leads. Writing one always asks, whatever rules and mode allow, and where nobody is asked it is denied.
+// protectedWrite returns the first path that the call writes and that is protected, by its spelling or by the target of its links.
+// Such a write asks under every rule and mode; modes that never ask deny it.
 func (p Policy) protectedWrite(f *agenttool.Facts) (string, bool) {
 	for _, w := range f.Writes {
 		program := slices.ContainsFunc(p.Programs, func(file string) bool { return agenttool.Within(w.Resolved, file) })

@@ -49,7 +49,7 @@ func (s suggester) rulesFor(suggested []agenttool.SuggestedUpdate) []string {
 	var rules []string
 	for i := range r.Facts.Parts {
 		switch part := &r.Facts.Parts[i]; {
-		case part.WrappedBy >= 0 || readsOnly(part): // a rule with all words of what runs it shows it
+		case part.WrappedBy >= 0 || readsOnly(part): // a rule with all words of the wrapper covers it
 		case !part.Exact || len(rules) == maxRules:
 			return nil
 		default:

@@ -10,7 +10,7 @@ import (
 	"toolhost/agenttool/near"
 )
 
-// Rule is one line of what a person allows, wants to be asked about, or forbids, as they wrote it and as it is matched.
+// Rule is one line that allows, asks about or denies calls, as written and as compiled.
 //
 //	Tool               any input of a tool, by name or alias, without regard to case; Shell covers what is typed
 //	                   into a running shell as well
@@ -18,15 +18,15 @@ import (
 //	                   end) for any further words: Shell(npm run test:*) covers "npm run test" and
 //	                   "npm run test -- -u", not "npm run test:unit". Quotes hold a word together, and \* and a * in
 //	                   quotes are a star
-//	Read(GLOB)         reading the paths that match, by whatever tool or command
-//	Write(GLOB)        writing them (and editing, and reading what is written)
+//	Read(GLOB)         reading the paths that match, by any tool or command
+//	Write(GLOB)        writing them (and editing them, and reading written files)
 //	Edit(GLOB)         writing them with the edit tool only
 //	Network(HOST)      reaching a host: NAME, NAME:PORT, or *.NAME for the names below it
 //
 // A GLOB is a doublestar pattern: ~/x is below the home directory, /x absolute, all else relative to the workspace.
-// A pattern that names a directory covers what is below it. There is no ".." and no "!".
+// A pattern that names a directory covers everything below it. There is no ".." and no "!".
 //
-// A rule that allows may end in " with GRANT, GRANT": what it allows runs in a sandbox that is widened so.
+// A rule that allows may end in " with GRANT, GRANT": the calls that it allows run in a sandbox with these grants.
 type Rule struct {
 	Text     string             // as written
 	Behavior agenttool.Behavior // allow, ask or deny
@@ -37,7 +37,7 @@ type Rule struct {
 	argv []word   // Shell(WORDS)
 	more bool     // … followed by any further words
 	glob string   // Read, Write, Edit: absolute, or relative to the workspace; "" matches every path
-	led  []string // where the literal beginning of the glob leads, absolute; for what forbids
+	led  []string // target of the links in the literal beginning of the glob, absolute
 	host hostName // Network; the zero value matches every host
 }
 

@@ -19,7 +19,7 @@ type ruleset struct {
 	hosts     []string // grants for the hosts that rules allow
 }
 
-// ruled are the rules of one behaviour, by what they are about. The numbers are indices of the rules.
+// ruled are the rules of one behaviour, grouped by subject. The numbers are indices of the rules.
 type ruled struct {
 	whole []int            // a tool, whatever its input
 	words map[string][]int // Shell(WORDS) by their first word

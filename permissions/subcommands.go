@@ -16,8 +16,8 @@ type breakdown struct {
 	v verdict
 }
 
-// list returns the decision about each simple command: each falls under the first rule that denies or asks, else under
-// the one that covers it, else it only reads, or what is decided for the whole is decided for it.
+// list returns the decision about each simple command. The first rule that denies or asks about it decides, else the rule that
+// covers it. Without a rule it only reads, or it shares the decision about the whole call.
 func (b breakdown) list(r Request) []agenttool.Subcommand {
 	if b.v.covered == nil && b.v.behavior != agenttool.Deny && b.p.set != nil {
 		c := coverOf(b.p, r)
@@ -68,7 +68,7 @@ func (b breakdown) fill(s *agenttool.Subcommand, n int, part *agenttool.Part) {
 	}
 }
 
-// blocks reports whether what is decided about the whole, and is not to run, is so because of what this simple command touches.
+// blocks reports whether the call does not run because of a path that this simple command touches.
 func (b breakdown) blocks(n int, part *agenttool.Part) bool {
 	v := b.v
 	if v.behavior == agenttool.Allow || !readsOnly(part) {

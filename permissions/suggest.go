@@ -18,9 +18,9 @@ type suggester struct {
 	r Request
 }
 
-// suggest returns changes of the rules that would have allowed this very call: first the narrowest one, then, where a
-// command line tool is told what to do by its first words, one for whatever comes behind them, and where files outside are read, one for
-// all of their directory. Each was tried.
+// suggest returns rule changes that would have allowed this very call, the narrowest first. A wider one follows where the first
+// words of a command select a subcommand (any further words), or where the call reads files outside the workspace (all of their
+// directory). Each suggestion was checked against the call.
 func (s suggester) suggest() []agenttool.SuggestedUpdate {
 	var updates []agenttool.SuggestedUpdate
 	exact := s.narrowest()
@@ -110,7 +110,7 @@ var toldBy = map[string]int{
 	"docker": 2, "docker compose": 3, "kubectl": 2, "terraform": 2, "gh": 3, "pip": 2, "uv": 2, "poetry": 2, "swift": 2, "zig": 2,
 }
 
-// runners are the words that say that what comes behind them is a program.
+// runners are the words that announce a program in the words behind them.
 var runners = []string{"run", "exec", "x", "dlx", "foreach", "submodule", "bisect", "rebase", "eval", "script", "tool", "generate",
 	"cross-env", "env-cmd", "dotenv", "dotenvx", "concurrently", "npm-run-all", "run-s", "run-p", "tsx", "ts-node", "nodemon", "zx", "esno", "vite-node", "babel-node", "wait-on", "start-server-and-test", "husky", "lerna", "nx", "turbo", "patch-package"}
 

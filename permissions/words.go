@@ -32,7 +32,7 @@ func (r *Rule) setWords(spec string) error {
 	case r.Behavior == agenttool.Allow:
 		return fmt.Errorf("it would cover every command; write Shell to mean that")
 	}
-	return nil // of what forbids, Shell(*) is Shell
+	return nil // in a rule that denies or asks, Shell(*) means Shell
 }
 
 // splitWords splits at blanks outside quotes, and each word at its stars outside quotes.
@@ -92,7 +92,7 @@ func (w word) literal() (string, bool) {
 	return w[0], true
 }
 
-// match reports whether text is what the pattern says.
+// match reports whether the pattern matches text.
 func (w word) match(text string) bool {
 	if len(w) == 1 {
 		return w[0] == text
@@ -112,8 +112,8 @@ func (w word) match(text string) bool {
 	return true
 }
 
-// mayMatch reports whether text, in which agenttool.Unread stands for anything, can become what the pattern says: as one word or as
-// the first of several, so that only what stands before the first such place counts.
+// mayMatch reports whether the pattern can match text once each agenttool.Unread in it is replaced. A replacement may split text
+// into several words, so only the text before the first Unread counts.
 func (w word) mayMatch(text string) bool {
 	head, _, _ := strings.Cut(text, agenttool.Unread)
 	return strings.HasPrefix(w[0], head) || len(w) > 1 && strings.HasPrefix(head, w[0])
@@ -124,16 +124,16 @@ type certainty uint8
 
 const (
 	never certainty = iota
-	maybe           // it depends on what is not known
+	maybe           // depends on unknown text
 	surely
 )
 
-// literal reports whether a rule about words shows all of what it covers.
+// literal reports whether a rule about words covers exactly one argv.
 func (r *Rule) literal() bool {
 	return r.argv != nil && !r.more && !slices.ContainsFunc(r.argv, func(w word) bool { return len(w) != 1 })
 }
 
-// covers reports whether a rule that allows covers the words of a simple command, all of which are known.
+// covers reports whether an allow rule covers the words of a simple command. All words must be known.
 func (r *Rule) covers(argv []string) bool {
 	if len(argv) < len(r.argv) || len(argv) > len(r.argv) && !r.more {
 		return false
@@ -154,7 +154,7 @@ func (r *Rule) meets(argv []string) certainty {
 	}
 	program := r.meetsProgram(argv[0])
 	if program == never || strings.Contains(argv[0], agenttool.Unread) {
-		return program // what is not known of it may be several words
+		return program // the unknown rest may be several words
 	}
 	return min(program, meetsWords(r.argv[1:], argv, 1, r.more))
 }

@@ -12,14 +12,14 @@ import (
 	"toolhost/agenttool"
 )
 
-// Aside is what of a git directory was put aside: git neither runs nor obeys it.
+// Aside lists the parts of a git directory that were put aside: git neither runs nor obeys them.
 type Aside struct {
 	Git   string   // the git directory, or the file that pointed to it
 	Hooks []string // names of hooks
 	Keys  []string // of its configuration
 	Files []string // other files, under their new paths
 
-	digest string // of what waits
+	digest string // of the parts put aside
 }
 
 // Empty reports whether there was nothing to put aside.
@@ -49,7 +49,7 @@ func enumerated(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// asideName is what a name becomes when it is put aside, for the nth time.
+// asideName returns the name under which a file is put aside for the nth time.
 func asideName(name string, n int) string { return fmt.Sprintf("%s.quarantined-%d", name, n) }
 
 // gitConfigNames are the configuration files of a git directory.
@@ -88,7 +88,7 @@ func (m *Map) PutAside(git GitDir, kept func(name, digest string) bool) (Aside, 
 
 // hooks puts the hooks of an open git directory aside.
 func (a *Aside) hooks(git int, kept func(name, digest string) bool) error {
-	if state := stateAt(git, "hooks"); state.Kind != Dir && state.Kind != Absent { // a link: what it leads to is anybody's
+	if state := stateAt(git, "hooks"); state.Kind != Dir && state.Kind != Absent { // a link: anything may write its target
 		name, err := moveAside(git, "hooks")
 		if err == nil {
 			a.Files = append(a.Files, path.Join(a.Git, name))
@@ -224,7 +224,7 @@ func (m *Map) Waiting() ([]Aside, error) {
 	for _, git := range m.Git {
 		fd, err := t.open(git.Path, unix.O_RDONLY|unix.O_DIRECTORY)
 		if err != nil {
-			continue // it lies outside, or is gone
+			continue // it lies outside, or has vanished
 		}
 		if a := waitingIn(fd, git.Path); !a.Empty() {
 			all = append(all, a)

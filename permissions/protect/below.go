@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// Below answers [Map.Secret] for the names in one directory. What depends on the directory alone is found out once, so
-// that a name which no pattern may mean, nearly every one, costs a few comparisons. The zero value knows no secrets. It
-// is read-only.
+// Below answers [Map.Secret] for the names in one directory. It computes once everything that depends on the directory alone, so
+// that a name that no pattern can match (nearly every one) costs a few comparisons. The zero value knows no secrets. It is
+// read-only.
 type Below struct {
 	m      *Map
 	dir    string // "" for /
@@ -20,10 +20,10 @@ type Below struct {
 	hints  []hint
 }
 
-// hint is what a name must begin and end with, once it is folded, for a pattern to mean it.
+// hint is a prefix and a suffix, folded: a pattern can only match names that have both.
 type hint struct{ prefix, suffix string }
 
-// Below returns what the Map says of the names in a directory, absolute, clean and resolved, existing or not.
+// Below returns the Map's answers for names in a directory, absolute, clean and resolved, existing or not.
 func (m *Map) Below(dir string) Below {
 	rule, secret := m.Secret(dir, 0, 0)
 	return m.below(dir, rule, secret)
@@ -143,8 +143,8 @@ func lower(c byte) byte {
 	return c
 }
 
-// baseHints returns what the rules have to say of a name in any directory below a root. What takes a name back matters
-// only where another rule denied it.
+// baseHints returns the hints for names in any directory below a root. Exceptions are left out: they matter only where another rule
+// denied the name.
 func baseHints(rules []denyRule) []hint {
 	var hints []hint
 	for _, r := range rules {
@@ -155,7 +155,7 @@ func baseHints(rules []denyRule) []hint {
 	return slices.Clip(hints)
 }
 
-// hintsIn returns what the rules have to say of the names in a folded directory, which ends with a slash.
+// hintsIn returns the hints for names in a folded directory, which ends with a slash.
 func (l *denyList) hintsIn(dir string, inRoot bool) []hint {
 	var hints []hint
 	if inRoot {
@@ -180,7 +180,7 @@ func hintOfGlob(glob string, plain bool, dir string) (hint, bool) {
 	if !strings.HasPrefix(literal, dir) && (plain || !strings.HasPrefix(dir, literal)) {
 		return hint{}, false
 	}
-	if !plain && strings.ContainsAny(glob, `[{\`) { // in which there may be a slash
+	if !plain && strings.ContainsAny(glob, `[{\`) { // brackets and braces may contain a slash
 		return hint{}, true
 	}
 	last := glob[strings.LastIndexByte(glob, '/')+1:]

@@ -11,9 +11,8 @@ import (
 	"toolhost/agenttool"
 )
 
-// Cache keeps the Map of one session. A command needs it within microseconds and a walk takes milliseconds, so the walk
-// is made in the background after each call that may have changed names, and before each use only what the Map stands
-// on is looked at again.
+// Cache keeps the Map of one session. A command needs it within microseconds and a walk takes milliseconds. So the walk runs in the
+// background after each call that may have changed names, and each use only checks again the entries that the Map depends on.
 type Cache struct {
 	options Options
 	age     time.Duration
@@ -37,11 +36,11 @@ type scan struct {
 	err    error
 }
 
-// DefaultAge is how long a Map is used without another walk. What somebody else makes deep in a root is not known for
-// that long.
+// DefaultAge is how long a Map is used without another walk. Names that other processes make deep in a root may stay unknown that
+// long.
 const DefaultAge = 10 * time.Second
 
-// errClosed is what a closed Cache answers.
+// errClosed is the error of a closed Cache.
 var errClosed = errors.New("the session of these protected names has ended")
 
 // NewCache returns a Cache, which does nothing before its first Map. Age 0 means DefaultAge.
@@ -82,7 +81,7 @@ func (c *Cache) Map(ctx context.Context) (*Map, error) {
 	}
 }
 
-// Latest is Map without another look at the entries: what somebody else replaced since the last walk it may not know.
+// Latest is Map without the check of its entries: it may not know what other processes replaced since the last walk.
 func (c *Cache) Latest(ctx context.Context) (*Map, error) {
 	c.mu.Lock()
 	last := c.last
@@ -126,7 +125,7 @@ func (c *Cache) Invalidate() {
 	}
 }
 
-// Amend replaces the read-deny list and what is sealed besides, for every Map from now on.
+// Amend replaces the read-deny list and the further sealed names, for every later Map.
 func (c *Cache) Amend(readDeny, sealed []string) {
 	c.mu.Lock()
 	c.options.ReadDeny, c.options.Sealed, c.amended = readDeny, sealed, true
@@ -134,7 +133,7 @@ func (c *Cache) Amend(readDeny, sealed []string) {
 	c.Invalidate()
 }
 
-// maxAllowed bounds what is remembered of what calls were allowed.
+// maxAllowed bounds how many allowed paths are remembered.
 const maxAllowed = 20_000
 
 // Allow notes paths that a call was allowed to write, before it does, so that nothing takes their change for that of another call. Only names of the

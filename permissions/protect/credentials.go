@@ -1,7 +1,7 @@
 package protect
 
-// homeSecrets are the files and directories below a home directory by which today's programs log in, or in which they keep what
-// was typed and seen. A directory stands here if it holds nothing else that work needs.
+// homeSecrets are the files and directories below a home directory that hold credentials of programs, or records of typed and
+// displayed text. A directory is listed only if it holds nothing that ordinary work needs.
 var homeSecrets = []string{
 	// keys, and version control
 	`.ssh .gnupg .password-store .config/age .config/sops .netrc .authinfo .authinfo.gpg .git-credentials .gitcookies .config/git/credentials
@@ -60,7 +60,7 @@ var homeSecrets = []string{
 // spacedHomeSecrets are those with a space in the name.
 var spacedHomeSecrets = []string{".config/Bitwarden CLI", ".config/Ledger Live"}
 
-// systemSecrets are the machine's own: who may log in, its keys, and what services of it keep.
+// systemSecrets are the secrets of the machine: its accounts, its keys, and the data of its services.
 const systemSecrets = `
 	/etc/shadow /etc/shadow- /etc/gshadow /etc/gshadow- /etc/security/opasswd /etc/sudoers /etc/sudoers.d /etc/doas.conf /etc/tcb
 	/etc/ssh/ssh_host_*_key /etc/ssl/private /etc/pki/tls/private /etc/pki/private /etc/letsencrypt /etc/krb5.keytab

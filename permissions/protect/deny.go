@@ -12,12 +12,12 @@ import (
 	"toolhost/agenttool"
 )
 
-// DefaultReadDeny returns the secrets that nobody reads unless told: keys and tokens in the home directory, those of the
-// machine, and the environment files of projects, but not their examples.
+// DefaultReadDeny returns the secrets that no call reads by default: keys and tokens in the home directory, those of the machine,
+// and the environment files of projects, but not their examples.
 //
-// A pattern is a doublestar glob: "~/x" is in the home directory, "/x" absolute, anything else below each root ("**/x"
-// at any depth, "x" at its top). What it matches is denied with all below it. A pattern that begins with "!" takes back
-// what earlier ones denied; the last that matches decides.
+// A pattern is a doublestar glob: "~/x" is in the home directory, "/x" absolute, anything else below each root ("**/x" at any
+// depth, "x" at its top). A match is denied with everything below it. A pattern that begins with "!" is an exception from earlier
+// ones; the last match decides.
 func DefaultReadDeny() []string {
 	var all []string
 	for name := range strings.FieldsSeq(strings.Join(homeSecrets, " ")) {
@@ -49,7 +49,7 @@ func (l *denyList) same(o *denyList) bool {
 // denyList is a read-deny list, compiled.
 type denyList struct {
 	rules []denyRule
-	// prefix is what all bases begin with, to pass over most names at once
+	// prefix begins every base: a fast test that excludes most names
 	prefix    string
 	baseHints []hint
 	excepted  int
@@ -91,7 +91,7 @@ func compileDeny(patterns []string, where tops) (*denyList, error) {
 	return list, nil
 }
 
-// add appends the rules of one pattern. What a directory's pattern denies below it, it denies by denying the directory.
+// add appends the rules of one pattern. A trailing "/**" is dropped: denying a directory denies everything below it.
 func (l *denyList) add(text string, allow bool, where tops) {
 	text = strings.TrimRight(strings.TrimSuffix(text, "/**"), "/")
 	if base, anywhere := strings.CutPrefix(text, "**/"); anywhere && !strings.Contains(base, "/") {
@@ -135,7 +135,7 @@ func QuoteGlob(literal string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`, `{`, `\{`, `}`, `\}`).Replace(literal)
 }
 
-// commonPrefix returns what every base begins with; without bases, what no name does.
+// commonPrefix returns the common prefix of all bases; without bases, one that no name has.
 func commonPrefix(rules []denyRule) string {
 	prefix, first := "/", true
 	for _, r := range rules {
@@ -195,8 +195,8 @@ func (l *denyList) taken(folded string) bool {
 	return slices.ContainsFunc(l.takers, func(i int) bool { return l.rules[i].matches(folded, "", true, "") })
 }
 
-// covers says whether the list denies the folded path or what it lies in, unless a pattern takes back what is nearer to it. Root, folded, is the one that it lies in, ""
-// for none.
+// covers reports whether the list denies the folded path or one of its parent directories, unless an exception matches nearer to
+// the path. root is the folded root that holds the path, "" for none.
 func (l *denyList) covers(folded, root string) bool {
 	for ; len(folded) > max(len(root), 1); folded = path.Dir(folded) {
 		if denied, _ := l.denied(folded, root != ""); denied {

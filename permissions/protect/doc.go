@@ -6,24 +6,24 @@
 //
 //   - [Asks]: does writing this path need a person's word? Pure text, from the table alone.
 //   - [Scan]: in these writable directories, what must be bound read-only, what must not be renamed, what must be
-//     masked against reading? One bounded walk, through file descriptors, following no link; what it could not cover
-//     is reported in [Map.Partial], never dropped.
+//     masked against reading? One bounded walk, through file descriptors, following no link; places that it could not cover
+//     are reported in [Map.Partial], never dropped.
 //   - [Map.Judge], [Map.Pinned], [Map.Secret]: may a command write this path, move this directory, read this file?
 //     Pure text again, for names that do not exist yet, where there is nothing to bind.
-//   - [Take] and [Snap.Changes]: what became of the protected names meanwhile? The tripwire behind the walls.
+//   - [Take] and [Snap.Changes]: how did the protected names change meanwhile? The tripwire behind the walls.
 //
 // A [Cache] keeps the Map of one session fresh.
 //
 // # What is sealed
 //
-// The table (table.go) says of each name what runs it, and whether it is sealed, reported or only asks: sealing what ordinary
+// The table (table.go) gives for each name the programs that run it, and whether it is sealed, reported or only asks: sealing names that ordinary
 // checkouts and tools write (.github, pnpm-workspace.yaml) would stop honest work, so that a change of it is put before the
 // person instead. On top of the table, every git
 // directory that the walk finds (.git, bare repositories, worktrees, submodules, where .git files point) has its hooks,
 // config, config.worktree and commondir sealed, and so have the files that configuration includes and the directories
 // that core.hooksPath names. In a git directory the rest stays writable, or nothing could be committed:
-// info/attributes only names drivers, which configuration defines; objects/info/alternates only adds objects, which
-// whoever can write objects can add anyway.
+// info/attributes only names drivers, which configuration defines; objects/info/alternates only adds objects, and a command that
+// can write objects can add them anyway.
 //
 // A repository that a call makes or moves is put aside until the person lets it live (aside.go, quarantine.go). Below
 // node_modules only git directories count.

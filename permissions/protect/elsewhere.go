@@ -14,7 +14,7 @@ import (
 	"toolhost/agenttool"
 )
 
-// maxLookedUp bounds the directory in which a pattern outside the roots is looked up.
+// maxLookedUp bounds the size of a directory that a pattern outside the roots is looked up in.
 const maxLookedUp = 4096
 
 // elsewhere masks the secrets that the patterns name by an absolute path, wherever they are. These masks are few, since the list
@@ -111,7 +111,7 @@ func reachable(file string, stat *unix.Stat_t) bool {
 	return len(names) > 0
 }
 
-// inHome reports whether a path lies in the person's home directory, of which every secret is known under its other names.
+// inHome reports whether a path lies in the user's home directory. Every secret there is also known under its other names.
 func (b *builder) inHome(file string) bool {
 	home := b.options.Home
 	return home != "" && home != "/" && agenttool.Within(home, file)

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// gitPaths are the places that a git configuration file names: what it includes is configuration too, and what
-// core.hooksPath names holds hooks. They are spelled as in the file.
+// gitPaths are the paths that a git configuration file names: included files are configuration too, and core.hooksPath names
+// directories of hooks. They are spelled as in the file.
 type gitPaths struct {
 	includes []string
 	hooks    []string
@@ -38,7 +38,7 @@ func parseGitPaths(text string) gitPaths {
 	return found
 }
 
-// gitSection returns the lower-case header whose text follows "[", and what comes after it.
+// gitSection returns the lower-case header whose text follows "[", and the rest of the text.
 func gitSection(text string) (section, rest string) {
 	quoted := false
 	for i := range len(text) {
@@ -54,8 +54,8 @@ func gitSection(text string) (section, rest string) {
 	return "", ""
 }
 
-// gitVariable returns the next key, in lower case, its value, and what follows its line. A comment is a key of its own,
-// which nobody asks for.
+// gitVariable returns the next key, in lower case, its value, and the text after its line. A comment yields a key that no caller
+// looks for.
 func gitVariable(text string) (key, value, rest string) {
 	end := strings.IndexAny(text, "=\n#;")
 	if end < 0 {
@@ -116,8 +116,8 @@ func gitEscape(c byte) byte {
 	return c
 }
 
-// gitPath returns the absolute path that a value of git's path type means, seen from dir, with ".." and links as they
-// are; "" where it means none that can be told.
+// gitPath returns the absolute path that a value of git's path type means in dir, with ".." and links left in; "" if it cannot be
+// computed.
 func gitPath(value, dir, home string) string {
 	value = strings.TrimPrefix(value, ":(optional)")
 	switch {

@@ -8,10 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// held is what the maps of one session were about so far. What was once covered stays covered first, so that nothing that
-// commands make takes its mask away, or hides it from the walk. It belongs to one scan at a time; the zero value holds nothing.
+// held is what the maps of one session covered so far. Entries covered earlier have precedence, so that commands cannot take their
+// masks away, or hide them from the walk, by making new names. Only one scan uses it at a time; the zero value is empty.
 type held struct {
-	order    map[string]int // what was covered, by when it first was
+	order    map[string]int // when each entry was first covered
 	kept     []Entry        // the same
 	git      map[string]string
 	listings map[string]listing
@@ -41,7 +41,7 @@ func (h *held) compiled(o Options, roots []string) (*denyList, error) {
 	return deny, err
 }
 
-// except takes one folded path back from what is secret, and says whether it could.
+// except makes one folded path an exception from the secrets, and reports whether it could.
 func (b *builder) except(folded string) bool {
 	if b.m.deny == b.held.deny {
 		b.m.deny = b.held.deny.copied()
@@ -49,10 +49,10 @@ func (b *builder) except(folded string) bool {
 	return b.m.deny.except(folded)
 }
 
-// maxHeld bounds what is kept of a session. What comes later is found by the walk, or not.
+// maxHeld bounds how many entries of a session are remembered. Only the walk can find later ones.
 const maxHeld = 1 << 15
 
-// listing is what a large directory held that may matter, when it was listed.
+// listing holds the relevant entries of a large directory at the time of its listing.
 type listing struct {
 	id       identity
 	changed  unix.Timespec
@@ -67,7 +67,7 @@ const (
 	maxListings  = 4096
 )
 
-// note keeps what a map covers.
+// note remembers the entries that a map covers.
 func (h *held) note(m *Map) {
 	if h.order == nil {
 		h.order, h.git = make(map[string]int), make(map[string]string)
@@ -85,7 +85,7 @@ func (h *held) note(m *Map) {
 	}
 }
 
-// first returns when an entry was first covered; what never was comes after all others.
+// first returns when an entry was first covered; entries never covered before come last.
 func (h *held) first(e Entry) int {
 	if at, ok := h.order[e.Path]; ok {
 		return at
@@ -93,7 +93,7 @@ func (h *held) first(e Entry) int {
 	return maxHeld
 }
 
-// recall looks again at what was covered, wherever the walk ended.
+// recall checks again every entry covered earlier, even if the walk did not reach it.
 func (b *builder) recall() {
 	for dir, top := range b.held.git {
 		if b.tree.root(dir) == "" {
@@ -127,7 +127,7 @@ func (b *builder) recall() {
 	}
 }
 
-// relisted returns what a large directory holds if it did not change since it was listed.
+// relisted uses the kept listing of a large directory if the directory did not change since.
 func (w *walk) relisted(it item, fd int) bool {
 	known, ok := w.held.listings[it.path]
 	if !ok {
@@ -142,7 +142,8 @@ func (w *walk) relisted(it item, fd int) bool {
 	return true
 }
 
-// keepListing keeps what may matter of a large directory that was listed to its end. Files that no rule can mean are left out.
+// keepListing keeps the relevant entries of a large directory that was listed completely. It leaves out files that no rule can
+// match.
 func (w *walk) keepListing(in opened, begun time.Time) {
 	var stat unix.Stat_t
 	if len(w.children) < largeListing || in.touched || unix.Fstat(in.fd, &stat) != nil {
@@ -169,8 +170,8 @@ func (w *walk) matters(it item, folded string) bool {
 		len(advance(it.tails, folded)) > 0
 }
 
-// Uncovered returns what commands could use although it should be covered, because a bound was met: of names to look at or of
-// mounts. A command that relies on the cover must not run unasked then.
+// Uncovered returns the gaps due to a bound, on names or on mounts: commands could use these places although they should be
+// covered. A command that relies on the cover must not run unasked then.
 func (m *Map) Uncovered() []Gap {
 	return slices.DeleteFunc(slices.Clone(m.Partial), func(g Gap) bool { return !g.Bound })
 }

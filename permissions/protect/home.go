@@ -12,9 +12,8 @@ import (
 	"toolhost/agenttool"
 )
 
-// homeShown are the tool chains, and the caches of package managers, that a home directory may hold: relative to it, as
-// filepath.Glob reads them. None of them holds what the person logs in with; a directory that mixes both is listed by its
-// harmless parts.
+// homeShown are the tool chains, and the caches of package managers, in a home directory: relative to it, as filepath.Glob reads
+// them. None of them holds credentials; of a directory that mixes both, only harmless parts are listed.
 const homeShown = `
 	go/pkg/mod go/bin sdk/go*
 	.cargo/bin .cargo/registry .cargo/git .cargo/env .rustup
@@ -35,7 +34,7 @@ const homeShown = `
 	.cache/composer .cache/deno/gen .cache/deno/npm .cache/deno/deps
 	.fonts .local/share/fonts .terminfo`
 
-// homeConfig are files of configuration. One in which there are words for a key or a password is not shown.
+// homeConfig are configuration files. One that contains a word for a key or a password is not shown.
 const homeConfig = `
 	.gitconfig .config/git/config .config/git/ignore .config/git/attributes .gitignore .gitignore_global .gitattributes .hgrc
 	.editorconfig .clang-format .clang-tidy .inputrc .tool-versions .nvmrc .node-version .python-version .ruby-version
@@ -45,10 +44,10 @@ const homeConfig = `
 // maxShownConfig bounds a file of configuration that is shown.
 const maxShownConfig = 64 << 10
 
-// keyWords are those by which configuration says that it holds a key, and a password within an address.
+// keyWords matches words that announce a key in configuration, and a password within an address.
 var keyWords = regexp.MustCompile(`(?i)token|passw|secret|credential|_auth|api[-_]?key|private[-_]?key|authorization|extraheader|://[^/\s"']*@`)
 
-// Home is a home directory as commands see it, and as tools read it unasked: what is shown is listed, everything else is
+// Home is a home directory as commands see it, and as tools read it unasked: only the listed names are visible, everything else is
 // closed.
 type Home struct {
 	Dir     string // absolute, without links; "" for none
@@ -70,7 +69,7 @@ func NewHome(dir string) Home {
 	return Home{Dir: filepath.Clean(dir), secrets: secrets}
 }
 
-// Shown returns what is there of the list: names below the home directory, in order, none in another. Links may be among them.
+// Shown returns the listed names that exist below the home directory, in order, none inside another. Links may be among them.
 func (h Home) Shown() []string {
 	if h.Dir == "" || h.Dir == "/" {
 		return nil
@@ -123,8 +122,8 @@ var systemTops = []string{"/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/l
 // passwdFile names the home directories of the machine's users.
 const passwdFile = "/etc/passwd"
 
-// Closed returns the directories that are empty for commands but for what is shown: the home directory, and those of others
-// that this process could look into. None lies in another.
+// Closed returns the directories that commands see empty except for the shown names: the home directory, and other users' homes
+// that this process can read. None lies in another.
 func (h Home) Closed() []string {
 	all := []string{"/home", "/root"}
 	if h.Dir != "" {

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// wallFactor is how much longer than its limit a pass may take by the clock: on a machine that is kept busy it must not find
-// less, and somebody could keep it busy for that.
+// wallFactor is how much longer than its limit a pass may take by the clock: a pass must not find less on a busy machine, since
+// another process could keep the machine busy on purpose.
 const wallFactor = 20
 
 // bounded runs a pass under a limit of its own, of processor time. The pass asks its context often whether it is over.

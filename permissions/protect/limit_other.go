@@ -4,5 +4,5 @@ package protect
 
 import "golang.org/x/sys/unix"
 
-// rusageThread counts all threads: elsewhere one alone cannot be asked for.
+// rusageThread counts all threads: these systems report no usage of a single thread.
 const rusageThread = unix.RUSAGE_SELF

@@ -59,7 +59,7 @@ func (t *tree) resolve(file string) (place string, kind Kind, links []string) {
 	return place, kind, links
 }
 
-// missing is the place of a name that does not exist, or cannot be looked at, and what was to come below it.
+// missing returns the path of a name that does not exist or cannot be read, joined with the pending components.
 func (t *tree) missing(place string, pending []string) string {
 	place = path.Join(place, path.Join(pending...))
 	if t.root(place) == "" {
@@ -116,8 +116,8 @@ func (b *builder) follow() {
 	}
 }
 
-// maskTarget masks what a link in the roots leads to: inside the roots whatever it is, in the home directory a file.
-// Elsewhere it is left to what the sandbox shows there, or a repository could hide the system from its own commands.
+// maskTarget masks the target of a link in the roots: inside the roots of any kind, in the home directory only a file. Elsewhere
+// the sandbox's own view decides, or a repository could hide the system from its own commands.
 func (b *builder) maskTarget(link string) {
 	place, kind, _ := b.tree.resolve(link)
 	switch {
@@ -194,7 +194,7 @@ func (b *builder) identify(file string, rule Rule, stat *unix.Stat_t) {
 	}
 	rooted := b.tree.root(file) != ""
 	if !rooted && !b.inHome(file) {
-		return // a directory of the system: nobody but root links its files
+		return // a directory of the system: only root links its files
 	}
 	fd, err := -1, error(nil)
 	flags := unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
@@ -219,7 +219,7 @@ func (b *builder) identify(file string, rule Rule, stat *unix.Stat_t) {
 type inside struct {
 	*builder
 	rule Rule
-	stop int // what may be left to look at in others
+	stop int // budget to leave for other directories
 }
 
 // files remembers the files of an open directory and of those below it, closes it, and says whether those were all.

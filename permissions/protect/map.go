@@ -12,7 +12,7 @@ import (
 	"toolhost/agenttool"
 )
 
-// Kind is what is at a path.
+// Kind is the type of a directory entry.
 type Kind uint8
 
 // The kinds. The zero value is that there is nothing.
@@ -68,8 +68,8 @@ type Map struct {
 	// Sealed are the existing entries to bind read-only. Nothing can be bound over the name of a link: its target, if
 	// that lies in a root, is an entry of its own; the name is held by Judge and the tripwire.
 	Sealed []Entry
-	// Pins are the directories between a root and what is sealed or masked in it, the root excluded, parents first: bound
-	// onto themselves they cannot be renamed, so that nobody puts another tree in their place.
+	// Pins are the directories between a root and a sealed or masked entry in it, the root excluded, parents first: bound onto
+	// themselves they cannot be renamed, so that no command can put another tree in their place.
 	Pins []string
 	// Secrets are the existing entries to mask against reading. Those that the patterns name by an absolute path may lie
 	// outside the roots.
@@ -84,11 +84,11 @@ type Map struct {
 	Watch []string
 	// Git are the git directories that are known.
 	Git []GitDir
-	// Partial is what the walk could not cover or the mounts cannot hold. Empty: everything is covered.
+	// Partial lists the places that the walk could not cover or the mounts cannot hold. Empty: everything is covered.
 	Partial []Gap
 
 	inner   []string            // all roots, those inside others first
-	names   map[string]Rule     // folded paths of Sealed and Missing, and what did not fit into Sealed
+	names   map[string]Rule     // folded paths of Sealed and Missing, and entries that did not fit into Sealed
 	dirs    map[string]struct{} // folded paths of the directories that were seen
 	blind   bool                // the walk missed directories: any may have existed
 	listed  int                 // entries that the walk looked at
@@ -106,11 +106,11 @@ func identityOf(stat *unix.Stat_t) identity {
 	return identity{uint64(stat.Dev), stat.Ino} //nolint:unconvert // Dev is int32 elsewhere
 }
 
-// Judge returns the rule that forbids a command to write, create or remove what is at the path, absolute and resolved.
-// It is pure text: the name need not exist. What lies outside the roots is none of its business.
+// Judge returns the rule that forbids a command to write, create or remove the path, absolute and resolved. It is pure text: the
+// name need not exist. Judge says nothing about paths outside the roots.
 //
-// Names of the table count in directories that the walk saw. In others, made since, they belong to whoever made the
-// directory; the same holds for repositories. Where the walk was cut short every directory counts as seen.
+// Names of the table count in directories that the walk saw. A directory made since belongs to its maker, with all names in it; the
+// same holds for repositories. Where the walk was cut short every directory counts as seen.
 func (m *Map) Judge(file string) (Rule, bool) {
 	file = path.Clean(file)
 	root := rootOf(m.inner, file)
@@ -130,8 +130,8 @@ func (m *Map) Judge(file string) (Rule, bool) {
 	})
 }
 
-// Reports returns the rule by which a change of the path is put before the person though commands may write it. A path that was
-// granted is not reported.
+// Reports returns the rule that reports a change of the path to the user although commands may write it. A granted path is
+// not reported.
 func (m *Map) Reports(file string) (Rule, bool) {
 	file = path.Clean(file)
 	root := rootOf(m.inner, file)
@@ -149,8 +149,8 @@ func (m *Map) seen(folded string) bool {
 	return ok || m.blind
 }
 
-// Pinned returns the rule of what lies below the directory, if that must not be renamed or removed: the tree that took its
-// place would not be protected. It is what Pins are for, where there are no mounts.
+// Pinned returns the rule of an entry below the directory if that forbids renaming or removing the directory: a tree in its place
+// would be unprotected. It replaces Pins where there are no mounts.
 func (m *Map) Pinned(dir string) (Rule, bool) {
 	dir = path.Clean(dir)
 	root := rootOf(m.Roots, dir)
@@ -171,8 +171,8 @@ func (m *Map) Pinned(dir string) (Rule, bool) {
 	return "", false
 }
 
-// placed says whether the directories above the entry are part of what protects it. A secret may be one wherever it is:
-// its mask moves with it, and it is known again under its new path.
+// placed reports whether the directories above the entry are part of its protection. A secret may be one at any place: its mask
+// moves with it, and its new path is again that of a secret.
 func (m *Map) placed(entry Entry) bool {
 	if entry.Rule != Secret {
 		return true
@@ -234,8 +234,7 @@ func (m *Map) Granted(writes, reads []string) *Map {
 	return &g
 }
 
-// Since returns what this Map knows and an older one did not: the git directories, and the sealed and reported entries that
-// came into being between the two.
+// Since returns the git directories, and the sealed and reported entries, that this Map has and an older one does not.
 func (m *Map) Since(older *Map) (repositories []GitDir, entries []Entry) {
 	for _, git := range m.Git {
 		if !slices.ContainsFunc(older.Git, func(o GitDir) bool { return o.Path == git.Path }) {

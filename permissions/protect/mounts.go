@@ -31,10 +31,10 @@ func farIn(mountinfo string) []string {
 	return far
 }
 
-// mounted is one line of mountinfo: what of a file system is seen where.
+// mounted is one line of mountinfo: a subtree of a device and its mount point.
 type mounted struct{ device, root, at string }
 
-// mountsIn reads mountinfo, in the order in which things were mounted.
+// mountsIn parses mountinfo, in mount order.
 func mountsIn(mountinfo string) []mounted {
 	var all []mounted
 	for line := range strings.Lines(mountinfo) {
@@ -45,7 +45,7 @@ func mountsIn(mountinfo string) []mounted {
 	return all
 }
 
-// otherNames returns the paths by which what lies in the directories is mounted elsewhere, too, in whole or in part.
+// otherNames returns the other paths under which the directories, or parts of them, are mounted.
 func otherNames(dirs []string, mounts []mounted) []string {
 	var found []string
 	for _, dir := range dirs {
@@ -78,8 +78,8 @@ func unescapeMount(text string) string {
 	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(text)
 }
 
-// isFar says whether asking for the path may wait for somebody else, unless a root lies in the same place: the person
-// works there, and waits anyway.
+// isFar reports whether a lookup of the path may wait for another machine, unless a root lies on the same mount: work there waits
+// anyway.
 func (b *builder) isFar(file string) bool {
 	file = path.Clean(file)
 	for _, mount := range b.far {

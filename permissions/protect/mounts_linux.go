@@ -12,7 +12,7 @@ const maxMountinfo = 4 << 20
 // farMounts returns where file systems are mounted that may never answer. Where that cannot be read there are none.
 func farMounts() []string { return farIn(mountinfo()) }
 
-// OtherNames returns the paths by which what lies in the directories is mounted elsewhere, too, in whole or in part.
+// OtherNames returns the other paths under which the directories, or parts of them, are mounted.
 func OtherNames(dirs []string) []string {
 	return slices.DeleteFunc(otherNames(dirs, mountsIn(mountinfo())), func(file string) bool {
 		var stat unix.Stat_t

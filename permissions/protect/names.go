@@ -16,17 +16,17 @@ type Rule string
 const (
 	VCSHooks         Rule = "vcs-hooks"         // programs that version control runs
 	VCSConfig        Rule = "vcs-config"        // version control's configuration and pointers, which name programs
-	ShellStartup     Rule = "shell-startup"     // what shells and sessions run when they start
+	ShellStartup     Rule = "shell-startup"     // files that shells and sessions run when they start
 	EditorConfig     Rule = "editor-config"     // configuration of editors, debuggers and agents
 	ToolConfig       Rule = "tool-config"       // configuration of build and package tools
 	ToolhostSettings Rule = "toolhost-settings" // toolhost's own settings
-	SSH              Rule = "ssh"               // keys, and who may log in
+	SSH              Rule = "ssh"               // keys, and the lists of accounts that may log in
 	Credentials      Rule = "credentials"       // programs and keys that prove who the person is
-	Secret           Rule = "secret"            // what must not be read
-	Denied           Rule = "denied"            // what the person said that nobody writes
+	Secret           Rule = "secret"            // must not be read
+	Denied           Rule = "denied"            // the user forbade every write
 )
 
-// Hold is what keeps commands from a name. File tools always ask.
+// Hold is how commands are kept from a name. File tools always ask.
 type Hold uint8
 
 // The holds, weakest first.
@@ -63,7 +63,7 @@ func listed(rows []row) []Name {
 	return names
 }
 
-// tail is what is still missing of a name after its first components.
+// tail is the rest of a name after its first components matched.
 type tail struct {
 	name Name
 	rest string // folded, "" when the name is complete
@@ -106,7 +106,7 @@ func (x index) first(component string) []tail {
 	return found
 }
 
-// advance returns what becomes of the tails, and of the names of the table, at one more component.
+// advance matches one more component against the tails and the names of the table, and returns the new tails.
 func advance(tails []tail, component string) []tail {
 	next := table().first(component)
 	for _, t := range tails {
@@ -117,9 +117,8 @@ func advance(tails []tail, component string) []tail {
 	return next
 }
 
-// Asks returns the rule by which writing the path needs a person's word, from its text alone: every name of the table
-// counts, sealed or not, at any depth below root; that root itself lies in a directory of such a name says nothing of
-// what is in it. An empty root judges the whole path.
+// Asks returns the rule that makes writing the path need the user's approval, from its text alone: every name of the table counts,
+// sealed or not, at any depth below root. The directories above root do not count. An empty root judges the whole path.
 func Asks(file, root string) (Rule, bool) {
 	file = path.Clean(file)
 	if root != "" && agenttool.Within(root, file) {

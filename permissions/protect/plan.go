@@ -11,8 +11,8 @@ import (
 	"toolhost/agenttool"
 )
 
-// Bounds on what a sandbox has to mount. Secrets have a share of their own, so that a repository full of one sort of
-// name cannot crowd out the other.
+// Bounds on the number of mounts of a sandbox. Secrets have a share of their own, so that many names of one kind in a repository
+// cannot crowd out the other kind.
 const (
 	maxMounts      = 800
 	maxSecretMount = 400
@@ -83,8 +83,8 @@ func outsideOf(entries, others []Entry) []Entry {
 	})
 }
 
-// limit keeps the entries that the mounts are for, and reports the others: first what the session covered before, then what is
-// most dangerous. What the list names by its place takes no mount from anything else.
+// limit selects the entries to mount, and reports the others: first those that the session covered before, then the most dangerous
+// ones. Secrets that the list names by their place take no mount from the others.
 func (b *builder) limit(sealed, secrets []Entry) {
 	rank := func(e Entry) int {
 		root := b.tree.root(e.Path)

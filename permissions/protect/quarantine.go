@@ -8,16 +8,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ErrChangedAgain says that what is to be put into quarantine is no longer there.
+// ErrChangedAgain says that the entry to quarantine was replaced or removed meanwhile.
 var ErrChangedAgain = errors.New("it changed again")
 
 // quarantineTries is the number of names that Quarantine tries before it gives up.
 const quarantineTries = 100
 
-// Quarantine makes what a change left harmless without losing it: a file loses its executable bits, and a file or link
-// is renamed within its directory, since a hook runs by its name. It returns the new path. Directories, and what is
-// gone, are left alone. It acts through the directory's descriptor, on no link, and only if what is there is still what
-// the change saw.
+// Quarantine makes the result of a change harmless without losing it: a file loses its executable bits, and a file or link is
+// renamed within its directory, since a hook runs by its name. It returns the new path. Directories, and names that vanished, are
+// left alone. It works through the directory's descriptor, follows no link, and acts only if the entry is still the one that the
+// change saw.
 func (m *Map) Quarantine(change Change) (string, error) {
 	if change.After.Kind != File && change.After.Kind != Symlink {
 		return "", fmt.Errorf("quarantine %s: it is neither file nor link", change.Path)
@@ -60,7 +60,7 @@ func dropExecutable(dir int, name string, change Change) error {
 	flags := unix.O_RDONLY | unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_NOCTTY | unix.O_CLOEXEC
 	fd, err := unix.Openat(dir, name, flags, 0)
 	if err != nil {
-		return nil // not readable: the new name is what counts
+		return nil // not readable: the new name is enough
 	}
 	defer unix.Close(fd)
 	var stat unix.Stat_t

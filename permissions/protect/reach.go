@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Reaches reports whether names below the directory may be protected: it is one that the walk saw, or one of whose names
-// [Map.Judge] knows some, or the beginning of a name of the table. Who moves a tree to such a place, or makes a link there,
-// makes what Judge would forbid to make by name. Below others nothing is protected whatever lies there.
+// Reaches reports whether names below the directory may be protected: the walk saw the directory, or [Map.Judge] knows names in it,
+// or it is the beginning of a name of the table. A command that moves a tree to such a place, or makes a link there, could create
+// names that Judge forbids to create. Below other directories nothing is protected.
 func (m *Map) Reaches(dir string) bool {
 	dir = path.Clean(dir)
 	root := rootOf(m.inner, dir)

@@ -10,7 +10,7 @@ import (
 	"toolhost/agenttool"
 )
 
-// gitNames are the names in a git directory that git obeys: what it runs, and what tells it what to run.
+// gitNames are the names in a git directory that git runs, or that configure what git runs.
 var gitNames = []struct {
 	name string
 	rule Rule
@@ -21,7 +21,7 @@ var gitNames = []struct {
 	{"commondir", VCSConfig},
 }
 
-// Bounds on what repositories can make us read.
+// Bounds on how much of a repository is read.
 const (
 	maxPointer    = 4 << 10 // of a .git file or a commondir
 	maxConfig     = 1 << 20 // of one configuration file

@@ -16,7 +16,7 @@ type Options struct {
 	Roots []string // writable directories: absolute, existing, without links
 	Home  string   // the person's home directory, absolute, without links; empty: none
 
-	// ReadDeny is what must not be read, in the words of DefaultReadDeny. Nil: nothing.
+	// ReadDeny lists the secrets, as patterns in the syntax of DefaultReadDeny. Nil: none.
 	ReadDeny []string
 	// Sealed are further names that no command may write, with all below them: absolute, existing or not.
 	Sealed []string
@@ -25,7 +25,7 @@ type Options struct {
 	GitConfigs []string
 
 	MaxEntries int           // directory entries to look at; 0: 400,000
-	MaxTime    time.Duration // of the walk, and again of each of two passes over what it found; 0: 500 ms of processor time
+	MaxTime    time.Duration // of the walk, and again of each of two passes over its results; 0: 500 ms of processor time
 }
 
 const (
@@ -49,12 +49,11 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Scan walks the roots once and returns what is protected in them.
+// Scan walks the roots once and returns the protected names in them.
 //
-// The walk goes breadth first and stops at MaxEntries or MaxTime; node_modules, sealed directories and odd corners of
-// git directories come last. It follows no link, enters no file system of another machine, and does not block on what
-// it finds. A root that cannot be opened, a malformed pattern and the end of ctx are errors; all else that goes wrong
-// is a Gap of the Map.
+// The walk goes breadth first and stops at MaxEntries or MaxTime; node_modules, sealed directories and odd corners of git
+// directories come last. It follows no link, enters no file system of another machine, and does not block on any entry. A root that
+// cannot be opened, a malformed pattern and the end of ctx are errors; every other failure is a Gap of the Map.
 func Scan(ctx context.Context, options Options) (*Map, error) { return scanWith(ctx, options, &held{}) }
 
 // scanWith is Scan in a session that covered things before.
@@ -121,8 +120,8 @@ type builder struct {
 	links    []Entry           // of the sealed ones, those to follow
 	git      map[string]string // git directories and their tops
 	watch    map[string]bool
-	linked   map[identity]Rule // files that have several names, of which one is protected
-	inside   int               // what is left to look at in protected directories
+	linked   map[identity]Rule // files with several names, at least one of them protected
+	inside   int               // budget left for protected directories
 	hidden   int               // gaps of directories beyond those that are named
 	held     *held             // of the session
 }
@@ -133,7 +132,7 @@ const (
 	maxGaps  = 128
 )
 
-// missed reports a directory that the walk could not look into, so that what is in it is not known.
+// missed reports a directory that the walk could not read: its names are unknown.
 func (b *builder) missed(dir, reason string) { b.notLookedInto(Gap{dir, reason, false}) }
 
 // cut is missed for a directory that a bound kept the walk from.
@@ -152,7 +151,7 @@ func (b *builder) notLookedInto(gap Gap) {
 // gap reports something else that is not covered.
 func (b *builder) gap(where, reason string) { b.add(Gap{where, reason, false}) }
 
-// short is gap for what a bound kept from being covered.
+// short is gap for a place left uncovered because of a bound.
 func (b *builder) short(where, reason string) { b.add(Gap{where, reason, true}) }
 
 // add adds a gap. Their number is bounded, the last one says that there are more.

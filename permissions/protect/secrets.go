@@ -1,6 +1,6 @@
 package protect
 
-// Secrets is a read-deny list that judges paths by their text alone: what it is for is to decide before anything is looked at.
+// Secrets is a read-deny list that judges paths by their text alone, before any file is opened.
 type Secrets struct {
 	list  *denyList
 	roots []string // folded
@@ -20,7 +20,7 @@ func CompileSecrets(patterns, roots []string, home string) (*Secrets, error) {
 	return s, nil
 }
 
-// Denies reports whether the list denies an absolute, clean path, or what it lies in.
+// Denies reports whether the list denies an absolute, clean path, or one of its parent directories.
 func (s *Secrets) Denies(file string) bool {
 	folded := fold(file)
 	return s.list.covers(folded, rootOf(s.roots, folded))

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Arms reports whether writing the file makes a git directory of what is around it, or changes what git runs in one, although no name of the
-// table says so: a bare repository needs no .git. It looks at the directories above the file.
+// Arms reports whether writing the file turns a directory above it into a git directory, or changes what git runs in one, although
+// no name of the table matches: a bare repository needs no .git.
 func Arms(file string) bool {
 	_, _, arms := shapes(file)
 	return arms

@@ -15,7 +15,7 @@ import (
 	"toolhost/agenttool"
 )
 
-// State is what was at a path at one moment. The zero value is that there was nothing.
+// State is the state of a path at one moment. The zero value means that nothing was there.
 type State struct {
 	Kind   Kind
 	Mode   fs.FileMode // permission bits
@@ -37,10 +37,10 @@ func (s State) same(other State) bool {
 	return s.Kind == Dir || s.Size == other.Size && (!undigested || s.id == other.id && s.changed == other.changed)
 }
 
-// Executable says whether it is a file that anybody may execute.
+// Executable reports whether it is a file with any execute bit set.
 func (s State) Executable() bool { return s.Kind == File && s.Mode&0o111 != 0 }
 
-// Change is a protected path that is not what it was.
+// Change is a protected path whose state changed.
 type Change struct {
 	Path          string
 	Rule          Rule
@@ -57,8 +57,8 @@ const (
 	maxListed   = 4096 // names of a watched directory; of a larger one the table's are looked up one by one
 )
 
-// Snap is a snapshot of the protected names: what the Map seals, with what sealed directories hold; what it says must
-// not come into being; and the names of the table in the directories that it watches.
+// Snap is a snapshot of the protected names: the names that the Map seals, with the content of sealed directories; its Missing
+// names; and the names of the table in the directories that it watches.
 type Snap struct {
 	m      *Map
 	states map[string]snapped
@@ -250,7 +250,7 @@ func digestAt(dir int, name string) string {
 	return digest(content)
 }
 
-// Changes takes another snapshot and returns what is different, sorted by path. A root that is gone is an error.
+// Changes takes another snapshot and returns the differences, sorted by path. A root that no longer exists is an error.
 func (s *Snap) Changes() ([]Change, error) {
 	now, err := Take(s.m)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// stamp is what a protected place was like when a Map was made.
+// stamp is the state of a protected place when a Map was made.
 type stamp struct {
 	path  string
 	kind  Kind
@@ -42,8 +42,8 @@ func (t *tree) stampOf(file string, whole bool) stamp {
 	return s
 }
 
-// current says whether all that the Map stands on is as it was: a few µs for each entry. What came into being deeper in
-// the roots it cannot see.
+// current reports whether every place that the Map depends on is unchanged: a few µs for each entry. It does not see new names
+// deeper in the roots.
 func (m *Map) current() bool {
 	t, err := openTree(m.Roots)
 	if err != nil {

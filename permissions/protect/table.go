@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// row is several names of one kind: what runs or obeys them, and what holds commands from them.
+// row is several names of one kind: the programs that run or obey them, and how commands are kept from them.
 type row struct {
 	rule  Rule
 	hold  Hold
@@ -14,7 +14,7 @@ type row struct {
 	names string // separated by white space
 }
 
-// shape is what a name usually is.
+// shape says whether a name is usually a directory or a file.
 type shape bool
 
 const (

@@ -12,8 +12,8 @@ import (
 	"toolhost/agenttool"
 )
 
-// tree holds the roots open, so that what is named below them is found through file descriptors, whatever happens to
-// the names above meanwhile. Nothing that it opens is a link, and no link is followed on the way.
+// tree holds the roots open and finds names below them through file descriptors, even if the names above change meanwhile. It opens
+// no link and follows none on the way.
 type tree struct {
 	roots []string // absolute, clean; none lies in another
 	fds   []int
@@ -62,7 +62,7 @@ func (t *tree) close() {
 	}
 }
 
-// root returns the root in which the path lies, "" for none.
+// root returns the root that holds the path, "" for none.
 func (t *tree) root(file string) string { return rootOf(t.roots, file) }
 
 func rootOf(roots []string, file string) string {
@@ -74,7 +74,7 @@ func rootOf(roots []string, file string) string {
 	return ""
 }
 
-// below returns the path relative to the root in which it lies, "." for the root itself.
+// below returns the path relative to its root, "." for the root itself.
 func below(root, file string) string {
 	if file == root {
 		return "."
@@ -82,7 +82,7 @@ func below(root, file string) string {
 	return strings.TrimPrefix(file[len(root):], "/")
 }
 
-// open opens the path in its root, never blocking on what it is.
+// open opens the path in its root and never blocks, whatever the file type.
 func (t *tree) open(file string, flags int) (int, error) {
 	i := slices.Index(t.roots, t.root(file))
 	if i < 0 {
@@ -116,7 +116,7 @@ func openStepwise(dir int, rel string, flags int) (int, error) {
 	return fd, nil
 }
 
-// lstat returns what is at the path, in its root.
+// lstat returns the state of the path, in its root.
 func (t *tree) lstat(file string) (stat unix.Stat_t, err error) {
 	dir, name := t.split(file)
 	fd, err := t.open(dir, searchOnly|unix.O_DIRECTORY)

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// searchOnly opens a place without access to what is there.
+// searchOnly opens a file without access to its content.
 const searchOnly = unix.O_PATH
 
 func openRoot(root string) (int, error) {

@@ -14,7 +14,7 @@ import (
 	"toolhost/agenttool"
 )
 
-// area is what a directory is part of, which decides what counts in it.
+// area is the kind of tree that a directory belongs to; it decides which names count in it.
 type area uint8
 
 const (
@@ -24,7 +24,7 @@ const (
 	gitInside         // a git directory that nothing else is in
 	gitModules        // below the modules of a git directory: more git directories
 	gitWorktrees      // the worktrees of a git directory: each entry is one
-	gitObjects        // the objects of what looks like a git directory: whatever is not an object
+	gitObjects        // the objects of a probable git directory: everything except objects counts
 )
 
 const (
@@ -52,8 +52,8 @@ type child struct {
 	kind         Kind
 }
 
-// walk visits directories breadth first, so that a limit costs the deepest ones; what is least likely to matter waits
-// in a second queue.
+// walk visits directories breadth first, so that a limit costs the deepest ones; the least relevant directories wait in a second
+// queue.
 type walk struct {
 	*builder
 	limit    int
@@ -127,8 +127,8 @@ func (w *walk) visit(it item) {
 	}
 }
 
-// gone says whether a name vanished, or became something else, since it was listed: whoever did that may as well make
-// something new in its place.
+// gone reports whether a name vanished, or became something else, since it was listed: the same process may as well make another
+// one in its place.
 func gone(err error) bool {
 	return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ELOOP)
 }
@@ -240,7 +240,7 @@ func (w *walk) consider(it opened, c child) {
 	}
 }
 
-// named seals the entry if the table says so, and if it holds no root: who makes an editor's directory a root wants to
+// named seals the entry if the table says so, unless it contains a root: a user who makes an editor's directory a root wants to
 // work in it.
 func (w *walk) named(it, next item, c child) item {
 	next.tails = advance(it.tails, c.folded)
@@ -295,7 +295,7 @@ func (w *walk) gitEntry(top string, c child) {
 	}
 }
 
-// enqueue puts a directory into the queue of what it may hold.
+// enqueue puts a directory into the queue that fits its possible content.
 func (w *walk) enqueue(it, next item, c child) {
 	queue := &w.first
 	_, bare := w.git[it.path]
@@ -315,7 +315,7 @@ func (w *walk) enqueue(it, next item, c child) {
 	w.push(queue, next)
 }
 
-// maxDepth is how deep below a root the walk goes. Nobody works deeper, and every pin would be a mount.
+// maxDepth is how deep below a root the walk goes. Real projects are less deep, and every pin would be a mount.
 const maxDepth = 128
 
 func (w *walk) push(queue *[]item, next item) {
