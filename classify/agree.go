@@ -16,7 +16,7 @@ type drawing struct {
 	text  string
 	marks []outline.Mark
 	read  *outline.Outline
-	lost  bool // the tree has what an outline has no mark for, or text that is not that of its place
+	lost  bool // the tree has a node that outlines have no mark for, or text that differs from its source
 }
 
 // outlines are used again.
@@ -332,7 +332,7 @@ func (d *drawing) array(x *syntax.ArrayExpr) {
 	d.mark(x.Rparen, outline.Group)
 }
 
-// word marks a word, and what is in it.
+// word marks a word and its parts.
 func (d *drawing) word(w *syntax.Word) {
 	if w == nil || len(w.Parts) == 0 {
 		d.lost = true
@@ -382,7 +382,7 @@ func (d *drawing) part(part syntax.WordPart) {
 	}
 }
 
-// same compares the value of a literal with the text from which it was read.
+// same compares the value of a literal with its source text.
 func (d *drawing) same(value string, from, to syntax.Pos) {
 	first, last := int(from.Offset()), int(to.Offset())
 	if first > last || last > len(d.text) {

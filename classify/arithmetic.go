@@ -120,7 +120,7 @@ func (w calculator) assignNumber(target syntax.ArithmExpr) {
 	if !w.assignable(name) {
 		return
 	}
-	// An expression can fail before it assigns, and then the variable holds what it held.
+	// An expression can fail before it assigns, and then the variable keeps its old value.
 	w.scope.set(name, either(value{kind: number}, w.variable(name)))
 }
 

@@ -9,7 +9,7 @@ import (
 	"toolhost/classify/program"
 )
 
-// ownNames are names in capitals that people give to variables of their own and nobody reads from the environment.
+// ownNames are names in capitals that scripts use for variables of their own; no program reads them from the environment.
 var ownNames = program.WordSet("FILE FILES DIR DIRS NAME NAMES PATTERN ROOT BASE SRC DEST DST TARGET BRANCH COMMIT SHA REF HEAD COUNT TOTAL VERSION START END FOO BAR BAZ LINE ITEM ITEMS RESULT REPO")
 
 // ownName reports whether a name is one that people give to variables of their own: in small letters, short of those
@@ -52,8 +52,7 @@ func (w assigner) assignments(list []*syntax.Assign) {
 	}
 }
 
-// mayFail reports whether expanding a value can be an error, at which bash drops the whole command and goes on with the
-// next line.
+// mayFail reports whether expanding a value can be an error. Bash then drops the whole command and goes on with the next line.
 func mayFail(a *syntax.Assign) bool {
 	failed := a.Index != nil
 	syntax.Walk(a, func(n syntax.Node) bool {
@@ -108,7 +107,7 @@ func (w assigner) assign(a *syntax.Assign, sure bool) {
 	w.scope.set(name, v)
 }
 
-// assigned returns what an assignment gives.
+// assigned returns the value that an assignment sets.
 func (w assigner) assigned(a *syntax.Assign) value {
 	if a.Array != nil {
 		w.array(a.Array)
@@ -145,7 +144,7 @@ func laterTilde(word *syntax.Word) bool {
 	return false
 }
 
-// known returns what a variable holds that is given a word.
+// known returns the value of a variable that is set to a word.
 func known(word program.Word) value {
 	switch {
 	case word.Static:

@@ -7,8 +7,8 @@ import (
 	"toolhost/classify/program"
 )
 
-// builtin describes a command of the shell like a program, and what it does to the shell's state. Those that are not
-// here are not understood.
+// builtin describes a command of the shell like a program, and its effect on the shell's state. Builtins without a description are
+// not understood.
 type builtin struct {
 	spec    program.Spec
 	then    func(*walk, *program.Args, *program.Use)
@@ -81,7 +81,7 @@ func builtins() map[string]*builtin {
 	return builtinIndex.byName
 }
 
-// carries returns what the words of a builtin or a program may carry.
+// carries describes the code that the words of a builtin or a program may carry.
 func carries(name string) program.Carried {
 	if b := builtins()[name]; b != nil {
 		return b.carried

@@ -6,7 +6,7 @@ import (
 	"toolhost/classify/program"
 )
 
-// leaveLoop keeps what holds where break, continue or return leave, for the place where they go on.
+// leaveLoop merges the scope at a break, continue or return into the scope of the place where execution goes on.
 func leaveLoop(w *walk, _ *program.Args, _ *program.Use) {
 	w.away = join(w.away, w.scope.clone())
 }

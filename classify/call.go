@@ -17,7 +17,7 @@ const (
 	byShell    runner = iota // functions, builtins and programs
 	byBuiltin                // builtins and programs: command
 	byBuiltins               // builtins alone: builtin
-	byProgram                // programs alone: what another program starts
+	byProgram                // programs alone: another program starts it
 )
 
 // callExpr analyses a simple command as it stands in the text.
@@ -140,7 +140,7 @@ func (w *walk) program(argv []program.Word) {
 	w.use(argv, use)
 }
 
-// here spells the directory in which git is anyway as it is understood: git -C DIR, with the very text of the directory.
+// here replaces git -C DIR by git -C . if DIR is spelled exactly as the start directory and the shell is still there.
 func here(sh *shell, base string, argv []program.Word) []program.Word {
 	if base != "git" || len(argv) < 3 || argv[1].Text != "-C" || !argv[2].Static || sh.scope.moved() || sh.scope.start == "" ||
 		strings.TrimRight(argv[2].Text, "/") != sh.scope.start {
@@ -185,8 +185,8 @@ func (w *walk) builtin(b *builtin, argv []program.Word) {
 	}
 }
 
-// started analyses the commands that a program runs. Of one that is not understood, or changes what its commands find, nothing is
-// proved of them; one that goes to another directory takes them there.
+// started analyses the commands that a program runs. If the program is not understood, or changes the environment of its commands,
+// nothing is proved about them; if it changes directory, they run there.
 func (w *walk) started(name string, u *program.Use) {
 	altered := !u.Understood || name == "env" && slices.Contains(u.Effects, program.RunsCode)
 	if altered || u.Dir != nil {

@@ -1,17 +1,17 @@
 // Package classify says what a bash command line does before it runs, from its syntax tree alone.
 //
-// Two analyses look at the same tree. The strict one is a proof: a command is read-only only if every node, word,
-// program and option of it is understood, and nothing of it writes. What it does not understand makes the facts
-// unknown, and unknown is unsafe. The lenient one gathers whatever may be a command, and what destroys among it, anywhere: behind
-// wrappers, in substitutions, in text that is fed to a shell, an interpreter, a database or an editor, in what the strict one gave up on,
-// in what cannot be parsed. It may find too much and never clears anything: rules that forbid look at what it gathered, rules that allow
-// at the simple commands of the strict one.
+// Two analyses look at the same tree. The strict one is a proof: a command is read-only only if every node, word, program and
+// option of it is understood and writes nothing. Anything else makes the facts unknown, and unknown is unsafe. The lenient one
+// gathers everything that may be a command, and everything destructive among it, anywhere: behind wrappers, in substitutions, in
+// text that is fed to a shell, an interpreter, a database or an editor, in code that the strict one gave up on, in code that cannot
+// be parsed. It may find too much and never clears anything. Rules that forbid use the lenient analysis; rules that allow use the
+// simple commands of the strict one.
 //
 //	f := classify.Command("git diff | head -5", classify.Context{Dir: "/w"})
 //	f.ReadOnly // yes
 //
-// The language is bash as `bash -c` runs it, without start-up files, with default options and with an environment
-// whose variables hold no code. Programs are described in [toolhost/classify/program].
+// The language is bash as `bash -c` runs it, without start-up files, with default options and with an environment whose variables
+// hold no code. Programs are described in [toolhost/classify/program].
 package classify
 
 import (
@@ -26,16 +26,16 @@ import (
 // Context is where a command line would run. Both paths are absolute and clean; an empty one is unknown.
 type Context struct {
 	Dir  string // the working directory, against which paths are resolved as cd moves it
-	Home string // what ~ and $HOME stand for
+	Home string // the value of ~ and $HOME
 
-	// Git holds what somebody who looked at the disk says of places where git runs as a reader: "" if it runs no program there that
-	// configuration names, else why that is not so. Of a place that is not in it, no more is believed than that Dir itself is fine.
+	// Git holds the result of checking the disk at places where git runs as a reader: "" if git runs no program there that
+	// configuration names, else the reason. Of the places that are missing here, only Dir itself is taken to be fine.
 	Git map[agenttool.GitRun]string
 }
 
-// Disk is what a caller knows of the disk besides names of files.
+// Disk is the caller's knowledge of the disk besides names of files.
 type Disk struct {
-	// Prints is what commands print in Context.Dir, without the newline, by their words with a blank between them.
+	// Prints maps commands, their words joined by blanks, to their output in Context.Dir, without the newline.
 	Prints map[string]string
 	// PlainTags says that the name of each tag of the repository in Context.Dir is made of letters, digits, dots, dashes inside, and slashes.
 	PlainTags bool
@@ -43,8 +43,9 @@ type Disk struct {
 	Absent func(dir string, of program.Settled) bool
 }
 
-// Looked is [Command] for a caller who looks at the disk. Names of files that are not in the text may be anything to Command. Here they
-// are what Facts.Globs say, and the facts hold only if the caller found that to be so. It is not ok if no look could show it.
+// Looked is [Command] for a caller who can check the disk. Command assumes nothing about names of files that are not in the text.
+// Looked assumes about them the conditions in Facts.Globs, and the facts hold only if the caller checks these on disk. It is not ok
+// if no check could help.
 func Looked(text string, in Context, disk Disk) (facts agenttool.Facts, ok bool) {
 	w := newWalk(in)
 	defer w.free()
@@ -57,12 +58,12 @@ func Looked(text string, in Context, disk Disk) (facts agenttool.Facts, ok bool)
 	return facts, len(w.globs) == 0 || len(facts.Globs) > 0
 }
 
-// Command returns what is known of a bash command line. It never fails, runs nothing and reads no disk: what cannot be
-// parsed or is too large has unknown facts and a reason that says so, with the position. The empty command line runs
-// nothing and is read-only.
+// Command returns the facts of a bash command line. It never fails, runs nothing and reads no disk: a line that cannot be parsed or
+// is too large has unknown facts and a reason that says so, with the position. The empty command line runs nothing and is
+// read-only.
 //
-// Parts are in the order in which they were met, each after the one that runs it; in a loop over known words there is one for each of
-// them. A part that is proved to only read is so whatever stands beside it, as long as nothing before it may change what it means.
+// Parts are in the order of the analysis, each after the part that runs it; a loop over known words has one for each of them. A
+// part that is proved to only read stays proved beside any other part, as long as nothing before it may change its meaning.
 // Mentions is never nil.
 //
 // Agent Tool v0.2.0, "Per-call facts" (AT-190 … AT-196).
@@ -144,8 +145,8 @@ func (w *walk) facts() agenttool.Facts {
 	return w.report()
 }
 
-// lenient gathers from a text and from its tree, which may be none. What is learnt late may be of use to what stands early, so
-// that it may look twice.
+// lenient gathers from a text and from its tree, which may be missing. It may run twice: later commands can change the meaning of
+// earlier ones.
 func (w *walk) lenient(text string, tree parsed) {
 	g := &w.gleaner
 	*g = gleaner{scratch: &w.scratch}
@@ -162,7 +163,7 @@ func (w *walk) lenient(text string, tree parsed) {
 	}
 }
 
-// touches adds the paths that code names, so that rules which forbid them are asked. Nothing else is believed of it.
+// touches adds the paths that code names, so that rules that forbid them match. It takes nothing else from that code.
 func (w *walk) touches(codes []code) {
 	for _, c := range codes {
 		if _, ok := unfit(c.text); !ok {

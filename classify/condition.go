@@ -94,7 +94,7 @@ func (w tester) compared(x syntax.TestExpr) {
 	}
 }
 
-// matched looks at a pattern, in which [[ always knows the extended globs.
+// matched looks at a pattern of [[, where extended globs are always on.
 func (w tester) matched(word *syntax.Word) {
 	f := field{plain: true}
 	for i, part := range word.Parts {

@@ -10,7 +10,7 @@ import (
 type cursor struct {
 	steps, depth int
 	at           syntax.Pos        // of the innermost node, for reasons that have none
-	source       string            // what the positions are of: the command line, or a text in it that a shell runs
+	source       string            // the text that positions refer to: the command line, or a text in it that a shell runs
 	inner        *place            // the place of a text inside the command line, whose own positions mean nothing
 	rejected     *agenttool.Reason // the whole is not understood
 }

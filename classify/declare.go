@@ -54,7 +54,7 @@ func (w assigner) declClause(x *syntax.DeclClause) {
 	}
 }
 
-// harmlessGift reports whether a variable that programs are given from here on changes nothing of what they do.
+// harmlessGift reports whether exporting a variable leaves the behaviour of later programs unchanged.
 func harmlessGift(a *syntax.Assign) bool {
 	if a.Naked || a.Index != nil || a.Array != nil {
 		return false
@@ -103,8 +103,8 @@ func (w assigner) declareName(variant string, a *syntax.Assign, prints bool) {
 	w.local = append(w.local, name)
 }
 
-// mayBeList reports whether a value may be taken for a list in brackets, which is expanded once more. That needs an
-// array, which a variable becomes by an option of the clause or by what ran before.
+// mayBeList reports whether a value may be taken for a list in brackets, which is expanded once more. That needs an array, made by
+// an option of the clause or by an earlier command.
 func (w assigner) mayBeList(value *syntax.Word) bool {
 	if !w.arrays {
 		return false

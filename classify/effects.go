@@ -118,11 +118,11 @@ func onlyNames(base string) bool {
 
 func (sh effects) effect(e program.Effect, u *program.Use) {
 	switch e {
-	case program.Writes: // what was there may be lost, unless it is shown that it is not
+	case program.Writes: // overwrites, unless a proof shows that no data is lost
 		sh.note(tally{writes: true, mayDestroy: !u.Has(program.Adds), incomplete: len(u.Writes) == 0 && sh.remote == 0})
 	case program.Destroys:
 		sh.note(tally{writes: true, destroys: true, incomplete: len(u.Writes) == 0 && sh.remote == 0})
-	case program.GitConfig: // of which a change loses a line at most
+	case program.GitConfig: // a change loses at most one line of it
 		sh.note(tally{writes: true, incomplete: true})
 		sh.gitConfig = sh.gitConfig || sh.quiet == 0
 	case program.GitGlobal:
@@ -152,7 +152,7 @@ func (sh effects) effect(e program.Effect, u *program.Use) {
 	case program.RunsHooks:
 		sh.note(tally{incomplete: true})
 	case program.Adds, program.HostsUnknown: // see usePaths and useHosts
-	default: // RunsCode, and what is not known
+	default: // RunsCode and unknown effects
 		sh.note(tally{unknown: true})
 	}
 }

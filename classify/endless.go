@@ -13,7 +13,7 @@ import (
 // endlessDevices are read without end. The value says whether there are lines among what is read.
 var endlessDevices = map[string]bool{"/dev/zero": false, "/dev/full": false, "/dev/random": true, "/dev/urandom": true}
 
-// ending says after what a later part of a pipeline ends, and with it those before.
+// ending says when a later part of a pipeline stops reading, which ends the parts before it.
 type ending uint8
 
 const (
@@ -22,13 +22,13 @@ const (
 	endsBytes        // after so many bytes
 )
 
-// streaming are programs that pass on what they read as it comes, and end with their output.
+// streaming are programs that copy their input to their output as it comes, and end when their output closes.
 var streaming = program.WordSet("cat tr fold cut base64 base32 od xxd hexdump hd rev nl tee dd stdbuf iconv expand unexpand")
 
 // keeping are programs that pass nothing on before their input ends, and keep all of it until then.
 var keeping = program.WordSet("sort tac shuf sponge column tsort mapfile readarray jq xargs")
 
-// limits are the options, or beginnings of operands, with which programs read no more than they are told.
+// limits are the options, or beginnings of operands, that bound how much a program reads.
 var limits = map[string][]string{
 	"head": {"-c", "--bytes"}, "od": {"-N", "--read-bytes"}, "xxd": {"-l", "-len"}, "hexdump": {"-n"}, "hd": {"-n"}, "dd": {"count="},
 	"cmp": {"-n", "--bytes"}, "timeout": {""}, "gtimeout": {""},
@@ -43,7 +43,7 @@ func commandName(cmd syntax.Command) (string, []*syntax.Word) {
 	return path.Base(call.Args[0].Lit()), call.Args[1:]
 }
 
-// limit takes note of whether a command reads no more than it is told, or than a later part of its pipeline takes.
+// limit notes whether the command itself, or a later part of its pipeline, bounds how much it reads.
 func (sh *shell) limit(cmd syntax.Command) {
 	name, words := commandName(cmd)
 	sh.reading = endsNever
@@ -66,7 +66,7 @@ func anyBegins(words []*syntax.Word, texts []string) bool {
 	})
 }
 
-// readsEndless judges the reading of a path: what never ends has to be ended by who reads it.
+// readsEndless judges the reading of a path: a reader of an endless file must end by itself.
 func (sh *shell) readsEndless(text string, at program.Word) {
 	if sh.reading == endsBytes {
 		return
@@ -87,7 +87,7 @@ func (sh *shell) readsEndless(text string, at program.Word) {
 	}
 }
 
-// endingOf says after what the last part of a pipeline ends.
+// endingOf says when the last part of a pipeline stops reading.
 func (sh *shell) endingOf(cmd syntax.Command) ending {
 	name, words := commandName(cmd)
 	switch {

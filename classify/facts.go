@@ -8,24 +8,24 @@ import (
 	"toolhost/classify/program"
 )
 
-// tally is what was seen of a command so far. Nothing ever clears it.
+// tally are the findings about a command so far. They only accumulate.
 type tally struct {
 	unknown       bool // something is not understood
 	gap           bool // it is more than a program or an option of it: there may be commands that no part shows
 	writes        bool
-	mayDestroy    bool // what it writes may have been something else
+	mayDestroy    bool // it may overwrite existing data
 	destroys      bool
 	reaches       bool
 	mayReach      bool
 	loopback      bool // it reaches this machine by the network
 	long          bool
-	mayRun        bool // whether it ends by itself depends on what it finds
+	mayRun        bool // it may run for long, depending on the data that it finds
 	interactive   bool
 	observes      bool
 	notConcurrent bool
 	background    bool
 	incomplete    bool // it touches paths that are not named
-	matched       bool // it touches paths of which patterns are named
+	matched       bool // it touches paths that are known by patterns only
 	hostless      bool // it reaches hosts that are not named
 	remotes       bool // it reaches hosts that the configuration of git names
 }
@@ -117,7 +117,7 @@ func (t *tally) hostsComplete() agenttool.Fact {
 	return agenttool.Yes
 }
 
-// counted is a part with what was seen of it.
+// counted is a part with its findings.
 type counted struct {
 	agenttool.Part
 	tally tally
@@ -131,9 +131,9 @@ type record struct {
 
 	quiet     int   // while positive, nothing is recorded: a loop is tried until its scope settles
 	tally     tally // of the whole
-	itself    tally // of what the shell does itself, outside all simple commands
+	itself    tally // effects of the shell itself, outside all simple commands
 	altered   bool  // simple commands run with variables that they would not find otherwise
-	redirects bool  // what is recorded is a redirection, which the shell makes
+	redirects bool  // the current access is a redirection, which the shell makes
 	part      int   // the simple command that is looked at, -1 outside any
 	parts     []counted
 	words     int // bytes of the words of the parts
@@ -142,7 +142,7 @@ type record struct {
 	opaque    string // why more may run than is mentioned
 
 	globs     []agenttool.Glob
-	reglobs   bool // what patterns match was changed
+	reglobs   bool // the meaning of patterns was changed
 	git       []agenttool.GitRun
 	remotes   []agenttool.GitRemote
 	gitConfig bool // the configuration of a repository changes
@@ -162,7 +162,7 @@ func (rec *record) note(t tally) {
 	}
 }
 
-// strange records that a program, or what it is given, is not understood.
+// strange records that a program, or one of its arguments, is not understood.
 func (rec *record) strange(reason string, at program.Word) {
 	rec.note(tally{unknown: true})
 	rec.factAt("read_only", reason, at)
@@ -226,12 +226,12 @@ func (rec *record) recorded(argv []program.Word) counted {
 
 // WritesGitConfig is in Facts.Inferred of a command line that changes, or may change, the configuration of a repository.
 //
-// Which file that is takes the disk to know: git looks for its directory from the one in which it runs upward, and that of
-// a linked work tree or a submodule is elsewhere. Facts.Writes names the file as it is if git runs at the top of the
-// repository: .git/config in the working directory, as cd and -C moved it, or config in what --git-dir named. Whoever looks at
-// the disk takes a path D/.git/config there for the configuration of the repository that holds D. Other files that git
-// commands write in the git directory are named in the same way: hooks, modules, worktrees, config.worktree. Where a word of
-// the place is not known nothing is named, and PathsComplete is unknown in any case.
+// The text alone does not determine the file: git searches for its directory upward from its working directory, and a linked work
+// tree or a submodule keeps its git directory elsewhere. Facts.Writes names the file as if git ran at the top of the repository:
+// .git/config in the working directory, as cd and -C moved it, or config in the directory of --git-dir. A caller that checks the
+// disk must take a path D/.git/config there for the configuration of the repository that holds D. Other files that git commands
+// write in the git directory are named in the same way: hooks, modules, worktrees, config.worktree. Where a word of the place is
+// unknown nothing is named, and PathsComplete is unknown in any case.
 const WritesGitConfig = "writes_git_config"
 
 // inferred are the facts that are derived from the command line.

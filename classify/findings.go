@@ -9,10 +9,10 @@ import (
 
 // findings are the results of the lenient analysis.
 type findings struct {
-	mentions [][]string // argv; what is not known in a word is agenttool.Unread
+	mentions [][]string // argv; agenttool.Unread marks unknown text
 	found    []agenttool.Reason
 	over     bool // a limit stopped it: there may be more of both
-	skimmed  bool // not all words of a command were searched for what destroys
+	skimmed  bool // not all words of a command were searched for destructive commands
 	codes    []code
 	hidden   bool   // there is text for a shell that is not known, or cannot be parsed
 	inner    *place // of a text inside the command line

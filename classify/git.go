@@ -10,9 +10,9 @@ import (
 
 const maxGit = 64 // places where git runs
 
-// runsGit records where git runs. What it runs there, besides what its words say, is in the configuration of the repository that it
-// finds: only who looks at the disk knows that, see Context.Git. One that writes stays unknown where the text does not
-// say that it is in the directory in which the whole began.
+// runsGit records where git runs. The configuration of the repository there may name programs that git runs: only a caller that
+// checks the disk knows that, see Context.Git. A git command that writes stays unknown unless the text shows that it runs in the
+// start directory.
 func (sh effects) runsGit(name program.Word, u *program.Use) {
 	if sh.quiet > 0 || u.Git == nil || u.Git.Verb == "" && u.Understood || u.Git.Verb == "version" {
 		return
@@ -31,7 +31,7 @@ func (sh effects) runsGit(name program.Word, u *program.Use) {
 	}
 }
 
-// gitRun records one place, and what is known of it.
+// gitRun records one place, with the result of Context.Git for it.
 func (sh effects) gitRun(run agenttool.GitRun, name program.Word) {
 	switch why, settled := sh.ctx.Git[run]; {
 	case settled && why != "":

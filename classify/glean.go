@@ -11,9 +11,8 @@ import (
 	"toolhost/classify/program"
 )
 
-// gleaner is the lenient analysis: it gathers all that may be a command, wherever it stands and whether or not it would run,
-// and finds what destroys among it. It reads words as they are spelled. It may gather too much; where it may have gathered too
-// little, it says so.
+// gleaner is the lenient analysis: it gathers everything that may be a command, anywhere and whether or not it would run, and finds
+// destructive ones. It reads words as they are spelled. It may gather too much; where it may have missed something, it says so.
 type gleaner struct {
 	*scratch
 	speller
@@ -74,7 +73,7 @@ func (g *gleaner) visit(n syntax.Node) bool {
 	case *syntax.Word:
 		if len(x.Parts) == 1 {
 			switch x.Parts[0].(type) {
-			case *syntax.Lit, *syntax.SglQuoted: // in which is nothing
+			case *syntax.Lit, *syntax.SglQuoted: // they contain no command
 				return false
 			}
 		}
@@ -144,7 +143,7 @@ func (g *gleaner) argv(argv []string, at syntax.Pos) {
 	g.behind(argv, at)
 }
 
-// behind looks at what a command destroys, and gathers what it runs.
+// behind records data that a command destroys, and gathers the commands that it runs.
 func (g *gleaner) behind(argv []string, at syntax.Pos) {
 	if g.depth++; g.depth < maxDepth {
 		if name := path.Base(argv[0]); argv[0] != "" {
@@ -257,7 +256,7 @@ func (g *gleaner) let(x *syntax.LetClause) {
 	g.mention(argv)
 }
 
-// time gathers the keyword as the wrapper that it is; what it measures is gathered by itself.
+// time gathers the keyword as a wrapper; the measured command is gathered by itself.
 func (g *gleaner) time(x *syntax.TimeClause) {
 	argv := []string{"time"}
 	if x.PosixFormat {
@@ -316,7 +315,7 @@ func (g *gleaner) text(text string, at syntax.Pos, surely bool) {
 		defer func(was bool) { g.marked = was }(g.marked)
 		text, g.marked = marked, true
 		if surely {
-			g.mention([]string{agenttool.Unread}) // whatever it is, it may hold any command
+			g.mention([]string{agenttool.Unread}) // it may hold any command
 		}
 	}
 	if _, ok := unfit(text); !ok || g.texts >= maxTexts || g.steps > maxLooks {

@@ -22,7 +22,8 @@ func (g reevaluator) code(text string, at syntax.Pos) {
 	}
 }
 
-// evaluated looks at a word that may be taken for a variable with a subscript, which runs what is in it: a[$(rm x)].
+// evaluated looks at a word that may be taken for a variable with a subscript; the shell then runs code in the subscript: a[$(rm
+// x)].
 func (g reevaluator) evaluated(word string, at syntax.Pos) {
 	if _, subscript, ok := strings.Cut(word, "["); ok {
 		g.code(subscript, at)
@@ -41,7 +42,7 @@ func (g reevaluator) test(x *syntax.TestClause) {
 	})
 }
 
-// unquoted looks at what single quotes hold in an expression, where they quote nothing: $((1 + '$(rm x)')).
+// unquoted looks at the text of single quotes in an expression, where they quote nothing: $((1 + '$(rm x)')).
 func (g reevaluator) unquoted(n syntax.Node) {
 	syntax.Walk(n, func(n syntax.Node) bool {
 		if quoted, ok := n.(*syntax.SglQuoted); ok {
@@ -51,8 +52,8 @@ func (g reevaluator) unquoted(n syntax.Node) {
 	})
 }
 
-// unquotes looks at what stands in double quotes, or in a here-document, for quotes of which it is not sure that they quote: what
-// the parser takes for their text, and for the end of the word, may be something else.
+// unquotes looks in double quotes, or in a here-document, for inner quotes that bash versions treat differently: the end of the
+// word, as the parser sees it, may then be wrong.
 func (g reevaluator) unquotes(parts []syntax.WordPart) {
 	for _, part := range parts {
 		if x, ok := part.(*syntax.ParamExp); ok && !simpleParam(x) && disputed(x) {
@@ -93,7 +94,7 @@ func withoutQuotes(text string) string {
 	return strings.NewReplacer(`"`, "", "'", "", `\`, "").Replace(text)
 }
 
-// param looks at an expansion that runs what a variable holds: ${x@P}, and ${!x} where x is a[$(rm x)].
+// param looks at an expansion that runs code in the value of a variable: ${x@P}, and ${!x} where x is a[$(rm x)].
 func (g reevaluator) param(x *syntax.ParamExp) {
 	if x.Index != nil && !allOf(x.Index) {
 		g.unquoted(x.Index)

@@ -6,7 +6,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// echoes returns what echo or printf prints in a substitution, near enough; g.unsure if it may print something else.
+// echoes returns the approximate output of echo or printf in a substitution; it sets g.unsure if the output may differ.
 func (sp *speller) echoes(x *syntax.CmdSubst) (text string, ok bool) {
 	if len(x.Stmts) != 1 || len(x.Stmts[0].Redirs) > 0 || sp.within >= maxSpelt {
 		return "", false
@@ -57,7 +57,7 @@ func prints(call *syntax.CallExpr) bool {
 	return name == "echo" || name == "printf"
 }
 
-// echoed returns what echo or printf prints, near enough.
+// echoed returns the approximate output of echo or printf.
 func echoed(argv []string) string {
 	args := argv[1:]
 	for len(args) > 1 && (strings.HasPrefix(args[0], "-") || argv[0] == "printf" && strings.HasPrefix(args[0], "%")) {

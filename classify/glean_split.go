@@ -13,8 +13,8 @@ import (
 // maxSplit is how many words of one command are taken from a text that cannot be parsed.
 const maxSplit = 64
 
-// splitter takes a text apart without a grammar, for what cannot be parsed. It takes every byte that may separate commands for one
-// that does, quoted or not, and drops quotes.
+// splitter splits a text that cannot be parsed, without a grammar. It treats every byte that may separate commands as a separator,
+// quoted or not, and drops quotes.
 type splitter struct {
 	g    *gleaner
 	text string
@@ -80,7 +80,7 @@ func (s *splitter) escaped() {
 	s.at++
 }
 
-// redirect drops the descriptor before < and >, and what the redirection names.
+// redirect drops the descriptor before < and >, and the target behind them.
 func (s *splitter) redirect() {
 	if isDigits(string(s.word)) {
 		s.word, s.begun = s.word[:0], false

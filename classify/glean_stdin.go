@@ -14,7 +14,7 @@ import (
 // feeder looks at the input that programs get on stdin.
 type feeder struct{ *gleaner }
 
-// redirects looks at what is fed to a program that takes text, and at writes to disks.
+// redirects looks at text that is fed to a program, and at writes to disks.
 func (g feeder) redirects(s *syntax.Stmt) {
 	for _, r := range s.Redirs {
 		if r.Word == nil {

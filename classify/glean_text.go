@@ -64,7 +64,7 @@ func (g foreign) fed(by program.Language, text string, at syntax.Pos, surely boo
 	}
 }
 
-// destroysQuery returns what a text in the language of a database destroys.
+// destroysQuery returns the destructive statement in the text of a database query.
 func destroysQuery(text string) string {
 	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return r != '_' && (r < 'a' || r > 'z') && (r < '0' || r > '9') && r < 0x80
@@ -132,7 +132,7 @@ func (g foreign) lists(text string, at syntax.Pos) {
 	g.argv(argv, at)
 }
 
-// git looks at settings, of which some are commands, and at what some subcommands run.
+// git looks at settings whose values are commands, and at the commands of subcommands that run some.
 func (g foreign) git(argv []string, at syntax.Pos) {
 	sub, rest := program.Subcommand(program.Lookup("git"), argv[1:])
 	for i, word := range argv[1:] {
@@ -203,17 +203,17 @@ func (g foreign) generated(argv []string, at syntax.Pos) {
 	}
 }
 
-// unknownMark stands for what is not known in a text that is parsed again: a code point that is no character.
+// unknownMark stands for unknown text in a text that is parsed again: a code point that is no character.
 const unknownMark = "\U0010FFFF"
 
-// removingCalls are what a script spells where it removes files or data.
+// removingCalls are spellings of calls in scripts that remove files or data.
 var removingCalls = []string{
 	"rmtree", "os.remove", "os.unlink", "os.rmdir", "os.removedirs", ".unlink(", "unlink(", "unlink ", "unlinkSync",
 	"fs.rm", "rmSync", "rmdir", "rimraf", "FileUtils.rm", "FileUtils.remove", "File.delete", "Dir.delete", ".rmtree",
 	"remove_tree", "Deno.remove", "dropDatabase(", ".drop()", ".deleteMany(", ".deleteOne(",
 }
 
-// runningCalls are what a script spells where it runs commands, whose texts are among its strings.
+// runningCalls are spellings of calls in scripts that run commands; the commands are among the script's strings.
 var runningCalls = []string{
 	"system", "popen", "Popen", "subprocess", "exec", "spawn", "`", "%x", "qx", "passthru", "Open3", "do shell script",
 	"Deno.Command",

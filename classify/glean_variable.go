@@ -11,7 +11,7 @@ import (
 	"toolhost/classify/program"
 )
 
-// variable returns what a variable was last given, as far as it is literal.
+// variable returns the last literal value of a variable.
 func (sp *speller) variable(name string) (text string, ok bool) {
 	text, ok = sp.vars[name]
 	switch {
@@ -32,7 +32,7 @@ func (sp *speller) value(x *syntax.Assign) string {
 	return sp.atHome(x.Value.Parts, sp.spelling(x.Value.Parts))
 }
 
-// assign takes note of what a variable is given.
+// assign notes the value that an assignment sets.
 func (g *gleaner) assign(x *syntax.Assign) {
 	if x.Name == nil || x.Naked {
 		return

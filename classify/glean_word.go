@@ -18,19 +18,19 @@ type speller struct {
 	manner
 
 	assigned []string     // variables, in the order of their assignments
-	piped    *syntax.Stmt // the left side of the last pipe: what it assigns holds in a process of its own
+	piped    *syntax.Stmt // the left side of the last pipe: its assignments hold in a process of its own
 	nodes    []int        // around the one that is looked at: how many were assigned before, -1 if they hold behind it
 }
 
 // memory is the state of the shell, as far as the commands before this one tell it.
 type memory struct {
-	vars    map[string]string // what variables were last given, as far as it is literal
+	vars    map[string]string // last values of variables, as far as they are literal
 	torn    map[string]bool   // variables that were given more than that
 	loose   bool              // all of them may have been
 	runners map[string]bool   // functions that run their arguments
 	moved   bool              // the working directory changes
-	placed  bool              // it was spelt as the one in which the whole begins
-	again   bool              // what was learnt may change what stands before it
+	placed  bool              // a word was spelt with the start directory
+	again   bool              // later text may change the meaning of earlier text
 }
 
 // manner is how words are spelt.
@@ -38,9 +38,9 @@ type manner struct {
 	within   int      // substitutions around the word
 	expanded int      // words that braces made
 	given    int      // bytes that variables gave
-	marked   bool     // the text has unknownMark for what is not known
-	open     bool     // patterns, and what torn variables hold, are Unread
-	unsure   bool     // a torn variable was spelt as what it was last given
+	marked   bool     // the text has unknownMark for its unknown pieces
+	open     bool     // patterns, and values of torn variables, are Unread
+	unsure   bool     // a torn variable was spelt with its last value
 	words    []string // those of the command that is looked at
 	single   uint64   // which of the first of them are one word each, although they are not known
 }
@@ -50,7 +50,7 @@ const maxSpelt = 3 // substitutions in one another whose text is put together
 // spelled are the words of a command as they are spelled, in up to three ways.
 type spelled struct {
 	argv  []string // each word as it stands
-	split []string // with what the shell makes of tildes, and of words that become several or none; nil if it makes nothing else of them
+	split []string // the words after tilde expansion and word splitting; nil if the same as argv
 	open  []string // with Unread for patterns of names, and for variables that may hold something else; nil if there are none
 
 	single uint64 // of the first words of argv those that are one word each, although they are not known
@@ -76,7 +76,7 @@ func (s *spelled) addSplit(word string, into []string) {
 	s.split = append(split, into...)
 }
 
-// addOpen adds a word of which less is sure than is spelled.
+// addOpen adds a word with two spellings: the likely one, and one that is Unread where the shell may expand to something else.
 func (s *spelled) addOpen(word, open string) {
 	if s.open == nil {
 		s.open = append(make([]string, 0, cap(s.argv)), s.argv...)
@@ -136,7 +136,7 @@ func (sp *speller) braced(s *spelled, word *syntax.Word) bool {
 	return true
 }
 
-// plainWord returns the text of a word in which nothing has a meaning of its own.
+// plainWord returns the text of a word without special characters.
 func plainWord(word *syntax.Word) (string, bool) {
 	if len(word.Parts) != 1 {
 		return "", false
@@ -185,12 +185,12 @@ func (sp *speller) word(s *spelled, word *syntax.Word) {
 	s.add(text)
 }
 
-// splitFields returns what the shell splits a text into.
+// splitFields splits a text into fields like the shell.
 func splitFields(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(splitBytes, r) })
 }
 
-// opened returns the text of a word with Unread for what may be something else.
+// opened returns the text of a word with Unread for every piece that may expand to something else.
 func (sp *speller) opened(word *syntax.Word) string {
 	sp.open = true
 	defer func() { sp.open = false }()
@@ -229,7 +229,7 @@ func expands(word *syntax.Word) bool {
 	return false
 }
 
-// makesOne reports whether a word in which nothing is expanded outside quotes is one word, whatever it holds.
+// makesOne reports whether a word always expands to one word. The caller has checked that it expands nothing outside quotes.
 func makesOne(word *syntax.Word) bool {
 	for _, part := range word.Parts {
 		quoted, ok := part.(*syntax.DblQuoted)
@@ -254,7 +254,7 @@ func hasPattern(word *syntax.Word) bool {
 	return false
 }
 
-// spelling returns the literal text of a word; what is expanded in it and not known is Unread.
+// spelling returns the literal text of a word; an unknown expansion in it is Unread.
 func (sp *speller) spelling(parts []syntax.WordPart) string {
 	if len(parts) == 1 {
 		switch x := parts[0].(type) {
@@ -303,7 +303,7 @@ func (sp *speller) spelling(parts []syntax.WordPart) string {
 // literal writes unquoted text.
 func (sp *speller) literal(b *strings.Builder, text string) {
 	if ends := strings.TrimRight(text, `\`); (len(text)-len(ends))%2 == 1 {
-		sp.hidden = true // what a backslash at the end is, is not the same for all
+		sp.hidden = true // shells differ on a backslash at the end
 	}
 	for sp.open {
 		at := strings.IndexAny(text, "*?[\\")
@@ -329,7 +329,7 @@ func (sp *speller) literal(b *strings.Builder, text string) {
 	unescape(b, text, "")
 }
 
-// expansion writes what a part expands to, as long as that is not too much.
+// expansion writes the expansion of a part, Unread if it is too long.
 func (sp *speller) expansion(b *strings.Builder, part syntax.WordPart) {
 	text := sp.expandsTo(part)
 	if sp.open && strings.ContainsAny(text, "*?[") {
@@ -341,7 +341,7 @@ func (sp *speller) expansion(b *strings.Builder, part syntax.WordPart) {
 	b.WriteString(text)
 }
 
-// expandsTo returns what a variable was last given, or what echo or printf prints in a substitution.
+// expandsTo returns the last value of a variable, or the output of echo or printf in a substitution.
 func (sp *speller) expandsTo(part syntax.WordPart) string {
 	switch x := part.(type) {
 	case *syntax.ParamExp:

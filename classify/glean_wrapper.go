@@ -72,7 +72,7 @@ func (g unwrapper) asWords(name string, argv []string) []program.Word {
 	return words
 }
 
-// one reports whether a word, which is not known, is one of those of the command that is looked at which stay one word.
+// one reports whether an unknown word of the current command is known to stay one word.
 func (g unwrapper) one(word *string) bool {
 	for i := range min(len(g.words), 64) {
 		if &g.words[i] == word {
@@ -150,7 +150,7 @@ func spelledAgain(words []program.Word, argv []string) []string {
 	return list
 }
 
-// replaces returns what reports whether a word is another one than where it came from.
+// replaces returns a function that reports whether a word differs from its source in argv.
 func replaces(argv []string) func(program.Word) bool {
 	return func(w program.Word) bool {
 		if w.Line < 1 || w.Line > len(argv) {
@@ -161,7 +161,7 @@ func replaces(argv []string) func(program.Word) bool {
 	}
 }
 
-// wrapped gathers what follows the first word, in which a command begins somewhere.
+// wrapped gathers the words after the first; a command begins at one of them.
 func (g unwrapper) wrapped(argv []string, at syntax.Pos) {
 	for i := 1; i < len(argv) && g.steps <= maxLooks && len(g.mentions) < maxMentions; i++ {
 		if text := unglued(argv[i]); strings.ContainsAny(text, " \n;|&") {

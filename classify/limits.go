@@ -37,7 +37,7 @@ const (
 	maxReason   = 300 // bytes of one
 )
 
-// unfit finds what keeps a text from being parsed at all.
+// unfit returns the reason why a text cannot be parsed at all.
 func unfit(text string) (reason agenttool.Reason, ok bool) {
 	switch {
 	case len(text) > maxText:
@@ -86,8 +86,8 @@ func reasonAt(text string, at int, reason string) agenttool.Reason {
 	return agenttool.Reason{Text: reason, Line: line + 1, Column: at - (strings.LastIndexByte(before, '\n') + 1) + 1}
 }
 
-// joinedComment returns where a comment, or what looks like one, ends in a backslash; -1 if nowhere. The parser goes on
-// with the command after such a line, bash begins a new one.
+// joinedComment returns where a comment, or text that looks like one, ends in a backslash; -1 if nowhere. After such a line the
+// parser goes on with the command, while bash begins a new one.
 func joinedComment(text string) int {
 	for at := 0; ; at++ {
 		next := strings.IndexByte(text[at:], '#')
@@ -143,8 +143,8 @@ func understood(text string) parsed {
 	return p
 }
 
-// splitsBytes returns where a text that is not ASCII may choose a locale in which a quote or a backslash is a part of the character before
-// it; -1 if nowhere. The locales of the environment are none.
+// splitsBytes returns where a non-ASCII text may select a locale that takes a quote or a backslash for a part of the character
+// before it; -1 if nowhere. The locales of the environment do not do that.
 func splitsBytes(text string) int {
 	if isASCII(text) {
 		return -1
@@ -186,7 +186,7 @@ func isASCII(text string) bool {
 	return true
 }
 
-// textParser is a parser with what it reads.
+// textParser is a parser with its input.
 type textParser struct {
 	*syntax.Parser
 	from strings.Reader

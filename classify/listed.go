@@ -13,10 +13,10 @@ import (
 // on them: a name may hold what parts it, or look like an option.
 type listing struct {
 	program.Listing
-	dir string // from which they are named
+	dir string // the directory that the names are relative to
 }
 
-// What no name may hold that a program takes from a text of lines, by who takes it.
+// Characters that split or change a name on a line, by its reader.
 const (
 	lineBreakers  = "\n\\"
 	xargsBreakers = " \t\n\v\f\r\"'\\"
@@ -26,7 +26,7 @@ const (
 // lister follows names of files from the command that prints them to the one that takes them.
 type lister struct{ *shell }
 
-// prints takes note of what a command prints.
+// prints notes the names of files that a command prints.
 func (sh lister) prints(argv []program.Word, a *program.Args, u *program.Use) {
 	if sh.disk == nil {
 		return
@@ -39,7 +39,7 @@ func (sh lister) prints(argv []program.Word, a *program.Args, u *program.Use) {
 	}
 }
 
-// fed replaces what xargs runs by what it runs with the names that it reads, if they are known.
+// fed adds known input names to the command that xargs runs.
 func (sh lister) fed(a *program.Args, u *program.Use) {
 	in := sh.scope.input
 	if in == nil || !sh.scope.at(in.dir) || in.Null != a.Has("--null") || len(u.Runs) != 1 {
@@ -74,7 +74,7 @@ func (sh lister) fed(a *program.Args, u *program.Use) {
 	u.Runs = runs
 }
 
-// fedByFd names what fd runs with what it found, if that is below the working directory.
+// fedByFd adds the names that fd finds to the command that it runs, if they are below the working directory.
 func (sh lister) fedByFd(argv []program.Word, u *program.Use) {
 	if len(u.Reads) > 0 || !allStatic(argv) || len(u.Runs) != 1 || !u.Runs[0].More || len(u.Runs[0].Argv) == 0 {
 		return
@@ -89,8 +89,8 @@ func (sh lister) fedByFd(argv []program.Word, u *program.Use) {
 	u.Runs[0] = program.Command{Argv: withName(u.Runs[0].Argv, "", found)}
 }
 
-// withName returns the words of a command with a name in the place of those that are a placeholder, or with names behind them. What a
-// placeholder is only a part of is not known.
+// withName returns the words of a command with each placeholder replaced by a name, or with names added at the end. A word with a
+// placeholder inside it is unknown.
 func withName(words []program.Word, placeholder string, name program.Word) []program.Word {
 	argv := slices.Clone(words)
 	if placeholder == "" {
@@ -111,8 +111,7 @@ func withName(words []program.Word, placeholder string, name program.Word) []pro
 	return argv
 }
 
-// readLine returns the variable to which the condition of a loop gives a line of what it reads at each turn, and what that is, if these
-// are names of files.
+// readLine returns the variable that the condition of a loop reads each line into, and its value, if the lines are names of files.
 func (sh lister) readLine(cond []*syntax.Stmt) (string, value) {
 	in := sh.scope.input
 	if in == nil || in.Null || len(in.Names) != 1 || !sh.scope.at(in.dir) || len(cond) != 1 || len(cond[0].Redirs) > 0 || cond[0].Negated {
@@ -146,7 +145,7 @@ func nameValue(word program.Word, dir, without string) value {
 	return v
 }
 
-// paramValues are what words are worth to a shell that begins where they stand.
+// paramValues returns the positional parameters that a nested shell gets from words.
 func (s *scope) paramValues(words []program.Word) []value {
 	var list []value
 	for _, word := range words {
@@ -160,7 +159,7 @@ func (s *scope) paramValues(words []program.Word) []value {
 	return list
 }
 
-// listedWord returns what the words are like that an unquoted substitution becomes, if it prints names of files.
+// listedWord describes the words that an unquoted substitution expands to, if it prints names of files.
 func (sh lister) listedWord() *program.Word {
 	l := sh.lists
 	if l == nil || l.Null || len(l.Names) != 1 || !sh.scope.at(l.dir) {
@@ -174,7 +173,7 @@ func (sh lister) listedWord() *program.Word {
 // at reports whether the working directory surely is this one.
 func (s *scope) at(dir string) bool { return len(s.dirs) == 1 && s.dirs[0] == dir }
 
-// require takes note that facts rest on what names of files are like.
+// require notes that facts depend on the form of names of files.
 func (sh lister) require(argv []program.Word) {
 	if sh.disk == nil || sh.quiet > 0 {
 		return
@@ -186,8 +185,8 @@ func (sh lister) require(argv []program.Word) {
 	}
 }
 
-// leavesLines takes note of a command in the body of a loop over lines that may read a part of them: what is left of a line then may be the
-// name of anything.
+// leavesLines notes a command in the body of a loop over lines that may read a part of them: the rest of a line may then be any
+// name.
 func (sh lister) leavesLines(argv []program.Word, u *program.Use) {
 	if !sh.scope.lines || len(u.Reads) > 0 && !slices.ContainsFunc(argv, func(word program.Word) bool { return word.Text == "-" }) {
 		return

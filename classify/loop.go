@@ -9,8 +9,8 @@ import (
 // looper analyses commands that may run more than once.
 type looper struct{ expander }
 
-// loop analyses what runs again and again: head, then body, any number of times. First it is tried in silence until
-// the scope at its head no longer changes, then once more with what holds at every turn.
+// loop analyses head, then body, any number of times. It first runs in silence until the scope at its head no longer changes, then
+// once more with the scope that holds at every turn.
 func (w looper) loop(head, body func()) {
 	w.quiet++
 	settled := false
@@ -162,7 +162,7 @@ func (w looper) unrolled(name string, items []program.Word, body []*syntax.Stmt)
 	w.scope = join(w.scope, w.away)
 }
 
-// oneOf returns what is known of a value that is one of the fields that the words make.
+// oneOf returns the value of a variable that is set to one of the fields of the words.
 func oneOf(items []program.Word) value {
 	var v value
 	for i, item := range items {

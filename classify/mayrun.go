@@ -30,7 +30,8 @@ func (sh unseen) namesCode(base string, argv []program.Word, use *program.Use) {
 	sh.mayRun(sh.codeOf(base, argv, use, 0))
 }
 
-// codeOf says why a program may run what is not read, "" if all that its words name is read. What it names goes to the mentions.
+// codeOf says why a program may run code that was not analysed, "" if the analysis covers all the code that its words name. That
+// code goes to the mentions.
 func (sh unseen) codeOf(base string, argv []program.Word, use *program.Use, depth int) string {
 	n, ok := program.NamesCode(base, argv)
 	switch {
@@ -60,7 +61,7 @@ func (sh unseen) codeOf(base string, argv []program.Word, use *program.Use, dept
 	return why
 }
 
-// ofProgram puts the name of a program before what its description says of it.
+// ofProgram puts the name of a program before a reason from its description.
 func ofProgram(base, reason string) string {
 	if reason == "" || strings.HasPrefix(reason, base) {
 		return reason
@@ -120,7 +121,7 @@ func projectProgram(name string) (string, bool) {
 	return "", false
 }
 
-// elsewhere reports whether a command may start outside the directory in which the whole does.
+// elsewhere reports whether a command may start outside the start directory.
 func (sh unseen) elsewhere() bool {
 	if !sh.scope.moved() {
 		return false

@@ -18,7 +18,7 @@ func plainParam(x *syntax.ParamExp) bool {
 		x.GlobSubst == syntax.OptUnset && x.RcExpand == syntax.OptUnset && x.NestedParam == nil && len(x.Modifiers) == 0
 }
 
-// param expands a parameter. Whatever may run code in the value of a variable is not understood.
+// param expands a parameter. Expansions that may run code in the value of a variable are not understood.
 func (w expander) param(f *field, x *syntax.ParamExp, quoted bool) {
 	f.numeric = false
 	if simpleParam(x) {
@@ -138,9 +138,10 @@ func (w expander) expansion(x *syntax.ParamExp) {
 	}
 }
 
-// disputed reports whether single quotes, or a $ before quotes, stand in an expansion which itself stands in double quotes, in a
-// here-document or in arithmetic. What they quote there differs with the operator, the parameter and the version of bash:
-// "${x:-'$(y)'}" runs y, "${x#'$(y)'}" does not, "${?#$'$(y)'}" does. What a substitution in it holds is quoted by its own rules.
+// disputed reports whether single quotes, or a $ before quotes, stand in an expansion that itself stands in double quotes, in a
+// here-document or in arithmetic. Whether they quote there differs with the operator, the parameter and the version of bash:
+// "${x:-'$(y)'}" runs y, "${x#'$(y)'}" does not, "${?#$'$(y)'}" does. Substitutions inside have quoting rules of their own and do
+// not count.
 func disputed(x *syntax.ParamExp) bool {
 	found := false
 	syntax.Walk(x, func(n syntax.Node) bool {
@@ -162,7 +163,7 @@ func disputed(x *syntax.ParamExp) bool {
 	return found
 }
 
-// plainlyQuoted reports whether it makes no difference to where a word ends, and to what it runs, whether single quotes quote.
+// plainlyQuoted reports whether the word ends at the same place, and runs the same code, whether single quotes quote or not.
 func plainlyQuoted(x *syntax.SglQuoted) bool {
 	return !x.Dollar && !strings.ContainsAny(x.Value, "$`\\\"{}<>()\n")
 }

@@ -9,7 +9,7 @@ import (
 	"toolhost/classify/program"
 )
 
-// access is what is done to a path.
+// access is the kind of use of a path.
 type access uint8
 
 const (
@@ -53,7 +53,7 @@ func (sh *shell) visit(how access, word program.Word) {
 	sh.named(how, word)
 }
 
-// special takes note of a path among those that are no files: devices, and what the kernel tells of the machine.
+// special notes a path that is no ordinary file: a device, or the kernel's information about the machine.
 func (sh *shell) special(text string, at program.Word) {
 	if strings.HasPrefix(text, "/") {
 		sh.kernel(text, at)
@@ -171,7 +171,7 @@ func below(text, dir string) bool {
 	return strings.HasPrefix(text, dir) && (len(text) == len(dir) || text[len(dir)] == '/')
 }
 
-// match records the pattern of a word of which no more is known than what it matches, and returns what that makes of the facts.
+// match records the pattern of a word that is known by it alone, and returns the resulting findings.
 func (sh *shell) match(how access, word program.Word) tally {
 	shape := word.Shape()
 	if shape.Pattern == "" || !cutNowhere(word) || sh.toucher() == 0 && sh.disk == nil || len(sh.scope.dirs) == 0 {

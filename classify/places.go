@@ -17,7 +17,7 @@ type places struct {
 	locks   []agenttool.Lock
 }
 
-// pathSet is a list of paths in which each is once.
+// pathSet is a list of paths without duplicates.
 type pathSet struct {
 	list []agenttool.Path
 	seen map[agenttool.Path]int // where each is, of a long list
@@ -52,12 +52,12 @@ func (s *pathSet) append(p agenttool.Path, key func(agenttool.Path) agenttool.Pa
 	}
 }
 
-// nameOf is what makes a path that is read another one, whoever reads it.
+// nameOf is the key of a path that is read, with any reader.
 func nameOf(p agenttool.Path) agenttool.Path {
 	return agenttool.Path{Spelling: p.Spelling, Absolute: p.Absolute}
 }
 
-// nameAndWriter is what makes a path that is written another one: the rules for it differ with the writer.
+// nameAndWriter is the key of a path that is written: rules for it differ with the writer.
 func nameAndWriter(p agenttool.Path) agenttool.Path {
 	return agenttool.Path{Spelling: p.Spelling, Absolute: p.Absolute, By: p.By}
 }
@@ -114,7 +114,7 @@ func (rec *record) add(how access, word program.Word, full string) {
 	s.append(p, key)
 }
 
-// toucher returns which simple command does what is recorded now, as an index plus 1; 0 if the shell itself does.
+// toucher returns the simple command of the current access, as an index plus 1; 0 for the shell itself.
 func (rec *record) toucher() int {
 	if rec.redirects {
 		return 0
@@ -122,7 +122,7 @@ func (rec *record) toucher() int {
 	return rec.part + 1
 }
 
-// notFirst is what a name must not begin with to be no more than an operand of the simple command that is looked at.
+// notFirst returns the characters that must not begin a name, or the current command would not take it for an operand.
 func (rec *record) notFirst() string {
 	if rec.part >= 0 && len(rec.parts[rec.part].Argv) > 0 && rec.parts[rec.part].Argv[0] == "find" {
 		return "-(),!"

@@ -8,7 +8,7 @@ import (
 	"toolhost/classify/program"
 )
 
-// shape is what is known of what a command prints, whatever the disk holds. It may print nothing.
+// shape describes the output of a command for any content of the disk. The output may be empty.
 type shape uint8
 
 const (
@@ -18,7 +18,7 @@ const (
 	oneToken    // the name of a commit, a date: it begins with no dash and no slash, and leads nowhere as a path
 )
 
-// shapeOf returns what is known of what statements print.
+// shapeOf returns the shape of the output of statements.
 func shapeOf(sh *shell, list []*syntax.Stmt) shape {
 	if printsNumber(list) {
 		return oneNumber
@@ -96,7 +96,7 @@ func wordsOf(stmt *syntax.Stmt) ([]string, bool) {
 	return words, true
 }
 
-// writtenText returns the text of a word in which nothing is expanded.
+// writtenText returns the text of a word without expansions.
 func writtenText(word *syntax.Word) (string, bool) {
 	if len(word.Parts) != 1 {
 		return "", false
@@ -253,7 +253,8 @@ func gitShape(args []string) shape {
 	return anyText
 }
 
-// printedText returns what a substitution becomes, if its text and the caller say that. It is analysed already.
+// printedText returns the expansion of a substitution, if its text or the caller's Disk determines it. The substitution was
+// analysed before.
 func printedText(sh *shell, last []program.Word, x *syntax.CmdSubst) (string, bool) {
 	if len(x.Stmts) != 1 || len(x.Stmts[0].Redirs) > 0 || x.Stmts[0].Negated || x.Stmts[0].Background || sh.scope.void != "" || sh.scope.doubt != "" {
 		return "", false
@@ -282,7 +283,7 @@ func printedText(sh *shell, last []program.Word, x *syntax.CmdSubst) (string, bo
 	return text, ok && !strings.Contains(text, "\n")
 }
 
-// baseName and dirName are what the programs print.
+// baseName and dirName return the output of the programs of these names.
 func baseName(text string) string {
 	trimmed := strings.TrimRight(text, "/")
 	if trimmed == "" && text != "" {

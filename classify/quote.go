@@ -6,7 +6,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// literal expands unquoted text: backslashes, a tilde, globs. rest is what follows it in the word.
+// literal expands unquoted text: backslashes, a tilde, globs. rest holds the later parts of the word.
 func (w expander) literal(f *field, lit *syntax.Lit, first bool, rest []syntax.WordPart) {
 	f.parts++
 	f.numeric = false
@@ -42,7 +42,8 @@ func (w expander) literal(f *field, lit *syntax.Lit, first bool, rest []syntax.W
 	}
 }
 
-// bracketEnd returns where a bracket expression ends with which text begins, if it stands for one character whatever is in it; else 0.
+// bracketEnd returns the end of the bracket expression at the beginning of text, if it always stands for exactly one character;
+// else 0.
 func bracketEnd(text string) int {
 	first := 1 // a ] here is no end
 	if strings.HasPrefix(text[1:], "!") || strings.HasPrefix(text[1:], "^") {
@@ -58,8 +59,8 @@ func bracketEnd(text string) int {
 	return first + 1 + end
 }
 
-// tilde expands a tilde at the beginning of a word, or of the value in a word that looks like an assignment, and
-// returns what follows. If there is more of the word, a tilde before no slash may not be one.
+// tilde expands a tilde at the beginning of a word, or of the value in a word that looks like an assignment, and returns the rest.
+// If the word has more parts, a tilde without a slash behind it may not be one.
 func (w expander) tilde(f *field, text string, more bool) string {
 	start := 0
 	if text == "" || text[0] != '~' {

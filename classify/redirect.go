@@ -107,7 +107,7 @@ func safeBeginning(text string) bool {
 	return text != "" && !strings.HasPrefix(text, devices) && !strings.HasPrefix(devices, text)
 }
 
-// network notes the paths for which bash opens a connection.
+// network records a redirection to /dev/tcp or /dev/udp, where bash opens a connection.
 func (w redirector) network(target program.Word) bool {
 	if !strings.HasPrefix(target.Text, "/dev/tcp/") && !strings.HasPrefix(target.Text, "/dev/udp/") {
 		return false

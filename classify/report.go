@@ -53,7 +53,7 @@ func (rec *record) report() agenttool.Facts {
 	return f
 }
 
-// rejection is the report of what was not analysed to its end. What was seen until then is kept where it is a warning.
+// rejection is the report of a command line whose analysis did not finish. Findings up to there are kept if they are warnings.
 func (rec *record) rejection() agenttool.Facts {
 	f := agenttool.Facts{Reads: rec.reads.all(), Writes: rec.writes.list, Hosts: rec.hosts, Locks: rec.locks, Inferred: rec.inferred(),
 		Reasons:  append([]agenttool.Reason{*rec.rejected}, rec.destroyed...),
@@ -81,9 +81,9 @@ func (rec *record) finished() []agenttool.Part {
 	return parts
 }
 
-// partsComplete returns Yes if the parts are all that runs, and what the shell does besides is to read and write the paths that
-// are named. A redirection into what is not known, or to another machine, is no part, and no rule for a part covers it; nor does
-// one for the words of a command cover the variables that it is given.
+// partsComplete returns Yes if the parts are everything that runs, and the shell itself only reads and writes the named paths. A
+// redirection to an unknown target, or to another machine, belongs to no part, and no rule for a part covers it; nor does a rule
+// for the words of a command cover variables that it inherits.
 func (rec *record) partsComplete() agenttool.Fact {
 	if s := &rec.itself; rec.tally.gap || rec.altered || s.unknown || s.incomplete || s.matched || s.reaches || s.mayReach {
 		return agenttool.Unknown
@@ -107,8 +107,8 @@ func (rec *record) commands() [][]string {
 	return all
 }
 
-// seen adds the commands that the strict analysis found in the words of others, whoever runs them: rules that forbid see no less
-// than rules that allow.
+// seen adds the commands that the strict analysis found in the words of others: rules that forbid see no less than rules that
+// allow.
 func (rec *record) seen() {
 	for i := range rec.parts {
 		if p := &rec.parts[i]; p.WrappedBy >= 0 && p.Exact {
@@ -161,7 +161,8 @@ func (rec *record) matches(parts []agenttool.Part) []agenttool.Glob {
 	return rec.globs
 }
 
-// allMayRun is why the whole may run more: what the shell does itself comes first, for no rule about a command covers it.
+// allMayRun returns the reason why the whole may run more code. The shell's own effects come first, because no rule about a command
+// covers them.
 func (rec *record) allMayRun() string {
 	if rec.opaque != "" {
 		return rec.opaque

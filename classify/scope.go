@@ -7,26 +7,26 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// scope is what is known of the shell's state at one point of a command line.
+// scope is the known state of the shell at one point of a command line.
 type scope struct {
-	start  string   // the directory in which the whole began
+	start  string   // directory where the command line starts
 	dirs   []string // where the working directory is, one of these; nil if unknown
 	old    []string // where it was before the last cd, which cd - goes back to; nil if unknown
 	fork   bool     // the command just analysed is one that leaves the working directory in alt if it fails
 	alt    []string
 	vars   map[string]value
 	params []value                     // $1, $2, … of a shell in a shell; nil where they are not known
-	funcs  map[string]*syntax.FuncDecl // nil where it depends on what ran
+	funcs  map[string]*syntax.FuncDecl // nil: depends on earlier commands
 	void   string                      // why names no longer mean what they say, if so
-	doubt  string                      // why nothing is proved any more of what follows, if so: something before it is not understood
+	doubt  string                      // why nothing is proved about later commands: an earlier one is not understood; "" if all are
 	given  bool                        // programs find a variable that may mean something to them
-	piped  bool                        // stdin is not what the command line was given
-	input  *listing                    // what stdin is, if that is names of files
-	lines  bool                        // it is what a loop reads line by line
+	piped  bool                        // stdin is not that of the command line
+	input  *listing                    // the content of stdin, if it is names of files
+	lines  bool                        // a loop reads it line by line
 
 	vanishing bool // a glob that matches nothing may become no word
 	captured  bool // stdout surely is no terminal: a pipe or a file
-	plain     bool // the shell may be another than bash: what variables hold is not followed
+	plain     bool // the shell may not be bash: values of variables are not followed
 }
 
 // kind orders what is known of a value, from nothing to all.
@@ -43,12 +43,12 @@ const (
 	static         // is text
 )
 
-// value is what a variable surely holds. The zero value may be anything.
+// value is the proved value of a variable. The zero value may be anything.
 type value struct {
 	kind    kind
 	text    string
 	pattern string // of a local or begins that is one of the names that a glob matches: the glob, as program.Word.Pattern is
-	dir     string // ... and the directory from which they are named
+	dir     string // ... and the directory that these names are relative to
 	named   bool   // ... as in program.Word.Name
 	without string // ... as in program.Word.Without
 }
@@ -80,7 +80,7 @@ func (s *scope) declare(name string, f *syntax.FuncDecl) {
 	s.funcs[name] = f
 }
 
-// moved reports whether the working directory may differ from the one in which the whole began.
+// moved reports whether the working directory may differ from the start directory.
 func (s *scope) moved() bool {
 	return len(s.dirs) != 1 || s.dirs[0] != s.start
 }
@@ -118,7 +118,7 @@ func eitherDir(a, b []string) []string {
 	return all
 }
 
-// join returns what holds in both scopes. Either may be nil, for a point that is not reached.
+// join returns the state that holds in both scopes. Either may be nil, for a point that is not reached.
 func join(a, b *scope) *scope {
 	if a == nil {
 		return b
@@ -162,7 +162,7 @@ func join(a, b *scope) *scope {
 	return j
 }
 
-// either returns what is known of a value that is one of two.
+// either returns the common knowledge about two possible values.
 func either(a, b value) value {
 	switch {
 	case a == b:

@@ -6,10 +6,10 @@ import (
 	"toolhost/classify/program"
 )
 
-// scratch is memory of one analysis that the next one uses again. Nothing of it is in what the analysis returns.
+// scratch is memory of one analysis that the next one reuses. The result of an analysis never refers to it.
 type scratch struct {
 	parsing program.Memory
-	argvs   []program.Word // of simple commands; who expands them takes a part of it
+	argvs   []program.Word // of simple commands; each expansion takes a part of it
 	scopes  []*scope       // of subshells that ended
 }
 
@@ -17,7 +17,7 @@ const manyWords = 64
 
 var walks = sync.Pool{New: func() any { return new(walk) }}
 
-// newWalk returns a walk that begins where a command line does. Who asks for it frees it.
+// newWalk returns a walk at the beginning of a command line. The caller frees it.
 func newWalk(in Context) *walk {
 	w := walks.Get().(*walk)
 	w.ctx, w.part, w.scope = in, -1, w.copied(&scope{start: in.Dir})

@@ -8,11 +8,11 @@ import (
 	"toolhost/classify/program"
 )
 
-// naming are the variables by which the shell finds what a word runs, or holds what it runs itself.
+// naming are the variables that decide which program a word runs, or hold code that the shell runs.
 var naming = program.WordSet(`BASH_ALIASES BASH_CMDS IFS`)
 
-// setsUnseen records that something other than a plain assignment sets a variable, whose value is not followed: if the shell looks there
-// for what to run, the words that follow may run anything. The name may have a subscript.
+// setsUnseen records that something other than a plain assignment sets a variable, whose value is not followed: if the shell uses
+// that variable to find programs, later words may run anything. The name may have a subscript.
 func (sh unseen) setsUnseen(name string) {
 	name, _, _ = strings.Cut(name, "[")
 	if naming[name] || inherited[name] {
@@ -126,14 +126,14 @@ func (w assigner) setsByClause(x *syntax.DeclClause) {
 	}
 }
 
-// quietly returns a word of which nothing is recorded.
+// quietly returns a word and records nothing about it.
 func (w expander) quietly(word *syntax.Word) program.Word {
 	w.quiet++
 	defer func() { w.quiet-- }()
 	return w.single(word)
 }
 
-// setsTarget judges what an expression assigns to that is no plain name: a[i], or what is made of expansions.
+// setsTarget judges the target of an assignment in an expression if it is no plain name: a[i], or one made of expansions.
 func (sh unseen) setsTarget(target syntax.ArithmExpr) {
 	word, ok := target.(*syntax.Word)
 	if !ok || len(word.Parts) != 1 {

@@ -2,7 +2,8 @@ package classify
 
 import "toolhost/classify/program"
 
-// settled returns what a use of a program is by what the disk holds: where the project has no file that could name other code, it only reads.
+// settled returns the use of a program in a known directory: if the project has no file that could name other code, the program
+// only reads.
 func (sh lister) settled(argv []program.Word, u *program.Use) *program.Use {
 	if sh.disk == nil || len(sh.scope.dirs) != 1 {
 		return u

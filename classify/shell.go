@@ -9,7 +9,7 @@ import (
 	"toolhost/classify/program"
 )
 
-// shell is the shell at one point of the command line, and what it was seen to do until there.
+// shell is the shell at one point of the command line, with the findings so far.
 type shell struct {
 	record
 	ctx   Context
@@ -19,10 +19,10 @@ type shell struct {
 	remote  int      // while positive, what runs is not on this machine, and its paths are not those here
 	arrays  bool     // a variable may be an array
 	indexed bool     // names of files come from git's index
-	lists   *listing // what was printed by the command just analysed, if that is names of files
+	lists   *listing // the output of the last command, if it is names of files
 	ending  ending   // of the pipeline, behind the command that is looked at
-	reading ending   // of what the command reads
-	texts   int      // texts in one another for which nothing but what they may run is asked
+	reading ending   // how much the command reads
+	texts   int      // depth of nested texts that are only searched for code that they may run
 }
 
 // assignable reports whether the shell gives a variable no meaning of its own and no program is likely to have it in
@@ -35,7 +35,7 @@ func (sh *shell) assignable(name string) bool {
 	return false
 }
 
-// relative returns what a path may be, as it is in each directory that may be the working directory; nil if that is not known.
+// relative returns the path joined with each possible working directory; nil if that is unknown.
 func (sh *shell) relative(to string) []string {
 	if strings.HasPrefix(to, "/") {
 		return []string{path.Clean(to)}
@@ -47,7 +47,7 @@ func (sh *shell) relative(to string) []string {
 	return dirs
 }
 
-// unknown records that something of the language is not understood, and why. What follows may mean something else then.
+// unknown records a construct that is not understood, and the reason. Later commands may then mean something else.
 func (sh *shell) unknown(reason string) {
 	sh.note(tally{unknown: true, gap: true})
 	sh.fact("read_only", reason)
@@ -74,14 +74,14 @@ func (sh *shell) doubtWithin(reason string) (end func()) {
 	}
 }
 
-// doubt says why nothing is proved any more of what follows, if that is so.
+// doubt records, if is is true, the reason why nothing is proved about later commands.
 func (sh *shell) doubt(reason string, is bool) {
 	if is && sh.scope.doubt == "" {
 		sh.scope.doubt = reason
 	}
 }
 
-// begin opens a simple command; the result is what end closes it with.
+// begin opens a simple command; pass its result to end.
 func (sh *shell) begin(argv []program.Word) (outer int) {
 	outer = sh.part
 	if sh.quiet > 0 {

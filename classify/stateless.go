@@ -7,10 +7,10 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Stateless reports whether a line that is typed into a running shell leaves the shell as it was, but for its directory: what is
-// proved of the next line still holds then. It is so for whole lines that join plain calls of programs, and of builtins that keep
-// nothing, by pipes, && and ||. Assignments, functions, aliases, options, substitutions, here-documents and jobs in the background
-// are none of it, nor is what is not understood.
+// Stateless reports whether a line that is typed into a running shell leaves the shell unchanged except for its directory: proofs
+// about the next line still hold then. This is so for lines that only join plain calls of programs, and of builtins without lasting
+// effect, by pipes, && and ||. Lines with assignments, functions, aliases, options, substitutions, here-documents or background
+// jobs are not stateless, nor are lines that are not understood.
 func Stateless(line string) bool {
 	if _, ok := unfit(line); !ok || strings.ContainsAny(line, "\n\r\\!") || strings.HasPrefix(strings.TrimSpace(line), "^") {
 		return false
@@ -93,7 +93,7 @@ func literal(w *syntax.Word) bool {
 	})
 }
 
-// firstText is the text with which a literal word begins; "-" where there is none.
+// firstText returns the first text of a literal word; "-" where there is none.
 func firstText(w *syntax.Word) string {
 	for _, part := range w.Parts {
 		text := ""

@@ -8,13 +8,13 @@ import (
 	"toolhost/classify/program"
 )
 
-// walk is the strict analysis: it runs a command line in thought, with all that may happen in the place of what would.
+// walk is the strict analysis: it simulates a command line and follows every possible outcome.
 type walk struct {
 	scratch
 	shell
 	gleaner gleaner
 
-	away  *scope // what may hold where break, continue or return left for
+	away  *scope // the scope at break, continue and return
 	calls []*syntax.FuncDecl
 	local []string // variables that the current function gives back when it ends
 
@@ -113,7 +113,7 @@ func (w *walk) command(s *syntax.Stmt) {
 	}
 }
 
-// onlyPrints reports whether what a statement prints is what its last simple command prints.
+// onlyPrints reports whether a statement prints only the output of its last simple command.
 func onlyPrints(s *syntax.Stmt) bool {
 	for _, r := range s.Redirs {
 		if r.N == nil || r.N.Value != "2" || r.Op != syntax.RdrOut {
@@ -159,7 +159,7 @@ func (w *walk) binary(x *syntax.BinaryCmd) {
 			w.stmt(x.Y)
 			last = w.scope.dirs
 		})
-		if w.scope.plain { // of which some run the last part themselves
+		if w.scope.plain { // some plain shells run the last part themselves
 			w.scope.dirs = eitherDir(w.scope.dirs, last)
 		}
 	default:
@@ -260,7 +260,7 @@ func (w *walk) callFunction(name string) {
 	}
 	away, local := w.away, w.local
 	w.away, w.local = nil, nil
-	w.scope.params = nil // it has its own, and what comes after it may find them changed
+	w.scope.params = nil // the body has its own, and may have changed them for later commands
 	w.calls = append(w.calls, f)
 	w.stmt(f.Body)
 	w.calls = w.calls[:len(w.calls)-1]

@@ -10,23 +10,23 @@ import (
 
 // field is one word while it is put together.
 type field struct {
-	text    []byte // what the word surely begins with; all of it while open is false
+	text    []byte // known beginning of the word; all of it while open is false
 	open    bool   // something that is not known was seen
 	glob    bool   // and a glob is all that was
 	many    bool
 	numeric bool // the only part is a number
 	blank   bool // and it may be empty
-	local   bool // it begins with what begins with no slash
+	local   bool // its unknown beginning has no slash
 	parts   int
-	pattern []byte        // of a glob: what it matches, as program.Word.Pattern is
+	pattern []byte        // of a glob: the pattern that it matches, as program.Word.Pattern is
 	vague   bool          // the pattern is not all of it
 	matched string        // the pattern of a variable that is the first part
 	names   value         // of a variable that is the first part: one of the names that are listed
-	listed  *program.Word // of a substitution that is the first part: what each of the words is like that it becomes
+	listed  *program.Word // of a substitution that is the first part: describes each of the words that it expands to
 	lines   bool          // the only part is numbers in lines of their own, or nothing
 	token   bool          // it begins with a token
-	after   []byte        // what follows that
-	sample  []byte        // all of it, with numbers in the place of what is not known
+	after   []byte        // the text behind that
+	sample  []byte        // all of it, with numbers for its unknown pieces
 	odd     bool          // something else than numbers is not known
 	plain   bool          // no glob is looked for: the right side of an assignment, a pattern, a here-string
 }
@@ -54,7 +54,7 @@ func (w expander) fields(words []*syntax.Word) []program.Word {
 	return list
 }
 
-// plainText returns the text of a word in which nothing is quoted or expanded.
+// plainText returns the text of a word without quotes and expansions.
 func plainText(word *syntax.Word) (string, bool) {
 	if len(word.Parts) != 1 {
 		return "", false
@@ -83,7 +83,7 @@ func (w expander) appendFields(list []program.Word, word *syntax.Word) []program
 	return append(list, w.namedWord(f, word.Pos()))
 }
 
-// namedWord is the word with what is known of it if it becomes names of files.
+// namedWord returns the word with its properties as names of files, if it expands to such.
 func (w expander) namedWord(f field, at syntax.Pos) program.Word {
 	word := f.word(at)
 	switch {
@@ -141,7 +141,7 @@ func (w expander) single(word *syntax.Word) program.Word {
 	return f.word(word.Pos())
 }
 
-// text expands a word for what it runs alone.
+// text expands a word only to analyse the code in it.
 func (w expander) text(word *syntax.Word) { w.single(word) }
 
 func (f *field) word(at syntax.Pos) program.Word {
@@ -165,7 +165,7 @@ func (f *field) matches() string {
 	return ""
 }
 
-// sampled returns the text with numbers in the place of what is not known, "" if that is more.
+// sampled returns the text with numbers for its unknown pieces, "" if those may be more than numbers.
 func (f *field) sampled() string {
 	if !f.open || f.odd {
 		return ""
@@ -320,7 +320,7 @@ func (w expander) doubleQuoted(f *field, x *syntax.DblQuoted) {
 	}
 }
 
-// substitution expands $(…): what it runs counts, what it prints is not known.
+// substitution expands $(…): the commands in it count, their output is unknown.
 func (w expander) substitution(f *field, x *syntax.CmdSubst, quoted bool) {
 	outer, before := w.ending, w.tally.long
 	w.ending, w.tally.long = endsNever, false
@@ -343,7 +343,7 @@ func (w expander) substitution(f *field, x *syntax.CmdSubst, quoted bool) {
 	f.printed(shapeOf(&w.shell, x.Stmts), quoted)
 }
 
-// printed appends what a command prints, of which its shape is known. It may be nothing.
+// printed appends the output of a command, of the given shape. It may be empty.
 func (f *field) printed(of shape, quoted bool) {
 	f.numeric, f.blank, f.lines = of == oneNumber, of == oneNumber, of == numberLines
 	switch of {
@@ -387,5 +387,5 @@ func printsNumber(list []*syntax.Stmt) bool {
 	return false
 }
 
-// pattern expands a pattern of case or [[ for what it runs.
+// pattern expands a pattern of case or [[ only to analyse the code in it.
 func (w expander) pattern(word *syntax.Word) { w.text(word) }
