@@ -28,13 +28,13 @@ func (a *answer) Write(b []byte) (int, error) {
 	return a.ResponseWriter.Write(b)
 }
 
-// Flush sends what was written so far.
+// Flush sends the bytes written so far.
 func (a *answer) Flush() {
 	a.begun = true
 	_ = nethttp.NewResponseController(a.ResponseWriter).Flush() // the next write fails as well
 }
 
-// refuse sends a refusal. The connection ends with it, so that nothing is read of what was not wanted.
+// refuse sends a refusal and closes the connection, so that the rest of the refused request is not read.
 func (a *answer) refuse(bad *refusal) {
 	h := a.Header()
 	h.Set("Content-Type", "application/json")
@@ -60,7 +60,7 @@ func refused(status int, code, format string, args ...any) *refusal {
 	return &refusal{status, code, fmt.Sprintf(format, args...)}
 }
 
-// recovered answers for a handler that panicked. What it panicked with may be of the request, so it is not logged.
+// recovered answers for a handler that panicked. It does not log the panic value, which may hold parts of the request.
 func (s *Server) recovered(w *answer) {
 	v := recover()
 	switch {

@@ -14,7 +14,7 @@ type busy struct {
 	by     map[string]int
 	total  int
 	bodies int64
-	idle   chan struct{} // closed when the last request ends; nil: nobody waits for that
+	idle   chan struct{} // closed when the last request ends; nil: no caller waits for that
 }
 
 func newBusy(l limits) *busy {

@@ -16,8 +16,8 @@ import (
 	"toolhost/agenttool/visible"
 )
 
-// stranger refuses what a client must not ask for, whoever it is: a request that is meant for somebody else, or that a
-// web page sent. Nil: it may go on.
+// stranger refuses requests that no client may send: those for another server, and those of foreign web pages. Nil: the
+// request may go on.
 func (s *Server) stranger(r *nethttp.Request) *refusal {
 	switch {
 	case r.URL.Host != "" || !strings.HasPrefix(r.RequestURI, "/"):
@@ -140,7 +140,7 @@ func parseOrigins(given []string) ([]string, error) {
 	return origins, nil
 }
 
-// shown is what a stranger sent, so that it can be looked at: escaped and short.
+// shown returns text of a stranger for a message: escaped and short.
 func shown(s string) string {
 	const most = 100
 	if s == "" {

@@ -31,7 +31,7 @@ type connection struct {
 	proved bool // guarded by among
 }
 
-// listener counts what it accepts.
+// listener counts the connections that it accepts.
 type listener struct {
 	*net.TCPListener
 	open *connections

@@ -57,17 +57,17 @@ func (s *Server) events(w *answer, r *nethttp.Request) *refusal {
 	return nil
 }
 
-// begin sends the head, at once, so that a client knows that it is heard of what happens from now on.
+// begin sends the head at once, so that a client knows that it gets all events from now on.
 func (c *stream) begin() {
 	h := c.w.Header()
 	h.Set("Content-Type", "text/event-stream")
-	h.Set("Connection", "close") // behind a stream nothing else is asked
+	h.Set("Connection", "close") // a stream is the last response of its connection
 	h.Set("Toolhost-Session", string(c.s.o.Session))
 	c.w.WriteHeader(nethttp.StatusOK)
 	c.comment("events of session " + string(c.s.o.Session))
 }
 
-// run sends page and what comes behind it.
+// run sends page and the events after it.
 func (c *stream) run(r *nethttp.Request, page []byte) {
 	for c.send(page) && c.more {
 		var bad *refusal

@@ -11,8 +11,8 @@ import (
 	"toolhost/host"
 )
 
-// feed keeps events for one client until it takes them: most bytes, and one event more. What comes after that is not kept,
-// so that what is kept has no gap.
+// feed queues events for one client: most bytes, and one event more. It drops all events after that, so that the queue has
+// no gap.
 type feed struct {
 	most  int
 	ready chan struct{} // has one when there is something to take
@@ -44,7 +44,7 @@ func (f *feed) tell(e host.Notice) {
 	}
 }
 
-// take returns what was kept, and whether events were left out behind it.
+// take returns the queued events, and whether later ones were dropped.
 func (f *feed) take() (events []byte, full bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -45,7 +45,7 @@ func (s *Server) serve(streams context.Context, w *answer, r *nethttp.Request) *
 		}
 	case s.secret(r.URL.Path):
 		limit = maxAnswer
-		_ = nethttp.NewResponseController(w.ResponseWriter).SetReadDeadline(time.Now().Add(s.l.unknown)) // fails where nobody is there
+		_ = nethttp.NewResponseController(w.ResponseWriter).SetReadDeadline(time.Now().Add(s.l.unknown)) // fails if the client has left
 	default:
 		return s.unauthorized(w, r)
 	}

@@ -12,7 +12,7 @@ import (
 // logPause is how long a line of net/http keeps others away: strangers can cause as many as they like.
 const logPause = time.Second
 
-// logger tells of what goes wrong.
+// logger reports errors.
 type logger struct {
 	tell func(string)
 

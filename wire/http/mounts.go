@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// mount is a handler and the path at which it begins.
+// mount is a handler and its path.
 type mount struct {
 	path    string
 	handler nethttp.Handler

@@ -19,31 +19,31 @@ import (
 	"toolhost/host"
 )
 
-// Options says where to listen, for whom, and what is served.
+// Options are the address, the access checks and the handlers of a server.
 type Options struct {
 	Addr     string // host:port; empty: 127.0.0.1 and a port that is free
-	Token    string // what clients show; required, see [NewToken]
+	Token    string // of every client; required, see [NewToken]
 	CertFile string // PEM, with KeyFile: TLS; both empty: none, which only loopback may do
 	KeyFile  string
 
-	Host    *host.Host // whose events are told; required
+	Host    *host.Host // the source of events; required
 	Session agenttool.SessionID
 	Version string // of this build
 
-	// Mounts are the handlers, by path: "/mcp" serves /mcp and what is below. They see the whole path, behind all checks.
+	// Mounts are the handlers, by path: "/mcp" serves /mcp and the paths below. They run after all checks and see the whole path.
 	Mounts  map[string]nethttp.Handler
 	MaxBody int64 // bytes of a request's body; 0: 16 MiB
 
-	// Knows reports whether a path holds a secret that a handler gave out and that nobody can guess: it stands for the token. A
-	// guess is refused like what comes without one, before anything of it is read. Nil: no path does.
+	// Knows reports whether a path holds an unguessable secret of a handler, which replaces the token. A wrong guess is refused
+	// like a request without a token, before its body is read. Nil: no path holds one.
 	Knows func(path string) bool
 
-	Log          func(string) // told of what goes wrong, escaped, with nothing of requests in it; nil: nobody
-	AllowedHosts []string     // further names, with or without port, by which clients reach this server
+	Log          func(string) // gets errors, escaped and without parts of requests; may be nil
+	AllowedHosts []string     // further names of this server, with or without port
 	Origins      []string     // origins of web pages that may call, as scheme://host[:port]; nil: none but our own
 }
 
-// limits are what clients are held to.
+// limits are the limits for clients.
 type limits struct {
 	header, body, write, idle time.Duration // for a request's head, the whole request, one write, and between requests
 	unknown                   time.Duration // for the body of a request without the token
@@ -70,7 +70,7 @@ const (
 	maxHeader      = 12 << 10 // net/http lets 4 KiB more pass
 )
 
-// Server is a listener and what is served on it. Its methods may be used from several goroutines.
+// Server is a listener with its handlers. Its methods may be used from several goroutines.
 type Server struct {
 	o        Options
 	l        limits
@@ -125,7 +125,7 @@ func listen(o Options, l limits) (*Server, error) {
 	return s, nil
 }
 
-// take listens on an address, which is looked up once: what is checked is what is taken.
+// take listens on an address. It resolves the name once, so that it listens on the address that it checked.
 func (s *Server) take(name string) error {
 	if name == "" {
 		name = "127.0.0.1:0"
@@ -150,10 +150,10 @@ func (s *Server) take(name string) error {
 	return nil
 }
 
-// unheard says why an address could not be listened on, and what to do.
+// unheard returns the error of a failed listen, with the remedy.
 func unheard(name string, err error) error {
 	if op, ok := errors.AsType[*net.OpError](err); ok {
-		err = op.Err // the address is said here
+		err = op.Err // the message below has the address
 	}
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return fmt.Errorf("listen on %s: %w: is another toolhost serve running? take another port, or 0 for any that is free", name, err)
@@ -286,7 +286,7 @@ func (s *Server) end(base context.Context, server *nethttp.Server) {
 	quiet := make(chan struct{})
 	go func() { // ends when all connections are closed, below
 		defer close(quiet)
-		_ = server.Shutdown(grace) // what it leaves is ended here
+		_ = server.Shutdown(grace) // the code below closes the connections that it leaves
 	}()
 	select {
 	case <-quiet:

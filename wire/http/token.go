@@ -18,8 +18,8 @@ const (
 // NewToken returns a token that cannot be guessed: 52 letters and digits, 256 bits.
 func NewToken() string { return rand.Text() + rand.Text() }
 
-// ReadTokenFile returns the token that a file holds, without blanks around it. The file must be ours and nobody else may
-// read it (mode 0600), or others of this machine could come in; the error says what to do.
+// ReadTokenFile returns the token in a file, without blanks around it. The file must belong to this user with mode 0600,
+// so that other users of the machine cannot use the token. The error names the remedy.
 func ReadTokenFile(path string) (string, error) {
 	text, err := readSecret(path, maxTokenFile)
 	token := strings.TrimSpace(string(text))
@@ -41,7 +41,7 @@ func readSecret(path string, most int64) ([]byte, error) {
 func readSmall(path string, most int64, may func(*os.File) error) ([]byte, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe is no reason to wait
 	if err != nil {
-		return nil, errors.Unwrap(err) // the path is said by who asks
+		return nil, errors.Unwrap(err) // callers add the path
 	}
 	defer f.Close()
 	if err := may(f); err != nil {
@@ -66,11 +66,11 @@ func regular(f *os.File) error {
 // private refuses a file that others own or may read or write.
 func private(f *os.File) error { return ours(f, false, 0o077) }
 
-// keyOfOurs refuses the file of a key that others may change or everybody may read. The key may be kept as systems do it: root's, and
-// readable by a group.
+// keyOfOurs refuses a key file that other users may read or its group may change. As is usual on servers, the file may belong to root
+// and be readable by a group.
 func keyOfOurs(f *os.File) error { return ours(f, true, 0o037) }
 
-// ours refuses what is no regular file of this user, or of root where that may be, and what has one of the bits of mode that it must not.
+// ours refuses all but regular files of this user, or of root if orRoot is set, that have none of the mode bits in without.
 func ours(f *os.File, orRoot bool, without os.FileMode) error {
 	info, err := f.Stat()
 	if err != nil {
@@ -88,7 +88,7 @@ func ours(f *os.File, orRoot bool, without os.FileMode) error {
 	return nil
 }
 
-// checkToken refuses what a header cannot carry (RFC 6750) or what can be tried out. The error does not hold the token.
+// checkToken refuses tokens that a header cannot carry (RFC 6750) or that are short enough to guess. The error does not hold the token.
 func checkToken(token string) error {
 	if token == "" {
 		return errors.New("there is no token: every client has to show one, make it with NewToken or give a file of mode 0600 that holds one")

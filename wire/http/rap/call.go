@@ -26,12 +26,12 @@ type call struct {
 	host     string              // the id of the host's request; empty: it was not begun
 	job      string              // that goes on after it; empty: none
 	ended    *agenttool.Progress // how its job ended; nil: not yet
-	canceled string              // why nobody waits for it any more; empty: somebody does
-	muted    bool                // nothing more is told of its job
+	canceled string              // why the runtime waits for it no longer; empty: it does
+	muted    bool                // no more messages about its job
 	closed   bool                // over is closed
 }
 
-// unknownDigest is that of calls of a server before this one: nobody knows what they were.
+// unknownDigest stands for the digest of a call of an earlier server, which is unknown.
 var unknownDigest [sha256.Size]byte
 
 // placeOf is the scheme, host and port of a callback URL, which are no secret.
@@ -43,7 +43,7 @@ func placeOf(raw string) string {
 	return strings.ToLower(u.Scheme + "://" + u.Host)
 }
 
-// begin gives a call to the host. Whatever is in the way of that is its result (RAP-10, RAP-11).
+// begin gives a call to the host. If that fails, the error is the result of the call (RAP-10, RAP-11).
 func (c *call) begin(in invocation, fault error) {
 	s := c.server
 	c.release = sync.OnceFunc(c.release)
@@ -130,8 +130,8 @@ func (c *call) completed(done host.Completion) {
 	}
 }
 
-// told goes on after a result was taken or given up. A job that the runtime has heard of is kept; one of a result that it refused
-// is ended, since nobody can know of it.
+// told goes on after a result was delivered or given up. It follows the job of a delivered result. It ends the job of a result that
+// the runtime refused, since no client knows of that job.
 func (c *call) told(follows bool, end outcome) {
 	switch {
 	case !follows:
@@ -156,8 +156,8 @@ func (c *call) keepJob() {
 	}
 }
 
-// leaves notes the job that goes on after a call, and reports whether it is to be followed, by a goroutine that is counted
-// already. One that nobody waits for is ended.
+// leaves notes the job that goes on after a call, and reports whether the caller has to follow it, in a goroutine that
+// leaves has counted. It ends the job of a canceled call.
 func (c *call) leaves(job string) bool {
 	s := c.server
 	if job == "" {
@@ -182,7 +182,8 @@ func (c *call) leaves(job string) bool {
 	return true
 }
 
-// abandon ends a call that nobody waits for: it is canceled, or its job is. A job that is not to end is only followed no longer.
+// abandon ends a call whose runtime waits no longer: it cancels the call or, if kill is set, ends its job. Without kill it only
+// stops following the job.
 func (c *call) abandon(reason string, kill bool) {
 	s := c.server
 	s.mu.Lock()
@@ -211,7 +212,7 @@ func (c *call) stopLocked() {
 	}
 }
 
-// retire forgets a call for which nothing is owed.
+// retire forgets a call that needs no more callbacks.
 func (c *call) retire() {
 	s := c.server
 	s.questions.forget(c)
@@ -223,7 +224,7 @@ func (c *call) retire() {
 	}
 }
 
-// own makes a call about a job, for which nobody is asked.
+// own makes a call of the server itself about a job. It does not ask for approval.
 func (c *call) own(tool, input string) (host.Completion, error) {
 	s := c.server
 	done := make(chan host.Completion, 1)
@@ -246,7 +247,7 @@ func (c *call) own(tool, input string) (host.Completion, error) {
 	}
 }
 
-// unwanted reports whether nobody wants to hear of the job of a call any more.
+// unwanted reports whether the runtime wants no more messages about the job of a call.
 func (c *call) unwanted() bool {
 	c.server.mu.Lock()
 	defer c.server.mu.Unlock()

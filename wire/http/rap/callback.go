@@ -53,7 +53,7 @@ func (b *outbox) attempt(m message) (why string, again bool) {
 		return fmt.Sprintf("the answer was %d", status), true
 	case status >= 200 && status < 300:
 		return "", false
-	default: // a redirect would take it to where nobody looked
+	default: // a redirect would lead to an unchecked address
 		return fmt.Sprintf("the answer was %d", status), false
 	}
 }
@@ -104,7 +104,7 @@ func shownHost(u *url.URL) string {
 	return visible.Text(name[:min(len(name), 255)])
 }
 
-// reachable reports why callbacks do not go to a URL. Who can mend that reads the log.
+// reachable reports why callbacks do not go to a URL. It also logs that, for the person who can allow it.
 func (o *Options) reachable(raw string) error {
 	_, err := o.allowed(raw)
 	if err != nil {
@@ -152,8 +152,8 @@ func dial(ctx context.Context, network, hostPort string) (net.Conn, error) {
 	return d.DialContext(ctx, network, hostPort)
 }
 
-// fits reports whether a host of that name may be at ip: this machine on loopback, an address where it says, every other
-// name on the open internet. A name that leads to an inner address is one that somebody turned (DNS rebinding).
+// fits reports whether a host of that name may be at ip: this machine on loopback, an address at itself, every other name
+// on the open internet. A name that resolves to an inner address is an attack (DNS rebinding).
 func fits(host string, ip netip.Addr) bool {
 	if isLocal(host) {
 		return ip.IsLoopback()

@@ -27,7 +27,7 @@ type choiceMessage struct {
 	ResponseURL string   `json:"response_url"`
 }
 
-// choice is a question of the host that its runtime was asked. questiona.mu guards what follows the options.
+// choice is a prompt of the host as a question to a runtime. questions.mu guards the fields after the options.
 type choice struct {
 	call    *call
 	prompt  prompt.Prompt
@@ -48,7 +48,7 @@ type option struct {
 	scope prompt.Scope // empty: deny
 }
 
-// questions are those that runtimes were asked and that are not over, by their secret ids.
+// questions are the open questions to runtimes, by their secret ids.
 type questions struct {
 	host   *host.Host
 	o      *Options
@@ -105,8 +105,8 @@ func (a *questions) ask(c *call, p prompt.Prompt, over <-chan struct{}) {
 	})
 }
 
-// decide answers a prompt. An answer for the session that cannot count is one for once; anything else that cannot is a denial.
-// unseen says why nobody chose the option; empty: somebody did.
+// decide answers a prompt. If the host refuses an answer for the session, the answer counts once; any other refused answer denies.
+// unseen says why no person chose the option; empty: one did.
 func (a *questions) decide(q *choice, o option, unseen string) {
 	answer := prompt.Answer{
 		DecisionID: q.prompt.Decision.DecisionID, Behavior: agenttool.Deny, Channel: prompt.Channel{Name: "RAP runtime"}, Alone: true, Unseen: unseen,
@@ -130,14 +130,14 @@ func (a *questions) decide(q *choice, o option, unseen string) {
 		}
 		answer.Unseen = "the answer that allowed it could not count: " + visible.Text(err.Error())
 	}
-	_, _ = a.host.Decide(answer) // its error: somebody else has answered it, or it is over
+	_, _ = a.host.Decide(answer) // its error: the prompt was answered elsewhere, or it is over
 }
 
-// errOver refuses answers to what nobody asks.
+// errOver refuses answers to questions that are unknown or over.
 var errOver = refuse(http.StatusNotFound, "there is no such question, or it is over")
 
-// settle notes an answer: the index of an option, or what is wrong with it. settles reports whether the question is to be
-// decided now, by the option and why nobody chose it. The error is what the runtime is told.
+// settle notes an answer: the index of an option, or the error of an invalid answer. If settles is true, the caller decides
+// the question by the option and unseen, the reason why no person chose it. The error goes to the runtime.
 func (a *questions) settle(id string, n int, wrong error) (o option, unseen string, settles bool, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

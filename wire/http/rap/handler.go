@@ -23,12 +23,12 @@ const (
 	closePath   = "/close_thread"
 	statusPath  = "/tool_call_status"
 
-	// SecretPath is where answers to questions go. Each question has a path below it that only who was asked knows: runtimes post there
-	// as they were told, without a token. [Server.Knows] tells which ones there are.
+	// SecretPath is the path for answers to questions. Each question has a secret path below it, which only its runtime knows. Runtimes
+	// post there without a token. [Server.Knows] reports whether such a path exists.
 	SecretPath = "/user_choice_response"
 )
 
-// Paths are all paths below the base at which something is served, or below which.
+// Paths are the paths that the handler serves, below the base. It serves paths below [SecretPath] too.
 func Paths() []string {
 	return []string{toolsetPath, invokePath, SecretPath, cancelPath, closePath, statusPath}
 }
@@ -79,7 +79,7 @@ func refuse(status int, format string, args ...any) error {
 	return &refusal{status, fmt.Sprintf(format, args...)}
 }
 
-// write answers with the refusal. What is refused for now says when to come again.
+// write answers with the refusal. A temporary refusal says when to try again.
 func write(w http.ResponseWriter, err error) {
 	status := http.StatusBadRequest
 	if e, ok := errors.AsType[*refusal](err); ok {
@@ -160,7 +160,7 @@ func (s *Server) serveInvoke(w http.ResponseWriter, r *http.Request) {
 func acknowledge(w http.ResponseWriter) {
 	w.Header().Set("Content-Length", "0")
 	w.WriteHeader(http.StatusOK)
-	_ = http.NewResponseController(w).Flush() // what cannot flush sends it when the handler returns
+	_ = http.NewResponseController(w).Flush() // a writer that cannot flush sends it when the handler returns
 }
 
 // named is a notification about a thread, or a call of it.
@@ -254,12 +254,12 @@ func reply(w http.ResponseWriter, v any) {
 	_, _ = w.Write(append(body, '\n'))
 }
 
-// serveChoice takes the answer to a question (RAP-17). What is no valid choice may be corrected a few times, and denies then: nothing
-// stays pending.
+// serveChoice takes the answer to a question (RAP-17). A runtime may correct an invalid answer a few times; then the call is denied,
+// so that no question stays open.
 func (s *Server) serveChoice(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("id")
 	q := s.questions.of(id)
-	if q == nil { // whoever guesses takes nothing from those who know
+	if q == nil { // before the body is read, so that guesses of paths cost little
 		write(w, errOver)
 		return
 	}
@@ -281,8 +281,8 @@ func (s *Server) serveChoice(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Knows reports whether the path of a request, without the base, is that of a question which is not over: it holds a secret that
-// stands for a token. It may be asked by anybody.
+// Knows reports whether the path of a request, without the base, is that of an open question: it holds a secret that replaces the
+// token. Knows is safe for requests without a token.
 func (s *Server) Knows(path string) bool {
 	id, ok := strings.CutPrefix(path, SecretPath+"/")
 	return ok && s.questions.of(id) != nil

@@ -18,14 +18,14 @@ const (
 	maxAncestors = 64
 )
 
-// key is what a call is known by: a digest of its group and its id, which come from outside and may be anything.
+// key identifies a call: a digest of its group and its id, which come from outside and may be any text.
 type key [sha256.Size]byte
 
 func keyOf(group, id string) key {
 	return sha256.Sum256(fmt.Appendf(nil, "%d\x00%s\x00%s", len(group), group, id))
 }
 
-// address is where a call's messages go, and what they are about.
+// address is the target of a call's messages, with the ids that they carry.
 type address struct {
 	Group    string  // group_id
 	ID       string  // of the call
@@ -44,8 +44,8 @@ type invocation struct {
 	User      string          // user_id
 }
 
-// decode reads an invocation. An error says why it cannot be answered at all: it is no object, or it does not say whom
-// to answer. A fault is told by callback, as the result of the call (RAP-10).
+// decode reads an invocation. An error says why no callback is possible: the body is no object, or it has no valid
+// address. The caller sends a fault by callback, as the result of the call (RAP-10).
 func decode(body []byte) (in invocation, fault, err error) {
 	members, err := object(body)
 	if err != nil {
@@ -57,7 +57,7 @@ func decode(body []byte) (in invocation, fault, err error) {
 	return in, in.fill(members), nil
 }
 
-// fill takes what is called with what.
+// fill reads the operation, the user, the thread ancestors and the arguments.
 func (in *invocation) fill(members map[string]json.RawMessage) (err error) {
 	if in.Operation, err = text(members, "operation", maxID); err != nil {
 		return err
@@ -89,7 +89,7 @@ func missing(members map[string]json.RawMessage) error {
 			lost = append(lost, name)
 		}
 	}
-	if len(lost) == 0 || lost[0] == "operation" || lost[0] == "arguments" { // that is told by callback
+	if len(lost) == 0 || lost[0] == "operation" || lost[0] == "arguments" { // the callback reports that
 		return nil
 	}
 	return fmt.Errorf("missing: %s; an invocation is {group_id, id, operation, arguments, callback_url}", strings.Join(lost, ", "))
@@ -156,8 +156,8 @@ func tooLong(list []string) bool {
 	return false
 }
 
-// object returns the members of a JSON object by their exact names. One that comes twice is an error: readers disagree
-// on which one counts.
+// object returns the members of a JSON object by their exact names. Duplicates are an error, because some readers take
+// the first member and others the last.
 func object(body []byte) (map[string]json.RawMessage, error) {
 	if !utf8.Valid(body) {
 		return nil, errors.New("the body is not UTF-8")
@@ -194,7 +194,7 @@ func repeated(raw []byte) (string, bool) {
 	d.UseNumber()
 	type level struct {
 		names map[string]bool // nil: an array
-		value bool            // what comes next is the value of a name
+		value bool            // the next token is the value of a name
 	}
 	var levels []level
 	for {

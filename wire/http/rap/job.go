@@ -24,7 +24,7 @@ func eventOf(a address, text string, final bool) eventMessage {
 	return eventMessage{Type: "subscription_event", Group: a.Group, Call: a.ID, Text: text, Associative: true, Final: final}
 }
 
-// jobEnded hears the progress of a call, of which only the end of its job matters. It may come before the call's result.
+// jobEnded gets the progress of a call and notes the end of its job, which may come before the call's result.
 func (c *call) jobEnded(p agenttool.Progress) {
 	if p.TaskID == "" || p.Status != "completed" && p.Status != "failed" && p.Status != "canceled" {
 		return
@@ -37,7 +37,7 @@ func (c *call) jobEnded(p agenttool.Progress) {
 	}
 }
 
-// follow tells of a job until it has ended, or nobody wants to hear of it any more.
+// follow posts the progress of a job until it has ended, or until the runtime wants no more messages.
 func (c *call) follow() {
 	s := c.server
 	s.mu.Lock()
@@ -87,7 +87,7 @@ func (c *call) tellProgress(told int64) int64 {
 	return told
 }
 
-// lastWord tells how a job ended, unless nobody wants to know.
+// lastWord posts the end of a job, unless the runtime wants no more messages.
 func (c *call) lastWord() {
 	c.server.mu.Lock()
 	ended, muted := c.ended, c.muted
@@ -133,7 +133,7 @@ func ending(job string, p agenttool.Progress) string {
 	return text
 }
 
-// kill ends a job that nobody waits for: it would run unseen.
+// kill ends the job of a canceled call, which would run unseen.
 func (c *call) kill(job string) {
 	input, _ := json.Marshal(map[string]string{"job": job})
 	if done, err := c.own("shell_kill", string(input)); err != nil {

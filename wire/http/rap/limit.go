@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// What is held at once, over all groups.
+// The limits of the server, over all groups unless they say otherwise.
 const (
 	maxCalls     = 256       // that a callback is owed for
 	maxPerGroup  = 64        // of one group
@@ -51,7 +51,7 @@ func (b *bucket) take(now time.Time) bool {
 	return true
 }
 
-// ring remembers the last calls: what was called is told apart from what is sent again. The zero value is empty.
+// ring remembers the last calls, to recognize calls that are sent again. The zero value is empty.
 type ring struct {
 	digests map[key][sha256.Size]byte
 	order   []key
@@ -80,7 +80,7 @@ type room struct {
 	shut bool
 }
 
-// reserve counts n bytes as held, if there is room for them.
+// reserve reserves n bytes and reports whether there was room for them.
 func (r *room) reserve(n int64) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -16,8 +16,8 @@ type message struct {
 	body   []byte
 	came   time.Time
 	stale  func() bool   // reports whether it is not to be sent any more; nil: it always is
-	done   func(outcome) // told when it was taken or given up, not when the server ends before; nil: nobody
-	called string        // what it is, for the log
+	done   func(outcome) // called when it was delivered or given up, not if the server ends before; may be nil
+	called string        // its description in the log
 }
 
 // outbox sends messages, in a line for each group: the next is sent when the one before it was taken or given
@@ -41,7 +41,7 @@ type line struct {
 	failed  bool // the last one was given up since the runtime could not be reached
 }
 
-// post sends m to whoever made the call, after what was posted in its group before.
+// post sends m to the runtime of the call, after all earlier messages of its group.
 func (b *outbox) post(c *call, m any, done func(outcome)) { b.postIf(c, m, nil, done) }
 
 // postIf is post, unless stale says so at the moment of sending.
@@ -155,7 +155,7 @@ func (b *outbox) drain(group string, l *line) {
 	}
 }
 
-// outcome is what became of a message.
+// outcome is the end of a delivery.
 type outcome int
 
 const (
@@ -165,8 +165,8 @@ const (
 	interrupted         // by the end of the server
 )
 
-// deliver sends a message until it is taken, refused, or its time is over (RAP-20). What comes late, behind one that was
-// unreachable, is not tried at all.
+// deliver sends a message until it is accepted, refused, or its time is over (RAP-20). It does not try a message whose
+// time ended while the message before it could not be delivered.
 func (b *outbox) deliver(m message, failed bool) outcome {
 	limit := m.came.Add(b.pace.total)
 	for wait := b.pace.first; ; wait = min(2*wait, b.pace.most) {

@@ -5,7 +5,7 @@ import (
 	"toolhost/host/prompt"
 )
 
-// question is a prompt as a person sees it at the runtime: a text, and what they may answer to it.
+// question is a prompt as a person sees it at the runtime: a text and the possible answers.
 type question struct {
 	text    string
 	options []option // the last one denies

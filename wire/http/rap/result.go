@@ -118,7 +118,7 @@ func (m *resultMessage) attach(images []agenttool.Content) {
 	}
 }
 
-// mention makes sure that the text says by what the job that goes on is known.
+// mention adds the id of the job that goes on to the text.
 func (m *resultMessage) mention(job string) {
 	note := fmt.Sprintf("[Subscription ID: %s; how it goes on and ends will be told]", job)
 	if m.Text = strings.TrimSuffix(m.Text, "\n") + "\n" + note; len(m.Content) > 0 {
@@ -150,13 +150,13 @@ func long(done host.Completion) bool {
 	return len(text) > 200 || strings.Contains(text, "\n")
 }
 
-// viewOf is the diff view after a change (RAP-19). The latest change is what it shows.
+// viewOf is the diff view after a change (RAP-19). It shows the latest change.
 func viewOf(a address, done host.Completion) (viewMessage, bool) {
 	diff := diffOf(done)
 	return viewMessage{Type: "view_update", Group: a.Group, View: "diff", Content: patch{Patch: diff}}, diff != ""
 }
 
-// diffOf is what a call changed, empty if it changed nothing.
+// diffOf is the diff of a call's changes, empty if there are none.
 func diffOf(done host.Completion) string {
 	var diffs []string
 	for _, b := range done.Result.Content {

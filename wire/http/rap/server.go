@@ -18,21 +18,21 @@ import (
 type Options struct {
 	Host *host.Host // required
 
-	// Base is the URL below which the handler is reached, such as http://127.0.0.1:8080/rap, or its path alone: /rap. Requests
-	// tell the rest then, by their Host header, which whoever mounts the handler has checked. The path is taken off requests
+	// Base is the URL of the handler, such as http://127.0.0.1:8080/rap, or its path alone: /rap. A path alone is completed by the
+	// Host header of each request, which the caller of the handler must have checked. The handler strips the path from requests
 	// that have it.
 	Base string
 
-	// AllowCallback reports why a callback must not be sent to a host that is not this machine. It is asked before each
+	// AllowCallback reports why a callback must not go to a host that is not this machine. It is called before each
 	// sending, for https only. Nil: callbacks go over loopback only.
 	AllowCallback func(u *url.URL) error
 
-	// Dir is where calls are kept that a callback is owed for, in files of mode 0600 of this session alone: callbacks
-	// are sent for them also after a crash. Empty: in memory only.
+	// Dir is the directory for calls that wait for a callback, in files of mode 0600 of this session alone: the next
+	// server sends their callbacks after a crash. Empty: in memory only.
 	Dir string
 
-	ProgressEvery time.Duration // between the events of a job that goes on; 0: a minute, negative: only its end is told
-	Log           func(string)  // told of callbacks that were given up, in one line without control characters; nil: nobody
+	ProgressEvery time.Duration // between the events of a job that goes on; 0: a minute, negative: an event for its end only
+	Log           func(string)  // gets a line, without control characters, for each callback that was given up; may be nil
 }
 
 // Server serves runtimes, all from one host. Its methods may be used from several goroutines.
@@ -80,7 +80,7 @@ type pace struct {
 	first   time.Duration // until it is tried again
 	most    time.Duration // between two attempts
 	total   time.Duration // from when a message came about
-	closing time.Duration // for what is left when the server closes
+	closing time.Duration // for the messages left when the server closes
 }
 
 func usualPace() pace {
@@ -89,8 +89,8 @@ func usualPace() pace {
 	}
 }
 
-// New returns a server, and sends what is owed for calls that a server before it did not answer. The error says what is
-// wrong with the base or the directory.
+// New returns a server, and sends the callbacks that an earlier server with the same directory did not deliver. It fails if
+// the base or the directory is invalid.
 func New(o Options) (*Server, error) { return newServer(o, usualPace()) }
 
 func newServer(o Options, p pace) (*Server, error) {
@@ -119,7 +119,7 @@ func newServer(o Options, p pace) (*Server, error) {
 	return s, nil
 }
 
-// directory reports whether u is a URL to which the path of an endpoint can be added, or the path of one.
+// directory reports whether u is a base URL for the paths of endpoints, or the path of one.
 func directory(u *url.URL) bool {
 	if u.Opaque != "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil || u.Path != "" && u.Path[0] != '/' {
 		return false
@@ -127,8 +127,8 @@ func directory(u *url.URL) bool {
 	return u.Scheme == "" && u.Host == "" || u.Host != "" && (u.Scheme == "http" || u.Scheme == "https")
 }
 
-// Close ends the server: no call is taken any more, those that run are canceled, and jobs are followed no longer. What
-// is owed is sent within a few seconds, and is kept for the next server after that if there is a directory for it.
+// Close ends the server: it refuses new calls, cancels running ones, and stops following jobs. It sends the remaining
+// callbacks for a few seconds, and leaves the rest in the directory, if there is one, for the next server.
 func (s *Server) Close() {
 	s.mu.Lock()
 	again := s.closing
@@ -168,8 +168,8 @@ func (s *Server) settle() {
 	}
 }
 
-// register makes a call known. It is not fresh if it was sent again: what is owed for it is owed once. An id that was
-// used for something else is refused (RAP-24, RAP-30).
+// register makes a call known. A call that is sent again is not fresh: it gets one callback in all. An id that was used
+// for another call is refused (RAP-24, RAP-30).
 func (s *Server) register(c *call, digest [sha256.Size]byte) (fresh bool, err error) {
 	k := c.key()
 	s.mu.Lock()

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// store keeps what is owed on disk, a file a call, named by a digest. A nil store keeps nothing.
+// store keeps calls that wait for a callback on disk, one file per call, named by a digest. A nil store keeps nothing.
 type store struct{ root *os.Root }
 
 // kept is the content of a file.
@@ -70,14 +70,14 @@ func (s *store) put(c *call, job string) error {
 	return s.root.Rename(name+newEnd, name)
 }
 
-// remove forgets a call. What cannot be removed is told about once more by the next server: its runtime tolerates that.
+// remove forgets a call. If that fails, the next server sends one more callback, which the runtime tolerates.
 func (s *store) remove(c *call) {
 	if s != nil {
 		_ = s.root.Remove(nameOf(c.address))
 	}
 }
 
-// all returns what a server before this one left. What is no file of ours is passed over, and what is half a file removed.
+// all returns the calls that earlier servers left. It skips files with other names and removes broken ones.
 func (s *store) all() (left []kept, err error) {
 	dir, err := s.root.Open(".")
 	if err != nil {

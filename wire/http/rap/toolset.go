@@ -13,7 +13,7 @@ import (
 	"toolhost/host"
 )
 
-// toolset is what discovery returns (RAP-01, RAP-04). needsMigration is never set: a session does not move.
+// toolset is the result of discovery (RAP-01, RAP-04). needsMigration is never set: a session does not move.
 type toolset struct {
 	Name        string     `json:"name"`
 	Description string     `json:"description,omitempty"`
@@ -29,8 +29,8 @@ type declared struct {
 	Annotations annotations     `json:"annotations"`
 }
 
-// annotations are what holds for every call of a tool (RAP-06). What depends on the input is told as the worst that it can
-// be: not read-only, destructive.
+// annotations hold for every call of a tool (RAP-06). A fact that depends on the input gets its worst value: not
+// read-only, destructive.
 type annotations struct {
 	ReadOnly    bool `json:"readOnly"`
 	Destructive bool `json:"destructive"`
@@ -40,7 +40,7 @@ type annotations struct {
 
 const about = "Files, search and shell commands in one workspace. Every call is checked against its permissions; where those say so, a person is asked."
 
-// toolName is what RAP allows as a name: no dots.
+// toolName matches the names that RAP allows: no dots.
 var toolName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`) }) // 1 ms
 
 // serveToolset answers discovery.
