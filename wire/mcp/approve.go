@@ -12,7 +12,7 @@ import (
 	"toolhost/host/prompt"
 )
 
-// firstStateless is the first revision in which a server asks by a result, not by a request of its own.
+// firstStateless is the first revision whose servers ask by a result, not by a request of their own.
 const firstStateless = "2026-07-28"
 
 // stateless reports whether a request says in its _meta that it is of such a revision.
@@ -21,8 +21,8 @@ func stateless(meta sdk.Meta) bool {
 	return isModern(version)
 }
 
-// answers reports whether the client of a request can be asked: it says that it shows forms, for this request in the
-// stateless way, else for its session.
+// answers reports whether the client of a request can show forms. A stateless client says so in the request, others
+// in the handshake of their session.
 func answers(req *sdk.CallToolRequest) bool {
 	caps := req.ClientCapabilities()
 	if caps == nil || caps.Elicitation == nil || caps.Elicitation.Form == nil && caps.Elicitation.URL != nil {
@@ -72,7 +72,7 @@ func (f *flight) settle(q *question) {
 	}
 }
 
-// again has the open question asked once more, of whoever waits for the flight now.
+// again repeats the open question for the request that now waits for the flight.
 func (f *flight) again() {
 	q := f.pending()
 	f.mu.Lock()
@@ -123,8 +123,8 @@ func (s *Server) inputRequired(f *flight, q question) (sdk.Result, error) {
 	}, nil
 }
 
-// elicit asks by a request to the client and answers the prompt with what it says. It returns when the prompt needs no
-// answer any more; the client is told so if it was still showing it.
+// elicit sends the question as a request to the client and answers the prompt with the response. It returns when the
+// prompt needs no answer any more; if the client still shows the form, elicit cancels the request.
 func (s *Server) elicit(ctx context.Context, session *sdk.ServerSession, f *flight, q question) error {
 	asking, stop := context.WithCancel(ctx)
 	var watch sync.WaitGroup
@@ -150,15 +150,15 @@ func (s *Server) elicit(ctx context.Context, session *sdk.ServerSession, f *flig
 	return nil
 }
 
-// How often an answer is tried that cannot be taken at once, and how long it waits in between: somebody else's answer to
-// the same prompt is being written down then.
+// How often an answer is tried if the host cannot take it at once, and the time in between. The host is then storing
+// another answer to the same prompt.
 const (
 	decideTries = 5
 	decideAgain = 100 * time.Millisecond
 )
 
-// decide answers a prompt. Where the scope cannot be granted the answer counts once. What cannot be taken at all ends the
-// call: nobody would be asked again.
+// decide answers a prompt. If the host cannot grant the scope, the answer counts once. If the host takes no answer at all,
+// decide ends the call, because the client would not get the question again.
 func (s *Server) decide(ctx context.Context, f *flight, q question, a prompt.Answer) {
 	var err error
 	for range decideTries {
@@ -183,10 +183,11 @@ func (s *Server) decide(ctx context.Context, f *flight, q question, a prompt.Ans
 	s.o.Host.Cancel(f.id, "the answer of the client could not be taken: "+err.Error())
 }
 
-// maxFeedback is how many bytes of what a person says are told to the model.
+// maxFeedback is the number of bytes of a person's text that the model gets.
 const maxFeedback = 4 << 10
 
-// answer is what a client answers to the form. Only an answer that is as the form has it allows anything; nil denies.
+// answer makes an answer to the prompt from a client's response. Only a response that fits the form allows anything; nil
+// denies.
 func (f form) answer(res *sdk.ElicitResult) prompt.Answer {
 	if res == nil {
 		return f.unseen("the client gave no answer")
@@ -221,7 +222,7 @@ func (f form) deny(feedback string) prompt.Answer {
 	return prompt.Answer{DecisionID: f.decision, Behavior: agenttool.Deny, Feedback: cut.Head(feedback, maxFeedback), Channel: channel(), Alone: true}
 }
 
-// unseen denies where it cannot be told that a person did.
+// unseen denies if it is unknown whether a person decided.
 func (f form) unseen(why string) prompt.Answer {
 	a := f.deny("")
 	a.Unseen = cut.Head(why, maxFeedback)

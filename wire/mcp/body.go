@@ -13,15 +13,15 @@ import (
 	"toolhost/agenttool/cut"
 )
 
-// envelope is what is looked at in a body before the SDK reads it.
+// envelope holds the parts of a body that this package needs before the SDK reads it.
 type envelope struct {
 	id     json.RawMessage // nil: none, or it could not be read
 	method string
 	modern bool // its _meta names a revision
 }
 
-// open reads the body of a request, which can be read again afterwards, and checks it. The SDK would take what comes
-// twice as it likes, and quote all of what it cannot read. An error that is none of JSON-RPC is one of reading.
+// open reads the body of a request, restores it for the SDK, and checks it. The SDK alone would accept duplicate keys, and
+// would quote the whole of a body that it cannot parse. An error that is none of JSON-RPC is one of reading.
 func (s *Server) open(w http.ResponseWriter, r *http.Request) (e envelope, err error) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
@@ -61,7 +61,7 @@ func (e *envelope) lookInto(raw json.RawMessage) error {
 	return nil
 }
 
-// uncoded is the code of an error that the SDK gives none: what comes in the wrong order, or cannot be read.
+// uncoded is the code of an error that the SDK sends without one: for messages in the wrong order or malformed ones.
 func (e envelope) uncoded(session string) int64 {
 	switch {
 	case session == "" && e.method == methodInitialize:
@@ -72,14 +72,14 @@ func (e envelope) uncoded(session string) int64 {
 	return jsonrpc.CodeInternalError
 }
 
-// answer writes what the SDK answers, with its errors as clients are told them. The SDK writes each message at once.
+// answer writes the responses of the SDK and rewrites its errors for clients. The SDK writes each message at once.
 type answer struct {
 	http.ResponseWriter
 	uncoded int64                // the code of errors that have none
-	begun   func(session string) // is told of the session in whose name it answers
+	begun   func(session string) // gets the session of the response
 }
 
-// Unwrap is for [http.ResponseController], by which the SDK flushes.
+// Unwrap is for [http.ResponseController]: the SDK flushes with it.
 func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
 // Write implements [http.ResponseWriter].

@@ -11,7 +11,7 @@ import (
 	"toolhost/host"
 )
 
-// call serves tools/call: it begins a call, or goes on with one whose client was asked.
+// call serves tools/call: it begins a call, or resumes one with the client's answer to a question.
 func (s *Server) call(ctx context.Context, req *sdk.CallToolRequest) (sdk.Result, error) {
 	if req.Params.RequestState != "" {
 		f, err := s.resume(ctx, req)
@@ -42,8 +42,8 @@ const codeBusy = -32000
 // errWithdrawn says that the client took its request back, or went away.
 var errWithdrawn = errors.New("the client canceled the request, or has gone")
 
-// await returns what the client is told: how the call ended, a question, or a task that stands for it. A request that is
-// withdrawn takes its call with it, unless somebody else waits for that or can still ask for it.
+// await returns the response to a request: the result of the call, a question, or a task that stands for it. If the
+// request is withdrawn, it cancels the call, unless another client waits for the call or can still ask for it.
 func (s *Server) await(ctx context.Context, req *sdk.CallToolRequest, f *flight) (sdk.Result, error) {
 	f.awaited(req.Session)
 	defer f.told.to(ctx, req)()
@@ -66,7 +66,7 @@ func (s *Server) await(ctx context.Context, req *sdk.CallToolRequest, f *flight)
 	return nil, &jsonrpc.Error{Code: codeCanceled, Message: "the call was canceled: " + context.Cause(ctx).Error()}
 }
 
-// next waits for what the client is to be told, or for errWithdrawn.
+// next waits for the response to the client, or for errWithdrawn.
 func (s *Server) next(ctx context.Context, req *sdk.CallToolRequest, f *flight) (sdk.Result, error) {
 	var task <-chan time.Time
 	if knowsTasks(req) {
@@ -93,7 +93,7 @@ func (s *Server) next(ctx context.Context, req *sdk.CallToolRequest, f *flight) 
 	}
 }
 
-// standIn answers a request with a task, which from now on can be asked for the call.
+// standIn answers a request with a task. From now on the client asks for the call by the task.
 func (s *Server) standIn(req *sdk.CallToolRequest, f *flight) (sdk.Result, error) {
 	s.flights.keepAsTask(f)
 	return s.tasks.answer(req, f)

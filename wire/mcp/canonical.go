@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// canonical is a JSON text that is the same for all spellings of the same value: whoever sends it again may have put its
-// members in another order, and written 1 for 1.0. What is no JSON text stays as it is.
+// canonical returns one JSON text for all spellings of a value: a client that sends it again may order its members
+// otherwise, and write 1 for 1.0. It returns invalid JSON unchanged.
 func canonical(input []byte) []byte {
 	var value any
 	d := json.NewDecoder(bytes.NewReader(input))

@@ -16,10 +16,10 @@ import (
 	"toolhost/agenttool/cut"
 )
 
-// connection is what a session of the SDK reads from and writes to: one era of a stream. It is its own transport.
+// connection is the connection of a session of the SDK: one era of a stream. It is its own transport.
 //
-// Messages come from the stream already decoded, so that the SDK decodes none. The end of input is held back until all
-// that was accepted has its response: the SDK drops the responses of what it has not ended by then.
+// Messages come from the stream already decoded, so that the SDK decodes none. The SDK sees the end of input only after all
+// accepted requests have their responses: it drops the responses of requests that are unfinished at the end.
 type connection struct {
 	stream  *Stream
 	legacy  bool // the era of the handshake: the server may ask its client
@@ -92,13 +92,13 @@ func (c *connection) reply(m *jsonrpc.Response) {
 	c.stream.finish(m.ID, response)
 }
 
-// served are the methods that need a handshake first: of others it is said that there is none such.
+// served are the methods that need a handshake first. All others are unknown methods.
 var served = []string{
 	"tools/list", methodCall, "resources/list", "resources/templates/list", "resources/read", "resources/subscribe", "resources/unsubscribe",
 	"prompts/list", "prompts/get", "completion/complete", "logging/setLevel", "subscriptions/listen", "tasks/get", "tasks/update", "tasks/cancel",
 }
 
-// explain gives a code to what the SDK refuses without one: what comes in the wrong order, and what it cannot read.
+// explain adds a code to errors that the SDK returns without one: for requests in the wrong order and malformed ones.
 func (c *connection) explain(r *request, err error) error {
 	begun := c.session.InitializeParams() != nil
 	switch {
@@ -145,7 +145,7 @@ func (c *connection) tell(ctx context.Context, m *jsonrpc.Request) error {
 // end is the end of input.
 func (c *connection) end() { c.endOnce.Do(func() { close(c.ended) }) }
 
-// Close implements sdk.Connection: the SDK has ended. What it has not answered gets an error.
+// Close implements sdk.Connection: the SDK has ended. Requests that it has not answered get an error.
 func (c *connection) Close() error {
 	c.end()
 	c.closeOnce.Do(func() {
@@ -166,7 +166,7 @@ func errorf(code int64, format string, args ...any) *jsonrpc.Error {
 	return &jsonrpc.Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// rejected is what the SDK takes for a message that cannot be sent, while the connection is sound.
+// rejected is an error that the SDK takes for one of a single message: the connection stays usable.
 func rejected(why string) error { return errorf(codeRejected, "%s", why) }
 
 const codeRejected = -32005
@@ -180,7 +180,7 @@ func code(err error) int64 {
 	return 0
 }
 
-// wireError is what a client is told of an error: one without a code is internal.
+// wireError is the error for a client: an error without a code is internal.
 func wireError(err error) *jsonrpc.Error {
 	e := &jsonrpc.Error{Code: code(err), Message: cut.Short(err.Error(), maxErrorText)}
 	var coded *jsonrpc.Error

@@ -20,7 +20,7 @@ type flight struct {
 	id    string        // of the host's request
 	tool  string        // as it was called
 	input []byte        // of the call
-	asks  chan question // the newest prompt that no one took yet
+	asks  chan question // the newest prompt, until a request takes it
 	ended chan struct{} // closed when completion is there
 	told  progress      // where its progress goes
 
@@ -28,7 +28,7 @@ type flight struct {
 	at         time.Time // when it ended, as completion says
 
 	mu    sync.Mutex
-	open  *question          // that the client was asked and has not answered
+	open  *question          // the client got it and has not answered
 	waits *sdk.ServerSession // of the request that waits for it; nil: none did yet
 	said  string             // the newest message of its progress
 	final agenttool.Progress // of the job that it left
@@ -43,7 +43,8 @@ type question struct {
 	over <-chan struct{} // closed when it needs no answer any more
 }
 
-// launch begins a call for a request, whose context tells how its client reads. answers says whether the client can be asked.
+// launch begins a call for a request. Unread output of the stream in ctx delays the end of the call. answers says whether the client
+// can answer questions.
 func (s *Server) launch(ctx context.Context, r host.Request, answers bool) (*flight, error) {
 	f := &flight{id: r.ID, tool: r.Tool, input: r.Input, asks: make(chan question, 1), ended: make(chan struct{})}
 	if answers {
@@ -51,7 +52,7 @@ func (s *Server) launch(ctx context.Context, r host.Request, answers bool) (*fli
 	}
 	r.Caller.Progress = f.heard
 	err := s.o.Host.Invoke(r, func(c host.Completion) {
-		waitRoom(ctx) // a call that nobody reads the result of lets no other begin
+		waitRoom(ctx) // unread results delay further calls
 		f.completion, f.at = c, time.Now()
 		close(f.ended)
 		s.flights.remove(f)
@@ -78,7 +79,7 @@ func (f *flight) endsWithin(d time.Duration) bool {
 	}
 }
 
-// awaited says in which session a request waits for the call.
+// awaited sets the session of the request that waits for the call.
 func (f *flight) awaited(in *sdk.ServerSession) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -92,7 +93,7 @@ func (f *flight) in(session string) bool {
 	return f.waits != nil && f.waits.ID() == session
 }
 
-// asked keeps the prompt for whoever waits for the flight. One that is over makes room for the next.
+// asked keeps the prompt for the request that waits for the flight. It replaces an earlier prompt that no request took.
 func (f *flight) asked(p prompt.Prompt, over <-chan struct{}) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -114,7 +115,7 @@ func (f *flight) heard(p agenttool.Progress) {
 	f.told.tell(p)
 }
 
-// finalStates are those in which jobs end.
+// finalStates are the final states of jobs.
 var finalStates = []string{"completed", "failed", "canceled"}
 
 // saying is the newest message of the call.
@@ -144,7 +145,7 @@ func (f *flight) finished() (time.Time, bool) {
 	return f.gone, !f.gone.IsZero()
 }
 
-// digest is what a later request must repeat to go on with a call.
+// digest identifies a call's tool and input, which a later request must repeat to resume the call.
 func digest(tool string, input []byte) [sha256.Size]byte {
 	h := sha256.New()
 	h.Write([]byte(tool))
@@ -153,13 +154,13 @@ func digest(tool string, input []byte) [sha256.Size]byte {
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-// flights are the calls that have not ended, and those of which clients were given a state and that ended not long ago.
+// flights are the running calls, and calls that ended not long ago if a client has their state.
 type flights struct {
 	mu    sync.Mutex
 	all   map[string]*flight
-	kept  []kept    // that have ended, the oldest first
-	alone []*flight // that clients were given states of, that go on and that no request waits for; the one left first comes first
-	bytes int       // of the results of kept
+	kept  []kept    // ended ones, the oldest first
+	alone []*flight // running ones whose clients have their state and that no request waits for, the longest alone first
+	bytes int       // size of the results of ended ones
 	over  bool      // no call is taken any more
 }
 

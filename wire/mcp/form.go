@@ -13,7 +13,7 @@ type form struct {
 	decision agenttool.DecisionID
 	message  string
 	session  bool // it can be allowed for the session: the rules that this adds are in the message
-	whole    bool // it can be allowed at all: what would run, and what it would be given, is in the message
+	whole    bool // the call can be allowed at all: its command or input, and its grants, are in the message
 }
 
 // The fields of the form, and the choices of the first.
@@ -32,7 +32,7 @@ func newForm(p prompt.Prompt) form {
 	return form{decision: p.Decision.DecisionID, message: q.Text, whole: q.Once, session: q.Session}
 }
 
-// params is the form for the client. Its schema is what clients of 2025-06-18 take: enum with enumNames.
+// params is the form for the client. Its schema uses enum with enumNames, as clients of 2025-06-18 expect.
 func (f form) params() *sdk.ElicitParams {
 	var values, names []string
 	if f.whole {

@@ -18,7 +18,7 @@ const (
 )
 
 // Handler returns the streamable HTTP transport: requests of 2026-07-28 and later stand for themselves, and end with
-// their connection; older clients have a session. It checks no token and no origin: that is for who mounts it.
+// their connection; older clients have a session. It checks no token and no origin: its caller does.
 func (s *Server) Handler() http.Handler {
 	serve := func(*http.Request) *sdk.Server { return s.sdk }
 	modern := sdk.NewStreamableHTTPHandler(serve, &sdk.StreamableHTTPOptions{

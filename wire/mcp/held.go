@@ -2,10 +2,10 @@ package mcp
 
 import "slices"
 
-// maxAlone is how many calls may go on that clients were asked about and that no request waits for.
+// maxAlone bounds the running calls whose clients have a question and that no request waits for.
 const maxAlone = 64
 
-// held is who can come to the result of a call. flights.mu guards it.
+// held notes the ways to the result of a call. flights.mu guards it.
 type held struct {
 	handed  bool // a client was given its state
 	task    bool // a client was given a task for it
@@ -21,8 +21,8 @@ func (f *flights) join(one *flight) {
 }
 
 // leave notes that a request waits for the call no longer. It reports whether the call is still wanted: another request
-// waits, or it is a task, or its client was asked and has not answered. Where too many calls were left alone, the
-// first of them is returned: it is to be canceled.
+// waits, or it is a task, or its client has a question and has not answered. If too many calls are alone, it returns the
+// first of them, and the caller cancels that.
 func (f *flights) leave(one *flight) (wanted bool, forsaken *flight) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

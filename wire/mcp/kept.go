@@ -2,7 +2,7 @@ package mcp
 
 import "time"
 
-// How long calls that have ended are kept for clients that were asked about them, how many, and how many bytes of results.
+// Bounds of the ended calls that are kept for clients with a question about them: time, number and bytes of results.
 const (
 	keptFor   = 10 * time.Minute
 	maxKept   = 256

@@ -11,7 +11,7 @@ import (
 	"toolhost/agenttool"
 )
 
-// progress hands what is heard of a call to the request that waits for it. The zero value tells nobody.
+// progress hands the progress of a call to the request that waits for it. The zero value drops it.
 type progress struct {
 	mu   sync.Mutex
 	news chan agenttool.Progress // to the request that waits, if it wants to hear; it holds one step
@@ -70,7 +70,7 @@ func (p *progress) unset(news chan agenttool.Progress) {
 	}
 }
 
-// notify sends what comes until ctx ends, or until the client is gone.
+// notify sends progress until ctx ends or the client has left.
 func notify(ctx context.Context, to *sdk.ServerSession, token any, news <-chan agenttool.Progress) {
 	last := -1.0 // 0 percent is a step
 	for {
@@ -92,8 +92,8 @@ func notify(ctx context.Context, to *sdk.ServerSession, token any, news <-chan a
 	}
 }
 
-// notification is a step as the client is told it: in percent if the tool says that much, else as the number of the
-// step. Its value is always more than last.
+// notification is the notification of a step: in percent if the tool gives a percentage, else as the number of the step.
+// Its value is always more than last.
 func notification(step agenttool.Progress, last float64) *sdk.ProgressNotificationParams {
 	n := &sdk.ProgressNotificationParams{Message: clean(step.Message, maxTwice), Progress: float64(step.Sequence)}
 	if p := step.Percent; p != nil && *p >= 0 && *p <= 100 {

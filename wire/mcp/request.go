@@ -9,8 +9,7 @@ import (
 	"toolhost/host"
 )
 
-// request translates tools/call. It never fails for what the client says of itself: that is taken as far as it makes
-// sense.
+// request translates tools/call. It never fails because of the client's metadata: it ignores invalid values.
 func (s *Server) request(req *sdk.CallToolRequest) host.Request {
 	meta := req.Params.Meta
 	return host.Request{
@@ -20,7 +19,7 @@ func (s *Server) request(req *sdk.CallToolRequest) host.Request {
 	}
 }
 
-// How much of what a client says of itself is kept, in bytes of each value.
+// Bounds of a client's metadata, in bytes of each value.
 const (
 	maxName  = 128
 	maxRef   = 256
@@ -47,13 +46,13 @@ func clean(s string, n int) string {
 	return visible.Text(cut.Head(s, n)) + cut.Mark
 }
 
-// callIDKeys are what clients call the id of a call in _meta, as they were observed (MCP-23).
+// callIDKeys are the observed keys of a call's id in _meta (MCP-23).
 var callIDKeys = []string{
 	"callId",               // Codex
 	"claudecode/toolUseId", // Claude Code
 }
 
-// refKeys are what clients call their threads in _meta, or in an object there (MCP-23).
+// refKeys are the keys of clients' threads in _meta, or in an object there (MCP-23).
 var refKeys = []string{"threadId", "sessionId", "turnId", "thread_id", "session_id", "turn_id"}
 
 // turnKeys are objects in _meta that hold some of refKeys.

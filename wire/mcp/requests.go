@@ -11,8 +11,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-// requests are the messages of one stream that wait for a response: the client's, and those that the client was asked.
-// The key is what an id means, in whichever way it is spelled.
+// requests are the requests of one stream that wait for a response, from the client and to it. The keys are ids by value,
+// so that all spellings of an id are one.
 type requests struct {
 	mu     sync.Mutex
 	served map[jsonrpc.ID]*request
@@ -31,7 +31,7 @@ type request struct {
 	canceled bool        // its response is not written
 }
 
-// What may be in flight on one stream. A request that is larger than the rest is taken on if it is the only one.
+// Bounds of the requests in flight on one stream. A request above maxRequestBytes is accepted if it is the only one.
 const (
 	maxRequests     = 4096
 	maxRequestBytes = 64 << 20
@@ -71,8 +71,8 @@ func (q *requests) get(id jsonrpc.ID) *request {
 	return q.served[id]
 }
 
-// cancel says that a request gets no response. It returns the request if somebody works on it. A handshake cannot be
-// canceled.
+// cancel notes that a request gets no response. It returns the request if it is being served, else nil. A handshake
+// cannot be canceled.
 func (q *requests) cancel(id jsonrpc.ID) *request {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -115,7 +115,7 @@ func (q *requests) unanswered(method string) (n int) {
 	return n
 }
 
-// all returns the requests that somebody works on.
+// all returns the requests that are being served.
 func (q *requests) all() map[jsonrpc.ID]*request {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -124,7 +124,7 @@ func (q *requests) all() map[jsonrpc.ID]*request {
 	return all
 }
 
-// ask notes a request to the client. It reports false if nobody is left to answer.
+// ask notes a request to the client. It reports false if the client can answer no more.
 func (q *requests) ask(id jsonrpc.ID) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -134,7 +134,7 @@ func (q *requests) ask(id jsonrpc.ID) bool {
 	return !q.ending
 }
 
-// answered reports whether the client was asked that, and has not answered before.
+// answered notes a response of the client. It reports whether that request was open.
 func (q *requests) answered(id jsonrpc.ID) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -143,14 +143,14 @@ func (q *requests) answered(id jsonrpc.ID) bool {
 	return was
 }
 
-// open returns what the client was asked and has not answered.
+// open returns the requests that the client has not answered.
 func (q *requests) open() []jsonrpc.ID {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return slices.Collect(maps.Keys(q.asked))
 }
 
-// end says that no more will come, and returns what is closed when the last request is answered.
+// end stops new requests. It returns a channel that is closed when the last request is answered.
 func (q *requests) end() <-chan struct{} {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -168,7 +168,7 @@ func (q *requests) over() bool {
 	return q.ending
 }
 
-// readID returns what an id means. Fractions, null and what a float64 does not hold are no ids.
+// readID returns an id by value. Fractions, null and numbers that a float64 does not hold are no ids.
 func readID(spelled json.RawMessage) (jsonrpc.ID, error) {
 	var v any
 	if err := json.Unmarshal(spelled, &v); err != nil {
@@ -188,7 +188,7 @@ func readID(spelled json.RawMessage) (jsonrpc.ID, error) {
 
 var errBadID error = errorf(jsonrpc.CodeInvalidRequest, `invalid request: "id" must be a string or an integer within 2^53`)
 
-// cancellation is what tells a session to stop a request.
+// cancellation is the notification that makes a session stop a request.
 func cancellation(id json.RawMessage) *jsonrpc.Request {
 	return &jsonrpc.Request{Method: methodCancelled, Params: slices.Concat([]byte(`{"requestId":`), id, []byte("}"))}
 }

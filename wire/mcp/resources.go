@@ -16,15 +16,15 @@ import (
 	"toolhost/persist"
 )
 
-// scheme is what the URIs of payloads begin with.
+// scheme is the prefix of the URIs of payloads.
 const scheme = "toolhost://"
 
-// anyPayload matches the URIs of all payloads, with any query. What clients are told is more exact, and so would keep
-// out what has its parameters in another order.
+// anyPayload matches the URIs of all payloads, with any query. A more exact template would refuse parameters in another
+// order.
 const anyPayload = scheme + "{+payload}"
 
-// addResources lets clients read the payloads of the session by page (MCP-18). None is listed: who needs one has a link
-// to it from the result that it belongs to.
+// addResources lets clients read the payloads of the session by page (MCP-18). It lists none: results link to their
+// payloads.
 func (s *Server) addResources() {
 	s.sdk.AddResourceTemplate(&sdk.ResourceTemplate{
 		Name: "payload", Title: "Output of a call", URITemplate: anyPayload,
@@ -32,7 +32,7 @@ func (s *Server) addResources() {
 	}, s.readResource)
 }
 
-// Keys of what pages say in _meta.
+// Keys of a page's _meta.
 const (
 	metaOffset = metaPrefix + "offset"
 	metaSize   = metaPrefix + "size_bytes"
@@ -85,7 +85,7 @@ func parsePage(uri string) (ref string, offset, limit int64, err error) {
 	return ref, offset, limit, nil
 }
 
-// pageContents is a page as clients get it: what is no text as a blob.
+// pageContents is a page as clients get it: text as text, other bytes as a blob.
 func pageContents(uri string, limit int64, page persist.Page) (*sdk.ResourceContents, error) {
 	c := &sdk.ResourceContents{
 		URI: uri, MIMEType: page.MediaType, Text: page.Text, Meta: sdk.Meta{metaOffset: page.Offset, metaSize: page.SizeBytes},
@@ -110,7 +110,7 @@ func pageContents(uri string, limit int64, page persist.Page) (*sdk.ResourceCont
 // codeNotFound is the error of an unknown resource in the revisions before 2026-07-28 (MCP-18, MCP-19).
 const codeNotFound = -32002
 
-// unknownResource is what [sdk.ResourceNotFoundError] says, whose code others have as well.
+// unknownResource is the message of [sdk.ResourceNotFoundError], whose code other errors have as well.
 const unknownResource = "Resource not found"
 
 // notFound gives the error of an unknown resource the code that clients of the era know, and the URI: the SDK writes it

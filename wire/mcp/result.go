@@ -13,7 +13,7 @@ import (
 	"toolhost/host"
 )
 
-// result is what the client is told of a call that has ended.
+// result returns the response for an ended call.
 func (s *Server) result(req *sdk.CallToolRequest, f *flight) (sdk.Result, error) {
 	c := f.completion
 	if e := c.Result.Error; e != nil && e.Class == agenttool.UnknownTool {
@@ -43,7 +43,7 @@ func (s *Server) unknownTool(name string) string {
 	return fmt.Sprintf("there is no tool %s; there are %s", clean(name, maxName), strings.Join(s.names, ", "))
 }
 
-// maxTwice is the size in bytes up to which a text is told in content and in structured content.
+// maxTwice is the maximum size in bytes of a text that is sent both in content and in structured content.
 const maxTwice = 1 << 10
 
 // structuredOnly are the clients, by the beginning of the name that they give, that show their model nothing but the
@@ -69,7 +69,7 @@ func showsOnlyStructured(i *sdk.Implementation) bool {
 // it here or it is so small that both may have it.
 func structured(native json.RawMessage, members []member, text string, only bool) map[string]any {
 	var all map[string]json.RawMessage
-	_ = json.Unmarshal(native, &all) // what is not there is left out
+	_ = json.Unmarshal(native, &all) // missing members are left out
 	told := map[string]any{}
 	for _, m := range members {
 		if value, ok := all[m.name]; ok {
@@ -162,7 +162,7 @@ func link(r agenttool.Ref) *sdk.ResourceLink {
 	return l
 }
 
-// Keys of what results say in _meta (MCP-20).
+// Keys of a result's _meta (MCP-20).
 const (
 	metaPrefix      = "dev.toolhost/"
 	metaInvocation  = metaPrefix + "invocation_id"

@@ -10,8 +10,8 @@ import (
 	"toolhost/agenttool"
 )
 
-// bounds are the keywords of input schemas that clients are not told: a model seldom meets a bound, every conversation
-// has to carry all of them, and the host checks calls by the whole schema and says which bound was missed.
+// bounds are the keywords that clients' input schemas lack: a model seldom meets a bound, every conversation would have
+// to carry all of them, and the host checks calls by the whole schema and names the broken bound.
 var bounds = []string{"minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems"}
 
 // inputSchema returns a tool's schema without [bounds], in its own order, which a model reads.
@@ -31,7 +31,7 @@ func inputSchema(native json.RawMessage) json.RawMessage {
 	return v.Pack()
 }
 
-// loosen takes the bounds out of a schema and out of those within it. What is no schema stays: a property may be called
+// loosen removes the bounds from a schema and from those within it. It removes keywords only: a property may be called
 // maximum.
 func loosen(v *hujson.Value) {
 	o, ok := v.Value.(*hujson.Object)
@@ -73,7 +73,7 @@ func eachElement(v *hujson.Value, do func(*hujson.Value)) {
 	}
 }
 
-// ofText are what tools call the members that repeat the text of their content, or measure it.
+// ofText are the tools' names of members that repeat the text of their content, or measure it.
 var ofText = []string{
 	"text", "bytes", "lines",
 	"stdout", "stdout_bytes", "stdout_truncated", "stderr", "stderr_bytes", "stderr_truncated",
@@ -129,7 +129,7 @@ func members(native json.RawMessage) (told []member, there bool) {
 	return told, true
 }
 
-// outputSchema is what clients are told of a tool's structured content: its members by their types alone, and the text, for
+// outputSchema is the schema of a tool's structured content for clients: its members by their types alone, and the text, for
 // clients that show their model nothing else. Models do not read it, but every conversation has to carry it.
 func outputSchema(told []member) json.RawMessage {
 	properties := map[string]any{"text": map[string]string{"type": "string"}}

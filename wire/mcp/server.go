@@ -20,9 +20,9 @@ type Options struct {
 	Session      agenttool.SessionID
 	Version      string // of this build
 	Instructions string // for the model, told once per client; empty: none
-	HostChecked  bool   // whoever mounts the handler checks the Host header of requests, and knows more names than those of loopback
-	// CheckMessage refuses what is no message that can be served, of bodies that come over HTTP: keys that come twice, ids that are none.
-	// It is given one JSON object. Nil: nothing more is checked. What it returns is told to the client.
+	HostChecked  bool   // the caller of the handler checks the Host header of requests, and knows more names than those of loopback
+	// CheckMessage refuses invalid messages in HTTP bodies: duplicate keys, invalid ids. It gets one JSON object. The client gets its
+	// error. Nil: no further checks.
 	CheckMessage func(body []byte) error
 	TaskAfter    time.Duration // how long a call may take before a client that knows tasks gets it as one; 0: 2 seconds
 }
@@ -55,8 +55,8 @@ func New(o Options) *Server {
 	return s
 }
 
-// middleware takes tools/call from the SDK: calls of tools that it does not list, by an alias or by a name that is none,
-// are the host's to answer and to record as well. The SDK gets the result, to say of what type it is.
+// middleware takes tools/call from the SDK: the host answers and records all calls, also those of tools that the SDK does
+// not list, such as aliases and unknown names. The SDK gets the result, to add its type.
 func (s *Server) middleware(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 		call, ok := req.(*sdk.CallToolRequest)
@@ -86,11 +86,11 @@ func (s *Server) middleware(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-// undeclared are methods that the SDK would serve though the server has nothing of what they are about.
+// undeclared are methods that the SDK would serve although the server has no prompts, completions or log levels.
 var undeclared = map[string]bool{"prompts/list": true, "prompts/get": true, "completion/complete": true, "logging/setLevel": true}
 
-// silent are methods that are answered and have no effect: what is kept does not change, and who subscribes to it hears nothing. The
-// SDK would keep all that is subscribed to.
+// silent are methods that get a response and have no effect: payloads do not change, so a subscription brings no notification. The
+// SDK would store all subscriptions.
 var silent = map[string]bool{"resources/subscribe": true, "resources/unsubscribe": true}
 
 // nothing is a result without content.
@@ -120,14 +120,14 @@ func (s *Server) Close() {
 	sessions.Wait()
 }
 
-// isModern reports whether a revision of the protocol is one in which every request stands for itself.
+// isModern reports whether a revision of the protocol has requests without sessions.
 func isModern(revision string) bool { return revision >= firstStateless }
 
 // nextID names one call of this process for the host.
 func (s *Server) nextID() string { return fmt.Sprintf("mcp-%d", s.calls.Add(1)) }
 
-// misnamed is the error of a request about a task whose header names another one than its body: whoever routes by the
-// header would have sent it elsewhere. The SDK looks at the headers of its own methods only.
+// misnamed is the error of a request about a task whose header names another task than its body: a proxy that routes by
+// the header would have sent it elsewhere. The SDK looks at the headers of its own methods only.
 func misnamed(req sdk.Request) error {
 	params, ok := req.GetParams().(*taskParams)
 	extra := req.GetExtra()

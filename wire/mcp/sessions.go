@@ -9,16 +9,16 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// sessions are those of older clients over HTTP, with what they are doing. The zero value has none.
+// sessions are the sessions of older clients over HTTP, with their activity. The zero value has none.
 type sessions struct {
 	mu  sync.Mutex
 	all map[string]*activity
 }
 
-// activity is what the client of a session does.
+// activity counts the requests and streams of a session.
 type activity struct {
 	requests int       // that are being served
-	streams  int       // on which it hears what the server says by itself
+	streams  int       // open ones, for messages that the server sends by itself
 	used     time.Time // when a request or a stream of it began or ended last
 }
 
@@ -56,8 +56,8 @@ func (ss *sessions) serve(r *http.Request) (done func()) {
 	}
 }
 
-// idlest is the session that does nothing and was used least lately, one that nobody listens to before the others; empty:
-// there is none. ss.mu is held.
+// idlest is the least recently used of the idle sessions, those without a stream first; empty: there is none. ss.mu is
+// held.
 func (ss *sessions) idlest(busy func(id string) bool) string {
 	found := ""
 	for id, a := range ss.all {

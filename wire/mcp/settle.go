@@ -29,7 +29,7 @@ type start struct {
 
 type startKey struct{}
 
-// starting returns the context of a call of the stream, and what ends the call. Over HTTP nothing is counted.
+// starting returns the context of a call of the stream, and a function that ends the call. It does not count calls over HTTP.
 func starting(ctx context.Context) (context.Context, func()) {
 	st, ok := ctx.Value(streamKey{}).(*Stream)
 	if !ok {

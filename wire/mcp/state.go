@@ -18,8 +18,8 @@ import (
 	"toolhost/host/prompt"
 )
 
-// state is what a client brings back with the answer to a question, so that the answer counts for that question of that
-// call and nothing else (MCP-07). The client can read it and cannot make or change one.
+// state is the token that a client sends back with the answer to a question, so that the answer counts for that question
+// of that call only (MCP-07). The client can read a state and cannot forge one.
 type state struct {
 	Version  int                  `json:"v"`
 	Flight   string               `json:"f"`
@@ -31,7 +31,7 @@ type state struct {
 // stateVersion is that of the states that this program makes and takes.
 const stateVersion = 1
 
-// stateOf is the state for a question about a call. A question of which it is not known when it expires has expired.
+// stateOf is the state for a question about a call. A question without a known expiry counts as expired.
 func stateOf(f *flight, p prompt.Prompt) state {
 	same := digest(f.tool, f.input)
 	return state{Version: stateVersion, Flight: f.id, Digest: same[:], Decision: p.Decision.DecisionID, Expires: expiry(p).UnixMilli()}
@@ -91,9 +91,9 @@ func (k signingKey) unseal(sealed string) (st state, err error) {
 	return st, nil
 }
 
-// resume goes on with the call of which the request brings the state. An answer counts if it is to the question that the
-// state was given with, and that one is still open: a state that is used again approves nothing. A call that has
-// ended meanwhile is returned as it ended, also to a late answer, so that nobody makes it twice.
+// resume resumes the call whose state the request brings. An answer counts if it is for the question of that state and the
+// question is still open: a state that is used again approves nothing. A late answer gets the result of the ended call,
+// so that the client does not call twice.
 func (s *Server) resume(ctx context.Context, req *sdk.CallToolRequest) (*flight, error) {
 	st, err := s.key.unseal(req.Params.RequestState)
 	if err != nil {
@@ -125,7 +125,7 @@ func (s *Server) answered(ctx context.Context, f *flight, st state, responses sd
 	s.respond(ctx, f, q, response)
 }
 
-// respond answers a question with what a client says. What is no answer to a form denies.
+// respond answers a question with the response of a client. A response that is no answer to a form denies.
 func (s *Server) respond(ctx context.Context, f *flight, q *question, response sdk.InputResponse) {
 	res, _ := response.(*sdk.ElicitResult)
 	f.settle(q)

@@ -27,7 +27,7 @@ type Line struct {
 
 // StreamOptions says where the messages of a stream go. The functions must not block for long.
 type StreamOptions struct {
-	// Write writes one message, without its end. What may be dropped is lost where the client does not read.
+	// Write writes one message, without its line end. It may drop a droppable message if the client does not read.
 	Write func(message []byte, droppable bool)
 
 	// Room waits while the client has too much unread, so that results do not grow without bound; nil: nothing waits.
@@ -207,8 +207,8 @@ func (st *Stream) answered(l Line) {
 	st.legacy.push(response)
 }
 
-// Drain is the end of input. It returns when every accepted request is answered, or soon after ctx ends. What the client
-// was asked counts as refused, and what it listens to ends.
+// Drain ends the input. It returns when every accepted request is answered, or soon after ctx ends. Open questions to the
+// client count as refused, and its subscriptions end.
 func (st *Stream) Drain(ctx context.Context) {
 	idle := st.hangUp()
 	select {
@@ -246,7 +246,7 @@ func (st *Stream) connections() []*connection {
 	return all
 }
 
-// hangUp ends what waits for the client. It returns what is closed when all is answered.
+// hangUp ends all waiting for the client. It returns a channel that is closed when all requests are answered.
 func (st *Stream) hangUp() <-chan struct{} {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -299,7 +299,7 @@ func (st *Stream) refuse(id json.RawMessage, err error) {
 	st.o.Write(encodeError(id, wireError(err)), false)
 }
 
-// metaProtocolVersion is the key in _meta by which a request says that it is of the stateless era, from firstStateless on.
+// metaProtocolVersion is the key in _meta of stateless requests: its value is their revision, firstStateless or later.
 const (
 	metaProtocolVersion = sdk.MetaKeyProtocolVersion
 )

@@ -18,7 +18,7 @@ import (
 	"toolhost/host"
 )
 
-// tasksExtension names the extension by which a call can be answered with a task that stands for it (MCP-16).
+// tasksExtension names the extension that lets a server answer a call with a task (MCP-16).
 const tasksExtension = "io.modelcontextprotocol/tasks"
 
 // taskPoll is how often clients should look at a task.
@@ -34,17 +34,17 @@ type tasks struct {
 
 // task is a call, and the job that it may leave.
 type task struct {
-	id      string               // that nobody can guess
+	id      string               // unguessable
 	request *sdk.CallToolRequest // that began it
 	flight  *flight
 	created time.Time
-	held    atomic.Int64 // bytes of what its job said, near enough
+	held    atomic.Int64 // about the size of its job's output, in bytes
 
 	mu       sync.Mutex
-	told     string    // what it was told to be last: status and message
+	told     string    // the last reported status and message
 	updated  time.Time // when that changed
 	canceled bool      // the client asked for it
-	killed   bool      // its job was told to end
+	killed   bool      // shell_kill was sent to its job
 	result   sdk.Result
 	failure  error
 }
@@ -62,7 +62,7 @@ func declaresTasks(caps *sdk.ClientCapabilities) bool {
 	return ok
 }
 
-// taskRecord is a task as clients are told of it: alone, as the result of a call; else with what its status goes with.
+// taskRecord is a task as clients get it: alone as the result of a call, else with the fields that its status needs.
 type taskRecord struct {
 	sdk.ResultBase
 	ResultType     string              `json:"resultType"`
@@ -202,7 +202,8 @@ func (ts *tasks) getTask(ctx context.Context, session *sdk.ServerSession, p *tas
 	return ts.look(ctx, t)
 }
 
-// updateTask takes answers to questions of a task. What is no answer to the open one is ignored: it was answered already.
+// updateTask takes answers to questions of a task. It ignores answers to other questions than the open one, which were
+// answered already.
 func (ts *tasks) updateTask(ctx context.Context, session *sdk.ServerSession, p *taskParams) (*taskAck, error) {
 	t, err := ts.task(session, p)
 	if err != nil {
@@ -213,14 +214,14 @@ func (ts *tasks) updateTask(ctx context.Context, session *sdk.ServerSession, p *
 		if raw, ok := p.InputResponses[key]; ok {
 			one, _ := json.Marshal(map[string]json.RawMessage{key: raw})
 			var read sdk.InputResponseMap
-			_ = json.Unmarshal(one, &read) // what is no answer denies
+			_ = json.Unmarshal(one, &read) // an invalid answer denies
 			ts.s.respond(ctx, t.flight, q, read[key])
 		}
 	}
 	return acknowledged(), nil
 }
 
-// cancelTask ends the call of a task, or the job that it left. What has ended already stays as it is.
+// cancelTask ends the call of a task, or the job that it left. It does not change an ended task.
 func (ts *tasks) cancelTask(ctx context.Context, session *sdk.ServerSession, p *taskParams) (*taskAck, error) {
 	t, err := ts.task(session, p)
 	if err != nil {
@@ -322,7 +323,7 @@ func (ts *tasks) outcomeOf(ctx context.Context, t *task) (*taskRecord, error) {
 	return r, nil
 }
 
-// fetch makes the result of a task that has ended: that of the call, or what its job said. t.mu is held.
+// fetch makes the result of a task that has ended: that of the call, or the output of its job. t.mu is held.
 func (ts *tasks) fetch(ctx context.Context, t *task) error {
 	if t.result != nil || t.failure != nil {
 		return nil

@@ -10,8 +10,8 @@ import (
 	"toolhost/agenttool"
 )
 
-// sdkOptions has no logging capability, which clients are to do without (MCP-06), and says how long what is listed stays
-// true: for a moment only, and for whoever asked.
+// sdkOptions has no logging capability (MCP-06). It lets clients cache lists for a short time only, and only for
+// themselves.
 func (s *Server) sdkOptions() *sdk.ServerOptions {
 	return &sdk.ServerOptions{
 		Instructions: s.o.Instructions,
@@ -26,7 +26,7 @@ func (s *Server) sdkOptions() *sdk.ServerOptions {
 	}
 }
 
-// listedMS is how long, in milliseconds, a client may keep what it was told of the server and of its tools.
+// listedMS is the time in milliseconds that a client may cache the server's description and tools.
 const listedMS = 60_000
 
 // cacheable says how long a result may be kept (MCP-10). A page of a payload that is still written may grow.
@@ -66,15 +66,15 @@ func callable(l agenttool.Lifecycle) bool {
 	return l == agenttool.Available || l == agenttool.Deprecated
 }
 
-// Declare writes a tool as MCP declares tools, with all four hints, always (MCP-12). What is not known of every input
-// is told as the unsafe value.
+// Declare returns the MCP declaration of a tool, always with all four hints (MCP-12). A hint that is not known for every
+// input has the unsafe value.
 //
 // Its schemas are made from the tool's own and are looser: see [inputSchema] and [outputSchema].
 func Declare(d agenttool.Description) *sdk.Tool {
 	return declare(d).tool
 }
 
-// declaration is a tool as clients are told of it, and the members of its structured content.
+// declaration is a tool as clients get it, with the members of its structured content.
 type declaration struct {
 	tool    *sdk.Tool
 	members []member

@@ -5,8 +5,8 @@ import (
 	"os"
 )
 
-// Peer looks at the process at the other end of a connection, as the kernel knows it from when the connection was made: look is called with
-// its id, and then with 0 if it has ended meanwhile, so that what was seen may be another's. Linux before 6.5 cannot tell.
+// Peer calls look with the id of the process that made a connection, as the kernel recorded it. If that process has ended meanwhile, it
+// then calls look with 0: look may have seen another process with the same id. Linux before 6.5 does not report such an end.
 func Peer(conn net.Conn, look func(pid int)) {
 	local, ok := conn.(*net.UnixConn)
 	if !ok {

@@ -40,6 +40,6 @@ func while(conn *net.UnixConn, pid int, look func(pid int)) {
 	}
 	defer unix.Close(handle)
 	if look(pid); unix.PidfdSendSignal(handle, 0, nil, 0) != nil {
-		look(0) // it has ended, and what was seen may be another's
+		look(0) // it has ended: look may have seen another process
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"net"
 )
 
-// credentials cannot be known here, so nobody is let in.
+// credentials are not available here, so every connection is refused.
 func credentials(*net.UnixConn) (uid, pid int, err error) { return 0, 0, errors.ErrUnsupported }
 
 func while(_ *net.UnixConn, pid int, look func(pid int)) { look(pid) }

@@ -1,8 +1,8 @@
 // Package socket lets the person at the machine reach a running session, from another terminal.
 //
 // A session listens on a local socket that only its user can connect to: the file has mode 0600, in a directory of mode 0700,
-// and the user of each peer is asked of the kernel as well. What is spoken over a connection is not this package's
-// business.
+// and the package also checks the user of each peer with the kernel. The protocol on a connection is not this package's
+// concern.
 //
 //	l, err := socket.Listen(path)
 //	go l.Serve(func(conn net.Conn) { … })
@@ -37,8 +37,8 @@ type Listener struct {
 	served sync.WaitGroup
 }
 
-// Listen makes the socket at path, with its directory. A socket that nobody listens on any more is replaced. The error says
-// what is in the way.
+// Listen makes the socket at path, with its directory. It replaces a socket without a listener. The error names the
+// obstacle.
 func Listen(path string) (*Listener, error) {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -59,14 +59,14 @@ func Listen(path string) (*Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := os.Chmod(path, 0o600); err != nil { // nobody else can enter the directory before
+	if err := os.Chmod(path, 0o600); err != nil { // until here the mode of the directory keeps other users out
 		l.Close()
 		return nil, err
 	}
 	return &Listener{unix: l, path: path, open: map[net.Conn]bool{}}, nil
 }
 
-// Own refuses a directory that is not one of this user: others could have made it, and what is in it.
+// Own refuses a directory of another user, who could have put anything into it.
 func Own(dir string) error {
 	info, err := os.Lstat(dir)
 	if err != nil {
@@ -134,7 +134,7 @@ func (l *Listener) Close() error {
 	return err
 }
 
-// Dial connects to the session that listens at path. A socket that nobody listens on any more is removed; the error is then
+// Dial connects to the session that listens at path. It removes a socket without a listener; the error is then
 // os.ErrNotExist.
 func Dial(path string) (net.Conn, error) {
 	conn, err := net.Dial("unix", path)

@@ -32,8 +32,8 @@ func abandoned(path string) bool {
 	return refuses(path) && errors.Is(os.Link(path, path), os.ErrExist) && refuses(path)
 }
 
-// refuses reports whether the kernel knows no process that has a socket. One for packets cannot connect to one for streams, and is told
-// so, whether that listens already or is about to; its process does not notice.
+// refuses reports whether no process has the socket at path. It tries to connect with a datagram socket: if a process has the stream
+// socket, listening or not yet, the kernel reports the wrong type, and the process does not notice.
 func refuses(path string) bool {
 	conn, err := net.Dial("unixgram", path)
 	if err == nil {

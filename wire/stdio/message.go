@@ -91,7 +91,7 @@ func (m *Message) fill(members map[string]json.RawMessage) *Error {
 	return nil
 }
 
-// checkID refuses ids that cannot be told apart when they come back: null, fractions, and integers beyond 2^53.
+// checkID refuses ids that clients may confuse in a response: null, fractions, and integers beyond 2^53.
 func checkID(id json.RawMessage) *Error {
 	if id[0] == '"' {
 		return nil
@@ -117,7 +117,7 @@ func syntaxError(line []byte) error {
 }
 
 // split returns the members of a valid JSON object. If a key comes twice in one object, at any depth, it returns
-// that key: readers disagree on which one counts.
+// that key: some readers take the first value and others the last.
 func split(line []byte) (members map[string]json.RawMessage, duplicate string) {
 	s := scanner{data: line}
 	s.space()

@@ -1,8 +1,7 @@
 // Package stdio carries JSON-RPC 2.0 over lines: one line is one message, and stdout carries nothing else.
 //
-// The package owns the lines and knows nothing of what they ask for. Messages go to a [Family], the first that owns
-// their method; replies come back through a [Writer]. A line that is no message is answered here, and the stream
-// goes on.
+// The package owns the lines and does not know the methods. Messages go to a [Family], the first that owns their method;
+// replies come back through a [Writer]. The package itself answers an invalid line with an error, and the stream goes on.
 //
 //	w := stdio.NewWriter(os.Stdout)
 //	err := stdio.Serve(ctx, os.Stdin, w, family)
@@ -31,7 +30,7 @@ type Family interface {
 }
 
 // Serve reads messages from in until it ends, ctx ends, a family asks for the end through stop, or the writer breaks.
-// It does not drain the families: what the end means is for the caller to say.
+// It does not drain the families: the caller decides about that.
 func Serve(ctx context.Context, in io.Reader, w *Writer, families ...Family) error {
 	lines := make(chan error, 1)
 	go func() { lines <- readLines(in, w, families) }() // ends with in, which may be later than Serve

@@ -10,8 +10,8 @@ import (
 	"toolhost/agenttool"
 )
 
-// Writer owns the output. Lines are queued and written by one goroutine, so that nobody who sends waits for a client
-// that does not read: such a client loses droppable lines first, and results never.
+// Writer owns the output. It queues lines, and one goroutine writes them, so that no sender waits for a client that does
+// not read: such a client loses droppable lines, and never results.
 type Writer struct {
 	out    io.Writer
 	bounds bounds
@@ -22,12 +22,12 @@ type Writer struct {
 	queue   []byte // whole lines, in order
 	writing int    // bytes taken from the queue and not yet written
 	err     error
-	ending  bool // nobody waits for room any more
+	ending  bool // Room does not wait any more
 	closed  bool
 	done    chan struct{}
 }
 
-// Limits of what waits for a client that does not read, in bytes, where memory does not bound it.
+// Limits of the queue for a client that does not read, in bytes, unless memory bounds it further.
 const (
 	dropAbove  = 1 << 20  // droppable lines are dropped
 	busyAbove  = 32 << 20 // no more work is taken on
@@ -37,8 +37,8 @@ const (
 // bounds are those of one stream, in bytes.
 type bounds struct{ line, busy, pause int }
 
-// Bound makes the longest line, and what may wait for a client that does not read, fit a process that may have so much memory. It is
-// called before Serve.
+// Bound lowers the limits of the line length and of the queue to fit a process with so much memory. Callers call it before
+// Serve.
 func (w *Writer) Bound(memory int64) {
 	w.bounds = bounds{line: int(min(MaxLine, memory/32)), busy: int(min(busyAbove, memory/16)), pause: int(min(pauseAbove, memory/8))}
 }
@@ -91,7 +91,7 @@ func (w *Writer) Busy() bool {
 // Room waits while so much is unread that no more should be made, until End.
 func (w *Writer) Room() { w.waitBelow(w.bounds.busy) }
 
-// End says that no more will come but what is being made: from here on Room does not wait.
+// End announces the end: no new work comes, and from here on Room does not wait.
 func (w *Writer) End() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -144,7 +144,7 @@ func (w *Writer) Err() error {
 	return w.err
 }
 
-// Close writes what is queued and ends the writer. It returns when all is written or the output broke.
+// Close writes the queued lines and ends the writer. It returns when all is written or the output broke.
 func (w *Writer) Close() error {
 	w.mu.Lock()
 	w.closed, w.ending = true, true

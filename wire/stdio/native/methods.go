@@ -15,7 +15,7 @@ import (
 	"toolhost/wire/stdio"
 )
 
-// hello says who is there and sets what the client wants to hear. It may come again and then replaces what was said.
+// hello identifies the client and selects its events. A later hello replaces an earlier one.
 func (f *Family) hello(params json.RawMessage) (any, error) {
 	var p struct {
 		Client    json.RawMessage `json:"client"`
@@ -166,7 +166,7 @@ func (f *Family) invoke(id, params json.RawMessage) error {
 		r.Person = true
 	}
 	return f.o.Host.Invoke(r, func(c host.Completion) {
-		f.o.Writer.Room() // a call that nobody reads the result of lets no other begin
+		f.o.Writer.Room() // unread results delay further calls
 		f.reply(id, c)
 	})
 }

@@ -26,22 +26,22 @@ type Options struct {
 	Writer    *stdio.Writer
 	Session   agenttool.SessionID
 	Version   string                // of this build
-	Sandbox   map[string]any        // what hello says of the sandbox; it has a level
+	Sandbox   map[string]any        // the sandbox in the result of hello; it has a level
 	Stop      func()                // called when the client asked for the end and has its answer
-	Approvals func() map[string]any // what hello tells a client about the ways to answer prompts; nil: nothing
+	Approvals func() map[string]any // the ways to answer prompts in the result of hello; nil: none
 	Person    *Person               // not nil: the other end is no client, but the person who has the session
 }
 
-// Person is what the person of a session is served, at another terminal than the client's: the status, some calls, and prompts
-// if they may answer them.
+// Person configures the service for the person of a session, who uses another terminal than the client: the status, some calls,
+// and prompts if the person may answer them.
 type Person struct {
 	Tools    []string                 // that they may call
-	Vet      func(code string) Vetted // whether who is there may answer prompts; code is the session's, if they know it
-	Warnings func() []string          // what they should know
+	Vet      func(code string) Vetted // whether the peer may answer prompts; code is the session's, if the peer knows it
+	Warnings func() []string          // for the person
 	Reload   func() error             // puts settings in force that are held back
 }
 
-// Vetted says whether somebody may answer prompts.
+// Vetted says whether a peer may answer prompts.
 type Vetted struct {
 	May       bool           `json:"may_answer"`
 	Why       string         `json:"why,omitempty"`        // not
@@ -139,7 +139,7 @@ func (f *Family) Receive(m stdio.Message) {
 	}
 }
 
-// Drain implements stdio.Family: nobody is left to answer prompts, and what was accepted is answered.
+// Drain implements stdio.Family: this client answers prompts no longer, and all accepted calls get their results.
 func (f *Family) Drain(ctx context.Context) {
 	f.answersPrompts(false)
 	f.o.Host.Drain(ctx)
@@ -156,7 +156,7 @@ func (f *Family) admit(id json.RawMessage) bool {
 	return true
 }
 
-// meaning returns what an id means, in whichever way it is spelled.
+// meaning returns one text for all spellings of an id.
 func meaning(id json.RawMessage) string {
 	var text string
 	if json.Unmarshal(id, &text) == nil {
