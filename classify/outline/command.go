@@ -5,7 +5,7 @@ import "strings"
 // commands reads the grammar of commands, simple and compound.
 type commands struct{ *reader }
 
-// list reads commands to what ends them, which it leaves: the end of the text, a ), a ;; or a keyword.
+// list reads commands up to their end, which it leaves unread: the end of the text, a ), a ;; or a keyword.
 func (r commands) list() {
 	for r.gap(); r.more() && !r.stops(); r.gap() {
 		r.command()
@@ -58,15 +58,15 @@ func (r commands) unjoined() {
 	r.at = at
 }
 
-// separated doubts what stands between two commands in a substitution behind a here-document. Bash 5.2 prints the commands of a
-// substitution and runs what it printed; behind a here-document it forgets to print a ;, and makes one command of two.
+// separated raises a doubt between two commands in a substitution behind a here-document. Bash 5.2 prints the commands of a
+// substitution and runs the printed text; behind a here-document it forgets to print a ;, and makes one command of two.
 func (r commands) separated() {
 	if r.printed {
 		r.doubt("bash 5.2 may join two commands behind a here-document in a substitution")
 	}
 }
 
-// joins reads what joins two commands, "" if that is not next.
+// joins reads an operator that joins two commands, "" if there is none next.
 func (r commands) joins() (op string) {
 	c, next := r.text[r.at], r.peek(1)
 	switch {

@@ -55,8 +55,8 @@ func (r words) index() {
 	}
 }
 
-// inParameter reads a byte that is not plain between the braces of ${…}. What single quotes and $ before quotes mean there, if all of it
-// is in double quotes, differs with the operator and the version of bash.
+// inParameter reads a special byte between the braces of ${…}. If the expansion is in double quotes, the meaning of single quotes
+// and of $ before quotes differs with the operator and the version of bash.
 func (r words) inParameter(quoted bool) {
 	switch c, next := r.text[r.at], r.peek(1); {
 	case quoted && (c == '`' || c == '$' && (next == '\'' || next == '"')):

@@ -39,7 +39,7 @@ type Document struct {
 	Quoted     bool // nothing is expanded in it
 }
 
-// Outline is what was read of a text.
+// Outline is the result of reading a text.
 type Outline struct {
 	Marks     []Mark // one for each byte, and one for the end of the text
 	Documents []Document
@@ -50,7 +50,7 @@ type Outline struct {
 // maxDepth is how deep commands, words and substitutions may be in one another.
 const maxDepth = 250
 
-// Read reads a text. Its marks are in the memory of an outline of which no more is needed, if there is one.
+// Read reads a text. It reuses the memory of the outline used, which is lost; nil: none.
 func Read(text string, used *Outline) Outline {
 	r := &reader{text: text, end: len(text)}
 	if used != nil {
@@ -80,8 +80,8 @@ func Read(text string, used *Outline) Outline {
 	return r.Outline
 }
 
-// reader goes through the bytes and lines of one text, or of a part of it that ends before the text does. What they mean is read by
-// commands and words, of which each finds the other inside itself.
+// reader goes through the bytes and lines of one text, or of a beginning of it. commands and words interpret them, and call each
+// other for nested constructs.
 type reader struct {
 	Outline
 	text    string

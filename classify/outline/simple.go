@@ -59,7 +59,7 @@ func (r commands) defines() bool {
 
 // argument reads one word.
 func (r commands) argument() {
-	r.at = min(r.at, r.end) // what the end of the text cuts off may have been skipped as a whole
+	r.at = min(r.at, r.end) // a construct cut off by the end of the text may have been skipped as a whole
 	start := r.at
 	r.mark(start, Word)
 	words(r).word()
@@ -129,7 +129,7 @@ func closes(target string) bool {
 	return len(target) > 1 && target[0] == '-'
 }
 
-// redirection returns how long the operator of a redirection is with which a text begins, 0 if it begins with none.
+// redirection returns the length of the redirection operator at the beginning of a text, 0 if there is none.
 func redirection(text string) int {
 	if text == "" || text[0] != '<' && text[0] != '>' && text[0] != '&' {
 		return 0

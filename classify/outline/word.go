@@ -2,7 +2,7 @@ package outline
 
 import "strings"
 
-// words reads words: quotations, and what is expanded in them.
+// words reads words: quotations, and expansions in them.
 type words struct{ *reader }
 
 // word reads to the end of a word.
@@ -30,7 +30,7 @@ func (r words) word() {
 	}
 }
 
-// unquoted reads what begins with a special byte outside quotes.
+// unquoted reads a construct that begins with a special byte outside quotes.
 func (r words) unquoted(c byte) {
 	switch c {
 	case '\\':
@@ -88,7 +88,7 @@ func (r words) double(expanded bool) {
 	r.take(1, Quote)
 }
 
-// quoted reads one byte between double quotes or in a here-document, and what it begins.
+// quoted reads one byte between double quotes or in a here-document, with the construct that it begins.
 func (r words) quoted(c byte) {
 	switch c {
 	case '\\':
@@ -109,7 +109,7 @@ func (r words) unbroken(start int) {
 	}
 }
 
-// dollar reads $ and what it begins.
+// dollar reads $ and the expansion that it begins.
 func (r words) dollar(quoted bool) {
 	switch next := r.peek(1); {
 	case next == '(' && r.peek(2) == '(':

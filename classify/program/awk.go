@@ -20,7 +20,7 @@ func awkSpecs() []*Spec {
 	}}
 }
 
-// judgeAwk puts the program together and finds out what it does, and what its operands are.
+// judgeAwk joins the program's texts and judges the program and its operands.
 func judgeAwk(a *Args, u *Use) {
 	scripts, inputs := a.Values("script"), a.Values("input")
 	for _, w := range a.Values("scriptfile") {
@@ -59,7 +59,7 @@ func judgeAwk(a *Args, u *Use) {
 	}
 }
 
-// judgeAwkInput tells files from assignments, and from what gawk takes for a connection.
+// judgeAwkInput tells files from assignments, and from names that gawk takes for a connection.
 func judgeAwkInput(w Word, u *Use) {
 	name, _, assigns := strings.Cut(w.Text, "=")
 	switch {
@@ -86,8 +86,8 @@ func awkName(s string) bool {
 
 func awkLetter(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_' }
 
-// judgeAwkProgram judges a program read in both ways that awks have of reading a regular expression, with brackets that
-// hide a slash and without. A way in which it is surely rejected before anything runs does not count.
+// judgeAwkProgram judges a program under both readings of a regular expression that awks have: with brackets that hide a slash, and
+// without. A reading that is surely rejected before anything runs does not count.
 func judgeAwkProgram(text string, at Word, u *Use) {
 	views := []bracketView{bracketLiteral, bracketNone}
 	if !strings.Contains(text, "[") {

@@ -232,7 +232,7 @@ func awkClean(text string) bool {
 	return true
 }
 
-// What a slash may be.
+// Meanings of a slash.
 const (
 	slashDivides = iota
 	slashRegexp
@@ -275,7 +275,7 @@ var (
 var awkKeywords = WordSet(`BEGIN END BEGINFILE ENDFILE function func if while for break continue next nextfile delete in
  getline length switch case default`)
 
-// brackets keeps track of which parentheses belong to a statement.
+// brackets tracks which parentheses belong to a statement.
 func (l *awkLexer) brackets(t awkToken) {
 	switch {
 	case t.is("("):

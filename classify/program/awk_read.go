@@ -2,7 +2,7 @@ package program
 
 import "strings"
 
-// awkProgram is what a program does besides passing text on.
+// awkProgram lists the effects of a program besides printing text.
 type awkProgram struct {
 	lexer    awkLexer
 	tokens   []awkToken
@@ -12,7 +12,7 @@ type awkProgram struct {
 	writes   []string // print > "f"
 	reads    []string // getline < "f"
 	commands []string // "c" | getline, print | "c", system("c")
-	wild     []string // the same with what is not known before it runs, said in words
+	wild     []string // the same, for targets that are unknown before it runs, in words
 	elsewhere,
 	reaches bool
 }
@@ -50,7 +50,7 @@ func readAwk(text string, view bracketView) *awkProgram {
 	return p
 }
 
-// at returns a token, of which those outside the program are its ends.
+// at returns a token. An index outside the program gives the zero token.
 func (p *awkProgram) at(i int) awkToken {
 	if i < 0 || i >= len(p.tokens) {
 		return awkToken{}
@@ -256,7 +256,7 @@ func (p *awkProgram) system(i int) {
 	p.wild = append(p.wild, "a command that it computes")
 }
 
-// arguments lets a comparison of ARGV[n] pass. Whatever else is done to it may change which files are read.
+// arguments lets a comparison of ARGV[n] pass. Any other use of it may change which files are read.
 func (p *awkProgram) arguments(i int) {
 	before, after := p.at(i-1), p.at(i+4)
 	element := p.at(i+1).is("[") && p.at(i+2).kind == awkNumber && p.at(i+3).is("]")

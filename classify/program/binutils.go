@@ -21,7 +21,7 @@ func binutilSpecs() []*Spec {
 		},
 		{
 			Names: "readelf", Operands: "object*", Abbreviates: true, Judge: judgeObject,
-			// -w and --debug-dump may ask a server for what is not there, which is told by a variable or their value.
+			// -w and --debug-dump may ask a server for missing debug data; a variable, or the value of the option, names it.
 			Options: `-a,--all -h,--file-header -l,--program-headers,--segments -S,--section-headers,--sections
 				-g,--section-groups -t,--section-details -e,--headers -s,--syms,--symbols --dyn-syms --lto-syms
 				--sym-base:text -C,--demangle?:text --no-demangle --recurse-limit --no-recurse-limit -U:text --unicode:text

@@ -1,7 +1,7 @@
 package program
 
-// buildSpecs describes tools that build, test and install: what they run is in files of the project, so nothing but a
-// question for the version is read-only.
+// buildSpecs describes tools that build, test and install: files of the project name the commands that they run, so only printing
+// the version is read-only.
 //
 // make -n is no exception: it expands $(shell …) and runs lines that begin with +.
 func buildSpecs() []*Spec {
@@ -59,8 +59,8 @@ func buildSpecs() []*Spec {
 	}
 }
 
-// projectCode describes what runs code of this project, of its build files, tests, plugins or configuration, whatever it is asked: it
-// writes what it makes, and all else is not known. The facts of all of them are the same, in every language.
+// projectCode describes programs that run code of this project, of its build files, tests, plugins or configuration, with any
+// arguments: they write their results, and everything else is unknown. The facts of all of them are the same, in every language.
 func projectCode(names string) *Spec {
 	return &Spec{Names: names, Raw: true, Effects: "writes runs_code", Judge: reason("runs code of this project")}
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Language is what the words or the input of a program may be written in.
+// Language is the language of code in the words or the input of a program.
 type Language string
 
 // The languages.
@@ -27,8 +27,8 @@ func (l Language) FromInput() bool {
 	return l == ShellText || l == ScriptText || l == QueryText || l == EditorText
 }
 
-// Carried is what the words of a program may carry that runs, whether or not they are understood: Spec.Carries, taken apart. A program
-// whose operands are a command carries one without saying so.
+// Carried describes the code that the words of a program may carry, even if they are not understood: Spec.Carries, parsed. A
+// program whose operands are a command carries one without an entry there.
 type Carried struct {
 	Text    Language // "": none
 	Input   bool     // without a script among its words it runs commands of its standard input
@@ -41,8 +41,8 @@ type Carried struct {
 	Destroys bool // a use may destroy
 }
 
-// Carries returns what the words of the program with this name may carry. Unlike a use of it that is known of more programs than Lookup
-// finds.
+// Carries describes the code that the words of the program with this name may carry. It also knows programs that Lookup does not
+// find.
 func Carries(name string) Carried {
 	if spec := registry()[name]; spec != nil {
 		return spec.carried
@@ -80,7 +80,7 @@ func carriedBy(s *Spec) (c Carried) {
 	return c
 }
 
-// commandKinds are the kinds of operands of which a command is made: as it is, as a Judge finds it, and behind variables.
+// commandKinds are the kinds of operands that form a command: as it is, as a Judge finds it, and behind variables.
 var commandKinds = []string{"command", "inner", "env"}
 
 // SetsVariables reports whether the program with this name sets variables for the command among its words.
@@ -89,7 +89,7 @@ func SetsVariables(name string) bool {
 	return spec != nil && spec.Operands == "env*"
 }
 
-// Subcommand returns the first word behind the options of a program, and what follows it.
+// Subcommand returns the first word behind the options of a program, and the rest.
 func Subcommand(spec *Spec, args []string) (sub string, rest []string) {
 	for i := 0; i < len(args); i++ {
 		if !strings.HasPrefix(args[i], "-") {
@@ -108,7 +108,7 @@ func carrying(what string, s *Spec) *Spec {
 	return s
 }
 
-// carrierSpecs names programs of which no more is known than what their words carry. Lookup does not find them.
+// carrierSpecs names programs that are only known to carry code in their words. Lookup does not find them.
 func carrierSpecs() []*Spec {
 	return []*Spec{
 		{Partial: true, Carries: "command", Names: `aws-vault bear caffeinate catchsegv ccache cgexec choom chpst chronic coproc cross-env

@@ -69,7 +69,7 @@ func dockerSubs() []*Spec {
 	}, dockerWrites()...)
 }
 
-// judgeDockerStats says that stats goes on, unless it is told not to.
+// judgeDockerStats marks stats as endless unless it has --no-stream.
 func judgeDockerStats(a *Args, u *Use) {
 	if !a.Has("--no-stream") {
 		u.Add(LongRunning, "docker stats shows a stream")
@@ -220,7 +220,8 @@ func shares(u *Use, at Word, path string, reads bool) {
 	}
 }
 
-// judgeImages names the hosts of images that say theirs: HOST/NAME, of which HOST has a dot or a port. The daemon knows the host of others.
+// judgeImages names the hosts of images that spell theirs: HOST/NAME, where HOST has a dot or a port. Only the daemon knows the
+// host of the others.
 func judgeImages(a *Args, u *Use) {
 	for _, w := range a.Values("image") {
 		host, _, ok := strings.Cut(w.Text, "/")

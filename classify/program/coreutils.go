@@ -5,8 +5,8 @@ import "strings"
 // helpVersion are the two options that every GNU program has.
 const helpVersion = " --help --version"
 
-// coreutilSpecs describes the GNU core utilities that show names, attributes and the system, as of version 9.5, with
-// what the BSD programs of the same names add.
+// coreutilSpecs describes the GNU core utilities that show names, attributes and the system, as of version 9.5, with the additions
+// of the BSD programs of the same names.
 func coreutilSpecs() []*Spec {
 	return append(nameSpecs(),
 		&Spec{
@@ -111,7 +111,7 @@ func nameSpecs() []*Spec {
 // anyWords is for programs that do nothing, whatever their words are.
 func anyWords(*Args, *Use) {}
 
-// judgeHere is for programs that look at the working directory if they are told of no other.
+// judgeHere is for programs that look at the working directory if no operand names another.
 func judgeHere(a *Args, u *Use) {
 	if len(a.Operands) == 0 {
 		u.Reads = append(u.Reads, Lit("."))

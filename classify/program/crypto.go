@@ -2,8 +2,8 @@ package program
 
 import "strings"
 
-// cryptoSpecs describes what looks at certificates and keys. What reads a private key may ask for its phrase, and most
-// commands of openssl take engines and providers, which are libraries: neither is here.
+// cryptoSpecs describes commands that show certificates and keys. Commands that read a private key are missing, since they may
+// prompt for its passphrase; so are most commands of openssl, since they load engines and providers, which are libraries.
 func cryptoSpecs() []*Spec {
 	const names = ` -nameopt:text -inform:text `
 	return []*Spec{

@@ -73,7 +73,7 @@ func (m *Memory) subDestroys(spec *Spec, argv []Word) bool {
 	return false
 }
 
-// partialDestroyers names programs of which no more is known than that they destroy, or with which words. Lookup does not find them.
+// partialDestroyers names programs that are only known to destroy data, always or with some words. Lookup does not find them.
 func partialDestroyers() []*Spec {
 	return []*Spec{
 		{Partial: true, Raw: true, Names: "srm trash", Effects: "destroys", Judge: reason("deletes files")},

@@ -33,7 +33,7 @@ type finder struct {
 	next   int
 	starts []Word
 	use    *Use
-	name   string // what all that comes to where it stands is named like, as Word.Pattern is; "" is anything
+	name   string // pattern of every name that can reach this place, as Word.Pattern is; "" is anything
 }
 
 func judgeFind(a *Args, u *Use) {
@@ -50,7 +50,7 @@ func judgeFind(a *Args, u *Use) {
 	u.Reads = append(u.Reads, f.starts...)
 }
 
-// startsFromFile looks for -files0-from, which may stand after an action: then nothing is known of what is found.
+// startsFromFile looks for -files0-from, which may stand after an action: the found paths are then unknown.
 func (f *finder) startsFromFile() {
 	for _, w := range f.words {
 		if w.Static && w.Text == "-files0-from" {
@@ -67,7 +67,7 @@ func (f *finder) take() Word {
 	return w
 }
 
-// options takes what stands before the paths: -H -L -P -Olevel -D topics.
+// options reads the options before the paths: -H -L -P -Olevel -D topics.
 func (f *finder) options() {
 	for f.next < len(f.words) && f.words[f.next].Static {
 		switch text := f.words[f.next].Text; {
@@ -191,8 +191,8 @@ func (f *finder) told(action Word, asks bool) {
 	}
 }
 
-// runs adds the command, with what {} stands for: paths that begin as the places to start from do. There is one command
-// for all those that begin with the same character.
+// runs adds the command with {} replaced by the found paths, which begin like the starting points. Starting points with the same
+// first character share one command.
 func (f *finder) runs(words []Word, more bool) {
 	if len(words) == 0 {
 		f.use.Unknown("find: there is no command", Word{})
@@ -208,7 +208,7 @@ func (f *finder) runs(words []Word, more bool) {
 	}
 }
 
-// beginnings returns what the paths that are found begin with, "" if that is not known or too much.
+// beginnings returns the possible beginnings of found paths, "" if they are unknown or too many.
 func (f *finder) beginnings() []string {
 	const maxBeginnings = 4
 	if len(f.starts) == 0 {
@@ -240,7 +240,7 @@ func commonPrefix(a, b string) int {
 	return n
 }
 
-// replaced returns a word in which a placeholder stands for something else, of which only the beginning is known.
+// replaced returns a word with a placeholder replaced; only its beginning is known.
 func replaced(w Word, placeholder string, by Word) Word {
 	before, _, ok := strings.Cut(w.Text, placeholder)
 	if !ok {

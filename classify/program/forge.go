@@ -50,7 +50,7 @@ func judgeAWS(a *Args, u *Use) {
 
 var awsRemoves = judgeWords("removes resources", "rm", "rb", "delete-", "terminate-")
 
-// judgeForge finds what removes something at a service.
+// judgeForge finds commands that remove resources of a service.
 func judgeForge(a *Args, u *Use) {
 	u.Reasons = append(u.Reasons, because("works on a service with the person's credentials"))
 	judgeWords("removes resources", "delete", "destroy", "apps:destroy")(a, u)

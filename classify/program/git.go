@@ -5,16 +5,15 @@ import (
 	"strings"
 )
 
-// gitSpecs describes git 2.39 and what later versions added to the same commands.
+// gitSpecs describes git 2.39, with additions of later versions to the same commands.
 //
-// The strict proof holds for a repository whose configuration is trusted as the session's own workspace is: almost
-// every command may run what .git/config names (core.fsmonitor, filters, textconv, diff.external, gpg.program). That
-// file is not part of what a clone brings, but it is of every other directory that looks like a repository. So git
-// in another directory (-C, --git-dir) and with configuration from the command line is a different matter, and a
-// subcommand that is not here may be an alias.
+// The strict proof holds for a repository whose configuration is trusted as the session's own workspace is: almost every command
+// may run programs that .git/config names (core.fsmonitor, filters, textconv, diff.external, gpg.program). A clone does not bring
+// that file, but any other directory that looks like a repository has one. So git in another directory (-C, --git-dir) and with
+// configuration from the command line is a different matter, and an unlisted subcommand may be an alias.
 //
-// Commands that read take no lock, since the environment of a command sets GIT_OPTIONAL_LOCKS=0, except those that
-// rewrite the index whatever it says: git diff and git describe --dirty.
+// Commands that read take no lock, since the environment of a command sets GIT_OPTIONAL_LOCKS=0, except those that rewrite the
+// index in any case: git diff and git describe --dirty.
 func gitSpecs() []*Spec {
 	return []*Spec{{
 		Names: "git",
@@ -71,8 +70,8 @@ func gitMeans(u *Use) {
 	}
 }
 
-// gitElsewhere takes paths as relative to where -C leads, and names the files in the git directory: below .git or what
-// --git-dir says, as is right if that is the top of the work tree.
+// gitElsewhere makes paths relative to the directory of -C, and puts the files of the git directory below .git or the value of
+// --git-dir, which is right at the top of the work tree.
 func gitElsewhere(a *Args, u *Use) {
 	top, dir := Lit(""), Lit(".git")
 	u.Git = &GitUse{Dir: top}

@@ -76,7 +76,7 @@ func gitConfigSets(operands []Word, u *Use) bool {
 	return len(operands) > 1
 }
 
-// gitHarmlessSections are the sections of which no key names a program, a file, a host or a repository.
+// gitHarmlessSections are the sections without any key that names a program, a file, a host or a repository.
 var gitHarmlessSections = WordSet("color column advice status i18n versionsort")
 
 // gitHarmlessKeys are harmless keys of other sections.

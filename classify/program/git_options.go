@@ -45,7 +45,7 @@ const gitLogOptions = gitRevisionOptions + gitDiffOptions + `-q -s --source --us
 	--no-use-mailmap --decorate?:text --no-decorate --decorate-refs:text --decorate-refs-exclude:text
 	--clear-decorations -L:gitlines --follow `
 
-// gitListOptions are the options of what lists references: branch, tag and for-each-ref. The value of --contains
-// and its like may be left out at the end of the line, and git stops at a word there that is no commit.
+// gitListOptions are the options of commands that list references: branch, tag and for-each-ref. The value of --contains and its
+// like may be left out at the end of the line; git fails if the next word is no commit.
 const gitListOptions = `--contains?:text --no-contains?:text --merged?:text --no-merged?:text --points-at:text
 	--sort:refformat --no-sort --format:refformat --color?:text --no-color `

@@ -2,8 +2,8 @@ package program
 
 import "strings"
 
-// gitOperands returns what words that stand where git takes revisions or paths name: behind -- paths alone, before it revisions, and
-// without it what is one or the other. The part after the colon of REVISION:PATH is a path too.
+// gitOperands returns the paths among operands that may be revisions or paths: behind -- only paths, before it revisions, without
+// it either. The part after the colon of REVISION:PATH is a path too.
 func gitOperands(a *Args, operands []Word) []Word {
 	var paths []Word
 	after, dashed := afterDashes(a.Argv), hasDashes(a.Argv)
@@ -20,7 +20,7 @@ func gitOperands(a *Args, operands []Word) []Word {
 	return paths
 }
 
-// gitUnknownOperand returns what a word names that is not known to its end: nothing if it begins as only a revision does.
+// gitUnknownOperand returns the path of a partly unknown word: none if it begins as only a revision does.
 func gitUnknownOperand(w Word) []Word {
 	if w.Token {
 		return nil
@@ -33,7 +33,7 @@ func gitUnknownOperand(w Word) []Word {
 	return []Word{w}
 }
 
-// gitOperand returns what a word names that git takes for a revision if there is such one, and else for a path.
+// gitOperand returns the path of a word that git takes for a revision if one has that name, else for a path.
 func gitOperand(w Word, onlyRevision bool) []Word {
 	if gitRelative(w.Text) {
 		return nil
@@ -126,8 +126,7 @@ func gitColon(text string) int {
 	return -1
 }
 
-// gitPathspec returns the paths that a pattern of paths is about: what it spells, and where a wild card in it begins. What is
-// left out is no path.
+// gitPathspec returns the paths of a pathspec: its text, and the directory in which its first wildcard stands. An exclusion has none.
 func gitPathspec(w Word) []Word {
 	switch rest, magic := strings.CutPrefix(w.Text, ":"); {
 	case !magic:
@@ -173,8 +172,8 @@ func gitMagic(words, word string) bool {
 	return false
 }
 
-// gitLines returns the files of values of -L START,END:FILE and -L :FUNCTION:FILE. A colon may belong to what is before the file or to
-// its name.
+// gitLines returns the files in values of -L START,END:FILE and -L :FUNCTION:FILE. A colon may belong to the part before the file
+// or to its name.
 func gitLines(values []Word) []Word {
 	var files []Word
 	for _, w := range values {
@@ -196,7 +195,7 @@ func gitLines(values []Word) []Word {
 	return files
 }
 
-// gitLooks are the names that operands spell, of which no more than that is read.
+// gitLooks records operands whose names git looks up without reading the files.
 func gitLooks(a *Args, u *Use) {
 	for i, w := range a.Operands {
 		if w.Static && a.Kinds[i] == "text" {

@@ -132,8 +132,8 @@ func judgeGitShow(a *Args, u *Use) {
 	}
 }
 
-// judgeGitBlame also looks at what follows -- and a file: blame takes that for a revision (git blame -- FILE REV), and
-// reads revisions as options.
+// judgeGitBlame also looks at the word after -- and a file: blame takes it for a revision (git blame -- FILE REV), and reads
+// revisions as options.
 func judgeGitBlame(a *Args, u *Use) {
 	judgeGitShow(a, u)
 	rest := a.Argv[len(a.Argv)-afterDashes(a.Argv):]
@@ -156,8 +156,8 @@ func judgeGitLog(a *Args, u *Use) {
 	}
 }
 
-// gitGroup reports whether git understands the letters after a dash: a number, letters of diff options, of which one
-// may have the rest as its value, or -nNUMBER and -LRANGE.
+// gitGroup reports whether git understands the letters after a dash: a number, letters of diff options, one of them possibly with
+// the rest as its value, or -nNUMBER and -LRANGE.
 func gitGroup(letters string) bool {
 	if digits(letters) || letters[0] == 'n' || letters[0] == 'L' {
 		return true

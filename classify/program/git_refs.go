@@ -133,7 +133,7 @@ func judgeGitWorktree(a *Args, u *Use) {
 	}
 }
 
-// inGit is the Judge of what writes these files of the git directory.
+// inGit is the Judge of commands that write these files of the git directory.
 func inGit(names ...string) func(*Args, *Use) {
 	return func(_ *Args, u *Use) { u.gitFiles = append(u.gitFiles, names...) }
 }

@@ -327,9 +327,9 @@ func isVersion(text string) bool {
 	return text == "x" || text[0] >= '0' && text[0] <= '9'
 }
 
-// judgeGitSwitch finds a new branch that follows one of a remote. That any name may become one, if only a remote has it,
-// does not count here nor for checkout: every change of branches would then be one of the configuration. Where that may
-// not be written, git makes such a branch, stops, and goes to it when it is asked again.
+// judgeGitSwitch finds a new branch that follows one of a remote. Any name may become such a branch if only a remote has it; that
+// does not count here nor for checkout, or every change of branches would be a change of the configuration. Where git may not write
+// the configuration, it makes the branch, stops, and switches to it on the next run.
 func judgeGitSwitch(a *Args, u *Use) {
 	if a.oneOf("--create", "--force-create") {
 		gitTracks(a, u, a.Operands)

@@ -69,7 +69,7 @@ func judgeGoList(a *Args, u *Use) {
 	judgeGoPackages(a, u)
 }
 
-// judgeGoPackages finds PACKAGE@VERSION, for which go asks the module proxy.
+// judgeGoPackages finds PACKAGE@VERSION: go asks the module proxy for it.
 func judgeGoPackages(a *Args, u *Use) {
 	for _, w := range a.Values("package") {
 		if strings.Contains(w.Text, "@") || !w.Static {

@@ -1,6 +1,6 @@
 package program
 
-// grepOptions are those of GNU grep 3.11 and what BSD's adds; none of them does more than read.
+// grepOptions are those of GNU grep 3.11 with the additions of BSD; all of them only read.
 const grepOptions = `-E,--extended-regexp -F,--fixed-strings -G,--basic-regexp -P,--perl-regexp -e,--regexp:text
 	-f,--file:read -i,-y,--ignore-case --no-ignore-case -w,--word-regexp -x,--line-regexp -s,--no-messages
 	-v,--invert-match -V,--version --help -m,--max-count:text -b,--byte-offset -n,--line-number --line-buffered
@@ -9,7 +9,7 @@ const grepOptions = `-E,--extended-regexp -F,--fixed-strings -G,--basic-regexp -
 	-B,--before-context:text -A,--after-context:text -C,--context:text -num --group-separator:text --no-group-separator
 	--color?:text --colour?:text -U,--binary -u,--unix-byte-offsets`
 
-// grepSpecs describes grep and the scripts that run it on what is compressed.
+// grepSpecs describes grep and the scripts that run it on compressed files.
 func grepSpecs() []*Spec {
 	return []*Spec{
 		{

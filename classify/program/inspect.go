@@ -2,12 +2,12 @@ package program
 
 import "strings"
 
-// inspectSpecs describes what people use in the place of cat, ls and wc, and what checks or summarises files without
-// running anything of the project.
+// inspectSpecs describes replacements of cat, ls and wc, and programs that check or summarise files without running code of the
+// project.
 func inspectSpecs() []*Spec {
 	return []*Spec{
 		{Names: "bat batcat", Operands: "page*", Effects: "pages", Judge: judgeBat,
-			// --pager and --lessopen run what they are told.
+			// --pager and --lessopen run their values.
 			Options: `-A,--show-all -p,--plain -l,--language:text -H,--highlight-line:text --file-name:text
 				--diff-context:text --tabs:text --wrap:text --terminal-width:text -n,--number --color:text --italic-text:text
 				--decorations:text -f,--force-colorization --paging:text -P,--no-paging -m,--map-syntax:text

@@ -21,7 +21,7 @@ func interfaceSpecs() []*Spec {
 	}
 }
 
-// judgeNetstat: addresses are shown by name, for which name servers are asked, unless -n is there; an operand is a name.
+// judgeNetstat: netstat asks name servers for the names of addresses unless it has -n; an operand is a name.
 func judgeNetstat(a *Args, u *Use) {
 	if !a.oneOf("--numeric", "--version", "--help") || len(a.Operands) > 0 {
 		u.Add(Reaches, a.Argv[0].Text+" asks name servers for the names of hosts unless -n is there")

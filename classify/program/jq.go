@@ -45,7 +45,7 @@ type jqWords struct {
 	fromFile bool
 }
 
-// judgeJq finds what jq reads: all it does is read. Where a word is not known, what it reads is not.
+// judgeJq finds the files that jq reads; it has no other effect. An unknown word makes the files unknown.
 func judgeJq(a *Args, u *Use) {
 	j := &jqWords{words: a.Operands, use: u}
 	for _, w := range j.words {

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Listing is what a use prints, where that is names of files, each in a line of its own.
+// Listing describes the output of a use that prints names of files, one a line.
 type Listing struct {
-	Names  []Word // what each name is one of: Text, Local, Pattern as in Word
+	Names  []Word // each name is described by one of these: Text, Local, Pattern as in Word
 	Null   bool   // there is a NUL after each, and no newline
 	Index  bool   // they come from git's index, whether the files are there or not
 	Passes bool   // it prints lines of its input as they are, and nothing else
@@ -42,7 +42,7 @@ func Lists(argv []Word, a *Args, u *Use) Listing {
 	return Listing{}
 }
 
-// passing are the options with which programs print whole lines of their input.
+// passing are the options that keep a program printing whole lines of its input.
 var passing = map[string]string{
 	"head": " -num --lines -n ", "tail": " -num --lines -n ", "sort": " --unique --reverse --numeric-sort --human-numeric-sort --key --version-sort --ignore-case --field-separator -u -r -n -h -k -V -f -t ",
 	"uniq": " --repeated --unique -d -u ", "tac": " ", "cat": " ", "shuf": " --head-count -n ",
@@ -54,15 +54,15 @@ func (a *Args) only(list string) bool {
 	return !slices.ContainsFunc(a.Options, func(o Given) bool { return !slices.Contains(known, o.Name) })
 }
 
-// foundBelow is what is found in a directory, which stands before each name.
+// foundBelow describes the names found below a directory, each with the directory in front.
 func foundBelow(dir Word, name string) Word {
 	return Word{Text: dir.Text}.matching(QuotePattern(strings.TrimRight(dir.Text, "/")) + "/**/" + name)
 }
 
-// here is what is found in the working directory, without anything before it.
+// here describes the names found below the working directory, with nothing in front.
 func here() Word { return Word{Local: true}.matching("**/*") }
 
-// belowAll returns what is found in directories, and in the working directory if there are none.
+// belowAll describes the names found below directories, or below the working directory if there are none.
 func belowAll(dirs []Word) []Word {
 	if len(dirs) == 0 {
 		return []Word{here()}
@@ -177,7 +177,7 @@ func lsNames(a *Args) Listing {
 	return Listing{Names: []Word{here()}}
 }
 
-// asNamed returns words that stand for names as what is printed of them.
+// asNamed returns words that stand for the printed form of names.
 func asNamed(words []Word) []Word {
 	var all []Word
 	for _, w := range words {

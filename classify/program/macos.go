@@ -23,7 +23,7 @@ func macosSpecs() []*Spec {
 	}
 }
 
-// judgePlutil: -p and -lint only look; every other command rewrites the file unless it is told otherwise.
+// judgePlutil: -p and -lint only read; every other command may rewrite the file.
 func judgePlutil(a *Args, u *Use) {
 	for i, w := range a.Operands {
 		switch {

@@ -1,12 +1,12 @@
 package program
 
-// Memory is where command lines are taken apart by somebody who does so often. What its Parse returns holds until Free.
+// Memory is reusable memory for callers that parse often. A result of its Parse is valid until Free.
 type Memory struct {
 	results []*result
 	used    int
 }
 
-// result is what one Parse returns, with room for the lists of most commands.
+// result is the result of one Parse, with room for the lists of most commands.
 type result struct {
 	args Args
 	use  Use
@@ -25,7 +25,7 @@ type room struct {
 	runs     [2]Command
 }
 
-// Mark returns what Free takes to free all that is parsed from here on.
+// Mark returns the argument that makes Free free every later result.
 func (m *Memory) Mark() int { return m.used }
 
 // Free frees what was parsed since a mark.

@@ -2,7 +2,8 @@ package program
 
 import "strings"
 
-// networkSpecs describes what reaches other machines. Their operands are hosts; what they write or send is said.
+// networkSpecs describes programs that reach other machines. Their operands are hosts; a Judge adds the files that they write or
+// send.
 func networkSpecs() []*Spec {
 	return []*Spec{
 		{Names: "curl", Loses: true, Options: curlOptions, Operands: "host*", Effects: "reaches", Judge: judgeCurl},
@@ -159,7 +160,7 @@ func judgeCopies(a *Args, u *Use) {
 	}
 }
 
-// judgeNetcat finds what listens and what runs a program. The language of socat's addresses is not taken apart.
+// judgeNetcat finds options that listen and options that run a program. It does not parse socat's addresses.
 func judgeNetcat(a *Args, u *Use) {
 	u.Add(Writes, "sends what it reads to another machine")
 	for _, w := range a.Operands {

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// nodeSpecs describes the package managers of JavaScript. Of npm some commands only look, but all write a log and an
-// update notice, to where a .npmrc of the project says (measured); yarn and pnpm run the version
-// of themselves that the project names, whatever they are asked.
+// nodeSpecs describes the package managers of JavaScript. Some commands of npm only read, but all write a log and an update notice,
+// to a place that a .npmrc of the project can name (measured); yarn and pnpm always run the version of themselves that the project
+// names.
 func nodeSpecs() []*Spec {
 	const shown = ` --json --no-json -l,--long --no-long -p,--parseable --no-color --color:text --silent -s -q,--quiet
 		-d -g,--global --no-update-notifier --loglevel:text --no-fund --no-audit `
@@ -52,7 +52,8 @@ func nodeSpecs() []*Spec {
 	}
 }
 
-// fetching are the words with which package managers of languages fetch packages, or talk with the registry of their configuration.
+// fetching are the subcommands of package managers of languages that fetch packages, or talk with the registry of their
+// configuration.
 var fetching = WordSet(`install i ci add remove rm uninstall update up upgrade import dedupe prune rebuild link unlink fetch publish login logout
 	audit outdated info view create init dlx npm patch patch-commit deploy set self-update self sync lock pip tool python require search
 	download push pull inject reinstall`)

@@ -2,8 +2,8 @@ package program
 
 import "strings"
 
-// packageSpecs describes the package managers of systems, and pip: what they ask of their own databases, and that all
-// else changes the system.
+// packageSpecs describes the package managers of systems, and pip: queries of their own databases; everything else changes the
+// system.
 func packageSpecs() []*Spec {
 	return []*Spec{
 		{Names: "dpkg", Operands: "text*", Judge: judgeDpkg, Locks: "/var/lib/dpkg/lock-frontend /var/lib/dpkg/lock",
@@ -44,7 +44,7 @@ func packageSpecs() []*Spec {
 // aptOptions leave out -o and -c, which may name programs.
 const aptOptions = ` -q,--quiet -v,--version -h,--help `
 
-// aptAsks describes questions. If it may, apt keeps what it computes for them.
+// aptAsks describes queries. Apt saves their computed results if it may.
 func aptAsks(names string) *Spec {
 	return &Spec{Names: names, Operands: "text*", Effects: "not_concurrent",
 		Options: aptOptions + `--installed --upgradable --upgradeable --manual-installed -a,--all-versions -n,--names-only
@@ -57,7 +57,7 @@ func aptChanges(names string) *Spec {
 		Judge: reason("changes what is installed, and reaches the sources of apt's configuration")}
 }
 
-// aptLocks are what apt and dpkg lock while they change what is installed.
+// aptLocks are the locks of apt and dpkg while they change installed packages.
 const aptLocks = "/var/lib/dpkg/lock-frontend /var/lib/dpkg/lock /var/cache/apt/archives/lock"
 
 func aptUpdate() *Spec {
@@ -103,7 +103,7 @@ func judgePipList(a *Args, u *Use) {
 	}
 }
 
-// judgePackages finds what removes packages.
+// judgePackages finds commands that remove packages.
 func judgePackages(a *Args, u *Use) {
 	for _, w := range a.Operands {
 		switch w.Text {

@@ -107,8 +107,8 @@ func (p *parser) assigned(w Word) bool {
 	return true
 }
 
-// group takes -abc: letters, of which the last may have the rest as its value. It reports whether it knows them all;
-// if not, nothing was taken.
+// group reads -abc: letters, the last one possibly with the rest as its value. It reports whether it knows them all; if not, it
+// reads nothing.
 func (p *parser) group(w Word) bool {
 	last := len(w.Text)
 	for i := 1; i < last; i++ {
@@ -121,7 +121,7 @@ func (p *parser) group(w Word) bool {
 		}
 	}
 	if !w.Static && last >= len(w.Text)-1 {
-		return false // what it becomes may add letters, or take its value from the next word
+		return false // its expansion may add letters, or take its value from the next word
 	}
 	for i := 1; i < len(w.Text); i++ {
 		o := p.letter(w, i)
@@ -140,7 +140,7 @@ func (p *parser) letter(w Word, i int) *option {
 	return p.table.options[string(spelling[:])]
 }
 
-// part returns what stands in a word from byte i on.
+// part returns the rest of a word from byte i on.
 func part(w Word, i int) Word {
 	w.Text = w.Text[i:]
 	return w
@@ -397,7 +397,7 @@ func (p *parser) keep(kind string, words ...Word) {
 	}
 }
 
-// effects records what an option or an operand does; of is "" for what every use does.
+// effects records the effects of an option or an operand; of is "" for the effects of every use.
 func (p *parser) effects(list []Effect, at Word, of string) {
 	for _, e := range list {
 		if e == RunsCode && of == "" {
@@ -410,7 +410,7 @@ func (p *parser) effects(list []Effect, at Word, of string) {
 	}
 }
 
-// effectPhrase is what an effect means where no reason says more.
+// effectPhrase describes an effect where no reason says more.
 var effectPhrase = map[Effect]string{
 	Writes:          "changes files or state",
 	Destroys:        "deletes or overwrites data",

@@ -20,8 +20,8 @@ func (f *finder) named(value string) {
 	}
 }
 
-// pattern returns the pattern of what is found where an action stands, "" if that is not known: there are several places to start
-// from, or links are followed.
+// pattern returns the pattern of the paths that reach an action, "" if it is unknown: with several starting points, or with links
+// followed.
 func (f *finder) pattern() string {
 	if len(f.starts) > 1 || f.has("-L", "-H", "-follow") {
 		return ""

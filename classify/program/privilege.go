@@ -2,8 +2,8 @@ package program
 
 import "strings"
 
-// privilegeSpecs describes what runs a command as somebody else, with another root or in namespaces of its own. None of
-// it is read-only; the command is found all the same.
+// privilegeSpecs describes programs that run a command as another user, with another root or in namespaces of its own. None of them
+// is read-only, but the command is found and judged.
 func privilegeSpecs() []*Spec {
 	return []*Spec{
 		{Names: "sudo", Options: `-A,--askpass!runs_code -b,--background -E,--preserve-env?:text -e,--edit!interactive

@@ -69,7 +69,7 @@ func socketSpecs() []*Spec {
 	}
 }
 
-// pgrepOptions are what pgrep and pkill share.
+// pgrepOptions are the common options of pgrep and pkill.
 const pgrepOptions = `-f,--full -g,--pgroup:text -G,--group:text -i,--ignore-case -n,--newest -o,--oldest -O,--older:text
 	-P,--parent:text -s,--session:text -t,--terminal:text -u,--euid:text -U,--uid:text -x,--exact -F,--pidfile:read
 	-L,--logpidfile -r,--runstates:text -A,--ignore-ancestors --cgroup:text --env:text --ns:text --nslist:text -h,--help
@@ -87,8 +87,8 @@ func signalSpecs() []*Spec {
 	}
 }
 
-// JudgeKill knows the lists of signals; whatever else kill does, it sends one, and to every process if the last word is -1. The shell's own
-// kill is no other.
+// JudgeKill knows the lists of signals; every other use of kill sends one, and to every process if the last word is -1. The shell's
+// builtin kill is the same.
 func JudgeKill(a *Args, u *Use) {
 	if len(a.Operands) > 0 && a.Operands[0].Static {
 		switch a.Operands[0].Text {
@@ -163,7 +163,7 @@ func judgeLsof(a *Args, u *Use) {
 	}
 }
 
-// ssWords are what a filter of ss may say without the name of a host or a service.
+// ssWords are the words of an ss filter other than names of hosts and services.
 var ssWords = WordSet(`state exclude dst src dport sport dev fwmark cgroup autobound not and or eq ne gt lt ge le neq geq leq
 	all connected synchronized bucket big established syn-sent syn-recv fin-wait-1 fin-wait-2 time-wait closed close-wait
 	last-ack listening listen closing = == != > < >= <= ! && || & | ( )`)

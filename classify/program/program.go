@@ -1,5 +1,5 @@
-// Package program describes programs by data: which options each has, what every one of them does, and what the
-// operands are. What is not in a description is not understood, and what is not understood is unsafe.
+// Package program describes programs by data: their options, the effect of each
+// option, and their operands. Anything missing in a description is not understood, and is unsafe.
 //
 // A description is a [Spec]. Its Options are written in a small language, one token an option:
 //
@@ -30,9 +30,9 @@
 // With subcommands, options are those before the subcommand. A name of a subcommand may look like an option
 // ("--version"). Operands is then "", or "sub?" where the program may be used without a subcommand.
 //
-// What the lenient analysis looks for among words that may not be understood stands in the same description: a command among the operands
-// and options of the kind run by themselves, all else in Spec.Carries, and what destroys by its effects and Spec.Loses. A Partial description
-// says no more than that.
+// The lenient analysis, which looks at words that may not be understood, uses the same description: command operands and options of the
+// kind run tell it where commands are, Spec.Carries where other code is, effects and Spec.Loses which words destroy. A Partial
+// description has only these.
 //
 // The word -- ends the options, except in an Ungrouped description that does not list it: find goes on after it.
 package program
@@ -48,16 +48,16 @@ type Word struct {
 	Static bool   // nothing is expanded in it
 	Glob   bool   // not static because of a glob alone: it becomes names that begin with Text, or itself
 	Many   bool   // not static, and may become no word or several; a glob always is
-	Local  bool   // not static, Text is empty, and what it becomes begins with no slash
-	Number bool   // not static, and what it becomes, if anything, is one decimal integer
-	Maybe  bool   // of what is read: it is a path only if there is such a file, and else something else
-	Top    bool   // of what is read: relative to the top of the work tree of git
-	Lines  bool   // not static, and what it becomes, if anything, is decimal integers in lines of their own
-	// Name says that it becomes names of files alone, of which none begins with a dash: whoever takes facts that rest on it looks at the
-	// disk, see agenttool.Glob.
+	Local  bool   // not static, Text is empty, and its expansion begins with no slash
+	Number bool   // not static; expands to nothing or to one decimal integer
+	Maybe  bool   // in Reads: a path only if there is such a file, else something else
+	Top    bool   // in Reads: relative to the top of the work tree of git
+	Lines  bool   // not static; expands to nothing or to decimal integers in lines of their own
+	// Name says that it expands to names of files alone, and none begins with a dash. A caller that uses facts that depend on it
+	// must check the disk, see agenttool.Glob.
 	Name bool
-	// Token says that it begins with the name of a commit, a date or the like, in which no slash and no dash stands first, and that
-	// what follows makes no path of it: HASH..HEAD. It may be empty.
+	// Token says that it begins with the name of a commit, a date or the like, without a slash or a dash in front, and that the
+	// rest makes no path of it: HASH..HEAD. It may be empty.
 	Token bool
 
 	Line   int // where it stands, both from 1
@@ -66,20 +66,20 @@ type Word struct {
 	shape *Shape // nil: of no shape that is known
 }
 
-// Shape is what more is known of a word that is not static, apart from it because few have any.
+// Shape is further knowledge about a word that is not static. It is kept apart because few words have any.
 type Shape struct {
-	// Pattern is what matches all that the word becomes, if that is names of files alone; "" if it is not known.
-	// It is taken apart at its slashes. In it * stands for any bytes without a slash, a \ stands before what is meant literally, and
-	// a whole component ** stands for directories in one another, none too, as find goes through them.
+	// Pattern matches every name that the word can expand to, if those are names of files alone; "" if it is unknown. It is matched
+	// component by component. In it * stands for any bytes without a slash, \ quotes the next byte, and a whole component ** stands
+	// for nested directories, or none, as find visits them.
 	Pattern string
-	// Without is the bytes that no name may hold of those that it becomes, for what prints names and what takes them apart.
+	// Without lists bytes that none of these names may contain, since they would split or change a printed name.
 	Without string
-	// Sample is the whole word with 0 in the place of each decimal integer that is not known, of which some may be missing or several
-	// stand in lines of their own. It is "" if more than that is not known.
+	// Sample is the whole word with 0 for each unknown decimal integer; each may be missing, or be several in lines of their own.
+	// It is "" if anything else is unknown.
 	Sample string
 }
 
-// Shape returns what more is known of a word.
+// Shape returns the further knowledge about a word.
 func (w *Word) Shape() Shape {
 	if w.shape == nil {
 		return Shape{}
@@ -106,7 +106,7 @@ type Effect string
 
 // The effects. Without any, and without writes, a use is read-only.
 const (
-	Writes          Effect = "writes"           // changes something, named or not; what was there may be lost
+	Writes          Effect = "writes"           // changes something, named or not; old content may be lost
 	GitConfig       Effect = "git_config"       // changes the configuration of a git repository
 	GitGlobal       Effect = "git_global"       // changes git's configuration of the person
 	Destroys        Effect = "destroys"         // removes or overwrites what may not come back
@@ -121,7 +121,7 @@ const (
 	ReadsTree       Effect = "reads_tree"       // reads below the directories that it names, or the working directory
 	RunsCode        Effect = "runs_code"        // runs code that is not among its words (a build, a plugin, a script)
 	RunsHooks       Effect = "runs_hooks"       // runs the hooks of the repository, if it has any
-	Adds            Effect = "adds"             // what it writes replaces nothing, or what was there can be had back
+	Adds            Effect = "adds"             // its writes replace nothing, or the old content can be restored
 	HostsUnknown    Effect = "hosts_unknown"    // reaches hosts that its words do not name: those of its configuration
 	MayReach        Effect = "may_reach"        // asks for the names of hosts, where it can
 )
@@ -141,7 +141,7 @@ type Spec struct {
 	Exact       bool    // of a Raw one: Judge understands every word
 	Sub         []*Spec // subcommands: the first operand names one; without a match the use is not understood
 	Judge       func(*Args, *Use)
-	Carries     string // what of its words may run: a Language, and command, command=WORDS, input, within as in Carried; see there
+	Carries     string // code in its words: a Language, and command, command=WORDS, input, within as in Carried
 	Partial     bool   // nothing else is known of it
 	Loses       bool   // Judge may find that a use destroys
 
@@ -197,21 +197,21 @@ func (a *Args) Has(name string) bool {
 	return false
 }
 
-// Use is what one run of a program does, as far as it is understood.
+// Use describes one run of a program, as far as it is understood.
 type Use struct {
 	Understood bool     // every word was; if not, nothing below is the whole truth
-	Effects    []Effect // what it does
+	Effects    []Effect // the effects of the run
 	Reads      []Word
 	Looks      []Word // of these no more is read than name and attributes
 	Writes     []Word
 	Hosts      []Word
-	Runs       []Command // what it runs in turn
+	Runs       []Command // commands that it runs in turn
 	Dir        *Word     // where that starts; nil: where it starts itself
-	Locks      []string  // what it locks, as in Spec
+	Locks      []string  // its locks, as in Spec
 	Sub        string    // the subcommands, as they stand behind the program's name
 	Reasons    []Reason
 
-	Remotes []GitRemote // other repositories that git is told to reach, which its configuration names
+	Remotes []GitRemote // other repositories that git reaches, which its configuration names
 
 	Git *GitUse // of git alone: where it looks for its repository
 
@@ -227,10 +227,10 @@ type GitRemote struct {
 	Push bool   // something is sent there
 }
 
-// GitUse is where a run of git looks for its repository, and for what.
+// GitUse is where a run of git looks for its repository, and its subcommand.
 type GitUse struct {
 	Dir    Word   // where -C leads; "": nowhere
-	GitDir Word   // what --git-dir names; "": nothing
+	GitDir Word   // the value of --git-dir; "": none
 	Verb   string // the subcommand; "" if there is none
 }
 
@@ -269,7 +269,7 @@ func (u *Use) OnlyReads() bool {
 		})
 }
 
-// lastReason is the last reason for one of some facts: what Judge said, or what the parser found.
+// lastReason returns the last reason for one of some facts, from the Judge or the parser.
 func (u *Use) lastReason(facts ...string) string {
 	for _, r := range slices.Backward(u.Reasons) {
 		if r.Text != "" && slices.Contains(facts, r.Fact) {
@@ -307,7 +307,7 @@ type Command struct {
 	Shell  *Word  // text for a shell: sh -c TEXT
 	Joined bool   // ... made of all words from that one on, with a blank between them
 	Params []Word // ... with these as $1, $2, …
-	Bash   bool   // that shell is bash; if not, it is sh, or what the person has
+	Bash   bool   // that shell is bash; if not, it is sh, or the user's login shell
 	More   bool   // unknown words may follow (xargs, find -exec with {} only in a word of its own is not More)
 	Away   bool   // it runs on another machine or in a container: its paths and processes are not those of this machine
 }

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Reason says what a fact of a use follows from. Its text is what the program does, without the program as the subject ("runs code of
-// this project"), or a sentence of its own ("the script is not static"). Either may begin with the program's name.
+// Reason explains a fact of a use. Its text is a predicate whose subject is the program ("runs code of this project"), or a
+// sentence of its own ("the script is not static"). Either may begin with the program's name.
 type Reason struct {
 	Fact   string // the fact, as in agenttool.Reason; "": all facts of the use
 	Of     string // the option or operand that decides; "": the use as a whole
@@ -15,7 +15,7 @@ type Reason struct {
 	Column int
 }
 
-// factOf is the fact that an effect decides; the reasons of others are not told.
+// factOf is the fact that an effect decides; other effects give no reason.
 var factOf = map[Effect]string{
 	Writes: "read_only", Destroys: "destructive", GitConfig: "read_only", GitGlobal: "read_only", Reaches: "open_world",
 	LongRunning: "long_running", Interactive: "interactive", Pages: "interactive", ObservesHost: "observes_host",

@@ -52,8 +52,8 @@ func judgeRg(a *Args, u *Use) {
 	}
 }
 
-// agOptions leave out --pager, which runs what it names. Options without a value may be abbreviated in ag; here they
-// may not.
+// agOptions leave out --pager, which runs its value. ag accepts abbreviations of options without a value; this description does
+// not.
 const agOptions = `--ackmate -A,--after?:lines -B,--before?:lines --break --nobreak -c,--count --color --nocolor
 	--color-line-number:text --color-match:text --color-path:text --column --nocolumn --filename --nofilename
 	-H,--heading --noheading -C,--context?:lines --group --nogroup -g,--filename-pattern:text -l,--files-with-matches
@@ -140,8 +140,8 @@ func fdRuns(text string) bool {
 		"HIusigFalLp0q1") == ""
 }
 
-// judgeFdCommand adds what -x runs, with what fd found in the place of {}, {.}, {/}, {//} and {/.} or at the end. Only
-// some versions put ./ before it, so nothing is known of it.
+// judgeFdCommand adds the command of -x, with the found paths in the place of {}, {.}, {/}, {//} and {/.} or at the end. Only some
+// versions put ./ before a path, so the paths are unknown.
 func judgeFdCommand(words []Word, u *Use) {
 	placed := false
 	argv := make([]Word, len(words))

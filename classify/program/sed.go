@@ -125,7 +125,7 @@ func sedAddresses(sample string) bool {
 	return sample != "" && strings.Trim(sample, "0123456789,+~$!;{} \npdq=") == ""
 }
 
-// sedScript is what a script does besides editing what passes through.
+// sedScript lists the effects of a script besides editing its input.
 type sedScript struct {
 	reads    []string // r, R
 	writes   []string // w, W, s///w
@@ -133,10 +133,10 @@ type sedScript struct {
 	runs     bool     // e, s///e
 }
 
-// parseSed finds out what a script does. If it is not understood, problem says why, and the result is what was found
-// until then.
+// parseSed returns the effects of a script. If it is not understood, problem says why, and the result holds the effects up to
+// there.
 //
-// It follows GNU sed, and refuses what other seds read in another way.
+// It follows GNU sed, and refuses scripts that other seds read in another way.
 func parseSed(script string) (result sedScript, problem string) {
 	p := &sedParser{text: script}
 	if i := strings.IndexAny(script, "\x00\r\v\f"); i >= 0 {
@@ -267,7 +267,7 @@ func (p *sedParser) number() {
 	}
 }
 
-// verb takes what follows the name of a command.
+// verb reads the arguments of a command, behind its name.
 func (p *sedParser) verb(name byte, addressed bool) {
 	switch name {
 	case '{':
@@ -308,7 +308,7 @@ func (p *sedParser) verb(name byte, addressed bool) {
 	}
 }
 
-// end takes what must follow a command: the end of the line, a semicolon, or a closing brace or comment, which is left.
+// end reads the end of a command: the end of the line, a semicolon, or a closing brace or comment, which it leaves unread.
 func (p *sedParser) end() {
 	p.blanks(" \t")
 	switch p.peek() {
@@ -392,7 +392,7 @@ func (p *sedParser) file(command byte) {
 	}
 }
 
-// transliterate takes y, in which brackets are ordinary characters.
+// transliterate reads y, where brackets are ordinary characters.
 func (p *sedParser) transliterate() {
 	delimiter := p.take()
 	if !p.delimits(delimiter) {

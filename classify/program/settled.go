@@ -2,14 +2,14 @@ package program
 
 import "strings"
 
-// Settled is a use that runs what files of the project name, and only reads where there are no such files.
+// Settled is a use that runs code that files of the project name, and only reads where these files are absent.
 type Settled struct {
 	Use    Use
 	Absent []string // names that must not be in the directory where it runs
 	Upward []string // ... nor there or in one of those above
 }
 
-// SettledBy returns what a use is where files of some names are absent, false if there is no such thing.
+// SettledBy returns the use of a command line where files of some names are absent, false if there is no such use.
 func SettledBy(argv []Word) (Settled, bool) {
 	for _, w := range argv {
 		if !w.Static {
@@ -74,7 +74,7 @@ func cargoTree(words []string) bool {
 	return offline
 }
 
-// jsonTool is what python would take for a module that json.tool asks for, if it is in the working directory.
+// jsonTool lists the names in the working directory that python would import in the place of modules that json.tool needs.
 var jsonTool = pythonModules(`abc argparse ast codecs collections contextlib copyreg dis encodings enum errno fnmatch functools genericpath gettext glob importlib
 	inspect io itertools json keyword linecache locale math ntpath opcode operator os pathlib posixpath pwd re reprlib runpy shutil site sitecustomize
 	sre_compile sre_constants sre_parse stat string struct sys textwrap threading token tokenize traceback types typing unicodedata urllib usercustomize

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// shellSpecs describes the shells. Text of -c is a command line as the outer one is, as long as the shell reads it as
-// bash does; a script or what comes on stdin is code that nobody has seen.
+// shellSpecs describes the shells. Text of -c is a command line like the outer one, as long as the shell reads it as bash does; a
+// script or standard input is code that was not analysed.
 func shellSpecs() []*Spec {
 	const options = `-c -e -u -f -n -v -b -i!interactive,runs_code -l!runs_code -s -p -o:setting +o:setting --norc
 		--noprofile --login!runs_code --version --help`
@@ -65,7 +65,7 @@ func readsOnly(shell string) bool { return plainShells[shell] }
 
 var plainShells = WordSet("bash sh dash ash ksh mksh")
 
-// maySwitch reports whether a word may be one of the options that begin with +, of which +n takes -n back.
+// maySwitch reports whether a word may be an option that begins with +, such as +n, which takes -n back.
 func maySwitch(w Word) bool {
 	return strings.HasPrefix(w.Text, "+") || !w.Static && w.Text == ""
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// table is what the text of a Spec says, ready to be looked up in.
+// table is the text of a Spec, parsed for lookups.
 type table struct {
 	options map[string]*option // by spelling
 	long    []string           // the spellings with two dashes, for abbreviations
@@ -14,7 +14,7 @@ type table struct {
 	kinds   []operand
 	effects []Effect
 	sub     map[string]*Spec
-	faults  []string // what the text says wrongly; such a token describes nothing
+	faults  []string // errors in the text; a token with an error describes nothing
 }
 
 // option is one token of Spec.Options.

@@ -2,8 +2,8 @@ package program
 
 import "strings"
 
-// tarSpecs describes GNU tar 1.34. All long options are here, since one that is not could be the whole of what looks
-// like the beginning of another; those that run programs or read options from a file have that as an effect.
+// tarSpecs describes GNU tar 1.34. All long options are listed, since an unlisted one could be meant by an abbreviation of another;
+// those that run programs or read options from a file have that as an effect.
 func tarSpecs() []*Spec {
 	return []*Spec{{
 		Names: "tar gtar", Options: tarOptions, Operands: "member*", Abbreviates: true, Judge: judgeTar,
@@ -40,7 +40,7 @@ const tarOptions = `-A,--catenate,--concatenate -c,--create --delete -d,--diff,-
 	--utc -v,--verbose --warning:text -w,--interactive,--confirmation!interactive -o -? --help --restrict --usage
 	--version`
 
-// tarValues are the letters that take a value, of which the old form finds them in the words that follow.
+// tarValues are the letters that take a value; in the old form the values are the following words.
 const tarValues = "bfgCFHIKLNTVX"
 
 // judgeTar translates the old form first, where the first word is letters without a dash and their values follow in
@@ -82,7 +82,7 @@ func tarDashed(argv []Word) ([]Word, bool) {
 	return append(dashed, rest...), true
 }
 
-// tarFilters are the programs that tar may be told to use.
+// tarFilters are the programs that an option of tar may name safely.
 var tarFilters = WordSet("gzip bzip2 xz zstd lz4 lzip lzma pigz pbzip2 lbzip2 pixz unzstd")
 
 func judgeTarUse(a *Args, u *Use) {

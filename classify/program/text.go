@@ -2,8 +2,8 @@ package program
 
 import "strings"
 
-// textSpecs describes the programs that read text and write it to their output: GNU coreutils as of 9.5, util-linux,
-// and what the BSD programs of the same names add.
+// textSpecs describes the programs that read text and write it to their output: GNU coreutils as of 9.5, util-linux, and the
+// additions of the BSD programs of the same names.
 func textSpecs() []*Spec {
 	return append(append(lineSpecs(), columnSpecs()...),
 		&Spec{
@@ -242,8 +242,8 @@ func judgeXxdFiles(words []Word, u *Use) {
 	}
 }
 
-// judgeDiff: of two directories diff reads the files, and follows links that lie in them. What has the name of a file
-// is taken for one: a directory of such a name shows what its links lead to, which -r alone would name.
+// judgeDiff: diff reads the files of two directories, and follows links in them. A word that is spelled like a file is taken for
+// one: if it is a directory, diff shows the targets of its links, which only -r would name.
 func judgeDiff(a *Args, u *Use) {
 	for _, w := range a.Operands {
 		name := w.Text[strings.LastIndexByte(w.Text, '/')+1:]

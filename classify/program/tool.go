@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// tool describes a program that runs code of the project (a build, the tests, a linter with plugins), as far as its words could name
-// other code. What the project runs is the project's matter; a line that names code itself is another.
+// tool describes a program that runs code of the project (a build, the tests, a linter with plugins): the words by which a command
+// line can make it run other code. The project's own code is not judged here; code that the line names itself is.
 //
-// Words can name code in three ways. Text that is code has blanks, quotes or other bytes that plain words do not have. Files outside the
-// project have an absolute path, or one that begins with ~ or leads up. Programs have plain names: they are handed on as commands, for
-// rules that forbid. Options and subcommands that are there to name code do so whatever stands behind them.
+// Words can name code in three ways. Text that is code has blanks, quotes or other bytes that plain words do not have. Files
+// outside the project have an absolute path, or one that begins with ~ or leads up. Programs have plain names: they are passed on
+// as commands, for rules that forbid. Options and subcommands whose purpose is to name code do so with any value.
 type tool struct {
 	code     Words  // options that name code, and subcommands and operands that do
 	config   Words  // options whose value is a file of settings
@@ -30,7 +30,7 @@ type tool struct {
 	defines  bool   // -DNAME=VALUE sets a variable
 }
 
-// Named is what the words of one command line name as code.
+// Named is the code that the words of one command line name.
 type Named struct {
 	Why      string // it names code that is not read, and how; "" if it does not
 	At       Word
@@ -45,8 +45,8 @@ func (n *Named) because(why string, at Word) {
 	}
 }
 
-// NamesCode returns what the words of a program that runs code of the project name as code. It is not ok if the program is none of those
-// which are known to run only that.
+// NamesCode returns the code that the words of a program name, for programs that otherwise run only code of the project. For other
+// programs it is not ok.
 func NamesCode(base string, argv []Word) (n Named, ok bool) {
 	t := tools()[base]
 	if t == nil || len(argv) == 0 {
@@ -56,7 +56,7 @@ func NamesCode(base string, argv []Word) (n Named, ok bool) {
 	return n, true
 }
 
-// RunsProject reports whether a program is one of those of which NamesCode knows more than its description.
+// RunsProject reports whether NamesCode knows the program.
 func RunsProject(base string) bool { return tools()[base] != nil }
 
 // naming is the state of one NamesCode.
@@ -69,7 +69,7 @@ type naming struct {
 	given  Words  // options so far
 	chosen bool   // there was an operand of the subcommand tool
 	asked  bool   // there was a query
-	rest   bool   // after --: words for what the tool runs
+	rest   bool   // after --: words for the program that the tool runs
 }
 
 func (n *naming) run() {

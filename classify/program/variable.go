@@ -34,12 +34,12 @@ var settledVariables = map[string][]string{
 	"SYSTEMD_PAGER":       {"", "cat"},
 }
 
-// unsetVariables are those without which programs do what they do by themselves, and nothing more than with them.
+// unsetVariables are those whose removal only restores the default behaviour of programs.
 var unsetVariables = WordSet(`CARGO_BUILD_TARGET CI DEBUG DISPLAY GOARCH GOFLAGS GOOS LD_LIBRARY_PATH LD_PRELOAD NODE_ENV NODE_OPTIONS NODE_PATH
 	PYTHONHOME PYTHONPATH PYTHONSTARTUP RUSTFLAGS TMUX VIRTUAL_ENV WAYLAND_DISPLAY`)
 
-// HarmlessEnvironment reports whether a program that runs with this variable set does what it would do without it, or
-// shows it differently. Only variables that are known are harmless.
+// HarmlessEnvironment reports whether setting this variable leaves the behaviour of a program unchanged, or changes only its
+// display. Only known variables are harmless.
 func HarmlessEnvironment(name string, value Word) bool {
 	if !value.Static {
 		return false

@@ -26,7 +26,7 @@ func viewerSpecs() []*Spec {
 		},
 		{
 			Names: "man", Operands: "topic*", Effects: "pages", Abbreviates: true, Judge: judgeMan,
-			// What reads other pages or configuration than those of the system, or names programs, has an effect.
+			// Options that select pages or configuration other than the system's, or name programs, have an effect.
 			Options: `-C,--config-file:run!runs_code -d,--debug -D,--default --warnings?:text -f,--whatis -k,--apropos
 				-K,--global-apropos -l,--local-file!runs_code -w,--where,--path,--location -W,--where-cat,--location-cat
 				-c,--catman!writes -R,--recode:text -L,--locale:text!runs_code -m,--systems:text!runs_code

@@ -2,8 +2,8 @@ package program
 
 import "strings"
 
-// wrapperSpecs describes programs whose operands are the command line of another. What they run is judged by itself;
-// those that give it other rights, another root or another will are never read-only.
+// wrapperSpecs describes programs whose operands are the command line of another. That command is judged by itself; wrappers that
+// change its rights or its root are never read-only.
 func wrapperSpecs() []*Spec {
 	return []*Spec{
 		{Names: "env genv", Options: `-0,--null -u,--unset:name -C,--chdir:dir -S,--split-string:split -v,--debug
@@ -66,7 +66,7 @@ func wrapperSpecs() []*Spec {
 	}
 }
 
-// judgeEnv judges the assignments before the command, and what changes where or how it is found.
+// judgeEnv judges the assignments before the command, and options that change its directory or its environment.
 func judgeEnv(a *Args, u *Use) {
 	words := a.Values("env")
 	for _, w := range a.Values("split") {
@@ -110,7 +110,7 @@ func ownShell(u *Use, text Word) {
 	u.Unknown("this runs in the shell of the person, which may have a language of its own", text)
 }
 
-// judgeFlock judges the lock, which is made if it is not there, and the command, of which -c makes text for the shell.
+// judgeFlock judges the lock file, which flock creates if it is missing, and the command; with -c that is text for the shell.
 func judgeFlock(a *Args, u *Use) {
 	for _, w := range a.Values("lock") {
 		if !w.Static || !digits(w.Text) {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// writerSpecs describes the programs that make, change and remove files, so that what they write is known. -help and
-// -version aside, none of them is ever read-only.
+// writerSpecs describes the programs that make, change and remove files, so that their writes are known. Except for -help and
+// -version, none of them is ever read-only.
 func writerSpecs() []*Spec {
 	return append(makerSpecs(), append(copierSpecs(), removerSpecs()...)...)
 }
@@ -132,7 +132,7 @@ func judgeCopy(a *Args, u *Use) {
 	u.Writes = append(u.Writes, words[last:]...)
 }
 
-// judgeMove: what is moved is read under another name from then on.
+// judgeMove: later commands read the moved files under another name.
 func judgeMove(a *Args, u *Use) {
 	defer judgeBackup(a, u)
 	words := a.Operands
@@ -142,8 +142,8 @@ func judgeMove(a *Args, u *Use) {
 	u.Reads = append(u.Reads, words...)
 }
 
-// judgeBackup: what was there is kept under another name, which depends on what is there. Where the target is a file, and the name not
-// numbered, that is the name with the suffix.
+// judgeBackup: the old file is kept under another name, which depends on existing files. Where the target is a file, and the name
+// not numbered, that is the name with the suffix.
 func judgeBackup(a *Args, u *Use) {
 	if !a.oneOf("--backup", "-b", "--suffix") {
 		return

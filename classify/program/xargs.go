@@ -1,6 +1,6 @@
 package program
 
-// xargsSpecs describes GNU xargs. --process-slot-var is missing, which may set any variable of what is run, PATH too.
+// xargsSpecs describes GNU xargs. --process-slot-var is missing: it may set any variable of the command, PATH too.
 func xargsSpecs() []*Spec {
 	return []*Spec{{
 		Names: "xargs gxargs", Carries: "within",
@@ -12,7 +12,7 @@ func xargsSpecs() []*Spec {
 	}}
 }
 
-// judgeXargs finds what runs: the operands with words from the input after them, or in the place of -I's word.
+// judgeXargs finds the command: the operands with words from the input after them, or in the place of -I's word.
 func judgeXargs(a *Args, u *Use) {
 	argv := a.Values("inner")
 	if a.oneOf("--help", "--version", "--show-limits") && len(argv) == 0 {

@@ -2,14 +2,15 @@ package program
 
 import "strings"
 
-// yqCommands are the subcommands of yq that evaluate an expression; yqOldCommands those of version 3, of which some write.
+// yqCommands are the subcommands of yq that evaluate an expression; yqOldCommands are those of version 3, and some of them write.
 var (
 	yqCommands    = WordSet("e eval ea eval-all")
 	yqOldCommands = WordSet("w write d delete m merge s script x")
 )
 
-// yqOperators are the words of an expression that compute from what passes through, in one of the two programs at least. Operators
-// that read files or variables (load, strload, env, envsubst), evaluate text (eval), or run programs (system) are not among them.
+// yqOperators are the operators of an expression, in one of the two programs at least, that only compute from their input.
+// Operators that read files or variables (load, strload, env, envsubst), evaluate text (eval), or run programs (system) are not
+// among them.
 var yqOperators = WordSet(`abs add alias all all_c anchor and any any_c array_to_map arrays as ascii ascii_downcase ascii_upcase booleans
 	bsearch capture ceil collect column combinations comments contains date def del delpaths di document_index documentIndex downcase each
 	elif else empty end endswith entries error exp explode fi file_index fileIndex filename filter finites first flatten floor fmod
@@ -126,7 +127,8 @@ func nameLength(text string) int {
 	return n
 }
 
-// yqFileName reports whether a word can be no expression but one of fields, and is what files are called: a.yaml, etc/b.json, f.
+// yqFileName reports whether a word can be no expression except one of fields, and looks like the name of a file: a.yaml,
+// etc/b.json, f.
 func yqFileName(w Word) bool {
 	stem, ending, ok := cutLast(w.Text, '.')
 	if !ok {
