@@ -27,8 +27,8 @@ type Policy struct {
 	// without links. nil: none.
 	Readable func() []string
 
-	// Programs are files that are run unasked, such as hooks of settings: absolute, without links. Writing them asks, as of all that is
-	// protected.
+	// Programs are files that run unasked, such as hooks of settings: absolute, without links. Writing them asks, like every
+	// protected path.
 	Programs []string
 
 	// Uncovered names a path that the sandbox should cover and cannot, "" for none. If there is one, only commands that read
@@ -37,7 +37,7 @@ type Policy struct {
 	// Guarded reports whether an absolute path, whose name says nothing, is protected by where it lies. nil: none is.
 	Guarded func(path string) bool
 
-	// Repository reports whether a repository lies in a directory, which is moved only when a person says so. nil: there is none.
+	// Repository reports whether a directory contains a repository. Moving one asks. nil: there is none.
 	Repository func(dir string) bool
 
 	// Secret reports whether an absolute path is a secret: only a rule that allows Read of it lets a call read it. nil: there are

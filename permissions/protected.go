@@ -22,7 +22,7 @@ func (p Policy) protectedWrite(f *agenttool.Facts) (string, bool) {
 	return "", false
 }
 
-// movesRepository reports whether the call takes a repository away from its place: in the next one its hooks are others' to choose.
+// movesRepository reports whether the call moves a repository: another one, with hooks of its own, could take its place.
 func (p Policy) movesRepository(f *agenttool.Facts, w agenttool.Path) bool {
 	if p.Repository == nil || w.Resolved == p.Workspace {
 		return false

@@ -126,7 +126,7 @@ func gitColon(text string) int {
 	return -1
 }
 
-// gitPathspec returns the paths of a pathspec: its text, and the directory in which its first wildcard stands. An exclusion has none.
+// gitPathspec returns the paths of a pathspec: its text, and the directory of its first wildcard. An exclusion has none.
 func gitPathspec(w Word) []Word {
 	switch rest, magic := strings.CutPrefix(w.Text, ":"); {
 	case !magic:

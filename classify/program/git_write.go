@@ -322,7 +322,7 @@ func namesFile(text string) bool {
 	return ok && !strings.Contains(last, "..") && (version == "" || !digits(version) || extension == "" || !isVersion(extension))
 }
 
-// isVersion reports whether what stands behind the first dot of a name is the rest of a version: 2, 2.1-rc1, x.
+// isVersion reports whether the text behind the first dot of a name is the rest of a version: 2, 2.1-rc1, x.
 func isVersion(text string) bool {
 	return text == "x" || text[0] >= '0' && text[0] <= '9'
 }

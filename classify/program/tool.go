@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// tool describes a program that runs code of the project (a build, the tests, a linter with plugins): the words by which a command
-// line can make it run other code. The project's own code is not judged here; code that the line names itself is.
+// tool describes a program that runs code of the project (a build, the tests, a linter with plugins): the words that can make it
+// run other code. The project's own code is not judged here; code that the line names itself is.
 //
 // Words can name code in three ways. Text that is code has blanks, quotes or other bytes that plain words do not have. Files
 // outside the project have an absolute path, or one that begins with ~ or leads up. Programs have plain names: they are passed on

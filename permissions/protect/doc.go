@@ -4,7 +4,7 @@
 //
 // It answers four questions:
 //
-//   - [Asks]: does writing this path need a person's word? Pure text, from the table alone.
+//   - [Asks]: does writing this path need the user's approval? Pure text, from the table alone.
 //   - [Scan]: in these writable directories, what must be bound read-only, what must not be renamed, what must be
 //     masked against reading? One bounded walk, through file descriptors, following no link; places that it could not cover
 //     are reported in [Map.Partial], never dropped.
@@ -16,16 +16,15 @@
 //
 // # What is sealed
 //
-// The table (table.go) gives for each name the programs that run it, and whether it is sealed, reported or only asks: sealing names that ordinary
-// checkouts and tools write (.github, pnpm-workspace.yaml) would stop honest work, so that a change of it is put before the
-// person instead. On top of the table, every git
-// directory that the walk finds (.git, bare repositories, worktrees, submodules, where .git files point) has its hooks,
+// The table (table.go) gives for each name the programs that run it, and whether it is sealed, reported or only asks. Sealing
+// names that ordinary checkouts and tools write (.github, pnpm-workspace.yaml) would stop honest work: their changes are
+// reported to the user instead. On top of the table, every git directory that the walk finds (.git, bare repositories, worktrees, submodules, where .git files point) has its hooks,
 // config, config.worktree and commondir sealed, and so have the files that configuration includes and the directories
 // that core.hooksPath names. In a git directory the rest stays writable, or nothing could be committed:
 // info/attributes only names drivers, which configuration defines; objects/info/alternates only adds objects, and a command that
 // can write objects can add them anyway.
 //
-// A repository that a call makes or moves is put aside until the person lets it live (aside.go, quarantine.go). Below
+// A repository that a call makes or moves is put aside until the user approves it (aside.go, quarantine.go). Below
 // node_modules only git directories count.
 //
 // # What is not protected

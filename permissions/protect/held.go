@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// held is what the maps of one session covered so far. Entries covered earlier have precedence, so that commands cannot take their
+// held records the entries that the maps of one session covered so far. Entries covered earlier have precedence, so that commands cannot take their
 // masks away, or hide them from the walk, by making new names. Only one scan uses it at a time; the zero value is empty.
 type held struct {
 	order    map[string]int // when each entry was first covered
@@ -127,7 +127,7 @@ func (b *builder) recall() {
 	}
 }
 
-// relisted uses the kept listing of a large directory if the directory did not change since.
+// relisted uses the earlier listing of a large directory if the directory did not change since.
 func (w *walk) relisted(it item, fd int) bool {
 	known, ok := w.held.listings[it.path]
 	if !ok {
