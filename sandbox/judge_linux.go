@@ -26,7 +26,7 @@ type judge struct {
 	report func(Violation)
 
 	mu  sync.Mutex
-	own map[string]uint64 // names of secrets that the command itself wrote, with their inodes as far as known; nil: too many
+	own map[string]uint64 // names of secrets that the command itself made, with their inodes; nil: too many
 
 	fresh atomic.Bool // a name was written that would be protected had its directory been there before
 }
@@ -41,7 +41,6 @@ func (j *judge) attempt(a notify.Attempt) notify.Verdict {
 		if _, named := protect.Asks(path, ""); named || filepath.Base(path) == "HEAD" {
 			j.fresh.Store(true)
 		}
-		j.note(path)
 	}
 	for _, t := range a.Targets {
 		if verdict := j.outside(a.Call, t); verdict != notify.Allow {
@@ -102,8 +101,8 @@ func (j *judge) outside(call string, t notify.Target) notify.Verdict {
 // maxOwn bounds what is known of a command's own secrets. Of one that makes more nothing is masked.
 const maxOwn = 1000
 
-// note remembers a secret that the command is about to write.
-func (j *judge) note(path string) {
+// named remembers a secret that the command itself made. The inode tells it from another that somebody puts in its place.
+func (j *judge) named(path string, inode uint64) {
 	if _, secret := j.names.Secret(path, 0, 0); !secret {
 		return
 	}
@@ -112,32 +111,21 @@ func (j *judge) note(path string) {
 	if j.own == nil {
 		return
 	}
-	if _, known := j.own[path]; !known {
-		j.own[path] = 0
-	}
+	j.own[path] = inode
 	if len(j.own) > maxOwn {
 		j.own = nil
 	}
 }
 
-// wrote reports whether the secret that has come into being at path is the command's own: the first file there after it named
-// it as only a writer does. Another one is somebody else's.
-func (j *judge) wrote(path string) bool {
+// made reports whether the secret that has come into being at path is the command's own. If nothing is there, it was removed already.
+func (j *judge) made(path string) bool {
 	var st unix.Stat_t
 	if unix.Lstat(path, &st) != nil {
-		return true // it is gone already
+		return true
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.own == nil {
-		return true
-	}
-	inode, named := j.own[path]
-	if named && inode == 0 {
-		inode = st.Ino
-		j.own[path] = inode
-	}
-	return named && inode == st.Ino
+	return j.own == nil || st.Ino != 0 && j.own[path] == st.Ino
 }
 
 // occupied reports whether a directory is to be removed that is not empty: the kernel will say so, and programs try it.

@@ -4,7 +4,13 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"toolhost/permissions/protect"
+	"toolhost/sandbox/notify"
 )
 
 // What a supervisor keeps from a command that names a place in ways which the names themselves do not show.
@@ -78,5 +84,31 @@ t = socket.socket(); t.bind(("127.0.0.1", 0)); assert t.getsockname()[1]
 print("bound")'`)
 	if r.err != nil || r.out != "bound" {
 		t.Errorf("%q, %v", r.out, r.err)
+	}
+}
+
+// TestOwnSecrets: a secret that the command made is its own until somebody puts another in its place. A name that it only tried to make is not.
+func TestOwnSecrets(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, ".env.own")
+	names, err := protect.Scan(t.Context(), protect.Options{Roots: []string{dir}, ReadDeny: protect.DefaultReadDeny(), MaxTime: hang})
+	must(t, err)
+	p := &Process{guards: guards{namesInUse: new(sync.RWMutex), judge: &judge{names: names, own: map[string]uint64{}}}}
+	must(t, os.WriteFile(path, nil, 0o600))
+	var st unix.Stat_t
+	must(t, unix.Lstat(path, &st))
+	p.judge.named(path, st.Ino)
+	if !p.made(path) {
+		t.Error("its own file is not its own")
+	}
+	must(t, os.WriteFile(path+".new", nil, 0o600))
+	must(t, os.Rename(path+".new", path))
+	if p.made(path) {
+		t.Error("another file in its place is its own")
+	}
+	p.judge.own = map[string]uint64{}
+	_ = p.judge.attempt(notify.Attempt{Call: "openat", Paths: []string{path}})
+	if p.made(path) {
+		t.Error("a file that it tried to make is its own")
 	}
 }

@@ -173,7 +173,7 @@ func (p *Process) serve(listener *os.File) {
 	if err != nil || p.judge == nil {
 		return
 	}
-	judges := notify.Judges{Name: p.judge.attempt, Names: p.namesInUse}
+	judges := notify.Judges{Name: p.judge.attempt, Named: p.judge.named, Names: p.namesInUse}
 	if p.first {
 		judges.Bind = p.bind
 	}

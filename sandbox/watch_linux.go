@@ -114,8 +114,16 @@ func (w *watch) replaced(path string) {
 // maxCovered bounds what is covered in one sandbox.
 const maxCovered = 500
 
-// made reports whether the command itself made a file: it knows what it wrote.
-func (p *Process) made(path string) bool { return p.judge != nil && p.judge.wrote(path) }
+// made reports whether the command itself made a file. It waits until the supervisor has finished with the names that it has in hand, since
+// the kernel reports a new file before the supervisor does.
+func (p *Process) made(path string) bool {
+	if p.judge == nil {
+		return false
+	}
+	p.namesInUse.Lock()
+	defer p.namesInUse.Unlock()
+	return p.judge.made(path)
+}
 
 // remove forgets a process, and the directories that nobody else needs.
 func (w *watch) remove(p *Process) {

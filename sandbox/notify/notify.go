@@ -91,6 +91,8 @@ type Judges struct {
 	Connect func(*Connection) Verdict
 	// Bind gives a local socket the name, which was judged, in the caller's view. Without it all fail with EACCES.
 	Bind func(Binding) error
+	// Named is called when a call has given a file a name, with the path and the number of the inode, while Names is held. nil: not.
+	Named func(path string, inode uint64)
 	// Names is held while names are judged and used, for writing while directories move. Listeners of commands that
 	// write the same places share one; nil stands for one of the listener's own.
 	Names *sync.RWMutex

@@ -49,7 +49,7 @@ func actOpen(r *request) unix.Errno {
 		how := r.flags | unix.O_EXCL | unix.O_NOFOLLOW | unix.O_CLOEXEC | unix.O_NOCTTY
 		fd, err := unix.Openat(t.at, t.last, how, r.mode)
 		if err == nil {
-			r.fd = fd
+			r.fd, r.made = fd, true
 			return 0
 		}
 		if err != unix.EEXIST || r.flags&unix.O_EXCL != 0 {

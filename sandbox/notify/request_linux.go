@@ -26,8 +26,9 @@ type request struct {
 
 	alone   bool // no other name of the session is used meanwhile
 	targets []*target
-	fd      int // what open opened; -1: nothing
-	waits   int // what can be opened later, as a place; -1: nothing
+	fd      int  // what open opened; -1: nothing
+	made    bool // open made the file
+	waits   int  // what can be opened later, as a place; -1: nothing
 }
 
 // What a step may end with instead of an error number.
@@ -131,7 +132,45 @@ func (r *request) once() unix.Errno {
 			return unix.Errno(verdict)
 		}
 	}
-	return r.call.act(r)
+	if r.l.judges.Named == nil {
+		return r.call.act(r)
+	}
+	moved := r.inodes()
+	errno = r.call.act(r)
+	if errno == 0 {
+		r.announce(moved)
+	}
+	return errno
+}
+
+// inodes are those of the targets, if the call gives them other names.
+func (r *request) inodes() (moved [2]uint64) {
+	switch r.call.name {
+	case "rename", "renameat", "renameat2", "link", "linkat":
+		for i, t := range r.targets[:2] {
+			moved[i] = t.inode()
+		}
+	}
+	return moved
+}
+
+// announce says which names the call, which succeeded, has given to files. Of a file that it made or moved the inode is known for certain;
+// of a directory, node or symbolic link it is the one that has the name now.
+func (r *request) announce(moved [2]uint64) {
+	switch r.call.name {
+	case "open", "openat", "openat2", "creat":
+		var st unix.Stat_t
+		if r.made && unix.Fstat(r.fd, &st) == nil {
+			r.l.judges.Named(r.targets[0].path, st.Ino)
+		}
+	case "mkdir", "mkdirat", "mknod", "mknodat", "symlink", "symlinkat":
+		r.l.judges.Named(r.targets[0].path, r.targets[0].inode())
+	case "rename", "renameat", "renameat2", "link", "linkat":
+		r.l.judges.Named(r.targets[1].path, moved[0])
+		if r.call.name == "renameat2" && r.arg(4)&unix.RENAME_EXCHANGE != 0 {
+			r.l.judges.Named(r.targets[0].path, moved[1])
+		}
+	}
 }
 
 // attempt resolves the names.

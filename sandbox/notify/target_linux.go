@@ -25,6 +25,17 @@ func (t *target) leave() {
 	t.open, t.held = -1, -1
 }
 
+// inode is the number of what has the name now, or is open; 0 where nothing has it.
+func (t *target) inode() uint64 {
+	var st unix.Stat_t
+	if t.open >= 0 {
+		_ = unix.Fstat(t.open, &st)
+	} else {
+		_ = unix.Fstatat(t.at, t.last, &st, unix.AT_SYMLINK_NOFOLLOW)
+	}
+	return st.Ino
+}
+
 // name is the last component as the kernel is to take it.
 func (t *target) name() string {
 	if t.slash {
