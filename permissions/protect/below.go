@@ -174,8 +174,8 @@ func (l *denyList) hintsIn(dir string, inRoot bool) []hint {
 // hintOfGlob is hintOf for the last component of an absolute pattern, if that may match a name in the directory.
 func hintOfGlob(glob string, plain bool, dir string) (hint, bool) {
 	literal := glob
-	if !plain { // and a byte that is not UTF-8 matches every other such byte
-		literal = glob[:strings.IndexFunc(glob, opaque)]
+	if at := strings.IndexFunc(glob, opaque); at >= 0 && !plain { // a byte that is not UTF-8 matches every other such byte
+		literal = glob[:at]
 	}
 	if !strings.HasPrefix(literal, dir) && (plain || !strings.HasPrefix(dir, literal)) {
 		return hint{}, false

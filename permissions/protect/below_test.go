@@ -120,6 +120,7 @@ func TestBelow(t *testing.T) {
 func FuzzBelow(f *testing.F) {
 	f.Add("**/.env\n!**/*.example\n~/x", "/dir/.env", "a.env", uint64(1))
 	f.Add("**/*.pem\n/dir/**/key", "/dir/a", "KEY", uint64(2))
+	f.Add("/*/..", "/a", "b", uint64(0))
 	f.Add("*", "\xfd", "\xff\xff\xff\x80\xff\xff\x80\x00\x00", uint64(176))
 	f.Add("s*/{a,b/c}\n!keep/?", "/", "\u200b", uint64(3))
 	f.Fuzz(func(t *testing.T, patterns, dir, name string, seed uint64) {

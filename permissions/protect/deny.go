@@ -116,6 +116,7 @@ func (l *denyList) add(text string, allow bool, where tops) {
 		} else {
 			r.path = path.Join(QuoteGlob(top), text)
 			r.glob = path.Join(QuoteGlob(fold(top)), fold(text))
+			r.plain = isPlain(r.glob) // of "/*/.." no wildcard is left
 		}
 		l.rules = append(l.rules, r)
 		l.index()

@@ -30,12 +30,20 @@ func parseGitPaths(text string) gitPaths {
 		switch {
 		case value == "":
 		case key == "hookspath":
-			found.hooks = append(found.hooks, value)
+			found.hooks = append(found.hooks, spellings(value)...)
 		case key == "path" && strings.HasPrefix(section, "include"):
-			found.includes = append(found.includes, value)
+			found.includes = append(found.includes, spellings(value)...)
 		}
 	}
 	return found
+}
+
+// spellings are a value as newer versions of git read it, and as older ones do, which take any blank between words for a space.
+func spellings(value string) []string {
+	if !strings.ContainsAny(value, "\t\r") {
+		return []string{value}
+	}
+	return []string{value, strings.NewReplacer("\t", " ", "\r", " ").Replace(value)}
 }
 
 // gitSection returns the lower-case header whose text follows "[", and the rest of the text.

@@ -45,6 +45,7 @@ func FuzzGitConfig(f *testing.F) {
 		f.Add(c.text)
 	}
 	f.Add("\ufeff[core]hooksPath = \r a\r")
+	f.Add("[core]hooksPath = a b\t@")
 	f.Fuzz(func(t *testing.T, text string) {
 		if len(text) > 4096 || strings.ContainsRune(text, 0) {
 			return
