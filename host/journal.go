@@ -18,7 +18,7 @@ type journal struct {
 
 	mu          sync.Mutex // guards what follows, and orders what subscribers hear
 	subscribers []*Subscription
-	last        int64  // seq of the newest event; 0: there is none
+	last        int64  // highest seq that a listener knows, by tell or replay; 0: none
 	unlogged    string // code of the error that results said last; empty: they are in the log
 }
 
@@ -76,10 +76,11 @@ func (j *journal) replay(seq int64, limit int, s *Subscription, deliver func(ent
 		return err
 	}
 	deliver(entries, more)
+	if n := len(entries); n > 0 {
+		j.last = max(j.last, entries[n-1].Seq) // the log has events shortly before subscribers are told
+		s.from = entries[n-1].Seq
+	}
 	if !more {
-		if n := len(entries); n > 0 {
-			s.from = entries[n-1].Seq
-		}
 		if s.Level == EventsNone { // who asks for what happened wants to hear what happens
 			s.Level = EventsAll
 		}
@@ -149,7 +150,7 @@ func (j *journal) append(final bool, events ...agenttool.Event) error {
 func (j *journal) tell(first int64, final bool, events []agenttool.Event, lines [][]byte) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.last = first + int64(len(lines)) - 1
+	j.last = max(j.last, first+int64(len(lines))-1)
 	for _, s := range j.subscribers {
 		for i, e := range events {
 			if seq := first + int64(i); seq > s.from && s.Hears(e.EventType) {

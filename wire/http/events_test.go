@@ -2,6 +2,7 @@ package http
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -86,12 +87,13 @@ func next(t testing.TB, r *bufio.Reader) (e told, ok bool) {
 func events(t testing.TB, r *bufio.Reader, n int) []told {
 	t.Helper()
 	var list []told
+	var comment string // the last one
 	for len(list) < n {
 		e, ok := next(t, r)
 		if !ok {
-			t.Fatalf("the stream ended after %d of %d events", len(list), n)
+			t.Fatalf("the stream ended after %d of %d events; its last comment: %q", len(list), n, comment)
 		}
-		if e.comment == "" {
+		if comment = cmp.Or(e.comment, comment); e.comment == "" {
 			list = append(list, e)
 		}
 	}
