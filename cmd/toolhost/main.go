@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -28,7 +29,13 @@ Exit codes: 0 it worked; 1 it failed; 2 the command line or the workspace cannot
 func main() { os.Exit(run()) }
 
 // run executes the command line of the process and returns the exit code.
-func run() int { return execute(newRoot()) }
+func run() int {
+	root := newRoot()
+	if len(os.Args) > 1 && strings.HasPrefix(os.Args[1], cobra.ShellCompRequestCmd) { // a shell asks; others need not pay for it
+		addCompletions(root)
+	}
+	return execute(root)
+}
 
 // execute runs a command and returns the exit code.
 func execute(root *cobra.Command) int {
@@ -70,9 +77,8 @@ func newRoot() *cobra.Command {
 		Long: `toolhost is the process between a coding agent and this machine. It offers shell, read, write, edit, grep and glob
 over JSON lines, decides what may run, keeps large output, and can explain every call afterwards.
 ` + exitCodes,
-		SilenceErrors:     true,
-		SilenceUsage:      true,
-		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
+		SilenceErrors: true,
+		SilenceUsage:  true,
 	}
 	root.AddCommand(newServe(), newCall(), newTools(), newFacts(), newCheck(), newGrants(), newSettings(), newTrust(), newSandbox(), newDoctor(), newApprove(), newConnect(), newMCPConfig(), newJobs(), newLog(), newVersion())
 	return root

@@ -25,8 +25,7 @@ that goes. What stands behind -- are flags for toolhost serve. With --http it pr
 		Example: `  toolhost mcp-config claude > .mcp.json
   toolhost mcp-config codex -- --mode accept_edits >> ~/.codex/config.toml
   toolhost mcp-config vscode --http http://127.0.0.1:8722/mcp`,
-		ValidArgs: names,
-		Args:      cobra.MinimumNArgs(1),
+		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			i := slices.Index(names, args[0])
 			if i < 0 {
