@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"go/ast"
 	"go/parser"
@@ -13,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"mvdan.cc/sh/v3/shell"
 )
 
 // TestArchitectureNames: each file, package and function that docs/architecture.md names exists.
@@ -173,7 +176,11 @@ func pages(t *testing.T) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return append(found, "../../README.md")
+	beside, err := filepath.Glob("../../*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(found, beside...)
 }
 
 // TestLinksOfTheDocs: each link to a file leads to one.
@@ -217,12 +224,8 @@ func TestConsoleOfTheDocs(t *testing.T) {
 	t.Parallel()
 	ran := 0
 	for _, page := range pages(t) {
-		text, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, block := range regexp.MustCompile("(?s)```console\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
-			ran += runConsole(t, page, block[1])
+		for _, block := range blocks(t, page, "console") {
+			ran += runConsole(t, page, block)
 		}
 	}
 	if ran < 5 {
@@ -249,4 +252,87 @@ func runConsole(t *testing.T, page, block string) int {
 		}
 	}
 	return ran
+}
+
+// TestSettingsOfTheDocs: each block marked jsonc is a file of settings without an error.
+func TestSettingsOfTheDocs(t *testing.T) {
+	checked := 0
+	for _, page := range pages(t) {
+		for _, block := range blocks(t, page, "jsonc") {
+			file := filepath.Join(t.TempDir(), "settings.json")
+			if err := os.WriteFile(file, []byte(block), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			checked++
+			if _, err := executed(t, "settings", "check", file, "--workspace", t.TempDir()); err != nil {
+				t.Errorf("%s: %v in\n%s", page, err, block)
+			}
+		}
+	}
+	if checked < 6 {
+		t.Errorf("only %d blocks were checked", checked)
+	}
+}
+
+// TestCommandsOfTheDocs: each indented line that calls toolhost names a command that exists, with flags and as many arguments as it takes.
+func TestCommandsOfTheDocs(t *testing.T) {
+	checked := 0
+	for _, page := range pages(t) {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`(?m)^    (?:\./)?toolhost (.*)$`).FindAllStringSubmatch(string(text), -1) {
+			line, _, _ := strings.Cut(m[1], "  ") // what it is for
+			line, _, _ = strings.Cut(line, " >")
+			checked++
+			if err := accepted(line); err != nil {
+				t.Errorf("%s: toolhost %s: %v", page, line, err)
+			}
+		}
+	}
+	if checked < 20 {
+		t.Errorf("only %d commands were checked", checked)
+	}
+}
+
+// accepted reports why toolhost would refuse a command line before it does anything.
+func accepted(line string) error {
+	words, err := shell.Fields(line, nil)
+	if err != nil {
+		return err
+	}
+	cmd, rest, err := newRoot().Find(words)
+	if err != nil {
+		return err
+	}
+	if err := cmd.ParseFlags(rest); err != nil {
+		return err
+	}
+	return cmd.ValidateArgs(cmd.Flags().Args())
+}
+
+// blocks returns the fenced blocks of a page that are marked so.
+func blocks(t *testing.T, page, mark string) (list []string) {
+	t.Helper()
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range regexp.MustCompile("(?s)```"+mark+"\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
+		list = append(list, m[1])
+	}
+	return list
+}
+
+// executed runs a command line in this process and returns what it prints.
+func executed(t *testing.T, args ...string) (string, error) {
+	t.Helper()
+	var out bytes.Buffer
+	root := newRoot()
+	root.SetArgs(args)
+	root.SetOut(&out)
+	root.SetErr(&out)
+	err := root.Execute()
+	return out.String(), err
 }
