@@ -26,7 +26,7 @@ func main() {
 	defer w.Flush()
 	screens := os.Args[1:]
 	total := seconds * len(screens)
-	fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %d" font-family="ui-monospace, Menlo, Consolas, monospace" font-size="14">
+	fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" xml:space="preserve" viewBox="0 0 %.0f %d" font-family="ui-monospace, Menlo, Consolas, monospace" font-size="14">
 <style>
 .s { opacity: 0; animation: show %ds step-end infinite; }
 @keyframes show { 0%% { opacity: 1; } %.3f%% { opacity: 0; } }

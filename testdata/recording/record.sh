@@ -21,20 +21,23 @@ printf 'package main\n\nfunc main() {\n\tprintln("TODO")\n}\n' >main.go
 git add -A
 git commit -qm 'a program'
 
-# show waits until the screen has a text, and keeps the screen as the next picture.
-frames=0
-show() {
+# seen waits until the screen has a text.
+seen() {
   for _ in $(seq 100); do
-    if terminal capture-pane -p | grep -qF -- "$1"; then
-      sleep 0.3
-      terminal capture-pane -ep >"$work/frames/$((frames += 1))"
-      return
-    fi
+    ! terminal capture-pane -p | grep -qF -- "$1" || return 0
     sleep 0.1
   done
   echo "recording: the screen never showed: $1" >&2
   terminal capture-pane -p >&2
   exit 1
+}
+
+# show waits until the screen has a text, and keeps the screen as the next picture.
+frames=0
+show() {
+  seen "$1"
+  sleep 0.3
+  terminal capture-pane -ep >"$work/frames/$((frames += 1))"
 }
 run() { terminal send-keys -l "$1"; terminal send-keys Enter; }
 
@@ -42,7 +45,7 @@ terminal new-session -d -x 92 -y 24 "env PS1='\$ ' bash --norc --noprofile"
 run "toolhost check 'git status && sudo rm -rf build' --deny 'Shell(rm *)'"
 show 'denied by cli_arg'
 run 'clear; toolhost approve'
-show 'nothing waits'
+seen 'nothing waits'
 toolhost call shell '{"command":"sed -i s/TODO/hello/ main.go && git commit -am greeting"}' >"$work/called" 2>&1 &
 show 'git commit -am greeting'
 terminal send-keys y
