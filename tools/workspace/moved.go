@@ -4,26 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 
 	"toolhost/agenttool"
 )
-
-// unmoved fails if the path of the workspace, or of the root that a call names, no longer leads to the directory that
-// was opened. Otherwise descriptors would reach the opened directory while results name another.
-func (w *Workspace) unmoved(p agenttool.Path) error {
-	for i := range w.roots {
-		r := &w.roots[i]
-		named := i == 0 || agenttool.Within(r.path, filepath.Clean(p.Absolute)) || agenttool.Within(r.path, p.Resolved)
-		if !named || r.opened == nil {
-			continue
-		}
-		if err := r.unmoved(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 // unmoved compares the directory at the path of r with the opened one. If the user named the root by a link, it also
 // compares the link's target.

@@ -349,3 +349,19 @@ func kind(m os.FileMode) string {
 	}
 	return "something else"
 }
+
+// unmoved fails if the path of the workspace, or of the root that a call names, no longer leads to the directory that
+// was opened. Otherwise descriptors would reach the opened directory while results name another.
+func (w *Workspace) unmoved(p agenttool.Path) error {
+	for i := range w.roots {
+		r := &w.roots[i]
+		named := i == 0 || agenttool.Within(r.path, filepath.Clean(p.Absolute)) || agenttool.Within(r.path, p.Resolved)
+		if !named || r.opened == nil {
+			continue
+		}
+		if err := r.unmoved(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -16,7 +16,7 @@ type Needle struct {
 	fold bool
 	pair pair
 	head head
-	skip []int32 // for long texts, see linear.go
+	skip []int32 // for long texts, see searchLinear
 }
 
 // New returns the needle for a copy of text. With fold ASCII letters of either case match; every other byte matches
@@ -108,4 +108,9 @@ func lower(c byte) byte {
 		return c + ('a' - 'A')
 	}
 	return c
+}
+
+// fits reports whether b contains the needle at position i.
+func (n *Needle) fits(b []byte, i int) bool {
+	return i+len(n.text) <= len(b) && n.matches(b, i)
 }

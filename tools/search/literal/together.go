@@ -28,8 +28,3 @@ func (g *group) findTogether(b []byte, from int) occurrence {
 func (o occurrence) before(other occurrence) bool {
 	return o.at < other.at || o.at == other.at && o.which < other.which
 }
-
-// fits reports whether b contains the needle at position i.
-func (n *Needle) fits(b []byte, i int) bool {
-	return i+len(n.text) <= len(b) && n.matches(b, i)
-}

@@ -28,7 +28,7 @@ type Matcher struct {
 func (p *Pattern) Matcher() *Matcher {
 	m := &Matcher{p: p, way: p.way}
 	if p.letters != nil {
-		m.walker = walker{a: newAutomaton(newSituation(p.prog, p.letters, !p.multiline)), awaited: p.awaits()}
+		m.walker = walker{a: newAutomaton(newSituation(p.prog, p.letters, !p.multiline)), awaited: rareByte(p.required)}
 	}
 	if m.way.clause != nil {
 		m.finder = literal.NewFinder(m.way.clause)

@@ -17,7 +17,7 @@ func (m *Matcher) Spans(dst [][2]int, line []byte, max int) (_ [][2]int, ok bool
 		m.places = newLocator(m.p.prog)
 		m.places.stop = m.stop
 	}
-	if m.places.quick || !m.p.cheap(len(line), max) {
+	if m.places.quick || !m.cheap(len(line), max) {
 		return m.places.all(dst, line, max)
 	}
 	for _, loc := range m.p.re.FindAllIndex(line, max) {
@@ -32,9 +32,9 @@ func (m *Matcher) SpansAll(dst [][2]int, text []byte, max int) (_ [][2]int, ok b
 }
 
 // cheap reports whether regexp finds max matches in size bytes quickly in every case.
-func (p *Pattern) cheap(size, max int) bool {
+func (m *Matcher) cheap(size, max int) bool {
 	if max < 0 || max > size {
 		max = size + 1
 	}
-	return size <= maxUnasked/len(p.prog.Inst)/(max+1)
+	return size <= maxUnasked/len(m.p.prog.Inst)/(max+1)
 }

@@ -1,6 +1,10 @@
 package match
 
-import "slices"
+import (
+	"slices"
+
+	"toolhost/tools/search/literal"
+)
 
 const (
 	waitAfter  = 1 << 20 // bytes that are processed before the check pays off
@@ -16,9 +20,9 @@ type awaited struct {
 	waits bool // the automaton can jump to the byte
 }
 
-// awaits picks a byte that is rare enough.
-func (p *Pattern) awaits() awaited {
-	for _, clause := range p.required {
+// rareByte picks a byte of the conditions that is rare enough.
+func rareByte(required []literal.Clause) awaited {
+	for _, clause := range required {
 		n := &clause[0]
 		if len(clause) == 1 && len(n.Text()) == 1 && !n.Fold() && n.Weight() >= waitWeight {
 			return awaited{byte: n.Text()[0], known: true}

@@ -1,14 +1,11 @@
 package tree
 
 import (
-	"cmp"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"golang.org/x/sys/unix"
 
-	"toolhost/agenttool"
 	"toolhost/tools/search/ignore"
 )
 
@@ -77,45 +74,6 @@ func (a *above) same(b *above) bool {
 	return a.prefix == b.prefix && slices.EqualFunc(a.layers, b.layers, func(x, y layer) bool {
 		return x.at == y.at && x.same(y.sources)
 	})
-}
-
-// readAbove reads the rules above the search root: those of the directories from the nearest one with a repository
-// down, and those from the place's Top down.
-//
-// The error is a shortage of the machine; then some rules are unknown.
-func (t *Tree) readAbove(root int) (a *above, err error) {
-	a = &above{}
-	repository, found := a.find(root, t.place.Path)
-	start := t.place.Path
-	if agenttool.Within(t.place.Top, start) {
-		start = t.place.Top
-	}
-	if found && agenttool.Within(repository, start) {
-		start = repository
-	}
-	a.prefix = strings.TrimPrefix(strings.TrimPrefix(t.place.Path, start), "/")
-	if a.prefix != "" {
-		a.prefix += "/"
-	}
-	at, size := "", 0
-	for name := range strings.SplitAfterSeq(a.prefix, "/") {
-		if name == "" || size > maxAbove {
-			break
-		}
-		dir := filepath.Join(start, at)
-		r := t.reader(root, dir)
-		s := &sources{git: r.ignoreFile(filepath.Join(dir, ".gitignore")), plain: r.ignoreFile(filepath.Join(dir, ".ignore"))}
-		if found && dir == repository {
-			s.repository = r.repository(t.options.Git)
-		}
-		s.files = r.seen
-		err = cmp.Or(err, r.short)
-		a.layers = append(a.layers, layer{at, s})
-		a.rules = s.over(a.rules, at)
-		at += name
-		size += s.size()
-	}
-	return a, err
 }
 
 // find returns the nearest directory with a repository, from dir upwards.
