@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -115,16 +116,22 @@ func claim(dir string) (lock *os.File, err error) {
 			return nil, err
 		}
 	}
+	err = retryTaken(func() error {
+		lock, err = lockedDir(dir)
+		return err
+	})
+	return lock, err
+}
+
+// retryTaken calls lock until it returns another error than errTaken, 100 times at most.
+func retryTaken(lock func() error) (err error) {
 	for range 100 {
-		if lock, err = lockedDir(dir); err == nil || !errors.Is(err, errTaken) {
+		if err = lock(); !errors.Is(err, errTaken) {
 			break
 		}
 		time.Sleep(time.Millisecond)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return lock, nil
+	return err
 }
 
 // errTaken says that a directory is locked, or was removed before it was.
@@ -144,7 +151,7 @@ func lockedDir(path string) (*os.File, error) {
 
 // openLocked opens and locks a directory that is still in its place then.
 func openLocked(path string) (*os.File, error) {
-	f, err := os.Open(path)
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -165,9 +172,14 @@ func openLocked(path string) (*os.File, error) {
 	return f, nil
 }
 
-// sweep removes the directories beside keep that no process has locked: a host that was killed left them. It does not wait for that.
-// The next session tries again where it fails.
+// sweep removes the directories beside keep that no process has locked, and those of probes: a host that was killed left them. It does
+// not wait for that. The next session tries again where it fails.
 func (d *dirs) sweep(all, keep string) {
+	d.swept.Go(func() {
+		for _, place := range slices.Concat(probePlaces, []string{filepath.Dir(all)}) {
+			sweepProbes(place)
+		}
+	})
 	entries, _ := os.ReadDir(all)
 	for _, e := range entries {
 		path := filepath.Join(all, e.Name())

@@ -21,9 +21,10 @@ import (
 )
 
 // Probe finds the strongest level that this machine holds, by making each sandbox for real and trying to write out of it.
-// dir is a directory of ours for that.
+// It makes its files in a directory below dir, and removes those that earlier probes left there.
 func Probe(dir string) Finding {
 	var f Finding
+	sweepProbes(dir)
 	f.LandlockABI = landlockABI()
 	for _, level := range agenttool.Levels {
 		if level == None || (level != Full && f.LandlockABI < 1) {
@@ -108,10 +109,11 @@ func isShortage(err error) bool {
 
 // try runs our own program in a sandbox of a level, in which it tries to create a file and must fail.
 func try(dir string, level Level) error {
-	dir, err := os.MkdirTemp(dir, "probe-")
+	dir, lock, err := probeDir(dir)
 	if err != nil {
 		return err
 	}
+	defer lock.Close()
 	defer os.RemoveAll(dir)
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return err
@@ -142,6 +144,46 @@ func try(dir string, level Level) error {
 		}
 	}
 	return nil
+}
+
+// probePrefix begins the names of directories of probes.
+const probePrefix = "toolhost-probe-"
+
+// probePlaces are the directories for temporary files that probes use.
+var probePlaces = []string{"/tmp", "/var/tmp"}
+
+// probeDir makes and locks a directory for a probe. A sweep can remove it before it is locked; then another one is made.
+func probeDir(parent string) (dir string, lock *os.File, err error) {
+	err = retryTaken(func() error {
+		if dir, err = os.MkdirTemp(parent, probePrefix); err != nil {
+			return err
+		}
+		lock, err = openLocked(dir)
+		if errors.Is(err, os.ErrNotExist) {
+			return errTaken
+		}
+		if err != nil {
+			_ = os.Remove(dir)
+		}
+		return err
+	})
+	return dir, lock, err
+}
+
+// sweepProbes removes directories of probes that did not remove them: the host was killed, or the disk failed. A running probe has
+// locked its directory.
+func sweepProbes(parent string) {
+	entries, _ := os.ReadDir(parent)
+	for _, e := range entries {
+		path := filepath.Join(parent, e.Name())
+		if !strings.HasPrefix(e.Name(), probePrefix) || ours(path) != nil {
+			continue
+		}
+		if lock, err := openLocked(path); err == nil {
+			_ = os.RemoveAll(path)
+			lock.Close()
+		}
+	}
 }
 
 // selfTest runs the probe under a profile.
@@ -228,7 +270,7 @@ func Remember(found Finding, dirs ...string) {
 
 // ProbeNow is Probe in a directory for temporary files, or in dir where there is none to be used.
 func ProbeNow(dir string) (f Finding) {
-	for _, place := range []string{"/tmp", "/var/tmp", dir} {
+	for _, place := range slices.Concat(probePlaces, []string{dir}) {
 		if f = Probe(place); f.Level != None || !is(errors.New(f.Why()), unusable) {
 			break
 		}

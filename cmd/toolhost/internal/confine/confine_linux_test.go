@@ -11,8 +11,8 @@ import (
 // TestNoSandboxForTheCause: that a machine holds no sandbox is not said where a failing disk or a shortage kept it from being tried.
 func TestNoSandboxForTheCause(t *testing.T) {
 	for want, found := range map[string]sandbox.Finding{
-		"execution_failed/io_error":                   {Level: sandbox.None, Missing: []sandbox.Missing{{Level: sandbox.Full, Why: "mkdir /tmp/probe-1: input/output error"}}},
-		"dependency_unavailable/read_only_filesystem": {Level: sandbox.None, Missing: []sandbox.Missing{{Level: sandbox.Full, Why: "mkdir /tmp/probe-1: read-only file system"}}},
+		"execution_failed/io_error":                   {Level: sandbox.None, Missing: []sandbox.Missing{{Level: sandbox.Full, Why: "mkdir /tmp/toolhost-probe-1: input/output error"}}},
+		"dependency_unavailable/read_only_filesystem": {Level: sandbox.None, Missing: []sandbox.Missing{{Level: sandbox.Full, Why: "mkdir /tmp/toolhost-probe-1: read-only file system"}}},
 		"dependency_unavailable/resource_exhausted":   {Level: sandbox.None, Momentary: true},
 		"setup_required/sandbox_required":             {Level: sandbox.None, Missing: []sandbox.Missing{{Level: sandbox.Full, Why: "the kernel allows no namespaces"}}},
 	} {
