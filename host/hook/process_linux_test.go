@@ -23,12 +23,13 @@ func TestHookDiesWithHost(t *testing.T) {
 		_ = runOne(t.Context(), r, h, `{}`)
 		return
 	}
-	pipe := t.TempDir() + "/pid"
+	dir := t.TempDir()
+	pipe := dir + "/pid"
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	host := exec.Command(os.Args[0], "-test.run=^TestHookDiesWithHost$")
-	host.Env = append(os.Environ(), "HOOK_TEST_HOST="+pipe)
+	host.Env = append(os.Environ(), "HOOK_TEST_HOST="+pipe, "TMPDIR="+dir) // it is killed: this test removes its files
 	if err := host.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -85,7 +85,7 @@ func TestCommandDiesWithTheHost(t *testing.T) {
 	}
 	dir := t.TempDir()
 	host, err := os.StartProcess("/proc/self/exe", []string{"host", "-test.run=^TestCommandDiesWithTheHost$"},
-		&os.ProcAttr{Env: append(os.Environ(), "SHELL_TEST_HOST="+dir)})
+		&os.ProcAttr{Env: append(os.Environ(), "SHELL_TEST_HOST="+dir, "TMPDIR="+dir)}) // it is killed: this test removes its files
 	if err != nil {
 		t.Fatal(err)
 	}
