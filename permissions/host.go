@@ -12,8 +12,8 @@ type hostName struct {
 	below bool   // the names below name, and not it
 }
 
-// setHost reads HOST, HOST:PORT or *.HOST.
-func (r *Rule) setHost(spec string) error {
+// parseHostPattern reads HOST, HOST:PORT or *.HOST.
+func parseHostPattern(spec string) (hostName, error) {
 	h := parseHost(strings.TrimSpace(spec))
 	if rest, ok := strings.CutPrefix(h.name, "*."); ok {
 		h.name, h.below = rest, true
@@ -22,10 +22,9 @@ func (r *Rule) setHost(spec string) error {
 	case h.name == "*" && h.port == "":
 		h = hostName{}
 	case h.name == "", strings.ContainsAny(h.name, "*/@ \t"), strings.Trim(h.port, "0123456789") != "":
-		return fmt.Errorf("%q is no host: write NAME, NAME:PORT, or *.NAME for the names below it", spec)
+		return h, fmt.Errorf("%q is no host: write NAME, NAME:PORT, or *.NAME for the names below it", spec)
 	}
-	r.host = h
-	return nil
+	return h, nil
 }
 
 // parseHost splits a host as a command names it: NAME, NAME:PORT, ADDRESS or [ADDRESS]:PORT.

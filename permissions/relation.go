@@ -86,9 +86,6 @@ func About(r Rule, workspace string) func(Request) bool {
 	}
 }
 
-// IsAboutCommands reports whether a rule is about the words of commands.
-func (r Rule) IsAboutCommands() bool { return r.tool == "shell" && r.argv != nil }
-
 // Forbids returns the rule that denies what a grant would open, or something in it: write:PATH, read:PATH, socket:PATH or host:NAME[:PORT].
 func (p Policy) Forbids(grant string) (Rule, bool) {
 	kind, value, _ := strings.Cut(grant, ":")

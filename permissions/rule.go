@@ -100,7 +100,9 @@ func (p Parser) setSpecifier(r *Rule, spec string) error {
 		r.led = p.leads(r)
 		return nil
 	case r.tool == networkTool:
-		return r.setHost(spec)
+		host, err := parseHostPattern(spec)
+		r.host = host
+		return err
 	}
 	return fmt.Errorf("%s takes no specifier; restrict paths with Read(GLOB)", r.tool)
 }
@@ -161,3 +163,6 @@ func sortedBy(rules []Rule) []Rule {
 	})
 	return rules
 }
+
+// IsAboutCommands reports whether a rule is about the words of commands.
+func (r Rule) IsAboutCommands() bool { return r.tool == "shell" && r.argv != nil }

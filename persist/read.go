@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"iter"
 )
 
@@ -98,40 +97,4 @@ func (s *lines) nextLong(b []byte) ([]byte, error) {
 func (s *lines) stop(err error, rest int) error {
 	s.torn = int64(rest)
 	return err
-}
-
-func (d *disk) since(seq int64, limit int) (entries []Entry, more bool, err error) {
-	d.mu.Lock()
-	if d.closed || d.log == nil {
-		defer d.mu.Unlock()
-		return nil, false, closedError(d.closed)
-	}
-	start, end, f := d.log.marks.before(seq+1), d.log.end, d.log.f
-	d.mu.Unlock()
-
-	// Bytes before end never change, so reading needs no lock.
-	size := 0
-	for e, err := range Read(io.NewSectionReader(f, start, end-start)) {
-		switch {
-		case errors.Is(err, fs.ErrClosed):
-			return nil, false, ErrClosed
-		case err != nil:
-			return nil, false, fmt.Errorf("read %s: %w", LogName, err)
-		case e.Seq <= seq:
-			continue
-		case len(entries) == limit || len(entries) > 0 && size+len(e.Event) > sinceBytes:
-			return entries, true, nil
-		}
-		size += len(e.Event)
-		entries = append(entries, e)
-	}
-	return entries, false, nil
-}
-
-// closedError returns ErrClosed if closed, else nil.
-func closedError(closed bool) error {
-	if closed {
-		return ErrClosed
-	}
-	return nil
 }

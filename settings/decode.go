@@ -34,7 +34,7 @@ type decoder struct {
 
 // decode decodes the content of one file. Without problems the settings are complete, except for keys that a newer
 // version may know: these become the settings' own problems, and make the file count cautiously.
-func (o Options) decode(source, file string, content []byte) (*Settings, []Problem) {
+func decode(o Options, source, file string, content []byte) (*Settings, []Problem) {
 	d := &decoder{o: o, source: source, file: file, text: newText(content), out: &Settings{}}
 	v, err := d.text.parse()
 	if err != nil {
@@ -318,3 +318,14 @@ var (
 	anything  = pattern(`\S`)
 	tools     = pattern(`^(\*|[A-Za-z_][A-Za-z0-9_.:-]{0,127})?$`)
 )
+
+// newerKey is the message for an unknown key. Its arguments are the key and its place.
+const newerKey = "this version of toolhost does not know the key %s%s; a newer version may. The file's restrictions count, and nothing that it permits, " +
+	"until toolhost is updated or the key is removed"
+
+// mayBeNewer reports whether an unknown key in the object at path may belong to a newer version. It returns false
+// where a key may forbid something or change the meaning of a rule or hook: ignoring such a key would permit more
+// than its author wanted.
+func (d *decoder) mayBeNewer(path string) bool {
+	return !d.o.Strict && d.source != agenttool.SourceManaged && slices.Contains([]string{"", "files", "search", "jobs"}, path)
+}

@@ -105,7 +105,7 @@ func TestGoodDocuments(t *testing.T) {
 	o := newPlace(t).Options
 	for _, c := range goodDocuments {
 		t.Run(c.name, func(t *testing.T) {
-			if s, problems := o.decode("user_settings", "f", []byte(c.text)); s == nil || len(problems) > 0 {
+			if s, problems := decode(o, "user_settings", "f", []byte(c.text)); s == nil || len(problems) > 0 {
 				t.Errorf("%v, %v", s, problems)
 			}
 		})
@@ -116,7 +116,7 @@ func TestBadDocuments(t *testing.T) {
 	o := newPlace(t).Options
 	for _, c := range badDocuments {
 		t.Run(c.name, func(t *testing.T) {
-			s, problems := o.decode("user_settings", "f", []byte(c.text))
+			s, problems := decode(o, "user_settings", "f", []byte(c.text))
 			if s != nil || len(problems) != 1 {
 				t.Fatalf("%v, %v: want one problem", s, problems)
 			}
@@ -137,7 +137,7 @@ func TestSchemaAgrees(t *testing.T) {
 	o := newPlace(t).Options
 	check := func(name, text string, semantic bool) {
 		t.Run(name, func(t *testing.T) {
-			_, problems := o.decode("user_settings", "f", []byte(text))
+			_, problems := decode(o, "user_settings", "f", []byte(text))
 			standard, err := hujson.Standardize([]byte(strings.TrimPrefix(text, byteOrderMark) + "\n"))
 			if err != nil {
 				if len(problems) == 0 {
@@ -199,7 +199,7 @@ func TestAllProblemsAreTold(t *testing.T) {
 
 func TestProblemsAreBounded(t *testing.T) {
 	text := `{"permissions": {"allow": [` + strings.Repeat("0,", 200_000) + `]}}`
-	_, problems := Options{}.decode("user_settings", "f", []byte(text))
+	_, problems := decode(Options{}, "user_settings", "f", []byte(text))
 	if len(problems) != maxProblems+1 || !strings.Contains(problems[maxProblems].Message, "and more") {
 		t.Errorf("%d problems", len(problems))
 	}

@@ -123,7 +123,7 @@ type editor struct {
 
 // parse reads the content. Broken content is an error.
 func (e *editor) parse() error {
-	values, problems := Options{Home: "/", Workspace: "/"}.decode("", e.file, e.content)
+	values, problems := decode(Options{Home: "/", Workspace: "/"}, "", e.file, e.content)
 	if len(problems) > 0 {
 		return fmt.Errorf("the file is broken, and left as it is: %w", join(problems))
 	}

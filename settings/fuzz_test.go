@@ -35,7 +35,7 @@ func FuzzDecode(f *testing.F) {
 	}
 	compiled := compileSchema(f)
 	f.Fuzz(func(t *testing.T, content []byte) {
-		s, problems := Options{Home: "/h", Workspace: "/w"}.decode("user_settings", "f", content)
+		s, problems := decode(Options{Home: "/h", Workspace: "/w"}, "user_settings", "f", content)
 		if (s == nil) != (len(problems) > 0) {
 			t.Fatalf("%v, %v", s, problems)
 		}

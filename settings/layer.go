@@ -73,7 +73,7 @@ func (o Options) readLayer(named Layer, last *layer) (*layer, []Problem) {
 		l.values = last.values
 		return l, nil
 	}
-	values, problems := o.decode(l.Source, l.File, content)
+	values, problems := decode(o, l.Source, l.File, content)
 	if values != nil {
 		l.values = values
 	}

@@ -15,7 +15,7 @@ func beside(file string) (next, lock string) {
 // sweep removes temporary files that killed processes left beside the settings files. It leaves them in place while
 // another process changes the file and so holds its lock. Files that it cannot remove also stay: the next change removes
 // them.
-func (o Options) sweep() {
+func sweep(o Options) {
 	files := []string{o.Trust}
 	for _, l := range o.Files() {
 		files = append(files, l.File)

@@ -25,7 +25,7 @@ type item struct {
 }
 
 // looseningOf lists the loosening items of the workspace layers, which need trust, weakest layer first.
-func (o Options) looseningOf(layers []*layer) []item {
+func looseningOf(layers []*layer, workspace string) []item {
 	below := &Settings{}
 	var all []item
 	for _, l := range layers {
@@ -33,7 +33,7 @@ func (o Options) looseningOf(layers []*layer) []item {
 			below.add(l.values.cautious(below))
 			continue
 		}
-		all = append(all, loosening(l.values, below, o.Workspace)...)
+		all = append(all, loosening(l.values, below, workspace)...)
 		below.add(restricting(l.values, below))
 	}
 	return all

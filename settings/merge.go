@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// merge merges the layers into one snapshot. Of a workspace file it uses restrictions, rules that toolhost wrote for
+// merge merges the layers of o into one snapshot. Of a workspace file it uses restrictions, rules that toolhost wrote for
 // the user, and, if the user trusts the file, the rest.
-func (o Options) merge(layers []*layer) *Settings {
-	items := o.looseningOf(layers)
+func merge(o Options, layers []*layer) *Settings {
+	items := looseningOf(layers, o.Workspace)
 	word := o.wordOn(items)
 	merged := &Settings{trusted: word.all, loosening: word.rest}
 	if word.problem != nil {

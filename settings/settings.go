@@ -163,5 +163,5 @@ func Load(o Options) (*Settings, error) {
 	if len(problems) > 0 {
 		return nil, join(problems)
 	}
-	return o.merge(read), nil
+	return merge(o, read), nil
 }

@@ -184,7 +184,7 @@ func TestOverDefault(t *testing.T) {
 func TestDefaultsAreThoseOfTheSchema(t *testing.T) {
 	document := `{"mode": "default", "sandbox": {"require": "landlock"}, "approvals": {"wait": "attached", "timeout": "10m", "in_band_scopes": "session"},
 		"files": {"durability": "file"}, "jobs": {"max": 50, "timeout": "0s", "output": "1GiB"}, "max_parallel": 10}`
-	got, problems := Options{}.decode("default", "", []byte(document))
+	got, problems := decode(Options{}, "default", "", []byte(document))
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}

@@ -34,8 +34,8 @@ func Open(o Options) (*Watcher, error) {
 	if len(problems) > 0 {
 		return nil, join(problems)
 	}
-	o.sweep()
-	w := &Watcher{o: o, opened: o.merge(layers), layers: layers, pollTime: time.Second}
+	sweep(o)
+	w := &Watcher{o: o, opened: merge(o, layers), layers: layers, pollTime: time.Second}
 	w.current.Store(w.opened)
 	return w, nil
 }
@@ -61,7 +61,7 @@ func (w *Watcher) reload(accepted bool) *Settings {
 			l.held = nil
 		}
 	}
-	next := w.o.merge(layers)
+	next := merge(w.o, layers)
 	next.Problems = append(next.Problems, problems...)
 	w.layers = layers
 	if reflect.DeepEqual(next, w.current.Load()) {
