@@ -169,7 +169,8 @@ func TestLogShowNamesJobsOfAKilledHost(t *testing.T) {
 	t.Parallel()
 	a := jobDesk(t).jobArena(t, self, sandbox.None)
 	h := a.jobHost()
-	ended := h.background("echo short; exit 6").Job
+	ended := h.background("until [ -e go ]; do sleep 0.01; done; exit 6").Job
+	a.write("ws/go", "")
 	h.until("it has ended", func() bool { return h.job(ended) == nil })
 	left := h.background("sleep 61").Job
 	long := h.background(": " + strings.Repeat("x", 10_000) + "; sleep 62").Job
