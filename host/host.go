@@ -18,6 +18,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"runtime/debug"
+
 	"toolhost/agenttool"
 	"toolhost/host/hook"
 	"toolhost/host/prompt"
@@ -273,4 +275,24 @@ func (h *Host) Check(ctx context.Context, tool string, input []byte) (agenttool.
 		return agenttool.Decision{}, nil, err
 	}
 	return c.approval.decide(), c.bound.Facts(), nil
+}
+
+// phase runs one phase and records how long it took. A panic in it is an error of this call, and not the end of all others.
+func (h *Host) phase(rec *record, p agenttool.Phase, do func() error) error {
+	start := h.o.Now()
+	err := h.guarded(rec, do)
+	rec.timed(p, start, err)
+	return err
+}
+
+func (h *Host) guarded(rec *record, do func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			if h.o.PanicLog != nil {
+				h.o.PanicLog(fmt.Sprintf("panic in %s (%s): %v\n%s", rec.tool, rec.id, p, debug.Stack()))
+			}
+			err = agenttool.Failure(agenttool.ExecutionFailed, "panic", "toolhost failed inside; this is a bug in toolhost, not in the call")
+		}
+	}()
+	return do()
 }

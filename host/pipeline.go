@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"runtime/debug"
 	"time"
 
 	"toolhost/agenttool"
@@ -76,26 +75,6 @@ func (c *call) through(ctx context.Context, steps []step) (failed agenttool.Invo
 		}
 	}
 	return "", nil
-}
-
-// phase runs one phase and records how long it took. A panic in it is an error of this call, and not the end of all others.
-func (h *Host) phase(rec *record, p agenttool.Phase, do func() error) error {
-	start := h.o.Now()
-	err := h.guarded(rec, do)
-	rec.timed(p, start, err)
-	return err
-}
-
-func (h *Host) guarded(rec *record, do func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			if h.o.PanicLog != nil {
-				h.o.PanicLog(fmt.Sprintf("panic in %s (%s): %v\n%s", rec.tool, rec.id, p, debug.Stack()))
-			}
-			err = agenttool.Failure(agenttool.ExecutionFailed, "panic", "toolhost failed inside; this is a bug in toolhost, not in the call")
-		}
-	}()
-	return do()
 }
 
 // resolveTool finds the tool by name or alias (AT-111, AT-113).

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	nethttp "net/http"
-	"runtime/debug"
 )
 
 // answer knows whether anything of it was sent.
@@ -58,20 +57,4 @@ type refusal struct {
 
 func refused(status int, code, format string, args ...any) *refusal {
 	return &refusal{status, code, fmt.Sprintf(format, args...)}
-}
-
-// recovered answers for a handler that panicked. It does not log the panic value, which may hold parts of the request.
-func (s *Server) recovered(w *answer) {
-	v := recover()
-	switch {
-	case v == nil:
-		return
-	case v == any(nethttp.ErrAbortHandler):
-		panic(v) // net/http ends the connection, quietly
-	}
-	s.log.say(fmt.Sprintf("a handler of HTTP requests panicked with a %T:\n%s", v, debug.Stack()))
-	if w.begun {
-		panic(nethttp.ErrAbortHandler)
-	}
-	w.refuse(refused(nethttp.StatusInternalServerError, "internal", "answering this request failed: that is a fault of toolhost, and its log says where"))
 }

@@ -16,16 +16,24 @@ import (
 	"toolhost/agenttool/visible"
 )
 
+// gate decides who may send requests. Its fields do not change once the server listens.
+type gate struct {
+	token   [sha256.Size]byte // digest of the token
+	scheme  string            // of this server: http or https
+	hosts   []string          // names that pass besides those of loopback, in lower case
+	origins []string          // of web pages that may call, in lower case
+}
+
 // stranger refuses requests that no client may send: those for another server, and those of foreign web pages. Nil: the
 // request may go on.
-func (s *Server) stranger(r *nethttp.Request) *refusal {
+func (g *gate) stranger(r *nethttp.Request) *refusal {
 	switch {
 	case r.URL.Host != "" || !strings.HasPrefix(r.RequestURI, "/"):
 		return refused(nethttp.StatusBadRequest, "bad_request", "this is no proxy: ask for a path")
-	case !s.ours(r.Host):
+	case !g.ours(r.Host):
 		return refused(nethttp.StatusForbidden, "forbidden_host",
 			"this server is not reached as %s: use a name of loopback, such as 127.0.0.1, or start it with --http-host and this name", shown(r.Host))
-	case !s.sameSite(r):
+	case !g.sameSite(r):
 		return refused(nethttp.StatusForbidden, "forbidden_origin",
 			"the web page at %s may not call this server: start it with --http-origin and this origin if it should", shown(strings.Join(r.Header["Origin"], " ")))
 	}
@@ -34,7 +42,7 @@ func (s *Server) stranger(r *nethttp.Request) *refusal {
 
 // ours reports whether a Host header names this server: by loopback with any port, which a forwarder may have changed, or
 // by a name that it was started with.
-func (s *Server) ours(header string) bool {
+func (g *gate) ours(header string) bool {
 	name := hostname(header)
 	if name == "" {
 		return false
@@ -42,7 +50,7 @@ func (s *Server) ours(header string) bool {
 	if name == "localhost" || loopback(name) {
 		return true
 	}
-	return slices.Contains(s.hosts, name) || slices.Contains(s.hosts, strings.ToLower(header))
+	return slices.Contains(g.hosts, name) || slices.Contains(g.hosts, strings.ToLower(header))
 }
 
 func loopback(name string) bool {
@@ -72,13 +80,13 @@ func hostname(header string) string {
 
 // sameSite reports whether no web page, or one that may, made the request. Browsers say where a request comes from: in
 // Origin if it may have effects or is to be read, in Sec-Fetch-Site always. "null" is any page that hides where it is from.
-func (s *Server) sameSite(r *nethttp.Request) bool {
+func (g *gate) sameSite(r *nethttp.Request) bool {
 	given := r.Header["Origin"]
 	switch {
 	case len(given) > 1:
 		return false
 	case len(given) == 1:
-		return s.listed(given[0]) || strings.EqualFold(given[0], s.scheme()+"://"+r.Host)
+		return g.listed(given[0]) || strings.EqualFold(given[0], g.scheme+"://"+r.Host)
 	}
 	for _, site := range r.Header["Sec-Fetch-Site"] {
 		if site != "same-origin" && site != "none" {
@@ -89,15 +97,15 @@ func (s *Server) sameSite(r *nethttp.Request) bool {
 }
 
 // listed reports whether an origin is one of Options.Origins.
-func (s *Server) listed(origin string) bool {
-	return slices.Contains(s.origins, strings.ToLower(origin))
+func (g *gate) listed(origin string) bool {
+	return slices.Contains(g.origins, strings.ToLower(origin))
 }
 
 // authorized reports whether a request shows the token.
-func (s *Server) authorized(r *nethttp.Request) bool {
+func (g *gate) authorized(r *nethttp.Request) bool {
 	token, ok := bearer(r.Header["Authorization"])
 	sum := sha256.Sum256([]byte(token))
-	return subtle.ConstantTimeCompare(sum[:], s.token[:]) == 1 && ok
+	return subtle.ConstantTimeCompare(sum[:], g.token[:]) == 1 && ok
 }
 
 // bearer returns the token of the one Authorization header that a request has.

@@ -160,9 +160,3 @@ func withConnection(ctx context.Context, c net.Conn) context.Context {
 	}
 	return context.WithValue(ctx, connectionKey{}, c)
 }
-
-// prove marks the connection of a request. A request without one, as tests make them, passes.
-func (s *Server) prove(ctx context.Context) bool {
-	c, ok := ctx.Value(connectionKey{}).(*connection)
-	return !ok || s.conns.prove(c)
-}

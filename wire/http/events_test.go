@@ -294,14 +294,14 @@ func TestEventIsOneLine(t *testing.T) {
 	}
 }
 
-// gate is a client that reads nothing until it is opened.
-type gate struct {
+// valve is a client that reads nothing until it is opened.
+type valve struct {
 	*httptest.ResponseRecorder
 	open, first chan struct{}
 	once        sync.Once
 }
 
-func (g *gate) Write(b []byte) (int, error) {
+func (g *valve) Write(b []byte) (int, error) {
 	if strings.HasPrefix(string(b), "id: ") {
 		g.once.Do(func() { close(g.first) })
 		<-g.open
@@ -309,12 +309,12 @@ func (g *gate) Write(b []byte) (int, error) {
 	return g.ResponseRecorder.Write(b)
 }
 
-func (g *gate) Unwrap() nethttp.ResponseWriter { return g.ResponseRecorder }
+func (g *valve) Unwrap() nethttp.ResponseWriter { return g.ResponseRecorder }
 
 // TestSlowReader: the host does not wait for it, it hears that it is too slow, and it can go on where it was.
 func TestSlowReader(t *testing.T) {
 	w := newWorld(t, func(_ *Options, l *limits) { l.queue = 4 << 10 })
-	g := &gate{ResponseRecorder: httptest.NewRecorder(), open: make(chan struct{}), first: make(chan struct{})}
+	g := &valve{ResponseRecorder: httptest.NewRecorder(), open: make(chan struct{}), first: make(chan struct{})}
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)

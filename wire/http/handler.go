@@ -1,10 +1,16 @@
 package http
 
 import (
+	"bytes"
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"net"
 	nethttp "net/http"
+	"os"
+	"path"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -28,10 +34,10 @@ func (s *Server) handler(streams context.Context) nethttp.Handler {
 
 func (s *Server) serve(streams context.Context, w *answer, r *nethttp.Request) *refusal {
 	safeHeaders(w.Header())
-	if bad := s.stranger(r); bad != nil {
+	if bad := s.gate.stranger(r); bad != nil {
 		return bad
 	}
-	if s.crossOrigin(w, r) {
+	if s.gate.crossOrigin(w, r) {
 		return nil
 	}
 	if r.URL.Path == healthPath {
@@ -39,7 +45,7 @@ func (s *Server) serve(streams context.Context, w *answer, r *nethttp.Request) *
 	}
 	from, limit := client(r), s.o.MaxBody
 	switch {
-	case s.authorized(r):
+	case s.gate.authorized(r):
 		if !s.prove(r.Context()) {
 			return refused(nethttp.StatusServiceUnavailable, "too_many_connections", "%d connections are open: close some, or try again", s.l.conns)
 		}
@@ -77,7 +83,7 @@ func (s *Server) admitted(w *answer, r *nethttp.Request, limit int64) *refusal {
 	if r.URL.Path == eventsPath {
 		return s.events(w, r)
 	}
-	if h := s.mounted(r.URL.Path); h != nil {
+	if h := s.mounts.at(r.URL.Path); h != nil {
 		h.ServeHTTP(w, r)
 		return nil
 	}
@@ -121,4 +127,73 @@ func client(r *nethttp.Request) string {
 		return r.RemoteAddr
 	}
 	return name
+}
+
+// secret reports whether the path holds a secret that stands for the token. A path that handlers may read as another holds none.
+func (s *Server) secret(asked string) bool {
+	return s.o.Knows != nil && path.Clean(asked) == asked && s.o.Knows(asked)
+}
+
+// recovered answers for a handler that panicked. It does not log the panic value, which may hold parts of the request.
+func (s *Server) recovered(w *answer) {
+	v := recover()
+	switch {
+	case v == nil:
+		return
+	case v == any(nethttp.ErrAbortHandler):
+		panic(v) // net/http ends the connection, quietly
+	}
+	s.log.say(fmt.Sprintf("a handler of HTTP requests panicked with a %T:\n%s", v, debug.Stack()))
+	if w.begun {
+		panic(nethttp.ErrAbortHandler)
+	}
+	w.refuse(refused(nethttp.StatusInternalServerError, "internal", "answering this request failed: that is a fault of toolhost, and its log says where"))
+}
+
+// prove marks the connection of a request. A request without one, as tests make them, passes.
+func (s *Server) prove(ctx context.Context) bool {
+	c, ok := ctx.Value(connectionKey{}).(*connection)
+	return !ok || s.conns.prove(c)
+}
+
+// readBody reads the whole body, so that a handler never waits for a client, and puts it back. It says how many bytes are
+// held until the request ends. From then on the connection has no deadline for reading, only the handler's own.
+func (s *Server) readBody(w *answer, r *nethttp.Request, limit int64) (held int64, bad *refusal) {
+	if r.ContentLength > limit {
+		return 0, tooLarge(limit)
+	}
+	if r.ContentLength != 0 {
+		held = r.ContentLength
+		if held < 0 { // it does not say
+			held = limit
+		}
+		if !s.busy.hold(held) {
+			return 0, refused(nethttp.StatusServiceUnavailable, "too_much_at_once", "too many large requests are being answered: try again")
+		}
+		body, err := io.ReadAll(nethttp.MaxBytesReader(w.ResponseWriter, r.Body, limit))
+		if err != nil {
+			return held, s.badBody(err)
+		}
+		s.busy.hold(int64(len(body)) - held)
+		held = int64(len(body))
+		r.Body = io.NopCloser(bytes.NewReader(body))
+	}
+	// A failure is of a connection that has gone, or of a writer that has none.
+	_ = nethttp.NewResponseController(w.ResponseWriter).SetReadDeadline(time.Time{})
+	return held, nil
+}
+
+func (s *Server) badBody(err error) *refusal {
+	var large *nethttp.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		return tooLarge(large.Limit)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return refused(nethttp.StatusRequestTimeout, "body_timeout", "the body did not come within %s: send it faster", s.l.body)
+	}
+	return refused(nethttp.StatusBadRequest, "bad_request", "the body could not be read: send it whole, as its headers say")
+}
+
+func tooLarge(limit int64) *refusal {
+	return refused(nethttp.StatusRequestEntityTooLarge, "body_too_large", "the body is larger than %d bytes: send less", limit)
 }

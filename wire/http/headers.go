@@ -12,9 +12,9 @@ func safeHeaders(h nethttp.Header) {
 
 // crossOrigin lets a page of an allowed origin read the answer, and answers for it when the browser asks beforehand, which
 // it does without the token. It reports whether that was the answer.
-func (s *Server) crossOrigin(w *answer, r *nethttp.Request) bool {
+func (g *gate) crossOrigin(w *answer, r *nethttp.Request) bool {
 	origin := r.Header.Get("Origin")
-	if origin == "" || !s.listed(origin) {
+	if origin == "" || !g.listed(origin) {
 		return false
 	}
 	h := w.Header()

@@ -3,7 +3,6 @@ package http
 import (
 	"fmt"
 	nethttp "net/http"
-	"path"
 	"slices"
 	"strings"
 )
@@ -14,33 +13,31 @@ type mount struct {
 	handler nethttp.Handler
 }
 
+// mounts are handlers, that of the longest path first: it is the one that counts.
+type mounts []mount
+
 // sortMounts puts the longest path first, which is the one that counts.
-func sortMounts(given map[string]nethttp.Handler) ([]mount, error) {
-	var mounts []mount
+func sortMounts(given map[string]nethttp.Handler) (mounts, error) {
+	var sorted mounts
 	for path, handler := range given {
 		clean := strings.TrimSuffix(path, "/")
 		if !strings.HasPrefix(path, "/") || handler == nil || clean == healthPath || clean == eventsPath {
 			return nil, fmt.Errorf("a handler cannot be mounted at %q: give it a path of its own that begins with /", path)
 		}
-		mounts = append(mounts, mount{clean, handler})
+		sorted = append(sorted, mount{clean, handler})
 	}
-	slices.SortFunc(mounts, func(a, b mount) int {
+	slices.SortFunc(sorted, func(a, b mount) int {
 		if d := len(b.path) - len(a.path); d != 0 {
 			return d
 		}
 		return strings.Compare(a.path, b.path)
 	})
-	return mounts, nil
+	return sorted, nil
 }
 
-// secret reports whether the path holds a secret that stands for the token. A path that handlers may read as another holds none.
-func (s *Server) secret(asked string) bool {
-	return s.o.Knows != nil && path.Clean(asked) == asked && s.o.Knows(asked)
-}
-
-// mounted returns the handler of a path; nil: there is none.
-func (s *Server) mounted(path string) nethttp.Handler {
-	for _, m := range s.mounts {
+// at returns the handler of a path; nil: there is none.
+func (all mounts) at(path string) nethttp.Handler {
+	for _, m := range all {
 		if path == m.path || strings.HasPrefix(path, m.path+"/") {
 			return m.handler
 		}

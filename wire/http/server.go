@@ -74,12 +74,10 @@ const (
 type Server struct {
 	o        Options
 	l        limits
-	token    [sha256.Size]byte
+	gate     gate
 	tls      *tls.Config // nil: none
 	listener *net.TCPListener
-	hosts    []string // names that pass besides those of loopback, in lower case
-	origins  []string // in lower case
-	mounts   []mount
+	mounts   mounts
 	conns    *connections
 	busy     *busy
 	streams  chan struct{} // holds one for each stream of events
@@ -106,7 +104,7 @@ func listen(o Options, l limits) (*Server, error) {
 		o.MaxBody = defaultMaxBody
 	}
 	s := &Server{
-		l: l, token: sha256.Sum256([]byte(o.Token)), log: newLogger(o.Log), ended: make(chan struct{}),
+		l: l, gate: gate{token: sha256.Sum256([]byte(o.Token)), scheme: "http"}, log: newLogger(o.Log), ended: make(chan struct{}),
 		conns: newConnections(l), busy: newBusy(l), streams: make(chan struct{}, l.streams),
 	}
 	o.Token = ""
@@ -114,10 +112,13 @@ func listen(o Options, l limits) (*Server, error) {
 	var errs [4]error
 	s.tls, errs[0] = certificate(o.CertFile, o.KeyFile)
 	s.mounts, errs[1] = sortMounts(o.Mounts)
-	s.origins, errs[2] = parseOrigins(o.Origins)
-	s.hosts, errs[3] = parseHosts(o.AllowedHosts)
+	s.gate.origins, errs[2] = parseOrigins(o.Origins)
+	s.gate.hosts, errs[3] = parseHosts(o.AllowedHosts)
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, err
+	}
+	if s.tls != nil {
+		s.gate.scheme = "https"
 	}
 	if err := s.take(o.Addr); err != nil {
 		return nil, err
@@ -138,14 +139,14 @@ func (s *Server) take(name string) error {
 	if !addr.IP.IsLoopback() && s.tls == nil {
 		return fmt.Errorf("listen on %s: others can reach that address, and would read the token: give a certificate and its key with --tls-cert and --tls-key, or listen on 127.0.0.1", name)
 	}
-	if every && len(s.hosts) == 0 {
+	if every && len(s.gate.hosts) == 0 {
 		return fmt.Errorf("listen on %s: that is every address, and it would answer to the name localhost alone: say with --http-host NAME by which name others reach it", name)
 	}
 	if s.listener, err = net.ListenTCP("tcp", addr); err != nil {
 		return unheard(name, err)
 	}
 	if given, _, err := net.SplitHostPort(name); err == nil && !addr.IP.IsUnspecified() && given != "" {
-		s.hosts = append(s.hosts, strings.ToLower(given))
+		s.gate.hosts = append(s.gate.hosts, strings.ToLower(given))
 	}
 	return nil
 }
@@ -200,14 +201,7 @@ func (s *Server) URL() string {
 			name = hostname(s.o.AllowedHosts[0])
 		}
 	}
-	return s.scheme() + "://" + net.JoinHostPort(name, strconv.Itoa(addr.Port))
-}
-
-func (s *Server) scheme() string {
-	if s.tls != nil {
-		return "https"
-	}
-	return "http"
+	return s.gate.scheme + "://" + net.JoinHostPort(name, strconv.Itoa(addr.Port))
 }
 
 // Serve serves until ctx ends or Close is called, and then returns nil. Streams end at once then, other requests have 3 s to

@@ -20,9 +20,9 @@ type envelope struct {
 	modern bool // its _meta names a revision
 }
 
-// open reads the body of a request, restores it for the SDK, and checks it. The SDK alone would accept duplicate keys, and
+// openBody reads the body of a request, restores it for the SDK, and checks it. The SDK alone would accept duplicate keys, and
 // would quote the whole of a body that it cannot parse. An error that is none of JSON-RPC is one of reading.
-func (s *Server) open(w http.ResponseWriter, r *http.Request) (e envelope, err error) {
+func openBody(w http.ResponseWriter, r *http.Request, check func([]byte) error) (e envelope, err error) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
 		return e, err
@@ -35,8 +35,8 @@ func (s *Server) open(w http.ResponseWriter, r *http.Request) (e envelope, err e
 		return e, errorf(jsonrpc.CodeParseError, "parse error: the body is not JSON in UTF-8")
 	case json.Unmarshal(body, &members) != nil || members == nil:
 		return e, errorf(jsonrpc.CodeInvalidRequest, "invalid request: the body must be one JSON object; arrays of messages are not served")
-	case s.o.CheckMessage != nil:
-		if err := s.o.CheckMessage(body); err != nil {
+	case check != nil:
+		if err := check(body); err != nil {
 			return e, errorf(jsonrpc.CodeInvalidRequest, "%s", cut.Short(err.Error(), maxErrorText))
 		}
 	}

@@ -20,7 +20,7 @@ func (s *Server) call(ctx context.Context, req *sdk.CallToolRequest) (sdk.Result
 		}
 		return s.await(ctx, req, f)
 	}
-	f, err := s.launch(ctx, s.request(req), answers(req))
+	f, err := s.launch(ctx, newRequest(s.nextID(), req), answers(req))
 	switch {
 	case errors.Is(err, host.ErrBusy):
 		return nil, &jsonrpc.Error{Code: codeBusy, Message: err.Error()}
@@ -61,7 +61,7 @@ func (s *Server) await(ctx context.Context, req *sdk.CallToolRequest, f *flight)
 	}
 	s.o.Host.Cancel(f.id, errWithdrawn.Error())
 	if f.endsWithin(cutShort) { // at the end of input and over older HTTP the result is still awaited
-		return s.result(req, f)
+		return s.catalog.result(req, f)
 	}
 	return nil, &jsonrpc.Error{Code: codeCanceled, Message: "the call was canceled: " + context.Cause(ctx).Error()}
 }
@@ -80,7 +80,7 @@ func (s *Server) next(ctx context.Context, req *sdk.CallToolRequest, f *flight) 
 			if f.completion.Job != "" && task != nil {
 				return s.standIn(req, f) // until the job has ended
 			}
-			return s.result(req, f)
+			return s.catalog.result(req, f)
 		case q := <-f.asks:
 			if res, err := s.ask(ctx, req, f, q); res != nil || err != nil {
 				return res, err
@@ -97,4 +97,28 @@ func (s *Server) next(ctx context.Context, req *sdk.CallToolRequest, f *flight) 
 func (s *Server) standIn(req *sdk.CallToolRequest, f *flight) (sdk.Result, error) {
 	s.flights.keepAsTask(f)
 	return s.tasks.answer(req, f)
+}
+
+// launch begins a call for a request. Unread output of the stream in ctx delays the end of the call. answers says whether the client
+// can answer questions.
+func (s *Server) launch(ctx context.Context, r host.Request, answers bool) (*flight, error) {
+	f := &flight{id: r.ID, tool: r.Tool, input: r.Input, asks: make(chan question, 1), ended: make(chan struct{})}
+	if answers {
+		r.Caller.Asked = f.asked
+	}
+	r.Caller.Progress = f.heard
+	err := s.o.Host.Invoke(r, func(c host.Completion) {
+		waitRoom(ctx) // unread results delay further calls
+		f.completion, f.at = c, time.Now()
+		close(f.ended)
+		s.flights.remove(f)
+	})
+	hasBegun(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !s.flights.add(f) {
+		s.o.Host.Cancel(f.id, closing)
+	}
+	return f, nil
 }

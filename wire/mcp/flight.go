@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"context"
 	"crypto/sha256"
 	"maps"
 	"slices"
@@ -41,30 +40,6 @@ type flight struct {
 type question struct {
 	prompt.Prompt
 	over <-chan struct{} // closed when it needs no answer any more
-}
-
-// launch begins a call for a request. Unread output of the stream in ctx delays the end of the call. answers says whether the client
-// can answer questions.
-func (s *Server) launch(ctx context.Context, r host.Request, answers bool) (*flight, error) {
-	f := &flight{id: r.ID, tool: r.Tool, input: r.Input, asks: make(chan question, 1), ended: make(chan struct{})}
-	if answers {
-		r.Caller.Asked = f.asked
-	}
-	r.Caller.Progress = f.heard
-	err := s.o.Host.Invoke(r, func(c host.Completion) {
-		waitRoom(ctx) // unread results delay further calls
-		f.completion, f.at = c, time.Now()
-		close(f.ended)
-		s.flights.remove(f)
-	})
-	hasBegun(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if !s.flights.add(f) {
-		s.o.Host.Cancel(f.id, closing)
-	}
-	return f, nil
 }
 
 // endsWithin reports whether the call has ended, at the latest soon.
@@ -211,4 +186,40 @@ func (f *flights) get(id string) *flight {
 	defer f.mu.Unlock()
 	f.trim(time.Now())
 	return f.all[id]
+}
+
+// calling reports whether a call of the session goes on, whose connection may have ended.
+func (f *flights) calling(session string) bool {
+	for _, one := range f.live() {
+		if !one.over() && one.in(session) {
+			return true
+		}
+	}
+	return false
+}
+
+// over reports whether the call has ended.
+func (f *flight) over() bool {
+	select {
+	case <-f.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// size is how many bytes the result of a call that has ended holds, near enough.
+func (f *flight) size() int {
+	n := len(f.completion.Result.StructuredContent) + len(f.completion.Invocation.ModelInput) + len(f.input)
+	for _, b := range f.completion.Result.Content {
+		n += len(b.Text) + len(b.Data) + len(b.Diff)
+	}
+	return n
+}
+
+// asking reports whether a question of the call waits for its answer.
+func (f *flight) asking() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.asks) > 0 || f.open != nil && !f.open.done()
 }

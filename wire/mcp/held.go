@@ -51,10 +51,3 @@ func (f *flights) keepAsTask(one *flight) {
 func (f *flights) found(one *flight) {
 	f.alone = slices.DeleteFunc(f.alone, func(other *flight) bool { return other == one })
 }
-
-// asking reports whether a question of the call waits for its answer.
-func (f *flight) asking() bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return len(f.asks) > 0 || f.open != nil && !f.open.done()
-}

@@ -43,22 +43,3 @@ func (f *flights) trim(now time.Time) {
 	}
 	f.kept = append(f.kept[:0:0], f.kept[n:]...)
 }
-
-// over reports whether the call has ended.
-func (f *flight) over() bool {
-	select {
-	case <-f.ended:
-		return true
-	default:
-		return false
-	}
-}
-
-// size is how many bytes the result of a call that has ended holds, near enough.
-func (f *flight) size() int {
-	n := len(f.completion.Result.StructuredContent) + len(f.completion.Invocation.ModelInput) + len(f.input)
-	for _, b := range f.completion.Result.Content {
-		n += len(b.Text) + len(b.Data) + len(b.Diff)
-	}
-	return n
-}

@@ -9,11 +9,11 @@ import (
 	"toolhost/host"
 )
 
-// request translates tools/call. It never fails because of the client's metadata: it ignores invalid values.
-func (s *Server) request(req *sdk.CallToolRequest) host.Request {
+// newRequest translates tools/call. It never fails because of the client's metadata: it ignores invalid values.
+func newRequest(id string, req *sdk.CallToolRequest) host.Request {
 	meta := req.Params.Meta
 	return host.Request{
-		ID: s.nextID(), Tool: req.Params.Name, Input: arguments(req.Params.Arguments),
+		ID: id, Tool: req.Params.Name, Input: arguments(req.Params.Arguments),
 		Actor: actor(req.ClientInfo()), Trace: trace(meta),
 		Caller: host.Caller{CallID: callID(meta), Refs: refs(meta)},
 	}

@@ -13,6 +13,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"toolhost/agenttool"
+	"toolhost/host"
 	"toolhost/persist"
 )
 
@@ -25,11 +26,11 @@ const anyPayload = scheme + "{+payload}"
 
 // addResources lets clients read the payloads of the session by page (MCP-18). It lists none: results link to their
 // payloads.
-func (s *Server) addResources() {
-	s.sdk.AddResourceTemplate(&sdk.ResourceTemplate{
+func addResources(server *sdk.Server, h *host.Host) {
+	server.AddResourceTemplate(&sdk.ResourceTemplate{
 		Name: "payload", Title: "Output of a call", URITemplate: anyPayload,
 		Description: "The whole output of a call, as results link to it. ?offset=N&limit=N, in bytes, is a page of it; _meta of a page has the URI of the next.",
-	}, s.readResource)
+	}, payloads{h}.read)
 }
 
 // Keys of a page's _meta.
@@ -39,13 +40,16 @@ const (
 	metaNext   = metaPrefix + "next"
 )
 
-// readResource returns a page of a payload.
-func (s *Server) readResource(_ context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
+// payloads reads those of the session.
+type payloads struct{ host *host.Host }
+
+// read returns a page of a payload.
+func (p payloads) read(_ context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
 	ref, offset, limit, err := parsePage(req.Params.URI)
 	if err != nil {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: err.Error()}
 	}
-	page, err := s.o.Host.ReadResult(ref, offset, limit)
+	page, err := p.host.ReadResult(ref, offset, limit)
 	var failure *agenttool.Error
 	switch {
 	case errors.As(err, &failure) && failure.Code == "unknown_ref":

@@ -14,17 +14,17 @@ import (
 )
 
 // result returns the response for an ended call.
-func (s *Server) result(req *sdk.CallToolRequest, f *flight) (sdk.Result, error) {
+func (l catalog) result(req *sdk.CallToolRequest, f *flight) (sdk.Result, error) {
 	c := f.completion
 	if e := c.Result.Error; e != nil && e.Class == agenttool.UnknownTool {
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: s.unknownTool(req.Params.Name)}
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: l.unknownTool(req.Params.Name)}
 	}
 	res := &sdk.CallToolResult{Meta: resultMeta(c), IsError: c.Result.IsError}
 	text, rest := blocks(c.Result.Content)
 	rest = append(rest, links(req, c)...)
 	shown := text
 	if !res.IsError {
-		if members, ok := s.outputs[c.Invocation.ToolID]; ok {
+		if members, ok := l.outputs[c.Invocation.ToolID]; ok {
 			only := showsOnlyStructured(req.ClientInfo())
 			res.StructuredContent = structured(c.Result.StructuredContent, members, text, only)
 			if only && text != "" {
@@ -39,8 +39,8 @@ func (s *Server) result(req *sdk.CallToolRequest, f *flight) (sdk.Result, error)
 	return res, nil
 }
 
-func (s *Server) unknownTool(name string) string {
-	return fmt.Sprintf("there is no tool %s; there are %s", clean(name, maxName), strings.Join(s.names, ", "))
+func (l catalog) unknownTool(name string) string {
+	return fmt.Sprintf("there is no tool %s; there are %s", clean(name, maxName), strings.Join(l.names, ", "))
 }
 
 // maxTwice is the maximum size in bytes of a text that is sent both in content and in structured content.

@@ -10,6 +10,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"net/http"
+
 	"toolhost/agenttool"
 	"toolhost/host"
 )
@@ -36,8 +38,7 @@ type Server struct {
 	tasks   tasks
 	calls   atomic.Int64 // so far, for their ids
 
-	names   []string                      // of the tools that are listed, sorted
-	outputs map[agenttool.ToolID][]member // the members of their structured content that are declared
+	catalog catalog
 }
 
 // New returns a server of the host's tools. It does no IO.
@@ -46,10 +47,10 @@ func New(o Options) *Server {
 		o.TaskAfter = 2 * time.Second
 	}
 	s := &Server{o: o, key: newSigningKey()}
-	s.sdk = sdk.NewServer(&sdk.Implementation{Name: "toolhost", Title: "toolhost", Version: o.Version}, s.sdkOptions())
+	s.sdk = sdk.NewServer(&sdk.Implementation{Name: "toolhost", Title: "toolhost", Version: o.Version}, sdkOptions(o.Instructions))
 	s.sdk.AddReceivingMiddleware(recovering, s.middleware)
-	s.addTools()
-	s.addResources()
+	s.catalog = newCatalog(s.sdk, o.Host.Surface())
+	addResources(s.sdk, o.Host)
 	s.tasks.s = s
 	s.tasks.addMethods()
 	return s
@@ -79,7 +80,7 @@ func (s *Server) middleware(next sdk.MethodHandler) sdk.MethodHandler {
 			hasBegun(ctx) // before, by another request
 		}
 		res, err := s.call(ctx, call)
-		if plain, ok := res.(*sdk.CallToolResult); ok && err == nil && len(s.names) > 0 {
+		if plain, ok := res.(*sdk.CallToolResult); ok && err == nil && len(s.catalog.names) > 0 {
 			return next(context.WithValue(ctx, outcome{}, plain), method, s.listed(call))
 		}
 		return res, err
@@ -100,7 +101,7 @@ type nothing struct{ sdk.ResultBase }
 // all tools have in common.
 func (s *Server) listed(req *sdk.CallToolRequest) *sdk.CallToolRequest {
 	params := *req.Params
-	params.Name = s.names[0]
+	params.Name = s.catalog.names[0]
 	return &sdk.CallToolRequest{Session: req.Session, Params: &params, Extra: req.Extra}
 }
 
@@ -138,4 +139,62 @@ func misnamed(req sdk.Request) error {
 		return &jsonrpc.Error{Code: sdk.CodeHeaderMismatch, Message: "the header Mcp-Name is not the taskId of the request"}
 	}
 	return nil
+}
+
+// Extend gives f the SDK's server, to add what the host does not offer: resources of the embedding program, middleware.
+// Middleware that is added later sees requests first. It must be called before the server serves.
+func (s *Server) Extend(f func(*sdk.Server)) { f(s.sdk) }
+
+// Handler returns the streamable HTTP transport: requests of 2026-07-28 and later stand for themselves, and end with
+// their connection; older clients have a session. It checks no token and no origin: its caller does.
+func (s *Server) Handler() http.Handler {
+	serve := func(*http.Request) *sdk.Server { return s.sdk }
+	modern := sdk.NewStreamableHTTPHandler(serve, &sdk.StreamableHTTPOptions{
+		Stateless: true, MaxRequestBodyBytes: maxBody, PropagateRequestCancellation: true, DisableLocalhostProtection: s.o.HostChecked,
+	})
+	legacy := sdk.NewStreamableHTTPHandler(serve, &sdk.StreamableHTTPOptions{
+		SessionTimeout: sessionTimeout, MaxRequestBodyBytes: maxBody, DisableLocalhostProtection: s.o.HostChecked,
+	})
+	var older sessions
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var e envelope
+		if r.Method == http.MethodPost {
+			var err error
+			if e, err = openBody(w, r, s.o.CheckMessage); err != nil {
+				refuseBody(w, e.id, err)
+				return
+			}
+			w = &answer{ResponseWriter: w, uncoded: e.uncoded(r.Header.Get(headerSession)), begun: older.note}
+		}
+		if e.isStateless(r) {
+			modern.ServeHTTP(w, r)
+			return
+		}
+		if e.method == methodInitialize && r.Header.Get(headerSession) == "" && !older.makeRoom(s.sdk.Sessions(), s.flights.calling) {
+			w.Header().Set("Retry-After", "60")
+			http.Error(w, "too many sessions: end one, or try again later", http.StatusServiceUnavailable)
+			return
+		}
+		if r.Method == http.MethodDelete {
+			s.cancelSession(r.Header.Get(headerSession))
+		}
+		defer older.serve(r)()
+		legacy.ServeHTTP(w, r)
+	})
+}
+
+// cancelSession ends the calls of a session that its client ends: the SDK waits for them.
+func (s *Server) cancelSession(id string) {
+	for _, f := range s.flights.live() {
+		if id != "" && f.in(id) {
+			s.o.Host.Cancel(f.id, "the client has ended its session")
+		}
+	}
+}
+
+// Stream returns the server's side of a new pair of pipes. No session is made before the first message.
+func (s *Server) Stream(o StreamOptions) *Stream {
+	st := newStream(s.sdk, o)
+	st.admission = &admission{}
+	return st
 }

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"iter"
 	"maps"
 	"net/http"
 	"sync"
@@ -77,8 +78,8 @@ func (a *activity) idler(b *activity) bool {
 
 // makeRoom reports whether another session may begin. Where there are as many as there may be, it ends the one that was
 // idle longest.
-func (s *Server) makeRoom(ss *sessions) bool {
-	open, id := s.surplus(ss)
+func (ss *sessions) makeRoom(all iter.Seq[*sdk.ServerSession], busy func(id string) bool) bool {
+	open, id := ss.surplus(all, busy)
 	switch {
 	case len(open) < maxSessions:
 		return true
@@ -91,29 +92,19 @@ func (s *Server) makeRoom(ss *sessions) bool {
 
 // surplus returns the sessions by their ids and, if they are too many, which one is to be ended. Those that have ended are
 // forgotten.
-func (s *Server) surplus(ss *sessions) (open map[string]*sdk.ServerSession, id string) {
+func (ss *sessions) surplus(all iter.Seq[*sdk.ServerSession], busy func(id string) bool) (open map[string]*sdk.ServerSession, id string) {
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
 	open = map[string]*sdk.ServerSession{}
-	for one := range s.sdk.Sessions() { // stateless requests and streams have some without an id
+	for one := range all { // stateless requests and streams have some without an id
 		if id := one.ID(); id != "" {
 			open[id] = one
 		}
 	}
 	maps.DeleteFunc(ss.all, func(id string, _ *activity) bool { return open[id] == nil })
 	if len(open) >= maxSessions {
-		id = ss.idlest(s.calling)
+		id = ss.idlest(busy)
 		delete(ss.all, id)
 	}
 	return open, id
-}
-
-// calling reports whether a call of the session goes on, whose connection may have ended.
-func (s *Server) calling(session string) bool {
-	for _, f := range s.flights.live() {
-		if !f.over() && f.in(session) {
-			return true
-		}
-	}
-	return false
 }

@@ -1,8 +1,6 @@
 package mcp
 
 import (
-	"bytes"
-	"context"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
@@ -12,7 +10,6 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"toolhost/agenttool"
 	"toolhost/host/prompt"
@@ -89,47 +86,6 @@ func (k signingKey) unseal(sealed string) (st state, err error) {
 		return state{}, errState
 	}
 	return st, nil
-}
-
-// resume resumes the call whose state the request brings. An answer counts if it is for the question of that state and the
-// question is still open: a state that is used again approves nothing. A late answer gets the result of the ended call,
-// so that the client does not call twice.
-func (s *Server) resume(ctx context.Context, req *sdk.CallToolRequest) (*flight, error) {
-	st, err := s.key.unseal(req.Params.RequestState)
-	if err != nil {
-		return nil, invalidParams(err.Error())
-	}
-	again := digest(req.Params.Name, arguments(req.Params.Arguments))
-	if !bytes.Equal(again[:], st.Digest) {
-		return nil, invalidParams("requestState belongs to a call with another name or other arguments; send those again that it was given for")
-	}
-	f := s.flights.get(st.Flight)
-	switch {
-	case f == nil:
-		return nil, invalidParams("the call that requestState belongs to is over, and its result is not kept any more; call again without it")
-	case !stateless(req.Params.Meta):
-		return nil, invalidParams("requestState is of a request of revision " + firstStateless + " or later; so must be the one that brings it back")
-	}
-	s.answered(ctx, f, st, req.Params.InputResponses)
-	f.again()
-	return f, nil
-}
-
-// answered takes the answer to the question that the state was given with, if there is one and the question is open.
-func (s *Server) answered(ctx context.Context, f *flight, st state, responses sdk.InputResponseMap) {
-	response, ok := responses[approvalKey]
-	q := f.pending()
-	if !ok || q == nil || q.Decision.DecisionID != st.Decision || time.Now().UnixMilli() > st.Expires {
-		return
-	}
-	s.respond(ctx, f, q, response)
-}
-
-// respond answers a question with the response of a client. A response that is no answer to a form denies.
-func (s *Server) respond(ctx context.Context, f *flight, q *question, response sdk.InputResponse) {
-	res, _ := response.(*sdk.ElicitResult)
-	f.settle(q)
-	s.decide(ctx, f, *q, newForm(q.Prompt).answer(res))
 }
 
 func invalidParams(message string) error {

@@ -53,13 +53,6 @@ type Stream struct {
 	legacy, modern *connection // nil: no request of that era came yet
 }
 
-// Stream returns the server's side of a new pair of pipes. No session is made before the first message.
-func (s *Server) Stream(o StreamOptions) *Stream {
-	st := newStream(s.sdk, o)
-	st.admission = &admission{}
-	return st
-}
-
 func newStream(server *sdk.Server, o StreamOptions) *Stream {
 	if o.Room == nil {
 		o.Room = func() {}

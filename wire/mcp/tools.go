@@ -8,13 +8,14 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"toolhost/agenttool"
+	"toolhost/host"
 )
 
 // sdkOptions has no logging capability (MCP-06). It lets clients cache lists for a short time only, and only for
 // themselves.
-func (s *Server) sdkOptions() *sdk.ServerOptions {
+func sdkOptions(instructions string) *sdk.ServerOptions {
 	return &sdk.ServerOptions{
-		Instructions: s.o.Instructions,
+		Instructions: instructions,
 		Capabilities: &sdk.ServerCapabilities{
 			Tools: &sdk.ToolCapabilities{}, Resources: &sdk.ResourceCapabilities{},
 			Extensions: map[string]any{tasksExtension: map[string]any{}},
@@ -37,10 +38,15 @@ func cacheable(_ context.Context, req sdk.Request, c *sdk.Cacheable) {
 	}
 }
 
-// addTools lists the tools that can be called, by name (MCP-10). They are the same for every client.
-func (s *Server) addTools() {
-	view := s.o.Host.Surface()
-	s.outputs = map[agenttool.ToolID][]member{}
+// catalog holds the tools that are listed. It is the same for every client, and does not change.
+type catalog struct {
+	names   []string                      // sorted
+	outputs map[agenttool.ToolID][]member // the declared members of their structured content
+}
+
+// newCatalog lists the tools of a surface that can be called, by name (MCP-10).
+func newCatalog(server *sdk.Server, view host.View) catalog {
+	listed := catalog{outputs: map[agenttool.ToolID][]member{}}
 	declared := make([]declaration, len(view.Declarations))
 	var reading sync.WaitGroup // of their schemas: a client that starts its server waits for all of them
 	for i, d := range view.Declarations {
@@ -54,12 +60,13 @@ func (s *Server) addTools() {
 			continue
 		}
 		if declared[i].tool.OutputSchema != nil {
-			s.outputs[d.ToolID] = declared[i].members
+			listed.outputs[d.ToolID] = declared[i].members
 		}
-		s.names = append(s.names, d.Name)
-		s.sdk.AddTool(declared[i].tool, ended)
+		listed.names = append(listed.names, d.Name)
+		server.AddTool(declared[i].tool, ended)
 	}
-	slices.Sort(s.names)
+	slices.Sort(listed.names)
+	return listed
 }
 
 func callable(l agenttool.Lifecycle) bool {
