@@ -1,47 +1,11 @@
 package classify
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 )
-
-// braces expands {a,b} and {1..3}. It is not ok if there are none.
-func (w expander) braces(word *syntax.Word) (words []*syntax.Word, ok bool) {
-	if !hasBrace(word) {
-		return nil, false
-	}
-	split := *word
-	if !syntax.SplitBraces(&split) || !hasBraceExp(split.Parts) {
-		if mayBrace(word.Parts) {
-			w.unknown("these braces are not understood")
-		}
-		return nil, false
-	}
-	if namesGrow(split.Parts) {
-		w.unknown("braces beside a variable may make it another one")
-	}
-	if w.expanded >= maxExpanded {
-		w.unknown("there are too many braces")
-		return nil, false
-	}
-	words, ok = expandBraces(split.Parts)
-	w.expanded += len(words)
-	if !ok || len(words) > maxFields {
-		w.unknown("these braces are not understood, or make too many words")
-		return nil, false
-	}
-	for _, each := range words {
-		if mayBrace(each.Parts) {
-			w.unknown("these braces are not understood")
-			break
-		}
-	}
-	w.steps += len(words)
-	return slices.DeleteFunc(words, isEmpty), true
-}
 
 // isEmpty reports whether a word has no text at all and no quotes: bash drops it.
 func isEmpty(word *syntax.Word) bool {

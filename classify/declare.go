@@ -146,3 +146,23 @@ func literalText(word *syntax.Word) (string, bool) {
 	text := word.Lit()
 	return text, len(word.Parts) == 0 || text != "" && !strings.ContainsAny(text, `\`+globBytes+"~{$")
 }
+
+// exported judges a variable that export or declare -x gives to all programs.
+func (w assigner) exported(a *syntax.Assign) {
+	switch {
+	case a.Index != nil, a.Array != nil, a.Append:
+		unseen{&w.shell}.givenVariable(a.Name.Value, program.Word{})
+		return
+	case a.Naked:
+		v := w.variable(a.Name.Value)
+		unseen{&w.shell}.givenVariable(a.Name.Value, program.Word{Text: v.text, Static: v.kind == static})
+		return
+	}
+	if w.quiet > 0 {
+		return
+	}
+	w.quiet++
+	value := w.single(a.Value)
+	w.quiet--
+	unseen{&w.shell}.givenVariable(a.Name.Value, value)
+}

@@ -384,3 +384,33 @@ func (sp *speller) unmarked(text string) string {
 	}
 	return strings.ReplaceAll(text, unknownMark, agenttool.Unread)
 }
+
+// echoes returns the approximate output of echo or printf in a substitution; it sets g.unsure if the output may differ.
+func (sp *speller) echoes(x *syntax.CmdSubst) (text string, ok bool) {
+	if len(x.Stmts) != 1 || len(x.Stmts[0].Redirs) > 0 || sp.within >= maxSpelt {
+		return "", false
+	}
+	call, ok := x.Stmts[0].Cmd.(*syntax.CallExpr)
+	if !ok || !prints(call) {
+		return "", false
+	}
+	sp.within++
+	defer func() { sp.within-- }()
+	argv := sp.literals(call.Args)
+	if !asSpelt(call.Args, argv) {
+		if sp.open {
+			return "", false
+		}
+		sp.unsure = true
+	}
+	return strings.TrimRight(echoed(argv), "\n"), true
+}
+
+// literals returns the words of a command that prints them.
+func (sp *speller) literals(words []*syntax.Word) []string {
+	list := make([]string, len(words))
+	for i, word := range words {
+		list[i] = sp.spelling(word.Parts)
+	}
+	return list
+}

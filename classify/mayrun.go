@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"mvdan.cc/sh/v3/syntax"
-
 	"toolhost/agenttool"
 	"toolhost/classify/program"
 )
@@ -159,26 +157,6 @@ func (sh unseen) givenVariable(name string, value program.Word) {
 	if value.Static && value.Text != "" {
 		sh.mentions = append(sh.mentions, []string{value.Text, agenttool.Unread})
 	}
-}
-
-// exported judges a variable that export or declare -x gives to all programs.
-func (w assigner) exported(a *syntax.Assign) {
-	switch {
-	case a.Index != nil, a.Array != nil, a.Append:
-		unseen{&w.shell}.givenVariable(a.Name.Value, program.Word{})
-		return
-	case a.Naked:
-		v := w.variable(a.Name.Value)
-		unseen{&w.shell}.givenVariable(a.Name.Value, program.Word{Text: v.text, Static: v.kind == static})
-		return
-	}
-	if w.quiet > 0 {
-		return
-	}
-	w.quiet++
-	value := w.single(a.Value)
-	w.quiet--
-	unseen{&w.shell}.givenVariable(a.Name.Value, value)
 }
 
 // builtinMayRun judges the builtins that run text, files or other programs.

@@ -126,13 +126,6 @@ func (w assigner) setsByClause(x *syntax.DeclClause) {
 	}
 }
 
-// quietly returns a word and records nothing about it.
-func (w expander) quietly(word *syntax.Word) program.Word {
-	w.quiet++
-	defer func() { w.quiet-- }()
-	return w.single(word)
-}
-
 // setsTarget judges the target of an assignment in an expression if it is no plain name: a[i], or one made of expansions.
 func (sh unseen) setsTarget(target syntax.ArithmExpr) {
 	word, ok := target.(*syntax.Word)

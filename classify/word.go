@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -389,3 +390,45 @@ func printsNumber(list []*syntax.Stmt) bool {
 
 // pattern expands a pattern of case or [[ only to analyse the code in it.
 func (w expander) pattern(word *syntax.Word) { w.text(word) }
+
+// quietly returns a word and records nothing about it.
+func (w expander) quietly(word *syntax.Word) program.Word {
+	w.quiet++
+	defer func() { w.quiet-- }()
+	return w.single(word)
+}
+
+// braces expands {a,b} and {1..3}. It is not ok if there are none.
+func (w expander) braces(word *syntax.Word) (words []*syntax.Word, ok bool) {
+	if !hasBrace(word) {
+		return nil, false
+	}
+	split := *word
+	if !syntax.SplitBraces(&split) || !hasBraceExp(split.Parts) {
+		if mayBrace(word.Parts) {
+			w.unknown("these braces are not understood")
+		}
+		return nil, false
+	}
+	if namesGrow(split.Parts) {
+		w.unknown("braces beside a variable may make it another one")
+	}
+	if w.expanded >= maxExpanded {
+		w.unknown("there are too many braces")
+		return nil, false
+	}
+	words, ok = expandBraces(split.Parts)
+	w.expanded += len(words)
+	if !ok || len(words) > maxFields {
+		w.unknown("these braces are not understood, or make too many words")
+		return nil, false
+	}
+	for _, each := range words {
+		if mayBrace(each.Parts) {
+			w.unknown("these braces are not understood")
+			break
+		}
+	}
+	w.steps += len(words)
+	return slices.DeleteFunc(words, isEmpty), true
+}

@@ -141,6 +141,3 @@ func below(dir, path Word) Word {
 	path.Local = false
 	return path
 }
-
-// Has reports whether an effect was found.
-func (u *Use) Has(e Effect) bool { return slices.Contains(u.Effects, e) }

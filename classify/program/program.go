@@ -311,3 +311,19 @@ type Command struct {
 	More   bool   // unknown words may follow (xargs, find -exec with {} only in a word of its own is not More)
 	Away   bool   // it runs on another machine or in a container: its paths and processes are not those of this machine
 }
+
+// Has reports whether an effect was found.
+func (u *Use) Has(e Effect) bool { return slices.Contains(u.Effects, e) }
+
+// absorb adds what another use says.
+func (u *Use) absorb(v *Use) {
+	u.Understood = u.Understood && v.Understood
+	u.lost, u.opaque, u.project = u.lost || v.lost, u.opaque || v.opaque, u.project+v.project
+	u.Effects = append(u.Effects, v.Effects...)
+	u.Reads = append(u.Reads, v.Reads...)
+	u.Writes = append(u.Writes, v.Writes...)
+	u.Hosts = append(u.Hosts, v.Hosts...)
+	u.Runs = append(u.Runs, v.Runs...)
+	u.Locks = append(u.Locks, v.Locks...)
+	u.Reasons = append(u.Reasons, v.Reasons...)
+}

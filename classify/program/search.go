@@ -156,16 +156,3 @@ func judgeFdCommand(words []Word, u *Use) {
 	}
 	u.Runs = append(u.Runs, Command{Argv: argv, More: !placed})
 }
-
-// absorb adds what another use says.
-func (u *Use) absorb(v *Use) {
-	u.Understood = u.Understood && v.Understood
-	u.lost, u.opaque, u.project = u.lost || v.lost, u.opaque || v.opaque, u.project+v.project
-	u.Effects = append(u.Effects, v.Effects...)
-	u.Reads = append(u.Reads, v.Reads...)
-	u.Writes = append(u.Writes, v.Writes...)
-	u.Hosts = append(u.Hosts, v.Hosts...)
-	u.Runs = append(u.Runs, v.Runs...)
-	u.Locks = append(u.Locks, v.Locks...)
-	u.Reasons = append(u.Reasons, v.Reasons...)
-}

@@ -65,7 +65,7 @@ func (m *Map) PutAside(git GitDir, kept func(name, digest string) bool) (Aside, 
 	}
 	defer t.close()
 	if t.root(git.Path) == "" {
-		return t.dropPointer(git)
+		return dropPointer(t, git)
 	}
 	fd, err := t.open(git.Path, unix.O_RDONLY|unix.O_DIRECTORY)
 	if err != nil {
@@ -107,7 +107,7 @@ func (a *Aside) hooks(git int, kept func(name, digest string) bool) error {
 }
 
 // dropPointer renames the .git file that leads to a git directory outside the roots.
-func (t *tree) dropPointer(git GitDir) (Aside, error) {
+func dropPointer(t *tree, git GitDir) (Aside, error) {
 	if git.Top == "" || t.root(git.Top) == "" {
 		return Aside{}, fmt.Errorf("put aside %s: it lies outside the workspace", git.Path)
 	}

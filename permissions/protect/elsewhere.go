@@ -111,13 +111,14 @@ func reachable(file string, stat *unix.Stat_t) bool {
 	return len(names) > 0
 }
 
-// inHome reports whether a path lies in the user's home directory. Every secret there is also known under its other names.
-func (b *builder) inHome(file string) bool {
-	home := b.options.Home
-	return home != "" && home != "/" && agenttool.Within(home, file)
-}
-
-// free reports whether a mask counts for no budget: the list names its place, so there is one at most for each of its lines.
-func (b *builder) free(entry Entry) bool {
-	return slices.ContainsFunc(b.m.deny.plainAt[fold(entry.Path)], func(i int) bool { return !b.m.deny.rules[i].allow })
+// isFar reports whether a lookup of the path may wait for another machine, unless a root lies on the same mount: work there waits
+// anyway.
+func (b *builder) isFar(file string) bool {
+	file = path.Clean(file)
+	for _, mount := range b.far {
+		if agenttool.Within(mount, file) && !slices.ContainsFunc(b.tree.roots, within(mount)) {
+			return true
+		}
+	}
+	return false
 }

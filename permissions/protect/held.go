@@ -1,7 +1,6 @@
 package protect
 
 import (
-	"slices"
 	"strings"
 	"time"
 
@@ -39,14 +38,6 @@ func (h *held) compiled(o Options, roots []string) (*denyList, error) {
 		h.deny = deny
 	}
 	return deny, err
-}
-
-// except makes one folded path an exception from the secrets, and reports whether it could.
-func (b *builder) except(folded string) bool {
-	if b.m.deny == b.held.deny {
-		b.m.deny = b.held.deny.copied()
-	}
-	return b.m.deny.except(folded)
 }
 
 // maxHeld bounds how many entries of a session are remembered. Only the walk can find later ones.
@@ -93,40 +84,6 @@ func (h *held) first(e Entry) int {
 	return maxHeld
 }
 
-// recall checks again every entry covered earlier, even if the walk did not reach it.
-func (b *builder) recall() {
-	for dir, top := range b.held.git {
-		if b.tree.root(dir) == "" {
-			continue
-		}
-		if stat, err := b.tree.lstat(dir); err != nil || kindOf(&stat) != Dir {
-			continue
-		}
-		b.repository(dir, top)
-		if top != "" {
-			b.watch[top] = true
-		}
-	}
-	for _, e := range b.held.kept {
-		if b.tree.root(e.Path) == "" {
-			continue
-		}
-		stat, err := b.tree.lstat(e.Path)
-		if err != nil {
-			continue
-		}
-		kind := kindOf(&stat)
-		switch denied, _ := b.m.deny.denied(fold(e.Path), true); {
-		case e.Rule == Secret && denied && kind == Symlink:
-			b.maskTarget(e.Path)
-		case e.Rule == Secret && denied:
-			b.mask(e.Path, &stat)
-		case e.Rule != Secret && e.Rule != Denied && !slices.ContainsFunc(b.m.inner, within(e.Path)):
-			b.seal(e.Path, e.Rule, kind)
-		}
-	}
-}
-
 // relisted uses the earlier listing of a large directory if the directory did not change since.
 func (w *walk) relisted(it item, fd int) bool {
 	known, ok := w.held.listings[it.path]
@@ -168,10 +125,4 @@ func (w *walk) keepListing(in opened, begun time.Time) {
 func (w *walk) matters(it item, folded string) bool {
 	return folded == ".git" || folded == "head" || folded == "commondir" || strings.HasPrefix(folded, w.m.deny.prefix) ||
 		len(advance(it.tails, folded)) > 0
-}
-
-// Uncovered returns the gaps due to a bound, on names or on mounts: commands could use these places although they should be
-// covered. A command that relies on the cover must not run unasked then.
-func (m *Map) Uncovered() []Gap {
-	return slices.DeleteFunc(slices.Clone(m.Partial), func(g Gap) bool { return !g.Bound })
 }

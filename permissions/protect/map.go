@@ -258,3 +258,63 @@ func (m *Map) Since(older *Map) (repositories []GitDir, entries []Entry) {
 func (m *Map) watches(file string) bool { return slices.Contains(m.Watch, path.Dir(file)) }
 
 func byPath(a, b Entry) int { return cmp.Compare(a.Path, b.Path) }
+
+// Uncovered returns the gaps due to a bound, on names or on mounts: commands could use these places although they should be
+// covered. A command that relies on the cover must not run unasked then.
+func (m *Map) Uncovered() []Gap {
+	return slices.DeleteFunc(slices.Clone(m.Partial), func(g Gap) bool { return !g.Bound })
+}
+
+// Reaches reports whether names below the directory may be protected: the walk saw the directory, or [Map.Judge] knows names in it,
+// or it is the beginning of a name of the table. A command that moves a tree to such a place, or makes a link there, could create
+// names that Judge forbids to create. Below other directories nothing is protected.
+func (m *Map) Reaches(dir string) bool {
+	dir = path.Clean(dir)
+	root := rootOf(m.inner, dir)
+	if root == "" || granted(m.writes, dir) {
+		return false
+	}
+	folded, base := fold(dir), fold(root)
+	for name := range m.names {
+		if strings.HasPrefix(name, folded+"/") {
+			return true
+		}
+	}
+	components := strings.Split(below(base, folded), "/")
+	if slices.Contains(components, nodeModules) {
+		return false
+	}
+	if m.seen(folded) {
+		return true
+	}
+	var open []tail
+	for i, component := range components {
+		open = advance(open, component)
+		if i < len(components)-1 {
+			continue
+		}
+		for _, t := range open {
+			at := i + 1 - strings.Count(t.name.Path, "/") + strings.Count(t.rest, "/")
+			if t.rest != "" && t.name.Hold == Seals && at >= 0 && m.seen(path.Join(base, path.Join(components[:at]...))) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// current reports whether every place that the Map depends on is unchanged: a few µs for each entry. It does not see new names
+// deeper in the roots.
+func (m *Map) current() bool {
+	t, err := openTree(m.Roots)
+	if err != nil {
+		return false
+	}
+	defer t.close()
+	for _, s := range m.stamps {
+		if t.stampOf(s.path, s.ctime != unix.Timespec{}) != s {
+			return false
+		}
+	}
+	return true
+}

@@ -78,18 +78,6 @@ func unescapeMount(text string) string {
 	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(text)
 }
 
-// isFar reports whether a lookup of the path may wait for another machine, unless a root lies on the same mount: work there waits
-// anyway.
-func (b *builder) isFar(file string) bool {
-	file = path.Clean(file)
-	for _, mount := range b.far {
-		if agenttool.Within(mount, file) && !slices.ContainsFunc(b.tree.roots, within(mount)) {
-			return true
-		}
-	}
-	return false
-}
-
 func within(dir string) func(string) bool {
 	return func(file string) bool { return agenttool.Within(dir, file) }
 }

@@ -17,12 +17,12 @@ const quarantineTries = 100
 // Quarantine makes the result of a change harmless without losing it: a file loses its executable bits, and a file or link is
 // renamed within its directory, since a hook runs by its name. It returns the new path. Directories, and names that vanished, are
 // left alone. It works through the directory's descriptor, follows no link, and acts only if the entry is still the one that the
-// change saw.
-func (m *Map) Quarantine(change Change) (string, error) {
+// change saw. roots are those of the Map.
+func Quarantine(roots []string, change Change) (string, error) {
 	if change.After.Kind != File && change.After.Kind != Symlink {
 		return "", fmt.Errorf("quarantine %s: it is neither file nor link", change.Path)
 	}
-	t, err := openTree(m.Roots)
+	t, err := openTree(roots)
 	if err != nil {
 		return "", err
 	}

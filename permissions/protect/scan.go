@@ -6,8 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"toolhost/agenttool"
 )
 
@@ -107,60 +105,8 @@ func scanWith(ctx context.Context, options Options, session *held) (*Map, error)
 	return b.m, nil
 }
 
-// builder collects what becomes a Map.
-type builder struct {
-	tree    *tree
-	options Options
-	far     []string // where file systems of other machines are mounted
-	m       *Map
-
-	sealed   []Entry           // found, in no order, some twice
-	reported []Entry           // found, likewise
-	secrets  []Entry           // the same
-	links    []Entry           // of the sealed ones, those to follow
-	git      map[string]string // git directories and their tops
-	watch    map[string]bool
-	linked   map[identity]Rule // files with several names, at least one of them protected
-	inside   int               // budget left for protected directories
-	hidden   int               // gaps of directories beyond those that are named
-	held     *held             // of the session
-}
-
 // maxNamed is the number of directories of one kind that Partial names one by one, maxGaps that of all its gaps but one.
 const (
 	maxNamed = 16
 	maxGaps  = 128
 )
-
-// missed reports a directory that the walk could not read: its names are unknown.
-func (b *builder) missed(dir, reason string) { b.notLookedInto(Gap{dir, reason, false}) }
-
-// cut is missed for a directory that a bound kept the walk from.
-func (b *builder) cut(dir, reason string) { b.notLookedInto(Gap{dir, reason, true}) }
-
-func (b *builder) notLookedInto(gap Gap) {
-	b.m.blind = true
-	if len(b.m.Partial) >= maxNamed {
-		b.hidden++
-		b.m.Partial[maxNamed-1].Bound = b.m.Partial[maxNamed-1].Bound || gap.Bound
-		return
-	}
-	b.add(gap)
-}
-
-// gap reports something else that is not covered.
-func (b *builder) gap(where, reason string) { b.add(Gap{where, reason, false}) }
-
-// short is gap for a place left uncovered because of a bound.
-func (b *builder) short(where, reason string) { b.add(Gap{where, reason, true}) }
-
-// add adds a gap. Their number is bounded, the last one says that there are more.
-func (b *builder) add(gap Gap) {
-	gap.Path = gap.Path[:min(len(gap.Path), unix.PathMax)]
-	if len(b.m.Partial) >= maxGaps {
-		gap = Gap{"", "there is more that is not covered", true}
-	}
-	if !slices.Contains(b.m.Partial, gap) {
-		b.m.Partial = append(b.m.Partial, gap)
-	}
-}

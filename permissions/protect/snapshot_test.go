@@ -105,7 +105,7 @@ func TestQuarantine(t *testing.T) {
 		if filepath.Base(c.Path) == "post-merge.quarantined-0" {
 			continue
 		}
-		moved, err := m.Quarantine(c)
+		moved, err := Quarantine(m.Roots, c)
 		if c.After.Kind == Dir {
 			if err == nil {
 				t.Error("a directory was put into quarantine")
@@ -121,7 +121,7 @@ func TestQuarantine(t *testing.T) {
 		if info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
 			t.Errorf("%s is executable: %v", moved, info.Mode())
 		}
-		if _, err := m.Quarantine(c); err == nil {
+		if _, err := Quarantine(m.Roots, c); err == nil {
 			t.Errorf("%s was put into quarantine twice", c.Path)
 		}
 	}
@@ -143,12 +143,12 @@ func TestQuarantineSwapped(t *testing.T) {
 	root := m.Roots[0]
 	must(t, os.WriteFile(root+"/mine", []byte("mine"), 0o755))
 	must(t, os.Rename(root+"/mine", root+"/.git/hooks/pre-commit"))
-	if _, err := m.Quarantine(changes[0]); !errors.Is(err, ErrChangedAgain) {
+	if _, err := Quarantine(m.Roots, changes[0]); !errors.Is(err, ErrChangedAgain) {
 		t.Errorf("another file: %v", err)
 	}
 	must(t, os.Rename(root+"/.git/hooks", root+"/.git/real"))
 	must(t, os.Symlink("real", root+"/.git/hooks"))
-	if _, err := m.Quarantine(changes[0]); err == nil {
+	if _, err := Quarantine(m.Roots, changes[0]); err == nil {
 		t.Error("through a link")
 	}
 	if info, err := os.Stat(root + "/.git/real/pre-commit"); err != nil || info.Mode().Perm() != 0o755 {

@@ -91,7 +91,7 @@ func TestNoDescriptorsLeft(t *testing.T) {
 		must(t, err)
 		_, err = snap.Changes()
 		must(t, err)
-		_, _ = m.Quarantine(Change{Path: root + "/.env", After: State{Kind: File}})
+		_, _ = Quarantine(m.Roots, Change{Path: root + "/.env", After: State{Kind: File}})
 		_, err = Scan(t.Context(), Options{Roots: []string{root, "/nope"}})
 		if err == nil {
 			t.Error("a missing root is no error")

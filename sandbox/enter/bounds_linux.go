@@ -1,7 +1,6 @@
 package enter
 
 import (
-	"runtime"
 	"strconv"
 	"syscall"
 )
@@ -68,77 +67,10 @@ const (
 	share  = 4
 )
 
-// watch gives a command's session its priority, and ends a command that uses more than its bounds. One that ends at once costs
-// neither.
-func (h *helper) watch(command int, b bounds) {
-	nice := false
-	for pause := int64(often); !nice || b != (bounds{}); {
-		wait := syscall.NsecToTimespec(pause * 1e6)
-		_ = syscall.Nanosleep(&wait, nil)
-		nice = nice || h.view.setSessionPriority(command)
-		runtime.LockOSThread() // whose time is taken
-		begun := threadTime()
-		pause = h.look(b)
-		pause = max(pause, (share-1)*(threadTime()-begun)/1e6)
-		runtime.UnlockOSThread()
-	}
-}
-
-// look ends a command that uses more than its bounds. It returns how many ms later to look again.
-func (h *helper) look(b bounds) (pause int64) {
-	if b == (bounds{}) {
-		return calmly
-	}
-	processes, memory := h.used()
-	what, used, most := "", 0, 0
-	switch {
-	case b.processes > 0 && processes > b.processes:
-		what, used, most = "processes", processes, b.processes
-	case b.memory > 0 && memory > b.memory:
-		what, used, most = "memory", memory, b.memory
-	}
-	if what != "" {
-		say(SaysBounded, -1, what, strconv.Itoa(used), strconv.Itoa(most))
-		h.signal(syscall.SIGKILL)
-	}
-	if b.processes > 0 && processes > b.processes/8 || b.memory > 0 && memory > b.memory/16 || what != "" {
-		return often
-	}
-	return calmly
-}
-
 // threadTime returns how many ns the calling thread has run.
 func threadTime() int64 {
 	const thisThread = 1 // RUSAGE_THREAD
 	var used syscall.Rusage
 	_ = syscall.Getrusage(thisThread, &used)
 	return used.Utime.Nano() + used.Stime.Nano()
-}
-
-// used counts the processes of the command, and the bytes of memory that are theirs.
-func (h *helper) used() (processes, memory int) {
-	page := syscall.Getpagesize()
-	count := func(pid int) {
-		processes++
-		text := readAll("/proc/" + strconv.Itoa(pid) + "/statm") // size resident shared …
-		var fields [3]string
-		for i := range fields {
-			end := index(text, ' ')
-			fields[i], text = text[:end], text[min(end+1, len(text)):]
-		}
-		memory += max(number(fields[1])-number(fields[2]), 0) * page
-	}
-	if h.first {
-		for _, pid := range numbers("/proc") {
-			if pid != 1 {
-				count(pid)
-			}
-		}
-		return processes, memory
-	}
-	eachBelow(func(c child) bool {
-		count(c.pid)
-		return processes < maxTree
-	})
-	return processes, memory
 }

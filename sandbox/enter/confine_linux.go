@@ -13,7 +13,7 @@ func (h *helper) confine(s Step) (errno syscall.Errno, ok bool) {
 	case Loopback:
 		return loopback(), true
 	case Streams:
-		return h.checkStreams(), true
+		return checkStreams(h.files), true
 	case Directory:
 		return enterDirectory(s.Args[0], s.Args[1], s.Args[2]), true
 	case Limit:

@@ -35,11 +35,3 @@ func prlimit(pid, resource int, set, old *syscall.Rlimit) syscall.Errno {
 	runtime.KeepAlive(old)
 	return errno
 }
-
-// setBounds sets the limits that are the command's alone: with those of its helper changed, the helper itself could run into
-// them.
-func (h *helper) setBounds(pid int) {
-	for _, l := range h.bounds {
-		_ = l.set(pid) // fails for who runs as somebody else by now, or not any more
-	}
-}

@@ -5,9 +5,9 @@ import "syscall"
 // checkStreams makes sure that no descriptor of the command is a way around the mounts: a descriptor brings the mount along on
 // which it was opened, and that is the host's own. What is /dev/null becomes the sandbox's; pipes, connected
 // local sockets and terminals lead nowhere; with anything else one could change modes, or look about.
-func (h *helper) checkStreams() syscall.Errno {
-	for i := range h.files {
-		fd := int(h.files[i])
+func checkStreams(files []uintptr) syscall.Errno {
+	for _, file := range files {
+		fd := int(file)
 		var st syscall.Stat_t
 		if err := syscall.Fstat(fd, &st); err != nil {
 			return err.(syscall.Errno)

@@ -9,24 +9,6 @@ import (
 
 // The calls that change what is known of a file. They go to a descriptor of it, or through one in /proc.
 
-// link reports whether the call is about a link itself.
-func (r *request) link() bool {
-	t := r.targets[0]
-	if t.open >= 0 || r.operands[0].follows(&r.n.data.args) {
-		return false
-	}
-	fd, err := t.object()
-	return err == nil && t.kindOf(fd) == unix.S_IFLNK
-}
-
-// flagged refuses flags that a call does not have.
-func (r *request) flagged(at int) unix.Errno {
-	if at != none && r.arg(at)&0xffff_ffff&^(unix.AT_SYMLINK_NOFOLLOW|unix.AT_EMPTY_PATH) != 0 {
-		return unix.EINVAL
-	}
-	return 0
-}
-
 func actChmod(mode int) func(*request) unix.Errno {
 	return func(r *request) unix.Errno {
 		if errno := r.flagged(r.operands[0].flags); errno != 0 {

@@ -136,22 +136,6 @@ func actTruncate(r *request) unix.Errno {
 	return errnoFrom(unix.Truncate(path, size))
 }
 
-// object is a name for what the call is done to, by which we reach nothing else.
-func (r *request) object() (path string, errno unix.Errno) {
-	t := r.targets[0]
-	fd, err := t.object()
-	if err != nil {
-		return "", errnoOf(err)
-	}
-	switch kind := t.kindOf(fd); {
-	case kind == unix.S_IFLNK && t.open < 0: // it took the place of what was resolved
-		return "", again
-	case t.slash && kind != unix.S_IFDIR:
-		return "", unix.ENOTDIR
-	}
-	return atProc(fd), 0
-}
-
 func (t *target) kindOf(fd int) uint32 {
 	var st unix.Stat_t
 	if unix.Fstat(fd, &st) != nil {

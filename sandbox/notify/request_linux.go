@@ -2,6 +2,7 @@ package notify
 
 import (
 	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -282,3 +283,68 @@ func (r *request) takeUmask() unix.Errno {
 
 // atProc is a name by which this thread reaches what it has open.
 func atProc(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }
+
+// link reports whether the call is about a link itself.
+func (r *request) link() bool {
+	t := r.targets[0]
+	if t.open >= 0 || r.operands[0].follows(&r.n.data.args) {
+		return false
+	}
+	fd, err := t.object()
+	return err == nil && t.kindOf(fd) == unix.S_IFLNK
+}
+
+// flagged refuses flags that a call does not have.
+func (r *request) flagged(at int) unix.Errno {
+	if at != none && r.arg(at)&0xffff_ffff&^(unix.AT_SYMLINK_NOFOLLOW|unix.AT_EMPTY_PATH) != 0 {
+		return unix.EINVAL
+	}
+	return 0
+}
+
+// object is a name for what the call is done to, by which we reach nothing else.
+func (r *request) object() (path string, errno unix.Errno) {
+	t := r.targets[0]
+	fd, err := t.object()
+	if err != nil {
+		return "", errnoOf(err)
+	}
+	switch kind := t.kindOf(fd); {
+	case kind == unix.S_IFLNK && t.open < 0: // it took the place of what was resolved
+		return "", again
+	case t.slash && kind != unix.S_IFDIR:
+		return "", unix.ENOTDIR
+	}
+	return atProc(fd), 0
+}
+
+// descriptor is what the caller has open, or its working directory.
+func (r *request) descriptor(fd int) (*target, error) {
+	t := &target{walk: walk{p: &r.from.process, at: -1}, open: -1, held: -1, given: true}
+	var err error
+	if fd == unix.AT_FDCWD {
+		t.given = false
+		t.open, err = unix.Open(r.from.entry(fd), placeOnly, 0)
+	} else if err = r.from.take(fd); err == nil {
+		t.open, r.from.socket = r.from.socket, -1
+	}
+	if err != nil {
+		return nil, err
+	}
+	return t, t.findPath()
+}
+
+// named is what a name leads to. The paths are those of links at its end, and its own.
+func (r *request) named(o operand, name string) (*target, []string, error) {
+	t := &target{walk: walk{p: &r.from.process, at: -1}, open: -1, held: -1}
+	parent, last := split(name)
+	if last == "" && o.follow == never { // "/", "." and "..", which are nobody's to make or to remove
+		parent, last = splitPlace(name)
+	}
+	if err := t.start(r.dir(o), parent); err != nil {
+		return t, nil, err
+	}
+	t.last, t.slash = last, last != "" && strings.HasSuffix(name, "/")
+	paths, err := t.ends(o, o.follows(&r.n.data.args))
+	return t, paths, err
+}

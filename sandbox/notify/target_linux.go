@@ -87,22 +87,6 @@ func (t Target) ReadOnly() bool {
 	return unix.Fstatfs(at, &fs) == nil && fs.Flags&unix.ST_RDONLY != 0
 }
 
-// descriptor is what the caller has open, or its working directory.
-func (r *request) descriptor(fd int) (*target, error) {
-	t := &target{walk: walk{p: &r.from.process, at: -1}, open: -1, held: -1, given: true}
-	var err error
-	if fd == unix.AT_FDCWD {
-		t.given = false
-		t.open, err = unix.Open(r.from.entry(fd), placeOnly, 0)
-	} else if err = r.from.take(fd); err == nil {
-		t.open, r.from.socket = r.from.socket, -1
-	}
-	if err != nil {
-		return nil, err
-	}
-	return t, t.findPath()
-}
-
 // findPath says where an open object lies.
 func (t *target) findPath() (err error) {
 	if t.path, err = nameOf(t.open); err != nil {
@@ -113,21 +97,6 @@ func (t *target) findPath() (err error) {
 		t.path = ""
 	}
 	return nil
-}
-
-// named is what a name leads to. The paths are those of links at its end, and its own.
-func (r *request) named(o operand, name string) (*target, []string, error) {
-	t := &target{walk: walk{p: &r.from.process, at: -1}, open: -1, held: -1}
-	parent, last := split(name)
-	if last == "" && o.follow == never { // "/", "." and "..", which are nobody's to make or to remove
-		parent, last = splitPlace(name)
-	}
-	if err := t.start(r.dir(o), parent); err != nil {
-		return t, nil, err
-	}
-	t.last, t.slash = last, last != "" && strings.HasSuffix(name, "/")
-	paths, err := t.ends(o, o.follows(&r.n.data.args))
-	return t, paths, err
 }
 
 // splitPlace cuts "." or ".." off the end of a name that gives a directory by its place. Of the root it leaves "/".

@@ -36,7 +36,7 @@ func (ws *waits) begin(r *request) error {
 	r.waits = -1
 	ws.all.Go(func() { // ends when it can be opened, the caller is gone, or by end
 		waiting.w = newWorker()
-		waiting.wait(ws.stop)
+		ws.wait(waiting)
 		ws.mu.Lock()
 		ws.waiting--
 		ws.mu.Unlock()
@@ -51,12 +51,12 @@ func (ws *waits) end() {
 }
 
 // wait tries again and again to open the very thing that was judged.
-func (r *request) wait(stop <-chan struct{}) {
+func (ws *waits) wait(r *request) {
 	defer r.leave()
 	const naming = unix.O_CREAT | unix.O_EXCL | unix.O_NOFOLLOW
 	for pause := shortestLook; ; pause = min(2*pause, longestLook) {
 		select {
-		case <-stop:
+		case <-ws.stop:
 			return
 		case <-time.After(pause):
 		}

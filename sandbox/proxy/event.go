@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"strings"
 	"time"
 
 	"toolhost/sandbox/egress"
@@ -34,16 +33,4 @@ type Event struct {
 	Time     time.Time
 	Ticket   string // the id given to Admit; empty when no ticket was shown
 	Protocol Protocol
-}
-
-// log tells what became of an attempt. t is nil when nobody is known to have made it.
-func (p *Proxy) log(t *Ticket, protocol Protocol, v egress.Verdict) {
-	e := Event{Time: p.o.Now(), Protocol: protocol, Verdict: v}
-	if t != nil {
-		e.Ticket = t.id
-		for _, text := range []*string{&e.Host, &e.Message, &e.SuggestedGrant} {
-			*text = strings.ReplaceAll(*text, t.token, "[token]")
-		}
-	}
-	p.o.Log(e)
 }

@@ -3,7 +3,12 @@ package proxy
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httputil"
 	"os"
 	"strings"
 	"time"
@@ -111,5 +116,63 @@ func (p *Proxy) serveConnect(c *conn, to asked, v egress.Verdict) {
 		c.Close()
 		return
 	}
-	p.tunnel(tunnel{client: c, server: up, asked: to, verdict: v})
+	tunnel{client: c, server: up, asked: to, verdict: v}.carry(p)
+}
+
+// newServer returns the server of requests that are passed on: one on each connection, already judged.
+func (p *Proxy) newServer() *http.Server {
+	s := &http.Server{
+		Handler:           http.HandlerFunc(p.pass),
+		ReadHeaderTimeout: p.o.Limits.Handshake,
+		MaxHeaderBytes:    maxHead,
+		ErrorLog:          log.New(io.Discard, "", 0),
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+			return context.WithValue(ctx, connKey{}, c)
+		},
+	}
+	s.SetKeepAlivesEnabled(false)
+	return s
+}
+
+func (p *Proxy) pass(w http.ResponseWriter, r *http.Request) {
+	if !p.begin() {
+		return
+	}
+	defer p.running.Done()
+	connOf(r.Context()).ticket.forward.ServeHTTP(w, r)
+}
+
+// forwarder passes the requests of t on. Hop-by-hop headers, credentials for this proxy among them, end here.
+func (p *Proxy) forwarder(t *Ticket) http.Handler {
+	return &httputil.ReverseProxy{
+		Rewrite:       rewrite,
+		Transport:     transport(t),
+		FlushInterval: -1,
+		ErrorLog:      log.New(io.Discard, "", 0),
+		ModifyResponse: func(res *http.Response) error {
+			p.log(t, HTTP, connOf(res.Request.Context()).verdict)
+			res.Header.Del(DeniedHeader) // only this proxy says so
+			return nil
+		},
+		ErrorHandler: p.failed,
+	}
+}
+
+// failed answers a request that reached nobody.
+func (p *Proxy) failed(w http.ResponseWriter, r *http.Request, err error) {
+	c := connOf(r.Context())
+	v := c.verdict
+	if refused := (notDialed{}); errors.As(err, &refused) {
+		v = refused.verdict
+	} else {
+		v.Outcome, v.Reason = egress.Failed, egress.Unreachable
+		v.Message = fmt.Sprintf("%s is permitted but did not answer properly: %q", authority(v), err)
+	}
+	p.log(c.ticket, HTTP, v)
+	res := response(v)
+	for name, values := range res.Header {
+		w.Header()[name] = values
+	}
+	w.WriteHeader(res.StatusCode)
+	io.Copy(w, res.Body)
 }

@@ -2,11 +2,13 @@ package proxy
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -187,4 +189,46 @@ func (p *Proxy) Close() error {
 	err := p.server.Shutdown(ctx)
 	p.running.Wait()
 	return err
+}
+
+// log tells what became of an attempt. t is nil when nobody is known to have made it.
+func (p *Proxy) log(t *Ticket, protocol Protocol, v egress.Verdict) {
+	e := Event{Time: p.o.Now(), Protocol: protocol, Verdict: v}
+	if t != nil {
+		e.Ticket = t.id
+		for _, text := range []*string{&e.Host, &e.Message, &e.SuggestedGrant} {
+			*text = strings.ReplaceAll(*text, t.token, "[token]")
+		}
+	}
+	p.o.Log(e)
+}
+
+// Admit makes the ticket of a command that may reach the hosts of grants. Events carry id, which is for the caller to
+// choose; without grants every attempt is refused and logged. A ticket of a closed proxy is closed.
+func (p *Proxy) Admit(id string, grants []egress.Grant) *Ticket {
+	t := &Ticket{id: id, token: strings.ToLower(rand.Text()), proxy: p, checker: egress.New(grants, p.o.Egress)}
+	t.forward = p.forwarder(t)
+	p.mu.Lock()
+	p.tickets[sha256.Sum256([]byte(t.token))] = t
+	p.mu.Unlock()
+	leave, ok := p.life.add(t.Close)
+	if ok {
+		_, ok = t.life.add(leave)
+	}
+	if !ok {
+		leave()
+		t.Close()
+	}
+	return t
+}
+
+// ticketOf returns the ticket that the credentials belong to, or nil. Tokens are found by their digest, so that the
+// time it takes says nothing about how much of a guess was right.
+func (p *Proxy) ticketOf(name, password string) *Ticket {
+	if name != user {
+		return nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.tickets[sha256.Sum256([]byte(password))]
 }

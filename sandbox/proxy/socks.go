@@ -68,7 +68,7 @@ func (p *Proxy) serveSOCKS(c *conn) {
 	}
 	p.log(to.ticket, to.protocol, v)
 	p.answerSOCKS(c, socksOK)
-	p.tunnel(tunnel{client: c, server: up, asked: to, verdict: v})
+	tunnel{client: c, server: up, asked: to, verdict: v}.carry(p)
 }
 
 // endSOCKS logs a verdict and closes the connection, whose answer was written.

@@ -15,18 +15,18 @@ type tunnel struct {
 	verdict egress.Verdict // by which it was allowed
 }
 
-// tunnel carries bytes until both sides are done, one of them breaks, or nothing moves for too long.
+// carry carries bytes until both sides are done, one of them breaks, or nothing moves for too long.
 //
 // The server's bytes flow at once, for there are protocols in which the server speaks first; the client's flow once
 // their beginning was looked at.
-func (p *Proxy) tunnel(t tunnel) {
+func (t tunnel) carry(p *Proxy) {
 	defer t.close()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		t.pour(t.client, t.server)
 	}()
-	if in, ok := p.greeting(t); ok {
+	if in, ok := t.greeting(p); ok {
 		t.pour(t.server, in)
 	} else {
 		t.close()
@@ -56,7 +56,7 @@ func (t tunnel) pour(dst halfCloser, src io.Reader) {
 }
 
 // greeting looks at the client's first bytes and returns all that it sends, or false when they are refused.
-func (p *Proxy) greeting(t tunnel) (io.Reader, bool) {
+func (t tunnel) greeting(p *Proxy) (io.Reader, bool) {
 	if first, err := t.client.in.Peek(1); err != nil || first[0] != tlsHandshake {
 		return t.client, true
 	}

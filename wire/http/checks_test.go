@@ -226,7 +226,7 @@ func FuzzAuthorize(f *testing.F) {
 		r := httptest.NewRequest("GET", "/", nil)
 		r.Header["Authorization"] = []string{header}
 		want := len(header) > 7 && strings.EqualFold(header[:7], "bearer ") && strings.Trim(header[7:], " ") == testToken
-		if got := s.authorized(r); got != want {
+		if got := s.gate.authorized(r); got != want {
 			t.Errorf("authorized(%q) = %v", header, got)
 		}
 	})

@@ -13,12 +13,12 @@ type mount struct {
 	handler nethttp.Handler
 }
 
-// mounts are handlers, that of the longest path first: it is the one that counts.
-type mounts []mount
+// routes are handlers, that of the longest path first: it is the one that counts.
+type routes []mount
 
 // sortMounts puts the longest path first, which is the one that counts.
-func sortMounts(given map[string]nethttp.Handler) (mounts, error) {
-	var sorted mounts
+func sortMounts(given map[string]nethttp.Handler) (routes, error) {
+	var sorted routes
 	for path, handler := range given {
 		clean := strings.TrimSuffix(path, "/")
 		if !strings.HasPrefix(path, "/") || handler == nil || clean == healthPath || clean == eventsPath {
@@ -36,7 +36,7 @@ func sortMounts(given map[string]nethttp.Handler) (mounts, error) {
 }
 
 // at returns the handler of a path; nil: there is none.
-func (all mounts) at(path string) nethttp.Handler {
+func (all routes) at(path string) nethttp.Handler {
 	for _, m := range all {
 		if path == m.path || strings.HasPrefix(path, m.path+"/") {
 			return m.handler

@@ -77,7 +77,7 @@ type Server struct {
 	gate     gate
 	tls      *tls.Config // nil: none
 	listener *net.TCPListener
-	mounts   mounts
+	mounts   routes
 	conns    *connections
 	busy     *busy
 	streams  chan struct{} // holds one for each stream of events

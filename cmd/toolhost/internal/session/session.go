@@ -5,9 +5,12 @@
 package session
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,6 +24,7 @@ import (
 	"toolhost/cmd/toolhost/internal/sockets"
 	"toolhost/host"
 	"toolhost/permissions"
+	"toolhost/permissions/protect"
 	"toolhost/persist"
 	"toolhost/sandbox"
 	"toolhost/settings"
@@ -29,6 +33,8 @@ import (
 	"toolhost/tools/search/engine"
 	"toolhost/tools/search/ignore"
 	"toolhost/tools/workspace"
+	"toolhost/wire/stdio"
+	"toolhost/wire/stdio/native"
 )
 
 // Session is a host and the parts that it works with.
@@ -209,4 +215,80 @@ func (s *Session) policy() permissions.Policy {
 	p := s.live.snapshot().Policy
 	p.Confines, p.Uncovered = s.Sandbox.Level == sandbox.Full, s.Sandbox.Uncovered
 	return p
+}
+
+// personTools are the tools that a person can call at the socket.
+var personTools = []string{"shell_output", "shell_kill"}
+
+// Listen opens the socket of a reachable session, once. A person sees its jobs and answers its prompts there.
+func (s *Session) Listen() {
+	if s.o.Reachable {
+		s.listening.Do(s.listen)
+	}
+}
+
+func (s *Session) listen() {
+	l, err := sockets.Listen(s.ID())
+	if err != nil {
+		s.o.Log("this session cannot be reached with toolhost jobs and toolhost approve: " + err.Error())
+		return
+	}
+	if !s.atClose(l.Close) {
+		_ = l.Close()
+		return
+	}
+	go l.Serve(func(conn net.Conn) { // until the listener is closed, with the session
+		w := stdio.NewWriter(conn)
+		family := native.New(native.Options{
+			Host: s.Host, Writer: w, Session: s.ID(), Version: s.o.Version, Sandbox: s.Sandbox.Describe(),
+			Person: &native.Person{Tools: personTools, Vet: s.vet(conn), Warnings: s.live.all, Reload: s.Reload},
+		})
+		_ = stdio.Serve(context.Background(), conn, w, family) // ends with the connection
+		family.Leave()
+		_ = conn.Close()
+		_ = w.Close()
+	})
+}
+
+// tripped reports a protected name that was changed: to the clients of now, to those that connect later, and in the log.
+func (s *Session) tripped(v sandbox.Violation) {
+	message := v.String()
+	s.live.report(message)
+	s.Host.Tripped(message)
+}
+
+// writing records that a tool is about to change a file. If the change completes a git directory, done puts the programs in it aside,
+// except for the file itself, which the decision showed.
+func (s *Session) writing(path string) (done func()) {
+	s.Sandbox.Names.Allow(path)
+	dir, completes := protect.Completes(path)
+	return func() {
+		if completes {
+			s.putAside(dir, path)
+		}
+	}
+}
+
+// putAside puts the programs in a new git directory aside, except for one file, and reports it.
+func (s *Session) putAside(dir, shown string) {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	s.Sandbox.Names.Invalidate()
+	m, err := s.Sandbox.Names.Map(ctx)
+	v := sandbox.Violation{
+		Wall: sandbox.Changed, Path: dir, Rule: string(protect.VCSConfig), Certain: true, Detail: "is a repository that a call made by writing " + filepath.Base(shown),
+	}
+	if err == nil {
+		var done protect.Aside
+		done, err = m.PutAside(protect.GitDir{Path: dir}, func(name, _ string) bool {
+			return agenttool.Within(dir, shown) && filepath.Base(shown) == name
+		})
+		if !done.Empty() {
+			v.Detail += ": " + done.String() + " are out of use until a person allows them with toolhost trust"
+		}
+	}
+	if err != nil {
+		v.Detail += ", and may run programs that the call chose: " + err.Error()
+	}
+	s.tripped(v)
 }
