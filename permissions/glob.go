@@ -10,14 +10,14 @@ import (
 	"toolhost/agenttool"
 )
 
-// setGlob reads the pattern of a rule about paths.
-func (r *Rule) setGlob(spec, home string) error {
+// parsePathPattern reads the pattern of a rule about paths.
+func parsePathPattern(spec, home string) (string, error) {
 	if strings.Contains("/"+spec+"/", "/../") {
-		return fmt.Errorf("a pattern cannot hold .. as a component")
+		return "", fmt.Errorf("a pattern cannot hold .. as a component")
 	}
 	if rest, ok := strings.CutPrefix(spec, "~/"); ok || spec == "~" {
 		if home == "" {
-			return fmt.Errorf("there is no home directory for ~")
+			return "", fmt.Errorf("there is no home directory for ~")
 		}
 		spec = filepath.Join(escapeGlob(home), strings.TrimPrefix(rest, "~"))
 	}
@@ -35,12 +35,11 @@ func (r *Rule) setGlob(spec, home string) error {
 	}
 	switch {
 	case strings.HasPrefix(spec, "!"):
-		return fmt.Errorf("a pattern cannot be negated")
+		return "", fmt.Errorf("a pattern cannot be negated")
 	case !doublestar.ValidatePattern(spec):
-		return fmt.Errorf("the pattern is malformed: a bracket or brace is open")
+		return "", fmt.Errorf("the pattern is malformed: a bracket or brace is open")
 	}
-	r.glob = spec
-	return nil
+	return spec, nil
 }
 
 // leads returns the pattern with the links in its literal beginning resolved, nil if there are none. Allow rules are resolved only

@@ -94,9 +94,11 @@ func (p Parser) setSpecifier(r *Rule, spec string) error {
 	case r.tool == "shell":
 		return r.setWords(spec)
 	case isPathTool(r.tool):
-		if err := r.setGlob(spec, p.Home); err != nil {
+		glob, err := parsePathPattern(spec, p.Home)
+		if err != nil {
 			return err
 		}
+		r.glob = glob
 		r.led = p.leads(r)
 		return nil
 	case r.tool == networkTool:

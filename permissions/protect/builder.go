@@ -234,3 +234,15 @@ func (b *builder) inHome(file string) bool {
 func (b *builder) free(entry Entry) bool {
 	return slices.ContainsFunc(b.m.deny.plainAt[fold(entry.Path)], func(i int) bool { return !b.m.deny.rules[i].allow })
 }
+
+// isFar reports whether a lookup of the path may wait for another machine, unless a root lies on the same mount: work there waits
+// anyway.
+func (b *builder) isFar(file string) bool {
+	file = path.Clean(file)
+	for _, mount := range b.far {
+		if agenttool.Within(mount, file) && !slices.ContainsFunc(b.tree.roots, within(mount)) {
+			return true
+		}
+	}
+	return false
+}

@@ -259,3 +259,35 @@ func (b *builder) aliasesIn(dir string, w *walk) {
 		}
 	}
 }
+
+// elsewhere masks the secrets that the patterns name by an absolute path, wherever they are. These masks are few, since the list
+// is, so nothing that commands make can use up what is left for them.
+func (b *builder) elsewhere() {
+	plain, wild := b.m.deny.elsewhere(b.tree.roots)
+	for _, pattern := range wild {
+		found, ok := matching(pattern, b.isFar)
+		if !ok {
+			b.gap(pattern, "not masked: a pattern with wildcards outside the roots cannot become a mask")
+		}
+		plain = append(plain, found...)
+	}
+	for _, file := range b.held.outside.remaining(b, plain) {
+		if denied, _ := b.m.deny.denied(fold(file), false); !denied {
+			continue
+		}
+		if b.isFar(file) {
+			b.gap(file, "not masked: another machine's file system, or one that a program serves, is mounted there")
+			continue
+		}
+		var stat unix.Stat_t
+		switch err := unix.Lstat(file, &stat); {
+		case err != nil:
+		case kindOf(&stat) == Symlink && b.tree.root(file) != "":
+			b.maskTarget(file)
+		case kindOf(&stat) == Symlink:
+			b.maskOutside(file, false)
+		case b.tree.root(file) != "" || b.inHome(file) || reachable(file, &stat):
+			b.maskPath(file, false)
+		}
+	}
+}

@@ -139,29 +139,6 @@ func (c *change) attempt(ctx context.Context) (agenttool.Output, error) {
 	return report(was, result, d.text), nil
 }
 
-// document reads the target. It fails with errMoved if the target changes meanwhile.
-func (s *session) document(t *target) (*document, error) {
-	d := &document{path: t.path, exists: t.exists(), limit: s.options.share(8, maxDocument)}
-	d.form = inspect(nil)
-	if !d.exists {
-		return d, nil
-	}
-	raw, err := t.read(d.limit)
-	if err != nil {
-		return nil, err
-	}
-	d.raw, d.form, d.digest = raw, inspect(raw), digestOf(raw)
-	if !d.form.binary {
-		d.text = d.form.decode(raw)
-	}
-	d.version = d.digest
-	if len(raw) > digestLimit {
-		d.version = t.version()
-	}
-	d.knowledge = s.options.Ledger.recall(t.path.Resolved, d.version)
-	return d, nil
-}
-
 // remember records the new content in the ledger. After an edit of a file that was not read completely, the session
 // does not know the whole content.
 func (c *change) remember(t *target, was *document, version string) {

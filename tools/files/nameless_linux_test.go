@@ -17,7 +17,7 @@ func TestNothingBesideWhileItIsWritten(t *testing.T) {
 		f.Close()
 	}
 	for _, mode := range []os.FileMode{0o600, 0o666} {
-		temp := must[*temporary](t)((&session{}).newTemporary(target.dir, mode))
+		temp := must[*temporary](t)(newTemporary("", target.dir, mode))
 		if err := temp.write([]byte("new")); err != nil {
 			t.Fatal(err)
 		}
@@ -57,7 +57,7 @@ func TestNothingBesideBeforeARename(t *testing.T) {
 			}
 			s := &session{options: Options{Stage: func() string { return c.stage }}}
 			for _, replaced := range []bool{true, false} {
-				temp := must[*temporary](t)(s.newTemporary(target.dir, 0o600))
+				temp := must[*temporary](t)(newTemporary(s.options.stage(), target.dir, 0o600))
 				if err := temp.write([]byte("new")); err != nil {
 					t.Fatal(err)
 				}

@@ -30,7 +30,7 @@ func TestRenamedAfterAll(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, happens := range []bool{true, false} {
-		temp, err := (&session{}).newTemporary(dir, 0o600)
+		temp, err := newTemporary("", dir, 0o600)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -41,7 +41,7 @@ func (t *target) replace(s *session, data, old []byte) error {
 	if t.stat.Nlink > 1 {
 		return notKept("it has further names (hard links)")
 	}
-	temp, err := s.newTemporary(t.dir, 0o600)
+	temp, err := newTemporary(s.options.stage(), t.dir, 0o600)
 	if errors.Is(err, os.ErrPermission) || errors.Is(err, syscall.EROFS) {
 		return notKept("its directory takes no new files")
 	}
@@ -100,7 +100,7 @@ func (t *target) create(s *session, data []byte) error {
 		}
 		t.dir, t.name = dir, name
 	}
-	temp, err := s.newTemporary(t.dir, 0o666) // the kernel applies the umask, or the directory's default ACL
+	temp, err := newTemporary(s.options.stage(), t.dir, 0o666) // the kernel applies the umask, or the directory's default ACL
 	if err != nil {
 		return err
 	}

@@ -357,7 +357,7 @@ func TestCreateReplacesNothing(t *testing.T) {
 			p := newProject(t, Options{})
 			target := p.placed("f")
 			for _, content := range []string{"new", "newer"} {
-				temp := must[*temporary](t)((&session{}).newTemporary(target.dir, 0o666))
+				temp := must[*temporary](t)(newTemporary("", target.dir, 0o666))
 				temp.write([]byte(content))
 				err := place(temp, "f")
 				if cannot(err) {

@@ -200,6 +200,14 @@ func tryLock(f *os.File) (free bool, err error) {
 	return false, err
 }
 
+// stage returns the directory of the session for temporary files, "" if there is none.
+func (o *Options) stage() string {
+	if o.Stage == nil {
+		return ""
+	}
+	return o.Stage()
+}
+
 // share returns the given part of the memory limit, but at most usual.
 func (o *Options) share(of, usual int64) int64 {
 	if o.Memory <= 0 {
@@ -245,3 +253,26 @@ func (t *target) version() string {
 
 // mode returns the permission bits of the file's mode, including set-id bits.
 func (t *target) mode() uint32 { return uint32(t.stat.Mode) & 0o7777 }
+
+// document reads the target. It fails with errMoved if the target changes meanwhile.
+func (s *session) document(t *target) (*document, error) {
+	d := &document{path: t.path, exists: t.exists(), limit: s.options.share(8, maxDocument)}
+	d.form = inspect(nil)
+	if !d.exists {
+		return d, nil
+	}
+	raw, err := t.read(d.limit)
+	if err != nil {
+		return nil, err
+	}
+	d.raw, d.form, d.digest = raw, inspect(raw), digestOf(raw)
+	if !d.form.binary {
+		d.text = d.form.decode(raw)
+	}
+	d.version = d.digest
+	if len(raw) > digestLimit {
+		d.version = t.version()
+	}
+	d.knowledge = s.options.Ledger.recall(t.path.Resolved, d.version)
+	return d, nil
+}

@@ -27,11 +27,8 @@ type temporary struct {
 	ino   uint64
 }
 
-func (s *session) newTemporary(dir *workspace.Dir, perm os.FileMode) (*temporary, error) {
-	stage := ""
-	if s.options.Stage != nil {
-		stage = s.options.Stage()
-	}
+// newTemporary makes the file for a target in dir. stage is the session's, "" for none.
+func newTemporary(stage string, dir *workspace.Dir, perm os.FileMode) (*temporary, error) {
 	f, err := openNameless(dir, perm)
 	if err == nil {
 		return opened(&temporary{dir: dir, stage: stage, file: f})

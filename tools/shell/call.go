@@ -159,3 +159,10 @@ func asksTerminal(program string) bool {
 }
 
 func searchesStdin(program string) bool { return program == "rg" || program == "ag" }
+
+// moves reports whether the command may end in another directory and runs in the foreground.
+func (c *call) moves() bool {
+	return !c.input.RunInBackground && slices.ContainsFunc(c.programs, func(name string) bool {
+		return name == "cd" || name == "pushd" || name == "popd"
+	})
+}

@@ -1,38 +1,14 @@
 package shell
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"toolhost/agenttool"
-	"toolhost/classify"
-	"toolhost/tools/job"
+	"toolhost/tools/shell/neutral"
 )
-
-// judge fills in the facts that the classifier proves of the command, which starts in cwd.
-func (c *call) judge(cwd agenttool.Path, home string) {
-	c.home = home
-	c.analyse(cwd, nil)
-	c.programs = programs(c.facts.Parts)
-	c.startsShell = len(c.facts.Parts) == 1 && job.IsShell(c.facts.Parts[0].Argv) && classify.Plain(c.input.Command)
-}
-
-// analyse computes the facts from the text of the command and from git, the findings about git on disk.
-func (c *call) analyse(cwd agenttool.Path, git map[agenttool.GitRun]string) {
-	c.facts = classify.Command(c.input.Command, classify.Context{Dir: filepath.Clean(cwd.Absolute), Home: c.home, Git: git})
-	c.facts.Dir, c.git = &cwd, git
-}
-
-// takesData reports whether the command treats its input only as data: it provably only reads the paths that it
-// names, and consists only of programs that do not execute their input.
-func (c *call) takesData() bool {
-	f := c.facts
-	return f.ReadOnly == agenttool.Yes && f.OpenWorld == agenttool.No && f.PathsComplete == agenttool.Yes && len(c.programs) > 0 &&
-		!slices.ContainsFunc(c.programs, func(name string) bool { return !takesData[name] })
-}
 
 // takesData lists the programs that only turn their input into output.
 var takesData = map[string]bool{
@@ -51,21 +27,6 @@ func programs(parts []agenttool.Part) []string {
 		}
 	}
 	return names
-}
-
-// checkPrograms refuses a command that was classified as read-only if one of its programs lies in the workspace,
-// where the agent could have changed it. PATH may well lead there (a virtual environment, node_modules/.bin). A
-// command can still name such a program by its path and be judged as that program.
-func (c *call) checkPrograms() error {
-	if c.facts.ReadOnly != agenttool.Yes {
-		return nil
-	}
-	if name, found := c.tool.planted(c.programs); found != "" {
-		return agenttool.Failure(agenttool.PolicyBlocked, "planted_program", fmt.Sprintf(
-			"%s is %s, which lies in the workspace and is not the program that was judged: call it by that path to have that program judged",
-			name, found))
-	}
-	return nil
 }
 
 // planted returns the first of some programs that lies in the workspace, and its path; "" if none does.
@@ -101,4 +62,59 @@ func (t *tool) inRoots(path string) bool {
 	return slices.ContainsFunc(t.w.Roots(), func(root string) bool {
 		return root != "/" && (agenttool.Within(root, path) || agenttool.Within(root, resolved))
 	})
+}
+
+// lookAtGit examines the places where git runs.
+func (t *tool) lookAtGit(runs []agenttool.GitRun, home string) map[agenttool.GitRun]neutral.Finding {
+	if len(runs) == 0 {
+		return nil
+	}
+	found := make(map[agenttool.GitRun]neutral.Finding, len(runs))
+	host := t.gitHost(home)
+	for _, run := range runs {
+		dir, err := t.real(run.Dir + "/")
+		if err == nil {
+			_, err = os.Stat(dir)
+		}
+		if err != nil {
+			found[run] = neutral.Finding{Obstacle: "git would run in " + run.Dir + ", which cannot be looked at"}
+			continue
+		}
+		found[run] = neutral.Look(neutral.Place{Dir: dir, GitDir: run.GitDir, Verb: run.Verb}, host)
+	}
+	return found
+}
+
+// gitHost returns the parts of git's environment outside the repository.
+func (t *tool) gitHost(home string) neutral.Host {
+	h := neutral.Host{Home: home, Real: t.real, Cat: t.system("cat"), Diff: t.system("diff")}
+	for _, entry := range t.o.Environ {
+		if dir, ok := strings.CutPrefix(entry, "HOME="); ok {
+			h.Home = dir
+		}
+		if dir, ok := strings.CutPrefix(entry, "XDG_CONFIG_HOME="); ok {
+			h.Config = dir
+		}
+	}
+	return h
+}
+
+// real resolves links as a command sees them.
+func (t *tool) real(path string) (string, error) {
+	p := agenttool.Path{Spelling: path, Absolute: path}
+	if err := t.w.Locate(&p); err != nil {
+		return "", err
+	}
+	if p.Private {
+		return "", errPrivate
+	}
+	return p.Resolved, nil
+}
+
+// system returns the path of a program outside the workspace, "" if there is none.
+func (t *tool) system(name string) string {
+	if found := t.lookup(name); found != "" && !t.inRoots(found) {
+		return found
+	}
+	return ""
 }

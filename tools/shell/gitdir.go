@@ -14,13 +14,13 @@ import (
 // refineGit replaces the git configuration path that was inferred from the command's text by the real one. The text
 // suggests .git/config where git runs. But git searches the parent directories too, and a linked work tree or a
 // submodule keeps it in yet another place. The decision needs the file that is really written.
-func (c *call) refineGit() []*agenttool.Path {
-	if !slices.Contains(c.facts.Inferred, classify.WritesGitConfig) {
+func refineGit(f *agenttool.Facts) []*agenttool.Path {
+	if !slices.Contains(f.Inferred, classify.WritesGitConfig) {
 		return nil
 	}
 	var refined []*agenttool.Path
-	for i := range c.facts.Writes {
-		p := &c.facts.Writes[i]
+	for i := range f.Writes {
+		p := &f.Writes[i]
 		dir, rest, ok := cutGit(filepath.Clean(p.Absolute))
 		if !ok {
 			continue
@@ -38,8 +38,8 @@ func (c *call) refineGit() []*agenttool.Path {
 }
 
 // refineLocks does the same for the files that git locks.
-func (c *call) refineLocks() {
-	locks := slices.Clone(c.facts.Locks)
+func refineLocks(f *agenttool.Facts) {
+	locks := slices.Clone(f.Locks)
 	for i, lock := range locks {
 		dir, rest, ok := cutGit(filepath.Clean(lock.Path))
 		if !ok {
@@ -54,7 +54,7 @@ func (c *call) refineLocks() {
 			}
 		}
 	}
-	c.facts.Locks = locks
+	f.Locks = locks
 }
 
 // cutGit cuts a path at its last ".git".

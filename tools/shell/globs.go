@@ -21,23 +21,6 @@ const (
 	maxMatches = 256
 )
 
-// Refine completes the facts that depend on the disk: the programs that repositories make git run, the git
-// configuration that is used, and the files that patterns match.
-func (c *call) Refine(ctx context.Context) []*agenttool.Path {
-	changed := c.refineReaders()
-	refined := c.refineGit()
-	c.refineRemotes()
-	c.refineLocks()
-	refined = append(refined, c.refineGlobs(ctx)...)
-	if looked, ok := c.refineNames(ctx); ok {
-		return looked
-	}
-	if changed {
-		refined = append(pointers(c.facts.Reads), pointers(c.facts.Writes)...)
-	}
-	return refined
-}
-
 func pointers(list []agenttool.Path) []*agenttool.Path {
 	all := make([]*agenttool.Path, len(list))
 	for i := range list {
@@ -49,12 +32,11 @@ func pointers(list []agenttool.Path) []*agenttool.Path {
 // refineGlobs adds the names that the command's patterns match to its reads, if these patterns are the only unknown
 // paths. Then all paths are known, except for the content of directories outside the workspace, which are not
 // examined. If there are too many names, the facts stay unchanged.
-func (c *call) refineGlobs(ctx context.Context) []*agenttool.Path {
-	f := &c.facts
+func refineGlobs(ctx context.Context, f *agenttool.Facts, locate func(*agenttool.Path) error) []*agenttool.Path {
 	if len(f.Globs) == 0 {
 		return nil
 	}
-	m := lookUp(ctx, f.Globs, c.tool.w.Locate)
+	m := lookUp(ctx, f.Globs, locate)
 	if m == nil {
 		return nil
 	}

@@ -2,10 +2,7 @@ package shell
 
 import (
 	"path/filepath"
-	"slices"
 	"strings"
-
-	"toolhost/agenttool"
 )
 
 // sayWhere makes bash write its final directory to descriptor 3, whatever the command is. The descriptor is moved to
@@ -13,19 +10,6 @@ import (
 // number; and tracing does not show it. A command with its own EXIT trap reports nothing, and so does not change the
 // session's directory.
 const sayWhere = `exec 187>&3-; trap '{ set +x; builtin pwd -P >&187; } 2>/dev/null' EXIT; `
-
-// moves reports whether the command may end in another directory and runs in the foreground.
-func (c *call) moves() bool {
-	return !c.input.RunInBackground && slices.ContainsFunc(c.programs, func(name string) bool {
-		return name == "cd" || name == "pushd" || name == "popd"
-	})
-}
-
-// Moves implements agenttool.Mover.
-func (t *tool) Moves(c agenttool.Call) bool {
-	command, ok := c.(*call)
-	return ok && command.moves()
-}
 
 // endedIn parses the directory that bash reported at its end; "" if it reported none. Any process of the command
 // could have written it. It is only used as the directory of the next command, and only if it lies in the workspace.

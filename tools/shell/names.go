@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"context"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -9,64 +8,21 @@ import (
 	"strings"
 
 	"toolhost/agenttool"
-	"toolhost/classify"
-	"toolhost/classify/program"
 )
 
-// refineNames judges a command that is not provably read-only again with facts from the disk: the names of files, and
-// the state of its repository. It returns the paths of the facts if they improved.
-func (c *call) refineNames(ctx context.Context) ([]*agenttool.Path, bool) {
-	f := &c.facts
-	proved := f.ReadOnly == agenttool.Yes && f.PathsComplete == agenttool.Yes && f.OpenWorld == agenttool.No
-	if proved || f.Destructive == agenttool.Yes || f.Dir.Resolved == "" {
-		return nil, false
-	}
-	at := classify.Context{Dir: filepath.Clean(f.Dir.Absolute), Home: c.home, Git: c.git}
-	looked, ok := classify.Looked(c.input.Command, at, classify.Disk{Prints: c.prints(), PlainTags: c.plainTags(), Absent: c.absent})
-	if !ok || looked.ReadOnly != agenttool.Yes && (len(looked.Globs) > 0 || looked.OpenWorld == f.OpenWorld) {
-		return nil, false
-	}
-	for _, paths := range [2][]agenttool.Path{looked.Reads, looked.Writes} {
-		for i := range paths {
-			if c.tool.w.Locate(&paths[i]) != nil {
-				return nil, false
-			}
-		}
-	}
-	if len(looked.Globs) > 0 {
-		m := lookUp(ctx, looked.Globs, c.tool.w.Locate)
-		if m == nil || m.outside {
-			return nil, false
-		}
-		looked.Reads = append(looked.Reads, m.paths...)
-		looked.PathsComplete = agenttool.Yes
-		for i := range looked.Parts {
-			looked.Parts[i].PathsComplete = agenttool.Yes
-		}
-	}
-	looked.Dir = f.Dir
-	for _, path := range f.Reads { // keep the earlier findings about git
-		if !slices.ContainsFunc(looked.Reads, func(p agenttool.Path) bool { return p.Absolute == path.Absolute }) {
-			looked.Reads = append(looked.Reads, path)
-		}
-	}
-	*f = looked
-	return append(pointers(f.Reads), pointers(f.Writes)...), true
-}
-
 // prints maps commands to their output, for commands that print the repository's place or its branch.
-func (c *call) prints() map[string]string {
+func prints(command, dir string, lookup func(string) string) map[string]string {
 	known := map[string]string{}
-	if strings.Contains(c.input.Command, "go env GOROOT") {
-		if root := filepath.Dir(filepath.Dir(realPath(c.tool.lookup("go")))); goRoot(root) {
+	if strings.Contains(command, "go env GOROOT") {
+		if root := filepath.Dir(filepath.Dir(realPath(lookup("go")))); goRoot(root) {
 			known["go env GOROOT"] = root
 		}
 	}
-	if !strings.Contains(c.input.Command, "git ") {
+	if !strings.Contains(command, "git ") {
 		return known
 	}
-	git, found := findGit(c.facts.Dir.Resolved)
-	if !found || filepath.Base(git) != ".git" || !agenttool.Within(filepath.Dir(git), c.facts.Dir.Resolved) || elsewhereTree(git) {
+	git, found := findGit(dir)
+	if !found || filepath.Base(git) != ".git" || !agenttool.Within(filepath.Dir(git), dir) || elsewhereTree(git) {
 		return known
 	}
 	known["git rev-parse --show-toplevel"] = filepath.Dir(git)
@@ -92,12 +48,12 @@ func realPath(path string) string {
 	return real
 }
 
-// plainTags reports whether the tags of the repository have usual names, if the command asks for them.
-func (c *call) plainTags() bool {
-	if !strings.Contains(c.input.Command, "describe") {
+// asksPlainTags reports whether the tags of the repository have usual names, if the command asks for them.
+func asksPlainTags(command, dir string) bool {
+	if !strings.Contains(command, "describe") {
 		return false
 	}
-	git, found := findGit(c.facts.Dir.Resolved)
+	git, found := findGit(dir)
 	git, shares := shared(git)
 	return found && shares && plainTags(git)
 }
@@ -140,28 +96,6 @@ func plainTags(git string) bool {
 func usualName(name string) bool {
 	const usual = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/+@-"
 	return name != "" && strings.Trim(name, usual) == "" && name[0] != '-' && name[0] != '/' && !strings.Contains(name, "//") && !strings.Contains(name, "..")
-}
-
-// absent reports whether no file exists that would change the meaning of a use.
-func (c *call) absent(dir string, of program.Settled) bool {
-	missing := func(dir string, names []string) bool {
-		return !slices.ContainsFunc(names, func(name string) bool {
-			_, err := os.Lstat(filepath.Join(dir, name))
-			return err == nil
-		})
-	}
-	if !missing(dir, of.Absent) {
-		return false
-	}
-	for at := filepath.Clean(dir); at != c.home; at = filepath.Dir(at) { // files in the home directory belong to the user
-		if !missing(at, of.Upward) {
-			return false
-		}
-		if at == "/" {
-			break
-		}
-	}
-	return true
 }
 
 // elsewhereTree reports whether the configuration of a repository may name a work tree other than its own directory.

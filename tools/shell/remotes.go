@@ -4,46 +4,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"toolhost/agenttool"
 )
-
-// refineRemotes looks up the hosts of the remotes that the command names in the configuration. If one of them is
-// unknown, or addresses may be rewritten, the facts stay unchanged.
-func (c *call) refineRemotes() {
-	f := &c.facts
-	if len(f.Remotes) == 0 || rewritesAddresses(c.home) {
-		return
-	}
-	var hosts []string
-	for _, remote := range f.Remotes {
-		git, found := findGit(filepath.Clean(remote.Dir))
-		own, foundShared := shared(git)
-		if !found || !foundShared {
-			return
-		}
-		config, ok := readGitConfig(filepath.Join(own, "config"))
-		if !ok || config.rewrites() {
-			return
-		}
-		urls := config.addresses(remote, headOf(git))
-		if len(urls) == 0 {
-			return
-		}
-		for _, url := range urls {
-			host, ok := hostOf(url)
-			if !ok {
-				return
-			}
-			if host != "" && !slices.Contains(hosts, host) && !slices.Contains(f.Hosts, host) {
-				hosts = append(hosts, host)
-			}
-		}
-	}
-	f.Hosts, f.HostsComplete = append(slices.Clip(f.Hosts), hosts...), agenttool.Yes
-}
 
 // rewritesAddresses reports whether the user's or the machine's configuration may rewrite addresses of repositories,
 // or cannot be read.

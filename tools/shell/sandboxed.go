@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"toolhost/agenttool"
-	"toolhost/agenttool/locale"
 	"toolhost/sandbox"
 )
 
@@ -85,19 +84,6 @@ func (c *call) environ() ([]string, error) {
 	})
 	git, err := c.neutralGit()
 	return slices.Concat(env, readingOnly, git), err
-}
-
-// added lets the variables of the user's settings override others of the same names.
-func (t *tool) added(env []string) []string {
-	if t.o.Added == nil {
-		return env
-	}
-	for _, entry := range t.o.Added() {
-		name, _, _ := strings.Cut(entry, "=")
-		env = slices.DeleteFunc(env, func(old string) bool { return strings.HasPrefix(old, name+"=") })
-		env = append(env, entry)
-	}
-	return locale.Environ(env)
 }
 
 // setTerminal sets TERM for a command with a terminal.

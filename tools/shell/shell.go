@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/locale"
 	"toolhost/sandbox"
 	"toolhost/tools/job"
 	"toolhost/tools/workspace"
@@ -119,4 +120,23 @@ func hostPath(environ []string) string {
 		}
 	}
 	return defaultPath
+}
+
+// Moves implements agenttool.Mover.
+func (t *tool) Moves(c agenttool.Call) bool {
+	command, ok := c.(*call)
+	return ok && command.moves()
+}
+
+// added lets the variables of the user's settings override others of the same names.
+func (t *tool) added(env []string) []string {
+	if t.o.Added == nil {
+		return env
+	}
+	for _, entry := range t.o.Added() {
+		name, _, _ := strings.Cut(entry, "=")
+		env = slices.DeleteFunc(env, func(old string) bool { return strings.HasPrefix(old, name+"=") })
+		env = append(env, entry)
+	}
+	return locale.Environ(env)
 }

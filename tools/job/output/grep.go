@@ -1,7 +1,6 @@
 package output
 
 import (
-	"context"
 	"regexp"
 	"strconv"
 	"strings"
@@ -36,21 +35,6 @@ func (l Line) String() string {
 		prefix += "[stderr] "
 	}
 	return prefix + l.Text
-}
-
-// Grep searches every line of the streams, including an incomplete last one, and counts all matches. It returns the
-// first ones, together at most max bytes in the format of String. When ctx ends, it returns the matches so far and
-// the cause.
-func (l *Log) Grep(ctx context.Context, re *regexp.Regexp, max int, streams Streams) (Matches, error) {
-	to, closed := l.end()
-	g := grep{re: re, room: max}
-	in := lines{log: l, want: streams, take: g.take}
-	err := in.advance(ctx, to)
-	if err == nil {
-		in.finish(closed)
-	}
-	g.found.Missing = in.missing
-	return g.found, err
 }
 
 // grep collects the matching lines.

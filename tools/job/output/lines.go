@@ -99,28 +99,6 @@ func (l *lines) skip(gap *Gap) {
 	l.number = l.log.linesBefore(gap.To, l.want)
 }
 
-// linesBefore returns the number of newlines of the streams before off: the total minus those after off in the ring. If
-// output after off has left the ring it is lost as well, and counts as before off.
-func (l *Log) linesBefore(off int64, want Streams) (n int64) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for s := range l.streams {
-		if want.has(run{stream: Stream(s), known: true}) {
-			n += l.streams[s].lines
-		}
-	}
-	off = max(off, l.ring.start())
-	for i := l.runs.find(off); off < l.ring.end; i++ {
-		r := l.runs.get(i, l.ring.end)
-		if want.has(r) {
-			a, b := l.ring.parts(off, r.to)
-			n -= int64(bytes.Count(a, newline) + bytes.Count(b, newline))
-		}
-		off = r.to
-	}
-	return n
-}
-
 // finish passes the unfinished lines to take.
 func (l *lines) finish(closed bool) {
 	for s, p := range l.open {

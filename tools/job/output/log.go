@@ -198,3 +198,45 @@ func (l *Log) announce() {
 		l.changed = nil
 	}
 }
+
+// Stats returns the size of the output so far.
+func (l *Log) Stats() Stats {
+	s := l.stats()
+	if !s.Closed {
+		s.LastLine = l.lastLine()
+	}
+	return s
+}
+
+func (l *Log) stats() Stats {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	out, errs := &l.streams[Stdout], &l.streams[Stderr]
+	s := Stats{
+		Bytes: l.ring.end, Out: out.bytes, Err: errs.bytes, Lines: out.lines + errs.lines,
+		LastLine: l.last, LastWrite: l.written, Ref: l.ref, Closed: l.closed,
+	}
+	if l.lost != nil {
+		s.Lost = &Gap{From: l.held, To: l.ring.end, Reason: l.lost.Error()}
+		if l.ref != nil {
+			s.Lost.From = l.ref.SizeBytes
+		}
+	}
+	return s
+}
+
+// lastLine returns the last non-blank line.
+func (l *Log) lastLine() string {
+	to, closed := l.end()
+	v := view{log: l, start: max(0, to-lastBytes), limit: 4 * lastBytes, plain: true}
+	v.read(v.start, to, closed)
+	b := bytes.TrimSpace(v.t.b)
+	return string(b[bytes.LastIndexByte(b, '\n')+1:])
+}
+
+// end returns the end of the output, and whether the output is closed.
+func (l *Log) end() (int64, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.ring.end, l.closed
+}

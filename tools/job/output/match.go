@@ -12,27 +12,6 @@ type Match struct {
 	found *string
 }
 
-// Match returns a search for re in the lines of the streams from a cursor on.
-//
-//	m := log.Match(re, cursor, 0)
-//	for {
-//		changed := log.Changed()
-//		line, ok, err := m.Step(ctx)
-//		if ok || err != nil {
-//			return line, err
-//		}
-//		select {
-//		case <-changed:
-//		case <-ctx.Done():
-//		}
-//	}
-func (l *Log) Match(re *regexp.Regexp, from int64, streams Streams) *Match {
-	to, _ := l.end()
-	m := &Match{re: re}
-	m.in = lines{log: l, want: streams, at: min(max(from, 0), to), take: m.take}
-	return m
-}
-
 // Step searches the output since the last step. It returns the first matching line, once there is one; an unfinished
 // line counts as it is now. A line that begins before the cursor is searched from the cursor on. The error is the
 // cause of ctx's end.

@@ -21,29 +21,3 @@ type Page struct {
 	// Missing, if not nil, is a lost part. It begins at From; the text begins after it.
 	Missing *Gap
 }
-
-// Read returns the text from a cursor on. It does not block.
-//
-// A page of both streams marks changes of the stream: a line "[stderr]" precedes a run of stderr, "[stdout]" precedes
-// stdout that follows it, and "[stdout or stderr]" precedes output whose label is lost. A page that begins with
-// stdout has no mark. A page of one stream has no marks, and includes output whose label is lost.
-//
-// A full page ends at a newline, if there is one in its second half. A page ends before a gap. While the output is
-// still open, an incomplete rune at its end is left to the next page.
-func (l *Log) Read(r Request) Page {
-	end, closed := l.end()
-	return l.read(r, end, closed)
-}
-
-// read reads up to offset to, the end of the output a moment ago.
-func (l *Log) read(r Request, to int64, closed bool) Page {
-	if r.Max <= 0 {
-		r.Max = pageBytes
-	}
-	from := min(max(r.From, 0), to)
-	v := view{log: l, want: r.Streams, start: from, limit: max(r.Max, minPage)}
-	p := Page{From: from}
-	p.Next, p.More = v.read(from, to, closed)
-	p.Text, p.Missing = string(v.t.b), v.missing
-	return p
-}

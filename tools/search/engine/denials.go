@@ -48,12 +48,3 @@ func (g *guard) denies(n int, f *tree.File) bool {
 func (g *guard) deniesFile(f *tree.File, dev, ino uint64) bool {
 	return g.secrets.Named(dev, ino) && g.in(f.Dir).File(f.Name, dev, ino)
 }
-
-// judged caches denials for later searches.
-func (p *place) judged(d *denials) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if d != nil && d.list == p.list && d.secrets == p.secrets {
-		p.denials = d
-	}
-}

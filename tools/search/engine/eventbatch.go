@@ -101,11 +101,11 @@ func (t *eventBatch) note(n name, written bool) {
 }
 
 // linked reports whether a file's content may have changed through a name that the list does not know.
-func (p *place) linked(t *eventBatch) bool {
+func (t *eventBatch) linked(in *tree.Tree) bool {
 	if t.lost || len(t.moves) > 0 { // a file moved out of the tree, or into it
 		return true
 	}
-	open := dirs{tree: p.tree}
+	open := dirs{tree: in}
 	defer open.closeAll()
 	for n, content := range t.touched {
 		switch links, err := open.links(n); {
@@ -119,8 +119,8 @@ func (p *place) linked(t *eventBatch) bool {
 }
 
 // linkedIn reports whether a file in new directories has another name.
-func (p *place) linkedIn(added []*tree.Dir) bool {
-	open := dirs{tree: p.tree}
+func linkedIn(in *tree.Tree, added []*tree.Dir) bool {
+	open := dirs{tree: in}
 	defer open.closeAll()
 	for _, d := range added {
 		for _, f := range d.Files() {

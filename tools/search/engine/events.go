@@ -135,7 +135,7 @@ func (p *place) drainLocked() (changed []*tree.Dir, all bool) {
 	if err != nil { // events were lost: neither files nor watches can be relied on
 		p.events.reset()
 	}
-	lost := err != nil || p.linked(t)
+	lost := err != nil || t.linked(p.tree)
 	if lost {
 		unsure(p.list.Files)
 	}
@@ -178,7 +178,7 @@ func (p *place) settleLocked(ctx context.Context, list *tree.List) error {
 		if list, err = p.tree.RefreshOnly(ctx, added); err != nil {
 			return err
 		}
-		if p.linkedIn(added) {
+		if linkedIn(p.tree, added) {
 			unsure(list.Files)
 			p.epoch++
 		}

@@ -101,27 +101,3 @@ func (w *worker) holds(f *tree.File, known *tree.Known, st *unix.Stat_t) bool {
 	}
 	return true
 }
-
-// learn stores the findings of a search and starts indexing the changed files.
-func (p *place) learn(g *grep) {
-	if g.whole {
-		p.judged(g.draft)
-	}
-	p.mu.Lock()
-	if p.epoch == g.epoch { // no event arrived since, so the checked statuses still hold
-		for _, f := range g.asked {
-			f.Sure.Store(true)
-		}
-		if g.survey != nil && g.whole && !g.stale.Load() {
-			p.cached = g.survey.result()
-		}
-	}
-	if g.stale.Load() {
-		p.epoch++
-	}
-	p.mu.Unlock()
-	large := len(g.Files) >= p.engine.options.IndexFrom || g.read.Load() > 8<<20
-	if p.engine.index() != Off && large && (g.index == nil || g.unindexed.Load()) {
-		p.prepare()
-	}
-}

@@ -251,3 +251,36 @@ func (b *builder) chunks(known *tree.Known, piece []byte, at chunkAt) (ok bool) 
 	}
 	return ok
 }
+
+// judged caches denials for later searches.
+func (p *place) judged(d *denials) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if d != nil && d.list == p.list && d.secrets == p.secrets {
+		p.denials = d
+	}
+}
+
+// learn stores the findings of a search and starts indexing the changed files.
+func (p *place) learn(g *grep) {
+	if g.whole {
+		p.judged(g.draft)
+	}
+	p.mu.Lock()
+	if p.epoch == g.epoch { // no event arrived since, so the checked statuses still hold
+		for _, f := range g.asked {
+			f.Sure.Store(true)
+		}
+		if g.survey != nil && g.whole && !g.stale.Load() {
+			p.cached = g.survey.result()
+		}
+	}
+	if g.stale.Load() {
+		p.epoch++
+	}
+	p.mu.Unlock()
+	large := len(g.Files) >= p.engine.options.IndexFrom || g.read.Load() > 8<<20
+	if p.engine.index() != Off && large && (g.index == nil || g.unindexed.Load()) {
+		p.prepare()
+	}
+}

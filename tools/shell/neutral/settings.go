@@ -42,29 +42,6 @@ func Fixed() []Setting { return fixed() }
 // maxSize bounds the settings of one look.
 const maxSize = 16 << 10
 
-// set adds a setting.
-func (l *look) set(key, value string) {
-	if l.asked[key] {
-		return
-	}
-	l.asked[key] = true
-	if strings.ContainsFunc(key, func(r rune) bool { return r < ' ' || r == '=' || r == '\'' || r == 0x7f }) {
-		l.stop("%q in the configuration of git names a program, and cannot be overridden", key)
-		return
-	}
-	l.size += len(key) + len(value)
-	l.settings = append(l.settings, Setting{key, value})
-}
-
-// instead replaces the program of a key by a plain one.
-func (l *look) instead(key, value, program string) {
-	if program == "" || strings.ContainsFunc(program, strange) {
-		l.stop("%s in the configuration of git names a program, and no replacement was found", key)
-		return
-	}
-	l.set(key, value)
-}
-
 // strange reports whether a rune of a path may have a meaning to a shell.
 func strange(r rune) bool {
 	return !(r < 0x80 && (letterOrDigit(byte(r)) || r == '/' || r == '.' || r == '_' || r == '+'))
