@@ -36,10 +36,10 @@ func benchStart(b *testing.B, carved int) {
 		s.write(b, fmt.Sprintf("r%d/.git/config", i), "[core]")
 		peer = append(peer, "--bind", git, git, "--ro-bind", git+"/hooks", git+"/hooks", "--ro-bind", git+"/config", git+"/config")
 	}
-	s.protected.Close()
-	s.protected = protect.NewCache(protect.Options{Roots: paths(s.roots)}, time.Hour)
-	bwrap := slices.Concat([]string{"--ro-bind", "/", "/", "--bind", s.tmp.path, "/tmp", "--bind", s.varTmp.path, "/var/tmp", "--bind", s.ws, s.ws,
-		"--dev", "/dev", "--proc", "/proc", "--tmpfs", "/run", "--ro-bind", s.home, s.home, "--bind", s.cache.path, s.cache.path}, peer,
+	s.o.Protected.Close()
+	s.o.Protected = protect.NewCache(protect.Options{Roots: paths(s.view.roots)}, time.Hour)
+	bwrap := slices.Concat([]string{"--ro-bind", "/", "/", "--bind", s.dirs.tmp.path, "/tmp", "--bind", s.dirs.varTmp.path, "/var/tmp", "--bind", s.ws, s.ws,
+		"--dev", "/dev", "--proc", "/proc", "--tmpfs", "/run", "--ro-bind", s.home, s.home, "--bind", s.dirs.cache.path, s.dirs.cache.path}, peer,
 		[]string{"--unshare-all", "--die-with-parent", "--", "/bin/bash", "-c", "true"})
 	variants := []struct {
 		name string

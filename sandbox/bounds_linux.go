@@ -36,10 +36,10 @@ func (b Bounds) withDefaults(dir string) Bounds {
 	return b
 }
 
-// bounded reports that the helper ended the command for what it used.
-func (p *Process) bounded(parts []string) {
+// boundOf reads SaysBounded: the helper ended the command because it used too much.
+func boundOf(parts []string) (v Violation, ok bool) {
 	if len(parts) != 3 {
-		return
+		return Violation{}, false
 	}
 	used, _ := strconv.ParseInt(parts[1], 10, 64)
 	most, _ := strconv.ParseInt(parts[2], 10, 64)
@@ -47,7 +47,7 @@ func (p *Process) bounded(parts []string) {
 	if parts[0] == "memory" {
 		detail = fmt.Sprintf("it used %s of memory, and may use %s", mebibytes(used), mebibytes(most))
 	}
-	p.violations.add(Violation{Wall: Bound, Rule: parts[0], Detail: detail, Certain: true})
+	return Violation{Wall: Bound, Rule: parts[0], Detail: detail, Certain: true}, true
 }
 
 func mebibytes(bytes int64) string { return strconv.FormatInt(bytes>>20, 10) + " MiB" }
@@ -92,7 +92,7 @@ func follow(s *Session, stop <-chan struct{}) {
 			continue
 		}
 		begun := time.Now()
-		if used := sizeOf(s.own.path, s.o.Bounds.Scratch); used > s.o.Bounds.Scratch {
+		if used := sizeOf(s.dirs.own.path, s.o.Bounds.Scratch); used > s.o.Bounds.Scratch {
 			s.running.end(Violation{Wall: Bound, Rule: "scratch", Certain: true, Detail: fmt.Sprintf(
 				"the session's scratch holds more than %s, which is shown as /tmp: remove what is not needed", mebibytes(s.o.Bounds.Scratch))})
 		}

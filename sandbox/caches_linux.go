@@ -10,11 +10,7 @@ const cachePlace = "/tmp/.cache"
 
 // cacheEnv sends the caches of tools to the workspace's own. The person's are there to be read, never to be written: what
 // one repository leaves in a shared cache, the next one runs.
-func (s *Session) cacheEnv() []string {
-	place := cachePlace
-	if s.level != Full {
-		place = s.cache.path
-	}
+func cacheEnv(place string, o *Options) []string {
 	dir := func(name string) string { return filepath.Join(place, name) }
 	env := []string{
 		"XDG_CACHE_HOME=" + dir("xdg"), "GOCACHE=" + dir("go-build"), "GOMODCACHE=" + dir("go-mod"),
@@ -25,8 +21,8 @@ func (s *Session) cacheEnv() []string {
 	if os.Getuid() == 0 {
 		env = append(env, "TAR_OPTIONS=--no-same-owner") // root has no other owners to give files to
 	}
-	if download := filepath.Join(s.o.GoModCache, "cache", "download"); s.o.GoModCache != "" && isDir(download) {
-		env = append(env, "GOPROXY=file://"+download+","+s.o.GoProxy)
+	if download := filepath.Join(o.GoModCache, "cache", "download"); o.GoModCache != "" && isDir(download) {
+		env = append(env, "GOPROXY=file://"+download+","+o.GoProxy)
 	}
 	return env
 }

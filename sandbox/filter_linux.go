@@ -4,7 +4,6 @@ import (
 	"runtime"
 	"sync"
 
-	"toolhost/sandbox/enter"
 	"toolhost/sandbox/seccomp"
 )
 
@@ -30,20 +29,4 @@ func (f *filters) program(o seccomp.Options) (string, error) {
 	}
 	f.made[o] = string(p)
 	return f.made[o], nil
-}
-
-// filter adds the system call filter. A command that writes has what it writes looked at, where that is possible.
-func (p *plan) filter() error {
-	notify := ""
-	if p.workspace() && p.s.level != Landlock {
-		notify = "notify"
-	}
-	program, err := p.s.filters.program(seccomp.Options{
-		Namespaces: p.s.level == Full, Writable: p.workspace(), Notify: notify != "",
-	})
-	if err != nil {
-		return err
-	}
-	p.Add(enter.Filter, program, notify)
-	return nil
 }

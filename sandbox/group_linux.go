@@ -116,9 +116,7 @@ func pidsGroup(processes int, parent string) controlGroup {
 }
 
 // newGroup makes the session's control group, if it can have one.
-func (s *Session) newGroup() controlGroup {
-	b := s.o.Bounds
-	b.Processes = s.processes()
+func newGroup(b Bounds) controlGroup {
 	if root, own := ownGroup(); root != "" {
 		return group(b, root, own)
 	}

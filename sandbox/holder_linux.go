@@ -28,16 +28,53 @@ type holder struct {
 	exited  chan struct{}
 }
 
+// holders has the holder of a session. The zero value has none yet.
+type holders struct {
+	mu      sync.Mutex
+	current *holder
+	closed  bool
+}
+
+// get returns the holder. It starts one if there is none, or if the last one died, which ended every command.
+func (hs *holders) get(start func() (*holder, error)) (*holder, error) {
+	hs.mu.Lock()
+	defer hs.mu.Unlock()
+	if hs.closed {
+		return nil, os.ErrClosed
+	}
+	if hs.current != nil {
+		select {
+		case <-hs.current.exited:
+			hs.current.close()
+		default:
+			return hs.current, nil
+		}
+	}
+	h, err := start()
+	hs.current = h
+	return h, err
+}
+
+// close makes get fail from now on. It returns the holder, nil for none.
+func (hs *holders) close() *holder {
+	hs.mu.Lock()
+	defer hs.mu.Unlock()
+	h := hs.current
+	hs.current, hs.closed = nil, true
+	return h
+}
+
 // startHolder clones the holder into new namespaces. It dies with us: its socket closes, and the kernel kills it when the
 // thread that started it ends, which is the host's end since that thread does nothing but wait for it.
 func startHolder(s *Session) (*holder, error) {
-	plan, err := planFile(s.building().Encode())
+	plan, err := planFile(placesPlan(s.places).Encode())
 	if err != nil {
 		return nil, err
 	}
 	defer plan.Close()
-	n, processes := s.network, s.processes()
-	group := s.newGroup()
+	n, bounds := s.network, s.o.Bounds
+	bounds.Processes = s.reserved.ofSession(bounds.Processes)
+	processes, group := bounds.Processes, newGroup(bounds)
 	h, err := startHolderIn(n, processes, group, plan)
 	if err != nil && group.startIn { // it may not be entered
 		h, err = startHolderIn(n, processes, controlGroup{}, plan)

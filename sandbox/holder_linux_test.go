@@ -16,7 +16,7 @@ func TestDeadHolderLeavesNothing(t *testing.T) {
 	b.run(t, Workspace, "true") // starts the holder
 	descriptors := openFDs(t)
 	for range 5 {
-		h := b.holder
+		h := b.holders.current
 		if err := unix.Kill(holderPID(t), unix.SIGKILL); err != nil {
 			t.Fatal(err)
 		}

@@ -25,6 +25,8 @@ type judge struct {
 	mounts bool     // what lies elsewhere is read-only
 	report func(Violation)
 
+	namesInUse *sync.RWMutex // by the supervisors of the session's commands
+
 	mu  sync.Mutex
 	own map[string]uint64 // names of secrets that the command itself made, with their inodes; nil: too many
 
@@ -117,8 +119,11 @@ func (j *judge) named(path string, inode uint64) {
 	}
 }
 
-// made reports whether the secret that has come into being at path is the command's own. If nothing is there, it was removed already.
+// made reports whether the command itself made the secret that appeared at path. A path without a file was removed already. It waits until
+// the supervisors have finished their calls, since the kernel reports a new file before a supervisor does.
 func (j *judge) made(path string) bool {
+	j.namesInUse.Lock()
+	defer j.namesInUse.Unlock()
 	var st unix.Stat_t
 	if unix.Lstat(path, &st) != nil {
 		return true

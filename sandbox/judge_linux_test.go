@@ -93,22 +93,22 @@ func TestOwnSecrets(t *testing.T) {
 	path := filepath.Join(dir, ".env.own")
 	names, err := protect.Scan(t.Context(), protect.Options{Roots: []string{dir}, ReadDeny: protect.DefaultReadDeny(), MaxTime: hang})
 	must(t, err)
-	p := &Process{guards: guards{namesInUse: new(sync.RWMutex), judge: &judge{names: names, own: map[string]uint64{}}}}
+	j := &judge{names: names, own: map[string]uint64{}, namesInUse: new(sync.RWMutex)}
 	must(t, os.WriteFile(path, nil, 0o600))
 	var st unix.Stat_t
 	must(t, unix.Lstat(path, &st))
-	p.judge.named(path, st.Ino)
-	if !p.made(path) {
+	j.named(path, st.Ino)
+	if !j.made(path) {
 		t.Error("its own file is not its own")
 	}
 	must(t, os.WriteFile(path+".new", nil, 0o600))
 	must(t, os.Rename(path+".new", path))
-	if p.made(path) {
+	if j.made(path) {
 		t.Error("another file in its place is its own")
 	}
-	p.judge.own = map[string]uint64{}
-	_ = p.judge.attempt(notify.Attempt{Call: "openat", Paths: []string{path}})
-	if p.made(path) {
+	j.own = map[string]uint64{}
+	_ = j.attempt(notify.Attempt{Call: "openat", Paths: []string{path}})
+	if j.made(path) {
 		t.Error("a file that it tried to make is its own")
 	}
 }

@@ -89,14 +89,14 @@ func (p *plan) landlock() (err error) {
 // readable are the places whose files the outer wall lets a command read, where no mounts hide the others: all of the system but
 // home directories and secrets, and what is shown in those. Names can still be listed.
 func (p *plan) readable() []string {
-	hidden := slices.Concat(p.s.homes, p.s.masked, p.s.hidden())
+	hidden := slices.Concat(p.s.view.homes, p.s.view.masked, p.s.view.ownDirs())
 	for _, e := range p.secrets() {
-		if !p.workspace() || !p.s.inRoot(e.Path) { // in a directory that is written, new files must be readable
+		if !p.workspace() || !p.s.view.inRoot(e.Path) { // in a directory that is written, new files must be readable
 			hidden = append(hidden, e.Path)
 		}
 	}
 	open := openings("/", hidden)
-	for _, at := range p.places {
+	for _, at := range p.layout.trees {
 		if !at.memory && at.from.path == at.to {
 			open = append(open, openings(at.to, hidden)...)
 		}
@@ -136,22 +136,22 @@ func (p *plan) open() []placement {
 		for _, path := range append(p.terminal(), "/dev/null", "/dev/zero", "/dev/full", "/dev/tty") {
 			add(path, identity{path: path})
 		}
-		add(s.private.path, s.private)
+		add(s.dirs.private.path, s.dirs.private)
 	}
 	if p.workspace() {
 		if p.level == Full {
-			add("/tmp", s.tmp)
-			add("/var/tmp", s.varTmp)
+			add("/tmp", s.dirs.tmp)
+			add("/var/tmp", s.dirs.varTmp)
 		} else {
-			add(s.tmp.path, s.tmp)
-			add(s.varTmp.path, s.varTmp)
-			add(s.cache.path, s.cache)
+			add(s.dirs.tmp.path, s.dirs.tmp)
+			add(s.dirs.varTmp.path, s.dirs.varTmp)
+			add(s.dirs.cache.path, s.dirs.cache)
 		}
-		for _, root := range s.roots {
+		for _, root := range s.view.roots {
 			add(root.path, root)
 		}
 	}
-	for _, id := range p.further {
+	for _, id := range p.opened.write {
 		add(id.path, id)
 	}
 	return open

@@ -17,29 +17,28 @@ import (
 
 // guard finds what is protected and takes note of it.
 func (p *Process) guard(plan *plan) (err error) {
-	if plan.further, err = plan.s.further(plan.c.Profile); err != nil {
+	view := plan.s.view
+	if plan.opened.write, err = view.writable(plan.c.Profile); err != nil {
 		return err
 	}
-	if plan.names, err = plan.s.findNames(plan.c.Profile); err != nil {
+	if plan.names, err = findNames(plan.s.o.Protected, view, plan.c.Profile); err != nil {
 		return err
 	}
-	plan.reads = plan.s.reads(plan.c.Profile)
+	plan.opened.read = view.readable(plan.c.Profile)
 	plan.writes = plan.writable()
-	p.secrets = plan.names.granted.Secrets
-	p.home, p.hides = plan.s.home.Dir, func(path string) bool {
-		return plan.s.isClosed(path) && !plan.visible(path) && !plan.s.isHidden(path)
-	}
+	p.unseen = unseen{plan.names.granted.Secrets, view.home.Dir, func(path string) bool {
+		return view.isClosed(path) && !plan.layout.visible(path) && !view.isHidden(path)
+	}}
 	p.confinement = Confinement{plan.c.Profile.Access, plan.s.level, partial(plan.names.all)}
 	if !plan.workspace() {
 		return nil
 	}
 	p.judge = &judge{names: plan.names.granted, report: p.violations.add, own: map[string]uint64{},
-		open: plan.writes, mounts: plan.s.level == Full}
-	p.namesInUse = &plan.s.namesInUse
+		open: plan.writes, mounts: plan.s.level == Full, namesInUse: &plan.s.namesInUse}
 	fresh := func() bool { return plan.s.level == Landlock || p.judge.fresh.Load() } // without a filter nobody sees names being made
-	if p.tripwire, err = newTripwire(plan.names, plan.c.Profile.Unseal, plan.s.protected, fresh); err == nil {
+	if p.tripwire, err = newTripwire(plan.names, plan.c.Profile.Unseal, plan.s.o.Protected, fresh); err == nil {
 		done := make(chan struct{})
-		p.tripwire.letLive = plan.s.o.LetLive
+		p.tripwire.allowed.letLive = plan.s.o.LetLive
 		p.violations.changed = plan.s.o.Changed
 		go p.tripwire.watch(done, p.violations.add)
 		p.atEnd(p.inspectLast)
@@ -83,7 +82,7 @@ func (p *Process) launch(made *plan) error {
 	if err != nil {
 		return err
 	}
-	p.control = ours
+	p.helper.control = ours
 	leave, err := made.s.running.join(p)
 	if err != nil {
 		ours.Close()
@@ -98,15 +97,13 @@ func (p *Process) launch(made *plan) error {
 		p.atEnd(made.s.watch.add(p, made.names, made.secrets()))
 	}
 	files := slices.Concat([]*os.File{theirs, plan}, made.files())
-	handle, err := made.helper(files)
+	handle, err := startPlanned(made, files)
 	theirs.Close()
 	if err != nil {
 		ours.Close()
 		return err
 	}
-	p.mu.Lock()
-	p.handle = handle
-	p.mu.Unlock()
+	p.helper.setProcess(handle)
 	go p.listen()
 	select {
 	case err = <-p.started:
@@ -116,7 +113,7 @@ func (p *Process) launch(made *plan) error {
 		}
 	}
 	if err != nil {
-		p.withHandle(func(fd int) { _ = unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0) }) // there is no command of which it would have to take care
+		p.helper.signal(unix.SIGKILL) // there is no command of which it would have to take care
 		p.Kill()
 		p.await(patience)
 	}
@@ -132,9 +129,9 @@ func (p *Process) startError(err error) error {
 	return setupFailed(err)
 }
 
-// helper starts the helper, in the namespaces of the session where it has to be. The files are control, plan, and those of the
+// startPlanned starts the helper, in the namespaces of the session where it has to be. The files are control, plan, and those of the
 // command.
-func (p *plan) helper(files []*os.File) (*os.File, error) {
+func startPlanned(p *plan, files []*os.File) (*os.File, error) {
 	if p.level != Full {
 		return startHelper(files)
 	}
@@ -151,26 +148,6 @@ func (p *plan) helper(files []*os.File) (*os.File, error) {
 		return nil, noNamespaces{err}
 	}
 	return process, nil
-}
-
-// hold returns the session's holder. One that died took every command with it; another takes its place.
-func (s *Session) hold() (*holder, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return nil, os.ErrClosed
-	}
-	if s.holder != nil {
-		select {
-		case <-s.holder.exited:
-			s.holder.close()
-		default:
-			return s.holder, nil
-		}
-	}
-	h, err := startHolder(s)
-	s.holder = h
-	return h, err
 }
 
 // startHelper starts a helper without namespaces. It is our child, so somebody has to wait for it. It does not die with us

@@ -21,27 +21,26 @@ type place struct {
 	links []link
 }
 
-// placesOf are those of the session.
-func (s *Session) placesOf() []place {
+// places are those of the session, whose own directories lie in none of them.
+func (v *view) places(own ...identity) []place {
 	var all []place
-	for _, dir := range s.emptied {
+	for _, dir := range v.emptied {
 		at := place{dir: dir}
-		for _, id := range s.shown {
-			own := slices.Contains([]identity{s.tmp, s.varTmp, s.cache}, id)
-			if agenttool.Within(dir, id.path) && !own && !s.inRoot(id.path) {
+		for _, id := range v.shown {
+			if agenttool.Within(dir, id.path) && !slices.Contains(own, id) && !v.inRoot(id.path) {
 				at.trees = append(at.trees, id)
 			}
 		}
 		slices.SortFunc(at.trees, func(a, b identity) int { return strings.Compare(a.path, b.path) })
-		for _, root := range s.roots {
+		for _, root := range v.roots {
 			if agenttool.Within(dir, root.path) {
 				at.roots = append(at.roots, root.path)
 			}
 		}
-		if home := s.home.Dir; s.isClosed(home) && agenttool.Within(dir, home) {
+		if home := v.home.Dir; v.isClosed(home) && agenttool.Within(dir, home) {
 			at.roots = append(at.roots, home)
 		}
-		for _, l := range s.links {
+		for _, l := range v.links {
 			if agenttool.Within(dir, l.path) && !slices.ContainsFunc(at.trees, func(id identity) bool { return agenttool.Within(id.path, l.path) }) {
 				at.links = append(at.links, l)
 			}
@@ -51,16 +50,16 @@ func (s *Session) placesOf() []place {
 	return all
 }
 
-// building is the plan by which the holder makes what all commands of the session see alike.
-func (s *Session) building() enter.Plan {
+// placesPlan tells the holder how to build the places.
+func placesPlan(places []place) enter.Plan {
 	var p enter.Plan
-	for _, at := range s.places {
+	for _, at := range places {
 		for _, id := range at.trees {
 			p.Add(enter.Hold, id.args()...)
 		}
 	}
-	p.Add(enter.Devices, strconv.Itoa(len(s.places)))
-	for i, at := range s.places {
+	p.Add(enter.Devices, strconv.Itoa(len(places)))
+	for i, at := range places {
 		built := enter.BuildPlace(i)
 		in := func(path string) string { return built + path[len(at.dir):] }
 		p.Add(enter.Memory, built, emptyPlace)
@@ -77,58 +76,4 @@ func (s *Session) building() enter.Plan {
 	}
 	p.Add(enter.Lock, "/dev")
 	return p
-}
-
-// fits reports whether a place that was built is what a command is to see there: nothing else is mounted in it.
-func (p *plan) fits(built place) bool {
-	return !slices.ContainsFunc(p.places, func(at placement) bool {
-		if at.memory || !agenttool.Within(built.dir, at.to) {
-			return false
-		}
-		return at.to == built.dir || !built.holds(at) && !slices.Contains(built.roots, at.to)
-	})
-}
-
-// holds reports whether a tree is in a place already.
-func (b place) holds(at placement) bool {
-	return at.readOnly && at.from.path == at.to && slices.Contains(b.trees, at.from)
-}
-
-// built reports whether a tree is in a place of the session that the command is to see.
-func (p *plan) built(at placement) bool {
-	for i, b := range p.s.places {
-		if p.fitting[i] && b.holds(at) {
-			return true
-		}
-	}
-	return false
-}
-
-// show has the places of the session moved to where the command sees them. One that does not fit is covered, and made anew.
-func (p *plan) show(at placement) {
-	number := slices.IndexFunc(p.s.places, func(b place) bool { return b.dir == at.to })
-	p.Add(enter.Show, enter.BuildPlace(number), at.to)
-	if !p.fitting[number] {
-		p.Add(enter.Memory, at.to, emptyPlace)
-	}
-}
-
-// finish makes the names in the places that the session did not build, and closes them.
-func (p *plan) finish() {
-	for i, b := range p.s.places {
-		if p.fitting[i] {
-			continue
-		}
-		for _, root := range b.roots {
-			if !p.visible(root) {
-				p.Add(enter.Folder, root)
-			}
-		}
-		for _, l := range p.s.links {
-			if agenttool.Within(b.dir, l.path) && !p.visible(l.path) {
-				p.Add(enter.Link, l.path, l.target)
-			}
-		}
-		p.Add(enter.Lock, b.dir)
-	}
 }

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"toolhost/sandbox/enter"
+	"toolhost/sandbox/seccomp"
 )
 
 // identity is a file by path and numbers. A path that leads somewhere else by the time the sandbox is made fails.
@@ -48,20 +49,21 @@ type plan struct {
 	c       *Command
 	level   Level // None for a command that is not confined, else the session's
 	names   names
-	further []identity // what the profile adds to the roots
-	reads   []identity // what it opens for reading
-	writes  []string   // where it may write, as it sees it
-	places  []placement
-	fitting []bool   // of the session's places: they are what the command is to see
+	opened  opened
+	writes  []string // the places that it may write, as it sees them
+	layout  layout
 	network []string // variables that lead to the proxy
 	ruleset *os.File // the outer wall; nil where the kernel has none
 	shared  bool     // the ruleset is other commands', too
 }
 
+// opened are the places that a profile opens besides the session's.
+type opened struct{ write, read []identity }
+
 // make fills the plan. The order is that of package enter: trees are held before everything becomes read-only, what lies
 // deeper comes after what it lies in, privileges go last.
 func (p *plan) make() error {
-	p.places = p.placements()
+	p.layout = newLayout(p.s, p.placements())
 	if err := p.landlock(); err != nil {
 		return err
 	}
@@ -130,44 +132,18 @@ func (p *plan) close() {
 // workspace reports whether the command may write.
 func (p *plan) workspace() bool { return p.c.Profile.Access == Workspace }
 
-// placement is a tree and where it is shown, or an empty one in memory.
-type placement struct {
-	from     identity
-	to       string
-	readOnly bool
-	memory   bool
-}
-
-// view makes what the command sees of the file system.
+// view makes the command's view of the file system.
 func (p *plan) view() {
-	for _, b := range p.s.places {
-		p.fitting = append(p.fitting, p.fits(b))
-	}
-	for _, at := range p.places {
-		if !at.memory && !p.built(at) {
-			p.Add(enter.Hold, at.from.args()...)
-		}
-	}
+	p.layout.hold(&p.Plan)
 	p.Add(enter.ReadOnly)
 	p.Add(enter.Terminals)
 	p.Add(enter.Memory, "/dev/shm", "mode=1777,size=256m")
 	p.Add(enter.Proc)
-	for _, at := range p.places {
-		switch {
-		case at.memory:
-			p.show(at)
-		case p.built(at):
-		case at.readOnly:
-			p.Add(enter.Place, at.from.path, at.to, "ro")
-		default:
-			p.Add(enter.Place, at.from.path, at.to, "")
-		}
-	}
-	p.finish()
+	p.layout.mount(&p.Plan)
 	p.pinHidden()
 	p.protect()
-	for _, path := range append(p.s.hidden(), p.s.masked...) {
-		if p.visible(path) {
+	for _, path := range append(p.s.view.ownDirs(), p.s.view.masked...) {
+		if p.layout.visible(path) {
 			p.mask(path)
 		}
 	}
@@ -176,28 +152,28 @@ func (p *plan) view() {
 // placements are the trees of the command, those that lie in others after them.
 func (p *plan) placements() []placement {
 	s, readOnly := p.s, !p.workspace()
-	places := []placement{{from: s.tmp, to: "/tmp", readOnly: readOnly}, {from: s.varTmp, to: "/var/tmp", readOnly: readOnly}}
-	for _, dir := range s.emptied {
+	places := []placement{{from: s.dirs.tmp, to: "/tmp", readOnly: readOnly}, {from: s.dirs.varTmp, to: "/var/tmp", readOnly: readOnly}}
+	for _, dir := range s.view.emptied {
 		places = append(places, placement{to: dir, memory: true})
 	}
-	for _, root := range s.roots {
-		if !readOnly || s.covered(root.path) {
+	for _, root := range s.view.roots {
+		if !readOnly || s.view.covered(root.path) {
 			places = append(places, placement{from: root, to: root.path, readOnly: readOnly})
 		}
 	}
-	places = append(places, placement{from: s.cache, to: cachePlace, readOnly: readOnly})
+	places = append(places, placement{from: s.dirs.cache, to: cachePlace, readOnly: readOnly})
 	known := func(id identity) bool {
 		return slices.ContainsFunc(places, func(at placement) bool { return at.from == id })
 	}
 	if p.workspace() {
-		for _, id := range p.further {
+		for _, id := range p.opened.write {
 			if !known(id) {
 				places = append(places, placement{from: id, to: id.path})
 			}
 		}
 	}
-	for _, id := range slices.Concat(s.shown, p.reads) {
-		if !known(id) && !s.inRoot(id.path) {
+	for _, id := range slices.Concat(s.view.shown, p.opened.read) {
+		if !known(id) && !s.view.inRoot(id.path) {
 			places = append(places, placement{from: id, to: id.path, readOnly: true})
 		}
 	}
@@ -220,7 +196,7 @@ func (p *plan) directory() error {
 func (p *plan) limits() {
 	p.limit(enter.Limit, slices.DeleteFunc([]Limit{
 		{unix.RLIMIT_CORE, 0, 0},
-		p.s.processLimit(p.level),
+		p.s.reserved.processLimit(p.level, p.s.o.Bounds.Processes),
 		{unix.RLIMIT_FSIZE, maxFile, maxFile},
 		{unix.RLIMIT_NOFILE, 1024, maxFiles},
 	}, func(l Limit) bool {
@@ -243,16 +219,33 @@ const (
 	maxFiles     = 65536
 )
 
-// environ is the command's environment with what the sandbox makes of it.
+// environ is the command's environment, changed for the sandbox.
 func (p *plan) environ() []string {
-	full := p.s.level == Full
+	full, d := p.s.level == Full, &p.s.dirs
+	caches, temp := d.cache.path, d.private.path
 	switch {
-	case p.workspace() && full:
-		return setEnv(p.c.Env, slices.Concat(p.network, p.s.cacheEnv(), []string{"TMPDIR=/tmp"})...)
-	case p.workspace():
-		return setEnv(p.c.Env, append(p.s.cacheEnv(), "TMPDIR="+p.s.tmp.path)...)
+	case full && p.workspace():
+		caches, temp = cachePlace, "/tmp"
 	case full:
-		return setEnv(p.c.Env, append(p.s.cacheEnv(), "TMPDIR=/dev/shm")...)
+		caches, temp = cachePlace, "/dev/shm"
+	case p.workspace():
+		temp = d.tmp.path
 	}
-	return setEnv(p.c.Env, append(p.s.cacheEnv(), "TMPDIR="+p.s.private.path)...)
+	return setEnv(p.c.Env, slices.Concat(p.network, cacheEnv(caches, &p.s.o), []string{"TMPDIR=" + temp})...)
+}
+
+// filter adds the system call filter. The supervisor sees the writes of a command, if the level has one.
+func (p *plan) filter() error {
+	notify := ""
+	if p.workspace() && p.s.level != Landlock {
+		notify = "notify"
+	}
+	program, err := p.s.filters.program(seccomp.Options{
+		Namespaces: p.s.level == Full, Writable: p.workspace(), Notify: notify != "",
+	})
+	if err != nil {
+		return err
+	}
+	p.Add(enter.Filter, program, notify)
+	return nil
 }

@@ -139,7 +139,7 @@ func try(dir string, level Level) error {
 		access Access
 		want   int
 	}{{ReadOnly, enter.ProbeDenied}, {Workspace, enter.ProbeWritten}} {
-		if err := s.selfTest(root, t.access, t.want); err != nil {
+		if err := selfTest(s, root, t.access, t.want); err != nil {
 			return err
 		}
 	}
@@ -187,7 +187,7 @@ func sweepProbes(parent string) {
 }
 
 // selfTest runs the probe under a profile.
-func (s *Session) selfTest(root string, access Access, want int) error {
+func selfTest(s *Session, root string, access Access, want int) error {
 	at, err := os.Open(root)
 	if err != nil {
 		return err

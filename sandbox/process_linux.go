@@ -3,7 +3,6 @@ package sandbox
 import (
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"slices"
 	"strconv"
@@ -21,10 +20,9 @@ import (
 	"toolhost/sandbox/notify"
 )
 
-// Process is a command with whatever it started.
+// Process is a command with all processes that it started.
 type Process struct {
-	control *net.UnixConn
-	first   bool // the helper is the first process of a pid namespace
+	helper  helper
 	command string
 
 	started  chan error
@@ -32,47 +30,43 @@ type Process struct {
 	exited   chan struct{}
 	gone     chan struct{}
 
-	guards
-	bound       chan syscall.Errno // what the helper says of a bind
-	violations  violations
-	confinement Confinement
-	secrets     []protect.Entry // that are masked
-	ends        []func()        // what is to be done when it is gone, the last first
-	home        string
-	hides       func(path string) bool // whether a file of a home directory is not shown; nil: all are
+	judge      *judge     // of its writes; nil for a command that writes nothing
+	connector  *connector // of the peers it connects to; nil for a command that has no sockets with names
+	tripwire   *tripwire  // nil for a command that writes nothing
+	violations violations
 
-	mu     sync.Mutex
-	handle *os.File // a pidfd of the helper; nil until it is started
-	ended  *Ended
+	confinement Confinement
+	unseen      unseen
+	ends        []func() // run in reverse order when every process of the command has ended
+
+	mu    sync.Mutex
+	ended *Ended
 }
 
-// guards watch what a command does.
-type guards struct {
-	judge      *judge     // of what it writes; nil for a command that writes nothing
-	connector  *connector // of the peers it connects to; nil for a command that has no sockets with names
-	tripwire   *tripwire  // nil likewise
-	inspected  time.Time  // when the tripwire was looked at after the command had ended
-	namesInUse *sync.RWMutex
+// unseen are the files that the sandbox keeps from a command.
+type unseen struct {
+	secrets []protect.Entry        // masked ones
+	home    string                 // the user's home directory
+	hides   func(path string) bool // whether a file of a home directory is not shown; nil: all are
 }
 
 func newProcess(c *Command) *Process {
 	p := &Process{command: c.Path, started: make(chan error, 1), exited: make(chan struct{}), gone: make(chan struct{}),
-		bound: make(chan syscall.Errno, 1)}
+		helper: helper{bound: make(chan syscall.Errno, 1)}}
 	p.violations.heard = c.Report
 	return p
 }
 
-// inspect looks whether what is protected is what it was when the command has ended.
+// inspect compares the protected names with the snapshot when the command has ended.
 func (p *Process) inspect() {
 	if p.tripwire != nil {
-		p.tripwire.look(p.violations.add, true)
-		p.inspected = time.Now()
+		p.tripwire.inspect(p.violations.add)
 	}
 }
 
-// inspectLast looks once more when nothing is left of the command, if something of it went on, or it was killed.
+// inspectLast compares them again when all processes have ended, if some of them outlived the command, or if it was killed.
 func (p *Process) inspectLast() {
-	if p.Ended() == nil || time.Since(p.inspected) > firstLook {
+	if p.Ended() == nil || p.tripwire.isStale() {
 		p.inspect()
 	}
 }
@@ -101,10 +95,9 @@ func (p *Process) listen() {
 	}
 	p.Kill() // whoever closed the socket without leaving: nothing goes on without it
 	if alone == nil {
-		p.awaitExit()
+		p.helper.awaitExit()
 	}
-	p.control.Close()
-	p.handle.Close()
+	p.helper.close()
 	if alone != nil {
 		p.setEnded(alone)
 	}
@@ -119,7 +112,7 @@ func (p *Process) listen() {
 func (p *Process) hear() (said bool, alone *Ended) {
 	buffer := make([]byte, 8<<10)
 	for {
-		message, file, err := receive(p.control, buffer)
+		message, file, err := receive(p.helper.control, buffer)
 		if errors.Is(err, syscall.ECONNRESET) {
 			continue // it left with words of ours unread; its own are still there, and this is said once
 		}
@@ -145,20 +138,16 @@ func (p *Process) hear() (said bool, alone *Ended) {
 		case enter.SaysEnded:
 			p.inspect()
 			e := parseEnded(parts)
-			if e.Alone && !p.first {
+			if e.Alone && !p.helper.first {
 				return said, e
 			}
 			p.setEnded(e)
 		case enter.SaysBounded:
-			p.bounded(parts)
+			p.violations.addAny(boundOf(parts))
 		case enter.SaysSealed:
-			p.coveredAgain(parts)
+			p.violations.addAny(coveredAgain(parts))
 		case enter.SaysBound:
-			number, _ := strconv.Atoi(parts[0])
-			select {
-			case p.bound <- syscall.Errno(number):
-			default: // nobody asked
-			}
+			p.helper.answerBind(parts[0])
 		}
 	}
 }
@@ -173,9 +162,9 @@ func (p *Process) serve(listener *os.File) {
 	if err != nil || p.judge == nil {
 		return
 	}
-	judges := notify.Judges{Name: p.judge.attempt, Named: p.judge.named, Names: p.namesInUse}
-	if p.first {
-		judges.Bind = p.bind
+	judges := notify.Judges{Name: p.judge.attempt, Named: p.judge.named, Names: p.judge.namesInUse}
+	if p.helper.first {
+		judges.Bind = func(b notify.Binding) error { return p.helper.bind(b, p.gone) }
 	}
 	if p.connector != nil {
 		judges.Connect = p.connector.judge
@@ -230,17 +219,8 @@ func (p *Process) Ended() *Ended {
 	return p.ended
 }
 
-// PID is the number of the command's helper, of which all its processes descend; 0 when it is gone.
-func (p *Process) PID() int {
-	pid := 0
-	p.withHandle(func(fd int) {
-		b, _ := os.ReadFile(fmt.Sprintf("/proc/self/fdinfo/%d", fd))
-		_, rest, _ := strings.Cut(string(b), "\nPid:\t")
-		line, _, _ := strings.Cut(rest, "\n")
-		pid, _ = strconv.Atoi(line)
-	})
-	return max(pid, 0)
-}
+// PID is the number of the command's helper, the ancestor of all its processes; 0 when the helper has ended.
+func (p *Process) PID() int { return p.helper.pid() }
 
 // Violations are what the sandbox kept from the command so far, and, when it is gone, what it found changed.
 func (p *Process) Violations() []Violation { return p.violations.all() }
@@ -251,9 +231,9 @@ func (p *Process) Hints(stderr, dir string) []Violation {
 	if p.confinement.Level == None {
 		return nil
 	}
-	found := append(hintsOfSecrets(stderr, p.secrets), hintsOf(stderr, dir)...)
-	if p.hides != nil {
-		found = append(found, hintsOfClosed(stderr, dir, p.home, p.hides)...)
+	found := append(hintsOfSecrets(stderr, p.unseen.secrets), hintsOf(stderr, dir)...)
+	if p.unseen.hides != nil {
+		found = append(found, hintsOfClosed(stderr, dir, p.unseen.home, p.unseen.hides)...)
 	}
 	return found
 }
@@ -267,50 +247,18 @@ func (p *Process) Exited() <-chan struct{} { return p.exited }
 // Gone is closed when nothing is left of the command.
 func (p *Process) Gone() <-chan struct{} { return p.gone }
 
-// Signal sends a signal to every process of the command, whatever session it is in.
+// Signal sends a signal to every process of the command, also in other sessions.
 func (p *Process) Signal(sig syscall.Signal) {
-	_ = p.control.SetWriteDeadline(time.Now().Add(patience)) // it may have been stopped
-	_, _ = p.control.Write(append([]byte{enter.SaySignal}, strconv.Itoa(int(sig))...))
+	p.helper.send(patience, enter.SaySignal, strconv.Itoa(int(sig)))
 }
 
-// Kill ends every process of the command, whatever session it is in. With the first of a pid namespace the kernel ends the
-// others; another helper does it itself when it sees that its socket is closed, for which it must not be stopped.
-func (p *Process) Kill() {
-	_ = p.control.CloseRead()
-	_ = p.control.CloseWrite()
-	sig := unix.SIGCONT
-	if p.first {
-		sig = unix.SIGKILL
-	}
-	p.withHandle(func(fd int) { _ = unix.PidfdSendSignal(fd, sig, nil, 0) })
-}
+// Kill ends every process of the command, also in other sessions.
+func (p *Process) Kill() { p.helper.kill() }
 
-// await waits until nothing is left of the command, but not for ever.
+// await waits until every process of the command has ended, for a limited time.
 func (p *Process) await(patience time.Duration) {
 	select {
 	case <-p.gone:
 	case <-time.After(patience):
 	}
-}
-
-// withHandle does something with the helper's pidfd, unless it is closed or not there yet.
-func (p *Process) withHandle(do func(fd int)) {
-	p.mu.Lock()
-	handle := p.handle
-	p.mu.Unlock()
-	if raw, err := handle.SyscallConn(); err == nil {
-		_ = raw.Control(func(fd uintptr) { do(int(fd)) })
-	}
-}
-
-// awaitExit waits until the helper has ended, which for the first of a pid namespace is when the namespace is empty.
-func (p *Process) awaitExit() {
-	p.withHandle(func(fd int) {
-		fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
-		for {
-			if _, err := unix.Poll(fds, -1); err != unix.EINTR {
-				return
-			}
-		}
-	})
 }

@@ -19,10 +19,10 @@ const walkLimit = 30 * time.Second
 type names struct{ all, granted *protect.Map }
 
 // findNames returns what is protected now.
-func (s *Session) findNames(p Profile) (names, error) {
+func findNames(protected *protect.Cache, v *view, p Profile) (names, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), walkLimit)
 	defer cancel()
-	all, err := s.protected.Map(ctx)
+	all, err := protected.Map(ctx)
 	if err != nil {
 		return names{}, err
 	}
@@ -31,13 +31,13 @@ func (s *Session) findNames(p Profile) (names, error) {
 		repository := slices.ContainsFunc(all.Git, func(git protect.GitDir) bool { return agenttool.Within(git.Path, path) })
 		return !held && !repository // to write a directory is not to write every protected name that is in it
 	})
-	unseal = append(unseal, slices.DeleteFunc(slices.Clone(p.Remove), func(path string) bool { return !s.below(path) })...)
+	unseal = append(unseal, slices.DeleteFunc(slices.Clone(p.Remove), func(path string) bool { return !v.below(path) })...)
 	reveal := slices.DeleteFunc(slices.Clone(p.Reveal), func(path string) bool {
 		_, secret := all.Secret(path, 0, 0)
-		return !secret && !s.inRoot(path) // to read a directory is not to read every secret that is in it
+		return !secret && !v.inRoot(path) // to read a directory is not to read every secret that is in it
 	})
-	s.protected.Allow(p.Unseal...)
-	s.protected.Allow(p.Remove...)
+	protected.Allow(p.Unseal...)
+	protected.Allow(p.Remove...)
 	return names{all, all.Granted(unseal, reveal)}, nil
 }
 
@@ -88,8 +88,8 @@ func (p *plan) pinHidden() {
 		return
 	}
 	var pins []string
-	for _, hidden := range p.s.hidden() {
-		for dir := filepath.Dir(hidden); p.s.below(dir); dir = filepath.Dir(dir) {
+	for _, hidden := range p.s.view.ownDirs() {
+		for dir := filepath.Dir(hidden); p.s.view.below(dir); dir = filepath.Dir(dir) {
 			if !slices.Contains(pins, dir) {
 				pins = append(pins, dir)
 			}
@@ -101,12 +101,7 @@ func (p *plan) pinHidden() {
 	}
 }
 
-// inRoot reports whether dir is a root or lies below one.
-func (s *Session) inRoot(dir string) bool {
-	return slices.ContainsFunc(s.roots, func(root identity) bool { return agenttool.Within(root.path, dir) })
-}
-
-// below reports whether dir lies below a root, and is none itself.
-func (s *Session) below(dir string) bool {
-	return slices.ContainsFunc(s.roots, func(root identity) bool { return dir != root.path && agenttool.Within(root.path, dir) })
+// secrets are those of the protected entries that must not be read and that the command would see.
+func (p *plan) secrets() []protect.Entry {
+	return slices.DeleteFunc(slices.Clone(p.names.granted.Secrets), func(e protect.Entry) bool { return !p.layout.visible(e.Path) })
 }

@@ -29,11 +29,10 @@ const (
 
 // reserve starts the threads that the host may need while commands take all that is left, and sees how many processes they may
 // have. Threads that exist are used again, so that most calls only count them.
-func (s *Session) reserve() {
-	r := &s.reserved
+func (r *reserved) reserve(commands int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if wanted := threadsOfHost + spareThreads + threadsOfCommand*s.running.count(); countThreads() < wanted {
+	if wanted := threadsOfHost + spareThreads + threadsOfCommand*commands; countThreads() < wanted {
 		startThreads(min(wanted, processRoom()/3))
 	}
 	if !r.measured {
@@ -42,11 +41,11 @@ func (s *Session) reserve() {
 	}
 }
 
-// processes is how many all commands of the session may have, threads included; 0 is no bound.
-func (s *Session) processes() int {
-	s.reserved.mu.Lock()
-	defer s.reserved.mu.Unlock()
-	return tighter(s.o.Bounds.Processes, s.reserved.most)
+// ofSession is how many processes all commands of the session may have, of the given bound; 0 is no bound.
+func (r *reserved) ofSession(bound int) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return tighter(bound, r.most)
 }
 
 // ofCommand is how many processes one command may have, of the given bound; 0 is no bound. It leaves some for other commands.
@@ -74,10 +73,10 @@ func commandRoom(room int) int {
 }
 
 // processLimit is RLIMIT_NPROC of a command. Within namespaces of its own, the kernel counts the processes of the session alone.
-func (s *Session) processLimit(level Level) Limit {
+func (r *reserved) processLimit(level Level, bound int) Limit {
 	most := maxProcesses
 	if level == Full {
-		most = tighter(most, s.processes())
+		most = tighter(most, r.ofSession(bound))
 	}
 	return Limit{unix.RLIMIT_NPROC, uint64(most), uint64(most)}
 }

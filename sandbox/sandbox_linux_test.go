@@ -317,7 +317,7 @@ func TestRefusals(t *testing.T) {
 		{"read_only with more", Profile{Access: ReadOnly, Hosts: []string{"example.com"}}, "use workspace"},
 		{"a relative directory", Profile{Access: Workspace, Write: []string{"x"}}, "not absolute"},
 		{"a missing directory", Profile{Access: Workspace, Write: []string{"/nonexistent"}}, "does not exist"},
-		{"everything", Profile{Access: Workspace, Write: []string{"/"}}, "of that every sandbox has its own"},
+		{"everything", Profile{Access: Workspace, Write: []string{"/"}}, "every sandbox has its own"},
 		{"a host that is none", Profile{Access: Workspace, Hosts: []string{"a b"}}, "no host to grant"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -350,7 +350,7 @@ func TestBackground(t *testing.T) {
 		t.Error(err)
 	}
 	<-p.Gone()
-	if _, err := os.Stat(b.own.path); err == nil {
+	if _, err := os.Stat(b.dirs.own.path); err == nil {
 		t.Error("the scratch is still there")
 	}
 }
@@ -411,11 +411,11 @@ func TestAbandonedScratch(t *testing.T) {
 	if err := b.Make(); err != nil {
 		t.Fatal(err)
 	}
-	abandoned := filepath.Join(filepath.Dir(b.own.path), "dead")
+	abandoned := filepath.Join(filepath.Dir(b.dirs.own.path), "dead")
 	if err := os.MkdirAll(filepath.Join(abandoned, "tmp"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	next, err := Open(Options{Roots: []string{b.ws}, Dir: filepath.Join(filepath.Dir(b.own.path), "s2"), Cache: b.cache.path})
+	next, err := Open(Options{Roots: []string{b.ws}, Dir: filepath.Join(filepath.Dir(b.dirs.own.path), "s2"), Cache: b.dirs.cache.path})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -431,10 +431,10 @@ func TestAbandonedScratch(t *testing.T) {
 	if _, err := os.Stat(abandoned); err == nil {
 		t.Error("an abandoned scratch is kept")
 	}
-	if _, err := os.Stat(b.own.path); err != nil {
+	if _, err := os.Stat(b.dirs.own.path); err != nil {
 		t.Errorf("the scratch of a living session: %v", err)
 	}
-	same, err := Open(Options{Roots: []string{b.ws}, Dir: b.o.Dir, Cache: b.cache.path})
+	same, err := Open(Options{Roots: []string{b.ws}, Dir: b.o.Dir, Cache: b.dirs.cache.path})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,10 +3,8 @@ package sandbox
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -23,41 +21,27 @@ type Session struct {
 	level Level
 	abi   int // of Landlock
 
-	roots []identity
-	dirs
-	covers
+	view *view
 
-	making sync.Mutex // of the directories
+	making sync.Mutex // guards the next three
 	made   bool
+	dirs   dirs
+	places []place // the emptied directories of the view, as the holder builds them
 
-	mu        sync.Mutex
-	holder    *holder
-	filters   filters
-	network   *network
-	protected *protect.Cache
-	watch     watch
-	scratch   scratchWatch
-	reserved  reserved
-	closed    bool
-	running   running
+	holders  holders
+	filters  filters
+	network  *network
+	watch    watch
+	scratch  scratchWatch
+	reserved reserved
+	running  running
 
 	namesInUse sync.RWMutex // by the supervisors of its commands: see notify.Judges
 }
 
-// covers is what is kept from the view of every command, and what is shown all the same.
-type covers struct {
-	shown   []identity // places below what is emptied that commands must see
-	links   []link
-	places  []place  // what is emptied, as the holder builds it
-	emptied []string // directories of sockets, and those that are closed
-	homes   []string // directories that are closed: the person's home, and those of others
-	masked  []string // files of theirs that are mounted elsewhere, too
-	home    protect.Home
-}
-
 // Open looks at what the sandbox of a session is made of. It makes nothing, and starts no process: see [Session.Make].
 func Open(o Options) (*Session, error) {
-	s := &Session{o: o, level: o.Level, protected: o.Protected}
+	s := &Session{o: o, level: o.Level, view: &view{}}
 	if s.level == None {
 		return s, nil
 	}
@@ -65,12 +49,12 @@ func Open(o Options) (*Session, error) {
 		s.level = Full
 	}
 	s.abi, s.network = landlockABI(), newNetwork()
-	if err := s.identifyRoots(); err != nil {
+	var err error
+	if s.view, err = newView(o); err != nil {
 		return nil, unavailable(err)
 	}
-	s.findCovered()
-	if s.protected == nil {
-		s.protected = protect.NewCache(protect.Options{Roots: paths(s.roots), Home: o.Home}, 0)
+	if o.Protected == nil {
+		s.o.Protected = protect.NewCache(protect.Options{Roots: paths(s.view.roots), Home: o.Home}, 0)
 	}
 	return s, nil
 }
@@ -96,8 +80,8 @@ func (s *Session) Make() error {
 		return nil
 	}
 	s.o.Bounds = s.o.Bounds.withDefaults(s.o.Dir)
-	s.places = s.placesOf()
-	if err := s.makePlaces(); err != nil {
+	s.places = s.view.places(s.dirs.tmp, s.dirs.varTmp, s.dirs.cache)
+	if err := s.view.makeMountPoints(&s.dirs); err != nil {
 		_ = s.dirs.remove()
 		return unavailable(err)
 	}
@@ -160,131 +144,24 @@ func (s *Session) Scratch() string {
 	if s.level != Full {
 		return ""
 	}
-	return s.tmp.path
+	return s.dirs.tmp.path
 }
 
 // Stage is a directory of the session that no confined command sees, once [Session.Make] has succeeded; "" if there is none. It is removed with
 // the session's others: at its end, or by the next session. If that is the next session, the regular files of this user to which symbolic
 // links in it lead are removed, too, where file and link have the same name.
 func (s *Session) Stage() string {
-	if s.own.path == "" {
+	if s.dirs.own.path == "" {
 		return ""
 	}
-	return filepath.Join(s.own.path, stageName)
+	return filepath.Join(s.dirs.own.path, stageName)
 }
 
-// Shown are the places below the scratch that are no part of it.
-func (s *Session) Shown() []string { return slices.Concat(paths(s.shown), s.homes) }
+// Shown are the host's places that commands see below /tmp, /var/tmp and emptied directories.
+func (s *Session) Shown() []string { return slices.Concat(paths(s.view.shown), s.view.homes) }
 
-// paths are those of identities.
-func paths(ids []identity) []string {
-	var all []string
-	for _, id := range ids {
-		all = append(all, id.path)
-	}
-	return all
-}
-
-// taken are the directories of which a sandbox has its own, or that hold them.
-var taken = []string{"/", "/tmp", "/var/tmp", "/run", "/var/run", "/dev", "/dev/shm", "/proc", "/sys"}
-
-func (s *Session) identifyRoots() error {
-	if len(s.o.Roots) == 0 {
-		return errors.New("there is no workspace")
-	}
-	for _, root := range s.o.Roots {
-		id, err := identify(root)
-		if err != nil {
-			return fmt.Errorf("the workspace: %w", err)
-		}
-		if slices.Contains(taken, id.path) {
-			return fmt.Errorf("the workspace is %s, of which every sandbox has its own: name a directory in it", id.path)
-		}
-		s.roots = append(s.roots, id)
-	}
-	return nil
-}
-
-// findCovered finds what commands must see although it lies where the sandbox has something of its own.
-func (s *Session) findCovered() {
-	for _, dir := range []string{"/run", "/var/run"} {
-		if real, err := filepath.EvalSymlinks(dir); err == nil && real == dir {
-			s.emptied = append(s.emptied, dir)
-		}
-	}
-	if runtime := s.o.Runtime; runtime != "" && !s.covered(runtime) {
-		if real, err := filepath.EvalSymlinks(runtime); err == nil && real != "/" {
-			s.emptied = append(s.emptied, real)
-		}
-	}
-	s.closeHomes()
-	for _, path := range slices.Concat([]string{"/run/current-system", "/run/opengl-driver", "/run/wrappers", "/home/linuxbrew/.linuxbrew", s.o.GoModCache}, s.home.Shown()) {
-		s.show(path)
-	}
-	for _, dir := range s.o.Show {
-		s.showPrograms(dir)
-	}
-	if home := filepath.Clean(s.o.Home); s.home.Dir != "" && home != s.home.Dir && s.isClosed(home) {
-		s.links = append(s.links, link{home, s.home.Dir})
-	}
-}
-
-// makePlaces makes names in the scratch for what findCovered found below it.
-func (s *Session) makePlaces() error {
-	for _, path := range slices.Concat(paths(s.roots), paths(s.shown), s.homes) {
-		place := ""
-		if rel, ok := strings.CutPrefix(path, "/tmp/"); ok {
-			place = filepath.Join(s.tmp.path, rel)
-		} else if rel, ok := strings.CutPrefix(path, "/var/tmp/"); ok {
-			place = filepath.Join(s.varTmp.path, rel)
-		}
-		if place == "" || s.isClosed(path) && !slices.Contains(s.homes, path) {
-			continue
-		}
-		if err := makePlace(place, isDir(path)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// makePlace makes a directory or a file for something else to be mounted over.
-func makePlace(place string, dir bool) error {
-	if dir {
-		return os.MkdirAll(place, 0o755)
-	}
-	if err := os.MkdirAll(filepath.Dir(place), 0o755); err != nil {
-		return err
-	}
-	f, err := os.OpenFile(place, os.O_CREATE|os.O_RDONLY, 0o644)
-	if err != nil {
-		return err
-	}
-	return f.Close()
-}
-
-// covered reports whether path lies in a directory of which the sandbox has one of its own.
-func (s *Session) covered(path string) bool {
-	return slices.ContainsFunc(append([]string{"/tmp", "/var/tmp"}, s.emptied...), func(dir string) bool {
-		return path != dir && agenttool.Within(dir, path)
-	})
-}
-
-// isHidden reports whether path is toolhost's own.
-func (s *Session) isHidden(path string) bool {
-	return slices.ContainsFunc(s.o.Hidden, func(dir string) bool { return agenttool.Within(dir, path) })
-}
-
-// hidden are the directories of toolhost that exist.
-func (s *Session) hidden() []string {
-	var found []string
-	for _, dir := range s.o.Hidden {
-		if real, err := filepath.EvalSymlinks(dir); err == nil {
-			found = append(found, real)
-		}
-	}
-	return found
-}
+// HoldsHome reports whether a path is a home directory that is closed to commands, or holds one.
+func (s *Session) HoldsHome(path string) bool { return s.view.holdsHome(path) }
 
 // Start starts a command, once the session's directories are made, and returns when it runs. Errors are of class setup_required when the sandbox or its profile
 // cannot be made, dependency_unavailable (resource_exhausted) when the machine is short of something, and execution_failed when the program cannot be
@@ -293,7 +170,7 @@ func (s *Session) Start(c *Command) (*Process, error) {
 	if err := s.check(c.Profile); err != nil {
 		return nil, agenttool.Failure(agenttool.SetupRequired, "sandbox_profile", err.Error()).Because(err)
 	}
-	s.reserve()
+	s.reserved.reserve(s.running.count())
 	if c.Profile.confined() {
 		if err := s.Make(); err != nil {
 			return nil, err
@@ -307,7 +184,7 @@ func (s *Session) Start(c *Command) (*Process, error) {
 		made.level = None
 		steps = []func(*plan) error{(*plan).makeUnconfined, p.launch}
 	}
-	p.first = made.level == Full
+	p.helper.first = made.level == Full
 	p.confinement = Confinement{Profile: c.Profile.Access, Level: made.level}
 	for _, step := range steps {
 		if err := step(made); err != nil {
@@ -326,7 +203,7 @@ func (s *Session) check(p Profile) error {
 	if s.level == None {
 		return withoutSandbox(p)
 	}
-	if _, err := s.further(p); err != nil {
+	if _, err := s.view.writable(p); err != nil {
 		return err
 	}
 	if len(p.Hosts) > 0 && s.level != Full {
@@ -335,29 +212,9 @@ func (s *Session) check(p Profile) error {
 	return nil
 }
 
-// further are the places outside the roots that a profile lets a command write. In the roots it may write anyway: there a
-// path only unseals.
-func (s *Session) further(p Profile) ([]identity, error) {
-	var places []identity
-	for _, path := range p.Write {
-		if filepath.IsAbs(path) && s.inRoot(filepath.Clean(path)) {
-			continue
-		}
-		id, err := identify(path)
-		if errors.Is(err, os.ErrNotExist) {
-			return nil, fmt.Errorf("write:%s: it does not exist: grant the directory in which it is to be made", path)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("write:%s: %w", path, err)
-		}
-		if slices.Contains(taken, id.path) {
-			return nil, fmt.Errorf("write:%s: of that every sandbox has its own: grant what is meant in it", path)
-		}
-		if !s.inRoot(id.path) {
-			places = append(places, id)
-		}
-	}
-	return places, nil
+// hold returns the session's holder.
+func (s *Session) hold() (*holder, error) {
+	return s.holders.get(func() (*holder, error) { return startHolder(s) })
 }
 
 func setupFailed(err error) error {
@@ -386,17 +243,13 @@ func shortage(doing string, err error) error {
 
 // Close ends every command of the session, with all that it started, and removes the session's scratch.
 func (s *Session) Close() error {
-	s.mu.Lock()
-	s.closed = true
-	h := s.holder
-	s.holder = nil
-	s.mu.Unlock()
+	h := s.holders.close()
 	s.running.close()
 	if h != nil {
 		h.close()
 	}
-	if s.protected != nil {
-		s.protected.Close()
+	if s.o.Protected != nil {
+		s.o.Protected.Close()
 	}
 	s.making.Lock()
 	defer s.making.Unlock()
@@ -407,7 +260,7 @@ func (s *Session) Close() error {
 		s.scratch.close()
 		_ = s.network.proxy.Close()
 	}
-	if s.lock == nil || !made {
+	if s.dirs.lock == nil || !made {
 		return nil
 	}
 	return s.dirs.remove()

@@ -15,29 +15,45 @@ import (
 // Whatever changed was not changed by it as far as the mounts hold. At the end a name that is new is taken out of use; what
 // runs in repositories that are new is put aside at once.
 type tripwire struct {
-	before *protect.Snap
-	names  names
-	shown  []string // protected paths that the decision showed as written
-	cache  *protect.Cache
-	since  int // how much was allowed in the session when the command began
-	begun  time.Time
-	fresh  func() bool // whether the command has written names that repositories have, or those of the table
+	before  *protect.Snap
+	names   names
+	cache   *protect.Cache
+	allowed allowances
+	fresh   func() bool // whether the command has written names that repositories have, or those of the table
 
+	mu        sync.Mutex // one look at a time
+	inspected time.Time  // when the command had ended
+}
+
+// allowances are the changes that others may make while a command runs.
+type allowances struct {
+	cache   *protect.Cache
+	since   int // how much the session had allowed when the command began
+	begun   time.Time
+	shown   []string                                // protected paths that the decision showed as written
 	letLive func(path string, since time.Time) bool // nil: never
-
-	mu sync.Mutex // one look at a time
 }
 
 // newTripwire takes the snapshot.
 func newTripwire(n names, shown []string, cache *protect.Cache, fresh func() bool) (*tripwire, error) {
-	since := cache.Allowances()
-	before, err := protect.Take(n.all)
 	shown = slices.DeleteFunc(slices.Clone(shown), func(path string) bool {
 		_, asked := protect.Asks(path, "")
 		return !asked
 	})
-	return &tripwire{before: before, names: n, shown: shown, cache: cache, since: since, begun: time.Now(), fresh: fresh}, err
+	allowed := allowances{cache: cache, since: cache.Allowances(), shown: shown}
+	before, err := protect.Take(n.all)
+	allowed.begun = time.Now()
+	return &tripwire{before: before, names: n, cache: cache, allowed: allowed, fresh: fresh}, err
 }
+
+// inspect looks when the command has ended.
+func (t *tripwire) inspect(report func(Violation)) {
+	t.look(report, true)
+	t.inspected = time.Now()
+}
+
+// isStale reports whether the last inspection is long ago.
+func (t *tripwire) isStale() bool { return time.Since(t.inspected) > firstLook }
 
 // The times between two looks while a command runs: the first, and the longest. A look that takes long makes the next one wait.
 const (
@@ -87,7 +103,7 @@ func (t *tripwire) changed(report func(Violation), ended bool) {
 	}
 	within := "" // a directory that was told of
 	for _, c := range changes {
-		if t.allowed(c.Path) {
+		if t.allowed.change(c.Path) {
 			continue
 		}
 		if _, held := t.names.granted.Judge(c.Path); !held {
@@ -134,26 +150,29 @@ func (t *tripwire) made(report func(Violation)) {
 	repositories, entries := now.Since(t.names.all)
 	for _, e := range entries {
 		inside := func(git protect.GitDir) bool { return agenttool.Within(git.Path, e.Path) }
-		if !slices.ContainsFunc(repositories, inside) && !t.allowed(e.Path) {
+		if !slices.ContainsFunc(repositories, inside) && !t.allowed.change(e.Path) {
 			report(Violation{Wall: Changed, Path: e.Path, Rule: string(e.Rule), Certain: true, Detail: "was made during the run, in a new directory"})
 		}
 	}
 	for _, git := range repositories {
-		if t.letLive == nil || !t.letLive(git.Path, t.begun) {
+		if !t.allowed.lives(git.Path) {
 			report(t.wait(now, git))
 		}
 	}
 }
 
-// allowed reports whether another call, or the person, was to change a path meanwhile.
-func (t *tripwire) allowed(path string) bool {
-	return t.cache.Allowed(t.since, path) || t.letLive != nil && t.letLive(path, t.begun)
-}
+// lives reports whether the user let a path live since the command began.
+func (a *allowances) lives(path string) bool { return a.letLive != nil && a.letLive(path, a.begun) }
+
+// change reports whether another call, or the user, was allowed to change a path meanwhile.
+func (a *allowances) change(path string) bool { return a.cache.Allowed(a.since, path) || a.lives(path) }
 
 // wait puts aside what runs in a new repository, and says so.
 func (t *tripwire) wait(m *protect.Map, git protect.GitDir) Violation {
 	v := Violation{Wall: Changed, Path: git.Path, Rule: string(protect.VCSConfig), Certain: true, Detail: "is a repository that was made during the run"}
-	done, err := m.PutAside(git, func(name, digest string) bool { return t.before.Knows(name, digest) || t.approved(git.Path, name) })
+	done, err := m.PutAside(git, func(name, digest string) bool {
+		return t.before.Knows(name, digest) || t.allowed.approved(git.Path, name)
+	})
 	if !done.Empty() {
 		v.Detail += ": " + done.String() + " are out of use until a person allows them with toolhost trust"
 	}
@@ -165,9 +184,9 @@ func (t *tripwire) wait(m *protect.Map, git protect.GitDir) Violation {
 }
 
 // approved reports whether an approval showed a hook, or the configuration, of a git directory as written.
-func (t *tripwire) approved(git, name string) bool {
+func (a *allowances) approved(git, name string) bool {
 	for _, file := range []string{path.Join(git, "hooks", name), path.Join(git, name)} {
-		if slices.Contains(t.shown, file) || t.cache.AllowedExactly(t.since, file) {
+		if slices.Contains(a.shown, file) || a.cache.AllowedExactly(a.since, file) {
 			return true
 		}
 	}

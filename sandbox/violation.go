@@ -61,6 +61,13 @@ func (v *violations) add(found Violation) {
 	}
 }
 
+// addAny is add if there is one.
+func (v *violations) addAny(found Violation, ok bool) {
+	if ok {
+		v.add(found)
+	}
+}
+
 // all returns what was kept.
 func (v *violations) all() []Violation {
 	v.mu.Lock()

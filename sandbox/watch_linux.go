@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"sync"
 	"syscall"
-	"time"
 
 	"toolhost/agenttool"
 	"toolhost/permissions/protect"
@@ -99,31 +98,20 @@ func (w *watch) replaced(path string) {
 		known := false
 		for _, c := range on.covered {
 			if path == "" || agenttool.Within(path, c.path) {
-				p.cover(c)
+				p.helper.cover(c)
 			}
 			known = known || c.path == path
 		}
 		_, secret := on.names.granted.Secret(path, 0, 0)
-		if secret && !known && path != "" && len(on.covered) < maxCovered && !p.made(path) {
+		if secret && !known && path != "" && len(on.covered) < maxCovered && (p.judge == nil || !p.judge.made(path)) {
 			on.covered = append(on.covered, covering{path, enter.Mask})
-			p.cover(on.covered[len(on.covered)-1])
+			p.helper.cover(on.covered[len(on.covered)-1])
 		}
 	}
 }
 
 // maxCovered bounds what is covered in one sandbox.
 const maxCovered = 500
-
-// made reports whether the command itself made a file. It waits until the supervisor has finished with the names that it has in hand, since
-// the kernel reports a new file before the supervisor does.
-func (p *Process) made(path string) bool {
-	if p.judge == nil {
-		return false
-	}
-	p.namesInUse.Lock()
-	defer p.namesInUse.Unlock()
-	return p.judge.made(path)
-}
 
 // remove forgets a process, and the directories that nobody else needs.
 func (w *watch) remove(p *Process) {
@@ -147,21 +135,14 @@ func (w *watch) close() {
 	}
 }
 
-// cover has a path covered once more. A helper that does not read is about to end. Nothing is written when the time is over
-// before it began: there is enough for a machine that stands still for a while.
-func (p *Process) cover(c covering) {
-	_ = p.control.SetWriteDeadline(time.Now().Add(2 * time.Second))
-	_, _ = p.control.Write(append([]byte{enter.SaySeal}, string(c.op)+"\x00"+c.path...))
-}
-
-// coveredAgain reports what the helper says of it: the path, and an errno. It was no writing by the command.
-func (p *Process) coveredAgain(parts []string) {
+// coveredAgain reads SaysSealed: the path, and an errno. The command did not write it.
+func coveredAgain(parts []string) (v Violation, ok bool) {
 	if len(parts) != 2 {
-		return
+		return Violation{}, false
 	}
-	v := Violation{Wall: Changed, Path: parts[0], Detail: "was replaced from outside during the run, and is covered again", Certain: true}
+	v = Violation{Wall: Changed, Path: parts[0], Detail: "was replaced from outside during the run, and is covered again", Certain: true}
 	if number, _ := strconv.Atoi(parts[1]); number != 0 {
 		v.Detail = "was replaced from outside during the run, and could not be covered again: " + syscall.Errno(number).Error()
 	}
-	p.violations.add(v)
+	return v, true
 }

@@ -1,0 +1,175 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"toolhost/agenttool"
+	"toolhost/permissions/protect"
+)
+
+// view is the part of the host's files that commands of a session see, as far as it does not depend on the command.
+type view struct {
+	roots   []identity
+	hidden  []string   // directories of toolhost, which may not exist yet
+	emptied []string   // directories of sockets, and closed directories: commands see them empty but for shown
+	shown   []identity // places below emptied directories that commands see
+	links   []link     // in emptied directories
+
+	home   protect.Home
+	homes  []string // closed directories: the user's home, and those of others
+	masked []string // files of home directories that are mounted elsewhere, too
+}
+
+// newView looks at the places that the options name.
+func newView(o Options) (*view, error) {
+	v := &view{hidden: o.Hidden}
+	if err := v.identifyRoots(o.Roots); err != nil {
+		return nil, err
+	}
+	for _, dir := range []string{"/run", "/var/run"} {
+		if real, err := filepath.EvalSymlinks(dir); err == nil && real == dir {
+			v.emptied = append(v.emptied, dir)
+		}
+	}
+	if o.Runtime != "" && !v.covered(o.Runtime) {
+		if real, err := filepath.EvalSymlinks(o.Runtime); err == nil && real != "/" {
+			v.emptied = append(v.emptied, real)
+		}
+	}
+	v.closeHomes(o.Home)
+	for _, path := range slices.Concat([]string{"/run/current-system", "/run/opengl-driver", "/run/wrappers", "/home/linuxbrew/.linuxbrew", o.GoModCache}, v.home.Shown()) {
+		v.show(path)
+	}
+	for _, dir := range o.Show {
+		v.showPrograms(dir)
+	}
+	if home := filepath.Clean(o.Home); v.home.Dir != "" && home != v.home.Dir && v.isClosed(home) {
+		v.links = append(v.links, link{home, v.home.Dir})
+	}
+	return v, nil
+}
+
+// taken are the directories that every sandbox replaces by its own, and those that hold them.
+var taken = []string{"/", "/tmp", "/var/tmp", "/run", "/var/run", "/dev", "/dev/shm", "/proc", "/sys"}
+
+func (v *view) identifyRoots(roots []string) error {
+	if len(roots) == 0 {
+		return errors.New("there is no workspace")
+	}
+	for _, root := range roots {
+		id, err := identify(root)
+		if err != nil {
+			return fmt.Errorf("the workspace: %w", err)
+		}
+		if slices.Contains(taken, id.path) {
+			return fmt.Errorf("the workspace is %s, and every sandbox has its own %s: name a directory in it", id.path, id.path)
+		}
+		v.roots = append(v.roots, id)
+	}
+	return nil
+}
+
+// inRoot reports whether path is a root or lies below one.
+func (v *view) inRoot(path string) bool {
+	return slices.ContainsFunc(v.roots, func(root identity) bool { return agenttool.Within(root.path, path) })
+}
+
+// below reports whether path lies below a root.
+func (v *view) below(path string) bool {
+	return slices.ContainsFunc(v.roots, func(root identity) bool { return path != root.path && agenttool.Within(root.path, path) })
+}
+
+// covered reports whether path lies in a directory that the sandbox replaces by one of its own.
+func (v *view) covered(path string) bool {
+	return slices.ContainsFunc(append([]string{"/tmp", "/var/tmp"}, v.emptied...), func(dir string) bool {
+		return path != dir && agenttool.Within(dir, path)
+	})
+}
+
+// isHidden reports whether path is toolhost's own.
+func (v *view) isHidden(path string) bool {
+	return slices.ContainsFunc(v.hidden, func(dir string) bool { return agenttool.Within(dir, path) })
+}
+
+// ownDirs are the directories of toolhost that exist.
+func (v *view) ownDirs() []string {
+	var dirs []string
+	for _, dir := range v.hidden {
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			dirs = append(dirs, real)
+		}
+	}
+	return dirs
+}
+
+// writable are the places outside the roots that a profile lets a command write. In a root, [Profile].Write only unseals.
+func (v *view) writable(p Profile) ([]identity, error) {
+	var places []identity
+	for _, path := range p.Write {
+		if filepath.IsAbs(path) && v.inRoot(filepath.Clean(path)) {
+			continue
+		}
+		id, err := identify(path)
+		if errors.Is(err, os.ErrNotExist) {
+			return nil, fmt.Errorf("write:%s: it does not exist: grant the directory that will hold it", path)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("write:%s: %w", path, err)
+		}
+		if slices.Contains(taken, id.path) {
+			return nil, fmt.Errorf("write:%s: every sandbox has its own %s: grant a path in it", path, id.path)
+		}
+		if !v.inRoot(id.path) {
+			places = append(places, id)
+		}
+	}
+	return places, nil
+}
+
+// makeMountPoints makes names in the session's /tmp and /var/tmp for host files below /tmp and /var/tmp that commands see.
+func (v *view) makeMountPoints(d *dirs) error {
+	for _, path := range slices.Concat(paths(v.roots), paths(v.shown), v.homes) {
+		place := ""
+		if rel, ok := strings.CutPrefix(path, "/tmp/"); ok {
+			place = filepath.Join(d.tmp.path, rel)
+		} else if rel, ok := strings.CutPrefix(path, "/var/tmp/"); ok {
+			place = filepath.Join(d.varTmp.path, rel)
+		}
+		if place == "" || v.isClosed(path) && !slices.Contains(v.homes, path) {
+			continue
+		}
+		if err := makeMountPoint(place, isDir(path)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// paths are those of identities.
+func paths(ids []identity) []string {
+	var all []string
+	for _, id := range ids {
+		all = append(all, id.path)
+	}
+	return all
+}
+
+// makeMountPoint makes a directory or a file.
+func makeMountPoint(path string, dir bool) error {
+	if dir {
+		return os.MkdirAll(path, 0o755)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
