@@ -17,7 +17,7 @@ const (
 	defaultScratch   = 16 << 30
 )
 
-// withDefaults returns what counts where nothing is said; dir is on the disk of the scratch.
+// withDefaults replaces zero fields by their defaults; dir is on the disk of the scratch.
 func (b Bounds) withDefaults(dir string) Bounds {
 	if b.Processes == 0 {
 		b.Processes = defaultProcesses

@@ -16,7 +16,7 @@ func cacheEnv(place string, o *Options) []string {
 		"XDG_CACHE_HOME=" + dir("xdg"), "GOCACHE=" + dir("go-build"), "GOMODCACHE=" + dir("go-mod"),
 		"npm_config_cache=" + dir("npm"), "PIP_CACHE_DIR=" + dir("pip"), "UV_CACHE_DIR=" + dir("uv"),
 		"CARGO_HOME=" + dir("cargo"), "YARN_CACHE_FOLDER=" + dir("yarn"),
-		"npm_config_update_notifier=false", "PIP_DISABLE_PIP_VERSION_CHECK=1", // they would ask for what nobody granted
+		"npm_config_update_notifier=false", "PIP_DISABLE_PIP_VERSION_CHECK=1", // they would reach hosts without a grant
 	}
 	if os.Getuid() == 0 {
 		env = append(env, "TAR_OPTIONS=--no-same-owner") // root has no other owners to give files to

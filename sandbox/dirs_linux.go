@@ -15,7 +15,7 @@ import (
 
 // dirs are a session's own directories. The session's is locked for as long as it is in use: see claim.
 type dirs struct {
-	own         identity // the session's directory: scratch and what else it needs
+	own         identity // the session's directory: the parent of the others
 	tmp, varTmp identity // shown as /tmp and /var/tmp
 	private     identity // TMPDIR of commands that write nothing else, where they cannot have one in memory
 	cache       identity
@@ -85,7 +85,7 @@ func fill(all []ownDir) error {
 	return nil
 }
 
-// sweepPatience is how long the end of a session waits for what it began to remove.
+// sweepPatience is how long the end of a session waits for its removals.
 const sweepPatience = 2 * time.Second
 
 // remove removes the session's directory, and waits for sweep.
@@ -108,7 +108,7 @@ func (d *dirs) remove() error {
 // it is made again.
 func claim(dir string) (lock *os.File, err error) {
 	all := filepath.Dir(dir)
-	for _, above := range []string{filepath.Dir(all), all} { // nothing is made through a link of somebody else
+	for _, above := range []string{filepath.Dir(all), all} { // no link of another user is followed
 		if err := os.MkdirAll(above, 0o700); err != nil {
 			return nil, err
 		}
@@ -215,7 +215,7 @@ func removeNoted(stage string) {
 	}
 }
 
-// ours reports a directory that is a link or belongs to somebody else.
+// ours reports a directory that is a link or belongs to another user.
 func ours(dir string) error {
 	info, err := os.Lstat(dir)
 	if err != nil {

@@ -46,7 +46,7 @@ func makeGroup(parent string) (g controlGroup, err error) {
 
 // take moves a process into a group of version 1, with all that it starts from then on.
 func (g controlGroup) take(pid int) {
-	if g.dir != "" && !g.startIn { // what stays outside is bounded by the helpers alone
+	if g.dir != "" && !g.startIn { // the helpers alone bound a process outside
 		_ = os.WriteFile(filepath.Join(g.dir, "cgroup.procs"), strconv.AppendInt(nil, int64(pid), 10), 0o600)
 	}
 }

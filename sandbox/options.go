@@ -22,7 +22,7 @@ type Options struct {
 	GoModCache string // the person's module cache, which serves as a proxy; "" for none
 	GoProxy    string // what GOPROXY is otherwise
 
-	// Changed is told of what the tripwire finds, while commands run and when they have ended, from several goroutines; nil for nobody.
+	// Changed receives the findings of the tripwire, while commands run and when they have ended, from several goroutines; may be nil.
 	Changed func(Violation)
 
 	// LetLive reports whether a person let a git directory live, in which the path lies, since a time; nil: never.

@@ -10,12 +10,12 @@ type Ended struct {
 	Status       syscall.WaitStatus
 	User, System time.Duration
 	MaxRSS       int64 // KiB, of its largest process
-	Alone        bool  // nobody was left that it had started
+	Alone        bool  // no process that it had started was left
 }
 
-// Confinement is what a command runs in.
+// Confinement describes the sandbox of a command.
 type Confinement struct {
 	Profile Access   `json:"profile"`
 	Level   Level    `json:"level"`
-	Partial []string `json:"partial,omitempty"` // what is protected and could not be covered, and why
+	Partial []string `json:"partial,omitempty"` // protected files that could not be covered, and why
 }

@@ -49,7 +49,7 @@ func normalLock(l agenttool.Lock) agenttool.Lock {
 	return l
 }
 
-// Locks returns what a call with the facts f locks while it runs.
+// Locks returns the locks of a running call with the facts f.
 //
 // A call that is known to be concurrency-safe, and all of whose paths are known and located, reads its Reads and
 // writes its Writes. Any other call may touch what it does not name: it writes the whole workspace, and every path

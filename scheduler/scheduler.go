@@ -6,7 +6,7 @@
 //	if err != nil { … }            // why ctx ended; nothing is held
 //	defer release()
 //
-// Calls are served in the order in which they were admitted. A call starts when no running call and no call before it in
+// Calls are served in the order of their admission. A call starts when no running call and no call before it in
 // the line has a lock that conflicts with its own, a slot is free and its group has room. So two writers of one file keep
 // their order, a writer is never starved by readers that come after it, and a call without conflicts waits only for a slot.
 //
@@ -33,7 +33,7 @@ import (
 	"toolhost/agenttool"
 )
 
-// DefaultMaxParallel is how many calls run at once when nobody said otherwise.
+// DefaultMaxParallel is how many calls run at once by default.
 const DefaultMaxParallel = 10
 
 // Scheduler hands out slots and locks. It is safe for use by several goroutines.
@@ -51,7 +51,7 @@ type Group struct {
 	running   int // guarded by scheduler.mu
 }
 
-// Request is what a call needs while it runs. The zero value needs a slot.
+// Request names the resources of a running call. The zero value needs a slot.
 type Request struct {
 	Locks []agenttool.Lock // a path that is not absolute stands for all paths
 	Group *Group           // nil: none; else made by the same scheduler
@@ -85,7 +85,7 @@ func New(maxParallel int) *Scheduler {
 }
 
 // Group returns a new group of at most max running calls; 0 or less is no limit. A group of one is serial: its calls
-// start in the order in which they asked, even when a later one could start sooner.
+// start in the order of their requests, even when a later one could start sooner.
 func (s *Scheduler) Group(max int) *Group {
 	return &Group{scheduler: s, max: max}
 }
@@ -150,7 +150,7 @@ func (t *Ticket) Started() bool {
 	return t.entry.state == running
 }
 
-// ErrReleased is what Wait returns for a ticket that was released: the call must not run.
+// Wait returns ErrReleased for a ticket that was released: the call must not run.
 var ErrReleased = errors.New("the place in the line was given up")
 
 // Wait returns when the call may run. When ctx ends first, it gives the place up and returns the cause of ctx's end.
