@@ -11,9 +11,9 @@ func busyInvocation() agenttool.Invocation {
 	const at = "2026-01-02T03:04:05.678Z"
 	inv := agenttool.Invocation{
 		SchemaVersion: agenttool.SchemaVersion, InvocationID: "inv_1", ToolID: "toolhost.read",
-		Status: agenttool.StatusSucceeded, ModelInput: []byte(`{"path": "go.mod"}`), CreatedAt: at,
-		ObservableInput: []byte(`{"path":"/w/go.mod"}`), Scheduler: &agenttool.SchedulerFacts{QueueState: "completed"},
-		Facts: &agenttool.Facts{ReadOnly: agenttool.Yes, Reads: []agenttool.Path{{Spelling: "go.mod",
+		Status: agenttool.StatusSucceeded, CreatedAt: at,
+		Inputs: agenttool.Inputs{ModelInput: []byte(`{"path": "go.mod"}`), ObservableInput: []byte(`{"path":"/w/go.mod"}`)}, Scheduler: &agenttool.SchedulerFacts{QueueState: "completed"},
+		Facts: &agenttool.Facts{Verdicts: agenttool.Verdicts{ReadOnly: agenttool.Yes}, Reads: []agenttool.Path{{Spelling: "go.mod",
 			Absolute: "/w/go.mod"}}},
 	}
 	for range 8 {

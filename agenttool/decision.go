@@ -21,18 +21,16 @@ const (
 // Agent Tool v0.2.0, "tool_permission_decision" (AT-009). RequestRef (the decision that asked, on the one
 // that answers it) and Grants are ours.
 type Decision struct {
-	SchemaVersion          string            `json:"schema_version"`
-	DecisionID             DecisionID        `json:"decision_id"`
-	InvocationID           InvocationID      `json:"invocation_id"`
-	Behavior               Behavior          `json:"behavior"`
-	Mode                   string            `json:"mode,omitempty"`
-	Source                 string            `json:"source,omitempty"` // where the deciding rule came from: cli_arg, session, …
-	Reason                 *DecisionReason   `json:"reason,omitempty"`
-	RuleRefs               []string          `json:"rule_refs,omitempty"`
-	PolicyRefs             []string          `json:"policy_refs,omitempty"`
-	UpdatedInput           json.RawMessage   `json:"updated_input,omitempty"`
-	UpdatedInputRef        string            `json:"updated_input_ref,omitempty"`
-	UserModified           bool              `json:"user_modified,omitempty"`
+	SchemaVersion string          `json:"schema_version"`
+	DecisionID    DecisionID      `json:"decision_id"`
+	InvocationID  InvocationID    `json:"invocation_id"`
+	Behavior      Behavior        `json:"behavior"`
+	Mode          string          `json:"mode,omitempty"`
+	Source        string          `json:"source,omitempty"` // where the deciding rule came from: cli_arg, session, …
+	Reason        *DecisionReason `json:"reason,omitempty"`
+	RuleRefs      []string        `json:"rule_refs,omitempty"`
+	PolicyRefs    []string        `json:"policy_refs,omitempty"`
+	Rewrite
 	SuggestedUpdates       []SuggestedUpdate `json:"suggested_updates,omitempty"`
 	PendingClassifierCheck map[string]any    `json:"pending_classifier_check,omitempty"`
 	BlockedPath            string            `json:"blocked_path,omitempty"`
@@ -43,6 +41,13 @@ type Decision struct {
 	RequestRef             DecisionID        `json:"request_ref,omitempty"`
 	Grants                 []string          `json:"grants,omitempty"` // they widen the sandbox of the call, see [Confined]
 	Extra                  Extra             `json:"-"`
+}
+
+// Rewrite is the input that a decision puts in the place of the call's.
+type Rewrite struct {
+	UpdatedInput    json.RawMessage `json:"updated_input,omitempty"`
+	UpdatedInputRef string          `json:"updated_input_ref,omitempty"`
+	UserModified    bool            `json:"user_modified,omitempty"`
 }
 
 // DecisionReason says why. Type is one of the standard's (AT-141 … AT-152): rule, mode, policy, hook, classifier,

@@ -106,38 +106,58 @@ type ExternalMapping struct {
 //
 // Agent Tool v0.2.0, "tool_interface" (AT-002). The fields after ExternalMappings are in its prose only (X15).
 type Interface struct {
-	SchemaVersion           string            `json:"schema_version"`
-	InterfaceID             string            `json:"interface_id"`
-	ToolID                  ToolID            `json:"tool_id"`
-	Name                    string            `json:"name,omitempty"`
-	Aliases                 []string          `json:"aliases,omitempty"`
-	SearchHint              string            `json:"search_hint,omitempty"`
-	ModelInputSchema        json.RawMessage   `json:"model_input_schema,omitempty"`
-	RuntimeInputSchema      json.RawMessage   `json:"runtime_input_schema,omitempty"`
-	OutputSchema            json.RawMessage   `json:"output_schema,omitempty"`
-	Strict                  bool              `json:"strict"`
-	SchemaVisibility        string            `json:"schema_visibility,omitempty"` // loaded, deferred, internal or native_ref
-	IsEnabled               any               `json:"is_enabled,omitempty"`        // these five: a bool or a string
-	IsReadOnly              any               `json:"is_read_only,omitempty"`
-	IsConcurrencySafe       any               `json:"is_concurrency_safe,omitempty"`
-	IsDestructive           any               `json:"is_destructive,omitempty"`
-	IsOpenWorld             any               `json:"is_open_world,omitempty"`
-	RequiresUserInteraction bool              `json:"requires_user_interaction"`
-	ClassifierInput         any               `json:"classifier_input,omitempty"`
-	PermissionMatcher       string            `json:"permission_matcher,omitempty"`
-	ExecutionProfileRef     string            `json:"execution_profile_ref,omitempty"`
-	PermissionProfileRef    string            `json:"permission_profile_ref,omitempty"`
-	PersistencePolicyRef    string            `json:"persistence_policy_ref,omitempty"`
-	MaxInlineChars          int               `json:"max_inline_chars,omitempty"` // 0: the host's limit
-	Rendering               map[string]any    `json:"rendering,omitempty"`
-	ExternalMappings        []ExternalMapping `json:"external_mappings,omitempty"`
+	SchemaVersion string   `json:"schema_version"`
+	InterfaceID   string   `json:"interface_id"`
+	ToolID        ToolID   `json:"tool_id"`
+	Name          string   `json:"name,omitempty"`
+	Aliases       []string `json:"aliases,omitempty"`
+	SearchHint    string   `json:"search_hint,omitempty"`
+	Schemas
+	StaticFacts
+	RequiresUserInteraction bool   `json:"requires_user_interaction"`
+	ClassifierInput         any    `json:"classifier_input,omitempty"`
+	PermissionMatcher       string `json:"permission_matcher,omitempty"`
+	ProfileRefs
+	MaxInlineChars   int               `json:"max_inline_chars,omitempty"` // 0: the host's limit
+	Rendering        map[string]any    `json:"rendering,omitempty"`
+	ExternalMappings []ExternalMapping `json:"external_mappings,omitempty"`
 
-	Namespace         string   `json:"namespace,omitempty"`
+	Namespace string `json:"namespace,omitempty"`
+	CallRules
+	Extra Extra `json:"-"`
+}
+
+// Schemas are those of a tool's input and output.
+type Schemas struct {
+	ModelInputSchema   json.RawMessage `json:"model_input_schema,omitempty"`
+	RuntimeInputSchema json.RawMessage `json:"runtime_input_schema,omitempty"`
+	OutputSchema       json.RawMessage `json:"output_schema,omitempty"`
+	Strict             bool            `json:"strict"`
+	SchemaVisibility   string          `json:"schema_visibility,omitempty"` // loaded, deferred, internal or native_ref
+}
+
+// StaticFacts are what is known of every call of the tool: a bool, or a string that says how it is computed.
+type StaticFacts struct {
+	IsEnabled         any `json:"is_enabled,omitempty"` // these five: a bool or a string
+	IsReadOnly        any `json:"is_read_only,omitempty"`
+	IsConcurrencySafe any `json:"is_concurrency_safe,omitempty"`
+	IsDestructive     any `json:"is_destructive,omitempty"`
+	IsOpenWorld       any `json:"is_open_world,omitempty"`
+}
+
+// ProfileRefs are the profiles of a tool, by id.
+type ProfileRefs struct {
+	ExecutionProfileRef  string `json:"execution_profile_ref,omitempty"`
+	PermissionProfileRef string `json:"permission_profile_ref,omitempty"`
+	PersistencePolicyRef string `json:"persistence_policy_ref,omitempty"`
+}
+
+// CallRules say how a call of the tool is treated; they are ours.
+type CallRules struct {
 	InterruptBehavior string   `json:"interrupt_behavior,omitempty"` // cancel or block
 	DenyBeforeIO      bool     `json:"deny_before_io"`
 	EmptyResultPolicy string   `json:"empty_result_policy,omitempty"`
 	InferredFacts     []string `json:"inferred_facts,omitempty"`
-	Extra             Extra    `json:"-"`
 }
 
 // ExecutionProfile says how a tool runs, and truthfully what it supports.

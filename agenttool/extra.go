@@ -110,14 +110,14 @@ func unmarshalExact(data []byte, v any) error {
 
 var fieldNameCache sync.Map // reflect.Type → map[string]bool, a table filled on first use
 
-// fieldNames returns the JSON names of a struct's fields.
+// fieldNames returns the JSON names of a struct's fields, with those of embedded parts.
 func fieldNames(t reflect.Type) map[string]bool {
 	if cached, ok := fieldNameCache.Load(t); ok {
 		return cached.(map[string]bool)
 	}
 	names := map[string]bool{}
-	for i := range t.NumField() {
-		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+	for _, field := range reflect.VisibleFields(t) {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		if name != "" && name != "-" {
 			names[name] = true
 		}

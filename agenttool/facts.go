@@ -61,16 +61,7 @@ func (f *Fact) UnmarshalJSON(b []byte) error {
 //
 // Agent Tool v0.2.0, "Per-call facts" (AT-190 … AT-196, AT-210); the three values are ours.
 type Facts struct {
-	ReadOnly        Fact `json:"read_only"`
-	Destructive     Fact `json:"destructive"`
-	OpenWorld       Fact `json:"open_world"` // reaches beyond this machine, or may
-	ConcurrencySafe Fact `json:"concurrency_safe"`
-	Interactive     Fact `json:"interactive"`       // would wait for a terminal
-	LongRunning     Fact `json:"long_running"`      // servers, watchers
-	ObservesHost    Fact `json:"observes_host"`     // looks at processes, memory or sockets of the machine
-	PathsComplete   Fact `json:"paths_complete"`    // Reads and Writes name every path that the call touches
-	HostsComplete   Fact `json:"hosts_complete"`    // Hosts names every host that the call may reach
-	OwnJobs         Fact `json:"own_jobs,omitzero"` // acts on nothing but the jobs of this session
+	Verdicts
 
 	Dir      *Path      `json:"dir,omitempty"` // where its commands start; nil if it runs none
 	Reads    []Path     `json:"reads,omitempty"`
@@ -102,6 +93,20 @@ type Facts struct {
 	Locks    []Lock   `json:"resource_locks,omitempty"`
 	Reasons  []Reason `json:"reasons,omitempty"`
 	Inferred []string `json:"inferred_facts,omitempty"` // the facts above that were derived, not declared
+}
+
+// Verdicts are the answers of Facts to the questions that rules and the scheduler ask.
+type Verdicts struct {
+	ReadOnly        Fact `json:"read_only"`
+	Destructive     Fact `json:"destructive"`
+	OpenWorld       Fact `json:"open_world"` // reaches beyond this machine, or may
+	ConcurrencySafe Fact `json:"concurrency_safe"`
+	Interactive     Fact `json:"interactive"`       // would wait for a terminal
+	LongRunning     Fact `json:"long_running"`      // servers, watchers
+	ObservesHost    Fact `json:"observes_host"`     // looks at processes, memory or sockets of the machine
+	PathsComplete   Fact `json:"paths_complete"`    // Reads and Writes name every path that the call touches
+	HostsComplete   Fact `json:"hosts_complete"`    // Hosts names every host that the call may reach
+	OwnJobs         Fact `json:"own_jobs,omitzero"` // acts on nothing but the jobs of this session
 }
 
 // Part is one simple command of a command line, with its own facts. A program that runs another one is a part, and so is

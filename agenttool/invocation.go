@@ -59,20 +59,42 @@ const (
 // call_input_ref "#/observable_input". Scheduler, Phases, AbortReason, Facts and ApprovalRequestRef are in the
 // standard's prose only, or ours.
 type Invocation struct {
-	SchemaVersion          string            `json:"schema_version"`
-	InvocationID           InvocationID      `json:"invocation_id"`
-	ToolID                 ToolID            `json:"tool_id"`
-	SurfaceID              SurfaceID         `json:"surface_id,omitempty"`
-	NativeCallID           string            `json:"native_call_id,omitempty"`
-	Status                 InvocationStatus  `json:"status"`
-	ModelInput             json.RawMessage   `json:"-"` // model_input: the bytes as they came, never rewritten
-	ModelInputRef          string            `json:"model_input_ref,omitempty"`
-	ObservableInput        json.RawMessage   `json:"observable_input,omitempty"`
-	ObservableInputRef     string            `json:"observable_input_ref,omitempty"`
-	PermissionInput        json.RawMessage   `json:"permission_input,omitempty"`
-	PermissionInputRef     string            `json:"permission_input_ref,omitempty"`
-	CallInput              json.RawMessage   `json:"call_input,omitempty"`
-	CallInputRef           string            `json:"call_input_ref,omitempty"`
+	SchemaVersion string           `json:"schema_version"`
+	InvocationID  InvocationID     `json:"invocation_id"`
+	ToolID        ToolID           `json:"tool_id"`
+	SurfaceID     SurfaceID        `json:"surface_id,omitempty"`
+	NativeCallID  string           `json:"native_call_id,omitempty"`
+	Status        InvocationStatus `json:"status"`
+	Inputs
+	InvocationRefs
+	StatusTransitions []Transition `json:"status_transitions,omitempty"`
+	CreatedAt         string       `json:"created_at"`
+	StartedAt         string       `json:"started_at,omitempty"`
+	EndedAt           string       `json:"ended_at,omitempty"`
+
+	Facts              *Facts          `json:"facts,omitempty"`
+	Scheduler          *SchedulerFacts `json:"scheduler,omitempty"`
+	Phases             []PhaseTiming   `json:"phases,omitempty"`
+	ApprovalRequestRef string          `json:"approval_request_ref,omitempty"`
+	AbortReason        string          `json:"abort_reason,omitempty"`
+	Extra              Extra           `json:"-"`
+}
+
+// Inputs are the four inputs of an invocation: as the model sent it, as hooks observed it, as it was judged, and as it ran. Each is there
+// itself or by reference.
+type Inputs struct {
+	ModelInput         json.RawMessage `json:"-"` // model_input: the bytes as they came, never rewritten
+	ModelInputRef      string          `json:"model_input_ref,omitempty"`
+	ObservableInput    json.RawMessage `json:"observable_input,omitempty"`
+	ObservableInputRef string          `json:"observable_input_ref,omitempty"`
+	PermissionInput    json.RawMessage `json:"permission_input,omitempty"`
+	PermissionInputRef string          `json:"permission_input_ref,omitempty"`
+	CallInput          json.RawMessage `json:"call_input,omitempty"`
+	CallInputRef       string          `json:"call_input_ref,omitempty"`
+}
+
+// InvocationRefs are the records and artifacts that an invocation refers to.
+type InvocationRefs struct {
 	ActorRef               string            `json:"actor_ref,omitempty"`
 	RuntimeRefs            []string          `json:"runtime_refs,omitempty"`
 	PolicyRefs             []string          `json:"policy_refs,omitempty"`
@@ -82,17 +104,6 @@ type Invocation struct {
 	TelemetryRefs          []json.RawMessage `json:"telemetry_refs,omitempty"`
 	ArtifactRefs           []Ref             `json:"artifact_refs,omitempty"`
 	SchedulerPolicyRef     string            `json:"scheduler_policy_ref,omitempty"`
-	StatusTransitions      []Transition      `json:"status_transitions,omitempty"`
-	CreatedAt              string            `json:"created_at"`
-	StartedAt              string            `json:"started_at,omitempty"`
-	EndedAt                string            `json:"ended_at,omitempty"`
-
-	Facts              *Facts          `json:"facts,omitempty"`
-	Scheduler          *SchedulerFacts `json:"scheduler,omitempty"`
-	Phases             []PhaseTiming   `json:"phases,omitempty"`
-	ApprovalRequestRef string          `json:"approval_request_ref,omitempty"`
-	AbortReason        string          `json:"abort_reason,omitempty"`
-	Extra              Extra           `json:"-"`
 }
 
 // Transition is a change of an invocation's state.

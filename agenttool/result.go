@@ -24,27 +24,32 @@ const (
 // Agent Tool v0.2.0, "tool_result" (AT-015). The model reads Content; model_facing_content is written only when it
 // differs.
 type Result struct {
-	SchemaVersion      string            `json:"schema_version"`
-	ResultID           ResultID          `json:"result_id"`
-	InvocationID       InvocationID      `json:"invocation_id"`
-	Status             ResultStatus      `json:"status"`
-	IsError            bool              `json:"is_error"`
-	Content            []Content         `json:"content"`
-	StructuredContent  json.RawMessage   `json:"structured_content,omitempty"`
-	ModelFacingContent []Content         `json:"model_facing_content,omitempty"`
-	UIFacingSummary    string            `json:"ui_facing_summary,omitempty"`
-	ResourceRefs       []Ref             `json:"resource_refs,omitempty"`
-	ArtifactRefs       []Ref             `json:"artifact_refs,omitempty"`
-	EvidenceRefs       []string          `json:"evidence_refs,omitempty"`
-	PolicyRefs         []string          `json:"policy_refs,omitempty"`
-	TelemetryRefs      []json.RawMessage `json:"telemetry_refs,omitempty"`
-	PersistenceRefs    []string          `json:"persistence_refs,omitempty"`
-	Summary            string            `json:"summary,omitempty"`
-	RedactionState     string            `json:"redaction_state,omitempty"` // none, redacted, partially_redacted, withheld, expired (X20)
-	Error              *Error            `json:"error,omitempty"`
-	CreatedAt          string            `json:"created_at"`
-	AbortReason        string            `json:"abort_reason,omitempty"` // ours: why a canceled or synthetic result ended
-	Extra              Extra             `json:"-"`
+	SchemaVersion      string          `json:"schema_version"`
+	ResultID           ResultID        `json:"result_id"`
+	InvocationID       InvocationID    `json:"invocation_id"`
+	Status             ResultStatus    `json:"status"`
+	IsError            bool            `json:"is_error"`
+	Content            []Content       `json:"content"`
+	StructuredContent  json.RawMessage `json:"structured_content,omitempty"`
+	ModelFacingContent []Content       `json:"model_facing_content,omitempty"`
+	UIFacingSummary    string          `json:"ui_facing_summary,omitempty"`
+	ResultRefs
+	Summary        string `json:"summary,omitempty"`
+	RedactionState string `json:"redaction_state,omitempty"` // none, redacted, partially_redacted, withheld, expired (X20)
+	Error          *Error `json:"error,omitempty"`
+	CreatedAt      string `json:"created_at"`
+	AbortReason    string `json:"abort_reason,omitempty"` // ours: why a canceled or synthetic result ended
+	Extra          Extra  `json:"-"`
+}
+
+// ResultRefs are the records and artifacts that a result refers to.
+type ResultRefs struct {
+	ResourceRefs    []Ref             `json:"resource_refs,omitempty"`
+	ArtifactRefs    []Ref             `json:"artifact_refs,omitempty"`
+	EvidenceRefs    []string          `json:"evidence_refs,omitempty"`
+	PolicyRefs      []string          `json:"policy_refs,omitempty"`
+	TelemetryRefs   []json.RawMessage `json:"telemetry_refs,omitempty"`
+	PersistenceRefs []string          `json:"persistence_refs,omitempty"`
 }
 
 // Content is one block of a result (AT-261 … AT-273). Type is text, image, log, diff, resource_link, … and says

@@ -196,7 +196,7 @@ func TestExtraDoesNotShadow(t *testing.T) {
 	}{
 		{agenttool.Result{Extra: extra}, "schema_version"}, {agenttool.Result{Extra: extra}, "status"},
 		{agenttool.Event{Extra: extra}, "event_type"}, {agenttool.Transition{Extra: extra}, "at"},
-		{agenttool.Invocation{ModelInput: json.RawMessage(`{}`), Extra: extra}, "model_input"},
+		{agenttool.Invocation{Inputs: agenttool.Inputs{ModelInput: json.RawMessage(`{}`)}, Extra: extra}, "model_input"},
 	} {
 		b := encode(t, tt.record)
 		if n := bytes.Count(b, []byte(`"`+tt.name+`":`)); n != 1 {

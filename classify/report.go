@@ -30,10 +30,10 @@ func (rec *record) report() agenttool.Facts {
 	t := &rec.tally
 	t.destroys = t.destroys || len(rec.destroyed) > 0
 	f := agenttool.Facts{
-		ReadOnly: t.readOnly(), Destructive: t.destructive(), OpenWorld: t.openWorld(),
-		ConcurrencySafe: t.concurrencySafe(), Interactive: t.yes(t.interactive), LongRunning: t.longRunning(),
-		ObservesHost: t.yes(t.observes), PathsComplete: t.pathsComplete(),
-		HostsComplete: t.hostsComplete(), Locks: rec.locks, Reads: rec.reads.all(), Writes: rec.writes.list, Hosts: rec.hosts, Inferred: rec.inferred(),
+		Verdicts: agenttool.Verdicts{ReadOnly: t.readOnly(), Destructive: t.destructive(), OpenWorld: t.openWorld(),
+			ConcurrencySafe: t.concurrencySafe(), Interactive: t.yes(t.interactive), LongRunning: t.longRunning(),
+			ObservesHost: t.yes(t.observes), PathsComplete: t.pathsComplete(),
+			HostsComplete: t.hostsComplete()}, Locks: rec.locks, Reads: rec.reads.all(), Writes: rec.writes.list, Hosts: rec.hosts, Inferred: rec.inferred(),
 	}
 	f.Reasons = rec.reasons
 	for _, r := range rec.destroyed {

@@ -67,10 +67,12 @@ func newCall(h *Host, r Request, policy permissions.Policy) *call {
 		SchemaVersion: agenttool.SchemaVersion,
 		InvocationID:  agenttool.InvocationID(h.o.IDs.New("inv_", now)),
 		ToolID:        unknownTool,
-		NativeCallID:  r.name(), ActorRef: r.Actor, ModelInput: r.Input,
-		SchedulerPolicyRef: schedulerPolicyID,
-		RuntimeRefs:        append([]string{string(h.o.Session)}, r.Caller.Refs...),
-		CreatedAt:          agenttool.Timestamp(now),
+		NativeCallID:  r.name(),
+		Inputs:        agenttool.Inputs{ModelInput: r.Input},
+		InvocationRefs: agenttool.InvocationRefs{
+			ActorRef: r.Actor, RuntimeRefs: append([]string{string(h.o.Session)}, r.Caller.Refs...), SchedulerPolicyRef: schedulerPolicyID,
+		},
+		CreatedAt: agenttool.Timestamp(now),
 	}
 	tool := h.registry.names[r.Tool]
 	if tool != nil {

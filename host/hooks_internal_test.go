@@ -98,14 +98,14 @@ type stuckTool struct{ started, release chan struct{} }
 func (s stuckTool) Describe() agenttool.Description {
 	return agenttool.Description{
 		Declaration: agenttool.Declaration{ToolID: "test.stuck", Name: "stuck", Lifecycle: agenttool.Available},
-		Interface:   agenttool.Interface{ModelInputSchema: json.RawMessage(`{"type":"object"}`)},
+		Interface:   agenttool.Interface{Schemas: agenttool.Schemas{ModelInputSchema: json.RawMessage(`{"type":"object"}`)}},
 	}
 }
 
 func (s stuckTool) Bind(agenttool.Scope, json.RawMessage) (agenttool.Call, error) { return s, nil }
 func (s stuckTool) Input() any                                                    { return map[string]string{"a": "b"} }
 func (s stuckTool) Facts() *agenttool.Facts {
-	return &agenttool.Facts{ReadOnly: agenttool.Yes, OpenWorld: agenttool.No, PathsComplete: agenttool.Yes}
+	return &agenttool.Facts{Verdicts: agenttool.Verdicts{ReadOnly: agenttool.Yes, OpenWorld: agenttool.No, PathsComplete: agenttool.Yes}}
 }
 
 func (s stuckTool) Run(context.Context, agenttool.Reporter) (agenttool.Output, error) {
@@ -124,12 +124,12 @@ func TestHooksOfAnAbandonedCall(t *testing.T) {
 	tool := stuckTool{make(chan struct{}), make(chan struct{})}
 	h, err := New(Options{
 		Tools: []agenttool.Tool{tool}, Scope: agenttool.Scope{Dir: dir, Roots: []string{dir}}, Policy: permissions.Policy{Workspace: dir},
-		Store: persist.New(persist.Options{Dir: t.TempDir()}), Locate: func(*agenttool.Path) error { return nil }, HookEnviron: os.Environ(),
-		Hooks: []hook.Hook{
-			script(hook.PreToolUse, `echo '{"additional_context":["watched"]}'`),
-			script(hook.PostToolUse, `echo >>wrong`),
-			script(hook.PostToolUseFailure, `cat >>told`),
-		},
+		Store: persist.New(persist.Options{Dir: t.TempDir()}), Locate: func(*agenttool.Path) error { return nil }, HookOptions: HookOptions{HookEnviron: os.Environ(),
+			Hooks: []hook.Hook{
+				script(hook.PreToolUse, `echo '{"additional_context":["watched"]}'`),
+				script(hook.PostToolUse, `echo >>wrong`),
+				script(hook.PostToolUseFailure, `cat >>told`),
+			}},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -50,6 +50,11 @@ type Options struct {
 	Jobs        Jobs                 // of the tools; nil: none outlives its call
 	First       func()               // runs once, before the first call does anything; nil: nothing. Calls wait for it, so that it must be bounded
 
+	HookOptions
+}
+
+// HookOptions are the hooks of a host and what they get.
+type HookOptions struct {
 	Hooks       []hook.Hook // run at moments of calls; [Host.SetHooks] replaces them
 	HookEnviron []string    // "NAME=value" each: what the environment of hooks is made from; nil: nothing of it
 

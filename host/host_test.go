@@ -46,7 +46,7 @@ func (f *fake) Describe() agenttool.Description {
 			SchemaVersion: agenttool.SchemaVersion, ToolID: id, Namespace: "test", Name: f.name, Aliases: []string{strings.ToUpper(f.name)},
 			Description: "A fake for tests of the pipeline.", Lifecycle: lifecycle, ToolKind: agenttool.KindCustom,
 		},
-		Interface: agenttool.Interface{SchemaVersion: agenttool.SchemaVersion, InterfaceID: "test", ToolID: id, ModelInputSchema: json.RawMessage(fakeSchema)},
+		Interface: agenttool.Interface{SchemaVersion: agenttool.SchemaVersion, InterfaceID: "test", ToolID: id, Schemas: agenttool.Schemas{ModelInputSchema: json.RawMessage(fakeSchema)}},
 	}
 }
 
@@ -60,8 +60,8 @@ func (f *fake) Bind(scope agenttool.Scope, input json.RawMessage) (agenttool.Cal
 	}
 	p := agenttool.Path{Spelling: c.in.Path, Absolute: scope.Dir + "/" + c.in.Path}
 	c.facts = agenttool.Facts{
-		ReadOnly: agenttool.Known(f.reads), OpenWorld: agenttool.No, PathsComplete: agenttool.Yes,
-		ConcurrencySafe: agenttool.Yes, Destructive: agenttool.No,
+		Verdicts: agenttool.Verdicts{ReadOnly: agenttool.Known(f.reads), OpenWorld: agenttool.No, PathsComplete: agenttool.Yes,
+			ConcurrencySafe: agenttool.Yes, Destructive: agenttool.No},
 	}
 	if f.reads {
 		c.facts.Reads = []agenttool.Path{p}

@@ -89,8 +89,8 @@ func (e *ending) mapResult() {
 		SchemaVersion: agenttool.SchemaVersion, ResultID: agenttool.ResultID(e.c.host.o.IDs.New("res_", now)),
 		InvocationID: e.rec.id, Status: status, IsError: e.err != nil,
 		Content: e.out.Content, UIFacingSummary: e.out.Summary,
-		ResourceRefs: e.out.Resources, ArtifactRefs: e.out.Artifacts,
-		Error: e.err, AbortReason: abortReason(e.err), RedactionState: "none",
+		ResultRefs: agenttool.ResultRefs{ResourceRefs: e.out.Resources, ArtifactRefs: e.out.Artifacts},
+		Error:      e.err, AbortReason: abortReason(e.err), RedactionState: "none",
 		CreatedAt: agenttool.Timestamp(now),
 	}
 	if e.out.Structured != nil {

@@ -49,8 +49,8 @@ func TestReasonIsOfTheDecidingFact(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			part := tt.part
-			facts := agenttool.Facts{ReadOnly: part.ReadOnly, Destructive: part.Destructive, OpenWorld: part.OpenWorld,
-				PathsComplete: part.PathsComplete, PartsComplete: agenttool.Yes, Parts: []agenttool.Part{part}, Reasons: part.Reasons,
+			facts := agenttool.Facts{Verdicts: agenttool.Verdicts{ReadOnly: part.ReadOnly, Destructive: part.Destructive, OpenWorld: part.OpenWorld,
+				PathsComplete: part.PathsComplete}, PartsComplete: agenttool.Yes, Parts: []agenttool.Part{part}, Reasons: part.Reasons,
 				Dir: &agenttool.Path{Absolute: "/w", Resolved: "/w", Root: "/w"}, Mentions: [][]string{part.Argv}}
 			policy := Policy{Mode: tt.mode, Workspace: "/w", Confines: true}
 			d := policy.Decide(Request{Tool: "shell", RunsCode: true, Facts: &facts})

@@ -41,7 +41,7 @@ func TestEdits(t *testing.T) {
 	} {
 		path := agenttool.Path{Spelling: "b", Absolute: "/ws/b", Resolved: "/ws/b", Root: "/ws", By: 1}
 		facts := agenttool.Facts{
-			ReadOnly: agenttool.No, Destructive: agenttool.Unknown, OpenWorld: agenttool.No, PathsComplete: agenttool.Yes, PartsComplete: agenttool.Yes,
+			Verdicts: agenttool.Verdicts{ReadOnly: agenttool.No, Destructive: agenttool.Unknown, OpenWorld: agenttool.No, PathsComplete: agenttool.Yes}, PartsComplete: agenttool.Yes,
 			Dir: &agenttool.Path{Absolute: "/ws", Resolved: "/ws", Root: "/ws"}, Writes: []agenttool.Path{path}, Mentions: [][]string{test.argv},
 			Parts: []agenttool.Part{{Argv: test.argv, Exact: true, WrappedBy: -1, ReadOnly: agenttool.No, OpenWorld: agenttool.No, PathsComplete: agenttool.Yes}},
 		}
@@ -76,7 +76,7 @@ func TestEditsThroughLinks(t *testing.T) {
 		"a moved link":           {[][]string{{"mv", "d/l", "h"}, touch}, nil, []agenttool.Path{at("d/l", "/ws/q", 1), at("h", "/ws/h", 1), at("h", "/ws/h", 2)}, agenttool.Ask},
 	} {
 		facts := agenttool.Facts{
-			ReadOnly: agenttool.No, OpenWorld: agenttool.No, PathsComplete: agenttool.Yes, PartsComplete: agenttool.Yes,
+			Verdicts: agenttool.Verdicts{ReadOnly: agenttool.No, OpenWorld: agenttool.No, PathsComplete: agenttool.Yes}, PartsComplete: agenttool.Yes,
 			Dir: &agenttool.Path{Absolute: "/ws", Resolved: "/ws", Root: "/ws"}, Reads: test.reads, Writes: test.writes, Mentions: test.parts,
 		}
 		for _, argv := range test.parts {

@@ -28,8 +28,8 @@ func TestRulesAndOwnJobs(t *testing.T) {
 			} {
 				for _, mode := range []Mode{Sandboxed, AcceptEdits, Default, DontAsk, Plan} {
 					facts := &agenttool.Facts{
-						ReadOnly: agenttool.Known(tool == "shell_output"), Destructive: agenttool.No, OpenWorld: agenttool.No,
-						ConcurrencySafe: agenttool.Yes, PathsComplete: agenttool.Yes, OwnJobs: agenttool.Yes,
+						Verdicts: agenttool.Verdicts{ReadOnly: agenttool.Known(tool == "shell_output"), Destructive: agenttool.No, OpenWorld: agenttool.No,
+							ConcurrencySafe: agenttool.Yes, PathsComplete: agenttool.Yes, OwnJobs: agenttool.Yes},
 					}
 					p := Policy{Mode: mode, Workspace: "/ws"}.With(parse(rule, b))
 					r := Request{Tool: tool, RunsCode: true, Facts: facts}

@@ -41,11 +41,11 @@ func linked(spelled, resolved string) agenttool.Path {
 
 // reading, writing and running are the facts of the three sorts of call.
 func reading(paths ...agenttool.Path) *agenttool.Facts {
-	return &agenttool.Facts{ReadOnly: agenttool.Yes, OpenWorld: agenttool.No, PathsComplete: agenttool.Yes, Reads: paths}
+	return &agenttool.Facts{Verdicts: agenttool.Verdicts{ReadOnly: agenttool.Yes, OpenWorld: agenttool.No, PathsComplete: agenttool.Yes}, Reads: paths}
 }
 
 func writing(paths ...agenttool.Path) *agenttool.Facts {
-	return &agenttool.Facts{ReadOnly: agenttool.No, OpenWorld: agenttool.No, PathsComplete: agenttool.Yes, Writes: paths, Reads: paths}
+	return &agenttool.Facts{Verdicts: agenttool.Verdicts{ReadOnly: agenttool.No, OpenWorld: agenttool.No, PathsComplete: agenttool.Yes}, Writes: paths, Reads: paths}
 }
 
 func running(command string) *agenttool.Facts { return runningIn("/ws", command) }

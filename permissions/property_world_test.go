@@ -93,8 +93,11 @@ func quoted(word string) string {
 // call makes the facts of a command or of a file tool's call.
 func (w *world) call() Request {
 	f := &agenttool.Facts{
-		ReadOnly: w.fact(), Destructive: w.fact(), OpenWorld: w.fact(), PathsComplete: w.fact(), PartsComplete: agenttool.Yes,
-		OwnJobs: pickOf(w, []agenttool.Fact{agenttool.No, agenttool.No, agenttool.Unknown}),
+		Verdicts: agenttool.Verdicts{
+			ReadOnly: w.fact(), Destructive: w.fact(), OpenWorld: w.fact(), PathsComplete: w.fact(),
+			OwnJobs: pickOf(w, []agenttool.Fact{agenttool.No, agenttool.No, agenttool.Unknown}),
+		},
+		PartsComplete: agenttool.Yes,
 	}
 	r := Request{Tool: pickOf(w, []string{"read", "write", "edit", "grep", "mcp"}), Facts: f}
 	for range w.rand.IntN(3) {

@@ -90,7 +90,7 @@ func About(r Rule, workspace string) func(Request) bool {
 func (p Policy) Forbids(grant string) (Rule, bool) {
 	kind, value, _ := strings.Cut(grant, ":")
 	at := agenttool.Path{Spelling: value, Absolute: value, Resolved: value}
-	f := agenttool.Facts{PathsComplete: agenttool.Yes}
+	f := agenttool.Facts{Verdicts: agenttool.Verdicts{PathsComplete: agenttool.Yes}}
 	switch kind {
 	case "write":
 		f.Writes = []agenttool.Path{at}

@@ -25,7 +25,7 @@ func TestSessionsOwnTmp(t *testing.T) {
 			t.Fatal(err)
 		}
 		tt.path.Spelling = tt.path.Absolute
-		facts := &agenttool.Facts{PathsComplete: agenttool.Yes, OpenWorld: agenttool.No, Writes: []agenttool.Path{tt.path}}
+		facts := &agenttool.Facts{Verdicts: agenttool.Verdicts{PathsComplete: agenttool.Yes, OpenWorld: agenttool.No}, Writes: []agenttool.Path{tt.path}}
 		d := Policy{Workspace: "/ws"}.With(rule).Decide(Request{Tool: "write", Facts: facts})
 		if d.Behavior != tt.want {
 			t.Errorf("%s %s, %+v: %s (%s), want %s", tt.behavior, tt.rule, tt.path, d.Behavior, d.Reason.Detail, tt.want)

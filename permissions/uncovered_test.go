@@ -11,7 +11,7 @@ import (
 // be read, and what runs nothing, does not.
 func TestUncovered(t *testing.T) {
 	unknown := &agenttool.Facts{}
-	reads := &agenttool.Facts{ReadOnly: agenttool.Yes, PathsComplete: agenttool.Yes, OpenWorld: agenttool.No}
+	reads := &agenttool.Facts{Verdicts: agenttool.Verdicts{ReadOnly: agenttool.Yes, PathsComplete: agenttool.Yes, OpenWorld: agenttool.No}}
 	for _, tt := range []struct {
 		name     string
 		mode     Mode

@@ -60,22 +60,22 @@ func TestLocks(t *testing.T) {
 	}{
 		{"nothing is known", nil, write("/w")},
 		{"the zero facts", &agenttool.Facts{}, write("/w")},
-		{"reads", &agenttool.Facts{ConcurrencySafe: yes, PathsComplete: yes, Reads: at("/w/f", "/usr/x")},
+		{"reads", &agenttool.Facts{Verdicts: agenttool.Verdicts{ConcurrencySafe: yes, PathsComplete: yes}, Reads: at("/w/f", "/usr/x")},
 			read("/usr/x", "/w/f")},
-		{"writes", &agenttool.Facts{ConcurrencySafe: yes, PathsComplete: yes, Writes: at("/w/f")}, write("/w/f")},
-		{"reads and writes one file", &agenttool.Facts{ConcurrencySafe: yes, PathsComplete: yes,
+		{"writes", &agenttool.Facts{Verdicts: agenttool.Verdicts{ConcurrencySafe: yes, PathsComplete: yes}, Writes: at("/w/f")}, write("/w/f")},
+		{"reads and writes one file", &agenttool.Facts{Verdicts: agenttool.Verdicts{ConcurrencySafe: yes, PathsComplete: yes},
 			Reads: at("/w/f"), Writes: at("/w/f")}, write("/w/f")},
-		{"touches nothing", &agenttool.Facts{ConcurrencySafe: yes, PathsComplete: yes}, nil},
-		{"paths may be missing", &agenttool.Facts{ConcurrencySafe: yes, Reads: at("/usr/x")}, write("/usr/x", "/w")},
-		{"paths are missing", &agenttool.Facts{ConcurrencySafe: yes, PathsComplete: no}, write("/w")},
-		{"safety is unknown", &agenttool.Facts{PathsComplete: yes, Reads: at("/w/f")}, write("/w", "/w/f")},
-		{"not safe", &agenttool.Facts{ConcurrencySafe: no, PathsComplete: yes, Writes: at("/v/f")}, write("/v/f", "/w")},
-		{"a path is not located", &agenttool.Facts{ConcurrencySafe: yes, PathsComplete: yes,
+		{"touches nothing", &agenttool.Facts{Verdicts: agenttool.Verdicts{ConcurrencySafe: yes, PathsComplete: yes}}, nil},
+		{"paths may be missing", &agenttool.Facts{Verdicts: agenttool.Verdicts{ConcurrencySafe: yes}, Reads: at("/usr/x")}, write("/usr/x", "/w")},
+		{"paths are missing", &agenttool.Facts{Verdicts: agenttool.Verdicts{ConcurrencySafe: yes, PathsComplete: no}}, write("/w")},
+		{"safety is unknown", &agenttool.Facts{Verdicts: agenttool.Verdicts{PathsComplete: yes}, Reads: at("/w/f")}, write("/w", "/w/f")},
+		{"not safe", &agenttool.Facts{Verdicts: agenttool.Verdicts{ConcurrencySafe: no, PathsComplete: yes}, Writes: at("/v/f")}, write("/v/f", "/w")},
+		{"a path is not located", &agenttool.Facts{Verdicts: agenttool.Verdicts{ConcurrencySafe: yes, PathsComplete: yes},
 			Reads: []agenttool.Path{{Spelling: "l", Absolute: "/v/l"}}}, write("/v/l", "/w")},
-		{"the resolved path counts", &agenttool.Facts{ConcurrencySafe: yes, PathsComplete: yes,
+		{"the resolved path counts", &agenttool.Facts{Verdicts: agenttool.Verdicts{ConcurrencySafe: yes, PathsComplete: yes},
 			Writes: []agenttool.Path{{Spelling: "l", Absolute: "/w/l", Resolved: "/v/target"}}}, write("/v/target")},
-		{"open world adds nothing", &agenttool.Facts{ConcurrencySafe: yes, PathsComplete: yes, OpenWorld: yes}, nil},
-		{"explicit locks", &agenttool.Facts{ConcurrencySafe: yes, PathsComplete: yes, Reads: at("/w/f"),
+		{"open world adds nothing", &agenttool.Facts{Verdicts: agenttool.Verdicts{ConcurrencySafe: yes, PathsComplete: yes, OpenWorld: yes}}, nil},
+		{"explicit locks", &agenttool.Facts{Verdicts: agenttool.Verdicts{ConcurrencySafe: yes, PathsComplete: yes}, Reads: at("/w/f"),
 			Locks: write("/w/f", "/cache")}, write("/cache", "/w/f")},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -95,7 +95,7 @@ func TestLocksOfUncertainCallsAreWider(t *testing.T) {
 	paths := []string{"/w", "/w/f", "/w/d/g", "/v", "/v/f"}
 	for _, p := range paths {
 		for _, q := range paths {
-			certain := agenttool.Facts{ConcurrencySafe: agenttool.Yes, PathsComplete: agenttool.Yes, Reads: at(p),
+			certain := agenttool.Facts{Verdicts: agenttool.Verdicts{ConcurrencySafe: agenttool.Yes, PathsComplete: agenttool.Yes}, Reads: at(p),
 				Writes: at(q)}
 			uncertain := certain
 			uncertain.PathsComplete = agenttool.Unknown

@@ -169,8 +169,8 @@ func (panicking) Describe() agenttool.Description {
 			Lifecycle: agenttool.Available, ToolKind: agenttool.KindCustom,
 		},
 		Interface: agenttool.Interface{
-			SchemaVersion: agenttool.SchemaVersion, InterfaceID: "i", ToolID: id, IsReadOnly: true,
-			ModelInputSchema: json.RawMessage(`{"type":"object","properties":{"at":{"type":"string"}}}`),
+			SchemaVersion: agenttool.SchemaVersion, InterfaceID: "i", ToolID: id, StaticFacts: agenttool.StaticFacts{IsReadOnly: true},
+			Schemas: agenttool.Schemas{ModelInputSchema: json.RawMessage(`{"type":"object","properties":{"at":{"type":"string"}}}`)},
 		},
 	}
 }
@@ -199,7 +199,7 @@ func (c panickingCall) Input() any {
 
 func (c panickingCall) Facts() *agenttool.Facts {
 	c.panicAt("facts")
-	return &agenttool.Facts{ReadOnly: agenttool.Yes, OpenWorld: agenttool.No, PathsComplete: agenttool.Yes, ConcurrencySafe: agenttool.Yes, Destructive: agenttool.No}
+	return &agenttool.Facts{Verdicts: agenttool.Verdicts{ReadOnly: agenttool.Yes, OpenWorld: agenttool.No, PathsComplete: agenttool.Yes, ConcurrencySafe: agenttool.Yes, Destructive: agenttool.No}}
 }
 
 func (c panickingCall) Preflight(context.Context) error {

@@ -13,7 +13,7 @@ import (
 
 func Example() {
 	p := prompt.Prompt{Tool: "shell", Input: json.RawMessage(`{"command":"rm -rf build\nmake","cwd":"sub"}`), Dir: "/ws", Grants: []string{"host:example.com"}}
-	p.Facts = &agenttool.Facts{Destructive: agenttool.Yes}
+	p.Facts = &agenttool.Facts{Verdicts: agenttool.Verdicts{Destructive: agenttool.Yes}}
 	p.Decision.Reason = &agenttool.DecisionReason{Type: "mode", Detail: "it destroys something"}
 	p.Decision.SuggestedUpdates = []agenttool.SuggestedUpdate{{Rules: []string{"Shell(make)"}}}
 	fmt.Println(asked.Write(p).Text)

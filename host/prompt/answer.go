@@ -168,7 +168,7 @@ func (b *Broker) record(p *Waiting, a Answer, rules []permissions.Rule) agenttoo
 	}
 	d := b.Complete(agenttool.Decision{
 		SchemaVersion: agenttool.SchemaVersion, Behavior: a.Behavior, Mode: p.Shown.Decision.Mode, Source: sourceOf(a.Scope),
-		UpdatedInput: a.UpdatedInput, UserModified: a.UpdatedInput != nil, AcceptFeedback: a.Feedback, Grants: a.Grants,
+		Rewrite: agenttool.Rewrite{UpdatedInput: a.UpdatedInput, UserModified: a.UpdatedInput != nil}, AcceptFeedback: a.Feedback, Grants: a.Grants,
 		Reason: &agenttool.DecisionReason{Type: "permission_prompt_tool", Detail: by},
 	}, p.Call.Invocation())
 	d.RequestRef = p.id()

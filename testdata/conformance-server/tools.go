@@ -156,7 +156,7 @@ func (f *fixture) Describe() agenttool.Description {
 			Description: "A fixture: it " + f.does + ".", Lifecycle: agenttool.Available, ToolKind: agenttool.KindCustom,
 		},
 		Interface: agenttool.Interface{
-			SchemaVersion: agenttool.SchemaVersion, InterfaceID: "fixture", ToolID: id, ModelInputSchema: json.RawMessage(input),
+			SchemaVersion: agenttool.SchemaVersion, InterfaceID: "fixture", ToolID: id, Schemas: agenttool.Schemas{ModelInputSchema: json.RawMessage(input)},
 		},
 	}
 }
@@ -164,8 +164,8 @@ func (f *fixture) Describe() agenttool.Description {
 // Bind implements [agenttool.Tool].
 func (f *fixture) Bind(_ agenttool.Scope, input json.RawMessage) (agenttool.Call, error) {
 	c := &call{fixture: f, facts: agenttool.Facts{
-		ReadOnly: agenttool.Yes, Destructive: agenttool.No, OpenWorld: agenttool.No,
-		ConcurrencySafe: agenttool.Yes, PathsComplete: agenttool.Yes,
+		Verdicts: agenttool.Verdicts{ReadOnly: agenttool.Yes, Destructive: agenttool.No, OpenWorld: agenttool.No,
+			ConcurrencySafe: agenttool.Yes, PathsComplete: agenttool.Yes},
 	}}
 	if f.twice {
 		c.facts.OpenWorld = agenttool.Yes

@@ -91,14 +91,14 @@ func (t readTool) Bind(scope agenttool.Scope, input json.RawMessage) (agenttool.
 // readFacts returns the facts of every read except the path.
 func readFacts() agenttool.Facts {
 	return agenttool.Facts{
-		ReadOnly:        agenttool.Yes,
-		Destructive:     agenttool.No,
-		OpenWorld:       agenttool.No,
-		ConcurrencySafe: agenttool.Yes,
-		Interactive:     agenttool.No,
-		LongRunning:     agenttool.No,
-		ObservesHost:    agenttool.No,
-		PathsComplete:   agenttool.Yes,
+		Verdicts: agenttool.Verdicts{ReadOnly: agenttool.Yes,
+			Destructive:     agenttool.No,
+			OpenWorld:       agenttool.No,
+			ConcurrencySafe: agenttool.Yes,
+			Interactive:     agenttool.No,
+			LongRunning:     agenttool.No,
+			ObservesHost:    agenttool.No,
+			PathsComplete:   agenttool.Yes},
 	}
 }
 

@@ -25,15 +25,15 @@ func rootPath(scope agenttool.Scope, spelling string) (agenttool.Path, error) {
 // readOnly returns the facts of a search below root.
 func readOnly(root agenttool.Path) agenttool.Facts {
 	return agenttool.Facts{
-		ReadOnly:        agenttool.Yes,
-		ConcurrencySafe: agenttool.Yes,
-		PathsComplete:   agenttool.Yes,
-		Destructive:     agenttool.No,
-		OpenWorld:       agenttool.No,
-		Interactive:     agenttool.No,
-		LongRunning:     agenttool.No,
-		ObservesHost:    agenttool.No,
-		Reads:           []agenttool.Path{root},
+		Verdicts: agenttool.Verdicts{ReadOnly: agenttool.Yes,
+			ConcurrencySafe: agenttool.Yes,
+			PathsComplete:   agenttool.Yes,
+			Destructive:     agenttool.No,
+			OpenWorld:       agenttool.No,
+			Interactive:     agenttool.No,
+			LongRunning:     agenttool.No,
+			ObservesHost:    agenttool.No},
+		Reads: []agenttool.Path{root},
 	}
 }
 

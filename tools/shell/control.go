@@ -19,9 +19,9 @@ type control struct {
 // ownJobs returns the facts of a call that only acts on jobs of this session.
 func ownJobs(readOnly bool) agenttool.Facts {
 	return agenttool.Facts{
-		ReadOnly: agenttool.Known(readOnly), Destructive: agenttool.No, OpenWorld: agenttool.No, ConcurrencySafe: agenttool.Yes,
-		Interactive: agenttool.No, LongRunning: agenttool.No, ObservesHost: agenttool.No, PathsComplete: agenttool.Yes,
-		OwnJobs: agenttool.Yes,
+		Verdicts: agenttool.Verdicts{ReadOnly: agenttool.Known(readOnly), Destructive: agenttool.No, OpenWorld: agenttool.No, ConcurrencySafe: agenttool.Yes,
+			Interactive: agenttool.No, LongRunning: agenttool.No, ObservesHost: agenttool.No, PathsComplete: agenttool.Yes,
+			OwnJobs: agenttool.Yes},
 	}
 }
 
@@ -53,13 +53,20 @@ func (c control) describe() agenttool.Description {
 func (c control) callable(id string) agenttool.Interface {
 	return agenttool.Interface{
 		SchemaVersion: agenttool.SchemaVersion, InterfaceID: id + ".interface", ToolID: agenttool.ToolID(id), Name: c.name,
-		Aliases: c.aliases, SearchHint: c.hint, ModelInputSchema: schema(c.input), RuntimeInputSchema: schema(c.input),
-		OutputSchema: schema(readingSchema), Strict: true, SchemaVisibility: "loaded", IsEnabled: true,
-		IsReadOnly: c.says(c.readOnly), IsConcurrencySafe: true, IsDestructive: c.says(c.destructive), IsOpenWorld: c.openWorld,
+		Aliases: c.aliases, SearchHint: c.hint,
+		Schemas: agenttool.Schemas{
+			ModelInputSchema: schema(c.input), RuntimeInputSchema: schema(c.input), OutputSchema: schema(readingSchema),
+			Strict: true, SchemaVisibility: "loaded",
+		},
+		StaticFacts: agenttool.StaticFacts{
+			IsEnabled: true, IsReadOnly: c.says(c.readOnly), IsConcurrencySafe: true, IsDestructive: c.says(c.destructive), IsOpenWorld: c.openWorld,
+		},
 		ClassifierInput: []string{"job", "text", "keys"}, PermissionMatcher: "job",
-		ExecutionProfileRef: id + ".execution", PermissionProfileRef: id + ".permission", MaxInlineChars: textBytes,
-		Namespace: namespace, InterruptBehavior: "cancel", DenyBeforeIO: true, EmptyResultPolicy: "the text (no new output)",
-		PersistencePolicyRef: string(agenttool.NeverPersist),
+		ProfileRefs: agenttool.ProfileRefs{
+			ExecutionProfileRef: id + ".execution", PermissionProfileRef: id + ".permission", PersistencePolicyRef: string(agenttool.NeverPersist),
+		},
+		MaxInlineChars: textBytes,
+		Namespace:      namespace, CallRules: agenttool.CallRules{InterruptBehavior: "cancel", DenyBeforeIO: true, EmptyResultPolicy: "the text (no new output)"},
 	}
 }
 

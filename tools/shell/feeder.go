@@ -45,7 +45,7 @@ func (feeder) ActsOnJobs() {}
 
 // Bind decodes and checks an input. Errors are of class invalid_arguments.
 func (t feeder) Bind(scope agenttool.Scope, raw json.RawMessage) (agenttool.Call, error) {
-	c := &feed{shell: t.shell, home: scope.Home, facts: agenttool.Facts{Interactive: agenttool.No}}
+	c := &feed{shell: t.shell, home: scope.Home, facts: agenttool.Facts{Verdicts: agenttool.Verdicts{Interactive: agenttool.No}}}
 	if err := bindControl(raw, &c.input, &c.input.Job); err != nil {
 		return nil, err
 	}

@@ -33,7 +33,7 @@ func (nap) Describe() agenttool.Description {
 		Declaration: agenttool.Declaration{SchemaVersion: agenttool.SchemaVersion, ToolID: "test.nap", Namespace: "test", Name: "nap",
 			Description: "Naps.", Lifecycle: agenttool.Available, ToolKind: agenttool.KindCustom},
 		Interface: agenttool.Interface{SchemaVersion: agenttool.SchemaVersion, InterfaceID: "i", ToolID: "test.nap",
-			ModelInputSchema: json.RawMessage(`{"type":"object","properties":{"pad":{"type":"string"}},"additionalProperties":false}`)},
+			Schemas: agenttool.Schemas{ModelInputSchema: json.RawMessage(`{"type":"object","properties":{"pad":{"type":"string"}},"additionalProperties":false}`)}},
 	}
 }
 
@@ -43,7 +43,7 @@ type napCall struct{}
 
 func (napCall) Input() any { return struct{}{} }
 func (napCall) Facts() *agenttool.Facts {
-	return &agenttool.Facts{ReadOnly: agenttool.Yes, OpenWorld: agenttool.No, PathsComplete: agenttool.Yes, ConcurrencySafe: agenttool.Yes}
+	return &agenttool.Facts{Verdicts: agenttool.Verdicts{ReadOnly: agenttool.Yes, OpenWorld: agenttool.No, PathsComplete: agenttool.Yes, ConcurrencySafe: agenttool.Yes}}
 }
 func (napCall) Run(context.Context, agenttool.Reporter) (agenttool.Output, error) {
 	return agenttool.Output{}, nil

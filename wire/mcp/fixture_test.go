@@ -183,15 +183,15 @@ func (f *fake) Describe() agenttool.Description {
 		},
 		Interface: agenttool.Interface{
 			SchemaVersion: agenttool.SchemaVersion, InterfaceID: "test", ToolID: id,
-			ModelInputSchema: json.RawMessage(`{"type":"object","additionalProperties":false}`), OutputSchema: json.RawMessage(f.output),
+			Schemas: agenttool.Schemas{ModelInputSchema: json.RawMessage(`{"type":"object","additionalProperties":false}`), OutputSchema: json.RawMessage(f.output)},
 		},
 	}
 }
 
 func (f *fake) Bind(agenttool.Scope, json.RawMessage) (agenttool.Call, error) {
 	return &fakeCall{f, agenttool.Facts{
-		ReadOnly: agenttool.Yes, Destructive: agenttool.No, OpenWorld: agenttool.No,
-		ConcurrencySafe: agenttool.Yes, PathsComplete: agenttool.Yes,
+		Verdicts: agenttool.Verdicts{ReadOnly: agenttool.Yes, Destructive: agenttool.No, OpenWorld: agenttool.No,
+			ConcurrencySafe: agenttool.Yes, PathsComplete: agenttool.Yes},
 	}}, nil
 }
 

@@ -14,7 +14,7 @@ import (
 
 // promptOf is a prompt of a call of shell.
 func promptOf(input string, rules ...string) prompt.Prompt {
-	p := prompt.Prompt{Tool: "shell", Input: json.RawMessage(input), Dir: "/ws", Facts: &agenttool.Facts{Destructive: agenttool.Yes}}
+	p := prompt.Prompt{Tool: "shell", Input: json.RawMessage(input), Dir: "/ws", Facts: &agenttool.Facts{Verdicts: agenttool.Verdicts{Destructive: agenttool.Yes}}}
 	p.Decision = agenttool.Decision{DecisionID: "perm_1", Reason: &agenttool.DecisionReason{Type: "rule", Detail: "a rule asks", RuleRef: "Shell(rm:*)"}}
 	if len(rules) > 0 {
 		p.Decision.SuggestedUpdates = []agenttool.SuggestedUpdate{{Rules: rules}, {Rules: []string{"Shell(rm:*)"}}}

@@ -188,7 +188,7 @@ func TestHintsAreSafe(t *testing.T) {
 		{"no", false, sdk.ToolAnnotations{DestructiveHint: new(false), OpenWorldHint: new(false)}},
 	}
 	for _, tt := range tests {
-		d := agenttool.Description{Interface: agenttool.Interface{IsReadOnly: tt.known, IsDestructive: tt.known, IsOpenWorld: tt.known}}
+		d := agenttool.Description{Interface: agenttool.Interface{StaticFacts: agenttool.StaticFacts{IsReadOnly: tt.known, IsDestructive: tt.known, IsOpenWorld: tt.known}}}
 		got, _ := json.Marshal(Declare(d).Annotations)
 		want, _ := json.Marshal(tt.want)
 		if string(got) != string(want) {

@@ -184,7 +184,7 @@ func TestChoiceTooWide(t *testing.T) {
 func shellPrompt(command string, change func(*prompt.Prompt)) prompt.Prompt {
 	input, _ := json.Marshal(map[string]any{"command": command, "cwd": "sub"})
 	p := prompt.Prompt{
-		Tool: "shell", Input: input, Dir: "/ws", Attempt: 2, Grants: []string{"host:example.com", "write:/x"}, Facts: &agenttool.Facts{Destructive: agenttool.Yes},
+		Tool: "shell", Input: input, Dir: "/ws", Attempt: 2, Grants: []string{"host:example.com", "write:/x"}, Facts: &agenttool.Facts{Verdicts: agenttool.Verdicts{Destructive: agenttool.Yes}},
 		Sandbox: &prompt.Sandbox{Profile: "workspace", Level: "full"},
 		Decision: agenttool.Decision{
 			Reason: &agenttool.DecisionReason{Detail: "no rule allows it", RuleRef: "user:3"}, SuggestedUpdates: []agenttool.SuggestedUpdate{{Rules: []string{"Shell(a)", "Shell(b)"}}},

@@ -41,8 +41,8 @@ func (f *fake) Describe() agenttool.Description {
 		f.kind = agenttool.Available
 	}
 	in := agenttool.Interface{
-		SchemaVersion: agenttool.SchemaVersion, InterfaceID: "i", ToolID: id, ModelInputSchema: json.RawMessage(f.input),
-		IsReadOnly: f.reads, IsDestructive: "who.knows",
+		SchemaVersion: agenttool.SchemaVersion, InterfaceID: "i", ToolID: id, Schemas: agenttool.Schemas{ModelInputSchema: json.RawMessage(f.input)},
+		StaticFacts: agenttool.StaticFacts{IsReadOnly: f.reads, IsDestructive: "who.knows"},
 	}
 	return agenttool.Description{
 		Declaration: agenttool.Declaration{
@@ -61,7 +61,7 @@ func (f *fake) Bind(scope agenttool.Scope, input json.RawMessage) (agenttool.Cal
 		return nil, err
 	}
 	c := &fakeCall{tool: f, input: input, facts: agenttool.Facts{
-		ReadOnly: agenttool.Known(f.reads), OpenWorld: agenttool.No, PathsComplete: agenttool.Yes, ConcurrencySafe: agenttool.Yes, Destructive: agenttool.No,
+		Verdicts: agenttool.Verdicts{ReadOnly: agenttool.Known(f.reads), OpenWorld: agenttool.No, PathsComplete: agenttool.Yes, ConcurrencySafe: agenttool.Yes, Destructive: agenttool.No},
 	}}
 	p := agenttool.Path{Spelling: in.Path, Absolute: scope.Dir + "/" + in.Path}
 	switch {

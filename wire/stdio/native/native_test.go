@@ -28,12 +28,12 @@ func (n nap) Describe() agenttool.Description {
 		Declaration: agenttool.Declaration{SchemaVersion: agenttool.SchemaVersion, ToolID: id, Namespace: "test", Name: n.name,
 			Description: "Naps.", Lifecycle: agenttool.Available, ToolKind: agenttool.KindCustom},
 		Interface: agenttool.Interface{SchemaVersion: agenttool.SchemaVersion, InterfaceID: "i", ToolID: id,
-			ModelInputSchema: json.RawMessage(`{"type":"object","properties":{"hang":{"type":"boolean"}},"additionalProperties":false}`)},
+			Schemas: agenttool.Schemas{ModelInputSchema: json.RawMessage(`{"type":"object","properties":{"hang":{"type":"boolean"}},"additionalProperties":false}`)}},
 	}
 }
 
 func (n nap) Bind(_ agenttool.Scope, input json.RawMessage) (agenttool.Call, error) {
-	c := &napCall{facts: agenttool.Facts{ReadOnly: agenttool.Known(n.name == "look"), OpenWorld: agenttool.No, PathsComplete: agenttool.Yes, ConcurrencySafe: agenttool.Yes}}
+	c := &napCall{facts: agenttool.Facts{Verdicts: agenttool.Verdicts{ReadOnly: agenttool.Known(n.name == "look"), OpenWorld: agenttool.No, PathsComplete: agenttool.Yes, ConcurrencySafe: agenttool.Yes}}}
 	return c, json.Unmarshal(input, &c.in)
 }
 
