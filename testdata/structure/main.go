@@ -30,13 +30,21 @@ func main() {
 		fmt.Fprintln(os.Stderr, "structure:", err)
 		os.Exit(1)
 	}
+	if s.beyond > 0 {
+		fmt.Fprintf(os.Stderr, "structure: %d figures are beyond their bounds, marked with !\n", s.beyond)
+		os.Exit(1)
+	}
 }
 
-// What a type may have: print lists every type beyond it.
+// The bounds, beyond which structure fails.
 const (
-	maxMethods     = 40
-	maxMethodFiles = 3
-	maxFields      = 20
+	maxMethods     = 40 // of a type
+	maxMethodFiles = 3  // that have methods of a type
+	maxFields      = 20 // of a struct
+	maxFunction    = 70 // lines of a function; half of them have at most 10, nine in ten at most 24
+	maxMedian      = 10
+	maxP90         = 24
+	maxDirect      = 15 // modules that go.mod requires directly
 )
 
 // survey is what was counted.
@@ -47,6 +55,16 @@ type survey struct {
 	structs   []sized
 	functions []sized
 	longest   []sized // files
+	beyond    int     // figures that exceed their bounds
+}
+
+// over marks a figure that exceeds its bound, and counts it.
+func (s *survey) over(exceeds bool) string {
+	if !exceeds {
+		return ""
+	}
+	s.beyond++
+	return "  !"
 }
 
 // onLinux is the build whose methods are counted.
@@ -131,7 +149,7 @@ func (s *survey) print() error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%-24s %7d lines, %d files, %d direct dependencies\n", "all", total, len(s.longest), direct)
+	fmt.Printf("%-24s %7d lines, %d files, %d direct dependencies%s\n", "all", total, len(s.longest), direct, s.over(direct > maxDirect))
 	var types []sized
 	files := map[string]int{}
 	for of, paths := range s.methods {
@@ -140,24 +158,31 @@ func (s *survey) print() error {
 	}
 	for _, t := range largest(types) {
 		if t.size > maxMethods || files[t.name] > maxMethodFiles {
-			fmt.Printf("%-24s %7d in %d files: %s\n", "methods of a type", t.size, files[t.name], t.name)
+			fmt.Printf("%-24s %7d in %d files: %s%s\n", "methods of a type", t.size, files[t.name], t.name, s.over(true))
 		}
 	}
 	for _, t := range largest(s.structs) {
 		if t.size > maxFields {
-			fmt.Printf("%-24s %7d: %s\n", "fields of a struct", t.size, t.name)
+			fmt.Printf("%-24s %7d: %s%s\n", "fields of a struct", t.size, t.name, s.over(true))
 		}
 	}
+	largestType := largest(types)[0]
+	fmt.Printf("%-24s largest %d in %d files: %s\n", "methods of a type", largestType.size, files[largestType.name], largestType.name)
 	distribution("fields of a struct", s.structs)
-	distribution("lines of a function", s.functions)
+	median, p90, longest := distribution("lines of a function", s.functions)
+	if mark := s.over(median > maxMedian || p90 > maxP90 || longest > maxFunction); mark != "" {
+		fmt.Println("the functions are too long" + mark)
+	}
 	distribution("lines of a file", s.longest)
 	return nil
 }
 
-// distribution prints the median, the size that one in ten exceeds, and the largest.
-func distribution(what string, all []sized) {
+// distribution prints and returns the median, the size that one in ten exceeds, and the largest.
+func distribution(what string, all []sized) (median, p90, most int) {
 	all = largest(all)
-	fmt.Printf("%-24s median %3d, p90 %3d, largest %3d: %s\n", what, all[len(all)/2].size, all[len(all)/10].size, all[0].size, all[0].name)
+	median, p90, most = all[len(all)/2].size, all[len(all)/10].size, all[0].size
+	fmt.Printf("%-24s median %3d, p90 %3d, largest %3d: %s\n", what, median, p90, most, all[0].name)
+	return median, p90, most
 }
 
 func largest(all []sized) []sized {
