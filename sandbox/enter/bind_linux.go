@@ -7,7 +7,7 @@ import (
 	"unsafe"
 )
 
-// bind gives a socket of the command a name, in the command's view, and says what came of it. The host has judged the name,
+// bind gives a socket of the command a name, in the command's view, and reports the result. The host has judged the name,
 // and lets nothing move until it hears of us.
 func bind(message string, fds []int) {
 	end := index(message, 0)

@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// processesName is the variable by which a holder learns how many processes its session may have at once.
+// processesName is the variable that tells a holder how many processes its session may have at once.
 const processesName = "TOOLHOST_PROCESSES="
 
 // HolderEnv is the environment of a holder whose session may have that many processes; 0 is no bound.
@@ -45,8 +45,8 @@ func kernelSince(major, minor int) bool {
 	return parts[0] > major || parts[0] == major && parts[1] >= minor
 }
 
-// offer has the kernel end us and what we start before anything else of the person, when memory is short. The file is the
-// person's only while our memory is open, as it was when we began.
+// offer makes the kernel end the helper and its command before other processes of the user when memory is short. The user may
+// write the file only before the helper closes its memory.
 func offer() {
 	_ = prctl(prSetDumpable, 1, 0)
 	writeFile("/proc/self/oom_score_adj", "900")

@@ -100,8 +100,8 @@ func (h *helper) restrict() syscall.Errno {
 	return errno
 }
 
-// filter installs the system call filter, after the domain that it would not let anybody enter. The host serves what the
-// filter asks; until it does, calls that ask wait.
+// filter installs the system call filter. It enters the Landlock domain first, since the filter forbids that. The host serves
+// the calls that the filter hands over; until then they wait.
 func (h *helper) filter(program string, notify bool) syscall.Errno {
 	const setModeFilter, newListener, waitKillable, instruction = 1, 1 << 3, 1 << 5, 8
 	if errno := h.restrict(); errno != 0 {

@@ -11,8 +11,8 @@ const (
 	emptyDir  = "/dev/.empty"
 )
 
-// devices mounts a /dev with what every program expects, and with empty directories for what the session builds. Every helper
-// of the session gets a copy, and mounts what must be its own. It is not locked yet.
+// devices mounts a /dev with the devices that every program expects, and with empty directories for the session's mounts. Every helper
+// of the session gets a copy, and mounts its own parts over it. It is not locked yet.
 func devices(count int) syscall.Errno {
 	nodes := []string{"null", "zero", "full", "random", "urandom", "tty"}
 	trees := make([]int, len(nodes))
@@ -86,7 +86,7 @@ func furnish() syscall.Errno {
 	return 0
 }
 
-// device holds a device of the host. Nobody changes its mode.
+// device holds a device of the host, whose mode cannot be changed through it.
 func device(path string) (tree int, errno syscall.Errno) {
 	if tree, errno = cloneAt(path); errno == 0 {
 		errno = setAttr(tree, attrReadOnly|attrNoSuid|attrNoExec, 0)
@@ -116,7 +116,7 @@ func show(built, path string) syscall.Errno {
 // terminalName is the name of the terminal that stdin is, an empty file where it is none.
 const terminalName = "/dev/.terminal"
 
-// terminal holds the terminal that stdin is, for which the sandbox has no name otherwise; -1 if it is none. Programs that ask for
+// terminal holds the terminal at stdin, so that it has a name in the sandbox; -1 if stdin is no terminal. Programs that ask for
 // the name of their terminal look for one that is the same file.
 func terminal() int {
 	const terminalMajor = 136

@@ -1,27 +1,27 @@
-// Package enter is the inside of a sandbox: what toolhost becomes when it starts itself anew to start a command.
+// Package enter is the inside of a sandbox. toolhost starts itself again to make a sandbox and to start a command in it.
 //
 // A process whose argv[0] is [HolderName] or [HelperName] never reaches main: this package takes over when it is initialised,
-// which is before anything that takes time. It therefore imports next to nothing (a test pins what), and makes its
+// before packages that take time. It therefore imports next to nothing (a test lists the imports), and makes its
 // system calls itself.
 //
 // The holder is the first process of a session's namespaces (user, network, pid, mount). It decides nothing: it carries out
-// the plan of the session, which builds what all commands see alike, and for each message of the host it starts one helper in
+// the plan of the session, which builds the common view of all commands, and for each message of the host it starts one helper in
 // namespaces of its own, and passes back a descriptor of that process. When its socket closes it exits, and the kernel ends
 // everything that lives in the session.
 //
 // The helper carries out a [Plan] and starts the command. As the first process of its pid namespace, or without one as the
-// subreaper of what the command leaves behind, it then reaps, passes on signals, tells the host how the command ended, and
-// stays until nothing is left that the command started. When the control socket closes it ends all that is left: the kernel
-// does it with a pid namespace, and else it kills what it finds below itself until there is nobody.
+// subreaper of the command's processes, it then reaps, passes on signals, tells the host how the command ended, and
+// stays until all processes of the command have ended. When the control socket closes it ends them: with a pid namespace
+// the kernel does that, and otherwise the helper kills its descendants until none is left.
 //
 // Of a command that is confined, only the thread that starts the command is restricted, and the command inherits that. The
-// first thread is not: Landlock keeps the command from signalling what is outside. The host makes the ruleset, with
+// first thread is not: Landlock keeps the command from signalling processes outside. The host makes the ruleset, with
 // go-landlock; to enter it is one call. (To import go-landlock here would cost each start a millisecond: it is initialised
-// after what takes time.) The helper's memory is closed to the command (PR_SET_DUMPABLE), so that the other threads are out
-// of its reach.
+// after packages that take time.) The helper's memory is closed to the command (PR_SET_DUMPABLE), so that the command cannot
+// reach the other threads.
 package enter
 
-// What argv[0] of our own processes is.
+// argv[0] of our own processes.
 const (
 	HolderName = "toolhost-holder"
 	HelperName = "toolhost-sandbox"
@@ -52,9 +52,9 @@ const (
 	SaysStarting = 'B' // the command may run from here on
 	SaysStarted  = 'S' // the command runs
 	SaysEnded    = 'E' // wait status, user and system microseconds, KiB at most, whether others are left: decimal, NUL between
-	SaysBounded  = 'M' // what NUL used NUL bound: the command used more than it may, and is ended
-	SaysBound    = 'N' // errno: what came of SayBind
-	SaysSealed   = 'R' // path NUL errno: what came of SaySeal, 0 where it is covered again
+	SaysBounded  = 'M' // resource NUL used NUL bound: the command used more than it may, and is ended
+	SaysBound    = 'N' // errno: the result of SayBind
+	SaysSealed   = 'R' // path NUL errno: the result of SaySeal, 0 if it is covered again
 )
 
 // The messages of the host to a helper, by their first byte.
@@ -65,7 +65,7 @@ const (
 )
 
 // The holder begins with three messages: "0", with a listener on the loopback if it has one, "0" with a NETLINK_SOCK_DIAG
-// socket, and "0" with the /dev of the session. Any other number is the errno of what failed, named behind a space, and its
+// socket, and "0" with the /dev of the session. Any other number is the errno of a failed step, named behind a space, and its
 // last word. The messages of the host to it are one byte of flags, with the descriptors control, plan, stdin, stdout, stderr,
 // and those of Note and Ruleset where the plan has them. The holder answers with the decimal errno, "0" with a descriptor of
 // the helper's process.

@@ -65,8 +65,8 @@ func help() {
 	h.obey()
 }
 
-// confineThread makes the sandbox around a thread of its own and starts the command from it. The first thread, by which the
-// kernel judges who may signal this process, stays outside: the command cannot end its helper and live on.
+// confineThread makes the sandbox around a thread of its own and starts the command from it. The first thread stays outside,
+// because the kernel decides by it which processes may signal the helper: the command cannot end its helper and live on.
 func (h *helper) confineThread(plan Plan) {
 	command, bound := make(chan int), make(chan struct{})
 	h.bind = func(pid int) {
@@ -101,7 +101,7 @@ func closeAbove(last int) {
 	}
 }
 
-// carryOut takes the steps of a plan, of which the last starts the command, or ends the helper.
+// carryOut takes the steps of a plan; the last one starts the command. It ends the helper if a step fails.
 func (h *helper) carryOut(plan Plan) (command int) {
 	for _, s := range plan {
 		if s.Op == Run {
@@ -200,7 +200,7 @@ func (h *helper) begin(s Step) (int, error) {
 	return pid, nil
 }
 
-// leaveStreams gives the command's descriptors back, so that their other ends see when nobody has them any more.
+// leaveStreams gives the command's descriptors back, so that their other ends notice when the command has closed them.
 func (h *helper) leaveStreams() {
 	if len(h.files) > 3 {
 		syscall.Close(noteFD)

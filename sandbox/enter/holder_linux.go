@@ -70,7 +70,7 @@ type holder struct {
 	lonely chan lonelyStart // served by a thread whose network is empty
 }
 
-// lonelyStart is a helper to be started where nobody can be reached.
+// lonelyStart is a helper to be started without a network.
 type lonelyStart struct {
 	fds  []int
 	done chan started
@@ -81,8 +81,8 @@ type started struct {
 	errno   syscall.Errno
 }
 
-// cutOff starts the helpers that must reach nobody, from a thread in a network namespace that has nothing but a loopback
-// that is down. They share it: nothing can be sent in it, and local sockets of one are closed to the other by Landlock.
+// cutOff starts the helpers that must have no network, from a thread in a network namespace with only a loopback that is
+// down. They share it: nothing can be sent in it, and local sockets of one are closed to the other by Landlock.
 // Making one for each helper would take as long as all the rest.
 func (h *holder) cutOff() {
 	runtime.LockOSThread()
@@ -105,7 +105,7 @@ func (h *holder) startLonely(fds []int) (int, syscall.Errno) {
 	return s.process, s.errno
 }
 
-// serve starts a helper for each message, until the host is gone.
+// serve starts a helper for each message, until the host has gone.
 func (h *holder) serve() {
 	var b [1]byte
 	rights := make([]byte, syscall.CmsgSpace(8*4))
@@ -178,7 +178,7 @@ func (h *holder) reap() {
 	}
 }
 
-// answer tells the host how its message went, and what failed.
+// answer tells the host whether its message succeeded, and which step failed.
 func answer(errno syscall.Errno, fd int, of ...string) {
 	var rights []byte
 	if fd >= 0 {
@@ -221,7 +221,7 @@ func writeFile(path, value string) {
 	syscall.Close(fd)
 }
 
-// answerSockets passes the host a socket by which the kernel lists those of the session's network.
+// answerSockets passes the host a socket for listing the sockets of the session's network.
 func answerSockets() {
 	const sockDiag = 4
 	fd, err := syscall.Socket(syscall.AF_NETLINK, syscall.SOCK_RAW|syscall.SOCK_CLOEXEC, sockDiag)
@@ -242,7 +242,7 @@ func answerDevices() {
 	syscall.Close(fd)
 }
 
-// listen makes the socket on the session's loopback at which the host serves its proxy, -1 if there can be none.
+// listen makes the socket on the session's loopback for the host's proxy, -1 if it cannot be made.
 func listen() int {
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {

@@ -19,7 +19,7 @@ func limitOf(s Step) rlimit {
 	return rlimit{number(s.Args[0]), soft, hard}
 }
 
-// set lowers the limit of a process, 0 for this one. Where the hard limit is below what is asked for already, it stays.
+// set lowers the limit of a process, 0 for this one. A hard limit that is lower already stays.
 func (l rlimit) set(pid int) syscall.Errno {
 	var now syscall.Rlimit
 	if errno := prlimit(pid, l.resource, nil, &now); errno != 0 {

@@ -7,7 +7,7 @@ import (
 
 // view builds what the command sees of the file system.
 type view struct {
-	held    map[string]int // trees by the path at which they were
+	held    map[string]int // trees by their original path
 	nothing [2]int         // descriptors of emptyFile and emptyDir, as soon as they are needed; 0 is none
 	proc    int            // a descriptor of a writable /proc that has no name; 0 is none
 }
@@ -41,7 +41,7 @@ func (v *view) step(s Step) (errno syscall.Errno, ok bool) {
 	case Mask:
 		errno := covered(s.Args[0], v.mask)
 		if errno == syscall.EACCES && s.Args[1] != "" {
-			errno = 0 // who cannot get there needs no mask, where nobody can change that
+			errno = 0 // a path that the command cannot reach, and cannot make reachable, needs no mask
 		}
 		return errno, true
 	case Lock:
@@ -52,7 +52,7 @@ func (v *view) step(s Step) (errno syscall.Errno, ok bool) {
 	return 0, false
 }
 
-// covered covers what is at path. What is not there needs no cover; any other failure is one.
+// covered covers the entry at path. A missing entry needs no cover; any other failure is an error.
 func covered(path string, cover func(at int) syscall.Errno) syscall.Errno {
 	at, errno := open(path, oPath|syscall.O_NOFOLLOW)
 	if errno == syscall.ENOENT {
@@ -88,7 +88,7 @@ func openSame(path, dev, ino string) (int, syscall.Errno) {
 	return same(fd, dev, ino)
 }
 
-// openAny is openSame by whatever links: the numbers are what counts.
+// openAny is openSame but follows links: only device and inode are compared.
 func openAny(path, dev, ino string) (int, syscall.Errno) {
 	fd, err := syscall.Open(path, oPath|syscall.O_CLOEXEC, 0)
 	if err != nil {
@@ -127,7 +127,7 @@ func memory(path, options string) syscall.Errno {
 	return attachAt(tree, path)
 }
 
-// attachAt mounts tree over what is at path, and closes it.
+// attachAt mounts tree at path, and closes it.
 func attachAt(tree int, path string) syscall.Errno {
 	defer syscall.Close(tree)
 	to, errno := open(path, oPath)
@@ -183,7 +183,7 @@ func parent(path string) string {
 	return "/"
 }
 
-// makeDirs makes a directory and what is above it. Errors show when it is used.
+// makeDirs makes a directory and its parents. Errors show when it is used.
 func makeDirs(path string) {
 	for i := 1; i <= len(path); i++ {
 		if i == len(path) || path[i] == '/' {
@@ -207,7 +207,7 @@ func cover(at int, attrs uint64) syscall.Errno {
 	return attach(tree, at)
 }
 
-// mask covers a directory by an empty one, and anything else by an empty file, that nobody can open.
+// mask covers a directory by an empty one, and any other entry by an empty file; neither can be opened.
 func (v *view) mask(at int) syscall.Errno {
 	var st syscall.Stat_t
 	if err := syscall.Fstat(at, &st); err != nil {
@@ -233,7 +233,7 @@ func (v *view) mask(at int) syscall.Errno {
 }
 
 // mountProc mounts a view of the sandbox's own processes. It is read-only: files below /proc/sys belong to the host's root, and
-// a command of root needs no privilege to write them. The helper keeps one for itself by which it sets priorities.
+// a command of root needs no privilege to write them. The helper keeps a writable one for itself, to set priorities.
 func (v *view) mountProc() syscall.Errno {
 	tree, errno := newMount("proc", "", attrReadOnly|attrNoSuid|attrNoDev|attrNoExec)
 	if errno != 0 {

@@ -2,8 +2,8 @@ package enter
 
 import "strconv"
 
-// Plan is what the inside of a sandbox does, in order, before the command runs. It is made outside, where things can
-// be thought about, and carried out by a helper that thinks about nothing: each step does one thing or ends the helper.
+// Plan is the list of steps that a helper takes, in order, before the command runs. The host makes it, and decides; the helper
+// only carries it out: each step does one thing or ends the helper.
 type Plan []Step
 
 // Step is one operation with its arguments.
@@ -15,7 +15,7 @@ type Step struct {
 // Op names an operation. The name stands in the message when it fails.
 type Op string
 
-// The operations, in the order in which a plan has them.
+// The operations, in the order of a plan.
 const (
 	Note       Op = "note"       // the command gets another descriptor, 3, which came behind the plan
 	Ruleset    Op = "landlock"   // the command is restricted by the Landlock ruleset whose descriptor came last
@@ -30,7 +30,7 @@ const (
 	Place      Op = "place"      // path, at, read-only ("ro") or not: mount the tree that was held
 	Pin        Op = "pin"        // path: neither rename nor remove the directory
 	Seal       Op = "seal"       // path: neither write nor rename nor remove what is there
-	Mask       Op = "mask"       // path, "fixed" or "": nothing is there that can be read; fixed is what the command cannot make reachable
+	Mask       Op = "mask"       // path, "fixed" or "": the entry there cannot be read; fixed: the command cannot make it reachable
 	Lock       Op = "lock"       // path: the mount there becomes read-only, those below it stay
 	Proc       Op = "proc"       // show the processes of the sandbox only
 	Loopback   Op = "loopback"   // bring lo up
@@ -49,7 +49,7 @@ const (
 // a /dev with the harmless devices, and that many places for [Show]. The rest of such a plan fills the places and closes them.
 const Devices Op = "devices"
 
-// places is the directory of what a session builds.
+// places is the directory of the session's own trees.
 const places = "/dev/.places"
 
 // BuildPlace returns where a session builds a place for [Show].
@@ -87,7 +87,7 @@ func appendNumber(b []byte, n int) []byte {
 
 func appendText(b []byte, s string) []byte { return append(appendNumber(b, len(s)), s...) }
 
-// Decode reads what Encode wrote. It reports whether b is a whole plan.
+// Decode reads the output of Encode. It reports whether b is a whole plan.
 func Decode(b []byte) (Plan, bool) {
 	var p Plan
 	for len(b) > 0 {

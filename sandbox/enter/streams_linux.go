@@ -2,9 +2,9 @@ package enter
 
 import "syscall"
 
-// checkStreams makes sure that no descriptor of the command is a way around the mounts: a descriptor brings the mount along on
-// which it was opened, and that is the host's own. What is /dev/null becomes the sandbox's; pipes, connected
-// local sockets and terminals lead nowhere; with anything else one could change modes, or look about.
+// checkStreams makes sure that no descriptor of the command is a way around the mounts: a descriptor keeps the mount of its
+// opening, which is the host's. /dev/null is replaced by the sandbox's own. Pipes, connected local sockets and terminals are
+// harmless. Any other descriptor is refused: the command could change modes or walk the host's tree through it.
 func checkStreams(files []uintptr) syscall.Errno {
 	for _, file := range files {
 		fd := int(file)
@@ -39,8 +39,8 @@ func checkStreams(files []uintptr) syscall.Errno {
 	return 0
 }
 
-// isPair reports whether a socket is a local one that is connected for good. Any other can be made to lead somewhere else,
-// in the network of whoever made it.
+// isPair reports whether a socket is a local one that is connected for good. Any other can be connected elsewhere,
+// in the network of its maker.
 func isPair(fd int) bool {
 	const domain, seqPacket = 39, 5
 	family, err := syscall.GetsockoptInt(fd, syscall.SOL_SOCKET, domain)

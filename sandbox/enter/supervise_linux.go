@@ -23,7 +23,7 @@ func reap(command int) {
 	}
 }
 
-// others is 1 if somebody is left that the command started, else 0.
+// others is 1 if a process of the command is left, else 0.
 func others() int {
 	for {
 		switch pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil); {
@@ -37,7 +37,7 @@ func others() int {
 
 func micros(t syscall.Timeval) string { return strconv.FormatInt(int64(t.Sec)*1e6+int64(t.Usec), 10) }
 
-// obey does what the host says, on the first thread, which is not restricted. When the host is gone, so is all that runs here.
+// obey carries out the host's messages, on the first thread, which is not restricted. When the host has gone it ends everything.
 func (h *helper) obey() {
 	buffer, rights := make([]byte, 8<<10), make([]byte, syscall.CmsgSpace(2*4))
 	for {
@@ -56,7 +56,7 @@ func (h *helper) obey() {
 	}
 }
 
-// again repeats a step after what it covered was replaced by the host.
+// again repeats a step after the host replaced the covered entry.
 func (h *helper) again(message string) {
 	end := index(message, 0)
 	s := Step{Op(message[:end]), []string{message[min(len(message), end+1):], ""}}
@@ -67,10 +67,10 @@ func (h *helper) again(message string) {
 	say(SaysSealed, -1, s.Args[0], "0")
 }
 
-// end ends everything. The kernel does it for the first process of a pid namespace. Another one kills what it finds below
-// itself, again and again: [reap] ends us as soon as there is nobody, and whom we did not find is below us still. Those that we must not
-// signal, who became somebody else, are left. Most rounds come in bursts, since what runs away is hit between two of its forks
-// only; what takes its time to die costs ever fewer of them.
+// end ends all processes of the command. For the first process of a pid namespace the kernel does it. Any other helper kills its
+// descendants again and again: [reap] exits as soon as none is left. Processes that changed their user, which the helper must not
+// signal, are left. Most rounds come in bursts, because a process that keeps forking is hit only between two forks; processes
+// that die slowly get fewer and fewer rounds.
 func (h *helper) end() {
 	const burst, longest, hopeless = 32, 1000, 3
 	if h.first {
@@ -100,8 +100,8 @@ func (h *helper) signal(sig syscall.Signal) {
 	signalBelow(sig)
 }
 
-// ignore keeps us from signals that a command sends to whoever it can reach. Of those that the runtime has a handler for,
-// a process that is started inherits nothing of this.
+// ignore ignores signals, which a command may send to every process that it can reach. A started process inherits none of this
+// for signals that the runtime handles.
 func ignore(signals ...syscall.Signal) {
 	action := struct{ handler, flags, restorer, mask uint64 }{handler: 1} // struct sigaction with SIG_IGN
 	for _, sig := range signals {
@@ -113,7 +113,7 @@ func ignore(signals ...syscall.Signal) {
 // them.
 func (h *helper) setBounds(pid int) {
 	for _, l := range h.bounds {
-		_ = l.set(pid) // fails for who runs as somebody else by now, or not any more
+		_ = l.set(pid) // it fails for a process that changed its user or has ended
 	}
 }
 

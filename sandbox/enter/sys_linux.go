@@ -6,8 +6,8 @@ import (
 	"unsafe"
 )
 
-// The calls that package syscall has not. x/sys/unix has them, but whoever imports it is initialised after everything
-// that takes time. Numbers from 424 are the same on every architecture.
+// The calls that package syscall lacks. x/sys/unix has them, but a package that imports it is initialised after packages
+// that take time. Numbers from 424 are the same on every architecture.
 const (
 	sysPidfdSendSignal  = 424
 	sysOpenTree         = 428
@@ -45,7 +45,7 @@ const (
 	prCapAmbientClear   = 4
 )
 
-// sys is a system call. What its arguments point to must not move meanwhile, hence be no variable on a stack.
+// sys is a system call. Memory that its arguments point to must not move meanwhile, so it must not be on a stack.
 //
 //go:uintptrescapes
 func sys(nr uintptr, args ...uintptr) (int, syscall.Errno) {

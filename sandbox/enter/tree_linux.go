@@ -5,13 +5,12 @@ import (
 	"syscall"
 )
 
-// maxTree bounds one look at the tree below us: who forks faster than we look is met again in the next.
+// maxTree bounds one look at the descendants; processes that fork faster are found by the next look.
 const maxTree = 1 << 16
 
-// signalBelow sends a signal to every process below this one, and says how many it was sent to, and how many must not be
-// signalled by us. SIGKILL goes to parents before their children are looked for: whom it has reached forks no more, and what it
-// forked before is found below it, or below us once it is gone. Any other is sent when all are found: whom it ends leaves
-// children that would be missed.
+// signalBelow sends a signal to every descendant. It returns how many got it, and how many this process may not signal. SIGKILL
+// goes to a parent before its children are listed: after that it forks no more, and its earlier children are still below it, or
+// below this process. Other signals are sent when all are found, because children of a process that ends would be missed.
 func signalBelow(sig syscall.Signal) (sent, refused int) {
 	send := func(c child) bool {
 		errno := signalChild(c.pid, c.parent, sig)
@@ -41,7 +40,7 @@ func signalBelow(sig syscall.Signal) (sent, refused int) {
 // child is a process and the one that it is a child of.
 type child struct{ pid, parent int }
 
-// eachBelow calls visit for every process below this one, parents first, and goes on below those for which it returns true.
+// eachBelow calls visit for every process below this one, parents first, and descends where it returns true.
 func eachBelow(visit func(child) bool) {
 	below := family()
 	queue := []int{syscall.Getpid()}
@@ -54,9 +53,9 @@ func eachBelow(visit func(child) bool) {
 	}
 }
 
-// signalChild sends a signal to pid if that is a child of parent, or has become ours. The number may have been given to somebody
-// else since it was read: what is compared is what the handle stands for. SIGKILL goes to the whole group at once, so that
-// nobody in it can fork out of it. Groups are of one session, and no session of the command's has others in it.
+// signalChild sends a signal to pid if that is a child of parent or of this process. The number may have been reused
+// since it was read, so the process behind the handle is compared. SIGKILL goes to the whole group at once, so that
+// no process can fork out of it. Groups are of one session, and no session of the command's has others in it.
 func signalChild(pid, parent int, sig syscall.Signal) syscall.Errno {
 	self := syscall.Getpid()
 	handle, errno := sys(sysPidfdOpen, uintptr(pid), 0)
@@ -81,7 +80,7 @@ func signalChild(pid, parent int, sig syscall.Signal) syscall.Errno {
 	return err
 }
 
-// family returns what lists the children of a process. What forks meanwhile may be missing: callers ask again.
+// family returns a function that lists the children of a process. It may miss children forked meanwhile: callers ask again.
 func family() func(pid int) []int {
 	self := "/proc/" + strconv.Itoa(syscall.Getpid())
 	if syscall.Access(self+"/task"+self[len("/proc"):]+"/children", 0) == nil {
@@ -113,7 +112,7 @@ func children(pid int) []int {
 	return found
 }
 
-// task is what is to be known of a process.
+// task describes a process.
 type task struct {
 	parent, group int
 	dead          bool

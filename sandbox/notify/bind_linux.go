@@ -32,8 +32,8 @@ func takeBind(r *request) unix.Errno {
 // name0 is the operand of a bind, whose name is in its address.
 func name0() operand { return operand{dir: none, path: none, flags: none, follow: never} }
 
-// actBind gives the socket its address. Of a name the kernel keeps the text, by which others find the socket, so it cannot
-// be done through a descriptor of the directory; nothing moves meanwhile.
+// actBind gives the socket its address. The kernel keeps the text of the name, by which other processes find the socket, so a
+// descriptor of the directory cannot replace it. No directory is renamed meanwhile.
 func actBind(r *request) unix.Errno {
 	if len(r.targets) == 0 {
 		var at unsafe.Pointer

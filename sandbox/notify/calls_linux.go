@@ -11,14 +11,14 @@ type call struct {
 	name     string
 	operands []operand
 	act      func(*request) unix.Errno
-	takes    func(*request) unix.Errno // reads what else the call takes from memory; nil: nothing
+	takes    func(*request) unix.Errno // reads further arguments from memory; nil: there are none
 }
 
 // operand is one name, or a descriptor in place of one. Its numbers are positions of arguments.
 type operand struct {
 	dir    int // the directory's descriptor; none: the working directory
 	path   int // the name; none: dir is the operand itself
-	flags  int // what follow depends on
+	flags  int // argument with the flags that follow depends on
 	follow follow
 }
 

@@ -77,21 +77,21 @@ func (c *connects) end() {
 	c.all.Wait()
 }
 
-// serve does a connect and answers, unless the caller is gone. Our duplicate of the socket is closed by then, so that
-// what the caller does to its own shows at the other end.
+// serve does a connect and answers, unless the caller has gone. Our duplicate of the socket is closed by then, so that
+// the other end notices when the caller closes its own.
 func (c *connects) serve(n *notification) {
 	verdict, valid := c.connect(n)
 	if valid {
-		_ = c.l.answer(n, verdict) // what ends the listener shows where it receives
+		_ = c.l.answer(n, verdict) // an error ends the listener, and the next receive returns it
 	}
 }
 
-// connect does a connect. The verdict is its error; valid is false when there is nobody to hear it.
+// connect does a connect. The verdict is its error; valid is false if the caller has gone.
 func (c *connects) connect(n *notification) (verdict Verdict, valid bool) {
 	from := newCaller(n)
 	defer from.leave()
 	address, asked, err := from.prepare(n)
-	if !c.l.valid(n.id) { // what was read belongs to the caller only if it still waits
+	if !c.l.valid(n.id) { // the memory was the caller's only if the caller still waits
 		return 0, false
 	}
 	if err != nil {
@@ -114,8 +114,8 @@ func (c *connects) connect(n *notification) (verdict Verdict, valid bool) {
 	return c.dial(n, from, address), true
 }
 
-// prepare gathers what the connect takes and what the judge is told. The address is nil where a place stands for it: a
-// path is never handed to the kernel.
+// prepare reads the arguments of the connect and describes it for the judge. The address is nil where a place replaces it: a
+// path is never passed to the kernel.
 func (c *caller) prepare(n *notification) ([]byte, *Connection, error) {
 	if err := c.take(int(int32(n.data.args[0]))); err != nil {
 		return nil, nil, err
@@ -139,7 +139,7 @@ func (c *caller) prepare(n *notification) ([]byte, *Connection, error) {
 	return address, asked, nil
 }
 
-// failure is the verdict for what could not be read of the caller.
+// failure is the verdict where the caller's memory could not be read.
 func failure(err error) Verdict {
 	switch err {
 	case unix.EBADF, unix.EINVAL, unix.EFAULT, unix.ENOTSOCK:
@@ -148,7 +148,7 @@ func failure(err error) Verdict {
 	return Verdict(unix.EACCES)
 }
 
-// dial does a connect that is allowed, for as long as somebody waits for it.
+// dial does an allowed connect, as long as the caller waits for it.
 func (c *connects) dial(n *notification, from *caller, address []byte) Verdict {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -173,7 +173,7 @@ type dial struct {
 	watch         *time.Timer
 }
 
-// look cancels the dial when its caller is gone, and else looks again later.
+// look cancels the dial if its caller has gone, and otherwise looks again later.
 func (d *dial) look(valid bool) {
 	if !valid {
 		d.cancel()

@@ -12,12 +12,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// caller is a process that waits in a call, with what that takes besides its memory.
+// caller is a process that waits in a call, with the descriptors that the call needs.
 type caller struct {
 	process
 	handle int // a pidfd; -1: none
 	socket int // a duplicate of its socket, or of another descriptor; -1: none
-	place  int // what the address names; -1: nothing
+	place  int // the file that the address names; -1: none
 }
 
 func newCaller(n *notification) *caller {
@@ -102,7 +102,7 @@ func (c *caller) address(at, size uint64) ([]byte, error) {
 // localName returns the path in the address of a local socket. Where there is none, the address is of another kind:
 // abstract, or wrong.
 func localName(address []byte) (name string, ok bool) {
-	const family = 2 // the size of what comes before the name
+	const family = 2 // the size of the address family, before the name
 	if len(address) <= family || binary.NativeEndian.Uint16(address) != unix.AF_UNIX || address[family] == 0 {
 		return "", false
 	}
@@ -116,7 +116,7 @@ func localAddress(place int) []byte {
 	return append(append(address, "/proc/self/fd/"+strconv.Itoa(place)...), 0)
 }
 
-// find opens what name leads to and fills in what a judge is told of it.
+// find opens the target of name and describes it for the judge.
 func (c *caller) find(name string, n *Connection) {
 	w := walk{p: &c.process, at: -1}
 	defer w.leave()
@@ -132,7 +132,7 @@ func (c *caller) find(name string, n *Connection) {
 	}
 }
 
-// connectCall is the call itself. The address is read from our own memory, that nobody else writes.
+// connectCall is the call itself. The address is in our own memory, which no other process writes.
 func connectCall(socket int, address []byte) unix.Errno {
 	var at unsafe.Pointer
 	if len(address) > 0 {

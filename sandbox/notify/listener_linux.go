@@ -28,13 +28,13 @@ type Listener struct {
 
 	closing atomic.Bool
 	done    chan struct{}
-	err     error // what ended serving too early, when done is closed
+	err     error // why serving ended too early, once done is closed
 }
 
 // Serve takes over fd, the listener that SECCOMP_FILTER_FLAG_NEW_LISTENER gave, and asks judges about each call that
-// the filter hands over. That ends, and fd is closed, when the last task of the filter is gone, or by Close, which no
-// judge may call. A caller that dies meanwhile is not asked about, or its verdict is dropped. On an error fd stays the
-// caller's own.
+// the filter hands over. Serving ends, and fd is closed, when the last task of the filter has ended, or by Close, which no
+// judge may call. If a caller dies meanwhile the judge is not asked, or its verdict is dropped. On an error fd is not
+// taken over.
 func Serve(fd int, judges Judges) (*Listener, error) {
 	if err := checkSizes(); err != nil {
 		return nil, err
@@ -76,12 +76,12 @@ func checkSizes() error {
 	return nil
 }
 
-// Done is closed when serving has ended: the last task is gone, or Close was called.
+// Done is closed when serving has ended: the last task has ended, or Close was called.
 func (l *Listener) Done() <-chan struct{} { return l.done }
 
 // Close ends serving and waits for its end, a running judge included. Calls that the filter hands over from then on
-// fail with ENOSYS, so tasks that are still there can write nothing more. Close returns what went wrong in serving, if
-// anything did; it may be called again.
+// fail with ENOSYS, so tasks that still run can write nothing more. Close returns the error of serving, if there was one;
+// it may be called again.
 func (l *Listener) Close() error {
 	l.closing.Store(true)
 	_ = l.file.Close()
@@ -112,7 +112,7 @@ func (l *Listener) serve() {
 	}
 }
 
-// errGone ends serving: nobody is left who could call.
+// errGone ends serving: no task is left that could call.
 var errGone = errors.New("no task has the filter")
 
 // quick serves calls that need no thread, and returns the first that does; nil when none waits.
@@ -187,7 +187,7 @@ func (l *Listener) take(w *worker, n *notification) error {
 	}
 	c, known := l.calls[n.data.nr]
 	switch {
-	case !known: // to a call of which we do not know where its names are
+	case !known: // a call whose names are at unknown places
 		return l.answer(n, Verdict(unix.ENOSYS))
 	case w.err != nil:
 		return l.answer(n, Verdict(unix.EPERM))
@@ -214,7 +214,7 @@ func (l *Listener) valid(id uint64) bool {
 	return l.control(unix.SECCOMP_IOCTL_NOTIF_ID_VALID, unsafe.Pointer(&id)) == nil
 }
 
-// answer lets the caller go on, with what came of its call.
+// answer lets the caller go on, with the result of its call.
 func (l *Listener) answer(n *notification, verdict Verdict) error {
 	return l.send(response{id: n.id, error: -int32(verdict)})
 }
@@ -253,8 +253,8 @@ func (l *Listener) control(request uint, record unsafe.Pointer) error {
 	return err
 }
 
-// Program returns the name that the calling thread goes by, at most 15 bytes that it may choose freely, and "" when it
-// cannot be read. It may be asked only while the judge has the attempt.
+// Program returns the name of the calling thread, at most 15 bytes that the thread chooses, and "" if it
+// cannot be read. It is valid only while the judge has the attempt.
 func (a Attempt) Program() string {
 	name, err := os.ReadFile("/proc/" + strconv.Itoa(a.PID) + "/comm")
 	if err != nil {

@@ -38,8 +38,8 @@ func actMknod(mode int) func(*request) unix.Errno {
 	}
 }
 
-// covered reports whether something is mounted over the name. The kernel asks that only for mounts of the namespace of who
-// calls, and would take away what others have mounted there.
+// covered reports whether something is mounted over the name. The kernel checks that only for mounts of the caller's namespace, and would
+// remove mounts of other namespaces there.
 func (t *target) covered() bool {
 	if t.last == "/" || t.last == "." || t.last == ".." { // whose calls fail by themselves
 		return false

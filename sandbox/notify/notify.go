@@ -3,24 +3,24 @@
 //
 // Arguments are read once. A name is resolved as the process sees it: from its directory and descriptors, in its mount
 // namespace and root, by the kernel and never by the look of the text, up to a directory that is held open and one last
-// component. That is what the judge is asked about, and what the call is then done to. A process that rewrites its memory,
+// component. The judge decides about this target, and the call is then done to it. A process that rewrites its memory,
 // swaps a directory for a link or moves one gains nothing: no call is left to the kernel to read again. A name in memory
-// that cannot be read is the error number which that has (EFAULT).
+// that cannot be read gives the call EFAULT.
 //
 // Calls are done on threads that have the process's user and groups and no capability, with its umask, through
 // descriptors of its mount namespace, so that mounts, owners and modes count as they do for it. Its Landlock domain does
-// not, and is the judge's business: see [Attempt.Targets]. A new descriptor is put into the process, and the supervisor's
+// not count; the judge has to hold it: see [Attempt.Targets]. A new descriptor is put into the process, and the supervisor's
 // own is closed before the process goes on.
 //
-// Renames of directories are done alone: no other call of the session is under way, so that what was looked at below them
-// is what moves.
+// Renames of directories are done alone, while no other call of the session is under way, so that the directory moves as the
+// judge saw it.
 //
 // Differences to the kernel: opening a terminal never makes it the controlling one (programs that use TIOCSCTTY, as
-// login_tty does, are not affected); /dev/tty opens the terminal under the name by which the process has it; links in
-// /proc to what another process has open are refused; setxattrat and removexattrat do not exist.
+// login_tty does, are not affected); /dev/tty opens the terminal under the name that the process has for it; links in
+// /proc to open files of other processes are refused; setxattrat and removexattrat do not exist.
 //
-// It relies on what the filter of package seccomp refuses: since chroot, pivot_root, setns and new mount namespaces
-// are, all tasks of one filter share one root for good, and it is looked up once.
+// It relies on the filter of package seccomp, which refuses chroot, pivot_root, setns and new mount namespaces: all tasks of
+// one filter share one root for good, so it is looked up once.
 package notify
 
 import (
@@ -39,7 +39,7 @@ type Attempt struct {
 	// descriptor of something that has a path gives that. A removed place ends in " (deleted)".
 	Paths []string
 
-	// Targets are what the call is done to, in the order of its operands.
+	// Targets are the files that the call is done to, in the order of its operands.
 	Targets []Target
 
 	// Moved are the directories that a rename takes along. While they are judged nothing else moves.
@@ -49,9 +49,9 @@ type Attempt struct {
 	Linked string
 }
 
-// Target is what a call is done to. It may be looked at for as long as the judge has the attempt.
+// Target is a file that a call is done to. It is valid as long as the judge has the attempt.
 type Target struct {
-	Path string // absolute, without links; "" for what has no path, as pipes
+	Path string // absolute, without links; "" if there is none, as for pipes
 	t    *target
 }
 
@@ -61,22 +61,22 @@ type Move struct {
 	To  string
 }
 
-// Connection is a connect(2) that waits for a verdict. When that is Allow the listener connects the caller's socket to
-// the address that it read, or, of a local socket that has a path, to what is at Place and nothing else: whatever the
-// caller does to its memory, its descriptors and the file system meanwhile.
+// Connection is a connect(2) that waits for a verdict. If that is Allow, the listener connects the caller's socket to the
+// address that it read, or, if the address is a path, to the socket at Place. Changes that the caller makes meanwhile to its
+// memory, its descriptors and the file system have no effect.
 //
-// The other end sees this process as its peer, with the same user as the caller. A permission to write Place is asked of
-// this process. A connect that blocks is waited for; it is given up when the caller is gone.
+// The other end sees this process as its peer, with the same user as the caller. The kernel checks this
+// process's permission to write Place. A connect that blocks is waited for, and given up when the caller has gone.
 type Connection struct {
 	PID    int // of the calling thread, in the host's own PID namespace
 	Socket int // a duplicate of the caller's socket, for as long as the judge has the connection
-	Family int // of the socket: AF_UNIX, or what else the filter lets a command have
+	Family int // of the socket: AF_UNIX, or another one that the filter permits
 
-	// Path is that of a local socket, absolute and free of links, in the process's mount namespace; "" for an
-	// address that is no path. With a Cause it is what the caller gave, cleaned.
+	// Path is the path of a local socket, absolute and free of links, in the process's mount namespace; "" for an
+	// address that is no path. With a Cause it is the path in the call, cleaned.
 	Path string
-	// Place is what is at Path, opened as a place only (O_PATH); -1 if there is nothing. A judge may set another where
-	// there is none, which becomes the listener's.
+	// Place is the file at Path, opened with O_PATH; -1 if there is none. A judge may set one where there is none; the
+	// listener closes it.
 	Place int
 	// Cause says why there is no Place: the error number that the call itself would meet.
 	Cause error
@@ -84,10 +84,10 @@ type Connection struct {
 
 // Judges decide about the calls that a filter hands over.
 type Judges struct {
-	// Name judges a call that may write. It is asked by several goroutines at once, on threads without capabilities; it
+	// Name judges a call that may write. Several goroutines call it at once, on threads without capabilities; it
 	// must not block.
 	Name func(Attempt) Verdict
-	// Connect judges a connect, and is asked by several goroutines at once. Without it all fail with EACCES.
+	// Connect judges a connect. Several goroutines call it at once. Without it every connect fails with EACCES.
 	Connect func(*Connection) Verdict
 	// Bind gives a local socket the name, which was judged, in the caller's view. Without it all fail with EACCES.
 	Bind func(Binding) error
@@ -107,7 +107,7 @@ type Binding struct {
 	Name   string
 }
 
-// Verdict is Allow, or the error number with which the call fails.
+// Verdict is Allow, or the error number of the failed call.
 type Verdict syscall.Errno
 
 // Allow has the listener do the call.

@@ -7,7 +7,7 @@ import "errors"
 // Listener serves one filter; there is none on this system.
 type Listener struct{ done chan struct{} }
 
-// target is what a call would be done to; there is none on this system.
+// target would be the file of a call; this system has none.
 type target struct{}
 
 // Serve fails with errors.ErrUnsupported.

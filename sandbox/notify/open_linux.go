@@ -15,7 +15,7 @@ func takeOpen(at int) func(*request) unix.Errno {
 	return func(r *request) unix.Errno {
 		r.flags, r.mode = int(uint32(r.arg(at))), uint32(r.arg(at+1))&0o7777
 		if r.flags&(unix.O_CREAT|unix.O_DIRECTORY) == unix.O_CREAT|unix.O_DIRECTORY || r.flags&unix.O_PATH != 0 {
-			return unix.EINVAL // the latter needs nobody, and is not handed over
+			return unix.EINVAL // an O_PATH open needs no judge, and is not handed over
 		}
 		return 0
 	}
@@ -26,8 +26,8 @@ func takeCreat(r *request) unix.Errno {
 	return 0
 }
 
-// ourFlags are those with which we open whatever it is: nothing that waits for another side, no terminal that
-// becomes ours, no link in place of what was resolved.
+// ourFlags are added to every open: it must not wait for another side, must not make a terminal ours, and must not follow a
+// link that took the place of the resolved file.
 const ourFlags = unix.O_CLOEXEC | unix.O_NONBLOCK | unix.O_NOCTTY | unix.O_NOFOLLOW
 
 // actOpen opens what the name led to.
@@ -63,7 +63,7 @@ func actOpen(r *request) unix.Errno {
 	return r.opened(fd, err)
 }
 
-// openDirectory is what becomes of a name with a slash behind it: nobody writes a directory.
+// openDirectory opens a name that ends in a slash; directories cannot be opened for writing.
 func (r *request) openDirectory() unix.Errno {
 	mode := r.targets[0].mode()
 	switch {
@@ -89,7 +89,7 @@ func (r *request) reopen(place int) unix.Errno {
 	return r.opened(fd, err)
 }
 
-// opened looks at what was opened before the caller gets it.
+// opened checks the opened file before the caller gets it.
 func (r *request) opened(fd int, err error) unix.Errno {
 	if err == unix.ENXIO || err == unix.EWOULDBLOCK {
 		return r.blocked(errnoOf(err))
@@ -110,7 +110,7 @@ func (r *request) opened(fd int, err error) unix.Errno {
 	return r.unblock()
 }
 
-// unblock gives what was opened the flags that the caller asked for.
+// unblock sets the flags that the caller asked for.
 func (r *request) unblock() unix.Errno {
 	const kept = unix.O_APPEND | unix.O_NONBLOCK | unix.O_DIRECT | unix.O_NOATIME | unix.O_ASYNC
 	if r.flags&unix.O_NONBLOCK != 0 {
@@ -197,7 +197,7 @@ func (p *process) terminal() (uint64, error) {
 	return strconv.ParseUint(fields[field], 10, 32)
 }
 
-// terminals are the places where a terminal may be: what the caller has open, and names in its own /dev.
+// terminals are the places where a terminal may be: open files of the caller, and names in its own /dev.
 func (r *request) terminals(device uint64) []func() int {
 	const most = 64
 	var places []func() int

@@ -68,7 +68,7 @@ func (p *process) read(into []byte, from uint64) (int, error) {
 	return unix.ProcessVMReadv(p.pid, local, remote, 0)
 }
 
-// status is what /proc says of a process.
+// status is the content of /proc/PID/status of a process.
 type status struct {
 	tgid  string // the number of the process that the thread belongs to
 	inner string // the same as the process itself knows it
@@ -131,7 +131,7 @@ type rootDir struct {
 	name string
 }
 
-// open returns the root. That of a process which waits no more may be anybody's.
+// open returns the root. If the process waits no more, the root may belong to another process.
 func (r *rootDir) open(p *process) (fd int, name string, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// request is one call, from its arguments to what came of it.
+// request is one call, from its arguments to its result.
 type request struct {
 	l        *Listener
 	w        *worker
@@ -16,7 +16,7 @@ type request struct {
 	operands []operand
 	from     *caller
 
-	// What was read of the caller's memory, once.
+	// The values read from the caller's memory, once.
 	names []string // of the operands; "" also for one that is not given
 	text  string   // of a link, or the name of an attribute
 	data  []byte   // the value of an attribute, times, or an address
@@ -27,15 +27,15 @@ type request struct {
 
 	alone   bool // no other name of the session is used meanwhile
 	targets []*target
-	fd      int  // what open opened; -1: nothing
+	fd      int  // the file that open opened; -1: none
 	made    bool // open made the file
-	waits   int  // what can be opened later, as a place; -1: nothing
+	waits   int  // a place that can be opened later; -1: none
 }
 
-// What a step may end with instead of an error number.
+// Results of a step that are no error numbers.
 const (
 	again = unix.Errno(1<<16 + iota) // something changed underneath: from the beginning
-	gone                             // nobody waits for an answer
+	gone                             // the caller does not wait for an answer any more
 	later                            // it would block
 )
 
@@ -118,7 +118,7 @@ func (r *request) once() unix.Errno {
 		defer r.l.judges.Names.RUnlock()
 	}
 	a, errno := r.attempt()
-	if !r.l.valid(r.n.id) { // what was read belongs to the caller only if it still waits
+	if !r.l.valid(r.n.id) { // the memory was the caller's only if the caller still waits
 		return gone
 	}
 	if errno != 0 {
@@ -216,7 +216,7 @@ func (r *request) moves(a *Attempt) {
 	}
 }
 
-// resolve finds what an operand is.
+// resolve finds the target of an operand.
 func (r *request) resolve(o operand, name string) (*target, []string, error) {
 	if name == "" {
 		t, err := r.descriptor(r.dir(o))
@@ -251,8 +251,8 @@ func closeAll(fds ...int) {
 	}
 }
 
-// give puts what was opened into the caller and lets it go on. By then our own descriptor is closed: who writes a
-// program, closes it and runs it must be the only one that had it open.
+// give passes the opened file to the caller and lets it go on. Our own descriptor is closed by then: a process that writes a
+// program, closes it and runs it must be the only one that has it open.
 func (r *request) give() error {
 	number, errno := r.l.put(r.n, r.fd, uint32(r.flags&unix.O_CLOEXEC))
 	closeAll(r.fd)
@@ -263,7 +263,7 @@ func (r *request) give() error {
 	return r.l.send(response{id: r.n.id, value: int64(number)})
 }
 
-// errnoOf is the error number of what failed while the caller was read.
+// errnoOf is the error number for a failure to read the caller.
 func errnoOf(err error) unix.Errno {
 	if errno, ok := err.(unix.Errno); ok {
 		return errno
@@ -271,7 +271,7 @@ func errnoOf(err error) unix.Errno {
 	return unix.EACCES
 }
 
-// takeUmask gives the thread the caller's umask, for what is going to be made.
+// takeUmask gives the thread the caller's umask, for files that the call makes.
 func (r *request) takeUmask() unix.Errno {
 	mask, err := r.from.umask()
 	if err != nil {
@@ -281,7 +281,7 @@ func (r *request) takeUmask() unix.Errno {
 	return 0
 }
 
-// atProc is a name by which this thread reaches what it has open.
+// atProc is a path to an open file of this thread.
 func atProc(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }
 
 // link reports whether the call is about a link itself.
@@ -302,7 +302,7 @@ func (r *request) flagged(at int) unix.Errno {
 	return 0
 }
 
-// object is a name for what the call is done to, by which we reach nothing else.
+// object is a path that leads to the target of the call and to nothing else.
 func (r *request) object() (path string, errno unix.Errno) {
 	t := r.targets[0]
 	fd, err := t.object()
@@ -310,7 +310,7 @@ func (r *request) object() (path string, errno unix.Errno) {
 		return "", errnoOf(err)
 	}
 	switch kind := t.kindOf(fd); {
-	case kind == unix.S_IFLNK && t.open < 0: // it took the place of what was resolved
+	case kind == unix.S_IFLNK && t.open < 0: // it took the place of the resolved file
 		return "", again
 	case t.slash && kind != unix.S_IFDIR:
 		return "", unix.ENOTDIR
@@ -318,7 +318,7 @@ func (r *request) object() (path string, errno unix.Errno) {
 	return atProc(fd), 0
 }
 
-// descriptor is what the caller has open, or its working directory.
+// descriptor is the target behind a descriptor of the caller, or its working directory.
 func (r *request) descriptor(fd int) (*target, error) {
 	t := &target{walk: walk{p: &r.from.process, at: -1}, open: -1, held: -1, given: true}
 	var err error
@@ -334,11 +334,11 @@ func (r *request) descriptor(fd int) (*target, error) {
 	return t, t.findPath()
 }
 
-// named is what a name leads to. The paths are those of links at its end, and its own.
+// named is the target of a name. The paths are those of links at its end, and its own.
 func (r *request) named(o operand, name string) (*target, []string, error) {
 	t := &target{walk: walk{p: &r.from.process, at: -1}, open: -1, held: -1}
 	parent, last := split(name)
-	if last == "" && o.follow == never { // "/", "." and "..", which are nobody's to make or to remove
+	if last == "" && o.follow == never { // "/", "." and "..", which cannot be made or removed
 		parent, last = splitPlace(name)
 	}
 	if err := t.start(r.dir(o), parent); err != nil {

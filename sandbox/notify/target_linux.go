@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// target is what a call is done to: a name in a directory that is held open, or something that is open itself.
+// target is the file of a call: a name in a directory that is held open, or an open file.
 type target struct {
 	walk          // at is the directory
 	last   string // the name in it; "" where open is the object
@@ -16,7 +16,7 @@ type target struct {
 	given  bool   // open is the caller's descriptor
 	path   string // "" for what has none, as pipes
 
-	held int // what object opened; -1: not yet
+	held int // the file that object opened; -1: not yet
 }
 
 func (t *target) leave() {
@@ -25,7 +25,7 @@ func (t *target) leave() {
 	t.open, t.held = -1, -1
 }
 
-// inode is the number of what has the name now, or is open; 0 where nothing has it.
+// inode is the inode of the open file, or of the name now; 0 if there is none.
 func (t *target) inode() uint64 {
 	var st unix.Stat_t
 	if t.open >= 0 {
@@ -59,7 +59,7 @@ func (t *target) object() (int, error) {
 	return t.held, nil
 }
 
-// mode is that of what is there, 0 if nothing is.
+// mode is the mode of the file, 0 if there is none.
 func (t *target) mode() uint32 {
 	var st unix.Stat_t
 	var err error
@@ -74,10 +74,10 @@ func (t *target) mode() uint32 {
 	return st.Mode
 }
 
-// Mode is the type and mode of what is there, a link itself if it is one; 0 if nothing is.
+// Mode is the type and mode of the file, of a link itself if it is one; 0 if there is none.
 func (t Target) Mode() uint32 { return t.t.mode() }
 
-// ReadOnly reports whether the mount there lets nobody write.
+// ReadOnly reports whether its mount is read-only.
 func (t Target) ReadOnly() bool {
 	at := t.t.open
 	if at < 0 {

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Bounds of what waits for the other end of a pipe: how many of one listener, and how long between two looks.
+// Bounds of opens that wait for the other end of a pipe: how many of one listener, and the time between two looks.
 const (
 	maxWaits     = 256
 	shortestLook = time.Millisecond
@@ -24,7 +24,7 @@ type waits struct {
 	all     sync.WaitGroup
 }
 
-// begin waits for what a request could not open. It does not block.
+// begin waits until a pipe can be opened. It does not block itself.
 func (ws *waits) begin(r *request) error {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
@@ -34,7 +34,7 @@ func (ws *waits) begin(r *request) error {
 	ws.waiting++
 	waiting := &request{l: r.l, n: r.n, call: r.call, from: newCaller(r.n), flags: r.flags, fd: -1, waits: r.waits}
 	r.waits = -1
-	ws.all.Go(func() { // ends when it can be opened, the caller is gone, or by end
+	ws.all.Go(func() { // ends when it can be opened, when the caller has gone, or by end
 		waiting.w = newWorker()
 		ws.wait(waiting)
 		ws.mu.Lock()
@@ -73,7 +73,7 @@ func (ws *waits) wait(r *request) {
 				_ = r.l.answer(r.n, Verdict(errno))
 				return
 			}
-			_ = r.give() // what ends the listener shows where it receives
+			_ = r.give() // an error ends the listener, and the next receive returns it
 			return
 		}
 		_ = r.l.answer(r.n, Verdict(errnoOf(err)))

@@ -26,7 +26,7 @@ const (
 	maxSteps = 1 << 14
 )
 
-// placeOnly opens a place without access to what is there.
+// placeOnly opens a place without access to its content.
 const placeOnly = unix.O_PATH | unix.O_CLOEXEC
 
 func (w *walk) leave() {
@@ -54,7 +54,7 @@ func split(name string) (parent, last string) {
 	return parent, last
 }
 
-// start goes to the directory at which a name begins, and from there to its parent.
+// start goes to the first directory of a name, and from there to its parent.
 func (w *walk) start(dir int, parent string) error {
 	if !strings.HasPrefix(parent, "/") {
 		fd, err := unix.Open(w.p.entry(dir), placeOnly, 0)
@@ -101,7 +101,7 @@ func (t *target) ends(o operand, follow bool) (paths []string, err error) {
 		if t.links++; t.links > maxLinks {
 			return paths, unix.ELOOP
 		}
-		if t.magic(t.last) { // what it leads to is no name to go on from
+		if t.magic(t.last) { // its target is no name to go on from
 			return t.through(paths)
 		}
 		parent, next := split(target)
@@ -131,8 +131,8 @@ func (t *target) through(paths []string) ([]string, error) {
 	return paths, nil
 }
 
-// own reports whether the place reached is the process's own directory in the host's /proc, or in it. Links of others lead
-// to what they have open, and we might follow them where the process may not.
+// own reports whether the place reached is the process's own directory in the host's /proc, or in it. Links of other processes
+// lead to their open files, and we might follow them where the process may not.
 func (w *walk) own() bool {
 	here, err := nameOf(w.at)
 	if err != nil {
@@ -288,8 +288,8 @@ func (w *walk) magic(component string) bool {
 // procRoot is the inode number of the top of every /proc.
 const procRoot = 1
 
-// self returns the directory, in the host's /proc, that the process reaches by "self", "thread-self" and its own number
-// at the top of its own. Read by the host these links name the host, or nobody.
+// self returns the directory, in the host's /proc, that "self", "thread-self" and its own number mean for the process
+// in its own /proc. For the host these links mean the host, or nothing.
 func (w *walk) self(component string) (dir string, ok bool) {
 	number := component[0] >= '0' && component[0] <= '9'
 	if component != "self" && component != "thread-self" && !number {

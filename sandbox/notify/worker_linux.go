@@ -61,7 +61,7 @@ type workers struct {
 	empty   chan struct{} // closed when none is left
 }
 
-// run serves a call, and others until none has come for a while. It returns what ended the listener, nil if nothing did.
+// run serves a call, and others until none has come for a while. It returns the error that ended the listener, nil if none did.
 func (ws *workers) run(first *notification) error {
 	failed := make(chan error, maxWorkers)
 	ws.empty = make(chan struct{})
