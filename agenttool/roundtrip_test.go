@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -114,8 +115,9 @@ func TestRoundTripKeepsUnknownFields(t *testing.T) {
 				inv.ModelInput = json.RawMessage(`{"in":1}`)
 			}
 			want := decode(t, encode(t, object))
-			if known := len(want.(map[string]any)); known < typ.NumField()-2 {
-				t.Fatalf("%d of %d fields were written", known, typ.NumField())
+			fields := slices.DeleteFunc(reflect.VisibleFields(typ), func(f reflect.StructField) bool { return f.Anonymous })
+			if known := len(want.(map[string]any)); known < len(fields)-2 {
+				t.Fatalf("%d of %d fields were written", known, len(fields))
 			}
 			addUnknown(want, 0)
 			again := reflect.New(typ).Interface()

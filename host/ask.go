@@ -9,7 +9,7 @@ import (
 	"toolhost/permissions"
 )
 
-// ask shows the call to whoever can answer and waits for the answer, its expiry, or the call's end.
+// ask shows the call to the users who can answer and waits for the answer, its expiry, or the call's end.
 func (a *approval) ask(ctx context.Context, d agenttool.Decision, override bool) (prompt.Outcome, error) {
 	h := a.c.host
 	waits := h.live.beginWait(a.c)
@@ -46,11 +46,11 @@ func (a *approval) ask(ctx context.Context, d agenttool.Decision, override bool)
 	return answer, a.c.again(ctx)
 }
 
-// maxTold is the longest input, in bytes, that the event of a prompt holds whole: it is as long as commands can be. What is longer is
-// the content of a file, of which the diff is shown.
+// maxTold is the longest input, in bytes, that the event of a prompt holds whole: it is as long as commands can be. Longer inputs hold
+// the content of a file, and their diff is shown.
 const maxTold = 256 << 10
 
-// asShown is the input as the event of a prompt tells it: whoever answers sees all of it.
+// asShown is the input in the event of a prompt. The user who answers sees all of it.
 func (a *approval) asShown(input json.RawMessage) any {
 	if len(input) > maxTold {
 		return a.c.rec.shown(input)
@@ -58,7 +58,7 @@ func (a *approval) asShown(input json.RawMessage) any {
 	return input
 }
 
-// unasked records that a call which asks is denied, since nobody is there (AT-150, AT-165).
+// unasked records that a call which asks is denied, since no user is there (AT-150, AT-165).
 func (a *approval) unasked(d agenttool.Decision) {
 	reason := *d.Reason
 	reason.Type, reason.Detail = "async_agent", prompt.Nobody+": "+reason.Detail
@@ -66,7 +66,7 @@ func (a *approval) unasked(d agenttool.Decision) {
 	a.decided(d)
 }
 
-// question is what the call asks.
+// question is the prompt of the call.
 func (a *approval) question(d agenttool.Decision, override bool) prompt.Question {
 	input, _ := agenttool.Encode(a.c.bound.Input()) // it was encoded before
 	q := prompt.Question{
@@ -79,7 +79,7 @@ func (a *approval) question(d agenttool.Decision, override bool) prompt.Question
 	if confined, ok := a.c.bound.(agenttool.Profiled); ok {
 		q.Shown.Sandbox = &prompt.Sandbox{Level: a.c.host.o.Level, Profile: confined.Profile(), Grants: d.Grants}
 	}
-	if a.c.actsOnJobs() { // what is typed twice is typed twice
+	if a.c.actsOnJobs() { // the same text may be typed twice
 		q.Alone = string(a.c.rec.id)
 	}
 	return q
@@ -88,7 +88,7 @@ func (a *approval) question(d agenttool.Decision, override bool) prompt.Question
 // asking is the face that a call shows to the broker of prompts.
 type asking struct {
 	*approval
-	of permissions.Request // what it asks about
+	of permissions.Request // the request that it asks about
 }
 
 // Invocation implements prompt.Call.

@@ -128,8 +128,8 @@ func (c *call) ending() *ending {
 	return e
 }
 
-// abandonAfter is how long a call may go on after its context has ended. What is stuck in the kernel, on a dead
-// network file system for instance, keeps its locks, but not its caller.
+// abandonAfter is how long a call may go on after its context has ended. A call that is stuck in the kernel, for instance on a dead
+// network file system, keeps its locks, but its caller gets an answer.
 const abandonAfter = 10 * time.Second
 
 const (
@@ -137,8 +137,8 @@ const (
 	stuckAfter = 600 * time.Millisecond // where the disk of the session stalls, a call is not waited for longer
 )
 
-// overdue sees to it that a call whose context has ended is answered: soon where the disk of the session stalls, on which what
-// the call does may wait, too.
+// overdue makes sure that a call whose context has ended is answered: soon if the disk of the session stalls, since the call may
+// wait for the same disk.
 func (c *call) overdue() {
 	store := c.host.o.Store
 	time.AfterFunc(touchAfter, func() {
@@ -154,7 +154,7 @@ func (c *call) overdue() {
 	time.AfterFunc(abandonAfter, c.abandon)
 }
 
-// abandon concludes a call that is stuck, in its stead. The stuck goroutine goes on with a record that nobody reads.
+// abandon concludes a call that is stuck. The stuck goroutine goes on with a record that is not used any more.
 func (c *call) abandon() {
 	if !c.settled.CompareAndSwap(false, true) {
 		return
@@ -222,7 +222,7 @@ func (c *call) readOnly() bool {
 	return c.bound != nil && c.bound.Facts().ReadOnly == agenttool.Yes
 }
 
-// situation is what hooks read of the call's place.
+// situation describes the call's place for hooks.
 func (c *call) situation() situation {
 	s := situation{dir: c.dir, mode: c.approval.policy.Mode}
 	if c.bound != nil {

@@ -11,7 +11,7 @@ import (
 	"toolhost/agenttool"
 )
 
-// modifier is a call's wish to move the session's directory, and what came of it.
+// modifier is a call's request to move the session's directory, and its outcome.
 //
 // Agent Tool v0.2.0, "Context modifiers" (AT-123, AT-136).
 type modifier struct {
@@ -130,7 +130,7 @@ func (p *places) startOf(b *batch) string {
 	return b.start
 }
 
-// here is where a call starts that starts where the session is now. A directory that is gone is left for the next one above it.
+// here is where a call starts that starts where the session is now. If that directory was removed, it is the next existing one above it.
 func (p *places) here() (dir string, moved *modifier) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -151,8 +151,8 @@ func isDir(path string) bool {
 }
 
 // scope is what the call is bound in. The calls of a batch start where the session was when the batch began, unless they
-// come after a call that may have moved it. Where a call starts is settled when it is bound first: what a person is shown
-// stays what runs.
+// come after a call that may have moved it. The start is settled when the call is first bound, so that it runs
+// where the prompt said.
 func (c *call) scope() agenttool.Scope {
 	s := c.host.o.Scope
 	s.Dir = c.dir
@@ -180,7 +180,7 @@ func (p *places) end(c *call) {
 }
 
 // move takes the session to a directory, if it is one of the workspace and the policy of the call lets it. Beside other
-// calls nobody could say which of them started where: then it stays. If it is there already, nothing changes.
+// calls it would be unknown where each of them started, so the directory stays. If it is there already, nothing changes.
 func (p *places) move(c *call, to string) *modifier {
 	path := agenttool.Path{Spelling: to, Absolute: to}
 	err := p.locate(&path)

@@ -8,7 +8,7 @@ import (
 	"toolhost/persist"
 )
 
-// What doors and settings read and change, besides calls: each has a part of the host that does it.
+// Doors and settings read and change these parts of a host, besides calls.
 
 // Mode returns the mode in force.
 func (h *Host) Mode() permissions.Mode { return h.rules.Policy().Mode }
@@ -25,7 +25,7 @@ func (h *Host) SetMode(m permissions.Mode) error {
 	return nil
 }
 
-// Attend says that somebody can answer prompts until detach is called, as [prompt.Broker.Attend] says.
+// Attend registers a user who can answer prompts until detach is called: see [prompt.Broker.Attend].
 func (h *Host) Attend() (detach func()) { return h.prompts.Attend() }
 
 // Prompts returns the open prompts, oldest first; those that ask the same as another are counted with it.
@@ -34,7 +34,7 @@ func (h *Host) Prompts() []prompt.Prompt { return h.prompts.List() }
 // Decide answers a prompt, and those that ask the same, as [prompt.Broker.Decide] says.
 func (h *Host) Decide(a prompt.Answer) (agenttool.Decision, error) { return h.prompts.Decide(a) }
 
-// Amendment is what changes while a host runs.
+// Amendment are the settings that change while a host runs.
 type Amendment struct {
 	Policy    permissions.Policy // its mode is the loosest from now on
 	Approvals prompt.Approvals
@@ -98,7 +98,7 @@ func (h *Host) Replay(seq int64, limit int, s *Subscription, deliver func(entrie
 // Unsubscribe ends a subscription.
 func (h *Host) Unsubscribe(s *Subscription) { h.journal.unsubscribe(s) }
 
-// Resubscribe changes what a listener hears.
+// Resubscribe changes the level of a subscription.
 func (h *Host) Resubscribe(s *Subscription, level Level, prompts bool) {
 	h.journal.resubscribe(s, level, prompts)
 }

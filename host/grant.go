@@ -8,13 +8,13 @@ import (
 	"toolhost/agenttool"
 )
 
-// grants are what people may open a sandbox to.
+// grants checks the grants with which users widen a sandbox.
 type grants struct {
 	locate  func(*agenttool.Path) error
 	private []string // directories of toolhost's own
 }
 
-// confine gives a call its grants, none of which may open what is toolhost's own.
+// confine gives a call its grants. None may open toolhost's own files.
 func (g grants) confine(bound agenttool.Call, grants []string) error {
 	if len(grants) == 0 {
 		return nil

@@ -28,7 +28,7 @@ import (
 	"toolhost/scheduler"
 )
 
-// Options is what a host is made of. Locate and Store are required; without Tools there is nothing to call.
+// Options are the options of a host. Locate and Store are required; without Tools there is nothing to call.
 type Options struct {
 	Tools  []agenttool.Tool
 	Scope  agenttool.Scope
@@ -255,7 +255,7 @@ func (h *Host) admit(c *call) {
 	h.places.mayMove(c, h.registry.names[c.req.Tool])
 }
 
-// forget takes an ended call out of the live ones. What its batch deferred is in force before another call can be admitted.
+// forget takes an ended call out of the live ones. The deferred moves of its batch take effect before another call can be admitted.
 func (h *Host) forget(c *call, succeeded bool) {
 	h.live.mu.Lock()
 	defer h.live.mu.Unlock()
@@ -264,8 +264,8 @@ func (h *Host) forget(c *call, succeeded bool) {
 	}
 }
 
-// Check says what would be decided about a call, and on which facts, without making it: it is resolved, checked, bound and
-// located, and nothing is recorded or run. Hooks are not asked. The error is what the call would end with before a decision.
+// Check returns the decision about a call, and its facts, without making the call: it is resolved, checked, bound and
+// located, but not recorded or run. Hooks do not run. The error is the call's error before a decision.
 func (h *Host) Check(ctx context.Context, tool string, input []byte) (agenttool.Decision, *agenttool.Facts, error) {
 	c := newCall(h, Request{ID: "check", Tool: tool, Input: input}, h.rules.Policy())
 	c.dir = h.places.current()

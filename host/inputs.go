@@ -9,8 +9,8 @@ import (
 	"toolhost/host/hook"
 )
 
-// The four inputs of an invocation (AT-084 … AT-087): what the model sent, byte for byte; that input normalised, as
-// others may see it; what rules and prompts judged; what ran. One that equals the one before it is a reference to it.
+// The four inputs of an invocation (AT-084 … AT-087): the model's input, byte for byte; that input normalised, for
+// other readers; the input that rules and prompts judged; the input that ran. One that equals the one before is a reference to it.
 const (
 	refModel      = "#/model_input"
 	refObservable = "#/observable_input"
@@ -20,8 +20,8 @@ const (
 // maxInlineInput is the size in bytes above which an input is stored once and referred to.
 const maxInlineInput = 4096
 
-// observe writes the bound input down and returns how it differs from the one before: from what the model sent (AT-115), or, where a hook
-// or a person changed it, from what the record had. by is the hook; its zero value says that there was none.
+// observe records the bound input and returns its difference from the one before: from the model's input (AT-115), or, if a hook
+// or a user changed it, from the recorded one. by is the hook; its zero value says that there was none.
 func (r *record) observe(input []byte, by hook.Said) agenttool.InputMutation {
 	m := agenttool.InputMutation{SchemaVersion: agenttool.SchemaVersion, InvocationID: r.id}
 	r.mu.Lock()
@@ -96,7 +96,7 @@ func (r *record) storeLarge() {
 	r.storeInputs()
 }
 
-// storeInputs moves inputs that are too large for a record into payloads. What cannot be stored stays where it is. The caller holds mu.
+// storeInputs moves inputs that are too large for a record into payloads. An input that cannot be stored stays in the record. The caller holds mu.
 func (r *record) storeInputs() {
 	inv := &r.inv
 	inv.ModelInput, inv.ModelInputRef = r.storeInput("model_input", inv.ModelInput, inv.ModelInputRef)

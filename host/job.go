@@ -15,7 +15,7 @@ type Jobs interface {
 	// List says how those are that have not ended, oldest first.
 	List() []agenttool.JobStatus
 
-	// Close ends them all and waits until they are gone, within bounds. No more begin.
+	// Close ends all jobs and waits for their end, within bounds. No more begin.
 	Close()
 }
 
@@ -106,8 +106,8 @@ func (j *jobs) list() []agenttool.JobStatus {
 // jobsLimit is how long the end of the jobs may take until it is no longer waited for.
 const jobsLimit = 10 * time.Second
 
-// end ends all jobs and waits until that is announced. It does not wait for a disk that stalls: what is left ends with the
-// process.
+// end ends all jobs and waits until their ends are announced. It does not wait for a disk that stalls: jobs that are left end with
+// the process.
 func (j *jobs) end() {
 	if j.tools == nil {
 		return

@@ -81,7 +81,7 @@ func (j *journal) replay(seq int64, limit int, s *Subscription, deliver func(ent
 		s.from = entries[n-1].Seq
 	}
 	if !more {
-		if s.Level == EventsNone { // who asks for what happened wants to hear what happens
+		if s.Level == EventsNone { // a client that replays wants later events, too
 			s.Level = EventsAll
 		}
 		j.subscribeLocked(s)
@@ -122,7 +122,7 @@ func (j *journal) event(e agenttool.Event, pairs ...any) agenttool.Event {
 	return e
 }
 
-// record writes one event by itself. It reports nothing: what cannot be recorded is not told either.
+// record writes one event by itself. It returns no error: subscribers are not told of an event that cannot be recorded.
 func (j *journal) record(e agenttool.Event, pairs ...any) {
 	_ = j.append(false, j.event(e, pairs...))
 }
@@ -131,8 +131,8 @@ func (j *journal) record(e agenttool.Event, pairs ...any) {
 // does not wait at all for a disk that has stalled.
 const recordPatience = 500 * time.Millisecond
 
-// append writes events as one group and then tells of them; final says that they are the last of a job. It waits for the disk
-// as long as recordPatience. On an error nothing was told; if that is [persist.ErrPending] it is told when the disk has answered.
+// append writes events as one group and then tells subscribers; final marks the last ones of a job. It waits for the disk
+// as long as recordPatience. On an error subscribers were not told; after [persist.ErrPending] they are told when the disk has answered.
 func (j *journal) append(final bool, events ...agenttool.Event) error {
 	lines := make([][]byte, len(events))
 	for i, e := range events {

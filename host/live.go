@@ -126,7 +126,7 @@ func (l *live) find(id string) *call {
 }
 
 // mayStart reports whether the call, which has its slot or must wait for it, may go on. After the end of input only
-// what is read-only may still wait.
+// read-only calls may still wait.
 func (l *live) mayStart(c *call, atOnce bool) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -171,7 +171,7 @@ func (l *live) remove(c *call, succeeded bool) (over *batch) {
 	return b
 }
 
-// Status is what is going on.
+// Status describes the live calls, jobs and prompts.
 type Status struct {
 	Calls   []CallStatus          `json:"calls"`
 	Jobs    []agenttool.JobStatus `json:"jobs"`

@@ -21,26 +21,26 @@ type overrides struct {
 	of map[[sha256.Size]byte]overriding
 }
 
-// overriding is what was granted, and until when it counts.
+// overriding are granted grants, and their expiry.
 type overriding struct {
 	grants []string
 	until  time.Time
 }
 
-// How many overrides are kept, and for how long. A call that nobody makes again is forgotten.
+// How many overrides are kept, and for how long. A call that is not made again is forgotten.
 const (
 	maxOverrides = 100
 	overrideTime = 5 * time.Minute
 )
 
-// wasKept reports whether a call failed because its sandbox kept it from what a person could grant, and whether anybody can be asked.
+// wasKept reports whether a call failed because its sandbox refused something that a user could grant, and whether a user can be asked.
 func (a *approval) wasKept(err error) bool {
 	return errors.Is(err, agenttool.SandboxViolation) && len(a.grantable()) > 0 && a.c.out.Job == nil && !a.c.out.Yielded &&
 		a.c.ctx.Err() == nil && a.policy.Mode.Asks() && a.c.host.prompts.Reaches(a.c.req.Caller.Asked)
 }
 
-// grantable are the grants of what a call was kept from that a person may be asked for: none opens what is toolhost's own, or what a rule
-// denies.
+// grantable are the grants for the refused accesses of a call that a user may be asked for: none opens toolhost's own files, or a path
+// or host that a rule denies.
 func (a *approval) grantable() []string {
 	return slices.DeleteFunc(slices.Clone(a.c.out.Wanted), func(grant string) bool {
 		if _, denied := a.c.host.rules.Policy().Forbids(grant); denied {
@@ -50,9 +50,9 @@ func (a *approval) grantable() []string {
 	})
 }
 
-// override asks whether a call that was kept from something may have it (AT-147). Allowed, what only reads runs again, as the
-// next attempt of the same invocation, and the result is nil. What may have done part of its work does not: its error says so,
-// and the next call with the same input is given what was granted.
+// override asks whether a call may have the access that its sandbox refused (AT-147). If it is allowed, a call that only reads runs
+// again, as the next attempt of the same invocation, and the result is nil. A call that may have done part of its work does not: its
+// error says so, and the next call with the same input gets the grants.
 func (a *approval) override(ctx context.Context, failure error) error {
 	a.attempt, a.wanted = max(a.attempt, 1)+1, a.grantable()
 	d := a.complete(agenttool.Decision{
@@ -90,7 +90,7 @@ func hinted(failure error, hint string) error {
 	return &e
 }
 
-// said is what a person says, at the end of a sentence.
+// said is a user's feedback, at the end of a sentence.
 func said(feedback string) string {
 	if feedback == "" {
 		return ""
@@ -98,7 +98,7 @@ func said(feedback string) string {
 	return ": " + feedback
 }
 
-// identity is what a call does: its tool, its input, and where.
+// identity identifies a call: its tool, its input, and its directory.
 func (a *approval) identity() [sha256.Size]byte {
 	input, _ := agenttool.Encode(a.c.bound.Input()) // it was encoded before
 	return sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s", a.c.tool.Declaration.Name, a.c.dir, input))
@@ -122,7 +122,7 @@ func (o *overrides) add(of [sha256.Size]byte, grants []string) {
 	o.of[of] = overriding{grants, o.now().Add(overrideTime)}
 }
 
-// take returns what was granted to a call of that identity, which counts once.
+// take returns the grants for a call of that identity; they count once.
 func (o *overrides) take(identity func() [sha256.Size]byte) ([]string, bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

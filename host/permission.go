@@ -95,7 +95,7 @@ func (a *approval) answered(ctx context.Context, answer prompt.Outcome) (d agent
 	return d, false, nil
 }
 
-// request is what is decided about.
+// request is the request that the policy decides about.
 func (a *approval) request() permissions.Request {
 	return permissions.Request{
 		Tool: a.c.tool.Declaration.Name, ByPerson: a.c.req.Person, RunsCode: slices.Contains(a.c.tool.Permission.AccessKinds, "code_execution"), Facts: a.c.bound.Facts(),
@@ -134,15 +134,15 @@ func rejected(a prompt.Outcome) error {
 	return agenttool.Failure(agenttool.ApprovalRejected, "rejected_by_person", "a person looked at the call and said no"+said(a.Feedback))
 }
 
-// preHooks runs the hooks of pre_tool_use (AT-116, AT-170). What they say of permission is kept for that phase.
+// preHooks runs the hooks of pre_tool_use (AT-116, AT-170). Their answers about permission are kept for that phase.
 func (a *approval) preHooks(ctx context.Context) (err error) {
 	a.hinted, err = a.consult(ctx, hook.PreToolUse)
 	return err
 }
 
-// permissionRequestHooks runs the hooks of permission_request before a person is asked (AT-173); d is the decision that
-// asks, and gets what they have to tell the person. Where the hint says that the call was rewritten it is bound anew,
-// and to be decided anew; hooks that rewrote it do not run again. An error ends the call.
+// permissionRequestHooks runs the hooks of permission_request before a user is asked (AT-173); d is the decision that
+// asks, and gets their messages for the user. If a hook rewrote the call it is bound again,
+// and has to be decided again; hooks that rewrote it do not run again. An error ends the call.
 func (a *approval) permissionRequestHooks(ctx context.Context, d *agenttool.Decision) (hint, error) {
 	if a.c.hooks == nil {
 		return hint{}, nil
@@ -176,8 +176,8 @@ func (a *approval) permissionDecisionHooks(ctx context.Context, d agenttool.Deci
 	a.c.hooks.run(ctx, hook.PermissionDecision, a.c.situation)
 }
 
-// consult runs the hooks of an event before the call and does what they say, but for permission. What fails blocks the
-// call (AT-183).
+// consult runs the hooks of an event before the call and applies their answers, except those about permission. A failure blocks
+// the call (AT-183).
 func (a *approval) consult(ctx context.Context, e hook.Event) (hint, error) {
 	var o hook.Outcome
 	if a.c.hooks != nil {

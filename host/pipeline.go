@@ -125,7 +125,7 @@ func (c *call) locate(ctx context.Context) error {
 	mutation := c.rec.observe(input, c.hooks.rewrites())
 	c.rec.to(agenttool.StatusArgumentsReady, "")
 	pairs := []any{"phase", agenttool.PhasePrepareObserved, "mutation", mutation}
-	if !c.readOnly() { // if the host dies while it runs, this is what is known of it
+	if !c.readOnly() { // the last record of it if the host dies while it runs
 		pairs = append(pairs, "input", c.rec.shown(input), "facts", facts)
 	}
 	c.rec.emit(agenttool.EventArgumentsReady, pairs...)
@@ -181,9 +181,9 @@ func (c *call) locatePaths(facts *agenttool.Facts) error {
 	return nil
 }
 
-// guess locates a path that a command names and that leads nowhere now: the command may make what is missing on the
-// way (mkdir build && cd build && cmake ..), or fail by itself. It is taken for what its text says, and no longer is it
-// said that all paths are known.
+// guess locates a path of a command that does not resolve now: the command may make the missing directories
+// (mkdir build && cd build && cmake ..), or fail by itself. The path is taken as it is spelled, and the facts no longer say that all
+// paths are known.
 func (c *call) guess(facts *agenttool.Facts, p *agenttool.Path) {
 	facts.PathsComplete = agenttool.Unknown
 	p.Absolute = filepath.Clean(p.Absolute)
@@ -239,7 +239,7 @@ func (c *call) schedule(ctx context.Context) error {
 	if atOnce := ticket.Started(); !c.host.live.mayStart(c, atOnce) {
 		return errShutdown
 	} else if !atOnce {
-		_ = c.rec.flush() // who follows events sees that it waits
+		_ = c.rec.flush() // subscribers see that it waits
 	}
 	if err := ticket.Wait(ctx); err != nil {
 		return err
@@ -289,7 +289,7 @@ func (c *call) takeRoom(ctx context.Context) error {
 // locatePatience is how long a call whose paths cannot be found holds up later ones: a network file system may be dead.
 const locatePatience = time.Second
 
-// locks are what the call needs while it runs, as far as its facts say.
+// locks are the locks that the call needs while it runs, as far as its facts say.
 func (c *call) locks() []agenttool.Lock {
 	return scheduler.Locks(c.bound.Facts(), c.host.o.Policy.Workspace)
 }
@@ -316,8 +316,8 @@ func (c *call) queued(locks []agenttool.Lock) {
 	c.rec.emit(agenttool.EventQueued, "phase", agenttool.PhaseSchedule)
 }
 
-// execute runs the call (AT-119). What is not read-only starts only when the journal holds that it starts, and has
-// room for how it ends. Where hooks follow it keeps its locks for them: nobody is to write what they format or check.
+// execute runs the call (AT-119). A call that is not read-only starts only when the journal holds its start, and has
+// room for its end. Locks are held until post hooks finish: no other call may write the files that they format or check.
 func (c *call) execute(ctx context.Context) error {
 	if c.hooks == nil || !c.hooks.set.Has(hook.PostToolUse, hook.PostToolUseFailure) {
 		defer c.turn.free()
@@ -356,8 +356,8 @@ func (c *call) execute(ctx context.Context) error {
 	return err
 }
 
-// recorded waits until the journal holds what is known of the call and has room for how it ends, and until all of that is on
-// the disk if the call's changes will be.
+// recorded waits until the journal holds the call's events and has room for its end, and until they are on the disk if the call's
+// changes will be.
 func (c *call) recorded(ctx context.Context) error {
 	if err := c.rec.flush(); err != nil && !errors.Is(err, persist.ErrPending) {
 		return err

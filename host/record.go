@@ -10,7 +10,7 @@ import (
 	"toolhost/persist"
 )
 
-// record is what the log and the result say of one call: its invocation, and the events that the journal does not hold yet.
+// record is the record of one call: its invocation, and its events that the journal does not hold yet.
 // It is safe for concurrent use.
 type record struct {
 	journal *journal
@@ -20,7 +20,7 @@ type record struct {
 
 	mu       sync.Mutex
 	inv      agenttool.Invocation
-	input    []byte            // the input as others may see it: the observable one, or what a hook made of that
+	input    []byte            // the observable input, or the one that a hook made of it
 	events   []agenttool.Event // not yet in the journal
 	steps    int64             // progress records so far
 	lastStep time.Time
@@ -58,7 +58,7 @@ func (r *record) update(change func(inv *agenttool.Invocation)) {
 	change(&r.inv)
 }
 
-// view returns the invocation as it is now. What it refers to is not copied.
+// view returns the invocation as it is now. Referenced values are not copied.
 func (r *record) view() agenttool.Invocation {
 	r.mu.Lock()
 	defer r.mu.Unlock()

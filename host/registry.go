@@ -26,7 +26,7 @@ type entry struct {
 	compile func() (*validate.Schema, error) // of the input, on first use: it takes 0.4 ms
 
 	mu     sync.Mutex
-	loaded bool // a deferred tool whose schema was asked for
+	loaded bool // the schema of a deferred tool was requested
 }
 
 func newRegistry(tools []agenttool.Tool) (*registry, error) {
@@ -121,7 +121,7 @@ func blockedReason(l agenttool.Lifecycle) string {
 	return "feature_disabled"
 }
 
-// View is what a client may know of the tools: the records of each, and the surface of the session.
+// View is the tools as clients see them: the records of each, and the surface of the session.
 type View struct {
 	Surface            agenttool.Surface             `json:"surface"`
 	Declarations       []agenttool.Declaration       `json:"declarations"`

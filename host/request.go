@@ -17,20 +17,20 @@ type Request struct {
 	Batch   string        // results of one batch are handed over in the order of their requests
 	After   []string      // ids of earlier calls that must succeed first
 	Timeout time.Duration // deadline from admission; 0: none
-	Actor   string        // who asks, for the record
+	Actor   string        // the client, for the record
 	Person  bool          // the person of the session asks, at a terminal of their own: to read or end its jobs takes no permission
 	Trace   []byte        // a JSON object for the record's telemetry_refs; nil: none
-	Caller  Caller        // how the other end of the call is told of it, where it is not by events
+	Caller  Caller        // how the caller hears of it, if not by events
 }
 
 // Caller is the other end of one call, where that is not the client of the whole session. The zero value hears nothing
 // and answers nothing. Its functions must not block.
 type Caller struct {
-	CallID string   // what its protocol calls the call, for the record; empty: [Request].ID
+	CallID string   // the call's id in the caller's protocol, for the record; empty: [Request].ID
 	Refs   []string // its threads and groups, for the record's runtime_refs
 
-	// Asked hears the prompts of this call. A caller that has one answers them, by [Host.Decide], so that they wait for it
-	// though nobody else is there. over is closed when a prompt needs no answer any more.
+	// Asked hears the prompts of this call. A caller that sets it answers them, by [Host.Decide], so that they wait for it
+	// even if no user is there. over is closed when a prompt needs no answer any more.
 	Asked prompt.Asked
 
 	// Progress hears how the call goes on while it runs, at most ten times a second, and how a job ended that it left: its id is
@@ -38,7 +38,7 @@ type Caller struct {
 	Progress func(agenttool.Progress)
 }
 
-// name is what the record calls the call.
+// name is the call's id in the record.
 func (r Request) name() string {
 	if r.Caller.CallID != "" {
 		return r.Caller.CallID

@@ -28,8 +28,8 @@ func (c Completion) MarshalJSON() ([]byte, error) {
 	return object("invocation", c.Invocation, "result", c.Result, "persistence", c.Persistence), nil
 }
 
-// ending is the last stage of a call: it makes the result from what the tool returned, or from why the call failed. Of the call it uses only
-// what never changes, since the call's own goroutine may be stuck and go on later.
+// ending is the last stage of a call: it makes the result from the tool's output, or from the error. Of the call it uses only
+// fields that never change, since the call's own goroutine may be stuck and go on later.
 type ending struct {
 	c     *call
 	rec   *record
@@ -127,7 +127,7 @@ func (e *ending) remark() {
 	}
 }
 
-// explain says an error to a model: what happened, and how to go on if the message does not say it.
+// explain is the text of an error for a model: the message, and a remedy if the message has none.
 func explain(e *agenttool.Error) string {
 	text := fmt.Sprintf("Error (%s): %s", e.Class, e.Message)
 	if e.Hint != "" {

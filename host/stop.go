@@ -10,7 +10,7 @@ import (
 // CancelAck answers a cancel request.
 type CancelAck struct {
 	Acknowledged bool   `json:"acknowledged"`
-	Status       string `json:"status"` // the call's state when it was asked; unknown if there is no such live call
+	Status       string `json:"status"` // the call's state at the request; unknown if there is no such live call
 }
 
 // Cancel ends a live call, by the client's id or the invocation's. It returns before the call has ended. A call that
@@ -29,7 +29,7 @@ func (h *Host) Cancel(id string, reason string) CancelAck {
 	return CancelAck{Acknowledged: true, Status: string(status)}
 }
 
-// Drain is the end of input: no more calls come, and nobody is left to ask. Calls that still wait for a slot, a lock
+// Drain is the end of input: no more calls come, and no user is left to ask. Calls that still wait for a slot, a lock
 // or an answer are cancelled unless they are read-only; the rest goes on until ctx ends, and is then cancelled.
 // Drain returns when all calls have ended and were handed over.
 func (h *Host) Drain(ctx context.Context) {
@@ -60,7 +60,7 @@ func (h *Host) Close() error {
 	gone, cancel := context.WithCancel(context.Background())
 	cancel()
 	h.Drain(gone)
-	h.o.Store.Touch() // what ends jobs may wait for the disk, too
+	h.o.Store.Touch() // ending jobs may wait for the disk, too
 	h.jobs.end()
 	h.live.mu.Lock()
 	defer h.live.mu.Unlock()

@@ -186,7 +186,8 @@ func TestDirectoryMoves(t *testing.T) {
 				t.Errorf("%s: it is not said where the session is: %s", c.name, says)
 			}
 		}
-		job := h.background("cd tree; sleep 0.2").Job
+		job := h.background("cd tree; until [ -e went ]; do sleep 0.01; done").Job
+		a.write("ws/tree/went", "")
 		h.output(job, fields{"until": "exit"})
 		if now := where(); now != a.ws {
 			t.Errorf("a job in the background moved the session to %s", now)

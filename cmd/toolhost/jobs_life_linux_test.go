@@ -129,7 +129,8 @@ func TestJobIsInTheLog(t *testing.T) {
 	a := r.jobArena(t, self, sandbox.None)
 	h := a.jobHost()
 	h.request("agenttool/hello", fields{"client": fields{"name": "deaf", "version": "1"}, "events": "none", "approvals": true}, &struct{}{})
-	job := h.background("sleep 0.3; exit 6").Job
+	job := h.background("until [ -e go ]; do sleep 0.01; done; exit 6").Job
+	a.write("ws/go", "")
 	h.until("it has ended", func() bool { return h.job(job) == nil })
 	left := h.background("sleep 60").Job // ended by the end of the host
 	h.close()

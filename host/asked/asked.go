@@ -1,8 +1,7 @@
-// Package asked writes a prompt for a person who reads it as a text: in a form, in a chat, wherever there is no room of its own for it.
+// Package asked writes a prompt as a text, for forms and chats that have no display of their own for it.
 //
-// The text is bounded and safe to look at: what strangers wrote stands behind a mark, with whatever a terminal would act on or hide
-// written out. What it cannot show whole cannot be allowed by who reads it: the command, the path, and what the sandbox would be opened
-// to.
+// The text is bounded and safe to display: text from others stands behind a mark, and characters that a terminal would act on or hide
+// are escaped. A command, a path or a grant that is not shown whole cannot be allowed from the text.
 //
 //	q := asked.Write(prompt)
 //	show(q.Text, q.Once, q.Session) // denying is always possible
@@ -28,8 +27,8 @@ type Question struct {
 	Session bool // for the session: the rules that this adds are in the text
 }
 
-// Write says what is asked: what would run, where, why the host asks, and what it would change. It is the same whenever it is made of
-// the same prompt.
+// Write describes the call: the command, its place, the reason for the prompt, and the changes. The same prompt always gives the same
+// text.
 func Write(p prompt.Prompt) Question {
 	var m message
 	m.line(visible.Text(p.Tool) + " needs your approval:")
@@ -71,7 +70,7 @@ const (
 type message struct {
 	strings.Builder
 	cut    bool // something was left out
-	hidden bool // and it is of a kind that nobody can allow without having seen it
+	hidden bool // and a user must see it whole to allow the call
 }
 
 // left is how many bytes there is room for.
@@ -82,11 +81,11 @@ func (m *message) line(s string) {
 	m.WriteByte('\n')
 }
 
-// quoteMark begins each line of what strangers wrote, so that none of it can be taken for our words.
+// quoteMark begins each line of text from others, so that it cannot be taken for toolhost's words.
 const quoteMark = "  │ "
 
-// quote writes a text of strangers in at most n bytes. Of a longer one it shows the beginning and the end: what stands at the end
-// counts as much.
+// quote writes a text from others in at most n bytes. Of a longer text it shows the beginning and the end, which may matter as
+// much.
 func (m *message) quote(s string, n int) {
 	lines := visible.Lines(s)
 	for i, line := range lines {
@@ -104,15 +103,15 @@ func (m *message) quote(s string, n int) {
 	m.line(quoteMark + strings.TrimLeft(strings.TrimPrefix(tail, quoteMark), "│ "))
 }
 
-// telling are members of inputs that say what a call does, in the order in which they are shown; shownByDiff are those
-// that a diff shows better.
+// telling are the most important members of inputs, in the order of display; shownByDiff are members that a diff shows
+// better.
 var (
 	telling     = []string{"command", "path"}
 	shownByDiff = []string{"content", "edits", "old_string", "new_string"}
 )
 
-// input writes what the call would do: its members by their names, the telling ones first, and the diff in place of the
-// text that it is made from. Of a diff that does not show all of the change, both are written.
+// input writes the members of the input by their names, the most important first, and the diff in place of the text that it is
+// made from. Of a diff that does not show all of the change, both are written.
 func (m *message) input(p prompt.Prompt) {
 	diff, whole := changeOf(p.Decision)
 	var members map[string]json.RawMessage
@@ -145,7 +144,7 @@ func inOrder(members map[string]json.RawMessage) []string {
 	return names
 }
 
-// member writes one member of the input. What is short is on one line with its name.
+// member writes one member of the input. A short value is on one line with its name.
 func (m *message) member(name string, value json.RawMessage) {
 	room := max(min(maxQuote, m.left()-1000), 200)
 	runs, was := slices.Contains(telling, name), m.cut
@@ -172,7 +171,7 @@ func (m *message) member(name string, value json.RawMessage) {
 	m.quote(text, room)
 }
 
-// changeOf returns the diff of what the call would write, and whether it shows all of that.
+// changeOf returns the diff of the call's change, and whether it shows the whole change.
 func changeOf(d agenttool.Decision) (diff string, whole bool) {
 	for _, block := range d.ContentBlocks {
 		if block.Diff != "" {
@@ -182,7 +181,7 @@ func changeOf(d agenttool.Decision) (diff string, whole bool) {
 	return "", false
 }
 
-// circumstances writes where the call would run, and why somebody is asked.
+// circumstances writes where the call would run, and why it asks.
 func (m *message) circumstances(p prompt.Prompt) {
 	m.fact("In", p.Dir)
 	if p.Sandbox != nil {
@@ -213,7 +212,7 @@ func (m *message) fact(name, value string) {
 	}
 }
 
-// gives writes what the sandbox of the call is opened to if it is allowed, each on a line of its own.
+// gives writes the grants that the call gets if it is allowed, each on a line of its own.
 func (m *message) gives(grants []string) {
 	if len(grants) == 0 {
 		return
@@ -230,7 +229,7 @@ func (m *message) gives(grants []string) {
 	}
 }
 
-// warnings are what a person should know before they allow a call.
+// warnings are facts that a user should know before allowing a call.
 func warnings(p prompt.Prompt) []string {
 	var notes []string
 	if f := p.Facts; f != nil && f.Destructive == agenttool.Yes {

@@ -12,7 +12,7 @@ import (
 	"toolhost/agenttool/validate"
 )
 
-// Answer is what a hook said (AT-176 … AT-182). The zero value is no opinion.
+// Answer is the answer of a hook (AT-176 … AT-182). The zero value is no opinion.
 type Answer struct {
 	Message          string            `json:"message"`
 	Progress         *Progress         `json:"progress"`
@@ -57,9 +57,9 @@ func (t *Text) UnmarshalJSON(b []byte) error {
 	return stringOr(b, &t.Text, (*plain)(t))
 }
 
-// Output is what is answered in the place of a call's own output.
+// Output replaces the output of a call.
 type Output struct {
-	Content    []agenttool.Content `json:"content"`            // nil: what Structured says, as text
+	Content    []agenttool.Content `json:"content"`            // nil: Structured as text
 	Structured json.RawMessage     `json:"structured_content"` // an object; nil: none
 
 	raw json.RawMessage // as the hook wrote it
@@ -84,7 +84,7 @@ func stringOr(b []byte, text *string, object any) error {
 	return json.Unmarshal(b, object)
 }
 
-// answerSchema is the form of an answer. What it does not name is an error: a misspelt deny must not count as silence.
+// answerSchema is the form of an answer. Unknown keys are an error: a misspelt deny must not count as silence.
 const answerSchema = `{
   "type": "object", "additionalProperties": false,
   "properties": {
@@ -126,7 +126,7 @@ var meaningful = map[string][]Event{
 	"stop":              {PreToolUse, PermissionRequest, PermissionDecision, PostToolUse, PostToolUseFailure},
 }
 
-// ParseAnswer reads what a hook of an event wrote to stdout. White space alone is the zero Answer.
+// ParseAnswer reads the output of a hook of an event. White space alone is the zero Answer.
 func ParseAnswer(e Event, stdout []byte) (Answer, error) {
 	stdout = bytes.TrimSpace(stdout)
 	if len(stdout) == 0 {

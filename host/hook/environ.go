@@ -17,7 +17,7 @@ var passed = map[string]bool{"HOME": true, "USER": true, "LANG": true, "TZ": tru
 // defaultPath is the PATH of a hook whose host has none that can be used.
 const defaultPath = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
 
-// environ returns the environment of a hook, sorted. It is built, not inherited: no secrets, nothing that makes a shell
+// environ returns the environment of a hook, sorted. It is built, not inherited: no secrets, no variables that make a shell
 // or a loader run code, and locales in which bash reads a command as it was analysed. Host is "NAME=value" each; of two values of one name the first counts.
 func environ(host []string, workspace string, set map[string]string, own ...string) []string {
 	env := map[string]string{"PATH": defaultPath, "TERM": "dumb"}
@@ -47,8 +47,8 @@ func environ(host []string, workspace string, set map[string]string, own ...stri
 	return list
 }
 
-// trustedPath returns the entries of a PATH that are absolute and outside of the workspace: what a call can write must
-// not answer to the name of a program that runs as the person.
+// trustedPath returns the entries of a PATH that are absolute and outside of the workspace: a file that
+// a call can write must not be found as a program that runs as the user.
 func trustedPath(path, workspace string) string {
 	entries := slices.DeleteFunc(filepath.SplitList(path), func(dir string) bool {
 		return !filepath.IsAbs(dir) || agenttool.Within(workspace, filepath.Clean(dir))

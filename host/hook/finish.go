@@ -12,7 +12,7 @@ import (
 // exitDenies is the exit code that denies.
 const exitDenies = 2
 
-// finish reads what a process said and completes the record.
+// finish reads the output of a process and completes the record.
 func (run *Run) finish(e ending) {
 	extra := run.Record.Extra
 	stderr := strings.TrimSpace(Printable(strings.ToValidUTF8(string(e.stderr), "\uFFFD")))
@@ -48,7 +48,7 @@ func statusError(s syscall.WaitStatus) error {
 	return fmt.Errorf("signal: %v", s.Signal())
 }
 
-// describe puts what the hook said into the record.
+// describe puts the hook's answer into the record.
 func (run *Run) describe() {
 	a, record := &run.Answer, &run.Record
 	if run.Err != nil {
@@ -86,7 +86,7 @@ func (run *Run) describe() {
 // maxToldStderr is the most characters of stderr that a message about a failure holds, the last ones.
 const maxToldStderr = 500
 
-// failure says why a run failed, which hook it was and what it said on stderr.
+// failure is the error of a failed run: the hook, the reason, and its stderr.
 func (h *Hook) failure(e ending) *agenttool.Error {
 	code, what := "hook_failed", "failed"
 	why := e.err

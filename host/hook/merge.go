@@ -18,21 +18,21 @@ type Run struct {
 	Err    *agenttool.Error // nil: it answered, or had no opinion. Of class hook_blocked
 }
 
-// Said is something that a hook said, and which run of which hook.
+// Said is a text of a hook, with its run and hook.
 type Said struct {
 	Text string
 	Ref  agenttool.HookID
 	Name string // of the hook, as [Hook.Name]
 }
 
-// Outcome is what the hooks of one event say together. The zero value is no opinion.
+// Outcome is the merged answer of the hooks of one event. The zero value is no opinion.
 type Outcome struct {
 	Behavior agenttool.Behavior // deny over ask over allow; "": no opinion
 	Why      Said               // of the first hook with that opinion
 	Stop     *Said              // beats every opinion
-	Input    json.RawMessage    // what is to run instead; nil: what was shown
+	Input    json.RawMessage    // the input to run instead; nil: unchanged
 	InputBy  Said
-	Output   *Output // what is answered instead; nil: what was shown
+	Output   *Output // the output to return instead; nil: unchanged
 	OutputBy Said
 	Context  string // for the model; "" for none
 	Messages []Said // for the person
@@ -45,11 +45,11 @@ const (
 	maxReason   = 2_000  // characters of one reason
 )
 
-// Merge returns what the runs of an event, in the order in which the hooks are set, say together.
+// Merge merges the answers of the runs of an event, which are in the order of the settings.
 //
-// Of behaviours the strictest counts. A hook that allows what another one has rewritten has not seen what would run:
-// it does not count. Two hooks that rewrite the input differently contradict each other, which is a failure; of two
-// outputs the first counts, and the failure is told. A run that failed says nothing.
+// The strictest behaviour counts. If another hook rewrites the input, an allow does not count, because its hook has not seen the
+// new input. Two hooks that rewrite the input differently contradict each other, which is a failure; of two
+// outputs the first counts, and the failure is reported. A run that failed has no answer.
 func Merge(e Event, runs []Run) Outcome {
 	var o Outcome
 	for i := range runs {

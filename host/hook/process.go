@@ -19,7 +19,7 @@ const (
 	maxStderr = 4 << 10 // bytes of stderr that are kept, the last ones
 
 	killGrace  = 500 * time.Millisecond // between TERM and KILL
-	stuckLimit = 2 * time.Second        // after KILL: what is longer in the kernel is left alone
+	stuckLimit = 2 * time.Second        // after KILL: a process that is stuck in the kernel for longer is left alone
 	drainLimit = 300 * time.Millisecond // for output that others still hold when the process has ended
 )
 
@@ -29,7 +29,7 @@ var (
 	errFlood   = errors.New("more than 1 MiB on stdout")
 )
 
-// ending is how a process ended, and what it said.
+// ending is the exit of a process, and its output.
 type ending struct {
 	stdout []byte
 	stderr []byte
@@ -106,7 +106,7 @@ func closeAll(files []*os.File) {
 	}
 }
 
-// attend feeds and reads the process beside it. Who does not read its stdin is not made to.
+// attend writes the process's stdin and reads its output. A process need not read its stdin.
 func (p *process) attend(stdin [][]byte) {
 	p.copied.Go(func() {
 		for _, part := range stdin {
@@ -136,11 +136,11 @@ func (p *process) await(ctx context.Context, timeout time.Duration) error {
 	}
 }
 
-// end ends the process and all that it started, in whatever session that is. What the kernel holds up is left alone.
+// end ends the process and all its descendants, in any session. Processes that are stuck in the kernel are left alone.
 func (p *process) end() {
 	p.Signal(syscall.SIGTERM)
 	p.within(killGrace)
-	p.Kill() // also when it has ended: somebody whom it started may be left
+	p.Kill() // also when it has ended: a process that it started may be left
 	p.within(stuckLimit)
 }
 
@@ -154,7 +154,7 @@ func (p *process) within(d time.Duration) {
 	}
 }
 
-// drain ends the copying. Whoever else holds the pipes may speak for a moment longer, no more.
+// drain ends the copying. Other processes that hold the pipes may write for a moment longer, no more.
 func (p *process) drain() {
 	limit := time.Now().Add(drainLimit)
 	for _, f := range p.pipes[1:] {
@@ -162,12 +162,12 @@ func (p *process) drain() {
 			_ = f.Close()
 		}
 	}
-	_ = p.pipes[0].Close() // nobody is left to feed
+	_ = p.pipes[0].Close() // no process is left that reads
 	p.copied.Wait()
 	closeAll(p.pipes[1:])
 }
 
-// limited keeps what is written to it up to maxAnswer bytes and then takes no more.
+// limited keeps the first maxAnswer bytes that are written to it and then fails.
 type limited struct {
 	kept []byte
 	full chan struct{} // closed when there was more

@@ -17,7 +17,7 @@ const (
 	maxProcesses = 32 // hooks of all events and calls
 )
 
-// Options is what a runner is made of.
+// Options are the options of a runner.
 type Options struct {
 	Workspace string              // absolute: where hooks run
 	Session   agenttool.SessionID // told to them

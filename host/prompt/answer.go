@@ -37,18 +37,18 @@ func (b *Broker) Decide(a Answer) (agenttool.Decision, error) {
 		answers[i] = mine
 		if err := p.Call.Record(agenttool.EventPermissionDecided, "phase", agenttool.PhasePermission, "decision", mine.Decision); err != nil {
 			settle(false)
-			return agenttool.Decision{}, err // what is not in the journal does not count
+			return agenttool.Decision{}, err // an answer that is not in the journal does not count
 		}
 	}
 	b.grant(rules)
-	for i, p := range group { // last, so that an answer is told before what it let run is over
+	for i, p := range group { // last, so that the answer is told before the call that it allowed ends
 		p.answered <- answers[i]
 	}
 	settle(true)
 	return answers[0].Decision, nil
 }
 
-// take checks an answer and keeps what it is to be remembered by. It returns the rules that it adds to the session.
+// take checks an answer and keeps its rules. It returns the rules that it adds to the session.
 func (b *Broker) take(p *Waiting, a *Answer) ([]permissions.Rule, error) {
 	if a.Scope == "" {
 		a.Scope = ScopeOnce
@@ -195,7 +195,7 @@ func (b *Broker) Reconsider() {
 func (b *Broker) release(p *Waiting, d agenttool.Decision) {
 	group, settle, err := b.claim(p.id(), false)
 	if err != nil {
-		return // somebody was faster
+		return // another answer was faster
 	}
 	for _, member := range group {
 		a := Outcome{Answer: Answer{DecisionID: member.id(), Behavior: d.Behavior, Grants: d.Grants}, ByRule: true}

@@ -2,14 +2,14 @@ package prompt
 
 import "time"
 
-// Approvals says how prompts are answered. The zero value waits only while somebody is attached.
+// Approvals says how prompts are answered. The zero value waits only while a user is attached.
 type Approvals struct {
 	Timeout time.Duration // how long a prompt waits for its answer; 0: 10 minutes
-	Wait    Wait          // whether a prompt waits though nobody may be there; empty: WaitAttached
+	Wait    Wait          // whether a prompt waits although no user may be there; empty: WaitAttached
 	Widest  Scope         // the widest scope of an answer of the client; empty: ScopeSession
 
-	Recent   func() bool                             // somebody who can answer was there not long ago; nil: nobody was
-	Opened   func()                                  // told of the first prompt, before it is shown; nil: nobody
+	Recent   func() bool                             // a user who can answer was there recently; nil: never
+	Opened   func()                                  // called for the first prompt, before it is shown; may be nil
 	Remember func(scope Scope, rules []string) error // keeps rules for longer than the session; nil: nothing does
 }
 
@@ -18,12 +18,12 @@ type Wait string
 
 // When prompts wait.
 const (
-	WaitAttached Wait = "attached" // while somebody is there who answers, or was not long ago
+	WaitAttached Wait = "attached" // while a user who answers is there, or was recently
 	WaitAlways   Wait = "always"
 	WaitNever    Wait = "never" // but for the client that says that it answers
 )
 
-// Scope is for what an answer counts.
+// Scope is the scope of an answer.
 type Scope string
 
 // The scopes, the narrowest first.
@@ -37,7 +37,7 @@ const (
 // Scopes lists them, the narrowest first.
 var Scopes = []Scope{ScopeOnce, ScopeSession, ScopeProject, ScopeUser}
 
-// Channel is a way by which a person answers. The zero value is the client's.
+// Channel is a way by which a user answers. The zero value is the client's.
 type Channel struct {
 	Name   string  // for the record; empty: the client
 	Scopes []Scope // that its answers may have; nil: those of the client
@@ -53,7 +53,7 @@ func (a Approvals) timeout() time.Duration {
 	return defaultTimeout
 }
 
-// waitsAlone reports whether prompts wait though nobody is attached.
+// waitsAlone reports whether prompts wait although no user is attached.
 func (a Approvals) waitsAlone() bool {
 	switch a.Wait {
 	case WaitAlways:

@@ -17,7 +17,7 @@ type Call interface {
 	Invocation() agenttool.InvocationID
 	Ended() bool                                      // it needs no answer any more
 	Record(t agenttool.EventType, pairs ...any) error // writes an event and tells it
-	Judge(p permissions.Policy) agenttool.Decision    // what a policy says of it
+	Judge(p permissions.Policy) agenttool.Decision    // the decision of a policy about it
 	CheckAnswer(input []byte, grants []string) error  // an edited input (nil: none) and grants could be used
 }
 
@@ -28,7 +28,7 @@ type Rules interface {
 	Add(rules []permissions.Rule)                                         // for the rest of the session
 }
 
-// Options is what a broker is made of.
+// Options are the options of a broker.
 type Options struct {
 	Rules     Rules
 	Approvals Approvals
@@ -42,12 +42,12 @@ type Broker struct {
 
 	mu        sync.Mutex // guards what follows
 	approvals Approvals
-	viewers   int // who said that they can answer
+	viewers   int // attached users
 	opened    bool
 	pending   map[agenttool.DecisionID]*Waiting
 }
 
-// How many prompts may wait, and how many bytes of inputs and diffs they may hold together: nobody reads more.
+// How many prompts may wait, and how many bytes of inputs and diffs they may hold together: users read no more.
 const (
 	maxPrompts     = 1000
 	maxPromptBytes = 64 << 20
@@ -71,8 +71,8 @@ func (b *Broker) inForce() Approvals {
 	return b.approvals
 }
 
-// Attend says that somebody can answer prompts until detach is called. When the last one leaves, open prompts are
-// rejected, unless they are to wait for others.
+// Attend registers a user who can answer prompts until detach is called. When the last one leaves, open prompts are
+// rejected, unless they wait for others.
 func (b *Broker) Attend() (detach func()) {
 	b.mu.Lock()
 	b.viewers++
@@ -101,10 +101,10 @@ func (b *Broker) Reaches(asked Asked) bool {
 	return b.reaches(asked, later)
 }
 
-// reaches is Reaches; later says whether somebody may come who is not there. The caller holds b.mu.
+// reaches is Reaches; later says whether a user may come later. The caller holds b.mu.
 func (b *Broker) reaches(asked Asked, later bool) bool { return b.viewers > 0 || asked != nil || later }
 
-// Invite is Reaches for a prompt that is to be opened now: the channels are opened first by which a person can answer, once.
+// Invite is Reaches for a prompt that is opened now. The first time it opens the channels by which a user can answer.
 func (b *Broker) Invite(asked Asked) bool {
 	b.mu.Lock()
 	first, opened := !b.opened, b.approvals.Opened
@@ -121,7 +121,7 @@ func (b *Broker) Expires() string {
 	return agenttool.Timestamp(b.o.Now().Add(b.inForce().timeout()))
 }
 
-// Open adds a prompt, if somebody can answer it. Those that ask the same are answered together.
+// Open adds a prompt, if a user can answer it. Prompts that ask the same are answered together.
 func (b *Broker) Open(q Question) (*Waiting, error) {
 	p := &Waiting{
 		Question: q, broker: b, key: q.key(),
@@ -185,7 +185,7 @@ func (b *Broker) Complete(d agenttool.Decision, of agenttool.InvocationID) agent
 	return d
 }
 
-// key is what a question asks: those with the same are answered together.
+// key identifies a question: questions with the same key are answered together.
 func (q Question) key() [sha256.Size]byte {
 	return sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s\x00%s\x00%q\x00%v", q.Alone, q.Shown.Tool, q.Shown.Dir, q.Shown.Input, q.Shown.Grants, q.Override))
 }

@@ -14,7 +14,7 @@ type Prompt struct {
 	Facts     *agenttool.Facts   `json:"facts"`
 	Dir       string             `json:"dir"`
 	Sandbox   *Sandbox           `json:"sandbox,omitempty"`          // that it would run in; nil: it runs nothing
-	Grants    []string           `json:"suggested_grants,omitempty"` // what an answer may widen that sandbox by
+	Grants    []string           `json:"suggested_grants,omitempty"` // grants by which an answer may widen that sandbox
 	Attempt   int                `json:"attempt,omitempty"`          // 2 and more: it ran before, and was kept from something
 	Coalesced string             `json:"coalesced_with,omitempty"`   // the decision_id of a prompt that asks the same; answering it answers this one
 	AskedAt   string             `json:"asked_at"`
@@ -36,12 +36,12 @@ type Answer struct {
 	Grants        []string           // widen the sandbox of this call, see [agenttool.Confined]
 	AcceptUpdates []int              // which suggested updates to accept; with a wider scope than once none means the first
 	Feedback      string             // told to the model
-	Channel       Channel            // by which it came
+	Channel       Channel            // of the answer
 
-	// Alone says that it is for this prompt only, and not for those that ask the same: whoever answers does not see them.
+	// Alone says that it is for this prompt only, and not for those that ask the same: the user does not see them.
 	Alone bool
 
-	// Unseen says why it may be that no person saw the prompt, of a denial: "the client declined". The call is told how else it could
-	// be allowed, and not that a person said no.
+	// Unseen says why perhaps no user saw the prompt of a denial: "the client declined". The call is told how else it could
+	// be allowed, and not that a user said no.
 	Unseen string
 }

@@ -15,7 +15,7 @@ import (
 // Asked hears a prompt, and answers it with [Broker.Decide]. It must not block. over is closed when the prompt needs no answer any more.
 type Asked func(p Prompt, over <-chan struct{})
 
-// Question is what a call asks.
+// Question is the question of a call.
 type Question struct {
 	Call     Call
 	Shown    Prompt
@@ -31,22 +31,22 @@ type Waiting struct {
 	broker   *Broker
 	key      [sha256.Size]byte
 	with     agenttool.DecisionID // an earlier one that asks the same; empty: none
-	claimed  chan struct{}        // not nil while somebody answers it; closed then. Broker.mu guards it
+	claimed  chan struct{}        // not nil while an answer is processed; closed then. Broker.mu guards it
 	answered chan Outcome         // buffered: the first answer wins
-	gone     chan struct{}        // closed when nobody can answer any more
+	gone     chan struct{}        // closed when it can be answered no more
 	over     chan struct{}        // closed when it needs no answer any more
 }
 
-// Outcome is an answer with what came of it.
+// Outcome is an answer with its effect.
 type Outcome struct {
 	Answer
 	Decision agenttool.Decision // the record of the answer
-	ByRule   bool               // nobody answered: a new rule did
+	ByRule   bool               // a new rule answered it, and no user
 }
 
 func (p *Waiting) id() agenttool.DecisionID { return p.Shown.Decision.DecisionID }
 
-// Answer tells of the prompt and waits for its answer, its expiry, or the end of ctx. Then nobody can answer it any more.
+// Answer tells of the prompt and waits for its answer, its expiry, or the end of ctx. Then it can be answered no more.
 func (p *Waiting) Answer(ctx context.Context) (Outcome, error) {
 	answer, err := p.await(ctx)
 	if late, answered := p.close(); answered {
@@ -59,7 +59,7 @@ func (p *Waiting) Answer(ctx context.Context) (Outcome, error) {
 func (p *Waiting) Over() { close(p.over) }
 
 func (p *Waiting) await(ctx context.Context) (Outcome, error) {
-	if err := p.tell(); err != nil { // nobody was told, and nobody will answer
+	if err := p.tell(); err != nil { // no user was told, so none will answer
 		return Outcome{}, err
 	}
 	limit := p.broker.inForce().timeout()
@@ -117,7 +117,7 @@ func (p *Waiting) close() (Outcome, bool) {
 		if claimed == nil {
 			break
 		}
-		<-claimed // somebody's answer is being checked and written down
+		<-claimed // another answer is being checked and recorded
 	}
 	select {
 	case a := <-p.answered:
@@ -127,8 +127,8 @@ func (p *Waiting) close() (Outcome, bool) {
 	}
 }
 
-// claim takes a prompt, with all that ask the same unless it is taken alone, so that nobody else answers it. settle ends
-// that: with answers they are over, without they wait again.
+// claim takes a prompt, with all that ask the same unless it is taken alone, so that no other answer counts. settle ends
+// that: with answers the prompts are over, without answers they wait again.
 func (b *Broker) claim(id agenttool.DecisionID, alone bool) (group []*Waiting, settle func(answered bool), err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -170,10 +170,10 @@ func boolean(b bool) int {
 	return 0
 }
 
-// Nobody is why most prompts that nobody answers have no answer.
+// Nobody is the usual reason why a prompt has no answer.
 const Nobody = "no prompt can be shown"
 
-// Unanswerable says at once why no person answers, and what would help (AT-165).
+// Unanswerable is the error of a call that no user can answer, with a remedy (AT-165).
 func Unanswerable(d agenttool.Decision, why string) error {
 	message := "approval is needed: " + d.Reason.Detail + ", and " + why + ". "
 	var flags []string

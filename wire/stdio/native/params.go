@@ -44,8 +44,8 @@ func checkNames(params json.RawMessage, t reflect.Type) error {
 		return stdio.Errorf(stdio.CodeInvalidParams, "invalid params: %v", err)
 	}
 	known := map[string]bool{}
-	for i := range t.NumField() {
-		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+	for _, field := range reflect.VisibleFields(t) {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		known[name] = true
 	}
 	for _, name := range slices.Sorted(maps.Keys(known)) {
