@@ -8,7 +8,7 @@ import (
 	"toolhost/agenttool"
 )
 
-// grants checks the grants with which users widen a sandbox.
+// grants checks the grants of users, which widen a sandbox.
 type grants struct {
 	locate  func(*agenttool.Path) error
 	private []string // directories of toolhost's own

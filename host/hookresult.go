@@ -23,8 +23,8 @@ type remap struct {
 	Digest    string           `json:"original_digest"` // of content and structured content as they were
 }
 
-// postHooks runs the hooks of post_tool_use or post_tool_use_failure for a call that ran, and puts what all hooks have
-// said until now into the result (AT-121, AT-171, AT-172). Nothing of it changes how the call ended.
+// postHooks runs the hooks of post_tool_use or post_tool_use_failure for a call that ran, and puts the answers of all hooks
+// so far into the result (AT-121, AT-171, AT-172). They do not change how the call ended.
 func (e *ending) postHooks() {
 	if e.hooks == nil {
 		return
@@ -62,7 +62,7 @@ func (e *ending) runAfter(event hook.Event) {
 // ran reports whether the call began to run.
 func (e *ending) ran() bool { return e.rec.view().StartedAt != "" }
 
-// reopen puts the state of post hooks in the place of the one in which the call ended, which comes after it.
+// reopen puts the state of post hooks before the call's end state, which comes after it.
 func (e *ending) reopen(event hook.Event) (ended *agenttool.Transition) {
 	if event == hook.ResultPersistence {
 		return nil
@@ -82,8 +82,8 @@ func (e *ending) reclose(ended *agenttool.Transition) {
 	}
 }
 
-// remap puts a hook's output in the place of the call's: its content, its structured content and the references to what
-// the call said. What was stored of that stays in the session, and nothing refers to it.
+// remap puts a hook's output in the place of the call's: its content, its structured content and the references to its
+// own output. Stored parts of that stay in the session without a reference.
 func (e *ending) remap(event hook.Event, o hook.Outcome) {
 	r := &e.result
 	if err := e.fits(o.Output); err != nil {
@@ -147,8 +147,8 @@ func (e *ending) renote() {
 	}
 }
 
-// annotate puts what hooks had to say into the result: context, failures after the call and the wish to stop for the
-// model, messages for the person.
+// annotate puts the texts of hooks into the result: context, failures after the call and the request to stop for the
+// model, messages for the user.
 func (e *ending) annotate() {
 	w, r := e.hooks, &e.result
 	w.mu.Lock()
@@ -251,7 +251,7 @@ func (e *ending) previewOf(text string, event hook.Event) []agenttool.Content {
 // afterEnd is how long the hooks of an event may take after the call was canceled or timed out.
 const afterEnd = 2 * time.Second
 
-// afterwards is the context of what comes after the call: its own, or a short one where that has ended.
+// afterwards is the context of work after the call: its own, or a short one if that has ended.
 func (e *ending) afterwards() (context.Context, context.CancelFunc) {
 	if e.c.ctx.Err() == nil {
 		return e.c.ctx, func() {}

@@ -13,7 +13,7 @@ import (
 	"toolhost/permissions"
 )
 
-// hooked runs the hooks of a call, and keeps what they say until the result tells it. It is nil where none are set. The call's
+// hooked runs the hooks of a call, and keeps their texts for the result. It is nil where none are set. The call's
 // goroutine alone runs hooks.
 type hooked struct {
 	host *Host
@@ -63,7 +63,7 @@ const (
 	eventHookPostCompleted agenttool.EventType = "tool.hook.post.completed"
 )
 
-// hookMoments says of each event of hooks in which phase it is and how it is told.
+// hookMoments gives the phase and the progress text of each event of hooks.
 var hookMoments = map[hook.Event]struct {
 	phase              agenttool.Phase
 	started, completed agenttool.EventType
@@ -98,16 +98,16 @@ func (r *registry) compileHooks(hooks []hook.Hook, matches bool) (*hook.Set, err
 	return hook.Compile(hooks, names)
 }
 
-// hint is what hooks say about a call which the policy decides.
+// hint is the answer of hooks about a call that the policy decides.
 type hint struct {
 	behavior  agenttool.Behavior // "": no opinion
 	said      hook.Said          // why, and which hook
 	rewritten bool               // the call is bound to another input now: decide anew
 }
 
-// on returns the decision of the policy as the hooks leave it. They deny what the policy lets pass, and have a person
-// asked where it would not; what they allow is what the mode alone would ask about, never what a rule denies or asks
-// about, and nothing that is protected (AT-184). Where nobody is asked, what a hook wants asked is denied.
+// on returns the decision of the policy after the hooks' answers. Hooks can deny a call that the policy allows, and can make it
+// ask. They can allow a call that asks because of the mode alone, never one that a rule denies or asks about, and no protected
+// path (AT-184). If no user can be asked, a call that a hook wants asked is denied.
 func (h hint) on(d agenttool.Decision) agenttool.Decision {
 	switch {
 	case h.behavior == agenttool.Deny && d.Behavior != agenttool.Deny:
@@ -142,7 +142,7 @@ func modeAsks(d agenttool.Decision) bool {
 		slices.Contains([]string{"mode", "classifier", "working_dir", "subcommand_results"}, d.Reason.Type)
 }
 
-// told keeps the decision that hooks are told of.
+// told keeps the decision for the input of later hooks.
 func (w *hooked) told(d agenttool.Decision) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -161,8 +161,8 @@ func (w *hooked) watchers(e hook.Event) []*hook.Hook {
 	return w.set.For(e, r.Tool, func(rule string) bool { return r.Facts != nil && w.host.o.HookMatch(rule, r) })
 }
 
-// runHooks runs the hooks of an event that are set for the call, records it, and returns what they say together. More
-// are names and values that they are told besides what is known of the call anyway.
+// runHooks runs the hooks of an event that are set for the call, records it, and returns their merged answer. More
+// are further names and values for their input.
 func (w *hooked) run(ctx context.Context, e hook.Event, at func() situation, more ...any) hook.Outcome {
 	hooks := w.watchers(e)
 	if len(hooks) == 0 {
@@ -176,7 +176,7 @@ func (w *hooked) run(ctx context.Context, e hook.Event, at func() situation, mor
 	for i := range runs {
 		w.rec.emit(moment.started, "phase", moment.phase, "hook", runs[i].Record)
 	}
-	_ = w.rec.flush() // who follows events sees what is waited for; a journal that cannot be written ends the call later
+	_ = w.rec.flush() // subscribers see that hooks run; a journal that cannot be written ends the call later
 	w.host.runner.Run(ctx, runs, w.subject(at(), more...))
 	for i := range runs {
 		w.emitStep(runs[i].Answer.Progress, moment.phase)
@@ -187,7 +187,7 @@ func (w *hooked) run(ctx context.Context, e hook.Event, at func() situation, mor
 	return o
 }
 
-// noteHooks keeps what the result will tell of hooks.
+// note keeps the texts of hooks for the result.
 func (w *hooked) note(e hook.Event, runs []hook.Run, o hook.Outcome) {
 	w.rec.update(func(inv *agenttool.Invocation) {
 		for i := range runs {
@@ -238,7 +238,7 @@ func (w *hooked) emitStep(p *hook.Progress, phase agenttool.Phase) {
 	w.rec.emit(agenttool.EventProgress, "phase", phase, "progress", step)
 }
 
-// subject is what hooks read on stdin.
+// subject is the input of hooks on stdin.
 func (w *hooked) subject(at situation, more ...any) json.RawMessage {
 	tool, inv := w.name, w.rec.view()
 	if w.tool != nil {

@@ -1,4 +1,4 @@
-// Package host is the pipeline: the one place that knows in which order a call is resolved, bound, decided, run,
+// Package host is the pipeline: the one place that knows the order of a call's steps: it is resolved, bound, decided, run,
 // recorded and answered.
 //
 // The leaves decide (permissions: may it run; scheduler: beside what; persist: what is kept), the tools act, and

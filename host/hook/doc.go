@@ -15,7 +15,7 @@
 //	         stop                 {"reason"?}: the call does not run, or the model should stop after it
 //	         updated_output       string, or {"content"?, "structured_content"?}: the output to return instead
 //
-// The events, and which of these keys mean something in each besides message and additional_context:
+// The events, and the keys of each besides message and additional_context:
 //
 //	pre_tool_use            the input is bound             progress, permission_result, updated_input, stop
 //	permission_request      a user is about to be asked    the same

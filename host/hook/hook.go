@@ -10,7 +10,7 @@ import (
 	"toolhost/agenttool"
 )
 
-// Event is a moment in the life of a call at which hooks run (AT-170 … AT-175).
+// Event is a moment in the life of a call when hooks run (AT-170 … AT-175).
 type Event string
 
 // The events.
@@ -40,7 +40,7 @@ type Hook struct {
 	Dir     string            // absolute: where it runs; "": the workspace
 }
 
-// Matcher selects the calls for which a hook runs. The zero value is for all.
+// Matcher selects the calls of a hook. The zero value is for all.
 type Matcher struct {
 	Tool  string // a tool's name or alias, without regard to case, and no other tool; "" or *: any
 	Input string // a rule that must be about the call, such as Shell(git push *); "": any input

@@ -80,8 +80,8 @@ func (m Matcher) record() map[string]any {
 }
 
 // Run runs the hooks of one event beside each other, at most 8 at once, and returns when all have ended. It completes
-// runs. Subject, an encoded object, is what they are told of the call besides their record. When ctx ends those that run
-// are ended and the rest does not begin.
+// runs. Subject, an encoded object, describes the call to them, besides their record. When ctx ends, running hooks
+// are ended and the others do not begin.
 func (r *Runner) Run(ctx context.Context, runs []Run, subject json.RawMessage) {
 	var next atomic.Int64
 	var workers sync.WaitGroup
@@ -144,7 +144,7 @@ func (r *Runner) execute(ctx context.Context, run *Run, subject json.RawMessage)
 	return r.runProcess(ctx, c, stdin, h.timeout())
 }
 
-// message is what a hook reads: one object of the members of its record and of the subject, and a line feed. The subject,
+// message is the input of a hook: one object of the members of its record and of the subject, and a line feed. The subject,
 // which can be large, is not copied.
 func message(record agenttool.Hook, subject json.RawMessage) ([][]byte, error) {
 	head, err := agenttool.Encode(record)

@@ -76,8 +76,8 @@ func (s *Set) Has(events ...Event) bool {
 	return s != nil && slices.ContainsFunc(events, func(e Event) bool { return len(s.byEvent[e]) > 0 })
 }
 
-// Files returns the files inside a workspace that the hooks name, sorted: what a hook runs, as the person, must not be
-// for a call to write. It looks at the disk.
+// Files returns the files inside a workspace that the hooks name, sorted: a call must not write files that hooks run as the
+// user. It looks at the disk.
 func (s *Set) Files(workspace string) []string {
 	var files []string
 	for _, h := range s.Hooks() {

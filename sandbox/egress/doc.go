@@ -4,7 +4,7 @@
 // connection than [Checker.Dial], which applies all of it:
 //
 //  1. The host is read by a strict grammar ([ParseHost]): one spelling a name, no numeric oddities.
-//  2. A grant must permit the host and the port. Nothing was asked of the network until here, so that a name which
+//  2. A grant must permit the host and the port. The network is not used before that, so that a name that
 //     is not permitted does not even reach a name server.
 //  3. The name is resolved, once.
 //  4. Each address is judged: loopback, private, link-local, metadata and other special addresses, and those of the
@@ -29,7 +29,7 @@
 //
 // # Limits
 //
-// What flows through a permitted connection is not judged: a permitted host that publishes for others (a package
+// The data of a permitted connection is not judged: a permitted host that publishes for others (a package
 // registry, a paste service) can carry data out. A permitted wildcard lets names below it carry data to the name
 // server of that domain. Public addresses that lead back to this machine's network without being on one of its
 // interfaces (behind a translating router), and translation prefixes of one network's own (RFC 6052, section 2.2),

@@ -26,8 +26,8 @@ const (
 	grantPublic            // all that resolves to a public address
 )
 
-// webPorts are the ports of a grant without one. Port 22 is not among them: who may read a web site need not be
-// logged in to it.
+// webPorts are the ports of a grant without one. Port 22 is not among them: a command that may read a web site need not
+// log in to it.
 var webPorts = []int{80, 443}
 
 // ParseGrant reads a grant such as "github.com", "*.github.com", "github.com:22", "[::1]:8080" or "*".
@@ -133,7 +133,7 @@ func (g Grant) ports() []int {
 	return []int{g.port}
 }
 
-// grantFor returns the narrowest grant that permits h at port, in the words in which a decision grants it.
+// grantFor returns the narrowest grant that permits h at port, as decisions spell it.
 func grantFor(h Host, port int) string {
 	g := Grant{kind: grantHost, host: h, port: port}
 	if addr, literal := h.Addr(); slices.Contains(webPorts, port) && (!literal || classOf(addr) == public) {

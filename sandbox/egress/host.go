@@ -121,7 +121,7 @@ func (h Host) String() string {
 // Addr returns the address that h is, and whether it is one.
 func (h Host) Addr() (netip.Addr, bool) { return h.addr, h.addr.IsValid() }
 
-// loopbackName says whether h is a name that means the machine itself wherever it is asked (RFC 6761, section 6.3).
+// loopbackName reports whether h always names the machine itself (RFC 6761, section 6.3).
 func (h Host) loopbackName() bool {
 	return h.name == "localhost" || strings.HasSuffix(h.name, ".localhost")
 }

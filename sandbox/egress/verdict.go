@@ -32,12 +32,12 @@ const (
 // Verdict is the judgement on one host and port. The zero Verdict denies.
 type Verdict struct {
 	Outcome        Outcome
-	Host           string // canonical; what could not be read is in quotes, shortened
+	Host           string // canonical; a host that could not be parsed is in quotes, shortened
 	Port           int
 	Reason         Reason
 	Message        string // what happened, to what, and what to do; fit for a model
 	Rule           string // the grant that permits or came near, or the kind of address that is refused
-	SuggestedGrant string // what would permit it, in the words of a decision: "host:NAME" or "host:NAME:PORT"; or empty
+	SuggestedGrant string // a grant that would permit it: "host:NAME" or "host:NAME:PORT"; or empty
 }
 
 func (v Verdict) because(reason Reason, format string, args ...any) Verdict {

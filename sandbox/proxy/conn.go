@@ -54,14 +54,14 @@ func (o *owned) CloseWrite() error {
 	return nil
 }
 
-// conn is a connection from a command. It is closed when nothing was read from it or written to it for a while, which
-// covers the connection behind it too: whatever moves there moves here.
+// conn is a connection from a command. It is closed when nothing was read from it or written to it for a while. All data of
+// the connection behind it passes here, so that is covered too.
 type conn struct {
 	*owned
-	in      *bufio.Reader // all reading goes through it, so that what was looked at is not lost
+	in      *bufio.Reader // all reading goes through it, so that peeked bytes are not lost
 	quiet   *time.Timer
 	limit   time.Duration
-	surplus bool // beyond the limit of connections: to be told so
+	surplus bool // beyond the limit of connections: it gets a refusal
 
 	ticket  *Ticket        // of a request that is passed on
 	verdict egress.Verdict // on it

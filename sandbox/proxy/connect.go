@@ -73,7 +73,7 @@ func dialProxy(ctx context.Context, o ConnectOptions) (net.Conn, error) {
 	return conn, nil
 }
 
-// requestTunnel asks for the tunnel and returns what comes out of it.
+// requestTunnel asks for the tunnel and returns its output.
 func requestTunnel(conn net.Conn, o ConnectOptions) (io.Reader, error) {
 	target := egress.JoinAuthority(o.Host, o.Port)
 	if strings.ContainsFunc(target, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {

@@ -15,19 +15,19 @@
 //	…
 //	ticket.Close()
 //
-// # What it is strict about
+// # Strictness
 //
 // A client's connection carries one HTTP request, so that nothing of one request can be taken for another. A head is
 // read whole, 16 KiB at most, and refused unless it can be understood in one way only: lines end in CR LF, one Host
-// that says what the URI says, one way to tell the body's length, no user information. Credentials for the proxy are
+// that agrees with the URI, one way to tell the body's length, no user information. Credentials for the proxy are
 // not passed on.
 //
-// In a tunnel (CONNECT, SOCKS) the first bytes are looked at: a TLS greeting that names another server than the
-// tunnel was asked for is refused, and so is one that cannot be read.
+// In a tunnel (CONNECT, SOCKS) the first bytes are checked: a TLS greeting is refused if it names another server than the
+// request for the tunnel, or cannot be read.
 //
 // # Limits
 //
 // Past the greeting, a tunnel is opaque: a request inside that is meant for another site of the same provider is not
 // seen, nor is a greeting encrypted for another (ECH), nor TLS that begins after plain text (STARTTLS), nor plain HTTP
-// inside a tunnel. UDP, and so QUIC, has no way out. A proxy that the person's own network needs is not chained.
+// inside a tunnel. UDP, and so QUIC, has no way out. A proxy that the user's own network needs is not chained.
 package proxy

@@ -28,7 +28,7 @@ func Environ(url string, grants []egress.Grant) []string {
 	return append(env, "no_proxy="+list, "NO_PROXY="+list, "NODE_USE_ENV_PROXY=1")
 }
 
-// GitSSHCommand returns a value of GIT_SSH_COMMAND by which git reaches its servers over ssh through the proxy:
+// GitSSHCommand returns a value of GIT_SSH_COMMAND that makes git reach its servers over ssh through the proxy:
 // executable is the path of toolhost inside the sandbox. A host needs a grant for port 22.
 func GitSSHCommand(executable string) string {
 	// ssh replaces % sequences in the option and gives it to a shell; git gives the whole to another.

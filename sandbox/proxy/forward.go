@@ -24,7 +24,7 @@ func newHandoff() *handoff {
 	return h
 }
 
-// give passes c on to whoever accepts, or closes it.
+// give passes c to Accept, or closes it.
 func (h *handoff) give(c *conn) {
 	select {
 	case h.conns <- c:
@@ -49,7 +49,7 @@ func (h *handoff) Close() error {
 	return nil
 }
 
-// Addr returns no address of the network: nobody can connect to a handoff.
+// Addr returns no address of the network: a handoff cannot be connected to.
 func (h *handoff) Addr() net.Addr { return &net.UnixAddr{Name: "handoff", Net: "unix"} }
 
 type connKey struct{}
@@ -76,9 +76,9 @@ func rewrite(r *httputil.ProxyRequest) {
 	}
 }
 
-// transport connects through the checker of t, once more: what is dialled is what was checked then. A connection carries
-// one request on this side too: what a server sends beyond its answer has nobody to be taken for, and closing a ticket
-// leaves nothing idle behind.
+// transport connects through the checker of t, which checks again the address that it dials. A connection carries
+// one request on this side too: bytes that a server sends beyond its answer belong to no request, and closing a ticket
+// leaves no idle connection.
 func transport(t *Ticket) *http.Transport {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
@@ -106,7 +106,7 @@ func transport(t *Ticket) *http.Transport {
 	}
 }
 
-// notDialed is the verdict by which there is no connection, on its way through net/http.
+// notDialed is the verdict of a refused connection, on its way through net/http.
 type notDialed struct{ verdict egress.Verdict }
 
 func (e notDialed) Error() string { return e.verdict.Message }

@@ -12,14 +12,14 @@ import (
 // tlsHandshake is the first byte of a connection that begins with TLS (RFC 8446, section 5.1).
 const tlsHandshake = 22
 
-// unrecognizedName is the fatal alert by which a server refuses a name (RFC 6066, section 3).
+// unrecognizedName is the fatal alert of a server that refuses a name (RFC 6066, section 3).
 var unrecognizedName = []byte{21, 3, 1, 0, 2, 2, 112}
 
 var errSeen = errors.New("seen")
 
 // readGreeting reads a TLS ClientHello from r and returns the server name in it, which may be empty, and the bytes
-// that were read. The reader is crypto/tls itself, which knows fragments and bounds; what it cannot read is an error,
-// for another server might read it and find a name in it.
+// that were read. The reader is crypto/tls itself, which knows fragments and bounds. A greeting that it cannot read is an error:
+// another server might find a name in it.
 func readGreeting(r io.Reader) (name string, read io.Reader, err error) {
 	var copied bytes.Buffer
 	seen := false
@@ -35,7 +35,7 @@ func readGreeting(r io.Reader) (name string, read io.Reader, err error) {
 	return name, &copied, nil
 }
 
-// onlyRead is a connection that can be read from; what is written goes nowhere.
+// onlyRead is a connection for reading; writes are dropped.
 type onlyRead struct{ io.Reader }
 
 func (onlyRead) Write(p []byte) (int, error)      { return len(p), nil }

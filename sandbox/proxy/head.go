@@ -17,7 +17,7 @@ const maxHead = 16 << 10
 
 var errHeadTooLarge = fmt.Errorf("the head of the request is larger than %d bytes", maxHead)
 
-// head is what a request's line and headers say about where it goes. Everything else is left to net/http.
+// head is the destination of a request by its line and headers. Everything else is left to net/http.
 type head struct {
 	method string
 	target string

@@ -61,7 +61,7 @@ func (p *Proxy) serveHTTP(c *conn) {
 	p.passed.give(c)
 }
 
-// asked says how something was asked for, and by whom.
+// asked is the protocol and the ticket of a request.
 type asked struct {
 	protocol Protocol
 	ticket   *Ticket // nil: unknown
@@ -158,7 +158,7 @@ func (p *Proxy) forwarder(t *Ticket) http.Handler {
 	}
 }
 
-// failed answers a request that reached nobody.
+// failed answers a request that could not be forwarded.
 func (p *Proxy) failed(w http.ResponseWriter, r *http.Request, err error) {
 	c := connOf(r.Context())
 	v := c.verdict

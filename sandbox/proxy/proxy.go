@@ -20,8 +20,8 @@ import (
 // Options are the surroundings of a [Proxy]. The zero Options are those of this machine.
 type Options struct {
 	Egress egress.Options
-	// Log is told of every attempt, allowed or not, from several goroutines at once. It must return soon and is not
-	// called after Close has returned. nil: nobody is told.
+	// Log gets every attempt, allowed or not, from several goroutines at once. It must return soon and is not
+	// called after Close has returned. Nil: attempts are not logged.
 	Log    func(Event)
 	Limits Limits
 	Now    func() time.Time // nil: time.Now
@@ -31,7 +31,7 @@ type Options struct {
 type Limits struct {
 	Connections int           // of all commands at once; default 256
 	Handshake   time.Duration // for a request's head, a SOCKS exchange, a TLS greeting; default 10 s
-	Idle        time.Duration // after which a connection on which nothing moves is closed; default 10 min
+	Idle        time.Duration // after which a connection without data is closed; default 10 min
 }
 
 func (o Options) withDefaults() Options {
@@ -124,7 +124,7 @@ func passing(err error) bool {
 	return false
 }
 
-// turnedAway is how many connections beyond the limit are told so at a time. More are closed without a word.
+// turnedAway is how many connections beyond the limit get a refusal at a time. More are closed without one.
 const turnedAway = 32
 
 // accept serves raw in a goroutine of its own.
@@ -178,7 +178,7 @@ func (p *Proxy) admit(c *conn, t *Ticket, v egress.Verdict) (refusal egress.Verd
 	return v, true
 }
 
-// Close closes the listeners, all tickets and all connections, and waits for what it served to end.
+// Close closes the listeners, all tickets and all connections, and waits for the end of all that it served.
 func (p *Proxy) Close() error {
 	p.mu.Lock()
 	p.closed = true
@@ -191,7 +191,7 @@ func (p *Proxy) Close() error {
 	return err
 }
 
-// log tells what became of an attempt. t is nil when nobody is known to have made it.
+// log logs the outcome of an attempt. t is nil if its command is unknown.
 func (p *Proxy) log(t *Ticket, protocol Protocol, v egress.Verdict) {
 	e := Event{Time: p.o.Now(), Protocol: protocol, Verdict: v}
 	if t != nil {

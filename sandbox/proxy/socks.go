@@ -82,7 +82,7 @@ func (p *Proxy) answerSOCKS(c *conn, code byte) {
 	c.Write([]byte{socksVersion, code, 0, socksIPv4, 0, 0, 0, 0, 0, 0})
 }
 
-// socksCredentials reads the choice of methods and the password. A client that has no password to offer is told so.
+// socksCredentials reads the choice of methods and the password. A client that offers no password gets a refusal.
 func socksCredentials(c *conn) (name, password string, err error) {
 	if _, err := readByte(c.in); err != nil { // the version, which was looked at
 		return "", "", err
@@ -111,7 +111,7 @@ func socksCredentials(c *conn) (name, password string, err error) {
 	return name, password, err
 }
 
-// socksRequest reads what the client wants. On an error, code is the reply.
+// socksRequest reads the client's request. On an error, code is the reply.
 func socksRequest(r io.Reader) (host string, port int, code byte, err error) {
 	var b [4]byte
 	if _, err := io.ReadFull(r, b[:]); err != nil || b[0] != socksVersion || b[2] != 0 {

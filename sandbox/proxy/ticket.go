@@ -10,7 +10,7 @@ import (
 	"toolhost/sandbox/egress"
 )
 
-// user is the name in every proxy URL; what counts is the password.
+// user is the name in every proxy URL; only the password counts.
 const user = "th"
 
 // Ticket is the permission of one command to use the proxy.

@@ -12,10 +12,10 @@ type tunnel struct {
 	client  *conn
 	server  *owned
 	asked   asked
-	verdict egress.Verdict // by which it was allowed
+	verdict egress.Verdict // that allowed it
 }
 
-// carry carries bytes until both sides are done, one of them breaks, or nothing moves for too long.
+// carry carries bytes until both sides are done, one of them breaks, or no data comes for too long.
 //
 // The server's bytes flow at once, for there are protocols in which the server speaks first; the client's flow once
 // their beginning was looked at.
@@ -44,7 +44,7 @@ type halfCloser interface {
 	CloseWrite() error
 }
 
-// pour copies until src ends and passes the end on. What breaks in one direction ends both.
+// pour copies until src ends and passes the end on. An error in one direction ends both.
 func (t tunnel) pour(dst halfCloser, src io.Reader) {
 	_, err := io.Copy(dst, src)
 	if err == nil {

@@ -15,8 +15,8 @@ type instruction struct {
 	k      uint32
 }
 
-// code is a piece of program. All jumps of BPF go forward, so code is put together from its end: what a jump has to
-// skip is there already, and its length is known.
+// code is a piece of program. All jumps of BPF go forward, so code is put together from its end: the code that a jump
+// skips exists already, and its length is known.
 type code []instruction
 
 // The instructions in use, from <linux/bpf_common.h>.
@@ -157,7 +157,7 @@ func (f Filter) match(c callRules, rest code) code {
 	return append(test(opEqual, c.number, 0, len(body)), body...)
 }
 
-// decide tries the rules of one call in their order. What follows one without conditions is never reached.
+// decide tries the rules of one call in their order. Rules after one without conditions are never reached.
 func (f Filter) decide(rules []Rule) code {
 	out := code{finish(f.Default)}
 	for _, r := range slices.Backward(rules) {
@@ -198,7 +198,7 @@ func (c Cond) code(miss int) code {
 	}
 }
 
-// half is one 32-bit word of an argument, and what its masked bits are compared with.
+// half is one 32-bit word of an argument, and the value that its masked bits are compared with.
 type half struct{ at, mask, value uint32 }
 
 // code skips equal instructions behind its end when the bits are as given, else other.

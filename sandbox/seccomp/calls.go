@@ -32,8 +32,8 @@ func Number(arch, call string) (int, bool) {
 	return int(numbers[a.column]), true
 }
 
-// newest is the highest number that these tables were made with (Linux 7.0). What a later kernel adds is unknown here,
-// so it does not exist for a command.
+// newest is the highest number that these tables were made with (Linux 7.0). Calls of later kernels are unknown here,
+// so they do not exist for a command.
 const newest = 471
 
 // absent marks a call that an architecture does not have.

@@ -1,16 +1,16 @@
 // Package seccomp holds the system call filters of a sandboxed command, and the assembler that turns them into the
 // classic BPF which the kernel runs.
 //
-// A filter is data: a list of rules, each a call, conditions on its arguments and what happens then. Standard gives
+// A filter is data: a list of rules, each a call, conditions on its arguments and an action. Standard returns
 // ours. The package makes no system call and compiles everywhere: the host assembles, the helper installs.
 //
 //	program, err := seccomp.Standard(seccomp.Options{Namespaces: true}).Assemble(runtime.GOARCH)
 //
-// What a filter can judge is numbers: it sees the six argument words, never the memory they point to. Calls that hide
+// A filter judges only numbers: it sees the six argument words, never the memory they point to. Calls that hide
 // their flags in memory (clone3, openat2) therefore do not exist for a command, and libraries fall back to their elders.
 package seccomp
 
-// Action is what the kernel does with a call, as in the return value of a filter (seccomp(2)). The zero value is no
+// Action is the kernel's action for a call, as in the return value of a filter (seccomp(2)). The zero value is no
 // action: a filter that holds one does not assemble.
 type Action uint32
 
@@ -27,10 +27,10 @@ const (
 	lastErrno Action = errno | 4095
 )
 
-// Errno is the action by which a call fails with the given error number, 1 to 4095.
+// Errno is the action that makes a call fail with the given error number, 1 to 4095.
 func Errno(number uint16) Action { return errno | Action(number) }
 
-// Actions by which a call fails; the numbers are the same on all architectures known here.
+// Actions that make a call fail; the numbers are the same on all architectures known here.
 const (
 	EPERM           Action = errno | 1
 	EACCES          Action = errno | 13

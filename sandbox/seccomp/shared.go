@@ -2,8 +2,8 @@ package seccomp
 
 import "slices"
 
-// What this file closes is open to a command that has no namespaces of its own: it shares its view of processes and IPC
-// with everything else of its user, and Landlock covers neither.
+// A command without namespaces of its own shares its view of processes and IPC with all other processes of its user, and
+// Landlock covers neither. This file closes these ways.
 
 // Values of setpriority(2), ioprio_set(2) and prctl(2).
 const (
@@ -22,7 +22,7 @@ const (
 // could not tell a child from a stranger.
 func processes() []Rule {
 	rules := slices.Concat(
-		// By these a child lets its parent hold it until it may begin, and nobody gets at anybody who does not ask for it.
+		// With these a child lets its parent stop it until it may begin; no process gets at one that does not ask for it.
 		[]Rule{{"ptrace", []Cond{{Arg: 0, Value: traceMe}}, Allow}, {"ptrace", []Cond{{Arg: 0, Value: detach}}, Allow}},
 		always(EPERM, "ptrace process_vm_readv process_vm_writev process_madvise kcmp"),
 		// Without it programs go by number, as they do on older kernels.

@@ -39,12 +39,12 @@ func (o Options) internet() []Rule {
 	return append(rules, always(EAFNOSUPPORT, "socket socketpair")...)
 }
 
-// local are sockets with names in the file system, of which no namespace keeps a command, and no read-only mount. Those
-// that connect(2) alone can point at somebody are to be had where a supervisor does every connect; the others send
-// to any name that they are given with the data. Pairs of the former stay everywhere: they are connected for good.
+// local are the rules for sockets with names in the file system, which neither namespaces nor read-only mounts close. A
+// command may have stream sockets, which need connect(2), only if a supervisor does every connect; the others could send to any
+// name given with the data. Pairs of stream sockets stay everywhere: they are connected for good.
 //
 // All connects are the supervisor's, of whatever family: neither the number of a descriptor nor the memory of an address
-// says before the call what it will be in the call. So are all binds, by which a socket, one of a pair included, gets a name.
+// says before the call what it will be in the call. The supervisor also does all binds, which give a socket a name, one of a pair included.
 func (o Options) local() []Rule {
 	var rules []Rule
 	for _, kind := range []uint32{typeStream, typeSeqPacket} {

@@ -8,10 +8,10 @@ import (
 // Options say what else holds a command, so that its filter closes what is left open. The zero value is the strictest.
 type Options struct {
 	// Namespaces says that the command has process, IPC and network namespaces of its own. Without them other processes
-	// of the same user can be named, so what reaches them is closed, and so is what Landlock does not cover: the
+	// of the same user can be named, so calls that reach them are closed, and so are the parts that Landlock does not cover: the
 	// attributes of files, local sockets, System V IPC, and every way to the network but Network's.
 	Namespaces bool
-	// Network is what may be reached where Namespaces is false. With a namespace of its own, that is the wall.
+	// Network is the permitted network if Namespaces is false. With a namespace of its own, that is the wall.
 	Network Network
 	// Writable says that the command may write somewhere. Where Namespaces is false, attributes of files are else fixed.
 	Writable bool
@@ -20,7 +20,7 @@ type Options struct {
 	Notify bool
 }
 
-// Network is what a command without a network namespace may use.
+// Network is the network that a command without a network namespace may use.
 type Network int
 
 // No internet sockets at all; or TCP, whose connections Landlock holds to the proxy's port.
@@ -29,8 +29,8 @@ const (
 	ProxyOnly
 )
 
-// Standard returns the filter of a sandboxed command. What no rule names is allowed: it needs a capability that the
-// command does not have, or can reach only what mounts, Landlock and namespaces leave.
+// Standard returns the filter of a sandboxed command. A call without a rule is allowed: it needs a capability that the
+// command does not have, or is bounded by mounts, Landlock and namespaces.
 func Standard(o Options) Filter {
 	rules := slices.Concat(missing(), privileged(), newNamespaces(), terminals(), specialFiles(), leases(), personalities())
 	if o.Namespaces {
@@ -73,7 +73,7 @@ func missing() []Rule {
 	return always(ENOSYS, "io_uring_setup io_uring_enter io_uring_register clone3 openat2")
 }
 
-// privileged are calls that nobody needs whose work is a workspace. Most also want a capability; the filter holds when
+// privileged are calls that work in a workspace does not need. Most also want a capability; the filter holds when
 // the kernel forgets to ask, and keeps the code behind them out of reach.
 func privileged() []Rule {
 	return always(EPERM, `
@@ -100,7 +100,7 @@ const (
 )
 
 // newNamespaces: a user namespace gives a process all capabilities inside it, and with them most of the kernel's bugs.
-// CLONE_PARENT would make the child one of whoever started the command, who does not know that it must reap it.
+// CLONE_PARENT would make the child one of the command's parent, which does not know that it must reap it.
 func newNamespaces() []Rule {
 	return []Rule{
 		{"clone", []Cond{anyOf(0, cloneNew|cloneParent)}, EPERM},
@@ -108,7 +108,7 @@ func newNamespaces() []Rule {
 	}
 }
 
-// terminals closes the ioctls by which a process types into its terminal or takes over its line, and those that set
+// terminals closes the ioctls that type into a terminal or take over its line, and those that set
 // the immutable flag, which outlives the sandbox and hinders its cleaning.
 func terminals() []Rule {
 	var rules []Rule
@@ -159,13 +159,13 @@ func specialFiles() []Rule {
 	}
 }
 
-// leases: the holder of one makes everybody else who opens the file wait, the person's programs among them.
+// leases: the holder of one makes every other process that opens the file wait, the user's programs among them.
 func leases() []Rule {
 	const setLease = 1024
 	return []Rule{{"fcntl", []Cond{is(1, setLease)}, EPERM}}
 }
 
-// personalities allows what debuggers (no address randomisation) and builds for 32 bits (uname) ask for, and the query.
+// personalities allows those of debuggers (no address randomisation) and of builds for 32 bits (uname), and the query.
 func personalities() []Rule {
 	var rules []Rule
 	for _, persona := range []uint32{0, 0x0008, 0x20000, 0x20008, 0x40000, 0xffff_ffff} {
