@@ -8,8 +8,8 @@ import (
 // cachePlace is where commands see the caches, which are among the host's own files otherwise.
 const cachePlace = "/tmp/.cache"
 
-// cacheEnv sends the caches of tools to the workspace's own. The person's are there to be read, never to be written: what
-// one repository leaves in a shared cache, the next one runs.
+// cacheEnv points the caches of tools to the workspace's own. The user's caches can be read, never written: another
+// repository would run what this one left in a shared cache.
 func cacheEnv(place string, o *Options) []string {
 	dir := func(name string) string { return filepath.Join(place, name) }
 	env := []string{

@@ -21,7 +21,7 @@ import (
 type connector struct {
 	session *sockets
 	made    []string          // below which commands of the session make sockets, as they see it
-	shown   []string          // what is the host's own below that, and not to be written
+	shown   []string          // the host's own files below that, which must not be written
 	granted map[string]string // from the name that a grant has to the place that it leads to
 	report  func(Violation)
 }
@@ -30,7 +30,7 @@ func newConnector(p *plan, session *sockets, report func(Violation)) *connector 
 	c := &connector{session: session, made: p.writes, shown: p.s.Shown(), granted: map[string]string{}, report: report}
 	for _, name := range p.c.Profile.Reveal {
 		c.granted[name] = name
-		if real, err := filepath.EvalSymlinks(name); err == nil && !c.mayMake(name) { // nobody saw where a command's own link leads
+		if real, err := filepath.EvalSymlinks(name); err == nil && !c.mayMake(name) { // the target of a command's own link was never checked
 			c.granted[name], c.granted[real] = real, real
 		}
 	}
@@ -47,7 +47,7 @@ func (c *connector) judge(n *notify.Connection) notify.Verdict {
 	case n.Family == unix.AF_INET, n.Family == unix.AF_INET6, n.Family == unix.AF_UNIX && n.Path == "":
 		return notify.Allow
 	case n.Family != unix.AF_UNIX:
-		return notify.Verdict(syscall.EACCES) // what its privileges let the kernel allow, ours would
+		return notify.Verdict(syscall.EACCES) // our privileges would permit what its own do not
 	case n.Place < 0:
 		return c.absent(n)
 	case !isSocket(n.Place):
@@ -58,8 +58,8 @@ func (c *connector) judge(n *notify.Connection) notify.Verdict {
 	return c.local(n)
 }
 
-// absent decides about a name that leads nowhere in what the command sees. A grant may name what lies in a directory that
-// the command has of its own.
+// absent decides about a name that does not exist in the command's view. A grant may name a file in a directory of the
+// command's own.
 func (c *connector) absent(n *notify.Connection) notify.Verdict {
 	if place, ok := c.granted[n.Path]; ok && n.Cause == unix.ENOENT {
 		how := unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS}
@@ -107,7 +107,7 @@ func (c *connector) refuse(n *notify.Connection, detail string) notify.Verdict {
 	return notify.Verdict(syscall.EACCES)
 }
 
-// mayMake reports whether commands of the session can have made what is at path: what lies deepest decides.
+// mayMake reports whether commands of the session can have made the entry at path: the deepest place decides.
 func (c *connector) mayMake(path string) bool {
 	made := deepest(c.made, path)
 	return made >= 0 && made >= deepest(c.shown, path)

@@ -196,8 +196,8 @@ func (d *dirs) sweep(all, keep string) {
 	}
 }
 
-// removeNoted removes the files to which the links of a stage lead, if they have the link's name and are this user's: a host that was killed
-// left them. The name cannot be foreseen, so that no other file is meant.
+// removeNoted removes the files to which the links of a stage lead, if they have the link's name and are this user's: a killed host
+// left them. The name cannot be guessed, so no other file has it.
 func removeNoted(stage string) {
 	entries, _ := os.ReadDir(stage)
 	for _, e := range entries {

@@ -9,7 +9,7 @@ import (
 	"toolhost/sandbox/egress"
 )
 
-// Grants are what a decision adds to a sandbox. The zero value adds nothing.
+// Grants are the additions of a decision to a sandbox. The zero value adds nothing.
 type Grants struct {
 	Write      []string // absolute paths
 	Reveal     []string // absolute paths of secrets and sockets
@@ -54,9 +54,8 @@ func ParseGrants(texts []string) (Grants, error) {
 	return g, nil
 }
 
-// Public returns those of the hosts that a command names which it may reach when nobody said more than that it may run:
-// the names and addresses of the world. Those of this machine and of its network take a grant that names them; on the
-// session's own loopback a command needs none.
+// Public returns the named hosts that a command may reach if it is only allowed to run: public names and addresses. Hosts of
+// this machine and of its network need a grant that names them; on the session's own loopback a command needs none.
 func Public(hosts []string) []string {
 	return slices.DeleteFunc(slices.Clone(hosts), func(host string) bool {
 		g, err := egress.ParseGrant(host)

@@ -80,7 +80,7 @@ func (h *helper) answerBind(errno string) {
 }
 
 // kill ends every process of the command. With the first process of a pid namespace the kernel ends the others. Another helper ends them
-// itself when it sees that its socket is closed, for which it must not be stopped.
+// itself when it sees that its socket is closed; it must not be stopped then.
 func (h *helper) kill() {
 	_ = h.control.CloseRead()
 	_ = h.control.CloseWrite()

@@ -14,7 +14,7 @@ import (
 type hint struct {
 	words *regexp.Regexp
 	wall  Wall
-	grant string // of what the words name
+	grant string // for the named path
 }
 
 var hints = []hint{
@@ -29,14 +29,14 @@ var (
 	hostName   = regexp.MustCompile(`(?i)(?:host:?|lookup|connect to|getaddrinfo [A-Z_]+)\s+'?([a-z0-9-]+(?:\.[a-z0-9-]+)+)`)
 )
 
-// Limits of what is read of a program's words.
+// Limits on the text of a program that is read.
 const (
 	hintBytes = 16 << 10
 	maxHints  = 3
 )
 
-// hintsOf reads from what a command that failed said on stderr what the sandbox may have kept it from; dir is where it ran.
-// They are only likely: a program can say anything.
+// hintsOf guesses from the stderr of a failed command what the sandbox may have refused; dir is its directory.
+// Hints are only likely: a program can write anything.
 func hintsOf(stderr, dir string) []Violation {
 	if len(stderr) > hintBytes {
 		stderr = stderr[len(stderr)-hintBytes:]
@@ -57,8 +57,8 @@ func hintsOf(stderr, dir string) []Violation {
 	return found
 }
 
-// grantable is the grant of the path, or of the directory above it that exists: what does not exist cannot be granted, nor can
-// everything.
+// grantable is the grant of the path, or of the directory above it that exists: a missing path cannot be granted, nor can
+// the root.
 func grantable(kind, path string) string {
 	for ; path != "/"; path = filepath.Dir(path) {
 		if _, err := os.Lstat(path); err == nil {

@@ -152,8 +152,8 @@ func startSelf(name string, env []string, attr *syscall.SysProcAttr, files ...*o
 	})
 }
 
-// holderAttr gives the holder namespaces of its own, in which the person keeps the own number and has what it takes to
-// mount, and nothing more.
+// holderAttr gives the holder namespaces of its own, in which the user keeps the own uid and has the capabilities for
+// mounts, and no more.
 func holderAttr() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{
 		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS | syscall.CLONE_NEWPID | syscall.CLONE_NEWNET,
@@ -185,7 +185,7 @@ func (h *holder) clone(flags byte, files []*os.File) (*os.File, error) {
 	return process, err
 }
 
-// answer reads what the holder says: an errno, and a descriptor with it if it is 0.
+// answer reads the holder's answer: an errno, and a descriptor with it if it is 0.
 func (h *holder) answer() (*os.File, error) {
 	_ = h.socket.SetReadDeadline(time.Now().Add(patience))
 	message, file, err := receive(h.socket, make([]byte, 8<<10))
@@ -206,7 +206,7 @@ func (h *holder) answer() (*os.File, error) {
 	return file, nil
 }
 
-// answerSockets reads what the holder says second.
+// answerSockets reads the holder's second answer.
 func (h *holder) answerSockets() (*sockets, error) {
 	f, err := h.answer()
 	if err != nil {
@@ -218,7 +218,7 @@ func (h *holder) answerSockets() (*sockets, error) {
 	return newSockets(f)
 }
 
-// close ends the session's processes and waits until they are gone.
+// close ends the session's processes and waits for their end.
 func (h *holder) close() {
 	h.release()
 	if h.devices != nil {
@@ -287,7 +287,7 @@ func receive(conn *net.UnixConn, buffer []byte) ([]byte, *os.File, error) {
 	return buffer[:n], file, nil
 }
 
-// errEnded means that the other side is gone.
+// errEnded means that the other side has ended.
 var errEnded = errors.New("it ended without a word")
 
 // noNamespaces says why a process with namespaces of its own could not be started.

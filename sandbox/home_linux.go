@@ -12,11 +12,11 @@ import (
 // maxShown bounds what is shown in directories that are closed: each is a mount of every command.
 const maxShown = 64
 
-// link is a symbolic link in a directory that is closed, to what is shown elsewhere.
+// link is a symbolic link in a closed directory, to a place that is shown elsewhere.
 type link struct{ path, target string }
 
-// closeHomes finds the home directories, under every name that they have, that commands see empty but for what is listed. A
-// workspace that is one, or holds it, shows it.
+// closeHomes finds the home directories, under all their names, of which commands see only listed places. A
+// workspace that is a home, or holds it, shows it.
 func (v *view) closeHomes(home string) {
 	v.home = protect.NewHome(home)
 	dirs := v.home.Closed()
@@ -67,8 +67,8 @@ func (v *view) show(path string) {
 	}
 }
 
-// showPrograms shows a directory of PATH. What the programs of one below a closed directory need lies beside it, and some of them
-// are links to where they were installed.
+// showPrograms shows a directory of PATH. Programs in a directory below a closed one need files beside it, and some are links
+// to their place of installation.
 func (v *view) showPrograms(dir string) {
 	v.show(dir)
 	real, err := filepath.EvalSymlinks(dir)
@@ -106,7 +106,7 @@ func (v *view) showPrefix(bin string) {
 	}
 }
 
-// reads are the places in closed directories that a profile opens for reading. What is not there opens nothing.
+// reads are the places in closed directories that a profile opens for reading. Missing places open nothing.
 func (v *view) readable(p Profile) []identity {
 	var places []identity
 	for _, path := range slices.Concat(p.Reveal, p.Read) {
@@ -118,7 +118,7 @@ func (v *view) readable(p Profile) []identity {
 			places = append(places, id)
 			continue
 		}
-		for _, dir := range v.homes { // what holds a home directory shows all of it
+		for _, dir := range v.homes { // a directory that contains a home shows all of it
 			if whole, err := identify(dir); err == nil && agenttool.Within(id.path, dir) {
 				places = append(places, whole)
 			}

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// inotify tells of names that come into being in directories. (The usual library for it loses its count, and the process,
-// when directories are replaced while they are watched, which is what this is for.)
+// inotify reports new names in directories. (fsnotify can panic when directories are replaced while they are watched, and
+// watching for such replacements is the purpose here.)
 type inotify struct {
 	file *os.File
 
@@ -97,7 +97,7 @@ func (n *inotify) follow(seen func(path string)) {
 	}
 }
 
-// paths are those of the directory of an event. With the last one of a directory that is gone, they go.
+// paths are those of the directory of an event. The last event of a removed directory removes them.
 func (n *inotify) paths(e *unix.InotifyEvent) []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -16,13 +16,13 @@ import (
 	"toolhost/sandbox/notify"
 )
 
-// judge decides about the calls that a filter hands over: nobody writes a protected name, whether it exists or not, and
-// nobody changes what lies outside. The supervisor does the calls, so the command's Landlock domain does not hold them: what that says
-// is said here.
+// judge decides about the calls that a filter hands over: a command must not write a protected name, existing or not, and
+// must not change files outside. The supervisor does the calls, so the command's Landlock domain does not apply to them: the judge
+// holds the same rules.
 type judge struct {
 	names  *protect.Map
 	open   []string // below which writing is allowed, as the command sees it
-	mounts bool     // what lies elsewhere is read-only
+	mounts bool     // other places are read-only
 	report func(Violation)
 
 	namesInUse *sync.RWMutex // by the supervisors of the session's commands
@@ -103,7 +103,7 @@ func (j *judge) outside(call string, t notify.Target) notify.Verdict {
 // maxOwn bounds what is known of a command's own secrets. Of one that makes more nothing is masked.
 const maxOwn = 1000
 
-// named remembers a secret that the command itself made. The inode tells it from another that somebody puts in its place.
+// named remembers a secret that the command itself made. The inode distinguishes it from a file that another process puts in its place.
 func (j *judge) named(path string, inode uint64) {
 	if _, secret := j.names.Secret(path, 0, 0); !secret {
 		return
@@ -138,7 +138,7 @@ func occupied(call, path string) bool {
 	if strings.HasPrefix(call, "rename") {
 		return false
 	}
-	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0) // what is no directory may block
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0) // opening another kind of file may block
 	if err != nil {
 		return false
 	}

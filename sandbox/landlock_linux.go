@@ -12,15 +12,15 @@ import (
 	"toolhost/agenttool"
 )
 
-// What a Landlock domain handles, by the ABI version that brought it. Executing is not handled, and reading only where no
-// mounts mask what must not be read.
+// The rights that a Landlock domain handles, by the ABI version that added them. Executing is not handled, and reading only if
+// no mounts mask secrets.
 const (
 	writeRights = landlock.AccessFSWriteFile | landlock.AccessFSRemoveDir | landlock.AccessFSRemoveFile |
 		landlock.AccessFSMakeChar | landlock.AccessFSMakeDir | landlock.AccessFSMakeReg | landlock.AccessFSMakeSock |
 		landlock.AccessFSMakeFifo | landlock.AccessFSMakeBlock | landlock.AccessFSMakeSym // 1
 	neverGranted = landlock.AccessFSMakeChar | landlock.AccessFSMakeBlock
 	fileRights   = landlock.AccessFSExecute | landlock.AccessFSWriteFile | landlock.AccessFSReadFile |
-		landlock.AccessFSTruncate | landlock.AccessFSIoctlDev // those that a rule for what is no directory may have
+		landlock.AccessFSTruncate | landlock.AccessFSIoctlDev // rights that a rule for a file may have
 	tcpRights = landlock.AccessNetBindTCP | landlock.AccessNetConnectTCP
 	allScopes = landlock.ScopeAbstractUnixSocket | landlock.ScopeSignal
 )
@@ -50,8 +50,8 @@ func landlockABI() int {
 	return abi
 }
 
-// handled are the rights of version abi that a command has only where a rule grants them: to write, without masks to read, and
-// without a network of its own to reach anybody.
+// handled are the rights of version abi that a command has only where a rule grants them: to write; to read, if there are no masks; and
+// to use the network, if the command has none of its own.
 func (p *plan) handled(abi int) landlock.RulesetAttr {
 	attr := landlock.RulesetAttr{HandledAccessFS: rights(abi)}
 	if abi >= 4 && (!p.workspace() && !p.c.Profile.Loopback || p.level != Full) {
@@ -86,8 +86,8 @@ func (p *plan) landlock() (err error) {
 	return err
 }
 
-// readable are the places whose files the outer wall lets a command read, where no mounts hide the others: all of the system but
-// home directories and secrets, and what is shown in those. Names can still be listed.
+// readable are the places that a command may read if no mounts hide the others: all of the system but home directories and
+// secrets, and the shown places in those. Names can still be listed.
 func (p *plan) readable() []string {
 	hidden := slices.Concat(p.s.view.homes, p.s.view.masked, p.s.view.ownDirs())
 	for _, e := range p.secrets() {
@@ -169,7 +169,7 @@ func (p *plan) writable() []string {
 	return dirs
 }
 
-// terminal is the name of the command's terminal, by which some programs open it, unless it has none.
+// terminal is the name of the command's terminal, which some programs open; nil if it has none.
 func (p *plan) terminal() []string {
 	if !p.c.Terminal {
 		return nil

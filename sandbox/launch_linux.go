@@ -15,7 +15,7 @@ import (
 	"toolhost/sandbox/proxy"
 )
 
-// guard finds what is protected and takes note of it.
+// guard finds the protected names and keeps them.
 func (p *Process) guard(plan *plan) (err error) {
 	view := plan.s.view
 	if plan.opened.write, err = view.writable(plan.c.Profile); err != nil {
@@ -35,7 +35,7 @@ func (p *Process) guard(plan *plan) (err error) {
 	}
 	p.judge = &judge{names: plan.names.granted, report: p.violations.add, own: map[string]uint64{},
 		open: plan.writes, mounts: plan.s.level == Full, namesInUse: &plan.s.namesInUse}
-	fresh := func() bool { return plan.s.level == Landlock || p.judge.fresh.Load() } // without a filter nobody sees names being made
+	fresh := func() bool { return plan.s.level == Landlock || p.judge.fresh.Load() } // without a filter new names are not noticed
 	if p.tripwire, err = newTripwire(plan.names, plan.c.Profile.Unseal, plan.s.o.Protected, fresh); err == nil {
 		done := make(chan struct{})
 		p.tripwire.allowed.letLive = plan.s.o.LetLive
@@ -93,7 +93,7 @@ func (p *Process) launch(made *plan) error {
 	if made.level != None {
 		made.s.scratch.start(made.s)
 	}
-	if made.level == Full { // before anything is covered: what is replaced from now on is covered again
+	if made.level == Full { // before anything is covered: names that are replaced from now on are covered again
 		p.atEnd(made.s.watch.add(p, made.names, made.secrets()))
 	}
 	files := slices.Concat([]*os.File{theirs, plan}, made.files())
@@ -113,7 +113,7 @@ func (p *Process) launch(made *plan) error {
 		}
 	}
 	if err != nil {
-		p.helper.signal(unix.SIGKILL) // there is no command of which it would have to take care
+		p.helper.signal(unix.SIGKILL) // it has no command yet
 		p.Kill()
 		p.await(patience)
 	}
@@ -150,8 +150,8 @@ func startPlanned(p *plan, files []*os.File) (*os.File, error) {
 	return process, nil
 }
 
-// startHelper starts a helper without namespaces. It is our child, so somebody has to wait for it. It does not die with us
-// by a signal, but sees that its control socket is closed: only then can it end what the command started.
+// startHelper starts a helper without namespaces. It is our child, so it has to be waited for. It gets no signal when
+// we die, but sees that its control socket is closed, and then ends the command's processes.
 func startHelper(files []*os.File) (*os.File, error) {
 	var fds []uintptr
 	for _, f := range slices.Concat(files[2:5], files[:2], files[5:]) {

@@ -17,7 +17,7 @@ const (
 	None           = agenttool.LevelNone
 )
 
-// Finding is what a probe found.
+// Finding is the result of a probe.
 type Finding struct {
 	Level       Level     `json:"level"`
 	LandlockABI int       `json:"landlock_abi"`      // 0: none
@@ -35,7 +35,7 @@ func (f Finding) Why() string {
 	return fmt.Sprintf("%s is missing: %s", f.Missing[0].Level, f.Missing[0].Why)
 }
 
-// Missing is a level that the machine does not hold, and what failed.
+// Missing is a level that the machine does not hold, and the failed step.
 type Missing struct {
 	Level Level  `json:"level"`
 	Why   string `json:"why"`

@@ -13,8 +13,8 @@ import (
 // are protected.
 const maxCarried = 200_000
 
-// carries returns what a directory must not take to its new path: names that are protected there, or a link that leads
-// out of what was looked at; nil if it may go. Nothing below it changes meanwhile.
+// carries returns an entry of a directory that must not move to its new path: a name that is protected there, or a link that
+// leads out of the checked tree; nil if it may move. Nothing below it changes meanwhile.
 func (j *judge) carries(m notify.Move) *Violation {
 	if !j.names.Reaches(m.To) {
 		return nil
@@ -28,7 +28,7 @@ func (j *judge) carriesBelow(at int, to string, left *int) *Violation {
 	if err != nil {
 		return &Violation{Wall: FileSystem, Path: to, Detail: "what is in the directory that moves could not be looked at: " + err.Error()}
 	}
-	dir := os.NewFile(uintptr(fd), "/proc/self/fd/"+strconv.Itoa(fd)) // by which it looks at entries whose type it is not told
+	dir := os.NewFile(uintptr(fd), "/proc/self/fd/"+strconv.Itoa(fd)) // for entries whose type readdir does not tell
 	defer dir.Close()
 	entries, err := dir.ReadDir(-1)
 	if *left -= len(entries); err != nil || *left < 0 {

@@ -37,7 +37,7 @@ func (n *network) serve(f *os.File) (net.Listener, error) {
 	return l, nil
 }
 
-// admit lets a command reach the hosts it was granted, and tells it how. What it tries else is reported.
+// admit lets a command reach its granted hosts, and sets its proxy variables. Other attempts are reported.
 func (n *network) admit(at net.Addr, hosts []string, report func(Violation)) (env []string, leave func(), err error) {
 	var grants []egress.Grant
 	for _, h := range hosts {

@@ -12,30 +12,30 @@ type Options struct {
 	Home      string         // "" for none
 	Dir       string         // a directory of this session alone, which Close removes: the scratch is in it
 	Fallbacks []string       // other directories of this session alone, the best first, where Dir cannot be made: its disk is full or read-only
-	Program   string         // this program as commands see it, by which ssh reaches granted hosts; "" for none
+	Program   string         // this program's path in commands' view, for ssh to granted hosts; "" for none
 	Cache     string         // a directory for the caches of tools, kept from session to session
 	Hidden    []string       // directories of toolhost that no command may see
 	Show      []string       // directories that commands must see even below /tmp, such as those of PATH
-	Protected *protect.Cache // what is protected in the roots, and what must not be read: of this session, which closes it
+	Protected *protect.Cache // the protected names and secrets of the roots; the session closes it
 	Runtime   string         // XDG_RUNTIME_DIR: sockets of the person's programs; "" for none
 
 	GoModCache string // the person's module cache, which serves as a proxy; "" for none
-	GoProxy    string // what GOPROXY is otherwise
+	GoProxy    string // further value of GOPROXY
 
 	// Changed receives the findings of the tripwire, while commands run and when they have ended, from several goroutines; may be nil.
 	Changed func(Violation)
 
-	// LetLive reports whether a person let a git directory live, in which the path lies, since a time; nil: never.
+	// LetLive reports whether a user accepted the git directory of the path since a time; nil: never.
 	LetLive func(path string, since time.Time) bool
 
 	// Ready reports, when the session's directories are to be made, why they must not be yet; nil: nothing is in the way.
 	Ready func() error
 
-	// Level is what the commands of the session get. "" is Full. In a session of level None only those that are Unconfined
+	// Level is the level of the session's commands. "" is Full. In a session of level None only those that are Unconfined
 	// can be started: of the other options it needs none, and it makes no file and no directory.
 	Level Level
 
-	// Bounds are what the commands of the session may use of the machine. Linux only.
+	// Bounds are the resources that the commands of the session may use. Linux only.
 	Bounds Bounds
 
 	// Limits are those of every command. To a confined one they replace the limits that it has otherwise; an Unconfined one has
@@ -43,12 +43,12 @@ type Options struct {
 	Limits []Limit
 }
 
-// Bounds are how much of the machine commands may use. A command that uses more is ended, and told why. The zero value of each
+// Bounds are the resources that commands may use. A command that uses more is ended, with a message. The zero value of each
 // field is the default, a negative one no bound.
 type Bounds struct {
 	Processes int   // of a session where the kernel counts them, threads included, else of each command; default 8192
 	Memory    int64 // bytes of a session where a control group counts them, else of each command; default: three quarters of the machine's
-	Scratch   int64 // bytes of the session's scratch on disk; default: 16 GiB, and no more than half of what is free
+	Scratch   int64 // bytes of the session's scratch on disk; default: 16 GiB, and no more than half of the free space
 }
 
 // Limit is a limit of each process of a command, as setrlimit(2) takes it. It never raises one.

@@ -9,15 +9,15 @@ import (
 	"toolhost/sandbox/enter"
 )
 
-// emptyPlace are the options of a directory that is empty but for what is shown in it.
+// emptyPlace are the mount options of a directory with only shown entries.
 const emptyPlace = "mode=755,size=1m"
 
-// place is a directory that commands see empty but for what is shown in it. The session's holder builds it once, for every
-// command: to make a file system in memory and to mount in it take longer than all else that a command needs.
+// place is a directory of which commands see only shown entries. The session's holder builds it once, for every
+// command: making a file system in memory and mounting in it takes longer than all other steps of a command.
 type place struct {
 	dir   string
 	trees []identity // shown in it
-	roots []string   // names made for what a command has mounted there
+	roots []string   // names made for mounts of a command
 	links []link
 }
 

@@ -60,8 +60,8 @@ type plan struct {
 // opened are the places that a profile opens besides the session's.
 type opened struct{ write, read []identity }
 
-// make fills the plan. The order is that of package enter: trees are held before everything becomes read-only, what lies
-// deeper comes after what it lies in, privileges go last.
+// make fills the plan. The order is that of package enter: trees are held before everything becomes read-only, inner
+// places follow outer ones, privileges go last.
 func (p *plan) make() error {
 	p.layout = newLayout(p.s, p.placements())
 	if err := p.landlock(); err != nil {

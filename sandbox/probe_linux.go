@@ -45,14 +45,14 @@ func Probe(dir string) Finding {
 	return f
 }
 
-// shortages are what keeps a sandbox from being made for a while.
+// shortages are errors that prevent sandboxes for a while only.
 var shortages = append(agenttool.Shortages(), unix.EAGAIN, unix.EINTR)
 
 // probeDescriptors is more than a probe takes.
 const probeDescriptors = 64
 
-// fewDescriptors reports whether this process, or the machine, may not open as many files as a probe takes: what failed then may have
-// failed for want of one, whatever it says.
+// fewDescriptors reports whether this process, or the machine, may not open as many files as a probe takes. A failure may then
+// come from that, whatever its error says.
 func fewDescriptors() bool {
 	var open []int
 	defer func() {
@@ -70,7 +70,7 @@ func fewDescriptors() bool {
 	return false
 }
 
-// unusable is what a directory fails with in which nothing can be made.
+// unusable are the errors of a directory in which no entry can be made.
 var unusable = []unix.Errno{unix.ENOSPC, unix.EDQUOT, unix.EROFS, unix.EACCES, unix.EPERM, unix.ENOENT, unix.ENOTDIR, unix.EIO}
 
 // is reports whether err is one of some errors, which the helper reports in words.
@@ -78,7 +78,7 @@ func is(err error, errnos []unix.Errno) bool {
 	return slices.ContainsFunc(errnos, func(e unix.Errno) bool { return errors.Is(err, e) || strings.Contains(err.Error(), e.Error()) })
 }
 
-// Failing is the error of a disk that kept a sandbox from being tried, nil for none: it says nothing of what the machine holds.
+// Failing is the error of a disk that prevented the probe, nil for none: it says nothing about the machine's level.
 func (f Finding) Failing() error {
 	for _, m := range f.Missing {
 		for _, e := range []unix.Errno{unix.EIO, unix.EROFS} {
@@ -90,7 +90,7 @@ func (f Finding) Failing() error {
 	return nil
 }
 
-// cause is what an error of ours is about.
+// cause is the text of an error without our own prefixes.
 func cause(err error) string {
 	if inner := errors.Unwrap(err); inner != nil && errors.As(err, new(*agenttool.Error)) {
 		return inner.Error()
@@ -107,7 +107,7 @@ func isShortage(err error) bool {
 	return is(err, shortages)
 }
 
-// try runs our own program in a sandbox of a level, in which it tries to create a file and must fail.
+// try runs our own program in a sandbox of a level; it tries to create a file there and must fail.
 func try(dir string, level Level) error {
 	dir, lock, err := probeDir(dir)
 	if err != nil {
@@ -225,8 +225,8 @@ type keptFinding struct {
 
 const levelFile = "sandbox-level.json"
 
-// ProbeOnce returns what [Remember] wrote in one of dirs, for as long as the machine runs the same kernel with the same settings, the same
-// program and the same person. Otherwise it is [ProbeNow] with the first of dirs, and Remember.
+// ProbeOnce returns the finding that [Remember] wrote in one of dirs, as long as kernel, settings, program and user are
+// the same. Otherwise it is [ProbeNow] with the first of dirs, and Remember.
 func ProbeOnce(dirs ...string) Finding {
 	for _, dir := range dirs {
 		if found, ok := remembered(dir); ok {
@@ -238,7 +238,7 @@ func ProbeOnce(dirs ...string) Finding {
 	return found
 }
 
-// remembered returns what Remember wrote in dir, if the file is this user's.
+// remembered returns the finding that Remember wrote in dir, if the file is this user's.
 func remembered(dir string) (Finding, bool) {
 	var kept keptFinding
 	f, err := os.OpenFile(filepath.Join(dir, levelFile), os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
@@ -255,7 +255,7 @@ func remembered(dir string) (Finding, bool) {
 	return kept.Finding, ok
 }
 
-// Remember keeps a finding in a file of the first of dirs that exists and takes it. It keeps Full alone: what failed may work the next time.
+// Remember keeps a finding in a file of the first of dirs that exists and takes it. It keeps only Full: a failure may be gone the next time.
 func Remember(found Finding, dirs ...string) {
 	if found.Level != Full {
 		return
@@ -297,13 +297,13 @@ func replaceFile(path string, b []byte) error {
 	return err
 }
 
-// machine identifies everything on which the level depends.
+// machine identifies the facts that the level depends on.
 func machine() string {
 	h := sha256.New()
 	for _, path := range []string{
 		"/proc/sys/kernel/random/boot_id", "/proc/self/uid_map", "/proc/self/attr/current", userNamespaceLimit, cloneSetting, appArmorSetting,
 	} {
-		b, _ := os.ReadFile(path) // what is missing is missing next time too
+		b, _ := os.ReadFile(path) // a missing file is missing next time too
 		fmt.Fprintf(h, "%s=%q\n", path, b)
 	}
 	var ns, exe unix.Stat_t
@@ -314,7 +314,7 @@ func machine() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// outcomes are what a self-test may end with that it must not.
+// outcomes are the bad exit codes of a self-test.
 var outcomes = map[int]string{
 	enter.ProbeWritten: "wrote what it must not write",
 	enter.ProbeDenied:  "could not write what it may write",

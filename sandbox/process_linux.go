@@ -71,10 +71,10 @@ func (p *Process) inspectLast() {
 	}
 }
 
-// atEnd has something done when nothing is left of the command. What comes last is done first.
+// atEnd registers do for the time when no process of the command is left. The last registered runs first.
 func (p *Process) atEnd(do func()) { p.ends = append(p.ends, do) }
 
-// over does what is to be done when nothing is left of the command.
+// over runs the registered functions when no process of the command is left.
 func (p *Process) over() {
 	for _, do := range slices.Backward(p.ends) {
 		do()
@@ -82,7 +82,7 @@ func (p *Process) over() {
 	p.ends = nil
 }
 
-// listen takes what the helper says until nothing is left of the command.
+// listen reads the helper's messages until no process of the command is left.
 func (p *Process) listen() {
 	defer close(p.gone)
 	said, alone := p.hear()
@@ -93,7 +93,7 @@ func (p *Process) listen() {
 	default:
 		p.started <- setupFailed(errEnded)
 	}
-	p.Kill() // whoever closed the socket without leaving: nothing goes on without it
+	p.Kill() // a helper that closed its socket and lives: nothing goes on without it
 	if alone == nil {
 		p.helper.awaitExit()
 	}
@@ -107,14 +107,14 @@ func (p *Process) listen() {
 	}
 }
 
-// hear takes what the helper says until it has no more to say. It returns whether the start was told of, and how the command
-// ended if the helper was all that was left then, and takes nothing along when it goes: no namespaces.
+// hear reads the helper's messages until the last. It returns whether the start was reported, and the command's end if only the
+// helper was left then and it holds no namespaces, which would end with it.
 func (p *Process) hear() (said bool, alone *Ended) {
 	buffer := make([]byte, 8<<10)
 	for {
 		message, file, err := receive(p.helper.control, buffer)
 		if errors.Is(err, syscall.ECONNRESET) {
-			continue // it left with words of ours unread; its own are still there, and this is said once
+			continue // it ended with messages of ours unread; its own can still be read, and this error comes once
 		}
 		if errors.Is(err, unix.EMFILE) && !said {
 			p.started <- setupFailed(err)
@@ -152,7 +152,7 @@ func (p *Process) hear() (said bool, alone *Ended) {
 	}
 }
 
-// serve answers what the filter asks, until nobody is left who could.
+// serve answers the filter's questions until no process is left that could ask.
 func (p *Process) serve(listener *os.File) {
 	if listener == nil {
 		return
@@ -222,11 +222,11 @@ func (p *Process) Ended() *Ended {
 // PID is the number of the command's helper, the ancestor of all its processes; 0 when the helper has ended.
 func (p *Process) PID() int { return p.helper.pid() }
 
-// Violations are what the sandbox kept from the command so far, and, when it is gone, what it found changed.
+// Violations are the refused accesses of the command so far, and, after its end, the changed protected names.
 func (p *Process) Violations() []Violation { return p.violations.all() }
 
-// Hints are what the sandbox may have kept a command from that failed, by what it said on stderr; dir is where it ran. They
-// are only likely: a program can say anything.
+// Hints are accesses that the sandbox may have refused to a failed command, guessed from its stderr; dir is its directory. They
+// are only likely: a program can write anything.
 func (p *Process) Hints(stderr, dir string) []Violation {
 	if p.confinement.Level == None {
 		return nil
@@ -238,10 +238,10 @@ func (p *Process) Hints(stderr, dir string) []Violation {
 	return found
 }
 
-// Confinement returns what the command runs in.
+// Confinement describes the command's sandbox.
 func (p *Process) Confinement() Confinement { return p.confinement }
 
-// Exited is closed when the command has ended. What it started may still run.
+// Exited is closed when the command has ended. Processes that it started may still run.
 func (p *Process) Exited() <-chan struct{} { return p.exited }
 
 // Gone is closed when nothing is left of the command.

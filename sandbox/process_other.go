@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Process is a command with what it started, as far as that is in its process group.
+// Process is a command with its process group.
 type Process struct {
 	exited chan struct{}
 	gone   chan struct{}
@@ -19,7 +19,7 @@ type Process struct {
 	ended   *Ended
 }
 
-// groupPoll is how often a group is looked at whose command has ended: nothing tells of the end of somebody else's children.
+// groupPoll is the interval of looks at a group whose command has ended: there is no event for the end of other processes' children.
 const groupPoll = 20 * time.Millisecond
 
 // follow waits until nothing is left of the command.
@@ -44,7 +44,7 @@ func (p *Process) follow(leave func()) {
 	}
 }
 
-// left reports whether somebody is in the group.
+// left reports whether a process is in the group.
 func (p *Process) left() bool { return syscall.Kill(-p.process.Pid, 0) == nil }
 
 // PID is the number of the command, 0 when nothing is left of it.
@@ -57,7 +57,7 @@ func (p *Process) PID() int {
 	}
 }
 
-// Exited is closed when the command has ended. What it started may still run.
+// Exited is closed when the command has ended. Processes that it started may still run.
 func (p *Process) Exited() <-chan struct{} { return p.exited }
 
 // Gone is closed when nothing is left of the command's group.

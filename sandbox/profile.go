@@ -12,13 +12,13 @@ type Access string
 
 // The profiles.
 const (
-	// ReadOnly writes nothing but a private directory in memory, TMPDIR, and reaches nobody: its network is empty, but see Loopback.
+	// ReadOnly writes nothing but a private directory in memory, TMPDIR, and has no network, but see Loopback.
 	ReadOnly Access = "read_only"
 	// Workspace writes the roots, minus what is protected in them, the session's scratch, and the caches. It shares
 	// a loopback with the other commands of the session, and reaches the hosts that it was granted.
 	Workspace Access = "workspace"
-	// Unconfined runs as the person does, in a session of whatever level: nothing is kept from it and nothing changed for it.
-	// All the same it has a helper, by which everything that it starts can be signalled, and ends with the host.
+	// Unconfined runs as the user does, in a session of any level, without any restriction.
+	// It still has a helper, so that all its processes can be signalled, and end with the host.
 	Unconfined Access = "unconfined"
 )
 
@@ -27,12 +27,12 @@ type Profile struct {
 	Access Access
 	Write  []string // files and directories besides the session's roots, which exist; of Workspace only
 	Reveal []string // secrets that this command may read, and sockets that it may use
-	Read   []string // what the decision showed as read: places in a home directory, without the secrets in them
+	Read   []string // places in a home directory that the decision showed as read, without the secrets in them
 	Unseal []string // protected paths that this command may write: the decision named them
-	Remove []string // what the decision knew to be destroyed: with it goes what is protected in it, but for a root
+	Remove []string // paths that the decision showed as destroyed, with protected names in them, except roots
 	Hosts  []string // whom it may reach, as rules of Network name them; of Workspace only
 
-	// Loopback gives a ReadOnly command the network of the session, in which servers of other commands listen and no host is reached. It
+	// Loopback gives a ReadOnly command the network of the session, with the servers of other commands and no hosts. It
 	// counts at level Full only.
 	Loopback bool
 }
@@ -40,7 +40,7 @@ type Profile struct {
 // confined reports whether there is a sandbox.
 func (p Profile) confined() bool { return p.Access != Unconfined }
 
-// check reports a profile that means nothing, or what does not exist.
+// check reports an invalid profile, or a path that does not exist.
 func (p Profile) check() error {
 	switch {
 	case p.Access != ReadOnly && p.Access != Workspace && p.Access != Unconfined:
@@ -56,17 +56,17 @@ func withoutSandbox(p Profile) error {
 	return fmt.Errorf("the profile %s needs a sandbox, and this session has none: only what is %s runs in it", p.Access, Unconfined)
 }
 
-// Command is what is to run.
+// Command is a command to run.
 type Command struct {
 	Path    string   // absolute
 	Args    []string // with argv[0]
-	Env     []string // NAME=value; what the sandbox sets replaces or is added
+	Env     []string // NAME=value; the sandbox replaces and adds some
 	Dir     string   // the working directory, absolute and without links
 	At      *os.File // the same, open: it must still be this one
 	Streams [3]*os.File
 
-	// Terminal says that Streams[0] is a terminal, which becomes the command's controlling one. It hangs up when nothing is left
-	// of the command. Who closes its other end before sends SIGHUP, too.
+	// Terminal says that Streams[0] is a terminal, which becomes the command's controlling one. It hangs up when no process
+	// of the command is left. Closing its other end before sends SIGHUP, too.
 	Terminal bool
 	Note     *os.File // the writing end of a pipe, which the command gets as descriptor 3; nil for none
 
@@ -74,7 +74,7 @@ type Command struct {
 	Profile Profile
 }
 
-// files are what the command gets, in the order of their numbers.
+// files are the command's files, in the order of their numbers.
 func (c *Command) files() []*os.File {
 	files := c.Streams[:]
 	if c.Note != nil {

@@ -2,7 +2,7 @@ package sandbox
 
 import "slices"
 
-// Promise is one thing that a sandbox holds, in words, with the levels at which it does and what shows it. Doctor prints the table,
+// Promise is one thing that a sandbox holds, in words, with its levels and its tests. Doctor prints the table,
 // and tests compare docs/sandbox.md and the attempts to escape with it: no more is promised than is shown.
 type Promise struct {
 	ID     string

@@ -12,13 +12,13 @@ import (
 	"toolhost/sandbox/enter"
 )
 
-// walkLimit is how long a command waits for the walk that finds what is protected, at most.
+// walkLimit is how long a command waits at most for the walk that finds protected names.
 const walkLimit = 30 * time.Second
 
 // names are the protected names for one command: all, and less those that it was granted.
 type names struct{ all, granted *protect.Map }
 
-// findNames returns what is protected now.
+// findNames returns the protected names of now.
 func findNames(protected *protect.Cache, v *view, p Profile) (names, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), walkLimit)
 	defer cancel()
@@ -41,7 +41,7 @@ func findNames(protected *protect.Cache, v *view, p Profile) (names, error) {
 	return names{all, all.Granted(unseal, reveal)}, nil
 }
 
-// protect covers what the command must not write, and what it must not read.
+// protect covers names that the command must not write, and files that it must not read.
 func (p *plan) protect() {
 	m := p.names.granted
 	if p.workspace() {
@@ -65,7 +65,7 @@ func (p *plan) mask(path string) {
 	p.Add(enter.Mask, path, map[bool]string{false: "fixed"}[inside && p.workspace()])
 }
 
-// maxGaps bounds what a result says of what is not covered.
+// maxGaps bounds the uncovered places that a result lists.
 const maxGaps = 5
 
 // partial says what a map does not cover.

@@ -12,11 +12,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// reserved is what a session keeps back for the host where the kernel bounds processes: a command that starts processes until the
+// reserved are processes that a session keeps back for the host if the kernel bounds their number: a command that starts processes until the
 // kernel refuses more leaves none for the host either, and a Go program that cannot start a thread ends.
 type reserved struct {
 	mu       sync.Mutex
-	measured bool // what follows is known
+	measured bool // the fields below are set
 	most     int  // processes that all commands together may have, threads included; 0: no group above the host bounds them
 }
 
@@ -55,7 +55,7 @@ func (r *reserved) ofCommand(bound int) int {
 	return tighter(bound, r.most-r.most/4)
 }
 
-// tighter is the smaller of two bounds of which those below 1 are none.
+// tighter is the smaller of two bounds; a bound below 1 is none.
 func tighter(a, b int) int {
 	if a < 1 || b < 1 {
 		return max(a, b, 0)

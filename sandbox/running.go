@@ -44,8 +44,8 @@ func (r *running) count() int {
 	return len(r.all)
 }
 
-// close kills all and lets no other join. It waits until they are gone, but not for long: what the kernel holds up goes when
-// that lets it.
+// close kills all and lets no other join. It waits for their end, but not for long: a process that is stuck in the kernel
+// ends later.
 func (r *running) close() {
 	r.mu.Lock()
 	r.closed = true

@@ -39,7 +39,7 @@ type Session struct {
 	namesInUse sync.RWMutex // by the supervisors of its commands: see notify.Judges
 }
 
-// Open looks at what the sandbox of a session is made of. It makes nothing, and starts no process: see [Session.Make].
+// Open checks the parts of a session's sandbox. It makes nothing, and starts no process: see [Session.Make].
 func Open(o Options) (*Session, error) {
 	s := &Session{o: o, level: o.Level, view: &view{}}
 	if s.level == None {
@@ -225,7 +225,7 @@ func setupFailed(err error) error {
 		"the sandbox was not made, and the command did not run: "+err.Error()+"; see toolhost doctor").Because(err)
 }
 
-// shortage is agenttool.Shortage for what makes a sandbox. EAGAIN is an answer of clone(2), and the kernel says ENOSPC for namespaces
+// shortage is agenttool.Shortage for errors of making a sandbox. EAGAIN is an answer of clone(2), and the kernel says ENOSPC for namespaces
 // that it does not allow.
 func shortage(doing string, err error) error {
 	var without noNamespaces

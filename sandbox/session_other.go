@@ -15,7 +15,7 @@ import (
 // errLinux is why there is no sandbox elsewhere.
 var errLinux = errors.New("the sandbox is made of what Linux has; this system has no other yet")
 
-// Session is what one host process starts its commands by. On this system they are Unconfined.
+// Session starts the commands of one host process. On this system they are Unconfined.
 type Session struct {
 	running   running
 	protected *protect.Cache
@@ -27,7 +27,7 @@ func Open(o Options) (*Session, error) {
 		return nil, agenttool.Failure(agenttool.SetupRequired, "sandbox_unavailable", errLinux.Error()).Because(errLinux)
 	}
 	for fd := 3; fd < 256; fd++ {
-		syscall.CloseOnExec(fd) // what we may have been started with is nothing for a command
+		syscall.CloseOnExec(fd) // descriptors that we inherited are not for commands
 	}
 	return &Session{protected: o.Protected}, nil
 }
@@ -98,7 +98,7 @@ func sameDirectory(c *Command) error {
 	return nil
 }
 
-// Close ends every command of the session, with what is left in its group.
+// Close ends every command of the session, with the rest of its group.
 func (s *Session) Close() error {
 	s.running.close()
 	if s.protected != nil {

@@ -11,7 +11,7 @@ import (
 )
 
 // sockets are the local sockets of one network namespace, as the kernel lists them: with the inode of the name that each
-// was bound to. Nobody else's socket is ever in the list, whatever its name or wherever that was moved, and no inode is
+// was bound to. The list never has sockets of other namespaces, whatever their names, and no inode is
 // bound twice.
 type sockets struct {
 	network uint64 // the namespace's cookie, which all of its sockets have
@@ -61,7 +61,7 @@ func (s *sockets) close() {
 	}
 }
 
-// networkOf returns the cookie of the network namespace in which a socket was made.
+// networkOf returns the cookie of a socket's network namespace.
 func networkOf(socket int) (uint64, error) {
 	return unix.GetsockoptUint64(socket, unix.SOL_SOCKET, unix.SO_NETNS_COOKIE)
 }
@@ -82,8 +82,8 @@ const (
 	listingPart = 32 << 10
 )
 
-// listens reports whether a socket of the namespace listens at name. What goes on meanwhile may hide a socket from a
-// listing that comes in parts, so nothing is taken for missing that was missed once.
+// listens reports whether a socket of the namespace listens at name. Changes meanwhile may hide a socket from a
+// listing that comes in parts, so a socket counts as missing only after two listings.
 func (s *sockets) listens(name boundName) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -11,9 +11,9 @@ import (
 	"toolhost/permissions/protect"
 )
 
-// tripwire compares the protected names with what they were before the command ran, while it runs and when it has ended.
-// Whatever changed was not changed by it as far as the mounts hold. At the end a name that is new is taken out of use; what
-// runs in repositories that are new is put aside at once.
+// tripwire compares the protected names with their state before the command ran, while it runs and when it has ended.
+// As far as the mounts hold, the command did not make these changes. At the end a new name is taken out of use; hooks and
+// configuration of new repositories are put aside at once.
 type tripwire struct {
 	before  *protect.Snap
 	names   names
@@ -94,14 +94,14 @@ func (t *tripwire) look(report func(Violation), ended bool) {
 	}
 }
 
-// changed reports protected names that are not what they were.
+// changed reports protected names that changed.
 func (t *tripwire) changed(report func(Violation), ended bool) {
 	changes, err := t.before.Changes()
 	if err != nil {
 		report(Violation{Wall: Changed, Detail: "what is protected could not be looked at again: " + err.Error()})
 		return
 	}
-	within := "" // a directory that was told of
+	within := "" // a directory that was reported
 	for _, c := range changes {
 		if t.allowed.change(c.Path) {
 			continue
@@ -126,7 +126,7 @@ func (t *tripwire) changed(report func(Violation), ended bool) {
 	}
 }
 
-// deed is what was done to a path.
+// deed describes a change of a path.
 func deed(c protect.Change) string {
 	switch {
 	case c.Before.Kind == protect.Absent:

@@ -13,22 +13,22 @@ type Violation struct {
 	Path    string `json:"path,omitempty"`  // as the command sees it
 	Host    string `json:"host,omitempty"`  // NAME:PORT
 	Call    string `json:"call,omitempty"`  // the system call that was refused
-	Rule    string `json:"rule,omitempty"`  // what the path or host falls under
-	Grant   string `json:"grant,omitempty"` // what would permit it, in the words of a decision; "" if nothing does
+	Rule    string `json:"rule,omitempty"`  // the rule for the path or host
+	Grant   string `json:"grant,omitempty"` // the grant that would permit it; "" if there is none
 	Detail  string `json:"detail,omitempty"`
-	Certain bool   `json:"certain"` // false: read from what the command said, and only likely
+	Certain bool   `json:"certain"` // false: guessed from the command's output, and only likely
 
 	harmless bool // of the tripwire: nothing runs because of it, and the person need not hear
 }
 
-// Wall is what held.
+// Wall is the wall that refused.
 type Wall string
 
 // The walls.
 const (
 	ProtectedName Wall = "protected_name" // writing a name that other programs run or obey
 	Egress        Wall = "egress"         // reaching a host
-	Changed       Wall = "tripwire"       // a protected name was not what it was when the command had ended
+	Changed       Wall = "tripwire"       // a protected name had changed when the command ended
 	FileSystem    Wall = "file_system"    // a place that is read-only or masked
 	NoNetwork     Wall = "network"        // there is no network
 	Bound         Wall = "bound"          // a bound on processes, memory or scratch
@@ -68,14 +68,14 @@ func (v *violations) addAny(found Violation, ok bool) {
 	}
 }
 
-// all returns what was kept.
+// all returns the kept violations.
 func (v *violations) all() []Violation {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return slices.Clone(v.list)
 }
 
-// String says what happened, to what, and what would permit it.
+// String describes the refusal, its object, and the grant that would permit it.
 func (v Violation) String() string {
 	what := v.Path + v.Host
 	var b strings.Builder

@@ -10,12 +10,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// wall is what a Landlock domain is to hold.
+// wall is the content of a Landlock domain.
 type wall struct {
 	attr    landlock.RulesetAttr
 	open    []placement // with all rights that anything is granted
 	devices *os.File    // likewise: a /dev that no path leads to; nil for none
-	read    []string    // what may be read, as far as it is there
+	read    []string    // places that may be read, if they exist
 }
 
 // ruleset makes the ruleset of the wall.
@@ -53,7 +53,7 @@ func (w *wall) addRules(ruleset int) error {
 	return nil
 }
 
-// allow grants rights at and below a place, if that is still what it was: a place without numbers is what is there.
+// allow grants rights at and below a place, if that is unchanged: a place without numbers means the entry there now.
 func allow(ruleset int, at identity, rights uint64) error {
 	fd, err := unix.Openat2(unix.AT_FDCWD, at.path, &unix.OpenHow{
 		Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS,
@@ -79,8 +79,8 @@ func addRule(ruleset, fd int, rights uint64) error {
 	return landlock.LandlockAddPathBeneathRule(ruleset, &landlock.PathBeneathAttr{AllowedAccess: rights, ParentFd: fd}, 0)
 }
 
-// walls keeps the rulesets of a session, of which most commands have one of two. A rule holds the file itself, so what it grants
-// stays what it was. The zero value is ready for use.
+// walls keeps the rulesets of a session, of which most commands have one of two. A rule holds the file itself, so its grant
+// stays the same. The zero value is ready for use.
 type walls struct {
 	mu  sync.Mutex
 	all map[string]*os.File

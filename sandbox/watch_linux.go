@@ -12,15 +12,15 @@ import (
 	"toolhost/sandbox/enter"
 )
 
-// watch sees when somebody outside replaces what is covered in running sandboxes: a mount goes away with the name that it
-// covers, so it has to be made again, in each. It is done within milliseconds, and said.
+// watch notices when a process outside replaces a name that is covered in running sandboxes: the mount goes away with the name,
+// so it has to be made again, in each sandbox. That takes milliseconds, and is reported.
 type watch struct {
 	mu      sync.Mutex
 	files   *inotify // one for the session: to make one takes as long as a sandbox
 	running map[*Process]*watched
 }
 
-// watched is what is watched for one process.
+// watched are the watches of one process.
 type watched struct {
 	names   names
 	covered []covering
@@ -33,7 +33,7 @@ type covering struct {
 	op   enter.Op
 }
 
-// add watches over what is covered for a process until leave is called. Where the kernel watches no more, replaced names
+// add watches the covered names of a process until leave is called. If the kernel has no more watches, replaced names
 // stay open until the command ends, and that is reported.
 func (w *watch) add(p *Process, n names, secrets []protect.Entry) (leave func()) {
 	var covered []covering
@@ -76,8 +76,8 @@ func (w *watch) start() (err error) {
 	return nil
 }
 
-// watchedDirs are the directories in which a name that matters may be replaced or come into being: those above what is
-// covered, up to the root, and the tops of roots and work trees.
+// watchedDirs are the directories where a relevant name may be replaced or made: those above covered names, up to the root,
+// and the tops of roots and work trees.
 func watchedDirs(n names, covered []covering) []string {
 	dirs := slices.Concat(n.all.Roots, n.all.Watch, n.granted.Pins)
 	for _, c := range covered {
@@ -113,7 +113,7 @@ func (w *watch) replaced(path string) {
 // maxCovered bounds what is covered in one sandbox.
 const maxCovered = 500
 
-// remove forgets a process, and the directories that nobody else needs.
+// remove forgets a process, and the directories that no other one needs.
 func (w *watch) remove(p *Process) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
