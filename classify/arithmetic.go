@@ -42,7 +42,7 @@ func (w calculator) arith(x syntax.ArithmExpr) {
 	switch x := x.(type) {
 	case *syntax.Word:
 		if !w.numericWord(x) {
-			w.unknown("what is not a number in arithmetic may run what it holds")
+			w.unknown("a word that is no number may run code in arithmetic")
 		}
 	case *syntax.ParenArithm:
 		w.arith(x.X)

@@ -216,7 +216,7 @@ func (w *walk) runs(c program.Command) {
 		argv = append(argv[:len(argv):len(argv)], program.Word{Many: true})
 	}
 	if len(argv) == 0 {
-		w.hidden("what it runs is not known")
+		w.hidden("the command that it runs is not known")
 		return
 	}
 	w.simple(argv, byProgram)
@@ -227,11 +227,11 @@ func (w *walk) runs(c program.Command) {
 func (w *walk) shellText(text program.Word, c program.Command) {
 	bash := c.Bash
 	if !text.Static {
-		w.hidden("what the shell runs is not known")
+		w.hidden("the shell's command is not known")
 		return
 	}
 	if _, ok := unfit(text.Text); !ok {
-		w.hidden("what the shell runs cannot be parsed")
+		w.hidden("the shell's command cannot be parsed")
 		return
 	}
 	if form := program.OnlyBash(text.Text); form != "" && !bash {
@@ -239,7 +239,7 @@ func (w *walk) shellText(text program.Word, c program.Command) {
 	}
 	tree := understood(text.Text)
 	if tree.failed {
-		w.hidden("what the shell runs is not understood: " + tree.reason.Text)
+		w.hidden("the shell's command is not understood: " + tree.reason.Text)
 		return
 	}
 	outer, inner, away, source := w.scope, w.inner, w.away, w.source

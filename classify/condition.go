@@ -90,7 +90,7 @@ func (w tester) binaryTest(x *syntax.BinaryTest) {
 func (w tester) compared(x syntax.TestExpr) {
 	word, ok := x.(*syntax.Word)
 	if !ok || !calculator(w).numericWord(word) && !isInteger(word.Lit()) {
-		w.unknown("what is not a number beside -eq may run what it holds")
+		w.unknown("a word that is no number may run code beside -eq")
 	}
 }
 
@@ -120,7 +120,7 @@ func judgeTest(a *program.Args, u *program.Use) {
 	}
 	for i, word := range words {
 		if word.Many && !word.Number && (!word.Glob || word.Text == "" || word.Text[0] == '-') {
-			u.Unknown("test: an expansion without quotes may become an operator that runs what is in a subscript", word)
+			u.Unknown("test: an expansion without quotes may become an operator that runs the code in a subscript", word)
 		}
 		var next program.Word
 		if i+1 < len(words) {

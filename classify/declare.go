@@ -85,7 +85,7 @@ func (w assigner) declareName(variant string, a *syntax.Assign, prints bool) {
 			w.unknown("some shells make several variables of one value that is not known")
 		}
 		if variant != "export" && a.Array == nil && w.mayBeList(a.Value) {
-			w.unknown(variant + " runs what is in a value that begins with (, if the variable is an array")
+			w.unknown(variant + " runs the code in a value that begins with (, if the variable is an array")
 		}
 		w.assign(a, false)
 		if variant == "local" || len(w.calls) > 0 && variant != "export" {

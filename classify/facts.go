@@ -240,7 +240,7 @@ var inferred = []string{"read_only", "destructive", "open_world", "concurrency_s
 
 func (rec *record) keeps(what string) {
 	rec.note(tally{unknown: true, long: true})
-	rec.fact("long_running", what+" keeps all that it reads, and what it reads does not end")
+	rec.fact("long_running", what+" keeps all its input, and its input does not end")
 }
 
 // mayRun records that a simple command may run more than the parts and mentions say, because its words name it, and why.

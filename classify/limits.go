@@ -57,7 +57,7 @@ func unfit(text string) (reason agenttool.Reason, ok bool) {
 		return reasonAt(text, at, "there is a NUL byte, at which bash would go on with other text"), false
 	}
 	if at := joinedComment(text); at >= 0 {
-		return reasonAt(text, at, "what may be a comment ends in a backslash, which continues no comment in bash"), false
+		return reasonAt(text, at, "a possible comment ends in a backslash, which continues no comment in bash"), false
 	}
 	if at := tooDeep(text); at >= 0 {
 		return reasonAt(text, at, "the command line is nested too deeply"), false

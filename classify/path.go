@@ -69,7 +69,7 @@ func (sh *shell) special(text string, at program.Word) {
 func (sh *shell) kernel(full string, at program.Word) {
 	switch clean := path.Clean(full); {
 	case below(clean, "/dev") && (clean != "/dev" || !at.Static) && !quietDevice(clean):
-		sh.strange("`"+clean+"` is a device, and what reading it does is not known", at)
+		sh.strange("`"+clean+"` is a device, and the effect of reading it is not known", at)
 	case (below(clean, "/proc") || below(clean, "/sys")) && !ownProcess(clean, full):
 		sh.note(tally{observes: true})
 	}

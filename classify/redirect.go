@@ -131,7 +131,7 @@ func (w redirector) duplicate(r *syntax.Redirect, target program.Word) {
 			w.fromElsewhere()
 		}
 	case strings.HasPrefix(strings.TrimLeft(target.Text, "0123456789"), "-"):
-		w.unknown("bash ends this redirection at the -, and what follows is another word")
+		w.unknown("bash ends this redirection at the -, and another word follows")
 		w.note(tally{gap: true})
 	case r.Op == syntax.DplIn:
 		w.unknown("the descriptor that is read is not known")

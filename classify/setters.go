@@ -16,7 +16,7 @@ var naming = program.WordSet(`BASH_ALIASES BASH_CMDS IFS`)
 func (sh unseen) setsUnseen(name string) {
 	name, _, _ = strings.Cut(name, "[")
 	if naming[name] || inherited[name] {
-		sh.mayRun("the variable " + name + " says what commands run, and what it holds here is not known")
+		sh.mayRun("the variable " + name + " decides what commands run, and its value here is not known")
 	}
 }
 

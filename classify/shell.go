@@ -97,7 +97,7 @@ func (sh *shell) begin(argv []program.Word) (outer int) {
 	if sh.scope.doubt != "" && sh.scope.void == "" {
 		sh.note(tally{unknown: true})
 		sh.parts[sh.part].Reasons = []agenttool.Reason{sh.placed(agenttool.Reason{
-			Fact: "read_only", Text: cut.Short("what stands before it may change what it means: "+sh.scope.doubt, maxReason), Line: at.Line, Column: at.Column})}
+			Fact: "read_only", Text: cut.Short("the text before it may change its meaning: "+sh.scope.doubt, maxReason), Line: at.Line, Column: at.Column})}
 	}
 	return outer
 }

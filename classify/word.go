@@ -281,7 +281,7 @@ func (w expander) partOf(f *field, part syntax.WordPart, quoted bool) {
 		f.number(true, false)
 	case *syntax.ProcSubst:
 		if len(x.Stmts) == 0 {
-			w.unknown("what a substitution without a command becomes is not the same for all")
+			w.unknown("versions of bash differ in a substitution without a command")
 		}
 		w.subshell(func() {
 			w.scope.captured = x.Op == syntax.CmdIn || w.scope.captured

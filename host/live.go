@@ -97,7 +97,7 @@ func (l *live) keep(c *call, out agenttool.Output) error {
 	}
 	if held > l.memory/batchShare {
 		return agenttool.Failure(agenttool.ResultTooLarge, "batch_full",
-			"memory is limited here and holds no more of what the calls of batches return: make this call again by itself")
+			"memory is limited here and holds no more results of batches: make this call again by itself")
 	}
 	c.batch.held += size
 	return nil

@@ -64,11 +64,11 @@ func (a *approval) override(ctx context.Context, failure error) error {
 	case err != nil && ctx.Err() != nil:
 		return err
 	case answer.Unseen != "":
-		return hinted(failure, "it was asked whether it may have what it was kept from, and "+answer.Unseen)
+		return hinted(failure, "a prompt asked whether it may have the refused access, and "+answer.Unseen)
 	case err != nil:
 		return failure
 	case answer.Behavior != agenttool.Allow:
-		return hinted(failure, "a person looked at what it was kept from and said no"+said(answer.Feedback))
+		return hinted(failure, "a user looked at the refused access and said no"+said(answer.Feedback))
 	}
 	grants := answer.Grants
 	if len(grants) == 0 {
@@ -76,7 +76,7 @@ func (a *approval) override(ctx context.Context, failure error) error {
 	}
 	if !a.c.readOnly() {
 		a.c.host.overrides.add(a.identity(), grants)
-		return hinted(failure, "partly done: what it was kept from ("+strings.Join(grants, ", ")+") is granted now. Look what it did, and make the same call again"+
+		return hinted(failure, "partly done: the refused access ("+strings.Join(grants, ", ")+") is granted now. Look what it did, and make the same call again"+
 			said(answer.Feedback))
 	}
 	a.granted, a.policy, a.feedback = grants, a.c.host.rules.Policy(), answer.Feedback

@@ -44,7 +44,7 @@ func TestReasonIsOfTheDecidingFact(t *testing.T) {
 			"`p` is not a program that toolhost knows, and mode dont_ask denies what would ask"},
 		{"mode plan", Plan, askedPart(agenttool.No, agenttool.No, agenttool.No, agenttool.Yes,
 			harmless, reasonOf("read_only", "`p x` runs code of this project")),
-			"mode plan runs only what reads: `p x` runs code of this project"},
+			"mode plan runs only calls that read: `p x` runs code of this project"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

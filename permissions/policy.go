@@ -197,7 +197,7 @@ func (p Policy) verdict(r Request) verdict {
 		return because(agenttool.Allow, kindMode, "it only reads, and nothing but what may be read")
 	}
 	if p.Mode == Plan {
-		return because(agenttool.Deny, kindMode, "mode plan runs only what reads: "+causeOf(&p, r).sentence(f))
+		return because(agenttool.Deny, kindMode, "mode plan runs only calls that read: "+causeOf(&p, r).sentence(f))
 	}
 	if writesProtected {
 		return p.protect(protected)
@@ -237,9 +237,9 @@ func (p Policy) allowed(r Request) verdict {
 	v := verdict{}
 	switch {
 	case p.Mode == Bypass:
-		v = because(agenttool.Allow, kindMode, "mode bypass runs whatever no rule forbids")
+		v = because(agenttool.Allow, kindMode, "mode bypass runs every call that no rule forbids")
 	case p.Mode == Sandboxed && p.confined(r):
-		v = because(agenttool.Allow, kindMode, "mode sandboxed runs what the sandbox holds")
+		v = because(agenttool.Allow, kindMode, "mode sandboxed runs commands that the sandbox confines")
 		v.grants = p.set.networks()
 	case (p.Mode == AcceptEdits || p.Mode == Sandboxed) && edit{&p, r}.inside():
 		v = because(agenttool.Allow, kindMode, "mode "+string(p.Mode)+" lets files of the workspace be edited")
@@ -266,7 +266,7 @@ func (p Policy) byRule(b agenttool.Behavior, f finding) verdict {
 	if b == agenttool.Ask {
 		word = "asked about because of "
 		if f.sure == maybe {
-			word = "asked about, since it may be what is meant by "
+			word = "asked about, since it may be a match of "
 		}
 	}
 	v.why = word + describe(rule)
@@ -279,7 +279,7 @@ func (p Policy) byRule(b agenttool.Behavior, f finding) verdict {
 // unsure is the verdict for a deny rule that may match, depending on an unknown part of the call.
 func (p Policy) unsure(f finding) verdict {
 	v := p.byRule(agenttool.Ask, f)
-	v.why = "part of the command is not known, and it may be what is denied by " + describe(v.rules[0])
+	v.why = "part of the command is not known, and may be denied by " + describe(v.rules[0])
 	if f.why != "" {
 		v.why = f.why + "; it may run what is denied by " + describe(v.rules[0])
 	}

@@ -83,7 +83,7 @@ func fallsUnder(s *agenttool.Subcommand, rule *Rule, b agenttool.Behavior, sure 
 	s.Behavior, s.Rule, s.Source, s.Where = b, rule.Text, rule.Origin.Source, rule.Origin.Where()
 	switch {
 	case sure == maybe:
-		s.Behavior, s.Reason = agenttool.Ask, "it may be what is meant by "+describe(rule)
+		s.Behavior, s.Reason = agenttool.Ask, "it may be a match of "+describe(rule)
 	case b == agenttool.Allow:
 		s.Reason = "allowed by " + describe(rule)
 	case b == agenttool.Ask:

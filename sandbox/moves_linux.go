@@ -26,7 +26,7 @@ func (j *judge) carries(m notify.Move) *Violation {
 func (j *judge) carriesBelow(at int, to string, left *int) *Violation {
 	fd, err := unix.Openat(at, ".", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return &Violation{Wall: FileSystem, Path: to, Detail: "what is in the directory that moves could not be looked at: " + err.Error()}
+		return &Violation{Wall: FileSystem, Path: to, Detail: "the content of the moving directory could not be checked: " + err.Error()}
 	}
 	dir := os.NewFile(uintptr(fd), "/proc/self/fd/"+strconv.Itoa(fd)) // for entries whose type readdir does not tell
 	defer dir.Close()
@@ -48,7 +48,7 @@ func (j *judge) carriesBelow(at int, to string, left *int) *Violation {
 		}
 		child, err := unix.Openat(fd, e.Name(), unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 		if err != nil {
-			return &Violation{Wall: FileSystem, Path: path, Detail: "what is in the directory that moves could not be looked at: " + err.Error()}
+			return &Violation{Wall: FileSystem, Path: path, Detail: "the content of the moving directory could not be checked: " + err.Error()}
 		}
 		v := j.carriesBelow(child, path, left)
 		_ = unix.Close(child)

@@ -53,7 +53,7 @@ func (p Profile) check() error {
 
 // withoutSandbox is why a profile cannot be had in a session of level None.
 func withoutSandbox(p Profile) error {
-	return fmt.Errorf("the profile %s needs a sandbox, and this session has none: only what is %s runs in it", p.Access, Unconfined)
+	return fmt.Errorf("the profile %s needs a sandbox, and this session has none: only the profile %s runs in it", p.Access, Unconfined)
 }
 
 // Command is a command to run.

@@ -25,7 +25,7 @@ func Promises() []Promise {
 			[]string{"files that are there", "names that are not there yet", "hooks"}},
 		{"reported", "other names that programs obey, such as workflows, are reported to the person when they change", watched,
 			[]string{"names that tools of today obey", "TestTripwireReachesThePerson"}},
-		{"repositories", "what git would run in repositories that it makes is out of use until the person allows it", every,
+		{"repositories", "hooks and configured programs of repositories that it makes are out of use until the user allows them", every,
 			[]string{"repositories that a call makes wait", "repositories that are copied or fetched wait"}},
 		{"home", "of home directories it reads tool chains, listed configuration and what was granted", every,
 			[]string{"credentials of today's programs", "homes of others and the machine's own", "TestHomeIsClosed"}},

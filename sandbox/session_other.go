@@ -13,7 +13,7 @@ import (
 )
 
 // errLinux is why there is no sandbox elsewhere.
-var errLinux = errors.New("the sandbox is made of what Linux has; this system has no other yet")
+var errLinux = errors.New("the sandbox needs Linux: this system has none yet")
 
 // Session starts the commands of one host process. On this system they are Unconfined.
 type Session struct {

@@ -98,7 +98,7 @@ func (t *tripwire) look(report func(Violation), ended bool) {
 func (t *tripwire) changed(report func(Violation), ended bool) {
 	changes, err := t.before.Changes()
 	if err != nil {
-		report(Violation{Wall: Changed, Detail: "what is protected could not be looked at again: " + err.Error()})
+		report(Violation{Wall: Changed, Detail: "the protected names could not be checked again: " + err.Error()})
 		return
 	}
 	within := "" // a directory that was reported

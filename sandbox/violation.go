@@ -102,7 +102,7 @@ func (v Violation) String() string {
 		fmt.Fprintf(&b, "the sandbox kept the command from %s", what)
 	}
 	if !v.Certain {
-		b.WriteString(" (likely, by what the command said)")
+		b.WriteString(" (likely, by the command's output)")
 	}
 	if v.Grant != "" {
 		fmt.Fprintf(&b, "; grant %s would permit it", v.Grant)

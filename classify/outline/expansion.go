@@ -17,7 +17,7 @@ func (r words) parameter(quoted bool) {
 	} else if c := r.peek(0); c >= '0' && c <= '9' || c != 0 && strings.IndexByte("@*#?-$!", c) >= 0 {
 		r.at++
 	} else if r.at == start {
-		r.doubt("what ${ begins depends on the version of bash")
+		r.doubt("the meaning of ${ depends on the version of bash")
 		return
 	}
 	if r.peek(0) == '[' {
@@ -60,7 +60,7 @@ func (r words) index() {
 func (r words) inParameter(quoted bool) {
 	switch c, next := r.text[r.at], r.peek(1); {
 	case quoted && (c == '`' || c == '$' && (next == '\'' || next == '"')):
-		r.doubt("what quotes mean in an expansion that stands in quotes is not the same for all")
+		r.doubt("versions of bash treat quotes in a quoted expansion differently")
 	case quoted && c == '\'':
 		r.either()
 	case quoted && c == '"':
@@ -122,7 +122,7 @@ func (r words) arithmetic() {
 				r.at++ // 16#ff
 				continue
 			}
-			r.doubt("what quotes mean in arithmetic is not the same for all")
+			r.doubt("versions of bash treat quotes in arithmetic differently")
 		case '"':
 			r.take(1, Quote)
 			r.double(false)
@@ -153,7 +153,7 @@ func (r words) brackets() {
 		case c == '$':
 			r.dollar(true)
 		case kinds[c] == special || c == '[' || c == '\n' || c == '#':
-			r.doubt("what quotes mean in arithmetic is not the same for all")
+			r.doubt("versions of bash treat quotes in arithmetic differently")
 		default:
 			r.at++
 		}

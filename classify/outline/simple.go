@@ -102,7 +102,7 @@ func (r commands) redirect() bool {
 	}
 	if r.peek(n+1) == '(' && length == 1 {
 		if n > 0 {
-			r.doubt("what a number before a substitution is depends on the version of bash")
+			r.doubt("the meaning of a number before a substitution depends on the version of bash")
 		}
 		return false
 	}
@@ -118,7 +118,7 @@ func (r commands) redirect() bool {
 	}
 	from := r.at
 	if r.argument(); (op == ">&" || op == "<&") && closes(r.text[from:r.at]) {
-		r.doubt("bash ends this redirection at the -, and what follows is another word")
+		r.doubt("bash ends this redirection at the -, and another word follows")
 	}
 	return true
 }

@@ -190,7 +190,7 @@ func (r words) backquotes(quoted bool) {
 	}
 	inside := r.text[r.at : r.at+n]
 	if strings.IndexByte(inside, '\\') >= 0 || quoted && strings.IndexByte(inside, '"') >= 0 || commented(inside) {
-		r.doubt("what stands between backquotes depends on what is around them")
+		r.doubt("the meaning of backquotes depends on the quotes around them")
 		return
 	}
 	end := r.end

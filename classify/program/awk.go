@@ -69,7 +69,7 @@ func judgeAwkInput(w Word, u *Use) {
 	default:
 		u.Reads = append(u.Reads, w)
 		if !w.Static && strings.HasPrefix("/inet", w.Text) && !(w.Glob && w.Text == "") {
-			u.Add(Reaches, "awk may connect to what is not known")
+			u.Add(Reaches, "awk may connect to an unknown place")
 		}
 	}
 }

@@ -55,7 +55,7 @@ func buildSpecs() []*Spec {
 			Effects: "writes reaches runs_code", Loses: true, Judge: judgeInfrastructure},
 		{Names: "vagrant", Raw: true, Carries: "command", Effects: "writes reaches runs_code", Loses: true, Judge: judgeInfrastructure},
 		{Names: "direnv mise asdf devbox nix nix-shell nix-build guix", Raw: true, Carries: "command", Effects: "writes runs_code",
-			Judge: reason("runs what the environment of the project names")},
+			Judge: reason("runs programs that the environment of the project names")},
 	}
 }
 

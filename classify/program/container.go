@@ -134,7 +134,7 @@ func kubectlSubs() []*Spec {
 		--chunk-size:text --subresource:text --show-managed-fields -R,--recursive -f,--filename:read `
 	ask := func(names, options string) *Spec {
 		return &Spec{Names: names, Options: options, Operands: "text*", Effects: "reaches not_concurrent",
-			Judge: reason("asks the cluster, may run the program that makes credentials, and keeps a cache of what there is")}
+			Judge: reason("asks the cluster, may run the program that makes credentials, and keeps a cache of its resources")}
 	}
 	return []*Spec{
 		ask("get", selects+`-w,--watch!long_running --watch-only!long_running --output-watch-events --raw:text

@@ -79,7 +79,7 @@ func partialDestroyers() []*Spec {
 		{Partial: true, Raw: true, Names: "srm trash", Effects: "destroys", Judge: reason("deletes files")},
 		{Partial: true, Raw: true, Effects: "destroys", Judge: reason("destroys content"),
 			Names: "wipe scrub blkdiscard wipefs sfdisk fdisk parted mkswap mke2fs cryptsetup lvremove vgremove pvremove"},
-		{Partial: true, Raw: true, Names: "mkfs", Effects: "destroys", Judge: reason("makes a file system over what was there")},
+		{Partial: true, Raw: true, Names: "mkfs", Effects: "destroys", Judge: reason("makes a file system over the old content")},
 		{Partial: true, Raw: true, Names: "dropdb dropuser", Effects: "destroys", Judge: reason("removes a database or a user")},
 		{Partial: true, Raw: true, Names: "mysqladmin", Loses: true, Judge: judgeWords("removes a database", "drop")},
 	}

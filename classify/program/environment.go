@@ -26,7 +26,7 @@ func VariableNamesCode(name string, value Word) string {
 	case len(value.Text) == 2 && value.Text[0] == '-' && value.Text[1]|0x20 >= 'a' && value.Text[1]|0x20 <= 'z':
 		return "" // one letter, as in ARGS=-v
 	case !plainText(value.Text), strings.HasPrefix(value.Text, "-"):
-		return "the variable " + name + " holds what may be code or options: " + value.Text
+		return "the variable " + name + " may hold code or options: " + value.Text
 	case outside(value.Text):
 		return "the variable " + name + " holds a path outside the project, which may be code: " + value.Text
 	}

@@ -120,8 +120,8 @@ func (f *finder) primary(w Word) {
 	case findWrite[w.Text]:
 		f.output(w)
 	case w.Text == "-delete":
-		f.use.Add(Destroys, "removes what it finds")
-		f.use.Add(Writes, "removes what it finds")
+		f.use.Add(Destroys, "removes the files that it finds")
+		f.use.Add(Writes, "removes the files that it finds")
 	case w.Text == "-exec" || w.Text == "-execdir" || w.Text == "-ok" || w.Text == "-okdir":
 		f.command(w)
 	case f.path(w): // find says that paths must come first
@@ -175,7 +175,7 @@ func (f *finder) command(action Word) {
 			return
 		}
 		if !w.Static && (w.Many && !w.Glob || w.Text == "" || w.Text[0] == ';' || w.Text[0] == '+') {
-			f.use.Unknown("find: this word may end the command, and what follows would be an expression", w)
+			f.use.Unknown("find: this word may end the command, and an expression would follow", w)
 		}
 	}
 	f.use.Unknown("find: "+action.Text+" has no end", action)

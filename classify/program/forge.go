@@ -36,7 +36,7 @@ func judgeAWS(a *Args, u *Use) {
 	}
 	for _, w := range words[:min(len(words), 2)] {
 		if !w.Static {
-			u.Unknown("aws: what is asked is not known", w)
+			u.Unknown("aws: the request is not known", w)
 			awsRemoves(a, u)
 			return
 		}

@@ -111,7 +111,7 @@ func gitElsewhere(a *Args, u *Use) {
 		u.gitFiles = append(u.gitFiles, "config")
 	}
 	if len(u.gitFiles) > 0 {
-		u.Add(ReadsElsewhere, "where the git directory is, and what else in it changes, takes the disk to know")
+		u.Add(ReadsElsewhere, "the git directory, and its other changes, are known only from the disk")
 	}
 	for _, name := range u.gitFiles {
 		u.Writes = append(u.Writes, below(below(top, dir), Lit(name)))

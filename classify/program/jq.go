@@ -124,7 +124,7 @@ func (j *jqWords) operand(w Word) {
 		j.filter = true
 		if strings.Contains(w.Text, "infinite") || strings.Contains(w.Text, "repeat") {
 			j.use.Add(LongRunning, "jq: the filter may not end")
-			j.use.unproved("jq: what the filter makes may take memory without end", w)
+			j.use.unproved("jq: the filter's values may take memory without end", w)
 		}
 		if jqImports(w) {
 			j.use.Add(ReadsElsewhere, "jq: the filter may import files")

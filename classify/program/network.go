@@ -55,7 +55,7 @@ var removesKeys = judgeWords("removes keys", "flushall", "flushdb", "del", "unli
 
 // judgeWget: without a name for it, what is got replaces no file.
 func judgeWget(a *Args, u *Use) {
-	u.Reasons = append(u.Reasons, because("writes a file of what the host sends"))
+	u.Reasons = append(u.Reasons, because("writes the host's answer to a file"))
 	if !a.oneOf("--output-document", "--output-file", "--continue", "--recursive", "-N", "-nc", "--no-clobber") {
 		u.Effects = append(u.Effects, Adds)
 	}
@@ -162,7 +162,7 @@ func judgeCopies(a *Args, u *Use) {
 
 // judgeNetcat finds options that listen and options that run a program. It does not parse socat's addresses.
 func judgeNetcat(a *Args, u *Use) {
-	u.Add(Writes, "sends what it reads to another machine")
+	u.Add(Writes, "sends the files that it reads to another machine")
 	for _, w := range a.Operands {
 		text := strings.ToLower(w.Text)
 		switch {

@@ -54,7 +54,7 @@ func aptAsks(names string) *Spec {
 
 func aptChanges(names string) *Spec {
 	return &Spec{Names: names, Raw: true, Effects: "writes reaches runs_code", Locks: aptLocks,
-		Judge: reason("changes what is installed, and reaches the sources of apt's configuration")}
+		Judge: reason("changes installed packages, and reaches the sources of apt's configuration")}
 }
 
 // aptLocks are the locks of apt and dpkg while they change installed packages.
@@ -74,7 +74,7 @@ func aptRemoves() *Spec {
 func judgeDpkg(a *Args, u *Use) {
 	if !a.oneOf("--list", "--status", "--listfiles", "--search", "--print-avail", "--audit", "--verify", "--get-selections",
 		"--print-architecture", "--print-foreign-architectures", "--compare-versions", "--help", "--version") {
-		u.Add(Writes, "changes what is installed")
+		u.Add(Writes, "changes installed packages")
 	}
 }
 
@@ -86,7 +86,7 @@ func judgeRPM(a *Args, u *Use) {
 		u.Add(Writes, "creates its database if there is none")
 		u.Unknown("rpm: options may run commands", first)
 	default:
-		u.Add(Writes, "changes what is installed")
+		u.Add(Writes, "changes installed packages")
 		u.Unknown("rpm: packages run scripts", first)
 	}
 }
@@ -99,7 +99,7 @@ const pipOptions = ` --isolated --require-virtualenv -v,--verbose -q,--quiet --n
 func judgePipList(a *Args, u *Use) {
 	if a.oneOf("--outdated", "--uptodate") {
 		u.Add(Reaches, "asks the index which versions there are")
-		u.Add(NotConcurrent, "writes what the index answers into a cache")
+		u.Add(NotConcurrent, "writes the index's answers into a cache")
 	}
 }
 

@@ -95,7 +95,7 @@ func judgeBwrap(a *Args, u *Use) {
 	words := a.Operands
 	for len(words) > 0 && (!words[0].Static || strings.HasPrefix(words[0].Text, "-")) {
 		if !words[0].Static {
-			u.Unknown("what runs inside is not known", words[0])
+			u.Unknown("the command inside is not known", words[0])
 		}
 		words = words[min(1+bwrapValues[words[0].Text], len(words)):]
 	}

@@ -9,7 +9,7 @@ const sedDelimiters = "/,|#:;@!%~+=_-\"'<>&? .*^$(){}`"
 // delimits fails unless the character may stand around a pattern.
 func (p *sedParser) delimits(c byte) bool {
 	if c == 0 || strings.IndexByte(sedDelimiters, c) < 0 {
-		p.fail("what stands around a pattern is not understood")
+		p.fail("the text around a pattern is not understood")
 		return false
 	}
 	return true

@@ -43,7 +43,7 @@ func judgeShell(a *Args, u *Use) {
 		u.Reads = append(u.Reads, operands[0])
 		u.Add(RunsCode, "runs the script "+spelled(operands[0]))
 	default:
-		u.Add(RunsCode, "runs what it reads from standard input")
+		u.Add(RunsCode, "runs its standard input as code")
 	}
 }
 

@@ -75,7 +75,7 @@ func judgeEnv(a *Args, u *Use) {
 	for _, w := range a.Values("dir") {
 		u.Dir = &w
 		if !w.Static || w.Text != "." {
-			u.Unknown("env -C: what runs in another directory may read its configuration", w)
+			u.Unknown("env -C: the program may read the configuration of the other directory", w)
 		}
 	}
 	for _, w := range a.Values("name") {

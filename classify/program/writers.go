@@ -162,7 +162,7 @@ func judgeBackup(a *Args, u *Use) {
 		kept.Static = kept.Static && suffix.Static
 		u.Writes = append(u.Writes, kept)
 	}
-	u.Add(WritesElsewhere, a.Argv[0].Text+" keeps what was there under another name")
+	u.Add(WritesElsewhere, a.Argv[0].Text+" keeps the old file under another name")
 }
 
 // lastName is the name under which ln makes a link in the working directory.
@@ -194,7 +194,7 @@ func judgeChange(a *Args, u *Use) {
 	if a.Has("--recursive") && len(words) > 0 {
 		u.Add(Writes, "changes all files below a directory")
 		if slices.ContainsFunc(words, wholeSystem) {
-			u.Add(Destroys, "loses who may do what with a whole system")
+			u.Add(Destroys, "loses the permissions of a whole system")
 		}
 	}
 }

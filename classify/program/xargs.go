@@ -35,7 +35,7 @@ func judgeXargs(a *Args, u *Use) {
 			continue
 		}
 		if o.Has && !o.Value.Static {
-			u.Unknown("xargs: what is replaced is not known", o.Value)
+			u.Unknown("xargs: the replaced word is not known", o.Value)
 		}
 	}
 	if !replaces {

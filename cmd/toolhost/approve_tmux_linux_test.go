@@ -275,7 +275,7 @@ func TestTmuxPaste(t *testing.T) {
 	}
 	time.Sleep(450 * time.Millisecond)
 	w.tmux("load-buffer", text, ";", "paste-buffer", "-p", "-t", w.name)
-	w.until("what is pasted answers nothing")
+	w.until("pasted text answers nothing")
 	w.tmux("paste-buffer", "-p", "-t", w.name, ";", "paste-buffer", "-t", w.name) // again, and at once without marks
 	w.until("too quick")
 	f.WantAnswers()

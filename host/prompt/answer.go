@@ -117,7 +117,7 @@ func (b *Broker) check(p *Waiting, a Answer) error {
 		}
 	}
 	if p.Override && a.UpdatedInput != nil {
-		return refuse("what ran already cannot be edited: deny, and have it called again")
+		return refuse("a call that ran already cannot be edited: deny it, and have it called again")
 	}
 	if a.UpdatedInput != nil || len(a.Grants) > 0 {
 		return p.Call.CheckAnswer(a.UpdatedInput, a.Grants)

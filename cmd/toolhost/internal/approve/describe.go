@@ -86,7 +86,7 @@ func (p *page) matters(prompt Prompt, s Session) {
 		words = append(words, "NO SANDBOX")
 	}
 	if len(words) == 0 {
-		p.add(Plain, 9, "effects: only reads, reaches nobody")
+		p.add(Plain, 9, "effects: only reads, no network")
 		return
 	}
 	p.add(Warning, 9, "effects: "+strings.Join(words, " · "))
@@ -160,7 +160,7 @@ func (p *page) subcommands(reason *agenttool.DecisionReason) {
 	if reason == nil || len(reason.Subcommands) == 0 {
 		return
 	}
-	p.section("Its commands, each with what was decided about it")
+	p.section("Its commands, each with its decision")
 	for i, sub := range reason.Subcommands {
 		kind := Plain
 		if sub.Behavior == agenttool.Deny {
@@ -252,7 +252,7 @@ func mode(s Session) string {
 // profiles say what a sandbox profile means.
 var profiles = map[string]string{
 	"":           "none: this tool runs no commands",
-	"read_only":  "read_only: it can write nothing and reach nobody",
+	"read_only":  "read_only: it can write nothing and has no network",
 	"workspace":  "workspace: it can write the workspace and /tmp, and reach granted hosts",
 	"unconfined": "unconfined: it can do what you can",
 }

@@ -13,11 +13,11 @@ import (
 // was found.
 func Suspect(pid int) string {
 	if pid <= 0 {
-		return "who is at the other end is not known"
+		return "the process at the other end is not known"
 	}
 	environ, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
 	if err != nil {
-		return "who is at the other end cannot be looked at"
+		return "the process at the other end cannot be examined"
 	}
 	for entry := range bytes.SplitSeq(environ, []byte{0}) {
 		if bytes.HasPrefix(entry, []byte("TOOLHOST_JOB=")) {
@@ -26,11 +26,11 @@ func Suspect(pid int) string {
 	}
 	theirs, err := confinementOf(pid)
 	if err != nil {
-		return "who is at the other end cannot be looked at"
+		return "the process at the other end cannot be examined"
 	}
 	ours, err := confinementOf(os.Getpid())
 	if err != nil || theirs.filters > ours.filters || theirs.noNewPrivileges && !ours.noNewPrivileges {
-		return "it runs in a sandbox, from which nobody answers for you"
+		return "it runs in a sandbox, where no process may answer for you"
 	}
 	return ""
 }

@@ -132,7 +132,7 @@ func (c *Confinement) makeIn(state string, w *workspace.Workspace) error {
 func tooWeak(least sandbox.Level, found sandbox.Finding) error {
 	if found.Momentary {
 		return agenttool.Failure(agenttool.DependencyUnavailable, agenttool.ResourceExhausted, fmt.Sprintf(
-			"no command runs now: the machine is short of what a sandbox takes (%s): wait until other calls or jobs have ended, and try again", found.Why()))
+			"no command runs now: the machine is short of resources for a sandbox (%s): wait until other calls or jobs have ended, and try again", found.Why()))
 	}
 	if err := found.Failing(); err != nil {
 		return agenttool.SystemFailure("no command runs: no sandbox could be tried ("+found.Why()+")", err)
@@ -251,7 +251,7 @@ func (c *Confinement) Uncovered() string {
 	defer cancel()
 	m, err := c.Names.Latest(ctx)
 	if err != nil {
-		return "what must be covered could not be found out: " + err.Error()
+		return "the names to cover could not be found: " + err.Error()
 	}
 	gaps := m.Uncovered()
 	if len(gaps) == 0 {

@@ -41,7 +41,7 @@ func (s *Session) holdsSettings() bool {
 // vet says whether the process at the other end of a connection may answer prompts: a person at a terminal, and no command of a session.
 // The full sandbox hides the socket; below it this check is the only one.
 func (s *Session) vet(conn net.Conn) func(code string) native.Vetted {
-	why, terminal := "who is at the other end is not known", false
+	why, terminal := "the process at the other end is not known", false
 	socket.Peer(conn, func(pid int) { why, terminal = caller.Suspect(pid), caller.HasTerminal(pid) })
 	tries := 0
 	return func(code string) native.Vetted {

@@ -124,7 +124,7 @@ func (c *conn) read() error {
 	}
 	switch err := lines.Err(); {
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return errors.New("whoever listens there does not answer as a session")
+		return errors.New("the process that listens there does not answer as a session")
 	case errors.Is(err, bufio.ErrTooLong):
 		return fmt.Errorf("the session sent a line of more than %d bytes", stdio.MaxLine)
 	}

@@ -170,7 +170,7 @@ func (m *Model) paste(msg tea.PasteMsg) tea.Cmd {
 	if d, ok := m.dialog.(paster); ok {
 		d.paste(msg.Content)
 	} else {
-		m.notice = "what is pasted answers nothing"
+		m.notice = "pasted text answers nothing"
 	}
 	return m.disarm()
 }
