@@ -62,7 +62,7 @@ func ParseLevel(name string) (Level, error) {
 	if slices.Contains(Levels, Level(name)) {
 		return Level(name), nil
 	}
-	return "", fmt.Errorf("%q is no level: it is one of %v", name, Levels)
+	return "", fmt.Errorf("%q is no level: it is one of %s", name, strings.Join(Names(Levels), ", "))
 }
 
 // Durability selects the parts of a change that are on disk before a call ends. A replaced file always has its old or

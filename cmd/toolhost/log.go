@@ -26,6 +26,8 @@ func newLog() *cobra.Command {
 		Long: `log reads what sessions recorded. A SESSION is the id that "log list" prints, the beginning of one, a session's
 directory, or a log file; without one the last used session is meant.
 ` + exitCodes,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newLogList(), newLogShow(), newLogVerify(), newLogPrune())
 	return cmd

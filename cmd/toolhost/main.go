@@ -39,7 +39,7 @@ func run() int {
 
 // execute runs a command and returns the exit code.
 func execute(root *cobra.Command) int {
-	err := root.Execute()
+	cmd, err := root.ExecuteC()
 	var coded *exitError
 	switch {
 	case err == nil:
@@ -53,7 +53,7 @@ func execute(root *cobra.Command) int {
 		}
 		return coded.code
 	}
-	fmt.Fprintln(root.ErrOrStderr(), "toolhost: "+err.Error())
+	fmt.Fprintln(root.ErrOrStderr(), "toolhost: "+usageError(cmd, err).Error())
 	return exitUsage
 }
 

@@ -182,10 +182,10 @@ func Unanswerable(d agenttool.Decision, why string) error {
 			flags = append(flags, "--allow '"+strings.ReplaceAll(rule, "'", `'\''`)+"'")
 		}
 	}
-	if len(flags) == 0 {
-		flags = []string{"an --allow rule"}
+	message += "Start `toolhost approve` in a terminal"
+	if len(flags) > 0 {
+		message += ", add " + strings.Join(flags, " ")
 	}
-	message += "Start `toolhost approve` in a terminal, add " + strings.Join(flags, " ") +
-		", or connect a client that answers prompts (elicitation in MCP, approvals: true in agenttool/hello)"
+	message += ", or connect a client that answers prompts (elicitation in MCP, approvals: true in agenttool/hello)"
 	return agenttool.Failure(agenttool.ApprovalRejected, "approval_unavailable", message)
 }

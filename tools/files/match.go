@@ -151,6 +151,8 @@ func noMatch(text []byte, old string, terminator byte) error {
 		if near.spaces {
 			message += " (its first line is there: compare white space and the lines that follow)"
 		}
+	} else {
+		message += ": read the file again and copy the text as it is"
 	}
 	e := agenttool.Failure(agenttool.InvalidArguments, "no_match", message)
 	e.Pointer = "/old_string"

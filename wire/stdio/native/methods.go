@@ -31,7 +31,7 @@ func (f *Family) hello(params json.RawMessage) (any, error) {
 	}
 	levels := []host.Level{host.EventsNone, host.EventsResults, host.EventsProgress, host.EventsAll}
 	if !slices.Contains(levels, p.Events) {
-		return nil, stdio.Errorf(stdio.CodeInvalidParams, "invalid params: events is %q; it can be one of %v", p.Events, levels)
+		return nil, stdio.Errorf(stdio.CodeInvalidParams, "invalid params: events is %q; it can be one of %s", p.Events, strings.Join(agenttool.Names(levels), ", "))
 	}
 	view := f.o.Host.Surface()
 	said := map[string]any{

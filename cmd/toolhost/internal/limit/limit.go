@@ -87,7 +87,7 @@ func Parse(texts []string) ([]sandbox.Limit, error) {
 			err = errors.New("it cannot be negative")
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%q: %w", text, err)
+			return nil, fmt.Errorf("%q: write NAME=NUMBER, such as nofile=512 or as=4GiB", text)
 		}
 		limits = append(limits, sandbox.Limit{Resource: known.resource, Soft: uint64(n), Hard: uint64(n)})
 	}
