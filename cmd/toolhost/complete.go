@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/cut"
 	"toolhost/cmd/toolhost/internal/builtin"
 	"toolhost/cmd/toolhost/internal/dirs"
 	"toolhost/cmd/toolhost/internal/mcpconfig"
@@ -104,17 +105,24 @@ func first(c completion) completion {
 	}
 }
 
+// maxAbout is the size in bytes of the longest description of a word.
+const maxAbout = 80
+
+// described is a word with its description. Agents choose commands and directories, so the description is made visible and cut: a line
+// break in it would be a word of its own, and the terminal would obey its escape sequences.
+func described(word, about string) string { return word + "\t" + cut.Short(oneLine(about), maxAbout) }
+
 func toolNames(*cobra.Command, []string) (names []string) {
 	for _, t := range builtin.Described() {
 		d := t.Describe().Declaration
-		names = append(names, d.Name+"\t"+d.Title)
+		names = append(names, described(d.Name, d.Title))
 	}
 	return names
 }
 
 func clientNames(*cobra.Command, []string) (names []string) {
 	for _, c := range mcpconfig.Clients {
-		names = append(names, c.Name+"\t"+c.Title)
+		names = append(names, described(c.Name, c.Title))
 	}
 	return names
 }
@@ -127,7 +135,7 @@ func loggedIDs(*cobra.Command, []string) (ids []string) {
 	}
 	sessions, _, _ := persist.List(dir, listedSessions, time.Now()) // without a list there is nothing to complete
 	for _, s := range sessions {
-		ids = append(ids, fmt.Sprintf("%s\t%s, %s", s.ID, s.State, s.Started.Local().Format(time.DateTime)))
+		ids = append(ids, described(string(s.ID), fmt.Sprintf("%s, %s", s.State, s.Started.Local().Format(time.DateTime))))
 	}
 	return ids
 }
@@ -139,9 +147,9 @@ func openSessions(end string) []*remote.Session {
 }
 
 func runningIDs(*cobra.Command, []string) []string {
-	ids := []string{sockets.Newest + "\tthe newest running session"}
+	ids := []string{described(sockets.Newest, "the newest running session")}
 	for _, s := range openSessions("") {
-		ids = append(ids, string(s.ID)+"\t"+s.Workspace)
+		ids = append(ids, described(string(s.ID), s.Workspace))
 		s.Close()
 	}
 	return ids
@@ -152,7 +160,7 @@ func jobNames(cmd *cobra.Command, _ []string) (names []string) {
 	for _, s := range openSessions(end) {
 		jobs, _ := s.Jobs() // it may have ended meanwhile
 		for _, j := range jobs {
-			names = append(names, fmt.Sprintf("%s\t%s", string(j.ID), oneLine(j.Command)))
+			names = append(names, described(j.ID, j.Command))
 		}
 		s.Close()
 	}

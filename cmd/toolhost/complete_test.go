@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// completed returns what the shell offers behind words, the last of them begun, and the directive for it.
+// completed returns the completions of the last of words, and their directive.
 func completed(t *testing.T, words ...string) (offered []string, directive string) {
 	t.Helper()
 	root := newRoot()
@@ -66,6 +66,16 @@ func TestCompletion(t *testing.T) {
 		words, directive := completed(t, strings.Split(line, " ")...)
 		if !slices.Equal(words, want.words) || directive != want.directive {
 			t.Errorf("%q: %q %s, want %q %s", line, words, directive, want.words, want.directive)
+		}
+	}
+}
+
+// TestCompletionDescribesSafely: text that an agent chose adds no word, reaches no terminal, and is short.
+func TestCompletionDescribesSafely(t *testing.T) {
+	for _, about := range []string{"a\nrm -rf x\ty", "\x1b]0;title\a\x1b[2J", strings.Repeat("x", 1<<16), "\xff\u202e"} {
+		got := described("j1", about)
+		if strings.ContainsAny(got, "\n\r\x1b\a\u202e") || strings.Count(got, "\t") != 1 || len(got) > 100 || !strings.HasPrefix(got, "j1\t") {
+			t.Errorf("%.40q is described as %q", about, got)
 		}
 	}
 }
