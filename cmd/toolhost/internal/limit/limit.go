@@ -2,7 +2,6 @@
 package limit
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -83,10 +82,7 @@ func Parse(texts []string) ([]sandbox.Limit, error) {
 		if known.bytes && err != nil {
 			n, err = parseSize(value)
 		}
-		if err == nil && n < 0 {
-			err = errors.New("it cannot be negative")
-		}
-		if err != nil {
+		if err != nil || n < 0 {
 			return nil, fmt.Errorf("%q: write NAME=NUMBER, such as nofile=512 or as=4GiB", text)
 		}
 		limits = append(limits, sandbox.Limit{Resource: known.resource, Soft: uint64(n), Hard: uint64(n)})
