@@ -136,7 +136,7 @@ type Schemas struct {
 	SchemaVisibility   string          `json:"schema_visibility,omitempty"` // loaded, deferred, internal or native_ref
 }
 
-// StaticFacts are what is known of every call of the tool: a bool, or a string that says how it is computed.
+// StaticFacts hold for every call of the tool: each is a bool, or a string that names its computation.
 type StaticFacts struct {
 	IsEnabled         any `json:"is_enabled,omitempty"` // these five: a bool or a string
 	IsReadOnly        any `json:"is_read_only,omitempty"`

@@ -9,7 +9,7 @@ import (
 	"toolhost/permissions"
 )
 
-// ask shows the call to the users who can answer and waits for the answer, its expiry, or the call's end.
+// ask shows the call to the attached users and waits for the answer, its expiry, or the call's end.
 func (a *approval) ask(ctx context.Context, d agenttool.Decision, override bool) (prompt.Outcome, error) {
 	h := a.c.host
 	waits := h.live.beginWait(a.c)

@@ -25,7 +25,7 @@ func (h *Host) SetMode(m permissions.Mode) error {
 	return nil
 }
 
-// Attend registers a user who can answer prompts until detach is called: see [prompt.Broker.Attend].
+// Attend registers a user for prompts until detach is called: see [prompt.Broker.Attend].
 func (h *Host) Attend() (detach func()) { return h.prompts.Attend() }
 
 // Prompts returns the open prompts, oldest first; those that ask the same as another are counted with it.

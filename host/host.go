@@ -53,7 +53,7 @@ type Options struct {
 	HookOptions
 }
 
-// HookOptions are the hooks of a host and what they get.
+// HookOptions are the hooks of a host, with their environment and matcher.
 type HookOptions struct {
 	Hooks       []hook.Hook // run at moments of calls; [Host.SetHooks] replaces them
 	HookEnviron []string    // "NAME=value" each: what the environment of hooks is made from; nil: nothing of it

@@ -15,7 +15,7 @@ const maxShown = 64
 // link is a symbolic link in a closed directory, to a place that is shown elsewhere.
 type link struct{ path, target string }
 
-// closeHomes finds the home directories, under all their names, of which commands see only listed places. A
+// closeHomes finds the home directories, under all their names. Commands see only listed places in them. A
 // workspace that is a home, or holds it, shows it.
 func (v *view) closeHomes(home string) {
 	v.home = protect.NewHome(home)

@@ -79,7 +79,7 @@ func addRule(ruleset, fd int, rights uint64) error {
 	return landlock.LandlockAddPathBeneathRule(ruleset, &landlock.PathBeneathAttr{AllowedAccess: rights, ParentFd: fd}, 0)
 }
 
-// walls keeps the rulesets of a session, of which most commands have one of two. A rule holds the file itself, so its grant
+// walls keeps the rulesets of a session; most commands have one of two. A rule holds the file itself, so its grant
 // stays the same. The zero value is ready for use.
 type walls struct {
 	mu  sync.Mutex

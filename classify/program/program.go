@@ -315,7 +315,7 @@ type Command struct {
 // Has reports whether an effect was found.
 func (u *Use) Has(e Effect) bool { return slices.Contains(u.Effects, e) }
 
-// absorb adds what another use says.
+// absorb adds the findings of another use.
 func (u *Use) absorb(v *Use) {
 	u.Understood = u.Understood && v.Understood
 	u.lost, u.opaque, u.project = u.lost || v.lost, u.opaque || v.opaque, u.project+v.project

@@ -283,7 +283,7 @@ func TestCommandsOfTheDocs(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, m := range regexp.MustCompile(`(?m)^    (?:\./)?toolhost (.*)$`).FindAllStringSubmatch(string(text), -1) {
-			line, _, _ := strings.Cut(m[1], "  ") // what it is for
+			line, _, _ := strings.Cut(m[1], "  ") // its explanation
 			line, _, _ = strings.Cut(line, " >")
 			checked++
 			if err := accepted(line); err != nil {
@@ -325,7 +325,7 @@ func blocks(t *testing.T, page, mark string) (list []string) {
 	return list
 }
 
-// executed runs a command line in this process and returns what it prints.
+// executed runs a command line in this process and returns its output.
 func executed(t *testing.T, args ...string) (string, error) {
 	t.Helper()
 	var out bytes.Buffer

@@ -11,7 +11,7 @@ import (
 	"toolhost/agenttool/near"
 )
 
-// The errors of the libraries for commands and flags, which say what is wrong and not what to do.
+// The errors of cobra and pflag, which name no remedy.
 var (
 	badValue    = regexp.MustCompile(`(?s)^invalid argument (".*") for "([^"]*)" flag: (.*)$`)
 	unknownFlag = regexp.MustCompile(`^unknown flag: --(.*)$`)
@@ -20,7 +20,7 @@ var (
 	wrongNumber = regexp.MustCompile(`^(accepts|requires) .*arg\(s\)`)
 )
 
-// usageError says what is wrong with a command line, and what to do.
+// usageError adds the remedy to an error of a command line.
 func usageError(cmd *cobra.Command, err error) error {
 	text, help := err.Error(), ": see "+cmd.CommandPath()+" --help"
 	if m := badValue.FindStringSubmatch(text); m != nil {
@@ -50,7 +50,7 @@ func usageError(cmd *cobra.Command, err error) error {
 	return err
 }
 
-// remedy says what a flag takes, by the error of its value.
+// remedy describes the values of a flag, by the error of a bad one.
 func remedy(why string) string {
 	switch {
 	case strings.Contains(why, "strconv.ParseBool"):

@@ -71,7 +71,7 @@ func (b *Broker) inForce() Approvals {
 	return b.approvals
 }
 
-// Attend registers a user who can answer prompts until detach is called. When the last one leaves, open prompts are
+// Attend registers a user for prompts until detach is called. When the last one leaves, open prompts are
 // rejected, unless they wait for others.
 func (b *Broker) Attend() (detach func()) {
 	b.mu.Lock()

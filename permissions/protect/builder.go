@@ -13,7 +13,7 @@ import (
 	"toolhost/agenttool"
 )
 
-// builder collects what becomes a Map.
+// builder collects the parts of a Map.
 type builder struct {
 	tree    *tree
 	options Options
@@ -107,7 +107,7 @@ func (b *builder) recall() {
 	}
 }
 
-// finish turns what was found into the Map.
+// finish makes the Map from the collected entries.
 func (b *builder) finish() {
 	if home := b.options.Home; home != "" && b.tree.root(home) != "" {
 		b.watch[home] = true
@@ -212,7 +212,7 @@ func (b *builder) fitting(entries []Entry, most int) (kept []Entry, used int) {
 	return kept, used
 }
 
-// stamp notes what the Map stands on.
+// stamp notes the states that the Map depends on.
 func (b *builder) stamp() {
 	for _, dir := range b.m.Watch[:min(len(b.m.Watch), maxStamps/2)] {
 		b.m.stamps = append(b.m.stamps, b.tree.stampOf(dir, true))

@@ -47,7 +47,7 @@ text { white-space: pre; fill: #d6deeb; }
 	fmt.Fprintln(w, "</svg>")
 }
 
-// style is what the escape sequences so far have set.
+// style is the style that the escape sequences so far have set.
 type style struct {
 	bold, faint, reverse bool
 	color                int

@@ -1,5 +1,4 @@
-// Release prints what a binary contains, as a CycloneDX 1.6 document: the modules that it was linked from, with the checksums by which
-// Go's checksum database knows them.
+// Release prints the modules of a binary, as a CycloneDX 1.6 document, with their checksums in Go's checksum database.
 //
 //	go run ./testdata/release BINARY VERSION
 package main

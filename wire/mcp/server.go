@@ -141,7 +141,7 @@ func misnamed(req sdk.Request) error {
 	return nil
 }
 
-// Extend gives f the SDK's server, to add what the host does not offer: resources of the embedding program, middleware.
+// Extend gives f the SDK's server, to add further parts: resources of the embedding program, middleware.
 // Middleware that is added later sees requests first. It must be called before the server serves.
 func (s *Server) Extend(f func(*sdk.Server)) { f(s.sdk) }
 
