@@ -67,9 +67,9 @@ type checking struct {
 func (c *checking) args(_ *cobra.Command, args []string) error {
 	switch {
 	case c.lines && c.explained != "":
-		return errors.New("--lines and --explain-rule do not go together")
+		return errors.New("--lines and --explain-rule exclude each other: give one of them")
 	case (c.lines || c.explained != "") && len(args) > 0:
-		return errors.New("--lines and --explain-rule take no argument")
+		return errors.New("--lines and --explain-rule take no argument: leave it out")
 	case !c.lines && c.explained == "" && (len(args) < 1 || len(args) > 2):
 		return errors.New("give one shell command, in quotes, or a tool and its input")
 	}

@@ -29,11 +29,17 @@ func TestErrorTexts(t *testing.T) {
 	}
 	seen := make([]string, len(cases))
 	seen[0] = cases[0]
+	namespaces := exec.Command("unshare", "-rm", "true").Run() == nil
 	limit := make(chan struct{}, 8)
 	var all sync.WaitGroup
 	for i, one := range cases[1:] {
 		command, rest, _ := strings.Cut(one, "\n")
 		want, comment := cutComment(rest)
+		if strings.HasPrefix(command, "unshare") && !namespaces {
+			t.Logf("%s: skipped: this user gets no namespaces here", command)
+			seen[i+1] = one
+			continue
+		}
 		all.Go(func() {
 			limit <- struct{}{}
 			defer func() { <-limit }()
@@ -77,7 +83,11 @@ func printed(t *testing.T, command string) string {
 			t.Error(err)
 		}
 	}
-	cmd := exec.Command("bash", "-c", "set -o pipefail; "+command)
+	helpers, err := filepath.Abs("testdata/errors.sh")
+	if err != nil {
+		t.Error(err)
+	}
+	cmd := exec.Command("bash", "-c", "set -o pipefail; . \"$0\"; "+command, helpers)
 	cmd.Dir = ws
 	cmd.Env = append(os.Environ(), "HOME="+filepath.Join(base, "home"), "XDG_STATE_HOME="+filepath.Join(base, "state"), "XDG_RUNTIME_DIR="+filepath.Join(base, "run"))
 	out, err := cmd.CombinedOutput()

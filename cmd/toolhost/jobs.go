@@ -52,7 +52,7 @@ func newJobsTail(session *string) *cobra.Command {
 		Use: "tail JOB", Short: "Print the last lines that a job said", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if lines < 1 || lines > maxTail {
-				return fmt.Errorf("-n %d: from 1 to %d lines", lines, maxTail)
+				return fmt.Errorf("-n %d: give a number of lines from 1 to %d", lines, maxTail)
 			}
 			s, err := sessionWithJob(*session, args[0])
 			if err != nil {

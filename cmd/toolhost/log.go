@@ -45,7 +45,7 @@ func newLogList() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if limit < 0 {
-				return fmt.Errorf("--limit %d: from 0, which is all", limit)
+				return fmt.Errorf("--limit %d: give a number of sessions, or 0 for all", limit)
 			}
 			dir, err := dirs.Sessions()
 			if err != nil {

@@ -43,7 +43,7 @@ func (h *httpFlags) check() error {
 		return nil
 	}
 	if h.options.TokenFile+h.options.CertFile+h.options.KeyFile != "" || len(h.options.Hosts)+len(h.options.Origins) > 0 {
-		return errors.New("--http-token-file, --http-host, --http-origin, --tls-cert and --tls-key belong to --http ADDR")
+		return errors.New("--http-token-file, --http-host, --http-origin, --tls-cert and --tls-key are for HTTP: add --http ADDR, or leave them out")
 	}
 	return nil
 }

@@ -144,7 +144,7 @@ func onlyFile(o settings.Options, file string) (settings.Options, error) {
 		return o, err
 	}
 	if _, err := os.Lstat(path); err != nil {
-		return o, err
+		return o, fmt.Errorf("%s cannot be checked: %w: toolhost settings path lists the files that count", visible.Text(file), errors.Unwrap(err))
 	}
 	o.User, o.Project, o.Local, o.Flag, o.Managed = "", path, "", "", ""
 	return o, nil

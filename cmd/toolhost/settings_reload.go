@@ -25,7 +25,7 @@ its code.
 				return err
 			}
 			if len(sessions) == 0 {
-				return exitf(exitFailed, "no session runs that has started a command")
+				return exitf(exitFailed, "no running session has started a command: sessions that start later read the changed settings by themselves")
 			}
 			failed := 0
 			for _, s := range sessions {

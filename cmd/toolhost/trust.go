@@ -153,7 +153,7 @@ func (t *trusting) agreed() error {
 		return exitf(exitNotAllowed, "it is not trusted: say so in a terminal, or with --yes")
 	}
 	if !t.ask() {
-		return exitf(exitNotAllowed, "it is not trusted")
+		return exitf(exitNotAllowed, "it is not trusted, because you did not answer y: its settings only restrict until toolhost trust gets that answer")
 	}
 	return nil
 }

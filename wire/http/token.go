@@ -23,7 +23,10 @@ func NewToken() string { return rand.Text() + rand.Text() }
 func ReadTokenFile(path string) (string, error) {
 	text, err := readSecret(path, maxTokenFile)
 	token := strings.TrimSpace(string(text))
-	if err == nil {
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		err = fmt.Errorf("%w: write a token of at least %d characters to it, with mode 0600", err, minToken)
+	case err == nil:
 		err = checkToken(token)
 	}
 	if err != nil {

@@ -40,6 +40,9 @@ func (l catalog) result(req *sdk.CallToolRequest, f *flight) (sdk.Result, error)
 }
 
 func (l catalog) unknownTool(name string) string {
+	if name == "" {
+		return "\"name\" is missing: name the tool to call, one of " + strings.Join(l.names, ", ")
+	}
 	return fmt.Sprintf("there is no tool %s; there are %s", clean(name, maxName), strings.Join(l.names, ", "))
 }
 

@@ -47,16 +47,16 @@ func Decode(line []byte) (Message, *Error) {
 	case !utf8.Valid(line):
 		return m, Errorf(CodeParse, "parse error: the line is not UTF-8")
 	case !json.Valid(line):
-		return m, Errorf(CodeParse, "parse error: the line is not JSON: %v", syntaxError(line))
+		return m, Errorf(CodeParse, "parse error: the line is not JSON: %v; send one JSON object a line", syntaxError(line))
 	case bytes.TrimLeft(line, " \t\r")[0] != '{':
-		return m, Errorf(CodeInvalidRequest, "invalid request: a message is one JSON object; arrays of messages are not served")
+		return m, Errorf(CodeInvalidRequest, "invalid request: a message is one JSON object, not an array or a value: send each message on a line of its own")
 	}
 	members, key := split(line)
 	if key != "" {
 		if id := members["id"]; key != "id" && id != nil && checkID(id) == nil {
 			m.ID = id
 		}
-		return m, Errorf(CodeInvalidRequest, "invalid request: key %q comes twice in one object", key)
+		return m, Errorf(CodeInvalidRequest, "invalid request: key %q comes twice in one object: send each key once", key)
 	}
 	return m, m.fill(members)
 }
@@ -75,7 +75,7 @@ func (m *Message) fill(members map[string]json.RawMessage) *Error {
 	method, isRequest := members["method"]
 	if !isRequest {
 		if members["result"] == nil && members["error"] == nil {
-			return Errorf(CodeInvalidRequest, `invalid request: "method" is missing`)
+			return Errorf(CodeInvalidRequest, `invalid request: "method" is missing: name the method to call`)
 		}
 		return nil
 	}

@@ -134,7 +134,7 @@ func (a *questions) decide(q *choice, o option, unseen string) {
 }
 
 // errOver refuses answers to questions that are unknown or over.
-var errOver = refuse(http.StatusNotFound, "there is no such question, or it is over")
+var errOver = refuse(http.StatusNotFound, "no question waits at this path: it was answered, it expired, or it never was; post to the path of an open question")
 
 // settle notes an answer: the index of an option, or the error of an invalid answer. If settles is true, the caller decides
 // the question by the option and unseen, the reason why no person chose it. The error goes to the runtime.

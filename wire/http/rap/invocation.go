@@ -92,7 +92,7 @@ func missing(members map[string]json.RawMessage) error {
 	if len(lost) == 0 || lost[0] == "operation" || lost[0] == "arguments" { // the callback reports that
 		return nil
 	}
-	return fmt.Errorf("missing: %s; an invocation is {group_id, id, operation, arguments, callback_url}", strings.Join(lost, ", "))
+	return fmt.Errorf("missing: %s; send {group_id, id, operation, arguments, callback_url}", strings.Join(lost, ", "))
 }
 
 func addressOf(members map[string]json.RawMessage) (a address, err error) {
@@ -163,25 +163,25 @@ func object(body []byte) (map[string]json.RawMessage, error) {
 		return nil, errors.New("the body is not UTF-8")
 	}
 	if !json.Valid(body) {
-		return nil, errors.New("the body is not JSON")
+		return nil, errors.New("the body is not JSON: send one JSON object")
 	}
 	d := json.NewDecoder(bytes.NewReader(body))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return nil, errors.New("the body is not a JSON object")
+		return nil, errors.New("the body is not a JSON object: send one")
 	}
 	members := map[string]json.RawMessage{}
 	for d.More() {
 		t, err := d.Token()
 		name, ok := t.(string)
 		if err != nil || !ok {
-			return nil, errors.New("the body is not a JSON object")
+			return nil, errors.New("the body is not a JSON object: send one")
 		}
 		if _, twice := members[name]; twice {
 			return nil, fmt.Errorf("the body has a member twice, %.100q: send each once", name)
 		}
 		var raw json.RawMessage
 		if err := d.Decode(&raw); err != nil {
-			return nil, errors.New("the body is not JSON")
+			return nil, errors.New("the body is not JSON: send one JSON object")
 		}
 		members[name] = raw
 	}

@@ -95,7 +95,7 @@ func (f *Family) reload(params json.RawMessage) (any, error) {
 	person := f.o.Person
 	switch {
 	case person == nil || person.Reload == nil:
-		return nil, stdio.Errorf(stdio.CodeInvalidParams, "settings are reloaded by their person, with toolhost settings reload")
+		return nil, stdio.Errorf(stdio.CodeInvalidParams, "a client cannot reload settings, because only the user may: run toolhost settings reload in a terminal")
 	case !f.vetted.May:
 		return nil, stdio.Errorf(stdio.CodeInvalidParams, "no word is taken from here: %s", f.vetted.Why)
 	}
@@ -137,9 +137,9 @@ func (p callParams) request() (host.Request, error) {
 	case p.Tool == "":
 		return host.Request{}, stdio.Errorf(stdio.CodeInvalidParams, `invalid params: "tool" is missing: name the tool to call`)
 	case p.TimeoutMS < 0 || p.TimeoutMS > maxTimeout:
-		return host.Request{}, stdio.Errorf(stdio.CodeInvalidParams, "invalid params: timeout_ms is out of range")
+		return host.Request{}, stdio.Errorf(stdio.CodeInvalidParams, "invalid params: timeout_ms is out of range: give 0 for no deadline, or at most %d", maxTimeout)
 	case len(p.Trace) > 0 && p.Trace[0] != '{':
-		return host.Request{}, stdio.Errorf(stdio.CodeInvalidParams, "invalid params: trace must be an object")
+		return host.Request{}, stdio.Errorf(stdio.CodeInvalidParams, "invalid params: trace must be an object: send one, or leave it out")
 	}
 	if p.Input == nil {
 		p.Input = json.RawMessage("{}")
@@ -191,7 +191,7 @@ func (f *Family) batch(id, params json.RawMessage) error {
 		var c callParams
 		err := decode(raw, &c)
 		if err == nil && c.Batch != "" {
-			err = stdio.Errorf(stdio.CodeInvalidParams, "a call of a batch names no other batch")
+			err = stdio.Errorf(stdio.CodeInvalidParams, "a call of a batch cannot name another batch: leave \"batch\" out")
 		}
 		var r host.Request
 		if err == nil {
@@ -344,7 +344,7 @@ func (f *Family) replay(id, params json.RawMessage) error {
 		return err
 	}
 	if p.SinceSeq < 0 {
-		return stdio.Errorf(stdio.CodeInvalidParams, "invalid params: since_seq is negative; 0 is before the first event")
+		return stdio.Errorf(stdio.CodeInvalidParams, "invalid params: since_seq is negative: give the seq of the last event that you have, or 0 for all")
 	}
 	f.slow.Go(func() {
 		err := f.o.Host.Replay(p.SinceSeq, replayPage, f.events, func(entries []persist.Entry, more bool) {

@@ -46,7 +46,7 @@ func Log(dir, name string) (string, error) {
 	case i >= 0:
 		return filepath.Join(dir, string(sessions[i].ID), persist.LogName), nil
 	case name == "":
-		return "", fmt.Errorf("there is no session yet in %s", dir)
+		return "", fmt.Errorf("there is no session yet in %s: toolhost call and toolhost serve write one with their first call", dir)
 	}
 	return "", fmt.Errorf("no session %q in %s: see toolhost log list", name, dir)
 }

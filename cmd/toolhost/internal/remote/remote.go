@@ -34,7 +34,7 @@ type Session struct {
 const callTimeout = 90 * time.Second
 
 // ErrNone says that no session runs that is the one to connect to.
-var ErrNone = errors.New("no session runs that has started a command")
+var ErrNone = errors.New("no running session has started a command")
 
 // RefusedError says why a session takes nothing from this process in the name of the person.
 type RefusedError struct{ Why string }
@@ -81,7 +81,7 @@ func Open(end string, warn func(path string, err error)) ([]*Session, error) {
 	case end == sockets.Newest:
 		return nil, ErrNone
 	}
-	return nil, fmt.Errorf("--session %s: no running session that started a command has an id that ends so", end)
+	return nil, fmt.Errorf("--session %s: no running session with a job has an id with this end: toolhost jobs prints the ids", end)
 }
 
 // OpenJob connects to the one session that has a job of that name, among those that [Open] connects to.

@@ -45,10 +45,10 @@ type Options struct {
 // check reports which numbers cannot be used.
 func (o Options) check() error {
 	if o.MaxJobs < 1 {
-		return fmt.Errorf("--max-jobs %d: at least one command must be able to run", o.MaxJobs)
+		return fmt.Errorf("--max-jobs %d: no command could run: give 1 or more", o.MaxJobs)
 	}
 	if o.MaxParallel < 1 {
-		return fmt.Errorf("--max-parallel %d: at least one call must be able to run", o.MaxParallel)
+		return fmt.Errorf("--max-parallel %d: no call could run: give 1 or more", o.MaxParallel)
 	}
 	return nil
 }
@@ -68,7 +68,7 @@ func (o Options) OpenWorkspace(added ...string) (*workspace.Workspace, agenttool
 	}
 	w, err := workspace.Open(slices.Concat([]string{o.Workspace}, o.AddDirs, added), append(private, o.Policy.Own...)...)
 	if err != nil {
-		return nil, agenttool.Scope{}, err
+		return nil, agenttool.Scope{}, fmt.Errorf("%w: give a directory that is there, with --workspace or --add-dir", err)
 	}
 	home, _ := os.UserHomeDir() // without one, ~ means nothing
 	roots := w.Roots()
