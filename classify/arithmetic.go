@@ -27,7 +27,7 @@ func (w calculator) arithmCmd(x *syntax.ArithmCmd) {
 func (w calculator) letClause(x *syntax.LetClause) {
 	for _, e := range x.Exprs {
 		if word, ok := e.(*syntax.Word); ok { // a quoted one may be any expression
-			unseen{&w.shell}.setsByExpression(w.quietly(word))
+			codeFinder{&w.shell}.setsByExpression(w.quietly(word))
 		}
 		w.arithmetic(e)
 	}
@@ -88,7 +88,7 @@ func (w calculator) startsAt(e syntax.ArithmExpr) bool {
 	}
 	target, ok := x.X.(*syntax.Word)
 	if ok {
-		unseen{&w.shell}.setsUnseen(target.Lit())
+		codeFinder{&w.shell}.setsUnseen(target.Lit())
 	}
 	if !ok || !plainName(target.Lit()) || !soundNumber(x.Y) || !w.assignable(target.Lit()) {
 		return false
@@ -111,12 +111,12 @@ func soundNumber(e syntax.ArithmExpr) bool {
 func (w calculator) assignNumber(target syntax.ArithmExpr) {
 	word, ok := target.(*syntax.Word)
 	if !ok || !plainName(word.Lit()) {
-		unseen{&w.shell}.setsTarget(target)
+		codeFinder{&w.shell}.setsTarget(target)
 		w.unknown("this assignment is not understood")
 		return
 	}
 	name := word.Lit()
-	unseen{&w.shell}.setsUnseen(name)
+	codeFinder{&w.shell}.setsUnseen(name)
 	if !w.assignable(name) {
 		return
 	}

@@ -84,12 +84,12 @@ func (w assigner) assign(a *syntax.Assign, sure bool) {
 	}
 	v := w.assigned(a)
 	if a.Index != nil || a.Array != nil {
-		unseen{&w.shell}.setsUnseen(name)
+		codeFinder{&w.shell}.setsUnseen(name)
 	}
 	if inherited[name] && v.kind != static {
-		unseen{&w.shell}.givenVariable(name, program.Word{})
+		codeFinder{&w.shell}.givenVariable(name, program.Word{})
 	} else if inherited[name] {
-		unseen{&w.shell}.givenVariable(name, program.Lit(v.text))
+		codeFinder{&w.shell}.givenVariable(name, program.Lit(v.text))
 	}
 	if v.kind == static && a.Index == nil && program.HarmlessEnvironment(name, program.Lit(v.text)) {
 		return
@@ -185,7 +185,7 @@ func (w assigner) environment(list []*syntax.Assign, argv []program.Word) (doubt
 			continue
 		}
 		name, v := a.Name.Value, w.single(a.Value)
-		unseen{&w.shell}.givenVariable(name, v)
+		codeFinder{&w.shell}.givenVariable(name, v)
 		switch {
 		case name == "IFS" && len(argv) > 0 && argv[0].Static && argv[0].Text == "read":
 		case program.HarmlessEnvironment(name, v):

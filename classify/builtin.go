@@ -12,7 +12,7 @@ import (
 type builtin struct {
 	spec    program.Spec
 	then    func(*walk, *program.Args, *program.Use)
-	carried program.Carried
+	carried program.CarriedCode
 }
 
 func builtinTable() []*builtin {
@@ -82,7 +82,7 @@ func builtins() map[string]*builtin {
 }
 
 // carries describes the code that the words of a builtin or a program may carry.
-func carries(name string) program.Carried {
+func carries(name string) program.CarriedCode {
 	if b := builtins()[name]; b != nil {
 		return b.carried
 	}

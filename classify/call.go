@@ -96,7 +96,7 @@ func (w *walk) program(argv []program.Word) {
 	if !ok {
 		w.strange("`"+name.Text+"` is a program of its own, which toolhost does not know", name)
 		if base, ok := projectProgram(name.Text); ok {
-			unseen{&w.shell}.namesCode(base, argv, nil)
+			codeFinder{&w.shell}.namesCode(base, argv, nil)
 		} else {
 			w.mayRun(name.Text + " is a file of its own, which is not read")
 		}
@@ -106,9 +106,9 @@ func (w *walk) program(argv []program.Word) {
 	if spec == nil {
 		w.strange("`"+base+"` is not a program that toolhost knows", name)
 		if harmlessBuiltins[base] {
-			unseen{&w.shell}.setsByBuiltin(base, argv[1:])
+			codeFinder{&w.shell}.setsByBuiltin(base, argv[1:])
 		} else {
-			unseen{&w.shell}.namesCode(base, argv, nil)
+			codeFinder{&w.shell}.namesCode(base, argv, nil)
 		}
 		return
 	}
@@ -136,7 +136,7 @@ func (w *walk) program(argv []program.Word) {
 	if base == "git" {
 		effects{&w.shell}.runsGit(argv[0], use)
 	}
-	unseen{&w.shell}.namesCode(base, argv, use)
+	codeFinder{&w.shell}.namesCode(base, argv, use)
 	w.use(argv, use)
 }
 
@@ -178,7 +178,7 @@ func (w *walk) builtin(b *builtin, argv []program.Word) {
 	if b.then != nil {
 		b.then(w, args, use)
 	}
-	unseen{&w.shell}.builtinMayRun(argv)
+	codeFinder{&w.shell}.builtinMayRun(argv)
 	w.use(argv, use)
 	if !use.Understood {
 		w.doubt("what "+argv[0].Text+" did to the shell is not understood", true)

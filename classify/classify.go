@@ -40,7 +40,7 @@ type Disk struct {
 	// PlainTags says that the name of each tag of the repository in Context.Dir is made of letters, digits, dots, dashes inside, and slashes.
 	PlainTags bool
 	// Absent reports whether the files are absent in a directory that settle what a use is. nil: that is not known.
-	Absent func(dir string, of program.Settled) bool
+	Absent func(dir string, of program.ConditionalUse) bool
 }
 
 // Looked is [Command] for a caller who can check the disk. Command assumes nothing about names of files that are not in the text.
@@ -76,7 +76,7 @@ func Command(text string, in Context) agenttool.Facts {
 		if part := fit(text); tooDeep(part) < 0 {
 			w.lenient(part, parse(part))
 		}
-		w.lenient(text, parsed{failed: true})
+		w.lenient(text, parseResult{failed: true})
 		return w.facts()
 	}
 	w.run(text)
@@ -147,9 +147,9 @@ func (w *walk) facts() agenttool.Facts {
 
 // lenient gathers from a text and from its tree, which may be missing. It may run twice: later commands can change the meaning of
 // earlier ones.
-func (w *walk) lenient(text string, tree parsed) {
-	g := &w.gleaner
-	*g = gleaner{scratch: &w.scratch}
+func (w *walk) lenient(text string, tree parseResult) {
+	g := &w.extractor
+	*g = extractor{scratch: &w.scratch}
 	g.ctx, g.hidden = w.ctx, tree.failed
 	defer func() {
 		if recover() != nil {
@@ -157,9 +157,9 @@ func (w *walk) lenient(text string, tree parsed) {
 		}
 		w.merge(g)
 	}()
-	g.glean(text, tree)
+	g.extract(text, tree)
 	if g.again && !g.over {
-		g.glean(text, tree)
+		g.extract(text, tree)
 	}
 }
 

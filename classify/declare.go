@@ -151,11 +151,11 @@ func literalText(word *syntax.Word) (string, bool) {
 func (w assigner) exported(a *syntax.Assign) {
 	switch {
 	case a.Index != nil, a.Array != nil, a.Append:
-		unseen{&w.shell}.givenVariable(a.Name.Value, program.Word{})
+		codeFinder{&w.shell}.givenVariable(a.Name.Value, program.Word{})
 		return
 	case a.Naked:
 		v := w.variable(a.Name.Value)
-		unseen{&w.shell}.givenVariable(a.Name.Value, program.Word{Text: v.text, Static: v.kind == static})
+		codeFinder{&w.shell}.givenVariable(a.Name.Value, program.Word{Text: v.text, Static: v.kind == static})
 		return
 	}
 	if w.quiet > 0 {
@@ -164,5 +164,5 @@ func (w assigner) exported(a *syntax.Assign) {
 	w.quiet++
 	value := w.single(a.Value)
 	w.quiet--
-	unseen{&w.shell}.givenVariable(a.Name.Value, value)
+	codeFinder{&w.shell}.givenVariable(a.Name.Value, value)
 }

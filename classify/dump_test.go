@@ -76,7 +76,7 @@ func dumpedLines(t *testing.T) []string {
 // dump writes a text, and a digest of all facts of it: with a disk and without.
 func dump(out *bufio.Writer, text string) {
 	looked, ok := Looked(text, testContext, Disk{Prints: map[string]string{"git rev-parse --show-toplevel": "/w"}, PlainTags: true,
-		Absent: func(string, program.Settled) bool { return true }})
+		Absent: func(string, program.ConditionalUse) bool { return true }})
 	sum := sha256.New()
 	fmt.Fprintf(sum, "%#v %#v %v %v %v", Command(text, testContext), looked, ok, Stateless(text), Plain(text))
 	fmt.Fprintf(out, "%.8x %q\n", sum.Sum(nil), text)

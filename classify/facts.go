@@ -117,8 +117,8 @@ func (t *tally) hostsComplete() agenttool.Fact {
 	return agenttool.Yes
 }
 
-// counted is a part with its findings.
-type counted struct {
+// countedPart is a part with its findings.
+type countedPart struct {
 	agenttool.Part
 	tally tally
 }
@@ -127,7 +127,7 @@ type counted struct {
 type record struct {
 	cursor
 	places
-	gleaned
+	extraction
 
 	quiet     int   // while positive, nothing is recorded: a loop is tried until its scope settles
 	tally     tally // of the whole
@@ -135,7 +135,7 @@ type record struct {
 	altered   bool  // simple commands run with variables that they would not find otherwise
 	redirects bool  // the current access is a redirection, which the shell makes
 	part      int   // the simple command that is looked at, -1 outside any
-	parts     []counted
+	parts     []countedPart
 	words     int // bytes of the words of the parts
 	told      int // bytes of their reasons
 	reasons   []agenttool.Reason
@@ -204,11 +204,11 @@ const anywhere = "…"
 
 // recorded returns the words of a simple command as a part. Programs that run one another say the same words again, so
 // beyond a limit only the name is kept, and the words are not known.
-func (rec *record) recorded(argv []program.Word) counted {
+func (rec *record) recorded(argv []program.Word) countedPart {
 	for _, word := range argv {
 		rec.words += len(word.Text) + 8
 	}
-	var c counted
+	var c countedPart
 	if c.Exact = rec.words <= maxRecorded; !c.Exact {
 		c.Argv = []string{argv[0].Text[:min(len(argv[0].Text), maxReason)] + "…"}
 		return c

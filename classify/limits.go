@@ -121,8 +121,8 @@ func tooDeep(text string) int {
 	return -1
 }
 
-// parsed is a syntax tree. If failed, stmts are those before the fault; if doubtful as well, bash may read the whole text in another way.
-type parsed struct {
+// parseResult is a syntax tree. If failed, stmts are those before the fault; if doubtful as well, bash may read the whole text in another way.
+type parseResult struct {
 	stmts    []*syntax.Stmt
 	failed   bool
 	doubtful bool
@@ -130,7 +130,7 @@ type parsed struct {
 }
 
 // understood parses a text, and doubts the tree if an outline that is read without the parser is not the same.
-func understood(text string) parsed {
+func understood(text string) parseResult {
 	p := parse(text)
 	if p.failed {
 		return p
@@ -195,7 +195,7 @@ type textParser struct {
 var parsers = sync.Pool{New: func() any { return &textParser{Parser: syntax.NewParser(syntax.Variant(syntax.LangBash))} }}
 
 // parse parses a text, whatever it is: a parser that panics has failed.
-func parse(text string) (p parsed) {
+func parse(text string) (p parseResult) {
 	defer func() {
 		if recover() != nil {
 			p.failed, p.reason = true, agenttool.Reason{Text: "the command line cannot be parsed"}

@@ -124,7 +124,7 @@ func (w looper) cStyle(x *syntax.ForClause, l *syntax.CStyleLoop) {
 // each analyses a loop over words: word by word if they are known and few, else with one value for all.
 func (w looper) each(x *syntax.ForClause, l *syntax.WordIter) {
 	name := l.Name.Value
-	unseen{&w.shell}.setsUnseen(name)
+	codeFinder{&w.shell}.setsUnseen(name)
 	if !w.assignable(name) {
 		return
 	}

@@ -9,11 +9,11 @@ import (
 	"toolhost/classify/program"
 )
 
-// unseen finds commands that a word or a variable names, and that may run besides those in the text.
-type unseen struct{ *shell }
+// codeFinder finds commands that a word or a variable names, and that may run besides those in the text.
+type codeFinder struct{ *shell }
 
 // namesCode records what the words of one run of a program name as code, which is not among what it runs.
-func (sh unseen) namesCode(base string, argv []program.Word, use *program.Use) {
+func (sh codeFinder) namesCode(base string, argv []program.Word, use *program.Use) {
 	if sh.quiet > 0 {
 		return
 	}
@@ -30,7 +30,7 @@ func (sh unseen) namesCode(base string, argv []program.Word, use *program.Use) {
 
 // codeOf says why a program may run code that was not analysed, "" if the analysis covers all the code that its words name. That
 // code goes to the mentions.
-func (sh unseen) codeOf(base string, argv []program.Word, use *program.Use, depth int) string {
+func (sh codeFinder) codeOf(base string, argv []program.Word, use *program.Use, depth int) string {
 	n, ok := program.NamesCode(base, argv)
 	switch {
 	case depth > maxInner:
@@ -70,7 +70,7 @@ func ofProgram(base, reason string) string {
 const maxInner = 8
 
 // codeOfCommand says why a command that a program runs may run what is not read.
-func (sh unseen) codeOfCommand(argv []program.Word, depth int) string {
+func (sh codeFinder) codeOfCommand(argv []program.Word, depth int) string {
 	name := argv[0]
 	base, ok := trustedName(name.Text)
 	if !ok {
@@ -120,7 +120,7 @@ func projectProgram(name string) (string, bool) {
 }
 
 // elsewhere reports whether a command may start outside the start directory.
-func (sh unseen) elsewhere() bool {
+func (sh codeFinder) elsewhere() bool {
 	if !sh.scope.moved() {
 		return false
 	}
@@ -130,7 +130,7 @@ func (sh unseen) elsewhere() bool {
 }
 
 // givenVariables judges the variables among the words of a wrapper.
-func (sh unseen) givenVariables(argv []program.Word) {
+func (sh codeFinder) givenVariables(argv []program.Word) {
 	for _, word := range argv[1:] {
 		switch name, value, ok := strings.Cut(word.Text, "="); {
 		case strings.HasPrefix(word.Text, "-S"), strings.HasPrefix(word.Text, "--split"), strings.HasPrefix(word.Text, "--s"),
@@ -149,7 +149,7 @@ func (sh unseen) givenVariables(argv []program.Word) {
 }
 
 // givenVariable records that programs run with a variable set.
-func (sh unseen) givenVariable(name string, value program.Word) {
+func (sh codeFinder) givenVariable(name string, value program.Word) {
 	if sh.quiet > 0 || program.HarmlessEnvironment(name, value) {
 		return
 	}
@@ -160,7 +160,7 @@ func (sh unseen) givenVariable(name string, value program.Word) {
 }
 
 // builtinMayRun judges the builtins that run text, files or other programs.
-func (sh unseen) builtinMayRun(argv []program.Word) {
+func (sh codeFinder) builtinMayRun(argv []program.Word) {
 	words := argv[1:]
 	if sh.quiet > 0 || len(words) == 0 {
 		return
@@ -222,8 +222,8 @@ func exportsAll(word program.Word) bool {
 }
 
 // textMayRun judges text that this shell runs later, or as a part of the line.
-func (sh unseen) textMayRun(text string) {
-	tree := parsed{failed: true}
+func (sh codeFinder) textMayRun(text string) {
+	tree := parseResult{failed: true}
 	if _, ok := unfit(text); ok && sh.texts < maxInner {
 		tree = parse(text)
 	}

@@ -27,7 +27,7 @@ func (w expander) param(f *field, x *syntax.ParamExp, quoted bool) {
 	}
 	many := !quoted
 	if x.Param != nil && x.Exp != nil && (x.Exp.Op == syntax.AssignUnset || x.Exp.Op == syntax.AssignUnsetOrNull) {
-		unseen{&w.shell}.setsUnseen(x.Param.Value)
+		codeFinder{&w.shell}.setsUnseen(x.Param.Value)
 	}
 	switch {
 	case !plainParam(x):

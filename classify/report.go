@@ -6,8 +6,8 @@ import (
 	"toolhost/agenttool"
 )
 
-// gleaned is the result of the lenient analysis.
-type gleaned struct {
+// extraction is the result of the lenient analysis.
+type extraction struct {
 	destroyed   []agenttool.Reason
 	codes       []code
 	mentions    [][]string
@@ -118,7 +118,7 @@ func (rec *record) seen() {
 }
 
 // merge adds what another one gathered from the same command line, read in another way.
-func (rec *record) merge(g *gleaner) {
+func (rec *record) merge(g *extractor) {
 	for _, r := range g.found {
 		rec.destroyed = addReason(rec.destroyed, r)
 	}

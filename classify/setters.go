@@ -13,7 +13,7 @@ var naming = program.WordSet(`BASH_ALIASES BASH_CMDS IFS`)
 
 // setsUnseen records that something other than a plain assignment sets a variable, whose value is not followed: if the shell uses
 // that variable to find programs, later words may run anything. The name may have a subscript.
-func (sh unseen) setsUnseen(name string) {
+func (sh codeFinder) setsUnseen(name string) {
 	name, _, _ = strings.Cut(name, "[")
 	if naming[name] || inherited[name] {
 		sh.mayRun("the variable " + name + " decides what commands run, and its value here is not known")
@@ -21,7 +21,7 @@ func (sh unseen) setsUnseen(name string) {
 }
 
 // setsWord is setsUnseen for a name that is a word of a command.
-func (sh unseen) setsWord(name program.Word) {
+func (sh codeFinder) setsWord(name program.Word) {
 	if !name.Static {
 		sh.mayRun("a variable is set whose name is not known")
 		return
@@ -30,7 +30,7 @@ func (sh unseen) setsWord(name program.Word) {
 }
 
 // setsByBuiltin judges the variables that the words of a builtin name.
-func (sh unseen) setsByBuiltin(builtin string, words []program.Word) {
+func (sh codeFinder) setsByBuiltin(builtin string, words []program.Word) {
 	switch builtin {
 	case "printf":
 		sh.setsByPrintf(words)
@@ -70,7 +70,7 @@ func valueOption(builtin string, option program.Word) bool {
 }
 
 // setsByPrintf judges what follows -v. Words that are not known may be the option, too.
-func (sh unseen) setsByPrintf(words []program.Word) {
+func (sh codeFinder) setsByPrintf(words []program.Word) {
 	first := words[0]
 	name, option := strings.CutPrefix(first.Text, "-v")
 	switch {
@@ -84,7 +84,7 @@ func (sh unseen) setsByPrintf(words []program.Word) {
 }
 
 // setsByExpression judges the names in the text of an expression.
-func (sh unseen) setsByExpression(word program.Word) {
+func (sh codeFinder) setsByExpression(word program.Word) {
 	if !word.Static {
 		sh.mayRun("an expression is not known, and may set any variable")
 		return
@@ -112,7 +112,7 @@ func (w assigner) setsByClause(x *syntax.DeclClause) {
 			stands = stands || strings.Contains(word.Text, "n") && x.Variant.Value != "export"
 		case !word.Static || !strings.HasPrefix(word.Text, "+"):
 			name, _, _ := strings.Cut(word.Text, "=")
-			unseen{&w.shell}.setsWord(program.Word{Text: strings.TrimSuffix(name, "+"), Static: word.Static})
+			codeFinder{&w.shell}.setsWord(program.Word{Text: strings.TrimSuffix(name, "+"), Static: word.Static})
 		}
 	}
 	for _, a := range x.Args {
@@ -121,13 +121,13 @@ func (w assigner) setsByClause(x *syntax.DeclClause) {
 		case a.Naked || a.Array != nil || a.Append:
 			w.mayRun("a name stands for a variable that is not known")
 		default:
-			unseen{&w.shell}.setsWord(w.quietly(a.Value))
+			codeFinder{&w.shell}.setsWord(w.quietly(a.Value))
 		}
 	}
 }
 
 // setsTarget judges the target of an assignment in an expression if it is no plain name: a[i], or one made of expansions.
-func (sh unseen) setsTarget(target syntax.ArithmExpr) {
+func (sh codeFinder) setsTarget(target syntax.ArithmExpr) {
 	word, ok := target.(*syntax.Word)
 	if !ok || len(word.Parts) != 1 {
 		sh.mayRun("an expression sets a variable whose name is not known")

@@ -12,7 +12,7 @@ import (
 type walk struct {
 	scratch
 	shell
-	gleaner gleaner
+	extractor extractor
 
 	away  *scope // the scope at break, continue and return
 	calls []*syntax.FuncDecl

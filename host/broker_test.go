@@ -288,8 +288,8 @@ func TestAnswerIsRecordedFirst(t *testing.T) {
 	}
 }
 
-// previewed is a call whose preview goes stale as often as a test says.
-type previewed struct {
+// previewTool is a call whose preview goes stale as often as a test says.
+type previewTool struct {
 	fakeCall
 	tool  *previewedTool
 	shown bool
@@ -305,15 +305,15 @@ func (f *previewedTool) Bind(scope agenttool.Scope, in json.RawMessage) (agentto
 	if err != nil {
 		return nil, err
 	}
-	return &previewed{fakeCall: *c.(*fakeCall), tool: f}, nil
+	return &previewTool{fakeCall: *c.(*fakeCall), tool: f}, nil
 }
 
-func (c *previewed) Preview(context.Context) (agenttool.Preview, error) {
+func (c *previewTool) Preview(context.Context) (agenttool.Preview, error) {
 	c.shown = true
 	return agenttool.Preview{Diff: "+a\n", Digest: "sha256:x"}, nil
 }
 
-func (c *previewed) Run(ctx context.Context, r agenttool.Reporter) (agenttool.Output, error) {
+func (c *previewTool) Run(ctx context.Context, r agenttool.Reporter) (agenttool.Output, error) {
 	if c.shown && c.tool.stale > 0 {
 		c.tool.stale--
 		return agenttool.Output{}, agenttool.ErrPreviewStale

@@ -30,7 +30,7 @@ type call struct {
 	bound    agenttool.Call
 	out      agenttool.Output
 	approval approval
-	hooks    *hooked // nil: none are set
+	hooks    *hookRunner // nil: none are set
 	rec      *record
 }
 

@@ -131,7 +131,7 @@ func withoutPayloads(refs []agenttool.Ref) []agenttool.Ref {
 	return rest
 }
 
-func (w *hooked) warn(text string) {
+func (w *hookRunner) warn(text string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.warnings = append(w.warnings, text)
@@ -192,7 +192,7 @@ func withExtra(x agenttool.Extra, name string, v any) agenttool.Extra {
 	return x
 }
 
-func messageRecords(said []hook.Said) []map[string]any {
+func messageRecords(said []hook.Message) []map[string]any {
 	records := make([]map[string]any, len(said))
 	for i, s := range said {
 		records[i] = map[string]any{"text": s.Text, "hook_ref": s.Ref, "hook": s.Name}

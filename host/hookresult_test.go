@@ -135,8 +135,8 @@ func TestWhatHooksSay(t *testing.T) {
 	}
 }
 
-// TestStopBeforeIsTold: who stopped a call is in its result for programs as well.
-func TestStopBeforeIsTold(t *testing.T) {
+// TestStopBeforeIsReported: who stopped a call is in its result for programs as well.
+func TestStopBeforeIsReported(t *testing.T) {
 	f := newFixture(t, hookedTools(), watched(hookOf(t, hook.PreToolUse, says(`{"stop":{"reason":"enough"},"additional_context":["why"]}`))))
 	got := f.call(host.Request{ID: "c1", Tool: "look", Input: input("a")})
 	if s := string(got.Result.Extra["stop"]); !strings.Contains(s, "enough") || len(got.Result.Content) != 2 || got.Result.Content[1].Text != "why" {

@@ -13,36 +13,36 @@ import (
 	"toolhost/permissions"
 )
 
-// hooked runs the hooks of a call, and keeps their texts for the result. It is nil where none are set. The call's
+// hookRunner runs the hooks of a call, and keeps their texts for the result. It is nil where none are set. The call's
 // goroutine alone runs hooks.
-type hooked struct {
+type hookRunner struct {
 	host *Host
 	set  *hook.Set // the snapshot that the call was admitted under
 	rec  *record
 	tool *entry // nil: the call names none
 	name string // of the tool, as the call has it
 
-	rewriter hook.Said // the hook whose input is bound now; zero: none
-	asked    *hint     // opinions about a prompt of hooks that changed the input: they do not run on their own input
-	stored   int       // payloads of hooks
+	rewriter hook.Message // the hook whose input is bound now; zero: none
+	asked    *hint        // opinions about a prompt of hooks that changed the input: they do not run on their own input
+	stored   int          // payloads of hooks
 
 	mu       sync.Mutex          // guards what follows
 	decision *agenttool.Decision // the last one that hooks got
 	context  []string            // for the model, not yet in the result
-	messages []hook.Said         // for the person
+	messages []hook.Message      // for the person
 	warnings []string            // failures after the call
-	stop     *hook.Said
+	stop     *hook.Message
 	remaps   []remap
 }
 
 // fork returns a copy with another record, which concludes a call that is stuck.
-func (w *hooked) fork(rec *record) *hooked {
+func (w *hookRunner) fork(rec *record) *hookRunner {
 	if w == nil {
 		return nil
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return &hooked{
+	return &hookRunner{
 		host: w.host, set: w.set, rec: rec, tool: w.tool, name: w.name, decision: w.decision, stop: w.stop,
 		context: slices.Clone(w.context), messages: slices.Clone(w.messages), warnings: slices.Clone(w.warnings),
 	}
@@ -77,9 +77,9 @@ var hookMoments = map[hook.Event]struct {
 }
 
 // rewrites is the hook whose input is bound now; zero: none.
-func (w *hooked) rewrites() hook.Said {
+func (w *hookRunner) rewrites() hook.Message {
 	if w == nil {
-		return hook.Said{}
+		return hook.Message{}
 	}
 	return w.rewriter
 }
@@ -101,7 +101,7 @@ func (r *registry) compileHooks(hooks []hook.Hook, matches bool) (*hook.Set, err
 // hint is the answer of hooks about a call that the policy decides.
 type hint struct {
 	behavior  agenttool.Behavior // "": no opinion
-	said      hook.Said          // why, and which hook
+	said      hook.Message       // why, and which hook
 	rewritten bool               // the call is bound to another input now: decide anew
 }
 
@@ -143,14 +143,14 @@ func modeAsks(d agenttool.Decision) bool {
 }
 
 // told keeps the decision for the input of later hooks.
-func (w *hooked) told(d agenttool.Decision) {
+func (w *hookRunner) told(d agenttool.Decision) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.decision = &d
 }
 
 // watchers are the hooks of an event that are set for the call.
-func (w *hooked) watchers(e hook.Event) []*hook.Hook {
+func (w *hookRunner) watchers(e hook.Event) []*hook.Hook {
 	if w == nil || !w.set.Has(e) {
 		return nil
 	}
@@ -163,7 +163,7 @@ func (w *hooked) watchers(e hook.Event) []*hook.Hook {
 
 // runHooks runs the hooks of an event that are set for the call, records it, and returns their merged answer. More
 // are further names and values for their input.
-func (w *hooked) run(ctx context.Context, e hook.Event, at func() situation, more ...any) hook.Outcome {
+func (w *hookRunner) run(ctx context.Context, e hook.Event, at func() situation, more ...any) hook.Outcome {
 	hooks := w.watchers(e)
 	if len(hooks) == 0 {
 		return hook.Outcome{}
@@ -188,7 +188,7 @@ func (w *hooked) run(ctx context.Context, e hook.Event, at func() situation, mor
 }
 
 // note keeps the texts of hooks for the result.
-func (w *hooked) note(e hook.Event, runs []hook.Run, o hook.Outcome) {
+func (w *hookRunner) note(e hook.Event, runs []hook.Run, o hook.Outcome) {
 	w.rec.update(func(inv *agenttool.Invocation) {
 		for i := range runs {
 			inv.HookRefs = append(inv.HookRefs, string(runs[i].Record.HookID))
@@ -211,13 +211,13 @@ func (w *hooked) note(e hook.Event, runs []hook.Run, o hook.Outcome) {
 }
 
 // slim moves what is too large for an event into payloads.
-func (w *hooked) slim(record agenttool.Hook) agenttool.Hook {
+func (w *hookRunner) slim(record agenttool.Hook) agenttool.Hook {
 	record.UpdatedInput = w.store("hook_input", record.UpdatedInput)
 	record.UpdatedOutput = w.store("hook_output", record.UpdatedOutput)
 	return record
 }
 
-func (w *hooked) store(name string, data json.RawMessage) json.RawMessage {
+func (w *hookRunner) store(name string, data json.RawMessage) json.RawMessage {
 	if len(data) <= maxInlineInput {
 		return data
 	}
@@ -230,7 +230,7 @@ func (w *hooked) store(name string, data json.RawMessage) json.RawMessage {
 }
 
 // emitStep tells of a hook's progress (AT-177).
-func (w *hooked) emitStep(p *hook.Progress, phase agenttool.Phase) {
+func (w *hookRunner) emitStep(p *hook.Progress, phase agenttool.Phase) {
 	if p == nil {
 		return
 	}
@@ -239,7 +239,7 @@ func (w *hooked) emitStep(p *hook.Progress, phase agenttool.Phase) {
 }
 
 // subject is the input of hooks on stdin.
-func (w *hooked) subject(at situation, more ...any) json.RawMessage {
+func (w *hookRunner) subject(at situation, more ...any) json.RawMessage {
 	tool, inv := w.name, w.rec.view()
 	if w.tool != nil {
 		tool = w.tool.Declaration.Name

@@ -56,7 +56,7 @@ func TestHintOnDecision(t *testing.T) {
 		{"deny what is denied", deny, decision(deny, permissions.Default, "rule", "session:x"), deny, "rule"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			h := hint{behavior: c.hint, said: hook.Said{Text: "because", Ref: "hook_1", Name: "./check (/s.json:3)"}}
+			h := hint{behavior: c.hint, said: hook.Message{Text: "because", Ref: "hook_1", Name: "./check (/s.json:3)"}}
 			got := h.on(c.d)
 			if got.Behavior != c.want || got.Reason.Type != c.kind {
 				t.Fatalf("%s for %s, want %s for %s", got.Behavior, got.Reason.Type, c.want, c.kind)

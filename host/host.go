@@ -168,7 +168,7 @@ func (h *Host) Invoke(r Request, done func(Completion)) error {
 func (h *Host) register(r Request, b *batch) *call {
 	c := newCall(h, r, h.rules.Policy())
 	if set := h.hooks.Load(); set != nil {
-		c.hooks = &hooked{host: h, set: set, rec: c.rec, tool: c.tool, name: r.Tool}
+		c.hooks = &hookRunner{host: h, set: set, rec: c.rec, tool: c.tool, name: r.Tool}
 	}
 	for _, id := range r.After {
 		c.after = append(c.after, dependency{id: id, call: h.live.calls[id], succeeded: h.live.ended.succeeded(id)})

@@ -22,7 +22,7 @@ const maxInlineInput = 4096
 
 // observe records the bound input and returns its difference from the one before: from the model's input (AT-115), or, if a hook
 // or a user changed it, from the recorded one. by is the hook; its zero value says that there was none.
-func (r *record) observe(input []byte, by hook.Said) agenttool.InputMutation {
+func (r *record) observe(input []byte, by hook.Message) agenttool.InputMutation {
 	m := agenttool.InputMutation{SchemaVersion: agenttool.SchemaVersion, InvocationID: r.id}
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -208,7 +208,7 @@ func (a *approval) consult(ctx context.Context, e hook.Event) (hint, error) {
 func (a *approval) rewrite(ctx context.Context, e hook.Event, o hook.Outcome) error {
 	a.c.hooks.rewriter = o.InputBy
 	err := a.c.rebind(ctx, o.Input)
-	a.c.hooks.rewriter = hook.Said{}
+	a.c.hooks.rewriter = hook.Message{}
 	if err == nil || ctx.Err() != nil {
 		return err
 	}

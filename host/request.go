@@ -31,7 +31,7 @@ type Caller struct {
 
 	// Asked hears the prompts of this call. A caller that sets it answers them, by [Host.Decide], so that they wait for it
 	// even if no user is there. over is closed when a prompt needs no answer any more.
-	Asked prompt.Asked
+	Asked prompt.Listener
 
 	// Progress hears how the call goes on while it runs, at most ten times a second, and how a job ended that it left: its id is
 	// the TaskID then, and Status is completed, failed or canceled.

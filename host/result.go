@@ -33,7 +33,7 @@ func (c Completion) MarshalJSON() ([]byte, error) {
 type ending struct {
 	c     *call
 	rec   *record
-	hooks *hooked          // nil: none are set
+	hooks *hookRunner      // nil: none are set
 	turn  turn             // given back at the end
 	at    func() situation // for hooks
 

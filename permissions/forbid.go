@@ -64,7 +64,7 @@ func (r *Rule) meetsHosts(f *agenttool.Facts) bool {
 }
 
 // forbiddenWords looks at every command that is mentioned.
-func (s *ruleset) forbiddenWords(x *ruled, f *agenttool.Facts, keep func(finding)) {
+func (s *ruleset) forbiddenWords(x *ruleIndex, f *agenttool.Facts, keep func(finding)) {
 	if !x.speaksOfCommands() {
 		return
 	}
@@ -81,7 +81,7 @@ func (s *ruleset) forbiddenWords(x *ruled, f *agenttool.Facts, keep func(finding
 
 // forbiddenCode looks at the code that may run besides the commands that are mentioned: a rule that denies commands may match it. A
 // command that an allow rule names by its words is exempt: the user knows it.
-func (s *ruleset) forbiddenCode(x *ruled, f *agenttool.Facts, keep func(finding)) {
+func (s *ruleset) forbiddenCode(x *ruleIndex, f *agenttool.Facts, keep func(finding)) {
 	if !x.speaksOfCommands() {
 		return
 	}
@@ -128,7 +128,7 @@ func unread(argv []string) []string {
 // unknownEnd ends a word of a part that is not known to its end.
 const unknownEnd = "…"
 
-func (s *ruleset) forbiddenArgv(x *ruled, argv []string, part int, keep func(finding)) {
+func (s *ruleset) forbiddenArgv(x *ruleIndex, argv []string, part int, keep func(finding)) {
 	if len(argv) == 0 {
 		return
 	}
@@ -144,7 +144,7 @@ func (s *ruleset) forbiddenArgv(x *ruled, argv []string, part int, keep func(fin
 }
 
 // forbiddenPaths looks at the paths that the call names.
-func (s *ruleset) forbiddenPaths(x *ruled, r Request, keep func(finding)) {
+func (s *ruleset) forbiddenPaths(x *ruleIndex, r Request, keep func(finding)) {
 	if len(x.paths) == 0 {
 		return
 	}

@@ -57,7 +57,7 @@ func Matches(r Rule, example, workspace, home string) bool {
 		example = filepath.Clean(example)
 		paths := set.of(r.Behavior).paths
 		if r.Behavior != agenttool.Allow {
-			return paths[0].meets(lowered{strings.ToLower(example), strings.ToLower(example)})
+			return paths[0].meets(lowerPath{strings.ToLower(example), strings.ToLower(example)})
 		}
 		return paths[0].match(example)
 	case r.tool == "shell" && r.argv == nil:

@@ -13,14 +13,14 @@ import (
 type ruleset struct {
 	workspace string
 	rules     []Rule // deny, then ask, then allow, each as they were given
-	deny      ruled
-	ask       ruled
-	allow     ruled
+	deny      ruleIndex
+	ask       ruleIndex
+	allow     ruleIndex
 	hosts     []string // grants for the hosts that rules allow
 }
 
-// ruled are the rules of one behaviour, grouped by subject. The numbers are indices of the rules.
-type ruled struct {
+// ruleIndex are the rules of one behaviour, grouped by subject. The numbers are indices of the rules.
+type ruleIndex struct {
 	whole []int            // a tool, whatever its input
 	words map[string][]int // Shell(WORDS) by their first word
 	wild  []int            // those whose first word has a star
@@ -59,7 +59,7 @@ func (s *ruleset) openHosts() []string {
 	return grants
 }
 
-func (s *ruleset) of(b agenttool.Behavior) *ruled {
+func (s *ruleset) of(b agenttool.Behavior) *ruleIndex {
 	switch b {
 	case agenttool.Deny:
 		return &s.deny
@@ -69,7 +69,7 @@ func (s *ruleset) of(b agenttool.Behavior) *ruled {
 	return &s.allow
 }
 
-func (x *ruled) add(i int, r *Rule, workspace string) {
+func (x *ruleIndex) add(i int, r *Rule, workspace string) {
 	switch {
 	case isPathTool(r.tool):
 		x.paths = append(x.paths, compilePaths(i, r, workspace))
@@ -118,11 +118,11 @@ func (p *pathRule) covers(path agenttool.Path) bool {
 	return p.match(led) && (path.Absolute == led || p.match(filepath.Clean(path.Absolute)))
 }
 
-// lowered is a path as the rules that forbid see it: without case.
-type lowered struct{ spelled, resolved string }
+// lowerPath is a path as the rules that forbid see it: without case.
+type lowerPath struct{ spelled, resolved string }
 
-func lower(p agenttool.Path) lowered {
-	l := lowered{spelled: strings.ToLower(filepath.Clean(p.Absolute))}
+func lower(p agenttool.Path) lowerPath {
+	l := lowerPath{spelled: strings.ToLower(filepath.Clean(p.Absolute))}
 	l.resolved = l.spelled
 	if led := leadsTo(p); led != "" && led != p.Absolute {
 		l.resolved = strings.ToLower(led)
@@ -139,12 +139,12 @@ func leadsTo(p agenttool.Path) string {
 }
 
 // meets reports whether a rule that forbids is about a path, by its spelling or by where it leads.
-func (p *pathRule) meets(path lowered) bool {
+func (p *pathRule) meets(path lowerPath) bool {
 	return p.match(path.spelled) || path.resolved != path.spelled && p.match(path.resolved)
 }
 
 // firstWords calls visit with the numbers of the Shell rules that may be about a program of that name, in their order.
-func (x *ruled) firstWords(names ...string) []int {
+func (x *ruleIndex) firstWords(names ...string) []int {
 	all := x.wild
 	for i, name := range names {
 		if slices.Contains(names[:i], name) {
@@ -163,7 +163,7 @@ func (x *ruled) firstWords(names ...string) []int {
 }
 
 // every returns the numbers of all Shell rules with words.
-func (x *ruled) every() []int {
+func (x *ruleIndex) every() []int {
 	all := slices.Clone(x.wild)
 	for _, found := range x.words {
 		all = append(all, found...)
@@ -173,7 +173,7 @@ func (x *ruled) every() []int {
 }
 
 // speaksOfCommands reports whether there is a rule about the words of commands.
-func (x *ruled) speaksOfCommands() bool { return len(x.words)+len(x.wild) > 0 }
+func (x *ruleIndex) speaksOfCommands() bool { return len(x.words)+len(x.wild) > 0 }
 
 // allowing returns the number of the first rule about paths that allows one.
 func (s *ruleset) allowing(path agenttool.Path, about func(*Rule) bool) int {

@@ -57,7 +57,7 @@ func (seen *clock) jumped(now time.Time) bool {
 
 // age returns how long ago a session was used. A session with a time in the future, because one of the clocks was
 // wrong, would be kept forever: its age counts from the first time that Prune saw it.
-func (seen *clock) age(u Used, now time.Time) time.Duration {
+func (seen *clock) age(u RecentSession, now time.Time) time.Duration {
 	if !u.Changed.After(now.Add(clockSlack)) {
 		delete(seen.Ahead, u.ID)
 		return now.Sub(u.Changed)

@@ -77,7 +77,7 @@ func faultyStore(f *faultyLog) *Store {
 	o := testOptions("/state/sessions")
 	o.limits = limits{} // it stalls when a test says so
 	s := New(o)
-	d := s.kept.(*queued).disk
+	d := s.kept.(*queuedSession).disk
 	d.log = &journal{f: f}
 	d.sync.names = true // it has no directory
 	return s
@@ -183,7 +183,7 @@ func TestNoAppendBehindATornRecord(t *testing.T) {
 func TestReserveAsksOnceInAWhile(t *testing.T) {
 	f := &faultyLog{room: -1}
 	s := faultyStore(f)
-	if err := errors.Join(s.kept.(*queued).disk.log.reserve(), s.kept.(*queued).disk.log.reserve()); err != nil {
+	if err := errors.Join(s.kept.(*queuedSession).disk.log.reserve(), s.kept.(*queuedSession).disk.log.reserve()); err != nil {
 		t.Fatal(err)
 	}
 	mustAppend(t, s, 1, 2000)
@@ -200,7 +200,7 @@ func TestLargeGroupDoesNotCostTheReservation(t *testing.T) {
 	f := &faultyLog{room: -1}
 	s := faultyStore(f)
 	mustAppend(t, s, 1, 1)
-	j := s.kept.(*queued).disk.log
+	j := s.kept.(*queuedSession).disk.log
 	if err := j.reserve(); err != nil {
 		t.Fatal(err)
 	}
@@ -242,7 +242,7 @@ func TestReserveOnDisk(t *testing.T) {
 	if err := unix.Stat(logOf(s), &st); err != nil {
 		t.Fatal(err)
 	}
-	if s.kept.(*queued).disk.log.noSpace {
+	if s.kept.(*queuedSession).disk.log.noSpace {
 		t.Skip("this file system cannot set space aside")
 	}
 	if held := st.Blocks * 512; held-st.Size < reserveMin || st.Size > 1000 {
@@ -317,7 +317,7 @@ func TestCloseTellsOfAGap(t *testing.T) {
 		t.Fatal("no error")
 	}
 	f.room = -1
-	if err := s.kept.(*queued).disk.finish(); err != nil {
+	if err := s.kept.(*queuedSession).disk.finish(); err != nil {
 		t.Fatal(err)
 	}
 	kinds, last := entriesOf(t, f)

@@ -13,7 +13,7 @@ func TestAnswerAsTheCallerGivesUp(t *testing.T) {
 	t.Run("create", func(t *testing.T) {
 		s := New(testOptions(t.TempDir()))
 		mustAppend(t, s, 1, 1)
-		q := s.kept.(*queued)
+		q := s.kept.(*queuedSession)
 		defer debug.SetGCPercent(debug.SetGCPercent(-1)) // which would close what is lost
 		before := openFiles(t)
 		q.line.beside = map[*Pending]time.Time{new(Pending): time.Now().Add(-time.Hour)} // the disk counts as stalled, so that no caller waits

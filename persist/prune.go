@@ -43,8 +43,8 @@ func (o Retention) withDefaults() Retention {
 	return o
 }
 
-// Pruned lists the removals of Prune, done or planned, and the rest.
-type Pruned struct {
+// PruneReport lists the removals of Prune, done or planned, and the rest.
+type PruneReport struct {
 	Removed   []Removal             `json:"removed"`
 	Sessions  int                   `json:"sessions"`        // ended sessions that are left
 	Bytes     int64                 `json:"bytes"`           // of these sessions
@@ -70,13 +70,13 @@ const prunedPrefix = ".pruned-"
 // Prune removes the sessions in dir that are too old. If the rest is too large it removes payloads, the largest and
 // oldest first, and lists them beside the log; logs stay until they are too old. It follows no links, ignores other
 // files, and finishes an earlier Prune that was killed. It returns its removals even if some failed.
-func Prune(dir string, o Retention, now time.Time) (Pruned, error) {
+func Prune(dir string, o Retention, now time.Time) (PruneReport, error) {
 	all, err := os.OpenRoot(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return Pruned{}, nil
+		return PruneReport{}, nil
 	}
 	if err != nil {
-		return Pruned{}, err
+		return PruneReport{}, err
 	}
 	defer all.Close()
 	p := pruning{o: o.withDefaults(), all: all, now: now, clock: readClock(all)}
@@ -91,7 +91,7 @@ func Prune(dir string, o Retention, now time.Time) (Pruned, error) {
 	}
 	sessions, err := p.measure()
 	if err != nil {
-		return Pruned{}, err
+		return PruneReport{}, err
 	}
 	p.shrink(p.removeOld(sessions))
 	return p.done, errors.Join(p.errs...)
@@ -103,13 +103,13 @@ type pruning struct {
 	all   *os.Root
 	now   time.Time
 	clock clock
-	done  Pruned
+	done  PruneReport
 	errs  []error
 }
 
 // endedSession is a session on disk that no process writes.
 type endedSession struct {
-	Used
+	RecentSession
 	bytes    int64 // of all files
 	payloads []Removal
 }
@@ -133,7 +133,7 @@ func (p *pruning) measure() ([]endedSession, error) {
 	}
 	var ended []endedSession
 	for _, u := range list {
-		s := endedSession{Used: u}
+		s := endedSession{RecentSession: u}
 		if d, err := (folder{f}).open(string(u.ID)); err == nil {
 			s.measure(d)
 			d.close()
@@ -180,7 +180,7 @@ func (p *pruning) isLive(id agenttool.SessionID) bool {
 func (p *pruning) removeOld(sessions []endedSession) (left []endedSession) {
 	slices.SortFunc(sessions, func(a, b endedSession) int { return cmp.Or(a.Changed.Compare(b.Changed), cmp.Compare(a.ID, b.ID)) })
 	for _, s := range sessions {
-		age := p.clock.age(s.Used, p.now)
+		age := p.clock.age(s.RecentSession, p.now)
 		old := p.o.MaxAge > 0 && age > p.o.MaxAge
 		if old && p.remove(Removal{Session: s.ID, Bytes: s.bytes, Changed: s.Changed}, p.removeSession) {
 			continue

@@ -12,8 +12,8 @@ import (
 	"toolhost/agenttool"
 )
 
-// Used is a session with the facts that are available without opening it.
-type Used struct {
+// RecentSession is a session with the facts that are available without opening it.
+type RecentSession struct {
 	ID      agenttool.SessionID
 	Changed time.Time // when its log was last written; of the directory if there is no log
 	Bytes   int64     // of its log
@@ -25,7 +25,7 @@ const clockSlack = 10 * time.Minute
 // Recent returns the sessions in dir, the last used first, without opening them: ten thousand take some 30 ms.
 // Sessions with a time in the future come last, because the clock was wrong when they were written or is wrong now.
 // Other files and links are left out, and a missing directory contains no sessions.
-func Recent(dir string, now time.Time) ([]Used, error) {
+func Recent(dir string, now time.Time) ([]RecentSession, error) {
 	all, err := openFolder(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -41,13 +41,13 @@ func Recent(dir string, now time.Time) ([]Used, error) {
 
 // sessions returns the sessions in the directory in no order. System calls for the status of the logs dominate the
 // time, so every processor handles a part of them.
-func (d folder) sessions() ([]Used, error) {
+func (d folder) sessions() ([]RecentSession, error) {
 	entries, err := d.f.ReadDir(-1)
 	if err != nil {
 		return nil, err
 	}
 	const part = 256
-	parts := make([][]Used, (len(entries)+part-1)/part)
+	parts := make([][]RecentSession, (len(entries)+part-1)/part)
 	var next atomic.Int64
 	var workers sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), len(parts)) {
@@ -62,8 +62,8 @@ func (d folder) sessions() ([]Used, error) {
 }
 
 // usedOf returns the sessions among entries of the directory.
-func (d folder) usedOf(entries []fs.DirEntry) []Used {
-	list := make([]Used, 0, len(entries))
+func (d folder) usedOf(entries []fs.DirEntry) []RecentSession {
+	list := make([]RecentSession, 0, len(entries))
 	for _, e := range entries {
 		id := agenttool.SessionID(e.Name())
 		if !e.IsDir() || !validID(id) {
@@ -76,15 +76,15 @@ func (d folder) usedOf(entries []fs.DirEntry) []Used {
 			size = 0
 		}
 		if err == nil { // otherwise it was removed
-			list = append(list, Used{ID: id, Changed: modified(st), Bytes: size})
+			list = append(list, RecentSession{ID: id, Changed: modified(st), Bytes: size})
 		}
 	}
 	return list
 }
 
-func sortRecent(list []Used, now time.Time) {
+func sortRecent(list []RecentSession, now time.Time) {
 	limit := now.Add(clockSlack)
-	slices.SortFunc(list, func(a, b Used) int {
+	slices.SortFunc(list, func(a, b RecentSession) int {
 		if early, late := a.Changed.After(limit), b.Changed.After(limit); early != late {
 			if early {
 				return 1

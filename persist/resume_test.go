@@ -260,7 +260,7 @@ func TestResumeReadsTheTailOnly(t *testing.T) {
 // abandon ends a store as SIGKILL does: nothing is written, the lock goes.
 func abandon(t testing.TB, s *Store) {
 	t.Helper()
-	d := s.kept.(*queued).disk
+	d := s.kept.(*queuedSession).disk
 	if err := errors.Join(d.log.f.Close(), d.session.Close()); err != nil {
 		t.Fatal(err)
 	}

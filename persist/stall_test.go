@@ -34,7 +34,7 @@ func (l *stalledLog) Sync() error {
 func stalledStore(t *testing.T) (*Store, *faultyLog, *stalledLog) {
 	f := &faultyLog{room: -1}
 	s := faultyStore(f)
-	d := s.kept.(*queued).disk
+	d := s.kept.(*queuedSession).disk
 	d.sync.due = true // a timer's sync would wait for a mutex, which keeps the test's clock from moving
 	mustAppend(t, s, 1, 1)
 	log := &stalledLog{f, make(chan struct{})}
@@ -102,7 +102,7 @@ func TestStalledDiskIsBounded(t *testing.T) {
 		for range 2 * queueEvents {
 			_ = s.Submit([][]byte{event(1)}, nil)
 		}
-		line := s.kept.(*queued).line
+		line := s.kept.(*queuedSession).line
 		line.mu.Lock()
 		events, size, tasks := line.events, line.bytes, len(line.tasks)
 		line.mu.Unlock()

@@ -39,7 +39,7 @@ func (l *countedLog) count() int {
 func counted(t *testing.T) (*Store, *countedLog) {
 	s := New(testOptions(t.TempDir()))
 	mustAppend(t, s, 1, 1)
-	d := s.kept.(*queued).disk
+	d := s.kept.(*queuedSession).disk
 	log := &countedLog{logFile: d.log.f}
 	d.log.f = log
 	return s, log

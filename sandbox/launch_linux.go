@@ -26,7 +26,7 @@ func (p *Process) guard(plan *plan) (err error) {
 	}
 	plan.opened.read = view.readable(plan.c.Profile)
 	plan.writes = plan.writable()
-	p.unseen = unseen{plan.names.granted.Secrets, view.home.Dir, func(path string) bool {
+	p.unseen = hiddenFiles{plan.names.granted.Secrets, view.home.Dir, func(path string) bool {
 		return view.isClosed(path) && !plan.layout.visible(path) && !view.isHidden(path)
 	}}
 	p.confinement = Confinement{plan.c.Profile.Access, plan.s.level, partial(plan.names.all)}

@@ -49,7 +49,7 @@ type plan struct {
 	c       *Command
 	level   Level // None for a command that is not confined, else the session's
 	names   names
-	opened  opened
+	opened  openPlaces
 	writes  []string // the places that it may write, as it sees them
 	layout  layout
 	network []string // variables that lead to the proxy
@@ -57,8 +57,8 @@ type plan struct {
 	shared  bool     // the ruleset is other commands', too
 }
 
-// opened are the places that a profile opens besides the session's.
-type opened struct{ write, read []identity }
+// openPlaces are the places that a profile opens besides the session's.
+type openPlaces struct{ write, read []identity }
 
 // make fills the plan. The order is that of package enter: trees are held before everything becomes read-only, inner
 // places follow outer ones, privileges go last.

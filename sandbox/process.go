@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Ended is how a command ended.
-type Ended struct {
+// ExitState is how a command ended.
+type ExitState struct {
 	Status       syscall.WaitStatus
 	User, System time.Duration
 	MaxRSS       int64 // KiB, of its largest process

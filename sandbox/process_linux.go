@@ -36,15 +36,15 @@ type Process struct {
 	violations violations
 
 	confinement Confinement
-	unseen      unseen
+	unseen      hiddenFiles
 	ends        []func() // run in reverse order when every process of the command has ended
 
 	mu    sync.Mutex
-	ended *Ended
+	ended *ExitState
 }
 
-// unseen are the files that the sandbox keeps from a command.
-type unseen struct {
+// hiddenFiles are the files that the sandbox keeps from a command.
+type hiddenFiles struct {
 	secrets []protect.Entry        // masked ones
 	home    string                 // the user's home directory
 	hides   func(path string) bool // whether a file of a home directory is not shown; nil: all are
@@ -103,13 +103,13 @@ func (p *Process) listen() {
 	}
 	p.over()
 	if p.Ended() == nil { // without a word of the helper, it was killed with it
-		p.setEnded(&Ended{Status: syscall.WaitStatus(syscall.SIGKILL)})
+		p.setEnded(&ExitState{Status: syscall.WaitStatus(syscall.SIGKILL)})
 	}
 }
 
 // hear reads the helper's messages until the last. It returns whether the start was reported, and the command's end if only the
 // helper was left then and it holds no namespaces, which would end with it.
-func (p *Process) hear() (said bool, alone *Ended) {
+func (p *Process) hear() (said bool, alone *ExitState) {
 	buffer := make([]byte, 8<<10)
 	for {
 		message, file, err := receive(p.helper.control, buffer)
@@ -192,12 +192,12 @@ func (p *Process) failed(parts []string) error {
 }
 
 // parseEnded reads SaysEnded.
-func parseEnded(parts []string) *Ended {
+func parseEnded(parts []string) *ExitState {
 	numbers := [5]int64{4: 1}
 	for i, part := range parts[:min(len(parts), len(numbers))] {
 		numbers[i], _ = strconv.ParseInt(part, 10, 64)
 	}
-	return &Ended{
+	return &ExitState{
 		Status: syscall.WaitStatus(numbers[0]),
 		User:   time.Duration(numbers[1]) * time.Microsecond, System: time.Duration(numbers[2]) * time.Microsecond,
 		MaxRSS: numbers[3], Alone: numbers[4] == 0,
@@ -205,7 +205,7 @@ func parseEnded(parts []string) *Ended {
 }
 
 // setEnded keeps how the command ended, and tells of it.
-func (p *Process) setEnded(e *Ended) {
+func (p *Process) setEnded(e *ExitState) {
 	p.mu.Lock()
 	p.ended = e
 	p.mu.Unlock()
@@ -213,7 +213,7 @@ func (p *Process) setEnded(e *Ended) {
 }
 
 // Ended returns how the command ended, nil while it runs.
-func (p *Process) Ended() *Ended {
+func (p *Process) Ended() *ExitState {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.ended

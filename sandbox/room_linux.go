@@ -12,9 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// reserved are processes that a session keeps back for the host if the kernel bounds their number: a command that starts processes until the
+// processReserve are processes that a session keeps back for the host if the kernel bounds their number: a command that starts processes until the
 // kernel refuses more leaves none for the host either, and a Go program that cannot start a thread ends.
-type reserved struct {
+type processReserve struct {
 	mu       sync.Mutex
 	measured bool // the fields below are set
 	most     int  // processes that all commands together may have, threads included; 0: no group above the host bounds them
@@ -29,7 +29,7 @@ const (
 
 // reserve starts the threads that the host may need while commands take all that is left, and sees how many processes they may
 // have. Threads that exist are used again, so that most calls only count them.
-func (r *reserved) reserve(commands int) {
+func (r *processReserve) reserve(commands int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if wanted := threadsOfHost + spareThreads + threadsOfCommand*commands; countThreads() < wanted {
@@ -42,14 +42,14 @@ func (r *reserved) reserve(commands int) {
 }
 
 // ofSession is how many processes all commands of the session may have, of the given bound; 0 is no bound.
-func (r *reserved) ofSession(bound int) int {
+func (r *processReserve) ofSession(bound int) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return tighter(bound, r.most)
 }
 
 // ofCommand is how many processes one command may have, of the given bound; 0 is no bound. It leaves some for other commands.
-func (r *reserved) ofCommand(bound int) int {
+func (r *processReserve) ofCommand(bound int) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return tighter(bound, r.most-r.most/4)
@@ -73,7 +73,7 @@ func commandRoom(room int) int {
 }
 
 // processLimit is RLIMIT_NPROC of a command. Within namespaces of its own, the kernel counts the processes of the session alone.
-func (r *reserved) processLimit(level Level, bound int) Limit {
+func (r *processReserve) processLimit(level Level, bound int) Limit {
 	most := maxProcesses
 	if level == Full {
 		most = tighter(most, r.ofSession(bound))

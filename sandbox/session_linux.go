@@ -33,7 +33,7 @@ type Session struct {
 	network  *network
 	watch    watch
 	scratch  scratchWatch
-	reserved reserved
+	reserved processReserve
 	running  running
 
 	namesInUse sync.RWMutex // by the supervisors of its commands: see notify.Judges

@@ -17,11 +17,11 @@ import (
 type watch struct {
 	mu      sync.Mutex
 	files   *inotify // one for the session: to make one takes as long as a sandbox
-	running map[*Process]*watched
+	running map[*Process]*processWatch
 }
 
-// watched are the watches of one process.
-type watched struct {
+// processWatch are the watches of one process.
+type processWatch struct {
 	names   names
 	covered []covering
 	dirs    []string
@@ -59,7 +59,7 @@ func (w *watch) add(p *Process, n names, secrets []protect.Entry) (leave func())
 			p.confinement.Partial = append(p.confinement.Partial, dir+": not watched: "+err.Error())
 		}
 	}
-	w.running[p] = &watched{n, covered, dirs}
+	w.running[p] = &processWatch{n, covered, dirs}
 	return func() { w.remove(p) }
 }
 
@@ -71,7 +71,7 @@ func (w *watch) start() (err error) {
 	if w.files, err = newInotify(); err != nil {
 		return err
 	}
-	w.running = map[*Process]*watched{}
+	w.running = map[*Process]*processWatch{}
 	go w.files.follow(w.replaced) // ends when it is closed
 	return nil
 }

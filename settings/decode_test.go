@@ -181,8 +181,8 @@ func compileSchema(t testing.TB) *jsonschema.Schema {
 	return compiled
 }
 
-// TestAllProblemsAreTold shows that decoding goes on behind the first, across files too.
-func TestAllProblemsAreTold(t *testing.T) {
+// TestAllProblemsAreReported shows that decoding goes on behind the first, across files too.
+func TestAllProblemsAreReported(t *testing.T) {
 	p := newPlace(t)
 	p.write(p.User, "{\"mod\": 1,\n\"permissions\": {\"allow\": [5, \"ok\", \"bad\"]}}")
 	p.write(p.Managed, `{"max_parallel": "many"}`)

@@ -135,23 +135,23 @@ func (m Matcher) text() string {
 	return " of every call"
 }
 
-// pinned is the part of an item that its digest covers. The place in the file, notes and comments are not covered.
-type pinned struct {
+// pinnedItem is the part of an item that its digest covers. The place in the file, notes and comments are not covered.
+type pinnedItem struct {
 	Source, Key string
 	Value       any
 }
 
 // digestOf returns a digest of items: equal digests mean equal items in the same order.
 func digestOf(items []item) string {
-	all := make([]pinned, len(items))
+	all := make([]pinnedItem, len(items))
 	for i, it := range items {
-		all[i] = pinned{it.Origin.Source, it.Key, it.value}
+		all[i] = pinnedItem{it.Origin.Source, it.Key, it.value}
 	}
 	return digestOfValue(all)
 }
 
 // digest returns the digest of one item.
-func (it item) digest() string { return digestOfValue(pinned{it.Origin.Source, it.Key, it.value}) }
+func (it item) digest() string { return digestOfValue(pinnedItem{it.Origin.Source, it.Key, it.value}) }
 
 func digestOfValue(v any) string {
 	encoded, err := json.Marshal(v)

@@ -78,27 +78,27 @@ type steps struct {
 	sync         func(dir *os.File) error
 }
 
-// NotSynced is the error of a change that was made and counts, but that a power failure could revert: the directory
+// SyncError is the error of a change that was made and counts, but that a power failure could revert: the directory
 // could not be synced.
-type NotSynced struct {
+type SyncError struct {
 	File string
 	Err  error
 }
 
-func (e *NotSynced) Error() string {
+func (e *SyncError) Error() string {
 	return fmt.Sprintf("%s was changed, and the change counts; a power cut could take it back: its directory could not be synced: %v", shown(e.File), e.Err)
 }
 
-func (e *NotSynced) Unwrap() error { return e.Err }
+func (e *SyncError) Unwrap() error { return e.Err }
 
-// IsNotSynced reports whether err is only a [NotSynced].
+// IsNotSynced reports whether err is only a [SyncError].
 func IsNotSynced(err error) bool {
-	var e *NotSynced
+	var e *SyncError
 	return errors.As(err, &e)
 }
 
 // replaceFile atomically replaces the content of a file; it is on disk when replaceFile returns. The new file keeps
-// the mode and owner of old; nil: there was no file. The caller holds the lock. An error is [NotSynced] if the new
+// the mode and owner of old; nil: there was no file. The caller holds the lock. An error is [SyncError] if the new
 // content is in place.
 func replaceFile(file string, content []byte, old fs.FileInfo, do steps) error {
 	d, err := os.Open(filepath.Dir(file)) // opened first, so that a failure here changes nothing
@@ -129,7 +129,7 @@ func replaceFile(file string, content []byte, old fs.FileInfo, do steps) error {
 		do.sync = (*os.File).Sync
 	}
 	if err := do.sync(d); err != nil && !errors.Is(err, unix.EINVAL) && !errors.Is(err, errors.ErrUnsupported) { // some file systems cannot
-		return &NotSynced{file, err}
+		return &SyncError{file, err}
 	}
 	return nil
 }

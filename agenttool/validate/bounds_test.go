@@ -74,7 +74,7 @@ func TestInputIsBounded(t *testing.T) {
 }
 
 // Of more problems than are told, the first are told, with a guess: the library finds them in no order.
-func TestManyProblemsAreToldTheSame(t *testing.T) {
+func TestManyProblemsAreReportedTheSame(t *testing.T) {
 	s := compile(t, `{"additionalProperties":{"additionalProperties":false,"properties":{"path":{}}}}`)
 	input := []byte(`{` + members(12_000, `"%d":{"pth":1}`) + `}`)
 	for range 3 {

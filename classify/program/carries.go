@@ -27,9 +27,9 @@ func (l Language) FromInput() bool {
 	return l == ShellText || l == ScriptText || l == QueryText || l == EditorText
 }
 
-// Carried describes the code that the words of a program may carry, even if they are not understood: Spec.Carries, parsed. A
+// CarriedCode describes the code that the words of a program may carry, even if they are not understood: Spec.Carries, parsed. A
 // program whose operands are a command carries one without an entry there.
-type Carried struct {
+type CarriedCode struct {
 	Text    Language // "": none
 	Input   bool     // without a script among its words it runs commands of its standard input
 	Command bool     // a command, or variables that hold one
@@ -43,18 +43,18 @@ type Carried struct {
 
 // Carries describes the code that the words of the program with this name may carry. It also knows programs that Lookup does not
 // find.
-func Carries(name string) Carried {
+func Carries(name string) CarriedCode {
 	if spec := registry()[name]; spec != nil {
 		return spec.carried
 	}
-	return Carried{}
+	return CarriedCode{}
 }
 
-// Carried is Carries of a description that is in no table of programs.
-func (s *Spec) Carried() Carried { return carriedBy(s) }
+// CarriedCode is Carries of a description that is in no table of programs.
+func (s *Spec) Carried() CarriedCode { return carriedBy(s) }
 
 // carriedBy takes apart what a description says.
-func carriedBy(s *Spec) (c Carried) {
+func carriedBy(s *Spec) (c CarriedCode) {
 	for token := range strings.FieldsSeq(s.Carries) {
 		name, words, _ := strings.Cut(token, "=")
 		switch {

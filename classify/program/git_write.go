@@ -224,7 +224,7 @@ func gitWriteSpecs() []*Spec {
 // judgeGitLFS names the configuration with the filters of large files, and the hooks.
 func judgeGitLFS(a *Args, u *Use) {
 	if !a.oneOf("--local", "--worktree", "--file") {
-		judgeGitTargets(&Args{Options: append([]Given{{Name: "--global"}}, a.Options...)}, u)
+		judgeGitTargets(&Args{Options: append([]GivenOption{{Name: "--global"}}, a.Options...)}, u)
 	} else {
 		judgeGitTargets(a, u)
 	}

@@ -51,7 +51,7 @@ var passing = map[string]string{
 // only reports whether no other options were given than those of a list.
 func (a *Args) only(list string) bool {
 	known := strings.Fields(list)
-	return !slices.ContainsFunc(a.Options, func(o Given) bool { return !slices.Contains(known, o.Name) })
+	return !slices.ContainsFunc(a.Options, func(o GivenOption) bool { return !slices.Contains(known, o.Name) })
 }
 
 // foundBelow describes the names found below a directory, each with the directory in front.

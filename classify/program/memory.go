@@ -14,7 +14,7 @@ type result struct {
 }
 
 type room struct {
-	options  [8]Given
+	options  [8]GivenOption
 	operands [8]Word
 	values   [8]Word
 	kinds    [16]string

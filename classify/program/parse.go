@@ -158,7 +158,7 @@ func (p *parser) given(o *option, value Word, has bool) {
 		p.next++
 		p.separate(value)
 	}
-	p.args.Options = append(p.args.Options, Given{Name: o.name, Value: value, Has: has})
+	p.args.Options = append(p.args.Options, GivenOption{Name: o.name, Value: value, Has: has})
 	p.effects(o.effects, at, o.name)
 	if o.kind == "run" && slices.Contains(o.effects, RunsCode) {
 		p.use.project++ // it is in Runs

@@ -147,15 +147,15 @@ type Spec struct {
 
 	compile  sync.Once
 	compiled *table
-	carried  Carried
+	carried  CarriedCode
 }
 
 // Args is a command line taken apart by a Spec.
 type Args struct {
-	Argv     []Word   // all of it, the program's name first
-	Options  []Given  // in order
-	Operands []Word   // in order
-	Kinds    []string // of the operands, in order
+	Argv     []Word        // all of it, the program's name first
+	Options  []GivenOption // in order
+	Operands []Word        // in order
+	Kinds    []string      // of the operands, in order
 
 	values []Word   // of options and operands, those of "text" left out; nil without a Judge
 	kinds  []string // of each of them
@@ -180,8 +180,8 @@ func (a *Args) Values(kind string) []Word {
 	return list
 }
 
-// Given is an option as it was given.
-type Given struct {
+// GivenOption is an option as it was given.
+type GivenOption struct {
 	Name  string // the last of its spellings in the Spec: --lines, or -n if there is none
 	Value Word
 	Has   bool // there is a Value

@@ -2,18 +2,18 @@ package program
 
 import "strings"
 
-// Settled is a use that runs code that files of the project name, and only reads where these files are absent.
-type Settled struct {
+// ConditionalUse is a use that runs code that files of the project name, and only reads where these files are absent.
+type ConditionalUse struct {
 	Use    Use
 	Absent []string // names that must not be in the directory where it runs
 	Upward []string // ... nor there or in one of those above
 }
 
 // SettledBy returns the use of a command line where files of some names are absent, false if there is no such use.
-func SettledBy(argv []Word) (Settled, bool) {
+func SettledBy(argv []Word) (ConditionalUse, bool) {
 	for _, w := range argv {
 		if !w.Static {
-			return Settled{}, false
+			return ConditionalUse{}, false
 		}
 	}
 	clean := Use{Understood: true, Effects: []Effect{NotConcurrent}}
@@ -22,39 +22,39 @@ func SettledBy(argv []Word) (Settled, bool) {
 	switch line := strings.Join(words, " "); {
 	case line == "cargo --version", line == "cargo -V", line == "cargo version", line == "rustc --version", line == "rustc -V", line == "rustc -vV",
 		line == "rustc --version --verbose", line == "rustc --print sysroot", line == "rustfmt --version":
-		return Settled{Use: clean, Upward: rust}, true
+		return ConditionalUse{Use: clean, Upward: rust}, true
 	case strings.HasPrefix(line, "cargo metadata ") && strings.Contains(line, " --no-deps") && !strings.Contains(line, "--manifest-path"):
 		_, clean := Parse(Lookup("cargo"), argv)
 		clean.Effects = []Effect{ReadsTree, NotConcurrent}
-		return Settled{Use: *clean, Upward: rust}, clean.Understood && len(clean.Reads) == 0
+		return ConditionalUse{Use: *clean, Upward: rust}, clean.Understood && len(clean.Reads) == 0
 	case strings.HasPrefix(line, "cargo tree ") && cargoTree(words[2:]):
-		return Settled{Use: clean, Upward: rust}, true
+		return ConditionalUse{Use: clean, Upward: rust}, true
 	case words[0] == "python" || words[0] == "python3":
 		if len(words) == 4 && words[1] == "-m" && words[2] == "json.tool" && !strings.HasPrefix(words[3], "-") {
 			clean.Reads = argv[3:]
-			return Settled{Use: clean, Absent: jsonTool}, true
+			return ConditionalUse{Use: clean, Absent: jsonTool}, true
 		}
-		return Settled{Use: clean, Absent: jsonTool}, line == words[0]+" -m json.tool"
+		return ConditionalUse{Use: clean, Absent: jsonTool}, line == words[0]+" -m json.tool"
 	case words[0] == "npm" && len(words) > 1:
 		return npmSettled(argv, words, clean)
 	}
-	return Settled{}, false
+	return ConditionalUse{}, false
 }
 
 // npmSettled judges questions that npm answers from node_modules and package.json. It writes a log, to where .npmrc says; the sandbox of a
 // command that only reads refuses that, and npm goes on.
-func npmSettled(argv []Word, words []string, clean Use) (Settled, bool) {
+func npmSettled(argv []Word, words []string, clean Use) (ConditionalUse, bool) {
 	switch words[1] {
 	case "ls", "list", "ll", "explain", "why", "root", "prefix", "pkg":
 	default:
-		return Settled{}, false
+		return ConditionalUse{}, false
 	}
 	if words[1] == "pkg" && (len(words) < 3 || words[2] != "get") {
-		return Settled{}, false
+		return ConditionalUse{}, false
 	}
 	_, use := Parse(Lookup("npm"), argv)
 	clean.Effects = []Effect{ReadsTree, NotConcurrent}
-	return Settled{Use: clean, Upward: []string{".npmrc"}}, use.Understood && len(use.Reads) == 0
+	return ConditionalUse{Use: clean, Upward: []string{".npmrc"}}, use.Understood && len(use.Reads) == 0
 }
 
 // cargoTree reports whether cargo tree only shows what Cargo.lock says.

@@ -30,8 +30,8 @@ type tool struct {
 	defines  bool   // -DNAME=VALUE sets a variable
 }
 
-// Named is the code that the words of one command line name.
-type Named struct {
+// NamedCode is the code that the words of one command line name.
+type NamedCode struct {
 	Why      string // it names code that is not read, and how; "" if it does not
 	At       Word
 	Commands [][]Word // commands that it runs
@@ -39,7 +39,7 @@ type Named struct {
 	Maybe    []Word   // values that may be names of programs
 }
 
-func (n *Named) because(why string, at Word) {
+func (n *NamedCode) because(why string, at Word) {
 	if n.Why == "" {
 		n.Why, n.At = why, at
 	}
@@ -47,7 +47,7 @@ func (n *Named) because(why string, at Word) {
 
 // NamesCode returns the code that the words of a program name, for programs that otherwise run only code of the project. For other
 // programs it is not ok.
-func NamesCode(base string, argv []Word) (n Named, ok bool) {
+func NamesCode(base string, argv []Word) (n NamedCode, ok bool) {
 	t := tools()[base]
 	if t == nil || len(argv) == 0 {
 		return n, false
@@ -64,7 +64,7 @@ type naming struct {
 	tool   *tool
 	name   string
 	words  []Word
-	named  *Named
+	named  *NamedCode
 	sub    string // the subcommand
 	given  Words  // options so far
 	chosen bool   // there was an operand of the subcommand tool

@@ -49,7 +49,7 @@ func TestWordsAtLineEnds(t *testing.T) {
 // textSearches are the calls in this package and in classify that search a text for one which is no constant, and why that is no
 // table of words: the text is what a command line says, and what is searched for is one spelling.
 var textSearches = []string{
-	"classify/glean_text.go script: Contains(text, call)",
+	"classify/extract_text.go script: Contains(text, call)",
 	"classify/limits.go splitsBytes: Index(rest[n:], beginning)",
 	"classify/limits.go splitsBytes: Index(text, beginning)",
 	"classify/listed.go withName: Contains(word.Text, placeholder)",

@@ -10,7 +10,7 @@ import (
 )
 
 // outsideRead is the input of a call that reads beyond the workspace, which asks, and needs no sandbox.
-func (a *arena) outsideRead(limit int) fields {
+func (a *escapeAttempt) outsideRead(limit int) fields {
 	return fields{"path": a.path("outside/file"), "limit": limit}
 }
 
@@ -178,7 +178,7 @@ func TestApprovalsFirstAnswer(t *testing.T) {
 	p := h.prompt("early.txt", 1)
 	v := a.viewer()
 	v.decide(p, "deny")
-	for _, s := range []*speaker{h.speaker, v.speaker} {
+	for _, s := range []*wireClient{h.wireClient, v.wireClient} {
 		if why := s.undecided(p, "allow", fields{"scope": "session"}); !strings.Contains(why, "answered") {
 			t.Errorf("%s: %s", s.name, why)
 		}
@@ -302,7 +302,7 @@ func TestApprovalsInvalid(t *testing.T) {
 		"no behaviour":            {"behavior": ""},
 		"misspelt":                {"updated_inputs": fields{}},
 	} {
-		for _, s := range []*speaker{h.speaker, v.speaker} {
+		for _, s := range []*wireClient{h.wireClient, v.wireClient} {
 			if why := s.undecided(p, "allow", answer); len(why) < 20 {
 				t.Errorf("%s: %q", name, why)
 			}

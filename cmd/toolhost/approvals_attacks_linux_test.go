@@ -15,7 +15,7 @@ import (
 
 // siege is a session whose own commands try to answer its prompts and to change what is allowed. A prompt is open all the while.
 type siege struct {
-	*arena
+	*escapeAttempt
 	h    *approvalsHost
 	open *made // the call that waits
 	p    prompted
@@ -29,9 +29,9 @@ const owned = "owned.txt"
 var ownedRules = rules("allow Write("+owned+")", "allow Shell(touch owned)")
 
 // besiege starts the session. Its client allows what runs the attempts, and does not answer what they are after.
-func (a *arena) besiege() *siege {
+func (a *escapeAttempt) besiege() *siege {
 	a.t.Helper()
-	s := &siege{arena: a, h: a.serving(true).confinedBy()}
+	s := &siege{escapeAttempt: a, h: a.serving(true).confinedBy()}
 	if lacks[a.level] != "" { // such a host is in a user namespace of its own, from which it could not look at a person outside
 		needs(a.t, "nsenter")
 		s.under = []string{"/usr/bin/nsenter", "--preserve-credentials", "--user", "--target", fmt.Sprint(s.h.process.Cmd.Process.Pid), "--"}
@@ -103,7 +103,7 @@ func (s *siege) unharmed(after, said string) {
 	s.h.request("agenttool/cancel", fields{"id": again.id}, &struct{}{})
 	again.result()
 	s.h.forget(second)
-	if exists(s.arena, "ws/"+owned) {
+	if exists(s.escapeAttempt, "ws/"+owned) {
 		s.t.Fatalf("%s: it is written\n%s", after, said)
 	}
 }
@@ -112,7 +112,7 @@ func (s *siege) unharmed(after, said string) {
 func TestApprovalsOfItself(t *testing.T) {
 	t.Parallel()
 	needs(t, "perl", "script", "setsid")
-	probedDesk(t).besieged(t, func(t *testing.T, a *arena) {
+	probedDesk(t).besieged(t, func(t *testing.T, a *escapeAttempt) {
 		s := a.besiege()
 		s.speakers()
 		s.commands()
@@ -126,7 +126,7 @@ func TestApprovalsOfItself(t *testing.T) {
 }
 
 // besieged runs a test at all levels: as an ordinary user at each, and as root at the strongest and the weakest.
-func (r *rig) besieged(t *testing.T, test func(*testing.T, *arena)) {
+func (r *escapeTools) besieged(t *testing.T, test func(*testing.T, *escapeAttempt)) {
 	t.Helper()
 	for _, who := range accounts(t) {
 		for _, level := range r.levels(t, who) {
@@ -185,8 +185,8 @@ func (s *siege) commands() {
 		s.unharmed(name, said)
 	}
 	user, project, local := s.read(userSettings), s.read(projectSettings), s.read(localSettings)
-	if user != "" || local != "" || project != ownedRules || exists(s.arena, "state/toolhost/trust.json") {
-		s.t.Errorf("settings have changed: %q %q %q, trust: %v", user, project, local, exists(s.arena, "state/toolhost/trust.json"))
+	if user != "" || local != "" || project != ownedRules || exists(s.escapeAttempt, "state/toolhost/trust.json") {
+		s.t.Errorf("settings have changed: %q %q %q, trust: %v", user, project, local, exists(s.escapeAttempt, "state/toolhost/trust.json"))
 	}
 }
 

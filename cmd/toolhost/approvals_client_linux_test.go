@@ -18,8 +18,8 @@ import (
 // soon is how long what a host does by itself may take. It is generous.
 const soon = time.Minute
 
-// speaker is one end of the wire, the client's or a person's: it answers nothing by itself.
-type speaker struct {
+// wireClient is one end of the wire, the client's or a person's: it answers nothing by itself.
+type wireClient struct {
 	*wiretest.Conn
 	t    testing.TB
 	name string
@@ -99,12 +99,12 @@ type greeting struct {
 	}
 }
 
-func newSpeaker(t testing.TB, name string) *speaker {
-	return &speaker{t: t, name: name, news: make(chan struct{})}
+func newSpeaker(t testing.TB, name string) *wireClient {
+	return &wireClient{t: t, name: name, news: make(chan struct{})}
 }
 
 // process starts a process to speak with.
-func (s *speaker) process(cmd *exec.Cmd) *wiretest.Process {
+func (s *wireClient) process(cmd *exec.Cmd) *wiretest.Process {
 	s.t.Helper()
 	started := make(chan struct{}) // s has its connection then
 	p, err := wiretest.Start(cmd, wiretest.Options{Malformed: malformed(s.t, s.name), Heard: func(m wiretest.Message) {
@@ -120,7 +120,7 @@ func (s *speaker) process(cmd *exec.Cmd) *wiretest.Process {
 }
 
 // heard checks a message, and keeps an event.
-func (s *speaker) heard(m wiretest.Message) {
+func (s *wireClient) heard(m wiretest.Message) {
 	for _, err := range recordtest.Message(m.Line) {
 		s.t.Errorf("%s is told: %v\n%s", s.name, err, cut.Characters(string(m.Line), 2000))
 	}
@@ -141,7 +141,7 @@ func (s *speaker) heard(m wiretest.Message) {
 }
 
 // try sends a request and waits for its result.
-func (s *speaker) try(method string, params, result any) error {
+func (s *wireClient) try(method string, params, result any) error {
 	if err := s.Request(method, params, result, soon); err != nil {
 		return fmt.Errorf("%s: %w", s.name, err)
 	}
@@ -149,7 +149,7 @@ func (s *speaker) try(method string, params, result any) error {
 }
 
 // request is try where an error ends the test.
-func (s *speaker) request(method string, params, result any) {
+func (s *wireClient) request(method string, params, result any) {
 	s.t.Helper()
 	if err := s.try(method, params, result); err != nil {
 		s.t.Fatal(err)
@@ -157,7 +157,7 @@ func (s *speaker) request(method string, params, result any) {
 }
 
 // refused is a request that must be refused, and why it was.
-func (s *speaker) refused(method string, params any) string {
+func (s *wireClient) refused(method string, params any) string {
 	s.t.Helper()
 	err := s.try(method, params, &struct{}{})
 	if err == nil {
@@ -168,7 +168,7 @@ func (s *speaker) refused(method string, params any) string {
 }
 
 // hello says hello, and that prompts are answered.
-func (s *speaker) hello(code string) (g greeting) {
+func (s *wireClient) hello(code string) (g greeting) {
 	s.t.Helper()
 	params := fields{"client": fields{"name": s.name}, "approvals": true}
 	if code != "" {
@@ -179,7 +179,7 @@ func (s *speaker) hello(code string) (g greeting) {
 }
 
 // answer answers a prompt with more: scope, grants, and so on.
-func (s *speaker) answer(p prompted, behavior string, more ...fields) (d ruling, err error) {
+func (s *wireClient) answer(p prompted, behavior string, more ...fields) (d ruling, err error) {
 	params := fields{"decision_id": p.Decision.ID, "behavior": behavior}
 	for _, m := range more {
 		for name, value := range m {
@@ -192,7 +192,7 @@ func (s *speaker) answer(p prompted, behavior string, more ...fields) (d ruling,
 }
 
 // decide is an answer that must count.
-func (s *speaker) decide(p prompted, behavior string, more ...fields) ruling {
+func (s *wireClient) decide(p prompted, behavior string, more ...fields) ruling {
 	s.t.Helper()
 	d, err := s.answer(p, behavior, more...)
 	if err != nil {
@@ -205,7 +205,7 @@ func (s *speaker) decide(p prompted, behavior string, more ...fields) ruling {
 }
 
 // undecided is an answer that must not count, and why.
-func (s *speaker) undecided(p prompted, behavior string, more ...fields) string {
+func (s *wireClient) undecided(p prompted, behavior string, more ...fields) string {
 	s.t.Helper()
 	d, err := s.answer(p, behavior, more...)
 	if err == nil {
@@ -216,7 +216,7 @@ func (s *speaker) undecided(p prompted, behavior string, more ...fields) string 
 }
 
 // prompts are those that are open.
-func (s *speaker) prompts() []prompted {
+func (s *wireClient) prompts() []prompted {
 	s.t.Helper()
 	var open struct{ Prompts []prompted }
 	s.request("agenttool/prompts", fields{}, &open)
@@ -224,7 +224,7 @@ func (s *speaker) prompts() []prompted {
 }
 
 // notices are those so far that are so.
-func (s *speaker) notices(so func(notice) bool) (found []notice) {
+func (s *wireClient) notices(so func(notice) bool) (found []notice) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, n := range s.kept {
@@ -236,7 +236,7 @@ func (s *speaker) notices(so func(notice) bool) (found []notice) {
 }
 
 // notice waits for the first that is so, of those that came and those that will.
-func (s *speaker) notice(what string, so func(notice) bool) notice {
+func (s *wireClient) notice(what string, so func(notice) bool) notice {
 	s.t.Helper()
 	limit := time.NewTimer(soon)
 	defer limit.Stop()
@@ -261,7 +261,7 @@ func (s *speaker) notice(what string, so func(notice) bool) notice {
 }
 
 // prompt waits for a prompt about a call whose input has text in it, that is the nth of those, from 1.
-func (s *speaker) prompt(text string, nth int) prompted {
+func (s *wireClient) prompt(text string, nth int) prompted {
 	s.t.Helper()
 	asks := func(n notice) bool {
 		return n.Type == "tool.permission.requested" && strings.Contains(string(n.Data.Input), text)
@@ -272,7 +272,7 @@ func (s *speaker) prompt(text string, nth int) prompted {
 }
 
 // noticesBefore are those before the one of an order that are so. The caller holds s.mu.
-func (s *speaker) noticesBefore(order int, so func(notice) bool) (found []notice) {
+func (s *wireClient) noticesBefore(order int, so func(notice) bool) (found []notice) {
 	for _, n := range s.kept[:order] {
 		if so(n) {
 			found = append(found, n)
@@ -282,7 +282,7 @@ func (s *speaker) noticesBefore(order int, so func(notice) bool) (found []notice
 }
 
 // ended waits until it is told that a prompt has ended, and returns how.
-func (s *speaker) ended(p prompted) ruling {
+func (s *wireClient) ended(p prompted) ruling {
 	s.t.Helper()
 	return s.notice("the prompt has ended", func(n notice) bool {
 		return n.Type == "tool.permission.decided" && n.Data.Decision.RequestRef == p.Decision.ID
@@ -290,7 +290,7 @@ func (s *speaker) ended(p prompted) ruling {
 }
 
 // forget takes a prompt out of what was heard.
-func (s *speaker) forget(p prompted) {
+func (s *wireClient) forget(p prompted) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.kept = slices.DeleteFunc(s.kept, func(n notice) bool { return n.Data.Decision.ID == p.Decision.ID })
@@ -300,6 +300,6 @@ func (s *speaker) forget(p prompted) {
 }
 
 // asked is how many prompts there were.
-func (s *speaker) asked() int {
+func (s *wireClient) asked() int {
 	return len(s.notices(func(n notice) bool { return n.Type == "tool.permission.requested" }))
 }

@@ -11,14 +11,14 @@ import (
 
 // approving is toolhost approve --plain in another terminal of the person's.
 type approving struct {
-	a   *arena
+	a   *escapeAttempt
 	cmd *exec.Cmd
 	in  io.WriteCloser
 	out *lockedText
 }
 
 // approve starts it.
-func (a *arena) approve(flags ...string) *approving {
+func (a *escapeAttempt) approve(flags ...string) *approving {
 	a.t.Helper()
 	p := &approving{a: a, cmd: a.command(append([]string{a.toolhost, "approve", "--plain"}, flags...)...), out: &lockedText{}}
 	a.giveTerminal(p.cmd)
@@ -115,7 +115,7 @@ func TestApproveCommand(t *testing.T) {
 // TestApproveCommandCode: where commands run without a sandbox, the person types the code that the session shows.
 func TestApproveCommandCode(t *testing.T) {
 	t.Parallel()
-	a := jobDesk(t).approvalsArena(t, self, sandbox.None)
+	a := jobTools(t).approvalsArena(t, self, sandbox.None)
 	h := a.serving(true)
 	m := h.write("a.txt")
 	h.prompt("a.txt", 1)

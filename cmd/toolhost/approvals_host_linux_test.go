@@ -20,34 +20,34 @@ import (
 
 // approvalsHost is a toolhost process with a client that answers what the test says, and nothing else.
 type approvalsHost struct {
-	*speaker
-	a       *arena
+	*wireClient
+	a       *escapeAttempt
 	process *wiretest.Process
 	said    *lockedText // stderr
 	met     greeting
 }
 
-// approvalsArena is an arena with a configuration directory of its own.
-func (r *rig) approvalsArena(t testing.TB, who account, level sandbox.Level) *arena {
+// approvalsArena is an attempt with a configuration directory of its own.
+func (r *escapeTools) approvalsArena(t testing.TB, who account, level sandbox.Level) *escapeAttempt {
 	t.Helper()
 	a := r.jobArena(t, who, level)
 	a.env = append(a.env, "XDG_CONFIG_HOME="+a.path("config"))
 	return a
 }
 
-// approvals makes an arena of the test's account at the strongest level.
-func approvals(t *testing.T) *arena {
+// approvals makes an attempt of the test's account at the strongest level.
+func approvals(t *testing.T) *escapeAttempt {
 	t.Helper()
-	return jobDesk(t).approvalsArena(t, self, sandbox.Full)
+	return jobTools(t).approvalsArena(t, self, sandbox.Full)
 }
 
 // serving starts a host. attending is whether its client says that it answers prompts.
-func (a *arena) serving(attending bool, flags ...string) *approvalsHost {
+func (a *escapeAttempt) serving(attending bool, flags ...string) *approvalsHost {
 	a.t.Helper()
-	h := &approvalsHost{a: a, said: &lockedText{}, speaker: newSpeaker(a.t, "the client")}
+	h := &approvalsHost{a: a, said: &lockedText{}, wireClient: newSpeaker(a.t, "the client")}
 	cmd := a.serveCommand(flags...)
 	cmd.Stderr = h.said
-	h.process = h.speaker.process(cmd)
+	h.process = h.wireClient.process(cmd)
 	a.t.Cleanup(h.close)
 	params := fields{"client": fields{"name": "approvals", "version": "1"}, "events": "all", "approvals": attending}
 	if err := h.try("agenttool/hello", params, &h.met); err != nil {
@@ -56,7 +56,7 @@ func (a *arena) serving(attending bool, flags ...string) *approvalsHost {
 	return h
 }
 
-// confinedBy skips a test whose commands are to run at the arena's level, where the machine does not hold it.
+// confinedBy skips a test whose commands are to run at the attempt's level, where the machine does not hold it.
 func (h *approvalsHost) confinedBy() *approvalsHost {
 	h.t.Helper()
 	if h.met.Sandbox.Level != string(h.a.level) {
@@ -180,7 +180,7 @@ func (m *made) asksOrEnds(text string, n int) (asks bool) {
 
 // visitor is somebody at the session's socket: a process of their own, as toolhost approve is.
 type visitor struct {
-	*speaker
+	*wireClient
 	process *wiretest.Process
 }
 
@@ -194,8 +194,8 @@ while (my @ready = $all->can_read) { for my $in (@ready) {
 	while (length $b) { my $n = syswrite($out, $b) or exit 1; substr($b, 0, $n) = "" }
 } }`
 
-// visitor connects to the arena's one session, from a terminal or without any, and says nothing yet.
-func (a *arena) visitor(terminal bool) *visitor {
+// visitor connects to the attempt's one session, from a terminal or without any, and says nothing yet.
+func (a *escapeAttempt) visitor(terminal bool) *visitor {
 	a.t.Helper()
 	needs(a.t, "perl")
 	argv := append(slices.Clone(a.under), "/usr/bin/perl", "-e", relayScript, a.socket())
@@ -205,8 +205,8 @@ func (a *arena) visitor(terminal bool) *visitor {
 	}
 	said := &lockedText{}
 	cmd.Stderr = said
-	p := &visitor{speaker: newSpeaker(a.t, "the person")}
-	p.process = p.speaker.process(cmd)
+	p := &visitor{wireClient: newSpeaker(a.t, "the person")}
+	p.process = p.wireClient.process(cmd)
 	a.t.Cleanup(func() {
 		p.leave()
 		if said := said.String(); said != "" {
@@ -217,7 +217,7 @@ func (a *arena) visitor(terminal bool) *visitor {
 }
 
 // giveTerminal gives a command a terminal of its own.
-func (a *arena) giveTerminal(cmd *exec.Cmd) {
+func (a *escapeAttempt) giveTerminal(cmd *exec.Cmd) {
 	a.t.Helper()
 	outer, inner, err := pty.Open()
 	if err != nil {
@@ -235,7 +235,7 @@ func (p *visitor) leave() {
 }
 
 // viewer is a person who may answer.
-func (a *arena) viewer() *visitor {
+func (a *escapeAttempt) viewer() *visitor {
 	a.t.Helper()
 	p := a.visitor(false)
 	if g := p.hello(""); !g.Approvals.May {
@@ -244,8 +244,8 @@ func (a *arena) viewer() *visitor {
 	return p
 }
 
-// socket waits for the socket of the arena's one session.
-func (a *arena) socket() string {
+// socket waits for the socket of the attempt's one session.
+func (a *escapeAttempt) socket() string {
 	a.t.Helper()
 	var found []string
 	eventually(a.t, "the session has a socket", func() bool {
@@ -268,15 +268,15 @@ func eventually(t testing.TB, what string, so func() bool) time.Duration {
 	return time.Since(begun)
 }
 
-// Where settings are, in an arena.
+// Where settings are, in an attempt.
 const (
 	userSettings    = "config/toolhost/settings.json"
 	projectSettings = "ws/.toolhost/settings.json"
 	localSettings   = "ws/.toolhost/settings.local.json"
 )
 
-// replace puts a file of the arena in the place of one before, at once, as editors do.
-func (a *arena) replace(name, text string) {
+// replace puts a file of the attempt in the place of one before, at once, as editors do.
+func (a *escapeAttempt) replace(name, text string) {
 	a.t.Helper()
 	a.write(name+".new~", text)
 	if err := os.Rename(a.path(name+".new~"), a.path(name)); err != nil {
@@ -296,7 +296,7 @@ func rules(all ...string) string {
 }
 
 // exitsAs runs toolhost in another terminal of the person's, and checks its exit code.
-func (a *arena) exitsAs(code int, args ...string) string {
+func (a *escapeAttempt) exitsAs(code int, args ...string) string {
 	a.t.Helper()
 	cmd := a.command(slices.Concat(a.under, []string{a.toolhost}, args)...)
 	a.giveTerminal(cmd)

@@ -37,46 +37,49 @@ func TestSettingsAtRunTime(t *testing.T) {
 	rule := rules("allow Write(a.txt)")
 	for _, c := range []struct {
 		name   string
-		before func(*arena)
-		come   func(*arena)
-		leave  func(*arena)
+		before func(*escapeAttempt)
+		come   func(*escapeAttempt)
+		leave  func(*escapeAttempt)
 	}{
 		{
-			"written over", func(a *arena) { a.write(userSettings, "{}\n") },
-			func(a *arena) { a.write(userSettings, rule) }, func(a *arena) { a.write(userSettings, "{}\n") },
+			"written over", func(a *escapeAttempt) { a.write(userSettings, "{}\n") },
+			func(a *escapeAttempt) { a.write(userSettings, rule) }, func(a *escapeAttempt) { a.write(userSettings, "{}\n") },
 		},
 		{
-			"renamed over", func(a *arena) { a.write(userSettings, "{}\n") },
-			func(a *arena) { a.replace(userSettings, rule) }, func(a *arena) { a.replace(userSettings, "{}") },
+			"renamed over", func(a *escapeAttempt) { a.write(userSettings, "{}\n") },
+			func(a *escapeAttempt) { a.replace(userSettings, rule) }, func(a *escapeAttempt) { a.replace(userSettings, "{}") },
 		},
 		{
-			"as vi does", func(a *arena) { a.trusts(rule); a.write(localSettings, "{}\n") },
-			func(a *arena) {
+			"as vi does", func(a *escapeAttempt) { a.trusts(rule); a.write(localSettings, "{}\n") },
+			func(a *escapeAttempt) {
 				a.host(`mv .toolhost/settings.local.json .toolhost/settings.local.json~; sleep .15
 					echo '` + rule + `' > .toolhost/settings.local.json; rm .toolhost/settings.local.json~`)
 			},
-			func(a *arena) { a.host("rm .toolhost/settings.local.json") },
+			func(a *escapeAttempt) { a.host("rm .toolhost/settings.local.json") },
 		},
 		{
-			"appears with its directories", func(*arena) {},
-			func(a *arena) { a.write(userSettings, rule) }, func(a *arena) { a.host("rm -r " + a.path("config")) },
+			"appears with its directories", func(*escapeAttempt) {},
+			func(a *escapeAttempt) { a.write(userSettings, rule) }, func(a *escapeAttempt) { a.host("rm -r " + a.path("config")) },
 		},
 		{
-			"in a directory of the workspace that is moved there", func(a *arena) {
+			"in a directory of the workspace that is moved there", func(a *escapeAttempt) {
 				a.trusts(rule)
 				a.host("rm -r .toolhost")
 				a.write("outside/made/settings.local.json", rule)
 			},
-			func(a *arena) { a.host("mv " + a.path("outside/made") + " .toolhost") }, func(a *arena) { a.host("mv .toolhost gone") },
+			func(a *escapeAttempt) { a.host("mv " + a.path("outside/made") + " .toolhost") }, func(a *escapeAttempt) { a.host("mv .toolhost gone") },
 		},
 		{
-			"through a link", func(a *arena) { a.write("outside/dotfiles.json", "{}"); a.linkSettings("outside/dotfiles.json") },
-			func(a *arena) { a.replace("outside/dotfiles.json", rule) }, func(a *arena) { a.write("outside/dotfiles.json", "{}") },
+			"through a link", func(a *escapeAttempt) {
+				a.write("outside/dotfiles.json", "{}")
+				a.linkSettings("outside/dotfiles.json")
+			},
+			func(a *escapeAttempt) { a.replace("outside/dotfiles.json", rule) }, func(a *escapeAttempt) { a.write("outside/dotfiles.json", "{}") },
 		},
 		{
-			"by toolhost settings", func(*arena) {},
-			func(a *arena) { a.exitsAs(0, "settings", "add-rule", "allow", "Write(a.txt)", "--user") },
-			func(a *arena) { a.exitsAs(0, "settings", "remove-rule", "allow", "Write(a.txt)") },
+			"by toolhost settings", func(*escapeAttempt) {},
+			func(a *escapeAttempt) { a.exitsAs(0, "settings", "add-rule", "allow", "Write(a.txt)", "--user") },
+			func(a *escapeAttempt) { a.exitsAs(0, "settings", "remove-rule", "allow", "Write(a.txt)") },
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -95,14 +98,14 @@ func TestSettingsAtRunTime(t *testing.T) {
 }
 
 // trusts has the person trust what is in their file of the workspace.
-func (a *arena) trusts(text string) {
+func (a *escapeAttempt) trusts(text string) {
 	a.t.Helper()
 	a.write(localSettings, text)
 	a.exitsAs(0, "trust", "--yes")
 }
 
 // linkSettings makes the person's file of settings a link to another file of theirs.
-func (a *arena) linkSettings(to string) {
+func (a *escapeAttempt) linkSettings(to string) {
 	a.t.Helper()
 	a.mkdir(filepath.Dir(a.path(userSettings)))
 	if err := os.Symlink(a.path(to), a.path(userSettings)); err != nil {
@@ -155,7 +158,7 @@ func TestSettingsBroken(t *testing.T) {
 }
 
 // brought is what a project brings that wants everything.
-func brought(a *arena) string {
+func brought(a *escapeAttempt) string {
 	return `{
   "mode": "accept_edits",
   "permissions": {"allow": ["Write(allowed/**)"], "deny": ["Write(denied/**)"], "ask": ["Write(asked/**)"]},
@@ -193,7 +196,7 @@ func TestSettingsOfProjects(t *testing.T) {
 }
 
 // checkBrought checks what counts of the settings of a project.
-func (a *arena) checkBrought(h *approvalsHost, trusted bool) {
+func (a *escapeAttempt) checkBrought(h *approvalsHost, trusted bool) {
 	t := a.t
 	t.Helper()
 	_ = os.Remove(a.path("ws/hook.txt"))
@@ -323,7 +326,7 @@ func TestSettingsByTools(t *testing.T) {
 // TestSettingsOfArchives: a local file may have come with an archive. It allows nothing, and the person is told so.
 func TestSettingsOfArchives(t *testing.T) {
 	t.Parallel()
-	r := jobDesk(t)
+	r := jobTools(t)
 	for _, level := range []sandbox.Level{sandbox.Full, sandbox.None} {
 		t.Run(string(level), func(t *testing.T) {
 			t.Parallel()

@@ -14,7 +14,7 @@ import (
 // TestSettingsOfItself: no command of a session changes what is allowed, wherever it writes, and although it goes on to run.
 func TestSettingsOfItself(t *testing.T) {
 	t.Parallel()
-	probedDesk(t).besieged(t, func(_ *testing.T, a *arena) {
+	probedDesk(t).besieged(t, func(_ *testing.T, a *escapeAttempt) {
 		s := a.besiege()
 		for _, attempt := range settingsAttempts {
 			if attempt.there && s.read(userSettings) == "" {
@@ -69,13 +69,13 @@ func (s *siege) changes(name, script string) {
 	m := s.h.make("shell", fields{"command": "bash " + file, "run_in_background": true})
 	s.h.decide(s.h.prompt(file, 1), "allow")
 	job := m.result().view().Job
-	eventually(s.t, "the attempt is made", func() bool { return exists(s.arena, "ws/made-it") })
+	eventually(s.t, "the attempt is made", func() bool { return exists(s.escapeAttempt, "ws/made-it") })
 	time.Sleep(readingTime)
 	s.unharmed(name+", while it runs", "")
 	if err := os.WriteFile(s.path("ws/go"), nil, 0o644); err != nil { // which the attempt removes at once
 		s.t.Fatal(err)
 	}
-	eventually(s.t, "the attempt ends", func() bool { return !exists(s.arena, "ws/made-it") })
+	eventually(s.t, "the attempt ends", func() bool { return !exists(s.escapeAttempt, "ws/made-it") })
 	s.h.make("shell_output", fields{"job": job, "until": "exit", "wait_ms": 50_000}).result() // and what it left was looked at
 	s.unharmed(name, "")
 }
@@ -93,7 +93,7 @@ func (s *siege) checkSettings(after string, there bool) {
 			s.t.Errorf("%s: %s is %q", after, file, got)
 		}
 	}
-	if s.level != sandbox.None && (exists(s.arena, "state/toolhost/trust.json") || exists(s.arena, "state/toolhost/"+presence.File)) {
+	if s.level != sandbox.None && (exists(s.escapeAttempt, "state/toolhost/trust.json") || exists(s.escapeAttempt, "state/toolhost/"+presence.File)) {
 		s.t.Errorf("%s: toolhost's own state is changed", after)
 	}
 }
@@ -146,7 +146,7 @@ func TestSettingsUntracked(t *testing.T) {
 		{"without git", "mv .git gone || rm -rf .git"},
 		{"another repository", "mkdir inner; git init -q inner; mv inner/.git .toolhost/ || (cd .toolhost && git init -q .)"},
 	}
-	probedDesk(t).besieged(t, func(t *testing.T, a *arena) {
+	probedDesk(t).besieged(t, func(t *testing.T, a *escapeAttempt) {
 		if a.level == sandbox.Landlock || a.level == sandbox.LandlockNotify && testing.Short() {
 			t.Skip("names inside the workspace are not held, and settings wait for the person")
 		}

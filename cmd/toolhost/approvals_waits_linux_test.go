@@ -10,7 +10,7 @@ import (
 )
 
 // seen says when somebody ran toolhost approve last.
-func (a *arena) seen(ago time.Duration) {
+func (a *escapeAttempt) seen(ago time.Duration) {
 	a.t.Helper()
 	path := a.state + "/toolhost/" + presence.File
 	a.mkdir(a.state + "/toolhost")

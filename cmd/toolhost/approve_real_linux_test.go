@@ -19,7 +19,7 @@ import (
 
 // realSession is toolhost serve over pipes, for a person who answers in a real terminal.
 type realSession struct {
-	*speaker
+	*wireClient
 	ws string
 	id string
 }
@@ -50,7 +50,7 @@ func startReal(t *testing.T, base, expire string, tty *os.File, flags ...string)
 		cmd.ExtraFiles = []*os.File{tty}
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 3}
 	}
-	s := &realSession{speaker: newSpeaker(t, "the client"), ws: ws}
+	s := &realSession{wireClient: newSpeaker(t, "the client"), ws: ws}
 	p := s.process(cmd)
 	t.Cleanup(func() { _ = p.End(soon) })
 	var g greeting

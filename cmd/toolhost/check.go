@@ -121,16 +121,16 @@ func (c *checking) open() (*session.Checker, error) {
 	return session.NewChecker(c.setup.options(), sandbox.ProbeOnce(state).Level)
 }
 
-// checked is the decision about one call.
-type checked struct {
+// checkResult is the decision about one call.
+type checkResult struct {
 	agenttool.Decision
 	failed error // it would end before a decision
 	rule   *permissions.Rule
 }
 
-func check(s *session.Checker, tool string, input []byte) checked {
+func check(s *session.Checker, tool string, input []byte) checkResult {
 	d, _, err := s.Host.Check(context.Background(), tool, input)
-	c := checked{Decision: d, failed: err}
+	c := checkResult{Decision: d, failed: err}
 	if err == nil && d.Reason.RuleRef != "" {
 		for _, r := range s.Host.Rules() {
 			if r.Ref() == d.Reason.RuleRef {
@@ -142,7 +142,7 @@ func check(s *session.Checker, tool string, input []byte) checked {
 	return c
 }
 
-func (c checked) exit() error {
+func (c checkResult) exit() error {
 	switch c.Behavior {
 	case agenttool.Allow:
 		return nil
@@ -153,7 +153,7 @@ func (c checked) exit() error {
 }
 
 // printCheck writes one JSON object: record with the findings added.
-func printCheck(out io.Writer, c checked, record map[string]any) error {
+func printCheck(out io.Writer, c checkResult, record map[string]any) error {
 	record["behavior"], record["rule"], record["source"], record["where"] = c.Behavior, "", "", ""
 	record["reason"], record["reason_type"] = c.Reason.Detail, c.Reason.Type
 	if c.rule != nil {
@@ -198,7 +198,7 @@ func checkEach(s *session.Checker, in io.Reader, out io.Writer) error {
 }
 
 // showCheck prints what was found for a person.
-func showCheck(out io.Writer, c checked, hooks []hook.Hook) error {
+func showCheck(out io.Writer, c checkResult, hooks []hook.Hook) error {
 	p := painter{colour: onTerminal() && os.Getenv("NO_COLOR") == ""}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %s\n", p.behavior(c.Behavior), visible.Text(c.Reason.Detail))

@@ -3,7 +3,7 @@ package main
 import "toolhost/sandbox"
 
 // flippable is a workspace with a repository, and with a directory of toolhost's own in which one file is missing.
-func flippable(a *arena) {
+func flippable(a *escapeAttempt) {
 	repository(a)
 	a.mkdir(a.path("ws/.toolhost"))
 }
@@ -26,7 +26,7 @@ var argumentAttempts = []attempt{
 		script: `$P unseen-attributes $OUT/file; $P unseen-attributes .git/config; true`,
 	},
 	{
-		name: "attributes by names that change", at: []sandbox.Level{sandbox.LandlockNotify}, needs: "git", set: func(a *arena) {
+		name: "attributes by names that change", at: []sandbox.Level{sandbox.LandlockNotify}, needs: "git", set: func(a *escapeAttempt) {
 			flippable(a)
 			a.host("touch .git/aonfig")
 			a.write("wt/file", "pristine\n") // beside the workspace, one byte away

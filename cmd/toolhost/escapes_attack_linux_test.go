@@ -50,7 +50,7 @@ func TestAttack(t *testing.T) {
 	for _, who := range accounts(t) {
 		t.Run(who.name+" alone", func(t *testing.T) {
 			t.Parallel()
-			a := besieged(r.arena(t, who, sandbox.Full))
+			a := besieged(r.attempt(t, who, sandbox.Full))
 			w := watchNames(a)
 			a.said(a.alone(attacker + " 1 1 $DIR/wt/file"))
 			if len(w.stop()) == 0 {
@@ -60,14 +60,14 @@ func TestAttack(t *testing.T) {
 		for _, level := range watched {
 			t.Run(who.name+" "+string(level), func(t *testing.T) {
 				t.Parallel()
-				attack(besieged(r.arena(t, who, level)), attacker)
+				attack(besieged(r.attempt(t, who, level)), attacker)
 			})
 		}
 	}
 }
 
-// attack runs the attackers in one arena.
-func attack(a *arena, attacker string) {
+// attack runs the attackers in one attempt.
+func attack(a *escapeAttempt, attacker string) {
 	a.t.Helper()
 	w := watchNames(a)
 	script := fmt.Sprintf("%s %d %d $DIR/wt/file", attacker, attackSeconds(), time.Now().UnixNano()%1000)
@@ -81,8 +81,8 @@ func attack(a *arena, attacker string) {
 	a.t.Logf("watched %d times\n%s", w.looks, strings.TrimSpace(said))
 }
 
-// besieged is an arena with what the attackers want.
-func besieged(a *arena) *arena {
+// besieged is an attempt with what the attackers want.
+func besieged(a *escapeAttempt) *escapeAttempt {
 	repository(a)
 	a.mkdir(a.path("ws/.toolhost"))
 	for _, name := range strings.Fields("ws/plain/ ws/loose/in/ wt/file") {
@@ -94,7 +94,7 @@ func besieged(a *arena) *arena {
 // watching looks at names from outside: at each again and again, and at what the kernel tells of the directories that stay in
 // their place.
 type watching struct {
-	a      *arena
+	a      *escapeAttempt
 	before map[string]entry
 	events *os.File
 	dirs   map[int32]string
@@ -106,7 +106,7 @@ type watching struct {
 	found []string
 }
 
-func watchNames(a *arena) *watching {
+func watchNames(a *escapeAttempt) *watching {
 	a.t.Helper()
 	w := &watching{a: a, before: map[string]entry{}, dirs: map[int32]string{}, quit: make(chan struct{})}
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)

@@ -1,7 +1,7 @@
 package main
 
 // apart runs toolhost in mount and user namespaces of the test, so that what a broken sandbox lets through is not the machine's.
-func apart(a *arena) {
+func apart(a *escapeAttempt) {
 	a.outerState()
 	a.under = []string{"unshare", "-Urm"}
 }

@@ -79,11 +79,11 @@ for a,b in ((sys.argv[1]+"/tree",sys.argv[2]+"/gone2"),(sys.argv[2]+"/tree",sys.
 		script: `$P nodes $WS/mnt; mknod mnt/null c 1 3 && cat < mnt/null && echo ESCAPED; mknod mnt/b b 1 3
 			chmod u+s file; chmod 4755 file
 			install -m 4755 file mnt/s; cp -p $P mnt/p; chmod 4755 mnt/p`,
-		harm: func(a *arena, _ string) string { return setUserID(a) },
+		harm: func(a *escapeAttempt, _ string) string { return setUserID(a) },
 	},
 	{
 		name: "a set-user-id program of another", only: "user", at: anywhere, readOnly: true, shell: true,
-		set: func(a *arena) {
+		set: func(a *escapeAttempt) {
 			if a.who.id == nil {
 				a.t.Skip("not root: no such program to be made")
 			}
@@ -96,7 +96,7 @@ for a,b in ((sys.argv[1]+"/tree",sys.argv[2]+"/gone2"),(sys.argv[2]+"/tree",sys.
 			}
 		},
 		script: `$OUT/id`,
-		harm: func(_ *arena, said string) string {
+		harm: func(_ *escapeAttempt, said string) string {
 			if strings.Contains(said, "euid=0") {
 				return "it ran as root"
 			}
@@ -131,11 +131,11 @@ for a,b in ((sys.argv[1]+"/tree",sys.argv[2]+"/gone2"),(sys.argv[2]+"/tree",sys.
 	},
 	{
 		name: "temporary files of others", readOnly: true, row: "Shared /tmp", shell: true, changes: "ws/attempt.sh",
-		set: func(a *arena) { temporary(a, "/tmp"); temporary(a, "/var/tmp"); temporary(a, "/dev/shm") },
+		set: func(a *escapeAttempt) { temporary(a, "/tmp"); temporary(a, "/var/tmp"); temporary(a, "/dev/shm") },
 		script: `for d in /tmp /var/tmp /dev/shm; do cat $d/$(basename $DIR)/f; echo x > $d/$(basename $DIR)/f
 			rm -r $d/$(basename $DIR)
 			mkdir -p $d/$(basename $DIR) && ln -s $OUT/file $d/$(basename $DIR)/later; done; true`,
-		harm: func(a *arena, _ string) string {
+		harm: func(a *escapeAttempt, _ string) string {
 			for _, dir := range []string{"/tmp", "/var/tmp", "/dev/shm"} {
 				dir = filepath.Join(dir, filepath.Base(a.dir))
 				list, _ := os.ReadDir(dir)
@@ -149,9 +149,9 @@ for a,b in ((sys.argv[1]+"/tree",sys.argv[2]+"/gone2"),(sys.argv[2]+"/tree",sys.
 	{
 		name: "temporary files of others are not written", at: []sandbox.Level{sandbox.LandlockNotify,
 			sandbox.Landlock}, readOnly: true,
-		set:    func(a *arena) { temporary(a, "/tmp") },
+		set:    func(a *escapeAttempt) { temporary(a, "/tmp") },
 		script: `echo x > /tmp/$(basename $DIR)/f; touch /tmp/$(basename $DIR)/new; rm -r /tmp/$(basename $DIR)`,
-		harm: func(a *arena, _ string) string {
+		harm: func(a *escapeAttempt, _ string) string {
 			dir := filepath.Join("/tmp", filepath.Base(a.dir))
 			list, _ := os.ReadDir(dir)
 			if b, _ := os.ReadFile(filepath.Join(dir, "f")); string(b) != a.canary || len(list) != 1 {
@@ -162,7 +162,7 @@ for a,b in ((sys.argv[1]+"/tree",sys.argv[2]+"/gone2"),(sys.argv[2]+"/tree",sys.
 	},
 	{
 		name: "what toolhost knows", readOnly: true, shell: true, changes: "ws/attempt.sh",
-		set: func(a *arena) {
+		set: func(a *escapeAttempt) {
 			a.write("home/.config/toolhost/settings.json", "{} // "+a.canary)
 			private := filepath.Join(a.state, "toolhost", "private-"+filepath.Base(a.dir))
 			a.mkdir(filepath.Dir(private))
@@ -175,7 +175,7 @@ for a,b in ((sys.argv[1]+"/tree",sys.argv[2]+"/gone2"),(sys.argv[2]+"/tree",sys.
 			rm -f $STATE/toolhost/private-*
 			cat $H/.config/toolhost/settings.json; echo x > $H/.config/toolhost/settings.json
 			mv $STATE/toolhost $STATE/t2; find $STATE -type f -exec cat {} +`,
-		harm: func(a *arena, _ string) string {
+		harm: func(a *escapeAttempt, _ string) string {
 			private := filepath.Join(a.state, "toolhost", "private-"+filepath.Base(a.dir))
 			if b, _ := os.ReadFile(private); string(b) != a.canary {
 				return fmt.Sprintf("toolhost's file is %q", b)
@@ -198,13 +198,13 @@ for a,b in ((sys.argv[1]+"/tree",sys.argv[2]+"/gone2"),(sys.argv[2]+"/tree",sys.
 	},
 	{
 		name: "a sealed file as stdin", at: watched, readOnly: true, stdin: "ws/.bashrc",
-		set: func(a *arena) { a.write("ws/.bashrc", "# pristine\n") },
+		set: func(a *escapeAttempt) { a.write("ws/.bashrc", "# pristine\n") },
 		script: `$P attributes /proc/self/fd/0 > /dev/null; echo evil >> /proc/self/fd/0
 			python3 -c 'import os; os.fchmod(0,0o777)'`,
 	},
 	{
 		name: "descriptors that toolhost was started with", at: anywhere, readOnly: true, shell: true, changes: "ws/attempt.sh",
-		set: func(a *arena) {
+		set: func(a *escapeAttempt) {
 			f, err := os.OpenFile(a.path("outside/file"), os.O_RDWR, 0)
 			dir, err2 := os.Open(a.out)
 			l, err3 := net.Listen("tcp", "127.0.0.1:0")
@@ -224,7 +224,7 @@ for a,b in ((sys.argv[1]+"/tree",sys.argv[2]+"/gone2"),(sys.argv[2]+"/tree",sys.
 	},
 	{
 		name: "toolhost's directories in a home that is the workspace",
-		set: func(a *arena) {
+		set: func(a *escapeAttempt) {
 			a.stateAt(filepath.Join(a.home, ".local", "state"))
 			a.ws = a.home
 			a.write("home/.local/state/toolhost/sandbox-level.json", "{}")
@@ -238,7 +238,7 @@ for a,b in ((sys.argv[1]+"/tree",sys.argv[2]+"/gone2"),(sys.argv[2]+"/tree",sys.
 			echo evil >> .bashrc; echo evil > .bash_profile; echo evil > .zshenv; mkdir .config
 			echo evil > .config/fish; true`,
 		changes: "home/.local/state/toolhost/* home/l2 home/l3",
-		harm: func(a *arena, _ string) string {
+		harm: func(a *escapeAttempt, _ string) string {
 			if strings.Contains(a.read("home/.local/state/toolhost/sandbox-level.json"), "forged") {
 				return "toolhost's state is forged"
 			}
@@ -261,7 +261,7 @@ for a,b in ((sys.argv[1]+"/tree",sys.argv[2]+"/gone2"),(sys.argv[2]+"/tree",sys.
 	},
 	{
 		name: "a pipe of the host", at: anywhere, readOnly: true, shell: true, changes: "ws/attempt.sh",
-		set: func(a *arena) {
+		set: func(a *escapeAttempt) {
 			a.host("mkfifo $OUT/pipe")
 			f, err := os.OpenFile(a.path("outside/pipe"), os.O_RDWR, 0) // both ends, so that nobody waits
 			if err != nil {
@@ -272,7 +272,7 @@ for a,b in ((sys.argv[1]+"/tree",sys.argv[2]+"/gone2"),(sys.argv[2]+"/tree",sys.
 		},
 		script: `echo ESCAPE > $OUT/pipe; echo ESCAPE >> $OUT/pipe
 			python3 -c 'import os,sys; os.write(os.open(sys.argv[1],os.O_RDWR),b"E")' $OUT/pipe; true`,
-		harm: func(a *arena, _ string) string {
+		harm: func(a *escapeAttempt, _ string) string {
 			f, _ := pipes.Load(a)
 			if n, err := unix.IoctlGetInt(int(f.(*os.File).Fd()), unix.TIOCINQ); err != nil || n > 0 {
 				return fmt.Sprintf("the pipe has %d bytes: %v", n, err)
@@ -295,11 +295,11 @@ for a,b in ((sys.argv[1]+"/tree",sys.argv[2]+"/gone2"),(sys.argv[2]+"/tree",sys.
 	},
 }
 
-// pipes are the pipes of arenas.
+// pipes are the pipes of attempts.
 var pipes sync.Map
 
 // setUserID finds a set-user-id file or device in the workspace.
-func setUserID(a *arena) string {
+func setUserID(a *escapeAttempt) string {
 	for name, e := range a.look() {
 		if e.Mode&(os.ModeSetuid|os.ModeDevice) != 0 {
 			return fmt.Sprintf("%s is %v", name, e.Mode)
@@ -308,8 +308,8 @@ func setUserID(a *arena) string {
 	return ""
 }
 
-// temporary makes a file of the arena's name in a directory that everybody shares.
-func temporary(a *arena, dir string) {
+// temporary makes a file of the attempt's name in a directory that everybody shares.
+func temporary(a *escapeAttempt, dir string) {
 	dir = filepath.Join(dir, filepath.Base(a.dir))
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		a.t.Skip(err)

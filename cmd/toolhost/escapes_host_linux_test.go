@@ -72,12 +72,12 @@ var replacements = []struct{ name, host, secrets, sealed, script string }{
 }
 
 // tryHostSide replaces and makes files on the host while a command runs.
-func tryHostSide(t *testing.T, r *rig) {
+func tryHostSide(t *testing.T, r *escapeTools) {
 	for _, who := range accounts(t) {
 		for _, c := range replacements {
 			t.Run(who.name+" "+c.name, func(t *testing.T) {
 				t.Parallel()
-				replaceBeneath(r.arena(t, who, sandbox.Full), c.host, untilCovered(c.secrets, c.sealed)+c.script)
+				replaceBeneath(r.attempt(t, who, sandbox.Full), c.host, untilCovered(c.secrets, c.sealed)+c.script)
 			})
 		}
 	}
@@ -95,7 +95,7 @@ func untilCovered(secrets, sealed string) string {
 }
 
 // replaceBeneath runs a script after the host has replaced something beneath the command that runs it.
-func replaceBeneath(a *arena, host, script string) {
+func replaceBeneath(a *escapeAttempt, host, script string) {
 	a.write("ws/.bashrc", "# pristine\n")
 	a.write("ws/.vscode/tasks.json", "pristine\n")
 	cmd := a.boxed(sandbox.Workspace, ": > .env.own; echo up > up; while [ ! -e go ]; do sleep .02; done; "+script)
@@ -112,13 +112,13 @@ func replaceBeneath(a *arena, host, script string) {
 	}
 }
 
-// talking is a toolhost serve of an arena.
+// talking is a toolhost serve of an attempt.
 type talking struct {
 	*wiretest.Process
-	a *arena
+	a *escapeAttempt
 }
 
-func (a *arena) serve(flags ...string) *talking {
+func (a *escapeAttempt) serve(flags ...string) *talking {
 	a.t.Helper()
 	p, err := wiretest.Start(a.confined(append([]string{"serve", "--workspace", a.ws, "--sandbox", string(a.level)}, flags...)...), wiretest.Options{})
 	if err != nil {
@@ -154,21 +154,21 @@ func (s *talking) shell(id int, script string) string {
 }
 
 // trySessions leaves things for later commands.
-func trySessions(t *testing.T, r *rig) {
+func trySessions(t *testing.T, r *escapeTools) {
 	for _, who := range accounts(t) {
 		for _, level := range watched {
 			t.Run(who.name+" "+string(level), func(t *testing.T) {
 				t.Parallel()
-				leaveBehind(r.arena(t, who, level))
+				leaveBehind(r.attempt(t, who, level))
 			})
 		}
-		t.Run(who.name+" file tools", func(t *testing.T) { t.Parallel(); askFileTools(r.arena(t, who, sandbox.Full)) })
-		t.Run(who.name+" file tools in the scratch", func(t *testing.T) { t.Parallel(); askScratch(r.arena(t, who, sandbox.Full)) })
+		t.Run(who.name+" file tools", func(t *testing.T) { t.Parallel(); askFileTools(r.attempt(t, who, sandbox.Full)) })
+		t.Run(who.name+" file tools in the scratch", func(t *testing.T) { t.Parallel(); askScratch(r.attempt(t, who, sandbox.Full)) })
 	}
 }
 
 // leaveBehind sets in one call what would make a later one run something.
-func leaveBehind(a *arena) {
+func leaveBehind(a *escapeAttempt) {
 	a.host("git init -q")
 	evil := a.path("ws/evil.sh")
 	for _, name := range strings.Fields(`BASH_ENV ENV PYTHONSTARTUP GIT_EXTERNAL_DIFF GIT_PAGER PAGER
@@ -207,7 +207,7 @@ ls() { touch ran; }; export -f ls; alias ls='touch ran'; umask 000; cd tree; uli
 }
 
 // askFileTools asks the tools that are no commands for what nobody reads or writes.
-func askFileTools(a *arena) {
+func askFileTools(a *escapeAttempt) {
 	a.host("ln -s .env link; ln .env hard; ln -s ../home/.ssh keys; ln -s ../outside out")
 	s := a.serve("--allow", "Read", "--allow", "Grep", "--allow", "Glob", "--allow", "Write(out/**)", "--mode", "default")
 	before := a.look()
@@ -238,7 +238,7 @@ func askFileTools(a *arena) {
 }
 
 // askScratch has a command leave links and pipes in its /tmp, and the file tools go there.
-func askScratch(a *arena) {
+func askScratch(a *escapeAttempt) {
 	s := a.serve("--allow", "Shell", "--allow", "Read", "--allow", "Write(/tmp/**)", "--allow", "Edit(/tmp/**)")
 	a.write("ws/attempt.sh", a.prelude()+`ln -s $H/.ssh/id_test /tmp/key; ln -s $H /tmp/home; ln -s $OUT/file /tmp/out
 			ln -s $OUT /tmp/dir; mkfifo /tmp/pipe
@@ -275,17 +275,17 @@ ln -s /dev/zero /tmp/zero; echo plain > /tmp/plain; ln -s $WS/.env /tmp/env; ln 
 }
 
 // tryGhosts looks at the workspace and the home around a command.
-func tryGhosts(t *testing.T, r *rig) {
+func tryGhosts(t *testing.T, r *escapeTools) {
 	for _, who := range accounts(t) {
 		for _, level := range anywhere {
-			t.Run(who.name+" "+string(level), func(t *testing.T) { t.Parallel(); lookAround(r.arena(t, who, level)) })
+			t.Run(who.name+" "+string(level), func(t *testing.T) { t.Parallel(); lookAround(r.attempt(t, who, level)) })
 		}
-		t.Run(who.name+" killed", func(t *testing.T) { t.Parallel(); killAtRandom(r.arena(t, who, sandbox.Full)) })
+		t.Run(who.name+" killed", func(t *testing.T) { t.Parallel(); killAtRandom(r.attempt(t, who, sandbox.Full)) })
 	}
 }
 
 // lookAround compares what the host and the command see, before, during and after.
-func lookAround(a *arena) {
+func lookAround(a *escapeAttempt) {
 	repository(a)
 	a.host("git add file; git commit -qm two")
 	const list = `cd $WS; git status --porcelain --ignored
@@ -328,7 +328,7 @@ func lookAround(a *arena) {
 
 // sameOrLess checks what a command sees: in the workspace what the host sees, in the closed home nothing that the host does
 // not see.
-func sameOrLess(a *arena, profile sandbox.Access, said, host string) {
+func sameOrLess(a *escapeAttempt, profile sandbox.Access, said, host string) {
 	theirs, theirHome, _ := strings.Cut(said, "== home\n")
 	ours, ourHome, ok := strings.Cut(host, "== home\n")
 	if theirs != ours || !ok {
@@ -342,15 +342,15 @@ func sameOrLess(a *arena, profile sandbox.Access, said, host string) {
 }
 
 // killAtRandom kills toolhost at moments from its start to the middle of a command.
-func killAtRandom(a *arena) {
+func killAtRandom(a *escapeAttempt) {
 	own := a.path("toolhost") // its processes can be told from those of other tests
 	if err := copyFile(a.toolhost, own); err != nil {
 		a.t.Fatal(err)
 	}
 	a.stateAt(a.state + "-killed") // others leave things in theirs meanwhile
-	rigged := *a.rig
+	rigged := *a.escapeTools
 	rigged.toolhost = own
-	a.rig = &rigged
+	a.escapeTools = &rigged
 	a.said(a.boxed(sandbox.Workspace, "true"))
 	before, scratch := a.look(), filepath.Join(a.state, "toolhost", "scratch")
 	for range 25 {
@@ -418,7 +418,7 @@ func TestHundredCommands(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one hundred commands at once")
 	}
-	a := jobDesk(t).arena(t, accounts(t)[0], sandbox.Full)
+	a := jobTools(t).attempt(t, accounts(t)[0], sandbox.Full)
 	s, err := sandbox.Open(sandbox.Options{
 		Roots: []string{a.ws}, Home: a.home, Dir: a.path("state/scratch/s"), Cache: a.path("state/cache"),
 		Hidden: []string{a.path("state")},
@@ -466,7 +466,7 @@ func TestHundredCommands(t *testing.T) {
 }
 
 // startOne runs a script in a session of this process and waits until it has ended.
-func (a *arena) startOne(s *sandbox.Session, script string) *sandbox.Process {
+func (a *escapeAttempt) startOne(s *sandbox.Session, script string) *sandbox.Process {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		a.t.Error(err)
@@ -513,9 +513,9 @@ func descendantsOf(pid int) int {
 }
 
 // tryHundred runs many sessions at once, in the long form one hundred: each has a /tmp, processes and a loopback of its own, and takes away nothing of the others.
-func tryHundred(t *testing.T, r *rig) {
+func tryHundred(t *testing.T, r *escapeTools) {
 	all := accounts(t)
-	a := r.arena(t, all[len(all)-1], sandbox.Full)
+	a := r.attempt(t, all[len(all)-1], sandbox.Full)
 	sessions := count(30, many)
 	results := make(chan error, sessions)
 	for n := range sessions {

@@ -21,8 +21,8 @@ const armed = `arm() { mkdir -p $1/objects $1/refs $1/hooks; echo 'ref: refs/hea
 	`
 
 // live says which of the git directories would run something.
-func live(dirs string) func(a *arena, said string) string {
-	return func(a *arena, said string) string {
+func live(dirs string) func(a *escapeAttempt, said string) string {
+	return func(a *escapeAttempt, said string) string {
 		for _, dir := range strings.Fields(dirs) {
 			if _, err := os.Stat(a.path("ws/" + dir + "/hooks/post-checkout")); err == nil {
 				return dir + ": its hook is live"
@@ -48,7 +48,7 @@ var keptAttempts = []attempt{
 			"ws/.bazelrc ws/pnpm-workspace.yaml ws/bunfig.toml ws/mise.toml ws/mise.dev.toml ws/mcp.json ws/.gitlab-ci.yml ws/tree",
 		script: `for f in ` + strings.Join(strings.Fields(sealedNames+" "+toldNames), " ") + `
 			do case $f in */*) mkdir -p ${f%/*};; esac; echo evil > $f; done 2>&1; true`,
-		harm: func(a *arena, said string) string {
+		harm: func(a *escapeAttempt, said string) string {
 			for _, name := range slices.Concat(strings.Fields(sealedNames), strings.Fields(toldNames)) {
 				outermost, _, _ := strings.Cut(name, "/")
 				if a.read("ws/"+name) != "" && !strings.Contains(said, "ws/"+name) && !strings.Contains(said, "ws/"+outermost+",") {
@@ -61,7 +61,7 @@ var keptAttempts = []attempt{
 	{
 		name: "a workspace that is the home", row: "Work in the home itself", at: watched, readOnly: true,
 		changes: "ws/x ws/.cargo ws/.local ws/.config ws/src ws/go ws/Library",
-		set: func(a *arena) {
+		set: func(a *escapeAttempt) {
 			a.home = a.ws
 			for i, entry := range a.env {
 				if strings.HasPrefix(entry, "HOME=") {
@@ -76,7 +76,7 @@ var keptAttempts = []attempt{
 			.local/bin/ls .local/lib/python3.13/site-packages/evil.pth .local/share/applications/x.desktop .local/share/systemd/user/x.service \
 			.profile .bashrc .zshrc .ssh/authorized_keys .pyenv/shims/python .rustup/settings.toml go/bin/x Library/LaunchAgents/x.plist
 			do mkdir -p ${f%/*} 2>&1; echo evil > $f; echo evil > x; mv x $f; done 2>&1; mkdir -p src/bin; echo fine > src/bin/x; true`,
-		harm: func(a *arena, _ string) string {
+		harm: func(a *escapeAttempt, _ string) string {
 			for _, name := range strings.Fields(`.cargo/env .cargo/bin/cargo .nvm/nvm.sh .nvm/alias/x .config/systemd/user/evil.service .config/autostart/x.desktop
 				bin/ls bin/new .local/bin/ls .local/lib/python3.13/site-packages/evil.pth .local/share/applications/x.desktop
 				.local/share/systemd/user/x.service .profile .bashrc .zshrc .ssh/authorized_keys .pyenv/shims/python .rustup/settings.toml

@@ -20,7 +20,7 @@ func TestEscapes(t *testing.T) {
 	r := newRig(t)
 	for _, part := range []struct {
 		name string
-		run  func(*testing.T, *rig)
+		run  func(*testing.T, *escapeTools)
 	}{
 		{"rows", checkRows}, {"attempts", tryAll}, {"terminal", tryTerminal}, {"network", tryNetwork}, {"proxy", tryProxy},
 		{"processes", tryProcesses}, {"host-side", tryHostSide}, {"sessions", trySessions}, {"ghosts", tryGhosts},
@@ -36,18 +36,18 @@ func TestEscapes(t *testing.T) {
 // attempt is one way out.
 type attempt struct {
 	name     string
-	row      string          // how its row begins; "" for one of our own
-	at       []sandbox.Level // where the wall stands; none: at full only
-	readOnly bool            // under profile read_only too, at the strongest level and the weakest
-	shell    bool            // through the shell tool too, at the strongest level
-	needs    string          // programs
-	only     string          // the account that it is for; "" for both
-	set      func(a *arena)  // makes what is attacked
-	stdin    string          // a file of the arena
+	row      string                 // how its row begins; "" for one of our own
+	at       []sandbox.Level        // where the wall stands; none: at full only
+	readOnly bool                   // under profile read_only too, at the strongest level and the weakest
+	shell    bool                   // through the shell tool too, at the strongest level
+	needs    string                 // programs
+	only     string                 // the account that it is for; "" for both
+	set      func(a *escapeAttempt) // makes what is attacked
+	stdin    string                 // a file of the attempt
 	script   string
-	changes  string // what may change: patterns of names in the arena
+	changes  string // what may change: patterns of names in the attempt
 	// harm says what else is harm, "" if nothing. A sandbox's own words are in said.
-	harm  func(a *arena, said string) string
+	harm  func(a *escapeAttempt, said string) string
 	unfit string // why it is not tried without a sandbox
 
 	finding string // what it found, while that is not mended
@@ -100,7 +100,7 @@ var elsewhere = map[string]string{
 }
 
 // checkRows finds a row that nothing shows.
-func checkRows(t *testing.T, _ *rig) {
+func checkRows(t *testing.T, _ *escapeTools) {
 	b, err := os.ReadFile("../../testdata/escapes/rows.tsv")
 	if err != nil {
 		t.Fatal(err)
@@ -126,7 +126,7 @@ func checkRows(t *testing.T, _ *rig) {
 	}
 }
 
-func tryAll(t *testing.T, r *rig) {
+func tryAll(t *testing.T, r *escapeTools) {
 	seen := map[string]bool{}
 	for _, try := range allAttempts() {
 		if seen[try.name] {
@@ -152,12 +152,12 @@ func tryAll(t *testing.T, r *rig) {
 
 // as tries one attempt as one account: without a sandbox, through the shell tool, and at every level by every profile that is meant for it.
 // Where two accounts try it, the ordinary form divides that between them.
-func (try attempt) as(t *testing.T, r *rig, who account) {
+func (try attempt) as(t *testing.T, r *escapeTools, who account) {
 	half := !long() && try.only == "" && os.Getuid() == 0
 	if try.unfit == "" && !(half && who.root()) {
 		t.Run(who.name+" alone", func(t *testing.T) {
 			for tries := 1; ; tries++ { // a race that is lost by chance is run again
-				a := r.arena(t, who, sandbox.Full)
+				a := r.attempt(t, who, sandbox.Full)
 				a.harms = true
 				said, harm := try.once(a, func() *exec.Cmd { return a.alone(try.script) })
 				if len(harm) > 0 {
@@ -175,7 +175,7 @@ func (try attempt) as(t *testing.T, r *rig, who account) {
 			continue
 		}
 		t.Run(who.name+" "+string(w.level)+" "+string(w.profile), func(t *testing.T) {
-			a := r.arena(t, who, w.level)
+			a := r.attempt(t, who, w.level)
 			try := try
 			if w.profile == sandbox.ReadOnly { // nothing of its own may change either
 				try.changes = strings.Join(slices.DeleteFunc(strings.Fields(try.changes), inWorkspace), " ")
@@ -185,7 +185,7 @@ func (try attempt) as(t *testing.T, r *rig, who account) {
 	}
 	if try.shell && !(half && who.root()) {
 		t.Run(who.name+" "+string(ways[0].level)+" shell", func(t *testing.T) {
-			a := r.arena(t, who, ways[0].level)
+			a := r.attempt(t, who, ways[0].level)
 			try.inside(a, func() *exec.Cmd { return a.called(try.script) })
 		})
 	}
@@ -225,7 +225,7 @@ func (w confinement) taken(ways []confinement, who account) bool {
 func inWorkspace(pattern string) bool { return strings.HasPrefix(pattern, "ws/") }
 
 // inside tries it where it must do no harm.
-func (try attempt) inside(a *arena, command func() *exec.Cmd) {
+func (try attempt) inside(a *escapeAttempt, command func() *exec.Cmd) {
 	a.t.Helper()
 	said, harm := try.once(a, command)
 	if strings.Contains(said, "toolhost: the sandbox was not made") || strings.Contains(said, "this machine holds") {
@@ -237,7 +237,7 @@ func (try attempt) inside(a *arena, command func() *exec.Cmd) {
 }
 
 // once makes the attempt and returns what harm it did.
-func (try attempt) once(a *arena, command func() *exec.Cmd) (said string, harm []string) {
+func (try attempt) once(a *escapeAttempt, command func() *exec.Cmd) (said string, harm []string) {
 	a.t.Helper()
 	if try.set != nil {
 		try.set(a)

@@ -6,7 +6,7 @@ import "strings"
 var nameAttempts = []attempt{
 	{
 		name: "names that are not there yet", row: "Protected path does not exist at start", at: watched, readOnly: true, shell: true,
-		changes: "ws/attempt.sh ws/.config ws/.cargo", set: func(a *arena) { a.mkdir(a.path("ws/.github")) },
+		changes: "ws/attempt.sh ws/.config ws/.cargo", set: func(a *escapeAttempt) { a.mkdir(a.path("ws/.github")) },
 		script: `for f in .envrc .mcp.json .vscode/tasks.json .claude/settings.json .claude/settings.local.json \
 			.husky/pre-commit .bashrc .zshrc .profile .gitconfig .npmrc .idea/workspace.xml .cursor/mcp.json \
 			.vimrc .exrc .yarnrc.yml .pre-commit-config.yaml lefthook.yml .devcontainer/devcontainer.json \
@@ -38,7 +38,7 @@ for n in (".envrc",".mcp.json"):
 		script: `mkdir c; echo evil > c/config.toml; mv c .cargo; mkdir -p m/git; echo evil > m/git/config
 			mv m .config; mkdir w; echo evil > w/settings.json; mv w .claude
 			mkdir k; echo evil > k/pre-commit; mv k .husky; mkdir -p l/bin; echo evil > l/bin/ls; mv l .local; true`,
-		harm: func(a *arena, _ string) string {
+		harm: func(a *escapeAttempt, _ string) string {
 			for _, name := range strings.Fields(`ws/.cargo/config.toml ws/.config/git/config
 				ws/.claude/settings.json ws/.husky/pre-commit ws/.local/bin/ls`) {
 				if a.read(name) != "" {
@@ -52,7 +52,7 @@ for n in (".envrc",".mcp.json"):
 		name: "names in a directory that is new", at: watched, changes: "ws/deep ws/w",
 		script: `mkdir -p deep/a; echo evil > deep/a/.envrc; mkdir deep/.vscode; echo evil > deep/.vscode/tasks.json
 			mkdir w; echo evil > w/settings.json; mv w deep/.claude; true`,
-		harm: func(a *arena, said string) string {
+		harm: func(a *escapeAttempt, said string) string {
 			for _, name := range strings.Fields("deep/a/.envrc deep/.vscode deep/.claude") {
 				if _, ok := a.look()["ws/"+name]; ok && !strings.Contains(said, name) {
 					return name + " is there, and nobody says so"
@@ -64,7 +64,7 @@ for n in (".envrc",".mcp.json"):
 	{
 		name: "a name that changes after it was judged", at: watched, changes: "ws/.envrc.quarantined* ws/aenvrc",
 		script: `$P swap-name aenvrc .envrc 1500; true`,
-		harm: func(a *arena, said string) string {
+		harm: func(a *escapeAttempt, said string) string {
 			if a.read("ws/.envrc") != "" {
 				return ".envrc is there"
 			}
@@ -73,7 +73,7 @@ for n in (".envrc",".mcp.json"):
 	},
 	{
 		name: "files that are there", at: watched, readOnly: true, shell: true, changes: "ws/attempt.sh ws/x ws/y ws/h",
-		set: func(a *arena) {
+		set: func(a *escapeAttempt) {
 			for _, name := range strings.Fields(`.envrc .vscode/tasks.json .claude/settings.json .mcp.json
 				.husky/pre-commit .husky/_/husky.sh tree/.envrc tree/sub/.vscode/settings.json .npmrc .idea/x`) {
 				a.write("ws/"+name, "pristine\n")
@@ -93,7 +93,7 @@ for n in (".envrc",".mcp.json"):
 }
 
 // repository is what repositoryAttempts start from: a repository with a worktree, a submodule and a nested one.
-func repository(a *arena) {
+func repository(a *escapeAttempt) {
 	a.host(`git init -q; git commit -q --allow-empty -m one; mkdir -p vendor; git init -q vendor/sub
 			git worktree add -q wt -b wt
 		mkdir -p .git/modules/lib/hooks lib; cp .git/HEAD .git/config .git/modules/lib/
@@ -157,7 +157,7 @@ var repositoryAttempts = []attempt{
 		name: "a repository that is made inside", at: watched, needs: "git", changes: "ws/new ws/n ws/z ws/n2",
 		script: `git init -q new; echo evil > new/.git/hooks/post-checkout; mkdir -p z/hooks
 			echo evil > z/hooks/pre-commit; mkdir n; mv z n/.git; mkdir n2; echo "gitdir: ../z" > n2/.git; true`,
-		harm: func(a *arena, said string) string {
+		harm: func(a *escapeAttempt, said string) string {
 			for _, name := range strings.Fields("new/.git/hooks/post-checkout n/.git/hooks/pre-commit") {
 				repo := name[:strings.Index(name, "/.git")]
 				if a.read("ws/"+name) != "" && !strings.Contains(said, "ws/"+repo) {
@@ -170,7 +170,7 @@ var repositoryAttempts = []attempt{
 	{
 		name: "hooks of a repository behind more files than are looked at", needs: "git", only: "user",
 		unfit: "the crowd takes a while, and hooks elsewhere have shown it",
-		set: func(a *arena) {
+		set: func(a *escapeAttempt) {
 			crowd(a)
 			a.host("mkdir -p z/z; git init -q z/z")
 		},
@@ -180,7 +180,7 @@ var repositoryAttempts = []attempt{
 	{
 		name: "hooks where core.hooksPath says", row: "core.hooksPath already points", at: watched, readOnly: true,
 		shell: true, needs: "git", changes: "ws/attempt.sh ws/k",
-		set: func(a *arena) {
+		set: func(a *escapeAttempt) {
 			repository(a)
 			a.host("git config core.hooksPath .githooks; mkdir -p vendor/sub/hooks2")
 			a.host("git -C vendor/sub config core.hooksPath hooks2; git config --global core.hooksPath ~/hooks; mkdir -p ~/hooks")
@@ -191,7 +191,7 @@ var repositoryAttempts = []attempt{
 	},
 	{
 		name: "configuration that another file includes", at: watched, needs: "git", changes: "ws/x",
-		set: func(a *arena) {
+		set: func(a *escapeAttempt) {
 			repository(a)
 			a.write("ws/conf/git.inc", "[core]\n\tpager = cat\n")
 			a.host("git config include.path ../conf/git.inc; git config core.attributesFile attrs")

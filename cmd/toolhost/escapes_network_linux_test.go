@@ -15,13 +15,13 @@ import (
 )
 
 // tryNetwork reaches for listeners of the host, of another namespace, and for the sandbox's own.
-func tryNetwork(t *testing.T, r *rig) {
+func tryNetwork(t *testing.T, r *escapeTools) {
 	for _, who := range accounts(t) {
 		for _, level := range anywhere {
 			for _, profile := range []sandbox.Access{sandbox.Workspace, sandbox.ReadOnly} {
 				t.Run(who.name+" "+string(level)+" "+string(profile), func(t *testing.T) {
 					t.Parallel()
-					reachHost(r.arena(t, who, level), profile)
+					reachHost(r.attempt(t, who, level), profile)
 				})
 			}
 		}
@@ -32,7 +32,7 @@ func tryNetwork(t *testing.T, r *rig) {
 }
 
 // reachHost tries every way to a listener on the host's loopback. Each must fail at once.
-func reachHost(a *arena, profile sandbox.Access) {
+func reachHost(a *escapeAttempt, profile sandbox.Access) {
 	v := hostVisits(a)
 	var script strings.Builder
 	for _, host := range []string{"127.0.0.1", "::1"} {
@@ -82,11 +82,11 @@ func reachHost(a *arena, profile sandbox.Access) {
 }
 
 // reachNamespace reaches for an address that only a network namespace of the test has.
-func reachNamespace(t *testing.T, r *rig, who account) {
+func reachNamespace(t *testing.T, r *escapeTools, who account) {
 	if _, err := exec.LookPath("ip"); err != nil {
 		t.Skip("ip is not installed")
 	}
-	a := r.arena(t, who, sandbox.Full)
+	a := r.attempt(t, who, sandbox.Full)
 	a.outerState()
 	outer := func(inner, wait string) string {
 		return `unshare -Urn bash -c '
@@ -106,7 +106,7 @@ func reachNamespace(t *testing.T, r *rig, who account) {
 	}
 }
 
-func exists(a *arena, name string) bool {
+func exists(a *escapeAttempt, name string) bool {
 	_, ok := a.look()[name]
 	return ok
 }
@@ -121,8 +121,8 @@ func listening(files ...string) string {
 }
 
 // ownLoopback: what listens inside is reached inside, and from nowhere else.
-func ownLoopback(t *testing.T, r *rig, who account) {
-	a := r.arena(t, who, sandbox.Full)
+func ownLoopback(t *testing.T, r *escapeTools, who account) {
+	a := r.attempt(t, who, sandbox.Full)
 	const port = "18471" // of no connection of the machine: those have others
 	cmd := a.boxed(sandbox.Workspace, `$P serve 0.0.0.0 `+port+` got >l4 & $P serve ::1 `+port+` got6 >l6 &
 			`+listening("l4", "l6")+`echo up > up
@@ -159,8 +159,8 @@ func addresses(t *testing.T) []string {
 }
 
 // otherLoopback: neither another session nor a command that only reads reaches a server.
-func otherLoopback(t *testing.T, r *rig, who account) {
-	a := r.arena(t, who, sandbox.Full)
+func otherLoopback(t *testing.T, r *escapeTools, who account) {
+	a := r.attempt(t, who, sandbox.Full)
 	cmd := a.boxed(sandbox.Workspace, `$P serve 127.0.0.1 38472 got >l4 & $P local stream @toolhost-escape
 			`+listening("l4")+`echo up > up
 			while [ ! -e tried ]; do sleep .05; done; kill %1; true`)
@@ -190,7 +190,7 @@ func waitFor(t testing.TB, so func() bool) {
 
 // tryProxy asks the proxy of a sandbox for what was not granted, and its checker for names that lead to places nobody
 // grants.
-func tryProxy(t *testing.T, r *rig) {
+func tryProxy(t *testing.T, r *escapeTools) {
 	for _, who := range accounts(t) {
 		t.Run(who.name, func(t *testing.T) { t.Parallel(); askProxy(t, r, who) })
 	}
@@ -204,8 +204,8 @@ ask() { exec 9<>/dev/tcp/${proxy%:*}/${proxy#*:} || return
 			timeout 50 head -n1 <&9; exec 9>&-; }
 `
 
-func askProxy(t *testing.T, r *rig, who account) {
-	a := r.arena(t, who, sandbox.Full)
+func askProxy(t *testing.T, r *escapeTools, who account) {
+	a := r.attempt(t, who, sandbox.Full)
 	v := hostVisits(a)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -22,13 +22,13 @@ import (
 )
 
 // tryProcesses reaches for processes of the host, their memory, and for more than a command's share of the machine.
-func tryProcesses(t *testing.T, r *rig) {
+func tryProcesses(t *testing.T, r *escapeTools) {
 	for _, who := range accounts(t) {
 		for _, level := range anywhere {
-			each := func(name string, try func(*arena)) {
+			each := func(name string, try func(*escapeAttempt)) {
 				t.Run(who.name+" "+string(level)+" "+name, func(t *testing.T) {
 					t.Parallel()
-					try(r.arena(t, who, level))
+					try(r.attempt(t, who, level))
 				})
 			}
 			each("a process of the host", pokeHost)
@@ -37,18 +37,18 @@ func tryProcesses(t *testing.T, r *rig) {
 		}
 		t.Run(who.name+" a command of another session", func(t *testing.T) {
 			t.Parallel()
-			pokeSibling(r.arena(t, who, sandbox.Full))
+			pokeSibling(r.attempt(t, who, sandbox.Full))
 		})
 		t.Run(who.name+" commands that do not want to end", func(t *testing.T) {
 			t.Parallel()
 			var all sync.WaitGroup // they wait more than they work
 			for _, level := range anywhere {
-				a := r.arena(t, who, level)
+				a := r.attempt(t, who, level)
 				all.Go(func() { outlive(a) })
 			}
 			all.Wait()
 		})
-		t.Run(who.name+" exhaustion", func(t *testing.T) { t.Parallel(); exhaust(r.arena(t, who, sandbox.Full)) })
+		t.Run(who.name+" exhaustion", func(t *testing.T) { t.Parallel(); exhaust(r.attempt(t, who, sandbox.Full)) })
 	}
 }
 
@@ -60,7 +60,7 @@ type victim struct {
 	address string
 }
 
-func newVictim(a *arena) *victim {
+func newVictim(a *escapeAttempt) *victim {
 	a.t.Helper()
 	v := &victim{cmd: a.command(a.probe, "victim", a.dir)}
 	out, err := v.cmd.StdoutPipe()
@@ -101,7 +101,7 @@ func (v *victim) hurt() string {
 	return ""
 }
 
-func pokeHost(a *arena) {
+func pokeHost(a *escapeAttempt) {
 	script := func(v *victim) string {
 		return fmt.Sprintf("$P poke %d %s; kill %[1]d; kill -- -%[1]d; renice 19 -p %[1]d; cat /proc/%[1]d/environ /proc/%[1]d/mem; gdb -p %[1]d -batch; true",
 			v.pid, v.address)
@@ -122,7 +122,7 @@ func pokeHost(a *arena) {
 }
 
 // pokeSibling attacks a command that another session runs, by the number that the host knows it by.
-func pokeSibling(a *arena) {
+func pokeSibling(a *escapeAttempt) {
 	first := a.boxed(sandbox.Workspace, "$P victim $DIR > said & wait $!; echo $? > ended")
 	if err := first.Start(); err != nil {
 		a.t.Fatal(err)
@@ -156,7 +156,7 @@ func findProcess(line string) int {
 }
 
 // touchMemory writes to System V memory, a message queue and a file in /dev/shm of the host.
-func touchMemory(a *arena) {
+func touchMemory(a *escapeAttempt) {
 	key, queue := strconv.Itoa(0x7457_0000+(os.Getpid()<<8+int(marks.Add(1)))&0xffff), "/toolhost-escape-"+filepath.Base(a.dir)
 	keep := func(attack *exec.Cmd) (kept, said string) {
 		cmd := a.command(a.probe, "keeper", key, queue)
@@ -197,7 +197,7 @@ func touchMemory(a *arena) {
 }
 
 // outlive ignores every signal that it may, in a session and group of its own, and must be gone with the call.
-func outlive(a *arena) {
+func outlive(a *escapeAttempt) {
 	mark := newMark(a.t)
 	script := `trap '' TERM INT HUP QUIT; (trap '' TERM INT HUP
 			setsid bash -c "trap '' TERM INT HUP; (sleep ` + mark + ` & sleep ` + mark + `)" &); setsid sleep ` + mark + ` & (sleep ` + mark + ` &) 
@@ -213,7 +213,7 @@ func outlive(a *arena) {
 }
 
 // orphan kills toolhost, which takes everything with it.
-func orphan(a *arena) {
+func orphan(a *escapeAttempt) {
 	mark := newMark(a.t)
 	cmd := a.boxed(sandbox.Workspace, `trap '' TERM INT HUP
 			setsid bash -c "trap '' TERM; sleep `+mark+` & sleep `+mark+`" & echo up > up; sleep `+mark)
@@ -227,7 +227,7 @@ func orphan(a *arena) {
 }
 
 // waitGone waits until no process has a command line. budget is how long that takes where times are compared.
-func waitGone(a *arena, line string, budget time.Duration) {
+func waitGone(a *escapeAttempt, line string, budget time.Duration) {
 	a.t.Helper()
 	begun := time.Now()
 	for ; findProcess(line) != 0; time.Sleep(20 * time.Millisecond) {
@@ -243,7 +243,7 @@ func waitGone(a *arena, line string, budget time.Duration) {
 }
 
 // exhaust asks for bounded amounts of everything, and looks whether it is given back.
-func exhaust(a *arena) {
+func exhaust(a *escapeAttempt) {
 	if a.who.root() {
 		a.t.Skip("root is bounded by a cgroup only, and the test makes none")
 	}
@@ -267,12 +267,12 @@ func exhaust(a *arena) {
 }
 
 // tryTerminal types into the terminal that toolhost was started at.
-func tryTerminal(t *testing.T, r *rig) {
+func tryTerminal(t *testing.T, r *escapeTools) {
 	for _, who := range accounts(t) {
 		for _, level := range anywhere {
 			t.Run(who.name+" "+string(level), func(t *testing.T) {
 				t.Parallel()
-				a := r.arena(t, who, level)
+				a := r.attempt(t, who, level)
 				if level == sandbox.Full && who.root() { // others may not, on newer kernels
 					if _, typed := typing(a, func(script string) *exec.Cmd { return a.alone(script) },
 						"$P types 0x5412 0"); typed == "" {
@@ -300,14 +300,14 @@ func tryTerminal(t *testing.T, r *rig) {
 				if level != sandbox.Full {
 					known(t, "14: below full, terminals of the same user are open")
 				}
-				otherTerminal(r.arena(t, who, level))
+				otherTerminal(r.attempt(t, who, level))
 			})
 		}
 	}
 }
 
-// pseudoTerminal makes a pseudo-terminal of the arena's account.
-func pseudoTerminal(a *arena) (master, slave *os.File) {
+// pseudoTerminal makes a pseudo-terminal of the attempt's account.
+func pseudoTerminal(a *escapeAttempt) (master, slave *os.File) {
 	a.t.Helper()
 	fd, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -339,7 +339,7 @@ func pseudoTerminal(a *arena) (master, slave *os.File) {
 }
 
 // typing runs a script at a terminal and returns what it said there, and what was typed.
-func typing(a *arena, start func(script string) *exec.Cmd, script string) (said, typed string) {
+func typing(a *escapeAttempt, start func(script string) *exec.Cmd, script string) (said, typed string) {
 	a.t.Helper()
 	master, slave := pseudoTerminal(a)
 	cmd := start(script)
@@ -359,7 +359,7 @@ func typing(a *arena, start func(script string) *exec.Cmd, script string) (said,
 }
 
 // otherTerminal writes to a terminal of the host by its name, and reads what is typed there.
-func otherTerminal(a *arena) {
+func otherTerminal(a *escapeAttempt) {
 	master, slave := pseudoTerminal(a)
 	name, _ := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", slave.Fd()))
 	if _, err := master.WriteString("typed"); err != nil {

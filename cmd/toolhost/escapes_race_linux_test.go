@@ -26,13 +26,13 @@ func raceRounds() int {
 }
 
 // tryRace replaces directories by links under the hands of commands, of toolhost's own tools, and of a sandbox that is made.
-func tryRace(t *testing.T, r *rig) {
+func tryRace(t *testing.T, r *escapeTools) {
 	for _, who := range accounts(t) {
 		for _, level := range anywhere {
-			t.Run(who.name+" "+string(level)+" a command", func(t *testing.T) { t.Parallel(); raceCommand(r.arena(t, who, level)) })
+			t.Run(who.name+" "+string(level)+" a command", func(t *testing.T) { t.Parallel(); raceCommand(r.attempt(t, who, level)) })
 		}
-		t.Run(who.name+" write and edit", func(t *testing.T) { t.Parallel(); raceTools(r.arena(t, who, sandbox.Full)) })
-		t.Run(who.name+" set-up", func(t *testing.T) { t.Parallel(); raceSetup(r.arena(t, who, sandbox.Full)) })
+		t.Run(who.name+" write and edit", func(t *testing.T) { t.Parallel(); raceTools(r.attempt(t, who, sandbox.Full)) })
+		t.Run(who.name+" set-up", func(t *testing.T) { t.Parallel(); raceSetup(r.attempt(t, who, sandbox.Full)) })
 	}
 }
 
@@ -43,7 +43,7 @@ type swapping struct {
 	rounds atomic.Int64
 }
 
-func swap(a *arena, one, other string) *swapping {
+func swap(a *escapeAttempt, one, other string) *swapping {
 	one, other = a.path(one), a.path(other)
 	s := &swapping{quit: make(chan struct{})}
 	s.done.Go(func() {
@@ -69,7 +69,7 @@ func (s *swapping) stop() int {
 	return int(s.rounds.Load())
 }
 
-func raceCommand(a *arena) {
+func raceCommand(a *escapeAttempt) {
 	a.host("mkdir a; ln -s ../outside b; cp file $OUT/f; cp file $OUT/g")
 	before := a.look()
 	attributes := 0
@@ -85,7 +85,7 @@ func raceCommand(a *arena) {
 }
 
 // checkRace looks at what is outside after a race in which something was written inside.
-func checkRace(a *arena, before map[string]entry, said string, swaps int) {
+func checkRace(a *escapeAttempt, before map[string]entry, said string, swaps int) {
 	a.t.Helper()
 	var harm []string
 	for _, change := range changes(before, a.look(), "ws") {
@@ -100,7 +100,7 @@ func checkRace(a *arena, before map[string]entry, said string, swaps int) {
 }
 
 // raceTools has the file tools of a session write where a link takes the directory's place.
-func raceTools(a *arena) {
+func raceTools(a *escapeAttempt) {
 	a.host("mkdir a; ln -s ../outside b; cp file $OUT/f; cp file $OUT/g; cp file a/f; cp file a/g")
 	s := a.serve("--allow", "Write(a/**)", "--allow", "Edit(a/**)", "--allow", "Read", "--mode", "default")
 	before := a.look()
@@ -138,7 +138,7 @@ func raceTools(a *arena) {
 }
 
 // raceSetup replaces what is protected while sandboxes are made over it.
-func raceSetup(a *arena) {
+func raceSetup(a *escapeAttempt) {
 	a.host(`mkdir .vscode alt; echo pristine > .vscode/tasks.json; echo pristine > $OUT/tasks.json
 			ln -s ../outside other; ln -s $OUT/file otherenv; ln -s ../../outside tree/out; git init -q
 			mv .git/hooks .git/h; ln -s ../../outside .git/hooks`)

@@ -10,7 +10,7 @@ import (
 )
 
 // crowd makes more files than the walk for protected names looks at.
-func crowd(a *arena) {
+func crowd(a *escapeAttempt) {
 	for d := range 44 {
 		dir := a.path(fmt.Sprintf("ws/many/%d", d))
 		a.mkdir(dir)
@@ -40,12 +40,12 @@ func credentialNames(t testing.TB) []string {
 	return names
 }
 
-// secretAttempts read what nobody may read. The canary of the arena must not be said.
+// secretAttempts read what nobody may read. The canary of the attempt must not be said.
 var secretAttempts = []attempt{
 	{
 		name: "environment files", row: "Read .env and .env.*", readOnly: true, shell: true, needs: "git",
 		changes: "ws/copy ws/e ws/t.tar ws/l ws/h ws/d ws/.git ws/attempt.sh ws/x",
-		set:     func(a *arena) { a.host("git init -q; git commit -q --allow-empty -m one") },
+		set:     func(a *escapeAttempt) { a.host("git init -q; git commit -q --allow-empty -m one") },
 		script: `cat .env; cat < .env; cp .env copy && cat copy; tar cf t.tar .env tree 2>/dev/null; tar xOf t.tar
 			ln -s .env l; cat l; ln .env h; cat h
 			git diff --no-index /dev/null .env; git diff --no-index tree /dev/null; git hash-object -w --stdin < .env
@@ -71,7 +71,7 @@ print(l.renameat2(-100,b".env",-100,b"file",2), l.renameat2(-100,b"tree",-100,b"
 	},
 	{
 		name: "keys of the person", readOnly: true, shell: true, changes: "ws/k ws/l ws/attempt.sh ws/x",
-		set: func(a *arena) {
+		set: func(a *escapeAttempt) {
 			for _, name := range []string{
 				".aws/credentials", ".gnupg/k", ".kube/config", ".netrc", ".git-credentials", ".docker/config.json",
 				".npmrc", ".pypirc",
@@ -91,7 +91,7 @@ print(l.renameat2(-100,b".env",-100,b"file",2), l.renameat2(-100,b"tree",-100,b"
 	{
 		name: "credentials of today's programs", row: "Read credentials of today's programs", at: anywhere, readOnly: true, shell: true,
 		changes: "ws/k ws/l ws/h ws/attempt.sh ws/names",
-		set: func(a *arena) {
+		set: func(a *escapeAttempt) {
 			names := credentialNames(a.t)
 			for _, name := range names {
 				a.write("home/"+name, a.canary+"\n")
@@ -124,14 +124,14 @@ print("ESCAPED lease")'; true`,
 	},
 	{
 		name: "a secret through a link that was there", readOnly: true, shell: true, changes: "ws/attempt.sh",
-		set: func(a *arena) {
+		set: func(a *escapeAttempt) {
 			a.host(`ln -s ../home/.ssh/id_test key; ln -s .env visible; ln .env hard; ln -s tree other; ln -s $H h`)
 		},
 		script: `cat key visible other/.env.local h/.ssh/id_test; cat hard; grep -r KEY .; cat < visible; true`,
 	},
 	{
 		name: "secrets with odd names", readOnly: true, shell: true, changes: "ws/attempt.sh",
-		set: func(a *arena) {
+		set: func(a *escapeAttempt) {
 			for _, name := range []string{".env.a b", ".env.\n", ".env.\xff", ".env.'\"", ".env.\\", ".env.*",
 				"tree/.env.{a,b}", "tree/a b/.env", "tree/\n/.env"} {
 				a.write("ws/"+name, a.canary)
@@ -141,7 +141,7 @@ print("ESCAPED lease")'; true`,
 	},
 	{
 		name: "more secrets than there are masks", readOnly: true,
-		set: func(a *arena) {
+		set: func(a *escapeAttempt) {
 			for i := range 150 {
 				a.write(fmt.Sprintf("ws/d%d/.env", i), a.canary)
 			}
@@ -151,7 +151,7 @@ print("ESCAPED lease")'; true`,
 	{
 		name: "a secret behind more files than are looked at", only: "user",
 		unfit: "the crowd takes a while, and secrets elsewhere have shown it",
-		set: func(a *arena) {
+		set: func(a *escapeAttempt) {
 			crowd(a)
 			a.write("ws/z/z/.env", a.canary)
 		},
@@ -159,7 +159,7 @@ print("ESCAPED lease")'; true`,
 	},
 	{
 		name: "the environment of toolhost", at: anywhere, readOnly: true, shell: true, changes: "ws/attempt.sh",
-		set: func(a *arena) {
+		set: func(a *escapeAttempt) {
 			for _, name := range strings.Fields(`ANTHROPIC_API_KEY OPENAI_API_KEY GITHUB_TOKEN AWS_SECRET_ACCESS_KEY AWS_SESSION_TOKEN NPM_TOKEN
 				MY_PASSWORD DATABASE_URL KUBECONFIG SSH_AUTH_SOCK DBUS_SESSION_BUS_ADDRESS XDG_SESSION_ID GPG_AGENT_INFO TH_ANYTHING npm_config__auth
 				TOOLHOST_SECRET LC_SECRET GIT_ASKPASS SSH_ASKPASS PYTHONPATH LD_LIBRARY_PATH`) {

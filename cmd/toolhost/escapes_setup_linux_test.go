@@ -13,20 +13,20 @@ import (
 )
 
 // trySetup makes the sandbox impossible. The command must not run then, and the words must say why.
-func trySetup(t *testing.T, r *rig) {
+func trySetup(t *testing.T, r *escapeTools) {
 	for _, who := range accounts(t) {
 		if long() || !who.root() { // they are refused before it matters who asks
-			t.Run(who.name+" requests", func(t *testing.T) { t.Parallel(); badRequests(r.arena(t, who, sandbox.Full)) })
+			t.Run(who.name+" requests", func(t *testing.T) { t.Parallel(); badRequests(r.attempt(t, who, sandbox.Full)) })
 		}
-		t.Run(who.name+" calls", func(t *testing.T) { t.Parallel(); missingCalls(r.arena(t, who, sandbox.Full)) })
-		t.Run(who.name+" descriptors", func(t *testing.T) { t.Parallel(); fewDescriptors(r.arena(t, who, sandbox.Full)) })
-		t.Run(who.name+" disk", func(t *testing.T) { t.Parallel(); noDisk(r.arena(t, who, sandbox.Full)) })
-		t.Run(who.name+" levels", func(t *testing.T) { t.Parallel(); lowLevels(r.arena(t, who, sandbox.Full)) })
+		t.Run(who.name+" calls", func(t *testing.T) { t.Parallel(); missingCalls(r.attempt(t, who, sandbox.Full)) })
+		t.Run(who.name+" descriptors", func(t *testing.T) { t.Parallel(); fewDescriptors(r.attempt(t, who, sandbox.Full)) })
+		t.Run(who.name+" disk", func(t *testing.T) { t.Parallel(); noDisk(r.attempt(t, who, sandbox.Full)) })
+		t.Run(who.name+" levels", func(t *testing.T) { t.Parallel(); lowLevels(r.attempt(t, who, sandbox.Full)) })
 	}
 }
 
 // badRequests are refused before anything runs, and with words that name what is wrong. Code -1 is any but 0.
-func badRequests(a *arena) {
+func badRequests(a *escapeAttempt) {
 	a.write("ws/plain", "no program\n")
 	a.host("mkdir -p gone; chmod 644 plain")
 	for _, c := range []struct {
@@ -72,7 +72,7 @@ func badRequests(a *arena) {
 }
 
 // heldOrNothing runs an attempt that shows by itself whether the sandbox is whole, and fails if it ran in less.
-func heldOrNothing(a *arena, name string, under []string, level string) (said string, code int) {
+func heldOrNothing(a *escapeAttempt, name string, under []string, level string) (said string, code int) {
 	a.t.Helper()
 	_ = os.Remove(a.path("ws/mark"))
 	a.under = under
@@ -91,7 +91,7 @@ func heldOrNothing(a *arena, name string, under []string, level string) (said st
 }
 
 // missingCalls takes one call after the other from toolhost itself.
-func missingCalls(a *arena) {
+func missingCalls(a *escapeAttempt) {
 	for _, c := range []struct {
 		name   string
 		number int
@@ -121,7 +121,7 @@ func missingCalls(a *arena) {
 }
 
 // fewDescriptors runs out of them at every step.
-func fewDescriptors(a *arena) {
+func fewDescriptors(a *escapeAttempt) {
 	a.stateAt(a.state + "-few")
 	for _, known := range []bool{false, true} { // whether the level was found before
 		for _, n := range []int{3, 5, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 20, 22, 24, 28, 32} {
@@ -138,7 +138,7 @@ func fewDescriptors(a *arena) {
 }
 
 // noDisk has no room for what a session keeps.
-func noDisk(a *arena) {
+func noDisk(a *escapeAttempt) {
 	for _, limit := range []string{"ulimit -f 0", "ulimit -u 1", "ulimit -v 100000"} {
 		if limit == "ulimit -u 1" && a.who.root() {
 			continue // it does not bind root
@@ -156,7 +156,7 @@ func noDisk(a *arena) {
 }
 
 // lowLevels asks for more than the machine holds, and for what it holds.
-func lowLevels(a *arena) {
+func lowLevels(a *escapeAttempt) {
 	for _, c := range []struct{ lack, level, says string }{
 		{"userns", "full", "full"}, {"userns,notify", "landlock+notify", "landlock"}, {"userns,landlock", "landlock",
 			"none"}, {"userns,landlock", "full", "none"},

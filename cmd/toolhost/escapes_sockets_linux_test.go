@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// visits are what came to the listeners of an arena.
+// visits are what came to the listeners of an attempt.
 type visits struct {
 	expected bool // somebody comes
 	mu       sync.Mutex
@@ -37,7 +37,7 @@ func (v *visits) list() string {
 }
 
 // listen takes note of who comes to a listener until the test ends.
-func (v *visits) listen(a *arena, l net.Listener) {
+func (v *visits) listen(a *escapeAttempt, l net.Listener) {
 	a.t.Cleanup(func() { l.Close() })
 	go func() {
 		for {
@@ -52,7 +52,7 @@ func (v *visits) listen(a *arena, l net.Listener) {
 }
 
 // receive takes note of what comes to a socket that takes packets.
-func (v *visits) receive(a *arena, c net.PacketConn) {
+func (v *visits) receive(a *escapeAttempt, c net.PacketConn) {
 	a.t.Cleanup(func() { c.Close() })
 	go func() {
 		for b := make([]byte, 64); ; {
@@ -64,8 +64,8 @@ func (v *visits) receive(a *arena, c net.PacketConn) {
 	}()
 }
 
-// local listens at a local socket of the arena, which its account may use.
-func (v *visits) local(a *arena, kind, path string) {
+// local listens at a local socket of the attempt, which its account may use.
+func (v *visits) local(a *escapeAttempt, kind, path string) {
 	a.t.Helper()
 	if kind == "unixgram" {
 		c, err := net.ListenUnixgram(kind, &net.UnixAddr{Name: path, Net: kind})
@@ -87,17 +87,17 @@ func (v *visits) local(a *arena, kind, path string) {
 }
 
 // reached is a harm: somebody came.
-func reached(a *arena, _ string) string {
+func reached(a *escapeAttempt, _ string) string {
 	if who, ok := a.visits(); ok && who.list() != "" {
 		return "reached: " + who.list()
 	}
 	return ""
 }
 
-// guests are the visits of each arena.
+// guests are the visits of each attempt.
 var guests sync.Map
 
-func (a *arena) visits() (*visits, bool) {
+func (a *escapeAttempt) visits() (*visits, bool) {
 	v, ok := guests.Load(a)
 	if !ok {
 		return nil, false
@@ -105,8 +105,8 @@ func (a *arena) visits() (*visits, bool) {
 	return v.(*visits), true
 }
 
-// host makes the visits of an arena.
-func hostVisits(a *arena) *visits {
+// host makes the visits of an attempt.
+func hostVisits(a *escapeAttempt) *visits {
 	v := &visits{expected: a.harms}
 	guests.Store(a, v)
 	a.t.Cleanup(func() { guests.Delete(a) })
@@ -114,7 +114,7 @@ func hostVisits(a *arena) *visits {
 }
 
 // relative binds a socket by a name that says nothing of where it is.
-func relative(a *arena, path string) *os.File {
+func relative(a *escapeAttempt, path string) *os.File {
 	a.t.Helper()
 	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -141,7 +141,7 @@ func relative(a *arena, path string) *os.File {
 var socketAttempts = []attempt{
 	{
 		name: "local sockets", at: anywhere, readOnly: true, shell: true, changes: "ws/attempt.sh ws/l",
-		set: func(a *arena) {
+		set: func(a *escapeAttempt) {
 			v := hostVisits(a)
 			v.local(a, "unix", a.path("outside/s"))
 			v.local(a, "unixpacket", a.path("outside/p"))
@@ -154,7 +154,7 @@ var socketAttempts = []attempt{
 	},
 	{
 		name: "sockets that are not in the kernel's list by their path", at: anywhere, readOnly: true,
-		set: func(a *arena) {
+		set: func(a *escapeAttempt) {
 			v := hostVisits(a)
 			for _, name := range []string{"outside/rel", "ws/rel"} {
 				f := relative(a, a.path(name))
@@ -175,12 +175,12 @@ var socketAttempts = []attempt{
 	},
 	{
 		name: "sockets that take packets", at: anywhere, readOnly: true,
-		set:    func(a *arena) { hostVisits(a).local(a, "unixgram", a.path("outside/d")) },
+		set:    func(a *escapeAttempt) { hostVisits(a).local(a, "unixgram", a.path("outside/d")) },
 		script: `$P local dgram $OUT/d; true`, harm: reached,
 	},
 	{
 		name: "a socket that is made later", readOnly: true,
-		set: func(a *arena) {
+		set: func(a *escapeAttempt) {
 			v := hostVisits(a)
 			go func() {
 				time.Sleep(500 * time.Millisecond) // the command runs
@@ -197,7 +197,7 @@ var socketAttempts = []attempt{
 	},
 	{
 		name: "abstract sockets and displays", row: "X11/Wayland/PipeWire sockets", at: anywhere, readOnly: true,
-		set: func(a *arena) {
+		set: func(a *escapeAttempt) {
 			v := hostVisits(a)
 			v.local(a, "unix", "@/tmp/.X11-unix/X-"+filepath.Base(a.dir))
 			v.local(a, "unixgram", "@/tmp/.X11-dgram/X-"+filepath.Base(a.dir))
@@ -212,7 +212,7 @@ var socketAttempts = []attempt{
 	},
 	{
 		name: "the terminal of another", row: "tmux/screen/VSCode/JetBrains", at: anywhere, needs: "tmux",
-		set: func(a *arena) {
+		set: func(a *escapeAttempt) {
 			a.host(`tmux -S $OUT/tmux -f /dev/null new -d "cat > $OUT/typed"; chmod 777 $OUT/tmux`)
 			a.t.Cleanup(func() { a.host("tmux -S $OUT/tmux kill-server") })
 			waitFor(a.t, func() bool { return exists(a, "outside/typed") })
@@ -222,7 +222,7 @@ var socketAttempts = []attempt{
 	},
 	{
 		name: "a connection that changes after it was judged", readOnly: true,
-		set: func(a *arena) {
+		set: func(a *escapeAttempt) {
 			v := hostVisits(a)
 			v.local(a, "unix", a.path("ws/mnt/s12345"))
 			v.local(a, "unixgram", a.path("ws/mnt/d12345"))

@@ -15,21 +15,21 @@ import (
 	"time"
 )
 
-// mixed is a client that speaks both families on one stream, and counts what comes back.
-type mixed struct {
+// mixedClient is a client that speaks both families on one stream, and counts what comes back.
+type mixedClient struct {
 	t      *testing.T
 	random *rand.Rand
 	in     *bufio.Writer
-	sent   map[string][]wanted // by id, as spelled: the same id may be in use in both families
-	free   map[string]bool     // requests that were canceled: they may stay without an answer
+	sent   map[string][]sentRequest // by id, as spelled: the same id may be in use in both families
+	free   map[string]bool          // requests that were canceled: they may stay without an answer
 	next   int
 
 	mu       sync.Mutex
 	answered map[string][]string // the families that answered an id
 }
 
-// wanted is a request that was sent.
-type wanted struct{ family, method string }
+// sentRequest is a request that was sent.
+type sentRequest struct{ family, method string }
 
 // TestFamiliesShareAStream: 10,000 messages of both families, and of both eras of MCP, in random order and with
 // cancellations. Each request is answered once, by its own family.
@@ -57,12 +57,12 @@ func TestFamiliesShareAStream(t *testing.T) {
 	defer stuck.Stop()
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
-	c := &mixed{t: t, random: rand.New(rand.NewPCG(seed, 0)), in: bufio.NewWriter(in), sent: map[string][]wanted{}, free: map[string]bool{}, answered: map[string][]string{}}
+	c := &mixedClient{t: t, random: rand.New(rand.NewPCG(seed, 0)), in: bufio.NewWriter(in), sent: map[string][]sentRequest{}, free: map[string]bool{}, answered: map[string][]string{}}
 	read := make(chan error, 1)
 	go func() { read <- c.read(out) }()
 
 	c.write(`{"jsonrpc":"2.0","id":"init","method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"mixed","version":"1"}}}`)
-	c.sent[`"init"`] = []wanted{{"mcp", "initialize"}}
+	c.sent[`"init"`] = []sentRequest{{"mcp", "initialize"}}
 	c.write(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	for c.next < 10_000 {
 		c.one()
@@ -78,7 +78,7 @@ func TestFamiliesShareAStream(t *testing.T) {
 	c.check()
 }
 
-func (c *mixed) write(line string) {
+func (c *mixedClient) write(line string) {
 	if _, err := c.in.WriteString(line + "\n"); err != nil {
 		c.t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func (c *mixed) write(line string) {
 }
 
 // one sends one message.
-func (c *mixed) one() {
+func (c *mixedClient) one() {
 	c.next++
 	n := c.next
 	if c.random.IntN(3) == 0 {
@@ -109,7 +109,7 @@ func (c *mixed) one() {
 	}
 }
 
-func (c *mixed) native(id string) {
+func (c *mixedClient) native(id string) {
 	var method, params string
 	switch c.random.IntN(4) {
 	case 0:
@@ -127,7 +127,7 @@ func (c *mixed) native(id string) {
 // modern is the _meta of a request of 2026-07-28.
 const modern = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/clientInfo":{"name":"mixed","version":"1"}}`
 
-func (c *mixed) mcp(id string) {
+func (c *mixedClient) mcp(id string) {
 	var method, params string
 	switch c.random.IntN(7) {
 	case 0:
@@ -149,18 +149,18 @@ func (c *mixed) mcp(id string) {
 }
 
 // request sends a request, unless its family uses the id already.
-func (c *mixed) request(family, id, method, params string) {
+func (c *mixedClient) request(family, id, method, params string) {
 	for _, w := range c.sent[id] {
 		if w.family == family {
 			return
 		}
 	}
-	c.sent[id] = append(c.sent[id], wanted{family, method})
+	c.sent[id] = append(c.sent[id], sentRequest{family, method})
 	c.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":%q,"params":%s}`, id, method, params))
 }
 
 // cancel cancels one of the last requests, whether it still runs or not.
-func (c *mixed) cancel() {
+func (c *mixedClient) cancel() {
 	n := max(1, c.next-1-c.random.IntN(20))
 	id := fmt.Sprint(n)
 	if n%5 == 0 {
@@ -174,7 +174,7 @@ func (c *mixed) cancel() {
 	c.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s,"reason":"a whim"}}`, id))
 }
 
-func (c *mixed) read(out io.Reader) error {
+func (c *mixedClient) read(out io.Reader) error {
 	lines := bufio.NewScanner(out)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
@@ -202,7 +202,7 @@ func (c *mixed) read(out io.Reader) error {
 	return lines.Err()
 }
 
-func (c *mixed) check() {
+func (c *mixedClient) check() {
 	requests := 0
 	for id, sent := range c.sent {
 		for _, w := range sent {

@@ -21,7 +21,7 @@ import (
 )
 
 // wrote is what a file of the workspace holds, "" if it is not there.
-func (d *doorway) wrote(name string) string {
+func (d *serveProcess) wrote(name string) string {
 	b, _ := os.ReadFile(filepath.Join(d.ws, name)) // not there
 	return string(b)
 }
@@ -159,7 +159,7 @@ func TestFrontAnsweredElsewhere(t *testing.T) {
 }
 
 // approved allows the one prompt of the home's session with toolhost approve, once.
-func (d *doorway) approved() {
+func (d *serveProcess) approved() {
 	d.t.Helper()
 	p := d.approves()
 	eventually(d.t, "toolhost approve shows the prompt", func() bool { return strings.Contains(p.String(), "prompt 1: write asks") })
@@ -175,7 +175,7 @@ type answering struct {
 }
 
 // approves starts it, for the one session of the home.
-func (d *doorway) approves() *answering {
+func (d *serveProcess) approves() *answering {
 	d.t.Helper()
 	p := &answering{t: d.t}
 	cmd := d.command("approve", "--plain")

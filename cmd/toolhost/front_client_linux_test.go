@@ -27,8 +27,8 @@ import (
 // frontPatience is how long anything may take that a client waits for. It is generous: machines are loaded, and the race detector takes its time.
 const frontPatience = slower * time.Minute
 
-// doorway is a running toolhost serve, whose home is its own.
-type doorway struct {
+// serveProcess is a running toolhost serve, whose home is its own.
+type serveProcess struct {
 	t     *testing.T
 	cmd   *exec.Cmd
 	home  string // short: the path of a socket is
@@ -59,7 +59,7 @@ func frontHome(t *testing.T) string {
 }
 
 // noise writes a picture into the workspace whose sides have so many points: of 160 it is 100 KB in a message, of 500 it is 1 MB.
-func (d *doorway) noise(side int) {
+func (d *serveProcess) noise(side int) {
 	d.t.Helper()
 	random := rand.New(rand.NewPCG(1, 2))
 	img := image.NewRGBA(image.Rect(0, 0, side, side))
@@ -75,7 +75,7 @@ func (d *doorway) noise(side int) {
 }
 
 // put writes a file into the workspace.
-func (d *doorway) put(name string, data []byte) {
+func (d *serveProcess) put(name string, data []byte) {
 	d.t.Helper()
 	if err := os.WriteFile(filepath.Join(d.ws, name), data, 0o600); err != nil {
 		d.t.Fatal(err)
@@ -83,7 +83,7 @@ func (d *doorway) put(name string, data []byte) {
 }
 
 // command is toolhost in that home.
-func (d *doorway) command(args ...string) *exec.Cmd {
+func (d *serveProcess) command(args ...string) *exec.Cmd {
 	cmd := exec.Command(toolhostProgram(d.t), args...)
 	cmd.Dir = d.ws
 	cmd.Env = append(os.Environ(), "HOME="+d.home, "XDG_STATE_HOME="+d.home+"/state", "XDG_CONFIG_HOME="+d.home+"/config", "XDG_RUNTIME_DIR="+d.home+"/run")
@@ -91,21 +91,21 @@ func (d *doorway) command(args ...string) *exec.Cmd {
 }
 
 // openDoor starts toolhost serve with these flags in a home. It ends with the test at the latest.
-func openDoor(t *testing.T, home string, flags ...string) *doorway {
+func openDoor(t *testing.T, home string, flags ...string) *serveProcess {
 	t.Helper()
 	d := newDoor(t, home, flags...)
 	d.start()
 	return d
 }
 
-func newDoor(t *testing.T, home string, flags ...string) *doorway {
-	d := &doorway{t: t, home: home, ws: filepath.Join(home, "ws"), ended: make(chan struct{})}
+func newDoor(t *testing.T, home string, flags ...string) *serveProcess {
+	d := &serveProcess{t: t, home: home, ws: filepath.Join(home, "ws"), ended: make(chan struct{})}
 	d.cmd = d.command(append([]string{"serve"}, flags...)...)
 	return d
 }
 
 // start starts it.
-func (d *doorway) start() {
+func (d *serveProcess) start() {
 	t := d.t
 	t.Helper()
 	d.cmd.Stderr, d.cmd.WaitDelay = &d.said, 5*time.Second
@@ -143,7 +143,7 @@ func (d *doorway) start() {
 }
 
 // exits waits for the end of the process and returns its exit code. One that does not end is killed.
-func (d *doorway) exits() int {
+func (d *serveProcess) exits() int {
 	d.t.Helper()
 	select {
 	case <-d.ended:
@@ -156,7 +156,7 @@ func (d *doorway) exits() int {
 }
 
 // endsBySignal sends SIGTERM and checks that the process ends in order, and soon.
-func (d *doorway) endsBySignal() {
+func (d *serveProcess) endsBySignal() {
 	d.t.Helper()
 	begun := time.Now()
 	if err := d.cmd.Process.Signal(syscall.SIGTERM); err != nil {
@@ -170,7 +170,7 @@ func (d *doorway) endsBySignal() {
 }
 
 // logsAre checks that all logs of the home are as they were written, and how they ended: "closed", "open".
-func (d *doorway) logsAre(end string) {
+func (d *serveProcess) logsAre(end string) {
 	d.t.Helper()
 	var logs []string
 	for begun := time.Now(); len(logs) == 0; time.Sleep(10 * time.Millisecond) { // a call is in it when it has ended
@@ -187,7 +187,7 @@ func (d *doorway) logsAre(end string) {
 }
 
 // resident is the memory of the process, in bytes.
-func (d *doorway) resident() int {
+func (d *serveProcess) resident() int {
 	var size, pages int
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", d.cmd.Process.Pid))
 	if err == nil {
@@ -235,9 +235,9 @@ func (m spokenLine) native() bool {
 	return bytes.Contains(m.Result, []byte(`"invocation":{`)) || bytes.Contains(m.Result, []byte(`"pending_decisions"`))
 }
 
-// lineClient keeps every line of a doorway, and checks that each is a message.
+// lineClient keeps every line of a toolhost serve, and checks that each is a message.
 type lineClient struct {
-	*doorway
+	*serveProcess
 	*wiretest.Conn
 
 	mu   sync.Mutex
@@ -250,8 +250,8 @@ func openLines(t *testing.T, flags ...string) *lineClient {
 	return listenTo(openDoor(t, frontHome(t), flags...))
 }
 
-func listenTo(d *doorway) *lineClient {
-	c := &lineClient{doorway: d, news: make(chan struct{})}
+func listenTo(d *serveProcess) *lineClient {
+	c := &lineClient{serveProcess: d, news: make(chan struct{})}
 	c.Conn = wiretest.New(d.in, d.out, wiretest.Options{Heard: c.take, Malformed: malformed(d.t, "stdout")})
 	d.t.Cleanup(func() {
 		_ = c.CloseInput()

@@ -80,7 +80,7 @@ func memoryOf() int {
 
 // staysSmall watches a host whose clients do not read, until it makes no more results, for 8 s at most. It may take so much memory, and
 // have made so many results.
-func (d *doorway) staysSmall(results int) {
+func (d *serveProcess) staysSmall(results int) {
 	d.t.Helper()
 	most, made, last := 0, 0, time.Now()
 	for limit := last.Add(8 * time.Second); time.Now().Before(limit) && time.Since(last) < 1500*time.Millisecond; time.Sleep(25 * time.Millisecond) {
@@ -99,7 +99,7 @@ func (d *doorway) staysSmall(results int) {
 }
 
 // made is how many results are in the logs of the home.
-func (d *doorway) made() (n int) {
+func (d *serveProcess) made() (n int) {
 	logs, _ := filepath.Glob(filepath.Join(d.home, "state", "toolhost", "sessions", "*", "log.jsonl"))
 	for _, path := range logs {
 		b, err := os.ReadFile(path)
@@ -258,7 +258,7 @@ func panicsInProcess(t *testing.T) *lineClient {
 	families := []stdio.Family{native.New(native.Options{Host: h, Writer: w, Session: store.ID(), Version: "test"}), server.NewMCPLines(server.MCPOptions{Host: h, Session: store.ID(), Version: "test"}, w)}
 	served := make(chan error, 1)
 	go func() { served <- stdio.Serve(context.Background(), in, w, families...) }()
-	c := listenTo(&doorway{t: t, in: theirIn, out: theirOut, ended: make(chan struct{})})
+	c := listenTo(&serveProcess{t: t, in: theirIn, out: theirOut, ended: make(chan struct{})})
 	t.Cleanup(func() { // before that of c, which waits for the end of the output
 		_ = theirIn.Close()
 		if err := <-served; err != nil {

@@ -23,7 +23,7 @@ import (
 
 // webDoor is a running toolhost serve --http.
 type webDoor struct {
-	*doorway
+	*serveProcess
 	URL, MCP, RAP, Events, Token string
 	web                          *nethttp.Client // shows no token by itself
 }
@@ -36,7 +36,7 @@ func openWeb(t *testing.T, flags ...string) *webDoor {
 
 func openWebIn(t *testing.T, home string, flags ...string) *webDoor {
 	t.Helper()
-	d := &webDoor{doorway: openDoor(t, home, append([]string{"--http", "127.0.0.1:0"}, flags...)...), web: newWeb(t)}
+	d := &webDoor{serveProcess: openDoor(t, home, append([]string{"--http", "127.0.0.1:0"}, flags...)...), web: newWeb(t)}
 	line, err := bufio.NewReader(d.out).ReadBytes('\n') // the process ends it
 	if err == nil {
 		err = json.Unmarshal(line, d)

@@ -55,8 +55,8 @@ type granting struct {
 	asJSON    bool
 }
 
-// granted is one rule that allows something.
-type granted struct {
+// grantedRule is one rule that allows something.
+type grantedRule struct {
 	Rule   string    `json:"rule"`
 	Source string    `json:"source"`
 	Where  string    `json:"where,omitempty"` // FILE:LINE, or the session
@@ -104,7 +104,7 @@ func (g *granting) list(out io.Writer) error {
 }
 
 // find returns the rules of settings, and those of running sessions.
-func (g *granting) find() ([]granted, error) {
+func (g *granting) find() ([]grantedRule, error) {
 	o, err := g.options()
 	if err != nil {
 		return nil, err
@@ -113,10 +113,10 @@ func (g *granting) find() ([]granted, error) {
 	if err != nil {
 		return nil, policy.Problems(err)
 	}
-	all := []granted{}
+	all := []grantedRule{}
 	for _, r := range read.Rules {
 		if r.Behavior == agenttool.Allow {
-			all = append(all, granted{Rule: r.Text, Source: r.Origin.Source, Where: r.Origin.Where(), Added: r.Added, Note: r.Note})
+			all = append(all, grantedRule{Rule: r.Text, Source: r.Origin.Source, Where: r.Origin.Where(), Added: r.Added, Note: r.Note})
 		}
 	}
 	sessions, err := runningSessions("")
@@ -131,7 +131,7 @@ func (g *granting) find() ([]granted, error) {
 			continue
 		}
 		for _, text := range rules {
-			all = append(all, granted{Rule: text, Source: agenttool.SourceSession, Where: "session " + string(s.ID)})
+			all = append(all, grantedRule{Rule: text, Source: agenttool.SourceSession, Where: "session " + string(s.ID)})
 		}
 	}
 	return all, nil
@@ -150,7 +150,7 @@ func (g *granting) revoke(out io.Writer, texts []string) error {
 	return nil
 }
 
-func (g *granting) revokeOne(out io.Writer, all []granted, text string) error {
+func (g *granting) revokeOne(out io.Writer, all []grantedRule, text string) error {
 	o, err := g.options()
 	if err != nil {
 		return err
@@ -169,7 +169,7 @@ func (g *granting) revokeOne(out io.Writer, all []granted, text string) error {
 			fmt.Fprintf(out, "taken back: %s (%s)\n", visible.Text(text), visible.Text(file))
 		}
 	}
-	if slices.ContainsFunc(all, func(r granted) bool { return r.Rule == text && r.Source == agenttool.SourceSession }) {
+	if slices.ContainsFunc(all, func(r grantedRule) bool { return r.Rule == text && r.Source == agenttool.SourceSession }) {
 		if found, err = g.revokeInSessions(out, text, found); err != nil {
 			return err
 		}

@@ -23,7 +23,7 @@ func TestToolsReadNoCredentials(t *testing.T) {
 		for _, ws := range []string{"apart", "in the home", "the home"} {
 			t.Run(fmt.Sprint(mode, " ", ws), func(t *testing.T) {
 				t.Parallel()
-				d := &desk{t: t, base: filepath.Join(p.dir, strings.NewReplacer("/", "-", " ", "_").Replace(t.Name()))}
+				d := &workSession{t: t, base: filepath.Join(p.dir, strings.NewReplacer("/", "-", " ", "_").Replace(t.Name()))}
 				d.home = filepath.Join(d.base, "home")
 				d.ws = map[string]string{"apart": filepath.Join(d.base, "ws"), "in the home": filepath.Join(d.home, "src/ws"), "the home": d.home}[ws]
 				must(t, os.MkdirAll(d.ws, 0o755))

@@ -15,16 +15,16 @@ import (
 // supervisor was killed as well, the next session ends it when it starts its first command.
 func TestHooksLeftovers(t *testing.T) {
 	t.Parallel()
-	r := jobDesk(t)
+	r := jobTools(t)
 	const daemon = " setsid sleep MARK </dev/null >/dev/null 2>&1 &)"
 	for _, c := range []struct {
 		name, leaves string
-		end          func(t *testing.T, h *jobHost, a *arena, mark string)
+		end          func(t *testing.T, h *jobHost, a *escapeAttempt, mark string)
 	}{
-		{"end of input", "(" + daemon, func(_ *testing.T, h *jobHost, _ *arena, _ string) { h.close() }},
-		{"killed host", "(" + daemon, func(_ *testing.T, h *jobHost, _ *arena, _ string) { h.murder() }},
-		{"killed host, no environment", "(env -i PATH=/usr/bin:/bin" + daemon, func(_ *testing.T, h *jobHost, _ *arena, _ string) { h.murder() }},
-		{"killed supervisor and host", "(" + daemon, func(t *testing.T, h *jobHost, a *arena, mark string) {
+		{"end of input", "(" + daemon, func(_ *testing.T, h *jobHost, _ *escapeAttempt, _ string) { h.close() }},
+		{"killed host", "(" + daemon, func(_ *testing.T, h *jobHost, _ *escapeAttempt, _ string) { h.murder() }},
+		{"killed host, no environment", "(env -i PATH=/usr/bin:/bin" + daemon, func(_ *testing.T, h *jobHost, _ *escapeAttempt, _ string) { h.murder() }},
+		{"killed supervisor and host", "(" + daemon, func(t *testing.T, h *jobHost, a *escapeAttempt, mark string) {
 			killSupervisor(t, mark)
 			h.murder()
 			a.jobHost().ran("true")

@@ -87,8 +87,8 @@ func newJobsKill(session *string) *cobra.Command {
 // maxTail is how many lines tail shows at most.
 const maxTail = 10_000
 
-// listed is a job with its session, as jobs --json prints it.
-type listed struct {
+// jobRow is a job with its session, as jobs --json prints it.
+type jobRow struct {
 	Session   agenttool.SessionID `json:"session_id"`
 	Workspace string              `json:"workspace"`
 	agenttool.JobStatus
@@ -99,7 +99,7 @@ func listJobs(out io.Writer, session string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	all := []listed{}
+	all := []jobRow{}
 	for _, s := range sessions {
 		defer s.Close()
 		jobs, err := s.Jobs()
@@ -108,7 +108,7 @@ func listJobs(out io.Writer, session string, asJSON bool) error {
 			continue
 		}
 		for _, j := range jobs {
-			all = append(all, listed{s.ID, s.Workspace, j})
+			all = append(all, jobRow{s.ID, s.Workspace, j})
 		}
 	}
 	switch {
@@ -125,10 +125,10 @@ func listJobs(out io.Writer, session string, asJSON bool) error {
 }
 
 // printJobs prints a table for each session.
-func printJobs(out io.Writer, all []listed) error {
+func printJobs(out io.Writer, all []jobRow) error {
 	for len(all) > 0 {
 		first := all[0]
-		n := slices.IndexFunc(all, func(j listed) bool { return j.Session != first.Session })
+		n := slices.IndexFunc(all, func(j jobRow) bool { return j.Session != first.Session })
 		if n < 0 {
 			n = len(all)
 		}

@@ -15,8 +15,8 @@ import (
 // TestEditBesideJob: a job holds neither locks nor a slot, whatever is known of it. What it may disturb says so.
 func TestEditBesideJob(t *testing.T) {
 	t.Parallel()
-	r := jobDesk(t)
-	everywhere(t, r, func(t *testing.T, a *arena) {
+	r := jobTools(t)
+	everywhere(t, r, func(t *testing.T, a *escapeAttempt) {
 		t.Parallel()
 		h, mark := a.jobHost("--max-parallel", "2"), newMark(t)
 		a.write("ws/unknown.sh", "sleep "+mark+"\n")
@@ -51,7 +51,7 @@ func TestEditBesideJob(t *testing.T) {
 // TestWaitsHoldNobodyUp: who waits for a job, however many they are, keeps nobody from reading or ending one.
 func TestWaitsHoldNobodyUp(t *testing.T) {
 	t.Parallel()
-	r := jobDesk(t)
+	r := jobTools(t)
 	h, mark := r.jobArena(t, self, sandbox.None).jobHost("--max-parallel", "2"), newMark(t)
 	job, other := h.background("sleep "+mark).Job, h.background("sleep "+mark).Job
 	var waits []*pendingCall
@@ -84,7 +84,7 @@ func TestWaitsHoldNobodyUp(t *testing.T) {
 // TestRulesFollowDirectory: after a move, rules allow nothing that they did not allow before.
 func TestRulesFollowDirectory(t *testing.T) {
 	t.Parallel()
-	r := jobDesk(t)
+	r := jobTools(t)
 	a := r.jobArena(t, self, sandbox.Full)
 	h := a.jobHost("--allow", "Shell(touch *)", "--allow", "Write(tree/**)", "--allow", "Write(new)")
 	h.answers("deny")
@@ -99,8 +99,8 @@ func TestRulesFollowDirectory(t *testing.T) {
 // TestStatusAtAnyTime: what is asked while jobs begin and end is answered.
 func TestStatusAtAnyTime(t *testing.T) {
 	t.Parallel()
-	r := jobDesk(t)
-	everywhere(t, r, func(t *testing.T, a *arena) {
+	r := jobTools(t)
+	everywhere(t, r, func(t *testing.T, a *escapeAttempt) {
 		t.Parallel()
 		h, over := a.jobHost(), make(chan struct{})
 		h.loose = true
@@ -136,8 +136,8 @@ func TestStatusAtAnyTime(t *testing.T) {
 // TestDirectoryMoves: a cd at the end of a command in the foreground moves the session, inside its roots.
 func TestDirectoryMoves(t *testing.T) {
 	t.Parallel()
-	r := jobDesk(t)
-	everywhere(t, r, func(t *testing.T, a *arena) {
+	r := jobTools(t)
+	everywhere(t, r, func(t *testing.T, a *escapeAttempt) {
 		t.Parallel()
 		h := a.jobHost("--add-dir", a.out)
 		where := func() string { return strings.TrimSpace(h.ran("pwd").Stdout) }
@@ -204,7 +204,7 @@ func TestDirectoryMoves(t *testing.T) {
 // TestDirectoryBeside: a call moves the session while an earlier one runs, for that one's start is known.
 func TestDirectoryBeside(t *testing.T) {
 	t.Parallel()
-	r := jobDesk(t)
+	r := jobTools(t)
 	h := r.jobArena(t, self, sandbox.None).jobHost()
 	other := h.start("shell", fields{"command": untilGo + "true"})
 	h.until("it runs", func() bool { return len(h.jobs()) == 1 })
@@ -225,8 +225,8 @@ func TestDirectoryBeside(t *testing.T) {
 // TestDirectoryGoes: a session whose directory was removed is not lost.
 func TestDirectoryGoes(t *testing.T) {
 	t.Parallel()
-	r := jobDesk(t)
-	everywhere(t, r, func(t *testing.T, a *arena) {
+	r := jobTools(t)
+	everywhere(t, r, func(t *testing.T, a *escapeAttempt) {
 		t.Parallel()
 		h := a.jobHost()
 		h.ran("mkdir gone && cd gone")
@@ -251,7 +251,7 @@ func TestDirectoryGoes(t *testing.T) {
 // TestEnvironmentDoesNotPersist: every command has a new shell.
 func TestEnvironmentDoesNotPersist(t *testing.T) {
 	t.Parallel()
-	r := jobDesk(t)
+	r := jobTools(t)
 	h := r.jobArena(t, self, sandbox.None).jobHost()
 	h.ran("export KEPT=1 LC_ALL=POSIX; kept() { :; }; alias kept=true; umask 077; ulimit -n 64; set -e; shopt -s extglob; cd tree")
 	v := h.ran(`echo "[$KEPT][$(type -t kept)][$(umask)][$-][$(ulimit -n)]"`)
@@ -272,7 +272,7 @@ func TestEnvironmentDoesNotPersist(t *testing.T) {
 // TestJobsBesideEachOther: output, status and end of many jobs are their own.
 func TestJobsBesideEachOther(t *testing.T) {
 	t.Parallel()
-	r := jobDesk(t)
+	r := jobTools(t)
 	h := r.jobArena(t, self, sandbox.Full).jobHost()
 	one, two := h.background("echo one; sleep 60"), h.background("echo two; sleep 60")
 	h.output(one.Job, fields{"until": "match:one", "cursor": 0})

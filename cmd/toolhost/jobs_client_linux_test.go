@@ -24,10 +24,10 @@ import (
 // patience is how long anything may take that has no limit of its own. It is generous: what is slow is logged.
 const patience = time.Minute
 
-// jobDesk makes arenas in which commands of any level run: the place of the escapes without their probe.
-func jobDesk(t *testing.T) *rig {
+// jobTools makes arenas in which commands of any level run: the place of the escapes without their probe.
+func jobTools(t *testing.T) *escapeTools {
 	t.Helper()
-	r := &rig{base: arenaDir(t)}
+	r := &escapeTools{base: attemptDir(t)}
 	t.Cleanup(func() { removeForced(r.base) })
 	r.toolhost = filepath.Join(r.base, "bin", "toolhost")
 	self, err := os.Executable()
@@ -44,9 +44,9 @@ func jobDesk(t *testing.T) *rig {
 }
 
 // probedDesk is a desk with the probe, which makes machines that hold less than this one.
-func probedDesk(t *testing.T) *rig {
+func probedDesk(t *testing.T) *escapeTools {
 	t.Helper()
-	r := jobDesk(t)
+	r := jobTools(t)
 	r.probe = filepath.Join(r.base, "bin", "probe")
 	out, err := exec.Command("gcc", "-O1", "-static", "-pthread", "-o", r.probe, "../../testdata/escapes/probe.c").CombinedOutput()
 	if err != nil {
@@ -56,10 +56,10 @@ func probedDesk(t *testing.T) *rig {
 	return r
 }
 
-// jobArena is an arena with a state and a runtime directory of its own.
-func (r *rig) jobArena(t testing.TB, who account, level sandbox.Level) *arena {
+// jobArena is an attempt with a state and a runtime directory of its own.
+func (r *escapeTools) jobArena(t testing.TB, who account, level sandbox.Level) *escapeAttempt {
 	t.Helper()
-	a := r.arena(t, who, level)
+	a := r.attempt(t, who, level)
 	a.stateAt(a.path("state"))
 	if err := os.Chmod(a.run, 0o700); err != nil {
 		t.Fatal(err)
@@ -68,7 +68,7 @@ func (r *rig) jobArena(t testing.TB, who account, level sandbox.Level) *arena {
 }
 
 // levels are those that a test can have: without the probe there is no making a machine that holds less than it does.
-func (r *rig) levels(t testing.TB, who account) []sandbox.Level {
+func (r *escapeTools) levels(t testing.TB, who account) []sandbox.Level {
 	all := []sandbox.Level{sandbox.Full, sandbox.None}
 	if r.probe != "" && !underRace {
 		all = append(all, sandbox.LandlockNotify, sandbox.Landlock)
@@ -216,7 +216,7 @@ func (e jobEvent) exit(job string) bool {
 type jobHost struct {
 	*wiretest.Process
 	t       testing.TB
-	a       *arena
+	a       *escapeAttempt
 	session string
 	said    *lockedText // stderr
 	loose   bool        // its messages are not compared with their schemas
@@ -246,8 +246,8 @@ func (l *lockedText) String() string {
 	return l.b.String()
 }
 
-// serveCommand is toolhost serve as the arena's account, on a machine that holds the arena's level.
-func (a *arena) serveCommand(flags ...string) *exec.Cmd {
+// serveCommand is toolhost serve as the attempt's account, on a machine that holds the attempt's level.
+func (a *escapeAttempt) serveCommand(flags ...string) *exec.Cmd {
 	argv := append([]string{a.toolhost, "serve", "--workspace", a.ws, "--sandbox", string(a.level)}, flags...)
 	if lack := lacks[a.level]; lack != "" {
 		argv = append([]string{a.probe, "without", lack}, argv...)
@@ -259,7 +259,7 @@ func (a *arena) serveCommand(flags ...string) *exec.Cmd {
 }
 
 // jobHost starts a host whose client allows what is asked.
-func (a *arena) jobHost(flags ...string) *jobHost {
+func (a *escapeAttempt) jobHost(flags ...string) *jobHost {
 	a.t.Helper()
 	h := &jobHost{t: a.t, a: a, said: &lockedText{}, answer: "allow", prompts: map[string]int{}, news: make(chan struct{})}
 	cmd := a.serveCommand(flags...)

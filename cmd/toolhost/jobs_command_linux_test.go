@@ -16,8 +16,8 @@ import (
 	"toolhost/sandbox"
 )
 
-// socketsOf are those of an arena's runtime and state directories.
-func socketsOf(a *arena) (found []string) {
+// socketsOf are those of an attempt's runtime and state directories.
+func socketsOf(a *escapeAttempt) (found []string) {
 	for _, dir := range []string{a.run, filepath.Join(a.state, "toolhost")} {
 		_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 			if err == nil && d.Type() == fs.ModeSocket {
@@ -29,15 +29,15 @@ func socketsOf(a *arena) (found []string) {
 	return found
 }
 
-// jobsCommand is toolhost jobs in another terminal of the arena's account.
-func (a *arena) jobsCommand(args ...string) *exec.Cmd {
+// jobsCommand is toolhost jobs in another terminal of the attempt's account.
+func (a *escapeAttempt) jobsCommand(args ...string) *exec.Cmd {
 	return a.command(append([]string{a.toolhost, "jobs"}, args...)...)
 }
 
 // TestJobsCommand: a person sees, follows and ends the jobs of a session from another terminal.
 func TestJobsCommand(t *testing.T) {
 	t.Parallel()
-	r := jobDesk(t)
+	r := jobTools(t)
 	for _, who := range accounts(t) {
 		for _, level := range []sandbox.Level{sandbox.Full, sandbox.None} {
 			t.Run(who.name+" "+string(level), func(t *testing.T) {
@@ -89,7 +89,7 @@ func TestJobsCommand(t *testing.T) {
 }
 
 // checkSocket checks that the session's socket is one that only its owner can use.
-func checkSocket(t *testing.T, a *arena) {
+func checkSocket(t *testing.T, a *escapeAttempt) {
 	t.Helper()
 	found := socketsOf(a)
 	if len(found) != 1 || filepath.Dir(found[0]) != filepath.Join(a.run, "toolhost") || !strings.HasSuffix(found[0], ".sock") {
@@ -104,7 +104,7 @@ func checkSocket(t *testing.T, a *arena) {
 }
 
 // follow reads a job's output as it comes, until the job ends.
-func follow(t *testing.T, a *arena, h *jobHost, job string) {
+func follow(t *testing.T, a *escapeAttempt, h *jobHost, job string) {
 	t.Helper()
 	cmd := a.jobsCommand("tail", job, "-f", "--session", h.session)
 	out, err := cmd.StdoutPipe()
@@ -199,7 +199,7 @@ s.sendall(b'{"method":"list"}\n{"op":"list"}\n'); print(s.recv(4096))`, path)
 // TestJobsSocketHoldsNobodyUp: who connects and says nothing, or too much, or goes away, delays neither jobs nor the host's end.
 func TestJobsSocketHoldsNobodyUp(t *testing.T) {
 	t.Parallel()
-	r := jobDesk(t)
+	r := jobTools(t)
 	a := r.jobArena(t, self, sandbox.None)
 	h, mark := a.jobHost(), newMark(t)
 	h.background("yes | head -c 3000000; sleep " + mark)
@@ -242,7 +242,7 @@ func TestJobsSocketHoldsNobodyUp(t *testing.T) {
 // TestStaleSocket: what a killed host left does not keep anybody from anything.
 func TestStaleSocket(t *testing.T) {
 	t.Parallel()
-	r := jobDesk(t)
+	r := jobTools(t)
 	a := r.jobArena(t, self, sandbox.None)
 	dead := a.jobHost()
 	dead.background("sleep " + newMark(t))
@@ -284,7 +284,7 @@ func TestStaleSocket(t *testing.T) {
 // TestNoRuntimeDirectory: without one, jobs run, and can be listed.
 func TestNoRuntimeDirectory(t *testing.T) {
 	t.Parallel()
-	r := jobDesk(t)
+	r := jobTools(t)
 	a := r.jobArena(t, account{name: "self"}, sandbox.None)
 	for i, entry := range a.env {
 		if strings.HasPrefix(entry, "XDG_RUNTIME_DIR=") {
@@ -306,8 +306,8 @@ func TestNoRuntimeDirectory(t *testing.T) {
 // TestStatusOfJobs lists those that have not ended, with all that there is to say of them.
 func TestStatusOfJobs(t *testing.T) {
 	t.Parallel()
-	r := jobDesk(t)
-	everywhere(t, r, func(t *testing.T, a *arena) {
+	r := jobTools(t)
+	everywhere(t, r, func(t *testing.T, a *escapeAttempt) {
 		t.Parallel()
 		h, mark := a.jobHost(), newMark(t)
 		var empty struct{ Jobs *[]jobView }
@@ -347,8 +347,8 @@ func TestStatusOfJobs(t *testing.T) {
 // TestLingeringOutput: what a leftover says later is read like the rest.
 func TestLingeringOutput(t *testing.T) {
 	t.Parallel()
-	r := jobDesk(t)
-	everywhere(t, r, func(t *testing.T, a *arena) {
+	r := jobTools(t)
+	everywhere(t, r, func(t *testing.T, a *escapeAttempt) {
 		t.Parallel()
 		h := a.jobHost()
 		v := h.ran("(" + untilGo + "echo later; sleep 0.1) & echo now")

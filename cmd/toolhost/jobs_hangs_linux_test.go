@@ -65,8 +65,8 @@ func TestNothingHangs(t *testing.T) {
 	}
 	t.Parallel()
 	needs(t, "git")
-	r := jobDesk(t)
-	everywhere(t, r, func(t *testing.T, a *arena) {
+	r := jobTools(t)
+	everywhere(t, r, func(t *testing.T, a *escapeAttempt) {
 		a.host(`cd "$WS"; git init -q .; git config user.name t; git config user.email t@example.com; git symbolic-ref HEAD refs/heads/main
 for i in $(seq 300); do
 	printf 'commit refs/heads/main\ncommitter t <t@example.com> %d +0000\ndata <<E\ncommit number %d of many\nE\n' $((1700000000 + i)) $i
@@ -112,8 +112,8 @@ git reset -q; seq -f 'line %.0f' 5000 > long; echo changed >> file; git add file
 func TestPagerIsLeft(t *testing.T) {
 	t.Parallel()
 	needs(t, "less", "vim")
-	r := jobDesk(t)
-	everywhere(t, r, func(t *testing.T, a *arena) {
+	r := jobTools(t)
+	everywhere(t, r, func(t *testing.T, a *escapeAttempt) {
 		t.Parallel()
 		h := a.jobHost()
 		a.write("ws/long", strings.Repeat("a line\n", 5000))

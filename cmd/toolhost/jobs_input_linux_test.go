@@ -68,9 +68,9 @@ var (
 func TestWaitsForInput(t *testing.T) {
 	t.Parallel()
 	needs(t, "python3", "perl")
-	r := jobDesk(t)
+	r := jobTools(t)
 	const password = `read -p Password: word; echo "got [$word]"`
-	everywhere(t, r, func(t *testing.T, a *arena) {
+	everywhere(t, r, func(t *testing.T, a *escapeAttempt) {
 		for _, c := range []struct {
 			name, command string
 			how           fields
@@ -122,8 +122,8 @@ print("got [%s]" % os.read(0, 99).decode().strip())'`, onTTY, "terminal", ""},
 	})
 }
 
-// on is the arena for a subtest: a session of its own in the same place.
-func (a *arena) on(t testing.TB) *arena {
+// on is the attempt for a subtest: a session of its own in the same place.
+func (a *escapeAttempt) on(t testing.TB) *escapeAttempt {
 	b := *a
 	b.t = t
 	return &b
@@ -133,7 +133,7 @@ func (a *arena) on(t testing.TB) *arena {
 func TestDoesNotWait(t *testing.T) {
 	t.Parallel()
 	needs(t, "python3")
-	r := jobDesk(t)
+	r := jobTools(t)
 	a := r.jobArena(t, self, sandbox.Full)
 	for _, c := range []struct{ name, command, want string }{
 		{"a line that ends in >", `printf 'enter >'; sleep 1.2; echo done`, "enter >done"},
@@ -170,8 +170,8 @@ select.select([s], [], [], 1.2); print("done")'`, "done"},
 // TestPrograms that people talk to are talked to.
 func TestPrograms(t *testing.T) {
 	t.Parallel()
-	r := jobDesk(t)
-	everywhere(t, r, func(t *testing.T, a *arena) {
+	r := jobTools(t)
+	everywhere(t, r, func(t *testing.T, a *escapeAttempt) {
 		for _, c := range []struct {
 			name, command string
 			how           fields
@@ -221,7 +221,7 @@ func TestPrograms(t *testing.T) {
 func TestKeys(t *testing.T) {
 	t.Parallel()
 	needs(t, "perl")
-	r := jobDesk(t)
+	r := jobTools(t)
 	h := r.jobArena(t, self, sandbox.None).jobHost()
 	v := h.waits(`perl -e 'system "stty raw -echo"; $| = 1; print "up\r\n";
 while (sysread STDIN, $c, 1) { last if $c eq "!"; $s .= unpack "H*", $c } print "$s\r\n"'`, onTTY)
@@ -258,8 +258,8 @@ while (sysread STDIN, $c, 1) { last if $c eq "!"; $s .= unpack "H*", $c } print 
 // TestTerminal: a job on a terminal has one, of the size that was asked for, and nobody else's.
 func TestTerminal(t *testing.T) {
 	t.Parallel()
-	r := jobDesk(t)
-	everywhere(t, r, func(t *testing.T, a *arena) {
+	r := jobTools(t)
+	everywhere(t, r, func(t *testing.T, a *escapeAttempt) {
 		t.Parallel()
 		h := a.jobHost()
 		v := h.ran("test -t 0 && test -t 1 && test -t 2 && stty size && echo err >&2 && echo over >/dev/tty", fields{"tty": true, "columns": 101, "rows": 33})
@@ -280,7 +280,7 @@ func TestTerminal(t *testing.T) {
 func TestNoStdin(t *testing.T) {
 	t.Parallel()
 	needs(t, "perl", "python3")
-	r := jobDesk(t)
+	r := jobTools(t)
 	h := r.jobArena(t, self, sandbox.None).jobHost()
 	job := h.run("sleep 30", fields{"timeout_ms": 100}).view().Job
 	got := h.typed(job, fields{"text": "x\n"})
@@ -315,7 +315,7 @@ func TestNoStdin(t *testing.T) {
 func TestInputIsDecided(t *testing.T) {
 	t.Parallel()
 	needs(t, "python3")
-	r := jobDesk(t)
+	r := jobTools(t)
 	for _, c := range []struct {
 		name, command string
 		how           fields
@@ -385,8 +385,8 @@ func TestInputIsDecided(t *testing.T) {
 func TestPagerIsNoShell(t *testing.T) {
 	t.Parallel()
 	needs(t, "less", "more")
-	r := jobDesk(t)
-	everywhere(t, r, func(t *testing.T, a *arena) {
+	r := jobTools(t)
+	everywhere(t, r, func(t *testing.T, a *escapeAttempt) {
 		level := a.level
 		for _, c := range []struct{ name, command, text string }{
 			{"a command", "less long", "!touch made\n"},
@@ -416,7 +416,7 @@ func TestPagerIsNoShell(t *testing.T) {
 // TestAnswersNameNothing: an answer that says what is read or written is asked for: whoever approved the question did not know it.
 func TestAnswersNameNothing(t *testing.T) {
 	t.Parallel()
-	r := jobDesk(t)
+	r := jobTools(t)
 	for _, c := range []struct{ name, command, text string }{
 		{"a file to write", `read -r x; echo y > "$x"`, "made\n"},
 		{"a file to read", `read -r x; cat "$x"`, "../outside/file\n"},
@@ -447,7 +447,7 @@ func TestAnswersNameNothing(t *testing.T) {
 func TestInputByRule(t *testing.T) {
 	t.Parallel()
 	needs(t, "python3")
-	r := jobDesk(t)
+	r := jobTools(t)
 	a := r.jobArena(t, self, sandbox.Full)
 	h := a.jobHost("--allow", "Shell(python3 *)", "--allow", "Shell(bash *)", "--allow", "Shell(touch *)", "--allow", "Write(made)")
 	h.answers("deny")

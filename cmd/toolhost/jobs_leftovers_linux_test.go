@@ -153,7 +153,7 @@ func killHost(t *testing.T, h *jobHost, _, marks []string) {
 // TestJobsDieWithACall: toolhost call leaves nothing behind either.
 func TestJobsDieWithACall(t *testing.T) {
 	t.Parallel()
-	r := jobDesk(t)
+	r := jobTools(t)
 	for _, level := range r.levels(t, account{name: "self"}) {
 		a, mark := r.jobArena(t, account{name: "self"}, level), newMark(t)
 		input := asJSON("setsid nohup sleep " + mark + " & (sleep " + mark + " &); echo started")
@@ -168,7 +168,7 @@ func TestJobsDieWithACall(t *testing.T) {
 // TestUnconfinedJobDies: a call that was let out of the sandbox has a supervisor.
 func TestUnconfinedJobDies(t *testing.T) {
 	t.Parallel()
-	r := jobDesk(t)
+	r := jobTools(t)
 	for _, who := range accounts(t) {
 		for _, by := range []string{"shell_kill", "SIGKILL"} {
 			t.Run(who.name+" "+by, func(t *testing.T) {
@@ -206,7 +206,7 @@ for (;;) {
 func TestRunawayJob(t *testing.T) {
 	t.Parallel()
 	needs(t, "perl")
-	r := jobDesk(t)
+	r := jobTools(t)
 	for _, level := range r.levels(t, account{name: "self"}) {
 		for _, by := range []string{"shell_kill", "SIGKILL"} {
 			t.Run(string(level)+" "+by, func(t *testing.T) {
@@ -250,7 +250,7 @@ const killsSupervisor = `host=%d; [ "$PPID" = "$host" ] && { echo "no supervisor
 // live on, until the next session's first command.
 func TestJobKillsItsSupervisor(t *testing.T) {
 	t.Parallel()
-	r := jobDesk(t)
+	r := jobTools(t)
 	for _, who := range accounts(t) {
 		t.Run(who.name, func(t *testing.T) {
 			t.Parallel()
@@ -278,7 +278,7 @@ func TestJobKillsItsSupervisor(t *testing.T) {
 // sessions of another workspace and after a first try elsewhere.
 func TestJobKillsItsHost(t *testing.T) {
 	t.Parallel()
-	r := jobDesk(t)
+	r := jobTools(t)
 	a, mark := r.jobArena(t, account{name: "self"}, sandbox.None), newMark(t)
 	h := a.jobHost()
 	h.start("shell", fields{"command": fmt.Sprintf("setsid -f sleep %s; kill -9 %d $PPID; sleep %[1]s", mark, h.Cmd.Process.Pid)})
@@ -311,7 +311,7 @@ func TestJobKillsItsHost(t *testing.T) {
 // TestLeftoversAreChecked: of what belongs to a session that has ended, only what a host started that is gone is ended.
 func TestLeftoversAreChecked(t *testing.T) {
 	t.Parallel()
-	r := jobDesk(t)
+	r := jobTools(t)
 	a := r.jobArena(t, self, sandbox.None)
 	dead := a.jobHost()
 	dead.ran("true")
@@ -343,7 +343,7 @@ func TestLeftoversAreChecked(t *testing.T) {
 // TestLiveHostsLeaveEachOthersJobs: no host ends what belongs to another that lives, or to nobody.
 func TestLiveHostsLeaveEachOthersJobs(t *testing.T) {
 	t.Parallel()
-	r := jobDesk(t)
+	r := jobTools(t)
 	for _, level := range []sandbox.Level{sandbox.None, sandbox.Full} {
 		t.Run(string(level), func(t *testing.T) {
 			t.Parallel()
@@ -419,7 +419,7 @@ func strangers(t *testing.T, h *jobHost) (marks []string) {
 // TestJobEnvironment: every process of a job says whose it is.
 func TestJobEnvironment(t *testing.T) {
 	t.Parallel()
-	r := jobDesk(t)
+	r := jobTools(t)
 	for _, level := range r.levels(t, account{name: "self"}) {
 		h := r.jobArena(t, account{name: "self"}, level).jobHost()
 		_, self, _ := parentOf(h.Cmd.Process.Pid)

@@ -41,8 +41,8 @@ const toBegin = 5000
 // TestDetached: a command that takes longer than its limit goes on as a job, and is neither killed nor lost.
 func TestDetached(t *testing.T) {
 	t.Parallel()
-	r := jobDesk(t)
-	everywhere(t, r, func(t *testing.T, a *arena) {
+	r := jobTools(t)
+	everywhere(t, r, func(t *testing.T, a *escapeAttempt) {
 		t.Parallel()
 		h := a.jobHost()
 		got := h.run("echo early; "+untilGo+"echo late; exit 7", fields{"timeout_ms": toBegin})
@@ -85,8 +85,8 @@ func checkOneExit(t *testing.T, h *jobHost, job string, of *jobReply, status str
 // TestBackground: in the background a command returns at once, and its end is told once, also to who waits for it.
 func TestBackground(t *testing.T) {
 	t.Parallel()
-	r := jobDesk(t)
-	everywhere(t, r, func(t *testing.T, a *arena) {
+	r := jobTools(t)
+	everywhere(t, r, func(t *testing.T, a *escapeAttempt) {
 		t.Parallel()
 		h := a.jobHost()
 		h.ran("true")                           // what a first command costs
@@ -125,7 +125,7 @@ func TestBackground(t *testing.T) {
 // TestJobIsInTheLog: the log says of a job that its call yielded and, once, how it ended, also if nobody listens.
 func TestJobIsInTheLog(t *testing.T) {
 	t.Parallel()
-	r := jobDesk(t)
+	r := jobTools(t)
 	a := r.jobArena(t, self, sandbox.None)
 	h := a.jobHost()
 	h.request("agenttool/hello", fields{"client": fields{"name": "deaf", "version": "1"}, "events": "none", "approvals": true}, &struct{}{})
@@ -168,7 +168,7 @@ func TestJobIsInTheLog(t *testing.T) {
 // had no result yet; of one that ended before it says nothing more.
 func TestLogShowNamesJobsOfAKilledHost(t *testing.T) {
 	t.Parallel()
-	a := jobDesk(t).jobArena(t, self, sandbox.None)
+	a := jobTools(t).jobArena(t, self, sandbox.None)
 	h := a.jobHost()
 	ended := h.background("until [ -e go ]; do sleep 0.01; done; exit 6").Job
 	a.write("ws/go", "")
@@ -199,7 +199,7 @@ func TestLogShowNamesJobsOfAKilledHost(t *testing.T) {
 // TestProgressOfJobs comes while they run, at most four times a second, and says what is needed to follow them.
 func TestProgressOfJobs(t *testing.T) {
 	t.Parallel()
-	r := jobDesk(t)
+	r := jobTools(t)
 	h := r.jobArena(t, self, sandbox.None).jobHost()
 	call := h.start("shell", fields{"command": "while [ ! -e go ]; do echo line; echo err >&2; sleep 0.01; done"})
 	running := func(e jobEvent) bool {
@@ -226,8 +226,8 @@ func TestProgressOfJobs(t *testing.T) {
 // TestShellKill: TERM, then KILL, to everything; a signal of one's choice; and what there was to say.
 func TestShellKill(t *testing.T) {
 	t.Parallel()
-	r := jobDesk(t)
-	everywhere(t, r, func(t *testing.T, a *arena) {
+	r := jobTools(t)
+	everywhere(t, r, func(t *testing.T, a *escapeAttempt) {
 		t.Parallel()
 		h := a.jobHost()
 		polite := h.background(`trap 'echo cleaned up; exit 0' TERM; echo up; while :; do sleep 0.05; done`)
@@ -274,7 +274,7 @@ func TestShellKill(t *testing.T) {
 // TestKillUnasked: ending and reading what one started needs nobody's permission.
 func TestKillUnasked(t *testing.T) {
 	t.Parallel()
-	r := jobDesk(t)
+	r := jobTools(t)
 	h := r.jobArena(t, self, sandbox.Full).jobHost("--mode", "plan")
 	h.answers("deny")
 	job := h.background("sleep 60").Job // reads nothing and nobody: allowed in plan mode
@@ -289,8 +289,8 @@ func TestKillUnasked(t *testing.T) {
 // canceled.
 func TestCancelKills(t *testing.T) {
 	t.Parallel()
-	r := jobDesk(t)
-	everywhere(t, r, func(t *testing.T, a *arena) {
+	r := jobTools(t)
+	everywhere(t, r, func(t *testing.T, a *escapeAttempt) {
 		t.Parallel()
 		h, mark := a.jobHost(), newMark(t)
 		script := `trap 'echo told; exit 0' TERM; setsid sleep ` + mark + ` & echo up; while :; do sleep 0.05; done`
@@ -338,7 +338,7 @@ func TestCancelKills(t *testing.T) {
 // TestHardLimits: no input is taken that would wait for ever.
 func TestHardLimits(t *testing.T) {
 	t.Parallel()
-	r := jobDesk(t)
+	r := jobTools(t)
 	h := r.jobArena(t, self, sandbox.None).jobHost()
 	job := h.background("sleep 60").Job
 	for tool, input := range map[string]fields{
@@ -356,8 +356,8 @@ func TestHardLimits(t *testing.T) {
 func TestPorts(t *testing.T) {
 	t.Parallel()
 	needs(t, "python3", "curl")
-	r := jobDesk(t)
-	everywhere(t, r, func(t *testing.T, a *arena) {
+	r := jobTools(t)
+	everywhere(t, r, func(t *testing.T, a *escapeAttempt) {
 		t.Parallel()
 		h := a.jobHost()
 		v := h.background("python3 -u -m http.server 0 --bind 127.0.0.1")
@@ -399,7 +399,7 @@ s = socket.socket(socket.AF_INET6); s.bind(("::", 0)); s.listen(); print(s.getso
 // TestFiftyFirstJob is refused, with what to do.
 func TestFiftyFirstJob(t *testing.T) {
 	t.Parallel()
-	r := jobDesk(t)
+	r := jobTools(t)
 	h := r.jobArena(t, self, sandbox.None).jobHost()
 	h.loose = true
 	mark := newMark(t)
@@ -432,7 +432,7 @@ func TestFiftyFirstJob(t *testing.T) {
 // TestJobNumbers are never used again, and in the order of the starts, also of those that fail.
 func TestJobNumbers(t *testing.T) {
 	t.Parallel()
-	r := jobDesk(t)
+	r := jobTools(t)
 	h := r.jobArena(t, self, sandbox.None).jobHost()
 	last := 0
 	for i := range 20 {
@@ -451,8 +451,8 @@ func TestJobNumbers(t *testing.T) {
 // TestShutdownEndsJobs: both ways in which a client ends a session end its jobs soon, and answer who waits for one.
 func TestShutdownEndsJobs(t *testing.T) {
 	t.Parallel()
-	r := jobDesk(t)
-	everywhere(t, r, func(t *testing.T, a *arena) {
+	r := jobTools(t)
+	everywhere(t, r, func(t *testing.T, a *escapeAttempt) {
 		t.Parallel()
 		for _, how := range []string{"end of input", "agenttool/shutdown"} {
 			h, mark := a.on(t).jobHost("--drain", "1s"), newMark(t)

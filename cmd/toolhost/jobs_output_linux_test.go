@@ -22,7 +22,7 @@ import (
 var self = account{name: "self"}
 
 // everywhere runs a test at the strongest level and at none. The race detector has seen all of the host in the one.
-func everywhere(t *testing.T, r *rig, test func(*testing.T, *arena)) {
+func everywhere(t *testing.T, r *escapeTools, test func(*testing.T, *escapeAttempt)) {
 	t.Helper()
 	for _, level := range r.levels(t, self) {
 		if level == sandbox.Full && !underRace || level == sandbox.None {
@@ -45,8 +45,8 @@ func TestJobOutput300MB(t *testing.T) {
 	if underRace {
 		lines /= 20
 	}
-	r := jobDesk(t)
-	everywhere(t, r, func(t *testing.T, a *arena) {
+	r := jobTools(t)
+	everywhere(t, r, func(t *testing.T, a *escapeAttempt) {
 		a.write("ws/small", strings.Repeat("0123456789abcde\n", 64))
 		h := a.jobHost()
 		h.loose = true
@@ -159,7 +159,7 @@ func sessionFiles(h *jobHost) (found []string) {
 // TestJobOutputLimit: what is more than a job may keep is counted and marked, and holds nobody up.
 func TestJobOutputLimit(t *testing.T) {
 	t.Parallel()
-	r := jobDesk(t)
+	r := jobTools(t)
 	a := r.jobArena(t, self, sandbox.None)
 	h := a.jobHost("--job-output", "3000000")
 	v := h.background("seq 100000000 101000000; echo END OF IT")
@@ -195,7 +195,7 @@ func TestEphemeralOutput(t *testing.T) {
 		t.Skip("it looks at memory")
 	}
 	t.Parallel()
-	r := jobDesk(t)
+	r := jobTools(t)
 	a := r.jobArena(t, self, sandbox.None)
 	h := a.jobHost("--ephemeral")
 	h.loose = true
@@ -224,7 +224,7 @@ func TestFinishedJobsAreSmall(t *testing.T) {
 		t.Skip("it runs many jobs, and looks at memory")
 	}
 	t.Parallel()
-	r := jobDesk(t)
+	r := jobTools(t)
 	h := r.jobArena(t, self, sandbox.None).jobHost()
 	h.loose = true
 	pid := h.Cmd.Process.Pid
@@ -250,8 +250,8 @@ func TestFinishedJobsAreSmall(t *testing.T) {
 // TestFiftyJobs: fifty jobs at once, each read by two readers: no line is lost, doubled or mixed.
 func TestFiftyJobs(t *testing.T) {
 	t.Parallel()
-	r := jobDesk(t)
-	everywhere(t, r, func(t *testing.T, a *arena) {
+	r := jobTools(t)
+	everywhere(t, r, func(t *testing.T, a *escapeAttempt) {
 		const jobs = 50
 		lines := count(2500, 10_000)
 		if underRace {
@@ -347,8 +347,8 @@ func checkLines(t *testing.T, what, text string, job, lines int, streams bool) {
 // TestSplitCharacter: a character that comes in pieces is whole, however it is read.
 func TestSplitCharacter(t *testing.T) {
 	t.Parallel()
-	r := jobDesk(t)
-	everywhere(t, r, func(t *testing.T, a *arena) {
+	r := jobTools(t)
+	everywhere(t, r, func(t *testing.T, a *escapeAttempt) {
 		t.Parallel()
 		h := a.jobHost()
 		const split, twice = `printf '\xc3'; sleep 0.2; printf '\xa9'`, `printf '\xf0'; sleep 0.3; printf '\x9f\x98'; sleep 0.3; printf '\x80.\n'`
@@ -384,7 +384,7 @@ func TestSplitCharacter(t *testing.T) {
 // TestCleanedOutput: sequences for terminals and lines that were written over do not come before a model; the bytes are kept.
 func TestCleanedOutput(t *testing.T) {
 	t.Parallel()
-	r := jobDesk(t)
+	r := jobTools(t)
 	h := r.jobArena(t, self, sandbox.Full).jobHost()
 	v := h.background(`printf '\033[31mred\033[0m\n'; printf '10%%\r50%%\r100%%\n'; printf '\033]0;title\007plain\n'; sleep 0.1; echo err >&2`)
 	h.output(v.Job, fields{"until": "exit"})
@@ -405,7 +405,7 @@ func TestCleanedOutput(t *testing.T) {
 // TestLongLines: a line that does not end is read in pieces, and bytes of no encoding are text.
 func TestLongLines(t *testing.T) {
 	t.Parallel()
-	r := jobDesk(t)
+	r := jobTools(t)
 	h := r.jobArena(t, self, sandbox.None).jobHost()
 	v := h.background(`head -c 200000 /dev/zero | tr '\0' x; sleep 0.2; echo; head -c 3000 /dev/zero; printf '\xff\xfe\n'`)
 	all := readAll(t, h, v, true)
@@ -420,8 +420,8 @@ func TestLongLines(t *testing.T) {
 // TestReading: what each way of reading gives, and which of them move where the next one begins.
 func TestReading(t *testing.T) {
 	t.Parallel()
-	r := jobDesk(t)
-	everywhere(t, r, func(t *testing.T, a *arena) {
+	r := jobTools(t)
+	everywhere(t, r, func(t *testing.T, a *escapeAttempt) {
 		t.Parallel()
 		h := a.jobHost()
 		v := h.background("seq 1 20; while [ ! -e go ]; do sleep 0.02; done; seq 21 40; sleep 0.1; echo oops >&2; exit 3")
@@ -471,7 +471,7 @@ func TestReading(t *testing.T) {
 // TestUntil: what can be waited for, how long it takes, and what ends the wait otherwise.
 func TestUntil(t *testing.T) {
 	t.Parallel()
-	r := jobDesk(t)
+	r := jobTools(t)
 	const long = 300_000 // who waits for what comes has it long before
 	for _, c := range []struct {
 		name, script  string
@@ -519,7 +519,7 @@ func TestUntil(t *testing.T) {
 // TestMatchLooksAhead: what was read is not matched again.
 func TestMatchLooksAhead(t *testing.T) {
 	t.Parallel()
-	r := jobDesk(t)
+	r := jobTools(t)
 	h := r.jobArena(t, self, sandbox.None).jobHost()
 	v := h.background("echo ready; " + untilGo + "echo ready again; sleep 600")
 	first := h.output(v.Job, fields{"until": "match:ready", "cursor": 0})
@@ -539,7 +539,7 @@ func TestMatchLooksAhead(t *testing.T) {
 // TestBadReading: what is wrong with an input is said, and what could be meant.
 func TestBadReading(t *testing.T) {
 	t.Parallel()
-	r := jobDesk(t)
+	r := jobTools(t)
 	h := r.jobArena(t, self, sandbox.None).jobHost()
 	h.ran("echo one")
 	h.ran("echo two")
@@ -574,8 +574,8 @@ func TestBadReading(t *testing.T) {
 // TestFinishedJobs are read as others are, whatever became of them.
 func TestFinishedJobs(t *testing.T) {
 	t.Parallel()
-	r := jobDesk(t)
-	everywhere(t, r, func(t *testing.T, a *arena) {
+	r := jobTools(t)
+	everywhere(t, r, func(t *testing.T, a *escapeAttempt) {
 		t.Parallel()
 		h := a.jobHost()
 		for i, c := range []struct {

@@ -50,7 +50,7 @@ func TestJobsSoak(t *testing.T) {
 	t.Parallel()
 	limit, seed := soakTime(t), soakSeed()
 	t.Logf("%v, TOOLHOST_SEED=%d", limit, seed)
-	r := jobDesk(t)
+	r := jobTools(t)
 	t.Run("all", func(t *testing.T) {
 		for i, level := range r.levels(t, self) {
 			for _, end := range []string{"end of input", "SIGKILL"} {
@@ -73,7 +73,7 @@ func TestJobsSoak(t *testing.T) {
 // soak is one host under load.
 type soak struct {
 	t      *testing.T
-	a      *arena
+	a      *escapeAttempt
 	h      *jobHost
 	mark   string // in every command
 	files  int    // descriptors of the host when nothing ran
@@ -109,7 +109,7 @@ var soakScripts = []string{
 	`: MARK; no-such-program`,
 }
 
-func newSoak(t *testing.T, a *arena) *soak {
+func newSoak(t *testing.T, a *escapeAttempt) *soak {
 	t.Helper()
 	s := &soak{t: t, a: a, h: a.jobHost("--drain", "2s"), mark: newMark(t), count: map[string]int{}}
 	s.h.loose = true

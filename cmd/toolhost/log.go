@@ -140,8 +140,8 @@ lines were cut off the end of an open log, or that all of it was written anew: k
 	return cmd
 }
 
-// verified is the result of verify for one session.
-type verified struct {
+// verifyResult is the result of verify for one session.
+type verifyResult struct {
 	Session string `json:"session"`
 	persist.Report
 	Payloads        int               `json:"payloads"`                  // that records refer to
@@ -150,7 +150,7 @@ type verified struct {
 }
 
 // verifyLog checks one log and the payloads beside it, and prints what it found.
-func verifyLog(out io.Writer, path string, asJSON bool) (v verified, err error) {
+func verifyLog(out io.Writer, path string, asJSON bool) (v verifyResult, err error) {
 	dir := filepath.Dir(path)
 	v.Session = filepath.Base(dir)
 	err = persist.CheckFormat(path)
@@ -160,7 +160,7 @@ func verifyLog(out io.Writer, path string, asJSON bool) (v verified, err error) 
 			_, err = fmt.Fprintf(out, "%s: not checked: %v\n", v.Session, err)
 			return v, err
 		}
-		return v, printJSONLines(out, []verified{v})
+		return v, printJSONLines(out, []verifyResult{v})
 	}
 	if err == nil {
 		v.Report, err = persist.VerifyFile(path)
@@ -176,7 +176,7 @@ func verifyLog(out io.Writer, path string, asJSON bool) (v verified, err error) 
 		v.Payloads, v.Pruned, v.PayloadProblems = found.Checked, found.Pruned, found.Problems
 	}
 	if asJSON {
-		return v, printJSONLines(out, []verified{v})
+		return v, printJSONLines(out, []verifyResult{v})
 	}
 	if _, err := fmt.Fprintf(out, "%s: %s", v.Session, v.Report); err != nil {
 		return v, err

@@ -52,7 +52,7 @@ of a day. One session stores 4 GiB of output at most; what is beyond that is cut
 			err = errors.Join(err, failed)
 			if asJSON {
 				err = cmp.Or(printJSONLines(cmd.OutOrStdout(), []any{struct {
-					persist.Pruned
+					persist.PruneReport
 					Caches []cache.Entry `json:"caches_removed,omitempty"`
 				}{found, caches}}), err)
 			} else {
@@ -72,7 +72,7 @@ of a day. One session stores 4 GiB of output at most; what is beyond that is cut
 }
 
 // printPruned prints the removed and the remaining logs and caches, for people.
-func printPruned(out io.Writer, found persist.Pruned, caches []cache.Entry, o persist.Retention) error {
+func printPruned(out io.Writer, found persist.PruneReport, caches []cache.Entry, o persist.Retention) error {
 	removed, verb := int64(0), "removed"
 	if o.Dry {
 		verb = "would be removed"

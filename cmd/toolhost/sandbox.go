@@ -20,8 +20,8 @@ import (
 	"toolhost/tools/workspace"
 )
 
-// confined holds the flags and arguments of toolhost sandbox.
-type confined struct {
+// sandboxCommand holds the flags and arguments of toolhost sandbox.
+type sandboxCommand struct {
 	setup   setup
 	profile string
 	write   []string
@@ -31,7 +31,7 @@ type confined struct {
 }
 
 func newSandbox() *cobra.Command {
-	var c confined
+	var c sandboxCommand
 	cmd := &cobra.Command{
 		Use:   "sandbox [flags] -- COMMAND [ARGUMENT...]",
 		Short: "Run a command in a sandbox, as a call would",
@@ -70,7 +70,7 @@ const (
 )
 
 // run runs the command and ends with its exit code.
-func (c *confined) run(args []string) error {
+func (c *sandboxCommand) run(args []string) error {
 	level, err := agenttool.ParseLevel(c.setup.Sandbox)
 	if err != nil {
 		return fmt.Errorf("--level: %w", err)
@@ -105,7 +105,7 @@ func (c *confined) run(args []string) error {
 }
 
 // follow starts the command and waits until nothing is left of it.
-func (c *confined) follow(s *sandbox.Session, w *workspace.Workspace, scope agenttool.Scope, args []string) error {
+func (c *sandboxCommand) follow(s *sandbox.Session, w *workspace.Workspace, scope agenttool.Scope, args []string) error {
 	path, err := findProgram(args[0])
 	if err != nil {
 		return err

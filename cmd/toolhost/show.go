@@ -35,7 +35,7 @@ type eventData struct {
 }
 
 func (s show) log(r io.Reader) error {
-	open := unended{calls: map[agenttool.InvocationID]agenttool.Event{}, jobs: map[string]runningJob{}}
+	open := openCalls{calls: map[agenttool.InvocationID]agenttool.Event{}, jobs: map[string]runningJob{}}
 	newer := 0
 	for entry, err := range persist.Read(r) {
 		if errors.Is(err, persist.ErrNewer) {
@@ -67,7 +67,7 @@ func (s show) log(r io.Reader) error {
 }
 
 // end prints what did not end, and forgets it.
-func (s show) end(open *unended, live bool) {
+func (s show) end(open *openCalls, live bool) {
 	if !s.json && s.call == "" {
 		for _, line := range open.lines(live) {
 			fmt.Fprintln(s.out, line)

@@ -13,8 +13,8 @@ import (
 	"toolhost/agenttool/visible"
 )
 
-// unended are the calls without a result and the jobs whose end is not in the log.
-type unended struct {
+// openCalls are the calls without a result and the jobs whose end is not in the log.
+type openCalls struct {
 	calls map[agenttool.InvocationID]agenttool.Event
 	jobs  map[string]runningJob // by invocation and job
 }
@@ -36,7 +36,7 @@ func (j runningJob) says(how string) string {
 }
 
 // note follows an event.
-func (u *unended) note(e agenttool.Event, data eventData) {
+func (u *openCalls) note(e agenttool.Event, data eventData) {
 	switch e.EventType {
 	case agenttool.EventSelected:
 		u.calls[e.InvocationID] = e
@@ -61,7 +61,7 @@ func (u *unended) note(e agenttool.Event, data eventData) {
 }
 
 // ended notes whether the job of an ended call runs on.
-func (u *unended) ended(e agenttool.Event, inv agenttool.Invocation, res agenttool.Result) {
+func (u *openCalls) ended(e agenttool.Event, inv agenttool.Invocation, res agenttool.Result) {
 	var job struct {
 		Job   string             `json:"job"`
 		State agenttool.JobState `json:"state"`
@@ -86,7 +86,7 @@ func (u *unended) ended(e agenttool.Event, inv agenttool.Invocation, res agentto
 }
 
 // lines lists the jobs and calls that did not end, oldest first. live: the host still runs.
-func (u *unended) lines(live bool) (lines []string) {
+func (u *openCalls) lines(live bool) (lines []string) {
 	how := map[bool]string{true: "is running", false: "died with the host"}[live]
 	died := map[agenttool.InvocationID]string{}
 	for _, j := range slices.SortedFunc(maps.Values(u.jobs), func(a, b runningJob) int { return cmp.Compare(a.event.Time, b.event.Time) }) {
@@ -102,6 +102,6 @@ func (u *unended) lines(live bool) (lines []string) {
 	return lines
 }
 
-func (u *unended) line(e agenttool.Event) string {
+func (u *openCalls) line(e agenttool.Event) string {
 	return fmt.Sprintf("%s  %-12s %-8s ", clock(e.Time), visible.Text(cut.Characters(e.Subject, 24)), visible.Text(strings.TrimPrefix(string(e.ToolID), "toolhost.")))
 }

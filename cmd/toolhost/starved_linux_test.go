@@ -91,7 +91,7 @@ func TestForkingJobsStarveNoHost(t *testing.T) {
 }
 
 // waitForFile waits until a command has made a file of the workspace.
-func (d *doorway) waitForFile(name string) {
+func (d *serveProcess) waitForFile(name string) {
 	d.t.Helper()
 	for end := time.Now().Add(frontPatience); ; time.Sleep(time.Millisecond) {
 		if _, err := os.Stat(filepath.Join(d.ws, name)); err == nil {

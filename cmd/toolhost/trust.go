@@ -112,7 +112,7 @@ func (t *trusting) run() error {
 }
 
 // decideRepositories restores the quarantined programs of repositories if the person agrees.
-func (t *trusting) decideRepositories(w quarantined, workspace string) error {
+func (t *trusting) decideRepositories(w quarantine, workspace string) error {
 	w.print(t.out, workspace)
 	if err := t.agreed(); err != nil {
 		return err

@@ -13,8 +13,8 @@ import (
 	"toolhost/settings"
 )
 
-// quarantined holds the quarantined files of repositories in a workspace, and the means to restore them.
-type quarantined struct {
+// quarantine holds the quarantine files of repositories in a workspace, and the means to restore them.
+type quarantine struct {
 	m   *protect.Map
 	all []protect.Aside
 }
@@ -23,19 +23,19 @@ type quarantined struct {
 const scanLimit = 10 * time.Second
 
 // waitingIn looks for quarantined files.
-func waitingIn(o settings.Options) (quarantined, error) {
+func waitingIn(o settings.Options) (quarantine, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), scanLimit)
 	defer cancel()
 	m, err := protect.Scan(ctx, protect.Options{Roots: []string{o.Workspace}, Home: o.Home, MaxEntries: 1_000_000, MaxTime: time.Second})
 	if err != nil {
-		return quarantined{}, err
+		return quarantine{}, err
 	}
 	all, err := m.Waiting()
-	return quarantined{m, all}, err
+	return quarantine{m, all}, err
 }
 
 // print shows what waits.
-func (w quarantined) print(out io.Writer, workspace string) {
+func (w quarantine) print(out io.Writer, workspace string) {
 	fmt.Fprintf(out, "%s holds repositories that calls made or moved. Git does not run\n\n", visible.Text(workspace))
 	for _, a := range w.all {
 		name := a.Git
@@ -48,7 +48,7 @@ func (w quarantined) print(out io.Writer, workspace string) {
 }
 
 // letLive puts back what was shown.
-func (w quarantined) letLive(out io.Writer) error {
+func (w quarantine) letLive(out io.Writer) error {
 	for _, a := range w.all {
 		if err := repositories.Allow(a.Git); err != nil {
 			return exitf(exitFailed, "%s", visible.Text(err.Error()))

@@ -43,8 +43,8 @@ type step struct {
 	finding string // what keeps this and what follows from working: it is skipped
 }
 
-// desk is a workspace, a home and a session in both.
-type desk struct {
+// workSession is a workspace, a home and a session in both.
+type workSession struct {
 	t              testing.TB
 	ws, home, base string
 	host           *wiretest.Process // nil: it has ended
@@ -119,9 +119,9 @@ func unpack(t testing.TB, dir, archive string) {
 }
 
 // desk makes a desk at base: base/ws, base/home, base/state.
-func (p place) desk(t testing.TB, base, files string, flags ...string) *desk {
+func (p place) desk(t testing.TB, base, files string, flags ...string) *workSession {
 	t.Helper()
-	d := &desk{t: t, base: base, ws: filepath.Join(base, "ws"), home: filepath.Join(base, "home")}
+	d := &workSession{t: t, base: base, ws: filepath.Join(base, "ws"), home: filepath.Join(base, "home")}
 	for _, dir := range []string{d.ws, d.home} {
 		must(t, os.MkdirAll(dir, 0o755))
 	}
@@ -146,7 +146,7 @@ func (p place) give(t testing.TB, dir string) {
 }
 
 // environ is what a person's login has, and nothing that this test run adds.
-func (p place) environ(d *desk) []string {
+func (p place) environ(d *workSession) []string {
 	env := []string{"HOME=" + d.home, "XDG_STATE_HOME=" + filepath.Join(d.base, "state"), "LANG=C.UTF-8", "GOTOOLCHAIN=local", "CGO_ENABLED=0"}
 	names := []string{"RUSTUP_HOME", "PYENV_ROOT", "GOMODCACHE", "GOROOT"}
 	if p.uid >= 0 {
@@ -172,7 +172,7 @@ func isDirectory(path string) bool {
 }
 
 // command is toolhost with arguments, as the place's user.
-func (p place) command(d *desk, args ...string) *exec.Cmd {
+func (p place) command(d *workSession, args ...string) *exec.Cmd {
 	cmd := exec.Command(p.toolhost, args...)
 	cmd.Env, cmd.Dir = p.environ(d), d.base
 	if p.uid >= 0 {
@@ -182,7 +182,7 @@ func (p place) command(d *desk, args ...string) *exec.Cmd {
 }
 
 // serve starts the session. The person at its other end allows everything that is asked.
-func (d *desk) serve(p place, flags ...string) {
+func (d *workSession) serve(p place, flags ...string) {
 	d.t.Helper()
 	cmd := p.command(d, append([]string{"serve", "--workspace", d.ws}, flags...)...)
 	cmd.Stderr = os.Stderr
@@ -198,7 +198,7 @@ func (d *desk) serve(p place, flags ...string) {
 }
 
 // allow answers what is asked.
-func (d *desk) allow(m wiretest.Message) {
+func (d *workSession) allow(m wiretest.Message) {
 	var params struct {
 		Event struct {
 			Type string `json:"event_type"`
@@ -215,7 +215,7 @@ func (d *desk) allow(m wiretest.Message) {
 }
 
 // close ends the session.
-func (d *desk) close() {
+func (d *workSession) close() {
 	if d.host != nil {
 		_ = d.host.End(workPatience)
 		d.host = nil
@@ -223,7 +223,7 @@ func (d *desk) close() {
 }
 
 // level says hello and returns the sandbox's level.
-func (d *desk) level() string {
+func (d *workSession) level() string {
 	d.t.Helper()
 	var hello struct {
 		Sandbox struct{ Level string }
@@ -235,7 +235,7 @@ func (d *desk) level() string {
 }
 
 // request sends a request and returns the result.
-func (d *desk) request(method string, params, result any) {
+func (d *workSession) request(method string, params, result any) {
 	d.t.Helper()
 	must(d.t, d.host.Request(method, params, result, workPatience))
 }
@@ -265,7 +265,7 @@ func (a *answer) text() string {
 }
 
 // call makes one call.
-func (d *desk) call(in string) *answer {
+func (d *workSession) call(in string) *answer {
 	d.t.Helper()
 	// Each begins where the first did. A build takes its time on a machine that has much to do.
 	tool, input := "shell", any(map[string]any{"command": in, "cwd": d.ws, "timeout_ms": 600_000})
@@ -279,7 +279,7 @@ func (d *desk) call(in string) *answer {
 }
 
 // do makes a call and checks it.
-func (d *desk) do(s step) *answer {
+func (d *workSession) do(s step) *answer {
 	d.t.Helper()
 	if s.finding != "" {
 		d.t.Skipf("it does not work yet: %s: %s", s.finding, s.in)
@@ -331,7 +331,7 @@ func (p place) run(t *testing.T, w work) {
 	base := filepath.Join(p.dir, strings.NewReplacer("/", "-", " ", "_").Replace(t.Name()))
 	must(t, os.Mkdir(base, 0o755))
 	unpack(t, filepath.Join(base, "home"), w.home)
-	for _, v := range p.environ(&desk{}) {
+	for _, v := range p.environ(&workSession{}) {
 		if path, ok := strings.CutPrefix(v, "PATH="); ok {
 			if program := lacking(w.needs, path); program != "" {
 				t.Skip(program + " is not installed")
@@ -349,7 +349,7 @@ func (p place) run(t *testing.T, w work) {
 // runAlone does each step in a sandbox of its own, in a workspace of their own.
 func (p place) runAlone(t *testing.T, w work) {
 	t.Helper()
-	d := &desk{t: t, base: filepath.Join(p.dir, strings.NewReplacer("/", "-", " ", "_").Replace(t.Name()))}
+	d := &workSession{t: t, base: filepath.Join(p.dir, strings.NewReplacer("/", "-", " ", "_").Replace(t.Name()))}
 	d.ws, d.home = filepath.Join(d.base, "ws"), filepath.Join(d.base, "home")
 	must(t, os.MkdirAll(d.ws, 0o755))
 	must(t, os.MkdirAll(d.home, 0o755))

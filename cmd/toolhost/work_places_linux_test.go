@@ -39,55 +39,55 @@ func TestWorkPlaces(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name string
-		make func(t *testing.T, d *desk) (flags []string)
+		make func(t *testing.T, d *workSession) (flags []string)
 	}{
-		{"spaces, quotes and other letters", func(t *testing.T, d *desk) []string {
+		{"spaces, quotes and other letters", func(t *testing.T, d *workSession) []string {
 			d.ws = dir(t, d.base, "a b", `c"d'e$(f)`, "Ünïcode 日本", `back\slash`, "colon:comma,", "ws")
 			return nil
 		}},
-		{"a newline", func(t *testing.T, d *desk) []string { d.ws = dir(t, d.base, "a\nb", "ws"); return nil }},
-		{"a long path", func(t *testing.T, d *desk) []string {
+		{"a newline", func(t *testing.T, d *workSession) []string { d.ws = dir(t, d.base, "a\nb", "ws"); return nil }},
+		{"a long path", func(t *testing.T, d *workSession) []string {
 			d.ws = dir(t, d.base, strings.Repeat("a", 200), strings.Repeat("b", 255), strings.Repeat("c", 255), "ws")
 			return nil
 		}},
-		{"below /tmp", func(t *testing.T, d *desk) []string { d.ws = dir(t, t.TempDir(), "ws"); return nil }},
-		{"below /tmp, home and all", func(t *testing.T, d *desk) []string {
+		{"below /tmp", func(t *testing.T, d *workSession) []string { d.ws = dir(t, t.TempDir(), "ws"); return nil }},
+		{"below /tmp, home and all", func(t *testing.T, d *workSession) []string {
 			d.base = t.TempDir()
 			d.ws, d.home = dir(t, d.base, "ws"), dir(t, d.base, "home")
 			return nil
 		}},
-		{"the home directory, below /tmp", func(t *testing.T, d *desk) []string {
+		{"the home directory, below /tmp", func(t *testing.T, d *workSession) []string {
 			d.base = t.TempDir()
 			d.home = dir(t, d.base, "home")
 			d.ws = d.home
 			return nil
 		}},
-		{"below /var/tmp", func(t *testing.T, d *desk) []string {
+		{"below /var/tmp", func(t *testing.T, d *workSession) []string {
 			made, err := os.MkdirTemp("/var/tmp", "toolhost-work-")
 			must(t, err)
 			t.Cleanup(func() { os.RemoveAll(made) })
 			d.ws = dir(t, made, "ws")
 			return nil
 		}},
-		{"below the home directory", func(t *testing.T, d *desk) []string { d.ws = dir(t, d.home, "src", "ws"); return nil }},
-		{"closed to others", func(t *testing.T, d *desk) []string {
+		{"below the home directory", func(t *testing.T, d *workSession) []string { d.ws = dir(t, d.home, "src", "ws"); return nil }},
+		{"closed to others", func(t *testing.T, d *workSession) []string {
 			must(t, os.Chmod(d.base, 0o700))
 			must(t, os.Chmod(d.ws, 0o700))
 			return nil
 		}},
-		{"the home directory", func(t *testing.T, d *desk) []string { d.ws = d.home; return nil }},
-		{"a link", func(t *testing.T, d *desk) []string {
+		{"the home directory", func(t *testing.T, d *workSession) []string { d.ws = d.home; return nil }},
+		{"a link", func(t *testing.T, d *workSession) []string {
 			must(t, os.Symlink(dir(t, d.base, "real", "ws"), filepath.Join(d.base, "link")))
 			d.ws = filepath.Join(d.base, "link")
 			return nil
 		}},
-		{"a link on the way", func(t *testing.T, d *desk) []string {
+		{"a link on the way", func(t *testing.T, d *workSession) []string {
 			dir(t, d.base, "real", "ws")
 			must(t, os.Symlink("real", filepath.Join(d.base, "link")))
 			d.ws = filepath.Join(d.base, "link", "ws")
 			return nil
 		}},
-		{"a further root", func(t *testing.T, d *desk) []string {
+		{"a further root", func(t *testing.T, d *workSession) []string {
 			return []string{"--add-dir", dir(t, d.base, "more"), "--add-dir", dir(t, d.ws, "inner")}
 		}},
 	} {
@@ -96,7 +96,7 @@ func TestWorkPlaces(t *testing.T) {
 			base, err := os.MkdirTemp(p.dir, "place-")
 			must(t, err)
 			must(t, os.Chmod(base, 0o755))
-			d := &desk{t: t, base: base, ws: dir(t, base, "ws"), home: dir(t, base, "home")}
+			d := &workSession{t: t, base: base, ws: dir(t, base, "ws"), home: dir(t, base, "home")}
 			flags := c.make(t, d)
 			d.serve(p, flags...)
 			d.level()
@@ -164,7 +164,7 @@ func TestWorkMounts(t *testing.T) {
 			base, err := os.MkdirTemp(p.dir, "mounts-")
 			must(t, err)
 			unpack(t, base, "-- from/f --\none\n")
-			d := &desk{t: t, base: base, ws: filepath.Join(base, "ws"), home: filepath.Join(base, "home")}
+			d := &workSession{t: t, base: base, ws: filepath.Join(base, "ws"), home: filepath.Join(base, "home")}
 			must(t, os.MkdirAll(d.ws, 0o755))
 			must(t, os.MkdirAll(d.home, 0o755))
 			script := c.mounts + ` && exec "$2" sandbox --workspace "$1/ws" -- bash -c "$3"`
@@ -186,7 +186,7 @@ func TestWorkSomebodysWorkspace(t *testing.T) {
 		t.Skip("only root is somebody else here")
 	}
 	base := filepath.Join(p.dir, "other")
-	d := &desk{t: t, base: base, ws: filepath.Join(base, "ws"), home: filepath.Join(base, "home")}
+	d := &workSession{t: t, base: base, ws: filepath.Join(base, "ws"), home: filepath.Join(base, "home")}
 	must(t, os.MkdirAll(d.ws, 0o755))
 	must(t, os.MkdirAll(d.home, 0o755))
 	uid := ordinary(t)
@@ -211,7 +211,7 @@ func TestWorkWorktreeAlone(t *testing.T) {
 	script := `git init -q main && cd main && echo one > f && git add f && git commit -qm one &&
 				git worktree add -q ../ws`
 	cmd := exec.Command("sh", "-c", script)
-	cmd.Env, cmd.Dir = p.environ(&desk{home: filepath.Join(base, "home")}), base
+	cmd.Env, cmd.Dir = p.environ(&workSession{home: filepath.Join(base, "home")}), base
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -258,7 +258,7 @@ func TestWorkNestedSubmodules(t *testing.T) {
 		(cd b; git submodule --quiet add ../a a; git commit -qm a); (cd ws; git submodule --quiet add ../b b; git commit -qm b)
 		cd ws; git submodule --quiet update --init --recursive; cat b/a/f`
 	cmd := exec.Command("sh", "-ec", script)
-	cmd.Env, cmd.Dir = p.environ(&desk{home: filepath.Join(base, "home")}), base
+	cmd.Env, cmd.Dir = p.environ(&workSession{home: filepath.Join(base, "home")}), base
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -298,7 +298,7 @@ func TestWorkLoopback(t *testing.T) {
 	const number = 8743
 	served := strconv.Itoa(number)
 	first, second := p.desk(t, filepath.Join(p.dir, "first"), ""), p.desk(t, filepath.Join(p.dir, "second"), "")
-	for _, d := range []*desk{first, second} {
+	for _, d := range []*workSession{first, second} {
 		d.level()
 		d.do(step{in: `curl -sS -m 5 --noproxy '*' http://127.0.0.1:` + port + `/`, fails: true, want: "(?i)connect"})
 		d.do(step{in: `python3 -c 'import socket; socket.create_connection(("127.0.0.1", ` + port + `), 5)'`, fails: true, want: "refused"})

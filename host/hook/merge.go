@@ -18,8 +18,8 @@ type Run struct {
 	Err    *agenttool.Error // nil: it answered, or had no opinion. Of class hook_blocked
 }
 
-// Said is a text of a hook, with its run and hook.
-type Said struct {
+// Message is a text of a hook, with its run and hook.
+type Message struct {
 	Text string
 	Ref  agenttool.HookID
 	Name string // of the hook, as [Hook.Name]
@@ -28,14 +28,14 @@ type Said struct {
 // Outcome is the merged answer of the hooks of one event. The zero value is no opinion.
 type Outcome struct {
 	Behavior agenttool.Behavior // deny over ask over allow; "": no opinion
-	Why      Said               // of the first hook with that opinion
-	Stop     *Said              // beats every opinion
+	Why      Message            // of the first hook with that opinion
+	Stop     *Message           // beats every opinion
 	Input    json.RawMessage    // the input to run instead; nil: unchanged
-	InputBy  Said
+	InputBy  Message
 	Output   *Output // the output to return instead; nil: unchanged
-	OutputBy Said
-	Context  string // for the model; "" for none
-	Messages []Said // for the person
+	OutputBy Message
+	Context  string    // for the model; "" for none
+	Messages []Message // for the person
 	Failures []*agenttool.Error
 }
 
@@ -93,7 +93,7 @@ func (o *Outcome) rewrite(e Event, r *Run) {
 	}
 }
 
-func contradiction(e Event, what string, first Said, second *Run) *agenttool.Error {
+func contradiction(e Event, what string, first Message, second *Run) *agenttool.Error {
 	message := fmt.Sprintf("two hooks of %s change the %s in different ways: %s and %s; let one of them do it", e, what, first.Name, second.Hook.Name())
 	if !e.Before() {
 		message += " (the first one counts)"
@@ -130,8 +130,8 @@ func strictness(b agenttool.Behavior) int {
 	return 0
 }
 
-func (r *Run) says(text string) Said {
-	return Said{Text: text, Ref: r.Record.HookID, Name: r.Hook.Name()}
+func (r *Run) says(text string) Message {
+	return Message{Text: text, Ref: r.Record.HookID, Name: r.Hook.Name()}
 }
 
 // sameJSON reports whether two documents say the same, numbers as they are spelt.

@@ -43,14 +43,14 @@ type process struct {
 	pipes  [3]*os.File    // our ends: its stdin, stdout and stderr
 	copied sync.WaitGroup // the goroutines that feed and read it
 
-	stdout limited
+	stdout limitedBuffer
 	stderr tail
 }
 
 // runProcess runs a command to its end with stdin, the parts one after the other, and within timeout. It returns soon after
 // ctx has ended. However the process behaves, it comes back: at the latest 3 seconds after the timeout.
 func (r *Runner) runProcess(ctx context.Context, c *sandbox.Command, stdin [][]byte, timeout time.Duration) ending {
-	p := &process{stdout: limited{full: make(chan struct{})}}
+	p := &process{stdout: limitedBuffer{full: make(chan struct{})}}
 	if err := p.start(r.commands, c); err != nil {
 		return ending{err: err}
 	}
@@ -167,13 +167,13 @@ func (p *process) drain() {
 	closeAll(p.pipes[1:])
 }
 
-// limited keeps the first maxAnswer bytes that are written to it and then fails.
-type limited struct {
+// limitedBuffer keeps the first maxAnswer bytes that are written to it and then fails.
+type limitedBuffer struct {
 	kept []byte
 	full chan struct{} // closed when there was more
 }
 
-func (l *limited) Write(b []byte) (int, error) {
+func (l *limitedBuffer) Write(b []byte) (int, error) {
 	if len(l.kept)+len(b) > maxAnswer {
 		close(l.full) // io.Copy ends with the first error
 		return 0, errFlood
@@ -182,7 +182,7 @@ func (l *limited) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-func (l *limited) exceeded() bool {
+func (l *limitedBuffer) exceeded() bool {
 	select {
 	case <-l.full:
 		return true

@@ -122,8 +122,8 @@ func checkFailure(t *testing.T, run Run, code, says string) {
 	}
 }
 
-// TestWhatAHookIsTold: the record and the subject are one object on stdin, in a line that ends, however large.
-func TestWhatAHookIsTold(t *testing.T) {
+// TestHookInput: the record and the subject are one object on stdin, in a line that ends, however large.
+func TestHookInput(t *testing.T) {
 	r, h := script(t, PostToolUse, `cat >told; echo "$TOOLHOST_HOOK_EVENT $TOOLHOST_SESSION $TOOLHOST_WORKSPACE $TERM $MINE" >environ; pwd >where`)
 	h.Matcher, h.Env = Matcher{Tool: "write", Input: "Write(src)"}, map[string]string{"MINE": "yes"}
 	large := strings.Repeat("x", 5<<20)

@@ -94,7 +94,7 @@ func (b *Broker) leave() {
 }
 
 // Reaches reports whether a prompt would be waited for. Asked is the way to the caller, nil if that answers nothing.
-func (b *Broker) Reaches(asked Asked) bool {
+func (b *Broker) Reaches(asked Listener) bool {
 	later := b.inForce().waitsAlone()
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -102,10 +102,12 @@ func (b *Broker) Reaches(asked Asked) bool {
 }
 
 // reaches is Reaches; later says whether a user may come later. The caller holds b.mu.
-func (b *Broker) reaches(asked Asked, later bool) bool { return b.viewers > 0 || asked != nil || later }
+func (b *Broker) reaches(asked Listener, later bool) bool {
+	return b.viewers > 0 || asked != nil || later
+}
 
 // Invite is Reaches for a prompt that is opened now. The first time it opens the channels by which a user can answer.
-func (b *Broker) Invite(asked Asked) bool {
+func (b *Broker) Invite(asked Listener) bool {
 	b.mu.Lock()
 	first, opened := !b.opened, b.approvals.Opened
 	b.opened = true

@@ -12,17 +12,17 @@ import (
 	"toolhost/agenttool"
 )
 
-// Asked hears a prompt, and answers it with [Broker.Decide]. It must not block. over is closed when the prompt needs no answer any more.
-type Asked func(p Prompt, over <-chan struct{})
+// Listener hears a prompt, and answers it with [Broker.Decide]. It must not block. over is closed when the prompt needs no answer any more.
+type Listener func(p Prompt, over <-chan struct{})
 
 // Question is the question of a call.
 type Question struct {
 	Call     Call
 	Shown    Prompt
-	Input    any    // as the event of the prompt tells it
-	Alone    string // not empty: it is answered together with no other, but with those of the same word
-	Override bool   // no rule answers it
-	Asked    Asked  // the way to the caller; nil: it answers nothing
+	Input    any      // as the event of the prompt tells it
+	Alone    string   // not empty: it is answered together with no other, but with those of the same word
+	Override bool     // no rule answers it
+	Asked    Listener // the way to the caller; nil: it answers nothing
 }
 
 // Waiting is a question that waits for its answer.

@@ -29,7 +29,7 @@ type builder struct {
 	linked   map[identity]Rule // files with several names, at least one of them protected
 	inside   int               // budget left for protected directories
 	hidden   int               // gaps of directories beyond those that are named
-	held     *held             // of the session
+	held     *coverHistory     // of the session
 }
 
 // missed reports a directory that the walk could not read: its names are unknown.

@@ -22,9 +22,9 @@ type Cache struct {
 	last    *scan // the last walk that ended, nil if none
 	running *scan // the walk under way, nil if none
 	closed  bool
-	held    held     // belongs to the walk under way
-	amended bool     // the rules are others than those that held was made by
-	allowed []string // protected paths that calls of the session were allowed to write, in this order
+	held    coverHistory // belongs to the walk under way
+	amended bool         // the rules are others than those that held was made by
+	allowed []string     // protected paths that calls of the session were allowed to write, in this order
 }
 
 // scan is one walk, or the promise of one until done is closed.

@@ -31,25 +31,25 @@ func farIn(mountinfo string) []string {
 	return far
 }
 
-// mounted is one line of mountinfo: a subtree of a device and its mount point.
-type mounted struct{ device, root, at string }
+// mountPoint is one line of mountinfo: a subtree of a device and its mount point.
+type mountPoint struct{ device, root, at string }
 
 // mountsIn parses mountinfo, in mount order.
-func mountsIn(mountinfo string) []mounted {
-	var all []mounted
+func mountsIn(mountinfo string) []mountPoint {
+	var all []mountPoint
 	for line := range strings.Lines(mountinfo) {
 		if fields := strings.Fields(line); len(fields) >= 5 {
-			all = append(all, mounted{fields[2], unescapeMount(fields[3]), unescapeMount(fields[4])})
+			all = append(all, mountPoint{fields[2], unescapeMount(fields[3]), unescapeMount(fields[4])})
 		}
 	}
 	return all
 }
 
 // otherNames returns the other paths under which the directories, or parts of them, are mounted.
-func otherNames(dirs []string, mounts []mounted) []string {
+func otherNames(dirs []string, mounts []mountPoint) []string {
 	var found []string
 	for _, dir := range dirs {
-		var home mounted
+		var home mountPoint
 		for _, m := range mounts {
 			if agenttool.Within(m.at, dir) && len(m.at) >= len(home.at) {
 				home = m

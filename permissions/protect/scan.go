@@ -52,10 +52,12 @@ func (o Options) withDefaults() Options {
 // The walk goes breadth first and stops at MaxEntries or MaxTime; node_modules, sealed directories and odd corners of git
 // directories come last. It follows no link, enters no file system of another machine, and does not block on any entry. A root that
 // cannot be opened, a malformed pattern and the end of ctx are errors; every other failure is a Gap of the Map.
-func Scan(ctx context.Context, options Options) (*Map, error) { return scanWith(ctx, options, &held{}) }
+func Scan(ctx context.Context, options Options) (*Map, error) {
+	return scanWith(ctx, options, &coverHistory{})
+}
 
 // scanWith is Scan in a session that covered things before.
-func scanWith(ctx context.Context, options Options, session *held) (*Map, error) {
+func scanWith(ctx context.Context, options Options, session *coverHistory) (*Map, error) {
 	options = options.withDefaults()
 	t, err := openTree(options.Roots)
 	if err != nil {

@@ -61,14 +61,14 @@ const (
 // names; and the names of the table in the directories that it watches.
 type Snap struct {
 	m      *Map
-	states map[string]snapped
+	states map[string]snapshotEntry
 	looked int    // names looked at
 	buf    []byte // to list directories
 	// Partial says that there was more than a snapshot looks at.
 	Partial bool
 }
 
-type snapped struct {
+type snapshotEntry struct {
 	rule  Rule
 	state State
 }
@@ -80,7 +80,7 @@ func Take(m *Map) (*Snap, error) {
 		return nil, err
 	}
 	defer t.close()
-	s := &Snap{m: m, states: make(map[string]snapped), buf: make([]byte, snapBuffer)}
+	s := &Snap{m: m, states: make(map[string]snapshotEntry), buf: make([]byte, snapBuffer)}
 	byDir := make(map[string][]Entry)
 	for _, entry := range slices.Concat(m.Sealed, m.Missing, m.Reported) {
 		dir, _ := t.split(entry.Path)
@@ -132,7 +132,7 @@ func (s *Snap) note(fd int, entry Entry, depth int) {
 	if state.Kind == Absent {
 		return
 	}
-	s.states[entry.Path] = snapped{entry.Rule, state}
+	s.states[entry.Path] = snapshotEntry{entry.Rule, state}
 	if state.Kind != Dir {
 		return
 	}

@@ -39,8 +39,8 @@ type item struct {
 	tails        []tail // names of the table that begin above
 }
 
-// opened is a directory being visited.
-type opened struct {
+// openDir is a directory being visited.
+type openDir struct {
 	item
 	fd      int
 	touched bool // entries may be denied for more than their base names
@@ -109,7 +109,7 @@ func (w *walk) visit(it item) {
 	}
 	defer unix.Close(fd)
 	w.visited = append(w.visited, it.path)
-	in := opened{it, fd, w.m.deny.touches(it.folded)}
+	in := openDir{it, fd, w.m.deny.touches(it.folded)}
 	if !w.relisted(it, fd) {
 		begun := time.Now()
 		if reason := w.list(it, fd); reason != "" {
@@ -179,7 +179,7 @@ func (w *walk) probe(it item) {
 	for _, c := range w.children {
 		listed[c.name] = true
 	}
-	in := opened{it, fd, w.m.deny.touches(it.folded)}
+	in := openDir{it, fd, w.m.deny.touches(it.folded)}
 	for _, name := range append(slices.Collect(maps.Keys(table().exact)), w.m.deny.plainBases()...) {
 		if kind := w.kindAt(fd, name); kind != Absent && !listed[name] {
 			w.consider(in, child{name, name, kind})
@@ -206,7 +206,7 @@ func (w *walk) looksLikeGit() bool {
 }
 
 // consider files one entry of the directory.
-func (w *walk) consider(it opened, c child) {
+func (w *walk) consider(it openDir, c child) {
 	next := item{area: it.area}
 	if c.kind == Dir || it.touched || strings.HasPrefix(c.folded, w.m.deny.prefix) {
 		next.path, next.folded = agenttool.Join(it.path, c.name), agenttool.Join(it.folded, c.folded)

@@ -24,7 +24,7 @@ const (
 // special4 are the parts of IPv4 that are not public, the narrower first.
 //
 // IANA IPv4 Special-Purpose Address Registry (RFC 6890); cloud metadata by their makers' documents.
-var special4 = []classified{
+var special4 = []prefixClass{
 	{netip.MustParsePrefix("169.254.169.254/32"), metadata}, // nearly all clouds
 	{netip.MustParsePrefix("169.254.170.2/32"), metadata},   // container credentials
 	{netip.MustParsePrefix("169.254.170.23/32"), metadata},  // pod credentials
@@ -53,7 +53,7 @@ var special4 = []classified{
 // here or not.
 //
 // IANA IPv6 Special-Purpose Address Registry (RFC 6890).
-var special6 = []classified{
+var special6 = []prefixClass{
 	{netip.MustParsePrefix("fd00:ec2::254/128"), metadata},
 	{netip.MustParsePrefix("fd20:ce::254/128"), metadata},
 	{netip.MustParsePrefix("::/128"), unspecified},
@@ -67,7 +67,7 @@ var special6 = []classified{
 	{netip.MustParsePrefix("3fff::/20"), special},
 }
 
-type classified struct {
+type prefixClass struct {
 	prefix netip.Prefix
 	class  class
 }
@@ -108,7 +108,7 @@ func carried(addr netip.Addr) netip.Addr {
 	return addr
 }
 
-func lookup(table []classified, addr netip.Addr, otherwise class) class {
+func lookup(table []prefixClass, addr netip.Addr, otherwise class) class {
 	for _, row := range table {
 		if row.prefix.Contains(addr) {
 			return row.class

@@ -63,9 +63,9 @@ func buildPlaces() {
 
 // holder starts helpers and reaps them.
 type holder struct {
-	mu      sync.Mutex
-	changed *sync.Cond
-	started int // how many helpers so far
+	mu          sync.Mutex
+	changed     *sync.Cond
+	startResult int // how many helpers so far
 
 	lonely chan lonelyStart // served by a thread whose network is empty
 }
@@ -156,7 +156,7 @@ func (h *holder) start(fds []int) (process int, errno syscall.Errno) {
 		errno, _ = err.(syscall.Errno)
 		return -1, errno
 	}
-	h.started++
+	h.startResult++
 	h.changed.Signal()
 	return process, 0
 }
@@ -165,13 +165,13 @@ func (h *holder) start(fds []int) (process int, errno syscall.Errno) {
 func (h *holder) reap() {
 	for {
 		h.mu.Lock()
-		seen := h.started
+		seen := h.startResult
 		h.mu.Unlock()
 		if _, err := syscall.Wait4(-1, nil, 0, nil); err != syscall.ECHILD {
 			continue
 		}
 		h.mu.Lock()
-		for h.started == seen {
+		for h.startResult == seen {
 			h.changed.Wait()
 		}
 		h.mu.Unlock()

@@ -8,16 +8,16 @@ import (
 	"toolhost/sandbox/egress"
 )
 
-// owned is a connection that ends with the groups it was given to.
-type owned struct {
+// groupConn is a connection that ends with the groups it was given to.
+type groupConn struct {
 	net.Conn
 	life group
 }
 
 // own returns c so that closing it leaves the groups, and closing a group closes it. It reports false, with c closed,
 // when a group is closed already.
-func own(c net.Conn, groups ...*group) (*owned, bool) {
-	o := &owned{Conn: c}
+func own(c net.Conn, groups ...*group) (*groupConn, bool) {
+	o := &groupConn{Conn: c}
 	o.life.add(func() { c.Close() })
 	for _, g := range groups {
 		if !o.join(g) {
@@ -28,7 +28,7 @@ func own(c net.Conn, groups ...*group) (*owned, bool) {
 }
 
 // join gives o to one more group, or closes it when that is closed.
-func (o *owned) join(g *group) bool {
+func (o *groupConn) join(g *group) bool {
 	leave, ok := g.add(o.life.close)
 	if ok {
 		_, ok = o.life.add(leave)
@@ -41,13 +41,13 @@ func (o *owned) join(g *group) bool {
 }
 
 // Close closes the connection, once.
-func (o *owned) Close() error {
+func (o *groupConn) Close() error {
 	o.life.close()
 	return nil
 }
 
 // CloseWrite says that no more will be written.
-func (o *owned) CloseWrite() error {
+func (o *groupConn) CloseWrite() error {
 	if half, ok := o.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
 	}
@@ -57,7 +57,7 @@ func (o *owned) CloseWrite() error {
 // conn is a connection from a command. It is closed when nothing was read from it or written to it for a while. All data of
 // the connection behind it passes here, so that is covered too.
 type conn struct {
-	*owned
+	*groupConn
 	in      *bufio.Reader // all reading goes through it, so that peeked bytes are not lost
 	quiet   *time.Timer
 	limit   time.Duration
@@ -67,8 +67,8 @@ type conn struct {
 	verdict egress.Verdict // on it
 }
 
-func newConn(o *owned, idle time.Duration) *conn {
-	c := &conn{owned: o, limit: idle}
+func newConn(o *groupConn, idle time.Duration) *conn {
+	c := &conn{groupConn: o, limit: idle}
 	c.in = bufio.NewReaderSize(rawReader{c}, maxHead)
 	c.quiet = time.AfterFunc(idle, o.life.close)
 	if _, ok := o.life.add(func() { c.quiet.Stop() }); !ok {

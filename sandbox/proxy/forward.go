@@ -94,7 +94,7 @@ func transport(t *Ticket) *http.Transport {
 			}
 			up, v := t.dial(ctx, host, port)
 			if up == nil {
-				return nil, notDialed{v}
+				return nil, refusedError{v}
 			}
 			return up, nil
 		},
@@ -106,7 +106,7 @@ func transport(t *Ticket) *http.Transport {
 	}
 }
 
-// notDialed is the verdict of a refused connection, on its way through net/http.
-type notDialed struct{ verdict egress.Verdict }
+// refusedError is the verdict of a refused connection, on its way through net/http.
+type refusedError struct{ verdict egress.Verdict }
 
-func (e notDialed) Error() string { return e.verdict.Message }
+func (e refusedError) Error() string { return e.verdict.Message }

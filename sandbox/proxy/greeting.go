@@ -23,7 +23,7 @@ var errSeen = errors.New("seen")
 func readGreeting(r io.Reader) (name string, read io.Reader, err error) {
 	var copied bytes.Buffer
 	seen := false
-	err = tls.Server(onlyRead{io.TeeReader(r, &copied)}, &tls.Config{
+	err = tls.Server(readOnlyConn{io.TeeReader(r, &copied)}, &tls.Config{
 		GetConfigForClient: func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
 			name, seen = hello.ServerName, true
 			return nil, errSeen
@@ -35,13 +35,13 @@ func readGreeting(r io.Reader) (name string, read io.Reader, err error) {
 	return name, &copied, nil
 }
 
-// onlyRead is a connection for reading; writes are dropped.
-type onlyRead struct{ io.Reader }
+// readOnlyConn is a connection for reading; writes are dropped.
+type readOnlyConn struct{ io.Reader }
 
-func (onlyRead) Write(p []byte) (int, error)      { return len(p), nil }
-func (onlyRead) Close() error                     { return nil }
-func (onlyRead) LocalAddr() net.Addr              { return nil }
-func (onlyRead) RemoteAddr() net.Addr             { return nil }
-func (onlyRead) SetDeadline(time.Time) error      { return nil }
-func (onlyRead) SetReadDeadline(time.Time) error  { return nil }
-func (onlyRead) SetWriteDeadline(time.Time) error { return nil }
+func (readOnlyConn) Write(p []byte) (int, error)      { return len(p), nil }
+func (readOnlyConn) Close() error                     { return nil }
+func (readOnlyConn) LocalAddr() net.Addr              { return nil }
+func (readOnlyConn) RemoteAddr() net.Addr             { return nil }
+func (readOnlyConn) SetDeadline(time.Time) error      { return nil }
+func (readOnlyConn) SetReadDeadline(time.Time) error  { return nil }
+func (readOnlyConn) SetWriteDeadline(time.Time) error { return nil }

@@ -162,7 +162,7 @@ func (p *Proxy) forwarder(t *Ticket) http.Handler {
 func (p *Proxy) failed(w http.ResponseWriter, r *http.Request, err error) {
 	c := connOf(r.Context())
 	v := c.verdict
-	if refused := (notDialed{}); errors.As(err, &refused) {
+	if refused := (refusedError{}); errors.As(err, &refused) {
 		v = refused.verdict
 	} else {
 		v.Outcome, v.Reason = egress.Failed, egress.Unreachable

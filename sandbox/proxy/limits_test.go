@@ -28,7 +28,7 @@ func (p pipes) Accept() (net.Conn, error) {
 
 func (p pipes) dial() net.Conn {
 	near, far := net.Pipe()
-	p.give(&conn{owned: &owned{Conn: far}})
+	p.give(&conn{groupConn: &groupConn{Conn: far}})
 	return near
 }
 

@@ -41,7 +41,7 @@ func (t *Ticket) Close() {
 }
 
 // dial connects to a host under the ticket's grants. The connection ends with the ticket.
-func (t *Ticket) dial(ctx context.Context, host string, port int) (*owned, egress.Verdict) {
+func (t *Ticket) dial(ctx context.Context, host string, port int) (*groupConn, egress.Verdict) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	done, ok := t.life.add(cancel)

@@ -10,7 +10,7 @@ import (
 // tunnel is a pair of connections between which bytes go both ways.
 type tunnel struct {
 	client  *conn
-	server  *owned
+	server  *groupConn
 	asked   asked
 	verdict egress.Verdict // that allowed it
 }

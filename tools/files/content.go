@@ -23,7 +23,7 @@ type content struct {
 	size     int64  // math.MaxInt64 if the status gives no size, until survey has counted
 	held     []byte // the whole content; nil if it is larger than memoryOnly
 	identity identity
-	known
+	cachedSurvey
 }
 
 // identity identifies a state of a file without reading it.
@@ -106,7 +106,7 @@ func (c *content) chunks(ctx context.Context, offset int64, use func(chunk []byt
 // survey reads the whole content once and fills in known.
 func (c *content) survey(ctx context.Context) error {
 	s := newSurvey(c.size)
-	c.known = known{index: lineIndex{stride: chunkSize}}
+	c.cachedSurvey = cachedSurvey{index: lineIndex{stride: chunkSize}}
 	var offset int64
 	err := c.chunks(ctx, 0, func(chunk []byte, last bool) bool {
 		c.index.mark(offset, s.lf)

@@ -163,7 +163,7 @@ func (c *readCall) Run(ctx context.Context, _ agenttool.Reporter) (agenttool.Out
 		return output(result, "%s is binary (%s, %s bytes): not shown", c.spelling(), result.MediaType, grouped(held.size))
 	case held.form.empty:
 		c.remember(held, span{1, held.form.lines()})
-		result.Kind, result.shownPage = "empty", pageFacts(held.known)
+		result.Kind, result.shownPage = "empty", pageFacts(held.cachedSurvey)
 		return output(result, "%s is empty", c.spelling()) // AT-402
 	}
 	return c.showText(ctx, held, result)
@@ -235,7 +235,7 @@ func (c *readCall) showText(ctx context.Context, held *content, result readResul
 			c.spelling()+" changed while it was read: read it again")
 	}
 	c.remember(held, span{first, shown.shown})
-	result.Kind, result.shownPage = "text", pageFacts(held.known)
+	result.Kind, result.shownPage = "text", pageFacts(held.cachedSurvey)
 	result.StartLine, result.EndLine, result.CutLines = first, shown.shown, shown.cutLines
 	if shown.shown < total {
 		result.NextOffset = shown.shown + 1
@@ -249,7 +249,7 @@ func (c *readCall) showText(ctx context.Context, held *content, result readResul
 }
 
 // pageFacts returns the facts common to every page of a content.
-func pageFacts(k known) *shownPage {
+func pageFacts(k cachedSurvey) *shownPage {
 	facts := &shownPage{
 		Encoding:     k.form.encoding,
 		LineEnding:   k.form.lineEnding(),

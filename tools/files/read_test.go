@@ -349,7 +349,7 @@ func FuzzRead(f *testing.F) {
 		if whole.lines() != lines {
 			t.Errorf("%d lines, counted %d", whole.lines(), lines)
 		}
-		c := &content{held: raw, size: int64(len(raw)), known: known{form: whole}}
+		c := &content{held: raw, size: int64(len(raw)), cachedSurvey: cachedSurvey{form: whole}}
 		if first := 1 + abs(offset)%max(lines, 1); lines > 0 {
 			page, err := c.pageOf(t.Context(), first, lines, pageChars)
 			if err != nil || page.shown < first || page.shown > lines {

@@ -24,26 +24,26 @@ func (t *target) commit(s *session, data, old []byte) (inPlace string, err error
 		return "", ioFailure("write", t.path.Spelling, t.create(s, data))
 	}
 	err = t.replace(s, data, old)
-	var kept notKept
+	var kept lossError
 	if errors.As(err, &kept) {
 		return string(kept), ioFailure("write", t.path.Spelling, t.rewrite(s, data, old))
 	}
 	return "", ioFailure("write", t.path.Spelling, err)
 }
 
-// notKept is the reason why replacing a file by a new one would lose something.
-type notKept string
+// lossError is the reason why replacing a file by a new one would lose something.
+type lossError string
 
-func (n notKept) Error() string { return "cannot be replaced: " + string(n) }
+func (n lossError) Error() string { return "cannot be replaced: " + string(n) }
 
 // replace atomically replaces the old file by a new one. It fails with notKept if the old file must stay.
 func (t *target) replace(s *session, data, old []byte) error {
 	if t.stat.Nlink > 1 {
-		return notKept("it has further names (hard links)")
+		return lossError("it has further names (hard links)")
 	}
 	temp, err := newTemporary(s.options.stage(), t.dir, 0o600)
 	if errors.Is(err, os.ErrPermission) || errors.Is(err, syscall.EROFS) {
-		return notKept("its directory takes no new files")
+		return lossError("its directory takes no new files")
 	}
 	if err != nil {
 		return err
@@ -63,7 +63,7 @@ func (t *target) replace(s *session, data, old []byte) error {
 	}
 	err = temp.rename(t.name)
 	if errors.Is(err, syscall.EBUSY) || errors.Is(err, os.ErrPermission) {
-		return notKept("it is mounted, or its directory does not allow replacing it")
+		return lossError("it is mounted, or its directory does not allow replacing it")
 	}
 	if err != nil {
 		return err
@@ -207,20 +207,20 @@ func keepAttributes(f *os.File, t *target) error {
 	fd := int(f.Fd())
 	if st.Uid != t.stat.Uid || st.Gid != t.stat.Gid {
 		if err := unix.Fchown(fd, int(t.stat.Uid), int(t.stat.Gid)); err != nil {
-			return notKept(fmt.Sprintf("its owner (%d:%d) cannot be kept", t.stat.Uid, t.stat.Gid))
+			return lossError(fmt.Sprintf("its owner (%d:%d) cannot be kept", t.stat.Uid, t.stat.Gid))
 		}
 	}
 	if err := unix.Fchmod(fd, t.mode()); err != nil {
-		return notKept("its mode cannot be kept")
+		return lossError("its mode cannot be kept")
 	}
 	if err := keepXattrs(fd, int(t.file.Fd())); err != nil {
-		return notKept("its extended attributes cannot be kept")
+		return lossError("its extended attributes cannot be kept")
 	}
 	if st, err = stat(f); err != nil {
 		return err
 	}
 	if st.Mode != t.stat.Mode || st.Uid != t.stat.Uid || st.Gid != t.stat.Gid {
-		return notKept("its owner or mode cannot be kept")
+		return lossError("its owner or mode cannot be kept")
 	}
 	return nil
 }

@@ -17,12 +17,12 @@ type Wait struct {
 	Tick  func()        // may be nil
 }
 
-// Awaited is the reason why a wait ended.
-type Awaited uint8
+// WaitEnd is the reason why a wait ended.
+type WaitEnd uint8
 
 // The reasons.
 const (
-	Exited  Awaited = iota // the command has exited
+	Exited  WaitEnd = iota // the command has exited
 	Limit                  // the time is over
 	Waiting                // the job waits for input
 	Done                   // the context is done
@@ -32,7 +32,7 @@ const (
 const lookEvery = 250 * time.Millisecond
 
 // Await waits until the command exits or another reason ends the wait.
-func (j *Job) Await(ctx context.Context, w Wait) Awaited {
+func (j *Job) Await(ctx context.Context, w Wait) WaitEnd {
 	if w.Every == 0 {
 		w.Every = lookEvery
 	}
@@ -60,7 +60,7 @@ func (j *Job) Await(ctx context.Context, w Wait) Awaited {
 }
 
 // unlessExited returns a, or Exited if the command has exited meanwhile.
-func (j *Job) unlessExited(a Awaited) Awaited {
+func (j *Job) unlessExited(a WaitEnd) WaitEnd {
 	if isClosed(j.settled) {
 		return Exited
 	}

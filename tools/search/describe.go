@@ -6,15 +6,15 @@ import (
 	"toolhost/agenttool"
 )
 
-// declared holds the parts of a tool's records that differ between grep and glob.
-type declared struct {
+// toolTexts holds the parts of a tool's records that differ between grep and glob.
+type toolTexts struct {
 	name, alias, title, description, hint string
 	input, output                         string // JSON Schema, draft 2020-12
 	defaults                              map[string]any
 }
 
 // describe returns the records of a search tool.
-func describe(d declared) agenttool.Description {
+func describe(d toolTexts) agenttool.Description {
 	id := agenttool.ToolID("toolhost." + d.name)
 	ref := func(part string) string { return string(id) + "." + part }
 	input, output := json.RawMessage(d.input), json.RawMessage(d.output)

@@ -25,7 +25,7 @@ type globTool struct{ session }
 
 // Describe returns the tool's records.
 func (globTool) Describe() agenttool.Description {
-	return describe(declared{
+	return describe(toolTexts{
 		name: "glob", alias: "Glob", title: "Find files by name",
 		description: "List files whose path matches a pattern. Skips hidden and ignored files. Names that are not UTF-8 are spelt $'caf\\xe9', here and in every path.",
 		hint:        "find files by name, list directory tree",
@@ -116,7 +116,7 @@ func (c *globCall) Run(ctx context.Context, _ agenttool.Reporter) (agenttool.Out
 	}
 	place.Hidden, place.NoIgnore = c.input.Hidden, c.input.NoIgnore
 	r := newGlobReport(c.input, newNaming(c.ws, root))
-	sum, err := c.engine.List(limited, place, c.glob.match, func(f engine.Found) bool {
+	sum, err := c.engine.List(limited, place, c.glob.match, func(f engine.FoundFile) bool {
 		r.end.early = !r.add(f)
 		return !r.end.early
 	})
@@ -130,15 +130,15 @@ func (c *globCall) Run(ctx context.Context, _ agenttool.Reporter) (agenttool.Out
 
 // globResult is the structured content of glob.
 type globResult struct {
-	Paths      []string    `json:"paths"`
-	Total      int         `json:"total"`
-	LowerBound bool        `json:"total_is_lower_bound"`
-	NextOffset *int        `json:"next_offset,omitempty"`
-	Skipped    globSkipped `json:"skipped"`
-	TimedOut   bool        `json:"timed_out"`
+	Paths      []string       `json:"paths"`
+	Total      int            `json:"total"`
+	LowerBound bool           `json:"total_is_lower_bound"`
+	NextOffset *int           `json:"next_offset,omitempty"`
+	Skipped    globSkipCounts `json:"skipped"`
+	TimedOut   bool           `json:"timed_out"`
 }
 
-type globSkipped struct {
+type globSkipCounts struct {
 	Denied     int `json:"denied"`
 	Unreadable int `json:"unreadable"`
 	Special    int `json:"special"`
@@ -151,12 +151,12 @@ type globReport struct {
 	page   page
 	end    end
 	result globResult
-	recent []dated // in order of modification: the results so far, cut to the size of the page
+	recent []datedPath // in order of modification: the results so far, cut to the size of the page
 	text   strings.Builder
 }
 
-// dated is a path with the time of its last change.
-type dated struct {
+// datedPath is a path with the time of its last change.
+type datedPath struct {
 	path     string
 	modified int64
 }
@@ -170,12 +170,12 @@ func newGlobReport(input globInput, names naming) *globReport {
 }
 
 // add adds a match and reports whether more are wanted.
-func (r *globReport) add(f engine.Found) bool {
+func (r *globReport) add(f engine.FoundFile) bool {
 	if r.input.Sort != byModified {
 		r.place(f.Path())
 		return !r.page.full
 	}
-	r.recent = append(r.recent, dated{f.Path(), f.Modified()})
+	r.recent = append(r.recent, datedPath{f.Path(), f.Modified()})
 	r.page.total++
 	if need := r.input.Offset + r.input.Limit; len(r.recent) >= 2*need+1024 {
 		r.cut(need)
@@ -185,7 +185,7 @@ func (r *globReport) add(f engine.Found) bool {
 
 // cut sorts the results by time, the newest first, and drops all but the first n.
 func (r *globReport) cut(n int) {
-	slices.SortFunc(r.recent, func(a, b dated) int {
+	slices.SortFunc(r.recent, func(a, b datedPath) int {
 		return cmp.Or(cmp.Compare(b.modified, a.modified), cmp.Compare(a.path, b.path))
 	})
 	r.recent = r.recent[:min(n, len(r.recent))]
@@ -214,7 +214,7 @@ func (r *globReport) output(sum engine.Summary) agenttool.Output {
 	}
 	r.result.Total, r.result.NextOffset = r.page.total, r.page.next()
 	r.result.LowerBound, r.result.TimedOut = r.end.incomplete(), r.end.timedOut
-	r.result.Skipped = globSkipped{sum.Skipped.Denied, sum.Skipped.Unreadable, sum.Skipped.Special}
+	r.result.Skipped = globSkipCounts{sum.Skipped.Denied, sum.Skipped.Unreadable, sum.Skipped.Special}
 	var n notes
 	n.paging(&r.page, r.end, "files")
 	n.ending(r.end, "narrow it with path or a longer pattern")

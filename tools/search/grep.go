@@ -22,7 +22,7 @@ type grepTool struct{ session }
 
 // Describe returns the tool's records.
 func (grepTool) Describe() agenttool.Description {
-	return describe(declared{
+	return describe(toolTexts{
 		name: "grep", alias: "Grep", title: "Search file contents",
 		description: "Search file contents with a regular expression, line by line. Skips binary, hidden and ignored files.",
 		hint:        "find text in files, ripgrep, regex search",

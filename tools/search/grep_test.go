@@ -95,13 +95,13 @@ func TestGrepStructured(t *testing.T) {
 		}},
 		{"no match", `{"pattern":"nowhere","path":"bin"}`, grepResult{Matches: []grepMatch{}, FilesSearched: 1}},
 		{"a match in a binary file", `{"pattern":"needle","path":"bin"}`,
-			grepResult{Matches: []grepMatch{}, Skipped: skipped{Binary: 1}}},
+			grepResult{Matches: []grepMatch{}, Skipped: skipCounts{Binary: 1}}},
 		{"count", `{"pattern":"needle","path":"src","output_mode":"count","limit":1}`, grepResult{
 			Counts: []grepCount{{"src/a.ts", 1}}, Total: 2, LowerBound: true, NextOffset: &one, FilesSearched: 3,
 		}},
 		{"files", `{"pattern":"n","output_mode":"files_with_matches","limit":2,"offset":2}`, grepResult{
 			Files: []string{"main_test.go", "src-x/x.ts"}, Total: 5, LowerBound: true, NextOffset: &four,
-			FilesSearched: 5, Skipped: skipped{Binary: 1},
+			FilesSearched: 5, Skipped: skipCounts{Binary: 1},
 		}},
 	}
 	for _, tc := range tests {

@@ -17,7 +17,7 @@ type grepResult struct {
 	LowerBound    bool        `json:"total_is_lower_bound"`
 	NextOffset    *int        `json:"next_offset,omitempty"`
 	FilesSearched int         `json:"files_searched"`
-	Skipped       skipped     `json:"skipped"`
+	Skipped       skipCounts  `json:"skipped"`
 	TimedOut      bool        `json:"timed_out"`
 }
 
@@ -34,8 +34,8 @@ type grepCount struct {
 	Count int    `json:"count"`
 }
 
-// skipped counts the files that were not searched.
-type skipped struct {
+// skipCounts counts the files that were not searched.
+type skipCounts struct {
 	Denied     int `json:"denied"`
 	Binary     int `json:"binary"`
 	Unreadable int `json:"unreadable"`
@@ -174,7 +174,7 @@ func (r *grepReport) write(path string, line aside, mark byte) {
 
 // output returns the report.
 func (r *grepReport) output(sum engine.Summary) agenttool.Output {
-	r.result.FilesSearched, r.result.Skipped = sum.Searched, skipped(sum.Skipped)
+	r.result.FilesSearched, r.result.Skipped = sum.Searched, skipCounts(sum.Skipped)
 	r.result.Total, r.result.NextOffset = r.page.total, r.page.next()
 	r.result.LowerBound = r.end.incomplete()
 	r.result.TimedOut = r.end.timedOut

@@ -116,7 +116,7 @@ func TestDeepTree(t *testing.T) {
 	var files []string
 	for next := new(int); next != nil; {
 		_, got := tr.grep(t, map[string]any{"pattern": "needle", "output_mode": filesMode, "limit": 10_000, "offset": *next})
-		if got.Skipped != (skipped{}) {
+		if got.Skipped != (skipCounts{}) {
 			t.Fatalf("skipped %+v", got.Skipped)
 		}
 		files = append(files, got.Files...)

@@ -82,7 +82,7 @@ func (n *notes) list(done string, amounts ...amount) {
 }
 
 // leftOut adds the numbers of omitted names, for a search without results.
-func (n *notes) leftOut(l engine.Listed) {
+func (n *notes) leftOut(l engine.ListCounts) {
 	n.list("left out", amount{l.Ignored, `ignored ("no_ignore" includes them)`}, amount{l.Hidden, `hidden ("hidden" includes them)`})
 }
 

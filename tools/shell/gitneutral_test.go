@@ -201,11 +201,11 @@ func (b *bench) runLines(t *testing.T, dir, text string) result {
 		t.Fatalf("%s: not read-only together: %v", text, c.facts.Reasons)
 	}
 	out, err := c.Run(t.Context(), &fakeReporter{})
-	s, _ := out.Structured.(structured)
+	s, _ := out.Structured.(structuredOutput)
 	if err != nil && agenttool.AsError(err, agenttool.ExecutionFailed).Class != agenttool.ExecutionFailed {
 		t.Fatalf("%s: %v", text, err)
 	}
-	return result{Output: out, structured: s, err: err}
+	return result{Output: out, structuredOutput: s, err: err}
 }
 
 // livelyLines are lines that together run every kind of program.

@@ -122,7 +122,7 @@ func (b *bench) bind(t testing.TB, in map[string]any) agenttool.Call {
 // result is what one run gave.
 type result struct {
 	agenttool.Output
-	structured
+	structuredOutput
 	err error
 }
 
@@ -134,8 +134,8 @@ func (b *bench) run(t testing.TB, in map[string]any) result {
 func (b *bench) runWith(ctx context.Context, t testing.TB, r agenttool.Reporter, in map[string]any) result {
 	t.Helper()
 	out, err := b.bind(t, in).Run(ctx, r)
-	s, _ := out.Structured.(structured)
-	return result{Output: out, structured: s, err: err}
+	s, _ := out.Structured.(structuredOutput)
+	return result{Output: out, structuredOutput: s, err: err}
 }
 
 func cmd(line string) map[string]any { return map[string]any{"command": line} }

@@ -41,8 +41,8 @@ type outcome struct {
 	confined sandbox.Confinement
 }
 
-// structured is the structured content, see outputSchema.
-type structured struct {
+// structuredOutput is the structuredOutput content, see outputSchema.
+type structuredOutput struct {
 	Job             string              `json:"job"`
 	State           agenttool.JobState  `json:"state"`
 	ExitCode        *int                `json:"exit_code"` // null: it did not exit by itself, or not yet
@@ -61,12 +61,12 @@ type structured struct {
 	Running         []string            `json:"running,omitempty"` // processes that still run
 	WaitsFor        *agenttool.JobWait  `json:"waits_for,omitempty"`
 	Ports           []agenttool.JobPort `json:"ports,omitempty"`
-	Sandbox         sandboxed           `json:"sandbox"`
+	Sandbox         sandboxOutput       `json:"sandbox"`
 	Violations      []sandbox.Violation `json:"sandbox_violations,omitempty"`
 }
 
-// sandboxed describes the sandbox of the command.
-type sandboxed struct {
+// sandboxOutput describes the sandbox of the command.
+type sandboxOutput struct {
 	Profile string        `json:"profile"`
 	Level   sandbox.Level `json:"level"`
 	Partial []string      `json:"partial,omitempty"`
@@ -196,8 +196,8 @@ func (o *outcome) noteEnd(n *notes) {
 	}
 }
 
-func (o *outcome) structured() structured {
-	s := structured{
+func (o *outcome) structured() structuredOutput {
+	s := structuredOutput{
 		Job:             o.job.ID(),
 		TimedOut:        o.report.Limited,
 		State:           o.report.State,
@@ -214,7 +214,7 @@ func (o *outcome) structured() structured {
 		Running:         o.report.Running,
 		WaitsFor:        o.report.Waits,
 		Ports:           o.report.Ports,
-		Sandbox:         sandboxed{string(o.confined.Profile), o.confined.Level, o.confined.Partial},
+		Sandbox:         sandboxOutput{string(o.confined.Profile), o.confined.Level, o.confined.Partial},
 		Violations:      o.blocked,
 	}
 	if e := o.report.Ending; e != nil {

@@ -51,15 +51,15 @@ func (reader) ActsOnJobs() {}
 
 // Bind decodes and checks an input. Errors are of class invalid_arguments.
 func (t reader) Bind(_ agenttool.Scope, raw json.RawMessage) (agenttool.Call, error) {
-	c := &read{jobs: t.jobs, facts: ownJobs(true)}
+	c := &outputCall{jobs: t.jobs, facts: ownJobs(true)}
 	if err := bindControl(raw, &c.input, &c.input.Job); err != nil {
 		return nil, err
 	}
 	return c, c.check()
 }
 
-// read is a bound call of shell_output.
-type read struct {
+// outputCall is a bound call of shell_output.
+type outputCall struct {
 	jobs  *job.Jobs
 	input readInput
 	facts agenttool.Facts
@@ -69,12 +69,12 @@ type read struct {
 	streams output.Streams
 }
 
-func (c *read) Input() any { return c.input }
+func (c *outputCall) Input() any { return c.input }
 
-func (c *read) Facts() *agenttool.Facts { return &c.facts }
+func (c *outputCall) Facts() *agenttool.Facts { return &c.facts }
 
 // check parses and checks the values.
-func (c *read) check() (err error) {
+func (c *outputCall) check() (err error) {
 	in := c.input
 	if in.Cursor != nil && *in.Cursor < 0 {
 		return invalid("/cursor", "bad_cursor", "cursor is negative: it is an offset in the job's output")
@@ -132,7 +132,7 @@ func parseUntil(s string) (u job.Until, err error) {
 
 // Run waits, and reads. Errors: invalid_arguments for an unknown job or a cursor beyond the end of its output, or the
 // context's cause.
-func (c *read) Run(ctx context.Context, _ agenttool.Reporter) (agenttool.Output, error) {
+func (c *outputCall) Run(ctx context.Context, _ agenttool.Reporter) (agenttool.Output, error) {
 	j, err := c.jobs.Find(c.input.Job)
 	if err != nil {
 		return agenttool.Output{}, err
@@ -169,7 +169,7 @@ func (c *read) Run(ctx context.Context, _ agenttool.Reporter) (agenttool.Output,
 }
 
 // take reads the requested output.
-func (c *read) take(ctx context.Context, j *job.Job) (*reading, error) {
+func (c *outputCall) take(ctx context.Context, j *job.Job) (*reading, error) {
 	log, report := j.Log(), j.Report()
 	switch {
 	case c.grep != nil:
@@ -183,7 +183,7 @@ func (c *read) take(ctx context.Context, j *job.Job) (*reading, error) {
 }
 
 // search searches for the requested lines.
-func (c *read) search(ctx context.Context, j *job.Job) (*reading, error) {
+func (c *outputCall) search(ctx context.Context, j *job.Job) (*reading, error) {
 	limited, cancel := context.WithTimeout(ctx, grepLimit)
 	defer cancel()
 	report, end := j.Report(), j.Log().Stats().Bytes

@@ -110,7 +110,7 @@ func (c *call) refineNames(ctx context.Context) ([]*agenttool.Path, bool) {
 }
 
 // absent reports whether no file exists that would change the meaning of a use.
-func (c *call) absent(dir string, of program.Settled) bool {
+func (c *call) absent(dir string, of program.ConditionalUse) bool {
 	missing := func(dir string, names []string) bool {
 		return !slices.ContainsFunc(names, func(name string) bool {
 			_, err := os.Lstat(filepath.Join(dir, name))

@@ -43,7 +43,7 @@ func TestNothingLeaks(t *testing.T) {
 		for _, in := range []map[string]any{
 			{"command": "sleep 60", "timeout_ms": 1}, cmd("sleep 60 & :"), {"command": "cat", "tty": true, "timeout_ms": 1}, cmd("read x"),
 		} {
-			if _, _, err := b.use(t, killTool, map[string]any{"job": b.run(t, in).structured.Job}); err != nil {
+			if _, _, err := b.use(t, killTool, map[string]any{"job": b.run(t, in).structuredOutput.Job}); err != nil {
 				t.Error(err)
 			}
 		}

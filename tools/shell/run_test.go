@@ -83,7 +83,7 @@ func TestStructuredSatisfiesTheSchema(t *testing.T) {
 		if err := validate(t, schema(outputSchema), r.Output.Structured); err != nil {
 			t.Errorf("%v: %v", in, err)
 		}
-		for tool, in := range map[int]map[string]any{outputTool: {"job": r.structured.Job, "until": "match:x", "wait_ms": 0}, killTool: {"job": r.structured.Job}} {
+		for tool, in := range map[int]map[string]any{outputTool: {"job": r.structuredOutput.Job, "until": "match:x", "wait_ms": 0}, killTool: {"job": r.structuredOutput.Job}} {
 			_, out, err := b.use(t, tool, in)
 			if err != nil {
 				t.Errorf("%v: %v", in, err)
@@ -132,8 +132,8 @@ func TestExitIsTheEndNotTheirPipes(t *testing.T) {
 			if r.err != nil || r.Stdout != "hi\n" || r.exit() != 0 || r.State != agenttool.JobLingering || r.Yielded {
 				t.Fatalf("exit %d, %v, %s, yielded %v, says %q", r.exit(), r.err, r.State, r.Yielded, r.says())
 			}
-			if !strings.Contains(r.says(), "goes on as job j1 (sleep)") || r.structured.Job != "j1" || r.Output.Job == nil {
-				t.Errorf("job %s, says %q", r.structured.Job, r.says())
+			if !strings.Contains(r.says(), "goes on as job j1 (sleep)") || r.structuredOutput.Job != "j1" || r.Output.Job == nil {
+				t.Errorf("job %s, says %q", r.structuredOutput.Job, r.says())
 			}
 			pid := b.readPID(t, "pid")
 			if held := len(r.StillHeldBy) == 1 && r.StillHeldBy[0].PID == pid; held != tt.held {
@@ -165,7 +165,7 @@ func (b *bench) untilSaid(t testing.TB, line string) result {
 		if r.Stdout != "" || ms > 60_000 {
 			return r
 		}
-		if _, _, err := b.use(t, killTool, map[string]any{"job": r.structured.Job}); err != nil {
+		if _, _, err := b.use(t, killTool, map[string]any{"job": r.structuredOutput.Job}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -178,13 +178,13 @@ func TestDetached(t *testing.T) {
 	if r.err != nil || !r.Yielded || r.State != agenttool.JobRunning || r.Stdout != "one\n" || r.exit() != -1 || r.TimedOut {
 		t.Fatalf("%v, yielded %v, %s, exit %d, said %q", r.err, r.Yielded, r.State, r.exit(), r.Stdout)
 	}
-	if !strings.Contains(r.says(), "still running as job "+r.structured.Job) {
+	if !strings.Contains(r.says(), "still running as job "+r.structuredOutput.Job) {
 		t.Errorf("says %q", r.says())
 	}
 	if err := os.WriteFile(filepath.Join(b.dir, "go"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	got, _, err := b.use(t, outputTool, map[string]any{"job": r.structured.Job, "until": "exit"})
+	got, _, err := b.use(t, outputTool, map[string]any{"job": r.structuredOutput.Job, "until": "exit"})
 	if err != nil || got.Text != "two\n" || got.State != agenttool.JobEnded || got.ExitCode == nil || *got.ExitCode != 7 {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -314,14 +314,14 @@ func TestTimeLimitOfAllJobs(t *testing.T) {
 }
 
 // What is waited for may have been told by the result of the command itself.
-func TestMatchOfWhatWasTold(t *testing.T) {
+func TestMatchOfReports(t *testing.T) {
 	b := newBench(t, Options{})
 	r := b.untilSaid(t, "echo ready; sleep 600")
 	if r.Stdout != "ready\n" {
 		t.Fatalf("said %q", r.Stdout)
 	}
 	for i, want := range []bool{true, false} { // the second asks for another one
-		got, _, err := b.use(t, outputTool, map[string]any{"job": r.structured.Job, "until": "match:ready", "wait_ms": 100})
+		got, _, err := b.use(t, outputTool, map[string]any{"job": r.structuredOutput.Job, "until": "match:ready", "wait_ms": 100})
 		if err != nil || got.Matched == nil || *got.Matched != want {
 			t.Errorf("reading %d: %+v, %v; want matched %v", i+1, got, err, want)
 		}

@@ -20,8 +20,8 @@ import (
 	"toolhost/host"
 )
 
-// told is one event of a stream.
-type told struct {
+// eventBatch is one event of a stream.
+type eventBatch struct {
 	id      int64
 	event   string
 	data    string
@@ -55,7 +55,7 @@ func (w *world) hear(query string, headers ...string) (*bufio.Reader, func()) {
 }
 
 // next reads one event or comment; false: the stream ended.
-func next(t testing.TB, r *bufio.Reader) (e told, ok bool) {
+func next(t testing.TB, r *bufio.Reader) (e eventBatch, ok bool) {
 	t.Helper()
 	for {
 		line, err := r.ReadString('\n')
@@ -84,9 +84,9 @@ func next(t testing.TB, r *bufio.Reader) (e told, ok bool) {
 }
 
 // events reads the next n events, without comments.
-func events(t testing.TB, r *bufio.Reader, n int) []told {
+func events(t testing.TB, r *bufio.Reader, n int) []eventBatch {
 	t.Helper()
-	var list []told
+	var list []eventBatch
 	var comment string // the last one
 	for len(list) < n {
 		e, ok := next(t, r)
@@ -142,7 +142,7 @@ func TestLevelsAgree(t *testing.T) {
 			for replayed[len(replayed)-1].id < live[len(live)-1].id {
 				replayed = append(replayed, events(t, r, 1)...)
 			}
-			first := slices.IndexFunc(replayed, func(e told) bool { return e.id == live[0].id })
+			first := slices.IndexFunc(replayed, func(e eventBatch) bool { return e.id == live[0].id })
 			if first < 0 || !slices.Equal(replayed[first:], live) {
 				t.Errorf("replayed %d events from %d, told %d", len(replayed), first, len(live))
 			}
@@ -150,7 +150,7 @@ func TestLevelsAgree(t *testing.T) {
 	}
 }
 
-func results(list []told) (n int) {
+func results(list []eventBatch) (n int) {
 	for _, e := range list {
 		if e.event == string(agenttool.EventResultCreated) {
 			n++
@@ -337,7 +337,7 @@ func TestSlowReader(t *testing.T) {
 	close(g.open)
 	<-ended
 	r := bufio.NewReader(strings.NewReader(g.Body.String()))
-	var last told
+	var last eventBatch
 	var lastID int64
 	for e, ok := next(t, r); ok; e, ok = next(t, r) {
 		if e.id != 0 {

@@ -33,7 +33,7 @@ type flight struct {
 	final agenttool.Progress // of the job that it left
 	gone  time.Time          // when that ended; zero: not yet
 
-	held // by clients
+	resultHandles // by clients
 }
 
 // question is a prompt of a flight.
@@ -133,10 +133,10 @@ func digest(tool string, input []byte) [sha256.Size]byte {
 type flights struct {
 	mu    sync.Mutex
 	all   map[string]*flight
-	kept  []kept    // ended ones, the oldest first
-	alone []*flight // running ones whose clients have their state and that no request waits for, the longest alone first
-	bytes int       // size of the results of ended ones
-	over  bool      // no call is taken any more
+	kept  []endedFlight // ended ones, the oldest first
+	alone []*flight     // running ones whose clients have their state and that no request waits for, the longest alone first
+	bytes int           // size of the results of ended ones
+	over  bool          // no call is taken any more
 }
 
 // add takes a call, and reports whether it may go on.

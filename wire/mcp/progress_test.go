@@ -14,14 +14,14 @@ import (
 	"toolhost/agenttool"
 )
 
-// told is a client's list of notifications, with when they came.
-type told struct {
+// progressLog is a client's list of notifications, with when they came.
+type progressLog struct {
 	mu   sync.Mutex
 	all  []sdk.ProgressNotificationParams
 	when []time.Time
 }
 
-func (l *told) options() *sdk.ClientOptions {
+func (l *progressLog) options() *sdk.ClientOptions {
 	return &sdk.ClientOptions{ProgressNotificationHandler: func(_ context.Context, req *sdk.ProgressNotificationClientRequest) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
@@ -29,7 +29,7 @@ func (l *told) options() *sdk.ClientOptions {
 	}}
 }
 
-func (l *told) count() int {
+func (l *progressLog) count() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.all)
@@ -50,7 +50,7 @@ func TestProgress(t *testing.T) {
 		for _, token := range []any{nil, "word", 7, 0} {
 			synctest.Test(t, func(t *testing.T) {
 				f := newFixture(t, adding(&fake{name: "steps", run: steps}))
-				var heard told
+				var heard progressLog
 				c := f.client("test", revision, heard.options())
 				params := &sdk.CallToolParams{Name: "steps"}
 				if token != nil {
@@ -74,7 +74,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-func checkGrows(t *testing.T, l *told) {
+func checkGrows(t *testing.T, l *progressLog) {
 	t.Helper()
 	for i := 1; i < len(l.all); i++ {
 		if l.all[i].Progress <= l.all[i-1].Progress || l.when[i].Sub(l.when[i-1]) < progressPause {

@@ -21,17 +21,17 @@ type view struct {
 	next     int64 // the offset there
 }
 
-// speaker is the stream of a piece of text.
-type speaker struct {
+// textStream is the stream of a piece of text.
+type textStream struct {
 	stream  Stream
 	unknown bool
 }
 
 // turn is the state of the last mark. The zero value is stdout without a mark.
 type turn struct {
-	speaker
-	was           speaker // the speaker before
-	before, after int     // length of the text before and after the mark
+	textStream
+	was           textStream // the speaker before
+	before, after int        // length of the text before and after the mark
 }
 
 // read reads [from, to) until the page is full or a gap comes. It returns the beginning of the next page, and whether
@@ -92,7 +92,7 @@ func (v *view) skip(gap *Gap) int64 {
 // write adds a chunk line by line and returns the number of bytes consumed: less than all if the page is full.
 func (v *view) write(c chunk) (n int) {
 	d := v.decoder(c.stream)
-	if len(c.b) > 0 && !v.turnTo(speaker{c.stream, !c.known}) {
+	if len(c.b) > 0 && !v.turnTo(textStream{c.stream, !c.known}) {
 		return 0
 	}
 	for n < len(c.b) {
@@ -111,18 +111,18 @@ func (v *view) write(c chunk) (n int) {
 }
 
 // turnTo switches to s and adds a mark; it reports whether the page has room for the mark and some text.
-func (v *view) turnTo(s speaker) bool {
-	if s == v.turn.speaker || v.want.one() {
+func (v *view) turnTo(s textStream) bool {
+	if s == v.turn.textStream || v.want.one() {
 		return true
 	}
-	if v.unturn(); s == v.turn.speaker {
+	if v.unturn(); s == v.turn.textStream {
 		return true
 	}
 	mark := v.mark(s)
 	if len(v.t.b)+len(mark)+len(replacement)+1 > v.limit {
 		return false
 	}
-	v.turn = turn{speaker: s, was: v.turn.speaker, before: len(v.t.b)}
+	v.turn = turn{textStream: s, was: v.turn.textStream, before: len(v.t.b)}
 	v.t.b = append(v.t.b, mark...)
 	v.t.settle()
 	v.turn.after = len(v.t.b)
@@ -130,7 +130,7 @@ func (v *view) turnTo(s speaker) bool {
 }
 
 // mark returns the mark of s, on a line of its own.
-func (v *view) mark(s speaker) string {
+func (v *view) mark(s textStream) string {
 	mark := "[" + s.stream.String() + "]\n"
 	switch {
 	case v.plain:
@@ -146,10 +146,10 @@ func (v *view) mark(s speaker) string {
 
 // unturn removes the last mark if no text follows it.
 func (v *view) unturn() {
-	if len(v.t.b) == v.turn.after && v.turn.speaker != v.turn.was {
+	if len(v.t.b) == v.turn.after && v.turn.textStream != v.turn.was {
 		v.t.b = v.t.b[:v.turn.before]
 		v.t.settle()
-		v.turn = turn{speaker: v.turn.was, was: v.turn.was}
+		v.turn = turn{textStream: v.turn.was, was: v.turn.was}
 	}
 }
 
@@ -182,7 +182,7 @@ func (v *view) hold(last chunk, to int64) int64 {
 func (v *view) close() {
 	for s := range v.decoders {
 		stream := Stream(s)
-		if v.want.has(run{stream: stream, known: true}) && v.decoder(stream).n > 0 && v.turnTo(speaker{stream: stream}) {
+		if v.want.has(run{stream: stream, known: true}) && v.decoder(stream).n > 0 && v.turnTo(textStream{stream: stream}) {
 			v.decoders[s].close(&v.t, v.limit)
 		}
 	}

@@ -45,7 +45,7 @@ func BenchmarkList(b *testing.B) {
 	w, dir := corpus(b)
 	list := func(b *testing.B, e *Engine) {
 		n := 0
-		if _, err := e.List(context.Background(), root(b, w, dir), nil, func(Found) bool { n++; return true }); err != nil {
+		if _, err := e.List(context.Background(), root(b, w, dir), nil, func(FoundFile) bool { n++; return true }); err != nil {
 			b.Fatal(err)
 		}
 		b.ReportMetric(float64(n), "files")

@@ -97,7 +97,7 @@ func newSurvey(s state, chunks int) *survey {
 
 // note records that file n matches its index entry, so that later searches visit it for its chunks only. It returns
 // false if a chunk is newer than the survey. Each file is noted once; different goroutines may note different files.
-func (s *survey) note(n int, known *tree.Known) bool {
+func (s *survey) note(n int, known *tree.FileFacts) bool {
 	for _, c := range known.Chunks {
 		if int(c.ID) >= len(s.owners) {
 			return false // it was added after the survey began

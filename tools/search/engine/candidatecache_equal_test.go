@@ -38,7 +38,7 @@ func (p planted) guarded(t testing.TB, e *Engine, a ask) (string, bool) {
 
 // Several searches one after the other and at once, between edits, with secrets that change: those that go by what an
 // earlier one learned find the same.
-func TestCalmEqualsCold(t *testing.T) {
+func TestCandidateCacheEqualsCold(t *testing.T) {
 	for seed := range uint64(3) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) { t.Parallel(); calmEqualsCold(t, seed+100, rounds(t, 24)/3) })
 	}
@@ -113,7 +113,7 @@ func calmEqualsCold(t *testing.T, seed uint64, rounds int) {
 }
 
 // Numbers of files around those of a batch, of a word, and of several workers' batches.
-func TestCalmOfAnyNumberOfFiles(t *testing.T) {
+func TestCandidateCacheOfAnyNumberOfFiles(t *testing.T) {
 	p := plant(t, map[string]string{"d/": ""})
 	e := newEngine(t, keen(Watched))
 	have := 0
@@ -151,7 +151,7 @@ func TestCalmOfAnyNumberOfFiles(t *testing.T) {
 }
 
 // Writers, searches that are cut at any time, and the background at once: what remains is right.
-func TestCalmBesideWriters(t *testing.T) {
+func TestCandidateCacheBesideWriters(t *testing.T) {
 	p := plant(t, nil)
 	editor := newEditor(t, 77, p.dir)
 	e := newEngine(t, keen(Watched))
@@ -262,7 +262,7 @@ func TestRenewedIndexIsForgotten(t *testing.T) {
 }
 
 // What happens to names that are not listed ends nothing that was learned.
-func TestCalmBesideALog(t *testing.T) {
+func TestCandidateCacheBesideALog(t *testing.T) {
 	files := smallFiles()
 	files[".ignore"] = "*.log\n"
 	files["d/server.log"] = ""

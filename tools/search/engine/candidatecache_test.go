@@ -26,7 +26,7 @@ func (p planted) visited(t *testing.T, e *Engine, expr string) int {
 
 // Where nothing happens a search visits the files that may hold a match, those that cannot be relied on, and no other; and
 // all of them after anything happened.
-func TestCalm(t *testing.T) {
+func TestCandidateCache(t *testing.T) {
 	files := map[string]string{}
 	for i := range 300 {
 		files[fmt.Sprintf("d%d/f%d.txt", i%7, i)] = fmt.Sprintf("common text\nword number%dx\n", i)
@@ -70,7 +70,7 @@ func TestCalm(t *testing.T) {
 }
 
 // A file that is found to have changed though no event told of it empties the cache.
-func TestCalmEnds(t *testing.T) {
+func TestCandidateCacheEnds(t *testing.T) {
 	p := plant(t, map[string]string{"a.txt": "alpha\n", "b.txt": "bravo\n", "c.txt": "charlie\n"})
 	e := newEngine(t, keen(Watched))
 	p.warm(t, e)

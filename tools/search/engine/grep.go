@@ -56,17 +56,17 @@ type grep struct {
 	stale  atomic.Bool           // a file differs from its cached state
 	short  atomic.Pointer[error] // a shortage of the machine left a file unsearched: the search fails
 
-	next      atomic.Int64 // batch
-	read      atomic.Int64 // bytes
-	free      chan *found  // buffers that were taken and can be reused
-	unindexed atomic.Bool  // a file is not in the index, or differs from it
+	next      atomic.Int64       // batch
+	read      atomic.Int64       // bytes
+	free      chan *resultBuffer // buffers that were taken and can be reused
+	unindexed atomic.Bool        // a file is not in the index, or differs from it
 	mu        sync.Mutex
 	asked     []*tree.File // watched: files whose status matched the index
 }
 
 // batchResults is a part of the results of one batch.
 type batchResults struct {
-	*found
+	*resultBuffer
 	sum  Summary
 	last bool // it is the last part of the batch
 }
@@ -97,7 +97,7 @@ func (g *grep) run(ctx context.Context, take func(Part) bool) (sum Summary) {
 	all := workerGroup{stop: stop}
 	defer all.wait()
 	l := newLines(maxAhead * workers)
-	g.free = make(chan *found, len(l.lines))
+	g.free = make(chan *resultBuffer, len(l.lines))
 	for range workers {
 		all.start(func() { g.work(ctx, l) })
 	}
@@ -144,7 +144,7 @@ func (g *grep) alone(ctx context.Context, take func(Part) bool) (sum Summary) {
 	w := g.worker(ctx)
 	defer w.close()
 	w.scan.window.turn = ownTurn()
-	w.scan.sink.send = func(f *found) bool { return batchResults{found: f}.take(&sum, take) }
+	w.scan.sink.send = func(f *resultBuffer) bool { return batchResults{resultBuffer: f}.take(&sum, take) }
 	for i := range g.batches() {
 		h := w.batch(ctx, i)
 		if w.scan.sink.stopped || !h.take(&sum, take) || ctx.Err() != nil { // if the search stopped, the sum covers the parts that were taken
@@ -165,7 +165,7 @@ func (g *grep) work(ctx context.Context, l *lines) {
 			return
 		}
 		w.scan.window.turn = l.turn(i)
-		w.scan.sink.send = func(f *found) bool { return l.send(ctx, i, batchResults{found: f}) }
+		w.scan.sink.send = func(f *resultBuffer) bool { return l.send(ctx, i, batchResults{resultBuffer: f}) }
 		h := w.batch(ctx, i)
 		h.last = true
 		if !l.send(ctx, i, h) {
@@ -219,12 +219,12 @@ func (w *worker) batch(ctx context.Context, b int) batchResults {
 		}
 	}
 	w.report()
-	return batchResults{found: w.scan.sink.finish(), sum: w.sum}
+	return batchResults{resultBuffer: w.scan.sink.finish(), sum: w.sum}
 }
 
 // visit searches file n if the query wants it. It returns the file's cached state if later searches may rely on that
 // until the next event.
-func (w *worker) visit(ctx context.Context, n int) (cached *tree.Known) {
+func (w *worker) visit(ctx context.Context, n int) (cached *tree.FileFacts) {
 	f := w.files[n]
 	switch { // denied files are counted even if unwanted: the number then reveals nothing about their names
 	case w.guard.denies(n, f):
@@ -284,19 +284,19 @@ func (w *worker) file(ctx context.Context, f *tree.File) error {
 	if w.guard.deniesFile(f, uint64(st.Dev), st.Ino) {
 		return errDenied
 	}
-	return w.content(ctx, f, opened{fd, st, known})
+	return w.content(ctx, f, entryFile{fd, st, known})
 }
 
-// opened is an open file, its status, and its entry in the index.
-type opened struct {
+// entryFile is an open file, its status, and its entry in the index.
+type entryFile struct {
 	fd    int
 	st    *unix.Stat_t
-	known *tree.Known
+	known *tree.FileFacts
 }
 
 // content searches an open file: the parts that the index names if the file matches the index, otherwise the whole
 // file.
-func (w *worker) content(ctx context.Context, f *tree.File, o opened) error {
+func (w *worker) content(ctx context.Context, f *tree.File, o entryFile) error {
 	w.scan.begin(f, w.sum)
 	w.read.Add(o.st.Size)
 	if o.known != nil && w.holds(f, o.known, o.st) && o.known.Text && w.query.Before+w.query.After == 0 && !large(w.parts) {
@@ -311,7 +311,7 @@ func (w *worker) content(ctx context.Context, f *tree.File, o opened) error {
 }
 
 // unchanged reports whether the file still matches the index. Otherwise its parts would be cut in the wrong places.
-func (o *opened) unchanged() bool {
+func (o *entryFile) unchanged() bool {
 	return unix.Fstat(o.fd, o.st) == nil && tree.StampOf(o.st) == o.known.Stamp
 }
 
@@ -327,7 +327,7 @@ func (e *Engine) GrepFile(ctx context.Context, file *os.File, q Query, take func
 	w.scan.matcher.Interrupt(func() bool { return ctx.Err() != nil })
 	defer func() { e.keep(w.scan.window.room) }()
 	w.scan.sink.fresh()
-	w.scan.sink.send = func(f *found) bool { return batchResults{found: f}.take(&sum, take) }
+	w.scan.sink.send = func(f *resultBuffer) bool { return batchResults{resultBuffer: f}.take(&sum, take) }
 	w.scan.begin(nil, Summary{})
 	conn, err := file.SyscallConn() // Fd would make reads block, and some files of /proc have nothing to read
 	if err != nil {
@@ -349,6 +349,6 @@ func (e *Engine) GrepFile(ctx context.Context, file *os.File, q Query, take func
 	if err := w.short.Load(); err != nil {
 		return Summary{}, *err
 	}
-	batchResults{found: w.scan.sink.finish(), sum: w.sum}.take(&sum, take)
+	batchResults{resultBuffer: w.scan.sink.finish(), sum: w.sum}.take(&sum, take)
 	return sum, nil
 }

@@ -38,7 +38,7 @@ func (w *worker) count(err error) {
 }
 
 // known returns the index entry of a file if this search can use it, else nil.
-func (w *worker) known(f *tree.File) *tree.Known {
+func (w *worker) known(f *tree.File) *tree.FileFacts {
 	if !w.indexed {
 		return nil
 	}
@@ -54,7 +54,7 @@ func (w *worker) known(f *tree.File) *tree.Known {
 }
 
 // maybeIn returns the parts of a file that may hold a match.
-func (w *worker) maybeIn(known *tree.Known) []part {
+func (w *worker) maybeIn(known *tree.FileFacts) []part {
 	parts := w.parts[:0]
 	for i, c := range known.Chunks {
 		if !w.maybe.Has(index.ID(c.ID)) {
@@ -70,13 +70,13 @@ func (w *worker) maybeIn(known *tree.Known) []part {
 }
 
 // sure reports whether a file is known to be unchanged without checking its status.
-func (w *worker) sure(f *tree.File, known *tree.Known) bool {
+func (w *worker) sure(f *tree.File, known *tree.FileFacts) bool {
 	return w.watched && f.Sure.Load() && !known.Stamp.Links
 }
 
 // lasting returns the index entry of a file that was just visited, or nil if the next search must visit the file
 // again.
-func (w *worker) lasting(f *tree.File) *tree.Known {
+func (w *worker) lasting(f *tree.File) *tree.FileFacts {
 	known := f.Known.Load()
 	if known == nil || known.Index != w.index.number || known.Opaque || known.Stamp.Links {
 		return nil
@@ -89,7 +89,7 @@ func (w *worker) lasting(f *tree.File) *tree.Known {
 }
 
 // holds reports whether the status of a file matches its index entry.
-func (w *worker) holds(f *tree.File, known *tree.Known, st *unix.Stat_t) bool {
+func (w *worker) holds(f *tree.File, known *tree.FileFacts, st *unix.Stat_t) bool {
 	if tree.StampOf(st) != known.Stamp {
 		f.Known.CompareAndSwap(known, nil)
 		w.unindexed.Store(true)

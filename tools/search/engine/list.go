@@ -9,18 +9,18 @@ import (
 	"toolhost/tools/search/tree"
 )
 
-// Found is a file or link that List found.
-type Found struct {
+// FoundFile is a file or link that List found.
+type FoundFile struct {
 	*tree.File
 	view *view
 	dirs *dirs
 }
 
 // Path returns the path below the root.
-func (f Found) Path() string { return f.view.under(f.Dir) + f.Name }
+func (f FoundFile) Path() string { return f.view.under(f.Dir) + f.Name }
 
 // Modified returns the modification time in nanoseconds since 1970, or 0 if the file was removed.
-func (f Found) Modified() int64 {
+func (f FoundFile) Modified() int64 {
 	var st unix.Stat_t
 	dir, err := f.dirs.fd(f.Dir)
 	if err != nil || unix.Fstatat(dir, f.Name, &st, unix.AT_SYMLINK_NOFOLLOW) != nil {
@@ -31,7 +31,7 @@ func (f Found) Modified() int64 {
 
 // List calls take for each wanted file and link of a tree, in path order, until take returns false or ctx ends. want
 // gets the directory below the root ("" or with a trailing slash) and the name; nil wants all.
-func (e *Engine) List(ctx context.Context, r Root, want func(dir, name string) bool, take func(Found) bool) (Summary, error) {
+func (e *Engine) List(ctx context.Context, r Root, want func(dir, name string) bool, take func(FoundFile) bool) (Summary, error) {
 	v, err := e.open(ctx, r)
 	if err != nil {
 		return Summary{}, err
@@ -55,7 +55,7 @@ func (e *Engine) List(ctx context.Context, r Root, want func(dir, name string) b
 			sum.Skipped.Special++
 		default:
 			sum.Searched++
-			if !take(Found{f, v, open}) {
+			if !take(FoundFile{f, v, open}) {
 				return sum, nil
 			}
 		}

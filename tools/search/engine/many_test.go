@@ -49,7 +49,7 @@ func TestManyFiles(t *testing.T) {
 				settle(t, e)
 			}
 			begun, listed := time.Now(), 0
-			if _, err := e.List(context.Background(), p.root(t), nil, func(Found) bool { listed++; return true }); err != nil || listed != count {
+			if _, err := e.List(context.Background(), p.root(t), nil, func(FoundFile) bool { listed++; return true }); err != nil || listed != count {
 				t.Fatalf("%d listed, %v", listed, err)
 			}
 			t.Logf("list: %v", time.Since(begun))

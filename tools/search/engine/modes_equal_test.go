@@ -10,7 +10,7 @@ import (
 
 // What is below a directory, and what is wanted, is found beside what was learned of the whole tree; searches that are
 // cut at any place leave nothing wrong.
-func TestCalmBesideParts(t *testing.T) {
+func TestCandidateCacheBesideParts(t *testing.T) {
 	files := map[string]string{}
 	for i := range 300 {
 		files[fmt.Sprintf("d%d/f%d.txt", i%7, i)] = fmt.Sprintf("common text\nword number%dx\n", i)

@@ -77,7 +77,7 @@ func agreesWithPlain(t *testing.T, e *Engine, expr, text string, want around) {
 	}
 	q := Query{Pattern: p, Store: true, Before: want.before, After: want.after, Limit: want.limit}
 	got, plain := scanFile(t, e, q, text), plainScan(regexp.MustCompile(expr), text, want)
-	if got.skipped != (Skipped{}) || got.count != plain.count || len(got.lines) != len(plain.lines) {
+	if got.skipped != (SkipCounts{}) || got.count != plain.count || len(got.lines) != len(plain.lines) {
 		t.Fatalf("%q in %d bytes, %+v: skipped %+v, %d lines, %d stored, want %d, %d", expr, len(text), want,
 			got.skipped, got.count, len(got.lines), plain.count, len(plain.lines))
 	}

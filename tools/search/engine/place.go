@@ -236,8 +236,8 @@ func (v *view) under(d *tree.Dir) string { return d.Path[len(v.base):] }
 
 func (v *view) summary() Summary {
 	return Summary{
-		Skipped: Skipped{Unreadable: v.Unreadable},
-		Listed:  Listed{Ignored: v.Ignored, Hidden: v.List.Hidden, Partial: v.Partial},
+		Skipped: SkipCounts{Unreadable: v.Unreadable},
+		Listed:  ListCounts{Ignored: v.Ignored, Hidden: v.List.Hidden, Partial: v.Partial},
 	}
 }
 

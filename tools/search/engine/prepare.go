@@ -173,7 +173,7 @@ type builder struct {
 const maxIndexed = 64 << 20
 
 // wants reports whether a file should be indexed.
-func (b *builder) wants(known *tree.Known) bool {
+func (b *builder) wants(known *tree.FileFacts) bool {
 	return known == nil || known.Index != b.number
 }
 
@@ -194,7 +194,7 @@ func (b *builder) file(f *tree.File) {
 	if racy.At(time.Now(), stamp.Mtime, stamp.Ctime) {
 		return
 	}
-	known := &tree.Known{Stamp: stamp, Index: b.number}
+	known := &tree.FileFacts{Stamp: stamp, Index: b.number}
 	pseudo := st.Size == 0 && !watch.Trusted(fd) // a file of /proc reports size 0 but has content
 	denied := b.guard.deniesFile(f, stamp.Dev, stamp.Ino)
 	if denied || b.full.Load() || st.Size > maxIndexed || pseudo || !b.text(fd, known) {
@@ -206,7 +206,7 @@ func (b *builder) file(f *tree.File) {
 }
 
 // text adds the text of an open file to the index, and reports whether all of it was added.
-func (b *builder) text(fd int, known *tree.Known) bool {
+func (b *builder) text(fd int, known *tree.FileFacts) bool {
 	ctx, cancel := context.WithTimeout(b.end, time.Minute)
 	defer cancel()
 	defer b.window.close()
@@ -238,7 +238,7 @@ type chunkAt struct {
 }
 
 // chunks adds a piece of a file to the index.
-func (b *builder) chunks(known *tree.Known, piece []byte, at chunkAt) (ok bool) {
+func (b *builder) chunks(known *tree.FileFacts, piece []byte, at chunkAt) (ok bool) {
 	ok = true
 	index.Cut(piece, func(chunk []byte, offset int64, line int) {
 		id, there := b.Add(chunk)

@@ -45,12 +45,12 @@ type Part struct {
 // Summary counts the work of a search up to its end.
 type Summary struct {
 	Searched int // files searched by content or ruled out by the index; skipped files are not included
-	Skipped  Skipped
-	Listed   Listed
+	Skipped  SkipCounts
+	Listed   ListCounts
 }
 
-// Skipped counts files that were not searched completely.
-type Skipped struct {
+// SkipCounts counts files that were not searched completely.
+type SkipCounts struct {
 	Denied     int // their names suggest secrets
 	Binary     int // a NUL in the first 64 KiB, and the pattern in the first 256
 	Unreadable int // files and directories
@@ -58,8 +58,8 @@ type Skipped struct {
 	TooLarge   int // a line, or with multiline the file, is above 64 MiB, or a match could take seconds without a chance to interrupt it
 }
 
-// Listed describes the names that the list left out.
-type Listed struct {
+// ListCounts describes the names that the list left out.
+type ListCounts struct {
 	Ignored, Hidden int
 	Partial         bool // the time ran out before everything was listed
 }

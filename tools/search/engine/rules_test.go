@@ -26,7 +26,7 @@ func TestSecretIsNoIgnoreFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		found := 0
-		if _, err := e.List(context.Background(), r, nil, func(Found) bool { found++; return true }); err != nil {
+		if _, err := e.List(context.Background(), r, nil, func(FoundFile) bool { found++; return true }); err != nil {
 			t.Fatal(err)
 		}
 		if found != 2 {

@@ -139,7 +139,7 @@ func (s *scanner) multiline(buf []byte) error {
 	}
 	all, whole := s.matcher.SpansAll(s.pairs[:0], buf, maxLocated)
 	s.pairs = all
-	t := touched{scanner: s, buf: buf}
+	t := touchedLines{scanner: s, buf: buf}
 	for _, m := range all {
 		if m[0] == len(buf) && (m[0] == 0 || buf[m[0]-1] == '\n') {
 			break // an empty match after the last line
@@ -161,8 +161,8 @@ func (s *scanner) multiline(buf []byte) error {
 // maxLocated bounds the matches that a multiline search locates in one text.
 const maxLocated = 200_000
 
-// touched collects the lines that matches touch, and the spans of each match in them.
-type touched struct {
+// touchedLines collects the lines that matches touch, and the spans of each match in them.
+type touchedLines struct {
 	*scanner
 	buf        []byte
 	start, end int // of the current line
@@ -170,7 +170,7 @@ type touched struct {
 }
 
 // match adds a match to the lines that it touches.
-func (t *touched) match(from, to int) error {
+func (t *touchedLines) match(from, to int) error {
 	for at := from; !t.limitReached(); at = t.end + 1 {
 		if t.spans == nil || at > t.end {
 			if err := t.flush(); err != nil {
@@ -190,7 +190,7 @@ func (t *touched) match(from, to int) error {
 }
 
 // flush reports the current line as a hit.
-func (t *touched) flush() error {
+func (t *touchedLines) flush() error {
 	if t.spans == nil || t.limitReached() {
 		return nil
 	}

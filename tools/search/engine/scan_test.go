@@ -22,7 +22,7 @@ type scanned struct {
 	lines   []Line
 	count   int
 	parts   int
-	skipped Skipped
+	skipped SkipCounts
 }
 
 // String returns the lines as grep shows them.
@@ -101,7 +101,7 @@ func TestScan(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			q := Query{Pattern: pattern(t, tc.pattern, match.Options{Multiline: tc.multiline}), Store: true,
 				Before: tc.around, After: tc.around, Limit: tc.limit}
-			if got := scanFile(t, e, q, tc.text); got.skipped != (Skipped{}) || got.String() != tc.out {
+			if got := scanFile(t, e, q, tc.text); got.skipped != (SkipCounts{}) || got.String() != tc.out {
 				t.Errorf("skipped %+v, got\n%swant\n%s", got.skipped, got, tc.out)
 			}
 		})
@@ -124,7 +124,7 @@ func TestScanEncodings(t *testing.T) {
 	many := strings.Repeat("line\r\n", pieceSize/4)
 	tests := []struct {
 		name, text, out string
-		skipped         Skipped
+		skipped         SkipCounts
 	}{
 		{name: "UTF-8 with a mark", text: "\xef\xbb\xbffoo\n", out: "1:foo\n"},
 		{name: "UTF-8 with a mark, long", text: "\xef\xbb\xbffoo\n" + many + "foo\n", out: fmt.Sprintf("1:foo\n%d:foo\n", pieceSize/4+2)},
@@ -133,10 +133,10 @@ func TestScanEncodings(t *testing.T) {
 		{name: "UTF-16 LE, long", text: wide(little, many+"foo"), out: fmt.Sprintf("%d:foo\n", pieceSize/4+1)},
 		{name: "UTF-16 cut in a pair", text: wide(little, "foo") + "\x3d\xd8", out: "1:foo\ufffd\n"},
 		{name: "UTF-16, a mark alone", text: "\xff\xfe"},
-		{name: "UTF-32 is binary", text: "\xff\xfe\x00\x00f\x00\x00\x00foo\n\nfoo\n", skipped: Skipped{Binary: 1}},
-		{name: "NUL", text: "foo\n\x00", skipped: Skipped{Binary: 1}},
+		{name: "UTF-32 is binary", text: "\xff\xfe\x00\x00f\x00\x00\x00foo\n\nfoo\n", skipped: SkipCounts{Binary: 1}},
+		{name: "NUL", text: "foo\n\x00", skipped: SkipCounts{Binary: 1}},
 		{name: "NUL, nothing to find", text: "bar\n\x00"},
-		{name: "NUL in a long file", text: "foo\n\x00" + many, skipped: Skipped{Binary: 1}},
+		{name: "NUL in a long file", text: "foo\n\x00" + many, skipped: SkipCounts{Binary: 1}},
 		{name: "NUL behind the head", text: strings.Repeat("x\n", headSize) + "\x00\nfoo\n", out: fmt.Sprintf("%d:foo\n", headSize+2)},
 		{name: "Latin-1", text: "foo \xe9\n", out: "1:foo \ufffd\n"},
 	}
@@ -190,7 +190,7 @@ func TestScanBounds(t *testing.T) {
 }
 
 // scanSparse searches a file of 10 GB that begins with head and goes on with zeros that nobody stored.
-func scanSparse(t testing.TB, e *Engine, q Query, head string) Skipped {
+func scanSparse(t testing.TB, e *Engine, q Query, head string) SkipCounts {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "sparse")
 	err := os.WriteFile(name, []byte(head), 0o644)

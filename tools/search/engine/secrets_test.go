@@ -23,7 +23,7 @@ func (p planted) guardBy(m *protect.Map) { p.ws.Guard(func() (*protect.Map, erro
 func (p planted) names(t testing.TB, e *Engine) string {
 	t.Helper()
 	var out []string
-	sum, err := e.List(context.Background(), p.root(t), nil, func(f Found) bool { out = append(out, f.Path()); return true })
+	sum, err := e.List(context.Background(), p.root(t), nil, func(f FoundFile) bool { out = append(out, f.Path()); return true })
 	must(t, err)
 	return fmt.Sprint(out, sum)
 }

@@ -7,15 +7,15 @@ const maxHeld = 256 << 10
 
 // sink collects the results of a batch.
 type sink struct {
-	*found
+	*resultBuffer
 	base    int // length of the prefix that a Part's path leaves out
-	free    chan *found
-	send    func(*found) bool
+	free    chan *resultBuffer
+	send    func(*resultBuffer) bool
 	stopped bool // the reader wants no more results
 }
 
-// found is a buffer of results. All lines share one text buffer and one span buffer.
-type found struct {
+// resultBuffer is a buffer of results. All lines share one text buffer and one span buffer.
+type resultBuffer struct {
 	parts []Part
 	lines []Line
 	text  []byte
@@ -27,16 +27,16 @@ type found struct {
 // fresh provides an empty buffer for the next results.
 func (s *sink) fresh() {
 	select {
-	case s.found = <-s.free:
-		f := s.found
-		*f = found{f.parts[:0], f.lines[:0], f.text[:0], f.ends[:0], f.spans[:0], f.marks[:0]}
+	case s.resultBuffer = <-s.free:
+		f := s.resultBuffer
+		*f = resultBuffer{f.parts[:0], f.lines[:0], f.text[:0], f.ends[:0], f.spans[:0], f.marks[:0]}
 	default:
-		s.found = &found{}
+		s.resultBuffer = &resultBuffer{}
 	}
 }
 
 // release returns a buffer for reuse.
-func (f *found) release(free chan *found) {
+func (f *resultBuffer) release(free chan *resultBuffer) {
 	select {
 	case free <- f:
 	default:
@@ -74,8 +74,8 @@ func (s *sink) hand() {
 }
 
 // finish returns the collected results, without files that have none.
-func (s *sink) finish() *found {
-	f := s.found
+func (s *sink) finish() *resultBuffer {
+	f := s.resultBuffer
 	from, begin := 0, 0
 	for i := range f.lines {
 		f.lines[i].Text = f.text[from:f.ends[i]:f.ends[i]]

@@ -15,18 +15,18 @@ func TestFileSwappedBeforeItIsOpened(t *testing.T) {
 	tests := []struct {
 		name string
 		swap func(file, outside string) error
-		want Skipped
+		want SkipCounts
 	}{
-		{"a FIFO", func(file, _ string) error { return unix.Mkfifo(file, 0o644) }, Skipped{Special: 1}},
-		{"a directory", func(file, _ string) error { return os.Mkdir(file, 0o755) }, Skipped{Special: 1}},
-		{"a link", func(file, outside string) error { return os.Symlink(outside, file) }, Skipped{Unreadable: 1}},
+		{"a FIFO", func(file, _ string) error { return unix.Mkfifo(file, 0o644) }, SkipCounts{Special: 1}},
+		{"a directory", func(file, _ string) error { return os.Mkdir(file, 0o755) }, SkipCounts{Special: 1}},
+		{"a link", func(file, outside string) error { return os.Symlink(outside, file) }, SkipCounts{Unreadable: 1}},
 		{"a link to a FIFO", func(file, outside string) error {
 			if err := unix.Mkfifo(outside+"-fifo", 0o644); err != nil {
 				return err
 			}
 			return os.Symlink(outside+"-fifo", file)
-		}, Skipped{Unreadable: 1}},
-		{"nothing", func(string, string) error { return nil }, Skipped{Unreadable: 1}},
+		}, SkipCounts{Unreadable: 1}},
+		{"nothing", func(string, string) error { return nil }, SkipCounts{Unreadable: 1}},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {

@@ -24,7 +24,7 @@ type locator struct {
 	heads     *[256]bool // possible first bytes of a match; nil: a match can be empty
 	anchored  bool       // a match can only begin at the beginning of a text
 	asserts   bool       // the program has assertions about the surroundings of a position
-	now, next ordered
+	now, next threadList
 	todo      []attempt
 	tries     int  // steps of try left in this search
 	quick     bool // few positions need a closer look

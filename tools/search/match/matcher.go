@@ -19,7 +19,7 @@ type Matcher struct {
 	walker walker
 	buf    []byte
 	at     int // lines that begin before this are done: returned, queued in found, or without a match
-	found  found
+	found  lineIter
 	stop   func() bool
 	places *locator // created on demand
 }
@@ -39,7 +39,7 @@ func (p *Pattern) Matcher() *Matcher {
 // Reset begins a new buffer of whole lines; the last line may lack its end. buf must not change before the next
 // Reset.
 func (m *Matcher) Reset(buf []byte) {
-	m.buf, m.at, m.found = buf, 0, found{}
+	m.buf, m.at, m.found = buf, 0, lineIter{}
 	if m.finder != nil {
 		m.finder.Reset(buf)
 	}

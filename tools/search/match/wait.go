@@ -12,8 +12,8 @@ const (
 	maxSame    = 32      // states
 )
 
-// awaited is a byte that every matching line contains. The zero value: none.
-type awaited struct {
+// requiredByte is a byte that every matching line contains. The zero value: none.
+type requiredByte struct {
 	byte
 	known bool // there is such a byte
 	tried bool // waits was computed
@@ -21,14 +21,14 @@ type awaited struct {
 }
 
 // rareByte picks a byte of the conditions that is rare enough.
-func rareByte(required []literal.Clause) awaited {
+func rareByte(required []literal.Clause) requiredByte {
 	for _, clause := range required {
 		n := &clause[0]
 		if len(clause) == 1 && len(n.Text()) == 1 && !n.Fold() && n.Weight() >= waitWeight {
-			return awaited{byte: n.Text()[0], known: true}
+			return requiredByte{byte: n.Text()[0], known: true}
 		}
 	}
-	return awaited{}
+	return requiredByte{}
 }
 
 // waits reports whether only c leads away from the beginning of a line, so that bytes before the first c make no

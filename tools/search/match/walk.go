@@ -22,7 +22,7 @@ type lane struct {
 // same time, so a buffer is cut into four lanes.
 type walker struct {
 	a       *automaton
-	awaited awaited
+	awaited requiredByte
 	buf     []byte
 	lanes   [4]lane
 	walked  int // total bytes

@@ -81,7 +81,7 @@ func (w *worker) lose(d *Dir, err error) {
 // learn reads the rules of d and reports whether they changed.
 func (w *worker) learn(d *Dir, deep bool) bool {
 	var s *sources
-	if !w.options.NoIgnore && w.has != (present{}) {
+	if !w.options.NoIgnore && w.has != (presentNames{}) {
 		s = w.read(d)
 	}
 	deep = deep || !s.same(d.sources)

@@ -22,15 +22,15 @@ type entry struct {
 	kind Kind
 }
 
-// present records the names in a directory that affect the rules.
-type present struct{ repository, gitignore, ignore bool }
+// presentNames records the names in a directory that affect the rules.
+type presentNames struct{ repository, gitignore, ignore bool }
 
 // names collects the names of the directory that is being listed. The buffers are reused from directory to directory.
 type names struct {
 	buf     []byte
 	text    []byte // all names, one after the other
 	entries []entry
-	has     present
+	has     presentNames
 }
 
 // reset makes room for another directory.
@@ -41,7 +41,7 @@ func (n *names) reset() {
 	if cap(n.text) > keepNames {
 		n.text, n.entries = nil, nil
 	}
-	n.text, n.entries, n.has = n.text[:0], n.entries[:0], present{}
+	n.text, n.entries, n.has = n.text[:0], n.entries[:0], presentNames{}
 }
 
 // add adds a name; it returns false if there is no room.

@@ -25,8 +25,8 @@ type File struct {
 	Dir   *Dir
 	Name  string
 	ino   uint64
-	Known atomic.Pointer[Known] // cached knowledge of the content; nil: none
-	Sure  atomic.Bool           // Known is valid without a check of the file's status; set by the users of Known
+	Known atomic.Pointer[FileFacts] // cached knowledge of the content; nil: none
+	Sure  atomic.Bool               // Known is valid without a check of the file's status; set by the users of Known
 	Kind  Kind
 }
 

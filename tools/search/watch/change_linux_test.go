@@ -146,7 +146,7 @@ func plant(t *testing.T) string {
 	return base
 }
 
-func TestChangesAreTold(t *testing.T) {
+func TestChangesAreReported(t *testing.T) {
 	for _, c := range happenings {
 		t.Run(c.name, func(t *testing.T) {
 			checkChange(t, c, c.act)

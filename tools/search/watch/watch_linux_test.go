@@ -82,7 +82,7 @@ func TestAddRefuses(t *testing.T) {
 	}
 }
 
-func TestRemovedDirectoryIsNotTold(t *testing.T) {
+func TestRemovedDirectoryIsNotReported(t *testing.T) {
 	base := plant(t)
 	w := newWatcher(t)
 	id := add(t, w, base+"/d")

@@ -163,14 +163,14 @@ func acknowledge(w http.ResponseWriter) {
 	_ = http.NewResponseController(w).Flush() // a writer that cannot flush sends it when the handler returns
 }
 
-// named is a notification about a thread, or a call of it.
-type named struct {
+// target is a notification about a thread, or a call of it.
+type target struct {
 	Thread string
 	Call   string
 }
 
 // notification reads the body of one of the small requests.
-func (s *Server) notification(w http.ResponseWriter, r *http.Request) (n named, ok bool) {
+func (s *Server) notification(w http.ResponseWriter, r *http.Request) (n target, ok bool) {
 	if !s.notify.take(time.Now()) {
 		write(w, refuse(http.StatusTooManyRequests, "too many requests: send this again"))
 		return n, false
@@ -189,7 +189,7 @@ func (s *Server) notification(w http.ResponseWriter, r *http.Request) (n named, 
 		n.Call, err = text(members, "tool_call_id", maxID)
 	}
 	if err != nil {
-		return named{}, true // ids that no call can have are unknown ones
+		return target{}, true // ids that no call can have are unknown ones
 	}
 	return n, true
 }

@@ -13,8 +13,8 @@ import (
 // store keeps calls that wait for a callback on disk, one file per call, named by a digest. A nil store keeps nothing.
 type store struct{ root *os.Root }
 
-// kept is the content of a file.
-type kept struct {
+// storedCall is the content of a file.
+type storedCall struct {
 	Group    string  `json:"group_id"`
 	ID       string  `json:"id"`
 	CallID   *string `json:"call_id,omitempty"`
@@ -59,7 +59,7 @@ func (s *store) put(c *call, job string) error {
 	if s == nil {
 		return nil
 	}
-	b, err := json.Marshal(kept{c.Group, c.ID, c.CallID, c.Callback, job})
+	b, err := json.Marshal(storedCall{c.Group, c.ID, c.CallID, c.Callback, job})
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func (s *store) remove(c *call) {
 }
 
 // all returns the calls that earlier servers left. It skips files with other names and removes broken ones.
-func (s *store) all() (left []kept, err error) {
+func (s *store) all() (left []storedCall, err error) {
 	dir, err := s.root.Open(".")
 	if err != nil {
 		return nil, err
@@ -105,7 +105,7 @@ func (s *store) all() (left []kept, err error) {
 	return left, nil
 }
 
-func (s *store) read(name string) (k kept, err error) {
+func (s *store) read(name string) (k storedCall, err error) {
 	info, err := s.root.Lstat(name)
 	if err != nil {
 		return k, err
@@ -125,7 +125,7 @@ func (s *store) read(name string) (k kept, err error) {
 	return k, json.Unmarshal(b, &k)
 }
 
-func (k kept) address() address {
+func (k storedCall) address() address {
 	return address{Group: k.Group, ID: k.ID, CallID: k.CallID, Callback: k.Callback}
 }
 

@@ -15,14 +15,14 @@ import (
 
 // toolset is the result of discovery (RAP-01, RAP-04). needsMigration is never set: a session does not move.
 type toolset struct {
-	Name        string     `json:"name"`
-	Description string     `json:"description,omitempty"`
-	Endpoint    string     `json:"endpoint"`
-	Tools       []declared `json:"tools"`
+	Name        string         `json:"name"`
+	Description string         `json:"description,omitempty"`
+	Endpoint    string         `json:"endpoint"`
+	Tools       []declaredTool `json:"tools"`
 }
 
-// declared is one tool of a toolset (RAP-05).
-type declared struct {
+// declaredTool is one tool of a toolset (RAP-05).
+type declaredTool struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description"`
 	InputSchema json.RawMessage `json:"inputSchema"`
@@ -58,10 +58,10 @@ func (s *Server) serveToolset(w http.ResponseWriter, r *http.Request) {
 }
 
 // declare returns the tools that can be called now, in the order of the host's.
-func declare(v host.View) (tools []declared) {
+func declare(v host.View) (tools []declaredTool) {
 	for i, d := range v.Declarations {
 		if in := v.Interfaces[i]; callable(d, in) {
-			tools = append(tools, declared{
+			tools = append(tools, declaredTool{
 				Name: d.Name, Description: d.Description, InputSchema: in.ModelInputSchema,
 				Annotations: annotations{
 					ReadOnly: in.IsReadOnly == true, Destructive: in.IsReadOnly != true && in.IsDestructive != false,

@@ -46,7 +46,7 @@ func (f *Family) hello(params json.RawMessage) (any, error) {
 		}
 	}
 	if person := f.o.Person; person != nil {
-		f.vetted = Vetted{Why: "this session takes no answers here"}
+		f.vetted = PeerVerdict{Why: "this session takes no answers here"}
 		if person.Vet != nil && p.Approvals {
 			f.vetted = person.Vet(p.Code)
 			said["approvals"] = f.vetted

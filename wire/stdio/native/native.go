@@ -35,14 +35,14 @@ type Options struct {
 // Person configures the service for the person of a session, who uses another terminal than the client: the status, some calls,
 // and prompts if the person may answer them.
 type Person struct {
-	Tools    []string                 // that they may call
-	Vet      func(code string) Vetted // whether the peer may answer prompts; code is the session's, if the peer knows it
-	Warnings func() []string          // for the person
-	Reload   func() error             // puts settings in force that are held back
+	Tools    []string                      // that they may call
+	Vet      func(code string) PeerVerdict // whether the peer may answer prompts; code is the session's, if the peer knows it
+	Warnings func() []string               // for the person
+	Reload   func() error                  // puts settings in force that are held back
 }
 
-// Vetted says whether a peer may answer prompts.
-type Vetted struct {
+// PeerVerdict says whether a peer may answer prompts.
+type PeerVerdict struct {
 	May       bool           `json:"may_answer"`
 	Why       string         `json:"why,omitempty"`        // not
 	NeedsCode bool           `json:"needs_code,omitempty"` // the code that the session shows would change that
@@ -58,7 +58,7 @@ type Family struct {
 	inFlight map[string]bool // ids of requests without a response
 	slow     sync.WaitGroup  // requests that are answered beside the host's calls
 	detach   func()          // takes back that the client answers prompts; nil if it does not
-	vetted   Vetted          // of the person at the other end
+	vetted   PeerVerdict     // of the person at the other end
 }
 
 // New returns the family.

@@ -41,7 +41,7 @@ func Log(dir, name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	i := slices.IndexFunc(sessions, func(s persist.Used) bool { return strings.HasPrefix(string(s.ID), name) })
+	i := slices.IndexFunc(sessions, func(s persist.RecentSession) bool { return strings.HasPrefix(string(s.ID), name) })
 	switch {
 	case i >= 0:
 		return filepath.Join(dir, string(sessions[i].ID), persist.LogName), nil
@@ -63,7 +63,7 @@ func isFile(path string) bool {
 }
 
 // recent are the sessions, the last used first.
-func recent(dir string) ([]persist.Used, error) {
+func recent(dir string) ([]persist.RecentSession, error) {
 	sessions, err := persist.Recent(dir, time.Now())
 	if err != nil {
 		return nil, fmt.Errorf("list sessions: %w", err)

@@ -78,7 +78,7 @@ func Caches(o cache.Limits) ([]cache.Entry, error) {
 }
 
 // Newer is a warning about sessions of a newer version, which are not removed; "" for none.
-func Newer(found persist.Pruned) string {
+func Newer(found persist.PruneReport) string {
 	if len(found.Newer) == 0 {
 		return ""
 	}

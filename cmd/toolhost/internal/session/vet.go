@@ -40,27 +40,27 @@ func (s *Session) holdsSettings() bool {
 
 // vet says whether the process at the other end of a connection may answer prompts: a person at a terminal, and no command of a session.
 // The full sandbox hides the socket; below it this check is the only one.
-func (s *Session) vet(conn net.Conn) func(code string) native.Vetted {
+func (s *Session) vet(conn net.Conn) func(code string) native.PeerVerdict {
 	why, terminal := "the process at the other end is not known", false
 	socket.Peer(conn, func(pid int) { why, terminal = caller.Suspect(pid), caller.HasTerminal(pid) })
 	tries := 0
-	return func(code string) native.Vetted {
+	return func(code string) native.PeerVerdict {
 		switch {
 		case why != "":
-			return native.Vetted{Why: why}
+			return native.PeerVerdict{Why: why}
 		case !s.needsCode():
-			return native.Vetted{May: true, Scopes: prompt.Scopes}
+			return native.PeerVerdict{May: true, Scopes: prompt.Scopes}
 		case !terminal:
-			return native.Vetted{Why: "commands of this session run without a sandbox, so that answers are taken from a terminal only"}
+			return native.PeerVerdict{Why: "commands of this session run without a sandbox, so that answers are taken from a terminal only"}
 		case tries >= maxTries:
-			return native.Vetted{Why: "too many wrong codes: connect again"}
+			return native.PeerVerdict{Why: "too many wrong codes: connect again"}
 		case !s.isCode(code):
 			if code != "" {
 				tries++
 			}
-			return native.Vetted{NeedsCode: true, Why: "commands of this session run without a sandbox: give the code that the session shows"}
+			return native.PeerVerdict{NeedsCode: true, Why: "commands of this session run without a sandbox: give the code that the session shows"}
 		}
-		return native.Vetted{May: true, Scopes: prompt.Scopes}
+		return native.PeerVerdict{May: true, Scopes: prompt.Scopes}
 	}
 }
 

@@ -1,16 +1,16 @@
 package match
 
-// found iterates over the lines that a walker found, in order. The zero value has none.
-type found struct {
+// lineIter iterates over the lines that a walker lineIter, in order. The zero value has none.
+type lineIter struct {
 	lanes *[4]lane
 	lane  int
 	i     int
 }
 
-func (f *found) set(lanes *[4]lane) { *f = found{lanes: lanes} }
+func (f *lineIter) set(lanes *[4]lane) { *f = lineIter{lanes: lanes} }
 
 // next returns the next line that begins at or after from.
-func (f *found) next(from int) (line span, ok bool) {
+func (f *lineIter) next(from int) (line span, ok bool) {
 	for f.lanes != nil {
 		hits := f.lanes[f.lane].hits
 		for f.i < len(hits) {

@@ -7,9 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// held records the entries that the maps of one session covered so far. Entries covered earlier have precedence, so that commands cannot take their
+// coverHistory records the entries that the maps of one session covered so far. Entries covered earlier have precedence, so that commands cannot take their
 // masks away, or hide them from the walk, by making new names. Only one scan uses it at a time; the zero value is empty.
-type held struct {
+type coverHistory struct {
 	order    map[string]int // when each entry was first covered
 	kept     []Entry        // the same
 	git      map[string]string
@@ -26,10 +26,10 @@ type outside struct {
 }
 
 // forget drops what another list of secrets makes different.
-func (h *held) forget() { h.listings, h.deny, h.outside = nil, nil, outside{} }
+func (h *coverHistory) forget() { h.listings, h.deny, h.outside = nil, nil, outside{} }
 
 // compiled returns the list of secrets. It is shared, and not to be changed.
-func (h *held) compiled(o Options, roots []string) (*denyList, error) {
+func (h *coverHistory) compiled(o Options, roots []string) (*denyList, error) {
 	if h.deny != nil {
 		return h.deny, nil
 	}
@@ -59,7 +59,7 @@ const (
 )
 
 // note remembers the entries that a map covers.
-func (h *held) note(m *Map) {
+func (h *coverHistory) note(m *Map) {
 	if h.order == nil {
 		h.order, h.git = make(map[string]int), make(map[string]string)
 	}
@@ -77,7 +77,7 @@ func (h *held) note(m *Map) {
 }
 
 // first returns when an entry was first covered; entries never covered before come last.
-func (h *held) first(e Entry) int {
+func (h *coverHistory) first(e Entry) int {
 	if at, ok := h.order[e.Path]; ok {
 		return at
 	}
@@ -101,7 +101,7 @@ func (w *walk) relisted(it item, fd int) bool {
 
 // keepListing keeps the relevant entries of a large directory that was listed completely. It leaves out files that no rule can
 // match.
-func (w *walk) keepListing(in opened, begun time.Time) {
+func (w *walk) keepListing(in openDir, begun time.Time) {
 	var stat unix.Stat_t
 	if len(w.children) < largeListing || in.touched || unix.Fstat(in.fd, &stat) != nil {
 		return

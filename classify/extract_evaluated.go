@@ -9,7 +9,7 @@ import (
 )
 
 // reevaluator looks at text that the shell evaluates a second time.
-type reevaluator struct{ *gleaner }
+type reevaluator struct{ *extractor }
 
 // code looks at text that may be evaluated, if it holds a substitution, also one that is there when its quotes are taken away.
 func (g reevaluator) code(text string, at syntax.Pos) {

@@ -5,8 +5,8 @@ import "slices"
 // maxAlone bounds the running calls whose clients have a question and that no request waits for.
 const maxAlone = 64
 
-// held notes the ways to the result of a call. flights.mu guards it.
-type held struct {
+// resultHandles notes the ways to the result of a call. flights.mu guards it.
+type resultHandles struct {
 	handed  bool // a client was given its state
 	task    bool // a client was given a task for it
 	waiting int  // requests

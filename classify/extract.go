@@ -11,9 +11,9 @@ import (
 	"toolhost/classify/program"
 )
 
-// gleaner is the lenient analysis: it gathers everything that may be a command, anywhere and whether or not it would run, and finds
+// extractor is the lenient analysis: it gathers everything that may be a command, anywhere and whether or not it would run, and finds
 // destructive ones. It reads words as they are spelled. It may gather too much; where it may have missed something, it says so.
-type gleaner struct {
+type extractor struct {
 	*scratch
 	speller
 
@@ -31,9 +31,9 @@ const (
 	maxTexts     = 10     // texts in one another
 )
 
-// glean gathers from a text that is parsed; from one that cannot be to its end, by its tree as far as that goes, and from the
+// extract gathers from a text that is parsed; from one that cannot be to its end, by its tree as far as that goes, and from the
 // rest as well as can be done without.
-func (g *gleaner) glean(text string, tree parsed) {
+func (g *extractor) extract(text string, tree parseResult) {
 	g.stmts(tree.stmts)
 	if !tree.failed {
 		return
@@ -53,7 +53,7 @@ func parsedTo(stmts []*syntax.Stmt, text string) int {
 	return min(int(stmts[len(stmts)-1].End().Offset()), len(text))
 }
 
-func (g *gleaner) stmts(list []*syntax.Stmt) {
+func (g *extractor) stmts(list []*syntax.Stmt) {
 	if g.nodes == nil {
 		g.nodes = g.few[:0]
 	}
@@ -63,7 +63,7 @@ func (g *gleaner) stmts(list []*syntax.Stmt) {
 }
 
 // visit looks at a node and goes to those in it; nil is behind them.
-func (g *gleaner) visit(n syntax.Node) bool {
+func (g *extractor) visit(n syntax.Node) bool {
 	switch x := n.(type) {
 	case nil:
 		g.leave()
@@ -83,7 +83,7 @@ func (g *gleaner) visit(n syntax.Node) bool {
 	return true
 }
 
-func (g *gleaner) node(n syntax.Node) {
+func (g *extractor) node(n syntax.Node) {
 	switch x := n.(type) {
 	case *syntax.CallExpr:
 		g.call(x)
@@ -121,7 +121,7 @@ func (g *gleaner) node(n syntax.Node) {
 	}
 }
 
-func (g *gleaner) call(x *syntax.CallExpr) {
+func (g *extractor) call(x *syntax.CallExpr) {
 	if len(x.Args) == 0 {
 		return
 	}
@@ -135,7 +135,7 @@ func (g *gleaner) call(x *syntax.CallExpr) {
 }
 
 // argv gathers the words of one command, and behind it what that runs.
-func (g *gleaner) argv(argv []string, at syntax.Pos) {
+func (g *extractor) argv(argv []string, at syntax.Pos) {
 	if len(argv) == 0 {
 		return
 	}
@@ -144,7 +144,7 @@ func (g *gleaner) argv(argv []string, at syntax.Pos) {
 }
 
 // behind records data that a command destroys, and gathers the commands that it runs.
-func (g *gleaner) behind(argv []string, at syntax.Pos) {
+func (g *extractor) behind(argv []string, at syntax.Pos) {
 	if g.depth++; g.depth < maxDepth {
 		if name := path.Base(argv[0]); argv[0] != "" {
 			g.destroys(name, argv, at)
@@ -157,7 +157,7 @@ func (g *gleaner) behind(argv []string, at syntax.Pos) {
 }
 
 // destroys asks what is known of a program whether one command destroys, within limits.
-func (g *gleaner) destroys(name string, argv []string, at syntax.Pos) {
+func (g *extractor) destroys(name string, argv []string, at syntax.Pos) {
 	if g.steps++; g.steps > maxLooks {
 		g.over = true
 		return
@@ -174,7 +174,7 @@ func (g *gleaner) destroys(name string, argv []string, at syntax.Pos) {
 }
 
 // runs gathers what a program runs: text in some language, commands among its words, or both.
-func (g *gleaner) runs(name string, argv []string, at syntax.Pos) {
+func (g *extractor) runs(name string, argv []string, at syntax.Pos) {
 	carried := carries(name)
 	by := carried.Text
 	wraps := carried.Command || g.runners[name] || strings.Contains(name, agenttool.Unread)
@@ -200,7 +200,7 @@ func (g *gleaner) runs(name string, argv []string, at syntax.Pos) {
 func isOption(word string) bool { return strings.HasPrefix(word, "-") }
 
 // coded gathers from the builtins whose words are code as a whole, and reports whether it is one of them.
-func (g *gleaner) coded(name string, argv []string, at syntax.Pos) bool {
+func (g *extractor) coded(name string, argv []string, at syntax.Pos) bool {
 	words := argv[1:]
 	if len(words) > 0 && words[0] == "--" {
 		words = words[1:]
@@ -217,7 +217,7 @@ func (g *gleaner) coded(name string, argv []string, at syntax.Pos) bool {
 }
 
 // declare gathers export, declare and their like, which the parser takes apart: export A=b.
-func (g *gleaner) declare(x *syntax.DeclClause) {
+func (g *extractor) declare(x *syntax.DeclClause) {
 	argv := make([]string, 1, 1+len(x.Args))
 	argv[0] = x.Variant.Value
 	for _, a := range x.Args {
@@ -243,7 +243,7 @@ func (g *gleaner) declare(x *syntax.DeclClause) {
 	g.mention(argv)
 }
 
-func (g *gleaner) let(x *syntax.LetClause) {
+func (g *extractor) let(x *syntax.LetClause) {
 	argv := []string{"let"}
 	for _, e := range x.Exprs {
 		text := agenttool.Unread
@@ -257,7 +257,7 @@ func (g *gleaner) let(x *syntax.LetClause) {
 }
 
 // time gathers the keyword as a wrapper; the measured command is gathered by itself.
-func (g *gleaner) time(x *syntax.TimeClause) {
+func (g *extractor) time(x *syntax.TimeClause) {
 	argv := []string{"time"}
 	if x.PosixFormat {
 		argv = append(argv, "-p")
@@ -274,7 +274,7 @@ func (g *gleaner) time(x *syntax.TimeClause) {
 }
 
 // coprocess gathers a command whose words of the form a=b the parser takes for assignments, wherever they stand.
-func (g *gleaner) coprocess(x *syntax.CoprocClause) {
+func (g *extractor) coprocess(x *syntax.CoprocClause) {
 	argv := []string{"coproc"}
 	call, ok := x.Stmt.Cmd.(*syntax.CallExpr)
 	if !ok || len(call.Args) == 0 {
@@ -296,7 +296,7 @@ func (g *gleaner) coprocess(x *syntax.CoprocClause) {
 }
 
 // runsText looks at text that a command at some place surely runs, and keeps it for the paths in it.
-func (g *gleaner) runsText(text string, at syntax.Pos) {
+func (g *extractor) runsText(text string, at syntax.Pos) {
 	if c := (code{text, place{int(at.Line()), int(at.Col())}}); len(g.codes) < maxCodes {
 		if g.inner != nil {
 			c.at = *g.inner
@@ -307,7 +307,7 @@ func (g *gleaner) runsText(text string, at syntax.Pos) {
 }
 
 // text looks at text that a shell may run, or surely does.
-func (g *gleaner) text(text string, at syntax.Pos, surely bool) {
+func (g *extractor) text(text string, at syntax.Pos, surely bool) {
 	if strings.Trim(text, splitBytes) == "" || text == agenttool.Unread && !surely {
 		return
 	}
@@ -331,7 +331,7 @@ func (g *gleaner) text(text string, at syntax.Pos, surely bool) {
 	g.texts++
 	tree, before := understood(text), len(g.assigned)
 	g.hidden = g.hidden || surely && tree.failed
-	g.glean(text, tree)
+	g.extract(text, tree)
 	for _, name := range g.assigned[before:] {
 		g.tear(name) // it may run in another process, or not at all
 	}

@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// queued is a session on a disk that may stall at any step. All disk access runs in a queue, or in a goroutine
+// queuedSession is a session on a disk that may stall at any step. All disk access runs in a queue, or in a goroutine
 // outside of it, so that callers can limit their wait.
-type queued struct {
+type queuedSession struct {
 	*disk
 	line *appender
 }
 
-func newQueued(d *disk, l limits) *queued { return &queued{d, &appender{limits: l}} }
+func newQueued(d *disk, l limits) *queuedSession { return &queuedSession{d, &appender{limits: l}} }
 
-func (q *queued) submit(events [][]byte, written func(first int64)) *Pending {
+func (q *queuedSession) submit(events [][]byte, written func(first int64)) *Pending {
 	p := &Pending{do: q.write, events: events, written: written}
 	for _, e := range events {
 		p.size += len(e)
@@ -30,14 +30,14 @@ func (q *queued) submit(events [][]byte, written func(first int64)) *Pending {
 }
 
 // write runs the step of a group of events.
-func (q *queued) write(p *Pending) {
+func (q *queuedSession) write(p *Pending) {
 	if p.first, p.err = q.append(p.events); p.err == nil && p.written != nil {
 		p.written(p.first)
 	}
 }
 
 // lose counts events that did not fit into the queue. The count is recorded after the queued events.
-func (q *queued) lose(events int) {
+func (q *queuedSession) lose(events int) {
 	at := q.o.Now()
 	q.line.mu.Lock()
 	defer q.line.mu.Unlock()
@@ -52,12 +52,12 @@ func (q *queued) lose(events int) {
 	}})
 }
 
-func (q *queued) stalled() bool { return q.line.stalled() }
+func (q *queuedSession) stalled() bool { return q.line.stalled() }
 
-func (q *queued) touch() { q.step(q.disk.touch) }
+func (q *queuedSession) touch() { q.step(q.disk.touch) }
 
 // step queues a function whose only result is an error.
-func (q *queued) step(do func() error) *Pending {
+func (q *queuedSession) step(do func() error) *Pending {
 	p := &Pending{do: func(p *Pending) { p.err = do() }}
 	if err := q.line.put(p); err != nil {
 		return failed(err)
@@ -65,11 +65,11 @@ func (q *queued) step(do func() error) *Pending {
 	return p
 }
 
-func (q *queued) reserve(ctx context.Context) error { return q.step(q.disk.reserve).within(ctx) }
+func (q *queuedSession) reserve(ctx context.Context) error { return q.step(q.disk.reserve).within(ctx) }
 
 // flush waits for the queue, and then for the disk outside of the queue, so that later records need not wait for this
 // sync.
-func (q *queued) flush(ctx context.Context) error {
+func (q *queuedSession) flush(ctx context.Context) error {
 	if err := q.step(func() error { return nil }).within(ctx); err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (q *queued) flush(ctx context.Context) error {
 	return p.within(ctx)
 }
 
-func (q *queued) since(seq int64, limit int) ([]Entry, bool, error) {
+func (q *queuedSession) since(seq int64, limit int) ([]Entry, bool, error) {
 	type page struct {
 		entries []Entry
 		more    bool
@@ -93,7 +93,7 @@ func (q *queued) since(seq int64, limit int) ([]Entry, bool, error) {
 	return found.entries, found.more, err
 }
 
-func (q *queued) create(file string) (sink, error) {
+func (q *queuedSession) create(file string) (sink, error) {
 	var hand handover
 	var made sink
 	p := q.step(func() (err error) {
@@ -117,23 +117,23 @@ func (q *queued) create(file string) (sink, error) {
 }
 
 // noteRef stores a reference in order, so that a reader that opens the payload afterwards finds it.
-func (q *queued) noteRef(line []byte) {
+func (q *queuedSession) noteRef(line []byte) {
 	_, _ = q.step(func() error { q.disk.noteRef(line); return nil }).Wait(q.patience())
 }
 
-func (q *queued) open(file string) (source, error) {
+func (q *queuedSession) open(file string) (source, error) {
 	return within(q.line.limits.write, func() (source, error) { return q.disk.open(file) }, func(s source) { _ = s.close() })
 }
 
 // patience returns how long a caller without a deadline waits for the disk.
-func (q *queued) patience() time.Duration {
+func (q *queuedSession) patience() time.Duration {
 	if q.stalled() {
 		return 0
 	}
 	return q.line.limits.write
 }
 
-func (q *queued) close() error {
+func (q *queuedSession) close() error {
 	p := q.line.last(func(p *Pending) { p.err = q.disk.close() })
 	if p == nil {
 		return nil

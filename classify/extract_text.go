@@ -10,7 +10,7 @@ import (
 )
 
 // foreign looks at texts in the languages that programs take.
-type foreign struct{ *gleaner }
+type foreign struct{ *extractor }
 
 // takes looks at the words of a command that takes text in some language: of a shell, a script, a database, an editor.
 func (g foreign) takes(by program.Language, name string, argv []string, at syntax.Pos) {

@@ -47,8 +47,8 @@ type manner struct {
 
 const maxSpelt = 3 // substitutions in one another whose text is put together
 
-// spelled are the words of a command as they are spelled, in up to three ways.
-type spelled struct {
+// spellings are the words of a command as they are spellings, in up to three ways.
+type spellings struct {
 	argv  []string // each word as it stands
 	split []string // the words after tilde expansion and word splitting; nil if the same as argv
 	open  []string // with Unread for patterns of names, and for variables that may hold something else; nil if there are none
@@ -56,7 +56,7 @@ type spelled struct {
 	single uint64 // of the first words of argv those that are one word each, although they are not known
 }
 
-func (s *spelled) add(word string) {
+func (s *spellings) add(word string) {
 	s.argv = append(s.argv, word)
 	if s.split != nil {
 		s.split = append(s.split, word)
@@ -67,7 +67,7 @@ func (s *spelled) add(word string) {
 }
 
 // addSplit adds a word that becomes those instead.
-func (s *spelled) addSplit(word string, into []string) {
+func (s *spellings) addSplit(word string, into []string) {
 	if s.split == nil {
 		s.split = append(make([]string, 0, cap(s.argv)+len(into)), s.argv...)
 	}
@@ -77,7 +77,7 @@ func (s *spelled) addSplit(word string, into []string) {
 }
 
 // addOpen adds a word with two spellings: the likely one, and one that is Unread where the shell may expand to something else.
-func (s *spelled) addOpen(word, open string) {
+func (s *spellings) addOpen(word, open string) {
 	if s.open == nil {
 		s.open = append(make([]string, 0, cap(s.argv)), s.argv...)
 	}
@@ -87,7 +87,7 @@ func (s *spelled) addOpen(word, open string) {
 }
 
 // reopen says of the last word how much of it is sure.
-func (s *spelled) reopen(open string) {
+func (s *spellings) reopen(open string) {
 	if s.open == nil {
 		s.open = append(make([]string, 0, cap(s.argv)), s.argv...)
 	}
@@ -95,8 +95,8 @@ func (s *spelled) reopen(open string) {
 }
 
 // spellings returns the texts of words, after their braces, as far as they are literal.
-func (sp *speller) spellings(words []*syntax.Word) spelled {
-	s := spelled{argv: make([]string, 0, len(words))}
+func (sp *speller) spellings(words []*syntax.Word) spellings {
+	s := spellings{argv: make([]string, 0, len(words))}
 	for _, word := range words {
 		if text, ok := plainWord(word); ok && !sp.marked {
 			s.add(text)
@@ -111,7 +111,7 @@ func (sp *speller) spellings(words []*syntax.Word) spelled {
 
 // braced adds the words that braces make, and reports whether there are any. Where bash may find braces that the parser
 // does not, {a},b}, what they make is not known.
-func (sp *speller) braced(s *spelled, word *syntax.Word) bool {
+func (sp *speller) braced(s *spellings, word *syntax.Word) bool {
 	split := *word
 	found := syntax.SplitBraces(&split) && hasBraceExp(split.Parts)
 	if !found && !mayBrace(word.Parts) {
@@ -155,7 +155,7 @@ func plainWord(word *syntax.Word) (string, bool) {
 }
 
 // word adds one word without braces.
-func (sp *speller) word(s *spelled, word *syntax.Word) {
+func (sp *speller) word(s *spellings, word *syntax.Word) {
 	sp.unsure = false
 	text, bare := sp.spelling(word.Parts), expands(word)
 	unsure := sp.unsure || hasPattern(word) || bare && strings.ContainsAny(text, "*?[")

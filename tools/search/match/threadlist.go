@@ -8,8 +8,8 @@ type thread struct {
 	begin int
 }
 
-// ordered holds the threads at one position by priority.
-type ordered struct {
+// threadList holds the threads at one position by priority.
+type threadList struct {
 	prog    *syntax.Prog
 	threads []thread
 	seen    []uint32 // for each instruction, the round of its last visit
@@ -18,11 +18,11 @@ type ordered struct {
 	steps   int      // visits since clear
 }
 
-func newOrdered(prog *syntax.Prog) ordered {
-	return ordered{prog: prog, seen: make([]uint32, len(prog.Inst)), round: 1}
+func newOrdered(prog *syntax.Prog) threadList {
+	return threadList{prog: prog, seen: make([]uint32, len(prog.Inst)), round: 1}
 }
 
-func (o *ordered) clear() {
+func (o *threadList) clear() {
 	o.threads, o.steps = o.threads[:0], 0
 	if o.round++; o.round == 0 {
 		clear(o.seen)
@@ -31,7 +31,7 @@ func (o *ordered) clear() {
 }
 
 // add appends all instructions that are reachable from pc without consuming a rune, if these assertions hold.
-func (o *ordered) add(pc uint32, begin int, holds syntax.EmptyOp) {
+func (o *threadList) add(pc uint32, begin int, holds syntax.EmptyOp) {
 	o.todo = append(o.todo[:0], pc)
 	for len(o.todo) > 0 {
 		pc = o.todo[len(o.todo)-1]

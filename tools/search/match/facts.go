@@ -12,8 +12,8 @@ import (
 // maxClauses bounds the conditions that are kept for an expression.
 const maxClauses = 16
 
-// known describes every match of an expression.
-type known struct {
+// matchFacts describes every match of an expression.
+type matchFacts struct {
 	texts   texts            // the match is one of these; nil: unknown
 	loose   bool             // not every one of texts is a match
 	repeats texts            // the match begins and ends with one of these; nil: unknown
@@ -21,7 +21,7 @@ type known struct {
 }
 
 // all returns the conditions that every match fulfils, most selective first.
-func (k known) all() []literal.Clause {
+func (k matchFacts) all() []literal.Clause {
 	all := k.clauses
 	if c := k.texts.clause(); c != nil {
 		all = append(slices.Clip(all), c)
@@ -43,13 +43,13 @@ func best(clauses []literal.Clause) []literal.Clause {
 }
 
 // learn derives the conditions on every match of re.
-func learn(re *syntax.Regexp) known {
+func learn(re *syntax.Regexp) matchFacts {
 	switch re.Op {
 	case syntax.OpEmptyMatch:
-		return known{texts: texts{{}}}
+		return matchFacts{texts: texts{{}}}
 	case syntax.OpBeginLine, syntax.OpEndLine, syntax.OpBeginText, syntax.OpEndText, syntax.OpWordBoundary,
 		syntax.OpNoWordBoundary:
-		return known{texts: texts{{}}, loose: true}
+		return matchFacts{texts: texts{{}}, loose: true}
 	case syntax.OpLiteral, syntax.OpConcat, syntax.OpCapture:
 		return learnSequence(re)
 	case syntax.OpCharClass:
@@ -58,30 +58,30 @@ func learn(re *syntax.Regexp) known {
 		return learnAlternate(re)
 	case syntax.OpQuest:
 		if sub := learn(re.Sub[0]); sub.texts != nil && len(sub.texts) < maxTexts {
-			return known{texts: append(slices.Clone(sub.texts), text{}), loose: sub.loose}
+			return matchFacts{texts: append(slices.Clone(sub.texts), text{}), loose: sub.loose}
 		}
 	case syntax.OpPlus:
 		sub := learn(re.Sub[0])
-		return known{repeats: sub.texts, clauses: sub.all()}
+		return matchFacts{repeats: sub.texts, clauses: sub.all()}
 	}
-	return known{}
+	return matchFacts{}
 }
 
 // learnClass handles small character classes.
-func learnClass(re *syntax.Regexp) known {
+func learnClass(re *syntax.Regexp) matchFacts {
 	var runes []rune
 	for i := 0; i+1 < len(re.Rune); i += 2 {
 		for r := re.Rune[i]; r <= re.Rune[i+1]; r++ {
 			if len(runes) == 2*maxTexts || !plain(r) {
-				return known{}
+				return matchFacts{}
 			}
 			runes = append(runes, r)
 		}
 	}
 	if all := anyOf(runes); 0 < len(all) && len(all) <= maxTexts {
-		return known{texts: all}
+		return matchFacts{texts: all}
 	}
-	return known{}
+	return matchFacts{}
 }
 
 // plain reports whether r has a single encoding in a text. U+FFFD also matches every invalid byte, a line may end in
@@ -89,8 +89,8 @@ func learnClass(re *syntax.Regexp) known {
 func plain(r rune) bool { return r != utf8.RuneError && r != '\n' && utf8.ValidRune(r) }
 
 // learnAlternate collects all texts, or else the best condition of each alternative.
-func learnAlternate(re *syntax.Regexp) known {
-	whole, either := known{texts: texts{}}, literal.Clause{}
+func learnAlternate(re *syntax.Regexp) matchFacts {
+	whole, either := matchFacts{texts: texts{}}, literal.Clause{}
 	for _, alternative := range re.Sub {
 		sub := learn(alternative)
 		whole.loose = whole.loose || sub.loose
@@ -116,20 +116,20 @@ func learnAlternate(re *syntax.Regexp) known {
 
 // sequence joins the conditions of consecutive expressions.
 type sequence struct {
-	known
+	matchFacts
 	run    texts // texts of the last expressions, as far as they are known
 	broken bool  // the texts of an earlier expression are unknown
 }
 
-func learnSequence(re *syntax.Regexp) known {
+func learnSequence(re *syntax.Regexp) matchFacts {
 	s := sequence{run: texts{{}}}
 	s.add(re)
 	if !s.broken {
 		s.texts = s.run
-		return s.known
+		return s.matchFacts
 	}
 	s.emit(s.run)
-	return s.known
+	return s.matchFacts
 }
 
 // add appends an expression.

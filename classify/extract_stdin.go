@@ -12,7 +12,7 @@ import (
 )
 
 // feeder looks at the input that programs get on stdin.
-type feeder struct{ *gleaner }
+type feeder struct{ *extractor }
 
 // redirects looks at text that is fed to a program, and at writes to disks.
 func (g feeder) redirects(s *syntax.Stmt) {

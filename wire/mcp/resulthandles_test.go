@@ -23,11 +23,11 @@ func TestLeave(t *testing.T) {
 		wanted, alone bool
 	}{
 		{"nobody knows it", &flight{open: open}, false, false},
-		{"another waits", &flight{held: held{waiting: 1}}, true, false},
-		{"a task", &flight{held: held{task: true}}, true, false},
-		{"its client is asked", &flight{open: open, held: held{handed: true}}, true, true},
-		{"its client has answered", &flight{open: answered, held: held{handed: true}}, false, true},
-		{"it has ended", &flight{held: held{handed: true}, ended: ended}, false, false},
+		{"another waits", &flight{resultHandles: resultHandles{waiting: 1}}, true, false},
+		{"a task", &flight{resultHandles: resultHandles{task: true}}, true, false},
+		{"its client is asked", &flight{open: open, resultHandles: resultHandles{handed: true}}, true, true},
+		{"its client has answered", &flight{open: answered, resultHandles: resultHandles{handed: true}}, false, true},
+		{"it has ended", &flight{resultHandles: resultHandles{handed: true}, ended: ended}, false, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var fs flights

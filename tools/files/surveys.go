@@ -14,8 +14,8 @@ import (
 // maxKept is the number of surveys that a session caches, at most 128 KiB each.
 const maxKept = 16
 
-// known is the result of surveying a file.
-type known struct {
+// cachedSurvey is the result of surveying a file.
+type cachedSurvey struct {
 	form    form  // of the scanned bytes
 	partial bool  // the file continues after the scanned bytes
 	seen    int64 // number of scanned bytes
@@ -26,7 +26,7 @@ type known struct {
 }
 
 // total returns the number of lines, or a lower bound if the scan did not reach the end of the file.
-func (k *known) total() int64 {
+func (k *cachedSurvey) total() int64 {
 	if k.partial {
 		return k.form.lf + 1
 	}
@@ -44,7 +44,7 @@ type surveys struct {
 // keptSurvey is the survey of one state of a file. It is immutable.
 type keptSurvey struct {
 	identity identity
-	known    known
+	known    cachedSurvey
 }
 
 // sizes configure surveys. Tests make them small.
@@ -64,7 +64,7 @@ func (s *surveys) survey(ctx context.Context, c *content, reach int64) error {
 		return c.survey(ctx)
 	}
 	looked := s.now()
-	c.known = s.recall(c.identity)
+	c.cachedSurvey = s.recall(c.identity)
 	if c.seen > 0 && !(c.partial && c.form.lf < reach) {
 		return nil
 	}
@@ -97,7 +97,7 @@ func (s *surveys) scan(ctx context.Context, c *content, reach int64) error {
 	if seen.malformed && !seen.form.binary {
 		return errNotUTF8
 	}
-	c.known = known{form: seen.form, partial: !ended, seen: seen.seen, index: seen.lines}
+	c.cachedSurvey = cachedSurvey{form: seen.form, partial: !ended, seen: seen.seen, index: seen.lines}
 	if c.partial {
 		c.begun, c.form.last = seen, c.lastByte()
 	}
@@ -105,12 +105,12 @@ func (s *surveys) scan(ctx context.Context, c *content, reach int64) error {
 }
 
 // recall returns the cached survey of exactly this state of a file, or the zero value.
-func (s *surveys) recall(id identity) known {
+func (s *surveys) recall(id identity) cachedSurvey {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	at := s.find(id)
 	if at < 0 || s.kept[at].identity != id {
-		return known{}
+		return cachedSurvey{}
 	}
 	k := s.kept[at]
 	s.kept = append(slices.Delete(s.kept, at, at+1), k)
@@ -126,7 +126,7 @@ func (s *surveys) keep(c *content) {
 	} else if len(s.kept) >= maxKept {
 		s.kept = slices.Delete(s.kept, 0, 1)
 	}
-	k := c.known
+	k := c.cachedSurvey
 	k.index.ended = slices.Clip(slices.Clone(k.index.ended)) // several calls may extend it
 	k.begun.lines = k.index
 	s.kept = append(s.kept, keptSurvey{c.identity, k})

@@ -9,8 +9,8 @@ const (
 	maxKeptAt = 16 << 20
 )
 
-// kept is a call that has ended, for a client that brings its state back.
-type kept struct {
+// endedFlight is a call that has ended, for a client that brings its state back.
+type endedFlight struct {
 	flight *flight
 	until  time.Time
 	bytes  int
@@ -28,7 +28,7 @@ func (f *flights) hand(one *flight) bool {
 // keep adds a call that has ended. The oldest make room for it. f.mu is held.
 func (f *flights) keep(one *flight) {
 	now := time.Now()
-	k := kept{flight: one, until: now.Add(keptFor), bytes: one.size()}
+	k := endedFlight{flight: one, until: now.Add(keptFor), bytes: one.size()}
 	f.kept, f.bytes = append(f.kept, k), f.bytes+k.bytes
 	f.trim(now)
 }

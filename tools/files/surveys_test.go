@@ -318,7 +318,7 @@ func TestSurveysAreBounded(t *testing.T) {
 	s := newSurveys()
 	id := func(n int) identity { return identity{ino: uint64(n), size: int64(n)} }
 	for i := range 3 * maxKept {
-		c := &content{identity: id(i), known: known{index: lineIndex{stride: 1, ended: make([]int64, 11, 20)}}}
+		c := &content{identity: id(i), cachedSurvey: cachedSurvey{index: lineIndex{stride: 1, ended: make([]int64, 11, 20)}}}
 		s.keep(c)
 		s.keep(c)
 		s.recall(id(0)) // used all the time

@@ -12,7 +12,7 @@ import (
 )
 
 // unwrapper looks at the words of programs that run others.
-type unwrapper struct{ *gleaner }
+type unwrapper struct{ *extractor }
 
 // settings gathers the commands that variables and options hold among the words of a wrapper: EDITOR=vi, ProxyCommand=nc.
 func (g unwrapper) settings(argv []string, at syntax.Pos) {
@@ -196,7 +196,7 @@ func suffix(argv []string, i int) []string {
 }
 
 // commandPart returns the index of the word before the first that may be a part of a command, -1 if there is none.
-func commandPart(carried program.Carried, argv []string) int {
+func commandPart(carried program.CarriedCode, argv []string) int {
 	if len(carried.Behind) > 0 || carried.Never {
 		return indexOf(argv, carried.Behind...)
 	}

@@ -33,7 +33,7 @@ func (sp *speller) value(x *syntax.Assign) string {
 }
 
 // assign notes the value that an assignment sets.
-func (g *gleaner) assign(x *syntax.Assign) {
+func (g *extractor) assign(x *syntax.Assign) {
 	if x.Name == nil || x.Naked {
 		return
 	}

@@ -16,7 +16,7 @@ const maxSplit = 64
 // splitter splits a text that cannot be parsed, without a grammar. It treats every byte that may separate commands as a separator,
 // quoted or not, and drops quotes.
 type splitter struct {
-	g    *gleaner
+	g    *extractor
 	text string
 	at   int
 
@@ -27,7 +27,7 @@ type splitter struct {
 }
 
 // split gathers from a text that cannot be parsed.
-func (g *gleaner) split(text string) {
+func (g *extractor) split(text string) {
 	s := splitter{g: g, text: text}
 	for s.at < len(text) && len(g.mentions) < maxMentions {
 		s.next()

@@ -26,18 +26,18 @@ import (
 	"toolhost/sandbox"
 )
 
-// rig is what all arenas share: the programs, and a directory that commands of the sandbox see, which /tmp is not.
-type rig struct {
+// escapeTools is what all attempts share: the programs, and a directory that commands of the sandbox see, which /tmp is not.
+type escapeTools struct {
 	base, toolhost, probe string
 }
 
 // newRig compiles the probe. Its directory lies where an ordinary user may look.
-func newRig(t *testing.T) *rig {
+func newRig(t *testing.T) *escapeTools {
 	cc, err := exec.LookPath("gcc")
 	if err != nil {
 		t.Skip("no gcc: the attempts are C")
 	}
-	r := &rig{base: arenaDir(t)}
+	r := &escapeTools{base: attemptDir(t)}
 	t.Cleanup(func() { removeForced(r.base) })
 	r.toolhost, r.probe = filepath.Join(r.base, "bin", "toolhost"), filepath.Join(r.base, "bin", "probe")
 	if err := os.MkdirAll(filepath.Dir(r.probe), 0o755); err != nil {
@@ -51,8 +51,8 @@ func newRig(t *testing.T) *rig {
 	return r
 }
 
-// arenaDir makes a directory outside of what a sandbox has of its own (/tmp, /run).
-func arenaDir(t *testing.T) string {
+// attemptDir makes a directory outside of what a sandbox has of its own (/tmp, /run).
+func attemptDir(t *testing.T) string {
 	cache, _ := os.UserCacheDir()
 	for _, dir := range []string{os.Getenv("TOOLHOST_ESCAPES_DIR"), "/srv", "/var/lib", cache} {
 		if dir == "" {
@@ -103,18 +103,18 @@ func (w account) root() bool { return w.id == nil && os.Getuid() == 0 }
 // lacks is what a machine must lack to hold a level only, as the probe says it.
 var lacks = map[sandbox.Level]string{sandbox.LandlockNotify: "userns", sandbox.Landlock: "userns,notify"}
 
-// arena is what one attempt may harm, made for it alone.
-type arena struct {
-	*rig
+// escapeAttempt is what one attempt may harm, made for it alone.
+type escapeAttempt struct {
+	*escapeTools
 	t      testing.TB
 	who    account
 	level  sandbox.Level
-	dir    string // of the arena; the next are in it
+	dir    string // of the attempt; the next are in it
 	ws     string
 	home   string
 	out    string // a directory that is nobody's
 	run    string // XDG_RUNTIME_DIR
-	state  string // XDG_STATE_HOME, kept from arena to arena: what the machine holds is found once
+	state  string // XDG_STATE_HOME, kept from attempt to attempt: what the machine holds is found once
 	canary string // what nobody may read
 	env    []string
 	extra  []*os.File // descriptors from 3 on
@@ -122,14 +122,14 @@ type arena struct {
 	harms  bool       // what is tried does harm, which is waited for
 }
 
-// arena makes one. Everything in it has known content.
-func (r *rig) arena(t testing.TB, who account, level sandbox.Level) *arena {
+// attempt makes one. Everything in it has known content.
+func (r *escapeTools) attempt(t testing.TB, who account, level sandbox.Level) *escapeAttempt {
 	t.Helper()
 	dir, err := os.MkdirTemp(r.base, "a-")
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &arena{rig: r, t: t, who: who, level: level, dir: dir, canary: "CANARY-" + rand.Text()}
+	a := &escapeAttempt{escapeTools: r, t: t, who: who, level: level, dir: dir, canary: "CANARY-" + rand.Text()}
 	a.ws, a.home, a.out, a.run = filepath.Join(dir, "ws"), filepath.Join(dir, "home"), filepath.Join(dir, "outside"),
 		filepath.Join(dir, "run")
 	a.state = filepath.Join(r.base, "state-"+who.name+"-"+string(level))
@@ -157,10 +157,10 @@ func (r *rig) arena(t testing.TB, who account, level sandbox.Level) *arena {
 }
 
 // outerState gives toolhost another state, since what the machine holds differs in namespaces of the test.
-func (a *arena) outerState() { a.stateAt(a.state + "-outer") }
+func (a *escapeAttempt) outerState() { a.stateAt(a.state + "-outer") }
 
 // stateAt sets XDG_STATE_HOME.
-func (a *arena) stateAt(dir string) {
+func (a *escapeAttempt) stateAt(dir string) {
 	a.state = dir
 	a.mkdir(dir)
 	for i, entry := range a.env {
@@ -170,11 +170,11 @@ func (a *arena) stateAt(dir string) {
 	}
 }
 
-// path is a path in the arena.
-func (a *arena) path(name string) string { return filepath.Join(a.dir, name) }
+// path is a path in the attempt.
+func (a *escapeAttempt) path(name string) string { return filepath.Join(a.dir, name) }
 
-// write writes a file of the arena, or makes a directory if the name ends in a slash.
-func (a *arena) write(name, text string) {
+// write writes a file of the attempt, or makes a directory if the name ends in a slash.
+func (a *escapeAttempt) write(name, text string) {
 	a.t.Helper()
 	path := a.path(name)
 	if strings.HasSuffix(name, "/") {
@@ -188,7 +188,7 @@ func (a *arena) write(name, text string) {
 	a.own(path)
 }
 
-func (a *arena) mkdir(path string) {
+func (a *escapeAttempt) mkdir(path string) {
 	a.t.Helper()
 	if path == a.base || path == filepath.Dir(path) {
 		return
@@ -203,8 +203,8 @@ func (a *arena) mkdir(path string) {
 	a.own(path)
 }
 
-// own gives a path to the arena's account.
-func (a *arena) own(path string) {
+// own gives a path to the attempt's account.
+func (a *escapeAttempt) own(path string) {
 	a.t.Helper()
 	if a.who.id == nil {
 		return
@@ -214,8 +214,8 @@ func (a *arena) own(path string) {
 	}
 }
 
-// read returns a file of the arena, "" if there is none.
-func (a *arena) read(name string) string {
+// read returns a file of the attempt, "" if there is none.
+func (a *escapeAttempt) read(name string) string {
 	b, _ := os.ReadFile(a.path(name))
 	return string(b)
 }
@@ -225,8 +225,8 @@ func limitOfOne() time.Duration {
 	return max(3*time.Minute, time.Duration(raceRounds())*20*time.Millisecond, time.Duration(attackSeconds())*time.Second+2*time.Minute)
 }
 
-// command is argv as the arena's account, in its workspace.
-func (a *arena) command(argv ...string) *exec.Cmd {
+// command is argv as the attempt's account, in its workspace.
+func (a *escapeAttempt) command(argv ...string) *exec.Cmd {
 	a.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), limitOfOne())
 	a.t.Cleanup(cancel)
@@ -237,8 +237,8 @@ func (a *arena) command(argv ...string) *exec.Cmd {
 	return cmd
 }
 
-// confined is toolhost with arguments, on a machine that holds the arena's level and no more.
-func (a *arena) confined(args ...string) *exec.Cmd {
+// confined is toolhost with arguments, on a machine that holds the attempt's level and no more.
+func (a *escapeAttempt) confined(args ...string) *exec.Cmd {
 	a.t.Helper()
 	argv := append([]string{a.toolhost}, args...)
 	if lack := lacks[a.level]; lack != "" {
@@ -248,13 +248,13 @@ func (a *arena) confined(args ...string) *exec.Cmd {
 }
 
 // boxed is a script in toolhost sandbox.
-func (a *arena) boxed(profile sandbox.Access, script string, flags ...string) *exec.Cmd {
+func (a *escapeAttempt) boxed(profile sandbox.Access, script string, flags ...string) *exec.Cmd {
 	args := append([]string{"sandbox", "--workspace", a.ws, "--level", string(a.level), "--profile", string(profile)}, flags...)
 	return a.confined(append(args, "--", "/bin/bash", "--norc", "-c", a.prelude()+script)...)
 }
 
 // called is a script as the shell tool runs it. The call names a file, so that nothing is known of what it does.
-func (a *arena) called(script string) *exec.Cmd {
+func (a *escapeAttempt) called(script string) *exec.Cmd {
 	a.t.Helper()
 	a.write("ws/attempt.sh", a.prelude()+script)
 	return a.confined("call", "shell", `{"command":"bash attempt.sh"}`, "--workspace", a.ws, "--sandbox",
@@ -262,12 +262,12 @@ func (a *arena) called(script string) *exec.Cmd {
 }
 
 // alone is a script without any sandbox.
-func (a *arena) alone(script string) *exec.Cmd {
+func (a *escapeAttempt) alone(script string) *exec.Cmd {
 	return a.command("/bin/bash", "--norc", "-c", a.prelude()+script)
 }
 
-// prelude gives a script the places of the arena.
-func (a *arena) prelude() string {
+// prelude gives a script the places of the attempt.
+func (a *escapeAttempt) prelude() string {
 	var b strings.Builder
 	for name, value := range map[string]string{
 		"ROUNDS": strconv.Itoa(max(raceRounds()/5, 1000)), "WS": a.ws, "OUT": a.out, "H": a.home, "P": a.probe, "STATE": a.state, "DIR": a.dir, "RUN": a.run,
@@ -278,7 +278,7 @@ func (a *arena) prelude() string {
 }
 
 // said runs a command and returns what it said on both streams, and its exit code.
-func (a *arena) said(cmd *exec.Cmd) (string, int) {
+func (a *escapeAttempt) said(cmd *exec.Cmd) (string, int) {
 	a.t.Helper()
 	var b bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &b, &b
@@ -290,8 +290,8 @@ func (a *arena) said(cmd *exec.Cmd) (string, int) {
 	return b.String(), cmd.ProcessState.ExitCode()
 }
 
-// host runs a script of the test's own in the arena.
-func (a *arena) host(script string) string {
+// host runs a script of the test's own in the attempt.
+func (a *escapeAttempt) host(script string) string {
 	a.t.Helper()
 	out, code := a.said(a.alone("set -e\n" + script))
 	if code != 0 {
@@ -312,8 +312,8 @@ type entry struct {
 	Extra    string // names of attributes
 }
 
-// look takes down everything in the arena.
-func (a *arena) look() map[string]entry {
+// look takes down everything in the attempt.
+func (a *escapeAttempt) look() map[string]entry {
 	a.t.Helper()
 	all := map[string]entry{}
 	err := filepath.WalkDir(a.dir, func(path string, d fs.DirEntry, err error) error {

@@ -2,8 +2,8 @@ package tree
 
 import "golang.org/x/sys/unix"
 
-// Known is the cached knowledge of a file's content when its status was Stamp. It is immutable.
-type Known struct {
+// FileFacts is the cached knowledge of a file's content when its status was Stamp. It is immutable.
+type FileFacts struct {
 	Stamp  Stamp
 	Text   bool    // not a binary file
 	Opaque bool    // not in the index: always searched
