@@ -16,7 +16,7 @@ type Process struct {
 
 	mu      sync.Mutex
 	process *os.Process
-	ended   *Ended
+	ended   *ExitState
 }
 
 // groupPoll is the interval of looks at a group whose command has ended: there is no event for the end of other processes' children.
@@ -27,7 +27,7 @@ func (p *Process) follow(leave func()) {
 	defer leave()
 	defer close(p.gone)
 	state, err := p.process.Wait()
-	e := &Ended{Status: syscall.WaitStatus(syscall.SIGKILL), Alone: !p.left()}
+	e := &ExitState{Status: syscall.WaitStatus(syscall.SIGKILL), Alone: !p.left()}
 	if err == nil {
 		e.Status, _ = state.Sys().(syscall.WaitStatus)
 		e.User, e.System = state.UserTime(), state.SystemTime()
@@ -64,7 +64,7 @@ func (p *Process) Exited() <-chan struct{} { return p.exited }
 func (p *Process) Gone() <-chan struct{} { return p.gone }
 
 // Ended returns how the command ended, nil while it runs.
-func (p *Process) Ended() *Ended {
+func (p *Process) Ended() *ExitState {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.ended

@@ -53,7 +53,7 @@ var settingsAttempts = []struct {
 		mv -T "${USERS%/*}" "${USERS%/*}-was" && ln -s $PWD/.toolhost "${USERS%/*}"`},
 	{"trusted", true, `mkdir -p "$STATE/toolhost"; cp $RULES .toolhost/settings.json
 		printf '{"workspaces":{"%s":{"digest":"sha256:0","at":"2026-01-01T00:00:00Z"}}}' "$PWD" > $STATE/toolhost/trust.json
-		rm -f $STATE/toolhost/trust.json; ln -s $PWD/$RULES $STATE/toolhost/trust.json; : > $STATE/toolhost/approve.seen`},
+		rm -f $STATE/toolhost/trust.json; ln -s $PWD/$RULES $STATE/toolhost/trust.json; : > $STATE/toolhost/approve.lock`},
 }
 
 // readingTime is longer than it takes to read settings that have changed.

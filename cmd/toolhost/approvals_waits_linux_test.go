@@ -3,25 +3,31 @@ package main
 import (
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"toolhost/cmd/toolhost/internal/presence"
 )
 
-// seen says when somebody ran toolhost approve last.
-func (a *escapeAttempt) seen(ago time.Duration) {
+// approves has it seem that toolhost approve runs, until the test ends or leave is called.
+func (a *escapeAttempt) approves() (leave func()) {
 	a.t.Helper()
 	path := a.state + "/toolhost/" + presence.File
 	a.mkdir(a.state + "/toolhost")
-	at := time.Now().Add(-ago)
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		a.t.Fatal(err)
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err == nil {
+		err = unix.FcntlFlock(f.Fd(), unix.F_OFD_SETLK, &unix.Flock_t{Type: unix.F_RDLCK})
 	}
-	if err := os.Chtimes(path, at, at); err != nil {
+	if err != nil {
 		a.t.Fatal(err)
 	}
 	a.own(path)
+	leave = sync.OnceFunc(func() { f.Close() })
+	a.t.Cleanup(leave)
+	return leave
 }
 
 // TestApprovalsWait: whether a call waits for an answer although no client of its session gives any.
@@ -30,17 +36,16 @@ func TestApprovalsWait(t *testing.T) {
 	wait := func(when string) string { return `{"approvals": {"wait": "` + when + `"}}` }
 	for _, c := range []struct {
 		name, user string
-		seen       time.Duration // how long ago somebody ran toolhost approve; 0: nobody did
+		here       bool // toolhost approve runs
 		attending  bool
 		waits      bool
 	}{
-		{"attached, and nobody was there", "", 0, false, false},
-		{"attached, and somebody was there an hour ago", "", time.Hour, false, true},
-		{"attached, and somebody was there yesterday", "", 25 * time.Hour, false, false},
-		{"attached, and the client answers", "", 0, true, true},
-		{"always", wait("always"), 0, false, true},
-		{"never, though somebody was there", wait("never"), time.Minute, false, false},
-		{"never, but the client answers", wait("never"), 0, true, true},
+		{"attached, and nobody is there", "", false, false, false},
+		{"attached, and somebody is there", "", true, false, true},
+		{"attached, and the client answers", "", false, true, true},
+		{"always", wait("always"), false, false, true},
+		{"never, though somebody is there", wait("never"), true, false, false},
+		{"never, but the client answers", wait("never"), false, true, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -48,8 +53,8 @@ func TestApprovalsWait(t *testing.T) {
 			if c.user != "" {
 				a.write(userSettings, c.user)
 			}
-			if c.seen != 0 {
-				a.seen(c.seen)
+			if c.here {
+				a.approves()
 			}
 			h := a.serving(c.attending)
 			if len(socketsOf(a)) != 0 {
@@ -80,6 +85,19 @@ func TestApprovalsWait(t *testing.T) {
 			m.worked()
 		})
 	}
+}
+
+// TestApprovalsWaitEnds: a call that waits for somebody who leaves is refused, and the next one at once, however short ago they were there.
+func TestApprovalsWaitEnds(t *testing.T) {
+	t.Parallel()
+	a := approvals(t)
+	leave := a.approves()
+	h := a.serving(false)
+	m := h.write("a.txt")
+	m.waits()
+	leave()
+	m.failed("approval_unavailable")
+	h.write("b.txt").failed("approval_unavailable")
 }
 
 // TestApprovalsViewerComes: who could not be asked at first is asked as soon as they are there.

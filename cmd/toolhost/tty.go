@@ -19,7 +19,7 @@ func answerOnTerminal(ctx context.Context, s *session.Session) (end func(), err 
 		return nil, fmt.Errorf("--approve-on-tty: toolhost was started from no terminal (%w): leave it out, and use toolhost approve in one", err)
 	}
 	s.Listen()
-	presence.Touch() // prompts that come before the terminal is ready wait for it
+	leave := presence.Hold() // prompts that come before the terminal is ready wait for it
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	running.Go(func() {
@@ -32,5 +32,6 @@ func answerOnTerminal(ctx context.Context, s *session.Session) (end func(), err 
 		cancel()
 		_ = tty.Close() // it ends the reader
 		running.Wait()
+		leave()
 	}, nil
 }

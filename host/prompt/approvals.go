@@ -8,7 +8,7 @@ type Approvals struct {
 	Wait    Wait          // whether a prompt waits although no user may be there; empty: WaitAttached
 	Widest  Scope         // the widest scope of an answer of the client; empty: ScopeSession
 
-	Recent   func() bool                             // whether a user was attached recently; nil: none was
+	Here     func() bool                             // whether a user who is not attached yet will answer; nil: none will
 	Opened   func()                                  // called for the first prompt, before it is shown; may be nil
 	Remember func(scope Scope, rules []string) error // keeps rules for longer than the session; nil: nothing does
 }
@@ -18,7 +18,7 @@ type Wait string
 
 // When prompts wait.
 const (
-	WaitAttached Wait = "attached" // while a user is attached, or was recently
+	WaitAttached Wait = "attached" // while a user is attached, or about to be
 	WaitAlways   Wait = "always"
 	WaitNever    Wait = "never" // but for the client that says that it answers
 )
@@ -61,5 +61,5 @@ func (a Approvals) waitsAlone() bool {
 	case WaitNever:
 		return false
 	}
-	return a.Recent != nil && a.Recent()
+	return a.Here != nil && a.Here()
 }

@@ -58,23 +58,33 @@ func (p *Waiting) Answer(ctx context.Context) (Outcome, error) {
 // Over says that the prompt needs no answer any more.
 func (p *Waiting) Over() { close(p.over) }
 
+// lookEvery is how often a prompt looks whether a user is still there.
+const lookEvery = time.Second
+
 func (p *Waiting) await(ctx context.Context) (Outcome, error) {
 	if err := p.tell(); err != nil { // no user was told, so none will answer
 		return Outcome{}, err
 	}
 	limit := p.broker.inForce().timeout()
-	timer := time.NewTimer(limit)
+	timer, look := time.NewTimer(limit), time.NewTicker(lookEvery)
 	defer timer.Stop()
-	select {
-	case a := <-p.answered:
-		return a, nil
-	case <-ctx.Done():
-		return Outcome{}, context.Cause(ctx)
-	case <-p.gone:
-		return Outcome{}, Unanswerable(p.Shown.Decision, Nobody)
-	case <-timer.C:
-		return Outcome{}, agenttool.Failure(agenttool.ApprovalRejected, "approval_expired",
-			fmt.Sprintf("nobody answered the prompt within %s; ask again when somebody is there", limit))
+	defer look.Stop()
+	for {
+		select {
+		case a := <-p.answered:
+			return a, nil
+		case <-ctx.Done():
+			return Outcome{}, context.Cause(ctx)
+		case <-p.gone:
+			return Outcome{}, Unanswerable(p.Shown.Decision, Nobody)
+		case <-timer.C:
+			return Outcome{}, agenttool.Failure(agenttool.ApprovalRejected, "approval_expired",
+				fmt.Sprintf("nobody answered the prompt within %s; ask again when somebody is there", limit))
+		case <-look.C:
+			if !p.broker.Reaches(p.Asked) {
+				return Outcome{}, Unanswerable(p.Shown.Decision, Nobody)
+			}
+		}
 	}
 }
 

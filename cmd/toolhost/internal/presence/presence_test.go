@@ -1,18 +1,25 @@
 package presence
 
-import (
-	"testing"
-	"time"
-)
+import "testing"
 
-// A wrong clock does not make anybody seem present for longer than a day.
-func TestWithin(t *testing.T) {
-	now := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
-	for ago, want := range map[time.Duration]bool{
-		0: true, time.Hour: true, 23 * time.Hour: true, 25 * time.Hour: false, -time.Minute: true, -time.Hour: false, -10 * 365 * 24 * time.Hour: false,
-	} {
-		if got := within(now.Add(-ago), now); got != want {
-			t.Errorf("seen %v ago: %v", ago, got)
+// A user is there while at least one process holds the lock, and at no other time.
+func TestHere(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	here := func(want bool, when string) {
+		t.Helper()
+		for range 2 { // to look does not change it
+			if Here() != want {
+				t.Errorf("%s: Here() is %v", when, !want)
+			}
 		}
 	}
+	here(false, "at first")
+	first, second := Hold(), Hold()
+	here(true, "while two answer")
+	first()
+	here(true, "while one answers")
+	second()
+	here(false, "when both have left")
+	Hold()()
+	here(false, "after another one")
 }

@@ -63,14 +63,14 @@ func (s *Session) approvals(read *settings.Settings) prompt.Approvals {
 	}
 	return prompt.Approvals{
 		Timeout: read.ApprovalTimeout.V, Wait: prompt.Wait(read.Wait.V), Widest: prompt.Scope(read.InBandScopes.V),
-		Recent: presence.Recent, Opened: s.promptOpened, Remember: s.remember,
+		Here: presence.Here, Opened: s.promptOpened, Remember: s.remember,
 	}
 }
 
 // promptOpened makes the session reachable, and tells the person where to answer.
 func (s *Session) promptOpened() {
 	s.Listen()
-	if presence.Recent() {
+	if presence.Here() {
 		s.o.Log("a call asks: answer with toolhost approve in a terminal")
 	}
 }

@@ -25,7 +25,7 @@ type Options struct {
 	// Event takes events: those of package approve. It is called from several goroutines; the events of one session come in order.
 	Event func(any)
 
-	// Once is for callers that stop after the first prompts: the client does not tell sessions that a person answers.
+	// Once is for callers that stop after the first prompts: sessions do not wait for the client.
 	Once bool
 
 	// Dirs are the directories that sockets can be in; nil: those of this user.
@@ -67,8 +67,8 @@ func (c *Client) Run(ctx context.Context) {
 		first.Wait()
 		c.o.Event(approve.Complete{})
 	})
-	if !c.o.Once {
-		c.following.Go(func() { presence.Keep(ctx) })
+	if !c.o.Once && (c.o.Session == "" || c.o.Session == sockets.Newest) { // sessions cannot tell whether they are the chosen one
+		defer presence.Hold()()
 	}
 	changes, w := watchDirs(c.o.Dirs)
 	defer w.close()

@@ -333,15 +333,15 @@ func TestClientTroubles(t *testing.T) {
 	}
 }
 
-func TestApproveTouchesSeen(t *testing.T) {
+func TestApproveIsHere(t *testing.T) {
 	sessiontest.Runtime(t)
-	if presence.Recent() {
+	if presence.Here() {
 		t.Fatal("somebody answers before anybody was there")
 	}
-	k := listenIn(t, "none")
+	k := listenIn(t, "")
 	k.until("approve.Complete")
 	for range 12000 {
-		if presence.Recent() {
+		if presence.Here() {
 			return
 		}
 		time.Sleep(5 * time.Millisecond)
