@@ -80,6 +80,9 @@ func edit(file string, create bool, do steps, change func(*editor) error) error 
 		if len(e.content) > maxSize {
 			return &Problem{File: file, Message: "cannot take another rule: " + errTooLarge.Error() + " with it"}
 		}
+		if err := ignoreLocal(file); err != nil {
+			return &Problem{File: file, Message: "cannot be kept out of git: " + err.Error()}
+		}
 		return replaceFile(file, e.content, info, do)
 	})
 }

@@ -69,14 +69,18 @@ func (c *call) Confine(grants []string) error {
 }
 
 // environ returns the command's environment. A command that provably only reads gets variables that keep it
-// read-only. It fails if git cannot be kept read-only any more, although it could when the facts were computed.
+// read-only, and the variables of the user's settings only if it reaches out as well: one that runs unasked was understood without
+// them. It fails if git cannot be kept read-only any more, although it could when the facts were computed.
 func (c *call) environ() ([]string, error) {
 	env := Environ(c.tool.o.Environ, c.dir())
+	if c.facts.ReadOnly != agenttool.Yes || c.facts.OpenWorld != agenttool.No {
+		env = c.tool.added(env)
+	}
 	if c.input.TTY {
 		env = setTerminal(env)
 	}
 	if c.facts.ReadOnly != agenttool.Yes {
-		return c.tool.added(env), nil
+		return env, nil
 	}
 	env = slices.DeleteFunc(env, func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
