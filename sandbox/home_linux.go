@@ -33,6 +33,14 @@ func (v *view) closeHomes(home string) {
 	v.emptied = append(v.emptied, v.homes...)
 }
 
+// showBeside shows a whole directory that a root lies in.
+func (v *view) showBeside(dir string) {
+	id, err := identify(dir)
+	if err == nil && id.path == dir && v.covered(dir) && !v.inRoot(dir) && !v.holdsHome(dir) && !v.isHidden(dir) {
+		v.shown = append(slices.DeleteFunc(v.shown, func(at identity) bool { return agenttool.Within(dir, at.path) }), id)
+	}
+}
+
 func underScratch(dir string) bool {
 	return agenttool.Within("/tmp", dir) || agenttool.Within("/var/tmp", dir)
 }

@@ -16,6 +16,7 @@ type Options struct {
 	Cache     string         // a directory for the caches of tools, kept from session to session
 	Hidden    []string       // directories of toolhost that no command may see
 	Show      []string       // directories that commands must see even below /tmp, such as those of PATH
+	Beside    []string       // further directories that commands see as they are: the rest of the roots' repositories
 	Protected *protect.Cache // the protected names and secrets of the roots; the session closes it
 	Runtime   string         // XDG_RUNTIME_DIR: sockets of the person's programs; "" for none
 

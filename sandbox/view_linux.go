@@ -48,6 +48,9 @@ func newView(o Options) (*view, error) {
 	for _, dir := range o.Show {
 		v.showPrograms(dir)
 	}
+	for _, dir := range o.Beside {
+		v.showBeside(dir)
+	}
 	if home := filepath.Clean(o.Home); v.home.Dir != "" && home != v.home.Dir && v.isClosed(home) {
 		v.links = append(v.links, link{home, v.home.Dir})
 	}

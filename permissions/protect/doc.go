@@ -20,8 +20,8 @@
 // names that ordinary checkouts and tools write (.github, pnpm-workspace.yaml) would stop honest work: their changes are
 // reported to the user instead. On top of the table, every git directory that the walk finds (.git, bare repositories, worktrees, submodules, where .git files point) has its hooks,
 // config, config.worktree and commondir sealed, and so have the files that configuration includes and the directories
-// that core.hooksPath names. In a git directory the rest stays writable, or nothing could be committed:
-// info/attributes only names drivers, which configuration defines; objects/info/alternates only adds objects, and a command that
+// that core.hooksPath names. In a git directory the rest stays writable, or nothing could be committed; the attributes,
+// excludes and grafts in its info are held by name, without a mount. objects/info/alternates only adds objects, and a command that
 // can write objects can add them anyway.
 //
 // A repository that a call makes or moves is put aside until the user approves it (aside.go, quarantine.go). Below

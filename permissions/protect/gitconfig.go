@@ -17,6 +17,20 @@ type gitPaths struct {
 // "include", "hookspath" in any), and a line that git would refuse does not end the file.
 func parseGitPaths(text string) gitPaths {
 	var found gitPaths
+	eachGitVariable(text, func(section, key, value string) {
+		switch {
+		case value == "":
+		case key == "hookspath":
+			found.hooks = append(found.hooks, spellings(value)...)
+		case key == "path" && strings.HasPrefix(section, "include"):
+			found.includes = append(found.includes, spellings(value)...)
+		}
+	})
+	return found
+}
+
+// eachGitVariable visits the variables of a git configuration file, with the header of their section.
+func eachGitVariable(text string, visit func(section, key, value string)) {
 	section := ""
 	text = strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n")
 	for text != "" {
@@ -27,15 +41,8 @@ func parseGitPaths(text string) gitPaths {
 		}
 		var key, value string
 		key, value, text = gitVariable(text)
-		switch {
-		case value == "":
-		case key == "hookspath":
-			found.hooks = append(found.hooks, spellings(value)...)
-		case key == "path" && strings.HasPrefix(section, "include"):
-			found.includes = append(found.includes, spellings(value)...)
-		}
+		visit(section, key, value)
 	}
-	return found
 }
 
 // spellings are a value as newer versions of git read it, and as older ones do, which take any blank between words for a space.

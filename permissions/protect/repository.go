@@ -21,6 +21,10 @@ var gitNames = []struct {
 	{"commondir", VCSConfig},
 }
 
+// gitInfo are names in a git directory that say what git shows, and which drivers it takes. They hold by their names alone: each of
+// them in each repository would be a mount of each command.
+var gitInfo = []string{"info/attributes", "info/exclude", "info/grafts"}
+
 // Bounds on how much of a repository is read.
 const (
 	maxPointer    = 4 << 10 // of a .git file or a commondir
@@ -72,6 +76,9 @@ func (b *builder) gitDirs(ctx context.Context) {
 	for pending := slices.Sorted(maps.Keys(b.git)); len(pending) > 0; pending = pending[1:] {
 		dir := pending[0]
 		b.m.Git = append(b.m.Git, GitDir{dir, b.git[dir]})
+		for _, name := range gitInfo {
+			b.m.names[fold(agenttool.Join(dir, name))] = VCSConfig
+		}
 		if ctx.Err() != nil {
 			b.cut(dir, "a git directory that was not looked into: the pass took its "+b.options.MaxTime.String())
 			for _, n := range gitNames {

@@ -48,7 +48,11 @@ type Options struct {
 
 // New makes the sandbox of a session. If the machine offers a lower level than required, Refusal says so.
 func New(with Options, w *workspace.Workspace, scope agenttool.Scope) (*Confinement, error) {
-	protected := protect.NewCache(protect.Options{Roots: scope.Roots, Home: dirs.Real(scope.Home), ReadDeny: with.Secrets, Sealed: with.Sealed}, 0)
+	write, read := besides(scope)
+	roots := slices.Concat(scope.Roots, write)
+	protected := protect.NewCache(protect.Options{
+		Roots: append(slices.Clone(roots), read...), Home: dirs.Real(scope.Home), ReadDeny: with.Secrets, Sealed: with.Sealed,
+	}, 0)
 	w.Guard(recent(protected.Map))
 	least, err := agenttool.ParseLevel(with.Required)
 	if err != nil {
@@ -74,6 +78,7 @@ func New(with Options, w *workspace.Workspace, scope agenttool.Scope) (*Confinem
 	if err != nil {
 		return nil, err
 	}
+	o.Roots, o.Beside = roots, read
 	o.Level, o.Limits, o.Changed, o.Ready = c.Level, with.Limits, with.Changed, ready
 	if c.Session, err = sandbox.Open(o); err != nil {
 		return nil, err
@@ -84,6 +89,29 @@ func New(with Options, w *workspace.Workspace, scope agenttool.Scope) (*Confinem
 		return c.makeIn(state, w)
 	}
 	return c, nil
+}
+
+// besides are the places of the workspace's repositories that lie outside of it: git directories, which commands write but for the names
+// that git runs or obeys, and the rest of work trees, which they read.
+func besides(scope agenttool.Scope) (write, read []string) {
+	outside := func(dir string, known []string) bool {
+		return !slices.ContainsFunc(known, func(root string) bool { return agenttool.Within(root, dir) })
+	}
+	for _, root := range scope.Roots {
+		c, ok := protect.CheckoutOf(root, dirs.Real(scope.Home))
+		if !ok {
+			continue
+		}
+		for _, dir := range []string{c.Common, c.GitDir} {
+			if outside(dir, scope.Roots) && outside(dir, write) {
+				write = append(write, dir)
+			}
+		}
+		if outside(c.Top, scope.Roots) && outside(c.Top, read) {
+			read = append(read, c.Top)
+		}
+	}
+	return write, read
 }
 
 // Prepare makes the directories of the session. It is called before the first command.

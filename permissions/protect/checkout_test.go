@@ -1,0 +1,88 @@
+package protect
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestCheckoutOf: a repository is found if it knows the work tree. Files are written as "name = text", directories end in a slash,
+// and HERE stands for the directory of all.
+func TestCheckoutOf(t *testing.T) {
+	const plain = "HEAD = x\n|objects/|refs/|config = [core]\n\tbare = false\n"
+	in := func(dir, files string) []string {
+		var all []string
+		for _, file := range strings.Split(files, "|") {
+			all = append(all, dir+"/"+file)
+		}
+		return all
+	}
+	tree := func(parts ...[]string) (all []string) {
+		for _, p := range parts {
+			all = append(all, p...)
+		}
+		return all
+	}
+	linked := tree(in("main/.git", plain), in("main/.git/worktrees/w", "commondir = ../..\n|gitdir = HERE/w/.git\n|HEAD = x\n"), []string{"w/.git = gitdir: HERE/main/.git/worktrees/w\n"})
+	for name, c := range map[string]struct {
+		files []string
+		dir   string
+		want  string // top, git directory and common one; empty: none
+	}{
+		"the top":                {in("a/.git", plain), "a", "a a/.git a/.git"},
+		"below it":               {tree(in("a/.git", plain), []string{"a/b/c/"}), "a/b/c", "a a/.git a/.git"},
+		"none":                   {[]string{"a/"}, "a", ""},
+		"no repository":          {[]string{"a/.git/HEAD = x\n"}, "a", ""},
+		"a work tree":            {linked, "w", "w main/.git/worktrees/w main/.git"},
+		"the wrong work tree":    {tree(linked, []string{"evil/.git = gitdir: HERE/main/.git/worktrees/w\n"}), "evil", ""},
+		"another repository":     {tree(linked, []string{"evil/.git = gitdir: HERE/main/.git\n"}), "evil", ""},
+		"a bare repository":      {tree(in("b", strings.Replace(plain, "false", "true", 1)), []string{"evil/.git = gitdir: ../b\n"}), "evil", ""},
+		"a directory of secrets": {[]string{"keys/id = x\n", "evil/.git = gitdir: ../keys\n"}, "evil", ""},
+		"one of its own":         {tree([]string{"keys/id = x\n", "evil/.git = gitdir: fake\n"}, in("evil/fake", "commondir = ../../keys\n|gitdir = ../.git\n|HEAD = x\n")), "evil", ""},
+		"a separate one":         {tree(in("g", plain), []string{"a/.git = gitdir: ../g\n"}), "a", "a g g"},
+		"a submodule":            {tree(in("s/.git/modules/m", strings.Replace(plain, "[core]", "[core]\n\tworktree = ../../../m", 1)), []string{"s/m/.git = gitdir: ../.git/modules/m\n"}), "s/m", "s/m s/.git/modules/m s/.git/modules/m"},
+		"another's submodule":    {tree(in("s/.git/modules/m", strings.Replace(plain, "[core]", "[core]\n\tworktree = ../../../m", 1)), []string{"s/m/", "evil/.git = gitdir: ../s/.git/modules/m\n"}), "evil", ""},
+		"a link":                 {tree(in("a/.git", plain), []string{"evil/.git -> ../a/.git"}), "evil", ""},
+		"the home":               {tree(in("home/.git", plain), []string{"home/dir/"}), "home/dir", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			here := real(t.TempDir())
+			for _, file := range c.files {
+				plant(t, here, file)
+			}
+			got, ok := CheckoutOf(filepath.Join(here, c.dir), filepath.Join(here, "home"))
+			all := ""
+			if ok {
+				all = strings.ReplaceAll(strings.Join([]string{got.Top, got.GitDir, got.Common}, " "), here+"/", "")
+			}
+			if all != c.want {
+				t.Errorf("found %q, and not %q", all, c.want)
+			}
+		})
+	}
+}
+
+// plant makes what a line of TestCheckoutOf describes.
+func plant(t *testing.T, here, file string) {
+	t.Helper()
+	name, text, isFile := strings.Cut(file, " = ")
+	link, target, isLink := strings.Cut(file, " -> ")
+	if isLink {
+		name = link
+	}
+	path := filepath.Join(here, name)
+	err := os.MkdirAll(filepath.Dir(path), 0o755)
+	switch {
+	case err != nil:
+	case isFile:
+		err = os.WriteFile(path, []byte(strings.ReplaceAll(text, "HERE", here)), 0o644)
+	case isLink:
+		err = os.Symlink(target, path)
+	default:
+		err = os.MkdirAll(path, 0o755)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
