@@ -123,6 +123,20 @@ type Reporter interface {
 	Invocation() InvocationID
 }
 
+// Asker is a Reporter that can ask for more while the call runs.
+type Asker interface {
+	// Ask reports whether a user allows the call what its sandbox refused. It waits for the answer, and not for long if no user can give one.
+	// It may be called from several goroutines.
+	Ask(ctx context.Context, w Wish) bool
+}
+
+// Wish is an access that the sandbox of a running call does not grant.
+type Wish struct {
+	Grant  string // that would permit it, as for [Confined]
+	Object string // the path, or NAME:PORT
+	Detail string // what was tried, and why it is refused
+}
+
 // Payload is an append-only file of the session.
 type Payload interface {
 	io.Writer

@@ -43,6 +43,9 @@ func (a *approval) wasKept(err error) bool {
 // or host that a rule denies.
 func (a *approval) grantable() []string {
 	return slices.DeleteFunc(slices.Clone(a.c.out.Wanted), func(grant string) bool {
+		if a.wall.refused(grant) {
+			return true
+		}
 		if _, denied := a.c.host.rules.Policy().Forbids(grant); denied {
 			return true
 		}
@@ -74,6 +77,7 @@ func (a *approval) override(ctx context.Context, failure error) error {
 	if len(grants) == 0 {
 		grants = a.wanted
 	}
+	grants = slices.Concat(a.granted, a.wall.given(), grants) // grants of one call add up
 	if !a.c.readOnly() {
 		a.c.host.overrides.add(a.identity(), grants)
 		return hinted(failure, "partly done: the refused access ("+strings.Join(grants, ", ")+") is granted now. Look what it did, and make the same call again"+
@@ -109,7 +113,9 @@ func (a *approval) overridden() ([]string, bool) {
 	if a.granted != nil {
 		return a.granted, true
 	}
-	return a.c.host.overrides.take(a.identity)
+	grants, ok := a.c.host.overrides.take(a.identity)
+	a.granted = grants
+	return grants, ok
 }
 
 // add grants something to the next call of an identity.

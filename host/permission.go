@@ -22,6 +22,7 @@ type approval struct {
 	wanted   []string // grants that would permit it
 	granted  []string // of them, by a person, for the next attempt
 	feedback string   // of the person who allowed the call, for the model
+	wall     wall     // what it was refused and asked about while it ran
 }
 
 // permission decides whether the call may run, and asks if need be (AT-117). The call goes on under the snapshot of

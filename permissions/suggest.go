@@ -33,6 +33,16 @@ func (s suggester) suggest() []agenttool.SuggestedUpdate {
 	return updates
 }
 
+// SuggestGrant returns the rule that would have given a command a grant for a host, if there is one.
+func SuggestGrant(grant string) []agenttool.SuggestedUpdate {
+	host, ok := strings.CutPrefix(grant, "host:")
+	rule := "Network(" + host + ")"
+	if _, err := (Parser{}).Parse(rule, agenttool.Allow, agenttool.Origin{Source: agenttool.SourceSession}); err != nil || !ok {
+		return nil
+	}
+	return []agenttool.SuggestedUpdate{{Op: "add_rules", Destination: agenttool.SourceSession, Behavior: agenttool.Allow, Rules: []string{rule}}}
+}
+
 // wouldAllow tries rules.
 func (s suggester) wouldAllow(texts []string) bool {
 	parser := Parser{Names: map[string]string{"shell": "shell", "read": "read", "write": "write"}}

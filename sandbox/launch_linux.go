@@ -60,7 +60,7 @@ func (p *Process) connect(plan *plan) error {
 	if h.proxy == nil {
 		return nil
 	}
-	env, leave, err := plan.s.network.admit(h.proxy.Addr(), plan.c.Profile.Hosts, p.violations.add)
+	env, leave, err := plan.s.network.admit(h.proxy.Addr(), plan.c.Profile, p)
 	if err == nil {
 		plan.network = env
 		if exe := plan.s.o.Program; exe != "" {

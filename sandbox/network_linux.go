@@ -1,9 +1,11 @@
 package sandbox
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"os"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -16,13 +18,13 @@ type network struct {
 	proxy *proxy.Proxy
 
 	mu      sync.Mutex
-	running map[string]func(Violation) // by the ticket's id
+	running map[string]*Process // by the ticket's id
 	last    int
 }
 
 func newNetwork() *network {
-	n := &network{running: map[string]func(Violation){}}
-	n.proxy = proxy.New(proxy.Options{Log: n.log})
+	n := &network{running: map[string]*Process{}}
+	n.proxy = proxy.New(proxy.Options{Log: n.log, Ask: n.ask})
 	return n
 }
 
@@ -38,19 +40,22 @@ func (n *network) serve(f *os.File) (net.Listener, error) {
 }
 
 // admit lets a command reach its granted hosts, and sets its proxy variables. Other attempts are reported.
-func (n *network) admit(at net.Addr, hosts []string, report func(Violation)) (env []string, leave func(), err error) {
+func (n *network) admit(at net.Addr, profile Profile, p *Process) (env []string, leave func(), err error) {
 	var grants []egress.Grant
-	for _, h := range hosts {
+	for i, h := range slices.Concat(profile.Hosts, profile.Public) {
 		g, err := egress.ParseGrant(h)
 		if err != nil {
 			return nil, nil, err
+		}
+		if i >= len(profile.Hosts) {
+			g = g.Publicly()
 		}
 		grants = append(grants, g)
 	}
 	n.mu.Lock()
 	n.last++
 	id := strconv.Itoa(n.last)
-	n.running[id] = report
+	n.running[id] = p
 	n.mu.Unlock()
 	ticket := n.proxy.Admit(id, grants)
 	leave = func() {
@@ -64,11 +69,23 @@ func (n *network) admit(at net.Addr, hosts []string, report func(Violation)) (en
 
 // log reports what the proxy refused to the command that asked.
 func (n *network) log(e proxy.Event) {
-	n.mu.Lock()
-	report := n.running[e.Ticket]
-	n.mu.Unlock()
-	if report == nil || e.Outcome != egress.Denied {
-		return
+	if p := n.process(e.Ticket); p != nil && e.Outcome == egress.Denied {
+		p.violations.add(unreached(e.Verdict))
 	}
-	report(Violation{Wall: Egress, Host: egress.JoinAuthority(e.Host, e.Port), Rule: e.Rule, Grant: e.SuggestedGrant, Detail: e.Message, Certain: true})
+}
+
+// ask asks whether the command that holds a ticket may reach a host.
+func (n *network) ask(ctx context.Context, ticket string, v egress.Verdict) bool {
+	p := n.process(ticket)
+	return p != nil && p.ask != nil && p.ask(ctx, unreached(v))
+}
+
+func (n *network) process(ticket string) *Process {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.running[ticket]
+}
+
+func unreached(v egress.Verdict) Violation {
+	return Violation{Wall: Egress, Host: egress.JoinAuthority(v.Host, v.Port), Rule: v.Rule, Grant: v.SuggestedGrant, Detail: v.Message, Certain: true}
 }

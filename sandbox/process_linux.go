@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -34,6 +35,7 @@ type Process struct {
 	connector  *connector // of the peers it connects to; nil for a command that has no sockets with names
 	tripwire   *tripwire  // nil for a command that writes nothing
 	violations violations
+	ask        func(ctx context.Context, v Violation) bool // nil: no user can be asked
 
 	confinement Confinement
 	unseen      hiddenFiles
@@ -53,7 +55,7 @@ type hiddenFiles struct {
 func newProcess(c *Command) *Process {
 	p := &Process{command: c.Path, started: make(chan error, 1), exited: make(chan struct{}), gone: make(chan struct{}),
 		helper: helper{bound: make(chan syscall.Errno, 1)}}
-	p.violations.heard = c.Report
+	p.violations.heard, p.ask = c.Report, c.Ask
 	return p
 }
 

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"slices"
@@ -31,6 +32,7 @@ type Profile struct {
 	Unseal []string // protected paths that this command may write: the decision named them
 	Remove []string // paths that the decision showed as destroyed, with protected names in them, except roots
 	Hosts  []string // whom it may reach, as rules of Network name them; of Workspace only
+	Public []string // the same, but for private addresses to which they lead
 
 	// Loopback gives a ReadOnly command the network of the session, with the servers of other commands and no hosts. It
 	// counts at level Full only.
@@ -45,7 +47,7 @@ func (p Profile) check() error {
 	switch {
 	case p.Access != ReadOnly && p.Access != Workspace && p.Access != Unconfined:
 		return fmt.Errorf("the profile %q allows nothing: it is %s, %s or %s", p.Access, ReadOnly, Workspace, Unconfined)
-	case p.Access == ReadOnly && len(p.Write)+len(p.Unseal)+len(p.Remove)+len(p.Hosts) > 0:
+	case p.Access == ReadOnly && len(p.Write)+len(p.Unseal)+len(p.Remove)+len(p.Hosts)+len(p.Public) > 0:
 		return fmt.Errorf("the profile %s writes nothing and reaches nobody, and cannot be granted more: use %s", ReadOnly, Workspace)
 	}
 	return nil
@@ -70,7 +72,11 @@ type Command struct {
 	Terminal bool
 	Note     *os.File // the writing end of a pipe, which the command gets as descriptor 3; nil for none
 
-	Report  func(Violation) // told of each when it happens, from several goroutines; may be nil
+	Report func(Violation) // told of each when it happens, from several goroutines; may be nil
+
+	// Ask reports whether the command, which waits meanwhile, may have an access that no grant permits: that of the violation. It is called
+	// from several goroutines; ctx ends with the command. nil: it may not.
+	Ask     func(ctx context.Context, v Violation) bool
 	Profile Profile
 }
 

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/netip"
 	"slices"
+	"sync"
 	"time"
 )
 
@@ -48,13 +49,28 @@ func (o Options) withDefaults() Options {
 
 // Checker applies the grants of one command. It is safe for concurrent use.
 type Checker struct {
-	grants []Grant
-	o      Options
+	o Options
+
+	mu     sync.Mutex
+	grants []Grant // never changed in place
 }
 
 // New returns a Checker of grants. Without grants it denies all.
 func New(grants []Grant, o Options) *Checker {
 	return &Checker{grants: slices.Clone(grants), o: o.withDefaults()}
+}
+
+// Add permits more from now on.
+func (c *Checker) Add(g Grant) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.grants = append(slices.Clip(c.grants), g)
+}
+
+func (c *Checker) all() []Grant {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.grants
 }
 
 // Check judges host and port by grammar and grants, and asks nobody. Allowed means that [Checker.Dial] would go on to
@@ -88,7 +104,7 @@ var loopback4 = netip.AddrFrom4([4]byte{127, 0, 0, 1})
 // weigh looks for the grant that permits h.
 func (c *Checker) weigh(h Host, v Verdict) Verdict {
 	var near *Grant
-	for i, g := range c.grants {
+	for _, g := range c.all() {
 		if !g.covers(h) {
 			continue
 		}
@@ -96,7 +112,7 @@ func (c *Checker) weigh(h Host, v Verdict) Verdict {
 			v.Outcome, v.Rule = Allowed, g.String()
 			return v.because(Granted, "%s is permitted by the grant %s", v.authority(), g)
 		}
-		near = &c.grants[i]
+		near = &g
 	}
 	v.SuggestedGrant = c.suggestion(h, v.Port)
 	if near != nil {
@@ -122,7 +138,7 @@ func (c *Checker) CheckAddr(addr netip.Addr, port int) Verdict {
 	addr = addr.Unmap()
 	v := Verdict{Outcome: Denied, Host: addr.String(), Port: port}
 	h := Host{addr: addr}
-	for _, g := range c.grants {
+	for _, g := range c.all() {
 		if g.kind == grantHost && g.host == h && g.opens(port) {
 			v.Outcome, v.Rule = Allowed, g.String()
 			return v.because(Granted, "%s is named by the grant %s", addr, g)

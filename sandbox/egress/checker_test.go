@@ -45,13 +45,17 @@ func (f *fakeNet) options() Options {
 	}}
 }
 
+// grants reads grants; one that begins with "~" is for public addresses only.
 func grants(t testing.TB, texts ...string) []Grant {
 	t.Helper()
 	var gs []Grant
 	for _, text := range texts {
-		g, err := ParseGrant(text)
+		g, err := ParseGrant(strings.TrimPrefix(text, "~"))
 		if err != nil {
 			t.Fatal(err)
+		}
+		if strings.HasPrefix(text, "~") {
+			g = g.Publicly()
 		}
 		gs = append(gs, g)
 	}
@@ -139,7 +143,13 @@ func TestDialJudgesAddresses(t *testing.T) {
 		{"own network, IPv6", "*", "2a01:4f8:1:2::7", "", AddressRefused, string(ownNetwork), "host:[2a01:4f8:1:2::7]"},
 		{"mixed", "a.example", "10.0.0.7 127.0.0.1 93.184.216.34", "93.184.216.34:443", Granted, "a.example", ""},
 		{"named", "a.example 10.0.0.7", "10.0.0.7 10.0.0.8", "10.0.0.7:443", Granted, "a.example", ""},
-		{"named at another port", "a.example 10.0.0.7:22", "10.0.0.7", "", AddressRefused, "private", "host:10.0.0.7:443"},
+		{"named at another port", "~a.example 10.0.0.7:22", "10.0.0.7", "", AddressRefused, "private", "host:10.0.0.7:443"},
+		{"a company's", "a.example", "10.0.0.7", "10.0.0.7:443", Granted, "a.example", ""},
+		{"a neighbour's", "a.example", "5.6.7.8", "5.6.7.8:443", Granted, "a.example", ""},
+		{"a company's, IPv6", "a.example", "fd12::1", "[fd12::1]:443", Granted, "a.example", ""},
+		{"a company's, at another port", "a.example:8443 *", "10.0.0.7", "", AddressRefused, "private", "host:10.0.0.7:443"},
+		{"of a link", "a.example", "169.254.7.7", "", AddressRefused, "link-local", "host:169.254.7.7:443"},
+		{"below it", "*.example.com a.example:22 *", "10.0.0.7", "", AddressRefused, "private", "host:10.0.0.7:443"},
 		{"no address", "a.example", "", "", Unresolved, "a.example", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -5,11 +5,15 @@ import (
 	"errors"
 	"net"
 	"net/netip"
+	"slices"
 	"time"
 )
 
-// mostAddresses bounds how many addresses of one name are tried.
-const mostAddresses = 8
+// Of the addresses of one name so many are judged, and tried.
+const (
+	mostJudged    = 256
+	mostAddresses = 8
+)
 
 // Dial checks host and port, resolves the host once, checks each address and connects to the first permitted one
 // that answers. The connection is nil unless the Verdict is Allowed.
@@ -50,21 +54,36 @@ func (c *Checker) resolve(ctx context.Context, h Host) ([]netip.Addr, error) {
 
 // sift returns the addresses that may be dialled, and the verdict that holds if there are none.
 func (c *Checker) sift(addrs []netip.Addr, v Verdict) (permitted []netip.AddrPort, refusal Verdict) {
-	for _, addr := range addrs {
+	var inner []netip.AddrPort // dialled if there is no other
+	for _, addr := range addrs[:min(len(addrs), mostJudged)] {
 		addr = addr.Unmap().WithZone("")
-		judged := c.CheckAddr(addr, v.Port)
-		if judged.Outcome != Allowed {
-			if refusal.Reason == "" {
-				refusal = judged
-			}
-			continue
-		}
-		if permitted = append(permitted, netip.AddrPortFrom(addr, uint16(v.Port))); len(permitted) == mostAddresses {
-			break
+		at, judged := netip.AddrPortFrom(addr, uint16(v.Port)), c.CheckAddr(addr, v.Port)
+		switch {
+		case judged.Outcome == Allowed:
+			permitted = append(permitted, at)
+		case c.leads(v, judged):
+			inner = append(inner, at)
+		case refusal.Reason == "":
+			refusal = judged
 		}
 	}
+	if len(permitted) == 0 {
+		permitted = inner
+	}
+	permitted = permitted[:min(len(permitted), mostAddresses)]
 	refusal.Host, refusal.Message = v.Host, "toolhost refused "+v.authority()+": "+refusal.Message
 	return permitted, refusal
+}
+
+// leads reports whether a grant names the very host whose address was refused, and the address is one of a network of the user's own: a
+// company's registry. Addresses of this machine, of links and of a cloud's metadata are reached only under their own names.
+func (c *Checker) leads(v, refused Verdict) bool {
+	if is := class(refused.Rule); is != private && is != ownNetwork {
+		return false
+	}
+	return slices.ContainsFunc(c.all(), func(g Grant) bool {
+		return g.kind == grantHost && !g.public && g.host.String() == v.Host && g.opens(v.Port)
+	})
 }
 
 // dialFirst tries the addresses one after the other, each with its share of the time that is left.

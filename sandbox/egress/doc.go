@@ -8,7 +8,8 @@
 //     is not permitted does not even reach a name server.
 //  3. The name is resolved, once.
 //  4. Each address is judged: loopback, private, link-local, metadata and other special addresses, and those of the
-//     networks of this machine, are dropped unless a grant names that very address.
+//     networks of this machine, are dropped unless a grant names that very address. A grant that names the very host also
+//     permits the private addresses to which it leads, and those of this machine's networks, unless it is [Grant.Publicly].
 //  5. A permitted address is dialled, never the name again.
 //
 // # Grants
@@ -23,8 +24,8 @@
 //	[::1]:8080           the same in IPv6
 //	*                    any public host, ports 80 and 443
 //
-// A wildcard stands for whole labels at the front and needs two labels behind it. A name never opens a special
-// address by itself: a name that leads to 10.0.0.7 needs a grant for the name and one for 10.0.0.7. "localhost" is no
+// A wildcard stands for whole labels at the front and needs two labels behind it. A wildcard never opens a special
+// address, and no name opens one of this machine, of a link or of a cloud's metadata. "localhost" is no
 // grant: inside a sandbox it is the sandbox's own loopback, so the machine's is named by its address.
 //
 // # Limits

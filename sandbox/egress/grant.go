@@ -15,6 +15,14 @@ type Grant struct {
 	kind grantKind
 	host Host
 	port int // 0: the ports of the web
+
+	public bool // addresses of private networks are not meant
+}
+
+// Publicly returns the grant without the addresses of private networks to which its name may lead.
+func (g Grant) Publicly() Grant {
+	g.public = true
+	return g
 }
 
 type grantKind uint8

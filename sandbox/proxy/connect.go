@@ -55,8 +55,8 @@ type ConnectOptions struct {
 	Stdout io.Writer
 }
 
-// patience is how long the proxy may take to answer, its own time for resolving and dialling included.
-const patience = 45 * time.Second
+// patience is how long the proxy may take to answer, its own time for resolving and dialling included, and that of a user who is asked.
+const patience = 5 * time.Minute
 
 func dialProxy(ctx context.Context, o ConnectOptions) (net.Conn, error) {
 	u, err := url.Parse(o.Proxy)

@@ -41,7 +41,8 @@ func (p *Proxy) serveHTTP(c *conn) {
 		p.refuse(c, to, refusal)
 		return
 	}
-	if v = to.ticket.checker.Check(v.Host, v.Port); v.Outcome != egress.Allowed {
+	c.SetDeadline(time.Time{}) // a user may have to be asked
+	if v = to.ticket.check(v.Host, v.Port); v.Outcome != egress.Allowed {
 		p.refuse(c, to, v)
 		return
 	}
@@ -51,7 +52,6 @@ func (p *Proxy) serveHTTP(c *conn) {
 		p.refuse(c, to, v)
 		return
 	}
-	c.SetDeadline(time.Time{})
 	if to.protocol == HTTPConnect {
 		c.in.Discard(len(raw))
 		p.serveConnect(c, to, v)

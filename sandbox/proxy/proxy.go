@@ -25,6 +25,10 @@ type Options struct {
 	Log    func(Event)
 	Limits Limits
 	Now    func() time.Time // nil: time.Now
+
+	// Ask reports whether a host that no grant of a ticket permits may be reached, by the verdict's suggested grant. It is called from
+	// several goroutines and may take as long as it likes; ctx ends with the ticket. Nil: it may not.
+	Ask func(ctx context.Context, ticket string, v egress.Verdict) bool
 }
 
 // Limits bound what commands can ask of a [Proxy]. A zero field has its default.

@@ -56,6 +56,7 @@ func (p *Proxy) serveSOCKS(c *conn) {
 		return
 	}
 	c.SetDeadline(time.Time{})
+	to.ticket.check(host, port) // a user may have to be asked
 	up, v := to.ticket.dial(context.Background(), host, port)
 	if up == nil {
 		code := byte(socksNotAllowed)

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"toolhost/sandbox/egress"
 )
@@ -38,6 +39,28 @@ func (t *Ticket) Close() {
 	delete(t.proxy.tickets, sha256.Sum256([]byte(t.token)))
 	t.proxy.mu.Unlock()
 	t.life.close()
+}
+
+// check judges a host by the ticket's grants. If none permits it, the proxy's owner is asked for another one.
+func (t *Ticket) check(host string, port int) egress.Verdict {
+	v := t.checker.Check(host, port)
+	ask := t.proxy.o.Ask
+	if v.Outcome != egress.Denied || v.Reason != egress.NoGrant && v.Reason != egress.PortNotGranted || v.SuggestedGrant == "" || ask == nil {
+		return v
+	}
+	grant, err := egress.ParseGrant(strings.TrimPrefix(v.SuggestedGrant, "host:"))
+	if err != nil {
+		return v
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	done, ok := t.life.add(cancel)
+	defer done()
+	if !ok || !ask(ctx, t.id, v) || ctx.Err() != nil {
+		return v
+	}
+	t.checker.Add(grant)
+	return t.checker.Check(host, port)
 }
 
 // dial connects to a host under the ticket's grants. The connection ends with the ticket.

@@ -34,6 +34,8 @@ type world struct {
 	asked   []string
 	dialed  []string
 	events  []Event
+
+	held func(ctx context.Context, ticket string, v egress.Verdict) bool // nil: no user is there
 }
 
 func (w *world) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr, error) {
@@ -125,7 +127,7 @@ func newWorld(t testing.TB, l Limits) *world {
 		servers: map[string]string{},
 	}
 	o := w.options()
-	o.Limits = l
+	o.Limits, o.Ask = l, w.mayAsk
 	w.proxy = New(o)
 	t.Cleanup(func() { w.proxy.Close() })
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -135,6 +137,10 @@ func newWorld(t testing.TB, l Limits) *world {
 	w.addr = listener.Addr()
 	go w.proxy.Serve(listener)
 	return w
+}
+
+func (w *world) mayAsk(ctx context.Context, ticket string, v egress.Verdict) bool {
+	return w.held != nil && w.held(ctx, ticket, v)
 }
 
 func (w *world) name(name string, addrs ...string) {
@@ -196,7 +202,11 @@ func (w *world) route(at string, to net.Addr) {
 
 func (w *world) admit(id string, grants ...string) *Ticket {
 	w.t.Helper()
-	return w.proxy.Admit(id, parseGrants(w.t, grants...))
+	parsed := parseGrants(w.t, grants...)
+	for i, g := range parsed {
+		parsed[i] = g.Publicly()
+	}
+	return w.proxy.Admit(id, parsed)
 }
 
 func parseGrants(t testing.TB, texts ...string) []egress.Grant {

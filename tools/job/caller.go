@@ -1,8 +1,11 @@
 package job
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"toolhost/agenttool"
@@ -14,12 +17,17 @@ type caller struct {
 	job     string
 	started time.Time
 
+	foreground context.Context // over when no call waits for the job
+	detach     context.CancelFunc
+	asking     atomic.Int64 // questions that wait for a user
+
 	mu       sync.Mutex
 	reporter agenttool.Reporter // nil when the job has ended
 }
 
 // leave drops the reference to the call.
 func (c *caller) leave() {
+	c.detach()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.reporter = nil
@@ -41,6 +49,20 @@ func (c *caller) payload() (agenttool.Payload, error) {
 }
 
 var errEnded = errors.New("the job has ended")
+
+// ask asks whether the command may have an access, while a call waits for it: a job in the background is not held up.
+func (c *caller) ask(ctx context.Context, v sandbox.Violation) bool {
+	asker, ok := c.get().(agenttool.Asker)
+	if !ok {
+		return false
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(c.foreground, cancel)()
+	c.asking.Add(1)
+	defer c.asking.Add(-1)
+	return ctx.Err() == nil && asker.Ask(ctx, agenttool.Wish{Grant: v.Grant, Object: cmp.Or(v.Path, v.Host), Detail: v.Detail})
+}
 
 // violated immediately reports an access that the sandbox blocked.
 func (c *caller) violated(v sandbox.Violation) {

@@ -89,6 +89,7 @@ func newJob(js *Jobs, id string, s *Spec) *Job {
 	j := &Job{id: id, jobs: js, spec: s, started: time.Now(), settled: make(chan struct{})}
 	j.invocation = s.Reporter.Invocation()
 	j.caller = &caller{job: id, started: j.started, reporter: s.Reporter}
+	j.caller.foreground, j.caller.detach = context.WithCancel(context.Background())
 	s.Reporter = nil // it holds the whole call, and a job may be kept for long
 	j.group = &group{done: make(chan struct{})}
 	j.log = output.New(output.Options{Open: j.caller.payload, Rings: &js.rings})
@@ -132,6 +133,7 @@ func (j *Job) start() error {
 	}
 	c := j.spec.Command
 	c.Streams, c.Terminal, c.Note, c.Report = ends.streams, j.spec.Stdin == Terminal, ends.note, j.caller.violated
+	c.Ask = j.caller.ask
 	j.group.mark = ownMark(j.jobs.o.Owner, j.id).String()
 	c.Env = append(slices.Clip(c.Env), MarkName+"="+j.group.mark)
 	j.group.process, err = j.jobs.o.Session.Start(&c)
@@ -234,6 +236,7 @@ func (j *Job) Done() <-chan struct{} { return j.group.done }
 // Detach records that no call waits for the job any more: from now on all its output is kept.
 func (j *Job) Detach() {
 	if !j.detached.Swap(true) {
+		j.caller.detach()
 		j.log.Spill()
 	}
 }

@@ -45,7 +45,10 @@ func (j *Job) Await(ctx context.Context, w Wait) WaitEnd {
 		case <-j.settled:
 			return Exited
 		case <-limit.C:
-			return j.unlessExited(Limit)
+			if j.caller.asking.Load() == 0 {
+				return j.unlessExited(Limit)
+			}
+			limit.Reset(w.Every) // the time of a user who is asked does not count
 		case <-ctx.Done():
 			return j.unlessExited(Done)
 		case <-tick.C:

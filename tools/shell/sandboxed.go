@@ -20,7 +20,7 @@ func (c *call) profile() sandbox.Profile {
 	}
 	p := sandbox.Profile{
 		Access: sandbox.Workspace, Write: c.grants.Write, Reveal: c.grants.Reveal, Read: c.shown(),
-		Hosts: slices.Concat(c.grants.Hosts, sandbox.Public(c.facts.Hosts)), Unseal: c.grants.Write,
+		Hosts: c.grants.Hosts, Public: sandbox.Public(c.facts.Hosts), Unseal: c.grants.Write,
 	}
 	for _, w := range c.facts.Writes { // the decision listed them
 		p.Unseal = append(p.Unseal, w.Resolved)

@@ -41,7 +41,7 @@ var reasonsHelp = map[string]string{
 	"mode":                   "No rule covers it, and the mode lets only what is proved harmless run unasked.",
 	"safety_check":           "It touches something that is always asked about, whatever rules say: version control hooks, start-up files, settings that run code, secrets.",
 	"working_dir":            "It touches something outside the workspace.",
-	"sandbox_override":       "It ran, and the sandbox kept something from it. Allowing runs it again, with the grants that you choose.",
+	"sandbox_override":       "The sandbox keeps something from it. Allowing grants that: a command that waits for it goes on, one that has ended runs again.",
 	"subcommand_results":     "It is several commands, and at least one of them asks.",
 	"classifier":             "What it does could not be told from its text, or it does something that asks.",
 	"hook":                   "A hook of yours wants you to look at it.",
