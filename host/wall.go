@@ -30,12 +30,12 @@ func (r reporter) Ask(ctx context.Context, w agenttool.Wish) bool {
 	a.wall.mu.Lock()
 	defer a.wall.mu.Unlock()
 	allowed, known := a.wall.answers[w.Grant]
-	if known || len(a.wall.answers) >= maxWallAnswers || !a.mayAsk(w.Grant) {
+	if known || len(a.wall.answers) >= maxWallAnswers || !r.mayAsk(w.Grant) {
 		return allowed
 	}
 	ctx, cancel := context.WithTimeout(ctx, wallWait)
 	defer cancel()
-	answer, err := a.askWall(ctx, w)
+	answer, err := r.put(ctx, w)
 	if err != nil && ctx.Err() == nil {
 		return false // no user was there; one may come
 	}
@@ -48,16 +48,17 @@ func (r reporter) Ask(ctx context.Context, w agenttool.Wish) bool {
 }
 
 // mayAsk reports whether a user can be asked for a grant, and may give it.
-func (a *approval) mayAsk(grant string) bool {
+func (r reporter) mayAsk(grant string) bool {
+	a := &r.c.approval
 	if _, denied := a.c.host.rules.Policy().Forbids(grant); denied || a.c.host.grants.opensOwn(grant) {
 		return false
 	}
 	return a.c.ctx.Err() == nil && a.policy.Mode.Asks() && a.c.host.prompts.Reaches(a.c.req.Caller.Asked)
 }
 
-// askWall shows what a running call wants and waits for the answer. The call keeps its locks: it is at work.
-func (a *approval) askWall(ctx context.Context, w agenttool.Wish) (prompt.Outcome, error) {
-	h := a.c.host
+// put shows what a running call wants and waits for the answer. The call keeps its locks: it is at work.
+func (r reporter) put(ctx context.Context, w agenttool.Wish) (prompt.Outcome, error) {
+	a, h := &r.c.approval, r.c.host
 	d := a.complete(agenttool.Decision{
 		SchemaVersion: agenttool.SchemaVersion, Behavior: agenttool.Ask, Mode: string(a.policy.Mode), BlockedPath: w.Object,
 		Reason: &agenttool.DecisionReason{Type: "sandbox_override", Detail: "it runs and waits: it wants " + w.Object + ", which needs " + w.Grant},
@@ -75,7 +76,7 @@ func (a *approval) askWall(ctx context.Context, w agenttool.Wish) (prompt.Outcom
 		return prompt.Outcome{}, err
 	}
 	defer p.Over()
-	reporter{a.c}.Progress(agenttool.Progress{Status: "running", Message: "waits for a user: may it reach " + w.Object + "?"})
+	r.Progress(agenttool.Progress{Status: "running", Message: "waits for a user: may it reach " + w.Object + "?"})
 	answer, err := p.Answer(ctx)
 	if err != nil {
 		a.withdrawn(d, err)
