@@ -21,6 +21,8 @@ type helper struct {
 	control *net.UnixConn
 	first   bool               // it is the first process of a pid namespace
 	bound   chan syscall.Errno // its answer to a bind
+	lending sync.Mutex         // one loan at a time
+	lent    chan syscall.Errno // its answer to a loan
 
 	mu      sync.Mutex
 	process *os.File // its pidfd; nil until it is started
@@ -58,24 +60,32 @@ func (h *helper) bind(b notify.Binding, gone <-chan struct{}) error {
 	if _, _, err := h.control.WriteMsgUnix(message, unix.UnixRights(b.Socket, b.Dir), nil); err != nil {
 		return syscall.EACCES
 	}
+	switch errno, ok := h.await(h.bound, gone); {
+	case !ok:
+		return syscall.EACCES
+	case errno != 0:
+		return errno
+	}
+	return nil
+}
+
+// await waits for the helper's answer to a message, until it is gone.
+func (h *helper) await(answer <-chan syscall.Errno, gone <-chan struct{}) (errno syscall.Errno, ok bool) {
 	select {
-	case errno := <-h.bound:
-		if errno != 0 {
-			return errno
-		}
-		return nil
+	case errno = <-answer:
+		return errno, true
 	case <-gone:
 	case <-time.After(patience):
 	}
-	return syscall.EACCES
+	return 0, false
 }
 
-// answerBind passes the helper's answer to bind.
-func (h *helper) answerBind(errno string) {
+// pass passes an answer of the helper on.
+func pass(to chan<- syscall.Errno, errno string) {
 	number, _ := strconv.Atoi(errno)
 	select {
-	case h.bound <- syscall.Errno(number):
-	default: // bind did not ask, or has given up
+	case to <- syscall.Errno(number):
+	default: // nobody asked, or has given up
 	}
 }
 

@@ -23,6 +23,11 @@ type judge struct {
 	names  *protect.Map
 	open   []string // below which writing is allowed, as the command sees it
 	mounts bool     // other places are read-only
+	gits   []string // git directories outside of the roots that are open
+
+	approved []string // paths that the decision named
+
+	loans  []loan // missing places where writing is allowed; they are in open, too
 	report func(Violation)
 
 	namesInUse *sync.RWMutex // by the supervisors of the session's commands
@@ -45,7 +50,11 @@ func (j *judge) attempt(a notify.Attempt) notify.Verdict {
 		}
 	}
 	for _, t := range a.Targets {
-		if verdict := j.outside(a.Call, t); verdict != notify.Allow {
+		verdict, ok := j.onLoan(a.Call, t)
+		if !ok {
+			verdict = j.outside(a.Call, t)
+		}
+		if verdict != notify.Allow {
 			return verdict
 		}
 	}
@@ -54,6 +63,11 @@ func (j *judge) attempt(a notify.Attempt) notify.Verdict {
 		rule, held := j.names.Judge(path)
 		if !held && slices.Contains(moves, a.Call) && !occupied(a.Call, path) {
 			rule, held = j.names.Pinned(path)
+		}
+		for _, git := range j.gits {
+			if !held && !approvedIn(git, path, j.approved) {
+				rule, held = protect.GitHolds(git, path)
+			}
 		}
 		if held {
 			return j.refuse(Violation{Wall: ProtectedName, Path: path, Call: a.Call, Rule: string(rule)})

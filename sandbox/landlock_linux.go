@@ -166,6 +166,9 @@ func (p *plan) writable() []string {
 	for _, at := range p.open() {
 		dirs = append(dirs, at.to)
 	}
+	for _, l := range p.opened.loans {
+		dirs = append(dirs, l.path)
+	}
 	return dirs
 }
 

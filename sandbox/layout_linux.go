@@ -21,12 +21,14 @@ type layout struct {
 	places []place     // of the session
 	links  []link      // of the session
 	fits   []bool      // for each place: the command mounts nothing else in it
+	loans  []string    // directories in which names will be made
 }
 
-func newLayout(s *Session, trees []placement) layout {
-	l := layout{trees: trees, places: s.places, links: s.view.links}
+func newLayout(s *Session, trees []placement, loans []identity) layout {
+	l := layout{trees: trees, places: s.places, links: s.view.links, loans: paths(loans)}
 	for _, at := range s.places {
-		l.fits = append(l.fits, !slices.ContainsFunc(trees, at.isChangedBy))
+		lends := slices.ContainsFunc(l.loans, func(dir string) bool { return agenttool.Within(at.dir, dir) })
+		l.fits = append(l.fits, !lends && !slices.ContainsFunc(trees, at.isChangedBy))
 	}
 	return l
 }
@@ -113,6 +115,12 @@ func (l *layout) finish(p *enter.Plan) {
 		for _, link := range l.links {
 			if agenttool.Within(b.dir, link.path) && !l.visible(link.path) {
 				p.Add(enter.Link, link.path, link.target)
+			}
+		}
+		for _, dir := range l.loans {
+			if agenttool.Within(b.dir, dir) && !l.visible(dir) {
+				p.Add(enter.Folder, dir)
+				p.Add(enter.LendAt, dir)
 			}
 		}
 		p.Add(enter.Lock, b.dir)

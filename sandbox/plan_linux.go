@@ -58,12 +58,15 @@ type plan struct {
 }
 
 // openPlaces are the places that a profile opens besides the session's.
-type openPlaces struct{ write, read []identity }
+type openPlaces struct {
+	write, read []identity
+	loans       []loan
+}
 
 // make fills the plan. The order is that of package enter: trees are held before everything becomes read-only, inner
 // places follow outer ones, privileges go last.
 func (p *plan) make() error {
-	p.layout = newLayout(p.s, p.placements())
+	p.layout = newLayout(p.s, p.placements(), p.opened.loanDirs())
 	if err := p.landlock(); err != nil {
 		return err
 	}
@@ -135,8 +138,12 @@ func (p *plan) workspace() bool { return p.c.Profile.Access == Workspace }
 // view makes the command's view of the file system.
 func (p *plan) view() {
 	p.layout.hold(&p.Plan)
+	p.opened.holdLoans(&p.Plan)
 	p.Add(enter.ReadOnly)
 	p.Add(enter.Terminals)
+	if len(p.opened.loans) > 0 {
+		p.Add(enter.LendUp)
+	}
 	p.Add(enter.Memory, "/dev/shm", "mode=1777,size=256m")
 	p.Add(enter.Proc)
 	p.layout.mount(&p.Plan)

@@ -54,7 +54,7 @@ type hiddenFiles struct {
 
 func newProcess(c *Command) *Process {
 	p := &Process{command: c.Path, started: make(chan error, 1), exited: make(chan struct{}), gone: make(chan struct{}),
-		helper: helper{bound: make(chan syscall.Errno, 1)}}
+		helper: helper{bound: make(chan syscall.Errno, 1), lent: make(chan syscall.Errno, 1)}}
 	p.violations.heard, p.ask = c.Report, c.Ask
 	return p
 }
@@ -149,7 +149,9 @@ func (p *Process) hear() (said bool, alone *ExitState) {
 		case enter.SaysSealed:
 			p.violations.addAny(coveredAgain(parts))
 		case enter.SaysBound:
-			p.helper.answerBind(parts[0])
+			pass(p.helper.bound, parts[0])
+		case enter.SaysLent:
+			pass(p.helper.lent, parts[0])
 		}
 	}
 }
@@ -164,7 +166,11 @@ func (p *Process) serve(listener *os.File) {
 	if err != nil || p.judge == nil {
 		return
 	}
-	judges := notify.Judges{Name: p.judge.attempt, Named: p.judge.named, Names: p.judge.namesInUse}
+	judges := notify.Judges{Name: p.judge.attempt, Names: p.judge.namesInUse, Named: func(path string, inode uint64) {
+		if p.judge.named(path, inode); p.judge.mounts && p.judge.lends(path) {
+			p.helper.lend(path, p.gone)
+		}
+	}}
 	if p.helper.first {
 		judges.Bind = func(b notify.Binding) error { return p.helper.bind(b, p.gone) }
 	}

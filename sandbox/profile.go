@@ -29,7 +29,7 @@ type Profile struct {
 	Write  []string // files and directories besides the session's roots, which exist; of Workspace only
 	Reveal []string // secrets that this command may read, and sockets that it may use
 	Read   []string // places in a home directory that the decision showed as read, without the secrets in them
-	Unseal []string // protected paths that this command may write: the decision named them
+	Unseal []string // paths that this command may write, since the decision named them: protected ones, and those outside of the roots, missing or not
 	Remove []string // paths that the decision showed as destroyed, with protected names in them, except roots
 	Hosts  []string // whom it may reach, as rules of Network name them; of Workspace only
 	Public []string // the same, but for private addresses to which they lead

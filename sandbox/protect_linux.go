@@ -54,6 +54,13 @@ func (p *plan) protect() {
 			}
 		}
 	}
+	for _, git := range p.opened.gits() {
+		for _, path := range protect.GitSeals(git) {
+			if !approvedIn(git, path, p.c.Profile.Unseal) {
+				p.Add(enter.Seal, path)
+			}
+		}
+	}
 	for _, e := range p.secrets() {
 		p.mask(e.Path)
 	}

@@ -85,6 +85,10 @@ func judgeGitRemotes(a *Args, u *Use) {
 			u.Add(RunsCode, "runs the transport of "+w.Text+", which is a program")
 		case strings.Contains(w.Text, ":"):
 			u.Hosts = append(u.Hosts, w)
+		case strings.Contains(w.Text, "/") && a.Argv[0].Text == "push":
+			u.Writes = append(u.Writes, w)
+		case strings.Contains(w.Text, "/"):
+			u.Reads = append(u.Reads, w)
 		}
 	}
 }

@@ -107,9 +107,12 @@ func readSome(file string, limit int64) (string, error) {
 	return string(text), err
 }
 
-// isGitDir reports whether a directory of this user looks like a repository, as git sees it.
-func isGitDir(dir string) bool {
-	if _, err := os.Lstat(filepath.Join(dir, "HEAD")); err != nil || !isOwn(dir) {
+// isGitDir reports whether a directory of this user looks like a repository.
+func isGitDir(dir string) bool { return isOwn(dir) && IsGitDir(dir) }
+
+// IsGitDir reports whether a directory looks like a repository, as git sees it.
+func IsGitDir(dir string) bool {
+	if _, err := os.Lstat(filepath.Join(dir, "HEAD")); err != nil {
 		return false
 	}
 	for _, name := range []string{"objects", "refs"} {

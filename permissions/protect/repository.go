@@ -25,6 +25,25 @@ var gitNames = []struct {
 // them in each repository would be a mount of each command.
 var gitInfo = []string{"info/attributes", "info/exclude", "info/grafts"}
 
+// GitHolds returns the rule for a path below a git directory that git runs or obeys, whatever the walk knows of that directory.
+func GitHolds(dir, file string) (Rule, bool) {
+	for _, n := range gitNames {
+		if agenttool.Within(agenttool.Join(dir, n.name), file) {
+			return n.rule, true
+		}
+	}
+	return VCSConfig, slices.ContainsFunc(gitInfo, func(name string) bool { return agenttool.Join(dir, name) == file })
+}
+
+// GitSeals are the entries of a git directory that git runs or obeys.
+func GitSeals(dir string) []string {
+	var all []string
+	for _, n := range gitNames {
+		all = append(all, agenttool.Join(dir, n.name))
+	}
+	return all
+}
+
 // Bounds on how much of a repository is read.
 const (
 	maxPointer    = 4 << 10 // of a .git file or a commondir

@@ -54,12 +54,14 @@ const (
 	SaysEnded    = 'E' // wait status, user and system microseconds, KiB at most, whether others are left: decimal, NUL between
 	SaysBounded  = 'M' // resource NUL used NUL bound: the command used more than it may, and is ended
 	SaysBound    = 'N' // errno: the result of SayBind
+	SaysLent     = 'O' // errno: the result of SayLend
 	SaysSealed   = 'R' // path NUL errno: the result of SaySeal, 0 if it is covered again
 )
 
 // The messages of the host to a helper, by their first byte.
 const (
 	SayBind   = 'b' // umask NUL name, with the descriptors of a socket and of the directory where the name begins: bind(2)
+	SayLend   = 'l' // path: the host has made it in a lent directory, and the command is to see it
 	SaySignal = 's' // the number: to every process of the sandbox
 	SaySeal   = 'r' // op NUL path: do this step again, because what it covers was replaced from outside
 )

@@ -10,6 +10,7 @@ type view struct {
 	held    map[string]int // trees by their original path
 	nothing [2]int         // descriptors of emptyFile and emptyDir, as soon as they are needed; 0 is none
 	proc    int            // a descriptor of a writable /proc that has no name; 0 is none
+	lent    map[string]lent
 }
 
 // step carries out one operation of mounts. ok is false if op is none.
@@ -44,6 +45,12 @@ func (v *view) step(s Step) (errno syscall.Errno, ok bool) {
 			errno = 0 // a path that the command cannot reach, and cannot make reachable, needs no mask
 		}
 		return errno, true
+	case Lend:
+		return v.holdLent(s.Args[0], s.Args[1], s.Args[2]), true
+	case LendUp:
+		return v.mountLent(), true
+	case LendAt:
+		return v.offerPlace(s.Args[0]), true
 	case Lock:
 		return lock(s.Args[0]), true
 	case Proc:

@@ -31,6 +31,9 @@ const (
 	Pin        Op = "pin"        // path: neither rename nor remove the directory
 	Seal       Op = "seal"       // path: neither write nor rename nor remove what is there
 	Mask       Op = "mask"       // path, "fixed" or "": the entry there cannot be read; fixed: the command cannot make it reachable
+	Lend       Op = "lend"       // path, dev, ino: keep the tree at path as it is now: names will be made in it
+	LendUp     Op = "lend-up"    // mount the lent trees where Memory covers them
+	LendAt     Op = "lend-at"    // path: where the command sees them, in a file system of the sandbox's own
 	Lock       Op = "lock"       // path: the mount there becomes read-only, those below it stay
 	Proc       Op = "proc"       // show the processes of the sandbox only
 	Loopback   Op = "loopback"   // bring lo up

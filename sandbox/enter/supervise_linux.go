@@ -50,6 +50,8 @@ func (h *helper) obey() {
 			h.signal(syscall.Signal(number(string(buffer[1:n]))))
 		case buffer[0] == SaySeal:
 			h.again(string(buffer[1:n]))
+		case buffer[0] == SayLend:
+			h.view.lend(string(buffer[1:n]))
 		case buffer[0] == SayBind:
 			bind(string(buffer[1:n]), descriptors(rights[:m]))
 		}

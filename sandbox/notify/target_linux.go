@@ -77,6 +77,15 @@ func (t *target) mode() uint32 {
 // Mode is the type and mode of the file, of a link itself if it is one; 0 if there is none.
 func (t Target) Mode() uint32 { return t.t.mode() }
 
+// Redirect has the call done to the same name in another directory, which is open as a place.
+func (t Target) Redirect(dir int) error {
+	fd, err := unix.FcntlInt(uintptr(dir), unix.F_DUPFD_CLOEXEC, 0)
+	if err == nil {
+		t.t.move(fd)
+	}
+	return err
+}
+
 // ReadOnly reports whether its mount is read-only.
 func (t Target) ReadOnly() bool {
 	at := t.t.open

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// repository makes a repository with one commit in the workspace, and a bare one in the home.
+func (a *escapeAttempt) repository() {
+	a.t.Helper()
+	needs(a.t, "git")
+	cmd := exec.Command("sh", "-ec", `
+		git init -q -b main; git config user.name a; git config user.email a@example.com
+		git add -A; git commit -qm one; git init -q --bare ../home/origin.git
+		rm -f .git/hooks/* ../home/origin.git/hooks/*; chmod -R a+rwX .git ../home/origin.git`)
+	cmd.Dir, cmd.Env = a.path("ws"), append(os.Environ(), "HOME="+a.path("home"))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		a.t.Fatalf("%v: %s", err, out)
+	}
+	if a.who.id != nil {
+		a.own(a.path("ws"))
+	}
+}
+
+// TestApprovedIsGranted: what a user said yes to is written, missing or not, and nothing beside it: neither by the same call nor by the next.
+func TestApprovedIsGranted(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, command string
+		made          map[string]string // files from the attempt's directory, with their content; "": a directory
+		beside        []string          // what the same command tries, hidden from toolhost, and must not make
+	}{
+		{"a directory", "mkdir HOME/notes", map[string]string{"home/notes": ""}, []string{"home/notes2", "home/x"}},
+		{"a directory, and into it", "mkdir HOME/notes && cd HOME/notes && echo x > a && mkdir b", map[string]string{"home/notes/a": "x\n", "home/notes/b": ""}, []string{"home/a"}},
+		{"a file in a directory", "touch HOME/have/new", map[string]string{"home/have/new": "\x00"}, []string{"home/have/other", "home/have/old"}},
+		{"a file that is there", "echo more >> HOME/have/old", map[string]string{"home/have/old": "old\nmore\n"}, []string{"home/have/new"}},
+		{"a start-up file", "echo more >> HOME/.bashrc", map[string]string{"home/.bashrc": "old\nmore\n"}, []string{"home/.profile2"}},
+		{"a copy", "cp kept.txt HOME/copy", map[string]string{"home/copy": "kept\n"}, []string{"home/copy2"}},
+		{"outside of the home", "echo x > OUTSIDE/new", map[string]string{"outside/new": "x\n"}, []string{"outside/other"}},
+		{"directories on the way", "mkdir -p HOME/x/y/z", map[string]string{"home/x/y/z": ""}, []string{"home/x/other", "home/x/y/other"}},
+		{"a work tree", "git worktree add -q ../tree -b new", map[string]string{"tree/kept.txt": "kept\n"}, []string{"tree2", "ws/.git/hooks/post-commit"}},
+		{"a push", "git push -q HOME/origin.git main", nil, []string{"home/origin.git/hooks/post-receive", "home/origin.git/info/attributes", "home/other.git"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			a := approvals(t)
+			for name, text := range map[string]string{"ws/kept.txt": "kept\n", "home/have/old": "old\n", "home/.bashrc": "old\n", "outside/": ""} {
+				a.write(name, text)
+			}
+			a.repository()
+			tries := ""
+			for _, path := range c.beside {
+				tries += "echo bad > " + a.path(path) + "; mkdir " + a.path(path) + "; mv kept.txt " + a.path(path) + "; ln -s /tmp " + a.path(path) + "\n"
+			}
+			a.write("ws/tries.sh", tries+"true\n")
+			h := a.serving(true, "--allow", "Shell(bash tries.sh)").confinedBy()
+			command := strings.NewReplacer("HOME", a.path("home"), "OUTSIDE", a.path("outside")).Replace(c.command)
+			m := h.shell(command + "; status=$?; bash tries.sh 2>/dev/null; exit $status")
+			p := h.prompt("bash tries.sh", 1)
+			h.decide(p, "allow")
+			r := m.result()
+			if r.view().ExitCode == nil || *r.view().ExitCode != 0 {
+				t.Errorf("after a yes it fails: %s", r.says())
+			}
+			for path, want := range c.made {
+				info, err := os.Stat(a.path(path))
+				switch {
+				case err != nil:
+					t.Errorf("it was not made: %v", err)
+				case want == "" && !info.IsDir():
+					t.Errorf("%s is no directory", path)
+				case want != "" && a.read(path) != strings.Trim(want, "\x00"):
+					t.Errorf("%s has %q", path, a.read(path))
+				}
+			}
+			for _, path := range c.beside {
+				if got := a.read(path); exists(a, path) && (got == "bad\n" || !strings.HasSuffix(path, "old")) {
+					t.Errorf("%s was made: %q", path, got)
+				}
+			}
+			if strings.HasPrefix(c.name, "a push") {
+				if b := a.read("home/origin.git/refs/heads/main"); b == "" {
+					t.Error("it was not pushed")
+				}
+			}
+			next := h.shell("bash tries.sh") // the yes was for that call
+			next.result()
+			for _, path := range c.beside {
+				if got := a.read(path); got == "bad\n" {
+					t.Errorf("the next call made %s", path)
+				}
+			}
+		})
+	}
+}
+
+// TestRulesWiden: a path that rules allow to write is writable in the sandbox.
+func TestRulesWiden(t *testing.T) {
+	t.Parallel()
+	a := approvals(t)
+	a.write("home/notes/", "")
+	h := a.serving(false, "--allow", "Write("+a.path("home/notes")+"/**)", "--allow", "Shell(touch *)").confinedBy()
+	h.shell("touch " + a.path("home/notes/x")).worked()
+	h.shell("touch " + a.path("home/notes2")).failed("approval_unavailable")
+	if !exists(a, "home/notes/x") || exists(a, "home/notes2") {
+		t.Error("it is not as the rules say")
+	}
+}
