@@ -88,12 +88,29 @@ func (a *approval) answered(ctx context.Context, answer prompt.Outcome) (d agent
 	case d.Behavior == agenttool.Ask && answer.UpdatedInput != nil && (d.BlockedPath != "" || len(d.RuleRefs) > 0):
 		return d, true, nil
 	}
-	if err := a.c.host.grants.confine(a.c.bound, slices.Concat(d.Grants, answer.Grants)); err != nil {
+	granted := slices.Concat(d.Grants, answer.Grants)
+	if !answer.ByRule {
+		granted = append(granted, a.shown()...)
+	}
+	if err := a.c.host.grants.confine(a.c.bound, granted); err != nil {
 		return d, false, err
 	}
 	a.feedback = answer.Feedback
 	a.c.rec.to(agenttool.StatusApproved, "")
 	return d, false, nil
+}
+
+// shown are grants for the paths outside of the workspace that a prompt showed as written: the user who said yes means them.
+func (a *approval) shown() (grants []string) {
+	if _, ok := a.c.bound.(agenttool.Confined); !ok {
+		return nil
+	}
+	for _, path := range a.c.bound.Facts().Writes {
+		if path.Root == "" && path.Resolved != "" && !path.Private {
+			grants = append(grants, "write:"+path.Resolved)
+		}
+	}
+	return grants
 }
 
 // request is the request that the policy decides about.

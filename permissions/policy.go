@@ -230,7 +230,7 @@ func (p Policy) allowed(r Request) verdict {
 	if c.whole {
 		v := c.verdict()
 		if r.RunsCode {
-			v.grants = append(v.grants, p.set.networks()...)
+			v.grants = append(append(v.grants, p.set.networks()...), p.written(r)...)
 		}
 		return v
 	}
@@ -359,6 +359,18 @@ func (p Policy) outside(path agenttool.Path) bool {
 		return path.Root == ""
 	}
 	return !slices.ContainsFunc(p.Readable(), func(dir string) bool { return agenttool.Within(dir, path.Resolved) })
+}
+
+// written returns grants for the paths outside of the workspace that a command writes and that rules about writing allow. A rule that
+// allows commands, whatever they write, names no path.
+func (p Policy) written(r Request) (grants []string) {
+	for _, path := range r.Facts.Writes {
+		named := p.set.allowing(path, func(rule *Rule) bool { return rule.allowsWrite(r.Tool) }) >= 0
+		if elsewhere(path) && path.Resolved != "" && !path.Private && named {
+			grants = append(grants, "write:"+path.Resolved)
+		}
+	}
+	return grants
 }
 
 func elsewhere(path agenttool.Path) bool { return path.Root == "" }

@@ -21,8 +21,8 @@ func (p *Process) guard(plan *plan) (err error) {
 	if plan.opened.write, err = view.writable(plan.c.Profile); err != nil {
 		return err
 	}
-	named, loans := loansIn(view, plan.c.Profile)
-	plan.opened.write, plan.opened.loans = append(plan.opened.write, named...), loans
+	loans := loansIn(view, plan.c.Profile)
+	plan.opened.loans = loans
 	p.atEnd(func() {
 		for _, l := range loans {
 			l.close()

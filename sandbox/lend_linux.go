@@ -25,25 +25,19 @@ type loan struct {
 // maxLoans bounds the loans of one command: each is a mount.
 const maxLoans = 16
 
-// loansIn are the existing places and the missing ones that the decision of a profile named as written outside of the roots. What the
-// sandbox has of its own, and what is toolhost's, is neither.
-func loansIn(v *view, p Profile) (places []identity, missing []loan) {
-	for _, path := range p.Unseal {
+// loansIn are the missing paths outside of the roots that a profile lets a command write. What the sandbox has of its own, and what is
+// toolhost's, is none.
+func loansIn(v *view, p Profile) (loans []loan) {
+	for _, path := range p.Write {
 		path = filepath.Clean(path)
-		if !filepath.IsAbs(path) || v.inRoot(path) || v.isHidden(path) || isReplaced(v, path) {
+		if _, err := os.Lstat(path); err == nil || !filepath.IsAbs(path) || v.inRoot(path) || v.isHidden(path) || isReplaced(v, path) {
 			continue
 		}
-		if _, err := os.Lstat(path); err == nil {
-			if id, err := identify(path); err == nil && id.path == path && isPlain(path) {
-				places = append(places, id)
-			}
-			continue
-		}
-		if l, ok := loanOf(path); ok && len(missing) < maxLoans {
-			missing = append(missing, l)
+		if l, ok := loanOf(path); ok && len(loans) < maxLoans {
+			loans = append(loans, l)
 		}
 	}
-	return places, missing
+	return loans
 }
 
 // isReplaced reports whether a path is in a directory that every sandbox has of its own.
@@ -54,11 +48,6 @@ func isReplaced(v *view, path string) bool {
 	return !v.isClosed(path) && (v.covered(path) || slices.ContainsFunc([]string{"/dev", "/proc", "/sys", "/run"}, func(dir string) bool {
 		return agenttool.Within(dir, path)
 	}))
-}
-
-func isPlain(path string) bool {
-	info, err := os.Lstat(path)
-	return err == nil && (info.IsDir() || info.Mode().IsRegular())
 }
 
 // loanOf finds the directory in which the first missing name of a path is made.

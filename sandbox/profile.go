@@ -26,10 +26,10 @@ const (
 // Profile says what a command may do. The zero value allows nothing and is refused. To Unconfined nothing can be added.
 type Profile struct {
 	Access Access
-	Write  []string // files and directories besides the session's roots, which exist; of Workspace only
+	Write  []string // files and directories besides the session's roots, missing or not; of Workspace only
 	Reveal []string // secrets that this command may read, and sockets that it may use
 	Read   []string // places in a home directory that the decision showed as read, without the secrets in them
-	Unseal []string // paths that this command may write, since the decision named them: protected ones, and those outside of the roots, missing or not
+	Unseal []string // protected paths that this command may write: the decision named them
 	Remove []string // paths that the decision showed as destroyed, with protected names in them, except roots
 	Hosts  []string // whom it may reach, as rules of Network name them; of Workspace only
 	Public []string // the same, but for private addresses to which they lead

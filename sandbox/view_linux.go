@@ -118,11 +118,8 @@ func (v *view) writable(p Profile) ([]identity, error) {
 			continue
 		}
 		id, err := identify(path)
-		if errors.Is(err, os.ErrNotExist) && slices.Contains(p.Unseal, filepath.Clean(path)) {
+		if errors.Is(err, os.ErrNotExist) && filepath.IsAbs(path) {
 			continue // a loan
-		}
-		if errors.Is(err, os.ErrNotExist) {
-			return nil, fmt.Errorf("write:%s: it does not exist: grant the directory that will hold it", path)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("write:%s: %w", path, err)

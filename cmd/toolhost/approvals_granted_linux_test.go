@@ -104,7 +104,11 @@ func TestRulesWiden(t *testing.T) {
 	h := a.serving(false, "--allow", "Write("+a.path("home/notes")+"/**)", "--allow", "Shell(touch *)").confinedBy()
 	h.shell("touch " + a.path("home/notes/x")).worked()
 	h.shell("touch " + a.path("home/notes2")).failed("approval_unavailable")
-	if !exists(a, "home/notes/x") || exists(a, "home/notes2") {
+	whole := approvals(t)
+	whole.write("home/notes/", "")
+	h = whole.serving(false, "--allow", "Shell").confinedBy() // which names no path
+	h.shell("touch " + whole.path("home/notes/x")).result()
+	if !exists(a, "home/notes/x") || exists(a, "home/notes2") || exists(whole, "home/notes/x") {
 		t.Error("it is not as the rules say")
 	}
 }
