@@ -33,8 +33,12 @@ func loansIn(v *view, p Profile) (loans []loan) {
 		if _, err := os.Lstat(path); err == nil || !filepath.IsAbs(path) || v.inRoot(path) || v.isHidden(path) || isReplaced(v, path) {
 			continue
 		}
-		if l, ok := loanOf(path); ok && len(loans) < maxLoans {
-			loans = append(loans, l)
+		dir, first, ok := firstMissing(path)
+		if !ok || len(loans) >= maxLoans {
+			continue
+		}
+		if f, err := os.OpenFile(dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0); err == nil {
+			loans = append(loans, loan{path, first, f})
 		}
 	}
 	return loans
@@ -50,22 +54,17 @@ func isReplaced(v *view, path string) bool {
 	}))
 }
 
-// loanOf finds the directory in which the first missing name of a path is made.
-func loanOf(path string) (loan, bool) {
-	first := path
-	for {
-		dir := filepath.Dir(first)
+// firstMissing finds the first missing name on the way to a path, and the directory in which it is made. ok is false where none is lent: in
+// directories that every sandbox has of its own, in the root, and behind a link.
+func firstMissing(path string) (dir, first string, ok bool) {
+	for first = path; ; first = dir {
+		dir = filepath.Dir(first)
 		if _, err := os.Lstat(dir); err == nil {
 			break
 		}
-		first = dir
 	}
-	dir := filepath.Dir(first)
-	if real, err := filepath.EvalSymlinks(dir); err != nil || real != dir || slices.Contains(taken, dir) {
-		return loan{}, false
-	}
-	f, err := os.OpenFile(dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
-	return loan{path, first, f}, err == nil
+	real, err := filepath.EvalSymlinks(dir)
+	return dir, first, err == nil && real == dir && !slices.Contains(taken, dir)
 }
 
 // gits are the git directories among the places outside of the roots that the command may write, or around them.

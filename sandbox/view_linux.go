@@ -118,8 +118,11 @@ func (v *view) writable(p Profile) ([]identity, error) {
 			continue
 		}
 		id, err := identify(path)
-		if errors.Is(err, os.ErrNotExist) && filepath.IsAbs(path) {
+		if _, _, ok := firstMissing(filepath.Clean(path)); errors.Is(err, os.ErrNotExist) && ok && !isReplaced(v, filepath.Clean(path)) {
 			continue // a loan
+		}
+		if errors.Is(err, os.ErrNotExist) && filepath.IsAbs(path) {
+			return nil, fmt.Errorf("write:%s: it does not exist, and no command can make it there: make it first", path)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("write:%s: %w", path, err)
