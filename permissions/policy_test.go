@@ -1,6 +1,7 @@
 package permissions
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -177,10 +178,20 @@ func suggestionCovers(t *testing.T, p Policy, tool string, facts *agenttool.Fact
 // TestSuggestionsAreNarrow: no rule is suggested that would cover more than was seen.
 func TestSuggestionsAreNarrow(t *testing.T) {
 	p := Policy{Workspace: "/ws"}
-	for _, command := range []string{"rm -rf x", "bash x.sh", "python3 x.py", "/bin/sh x", "sudo ls", "env make", "/opt/tool x"} {
+	for _, command := range []string{"rm -rf x", "xargs touch", "/bin/sh x", "sudo ls", "env make", "/opt/tool x"} {
 		d := p.Decide(Request{Tool: "shell", RunsCode: true, Facts: running(command)})
 		if d.Behavior != agenttool.Ask || len(d.SuggestedUpdates) != 0 {
 			t.Errorf("%s: %s, %v", command, d.Behavior, d.SuggestedUpdates)
+		}
+	}
+	for _, command := range []string{"bash x.sh", "python3 x.py", "node x.js y"} { // these words, and no others
+		d := p.Decide(Request{Tool: "shell", RunsCode: true, Facts: running(command)})
+		if len(d.SuggestedUpdates) != 1 || !slices.Equal(d.SuggestedUpdates[0].Rules, []string{"Shell(" + command + ")"}) {
+			t.Errorf("%s: %v", command, d.SuggestedUpdates)
+		}
+		with := p.With(rules(t, d.SuggestedUpdates[0].Rules...)...)
+		if got := with.Decide(Request{Tool: "shell", RunsCode: true, Facts: running(command + " more")}); got.Behavior == agenttool.Allow {
+			t.Errorf("%v covers more words", d.SuggestedUpdates[0].Rules)
 		}
 	}
 	d := p.Decide(Request{Tool: "write", Facts: writing(at("/ws/a*[b]{c}?"))})

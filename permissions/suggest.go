@@ -188,11 +188,11 @@ func (s suggester) pattern(path string) string {
 	return escapeGlob(path)
 }
 
-// neverSuggested are programs whose rule would allow far more than the person has seen.
+// neverSuggested are programs whose rule would allow far more than the user has seen. Interpreters are none: a rule with all their words
+// allows these words alone, and none wider is suggested.
 var neverSuggested = []string{
-	"rm", "sh", "bash", "dash", "zsh", "fish", "ksh", "ash", "busybox", "python", "python2", "python3", "node", "deno", "perl", "ruby", "php", "lua",
-	"sudo", "su", "doas", "pkexec", "env", "xargs", "eval", "exec", "command", "builtin", "source", ".", "ssh", "dd", "mkfs", "shred", "nohup", "setsid",
-	"timeout", "nice", "time", "watch", "find", "awk", "sed", "parallel", "npx", "script", "strace", "chroot", "unshare", "nsenter",
+	"rm", "busybox", "sudo", "su", "doas", "pkexec", "env", "xargs", "eval", "exec", "command", "builtin", "source", ".", "ssh", "dd", "mkfs", "shred",
+	"nohup", "setsid", "timeout", "nice", "time", "watch", "find", "parallel", "script", "strace", "chroot", "unshare", "nsenter",
 }
 
 // suggestible reports whether the argv can be suggested as a rule.
