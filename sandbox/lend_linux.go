@@ -37,8 +37,11 @@ func loansIn(v *view, p Profile) (loans []loan) {
 		if !ok || len(loans) >= maxLoans {
 			continue
 		}
-		if f, err := os.OpenFile(dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0); err == nil {
-			loans = append(loans, loan{path, first, f})
+		fd, err := unix.Openat2(unix.AT_FDCWD, dir, &unix.OpenHow{
+			Flags: unix.O_PATH | unix.O_DIRECTORY | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS,
+		})
+		if err == nil {
+			loans = append(loans, loan{path, first, os.NewFile(uintptr(fd), dir)})
 		}
 	}
 	return loans
@@ -141,8 +144,11 @@ func (o *openPlaces) holdLoans(p *enter.Plan) {
 func (o *openPlaces) loanDirs() []identity {
 	var dirs []identity
 	for _, l := range o.loans {
-		id, err := identify(filepath.Dir(l.first))
-		if err == nil && !slices.Contains(dirs, id) {
+		var st unix.Stat_t
+		if unix.Fstat(int(l.dir.Fd()), &st) != nil {
+			continue
+		}
+		if id := (identity{l.dir.Name(), uint64(st.Dev), st.Ino}); !slices.Contains(dirs, id) {
 			dirs = append(dirs, id)
 		}
 	}

@@ -27,6 +27,7 @@ const (
 type Profile struct {
 	Access Access
 	Write  []string // files and directories besides the session's roots, missing or not; of Workspace only
+	Real   []string // those of Write that have no links in them: one that has become a link is refused
 	Reveal []string // secrets that this command may read, and sockets that it may use
 	Read   []string // places in a home directory that the decision showed as read, without the secrets in them
 	Unseal []string // protected paths that this command may write: the decision named them

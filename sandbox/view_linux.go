@@ -127,6 +127,9 @@ func (v *view) writable(p Profile) ([]identity, error) {
 		if err != nil {
 			return nil, fmt.Errorf("write:%s: %w", path, err)
 		}
+		if id.path != filepath.Clean(path) && slices.Contains(p.Real, path) {
+			return nil, fmt.Errorf("write:%s: it has become a link to %s since it was decided about: try again", path, id.path)
+		}
 		if slices.Contains(taken, id.path) {
 			return nil, fmt.Errorf("write:%s: every sandbox has its own %s: grant a path in it", path, id.path)
 		}
