@@ -114,7 +114,8 @@ func (v *view) ownDirs() []string {
 func (v *view) writable(p Profile) ([]identity, error) {
 	var places []identity
 	for _, path := range p.Write {
-		if filepath.IsAbs(path) && v.inRoot(filepath.Clean(path)) {
+		own := isReplaced(v, filepath.Clean(path)) && slices.Contains(p.Real, path) // a decision means the sandbox's, and a grant the host's
+		if filepath.IsAbs(path) && v.inRoot(filepath.Clean(path)) || own {
 			continue
 		}
 		id, err := identify(path)

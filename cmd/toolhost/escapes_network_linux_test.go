@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/netip"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -254,17 +255,20 @@ func checkNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, to := range []string{
+	private := []string{"10.1.2.3", "172.16.0.1", "192.168.1.1", "100.64.0.1", "fc00::1"} // where a rule that names a host may lead
+	for _, to := range append(private,
 		"169.254.169.254", "fd00:ec2::254", "127.0.0.1", "::1", "::ffff:169.254.169.254", "64:ff9b::a9fe:a9fe",
-		"10.1.2.3", "172.16.0.1", "192.168.1.1",
-		"100.64.0.1", "fe80::1", "0.0.0.0", "::", "224.0.0.251", "255.255.255.255", "100.100.100.200",
-		"2002:7f00:1::", "fc00::1", "198.18.0.1",
-	} {
-		l := &leads{t: t, to: []netip.Addr{netip.MustParseAddr(to)}}
-		conn, verdict := egress.New([]egress.Grant{grant}, egress.Options{Resolver: l, Dialer: l}).Dial(t.Context(),
-			"permitted.example", 443)
-		if conn != nil || len(l.dials) > 0 || verdict.Outcome != egress.Denied {
-			t.Errorf("%s: dialed %v, %v", to, l.dials, verdict)
+		"fe80::1", "0.0.0.0", "::", "224.0.0.251", "255.255.255.255", "100.100.100.200", "2002:7f00:1::", "198.18.0.1",
+	) {
+		for _, g := range []egress.Grant{grant.Publicly(), grant} {
+			if g == grant && slices.Contains(private, to) {
+				continue
+			}
+			l := &leads{t: t, to: []netip.Addr{netip.MustParseAddr(to)}}
+			conn, verdict := egress.New([]egress.Grant{g}, egress.Options{Resolver: l, Dialer: l}).Dial(t.Context(), "permitted.example", 443)
+			if conn != nil || len(l.dials) > 0 || verdict.Outcome != egress.Denied {
+				t.Errorf("%s: dialed %v, %v", to, l.dials, verdict)
+			}
 		}
 	}
 	for _, name := range []string{"permitted.example.evil.example", "evilpermitted.example",
