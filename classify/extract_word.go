@@ -218,7 +218,7 @@ func (sp *speller) atHome(parts []syntax.WordPart, text string) string {
 	return text
 }
 
-// expands reports whether something is expanded in a word outside quotes.
+// expands reports whether a word holds an unquoted expansion: a variable, a substitution or a pattern of names.
 func expands(word *syntax.Word) bool {
 	for _, part := range word.Parts {
 		switch part.(type) {

@@ -25,10 +25,9 @@ const maxAttempts = 3
 
 // run takes the call through the phases of the standard, in its order, until one fails.
 //
-// The standard's value checks come twice: those that look at nothing but the input before permission, those that
-// look at the disk after it, so that a denied call does no IO (AT-114, AT-393, X23). The second ones hold the call's locks:
-// they must see what earlier calls did. The steps of finish come after: map_result, post_hooks, persist_result,
-// emit_terminal.
+// The standard's value checks are made in two steps. Those that look only at the input come before permission. Those that look at the
+// disk come after it, so that a denied call does no IO (AT-114, AT-393, X23), and they hold the call's locks, so that they see the
+// changes of earlier calls. The phases map_result, post_hooks, persist_result and emit_terminal are in [ending.finish].
 //
 // Agent Tool v0.2.0, "Pipeline" (AT-111 … AT-123).
 func (c *call) run(ctx context.Context) error {

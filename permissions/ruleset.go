@@ -130,7 +130,8 @@ func lower(p agenttool.Path) lowerPath {
 	return l
 }
 
-// leadsTo is where a path leads, by the name that rules write. Where the session keeps its own /tmp is another place in each session.
+// leadsTo returns the target of a path as rules spell it. A session keeps its own /tmp in a directory that differs from session to
+// session: rules call it /tmp.
 func leadsTo(p agenttool.Path) string {
 	if p.Seen != "" {
 		return p.Seen

@@ -157,7 +157,7 @@ func (p *plan) open() []placement {
 	return open
 }
 
-// writable are the places, as the command sees them, that the outer wall leaves open.
+// writable returns the places that the Landlock ruleset lets the command write, under the paths by which the command sees them.
 func (p *plan) writable() []string {
 	var dirs []string
 	if p.level == Full {

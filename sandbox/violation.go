@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// Violation is something that the sandbox kept from a command, or found changed by it.
+// Violation is an access that the sandbox refused to a command, or a change that the command made and the tripwire found.
 type Violation struct {
 	Wall    Wall   `json:"wall"`
 	Path    string `json:"path,omitempty"`  // as the command sees it

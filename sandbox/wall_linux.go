@@ -89,7 +89,7 @@ type walls struct {
 // maxWalls bounds what is kept.
 const maxWalls = 64
 
-// ruleset returns the ruleset of a wall, and whether it is kept for others, too.
+// ruleset returns the ruleset of a wall. kept says that other commands use the same one: the caller must not close it.
 func (k *walls) ruleset(w wall) (ruleset *os.File, kept bool, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

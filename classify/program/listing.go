@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Listing describes the output of a use that prints names of files, one a line.
+// Listing describes the output of a command that prints names of files, one on each line.
 type Listing struct {
 	Names  []Word // each name is described by one of these: Text, Local, Pattern as in Word
 	Null   bool   // there is a NUL after each, and no newline

@@ -52,7 +52,7 @@ func (c *Checker) resolve(ctx context.Context, h Host) ([]netip.Addr, error) {
 	return addrs, err
 }
 
-// sift returns the addresses that may be dialled, and the verdict that holds if there are none.
+// sift chooses the resolved addresses that may be dialled. If none may, refusal says why, about the host and port of v.
 func (c *Checker) sift(addrs []netip.Addr, v Verdict) (permitted []netip.AddrPort, refusal Verdict) {
 	var inner []netip.AddrPort // dialled if there is no other
 	for _, addr := range addrs[:min(len(addrs), mostJudged)] {

@@ -9,7 +9,7 @@ import (
 // otherwise, and of the disk's; alone it gets all.
 const niceness = 5
 
-// normal is the value of getpriority(2) for a niceness of 0; 1 stands for 19.
+// normal is the result of the getpriority system call for niceness 0: the kernel returns 20 minus the niceness.
 const normal = 20
 
 // lowerPriority makes the calling thread nicer, with all that it starts from then on.

@@ -32,8 +32,8 @@ func takeBind(r *request) unix.Errno {
 // name0 is the operand of a bind, whose name is in its address.
 func name0() operand { return operand{dir: none, path: none, flags: none, follow: never} }
 
-// actBind gives the socket its address. The kernel keeps the text of the name, by which other processes find the socket, so a
-// descriptor of the directory cannot replace it. No directory is renamed meanwhile.
+// actBind binds the socket to its name. The bind must use the name as the caller wrote it, and not a path below a descriptor: the kernel keeps
+// that text, and other processes find the socket by it. The request is alone, so no directory is renamed until it is done.
 func actBind(r *request) unix.Errno {
 	if len(r.targets) == 0 {
 		var at unsafe.Pointer

@@ -84,8 +84,8 @@ type Connection struct {
 
 // Judges decide about the calls that a filter hands over.
 type Judges struct {
-	// Name judges a call that may write. Several goroutines call it at once, on threads without capabilities; it
-	// must not block.
+	// Name judges a call that names a file and may write it. Several goroutines call it at once; it must not block, and has no
+	// capability, since its thread has none.
 	Name func(Attempt) Verdict
 	// Connect judges a connect. Several goroutines call it at once. Without it every connect fails with EACCES.
 	Connect func(*Connection) Verdict

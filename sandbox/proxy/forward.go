@@ -49,7 +49,7 @@ func (h *handoff) Close() error {
 	return nil
 }
 
-// Addr returns no address of the network: a handoff cannot be connected to.
+// Addr returns a placeholder, as net.Listener demands: nobody can connect to a handoff.
 func (h *handoff) Addr() net.Addr { return &net.UnixAddr{Name: "handoff", Net: "unix"} }
 
 type connKey struct{}

@@ -52,7 +52,8 @@ func messages() []Rule {
 const attributeCalls = `chmod fchmod fchmodat fchmodat2 chown lchown fchown fchownat utime utimes futimesat utimensat
 	setxattr lsetxattr fsetxattr removexattr lremovexattr fremovexattr`
 
-// newAttributeCalls have their arguments in a record whose form may grow. Without them programs use the older ones.
+// newAttributeCalls take their arguments in a structure that may grow, which the filter cannot judge. They are refused with ENOSYS, and
+// programs use the older calls.
 const newAttributeCalls = "setxattrat removexattrat"
 
 // attributes: no version of Landlock covers them, so a command that may write nothing may not change them, and one that

@@ -61,7 +61,7 @@ func (e *envelope) lookInto(raw json.RawMessage) error {
 	return nil
 }
 
-// uncoded is the code of an error that the SDK sends without one: for messages in the wrong order or malformed ones.
+// uncoded chooses the JSON-RPC code for an error that the SDK sends without a code: a message came out of order, or is malformed.
 func (e envelope) uncoded(session string) int64 {
 	switch {
 	case session == "" && e.method == methodInitialize:

@@ -32,8 +32,7 @@ func openBeneath(root int, rel string, flags int) (fd int, err error) {
 	return fd, err
 }
 
-// readNames passes each name of the open directory fd except "." and ".." to add until add returns false. The bytes
-// are valid only during the call.
+// readNames passes each name of the open directory fd except "." and ".." to add until add returns false. add must not keep the name.
 func readNames(fd int, buf []byte, add func(name []byte, ino uint64, kind Kind) bool) error {
 	for {
 		var n int

@@ -66,8 +66,8 @@ func Runtime() string {
 	return ""
 }
 
-// Sockets are the directories that the socket of a session can be in, the best first: in the runtime directory, in the state, and
-// one of this user in /tmp where the names of the others are too long for a socket.
+// Sockets returns the directories for the socket of a session, the best first: in the runtime directory, in the state directory, and in a
+// directory of this user below /tmp, for machines where the other two give paths that are too long for a socket.
 func Sockets() []string {
 	var dirs []string
 	if dir := Runtime(); dir != "" {

@@ -75,7 +75,7 @@ func (o Options) OpenWorkspace(added ...string) (*workspace.Workspace, agenttool
 	return w, agenttool.Scope{Dir: roots[0], Roots: roots, Home: home}, nil
 }
 
-// Scope is where calls of a session would start, if its settings can be read.
+// Scope returns the directory, roots and home that a session with these options would have. It fails if the settings cannot be read.
 func (o Options) Scope() (agenttool.Scope, error) {
 	l, w, err := o.openSettings()
 	if err != nil {
