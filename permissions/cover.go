@@ -98,8 +98,7 @@ func (c *cover) wrappedWhole(part *agenttool.Part) bool {
 	if by < 0 || by >= len(c.parts) || c.parts[by] < 0 || !part.Exact || !c.p.set.rules[c.parts[by]].literal() {
 		return false
 	}
-	outer := c.r.Facts.Parts[by].Argv
-	return len(part.Argv) < len(outer) && slices.Equal(outer[len(outer)-len(part.Argv):], part.Argv)
+	return endsIn(c.r.Facts.Parts[by].Argv, part.Argv)
 }
 
 // readsOnly reports whether a simple command is proved to only read, to stay on this machine, and to touch only the paths that it

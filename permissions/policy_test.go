@@ -178,13 +178,13 @@ func suggestionCovers(t *testing.T, p Policy, tool string, facts *agenttool.Fact
 // TestSuggestionsAreNarrow: no rule is suggested that would cover more than was seen.
 func TestSuggestionsAreNarrow(t *testing.T) {
 	p := Policy{Workspace: "/ws"}
-	for _, command := range []string{"rm -rf x", "xargs touch", "/bin/sh x", "sudo ls", "env make", "/opt/tool x"} {
+	for _, command := range []string{"rm -rf x", "xargs touch", "/bin/sh x", "sudo ls", "/opt/tool x", "python3 -", "bash -s", "npx", "timeout 5 rm x"} {
 		d := p.Decide(Request{Tool: "shell", RunsCode: true, Facts: running(command)})
 		if d.Behavior != agenttool.Ask || len(d.SuggestedUpdates) != 0 {
 			t.Errorf("%s: %s, %v", command, d.Behavior, d.SuggestedUpdates)
 		}
 	}
-	for _, command := range []string{"bash x.sh", "python3 x.py", "node x.js y"} { // these words, and no others
+	for _, command := range []string{"bash x.sh", "python3 x.py", "node x.js y", "env make", "timeout 5 make"} { // these words, and no others
 		d := p.Decide(Request{Tool: "shell", RunsCode: true, Facts: running(command)})
 		if len(d.SuggestedUpdates) != 1 || !slices.Equal(d.SuggestedUpdates[0].Rules, []string{"Shell(" + command + ")"}) {
 			t.Errorf("%s: %v", command, d.SuggestedUpdates)

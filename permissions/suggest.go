@@ -74,7 +74,7 @@ func (s suggester) narrowest() []string {
 	}
 	for n := range s.r.Facts.Parts {
 		part := &s.r.Facts.Parts[n]
-		if n < len(c.parts) && c.parts[n] != uncovered || readsOnly(part) {
+		if n < len(c.parts) && c.parts[n] != uncovered || readsOnly(part) || s.endsAnother(part) {
 			continue
 		}
 		words := part.Argv
@@ -102,6 +102,19 @@ func (s suggester) narrowest() []string {
 		}
 	}
 	return rules
+}
+
+// endsAnother reports whether a part is the end of the words of the one that runs it: the rule for that one shows all that runs.
+func (s suggester) endsAnother(part *agenttool.Part) bool {
+	if part.WrappedBy < 0 || part.WrappedBy >= len(s.r.Facts.Parts) || !part.Exact {
+		return false
+	}
+	outer := &s.r.Facts.Parts[part.WrappedBy]
+	return outer.Exact && !readsOnly(outer) && endsIn(outer.Argv, part.Argv)
+}
+
+func endsIn(outer, inner []string) bool {
+	return len(inner) < len(outer) && slices.Equal(outer[len(outer)-len(inner):], inner)
 }
 
 func joinWords(argv []string) string {
@@ -188,16 +201,37 @@ func (s suggester) pattern(path string) string {
 	return escapeGlob(path)
 }
 
-// neverSuggested are programs whose rule would allow far more than the user has seen. Interpreters are none: a rule with all their words
-// allows these words alone, and none wider is suggested.
-var neverSuggested = []string{
-	"rm", "busybox", "sudo", "su", "doas", "pkexec", "env", "xargs", "eval", "exec", "command", "builtin", "source", ".", "ssh", "dd", "mkfs", "shred",
-	"nohup", "setsid", "timeout", "nice", "time", "watch", "find", "parallel", "script", "strace", "chroot", "unshare", "nsenter",
+// neverSuggested are programs that destroy, or run as somebody else, what they are given: no rule about them is suggested.
+var neverSuggested = []string{"rm", "busybox", "sudo", "su", "doas", "pkexec", "eval", "builtin", "ssh", "dd", "mkfs", "shred", "script", "strace",
+	"chroot", "unshare", "nsenter", "watch", "parallel", "find", "xargs"}
+
+// runAnything are programs that run what their words or their input say. A rule is suggested that has all their words, and none wider.
+var runAnything = []string{"sh", "bash", "dash", "zsh", "fish", "ksh", "ash", "python", "python2", "python3", "node", "deno", "perl", "ruby", "php",
+	"lua", "awk", "sed", "npx", "env", "exec", "command", "source", ".", "nohup", "setsid", "timeout", "nice", "time"}
+
+// suggestsNothing reports whether the words of a program that runs anything do not say what it runs: it reads that from its input, a
+// package is not named, or a wrapper runs a program that is never suggested.
+func suggestsNothing(argv []string) bool {
+	if !slices.Contains(runAnything, filepath.Base(argv[0])) {
+		return false
+	}
+	named := slices.Contains(argv, "--test")
+	for _, w := range argv[1:] {
+		named = named || !strings.HasPrefix(w, "-")
+		shell := strings.HasSuffix(argv[0], "sh") && strings.HasPrefix(w, "-") && strings.Contains(w, "s")
+		if w == "-" || w == "/dev/stdin" || shell || slices.Contains(neverSuggested, filepath.Base(w)) {
+			return true
+		}
+	}
+	if slices.Contains([]string{"source", ".", "npx"}, argv[0]) {
+		return runsNamed(argv) == 0
+	}
+	return !named
 }
 
 // suggestible reports whether the argv can be suggested as a rule.
 func suggestible(argv []string) bool {
-	if len(argv) == 0 || runsNamed(argv) == 0 && slices.Contains(neverSuggested, filepath.Base(argv[0])) || strings.ContainsRune(argv[0], '/') && filepath.IsAbs(argv[0]) {
+	if len(argv) == 0 || slices.Contains(neverSuggested, filepath.Base(argv[0])) || suggestsNothing(argv) || strings.ContainsRune(argv[0], '/') && filepath.IsAbs(argv[0]) {
 		return false
 	}
 	return !slices.ContainsFunc(argv, func(w string) bool { return w == "" || strings.ContainsAny(w, "\n\x00") })

@@ -20,7 +20,7 @@ func runsNamed(argv []string) int {
 		for n < len(argv) && slices.Contains([]string{"-y", "--yes", "--no", "--no-install"}, argv[n]) {
 			n++
 		}
-		if n < len(argv) && argv[n] != "" && !strings.HasPrefix(argv[n], "-") && !slices.Contains(neverSuggested, packageName(argv[n])) {
+		if n < len(argv) && argv[n] != "" && !strings.HasPrefix(argv[n], "-") && !slices.Contains(neverSuggested, packageName(argv[n])) && !slices.Contains(runAnything, packageName(argv[n])) {
 			return n + 1
 		}
 	case "source", ".":
