@@ -219,7 +219,7 @@ func suggestsNothing(argv []string) bool {
 	for _, w := range argv[1:] {
 		named = named || !strings.HasPrefix(w, "-")
 		shell := strings.HasSuffix(argv[0], "sh") && strings.HasPrefix(w, "-") && strings.Contains(w, "s")
-		if w == "-" || w == "/dev/stdin" || shell || slices.Contains(neverSuggested, filepath.Base(w)) {
+		if w == "-" || w == "/dev/stdin" || shell || argv[0] != "npx" && slices.Contains(neverSuggested, filepath.Base(w)) {
 			return true
 		}
 	}
