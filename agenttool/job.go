@@ -32,6 +32,7 @@ type JobStatus struct {
 	ExitCode     *int         `json:"exit_code,omitempty"` // null while it runs, and when a signal ended it
 	Ports        []JobPort    `json:"ports,omitempty"`
 	WaitsFor     *JobWait     `json:"waits_for,omitempty"`
+	Asks         []string     `json:"asks,omitempty"`    // the hosts that a user is asked about while it is held
 	Running      []string     `json:"running,omitempty"` // names of its processes, when its command has exited
 }
 
@@ -42,6 +43,7 @@ type JobState string
 const (
 	JobRunning   JobState = "running"
 	JobWaiting   JobState = "waiting_for_input" // a process of it is blocked reading its input
+	JobAsking    JobState = "waiting_for_user"  // it is held at a wall of its sandbox while a user is asked
 	JobLingering JobState = "lingering"         // the command has exited, processes that it started live on
 	JobEnded     JobState = "ended"
 )

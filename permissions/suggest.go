@@ -33,14 +33,20 @@ func (s suggester) suggest() []agenttool.SuggestedUpdate {
 	return updates
 }
 
-// SuggestGrant returns the rule that would have given a command a grant for a host, if there is one.
-func SuggestGrant(grant string) []agenttool.SuggestedUpdate {
-	host, ok := strings.CutPrefix(grant, "host:")
-	rule := "Network(" + host + ")"
-	if _, err := (Parser{}).Parse(rule, agenttool.Allow, agenttool.Origin{Source: agenttool.SourceSession}); err != nil || !ok {
+// SuggestGrants returns the rules that would have given a command its grants for hosts, as one update; nil if there are none.
+func SuggestGrants(grants []string) []agenttool.SuggestedUpdate {
+	var rules []string
+	for _, grant := range grants {
+		host, ok := strings.CutPrefix(grant, "host:")
+		rule := "Network(" + host + ")"
+		if _, err := (Parser{}).Parse(rule, agenttool.Allow, agenttool.Origin{Source: agenttool.SourceSession}); err == nil && ok {
+			rules = append(rules, rule)
+		}
+	}
+	if len(rules) == 0 {
 		return nil
 	}
-	return []agenttool.SuggestedUpdate{{Op: "add_rules", Destination: agenttool.SourceSession, Behavior: agenttool.Allow, Rules: []string{rule}}}
+	return []agenttool.SuggestedUpdate{{Op: "add_rules", Destination: agenttool.SourceSession, Behavior: agenttool.Allow, Rules: rules}}
 }
 
 // wouldAllow tries rules.

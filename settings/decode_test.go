@@ -79,6 +79,7 @@ var badDocuments = []struct {
 	{"time", `{"jobs": {"timeout": "1.5h"}}`, `"1.5h" is not a time: write it like 90s`, false},
 	{"time a number", `{"jobs": {"timeout": 5}}`, "jobs.timeout must be a string; this is a number", false},
 	{"time empty", `{"jobs": {"timeout": ""}}`, "is not a time", false},
+	{"wall time too short", `{"wall": {"wait": "10ms"}}`, "wall.wait must be at least 1s", true},
 	{"time too short", `{"approvals": {"timeout": "10ms"}}`, "approvals.timeout must be at least 1s", true},
 	{"no whole number", `{"max_parallel": 1.5}`, "max_parallel must be a whole number from 1 to 10000", false},
 	{"huge number", `{"max_parallel": 1e400}`, "max_parallel must be a whole number", false},

@@ -14,7 +14,7 @@ import (
 // keys are the settings that a file can hold.
 var keys = []string{
 	"mode", "permissions.allow", "permissions.ask", "permissions.deny", "add_dirs", "sandbox.require",
-	"approvals.wait", "approvals.timeout", "approvals.in_band_scopes", "env.pass", "env.set", "http.callback_hosts",
+	"approvals.wait", "approvals.timeout", "approvals.in_band_scopes", "wall.wait", "env.pass", "env.set", "http.callback_hosts",
 	"files.durability", "search.index", "jobs.max", "jobs.timeout", "jobs.output", "jobs.limits", "max_parallel", "hooks",
 }
 
@@ -56,6 +56,7 @@ func (d *decoder) root(v hujson.Value) {
 			field{"timeout", d.duration(&d.out.ApprovalTimeout, minApproval)},
 			field{"in_band_scopes", d.word(&d.out.InBandScopes, scopes)},
 		)},
+		{"wall", d.nested(field{"wait", d.duration(&d.out.WallWait, minApproval)})},
 		{"env", d.nested(field{"pass", d.envPass}, field{"set", d.envSet})},
 		{"http", d.nested(field{"callback_hosts", d.callbackHosts})},
 		{"files", d.nested(field{"durability", d.word(&d.out.Durability, durabilities)})},

@@ -48,6 +48,7 @@ func (s *Settings) add(l *Settings) {
 	replace(&s.Require, l.Require)
 	replace(&s.Wait, l.Wait)
 	replace(&s.ApprovalTimeout, l.ApprovalTimeout)
+	replace(&s.WallWait, l.WallWait)
 	replace(&s.InBandScopes, l.InBandScopes)
 	replace(&s.Durability, l.Durability)
 	replace(&s.SearchIndex, l.SearchIndex)

@@ -10,7 +10,7 @@ import (
 
 // everything is a file that says something with every key.
 const everything = `{"mode": "accept_edits", "permissions": {"allow": ["Shell(x)"], "ask": ["Shell(y)"], "deny": ["Read(z)"]}, "add_dirs": ["/lib"],
-	"sandbox": {"require": "none"}, "approvals": {"wait": "never", "timeout": "9h", "in_band_scopes": "user"}, "env": {"pass": ["A"], "set": {"B": "1"}},
+	"sandbox": {"require": "none"}, "approvals": {"wait": "never", "timeout": "9h", "in_band_scopes": "user"}, "wall": {"wait": "9h"}, "env": {"pass": ["A"], "set": {"B": "1"}},
 	"http": {"callback_hosts": ["a.example"]}, "files": {"durability": "full"}, "search": {"index": "off"},
 	"jobs": {"max": 2, "timeout": "1s", "output": "1MiB", "limits": {"nofile": 9}}, "max_parallel": 3, "hooks": {"pre_tool_use": [{"command": ["x"]}]}`
 
@@ -51,7 +51,7 @@ func TestKeysOfANewerVersion(t *testing.T) {
 func given(s *Settings) (found []string) {
 	only := map[string]bool{"permissions.allow": len(rulesOf(s, agenttool.Allow)) > 0, "permissions.ask": len(rulesOf(s, agenttool.Ask)) > 0,
 		"permissions.deny": len(rulesOf(s, agenttool.Deny)) > 0, "mode": s.Mode.Set, "add_dirs": s.AddDirs != nil, "sandbox.require": s.Require.Set,
-		"approvals.wait": s.Wait.Set, "approvals.timeout": s.ApprovalTimeout.Set, "approvals.in_band_scopes": s.InBandScopes.Set,
+		"approvals.wait": s.Wait.Set, "approvals.timeout": s.ApprovalTimeout.Set, "wall.wait": s.WallWait.Set, "approvals.in_band_scopes": s.InBandScopes.Set,
 		"env.pass": s.EnvPass != nil, "env.set": s.EnvSet != nil, "http.callback_hosts": s.CallbackHosts != nil, "files.durability": s.Durability.Set,
 		"search.index": s.SearchIndex.Set, "jobs.max": s.MaxJobs.Set, "jobs.timeout": s.JobTimeout.Set, "jobs.output": s.JobOutput.Set,
 		"jobs.limits": s.JobLimits != nil, "max_parallel": s.MaxParallel.Set, "hooks": s.Hooks != nil}

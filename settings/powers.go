@@ -52,6 +52,7 @@ func powers(workspace string) []power {
 		{key: "sandbox.require", how: ifStricter, copy: stricterLevel, items: looserLevel},
 		single("approvals.wait", func(s *Settings) *Value[string] { return &s.Wait }, identity),
 		single("approvals.timeout", func(s *Settings) *Value[time.Duration] { return &s.ApprovalTimeout }, time.Duration.String),
+		single("wall.wait", func(s *Settings) *Value[time.Duration] { return &s.WallWait }, time.Duration.String),
 		single("approvals.in_band_scopes", func(s *Settings) *Value[string] { return &s.InBandScopes }, identity),
 		single("files.durability", func(s *Settings) *Value[string] { return &s.Durability }, identity),
 		single("search.index", func(s *Settings) *Value[string] { return &s.SearchIndex }, identity),

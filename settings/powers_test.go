@@ -47,7 +47,7 @@ var values = map[string]string{
 	"mode": `{"mode": "sandboxed"}`, "permissions.allow": `{"permissions": {"allow": ["Shell"]}}`, "permissions.ask": `{"permissions": {"ask": ["Shell"]}}`,
 	"permissions.deny": `{"permissions": {"deny": ["Shell"]}}`, "add_dirs": `{"add_dirs": ["/"]}`, "sandbox.require": `{"sandbox": {"require": "none"}}`,
 	"approvals.wait": `{"approvals": {"wait": "always"}}`, "approvals.timeout": `{"approvals": {"timeout": "9h"}}`,
-	"approvals.in_band_scopes": `{"approvals": {"in_band_scopes": "user"}}`, "env.pass": `{"env": {"pass": ["A"]}}`, "env.set": `{"env": {"set": {"LD_PRELOAD": "x"}}}`,
+	"wall.wait": `{"wall": {"wait": "9h"}}`, "approvals.in_band_scopes": `{"approvals": {"in_band_scopes": "user"}}`, "env.pass": `{"env": {"pass": ["A"]}}`, "env.set": `{"env": {"set": {"LD_PRELOAD": "x"}}}`,
 	"http.callback_hosts": `{"http": {"callback_hosts": ["a.example"]}}`, "files.durability": `{"files": {"durability": "none"}}`,
 	"search.index": `{"search": {"index": "watched"}}`, "jobs.max": `{"jobs": {"max": 9999}}`, "jobs.timeout": `{"jobs": {"timeout": "9h"}}`,
 	"jobs.output": `{"jobs": {"output": "1TiB"}}`, "jobs.limits": `{"jobs": {"limits": {"nofile": 99999}}}`, "max_parallel": `{"max_parallel": 9999}`,

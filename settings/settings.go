@@ -52,6 +52,7 @@ type Settings struct {
 
 	Wait            Value[string]        // approvals.wait
 	ApprovalTimeout Value[time.Duration] // approvals.timeout
+	WallWait        Value[time.Duration] // wall.wait
 	InBandScopes    Value[string]        // approvals.in_band_scopes
 
 	EnvPass []Value[string]
@@ -145,6 +146,7 @@ func Default() *Settings {
 		Require:         Value[string]{true, defaultRequire, from},
 		Wait:            Value[string]{true, "attached", from},
 		ApprovalTimeout: Value[time.Duration]{true, 10 * time.Minute, from},
+		WallWait:        Value[time.Duration]{true, 2 * time.Minute, from},
 		InBandScopes:    Value[string]{true, "session", from},
 		Durability:      Value[string]{true, "file", from},
 		Jobs: Jobs{

@@ -182,7 +182,7 @@ func TestOverDefault(t *testing.T) {
 
 // TestDefaultsAreThoseOfTheSchema keeps the two from telling different tales.
 func TestDefaultsAreThoseOfTheSchema(t *testing.T) {
-	document := `{"mode": "default", "sandbox": {"require": "landlock"}, "approvals": {"wait": "attached", "timeout": "10m", "in_band_scopes": "session"},
+	document := `{"mode": "default", "sandbox": {"require": "landlock"}, "approvals": {"wait": "attached", "timeout": "10m", "in_band_scopes": "session"}, "wall": {"wait": "2m"},
 		"files": {"durability": "file"}, "jobs": {"max": 50, "timeout": "0s", "output": "1GiB"}, "max_parallel": 10}`
 	got, problems := decode(Options{}, "default", "", []byte(document))
 	if len(problems) > 0 {
@@ -190,11 +190,11 @@ func TestDefaultsAreThoseOfTheSchema(t *testing.T) {
 	}
 	want := Default()
 	if got.Mode.V != want.Mode.V || got.Require.V != want.Require.V || got.Wait.V != want.Wait.V || got.ApprovalTimeout.V != want.ApprovalTimeout.V ||
-		got.InBandScopes.V != want.InBandScopes.V || got.Durability.V != want.Durability.V || want.SearchIndex.Set || got.MaxJobs.V != want.MaxJobs.V || got.JobTimeout.V != want.JobTimeout.V ||
+		got.InBandScopes.V != want.InBandScopes.V || got.WallWait.V != want.WallWait.V || got.Durability.V != want.Durability.V || want.SearchIndex.Set || got.MaxJobs.V != want.MaxJobs.V || got.JobTimeout.V != want.JobTimeout.V ||
 		got.JobOutput.V != want.JobOutput.V || got.MaxParallel.V != want.MaxParallel.V {
 		t.Errorf("defaults: %+v", want)
 	}
-	for _, value := range []string{`"default": "landlock"`, `"default": "attached"`, `"default": "10m"`, `"default": "session"`, `"default": "file"`, `"default": 50`,
+	for _, value := range []string{`"default": "landlock"`, `"default": "attached"`, `"default": "10m"`, `"default": "2m"`, `"default": "session"`, `"default": "file"`, `"default": 50`,
 		`"default": "0s"`, `"default": "1GiB"`, `"default": 10\n`} {
 		if !strings.Contains(string(Schema()), strings.TrimSuffix(value, `\n`)) {
 			t.Errorf("the schema does not hold %s", value)

@@ -41,6 +41,7 @@ func strip(s *Settings) []string {
 	note("require", s.Require.Origin)
 	note("wait", s.Wait.Origin)
 	note("approval timeout", s.ApprovalTimeout.Origin)
+	note("wall wait", s.WallWait.Origin)
 	note("scopes", s.InBandScopes.Origin)
 	note("durability", s.Durability.Origin)
 	note("index", s.SearchIndex.Origin)

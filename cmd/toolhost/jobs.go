@@ -137,6 +137,9 @@ func printJobs(out io.Writer, all []jobRow) error {
 		for _, j := range all[:n] {
 			fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\t%s\n", j.ID, strings.ReplaceAll(string(j.State), "_", " "),
 				(time.Duration(j.AgeMS) * time.Millisecond).Round(time.Second), size(j.Bytes), shortPorts(j.Ports), cut.Characters(visible.Text(j.Command), jobLine))
+			if len(j.Asks) > 0 {
+				fmt.Fprintf(w, "  \t\t\t\t\t  may it reach %s? Answer with toolhost approve\n", cut.Characters(visible.Text(strings.Join(j.Asks, ", ")), jobLine))
+			}
 			if j.LastLine != "" {
 				fmt.Fprintf(w, "  \t\t\t\t\t  %s\n", cut.Characters(visible.Text(j.LastLine), jobLine))
 			}

@@ -130,6 +130,7 @@ func valuesOf(s *settings.Settings) values {
 	one(&v, "sandbox.require", s.Require, s.Require.V)
 	one(&v, "approvals.wait", s.Wait, s.Wait.V)
 	one(&v, "approvals.timeout", s.ApprovalTimeout, s.ApprovalTimeout.V.String())
+	one(&v, "wall.wait", s.WallWait, s.WallWait.V.String())
 	one(&v, "approvals.in_band_scopes", s.InBandScopes, s.InBandScopes.V)
 	for _, name := range s.EnvPass {
 		one(&v, "env.pass", name, name.V)

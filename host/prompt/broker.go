@@ -118,6 +118,14 @@ func (b *Broker) Invite(asked Listener) bool {
 	return b.Reaches(asked)
 }
 
+// Wall is how long a running command is held while a user is asked.
+func (b *Broker) Wall() time.Duration {
+	if wait := b.inForce().Wall; wait > 0 {
+		return wait
+	}
+	return defaultWall
+}
+
 // Expires is when a prompt that is opened now is over.
 func (b *Broker) Expires() string {
 	return agenttool.Timestamp(b.o.Now().Add(b.inForce().timeout()))

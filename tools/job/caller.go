@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"toolhost/agenttool"
@@ -19,10 +19,10 @@ type caller struct {
 
 	foreground context.Context // over when no call waits for the job
 	detach     context.CancelFunc
-	asking     atomic.Int64 // questions that wait for a user
 
 	mu       sync.Mutex
 	reporter agenttool.Reporter // nil when the job has ended
+	asking   []string           // what a user is asked about
 }
 
 // leave drops the reference to the call.
@@ -59,9 +59,26 @@ func (c *caller) ask(ctx context.Context, v sandbox.Violation) bool {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(c.foreground, cancel)()
-	c.asking.Add(1)
-	defer c.asking.Add(-1)
-	return ctx.Err() == nil && asker.Ask(ctx, agenttool.Wish{Grant: v.Grant, Object: cmp.Or(v.Path, v.Host), Detail: v.Detail})
+	w := agenttool.Wish{Grant: v.Grant, Object: cmp.Or(v.Path, v.Host), Detail: v.Detail}
+	c.mu.Lock()
+	c.asking = append(c.asking, w.Object)
+	c.mu.Unlock()
+	defer func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		i := slices.Index(c.asking, w.Object)
+		c.asking = slices.Delete(c.asking, i, i+1)
+	}()
+	return ctx.Err() == nil && asker.Ask(ctx, w)
+}
+
+// asks are the objects that a user is asked about.
+func (c *caller) asks() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	objects := slices.Clone(c.asking)
+	slices.Sort(objects)
+	return slices.Compact(objects)
 }
 
 // violated immediately reports an access that the sandbox blocked.

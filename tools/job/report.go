@@ -41,6 +41,9 @@ func (j *Job) Report() Report {
 	if r.Waits = j.Waits(); r.Waits != nil && r.State == agenttool.JobRunning {
 		r.State = agenttool.JobWaiting
 	}
+	if r.State == agenttool.JobRunning && len(j.caller.asks()) > 0 {
+		r.State = agenttool.JobAsking
+	}
 	return r
 }
 
@@ -96,6 +99,9 @@ func (j *Job) Status() agenttool.JobStatus {
 	}
 	if s.WaitsFor = j.Waits(); s.WaitsFor != nil && s.State == agenttool.JobRunning {
 		s.State = agenttool.JobWaiting
+	}
+	if s.Asks = j.caller.asks(); len(s.Asks) > 0 && s.State == agenttool.JobRunning {
+		s.State = agenttool.JobAsking
 	}
 	return s
 }

@@ -45,7 +45,7 @@ func (j *Job) Await(ctx context.Context, w Wait) WaitEnd {
 		case <-j.settled:
 			return Exited
 		case <-limit.C:
-			if j.caller.asking.Load() == 0 {
+			if len(j.caller.asks()) == 0 {
 				return j.unlessExited(Limit)
 			}
 			limit.Reset(w.Every) // the time of a user who is asked does not count

@@ -73,6 +73,8 @@ func (r *reading) status() string {
 	switch {
 	case r.State == agenttool.JobWaiting && r.WaitsFor != nil:
 		return fmt.Sprintf("is waiting for input: %s reads its %s", r.WaitsFor.Command, r.WaitsFor.On)
+	case r.State == agenttool.JobAsking:
+		return "is held while a user is asked whether it may reach a host"
 	case r.State == agenttool.JobLingering:
 		return "has exited (" + r.exit() + "), but " + someOf(r.Running) + " " + verb(len(r.Running), "goes on", "go on")
 	case r.State == agenttool.JobEnded:

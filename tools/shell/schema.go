@@ -44,7 +44,7 @@ const runtimeSchema = `{
 
 // Parts of the schemas of results.
 const (
-	stateSchema   = `{"enum": ["running", "waiting_for_input", "lingering", "ended"]}`
+	stateSchema   = `{"enum": ["running", "waiting_for_input", "waiting_for_user", "lingering", "ended"]}`
 	namesSchema   = `{"type": "array", "items": {"type": "string"}}`
 	countSchema   = `{"type": "integer", "minimum": 0}`
 	processSchema = `{

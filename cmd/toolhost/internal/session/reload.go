@@ -63,7 +63,7 @@ func (s *Session) approvals(read *settings.Settings) prompt.Approvals {
 	}
 	return prompt.Approvals{
 		Timeout: read.ApprovalTimeout.V, Wait: prompt.Wait(read.Wait.V), Widest: prompt.Scope(read.InBandScopes.V),
-		Here: presence.Here, Opened: s.promptOpened, Remember: s.remember,
+		Wall: read.WallWait.V, Here: presence.Here, Opened: s.promptOpened, Remember: s.remember,
 	}
 }
 
