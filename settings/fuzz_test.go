@@ -121,7 +121,7 @@ func checkOthers(t *testing.T, a, b *Settings) {
 	var values [2][]any
 	for i, s := range []*Settings{a, b} {
 		for _, it := range loosening(&Settings{
-			Mode: s.Mode, AddDirs: s.AddDirs, Require: s.Require, Wait: s.Wait, ApprovalTimeout: s.ApprovalTimeout, WallWait: s.WallWait, InBandScopes: s.InBandScopes,
+			Mode: s.Mode, AddDirs: s.AddDirs, Require: s.Require, Wait: s.Wait, Waits: s.Waits, InBandScopes: s.InBandScopes,
 			EnvPass: s.EnvPass, CallbackHosts: s.CallbackHosts, EnvSet: s.EnvSet, Durability: s.Durability, SearchIndex: s.SearchIndex, Jobs: s.Jobs,
 			MaxParallel: s.MaxParallel, Hooks: s.Hooks,
 		}, &Settings{Mode: Value[string]{Set: true, V: "plan"}, Require: Value[string]{Set: true, V: "full"}}, "/nonexistent") {

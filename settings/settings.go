@@ -43,6 +43,12 @@ func (o Options) now() time.Time {
 	return o.Now()
 }
 
+// Waits are the times for which calls wait for a user.
+type Waits struct {
+	ApprovalTimeout Value[time.Duration] // approvals.timeout
+	WallWait        Value[time.Duration] // wall.wait
+}
+
 // Settings is a snapshot of all layers merged, read-only. A value that no layer sets is not Set.
 type Settings struct {
 	Rules   []Rule // of all layers, the weakest layer's first, in file order; deny precedes ask precedes allow, independently of the layer
@@ -50,10 +56,9 @@ type Settings struct {
 	AddDirs []Value[string] // absolute
 	Require Value[string]   // sandbox.require
 
-	Wait            Value[string]        // approvals.wait
-	ApprovalTimeout Value[time.Duration] // approvals.timeout
-	WallWait        Value[time.Duration] // wall.wait
-	InBandScopes    Value[string]        // approvals.in_band_scopes
+	Wait Value[string] // approvals.wait
+	Waits
+	InBandScopes Value[string] // approvals.in_band_scopes
 
 	EnvPass []Value[string]
 	EnvSet  map[string]Value[string]
@@ -142,13 +147,15 @@ type Layer struct {
 func Default() *Settings {
 	from := agenttool.Origin{Source: "default"}
 	return &Settings{
-		Mode:            Value[string]{true, defaultMode, from},
-		Require:         Value[string]{true, defaultRequire, from},
-		Wait:            Value[string]{true, "attached", from},
-		ApprovalTimeout: Value[time.Duration]{true, 10 * time.Minute, from},
-		WallWait:        Value[time.Duration]{true, 2 * time.Minute, from},
-		InBandScopes:    Value[string]{true, "session", from},
-		Durability:      Value[string]{true, "file", from},
+		Mode:    Value[string]{true, defaultMode, from},
+		Require: Value[string]{true, defaultRequire, from},
+		Wait:    Value[string]{true, "attached", from},
+		Waits: Waits{
+			ApprovalTimeout: Value[time.Duration]{true, 10 * time.Minute, from},
+			WallWait:        Value[time.Duration]{true, 2 * time.Minute, from},
+		},
+		InBandScopes: Value[string]{true, "session", from},
+		Durability:   Value[string]{true, "file", from},
 		Jobs: Jobs{
 			MaxJobs:    Value[int]{true, 50, from},
 			JobTimeout: Value[time.Duration]{true, 0, from},
