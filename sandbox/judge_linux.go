@@ -27,8 +27,9 @@ type judge struct {
 
 	approved []string // paths that the decision named
 
-	loans  []loan // missing places where writing is allowed; they are in open, too
-	report func(Violation)
+	loans    []loan    // missing places where writing is allowed; they are in open, too
+	removals []removal // existing ones
+	report   func(Violation)
 
 	namesInUse *sync.RWMutex // by the supervisors of the session's commands
 
@@ -51,7 +52,7 @@ func (j *judge) attempt(a notify.Attempt) notify.Verdict {
 	}
 	for _, t := range a.Targets {
 		verdict, ok := j.onLoan(a.Call, t)
-		if !ok {
+		if !ok && !j.onRemoval(a.Call, t) {
 			verdict = j.outside(a.Call, t)
 		}
 		if verdict != notify.Allow {

@@ -21,11 +21,14 @@ func (p *Process) guard(plan *plan) (err error) {
 	if plan.opened.write, err = view.writable(plan.c.Profile); err != nil {
 		return err
 	}
-	loans := loansIn(view, plan.c.Profile)
+	loans, removals := loansIn(view, plan.c.Profile), removalsIn(view, plan.c.Profile)
 	plan.opened.loans = loans
 	p.atEnd(func() {
 		for _, l := range loans {
 			l.close()
+		}
+		for _, r := range removals {
+			r.dir.Close()
 		}
 	})
 	if plan.names, err = findNames(plan.s.o.Protected, view, plan.c.Profile); err != nil {
@@ -40,7 +43,7 @@ func (p *Process) guard(plan *plan) (err error) {
 	if !plan.workspace() {
 		return nil
 	}
-	p.judge = &judge{loans: loans, gits: plan.opened.gits(), approved: plan.c.Profile.Unseal, names: plan.names.granted, report: p.violations.add, own: map[string]uint64{},
+	p.judge = &judge{loans: loans, removals: removals, gits: plan.opened.gits(), approved: plan.c.Profile.Unseal, names: plan.names.granted, report: p.violations.add, own: map[string]uint64{},
 		open: plan.writes, mounts: plan.s.level == Full, namesInUse: &plan.s.namesInUse}
 	fresh := func() bool { return plan.s.level == Landlock || p.judge.fresh.Load() } // without a filter new names are not noticed
 	if p.tripwire, err = newTripwire(plan.names, plan.c.Profile.Unseal, plan.s.o.Protected, fresh); err == nil {

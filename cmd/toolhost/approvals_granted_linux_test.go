@@ -13,14 +13,15 @@ func (a *escapeAttempt) repository() {
 	needs(a.t, "git")
 	cmd := exec.Command("sh", "-ec", `
 		git init -q -b main; git config user.name a; git config user.email a@example.com
-		git add -A; git commit -qm one; git init -q --bare ../home/origin.git
-		rm -f .git/hooks/* ../home/origin.git/hooks/*; chmod -R a+rwX .git ../home/origin.git`)
+		git add -A; git commit -qm one; git init -q --bare ../home/origin.git; git worktree add -q -b left ../left
+		rm -f .git/hooks/* ../home/origin.git/hooks/*; chmod -R a+rwX .git ../home/origin.git ../left`)
 	cmd.Dir, cmd.Env = a.path("ws"), append(os.Environ(), "HOME="+a.path("home"))
 	if out, err := cmd.CombinedOutput(); err != nil {
 		a.t.Fatalf("%v: %s", err, out)
 	}
 	if a.who.id != nil {
 		a.own(a.path("ws"))
+		a.own(a.path("left"))
 	}
 }
 
@@ -30,29 +31,33 @@ func TestApprovedIsGranted(t *testing.T) {
 	for _, c := range []struct {
 		name, command string
 		made          map[string]string // files from the attempt's directory, with their content; "": a directory
+		gone          string            // removed from the attempt's directory
 		beside        []string          // what the same command tries, hidden from toolhost, and must not make
 	}{
-		{"a directory", "mkdir HOME/notes", map[string]string{"home/notes": ""}, []string{"home/notes2", "home/x"}},
-		{"a directory, and into it", "mkdir HOME/notes && cd HOME/notes && echo x > a && mkdir b", map[string]string{"home/notes/a": "x\n", "home/notes/b": ""}, []string{"home/a"}},
-		{"a file in a directory", "touch HOME/have/new", map[string]string{"home/have/new": "\x00"}, []string{"home/have/other", "home/have/old"}},
-		{"a file that is there", "echo more >> HOME/have/old", map[string]string{"home/have/old": "old\nmore\n"}, []string{"home/have/new"}},
-		{"a start-up file", "echo more >> HOME/.bashrc", map[string]string{"home/.bashrc": "old\nmore\n"}, []string{"home/.profile2"}},
-		{"a copy", "cp kept.txt HOME/copy", map[string]string{"home/copy": "kept\n"}, []string{"home/copy2"}},
-		{"outside of the home", "echo x > OUTSIDE/new", map[string]string{"outside/new": "x\n"}, []string{"outside/other"}},
-		{"directories on the way", "mkdir -p HOME/x/y/z", map[string]string{"home/x/y/z": ""}, []string{"home/x/other", "home/x/y/other"}},
-		{"a work tree", "git worktree add -q ../tree -b new", map[string]string{"tree/kept.txt": "kept\n"}, []string{"tree2", "ws/.git/hooks/post-commit"}},
-		{"a push", "git push -q HOME/origin.git main", nil, []string{"home/origin.git/hooks/post-receive", "home/origin.git/info/attributes", "home/other.git"}},
+		{"a directory", "mkdir HOME/notes", map[string]string{"home/notes": ""}, "", []string{"home/notes2", "home/x"}},
+		{"a directory, and into it", "mkdir HOME/notes && cd HOME/notes && echo x > a && mkdir b", map[string]string{"home/notes/a": "x\n", "home/notes/b": ""}, "", []string{"home/a"}},
+		{"a file in a directory", "touch HOME/have/new", map[string]string{"home/have/new": "\x00"}, "", []string{"home/have/other", "home/have/old"}},
+		{"a file that is there", "echo more >> HOME/have/old", map[string]string{"home/have/old": "old\nmore\n"}, "", []string{"home/have/new"}},
+		{"a start-up file", "echo more >> HOME/.bashrc", map[string]string{"home/.bashrc": "old\nmore\n"}, "", []string{"home/.profile2"}},
+		{"a copy", "cp kept.txt HOME/copy", map[string]string{"home/copy": "kept\n"}, "", []string{"home/copy2"}},
+		{"outside of the home", "echo x > OUTSIDE/new", map[string]string{"outside/new": "x\n"}, "", []string{"outside/other"}},
+		{"directories on the way", "mkdir -p HOME/x/y/z", map[string]string{"home/x/y/z": ""}, "", []string{"home/x/other", "home/x/y/other"}},
+		{"a work tree", "git worktree add -q ../tree -b new", map[string]string{"tree/kept.txt": "kept\n"}, "", []string{"tree2", "ws/.git/hooks/post-commit"}},
+		{"a push", "git push -q HOME/origin.git main", nil, "", []string{"home/origin.git/hooks/post-receive", "home/origin.git/info/attributes", "home/other.git"}},
+		{"a directory that goes", "rm -rf HOME/have", nil, "home/have", []string{"home/is.old", "outside/old"}},
+		{"a file that goes", "rm HOME/have/old", nil, "home/have/old", []string{"home/is.old", "home/have/too.old", "outside/old"}},
+		{"a work tree that goes", "git worktree remove ../left", nil, "left", []string{"home/have/old", "outside/old"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			a := approvals(t)
-			for name, text := range map[string]string{"ws/kept.txt": "kept\n", "home/have/old": "old\n", "home/.bashrc": "old\n", "outside/": ""} {
+			for name, text := range map[string]string{"ws/kept.txt": "kept\n", "home/have/old": "old\n", "home/.bashrc": "old\n", "home/is.old": "old\n", "home/have/too.old": "old\n", "outside/old": "old\n"} {
 				a.write(name, text)
 			}
 			a.repository()
 			tries := ""
 			for _, path := range c.beside {
-				tries += "echo bad > " + a.path(path) + "; mkdir " + a.path(path) + "; mv kept.txt " + a.path(path) + "; ln -s /tmp " + a.path(path) + "\n"
+				tries += "rm -rf " + a.path(path) + "; echo bad > " + a.path(path) + "; mkdir " + a.path(path) + "; mv kept.txt " + a.path(path) + "; ln -s /tmp " + a.path(path) + "\n"
 			}
 			a.write("ws/tries.sh", tries+"true\n")
 			h := a.serving(true, "--allow", "Shell(bash tries.sh)").confinedBy()
@@ -75,9 +80,15 @@ func TestApprovedIsGranted(t *testing.T) {
 					t.Errorf("%s has %q", path, a.read(path))
 				}
 			}
+			if _, err := os.Lstat(a.path(c.gone)); c.gone != "" && err == nil {
+				t.Errorf("%s is still there", c.gone)
+			}
 			for _, path := range c.beside {
 				if got := a.read(path); exists(a, path) && (got == "bad\n" || !strings.HasSuffix(path, "old")) {
 					t.Errorf("%s was made: %q", path, got)
+				}
+				if strings.HasSuffix(path, "old") && a.read(path) != "old\n" {
+					t.Errorf("%s was removed or changed", path)
 				}
 			}
 			if strings.HasPrefix(c.name, "a push") {
