@@ -27,6 +27,7 @@ func main() {
 	flag.BoolVar(&o.short, "short", false, "only the steps of the short form, without the variant in which rules are kept")
 	flag.StringVar(&o.in, "in", "", "the directory in which homes are made, outside /tmp; empty: /srv, the own home or /var/tmp")
 	flag.StringVar(&o.detail, "detail", "", "a file that gets why each step asked, and the outputs of steps that differ")
+	flag.BoolVar(&o.once, "once", false, "without the variant in which the user keeps rules")
 	modes := flag.String("modes", "default,accept_edits,sandboxed", "the modes to run")
 	limits := flag.String("max", "", "the bounds of prompts for these modes, such as 20,10,4")
 	flag.StringVar(&o.program, "program", "", "the toolhost to try; empty: one that is built here")
@@ -47,6 +48,7 @@ func fail(err error) {
 
 type options struct {
 	short   bool
+	once    bool
 	modes   []string
 	bounds  []int // of prompts, one for each mode
 	program string
@@ -86,7 +88,7 @@ func (o *options) run() error {
 	signal.Notify(interrupted, os.Interrupt)
 	go func() { <-interrupted; p.remove(); os.Exit(1) }()
 	defer p.remove()
-	r := report{steps: steps}
+	r := &report{steps: steps}
 	for _, run := range o.runs() {
 		if err := p.fresh(); err != nil {
 			return err
@@ -114,7 +116,7 @@ func (o *options) runs() []*dayRun {
 		runs = append(runs, &dayRun{mode: mode, bound: o.bounds[i]})
 	}
 	for _, mode := range o.modes {
-		if !o.short {
+		if !o.short && !o.once {
 			runs = append(runs, &dayRun{mode: mode, widest: true, bound: -1})
 		}
 	}
