@@ -123,6 +123,19 @@ func (j *judge) onLoan(call string, t notify.Target) (verdict notify.Verdict, ok
 	return notify.Allow, false
 }
 
+// onRemoval has a call that removes a named path done in the host's directory. A file that took the name since stays.
+func (j *judge) onRemoval(call string, t notify.Target) bool {
+	if !j.mounts || !slices.Contains(removes, call) {
+		return false
+	}
+	i := slices.IndexFunc(j.removals, func(r removal) bool { return r.path == t.Path })
+	if i < 0 {
+		return false
+	}
+	file, _ := j.removals[i].now()
+	return file == j.removals[i].file && t.Redirect(int(j.removals[i].dir.Fd())) == nil
+}
+
 // lends reports whether a path is the first name of a loan.
 func (j *judge) lends(path string) bool {
 	return slices.ContainsFunc(j.loans, func(l loan) bool { return l.first == path })

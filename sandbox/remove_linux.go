@@ -3,11 +3,8 @@ package sandbox
 import (
 	"os"
 	"path/filepath"
-	"slices"
 
 	"golang.org/x/sys/unix"
-
-	"toolhost/sandbox/notify"
 )
 
 // removal is an existing path outside of the roots that the decision named as written. It is a mount in the command's view, and the kernel
@@ -51,17 +48,4 @@ func (r removal) now() (fileID, uint32) {
 		return fileID{}, 0
 	}
 	return fileID{uint64(st.Dev), st.Ino}, st.Mode & unix.S_IFMT
-}
-
-// onRemoval has a call that removes a named path done in the host's directory. A file that took the name since stays.
-func (j *judge) onRemoval(call string, t notify.Target) bool {
-	if !j.mounts || !slices.Contains(removes, call) {
-		return false
-	}
-	i := slices.IndexFunc(j.removals, func(r removal) bool { return r.path == t.Path })
-	if i < 0 {
-		return false
-	}
-	file, _ := j.removals[i].now()
-	return file == j.removals[i].file && t.Redirect(int(j.removals[i].dir.Fd())) == nil
 }
