@@ -36,7 +36,21 @@ func (sh lister) prints(argv []program.Word, a *program.Args, u *program.Use) {
 		sh.lists = sh.scope.input
 	case len(l.Names) > 0 && len(sh.scope.dirs) == 1:
 		sh.lists = &listing{l, sh.scope.dirs[0]}
+	case namesCommits(argv) && u.Understood && len(u.Writes)+len(u.Runs) == 0 && len(sh.scope.dirs) == 1:
+		sh.lists = &listing{program.Listing{Names: []program.Word{{Token: true}}}, sh.scope.dirs[0]}
 	}
+}
+
+// namesCommits reports whether a command prints names of commits, one a line.
+func namesCommits(argv []program.Word) bool {
+	if argv[0].Text != "git" || !allStatic(argv) {
+		return false
+	}
+	words := make([]string, len(argv)-1)
+	for i, word := range argv[1:] {
+		words[i] = word.Text
+	}
+	return gitShape(words) == oneToken
 }
 
 // fed adds known input names to the command that xargs runs.
@@ -66,6 +80,10 @@ func (sh lister) fed(a *program.Args, u *program.Use) {
 	}
 	var runs []program.Command
 	for _, name := range in.Names {
+		if name.Token {
+			runs = append(runs, program.Command{Argv: withName(inner, placeholder, name)})
+			continue
+		}
 		name.Name = true
 		name = name.Shaped(program.Shape{Pattern: name.Shape().Pattern, Without: without})
 		runs = append(runs, program.Command{Argv: withName(inner, placeholder, name)})
@@ -94,7 +112,7 @@ func (sh lister) fedByFd(argv []program.Word, u *program.Use) {
 func withName(words []program.Word, placeholder string, name program.Word) []program.Word {
 	argv := slices.Clone(words)
 	if placeholder == "" {
-		name.Many, name.Glob = true, true
+		name.Many, name.Glob = true, !name.Token
 		name.Line, name.Column = words[0].Line, words[0].Column
 		return append(argv, name)
 	}
@@ -136,6 +154,9 @@ func (sh lister) readLine(cond []*syntax.Stmt) (string, value) {
 
 // nameValue is the value of a variable that holds one of the names that a word stands for.
 func nameValue(word program.Word, dir, without string) value {
+	if word.Token {
+		return value{kind: tokenText}
+	}
 	v := value{kind: begins, text: word.Text, pattern: word.Shape().Pattern, dir: dir, named: true, without: without}
 	if word.Text == "" {
 		if v.kind = local; !word.Local {
@@ -162,7 +183,7 @@ func (s *scope) paramValues(words []program.Word) []value {
 // listedWord describes the words that an unquoted substitution expands to, if it prints names of files.
 func (sh lister) listedWord() *program.Word {
 	l := sh.lists
-	if l == nil || l.Null || len(l.Names) != 1 || !sh.scope.at(l.dir) {
+	if l == nil || l.Null || len(l.Names) != 1 || l.Names[0].Token || !sh.scope.at(l.dir) {
 		return nil
 	}
 	sh.indexed = sh.indexed || l.Index

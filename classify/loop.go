@@ -170,6 +170,8 @@ func oneOf(items []program.Word) value {
 		switch {
 		case item.Static:
 			u = value{kind: static, text: item.Text}
+		case item.Token:
+			u = value{kind: tokenText}
 		case item.Text != "" && (item.Glob || !item.Many):
 			u = value{kind: begins, text: item.Text}
 		case item.Local && (item.Glob || !item.Many):

@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -20,11 +21,11 @@ const (
 
 // shapeOf returns the shape of the output of statements.
 func shapeOf(sh *shell, list []*syntax.Stmt) shape {
-	if printsNumber(list) {
+	if printsNumber(list) && sh.scope.funcs["wc"] == nil {
 		return oneNumber
 	}
 	stages, ok := stagesOf(list)
-	if !ok {
+	if !ok || sh.scope.void != "" || slices.ContainsFunc(stages, func(words []string) bool { return sh.scope.funcs[words[0]] != nil }) {
 		return anyText
 	}
 	first, rest := stages[0], stages[1:]
@@ -222,11 +223,13 @@ func gitShape(args []string) shape {
 		return anyText
 	}
 	switch args[0] {
+	case "log":
+		return logShape(args[1:])
 	case "rev-parse", "merge-base", "rev-list":
 	default:
 		return anyText
 	}
-	revisions, one, count := 0, args[0] != "rev-list", false
+	revisions, count := 0, false
 	for _, arg := range args[1:] {
 		switch {
 		case arg == "--verify", arg == "--short", arg == "-q", arg == "--quiet", strings.HasPrefix(arg, "--short=") && isDigits(arg[8:]):
@@ -235,8 +238,7 @@ func gitShape(args []string) shape {
 			}
 		case args[0] == "rev-list" && arg == "--count":
 			count = true
-		case args[0] == "rev-list" && (arg == "-1" || arg == "-n1" || arg == "--max-count=1"):
-			one = true
+		case args[0] == "rev-list" && (limitsCommits(arg) || commitFilters[arg]):
 		case args[0] == "merge-base" && arg == "--fork-point":
 		case arg == "" || arg[0] == '-' || arg[0] == '/' || strings.Contains(arg, "..") || strings.Trim(arg, plainBytes+"~^@{}") != "":
 			return anyText
@@ -247,15 +249,63 @@ func gitShape(args []string) shape {
 	switch {
 	case count && revisions > 0:
 		return oneNumber
-	case one && revisions > 0 && (revisions == 1 || args[0] != "rev-parse"):
-		return oneToken
+	case revisions > 0 && (revisions == 1 || args[0] != "rev-parse"):
+		return oneToken // of rev-list several, each in a line of its own
 	}
 	return anyText
+}
+
+// commitFilters are options of git log and git rev-list that choose commits or their order, and print nothing besides.
+var commitFilters = program.WordSet("--all --branches --tags --remotes --merges --no-merges --first-parent --reverse --date-order --topo-order")
+
+// commitNames are formats that print the name of a commit, and nothing else.
+var commitNames = program.WordSet("%H %h format:%H format:%h tformat:%H tformat:%h")
+
+// limitsCommits reports whether an option says how many commits are shown: -3, -n3, --max-count=3.
+func limitsCommits(arg string) bool {
+	for _, begin := range []string{"--max-count=", "-n", "-"} {
+		if rest, ok := strings.CutPrefix(arg, begin); ok {
+			return isDigits(rest)
+		}
+	}
+	return false
+}
+
+// logShape recognises git log that prints the names of commits alone: a patch or a graph, which options ask for, is none.
+func logShape(args []string) shape {
+	named := false
+	for i := 0; i < len(args); i++ {
+		arg := args[i]
+		format, formats := strings.CutPrefix(arg, "--format=")
+		if !formats {
+			format, formats = strings.CutPrefix(arg, "--pretty=")
+		}
+		switch {
+		case arg == "--":
+			i = len(args)
+		case formats:
+			if named = commitNames[format]; !named {
+				return anyText
+			}
+		case arg == "-n" && i+1 < len(args) && isDigits(args[i+1]):
+			i++
+		case limitsCommits(arg), commitFilters[arg]:
+		case arg == "", arg[0] == '-':
+			return anyText
+		}
+	}
+	if !named {
+		return anyText
+	}
+	return oneToken
 }
 
 // printedText returns the expansion of a substitution, if its text or the caller's Disk determines it. The substitution was
 // analysed before.
 func printedText(sh *shell, last []program.Word, x *syntax.CmdSubst) (string, bool) {
+	if text, ok := hereDocument(sh, x); ok {
+		return text, true
+	}
 	if len(x.Stmts) != 1 || len(x.Stmts[0].Redirs) > 0 || x.Stmts[0].Negated || x.Stmts[0].Background || sh.scope.void != "" || sh.scope.doubt != "" {
 		return "", false
 	}
@@ -281,6 +331,30 @@ func printedText(sh *shell, last []program.Word, x *syntax.CmdSubst) (string, bo
 		text, ok = sh.disk.Prints[strings.Join(words, " ")]
 	}
 	return text, ok && !strings.Contains(text, "\n")
+}
+
+// hereDocument returns the text of $(cat <<'END' …), in which nothing is expanded.
+func hereDocument(sh *shell, x *syntax.CmdSubst) (string, bool) {
+	if len(x.Stmts) != 1 || len(x.Stmts[0].Redirs) != 1 || sh.scope.void != "" || sh.scope.doubt != "" || sh.scope.funcs["cat"] != nil {
+		return "", false
+	}
+	stmt := x.Stmts[0]
+	call, ok := stmt.Cmd.(*syntax.CallExpr)
+	if !ok || len(call.Args) != 1 || len(call.Assigns) > 0 || call.Args[0].Lit() != "cat" || stmt.Negated || stmt.Background {
+		return "", false
+	}
+	r := stmt.Redirs[0]
+	if r.Op != syntax.Hdoc || r.N != nil || r.Hdoc == nil || r.Word == nil || len(r.Word.Parts) != 1 {
+		return "", false
+	}
+	if _, quoted := r.Word.Parts[0].(*syntax.SglQuoted); !quoted {
+		return "", false
+	}
+	text, ok := onlyPart(r.Hdoc.Parts).(*syntax.Lit)
+	if !ok || len(text.Value) > maxValue {
+		return "", false
+	}
+	return strings.TrimRight(text.Value, "\n"), true
 }
 
 // baseName and dirName return the output of the programs of these names.

@@ -20,7 +20,7 @@ func SettledBy(argv []Word) (ConditionalUse, bool) {
 	rust := []string{"rust-toolchain", "rust-toolchain.toml", ".cargo"}
 	words := texts(argv)
 	switch line := strings.Join(words, " "); {
-	case line == "cargo --version", line == "cargo -V", line == "cargo version", line == "rustc --version", line == "rustc -V", line == "rustc -vV",
+	case line == "cargo --version", line == "cargo -V", line == "cargo version", line == "cargo locate-project", line == "rustc --version", line == "rustc -V", line == "rustc -vV",
 		line == "rustc --version --verbose", line == "rustc --print sysroot", line == "rustfmt --version":
 		return ConditionalUse{Use: clean, Upward: rust}, true
 	case strings.HasPrefix(line, "cargo metadata ") && strings.Contains(line, " --no-deps") && !strings.Contains(line, "--manifest-path"):
@@ -30,11 +30,9 @@ func SettledBy(argv []Word) (ConditionalUse, bool) {
 	case strings.HasPrefix(line, "cargo tree ") && cargoTree(words[2:]):
 		return ConditionalUse{Use: clean, Upward: rust}, true
 	case words[0] == "python" || words[0] == "python3":
-		if len(words) == 4 && words[1] == "-m" && words[2] == "json.tool" && !strings.HasPrefix(words[3], "-") {
-			clean.Reads = argv[3:]
-			return ConditionalUse{Use: clean, Absent: jsonTool}, true
-		}
-		return ConditionalUse{Use: clean, Absent: jsonTool}, line == words[0]+" -m json.tool"
+		files, ok := jsonFiles(argv)
+		clean.Reads = files
+		return ConditionalUse{Use: clean, Absent: jsonTool}, ok
 	case words[0] == "npm" && len(words) > 1:
 		return npmSettled(argv, words, clean)
 	}
@@ -55,6 +53,28 @@ func npmSettled(argv []Word, words []string, clean Use) (ConditionalUse, bool) {
 	_, use := Parse(Lookup("npm"), argv)
 	clean.Effects = []Effect{ReadsTree, NotConcurrent}
 	return ConditionalUse{Use: clean, Upward: []string{".npmrc"}}, use.Understood && len(use.Reads) == 0
+}
+
+// jsonFiles returns the file that python -m json.tool reads, if any. It is not ok for a second one, which would be written.
+func jsonFiles(argv []Word) (files []Word, ok bool) {
+	if len(argv) < 3 || argv[1].Text != "-m" || argv[2].Text != "json.tool" {
+		return nil, false
+	}
+	for i := 3; i < len(argv); i++ {
+		switch w := argv[i]; w.Text {
+		case "--sort-keys", "--no-ensure-ascii", "--json-lines", "--tab", "--no-indent", "--compact":
+		case "--indent":
+			if i++; i == len(argv) || !digits(argv[i].Text) {
+				return nil, false
+			}
+		default:
+			if len(files) > 0 || w.Text == "" || w.Text[0] == '-' {
+				return nil, false
+			}
+			files = append(files, w)
+		}
+	}
+	return files, true
 }
 
 // cargoTree reports whether cargo tree only shows what Cargo.lock says.
