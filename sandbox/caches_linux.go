@@ -3,6 +3,10 @@ package sandbox
 import (
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
+
+	"toolhost/agenttool"
 )
 
 // cachePlace is where commands see the caches, which are among the host's own files otherwise.
@@ -25,6 +29,20 @@ func cacheEnv(place string, o *Options) []string {
 		env = append(env, "GOPROXY=file://"+download+","+o.GoProxy)
 	}
 	return env
+}
+
+// goCacheProgram has go read the person's build cache below the workspace's own, if commands can see both the cache and this program. A
+// go before 1.24 does not obey it, and has the workspace's own alone.
+func goCacheProgram(v *view, place string, o *Options) []string {
+	seen := func(path string) bool {
+		return !v.isHidden(path) && (!v.covered(path) || v.inRoot(path) ||
+			slices.ContainsFunc(v.shown, func(at identity) bool { return agenttool.Within(at.path, path) }))
+	}
+	info, err := os.Stat(o.Program) // it may have been replaced since this process started
+	if err != nil || !info.Mode().IsRegular() || !isDir(o.GoCache) || !seen(o.Program) || !seen(o.GoCache) || strings.ContainsAny(o.Program+o.GoCache, " \t\n'\"") {
+		return nil
+	}
+	return []string{"GOCACHEPROG=" + o.Program + " __gocache " + filepath.Join(place, "go-build") + " " + o.GoCache}
 }
 
 func isDir(path string) bool {

@@ -22,6 +22,7 @@ type Options struct {
 
 	GoModCache string // the person's module cache, which serves as a proxy; "" for none
 	GoProxy    string // further value of GOPROXY
+	GoCache    string // the person's build cache of go, which commands read; "" for none
 
 	// Changed receives the findings of the tripwire, while commands run and when they have ended, from several goroutines; may be nil.
 	Changed func(Violation)

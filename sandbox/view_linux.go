@@ -42,7 +42,7 @@ func newView(o Options) (*view, error) {
 		}
 	}
 	v.closeHomes(o.Home)
-	for _, path := range slices.Concat([]string{"/run/current-system", "/run/opengl-driver", "/run/wrappers", "/home/linuxbrew/.linuxbrew", o.GoModCache}, v.home.Shown()) {
+	for _, path := range slices.Concat([]string{"/run/current-system", "/run/opengl-driver", "/run/wrappers", "/home/linuxbrew/.linuxbrew", o.GoModCache, o.GoCache}, v.home.Shown()) {
 		v.show(path)
 	}
 	for _, dir := range o.Show {

@@ -230,6 +230,7 @@ func sandboxOptions(scope agenttool.Scope, state, name string, protected *protec
 		o.Program = exe
 	}
 	o.GoModCache, o.GoProxy = goSettings(scope.Home)
+	o.GoCache = goCache(scope.Home)
 	return o, nil
 }
 

@@ -44,6 +44,17 @@ func goSettings(home string) (modCache, proxy string) {
 	return modCache, proxy
 }
 
+// goCache is the person's build cache.
+func goCache(home string) string {
+	if dir := os.Getenv("GOCACHE"); dir != "" {
+		return dir
+	}
+	if dir := os.Getenv("XDG_CACHE_HOME"); dir != "" {
+		return filepath.Join(dir, "go-build")
+	}
+	return filepath.Join(home, ".cache", "go-build")
+}
+
 // distributedProxy is GOPROXY as the installed go sets it.
 func distributedProxy() string {
 	const otherwise = "direct"
