@@ -143,6 +143,9 @@ func denied(d agenttool.Decision) error {
 	if !strings.HasPrefix(message, "denied ") {
 		message = "denied: " + message
 	}
+	if kind == "rule" {
+		message += ": do it in another way, or ask the user to change the rule"
+	}
 	e := agenttool.Failure(agenttool.PermissionDenied, "denied_by_"+kind, message)
 	e.BlockedPath, e.PolicyRefs = d.BlockedPath, d.RuleRefs
 	return e

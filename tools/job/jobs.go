@@ -143,7 +143,7 @@ func (js *Jobs) Find(id string) (*Job, error) {
 			return j, nil
 		}
 	}
-	known := "there is none in this session"
+	known := "there is none in this session; shell starts one with run_in_background"
 	if names := js.names(func(*Job) bool { return true }); names != "" {
 		known = "there are " + names
 	}
