@@ -13,7 +13,7 @@ import (
 	"toolhost/wire/wiretest"
 )
 
-// session is a running toolhost and its user, who allows everything.
+// session is a running toolhost and its user, who allows everything but hosts.
 type session struct {
 	*wiretest.Process
 	workspace string // each command begins there
@@ -50,7 +50,7 @@ func (p *place) start(r *dayRun, workspace string) (*session, error) {
 	return s, nil
 }
 
-// hear answers a prompt with yes.
+// hear answers a prompt with yes, but for hosts: no step needs one beyond this machine.
 func (s *session) hear(m wiretest.Message) {
 	var params struct {
 		Event struct {
@@ -72,7 +72,9 @@ func (s *session) hear(m wiretest.Message) {
 	s.asked = append(s.asked, d.Reason.Detail)
 	s.mu.Unlock()
 	answer := map[string]any{"decision_id": d.ID, "behavior": "allow"}
-	if s.widest && len(d.Offers) > 0 {
+	if strings.Contains(d.Reason.Detail, "host:") {
+		answer["behavior"] = "deny"
+	} else if s.widest && len(d.Offers) > 0 {
 		answer["scope"], answer["accept_updates"] = "session", []int{len(d.Offers) - 1}
 	}
 	s.Send("agenttool/decide", answer)
