@@ -2,7 +2,7 @@
 # modules and packages to install. Nothing comes from a network.
 set -euo pipefail
 cd "$HOME"
-mkdir -p src Documents proxy/example.com/text/@v packages/pad .config/go .local/bin
+mkdir -p src Documents src/app/proxy/example.com/text/@v packages/pad .config/go .local/bin
 
 cat >.gitconfig <<'E'
 [user]
@@ -21,7 +21,7 @@ cat >Documents/plan.txt <<'E'
 call the printer
 E
 cat >.config/go/env <<E
-GOPROXY=file://$HOME/proxy
+GOPROXY=file://$HOME/src/app/proxy
 GOSUMDB=off
 GOTOOLCHAIN=local
 E
@@ -32,10 +32,10 @@ for v in v1.0.0 v1.1.0; do
   mkdir -p "make/$m"
   printf 'module example.com/text\n\ngo 1.21\n' >"make/$m/go.mod"
   printf 'package text\n\n// Version is %s.\nfunc Shout(s string) string { return s + "!" }\n' "$v" >"make/$m/text.go"
-  (cd make && python3 -m zipfile -c "$HOME/proxy/example.com/text/@v/$v.zip" example.com)
-  cp "make/$m/go.mod" "proxy/example.com/text/@v/$v.mod"
-  printf '{"Version":"%s","Time":"2024-01-02T03:04:05Z"}\n' "$v" >"proxy/example.com/text/@v/$v.info"
-  echo "$v" >>proxy/example.com/text/@v/list
+  (cd make && python3 -m zipfile -c "$HOME/src/app/proxy/example.com/text/@v/$v.zip" example.com)
+  cp "make/$m/go.mod" "src/app/proxy/example.com/text/@v/$v.mod"
+  printf '{"Version":"%s","Time":"2024-01-02T03:04:05Z"}\n' "$v" >"src/app/proxy/example.com/text/@v/$v.info"
+  echo "$v" >>src/app/proxy/example.com/text/@v/list
   rm -rf make
 done
 
@@ -46,7 +46,7 @@ echo 'module.exports = (s, n) => String(s).padStart(n)' >packages/pad/pad.js
 printf '#!/usr/bin/env node\nconsole.log(require("./pad")("x", 3))\n' >packages/pad/bin.js
 chmod +x packages/pad/bin.js
 
-mkdir -p src/app && cd src/app && git init -q
+cd src/app && git init -q
 mkdir -p internal/greet web tools/twice native docs data scripts
 cat >go.mod <<'E'
 module example.com/app
@@ -186,7 +186,7 @@ printf 'apples,3\npears,5\napples,2\nplums,7\n' >data/sales.csv
 printf 'plums,1\npears,2\n' >data/more.csv
 printf '#!/bin/sh\nset -e\ngo vet ./...\nnode --check web/server.js\necho checked\n' >scripts/check.sh
 chmod +x scripts/check.sh
-printf 'bin/\nnode_modules/\ndist/\n.venv/\n__pycache__/\n*.log\n*.o\nnative/sum\n' >.gitignore
+printf 'bin/\nproxy/\nnode_modules/\ndist/\n.venv/\n__pycache__/\n*.log\n*.o\nnative/sum\n' >.gitignore
 git add -A && git commit -qm 'first version'
 printf '\n## Use\n\n    app NAME\n' >>README.md && git commit -qam 'README: use'
 git tag v0.1

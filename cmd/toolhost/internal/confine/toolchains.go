@@ -2,6 +2,7 @@ package confine
 
 import (
 	"bufio"
+	"cmp"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -30,9 +31,10 @@ func toolchains() []string {
 
 // goSettings are the person's module cache and proxies. Asking go itself takes as long as making a sandbox.
 func goSettings(home string) (modCache, proxy string) {
-	modCache, proxy = os.Getenv("GOMODCACHE"), os.Getenv("GOPROXY")
+	value := goVariables(home)
+	modCache, proxy = value("GOMODCACHE"), value("GOPROXY")
 	if modCache == "" {
-		path, _, _ := strings.Cut(os.Getenv("GOPATH"), string(filepath.ListSeparator))
+		path, _, _ := strings.Cut(value("GOPATH"), string(filepath.ListSeparator))
 		if path == "" {
 			path = filepath.Join(home, "go")
 		}
@@ -46,13 +48,44 @@ func goSettings(home string) (modCache, proxy string) {
 
 // goCache is the person's build cache.
 func goCache(home string) string {
-	if dir := os.Getenv("GOCACHE"); dir != "" {
+	if dir := goVariables(home)("GOCACHE"); dir != "" {
 		return dir
 	}
 	if dir := os.Getenv("XDG_CACHE_HOME"); dir != "" {
 		return filepath.Join(dir, "go-build")
 	}
 	return filepath.Join(home, ".cache", "go-build")
+}
+
+// goVariables returns a lookup in the environment, then in the file that `go env -w` writes.
+func goVariables(home string) func(name string) string {
+	file := os.Getenv("GOENV")
+	if config := os.Getenv("XDG_CONFIG_HOME"); file == "" && config != "" {
+		file = filepath.Join(config, "go", "env")
+	} else if file == "" {
+		file = filepath.Join(home, ".config", "go", "env")
+	}
+	return func(name string) string {
+		if value := os.Getenv(name); value != "" || file == "off" {
+			return value
+		}
+		return goFileVariable(file, name)
+	}
+}
+
+// goFileVariable returns the value of a variable in a configuration file of go. It is empty where the file has none.
+func goFileVariable(file, name string) string {
+	f, err := os.Open(file)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		if value, ok := strings.CutPrefix(lines.Text(), name+"="); ok {
+			return value
+		}
+	}
+	return ""
 }
 
 // distributedProxy is GOPROXY as the installed go sets it.
@@ -65,15 +98,5 @@ func distributedProxy() string {
 	if err != nil {
 		return otherwise
 	}
-	f, err := os.Open(filepath.Join(filepath.Dir(filepath.Dir(program)), "go.env"))
-	if err != nil {
-		return otherwise
-	}
-	defer f.Close()
-	for lines := bufio.NewScanner(f); lines.Scan(); {
-		if value, ok := strings.CutPrefix(lines.Text(), "GOPROXY="); ok {
-			return value
-		}
-	}
-	return otherwise
+	return cmp.Or(goFileVariable(filepath.Join(filepath.Dir(filepath.Dir(program)), "go.env"), "GOPROXY"), otherwise)
 }
