@@ -46,6 +46,9 @@ func (v view) resolve(path string) (string, error) {
 		}
 		info, err := os.Lstat(next)
 		switch {
+		case errors.Is(err, os.ErrNotExist) && v.leads(next):
+			resolved = next
+			continue
 		case errors.Is(err, os.ErrNotExist):
 			if slices.Contains(pending, "..") {
 				return "", &os.PathError{Op: "resolve", Path: path, Err: syscall.ENOENT}

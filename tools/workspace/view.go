@@ -53,6 +53,16 @@ func (w *Workspace) show(at string, r root, stays []string) {
 
 func (v *view) add(at, is string) { v.shown[at], v.at[is] = is, at }
 
+// leads reports whether a shown place lies below a directory, which may not exist yet.
+func (v view) leads(dir string) bool {
+	for place := range v.shown {
+		if place != dir && agenttool.Within(dir, place) {
+			return true
+		}
+	}
+	return false
+}
+
 // covers reports whether a path may have another meaning than on the host.
 func (v view) covers(path string) bool {
 	if strings.Contains(path, "..") {

@@ -289,6 +289,36 @@ func FuzzResolve(f *testing.F) {
 	})
 }
 
+// TestShowNew: before the directory exists, the workspace below it is where it is, with the links in it.
+func TestShowNew(t *testing.T) {
+	top, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, scratch := filepath.Join(top, "at"), filepath.Join(top, "state", "new")
+	ws := filepath.Join(at, "x", "ws")
+	if err := os.MkdirAll(filepath.Join(ws, "d"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("d", filepath.Join(ws, "link")); err != nil {
+		t.Fatal(err)
+	}
+	w, err := Open([]string{ws})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	w.ShowNew(at, scratch)
+	for path, want := range map[string]string{
+		ws + "/link/new": ws + "/d/new", ws + "/new": ws + "/new", at + "/x/other": scratch + "/x/other", at + "/new": scratch + "/new", at + "/x": scratch + "/x",
+	} {
+		p := agenttool.Path{Spelling: path, Absolute: path}
+		if err := w.Locate(&p); err != nil || p.Resolved != want {
+			t.Errorf("%s: %s, want %s: %v", path, p.Resolved, want, err)
+		}
+	}
+}
+
 // What commands see as /tmp is what file tools find there, the workspace below it excepted.
 func TestShow(t *testing.T) {
 	top, err := filepath.EvalSymlinks(t.TempDir())
