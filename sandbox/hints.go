@@ -24,7 +24,7 @@ var hints = []hint{
 }
 
 var (
-	quotedName = regexp.MustCompile(`['"‘“]([^'"’”]+)['"’”]`)
+	quotedName = regexp.MustCompile(`(?:^|[\s:=(])['"‘“]([^'"’”]+)['"’”]`)
 	plainPath  = regexp.MustCompile(`(?:^|[\s:=(])((?:~|\.{0,2})/[^\s:;,)'"]+)`)
 	hostName   = regexp.MustCompile(`(?i)(?:host:?|lookup|connect to|getaddrinfo [A-Z_]+)\s+'?([a-z0-9-]+(?:\.[a-z0-9-]+)+)`)
 )
@@ -35,9 +35,9 @@ const (
 	maxHints  = 3
 )
 
-// hintsOf guesses from the stderr of a failed command what the sandbox may have refused; dir is its directory.
-// Hints are only likely: a program can write anything.
-func hintsOf(stderr, dir string) []Violation {
+// hintsOf guesses from the stderr of a failed command what the sandbox may have refused; dir is its directory. Paths are those that the
+// supervisor saw refused, if a line names one. Hints are only likely: a program can write anything.
+func hintsOf(stderr, dir string, kept *refusedPaths) []Violation {
 	if len(stderr) > hintBytes {
 		stderr = stderr[len(stderr)-hintBytes:]
 	}
@@ -47,7 +47,7 @@ func hintsOf(stderr, dir string) []Violation {
 			if !h.words.MatchString(line) {
 				continue
 			}
-			v := h.read(strings.TrimSpace(line), dir)
+			v := h.read(strings.TrimSpace(line), dir, kept)
 			if len(found) < maxHints && !slices.ContainsFunc(found, func(o Violation) bool { return o.Wall == v.Wall && o.Path == v.Path && o.Host == v.Host }) {
 				found = append(found, v)
 			}
@@ -57,11 +57,10 @@ func hintsOf(stderr, dir string) []Violation {
 	return found
 }
 
-// grantable is the grant of the path, or of the directory above it that exists: a missing path cannot be granted, nor can
-// the root.
+// grantable is the grant of the path, which may be missing. Names in the root cannot be granted.
 func grantable(kind, path string) string {
-	for ; path != "/"; path = filepath.Dir(path) {
-		if _, err := os.Lstat(path); err == nil {
+	for dir := filepath.Dir(path); dir != "/"; dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(dir); err == nil {
 			return kind + path
 		}
 	}
@@ -129,13 +128,17 @@ func pathsIn(line string) []string {
 }
 
 // read makes a violation of a line.
-func (h hint) read(line, dir string) Violation {
+func (h hint) read(line, dir string, kept *refusedPaths) Violation {
 	v := Violation{Wall: h.wall, Detail: line}
 	if h.wall == NoNetwork {
 		if m := hostName.FindStringSubmatch(line); m != nil {
 			v.Host = strings.ToLower(m[1])
 			v.Grant = h.grant + v.Host
 		}
+		return v
+	}
+	if path := kept.named(line); path != "" {
+		v.Path, v.Grant = path, grantable(h.grant, path)
 		return v
 	}
 	for _, name := range []*regexp.Regexp{quotedName, plainPath} {

@@ -36,6 +36,8 @@ type judge struct {
 	mu  sync.Mutex
 	own map[string]uint64 // names of secrets that the command itself made, with their inodes; nil: too many
 
+	kept refusedPaths // where the kernel let it write nothing
+
 	fresh atomic.Bool // a name was written that would be protected had its directory been there before
 }
 

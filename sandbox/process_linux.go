@@ -166,7 +166,7 @@ func (p *Process) serve(listener *os.File) {
 	if err != nil || p.judge == nil {
 		return
 	}
-	judges := notify.Judges{Name: p.judge.attempt, Names: p.judge.namesInUse, Named: func(path string, inode uint64) {
+	judges := notify.Judges{Name: p.judge.attempt, ReadOnly: p.judge.kept.add, Names: p.judge.namesInUse, Named: func(path string, inode uint64) {
 		if p.judge.named(path, inode); p.judge.mounts && p.judge.lends(path) {
 			p.helper.lend(path, p.gone)
 		}
@@ -239,7 +239,11 @@ func (p *Process) Hints(stderr, dir string) []Violation {
 	if p.confinement.Level == None {
 		return nil
 	}
-	found := append(hintsOfSecrets(stderr, p.unseen.secrets), hintsOf(stderr, dir)...)
+	kept := &refusedPaths{}
+	if p.judge != nil {
+		kept = &p.judge.kept
+	}
+	found := append(hintsOfSecrets(stderr, p.unseen.secrets), hintsOf(stderr, dir, kept)...)
 	if p.unseen.hides != nil {
 		found = append(found, hintsOfClosed(stderr, dir, p.unseen.home, p.unseen.hides)...)
 	}

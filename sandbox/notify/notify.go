@@ -93,6 +93,8 @@ type Judges struct {
 	Bind func(Binding) error
 	// Named is called when a call has given a file a name, with the path and the number of the inode, while Names is held. nil: not.
 	Named func(path string, inode uint64)
+	// ReadOnly is called with the path of a call that was allowed and that failed since its mount is read-only. nil: not.
+	ReadOnly func(path string)
 	// Names is held while names are judged and used, for writing while directories move. Listeners of commands that
 	// write the same places share one; nil stands for one of the listener's own.
 	Names *sync.RWMutex

@@ -133,13 +133,13 @@ func (r *request) once() unix.Errno {
 			return unix.Errno(verdict)
 		}
 	}
-	if r.l.judges.Named == nil {
-		return r.call.act(r)
-	}
 	moved := r.inodes()
 	errno = r.call.act(r)
-	if errno == 0 {
+	switch {
+	case errno == 0 && r.l.judges.Named != nil:
 		r.announce(moved)
+	case errno == unix.EROFS && r.l.judges.ReadOnly != nil && len(r.targets) > 0:
+		r.l.judges.ReadOnly(r.targets[len(r.targets)-1].path)
 	}
 	return errno
 }
