@@ -38,6 +38,16 @@ var settledVariables = map[string][]string{
 var unsetVariables = WordSet(`CARGO_BUILD_TARGET CI DEBUG DISPLAY GOARCH GOFLAGS GOOS LD_LIBRARY_PATH LD_PRELOAD NODE_ENV NODE_OPTIONS NODE_PATH
 	PYTHONHOME PYTHONPATH PYTHONSTARTUP RUSTFLAGS TMUX VIRTUAL_ENV WAYLAND_DISPLAY`)
 
+// keptVariables restrict programs, or say where they find things, by names that codeVariable does not know.
+var keptVariables = WordSet("DEBIAN_FRONTEND GCM_INTERACTIVE LESSSECURE LESSCHARSET TERM TMPDIR TMP TEMP PWD OLDPWD USER LOGNAME")
+
+// meansNothing reports whether no program that is known does something else without this variable: it is none that names code, and none
+// that a command gets so that it reads only. Those of go, whose names begin with GO, are.
+func meansNothing(name string) bool {
+	plain := name != "" && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == ""
+	return plain && !codeVariable(name) && !keptVariables[name] && !strings.HasPrefix(name, "GO") && !strings.HasPrefix(name, "BASH")
+}
+
 // HarmlessEnvironment reports whether setting this variable leaves the behaviour of a program unchanged, or changes only its
 // display. Only known variables are harmless.
 func HarmlessEnvironment(name string, value Word) bool {
