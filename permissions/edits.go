@@ -62,8 +62,8 @@ func byShell(path agenttool.Path) bool { return path.By == 0 }
 
 // editing lists the options that keep a program to the files that it names.
 var editing = map[string][]string{
-	"mkdir": {"-p", "-v", "-pv", "--parents"}, "touch": {"-a", "-c", "-m"}, "tee": {"-a", "--append"}, "chmod": {"-v"}, "ln": {"-s", "-sf", "-f"},
-	"cp": {"-f", "-n", "-p", "-v"}, "mv": {"-f", "-n", "-v"},
+	"mkdir": {"-p", "-v", "-pv", "--parents"}, "touch": {"-a", "-c", "-m", "-d", "-t", "-r"}, "tee": {"-a", "--append"}, "chmod": {"-v"}, "ln": {"-s", "-sf", "-f"},
+	"cp": {"-f", "-n", "-p", "-v"}, "mv": {"-f", "-n", "-v"}, "gofmt": {"-w", "-s", "-l"}, "sort": {"-o", "-u", "-n", "-r", "-f", "-k"},
 }
 
 // edits reports whether the words of a command edit files: its facts name them.
@@ -77,7 +77,7 @@ func (e edit) edits(f *agenttool.Facts, argv []string) bool {
 		})
 	}
 	options, known := editing[argv[0]]
-	operands := slices.DeleteFunc(slices.Clone(argv[1:]), func(word string) bool { return slices.Contains(options, word) })
+	operands := slices.DeleteFunc(slices.Clone(argv[1:]), func(word string) bool { return word == "--" || slices.Contains(options, word) })
 	if !known || slices.ContainsFunc(operands, func(word string) bool { return strings.HasPrefix(word, "-") }) {
 		return false
 	}

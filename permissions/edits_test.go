@@ -38,6 +38,13 @@ func TestEdits(t *testing.T) {
 		{[]string{"cp", "a", "c", "b"}, agenttool.Ask},
 		{[]string{"mkdir", "-m", "4777", "b"}, agenttool.Ask},
 		{[]string{"make", "b"}, agenttool.Ask},
+		{[]string{"touch", "-d", "yesterday", "b"}, agenttool.Allow},
+		{[]string{"mkdir", "--", "b"}, agenttool.Allow},
+		{[]string{"mkdir", "--", "-b"}, agenttool.Ask}, // the options are not told from it
+		{[]string{"gofmt", "-w", "b"}, agenttool.Allow},
+		{[]string{"gofmt", "-r", "a -> b", "-w", "b"}, agenttool.Ask},
+		{[]string{"sort", "-u", "-o", "b", "a"}, agenttool.Allow},
+		{[]string{"sort", "--compress-program=x", "-o", "b", "a"}, agenttool.Ask},
 	} {
 		path := agenttool.Path{Spelling: "b", Absolute: "/ws/b", Resolved: "/ws/b", Root: "/ws", By: 1}
 		facts := agenttool.Facts{
