@@ -27,16 +27,13 @@ func (p *place) plain(s step) outcome {
 
 // bash runs a command. Its output goes to a file, because programs in the background keep it open.
 func (p *place) bash(s step) (int, string) {
-	line, background := s.text, false
+	line, background := s.text, isBackground(s)
 	if s.tool != "" {
-		var in struct {
-			Command string
-			Run     bool `json:"run_in_background"`
-		}
+		var in struct{ Command string }
 		if err := json.Unmarshal([]byte(s.text), &in); err != nil {
 			return 1, err.Error()
 		}
-		line, background = in.Command, in.Run
+		line = in.Command
 	}
 	out, err := os.CreateTemp(p.dir, "out-")
 	if err != nil {

@@ -84,7 +84,7 @@ func (s *session) hear(m wiretest.Message) {
 func (s *session) do(st step) outcome {
 	tool, input := "shell", any(map[string]any{"command": st.text, "cwd": s.workspace, "timeout_ms": patience.Milliseconds()})
 	if st.tool != "" {
-		tool, input = st.tool, json.RawMessage(st.text)
+		tool, input = st.tool, s.input(st)
 	}
 	var a struct {
 		Result struct {
@@ -98,7 +98,7 @@ func (s *session) do(st step) outcome {
 	}
 	began := time.Now()
 	err := s.Request("agenttool/invoke", map[string]any{"id": fmt.Sprint("c", s.ID()), "tool": tool, "input": input}, &a, 2*patience)
-	o := outcome{ok: err == nil && a.Result.Status == "succeeded", code: a.Result.Structured.ExitCode, took: time.Since(began)}
+	o := outcome{ok: err == nil && (a.Result.Status == "succeeded" || isBackground(st) && a.Result.Status == "partial_succeeded"), code: a.Result.Structured.ExitCode, took: time.Since(began)}
 	var text strings.Builder
 	for _, c := range a.Result.Content {
 		text.WriteString(c.Text + "\n")
@@ -118,3 +118,18 @@ func (s *session) do(st step) outcome {
 	s.mu.Unlock()
 	return o
 }
+
+// input is the input of a tool. A relative path is one of the workspace, wherever commands before it went.
+func (s *session) input(st step) any {
+	var fields map[string]any
+	if err := json.Unmarshal([]byte(st.text), &fields); err != nil {
+		return json.RawMessage(st.text)
+	}
+	if path, ok := fields["path"].(string); ok && !strings.HasPrefix(path, "~") {
+		fields["path"] = filepath.Join(s.workspace, path)
+	}
+	return fields
+}
+
+// isBackground reports whether a step starts a job and leaves it running.
+func isBackground(st step) bool { return strings.Contains(st.text, `"run_in_background":true`) }
