@@ -38,6 +38,25 @@ func CheckoutOf(dir, home string) (Checkout, bool) {
 	}
 }
 
+// maxLinked bounds the work trees of a repository that are looked at.
+const maxLinked = 200
+
+// Linked are the .git files of the repository's linked work trees, those that name the repository in return.
+func (c Checkout) Linked() (files []string) {
+	dir := filepath.Join(c.Common, "worktrees")
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries[:min(len(entries), maxLinked)] {
+		file, ok := named(filepath.Join(dir, e.Name(), "gitdir"), "")
+		if !ok || filepath.Base(file) != ".git" {
+			continue
+		}
+		if other, ok := linked(filepath.Dir(file), file); ok && other.Common == c.Common {
+			files = append(files, file)
+		}
+	}
+	return files
+}
+
 // linked is the checkout whose .git is a file.
 func linked(top, file string) (Checkout, bool) {
 	dir, ok := named(file, "gitdir:")

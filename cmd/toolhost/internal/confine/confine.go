@@ -48,7 +48,7 @@ type Options struct {
 
 // New makes the sandbox of a session. If the machine offers a lower level than required, Refusal says so.
 func New(with Options, w *workspace.Workspace, scope agenttool.Scope) (*Confinement, error) {
-	write, read := besides(scope)
+	write, read, pointers := besides(scope)
 	roots := slices.Concat(scope.Roots, write)
 	protected := protect.NewCache(protect.Options{
 		Roots: append(slices.Clone(roots), read...), Home: dirs.Real(scope.Home), ReadDeny: with.Secrets, Sealed: with.Sealed,
@@ -78,7 +78,7 @@ func New(with Options, w *workspace.Workspace, scope agenttool.Scope) (*Confinem
 	if err != nil {
 		return nil, err
 	}
-	o.Roots, o.Beside = roots, read
+	o.Roots, o.Beside = roots, slices.Concat(read, pointers)
 	o.Level, o.Limits, o.Changed, o.Ready = c.Level, with.Limits, with.Changed, ready
 	if c.Session, err = sandbox.Open(o); err != nil {
 		return nil, err
@@ -92,8 +92,8 @@ func New(with Options, w *workspace.Workspace, scope agenttool.Scope) (*Confinem
 }
 
 // besides are the places of the workspace's repositories that lie outside of it: git directories, which commands write but for the names
-// that git runs or obeys, and the rest of work trees, which they read.
-func besides(scope agenttool.Scope) (write, read []string) {
+// that git runs or obeys, the rest of work trees, which they read, and the .git files of further work trees: git forgets those that are missing.
+func besides(scope agenttool.Scope) (write, read, pointers []string) {
 	outside := func(dir string, known []string) bool {
 		return !slices.ContainsFunc(known, func(root string) bool { return agenttool.Within(root, dir) })
 	}
@@ -110,8 +110,13 @@ func besides(scope agenttool.Scope) (write, read []string) {
 		if outside(c.Top, scope.Roots) && outside(c.Top, read) {
 			read = append(read, c.Top)
 		}
+		for _, file := range c.Linked() {
+			if outside(file, scope.Roots) && outside(file, read) && outside(file, pointers) {
+				pointers = append(pointers, file)
+			}
+		}
 	}
-	return write, read
+	return write, read, pointers
 }
 
 // Prepare makes the directories of the session. It is called before the first command.
