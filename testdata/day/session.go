@@ -72,7 +72,7 @@ func (s *session) hear(m wiretest.Message) {
 	s.asked = append(s.asked, d.Reason.Detail)
 	s.mu.Unlock()
 	answer := map[string]any{"decision_id": d.ID, "behavior": "allow"}
-	if strings.Contains(d.Reason.Detail, "host:") {
+	if strings.Contains(d.Reason.Detail, "needs host:") || strings.Contains(d.Reason.Detail, "from host:") {
 		answer["behavior"] = "deny"
 	} else if s.widest && len(d.Offers) > 0 {
 		answer["scope"], answer["accept_updates"] = "session", []int{len(d.Offers) - 1}
