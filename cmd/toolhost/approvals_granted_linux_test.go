@@ -13,7 +13,7 @@ func (a *escapeAttempt) repository() {
 	needs(a.t, "git")
 	cmd := exec.Command("sh", "-ec", `
 		git init -q -b main; git config user.name a; git config user.email a@example.com
-		git add -A; git commit -qm one; git init -q --bare ../home/origin.git; git worktree add -q -b left ../left
+		git add -A; git commit -qm one; git init -q --bare ../home/origin.git; git remote add origin "$HOME/origin.git"; git worktree add -q -b left ../left
 		rm -f .git/hooks/* ../home/origin.git/hooks/*; chmod -R a+rwX .git ../home/origin.git ../left`)
 	cmd.Dir, cmd.Env = a.path("ws"), append(os.Environ(), "HOME="+a.path("home"))
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -104,6 +104,23 @@ func TestApprovedIsGranted(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestApprovedRemote: a remote may be a directory of this machine, which a yes opens: to read for a fetch, to write for a push.
+func TestApprovedRemote(t *testing.T) {
+	t.Parallel()
+	a := approvals(t)
+	a.write("ws/kept.txt", "kept\n")
+	a.repository()
+	h := a.serving(true).confinedBy()
+	for _, command := range []string{"git push -q origin main", "git fetch -q origin", "git ls-remote origin"} {
+		m := h.shell(command)
+		h.decide(h.prompt(command, 1), "allow")
+		m.worked()
+	}
+	if a.read("home/origin.git/refs/heads/main") == "" {
+		t.Error("it was not pushed")
 	}
 }
 

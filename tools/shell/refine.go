@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"toolhost/agenttool"
 	"toolhost/classify"
@@ -18,8 +19,8 @@ import (
 // configuration that is used, and the files that patterns match.
 func (c *call) Refine(ctx context.Context) []*agenttool.Path {
 	changed := c.refineReaders()
+	changed = c.refineRemotes() || changed
 	refined := refineGit(&c.facts)
-	c.refineRemotes()
 	refineLocks(&c.facts)
 	refined = append(refined, refineGlobs(ctx, &c.facts, c.tool.w.Locate)...)
 	if looked, ok := c.refineNames(ctx); ok {
@@ -209,32 +210,42 @@ func (c *call) addRead(p agenttool.Path) {
 	}
 }
 
-// refineRemotes looks up the hosts of the remotes that the command names in the configuration. If one of them is
-// unknown, or addresses may be rewritten, the facts stay unchanged.
-func (c *call) refineRemotes() {
+// refineRemotes looks up the addresses of the remotes that the command names in the configuration: their hosts, and the repositories on
+// this machine, which a push writes. If one of them is unknown, or addresses may be rewritten, the facts stay unchanged. It reports
+// whether there are more paths.
+func (c *call) refineRemotes() (paths bool) {
 	f := &c.facts
 	if len(f.Remotes) == 0 || rewritesAddresses(c.home) {
-		return
+		return false
 	}
 	var hosts []string
+	var reads, writes []agenttool.Path
 	for _, remote := range f.Remotes {
 		git, found := findGit(filepath.Clean(remote.Dir))
 		own, foundShared := shared(git)
 		if !found || !foundShared {
-			return
+			return false
 		}
 		config, ok := readGitConfig(filepath.Join(own, "config"))
 		if !ok || config.rewrites() {
-			return
+			return false
 		}
 		urls := config.addresses(remote, headOf(git))
 		if len(urls) == 0 {
-			return
+			return false
 		}
 		for _, url := range urls {
 			host, ok := hostOf(url)
 			if !ok {
-				return
+				return false
+			}
+			if place := strings.TrimPrefix(url, "file://"); host == "" && filepath.IsAbs(place) {
+				at := agenttool.Path{Spelling: url, Absolute: filepath.Clean(place)}
+				if remote.Push {
+					writes = append(writes, at)
+				} else {
+					reads = append(reads, at)
+				}
 			}
 			if host != "" && !slices.Contains(hosts, host) && !slices.Contains(f.Hosts, host) {
 				hosts = append(hosts, host)
@@ -242,4 +253,6 @@ func (c *call) refineRemotes() {
 		}
 	}
 	f.Hosts, f.HostsComplete = append(slices.Clip(f.Hosts), hosts...), agenttool.Yes
+	f.Reads, f.Writes = append(slices.Clip(f.Reads), reads...), append(slices.Clip(f.Writes), writes...)
+	return len(reads)+len(writes) > 0
 }
