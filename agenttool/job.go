@@ -54,6 +54,7 @@ type JobPort struct {
 	Port    int    `json:"port"`
 	PID     int    `json:"pid"`
 	Command string `json:"command"`
+	Forward string `json:"forward,omitempty"` // the machine's address that leads to it, see toolhost jobs forward
 }
 
 // JobWait is the process that is blocked reading a job's input.

@@ -3,8 +3,11 @@
 package sandbox
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"net"
+	"net/netip"
 	"os"
 	"syscall"
 
@@ -31,6 +34,12 @@ func Open(o Options) (*Session, error) {
 	}
 	return &Session{protected: o.Protected}, nil
 }
+
+// OwnLoopback is false.
+func (p *Process) OwnLoopback() bool { return false }
+
+// DialLoopback fails.
+func (*Session) DialLoopback(context.Context, netip.AddrPort) (net.Conn, error) { return nil, errLinux }
 
 // Level is None.
 func (*Session) Level() Level { return None }

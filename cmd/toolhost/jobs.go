@@ -41,7 +41,7 @@ job of the same name, --session says which is meant: the end of its id is enough
 		RunE: func(cmd *cobra.Command, _ []string) error { return listJobs(cmd.OutOrStdout(), session, asJSON) },
 	}
 	list.Flags().BoolVar(&asJSON, "json", false, "print one JSON array")
-	cmd.AddCommand(list, newJobsTail(&session), newJobsKill(&session))
+	cmd.AddCommand(list, newJobsTail(&session), newJobsKill(&session), newJobsForward(&session))
 	return cmd
 }
 
@@ -155,7 +155,11 @@ func printJobs(out io.Writer, all []jobRow) error {
 func shortPorts(ports []agenttool.JobPort) string {
 	var at []string
 	for _, s := range ports {
-		at = append(at, ":"+strconv.Itoa(s.Port))
+		port := ":" + strconv.Itoa(s.Port)
+		if s.Forward != "" {
+			port = s.Forward + "->" + port
+		}
+		at = append(at, port)
 	}
 	return strings.Join(at, " ")
 }

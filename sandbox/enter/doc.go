@@ -73,4 +73,6 @@ const (
 // the helper's process.
 const (
 	OwnNetwork = 1 << iota // the helper gets the empty network namespace
+	MakeSocket             // no helper, and no descriptors: the answer has a TCP socket in the session's network, which does not block
+	SocketSix              // of IPv6
 )

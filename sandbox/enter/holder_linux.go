@@ -118,7 +118,9 @@ func (h *holder) serve() {
 			syscall.Exit(0) // and the kernel ends the session
 		}
 		fds := descriptors(rights[:m])
-		if len(fds) >= 5 && len(fds) <= 7 {
+		if b[0]&MakeSocket != 0 && len(fds) == 0 {
+			answerSocket(b[0]&SocketSix != 0)
+		} else if len(fds) >= 5 && len(fds) <= 7 {
 			start := h.start
 			if b[0]&OwnNetwork != 0 {
 				start = h.startLonely
@@ -218,6 +220,21 @@ func writeFile(path, value string) {
 		return
 	}
 	_, _ = syscall.Write(fd, []byte(value))
+	syscall.Close(fd)
+}
+
+// answerSocket passes the host a TCP socket of the session's network.
+func answerSocket(six bool) {
+	family := syscall.AF_INET
+	if six {
+		family = syscall.AF_INET6
+	}
+	fd, err := syscall.Socket(family, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC|syscall.SOCK_NONBLOCK, 0)
+	if err != nil {
+		answer(err.(syscall.Errno), -1)
+		return
+	}
+	answer(0, fd)
 	syscall.Close(fd)
 }
 

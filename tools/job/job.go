@@ -52,6 +52,7 @@ type Job struct {
 
 	invocation agenttool.InvocationID // of the call that started it
 	caller     *caller
+	forwards   forwards
 	group      *group
 	log        *output.Log
 	streams    streams

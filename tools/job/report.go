@@ -93,7 +93,7 @@ func (j *Job) Status() agenttool.JobStatus {
 		return s
 	}
 	s.PID = j.group.process.PID()
-	s.Ports = j.Ports()
+	s.Ports = j.forwards.mark(j.Ports())
 	if j.lingers() {
 		s.State, s.Running = agenttool.JobLingering, j.Running()
 	}

@@ -39,6 +39,8 @@ type Person struct {
 	Vet      func(code string) PeerVerdict // whether the peer may answer prompts; code is the session's, if the peer knows it
 	Warnings func() []string               // for the person
 	Reload   func() error                  // puts settings in force that are held back
+
+	Forward func(job string, port, as int) (Forward, error) // makes a port of a job reachable; nil: it cannot be done
 }
 
 // PeerVerdict says whether a peer may answer prompts.
@@ -59,6 +61,7 @@ type Family struct {
 	slow     sync.WaitGroup  // requests that are answered beside the host's calls
 	detach   func()          // takes back that the client answers prompts; nil if it does not
 	vetted   PeerVerdict     // of the person at the other end
+	forwards []Forward       // that end with the connection
 }
 
 // New returns the family.
@@ -72,11 +75,13 @@ func New(o Options) *Family {
 // Leave says that the other end has gone: it hears nothing more, and answers no prompts.
 func (f *Family) Leave() {
 	f.answersPrompts(false)
+	f.endForwards()
 	f.o.Host.Unsubscribe(f.events)
 }
 
 // personal are the methods that the person of a session is served.
-var personal = []string{"agenttool/hello", "agenttool/status", "agenttool/invoke", "agenttool/prompts", "agenttool/decide", "agenttool/grants", "agenttool/reload"}
+var personal = []string{"agenttool/hello", "agenttool/status", "agenttool/invoke", "agenttool/prompts", "agenttool/decide", "agenttool/grants", "agenttool/reload",
+	"agenttool/forward", "agenttool/forwarded"}
 
 // Owns implements stdio.Family.
 func (f *Family) Owns(method string) bool { return strings.HasPrefix(method, "agenttool/") }
@@ -98,6 +103,8 @@ var methods = map[string]method{
 	"agenttool/prompts":     {quick: (*Family).prompts},
 	"agenttool/grants":      {quick: (*Family).grants},
 	"agenttool/reload":      {quick: (*Family).reload},
+	"agenttool/forward":     {slow: (*Family).forward},
+	"agenttool/forwarded":   {slow: (*Family).forwarded},
 	"agenttool/surface":     {quick: (*Family).surface},
 	"agenttool/search":      {quick: (*Family).search},
 	"agenttool/load":        {quick: (*Family).load},
@@ -142,6 +149,7 @@ func (f *Family) Receive(m stdio.Message) {
 // Drain implements stdio.Family: this client answers prompts no longer, and all accepted calls get their results.
 func (f *Family) Drain(ctx context.Context) {
 	f.answersPrompts(false)
+	f.endForwards()
 	f.o.Host.Drain(ctx)
 	f.slow.Wait()
 }

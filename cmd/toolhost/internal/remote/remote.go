@@ -134,14 +134,18 @@ func dial(path string) (*Session, error) {
 // Close ends the connection.
 func (s *Session) Close() { _ = s.conn.Close() }
 
-// request sends a request and reads its response.
+// request sends a request and reads its response. A timeout of 0 waits as long as the session lives.
 func (s *Session) request(method string, params, result any, timeout time.Duration) error {
 	s.requests++
 	request, err := agenttool.Encode(map[string]any{"jsonrpc": "2.0", "id": s.requests, "method": method, "params": params})
 	if err != nil {
 		return err
 	}
-	_ = s.conn.SetDeadline(time.Now().Add(timeout)) // a local socket has deadlines
+	var deadline time.Time
+	if timeout > 0 {
+		deadline = time.Now().Add(timeout)
+	}
+	_ = s.conn.SetDeadline(deadline) // a local socket has deadlines
 	if _, err := s.conn.Write(append(request, '\n')); err != nil {
 		return err
 	}

@@ -87,6 +87,23 @@ func (s *Session) Reload() error {
 	return s.request("agenttool/reload", struct{}{}, &ignored, sockets.GreetTimeout)
 }
 
+// Forward makes a port of a job reachable at an address of the machine, until the job has ended or the connection is closed. The caller has
+// called [Session.Authenticate].
+func (s *Session) Forward(job string, port, as int) (address string, of int, err error) {
+	var made struct {
+		Address string `json:"address"`
+		Port    int    `json:"port"`
+	}
+	err = s.request("agenttool/forward", map[string]any{"job": job, "port": port, "as": as}, &made, sockets.GreetTimeout)
+	return made.Address, made.Port, err
+}
+
+// Forwarded waits until a forward has ended.
+func (s *Session) Forwarded(address string) error {
+	var ignored struct{}
+	return s.request("agenttool/forwarded", map[string]any{"address": address}, &ignored, 0)
+}
+
 // Authenticate greets the session in the name of the person, as client. code is called if the session wants the code that it shows.
 // If the session refuses, the error is a [RefusedError].
 func (s *Session) Authenticate(client string, code func() (string, error)) error {

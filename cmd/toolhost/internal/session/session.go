@@ -243,13 +243,27 @@ func (s *Session) listen() {
 		w := stdio.NewWriter(conn)
 		family := native.New(native.Options{
 			Host: s.Host, Writer: w, Session: s.ID(), Version: s.o.Version, Sandbox: s.Sandbox.Describe(),
-			Person: &native.Person{Tools: personTools, Vet: s.vet(conn), Warnings: s.live.all, Reload: s.Reload},
+			Person: &native.Person{Tools: personTools, Vet: s.vet(conn), Warnings: s.live.all, Reload: s.Reload, Forward: s.forward},
 		})
 		_ = stdio.Serve(context.Background(), conn, w, family) // ends with the connection
 		family.Leave()
 		_ = conn.Close()
 		_ = w.Close()
 	})
+}
+
+// forward makes a port of a job reachable for the person.
+func (s *Session) forward(id string, port, as int) (native.Forward, error) {
+	j, err := s.Jobs.Find(id)
+	if err != nil {
+		return nil, err
+	}
+	f, err := job.NewForward(j, port, as)
+	if err != nil {
+		return nil, err
+	}
+	s.Host.Warn(fmt.Sprintf("port %d of job %s is reachable at %s of this machine, by toolhost jobs forward", f.Port(), id, f.Address()))
+	return f, nil
 }
 
 // tripped reports a protected name that was changed: to the clients of now, to those that connect later, and in the log.
