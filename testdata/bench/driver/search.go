@@ -76,7 +76,7 @@ func (h *host) list(ctx context.Context, r request) error {
 	if r.Suffix != "" {
 		want = func(_, name string) bool { return strings.HasSuffix(name, r.Suffix) }
 	}
-	_, err = h.engine.List(ctx, root, want, func(f engine.Found) bool {
+	_, err = h.engine.List(ctx, root, want, func(f engine.FoundFile) bool {
 		if f.Kind == tree.Regular {
 			_, _ = h.out.WriteString(f.Dir.Path)
 			_, _ = h.out.WriteString(f.Name)
