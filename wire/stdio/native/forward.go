@@ -41,8 +41,15 @@ func (f *Family) forward(id, params json.RawMessage) error {
 			return
 		}
 		f.mu.Lock()
-		f.forwards = append(f.forwards, forward)
+		left := f.left
+		if !left {
+			f.forwards = append(f.forwards, forward)
+		}
 		f.mu.Unlock()
+		if left { // the other end has gone meanwhile
+			_ = forward.Close()
+			return
+		}
 		f.reply(id, map[string]any{"address": forward.Address(), "port": forward.Port()})
 	})
 	return nil
@@ -77,7 +84,7 @@ func (f *Family) forwarded(id, params json.RawMessage) error {
 func (f *Family) endForwards() {
 	f.mu.Lock()
 	forwards := f.forwards
-	f.forwards = nil
+	f.forwards, f.left = nil, true
 	f.mu.Unlock()
 	for _, forward := range forwards {
 		_ = forward.Close()

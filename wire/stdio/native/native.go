@@ -62,6 +62,7 @@ type Family struct {
 	detach   func()          // takes back that the client answers prompts; nil if it does not
 	vetted   PeerVerdict     // of the person at the other end
 	forwards []Forward       // that end with the connection
+	left     bool            // nothing more is forwarded
 }
 
 // New returns the family.
