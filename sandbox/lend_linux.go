@@ -93,7 +93,7 @@ func approvedIn(git, path string, approved []string) bool {
 // close gives a loan's directory up.
 func (l loan) close() { l.dir.Close() }
 
-// makes are the calls that may make the first name of a loan.
+// makes are the calls that may make the first name of a loan, removes those that take a name away.
 var (
 	makes   = []string{"mkdir", "mkdirat", "open", "openat", "creat"}
 	removes = []string{"unlink", "unlinkat", "rmdir"}
