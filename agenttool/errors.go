@@ -61,6 +61,7 @@ const (
 	DiscoverFirst   Recovery = "discover_first"             // find or load the tool first
 	ApproveAgain    Recovery = "approval_required"          // the call needs a person's approval
 	SiblingCaused   Recovery = "sibling_caused"             // another call of the batch failed
+	InspectFirst    Recovery = "inspect_first"              // it may have changed something: look before the call is made again
 	NotRecoverable  Recovery = "not_recoverable"            // nothing the caller can do
 )
 
@@ -73,7 +74,8 @@ type Error struct {
 	Code           string     `json:"error_code"`
 	Message        string     `json:"message"` // the failure, its object and the remedy; fit for a model
 	Recoverability Recovery   `json:"recoverability"`
-	RetryAfterMS   *int64     `json:"retry_after"` // milliseconds; null means no advice
+	RetrySafe      string     `json:"retry_safe,omitempty"` // ours: yes if the same call repeats no change, else unknown
+	RetryAfterMS   *int64     `json:"retry_after"`          // milliseconds; null means no advice
 	NativeErrorRef string     `json:"native_error_ref,omitempty"`
 	Pointer        string     `json:"pointer,omitempty"` // JSON pointer into the input
 	Hint           string     `json:"hint,omitempty"`
@@ -86,9 +88,14 @@ type Error struct {
 }
 
 // Failure returns an Error of the given class with the recoverability that is usual for it. Code is a stable
-// word for programs, message a sentence for people and models.
+// word for programs, message a sentence for people and models. An error of class rate_limited advises to wait for a second: see
+// [Error.RetryAfter].
 func Failure(class ErrorClass, code, message string) *Error {
-	return &Error{Class: class, Code: code, Message: message, Recoverability: class.recovery()}
+	e := &Error{Class: class, Code: code, Message: message, Recoverability: class.recovery()}
+	if class == RateLimited {
+		return e.RetryAfter(defaultRetryAfter)
+	}
+	return e
 }
 
 // Because returns a copy of e with cause as its wrapped error.
@@ -126,24 +133,6 @@ func AsError(err error, fallback ErrorClass) *Error {
 		return e
 	}
 	return Failure(fallback, codeOf(err, fallback), err.Error()).Because(err)
-}
-
-func (c ErrorClass) recovery() Recovery {
-	switch c {
-	case InvalidArguments, SchemaValidationFailed, ResultTooLarge:
-		return ChangeArguments
-	case PermissionDenied, PolicyBlocked, HookBlocked, SandboxViolation:
-		return ChangePolicy
-	case UnknownTool, SchemaNotLoaded:
-		return DiscoverFirst
-	case ApprovalRejected:
-		return ApproveAgain
-	case Timeout, RateLimited, DependencyUnavailable, Canceled:
-		return RetrySafe
-	case SiblingCanceled:
-		return SiblingCaused
-	}
-	return NotRecoverable
 }
 
 // MarshalJSON writes the record with its Extra fields.

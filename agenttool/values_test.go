@@ -48,7 +48,10 @@ func TestErrorClasses(t *testing.T) {
 
 // AT-337
 func TestRetryAfterIsMillisecondsOrNull(t *testing.T) {
-	e := agenttool.Failure(agenttool.RateLimited, "slow_down", "wait")
+	if b := string(encode(t, agenttool.Failure(agenttool.RateLimited, "slow_down", "wait"))); !strings.Contains(b, `"retry_after":1000`) {
+		t.Error(b)
+	}
+	e := agenttool.Failure(agenttool.Timeout, "slow", "wait")
 	if b := string(encode(t, e)); !strings.Contains(b, `"retry_after":null`) {
 		t.Error(b)
 	}

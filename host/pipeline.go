@@ -336,6 +336,7 @@ func (c *call) execute(ctx context.Context) error {
 			return err
 		}
 	}
+	c.rec.runs(c.readOnly())
 	out, err := c.bound.Run(ctx, reporter{c})
 	if err == nil {
 		if err = c.host.live.keep(c, out); err != nil {

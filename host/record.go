@@ -24,13 +24,14 @@ type record struct {
 	events   []agenttool.Event // not yet in the journal
 	steps    int64             // progress records so far
 	lastStep time.Time
-	closed   bool // a fork records instead
+	stage    agenttool.Stage // how far the call came
+	closed   bool            // a fork records instead
 
 	flushing sync.Mutex // orders groups of events in the journal
 }
 
 func newRecord(j *journal, inv agenttool.Invocation) *record {
-	return &record{journal: j, id: inv.InvocationID, tool: inv.ToolID, subject: inv.NativeCallID, inv: inv}
+	return &record{journal: j, id: inv.InvocationID, tool: inv.ToolID, subject: inv.NativeCallID, inv: inv, stage: agenttool.NotStarted}
 }
 
 // fork closes the record and returns a copy, with which another goroutine can conclude a call that is stuck.
@@ -47,8 +48,26 @@ func (r *record) fork() *record {
 	}
 	return &record{
 		journal: r.journal, id: r.id, tool: r.tool, subject: r.subject,
-		inv: inv, input: r.input, events: slices.Clone(r.events), steps: r.steps, lastStep: r.lastStep,
+		inv: inv, input: r.input, events: slices.Clone(r.events), steps: r.steps, lastStep: r.lastStep, stage: r.stage,
 	}
+}
+
+// runs says that the call runs from here on. A later attempt can only widen what an earlier one may have done.
+func (r *record) runs(readOnly bool) {
+	stage := agenttool.MayHaveChanged
+	if readOnly {
+		stage = agenttool.OnlyRead
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.stage = min(r.stage, stage)
+}
+
+// reached is how far the call came.
+func (r *record) reached() agenttool.Stage {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.stage
 }
 
 // update changes the invocation.

@@ -55,7 +55,7 @@ func (e *ending) finish(err error) Completion {
 		e.turn.free()
 	}
 	if err != nil {
-		e.err = agenttool.AsError(err, agenttool.ExecutionFailed)
+		e.err = agenttool.AsError(err, agenttool.ExecutionFailed).At(e.rec.reached())
 		e.settle()
 	} else if e.out.Yielded {
 		e.rec.to(agenttool.StatusYielded, "the work goes on")
@@ -223,14 +223,11 @@ func (e *ending) neverPersist() bool {
 
 // emitTerminal records the result and the invocation, and hands both over (AT-123).
 func (e *ending) emitTerminal() Completion {
-	now := agenttool.Timestamp(e.c.host.o.Now())
+	now, stage := agenttool.Timestamp(e.c.host.o.Now()), e.rec.reached()
 	e.rec.update(func(inv *agenttool.Invocation) {
 		inv.EndedAt, inv.ArtifactRefs, inv.AbortReason = now, e.result.ArtifactRefs, e.result.AbortReason
 		if inv.Scheduler != nil {
-			inv.Scheduler.QueueState = "completed"
-			if inv.Status == agenttool.StatusYielded {
-				inv.Scheduler.QueueState = "yielded"
-			}
+			inv.Scheduler.QueueState = queueState(inv.Status, stage)
 		}
 		inv.Phases = append(inv.Phases, agenttool.PhaseTiming{Phase: agenttool.PhaseEmitTerminal, StartedAt: now})
 	})
@@ -246,6 +243,17 @@ func (e *ending) emitTerminal() Completion {
 		Invocation: inv, Result: e.result, Persistence: e.kept, Job: jobID(e.out.Job),
 		encoded: object("invocation", json.RawMessage(invocation), "result", json.RawMessage(result), "persistence", json.RawMessage(kept)),
 	}
+}
+
+// queueState is the last state in the queue of a call that ends (AT-199 … AT-201).
+func queueState(s agenttool.InvocationStatus, stage agenttool.Stage) string {
+	switch {
+	case s == agenttool.StatusYielded:
+		return "yielded"
+	case stage == agenttool.NotStarted:
+		return "discarded"
+	}
+	return "completed"
 }
 
 // unlogged has the result say that it is not in the log, or not yet: each in a field, and the first of several in words. It

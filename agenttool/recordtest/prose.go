@@ -41,7 +41,7 @@ const (
 		"artifact_ref persisted_output_ref handoff_ref" // AT-261 … AT-273
 	redactionStates = "none redacted partially_redacted withheld expired" // X20
 	recoveries      = "retry change_arguments change_arguments_or_policy discover_first approval_required " +
-		"sibling_caused not_recoverable" // AT-332 … AT-337
+		"sibling_caused not_recoverable inspect_first" // AT-332 … AT-337; the last is ours
 	mappedSystems = "mcp openapi function_calling a2a cli browser telemetry" // AT-340 … AT-346
 	eventTypes    = "tool.declared tool.surface.created tool.surface.updated tool.deferred.discovered " +
 		"tool.deferred.loaded tool.invocation.planned tool.invocation.selected tool.invocation.arguments_ready " +
