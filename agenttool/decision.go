@@ -2,6 +2,7 @@ package agenttool
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 )
 
@@ -101,14 +102,26 @@ const (
 	SourceSession = "session"
 )
 
-// SuggestedUpdate is a change of the rules that would have decided the call. It has no effect until it is
+// SuggestedUpdate is a change of the rules, or of the mode, that would have decided the call. It has no effect until it is
 // accepted (AT-161). The shape is ours (X13).
 type SuggestedUpdate struct {
-	Op          string   `json:"op"`          // add_rules
+	Op          string   `json:"op"`          // add_rules or set_mode
 	Destination string   `json:"destination"` // a rule source, such as session
-	Behavior    Behavior `json:"behavior"`
-	Rules       []string `json:"rules"`
+	Behavior    Behavior `json:"behavior,omitempty"`
+	Rules       []string `json:"rules"`          // empty with set_mode
+	Mode        Mode     `json:"mode,omitempty"` // of set_mode
 	Extra       Extra    `json:"-"`
+}
+
+// The changes that are suggested.
+const (
+	OpAddRules = "add_rules"
+	OpSetMode  = "set_mode"
+)
+
+// SuggestedRules returns the index of the suggested update whose rules allow the call and the least besides; -1 if no rules are suggested.
+func (r Decision) SuggestedRules() int {
+	return slices.IndexFunc(r.SuggestedUpdates, func(u SuggestedUpdate) bool { return len(u.Rules) > 0 })
 }
 
 // Hook records one run of a hook. Agent Tool v0.2.0, "tool_hook" (AT-010).

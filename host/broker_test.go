@@ -57,7 +57,7 @@ func TestPrompt(t *testing.T) {
 			requests, _ := f.prompts()
 			done := f.start(host.Request{ID: "c1", Tool: "put", Input: input("a")})
 			asked := <-requests
-			if asked.Behavior != agenttool.Ask || asked.Reason.Type != "mode" || asked.ExpiresAt == "" || len(asked.SuggestedUpdates) != 1 {
+			if asked.Behavior != agenttool.Ask || asked.Reason.Type != "mode" || asked.ExpiresAt == "" || len(asked.SuggestedUpdates) != 2 {
 				t.Errorf("the prompt says %+v", asked)
 			}
 			if f.status("c1") != agenttool.StatusAwaitingApproval {
@@ -103,6 +103,7 @@ func TestAnswersThatCannotCount(t *testing.T) {
 		"bad input":     {DecisionID: id, Behavior: agenttool.Allow, UpdatedInput: []byte(`{"pth":1}`)},
 		"bad value":     {DecisionID: id, Behavior: agenttool.Allow, UpdatedInput: input("bad")},
 		"no suggestion": {DecisionID: id, Behavior: agenttool.Allow, AcceptUpdates: []int{7}},
+		"mode for ever": {DecisionID: id, Behavior: agenttool.Allow, Scope: "user", AcceptUpdates: []int{1}},
 		"deny for ever": {DecisionID: id, Behavior: agenttool.Deny, Scope: "session"},
 	} {
 		if _, err := f.Decide(a); !host.IsRefused(err) {
@@ -113,6 +114,47 @@ func TestAnswersThatCannotCount(t *testing.T) {
 		t.Error(err)
 	}
 	<-done
+}
+
+// TestModeForTheSession: a user who accepts the mode that a prompt offers has the session go on in it. The client can make it stricter, and
+// no looser than the user chose; settings that name another mode end it.
+func TestModeForTheSession(t *testing.T) {
+	f := newFixture(t, []agenttool.Tool{&fake{name: "put"}})
+	requests, detach := f.prompts()
+	defer detach()
+	first, second := f.start(host.Request{ID: "c1", Tool: "put", Input: input("a")}), f.start(host.Request{ID: "c2", Tool: "put", Input: input("b")})
+	asked := <-requests
+	<-requests
+	last := len(asked.SuggestedUpdates) - 1
+	if got := asked.SuggestedUpdates[last]; got.Op != "set_mode" || got.Mode != permissions.AcceptEdits || got.Destination != agenttool.SourceSession {
+		t.Fatalf("offered is %+v", got)
+	}
+	d, err := f.Decide(prompt.Answer{DecisionID: asked.DecisionID, Behavior: agenttool.Allow, AcceptUpdates: []int{last}})
+	if err != nil || !strings.Contains(d.Reason.Detail, "mode accept_edits") {
+		t.Fatalf("%+v, %v", d, err)
+	}
+	for _, done := range []<-chan host.Completion{first, second} { // the second prompt is answered by the mode
+		if got := <-done; got.Result.Status != agenttool.ResultSucceeded {
+			t.Errorf("%+v", got.Result)
+		}
+	}
+	if got := f.call(host.Request{ID: "c3", Tool: "put", Input: input("c")}); got.Result.Status != agenttool.ResultSucceeded {
+		t.Errorf("the next call: %+v", got.Result)
+	}
+	amended := f.Host.Rules()
+	f.Amend(host.Amendment{Policy: permissions.Policy{Mode: permissions.Default}.With(amended...)})
+	if f.Mode() != permissions.AcceptEdits {
+		t.Errorf("after other settings changed: mode %s", f.Mode())
+	}
+	if err := f.SetMode(permissions.Sandboxed); !host.IsRefused(err) {
+		t.Errorf("a client loosens: %v", err)
+	}
+	if err := f.SetMode(permissions.Default); err != nil || f.Mode() != permissions.Default {
+		t.Errorf("a client tightens: %v, mode %s", err, f.Mode())
+	}
+	if err := f.SetMode(permissions.AcceptEdits); !host.IsRefused(err) {
+		t.Errorf("a client loosens again: %v", err)
+	}
 }
 
 // TestSessionGrant: the rule that was shown is kept for the session, and covers nothing else.

@@ -15,14 +15,12 @@ func (h *Host) Mode() permissions.Mode { return h.rules.Policy().Mode }
 
 // SetMode changes the mode for calls that are admitted or answered from now on. It can go no looser than the mode
 // that the host was started with.
-func (h *Host) SetMode(m permissions.Mode) error {
-	changed, err := h.rules.setMode(m)
-	if err != nil || !changed {
-		return err
-	}
+func (h *Host) SetMode(m permissions.Mode) error { return h.rules.tighten(m) }
+
+// modeChanged records and tells that another mode is in force.
+func (h *Host) modeChanged(m permissions.Mode) {
 	surface := h.registry.surface(h.o.IDs.New("surface_", h.o.Now()), h.o.Now(), string(m))
 	h.journal.record(agenttool.Event{EventType: agenttool.EventSurfaceUpdated}, "reason", "mode is now "+string(m), "surface", surface)
-	return nil
 }
 
 // Attend registers a user for prompts until detach is called: see [prompt.Broker.Attend].

@@ -136,6 +136,7 @@ func New(o Options) (*Host, error) {
 	if o.Parser.Names == nil {
 		h.rules.parser = permissions.Parser{Names: Names(o.Tools), Home: o.Scope.Home}
 	}
+	h.rules.changed = h.modeChanged
 	h.prompts = prompt.New(prompt.Options{Rules: &h.rules, Approvals: o.Approvals, IDs: o.IDs, Now: o.Now})
 	if h.runner, err = hook.NewRunner(hook.Options{Workspace: o.Policy.Workspace, Session: o.Session, Environ: o.HookEnviron, IDs: o.IDs, Now: o.Now}); err != nil {
 		return nil, fmt.Errorf("host: %w", err)

@@ -10,11 +10,13 @@ import (
 
 // rules are the mode and the rules in force. They implement prompt.Rules.
 type rules struct {
-	parser permissions.Parser
+	parser  permissions.Parser
+	changed func(permissions.Mode) // called after the mode was changed
 
 	mu        sync.Mutex         // guards what follows
 	limit     permissions.Mode   // the loosest that a client may set
 	tightened bool               // the client made the mode tighter
+	loosened  bool               // a user made it looser
 	policy    permissions.Policy // in force
 }
 
@@ -37,20 +39,45 @@ func (r *rules) Add(granted []permissions.Rule) {
 	r.policy = r.policy.With(granted...)
 }
 
-// setMode changes the mode, to none that is looser than the limit, and reports whether it was another one.
-func (r *rules) setMode(m permissions.Mode) (changed bool, err error) {
+// tighten changes the mode for a client, to none that is looser than a user chose, or else the limit.
+func (r *rules) tighten(m permissions.Mode) error {
+	return r.setMode(m, func() error {
+		if m.Within(r.limit) || r.loosened && m.Within(r.policy.Mode) {
+			r.tightened, r.loosened = m != r.limit, false
+			return nil
+		}
+		return refuse("mode %s is looser than %s, with which toolhost was started: start it with --mode %s", m, r.limit, m)
+	})
+}
+
+// SetMode implements prompt.Rules: a user chose the mode, which may be looser than the limit.
+func (r *rules) SetMode(m permissions.Mode) error {
+	return r.setMode(m, func() error {
+		if r.policy.Fixed {
+			return refuse("the administrator's settings choose mode %s", r.policy.Mode)
+		}
+		r.tightened, r.loosened = false, true
+		return nil
+	})
+}
+
+// setMode changes the mode if may, called under the lock, returns no error, and tells of a change.
+func (r *rules) setMode(m permissions.Mode, may func() error) error {
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	if !m.Within(r.limit) {
-		return false, refuse("mode %s is looser than %s, with which toolhost was started: start it with --mode %s", m, r.limit, m)
+	before := r.policy.Mode
+	err := may()
+	if err == nil {
+		r.policy.Mode = m
 	}
-	changed = r.policy.Mode != m
-	r.policy.Mode, r.tightened = m, m != r.limit
-	return changed, nil
+	r.mu.Unlock()
+	if err == nil && before != m {
+		r.changed(m)
+	}
+	return err
 }
 
 // amend puts another policy in force and returns it. Rules that were granted for this session stay, and so does a mode that the
-// client made tighter.
+// client made tighter, or that a user chose while the settings named the same mode as now.
 func (r *rules) amend(policy permissions.Policy) permissions.Policy {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -59,10 +86,11 @@ func (r *rules) amend(policy permissions.Policy) permissions.Policy {
 	if policy.Mode == "" {
 		policy.Mode = permissions.Default
 	}
-	r.limit = policy.Mode
-	if old.Mode != policy.Mode && old.Mode.Within(policy.Mode) && r.tightened {
+	stays := r.loosened && r.limit == policy.Mode && !policy.Fixed
+	if r.limit = policy.Mode; stays || old.Mode != policy.Mode && old.Mode.Within(policy.Mode) && r.tightened {
 		policy.Mode = old.Mode
 	}
+	r.loosened = stays
 	r.policy = policy
 	return policy
 }

@@ -22,6 +22,7 @@ type Policy struct {
 	Mode      Mode   // empty: Default
 	Workspace string // absolute, without links
 	Confines  bool   // commands run in a sandbox that holds all walls
+	Fixed     bool   // the administrator chose the mode: no answer loosens it
 
 	// Readable returns further paths, besides the roots, that calls may read unasked, each with everything below it: absolute,
 	// without links. nil: none.

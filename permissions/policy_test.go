@@ -1,6 +1,7 @@
 package permissions
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"testing"
@@ -165,8 +166,12 @@ func suggestionCovers(t *testing.T, p Policy, tool string, facts *agenttool.Fact
 	t.Helper()
 	for _, update := range d.SuggestedUpdates {
 		with := p.With(rules(t, update.Rules...)...)
+		with.Mode = cmp.Or(update.Mode, with.Mode)
 		if got := with.Decide(Request{Tool: tool, RunsCode: tool == "shell", Facts: facts}); got.Behavior != agenttool.Allow {
-			t.Errorf("the suggestion %v does not cover the call: %s", update.Rules, got.Reason.Detail)
+			t.Errorf("the suggestion %+v does not cover the call: %s", update, got.Reason.Detail)
+		}
+		if update.Mode != "" {
+			continue
 		}
 		other := Request{Tool: "write", Facts: writing(at("/ws/other"))}
 		if p.Decide(other).Behavior != agenttool.Allow && with.Decide(other).Behavior == agenttool.Allow {
@@ -200,6 +205,46 @@ func TestSuggestionsAreNarrow(t *testing.T) {
 	if got := with.Decide(Request{Tool: "write", Facts: writing(at("/ws/aXXbcd"))}); got.Behavior == agenttool.Allow {
 		t.Errorf("%v covers another name", d.SuggestedUpdates[0].Rules)
 	}
+}
+
+// TestModesAreSuggested: the strictest looser mode in which the call would run comes last, and none that an administrator does not allow.
+func TestModesAreSuggested(t *testing.T) {
+	edits, builds, destroys := Request{Tool: "write", Facts: writing(at("/ws/a"))}, Request{Tool: "shell", RunsCode: true, Facts: running("make")},
+		Request{Tool: "shell", RunsCode: true, Facts: running("rm -rf x")}
+	destroys.Facts.Destructive = agenttool.Yes
+	for _, tt := range []struct {
+		name    string
+		policy  Policy
+		request Request
+		want    Mode
+	}{
+		{"an edit", Policy{Mode: Default}, edits, AcceptEdits},
+		{"an edit that a rule asks about", Policy{Mode: Default}.With(askRule(t, "Write(/ws/a)")), edits, ""},
+		{"a build in the sandbox", Policy{Mode: Default, Confines: true}, builds, Sandboxed},
+		{"a build, with edits", Policy{Mode: AcceptEdits, Confines: true}, builds, Sandboxed},
+		{"a build that nothing holds", Policy{Mode: Default}, builds, ""},
+		{"a build, the mode is the administrator's", Policy{Mode: Default, Confines: true, Fixed: true}, builds, ""},
+		{"what destroys", Policy{Mode: Default, Confines: true}, destroys, ""},
+		{"what destroys, in mode sandboxed", Policy{Mode: Sandboxed, Confines: true}, destroys, ""},
+	} {
+		tt.policy.Workspace = "/ws"
+		var got Mode
+		if updates := tt.policy.Decide(tt.request).SuggestedUpdates; len(updates) > 0 {
+			got = updates[len(updates)-1].Mode
+		}
+		if got != tt.want {
+			t.Errorf("%s: suggested is mode %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+func askRule(t *testing.T, text string) Rule {
+	t.Helper()
+	rule, err := Parser{Names: map[string]string{"write": "write"}}.Parse(text, agenttool.Ask, agenttool.Origin{Source: agenttool.SourceCommand})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rule
 }
 
 func TestParseErrors(t *testing.T) {

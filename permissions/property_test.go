@@ -251,6 +251,13 @@ func unreadMayBeForbidden(w *world) string {
 func suggestionsAreLiteral(w *world) string {
 	w.mode, w.rules = Default, slices.DeleteFunc(w.rules, func(r Rule) bool { return r.Behavior == agenttool.Allow })
 	for _, update := range w.policy(w.rules).Decide(w.request).SuggestedUpdates {
+		if update.Mode != "" {
+			if w.mode = update.Mode; w.decide(w.rules, w.request) != agenttool.Allow {
+				return w.tell("the suggested mode %s does not allow it", update.Mode)
+			}
+			w.mode = Default
+			continue
+		}
 		with := slices.Clip(w.rules)
 		for _, text := range update.Rules {
 			rule, err := w.parse(text, agenttool.Allow)

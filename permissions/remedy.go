@@ -21,12 +21,10 @@ func (s suggester) remedy(v verdict, suggested []agenttool.SuggestedUpdate) stri
 	} else if len(rules) > 1 {
 		ways = append(ways, "the rules `"+strings.Join(rules, "` and `")+"`")
 	}
-	if s.p.Mode == Default || s.p.Mode == AcceptEdits {
-		looser := *s.p
-		looser.Mode, looser.Confines = Sandboxed, true
-		if r.RunsCode && looser.verdict(r).behavior == agenttool.Allow {
-			ways = append(ways, "mode sandboxed")
-		}
+	confined := *s.p
+	confined.Confines = true
+	if mode, found := (suggester{&confined, r}).looser(); found && r.RunsCode {
+		ways = append(ways, "mode "+string(mode))
 	}
 	if len(ways) == 0 {
 		return ""
@@ -40,7 +38,7 @@ const maxRules = 2
 // rulesFor returns rules that would allow the call: those that are suggested, or the very words of its commands.
 func (s suggester) rulesFor(suggested []agenttool.SuggestedUpdate) []string {
 	r := s.r
-	if len(suggested) > 0 {
+	if len(suggested) > 0 && len(suggested[0].Rules) > 0 {
 		if rules := suggested[0].Rules; len(rules) <= maxRules {
 			return rules
 		}

@@ -20,17 +20,32 @@ type suggester struct {
 
 // suggest returns rule changes that would have allowed this very call, the narrowest first. A wider one follows where the first
 // words of a command select a subcommand (any further words), or where the call reads files outside the workspace (all of their
-// directory). Each suggestion was checked against the call.
+// directory). The last one is a mode in which the call would run, for the session. Each suggestion was checked against the call.
 func (s suggester) suggest() []agenttool.SuggestedUpdate {
 	var updates []agenttool.SuggestedUpdate
 	exact := s.narrowest()
 	for _, rules := range [][]string{exact, s.widened(exact)} {
 		if len(rules) > 0 && len(rules) <= maxSuggested && s.wouldAllow(rules) {
 			updates = append(updates, agenttool.SuggestedUpdate{
-				Op: "add_rules", Destination: agenttool.SourceSession, Behavior: agenttool.Allow, Rules: rules})
+				Op: agenttool.OpAddRules, Destination: agenttool.SourceSession, Behavior: agenttool.Allow, Rules: rules})
 		}
 	}
+	if mode, found := s.looser(); found {
+		updates = append(updates, agenttool.SuggestedUpdate{Op: agenttool.OpSetMode, Destination: agenttool.SourceSession, Mode: mode})
+	}
 	return updates
+}
+
+// looser returns the strictest of the modes that are looser than the one in force and would let the call run, if there is one.
+func (s suggester) looser() (Mode, bool) {
+	for _, mode := range []Mode{AcceptEdits, Sandboxed} {
+		looser := *s.p
+		looser.Mode = mode
+		if !mode.Within(s.p.Mode) && !s.p.Fixed && looser.verdict(s.r).behavior == agenttool.Allow {
+			return mode, true
+		}
+	}
+	return "", false
 }
 
 // SuggestGrants returns the rules that would have given a command its grants for hosts, as one update; nil if there are none.
@@ -46,7 +61,7 @@ func SuggestGrants(grants []string) []agenttool.SuggestedUpdate {
 	if len(rules) == 0 {
 		return nil
 	}
-	return []agenttool.SuggestedUpdate{{Op: "add_rules", Destination: agenttool.SourceSession, Behavior: agenttool.Allow, Rules: rules}}
+	return []agenttool.SuggestedUpdate{{Op: agenttool.OpAddRules, Destination: agenttool.SourceSession, Behavior: agenttool.Allow, Rules: rules}}
 }
 
 // wouldAllow tries rules.

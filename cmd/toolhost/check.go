@@ -220,6 +220,10 @@ func showCheck(out io.Writer, c checkResult, hooks []hook.Hook) error {
 		if i > 0 {
 			word = "or more widely:       "
 		}
+		if update.Mode != "" {
+			fmt.Fprintf(&b, "or for a session:      --mode %s\n", update.Mode)
+			continue
+		}
 		fmt.Fprintf(&b, "%s %s\n", word, visible.Text(strings.Join(update.Rules, "  ")))
 	}
 	if len(c.Grants) > 0 {

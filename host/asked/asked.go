@@ -47,11 +47,12 @@ func Write(p prompt.Prompt) Question {
 
 // sessionRules are the rules that allowing for the session adds, a line each; empty if there are none.
 func sessionRules(p prompt.Prompt) string {
-	if len(p.Decision.SuggestedUpdates) == 0 {
+	narrowest := p.Decision.SuggestedRules()
+	if narrowest < 0 {
 		return ""
 	}
 	var rules []string
-	for _, text := range p.Decision.SuggestedUpdates[0].Rules {
+	for _, text := range p.Decision.SuggestedUpdates[narrowest].Rules {
 		rules = append(rules, quoteMark+visible.Text(text))
 	}
 	return strings.Join(rules, "\n")

@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -24,7 +25,7 @@ func (b *Broker) Decide(a Answer) (agenttool.Decision, error) {
 	if err != nil {
 		return agenttool.Decision{}, err
 	}
-	rules, err := b.take(group[0], &a)
+	kept, err := b.take(group[0], &a)
 	if err != nil {
 		settle(false)
 		return agenttool.Decision{}, err
@@ -33,14 +34,14 @@ func (b *Broker) Decide(a Answer) (agenttool.Decision, error) {
 	for i, p := range group {
 		mine := Outcome{Answer: a}
 		mine.DecisionID = p.id()
-		mine.Decision = b.record(p, a, rules)
+		mine.Decision = b.record(p, a, kept)
 		answers[i] = mine
 		if err := p.Call.Record(agenttool.EventPermissionDecided, "phase", agenttool.PhasePermission, "decision", mine.Decision); err != nil {
 			settle(false)
 			return agenttool.Decision{}, err // an answer that is not in the journal does not count
 		}
 	}
-	b.grant(rules)
+	b.grant(kept)
 	for i, p := range group { // last, so that the answer is told before the call that it allowed ends
 		p.answered <- answers[i]
 	}
@@ -48,8 +49,14 @@ func (b *Broker) Decide(a Answer) (agenttool.Decision, error) {
 	return answers[0].Decision, nil
 }
 
-// take checks an answer and keeps its rules. It returns the rules that it adds to the session.
-func (b *Broker) take(p *Waiting, a *Answer) ([]permissions.Rule, error) {
+// change is what an answer changes for the rest of the session.
+type change struct {
+	rules []permissions.Rule
+	mode  permissions.Mode // empty: it stays
+}
+
+// take checks an answer and keeps its rules. It returns what it changes for the session.
+func (b *Broker) take(p *Waiting, a *Answer) (change, error) {
 	if a.Scope == "" {
 		a.Scope = ScopeOnce
 	}
@@ -57,13 +64,26 @@ func (b *Broker) take(p *Waiting, a *Answer) ([]permissions.Rule, error) {
 		a.Scope = ScopeSession // a rule that is accepted counts for the session
 	}
 	if err := b.check(p, *a); err != nil {
-		return nil, err
+		return change{}, err
 	}
-	texts, err := acceptedRules(p, *a)
-	if err != nil || len(texts) == 0 {
-		return nil, err
+	accepted, err := acceptedUpdates(p, *a)
+	if err != nil {
+		return change{}, err
 	}
-	origin := agenttool.Origin{Source: sourceOf(a.Scope)}
+	texts, mode := rulesOf(accepted), modeOf(accepted)
+	if mode != "" && a.Scope != ScopeSession {
+		return change{}, refuse("mode %s is for this session: answer with scope session", mode)
+	}
+	rules, err := b.keep(a.Scope, texts)
+	return change{rules, mode}, err
+}
+
+// keep parses rules, and keeps them for longer than the session if the scope says so.
+func (b *Broker) keep(scope Scope, texts []string) ([]permissions.Rule, error) {
+	if len(texts) == 0 {
+		return nil, nil
+	}
+	origin := agenttool.Origin{Source: sourceOf(scope)}
 	var rules []permissions.Rule
 	for _, text := range texts {
 		r, err := b.o.Rules.Parse(text, origin)
@@ -72,12 +92,12 @@ func (b *Broker) take(p *Waiting, a *Answer) ([]permissions.Rule, error) {
 		}
 		rules = append(rules, r)
 	}
-	if a.Scope == ScopeProject || a.Scope == ScopeUser {
+	if scope == ScopeProject || scope == ScopeUser {
 		remember := b.inForce().Remember
 		if remember == nil {
 			return nil, refuse("nothing can be remembered beyond this session: answer with once or session")
 		}
-		if err := remember(a.Scope, texts); err != nil {
+		if err := remember(scope, texts); err != nil {
 			return nil, refuse("the rule could not be remembered, and the prompt is open still: %v", err)
 		}
 	}
@@ -137,34 +157,53 @@ func (b *Broker) scopes(c Channel) []Scope {
 	return Scopes[:slices.Index(Scopes, widest)+1]
 }
 
-// acceptedRules returns the texts of the rules that an answer accepts.
-func acceptedRules(p *Waiting, a Answer) ([]string, error) {
+// acceptedUpdates returns the suggested updates that an answer accepts. With a wider scope than once none stands for the narrowest rules.
+func acceptedUpdates(p *Waiting, a Answer) (updates []agenttool.SuggestedUpdate, err error) {
 	suggested, accepted := p.Shown.Decision.SuggestedUpdates, a.AcceptUpdates
-	if a.Scope != ScopeOnce && len(suggested) == 0 {
-		return nil, refuse("there is no rule that could be kept for this call: answer with scope once")
-	}
 	if a.Scope != ScopeOnce && len(accepted) == 0 {
-		accepted = []int{0}
+		narrowest := p.Shown.Decision.SuggestedRules()
+		if narrowest < 0 {
+			return nil, refuse("there is no rule that could be kept for this call: answer with scope once")
+		}
+		accepted = []int{narrowest}
 	}
-	var texts []string
 	for _, i := range accepted {
 		if i < 0 || i >= len(suggested) {
 			return nil, refuse("accept_updates names %d, but there are %d suggested updates", i, len(suggested))
 		}
-		for _, text := range suggested[i].Rules {
+		updates = append(updates, suggested[i])
+	}
+	return updates, nil
+}
+
+// rulesOf returns the texts of the rules of updates, each once.
+func rulesOf(updates []agenttool.SuggestedUpdate) (texts []string) {
+	for _, update := range updates {
+		for _, text := range update.Rules {
 			if !slices.Contains(texts, text) {
 				texts = append(texts, text)
 			}
 		}
 	}
-	return texts, nil
+	return texts
+}
+
+// modeOf returns the mode that updates set, the last one; empty if they set none.
+func modeOf(updates []agenttool.SuggestedUpdate) (mode permissions.Mode) {
+	for _, update := range updates {
+		mode = cmp.Or(update.Mode, mode)
+	}
+	return mode
 }
 
 // record is the record of a person's answer.
-func (b *Broker) record(p *Waiting, a Answer, rules []permissions.Rule) agenttool.Decision {
+func (b *Broker) record(p *Waiting, a Answer, kept change) agenttool.Decision {
 	by := "answered by the client with agenttool/decide"
 	if a.Channel.Name != "" {
 		by = "answered with " + a.Channel.Name
+	}
+	if kept.mode != "" {
+		by += "; the session goes on in mode " + string(kept.mode)
 	}
 	d := b.Complete(agenttool.Decision{
 		SchemaVersion: agenttool.SchemaVersion, Behavior: a.Behavior, Mode: p.Shown.Decision.Mode, Source: sourceOf(a.Scope),
@@ -172,7 +211,7 @@ func (b *Broker) record(p *Waiting, a Answer, rules []permissions.Rule) agenttoo
 		Reason: &agenttool.DecisionReason{Type: "permission_prompt_tool", Detail: by},
 	}, p.Call.Invocation())
 	d.RequestRef = p.id()
-	for _, r := range rules {
+	for _, r := range kept.rules {
 		d.RuleRefs = append(d.RuleRefs, r.Ref())
 	}
 	return d
@@ -207,10 +246,15 @@ func (b *Broker) release(p *Waiting, d agenttool.Decision) {
 	settle(true)
 }
 
-// grant adds rules for the rest of the session, and answers the prompts that they cover.
-func (b *Broker) grant(rules []permissions.Rule) {
-	if len(rules) > 0 {
-		b.o.Rules.Add(rules)
+// grant changes the rules and the mode for the rest of the session, and answers the prompts that they cover.
+func (b *Broker) grant(kept change) {
+	if len(kept.rules) > 0 {
+		b.o.Rules.Add(kept.rules)
+	}
+	if kept.mode != "" {
+		_ = b.o.Rules.SetMode(kept.mode) // refused if the administrator chose another one meanwhile: this call was allowed all the same
+	}
+	if len(kept.rules) > 0 || kept.mode != "" {
 		b.Reconsider()
 	}
 }

@@ -26,6 +26,7 @@ type Rules interface {
 	Policy() permissions.Policy
 	Parse(text string, origin agenttool.Origin) (permissions.Rule, error) // a rule that allows
 	Add(rules []permissions.Rule)                                         // for the rest of the session
+	SetMode(m permissions.Mode) error                                     // for the rest of the session
 }
 
 // Options are the options of a broker.

@@ -187,8 +187,8 @@ const Nobody = "no prompt can be shown"
 func Unanswerable(d agenttool.Decision, why string) error {
 	message := "approval is needed: " + d.Reason.Detail + ", and " + why + ". "
 	var flags []string
-	for _, update := range d.SuggestedUpdates[:min(1, len(d.SuggestedUpdates))] {
-		for _, rule := range update.Rules {
+	if narrowest := d.SuggestedRules(); narrowest >= 0 {
+		for _, rule := range d.SuggestedUpdates[narrowest].Rules {
 			flags = append(flags, "--allow '"+strings.ReplaceAll(rule, "'", `'\''`)+"'")
 		}
 	}

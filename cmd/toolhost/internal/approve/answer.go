@@ -31,7 +31,7 @@ func (q *Queue) Refusal(it *Item, scope string, now time.Time) string {
 		return "its time is over"
 	case scope != "" && scope != "once" && !slices.Contains(s.Approvals.Scopes, scope):
 		return "this session takes no answers for the " + scope
-	case scope != "" && scope != "once" && len(it.Prompt.Decision.SuggestedUpdates) == 0:
+	case scope != "" && scope != "once" && it.Prompt.Decision.SuggestedRules() < 0:
 		return "no rule is suggested for this call: it can be allowed once"
 	}
 	return ""
@@ -67,9 +67,12 @@ func Deny(it *Item, reason string) Answer {
 	return Answer{Session: it.Session, ID: it.Prompt.ID(), Behavior: agenttool.Deny, Feedback: strings.TrimSpace(reason)}
 }
 
-// Narrowest are the suggested updates that are kept if the person asks for a scope and chooses none: the first.
+// Narrowest are the suggested updates that are kept if the person asks for a scope and chooses none: the first with rules.
 func Narrowest(it *Item) []int {
-	return []int{0}[:min(1, len(it.Prompt.Decision.SuggestedUpdates))]
+	if first := it.Prompt.Decision.SuggestedRules(); first >= 0 {
+		return []int{first}
+	}
+	return nil
 }
 
 // MaxReason is the length of the longest reason, in characters.

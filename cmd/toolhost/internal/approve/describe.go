@@ -307,9 +307,18 @@ func GrantText(grant string) string {
 	return visible.Text(grant)
 }
 
-// SuggestedRules returns the lines of the n-th suggested update: each rule exactly as it would be stored, behind its behaviour.
+// modeRuns says what the modes run unasked that a prompt may offer.
+var modeRuns = map[agenttool.Mode]string{
+	agenttool.ModeAcceptEdits: "edits of files in the workspace run",
+	agenttool.ModeSandboxed:   "what the sandbox holds runs; it asks about what destroys or reaches out",
+}
+
+// SuggestedRules returns the lines of the n-th suggested update: each rule exactly as it would be stored, behind its behaviour, or the mode.
 func SuggestedRules(p Prompt, n int) []string {
 	update := p.Decision.SuggestedUpdates[n]
+	if update.Mode != "" {
+		return []string{"mode   " + visible.Text(string(update.Mode)) + " from now on, for this session: " + modeRuns[update.Mode]}
+	}
 	var lines []string
 	for _, rule := range update.Rules {
 		lines = append(lines, visible.Text(string(update.Behavior))+"  "+visible.Text(rule))

@@ -53,7 +53,7 @@ func New(f Flags, read *settings.Settings, scope agenttool.Scope) (*Snapshot, er
 		return nil, err
 	}
 	m.Policy = permissions.Policy{
-		Mode: mode, Workspace: scope.Dir, Readable: sync.OnceValue(func() []string { return confine.Readable(dirs.Real(scope.Home)) }),
+		Mode: mode, Fixed: read.Mode.Set && read.Mode.Origin.Source == agenttool.SourceManaged, Workspace: scope.Dir, Readable: sync.OnceValue(func() []string { return confine.Readable(dirs.Real(scope.Home)) }),
 		Programs: programs.Files(scope.Dir), Repository: protect.HoldsRepository,
 		Guarded: func(path string) bool { return protect.Arms(path) || protect.AsksAtHome(path, dirs.Real(scope.Home)) },
 	}.With(rules...)

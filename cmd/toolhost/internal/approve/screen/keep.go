@@ -44,7 +44,7 @@ func newKeep(queue *approve.Queue, it *approve.Item, scope string, narrowest boo
 	k.scope = max(0, slices.Index(k.scopes, scope))
 	for i := range it.Prompt.Decision.SuggestedUpdates {
 		if len(k.scopes) > 0 {
-			k.options = append(k.options, option{i, -1, approve.SuggestedRules(it.Prompt, i), narrowest && i == 0})
+			k.options = append(k.options, option{i, -1, approve.SuggestedRules(it.Prompt, i), narrowest && i == it.Prompt.Decision.SuggestedRules()})
 		}
 	}
 	for i, grant := range it.Prompt.Grants {
