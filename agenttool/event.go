@@ -10,6 +10,7 @@ type EventType string
 
 // The classes that are written today.
 const (
+	EventDeclared            EventType = "tool.declared"
 	EventSurfaceCreated      EventType = "tool.surface.created"
 	EventSurfaceUpdated      EventType = "tool.surface.updated"
 	EventDeferredDiscovered  EventType = "tool.deferred.discovered"
@@ -31,12 +32,15 @@ const (
 	EventTimedOut            EventType = "tool.invocation.timed_out"
 	EventResultCreated       EventType = "tool.result.created"
 
-	EventCancelRequested  EventType = "tool.x.cancel_requested"
-	EventSessionOpened    EventType = "tool.x.session.opened"
-	EventSessionClosed    EventType = "tool.x.session.closed"
-	EventJournalGap       EventType = "tool.x.journal.gap"
-	EventProtectedChanged EventType = "tool.x.protected.changed" // files that other programs run or obey were changed; with a warning
-	EventSettingsChanged  EventType = "tool.x.settings.changed"  // with warnings, or with the settings now in force
+	EventCancelRequested    EventType = "tool.x.cancel_requested"    // each request, also one that is refused or names no live call
+	EventCancelAcknowledged EventType = "tool.x.cancel_acknowledged" // the call will be canceled
+	EventCancelFailed       EventType = "tool.x.cancel_failed"       // it ended in another way, or may still run
+	EventSchedulerPolicy    EventType = "tool.x.scheduler.policy"    // once for each policy, before calls that name it
+	EventSessionOpened      EventType = "tool.x.session.opened"
+	EventSessionClosed      EventType = "tool.x.session.closed"
+	EventJournalGap         EventType = "tool.x.journal.gap"
+	EventProtectedChanged   EventType = "tool.x.protected.changed" // files that other programs run or obey were changed; with a warning
+	EventSettingsChanged    EventType = "tool.x.settings.changed"  // with warnings, or with the settings now in force
 )
 
 // Event is one thing that happened. Agent Tool v0.2.0, "tool_event" (AT-018).

@@ -1,17 +1,23 @@
 package host
 
 import (
-	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"path/filepath"
 	"slices"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/near"
 	"toolhost/scheduler"
 )
 
-// batch is a set of calls whose results are handed over in order. live.mu guards it, but for start and dir, which places.mu guards.
+// batch is a set of calls that run under one policy. live.mu guards it, but for start and dir, which places.mu guards.
 type batch struct {
 	id     string
 	policy agenttool.SchedulerPolicy
+	key    string           // of the policy; empty: the session's
+	locks  []agenttool.Lock // of the policy: each call of the batch takes them
 	group  *scheduler.Group
 	last   *call
 	live   []*call
@@ -21,8 +27,19 @@ type batch struct {
 	dir    string // where the session moves to when all have ended; "" leaves it
 }
 
+// policyKey tells the policy from others that bear its name.
+func (b *batch) policyKey() string {
+	if b == nil {
+		return ""
+	}
+	return b.key
+}
+
 func (b *batch) add(c *call) {
-	c.batch, c.prev = b, b.last
+	c.batch = b
+	if b.last != nil && b.policy.OrderingPolicy != "allow_unordered" {
+		c.before, b.last.next = b.last.handed, c
+	}
 	b.last = c
 	b.live = append(b.live, c)
 	b.size++
@@ -56,50 +73,83 @@ type choice struct {
 	name   string
 	value  *string
 	usual  string
-	works  []string
-	others []string // the standard knows them, and this host refuses them
+	values []string
 }
 
-// settle takes the usual value where none is given, and refuses one that this host does not follow (X22).
+// settle takes the usual value where none is given, and refuses one that is not known (X22).
 func (c choice) settle() error {
-	switch {
-	case *c.value == "":
+	if *c.value == "" {
 		*c.value = c.usual
-	case slices.Contains(c.others, *c.value):
-		return refuse("policy.%s %q is not supported by this host; it can be one of %v", c.name, *c.value, c.works)
-	case !slices.Contains(c.works, *c.value):
-		return refuse("policy.%s is %q; it can be one of %v", c.name, *c.value, c.works)
 	}
-	return nil
+	if slices.Contains(c.values, *c.value) {
+		return nil
+	}
+	if meant := near.Word(*c.value, c.values); meant != "" {
+		return refuse("policy.%s is %q; did you mean %q?", c.name, *c.value, meant)
+	}
+	return refuse("policy.%s is %q; it can be one of %v", c.name, *c.value, c.values)
 }
 
-// batchPolicy fills the empty fields of p from the session's policy, and refuses values that this host does not follow.
+// batchPolicy fills the empty fields of p from the session's policy, and refuses values that are not known.
 func batchPolicy(session agenttool.SchedulerPolicy, p *agenttool.SchedulerPolicy) (agenttool.SchedulerPolicy, error) {
 	if p == nil {
 		return session, nil
 	}
 	merged := *p
-	merged.SchemaVersion = agenttool.SchemaVersion
-	merged.SchedulerPolicyID = cmp.Or(merged.SchedulerPolicyID, session.SchedulerPolicyID)
+	merged.SchemaVersion, merged.Scope = agenttool.SchemaVersion, "batch"
+	ordering, yield := session.OrderingPolicy, session.YieldPolicy
+	if merged.YieldPolicy == "unordered_streaming" && merged.OrderingPolicy == "" {
+		ordering = "allow_unordered"
+	}
+	if merged.OrderingPolicy == "allow_unordered" {
+		yield = "unordered_streaming"
+	}
 	for _, c := range []choice{
-		{"ordering_policy", &merged.OrderingPolicy, session.OrderingPolicy, []string{"preserve_terminal_order", "serial"}, []string{"allow_unordered"}},
-		{"yield_policy", &merged.YieldPolicy, session.YieldPolicy, []string{"progress_immediate_results_ordered"}, []string{"all_ordered", "unordered_streaming"}},
-		{"interrupt_behavior", &merged.InterruptBehavior, session.InterruptBehavior, []string{"cancel", "block"}, nil},
-		{"sibling_failure_policy", &merged.SiblingFailurePolicy, session.SiblingFailurePolicy, []string{"ignore", "cancel_siblings", "cancel_dependent"}, nil},
-		{"context_modifier_policy", &merged.ContextModifierPolicy, session.ContextModifierPolicy, []string{"allow_serial_only", "defer_until_batch_complete", "forbid"}, nil},
+		{"ordering_policy", &merged.OrderingPolicy, ordering, []string{"preserve_terminal_order", "serial", "allow_unordered"}},
+		{"yield_policy", &merged.YieldPolicy, yield, []string{"progress_immediate_results_ordered", "all_ordered", "unordered_streaming"}},
+		{"interrupt_behavior", &merged.InterruptBehavior, session.InterruptBehavior, []string{"cancel", "block"}},
+		{"sibling_failure_policy", &merged.SiblingFailurePolicy, session.SiblingFailurePolicy, []string{"ignore", "cancel_siblings", "cancel_dependent"}},
+		{"context_modifier_policy", &merged.ContextModifierPolicy, session.ContextModifierPolicy, []string{"allow_serial_only", "defer_until_batch_complete", "forbid"}},
 	} {
 		if err := c.settle(); err != nil {
 			return merged, err
 		}
 	}
-	switch {
+	switch unordered := merged.OrderingPolicy == "allow_unordered"; {
 	case merged.MaxParallel < 0:
 		return merged, refuse("policy.max_parallel is negative")
-	case len(merged.ResourceLocks) > 0:
-		return merged, refuse("policy.resource_locks is not supported by this host: each call locks what its input names")
+	case unordered && merged.YieldPolicy != "unordered_streaming", merged.OrderingPolicy == "preserve_terminal_order" && merged.YieldPolicy == "unordered_streaming":
+		return merged, refuse("policy.yield_policy %s contradicts ordering_policy %s: give one of them", merged.YieldPolicy, merged.OrderingPolicy)
 	}
-	return merged, nil
+	return named(merged, session), nil
 }
+
+// named gives a policy without a name of its own one that follows from its fields.
+func named(p, session agenttool.SchedulerPolicy) agenttool.SchedulerPolicy {
+	if p.SchedulerPolicyID != "" && p.SchedulerPolicyID != session.SchedulerPolicyID {
+		return p
+	}
+	p.SchedulerPolicyID = ""
+	sum := sha256.Sum256(encode(p))
+	p.SchedulerPolicyID = "toolhost.scheduler.batch." + hex.EncodeToString(sum[:6])
+	return p
+}
+
+// policyLocks reads the locks of a policy: {"path":ABSOLUTE,"write":BOOL} each.
+func policyLocks(p agenttool.SchedulerPolicy) ([]agenttool.Lock, error) {
+	var locks []agenttool.Lock
+	for i, raw := range p.ResourceLocks {
+		var l agenttool.Lock
+		if err := json.Unmarshal(raw, &l); err != nil || !filepath.IsAbs(l.Path) {
+			return nil, refuse(`policy.resource_locks[%d] is not a lock: give {"path":"/absolute/path","write":true}`, i)
+		}
+		locks = append(locks, l)
+	}
+	return locks, nil
+}
+
+// ordered reports whether events of a call wait until the calls before it in its batch have been handed over.
+func (b *batch) ordered() bool { return b != nil && b.policy.YieldPolicy == "all_ordered" }
 
 // failed ends the other calls of a batch whose policy says so when one of them failed.
 func (b *batch) failed(c *call) {

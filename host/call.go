@@ -12,13 +12,13 @@ import (
 
 // call is one call on its way through the pipeline. Its own goroutine changes it; others read its record.
 type call struct {
-	host  *Host
-	req   Request
-	tool  *entry // nil: there is none of that name
-	batch *batch
-	prev  *call // the member of the batch before this one
-	after []dependency
-	done  func(Completion)
+	host   *Host
+	req    Request
+	tool   *entry // nil: there is none of that name
+	batch  *batch
+	before <-chan struct{} // closed when the member of the batch before this one was handed over; nil: it waits for none
+	after  []dependency
+	done   func(Completion)
 
 	lifetime
 	standing
@@ -48,10 +48,11 @@ type lifetime struct {
 type standing struct {
 	order    int64 // its number in the order of admission
 	turn     turn
-	held     bool // it waited for another call: the end of input cancels it unless it is read-only
-	waiting  bool // for a slot, a lock or an answer: likewise
-	declared bool // its tool may move the session
-	others   bool // other calls ran at the same time
+	held     bool  // it waited for another call: the end of input cancels it unless it is read-only
+	waiting  bool  // for a slot, a lock or an answer: likewise
+	declared bool  // its tool may move the session
+	next     *call // the member of the batch behind this one
+	others   bool  // other calls ran at the same time
 }
 
 // dependency is a call that must succeed first: a live one, or the outcome of one that has ended.
@@ -101,6 +102,7 @@ const unknownTool = "toolhost.unknown"
 // ended, the call is answered without it.
 func (c *call) serve() {
 	stop := context.AfterFunc(c.ctx, c.overdue)
+	c.admitted()
 	if c.host.o.First != nil {
 		c.host.first.Do(c.host.o.First)
 	}
@@ -114,6 +116,16 @@ func (c *call) serve() {
 		return
 	}
 	c.conclude(c.ending(), err)
+}
+
+// admitted puts the call into the journal, with its input and the records that it refers to, before anything can happen to it (AT-011).
+// If the host dies, this is what is known of it.
+func (c *call) admitted() {
+	c.rec.to(agenttool.StatusPlanned, "")
+	c.rec.storeLarge()
+	c.rec.queue(c.host.evidence.events(c)...)
+	c.rec.emit(agenttool.EventPlanned, "tool", c.req.Tool, "invocation", c.rec.view())
+	c.rec.push()
 }
 
 // ending is how a call ends that came to its end.
@@ -169,7 +181,7 @@ func (c *call) abandon() {
 	rec, cause := c.rec.fork(), context.Cause(c.ctx)
 	rec.fail(agenttool.StatusFailed, agenttool.AsError(cause, agenttool.Canceled))
 	c.conclude(&ending{
-		c: c, rec: rec, hooks: c.hooks.fork(rec), turn: turn{gate: held.gate, room: held.room}, at: func() situation { return situation{mode: c.host.Mode()} },
+		c: c, rec: rec, stuck: true, hooks: c.hooks.fork(rec), turn: turn{gate: held.gate, room: held.room}, at: func() situation { return situation{mode: c.host.Mode()} },
 	}, cause)
 }
 
@@ -179,24 +191,27 @@ func (c *call) conclude(e *ending, err error) {
 	close(c.ended)
 	c.expire()
 	c.cancel(nil)
-	if c.prev != nil {
-		e.turn.pass() // a result that waits for its turn does not hold up other calls
-		<-c.prev.handed
-		c.prev = nil
-	}
+	c.awaitTurn(e.turn)
 	c.host.forget(c, e.rec.succeeded())
 	c.done(completion) // may wait for a client to read: then no more calls begin
 	e.turn.pass()
 	close(c.handed)
+	if next := c.host.live.after(c); next != nil && next.batch.ordered() {
+		next.release(next.rec)
+	}
 	c.host.running.Done()
+}
+
+// awaitTurn waits until the calls before it in its batch have been handed over.
+func (c *call) awaitTurn(t turn) {
+	if c.before != nil {
+		t.pass() // a result that waits for its turn does not hold up other calls
+		<-c.before
+	}
 }
 
 // line waits for the calls that must succeed first, then for a place among the calls that are worked on.
 func (c *call) line(ctx context.Context) error {
-	if c.batch != nil || len(c.after) > 0 {
-		c.rec.to(agenttool.StatusPlanned, "")
-		c.rec.emit(agenttool.EventPlanned, "tool", c.req.Tool)
-	}
 	for _, d := range c.after {
 		c.held = true
 		if d.call != nil {
@@ -241,9 +256,32 @@ func (r reporter) Progress(p agenttool.Progress) {
 		return
 	}
 	p = rec.step(p)
-	rec.emit(agenttool.EventProgress, "phase", agenttool.PhaseExecute, "progress", p)
-	if err := rec.flush(); err == nil && r.c.req.Caller.Progress != nil { // progress that is not recorded is not sent
-		r.c.req.Caller.Progress(p)
+	if r.c.batch.ordered() {
+		if rec.hold(p, r.c.before) {
+			return
+		}
+		r.c.release(rec)
+	}
+	r.c.progressed(rec, p)
+}
+
+// progressed writes progress and sends it. Progress that is not recorded is not sent.
+func (c *call) progressed(rec *record, steps ...agenttool.Progress) {
+	for _, p := range steps {
+		rec.emit(agenttool.EventProgress, "phase", agenttool.PhaseExecute, "progress", p)
+	}
+	if err := rec.flush(); err != nil || c.req.Caller.Progress == nil {
+		return
+	}
+	for _, p := range steps {
+		c.req.Caller.Progress(p)
+	}
+}
+
+// release writes and sends progress that waited for the call's turn in its batch.
+func (c *call) release(rec *record) {
+	if steps := rec.unhold(); len(steps) > 0 {
+		c.progressed(rec, steps...)
 	}
 }
 
@@ -279,6 +317,15 @@ func errInterrupted(reason string) error {
 	return agenttool.Failure(agenttool.Canceled, "user_interruption", message)
 }
 
+// errFallback is why a call ends whose model stream was given up for another.
+func errFallback(reason string) error {
+	message := "the model's stream was given up, and this call with it"
+	if reason != "" {
+		message += ": " + reason
+	}
+	return agenttool.Failure(agenttool.StreamingFallbackDiscarded, "stream_given_up", message)
+}
+
 // abortReason is the standard's word for why a call ended before its time (AT-244), empty if it did not.
 func abortReason(e *agenttool.Error) string {
 	if e == nil {
@@ -292,4 +339,5 @@ var abortReasons = map[string]string{
 	"runtime_shutdown":  "runtime shutdown",
 	"user_interruption": "user interruption",
 	"sibling_error":     "sibling error",
+	"stream_given_up":   "fallback",
 }

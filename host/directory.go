@@ -184,10 +184,7 @@ func (p *places) end(c *call) {
 func (p *places) move(c *call, to string) *modifier {
 	path := agenttool.Path{Spelling: to, Absolute: to}
 	err := p.locate(&path)
-	policy := "allow_serial_only"
-	if c.batch != nil {
-		policy = c.batch.policy.ContextModifierPolicy
-	}
+	policy := c.policy().ContextModifierPolicy
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	m := &modifier{Type: "working_directory", From: p.dir, To: to}

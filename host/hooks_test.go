@@ -123,15 +123,15 @@ func TestHookMoments(t *testing.T) {
 	}{
 		{"a call that succeeds", host.Request{Tool: "look", Input: input("a")},
 			"pre.started pre_tool_use, pre.completed pre_tool_use, post.started post_tool_use, post.completed post_tool_use, post.started result_persistence, post.completed result_persistence",
-			"selected arguments_ready pre_hooks_running queued running post_hooks_running succeeded",
+			"planned selected arguments_ready pre_hooks_running queued running post_hooks_running succeeded",
 			[]string{"hook_event", "facts", "input", "mode", "result", "session_id", "tool", "workspace", "dir"}},
 		{"a call that fails", host.Request{Tool: "break", Input: input("a")},
 			"pre.started pre_tool_use, pre.completed pre_tool_use, post.started post_tool_use_failure, post.completed post_tool_use_failure, post.started result_persistence, post.completed result_persistence",
-			"selected arguments_ready pre_hooks_running queued running post_hooks_running failed", []string{"result", "input"}},
+			"planned selected arguments_ready pre_hooks_running queued running post_hooks_running failed", []string{"result", "input"}},
 		{"a call that is not approved", host.Request{Tool: "put", Input: input("a")},
-			"pre.started pre_tool_use, pre.completed pre_tool_use", "selected arguments_ready pre_hooks_running denied", []string{"input", "facts"}},
-		{"a call with a wrong input", host.Request{Tool: "look", Input: input("bad")}, "", "selected validation_failed", nil},
-		{"no such tool", host.Request{Tool: "nope", Input: input("a")}, "", "failed", nil},
+			"pre.started pre_tool_use, pre.completed pre_tool_use", "planned selected arguments_ready pre_hooks_running denied", []string{"input", "facts"}},
+		{"a call with a wrong input", host.Request{Tool: "look", Input: input("bad")}, "", "planned selected validation_failed", nil},
+		{"no such tool", host.Request{Tool: "nope", Input: input("a")}, "", "planned failed", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -82,6 +82,7 @@ type Host struct {
 	gate      *scheduler.Scheduler // calls being worked on, whatever their phase
 	room      *scheduler.Scheduler // calls on files that hold their content or a result made of it; nil: memory does not bound them
 	journal   journal
+	evidence  evidence
 	rules     rules
 	prompts   *prompt.Broker
 	grants    grants
@@ -178,6 +179,7 @@ func (h *Host) register(r Request, b *batch) *call {
 	h.live.input += len(r.Input)
 	if b != nil {
 		b.add(c)
+		c.rec.update(func(inv *agenttool.Invocation) { inv.SchedulerPolicyRef = b.policy.SchedulerPolicyID })
 	}
 	if len(r.After) == 0 {
 		h.admit(c)
@@ -203,7 +205,7 @@ func (h *Host) joinBatch(id string) *batch {
 }
 
 // Batch admits all calls of a batch, or none, and returns at once. done is called exactly once, when all have ended,
-// with their completions in the order of the calls.
+// with their completions in the order of the calls, or in that of their ends if the policy says allow_unordered.
 func (h *Host) Batch(r BatchRequest, done func([]Completion)) error {
 	h.live.mu.Lock()
 	defer h.live.mu.Unlock()
@@ -215,7 +217,7 @@ func (h *Host) Batch(r BatchRequest, done func([]Completion)) error {
 	case len(r.Calls) == 0 || len(r.Calls) > maxBatch:
 		return refuse("a batch holds 1 to %d calls, not %d", maxBatch, len(r.Calls))
 	}
-	policy, err := batchPolicy(sessionPolicy(h.o.MaxParallel), r.Policy)
+	b, err := h.newBatch(r)
 	if err != nil {
 		return err
 	}
@@ -225,22 +227,57 @@ func (h *Host) Batch(r BatchRequest, done func([]Completion)) error {
 	if err := h.live.holds(len(r.Calls)); err != nil {
 		return err
 	}
-	b := &batch{id: r.ID, policy: policy, group: h.sched.Group(groupLimit(policy))}
 	h.live.batches[r.ID] = b
 	calls := make([]*call, len(r.Calls))
 	for i, req := range r.Calls {
 		calls[i] = h.register(req, b)
 	}
-	completions := make([]Completion, len(calls))
+	collect := collector{ordered: b.policy.OrderingPolicy != "allow_unordered", list: make([]Completion, len(calls)), done: done}
 	for i, c := range calls {
-		h.start(c, func(got Completion) {
-			completions[i] = got
-			if i == len(calls)-1 { // handed over in order: the last is last
-				done(completions)
-			}
-		})
+		h.start(c, func(got Completion) { collect.add(i, got) })
 	}
 	return nil
+}
+
+// newBatch makes a batch under the policy of a request.
+func (h *Host) newBatch(r BatchRequest) (*batch, error) {
+	policy, err := batchPolicy(sessionPolicy(h.o.MaxParallel), r.Policy)
+	if err != nil {
+		return nil, err
+	}
+	locks, err := policyLocks(policy)
+	if err != nil {
+		return nil, err
+	}
+	b := &batch{id: r.ID, policy: policy, locks: locks, group: h.sched.Group(groupLimit(policy))}
+	if r.Policy != nil {
+		b.key = string(encode(policy))
+	}
+	return b, nil
+}
+
+// collector gathers the completions of a batch: in the order of its calls, or in that in which they come.
+type collector struct {
+	ordered bool
+	done    func([]Completion)
+
+	mu   sync.Mutex
+	list []Completion
+	come int
+}
+
+func (b *collector) add(i int, got Completion) {
+	b.mu.Lock()
+	if !b.ordered {
+		i = b.come
+	}
+	b.list[i] = got
+	b.come++
+	complete := b.come == len(b.list)
+	b.mu.Unlock()
+	if complete {
+		b.done(b.list)
+	}
 }
 
 // admit takes the call's turn, after those of all calls admitted before. The caller holds h.live.mu.

@@ -45,8 +45,11 @@ func (f *fake) Describe() agenttool.Description {
 		Declaration: agenttool.Declaration{
 			SchemaVersion: agenttool.SchemaVersion, ToolID: id, Namespace: "test", Name: f.name, Aliases: []string{strings.ToUpper(f.name)},
 			Description: "A fake for tests of the pipeline.", Lifecycle: lifecycle, ToolKind: agenttool.KindCustom,
+			InputContract: &agenttool.InputContract{ModelInputSchema: json.RawMessage(fakeSchema)},
 		},
-		Interface: agenttool.Interface{SchemaVersion: agenttool.SchemaVersion, InterfaceID: "test", ToolID: id, Schemas: agenttool.Schemas{ModelInputSchema: json.RawMessage(fakeSchema)}},
+		Interface:  agenttool.Interface{SchemaVersion: agenttool.SchemaVersion, InterfaceID: "test", ToolID: id, Schemas: agenttool.Schemas{ModelInputSchema: json.RawMessage(fakeSchema)}},
+		Execution:  agenttool.ExecutionProfile{SchemaVersion: agenttool.SchemaVersion, ExecutionProfileID: "test", ExecutionKind: "embedded_runtime"},
+		Permission: agenttool.PermissionProfile{SchemaVersion: agenttool.SchemaVersion, PermissionProfileID: "test", RiskLevel: "low"},
 	}
 }
 
@@ -298,10 +301,10 @@ func TestPhasesInOrder(t *testing.T) {
 	for _, s := range got.Invocation.StatusTransitions {
 		states = append(states, string(s.Status))
 	}
-	if s := strings.Join(states, " "); s != "selected arguments_ready queued running succeeded" {
+	if s := strings.Join(states, " "); s != "planned selected arguments_ready queued running succeeded" {
 		t.Errorf("states %s", s)
 	}
-	wantEvents := "tool.invocation.selected tool.invocation.arguments_ready tool.permission.decided tool.invocation.queued tool.invocation.started tool.invocation.succeeded tool.result.created"
+	wantEvents := "tool.invocation.planned tool.invocation.selected tool.invocation.arguments_ready tool.permission.decided tool.invocation.queued tool.invocation.started tool.invocation.succeeded tool.result.created"
 	if e := strings.Join(f.events(got.Invocation.InvocationID), " "); e != wantEvents {
 		t.Errorf("events\n%s, want\n%s", e, wantEvents)
 	}
@@ -539,12 +542,11 @@ func TestRefusedRequests(t *testing.T) {
 	cyclic := []host.Request{{ID: "a", Tool: "look", Input: input("a"), After: []string{"b"}}, {ID: "b", Tool: "look", Input: input("a"), After: []string{"a"}}}
 	for name, b := range map[string]host.BatchRequest{
 		"cyclic": {ID: "b", Calls: cyclic}, "empty": {ID: "b"}, "no id": {Calls: cyclic[:1]},
-		"twice":          {ID: "b", Calls: []host.Request{{ID: "a", Tool: "look", Input: input("a")}, {ID: "a", Tool: "look", Input: input("a")}}},
-		"unknown policy": {ID: "b", Calls: []host.Request{{ID: "a", Tool: "look", Input: input("a")}}, Policy: &agenttool.SchedulerPolicy{OrderingPolicy: "random"}},
-		"unordered":      {ID: "b", Calls: []host.Request{{ID: "a", Tool: "look", Input: input("a")}}, Policy: &agenttool.SchedulerPolicy{OrderingPolicy: "allow_unordered"}},
-		"all ordered":    {ID: "b", Calls: []host.Request{{ID: "a", Tool: "look", Input: input("a")}}, Policy: &agenttool.SchedulerPolicy{YieldPolicy: "all_ordered"}},
-		"streaming":      {ID: "b", Calls: []host.Request{{ID: "a", Tool: "look", Input: input("a")}}, Policy: &agenttool.SchedulerPolicy{YieldPolicy: "unordered_streaming"}},
-		"locks":          {ID: "b", Calls: []host.Request{{ID: "a", Tool: "look", Input: input("a")}}, Policy: &agenttool.SchedulerPolicy{ResourceLocks: []json.RawMessage{[]byte(`{}`)}}},
+		"twice":            {ID: "b", Calls: []host.Request{{ID: "a", Tool: "look", Input: input("a")}, {ID: "a", Tool: "look", Input: input("a")}}},
+		"unknown policy":   {ID: "b", Calls: []host.Request{{ID: "a", Tool: "look", Input: input("a")}}, Policy: &agenttool.SchedulerPolicy{OrderingPolicy: "random"}},
+		"contradictory":    {ID: "b", Calls: []host.Request{{ID: "a", Tool: "look", Input: input("a")}}, Policy: &agenttool.SchedulerPolicy{OrderingPolicy: "allow_unordered", YieldPolicy: "all_ordered"}},
+		"streams in order": {ID: "b", Calls: []host.Request{{ID: "a", Tool: "look", Input: input("a")}}, Policy: &agenttool.SchedulerPolicy{OrderingPolicy: "preserve_terminal_order", YieldPolicy: "unordered_streaming"}},
+		"locks":            {ID: "b", Calls: []host.Request{{ID: "a", Tool: "look", Input: input("a")}}, Policy: &agenttool.SchedulerPolicy{ResourceLocks: []json.RawMessage{[]byte(`{}`)}}},
 	} {
 		if err := f.Batch(b, func([]host.Completion) { t.Error("a refused batch was answered") }); !host.IsRefused(err) {
 			t.Errorf("%s: %v", name, err)

@@ -134,15 +134,25 @@ const recordPatience = 500 * time.Millisecond
 // append writes events as one group and then tells subscribers; final marks the last ones of a job. It waits for the disk
 // as long as recordPatience. On an error subscribers were not told; after [persist.ErrPending] they are told when the disk has answered.
 func (j *journal) append(final bool, events ...agenttool.Event) error {
+	return j.await(j.submit(final, events...))
+}
+
+// submit is append for a caller that waits later, or not at all.
+func (j *journal) submit(final bool, events ...agenttool.Event) *persist.Pending {
 	lines := make([][]byte, len(events))
 	for i, e := range events {
 		lines[i] = encode(e)
 	}
+	return j.store.Submit(lines, func(first int64) { j.tell(first, final, events, lines) })
+}
+
+// await waits for submitted events.
+func (j *journal) await(p *persist.Pending) error {
 	patience := recordPatience
 	if j.store.Stalled() {
 		patience = 0
 	}
-	_, err := j.store.Submit(lines, func(first int64) { j.tell(first, final, events, lines) }).Wait(patience)
+	_, err := p.Wait(patience)
 	return err
 }
 

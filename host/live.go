@@ -125,6 +125,13 @@ func (l *live) find(id string) *call {
 	return nil
 }
 
+// after returns the member of the batch behind an ended call, or nil.
+func (l *live) after(c *call) *call {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return c.next
+}
+
 // mayStart reports whether the call, which has its slot or must wait for it, may go on. After the end of input only
 // read-only calls may still wait.
 func (l *live) mayStart(c *call, atOnce bool) bool {

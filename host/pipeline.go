@@ -290,7 +290,19 @@ const locatePatience = time.Second
 
 // locks are the locks that the call needs while it runs, as far as its facts say.
 func (c *call) locks() []agenttool.Lock {
-	return scheduler.Locks(c.bound.Facts(), c.host.o.Policy.Workspace)
+	locks := scheduler.Locks(c.bound.Facts(), c.host.o.Policy.Workspace)
+	if c.batch != nil {
+		locks = append(locks, c.batch.locks...)
+	}
+	return locks
+}
+
+// policy is the scheduler's policy that the call runs under.
+func (c *call) policy() agenttool.SchedulerPolicy {
+	if c.batch != nil {
+		return c.batch.policy
+	}
+	return sessionPolicy(c.host.o.MaxParallel)
 }
 
 // actsOnJobs reports whether the call needs neither a slot nor a place in line.
@@ -308,7 +320,7 @@ func (c *call) queued(locks []agenttool.Lock) {
 	facts := &agenttool.SchedulerFacts{
 		QueueState: "queued", IsConcurrencySafe: f.ConcurrencySafe == agenttool.Yes, IsReadOnly: f.ReadOnly == agenttool.Yes,
 		IsDestructive: f.Destructive != agenttool.No, IsOpenWorld: f.OpenWorld != agenttool.No,
-		RequiresExclusiveContext: f.PathsComplete != agenttool.Yes, ContextModifierPolicy: "allow_serial_only", ResourceLocks: locks,
+		RequiresExclusiveContext: f.PathsComplete != agenttool.Yes, ContextModifierPolicy: c.policy().ContextModifierPolicy, ResourceLocks: locks,
 	}
 	c.rec.update(func(inv *agenttool.Invocation) { inv.Scheduler = facts })
 	c.rec.to(agenttool.StatusQueued, "")

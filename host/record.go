@@ -24,10 +24,14 @@ type record struct {
 	events   []agenttool.Event // not yet in the journal
 	steps    int64             // progress records so far
 	lastStep time.Time
-	stage    agenttool.Stage // how far the call came
-	closed   bool            // a fork records instead
+	stage    agenttool.Stage      // how far the call came
+	closed   bool                 // a fork records instead
+	ended    bool                 // its result is made: no event follows but those of its end
+	canceled string               // the kind of the last request to cancel it; empty: none
+	held     []agenttool.Progress // until it is the call's turn in its batch
 
-	flushing sync.Mutex // orders groups of events in the journal
+	flushing sync.Mutex       // orders groups of events in the journal
+	written  *persist.Pending // the last group; guarded by flushing
 }
 
 func newRecord(j *journal, inv agenttool.Invocation) *record {
@@ -49,6 +53,7 @@ func (r *record) fork() *record {
 	return &record{
 		journal: r.journal, id: r.id, tool: r.tool, subject: r.subject,
 		inv: inv, input: r.input, events: slices.Clone(r.events), steps: r.steps, lastStep: r.lastStep, stage: r.stage,
+		canceled: r.canceled, held: r.held,
 	}
 }
 
@@ -108,16 +113,18 @@ func (r *record) fail(usual agenttool.InvocationStatus, e *agenttool.Error) {
 
 // stateOf is the state that a class of error leads to wherever it comes from.
 var stateOf = map[agenttool.ErrorClass]agenttool.InvocationStatus{
-	agenttool.Canceled:               agenttool.StatusCanceled,
-	agenttool.SiblingCanceled:        agenttool.StatusCanceled,
-	agenttool.Timeout:                agenttool.StatusTimedOut,
-	agenttool.UnknownTool:            agenttool.StatusFailed,
-	agenttool.DependencyUnavailable:  agenttool.StatusFailed,
-	agenttool.ExecutionFailed:        agenttool.StatusFailed,
-	agenttool.SchemaValidationFailed: agenttool.StatusSchemaParseFailed,
-	agenttool.InvalidArguments:       agenttool.StatusValidationFailed,
-	agenttool.PermissionDenied:       agenttool.StatusDenied,
-	agenttool.ApprovalRejected:       agenttool.StatusDenied,
+	agenttool.Canceled: agenttool.StatusCanceled,
+
+	agenttool.StreamingFallbackDiscarded: agenttool.StatusCanceled,
+	agenttool.SiblingCanceled:            agenttool.StatusCanceled,
+	agenttool.Timeout:                    agenttool.StatusTimedOut,
+	agenttool.UnknownTool:                agenttool.StatusFailed,
+	agenttool.DependencyUnavailable:      agenttool.StatusFailed,
+	agenttool.ExecutionFailed:            agenttool.StatusFailed,
+	agenttool.SchemaValidationFailed:     agenttool.StatusSchemaParseFailed,
+	agenttool.InvalidArguments:           agenttool.StatusValidationFailed,
+	agenttool.PermissionDenied:           agenttool.StatusDenied,
+	agenttool.ApprovalRejected:           agenttool.StatusDenied,
 }
 
 // status returns the state.
@@ -169,16 +176,32 @@ func (r *record) write(t agenttool.EventType, pairs ...any) error {
 // flush writes the events since the last flush as one group, and then sends them. It waits for the disk as
 // [journal.append] does.
 func (r *record) flush() error {
-	r.flushing.Lock() // not mu: others look at a record while the disk is slow
+	p := r.push()
+	if p == nil {
+		return nil
+	}
+	return r.journal.await(p)
+}
+
+// push is flush for a caller that does not wait. It returns the last group of events, nil if there was none.
+func (r *record) push() *persist.Pending {
+	r.flushing.Lock() // not mu: others look at a record while events are queued
 	defer r.flushing.Unlock()
 	r.mu.Lock()
 	events := r.events
 	r.events = nil
 	r.mu.Unlock()
-	if len(events) == 0 {
-		return nil
+	if len(events) > 0 {
+		r.written = r.journal.submit(false, events...)
 	}
-	return r.journal.append(false, events...)
+	return r.written
+}
+
+// queue adds an event that is about more than this call to those that the next flush writes and sends.
+func (r *record) queue(events ...agenttool.Event) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.events = append(r.events, events...)
 }
 
 // progressInterval is the shortest time between two progress records that a tool reports.
@@ -189,7 +212,7 @@ func (r *record) due() bool {
 	now := r.journal.now()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.closed || now.Sub(r.lastStep) < progressInterval {
+	if r.closed || r.ended || now.Sub(r.lastStep) < progressInterval {
 		return false
 	}
 	r.lastStep = now
@@ -209,6 +232,67 @@ func (r *record) step(p agenttool.Progress) agenttool.Progress {
 		p.Status = "running"
 	}
 	return p
+}
+
+// maxHeld is how many progress records wait for a call's turn. Older ones are dropped: each says all that the ones before it say.
+const maxHeld = 100
+
+// hold keeps a progress record until before is closed, and reports whether it did.
+func (r *record) hold(p agenttool.Progress, before <-chan struct{}) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	select {
+	case <-before:
+		return false
+	default:
+	}
+	if before == nil {
+		return false
+	}
+	if len(r.held) == maxHeld {
+		r.held = slices.Delete(r.held, 0, 1)
+	}
+	r.held = append(r.held, p)
+	return true
+}
+
+// unhold takes the progress records that waited.
+func (r *record) unhold() []agenttool.Progress {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	steps := r.held
+	r.held = nil
+	return steps
+}
+
+// requestCancel records a request to cancel the call, which it refuses if blocked is not empty, the reason why a running call is not
+// interrupted. late is true for a call that has its result, where nothing was recorded.
+func (r *record) requestCancel(kind CancelKind, reason, blocked string) (ack CancelAck, late bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	status := r.inv.Status
+	ack = CancelAck{Status: string(status)}
+	if r.closed || r.ended {
+		return ack, true
+	}
+	if status != agenttool.StatusRunning {
+		blocked = ""
+	}
+	ack.Acknowledged = blocked == ""
+	r.events = append(r.events, r.event(agenttool.EventCancelRequested, cancelData(kind, reason, ack, blocked)...))
+	if ack.Acknowledged {
+		r.canceled = string(kind)
+		r.events = append(r.events, r.event(agenttool.EventCancelAcknowledged, "kind", string(kind)))
+	}
+	return ack, false
+}
+
+// finishing says that no event may follow but those of the end. It returns the kind of the last request to cancel the call.
+func (r *record) finishing() (canceled string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ended = true
+	return r.canceled
 }
 
 // decided refers to a decision about the call.

@@ -2,6 +2,7 @@ package host_test
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -46,6 +47,208 @@ func TestAdviceFollowsFromFacts(t *testing.T) {
 			}
 			if said := strings.Contains(got.Result.Content[0].Text, "Look before"); said != c.look {
 				t.Errorf("%s: the model reads %q", c.name, got.Result.Content[0].Text)
+			}
+			checkRecords(t, got)
+		}
+		f.Host.Close()
+	})
+}
+
+// entries are the events of the log as records.
+func (f *fixture) entries() (events []agenttool.Event) {
+	f.t.Helper()
+	entries, _, err := f.store.Since(0, 10_000)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	for _, entry := range entries {
+		var e agenttool.Event
+		if err := json.Unmarshal(entry.Event, &e); err != nil {
+			f.t.Fatal(err)
+		}
+		events = append(events, e)
+	}
+	return events
+}
+
+// batch runs a batch to its end.
+func (f *fixture) batch(p *agenttool.SchedulerPolicy, calls ...host.Request) []host.Completion {
+	f.t.Helper()
+	done := make(chan []host.Completion, 1)
+	if err := f.Batch(host.BatchRequest{ID: "b", Policy: p, Calls: calls}, func(got []host.Completion) { done <- got }); err != nil {
+		f.t.Fatal(err)
+	}
+	return <-done
+}
+
+// TestPolicyIsARecord: a batch's policy is in the journal once, before its calls; they name it, and say what it says (AT-012, AT-195).
+func TestPolicyIsARecord(t *testing.T) {
+	f := newFixture(t, []agenttool.Tool{&fake{name: "look", reads: true}})
+	mine := agenttool.SchedulerPolicy{SchedulerPolicyID: "mine", ContextModifierPolicy: "forbid"}
+	f.call(host.Request{ID: "alone", Tool: "look", Input: input("a")})
+	var refs []string
+	for range 2 {
+		for _, got := range f.batch(&mine, host.Request{ID: "1", Tool: "look", Input: input("a")}, host.Request{ID: "2", Tool: "look", Input: input("b")}) {
+			if policy := got.Invocation.Scheduler.ContextModifierPolicy; policy != "forbid" {
+				t.Errorf("context_modifier_policy is %s", policy)
+			}
+			refs = append(refs, got.Invocation.SchedulerPolicyRef)
+		}
+	}
+	unnamed := f.batch(&agenttool.SchedulerPolicy{MaxParallel: 2}, host.Request{ID: "3", Tool: "look", Input: input("a")})
+	refs = append(refs, unnamed[0].Invocation.SchedulerPolicyRef)
+	written := map[string]int{}
+	for _, e := range f.entries() {
+		if e.EventType != agenttool.EventSchedulerPolicy {
+			continue
+		}
+		var data struct {
+			Policy agenttool.SchedulerPolicy `json:"scheduler_policy"`
+		}
+		if err := json.Unmarshal(e.Data, &data); err != nil {
+			t.Fatal(err)
+		}
+		written[data.Policy.SchedulerPolicyID]++
+	}
+	for _, ref := range append(refs, "toolhost.scheduler.session") {
+		if written[ref] != 1 {
+			t.Errorf("policy %q is in the journal %d times", ref, written[ref])
+		}
+	}
+	if len(written) != 3 || refs[0] != "mine" {
+		t.Errorf("policies %v, refs %v", written, refs)
+	}
+}
+
+// TestBatchPolicies shows what the policies do: unordered results come as they end, ordered progress waits for its turn, and locks of a
+// policy exclude calls that have none in common (X22).
+func TestBatchPolicies(t *testing.T) {
+	sleeps := func(ctx context.Context, in fakeInput, r agenttool.Reporter) (agenttool.Output, error) {
+		d, _ := time.ParseDuration(in.Say)
+		if in.Path == "b" {
+			time.Sleep(time.Millisecond)
+		}
+		r.Progress(agenttool.Progress{Message: in.Path})
+		time.Sleep(d)
+		r.Progress(agenttool.Progress{Message: in.Path})
+		return agenttool.Output{}, nil
+	}
+	for _, c := range []struct {
+		name   string
+		policy agenttool.SchedulerPolicy
+		want   string // the results, then what a subscriber hears: p is progress, r a result
+		lasts  time.Duration
+	}{
+		{"the session's", agenttool.SchedulerPolicy{}, "ab, pa pb pb rb pa ra", 2 * time.Second},
+		{"unordered", agenttool.SchedulerPolicy{OrderingPolicy: "allow_unordered"}, "ba, pa pb pb rb pa ra", 2 * time.Second},
+		{"streaming", agenttool.SchedulerPolicy{YieldPolicy: "unordered_streaming"}, "ba, pa pb pb rb pa ra", 2 * time.Second},
+		{"all ordered", agenttool.SchedulerPolicy{YieldPolicy: "all_ordered"}, "ab, pa pa ra pb pb rb", 2 * time.Second},
+		{"serial", agenttool.SchedulerPolicy{OrderingPolicy: "serial"}, "ab, pa pa ra pb pb rb", 3 * time.Second},
+		{"locks", agenttool.SchedulerPolicy{ResourceLocks: []json.RawMessage{[]byte(`{"path":"/port/80","write":true}`)}}, "ab, pa pa ra pb pb rb", 3 * time.Second},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newFixture(t, []agenttool.Tool{&fake{name: "do", reads: true, run: sleeps}})
+				start, heard := time.Now(), ""
+				f.Subscribe(&host.Subscription{Level: host.EventsAll, Tell: func(n host.Notice) {
+					var e agenttool.Event
+					_ = json.Unmarshal(n.Event, &e)
+					switch n.Type {
+					case agenttool.EventProgress:
+						heard += " p" + e.Subject
+					case agenttool.EventResultCreated:
+						heard += " r" + e.Subject
+					}
+				}})
+				var order string
+				for _, got := range f.batch(&c.policy, host.Request{ID: "a", Tool: "do", Input: []byte(`{"path":"a","say":"2s"}`)},
+					host.Request{ID: "b", Tool: "do", Input: []byte(`{"path":"b","say":"1s"}`)}) {
+					order += got.Invocation.NativeCallID
+				}
+				if got := order + "," + heard; got != c.want {
+					t.Errorf("got  %s\nwant %s", got, c.want)
+				}
+				if d := time.Since(start); d.Round(time.Second/2) != c.lasts {
+					t.Errorf("it took %s, want %s", d, c.lasts)
+				}
+				f.Host.Close()
+			})
+		})
+	}
+}
+
+// TestEveryCancelIsAnEvent: also requests that are refused, late or stray (AT-202, AT-203, AT-242 … AT-245).
+func TestEveryCancelIsAnEvent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		deaf := func(context.Context, fakeInput, agenttool.Reporter) (agenttool.Output, error) {
+			<-release
+			return agenttool.Output{}, nil
+		}
+		late := func(ctx context.Context, _ fakeInput, _ agenttool.Reporter) (agenttool.Output, error) {
+			time.Sleep(time.Second)
+			return agenttool.Output{}, nil
+		}
+		f := newFixture(t, []agenttool.Tool{&fake{name: "put", run: hang}, &fake{name: "deaf", run: deaf}, &fake{name: "late", run: late}}, allowing("put", "deaf", "late"))
+		var done []<-chan host.Completion
+		for _, id := range []string{"put", "deaf", "late"} {
+			done = append(done, f.start(host.Request{ID: id, Tool: id, Input: input(id)}))
+		}
+		blocked := make(chan []host.Completion, 1)
+		err := f.Batch(host.BatchRequest{ID: "b", Policy: &agenttool.SchedulerPolicy{InterruptBehavior: "block"},
+			Calls: []host.Request{{ID: "held", Tool: "late", Input: input("x")}}}, func(got []host.Completion) { blocked <- got })
+		if err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		for _, id := range []string{"put", "deaf", "late", "held", "stray"} {
+			if ack := f.Cancel(id, "why not"); ack.Acknowledged != (id != "held" && id != "stray") {
+				t.Errorf("%s: %+v", id, ack)
+			}
+		}
+		for _, c := range done {
+			<-c
+		}
+		<-blocked
+		close(release)
+		synctest.Wait()
+		f.Cancel("put", "too late")
+		synctest.Wait()
+		got := map[string]string{}
+		for _, e := range f.entries() {
+			switch e.EventType {
+			case agenttool.EventCancelRequested, agenttool.EventCancelAcknowledged, agenttool.EventCancelFailed, agenttool.EventCanceled, agenttool.EventSucceeded:
+				got[e.Subject] += " " + string(e.EventType[strings.LastIndexByte(string(e.EventType), '.')+1:])
+			}
+		}
+		for id, want := range map[string]string{
+			"put":  " cancel_requested cancel_acknowledged canceled cancel_requested",
+			"deaf": " cancel_requested cancel_acknowledged cancel_failed canceled",
+			"late": " cancel_requested cancel_acknowledged cancel_failed succeeded",
+			"held": " cancel_requested succeeded", "stray": " cancel_requested",
+		} {
+			if got[id] != want {
+				t.Errorf("%s:%s, want%s", id, got[id], want)
+			}
+		}
+		f.Host.Close()
+	})
+}
+
+// TestFallback: a call whose model stream was given up is discarded (AT-208, AT-244, AT-260, AT-330).
+func TestFallback(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t, []agenttool.Tool{&fake{name: "put", run: hang}}, allowing("put"))
+		running := f.start(host.Request{ID: "1", Tool: "put", Input: input("a")})
+		waiting := f.start(host.Request{ID: "2", Tool: "put", Input: input("a")})
+		synctest.Wait()
+		for i, done := range []<-chan host.Completion{waiting, running} {
+			f.CancelAs(host.Fallback, []string{"2", "1"}[i], "")
+			got := <-done
+			advice := []agenttool.Recovery{agenttool.RetrySafe, agenttool.InspectFirst}[i]
+			if got.Result.Status != agenttool.ResultDiscarded || got.Result.AbortReason != "fallback" || got.Invocation.Status != agenttool.StatusCanceled ||
+				got.Result.Error.Class != agenttool.StreamingFallbackDiscarded || got.Result.Error.Recoverability != advice {
+				t.Errorf("call %d: %s, %s, %+v", i+1, got.Invocation.Status, got.Result.Status, got.Result.Error)
 			}
 			checkRecords(t, got)
 		}

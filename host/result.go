@@ -37,6 +37,7 @@ type ending struct {
 	turn  turn             // given back at the end
 	at    func() situation // for hooks
 
+	stuck    bool // the call did not come to its end, and may still run
 	out      agenttool.Output
 	err      *agenttool.Error // nil: it succeeded
 	moved    *modifier        // of the session's directory; nil: none
@@ -56,6 +57,9 @@ func (e *ending) finish(err error) Completion {
 	}
 	if err != nil {
 		e.err = agenttool.AsError(err, agenttool.ExecutionFailed).At(e.rec.reached())
+		if e.stuck && e.rec.reached() != agenttool.NotStarted {
+			e.err.Hint = "It did not stop when it was told to, and may still run. Look before you make this call again."
+		}
 		e.settle()
 	} else if e.out.Yielded {
 		e.rec.to(agenttool.StatusYielded, "the work goes on")
@@ -142,6 +146,8 @@ func resultStatus(s agenttool.InvocationStatus, e *agenttool.Error) agenttool.Re
 		return agenttool.ResultPartialSucceeded
 	case e == nil:
 		return agenttool.ResultSucceeded
+	case e.Class == agenttool.StreamingFallbackDiscarded:
+		return agenttool.ResultDiscarded
 	case s == agenttool.StatusCanceled:
 		return agenttool.ResultCanceled
 	case s == agenttool.StatusTimedOut || e.Class == agenttool.Timeout:
@@ -223,7 +229,14 @@ func (e *ending) neverPersist() bool {
 
 // emitTerminal records the result and the invocation, and hands both over (AT-123).
 func (e *ending) emitTerminal() Completion {
+	if e.c.batch.ordered() {
+		e.c.awaitTurn(e.turn)
+		e.c.release(e.rec)
+	}
 	now, stage := agenttool.Timestamp(e.c.host.o.Now()), e.rec.reached()
+	if kind := e.rec.finishing(); kind != "" && (e.stuck || e.rec.status() != agenttool.StatusCanceled) {
+		e.rec.emit(agenttool.EventCancelFailed, "kind", kind, "status", string(e.rec.status()), "may_still_run", e.stuck)
+	}
 	e.rec.update(func(inv *agenttool.Invocation) {
 		inv.EndedAt, inv.ArtifactRefs, inv.AbortReason = now, e.result.ArtifactRefs, e.result.AbortReason
 		if inv.Scheduler != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/cut"
 )
 
 // CancelAck answers a cancel request.
@@ -13,20 +14,67 @@ type CancelAck struct {
 	Status       string `json:"status"` // the call's state at the request; unknown if there is no such live call
 }
 
+// CancelKind is a kind of request to cancel a call.
+type CancelKind string
+
+// The kinds.
+const (
+	Interrupt CancelKind = "interrupt" // the result says that it was canceled
+	Fallback  CancelKind = "fallback"  // the model's stream was given up for another: the result is discarded
+)
+
+// CancelKinds lists the kinds.
+var CancelKinds = []CancelKind{Interrupt, Fallback}
+
 // Cancel ends a live call, by the client's id or the invocation's. It returns before the call has ended. A call that
-// runs in a batch whose policy says block is not interrupted (AT-202, AT-203).
-func (h *Host) Cancel(id string, reason string) CancelAck {
+// runs in a batch whose policy says block is not interrupted (AT-202, AT-203). Every request is in the journal (AT-242).
+func (h *Host) Cancel(id string, reason string) CancelAck { return h.CancelAs(Interrupt, id, reason) }
+
+// CancelAs is Cancel for a request of a kind.
+func (h *Host) CancelAs(kind CancelKind, id, reason string) CancelAck {
+	reason = cut.Short(reason, maxReason)
 	c := h.live.find(id)
 	if c == nil {
-		return CancelAck{Status: "unknown"}
+		ack := CancelAck{Status: "unknown"}
+		h.strayCancel(kind, id, reason, ack, "there is no such call, or it has ended")
+		return ack
 	}
-	status := c.rec.status()
-	if status == agenttool.StatusRunning && c.batch != nil && c.batch.policy.InterruptBehavior == "block" {
-		return CancelAck{Status: string(status)}
+	blocked := ""
+	if c.batch != nil && c.batch.policy.InterruptBehavior == "block" {
+		blocked = "the interrupt_behavior of its batch is block"
 	}
-	c.rec.emit(agenttool.EventCancelRequested, "reason", reason)
-	c.cancel(errInterrupted(reason))
-	return CancelAck{Acknowledged: true, Status: string(status)}
+	ack, late := c.rec.requestCancel(kind, reason, blocked)
+	switch {
+	case late:
+		h.strayCancel(kind, id, reason, ack, "it has ended")
+	case ack.Acknowledged && kind == Fallback:
+		c.rec.push()
+		c.cancel(errFallback(reason))
+	case ack.Acknowledged:
+		c.rec.push()
+		c.cancel(errInterrupted(reason))
+	default:
+		c.rec.push()
+	}
+	return ack
+}
+
+// maxReason is the most bytes of a reason, and of the id of an unknown call, that a record holds.
+const maxReason = 1 << 10
+
+// strayCancel records a request about a call that does not live. It is an event of no invocation: none follows the result of a call.
+func (h *Host) strayCancel(kind CancelKind, id, reason string, ack CancelAck, because string) {
+	e := agenttool.Event{EventType: agenttool.EventCancelRequested, Subject: cut.Short(id, maxReason)}
+	h.journal.submit(false, h.journal.event(e, cancelData(kind, reason, ack, because)...))
+}
+
+// cancelData is the data of the event of a request. because says why it is refused.
+func cancelData(kind CancelKind, reason string, ack CancelAck, because string) []any {
+	data := []any{"kind", string(kind), "reason", reason, "status", ack.Status, "acknowledged", ack.Acknowledged}
+	if !ack.Acknowledged {
+		data = append(data, "because", because)
+	}
+	return data
 }
 
 // Drain is the end of input: no more calls come, and no user is left to ask. Calls that still wait for a slot, a lock

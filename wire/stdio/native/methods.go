@@ -29,9 +29,8 @@ func (f *Family) hello(params json.RawMessage) (any, error) {
 	if p.Events == "" {
 		p.Events = host.EventsNone
 	}
-	levels := []host.Level{host.EventsNone, host.EventsResults, host.EventsProgress, host.EventsAll}
-	if !slices.Contains(levels, p.Events) {
-		return nil, stdio.Errorf(stdio.CodeInvalidParams, "invalid params: events is %q; it can be one of %s", p.Events, strings.Join(agenttool.Names(levels), ", "))
+	if err := oneOf("events", p.Events, []host.Level{host.EventsNone, host.EventsResults, host.EventsProgress, host.EventsAll}); err != nil {
+		return nil, err
 	}
 	view := f.o.Host.Surface()
 	said := map[string]any{
@@ -221,17 +220,24 @@ func (f *Family) batch(id, params json.RawMessage) error {
 
 func (f *Family) cancel(params json.RawMessage) (any, error) {
 	var p struct {
-		ID           string `json:"id"`
-		InvocationID string `json:"invocation_id"`
-		Reason       string `json:"reason"`
+		ID           string          `json:"id"`
+		InvocationID string          `json:"invocation_id"`
+		Reason       string          `json:"reason"`
+		Kind         host.CancelKind `json:"kind"`
 	}
 	if err := decode(params, &p); err != nil {
+		return nil, err
+	}
+	if p.Kind == "" {
+		p.Kind = host.Interrupt
+	}
+	if err := oneOf("kind", p.Kind, host.CancelKinds); err != nil {
 		return nil, err
 	}
 	if (p.ID == "") == (p.InvocationID == "") {
 		return nil, stdio.Errorf(stdio.CodeInvalidParams, "invalid params: give either the id or the invocation_id of the call to cancel")
 	}
-	return f.o.Host.Cancel(p.ID+p.InvocationID, p.Reason), nil
+	return f.o.Host.CancelAs(p.Kind, p.ID+p.InvocationID, p.Reason), nil
 }
 
 // decide answers from another goroutine if a rule is to be written to a file.

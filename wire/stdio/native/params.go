@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"toolhost/agenttool"
+	"toolhost/agenttool/near"
 	"toolhost/wire/stdio"
 )
 
@@ -34,6 +36,18 @@ func decode(params json.RawMessage, p any) error {
 		return stdio.Errorf(stdio.CodeInvalidParams, "invalid params: %v", err)
 	}
 	return nil
+}
+
+// oneOf refuses a word that is none of known, and names the one that it most likely stands for.
+func oneOf[T ~string](name string, word T, known []T) error {
+	words := agenttool.Names(known)
+	if slices.Contains(known, word) {
+		return nil
+	}
+	if meant := near.Word(string(word), words); meant != "" {
+		return stdio.Errorf(stdio.CodeInvalidParams, "invalid params: %s is %q; did you mean %q?", name, word, meant)
+	}
+	return stdio.Errorf(stdio.CodeInvalidParams, "invalid params: %s is %q; it can be one of %s", name, word, strings.Join(words, ", "))
 }
 
 // checkNames refuses names that encoding/json would take for another, since keys are matched exactly, and names that

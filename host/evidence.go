@@ -1,0 +1,44 @@
+package host
+
+import (
+	"sync"
+
+	"toolhost/agenttool"
+)
+
+// evidence are the records that calls refer to. The journal holds each of them once, before or with the first call that names it.
+type evidence struct {
+	mu      sync.Mutex
+	written map[string]bool // by kind and name
+}
+
+// maxWritten bounds what is remembered: clients may name policies as they like. Then records are written again.
+const maxWritten = 4096
+
+// events returns those of the records that a call refers to and that the journal does not hold.
+func (w *evidence) events(c *call) []agenttool.Event {
+	j := &c.host.journal
+	var events []agenttool.Event
+	if w.first("policy " + c.batch.policyKey()) {
+		events = append(events, j.event(agenttool.Event{EventType: agenttool.EventSchedulerPolicy}, "scheduler_policy", c.policy()))
+	}
+	if e := c.tool; e != nil && w.first("tool "+string(e.Declaration.ToolID)) {
+		events = append(events, j.event(agenttool.Event{EventType: agenttool.EventDeclared, ToolID: e.Declaration.ToolID},
+			"declaration", e.Declaration, "interface", e.Interface, "execution_profile", e.Execution, "permission_profile", e.Permission))
+	}
+	return events
+}
+
+// first reports whether a record is new, and remembers it.
+func (w *evidence) first(name string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.written[name] {
+		return false
+	}
+	if w.written == nil || len(w.written) >= maxWritten {
+		w.written = map[string]bool{}
+	}
+	w.written[name] = true
+	return true
+}
