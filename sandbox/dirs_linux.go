@@ -58,7 +58,6 @@ func (d *dirs) fill(dir, cache string) error {
 		{&d.tmp, filepath.Join(dir, "tmp"), true},
 		{&d.varTmp, filepath.Join(dir, "var-tmp"), true},
 		{nil, filepath.Join(dir, "tmp", ".cache"), false}, // a place for the caches
-		{nil, filepath.Join(cache, "go-build"), false},    // go wants it to be there even where it writes nothing
 		{&d.private, filepath.Join(dir, "private"), false},
 		{&d.cache, cache, false},
 	}...))

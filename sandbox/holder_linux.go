@@ -24,6 +24,7 @@ type holder struct {
 	proxy   net.Listener // of the session's proxy, on its loopback; nil if there is none
 	sockets *sockets
 	devices *os.File // the /dev of its commands
+	failed  []failedLayer
 	walls   walls
 	exited  chan struct{}
 }
@@ -67,7 +68,7 @@ func (hs *holders) close() *holder {
 // startHolder clones the holder into new namespaces. It dies with us: its socket closes, and the kernel kills it when the
 // thread that started it ends, which is the host's end since that thread does nothing but wait for it.
 func startHolder(s *Session) (*holder, error) {
-	plan, err := planFile(placesPlan(s.places).Encode())
+	plan, err := planFile(placesPlan(s.places, &s.layers, s.dirs.cache).Encode())
 	if err != nil {
 		return nil, err
 	}
@@ -75,9 +76,10 @@ func startHolder(s *Session) (*holder, error) {
 	n, bounds := s.network, s.o.Bounds
 	bounds.Processes = s.reserved.ofSession(bounds.Processes)
 	processes, group := bounds.Processes, newGroup(bounds)
-	h, err := startHolderIn(n, processes, group, plan)
+	overlays := len(s.layers.all) > 0
+	h, err := startHolderIn(n, processes, group, plan, overlays)
 	if err != nil && group.startIn { // it may not be entered
-		h, err = startHolderIn(n, processes, controlGroup{}, plan)
+		h, err = startHolderIn(n, processes, controlGroup{}, plan, overlays)
 	}
 	if err != nil {
 		group.remove()
@@ -91,7 +93,7 @@ func startHolder(s *Session) (*holder, error) {
 }
 
 // startHolderIn starts it in a control group, if there is one.
-func startHolderIn(n *network, processes int, group controlGroup, plan *os.File) (*holder, error) {
+func startHolderIn(n *network, processes int, group controlGroup, plan *os.File, overlays bool) (*holder, error) {
 	ours, theirs, err := socketPair()
 	if err != nil {
 		return nil, err
@@ -101,7 +103,7 @@ func startHolderIn(n *network, processes int, group controlGroup, plan *os.File)
 	go func() {
 		runtime.LockOSThread()
 		defer close(h.exited)
-		attr := holderAttr()
+		attr := holderAttr(overlays)
 		if group.startIn {
 			attr.UseCgroupFD, attr.CgroupFD = true, int(group.open.Fd())
 		}
@@ -127,7 +129,7 @@ func startHolderIn(n *network, processes int, group controlGroup, plan *os.File)
 		h.sockets, err = h.answerSockets()
 	}
 	if err == nil {
-		h.devices, err = h.answer()
+		h.devices, h.failed, err = h.answerDevices()
 	}
 	if err != nil {
 		h.close()
@@ -153,9 +155,9 @@ func startSelf(name string, env []string, attr *syscall.SysProcAttr, files ...*o
 }
 
 // holderAttr gives the holder namespaces of its own, in which the user keeps the own uid and has the capabilities for
-// mounts, and no more.
-func holderAttr() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{
+// mounts, and no more. An overlay works in a directory of mode 0 with the privileges of the process that mounted it.
+func holderAttr(overlays bool) *syscall.SysProcAttr {
+	attr := &syscall.SysProcAttr{
 		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS | syscall.CLONE_NEWPID | syscall.CLONE_NEWNET,
 		UidMappings: []syscall.SysProcIDMap{{ContainerID: os.Getuid(), HostID: os.Getuid(), Size: 1}},
 		GidMappings: []syscall.SysProcIDMap{{ContainerID: os.Getgid(), HostID: os.Getgid(), Size: 1}},
@@ -163,6 +165,10 @@ func holderAttr() *syscall.SysProcAttr {
 		Setsid:      true,
 		Pdeathsig:   syscall.SIGKILL,
 	}
+	if overlays {
+		attr.AmbientCaps = append(attr.AmbientCaps, unix.CAP_DAC_OVERRIDE)
+	}
+	return attr
 }
 
 // clone has a helper started in namespaces of its own and returns the descriptor of its process.
@@ -187,23 +193,34 @@ func (h *holder) clone(flags byte, files []*os.File) (*os.File, error) {
 
 // answer reads the holder's answer: an errno, and a descriptor with it if it is 0.
 func (h *holder) answer() (*os.File, error) {
+	file, _, err := h.answerOf()
+	return file, err
+}
+
+// answerOf is answer with the words behind an errno of 0.
+func (h *holder) answerOf() (file *os.File, of string, err error) {
 	_ = h.socket.SetReadDeadline(time.Now().Add(patience))
-	message, file, err := receive(h.socket, make([]byte, 8<<10))
+	message, file, err := receive(h.socket, make([]byte, 16<<10))
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	number, of, _ := strings.Cut(string(message), " ")
 	errno, err := strconv.Atoi(number)
-	if err != nil {
-		return nil, fmt.Errorf("unexpected answer %q", message)
+	switch {
+	case err != nil:
+		return nil, "", fmt.Errorf("unexpected answer %q", message)
+	case errno == 0:
+		return file, of, nil
+	case of != "":
+		return nil, "", fmt.Errorf("%s: %w", of, syscall.Errno(errno))
 	}
-	if of != "" {
-		return nil, fmt.Errorf("%s: %w", of, syscall.Errno(errno))
-	}
-	if errno != 0 {
-		return nil, syscall.Errno(errno)
-	}
-	return file, nil
+	return nil, "", syscall.Errno(errno)
+}
+
+// answerDevices reads the holder's third answer.
+func (h *holder) answerDevices() (*os.File, []failedLayer, error) {
+	file, of, err := h.answerOf()
+	return file, failedLayers(of), err
 }
 
 // answerSockets reads the holder's second answer.

@@ -13,6 +13,7 @@ type placement struct {
 	to       string
 	readOnly bool
 	memory   bool
+	built    string // where the session's holder has built the tree; "" where it is the host's alone
 }
 
 // layout is the arrangement of the trees that a command sees.
@@ -70,7 +71,7 @@ func (l *layout) visible(path string) bool {
 // hold opens the trees before everything becomes read-only.
 func (l *layout) hold(p *enter.Plan) {
 	for _, at := range l.trees {
-		if !at.memory && !l.isBuilt(at) {
+		if !at.memory && at.built == "" && !l.isBuilt(at) {
 			p.Add(enter.Hold, at.from.args()...)
 		}
 	}
@@ -82,6 +83,11 @@ func (l *layout) mount(p *enter.Plan) {
 		switch {
 		case at.memory:
 			l.show(p, at)
+		case at.built != "":
+			p.Add(enter.Show, at.built, at.to)
+			if !at.readOnly {
+				p.Add(enter.Open, at.to)
+			}
 		case l.isBuilt(at):
 		case at.readOnly:
 			p.Add(enter.Place, at.from.path, at.to, "ro")

@@ -20,9 +20,8 @@ type Options struct {
 	Protected *protect.Cache // the protected names and secrets of the roots; the session closes it
 	Runtime   string         // XDG_RUNTIME_DIR: sockets of the person's programs; "" for none
 
-	GoModCache string // the person's module cache, which serves as a proxy; "" for none
-	GoProxy    string // further value of GOPROXY
-	GoCache    string // the person's build cache of go, which commands read; "" for none
+	UserCaches []UserCache // caches of the person that commands read below the workspace's own, at level Full
+	Go         GoSettings
 
 	// Changed receives the findings of the tripwire, while commands run and when they have ended, from several goroutines; may be nil.
 	Changed func(Violation)
@@ -43,6 +42,19 @@ type Options struct {
 	// Limits are those of every command. To a confined one they replace the limits that it has otherwise; an Unconfined one has
 	// no others. Linux only.
 	Limits []Limit
+}
+
+// GoSettings are the person's settings of go that matter to its caches. The zero value has none.
+type GoSettings struct {
+	ModCache string // the module cache, which serves as a proxy where it has no layers
+	Proxy    string // GOPROXY, or the further value of it
+	Cache    string // the build cache, which commands read
+}
+
+// UserCache is a cache of the person.
+type UserCache struct {
+	Name string // the workspace's own, in the directory of caches: "npm/_cacache"
+	Dir  string // the person's
 }
 
 // Bounds are the resources that commands may use. A command that uses more is ended, with a message. The zero value of each

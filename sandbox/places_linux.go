@@ -50,15 +50,16 @@ func (v *view) places(own ...identity) []place {
 	return all
 }
 
-// placesPlan tells the holder how to build the places.
-func placesPlan(places []place) enter.Plan {
+// placesPlan tells the holder how to build the places, and that of the caches behind them.
+func placesPlan(places []place, caches *layers, cache identity) enter.Plan {
 	var p enter.Plan
 	for _, at := range places {
 		for _, id := range at.trees {
 			p.Add(enter.Hold, id.args()...)
 		}
 	}
-	p.Add(enter.Devices, strconv.Itoa(len(places)))
+	caches.hold(&p, cache)
+	p.Add(enter.Devices, strconv.Itoa(len(places)+1))
 	for i, at := range places {
 		built := enter.BuildPlace(i)
 		in := func(path string) string { return built + path[len(at.dir):] }
@@ -74,6 +75,7 @@ func placesPlan(places []place) enter.Plan {
 		}
 		p.Add(enter.Lock, built)
 	}
+	caches.mount(&p, cache, len(places))
 	p.Add(enter.Lock, "/dev")
 	return p
 }

@@ -168,7 +168,7 @@ func (p *plan) placements() []placement {
 			places = append(places, placement{from: root, to: root.path, readOnly: readOnly})
 		}
 	}
-	places = append(places, placement{from: s.dirs.cache, to: cachePlace, readOnly: readOnly})
+	places = append(places, placement{from: s.dirs.cache, to: cachePlace, readOnly: readOnly, built: s.layers.place(len(s.places))})
 	known := func(id identity) bool {
 		return slices.ContainsFunc(places, func(at placement) bool { return at.from == id })
 	}
@@ -238,7 +238,7 @@ func (p *plan) environ() []string {
 	case p.workspace():
 		temp = d.tmp.path
 	}
-	return setEnv(p.c.Env, slices.Concat(p.network, cacheEnv(caches, &p.s.o), goCacheProgram(p.s.view, caches, &p.s.o), []string{"TMPDIR=" + temp})...)
+	return setEnv(p.c.Env, slices.Concat(p.network, cacheEnv(caches, &p.s.o, p.s.isLayered(goModules)), goCacheProgram(p.s.view, caches, &p.s.o), []string{"TMPDIR=" + temp})...)
 }
 
 // filter adds the system call filter. The supervisor sees the writes of a command, if the level has one.

@@ -64,6 +64,16 @@ func (p *plan) protect() {
 	for _, e := range p.secrets() {
 		p.mask(e.Path)
 	}
+	for _, e := range m.Secrets {
+		for _, id := range p.s.view.shown { // in a directory that is closed anyway
+			if agenttool.Within(e.Path, id.path) && !p.layout.visible(e.Path) {
+				p.mask(id.path)
+			}
+		}
+		for _, path := range p.s.layers.places(e.Path) {
+			p.mask(path)
+		}
+	}
 }
 
 // mask covers what must not be read or used.

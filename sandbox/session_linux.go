@@ -23,10 +23,11 @@ type Session struct {
 
 	view *view
 
-	making sync.Mutex // guards the next three
+	making sync.Mutex // guards the next four
 	made   bool
 	dirs   dirs
 	places []place // the emptied directories of the view, as the holder builds them
+	layers layers
 
 	holders  holders
 	filters  filters
@@ -84,6 +85,10 @@ func (s *Session) Make() error {
 	if err := s.view.makeMountPoints(&s.dirs); err != nil {
 		_ = s.dirs.remove()
 		return unavailable(err)
+	}
+	makeGoCache(s.dirs.cache.path)
+	if s.level == Full {
+		s.layers = newLayers(s.view, &s.dirs, s.o.UserCaches)
 	}
 	s.made = true
 	return nil
@@ -260,6 +265,7 @@ func (s *Session) Close() error {
 		s.scratch.close()
 		_ = s.network.proxy.Close()
 	}
+	s.layers.close()
 	if s.dirs.lock == nil || !made {
 		return nil
 	}

@@ -138,3 +138,6 @@ func ProbeOnce(...string) Finding { return Probe("") }
 
 // HoldsHome reports whether a path is a directory that is closed to commands, or holds one: none is, on this system.
 func (s *Session) HoldsHome(string) bool { return false }
+
+// TryLayers fails.
+func TryLayers(string) error { return errLinux }

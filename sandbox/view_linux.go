@@ -42,7 +42,7 @@ func newView(o Options) (*view, error) {
 		}
 	}
 	v.closeHomes(o.Home)
-	for _, path := range slices.Concat([]string{"/run/current-system", "/run/opengl-driver", "/run/wrappers", "/home/linuxbrew/.linuxbrew", o.GoModCache, o.GoCache}, v.home.Shown()) {
+	for _, path := range slices.Concat([]string{"/run/current-system", "/run/opengl-driver", "/run/wrappers", "/home/linuxbrew/.linuxbrew", o.Go.ModCache, o.Go.Cache}, v.home.Shown()) {
 		v.show(path)
 	}
 	for _, dir := range o.Show {
@@ -92,6 +92,12 @@ func (v *view) covered(path string) bool {
 	return slices.ContainsFunc(append([]string{"/tmp", "/var/tmp"}, v.emptied...), func(dir string) bool {
 		return path != dir && agenttool.Within(dir, path)
 	})
+}
+
+// sees reports whether commands see the host's file at a path, as far as that does not depend on the command.
+func (v *view) sees(path string) bool {
+	return !v.isHidden(path) && (!v.covered(path) || v.inRoot(path) ||
+		slices.ContainsFunc(v.shown, func(at identity) bool { return agenttool.Within(at.path, path) }))
 }
 
 // isHidden reports whether path is toolhost's own.

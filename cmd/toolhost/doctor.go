@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"time"
 
@@ -37,13 +38,14 @@ Exit codes: 0 the sandbox is full; 1 it is less.`,
 			if err != nil {
 				return exitf(exitFailed, "%v", err)
 			}
+			layers := layerGap(found.Level, state)
 			if asJSON {
 				held, lacking := promisesAt(found.Level)
 				err = json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{
-					"sandbox": found, "advice": advice, "answers": answerGaps(found.Level), "holds": held, "lacks": lacking, "caches": append([]cache.Entry{}, caches...),
+					"sandbox": found, "advice": advice, "answers": answerGaps(found.Level), "holds": held, "lacks": lacking, "caches": append([]cache.Entry{}, caches...), "caches_alone": layers,
 				})
 			} else {
-				err = cmp.Or(printFinding(cmd.OutOrStdout(), found, advice), printCaches(cmd.OutOrStdout(), caches))
+				err = cmp.Or(printFinding(cmd.OutOrStdout(), found, advice), printCaches(cmd.OutOrStdout(), caches, layers))
 			}
 			if err == nil && found.Level != sandbox.Full {
 				err = exitf(exitFailed, "")
@@ -104,13 +106,32 @@ func printFinding(out io.Writer, found sandbox.Finding, advice []string) error {
 // shownCaches is how many caches doctor lists one by one.
 const shownCaches = 10
 
-// printCaches prints what the caches of workspaces take, the largest first.
-func printCaches(out io.Writer, caches []cache.Entry) error {
+// layerGap says why commands do not see the person's caches below their workspace's, "" if they do.
+func layerGap(level sandbox.Level, state string) string {
+	if level != sandbox.Full {
+		return fmt.Sprintf("commands at level %s see only the caches of their workspace, and of yours go's", level)
+	}
+	dir := dirs.Caches(state)
+	err := os.MkdirAll(dir, 0o700)
+	if err == nil {
+		err = sandbox.TryLayers(dir)
+	}
+	if err != nil {
+		return fmt.Sprintf("commands see only the caches of their workspace, and of yours go's: no overlay can be mounted in %s: %v", dir, err)
+	}
+	return ""
+}
+
+// printCaches prints what the caches of workspaces take, the largest first, and what commands see of the person's.
+func printCaches(out io.Writer, caches []cache.Entry, layers string) error {
 	total := int64(0)
 	for _, e := range caches {
 		total += e.Bytes
 	}
 	_, err := fmt.Fprintf(out, "caches: %d, %s; those not used for 30 days or of workspaces that are gone are removed once a day, or now with toolhost log prune\n", len(caches), size(total))
+	if err == nil {
+		_, err = fmt.Fprintf(out, "  %s\n", cmp.Or(layers, "commands read yours below those of their workspace, and never write them"))
+	}
 	slices.SortFunc(caches, func(a, b cache.Entry) int { return cmp.Compare(b.Bytes, a.Bytes) })
 	for _, e := range caches[:min(len(caches), shownCaches)] {
 		state := ""

@@ -16,7 +16,8 @@ func newGoCache() *cobra.Command {
 		Hidden: true,
 		Args:   cobra.ExactArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return gocache.Cache{Dir: args[0], Users: args[1]}.Serve(os.Stdin, os.Stdout)
+			c := gocache.Cache{Dir: args[0], Users: args[1]}
+			return c.Serve(os.Stdin, os.Stdout)
 		},
 	}
 }

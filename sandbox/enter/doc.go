@@ -67,7 +67,7 @@ const (
 )
 
 // The holder begins with three messages: "0", with a listener on the loopback if it has one, "0" with a NETLINK_SOCK_DIAG
-// socket, and "0" with the /dev of the session. Any other number is the errno of a failed step, named behind a space, and its
+// socket, and "0" with the /dev of the session, behind which ERRNO=PLACE stands for each overlay that could not be mounted. Any other number is the errno of a failed step, named behind a space, and its
 // last word. The messages of the host to it are one byte of flags, with the descriptors control, plan, stdin, stdout, stderr,
 // and those of Note and Ruleset where the plan has them. The holder answers with the decimal errno, "0" with a descriptor of
 // the helper's process.

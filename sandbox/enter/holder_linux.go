@@ -18,7 +18,7 @@ func hold() {
 	if errno := loopback(); errno != 0 {
 		exitHolder(errno)
 	}
-	buildPlaces()
+	failed := buildPlaces()
 	offer()
 	boundProcesses()
 	writeFile("/proc/sys/net/ipv4/ip_unprivileged_port_start", "0")
@@ -27,7 +27,7 @@ func hold() {
 	answer(0, listener)
 	syscall.Close(listener)
 	answerSockets()
-	answerDevices()
+	answerDevices(failed)
 	h := holder{lonely: make(chan lonelyStart)}
 	h.changed = sync.NewCond(&h.mu)
 	go h.reap()
@@ -35,8 +35,9 @@ func hold() {
 	h.serve()
 }
 
-// buildPlaces carries out the plan of the session. A tree that was replaced or went away since it was made is not shown.
-func buildPlaces() {
+// buildPlaces carries out the plan of the session. A tree that was replaced or went away since it was made is not shown. An overlay that
+// cannot be mounted is left out: the result names the errno and the place of each.
+func buildPlaces() (failed string) {
 	plan, ok := readPlan()
 	if !ok {
 		exitHolder(syscall.EBADMSG)
@@ -52,6 +53,10 @@ func buildPlaces() {
 		if !ok {
 			errno = syscall.ENOSYS
 		}
+		if s.Op == Overlay && errno != 0 {
+			failed += " " + strconv.Itoa(int(errno)) + "=" + s.Args[0]
+			errno = 0
+		}
 		if s.Op == Hold && (errno == syscall.ENOENT || errno == syscall.ESTALE || errno == syscall.EACCES) {
 			errno = 0
 		}
@@ -59,6 +64,7 @@ func buildPlaces() {
 			exitHolder(errno, " ", string(s.Op), " ", s.Args[0])
 		}
 	}
+	return failed
 }
 
 // holder starts helpers and reaps them.
@@ -249,13 +255,13 @@ func answerSockets() {
 	syscall.Close(fd)
 }
 
-// answerDevices passes the host the /dev of the session's commands, which has no name outside.
-func answerDevices() {
+// answerDevices passes the host the /dev of the session's commands, which has no name outside, and what buildPlaces left out.
+func answerDevices(failed string) {
 	fd, errno := open("/dev", oPath)
 	if errno != 0 {
 		exitHolder(errno, " open /dev")
 	}
-	answer(0, fd)
+	answer(0, fd, failed)
 	syscall.Close(fd)
 }
 

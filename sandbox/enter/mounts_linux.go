@@ -35,6 +35,8 @@ func (v *view) step(s Step) (errno syscall.Errno, ok bool) {
 		return link(s.Args[0], s.Args[1]), true
 	case Place:
 		return v.place(s.Args[0], s.Args[1], s.Args[2]), true
+	case Overlay:
+		return overlay(s.Args[0], s.Args[1], s.Args[2], s.Args[3:]), true
 	case Pin:
 		return covered(s.Args[0], func(at int) syscall.Errno { return cover(at, 0) }), true
 	case Seal:
@@ -45,6 +47,8 @@ func (v *view) step(s Step) (errno syscall.Errno, ok bool) {
 			errno = 0 // a path that the command cannot reach, and cannot make reachable, needs no mask
 		}
 		return errno, true
+	case Open:
+		return reopen(s.Args[0]), true
 	case Lend:
 		return v.holdLent(s.Args[0], s.Args[1], s.Args[2]), true
 	case LendUp:
@@ -260,4 +264,14 @@ func lock(path string) syscall.Errno {
 	}
 	defer syscall.Close(fd)
 	return setAttr(fd, attrReadOnly, 0)
+}
+
+// reopen takes the read-only attribute from the mounts at and below path.
+func reopen(path string) syscall.Errno {
+	fd, errno := open(path, oPath)
+	if errno != 0 {
+		return errno
+	}
+	defer syscall.Close(fd)
+	return changeAttr(fd, 0, attrReadOnly, recursive)
 }

@@ -23,14 +23,16 @@ const (
 	Hold       Op = "hold"       // path, dev, ino: keep the tree at path as it is now, for Place
 	ReadOnly   Op = "read-only"  // everything that is mounted
 	Terminals  Op = "terminals"  // pseudo-terminals that only this sandbox has
-	Show       Op = "show"       // a place that the session has built, path: move it there
+	Show       Op = "show"       // a place that the session has built, path: move it there, read-only
 	Memory     Op = "memory"     // path, options: an empty file system in memory
 	Folder     Op = "folder"     // path: make a directory, in a file system of the sandbox's own
 	Link       Op = "link"       // path, target: make a symbolic link there
 	Place      Op = "place"      // path, at, read-only ("ro") or not: mount the tree that was held
+	Overlay    Op = "overlay"    // at, upper, work, and path, dev, ino of each lower directory, the first above the others: mount them as one there
 	Pin        Op = "pin"        // path: neither rename nor remove the directory
 	Seal       Op = "seal"       // path: neither write nor rename nor remove what is there
 	Mask       Op = "mask"       // path, "fixed" or "": the entry there cannot be read; fixed: the command cannot make it reachable
+	Open       Op = "open"       // path: the mounts at and below it can be written again
 	Lend       Op = "lend"       // path, dev, ino: keep the tree at path as it is now: names will be made in it
 	LendUp     Op = "lend-up"    // mount the lent trees where Memory covers them
 	LendAt     Op = "lend-at"    // path: where the command sees them, in a file system of the sandbox's own

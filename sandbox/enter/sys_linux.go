@@ -96,8 +96,11 @@ func cloneTree(fd int) (int, syscall.Errno) {
 
 // setAttr sets attributes of the mount fd and, if flags is recursive, of those below it. It becomes private: no mount
 // comes from the host any more.
-func setAttr(fd int, set uint64, flags uintptr) syscall.Errno {
-	attr := struct{ set, clear, propagation, userns uint64 }{set: set, propagation: syscall.MS_PRIVATE}
+func setAttr(fd int, set uint64, flags uintptr) syscall.Errno { return changeAttr(fd, set, 0, flags) }
+
+// changeAttr is setAttr that also clears attributes.
+func changeAttr(fd int, set, clear uint64, flags uintptr) syscall.Errno {
+	attr := struct{ set, clear, propagation, userns uint64 }{set: set, clear: clear, propagation: syscall.MS_PRIVATE}
 	_, errno := at(sysMountSetattr, fd, "", atEmpty|flags, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr))
 	runtime.KeepAlive(&attr)
 	return errno
@@ -113,9 +116,9 @@ func attach(tree, to int) syscall.Errno {
 	return errno
 }
 
-// newMount returns a detached mount of a new file system. Options are NAME=VALUE, separated by commas.
+// newMount returns a detached mount of a new file system. Options are NAME=VALUE or NAME, separated by commas.
 func newMount(kind, options string, attrs uintptr) (int, syscall.Errno) {
-	const setString, create, cloexec = 1, 6, 1
+	const setFlag, setString, create, cloexec = 0, 1, 6, 1
 	name := cString(kind)
 	r, _, errno := syscall.Syscall(sysFsopen, uintptr(unsafe.Pointer(name)), cloexec, 0)
 	runtime.KeepAlive(name)
@@ -125,8 +128,11 @@ func newMount(kind, options string, attrs uintptr) (int, syscall.Errno) {
 	fs := int(r)
 	defer syscall.Close(fs)
 	for key, value, rest, ok := option(options); ok; key, value, rest, ok = option(rest) {
-		k, v := cString(key), cString(value)
-		_, _, errno := syscall.Syscall6(sysFsconfig, uintptr(fs), setString, uintptr(unsafe.Pointer(k)), uintptr(unsafe.Pointer(v)), 0, 0)
+		k, v, kind := cString(key), cString(value), uintptr(setString)
+		if value == "" {
+			v, kind = nil, setFlag
+		}
+		_, _, errno := syscall.Syscall6(sysFsconfig, uintptr(fs), kind, uintptr(unsafe.Pointer(k)), uintptr(unsafe.Pointer(v)), 0, 0)
 		runtime.KeepAlive(k)
 		runtime.KeepAlive(v)
 		if errno != 0 {

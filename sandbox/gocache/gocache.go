@@ -20,8 +20,9 @@ import (
 
 // Cache is a build cache of two layers.
 type Cache struct {
-	Dir   string // takes new entries
+	Dir   string // takes new entries; those that it cannot take are kept among temporary files while the cache is served
 	Users string // is only read; "" for none
+	spare string // the temporary directory; "" until it is needed
 }
 
 // request is what go asks, as cmd/go/internal/cacheprog has it.
@@ -45,8 +46,9 @@ type response struct {
 }
 
 // Serve answers requests until one closes the cache, or in ends.
-func (c Cache) Serve(in io.Reader, out io.Writer) error {
+func (c *Cache) Serve(in io.Reader, out io.Writer) error {
 	requests, answers := json.NewDecoder(bufio.NewReaderSize(in, 1<<16)), json.NewEncoder(out)
+	defer c.clean()
 	err := answers.Encode(response{KnownCommands: []string{"get", "put", "close"}})
 	for err == nil {
 		var asked request
@@ -72,10 +74,10 @@ func (c Cache) Serve(in io.Reader, out io.Writer) error {
 	return err
 }
 
-func (c Cache) answer(asked request, body []byte) response {
+func (c *Cache) answer(asked request, body []byte) response {
 	switch asked.Command {
 	case "get":
-		for _, dir := range []string{c.Dir, c.Users} {
+		for _, dir := range []string{c.Dir, c.spare, c.Users} {
 			if found, ok := read(dir, asked.ActionID); ok {
 				return found
 			}
@@ -130,17 +132,37 @@ func read(dir string, action []byte) (response, bool) {
 	return response{OutputID: output, Size: size, Time: &made, DiskPath: data}, true
 }
 
-// write keeps the output of an action, and returns where.
-func (c Cache) write(asked request, body []byte) (string, error) {
+// write keeps the output of an action, and returns where. A command that only reads has a directory that takes nothing.
+func (c *Cache) write(asked request, body []byte) (string, error) {
 	if len(asked.ActionID) != idSize || len(asked.OutputID) != idSize || int64(len(body)) != asked.BodySize {
 		return "", errors.New("a malformed request")
 	}
-	data := file(c.Dir, asked.OutputID, "d")
+	if c.spare == "" {
+		path, err := writeIn(c.Dir, asked, body)
+		if err == nil {
+			return path, nil
+		}
+		if c.spare, _ = os.MkdirTemp("", "go-build-"); c.spare == "" {
+			return "", err
+		}
+	}
+	return writeIn(c.spare, asked, body)
+}
+
+func writeIn(dir string, asked request, body []byte) (string, error) {
+	data := file(dir, asked.OutputID, "d")
 	if err := replace(data, body); err != nil {
 		return "", err
 	}
 	entry := fmt.Sprintf(entryFormat, asked.ActionID, asked.OutputID, len(body), time.Now().UnixNano())
-	return data, replace(file(c.Dir, asked.ActionID, "a"), []byte(entry))
+	return data, replace(file(dir, asked.ActionID, "a"), []byte(entry))
+}
+
+// clean removes the temporary entries.
+func (c *Cache) clean() {
+	if c.spare != "" {
+		_ = os.RemoveAll(c.spare)
+	}
 }
 
 // replace writes a file whole, or not at all.

@@ -100,6 +100,22 @@ func TestBrokenEntries(t *testing.T) {
 	}
 }
 
+// TestDirectoryTakesNothing: what cannot be kept is there until the cache is closed.
+func TestDirectoryTakesNothing(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	closed := t.TempDir() + "/file"
+	if err := os.WriteFile(closed, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := exchange(t, Cache{Dir: closed}, put("compile a", "object a"), get("compile a"))
+	if got[0].Err != "" || got[1].Miss || got[1].DiskPath != got[0].DiskPath {
+		t.Errorf("%+v", got)
+	}
+	if left := tree(t, os.Getenv("TMPDIR")); left != "" {
+		t.Errorf("left: %s", left)
+	}
+}
+
 // tree lists files and their content.
 func tree(t *testing.T, dir string) string {
 	t.Helper()

@@ -234,8 +234,9 @@ func sandboxOptions(scope agenttool.Scope, state, name string, protected *protec
 	if exe, err := os.Executable(); err == nil {
 		o.Program = exe
 	}
-	o.GoModCache, o.GoProxy = goSettings(scope.Home)
-	o.GoCache = goCache(scope.Home)
+	o.Go.ModCache, o.Go.Proxy = goSettings(scope.Home)
+	o.Go.Cache = goCache(scope.Home)
+	o.UserCaches = userCaches(scope.Home, o.Go.ModCache)
 	return o, nil
 }
 

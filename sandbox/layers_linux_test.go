@@ -1,0 +1,140 @@
+package sandbox
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"toolhost/permissions/protect"
+)
+
+// layeredBench is a bench whose home has a cache, which commands read below their own.
+func layeredBench(t *testing.T, change func(*Options)) *bench {
+	t.Helper()
+	return newBench(t, func(o *Options) {
+		plantIn(t, o.Home, ".npm/_cacache/index/a", ".npm/_cacache/index/b", ".npm/_cacache/tmp/c", ".npm/_cacache/keys/secret")
+		o.UserCaches = []UserCache{{"npm/_cacache", filepath.Join(o.Home, ".npm/_cacache")}, {"pip", filepath.Join(o.Home, ".cache/pip")}}
+		if change != nil {
+			change(o)
+		}
+	})
+}
+
+// users are the files of the person's cache with their content.
+func (b *bench) users(t *testing.T) string {
+	t.Helper()
+	all := ""
+	err := filepath.Walk(filepath.Join(b.home, ".npm"), func(path string, info os.FileInfo, err error) error {
+		if err == nil && info.Mode().IsRegular() {
+			text, _ := os.ReadFile(path)
+			all += path + "=" + string(text)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// A command reads the person's cache and writes its workspace's, whatever it does there; the next session of the workspace has that as well.
+func TestCachesHaveLayers(t *testing.T) {
+	t.Parallel()
+	b := layeredBench(t, nil)
+	before := b.users(t)
+	r := b.run(t, Workspace, `cd /tmp/.cache/npm/_cacache && cat index/a && echo poison > index/a && echo new >> index/b && rm tmp/c && mkdir tmp/d &&
+		mv keys other; ln index/a index/hard; chmod 777 .; touch -d 2001-01-01 index/b; cat index/a; ls; ls ../../.work
+		for f in "$HOME"/.npm/_cacache/index/*; do echo poison > "$f"; done 2>&1 | grep -c Read-only; find /dev/.places -mindepth 2 | wc -l`)
+	if want := canary + " .npm/_cacache/index/a\npoison\nindex\nother\ntmp\n2\n0"; r.out != want || r.err != nil {
+		t.Errorf("%q, %v; want %q", r.out, r.err, want)
+	}
+	r = b.run(t, ReadOnly, `cd /tmp/.cache/npm/_cacache && cat index/a; ls tmp; echo x > index/a; rm index/b; true > /tmp/.cache/x`)
+	if !strings.HasPrefix(r.out, "poison\nd\n") || strings.Count(r.out, "Read-only file system") != 3 {
+		t.Errorf("a call that only reads: %q, %v", r.out, r.err)
+	}
+	if got := b.users(t); got != before {
+		t.Errorf("the person's cache has changed: %s", got)
+	}
+	b.Close()
+	next, err := Open(b.o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { next.Close() })
+	b.Session = next
+	if r := b.run(t, Workspace, `cd /tmp/.cache/npm/_cacache; cat index/a; ls tmp; ls /tmp/.cache`); r.out != "poison\nd\ngo-build\nnpm" {
+		t.Errorf("the next session: %q, %v", r.out, r.err)
+	}
+}
+
+// Two sessions of a workspace at once: each keeps what it writes, and the second reads the first's.
+func TestLayersOfTwoSessions(t *testing.T) {
+	t.Parallel()
+	first := layeredBench(t, nil)
+	first.run(t, Workspace, `echo first > /tmp/.cache/npm/_cacache/index/a`)
+	o := first.o
+	o.Dir += "-2"
+	s, err := Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	second := *first
+	second.Session = s
+	if r := second.run(t, Workspace, `cd /tmp/.cache/npm/_cacache/index; cat a; cut -c 1-6 b; echo second > a; echo new > new; cat a`); r.out != "first\nCANARY\nsecond" {
+		t.Errorf("the second session: %q, %v", r.out, r.err)
+	}
+	if r := first.run(t, Workspace, `cd /tmp/.cache/npm/_cacache/index; cat a; ls`); r.out != "first\na\nb" {
+		t.Errorf("the first session: %q, %v", r.out, r.err)
+	}
+}
+
+// A link that an earlier session's command left in place of a cache leads nowhere: the person's cache is never the layer that is written.
+func TestLayersFollowNoLinks(t *testing.T) {
+	t.Parallel()
+	b := layeredBench(t, func(o *Options) {
+		if err := os.MkdirAll(filepath.Join(o.Cache, "npm"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		for name, target := range map[string]string{"npm/_cacache": filepath.Join(o.Home, ".npm/_cacache"), ".work": filepath.Join(o.Home, ".npm")} {
+			if err := os.Symlink(target, filepath.Join(o.Cache, name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+	before := b.users(t)
+	b.run(t, Workspace, `cd /tmp/.cache/npm/_cacache && echo poison > index/a; rm -r *; echo poison > new`)
+	if got := b.users(t); got != before {
+		t.Errorf("the person's cache has changed: %s", got)
+	}
+	if _, err := os.Lstat(filepath.Join(b.home, ".npm", "npm-_cacache")); err == nil {
+		t.Error("a directory was made beside the person's cache")
+	}
+}
+
+// A secret in a cache is masked in both places.
+func TestLayersMaskSecrets(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{".npm/_cacache/keys/secret", ".npm/_cacache/keys", ".npm"} {
+		b := layeredBench(t, func(o *Options) {
+			o.Protected = protect.NewCache(protect.Options{Roots: o.Roots, Home: o.Home, ReadDeny: []string{filepath.Join(o.Home, name), filepath.Join(o.Home, name, "**")}}, 0)
+		})
+		for _, access := range []Access{ReadOnly, Workspace} {
+			if r := b.run(t, access, `grep -rs keys/secret /tmp/.cache /dev/.places "$HOME/.npm"`); r.out != "" || r.err != nil {
+				t.Errorf("%s, %s: %q, %v", name, access, r.out, r.err)
+			}
+		}
+	}
+}
+
+// What the kernel cannot layer is the workspace's own alone.
+func TestCachesWithoutLayers(t *testing.T) {
+	t.Parallel()
+	for _, level := range []Level{LandlockNotify, Landlock} {
+		b := layeredBench(t, func(o *Options) { o.Level = level })
+		if r := b.run(t, Workspace, `mkdir -p "$npm_config_cache/_cacache" && ls -A "$npm_config_cache/_cacache" && echo x > "$npm_config_cache/_cacache/x" && echo fine`); r.out != "fine" {
+			t.Errorf("%s: %q, %v", level, r.out, r.err)
+		}
+	}
+}
