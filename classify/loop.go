@@ -1,6 +1,8 @@
 package classify
 
 import (
+	"slices"
+
 	"mvdan.cc/sh/v3/syntax"
 
 	"toolhost/classify/program"
@@ -121,7 +123,7 @@ func (w looper) cStyle(x *syntax.ForClause, l *syntax.CStyleLoop) {
 	})
 }
 
-// each analyses a loop over words: word by word if they are known and few, else with one value for all.
+// each analyses a loop over words: word by word if they or their patterns are known and few, else with one value for all.
 func (w looper) each(x *syntax.ForClause, l *syntax.WordIter) {
 	name := l.Name.Value
 	codeFinder{&w.shell}.setsUnseen(name)
@@ -137,29 +139,44 @@ func (w looper) each(x *syntax.ForClause, l *syntax.WordIter) {
 	} else {
 		items = []program.Word{{Many: true}} // the positional parameters
 	}
-	if !x.Select && len(items) <= maxTurns && allStatic(items) {
-		w.unrolled(name, items, x.Do)
-		return
-	}
-	v := oneOf(items)
 	switch {
 	case x.Select:
-		v = value{}
-	case len(items) == 1 && items[0].Glob && len(w.scope.dirs) == 1:
-		v.pattern, v.dir, v.named, v.without = items[0].Shape().Pattern, w.scope.dirs[0], items[0].Name, items[0].Shape().Without
+		w.turns(name, value{}, x.Do)
+	case len(items) <= maxTurns && allNamed(items):
+		w.unrolled(name, items, x.Do)
+	default:
+		w.turns(name, oneOf(items), x.Do)
 	}
+}
+
+// turns analyses a loop in which a variable has one value, any number of times.
+func (w looper) turns(name string, v value, body []*syntax.Stmt) {
 	none := w.scope.clone()
-	w.loop(func() { w.scope.set(name, v) }, func() { w.stmts(x.Do) })
+	w.loop(func() { w.scope.set(name, v) }, func() { w.stmts(body) })
 	w.scope = join(none, w.scope)
 }
 
+// unrolled analyses a loop word by word: the names that a pattern matches are one value, which the turns of its own have.
 func (w looper) unrolled(name string, items []program.Word, body []*syntax.Stmt) {
 	for _, item := range items {
 		w.scope = join(w.scope, w.away)
+		if !item.Static {
+			w.turns(name, w.matchedBy(item), body)
+			continue
+		}
 		w.scope.set(name, value{kind: static, text: item.Text})
 		w.stmts(body)
 	}
 	w.scope = join(w.scope, w.away)
+}
+
+// matchedBy is one of the names that the pattern of a word matches.
+func (w looper) matchedBy(item program.Word) value {
+	v := oneOf([]program.Word{item})
+	if len(w.scope.dirs) == 1 {
+		v.pattern, v.dir, v.named, v.without = item.Shape().Pattern, w.scope.dirs[0], item.Name, item.Shape().Without
+	}
+	return v
 }
 
 // oneOf returns the value of a variable that is set to one of the fields of the words.
@@ -188,10 +205,10 @@ func oneOf(items []program.Word) value {
 }
 
 func allStatic(words []program.Word) bool {
-	for _, word := range words {
-		if !word.Static {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(words, func(word program.Word) bool { return !word.Static })
+}
+
+// allNamed reports whether each of the words is known, or is a pattern of names.
+func allNamed(words []program.Word) bool {
+	return !slices.ContainsFunc(words, func(word program.Word) bool { return !word.Static && !word.Glob })
 }

@@ -32,7 +32,7 @@ func TestGlobs(t *testing.T) {
 		`for f in *.md; do cat "$f"x; done`:           "",
 		`for f in *.md; do cat "${f%.md}"; done`:      "",
 		`for f in *.md; do f=x$f; cat "$f"; done`:     "",
-		`for f in *.md *.go; do cat "$f"; done`:       "",
+		`for f in *.md *.go; do cat "$f"; done`:       "/w/*.md@1 /w/*.go@2",
 		`for f in *.md; do cd sub; cat "$f"; done`:    "",
 		`for f in *.md; do [ -e "$f" ]; done`:         "/w/*.md@1n",
 		`find . -name '*.go' -exec grep -l x {} +`:    "/w/./**/*.go@2",
