@@ -27,13 +27,16 @@ func (e edit) inside() bool {
 
 // onlyEdits reports whether each simple command of a line only reads, or is a program that edits the files that it names.
 func (e edit) onlyEdits(f *agenttool.Facts) bool {
-	if f.Destructive == agenttool.Yes || f.ReadOnly != agenttool.No || f.PartsComplete != agenttool.Yes || f.Unmentioned {
+	if !losesNothing(f) || f.ReadOnly != agenttool.No || f.PartsComplete != agenttool.Yes || f.Unmentioned {
 		return false
 	}
 	writing, links, made := 0, false, false
 	for i := range f.Parts {
 		part := &f.Parts[i]
 		if readsOnly(part) {
+			continue
+		}
+		if part.Destructive == agenttool.Yes && part.Argv[0] == "rm" { // losesNothing: of the session's own files
 			continue
 		}
 		if !part.Exact || part.Destructive == agenttool.Yes || !e.edits(f, part.Argv) {

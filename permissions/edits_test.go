@@ -94,3 +94,37 @@ func TestEditsThroughLinks(t *testing.T) {
 		}
 	}
 }
+
+// TestScratchIsNoLoss: a command that only destroys what it names in the session's own /tmp asks for no more than another one.
+func TestScratchIsNoLoss(t *testing.T) {
+	scratch := agenttool.Path{Spelling: "/tmp/x", Absolute: "/tmp/x", Resolved: "/state/s1/tmp/x", Root: "/state/s1/tmp", Seen: "/tmp/x", By: 1}
+	link := scratch // in the workspace: the link itself is lost
+	link.Spelling, link.Absolute = "l", "/ws/l"
+	inside := agenttool.Path{Spelling: "a", Absolute: "/ws/a", Resolved: "/ws/a", Root: "/ws", By: 1}
+	for _, tt := range []struct {
+		name             string
+		argv             []string
+		writes           []agenttool.Path
+		paths            agenttool.Fact // complete
+		sandboxed, edits agenttool.Behavior
+	}{
+		{"rm of scratch", []string{"rm", "-f", "/tmp/x"}, []agenttool.Path{scratch}, agenttool.Yes, agenttool.Allow, agenttool.Allow},
+		{"another program", []string{"truncate", "-s", "0", "/tmp/x"}, []agenttool.Path{scratch}, agenttool.Yes, agenttool.Allow, agenttool.Ask},
+		{"a link to scratch", []string{"rm", "l"}, []agenttool.Path{link}, agenttool.Yes, agenttool.Ask, agenttool.Ask},
+		{"a file of the workspace, too", []string{"rm", "/tmp/x", "a"}, []agenttool.Path{scratch, inside}, agenttool.Yes, agenttool.Ask, agenttool.Ask},
+		{"more than it names", []string{"rm", "/tmp/x"}, []agenttool.Path{scratch}, agenttool.Unknown, agenttool.Ask, agenttool.Ask},
+		{"nothing that is named", []string{"rm"}, nil, agenttool.Yes, agenttool.Ask, agenttool.Ask},
+	} {
+		facts := agenttool.Facts{
+			Verdicts: agenttool.Verdicts{ReadOnly: agenttool.No, Destructive: agenttool.Yes, OpenWorld: agenttool.No, PathsComplete: tt.paths}, PartsComplete: agenttool.Yes,
+			Dir: &agenttool.Path{Absolute: "/ws", Resolved: "/ws", Root: "/ws"}, Writes: tt.writes, Mentions: [][]string{tt.argv},
+			Parts: []agenttool.Part{{Argv: tt.argv, Exact: true, WrappedBy: -1, ReadOnly: agenttool.No, Destructive: agenttool.Yes, OpenWorld: agenttool.No, PathsComplete: tt.paths}},
+		}
+		for mode, want := range map[Mode]agenttool.Behavior{Sandboxed: tt.sandboxed, AcceptEdits: tt.edits, Default: agenttool.Ask} {
+			d := Policy{Mode: mode, Workspace: "/ws", Confines: true}.Decide(Request{Tool: "shell", RunsCode: true, Facts: &facts})
+			if d.Behavior != want {
+				t.Errorf("%s, mode %s: %s (%s), want %s", tt.name, mode, d.Behavior, d.Reason.Detail, want)
+			}
+		}
+	}
+}

@@ -379,8 +379,40 @@ func elsewhere(path agenttool.Path) bool { return path.Root == "" }
 // confined reports whether the sandbox holds all that a command may do that is not known.
 func (p Policy) confined(r Request) bool {
 	f := r.Facts
-	return r.RunsCode && p.Confines && !f.Unmentioned && f.Destructive != agenttool.Yes && f.OpenWorld != agenttool.Yes && !p.foreign(r) &&
+	return r.RunsCode && p.Confines && !f.Unmentioned && losesNothing(f) && f.OpenWorld != agenttool.Yes && !p.foreign(r) &&
 		!slices.ContainsFunc(f.Writes, elsewhere) && !slices.ContainsFunc(f.Reads, p.outside)
+}
+
+// losesNothing reports whether the call is not known to destroy anything but files in the session's own /tmp, which ends with the session.
+func losesNothing(f *agenttool.Facts) bool {
+	if f.Destructive != agenttool.Yes {
+		return true
+	}
+	scratch := false
+	for i := range f.Parts {
+		if f.Parts[i].Destructive != agenttool.Yes {
+			continue
+		}
+		if scratch = losesScratch(f, i); !scratch {
+			return false
+		}
+	}
+	return scratch
+}
+
+// losesScratch reports whether a simple command names all files that it destroys, and they are in the session's own /tmp.
+func losesScratch(f *agenttool.Facts, i int) bool {
+	part := &f.Parts[i]
+	written := 0
+	for _, w := range f.Writes {
+		if w.By == i+1 && (w.Seen == "" || w.Seen != filepath.Clean(w.Absolute)) { // a link to it lies elsewhere
+			return false
+		}
+		if w.By == i+1 {
+			written++
+		}
+	}
+	return written > 0 && part.Exact && part.PathsComplete == agenttool.Yes
 }
 
 // foreign reports whether the call names hosts that are not the session's own: with a full sandbox, the loopback of commands is one that the
