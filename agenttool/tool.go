@@ -108,6 +108,8 @@ type Scope struct {
 	Dir   string   // the session's working directory: relative paths start here
 	Roots []string // workspace roots, the workspace itself first
 	Home  string   // the home directory, for ~; empty when there is none
+
+	Capacity Capacity // of the caller
 }
 
 // Reporter is how a running call speaks to the host. Its methods may be called from several goroutines.

@@ -155,7 +155,7 @@ func isDir(path string) bool {
 // where the prompt said.
 func (c *call) scope() agenttool.Scope {
 	s := c.host.o.Scope
-	s.Dir = c.dir
+	s.Dir, s.Capacity = c.dir, c.req.Caller.Capacity
 	return s
 }
 

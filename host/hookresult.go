@@ -236,7 +236,7 @@ func (e *ending) shownResult(event hook.Event) json.RawMessage {
 
 // previewOf keeps a text as a payload, unless the tool has, and returns how hooks see it.
 func (e *ending) previewOf(text string, event hook.Event) []agenttool.Content {
-	blocks := []agenttool.Content{agenttool.Text(persist.Preview(text, shownPreview))}
+	blocks := []agenttool.Content{agenttool.Text(persist.Preview(text, persist.Extent{Chars: shownPreview}))}
 	ref := e.out.Persisted
 	if ref == nil {
 		stored, err := e.rec.store("result_for_"+string(event), "text/plain; charset=utf-8", []byte(text))

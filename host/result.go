@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"toolhost/agenttool"
@@ -166,16 +168,24 @@ const maxStructured = 64 << 10
 // persist decides where the payload is kept and stores it (AT-122, AT-290 … AT-298).
 func (e *ending) persist() {
 	now := e.c.host.o.Now()
+	takes := e.c.req.Caller.Capacity
 	text := allText(e.result.Content)
-	size := persist.Size{Chars: utf8.RuneCountInString(text), Bytes: int64(len(text)), Persisted: e.out.Persisted != nil}
-	verdict := persist.Decide(size, persist.Policy{MaxInlineChars: e.threshold(), NeverPersist: e.neverPersist()})
+	shown := text
+	if takes != (agenttool.Capacity{}) {
+		shown = withDiffs(e.result.Content)
+	}
+	size := persist.Size{
+		Chars: utf8.RuneCountInString(text), Text: len(shown), Lines: strings.Count(shown, "\n") + 1, Bytes: int64(len(text)),
+		Persisted: e.out.Persisted != nil,
+	}
+	verdict := persist.Decide(size, persist.Policy{MaxInlineChars: e.threshold(), Caller: takes, NeverPersist: e.neverPersist()})
 	e.kept = agenttool.Persistence{
 		SchemaVersion: agenttool.SchemaVersion, DecisionID: agenttool.PersistenceID(e.c.host.o.IDs.New("persist_", now)),
 		InvocationID: e.rec.id, ResultID: e.result.ResultID, Strategy: verdict.Strategy, Threshold: verdict.Threshold,
 		OriginalSizeBytes: size.Bytes, RedactionState: "none", Reason: verdict.Reason, CreatedAt: agenttool.Timestamp(now),
 	}
 	if verdict.Strategy == agenttool.PreviewAndPersist {
-		e.keep(text)
+		e.keep(shown, e.out.Persisted == nil || !takes.Holds(size.Text, size.Lines))
 	}
 	if len(e.result.StructuredContent) > maxStructured {
 		e.keepStructured()
@@ -184,27 +194,48 @@ func (e *ending) persist() {
 	e.rec.storeLarge()
 }
 
-// keep stores the whole text, unless the tool already did, and leaves a preview in its place.
-func (e *ending) keep(text string) {
+// keep stores the whole text, unless the tool already did. If cut is set, a preview takes the place of the text.
+func (e *ending) keep(text string, cut bool) {
 	ref := e.out.Persisted
 	if ref != nil {
 		e.kept.OriginalSizeBytes = e.out.Bytes
 	} else {
-		stored, err := e.rec.store("full_output", "text/plain; charset=utf-8", []byte(text))
-		note := fmt.Sprintf("[cut; the whole output, %d bytes, is %s: the read tool opens it]", len(text), stored.URI)
-		if err != nil {
-			e.kept.Strategy, e.kept.Reason = agenttool.DropWithReason, "the session's storage cannot be written: "+err.Error()
-			note = fmt.Sprintf("[cut; the rest could not be stored: %v]", err)
-		} else {
-			ref = &stored
-			e.result.ResourceRefs = append(e.result.ResourceRefs, stored)
-		}
-		blocks := []agenttool.Content{agenttool.Text(persist.Preview(text, e.threshold())), agenttool.Text(note)}
-		e.result.Content = append(blocks, withoutText(e.result.Content)...)
+		ref = e.storeWhole(text)
+	}
+	if cut {
+		e.cut(text, ref)
 	}
 	e.kept.PersistedRef = ref
 	e.kept.PreviewSizeBytes = int64(len(allText(e.result.Content)))
 	e.rec.emit(agenttool.EventResultPersisted, "phase", agenttool.PhasePersistResult, "persistence", e.kept)
+}
+
+// storeWhole stores the whole text of the result. It returns nil if that fails.
+func (e *ending) storeWhole(text string) *agenttool.Ref {
+	stored, err := e.rec.store("full_output", "text/plain; charset=utf-8", []byte(text))
+	if err != nil {
+		e.kept.Strategy, e.kept.Reason = agenttool.DropWithReason, "the session's storage cannot be written: "+err.Error()
+		return nil
+	}
+	stored.SizeBytes = max(stored.SizeBytes, int64(len(text)))
+	e.result.ResourceRefs = append(e.result.ResourceRefs, stored)
+	return &stored
+}
+
+// cut leaves the beginning and the end of the text in the result, and says where all of it is.
+func (e *ending) cut(text string, ref *agenttool.Ref) {
+	note := "[cut; the rest could not be stored: " + e.kept.Reason + "]"
+	if ref != nil {
+		note = fmt.Sprintf("[cut; the whole output, %d bytes, is %s: the read tool opens it]", max(ref.SizeBytes, int64(len(text))), ref.URI)
+	}
+	extent := persist.Extent{Chars: e.threshold()}
+	extent.Bytes, extent.Lines = e.c.req.Caller.Capacity.Page(0, 0)
+	blocks := []agenttool.Content{agenttool.Text(persist.Preview(text, extent)), agenttool.Text(note)}
+	rest := withoutText(e.result.Content)
+	if e.c.req.Caller.Capacity != (agenttool.Capacity{}) {
+		rest = slices.DeleteFunc(rest, func(b agenttool.Content) bool { return b.Diff != "" })
+	}
+	e.result.Content = append(blocks, rest...)
 }
 
 // keepStructured replaces structured content that is too large by a reference.
@@ -325,6 +356,17 @@ func allText(blocks []agenttool.Content) string {
 		text += b.Text
 	}
 	return text
+}
+
+// withDiffs returns the text of the blocks as a model reads it, diffs included.
+func withDiffs(blocks []agenttool.Content) string {
+	var texts []string
+	for _, b := range blocks {
+		if text := b.Text + b.Diff; text != "" {
+			texts = append(texts, text)
+		}
+	}
+	return strings.Join(texts, "\n")
 }
 
 func withoutText(blocks []agenttool.Content) []agenttool.Content {

@@ -6,7 +6,8 @@ import "toolhost/agenttool"
 type Policy struct {
 	MaxInlineChars int   // characters of text; 0: 30,000
 	MaxInlineBytes int64 // of everything, such as images; 0: 4 MiB
-	NeverPersist   bool  // the tool reads stored content: persisting its results would go in a circle
+	Caller         agenttool.Capacity
+	NeverPersist   bool // the tool reads stored content: persisting its results would go in a circle
 }
 
 // The default limits for inline content.
@@ -18,6 +19,8 @@ const (
 // Size describes a result's payload.
 type Size struct {
 	Chars     int   // characters of its text
+	Text      int   // bytes of its text
+	Lines     int   // of its text
 	Bytes     int64 // of everything
 	Persisted bool  // the tool already wrote all of it to a payload; Chars and Bytes describe the rest
 }
@@ -38,8 +41,8 @@ const (
 )
 
 // Decide chooses the place of a result's payload: inline, preview_and_persist or, without text for a preview,
-// ref_only. never_persist leaves it inline whatever its size. A payload that the tool persisted itself is never
-// inline. Redaction and dropping are decided elsewhere, because they depend on the content.
+// ref_only. never_persist leaves it inline whatever its size, unless the caller does not take so much. A payload that the
+// tool persisted itself is never inline. Redaction and dropping are decided elsewhere, because they depend on the content.
 //
 // Agent Tool v0.2.0, "Result persistence".
 func Decide(size Size, o Policy) Placement {
@@ -54,7 +57,7 @@ func Decide(size Size, o Policy) Placement {
 	}}
 	large := size.Chars > o.MaxInlineChars || size.Bytes > o.MaxInlineBytes
 	switch {
-	case size.Persisted || large && !o.NeverPersist:
+	case size.Persisted || large && !o.NeverPersist || !o.Caller.Holds(size.Text, size.Lines):
 		p.Strategy, p.Reason = agenttool.PreviewAndPersist, ReasonExceeded
 		if size.Chars == 0 {
 			p.Strategy = agenttool.RefOnly

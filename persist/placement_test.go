@@ -61,7 +61,7 @@ func TestPreviewCutsBetweenLines(t *testing.T) {
 	for n := range 1000 {
 		fmt.Fprintf(&b, "line %03d\n", n)
 	}
-	got := Preview(b.String(), 300)
+	got := Preview(b.String(), Extent{Chars: 300})
 	want := []string{"line 000\n", "\n[… 8766 characters, 974 line ends left out here …]\n", "line 999\n"}
 	if !strings.HasPrefix(got, want[0]) || !strings.Contains(got, want[1]) || !strings.HasSuffix(got, want[2]) {
 		t.Errorf("preview is %s", got)
@@ -75,7 +75,7 @@ func TestPreviewCutsBetweenLines(t *testing.T) {
 
 func TestPreviewOfWhatFits(t *testing.T) {
 	for _, text := range []string{"", "short", strings.Repeat("é", 200), strings.Repeat("\xff", 200)} {
-		if got := Preview(text, 200); got != text {
+		if got := Preview(text, Extent{Chars: 200}); got != text {
 			t.Errorf("%q became %q", text, got)
 		}
 	}
@@ -88,7 +88,7 @@ func FuzzPreview(f *testing.F) {
 	f.Add(strings.Repeat("\xf0\x9d\x84\x9e\xff", 5000), 1000)
 	f.Fuzz(func(t *testing.T, text string, limit int) {
 		limit %= 10_000
-		got := Preview(text, limit)
+		got := Preview(text, Extent{Chars: max(limit, previewMin)})
 		limit = max(limit, previewMin)
 		total := utf8.RuneCountInString(text)
 		if total <= limit {

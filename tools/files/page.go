@@ -16,10 +16,16 @@ const (
 	noteChars    = 400     // reserved for the notes at the end
 )
 
+// pageRequest says what a page shows.
+type pageRequest struct {
+	first, last int64 // the wanted lines, from 1
+	room        int   // characters
+	bytes       int
+}
+
 // page collects numbered lines. Feed it the decoded content from a place before its first line.
 type page struct {
-	first, last int64 // the wanted lines, from 1
-	room        int   // characters left
+	pageRequest // its room is what is left
 	terminator  byte
 	stripCR     bool  // lines end in LF, and a CR before it belongs to the ending
 	line        int64 // the number of the current line
@@ -90,11 +96,13 @@ func (p *page) show(number int64) {
 		mark = fmt.Sprintf("… [+%s characters]", grouped(int64(p.chars-maxLineChars)))
 	}
 	size := min(p.chars, maxLineChars) + utf8.RuneCountInString(mark) + len("123456\t\n")
-	if size > p.room && p.shown > 0 {
+	length := len(p.current) + len(mark) + len("123456\t\n")
+	if (size > p.room || length > p.bytes) && p.shown > 0 {
 		p.full = true
 		return
 	}
 	p.room -= size
+	p.bytes -= length
 	for width := int64(100_000); width > number; width /= 10 {
 		p.out = append(p.out, ' ')
 	}
@@ -110,13 +118,13 @@ func (p *page) show(number int64) {
 	p.full = number >= p.last
 }
 
-// pageOf reads the lines first … last of c, as far as they fit into room characters. c must have these lines.
-func (c *content) pageOf(ctx context.Context, first, last int64, room int) (*page, error) {
-	offset, ended := c.before(first)
+// pageOf reads the lines of a page, as far as they fit into its room. c must have these lines.
+func (c *content) pageOf(ctx context.Context, r pageRequest) (*page, error) {
+	offset, ended := c.before(r.first)
 	p := &page{
-		first: first, last: last, room: room, line: ended + 1,
+		pageRequest: r, line: ended + 1,
 		terminator: c.form.terminator(), stripCR: c.form.terminator() == '\n',
-		out: make([]byte, 0, min(2*min(c.size, int64(room)), int64(room))), // the size may be near the largest integer
+		out: make([]byte, 0, min(2*min(c.size, int64(r.room)), int64(r.room))), // the size may be near the largest integer
 	}
 	d := decoder{encoding: c.form.encoding}
 	err := c.chunks(ctx, offset, func(chunk []byte, end bool) bool {

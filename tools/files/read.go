@@ -85,7 +85,7 @@ func (t readTool) Bind(scope agenttool.Scope, input json.RawMessage) (agenttool.
 	case in.Limit < 0 || in.Limit > 10_000:
 		return nil, invalid("/limit", "limit is out of range: 1 to 10,000 lines")
 	}
-	return &readCall{session: t.session, input: in, facts: facts}, nil
+	return &readCall{session: t.session, input: in, facts: facts, capacity: scope.Capacity}, nil
 }
 
 // readFacts returns the facts of every read except the path.
@@ -105,8 +105,9 @@ func readFacts() agenttool.Facts {
 // readCall is a bound read.
 type readCall struct {
 	*session
-	input readInput
-	facts agenttool.Facts
+	input    readInput
+	facts    agenttool.Facts
+	capacity agenttool.Capacity
 }
 
 func (c *readCall) Input() any              { return c.input }
@@ -219,11 +220,7 @@ func (c *readCall) showText(ctx context.Context, held *content, result readResul
 		return agenttool.Output{}, invalid("/offset",
 			fmt.Sprintf("offset %d is past the end: %s has %s lines", first, c.spelling(), grouped(total)))
 	}
-	limit, room := c.input.Limit, wideChars-noteChars
-	if limit == 0 {
-		limit, room = defaultLines, pageChars-noteChars
-	}
-	shown, err := held.pageOf(ctx, first, min(total, first+limit-1), room)
+	shown, err := held.pageOf(ctx, c.request(first, total))
 	if err == nil {
 		err = held.settle()
 	}
@@ -246,6 +243,16 @@ func (c *readCall) showText(ctx context.Context, held *content, result readResul
 		Structured: result,
 		Summary:    fmt.Sprintf("%s, lines %d–%d of %s", c.spelling(), first, shown.shown, result.total()),
 	}, nil
+}
+
+// request returns the request for the page that begins at a line, as large as the caller takes it.
+func (c *readCall) request(first, total int64) pageRequest {
+	limit, room := c.input.Limit, wideChars-noteChars
+	if limit == 0 {
+		limit, room = defaultLines, pageChars-noteChars
+	}
+	bytes, lines := c.capacity.Page(math.MaxInt, int(limit))
+	return pageRequest{first: first, last: min(total, first+int64(lines)-1), room: room, bytes: bytes}
 }
 
 // pageFacts returns the facts common to every page of a content.

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"strings"
 	"syscall"
@@ -171,7 +172,7 @@ func TestReadLineIndex(t *testing.T) {
 		t.Errorf("line %d is looked for from %d, after %d lines", memoryOnly, offset, ended)
 	}
 	for _, line := range []int64{1, 2, chunkSize / 2, chunkSize/2 + 1, chunkSize/2 + 2} {
-		page := must[*page](t)(c.pageOf(t.Context(), line, line, pageChars))
+		page := must[*page](t)(c.pageOf(t.Context(), pageRequest{line, line, pageChars, math.MaxInt}))
 		if want := fmt.Sprintf("%6d\tx\n", line); string(page.out) != want {
 			t.Errorf("line %d: %q", line, page.out)
 		}
@@ -351,7 +352,7 @@ func FuzzRead(f *testing.F) {
 		}
 		c := &content{held: raw, size: int64(len(raw)), cachedSurvey: cachedSurvey{form: whole}}
 		if first := 1 + abs(offset)%max(lines, 1); lines > 0 {
-			page, err := c.pageOf(t.Context(), first, lines, pageChars)
+			page, err := c.pageOf(t.Context(), pageRequest{first, lines, pageChars, math.MaxInt})
 			if err != nil || page.shown < first || page.shown > lines {
 				t.Errorf("page from %d of %d shows up to %d: %v", first, lines, page.shown, err)
 			}

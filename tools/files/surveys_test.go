@@ -209,7 +209,7 @@ func TestGrowingFile(t *testing.T) {
 	if c.total() != memoryOnly || c.partial || c.version != "" {
 		t.Errorf("%d lines, partial %v, version %q", c.total(), c.partial, c.version)
 	}
-	page, err := c.pageOf(t.Context(), memoryOnly-1, memoryOnly, pageChars)
+	page, err := c.pageOf(t.Context(), pageRequest{memoryOnly - 1, memoryOnly, pageChars, math.MaxInt})
 	if want := "1048575\ta line\n1048576\ta line\n"; err != nil || string(page.out) != want {
 		t.Errorf("page %q, %v, want %q", page.out, err, want)
 	}

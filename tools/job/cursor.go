@@ -29,11 +29,12 @@ func (c *Cursor) At() int64 {
 	return c.at
 }
 
-// ReadOn continues reading at the cursor. Each byte is read once, even with several readers.
-func (c *Cursor) ReadOn(max int, streams output.Streams) output.Page {
+// ReadOn reads a page at the cursor. Each byte is read once, even with several readers.
+func (c *Cursor) ReadOn(r output.Request) output.Page {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	page := c.log.Read(output.Request{From: c.at, Max: max, Streams: streams})
+	r.From = c.at
+	page := c.log.Read(r)
 	c.at, c.readOn = page.Next, true
 	return page
 }

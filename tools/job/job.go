@@ -38,6 +38,7 @@ type Spec struct {
 	Shell      bool        // it is a shell that was started to read commands
 	Note       bool        // descriptor 3 is open for a note, see [Job.Note]
 	Excerpt    int         // maximum bytes of output in the result when the command has exited, see [Job.Said]
+	Lines      int         // likewise of lines; 0: any number
 }
 
 // Job is a command with its descendants.
@@ -194,7 +195,7 @@ func (j *Job) settle(exited time.Time, open bool) {
 // tell stores the output for the call that waits for it. If the log is still open, it makes sure that omitted output
 // is kept.
 func (j *Job) tell() {
-	said := j.log.Rendered(j.spec.Excerpt)
+	said := j.log.Rendered(j.spec.Excerpt, j.spec.Lines)
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.said = &said
@@ -222,7 +223,7 @@ func (j *Job) Said() output.Rendering {
 	if said != nil {
 		return *said
 	}
-	return j.log.Rendered(j.spec.Excerpt)
+	return j.log.Rendered(j.spec.Excerpt, j.spec.Lines)
 }
 
 // ID returns the job's name in its session.

@@ -50,13 +50,14 @@ type globInput struct {
 type globCall struct {
 	session
 	input globInput
+	room  agenttool.Capacity
 	facts agenttool.Facts
 	glob  glob
 }
 
 // Bind decodes input and checks its pattern. An absolute pattern names its own search root.
 func (g globTool) Bind(scope agenttool.Scope, input json.RawMessage) (agenttool.Call, error) {
-	c := &globCall{session: g.session, input: globInput{Limit: 1000, Sort: byPath}}
+	c := &globCall{session: g.session, room: scope.Capacity, input: globInput{Limit: 1000, Sort: byPath}}
 	in := &c.input
 	if err := agenttool.DecodeInput(input, in); err != nil {
 		return nil, err
@@ -115,7 +116,7 @@ func (c *globCall) Run(ctx context.Context, _ agenttool.Reporter) (agenttool.Out
 		return agenttool.Output{}, err
 	}
 	place.Hidden, place.NoIgnore = c.input.Hidden, c.input.NoIgnore
-	r := newGlobReport(c.input, newNaming(c.ws, root))
+	r := newGlobReport(c.input, newNaming(c.ws, root), c.room)
 	sum, err := c.engine.List(limited, place, c.glob.match, func(f engine.FoundFile) bool {
 		r.end.early = !r.add(f)
 		return !r.end.early
@@ -161,10 +162,10 @@ type datedPath struct {
 	modified int64
 }
 
-func newGlobReport(input globInput, names naming) *globReport {
+func newGlobReport(input globInput, names naming, room agenttool.Capacity) *globReport {
 	return &globReport{
 		input: input, naming: names,
-		page:   page{offset: input.Offset, limit: input.Limit},
+		page:   newPage(input.Offset, input.Limit, room),
 		result: globResult{Paths: []string{}},
 	}
 }
@@ -195,6 +196,7 @@ func (r *globReport) cut(n int) {
 func (r *globReport) place(below string) {
 	path := r.naming.path(below)
 	name := agenttool.SpellPath(path)
+	r.page.text = r.text.Len()
 	if r.page.place(2*jsonSize(name) + 10) {
 		r.result.Paths = append(r.result.Paths, name)
 		fmt.Fprintln(&r.text, agenttool.PrintPath(path))

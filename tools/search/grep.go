@@ -54,6 +54,7 @@ type grepInput struct {
 type grepCall struct {
 	session
 	input   grepInput
+	room    agenttool.Capacity
 	facts   agenttool.Facts
 	pattern *match.Pattern
 	filter  *filter
@@ -61,7 +62,7 @@ type grepCall struct {
 
 // Bind decodes input and compiles its pattern.
 func (g grepTool) Bind(scope agenttool.Scope, input json.RawMessage) (agenttool.Call, error) {
-	c := &grepCall{session: g.session, input: grepInput{OutputMode: contentMode, Limit: 250}}
+	c := &grepCall{session: g.session, room: scope.Capacity, input: grepInput{OutputMode: contentMode, Limit: 250}}
 	in := &c.input
 	if err := agenttool.DecodeInput(input, in); err != nil {
 		return nil, err
@@ -107,7 +108,7 @@ func (c *grepCall) Run(ctx context.Context, _ agenttool.Reporter) (agenttool.Out
 	root := c.facts.Reads[0]
 	limited, cancel := context.WithTimeout(ctx, c.limit)
 	defer cancel()
-	r := newGrepReport(c.input, newNaming(c.ws, root))
+	r := newGrepReport(c.input, newNaming(c.ws, root), c.room)
 	take := func(p engine.Part) bool {
 		r.end.early = !r.add(p)
 		return !r.end.early

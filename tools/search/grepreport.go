@@ -59,8 +59,8 @@ type grepReport struct {
 	before   []aside // context lines that may belong to the next match
 }
 
-func newGrepReport(input grepInput, names naming) *grepReport {
-	r := &grepReport{input: input, naming: names, page: page{offset: input.Offset, limit: input.Limit}}
+func newGrepReport(input grepInput, names naming, room agenttool.Capacity) *grepReport {
+	r := &grepReport{input: input, naming: names, page: newPage(input.Offset, input.Limit, room)}
 	switch input.OutputMode {
 	case filesMode:
 		r.result.Files = []string{}
@@ -158,6 +158,7 @@ func (r *grepReport) keep(line aside) {
 // writeAside writes a context line, if there is room for it.
 func (r *grepReport) writeAside(path string, line aside) {
 	if r.aside += jsonSize(line.text) + jsonSize(path) + 20; r.aside <= maxPageContext {
+		r.page.lines++
 		r.write(path, line, '-')
 	}
 }

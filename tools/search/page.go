@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"toolhost/agenttool"
 	"toolhost/tools/search/engine"
 )
 
@@ -20,7 +21,22 @@ type page struct {
 	shown         int // items on the page
 	size          int // estimated JSON size of the items on the page
 	text          int // bytes of text so far, context included
+	lines         int // likewise
+	roomText      int // bytes of text that the caller takes
+	roomLines     int // lines that the caller takes; 0: any number
 	full          bool
+}
+
+// newPage returns a page for a caller of that capacity.
+func newPage(offset, limit int, c agenttool.Capacity) page {
+	p := page{offset: offset, limit: limit}
+	p.roomText, p.roomLines = c.Page(maxPageText, 0)
+	return p
+}
+
+// room reports whether the caller takes another item of that JSON size.
+func (p *page) room(size int) bool {
+	return p.shown == 0 || p.size+size <= maxPage && p.text <= p.roomText && (p.roomLines == 0 || p.lines < p.roomLines)
 }
 
 // place counts one more item with the given JSON size and reports whether it is on the page.
@@ -29,11 +45,12 @@ func (p *page) place(size int) bool {
 	if p.total <= p.offset {
 		return false
 	}
-	if p.shown == p.limit || p.shown > 0 && (p.size+size > maxPage || p.text > maxPageText) {
+	if p.shown == p.limit || !p.room(size) {
 		p.full = true
 		return false
 	}
 	p.shown++
+	p.lines++
 	p.size += size
 	return true
 }

@@ -21,6 +21,7 @@ type call struct {
 	git   map[agenttool.GitRun]string // findings about the repositories where the command runs git
 	home  string
 	facts agenttool.Facts
+	room  agenttool.Capacity
 
 	grants      sandbox.Grants
 	programs    []string // names of the programs that the command starts, if known
@@ -90,7 +91,8 @@ func (c *call) Run(ctx context.Context, r agenttool.Reporter) (agenttool.Output,
 // await waits for the job. A job that outlives the wait continues by itself, unless the call was cancelled.
 func (c *call) await(ctx context.Context, j *job.Job, r agenttool.Reporter) why {
 	p := progress{job: j, command: c.input.Command, report: r, limit: c.input.TimeoutMS}
-	switch j.Await(ctx, job.Wait{Limit: time.Duration(c.input.TimeoutMS) * time.Millisecond, Tick: p.step}) {
+	wait := job.Wait{Limit: c.room.Wait(time.Duration(c.input.TimeoutMS) * time.Millisecond), Until: c.room.Until, Tick: p.step}
+	switch j.Await(ctx, wait) {
 	case job.Limit:
 		j.Detach()
 		return limit
@@ -119,11 +121,12 @@ func (c *call) start(r agenttool.Reporter) (*job.Job, error) {
 	if err != nil {
 		return nil, err
 	}
+	excerpt, lines := c.room.Page(textBytes, 0)
 	return c.tool.o.Jobs.Start(&job.Spec{
 		Line: c.input.Command, Reporter: r, Background: c.input.RunInBackground,
 		DataOnly: c.takesData(), Shell: c.startsShell,
 		Stdin: c.stdin(), Size: pty.Winsize{Cols: c.input.Columns, Rows: c.input.Rows}, Note: c.moves(),
-		Excerpt: textBytes,
+		Excerpt: excerpt, Lines: lines,
 		Command: sandbox.Command{
 			Path: bash, Args: c.argv(), Env: env, Dir: c.dir(), At: dir.File(), Profile: c.profile(),
 		},

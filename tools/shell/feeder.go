@@ -45,7 +45,7 @@ func (feeder) ActsOnJobs() {}
 
 // Bind decodes and checks an input. Errors are of class invalid_arguments.
 func (t feeder) Bind(scope agenttool.Scope, raw json.RawMessage) (agenttool.Call, error) {
-	c := &feed{shell: t.shell, home: scope.Home, facts: agenttool.Facts{Verdicts: agenttool.Verdicts{Interactive: agenttool.No}}}
+	c := &feed{shell: t.shell, home: scope.Home, room: scope.Capacity, facts: agenttool.Facts{Verdicts: agenttool.Verdicts{Interactive: agenttool.No}}}
 	if err := bindControl(raw, &c.input, &c.input.Job); err != nil {
 		return nil, err
 	}
@@ -64,6 +64,7 @@ func (t feeder) Bind(scope agenttool.Scope, raw json.RawMessage) (agenttool.Call
 type feed struct {
 	shell *tool
 	home  string
+	room  agenttool.Capacity
 	input feedInput
 	facts agenttool.Facts
 
@@ -196,11 +197,11 @@ func (c *feed) Run(ctx context.Context, _ agenttool.Reporter) (agenttool.Output,
 	if err != nil {
 		return agenttool.Output{}, err
 	}
-	_, _ = j.AwaitOutput(ctx, job.Until{Input: true, Limit: time.Duration(*c.input.WaitMS) * time.Millisecond}) // an error means that too many calls wait; the output is then read without waiting
+	_, _ = j.AwaitOutput(ctx, job.Until{Input: true, Limit: c.room.Wait(time.Duration(*c.input.WaitMS) * time.Millisecond)}) // an error means that too many calls wait; the output is then read without waiting
 	if ctx.Err() != nil {
 		return agenttool.Output{}, context.Cause(ctx) // the answer can still be read later
 	}
-	r := readOn(j, 0)
+	r := readOn(j, request(c.room, 0))
 	return r.output(), nil
 }
 

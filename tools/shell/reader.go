@@ -50,8 +50,8 @@ const (
 func (reader) ActsOnJobs() {}
 
 // Bind decodes and checks an input. Errors are of class invalid_arguments.
-func (t reader) Bind(_ agenttool.Scope, raw json.RawMessage) (agenttool.Call, error) {
-	c := &outputCall{jobs: t.jobs, facts: ownJobs(true)}
+func (t reader) Bind(scope agenttool.Scope, raw json.RawMessage) (agenttool.Call, error) {
+	c := &outputCall{jobs: t.jobs, room: scope.Capacity, facts: ownJobs(true)}
 	if err := bindControl(raw, &c.input, &c.input.Job); err != nil {
 		return nil, err
 	}
@@ -61,6 +61,7 @@ func (t reader) Bind(_ agenttool.Scope, raw json.RawMessage) (agenttool.Call, er
 // outputCall is a bound call of shell_output.
 type outputCall struct {
 	jobs  *job.Jobs
+	room  agenttool.Capacity
 	input readInput
 	facts agenttool.Facts
 
@@ -150,6 +151,7 @@ func (c *outputCall) Run(ctx context.Context, _ agenttool.Reporter) (agenttool.O
 			"cursor %d is behind the end of the output of job %s, which has %d bytes", c.until.From, j.ID(), size))
 	}
 	matched := false
+	c.until.Limit = c.room.Wait(c.until.Limit)
 	if c.until.Limit > 0 || c.until.Match != nil {
 		if matched, err = j.AwaitOutput(ctx, c.until); err != nil {
 			return agenttool.Output{}, err
@@ -170,16 +172,25 @@ func (c *outputCall) Run(ctx context.Context, _ agenttool.Reporter) (agenttool.O
 
 // take reads the requested output.
 func (c *outputCall) take(ctx context.Context, j *job.Job) (*reading, error) {
-	log, report := j.Log(), j.Report()
+	log, report, page := j.Log(), j.Report(), request(c.room, c.streams)
 	switch {
 	case c.grep != nil:
 		return c.search(ctx, j)
 	case c.input.Tail > 0:
-		return pageOf(log.Tail(c.input.Tail, textBytes, c.streams), j, report), nil
+		return pageOf(log.Tail(tail(c.input.Tail, page), page.Max, c.streams), j, report), nil
 	case c.input.Cursor != nil:
-		return pageOf(log.Read(output.Request{From: *c.input.Cursor, Max: textBytes, Streams: c.streams}), j, report), nil
+		page.From = *c.input.Cursor
+		return pageOf(log.Read(page), j, report), nil
 	}
-	return readOn(j, c.streams), nil
+	return readOn(j, page), nil
+}
+
+// tail returns how many of the last lines a page has room for.
+func tail(lines int, page output.Request) int {
+	if page.Lines > 0 {
+		return min(lines, page.Lines)
+	}
+	return lines
 }
 
 // search searches for the requested lines.
@@ -187,7 +198,9 @@ func (c *outputCall) search(ctx context.Context, j *job.Job) (*reading, error) {
 	limited, cancel := context.WithTimeout(ctx, grepLimit)
 	defer cancel()
 	report, end := j.Report(), j.Log().Stats().Bytes
-	found, err := j.Log().Grep(limited, c.grep, textBytes, c.streams)
+	room := request(c.room, c.streams)
+	found, err := j.Log().Grep(limited, c.grep, room.Max, c.streams)
+	found.Lines = found.Lines[:tail(len(found.Lines), room)]
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}

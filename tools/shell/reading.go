@@ -39,9 +39,15 @@ func pageOf(p output.Page, j *job.Job, report job.Report) *reading {
 }
 
 // readOn continues where the last reading without a cursor ended.
-func readOn(j *job.Job, streams output.Streams) *reading {
+func readOn(j *job.Job, r output.Request) *reading {
 	report := j.Report()
-	return pageOf(j.Cursor.ReadOn(textBytes, streams), j, report)
+	return pageOf(j.Cursor.ReadOn(r), j, report)
+}
+
+// request returns the request for a page of the streams, as large as the caller takes it.
+func request(c agenttool.Capacity, streams output.Streams) output.Request {
+	bytes, lines := c.Page(textBytes, 0)
+	return output.Request{Max: bytes, Lines: lines, Streams: streams}
 }
 
 // complete adds the state of the job.

@@ -114,7 +114,7 @@ func TestMemoryIsBounded(t *testing.T) {
 		if sent += len(chunk); sent/len(chunk)%64 == 0 {
 			at = l.Read(Request{From: at}).Next
 			l.Tail(100, 0, 0)
-			l.Rendered(pageBytes)
+			l.Rendered(pageBytes, 0)
 			peak = max(peak, heap())
 		}
 	}
@@ -179,7 +179,7 @@ func BenchmarkShort(b *testing.B) {
 	for b.Loop() {
 		l := New(Options{})
 		l.Write(Stdout, []byte("hi\n"))
-		l.Rendered(pageBytes)
+		l.Rendered(pageBytes, 0)
 		_, _ = l.Close()
 	}
 }
@@ -202,7 +202,7 @@ func BenchmarkRendered(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		l.Rendered(pageBytes)
+		l.Rendered(pageBytes, 0)
 	}
 }
 

@@ -201,7 +201,7 @@ func TestSlowDisk(t *testing.T) {
 	if page := l.Read(Request{}); page.Text != "one\n" {
 		t.Errorf("%+v", page)
 	}
-	if l.Stats().Bytes != 4 || l.Tail(1, 0, 0).Text != "one\n" || l.Rendered(100).Stdout.Head != "one\n" {
+	if l.Stats().Bytes != 4 || l.Tail(1, 0, 0).Text != "one\n" || l.Rendered(100, 0).Stdout.Head != "one\n" {
 		t.Error("the first line cannot be read")
 	}
 	p.let <- struct{}{}

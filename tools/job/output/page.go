@@ -9,6 +9,7 @@ const (
 type Request struct {
 	From    int64   // the cursor: an offset in the output, which is clamped to the output's range
 	Max     int     // bytes of text, including marks; 0: 30,000; less than 64: 64
+	Lines   int     // at most; 0: any number
 	Streams Streams // zero: both
 }
 

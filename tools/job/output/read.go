@@ -183,7 +183,7 @@ func (l *Log) read(r Request, to int64, closed bool) Page {
 		r.Max = pageBytes
 	}
 	from := min(max(r.From, 0), to)
-	v := view{log: l, want: r.Streams, start: from, limit: max(r.Max, minPage)}
+	v := view{log: l, want: r.Streams, start: from, limit: max(r.Max, minPage), lines: r.Lines}
 	p := Page{From: from}
 	p.Next, p.More = v.read(from, to, closed)
 	p.Text, p.Missing = string(v.t.b), v.missing

@@ -18,8 +18,8 @@ type Rendering struct {
 
 // Rendered returns the beginning and end of each stream, together at most budget bytes and at most 32 KiB. stdout
 // gets two thirds and stderr one third; a stream that needs less leaves the rest to the other. If part of an open log
-// is omitted, all its output is written to the payload from then on.
-func (l *Log) Rendered(budget int) Rendering {
+// is omitted, all its output is written to the payload from then on. The streams together have at most so many lines; 0: any number.
+func (l *Log) Rendered(budget, lines int) Rendering {
 	to, closed, streams := l.snapshot()
 	var k [2]streamEnds
 	for s := range streams {
@@ -28,8 +28,12 @@ func (l *Log) Rendered(budget int) Rendering {
 			k[s].close()
 		}
 	}
+	if lines <= 0 {
+		lines = math.MaxInt
+	}
 	forOut, forErr := allot(k[Stdout].held(), k[Stderr].held(), min(budget, headBytes+tailBytes))
-	r := Rendering{k[Stdout].excerpt(forOut), k[Stderr].excerpt(forErr), to}
+	linesOut, linesErr := allot(k[Stdout].count(), k[Stderr].count(), lines)
+	r := Rendering{k[Stdout].excerpt(forOut, linesOut), k[Stderr].excerpt(forErr, linesErr), to}
 	if r.Stdout.Cut() || r.Stderr.Cut() {
 		l.Spill()
 	}

@@ -1,6 +1,7 @@
 package output
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -30,7 +31,7 @@ func TestExcerpt(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			e := whole(tt.text).excerpt(tt.budget)
+			e := whole(tt.text).excerpt(tt.budget, math.MaxInt)
 			said := ""
 			if e.Cut() {
 				said = e.Omitted.String()
@@ -77,7 +78,7 @@ func FuzzExcerpt(f *testing.F) {
 		}
 		text := strings.Repeat(unit, int(times))
 		l := said(Options{}, text)
-		e := l.Rendered(min(int(budget), pageBytes)).Stdout
+		e := l.Rendered(min(int(budget), pageBytes), 0).Stdout
 		head, tail := e.Head, e.Tail
 		if len(head)+len(tail) > int(budget) || !strings.HasPrefix(text, head) || !strings.HasSuffix(text, tail) {
 			t.Fatalf("excerpt of %d × %q in %d is %q, %q", times, unit, budget, head, tail)
@@ -125,7 +126,7 @@ func TestRenderedLong(t *testing.T) {
 	p := &fakePayload{}
 	l := into(p, Options{Spill: ringBytes})
 	say(l, numbered(20000), "2:short\n")
-	r := l.Rendered(pageBytes)
+	r := l.Rendered(pageBytes, 0)
 	if want := (Excerpt{Head: "short\n"}); r.Stderr != want || r.Cursor != 108900 {
 		t.Errorf("stderr %+v, cursor %d", r.Stderr, r.Cursor)
 	}
@@ -152,7 +153,7 @@ func TestRenderedVeryLong(t *testing.T) {
 		}
 		say(l, "2:late\n")
 		for _, done := range []bool{false, true} {
-			r := l.Rendered(pageBytes)
+			r := l.Rendered(pageBytes, 0)
 			head, tail, omitted := r.Stdout.Head, r.Stdout.Tail, r.Stdout.Omitted
 			if !strings.HasPrefix(text, head) || !strings.HasSuffix(text, tail) || len(head)+len(tail) < pageBytes-50 {
 				t.Fatalf("chunks of %d, closed %v: %d and %d bytes are not the ends", chunk, done, len(head), len(tail))
@@ -174,13 +175,13 @@ func TestCollapsedOutputIsNotCut(t *testing.T) {
 	bar := strings.ReplaceAll(numbered(20_000), "\n", "\r")
 	for _, times := range []int{1, 30} {
 		l := said(Options{}, strings.Repeat(bar, times), "\ndone\n")
-		if r := l.Rendered(pageBytes); r.Stdout != (Excerpt{Head: "20000\ndone\n"}) {
+		if r := l.Rendered(pageBytes, 0); r.Stdout != (Excerpt{Head: "20000\ndone\n"}) {
 			t.Errorf("stdout %+v", r.Stdout)
 		}
 		// Behind the head as well.
 		lines := numbered(3000)
 		l = said(Options{}, lines, strings.Repeat(bar, 1), "\ndone\n")
-		if r := l.Rendered(pageBytes); r.Stdout.Head != lines+"20000\ndone\n" {
+		if r := l.Rendered(pageBytes, 0); r.Stdout.Head != lines+"20000\ndone\n" {
 			t.Errorf("stdout ends with %q, %+v", r.Stdout.Tail, r.Stdout.Omitted)
 		}
 	}
@@ -188,11 +189,11 @@ func TestCollapsedOutputIsNotCut(t *testing.T) {
 
 func TestRenderedHalfRune(t *testing.T) {
 	l := said(Options{}, "caf\xc3", "2:x")
-	if r := l.Rendered(100); r.Stdout.Head != "caf" || r.Cursor != 5 {
+	if r := l.Rendered(100, 0); r.Stdout.Head != "caf" || r.Cursor != 5 {
 		t.Errorf("%+v", r)
 	}
 	closed(t, l)
-	if r := l.Rendered(100); r.Stdout.Head != "caf\uFFFD" {
+	if r := l.Rendered(100, 0); r.Stdout.Head != "caf\uFFFD" {
 		t.Errorf("%+v", r)
 	}
 }
@@ -202,7 +203,7 @@ func TestRenderedWithoutThePayload(t *testing.T) {
 	l := New(Options{Ring: 40 << 10, Spill: 10})
 	text := numbered(100_000)
 	say(l, text)
-	r := l.Rendered(pageBytes)
+	r := l.Rendered(pageBytes, 0)
 	head, tail := r.Stdout.Head, r.Stdout.Tail
 	if !strings.HasPrefix(text, head) || !strings.HasSuffix(text, tail) || len(tail) < 10_000 || len(head) < 10_000 {
 		t.Errorf("%d and %d bytes", len(head), len(tail))

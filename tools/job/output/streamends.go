@@ -26,21 +26,25 @@ func (k *streamEnds) close() {
 // held returns the number of bytes in both parts.
 func (k *streamEnds) held() int { return len(k.head) + len(k.tail) }
 
+// count returns the number of lines of the whole text.
+func (k *streamEnds) count() int { return int(k.lines) + 1 }
+
 // whole reports whether nothing is omitted.
 func (k *streamEnds) whole() bool { return k.size == int64(k.held()) }
 
-// excerpt returns the beginning and the end of the text in at most budget bytes. They are cut at line ends if
-// possible, otherwise between runes.
-func (k *streamEnds) excerpt(budget int) Excerpt {
+// excerpt returns the beginning and the end of the text in at most so many bytes and lines. They are cut at line ends if possible, otherwise
+// between runes.
+func (k *streamEnds) excerpt(budget, lines int) Excerpt {
 	head, tail := k.head, k.tail
 	if k.whole() {
 		head = append(bytes.Clone(head), tail...)
-		if tail = head; len(head) <= budget {
+		if tail = head; len(head) <= budget && k.count() <= lines {
 			return Excerpt{Head: string(head)}
 		}
 	}
 	begin := cutEnd(head[:min(len(head), budget/2)])
 	end := cutStart(tail[max(0, len(tail)-budget/2):])
+	begin, end = firstLines(begin, lines-lines/2), lastLines(end, lines/2)
 	omitted := Omission{
 		Bytes: k.size - int64(len(begin)+len(end)),
 		From:  int64(bytes.Count(begin, newline)) + 1,
@@ -50,6 +54,34 @@ func (k *streamEnds) excerpt(budget int) Excerpt {
 		omitted.To++
 	}
 	return Excerpt{Head: string(begin), Tail: string(end), Omitted: omitted}
+}
+
+// firstLines returns the first n lines of p, or p if it has no more.
+func firstLines(p []byte, n int) []byte {
+	end := 0
+	for ; n > 0; n-- {
+		i := bytes.IndexByte(p[end:], '\n')
+		if i < 0 {
+			return p
+		}
+		end += i + 1
+	}
+	return p[:end]
+}
+
+// lastLines returns the last n lines of p, or p if it has no more. A text without a line end after it counts as a line.
+func lastLines(p []byte, n int) []byte {
+	if n <= 0 {
+		return p[len(p):]
+	}
+	start := len(bytes.TrimSuffix(p, newline))
+	for ; n > 0; n-- {
+		start = bytes.LastIndexByte(p[:max(start, 0)], '\n')
+		if start < 0 {
+			return p
+		}
+	}
+	return p[start+1:]
 }
 
 // startsLine reports whether end, a suffix of p, starts a line.

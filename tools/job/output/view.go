@@ -11,12 +11,14 @@ type view struct {
 	want  Streams
 	start int64 // beginning of the page
 	limit int   // bytes of text
+	lines int   // of text; 0: any number
 	plain bool  // without marks of the streams
 
 	t        text
 	decoders [2]*decoder
 	turn     turn
 	missing  *Gap
+	ended    int   // lines so far
 	line     int   // length of the text up to its last newline
 	next     int64 // the offset there
 }
@@ -96,6 +98,9 @@ func (v *view) write(c chunk) (n int) {
 		return 0
 	}
 	for n < len(c.b) {
+		if v.lines > 0 && v.ended == v.lines {
+			return n
+		}
 		end := len(c.b)
 		if i := bytes.IndexByte(c.b[n:], '\n'); i >= 0 {
 			end = n + i + 1
@@ -105,6 +110,7 @@ func (v *view) write(c chunk) (n int) {
 		}
 		if c.b[n-1] == '\n' {
 			v.line, v.next = len(v.t.b), c.from+int64(n)
+			v.ended++
 		}
 	}
 	return n
