@@ -100,7 +100,7 @@ func openDoor(t *testing.T, home string, flags ...string) *serveProcess {
 
 func newDoor(t *testing.T, home string, flags ...string) *serveProcess {
 	d := &serveProcess{t: t, home: home, ws: filepath.Join(home, "ws"), ended: make(chan struct{})}
-	d.cmd = d.command(append([]string{"serve"}, flags...)...)
+	d.cmd = d.command(append([]string{"serve", "--results", "structured,meta"}, flags...)...)
 	return d
 }
 

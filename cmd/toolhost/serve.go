@@ -16,6 +16,7 @@ import (
 	"toolhost/cmd/toolhost/internal/server"
 	"toolhost/cmd/toolhost/internal/session"
 	"toolhost/persist"
+	"toolhost/wire/mcp"
 )
 
 func newServe() *cobra.Command {
@@ -23,6 +24,7 @@ func newServe() *cobra.Command {
 	var h httpFlags
 	var drain time.Duration
 	var ephemeral, onTTY bool
+	var list string
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve calls over JSON-RPC lines on stdin and stdout, or over HTTP",
@@ -39,6 +41,10 @@ agenttool/decide, or an MCP client that shows elicitations.
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			memory.Limit()
+			results, err := parseResults(list)
+			if err != nil {
+				return err
+			}
 			if err := h.check(); err != nil {
 				return err
 			}
@@ -64,10 +70,10 @@ agenttool/decide, or an MCP client that shows elicitations.
 			}
 			return serve(session, func() (server.Front, error) {
 				if h.options.Addr != "" {
-					h.options.MemoryOnly = ephemeral
+					h.options.MemoryOnly, h.options.Results = ephemeral, results
 					return h.front(session)
 				}
-				return onLines(session, drain), nil
+				return onLines(session, results, drain), nil
 			})
 		},
 	}
@@ -75,8 +81,21 @@ agenttool/decide, or an MCP client that shows elicitations.
 	h.addFlags(cmd)
 	cmd.Flags().DurationVar(&drain, "drain", 10*time.Second, "how long running calls may go on after stdin has ended")
 	cmd.Flags().BoolVar(&onTTY, "approve-on-tty", false, "show prompts at the terminal that toolhost was started from, and take answers there, line by line")
+	cmd.Flags().StringVar(&list, "results", "", "how MCP clients take results, if not as they are known to: a `list` of structured, meta, bytes=N, lines=N, wait=DURATION")
 	cmd.Flags().BoolVar(&ephemeral, "ephemeral", false, "keep the session in memory only: nothing can be read afterwards")
 	return cmd
+}
+
+// parseResults reads the value of --results; empty means none.
+func parseResults(list string) (mcp.Results, error) {
+	if list == "" {
+		return mcp.Results{}, nil
+	}
+	results, err := mcp.ParseResults(list)
+	if err != nil {
+		return mcp.Results{}, fmt.Errorf("--results: %w", err)
+	}
+	return results, nil
 }
 
 // ephemeralOutput is how much of each command's output an ephemeral session keeps, in memory.
@@ -102,11 +121,11 @@ func serve(s *session.Session, open func() (server.Front, error)) error {
 }
 
 // onLines serves stdin and stdout. In a terminal it tells the person what it waits for.
-func onLines(s *session.Session, drain time.Duration) server.Front {
+func onLines(s *session.Session, results mcp.Results, drain time.Duration) server.Front {
 	return func(ctx context.Context, stop context.CancelCauseFunc) error {
 		if term.IsTerminal(int(os.Stdin.Fd())) {
 			fmt.Fprintln(os.Stderr, "toolhost: reading JSON-RPC lines from this terminal. Agents start this command themselves (toolhost mcp-config); --http ADDR serves over HTTP")
 		}
-		return server.Lines(s, version(), drain)(ctx, stop)
+		return server.Lines(s, server.MCPOptions{Version: version(), Results: results}, drain)(ctx, stop)
 	}
 }

@@ -35,7 +35,7 @@ let asked = [];
 const newClient = (capabilities, modern) => new Client({ name: 'toolhost-checks', version: '1' }, {
   capabilities, versionNegotiation: { mode: mode === 'modern' ? modern : 'legacy' },
 });
-const client = newClient({ elicitation: { form: {} } }, 'auto');
+const client = newClient({ elicitation: { form: {} }, experimental: { 'dev.toolhost/results': { structured: true, meta: true } } }, 'auto');
 client.setRequestHandler('elicitation/create', request => {
   asked.push(request.params);
   return answer(request.params);

@@ -20,7 +20,9 @@ func (s *Server) call(ctx context.Context, req *sdk.CallToolRequest) (sdk.Result
 		}
 		return s.await(ctx, req, f)
 	}
-	f, err := s.launch(ctx, newRequest(s.nextID(), req), answers(req))
+	r := newRequest(s.nextID(), req)
+	r.Caller.Capacity = s.client(req).capacity(knowsTasks(req))
+	f, err := s.launch(ctx, r, answers(req))
 	switch {
 	case errors.Is(err, host.ErrBusy):
 		return nil, &jsonrpc.Error{Code: codeBusy, Message: err.Error()}
@@ -61,7 +63,7 @@ func (s *Server) await(ctx context.Context, req *sdk.CallToolRequest, f *flight)
 	}
 	s.o.Host.Cancel(f.id, errWithdrawn.Error())
 	if f.endsWithin(cutShort) { // at the end of input and over older HTTP the result is still awaited
-		return s.catalog.result(req, f)
+		return s.catalog.result(req, f, s.client(req))
 	}
 	return nil, &jsonrpc.Error{Code: codeCanceled, Message: "the call was canceled: " + context.Cause(ctx).Error()}
 }
@@ -70,17 +72,17 @@ func (s *Server) await(ctx context.Context, req *sdk.CallToolRequest, f *flight)
 func (s *Server) next(ctx context.Context, req *sdk.CallToolRequest, f *flight) (sdk.Result, error) {
 	var task <-chan time.Time
 	if knowsTasks(req) {
-		timer := time.NewTimer(s.o.TaskAfter)
+		timer := time.NewTimer(s.client(req).taskAfter(s.o.TaskAfter))
 		defer timer.Stop()
 		task = timer.C
 	}
 	for {
 		select {
 		case <-f.ended:
-			if f.completion.Job != "" && task != nil {
+			if f.completion.Job != "" && task != nil && f.inBackground() {
 				return s.standIn(req, f) // until the job has ended
 			}
-			return s.catalog.result(req, f)
+			return s.catalog.result(req, f, s.client(req))
 		case q := <-f.asks:
 			if res, err := s.ask(ctx, req, f, q); res != nil || err != nil {
 				return res, err
@@ -91,6 +93,11 @@ func (s *Server) next(ctx context.Context, req *sdk.CallToolRequest, f *flight) 
 			return nil, errWithdrawn
 		}
 	}
+}
+
+// client returns the client of a request.
+func (s *Server) client(req *sdk.CallToolRequest) client {
+	return s.o.Results.clientOf(req.ClientInfo(), req.ClientCapabilities())
 }
 
 // standIn answers a request with a task. From now on the client asks for the call by the task.

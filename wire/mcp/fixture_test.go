@@ -56,7 +56,7 @@ func newFixture(t *testing.T, change ...func(*host.Options)) *fixture {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := New(Options{Host: h, Session: store.ID(), Version: "1.2.3", Instructions: "be brief"})
+	s := New(Options{Host: h, Session: store.ID(), Version: "1.2.3", Instructions: "be brief", Results: everything})
 	t.Cleanup(func() {
 		s.Close()
 		if err := h.Close(); err != nil && !errors.Is(err, persist.ErrPending) { // other tests may keep the disk busy
@@ -65,6 +65,9 @@ func newFixture(t *testing.T, change ...func(*host.Options)) *fixture {
 	})
 	return &fixture{s, t, dir, store}
 }
+
+// everything is for tests that look at the structured content and the records of results.
+var everything = Results{Structured: new(true), Meta: new(true)}
 
 // adding adds tools to the host, and lets them run unasked.
 func adding(tools ...agenttool.Tool) func(*host.Options) {

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"crypto/sha256"
+	"encoding/json"
 	"maps"
 	"slices"
 	"sync"
@@ -118,6 +119,14 @@ func (f *flight) finished() (time.Time, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.gone, !f.gone.IsZero()
+}
+
+// inBackground reports whether the call was made to start a job and not to wait for it.
+func (f *flight) inBackground() bool {
+	var input struct {
+		InBackground bool `json:"run_in_background"`
+	}
+	return json.Unmarshal(f.input, &input) == nil && input.InBackground
 }
 
 // digest identifies a call's tool and input, which a later request must repeat to resume the call.

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -13,30 +14,39 @@ import (
 	"toolhost/host"
 )
 
-// result returns the response for an ended call.
-func (l catalog) result(req *sdk.CallToolRequest, f *flight) (sdk.Result, error) {
+// result returns the response for an ended call, as its client takes it.
+func (l catalog) result(req *sdk.CallToolRequest, f *flight, who client) (sdk.Result, error) {
 	c := f.completion
 	if e := c.Result.Error; e != nil && e.Class == agenttool.UnknownTool {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: l.unknownTool(req.Params.Name)}
 	}
-	res := &sdk.CallToolResult{Meta: resultMeta(c), IsError: c.Result.IsError}
+	res := &sdk.CallToolResult{IsError: c.Result.IsError}
+	if who.meta {
+		res.Meta = resultMeta(c)
+	}
 	text, rest := blocks(c.Result.Content)
-	rest = append(rest, links(req, c)...)
 	shown := text
-	if !res.IsError {
-		if members, ok := l.outputs[c.Invocation.ToolID]; ok {
-			only := showsOnlyStructured(req.ClientInfo())
-			res.StructuredContent = structured(c.Result.StructuredContent, members, text, only)
-			if only && text != "" {
-				shown = summary(c, text)
-			}
+	if members, ok := l.outputs[c.Invocation.ToolID]; ok && who.structured && !res.IsError && !slices.ContainsFunc(rest, isMedia) {
+		res.StructuredContent = structured(c.Result.StructuredContent, members, text, who.hides)
+		if who.hides && text != "" {
+			shown = summary(c, text)
 		}
 	}
+	rest = append(rest, links(req, c)...)
 	if shown != "" {
 		res.Content = append(res.Content, &sdk.TextContent{Text: shown})
 	}
 	res.Content = append(res.Content, rest...)
 	return res, nil
+}
+
+// isMedia reports whether a block is lost on clients that show their model the structured content alone.
+func isMedia(b sdk.Content) bool {
+	switch b.(type) {
+	case *sdk.ImageContent, *sdk.AudioContent:
+		return true
+	}
+	return false
 }
 
 func (l catalog) unknownTool(name string) string {
@@ -46,30 +56,10 @@ func (l catalog) unknownTool(name string) string {
 	return fmt.Sprintf("there is no tool %s; there are %s", clean(name, maxName), strings.Join(l.names, ", "))
 }
 
-// maxTwice is the maximum size in bytes of a text that is sent both in content and in structured content.
+// maxTwice is the maximum size in bytes of a text that content repeats from structured content.
 const maxTwice = 1 << 10
 
-// structuredOnly are the clients, by the beginning of the name that they give, that show their model nothing but the
-// structured content where there is one. They get the whole text in it.
-var structuredOnly = []string{
-	"codex",  // Codex: the function's output is the structured content as JSON, if there is one
-	"claude", // Claude Code: the same
-}
-
-func showsOnlyStructured(i *sdk.Implementation) bool {
-	if i == nil {
-		return false
-	}
-	for _, prefix := range structuredOnly {
-		if strings.HasPrefix(strings.ToLower(i.Name), prefix) {
-			return true
-		}
-	}
-	return false
-}
-
-// structured returns the members of the tool's structured content that are declared, and the text if the client needs
-// it here or it is so small that both may have it.
+// structured returns the members of the tool's structured content that are declared, and the text if the client shows it from here.
 func structured(native json.RawMessage, members []member, text string, only bool) map[string]any {
 	var all map[string]json.RawMessage
 	_ = json.Unmarshal(native, &all) // missing members are left out
@@ -79,7 +69,7 @@ func structured(native json.RawMessage, members []member, text string, only bool
 			told[m.name] = value
 		}
 	}
-	if only || len(text) <= maxTwice {
+	if only {
 		told["text"] = text
 	}
 	return told

@@ -14,8 +14,8 @@ import (
 	"toolhost/agenttool/validate"
 )
 
-// clients are who shows its model content, and who shows it the structured content.
-var clients = []struct {
+// shows are clients that show their model content, and clients that show it the structured content.
+var shows = []struct {
 	name string
 	only bool
 }{{"somebody", false}, {"codex-mcp-client", true}, {"claude-code", true}, {"Claude Code", true}, {"", false}}
@@ -38,7 +38,7 @@ func TestResults(t *testing.T) {
 		{"write", map[string]any{"path": "b.txt", "content": "new"}, "b.txt"},
 	}
 	for _, revision := range revisions {
-		for _, who := range clients {
+		for _, who := range shows {
 			if who.name == "" && isModern(revision) {
 				continue // it must say who it is
 			}
@@ -47,10 +47,10 @@ func TestResults(t *testing.T) {
 			for _, call := range calls {
 				res := f.call(c, call.tool, call.arguments)
 				told := structuredOf(t, res)
-				if res.IsError || schemas[call.tool].Check(told) != nil {
-					t.Errorf("%s, %s: %s: %v, %v", who.name, call.tool, told, schemas[call.tool].Check(told), res.IsError)
+				if schema := schemas[call.tool]; res.IsError || schema != nil && schema.Check(told) != nil {
+					t.Errorf("%s, %s: %s, %v", who.name, call.tool, told, res.IsError)
 				}
-				if !strings.Contains(string(told), jsonOf(call.says)) || !strings.Contains(strings.Join(texts(res), ""), call.says) {
+				if who.only && !strings.Contains(string(told), jsonOf(call.says)) || !strings.Contains(strings.Join(texts(res), ""), call.says) {
 					t.Errorf("%s, %s: %q is not in %s and %q", who.name, call.tool, call.says, told, texts(res))
 				}
 			}
@@ -73,6 +73,9 @@ func outputSchemas(t *testing.T, c *sdk.ClientSession) map[string]*validate.Sche
 	found := map[string]*validate.Schema{}
 	for _, tool := range list.Tools {
 		b, _ := json.Marshal(tool.OutputSchema)
+		if tool.OutputSchema == nil {
+			continue
+		}
 		if found[tool.Name], err = validate.Compile(b); err != nil {
 			t.Fatal(err)
 		}
@@ -93,19 +96,19 @@ func structuredOf(t *testing.T, res *sdk.CallToolResult) json.RawMessage {
 func TestTextOnce(t *testing.T) {
 	f := newFixture(t)
 	f.write("big.txt", strings.Repeat("nothing but words in a line, forty bytes\n", 1000))
-	for _, who := range clients[:4] {
+	for _, who := range shows[:4] {
 		t.Run(who.name, func(t *testing.T) {
 			res := f.call(f.client(who.name, "", nil), "read", map[string]any{"path": "big.txt", "limit": 2000})
 			b, err := json.Marshal(res)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if n := strings.Count(string(b), "forty bytes"); n != 1000 || len(b) > 60_000 {
-				t.Errorf("%d of 1000 lines in %d bytes", n, len(b))
+			all, inStructured := strings.Count(string(b), "forty bytes"), strings.Count(string(structuredOf(t, res)), "forty bytes")
+			if all < 200 || len(b) > 50*all+1000 {
+				t.Errorf("%d lines in %d bytes", all, len(b))
 			}
-			inStructured := strings.Count(string(structuredOf(t, res)), "forty bytes") == 1000
-			if inStructured != who.only {
-				t.Errorf("the text is in structured content: %v", inStructured)
+			if inStructured != 0 && inStructured != all || (inStructured == all) != who.only {
+				t.Errorf("%d of %d lines are in structured content", inStructured, all)
 			}
 			if content := strings.Join(texts(res), ""); who.only && (content == "" || len(content) > maxTwice) {
 				t.Errorf("content says %q", content)
@@ -189,7 +192,7 @@ func TestBlocks(t *testing.T) {
 		}}, nil
 	}}
 	f := newFixture(t, adding(picture))
-	for _, who := range clients[:2] {
+	for _, who := range shows[:2] {
 		res := f.call(f.client(who.name, "", nil), "picture", nil)
 		var image *sdk.ImageContent
 		var audio *sdk.AudioContent

@@ -26,7 +26,8 @@ type Options struct {
 	// CheckMessage refuses invalid messages in HTTP bodies: duplicate keys, invalid ids. It gets one JSON object. The client gets its
 	// error. Nil: no further checks.
 	CheckMessage func(body []byte) error
-	TaskAfter    time.Duration // how long a call may take before a client that knows tasks gets it as one; 0: 2 seconds
+	TaskAfter    time.Duration // how long a call may take before a client that knows tasks gets it as one; 0: a minute
+	Results      Results       // how all clients take results; zero: as each is known to
 }
 
 // Server serves MCP clients, all from one host. Its methods may be used from several goroutines.
@@ -44,7 +45,7 @@ type Server struct {
 // New returns a server of the host's tools. It does no IO.
 func New(o Options) *Server {
 	if o.TaskAfter == 0 {
-		o.TaskAfter = 2 * time.Second
+		o.TaskAfter = time.Minute
 	}
 	s := &Server{o: o, key: newSigningKey()}
 	s.sdk = sdk.NewServer(&sdk.Implementation{Name: "toolhost", Title: "toolhost", Version: o.Version}, sdkOptions(o.Instructions))
@@ -72,6 +73,9 @@ func (s *Server) middleware(next sdk.MethodHandler) sdk.MethodHandler {
 				return nil, err
 			}
 			res, err := next(ctx, method, req)
+			if list, ok := req.(*sdk.ListToolsRequest); ok && err == nil {
+				res = s.o.Results.clientOf(list.ClientInfo(), list.ClientCapabilities()).listed(res)
+			}
 			return res, notFound(req, err)
 		}
 		ctx, end := starting(ctx)

@@ -337,7 +337,7 @@ func (ts *tasks) fetch(ctx context.Context, t *task) error {
 		f = said
 		t.held.Store(int64(said.size()))
 	}
-	t.result, t.failure = ts.s.catalog.result(t.request, f)
+	t.result, t.failure = ts.s.catalog.result(t.request, f, ts.s.client(t.request))
 	return nil
 }
 

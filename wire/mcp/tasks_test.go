@@ -33,7 +33,11 @@ func slow() (tool *fake, goOn func()) {
 // taskOf calls a tool and wants a task for a result.
 func (c *rawClient) taskOf(tool string) *reply {
 	c.t.Helper()
-	r := c.must("tools/call", map[string]any{"name": tool, "arguments": map[string]any{}})
+	arguments := map[string]any{}
+	if tool == "server" {
+		arguments["run_in_background"] = true
+	}
+	r := c.must("tools/call", map[string]any{"name": tool, "arguments": arguments})
 	if r.ResultType != "task" || r.TaskID == "" || r.Result != nil {
 		c.t.Fatalf("%s", r.raw)
 	}
@@ -58,7 +62,7 @@ func TestTaskOfASlowCall(t *testing.T) {
 		c := f.raw()
 		began := time.Now()
 		made := c.taskOf("slow")
-		if took := time.Since(began); took != f.o.TaskAfter {
+		if took := time.Since(began); took != usualWait { // it is not known to wait for a minute
 			t.Errorf("the task was made after %v", took)
 		}
 		if made.Status != "working" || made.TTLMS != nil || made.PollIntervalMS <= 0 || made.CreatedAt == "" || !strings.Contains(string(made.raw), `"ttlMs":null`) {
@@ -157,7 +161,7 @@ func TestTaskCanceled(t *testing.T) {
 // TestTaskAsks: a prompt of a task is its input request, and only its own answer counts.
 func TestTaskAsks(t *testing.T) {
 	held := &fake{name: "held", run: func(context.Context, agenttool.Reporter) (agenttool.Output, error) {
-		time.Sleep(10 * time.Second)
+		time.Sleep(70 * time.Second)
 		return agenttool.Output{Wanted: []string{"host:example.com"}}, agenttool.Failure(agenttool.SandboxViolation, "kept", "it was kept from example.com")
 	}}
 	synctest.Test(t, func(t *testing.T) {
@@ -167,7 +171,7 @@ func TestTaskAsks(t *testing.T) {
 		if r := c.look(id); r.Status != "working" {
 			t.Errorf("%s", r.raw)
 		}
-		time.Sleep(10 * time.Second)
+		time.Sleep(70 * time.Second)
 		r := c.look(id)
 		if again := c.look(id); string(again.raw) != string(r.raw) || r.Status != "input_required" || len(r.InputRequests) != 1 {
 			t.Fatalf("%s\n%s", r.raw, again.raw)
@@ -246,7 +250,7 @@ func jobHost(j *fakeJob, inputs *[]string, names ...string) func(*host.Options) 
 	}}
 	return func(o *host.Options) {
 		o.Tools, o.Jobs = nil, j
-		adding(server)(o)
+		adding(aboutJob{server, new([]string)})(o)
 		for _, name := range names {
 			adding(aboutJob{&fake{name: name, run: func(context.Context, agenttool.Reporter) (agenttool.Output, error) {
 				if name == "shell_kill" {

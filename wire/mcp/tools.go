@@ -59,7 +59,7 @@ func newCatalog(server *sdk.Server, view host.View) catalog {
 		if declared[i].tool == nil {
 			continue
 		}
-		if declared[i].tool.OutputSchema != nil {
+		if declared[i].structured {
 			listed.outputs[d.ToolID] = declared[i].members
 		}
 		listed.names = append(listed.names, d.Name)
@@ -83,8 +83,9 @@ func Declare(d agenttool.Description) *sdk.Tool {
 
 // declaration is a tool as clients get it, with the members of its structured content.
 type declaration struct {
-	tool    *sdk.Tool
-	members []member
+	tool       *sdk.Tool
+	members    []member
+	structured bool // there is structured content
 }
 
 func declare(d agenttool.Description) declaration {
@@ -99,11 +100,41 @@ func declare(d agenttool.Description) declaration {
 		},
 	}
 	told, there := members(d.Interface.OutputSchema)
-	if there {
+	if there && !showsImages(d) {
 		tool.OutputSchema = outputSchema(told)
 	}
-	return declaration{tool, told}
+	return declaration{tool, told, there}
 }
+
+// showsImages reports whether results of the tool may be images, which come without structured content.
+func showsImages(d agenttool.Description) bool {
+	o := d.Declaration.OutputContract
+	return o != nil && slices.Contains(o.ContentTypes, "image")
+}
+
+// listed returns the list of tools for a client: output schemas for those that read structured content, since they are a promise of it.
+func (c client) listed(res sdk.Result) sdk.Result {
+	list, ok := res.(*sdk.ListToolsResult)
+	if !ok || c.structured && !c.defers {
+		return res
+	}
+	own := *list
+	own.Tools = make([]*sdk.Tool, len(list.Tools))
+	for i, tool := range list.Tools {
+		t := *tool
+		if !c.structured {
+			t.OutputSchema = nil
+		}
+		if c.defers {
+			t.Meta = sdk.Meta{alwaysLoad: true}
+		}
+		own.Tools[i] = &t
+	}
+	return &own
+}
+
+// alwaysLoad is the key in _meta of a tool by which Claude Code offers it to its model from the beginning.
+const alwaysLoad = "anthropic/alwaysLoad"
 
 // outcome is the key of a call's result in its context: see [Server.middleware].
 type outcome struct{}

@@ -66,6 +66,9 @@ func checkDeclared(t *testing.T, tool *sdk.Tool) {
 		}
 	}
 	for which, schema := range map[string]any{"input": tool.InputSchema, "output": tool.OutputSchema} {
+		if which == "output" && tool.Name == "read" {
+			continue // an image has no structured content beside it
+		}
 		b, _ := json.Marshal(schema)
 		if _, err := validate.Compile(b); err != nil || !strings.Contains(string(b), `"type":"object"`) {
 			t.Errorf("%s: %s schema %s: %v", tool.Name, which, b, err)

@@ -13,6 +13,7 @@ import (
 	"toolhost/cmd/toolhost/internal/session"
 	"toolhost/wire/http"
 	"toolhost/wire/http/rap"
+	"toolhost/wire/mcp"
 )
 
 // HTTPOptions say where and for whom a session is served over HTTP.
@@ -22,6 +23,7 @@ type HTTPOptions struct {
 	CertFile, KeyFile string
 	Hosts, Origins    []string // further names of the server, and web pages that may call
 	MemoryOnly        bool     // keep nothing on disk
+	Results           mcp.Results
 	Version           string
 	Log               func(line string)
 
@@ -41,7 +43,7 @@ func HTTP(s *session.Session, o HTTPOptions) (Front, error) {
 	} else if token, err = http.ReadTokenFile(o.TokenFile); err != nil {
 		return nil, fmt.Errorf("--http-token-file: %w", err)
 	}
-	mcpServer := newMCPServer(MCPOptions{Host: s.Host, Session: s.ID(), Version: o.Version})
+	mcpServer := newMCPServer(MCPOptions{Host: s.Host, Session: s.ID(), Version: o.Version, Results: o.Results})
 	owed, release := owedDir(s.Scope.Dir, o)
 	rapServer, err := rap.New(rap.Options{Host: s.Host, Base: "/", AllowCallback: s.AllowCallback, Dir: owed, Log: o.Log})
 	if err != nil {

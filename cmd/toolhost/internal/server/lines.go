@@ -16,16 +16,17 @@ import (
 )
 
 // Lines serves MCP and the native family on stdin and stdout. Running calls may go on for drain after stdin has ended.
-func Lines(s *session.Session, version string, drain time.Duration) Front {
+func Lines(s *session.Session, o MCPOptions, drain time.Duration) Front {
 	return func(ctx context.Context, stop context.CancelCauseFunc) error {
 		w := stdio.NewWriter(streams.Steady{File: os.Stdout})
 		if memory := s.Memory(); memory > 0 {
 			w.Bound(memory)
 		}
-		lines := NewMCPLines(MCPOptions{Host: s.Host, Session: s.ID(), Version: version}, w)
+		o.Host, o.Session = s.Host, s.ID()
+		lines := NewMCPLines(o, w)
 		families := []stdio.Family{
 			native.New(native.Options{
-				Host: s.Host, Writer: w, Session: s.ID(), Version: version, Stop: func() { stop(errStopped) },
+				Host: s.Host, Writer: w, Session: s.ID(), Version: o.Version, Stop: func() { stop(errStopped) },
 				Sandbox: s.Sandbox.Describe(), Approvals: s.ApprovalsNote,
 			}),
 			lines,

@@ -16,6 +16,7 @@ type MCPOptions struct {
 	Host    *host.Host
 	Session agenttool.SessionID
 	Version string
+	Results mcp.Results // how all clients take results; zero: as each is known to
 }
 
 // MCPLines is MCP on the stream that it shares with the native family: every message that is not that family's, and the
@@ -41,7 +42,10 @@ func NewMCPLines(o MCPOptions, w *stdio.Writer) *MCPLines {
 }
 
 func newMCPServer(o MCPOptions) *mcp.Server {
-	return mcp.New(mcp.Options{Host: o.Host, Session: o.Session, Version: o.Version, Instructions: instructions, HostChecked: true, CheckMessage: checkMessage})
+	return mcp.New(mcp.Options{
+		Host: o.Host, Session: o.Session, Version: o.Version, Instructions: instructions, Results: o.Results,
+		HostChecked: true, CheckMessage: checkMessage,
+	})
 }
 
 // checkMessage refuses the same messages over HTTP as on a stream of lines.
@@ -52,10 +56,11 @@ func checkMessage(body []byte) error {
 	return nil
 }
 
-// instructions are for the model of an MCP client.
-const instructions = `toolhost runs these tools on a person's machine. Calls that only read the workspace run unasked; others may ask the person, or be
-refused with the rule that would allow them. Commands run in a sandbox: what it blocked is named in the result. A command that goes on after its
-call is a job: read it with shell_output, end it with shell_kill. Large output is kept: read it by page at its resource link.`
+// instructions are for the model of an MCP client. Some clients show it the first line alone.
+const instructions = `Read, search and edit the files of this workspace and run shell commands in it: read, grep, glob, edit, write, shell.
+Calls that only read the workspace run unasked; others may ask the person, or be refused with the rule that would allow them. Commands run in a
+sandbox: what it blocked is named in the result. A command that goes on after its call is a job: read it with shell_output, end it with shell_kill.
+Large output is kept: a result that is cut says where all of it can be read.`
 
 // Owns implements stdio.Family.
 func (f *MCPLines) Owns(method string) bool { return !strings.HasPrefix(method, "agenttool/") }
