@@ -57,6 +57,7 @@ type DecisionReason struct {
 	Type        string       `json:"type"`
 	Detail      string       `json:"detail"`                // a sentence for a person
 	RuleRef     string       `json:"rule_ref,omitempty"`    // also in rule_refs (X12)
+	Where       string       `json:"where,omitempty"`       // FILE:LINE of that rule, if it stands in a file
 	Subcommands []Subcommand `json:"subcommands,omitempty"` // of a command line, the decision about each simple command (AT-166)
 	Extra       Extra        `json:"-"`
 }

@@ -111,7 +111,7 @@ func (p Policy) Decide(r Request) agenttool.Decision {
 		}
 	}
 	if len(v.rules) > 0 {
-		d.Source, d.Reason.RuleRef = v.rules[0].Origin.Source, d.RuleRefs[0]
+		d.Source, d.Reason.RuleRef, d.Reason.Where = v.rules[0].Origin.Source, d.RuleRefs[0], v.rules[0].Origin.Where()
 		switch {
 		case d.Source == agenttool.SourceManaged:
 			d.Reason.Type, d.PolicyRefs = kindPolicy, d.RuleRefs

@@ -297,3 +297,15 @@ func BenchmarkDecide(b *testing.B) {
 		p.Decide(Request{Tool: "write", Facts: facts})
 	}
 }
+
+// TestReasonSaysWhereTheRuleStands names the file and line of the deciding rule, so that a log explains itself.
+func TestReasonSaysWhereTheRuleStands(t *testing.T) {
+	rule, err := Parser{Names: names, Home: "/home/me"}.Parse("Write(/ws/**)", agenttool.Deny, agenttool.Origin{Source: agenttool.SourceUser, File: "/home/me/settings.json", Line: 7})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := Policy{Workspace: "/ws"}.With(rule).Decide(Request{Tool: "write", Facts: writing(at("/ws/a"))})
+	if d.Behavior != agenttool.Deny || d.Reason.Where != "/home/me/settings.json:7" {
+		t.Errorf("%s, %+v", d.Behavior, d.Reason)
+	}
+}
