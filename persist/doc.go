@@ -16,6 +16,7 @@
 //	<Dir>/<session id>/results/<inv>.<name>      a payload
 //	<Dir>/<session id>/refs.jsonl                references of the payloads, one a line, in the order of closing
 //	<Dir>/<session id>/pruned.jsonl              the payloads that Prune removed, one a line
+//	<Dir>/<session id>/calls.idx                 the places of calls in the journal: see [Calls]
 //	<Dir>/prune.json                             when Prune last ran by itself
 //
 // One line of the journal is one record:
@@ -39,7 +40,6 @@
 // flock on log.jsonl, which ends with the process. Records are on disk within a second, and at once after
 // [Store.Sync]: a power failure loses at most the last second. Lines with bytes that never reached the disk (NUL) are
 // then reported as [Unwritten], which differs from changed.
-// is something else than changed.
 //
 // # A disk that stalls
 //

@@ -52,6 +52,14 @@ var errNotRecord = errors.New("not a record")
 
 // parseLine parses b, which has no line feed. It accepts exactly the output of chain.append.
 func parseLine(b []byte) (l line, err error) {
+	if l, err = parseFrame(b); err == nil && !json.Valid(l.event) {
+		return line{}, errNotRecord
+	}
+	return l, err
+}
+
+// parseFrame is parseLine without a look at the event's JSON.
+func parseFrame(b []byte) (l line, err error) {
 	rest, ok := bytes.CutPrefix(b, []byte(`{"seq":`))
 	digits := 0
 	for digits < len(rest) && rest[digits] >= '0' && rest[digits] <= '9' {
@@ -72,7 +80,7 @@ func parseLine(b []byte) (l line, err error) {
 		return line{}, errNotRecord
 	}
 	rest, ok = bytes.CutPrefix(rest[len(prev):], []byte(`","event":`))
-	if !ok || len(rest) < 3 || rest[0] != '{' || rest[len(rest)-1] != '}' || !json.Valid(rest[:len(rest)-1]) {
+	if !ok || len(rest) < 3 || rest[0] != '{' || rest[len(rest)-1] != '}' {
 		return line{}, errNotRecord
 	}
 	l.event = rest[:len(rest)-1]

@@ -20,10 +20,10 @@ type State string
 // The states.
 const (
 	Live    State = "live"    // a process writes it
-	Closed  State = "closed"  // a process writes it
-	Open    State = "open"    // it ended in order
-	Damaged State = "damaged" // it was killed, or may be resumed
-	Newer   State = "newer"   // its log does not end in a record, or cannot be read
+	Closed  State = "closed"  // it ended in order
+	Open    State = "open"    // it was killed, or may be resumed
+	Damaged State = "damaged" // its log does not end in a record, or cannot be read
+	Newer   State = "newer"   // a newer version of toolhost wrote it
 )
 
 // SessionInfo describes one session on disk.
@@ -151,4 +151,14 @@ func diskUse(all *os.Root, id agenttool.SessionID) int64 {
 	}
 	defer f.Close()
 	return folder{f}.bytes()
+}
+
+// SessionBytes returns the size of all files in a session's directory.
+func SessionBytes(dir string) int64 {
+	d, err := openFolder(dir)
+	if err != nil {
+		return 0
+	}
+	defer d.close()
+	return d.bytes()
 }

@@ -22,6 +22,21 @@ type Entry struct {
 // see [Verify].
 func Read(r io.Reader) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
+		for e, err := range read(r, parseLine) {
+			e.Event = bytes.Clone(e.Event)
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+// Scan is a [Read] that looks at no event's JSON and copies none: an event is valid until the next one is yielded.
+func Scan(r io.Reader) iter.Seq2[Entry, error] { return read(r, parseFrame) }
+
+// read yields the records of a journal. Each is valid until the next.
+func read(r io.Reader, parse func([]byte) (line, error)) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
 		lines := newLines(r)
 		var written era
 		for {
@@ -31,7 +46,7 @@ func Read(r io.Reader) iter.Seq2[Entry, error] {
 			}
 			var l line
 			if err == nil {
-				l, err = parseLine(b)
+				l, err = parse(b)
 			}
 			recoverable := err == nil || errors.Is(err, errNotRecord)
 			if recoverable && written.next(b, l, err) {
@@ -40,7 +55,7 @@ func Read(r io.Reader) iter.Seq2[Entry, error] {
 			if err != nil {
 				err = fmt.Errorf("line %d: %w", lines.number, err)
 			}
-			if !yield(Entry{Seq: l.seq, Event: bytes.Clone(l.event)}, err) || !recoverable {
+			if !yield(Entry{Seq: l.seq, Event: l.event}, err) || !recoverable {
 				return
 			}
 		}
@@ -52,6 +67,7 @@ type lines struct {
 	r      *bufio.Reader
 	long   []byte // buffer for a line that is longer than r's buffer
 	number int64  // of the last returned line
+	end    int64  // after the last returned line, in bytes
 	torn   int64  // bytes after the last line feed, known at the end
 }
 
@@ -68,6 +84,7 @@ func (s *lines) next() ([]byte, error) {
 		return nil, s.stop(err, len(b))
 	}
 	s.number++
+	s.end += int64(len(b))
 	return b[:len(b)-1], nil
 }
 
@@ -88,6 +105,7 @@ func (s *lines) nextLong(b []byte) ([]byte, error) {
 		return nil, s.stop(err, total)
 	}
 	s.number++
+	s.end += int64(total)
 	if total > maxLine+1 {
 		return nil, fmt.Errorf("%d bytes long: %w", total-1, errNotRecord)
 	}

@@ -1,0 +1,196 @@
+package persist
+
+import (
+	"bufio"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"toolhost/agenttool"
+)
+
+// indexName is the file with the places of a session's calls. Readers write it. A missing, damaged or old one costs
+// only time.
+//
+//	index = `toolhost-calls 1 ` end ` ` seq ` ` hash ` ` number of calls LF { call }
+//	call  = from TAB to TAB invocation TAB client's id as a Go string LF
+//
+// It covers the log up to the byte end, where line seq with this hash ends.
+const indexName = "calls.idx"
+
+// indexStep is how many bytes of a log an index may lack before it is written again.
+const indexStep = 1 << 20
+
+// CallPlace is the part of a log that holds all records of one call. It may hold records of other calls as well.
+type CallPlace struct {
+	Subject    string // the client's id
+	Invocation agenttool.InvocationID
+	From, To   int64 // in bytes
+}
+
+// index knows the places of the calls in the beginning of a log.
+type index struct {
+	end   int64 // after the last known line
+	chain chain
+	calls []CallPlace
+	at    map[agenttool.InvocationID]int // in calls; nil until a line was added
+}
+
+// Calls returns the places of the calls in the log at path, in the order of their first records. It reads them from an
+// index beside the log, as far as that goes. The error is one of reading the log.
+func Calls(path string) ([]CallPlace, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	x := &index{}
+	own := filepath.Base(path) == LogName
+	if own {
+		x = readIndex(filepath.Dir(path), f)
+	}
+	known := x.end
+	if err := x.scan(f); err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	if own && x.end-known >= indexStep {
+		_ = x.write(filepath.Dir(path)) // the next reader tries again
+	}
+	return x.calls, nil
+}
+
+// scan adds the lines after x.end.
+func (x *index) scan(f io.ReadSeeker) error {
+	if _, err := f.Seek(x.end, io.SeekStart); err != nil {
+		return err
+	}
+	start := x.end
+	src := newLines(f)
+	for {
+		b, err := src.next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil && !errors.Is(err, errNotRecord) {
+			return err
+		}
+		from := x.end
+		x.end = start + src.end
+		l, notRecord := parseFrame(b)
+		if err != nil || notRecord != nil {
+			continue
+		}
+		if e, ok := agenttool.Peek(l.event); ok && e.InvocationID != "" {
+			x.add(CallPlace{Subject: e.Subject, Invocation: e.InvocationID, From: from, To: x.end})
+		}
+	}
+}
+
+// add adds the place of one record of a call.
+func (x *index) add(p CallPlace) {
+	if x.at == nil {
+		x.at = make(map[agenttool.InvocationID]int, len(x.calls))
+		for i, c := range x.calls {
+			x.at[c.Invocation] = i
+		}
+	}
+	if i, known := x.at[p.Invocation]; known {
+		x.calls[i].To = p.To
+		return
+	}
+	x.at[p.Invocation] = len(x.calls)
+	x.calls = append(x.calls, p)
+}
+
+// readIndex reads the index in a session's directory. It returns an empty one unless it belongs to the log.
+func readIndex(dir string, log io.ReaderAt) *index {
+	b, err := os.ReadFile(filepath.Join(dir, indexName))
+	if err != nil {
+		return &index{}
+	}
+	x, err := parseIndex(string(b))
+	if err != nil {
+		return &index{}
+	}
+	last, err := readTail(log, x.end)
+	if err != nil || last.torn > 0 || last.end != x.end || last.chain != x.chain {
+		return &index{}
+	}
+	return x
+}
+
+var errIndex = errors.New("not an index of calls")
+
+func parseIndex(text string) (*index, error) {
+	head, text, _ := strings.Cut(text, "\n")
+	x, count, hash := &index{}, 0, ""
+	if n, err := fmt.Sscanf(head, "toolhost-calls 1 %d %d %s %d", &x.end, &x.chain.seq, &hash, &count); n != 4 || err != nil || x.end < 0 || count < 0 {
+		return nil, errIndex
+	}
+	if n, err := hex.Decode(x.chain.head[:], []byte(hash[:min(len(hash), 2*len(x.chain.head))])); err != nil || n != len(x.chain.head) {
+		return nil, errIndex
+	}
+	for line := range strings.Lines(text) {
+		c, err := parsePlace(strings.TrimSuffix(line, "\n"))
+		if err != nil || c.From < 0 || c.From >= c.To || c.To > x.end {
+			return nil, errIndex
+		}
+		x.calls = append(x.calls, c)
+	}
+	if len(x.calls) != count {
+		return nil, errIndex
+	}
+	return x, nil
+}
+
+func parsePlace(line string) (c CallPlace, err error) {
+	var cells [3]string
+	for i := range cells {
+		var ok bool
+		if cells[i], line, ok = strings.Cut(line, "\t"); !ok {
+			return c, errIndex
+		}
+	}
+	var errs [3]error
+	c.From, errs[0] = strconv.ParseInt(cells[0], 10, 64)
+	c.To, errs[1] = strconv.ParseInt(cells[1], 10, 64)
+	c.Invocation = agenttool.InvocationID(cells[2])
+	c.Subject, errs[2] = strconv.Unquote(line)
+	return c, errors.Join(errs[:]...)
+}
+
+// write replaces the index in a session's directory.
+func (x *index) write(dir string) error {
+	f, err := os.Open(filepath.Join(dir, LogName))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	last, err := readTail(f, x.end)
+	if err != nil {
+		return err // the log does not end in a record
+	}
+	x.chain = last.chain
+	to, err := os.CreateTemp(dir, "."+indexName+"-*") // mode 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(to.Name()) // nothing is left to remove after the rename
+	w := bufio.NewWriter(to)
+	fmt.Fprintf(w, "toolhost-calls 1 %d %d %x %d\n", x.end, x.chain.seq, x.chain.head, len(x.calls))
+	for _, c := range x.calls {
+		if strings.ContainsAny(string(c.Invocation), "\t\n") {
+			return errIndex
+		}
+		fmt.Fprintf(w, "%d\t%d\t%s\t%q\n", c.From, c.To, c.Invocation, c.Subject)
+	}
+	if err := errors.Join(w.Flush(), to.Close()); err != nil {
+		return err
+	}
+	return os.Rename(to.Name(), filepath.Join(dir, indexName))
+}
