@@ -115,7 +115,7 @@ func TestVerifyKnowsPrunedPayloads(t *testing.T) {
 	if got := removals(t, dir, Retention{MaxBytes: size - 1}, noon); !slices.Equal(got, []string{"ses_test/inv_1.pruned"}) {
 		t.Fatalf("removed %v", got)
 	}
-	found, err := VerifyPayloads(s.Path())
+	_, found, err := VerifySession(s.Path())
 	if err != nil || found.Pruned != 1 || len(found.Problems) != 1 || found.Problems[0].Kind != Missing || !strings.Contains(found.Problems[0].Detail, "inv_1.lost") {
 		t.Errorf("found %+v, %v", found, err)
 	}

@@ -163,7 +163,7 @@ func TestVerifyLostRecords(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(s.Path(), LogName), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if found, err := VerifyPayloads(s.Path()); err != nil || len(found.Problems) != 1 || found.Problems[0].Kind != Missing {
+	if _, found, err := VerifySession(s.Path()); err != nil || len(found.Problems) != 1 || found.Problems[0].Kind != Missing {
 		t.Errorf("found.Problems %v, %v: want one, that the records are missing", found.Problems, err)
 	}
 	_ = s.Close()

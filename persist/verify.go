@@ -20,8 +20,11 @@ import (
 //
 // A broken link between lines i and i+1 is blamed on line i. It is blamed on line i+1 if the link between i+1 and i+2
 // is also broken and the link before i is not.
-func Verify(r io.Reader) (Report, error) {
-	v := &verifier{}
+func Verify(r io.Reader) (Report, error) { return verify(r, nil) }
+
+// verify calls each with the records as it reads them. Their events are valid during the call.
+func verify(r io.Reader, each func(Entry)) (Report, error) {
+	v := &verifier{each: each}
 	v.order = order{next: 1, report: &v.report, links: &v.links}
 	v.links.report = &v.report
 	src := newLines(r)
@@ -48,15 +51,48 @@ func Verify(r io.Reader) (Report, error) {
 // VerifyFile verifies the journal at path. It takes no lock: the line that a live session is writing counts as
 // incomplete.
 func VerifyFile(path string) (Report, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
+	f, err := openFile(path)
 	if err != nil {
 		return Report{}, err
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return Report{}, errors.Join(err, fmt.Errorf("%s is not a regular file", path))
-	}
 	return Verify(f)
+}
+
+// HashOf returns the hash of the record seq of the journal at path, in hexadecimal. It reads the journal up to there and
+// checks nothing else.
+func HashOf(path string, seq int64) (string, error) {
+	f, err := openFile(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	for src := newLines(f); ; {
+		b, err := src.next()
+		if errors.Is(err, io.EOF) {
+			return "", fmt.Errorf("the log ends before record %d", seq)
+		}
+		if err != nil && !errors.Is(err, errNotRecord) {
+			return "", fmt.Errorf("read line %d: %w", src.number+1, err)
+		}
+		if l, err := parseFrame(b); err == nil && l.seq == seq {
+			h := sha256.Sum256(b)
+			return hex.EncodeToString(h[:]), nil
+		}
+	}
+}
+
+// openFile opens a regular file.
+func openFile(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		f.Close()
+		return nil, errors.Join(err, fmt.Errorf("%s is not a regular file", path))
+	}
+	return f, nil
 }
 
 // record is the part of a line that is kept while the neighbouring lines are checked.
@@ -87,6 +123,7 @@ type verifier struct {
 	links   links
 	written era
 	closed  *closedRecord // the last closed record seen
+	each    func(Entry)   // nil: nobody looks at the records
 }
 
 type closedRecord struct {
@@ -114,6 +151,9 @@ func (v *verifier) line(number int64, b []byte) {
 	if c, ok := readClosing(l.event); ok && !newer {
 		c.record = r
 		v.closed = &c
+	}
+	if v.each != nil {
+		v.each(Entry{Seq: l.seq, Event: l.event})
 	}
 	v.order.push(r)
 }

@@ -2,10 +2,10 @@ package persist
 
 import (
 	"bufio"
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -13,52 +13,55 @@ import (
 	"strings"
 )
 
-// Payloads is the result of VerifyPayloads.
+// Payloads is what VerifySession found beside the journal.
 type Payloads struct {
 	Checked  int       // that exist
 	Pruned   int       // that Prune removed
 	Problems []Problem // each names the record
 }
 
-// VerifyPayloads checks the payloads that a session's records refer to: each must exist and have the digest in its
-// record. Payloads without a record are checked only if there are no records at all: then the records were lost. The
-// error is one of the journal.
-func VerifyPayloads(dir string) (found Payloads, err error) {
-	f, err := os.Open(filepath.Join(dir, LogName))
+// VerifySession verifies the journal in a session's directory, as [VerifyFile] does, and the payloads that its records
+// refer to: each must exist and have the digest in its record. Payloads without a record are checked only if there are
+// no records at all: then the records were lost. The error is one of the journal.
+func VerifySession(dir string) (Report, Payloads, error) {
+	f, err := openFile(filepath.Join(dir, LogName))
 	if err != nil {
-		return found, err
+		return Report{}, Payloads{}, err
 	}
 	defer f.Close()
-	seen, pruned, records := map[string]bool{}, prunedPayloads(dir), 0
-	for entry, err := range Read(f) {
-		if errors.Is(err, ErrNewer) {
-			records++ // it may be the record of a payload
+	p := payloadCheck{dir: dir, seen: map[payloadRef]bool{}, pruned: prunedPayloads(dir)}
+	report, err := verify(f, p.record)
+	if err == nil && report.Records == 0 && !report.HasNewer() {
+		p.found.Problems = append(p.found.Problems, unrecorded(dir)...)
+	}
+	return report, p.found, err
+}
+
+// payloadCheck checks the payloads of one session.
+type payloadCheck struct {
+	dir    string
+	seen   map[payloadRef]bool
+	pruned map[string]bool
+	found  Payloads
+}
+
+// record checks the payloads that a record refers to, each once.
+func (p *payloadCheck) record(e Entry) {
+	for _, ref := range refsIn(e.Event) {
+		if p.seen[ref] || len(p.found.Problems) >= maxProblems {
+			continue
 		}
-		if err != nil {
-			continue // Verify reports it
+		p.seen[ref] = true
+		kind, detail := checkPayload(p.dir, ref)
+		if kind == Missing && p.pruned[ref.file] {
+			p.found.Pruned++
+			continue
 		}
-		records++
-		for _, ref := range refsIn(entry.Event) {
-			if key := ref.file + ref.digest; seen[key] || len(found.Problems) >= maxProblems {
-				continue
-			} else {
-				seen[key] = true
-			}
-			kind, detail := checkPayload(dir, ref)
-			if kind == Missing && pruned[ref.file] {
-				found.Pruned++
-				continue
-			}
-			found.Checked++
-			if kind != "" {
-				found.Problems = append(found.Problems, Problem{Kind: kind, Seq: entry.Seq, Detail: detail})
-			}
+		p.found.Checked++
+		if kind != "" {
+			p.found.Problems = append(p.found.Problems, Problem{Kind: kind, Seq: e.Seq, Detail: detail})
 		}
 	}
-	if records == 0 {
-		found.Problems = append(found.Problems, unrecorded(dir)...)
-	}
-	return found, nil
 }
 
 // prunedPayloads returns the files of the payloads that Prune removed from a session.
@@ -92,7 +95,7 @@ type payloadRef struct{ file, digest string }
 
 // refsIn returns the references to payloads, with a digest, at any depth of an event.
 func refsIn(event json.RawMessage) []payloadRef {
-	if !strings.Contains(string(event), `"digest"`) {
+	if !bytes.Contains(event, []byte("/"+resultsDir+"/")) || !bytes.Contains(event, []byte(`"digest"`)) {
 		return nil
 	}
 	var v any

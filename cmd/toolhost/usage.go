@@ -39,6 +39,9 @@ func usageError(cmd *cobra.Command, err error) error {
 		case m[2] != "":
 			return fmt.Errorf("there is no command %s; did you mean %s?", m[1], m[2])
 		}
+		if meant := meantCommand(cmd, strings.Trim(m[1], `"`)); meant != "" {
+			return fmt.Errorf("there is no command %s; did you mean %s?", m[1], meant)
+		}
 		return fmt.Errorf("there is no command %s%s", m[1], help)
 	}
 	if wrongNumber.MatchString(text) {
@@ -64,6 +67,17 @@ func remedy(why string) string {
 		return advice
 	}
 	return why
+}
+
+// meantCommand returns the command below cmd whose name is nearest to a misspelt one.
+func meantCommand(cmd *cobra.Command, name string) string {
+	var names []string
+	for _, sub := range cmd.Commands() {
+		if !sub.Hidden {
+			names = append(names, sub.Name())
+		}
+	}
+	return near.Word(name, names)
 }
 
 // lastName returns the long name of "-n, --lines".

@@ -1,0 +1,354 @@
+package history
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"toolhost/agenttool"
+	"toolhost/persist"
+)
+
+// Call is what a log says of one call, as far as a time line shows it.
+type Call struct {
+	Invocation agenttool.InvocationID
+	Subject    string // the client's id
+	Tool       agenttool.ToolID
+	Start, End time.Time
+	Status     agenttool.ResultStatus // empty: it did not end
+	Input      json.RawMessage        // as the model sent it, or as it ran if that is not known
+	InputRef   string                 // the payload that holds the input; empty: Input does
+	Asked      *Decision              // the decision that asked; nil: no person was asked
+	Decided    []Decision
+	Actor      string
+	Summary    string
+	Failure    string // code and message of the error
+	Outcome    Outcome
+	Records    []persist.Entry // if [Reader.Keep]
+}
+
+// Decision is the part of a permission decision that a time line shows.
+type Decision struct {
+	Time       string             `json:"-"`
+	ID         string             `json:"decision_id"`
+	Behavior   agenttool.Behavior `json:"behavior"`
+	Mode       string             `json:"mode"`
+	Source     string             `json:"source"`
+	RuleRefs   []string           `json:"rule_refs"`
+	RequestRef string             `json:"request_ref"`
+	Modified   bool               `json:"user_modified"`
+	Feedback   string             `json:"accept_feedback"`
+	AnsweredBy json.RawMessage    `json:"answered_by"`
+	Reason     struct {
+		Type        string `json:"type"`
+		Detail      string `json:"detail"`
+		RuleRef     string `json:"rule_ref"`
+		Where       string `json:"where"`
+		Subcommands []struct {
+			Behavior agenttool.Behavior `json:"behavior"`
+			Rule     string             `json:"rule"`
+			Where    string             `json:"where"`
+		} `json:"subcommands"`
+	} `json:"reason"`
+}
+
+// RuleRef returns the deciding rule as SOURCE:RULE, empty if none decided.
+func (d Decision) RuleRef() string {
+	if d.Reason.RuleRef == "" && len(d.RuleRefs) > 0 {
+		return d.RuleRefs[0]
+	}
+	return d.Reason.RuleRef
+}
+
+// Where returns FILE:LINE of the deciding rule, empty if it stands in no file.
+func (d Decision) Where() string {
+	if d.Reason.Where != "" {
+		return d.Reason.Where
+	}
+	for _, s := range d.Reason.Subcommands {
+		if s.Where != "" && strings.HasSuffix(d.RuleRef(), ":"+s.Rule) {
+			return s.Where
+		}
+	}
+	return ""
+}
+
+// By returns who answered the prompt, empty if the record does not say it.
+func (d Decision) By() string { return Plain(d.AnsweredBy) }
+
+// Plain returns the texts of a JSON value in a line: a string as it is, and the members of an object with their names, in
+// the order of these.
+func Plain(value json.RawMessage) string {
+	var v any
+	if len(value) == 0 {
+		return ""
+	}
+	if json.Unmarshal(value, &v) != nil {
+		return string(value)
+	}
+	return plain(v)
+}
+
+func plain(v any) string {
+	var texts []string
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case []any:
+		for _, e := range v {
+			texts = append(texts, plain(e))
+		}
+		return strings.Join(texts, " ")
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			texts = append(texts, name+" "+plain(v[name]))
+		}
+		return strings.Join(texts, ", ")
+	}
+	return fmt.Sprint(v)
+}
+
+// Outcome is the part of the tools' results that a time line shows.
+type Outcome struct {
+	Path        string             `json:"path"` // of read, write and edit
+	Created     bool               `json:"created"`
+	Unchanged   bool               `json:"unchanged"`
+	BytesBefore *int64             `json:"bytes_before"` // of write and edit
+	ExitCode    *int               `json:"exit_code"`    // of commands
+	Signal      string             `json:"signal"`
+	Job         string             `json:"job"`
+	State       agenttool.JobState `json:"state"`
+	StdoutBytes int64              `json:"stdout_bytes"`
+	StderrBytes int64              `json:"stderr_bytes"`
+	Changed     []FileChange       `json:"changed_files"`
+	Hosts       []Host             `json:"hosts"`
+}
+
+// FileChange is a file that a call changed.
+type FileChange struct {
+	Path   string `json:"path"`
+	Change string `json:"change"` // created, written, renamed, removed
+}
+
+// Host is a host that a call reached, or tried to.
+type Host struct {
+	Host     string `json:"host"`
+	Port     int    `json:"port"`
+	Allowed  *bool  `json:"allowed"`
+	Sent     int64  `json:"bytes_sent"`
+	Received int64  `json:"bytes_received"`
+}
+
+// Note is a record about the session and not about one call.
+type Note struct {
+	agenttool.Envelope
+	Warning string
+	Data    json.RawMessage
+}
+
+// Unended is a call or a job whose end is not in the log.
+type Unended struct {
+	Call     *Call
+	CallRuns bool   // the call has no result
+	Time     string // of the first record; of a job after its call's end, when the call began
+	Job      string // empty: there is none
+	Command  string // of the job
+}
+
+// Item is an entry of a time line. One of its fields is set.
+type Item struct {
+	Call    *Call
+	Note    *Note
+	Unended *Unended
+}
+
+// Reader makes a time line of the records of one session. Its zero value is ready.
+type Reader struct {
+	Keep  bool // calls hold their records
+	Newer int  // records of a newer version, which are left out
+
+	calls map[agenttool.InvocationID]*Call
+	work  openWork
+}
+
+// Items returns the time line of a log: calls in the order of their ends, and at the end the calls and jobs that did not end.
+func (r *Reader) Items(log io.Reader) iter.Seq2[Item, error] {
+	return func(yield func(Item, error) bool) {
+		for entry, err := range persist.Scan(log) {
+			if errors.Is(err, persist.ErrNewer) {
+				r.Newer++
+				continue
+			}
+			if err != nil {
+				yield(Item{}, fmt.Errorf("%w: toolhost log verify says more", err))
+				return
+			}
+			items, err := r.Add(entry)
+			if err != nil {
+				yield(Item{}, err)
+				return
+			}
+			for _, item := range items {
+				if !yield(item, nil) {
+					return
+				}
+			}
+		}
+		for _, item := range r.work.end() {
+			if !yield(item, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Add reads the next record and returns what it completes.
+func (r *Reader) Add(entry persist.Entry) ([]Item, error) {
+	e, ok := agenttool.Peek(entry.Event)
+	if !ok {
+		return nil, fmt.Errorf("record %d is not an event: toolhost log verify says more", entry.Seq)
+	}
+	if e.InvocationID == "" {
+		return r.note(e, entry)
+	}
+	c := r.call(e)
+	if r.Keep {
+		c.Records = append(c.Records, persist.Entry{Seq: entry.Seq, Event: slices.Clone(entry.Event)})
+	}
+	if !slices.Contains(shown, e.Type) {
+		return nil, nil
+	}
+	var data eventData
+	var otherShape *json.UnmarshalTypeError // what it names stays empty: a tool's own result may have any shape
+	if err := json.Unmarshal(entry.Event, &data); err != nil && !errors.As(err, &otherShape) {
+		return nil, fmt.Errorf("record %d: %w", entry.Seq, err)
+	}
+	data.Data.apply(c, e)
+	r.work.note(c, e, &data.Data)
+	if e.Type != agenttool.EventResultCreated {
+		return nil, nil
+	}
+	delete(r.calls, e.InvocationID)
+	return []Item{{Call: c}}, nil
+}
+
+// shown are the events of calls that a time line reads.
+var shown = []agenttool.EventType{
+	agenttool.EventSelected, agenttool.EventArgumentsReady, agenttool.EventPermissionRequested, agenttool.EventPermissionDecided, agenttool.EventProgress, agenttool.EventResultCreated,
+}
+
+// call returns the call that an event is about.
+func (r *Reader) call(e agenttool.Envelope) *Call {
+	if r.calls == nil {
+		r.calls = map[agenttool.InvocationID]*Call{}
+	}
+	c := r.calls[e.InvocationID]
+	if c == nil {
+		c = &Call{Invocation: e.InvocationID, Subject: e.Subject, Tool: e.ToolID, Start: parseTime(e.Time)}
+		r.calls[e.InvocationID] = c
+	}
+	return c
+}
+
+// Call returns the call with this id that has not ended; nil if there is none.
+func (r *Reader) Call(id agenttool.InvocationID) *Call { return r.calls[id] }
+
+// note reads a record about the session.
+func (r *Reader) note(e agenttool.Envelope, entry persist.Entry) (items []Item, err error) {
+	var event struct {
+		Data json.RawMessage `json:"data"`
+	}
+	if err := json.Unmarshal(entry.Event, &event); err != nil {
+		return nil, fmt.Errorf("record %d: %w", entry.Seq, err)
+	}
+	var warning struct {
+		Warning string `json:"warning"`
+	}
+	_ = json.Unmarshal(event.Data, &warning)    // most have none
+	if e.Type == agenttool.EventSessionOpened { // the process before this one has ended
+		items = r.work.end()
+		clear(r.calls)
+	}
+	return append(items, Item{Note: &Note{Envelope: e, Warning: warning.Warning, Data: event.Data}}), nil
+}
+
+// eventData holds the members of the events of calls that a time line reads.
+type eventData struct {
+	Data callData `json:"data"`
+}
+
+type callData struct {
+	Decision   *Decision       `json:"decision"`
+	Input      json.RawMessage `json:"input"`
+	Invocation *struct {
+		NativeCallID  string           `json:"native_call_id"`
+		ToolID        agenttool.ToolID `json:"tool_id"`
+		ActorRef      string           `json:"actor_ref"`
+		CreatedAt     string           `json:"created_at"`
+		EndedAt       string           `json:"ended_at"`
+		ModelInput    json.RawMessage  `json:"model_input"`
+		ModelInputRef string           `json:"model_input_ref"`
+		Observable    json.RawMessage  `json:"observable_input"`
+	} `json:"invocation"`
+	Result *struct {
+		Status  agenttool.ResultStatus `json:"status"`
+		Summary string                 `json:"ui_facing_summary"`
+		Outcome Outcome                `json:"structured_content"`
+		Error   *struct {
+			Code    string `json:"error_code"`
+			Message string `json:"message"`
+		} `json:"error"`
+	} `json:"result"`
+	Progress *struct {
+		TaskID  string `json:"task_id"`
+		Status  string `json:"status"`
+		Command string `json:"command"`
+	} `json:"progress"`
+}
+
+// apply adds to a call what an event says of it.
+func (d *callData) apply(c *Call, e agenttool.Envelope) {
+	if d.Decision != nil {
+		d.Decision.Time = e.Time
+		if e.Type == agenttool.EventPermissionRequested {
+			c.Asked = d.Decision
+		} else {
+			c.Decided = append(c.Decided, *d.Decision)
+		}
+	}
+	if len(c.Input) == 0 && len(d.Input) > 0 {
+		c.Input = d.Input
+	}
+	if i := d.Invocation; i != nil {
+		c.Actor, c.InputRef = i.ActorRef, i.ModelInputRef
+		if i.CreatedAt != "" {
+			c.Start = parseTime(i.CreatedAt)
+		}
+		for _, input := range []json.RawMessage{i.Observable, i.ModelInput} {
+			if len(input) > 0 {
+				c.Input = input
+			}
+		}
+		if i.EndedAt != "" {
+			c.End = parseTime(i.EndedAt)
+		}
+	}
+	if r := d.Result; r != nil {
+		c.Status, c.Summary, c.Outcome = r.Status, r.Summary, r.Outcome
+		if r.Error != nil {
+			c.Failure = r.Error.Code + ": " + r.Error.Message
+		}
+	}
+}
+
+// parseTime reads a timestamp of a record; zero if it is none.
+func parseTime(stamp string) time.Time {
+	t, _ := time.Parse(time.RFC3339, stamp)
+	return t
+}

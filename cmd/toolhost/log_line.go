@@ -1,0 +1,329 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"toolhost/agenttool"
+	"toolhost/agenttool/cut"
+	"toolhost/agenttool/visible"
+	"toolhost/cmd/toolhost/internal/history"
+)
+
+// timeline prints a session's log for people: a line for each call, and below it what deserves attention.
+type timeline struct {
+	out          io.Writer
+	live         bool // a process writes the log
+	why          bool // print who allowed each call
+	diff, output bool // print the diffs and outputs
+	date         string
+	workspace    string // of the session; paths below it are printed relative to it
+}
+
+// indent stands before the lines about a call.
+const indent = "              "
+
+func (t *timeline) item(item history.Item) error {
+	switch {
+	case item.Call != nil:
+		return t.call(item.Call)
+	case item.Note != nil:
+		return t.note(item.Note)
+	}
+	return t.unended(item.Unended)
+}
+
+// day prints the date if it is another than that of the line before.
+func (t *timeline) day(at time.Time) error {
+	date := at.Local().Format("2006-01-02 Monday")
+	if date == t.date || at.IsZero() {
+		return nil
+	}
+	t.date = date
+	_, err := fmt.Fprintln(t.out, date)
+	return err
+}
+
+// call prints an ended call: time, id, tool, status, duration and input, and what is remarkable about it.
+func (t *timeline) call(c *history.Call) error {
+	if err := t.day(c.Start); err != nil {
+		return err
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %-10s %8s  %s\n", lineStart(c.Start, c), visible.Text(string(c.Status)), took(c), visible.Text(cut.Characters(subject(c), 160)))
+	for _, text := range t.remarks(c) {
+		fmt.Fprintf(&b, "%s%s\n", indent, visible.Text(text))
+	}
+	for _, block := range c.Content() {
+		switch {
+		case t.diff && block.Diff != "":
+			writeBlock(&b, block.Diff)
+		case t.output && block.Text != "":
+			writeBlock(&b, block.Text)
+		}
+	}
+	_, err := io.WriteString(t.out, b.String())
+	return err
+}
+
+func writeBlock(b *strings.Builder, text string) {
+	for _, line := range visible.Lines(strings.TrimSuffix(text, "\n")) {
+		fmt.Fprintf(b, "%s| %s\n", indent, line)
+	}
+}
+
+func lineStart(at time.Time, c *history.Call) string {
+	return fmt.Sprintf("%s  %-12s %-8s", clock(at), visible.Text(cut.Characters(c.Subject, 24)), visible.Text(c.ToolName()))
+}
+
+// remarks are the lines below a call.
+func (t *timeline) remarks(c *history.Call) (lines []string) {
+	lines = append(lines, permission(c, t.why)...)
+	if o := c.Outcome; o.ExitCode != nil && *o.ExitCode != 0 {
+		lines = append(lines, fmt.Sprintf("exit %d", *o.ExitCode))
+	} else if o.Signal != "" {
+		lines = append(lines, "ended by signal "+o.Signal)
+	}
+	if changes := c.Changes(); len(changes) > 0 {
+		lines = append(lines, "changed "+joined(changes, 8, func(f history.FileChange) string {
+			return strings.TrimPrefix(f.Path, t.workspace+"/") + " (" + f.Change + ")"
+		}))
+	}
+	if len(c.Outcome.Hosts) > 0 {
+		lines = append(lines, "network "+joined(c.Outcome.Hosts, 8, hostText))
+	}
+	if c.Failure != "" && !c.Denied() {
+		lines = append(lines, cut.Characters(c.Failure, 200))
+	}
+	return lines
+}
+
+// joined returns the texts of at most most elements, and the number of the others.
+func joined[T any](all []T, most int, text func(T) string) string {
+	var texts []string
+	for _, e := range all[:min(len(all), most)] {
+		texts = append(texts, text(e))
+	}
+	if more := len(all) - len(texts); more > 0 {
+		texts = append(texts, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(texts, ", ")
+}
+
+func hostText(h history.Host) string {
+	text := h.Host
+	if h.Port != 0 {
+		text = fmt.Sprintf("%s:%d", h.Host, h.Port)
+	}
+	if h.Allowed != nil && !*h.Allowed {
+		return text + " (kept from it)"
+	}
+	if h.Sent+h.Received > 0 {
+		text += fmt.Sprintf(" (sent %s, received %s)", size(h.Sent), size(h.Received))
+	}
+	return text
+}
+
+// permission says whether a person was asked, who answered, and which rule decided. Without all it says nothing of a call
+// that the mode allowed unasked.
+func permission(c *history.Call, all bool) (lines []string) {
+	if c.Asked != nil {
+		lines = append(lines, "asked: "+cut.Characters(c.Asked.Reason.Detail, 200))
+	}
+	for _, d := range c.Decided {
+		if d.RequestRef != "" {
+			lines = append(lines, answered(c, d))
+		} else if all || d.Behavior == agenttool.Deny || d.RuleRef() != "" {
+			lines = append(lines, verdict(d))
+		}
+	}
+	return slices.Compact(lines)
+}
+
+// verdict says which rule or mode decided.
+func verdict(d history.Decision) string {
+	did := map[agenttool.Behavior]string{agenttool.Allow: "allowed", agenttool.Deny: "denied", agenttool.Ask: "had to ask"}[d.Behavior]
+	did = cmp.Or(did, string(d.Behavior))
+	if rule := d.RuleRef(); rule != "" {
+		if where := d.Where(); where != "" {
+			rule += " (" + where + ")"
+		}
+		return did + " by the rule " + rule
+	}
+	return fmt.Sprintf("%s in mode %s: %s", did, d.Mode, cut.Characters(d.Reason.Detail, 200))
+}
+
+// answered says who answered a prompt, and after what time.
+func answered(c *history.Call, d history.Decision) string {
+	text := map[agenttool.Behavior]string{agenttool.Allow: "allowed", agenttool.Deny: "refused"}[d.Behavior]
+	switch by := d.By(); {
+	case by != "":
+		text += " by " + by
+	case d.Reason.Type == "permission_prompt_tool":
+		text += " " + strings.TrimPrefix(d.Reason.Detail, "answered ")
+	case d.Behavior == agenttool.Deny:
+		text = "not answered: " + cut.Characters(c.Failure, 60)
+	default:
+		text = verdict(d)
+	}
+	if waited := clockTime(d.Time).Sub(clockTime(cmp.Or(askedAt(c), d.Time))); waited >= time.Second {
+		text += " after " + waited.Round(time.Second).String()
+	}
+	if d.Modified {
+		text += ", with another input"
+	}
+	if d.Feedback != "" {
+		text += ", who said: " + cut.Characters(d.Feedback, 200)
+	}
+	if len(d.RuleRefs) > 0 {
+		text += ", and the rule " + strings.Join(d.RuleRefs, ", ")
+	}
+	return text
+}
+
+func askedAt(c *history.Call) string {
+	if c.Asked == nil {
+		return ""
+	}
+	return c.Asked.Time
+}
+
+// subject returns the part of the input that says what the call was about.
+func subject(c *history.Call) string {
+	var input struct {
+		Command string `json:"command"`
+		Pattern string `json:"pattern"`
+		Path    string `json:"path"`
+		Job     string `json:"job"`
+		Text    string `json:"text"`
+	}
+	if json.Unmarshal(c.Input, &input) != nil {
+		return string(c.Input) + c.InputRef
+	}
+	switch {
+	case c.InputRef != "":
+		return "the input in " + c.InputRef
+	case input.Command != "":
+		return input.Command
+	case input.Pattern != "":
+		return strings.TrimSuffix(input.Pattern+" in "+input.Path, " in ")
+	case input.Job != "":
+		return strings.TrimSuffix(input.Job+" "+input.Text, " ")
+	}
+	return cmp.Or(input.Path, string(c.Input))
+}
+
+// note prints a record about the session.
+func (t *timeline) note(n *history.Note) error {
+	if err := t.day(clockTime(n.Time)); err != nil {
+		return err
+	}
+	at := clock(clockTime(n.Time))
+	var err error
+	switch n.Type {
+	case agenttool.EventProtectedChanged, agenttool.EventSettingsChanged:
+		if n.Warning != "" {
+			_, err = fmt.Fprintf(t.out, "%s  !! %s\n", at, visible.Text(cut.Characters(n.Warning, 1000)))
+		}
+	case agenttool.EventSessionOpened:
+		_, err = fmt.Fprintf(t.out, "%s  -- session opened: %s\n", at, visible.Text(opened(n.Data)))
+	case agenttool.EventSessionClosed:
+		_, err = fmt.Fprintf(t.out, "%s  -- session closed\n", at)
+	case agenttool.EventJournalGap:
+		_, err = fmt.Fprintf(t.out, "%s  -- records are missing here: %s\n", at, visible.Text(string(n.Data)))
+	}
+	return err
+}
+
+// follow notes the workspace of a session that opens.
+func (t *timeline) follow(item history.Item) {
+	var data struct {
+		Workspace string `json:"workspace"`
+	}
+	if item.Note != nil && item.Note.Type == agenttool.EventSessionOpened && json.Unmarshal(item.Note.Data, &data) == nil {
+		t.workspace = data.Workspace
+	}
+}
+
+// opened describes the data of a session's opened record in a line.
+func opened(data json.RawMessage) string {
+	var o struct {
+		Version   string          `json:"version"`
+		PID       int             `json:"pid"`
+		Workspace string          `json:"workspace"`
+		Mode      string          `json:"mode"`
+		User      json.RawMessage `json:"user"`
+		Client    json.RawMessage `json:"client"`
+		Sandbox   json.RawMessage `json:"sandbox"`
+	}
+	if json.Unmarshal(data, &o) != nil {
+		return string(data)
+	}
+	text := fmt.Sprintf("toolhost %s, process %d, in %s", o.Version, o.PID, o.Workspace)
+	for _, f := range []struct{ name, value string }{
+		{"mode", o.Mode}, {"sandbox", history.Plain(o.Sandbox)}, {"user", history.Plain(o.User)}, {"client", history.Plain(o.Client)},
+	} {
+		if f.value != "" {
+			text += ", " + f.name + " " + f.value
+		}
+	}
+	return text
+}
+
+// unended prints a call or a job whose end is not in the log.
+func (t *timeline) unended(u *history.Unended) error {
+	at := clockTime(u.Time)
+	if err := t.day(at); err != nil {
+		return err
+	}
+	how := map[bool]string{true: "is running", false: "died with the host"}[t.live]
+	job := "job " + visible.Text(u.Job) + " " + how
+	if u.Command != "" {
+		job += ": " + visible.Text(cut.Characters(u.Command, 100))
+	}
+	start := lineStart(at, u.Call) + " "
+	if !u.CallRuns {
+		_, err := fmt.Fprintln(t.out, start+job)
+		return err
+	}
+	text := "did not end"
+	if u.Job != "" {
+		text += ", " + job
+	} else if what := subject(u.Call); what != "" {
+		text += ": " + visible.Text(cut.Characters(what, 160))
+	}
+	if _, err := fmt.Fprintf(t.out, "%s%s (%s)\n", start, text, u.Call.Invocation); err != nil {
+		return err
+	}
+	for _, line := range permission(u.Call, true) {
+		if _, err := fmt.Fprintln(t.out, indent+visible.Text(line)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func took(c *history.Call) string {
+	if c.Start.IsZero() || c.End.IsZero() {
+		return "?"
+	}
+	return c.End.Sub(c.Start).Round(time.Millisecond).String()
+}
+
+// clockTime reads a timestamp of a record; zero if it is none.
+func clockTime(stamp string) time.Time {
+	t, _ := time.Parse(time.RFC3339, stamp)
+	return t
+}
+
+func clock(at time.Time) string {
+	if at.IsZero() {
+		return "??:??:??.???"
+	}
+	return at.Local().Format("15:04:05.000")
+}
