@@ -17,6 +17,7 @@ import (
 	"github.com/tailscale/hujson"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/jsonc"
 	"toolhost/agenttool/near"
 )
 
@@ -25,7 +26,7 @@ type decoder struct {
 	o        Options
 	source   string
 	file     string
-	text     *text
+	doc      *jsonc.Document
 	out      *Settings
 	problems []Problem
 	newer    []Problem // keys that a newer version may know: see mayBeNewer
@@ -35,16 +36,16 @@ type decoder struct {
 // decode decodes the content of one file. Without problems the settings are complete, except for keys that a newer
 // version may know: these become the settings' own problems, and make the file count cautiously.
 func decode(o Options, source, file string, content []byte) (*Settings, []Problem) {
-	d := &decoder{o: o, source: source, file: file, text: newText(content), out: &Settings{}}
-	v, err := d.text.parse()
-	if err != nil {
+	d := &decoder{o: o, source: source, file: file, out: &Settings{}}
+	var err error
+	if d.doc, err = jsonc.Parse(content); err != nil {
 		p := Problem{File: file, Message: err.Error()}
-		if e := (*syntaxError)(nil); errors.As(err, &e) {
-			p.Line, p.Column = e.line, e.column
+		if e := (*jsonc.SyntaxError)(nil); errors.As(err, &e) {
+			p.Line, p.Column = e.Line, e.Column
 		}
 		return nil, []Problem{p}
 	}
-	d.root(v)
+	d.root(d.doc.Root)
 	if len(d.problems) > 0 {
 		return nil, d.problems
 	}
@@ -55,7 +56,7 @@ func decode(o Options, source, file string, content []byte) (*Settings, []Proble
 // problem returns a problem at the place of the value.
 func (d *decoder) problem(v hujson.Value, format string, args ...any) Problem {
 	p := Problem{File: d.file, Message: fmt.Sprintf(format, args...)}
-	p.Line, p.Column = d.text.position(v.StartOffset)
+	p.Line, p.Column = d.doc.Position(v.StartOffset)
 	return p
 }
 
@@ -72,7 +73,7 @@ func (d *decoder) wrong(v hujson.Value, format string, args ...any) {
 }
 
 func (d *decoder) origin(v hujson.Value) agenttool.Origin {
-	line, _ := d.text.position(v.StartOffset)
+	line, _ := d.doc.Position(v.StartOffset)
 	return agenttool.Origin{Source: d.source, File: d.file, Line: line}
 }
 
@@ -104,7 +105,7 @@ func (d *decoder) members(v hujson.Value, path string, each func(name string, ke
 	seen := make(map[string]int, len(object.Members))
 	for _, m := range object.Members {
 		name, ok := d.string(m.Name, path)
-		line, _ := d.text.position(m.Name.StartOffset)
+		line, _ := d.doc.Position(m.Name.StartOffset)
 		if first, again := seen[name]; again {
 			d.wrong(m.Name, "%s is given twice, first in line %d: keep one", shown(within(path, name)), first)
 			continue

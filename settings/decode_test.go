@@ -9,6 +9,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/tailscale/hujson"
 
+	"toolhost/agenttool/jsonc"
 	"toolhost/agenttool/near"
 )
 
@@ -139,7 +140,7 @@ func TestSchemaAgrees(t *testing.T) {
 	check := func(name, text string, semantic bool) {
 		t.Run(name, func(t *testing.T) {
 			_, problems := decode(o, "user_settings", "f", []byte(text))
-			standard, err := hujson.Standardize([]byte(strings.TrimPrefix(text, byteOrderMark) + "\n"))
+			standard, err := hujson.Standardize([]byte(strings.TrimPrefix(text, jsonc.ByteOrderMark) + "\n"))
 			if err != nil {
 				if len(problems) == 0 {
 					t.Fatal(err)

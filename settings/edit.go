@@ -9,13 +9,12 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/tailscale/hujson"
 
 	"toolhost/agenttool"
-	"toolhost/agenttool/visible"
+	"toolhost/agenttool/jsonc"
 )
 
 // projectDir is the name of the directory with a project's settings.
@@ -119,8 +118,7 @@ func editable(file string, create bool) (string, error) {
 type editor struct {
 	file    string // for messages
 	content []byte // nil: there is no file
-	text    *text
-	root    hujson.Value
+	doc     *jsonc.Document
 	values  *Settings
 }
 
@@ -130,9 +128,9 @@ func (e *editor) parse() error {
 	if len(problems) > 0 {
 		return fmt.Errorf("the file is broken, and left as it is: %w", join(problems))
 	}
-	e.values, e.text = values, newText(e.content)
+	e.values = values
 	var err error
-	e.root, err = e.text.parse()
+	e.doc, err = jsonc.Parse(e.content)
 	return err
 }
 
@@ -148,16 +146,16 @@ func (e *editor) add(b agenttool.Behavior, text string, at time.Time) error {
 	if slices.ContainsFunc(e.values.Rules, func(r Rule) bool { return r.Behavior == b && r.Text == text }) {
 		return nil
 	}
-	rule := leaf(entry(text, at))
-	list := nested(string(b), '[', ']', rule)
-	permissions, ok := member(e.root, "permissions")
+	rule := jsonc.Leaf(entry(text, at))
+	list := jsonc.Nested(string(b), '[', ']', rule)
+	permissions, ok := jsonc.Member(e.doc.Root, "permissions")
 	if !ok {
-		return e.replace(e.insert(e.root, nested("permissions", '{', '}', list)), 1)
+		return e.replace(e.doc.Insert(e.doc.Root, jsonc.Nested("permissions", '{', '}', list)), 1)
 	}
-	if rules, ok := member(permissions, string(b)); ok {
-		return e.replace(e.insert(rules, rule), 1)
+	if rules, ok := jsonc.Member(permissions, string(b)); ok {
+		return e.replace(e.doc.Insert(rules, rule), 1)
 	}
-	return e.replace(e.insert(permissions, list), 1)
+	return e.replace(e.doc.Insert(permissions, list), 1)
 }
 
 // remove removes all occurrences of a rule from its list.
@@ -165,12 +163,11 @@ func (e *editor) remove(b agenttool.Behavior, text string) (bool, error) {
 	if err := e.parse(); err != nil {
 		return false, err
 	}
-	permissions, _ := member(e.root, "permissions")
-	rules, ok := member(permissions, string(b))
+	permissions, _ := jsonc.Member(e.doc.Root, "permissions")
+	rules, ok := jsonc.Member(permissions, string(b))
 	if !ok {
 		return false, nil
 	}
-	parts := partsOf(rules)
 	var gone []int
 	for i, element := range rules.Value.(*hujson.Array).Elements {
 		if ruleText(element) == text {
@@ -180,13 +177,13 @@ func (e *editor) remove(b agenttool.Behavior, text string) (bool, error) {
 	if len(gone) == 0 {
 		return false, nil
 	}
-	return true, e.replace(e.cut(parts, gone), -len(gone))
+	return true, e.replace(e.doc.Cut(rules, gone), -len(gone))
 }
 
 // replace applies the changes, and verifies the result.
-func (e *editor) replace(changes []splice, rules int) error {
+func (e *editor) replace(changes []jsonc.Splice, rules int) error {
 	before := len(e.values.Rules)
-	changed := editor{file: e.file, content: append([]byte(e.text.bom), spliced(e.text.bytes, changes)...)}
+	changed := editor{file: e.file, content: e.doc.Apply(changes)}
 	if err := changed.parse(); err != nil || len(changed.values.Rules) != before+rules {
 		return fmt.Errorf("%s is left as it is: a bug in toolhost would have broken it: %v", shown(e.file), err)
 	}
@@ -194,25 +191,9 @@ func (e *editor) replace(changes []splice, rules int) error {
 	return nil
 }
 
-// member returns the value of a key.
-func member(v hujson.Value, name string) (hujson.Value, bool) {
-	object, ok := v.Value.(*hujson.Object)
-	if !ok {
-		return hujson.Value{}, false
-	}
-	i := slices.IndexFunc(object.Members, func(m hujson.ObjectMember) bool {
-		literal, ok := m.Name.Value.(hujson.Literal)
-		return ok && literal.String() == name
-	})
-	if i < 0 {
-		return hujson.Value{}, false
-	}
-	return object.Members[i].Value, true
-}
-
 // ruleText returns the text of an element of a list of rules.
 func ruleText(v hujson.Value) string {
-	if rule, ok := member(v, "rule"); ok {
+	if rule, ok := jsonc.Member(v, "rule"); ok {
 		v = rule
 	}
 	literal, ok := v.Value.(hujson.Literal)
@@ -225,24 +206,7 @@ func ruleText(v hujson.Value) string {
 // entry returns a rule as an element of a list.
 func entry(text string, at time.Time) string {
 	if at.IsZero() {
-		return jsonString(text)
+		return jsonc.Quote(text)
 	}
-	return `{"rule": ` + jsonString(text) + `, "added": "` + at.UTC().Truncate(time.Second).Format(time.RFC3339) + `"}`
-}
-
-// jsonString encodes a string so that a person sees its content in the file: invisible characters are escaped.
-func jsonString(s string) string {
-	var b strings.Builder
-	for _, r := range string(agenttool.AppendString(nil, s)) {
-		switch {
-		case visible.Shows(r):
-			b.WriteRune(r)
-		case r > 0xffff:
-			high, low := utf16.EncodeRune(r)
-			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
-		default:
-			fmt.Fprintf(&b, `\u%04x`, r)
-		}
-	}
-	return b.String()
+	return `{"rule": ` + jsonc.Quote(text) + `, "added": "` + at.UTC().Truncate(time.Second).Format(time.RFC3339) + `"}`
 }

@@ -11,12 +11,13 @@ import (
 	"github.com/tailscale/hujson"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/jsonc"
 )
 
 // plainJSON returns a document without comments and format, nothing if it is none.
 func plainJSON(t testing.TB, content []byte) string {
 	t.Helper()
-	content, err := hujson.Minimize(append(bytes.TrimPrefix(slices.Clone(content), []byte(byteOrderMark)), '\n'))
+	content, err := hujson.Minimize(append(bytes.TrimPrefix(slices.Clone(content), []byte(jsonc.ByteOrderMark)), '\n'))
 	if err != nil {
 		return ""
 	}
@@ -105,9 +106,9 @@ func count(content []byte) (n int) {
 	for i := 0; i < len(content); i++ {
 		switch content[i] {
 		case '"':
-			i += stringEnd(content[i:])
+			i += jsonc.StringEnd(content[i:])
 		case '/':
-			length := commentEnd(content[i:])
+			length := jsonc.CommentEnd(content[i:])
 			n += len(bytes.TrimRight(content[i:i+length], "\r"))
 			i += max(length-1, 0)
 		}

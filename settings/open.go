@@ -46,6 +46,9 @@ func readFile(file string, links bool) ([]byte, fs.FileInfo, error) {
 	return content, info, bare(err)
 }
 
+// maxSize is the size in bytes of the largest file.
+const maxSize = 1 << 20
+
 var (
 	errNotRegular = errors.New("it is not a regular file")
 	errTooLarge   = fmt.Errorf("it is larger than %d KiB", maxSize>>10)
