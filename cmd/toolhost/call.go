@@ -29,7 +29,7 @@ import (
 )
 
 func newCall() *cobra.Command {
-	var s setup
+	var s sessionFlags
 	var asJSON bool
 	var timeout time.Duration
 	cmd := &cobra.Command{
@@ -110,7 +110,7 @@ func checkJSON(input []byte) ([]byte, error) {
 
 // daySession is the session of today's calls in the workspace root, or the next one that no process is using. It reports
 // whether this is its first call.
-func (s *setup) daySession(root string) (store *persist.Store, first bool, err error) {
+func (s *sessionFlags) daySession(root string) (store *persist.Store, first bool, err error) {
 	dir, err := dirs.Sessions()
 	if err != nil {
 		return nil, false, err

@@ -49,8 +49,8 @@ Exit codes: 0 it runs; 3 it is denied; 4 it asks; 2 the command line, the settin
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.InOrStdin(), cmd.OutOrStdout(), args) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&c.setup.Workspace, "workspace", ".", "`directory` in which the call would be made")
-	c.setup.addPolicyFlags(cmd, "that no rule decides")
+	f.StringVar(&c.flags.Workspace, "workspace", ".", "`directory` in which the call would be made")
+	c.flags.addPolicyFlags(cmd, "that no rule decides")
 	f.BoolVar(&c.asJSON, "json", false, "print one JSON object")
 	f.BoolVar(&c.lines, "lines", false, "read one shell command a line, write one JSON object a line")
 	f.StringVar(&c.explained, "explain-rule", "", "`rule` to explain with what past sessions ran")
@@ -59,7 +59,7 @@ Exit codes: 0 it runs; 3 it is denied; 4 it asks; 2 the command line, the settin
 
 // checking is one run of check.
 type checking struct {
-	setup         setup
+	flags         sessionFlags
 	asJSON, lines bool
 	explained     string
 }
@@ -118,7 +118,7 @@ func (c *checking) open() (*session.Checker, error) {
 	if err != nil {
 		return nil, err
 	}
-	return session.NewChecker(c.setup.options(), sandbox.ProbeOnce(state).Level)
+	return session.NewChecker(c.flags.options(), sandbox.ProbeOnce(state).Level)
 }
 
 // checkResult is the decision about one call.

@@ -52,6 +52,7 @@ var arguments = map[string]completion{
 	"call":                 first(toolNames),
 	"check":                first(toolNames),
 	"mcp-config":           first(clientNames),
+	"setup":                first(clientNames),
 	"jobs tail":            first(jobNames),
 	"jobs kill":            jobNames,
 	"log show":             first(loggedIDs),

@@ -23,7 +23,8 @@ func newDoctor() *cobra.Command {
 		Use:   "doctor",
 		Short: "Say what this machine's sandbox holds, what is missing, and how to get it",
 		Long: `doctor makes a sandbox of each level for real, has it tested by a program that tries to write out of it, and says what
-works. It lists the caches that workspaces have on this disk. It changes nothing.
+works. It lists the caches that workspaces have on this disk, and the MCP clients that are set up for this directory or go past
+toolhost. It changes nothing.
 
 Exit codes: 0 the sandbox is full; 1 it is less.`,
 		Args: cobra.NoArgs,
@@ -38,14 +39,15 @@ Exit codes: 0 the sandbox is full; 1 it is less.`,
 			if err != nil {
 				return exitf(exitFailed, "%v", err)
 			}
-			layers := layerGap(found.Level, state)
+			layers, clients := layerGap(found.Level, state), clientsHere()
 			if asJSON {
 				held, lacking := promisesAt(found.Level)
 				err = json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{
-					"sandbox": found, "advice": advice, "answers": answerGaps(found.Level), "holds": held, "lacks": lacking, "caches": append([]cache.Entry{}, caches...), "caches_alone": layers,
+					"sandbox": found, "advice": advice, "answers": answerGaps(found.Level), "holds": held, "lacks": lacking,
+					"caches": append([]cache.Entry{}, caches...), "caches_alone": layers, "clients": clientRecords(clients),
 				})
 			} else {
-				err = cmp.Or(printFinding(cmd.OutOrStdout(), found, advice), printCaches(cmd.OutOrStdout(), caches, layers))
+				err = cmp.Or(printFinding(cmd.OutOrStdout(), found, advice), printCaches(cmd.OutOrStdout(), caches, layers), printClients(cmd.OutOrStdout(), clients))
 			}
 			if err == nil && found.Level != sandbox.Full {
 				err = exitf(exitFailed, "")

@@ -23,7 +23,7 @@ const (
 
 // explain says what a rule covers of the commands that past sessions ran, as a rule that allows and as one that forbids.
 func (c *checking) explain(out io.Writer) error {
-	scope, err := c.setup.options().Scope()
+	scope, err := c.flags.options().Scope()
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ var floors = []struct {
 	{"transports", []string{"wire/stdio", "wire/socket", "wire/mcp", "wire/http"}, true},
 	{"places", internal("dirs"), true},
 	{"parts", internal("builtin", "caller", "history", "limit", "mcpconfig", "memory", "presence", "prune", "repositories", "sockets", "streams"), true},
-	{"clients and sandbox", internal("approve", "remote", "confine"), true},
+	{"clients and sandbox", internal("approve", "remote", "confine", "setup"), true},
 	{"policy", internal("policy"), true},
 	{"session", internal("session"), true},
 	{"server", internal("server"), true},

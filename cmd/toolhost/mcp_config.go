@@ -3,8 +3,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -13,33 +11,29 @@ import (
 
 func newMCPConfig() *cobra.Command {
 	var server string
-	names := make([]string, len(mcpconfig.Clients))
-	for i, c := range mcpconfig.Clients {
-		names[i] = c.Name
-	}
 	cmd := &cobra.Command{
-		Use:   "mcp-config " + strings.Join(names, "|") + " [-- FLAGS OF SERVE]",
+		Use:   "mcp-config CLIENT [-- FLAGS OF SERVE]",
 		Short: "Print the configuration by which an MCP client finds toolhost",
 		Long: `mcp-config prints what a client's configuration needs to start this very program as an MCP server, and says on stderr where
-that goes. What stands behind -- are flags for toolhost serve. With --http it prints how a server is reached that runs already.`,
+that goes. What stands behind -- are flags for toolhost serve. With --http it prints how a server is reached that runs already.
+toolhost setup writes it into the client's files, and lists the clients.`,
 		Example: `  toolhost mcp-config claude > .mcp.json
   toolhost mcp-config codex -- --mode accept_edits >> ~/.codex/config.toml
   toolhost mcp-config vscode --http http://127.0.0.1:8722/mcp`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			i := slices.Index(names, args[0])
-			if i < 0 {
-				return fmt.Errorf("there is no client %q here; there are %s", args[0], strings.Join(names, ", "))
+			c, err := findClient(args[0])
+			if err != nil {
+				return err
 			}
 			if dash := cmd.ArgsLenAtDash(); len(args) > 1 && dash != 1 {
 				return fmt.Errorf("%q: one client at a time; flags for toolhost serve stand behind --", args[1])
 			}
-			c := mcpconfig.Clients[i]
 			snippet, err := mcpSnippet(c, server, args[1:])
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(cmd.ErrOrStderr(), "For %s: put this into %s\n", c.Title, c.Where)
+			fmt.Fprintf(cmd.ErrOrStderr(), "For %s: put this into %s\n", c.Title, whereOf(c))
 			if server != "" {
 				fmt.Fprintf(cmd.ErrOrStderr(), "The client needs the server's token: export %s=… before it starts\n", mcpconfig.TokenVariable)
 			}
@@ -65,5 +59,13 @@ func mcpSnippet(c mcpconfig.Client, server string, flags []string) (snippet mcpc
 	if err != nil {
 		return snippet, exitf(exitFailed, "this program cannot say where it is: %v", err)
 	}
-	return c.Local(append([]string{program, "serve"}, flags...)), nil
+	return c.Local(mcpconfig.Server{Command: append([]string{program, "serve"}, flags...), Tools: toolList()}), nil
+}
+
+// whereOf says where the printed configuration belongs.
+func whereOf(c mcpconfig.Client) string {
+	if c.Tip == "" {
+		return c.Where()
+	}
+	return c.Where() + " (" + c.Tip + ")"
 }

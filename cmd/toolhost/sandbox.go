@@ -22,7 +22,7 @@ import (
 
 // sandboxCommand holds the flags and arguments of toolhost sandbox.
 type sandboxCommand struct {
-	setup   setup
+	flags   sessionFlags
 	profile string
 	write   []string
 	reveal  []string
@@ -50,14 +50,14 @@ found; 128+n signal n ended it.`,
 		RunE: func(_ *cobra.Command, args []string) error { return c.run(args) },
 	}
 	f := cmd.Flags()
-	c.setup.cmd = cmd
+	c.flags.cmd = cmd
 	f.SetInterspersed(false)
-	f.StringVar(&c.setup.Workspace, "workspace", ".", "`directory` that the command may write, and where it starts")
+	f.StringVar(&c.flags.Workspace, "workspace", ".", "`directory` that the command may write, and where it starts")
 	f.StringVar(&c.profile, "profile", string(sandbox.Workspace), "read_only or workspace")
 	f.StringArrayVar(&c.write, "rw", nil, "further `directory` that may be written; may be repeated")
 	f.StringArrayVar(&c.reveal, "reveal", nil, "secret or socket at `path` that the command may use; may be repeated")
 	f.StringArrayVar(&c.hosts, "allow-host", nil, "`host` that may be reached, with a port or without; may be repeated")
-	f.StringVar(&c.setup.Sandbox, "level", string(sandbox.Landlock), "`level` that must be held at least: full, landlock+notify, landlock")
+	f.StringVar(&c.flags.Sandbox, "level", string(sandbox.Landlock), "`level` that must be held at least: full, landlock+notify, landlock")
 	f.BoolVar(&c.quiet, "quiet", false, "do not say on stderr what was kept from the command")
 	return cmd
 }
@@ -71,7 +71,7 @@ const (
 
 // run runs the command and ends with its exit code.
 func (c *sandboxCommand) run(args []string) error {
-	level, err := agenttool.ParseLevel(c.setup.Sandbox)
+	level, err := agenttool.ParseLevel(c.flags.Sandbox)
 	if err != nil {
 		return fmt.Errorf("--level: %w", err)
 	}
@@ -81,7 +81,7 @@ func (c *sandboxCommand) run(args []string) error {
 	if sandbox.Access(c.profile) == sandbox.Unconfined {
 		return exitf(exitSetup, "--profile unconfined: that is no sandbox; run the command itself")
 	}
-	o := c.setup.options()
+	o := c.flags.options()
 	if err := o.CheckHome(); err != nil {
 		return err
 	}

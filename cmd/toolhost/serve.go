@@ -20,7 +20,7 @@ import (
 )
 
 func newServe() *cobra.Command {
-	var s setup
+	var s sessionFlags
 	var h httpFlags
 	var drain time.Duration
 	var ephemeral, onTTY bool

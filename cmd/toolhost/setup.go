@@ -1,75 +1,374 @@
 package main
 
 import (
+	"bufio"
+	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
-	"toolhost/agenttool"
-	"toolhost/cmd/toolhost/internal/limit"
-	"toolhost/cmd/toolhost/internal/memory"
-	"toolhost/cmd/toolhost/internal/session"
-	"toolhost/permissions"
-	"toolhost/sandbox"
+	"toolhost/agenttool/near"
+	"toolhost/agenttool/visible"
+	"toolhost/cmd/toolhost/internal/builtin"
+	"toolhost/cmd/toolhost/internal/mcpconfig"
+	"toolhost/cmd/toolhost/internal/setup"
 )
 
-// setup are the flags that the commands that run or check calls have in common.
-type setup struct {
-	session.Options
-	jobOutput limit.Size
-	cmd       *cobra.Command // whose flags they are; nil: none were given
+// settingUp is one run of toolhost setup.
+type settingUp struct {
+	workspace                      string
+	user, project                  bool
+	list, check, undo, dryRun, yes bool
+	hook                           bool
+	cmd                            *cobra.Command
 }
 
-// options are those of a session of this command.
-func (s *setup) options() session.Options {
-	o := s.Options
-	o.Version, o.Log, o.Memory = version(), logLine, memory.Bound()
-	if s.cmd != nil {
-		o.Policy.Given = s.cmd.Flags().Changed
+func newSetup() *cobra.Command {
+	s := &settingUp{}
+	cmd := &cobra.Command{
+		Use:   "setup CLIENT [-- FLAGS OF SERVE]",
+		Short: "Put toolhost into the configuration of an MCP client",
+		Long: `setup changes the configuration of an MCP client, so that its agent works with the tools of toolhost: it names the server,
+switches the client's own shell and file tools off where a setting does that, and lets the tools of toolhost through the
+client's own questions, because toolhost asks itself. It shows the difference and asks before it writes. Comments, order and
+format of everything else stay as they are. Then it starts the server as the client would, and calls a tool.
+
+--undo takes all of that back: byte for byte, or without setup's parts where a file was changed since.
+--hook, for Claude Code, leaves the client its own tools, and lets it ask toolhost hook before each call.
+
+Exit codes: 0 it worked; 1 it failed, or with --check something is missing; 2 the command line or a file cannot be used;
+3 who asks may not.`,
+		Example: `  toolhost setup claude
+  toolhost setup codex -- --mode sandboxed
+  toolhost setup gemini --user --dry-run
+  toolhost setup --list
+  toolhost setup claude --undo`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd, args) },
 	}
-	return o
-}
-
-// addFlags adds the flags of commands that run calls.
-func (s *setup) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&s.Workspace, "workspace", ".", "`directory` that calls may read unasked, and where they start")
-	s.addPolicyFlags(cmd, "that no rule allows")
-	f.StringVar(&s.Sandbox, "sandbox", string(sandbox.Landlock), "`level` that commands run under at least: full, landlock+notify, landlock, or none to run them unconfined")
-	f.IntVar(&s.MaxParallel, "max-parallel", 10, "`number` of calls that run at once")
-	f.IntVar(&s.MaxJobs, "max-jobs", 50, "`number` of commands that run on beside their calls; those that a call waits for are not counted, and may be twice as many when it ends")
-	f.DurationVar(&s.JobTimeout, "job-timeout", 0, "`time` after which every command is ended, whatever it does; 0 is never")
-	s.jobOutput = 1 << 30
-	f.Var(&s.jobOutput, "job-output", "`size` of the output that is kept of each command, such as 64MiB")
-	f.StringArrayVar(&s.JobLimits, "job-limit", nil, "resource `limit` of every command, such as as=4GiB, nofile=512, nproc=200, fsize=1GiB or cpu=600 (seconds); may be repeated")
+	f.StringVar(&s.workspace, "workspace", ".", "`directory` of the project")
+	f.BoolVar(&s.user, "user", false, "your own configuration of the client, for all projects")
+	f.BoolVar(&s.project, "project", false, "the project's configuration, which others get with it")
+	f.BoolVar(&s.list, "list", false, "list the clients, and which are set up")
+	f.BoolVar(&s.check, "check", false, "say what is missing, and start the server; nothing is written")
+	f.BoolVar(&s.undo, "undo", false, "take back what setup wrote")
+	f.BoolVar(&s.dryRun, "dry-run", false, "show the difference; nothing is written")
+	f.BoolVar(&s.yes, "yes", false, "write without asking")
+	f.BoolVar(&s.hook, "hook", false, "the client keeps its own tools, and asks toolhost hook before each call")
+	cmd.MarkFlagsMutuallyExclusive("user", "project")
+	cmd.MarkFlagsMutuallyExclusive("list", "check", "undo", "dry-run")
+	return cmd
 }
 
-// addPolicyFlags adds the flags that say what may run. undecided are the calls that the mode decides.
-func (s *setup) addPolicyFlags(cmd *cobra.Command, undecided string) {
+func (s *settingUp) run(cmd *cobra.Command, args []string) error {
 	s.cmd = cmd
-	f, p := cmd.Flags(), &s.Policy
-	f.StringArrayVar(&s.AddDirs, "add-dir", nil, "further `directory` that belongs to the workspace; may be repeated")
-	f.StringVar(&s.Settings, "settings", "", "further `file` of settings, stronger than those of the person and the project")
-	f.StringArrayVar(&p.Allow, "allow", nil, "`rule` for calls that run unasked, such as 'Write(src/**)' or 'Shell(go test *)'; may be repeated")
-	f.StringArrayVar(&p.Ask, "ask", nil, "`rule` for calls that always ask; may be repeated")
-	f.StringArrayVar(&p.Deny, "deny", nil, "`rule` for calls that never run; may be repeated")
-	f.StringVar(&p.Mode, "mode", string(permissions.Default), "what happens to calls "+undecided+": "+modeNames())
-}
-
-func modeNames() string {
-	return strings.Join(agenttool.Names(agenttool.Modes), ", ")
-}
-
-// logLine writes a line to stderr.
-func logLine(line string) { fmt.Fprintln(os.Stderr, "toolhost: "+line) }
-
-// meta returns the metadata of a session log: workspace, version and process.
-func meta(root string) []byte {
-	encoded, err := agenttool.Encode(map[string]any{"workspace": root, "version": version(), "pid": os.Getpid()})
+	places, err := setup.Here(s.workspace)
 	if err != nil {
-		return nil // a string and a number: it cannot fail
+		return err
 	}
-	return encoded
+	if s.list && len(args) == 0 {
+		return listClients(cmd.OutOrStdout(), places)
+	}
+	t, err := s.target(places, args)
+	if err != nil {
+		return err
+	}
+	switch {
+	case s.check:
+		return s.checkTarget(t, places)
+	case s.undo:
+		return s.undoTarget(t, places)
+	}
+	return s.write(t, places)
+}
+
+// target is what the arguments name.
+func (s *settingUp) target(p setup.Places, args []string) (t setup.Target, err error) {
+	if len(args) == 0 || s.cmd.ArgsLenAtDash() == 0 {
+		return t, errors.New("name a client: toolhost setup --list shows them")
+	}
+	if t.Client, err = findClient(args[0]); err != nil {
+		return t, err
+	}
+	flags := args[1:]
+	if dash := s.cmd.ArgsLenAtDash(); len(flags) > 0 && dash != 1 {
+		return t, fmt.Errorf("%q: one client at a time; flags for toolhost serve stand behind --", flags[0])
+	}
+	if err := newServe().ParseFlags(flags); err != nil {
+		return t, fmt.Errorf("toolhost serve would not start: %w", err)
+	}
+	if t.Scope, err = s.scope(t.Client); err != nil {
+		return t, err
+	}
+	program, portable, err := setup.Program(t.Scope)
+	if err != nil {
+		return t, exitf(exitFailed, "%v", err)
+	}
+	if !portable {
+		fmt.Fprintf(s.cmd.ErrOrStderr(), "toolhost: %s is named by its path, which others do not have: put it into PATH as toolhost first\n", visible.Text(program))
+	}
+	t.Server = mcpconfig.Server{Command: append([]string{program, "serve"}, flags...), Tools: toolList()}
+	if s.hook {
+		return s.hookTarget(t, program, flags)
+	}
+	return t, workspaceFor(&t, p)
+}
+
+// workspaceFor gives the server of a client that starts it in no project a workspace.
+func workspaceFor(t *setup.Target, p setup.Places) error {
+	if !t.Client.Rootless || t.Server.HasWorkspace() {
+		return nil
+	}
+	if p.Project == p.Home {
+		return fmt.Errorf("%s starts its servers in no project: name one with --workspace", t.Client.Title)
+	}
+	t.Server.Command = append(t.Server.Command, "--workspace", p.Project)
+	return nil
+}
+
+func (s *settingUp) hookTarget(t setup.Target, program string, flags []string) (setup.Target, error) {
+	if t.Client.Name != "claude" {
+		return t, fmt.Errorf("%s: --hook is for claude", t.Client.Title)
+	}
+	if len(flags) > 0 {
+		return t, fmt.Errorf("%s: a hook takes no flags of toolhost serve; use toolhost settings", flags[0])
+	}
+	t.Hook = shellWord(program) + " hook " + t.Client.Name
+	return t, nil
+}
+
+// shellWord quotes a path for a shell, where it needs that.
+func shellWord(path string) string {
+	if !strings.ContainsFunc(path, func(r rune) bool { return strings.ContainsRune(" \t\n'\"\\$`&|;<>()*?[]#~!{}", r) }) {
+		return path
+	}
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+}
+
+// findClient finds a client in the table.
+func findClient(name string) (mcpconfig.Client, error) {
+	if c, ok := mcpconfig.Find(name); ok {
+		return c, nil
+	}
+	if best := near.Word(name, mcpconfig.Names()); best != "" {
+		return mcpconfig.Client{}, fmt.Errorf("there is no client %q here; did you mean %s?", name, best)
+	}
+	return mcpconfig.Client{}, fmt.Errorf("there is no client %q here; there are %s", name, strings.Join(mcpconfig.Names(), ", "))
+}
+
+// scope is the one of the flags, or the client's first.
+func (s *settingUp) scope(c mcpconfig.Client) (mcpconfig.Scope, error) {
+	scope := c.Files[0].Scope
+	switch {
+	case s.user:
+		scope = mcpconfig.User
+	case s.project:
+		scope = mcpconfig.Project
+	}
+	if len(c.In(scope)) == 0 {
+		return "", fmt.Errorf("--%s: %s has no such configuration; leave it out", scope, c.Title)
+	}
+	return scope, nil
+}
+
+func toolList() (names []string) {
+	for _, t := range builtin.Described() {
+		names = append(names, t.Describe().Declaration.Name)
+	}
+	return names
+}
+
+// write shows what would change, asks, writes it, and tries it.
+func (s *settingUp) write(t setup.Target, p setup.Places) error {
+	out := s.cmd.OutOrStdout()
+	if other := otherWay(t); other.SetUp(p) {
+		return fmt.Errorf("%s is set up in another way here: run toolhost setup %s --undo first", t.Client.Title, t.Client.Name)
+	}
+	plan, err := setup.NewPlan(t, p)
+	if err != nil {
+		return err
+	}
+	if !plan.Changed() {
+		fmt.Fprintf(out, "%s: all of it is there already\n", t.Client.Title)
+	}
+	printDiff(out, plan.Diff())
+	switch {
+	case s.dryRun:
+		return nil
+	case !plan.Changed():
+		return s.finish(t, p)
+	}
+	if err := s.confirm("Write this?"); err != nil {
+		return err
+	}
+	written, err := plan.Write()
+	for _, path := range written {
+		fmt.Fprintf(out, "wrote %s\n", visible.Text(path))
+	}
+	if err != nil {
+		return exitf(exitFailed, "%v", err)
+	}
+	return s.finish(t, p)
+}
+
+// otherWay is the target with a hook in the place of the server, or the other way round.
+func otherWay(t setup.Target) setup.Target {
+	if t.Hook == "" {
+		t.Hook = "hook"
+	} else {
+		t.Hook = ""
+	}
+	return t
+}
+
+// confirm asks the person at the terminal. A script says --yes.
+func (s *settingUp) confirm(question string) error {
+	if err := mayChange(); err != nil {
+		return err
+	}
+	if s.yes {
+		return nil
+	}
+	in, ok := s.cmd.InOrStdin().(*os.File)
+	if !ok || !term.IsTerminal(int(in.Fd())) {
+		return errors.New("nothing was written: there is no terminal to ask at; give --yes")
+	}
+	fmt.Fprintf(s.cmd.ErrOrStderr(), "%s [y/N] ", question)
+	line, _ := bufio.NewReader(in).ReadString('\n') // the end is a no
+	if answer := strings.ToLower(strings.TrimSpace(line)); answer != "y" && answer != "yes" {
+		return exitf(exitFailed, "nothing was written")
+	}
+	return nil
+}
+
+// finish tries what was written, and says what is left to do.
+func (s *settingUp) finish(t setup.Target, p setup.Places) error {
+	out := s.cmd.OutOrStdout()
+	if t.Hook == "" {
+		if err := s.verify(t, p); err != nil {
+			return err
+		}
+		for _, note := range clientNotes(t.Client) {
+			fmt.Fprintln(out, note)
+		}
+	}
+	if !p.Installed(t.Client) {
+		fmt.Fprintf(out, "%s is not installed here: this is prepared for it. Verify it later with toolhost setup %s --check\n", t.Client.Title, t.Client.Name)
+	}
+	fmt.Fprintln(out, "Prompts are answered in toolhost approve, in a second terminal.")
+	return nil
+}
+
+// verify starts the server and says what it showed.
+func (s *settingUp) verify(t setup.Target, p setup.Places) error {
+	v, err := setup.Verify(context.Background(), t, p)
+	if err != nil {
+		return exitf(exitFailed, "the server of the configuration does not work: %v", err)
+	}
+	fmt.Fprintf(s.cmd.OutOrStdout(), "started it as %s would: it answers, lists %d tools, and glob works\n", t.Client.Title, len(v.Tools))
+	return nil
+}
+
+// clientNotes say what setup cannot do for a client.
+func clientNotes(c mcpconfig.Client) (notes []string) {
+	if c.Keeps != "" {
+		notes = append(notes, c.Title+" keeps "+c.Keeps)
+	}
+	if c.Asks != "" {
+		notes = append(notes, c.Title+" asks about each call itself: "+c.Asks)
+	}
+	return notes
+}
+
+func (s *settingUp) undoTarget(t setup.Target, p setup.Places) error {
+	if !t.SetUp(p) && otherWay(t).SetUp(p) {
+		t = otherWay(t)
+	}
+	u, err := setup.Undo(t, p)
+	switch {
+	case errors.Is(err, setup.ErrNotSetUp):
+		return exitf(exitFailed, "%s: setup wrote nothing for %s here", t.Client.Title, t.Scope)
+	case err != nil:
+		return err
+	}
+	out := s.cmd.OutOrStdout()
+	printDiff(out, u.Diff())
+	if err := s.confirm("Take it back?"); err != nil {
+		return err
+	}
+	if err := u.Write(); err != nil {
+		return exitf(exitFailed, "%v", err)
+	}
+	for _, f := range u.Files {
+		fmt.Fprintf(out, "%s: %s\n", visible.Text(p.Short(f.Path)), undone(f))
+	}
+	return nil
+}
+
+// undone says what became of a file.
+func undone(f setup.UndoneFile) string {
+	switch {
+	case f.Before == nil && f.After == nil:
+		return "was gone already"
+	case len(f.Kept) > 0:
+		return "was changed since, and setup's parts were removed, but for those with other values by now: " + strings.Join(f.Kept, ", ")
+	case f.Since && f.After == nil:
+		return "removed: it held nothing else"
+	case f.Since:
+		return "was changed since: only setup's parts were removed"
+	case f.After == nil:
+		return "removed, as before"
+	}
+	return "restored byte for byte"
+}
+
+func printDiff(out io.Writer, text string) {
+	if onTerminal() {
+		text = safeLines(text)
+	}
+	fmt.Fprint(out, colourDiff(text))
+}
+
+// checkTarget says what a configuration lacks, and starts the server that it names.
+func (s *settingUp) checkTarget(t setup.Target, p setup.Places) error {
+	if !s.user && !s.project { // the scope that is set up
+		for _, other := range []mcpconfig.Scope{mcpconfig.Project, mcpconfig.User} {
+			if one := t; slices.ContainsFunc(t.Client.Files, func(f mcpconfig.File) bool { return f.Scope == other }) {
+				if one.Scope = other; one.SetUp(p) || otherWay(one).SetUp(p) {
+					t = one
+				}
+			}
+		}
+	}
+	if t.Hook == "" && !t.SetUp(p) && otherWay(t).SetUp(p) {
+		fmt.Fprintf(s.cmd.OutOrStdout(), "%s asks toolhost hook before its own tools\n", t.Client.Title)
+		return nil
+	}
+	missing, err := t.Missing(p)
+	if err != nil {
+		return err
+	}
+	for _, line := range missing {
+		fmt.Fprintln(s.cmd.OutOrStdout(), "missing "+visible.Text(line))
+	}
+	if len(missing) > 0 {
+		return exitf(exitFailed, "%s is not set up: run toolhost setup %s", t.Client.Title, t.Client.Name)
+	}
+	if err := s.verify(t, p); err != nil {
+		return err
+	}
+	for _, note := range clientNotes(t.Client) {
+		fmt.Fprintln(s.cmd.OutOrStdout(), note)
+	}
+	if !p.Installed(t.Client) {
+		fmt.Fprintf(s.cmd.OutOrStdout(), "%s is not installed here\n", t.Client.Title)
+	}
+	return nil
 }

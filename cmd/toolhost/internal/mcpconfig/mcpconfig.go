@@ -1,25 +1,58 @@
-// Package mcpconfig writes the configuration that MCP clients need to start or reach toolhost.
+// Package mcpconfig knows how MCP clients are configured: where their files are, how these name a server, and which settings switch off the
+// client's own tools and let those of toolhost through. It is one table, [Clients].
 package mcpconfig
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
+
+	"toolhost/cmd/toolhost/internal/mcpconfig/edit"
 )
 
 // Client is a program that speaks MCP, and how its configuration names a server.
 type Client struct {
-	Name  string                      // on the command line
-	Title string                      // for a person
-	Where string                      // where the snippet goes
-	local func(command []string) any  // starts the server over pipes
-	http  func(url, token string) any // token is how the client's configuration names the variable
-	token string                      // a variable in the words of the configuration; %s is its name
-	print func(w io.Writer, snippet any) error
+	Name     string   // on the command line
+	Title    string   // for a person
+	Program  string   // in PATH, where it has one
+	Signs    []string // directories that an installed client has, as paths of [File]
+	Files    []File   // where setup writes; the scope of the first one is the default
+	Keeps    string   // what of its own tools goes on beside ours; empty where all is switched off
+	Asks     string   // how it asks about each call although toolhost asks itself; empty where it does not
+	Tip      string   // for people who print the configuration
+	Rootless bool     // starts servers in no project: the workspace must be given
+
+	format edit.Format
+	at     []string // keys that lead to the server
+	local  func(s Server) edit.Object
+	http   func(url, token string) edit.Object // nil: how is not known
+	token  string                              // a variable in the words of the configuration; %s is its name
+	inputs []any                               // a value of its own that http needs
+}
+
+// Server is what a client starts.
+type Server struct {
+	Command []string // the program and its arguments
+	Tools   []string // the names of its tools
+}
+
+// Scope says whom a file concerns.
+type Scope string
+
+const (
+	Project Scope = "project" // everybody who has the project
+	User    Scope = "user"    // the person, in all projects
+)
+
+// File is a part of a client's configuration.
+type File struct {
+	Scope   Scope
+	Names   []string // paths of which one is used; in the project, or below ~/ or CONFIG/
+	Env     string   // a variable that names another directory than that of Names
+	Format  edit.Format
+	Changes func(c Client, s Server) []edit.Change // nil: the server alone
 }
 
 // TokenVariable holds the token of a server that is reached over HTTP: no file holds it.
@@ -28,80 +61,88 @@ const TokenVariable = "TOOLHOST_TOKEN"
 // The longest that a client waits for one call: commands may run for an hour before they give control back.
 const longestCallS = 3600
 
-type object = map[string]any
-
-// Clients are those whose configuration is known.
-var Clients = []Client{
-	{
-		Name: "claude", Title: "Claude Code", Where: ".mcp.json in the project, or claude mcp add-json toolhost '…' for its value", token: "${%s}", print: printJSON,
-		local: func(c []string) any {
-			return object{"mcpServers": object{"toolhost": object{"type": "stdio", "command": c[0], "args": c[1:]}}}
-		},
-		http: func(url, token string) any {
-			return object{"mcpServers": object{"toolhost": object{"type": "http", "url": url, "headers": bearer(token)}}}
-		},
-	},
-	{
-		Name: "codex", Title: "Codex", token: "%s", print: printTOML,
-		Where: "~/.codex/config.toml (default_tools_approval_mode is there because toolhost asks itself; without it Codex asks as well)",
-		local: func(c []string) any {
-			return append([]setting{{"command", c[0]}, {"args", c[1:]}}, codexSettings...)
-		},
-		http: func(url, token string) any {
-			return append([]setting{{"url", url}, {"bearer_token_env_var", token}}, codexSettings...)
-		},
-	},
-	{
-		Name: "gemini", Title: "Gemini CLI", Where: ".gemini/settings.json in the project, or ~/.gemini/settings.json", token: "$%s", print: printJSON,
-		local: func(c []string) any {
-			return object{"mcpServers": object{"toolhost": object{"command": c[0], "args": c[1:], "timeout": longestCallS * 1000}}}
-		},
-		http: func(url, token string) any {
-			return object{"mcpServers": object{"toolhost": object{"httpUrl": url, "headers": bearer(token), "timeout": longestCallS * 1000}}}
-		},
-	},
-	{
-		Name: "vscode", Title: "VS Code", Where: ".vscode/mcp.json in the project", token: "${input:%s}", print: printJSON,
-		local: func(c []string) any {
-			if !slices.ContainsFunc(c, func(word string) bool { return word == "--workspace" || strings.HasPrefix(word, "--workspace=") }) {
-				c = append(slices.Clone(c), "--workspace", "${workspaceFolder}")
-			}
-			return object{"servers": object{"toolhost": object{"type": "stdio", "command": c[0], "args": c[1:]}}}
-		},
-		http: func(url, token string) any {
-			return object{
-				"inputs":  []any{object{"type": "promptString", "id": TokenVariable, "description": "the token that toolhost serve --http printed", "password": true}},
-				"servers": object{"toolhost": object{"type": "http", "url": url, "headers": bearer(token)}},
-			}
-		},
-	},
-	{
-		Name: "zed", Title: "Zed", Where: "settings.json of Zed (over HTTP with the token in it: it reads no variables there)", token: "PUT-THE-TOKEN-HERE%.0s", print: printJSON,
-		local: func(c []string) any {
-			return object{"context_servers": object{"toolhost": object{"source": "custom", "command": c[0], "args": c[1:], "env": object{}}}}
-		},
-		http: func(url, token string) any {
-			return object{"context_servers": object{"toolhost": object{"url": url, "headers": bearer(token)}}}
-		},
-	},
+// Find returns the client with a name.
+func Find(name string) (Client, bool) {
+	i := slices.IndexFunc(Clients, func(c Client) bool { return c.Name == name })
+	if i < 0 {
+		return Client{}, false
+	}
+	return Clients[i], true
 }
 
-// codexSettings are the same however it reaches toolhost.
-var codexSettings = []setting{{"tool_timeout_sec", longestCallS}, {"default_tools_approval_mode", "approve"}}
+// Names are the names of all clients.
+func Names() (names []string) {
+	for _, c := range Clients {
+		names = append(names, c.Name)
+	}
+	return names
+}
 
-func bearer(token string) object { return object{"Authorization": "Bearer " + token} }
+// In returns the files of a scope.
+func (c Client) In(s Scope) (files []File) {
+	for _, f := range c.Files {
+		if f.Scope == s {
+			files = append(files, f)
+		}
+	}
+	return files
+}
+
+// Where says where the configuration that is printed belongs.
+func (c Client) Where() string {
+	var places []string
+	for _, f := range c.Files {
+		if c.holds(f) {
+			place := strings.Replace(f.Names[0], "CONFIG/", "~/.config/", 1)
+			if f.Scope == Project {
+				place += " in the project"
+			}
+			places = append(places, place)
+		}
+	}
+	return strings.Join(places, ", or ")
+}
+
+// ChangesOf are the changes of a file that let the client start a server.
+func (c Client) ChangesOf(f File, s Server) []edit.Change {
+	if f.Changes == nil {
+		return []edit.Change{c.entry(s)}
+	}
+	return f.Changes(c, s)
+}
+
+// Entry returns the keys that lead to the server in a file, or false if it is in another one.
+func (c Client) Entry(f File) (path []string, ok bool) { return c.at, c.holds(f) }
+
+func (c Client) holds(f File) bool {
+	return slices.ContainsFunc(c.ChangesOf(f, Server{Command: []string{"toolhost"}}), func(change edit.Change) bool { return slices.Equal(change.Path, c.at) })
+}
+
+// entry is the change by which the client starts a server over pipes.
+func (c Client) entry(s Server) edit.Change {
+	if c.format == edit.Text {
+		return edit.Change{Value: block(s)}
+	}
+	return edit.Change{Path: c.at, Value: c.local(s), Own: true}
+}
 
 // Snippet is a part of a client's configuration.
 type Snippet struct {
-	value any
-	print func(io.Writer, any) error
+	format  edit.Format
+	changes []edit.Change
 }
 
 // Print writes the snippet in the client's format.
-func (s Snippet) Print(w io.Writer) error { return s.print(w, s.value) }
+func (s Snippet) Print(w io.Writer) error {
+	text, err := edit.Apply(s.format, nil, s.changes)
+	if err == nil {
+		_, err = w.Write(text)
+	}
+	return err
+}
 
-// Local is the configuration to start command and speak to it over pipes.
-func (c Client) Local(command []string) Snippet { return Snippet{c.local(command), c.print} }
+// Local is the configuration to start a server and speak to it over pipes.
+func (c Client) Local(s Server) Snippet { return Snippet{c.format, []edit.Change{c.entry(s)}} }
 
 // HTTP is the configuration to reach a running server. The client reads its token from [TokenVariable].
 func (c Client) HTTP(server string) (Snippet, error) {
@@ -109,7 +150,14 @@ func (c Client) HTTP(server string) (Snippet, error) {
 	if err != nil {
 		return Snippet{}, err
 	}
-	return Snippet{c.http(at, fmt.Sprintf(c.token, TokenVariable)), c.print}, nil
+	if c.http == nil {
+		return Snippet{}, fmt.Errorf("how %s reaches a server over HTTP is not known here: leave --http out, and it starts its own", c.Title)
+	}
+	changes := []edit.Change{{Path: c.at, Value: c.http(at, fmt.Sprintf(c.token, TokenVariable)), Own: true}}
+	if c.inputs != nil {
+		changes = append([]edit.Change{{Path: []string{"inputs"}, Value: c.inputs, Add: true}}, changes...)
+	}
+	return Snippet{c.format, changes}, nil
 }
 
 // address is where MCP is spoken at a server: /mcp, unless the URL has a path.
@@ -122,49 +170,4 @@ func address(given string) (string, error) {
 		u.Path = "/mcp"
 	}
 	return u.String(), nil
-}
-
-func printJSON(w io.Writer, snippet any) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(snippet)
-}
-
-// setting is one line of a table of TOML: a string, a list of strings or a number.
-type setting struct {
-	key   string
-	value any
-}
-
-func printTOML(w io.Writer, snippet any) error {
-	fmt.Fprintln(w, "[mcp_servers.toolhost]")
-	for _, s := range snippet.([]setting) {
-		text := ""
-		switch v := s.value.(type) {
-		case string:
-			text = quoteTOML(v)
-		case []string:
-			quoted := make([]string, len(v))
-			for i, word := range v {
-				quoted[i] = quoteTOML(word)
-			}
-			text = "[" + strings.Join(quoted, ", ") + "]"
-		case int:
-			text = strconv.Itoa(v)
-		}
-		if _, err := fmt.Fprintf(w, "%s = %s\n", s.key, text); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// quoteTOML writes a basic string: JSON's escapes are TOML's, but for the one character that JSON may leave as it is.
-func quoteTOML(s string) string {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(s) // a string can be encoded
-	return strings.ReplaceAll(strings.TrimSuffix(b.String(), "\n"), "\x7f", `\u007f`)
 }

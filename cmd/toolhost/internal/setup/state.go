@@ -1,0 +1,128 @@
+package setup
+
+import (
+	"strings"
+
+	"toolhost/cmd/toolhost/internal/mcpconfig"
+	"toolhost/cmd/toolhost/internal/mcpconfig/edit"
+)
+
+// State is how far a client is set up.
+type State struct {
+	Client    mcpconfig.Client
+	Installed bool
+	Scopes    []ScopeState // those that have a server toolhost, or its hook
+}
+
+// ScopeState is the state of one scope of a client.
+type ScopeState struct {
+	Scope    mcpconfig.Scope
+	Hook     bool     // its own tools ask toolhost hook
+	Bypasses []string // settings that are missing, by which its own tools or its own questions are still there
+	Broken   error    // a file cannot be read
+}
+
+// States are those of all clients.
+func (p Places) States(s mcpconfig.Server) (all []State) {
+	for _, c := range mcpconfig.Clients {
+		one := State{Client: c, Installed: p.Installed(c)}
+		var scopes []mcpconfig.Scope
+		for _, f := range c.Files {
+			if len(scopes) == 0 || scopes[len(scopes)-1] != f.Scope {
+				scopes = append(scopes, f.Scope)
+			}
+		}
+		for _, scope := range scopes {
+			if state, found := (Target{Client: c, Scope: scope, Server: s}).state(p); found {
+				one.Scopes = append(one.Scopes, state)
+			}
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+// state reads the files of one scope. found reports whether they name toolhost at all.
+func (t Target) state(p Places) (state ScopeState, found bool) {
+	state.Scope = t.Scope
+	for _, part := range t.parts() {
+		path, err := p.path(part.File)
+		if err != nil {
+			state.Broken = err
+			return state, true
+		}
+		content, err := read(path)
+		if err != nil || content == nil {
+			content = nil
+		}
+		at, holds := t.Client.Entry(part.File)
+		if holds {
+			if _, ok, err := edit.Value(part.Format, content, at); err == nil && ok && content != nil {
+				found = true
+			}
+		} else if hooks, _, err := edit.Value(part.Format, content, []string{"hooks", "PreToolUse"}); err == nil {
+			state.Hook = mentionsHook(hooks)
+		}
+		missing, err := edit.Missing(part.Format, content, part.changes)
+		if err != nil {
+			state.Broken = leftAlone(p.Short(path), err)
+		}
+		for _, c := range missing {
+			if !c.Own && len(c.Path) > 0 {
+				state.Bypasses = append(state.Bypasses, p.Short(path)+": "+strings.Join(c.Path, "."))
+			}
+		}
+	}
+	return state, found || state.Hook
+}
+
+// mentionsHook reports whether a command of hooks is toolhost hook.
+func mentionsHook(v any) bool {
+	switch v := v.(type) {
+	case string:
+		return strings.Contains(v, "toolhost") && strings.Contains(v, " hook ")
+	case []any:
+		for _, inner := range v {
+			if mentionsHook(inner) {
+				return true
+			}
+		}
+	case map[string]any:
+		for _, inner := range v {
+			if mentionsHook(inner) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Missing names the settings that the files of a target lack.
+func (t Target) Missing(p Places) (missing []string, err error) {
+	for _, part := range t.parts() {
+		path, err := p.path(part.File)
+		if err != nil {
+			return nil, err
+		}
+		content, err := read(path)
+		if err != nil {
+			return nil, err
+		}
+		lacks, err := edit.Missing(part.Format, content, part.changes)
+		if err != nil {
+			return nil, leftAlone(p.Short(path), err)
+		}
+		for _, c := range lacks {
+			if c.Own && present(part.Format, content, c.Path) {
+				continue // with flags of its own
+			}
+			missing = append(missing, strings.TrimSuffix(p.Short(path)+": "+strings.Join(c.Path, "."), ": "))
+		}
+	}
+	return missing, nil
+}
+
+func present(f edit.Format, content []byte, path []string) bool {
+	_, ok, err := edit.Value(f, content, path)
+	return ok && err == nil
+}
