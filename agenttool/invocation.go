@@ -75,6 +75,7 @@ type Invocation struct {
 	Facts              *Facts          `json:"facts,omitempty"`
 	Scheduler          *SchedulerFacts `json:"scheduler,omitempty"`
 	Phases             []PhaseTiming   `json:"phases,omitempty"`
+	Mutations          []InputMutation `json:"mutations,omitempty"` // ours: of its input, by hooks and people
 	ApprovalRequestRef string          `json:"approval_request_ref,omitempty"`
 	AbortReason        string          `json:"abort_reason,omitempty"`
 	Extra              Extra           `json:"-"`

@@ -34,12 +34,13 @@ type Result struct {
 	ModelFacingContent []Content       `json:"model_facing_content,omitempty"`
 	UIFacingSummary    string          `json:"ui_facing_summary,omitempty"`
 	ResultRefs
-	Summary        string `json:"summary,omitempty"`
-	RedactionState string `json:"redaction_state,omitempty"` // none, redacted, partially_redacted, withheld, expired (X20)
-	Error          *Error `json:"error,omitempty"`
-	CreatedAt      string `json:"created_at"`
-	AbortReason    string `json:"abort_reason,omitempty"` // ours: why a canceled or synthetic result ended
-	Extra          Extra  `json:"-"`
+	Summary        string          `json:"summary,omitempty"`
+	RedactionState string          `json:"redaction_state,omitempty"` // none, redacted, partially_redacted, withheld, expired (X20)
+	Error          *Error          `json:"error,omitempty"`
+	CreatedAt      string          `json:"created_at"`
+	AbortReason    string          `json:"abort_reason,omitempty"` // ours: why a canceled or synthetic result ended
+	Mutations      []InputMutation `json:"mutations,omitempty"`    // ours: as on the invocation
+	Extra          Extra           `json:"-"`
 }
 
 // ResultRefs are the records and artifacts that a result refers to.

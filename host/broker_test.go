@@ -81,7 +81,7 @@ func TestPrompt(t *testing.T) {
 			if c.ran != "" && !strings.Contains(got.Result.Content[0].Text, c.ran) {
 				t.Errorf("content %v", got.Result.Content)
 			}
-			if changed := got.Invocation.CallInput != nil; changed != (c.answer.UpdatedInput != nil) {
+			if changed := got.Invocation.PermissionInput != nil; changed != (c.answer.UpdatedInput != nil) {
 				t.Errorf("call_input %s, ref %s", got.Invocation.CallInput, got.Invocation.CallInputRef)
 			}
 			checkRecords(t, got)

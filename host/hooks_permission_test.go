@@ -98,7 +98,7 @@ func TestHooksOfAPrompt(t *testing.T) {
 	}
 	got := <-done
 	checkRecords(t, got)
-	if got.Result.Content[0].Text != "ran b" || got.Result.Content[1].Text != "noted" {
+	if got.Result.Content[0].Text != "ran b" || !strings.Contains(got.Result.Content[1].Text, "changed by the hook") || got.Result.Content[2].Text != "noted" {
 		t.Errorf("content %+v", got.Result.Content)
 	}
 	if d := toldTo(t, decision)["decision"].(map[string]any); d["behavior"] != "allow" || d["request_ref"] != string(asked.DecisionID) {

@@ -2,8 +2,11 @@ package host
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"slices"
+	"strings"
 
 	"toolhost/agenttool"
 	"toolhost/host/hook"
@@ -37,15 +40,17 @@ func (r *record) observe(input []byte, by hook.Message) agenttool.InputMutation 
 		}
 		r.input = input
 		inv.PermissionInput, inv.PermissionInputRef = r.storeInput(name, input, "")
-		inv.CallInputRef = refPermission
-		if inv.PermissionInputRef != "" {
-			inv.CallInputRef = inv.PermissionInputRef
-		}
-	case r.input != nil:
+		inv.CallInputRef = cmp.Or(inv.PermissionInputRef, refPermission)
+	case r.input != nil: // rules judge the edited input again, and it runs
 		m.SourceType, m.SourceRef, m.Reason = "permission_prompt", inv.ApprovalRequestRef, "changed by the person who was asked"
-		m.FromInputRef, m.ToInputRef, m.ChangedFields = refPermission, "#/call_input", changedFields(r.input, input)
-		inv.CallInput, inv.CallInputRef = input, ""
-		r.storeInputs()
+		m.FromInputRef, m.ToInputRef, m.ChangedFields = refObservable, refPermission, changedFields(r.input, input)
+		if inv.PermissionInputRef != refObservable { // a hook or a person changed it before
+			m.FromInputRef = refPermission
+		}
+		r.edits++
+		r.input = input
+		inv.PermissionInput, inv.PermissionInputRef = r.storeInput(fmt.Sprintf("edited_input_%d", r.edits), input, "")
+		inv.CallInput, inv.CallInputRef = nil, cmp.Or(inv.PermissionInputRef, refPermission)
 	default:
 		m.SourceType, m.SourceRef, m.Reason = "runtime", "bind", "normalised: defaults filled, paths made absolute"
 		m.FromInputRef, m.ToInputRef, m.ChangedFields = refModel, refObservable, changedFields(inv.ModelInput, input)
@@ -55,7 +60,18 @@ func (r *record) observe(input []byte, by hook.Message) agenttool.InputMutation 
 	}
 	now := r.journal.now()
 	m.MutationID, m.CreatedAt = agenttool.MutationID(r.journal.ids.New("mut_", now)), agenttool.Timestamp(now)
+	if m.SourceType != "runtime" {
+		inv.Mutations = append(inv.Mutations, m)
+		r.changes = append(r.changes, m.Reason+": "+strings.Join(m.ChangedFields, ", "))
+	}
 	return m
+}
+
+// changed says, a line each, who changed the model's input and where, for the model.
+func (r *record) changed() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.changes
 }
 
 // changedFields names the top-level members that differ between two objects, in order.

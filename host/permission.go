@@ -88,6 +88,9 @@ func (a *approval) answered(ctx context.Context, answer prompt.Outcome) (d agent
 	case d.Behavior == agenttool.Ask && answer.UpdatedInput != nil && (d.BlockedPath != "" || len(d.RuleRefs) > 0):
 		return d, true, nil
 	}
+	if answer.UpdatedInput != nil {
+		a.decided(a.edited(d, answer))
+	}
 	granted := slices.Concat(d.Grants, answer.Grants)
 	if !answer.ByRule {
 		granted = append(granted, a.shown()...)
@@ -98,6 +101,16 @@ func (a *approval) answered(ctx context.Context, answer prompt.Outcome) (d agent
 	a.feedback = answer.Feedback
 	a.c.rec.to(agenttool.StatusApproved, "")
 	return d, false, nil
+}
+
+// edited is the decision that lets an input run that a person edited: d is what the rules say of it, and the answer allows what they ask.
+func (a *approval) edited(d agenttool.Decision, answer prompt.Outcome) agenttool.Decision {
+	d.RequestRef, d.Rewrite = answer.DecisionID, agenttool.Rewrite{UserModified: true}
+	if d.Behavior == agenttool.Ask {
+		d.Behavior, d.Source, d.SuggestedUpdates = agenttool.Allow, answer.Decision.Source, nil
+		d.Reason = answer.Decision.Reason
+	}
+	return d
 }
 
 // shown are grants for the paths outside of the workspace that a prompt showed as written: the user who said yes means them.

@@ -21,6 +21,8 @@ type record struct {
 	mu       sync.Mutex
 	inv      agenttool.Invocation
 	input    []byte            // the observable input, or the one that a hook made of it
+	edits    int               // by people
+	changes  []string          // of the model's input, in words
 	events   []agenttool.Event // not yet in the journal
 	steps    int64             // progress records so far
 	lastStep time.Time
@@ -53,7 +55,7 @@ func (r *record) fork() *record {
 	return &record{
 		journal: r.journal, id: r.id, tool: r.tool, subject: r.subject,
 		inv: inv, input: r.input, events: slices.Clone(r.events), steps: r.steps, lastStep: r.lastStep, stage: r.stage,
-		canceled: r.canceled, held: r.held,
+		canceled: r.canceled, held: r.held, changes: r.changes,
 	}
 }
 

@@ -3,6 +3,7 @@ package host_test
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -10,6 +11,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/host"
+	"toolhost/host/prompt"
 )
 
 // hang is a Run that goes on until its context ends.
@@ -254,4 +256,42 @@ func TestFallback(t *testing.T) {
 		}
 		f.Host.Close()
 	})
+}
+
+// TestWhoChangedTheInput: an edit by a person is named by invocation and result, the model reads of it, the input that was judged last is
+// the permission_input, and the decision that let it run is in the journal (AT-009, AT-086, AT-089).
+func TestWhoChangedTheInput(t *testing.T) {
+	f := newFixture(t, []agenttool.Tool{&fake{name: "put"}})
+	requests, _ := f.prompts()
+	done := f.start(host.Request{ID: "c1", Tool: "put", Input: input("a")})
+	asked := <-requests
+	if _, err := f.Decide(prompt.Answer{DecisionID: asked.DecisionID, Behavior: agenttool.Allow, UpdatedInput: input("b")}); err != nil {
+		t.Fatal(err)
+	}
+	got := <-done
+	for name, mutations := range map[string][]agenttool.InputMutation{"invocation": got.Invocation.Mutations, "result": got.Result.Mutations} {
+		if len(mutations) != 1 || mutations[0].SourceType != "permission_prompt" || mutations[0].SourceRef != string(asked.DecisionID) || !slices.Equal(mutations[0].ChangedFields, []string{"path"}) {
+			t.Errorf("the %s says %+v", name, mutations)
+		}
+	}
+	if inv := got.Invocation; string(inv.PermissionInput) != `{"path":"b"}` || inv.CallInputRef != "#/permission_input" || string(inv.ObservableInput) != `{"path":"a"}` {
+		t.Errorf("permission_input %s, call_input_ref %s, observable_input %s", inv.PermissionInput, inv.CallInputRef, inv.ObservableInput)
+	}
+	if text := got.Result.Content[len(got.Result.Content)-1].Text; text != "[the input was changed by the person who was asked: path]" {
+		t.Errorf("the model reads %q", text)
+	}
+	if refs := got.Invocation.PermissionDecisionRefs; len(refs) != 3 {
+		t.Errorf("decisions %v: want the one that asks, its answer, and the one about the edited input", refs)
+	}
+	checkRecords(t, got)
+}
+
+// TestSizesCountEveryBlock: of an image, the bytes before they were encoded (AT-298).
+func TestSizesCountEveryBlock(t *testing.T) {
+	f := newFixture(t, []agenttool.Tool{&fake{name: "look", reads: true, run: func(context.Context, fakeInput, agenttool.Reporter) (agenttool.Output, error) {
+		return agenttool.Output{Content: []agenttool.Content{agenttool.Text("four"), {Type: "image", MediaType: "image/png", Data: "AAAAAAA="}, {Type: "diff", Diff: "-a\n"}}}, nil
+	}}})
+	if got := f.call(host.Request{ID: "c1", Tool: "look", Input: input("a")}); got.Persistence.OriginalSizeBytes != 4+5+3 {
+		t.Errorf("original_size_bytes is %d", got.Persistence.OriginalSizeBytes)
+	}
 }

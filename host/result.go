@@ -1,6 +1,7 @@
 package host
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -97,7 +98,7 @@ func (e *ending) mapResult() {
 		Content: e.out.Content, UIFacingSummary: e.out.Summary,
 		ResultRefs: agenttool.ResultRefs{ResourceRefs: e.out.Resources, ArtifactRefs: e.out.Artifacts},
 		Error:      e.err, AbortReason: abortReason(e.err), RedactionState: "none",
-		CreatedAt: agenttool.Timestamp(now),
+		CreatedAt: agenttool.Timestamp(now), Mutations: e.rec.view().Mutations,
 	}
 	if e.out.Structured != nil {
 		e.result.StructuredContent = encode(e.out.Structured)
@@ -121,6 +122,9 @@ func (e *ending) remark() {
 	}
 	if e.err != nil && e.err.Hint != "" && len(e.out.Content) > 0 {
 		e.notes = append(e.notes, "["+e.err.Hint+"]")
+	}
+	for _, change := range e.rec.changed() {
+		e.notes = append(e.notes, "[the input was "+change+"]")
 	}
 	if e.feedback != "" {
 		e.notes = append(e.notes, "[the person who allowed this says: "+e.feedback+"]")
@@ -182,7 +186,7 @@ func (e *ending) persist() {
 	e.kept = agenttool.Persistence{
 		SchemaVersion: agenttool.SchemaVersion, DecisionID: agenttool.PersistenceID(e.c.host.o.IDs.New("persist_", now)),
 		InvocationID: e.rec.id, ResultID: e.result.ResultID, Strategy: verdict.Strategy, Threshold: verdict.Threshold,
-		OriginalSizeBytes: size.Bytes, RedactionState: "none", Reason: verdict.Reason, CreatedAt: agenttool.Timestamp(now),
+		OriginalSizeBytes: contentSize(e.result.Content), RedactionState: "none", Reason: verdict.Reason, CreatedAt: agenttool.Timestamp(now),
 	}
 	if verdict.Strategy == agenttool.PreviewAndPersist {
 		e.keep(shown, e.out.Persisted == nil || !takes.Holds(size.Text, size.Lines))
@@ -206,7 +210,7 @@ func (e *ending) keep(text string, cut bool) {
 		e.cut(text, ref)
 	}
 	e.kept.PersistedRef = ref
-	e.kept.PreviewSizeBytes = int64(len(allText(e.result.Content)))
+	e.kept.PreviewSizeBytes = contentSize(e.result.Content)
 	e.rec.emit(agenttool.EventResultPersisted, "phase", agenttool.PhasePersistResult, "persistence", e.kept)
 }
 
@@ -367,6 +371,14 @@ func withDiffs(blocks []agenttool.Content) string {
 		}
 	}
 	return strings.Join(texts, "\n")
+}
+
+// contentSize is the bytes of all blocks: text, diffs, and data before it was encoded.
+func contentSize(blocks []agenttool.Content) (n int64) {
+	for _, b := range blocks {
+		n += int64(len(b.Text) + len(b.Diff) + base64.StdEncoding.DecodedLen(len(b.Data)) - strings.Count(b.Data[max(0, len(b.Data)-2):], "="))
+	}
+	return n
 }
 
 func withoutText(blocks []agenttool.Content) []agenttool.Content {
