@@ -233,7 +233,7 @@ func (m *message) gives(grants []string) {
 // warnings are facts that a user should know before allowing a call.
 func warnings(p prompt.Prompt) []string {
 	var notes []string
-	if f := p.Facts; f != nil && f.Destructive == agenttool.Yes {
+	if f := p.Facts; f != nil && f.Destructive == agenttool.Yes && !changeIn(p).is(created) {
 		notes = append(notes, "it destroys something")
 	}
 	if p.Attempt > 1 {
