@@ -212,7 +212,7 @@ func TestTmuxDiff(t *testing.T) {
 		"decision": map[string]any{"decision_id": "p1", "content_blocks": []any{map[string]any{"type": "diff", "diff": diff.String()}}},
 	})
 	w := openWindow(t, server, "tmux3", 80, 24)
-	w.until(" more lines, space to scroll")
+	w.until(" lines more, some ask: space, then y")
 	begun := time.Now()
 	w.tmux("send-keys", "-t", w.name, "End")
 	w.until("+line 10000")
@@ -234,10 +234,11 @@ func TestTmuxLooks(t *testing.T) {
 		width, height int
 		environ       []string
 		colour        bool
+		key           string
 	}{
-		{"colour", 80, 24, nil, true},
-		{"NO_COLOR", 80, 24, []string{"NO_COLOR=yes"}, false},
-		{"small", 40, 10, nil, true},
+		{"colour", 80, 24, nil, true, "y once"},
+		{"NO_COLOR", 80, 24, []string{"NO_COLOR=yes"}, false, "y once"},
+		{"small", 40, 10, nil, true, "y more"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			server := openTmux(t)
@@ -245,8 +246,8 @@ func TestTmuxLooks(t *testing.T) {
 			f.Ask("p1", "printf '\x1b]0;owned\a\x1b[31m'; echo \u202edone", map[string]any{"facts": map[string]any{"destructive": "yes"}})
 			w := openWindow(t, server, "tmux4", c.width, c.height, c.environ...)
 			w.until("DESTRUCTIVE")
-			screen := w.until("y once") // the last row
-			if rows := strings.Split(strings.TrimRight(screen, "\n"), "\n"); len(rows) > c.height || !strings.Contains(rows[len(rows)-1]+rows[len(rows)-2], "y once") {
+			screen := w.until(c.key) // the last row
+			if rows := strings.Split(strings.TrimRight(screen, "\n"), "\n"); len(rows) > c.height || !strings.Contains(rows[len(rows)-1]+rows[len(rows)-2], c.key) {
 				t.Errorf("the keys are not in the last rows:\n%s", screen)
 			}
 			painted := w.tmux("capture-pane", "-e", "-p", "-t", w.name)

@@ -7,7 +7,7 @@ import (
 	"toolhost/host/prompt"
 )
 
-// change is what a call of a file tool does to its file, as its diff tells.
+// change is the effect of a call of a file tool on its file, as its diff tells.
 type change struct {
 	kind           changeKind
 	whole          bool // the diff shows all of it
@@ -20,7 +20,7 @@ type changeKind uint8
 const (
 	unseen   changeKind = iota // there is no diff that shows all
 	created                    // the file is new
-	replaced                   // its whole content is given anew
+	replaced                   // it gets another content as a whole
 	edited
 )
 
@@ -59,7 +59,7 @@ func changeIn(p prompt.Prompt) change {
 	return c
 }
 
-// of says what the change does to a path.
+// of describes the change of a path.
 func (c change) of(path string) string {
 	lines := fmt.Sprintf("+%d −%d lines", c.added, c.removed)
 	switch c.kind {

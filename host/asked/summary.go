@@ -10,8 +10,8 @@ import (
 
 // Summary is a prompt in a few words, safe to display.
 type Summary struct {
-	What    string   // what the call does, in one line
-	Why     string   // why it asks
+	What    string   // the call in one line: "deletes build and all below"
+	Why     string   // the reason why it asks
 	Effects []Effect // the gravest first; never empty
 }
 
@@ -40,7 +40,7 @@ func Summarize(p prompt.Prompt) Summary {
 	return Summary{What: visible.Text(does), Why: visible.Text(why(p.Decision, does)), Effects: effects(p)}
 }
 
-// why is the reason of a decision that asks, without the remedies, which are offered beside it, and without what the call does.
+// why is the reason of a decision that asks, without the remedies, which are offered beside it, and without the words of the summary.
 func why(d agenttool.Decision, what string) string {
 	if d.Reason == nil {
 		return "the session does not say why"
@@ -89,7 +89,7 @@ func cutSubject(sentence string) (subject, does string) {
 	return rest[:i], rest[i+2:]
 }
 
-// effects are what the call does to the world, as far as its facts and its diff tell.
+// effects are the effects of the call on the world, as far as its facts and its diff tell.
 func effects(p prompt.Prompt) (all []Effect) {
 	f := p.Facts
 	add := func(is bool, grade Grade, words string) {
@@ -119,7 +119,7 @@ func effects(p prompt.Prompt) (all []Effect) {
 	return all
 }
 
-// possible says what a call may do because nobody proved that it does not.
+// possible names the effects that a call may have because the opposite is not proved.
 func possible(f *agenttool.Facts) string {
 	var may []string
 	for _, m := range []struct {

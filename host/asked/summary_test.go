@@ -53,7 +53,7 @@ func effects(s asked.Summary) string {
 	return strings.Join(words, " · ")
 }
 
-// TestNewFilesDestroyNothing: the fact of the record says that write may replace a file; the label says what this call does.
+// TestNewFilesDestroyNothing: the fact of the record says that write may replace a file; the label is about this very call.
 func TestNewFilesDestroyNothing(t *testing.T) {
 	for _, c := range []struct {
 		name, tool, diff string

@@ -22,7 +22,7 @@ const (
 	maxDeed  = 240 // characters
 )
 
-// what says in one line what the call does.
+// what describes the call in one line.
 func what(p prompt.Prompt) string {
 	f := p.Facts
 	switch {
@@ -48,13 +48,13 @@ type line struct {
 	input json.RawMessage
 }
 
-// deed is what one command of a line does.
+// deed is the effect of one command of a line.
 type deed struct {
 	text  string
 	grave int // the gravest first
 }
 
-// deeds says what the commands of the line do, but for those that only read.
+// deeds describes the commands of the line, but for those that only read.
 func (l line) deeds() string {
 	f := l.facts
 	if len(f.Parts) == 0 && len(f.Writes) == 0 {
@@ -116,7 +116,7 @@ func gravity(part *agenttool.Part) int {
 	return 1
 }
 
-// deed says what the i-th command does, with what it runs; "" if that is only to read.
+// deed describes the i-th command, with those that it runs; "" if they only read.
 func (l line) deed(i, depth int) string {
 	part := &l.facts.Parts[i]
 	var inner []string
@@ -139,10 +139,10 @@ func (l line) deed(i, depth int) string {
 	return own + ": " + strings.Join(inner, ", ")
 }
 
-// shells only run what they are given.
+// shells only run other commands.
 var shells = map[string]bool{"sh": true, "bash": true, "dash": true, "env": true, "time": true, "nohup": true, "xargs": true}
 
-// own says what a command does by itself.
+// own describes a command without those that it runs.
 func (l line) own(i int) string {
 	part := &l.facts.Parts[i]
 	if part.ReadOnly == agenttool.Yes && part.OpenWorld == agenttool.No || len(part.Argv) == 0 {
@@ -189,7 +189,7 @@ const maxSubject = 32
 // short is a command in one line.
 func short(argv []string) string { return cut.Characters(strings.Join(argv, " "), maxDeed/2) }
 
-// wellKnown says of the commands that people see most what they do, in other words than the classifier; "" for all others.
+// wellKnown describes the commands that people see most, in plainer words than the classifier; "" for all others.
 func wellKnown(part *agenttool.Part, paths []agenttool.Path) string {
 	argv, name := part.Argv, path.Base(part.Argv[0])
 	operands := slices.DeleteFunc(slices.Clone(argv[1:]), func(word string) bool { return strings.HasPrefix(word, "-") })
@@ -220,7 +220,7 @@ func recursive(word string) bool {
 	return word == "--recursive" || strings.HasPrefix(word, "-") && !strings.HasPrefix(word, "--") && strings.ContainsAny(word, "rR")
 }
 
-// gitDoes says what the subcommands of git do that people see most.
+// gitDoes describes the subcommands of git that people see most.
 func gitDoes(words, operands []string) string {
 	forced := slices.ContainsFunc(words, func(word string) bool {
 		return strings.HasPrefix(word, "--force") || word == "-f" || strings.HasPrefix(word, "+")

@@ -100,6 +100,21 @@ func (p Prompt) Subject() string {
 
 func isBlank(r rune) bool { return r == ' ' || r == '\n' || r == '\t' }
 
+// Age is how long an item has waited, for a person; empty: its session did not say when it asked.
+func (it *Item) Age(now time.Time) string {
+	if it.Prompt.AskedAt.IsZero() {
+		return ""
+	}
+	switch age := max(0, now.Sub(it.Prompt.AskedAt)); {
+	case age < time.Minute:
+		return fmt.Sprintf("%d s", int(age.Seconds()))
+	case age < time.Hour:
+		return fmt.Sprintf("%d min", int(age.Minutes()))
+	default:
+		return fmt.Sprintf("%d h %d min", int(age.Hours()), int(age.Minutes())%60)
+	}
+}
+
 // Left is how long an item waits on, for a person.
 func (it *Item) Left(now time.Time) string {
 	at := it.expires()

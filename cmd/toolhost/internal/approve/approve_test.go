@@ -45,7 +45,7 @@ func TestUnknownIsUnsafe(t *testing.T) {
 			t.Fatal(err)
 		}
 		text := page(Describe(&Item{Prompt: p}, Session{})).text()
-		for _, words := range []string{"may be destructive", "may reach out", "may write", "touches more than is known"} {
+		for _, words := range []string{"may destroy", "write", "reach out", "touch more paths"} {
 			if !strings.Contains(text, words) {
 				t.Errorf("%s: %q is not said:\n%s", raw, words, text)
 			}
@@ -63,7 +63,7 @@ func (p page) text() string {
 
 // TestLongInputHidesNothing checks that what matters stands before an input of any length.
 func TestLongInputHidesNothing(t *testing.T) {
-	p := prompt(t, "p", `{"tool":"shell","input":{"command":`+fmt.Sprintf("%q", strings.Repeat("echo\n", 5000))+`},"facts":{"destructive":"yes"}}`)
+	p := parsed(t, "p", `{"tool":"shell","input":{"command":`+fmt.Sprintf("%q", strings.Repeat("echo\n", 5000))+`},"facts":{"destructive":"yes"}}`)
 	lines := Describe(&Item{Prompt: p}, Session{})
 	if text := page(lines[:8]).text(); !strings.Contains(text, "DESTRUCTIVE") || !strings.Contains(text, "why:") {
 		t.Errorf("the first lines are\n%s", text)
@@ -73,7 +73,7 @@ func TestLongInputHidesNothing(t *testing.T) {
 	}
 }
 
-func prompt(t *testing.T, id, raw string) Prompt {
+func parsed(t *testing.T, id, raw string) Prompt {
 	t.Helper()
 	raw = strings.Replace(raw, "{", `{"decision":{"decision_id":"`+id+`"},`, 1)
 	p, err := ParsePrompt(json.RawMessage(strings.Replace(raw, ",}", "}", 1)))
@@ -86,9 +86,9 @@ func prompt(t *testing.T, id, raw string) Prompt {
 func TestQueue(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	sent := Answer{Session: "s", ID: "a", Behavior: agenttool.Allow}
-	asked := func(id string) Asked { return Asked{"s", prompt(t, id, `{}`)} }
-	with := func(id, leader string) Asked { return Asked{"s", prompt(t, id, `{"coalesced_with":"`+leader+`"}`)} }
-	dated := func(id, at string) Asked { return Asked{"s", prompt(t, id, `{"asked_at":"`+at+`"}`)} }
+	asked := func(id string) Asked { return Asked{"s", parsed(t, id, `{}`)} }
+	with := func(id, leader string) Asked { return Asked{"s", parsed(t, id, `{"coalesced_with":"`+leader+`"}`)} }
+	dated := func(id, at string) Asked { return Asked{"s", parsed(t, id, `{"asked_at":"`+at+`"}`)} }
 	for _, c := range []struct {
 		name   string
 		events []any
@@ -163,7 +163,7 @@ func TestDeadlineIsMonotonic(t *testing.T) {
 
 func TestQueueIsBounded(t *testing.T) {
 	q := &Queue{}
-	p := prompt(t, "x", `{}`)
+	p := parsed(t, "x", `{}`)
 	for i := range 3 * maxEnded {
 		p.Decision.DecisionID = agenttool.DecisionID(fmt.Sprint(i))
 		q.Apply(Asked{"s", p}, time.Time{})
@@ -192,7 +192,7 @@ func TestEdited(t *testing.T) {
 		{"a value like a name", other, `{"a":"b","b":"a","c":["a","a"]}`, `{"a":"b","b":"a","c":["a","a"]}`, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := Edited(prompt(t, "p", c.prompt), c.text)
+			got, err := Edited(parsed(t, "p", c.prompt), c.text)
 			if string(got) != c.want || (err == nil) != (c.wantErr == "") || err != nil && !strings.Contains(err.Error(), c.wantErr) {
 				t.Errorf("Edited(%q) = %s, %v; want %s, %q", c.text, got, err, c.want, c.wantErr)
 			}
@@ -208,7 +208,7 @@ func TestEditDiff(t *testing.T) {
 		{"nothing", `{"tool":"write","input":{"a":1}}`, `{ "a": 1}`, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := EditDiff(prompt(t, "p", c.prompt), json.RawMessage(c.input))
+			got := EditDiff(parsed(t, "p", c.prompt), json.RawMessage(c.input))
 			if !strings.Contains(got, c.want) || c.want == "" && got != "" {
 				t.Errorf("EditDiff = %q, want %q", got, c.want)
 			}

@@ -13,7 +13,9 @@ type Kind uint8
 const (
 	Plain   Kind = iota
 	Heading      // the title of the lines below it
+	Danger       // something that destroys, or that nothing holds
 	Warning      // a fact that a person should not miss
+	Good         // a fact that is harmless
 	Faint        // an aside
 	Command      // the command of the call
 	Added        // of a diff
@@ -26,13 +28,21 @@ type Line struct {
 	Kind   Kind
 	Indent int // in columns, of the continuation of a long line
 	Text   string
+	Asks   bool // it is to be seen before the call is allowed
 }
 
 // page collects lines.
 type page []Line
 
 // add adds a line. Its text is safe already.
-func (p *page) add(kind Kind, indent int, text string) { *p = append(*p, Line{kind, indent, text}) }
+func (p *page) add(kind Kind, indent int, text string) {
+	*p = append(*p, Line{Kind: kind, Indent: indent, Text: text})
+}
+
+// ask adds a line that is to be seen before the call is allowed.
+func (p *page) ask(kind Kind, indent int, text string) {
+	*p = append(*p, Line{Kind: kind, Indent: indent, Text: text, Asks: true})
+}
 
 // section begins a part of the page.
 func (p *page) section(name string) {
@@ -42,7 +52,7 @@ func (p *page) section(name string) {
 	p.add(Heading, 0, name)
 }
 
-// diff adds a unified diff.
+// diff adds a unified diff. All of it but the lines that stay asks.
 func (p *page) diff(text string, indent int) {
 	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
 		kind := Plain
@@ -54,7 +64,7 @@ func (p *page) diff(text string, indent int) {
 		case strings.HasPrefix(line, "-"):
 			kind = Removed
 		}
-		p.add(kind, indent, visible.Code(line))
+		*p = append(*p, Line{Kind: kind, Indent: indent, Text: visible.Code(line), Asks: !strings.HasPrefix(line, " ")})
 	}
 }
 
@@ -63,12 +73,4 @@ func DiffLines(text string) []Line {
 	var p page
 	p.diff(text, 2)
 	return p
-}
-
-// count is a number of things: "1 line", "2 lines".
-func count(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return Thousands(n) + " " + thing + "s"
 }

@@ -151,6 +151,10 @@ func (t *Talk) answer(number int, text string) {
 		t.problem("prompt %d: %s", number, why)
 		return
 	}
+	if verb != "deny" && t.cut[number] {
+		t.problem("prompt %d: some lines that ask have not been printed: show %d prints them, and then it can be allowed", number, number)
+		return
+	}
 	answer, err := t.read(it, verb, rest)
 	if err != nil {
 		t.problem("prompt %d: %v", number, err)

@@ -30,11 +30,12 @@ type Talk struct {
 	o        Options
 	queue    approve.Queue
 	answered int
-	pasting  bool // the next line is pasted as well
+	pasting  bool         // the next line is pasted as well
+	cut      map[int]bool // prompts with asking lines that were not printed
 }
 
 // New begins a conversation.
-func New(o Options) *Talk { return &Talk{o: o} }
+func New(o Options) *Talk { return &Talk{o: o, cut: map[int]bool{}} }
 
 // Answered is how many answers of this person counted.
 func (t *Talk) Answered() int { return t.answered }
@@ -139,7 +140,8 @@ func (t *Talk) asked(it *approve.Item) {
 
 // show prints an item, up to so many lines.
 func (t *Talk) show(it *approve.Item, most int) {
-	lines := approve.Describe(it, t.queue.Session(it.Session))
+	s := t.queue.Session(it.Session)
+	lines := approve.Describe(it, s)[1:]
 	rest := len(lines) - most
 	if rest < 20 {
 		most, rest = len(lines), 0
@@ -148,10 +150,11 @@ func (t *Talk) show(it *approve.Item, most int) {
 	if l := it.Left(t.o.Now()); l != "" {
 		left = ", time left " + l
 	}
-	t.print("prompt %d: %s asks%s", it.Number, visible.Text(it.Prompt.Tool), left)
+	t.print("prompt %d: %s asks: %s%s", it.Number, visible.Text(it.Prompt.Tool), it.Prompt.Summary(s).What, left)
 	for _, line := range lines[:most] {
 		t.print("%s", strings.TrimRight(line.Text, " "))
 	}
+	t.cut[it.Number] = slices.ContainsFunc(lines[most:], func(line approve.Line) bool { return line.Asks })
 	if rest > 0 {
 		t.print("… %s more lines: show %d prints all", approve.Thousands(rest), it.Number)
 	}

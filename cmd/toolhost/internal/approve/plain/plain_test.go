@@ -146,7 +146,7 @@ func TestTalk(t *testing.T) {
 	k.talk.Event(approve.Complete{})
 	k.says("session ses_1 in /w", "nothing is pending")
 	k.ask("p1", "")
-	k.says("prompt 1: shell asks, time left 1:00", "why:     it writes", "  | make", "  r2  allow  Shell(make)", "  g1  host:a.example, for this call",
+	k.says("prompt 1: shell asks: runs a command line that is not understood, time left 1:00", "why:     it writes", "  | make", "  r2  allow  Shell(make)", "  g1  host:a.example, for this call",
 		"prompt 1, answers: 1 once, 1 session, 1 deny REASON, 1 edit JSON")
 	k.talk.Line("1 user")
 	k.says("error: prompt 1: this session takes no answers for the user")
@@ -283,4 +283,21 @@ func TestNothingActs(t *testing.T) {
 			t.Fatalf("%U is printed:\n%q", r, k.out.String())
 		}
 	}
+}
+
+// TestCutLinesArePrintedFirst checks that a command is allowed only when all its asking lines have been printed.
+func TestCutLinesArePrintedFirst(t *testing.T) {
+	k := newTalk(t, false)
+	k.open(mayAll)
+	k.ask("p1", `,"input":{"command":"`+strings.Repeat(`echo\n`, 200)+`rm -rf /"}`)
+	for _, line := range []string{"1 once", "1 session", "1 edit {}"} {
+		k.talk.Line(line)
+		k.sent()
+	}
+	if text := k.out.String(); strings.Contains(text, "rm -rf") || !strings.Contains(text, "error: prompt 1: some lines that ask have not been printed: show 1") {
+		t.Errorf("it said\n%s", text)
+	}
+	k.talk.Line("show 1")
+	k.talk.Line("1 once")
+	k.sent(`{"decision_id":"p1","behavior":"allow","scope":"once"}`)
 }

@@ -20,12 +20,22 @@ func (l layout) body(height int) ([]row, int, int) {
 		return l.idle(height), -1, 0
 	}
 	sheet := l.laidOut()
-	l.scroll(0) // the window may have grown
+	l.clamp() // the window may have grown
 	rows := sheet.view(l.offset, height-1)
 	for len(rows) < height-1 {
 		rows = append(rows, row{})
 	}
-	return append(rows, row{approve.Faint, fit(more(sheet.rows(), l.offset, height-1), l.width)}), -1, 0
+	return append(rows, l.rest(height-1)), -1, 0
+}
+
+// rest counts the lines of the prompt that are not on the screen, and says whether some of them ask.
+func (l layout) rest(height int) row {
+	sheet := l.laidOut()
+	below := sheet.rows() - l.offset - height
+	if below > 0 && l.more {
+		return row{approve.Warning, fit("▼ "+lines(below)+" more, some ask: space, then y", l.width)}
+	}
+	return row{approve.Faint, fit(more(sheet.rows(), l.offset, height), l.width)}
 }
 
 // idle is the body when nothing waits.
@@ -80,7 +90,7 @@ func standing(it *approve.Item, queue *approve.Queue, now time.Time) (lines []ap
 
 // The sequences that show kinds. Without colour bold and faint are left, and no meaning is lost.
 var looks = map[approve.Kind]string{
-	approve.Heading: "\x1b[1m", approve.Warning: "\x1b[1;33m", approve.Faint: "\x1b[2m",
+	approve.Heading: "\x1b[1m", approve.Danger: "\x1b[1;31m", approve.Warning: "\x1b[1;33m", approve.Good: "\x1b[32m", approve.Faint: "\x1b[2m",
 	approve.Added: "\x1b[32m", approve.Removed: "\x1b[31m", approve.Hunk: "\x1b[36m",
 }
 

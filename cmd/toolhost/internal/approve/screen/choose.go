@@ -13,12 +13,42 @@ import (
 func (m *Model) disarm() tea.Cmd {
 	m.turn++
 	m.armed = false
-	return after(unhurried, armedMsg{m.turn})
+	return tea.Batch(m.glance(), after(unhurried, armedMsg{m.turn}))
+}
+
+// glance has the rows on the screen count as seen, unless they move before.
+func (m *Model) glance() tea.Cmd { return after(glimpse, seenMsg{m.turn}) }
+
+// see notes the rows of the prompt that have been on the screen, since nothing has moved for a glimpse.
+func (m *Model) see(msg seenMsg) {
+	if msg.turn == m.turn && m.current != nil && m.dialog == nil && !m.small() {
+		m.laidOut().see(m.offset, m.height-len(layout{Model: m}.top())-len(layout{Model: m}.bottom())-1)
+	}
+}
+
+// unread is the first asking row that has not been on the screen; -1: there is none.
+func (m *Model) unread() int { return m.laidOut().unread() }
+
+// elsewhere reports whether there are asking rows that were not on the screen, and are not now.
+func (m *Model) elsewhere() bool {
+	return m.laidOut().unreadBut(m.offset, m.offset+m.bodyHeight()) >= 0
+}
+
+// readOn shows the next asking row that was not seen. It reports whether there was one.
+func (m *Model) readOn() bool {
+	at := m.unread()
+	if at < 0 {
+		return false
+	}
+	m.offset = at
+	m.clamp()
+	m.notice = "this had not been on the screen: read it, then answer"
+	return true
 }
 
 // show puts a prompt on the screen; nil clears it.
 func (m *Model) show(it *approve.Item) tea.Cmd {
-	m.current, m.sheet, m.offset, m.leaving, m.notice, m.intent = it, nil, 0, false, "", nil
+	m.current, m.sheet, m.stale, m.offset, m.leaving, m.notice, m.intent = it, nil, false, 0, false, "", nil
 	m.place = max(0, slices.Index(m.queue.Waiting, it))
 	return m.disarm()
 }

@@ -4,7 +4,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -71,6 +70,7 @@ var goldens = []struct {
 	}},
 	{"rules_40x10", 40, 10, func(r *run) {
 		r.ask("p1", "git push origin main", pushPrompt)
+		r.reads()
 		r.keys("u")
 	}},
 	{"reason", 80, 24, func(r *run) {
@@ -115,20 +115,7 @@ func TestGolden(t *testing.T) {
 			in(t, c.width, c.height, func(r *run) {
 				r.session("ses_1", "")
 				c.play(r)
-				path := filepath.Join("testdata", c.name+".txt")
-				got := trimmed(r.text())
-				if *update {
-					if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-						t.Fatal(err)
-					}
-				}
-				want, err := os.ReadFile(path)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if got != string(want) {
-					t.Errorf("the screen is not that of %s:\n%s", path, got)
-				}
+				golden(t, c.name, trimmed(r.text()))
 			})
 		})
 	}

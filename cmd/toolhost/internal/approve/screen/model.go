@@ -27,6 +27,7 @@ type Options struct {
 // How long things take.
 const (
 	unhurried  = 300 * time.Millisecond // a prompt is on the screen before a key answers it
+	glimpse    = 100 * time.Millisecond // what was on the screen that long was seen
 	burst      = 50 * time.Millisecond  // keys that follow each other quicker were not typed
 	mineShown  = time.Second            // how long the end of a prompt that this person answered stays
 	otherShown = 3 * time.Second        // and of one that ended without an answer from here
@@ -41,6 +42,7 @@ type Model struct {
 	current *approve.Item // on the screen; it may have ended
 	place   int           // where it stands in the list
 	sheet   *sheet        // current, laid out; nil: not yet
+	stale   bool          // it is to be laid out again
 	offset  int           // the first row of it that is shown
 	leaving bool          // it has ended, and will make room
 
@@ -64,6 +66,7 @@ func (m *Model) Answered() int { return m.answered }
 // The messages that the model sends itself.
 type (
 	armedMsg  struct{ turn int }
+	seenMsg   struct{ turn int }
 	intentMsg struct{ number int }
 	leaveMsg  struct{ item *approve.Item }
 	secondMsg struct{}
@@ -89,6 +92,8 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, m.paste(msg)
 	case armedMsg:
 		m.armed = m.armed || msg.turn == m.turn
+	case seenMsg:
+		m.see(msg)
 	case intentMsg:
 		return m, m.carryOut(msg)
 	case leaveMsg:
@@ -115,7 +120,7 @@ func (m *Model) event(event any) tea.Cmd {
 	var told tea.Cmd
 	switch e := event.(type) {
 	case approve.Opened:
-		m.sheet = nil // it shows the session, too
+		m.stale = true // it shows the session, too
 		m.codeSaid(e.Session)
 	case approve.Trouble:
 		m.addTrouble(e.Text)
@@ -123,7 +128,7 @@ func (m *Model) event(event any) tea.Cmd {
 		if it != nil {
 			told = m.ring()
 		} else if m.queue.Leader(e) == m.current {
-			m.sheet = nil // it says how many ask the same
+			m.stale = true // it says how many ask the same
 		}
 	case approve.Answered:
 		if e.Err == nil {
@@ -132,6 +137,9 @@ func (m *Model) event(event any) tea.Cmd {
 		if e.Err == nil && m.o.Once {
 			return tea.Quit
 		}
+	}
+	if m.stale || m.sheet == nil {
+		told = tea.Batch(told, m.glance())
 	}
 	return tea.Batch(told, m.settle())
 }
@@ -158,13 +166,9 @@ func (m *Model) ring() tea.Cmd {
 }
 
 func (m *Model) resize(msg tea.WindowSizeMsg) tea.Cmd {
-	small := m.small()
 	m.width, m.height = msg.Width, msg.Height
-	m.sheet = nil
-	if small {
-		return m.disarm()
-	}
-	return nil
+	m.stale = true
+	return m.disarm()
 }
 
 // small reports whether the window is too small to show a prompt.
@@ -184,7 +188,7 @@ func (m *Model) View() tea.View {
 		v.Content = strings.Join(rows[:max(0, min(len(rows), m.height))], "\n")
 		return v
 	}
-	l := layout{m}
+	l := layout{m, m.current != nil && m.elsewhere()}
 	top, bottom := l.top(), l.bottom()
 	body, column, line := l.body(m.height - len(top) - len(bottom))
 	if column >= 0 {
@@ -206,17 +210,19 @@ func (m *Model) View() tea.View {
 
 // bodyHeight is how many rows of the prompt are shown at once.
 func (m *Model) bodyHeight() int {
-	return max(1, m.height-len(layout{m}.top())-len(layout{m}.bottom())-1)
+	return max(1, m.height-len(layout{Model: m}.top())-len(layout{Model: m}.bottom())-1)
 }
 
 // laidOut is the current prompt, laid out for the width of the window.
 func (m *Model) laidOut() *sheet {
-	if m.sheet == nil {
+	if m.sheet == nil || m.stale {
 		var lines []approve.Line
 		if m.current != nil {
 			lines = append(standing(m.current, &m.queue, m.o.Now()), approve.Describe(m.current, m.queue.Session(m.current.Session))...)
 		}
-		m.sheet = newSheet(lines, m.width)
+		sheet := newSheet(lines, m.width)
+		sheet.inherit(m.sheet)
+		m.sheet, m.stale = sheet, false
 	}
 	return m.sheet
 }

@@ -140,6 +140,7 @@ func TestRulesAreSeenBeforeTheyAreSent(t *testing.T) {
 	in(t, 40, 10, func(r *run) {
 		r.session("ses_1", "")
 		r.ask("p1", "git push origin main", pushPrompt)
+		r.reads()
 		r.keys("u")
 		screens := r.text()
 		for range 10 {

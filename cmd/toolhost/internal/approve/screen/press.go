@@ -5,6 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"toolhost/agenttool"
 	"toolhost/cmd/toolhost/internal/approve"
 )
 
@@ -59,25 +60,29 @@ func (m *Model) browse(k string) tea.Cmd {
 	case "k", "up", "shift+tab":
 		return m.move(-1)
 	case "space", "pgdown", "f":
-		m.scroll(m.bodyHeight() - 1)
+		return m.scroll(m.bodyHeight() - 1)
 	case "pgup", "b":
-		m.scroll(1 - m.bodyHeight())
+		return m.scroll(1 - m.bodyHeight())
 	case "home":
-		m.scroll(-m.offset)
+		return m.scroll(-m.offset)
 	case "end", "G":
-		m.scroll(m.laidOut().rows())
+		return m.scroll(m.laidOut().rows())
 	case "y", "1", "s", "p", "u", "n", "N", "r", "e", "g", "c":
 		return m.answerKey(k)
 	default:
 		return m.disarm() // the person is typing into another window
 	}
-	return nil
 }
 
 // scroll moves the view of the prompt by so many rows.
-func (m *Model) scroll(by int) {
-	m.offset = max(0, min(m.offset+by, m.laidOut().rows()-m.bodyHeight()))
+func (m *Model) scroll(by int) tea.Cmd {
+	m.offset += by
+	m.clamp()
+	return m.disarm()
 }
+
+// clamp keeps the view within the prompt.
+func (m *Model) clamp() { m.offset = max(0, min(m.offset, m.laidOut().rows()-m.bodyHeight())) }
 
 // scopes of the keys that answer.
 var scopes = map[string]string{"s": "session", "p": "project", "u": "user"}
@@ -100,6 +105,9 @@ func (m *Model) answerKey(k string) tea.Cmd {
 	if why := m.queue.Refusal(it, scopes[k], m.o.Now()); why != "" {
 		m.notice = why
 		return nil
+	}
+	if k != "n" && k != "N" && k != "r" && m.readOn() {
+		return m.disarm()
 	}
 	switch k {
 	case "y", "1":
@@ -157,6 +165,10 @@ func (m *Model) send(it *approve.Item, a approve.Answer) tea.Cmd {
 	if why := m.queue.Refusal(it, a.Scope, m.o.Now()); why != "" {
 		m.notice = why
 		return nil
+	}
+	if a.Behavior == agenttool.Allow && (it != m.current || m.unread() >= 0) {
+		m.notice = "lines that ask have not been on the screen: esc, then read them"
+		return m.disarm()
 	}
 	m.queue.Send(it, a)
 	m.dialog = nil

@@ -114,6 +114,18 @@ func (r *run) keys(names ...string) {
 	r.wait(100 * time.Millisecond)
 }
 
+// reads shows all of the prompt that is to be seen before it is allowed.
+func (r *run) reads() {
+	r.wait(400 * time.Millisecond)
+	for range 200 {
+		if strings.Contains(r.text(), "y once") {
+			return
+		}
+		r.keys("space")
+	}
+	r.t.Errorf("there is no end of the asking lines:\n%s", r.text())
+}
+
 // types types text quickly.
 func (r *run) types(text string) {
 	for _, c := range text {

@@ -10,7 +10,10 @@ import (
 )
 
 // layout lays out the parts of the screen of a Model.
-type layout struct{ *Model }
+type layout struct {
+	*Model
+	more bool // there are asking rows elsewhere: y shows them. It changes no width
+}
 
 // top is the head line, the warnings, the list, and the line above the body.
 func (l layout) top() []row {
@@ -81,7 +84,7 @@ func (l layout) listRow(it *approve.Item, hidden string) row {
 	if it == l.current {
 		r = row{approve.Heading, "▸ "}
 	}
-	state := it.Left(l.o.Now())
+	state := it.Age(l.o.Now())
 	switch {
 	case it.Ended != "":
 		state = "ended"
@@ -110,11 +113,14 @@ func (l layout) bar() string {
 	}
 	it := l.current
 	bar := fmt.Sprintf("#%d %s", it.Number, visible.Text(it.Prompt.Tool))
-	if left := it.Left(l.o.Now()); left != "" && it.Ended == "" {
-		bar += ", " + left + " left"
+	if it.Ended != "" {
+		return bar
 	}
-	if dir := it.Prompt.Dir; dir != "" {
-		bar += ", in " + visible.Text(dir)
+	if age := it.Age(l.o.Now()); age != "" {
+		bar += ", waits for " + age
+	}
+	if left := it.Left(l.o.Now()); left != "" {
+		bar += ", " + left + " left"
 	}
 	return bar
 }
@@ -194,7 +200,11 @@ func (l layout) answerKeys(it *approve.Item) (keys []hint) {
 	case l.queue.Refusal(it, "", now) != "":
 		return nil
 	}
-	keys = append(keys, hint{"y", "once"})
+	if l.more {
+		keys = append(keys, hint{"y", "more"})
+	} else {
+		keys = append(keys, hint{"y", "once"})
+	}
 	for _, k := range []string{"s", "p", "u"} {
 		if l.queue.Refusal(it, scopes[k], now) == "" {
 			keys = append(keys, hint{k, scopes[k]})

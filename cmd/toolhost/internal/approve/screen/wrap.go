@@ -1,6 +1,7 @@
 package screen
 
 import (
+	"slices"
 	"sort"
 	"strings"
 	"unicode/utf8"
@@ -22,7 +23,8 @@ type row struct {
 type sheet struct {
 	lines  []approve.Line
 	width  int
-	starts []int // the first row of each line, then the number of rows
+	starts []int  // the first row of each line, then the number of rows
+	seen   []bool // of the rows: they were on the screen; nil: none was
 }
 
 // longest is the length in bytes of the longest line that is wrapped as one: a longer one is several, so that looking at a
@@ -57,6 +59,38 @@ func (s *sheet) view(from, n int) []row {
 	return rows[:min(n, len(rows))]
 }
 
+// see notes that up to n rows from the given one were on the screen.
+func (s *sheet) see(from, n int) {
+	if s.seen == nil {
+		s.seen = make([]bool, s.rows())
+	}
+	for i := max(0, from); i < min(from+n, len(s.seen)); i++ {
+		s.seen[i] = true
+	}
+}
+
+// unread is the first asking row that was not on the screen; -1: there is none.
+func (s *sheet) unread() int { return s.unreadBut(0, 0) }
+
+// unreadBut is unread without the rows from one up to another.
+func (s *sheet) unreadBut(from, to int) int {
+	for i, line := range s.lines {
+		for at := s.starts[i]; line.Asks && at < s.starts[i+1]; at++ {
+			if (s.seen == nil || !s.seen[at]) && (at < from || at >= to) {
+				return at
+			}
+		}
+	}
+	return -1
+}
+
+// inherit takes the seen rows of an earlier layout over, if it has the same rows.
+func (s *sheet) inherit(old *sheet) {
+	if old != nil && old.width == s.width && slices.Equal(old.lines, s.lines) {
+		s.seen = old.seen
+	}
+}
+
 // cut splits a very long line at a place where no character and no ⟨mark⟩ is torn.
 func cut(line approve.Line) []approve.Line {
 	if len(line.Text) <= longest {
@@ -69,7 +103,7 @@ func cut(line approve.Line) []approve.Line {
 		for end < len(text) && end < longest {
 			end += len(cell(text[end:]))
 		}
-		parts = append(parts, approve.Line{Kind: line.Kind, Indent: line.Indent, Text: lead + text[:end]})
+		parts = append(parts, approve.Line{Kind: line.Kind, Indent: line.Indent, Text: lead + text[:end], Asks: line.Asks})
 		text, lead = text[end:], hanging(line.Indent)
 	}
 	return parts
