@@ -1,0 +1,170 @@
+package redact
+
+import (
+	"encoding/json"
+	"errors"
+
+	"toolhost/agenttool"
+)
+
+// Found says what was taken out of a record.
+type Found struct {
+	Kinds   []string // of each secret, in the order of the record
+	Results bool     // a result was changed, and its redaction_state says so
+}
+
+// ErrWithheld means that a record could not be searched for secrets, and must not be stored.
+var ErrWithheld = errors.New("the record could not be searched for secrets")
+
+// JSON returns an encoded record with marks for the secrets in its strings and names; the record itself if it has none. In an
+// object with a redaction_state of "none" from which something was taken, that becomes "redacted". All else stays byte
+// for byte. It fails with ErrWithheld if the record is no JSON.
+func (r *Redactor) JSON(record []byte) (out []byte, found Found, err error) {
+	if r == nil || !r.suspicious(record) {
+		return record, found, nil
+	}
+	defer func() {
+		if recover() != nil {
+			out, found, err = nil, Found{}, ErrWithheld
+		}
+	}()
+	if !json.Valid(record) {
+		return nil, found, ErrWithheld
+	}
+	w := walker{r: r, in: record, found: &found}
+	w.value("")
+	if len(found.Kinds) == 0 {
+		return record, found, nil
+	}
+	return append(w.out, record[w.at:]...), found, nil
+}
+
+// suspicious reports whether a record contains a literal of a form, or an escape that may hide one.
+func (r *Redactor) suspicious(record []byte) bool {
+	if len(r.patterns) > 0 {
+		return true
+	}
+	return !r.now.Load().matcher.candidates(record, func(f *form, at, n int) bool {
+		return f.quick != nil && !f.quick(record, at, n)
+	})
+}
+
+// maxDepth bounds the nesting of a record.
+const maxDepth = 200
+
+// walker copies a valid JSON text and redacts its strings.
+type walker struct {
+	r     *Redactor
+	in    []byte
+	at    int // the next byte of in
+	out   []byte
+	depth int
+	found *Found
+}
+
+// keep copies the bytes up to at.
+func (w *walker) keep(to int) {
+	w.out = append(w.out, w.in[w.at:to]...)
+	w.at = to
+}
+
+func (w *walker) space() {
+	for w.at < len(w.in) && (w.in[w.at] == ' ' || w.in[w.at] == '\t' || w.in[w.at] == '\n' || w.in[w.at] == '\r') {
+		w.keep(w.at + 1)
+	}
+}
+
+// value copies one value. name is that of the member that it is the value of.
+func (w *walker) value(name string) {
+	w.space()
+	switch w.in[w.at] {
+	case '{':
+		w.enter(w.object)
+	case '[':
+		w.enter(func() { w.array(name) })
+	case '"':
+		w.str(name)
+	default:
+		end := w.at
+		for end < len(w.in) && w.in[end] != ',' && w.in[end] != '}' && w.in[end] != ']' && w.in[end] > ' ' {
+			end++
+		}
+		w.keep(end)
+	}
+	w.space()
+}
+
+func (w *walker) enter(copy func()) {
+	if w.depth++; w.depth > maxDepth {
+		panic(ErrWithheld)
+	}
+	w.keep(w.at + 1)
+	copy()
+	w.depth--
+}
+
+func (w *walker) array(name string) {
+	for w.space(); w.in[w.at] != ']'; w.space() {
+		w.value(name)
+		if w.in[w.at] == ',' {
+			w.keep(w.at + 1)
+		}
+	}
+	w.keep(w.at + 1)
+}
+
+// object copies an object, and corrects its redaction_state.
+func (w *walker) object() {
+	before, state := len(w.found.Kinds), -1
+	for w.space(); w.in[w.at] != '}'; w.space() {
+		name := w.str("")
+		w.space()
+		w.keep(w.at + 1) // the colon
+		w.space()
+		if name == "redaction_state" && string(w.in[w.at:min(len(w.in), w.at+len(none))]) == none {
+			state = len(w.out)
+		}
+		w.value(name)
+		if w.in[w.at] == ',' {
+			w.keep(w.at + 1)
+		}
+	}
+	w.keep(w.at + 1)
+	if state >= 0 && len(w.found.Kinds) > before {
+		w.out = append(w.out[:state], append([]byte(changed), w.out[state+len(none):]...)...)
+		w.found.Results = true
+	}
+}
+
+const (
+	none    = `"none"`
+	changed = `"redacted"`
+)
+
+// str copies one string, redacted, and returns it as it was. name is that of its member.
+func (w *walker) str(name string) string {
+	end := w.at + 1
+	for w.in[end] != '"' {
+		if w.in[end] == '\\' {
+			end++
+		}
+		end++
+	}
+	end++
+	var text string
+	if err := json.Unmarshal(w.in[w.at:end], &text); err != nil {
+		panic(ErrWithheld)
+	}
+	redacted, kinds := w.r.Text([]byte(text))
+	if len(kinds) == 0 && secretMember([]byte(name)) && !placeholder([]byte(text)) && !w.r.isOff(kindMember) {
+		redacted, kinds = []byte(w.r.Mark(kindMember, []byte(text))), []string{kindMember}
+	}
+	if len(kinds) == 0 {
+		w.keep(end)
+		return text
+	}
+	w.found.Kinds = append(w.found.Kinds, kinds...)
+	w.out = agenttool.AppendString(w.out, string(redacted))
+	w.at = end
+	return text
+}

@@ -1,0 +1,264 @@
+package redact
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"strings"
+	"testing"
+
+	"toolhost/agenttool"
+	"toolhost/persist/redact/redacttest"
+)
+
+func newRedactor(t testing.TB, o Options) *Redactor {
+	t.Helper()
+	r, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// settings are texts in which secrets stand; %s is the secret.
+var settings = []string{
+	"%s", "a\n%s\nb", "echo %s;", `curl -H "X-Key: %s" https://example.com`, "diff\n-%s\n+x", "main.go:12:%s", `{"a":"%s"}`, `{\"a\":\"%s\"}`,
+	"https://example.com/?t=%s&x=1", "a%%3D%s", `text\n%s\nmore`, "\x1b[01;31m\x1b[K%s\x1b[m\x1b[K", "<%s>", "name-of-file/%s.txt", "KEY='%s'", "(%s)",
+}
+
+// TestKinds finds every kind in every setting, as text and as JSON, and keeps what is around it.
+func TestKinds(t *testing.T) {
+	r := newRedactor(t, Options{})
+	kinds := map[string]bool{}
+	for seed := range uint64(20) {
+		for _, s := range redacttest.Secrets(seed) {
+			kinds[s.Kind] = true
+			for _, where := range settings {
+				text := fmt.Sprintf(where, s.Value)
+				if got, _ := r.Text([]byte(text)); bytes.Contains(got, []byte(s.Value)) {
+					t.Errorf("%s %q stays in %q", s.Kind, s.Value, text)
+				}
+				record, _ := json.Marshal(map[string]any{"data": map[string]any{"list": []string{"x", text}}})
+				got, found, err := r.JSON(record)
+				if err != nil || !json.Valid(got) || len(found.Kinds) == 0 || strings.Contains(decoded(t, got), s.Value) {
+					t.Errorf("%s stays in %s: %v", s.Kind, record, err)
+				}
+			}
+		}
+	}
+	if len(kinds) < 20 {
+		t.Errorf("%d kinds were tried", len(kinds))
+	}
+}
+
+func decoded(t *testing.T, record []byte) string {
+	t.Helper()
+	var v struct{ Data struct{ List []string } }
+	if err := json.Unmarshal(record, &v); err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(v.Data.List, "\n")
+}
+
+// TestPlaces finds secrets by what stands before them.
+func TestPlaces(t *testing.T) {
+	r := newRedactor(t, Options{})
+	for _, c := range []struct{ text, secret string }{
+		{"https://bob:s3cr3t-pw@host.net/x", "s3cr3t-pw"},
+		{"postgres://app:correcthorse@127.0.0.1:5432/db", "correcthorse"},
+		{`https:\/\/bob:s3cr3t-pw@host`, "s3cr3t-pw"},
+		{"https%3A%2F%2Fbob:s3cr3t-pw@host", "s3cr3t-pw"},
+		{"Authorization: Bearer abc123def456ghi789", "abc123def456ghi789"},
+		{"authorization: Basic Ym9iOnMzY3IzdC1wdw==", "Ym9iOnMzY3IzdC1wdw=="},
+		{`{"Authorization": "token 0a1b2c3d4e5f60718293"}`, "0a1b2c3d4e5f60718293"},
+		{"PRIVATE-TOKEN: abcdefgh12345678wxyz", "abcdefgh12345678wxyz"},
+		{"export PASSWORD=hunter2-secret", "hunter2-secret"},
+		{"DB_PASSWORD='correct horse battery'", "correct horse battery"},
+		{"PGPASSWORD=swordfish psql", "swordfish"},
+		{`DEPLOY_TOKEN="x9_yz-77-abc"`, "x9_yz-77-abc"},
+		{"API_KEY=0123abcd4567", "0123abcd4567"},
+		{"host=x password=q1w2e3r4t5 user=y", "q1w2e3r4t5"},
+		{`{"client_secret": "Zm9vYmFyMTIzNDU2Nzg"}`, "Zm9vYmFyMTIzNDU2Nzg"},
+		{"aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCY1234567890", "wJalrXUtnFEMI/K7MDENG/bPxRfiCY1234567890"},
+		{"AKIA2E0A8F3B24411111 wJalrXUtnFEMI/K7MDENG/bPxRfiCY1234567890", "wJalrXUtnFEMI/K7MDENG/bPxRfiCY1234567890"},
+		{"AccountKey=" + strings.Repeat("aB3/", 21) + "ab==;EndpointSuffix=x", strings.Repeat("aB3/", 21) + "ab=="},
+	} {
+		if got, _ := r.Text([]byte(c.text)); bytes.Contains(got, []byte(c.secret)) {
+			t.Errorf("%q stays in %q", c.secret, got)
+		}
+	}
+	for _, text := range []string{
+		"", "https://user:password@example.com", "https://$USER:$TOKEN@host", "PASSWORD=$(cat x)", "TOKEN=${TOKEN}", "password: string", "ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+		"mailto:a@b.c", "ssh://git@github.com/a/b", "-----BEGIN PRIVATE KEY-----", "sk-learn-contrib-py-package-names-are-long", "Authorization: Bearer <token>", "npm_config_registry=x",
+		"http://[::1]:80/a@b", "const x = AIza", "MAX_TOKEN=parseInt", "hf_hub_download_files_from_repository_x", "the bearer of the news is Bearer of bad",
+	} {
+		if got, kinds := r.Text([]byte(text)); len(kinds) > 0 {
+			t.Errorf("%q became %q", text, got)
+		}
+	}
+}
+
+// TestEscapes finds secrets behind the escapes that a client may write in its JSON.
+func TestEscapes(t *testing.T) {
+	r := newRedactor(t, Options{})
+	for _, s := range redacttest.Secrets(3) {
+		var b strings.Builder
+		for _, c := range s.Value {
+			fmt.Fprintf(&b, `\u%04x`, c)
+		}
+		record := `{"data":{"list":["` + b.String() + `"]}}`
+		if got, found, err := r.JSON([]byte(record)); err != nil || len(found.Kinds) == 0 || strings.Contains(decoded(t, got), s.Value) {
+			t.Errorf("%s stays: %s, %v", s.Kind, got, err)
+		}
+	}
+}
+
+// TestKnownValues finds values that the host names, in each of their encodings.
+func TestKnownValues(t *testing.T) {
+	r := newRedactor(t, Options{})
+	for _, value := range []string{"hunter2-secret", `a"b\c'd e`, "two\nlines-of-secret", "pä55wörd", "Tr0ub4dor&3"} {
+		if !r.Add("variable", value) {
+			t.Fatalf("%q is not accepted", value)
+		}
+		once, _ := agenttool.Encode(map[string]any{"data": map[string]any{"list": []string{"x " + value + " y"}}})
+		got, found, err := r.JSON(once)
+		if err != nil || len(found.Kinds) != 1 || strings.Contains(decoded(t, got), value) {
+			t.Errorf("%q stays: %s, %v", value, got, err)
+		}
+		nested, _ := agenttool.Encode(map[string]any{"data": map[string]any{"list": []string{string(once)}}})
+		if _, found, err := r.JSON(nested); err != nil || len(found.Kinds) != 1 {
+			t.Errorf("%q stays in JSON in JSON: %v, %v", value, found, err)
+		}
+	}
+	for _, value := range []string{"", "short", "true", "postgres", "12345678", "$HOME/x", "/usr/share/keys", "password"} {
+		if r.Add("variable", value) {
+			t.Errorf("%q is taken for a secret", value)
+		}
+	}
+	r.AddFile([]byte("# comment\nexport A_KEY='quoted-value-1'\npassword: plain-value-2\nmachine h login bob password netrc-value3\nwhole-line-value-4\n"))
+	for _, value := range []string{"quoted-value-1", "plain-value-2", "netrc-value3", "whole-line-value-4"} {
+		if got, _ := r.Text([]byte(value)); string(got) == value {
+			t.Errorf("%q of a secret file stays", value)
+		}
+	}
+}
+
+// TestMarks: equal secrets have equal marks under one key, others have others, and a mark is no secret.
+func TestMarks(t *testing.T) {
+	key := NewKey()
+	a, b, other := newRedactor(t, Options{Key: key}), newRedactor(t, Options{Key: key}), newRedactor(t, Options{Key: NewKey()})
+	one, two := a.Mark("x", []byte("one")), a.Mark("x", []byte("two"))
+	if one != b.Mark("x", []byte("one")) || one == two || one == other.Mark("x", []byte("one")) {
+		t.Error("marks do not distinguish secrets")
+	}
+	secret := redacttest.Secrets(1)[0].Value
+	once, _ := a.Text([]byte("PASSWORD=" + secret))
+	if twice, kinds := a.Text(once); len(kinds) > 0 {
+		t.Errorf("%q became %q", once, twice)
+	}
+}
+
+// TestState changes redaction_state where something was taken, and nowhere else.
+func TestState(t *testing.T) {
+	r := newRedactor(t, Options{})
+	secret := redacttest.Secrets(1)[0].Value
+	record := `{"result":{"redaction_state":"none","content":["` + secret + `"]},"persistence":{"redaction_state": "none"},"n":[1, 2.50,null]}`
+	got, found, err := r.JSON([]byte(record))
+	if err != nil || !found.Results || !bytes.Contains(got, []byte(`{"redaction_state":"redacted","content"`)) ||
+		!bytes.HasSuffix(got, []byte(`"persistence":{"redaction_state": "none"},"n":[1, 2.50,null]}`)) {
+		t.Errorf("%s: %v", got, err)
+	}
+	if _, _, err := r.JSON([]byte(`{"a":"` + secret)); err == nil {
+		t.Error("broken JSON is passed on")
+	}
+}
+
+// TestOwnPatterns uses the user's patterns, and switches kinds off.
+func TestOwnPatterns(t *testing.T) {
+	r := newRedactor(t, Options{Off: []string{"github_token"}, Patterns: []Pattern{{"acme", regexp.MustCompile(`acme-(\d{4})`)}}})
+	token := redacttest.Secrets(1)[0].Value
+	got, kinds := r.Text([]byte("acme-1234 " + token))
+	if !strings.HasPrefix(string(got), "acme-[redacted acme ") || !strings.HasSuffix(string(got), "] "+token) || len(kinds) != 1 {
+		t.Errorf("%s", got)
+	}
+	if _, err := New(Options{Off: []string{"github"}}); err == nil {
+		t.Error("an unknown kind is accepted")
+	}
+	if _, err := New(Options{Patterns: []Pattern{{"all", regexp.MustCompile(`a*`)}}}); err == nil {
+		t.Error("a pattern that matches nothing is accepted")
+	}
+}
+
+// TestStream finds secrets at every split of the output, loses no byte, and holds back a bounded part.
+func TestStream(t *testing.T) {
+	r := newRedactor(t, Options{})
+	r.Add("variable", "two\nlines-of-secret")
+	random := rand.New(rand.NewPCG(1, 2))
+	secrets := append(redacttest.Secrets(5), redacttest.Secret{Kind: "variable", Value: "two\nlines-of-secret"})
+	for _, s := range secrets {
+		for range 30 {
+			text := strings.Repeat("some line\n", random.IntN(9)) + "before " + s.Value + " behind\nthe end"
+			if random.IntN(4) == 0 {
+				text = strings.Repeat("x ", 20<<10) + text
+			}
+			stream, out := NewStream(r), []byte(nil)
+			for from := 0; from <= len(text); {
+				to := min(len(text), from+1+random.IntN(1+random.IntN(200)))
+				if len(text) > 1000 {
+					to = min(len(text), to+random.IntN(5000))
+				}
+				part, found := stream.Next([]byte(text[from:to]), to == len(text))
+				part = bytes.Clone(part)
+				r.Cover(part, found)
+				out = append(out, part...)
+				if len(stream.Held()) > maxHeld+overlap {
+					t.Fatalf("%d bytes are held", len(stream.Held()))
+				}
+				if from = to; to == len(text) {
+					break
+				}
+			}
+			if len(out) != len(text) || !bytes.HasSuffix(out, []byte("the end")) || leaks(out, s.Value) {
+				t.Fatalf("%s: %q became %q", s.Kind, s.Value, out[max(0, len(out)-len(s.Value)-100):])
+			}
+		}
+	}
+}
+
+// leaks reports whether a part of a secret is left: ten bytes of its second half.
+func leaks(out []byte, secret string) bool {
+	secret, _, _ = strings.Cut(secret, "\n-----END") // the last line of a key is none
+	for i := len(secret) / 2; i+10 <= len(secret); i++ {
+		if part := secret[i : i+10]; bytes.Contains(out, []byte(part)) {
+			return true
+		}
+	}
+	return false
+}
+
+// TestPlain: identifiers of every day are no secrets.
+func TestPlain(t *testing.T) {
+	r := newRedactor(t, Options{})
+	random := rand.New(rand.NewPCG(3, 4))
+	var b strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&b, "commit %016x%016x%08x\nurn:uuid:%08x-%04x-%04x-%04x-%012x\n", random.Uint64(), random.Uint64(), random.Uint32(),
+			random.Uint32(), random.IntN(1<<16), random.IntN(1<<16), random.IntN(1<<16), random.Uint64()>>16)
+		fmt.Fprintf(&b, "  \"integrity\": \"sha512-%s==\",\n  \"resolved\": \"https://registry.example.com/p%d/-/p-%d.tgz\",\n", letterRun(random, 86), i, i)
+		fmt.Fprintf(&b, "golang.org/x/sys v0.%d.0 h1:%s=\nchecksum = \"%016x%016x\"\ndata:image/png;base64,%s\n", i, letterRun(random, 43), random.Uint64(), random.Uint64(), letterRun(random, 2000))
+	}
+	for _, s := range r.Find([]byte(b.String())) {
+		t.Errorf("%s: %q", s.Kind, b.String()[s.Start:s.End])
+	}
+}
+
+func letterRun(r *rand.Rand, n int) string {
+	const all = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = all[r.IntN(len(all))]
+	}
+	return string(b)
+}

@@ -1,0 +1,183 @@
+package redact
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"regexp"
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// Options configure a Redactor.
+type Options struct {
+	Key      []byte    // of the user, for marks and sealed payloads; empty: equal secrets have equal marks in one process only
+	Off      []string  // kinds that are not looked for
+	Patterns []Pattern // the user's own
+}
+
+// Pattern is a kind of secret that the user describes.
+type Pattern struct {
+	Kind   string
+	Regexp *regexp.Regexp // its first group is the secret; without a group, all of the match is
+}
+
+// Redactor finds and replaces secrets. It is safe for concurrent use. The nil Redactor finds none.
+type Redactor struct {
+	key      []byte
+	off      []string
+	patterns []Pattern
+
+	now  atomic.Pointer[state]
+	mu   sync.Mutex // orders changes of now
+	seen map[string]bool
+}
+
+// state is what a Redactor knows at one time, read-only.
+type state struct {
+	matcher *matcher
+	longest int // bytes of the longest known value with a line feed; 0: none has one
+}
+
+// builtin is the matcher of all forms, which most sessions use.
+var builtin = sync.OnceValue(func() *matcher { return newMatcher(slices.Concat(forms, hints), nil) })
+
+// Kinds returns the kinds of secrets, sorted, that can be switched off.
+func Kinds() (kinds []string) {
+	for _, f := range forms {
+		kinds = append(kinds, f.kind)
+	}
+	slices.Sort(kinds)
+	return slices.Compact(kinds)
+}
+
+const (
+	kindMember = "member" // of a JSON object with a secret-looking name
+	markDigits = 16
+)
+
+// New returns a Redactor. It fails for an unknown kind in Off, and for a pattern that matches the empty string.
+func New(o Options) (*Redactor, error) {
+	kinds := Kinds()
+	for _, kind := range o.Off {
+		if !slices.Contains(kinds, kind) {
+			return nil, fmt.Errorf("%q is no kind of secret; kinds are %v", kind, kinds)
+		}
+	}
+	r := &Redactor{key: o.Key, off: o.Off, patterns: o.Patterns, seen: map[string]bool{}}
+	if len(r.key) == 0 {
+		r.key = processKey()
+	}
+	m := builtin()
+	if len(o.Off) > 0 {
+		m = newMatcher(slices.Concat(forms, hints), o.Off)
+	}
+	for _, p := range o.Patterns {
+		if p.Regexp.MatchString("") {
+			return nil, fmt.Errorf("the pattern %q of %s matches the empty string: it would match everywhere", p.Regexp, p.Kind)
+		}
+	}
+	r.now.Store(&state{matcher: m})
+	return r, nil
+}
+
+// Span is a place in text that holds a secret.
+type Span struct {
+	Start, End int
+	Kind       string
+}
+
+// Find returns the secrets in text, in order and without overlaps.
+func (r *Redactor) Find(text []byte) (found []Span) {
+	if r == nil {
+		return nil
+	}
+	r.now.Load().matcher.candidates(text, func(f *form, at, n int) bool {
+		if start, end := f.find(text, at, n); end > start {
+			found = append(found, Span{start, end, f.kind})
+		}
+		return true
+	})
+	for _, p := range r.patterns {
+		for _, at := range p.Regexp.FindAllSubmatchIndex(text, -1) {
+			if len(at) > 2 && at[2] >= 0 {
+				at = at[2:]
+			}
+			if at[1] > at[0] {
+				found = append(found, Span{at[0], at[1], p.Kind})
+			}
+		}
+	}
+	return joined(found)
+}
+
+// joined sorts spans and joins those that overlap. The kind is that of the first; a value that the host knows gives way to a
+// form, which says more.
+func joined(spans []Span) []Span {
+	if len(spans) < 2 {
+		return spans
+	}
+	slices.SortFunc(spans, func(a, b Span) int { return cmp.Or(a.Start-b.Start, b.End-a.End) })
+	all := spans[:1]
+	for _, s := range spans[1:] {
+		last := &all[len(all)-1]
+		if s.Start >= last.End {
+			all = append(all, s)
+			continue
+		}
+		last.End = max(last.End, s.End)
+	}
+	return all
+}
+
+// Mark returns the text that stands for a secret in records.
+func (r *Redactor) Mark(kind string, secret []byte) string {
+	mac := hmac.New(sha256.New, r.key)
+	mac.Write([]byte("mark\x00"))
+	mac.Write(secret)
+	return "[redacted " + kind + " " + hex.EncodeToString(mac.Sum(nil))[:markDigits] + "]"
+}
+
+// Text returns text with marks for its secrets, and their kinds; text itself if it has none.
+func (r *Redactor) Text(text []byte) ([]byte, []string) {
+	spans := r.Find(text)
+	if len(spans) == 0 {
+		return text, nil
+	}
+	var out []byte
+	var kinds []string
+	from := 0
+	for _, s := range spans {
+		out = append(out, text[from:s.Start]...)
+		out = append(out, r.Mark(s.Kind, text[s.Start:s.End])...)
+		kinds, from = append(kinds, s.Kind), s.End
+	}
+	return append(out, text[from:]...), kinds
+}
+
+// Cover overwrites the secrets of text with marks of the same length, and keeps line feeds. The spans are those of Find.
+func (r *Redactor) Cover(text []byte, spans []Span) {
+	for _, s := range spans {
+		part := text[s.Start:s.End]
+		mark := []byte(r.Mark(s.Kind, part))
+		if line, _, _ := bytes.Cut(part, []byte("\n")); len(mark) > len(line) {
+			mark = []byte("[redacted]")[:min(len(line), len("[redacted]"))]
+		}
+		for i := range part {
+			switch {
+			case part[i] == '\n':
+			case i < len(mark):
+				part[i] = mark[i]
+			default:
+				part[i] = '*'
+			}
+		}
+	}
+}
+
+// isOff reports whether a kind is switched off.
+func (r *Redactor) isOff(kind string) bool { return slices.Contains(r.off, kind) }

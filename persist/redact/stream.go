@@ -1,0 +1,100 @@
+package redact
+
+import (
+	"bytes"
+	"slices"
+)
+
+// Bounds of what a stream holds back: usually an unfinished line. Of a longer one it holds the end back, in which a
+// secret may begin.
+const (
+	maxHeld = 16 << 10
+	overlap = 8 << 10
+)
+
+// Stream finds secrets in output that comes in parts, also those that are split between parts.
+
+type Stream struct {
+	r    *Redactor
+	held []byte
+	open bool // a private key began, and its end has not come
+}
+
+// NewStream returns a search in one output.
+func NewStream(r *Redactor) *Stream { return &Stream{r: r} }
+
+// Next takes the next part and returns the text that is decided, with its secrets: the part after what was held back
+// before, without the new end. last says that no part follows. The text is valid until the next call, and may be the
+// part itself.
+func (s *Stream) Next(part []byte, last bool) (text []byte, found []Span) {
+	text = part
+	if len(s.held) > 0 {
+		text = append(s.held, part...)
+	}
+	found = s.r.Find(text)
+	if s.open {
+		if end := keyBody(text, 0); end > 0 {
+			found = joined(append(found, Span{0, end, "private_key"}))
+		}
+	}
+	safe := len(text)
+	if !last {
+		safe = s.decided(text, found)
+	}
+	s.open = keyOpen(text[:safe], s.open)
+	s.held = bytes.Clone(text[safe:])
+	for i, span := range found {
+		if span.Start >= safe {
+			return text[:safe], found[:i]
+		}
+	}
+	return text[:safe], found
+}
+
+// Held returns the bytes that Next holds back. They are valid until the next call.
+func (s *Stream) Held() []byte { return s.held }
+
+// decided returns the length of the text in which no later part changes the secrets.
+func (s *Stream) decided(text []byte, found []Span) int {
+	safe := bytes.LastIndexByte(text, '\n') + 1
+	if len(text)-safe > maxHeld {
+		safe = len(text) - overlap
+	}
+	if n := s.r.now.Load().longest; n > 0 {
+		safe = max(0, min(safe, len(text)-min(n, maxHeld)))
+	}
+	for _, span := range found {
+		if span.Start < safe && span.End > safe && len(text)-span.Start <= maxHeld+overlap {
+			return span.Start
+		}
+	}
+	const header = 100 // the first line of a key, and as much of its body as makes it one
+	from := max(0, safe-header)
+	if begin := bytes.LastIndex(text[from:safe], []byte("-----BEGIN ")); begin >= 0 && !within(found, from+begin) {
+		return from + begin
+	}
+	return safe
+}
+
+// within reports whether a secret begins at i.
+func within(found []Span, i int) bool {
+	return slices.ContainsFunc(found, func(s Span) bool { return s.Start <= i && i < s.End })
+}
+
+// keyOpen reports whether text ends within a private key; before is whether it began in one.
+func keyOpen(text []byte, before bool) bool {
+	const header = "PRIVATE KEY-----"
+	if !bytes.Contains(text, []byte(header)) {
+		return before && (len(text) == 0 || rest(text, 0))
+	}
+	at := bytes.LastIndex(text, []byte(header))
+	if end := bytes.LastIndex(text[:at], []byte("-----END")); end >= 0 && at-end < 40 {
+		return false
+	}
+	return rest(text, at+len(header))
+}
+
+// rest reports whether all text from i on may be the body of a key.
+func rest(text []byte, i int) bool {
+	return len(bytes.TrimSpace(text[keyBody(text, i):])) == 0
+}

@@ -1,0 +1,124 @@
+package redact
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/base64"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+
+	"toolhost/agenttool"
+)
+
+// processKey is the key of redactors without one.
+var processKey = sync.OnceValue(func() []byte {
+	key := make([]byte, 32)
+	_, _ = rand.Read(key) // it never fails
+	return key
+})
+
+// NewKey returns a fresh key for Options.
+func NewKey() []byte {
+	key := make([]byte, 32)
+	_, _ = rand.Read(key)
+	return key
+}
+
+// maxValues bounds the known values of a session; more make each pass slower.
+const maxValues = 4096
+
+// Add has the redactor find a value from now on, wherever it occurs: as it is, escaped in JSON, encoded in a URL, and in
+// base64. It ignores values that are no secrets: those of less than six bytes, references to variables, and words for a
+// secret. It reports whether the value is known now.
+func (r *Redactor) Add(kind, value string) bool {
+	if r == nil || placeholder([]byte(value)) || plainWord(value) || slices.Contains(r.off, kind) {
+		return false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.seen[value] {
+		return true
+	}
+	if len(r.seen) >= maxValues {
+		return false
+	}
+	r.seen[value] = true
+	now := r.now.Load()
+	next := &state{matcher: now.matcher.with(knownValue(kind, value)), longest: now.longest}
+	if strings.Contains(value, "\n") {
+		next.longest = max(next.longest, len(value))
+	}
+	r.now.Store(next)
+	return true
+}
+
+// plainWord reports whether a value is one short word of lower-case letters, or a small number: replacing all of its
+// occurrences would make records unreadable.
+func plainWord(value string) bool {
+	return len(value) < 10 && (strings.Trim(value, "abcdefghijklmnopqrstuvwxyz") == "" || strings.Trim(value, "0123456789.:-") == "") ||
+		strings.HasPrefix(value, "/") && strings.Count(value, "/") > 1 && !strings.ContainsAny(value, "+=")
+}
+
+// knownValue returns the form of one value and its encodings.
+func knownValue(kind, value string) *form {
+	once := escaped(value)
+	twice := escaped(once)
+	spellings := []string{
+		value, once, twice, escaped(twice), url.QueryEscape(value), url.PathEscape(value), strings.ReplaceAll(value, "'", `'\''`),
+		base64.StdEncoding.EncodeToString([]byte(value)),
+	}
+	slices.Sort(spellings)
+	return &form{kind: kind, literals: slices.Compact(spellings), find: func(b []byte, at, n int) (int, int) {
+		if n < 12 && !(alone(b, at) && (at+n == len(b) || !letters[b[at+n]])) {
+			return 0, 0 // part of a longer word
+		}
+		return at, at + n
+	}}
+}
+
+// escaped returns text as it stands in a JSON string.
+func escaped(text string) string {
+	quoted := string(agenttool.AppendString(nil, text))
+	return quoted[1 : len(quoted)-1]
+}
+
+// AddFile has the redactor find the values in a file of secrets: what stands behind = or : in a line, in quotes, and
+// whole lines otherwise. Its content is text of at most 1 MiB.
+func (r *Redactor) AddFile(content []byte) {
+	const most = 1 << 20
+	for line := range bytes.Lines(content[:min(len(content), most)]) {
+		text := strings.TrimSpace(string(line))
+		if text == "" || text[0] == '#' || strings.HasPrefix(text, "-----") {
+			continue
+		}
+		if i := strings.IndexAny(text, "=: \t"); i > 0 {
+			r.addPart(text[i+1:])
+		} else if len(text) >= leastFileValue {
+			r.Add("file", text)
+		}
+	}
+}
+
+// leastFileValue is the length from which a line of a secret file without a name is a secret.
+const leastFileValue = 8
+
+// addPart adds the value behind a name.
+func (r *Redactor) addPart(text string) {
+	text = strings.TrimRight(strings.TrimLeft(text, "=: \t"), " \t,;")
+	for _, quote := range []string{`"`, "'"} {
+		if parts := strings.Split(text, quote); len(parts) > 2 {
+			for i := 1; i < len(parts); i += 2 {
+				r.Add("file", parts[i])
+			}
+			return
+		}
+	}
+	r.Add("file", text)
+	for word := range strings.FieldsSeq(text) {
+		if len(word) >= leastFileValue && random([]byte(word)) {
+			r.Add("file", word)
+		}
+	}
+}
