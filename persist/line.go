@@ -6,10 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strconv"
-
-	"toolhost/agenttool"
 )
 
 // A line is at most maxLine bytes long, so that a reader can hold it. maxEvent leaves room for the rest of the line.
@@ -85,31 +82,4 @@ func parseFrame(b []byte) (l line, err error) {
 	}
 	l.event = rest[:len(rest)-1]
 	return l, nil
-}
-
-// oneLineEach returns events without line feeds. It compacts an event that spans lines, as input that is kept byte
-// for byte may do. It relies on the encoder for valid JSON: parsing each event again would cost more than writing it.
-func oneLineEach(events [][]byte) ([][]byte, error) {
-	out := make([][]byte, len(events))
-	for i, e := range events {
-		if len(e) > maxEvent {
-			return nil, agenttool.Failure(agenttool.ResultTooLarge, "event_too_large",
-				fmt.Sprintf("an event of %d bytes does not fit the session log, whose limit is %d; "+
-					"store its data as a payload and refer to it", len(e), maxEvent))
-		}
-		flat := e
-		if bytes.IndexByte(e, '\n') >= 0 {
-			var buf bytes.Buffer
-			if json.Compact(&buf, e) == nil {
-				flat = buf.Bytes()
-			}
-		}
-		if len(flat) < 2 || flat[0] != '{' || flat[len(flat)-1] != '}' || bytes.IndexByte(flat, '\n') >= 0 {
-			return nil, agenttool.Failure(agenttool.ExecutionFailed, "invalid_event",
-				fmt.Sprintf("event %d of %d is not a JSON object and was not recorded; this is a bug in toolhost",
-					i+1, len(events)))
-		}
-		out[i] = flat
-	}
-	return out, nil
 }

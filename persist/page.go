@@ -45,7 +45,7 @@ func (s *Store) Page(ref string, offset, limit int64) (Page, error) {
 	if !ok {
 		return Page{}, unknownRef(ref)
 	}
-	src, err := s.kept.open(file)
+	src, err := s.source(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return Page{}, unknownRef(ref)
@@ -71,6 +71,28 @@ func (s *Store) Page(ref string, offset, limit int64) (Page, error) {
 	return p, nil
 }
 
+// source opens a payload as the session wrote it, with its secrets.
+func (s *Store) source(file string) (source, error) {
+	src, err := s.kept.open(file)
+	if err != nil {
+		return source{}, err
+	}
+	if p, ok := s.live.Load(file); ok {
+		live := p.(*payload)
+		src.r, src.size = live, live.size()
+		return src, nil
+	}
+	sealed, err := s.kept.open(file + sealedEnd)
+	if err != nil {
+		return src, nil // it has none, or they were removed
+	}
+	defer sealed.close()
+	if removed := readPatches(s.o.Redactor, sealed); len(removed) > 0 {
+		src.r = patched{src.r, removed}
+	}
+	return src, nil
+}
+
 // OpenPayload opens a payload for reading as a file. The errors are those of Page. An ephemeral session has no files;
 // use Page for its payloads.
 func (s *Store) OpenPayload(ref string) (*os.File, error) {
@@ -78,16 +100,20 @@ func (s *Store) OpenPayload(ref string) (*os.File, error) {
 	if !ok {
 		return nil, unknownRef(ref)
 	}
-	src, err := s.kept.open(file)
+	src, err := s.source(file)
 	if err != nil {
 		return nil, unknownRef(ref)
 	}
 	f, ok := src.r.(*os.File)
-	if !ok {
+	switch {
+	case ok:
+		return f, nil
+	case s.o.Ephemeral:
 		return nil, agenttool.Failure(agenttool.CapabilityGap, "ephemeral_session",
 			"the session is kept in memory: read the payload by page, with agenttool/read_result")
 	}
-	return f, nil
+	defer src.close()
+	return inMemory(io.NewSectionReader(src.r, 0, src.size))
 }
 
 // file returns the file name for ref. The name has one dot and no separator.
@@ -193,4 +219,9 @@ func isText(mediaType string) bool {
 		return true
 	}
 	return strings.HasPrefix(t, "text/") || strings.HasSuffix(t, "+json") || strings.HasSuffix(t, "+xml")
+}
+
+func tooLargeForMemory(size int64) error {
+	return agenttool.Failure(agenttool.ResultTooLarge, "payload_sealed",
+		fmt.Sprintf("this output contains secrets, and its %d bytes are more than the %d that are opened as a file: read it by page", size, maxInMemory))
 }

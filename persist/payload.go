@@ -1,6 +1,7 @@
 package persist
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"sync"
 
 	"toolhost/agenttool"
+	"toolhost/persist/redact"
 )
 
 // Payload opens a payload of the invocation inv. name consists of at most 64 characters of a-z, 0-9, _ and -, and
@@ -34,9 +36,19 @@ func (s *Store) Payload(inv agenttool.InvocationID, name, mediaType, relation st
 	if err != nil {
 		return nil, err
 	}
-	return &payload{to: to, hash: sha256.New(), limit: s.o.PayloadLimit, ref: agenttool.Ref{
-		ID: file, URI: s.uri(file), MediaType: mediaType, Access: "session", Relation: relation,
-	}}, nil
+	p := &payload{
+		to: to, hash: sha256.New(), limit: s.o.PayloadLimit, secrets: secrets{find: redact.NewStream(s.o.Redactor), redactor: s.o.Redactor},
+		ref: agenttool.Ref{ID: file, URI: s.uri(file), MediaType: mediaType, Access: "session", Relation: relation},
+	}
+	p.seal = func() (sink, error) { return s.kept.create(file + sealedEnd) }
+	p.closing = s.writing(file, p)
+	return p, nil
+}
+
+// writing has pages read a payload from memory, too, until done is called.
+func (s *Store) writing(file string, p *payload) (done func()) {
+	s.live.Store(file, p)
+	return func() { s.live.Delete(file) }
 }
 
 // Keep stores data as a complete payload. It fails as Payload, Write and Close do, and with [ErrPending] if the disk
@@ -80,16 +92,22 @@ type noRoom string
 
 func (n noRoom) Error() string { return string(n) }
 
-// payload counts and hashes the bytes that it writes to a sink.
+// payload counts and hashes the bytes that it writes to a sink. What a sink gets has no secrets: they are in a second, sealed
+// one, and readers of the session see both together.
 type payload struct {
-	to sink
+	to      sink
+	seal    func() (sink, error)
+	closing func()
 
 	writing sync.Mutex // held by Write and Close: a slow disk blocks no reader
 	hash    hash.Hash
+	secrets
 
 	mu      sync.Mutex // guards the fields below, which change under writing alone
 	limit   int64
 	ref     agenttool.Ref
+	tail    []byte // accepted bytes that are not in the sink yet: a secret may begin in them
+	patches patches
 	dropped int64
 	full    noRoom // why the limit was lowered
 	failed  error
@@ -99,27 +117,45 @@ type payload struct {
 func (p *payload) Write(b []byte) (int, error) {
 	p.writing.Lock()
 	defer p.writing.Unlock()
-	room, err := p.room()
-	if err != nil {
+	if err := p.usable(); err != nil {
 		return 0, err
 	}
-	n, err := p.to.Write(b[:min(int64(len(b)), room)])
-	p.hash.Write(b[:n])
-	return p.count(len(b), n, err)
+	if err := p.put(b, false); err != nil {
+		return 0, err
+	}
+	return len(b), nil
 }
 
-// room returns the remaining bytes.
-func (p *payload) room() (int64, error) {
+// usable returns why the payload accepts no more bytes.
+func (p *payload) usable() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
-		return 0, ErrClosed
+		return ErrClosed
 	}
-	return p.limit - p.ref.SizeBytes, p.failed
+	return p.failed
 }
 
-// count records that kept of size bytes were written, and returns the results of Write.
-func (p *payload) count(size, kept int, err error) (int, error) {
+// put takes the next bytes, and writes those that are decided.
+func (p *payload) put(b []byte, last bool) error {
+	text, found := p.find.Next(b, last)
+	covered := text
+	var removed patches
+	if len(found) > 0 {
+		covered = bytes.Clone(text)
+		removed = p.cover(covered, p.ref.SizeBytes, found)
+		p.keep(removed)
+	}
+	n, err := p.to.Write(covered[:min(int64(len(covered)), p.limit-p.ref.SizeBytes)])
+	p.hash.Write(covered[:n])
+	p.mu.Lock()
+	p.tail, p.patches = p.find.Held(), append(p.patches, removed...)
+	p.mu.Unlock()
+	return p.count(len(covered), n, err)
+}
+
+// count records that kept of size bytes were written.
+func (p *payload) count(size, kept int, err error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.ref.SizeBytes += int64(kept)
@@ -127,17 +163,18 @@ func (p *payload) count(size, kept int, err error) (int, error) {
 		p.limit, err = p.ref.SizeBytes, nil // a payload has no holes: later bytes are dropped, too
 	}
 	if err != nil {
-		p.failed = err
-		return kept, err
+		p.failed, p.tail = err, nil
+		return err
 	}
 	p.dropped += int64(size - kept)
-	return size, nil
+	return nil
 }
 
 // ReadAt implements agenttool.Payload.
 func (p *payload) ReadAt(b []byte, off int64) (int, error) {
 	p.mu.Lock()
-	size, end := p.ref.SizeBytes, p.loss()
+	size, total, tail, patches := p.ref.SizeBytes, p.total(), p.tail, p.patches
+	end := p.loss(size + int64(len(tail)) - total)
 	p.mu.Unlock()
 	if end == nil {
 		end = io.EOF
@@ -146,31 +183,55 @@ func (p *payload) ReadAt(b []byte, off int64) (int, error) {
 		return 0, agenttool.Failure(agenttool.InvalidArguments, "offset_out_of_range",
 			fmt.Sprintf("offset %d is before the beginning of the payload", off))
 	}
-	if off >= size {
+	if off >= total {
 		return 0, end
 	}
-	n, err := p.to.ReadAt(b[:min(int64(len(b)), size-off)], off)
+	n, err := 0, error(nil)
+	if off < size {
+		n, err = p.to.ReadAt(b[:min(int64(len(b)), size-off)], off)
+		patches.apply(b[:n], off)
+	}
+	if at := off + int64(n); err == nil && at >= size {
+		n += copy(b[n:], tail[at-size:total-size])
+	}
 	if err == nil && n < len(b) {
 		err = end
 	}
 	return n, err
 }
 
+// size returns the bytes that can be read.
+func (p *payload) size() int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.total()
+}
+
+// total is size for callers that hold mu.
+func (p *payload) total() int64 {
+	return min(p.ref.SizeBytes+int64(len(p.tail)), max(p.limit, p.ref.SizeBytes))
+}
+
 func (p *payload) Close() (agenttool.Ref, error) {
 	p.writing.Lock()
 	defer p.writing.Unlock()
 	if !p.closed { // only this call sets closed
+		if p.failed == nil {
+			_ = p.put(nil, true) // the failure is that of the payload
+		}
 		p.finish()
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.ref, p.loss()
+	return p.ref, p.loss(0)
 }
 
 func (p *payload) finish() {
 	ref := p.ref
 	ref.Digest = "sha256:" + hex.EncodeToString(p.hash.Sum(nil))
 	err := p.to.finish(ref)
+	p.close()
+	p.closing()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.closed, p.ref = true, ref
@@ -179,11 +240,12 @@ func (p *payload) finish() {
 	}
 }
 
-// loss returns the reason why bytes are missing, nil if none are.
-func (p *payload) loss() error {
-	if p.failed == nil && p.dropped > 0 {
+// loss returns the reason why bytes are missing, nil if none are. more were accepted and will be dropped.
+func (p *payload) loss(more int64) error {
+	dropped := p.dropped + more
+	if p.failed == nil && dropped > 0 {
 		message := fmt.Sprintf("the output is larger than can be kept: its first %d bytes are in %s, the other %d were dropped",
-			p.ref.SizeBytes, p.ref.URI, p.dropped)
+			p.ref.SizeBytes, p.ref.URI, dropped)
 		if p.full != "" {
 			message += ": " + string(p.full)
 		}

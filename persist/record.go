@@ -71,5 +71,9 @@ func (r recorder) event(t agenttool.EventType, data any) ([]byte, error) {
 		Time:          agenttool.Timestamp(now),
 		Data:          encoded,
 	}
-	return e.MarshalJSON()
+	if encoded, err = e.MarshalJSON(); err != nil {
+		return nil, err
+	}
+	l := r.o.line(encoded)
+	return l.event, l.err
 }

@@ -57,7 +57,7 @@ func TestStalledDisk(t *testing.T) {
 			if s.Stalled() {
 				limit = 0
 			}
-			if _, err := s.Submit([][]byte{event(n)}, func(first int64) { told = append(told, first) }).Wait(limit); !errors.Is(err, ErrPending) {
+			if _, err := s.Submit([]Line{s.Line(event(n))}, func(first int64) { told = append(told, first) }).Wait(limit); !errors.Is(err, ErrPending) {
 				t.Fatalf("append to a stalled disk: %v", err)
 			}
 		}
@@ -97,10 +97,10 @@ func TestStalledDiskIsBounded(t *testing.T) {
 		s, f, log := stalledStore(t)
 		large := []byte(`{"event_type":"x","data":"` + string(bytes.Repeat([]byte("x"), 100<<10)) + `"}`)
 		for range 3 * queueBytes / len(large) {
-			_ = s.Submit([][]byte{large}, nil)
+			_ = s.Submit([]Line{s.Line(large)}, nil)
 		}
 		for range 2 * queueEvents {
-			_ = s.Submit([][]byte{event(1)}, nil)
+			_ = s.Submit([]Line{s.Line(event(1))}, nil)
 		}
 		line := s.kept.(*queuedSession).line
 		line.mu.Lock()
@@ -142,7 +142,7 @@ func TestReserveWaitsForStalledDisk(t *testing.T) {
 		t.Run(fmt.Sprint(stall), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s, _, log := stalledStore(t)
-				_ = s.Submit([][]byte{event(2)}, nil)
+				_ = s.Submit([]Line{s.Line(event(2))}, nil)
 				time.AfterFunc(stall, func() { close(log.goesOn) })
 				err := s.Reserve(context.Background())
 				if stall < stallLimit && err != nil || stall > stallLimit && agenttool.AsError(err, agenttool.ExecutionFailed).Code != "journal_stalled" {

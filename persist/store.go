@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"toolhost/agenttool"
+	"toolhost/persist/redact"
 )
 
 // Options configure a session. Only Dir has no default, and an ephemeral session needs none.
@@ -19,6 +21,7 @@ type Options struct {
 	PayloadLimit int64               // bytes of one payload; 0: 1 GiB
 	SessionLimit int64               // bytes of all payloads of the session on disk; 0: 4 GiB
 	Ephemeral    bool                // store everything in memory and do not touch the disk
+	Redactor     *redact.Redactor    // what takes secrets out of records and payloads; nil: a fresh one, without a key that lasts
 
 	limits limits // zero: stallAfter and writeLimit
 }
@@ -44,6 +47,9 @@ func (o Options) withDefaults() Options {
 	if o.PayloadLimit <= 0 {
 		o.PayloadLimit = defaultPayloadLimit
 	}
+	if o.Redactor == nil {
+		o.Redactor, _ = redact.New(redact.Options{}) // without patterns it cannot fail
+	}
 	if o.SessionLimit <= 0 {
 		o.SessionLimit = defaultSessionLimit
 	}
@@ -54,6 +60,7 @@ func (o Options) withDefaults() Options {
 type Store struct {
 	o    Options
 	kept keeper
+	live sync.Map // file name → *payload, of those that are being written
 }
 
 // keeper stores a session in a directory or in memory. A method that is called after close fails with ErrClosed.
@@ -99,6 +106,9 @@ func Resume(o Options) (*Store, error) {
 // ID returns the session's identifier.
 func (s *Store) ID() agenttool.SessionID { return s.o.ID }
 
+// Redactor returns what takes secrets out of the session's records and payloads.
+func (s *Store) Redactor() *redact.Redactor { return s.o.Redactor }
+
 // Path returns the session's directory, which need not exist yet; empty for an ephemeral session.
 func (s *Store) Path() string {
 	if s.o.Ephemeral {
@@ -120,14 +130,18 @@ func (s *Store) Append(events ...[]byte) (first int64, err error) {
 	if len(events) == 0 {
 		return 0, nil
 	}
-	return s.Submit(events, nil).Wait(s.o.limits.write)
+	lines := make([]Line, len(events))
+	for i, e := range events {
+		lines[i] = s.Line(e)
+	}
+	return s.Submit(lines, nil).Wait(s.o.limits.write)
 }
 
-// Submit is Append for a caller that waits later: it queues events and returns. Once they are written it calls
+// Submit is Append for a caller that waits later: it queues events, made by [Store.Line], and returns. Once they are written it calls
 // written with the sequence number of the first, before Wait returns. Calls of written come one after the other, in
 // sequence order. If the queue is full Submit waits for room, at most a second; it does not wait for a stalled disk.
-func (s *Store) Submit(events [][]byte, written func(first int64)) *Pending {
-	events, err := oneLineEach(events)
+func (s *Store) Submit(lines []Line, written func(first int64)) *Pending {
+	events, err := checked(lines)
 	if err != nil {
 		return failed(err)
 	}

@@ -158,6 +158,7 @@ func (w *walker) str(name string) string {
 	redacted, kinds := w.r.Text([]byte(text))
 	if len(kinds) == 0 && secretMember([]byte(name)) && !placeholder([]byte(text)) && !w.r.isOff(kindMember) {
 		redacted, kinds = []byte(w.r.Mark(kindMember, []byte(text))), []string{kindMember}
+		w.r.learn(kindMember, []byte(text))
 	}
 	if len(kinds) == 0 {
 		w.keep(end)
@@ -167,4 +168,16 @@ func (w *walker) str(name string) string {
 	w.out = agenttool.AppendString(w.out, string(redacted))
 	w.at = end
 	return text
+}
+
+// Record is JSON, and learns from the record: a value that has a secret's place in it, such as that of a variable, is found
+// from then on wherever it occurs.
+func (r *Redactor) Record(record []byte) (out []byte, found Found, err error) {
+	for range 2 {
+		known := r.known()
+		if out, found, err = r.JSON(record); r.known() == known {
+			break
+		}
+	}
+	return out, found, err
 }

@@ -40,6 +40,7 @@ type Redactor struct {
 // state is what a Redactor knows at one time, read-only.
 type state struct {
 	matcher *matcher
+	values  int // known values
 	longest int // bytes of the longest known value with a line feed; 0: none has one
 }
 
@@ -155,6 +156,7 @@ func (r *Redactor) Text(text []byte) ([]byte, []string) {
 		out = append(out, text[from:s.Start]...)
 		out = append(out, r.Mark(s.Kind, text[s.Start:s.End])...)
 		kinds, from = append(kinds, s.Kind), s.End
+		r.learn(s.Kind, text[s.Start:s.End])
 	}
 	return append(out, text[from:]...), kinds
 }

@@ -13,7 +13,6 @@ const (
 )
 
 // Stream finds secrets in output that comes in parts, also those that are split between parts.
-
 type Stream struct {
 	r    *Redactor
 	held []byte

@@ -2,8 +2,13 @@ package redact
 
 import (
 	"bytes"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hmac"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/base64"
+	"io"
 	"net/url"
 	"slices"
 	"strings"
@@ -46,12 +51,33 @@ func (r *Redactor) Add(kind, value string) bool {
 	}
 	r.seen[value] = true
 	now := r.now.Load()
-	next := &state{matcher: now.matcher.with(knownValue(kind, value)), longest: now.longest}
+	next := &state{matcher: now.matcher.with(knownValue(kind, value)), values: now.values + 1, longest: now.longest}
 	if strings.Contains(value, "\n") {
 		next.longest = max(next.longest, len(value))
 	}
 	r.now.Store(next)
 	return true
+}
+
+// maxLearned bounds the values that the redactor found itself.
+const maxLearned = 512
+
+// learn adds a secret that was found by its place, since it may occur elsewhere without one.
+func (r *Redactor) learn(kind string, secret []byte) {
+	switch kind {
+	case "assignment", "authorization", "url_password", kindMember:
+		if r.known() < maxLearned && len(secret) < 512 && len(secret) >= 8 {
+			r.Add(kind, string(secret))
+		}
+	}
+}
+
+// known is the number of known values.
+func (r *Redactor) known() int {
+	if r == nil {
+		return 0
+	}
+	return r.now.Load().values
 }
 
 // plainWord reports whether a value is one short word of lower-case letters, or a small number: replacing all of its
@@ -121,4 +147,38 @@ func (r *Redactor) addPart(text string) {
 			r.Add("file", word)
 		}
 	}
+}
+
+// Seal encrypts bytes for the user whose key the redactor has. about is stored elsewhere and must be the same when they
+// are opened.
+func (r *Redactor) Seal(plain, about []byte) []byte {
+	box := r.box()
+	nonce := make([]byte, box.NonceSize())
+	_, _ = rand.Read(nonce) // it never fails
+	return box.Seal(nonce, nonce, plain, about)
+}
+
+// SealedSize is how much longer sealed bytes are than the plain ones.
+const SealedSize = 12 + 16
+
+// Open decrypts what Seal returned. It fails for bytes that were changed, and with another user's key.
+func (r *Redactor) Open(sealed, about []byte) ([]byte, error) {
+	box := r.box()
+	if len(sealed) < box.NonceSize() {
+		return nil, io.ErrUnexpectedEOF
+	}
+	return box.Open(nil, sealed[:box.NonceSize()], sealed[box.NonceSize():], about)
+}
+
+// box is AES-256-GCM with a key that is derived from the user's.
+func (r *Redactor) box() cipher.AEAD {
+	mac := hmac.New(sha256.New, r.key)
+	mac.Write([]byte("seal"))
+	block, err := aes.NewCipher(mac.Sum(nil))
+	if err == nil {
+		if box, err := cipher.NewGCM(block); err == nil {
+			return box
+		}
+	}
+	panic("redact: a key of 32 bytes is always one of AES")
 }
