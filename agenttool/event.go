@@ -31,6 +31,7 @@ const (
 	EventCanceled            EventType = "tool.invocation.canceled"
 	EventTimedOut            EventType = "tool.invocation.timed_out"
 	EventResultCreated       EventType = "tool.result.created"
+	EventResultRedacted      EventType = "tool.result.redacted"
 
 	EventCancelRequested    EventType = "tool.x.cancel_requested"    // each request, also one that is refused or names no live call
 	EventCancelAcknowledged EventType = "tool.x.cancel_acknowledged" // the call will be canceled

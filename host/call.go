@@ -78,6 +78,7 @@ func newCall(h *Host, r Request, policy permissions.Policy) *call {
 	tool := h.registry.names[r.Tool]
 	if tool != nil {
 		inv.ToolID = tool.Declaration.ToolID
+		learnSensitive(h.o.Store.Redactor(), tool, r.Input)
 	}
 	if len(r.Trace) > 0 {
 		inv.TelemetryRefs = append(inv.TelemetryRefs, r.Trace)

@@ -115,6 +115,7 @@ func (r *record) storeLarge() {
 // storeInputs moves inputs that are too large for a record into payloads. An input that cannot be stored stays in the record. The caller holds mu.
 func (r *record) storeInputs() {
 	inv := &r.inv
+	r.sealInput()
 	inv.ModelInput, inv.ModelInputRef = r.storeInput("model_input", inv.ModelInput, inv.ModelInputRef)
 	inv.ObservableInput, inv.ObservableInputRef = r.storeInput("observable_input", inv.ObservableInput, inv.ObservableInputRef)
 	inv.CallInput, inv.CallInputRef = r.storeInput("call_input", inv.CallInput, inv.CallInputRef)

@@ -38,7 +38,7 @@ type Notice struct {
 	Seq   int64
 	Type  agenttool.EventType
 	Final bool   // of progress: the job has ended, and nothing else says so
-	Event []byte // as the log has it
+	Event []byte // as the log has it; a prompt has the secrets that the log has not
 }
 
 // Subscription is one listener. Tell is called in order of seq and must not block.
@@ -139,10 +139,7 @@ func (j *journal) append(final bool, events ...agenttool.Event) error {
 
 // submit is append for a caller that waits later, or not at all.
 func (j *journal) submit(final bool, events ...agenttool.Event) *persist.Pending {
-	lines := make([][]byte, len(events))
-	for i, e := range events {
-		lines[i] = encode(e)
-	}
+	events, lines := j.lines(events)
 	return j.store.Submit(lines, func(first int64) { j.tell(first, final, events, lines) })
 }
 
@@ -156,15 +153,38 @@ func (j *journal) await(p *persist.Pending) error {
 	return err
 }
 
+// lines prepares events for the log. Before a result that loses secrets there it puts the event that says so (AT-376).
+func (j *journal) lines(events []agenttool.Event) ([]agenttool.Event, []persist.Line) {
+	all, lines := make([]agenttool.Event, 0, len(events)), make([]persist.Line, 0, len(events))
+	for _, e := range events {
+		line := j.store.Line(encode(e))
+		if found := line.Redacted(); found.Results && e.EventType == agenttool.EventResultCreated {
+			note := j.event(agenttool.Event{EventType: agenttool.EventResultRedacted, Subject: e.Subject, InvocationID: e.InvocationID, ToolID: e.ToolID},
+				"phase", agenttool.PhaseEmitTerminal, "redaction_state", "redacted", "secrets", len(found.Kinds), "kinds", slices.Compact(slices.Sorted(slices.Values(found.Kinds))))
+			all, lines = append(all, note), append(lines, j.store.Line(encode(note)))
+		}
+		all, lines = append(all, e), append(lines, line)
+	}
+	return all, lines
+}
+
+// shown is an event as subscribers get it: as the log has it, except for a prompt. The person who is asked sees all of the call.
+func shown(e agenttool.Event, line persist.Line) []byte {
+	if e.EventType == agenttool.EventPermissionRequested {
+		return encode(e)
+	}
+	return line.Event()
+}
+
 // tell tells subscribers of events that are in the log.
-func (j *journal) tell(first int64, final bool, events []agenttool.Event, lines [][]byte) {
+func (j *journal) tell(first int64, final bool, events []agenttool.Event, lines []persist.Line) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.last = max(j.last, first+int64(len(lines))-1)
 	for _, s := range j.subscribers {
 		for i, e := range events {
 			if seq := first + int64(i); seq > s.from && s.Hears(e.EventType) {
-				s.Tell(Notice{seq, e.EventType, final, lines[i]})
+				s.Tell(Notice{seq, e.EventType, final, shown(e, lines[i])})
 			}
 		}
 	}

@@ -31,6 +31,7 @@ type record struct {
 	ended    bool                 // its result is made: no event follows but those of its end
 	canceled string               // the kind of the last request to cancel it; empty: none
 	held     []agenttool.Progress // until it is the call's turn in its batch
+	searched bool                 // the model's input was searched for secrets
 
 	flushing sync.Mutex       // orders groups of events in the journal
 	written  *persist.Pending // the last group; guarded by flushing
@@ -54,7 +55,7 @@ func (r *record) fork() *record {
 	}
 	return &record{
 		journal: r.journal, id: r.id, tool: r.tool, subject: r.subject,
-		inv: inv, input: r.input, events: slices.Clone(r.events), steps: r.steps, lastStep: r.lastStep, stage: r.stage,
+		inv: inv, input: r.input, events: slices.Clone(r.events), steps: r.steps, lastStep: r.lastStep, stage: r.stage, searched: r.searched,
 		canceled: r.canceled, held: r.held, changes: r.changes,
 	}
 }

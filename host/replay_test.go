@@ -12,7 +12,7 @@ import (
 // its seq.
 func TestReplayGoesOnFromWhatItHandedOver(t *testing.T) {
 	f := newFixture(t, nil)
-	if _, err := f.store.Submit([][]byte{[]byte(`{"event_type":"tool.call.queued"}`)}, nil).Wait(10 * time.Second); err != nil {
+	if _, err := f.store.Submit([]persist.Line{f.store.Line([]byte(`{"event_type":"tool.call.queued"}`))}, nil).Wait(10 * time.Second); err != nil {
 		t.Fatal(err)
 	}
 	last := int64(0)

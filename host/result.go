@@ -210,6 +210,9 @@ func (e *ending) keep(text string, cut bool) {
 		e.cut(text, ref)
 	}
 	e.kept.PersistedRef = ref
+	if ref != nil && e.c.host.o.Store.Redacted(ref.ID) {
+		e.kept.RedactionState = "redacted"
+	}
 	e.kept.PreviewSizeBytes = contentSize(e.result.Content)
 	e.rec.emit(agenttool.EventResultPersisted, "phase", agenttool.PhasePersistResult, "persistence", e.kept)
 }

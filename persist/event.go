@@ -23,11 +23,7 @@ func (l Line) Event() []byte { return l.event }
 // Redacted says which secrets were taken out.
 func (l Line) Redacted() redact.Found { return l.found }
 
-// Line prepares an encoded event for Submit. It compacts an event that spans lines, as input that is kept byte for byte
-// may do, and relies on the encoder for valid JSON otherwise: parsing each event again would cost more than writing it.
-// An event that cannot be searched for secrets is withheld: its envelope remains.
-func (s *Store) Line(event []byte) Line { return s.o.line(event) }
-
+// line is [Store.Line].
 func (o Options) line(event []byte) Line {
 	l := Line{event: event}
 	if len(event) > maxEvent {

@@ -79,7 +79,7 @@ func (s *Store) source(file string) (source, error) {
 	}
 	if p, ok := s.live.Load(file); ok {
 		live := p.(*payload)
-		src.r, src.size = live, live.size()
+		src.r, src.size = live, live.readable()
 		return src, nil
 	}
 	sealed, err := s.kept.open(file + sealedEnd)

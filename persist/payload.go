@@ -41,7 +41,13 @@ func (s *Store) Payload(inv agenttool.InvocationID, name, mediaType, relation st
 		ref: agenttool.Ref{ID: file, URI: s.uri(file), MediaType: mediaType, Access: "session", Relation: relation},
 	}
 	p.seal = func() (sink, error) { return s.kept.create(file + sealedEnd) }
-	p.closing = s.writing(file, p)
+	done := s.writing(file, p)
+	p.closing = func() {
+		if p.size > 0 {
+			s.redacted.Store(file, true)
+		}
+		done()
+	}
 	return p, nil
 }
 
@@ -49,6 +55,12 @@ func (s *Store) Payload(inv agenttool.InvocationID, name, mediaType, relation st
 func (s *Store) writing(file string, p *payload) (done func()) {
 	s.live.Store(file, p)
 	return func() { s.live.Delete(file) }
+}
+
+// Redacted reports whether a payload that this store wrote has marks in place of secrets. id is that of its reference.
+func (s *Store) Redacted(id string) bool {
+	_, found := s.redacted.Load(id)
+	return found
 }
 
 // Keep stores data as a complete payload. It fails as Payload, Write and Close do, and with [ErrPending] if the disk
@@ -200,14 +212,14 @@ func (p *payload) ReadAt(b []byte, off int64) (int, error) {
 	return n, err
 }
 
-// size returns the bytes that can be read.
-func (p *payload) size() int64 {
+// readable returns the number of bytes that can be read.
+func (p *payload) readable() int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.total()
 }
 
-// total is size for callers that hold mu.
+// total is readable for callers that hold mu.
 func (p *payload) total() int64 {
 	return min(p.ref.SizeBytes+int64(len(p.tail)), max(p.limit, p.ref.SizeBytes))
 }

@@ -60,7 +60,9 @@ func (o Options) withDefaults() Options {
 type Store struct {
 	o    Options
 	kept keeper
-	live sync.Map // file name → *payload, of those that are being written
+
+	live     sync.Map // file name → *payload, of those that are being written
+	redacted sync.Map // file name → true, of those that had secrets
 }
 
 // keeper stores a session in a directory or in memory. A method that is called after close fails with ErrClosed.
@@ -147,6 +149,11 @@ func (s *Store) Submit(lines []Line, written func(first int64)) *Pending {
 	}
 	return s.kept.submit(events, written)
 }
+
+// Line prepares an encoded event for Submit. It compacts an event that spans lines, as input that is kept byte for byte
+// may do, and relies on the encoder for valid JSON otherwise: parsing each event again would cost more than writing it.
+// An event that cannot be searched for secrets is withheld: its envelope remains.
+func (s *Store) Line(event []byte) Line { return s.o.line(event) }
 
 // failed returns a finished step with an error.
 func failed(err error) *Pending {

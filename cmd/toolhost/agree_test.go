@@ -22,6 +22,7 @@ import (
 	"toolhost/host"
 	"toolhost/permissions"
 	"toolhost/persist"
+	"toolhost/persist/redact"
 	"toolhost/sandbox"
 )
 
@@ -101,7 +102,7 @@ func newPair(t *testing.T, mode permissions.Mode) (*pair, *strings.Replacer) {
 	p := &pair{settings: filepath.Join(d.home, ".config/toolhost/settings.json")}
 	p.options = session.Options{
 		Workspace: d.ws, Policy: policy.Flags{Mode: string(mode)}, Sandbox: string(sandbox.Landlock), MaxParallel: 1, MaxJobs: 1, Overwrite: true, Log: logLine,
-		Store: func(string) (*persist.Store, error) {
+		Store: func(string, *redact.Redactor) (*persist.Store, error) {
 			return persist.New(persist.Options{Dir: filepath.Join(base, "beside.txt", "log")}), nil
 		},
 	}

@@ -26,6 +26,7 @@ import (
 	"toolhost/cmd/toolhost/internal/session"
 	"toolhost/host"
 	"toolhost/persist"
+	"toolhost/persist/redact"
 )
 
 func newCall() *cobra.Command {
@@ -51,8 +52,8 @@ share a session log. A command that would go on by itself ends with the call.
 			first := false
 			o := s.options()
 			o.Reachable, o.Overwrite = true, true
-			o.Store = func(root string) (store *persist.Store, err error) {
-				store, first, err = s.daySession(root)
+			o.Store = func(root string, r *redact.Redactor) (store *persist.Store, err error) {
+				store, first, err = s.daySession(root, r)
 				return store, err
 			}
 			session, err := session.New(o)
@@ -110,14 +111,14 @@ func checkJSON(input []byte) ([]byte, error) {
 
 // daySession is the session of today's calls in the workspace root, or the next one that no process is using. It reports
 // whether this is its first call.
-func (s *sessionFlags) daySession(root string) (store *persist.Store, first bool, err error) {
+func (s *sessionFlags) daySession(root string, r *redact.Redactor) (store *persist.Store, first bool, err error) {
 	dir, err := dirs.Sessions()
 	if err != nil {
 		return nil, false, err
 	}
 	sum := sha256.Sum256([]byte(root))
 	id := fmt.Sprintf("call-%s-%s", time.Now().UTC().Format("20060102"), hex.EncodeToString(sum[:4]))
-	o := persist.Options{Dir: dir, ID: agenttool.SessionID(id), Meta: meta(root), PayloadLimit: int64(s.jobOutput)}
+	o := persist.Options{Dir: dir, ID: agenttool.SessionID(id), Meta: meta(root), PayloadLimit: int64(s.jobOutput), Redactor: r}
 	for n := 2; n < 100; n++ {
 		_, statErr := os.Stat(filepath.Join(dir, string(o.ID)))
 		store, err := persist.Resume(o)
@@ -129,7 +130,7 @@ func (s *sessionFlags) daySession(root string) (store *persist.Store, first bool
 		}
 		o.ID = agenttool.SessionID(fmt.Sprintf("%s-%d", id, n))
 	}
-	return persist.New(persist.Options{Dir: dir, Meta: meta(root), PayloadLimit: int64(s.jobOutput)}), false, nil
+	return persist.New(persist.Options{Dir: dir, Meta: meta(root), PayloadLimit: int64(s.jobOutput), Redactor: r}), false, nil
 }
 
 // callOnce runs one call to its end. The first interrupt cancels it.

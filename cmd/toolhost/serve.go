@@ -16,6 +16,7 @@ import (
 	"toolhost/cmd/toolhost/internal/server"
 	"toolhost/cmd/toolhost/internal/session"
 	"toolhost/persist"
+	"toolhost/persist/redact"
 	"toolhost/wire/mcp"
 )
 
@@ -48,12 +49,12 @@ agenttool/decide, or an MCP client that shows elicitations.
 			if err := h.check(); err != nil {
 				return err
 			}
-			open := func(root string) (*persist.Store, error) {
+			open := func(root string, r *redact.Redactor) (*persist.Store, error) {
 				if ephemeral && !cmd.Flags().Changed("job-output") {
 					s.jobOutput = ephemeralOutput
 				}
 				dir, err := dirs.Sessions()
-				return persist.New(persist.Options{Dir: dir, Meta: meta(root), Ephemeral: ephemeral, PayloadLimit: int64(s.jobOutput)}), err
+				return persist.New(persist.Options{Dir: dir, Meta: meta(root), Ephemeral: ephemeral, PayloadLimit: int64(s.jobOutput), Redactor: r}), err
 			}
 			o := s.options()
 			o.Store, o.Reachable, o.Policy.Own = open, true, h.files()

@@ -15,7 +15,8 @@ import (
 
 // Options configure a Redactor.
 type Options struct {
-	Key      []byte    // of the user, for marks and sealed payloads; empty: equal secrets have equal marks in one process only
+	Key      []byte    // of the user, for marks and sealed payloads
+	KeyFile  string    // where Key is, if it is empty: see UserKey; without both, equal secrets have equal marks in one process only
 	Off      []string  // kinds that are not looked for
 	Patterns []Pattern // the user's own
 }
@@ -28,7 +29,7 @@ type Pattern struct {
 
 // Redactor finds and replaces secrets. It is safe for concurrent use. The nil Redactor finds none.
 type Redactor struct {
-	key      []byte
+	key      func() []byte
 	off      []string
 	patterns []Pattern
 
@@ -58,6 +59,7 @@ func Kinds() (kinds []string) {
 
 const (
 	kindMember = "member" // of a JSON object with a secret-looking name
+	kindField  = "field"  // of a tool's input, which the tool declares as sensitive
 	markDigits = 16
 )
 
@@ -69,10 +71,7 @@ func New(o Options) (*Redactor, error) {
 			return nil, fmt.Errorf("%q is no kind of secret; kinds are %v", kind, kinds)
 		}
 	}
-	r := &Redactor{key: o.Key, off: o.Off, patterns: o.Patterns, seen: map[string]bool{}}
-	if len(r.key) == 0 {
-		r.key = processKey()
-	}
+	r := &Redactor{key: keyOf(o), off: o.Off, patterns: o.Patterns, seen: map[string]bool{}}
 	m := builtin()
 	if len(o.Off) > 0 {
 		m = newMatcher(slices.Concat(forms, hints), o.Off)
@@ -137,7 +136,7 @@ func joined(spans []Span) []Span {
 
 // Mark returns the text that stands for a secret in records.
 func (r *Redactor) Mark(kind string, secret []byte) string {
-	mac := hmac.New(sha256.New, r.key)
+	mac := hmac.New(sha256.New, r.key())
 	mac.Write([]byte("mark\x00"))
 	mac.Write(secret)
 	return "[redacted " + kind + " " + hex.EncodeToString(mac.Sum(nil))[:markDigits] + "]"

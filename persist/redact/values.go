@@ -18,27 +18,16 @@ import (
 )
 
 // processKey is the key of redactors without one.
-var processKey = sync.OnceValue(func() []byte {
-	key := make([]byte, 32)
-	_, _ = rand.Read(key) // it never fails
-	return key
-})
-
-// NewKey returns a fresh key for Options.
-func NewKey() []byte {
-	key := make([]byte, 32)
-	_, _ = rand.Read(key)
-	return key
-}
+var processKey = sync.OnceValue(NewKey)
 
 // maxValues bounds the known values of a session; more make each pass slower.
 const maxValues = 4096
 
 // Add has the redactor find a value from now on, wherever it occurs: as it is, escaped in JSON, encoded in a URL, and in
 // base64. It ignores values that are no secrets: those of less than six bytes, references to variables, and words for a
-// secret. It reports whether the value is known now.
+// secret. Of the kind "field", which a tool declares, all of at least three bytes are secrets. It reports whether the value is known now.
 func (r *Redactor) Add(kind, value string) bool {
-	if r == nil || placeholder([]byte(value)) || plainWord(value) || slices.Contains(r.off, kind) {
+	if r == nil || len(value) < 3 || kind != kindField && (placeholder([]byte(value)) || plainWord(value)) || slices.Contains(r.off, kind) {
 		return false
 	}
 	r.mu.Lock()
@@ -172,7 +161,7 @@ func (r *Redactor) Open(sealed, about []byte) ([]byte, error) {
 
 // box is AES-256-GCM with a key that is derived from the user's.
 func (r *Redactor) box() cipher.AEAD {
-	mac := hmac.New(sha256.New, r.key)
+	mac := hmac.New(sha256.New, r.key())
 	mac.Write([]byte("seal"))
 	block, err := aes.NewCipher(mac.Sum(nil))
 	if err == nil {

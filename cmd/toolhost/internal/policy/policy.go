@@ -25,8 +25,16 @@ type Snapshot struct {
 	Settings *settings.Settings
 	Policy   permissions.Policy
 	Secrets  []string // globs of files that are not read, in the form of [protect.DefaultReadDeny]
+	Revealed []string // files among the known secrets that a rule lets calls read
 	Environ  []string // further variables of commands
 	Hooks    []hook.Hook
+
+	known *protect.Secrets
+}
+
+// Known reports whether an absolute path is one of the known secrets, whatever rules say about it.
+func (m *Snapshot) Known(path string) bool {
+	return m.known != nil && path != "" && m.known.Denies(path)
 }
 
 // New makes a snapshot. Where settings say nothing, the command line or its default counts.
@@ -67,10 +75,13 @@ func (m *Snapshot) hideSecrets(scope agenttool.Scope, own []string) error {
 	if err != nil {
 		return err
 	}
-	m.Secrets = protect.DefaultReadDeny()
+	m.known, m.Secrets = known, protect.DefaultReadDeny()
 	for _, glob := range m.Policy.Reading(agenttool.Allow) {
 		if known.Denies(strings.TrimSuffix(glob, "/**")) { // one that names a secret, and not one that covers it among others
 			m.Secrets = append(m.Secrets, "!"+glob)
+			if !strings.ContainsAny(glob, `*?[{\`) {
+				m.Revealed = append(m.Revealed, glob)
+			}
 		}
 	}
 	m.Secrets = append(m.Secrets, m.Policy.Reading(agenttool.Deny)...)

@@ -14,6 +14,7 @@ import (
 	"toolhost/cmd/toolhost/internal/limit"
 	"toolhost/cmd/toolhost/internal/policy"
 	"toolhost/persist"
+	"toolhost/persist/redact"
 	"toolhost/sandbox"
 	"toolhost/settings"
 	"toolhost/tools/workspace"
@@ -35,8 +36,8 @@ type Options struct {
 	Version     string
 	Memory      int64 // bytes that the process may have where that is less than usual; 0: the usual bound
 
-	// Store makes the log of the session, for a workspace.
-	Store func(root string) (*persist.Store, error)
+	// Store makes the log of the session, for a workspace. The redactor takes secrets out of what it stores.
+	Store func(root string, r *redact.Redactor) (*persist.Store, error)
 
 	// Log takes lines for the person who started toolhost.
 	Log func(line string)

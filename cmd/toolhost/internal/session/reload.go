@@ -39,6 +39,7 @@ func (s *Session) apply(read *settings.Settings) error {
 		s.Host.Warn("settings: " + err.Error())
 		return err
 	}
+	learn(s.Store.Redactor(), m)
 	warnings, reports := s.live.replace(m)
 	s.Sandbox.Names.Amend(m.Secrets, m.Sealed())
 	s.search.SetIndex(indexMode(read))

@@ -83,7 +83,11 @@ func New(o Options) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	store, err := o.Store(l.scope.Dir)
+	redactor, err := newRedactor(l.now)
+	if err != nil {
+		return nil, err
+	}
+	store, err := o.Store(l.scope.Dir, redactor)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +124,7 @@ func (s *Session) openHost(read *settings.Settings) (err error) {
 		},
 	})
 	s.Host, err = host.New(host.Options{
-		Tools: tools, Scope: s.Scope, Locate: s.roots.Locate, Store: s.Store, Policy: s.policy(), Parser: policy.Parser(s.Scope.Dir, s.Scope.Home),
+		Tools: tools, Scope: s.Scope, Locate: s.locate, Store: s.Store, Policy: s.policy(), Parser: policy.Parser(s.Scope.Dir, s.Scope.Home),
 		Session: s.Store.ID(), Jobs: s.Jobs, Approvals: s.approvals(read), Level: string(s.Sandbox.Level), Private: dirs.Own(),
 		HookOptions: host.HookOptions{
 			Hooks: s.live.snapshot().Hooks, HookMatch: policy.HookMatch(s.Scope), HookEnviron: append([]string{s.Jobs.HookMark()}, os.Environ()...),
@@ -135,6 +139,16 @@ func (s *Session) openHost(read *settings.Settings) (err error) {
 			}
 		},
 	})
+	return err
+}
+
+// locate finds a path as the workspace does. If it is one of a known secret, the log keeps no value of that file, whether the call
+// may read it or not.
+func (s *Session) locate(path *agenttool.Path) error {
+	err := s.roots.Locate(path)
+	if err == nil && !path.Names && (s.live.snapshot().Known(path.Spelling) || s.live.snapshot().Known(path.Resolved)) {
+		learnFile(s.Store.Redactor(), path.Resolved)
+	}
 	return err
 }
 

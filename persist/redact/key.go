@@ -1,0 +1,83 @@
+package redact
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+const keySize = 32
+
+// NewKey returns a fresh key.
+func NewKey() []byte {
+	key := make([]byte, keySize)
+	_, _ = rand.Read(key) // it never fails
+	return key
+}
+
+// keyOf returns the key of the options when it is needed first: most sessions find no secret, and then no file is made.
+func keyOf(o Options) func() []byte {
+	return sync.OnceValue(func() []byte {
+		if len(o.Key) > 0 {
+			return o.Key
+		}
+		if o.KeyFile != "" {
+			if key, err := UserKey(o.KeyFile); err == nil {
+				return key
+			}
+		}
+		return processKey()
+	})
+}
+
+// UserKey reads the key of a user, and makes it if there is none: 32 random bytes in a file of mode 0600. It fails if the
+// file belongs to another user, if others can read it, or if it has another size.
+func UserKey(path string) ([]byte, error) {
+	key, err := readKey(path)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return key, err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".key-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(NewKey())
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return nil, err
+	}
+	if err := os.Link(f.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) { // another process may be first
+		return nil, err
+	}
+	return readKey(path)
+}
+
+func readKey(path string) ([]byte, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var st unix.Stat_t
+	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
+		return nil, err
+	}
+	if int(st.Uid) != os.Geteuid() || st.Mode&unix.S_IFMT != unix.S_IFREG || st.Mode&0o077 != 0 {
+		return nil, fmt.Errorf("%s is not a file of this user alone: remove it, and a new key is made", path)
+	}
+	key, err := io.ReadAll(io.LimitReader(f, keySize+1))
+	if err == nil && len(key) != keySize {
+		err = fmt.Errorf("%s does not hold a key of %d bytes: remove it, and a new key is made", path, keySize)
+	}
+	return key, err
+}
