@@ -130,6 +130,9 @@ type Asker interface {
 	// Ask reports whether a user allows the call what its sandbox refused. It waits for the answer, and not for long if no user can give one.
 	// It may be called from several goroutines.
 	Ask(ctx context.Context, w Wish) bool
+
+	// MayAsk reports whether Ask would put a question about a wish, and has no answer yet. It does not wait.
+	MayAsk(w Wish) bool
 }
 
 // Wish is an access that the sandbox of a running call does not grant.
@@ -137,6 +140,8 @@ type Wish struct {
 	Grant  string // that would permit it, as for [Confined]
 	Object string // the path, or NAME:PORT
 	Detail string // what was tried, and why it is refused
+
+	Program string // the program that wants it, by the name that it gives itself; "": unknown
 }
 
 // Payload is an append-only file of the session.

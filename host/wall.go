@@ -29,12 +29,18 @@ type heldAccess struct {
 }
 
 // maxWallAnswers bounds the questions of one call: a command can try hosts without end.
-const maxWallAnswers = 64
+const (
+	maxWallAnswers = 64
+	maxWallPaths   = 16
+)
 
 // Ask implements agenttool.Asker. The same access is asked about once in a call. Those that come while a prompt is open are asked about
 // together when it is answered. Without an answer the command is refused, as it is where no user is there.
 func (r reporter) Ask(ctx context.Context, w agenttool.Wish) bool {
 	wall, wait := &r.c.approval.wall, r.c.host.prompts.Wall()
+	if r.byRule(w.Grant) {
+		return true
+	}
 	if !r.mayAsk(w.Grant) {
 		return wall.allowed(w.Grant)
 	}
@@ -72,6 +78,16 @@ func (r reporter) Ask(ctx context.Context, w agenttool.Wish) bool {
 // errUnanswered ends a question.
 var errUnanswered = errors.New("it was not answered in time")
 
+// MayAsk implements agenttool.Asker.
+func (r reporter) MayAsk(w agenttool.Wish) bool {
+	return r.byRule(w.Grant) || r.mayAsk(w.Grant) && !r.c.approval.wall.knows(w.Grant)
+}
+
+// byRule reports whether a rule gives a path to whatever runs: one that came with an earlier answer of the same call, for instance.
+func (r reporter) byRule(grant string) bool {
+	return r.c.ctx.Err() == nil && r.c.host.rules.Policy().Writes(grant) && !r.c.host.grants.opensOwn(grant)
+}
+
 // mayAsk reports whether a user can be asked for a grant, and may give it.
 func (r reporter) mayAsk(grant string) bool {
 	a := &r.c.approval
@@ -84,17 +100,14 @@ func (r reporter) mayAsk(grant string) bool {
 // put shows what a running call wants and waits for the answer. The call keeps its locks: it is at work.
 func (r reporter) put(ctx context.Context, wishes []agenttool.Wish, wait time.Duration) (prompt.Outcome, error) {
 	a, h := &r.c.approval, r.c.host
-	var objects, grants []string
+	var grants []string
 	for _, w := range wishes {
-		objects, grants = append(objects, w.Object), append(grants, w.Grant)
+		grants = append(grants, w.Grant)
 	}
-	wanted := strings.Join(objects, ", ")
-	if len(objects) > 1 {
-		wanted = fmt.Sprintf("%d hosts: %s", len(objects), wanted)
-	}
+	wanted := wanted(wishes)
 	d := a.complete(agenttool.Decision{
-		SchemaVersion: agenttool.SchemaVersion, Behavior: agenttool.Ask, Mode: string(a.policy.Mode), BlockedPath: objects[0],
-		Reason: &agenttool.DecisionReason{Type: "sandbox_override", Detail: "it runs and waits: it wants " + wanted + "; needed: " + strings.Join(grants, ", ")},
+		SchemaVersion: agenttool.SchemaVersion, Behavior: agenttool.Ask, Mode: string(a.policy.Mode), BlockedPath: wishes[0].Object,
+		Reason: &agenttool.DecisionReason{Type: "sandbox_override", Detail: "it runs and waits: it wants to " + wanted + "; needed: " + strings.Join(grants, ", ")},
 	})
 	d.ExpiresAt = agenttool.Timestamp(h.o.Now().Add(wait))
 	d.SuggestedUpdates = permissions.SuggestGrants(grants)
@@ -109,7 +122,7 @@ func (r reporter) put(ctx context.Context, wishes []agenttool.Wish, wait time.Du
 		return prompt.Outcome{}, err
 	}
 	defer p.Over()
-	r.Progress(agenttool.Progress{Status: "running", Message: "waits for a user: may it reach " + wanted + "?"})
+	r.Progress(agenttool.Progress{Status: "running", Message: "waits for a user: may it " + wanted + "?"})
 	answer, err := p.Answer(ctx)
 	if err != nil {
 		a.withdrawn(d, err)
@@ -117,6 +130,34 @@ func (r reporter) put(ctx context.Context, wishes []agenttool.Wish, wait time.Du
 	}
 	a.c.rec.decided(answer.Decision)
 	return answer, nil
+}
+
+// wanted says what is wished for: "reach a:80", "write /x (touch)", or of several what and how many.
+func wanted(wishes []agenttool.Wish) string {
+	var hosts, paths []string
+	for _, w := range wishes {
+		switch {
+		case !strings.HasPrefix(w.Grant, "write:"):
+			hosts = append(hosts, w.Object)
+		case w.Program != "":
+			paths = append(paths, w.Object+" ("+w.Program+")")
+		default:
+			paths = append(paths, w.Object)
+		}
+	}
+	listed := func(verb, many string, objects []string) string {
+		if len(objects) > 1 {
+			return fmt.Sprintf("%s %d %s: %s", verb, len(objects), many, strings.Join(objects, ", "))
+		}
+		return verb + " " + objects[0]
+	}
+	switch {
+	case len(paths) == 0:
+		return listed("reach", "hosts", hosts)
+	case len(hosts) == 0:
+		return listed("write", "paths", paths)
+	}
+	return listed("reach", "hosts", hosts) + ", and to " + listed("write", "paths", paths)
 }
 
 // join adds an access to those that the next prompt is about. A send to turn succeeds when it may open that prompt.
@@ -143,7 +184,7 @@ func (w *wall) unanswered(first *heldAccess) (wishes []agenttool.Wish) {
 	defer w.mu.Unlock()
 	seen := map[string]bool{}
 	for _, h := range slices.Concat([]*heldAccess{first}, w.waiting) {
-		if _, known := w.answers[h.Grant]; known || seen[h.Grant] || h.ctx.Err() != nil || len(w.answers)+len(wishes) >= maxWallAnswers {
+		if _, known := w.answers[h.Grant]; known || seen[h.Grant] || h.ctx.Err() != nil || w.full(h.Grant, len(wishes)) {
 			if h == first && len(wishes) == 0 {
 				return nil
 			}
@@ -168,6 +209,25 @@ func (w *wall) allowed(grant string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.answers[grant]
+}
+
+// full reports whether the call got as many answers as it may. Paths have a bound of their own: a program tries them one after another.
+func (w *wall) full(grant string, more int) bool {
+	paths := 0
+	for known := range w.answers {
+		if strings.HasPrefix(known, "write:") {
+			paths++
+		}
+	}
+	return len(w.answers)+more >= maxWallAnswers || strings.HasPrefix(grant, "write:") && paths+more >= maxWallPaths
+}
+
+// knows reports whether a grant has its answer, or gets none.
+func (w *wall) knows(grant string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	_, known := w.answers[grant]
+	return known || w.full(grant, 0)
 }
 
 // refused reports whether a user was asked for a grant while the call ran, and did not give it.

@@ -106,6 +106,19 @@ func (p Policy) Forbids(grant string) (Rule, bool) {
 	return p.set.below(kind, strings.ToLower(filepath.Clean(value)))
 }
 
+// Writes reports whether rules allow to write the path of a grant, and none denies it or wants it asked.
+func (p Policy) Writes(grant string) bool {
+	path, ok := strings.CutPrefix(grant, "write:")
+	if _, denied := p.Forbids(grant); !ok || denied {
+		return false
+	}
+	v := p.verdict(Request{Tool: "write", Facts: &agenttool.Facts{
+		Writes:   []agenttool.Path{{Spelling: path, Absolute: path, Resolved: path}},
+		Verdicts: agenttool.Verdicts{ReadOnly: agenttool.No, OpenWorld: agenttool.No, PathsComplete: agenttool.Yes, Destructive: agenttool.No},
+	}})
+	return v.behavior == agenttool.Allow && len(v.rules) > 0
+}
+
 // below returns the first rule that denies something in a directory that a grant would open.
 func (s *ruleset) below(kind, dir string) (Rule, bool) {
 	if s == nil || !filepath.IsAbs(dir) {

@@ -48,13 +48,16 @@ func (s suggester) looser() (Mode, bool) {
 	return "", false
 }
 
-// SuggestGrants returns the rules that would have given a command its grants for hosts, as one update; nil if there are none.
+// SuggestGrants returns the rules that would have given a command its grants for hosts and paths, as one update; nil if there are none.
 func SuggestGrants(grants []string) []agenttool.SuggestedUpdate {
 	var rules []string
 	for _, grant := range grants {
-		host, ok := strings.CutPrefix(grant, "host:")
-		rule := "Network(" + host + ")"
-		if _, err := (Parser{}).Parse(rule, agenttool.Allow, agenttool.Origin{Source: agenttool.SourceSession}); err == nil && ok {
+		kind, object, _ := strings.Cut(grant, ":")
+		rule, ok := "Network("+object+")", kind == "host"
+		if kind == "write" && utf8.ValidString(object) {
+			rule, ok = "Write("+escapeGlob(object)+")", true
+		}
+		if _, err := suggested.Parse(rule, agenttool.Allow, agenttool.Origin{Source: agenttool.SourceSession}); err == nil && ok {
 			rules = append(rules, rule)
 		}
 	}
@@ -64,15 +67,17 @@ func SuggestGrants(grants []string) []agenttool.SuggestedUpdate {
 	return []agenttool.SuggestedUpdate{{Op: agenttool.OpAddRules, Destination: agenttool.SourceSession, Behavior: agenttool.Allow, Rules: rules}}
 }
 
+// suggested parses what is suggested.
+var suggested = Parser{Names: map[string]string{"shell": "shell", "read": "read", "write": "write"}}
+
 // wouldAllow tries rules.
 func (s suggester) wouldAllow(texts []string) bool {
-	parser := Parser{Names: map[string]string{"shell": "shell", "read": "read", "write": "write"}}
 	var rules []Rule
 	for _, text := range texts {
 		if !utf8.ValidString(text) {
 			return false // no record and no settings file can hold it
 		}
-		rule, err := parser.Parse(text, agenttool.Allow, agenttool.Origin{Source: agenttool.SourceSession})
+		rule, err := suggested.Parse(text, agenttool.Allow, agenttool.Origin{Source: agenttool.SourceSession})
 		if err != nil {
 			return false
 		}

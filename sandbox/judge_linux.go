@@ -36,7 +36,8 @@ type judge struct {
 	mu  sync.Mutex
 	own map[string]uint64 // names of secrets that the command itself made, with their inodes; nil: too many
 
-	kept refusedPaths // where the kernel let it write nothing
+	kept    refusedPaths // where the kernel let it write nothing
+	opening opening      // of more, while the command runs
 
 	fresh atomic.Bool // a name was written that would be protected had its directory been there before
 }
@@ -53,7 +54,10 @@ func (j *judge) attempt(a notify.Attempt) notify.Verdict {
 		}
 	}
 	for _, t := range a.Targets {
-		verdict, ok := j.onLoan(a.Call, t)
+		verdict, ok := j.opening.onCall(a.Call, t)
+		if !ok {
+			verdict, ok = j.onLoan(a.Call, t)
+		}
 		if !ok && !j.onRemoval(a.Call, t) {
 			verdict = j.outside(a.Call, t)
 		}
@@ -99,7 +103,7 @@ func (j *judge) refuse(v Violation) notify.Verdict {
 // devices, pipes and sockets, which no mount closes.
 func (j *judge) outside(call string, t notify.Target) notify.Verdict {
 	path := strings.TrimSuffix(t.Path, " (deleted)")
-	if t.Path == "" || j.within(path) {
+	if t.Path == "" || j.within(path) || j.opening.within(path) {
 		return notify.Allow
 	}
 	kind := t.Mode() & unix.S_IFMT

@@ -68,6 +68,17 @@ func (l *layout) visible(path string) bool {
 	return seen
 }
 
+// placeOf is the number of the place that a path, which the command does not see, lies in.
+func (l *layout) placeOf(path string) int {
+	deepest := 0
+	for i, b := range l.places {
+		if agenttool.Within(b.dir, path) && len(b.dir) >= len(l.places[deepest].dir) {
+			deepest = i
+		}
+	}
+	return deepest
+}
+
 // hold opens the trees before everything becomes read-only.
 func (l *layout) hold(p *enter.Plan) {
 	for _, at := range l.trees {

@@ -46,12 +46,7 @@ func (h *holder) openSocket(six bool) (*os.File, error) {
 	if six {
 		flags |= enter.SocketSix
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if _, err := h.socket.Write([]byte{flags}); err != nil {
-		return nil, err
-	}
-	f, err := h.answer()
+	f, err := h.say(flags, "")
 	if err == nil && f == nil {
 		err = errors.New("no socket")
 	}

@@ -27,15 +27,18 @@ type Process struct {
 	command string
 
 	started  chan error
-	starting atomic.Bool // the command may run
+	silent   chan struct{} // closed when the helper says nothing any more
+	starting atomic.Bool   // the command may run
 	exited   chan struct{}
 	gone     chan struct{}
 
-	judge      *judge     // of its writes; nil for a command that writes nothing
-	connector  *connector // of the peers it connects to; nil for a command that has no sockets with names
-	tripwire   *tripwire  // nil for a command that writes nothing
+	listener   *notify.Listener // nil: none is served
+	judge      *judge           // of its writes; nil for a command that writes nothing
+	connector  *connector       // of the peers it connects to; nil for a command that has no sockets with names
+	tripwire   *tripwire        // nil for a command that writes nothing
 	violations violations
 	ask        func(ctx context.Context, v Violation) bool // nil: no user can be asked
+	mayAsk     func(v Violation) bool
 
 	confinement Confinement
 	unseen      hiddenFiles
@@ -53,9 +56,9 @@ type hiddenFiles struct {
 }
 
 func newProcess(c *Command) *Process {
-	p := &Process{command: c.Path, started: make(chan error, 1), exited: make(chan struct{}), gone: make(chan struct{}),
+	p := &Process{command: c.Path, started: make(chan error, 1), exited: make(chan struct{}), gone: make(chan struct{}), silent: make(chan struct{}),
 		helper: helper{bound: make(chan syscall.Errno, 1), lent: make(chan syscall.Errno, 1)}}
-	p.violations.heard, p.ask = c.Report, c.Ask
+	p.violations.heard, p.ask, p.mayAsk = c.Report, c.Ask, c.MayAsk
 	return p
 }
 
@@ -76,8 +79,11 @@ func (p *Process) inspectLast() {
 // atEnd registers do for the time when no process of the command is left. The last registered runs first.
 func (p *Process) atEnd(do func()) { p.ends = append(p.ends, do) }
 
-// over runs the registered functions when no process of the command is left.
+// over runs the registered functions when no process of the command is left. What they give up is used by the supervisor until then.
 func (p *Process) over() {
+	if p.listener != nil {
+		_ = p.listener.Close() // its errors are those of a kernel that lost it: the command's calls failed
+	}
 	for _, do := range slices.Backward(p.ends) {
 		do()
 	}
@@ -88,6 +94,7 @@ func (p *Process) over() {
 func (p *Process) listen() {
 	defer close(p.gone)
 	said, alone := p.hear()
+	close(p.silent)
 	switch {
 	case said:
 	case p.starting.Load(): // the command was faster, and ended its helper
@@ -168,16 +175,20 @@ func (p *Process) serve(listener *os.File) {
 	}
 	judges := notify.Judges{Name: p.judge.attempt, ReadOnly: p.judge.kept.add, Names: p.judge.namesInUse, Named: func(path string, inode uint64) {
 		if p.judge.named(path, inode); p.judge.mounts && p.judge.lends(path) {
-			p.helper.lend(path, p.gone)
+			p.helper.lend(path, p.silent)
 		}
+		p.judge.opening.named(path)
 	}}
+	if p.ask != nil && p.mayAsk != nil && p.helper.first {
+		judges.Ask = p.judge.opening.ask
+	}
 	if p.helper.first {
-		judges.Bind = func(b notify.Binding) error { return p.helper.bind(b, p.gone) }
+		judges.Bind = func(b notify.Binding) error { return p.helper.bind(b, p.silent) }
 	}
 	if p.connector != nil {
 		judges.Connect = p.connector.judge
 	}
-	if _, err := notify.Serve(fd, judges); err != nil {
+	if p.listener, err = notify.Serve(fd, judges); err != nil {
 		_ = unix.Close(fd)
 	}
 }

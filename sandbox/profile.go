@@ -77,7 +77,9 @@ type Command struct {
 
 	// Ask reports whether the command, which waits meanwhile, may have an access that no grant permits: that of the violation. It is called
 	// from several goroutines; ctx ends with the command. nil: it may not.
-	Ask     func(ctx context.Context, v Violation) bool
+	Ask func(ctx context.Context, v Violation) bool
+	// MayAsk reports whether Ask would put a question, or has its answer. It does not block. nil: for paths, it would not.
+	MayAsk  func(v Violation) bool
 	Profile Profile
 }
 

@@ -24,6 +24,8 @@ const hang = time.Minute
 type bench struct {
 	*Session
 	ws, home, out, state string // out is shown, and neither
+
+	user *answers // asked about paths while a command runs; nil: none is there
 }
 
 func newBench(t testing.TB, change func(*Options)) *bench {
@@ -102,8 +104,12 @@ func (b *bench) begin(t testing.TB, profile Profile, line string, streams [3]*os
 		t.Fatal(err)
 	}
 	defer dir.Close()
-	return b.Start(&Command{Path: "/bin/bash", Args: []string{"bash", "--norc", "-c", line}, Dir: b.ws, At: dir,
-		Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + b.home}, Streams: streams, Profile: profile})
+	c := Command{Path: "/bin/bash", Args: []string{"bash", "--norc", "-c", line}, Dir: b.ws, At: dir,
+		Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + b.home}, Streams: streams, Profile: profile}
+	if b.user != nil {
+		c.Ask, c.MayAsk = b.user.ask, b.user.mayAsk
+	}
+	return b.Start(&c)
 }
 
 // run runs a line of bash and waits until nothing is left of it.

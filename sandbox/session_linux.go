@@ -36,6 +36,7 @@ type Session struct {
 	scratch  scratchWatch
 	reserved processReserve
 	running  running
+	shown    shownNames
 
 	namesInUse sync.RWMutex // by the supervisors of its commands: see notify.Judges
 }

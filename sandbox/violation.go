@@ -18,6 +18,8 @@ type Violation struct {
 	Detail  string `json:"detail,omitempty"`
 	Certain bool   `json:"certain"` // false: guessed from the command's output, and only likely
 
+	Program string `json:"-"` // the name that the program has, of an access that is asked about
+
 	harmless bool // of the tripwire: nothing runs because of it, and the person need not hear
 }
 

@@ -113,10 +113,10 @@ func (h *holder) startLonely(fds []int) (int, syscall.Errno) {
 
 // serve starts a helper for each message, until the host has gone.
 func (h *holder) serve() {
-	var b [1]byte
+	b := make([]byte, 8<<10)
 	rights := make([]byte, syscall.CmsgSpace(8*4))
 	for {
-		n, m, _, _, err := syscall.Recvmsg(controlFD, b[:], rights, syscall.MSG_CMSG_CLOEXEC)
+		n, m, _, _, err := syscall.Recvmsg(controlFD, b, rights, syscall.MSG_CMSG_CLOEXEC)
 		switch {
 		case err == syscall.EINTR:
 			continue
@@ -124,8 +124,8 @@ func (h *holder) serve() {
 			syscall.Exit(0) // and the kernel ends the session
 		}
 		fds := descriptors(rights[:m])
-		if b[0]&MakeSocket != 0 && len(fds) == 0 {
-			answerSocket(b[0]&SocketSix != 0)
+		if len(fds) == 0 {
+			carryOut(b[0], string(b[1:n]))
 		} else if len(fds) >= 5 && len(fds) <= 7 {
 			start := h.start
 			if b[0]&OwnNetwork != 0 {
@@ -142,6 +142,20 @@ func (h *holder) serve() {
 		for _, fd := range fds {
 			syscall.Close(fd)
 		}
+	}
+}
+
+// carryOut does what needs no helper.
+func carryOut(flags byte, message string) {
+	switch {
+	case flags&MakeSocket != 0:
+		answerSocket(flags&SocketSix != 0)
+	case flags&CloneTree != 0:
+		answerTree(message)
+	case flags&DropName != 0:
+		dropName(message)
+	default:
+		answer(syscall.EBADMSG, -1)
 	}
 }
 

@@ -23,6 +23,7 @@ type Listener struct {
 	calls    map[int32]call
 	workers  workers
 	waits    waits
+	pauses   pauses
 	connects connects
 	root     rootDir
 
@@ -59,6 +60,7 @@ func Serve(fd int, judges Judges) (*Listener, error) {
 	}
 	l.connects = connects{l: l, running: map[*dial]struct{}{}}
 	l.workers.l, l.waits.l, l.waits.stop = l, l, make(chan struct{})
+	l.pauses.init(l)
 	go l.serve() // ends by Close or with the last task; done tells
 	return l, nil
 }
@@ -94,6 +96,7 @@ func (l *Listener) serve() {
 	defer l.root.forget()
 	defer l.connects.end()
 	defer l.waits.end()
+	defer l.pauses.end()
 	defer l.file.Close()
 	var err error
 	for err == nil {
@@ -186,19 +189,26 @@ func (l *Listener) take(w *worker, n *notification) error {
 		return l.connects.begin(n)
 	}
 	c, known := l.calls[n.data.nr]
-	switch {
-	case !known: // a call whose names are at unknown places
+	if !known { // a call whose names are at unknown places
 		return l.answer(n, Verdict(unix.ENOSYS))
-	case w.err != nil:
+	}
+	return l.do(newRequest(l, w, n, c))
+}
+
+// do does a call and answers, now or later.
+func (l *Listener) do(r *request) error {
+	defer r.leave()
+	n := r.n
+	if r.w.err != nil {
 		return l.answer(n, Verdict(unix.EPERM))
 	}
-	r := newRequest(l, w, n, c)
-	defer r.leave()
 	switch errno := r.run(); errno {
 	case gone:
 		return nil
 	case later:
 		return l.waits.begin(r)
+	case paused:
+		return l.pauses.begin(r)
 	case 0:
 		if r.fd >= 0 {
 			return r.give()

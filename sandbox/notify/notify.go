@@ -24,6 +24,7 @@
 package notify
 
 import (
+	"context"
 	"errors"
 	"sync"
 	"syscall"
@@ -33,6 +34,8 @@ import (
 type Attempt struct {
 	PID  int    // of the calling thread, in the host's own PID namespace
 	Call string // the call's name in the manual, like "renameat2"
+
+	Flags int // of a call that opens; else 0
 
 	// Paths are absolute and free of links but for their last component, which may be missing. A call that follows a
 	// link there gives each link on the way and, last, where they lead; rename and link give the old name first. A
@@ -95,10 +98,17 @@ type Judges struct {
 	Named func(path string, inode uint64)
 	// ReadOnly is called with the path of a call that was allowed and that failed since its mount is read-only. nil: not.
 	ReadOnly func(path string)
+	// Ask is called, while Names is held, for a call that was allowed and that failed since a mount is read-only. Its question is put while the
+	// call waits, and then the call is made and judged anew. nil: the call fails, as it does where Ask is nil.
+	Ask func(Attempt) Question
 	// Names is held while names are judged and used, for writing while directories move. Listeners of commands that
 	// write the same places share one; nil stands for one of the listener's own.
 	Names *sync.RWMutex
 }
+
+// Question asks somebody about a paused call, and returns when that is settled, or when ctx is over: the caller has gone, or the listener
+// ends. It may take long, and many are asked at once.
+type Question func(ctx context.Context)
 
 // Binding is a bind(2) of a local socket to a name in the file system, which the listener cannot do: the kernel keeps
 // the address as it was given, and others find the socket by it.

@@ -30,13 +30,17 @@ type request struct {
 	fd      int  // the file that open opened; -1: none
 	made    bool // open made the file
 	waits   int  // a place that can be opened later; -1: none
+
+	asked    int      // how often it paused
+	question Question // the one that it pauses for
 }
 
 // Results of a step that are no error numbers.
 const (
-	again = unix.Errno(1<<16 + iota) // something changed underneath: from the beginning
-	gone                             // the caller does not wait for an answer any more
-	later                            // it would block
+	again  = unix.Errno(1<<16 + iota) // something changed underneath: from the beginning
+	gone                              // the caller does not wait for an answer any more
+	later                             // it would block
+	paused                            // somebody is asked
 )
 
 // tries bounds how often a call begins anew because names change under its hands.
@@ -138,10 +142,25 @@ func (r *request) once() unix.Errno {
 	switch {
 	case errno == 0 && r.l.judges.Named != nil:
 		r.announce(moved)
-	case errno == unix.EROFS && r.l.judges.ReadOnly != nil && len(r.targets) > 0:
-		r.l.judges.ReadOnly(r.targets[len(r.targets)-1].path)
+	case errno == unix.EROFS && len(r.targets) > 0:
+		return r.readOnly(a)
 	}
 	return errno
+}
+
+// readOnly is the result of a call that was allowed and that met a read-only mount: an error, or a pause if that may be opened.
+func (r *request) readOnly(a Attempt) unix.Errno {
+	j := &r.l.judges
+	if j.Ask != nil && r.asked < maxPausing {
+		if r.question = j.Ask(a); r.question != nil {
+			r.asked++
+			return paused
+		}
+	}
+	if j.ReadOnly != nil {
+		j.ReadOnly(r.targets[len(r.targets)-1].path)
+	}
+	return unix.EROFS
 }
 
 // inodes are those of the targets, if the call gives them other names.
@@ -177,7 +196,7 @@ func (r *request) announce(moved [2]uint64) {
 // attempt resolves the names.
 func (r *request) attempt() (Attempt, unix.Errno) {
 	r.forget()
-	a := Attempt{PID: r.from.pid, Call: r.call.name}
+	a := Attempt{PID: r.from.pid, Call: r.call.name, Flags: r.flags}
 	for i, o := range r.operands {
 		t, paths, err := r.resolve(o, r.names[i])
 		if t != nil {

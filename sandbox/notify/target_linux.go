@@ -86,6 +86,12 @@ func (t Target) Redirect(dir int) error {
 	return err
 }
 
+// IsIn reports whether a directory, which is open as a place, is the one that has the file's name. Mounts do not count.
+func (t Target) IsIn(dir int) bool {
+	var ours, theirs unix.Stat_t
+	return t.t.open < 0 && unix.Fstat(dir, &ours) == nil && unix.Fstat(t.t.at, &theirs) == nil && ours.Dev == theirs.Dev && ours.Ino == theirs.Ino
+}
+
 // ReadOnly reports whether its mount is read-only.
 func (t Target) ReadOnly() bool {
 	at := t.t.open

@@ -59,7 +59,7 @@ func (c *caller) ask(ctx context.Context, v sandbox.Violation) bool {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(c.foreground, cancel)()
-	w := agenttool.Wish{Grant: v.Grant, Object: cmp.Or(v.Path, v.Host), Detail: v.Detail}
+	w := wishFor(v)
 	c.mu.Lock()
 	c.asking = append(c.asking, w.Object)
 	c.mu.Unlock()
@@ -70,6 +70,16 @@ func (c *caller) ask(ctx context.Context, v sandbox.Violation) bool {
 		c.asking = slices.Delete(c.asking, i, i+1)
 	}()
 	return ctx.Err() == nil && asker.Ask(ctx, w)
+}
+
+// mayAsk reports whether ask would put a question.
+func (c *caller) mayAsk(v sandbox.Violation) bool {
+	asker, ok := c.get().(agenttool.Asker)
+	return ok && c.foreground.Err() == nil && asker.MayAsk(wishFor(v))
+}
+
+func wishFor(v sandbox.Violation) agenttool.Wish {
+	return agenttool.Wish{Grant: v.Grant, Object: cmp.Or(v.Path, v.Host), Detail: v.Detail, Program: v.Program}
 }
 
 // asks are the objects that a user is asked about.

@@ -135,7 +135,7 @@ func (j *Job) start() error {
 	}
 	c := j.spec.Command
 	c.Streams, c.Terminal, c.Note, c.Report = ends.streams, j.spec.Stdin == Terminal, ends.note, j.caller.violated
-	c.Ask = j.caller.ask
+	c.Ask, c.MayAsk = j.caller.ask, j.caller.mayAsk
 	j.group.mark = ownMark(j.jobs.o.Owner, j.id).String()
 	c.Env = append(slices.Clip(c.Env), MarkName+"="+j.group.mark)
 	j.group.process, err = j.jobs.o.Session.Start(&c)

@@ -1,0 +1,96 @@
+package notify
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Bounds of paused calls: how many of one listener, how often one call pauses, and how many are done at once when they go on.
+const (
+	maxPauses  = 4096
+	maxPausing = 3
+)
+
+// pauses are the calls of a listener that met a wall and wait while somebody is asked. One costs two goroutines and no thread.
+type pauses struct {
+	l     *Listener
+	ctx   context.Context // over when the listener ends
+	stop  context.CancelFunc
+	doing chan struct{} // bounds the threads of those that go on
+
+	mu      sync.Mutex
+	waiting int
+	ended   bool
+	all     sync.WaitGroup
+}
+
+func (ps *pauses) init(l *Listener) {
+	ps.l, ps.doing = l, make(chan struct{}, maxWorkers)
+	ps.ctx, ps.stop = context.WithCancel(context.Background())
+}
+
+// begin has a call wait for what its question leads to. It does not block itself.
+func (ps *pauses) begin(r *request) error {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	if ps.ended || ps.waiting >= maxPauses {
+		return ps.l.answer(r.n, Verdict(unix.EROFS))
+	}
+	ps.waiting++
+	n, c, question, asked := r.n, r.call, r.question, r.asked
+	ps.all.Go(func() { // ends with the answer, when the caller has gone, or by end
+		if ps.wait(n, question) {
+			ps.again(n, c, asked)
+		}
+		ps.mu.Lock()
+		ps.waiting--
+		ps.mu.Unlock()
+	})
+	return nil
+}
+
+// end gives up all that waits.
+func (ps *pauses) end() {
+	ps.mu.Lock()
+	ps.ended = true
+	ps.mu.Unlock()
+	ps.stop()
+	ps.all.Wait()
+}
+
+// wait waits for the end of a question. It reports whether the caller still waits then.
+func (ps *pauses) wait(n *notification, question Question) bool {
+	ctx, cancel := context.WithCancel(ps.ctx)
+	defer cancel()
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		question(ctx)
+	}()
+	look := time.NewTicker(recheck)
+	defer look.Stop()
+	for {
+		select {
+		case <-over:
+			return ps.ctx.Err() == nil && ps.l.valid(n.id)
+		case <-look.C:
+			if !ps.l.valid(n.id) {
+				cancel()
+				<-over
+				return false
+			}
+		}
+	}
+}
+
+// again does a call from its beginning: names and rights may be others by now. Its thread ends with the goroutine.
+func (ps *pauses) again(n *notification, c call, asked int) {
+	ps.doing <- struct{}{}
+	defer func() { <-ps.doing }()
+	r := newRequest(ps.l, newWorker(), n, c)
+	r.asked = asked
+	_ = ps.l.do(r) // an error ends the listener, and the next receive returns it
+}

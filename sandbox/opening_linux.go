@@ -1,0 +1,259 @@
+package sandbox
+
+import (
+	"cmp"
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"toolhost/agenttool"
+	"toolhost/sandbox/notify"
+)
+
+// opening opens single names to a running command, when a user says yes while the command waits. The supervisor does such a call in the
+// host's directory. It counts at level Full only: below, the command's own Landlock domain would keep what was opened from it.
+type opening struct {
+	p    *Process
+	plan *plan
+
+	mu     sync.Mutex
+	closed bool
+	opened []opened
+	shown  []string // in places of the session, which other commands see
+}
+
+// opened is a name that a user has opened.
+type opened struct {
+	path string
+	dir  *os.File // the host's directory that the name is in, as a place
+}
+
+// maxOpened bounds the names that are opened to one command: some are mounts.
+const maxOpened = 256
+
+// opens are the calls that a yes can let go on. Others give a name to what is there already.
+var opens = []string{"open", "openat", "creat", "mkdir", "mkdirat", "unlink", "unlinkat", "rmdir", "rename", "renameat", "renameat2", "truncate"}
+
+// ask is the question about a call that a read-only mount refused, nil if none is put.
+func (o *opening) ask(a notify.Attempt) notify.Question {
+	probes := strings.HasPrefix(a.Call, "open") && a.Flags&unix.O_ACCMODE == unix.O_RDWR && a.Flags&(unix.O_CREAT|unix.O_TRUNC) == 0 // programs go on and read
+	if !slices.Contains(opens, a.Call) || probes {
+		return nil
+	}
+	var wants []Violation
+	for _, t := range a.Targets {
+		if !t.ReadOnly() || o.has(t) {
+			continue
+		}
+		if !o.mayOpen(a.Call, t) {
+			return nil
+		}
+		v := Violation{Wall: FileSystem, Path: t.Path, Call: a.Call, Grant: "write:" + t.Path, Certain: true, Program: a.Program()}
+		if !o.p.mayAsk(v) {
+			return nil
+		}
+		wants = append(wants, v)
+	}
+	if len(wants) == 0 {
+		return nil
+	}
+	return func(ctx context.Context) {
+		for _, v := range wants {
+			if !o.p.ask(ctx, v) || o.open(v.Path) != nil {
+				return
+			}
+		}
+	}
+}
+
+// has reports whether a name is open already.
+func (o *opening) has(t notify.Target) bool {
+	_, ok := o.find(t.Path)
+	return ok
+}
+
+func (o *opening) find(path string) (opened, bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	i := slices.IndexFunc(o.opened, func(g opened) bool { return g.path == path })
+	if i < 0 {
+		return opened{}, false
+	}
+	return o.opened[i], true
+}
+
+// within reports whether a path is open, or lies below one that is.
+func (o *opening) within(path string) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return slices.ContainsFunc(o.opened, func(g opened) bool { return agenttool.Within(g.path, path) })
+}
+
+// onCall judges a call about a name that is open: it is done in the host's directory, if that is the one that the command sees, or if it
+// makes what neither has. ok is false for other calls.
+func (o *opening) onCall(call string, t notify.Target) (verdict notify.Verdict, ok bool) {
+	g, found := o.find(t.Path)
+	if !found || !slices.Contains(opens, call) {
+		return notify.Allow, false
+	}
+	mode := t.Mode()
+	switch mode & unix.S_IFMT {
+	case 0, unix.S_IFREG, unix.S_IFDIR, unix.S_IFLNK:
+	default:
+		return notify.Verdict(unix.EACCES), true
+	}
+	switch fd := int(g.dir.Fd()); {
+	case t.IsIn(fd):
+	case mode != 0 || !slices.Contains(makes, call):
+		return notify.Allow, false
+	case exists(g.dir, filepath.Base(g.path)):
+		return notify.Verdict(unix.EEXIST), true
+	}
+	if t.Redirect(int(g.dir.Fd())) != nil {
+		return notify.Verdict(unix.EACCES), true
+	}
+	return notify.Allow, true
+}
+
+// mayOpen reports whether a yes can open a name, and whether that is worth a question: programs try many places, and do without.
+func (o *opening) mayOpen(call string, t notify.Target) bool {
+	v, path := o.plan.s.view, t.Path
+	if !filepath.IsAbs(path) || v.inRoot(path) || v.isHidden(path) || slices.Contains(taken, path) {
+		return false
+	}
+	if ofSystem(path) || ofPrograms(path) || o.isToolChain(path) || o.isSecret(path) {
+		return false
+	}
+	if o.isEmptied(filepath.Dir(path)) { // what the host has there does not show, and no question depends on it
+		return slices.Contains(makes, call)
+	}
+	dir, err := hostDir(path)
+	if err != nil {
+		return false
+	}
+	defer dir.Close()
+	if t.Mode() != 0 && (strings.HasPrefix(call, "open") || call == "truncate") {
+		return t.IsIn(int(dir.Fd())) // and the kernel has found that the user may write it
+	}
+	return t.IsIn(int(dir.Fd())) && unix.Faccessat(unix.AT_FDCWD, dir.Name(), unix.W_OK|unix.X_OK, unix.AT_EACCESS) == nil
+}
+
+// ofSystem reports whether a path belongs to the system, which no yes changes.
+func ofSystem(path string) bool {
+	return slices.ContainsFunc([]string{
+		"/bin", "/boot", "/dev", "/etc", "/gnu", "/lib", "/lib32", "/lib64", "/libx32", "/nix", "/proc", "/run", "/sbin", "/snap", "/sys", "/usr", "/var",
+	}, func(dir string) bool { return agenttool.Within(dir, path) && !underScratch(path) })
+}
+
+// ofPrograms reports whether a path is one that programs keep for themselves, and do without: names that begin with a dot, and what Python
+// compiles.
+func ofPrograms(path string) bool {
+	return slices.ContainsFunc(strings.Split(path, "/"), func(name string) bool { return strings.HasPrefix(name, ".") || name == "__pycache__" })
+}
+
+// isToolChain reports whether a path is in a place of a home directory that commands see.
+func (o *opening) isToolChain(path string) bool {
+	return slices.ContainsFunc(o.plan.s.view.shown, func(at identity) bool { return o.plan.s.view.isClosed(at.path) && agenttool.Within(at.path, path) })
+}
+
+func (o *opening) isSecret(path string) bool {
+	_, secret := o.p.judge.names.Secret(path, 0, 0)
+	return secret
+}
+
+// isEmptied reports whether the command sees a directory of the sandbox's own in place of the host's.
+func (o *opening) isEmptied(dir string) bool { return !o.plan.layout.visible(dir) }
+
+// hostDir is the directory of the host that a path is in, as a place.
+func hostDir(path string) (*os.File, error) {
+	fd, err := unix.Openat2(unix.AT_FDCWD, filepath.Dir(path), &unix.OpenHow{
+		Flags: unix.O_PATH | unix.O_DIRECTORY | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), filepath.Dir(path)), nil
+}
+
+// open opens a name. A file that is there, and that the command does not see, is shown to it.
+func (o *opening) open(path string) error {
+	dir, err := hostDir(path)
+	if err != nil {
+		return err
+	}
+	g := opened{path, dir}
+	var st unix.Stat_t
+	there := unix.Fstatat(int(dir.Fd()), filepath.Base(path), &st, unix.AT_SYMLINK_NOFOLLOW) == nil
+	if there && st.Mode&unix.S_IFMT == unix.S_IFREG && o.isEmptied(g.dir.Name()) {
+		err = o.show(path)
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.closed || err != nil || len(o.opened) >= maxOpened {
+		g.dir.Close()
+		return cmp.Or(err, os.ErrClosed)
+	}
+	o.opened = append(o.opened, g)
+	return nil
+}
+
+// named shows a file or directory that the command has made under a name that is open.
+func (o *opening) named(path string) {
+	if _, ok := o.find(path); ok {
+		_ = o.show(path) // it is there, and the command may not see it
+	}
+}
+
+// show has the helper show what the host has at a path.
+func (o *opening) show(path string) error {
+	var st unix.Stat_t
+	if err := unix.Lstat(path, &st); err != nil {
+		return err
+	}
+	if kind := st.Mode & unix.S_IFMT; kind != unix.S_IFREG && kind != unix.S_IFDIR {
+		return unix.EINVAL
+	}
+	h, err := o.plan.s.hold()
+	if err != nil {
+		return err
+	}
+	tree, err := h.tree(identity{path, uint64(st.Dev), st.Ino})
+	if err != nil {
+		return err
+	}
+	defer tree.Close()
+	o.plan.s.shown.mu.Lock() // nobody drops the name meanwhile
+	defer o.plan.s.shown.mu.Unlock()
+	place := ""
+	if o.isEmptied(filepath.Dir(path)) {
+		number := o.plan.layout.placeOf(path)
+		if place = o.plan.layout.places[number].dir; o.plan.layout.fits[number] {
+			o.plan.s.shown.take(path)
+			o.mu.Lock()
+			o.shown = append(o.shown, path)
+			o.mu.Unlock()
+		}
+	}
+	return o.p.helper.show(path, place, tree, o.p.silent)
+}
+
+// close gives up what was opened, when no process of the command is left.
+func (o *opening) close() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.closed = true
+	for _, g := range o.opened {
+		g.dir.Close()
+	}
+	o.opened = nil
+	for _, path := range o.shown {
+		number := o.plan.layout.placeOf(path)
+		o.plan.s.dropShown(path, number, o.plan.layout.places[number].dir)
+	}
+	o.shown = nil
+}

@@ -1,0 +1,165 @@
+package sandbox
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// answers are what a user says about the paths that a command asks for, and what was asked.
+type answers struct {
+	say  func(v Violation) bool
+	wait func(ctx context.Context) // before it is said; may be nil
+
+	mu    sync.Mutex
+	asked []Violation
+}
+
+func (a *answers) ask(ctx context.Context, v Violation) bool {
+	a.mu.Lock()
+	a.asked = append(a.asked, v)
+	a.mu.Unlock()
+	if a.wait != nil {
+		a.wait(ctx)
+	}
+	return a.say(v)
+}
+
+// mayAsk says that each path is asked about once.
+func (a *answers) mayAsk(v Violation) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return !slices.ContainsFunc(a.asked, func(asked Violation) bool { return asked.Path == v.Path })
+}
+
+// paths are those that were asked for, without their directory.
+func (a *answers) paths(dir string) []string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var all []string
+	for _, v := range a.asked {
+		all = append(all, strings.TrimPrefix(v.Path, dir+"/"))
+	}
+	return all
+}
+
+// TestWallOpens: a call that meets the wall at a path waits, and goes on when a user opens that name, and no other.
+func TestWallOpens(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, line string
+		asked      string // paths from the attempt's directory
+		made, kept string // existing and missing or unchanged afterwards
+	}{
+		{"a file of a home", "echo x > ~/new; cat ~/new; echo y > ~/no", "home/new home/no", "home/new", "home/no"},
+		{"a file that is there", "echo x >> ~/old; cat ~/old", "home/old", "home/old", "home/kept"},
+		{"a directory of a home, and below it", "mkdir ~/notes && cd ~/notes && mkdir a && echo x > a/b && mv a c && rm -r c && touch d; mkdir ~/notes/../no", "home/notes home/no", "home/notes/d", "home/no"},
+		{"mkdir -p", "mkdir -p ~/new/a/b", "home/new", "home/new/a/b", "home/new2"},
+		{"a file beside", "echo x > $out/new; cat $out/new", "out/new", "out/new", "out/kept"},
+		{"a file that is there beside", "echo x > $out/old", "out/old", "out/old", "out/kept"},
+		{"a directory beside, and below it", "mkdir $out/new && echo x > $out/new/a && mkdir $out/new/b && mv $out/new/a $out/new/b/c", "out/new", "out/new/b/c", "out/kept"},
+		{"a file replaced", "echo x > $out/new && mv $out/new $out/old && test ! -e $out/new", "out/new out/old", "out/old", "out/new"},
+		{"a file taken away", "echo x > $out/new && rm $out/new $out/old; rm $out/no", "out/new out/old out/no", "", "out/old out/new"},
+		{"again and again", "for i in 1 2 3; do echo $i >> $out/new; echo $i >> $out/no; done", "out/new out/no", "out/new", "out/no"},
+		{"a link that leads out", "ln -s $out/new link; echo x > link; ln -s $out/no link2; echo x > link2", "out/new out/no", "out/new", "out/no"},
+		{"what is not asked about", "mkdir ~/.config ~/.cache /usr/new /etc/new $out/__pycache__ $out/.x; perl -e 'open(F, q(+<), shift)' $out/old; touch /proc/new /sys/new; ln -s x $out/new", "", "", "home/.config out/__pycache__"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, nil)
+			dir := filepath.Dir(b.ws)
+			for _, name := range []string{"home/old", "home/kept", "out/old", "out/kept"} {
+				if err := os.WriteFile(filepath.Join(dir, name), []byte("old\n"), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			b.user = &answers{say: func(v Violation) bool { return filepath.Base(v.Path) != "no" }}
+			r := b.run(t, Workspace, "out="+b.out+"\n"+c.line)
+			if got := strings.Join(b.user.paths(dir), " "); got != c.asked {
+				t.Errorf("asked about %q and not %q: %v", got, c.asked, r)
+			}
+			for _, path := range strings.Fields(c.made) {
+				if text, err := os.ReadFile(filepath.Join(dir, path)); err != nil && !isDir(filepath.Join(dir, path)) || string(text) == "old\n" {
+					t.Errorf("%s: %v, %q: %v", path, err, text, r)
+				}
+			}
+			for _, path := range strings.Fields(c.kept) {
+				if text, err := os.ReadFile(filepath.Join(dir, path)); err == nil && string(text) != "old\n" {
+					t.Errorf("%s has %q", path, text)
+				}
+			}
+			if left := b.run(t, ReadOnly, "ls -A "+b.home); strings.TrimSpace(left.out) != "" {
+				t.Errorf("the next command sees %q", left.out)
+			}
+		})
+	}
+}
+
+var manyCalls = 1000
+
+// TestManyPauses: a thousand calls wait at once, and each gets its own answer.
+func TestManyPauses(t *testing.T) {
+	t.Parallel()
+	needs(t, "python3")
+	calls, every := manyCalls, 5
+	b := newBench(t, nil)
+	all := make(chan struct{})
+	b.user = &answers{}
+	b.user.say = func(v Violation) bool {
+		b.user.mu.Lock()
+		if len(b.user.asked) == calls {
+			close(all)
+		}
+		b.user.mu.Unlock()
+		<-all
+		return strings.HasSuffix(v.Path, "yes")
+	}
+	b.write(t, "many.py", fmt.Sprintf(`
+import threading
+def make(i):
+    try: open("%s/%%d.%%s" %% (i, "no" if i %% %d else "yes"), "w"); said.append("made")
+    except OSError: said.append("refused")
+said, threads = [], [threading.Thread(target=make, args=(i,)) for i in range(%d)]
+for t in threads: t.start()
+for t in threads: t.join()
+print("\n".join(said))`, b.out, every, calls))
+	r := b.run(t, Workspace, "python3 many.py")
+	made, _ := filepath.Glob(b.out + "/*.yes")
+	refused, _ := filepath.Glob(b.out + "/*.no")
+	if len(made) != calls/every || len(refused) != 0 || strings.Count(r.out, "made") != calls/every || strings.Count(r.out, "refused") != calls-calls/every {
+		t.Errorf("%d were made, %d although they were refused; of %d asked: %.200s", len(made), len(refused), len(b.user.asked), r.out)
+	}
+}
+
+// TestPausesEnd: a command that is ended while a call waits leaves nothing, and its question is over.
+func TestPausesEnd(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil)
+	asked, over := make(chan struct{}), make(chan struct{})
+	b.user = &answers{wait: func(ctx context.Context) {
+		close(asked)
+		<-ctx.Done()
+		close(over)
+	}, say: func(Violation) bool { return true }}
+	p := b.start(t, Profile{Access: Workspace}, "echo x > "+b.out+"/new")
+	for _, step := range []<-chan struct{}{asked, nil, over} {
+		if step == nil {
+			p.Kill()
+			step = p.Gone()
+		}
+		select {
+		case <-step:
+		case <-time.After(hang):
+			t.Fatal("it waits")
+		}
+	}
+	if _, err := os.Lstat(b.out + "/new"); err == nil {
+		t.Error("an answer after the end of the command counted")
+	}
+}
