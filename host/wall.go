@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -94,7 +95,7 @@ func (r reporter) mayAsk(grant string) bool {
 	if _, denied := a.c.host.rules.Policy().Forbids(grant); denied || a.c.host.grants.opensOwn(grant) {
 		return false
 	}
-	return a.c.ctx.Err() == nil && a.policy.Mode.Asks() && a.c.host.prompts.Reaches(a.c.req.Caller.Asked)
+	return a.c.ctx.Err() == nil && a.c.host.prompts.Wall() > 0 && a.policy.Mode.Asks() && a.c.host.prompts.Reaches(a.c.req.Caller.Asked)
 }
 
 // put shows what a running call wants and waits for the answer. The call keeps its locks: it is at work.
@@ -132,6 +133,8 @@ func (r reporter) put(ctx context.Context, wishes []agenttool.Wish, wait time.Du
 	return answer, nil
 }
 
+var programName = regexp.MustCompile(`^[A-Za-z0-9._+-]+$`)
+
 // wanted says what is wished for: "reach a:80", "write /x (touch)", or of several what and how many.
 func wanted(wishes []agenttool.Wish) string {
 	var hosts, paths []string
@@ -139,7 +142,7 @@ func wanted(wishes []agenttool.Wish) string {
 		switch {
 		case !strings.HasPrefix(w.Grant, "write:"):
 			hosts = append(hosts, w.Object)
-		case w.Program != "":
+		case programName.MatchString(w.Program): // it gives itself the name
 			paths = append(paths, w.Object+" ("+w.Program+")")
 		default:
 			paths = append(paths, w.Object)

@@ -189,7 +189,10 @@ func (o *opening) open(path string) error {
 	g := opened{path, dir}
 	var st unix.Stat_t
 	there := unix.Fstatat(int(dir.Fd()), filepath.Base(path), &st, unix.AT_SYMLINK_NOFOLLOW) == nil
-	if there && st.Mode&unix.S_IFMT == unix.S_IFREG && o.isEmptied(g.dir.Name()) {
+	switch _, secret := o.p.judge.names.Secret(path, uint64(st.Dev), st.Ino); {
+	case there && secret: // under another name
+		err = unix.EACCES
+	case there && st.Mode&unix.S_IFMT == unix.S_IFREG && o.isEmptied(g.dir.Name()):
 		err = o.show(path)
 	}
 	o.mu.Lock()
@@ -202,10 +205,10 @@ func (o *opening) open(path string) error {
 	return nil
 }
 
-// named shows a file or directory that the command has made under a name that is open.
+// named shows what the command has made under a name that is open: a directory for writing, and a file that it would not see.
 func (o *opening) named(path string) {
-	if _, ok := o.find(path); ok {
-		_ = o.show(path) // it is there, and the command may not see it
+	if _, ok := o.find(path); ok && (isDir(path) || o.isEmptied(filepath.Dir(path))) {
+		_ = o.show(path) // else it is there, and the command fails as if it were shut
 	}
 }
 

@@ -286,6 +286,15 @@ func (d *decoder) whole(v hujson.Value, path string, least, most int) (int, bool
 
 // duration returns a reader of durations such as 1h30m.
 func (d *decoder) duration(to *Value[time.Duration], least time.Duration) func(hujson.Value, string) {
+	return d.durationIf(to, least, func(t time.Duration) bool { return t >= least })
+}
+
+// durationOrNone is duration with 0s besides, which means no time at all.
+func (d *decoder) durationOrNone(to *Value[time.Duration], least time.Duration) func(hujson.Value, string) {
+	return d.durationIf(to, least, func(t time.Duration) bool { return t == 0 || t >= least })
+}
+
+func (d *decoder) durationIf(to *Value[time.Duration], least time.Duration, fits func(time.Duration) bool) func(hujson.Value, string) {
 	return func(v hujson.Value, path string) {
 		s, ok := d.string(v, path)
 		if !ok {
@@ -296,7 +305,7 @@ func (d *decoder) duration(to *Value[time.Duration], least time.Duration) func(h
 			d.wrong(v, "%s: %s is not a time: write it like 90s, 10m or 1h30m", shown(path), quoted(s))
 			return
 		}
-		if t < least {
+		if !fits(t) {
 			d.wrong(v, "%s must be at least %s", shown(path), least)
 			return
 		}

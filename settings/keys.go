@@ -56,7 +56,7 @@ func (d *decoder) root(v hujson.Value) {
 			field{"timeout", d.duration(&d.out.ApprovalTimeout, minApproval)},
 			field{"in_band_scopes", d.word(&d.out.InBandScopes, scopes)},
 		)},
-		{"wall", d.nested(field{"wait", d.duration(&d.out.WallWait, minApproval)})},
+		{"wall", d.nested(field{"wait", d.durationOrNone(&d.out.WallWait, minApproval)})},
 		{"env", d.nested(field{"pass", d.envPass}, field{"set", d.envSet})},
 		{"http", d.nested(field{"callback_hosts", d.callbackHosts})},
 		{"files", d.nested(field{"durability", d.word(&d.out.Durability, durabilities)})},

@@ -23,6 +23,7 @@ func byEach(t *testing.T, test func(*testing.T, account)) {
 // grantedHome makes a home with files, and starts a host in its workspace.
 func grantedHome(t *testing.T, who account) (*escapeAttempt, *approvalsHost) {
 	a := jobTools(t).approvalsArena(t, who, sandbox.Full)
+	a.write(userSettings, `{"wall": {"wait": "0s"}}`) // what is asked while it runs is for other tests
 	a.write("home/.bashrc", "# mine\n")
 	a.write("home/other/file", "mine\n")
 	a.write("home/secret.txt", "SECRET\n")

@@ -5,7 +5,7 @@ import "time"
 // Approvals says how prompts are answered. The zero value waits only while a user is attached.
 type Approvals struct {
 	Timeout time.Duration // how long a prompt waits for its answer; 0: 10 minutes
-	Wall    time.Duration // how long a running command is held while a user is asked; 0: 2 minutes
+	Wall    time.Duration // how long a running command is held while a user is asked; 0: 2 minutes; less: it is not
 	Wait    Wait          // whether a prompt waits although no user may be there; empty: WaitAttached
 	Widest  Scope         // the widest scope of an answer of the client; empty: ScopeSession
 

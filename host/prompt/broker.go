@@ -119,10 +119,10 @@ func (b *Broker) Invite(asked Listener) bool {
 	return b.Reaches(asked)
 }
 
-// Wall is how long a running command is held while a user is asked.
+// Wall is how long a running command is held while a user is asked; 0: it is not.
 func (b *Broker) Wall() time.Duration {
-	if wait := b.inForce().Wall; wait > 0 {
-		return wait
+	if wait := b.inForce().Wall; wait != 0 {
+		return max(wait, 0)
 	}
 	return defaultWall
 }

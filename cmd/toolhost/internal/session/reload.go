@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"toolhost/agenttool"
 	"toolhost/cmd/toolhost/internal/policy"
@@ -64,7 +65,7 @@ func (s *Session) approvals(read *settings.Settings) prompt.Approvals {
 	}
 	return prompt.Approvals{
 		Timeout: read.ApprovalTimeout.V, Wait: prompt.Wait(read.Wait.V), Widest: prompt.Scope(read.InBandScopes.V),
-		Wall: read.WallWait.V, Here: presence.Here, Opened: s.promptOpened, Remember: s.remember,
+		Wall: wallWait(read.WallWait), Here: presence.Here, Opened: s.promptOpened, Remember: s.remember,
 	}
 }
 
@@ -106,4 +107,12 @@ func (s *Session) AllowCallback(u *url.URL) error {
 		return nil
 	}
 	return fmt.Errorf("results are not sent to %q: add it to http.callback_hosts in your settings", host)
+}
+
+// wallWait is how long a running command is held, as prompts have it: a set 0 means not at all.
+func wallWait(set settings.Value[time.Duration]) time.Duration {
+	if set.Set && set.V == 0 {
+		return -1
+	}
+	return set.V
 }
