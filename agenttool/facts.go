@@ -169,6 +169,7 @@ type Path struct {
 	Private  bool   `json:"private,omitempty"`  // Resolved is toolhost's own state, which no call may touch
 	Names    bool   `json:"names,omitempty"`    // the call reads only its name and attributes, not its content
 	Seen     string `json:"-"`                  // Resolved as commands name it, where that is another name: in the session's own /tmp
+	Follows  bool   `json:"follows,omitempty"`  // git only notes there which branches its branches follow, in a configuration of its own
 	Top      bool   `json:"-"`                  // git takes it as relative to the top of the work tree, wherever it runs
 	By       int    `json:"by,omitempty"`       // the simple command that touches it, as an index of Parts plus 1; 0: the shell, or no command
 }

@@ -35,8 +35,9 @@ func (sh effects) done(argv []program.Word, u *program.Use) {
 		sh.note(tally{loopback: true})
 	}
 	sh.usePaths(argv, u)
+	sh.useFollows(u)
 	sh.useHosts(u)
-	if u.Has(program.Writes) || u.Has(program.Destroys) || u.Has(program.GitConfig) {
+	if u.Has(program.Writes) || u.Has(program.Destroys) || u.Has(program.GitConfig) || u.Has(program.GitUpstream) {
 		sh.lock(u.Locks)
 	}
 }
@@ -59,6 +60,17 @@ func (sh effects) usePaths(argv []program.Word, u *program.Use) {
 	}
 	for _, word := range u.Writes {
 		sh.write(word, !u.Has(program.Adds), func(what string) string { return u.Sentence(program.Reason{Text: what}, argv) })
+	}
+}
+
+// useFollows records the configurations in which git notes which branches its branches follow.
+func (sh effects) useFollows(u *program.Use) {
+	for _, word := range u.Follows {
+		if word.Static {
+			sh.named(follows, word)
+		} else {
+			sh.note(tally{incomplete: true})
+		}
 	}
 }
 
@@ -122,7 +134,7 @@ func (sh effects) effect(e program.Effect, u *program.Use) {
 		sh.note(tally{writes: true, mayDestroy: !u.Has(program.Adds), incomplete: len(u.Writes) == 0 && sh.remote == 0})
 	case program.Destroys:
 		sh.note(tally{writes: true, destroys: true, incomplete: len(u.Writes) == 0 && sh.remote == 0})
-	case program.GitConfig: // a change loses at most one line of it
+	case program.GitConfig, program.GitUpstream: // a change loses at most one line of it
 		sh.note(tally{writes: true, incomplete: true})
 		sh.gitConfig = sh.gitConfig || sh.quiet == 0
 	case program.GitGlobal:

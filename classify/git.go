@@ -51,9 +51,9 @@ func (sh effects) gitRun(run agenttool.GitRun, name program.Word) {
 
 // gitReads reports whether a use of git is a reader's, as far as its words tell.
 func gitReads(u *program.Use) bool {
-	return u.Understood && len(u.Writes) == 0 && !slices.ContainsFunc(u.Effects, func(e program.Effect) bool {
+	return u.Understood && len(u.Writes)+len(u.Follows) == 0 && !slices.ContainsFunc(u.Effects, func(e program.Effect) bool {
 		switch e {
-		case program.Writes, program.GitConfig, program.GitGlobal, program.Destroys, program.RunsCode:
+		case program.Writes, program.GitConfig, program.GitUpstream, program.GitGlobal, program.Destroys, program.RunsCode:
 			return true
 		}
 		return false

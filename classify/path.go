@@ -16,6 +16,7 @@ const (
 	contents access = iota // it is read
 	names                  // its name and its attributes are read
 	written                // it is made or changed
+	follows                // git notes in it which branches its branches follow
 )
 
 // read records that a path is read.

@@ -97,13 +97,13 @@ func (rec *record) host(text string) {
 // add appends a path; of those that are too many it is only known that they are there.
 func (rec *record) add(how access, word program.Word, full string) {
 	s, key := &rec.reads, nameOf
-	if how == written {
+	if how == written || how == follows {
 		s, key = &rec.writes, nameAndWriter
 	}
-	p := agenttool.Path{Spelling: word.Text, Absolute: full, Names: how == names, Top: word.Top, By: rec.toucher()}
+	p := agenttool.Path{Spelling: word.Text, Absolute: full, Names: how == names, Follows: how == follows, Top: word.Top, By: rec.toucher()}
 	if i := s.find(p, key); i >= 0 {
 		was := &s.list[i]
-		was.Names, was.Top = was.Names && p.Names, was.Top || p.Top
+		was.Names, was.Follows, was.Top = was.Names && p.Names, was.Follows && p.Follows, was.Top || p.Top
 		return
 	}
 	if len(s.list) >= maxPaths || rec.touched > maxTouched {

@@ -119,7 +119,7 @@ func (a *approval) shown() (grants []string) {
 		return nil
 	}
 	for _, path := range a.c.bound.Facts().Writes {
-		if path.Root == "" && path.Resolved != "" && !path.Private {
+		if path.Root == "" && path.Resolved != "" && !path.Private && !path.Follows {
 			grants = append(grants, "write:"+path.Resolved)
 		}
 	}

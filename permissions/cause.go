@@ -63,7 +63,7 @@ func unconfinedBy(p *Policy, r Request) cause {
 	case f.OpenWorld == agenttool.Yes || p.foreign(r):
 		return cause{kind: kindClassifier, fact: "open_world", hosts: len(f.Hosts) > 0}
 	}
-	if i := slices.IndexFunc(f.Writes, elsewhere); i >= 0 {
+	if i := slices.IndexFunc(f.Writes, func(w agenttool.Path) bool { return elsewhere(w) && !p.keeps(w) }); i >= 0 {
 		return cause{kind: kindMode, path: &f.Writes[i], outside: true}
 	}
 	return unreadable(p, r)

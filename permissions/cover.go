@@ -152,6 +152,9 @@ func dirInRoots(f *agenttool.Facts, dir string) bool {
 func (c *cover) coverWrites() bool {
 	all := true
 	for _, path := range c.r.Facts.Writes {
+		if c.p.keeps(path) {
+			continue
+		}
 		i := c.p.set.allowing(path, func(rule *Rule) bool { return rule.allowsWrite(c.r.Tool) })
 		if i < 0 {
 			all = c.lack("writing " + path.Spelling)

@@ -367,7 +367,7 @@ func (p Policy) outside(path agenttool.Path) bool {
 func (p Policy) written(r Request) (grants []string) {
 	for _, path := range r.Facts.Writes {
 		named := p.set.allowing(path, func(rule *Rule) bool { return rule.allowsWrite(r.Tool) }) >= 0
-		if elsewhere(path) && path.Resolved != "" && !path.Private && named {
+		if elsewhere(path) && path.Resolved != "" && !path.Private && !path.Follows && named {
 			grants = append(grants, "write:"+path.Resolved)
 		}
 	}
@@ -380,7 +380,7 @@ func elsewhere(path agenttool.Path) bool { return path.Root == "" }
 func (p Policy) confined(r Request) bool {
 	f := r.Facts
 	return r.RunsCode && p.Confines && !f.Unmentioned && losesNothing(f) && f.OpenWorld != agenttool.Yes && !p.foreign(r) &&
-		!slices.ContainsFunc(f.Writes, elsewhere) && !slices.ContainsFunc(f.Reads, p.outside)
+		!slices.ContainsFunc(f.Writes, func(w agenttool.Path) bool { return elsewhere(w) && !p.keeps(w) }) && !slices.ContainsFunc(f.Reads, p.outside)
 }
 
 // losesNothing reports whether the call is not known to destroy anything but files in the session's own /tmp, which ends with the session.

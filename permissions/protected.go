@@ -13,6 +13,9 @@ import (
 // Such a write asks under every rule and mode; modes that never ask deny it.
 func (p Policy) protectedWrite(f *agenttool.Facts) (string, bool) {
 	for _, w := range f.Writes {
+		if p.keeps(w) {
+			continue
+		}
 		program := slices.ContainsFunc(p.Programs, func(file string) bool { return agenttool.Within(w.Resolved, file) })
 		guarded := p.Guarded != nil && p.Guarded(w.Resolved)
 		if program || guarded || isProtected(filepath.Clean(w.Absolute), w.Root) || isProtected(w.Resolved, w.Root) || p.movesRepository(f, w) {
@@ -21,6 +24,9 @@ func (p Policy) protectedWrite(f *agenttool.Facts) (string, bool) {
 	}
 	return "", false
 }
+
+// keeps reports whether the sandbox keeps a written path as it is, but for the branches that git's branches follow.
+func (p Policy) keeps(w agenttool.Path) bool { return w.Follows && p.Confines }
 
 // movesRepository reports whether the call moves a repository: another one, with hooks of its own, could take its place.
 func (p Policy) movesRepository(f *agenttool.Facts, w agenttool.Path) bool {

@@ -117,6 +117,9 @@ func (s suggester) narrowest() []string {
 		}
 	}
 	for _, path := range s.r.Facts.Writes {
+		if s.p.keeps(path) {
+			continue
+		}
 		if s.p.set == nil || s.p.set.allowing(path, func(rule *Rule) bool { return rule.allowsWrite(s.r.Tool) }) < 0 {
 			add("Write(" + s.spell(path) + ")")
 		}

@@ -30,6 +30,7 @@ type judge struct {
 	loans    []loan    // missing places where writing is allowed; they are in open, too
 	removals []removal // existing ones
 	report   func(Violation)
+	allow    func(path string) // notes that a protected name is changed on purpose
 
 	namesInUse *sync.RWMutex // by the supervisors of the session's commands
 
@@ -75,6 +76,10 @@ func (j *judge) attempt(a notify.Attempt) notify.Verdict {
 			if !held && !approvedIn(git, path, j.approved) {
 				rule, held = protect.GitHolds(git, path)
 			}
+		}
+		if held && notesUpstreams(a) {
+			j.allow(path)
+			return notify.Done
 		}
 		if held {
 			return j.refuse(Violation{Wall: ProtectedName, Path: path, Call: a.Call, Rule: string(rule)})

@@ -103,14 +103,17 @@ func gitElsewhere(a *Args, u *Use) {
 	if u.Git.GitDir != (Word{}) {
 		u.Reads = append(u.Reads, below(top, dir))
 	}
-	if u.Has(GitConfig) && !slices.Contains(u.Locks, "config.lock") {
+	if (u.Has(GitConfig) || u.Has(GitUpstream)) && !slices.Contains(u.Locks, "config.lock") {
 		u.Locks = append(u.Locks, "config.lock")
 	}
 	gitLocks(u, top, dir)
-	if u.Has(GitConfig) {
+	switch {
+	case u.Has(GitConfig):
 		u.gitFiles = append(u.gitFiles, "config")
+	case u.Has(GitUpstream):
+		u.Follows = append(u.Follows, below(below(top, dir), Lit("config")))
 	}
-	if len(u.gitFiles) > 0 {
+	if len(u.gitFiles)+len(u.Follows) > 0 {
 		u.Add(ReadsElsewhere, "the git directory, and its other changes, are known only from the disk")
 	}
 	for _, name := range u.gitFiles {

@@ -5,10 +5,10 @@ import "strings"
 // gitRefSpecs describes the commands that list references or change them, depending on how they are used.
 func gitRefSpecs() []*Spec {
 	return []*Spec{
-		{Names: "branch", Options: gitListOptions + `-v,--verbose -q,--quiet -t,--track?:text!git_config --no-track!writes
-			-u,--set-upstream-to:text!git_config --unset-upstream!git_config -r,--remotes --abbrev?:text --no-abbrev -a,--all
-			-d,--delete!git_config,destroys -D!git_config,destroys -m,--move!git_config -M!git_config,destroys
-			-c,--copy!git_config -C!git_config,destroys -l,--list --show-current --create-reflog!writes
+		{Names: "branch", Options: gitListOptions + `-v,--verbose -q,--quiet -t,--track?:text!git_upstream --no-track!writes
+			-u,--set-upstream-to:text!git_upstream --unset-upstream!git_upstream -r,--remotes --abbrev?:text --no-abbrev -a,--all
+			-d,--delete!git_upstream,writes -D!git_upstream,destroys -m,--move!git_upstream -M!git_upstream,destroys
+			-c,--copy!git_upstream -C!git_upstream,destroys -l,--list --show-current --create-reflog!writes
 			--edit-description!git_config,interactive
 			-f,--force!writes,destroys --column?:text --no-column -i,--ignore-case --omit-empty --recurse-submodules`,
 			Operands: "text*", Effects: "adds", Abbreviates: true, Judge: judgeGitBranch, Locks: "refs"},
@@ -59,7 +59,7 @@ func gitTracks(a *Args, u *Use, start []Word) {
 	if len(start) == 0 || a.Has("--no-track") || start[0].Static && strings.HasPrefix(start[0].Text, "HEAD") {
 		return
 	}
-	u.Add(GitConfig, "changes the configuration: it notes which branch the new one follows")
+	u.Add(GitUpstream, "notes in the configuration which branch the new one follows")
 }
 
 // gitLists reports whether an option was given that makes branch and tag list, whatever else is.
@@ -115,7 +115,7 @@ func gitWorktreeSpec() *Spec {
 	return &Spec{Names: "worktree", Sub: []*Spec{
 		{Names: "list", Options: "-v,--verbose --porcelain -z --expire:text", Abbreviates: true},
 		{Names: "add", Options: `-f,--force -b:text -B:text!destroys -d,--detach --checkout --no-checkout --lock
-			--reason:text -q,--quiet --track!git_config --no-track --guess-remote!git_config --no-guess-remote --orphan`,
+			--reason:text -q,--quiet --track!git_upstream --no-track --guess-remote!git_upstream --no-guess-remote --orphan`,
 			Operands: "write start?", Effects: "writes runs_hooks adds", Judge: judgeGitWorktree, Locks: "refs"},
 		{Names: "lock unlock move repair", Options: `--reason:text -f,--force -n,--dry-run -v,--verbose
 			--expire:text`,

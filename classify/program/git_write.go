@@ -39,7 +39,7 @@ func gitRemoteSpecs() []*Spec {
 		{Names: "push", Options: `-v,--verbose -q,--quiet --repo:remote --all,--branches --mirror!destroys
 			-d,--delete!destroys --tags -n,--dry-run --porcelain -f,--force!destroys --force-with-lease?:text!destroys
 			--no-force-with-lease --force-if-includes --recurse-submodules:text --thin --no-thin
-			--receive-pack:run!runs_code --exec:run!runs_code -u,--set-upstream!git_config --progress --no-progress
+			--receive-pack:run!runs_code --exec:run!runs_code -u,--set-upstream!git_upstream --progress --no-progress
 			--prune!destroys --no-verify --verify --follow-tags --no-follow-tags --signed?:text --no-signed --atomic
 			--no-atomic -o,--push-option:text -4,--ipv4 -6,--ipv6`, Operands: "remote? refspec*",
 			Effects: "writes reaches runs_hooks adds", Abbreviates: true, Loses: true, Judge: judgeGitPush, Locks: "refs"},
@@ -62,7 +62,7 @@ const gitFetchOptions = `-v,--verbose -q,--quiet --all --no-all -a,--append --at
 	-u,--update-head-ok --progress --no-progress --depth:text --shallow-since:text --shallow-exclude:text --deepen:text
 	--unshallow --refetch --update-shallow --refmap:text -o,--server-option:text -4,--ipv4 -6,--ipv6
 	--negotiation-tip:text --negotiate-only --filter:text --auto-maintenance --no-auto-maintenance --auto-gc
-	--no-auto-gc --show-forced-updates --no-show-forced-updates --write-commit-graph --stdin --set-upstream!git_config `
+	--no-auto-gc --show-forced-updates --no-show-forced-updates --write-commit-graph --stdin --set-upstream!git_upstream `
 
 const gitMergeOptions = `--stat --no-stat -n --log?:text --no-log --squash --no-squash --commit --no-commit --edit
 	--no-edit --ff --no-ff --ff-only --verify --no-verify --verify-signatures --autostash --no-autostash
@@ -263,7 +263,7 @@ func judgeGitFormatPatch(a *Args, u *Use) {
 // gitUndoSpecs describes what may throw work away.
 func gitUndoSpecs() []*Spec {
 	checkout := `-q,--quiet --progress --no-progress -b:text -B:text!destroys -l --guess --no-guess -d,--detach
-		-t,--track?:text!git_config --no-track -f,--force!destroys --orphan:text -2,--ours!destroys -3,--theirs!destroys -m,--merge
+		-t,--track?:text!git_upstream --no-track -f,--force!destroys --orphan:text -2,--ours!destroys -3,--theirs!destroys -m,--merge
 		--conflict:text -p,--patch!interactive,destroys --overwrite-ignore --no-overwrite-ignore
 		--ignore-other-worktrees --recurse-submodules --overlay --no-overlay!destroys --pathspec-from-file:read!destroys
 		--pathspec-file-nul --ignore-skip-worktree-bits`
@@ -271,7 +271,7 @@ func gitUndoSpecs() []*Spec {
 		{Names: "checkout", Options: checkout, Operands: "text*", Effects: "writes runs_hooks adds", Abbreviates: true,
 			Loses: true, Judge: judgeGitCheckout, Locks: "index.lock"},
 		{Names: "switch", Options: `-c,--create:text -C,--force-create:text!destroys --guess --no-guess
-			--discard-changes!destroys -q,--quiet --progress --no-progress --recurse-submodules -t,--track?:text!git_config
+			--discard-changes!destroys -q,--quiet --progress --no-progress --recurse-submodules -t,--track?:text!git_upstream
 			--no-track -m,--merge --conflict:text -d,--detach -f,--force!destroys --orphan:text --overwrite-ignore
 			--ignore-other-worktrees`,
 			Operands: "text*", Effects: "writes runs_hooks adds", Abbreviates: true, Judge: judgeGitSwitch, Locks: "index.lock"},

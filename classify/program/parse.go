@@ -343,7 +343,7 @@ func (p *parser) subcommand(w Word) {
 	u.Effects = append(u.Effects, use.Effects...)
 	u.Reads = append(u.Reads, use.Reads...)
 	u.Looks = append(u.Looks, use.Looks...)
-	u.Writes = append(u.Writes, use.Writes...)
+	u.Writes, u.Follows = append(u.Writes, use.Writes...), append(u.Follows, use.Follows...)
 	u.Hosts = append(u.Hosts, use.Hosts...)
 	u.Runs = append(u.Runs, use.Runs...)
 	u.Locks = append(u.Locks, use.Locks...)
@@ -415,6 +415,7 @@ var effectPhrase = map[Effect]string{
 	Writes:          "changes files or state",
 	Destroys:        "deletes or overwrites data",
 	GitConfig:       "changes the configuration of the repository",
+	GitUpstream:     "notes which branch a branch follows",
 	GitGlobal:       "changes git's configuration of the person",
 	Reaches:         "reaches another machine, or a service that may",
 	LongRunning:     "does not end by itself",

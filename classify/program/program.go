@@ -108,6 +108,7 @@ type Effect string
 const (
 	Writes          Effect = "writes"           // changes something, named or not; old content may be lost
 	GitConfig       Effect = "git_config"       // changes the configuration of a git repository
+	GitUpstream     Effect = "git_upstream"     // notes in the configuration of a git repository which branches its branches follow
 	GitGlobal       Effect = "git_global"       // changes git's configuration of the person
 	Destroys        Effect = "destroys"         // removes or overwrites what may not come back
 	Reaches         Effect = "reaches"          // goes beyond this machine, or to a daemon that may
@@ -204,6 +205,7 @@ type Use struct {
 	Reads      []Word
 	Looks      []Word // of these no more is read than name and attributes
 	Writes     []Word
+	Follows    []Word // configurations of git in which it notes which branches its branches follow, and no more
 	Hosts      []Word
 	Runs       []Command // commands that it runs in turn
 	Dir        *Word     // where that starts; nil: where it starts itself
@@ -263,9 +265,9 @@ func (u *Use) Lost() string {
 
 // OnlyReads reports whether the use is proved to change and run nothing.
 func (u *Use) OnlyReads() bool {
-	return u.Understood && len(u.Writes) == 0 && len(u.Runs) == 0 &&
+	return u.Understood && len(u.Writes)+len(u.Follows) == 0 && len(u.Runs) == 0 &&
 		!slices.ContainsFunc(u.Effects, func(e Effect) bool {
-			return changes(e) && e != Reaches || e == RunsCode || e == GitConfig || e == GitGlobal
+			return changes(e) && e != Reaches || e == RunsCode || e == GitConfig || e == GitUpstream || e == GitGlobal
 		})
 }
 
@@ -321,7 +323,7 @@ func (u *Use) absorb(v *Use) {
 	u.lost, u.opaque, u.project = u.lost || v.lost, u.opaque || v.opaque, u.project+v.project
 	u.Effects = append(u.Effects, v.Effects...)
 	u.Reads = append(u.Reads, v.Reads...)
-	u.Writes = append(u.Writes, v.Writes...)
+	u.Writes, u.Follows = append(u.Writes, v.Writes...), append(u.Follows, v.Follows...)
 	u.Hosts = append(u.Hosts, v.Hosts...)
 	u.Runs = append(u.Runs, v.Runs...)
 	u.Locks = append(u.Locks, v.Locks...)

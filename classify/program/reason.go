@@ -17,7 +17,7 @@ type Reason struct {
 
 // factOf is the fact that an effect decides; other effects give no reason.
 var factOf = map[Effect]string{
-	Writes: "read_only", Destroys: "destructive", GitConfig: "read_only", GitGlobal: "read_only", Reaches: "open_world",
+	Writes: "read_only", Destroys: "destructive", GitConfig: "read_only", GitUpstream: "read_only", GitGlobal: "read_only", Reaches: "open_world",
 	LongRunning: "long_running", Interactive: "interactive", Pages: "interactive", ObservesHost: "observes_host",
 	NotConcurrent: "concurrency_safe", ReadsElsewhere: "paths_complete", RunsCode: "read_only", RunsHooks: "paths_complete",
 }

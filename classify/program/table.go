@@ -34,7 +34,7 @@ type operand struct {
 const numberOption = "-num"
 
 var effectNames = []Effect{
-	Writes, Destroys, GitConfig, GitGlobal, Reaches, MayReach, LongRunning, Interactive, Pages, ObservesHost, NotConcurrent,
+	Writes, Destroys, GitConfig, GitUpstream, GitGlobal, Reaches, MayReach, LongRunning, Interactive, Pages, ObservesHost, NotConcurrent,
 	WritesElsewhere, ReadsElsewhere, ReadsTree, RunsCode, RunsHooks, Adds, HostsUnknown,
 }
 

@@ -119,11 +119,14 @@ type Binding struct {
 	Name   string
 }
 
-// Verdict is Allow, or the error number of the failed call.
+// Verdict is Allow, Done, or the error number of the failed call.
 type Verdict syscall.Errno
 
-// Allow has the listener do the call.
-const Allow Verdict = 0
+// Allow has the listener do the call. Done tells the caller that the call succeeded: the judge has done it.
+const (
+	Allow Verdict = 0
+	Done  Verdict = 1 << 16 // no error number
+)
 
 // errTooFar ends the resolution of a name whose links multiply its components beyond bounds.
 var errTooFar = errors.New("the name has too many components")

@@ -133,7 +133,11 @@ func (r *request) once() unix.Errno {
 		return again
 	}
 	if len(r.targets) > 0 {
-		if verdict := r.l.judges.Name(a); verdict != Allow {
+		switch verdict := r.l.judges.Name(a); verdict {
+		case Allow:
+		case Done:
+			return 0
+		default:
 			return unix.Errno(verdict)
 		}
 	}

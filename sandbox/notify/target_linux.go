@@ -1,6 +1,8 @@
 package notify
 
 import (
+	"io"
+	"os"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -91,6 +93,37 @@ func (t Target) IsIn(dir int) bool {
 	var ours, theirs unix.Stat_t
 	return t.t.open < 0 && unix.Fstat(dir, &ours) == nil && unix.Fstat(t.t.at, &theirs) == nil && ours.Dev == theirs.Dev && ours.Ino == theirs.Ino
 }
+
+// Identity is the device and the inode of the file, of a link itself if it is one.
+func (t Target) Identity() (dev, ino uint64, err error) {
+	var st unix.Stat_t
+	fd, err := t.t.object()
+	if err == nil {
+		err = unix.Fstat(fd, &st)
+	}
+	return st.Dev, st.Ino, err
+}
+
+// Read returns the content of a regular file of at most limit bytes.
+func (t Target) Read(limit int) ([]byte, error) {
+	if t.Mode()&unix.S_IFMT != unix.S_IFREG || t.t.open >= 0 {
+		return nil, unix.EINVAL
+	}
+	fd, err := unix.Openat(t.t.at, t.t.last, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	f := os.NewFile(uintptr(fd), t.Path)
+	defer f.Close()
+	content, err := io.ReadAll(io.LimitReader(f, int64(limit)+1))
+	if err == nil && len(content) > limit {
+		err = unix.EFBIG
+	}
+	return content, err
+}
+
+// Remove removes the name of a file.
+func (t Target) Remove() error { return unix.Unlinkat(t.t.at, t.t.last, 0) }
 
 // ReadOnly reports whether its mount is read-only.
 func (t Target) ReadOnly() bool {

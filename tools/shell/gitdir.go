@@ -30,7 +30,7 @@ func refineGit(f *agenttool.Facts) []*agenttool.Path {
 			git, found = shared(git)
 		}
 		if real := filepath.Join(git, rest); found && real != p.Absolute {
-			*p = agenttool.Path{Spelling: real, Absolute: real}
+			*p = agenttool.Path{Spelling: real, Absolute: real, Follows: p.Follows, By: p.By}
 			refined = append(refined, p)
 		}
 	}

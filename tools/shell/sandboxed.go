@@ -23,6 +23,9 @@ func (c *call) profile() sandbox.Profile {
 		Hosts: c.grants.Hosts, Public: sandbox.Public(c.facts.Hosts), Unseal: c.grants.Write,
 	}
 	for _, w := range c.facts.Writes { // the decision listed them
+		if w.Follows {
+			continue // the sandbox lets git note upstreams, and no more
+		}
 		p.Unseal, p.Real = append(p.Unseal, w.Resolved), append(p.Real, w.Resolved)
 		if c.removes() {
 			p.Remove = append(p.Remove, w.Resolved)
