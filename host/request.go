@@ -14,6 +14,7 @@ type Request struct {
 	ID      string        // the caller's id, unique among live calls; required
 	Tool    string        // name or alias
 	Input   []byte        // a JSON object; kept byte for byte
+	Meant   []byte        // the object that Input stands for, if models of that caller write inputs in other ways; nil: Input itself
 	Batch   string        // results of one batch are handed over in the order of their requests
 	After   []string      // ids of earlier calls that must succeed first
 	Timeout time.Duration // deadline from admission; 0: none
@@ -38,6 +39,14 @@ type Caller struct {
 	// Progress hears how the call goes on while it runs, at most ten times a second, and how a job ended that it left: its id is
 	// the TaskID then, and Status is completed, failed or canceled.
 	Progress func(agenttool.Progress)
+}
+
+// Bound returns the input that is bound: Meant, or else Input.
+func (r Request) Bound() []byte {
+	if r.Meant != nil {
+		return r.Meant
+	}
+	return r.Input
 }
 
 // name is the call's id in the record.

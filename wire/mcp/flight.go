@@ -17,12 +17,13 @@ import (
 
 // flight is one tools/call on its way through the host. It can outlive the request that began it.
 type flight struct {
-	id    string        // of the host's request
-	tool  string        // as it was called
-	input []byte        // of the call
-	asks  chan question // the newest prompt, until a request takes it
-	ended chan struct{} // closed when completion is there
-	told  progress      // where its progress goes
+	id         string        // of the host's request
+	tool       string        // as it was called
+	input      []byte        // of the call, as it was sent
+	background bool          // it starts a job and does not wait for it
+	asks       chan question // the newest prompt, until a request takes it
+	ended      chan struct{} // closed when completion is there
+	told       progress      // where its progress goes
 
 	completion host.Completion
 	at         time.Time // when it ended, as completion says
@@ -121,12 +122,12 @@ func (f *flight) finished() (time.Time, bool) {
 	return f.gone, !f.gone.IsZero()
 }
 
-// inBackground reports whether the call was made to start a job and not to wait for it.
-func (f *flight) inBackground() bool {
+// inBackground reports whether a call is made to start a job and not to wait for it.
+func inBackground(r host.Request) bool {
 	var input struct {
 		InBackground bool `json:"run_in_background"`
 	}
-	return json.Unmarshal(f.input, &input) == nil && input.InBackground
+	return json.Unmarshal(r.Bound(), &input) == nil && input.InBackground
 }
 
 // digest identifies a call's tool and input, which a later request must repeat to resume the call.

@@ -42,11 +42,12 @@ func cacheable(_ context.Context, req sdk.Request, c *sdk.Cacheable) {
 type catalog struct {
 	names   []string                      // sorted
 	outputs map[agenttool.ToolID][]member // the declared members of their structured content
+	inputs  inputReaders
 }
 
 // newCatalog lists the tools of a surface that can be called, by name (MCP-10).
 func newCatalog(server *sdk.Server, view host.View) catalog {
-	listed := catalog{outputs: map[agenttool.ToolID][]member{}}
+	listed := catalog{outputs: map[agenttool.ToolID][]member{}, inputs: inputReaders{}}
 	declared := make([]declaration, len(view.Declarations))
 	var reading sync.WaitGroup // of their schemas: a client that starts its server waits for all of them
 	for i, d := range view.Declarations {
@@ -63,6 +64,7 @@ func newCatalog(server *sdk.Server, view host.View) catalog {
 			listed.outputs[d.ToolID] = declared[i].members
 		}
 		listed.names = append(listed.names, d.Name)
+		listed.inputs.add(d, view.Interfaces[i].ModelInputSchema)
 		server.AddTool(declared[i].tool, ended)
 	}
 	slices.Sort(listed.names)
