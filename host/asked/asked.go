@@ -27,22 +27,101 @@ type Question struct {
 	Session bool // for the session: the rules that this adds are in the text
 }
 
-// Write describes the call: the command, its place, the reason for the prompt, and the changes. The same prompt always gives the same
-// text.
+// Write describes the call. The first three lines are the command or the changed file, the reason for the prompt, and the sandbox or
+// the place: some clients show no more. The same prompt always gives the same text.
 func Write(p prompt.Prompt) Question {
 	var m message
-	m.line(visible.Text(p.Tool) + " needs your approval:")
+	members := m.headline(p)
+	m.reason(p.Decision.Reason)
+	m.place(p)
 	m.line("")
-	m.input(p)
-	m.line("")
+	m.input(p, members)
 	m.circumstances(p)
 	q := Question{Once: !m.hidden}
 	if rules := sessionRules(p); rules != "" && !m.cut && m.left() > len(rules)+100 {
 		m.line("Allowing it for this session adds:\n" + rules)
 		q.Session = true
 	}
-	q.Text = strings.TrimSuffix(m.String(), "\n")
+	q.Text = strings.TrimSpace(m.String())
 	return q
+}
+
+// maxHeadline is how many bytes of a command the first line shows. A longer one, or one of several lines, stands whole below it.
+const maxHeadline = 160
+
+// headline writes the tool with its command or path. It returns the members of the input that remain to be shown: nil if they cannot
+// be told apart.
+func (m *message) headline(p prompt.Prompt) map[string]json.RawMessage {
+	var members map[string]json.RawMessage
+	name := visible.Text(p.Tool)
+	if json.Unmarshal(p.Input, &members) != nil || members == nil {
+		m.line(name + " needs your approval:")
+		return nil
+	}
+	for _, circumstance := range untold {
+		delete(members, circumstance)
+	}
+	for _, member := range telling {
+		var text string
+		if json.Unmarshal(members[member], &text) != nil || text == "" {
+			continue
+		}
+		if lines := strings.Count(text, "\n") + 1; lines > 1 || len(text) > maxHeadline {
+			first, _, _ := strings.Cut(text, "\n")
+			m.line(name + quoteMark + visible.Text(cut.Head(first, maxHeadline)) + fmt.Sprintf(" … [all of it below: lines %d, bytes %d]", lines, len(text)))
+			return members
+		}
+		delete(members, member)
+		m.line(name + quoteMark + visible.Text(text) + changedLines(p.Decision))
+		return members
+	}
+	m.line(name + " needs your approval:")
+	return members
+}
+
+// changedLines says how many lines a change adds and removes; nothing if no diff is there.
+func changedLines(d agenttool.Decision) string {
+	diff, _ := changeOf(d)
+	added, removed := 0, 0
+	for line := range strings.Lines(diff) {
+		switch {
+		case strings.HasPrefix(line, "+++ "), strings.HasPrefix(line, "--- "):
+		case strings.HasPrefix(line, "+"):
+			added++
+		case strings.HasPrefix(line, "-"):
+			removed++
+		}
+	}
+	if added+removed == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" [lines: +%d −%d]", added, removed)
+}
+
+// untold are members that only say how long is waited, or that stand elsewhere in the text.
+var untold = []string{"timeout_ms", "cwd"}
+
+// reason writes why the call asks.
+func (m *message) reason(r *agenttool.DecisionReason) {
+	why := "it needs approval"
+	if r != nil && r.Detail != "" {
+		why = r.Detail
+	}
+	m.fact("Why you are asked", why)
+}
+
+// place writes the sandbox and the directory of a command, or that it runs none.
+func (m *message) place(p prompt.Prompt) {
+	var input struct{ Cwd string }
+	_ = json.Unmarshal(p.Input, &input)
+	if input.Cwd == "" {
+		input.Cwd = p.Dir
+	}
+	if p.Sandbox != nil {
+		m.fact("Sandbox", p.Sandbox.Profile+" (level "+p.Sandbox.Level+"), in "+input.Cwd)
+		return
+	}
+	m.fact("In", input.Cwd)
 }
 
 // sessionRules are the rules that allowing for the session adds, a line each; empty if there are none.
@@ -111,25 +190,23 @@ var (
 	shownByDiff = []string{"content", "edits", "old_string", "new_string"}
 )
 
-// input writes the members of the input by their names, the most important first, and the diff in place of the text that it is
-// made from. Of a diff that does not show all of the change, both are written.
-func (m *message) input(p prompt.Prompt) {
+// input writes the members by their names, the most important first, and the diff in place of the text that it is made from. Of a diff
+// that does not show all of the change, both are written. An input without members is written as it is.
+func (m *message) input(p prompt.Prompt, members map[string]json.RawMessage) {
 	diff, whole := changeOf(p.Decision)
-	var members map[string]json.RawMessage
-	if json.Unmarshal(p.Input, &members) != nil {
+	if members == nil {
 		m.quote(string(p.Input), maxQuote)
 		m.hidden = m.hidden || m.cut
 		return
+	}
+	if diff != "" {
+		m.cut = m.cut || !whole
+		m.quote(diff, max(min(maxQuote, m.left()-600), 200))
 	}
 	for _, name := range inOrder(members) {
 		if !whole || !slices.Contains(shownByDiff, name) {
 			m.member(name, members[name])
 		}
-	}
-	if diff != "" {
-		m.cut = m.cut || !whole
-		m.line("It would change:")
-		m.quote(diff, max(min(maxQuote, m.left()-600), 200))
 	}
 }
 
@@ -182,15 +259,10 @@ func changeOf(d agenttool.Decision) (diff string, whole bool) {
 	return "", false
 }
 
-// circumstances writes where the call would run, and why it asks.
+// circumstances writes what else a user should know before they answer.
 func (m *message) circumstances(p prompt.Prompt) {
-	m.fact("In", p.Dir)
-	if p.Sandbox != nil {
-		m.fact("Sandbox", p.Sandbox.Profile+" (level "+p.Sandbox.Level+")")
-	}
 	m.gives(p.Grants)
 	if d := p.Decision.Reason; d != nil {
-		m.fact("Why you are asked", d.Detail)
 		m.fact("Rule", d.RuleRef)
 	}
 	m.fact("Note", strings.Join(warnings(p), "; "))
@@ -233,7 +305,8 @@ func (m *message) gives(grants []string) {
 // warnings are facts that a user should know before allowing a call.
 func warnings(p prompt.Prompt) []string {
 	var notes []string
-	if f := p.Facts; f != nil && f.Destructive == agenttool.Yes && !changeIn(p).is(created) {
+	said := p.Decision.Reason != nil && strings.Contains(p.Decision.Reason.Detail, "destroys")
+	if f := p.Facts; f != nil && f.Destructive == agenttool.Yes && !said && !changeIn(p).is(created) {
 		notes = append(notes, "it destroys something")
 	}
 	if p.Attempt > 1 {

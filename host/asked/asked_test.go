@@ -18,18 +18,15 @@ func Example() {
 	p.Decision.SuggestedUpdates = []agenttool.SuggestedUpdate{{Rules: []string{"Shell(make)"}}}
 	fmt.Println(asked.Write(p).Text)
 	// Output:
-	// shell needs your approval:
+	// shell  │ rm -rf build … [all of it below: lines 2, bytes 17]
+	// Why you are asked: it destroys something
+	// In: sub
 	//
 	// command:
 	//   │ rm -rf build
 	//   │ make
-	//   cwd: sub
-	//
-	// In: /ws
 	// Allowing gives it:
 	//   │ host:example.com
-	// Why you are asked: it destroys something
-	// Note: it destroys something
 	// Allowing it for this session adds:
 	//   │ Shell(make)
 }

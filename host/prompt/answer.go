@@ -19,8 +19,11 @@ func refuse(format string, args ...any) error {
 }
 
 // Decide answers a prompt, and those that ask the same. The first valid answer wins. An answer that cannot count is an error
-// that wraps [ErrRefused] and leaves the prompt open.
+// that wraps [ErrRefused] and leaves the prompt open. So does an unseen denial while another user can answer: there is no decision then.
 func (b *Broker) Decide(a Answer) (agenttool.Decision, error) {
+	if a.Unseen != "" && a.Behavior == agenttool.Deny && b.withdraw(a.DecisionID) {
+		return agenttool.Decision{}, nil
+	}
 	group, settle, err := b.claim(a.DecisionID, a.Alone)
 	if err != nil {
 		return agenttool.Decision{}, err

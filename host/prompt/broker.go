@@ -87,7 +87,7 @@ func (b *Broker) leave() {
 	defer b.mu.Unlock()
 	b.viewers--
 	for id, p := range b.pending {
-		if !b.reaches(p.Asked, later) {
+		if p.left && !b.reaches(nil, later) || !b.reaches(p.Asked, later) {
 			close(p.gone)
 			delete(b.pending, id)
 		}
@@ -119,6 +119,20 @@ func (b *Broker) Invite(asked Listener) bool {
 	return b.Reaches(asked)
 }
 
+// withdraw notes that the caller of a call answers its prompt no more. It reports whether the prompt waits for others; if nobody else
+// can answer it, nothing changes.
+func (b *Broker) withdraw(id agenttool.DecisionID) (waits bool) {
+	later := b.inForce().waitsAlone()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	p := b.pending[id]
+	if p == nil || !b.reaches(nil, later) {
+		return false
+	}
+	p.left = true
+	return true
+}
+
 // Wall is how long a running command is held while a user is asked; 0: it is not.
 func (b *Broker) Wall() time.Duration {
 	if wait := b.inForce().Wall; wait != 0 {
@@ -138,6 +152,7 @@ func (b *Broker) Open(q Question) (*Waiting, error) {
 		Question: q, broker: b, key: q.key(),
 		answered: make(chan Outcome, 1), gone: make(chan struct{}), over: make(chan struct{}),
 	}
+	p.Shown.Scopes = b.scopes(Channel{})
 	later := b.inForce().waitsAlone()
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -18,6 +18,7 @@ type Prompt struct {
 	Attempt   int                `json:"attempt,omitempty"`          // 2 and more: it ran before, and was kept from something
 	Coalesced string             `json:"coalesced_with,omitempty"`   // the decision_id of a prompt that asks the same; answering it answers this one
 	AskedAt   string             `json:"asked_at"`
+	Scopes    []Scope            `json:"-"` // that answers of the client may have
 }
 
 // Sandbox is the sandbox that a call would get.
@@ -42,6 +43,6 @@ type Answer struct {
 	Alone bool
 
 	// Unseen says why perhaps no user saw the prompt of a denial: "the client declined". The call is told how else it could
-	// be allowed, and not that a user said no.
+	// be allowed, and not that a user said no. It ends only the channel that it comes by, if others can still answer.
 	Unseen string
 }

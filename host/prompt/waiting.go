@@ -31,6 +31,7 @@ type Waiting struct {
 	broker   *Broker
 	key      [sha256.Size]byte
 	with     agenttool.DecisionID // an earlier one that asks the same; empty: none
+	left     bool                 // the caller answers it no more. Broker.mu guards it
 	claimed  chan struct{}        // not nil while an answer is processed; closed then. Broker.mu guards it
 	answered chan Outcome         // buffered: the first answer wins
 	gone     chan struct{}        // closed when it can be answered no more
@@ -81,11 +82,21 @@ func (p *Waiting) await(ctx context.Context) (Outcome, error) {
 			return Outcome{}, agenttool.Failure(agenttool.ApprovalRejected, "approval_expired",
 				fmt.Sprintf("nobody answered the prompt within %s; ask again when somebody is there", limit))
 		case <-look.C:
-			if !p.broker.Reaches(p.Asked) {
+			if !p.broker.Reaches(p.listener()) {
 				return Outcome{}, Unanswerable(p.Shown.Decision, Nobody)
 			}
 		}
 	}
+}
+
+// listener returns the way to the caller, nil if it answers nothing, or no more.
+func (p *Waiting) listener() Listener {
+	p.broker.mu.Lock()
+	defer p.broker.mu.Unlock()
+	if p.left {
+		return nil
+	}
+	return p.Asked
 }
 
 // tell tells of the prompt: by its event those who attend, then the caller.

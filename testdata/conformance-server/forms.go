@@ -68,11 +68,33 @@ const (
 	ourKey       = "approval"
 	ourAnswer    = "answer"
 	ourAllowance = "allow_once"
-	ourFeedback  = "feedback"
 )
 
-// calling is the key in a context of the call that is made.
+// calling is the key in a context of the exchange of the call that is made.
 type calling struct{}
+
+// exchange is a call with what was typed into its form. The result repeats it.
+type exchange struct {
+	call  *sdk.CallToolRequest
+	typed []byte
+}
+
+// approval is what an answer to the suite's form means to toolhost.
+func (x *exchange) approval(response *sdk.ElicitResult) *sdk.ElicitResult {
+	if response.Action != "accept" {
+		return response
+	}
+	x.typed, _ = json.Marshal(response.Content) // it was JSON
+	return &sdk.ElicitResult{Action: "accept", Content: map[string]any{ourAnswer: ourAllowance}}
+}
+
+// repeat adds what was typed to a result.
+func (x *exchange) repeat(res sdk.Result) sdk.Result {
+	if result, ok := res.(*sdk.CallToolResult); ok && x.typed != nil {
+		result.Content = append(result.Content, &sdk.TextContent{Text: string(x.typed)})
+	}
+	return res
+}
 
 // addForms puts the suite's words in the place of toolhost's.
 func addForms(s *sdk.Server) {
@@ -94,38 +116,38 @@ func receive(next sdk.MethodHandler) sdk.MethodHandler {
 		if !asks {
 			return next(ctx, method, req)
 		}
-		round := 0
+		x, round := &exchange{call: call}, 0
 		for i, f := range fields {
 			if response, ok := call.Params.InputResponses[f.key].(*sdk.ElicitResult); ok {
-				call.Params.InputResponses[ourKey] = approval(response)
+				call.Params.InputResponses[ourKey] = x.approval(response)
 				round = min(i+1, len(fields)-1)
 			}
 		}
-		res, err := next(context.WithValue(ctx, calling{}, call), method, req)
+		res, err := next(context.WithValue(ctx, calling{}, x), method, req)
 		if err != nil {
 			return nil, err
 		}
-		return asked(res, fields[round])
+		return asked(x.repeat(res), fields[round])
 	}
 }
 
 // send translates a request that asks, and its answer.
 func send(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
-		call, ok := ctx.Value(calling{}).(*sdk.CallToolRequest)
+		x, ok := ctx.Value(calling{}).(*exchange)
 		params, asks := req.GetParams().(*sdk.ElicitParams)
 		if !ok || !asks {
 			return next(ctx, method, req)
 		}
-		f := forms[call.Params.Name][0]
+		f := forms[x.call.Params.Name][0]
 		theirs := *params
 		theirs.Message, theirs.RequestedSchema = f.message, f.schema()
 		if f.message == "" {
-			theirs.Message = argument(call, "message")
+			theirs.Message = argument(x.call, "message")
 		}
-		res, err := next(ctx, method, &sdk.ServerRequest[*sdk.ElicitParams]{Session: call.Session, Params: &theirs})
+		res, err := next(ctx, method, &sdk.ServerRequest[*sdk.ElicitParams]{Session: x.call.Session, Params: &theirs})
 		if response, ok := res.(*sdk.ElicitResult); ok && err == nil {
-			return approval(response), nil
+			return x.approval(response), nil
 		}
 		return res, err
 	}
@@ -140,16 +162,6 @@ func argument(call *sdk.CallToolRequest, name string) string {
 	_ = json.Unmarshal(call.Params.Arguments, &arguments) // without it there is no message
 	value, _ := arguments[name].(string)
 	return value
-}
-
-// approval is what an answer to the suite's form means to toolhost. What was typed becomes the feedback, which the result
-// of the call repeats.
-func approval(response *sdk.ElicitResult) *sdk.ElicitResult {
-	if response.Action != "accept" {
-		return response
-	}
-	typed, _ := json.Marshal(response.Content) // it was JSON
-	return &sdk.ElicitResult{Action: "accept", Content: map[string]any{ourAnswer: ourAllowance, ourFeedback: string(typed)}}
 }
 
 // question is a result that asks.

@@ -125,10 +125,9 @@ check('asks, and runs when it is allowed', async () => {
 
 check('asks, and does not run when it is denied', async () => {
   asked = [];
-  answer = () => ({ action: 'accept', content: { answer: 'deny', feedback: 'not on a Friday' } });
+  answer = () => ({ action: 'decline' });
   const result = await call('shell', { command: 'touch never' });
   holds(result.isError && !fs.existsSync(inRepo('never')) && asked.length === 1, result);
-  holds(text(result).includes('not on a Friday'), result);
 });
 
 check('does not run when the prompt is dismissed', async () => {

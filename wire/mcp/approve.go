@@ -167,7 +167,7 @@ func (s *Server) decide(ctx context.Context, f *flight, q question, a prompt.Ans
 		if _, err = s.o.Host.Decide(a); err == nil {
 			return
 		}
-		if a.Scope == prompt.ScopeSession {
+		if a.Scope != prompt.ScopeOnce && a.Behavior == agenttool.Allow {
 			a.Scope = prompt.ScopeOnce
 			continue
 		}
@@ -185,8 +185,8 @@ func (s *Server) decide(ctx context.Context, f *flight, q question, a prompt.Ans
 	s.o.Host.Cancel(f.id, "the answer of the client could not be taken: "+err.Error())
 }
 
-// maxFeedback is the number of bytes of a person's text that the model gets.
-const maxFeedback = 4 << 10
+// maxReason is the number of bytes of a client's error that the model gets.
+const maxReason = 4 << 10
 
 // answer makes an answer to the prompt from a client's response. Only a response that fits the form allows anything; nil
 // denies.
@@ -203,32 +203,16 @@ func (f form) answer(res *sdk.ElicitResult) prompt.Answer {
 	default:
 		return f.unseen("the client's answer could not be understood")
 	}
-	feedback, said := res.Content[fieldFeedback].(string)
-	if _, there := res.Content[fieldFeedback]; there && !said {
+	scope, fits := f.chosen(res.Content)
+	if !fits {
 		return f.unseen("the client's answer could not be understood")
 	}
-	a := prompt.Answer{DecisionID: f.decision, Behavior: agenttool.Allow, Scope: prompt.ScopeOnce, Feedback: cut.Head(feedback, maxFeedback), Channel: channel(), Alone: true}
-	switch choice, _ := res.Content[fieldAnswer].(string); {
-	case choice == choiceOnce && f.whole:
-		return a
-	case choice == choiceSession && f.session:
-		a.Scope = prompt.ScopeSession
-		return a
-	case choice == choiceDeny:
-		return f.deny(feedback)
-	}
-	return f.unseen("the client's answer could not be understood")
-}
-
-func (f form) deny(feedback string) prompt.Answer {
-	return prompt.Answer{DecisionID: f.decision, Behavior: agenttool.Deny, Feedback: cut.Head(feedback, maxFeedback), Channel: channel(), Alone: true}
+	return prompt.Answer{DecisionID: f.decision, Behavior: agenttool.Allow, Scope: scope, Channel: channel(), Alone: true}
 }
 
 // unseen denies if it is unknown whether a person decided.
 func (f form) unseen(why string) prompt.Answer {
-	a := f.deny("")
-	a.Unseen = cut.Head(why, maxFeedback)
-	return a
+	return prompt.Answer{DecisionID: f.decision, Behavior: agenttool.Deny, Channel: channel(), Alone: true, Unseen: cut.Head(why, maxReason)}
 }
 
 // channel is how answers come that MCP clients give.

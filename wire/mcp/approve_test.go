@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -65,12 +66,10 @@ func TestApproval(t *testing.T) {
 			says   string
 		}{
 			{"allow once", accept(map[string]any{"answer": "allow_once"}), true, 2, ""},
-			{"allow once with feedback", accept(map[string]any{"answer": "allow_once", "feedback": "well done"}), true, 2, ""},
+			{"accept without content", act("accept"), true, 2, ""},
 			{"allow for the session", accept(map[string]any{"answer": "allow_session"}), true, 1, ""},
-			{"deny with feedback", accept(map[string]any{"answer": "deny", "feedback": "use the other file"}), false, 2, "use the other file"},
 			{"decline", act("decline"), false, 2, "the client declined"},
 			{"cancel", act("cancel"), false, 2, "dismissed"},
-			{"accept without content", act("accept"), false, 2, "understood"},
 		} {
 			t.Run(era.name+"/"+tt.name, func(t *testing.T) {
 				f := newFixture(t, asking)
@@ -311,5 +310,44 @@ func TestFormsNoMore(t *testing.T) {
 	c.meta = with(c.meta, sdk.MetaKeyClientCapabilities, map[string]any{})
 	if res := c.must("tools/call", with(params, "requestState", asked.RequestState)); !res.IsError || f.has("a.txt") {
 		t.Errorf("%s", res.raw)
+	}
+}
+
+// TestDeclineLeavesOthers: a client that declines or cancels ends only its own channel while another user can answer.
+func TestDeclineLeavesOthers(t *testing.T) {
+	for _, era := range eras {
+		for _, action := range []string{"decline", "cancel"} {
+			for _, others := range []bool{true, false} {
+				t.Run(fmt.Sprintf("%s/%s/others %v", era.name, action, others), func(t *testing.T) {
+					t.Parallel()
+					f := newFixture(t, asking, func(o *host.Options) { o.Approvals.Here = func() bool { return others } })
+					declined := make(chan struct{}, 1)
+					c := f.client("anyone", era.revision, &sdk.ClientOptions{ElicitationHandler: func(context.Context, *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
+						declined <- struct{}{}
+						return &sdk.ElicitResult{Action: action}, nil
+					}})
+					result := make(chan *sdk.CallToolResult, 1)
+					go func() {
+						res, _ := c.CallTool(t.Context(), &sdk.CallToolParams{Name: "write", Arguments: map[string]any{"path": "a.txt", "content": "x\n"}})
+						result <- res
+					}()
+					<-declined
+					if others {
+						list := f.waitPrompts(1)
+						select {
+						case res := <-result:
+							t.Fatalf("it ended with the client's answer: %v", texts(res))
+						case <-time.After(50 * time.Millisecond):
+						}
+						if _, err := f.o.Host.Decide(prompt.Answer{DecisionID: list[0].Decision.DecisionID, Behavior: agenttool.Allow}); err != nil {
+							t.Fatal(err)
+						}
+					}
+					if res := <-result; res == nil || res.IsError == others || f.has("a.txt") != others {
+						t.Errorf("%+v", res)
+					}
+				})
+			}
+		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 // promptOf is a prompt of a call of shell.
 func promptOf(input string, rules ...string) prompt.Prompt {
 	p := prompt.Prompt{Tool: "shell", Input: json.RawMessage(input), Dir: "/ws", Facts: &agenttool.Facts{Verdicts: agenttool.Verdicts{Destructive: agenttool.Yes}}}
+	p.Scopes = []prompt.Scope{prompt.ScopeOnce, prompt.ScopeSession}
 	p.Decision = agenttool.Decision{DecisionID: "perm_1", Reason: &agenttool.DecisionReason{Type: "rule", Detail: "a rule asks", RuleRef: "Shell(rm:*)"}}
 	if len(rules) > 0 {
 		p.Decision.SuggestedUpdates = []agenttool.SuggestedUpdate{{Rules: rules}, {Rules: []string{"Shell(rm:*)"}}}
@@ -27,10 +28,11 @@ func TestForm(t *testing.T) {
 	p := promptOf(`{"command":"rm -rf build\nmake","timeout_ms":5000,"cwd":"sub"}`, "Shell(make)")
 	p.Sandbox = &prompt.Sandbox{Level: "full", Profile: "workspace"}
 	f := newForm(p)
-	for _, part := range []string{
-		"shell needs your approval", "  │ rm -rf build\n  │ make\n", "cwd: sub", "timeout_ms: 5000", "In: /ws", "workspace (level full)",
-		"Why you are asked: a rule asks", "Rule: Shell(rm:*)", "destroys", "for this session adds:\n  │ Shell(make)",
-	} {
+	first := "shell  │ rm -rf build … [all of it below: lines 2, bytes 17]\nWhy you are asked: a rule asks\nSandbox: workspace (level full), in sub\n"
+	if !strings.HasPrefix(f.message, first) || strings.Contains(f.message, "timeout_ms") || strings.Count(f.message, "in sub") != 1 {
+		t.Errorf("it begins otherwise:\n%s", f.message)
+	}
+	for _, part := range []string{"  │ rm -rf build\n  │ make\n", "Rule: Shell(rm:*)", "destroys", "for this session adds:\n  │ Shell(make)"} {
 		if !strings.Contains(f.message, part) {
 			t.Errorf("%q is not in\n%s", part, f.message)
 		}
@@ -53,7 +55,7 @@ func TestForm(t *testing.T) {
 		}
 	}
 	answer := form.RequestedSchema.Properties["answer"]
-	if len(answer["enum"].([]any)) != 3 || len(answer["enumNames"].([]any)) != 3 || len(form.RequestedSchema.Required) != 1 {
+	if len(answer["enum"].([]any)) != 2 || len(answer["enumNames"].([]any)) != 2 || len(form.RequestedSchema.Required) != 0 || len(form.RequestedSchema.Properties) != 1 {
 		t.Errorf("%s", raw)
 	}
 }
@@ -75,8 +77,8 @@ func TestFormOffersTheSession(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			f := newForm(tt.p)
-			if f.session != tt.offer || strings.Contains(f.message, "for this session") != tt.offer {
-				t.Errorf("offered %v:\n%s", f.session, f.message)
+			if f.offers(prompt.ScopeSession) != tt.offer || strings.Contains(f.message, "for this session") != tt.offer {
+				t.Errorf("offered %v:\n%s", f.scopes, f.message)
 			}
 			raw, _ := json.Marshal(f.params())
 			if strings.Contains(string(raw), choiceSession) != tt.offer {
@@ -125,8 +127,8 @@ func TestFormHidesNothingThatIsAllowed(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			f := newForm(tt.p)
 			raw, _ := json.Marshal(f.params())
-			if f.whole != tt.whole || strings.Contains(string(raw), choiceOnce) != tt.whole || f.session != tt.session || !strings.Contains(f.message, tt.says) {
-				t.Errorf("allowed %v, for the session %v: %.2000s", f.whole, f.session, f.message)
+			if f.whole != tt.whole || strings.Contains(string(raw), choiceSession) != tt.session || f.offers(prompt.ScopeSession) != tt.session || !strings.Contains(f.message, tt.says) {
+				t.Errorf("allowed %v, for the session %v: %.2000s", f.whole, f.scopes, f.message)
 			}
 			if a := f.answer(accepted(choiceOnce)); (a.Behavior == agenttool.Allow) != tt.whole || !a.Alone {
 				t.Errorf("%+v", a)

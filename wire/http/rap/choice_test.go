@@ -72,7 +72,7 @@ func testChoice(t *testing.T) {
 			t.Errorf("choices %v, default %v", choices, q.fields["default"])
 		}
 		prompt := q.text("prompt")
-		if q.text("group_id") != "g" || q.text("call_id") != "second" || !strings.HasPrefix(prompt, "write needs your approval:\n\npath:\n  │ a⟨U+202E⟩") || !strings.Contains(prompt, "Why you are asked: ") || !strings.Contains(prompt, "this session adds:\n  │ ") {
+		if q.text("group_id") != "g" || q.text("call_id") != "second" || !strings.HasPrefix(prompt, "write  │ ") || !strings.Contains(prompt, "Why you are asked: ") || !strings.Contains(prompt, "this session adds:\n  │ ") {
 			t.Errorf("question %v", q.fields)
 		}
 		u, err := url.Parse(q.text("response_url"))
@@ -214,13 +214,13 @@ func TestQuestion(t *testing.T) {
 		not     string
 	}{
 		{"all that there is", shellPrompt("echo \x1b[2J", nil), 3, []string{
-			"shell needs your approval:", "command:\n  │ echo ⟨ESC⟩[2J\n", "  cwd: sub", "In: /ws", "Sandbox: workspace (level full)", "gives it:\n  │ host:example.com\n  │ write:/x\n",
+			"shell  │ echo ⟨ESC⟩[2J\nWhy you are asked: no rule allows it\nSandbox: workspace (level full), in sub\n", "gives it:\n  │ host:example.com\n  │ write:/x\n",
 			"Why you are asked: no rule allows it", "Rule: user:3", "it destroys something; it ran already", "adds:\n  │ Shell(a)\n  │ Shell(b)",
 		}, "approve"},
 		{"mixed alphabets", shellPrompt("echo p\u0430ypal", nil), 3, []string{"letters of several alphabets in"}, "approve"},
 		{"a long command", shellPrompt("echo a; "+strings.Repeat("x", 100_000)+"; rm -rf ~", nil), 1, []string{"echo a; x", "rm -rf ~", "not shown here", deny}, "adds:"},
 		{"many grants", shellPrompt("true", many), 1, []string{"[and more]", deny}, "adds:"},
-		{"a diff", shellPrompt("", writes("+a\n-b", false)), 3, []string{"It would change:\n  │ +a\n  │ -b"}, "rm -rf"},
+		{"a diff", shellPrompt("", writes("+a\n-b", false)), 3, []string{"\n  │ +a\n  │ -b"}, "rm -rf"},
 		{"a diff that is not all", shellPrompt("", writes("Binary files a and b differ", true)), 2, []string{"content: rm -rf ~⟨NUL⟩", "Not all of it"}, "adds:"},
 		{"no rule", shellPrompt("true", func(p *prompt.Prompt) { p.Decision.SuggestedUpdates = nil }), 2, nil, "adds:"},
 	} {

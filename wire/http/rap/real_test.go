@@ -39,7 +39,7 @@ func TestRealEdit(t *testing.T) {
 	}
 	f.invoke("e", "edit", fields{"arguments": fields{"path": "a.txt", "old_string": "two", "new_string": "three"}})
 	q := f.runtime.of("user_choice", "e")
-	if prompt := q.text("prompt"); !strings.Contains(prompt, "path:\n  │ "+file) || !strings.Contains(prompt, "-two") || !strings.Contains(prompt, "+three") || strings.Contains(prompt, "old_string") {
+	if prompt := q.text("prompt"); !strings.Contains(prompt, "edit  │ "+file) || !strings.Contains(prompt, "-two") || !strings.Contains(prompt, "+three") || strings.Contains(prompt, "old_string") {
 		t.Errorf("prompt %s", prompt)
 	}
 	f.answer(q, 0)
