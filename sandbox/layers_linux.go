@@ -141,7 +141,7 @@ func failedLayers(list string) (failed []failedLayer) {
 }
 
 // isLayered reports whether commands see the user's cache below their own.
-func (s *Session) isLayered(name string) bool {
+func isLayered(s *Session, name string) bool {
 	if !slices.ContainsFunc(s.layers.all, func(l layer) bool { return l.name == name }) {
 		return false
 	}

@@ -256,7 +256,7 @@ func (o *opening) close() {
 	o.opened = nil
 	for _, path := range o.shown {
 		number := o.plan.layout.placeOf(path)
-		o.plan.s.dropShown(path, number, o.plan.layout.places[number].dir)
+		o.plan.s.shown.drop(o.plan.s, path, number, o.plan.layout.places[number].dir)
 	}
 	o.shown = nil
 }

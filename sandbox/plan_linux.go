@@ -238,7 +238,7 @@ func (p *plan) environ() []string {
 	case p.workspace():
 		temp = d.tmp.path
 	}
-	return setEnv(p.c.Env, slices.Concat(p.network, cacheEnv(caches, &p.s.o, p.s.isLayered(goModules)), goCacheProgram(p.s.view, caches, &p.s.o), []string{"TMPDIR=" + temp})...)
+	return setEnv(p.c.Env, slices.Concat(p.network, cacheEnv(caches, &p.s.o, isLayered(p.s, goModules)), goCacheProgram(p.s.view, caches, &p.s.o), []string{"TMPDIR=" + temp})...)
 }
 
 // filter adds the system call filter. The supervisor sees the writes of a command, if the level has one.

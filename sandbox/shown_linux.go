@@ -25,14 +25,14 @@ func (n *shownNames) take(path string) {
 	n.users[path]++
 }
 
-// dropShown gives up a command's use of a name in a place. The last one has the name removed.
-func (s *Session) dropShown(path string, number int, place string) {
-	s.shown.mu.Lock()
-	defer s.shown.mu.Unlock()
-	if s.shown.users[path]--; s.shown.users[path] > 0 {
+// drop gives up a command's use of a name in a place. The last one has the name removed.
+func (n *shownNames) drop(s *Session, path string, number int, place string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.users[path]--; n.users[path] > 0 {
 		return
 	}
-	delete(s.shown.users, path)
+	delete(n.users, path)
 	if h, err := s.hold(); err == nil {
 		_, _ = h.say(enter.DropName, enter.BuildPlace(number)+"\x00"+path[len(place)+1:]) // it ends with the session
 	}
