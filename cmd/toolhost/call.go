@@ -38,7 +38,7 @@ func newCall() *cobra.Command {
 		Short: "Run one call and print its result",
 		Long: `call runs one tool with one input, a JSON object ("-" reads it from stdin), and prints the result for people; --json
 prints the invocation, the result and the persistence decision for programs. The calls of one day in one workspace
-share a session log. A command that would go on by itself ends with the call.
+share a session log. A command that would go on by itself ends with the call. A call that asks is asked about on the terminal.
 ` + exitCodes,
 		Example: `  toolhost call grep '{"pattern":"func main"}'
   toolhost call shell '{"command":"go test ./..."}' --allow 'Shell(go test *)'
@@ -63,7 +63,9 @@ share a session log. A command that would go on by itself ends with the call.
 			if first { // a moment to look at the old ones
 				defer prune.Meanwhile(session.ID(), logLine)()
 			}
-			completion, err := callOnce(session, host.Request{ID: callID(time.Now()), Tool: args[0], Input: input, Timeout: timeout})
+			asker := askOnTerminal(session)
+			defer asker.end()
+			completion, err := callOnce(session, asker.asking(host.Request{ID: callID(time.Now()), Tool: args[0], Input: input, Timeout: timeout}))
 			if err != nil {
 				return err
 			}

@@ -24,6 +24,13 @@ func Describe(it *Item, s Session) []Line {
 	return p
 }
 
+// Card returns the card of a prompt alone.
+func Card(it *Item, s Session) []Line {
+	var p page
+	p.card(it, s)
+	return p
+}
+
 // Summary is the prompt in a few words.
 func (p Prompt) Summary(s Session) asked.Summary {
 	b := p.in(s)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 
 	"toolhost/agenttool/visible"
@@ -48,10 +49,30 @@ func (t *Talk) Line(line string) (quit bool) {
 		t.showNumber(rest)
 	case word == "help" || word == "?":
 		t.help()
+	case t.o.Bare && len(t.queue.Waiting) == 1:
+		t.bare(t.queue.Waiting[0], word, rest)
 	default:
 		t.problem("%q is not known; help lists what can be typed", visible.Text(first))
 	}
 	return false
+}
+
+// unhurried is how long a prompt is there before a bare word answers it.
+const unhurried = 300 * time.Millisecond
+
+// bare runs an answer without a number.
+func (t *Talk) bare(it *approve.Item, verb, rest string) {
+	if t.o.Now().Sub(t.shown) < unhurried {
+		t.problem("too quick: read the prompt, then answer")
+		return
+	}
+	switch verb {
+	case "y", "yes":
+		verb = "once"
+	case "n", "no":
+		verb = "deny"
+	}
+	t.answer(it.Number, verb+" "+rest)
 }
 
 // The marks of a terminal around what is pasted.

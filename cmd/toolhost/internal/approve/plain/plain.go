@@ -23,6 +23,7 @@ type Options struct {
 	Send func(approve.Answer)
 	Code func(session, code string)
 	Ring func() // called when a prompt comes; nil: nothing
+	Bare bool   // answers need no number while one prompt waits: y, n REASON, session
 }
 
 // Talk is one conversation. It belongs to one goroutine.
@@ -31,6 +32,7 @@ type Talk struct {
 	queue    approve.Queue
 	answered int
 	pasting  bool         // the next line is pasted as well
+	shown    time.Time    // when the last prompt was printed
 	cut      map[int]bool // prompts with asking lines that were not printed
 }
 
@@ -92,7 +94,7 @@ func (t *Talk) told(it *approve.Item) {
 }
 
 func (t *Talk) opened(s, before approve.Session, known bool) {
-	if !known || before.Approvals.MayAnswer != s.Approvals.MayAnswer {
+	if !t.o.Bare && !known || known && before.Approvals.MayAnswer != s.Approvals.MayAnswer {
 		t.say(record{Event: "session", Session: s.ID, Workspace: s.Workspace, MayAnswer: &s.Approvals.MayAnswer, Message: s.Approvals.Why},
 			"session %s in %s%s", visible.Text(s.ID), visible.Text(s.Workspace), readOnly(s))
 	}
@@ -140,8 +142,12 @@ func (t *Talk) asked(it *approve.Item) {
 
 // show prints an item, up to so many lines.
 func (t *Talk) show(it *approve.Item, most int) {
+	t.shown = t.o.Now()
 	s := t.queue.Session(it.Session)
 	lines := approve.Describe(it, s)[1:]
+	if t.o.Bare && most == shownAtOnce {
+		lines = approve.Card(it, s)[1:]
+	}
 	rest := len(lines) - most
 	if rest < 20 {
 		most, rest = len(lines), 0
@@ -166,14 +172,17 @@ func (t *Talk) answers(it *approve.Item) []string {
 	if why := t.queue.Refusal(it, "", t.o.Now()); why != "" {
 		return []string{"none: " + why}
 	}
-	n := fmt.Sprint(it.Number)
-	list := []string{n + " once"}
+	n, once, deny := fmt.Sprint(it.Number)+" ", "once", "deny REASON"
+	if t.o.Bare {
+		n, once, deny = "", "y", "n REASON"
+	}
+	list := []string{n + once}
 	for _, scope := range []string{"session", "project", "user"} {
 		if t.queue.Refusal(it, scope, t.o.Now()) == "" {
-			list = append(list, n+" "+scope)
+			list = append(list, n+scope)
 		}
 	}
-	return append(list, n+" deny REASON", n+" edit JSON")
+	return append(list, n+deny, n+"edit JSON")
 }
 
 // record is a line of --json.

@@ -22,12 +22,22 @@ type lines struct {
 	events   chan any
 	senders  sync.WaitGroup
 	sending  int  // answers and codes that have no response yet
+	bare     bool // answers need no number
 	complete bool // the first prompts of all sessions are reported
 	ended    bool // the input has ended
 }
 
 func newLines(o Options, answerer approve.Answerer, events chan any, out io.Writer) *lines {
 	return &lines{Options: o, answerer: answerer, events: events, out: out}
+}
+
+// Converse shows the prompts that come as events on a terminal, line by line, and sends the answers, until ctx or the input ends.
+func Converse(ctx context.Context, tty *os.File, answerer approve.Answerer, events chan any) error {
+	flush(tty) // typed before there was a prompt
+	l := newLines(Options{}, answerer, events, tty)
+	l.bare, l.complete = true, true
+	_, err := l.run(ctx, tty, nil)
+	return err
 }
 
 // run handles lines and events until the person or the input ends it. It returns how many answers of this person counted.
@@ -37,7 +47,7 @@ func (l *lines) run(ctx context.Context, in *os.File, early []any) (int, error) 
 	defer l.senders.Wait()
 	defer cancel()
 	l.talk = plain.New(plain.Options{
-		Out: l.out, JSON: l.JSON, Now: time.Now, Ring: l.ring,
+		Out: l.out, JSON: l.JSON, Now: time.Now, Ring: l.ring, Bare: l.bare,
 		Send: func(a approve.Answer) {
 			l.send(ctx, func() any { return approve.Answered{Answer: a, Err: l.answerer.Answer(a)} })
 		},

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"sync"
+
+	"golang.org/x/term"
+
+	"toolhost/agenttool"
+	"toolhost/cmd/toolhost/internal/approve"
+	"toolhost/cmd/toolhost/internal/approve/terminal"
+	"toolhost/cmd/toolhost/internal/session"
+	"toolhost/host"
+	"toolhost/host/prompt"
+)
+
+// asker asks the person at a terminal about the calls of a session, line by line. It is an [approve.Answerer].
+type asker struct {
+	session *session.Session
+	tty     *os.File
+	events  chan any
+	ended   chan struct{}
+	opened  sync.Once
+	running sync.WaitGroup
+	stop    context.CancelFunc
+}
+
+// askOnTerminal returns an asker for the terminal that the command was started on; nil if there is none.
+func askOnTerminal(s *session.Session) *asker {
+	if !term.IsTerminal(int(os.Stderr.Fd())) {
+		return nil
+	}
+	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+	if err != nil {
+		return nil
+	}
+	return &asker{session: s, tty: tty, events: make(chan any, 64), ended: make(chan struct{}), stop: func() {}}
+}
+
+// end closes the terminal. What was asked is withdrawn.
+func (a *asker) end() {
+	if a == nil {
+		return
+	}
+	close(a.ended)
+	a.stop()
+	_ = a.tty.Close()
+	a.running.Wait()
+}
+
+// listener hears the prompts of the call of that id; nil without an asker.
+func (a *asker) listener(call string) prompt.Listener {
+	if a == nil {
+		return nil
+	}
+	return func(p prompt.Prompt, over <-chan struct{}) {
+		a.opened.Do(func() { a.open(call) })
+		raw, err := agenttool.Encode(p)
+		if err != nil {
+			return
+		}
+		shown, err := approve.ParsePrompt(raw)
+		if err != nil {
+			return
+		}
+		a.tell(approve.Asked{Session: string(a.session.ID()), Prompt: shown})
+		a.running.Go(func() {
+			select {
+			case <-over:
+				a.tell(approve.Ended{Session: string(a.session.ID()), ID: p.Decision.DecisionID, How: "it needs no answer any more"})
+			case <-a.ended:
+			}
+		})
+	}
+}
+
+// open begins the conversation. When the person ends their input, the call is canceled, since no answer will come.
+func (a *asker) open(call string) {
+	ctx, stop := context.WithCancel(context.Background())
+	a.stop = stop
+	a.tell(approve.Opened{Session: a.greeting()})
+	a.running.Go(func() {
+		if terminal.Converse(ctx, a.tty, a, a.events); ctx.Err() == nil {
+			a.session.Host.Cancel(call, "nobody answered at the terminal")
+		}
+	})
+}
+
+// greeting is what toolhost approve would know of the session.
+func (a *asker) greeting() (s approve.Session) {
+	h := a.session.Host
+	s.ID, s.Workspace, s.Mode = string(a.session.ID()), h.Workspace(), string(h.Mode())
+	s.Approvals.MayAnswer = true
+	for _, scope := range prompt.Scopes {
+		s.Approvals.Scopes = append(s.Approvals.Scopes, string(scope))
+	}
+	level, _ := json.Marshal(a.session.Sandbox.Describe())
+	_ = json.Unmarshal(level, &s.Sandbox)
+	return s
+}
+
+func (a *asker) tell(event any) {
+	select {
+	case a.events <- event:
+	case <-a.ended:
+	}
+}
+
+// Answer implements approve.Answerer.
+func (a *asker) Answer(answer approve.Answer) error {
+	_, err := a.session.Host.Decide(prompt.Answer{
+		DecisionID: answer.ID, Behavior: answer.Behavior, Scope: prompt.Scope(answer.Scope), UpdatedInput: answer.UpdatedInput,
+		Grants: answer.Grants, AcceptUpdates: answer.AcceptUpdates, Feedback: answer.Feedback,
+		Channel: prompt.Channel{Name: "the terminal of toolhost call", Scopes: prompt.Scopes},
+	})
+	return err
+}
+
+// Code implements approve.Answerer.
+func (a *asker) Code(string, string) error { return errors.New("this terminal needs no code") }
+
+// asking is a request whose prompts the asker shows.
+func (a *asker) asking(r host.Request) host.Request {
+	r.Caller.Asked = a.listener(r.ID)
+	return r
+}
