@@ -38,8 +38,8 @@ With --no-wait 3 means that nothing was pending; with --once 1 means that nothin
 	flags.BoolVar(&o.JSON, "json", false, "print one JSON object a line; goes with --plain and implies it")
 	flags.BoolVar(&o.Once, "once", false, "end after the first answer that counts")
 	flags.BoolVar(&o.NoWait, "no-wait", false, "end at once if nothing is pending")
-	flags.BoolVar(&o.Bell, "bell", false, "ring when a prompt comes")
-	flags.BoolVar(&o.Notify, "notify", false, "have the terminal notify the desktop when a prompt comes (OSC 9)")
+	flags.BoolVar(&o.Bell, "bell", false, "ring when a prompt comes, also where the terminal notifies the desktop")
+	flags.BoolVar(&o.Notify, "notify", true, "on a terminal, notify the desktop when a prompt comes (OSC 9, OSC 777), or ring")
 	return cmd
 }
 

@@ -75,6 +75,11 @@ func Narrowest(it *Item) []int {
 	return nil
 }
 
+// AllEdits is the index of the suggested update by which the edits of the session run from now on; -1: there is none.
+func AllEdits(it *Item) int {
+	return slices.IndexFunc(it.Prompt.Decision.SuggestedUpdates, func(u agenttool.SuggestedUpdate) bool { return u.Mode == agenttool.ModeAcceptEdits })
+}
+
 // MaxReason is the length of the longest reason, in characters.
 const MaxReason = 2000
 

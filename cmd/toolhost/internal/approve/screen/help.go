@@ -13,6 +13,7 @@ const keysHelp = `y or 1|allow it this once
 s|allow it, and its suggested rules until the session ends; shown before it is sent
 p|the same, kept in the settings of the project
 u|the same, kept in your settings, for all projects
+a|allow it, and all edits of the session from now on (mode accept_edits); shown before it is sent
 g|choose among the suggested rules and grants
 n|deny it
 N or r|deny it, and tell the model why

@@ -33,8 +33,8 @@ type option struct {
 	chosen        bool
 }
 
-// newKeep offers the suggestions of a prompt; the narrowest rules are chosen at first if the person asked for a scope.
-func newKeep(queue *approve.Queue, it *approve.Item, scope string, narrowest bool) *keep {
+// newKeep offers the suggestions of a prompt. The update of that index is chosen at first; -1: none.
+func newKeep(queue *approve.Queue, it *approve.Item, scope string, chosen int) *keep {
 	k := &keep{it: it, session: queue.Session(it.Session)}
 	for _, s := range []string{"session", "project", "user"} {
 		if slices.Contains(k.session.Approvals.Scopes, s) {
@@ -44,7 +44,7 @@ func newKeep(queue *approve.Queue, it *approve.Item, scope string, narrowest boo
 	k.scope = max(0, slices.Index(k.scopes, scope))
 	for i := range it.Prompt.Decision.SuggestedUpdates {
 		if len(k.scopes) > 0 {
-			k.options = append(k.options, option{i, -1, approve.SuggestedRules(it.Prompt, i), narrowest && i == it.Prompt.Decision.SuggestedRules()})
+			k.options = append(k.options, option{i, -1, approve.SuggestedRules(it.Prompt, i), i == chosen})
 		}
 	}
 	for i, grant := range it.Prompt.Grants {

@@ -19,9 +19,8 @@ import (
 type Options struct {
 	Answerer approve.Answerer
 	Now      func() time.Time
-	Once     bool // end after the first answer that counts
-	Bell     bool // ring when a prompt comes
-	Notify   bool // and have the terminal tell the desktop (OSC 9)
+	Once     bool   // end after the first answer that counts
+	Ring     string // is sent to the terminal when a prompt comes; empty: nothing
 }
 
 // How long things take.
@@ -155,14 +154,10 @@ func (m *Model) addTrouble(text string) {
 
 // ring tells the person that a prompt came, without any of its text.
 func (m *Model) ring() tea.Cmd {
-	var cmds []tea.Cmd
-	if m.o.Bell {
-		cmds = append(cmds, tea.Raw("\a"))
+	if m.o.Ring == "" {
+		return nil
 	}
-	if m.o.Notify {
-		cmds = append(cmds, tea.Raw("\x1b]9;toolhost: a prompt waits for you\a"))
-	}
-	return tea.Batch(cmds...)
+	return tea.Raw(m.o.Ring)
 }
 
 func (m *Model) resize(msg tea.WindowSizeMsg) tea.Cmd {

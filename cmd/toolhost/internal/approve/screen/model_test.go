@@ -100,6 +100,50 @@ func TestSelection(t *testing.T) {
 	})
 }
 
+// TestLastOfSeveral checks that the screen goes on to a prompt that waits after the last of the list was answered, however it ends.
+func TestLastOfSeveral(t *testing.T) {
+	for _, keys := range [][]string{{"n"}, {"y"}, {"r", "x", "enter"}} {
+		in(t, 80, 24, func(r *run) {
+			r.session("ses_1", "")
+			r.ask("p1", "first", "")
+			r.ask("p2", "second", "")
+			r.ask("p3", "third", "")
+			r.keys("k")
+			r.sees("▸ #3")
+			r.keys(keys...)
+			r.tell(approve.Ended{Session: "ses_1", ID: "p3", How: "denied: answered with toolhost approve"})
+			r.wait(mineShown)
+			r.sees("▸ #2")
+			r.misses("HAS ENDED")
+			r.keys("n")
+			r.wait(mineShown)
+			r.sees("▸ #1")
+		})
+	}
+}
+
+// TestAllEdits has the edits of the session run from now on, if the prompt offers that.
+func TestAllEdits(t *testing.T) {
+	const offers = `{"decision":{"decision_id":"p1","reason":{"type":"mode","detail":"it writes x"},"suggested_updates":[{"behavior":"allow","rules":["Write(x)"]},
+		{"op":"set_mode","destination":"session","mode":"accept_edits"}]}}`
+	in(t, 80, 24, func(r *run) {
+		r.session("ses_1", "")
+		r.ask("p1", "tee x", offers)
+		r.keys("a")
+		r.sees("accept_edits from now on, for this session")
+		r.keys("enter")
+		r.answered(`{"decision_id":"p1","behavior":"allow","scope":"session","accept_updates":[1]}`)
+	})
+	in(t, 80, 24, func(r *run) {
+		r.session("ses_1", "")
+		r.ask("p1", "curl x", "")
+		r.misses("all edits")
+		r.keys("a")
+		r.sees("no edit that mode accept_edits would run")
+		r.answered()
+	})
+}
+
 func TestEnds(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -225,10 +269,10 @@ func TestRings(t *testing.T) {
 		if r.raw != "" {
 			t.Errorf("it wrote %q unasked", r.raw)
 		}
-		r.m.o.Bell, r.m.o.Notify = true, true
+		r.m.o.Ring = "\a"
 		r.ask("p2", "secret words", "")
-		if want := "\a\x1b]9;toolhost: a prompt waits for you\a"; len(r.raw) != len(want) || strings.Contains(r.raw, "secret") {
-			t.Errorf("it wrote %q, want %q", r.raw, want)
+		if r.raw != "\a" {
+			t.Errorf("it wrote %q, want a bell", r.raw)
 		}
 	})
 }

@@ -67,7 +67,7 @@ func (m *Model) browse(k string) tea.Cmd {
 		return m.scroll(-m.offset)
 	case "end", "G":
 		return m.scroll(m.laidOut().rows())
-	case "y", "1", "s", "p", "u", "n", "N", "r", "e", "g", "c":
+	case "y", "1", "s", "p", "u", "a", "n", "N", "r", "e", "g", "c":
 		return m.answerKey(k)
 	default:
 		return m.disarm() // the person is typing into another window
@@ -117,7 +117,9 @@ func (m *Model) answerKey(k string) tea.Cmd {
 	case "N", "r":
 		return m.open(newReason(it))
 	case "s", "p", "u":
-		return m.open(newKeep(&m.queue, it, scopes[k], true))
+		return m.open(newKeep(&m.queue, it, scopes[k], it.Prompt.Decision.SuggestedRules()))
+	case "a":
+		return m.allEdits(it)
 	case "g":
 		return m.chooseGrants(it)
 	case "e":
@@ -127,12 +129,22 @@ func (m *Model) answerKey(k string) tea.Cmd {
 	return nil
 }
 
+// allEdits offers to have the session's edits run from now on.
+func (m *Model) allEdits(it *approve.Item) tea.Cmd {
+	offered := approve.AllEdits(it)
+	if offered < 0 {
+		m.notice = "this is no edit that mode accept_edits would run: y allows it once"
+		return nil
+	}
+	return m.open(newKeep(&m.queue, it, "session", offered))
+}
+
 func (m *Model) chooseGrants(it *approve.Item) tea.Cmd {
 	if len(it.Prompt.Grants)+len(it.Prompt.Decision.SuggestedUpdates) == 0 {
 		m.notice = "nothing is suggested for this call: y allows it once"
 		return nil
 	}
-	return m.open(newKeep(&m.queue, it, "session", false))
+	return m.open(newKeep(&m.queue, it, "session", -1))
 }
 
 func (m *Model) edit(it *approve.Item) tea.Cmd {

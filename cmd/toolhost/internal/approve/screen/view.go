@@ -210,6 +210,9 @@ func (l layout) answerKeys(it *approve.Item) (keys []hint) {
 			keys = append(keys, hint{k, scopes[k]})
 		}
 	}
+	if approve.AllEdits(it) >= 0 {
+		keys = append(keys, hint{"a", "all edits"})
+	}
 	keys = append(keys, hint{"n", "no"}, hint{"r", "reason"}, hint{"e", "edit"})
 	if len(it.Prompt.Decision.SuggestedUpdates)+len(it.Prompt.Grants) > 0 {
 		keys = append(keys, hint{"g", "choose"})

@@ -18,7 +18,7 @@ import (
 
 // fullScreen shows prompts on the whole terminal. It returns how many answers of this person counted.
 func (o Options) fullScreen(ctx context.Context, c *client.Client, early []any, events <-chan any) (int, error) {
-	m := screen.New(screen.Options{Answerer: c, Now: time.Now, Once: o.Once, Bell: o.Bell, Notify: o.Notify})
+	m := screen.New(screen.Options{Answerer: c, Now: time.Now, Once: o.Once, Ring: o.ring(os.Getenv)})
 	program := tea.NewProgram(m, tea.WithContext(ctx), tea.WithEnvironment(screenEnvironment(os.Environ())), tea.WithFPS(30))
 	ended := make(chan struct{})
 	var sending sync.WaitGroup

@@ -124,11 +124,8 @@ func (l *lines) event(event any) {
 
 // ring signals a new prompt.
 func (l *lines) ring() {
-	if l.Bell {
-		fmt.Fprint(l.out, "\a")
-	}
-	if l.Notify {
-		fmt.Fprint(l.out, "\x1b]9;toolhost: a prompt waits for you\a")
+	if isTerminal(l.out) && !l.JSON {
+		fmt.Fprint(l.out, l.Options.ring(os.Getenv))
 	}
 }
 

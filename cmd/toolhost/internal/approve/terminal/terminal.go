@@ -24,7 +24,7 @@ type Options struct {
 	Once    bool   // end after the first answer that counts
 	NoWait  bool   // end at once if nothing is pending
 	Bell    bool   // ring when a prompt comes
-	Notify  bool   // and have the terminal notify the desktop (OSC 9)
+	Notify  bool   // notify the desktop, where the terminal is known to do so; else ring
 }
 
 // Why Run ends without success.
@@ -75,9 +75,13 @@ func (o Options) lineByLine(in *os.File, out io.Writer) bool {
 
 // movesCursor reports whether in and out are a terminal that can move its cursor.
 func movesCursor(in *os.File, out io.Writer) bool {
-	f, isFile := out.(*os.File)
 	kind := os.Getenv("TERM")
-	return kind != "" && kind != "dumb" && isFile && term.IsTerminal(int(f.Fd())) && term.IsTerminal(int(in.Fd()))
+	return kind != "" && kind != "dumb" && isTerminal(out) && term.IsTerminal(int(in.Fd()))
+}
+
+func isTerminal(out io.Writer) bool {
+	f, isFile := out.(*os.File)
+	return isFile && term.IsTerminal(int(f.Fd()))
 }
 
 // untilComplete collects events until the first prompts of all sessions are reported.
