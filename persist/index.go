@@ -18,7 +18,7 @@ import (
 // only time.
 //
 //	index = `toolhost-calls 1 ` end ` ` seq ` ` hash ` ` number of calls LF { call }
-//	call  = from TAB to TAB invocation TAB client's id as a Go string LF
+//	call  = offset { `,` distance from the offset before } TAB invocation TAB client's id as a Go string LF
 //
 // It covers the log up to the byte end, where line seq with this hash ends.
 const indexName = "calls.idx"
@@ -26,11 +26,11 @@ const indexName = "calls.idx"
 // indexStep is how many bytes of a log an index may lack before it is written again.
 const indexStep = 1 << 20
 
-// CallPlace is the part of a log that holds all records of one call. It may hold records of other calls as well.
+// CallPlace is where the records of one call stand in a log.
 type CallPlace struct {
 	Subject    string // the client's id
 	Invocation agenttool.InvocationID
-	From, To   int64 // in bytes
+	At         []int64 // the offsets of its records, in order
 }
 
 // index knows the places of the calls in the beginning of a log.
@@ -86,7 +86,7 @@ func (x *index) scan(f io.ReadSeeker) error {
 			continue
 		}
 		if e, ok := agenttool.Peek(l.event); ok && e.InvocationID != "" {
-			x.add(CallPlace{Subject: e.Subject, Invocation: e.InvocationID, From: from, To: x.end})
+			x.add(CallPlace{Subject: e.Subject, Invocation: e.InvocationID, At: []int64{from}})
 		}
 	}
 }
@@ -100,7 +100,7 @@ func (x *index) add(p CallPlace) {
 		}
 	}
 	if i, known := x.at[p.Invocation]; known {
-		x.calls[i].To = p.To
+		x.calls[i].At = append(x.calls[i].At, p.At...)
 		return
 	}
 	x.at[p.Invocation] = len(x.calls)
@@ -137,7 +137,7 @@ func parseIndex(text string) (*index, error) {
 	}
 	for line := range strings.Lines(text) {
 		c, err := parsePlace(strings.TrimSuffix(line, "\n"))
-		if err != nil || c.From < 0 || c.From >= c.To || c.To > x.end {
+		if err != nil || c.At[len(c.At)-1] >= x.end {
 			return nil, errIndex
 		}
 		x.calls = append(x.calls, c)
@@ -149,19 +149,59 @@ func parseIndex(text string) (*index, error) {
 }
 
 func parsePlace(line string) (c CallPlace, err error) {
-	var cells [3]string
-	for i := range cells {
-		var ok bool
-		if cells[i], line, ok = strings.Cut(line, "\t"); !ok {
+	offsets, line, ok := strings.Cut(line, "\t")
+	invocation, subject, ok2 := strings.Cut(line, "\t")
+	if !ok || !ok2 {
+		return c, errIndex
+	}
+	c.At = make([]int64, 0, 1+strings.Count(offsets, ","))
+	off := int64(-1)
+	for part := range strings.SplitSeq(offsets, ",") {
+		n, err := strconv.ParseInt(part, 10, 64)
+		if err != nil || n < 0 || off >= 0 && n == 0 {
 			return c, errIndex
 		}
+		off = max(off, 0) + n
+		if off < n {
+			return c, errIndex
+		}
+		c.At = append(c.At, off)
 	}
-	var errs [3]error
-	c.From, errs[0] = strconv.ParseInt(cells[0], 10, 64)
-	c.To, errs[1] = strconv.ParseInt(cells[1], 10, 64)
-	c.Invocation = agenttool.InvocationID(cells[2])
-	c.Subject, errs[2] = strconv.Unquote(line)
-	return c, errors.Join(errs[:]...)
+	c.Invocation = agenttool.InvocationID(invocation)
+	c.Subject, err = strconv.Unquote(subject)
+	return c, err
+}
+
+// appendPlace writes a line of the index.
+func appendPlace(b []byte, c CallPlace) []byte {
+	off := int64(0)
+	for i, at := range c.At {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(b, at-off, 10)
+		off = at
+	}
+	b = append(append(append(b, '\t'), c.Invocation...), '\t')
+	return append(strconv.AppendQuote(b, c.Subject), '\n')
+}
+
+// ReadCall reads the records of a call. It leaves out those that are no records of it: the index may be wrong.
+func ReadCall(log io.ReaderAt, place CallPlace) (entries []Entry, err error) {
+	for _, off := range place.At {
+		b, err := newLines(io.NewSectionReader(log, off, maxLine+1)).next()
+		if errors.Is(err, io.EOF) || errors.Is(err, errNotRecord) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		l, err := parseLine(b)
+		if e, ok := agenttool.Peek(l.event); err == nil && ok && e.InvocationID == place.Invocation {
+			entries = append(entries, Entry{Seq: l.seq, Event: l.event})
+		}
+	}
+	return entries, nil
 }
 
 // write replaces the index in a session's directory.
@@ -187,7 +227,9 @@ func (x *index) write(dir string) error {
 		if strings.ContainsAny(string(c.Invocation), "\t\n") {
 			return errIndex
 		}
-		fmt.Fprintf(w, "%d\t%d\t%s\t%q\n", c.From, c.To, c.Invocation, c.Subject)
+		if _, err := w.Write(appendPlace(nil, c)); err != nil {
+			return err
+		}
 	}
 	if err := errors.Join(w.Flush(), to.Close()); err != nil {
 		return err

@@ -3,7 +3,6 @@ package persist
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -70,7 +69,7 @@ func TestCalls(t *testing.T) {
 	}
 	for name, bad := range map[string][]byte{
 		"empty": nil, "torn": good[:len(good)-20], "of NUL": make([]byte, 1000), "one line": good[:bytes.IndexByte(good, '\n')+1],
-		"of another log": bytes.Replace(good, good[20:40], []byte("0123456789abcdef0123"), 1), "negative": bytes.Replace(good, []byte("\n0\t"), []byte("\n-1\t"), 1),
+		"of another log": bytes.Replace(good, good[20:40], []byte("0123456789abcdef0123"), 1), "negative": bytes.Replace(good, []byte(","), []byte(",-"), 1), "too large": bytes.Replace(good, []byte(","), []byte(",9223372036854775807,1,"), 1),
 		"beyond the log": fmt.Appendf(nil, "toolhost-calls 1 99999999999 1 %064d 0\n", 0), "with a short hash": []byte("toolhost-calls 1 5 1 ab 0\n"),
 	} {
 		if err := os.WriteFile(beside, bad, 0o600); err != nil {
@@ -99,28 +98,28 @@ func checkRanges(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	count := func(r io.Reader, counts map[agenttool.InvocationID]int, only agenttool.InvocationID) {
-		for entry, err := range Scan(r) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			if e, ok := agenttool.Peek(entry.Event); ok && (only == "" || e.InvocationID == only) {
-				counts[e.InvocationID]++
-			}
+	all := map[agenttool.InvocationID][]int64{}
+	for entry, err := range Scan(f) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e, ok := agenttool.Peek(entry.Event); ok && e.InvocationID != "" {
+			all[e.InvocationID] = append(all[e.InvocationID], entry.Seq)
 		}
 	}
-	all, found := map[agenttool.InvocationID]int{}, map[agenttool.InvocationID]int{}
-	count(f, all, "")
-	delete(all, "") // records of the session
 	calls, err := Calls(path)
-	if err != nil {
-		t.Fatal(err)
+	if err != nil || len(calls) != len(all) {
+		t.Fatal(len(calls), len(all), err)
 	}
 	for _, c := range calls {
-		count(io.NewSectionReader(f, c.From, c.To-c.From), found, c.Invocation)
-	}
-	if !reflect.DeepEqual(all, found) {
-		t.Errorf("%d records by place, %d in the log", len(found), len(all))
+		var found []int64
+		entries, err := ReadCall(f, c)
+		for _, e := range entries {
+			found = append(found, e.Seq)
+		}
+		if err != nil || !reflect.DeepEqual(found, all[c.Invocation]) {
+			t.Errorf("%s: records %v, %v; want %v", c.Invocation, found, err, all[c.Invocation])
+		}
 	}
 }
 
@@ -145,7 +144,7 @@ func TestCallsOfOtherFiles(t *testing.T) {
 		if err != nil || len(calls) != want {
 			t.Errorf("%s: %v, %v", name, calls, err)
 		}
-		if want == 1 && (calls[0].From != int64(len(text)-len(line)) || calls[0].To != int64(len(text))) {
+		if want == 1 && !reflect.DeepEqual(calls[0].At, []int64{int64(len(text) - len(line))}) {
 			t.Errorf("%s: %+v", name, calls[0])
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"strconv"
 )
@@ -49,7 +48,7 @@ var errNotRecord = errors.New("not a record")
 
 // parseLine parses b, which has no line feed. It accepts exactly the output of chain.append.
 func parseLine(b []byte) (l line, err error) {
-	if l, err = parseFrame(b); err == nil && !json.Valid(l.event) {
+	if l, err = parseFrame(b); err == nil && !validJSON(l.event) {
 		return line{}, errNotRecord
 	}
 	return l, err

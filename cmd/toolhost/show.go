@@ -13,7 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"toolhost/agenttool"
 	"toolhost/agenttool/near"
 	"toolhost/agenttool/visible"
 	"toolhost/cmd/toolhost/internal/builtin"
@@ -276,7 +275,7 @@ func (s *show) one(out io.Writer, path string) error {
 	}
 	defer f.Close()
 	for _, place := range found {
-		entries, err := callRecords(f, place)
+		entries, err := persist.ReadCall(f, place)
 		if err == nil && s.json {
 			err = printJSONLines(out, entries)
 		} else if err == nil {
@@ -300,17 +299,4 @@ func noCall(path, id string, calls []persist.CallPlace) error {
 		return exitf(exitFailed, "session %s has no call %s; did you mean %s?", session, visible.Text(id), visible.Text(meant))
 	}
 	return exitf(exitFailed, "session %s has no call %s: toolhost log show %s lists its %d calls", session, visible.Text(id), session, len(calls))
-}
-
-// callRecords reads the records of a call.
-func callRecords(log io.ReaderAt, place persist.CallPlace) (entries []persist.Entry, err error) {
-	for entry, err := range persist.Scan(io.NewSectionReader(log, place.From, place.To-place.From)) {
-		if err != nil {
-			continue // verify reports it
-		}
-		if e, ok := agenttool.Peek(entry.Event); ok && e.InvocationID == place.Invocation {
-			entries = append(entries, persist.Entry{Seq: entry.Seq, Event: slices.Clone(entry.Event)})
-		}
-	}
-	return entries, nil
 }
