@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/conform"
 )
 
 // factTests are command lines with some of their facts: "name=value", paths as "reads=absolute", "writes=…", "commands=nil".
@@ -90,7 +91,8 @@ var factTests = []struct {
 	{"commands of an eval", `eval "echo x"`, "commands=eval echo x"},
 }
 
-func TestFacts(t *testing.T) { // AT-190 … AT-196
+func TestFacts(t *testing.T) {
+	conform.Held(t, "AT-190", "AT-191", "AT-192", "AT-193")
 	for _, tt := range factTests {
 		t.Run(tt.name, func(t *testing.T) {
 			f := Command(tt.text, testContext)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/conform"
 	"toolhost/host"
 	"toolhost/host/prompt"
 	"toolhost/permissions"
@@ -36,9 +37,9 @@ func (f *fixture) prompts() (requests <-chan agenttool.Decision, detach func()) 
 	return heard, f.Attend()
 }
 
-// TestPrompt: a call waits for its answer under the same invocation id, and ends as the answer says
-// (AT-396, AT-097 … AT-099, AT-161, AT-162, AT-254, AT-395).
+// TestPrompt: a call waits for its answer under the same invocation id, and ends as the answer says.
 func TestPrompt(t *testing.T) {
+	conform.Held(t, "AT-087", "AT-097", "AT-137", "AT-138", "AT-161", "AT-162", "AT-254", "AT-315", "AT-361", "AT-395", "AT-396")
 	for _, c := range []struct {
 		name   string
 		answer prompt.Answer
@@ -179,8 +180,9 @@ func TestSessionGrant(t *testing.T) {
 }
 
 // TestPromptEnds: a prompt ends when nobody is left to answer, when it expires, when its call is cancelled or times
-// out, and at the end of input. None of it hangs (AT-163, AT-165).
+// out, and at the end of input. None of it hangs.
 func TestPromptEnds(t *testing.T) {
+	conform.Held(t, "AT-163", "AT-165")
 	for _, c := range []struct {
 		name string
 		req  host.Request

@@ -11,13 +11,14 @@ import (
 	"testing"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/conform"
 	"toolhost/host"
 	"toolhost/host/hook"
 )
 
-// TestHookChangesOutput: what a hook answers in the place of a call is what is kept, once, and it is recorded
-// (AT-182, AT-185).
+// TestHookChangesOutput: what a hook answers in the place of a call is what is kept, once, and it is recorded.
 func TestHookChangesOutput(t *testing.T) {
+	conform.Held(t, "AT-185")
 	secret := func(err error) func(context.Context, fakeInput, agenttool.Reporter) (agenttool.Output, error) {
 		return func(_ context.Context, _ fakeInput, r agenttool.Reporter) (agenttool.Output, error) {
 			p, perr := r.Payload("full_output", "text/plain")
@@ -103,9 +104,9 @@ func (p *promising) Describe() agenttool.Description {
 	return d
 }
 
-// TestWhatHooksSay: context reaches the model with the result, messages and progress the person, stop whoever goes on
-// (AT-176, AT-177, AT-180, AT-181).
+// TestWhatHooksSay: context reaches the model with the result, messages and progress the person, stop whoever goes on.
 func TestWhatHooksSay(t *testing.T) {
+	conform.Held(t, "AT-116")
 	before := hookOf(t, hook.PreToolUse, says(`{"message":"before","progress":{"message":"checking","percent":50},"additional_context":["mind the gap\u202e"]}`))
 	after := hookOf(t, hook.PostToolUse, says(`{"message":"after","additional_context":[{"text":"formatted"}],"stop":{"reason":"done for today"}}`))
 	kept := hookOf(t, hook.ResultPersistence, says(`{"additional_context":["kept"]}`))

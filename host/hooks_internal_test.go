@@ -17,7 +17,7 @@ import (
 )
 
 // TestHintOnDecision: a hook can make a decision stricter, and looser only where nothing but the mode wants a person
-// asked (AT-144, AT-184).
+// asked.
 func TestHintOnDecision(t *testing.T) {
 	decision := func(b agenttool.Behavior, mode permissions.Mode, kind string, rules ...string) agenttool.Decision {
 		return agenttool.Decision{

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/conform"
 	"toolhost/host"
 	"toolhost/host/hook"
 	"toolhost/host/prompt"
@@ -13,8 +14,9 @@ import (
 )
 
 // TestHookOpinion: what hooks say of permission, and how far it reaches: deny always, ask always, allow only where the
-// mode alone would ask (AT-144, AT-173, AT-179, AT-184).
+// mode alone would ask.
 func TestHookOpinion(t *testing.T) {
+	conform.Held(t, "AT-144", "AT-184")
 	const (
 		allow = `{"permission_result":{"behavior":"allow","reason":"it is fine"}}`
 		ask   = `{"permission_result":{"behavior":"ask","reason":"look at it"}}`
@@ -82,8 +84,9 @@ func TestHookOpinion(t *testing.T) {
 }
 
 // TestHooksOfAPrompt: hooks run before a person is asked, tell them something, may change what is asked about, and hear
-// what was decided (AT-173, AT-174, AT-178).
+// what was decided.
 func TestHooksOfAPrompt(t *testing.T) {
+	conform.Held(t, "AT-173", "AT-174")
 	request := hookOf(t, hook.PermissionRequest, says(`{"message":"costs 3 EUR","updated_input":{"path":"b"}}`))
 	decision := hookOf(t, hook.PermissionDecision, says(`{"additional_context":["noted"]}`))
 	f := newFixture(t, hookedTools(), watched(request, decision))

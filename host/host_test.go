@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/conform"
 	"toolhost/agenttool/recordtest"
 	"toolhost/host"
 	"toolhost/permissions"
@@ -184,8 +185,10 @@ func allowing(rules ...string) func(*host.Options) {
 }
 
 // TestEndsOfACall drives a call to each of its ends: state, result status, error class and the events on the way.
-// AT-015, AT-091 … AT-110, AT-250 … AT-258, AT-282, AT-397.
 func TestEndsOfACall(t *testing.T) {
+	conform.Held(t, "AT-016", "AT-061", "AT-062", "AT-063", "AT-064", "AT-093", "AT-095", "AT-099", "AT-106", "AT-107", "AT-109", "AT-110", "AT-111", "AT-113",
+		"AT-117", "AT-119", "AT-123", "AT-139", "AT-250", "AT-252", "AT-253", "AT-258", "AT-282", "AT-310", "AT-311", "AT-312", "AT-313", "AT-314",
+		"AT-316", "AT-319", "AT-322", "AT-325", "AT-392", "AT-397")
 	wait := func(ctx context.Context, _ fakeInput, _ agenttool.Reporter) (agenttool.Output, error) {
 		<-ctx.Done()
 		return agenttool.Output{}, ctx.Err()
@@ -269,7 +272,7 @@ func checkError(t *testing.T, got host.Completion, class agenttool.ErrorClass, c
 	}
 }
 
-// checkRecords validates the records of a completion (AT-020 … AT-034) and that every phase that ran is timed.
+// checkRecords validates the records of a completion and that every phase that ran is timed.
 func checkRecords(t *testing.T, got host.Completion) {
 	t.Helper()
 	line, err := got.MarshalJSON()
@@ -285,8 +288,10 @@ func checkRecords(t *testing.T, got host.Completion) {
 }
 
 // TestPhasesInOrder is the golden trace of a call that succeeds: the standard's phases and events, in its order.
-// AT-111 … AT-135, AT-355 … AT-375.
 func TestPhasesInOrder(t *testing.T) {
+	conform.Held(t, "AT-018", "AT-091", "AT-092", "AT-094", "AT-100", "AT-101", "AT-114", "AT-118", "AT-120", "AT-124", "AT-125", "AT-126", "AT-127", "AT-128",
+		"AT-129", "AT-130", "AT-131", "AT-133", "AT-134", "AT-135", "AT-355", "AT-356", "AT-357", "AT-362", "AT-363", "AT-364", "AT-371", "AT-375",
+		"X09", "X23")
 	f := newFixture(t, []agenttool.Tool{&fake{name: "look", reads: true}})
 	got := f.call(host.Request{ID: "c1", Tool: "look", Input: input("a")})
 	var phases []string
@@ -310,9 +315,10 @@ func TestPhasesInOrder(t *testing.T) {
 	}
 }
 
-// TestModelInputBytes: the model's input is kept byte for byte (AT-084), the observable one is a copy (AT-085), and
-// equal inputs are references (AT-086, AT-087).
+// TestModelInputBytes: the model's input is kept byte for byte, the observable one is a copy, and
+// equal inputs are references.
 func TestModelInputBytes(t *testing.T) {
+	conform.Held(t, "AT-084", "AT-085", "AT-115")
 	f := newFixture(t, []agenttool.Tool{&fake{name: "look", reads: true}})
 	raw := "{ \"path\" :\t\"a<b\" }"
 	got := f.call(host.Request{ID: "c1", Tool: "look", Input: []byte(raw)})
@@ -339,8 +345,9 @@ func TestLargeInputIsStoredOnce(t *testing.T) {
 	}
 }
 
-// TestLargeResult: preview and reference, the payload read again by page (AT-291, AT-298, AT-299, AT-401).
+// TestLargeResult: preview and reference, the payload read again by page.
 func TestLargeResult(t *testing.T) {
+	conform.Held(t, "AT-279", "AT-291", "AT-299", "AT-401")
 	long := strings.Repeat("a line of output\n", 10_000)
 	f := newFixture(t, []agenttool.Tool{&fake{name: "look", reads: true, run: func(context.Context, fakeInput, agenttool.Reporter) (agenttool.Output, error) {
 		return agenttool.Output{Content: []agenttool.Content{agenttool.Text(long)}}, nil
@@ -366,8 +373,9 @@ func TestLargeResult(t *testing.T) {
 	}
 }
 
-// TestEmptySuccess differs from missing output (AT-296, AT-402).
+// TestEmptySuccess differs from missing output.
 func TestEmptySuccess(t *testing.T) {
+	conform.Held(t, "AT-296", "AT-402")
 	f := newFixture(t, []agenttool.Tool{&fake{name: "look", reads: true, run: func(context.Context, fakeInput, agenttool.Reporter) (agenttool.Output, error) {
 		return agenttool.Output{}, nil
 	}}})
@@ -376,8 +384,9 @@ func TestEmptySuccess(t *testing.T) {
 	}
 }
 
-// TestCancel: a running and a waiting call end with their abort reason (AT-208, AT-242 … AT-245).
+// TestCancel: a running and a waiting call end with their abort reason.
 func TestCancel(t *testing.T) {
+	conform.Held(t, "AT-202", "AT-257", "AT-331")
 	started := make(chan struct{}, 1)
 	f := newFixture(t, []agenttool.Tool{&fake{name: "put", run: func(ctx context.Context, _ fakeInput, _ agenttool.Reporter) (agenttool.Output, error) {
 		started <- struct{}{}
@@ -407,8 +416,9 @@ func TestCancel(t *testing.T) {
 }
 
 // TestBatchOrder: ten reads overlap in time and are answered in call order; two writes of one file do not overlap and
-// keep their order, two writes of two files may overlap (AT-207, AT-399).
+// keep their order, two writes of two files may overlap.
 func TestBatchOrder(t *testing.T) {
+	conform.Held(t, "AT-207", "AT-399")
 	var mu sync.Mutex
 	var order []string
 	inside, most := map[string]int{}, map[string]int{}
@@ -468,8 +478,9 @@ func TestBatchOrder(t *testing.T) {
 	}
 }
 
-// TestSiblings: what happens to the other calls of a batch when one fails (AT-204 … AT-206, AT-329, AT-400).
+// TestSiblings: what happens to the other calls of a batch when one fails.
 func TestSiblings(t *testing.T) {
+	conform.Held(t, "AT-108", "AT-204", "AT-205", "AT-206", "AT-329", "AT-336", "AT-400")
 	run := func(ctx context.Context, in fakeInput, _ agenttool.Reporter) (agenttool.Output, error) {
 		if in.Say == "fail" {
 			return agenttool.Output{}, errors.New("failed on request")
@@ -603,7 +614,7 @@ func (f *fixture) status(id string) agenttool.InvocationStatus {
 	return ""
 }
 
-// TestDeferredTool: found by search, by name and by words, loaded, then called (AT-217 … AT-225, AT-390, AT-391).
+// TestDeferredTool: found by search, by name and by words, loaded, then called.
 func TestDeferredTool(t *testing.T) {
 	f := newFixture(t, []agenttool.Tool{&fake{name: "later", reads: true, lifecycle: agenttool.Deferred}, &fake{name: "look", reads: true}})
 	for _, d := range f.Surface().Declarations {

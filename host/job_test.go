@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/conform"
 	"toolhost/host"
 )
 
@@ -48,9 +49,10 @@ func (js fakeJobs) Close() {
 	}
 }
 
-// TestYielded shows a call whose work goes on (AT-105, AT-200, AT-251, AT-370): its result, its locks, and the one announcement of
+// TestYielded shows a call whose work goes on: its result, its locks, and the one announcement of
 // the job's end.
 func TestYielded(t *testing.T) {
+	conform.Held(t, "AT-105", "AT-200", "AT-251", "AT-365", "AT-370")
 	j := newFakeJob("j1")
 	server := &fake{name: "server", run: func(context.Context, fakeInput, agenttool.Reporter) (agenttool.Output, error) {
 		return agenttool.Output{Content: []agenttool.Content{agenttool.Text("up")}, Job: j, Yielded: true}, nil
@@ -112,8 +114,9 @@ func TestJobsEndWithTheHost(t *testing.T) {
 	}
 }
 
-// TestDirectoryMoves shows the context modifier of a cd (AT-136): serial only, inside the workspace, recorded.
+// TestDirectoryMoves shows the context modifier of a cd: serial only, inside the workspace, recorded.
 func TestDirectoryMoves(t *testing.T) {
+	conform.Held(t, "AT-136")
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)

@@ -21,7 +21,7 @@ func hang(ctx context.Context, _ fakeInput, _ agenttool.Reporter) (agenttool.Out
 }
 
 // TestAdviceFollowsFromFacts times out a call that reads, one that writes and one that waits for its lock: only the one that may have
-// written is told to look first (AT-332), and the one that never ran is discarded (AT-199, AT-201).
+// written is told to look first, and the one that never ran is discarded.
 func TestAdviceFollowsFromFacts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t, []agenttool.Tool{&fake{name: "look", reads: true, run: hang}, &fake{name: "put", run: hang}}, allowing("put"))
@@ -83,7 +83,7 @@ func (f *fixture) batch(p *agenttool.SchedulerPolicy, calls ...host.Request) []h
 	return <-done
 }
 
-// TestPolicyIsARecord: a batch's policy is in the journal once, before its calls; they name it, and say what it says (AT-012, AT-195).
+// TestPolicyIsARecord: a batch's policy is in the journal once, before its calls; they name it, and say what it says.
 func TestPolicyIsARecord(t *testing.T) {
 	f := newFixture(t, []agenttool.Tool{&fake{name: "look", reads: true}})
 	mine := agenttool.SchedulerPolicy{SchedulerPolicyID: "mine", ContextModifierPolicy: "forbid"}
@@ -123,7 +123,7 @@ func TestPolicyIsARecord(t *testing.T) {
 }
 
 // TestBatchPolicies shows what the policies do: unordered results come as they end, ordered progress waits for its turn, and locks of a
-// policy exclude calls that have none in common (X22).
+// policy exclude calls that have none in common.
 func TestBatchPolicies(t *testing.T) {
 	sleeps := func(ctx context.Context, in fakeInput, r agenttool.Reporter) (agenttool.Output, error) {
 		d, _ := time.ParseDuration(in.Say)
@@ -179,7 +179,7 @@ func TestBatchPolicies(t *testing.T) {
 	}
 }
 
-// TestEveryCancelIsAnEvent: also requests that are refused, late or stray (AT-202, AT-203, AT-242 … AT-245).
+// TestEveryCancelIsAnEvent: also requests that are refused, late or stray.
 func TestEveryCancelIsAnEvent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
@@ -237,7 +237,7 @@ func TestEveryCancelIsAnEvent(t *testing.T) {
 	})
 }
 
-// TestFallback: a call whose model stream was given up is discarded (AT-208, AT-244, AT-260, AT-330).
+// TestFallback: a call whose model stream was given up is discarded.
 func TestFallback(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t, []agenttool.Tool{&fake{name: "put", run: hang}}, allowing("put"))
@@ -259,7 +259,7 @@ func TestFallback(t *testing.T) {
 }
 
 // TestWhoChangedTheInput: an edit by a person is named by invocation and result, the model reads of it, the input that was judged last is
-// the permission_input, and the decision that let it run is in the journal (AT-009, AT-086, AT-089).
+// the permission_input, and the decision that let it run is in the journal.
 func TestWhoChangedTheInput(t *testing.T) {
 	f := newFixture(t, []agenttool.Tool{&fake{name: "put"}})
 	requests, _ := f.prompts()
@@ -286,7 +286,7 @@ func TestWhoChangedTheInput(t *testing.T) {
 	checkRecords(t, got)
 }
 
-// TestSizesCountEveryBlock: of an image, the bytes before they were encoded (AT-298).
+// TestSizesCountEveryBlock: of an image, the bytes before they were encoded.
 func TestSizesCountEveryBlock(t *testing.T) {
 	f := newFixture(t, []agenttool.Tool{&fake{name: "look", reads: true, run: func(context.Context, fakeInput, agenttool.Reporter) (agenttool.Output, error) {
 		return agenttool.Output{Content: []agenttool.Content{agenttool.Text("four"), {Type: "image", MediaType: "image/png", Data: "AAAAAAA="}, {Type: "diff", Diff: "-a\n"}}}, nil

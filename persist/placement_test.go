@@ -7,9 +7,11 @@ import (
 	"unicode/utf8"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/conform"
 )
 
 func TestDecide(t *testing.T) {
+	conform.Held(t, "AT-290", "AT-295")
 	for _, tt := range []struct {
 		name   string
 		size   Size
@@ -17,11 +19,9 @@ func TestDecide(t *testing.T) {
 		want   agenttool.Strategy
 		reason string
 	}{
-		// AT-290
 		{"small", Size{Chars: 10, Bytes: 10}, Policy{}, agenttool.Inline, ReasonWithin},
 		{"at the limit", Size{Chars: 30_000, Bytes: 120_000}, Policy{}, agenttool.Inline, ReasonWithin},
 		{"image", Size{Bytes: 1 << 20}, Policy{}, agenttool.Inline, ReasonWithin},
-		// AT-291
 		{"over the limit", Size{Chars: 30_001, Bytes: 30_001}, Policy{}, agenttool.PreviewAndPersist, ReasonExceeded},
 		{"over the tool's limit", Size{Chars: 101}, Policy{MaxInlineChars: 100}, agenttool.PreviewAndPersist,
 			ReasonExceeded},
@@ -31,13 +31,10 @@ func TestDecide(t *testing.T) {
 			ReasonExceeded},
 		{"persisted by a tool that says it does not", Size{Chars: 1, Persisted: true}, Policy{NeverPersist: true},
 			agenttool.PreviewAndPersist, ReasonExceeded},
-		// AT-292
 		{"large image", Size{Bytes: 4<<20 + 1}, Policy{}, agenttool.RefOnly, ReasonExceeded},
 		{"persisted without a preview", Size{Persisted: true}, Policy{}, agenttool.RefOnly, ReasonExceeded},
-		// AT-295, AT-297
 		{"large, opted out", Size{Chars: 50_000}, Policy{NeverPersist: true}, agenttool.NeverPersist, ReasonOptOut},
 		{"small, opted out", Size{Chars: 5}, Policy{NeverPersist: true}, agenttool.NeverPersist, ReasonOptOut},
-		// AT-296
 		{"empty", Size{}, Policy{}, agenttool.Inline, ReasonEmpty},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/conform"
 	"toolhost/scheduler"
 )
 
@@ -50,8 +51,8 @@ func at(paths ...string) []agenttool.Path {
 	return all
 }
 
-// AT-196, AT-210, AT-211
 func TestLocks(t *testing.T) {
+	conform.Held(t, "AT-196", "AT-211")
 	const yes, no = agenttool.Yes, agenttool.No
 	for _, tt := range []struct {
 		name  string

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"toolhost/agenttool/conform"
 )
 
 // outsideRead is the input of a call that reads beyond the workspace, which asks, and needs no sandbox.
@@ -102,6 +104,7 @@ func TestApprovalsInBandScopes(t *testing.T) {
 // TestApprovalsRemembered: at the session's socket a person answers for the project and for all of theirs. What is kept is kept in
 // their file, beside what they wrote there, and holds in the next session.
 func TestApprovalsRemembered(t *testing.T) {
+	conform.Held(t, "AT-149")
 	t.Parallel()
 	a := approvals(t)
 	a.write(localSettings, "{\n  // mine\n  \"permissions\": {\n    \"deny\": [\"Shell(rm *)\"], // never\n  },\n}\n")

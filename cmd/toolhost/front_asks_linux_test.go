@@ -26,8 +26,7 @@ func (d *serveProcess) wrote(name string) string {
 	return string(b)
 }
 
-// TestFrontWebAsks: a call over HTTP that nobody allowed yet is asked of its client, in the way of its era, and does what it says
-// (MCP-07, MCP-08, MCP-09).
+// TestFrontWebAsks: a call over HTTP that nobody allowed yet is asked of its client, in the way of its era, and does what it says.
 func TestFrontWebAsks(t *testing.T) {
 	t.Parallel()
 	d := openWeb(t)
@@ -260,7 +259,7 @@ func (rt *rapRuntime) await(kind string) rapMessage {
 	}
 }
 
-// TestFrontRAP: a runtime discovers the tools, calls them, is asked and answers (RAP-01, RAP-08, RAP-09, RAP-13, RAP-15, RAP-17).
+// TestFrontRAP: a runtime discovers the tools, calls them, is asked and answers.
 func TestFrontRAP(t *testing.T) {
 	t.Parallel()
 	d := openWeb(t, "--deny", "Write(never)")

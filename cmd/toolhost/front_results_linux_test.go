@@ -50,7 +50,7 @@ func checkListed(t *testing.T, result json.RawMessage) {
 	}
 }
 
-// TestFrontPages: the output of a command that a result left out is read by page, and is every byte of it (MCP-18).
+// TestFrontPages: the output of a command that a result left out is read by page, and is every byte of it.
 func TestFrontPages(t *testing.T) {
 	t.Parallel()
 	c := openLines(t, "--allow", "Shell")

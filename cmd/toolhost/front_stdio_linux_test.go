@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"toolhost/agenttool/conform"
 )
 
 // TestFrontBadLines: lines that are no message come between calls of both families. Each is answered, and the session goes on. The first
@@ -88,8 +90,9 @@ func TestFrontBadLines(t *testing.T) {
 	c.logsAre("closed")
 }
 
-// TestFrontBothEras: a client may begin with either handshake, and use the other on the same stream (MCP-02).
+// TestFrontBothEras: a client may begin with either handshake, and use the other on the same stream.
 func TestFrontBothEras(t *testing.T) {
+	conform.Held(t, "MCP-02")
 	t.Parallel()
 	for _, modernFirst := range []bool{false, true} {
 		t.Run(fmt.Sprintf("modern first %v", modernFirst), func(t *testing.T) {
@@ -240,7 +243,7 @@ func (c *lineClient) notWritten(id, name string) {
 	}
 }
 
-// TestFrontTools: what is listed for the built-ins is short, and has all four hints (MCP-10, MCP-12).
+// TestFrontTools: what is listed for the built-ins is short, and has all four hints.
 func TestFrontTools(t *testing.T) {
 	t.Parallel()
 	c := openLines(t)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/conform"
 )
 
 // hang is how long is waited for what comes at once where little else runs: that it comes is the point, not when.
@@ -42,8 +43,9 @@ func runOne(ctx context.Context, r *Runner, h *Hook, subject string) Run {
 	return runs[0]
 }
 
-// TestProcess: however a hook behaves, it comes back in time, and what is wrong with it is said (AT-183).
+// TestProcess: however a hook behaves, it comes back in time, and what is wrong with it is said.
 func TestProcess(t *testing.T) {
+	conform.Held(t, "AT-183")
 	for _, c := range []struct {
 		name    string
 		script  string

@@ -62,7 +62,7 @@ func grants(t testing.TB, texts ...string) []Grant {
 	return gs
 }
 
-// Check refuses before any resolving or dialling (AT-393).
+// Check refuses before any resolving or dialling.
 func TestCheck(t *testing.T) {
 	for _, c := range []struct {
 		name, grants, host string

@@ -15,6 +15,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/conform"
 	"toolhost/agenttool/recordtest"
 	"toolhost/tools/workspace"
 )
@@ -222,7 +223,8 @@ func must[T any](t testing.TB) func(T, error) T {
 	}
 }
 
-func TestRecordsConform(t *testing.T) { // AT-020 … AT-024, AT-475 … AT-484
+func TestRecordsConform(t *testing.T) {
+	conform.Held(t, "AT-297", "AT-421", "AT-422", "AT-423", "AT-465", "X04", "X19")
 	p := newProject(t, Options{})
 	for name, tool := range p.tools {
 		d := tool.Describe()
@@ -264,7 +266,8 @@ func TestSchemasAreShort(t *testing.T) {
 	}
 }
 
-func TestFacts(t *testing.T) { // AT-190 … AT-196
+func TestFacts(t *testing.T) {
+	conform.Held(t, "AT-384")
 	p := newProject(t, Options{})
 	tests := []struct {
 		tool                  string

@@ -13,6 +13,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/conform"
 	"toolhost/agenttool/recordtest"
 )
 
@@ -43,6 +44,7 @@ func TestBindRefuses(t *testing.T) {
 
 // AT-210, AT-211: the facts of a command are the classifier's, and where it starts.
 func TestFacts(t *testing.T) {
+	conform.Held(t, "AT-210")
 	b := newBench(t, Options{})
 	f := b.bind(t, cmd("git status --short")).Facts()
 	if f.ReadOnly != agenttool.Yes || f.OpenWorld != agenttool.No || f.Dir == nil || f.Dir.Resolved != b.dir {
@@ -111,6 +113,7 @@ func TestBindingAgainChangesNothing(t *testing.T) {
 
 // AT-001, AT-002, AT-007, AT-008: the records satisfy the published schemas and refer to each other.
 func TestRecordsValidate(t *testing.T) {
+	conform.Held(t, "AT-002", "AT-008")
 	d := newBench(t, Options{}).tool.Describe()
 	for kind, record := range map[recordtest.Kind]any{
 		recordtest.KindDeclaration: d.Declaration, recordtest.KindInterface: d.Interface,

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"toolhost/agenttool/conform"
 )
 
 // heads are requests of clients, of web pages and of other users of the machine. PORT is the server's.
@@ -74,8 +76,9 @@ func checkOptions(o *Options, _ *limits) {
 	o.Origins = []string{"http://localhost:3000"}
 }
 
-// TestHeads is DNS rebinding, cross-site requests and other users of the machine (MCP-21, RAP-23).
+// TestHeads is DNS rebinding, cross-site requests and other users of the machine.
 func TestHeads(t *testing.T) {
+	conform.Held(t, "MCP-21")
 	var reached atomic.Int64
 	w := newWorld(t, func(o *Options, l *limits) {
 		checkOptions(o, l)

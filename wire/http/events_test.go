@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/conform"
 	"toolhost/host"
 )
 
@@ -161,6 +162,7 @@ func results(list []eventBatch) (n int) {
 
 // TestResume leaves and comes again while calls are made: no event is missed, none comes twice.
 func TestResume(t *testing.T) {
+	conform.Held(t, "AT-014")
 	w := newWorld(t, func(_ *Options, l *limits) { l.page = 7 })
 	w.call("before", 1, "")
 	var calls sync.WaitGroup

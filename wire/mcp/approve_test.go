@@ -14,6 +14,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/conform"
 	"toolhost/host"
 	"toolhost/host/prompt"
 	"toolhost/permissions"
@@ -49,8 +50,9 @@ func hostCode(res *sdk.CallToolResult) string {
 	return code
 }
 
-// TestApproval shows what each answer of a person does, in both eras (MCP-07, MCP-08).
+// TestApproval shows what each answer of a person does, in both eras.
 func TestApproval(t *testing.T) {
+	conform.Held(t, "MCP-07", "MCP-08")
 	accept := func(content map[string]any) func() (*sdk.ElicitResult, error) {
 		return func() (*sdk.ElicitResult, error) { return &sdk.ElicitResult{Action: "accept", Content: content}, nil }
 	}
@@ -153,7 +155,7 @@ func writing(path string) map[string]any {
 	return map[string]any{"name": "write", "arguments": map[string]any{"path": path, "content": "x"}}
 }
 
-// TestNobodyToAsk: a client that cannot show forms has its call ended at once (AT-165).
+// TestNobodyToAsk: a client that cannot show forms has its call ended at once.
 func TestNobodyToAsk(t *testing.T) {
 	urlOnly := &sdk.ClientOptions{
 		ElicitationHandler: func(context.Context, *sdk.ElicitRequest) (*sdk.ElicitResult, error) { return nil, errors.New("asked") },

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/conform"
 	"toolhost/agenttool/visible"
 	"toolhost/host/asked"
 	"toolhost/host/prompt"
@@ -23,8 +24,9 @@ func promptOf(input string, rules ...string) prompt.Prompt {
 	return p
 }
 
-// TestForm: the form says what would happen, where and why, and each of its fields is what old clients take (MCP-09).
+// TestForm: the form says what would happen, where and why, and each of its fields is what old clients take.
 func TestForm(t *testing.T) {
+	conform.Held(t, "MCP-09")
 	p := promptOf(`{"command":"rm -rf build\nmake","timeout_ms":5000,"cwd":"sub"}`, "Shell(make)")
 	p.Sandbox = &prompt.Sandbox{Level: "full", Profile: "workspace"}
 	f := newForm(p)

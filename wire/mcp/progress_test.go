@@ -12,6 +12,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/conform"
 )
 
 // progressLog is a client's list of notifications, with when they came.
@@ -38,6 +39,7 @@ func (l *progressLog) count() int {
 // TestProgress: a client hears of its call if it gave a token, not too often, with values that grow, and nothing once it
 // has ended; MCP-14.
 func TestProgress(t *testing.T) {
+	conform.Held(t, "MCP-14")
 	steps := func(_ context.Context, r agenttool.Reporter) (agenttool.Output, error) {
 		for i := range 30 {
 			percent := float64(i % 10 * 10)

@@ -9,10 +9,12 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/conform"
 )
 
 // TestClientMetadata: what a client says of a call is in its record; MCP-20, MCP-23.
 func TestClientMetadata(t *testing.T) {
+	conform.Held(t, "MCP-23")
 	const parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 	tests := []struct {
 		name   string

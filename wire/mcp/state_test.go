@@ -63,7 +63,7 @@ func TestDigest(t *testing.T) {
 	}
 }
 
-// TestStateOfAnotherCall: an answer counts for nothing but the call and the question that its state was given with (MCP-07).
+// TestStateOfAnotherCall: an answer counts for nothing but the call and the question that its state was given with.
 func TestStateOfAnotherCall(t *testing.T) {
 	f := newFixture(t, asking)
 	c := f.raw()

@@ -13,6 +13,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"toolhost/agenttool/conform"
 	"toolhost/wire/stdio"
 )
 
@@ -207,6 +208,7 @@ func cancelOf(id string) string {
 }
 
 func TestStream(t *testing.T) {
+	conform.Held(t, "MCP-03")
 	deep := strings.Repeat("[", 2000) + strings.Repeat("]", 2000)
 	for _, c := range []struct {
 		name  string

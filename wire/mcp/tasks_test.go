@@ -54,7 +54,7 @@ func (c *rawClient) look(id string) *reply {
 	return r
 }
 
-// TestTaskOfASlowCall follows a task to its end, and until it is forgotten (MCP-16).
+// TestTaskOfASlowCall follows a task to its end, and until it is forgotten.
 func TestTaskOfASlowCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tool, goOn := slow()

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"toolhost/agenttool/conform"
 )
 
 // echo is a family that answers each request with its id.
@@ -35,6 +37,7 @@ func (e *echo) Drain(context.Context) {}
 
 // TestServe: each line gets its answer from its own family or from the reader, and the stream goes on to its end.
 func TestServe(t *testing.T) {
+	conform.Held(t, "MCP-01")
 	var out bytes.Buffer
 	w := NewWriter(&out)
 	a, b := &echo{w: w, prefix: "a/"}, &echo{w: w, prefix: "b/"}

@@ -104,7 +104,7 @@ func TestSlowOnce(t *testing.T) {
 	}
 }
 
-// TestUnreachable: messages to a runtime that is gone are given up in bounded time, all of them, and the log says so (RAP-20).
+// TestUnreachable: messages to a runtime that is gone are given up in bounded time, all of them, and the log says so.
 func TestUnreachable(t *testing.T) {
 	p := quick()
 	p.total = 100 * time.Millisecond
@@ -127,7 +127,7 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
-// TestOneGroupDelaysNoOther: a runtime that never answers holds up its own group only, and what it is owed comes in order (RAP-26).
+// TestOneGroupDelaysNoOther: a runtime that never answers holds up its own group only, and what it is owed comes in order.
 func TestOneGroupDelaysNoOther(t *testing.T) {
 	p := quick()
 	p.attempt, p.total = 20*time.Second, 30*time.Second
@@ -155,7 +155,7 @@ func TestOneGroupDelaysNoOther(t *testing.T) {
 	}
 }
 
-// TestCallbackHosts: where callbacks may go, by name (RAP-20, RAP-24).
+// TestCallbackHosts: where callbacks may go, by name.
 func TestCallbackHosts(t *testing.T) {
 	named := func(u *url.URL) error {
 		if u.Hostname() == "agent.example.com" {

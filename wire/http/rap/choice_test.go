@@ -38,7 +38,7 @@ func (f *fixture) wrongly(q callback, body any) (status int) {
 	return status
 }
 
-// TestChoiceAgain: an answer that is sent again is taken if it is the same, and told what counts if it is not. RAP-17.
+// TestChoiceAgain: an answer that is sent again is taken if it is the same, and told what counts if it is not.
 func TestChoiceAgain(t *testing.T) {
 	s := &Server{questions: questions{open: map[string]*choice{"x": {options: []option{{"Allow once", prompt.ScopeOnce}, {label: "Deny"}}}}}}
 	bad := errors.New("bad")
@@ -196,7 +196,7 @@ func shellPrompt(command string, change func(*prompt.Prompt)) prompt.Prompt {
 	return p
 }
 
-// TestQuestion: what a person sees holds all that they allow, and what is not shown cannot be allowed. RAP-17.
+// TestQuestion: what a person sees holds all that they allow, and what is not shown cannot be allowed.
 func TestQuestion(t *testing.T) {
 	writes := func(diff string, partial bool) func(*prompt.Prompt) {
 		return func(p *prompt.Prompt) {

@@ -70,7 +70,7 @@ func TestRing(t *testing.T) {
 	}
 }
 
-// TestMissing: what an invocation does not have is named all at once; what the callback can say is left to it (RAP-10).
+// TestMissing: what an invocation does not have is named all at once; what the callback can say is left to it.
 func TestMissing(t *testing.T) {
 	for body, want := range map[string]string{
 		`{}`: "missing: group_id, id, callback_url, operation, arguments;", `{"group_id":"g","operation":"x","arguments":{}}`: "missing: id, callback_url;",

@@ -73,7 +73,7 @@ func testSubscription(t *testing.T) {
 	}
 }
 
-// TestJobEndsFirst: the end of a job that comes before the result of its call is told after it (RAP-16).
+// TestJobEndsFirst: the end of a job that comes before the result of its call is told after it.
 func TestJobEndsFirst(t *testing.T) {
 	j := newFakeJob("j1")
 	j.end()
@@ -97,7 +97,7 @@ func TestJobEndsFirst(t *testing.T) {
 	}
 }
 
-// TestCancelJob: a job of a canceled call, or of a closed thread, is ended, and nothing more is told of it (RAP-16, RAP-21, RAP-22).
+// TestCancelJob: a job of a canceled call, or of a closed thread, is ended, and nothing more is told of it.
 func TestCancelJob(t *testing.T) {
 	for _, c := range []struct {
 		path string

@@ -12,7 +12,7 @@ import (
 	"toolhost/tools/workspace"
 )
 
-// TestRealEdit: the tools that change files ask with their diff, show it, and update the view (RAP-14, RAP-17, RAP-19).
+// TestRealEdit: the tools that change files ask with their diff, show it, and update the view.
 func TestRealEdit(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestStartedAgain: what a server that was killed owed is told by the next one, once (RAP-11, RAP-16, RAP-26).
+// TestStartedAgain: what a server that was killed owed is told by the next one, once.
 func TestStartedAgain(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "kept")
 	rt := newRuntime(t)
@@ -120,7 +120,7 @@ func TestCloseTellsAll(t *testing.T) {
 	f.Close()
 }
 
-// TestJobUntold: a job whose result was not taken is not all that is owed for its call: the next server answers the call (RAP-11, RAP-16).
+// TestJobUntold: a job whose result was not taken is not all that is owed for its call: the next server answers the call.
 func TestJobUntold(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "kept")
 	s := withJob(newFakeJob("j1"), make(chan string, 1))

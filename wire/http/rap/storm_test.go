@@ -14,7 +14,7 @@ import (
 )
 
 // TestStorm: whatever runtimes do at once, each accepted call has one result, in its group's order of ending, and nothing is held at
-// the end (RAP-11, RAP-26).
+// the end.
 func TestStorm(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	var mu sync.Mutex
