@@ -255,7 +255,7 @@ func (s *settingUp) finish(t setup.Target, p setup.Places) error {
 		if err := s.verify(t, p); err != nil {
 			return err
 		}
-		for _, note := range clientNotes(t.Client) {
+		for _, note := range clientNotes(t) {
 			fmt.Fprintln(out, note)
 		}
 	}
@@ -277,12 +277,16 @@ func (s *settingUp) verify(t setup.Target, p setup.Places) error {
 }
 
 // clientNotes say what setup cannot do for a client.
-func clientNotes(c mcpconfig.Client) (notes []string) {
+func clientNotes(t setup.Target) (notes []string) {
+	c := t.Client
 	if c.Keeps != "" {
 		notes = append(notes, c.Title+" keeps "+c.Keeps)
 	}
 	if c.Asks != "" {
 		notes = append(notes, c.Title+" asks about each call itself: "+c.Asks)
+	}
+	if c.Trust != "" && t.Scope == mcpconfig.Project {
+		notes = append(notes, c.Title+" obeys a project that you trust: "+c.Trust+", once")
 	}
 	return notes
 }
@@ -364,7 +368,7 @@ func (s *settingUp) checkTarget(t setup.Target, p setup.Places) error {
 	if err := s.verify(t, p); err != nil {
 		return err
 	}
-	for _, note := range clientNotes(t.Client) {
+	for _, note := range clientNotes(t) {
 		fmt.Fprintln(s.cmd.OutOrStdout(), note)
 	}
 	if !p.Installed(t.Client) {

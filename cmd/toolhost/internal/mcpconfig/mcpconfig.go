@@ -21,6 +21,7 @@ type Client struct {
 	Files    []File   // where setup writes; the scope of the first one is the default
 	Keeps    string   // what of its own tools goes on beside ours; empty where all is switched off
 	Asks     string   // how it asks about each call although toolhost asks itself; empty where it does not
+	Trust    string   // what a person does once before it obeys the configuration of a project; empty: nothing
 	Tip      string   // for people who print the configuration
 	Rootless bool     // starts servers in no project: the workspace must be given
 
