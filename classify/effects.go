@@ -58,6 +58,12 @@ func (sh effects) usePaths(argv []program.Word, u *program.Use) {
 	for _, word := range u.Looks {
 		sh.look(word)
 	}
+	for _, at := range u.Homely {
+		moved := slices.ContainsFunc(at.Moved, func(name string) bool { return sh.variable(name) != value{} })
+		if sh.ctx.Home != "" && !moved {
+			sh.write(program.Lit(sh.ctx.Home+"/"+at.Dir), false, func(what string) string { return u.Sentence(program.Reason{Text: what}, argv) })
+		}
+	}
 	for _, word := range u.Writes {
 		sh.write(word, !u.Has(program.Adds), func(what string) string { return u.Sentence(program.Reason{Text: what}, argv) })
 	}

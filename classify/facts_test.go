@@ -59,6 +59,15 @@ var factTests = []struct {
 	{"configuration that includes", "git config -l --includes --file c", "paths_complete=unknown"},
 	{"a manual", "git help log", "interactive=yes"},
 
+	{"programs that go installs", "go install ./cmd/x", "read_only=no writes=/home/u/go/bin paths_complete=unknown"},
+	{"what a makefile installs", "make -j4 install PREFIX=$HOME/.local", "writes=/home/u/.local/bin,/home/u/.local/lib,/home/u/.local/include,/home/u/.local/share/man paths_complete=unknown"},
+	{"what a makefile installs by default", "make install", "writes= paths_complete=unknown"},
+	{"a prefix without installing", "make PREFIX=/opt all", "writes="},
+	{"a package from a directory", "npm install --no-fund ~/pad ../q lodash", "reads=/home/u/pad,/w/../q"},
+	{"a package of a URL", "npm install file:../q", "reads=/w/../q"},
+	{"an editable package", "pip install -e ./lib -r req.txt", "reads=/w/./lib"},
+	{"branches that a remote has lost", "git remote prune origin", "read_only=no destructive=yes"},
+
 	{"cd", "cd sub && cat < f", "reads=/w/sub,/w/sub/f"},
 	{"cd that may fail", "cd sub; cat < f", "reads=/w/sub,/w/sub/f,/w/f"},
 	{"cd in a subshell", "(cd sub); cat < f", "reads=/w/sub,/w/f"},

@@ -26,6 +26,7 @@ type judge struct {
 	gits   []string // git directories outside of the roots that are open
 
 	approved []string // paths that the decision named
+	removed  []string // ... as destroyed: of git directories below them, names that git runs or obeys are removed, and not written
 
 	loans    []loan    // missing places where writing is allowed; they are in open, too
 	removals []removal // existing ones
@@ -73,7 +74,7 @@ func (j *judge) attempt(a notify.Attempt) notify.Verdict {
 			rule, held = j.names.Pinned(path)
 		}
 		for _, git := range j.gits {
-			if !held && !approvedIn(git, path, j.approved) {
+			if !held && !approvedIn(git, path, j.approved) && !(slices.Contains(removes, a.Call) && inAny(j.removed, git)) {
 				rule, held = protect.GitHolds(git, path)
 			}
 		}
@@ -174,8 +175,11 @@ func occupied(call, path string) bool {
 	return len(names) > 0
 }
 
-func (j *judge) within(path string) bool {
-	return slices.ContainsFunc(j.open, func(dir string) bool { return agenttool.Within(dir, path) })
+func (j *judge) within(path string) bool { return inAny(j.open, path) }
+
+// inAny reports whether a path is one of some directories, or lies in one.
+func inAny(dirs []string, path string) bool {
+	return slices.ContainsFunc(dirs, func(dir string) bool { return agenttool.Within(dir, path) })
 }
 
 // expected reports whether the kernel itself would fail a call so, whose name cannot be resolved.

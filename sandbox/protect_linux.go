@@ -55,6 +55,9 @@ func (p *plan) protect() {
 		}
 	}
 	for _, git := range p.opened.gits() {
+		if inAny(p.c.Profile.Remove, git) { // nothing that is covered can be removed: the filter alone holds what is in it
+			continue
+		}
 		for _, path := range protect.GitSeals(git) {
 			if !approvedIn(git, path, p.c.Profile.Unseal) {
 				p.Add(enter.Seal, path)

@@ -34,7 +34,7 @@ func buildSpecs() []*Spec {
 		{Names: "rustc", Raw: true, Effects: "runs_code",
 			Judge: reason("runs the toolchain that rust-toolchain.toml names")},
 		projectCode("rustup"), // whose version says which compiler rust-toolchain.toml names, after asking that
-		carrying("command=-", buildsProject("make gmake", " --version -v --help -h ")),
+		carrying("command=-", buildsProject(makes, " --version -v --help -h ")),
 		buildsProject("gcc g++ cc c++ clang clang++ ld", " --version -v "),
 		buildsProject("as", " --version "), // with -v it goes on, and assembles stdin
 		carrying("command=run,tool", packageManagers("uv", ".venv")), carrying("command=run", packageManagers("poetry pdm pipenv hatch", "poetry.lock")),
@@ -59,6 +59,9 @@ func buildSpecs() []*Spec {
 	}
 }
 
+// makes are the programs that obey makefiles.
+const makes = "make gmake"
+
 // projectCode describes programs that run code of this project, of its build files, tests, plugins or configuration, with any
 // arguments: they write their results, and everything else is unknown. The facts of all of them are the same, in every language.
 func projectCode(names string) *Spec {
@@ -74,6 +77,9 @@ func buildsProject(names, harmless string) *Spec {
 		}
 		u.Add(RunsCode, "runs code of this project")
 		u.Effects = append(u.Effects, Writes)
+		if names == makes {
+			judgeMakeInstall(a, u)
+		}
 	}}
 }
 

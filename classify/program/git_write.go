@@ -28,7 +28,7 @@ func gitRemoteSpecs() []*Spec {
 				Operands: "text*", Effects: "writes git_config adds", Locks: "config.lock"},
 			{Names: "set-head", Options: "-a,--auto!reaches -d,--delete", Operands: "text*", Effects: "writes adds"},
 			{Names: "remove rm", Operands: "text", Effects: "writes git_config destroys", Locks: "config.lock"},
-			{Names: "prune", Options: "-n,--dry-run", Operands: "text*", Effects: "writes reaches destroys"},
+			{Names: "prune", Options: "-n,--dry-run", Operands: "remote*", Effects: "writes reaches destroys", Judge: judgeGitRemotePrune},
 			{Names: "update", Options: "-p,--prune", Operands: "text*", Effects: "writes reaches adds"},
 		}},
 		{Names: "fetch", Options: gitFetchOptions, Operands: "remote? text*", Effects: "writes reaches adds",
@@ -89,6 +89,17 @@ func judgeGitRemotes(a *Args, u *Use) {
 			u.Writes = append(u.Writes, w)
 		case strings.Contains(w.Text, "/"):
 			u.Reads = append(u.Reads, w)
+		}
+	}
+}
+
+// judgeGitRemotePrune names the remotes that are asked which branches they still have.
+func judgeGitRemotePrune(a *Args, u *Use) {
+	for _, w := range a.Values("remote") {
+		if w.Static && !strings.ContainsAny(w.Text, ":/") {
+			u.Remotes = append(u.Remotes, GitRemote{Name: w.Text})
+		} else {
+			u.Add(HostsUnknown, "asks "+spelled(w))
 		}
 	}
 }

@@ -32,7 +32,7 @@ func nodeSpecs() []*Spec {
 			{Names: `install i add ci update up upgrade rebuild rb uninstall remove rm un link dedupe prune it cit init
 				create`,
 				Raw: true, Effects: "writes reaches runs_code", Locks: "node_modules",
-				Judge: reason("changes node_modules, runs scripts of packages and reaches the registry of npm's configuration")},
+				Judge: judgeNpmInstall},
 			projectCode("run run-script test t tst start stop restart"), fetchedCode("exec x"),
 			{Names: `publish unpublish deprecate owner access token login logout adduser dist-tag team profile star hook
 				org`,
@@ -73,10 +73,16 @@ func packageManagers(names, locks string) *Spec {
 		bare := len(words) == 0 && !asks && strings.HasPrefix(a.Argv[0].Text, "yarn") // which installs
 		if bare || len(words) > 0 && (!words[0].Static || fetching[words[0].Text]) {
 			u.Add(Reaches, "runs code of packages, which it fetches from the registry of its configuration")
+			readsPackages(a, u)
 			return
 		}
 		u.Reasons, u.Locks = append(u.Reasons, because("runs code of this project")), nil
 	}}
+}
+
+func judgeNpmInstall(a *Args, u *Use) {
+	u.Reasons = append(u.Reasons, because("changes node_modules, runs scripts of packages and reaches the registry of npm's configuration"))
+	readsPackages(a, u)
 }
 
 // judgeNpm: without a subcommand npm shows its help, and writes a log of that.

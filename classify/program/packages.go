@@ -31,7 +31,7 @@ func packageSpecs() []*Spec {
 				--user --path:read --pre --format:text --not-required --exclude-editable --include-editable --exclude:text`},
 			{Names: "help", Operands: "text*"},
 			{Names: "install download wheel lock", Raw: true, Effects: "writes reaches runs_code",
-				Judge: reason("installs packages, runs their code and reaches the index of pip's configuration")},
+				Judge: judgePipInstall},
 			{Names: "uninstall", Raw: true, Effects: "writes destroys", Judge: effectsAlone},
 			{Names: "freeze", Raw: true, Effects: "runs_code",
 				Judge: reason("runs git in the directories of editable packages")},
@@ -94,6 +94,11 @@ func judgeRPM(a *Args, u *Use) {
 // pipOptions leave out --log, --python and --config-settings.
 const pipOptions = ` --isolated --require-virtualenv -v,--verbose -q,--quiet --no-input --no-color
 	--disable-pip-version-check --no-python-version-warning `
+
+func judgePipInstall(a *Args, u *Use) {
+	u.Reasons = append(u.Reasons, because("installs packages, runs their code and reaches the index of pip's configuration"))
+	readsPackages(a, u)
+}
 
 // judgePipList: whether there is a newer pip is not looked at, since PIP_DISABLE_PIP_VERSION_CHECK is among the variables of commands.
 func judgePipList(a *Args, u *Use) {

@@ -348,6 +348,7 @@ func (p *parser) subcommand(w Word) {
 	u.Runs = append(u.Runs, use.Runs...)
 	u.Locks = append(u.Locks, use.Locks...)
 	u.Remotes = append(u.Remotes, use.Remotes...)
+	u.Homely = append(u.Homely, use.Homely...)
 	u.gitFiles = append(u.gitFiles, use.gitFiles...)
 	u.opaque, u.lost, u.project = u.opaque || use.opaque, u.lost || use.lost, u.project+use.project
 	u.Reasons = append(u.Reasons, use.Reasons...)

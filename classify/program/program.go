@@ -101,6 +101,12 @@ func (w Word) matching(pattern string) Word { return w.Shaped(Shape{Pattern: pat
 // Lit returns a static word at no place, for tests and tables.
 func Lit(text string) Word { return Word{Text: text, Static: true} }
 
+// HomeWrite is a directory of the home that a program writes.
+type HomeWrite struct {
+	Dir   string   // relative to the home
+	Moved []string // variables that name another one
+}
+
 // Effect names what a use may do besides reading and writing the paths that it names.
 type Effect string
 
@@ -212,6 +218,8 @@ type Use struct {
 	Locks      []string  // its locks, as in Spec
 	Sub        string    // the subcommands, as they stand behind the program's name
 	Reasons    []Reason
+
+	Homely []HomeWrite // directories of the home that it writes
 
 	Remotes []GitRemote // other repositories that git reaches, which its configuration names
 

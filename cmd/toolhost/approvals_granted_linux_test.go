@@ -14,7 +14,7 @@ func (a *escapeAttempt) repository() {
 	cmd := exec.Command("sh", "-ec", `
 		git init -q -b main; git config user.name a; git config user.email a@example.com
 		git add -A; git commit -qm one; git init -q --bare ../home/origin.git; git remote add origin "$HOME/origin.git"; git worktree add -q -b left ../left
-		rm -f .git/hooks/* ../home/origin.git/hooks/*; chmod -R a+rwX .git ../home/origin.git ../left`)
+		rm -f .git/hooks/* ../home/origin.git/hooks/*; cp -r . ../home/clone; echo true > ../home/clone/.git/hooks/post-commit; chmod -R a+rwX .git ../home/origin.git ../left ../home/clone`)
 	cmd.Dir, cmd.Env = a.path("ws"), append(os.Environ(), "HOME="+a.path("home"))
 	if out, err := cmd.CombinedOutput(); err != nil {
 		a.t.Fatalf("%v: %s", err, out)
@@ -46,13 +46,17 @@ func TestApprovedIsGranted(t *testing.T) {
 		{"a push", "git push -q HOME/origin.git main", nil, "", []string{"home/origin.git/hooks/post-receive", "home/origin.git/info/attributes", "home/other.git"}},
 		{"a directory that goes", "rm -rf HOME/have", nil, "home/have", []string{"home/is.old", "outside/old"}},
 		{"a file that goes", "rm HOME/have/old", nil, "home/have/old", []string{"home/is.old", "home/have/too.old", "outside/old"}},
+		{"a clone that goes", "rm -rf HOME/clone", nil, "home/clone", []string{"home/is.old", "outside/old", "home/clone2"}},
+		{"a repository that goes", "rm -rf HOME/origin.git", nil, "home/origin.git", []string{"home/is.old", "outside/old"}},
+		{"what a makefile installs", "make install PREFIX=HOME/.local", map[string]string{"home/.local/bin/kept": "kept\n"}, "", []string{"home/.local/x", "home/.local/share/x", "home/x"}},
 		{"a work tree that goes", "git worktree remove ../left", nil, "left", []string{"home/have/old", "outside/old"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			a := approvals(t)
 			a.write(userSettings, `{"wall": {"wait": "0s"}}`) // what is asked while it runs is for other tests
-			for name, text := range map[string]string{"ws/kept.txt": "kept\n", "home/have/old": "old\n", "home/.bashrc": "old\n", "home/is.old": "old\n", "home/have/too.old": "old\n", "outside/old": "old\n"} {
+			for name, text := range map[string]string{"ws/kept.txt": "kept\n", "home/have/old": "old\n", "home/.bashrc": "old\n", "home/is.old": "old\n", "home/have/too.old": "old\n", "outside/old": "old\n",
+				"ws/Makefile": "install:\n\tinstall -D -m 644 kept.txt $(PREFIX)/bin/kept\n"} {
 				a.write(name, text)
 			}
 			a.repository()
