@@ -63,8 +63,8 @@ var factTests = []struct {
 	{"what a makefile installs", "make -j4 install PREFIX=$HOME/.local", "writes=/home/u/.local/bin,/home/u/.local/lib,/home/u/.local/include,/home/u/.local/share/man paths_complete=unknown"},
 	{"what a makefile installs by default", "make install", "writes= paths_complete=unknown"},
 	{"a prefix without installing", "make PREFIX=/opt all", "writes="},
-	{"a package from a directory", "npm install --no-fund ~/pad ../q lodash", "reads=/home/u/pad,/w/../q"},
-	{"a package of a URL", "npm install file:../q", "reads=/w/../q"},
+	{"a package from a directory", "npm install --no-fund ~/pad ../q lodash", "reads=/home/u/pad,/w/../q writes=/home/u/pad,/w/../q paths_complete=unknown"},
+	{"a package of a URL", "npm install file:../q.tgz", "reads=/w/../q.tgz writes="},
 	{"an editable package", "pip install -e ./lib -r req.txt", "reads=/w/./lib"},
 	{"branches that a remote has lost", "git remote prune origin", "read_only=no destructive=yes"},
 

@@ -1,6 +1,9 @@
 package program
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // installDirs are the directories below a prefix into which builds install.
 var installDirs = []string{"bin", "lib", "include", "share/man"}
@@ -34,12 +37,23 @@ func judgeGoInstall(_ *Args, u *Use) {
 	u.Effects, u.Homely = append(u.Effects, WritesElsewhere), append(u.Homely, HomeWrite{"go/bin", []string{"GOBIN", "GOPATH"}})
 }
 
-// readsPackages names the directories and archives among the packages that a package manager installs.
-func readsPackages(a *Args, u *Use) {
+// archives are the ends of names of packages in one file.
+var archives = []string{".tgz", ".tar.gz", ".tar", ".whl", ".zip"}
+
+// localPackages names the archives and directories among the packages that a package manager installs. It builds in a directory, or
+// links it and changes the modes of its programs.
+func localPackages(a *Args, u *Use) {
 	for _, w := range a.Operands {
 		w.Text = strings.TrimPrefix(w.Text, "file:")
-		if w.Static && (strings.HasPrefix(w.Text, "/") || strings.HasPrefix(w.Text, "./") || strings.HasPrefix(w.Text, "../")) {
-			u.Reads = append(u.Reads, w)
+		if !w.Static || !strings.HasPrefix(w.Text, "/") && !strings.HasPrefix(w.Text, "./") && !strings.HasPrefix(w.Text, "../") {
+			continue
 		}
+		u.Reads = append(u.Reads, w)
+		if !slices.ContainsFunc(archives, func(end string) bool { return strings.HasSuffix(w.Text, end) }) {
+			u.Writes = append(u.Writes, w)
+		}
+	}
+	if len(u.Writes) > 0 {
+		u.Effects = append(u.Effects, WritesElsewhere)
 	}
 }

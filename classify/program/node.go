@@ -73,7 +73,7 @@ func packageManagers(names, locks string) *Spec {
 		bare := len(words) == 0 && !asks && strings.HasPrefix(a.Argv[0].Text, "yarn") // which installs
 		if bare || len(words) > 0 && (!words[0].Static || fetching[words[0].Text]) {
 			u.Add(Reaches, "runs code of packages, which it fetches from the registry of its configuration")
-			readsPackages(a, u)
+			localPackages(a, u)
 			return
 		}
 		u.Reasons, u.Locks = append(u.Reasons, because("runs code of this project")), nil
@@ -82,7 +82,7 @@ func packageManagers(names, locks string) *Spec {
 
 func judgeNpmInstall(a *Args, u *Use) {
 	u.Reasons = append(u.Reasons, because("changes node_modules, runs scripts of packages and reaches the registry of npm's configuration"))
-	readsPackages(a, u)
+	localPackages(a, u)
 }
 
 // judgeNpm: without a subcommand npm shows its help, and writes a log of that.

@@ -97,7 +97,7 @@ const pipOptions = ` --isolated --require-virtualenv -v,--verbose -q,--quiet --n
 
 func judgePipInstall(a *Args, u *Use) {
 	u.Reasons = append(u.Reasons, because("installs packages, runs their code and reaches the index of pip's configuration"))
-	readsPackages(a, u)
+	localPackages(a, u)
 }
 
 // judgePipList: whether there is a newer pip is not looked at, since PIP_DISABLE_PIP_VERSION_CHECK is among the variables of commands.
