@@ -22,7 +22,10 @@ func (e edit) inside() bool {
 		slices.ContainsFunc(f.Writes, elsewhere) || slices.ContainsFunc(f.Reads, e.p.outside) {
 		return false
 	}
-	return !e.r.RunsCode || e.onlyEdits(f)
+	if !e.r.RunsCode {
+		return f.Destructive == agenttool.No || slices.Contains(f.Inferred, "destructive") // a write replaces; a patch may delete
+	}
+	return e.onlyEdits(f)
 }
 
 // onlyEdits reports whether each simple command of a line only reads, or is a program that edits the files that it names.

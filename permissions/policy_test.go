@@ -48,7 +48,13 @@ func reading(paths ...agenttool.Path) *agenttool.Facts {
 }
 
 func writing(paths ...agenttool.Path) *agenttool.Facts {
-	return &agenttool.Facts{Verdicts: agenttool.Verdicts{ReadOnly: agenttool.No, OpenWorld: agenttool.No, PathsComplete: agenttool.Yes}, Writes: paths, Reads: paths}
+	return &agenttool.Facts{Verdicts: agenttool.Verdicts{ReadOnly: agenttool.No, Destructive: agenttool.No, OpenWorld: agenttool.No, PathsComplete: agenttool.Yes}, Writes: paths, Reads: paths}
+}
+
+func deleting(paths ...agenttool.Path) *agenttool.Facts {
+	f := writing(paths...)
+	f.Destructive = agenttool.Yes
+	return f
 }
 
 func running(command string) *agenttool.Facts { return runningIn("/ws", command) }
@@ -106,6 +112,7 @@ func TestDecide(t *testing.T) {
 
 		{"writes", "", "", "write", writing(at("/ws/a")), "ask", "mode"},
 		{"writes in accept_edits", AcceptEdits, "", "write", writing(at("/ws/a")), "allow", "mode"},
+		{"deletes in accept_edits", AcceptEdits, "", "edit", deleting(at("/ws/a")), "ask", "mode"},
 		{"writes outside in accept_edits", AcceptEdits, "", "write", writing(at("/tmp/a")), "ask", "mode"},
 		{"shell in accept_edits", AcceptEdits, "", "shell", running("touch a"), "ask", "classifier"},
 		{"writes, allowed everywhere", "", "Write", "write", writing(at("/tmp/a")), "allow", "rule"},
