@@ -75,8 +75,27 @@ func (m *message) headline(p prompt.Prompt) map[string]json.RawMessage {
 		m.line(name + quoteMark + visible.Text(text) + changedLines(p.Decision))
 		return members
 	}
-	m.line(name + " needs your approval:")
+	m.files(name, p)
 	return members
+}
+
+// files writes the tool with the files that it writes. A list that is too long cannot be allowed from the text.
+func (m *message) files(name string, p prompt.Prompt) {
+	var names []string
+	if p.Facts != nil {
+		for _, w := range p.Facts.Writes {
+			names = append(names, w.Spelling)
+		}
+	}
+	if p.Tool != "edit" || len(names) == 0 {
+		m.line(name + " needs your approval:")
+		return
+	}
+	list := strings.Join(names, ", ")
+	if len(list) > maxQuote {
+		m.cut, m.hidden, list = true, true, cut.Head(list, maxQuote)+" …"
+	}
+	m.line(name + quoteMark + visible.Text(list) + changedLines(p.Decision))
 }
 
 // changedLines says how many lines a change adds and removes; nothing if no diff is there.
@@ -187,7 +206,7 @@ func (m *message) quote(s string, n int) {
 // better.
 var (
 	telling     = []string{"command", "path"}
-	shownByDiff = []string{"content", "edits", "old_string", "new_string"}
+	shownByDiff = []string{"content", "edits", "patch", "old_string", "new_string"}
 )
 
 // input writes the members by their names, the most important first, and the diff in place of the text that it is made from. Of a diff

@@ -18,7 +18,7 @@ func (editTool) Describe() agenttool.Description {
 	return traits{
 		name:    "edit",
 		title:   "Edit file",
-		aliases: []string{"Edit", "str_replace"},
+		aliases: []string{"Edit", "str_replace", "apply_patch"},
 		description: "Replaces exact text in a file; all edits are made or none. old_string must occur once, " +
 			"unless replace_all.",
 		searchHint: "change modify replace patch substitute string file",
@@ -53,12 +53,19 @@ func (t editTool) Bind(scope agenttool.Scope, input json.RawMessage) (agenttool.
 		OldString  *string `json:"old_string"`
 		NewString  *string `json:"new_string"`
 		ReplaceAll *bool   `json:"replace_all"`
+		Patch      *string `json:"patch"`
 	}
 	if err := agenttool.DecodeInput(input, &in); err != nil {
 		return nil, err
 	}
 	single := in.OldString != nil || in.NewString != nil || in.ReplaceAll != nil
 	switch {
+	case in.Patch != nil && (single || in.Edits != nil || in.Path != ""):
+		return nil, invalid("/patch", "a patch names its files and changes itself: leave the other members out")
+	case in.Patch != nil:
+		return t.bindPatch(scope, *in.Patch)
+	case in.Path == "":
+		return nil, invalid("/path", "path is missing: name the file to edit")
 	case single && in.Edits != nil:
 		return nil, invalid("/edits", "give either edits or old_string and new_string, not both")
 	case single && (in.OldString == nil || in.NewString == nil):

@@ -22,12 +22,13 @@ const readOutputSchema = `{"type":"object","additionalProperties":false,"require
 const writeInputSchema = `{"type":"object","additionalProperties":false,"required":["path","content"],"properties":{` +
 	`"path":{"type":"string","description":"absolute, or below the workspace"},"content":{"type":"string"}}}`
 
-const editInputSchema = `{"type":"object","additionalProperties":false,"required":["path"],"properties":{` +
+const editInputSchema = `{"type":"object","additionalProperties":false,"properties":{` +
 	`"path":{"type":"string","description":"absolute, or below the workspace"},` +
 	`"old_string":{"type":"string","description":"exact text, without line numbers; must be unique"},"new_string":{"type":"string"},"replace_all":{"type":"boolean"},` +
 	`"edits":{"type":"array","minItems":1,"maxItems":100,"description":"instead of old_string and new_string",` +
 	`"items":{"type":"object","additionalProperties":false,"required":["old_string","new_string"],"properties":{` +
-	`"old_string":{"type":"string"},"new_string":{"type":"string"},"replace_all":{"type":"boolean"}}}}}}`
+	`"old_string":{"type":"string"},"new_string":{"type":"string"},"replace_all":{"type":"boolean"}}}},` +
+	`"patch":{"type":"string","minLength":1,"description":"instead of all of these: *** Begin Patch … *** End Patch, for several files"}}}`
 
 const changeOutputSchema = `{"type":"object","additionalProperties":false,"required":["path","unchanged"],` +
 	`"properties":{` +

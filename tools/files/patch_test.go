@@ -1,0 +1,142 @@
+package files
+
+import (
+	"strings"
+	"testing"
+
+	"toolhost/agenttool"
+)
+
+func patchOf(lines ...string) string {
+	return patchBegin + "\n" + strings.Join(lines, "\n") + "\n" + patchEnd
+}
+
+// TestApplyHunks: hunks are found in order, below the lines that they name, and without regard to spaces at line ends.
+func TestApplyHunks(t *testing.T) {
+	const text = "func a() {\n\treturn 1\n}\n\nfunc b() {\n\treturn 1\n}\n"
+	for _, tt := range []struct{ name, text, patch, want string }{
+		{"context", text, " func a() {\n-\treturn 1\n+\treturn 2", strings.Replace(text, "return 1", "return 2", 1)},
+		{"below a line", text, "@@ func b() {\n-\treturn 1\n+\treturn 2", "func a() {\n\treturn 1\n}\n\nfunc b() {\n\treturn 2\n}\n"},
+		{"two hunks", text, "@@\n-\treturn 1\n+\treturn 2\n@@\n-\treturn 1\n+\treturn 3", "func a() {\n\treturn 2\n}\n\nfunc b() {\n\treturn 3\n}\n"},
+		{"spaces at the end", "a  \nb\n", "-a\n-b\n+c", "c\n"},
+		{"an addition at the end", "a\n", "+b", "a\nb\n"},
+		{"the end of the file", "a\nb\na\n", "-a\n+c\n*** End of File", "a\nb\nc\n"},
+		{"an empty line", "a\n\nb\n", " a\n\n-b\n+c", "a\n\nc\n"},
+		{"no line end", "a\nb", "-b\n+c", "a\nc"},
+		{"all of it", "a\n", "-a", ""},
+		{"not there", text, "-nothing\n+x", "error"},
+		{"no such line above", text, "@@ func c() {\n-\treturn 1", "error"},
+		{"behind the first only", "a\nb\n", "-b\n+x\n@@\n-a\n+y", "error"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			sections, err := parsePatch(patchOf("*** Update File: f", tt.patch))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := applyHunks(tt.text, "f", sections[0].hunks)
+			if tt.want == "error" && err == nil || tt.want != "error" && (err != nil || got != tt.want) {
+				t.Errorf("%q, %v; want %q", got, err, tt.want)
+			}
+		})
+	}
+}
+
+// TestPatchesThatAreNone are refused with the line that is wrong.
+func TestPatchesThatAreNone(t *testing.T) {
+	for _, text := range []string{
+		"", "diff", patchBegin, patchBegin + "\n" + patchEnd, patchOf("hello"), patchOf("*** Add File: "), patchOf("*** Add File: a", "no plus"),
+		patchOf("*** Update File: a"), patchOf("*** Update File: a", "@@ x"), patchOf("*** Update File: a", "?x"),
+	} {
+		if s, err := parsePatch(text); err == nil {
+			t.Errorf("%q is a patch: %+v", text, s)
+		} else if agenttool.AsError(err, agenttool.ExecutionFailed).Class != agenttool.InvalidArguments {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+func FuzzPatch(f *testing.F) {
+	f.Add(patchOf("*** Update File: f", "@@ a", " b", "-c", "+d"), "a\nb\nc\n")
+	f.Fuzz(func(t *testing.T, patch, text string) {
+		sections, err := parsePatch(patch)
+		if err != nil {
+			return
+		}
+		for _, s := range sections {
+			if out, err := applyHunks(text, "f", s.hunks); err != nil && out != "" {
+				t.Fatal("an error with a text")
+			}
+		}
+	})
+}
+
+// TestPatch: a patch of several files is shown whole, names all that it touches, and is made whole or not at all.
+func TestPatch(t *testing.T) {
+	p := newProject(t, Options{})
+	p.put("a.go", "package a\r\n\r\nvar x = 1\r\n")
+	p.put("old.txt", "gone\n")
+	p.put("move.txt", "one\ntwo\n")
+	text := patchOf("*** Update File: a.go", "-var x = 1", "+var x = 2", "*** Add File: new/b.txt", "+b", "*** Delete File: old.txt",
+		"*** Update File: move.txt", "*** Move to: moved.txt", "@@", " one", "-two", "+2")
+	call := p.mustBind("edit", in{"patch": text})
+	var writes []string
+	for _, w := range call.Facts().Writes {
+		writes = append(writes, w.Spelling)
+	}
+	if got := strings.Join(writes, " "); got != "a.go new/b.txt old.txt move.txt moved.txt" || call.Facts().Destructive != agenttool.Yes || len(call.Facts().Inferred) > 0 {
+		t.Errorf("it writes %s, destructive %v", got, call.Facts().Destructive)
+	}
+	shown, err := call.(agenttool.Previewer).Preview(t.Context())
+	if err != nil || shown.Partial {
+		t.Fatal(shown, err)
+	}
+	for _, part := range []string{"+var x = 2", "+++ b/new/b.txt", "-gone", "--- a/old.txt\n+++ /dev/null", "--- a/move.txt", "+2"} {
+		if !strings.Contains(shown.Diff, part) {
+			t.Errorf("%q is not in\n%s", part, shown.Diff)
+		}
+	}
+	if _, err := call.Run(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	if p.get("a.go") != "package a\r\n\r\nvar x = 2\r\n" || p.get("new/b.txt") != "b\n" || p.get("moved.txt") != "one\n2\n" {
+		t.Errorf("%q %q %q", p.get("a.go"), p.get("new/b.txt"), p.get("moved.txt"))
+	}
+	if got := strings.Join(p.names("."), " "); got != "a.go moved.txt new" {
+		t.Errorf("there are %s", got)
+	}
+}
+
+// TestPatchChangesNothingOnError: every section is checked before the first is made, also against what was approved.
+func TestPatchChangesNothingOnError(t *testing.T) {
+	for name, last := range map[string][]string{
+		"a hunk that does not fit":    {"*** Update File: b.txt", "-nothing"},
+		"a file that is there":        {"*** Add File: b.txt", "+x"},
+		"a file that is not there":    {"*** Delete File: c.txt"},
+		"a move to a file that is":    {"*** Update File: c.txt", "*** Move to: b.txt"},
+		"an update of a missing file": {"*** Update File: c.txt", "-a"},
+		"the same file twice":         {"*** Update File: a.txt", "-a"},
+		"a directory":                 {"*** Add File: d/", "+x"},
+		"outside":                     {"*** Delete File: b.txt/../.."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newProject(t, Options{})
+			p.put("a.txt", "a\n")
+			p.put("b.txt", "b\n")
+			text := patchOf(append([]string{"*** Update File: a.txt", "-a", "+changed"}, last...)...)
+			if _, err := p.run("edit", in{"patch": text}); err == nil || p.get("a.txt") != "a\n" || p.get("b.txt") != "b\n" {
+				t.Errorf("%v, %q, %q", err, p.get("a.txt"), p.get("b.txt"))
+			}
+		})
+	}
+	p := newProject(t, Options{})
+	p.put("a.txt", "a\n")
+	p.put("b.txt", "b\n")
+	call := p.mustBind("edit", in{"patch": patchOf("*** Update File: a.txt", "-a", "+changed", "*** Delete File: b.txt")})
+	if _, err := call.(agenttool.Previewer).Preview(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	p.put("b.txt", "precious\n")
+	if _, err := call.Run(t.Context(), nil); err == nil || p.get("a.txt") != "a\n" || p.get("b.txt") != "precious\n" {
+		t.Errorf("it was deleted after it had changed: %v", err)
+	}
+}
