@@ -87,7 +87,6 @@ func newCall(h *Host, r Request, policy permissions.Policy) *call {
 		host: h, req: r, tool: tool, input: r.Bound(), rec: newRecord(&h.journal, inv),
 		lifetime: lifetime{ended: make(chan struct{}), handed: make(chan struct{})},
 	}
-	c.rec.meant = r.Meant != nil
 	c.approval = approval{c: c, policy: policy}
 	c.ctx, c.cancel = context.WithCancelCause(h.ctx)
 	c.expire = func() {}

@@ -54,9 +54,6 @@ func (r *record) observe(input []byte, by hook.Message) agenttool.InputMutation 
 	default:
 		m.SourceType, m.SourceRef, m.Reason = "runtime", "bind", "normalised: defaults filled, paths made absolute"
 		m.FromInputRef, m.ToInputRef, m.ChangedFields = refModel, refObservable, changedFields(inv.ModelInput, input)
-		if r.meant {
-			m.Reason = "read as the model meant it, and " + m.Reason
-		}
 		r.input, inv.ObservableInput = input, input
 		inv.PermissionInputRef, inv.CallInputRef = refObservable, refPermission
 		r.storeInputs()

@@ -122,6 +122,9 @@ func (c *call) locate(ctx context.Context) error {
 	c.rec.update(func(inv *agenttool.Invocation) { inv.Facts = facts })
 	input := encode(c.bound.Input())
 	mutation := c.rec.observe(input, c.hooks.rewrites())
+	if c.req.Meant != nil && mutation.SourceType == "runtime" {
+		mutation.Reason = "read as the model meant it, and " + mutation.Reason
+	}
 	c.rec.to(agenttool.StatusArgumentsReady, "")
 	pairs := []any{"phase", agenttool.PhasePrepareObserved, "mutation", mutation}
 	if !c.readOnly() { // the last record of it if the host dies while it runs

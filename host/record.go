@@ -17,7 +17,6 @@ type record struct {
 	id      agenttool.InvocationID
 	tool    agenttool.ToolID
 	subject string // the client's id of the call
-	meant   bool   // its input is read in another way than it was sent
 
 	mu       sync.Mutex
 	inv      agenttool.Invocation

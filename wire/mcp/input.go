@@ -46,7 +46,7 @@ var usualNames = map[string][]string{
 	"timeout": {"timeout_ms"}, "timeoutMs": {"timeout_ms"},
 	"old_str": {"old_string"}, "oldString": {"old_string"}, "old_text": {"old_string"}, "oldText": {"old_string"}, "search": {"old_string"},
 	"new_str": {"new_string"}, "newString": {"new_string"}, "new_text": {"new_string"}, "newText": {"new_string"}, "replace": {"new_string"},
-	"replaceAll": {"replace_all"}, "file_text": {"content"}, "contents": {"content"}, "text": {"content"},
+	"replaceAll": {"replace_all"}, "file_text": {"content"}, "contents": {"content"}, "text": {"content"}, "input": {"patch"}, "patch_text": {"patch"},
 	"regex": {"pattern"}, "query": {"pattern"}, "include": {"glob"}, "-i": {"ignore_case"}, "-A": {"after"}, "-B": {"before"}, "-C": {"context"},
 	"head_limit": {"limit"}, "max_results": {"limit"}, "bash_id": {"job"}, "shell_id": {"job"}, "task_id": {"job"}, "filter": {"grep"},
 }

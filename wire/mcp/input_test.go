@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"toolhost/agenttool"
 )
 
@@ -102,4 +104,27 @@ func FuzzInputReader(f *testing.F) {
 			t.Fatalf("%s became %s and then %s", sent, got, again)
 		}
 	})
+}
+
+// TestApplyPatch: the tool that GPT models know is our edit. A patch that deletes asks also where edits are accepted.
+func TestApplyPatch(t *testing.T) {
+	f := newFixture(t)
+	f.write("a.txt", "one\n")
+	f.write("b.txt", "two\n")
+	c := f.client("codex-mcp-client", "2025-06-18", nil)
+	patch := func(sections string) *sdk.CallToolResult {
+		return f.call(c, "apply_patch", map[string]any{"input": "*** Begin Patch\n" + sections + "*** End Patch\n"})
+	}
+	if res := patch("*** Update File: a.txt\n-one\n+1\n*** Add File: c.txt\n+three\n"); res.IsError || !f.has("c.txt") || !strings.Contains(texts(res)[0], "+three") {
+		t.Errorf("%q", texts(res))
+	}
+	if res := patch("*** Update File: a.txt\n-1\n+2\n*** Delete File: b.txt\n"); !res.IsError || !f.has("b.txt") {
+		t.Errorf("it deleted unasked: %q", texts(res))
+	}
+	if inv := f.invocations()[0]; inv.ToolID != "toolhost.edit" || !strings.Contains(string(inv.ModelInput), `"input"`) || !strings.Contains(string(inv.ObservableInput), `"patch"`) {
+		t.Errorf("%s: %s, %s", inv.ToolID, inv.ModelInput, inv.ObservableInput)
+	}
+	if res := patch("*** Add File: ../outside.txt\n+x\n"); !res.IsError {
+		t.Errorf("it wrote outside of the workspace: %q", texts(res))
+	}
 }
