@@ -147,13 +147,13 @@ func TestModeForTheSession(t *testing.T) {
 	if f.Mode() != permissions.AcceptEdits {
 		t.Errorf("after other settings changed: mode %s", f.Mode())
 	}
-	if err := f.SetMode(permissions.Sandboxed); !host.IsRefused(err) {
+	if err := f.SetMode(permissions.Sandboxed, host.ByClient); !host.IsRefused(err) {
 		t.Errorf("a client loosens: %v", err)
 	}
-	if err := f.SetMode(permissions.Default); err != nil || f.Mode() != permissions.Default {
+	if err := f.SetMode(permissions.Default, host.ByClient); err != nil || f.Mode() != permissions.Default {
 		t.Errorf("a client tightens: %v, mode %s", err, f.Mode())
 	}
-	if err := f.SetMode(permissions.AcceptEdits); !host.IsRefused(err) {
+	if err := f.SetMode(permissions.AcceptEdits, host.ByClient); !host.IsRefused(err) {
 		t.Errorf("a client loosens again: %v", err)
 	}
 }
@@ -289,7 +289,7 @@ func TestStricterModeWhileAsked(t *testing.T) {
 	requests, _ := f.prompts()
 	done := f.start(host.Request{ID: "c1", Tool: "put", Input: input("a")})
 	asked := <-requests
-	if err := f.SetMode(permissions.Plan); err != nil {
+	if err := f.SetMode(permissions.Plan, host.ByClient); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := f.Decide(prompt.Answer{DecisionID: asked.DecisionID, Behavior: agenttool.Allow}); err != nil {
@@ -403,5 +403,23 @@ func TestStalePreviewAsksAgain(t *testing.T) {
 			t.Errorf("transitions %v hold %d last states", got.Invocation.StatusTransitions, states)
 		}
 		checkRecords(t, got)
+	}
+}
+
+// TestModeOfAUser: a mode that a user chooses may be looser than the one that the host was started with, and answers the prompts that wait.
+func TestModeOfAUser(t *testing.T) {
+	f := newFixture(t, []agenttool.Tool{&fake{name: "put"}})
+	requests, detach := f.prompts()
+	defer detach()
+	done := f.start(host.Request{ID: "c1", Tool: "put", Input: input("a")})
+	<-requests
+	if err := f.SetMode(permissions.AcceptEdits, host.ByClient); !host.IsRefused(err) {
+		t.Errorf("a client loosens: %v", err)
+	}
+	if err := f.SetMode(permissions.AcceptEdits, host.ByUser); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-done; got.Result.Status != agenttool.ResultSucceeded {
+		t.Errorf("the call that waited: %+v", got.Result)
 	}
 }

@@ -13,9 +13,26 @@ import (
 // Mode returns the mode in force.
 func (h *Host) Mode() permissions.Mode { return h.rules.Policy().Mode }
 
-// SetMode changes the mode for calls that are admitted or answered from now on. It can go no looser than the mode
-// that the host was started with.
-func (h *Host) SetMode(m permissions.Mode) error { return h.rules.tighten(m) }
+// Party is the party that chooses a mode.
+type Party uint8
+
+// The parties.
+const (
+	ByClient Party = iota // it can go no looser than the mode with which the host was started, or that a user chose
+	ByUser                // a person: any mode, unless the administrator's settings choose it
+)
+
+// SetMode changes the mode for calls that are admitted or answered from now on, and answers the prompts that it decides.
+func (h *Host) SetMode(m permissions.Mode, by Party) error {
+	if by == ByClient {
+		return h.rules.tighten(m)
+	}
+	if err := h.rules.SetMode(m); err != nil {
+		return err
+	}
+	h.prompts.Reconsider()
+	return nil
+}
 
 // modeChanged records and tells that another mode is in force.
 func (h *Host) modeChanged(m permissions.Mode) {

@@ -647,7 +647,7 @@ func TestMode(t *testing.T) {
 		mode permissions.Mode
 		ok   bool
 	}{{permissions.Plan, true}, {permissions.AcceptEdits, false}, {permissions.Default, true}} {
-		if err := f.SetMode(c.mode); (err == nil) != c.ok {
+		if err := f.SetMode(c.mode, host.ByClient); (err == nil) != c.ok {
 			t.Errorf("mode %s: %v", c.mode, err)
 		}
 	}

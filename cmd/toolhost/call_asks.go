@@ -40,7 +40,7 @@ func askOnTerminal(s *session.Session) *asker {
 	return &asker{session: s, tty: tty, events: make(chan any, 64), ended: make(chan struct{}), stop: func() {}}
 }
 
-// end closes the terminal. What was asked is withdrawn.
+// end closes the terminal, which ends its prompts.
 func (a *asker) end() {
 	if a == nil {
 		return
@@ -89,7 +89,7 @@ func (a *asker) open(call string) {
 	})
 }
 
-// greeting is what toolhost approve would know of the session.
+// greeting is the session as toolhost approve would see it.
 func (a *asker) greeting() (s approve.Session) {
 	h := a.session.Host
 	s.ID, s.Workspace, s.Mode = string(a.session.ID()), h.Workspace(), string(h.Mode())
@@ -121,6 +121,11 @@ func (a *asker) Answer(answer approve.Answer) error {
 
 // Code implements approve.Answerer.
 func (a *asker) Code(string, string) error { return errors.New("this terminal needs no code") }
+
+// Mode implements approve.Answerer.
+func (a *asker) Mode(string, string, string) error {
+	return errors.New("a call has its mode from --mode and the settings")
+}
 
 // asking is a request whose prompts the asker shows.
 func (a *asker) asking(r host.Request) host.Request {

@@ -130,7 +130,7 @@ func TestLevelsAgree(t *testing.T) {
 			w := newWorld(t, nil)
 			r, _ := w.hear("?level=" + level)
 			w.call("a", 4, "")
-			if err := w.host.SetMode("plan"); err != nil {
+			if err := w.host.SetMode("plan", host.ByClient); err != nil {
 				t.Fatal(err)
 			}
 			w.call("b", 1, "")

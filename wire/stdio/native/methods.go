@@ -383,6 +383,7 @@ func replayed(since int64, entries []persist.Entry, more bool) json.RawMessage {
 func (f *Family) mode(params json.RawMessage) (any, error) {
 	var p struct {
 		Mode string `json:"mode"`
+		Code string `json:"code"` // of a person
 	}
 	if err := decode(params, &p); err != nil {
 		return nil, err
@@ -392,11 +393,29 @@ func (f *Family) mode(params json.RawMessage) (any, error) {
 		if err != nil {
 			return nil, stdio.Errorf(stdio.CodeInvalidParams, "invalid params: %v", err)
 		}
-		if err := f.o.Host.SetMode(m); err != nil {
+		if err := f.setMode(m, p.Code); err != nil {
 			return nil, err
 		}
 	}
 	return map[string]any{"mode": f.o.Host.Mode()}, nil
+}
+
+// setMode sets a mode. A person who may answer prompts can make it stricter at once, and looser with the code that the session shows.
+func (f *Family) setMode(m agenttool.Mode, code string) error {
+	person := f.o.Person
+	switch {
+	case person == nil:
+		return f.o.Host.SetMode(m, host.ByClient)
+	case !f.vetted.May || person.Loosens == nil:
+		return stdio.Errorf(stdio.CodeInvalidParams, "no word is taken from here: %s", f.vetted.Why)
+	case m == agenttool.ModeBypass:
+		return stdio.Errorf(stdio.CodeInvalidParams, "mode bypass is chosen at the start only: start toolhost with --mode bypass")
+	case !m.Within(f.o.Host.Mode()):
+		if err := person.Loosens(code, m); err != nil {
+			return stdio.Errorf(stdio.CodeInvalidParams, "%v", err)
+		}
+	}
+	return f.o.Host.SetMode(m, host.ByUser)
 }
 
 func (f *Family) status(id, params json.RawMessage) error {

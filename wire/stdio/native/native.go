@@ -40,6 +40,9 @@ type Person struct {
 	Warnings func() []string               // for the person
 	Reload   func() error                  // puts settings in force that are held back
 
+	// Loosens vets the code for a looser mode. Without a code it has the session show one, and says so in its error. Nil: no mode can be chosen.
+	Loosens func(code string, m agenttool.Mode) error
+
 	Forward func(job string, port, as int) (Forward, error) // makes a port of a job reachable; nil: it cannot be done
 }
 
@@ -82,6 +85,7 @@ func (f *Family) Leave() {
 
 // personal are the methods that the person of a session is served.
 var personal = []string{"agenttool/hello", "agenttool/status", "agenttool/invoke", "agenttool/prompts", "agenttool/decide", "agenttool/grants", "agenttool/reload",
+	"agenttool/mode",
 	"agenttool/forward", "agenttool/forwarded"}
 
 // Owns implements stdio.Family.

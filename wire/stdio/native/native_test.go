@@ -79,6 +79,12 @@ func (b *lockedBuffer) Write(p []byte) (int, error) {
 
 func newClient(t testing.TB) *client {
 	t.Helper()
+	return newPeer(t, nil)
+}
+
+// newPeer is newClient for a person, nil for a client.
+func newPeer(t testing.TB, person *native.Person) *client {
+	t.Helper()
 	store := persist.New(persist.Options{Dir: t.TempDir()})
 	h, err := host.New(host.Options{
 		Tools: []agenttool.Tool{nap{"look"}, nap{"put"}}, Scope: agenttool.Scope{Dir: "/", Roots: []string{"/"}}, Store: store,
@@ -92,7 +98,7 @@ func newClient(t testing.TB) *client {
 	ctx, cancel := context.WithCancel(t.Context())
 	c.stop = cancel
 	w := stdio.NewWriter(c.out)
-	f := native.New(native.Options{Host: h, Writer: w, Session: store.ID(), Version: "test", Stop: cancel, Sandbox: map[string]any{"level": "none"}})
+	f := native.New(native.Options{Host: h, Writer: w, Session: store.ID(), Version: "test", Stop: cancel, Sandbox: map[string]any{"level": "none"}, Person: person})
 	go func() {
 		_ = stdio.Serve(ctx, in, w, f)
 		short, cancel := context.WithCancel(context.Background())
@@ -334,5 +340,41 @@ func TestEndsOfJobsReachSlowClients(t *testing.T) {
 		if times != 1 {
 			t.Errorf("the end of %s was told %d times", job, times)
 		}
+	}
+}
+
+// TestModeOfAPerson: a person who may answer prompts makes the mode stricter at once, looser with the session's code, and never bypass.
+func TestModeOfAPerson(t *testing.T) {
+	for _, c := range []struct {
+		name, hello string
+		want        map[string]string // a part of each answer
+	}{
+		{"may answer", `{"approvals":true}`, map[string]string{"2": `"mode":"plan"`, "3": "shows a code", "4": "shows a code", "5": `"mode":"default"`, "6": "bypass is chosen at the start only"}},
+		{"may not", `{"approvals":true,"code":"x"}`, map[string]string{"2": "no word is taken", "3": "no word is taken", "4": "no word is taken", "5": "no word is taken", "6": "no word is taken"}},
+		{"did not say so", `{}`, map[string]string{"2": "no word is taken", "3": "no word is taken", "4": "no word is taken", "5": "no word is taken", "6": "no word is taken"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			k := newPeer(t, &native.Person{
+				Vet: func(code string) native.PeerVerdict { return native.PeerVerdict{May: code == "", Why: "a stranger"} },
+				Loosens: func(code string, m agenttool.Mode) error {
+					if code == "AB" {
+						return nil
+					}
+					return errors.New("the session shows a code")
+				},
+			})
+			k.send(`{"jsonrpc":"2.0","id":1,"method":"agenttool/hello","params":`+c.hello+`}`,
+				`{"jsonrpc":"2.0","id":2,"method":"agenttool/mode","params":{"mode":"plan"}}`,
+				`{"jsonrpc":"2.0","id":3,"method":"agenttool/mode","params":{"mode":"default"}}`,
+				`{"jsonrpc":"2.0","id":4,"method":"agenttool/mode","params":{"mode":"default","code":"XY"}}`,
+				`{"jsonrpc":"2.0","id":5,"method":"agenttool/mode","params":{"mode":"default","code":"AB"}}`,
+				`{"jsonrpc":"2.0","id":6,"method":"agenttool/mode","params":{"mode":"bypass","code":"AB"}}`)
+			got := k.end()
+			for id, want := range c.want {
+				if len(got[id]) != 1 || !strings.Contains(string(got[id][0]), want) {
+					t.Errorf("%s: %s, want %s", id, got[id], want)
+				}
+			}
+		})
 	}
 }

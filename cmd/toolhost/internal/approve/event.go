@@ -48,6 +48,10 @@ type Answerer interface {
 
 	// Code sends a session the code that it shows. The session then comes as [Opened] again.
 	Code(session, code string) error
+
+	// Mode changes the mode of a session. A looser one takes the code that the session shows once it was asked for without one. The
+	// session then comes as [Opened] again.
+	Mode(session, mode, code string) error
 }
 
 // Answer is a person's answer to a prompt, as it is sent.

@@ -257,7 +257,7 @@ func (s *Session) listen() {
 		w := stdio.NewWriter(conn)
 		family := native.New(native.Options{
 			Host: s.Host, Writer: w, Session: s.ID(), Version: s.o.Version, Sandbox: s.Sandbox.Describe(),
-			Person: &native.Person{Tools: personTools, Vet: s.vet(conn), Warnings: s.live.all, Reload: s.Reload, Forward: s.forward},
+			Person: &native.Person{Tools: personTools, Vet: s.vet(conn), Warnings: s.live.all, Reload: s.Reload, Loosens: s.loosens(), Forward: s.forward},
 		})
 		_ = stdio.Serve(context.Background(), conn, w, family) // ends with the connection
 		family.Leave()

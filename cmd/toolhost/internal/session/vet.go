@@ -3,10 +3,12 @@ package session
 import (
 	"crypto/rand"
 	"crypto/subtle"
+	"errors"
 	"net"
 	"strings"
 	"time"
 
+	"toolhost/agenttool"
 	"toolhost/cmd/toolhost/internal/caller"
 	"toolhost/host/prompt"
 	"toolhost/sandbox"
@@ -61,6 +63,26 @@ func (s *Session) vet(conn net.Conn) func(code string) native.PeerVerdict {
 			return native.PeerVerdict{NeedsCode: true, Why: "commands of this session run without a sandbox: give the code that the session shows"}
 		}
 		return native.PeerVerdict{May: true, Scopes: prompt.Scopes}
+	}
+}
+
+// loosens vets the code for a looser mode, for one connection: a person has to look at the session. It is shown where toolhost was started, on
+// the terminal or in the log of the client, and to no command.
+func (s *Session) loosens() func(code string, m agenttool.Mode) error {
+	tries := 0
+	return func(code string, m agenttool.Mode) error {
+		switch {
+		case tries >= maxTries:
+			return errors.New("too many tries: connect again")
+		case code == "":
+			tries++
+			s.o.Log("toolhost approve asks for mode " + string(m) + " in session " + string(s.ID()) + ": the code is " + s.code)
+			return errors.New("mode " + string(m) + " is looser: it takes the code that the session now shows where it was started, on the terminal or in the log of its client")
+		case !s.isCode(code):
+			tries++
+			return errors.New("that is not the code of this session")
+		}
+		return nil
 	}
 }
 

@@ -176,6 +176,15 @@ func (c *Client) Code(session, code string) error {
 	return s.sendCode(code)
 }
 
+// Mode changes the mode of a session. A looser one takes the code that the session then shows.
+func (c *Client) Mode(session, mode, code string) error {
+	s, err := c.conn(session)
+	if err != nil {
+		return err
+	}
+	return s.setMode(mode, code)
+}
+
 func (c *Client) conn(session string) (*conn, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -209,6 +209,23 @@ func (c *conn) answer(a approve.Answer) error {
 	return c.await(result)
 }
 
+// setMode changes the session's mode and returns when it is in force.
+func (c *conn) setMode(mode, code string) error {
+	result := make(chan error, 1)
+	params := map[string]string{"mode": mode}
+	if code != "" {
+		params["code"] = code
+	}
+	c.request("agenttool/mode", params, func(_ json.RawMessage, err error) {
+		if err == nil {
+			c.greeting.Mode = mode
+			c.event(approve.Opened{Session: c.greeting})
+		}
+		result <- err
+	})
+	return c.await(result)
+}
+
 // sendCode greets again with the code that the person read off the session.
 func (c *conn) sendCode(code string) error {
 	c.mu.Lock()

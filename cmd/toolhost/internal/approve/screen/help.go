@@ -18,6 +18,7 @@ g|choose among the suggested rules and grants
 n|deny it
 N or r|deny it, and tell the model why
 e|change what would run; the change is shown before it is sent
+/|change the mode of the session: a stricter one at once, a looser one with the code that the session then shows
 c|type the code of a session that wants one
 j k tab, up, down|the next and the previous prompt
 space, pgdown, pgup, home, end|scroll

@@ -101,6 +101,8 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		if c, ok := m.dialog.(*code); ok && c.session.ID == msg.session && msg.err != nil {
 			c.refused(msg.err.Error())
 		}
+	case modeMsg:
+		return m, m.modeSaid(msg)
 	case secondMsg:
 		m.queue.Expire(m.o.Now())
 		return m, tea.Batch(second(), m.settle())

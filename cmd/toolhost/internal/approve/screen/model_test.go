@@ -144,6 +144,32 @@ func TestAllEdits(t *testing.T) {
 	})
 }
 
+// TestMode changes the mode of a session: a stricter one at once, a looser one with the code that the session shows.
+func TestMode(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		keys []string
+		want string
+	}{
+		{"stricter", []string{"/", "down", "down", "enter"}, "plan="},
+		{"looser", []string{"/", "up", "up", "enter", "A", "B", "enter"}, "sandboxed= sandboxed=AB"},
+		{"a wrong code", []string{"/", "up", "up", "enter", "X", "enter"}, "sandboxed= sandboxed=X"},
+		{"rather not", []string{"/", "up", "esc"}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			in(t, 80, 24, func(r *run) {
+				r.session("ses_1", "")
+				r.ask("p1", "first", "")
+				r.keys(c.keys...)
+				if got := strings.Join(r.codes, " "); got != c.want {
+					t.Errorf("sent %q, want %q:\n%s", got, c.want, r.text())
+				}
+				r.answered()
+			})
+		})
+	}
+}
+
 func TestEnds(t *testing.T) {
 	for _, c := range []struct {
 		name string

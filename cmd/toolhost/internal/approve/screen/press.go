@@ -55,6 +55,8 @@ func (m *Model) browse(k string) tea.Cmd {
 		return m.open(done(&m.queue))
 	case "w":
 		return m.open(allWarnings(warnings(&m.queue, m.trouble)))
+	case "/":
+		return m.chooseMode()
 	case "j", "down", "tab":
 		return m.move(1)
 	case "k", "up", "shift+tab":
@@ -72,6 +74,19 @@ func (m *Model) browse(k string) tea.Cmd {
 	default:
 		return m.disarm() // the person is typing into another window
 	}
+}
+
+// chooseMode offers the modes of the session of the prompt, or else of the only one.
+func (m *Model) chooseMode() tea.Cmd {
+	all := m.queue.Sessions()
+	switch {
+	case m.current != nil && m.queue.Session(m.current.Session).ID != "":
+		return m.open(newModes(m.queue.Session(m.current.Session)))
+	case len(all) == 1:
+		return m.open(newModes(all[0]))
+	}
+	m.notice = "there is no prompt of a session, whose mode could be changed"
+	return nil
 }
 
 // scroll moves the view of the prompt by so many rows.

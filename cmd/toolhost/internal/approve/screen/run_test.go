@@ -2,6 +2,7 @@ package screen
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -55,6 +56,17 @@ func (r *run) Code(session, code string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.codes = append(r.codes, code)
+	return nil
+}
+
+// Mode takes a looser mode only with the code AB.
+func (r *run) Mode(session, mode, code string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.codes = append(r.codes, mode+"="+code)
+	if mode == "sandboxed" && code != "AB" {
+		return errors.New("it takes the code that the session shows")
+	}
 	return nil
 }
 

@@ -183,6 +183,9 @@ func (l layout) keys() []hint {
 	if it := l.current; it != nil && it.Ended == "" {
 		keys = l.answerKeys(it)
 	}
+	if l.width >= 70 { // a narrow window keeps its rows for the prompt
+		keys = append(keys, hint{"/", "mode"})
+	}
 	keys = append(keys, hint{"?", "help"})
 	if len(l.listed()) > 1 {
 		keys = append(keys, hint{"tab", "next"})
