@@ -70,7 +70,7 @@ func (a *approval) unasked(d agenttool.Decision) {
 func (a *approval) question(d agenttool.Decision, override bool) prompt.Question {
 	input, _ := agenttool.Encode(a.c.bound.Input()) // it was encoded before
 	q := prompt.Question{
-		Call: asking{a, a.request()}, Input: a.asShown(input), Override: override, Asked: a.c.req.Caller.Asked,
+		Call: asking{a, a.request()}, Input: a.asShown(input), Override: override, Asked: a.c.listener(),
 		Shown: prompt.Prompt{
 			Decision: d, Tool: a.c.tool.Declaration.Name, Input: input, Facts: a.c.bound.Facts(), Dir: a.c.dir, Grants: a.wanted,
 			Attempt: a.attempt, AskedAt: agenttool.Timestamp(a.c.host.o.Now()),
@@ -95,7 +95,7 @@ type asking struct {
 func (a asking) Invocation() agenttool.InvocationID { return a.c.rec.id }
 
 // Ended implements prompt.Call.
-func (a asking) Ended() bool { return a.c.ctx.Err() != nil }
+func (a asking) Ended() bool { return !a.c.runs() }
 
 // Record implements prompt.Call.
 func (a asking) Record(t agenttool.EventType, pairs ...any) error { return a.c.rec.write(t, pairs...) }
@@ -132,7 +132,7 @@ func (a *approval) withdrawn(asked agenttool.Decision, why error) {
 		SchemaVersion: agenttool.SchemaVersion, Behavior: agenttool.Deny, Mode: asked.Mode, RequestRef: asked.DecisionID,
 		Reason: &agenttool.DecisionReason{Type: "other", Detail: agenttool.AsError(why, agenttool.Canceled).Message},
 	})
-	a.c.rec.emit(agenttool.EventPermissionDecided, "phase", agenttool.PhasePermission, "decision", d)
+	_ = a.c.rec.write(agenttool.EventPermissionDecided, "phase", agenttool.PhasePermission, "decision", d) // it has ended, recorded or not
 }
 
 // preview adds what the call would change to the decision that asks.

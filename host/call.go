@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"toolhost/agenttool"
+	"toolhost/host/prompt"
 	"toolhost/permissions"
 )
 
@@ -36,12 +37,13 @@ type call struct {
 
 // lifetime is how long a call may run, and whether it has ended.
 type lifetime struct {
-	ctx     context.Context // ends with the call's cancellation, deadline or the host; owned by this call alone
-	cancel  context.CancelCauseFunc
-	expire  context.CancelFunc
-	settled atomic.Bool   // a goroutine has begun to conclude the call
-	ended   chan struct{} // closed when the result is known
-	handed  chan struct{} // closed when the result was handed over
+	ctx      context.Context // ends with the call's cancellation, deadline or the host; owned by this call alone
+	cancel   context.CancelCauseFunc
+	expire   context.CancelFunc
+	followed atomic.Bool   // it leaves a job behind
+	settled  atomic.Bool   // a goroutine has begun to conclude the call
+	ended    chan struct{} // closed when the result is known
+	handed   chan struct{} // closed when the result was handed over
 }
 
 // standing is a call's place among the others. live.mu guards it, but for order and others, which places.mu guards. The call itself reads it freely.
@@ -127,6 +129,27 @@ func (c *call) admitted() {
 	c.rec.queue(c.host.evidence.events(c)...)
 	c.rec.emit(agenttool.EventPlanned, "tool", c.req.Tool, "invocation", c.rec.view())
 	c.rec.push()
+}
+
+// runs reports whether the call has no result yet, or has left a job behind.
+func (c *call) runs() bool { return c.ctx.Err() == nil || c.leftJob() }
+
+// leftJob reports whether the call has its result, and its command goes on.
+func (c *call) leftJob() bool {
+	select {
+	case <-c.ended:
+		return c.followed.Load()
+	default:
+		return false
+	}
+}
+
+// listener is the way to the caller, by which it can answer prompts while it waits for the result; nil: there is none.
+func (c *call) listener() prompt.Listener {
+	if c.leftJob() {
+		return nil
+	}
+	return c.req.Caller.Asked
 }
 
 // ending is how a call ends that came to its end.

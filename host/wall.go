@@ -86,7 +86,7 @@ func (r reporter) MayAsk(w agenttool.Wish) bool {
 
 // byRule reports whether a rule gives a path to whatever runs: one that came with an earlier answer of the same call, for instance.
 func (r reporter) byRule(grant string) bool {
-	return r.c.ctx.Err() == nil && r.c.host.rules.Policy().Writes(grant) && !r.c.host.grants.opensOwn(grant)
+	return r.c.runs() && r.c.host.rules.Policy().Writes(grant) && !r.c.host.grants.opensOwn(grant)
 }
 
 // mayAsk reports whether a user can be asked for a grant, and may give it.
@@ -95,7 +95,7 @@ func (r reporter) mayAsk(grant string) bool {
 	if _, denied := a.c.host.rules.Policy().Forbids(grant); denied || a.c.host.grants.opensOwn(grant) {
 		return false
 	}
-	return a.c.ctx.Err() == nil && a.c.host.prompts.Wall() > 0 && a.policy.Mode.Asks() && a.c.host.prompts.Reaches(a.c.req.Caller.Asked)
+	return a.c.runs() && a.c.host.prompts.Wall() > 0 && a.policy.Mode.Asks() && a.c.host.prompts.Reaches(a.c.listener())
 }
 
 // put shows what a running call wants and waits for the answer. The call keeps its locks: it is at work.
@@ -112,7 +112,7 @@ func (r reporter) put(ctx context.Context, wishes []agenttool.Wish, wait time.Du
 	})
 	d.ExpiresAt = agenttool.Timestamp(h.o.Now().Add(wait))
 	d.SuggestedUpdates = permissions.SuggestGrants(grants)
-	if !h.prompts.Invite(a.c.req.Caller.Asked) {
+	if !h.prompts.Invite(a.c.listener()) {
 		return prompt.Outcome{}, prompt.Unanswerable(d, prompt.Nobody)
 	}
 	a.c.rec.decided(d)

@@ -74,3 +74,48 @@ func TestWallPathRule(t *testing.T) {
 		t.Errorf("nobody said yes: %s", r.says())
 	}
 }
+
+// TestWallAsksInBackground: a job in the background is held as a call is, and shown as waiting. The prompt outlives the call that began it.
+func TestWallAsksInBackground(t *testing.T) {
+	t.Parallel()
+	a := approvals(t)
+	a.write("ws/step.sh", "for i in {1..600}; do [ -e go ] && break; sleep 0.1; done; mkdir ~/notes; mkdir ~/notes2; echo x > ~/notes/a; touch over; sleep 60\n")
+	h := a.serving(true, "--allow", "Shell(bash step.sh)").confinedBy()
+	h.make("shell", fields{"command": "bash step.sh", "run_in_background": true}).result()
+	a.write("ws/go", "")
+	for i, path := range []string{"home/notes", "home/notes2"} {
+		p := h.prompt("step.sh", i+1)
+		if asks := h.heldJob(1); asks[0] != a.path(path) || exists(a, path) {
+			t.Errorf("held for %q", asks)
+		}
+		h.decide(p, []string{"allow", "deny"}[i])
+	}
+	eventually(t, "it goes on", func() bool { return exists(a, "ws/over") })
+	if a.read("home/notes/a") != "x\n" || exists(a, "home/notes2") {
+		t.Error("the answers were not kept")
+	}
+	h.close()
+	if said, code := a.said(a.command(a.toolhost, "log", "verify", h.met.Session)); code != 0 {
+		t.Errorf("log verify: %s", said)
+	}
+}
+
+// TestWallPathOfAKilledHost: a host that is killed while a call waits leaves no process, and no answer comes.
+func TestWallPathOfAKilledHost(t *testing.T) {
+	t.Parallel()
+	a := approvals(t)
+	h := a.serving(true, "--allow", "Shell(bash *)").confinedBy()
+	mark := newMark(t)
+	a.write("ws/step.sh", "sleep "+mark+" &\nfor i in {1..20}; do mkdir ~/notes$i & done; wait\n")
+	h.shell("bash step.sh")
+	h.prompt("step.sh", 1)
+	h.heldJob(20)
+	all := tree(h.process.Cmd.Process.Pid)
+	_ = h.process.Cmd.Process.Kill()
+	_ = h.process.Cmd.Wait()
+	checkEnded(t, "SIGKILL of the host while calls wait", all)
+	gone(t, "the command", mark)
+	if exists(a, "home/notes1") {
+		t.Error("it was made")
+	}
+}

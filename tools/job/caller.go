@@ -17,9 +17,6 @@ type caller struct {
 	job     string
 	started time.Time
 
-	foreground context.Context // over when no call waits for the job
-	detach     context.CancelFunc
-
 	mu       sync.Mutex
 	reporter agenttool.Reporter // nil when the job has ended
 	asking   []string           // what a user is asked about
@@ -27,7 +24,6 @@ type caller struct {
 
 // leave drops the reference to the call.
 func (c *caller) leave() {
-	c.detach()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.reporter = nil
@@ -50,15 +46,12 @@ func (c *caller) payload() (agenttool.Payload, error) {
 
 var errEnded = errors.New("the job has ended")
 
-// ask asks whether the command may have an access, while a call waits for it: a job in the background is not held up.
+// ask asks whether the command may have an access. ctx is over when the command does not wait for it any more.
 func (c *caller) ask(ctx context.Context, v sandbox.Violation) bool {
 	asker, ok := c.get().(agenttool.Asker)
 	if !ok {
 		return false
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer context.AfterFunc(c.foreground, cancel)()
 	w := wishFor(v)
 	c.mu.Lock()
 	c.asking = append(c.asking, w.Object)
@@ -75,7 +68,7 @@ func (c *caller) ask(ctx context.Context, v sandbox.Violation) bool {
 // mayAsk reports whether ask would put a question.
 func (c *caller) mayAsk(v sandbox.Violation) bool {
 	asker, ok := c.get().(agenttool.Asker)
-	return ok && c.foreground.Err() == nil && asker.MayAsk(wishFor(v))
+	return ok && asker.MayAsk(wishFor(v))
 }
 
 func wishFor(v sandbox.Violation) agenttool.Wish {

@@ -91,7 +91,6 @@ func newJob(js *Jobs, id string, s *Spec) *Job {
 	j := &Job{id: id, jobs: js, spec: s, started: time.Now(), settled: make(chan struct{})}
 	j.invocation = s.Reporter.Invocation()
 	j.caller = &caller{job: id, started: j.started, reporter: s.Reporter}
-	j.caller.foreground, j.caller.detach = context.WithCancel(context.Background())
 	s.Reporter = nil // it holds the whole call, and a job may be kept for long
 	j.group = &group{done: make(chan struct{})}
 	j.log = output.New(output.Options{Open: j.caller.payload, Rings: &js.rings})
@@ -238,7 +237,6 @@ func (j *Job) Done() <-chan struct{} { return j.group.done }
 // Detach records that no call waits for the job any more: from now on all its output is kept.
 func (j *Job) Detach() {
 	if !j.detached.Swap(true) {
-		j.caller.detach()
 		j.log.Spill()
 	}
 }
