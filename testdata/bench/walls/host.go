@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -17,14 +18,23 @@ const patience = 5 * time.Minute
 // host is a running toolhost that this program talks to, one call at a time.
 type host struct {
 	*wiretest.Process
-	program, workspace string
+	name, program, workspace string
 }
 
 // start runs program with a home, a state and a workspace of its own below dir.
-func start(program, dir string) (*host, error) {
-	h := &host{program: program, workspace: filepath.Join(dir, "home", "ws")}
+func start(program, dir string) (*host, error) { return startWith(program, dir, "", false) }
+
+// startWith is start with settings of the user; attending says that this program answers prompts.
+func startWith(program, dir, settings string, attending bool) (*host, error) {
+	h := &host{name: filepath.Base(program), program: program, workspace: filepath.Join(dir, "home", "ws")}
 	for _, made := range []string{h.workspace, filepath.Join(dir, "home", "run")} {
 		if err := os.MkdirAll(made, 0o700); err != nil {
+			return nil, err
+		}
+	}
+	if settings != "" {
+		config := filepath.Join(dir, "home", "config", "toolhost")
+		if err := errors.Join(os.MkdirAll(config, 0o700), os.WriteFile(filepath.Join(config, "settings.json"), []byte(settings), 0o600)); err != nil {
 			return nil, err
 		}
 	}
@@ -35,7 +45,7 @@ func start(program, dir string) (*host, error) {
 	if h.Process, err = wiretest.Start(cmd, wiretest.Options{}); err != nil {
 		return nil, err
 	}
-	_, err = h.request("agenttool/hello", map[string]any{"client": map[string]string{"name": "walls", "version": "1"}, "events": "results"})
+	_, err = h.request("agenttool/hello", map[string]any{"client": map[string]string{"name": "walls", "version": "1"}, "events": "results", "approvals": attending})
 	return h, err
 }
 

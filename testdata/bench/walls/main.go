@@ -4,6 +4,11 @@
 //
 //	go run ./testdata/bench/walls [-rounds N] [-files N] [-batches N] OLD NEW
 //
+// With -asking N only commands that meet no wall are timed, N times each, of one program beside itself: in a session that asks a user when a
+// command meets the wall, and in one that does not.
+//
+//	go run ./testdata/bench/walls -asking N PROGRAM
+//
 // Figures are medians in ms; a ratio is the median of the ratios of neighbouring runs, each beside the first program.
 package main
 
@@ -21,8 +26,13 @@ func main() {
 	rounds := flag.Int("rounds", 300, "calls of true, of each program")
 	files := flag.Int("files", 20000, "files that one command creates")
 	batches := flag.Int("batches", 0, "batches of mixed reads, of each program")
+	asks := flag.Int("asking", 0, "rounds of commands that meet no wall, of one program beside itself")
 	flag.Parse()
-	if err := run(flag.Args(), *rounds, *files, *batches); err != nil {
+	do := func() error { return run(flag.Args(), *rounds, *files, *batches) }
+	if *asks > 0 && flag.NArg() == 1 {
+		do = func() error { return asking(flag.Arg(0), *asks) }
+	}
+	if err := do(); err != nil {
 		fmt.Fprintln(os.Stderr, "walls:", err)
 		os.Exit(1)
 	}
@@ -109,7 +119,7 @@ func compare(what string, hosts []*host, rounds int, do func(*host) (float64, er
 		for r := range ratios {
 			ratios[r] = took[i][r] / took[0][r]
 		}
-		fmt.Printf("%-24s %-12s median %8.2f  least %8.2f  ratio %.3f\n", what, filepath.Base(h.program), median(took[i]), slices.Min(took[i]), median(ratios))
+		fmt.Printf("%-24s %-12s median %8.2f  least %8.2f  ratio %.3f\n", what, h.name, median(took[i]), slices.Min(took[i]), median(ratios))
 	}
 	return nil
 }
@@ -128,7 +138,7 @@ func exhaust(hosts []*host) error {
 				return fmt.Errorf("beside %s: %w", job.what, err)
 			}
 			fmt.Printf("read beside %-16s %-12s median %8.2f  99 of 100 %8.2f  slowest %8.2f  (%d reads)\n",
-				job.what, filepath.Base(h.program), median(took), took[len(took)*99/100], took[len(took)-1], len(took))
+				job.what, h.name, median(took), took[len(took)*99/100], took[len(took)-1], len(took))
 		}
 	}
 	return nil
