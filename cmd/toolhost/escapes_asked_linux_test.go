@@ -42,10 +42,10 @@ func (try attempt) asked(a *escapeAttempt) {
 		try.set(a)
 	}
 	h := a.serving(true, "--allow", "Shell(bash attempt.sh)").confinedBy()
-	a.write("ws/attempt.sh", a.prelude()+"mkdir $H/opened && echo x > $H/opened/file\n"+try.script)
+	a.write("ws/attempt.sh", a.prelude()+"mkdir $H/opened && echo x > $H/opened/file && echo OPENED\n"+try.script)
 	before := a.look()
 	said := h.answered(h.shell("bash attempt.sh"), func(p prompted) bool { return len(p.Grants) == 1 && p.Grants[0] == "write:"+a.path("home/opened") })
-	harm := changes(before, a.look(), try.changes+" home/opened home/opened/* state/* state/** run/* config/*")
+	harm := changes(before, a.look(), try.changes+" home/opened ws/opened state state-outer run config")
 	for line := range strings.Lines(said) {
 		if strings.Contains(line, "ESCAPED") || strings.Contains(line, a.canary) {
 			harm = append(harm, "it said: "+strings.TrimSpace(line))
@@ -54,7 +54,7 @@ func (try attempt) asked(a *escapeAttempt) {
 	if len(harm) > 0 {
 		a.t.Errorf("%s\n%s", strings.Join(harm, "\n"), said)
 	}
-	if a.read("home/opened/file") != "x\n" {
+	if !strings.Contains(said, "OPENED") {
 		a.t.Errorf("what was opened was not written:\n%s", said)
 	}
 }
@@ -63,7 +63,7 @@ func (try attempt) asked(a *escapeAttempt) {
 func (h *approvalsHost) answered(m *made, yes func(prompted) bool) string {
 	h.t.Helper()
 	over, r := make(chan error, 1), &jobReply{}
-	go func() { over <- m.sent.Result(r, patience) }()
+	go func() { over <- m.sent.Result(r, 5*patience) }()
 	for {
 		select {
 		case err := <-over:
