@@ -104,7 +104,7 @@ func TestSlowOnce(t *testing.T) {
 	}
 }
 
-// TestUnreachable: messages to a runtime that is gone are given up in bounded time, all of them, and the log says so.
+// TestUnreachable: messages to a runtime that is gone are given up in bounded time, all of them, and the log says so (RAP-20).
 func TestUnreachable(t *testing.T) {
 	p := quick()
 	p.total = 100 * time.Millisecond
@@ -127,7 +127,28 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
-// TestOneGroupDelaysNoOther: a runtime that never answers holds up its own group only, and what it is owed comes in order.
+// TestOneCallbackDelaysNoOther: calls of one group that go to another callback than a dead one are answered meanwhile.
+func TestOneCallbackDelaysNoOther(t *testing.T) {
+	p := quick()
+	p.attempt, p.total = 20*time.Second, 30*time.Second
+	f := newFixture(t, set{pace: p})
+	free := make(chan struct{})
+	dead := newRuntime(t)
+	dead.answer = func(int, http.ResponseWriter, *http.Request) { <-free }
+	for i := range 3 {
+		f.invoke(fmt.Sprint("c", i), "look", fields{"callback_url": dead.web.URL})
+	}
+	f.until("their results wait", func() bool { return f.outbox.waiting("g") == 3 })
+	f.invoke("other", "look")
+	f.result("other")
+	if len(dead.taken()) != 0 {
+		t.Error("something went through")
+	}
+	close(free)
+	f.idle()
+}
+
+// TestOneGroupDelaysNoOther: a runtime that never answers holds up its own group only, and what it is owed comes in order (RAP-26).
 func TestOneGroupDelaysNoOther(t *testing.T) {
 	p := quick()
 	p.attempt, p.total = 20*time.Second, 30*time.Second
@@ -155,7 +176,7 @@ func TestOneGroupDelaysNoOther(t *testing.T) {
 	}
 }
 
-// TestCallbackHosts: where callbacks may go, by name.
+// TestCallbackHosts: where callbacks may go, by name (RAP-20, RAP-24).
 func TestCallbackHosts(t *testing.T) {
 	named := func(u *url.URL) error {
 		if u.Hostname() == "agent.example.com" {

@@ -4,8 +4,8 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -56,7 +56,11 @@ type questions struct {
 
 	mu   sync.Mutex
 	open map[string]*choice
+	past []string // ids of questions whose calls have ended, the oldest first
 }
+
+// maxPast is how many ended questions are remembered, so that a late answer gets the right refusal.
+const maxPast = 1024
 
 // of returns a question; nil: there is none of this id.
 func (a *questions) of(id string) *choice {
@@ -69,7 +73,30 @@ func (a *questions) of(id string) *choice {
 func (a *questions) forget(c *call) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	maps.DeleteFunc(a.open, func(_ string, q *choice) bool { return q.call == c })
+	for id, q := range a.open {
+		if q.call == c {
+			delete(a.open, id)
+			a.past = append(a.past, id)
+		}
+	}
+	if over := len(a.past) - maxPast; over > 0 {
+		a.past = slices.Clone(a.past[over:])
+	}
+}
+
+// ended reports whether a question of this id was open, and its call has ended.
+func (a *questions) ended(id string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Contains(a.past, id)
+}
+
+// refusal returns why no answer to a question is taken, of which none is open under this id.
+func (a *questions) refusal(id string) error {
+	if a.ended(id) {
+		return errOver
+	}
+	return errNever
 }
 
 // ask sends a prompt of the host to the runtime of its call. It does not block. A prompt that cannot be sent is denied.
@@ -133,8 +160,11 @@ func (a *questions) decide(q *choice, o option, unseen string) {
 	_, _ = a.host.Decide(answer) // its error: the prompt was answered elsewhere, or it is over
 }
 
-// errOver refuses answers to questions that are unknown or over.
-var errOver = refuse(http.StatusNotFound, "no question waits at this path: it was answered, it expired, or it never was; post to the path of an open question")
+// errOver refuses answers to questions that are over, errNever those to unknown ones.
+var (
+	errOver  = refuse(http.StatusGone, "this question is over: it was answered, or it expired with its call")
+	errNever = refuse(http.StatusNotFound, "no question waits at this path; post to the response_url of an open question")
+)
 
 // settle notes an answer: the index of an option, or the error of an invalid answer. If settles is true, the caller decides
 // the question by the option and unseen, the reason why no person chose it. The error goes to the runtime.
@@ -144,11 +174,11 @@ func (a *questions) settle(id string, n int, wrong error) (o option, unseen stri
 	q := a.open[id]
 	switch {
 	case q == nil:
-		return o, "", false, errOver
+		return o, "", false, errNever
 	case q.settled && wrong == nil && n == q.chosen: // it was sent again
 		return o, "", false, nil
 	case q.settled:
-		return o, "", false, refuse(http.StatusConflict, "this question was answered: %s; that counts", q.became)
+		return o, "", false, refuse(http.StatusGone, "this question was answered: %s; that counts", q.became)
 	case wrong == nil:
 		q.settled, q.chosen, q.became = true, n, q.options[n].label
 		return q.options[n], "", true, nil

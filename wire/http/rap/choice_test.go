@@ -3,6 +3,7 @@ package rap
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -38,7 +39,7 @@ func (f *fixture) wrongly(q callback, body any) (status int) {
 	return status
 }
 
-// TestChoiceAgain: an answer that is sent again is taken if it is the same, and told what counts if it is not.
+// TestChoiceAgain: an answer that is sent again is taken if it is the same, and told what counts if it is not. RAP-17.
 func TestChoiceAgain(t *testing.T) {
 	s := &Server{questions: questions{open: map[string]*choice{"x": {options: []option{{"Allow once", prompt.ScopeOnce}, {label: "Deny"}}}}}}
 	bad := errors.New("bad")
@@ -47,13 +48,13 @@ func TestChoiceAgain(t *testing.T) {
 		wrong   error
 		settles bool
 		status  int // 0: taken
-	}{{0, bad, false, 400}, {1, nil, true, 0}, {1, nil, false, 0}, {0, nil, false, 409}, {0, bad, false, 409}} {
+	}{{0, bad, false, 400}, {1, nil, true, 0}, {1, nil, false, 0}, {0, nil, false, 410}, {0, bad, false, 410}} {
 		_, why, settles, err := s.questions.settle("x", c.n, c.wrong)
 		status := 0
 		if e, ok := errors.AsType[*refusal](err); ok {
 			status = e.status
 		}
-		if settles != c.settles || status != c.status || why != "" || status == 409 && !strings.Contains(err.Error(), "Deny") {
+		if settles != c.settles || status != c.status || why != "" || status == 410 && !strings.Contains(err.Error(), "Deny") {
 			t.Errorf("%d: %v, %v, %q", i, settles, err, why)
 		}
 	}
@@ -109,7 +110,7 @@ func testChoice(t *testing.T) {
 				t.Errorf("text %q", text)
 			}
 			f.idle()
-			if status := f.answer(q, 0); status != http.StatusNotFound {
+			if status := f.answer(q, 0); status != http.StatusGone {
 				t.Errorf("an answer after the end: %d", status)
 			}
 		})
@@ -160,7 +161,7 @@ func TestChoiceExpires(t *testing.T) {
 		t.Errorf("text %q", text)
 	}
 	f.idle()
-	if status := f.answer(q, 0); status != http.StatusNotFound {
+	if status := f.answer(q, 0); status != http.StatusGone {
 		t.Errorf("an answer after that: %d", status)
 	}
 }
@@ -196,7 +197,7 @@ func shellPrompt(command string, change func(*prompt.Prompt)) prompt.Prompt {
 	return p
 }
 
-// TestQuestion: what a person sees holds all that they allow, and what is not shown cannot be allowed.
+// TestQuestion: what a person sees holds all that they allow, and what is not shown cannot be allowed. RAP-17.
 func TestQuestion(t *testing.T) {
 	writes := func(diff string, partial bool) func(*prompt.Prompt) {
 		return func(p *prompt.Prompt) {
@@ -255,5 +256,23 @@ func TestChoiceAlone(t *testing.T) {
 	f.answer(two, 2)
 	if text := f.result("c2").text("text"); !strings.HasPrefix(text, "Error: a person") {
 		t.Errorf("%q", text)
+	}
+}
+
+// TestSecondAnswerIsGone: an answer to a question whose call has ended is refused with 410, one to an unknown path with 404.
+func TestSecondAnswerIsGone(t *testing.T) {
+	c := &call{}
+	a := questions{open: map[string]*choice{"x": {call: c}}}
+	a.forget(c)
+	for id, want := range map[string]int{"x": 410, "y": 404} {
+		if e, ok := errors.AsType[*refusal](a.refusal(id)); !ok || e.status != want {
+			t.Errorf("%s: %v, want %d", id, a.refusal(id), want)
+		}
+	}
+	for i := range 2 * maxPast {
+		a.open[fmt.Sprint(i)] = &choice{call: c}
+	}
+	if a.forget(c); len(a.past) != maxPast {
+		t.Errorf("%d ended questions are kept", len(a.past))
 	}
 }

@@ -260,7 +260,7 @@ func (s *Server) serveChoice(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("id")
 	q := s.questions.of(id)
 	if q == nil { // before the body is read, so that guesses of paths cost little
-		write(w, errOver)
+		write(w, s.questions.refusal(id))
 		return
 	}
 	body, release, err := s.body(w, r, maxSmallBody)
@@ -281,9 +281,9 @@ func (s *Server) serveChoice(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Knows reports whether the path of a request, without the base, is that of an open question: it holds a secret that replaces the
+// Knows reports whether the path of a request, without the base, is that of a question: it holds a secret that replaces the
 // token. Knows is safe for requests without a token.
 func (s *Server) Knows(path string) bool {
 	id, ok := strings.CutPrefix(path, SecretPath+"/")
-	return ok && s.questions.of(id) != nil
+	return ok && (s.questions.of(id) != nil || s.questions.ended(id))
 }

@@ -20,8 +20,8 @@ type message struct {
 	called string        // its description in the log
 }
 
-// outbox sends messages, in a line for each group: the next is sent when the one before it was taken or given
-// up.
+// outbox sends messages, in a line for each group and callback address: the next is sent when the one before it was taken or given up.
+// A callback that does not answer delays no other.
 type outbox struct {
 	o      *Options
 	run    *run
@@ -32,10 +32,13 @@ type outbox struct {
 	shutup bool // nothing is taken any more
 	size   int64
 	places map[string]int64 // of it, by the place that it goes to
-	lines  map[string]*line
+	lines  map[lineKey]*line
 }
 
-// line are the messages of one group. Its own goroutine sends them, while there are any.
+// lineKey identifies a line.
+type lineKey struct{ group, callback string }
+
+// line are the messages of one group to one callback address. Its own goroutine sends them, while there are any.
 type line struct {
 	waiting []message
 	failed  bool // the last one was given up since the runtime could not be reached
@@ -61,14 +64,15 @@ func (b *outbox) postIf(c *call, m any, stale func() bool, done func(outcome)) {
 		return
 	}
 	b.countLocked(c.Callback, int64(len(body)))
-	l := b.lines[c.Group]
+	at := lineKey{c.Group, c.Callback}
+	l := b.lines[at]
 	if l != nil {
 		l.waiting = append(l.waiting, out)
 		return
 	}
 	l = &line{waiting: []message{out}}
-	b.lines[c.Group] = l
-	b.run.Go(func() { b.drain(c.Group, l) })
+	b.lines[at] = l
+	b.run.Go(func() { b.drain(at, l) })
 }
 
 // kind names a message in the log.
@@ -101,13 +105,15 @@ func (b *outbox) countLocked(callback string, n int64) {
 }
 
 // waiting is how many messages of a group wait.
-func (b *outbox) waiting(group string) int {
+func (b *outbox) waiting(group string) (n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if l := b.lines[group]; l != nil {
-		return len(l.waiting)
+	for at, l := range b.lines {
+		if at.group == group {
+			n += len(l.waiting)
+		}
 	}
-	return 0
+	return n
 }
 
 // shut takes no more messages.
@@ -118,11 +124,11 @@ func (b *outbox) shut() {
 }
 
 // first is the message that is next in line. Without one, the line ends.
-func (b *outbox) first(group string, l *line) (message, bool) {
+func (b *outbox) first(at lineKey, l *line) (message, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if len(l.waiting) == 0 {
-		delete(b.lines, group)
+		delete(b.lines, at)
 		return message{}, false
 	}
 	return l.waiting[0], true
@@ -136,10 +142,10 @@ func (b *outbox) pop(l *line) {
 	l.waiting = l.waiting[1:]
 }
 
-// drain sends the messages of a group, one after the other.
-func (b *outbox) drain(group string, l *line) {
+// drain sends the messages of a line, one after the other.
+func (b *outbox) drain(at lineKey, l *line) {
 	for {
-		m, there := b.first(group, l)
+		m, there := b.first(at, l)
 		if !there {
 			return
 		}

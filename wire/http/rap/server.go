@@ -110,7 +110,7 @@ func newServer(o Options, p pace) (*Server, error) {
 	}
 	s.base = base
 	s.run.ctx, s.run.end = context.WithCancel(context.Background())
-	s.outbox = outbox{o: &s.o, run: &s.run, pace: p, client: newClient(), lines: map[string]*line{}, places: map[string]int64{}}
+	s.outbox = outbox{o: &s.o, run: &s.run, pace: p, client: newClient(), lines: map[lineKey]*line{}, places: map[string]int64{}}
 	s.questions = questions{host: o.Host, o: &s.o, outbox: &s.outbox, open: map[string]*choice{}}
 	if err := s.open(); err != nil {
 		s.run.end()
