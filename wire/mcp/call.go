@@ -118,6 +118,7 @@ func (s *Server) launch(ctx context.Context, r host.Request, answers bool) (*fli
 	err := s.o.Host.Invoke(r, func(c host.Completion) {
 		waitRoom(ctx) // unread results delay further calls
 		f.completion, f.at = c, time.Now()
+		s.stored.add(c)
 		close(f.ended)
 		s.flights.remove(f)
 	})

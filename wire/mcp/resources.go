@@ -20,12 +20,14 @@ import (
 // scheme is the prefix of the URIs of payloads.
 const scheme = "toolhost://"
 
+// isPayload reports whether a URI is that of a payload.
+func isPayload(uri string) bool { return strings.HasPrefix(uri, scheme) }
+
 // anyPayload matches the URIs of all payloads, with any query. A more exact template would refuse parameters in another
 // order.
 const anyPayload = scheme + "{+payload}"
 
-// addResources lets clients read the payloads of the session by page (MCP-18). It lists none: results link to their
-// payloads.
+// addResources lets clients read the payloads of the session by page (MCP-18). [stored] lists those of the server's results.
 func addResources(server *sdk.Server, h *host.Host) {
 	server.AddResourceTemplate(&sdk.ResourceTemplate{
 		Name: "payload", Title: "Output of a call", URITemplate: anyPayload,

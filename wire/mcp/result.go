@@ -128,31 +128,27 @@ func links(req *sdk.CallToolRequest, c host.Completion) []sdk.Content {
 	if req.ProtocolVersion() < "2025-06-18" {
 		return nil
 	}
-	refs := c.Result.ResourceRefs
-	if kept := c.Persistence.PersistedRef; kept != nil {
-		refs = append(refs[:len(refs):len(refs)], *kept)
-	}
 	var found []sdk.Content
-	seen := map[string]bool{}
-	for _, r := range refs {
-		if seen[r.URI] || !strings.HasPrefix(r.URI, scheme) {
-			continue
-		}
-		seen[r.URI] = true
+	for _, r := range payloadsOf(c) {
 		found = append(found, link(r))
 	}
 	return found
 }
 
 func link(r agenttool.Ref) *sdk.ResourceLink {
-	l := &sdk.ResourceLink{URI: r.URI, Name: r.Relation, MIMEType: r.MediaType}
-	if l.Name == "" {
-		l.Name = "output"
-	}
+	l := &sdk.ResourceLink{URI: r.URI, Name: nameOf(r), MIMEType: r.MediaType}
 	if r.SizeBytes > 0 {
 		l.Size = &r.SizeBytes
 	}
 	return l
+}
+
+// nameOf is the name of a payload: its relation to the call.
+func nameOf(r agenttool.Ref) string {
+	if r.Relation == "" {
+		return "output"
+	}
+	return r.Relation
 }
 
 // Keys of a result's _meta (MCP-20).

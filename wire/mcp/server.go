@@ -38,6 +38,7 @@ type Server struct {
 	flights flights
 	tasks   tasks
 	calls   atomic.Int64 // so far, for their ids
+	stored  stored
 
 	catalog catalog
 }
@@ -68,6 +69,13 @@ func (s *Server) middleware(next sdk.MethodHandler) sdk.MethodHandler {
 			}
 			if undeclared[method] {
 				return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: method + " is not served: the server declares no such capability"}
+			}
+			if _, lists := req.(*sdk.ListResourcesRequest); lists {
+				res, err := next(ctx, method, req)
+				if list, ok := res.(*sdk.ListResourcesResult); ok && err == nil {
+					list.Resources = append(s.stored.list(), list.Resources...)
+				}
+				return res, err
 			}
 			if err := misnamed(req); err != nil {
 				return nil, err

@@ -30,10 +30,12 @@ func sdkOptions(instructions string) *sdk.ServerOptions {
 // listedMS is the time in milliseconds that a client may cache the server's description and tools.
 const listedMS = 60_000
 
-// cacheable says how long a result may be kept (MCP-10). A page of a payload that is still written may grow.
+// cacheable says how long a result may be kept (MCP-10). A page of a payload that is still written may grow, and so does
+// the list of payloads.
 func cacheable(_ context.Context, req sdk.Request, c *sdk.Cacheable) {
 	c.TTLMs, c.CacheScope = listedMS, "private"
-	if _, ok := req.(*sdk.ReadResourceRequest); ok {
+	switch req.(type) {
+	case *sdk.ReadResourceRequest, *sdk.ListResourcesRequest:
 		c.TTLMs = 0
 	}
 }
