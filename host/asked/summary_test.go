@@ -29,7 +29,7 @@ func TestWhat(t *testing.T) {
 		{"cat a | tee b", "writes b", "WRITES 1 path"},
 		{"echo x > b", "writes b", "WRITES 1 path"},
 		{"cp a b", "copies a to b", "WRITES 1 path"},
-		{"if rm", "runs a command line that is not understood", "DESTRUCTIVE · MAY RUN ANY CODE"},
+		{"if rm", "runs a command line that is not understood, and destroys something", "DESTRUCTIVE · MAY RUN ANY CODE"},
 		{"ls", "only reads, as far as is known", "only reads, no network"},
 		{"rm 'a\x1b[2J'", "deletes a⟨ESC⟩[2J", "DESTRUCTIVE"},
 	} {

@@ -58,6 +58,9 @@ type deed struct {
 func (l line) deeds() string {
 	f := l.facts
 	if len(f.Parts) == 0 && len(f.Writes) == 0 {
+		if f.Destructive == agenttool.Yes {
+			return "runs a command line that is not understood, and destroys something"
+		}
 		return "runs a command line that is not understood"
 	}
 	var all []deed

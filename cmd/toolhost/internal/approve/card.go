@@ -59,7 +59,7 @@ func (p *page) card(it *Item, s Session) {
 		p.add(Plain, 9, "where:   "+strings.Join(where, " · "))
 	}
 	if offer := offer(in, s); offer != "" {
-		p.add(Plain, 9, "keep:    "+offer)
+		p.add(Plain, 9, "rule:    "+offer)
 	}
 }
 
@@ -189,7 +189,7 @@ func where(in Prompt, s Session) (parts []string) {
 	return parts
 }
 
-// offer names the rule that would be kept, and the keys that keep it.
+// offer names the narrowest rules that could be kept.
 func offer(in Prompt, s Session) string {
 	first := in.Decision.SuggestedRules()
 	if first < 0 {
@@ -199,9 +199,9 @@ func offer(in Prompt, s Session) string {
 	for _, rule := range in.Rules(first) {
 		rules = append(rules, visible.Text(rule))
 	}
-	text := strings.Join(rules, ", ")
+	text := strings.Join(rules, ", ") + " could be kept"
 	if more := len(in.Decision.SuggestedUpdates) - 1; more > 0 {
-		text += fmt.Sprintf(" (g: %d more)", more)
+		text += fmt.Sprintf(", and %d more", more)
 	}
 	return text
 }

@@ -16,7 +16,7 @@ import (
 	"toolhost/cmd/toolhost/internal/approve/plain"
 )
 
-// card is a prompt of a real session, as testdata/cards/prompts.jsonl has it.
+// card is a prompt of a real session, as testdata/cards/prompts.jsonl has it; capture.py beside it writes that file.
 type card struct {
 	Name   string          `json:"name"`
 	Prompt json.RawMessage `json:"prompt"`
@@ -80,6 +80,11 @@ func TestCards(t *testing.T) {
 func spoken(t *testing.T, c card) string {
 	var out strings.Builder
 	talk := plain.New(plain.Options{Out: &out, Now: func() time.Time { return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) }})
+	var s approve.Session
+	if err := json.Unmarshal([]byte(`{"session_id":"ses_1","workspace":"/home/me/app","mode":"default","approvals":{"may_answer":true,"scopes":["once","session","project","user"]}}`), &s); err != nil {
+		t.Fatal(err)
+	}
+	talk.Event(approve.Opened{Session: s})
 	talk.Event(c.event(t))
 	return out.String()
 }

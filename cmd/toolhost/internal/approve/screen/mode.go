@@ -99,7 +99,7 @@ type modeMsg struct {
 }
 
 // modeSaid closes the dialog when the mode is in force. If it was refused and is looser, the code of the session is asked for.
-func (m *Model) modeSaid(msg modeMsg) tea.Cmd {
+func modeSaid(m *Model, msg modeMsg) tea.Cmd {
 	d, ok := m.dialog.(*modes)
 	if !ok || d.session.ID != msg.session {
 		return nil

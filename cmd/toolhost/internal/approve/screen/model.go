@@ -102,7 +102,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			c.refused(msg.err.Error())
 		}
 	case modeMsg:
-		return m, m.modeSaid(msg)
+		return m, modeSaid(m, msg)
 	case secondMsg:
 		m.queue.Expire(m.o.Now())
 		return m, tea.Batch(second(), m.settle())

@@ -56,7 +56,7 @@ func (m *Model) browse(k string) tea.Cmd {
 	case "w":
 		return m.open(allWarnings(warnings(&m.queue, m.trouble)))
 	case "/":
-		return m.chooseMode()
+		return chooseMode(m)
 	case "j", "down", "tab":
 		return m.move(1)
 	case "k", "up", "shift+tab":
@@ -77,7 +77,7 @@ func (m *Model) browse(k string) tea.Cmd {
 }
 
 // chooseMode offers the modes of the session of the prompt, or else of the only one.
-func (m *Model) chooseMode() tea.Cmd {
+func chooseMode(m *Model) tea.Cmd {
 	all := m.queue.Sessions()
 	switch {
 	case m.current != nil && m.queue.Session(m.current.Session).ID != "":
