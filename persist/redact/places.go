@@ -186,7 +186,7 @@ func placeholder(v []byte) bool {
 	}
 	plain = bytes.ReplaceAll(plain, []byte("pff"), []byte("p"))
 	switch string(plain) {
-	case "mypass", "password", "passwd", "pssword", "psword", "passwordfile", "mypassword", "yourpassword", "secret", "mysecret", "yoursecret",
+	case "mypass", "password", "passwd", "pssword", "psword", "pasword", "passwordfile", "mypassword", "yourpassword", "secret", "mysecret", "yoursecret",
 		"token", "yourtoken", "mytoken", "changeme", "example", "redacted", "undefined", "string", "public", "private", "foobar", "default", "nothing":
 		return true
 	}

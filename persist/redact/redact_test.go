@@ -3,8 +3,13 @@ package redact
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"go/build"
+	"io/fs"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -261,4 +266,67 @@ func letterRun(r *rand.Rand, n int) string {
 		b[i] = all[r.IntN(len(all))]
 	}
 	return string(b)
+}
+
+// credentials are the files of Go's source that contain credentials: keys and headers of its tests.
+var credentials = map[string]bool{
+	"cmd/go/internal/auth/gitauth_test.go": true, "cmd/go/internal/auth/userauth_test.go": true, "cmd/go/testdata/script/goauth_userauth.txt": true,
+	"cmd/go/testdata/script/goauth_git.txt": true, "crypto/tls/example_test.go": true, "crypto/tls/testdata/example-key.pem": true,
+	"crypto/x509/platform_root_key.pem": true,
+}
+
+// TestGoSource: in the source of Go there are no secrets but those.
+func TestGoSource(t *testing.T) {
+	t.Parallel()
+	root := filepath.Join(build.Default.GOROOT, "src")
+	r, files := newRedactor(t, Options{}), 0
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		name, _ := filepath.Rel(root, path)
+		files++
+		for _, s := range r.Find(text) {
+			if !credentials[filepath.ToSlash(name)] {
+				t.Errorf("%s: %s: %.100q", name, s.Kind, text[s.Start:s.End])
+			}
+		}
+		return err
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		t.Skip("this installation of Go has no source")
+	}
+	if err != nil || files < 1000 {
+		t.Errorf("%d files: %v", files, err)
+	}
+}
+
+// BenchmarkFind searches Go source, and an event as the log has them.
+func BenchmarkFind(b *testing.B) {
+	r := newRedactor(b, Options{})
+	text, err := os.ReadFile(filepath.Join(build.Default.GOROOT, "src/net/http/server.go"))
+	if err != nil {
+		b.Skip(err)
+	}
+	b.Run("source", func(b *testing.B) {
+		b.SetBytes(int64(len(text)))
+		for b.Loop() {
+			r.Find(text)
+		}
+	})
+	event, err := agenttool.Encode(map[string]any{"event_type": "tool.result.created", "data": map[string]any{
+		"result": map[string]any{"redaction_state": "none", "content": string(text[:4000])}, "uri": "toolhost://ses_1/results/inv_1.output",
+	}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Run("event", func(b *testing.B) {
+		b.SetBytes(int64(len(event)))
+		for b.Loop() {
+			if _, found, err := r.Record(event); err != nil || len(found.Kinds) > 0 {
+				b.Fatal(found, err)
+			}
+		}
+	})
 }
