@@ -39,6 +39,7 @@ const (
 	EventSchedulerPolicy    EventType = "tool.x.scheduler.policy"    // once for each policy, before calls that name it
 	EventSessionOpened      EventType = "tool.x.session.opened"
 	EventSessionClosed      EventType = "tool.x.session.closed"
+	EventSessionRedacted    EventType = "tool.x.session.redacted" // secrets were taken out of the log afterwards, and it was chained anew
 	EventJournalGap         EventType = "tool.x.journal.gap"
 	EventProtectedChanged   EventType = "tool.x.protected.changed" // files that other programs run or obey were changed; with a warning
 	EventSettingsChanged    EventType = "tool.x.settings.changed"  // with warnings, or with the settings now in force

@@ -104,7 +104,7 @@ type noRoom string
 
 func (n noRoom) Error() string { return string(n) }
 
-// payload counts and hashes the bytes that it writes to a sink. What a sink gets has no secrets: they are in a second, sealed
+// payload counts and hashes the bytes that it writes to a sink. The sink gets no secrets: they are in a second, sealed
 // one, and readers of the session see both together.
 type payload struct {
 	to      sink

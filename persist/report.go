@@ -49,6 +49,8 @@ type Report struct {
 	TornBytes    int64     `json:"torn_bytes,omitempty"` // after the last whole line, or NUL at the end: not a problem
 	Problems     []Problem `json:"problems,omitempty"`
 	MoreProblems int64     `json:"more_problems,omitempty"` // number of problems that are not listed
+
+	Redactions []Rewritten `json:"redactions,omitempty"` // the times when secrets were taken out of the log, and it was chained anew
 }
 
 // OK reports whether there are no problems.
@@ -114,6 +116,9 @@ func (r Report) String() string {
 	}
 	if r.MoreProblems > 0 {
 		fmt.Fprintf(&b, "  and %d more\n", r.MoreProblems)
+	}
+	for _, d := range r.Redactions {
+		fmt.Fprintf(&b, "%d secrets were taken out afterwards; before, it had %d records and the head %s\n", d.Secrets, d.Count, d.Head)
 	}
 	if r.TornBytes > 0 {
 		fmt.Fprintf(&b, "torn tail, %d bytes: a line that was being written when the process ended\n", r.TornBytes)

@@ -84,15 +84,19 @@ func (p *payload) keep(removed patches) {
 		p.sealed, err = p.seal()
 		p.lost = err != nil
 	}
-	var frames []byte
-	for _, r := range removed {
-		head := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint64(nil, uint64(r.off)), uint32(len(r.text)))
-		frames = append(append(frames, head...), p.redactor.Seal(r.text, head)...)
-	}
-	if !p.lost && len(frames) > 0 {
-		_, err := p.sealed.Write(frames)
+	if !p.lost && len(removed) > 0 {
+		_, err := p.sealed.Write(frames(p.redactor, removed))
 		p.lost = err != nil
 	}
+}
+
+// frames returns the bytes of a sealed file.
+func frames(r *redact.Redactor, ps patches) (all []byte) {
+	for _, p := range ps {
+		head := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint64(nil, uint64(p.off)), uint32(len(p.text)))
+		all = append(append(all, head...), r.Seal(p.text, head)...)
+	}
+	return all
 }
 
 // close ends the sealed file.

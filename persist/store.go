@@ -21,7 +21,7 @@ type Options struct {
 	PayloadLimit int64               // bytes of one payload; 0: 1 GiB
 	SessionLimit int64               // bytes of all payloads of the session on disk; 0: 4 GiB
 	Ephemeral    bool                // store everything in memory and do not touch the disk
-	Redactor     *redact.Redactor    // what takes secrets out of records and payloads; nil: a fresh one, without a key that lasts
+	Redactor     *redact.Redactor    // of records and payloads; nil: a fresh one, without a key that lasts
 
 	limits limits // zero: stallAfter and writeLimit
 }
@@ -108,7 +108,7 @@ func Resume(o Options) (*Store, error) {
 // ID returns the session's identifier.
 func (s *Store) ID() agenttool.SessionID { return s.o.ID }
 
-// Redactor returns what takes secrets out of the session's records and payloads.
+// Redactor returns the redactor of the session's records and payloads.
 func (s *Store) Redactor() *redact.Redactor { return s.o.Redactor }
 
 // Path returns the session's directory, which need not exist yet; empty for an ephemeral session.

@@ -148,6 +148,9 @@ func (v *verifier) line(number int64, b []byte) {
 	r := record{number: number, ok: true, seq: l.seq, prev: l.prev, hash: sha256.Sum256(b)}
 	v.report.Records++
 	v.report.Last, v.report.Head = r.seq, hex.EncodeToString(r.hash[:])
+	if d, ok := readRewritten(l.event); ok && !newer && len(v.report.Redactions) < maxProblems {
+		v.report.Redactions = append(v.report.Redactions, d)
+	}
 	if c, ok := readClosing(l.event); ok && !newer {
 		c.record = r
 		v.closed = &c
@@ -156,6 +159,16 @@ func (v *verifier) line(number int64, b []byte) {
 		v.each(Entry{Seq: l.seq, Event: l.event})
 	}
 	v.order.push(r)
+}
+
+// readRewritten decodes event if it is the record of a log that was written anew.
+func readRewritten(event []byte) (d Rewritten, ok bool) {
+	if !bytes.Contains(event, []byte(agenttool.EventSessionRedacted)) {
+		return d, false
+	}
+	var e agenttool.Event
+	ok = json.Unmarshal(event, &e) == nil && e.EventType == agenttool.EventSessionRedacted && json.Unmarshal(e.Data, &d) == nil
+	return d, ok
 }
 
 // readClosing decodes event if it is a closed record.

@@ -59,6 +59,7 @@ var arguments = map[string]completion{
 	"log follow":           first(loggedIDs),
 	"log stats":            loggedIDs,
 	"log sign":             first(loggedIDs),
+	"log redact":           first(loggedIDs),
 	"log verify":           loggedIDs,
 	"settings add-rule":    first(fixed("allow", "ask", "deny")),
 	"settings remove-rule": first(fixed("allow", "ask", "deny")),

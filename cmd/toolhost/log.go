@@ -27,7 +27,7 @@ directory, or a log file; without one the last used session is meant.
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newLogList(), newLogShow(), newLogFollow(), newLogGrep(), newLogStats(), newLogVerify(), newLogSign(), newLogPrune())
+	cmd.AddCommand(newLogList(), newLogShow(), newLogFollow(), newLogGrep(), newLogStats(), newLogVerify(), newLogSign(), newLogRedact(), newLogPrune())
 	return cmd
 }
 

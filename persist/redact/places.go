@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// places are secrets that are recognized by what stands before them.
+// places are secrets that are recognized by the text before them.
 var places = []form{
 	{kind: "private_key", literals: []string{"PRIVATE KEY-----", "PRIVATE KEY BLOCK-----"}, find: privateKey},
 	{kind: "url_password", literals: []string{"://", `:\/\/`, "%3A%2F%2F", "%3a%2f%2f"}, find: userInfo, quick: hasUserInfo},

@@ -38,7 +38,7 @@ type Redactor struct {
 	seen map[string]bool
 }
 
-// state is what a Redactor knows at one time, read-only.
+// state is the knowledge of a Redactor at one time, read-only.
 type state struct {
 	matcher *matcher
 	values  int // known values
@@ -60,6 +60,7 @@ func Kinds() (kinds []string) {
 const (
 	kindMember = "member" // of a JSON object with a secret-looking name
 	kindField  = "field"  // of a tool's input, which the tool declares as sensitive
+	kindValue  = "value"  // that a person names
 	markDigits = 16
 )
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Bounds of what a stream holds back: usually an unfinished line. Of a longer one it holds the end back, in which a
+// Bounds of the text that a stream holds back: usually an unfinished line. Of a longer one it holds the end back, in which a
 // secret may begin.
 const (
 	maxHeld = 16 << 10
@@ -22,8 +22,8 @@ type Stream struct {
 // NewStream returns a search in one output.
 func NewStream(r *Redactor) *Stream { return &Stream{r: r} }
 
-// Next takes the next part and returns the text that is decided, with its secrets: the part after what was held back
-// before, without the new end. last says that no part follows. The text is valid until the next call, and may be the
+// Next takes the next part and returns the text that is decided, with its secrets: the part after the text that was
+// held back before, without the new end. last says that no part follows. The text is valid until the next call, and may be the
 // part itself.
 func (s *Stream) Next(part []byte, last bool) (text []byte, found []Span) {
 	text = part

@@ -25,9 +25,9 @@ const maxValues = 4096
 
 // Add has the redactor find a value from now on, wherever it occurs: as it is, escaped in JSON, encoded in a URL, and in
 // base64. It ignores values that are no secrets: those of less than six bytes, references to variables, and words for a
-// secret. Of the kind "field", which a tool declares, all of at least three bytes are secrets. It reports whether the value is known now.
+// secret. Of the kinds "field", which a tool declares, and "value", which a person names, all of at least three bytes are secrets. It reports whether the value is known now.
 func (r *Redactor) Add(kind, value string) bool {
-	if r == nil || len(value) < 3 || kind != kindField && (placeholder([]byte(value)) || plainWord(value)) || slices.Contains(r.off, kind) {
+	if r == nil || len(value) < 3 || kind != kindField && kind != kindValue && (placeholder([]byte(value)) || plainWord(value)) || slices.Contains(r.off, kind) {
 		return false
 	}
 	r.mu.Lock()
@@ -99,7 +99,7 @@ func escaped(text string) string {
 	return quoted[1 : len(quoted)-1]
 }
 
-// AddFile has the redactor find the values in a file of secrets: what stands behind = or : in a line, in quotes, and
+// AddFile has the redactor find the values in a file of secrets: the text behind = or : in a line, in quotes, and
 // whole lines otherwise. Its content is text of at most 1 MiB.
 func (r *Redactor) AddFile(content []byte) {
 	const most = 1 << 20

@@ -31,6 +31,9 @@ func Sessions() (string, error) {
 	return filepath.Join(state, "sessions"), err
 }
 
+// RedactionKey is the file below the state with the key of the user, for marks of secrets in logs and for sealed payloads.
+func RedactionKey(state string) string { return filepath.Join(state, "redact.key") }
+
 // Caches is the directory below the state that holds the caches of workspaces.
 func Caches(state string) string { return filepath.Join(state, "caches") }
 

@@ -3,7 +3,6 @@ package session
 import (
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -13,14 +12,14 @@ import (
 	"toolhost/persist/redact"
 )
 
-// newRedactor returns what takes secrets out of the session's log. It knows the values of variables with secret-looking names, and of
+// newRedactor returns the redactor of the session's log. It knows the values of variables with secret-looking names, and of
 // the secret files that rules let commands read.
 func newRedactor(m *policy.Snapshot) (*redact.Redactor, error) {
 	state, err := dirs.State()
 	if err != nil {
 		return nil, err
 	}
-	r, err := redact.New(redact.Options{KeyFile: filepath.Join(state, "redact.key")})
+	r, err := redact.New(redact.Options{KeyFile: dirs.RedactionKey(state)})
 	if err != nil {
 		return nil, err
 	}

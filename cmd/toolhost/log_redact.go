@@ -1,0 +1,124 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"toolhost/agenttool"
+	"toolhost/cmd/toolhost/internal/dirs"
+	"toolhost/persist"
+	"toolhost/persist/redact"
+)
+
+// takeOut says what log redact takes out of a log.
+type takeOut struct {
+	fromStdin bool
+	pattern   string
+}
+
+func newLogRedact() *cobra.Command {
+	var what takeOut
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "redact SESSION",
+		Short: "Take secrets out of the log and the outputs of an ended session",
+		Long: `redact replaces secrets in the records and stored outputs of an ended session, and removes them from sealed files.
+Without a flag these are all that toolhost recognizes: use it for logs of older versions, or before a log is given away. The
+values of --value-from-stdin come one a line, so that no list of processes shows them.
+
+The records are chained anew. A record tool.x.session.redacted at the end has the number of records before, the old head, and
+the changed outputs, but no secret. A signature of the log is removed: sign it again. Copies of the log elsewhere stay as they are.
+` + exitCodes,
+		Example: `  toolhost log redact ses_01M8 --value-from-stdin < leaked.txt
+  toolhost log redact ses_01M8 --pattern 'acme-[0-9]{6}'`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			redactor, err := what.redactor(cmd.InOrStdin())
+			if err != nil {
+				return err
+			}
+			paths, err := logPaths(args)
+			if err != nil {
+				return err
+			}
+			session := filepath.Dir(paths[0])
+			done, err := persist.Rewrite(persist.Options{
+				Dir: filepath.Dir(session), ID: agenttool.SessionID(filepath.Base(session)), Redactor: redactor,
+			}, !what.fromStdin && what.pattern == "")
+			if err != nil {
+				return exitf(exitFailed, "redact %s: %v", filepath.Base(session), err)
+			}
+			if asJSON {
+				return printJSONLines(cmd.OutOrStdout(), []persist.Rewritten{done})
+			}
+			return printRewritten(cmd.OutOrStdout(), filepath.Base(session), done)
+		},
+	}
+	cmd.Flags().BoolVar(&what.fromStdin, "value-from-stdin", false, "take out the values on stdin, one a line")
+	cmd.Flags().StringVar(&what.pattern, "pattern", "", "take out what this regular `expression` matches, or its first group")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	return cmd
+}
+
+// redactor finds the values and matches of the flags alone, or everything that toolhost recognizes.
+func (w takeOut) redactor(stdin io.Reader) (*redact.Redactor, error) {
+	state, err := dirs.State()
+	if err != nil {
+		return nil, err
+	}
+	o := redact.Options{KeyFile: dirs.RedactionKey(state)}
+	if w.pattern != "" {
+		expression, err := regexp.Compile(w.pattern)
+		if err != nil {
+			return nil, fmt.Errorf("--pattern: %w", err)
+		}
+		o.Patterns = []redact.Pattern{{Kind: "pattern", Regexp: expression}}
+	}
+	if w.pattern != "" || w.fromStdin {
+		o.Off = redact.Kinds()
+	}
+	r, err := redact.New(o)
+	if err == nil && w.fromStdin {
+		err = addValues(r, stdin)
+	}
+	return r, err
+}
+
+// maxValue bounds one value on stdin.
+const maxValue = 64 << 10
+
+func addValues(r *redact.Redactor, stdin io.Reader) error {
+	lines, n := bufio.NewScanner(stdin), 0
+	lines.Buffer(nil, maxValue)
+	for lines.Scan() {
+		value := strings.TrimSuffix(lines.Text(), "\r")
+		if value == "" {
+			continue
+		}
+		if n++; !r.Add("value", value) {
+			return fmt.Errorf("the value in line %d of stdin is too short: give at least 3 bytes", n)
+		}
+	}
+	if lines.Err() == nil && n == 0 {
+		return errors.New("there is no value on stdin: give one a line")
+	}
+	return lines.Err()
+}
+
+// printRewritten says what log redact did.
+func printRewritten(out io.Writer, session string, done persist.Rewritten) error {
+	if done.Secrets == 0 {
+		_, err := fmt.Fprintf(out, "%s: nothing found, and nothing changed\n", session)
+		return err
+	}
+	_, err := fmt.Fprintf(out, "%s: took out %d secrets (%s): %d records changed, %d outputs changed\nThe head was %s at %d records. The log is chained anew.\n",
+		session, done.Secrets, strings.Join(done.Kinds, ", "), done.Records, len(done.Payloads), done.Head, done.Count)
+	return err
+}
