@@ -38,8 +38,8 @@ const (
 // or less means PageDefault, more than PageMax means PageMax, less than 4 means 4. A page of text begins and ends
 // between characters. A payload without a media type is text if its first 512 bytes are.
 //
-// Errors have class invalid_arguments: unknown_ref for a reference to no payload of this session, offset_out_of_range
-// for an offset below 0 or beyond the end.
+// Errors have class invalid_arguments: unknown_ref for a reference to no payload of this session, payload_expired for
+// one that [Prune] removed, offset_out_of_range for an offset below 0 or beyond the end.
 func (s *Store) Page(ref string, offset, limit int64) (Page, error) {
 	file, ok := s.file(ref)
 	if !ok {
@@ -48,7 +48,7 @@ func (s *Store) Page(ref string, offset, limit int64) (Page, error) {
 	src, err := s.source(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return Page{}, unknownRef(ref)
+		return Page{}, s.missing(ref, file)
 	case errors.Is(err, ErrClosed):
 		return Page{}, err
 	case err != nil:
@@ -102,7 +102,7 @@ func (s *Store) OpenPayload(ref string) (*os.File, error) {
 	}
 	src, err := s.source(file)
 	if err != nil {
-		return nil, unknownRef(ref)
+		return nil, s.missing(ref, file)
 	}
 	f, ok := src.r.(*os.File)
 	switch {
@@ -121,6 +121,15 @@ func (s *Store) file(ref string) (string, bool) {
 	file := strings.TrimPrefix(ref, s.uriPrefix())
 	inv, name, _ := strings.Cut(file, ".")
 	return file, validPayload(inv, name)
+}
+
+// missing is the error of a reference to no payload: it has expired, or there never was one.
+func (s *Store) missing(ref, file string) error {
+	if removed, ok := PrunedPayload(s.Path(), file); ok && !s.o.Ephemeral {
+		return agenttool.Failure(agenttool.InvalidArguments, "payload_expired",
+			fmt.Sprintf("payload %s is not stored any more: %s; its record stays", file, removed.Why()))
+	}
+	return unknownRef(ref)
 }
 
 func unknownRef(ref string) error {

@@ -18,7 +18,11 @@ import (
 
 // Retention configures Prune.
 type Retention struct {
-	MaxAge   time.Duration         // of a session since its last record; 0: 30 days; below 0: no limit
+	MaxAge time.Duration // of a session since its last record; 0: 30 days; below 0: no limit
+	// MaxPayloadAge is the age of a session after which its payloads are removed and its log stays; 0 and less: that of
+	// the session.
+	MaxPayloadAge time.Duration
+
 	MaxBytes int64                 // of all sessions that have ended; 0: 5 GiB; below 0: no limit
 	Keep     []agenttool.SessionID // sessions to keep; live sessions are kept too
 	Dry      bool                  // change nothing, and return the removals
@@ -62,6 +66,15 @@ type Removal struct {
 	Payload string              `json:"payload,omitempty"` // its file; empty: the whole session
 	Bytes   int64               `json:"bytes"`
 	Changed time.Time           `json:"changed"`
+	Expired bool                `json:"expired,omitempty"` // a payload that was too old
+}
+
+// Why says why a payload was removed.
+func (r Removal) Why() string {
+	if r.Expired {
+		return "it was older than the settings keep outputs (retention.payloads)"
+	}
+	return "it was removed to save space (retention.size)"
 }
 
 // prunedPrefix begins the name of a session that is being removed. No session has such a name.
@@ -81,7 +94,7 @@ func Prune(dir string, o Retention, now time.Time) (PruneReport, error) {
 	defer all.Close()
 	p := pruning{o: o.withDefaults(), all: all, now: now, clock: readClock(all)}
 	if o.Unasked && p.clock.jumped(now) {
-		p.o.MaxAge, p.done.ClockDoubted = -1, true
+		p.o.MaxAge, p.o.MaxPayloadAge, p.done.ClockDoubted = -1, -1, true
 	}
 	if o.Unasked {
 		defer p.clock.write(all)
@@ -93,7 +106,7 @@ func Prune(dir string, o Retention, now time.Time) (PruneReport, error) {
 	if err != nil {
 		return PruneReport{}, err
 	}
-	p.shrink(p.removeOld(sessions))
+	p.shrink(p.expire(p.removeOld(sessions)))
 	return p.done, errors.Join(p.errs...)
 }
 
@@ -208,6 +221,28 @@ func (p *pruning) remove(r Removal, do func(Removal) error) bool {
 		p.failed(fmt.Errorf("prune %s: %w", r.Session, err))
 	}
 	return false
+}
+
+// expire removes the payloads of sessions that are too old for them, and returns the sessions.
+func (p *pruning) expire(sessions []endedSession) []endedSession {
+	if p.o.MaxPayloadAge <= 0 {
+		return sessions
+	}
+	for i := range sessions {
+		s := &sessions[i]
+		if p.clock.age(s.RecentSession, p.now) <= p.o.MaxPayloadAge {
+			continue
+		}
+		s.payloads = slices.DeleteFunc(s.payloads, func(r Removal) bool {
+			r.Expired = true
+			if !p.remove(r, p.removePayload) {
+				return false
+			}
+			p.done.Bytes -= r.Bytes
+			return true
+		})
+	}
+	return sessions
 }
 
 // shrink removes payloads until the sessions are within the limit.

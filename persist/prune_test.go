@@ -1,6 +1,7 @@
 package persist
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/conform"
 )
 
 const day = 24 * time.Hour
@@ -253,4 +255,47 @@ func encoded(t testing.TB, v any) string {
 		t.Fatal(err)
 	}
 	return string(b)
+}
+
+// TestPayloadsExpireBeforeRecords: the outputs of old sessions go, and every record of their calls stays and says so.
+func TestPayloadsExpireBeforeRecords(t *testing.T) {
+	conform.Held(t, "AT-380")
+	dir := t.TempDir()
+	s := session(t, dir, "ses_test", noon)
+	ref := mustPayload(t, s, "output", "text/plain", strings.Repeat("line\n", 100))
+	if _, err := s.Append([]byte(`{"event_type":"tool.result.persisted","data":{"status":"succeeded","reason":"too large","ref":` + encoded(t, ref) + `}}`)); err != nil {
+		t.Fatal(err)
+	}
+	abandon(t, s)
+	setTime(t, logOf(s), noon.Add(-8*day))
+	before, err := os.ReadFile(logOf(s))
+	if err != nil {
+		t.Fatal(err)
+	}
+	keep := Retention{MaxAge: 30 * day, MaxPayloadAge: 10 * day}
+	if got := removals(t, dir, keep, noon); len(got) != 0 {
+		t.Fatalf("removed %v", got)
+	}
+	keep.MaxPayloadAge = 7 * day
+	if got := removals(t, dir, keep, noon); !slices.Equal(got, []string{"ses_test/inv_1.output", "ses_test/inv_1.stdout"}) {
+		t.Fatalf("removed %v", got)
+	}
+	after, err := os.ReadFile(logOf(s))
+	if err != nil || !bytes.Equal(before, after) {
+		t.Errorf("the log changed: %v", err)
+	}
+	if r, found, err := VerifySession(s.Path()); err != nil || !r.OK() || found.Pruned != 1 || len(found.Problems) != 0 {
+		t.Errorf("%+v %+v %v", r, found, err)
+	}
+	again := New(testOptions(dir))
+	mustAppend(t, again, 1, 1)
+	_, err = again.Page(ref.URI, 0, 0)
+	wantError(t, err, agenttool.InvalidArguments, "payload_expired")
+	_, err = again.OpenPayload(ref.URI)
+	wantError(t, err, agenttool.InvalidArguments, "payload_expired")
+	_, err = again.Page("inv_1.other", 0, 0)
+	wantError(t, err, agenttool.InvalidArguments, "unknown_ref")
+	if err := again.Close(); err != nil {
+		t.Fatal(err)
+	}
 }

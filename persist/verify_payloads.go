@@ -41,7 +41,7 @@ func VerifySession(dir string) (Report, Payloads, error) {
 type payloadCheck struct {
 	dir    string
 	seen   map[payloadRef]bool
-	pruned map[string]bool
+	pruned map[string]Removal
 	found  Payloads
 }
 
@@ -53,7 +53,7 @@ func (p *payloadCheck) record(e Entry) {
 		}
 		p.seen[ref] = true
 		kind, detail := checkPayload(p.dir, ref)
-		if kind == Missing && p.pruned[ref.file] {
+		if _, pruned := p.pruned[ref.file]; kind == Missing && pruned {
 			p.found.Pruned++
 			continue
 		}
@@ -64,18 +64,24 @@ func (p *payloadCheck) record(e Entry) {
 	}
 }
 
-// prunedPayloads returns the files of the payloads that Prune removed from a session.
-func prunedPayloads(dir string) map[string]bool {
+// PrunedPayload finds the removal of a payload by Prune, by its file, in a session's directory.
+func PrunedPayload(dir, file string) (Removal, bool) {
+	r, ok := prunedPayloads(dir)[file]
+	return r, ok && file != ""
+}
+
+// prunedPayloads returns the payloads that Prune removed from a session, by file.
+func prunedPayloads(dir string) map[string]Removal {
 	f, err := os.Open(filepath.Join(dir, prunedName))
 	if err != nil {
 		return nil
 	}
 	defer f.Close()
-	pruned := map[string]bool{}
+	pruned := map[string]Removal{}
 	for lines := bufio.NewScanner(f); lines.Scan(); {
 		var r Removal
 		if json.Unmarshal(lines.Bytes(), &r) == nil {
-			pruned[r.Payload] = true
+			pruned[r.Payload] = r
 		}
 	}
 	return pruned

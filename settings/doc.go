@@ -55,6 +55,11 @@
 //	  "search": {"index": "strict"},        // off, strict or watched; left out, the size of the tree decides
 //	  "jobs": {"max": 50, "timeout": "0s", "output": "1GiB", "limits": {"nofile": 512, "as": "4GiB"}},
 //	  "max_parallel": 10,
+//	  "retention": {                        // after the last use of a session
+//	    "sessions": "720h",                 // its log and everything else
+//	    "payloads": "720h",                 // its stored outputs; the records of the calls stay
+//	    "size": "5GiB"                      // of all sessions: above it outputs go, the largest and oldest first
+//	  },
 //	  "hooks": {                            // pre_tool_use, post_tool_use, post_tool_use_failure, permission_request,
 //	    "pre_tool_use": [{                  // permission_decision, result_persistence
 //	      "matcher": {"tool": "Shell", "input": "Shell(git push *)"},

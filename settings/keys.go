@@ -16,6 +16,7 @@ var keys = []string{
 	"mode", "permissions.allow", "permissions.ask", "permissions.deny", "add_dirs", "sandbox.require",
 	"approvals.wait", "approvals.timeout", "approvals.in_band_scopes", "wall.wait", "env.pass", "env.set", "http.callback_hosts",
 	"files.durability", "search.index", "jobs.max", "jobs.timeout", "jobs.output", "jobs.limits", "max_parallel", "hooks",
+	"retention.sessions", "retention.payloads", "retention.size",
 }
 
 // The valid words of settings.
@@ -40,6 +41,7 @@ const (
 	maxHookTime  = 10 * time.Minute
 	maxLimit     = 1 << 53
 	minApproval  = time.Second
+	minRetention = time.Minute
 	shortestTime = 0
 )
 
@@ -66,6 +68,11 @@ func (d *decoder) root(v hujson.Value) {
 			field{"timeout", d.duration(&d.out.JobTimeout, shortestTime)},
 			field{"output", d.matching(&d.out.JobOutput, sizes, "a size: write it like 64MiB or 1GiB")},
 			field{"limits", d.limits},
+		)},
+		{"retention", d.nested(
+			field{"sessions", d.duration(&d.out.SessionAge, minRetention)},
+			field{"payloads", d.duration(&d.out.PayloadAge, minRetention)},
+			field{"size", d.matching(&d.out.StoredSize, sizes, "a size: write it like 500MiB or 5GiB")},
 		)},
 		{"max_parallel", d.number(&d.out.MaxParallel, 1, maxCount)},
 		{"hooks", d.hooks},

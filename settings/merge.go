@@ -56,6 +56,9 @@ func (s *Settings) add(l *Settings) {
 	replace(&s.JobTimeout, l.JobTimeout)
 	replace(&s.JobOutput, l.JobOutput)
 	replace(&s.MaxParallel, l.MaxParallel)
+	replace(&s.SessionAge, l.SessionAge)
+	replace(&s.PayloadAge, l.PayloadAge)
+	replace(&s.StoredSize, l.StoredSize)
 	s.EnvSet = overlaid(s.EnvSet, l.EnvSet)
 	s.JobLimits = overlaid(s.JobLimits, l.JobLimits)
 }

@@ -12,11 +12,11 @@ import (
 const everything = `{"mode": "accept_edits", "permissions": {"allow": ["Shell(x)"], "ask": ["Shell(y)"], "deny": ["Read(z)"]}, "add_dirs": ["/lib"],
 	"sandbox": {"require": "none"}, "approvals": {"wait": "never", "timeout": "9h", "in_band_scopes": "user"}, "wall": {"wait": "9h"}, "env": {"pass": ["A"], "set": {"B": "1"}},
 	"http": {"callback_hosts": ["a.example"]}, "files": {"durability": "full"}, "search": {"index": "off"},
-	"jobs": {"max": 2, "timeout": "1s", "output": "1MiB", "limits": {"nofile": 9}}, "max_parallel": 3, "hooks": {"pre_tool_use": [{"command": ["x"]}]}`
+	"jobs": {"max": 2, "timeout": "1s", "output": "1MiB", "limits": {"nofile": 9}}, "max_parallel": 3, "retention": {"sessions": "48h", "payloads": "24h", "size": "1GiB"}, "hooks": {"pre_tool_use": [{"command": ["x"]}]}`
 
 // restrictions are the keys of it that count beside a key of a newer version.
 var restrictions = []string{"files.durability", "hooks", "jobs.limits", "jobs.max", "jobs.output", "jobs.timeout", "max_parallel", "permissions.ask",
-	"permissions.deny", "search.index"}
+	"permissions.deny", "retention.payloads", "retention.sessions", "retention.size", "search.index"}
 
 // TestKeysOfANewerVersion: a file with keys that a newer version may know stops no start. It says so with the place, and permits nothing.
 func TestKeysOfANewerVersion(t *testing.T) {
@@ -54,7 +54,8 @@ func given(s *Settings) (found []string) {
 		"approvals.wait": s.Wait.Set, "approvals.timeout": s.ApprovalTimeout.Set, "wall.wait": s.WallWait.Set, "approvals.in_band_scopes": s.InBandScopes.Set,
 		"env.pass": s.EnvPass != nil, "env.set": s.EnvSet != nil, "http.callback_hosts": s.CallbackHosts != nil, "files.durability": s.Durability.Set,
 		"search.index": s.SearchIndex.Set, "jobs.max": s.MaxJobs.Set, "jobs.timeout": s.JobTimeout.Set, "jobs.output": s.JobOutput.Set,
-		"jobs.limits": s.JobLimits != nil, "max_parallel": s.MaxParallel.Set, "hooks": s.Hooks != nil}
+		"jobs.limits": s.JobLimits != nil, "max_parallel": s.MaxParallel.Set, "hooks": s.Hooks != nil,
+		"retention.sessions": s.SessionAge.Set, "retention.payloads": s.PayloadAge.Set, "retention.size": s.StoredSize.Set}
 	for key, set := range only {
 		if set {
 			found = append(found, key)

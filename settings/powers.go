@@ -59,6 +59,9 @@ func powers(workspace string) []power {
 		single("jobs.max", func(s *Settings) *Value[int] { return &s.MaxJobs }, strconv.Itoa),
 		single("jobs.timeout", func(s *Settings) *Value[time.Duration] { return &s.JobTimeout }, time.Duration.String),
 		single("jobs.output", func(s *Settings) *Value[string] { return &s.JobOutput }, identity),
+		single("retention.sessions", func(s *Settings) *Value[time.Duration] { return &s.SessionAge }, time.Duration.String),
+		single("retention.payloads", func(s *Settings) *Value[time.Duration] { return &s.PayloadAge }, time.Duration.String),
+		single("retention.size", func(s *Settings) *Value[string] { return &s.StoredSize }, identity),
 		single("max_parallel", func(s *Settings) *Value[int] { return &s.MaxParallel }, strconv.Itoa),
 		{key: "jobs.limits", how: widens, items: func(c *collector, l, _ *Settings) {
 			for _, name := range slices.Sorted(maps.Keys(l.JobLimits)) {

@@ -51,6 +51,7 @@ var values = map[string]string{
 	"http.callback_hosts": `{"http": {"callback_hosts": ["a.example"]}}`, "files.durability": `{"files": {"durability": "none"}}`,
 	"search.index": `{"search": {"index": "watched"}}`, "jobs.max": `{"jobs": {"max": 9999}}`, "jobs.timeout": `{"jobs": {"timeout": "9h"}}`,
 	"jobs.output": `{"jobs": {"output": "1TiB"}}`, "jobs.limits": `{"jobs": {"limits": {"nofile": 99999}}}`, "max_parallel": `{"max_parallel": 9999}`,
+	"retention.sessions": `{"retention": {"sessions": "1m"}}`, "retention.payloads": `{"retention": {"payloads": "1m"}}`, "retention.size": `{"retention": {"size": "1KiB"}}`,
 	"hooks": `{"hooks": {"pre_tool_use": [{"command": ["x"]}]}}`,
 }
 

@@ -70,6 +70,7 @@ type Settings struct {
 
 	Jobs
 	MaxParallel Value[int]
+	Retention
 
 	Hooks []Hook // in the order of the layers and of their files, whatever the event
 
@@ -87,6 +88,13 @@ type Jobs struct {
 	JobTimeout Value[time.Duration]     // 0 is never
 	JobOutput  Value[string]            // a size such as 1GiB
 	JobLimits  map[string]Value[string] // resource → number or size, as --job-limit takes them
+}
+
+// Retention are the settings of how long sessions are stored after their last use.
+type Retention struct {
+	SessionAge Value[time.Duration] // retention.sessions
+	PayloadAge Value[time.Duration] // retention.payloads: of stored outputs, whose records stay
+	StoredSize Value[string]        // retention.size: of all sessions together, such as 5GiB
 }
 
 // Value is one setting and its origin.
@@ -162,6 +170,11 @@ func Default() *Settings {
 			JobOutput:  Value[string]{true, "1GiB", from},
 		},
 		MaxParallel: Value[int]{true, 10, from},
+		Retention: Retention{
+			SessionAge: Value[time.Duration]{true, 720 * time.Hour, from},
+			PayloadAge: Value[time.Duration]{true, 720 * time.Hour, from},
+			StoredSize: Value[string]{true, "5GiB", from},
+		},
 	}
 }
 

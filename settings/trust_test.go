@@ -49,6 +49,9 @@ func strip(s *Settings) []string {
 	note("job timeout", s.JobTimeout.Origin)
 	note("output", s.JobOutput.Origin)
 	note("parallel", s.MaxParallel.Origin)
+	note("session age", s.SessionAge.Origin)
+	note("payload age", s.PayloadAge.Origin)
+	note("stored size", s.StoredSize.Origin)
 	for _, v := range s.AddDirs {
 		note("dir", v.Origin)
 	}

@@ -61,7 +61,7 @@ share a session log. A command that would go on by itself ends with the call. A 
 				return err
 			}
 			if first { // a moment to look at the old ones
-				defer prune.Meanwhile(session.ID(), logLine)()
+				defer prune.Meanwhile(session, logLine)()
 			}
 			asker := askOnTerminal(session)
 			defer asker.end()

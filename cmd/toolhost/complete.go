@@ -39,7 +39,7 @@ var flagValues = map[string]cobra.CompletionFunc{
 	"allow-host": cobra.NoFileCompletions, "http": cobra.NoFileCompletions, "http-host": cobra.NoFileCompletions, "http-origin": cobra.NoFileCompletions,
 	"call": cobra.NoFileCompletions, "drain": cobra.NoFileCompletions, "job-limit": cobra.NoFileCompletions, "job-output": cobra.NoFileCompletions,
 	"job-timeout": cobra.NoFileCompletions, "limit": cobra.NoFileCompletions, "lines": cobra.NoFileCompletions, "max-jobs": cobra.NoFileCompletions,
-	"max-parallel": cobra.NoFileCompletions, "max-size": cobra.NoFileCompletions, "older-than": cobra.NoFileCompletions, "timeout": cobra.NoFileCompletions,
+	"max-parallel": cobra.NoFileCompletions, "max-size": cobra.NoFileCompletions, "older-than": cobra.NoFileCompletions, "payloads-older-than": cobra.NoFileCompletions, "timeout": cobra.NoFileCompletions,
 }
 
 var (

@@ -94,8 +94,13 @@ func (t *timeline) remarks(c *history.Call) (lines []string) {
 			return strings.TrimPrefix(f.Path, t.workspace+"/") + " (" + f.Change + ")"
 		}))
 	}
+	if len(c.MayChange) > 0 {
+		lines = append(lines, "may have changed "+joined(c.MayChange, 8, func(path string) string { return strings.TrimPrefix(path, t.workspace+"/") }))
+	}
 	if len(c.Outcome.Hosts) > 0 {
 		lines = append(lines, "network "+joined(c.Outcome.Hosts, 8, hostText))
+	} else if len(c.MayReach) > 0 {
+		lines = append(lines, "may have reached "+strings.Join(c.MayReach, ", "))
 	}
 	if c.Failure != "" && !c.Denied() {
 		lines = append(lines, cut.Characters(c.Failure, 200))

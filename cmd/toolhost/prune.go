@@ -13,9 +13,11 @@ import (
 	"toolhost/agenttool/visible"
 	"toolhost/cmd/toolhost/internal/dirs"
 	"toolhost/cmd/toolhost/internal/limit"
+	"toolhost/cmd/toolhost/internal/policy"
 	"toolhost/cmd/toolhost/internal/prune"
 	"toolhost/persist"
 	"toolhost/persist/cache"
+	"toolhost/settings"
 )
 
 func newLogPrune() *cobra.Command {
@@ -25,7 +27,8 @@ func newLogPrune() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "prune",
 		Short: "Remove old sessions, the largest and oldest outputs, and old caches",
-		Long: `prune removes the sessions that were not used for --older-than. If the rest takes more than --max-size it removes stored
+		Long: `prune removes the sessions that were not used for --older-than, and the stored outputs of those that were not used for
+--payloads-older-than; the settings retention.sessions, retention.payloads and retention.size hold without the flags. If the rest takes more than --max-size it removes stored
 outputs, the largest and oldest first. Logs stay until they are too old, and running sessions are counted apart and left
 alone. log verify knows which outputs were pruned.
 
@@ -39,8 +42,8 @@ of a day. One session stores 4 GiB of output at most; what is beyond that is cut
   toolhost log prune --older-than 168h --max-size 1GiB`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if o.MaxAge <= 0 || limit <= 0 {
-				return fmt.Errorf("--older-than and --max-size must be more than 0")
+			if err := retentionFlags(cmd, &o, &limit); err != nil {
+				return err
 			}
 			dir, err := dirs.Sessions()
 			if err != nil {
@@ -66,9 +69,37 @@ of a day. One session stores 4 GiB of output at most; what is beyond that is cut
 	}
 	cmd.Flags().BoolVar(&o.Dry, "dry-run", false, "say what would be removed, and remove nothing")
 	cmd.Flags().DurationVar(&o.MaxAge, "older-than", 30*24*time.Hour, "`time` since the last use after which a session is removed")
+	cmd.Flags().DurationVar(&o.MaxPayloadAge, "payloads-older-than", 30*24*time.Hour, "`time` since the last use of a session after which its stored outputs are removed")
 	cmd.Flags().Var(&limit, "max-size", "`size` of all ended sessions together, such as 1GiB")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return cmd
+}
+
+// retentionFlags completes the flags of log prune with the settings that hold in this directory.
+func retentionFlags(cmd *cobra.Command, o *persist.Retention, size *limit.Size) error {
+	if o.MaxAge <= 0 || o.MaxPayloadAge <= 0 || *size <= 0 {
+		return fmt.Errorf("--older-than, --payloads-older-than and --max-size must be more than 0")
+	}
+	from, err := policy.SettingsFiles(dirs.Real("."), "")
+	if err != nil {
+		return err
+	}
+	read, err := settings.Load(from)
+	if err != nil {
+		return policy.Problems(err)
+	}
+	said := policy.Retention(read.Over(settings.Default()))
+	for _, f := range []struct {
+		name string
+		set  func()
+	}{
+		{"older-than", func() { o.MaxAge = said.MaxAge }}, {"payloads-older-than", func() { o.MaxPayloadAge = said.MaxPayloadAge }}, {"max-size", func() { *size = limit.Size(said.MaxBytes) }},
+	} {
+		if !cmd.Flags().Changed(f.name) {
+			f.set()
+		}
+	}
+	return nil
 }
 
 // printPruned prints the removed and the remaining logs and caches, for people.

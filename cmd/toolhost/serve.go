@@ -110,7 +110,7 @@ func serve(s *session.Session, open func() (server.Front, error)) error {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	go prune.Beside(ctx, s.ID(), logLine)
+	go prune.Beside(ctx, s, logLine)
 	defer memory.StartTrimmer(s.TrimCaches)()
 	if code := s.Code(); code != "" && term.IsTerminal(int(os.Stderr.Fd())) {
 		fmt.Fprintln(os.Stderr, "toolhost: to answer prompts of this session with toolhost approve, give the code", code)

@@ -150,6 +150,9 @@ func valuesOf(s *settings.Settings) values {
 		one(&v, "jobs.limits."+name, s.JobLimits[name], s.JobLimits[name].V)
 	}
 	one(&v, "max_parallel", s.MaxParallel, s.MaxParallel.V)
+	one(&v, "retention.sessions", s.SessionAge, s.SessionAge.V.String())
+	one(&v, "retention.payloads", s.PayloadAge, s.PayloadAge.V.String())
+	one(&v, "retention.size", s.StoredSize, s.StoredSize.V)
 	for _, h := range s.Hooks {
 		v.add("hooks."+h.Event, hookView(h), hookText(h), h.Origin)
 	}

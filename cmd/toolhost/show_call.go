@@ -205,14 +205,20 @@ func (p *callPage) sandbox() {
 // effects prints the changed files and the hosts.
 func (p *callPage) effects() {
 	changes, hosts := p.call.Changes(), p.call.Outcome.Hosts
-	if len(changes)+len(hosts) > 0 {
+	if len(changes)+len(hosts)+len(p.call.MayReach)+len(p.call.MayChange) > 0 {
 		p.section("Effects")
 	}
 	for _, f := range changes {
 		p.field(f.Change, f.Path)
 	}
+	for _, path := range p.call.MayChange {
+		p.field("may change", path)
+	}
 	for _, h := range hosts {
 		p.field("network", hostText(h))
+	}
+	if len(hosts) == 0 {
+		p.field("may reach", strings.Join(p.call.MayReach, ", "))
 	}
 }
 
@@ -255,7 +261,11 @@ func (p *callPage) payload(ref agenttool.Ref) {
 	}
 	text, err := os.ReadFile(filepath.Join(p.dir, "results", file))
 	if err != nil {
-		p.field("output", "it is not stored any more: toolhost log prune removed it, or it was lost")
+		why := "it is lost: " + err.Error()
+		if removed, ok := persist.PrunedPayload(p.dir, file); ok {
+			why = "it is not stored any more: " + removed.Why()
+		}
+		p.field("output", why)
 		return
 	}
 	p.block(string(text))

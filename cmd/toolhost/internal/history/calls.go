@@ -30,6 +30,8 @@ type Call struct {
 	Summary    string
 	Failure    string // code and message of the error
 	Outcome    Outcome
+	MayReach   []string        // hosts that the input names, of a call that was not refused
+	MayChange  []string        // files that the input writes, of a call that was not refused and whose result names none
 	Records    []persist.Entry // if [Reader.Keep]
 }
 
@@ -295,6 +297,12 @@ type callData struct {
 		ModelInput    json.RawMessage  `json:"model_input"`
 		ModelInputRef string           `json:"model_input_ref"`
 		Observable    json.RawMessage  `json:"observable_input"`
+		Facts         struct {
+			Hosts  []string `json:"hosts"`
+			Writes []struct {
+				Absolute string `json:"absolute"`
+			} `json:"writes"`
+		} `json:"facts"`
 	} `json:"invocation"`
 	Result *struct {
 		Status  agenttool.ResultStatus `json:"status"`
@@ -326,7 +334,10 @@ func (d *callData) apply(c *Call, e agenttool.Envelope) {
 		c.Input = d.Input
 	}
 	if i := d.Invocation; i != nil {
-		c.Actor, c.InputRef = i.ActorRef, i.ModelInputRef
+		c.Actor, c.InputRef, c.MayReach = i.ActorRef, i.ModelInputRef, i.Facts.Hosts
+		for _, w := range i.Facts.Writes {
+			c.MayChange = append(c.MayChange, w.Absolute)
+		}
 		if i.CreatedAt != "" {
 			c.Start = parseTime(i.CreatedAt)
 		}
@@ -343,6 +354,12 @@ func (d *callData) apply(c *Call, e agenttool.Envelope) {
 		c.Status, c.Summary, c.Outcome = r.Status, r.Summary, r.Outcome
 		if r.Error != nil {
 			c.Failure = r.Error.Code + ": " + r.Error.Message
+		}
+		if c.Denied() {
+			c.MayReach, c.MayChange = nil, nil
+		}
+		if len(c.Changes()) > 0 || c.Outcome.BytesBefore != nil || c.Tool != "toolhost.shell" {
+			c.MayChange = nil
 		}
 	}
 }

@@ -18,8 +18,8 @@ type Filter struct {
 	Tools        []string  // names or ids; empty: all
 	Asked        bool      // only calls about which a person was asked
 	Denied       bool      // only calls that were not allowed
-	Changed      bool      // only calls that changed files
-	Network      bool      // only calls that reached for another host
+	Changed      bool      // only calls that changed files, or whose input writes some
+	Network      bool      // only calls that reached another host, or whose input names one
 	Pattern      *regexp.Regexp
 }
 
@@ -32,7 +32,7 @@ func (f Filter) All() bool {
 func (f Filter) Match(c *Call) bool {
 	return !c.Start.Before(f.Since) && (f.Until.IsZero() || c.Start.Before(f.Until)) &&
 		(len(f.Tools) == 0 || slices.Contains(f.Tools, c.ToolName()) || slices.Contains(f.Tools, string(c.Tool))) &&
-		(!f.Asked || c.Asked != nil) && (!f.Denied || c.Denied()) && (!f.Changed || len(c.Changes()) > 0) && (!f.Network || len(c.Outcome.Hosts) > 0) &&
+		(!f.Asked || c.Asked != nil) && (!f.Denied || c.Denied()) && (!f.Changed || len(c.Changes())+len(c.MayChange) > 0) && (!f.Network || len(c.Outcome.Hosts)+len(c.MayReach) > 0) &&
 		(f.Pattern == nil || c.matches(f.Pattern))
 }
 

@@ -17,8 +17,14 @@ const (
 	every = 24 * time.Hour
 )
 
+// Session is a session that runs.
+type Session interface {
+	ID() agenttool.SessionID
+	Retention() persist.Retention // as its settings say
+}
+
 // Beside removes old sessions and caches beside the running session own, again and again until ctx ends.
-func Beside(ctx context.Context, own agenttool.SessionID, log func(line string)) {
+func Beside(ctx context.Context, own Session, log func(line string)) {
 	for wait := delay; ; wait = every {
 		select {
 		case <-time.After(wait):
@@ -31,7 +37,7 @@ func Beside(ctx context.Context, own agenttool.SessionID, log func(line string))
 
 // Meanwhile removes old sessions and caches while session own makes a call. wait waits for the end, but not for long: the next call goes
 // on with the rest.
-func Meanwhile(own agenttool.SessionID, log func(line string)) (wait func()) {
+func Meanwhile(own Session, log func(line string)) (wait func()) {
 	const longest = 2 * time.Second
 	done := make(chan struct{})
 	go func() {
@@ -47,12 +53,14 @@ func Meanwhile(own agenttool.SessionID, log func(line string)) (wait func()) {
 }
 
 // sessions removes sessions that are too old, outputs that are too large together, and old caches, but nothing of session own.
-func sessions(own agenttool.SessionID, log func(line string)) {
+func sessions(own Session, log func(line string)) {
 	dir, err := dirs.Sessions()
 	if err != nil {
 		return
 	}
-	found, err := persist.Prune(dir, persist.Retention{Keep: []agenttool.SessionID{own}, Unasked: true}, time.Now())
+	o := own.Retention()
+	o.Keep, o.Unasked = []agenttool.SessionID{own.ID()}, true
+	found, err := persist.Prune(dir, o, time.Now())
 	if err != nil {
 		log("old sessions could not be removed: " + err.Error())
 	}

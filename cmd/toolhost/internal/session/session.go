@@ -155,6 +155,9 @@ func (s *Session) locate(path *agenttool.Path) error {
 // ID is the id of the session.
 func (s *Session) ID() agenttool.SessionID { return s.Store.ID() }
 
+// Retention is how long ended sessions are stored, as the settings say now.
+func (s *Session) Retention() persist.Retention { return policy.Retention(s.live.snapshot().Settings) }
+
 // Memory is how many bytes the process may have where that is less than usual, and else 0.
 func (s *Session) Memory() int64 { return s.o.Memory }
 
