@@ -26,6 +26,7 @@ type judge struct {
 	gits   []string // git directories outside of the roots that are open
 
 	approved []string // paths that the decision named
+	caches   []string // places of caches that have layers
 	removed  []string // ... as destroyed: of git directories below them, names that git runs or obeys are removed, and not written
 
 	loans    []loan    // missing places where writing is allowed; they are in open, too
@@ -59,6 +60,9 @@ func (j *judge) attempt(a notify.Attempt) notify.Verdict {
 		verdict, ok := j.opening.onCall(a.Call, t)
 		if !ok {
 			verdict, ok = j.onLoan(a.Call, t)
+		}
+		if !ok {
+			verdict, ok = j.onCache(a.Call, t)
 		}
 		if !ok && !j.onRemoval(a.Call, t) {
 			verdict = j.outside(a.Call, t)
@@ -96,6 +100,20 @@ func (j *judge) attempt(a notify.Attempt) notify.Verdict {
 		return j.refuse(Violation{Wall: FileSystem, Path: a.Linked, Call: a.Call, Detail: "a link in place of a directory in which names are protected"})
 	}
 	return notify.Allow
+}
+
+// onCache judges the removal of a cache that has layers: it cannot go, and counts as removed once it is empty. Before, the
+// program is to remove what is in it. ok is false for other calls.
+func (j *judge) onCache(call string, t notify.Target) (verdict notify.Verdict, ok bool) {
+	switch {
+	case !slices.Contains(removes, call) || !slices.Contains(j.caches, t.Path):
+		return notify.Allow, false
+	case t.IsEmpty():
+		return notify.Done, true
+	case call == "rmdir":
+		return notify.Verdict(syscall.ENOTEMPTY), true
+	}
+	return notify.Verdict(syscall.EISDIR), true
 }
 
 // refuse reports what a grant would permit.

@@ -43,7 +43,7 @@ func (p *Process) guard(plan *plan) (err error) {
 	if !plan.workspace() {
 		return nil
 	}
-	p.judge = &judge{loans: loans, removals: removals, gits: plan.opened.gits(), approved: plan.c.Profile.Unseal, removed: plan.c.Profile.Remove, names: plan.names.granted, report: p.violations.add,
+	p.judge = &judge{loans: loans, removals: removals, gits: plan.opened.gits(), approved: plan.c.Profile.Unseal, removed: plan.c.Profile.Remove, caches: plan.s.layers.mounted(), names: plan.names.granted, report: p.violations.add,
 		allow: func(path string) { plan.s.o.Protected.Allow(path) }, own: map[string]uint64{},
 		open: plan.writes, mounts: plan.s.level == Full, namesInUse: &plan.s.namesInUse, opening: opening{p: p, plan: plan}}
 	p.atEnd(p.judge.opening.close)

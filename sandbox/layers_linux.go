@@ -88,6 +88,14 @@ func (l *layers) places(path string) (places []string) {
 	return places
 }
 
+// mounted are the places of all.
+func (l *layers) mounted() (places []string) {
+	for _, at := range l.all {
+		places = append(places, filepath.Join(cachePlace, at.name))
+	}
+	return places
+}
+
 // close lets another session have the workspace's own directories.
 func (l *layers) close() { l.lock.Close() }
 

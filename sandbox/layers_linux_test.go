@@ -68,6 +68,20 @@ func TestCachesHaveLayers(t *testing.T) {
 	}
 }
 
+// A cache is removed as any directory is, by every kind of program, and made again.
+func TestLayersAreCleaned(t *testing.T) {
+	t.Parallel()
+	b := layeredBench(t, nil)
+	before := b.users(t)
+	r := b.run(t, Workspace, `cd /tmp/.cache/npm; rmdir _cacache 2>&1 | grep -o 'not empty'; rm -r _cacache && echo gone; ls -A _cacache; rmdir _cacache && mkdir -p _cacache && echo x > _cacache/x && cat _cacache/x`)
+	if r.out != "not empty\ngone\nx" || r.err != nil {
+		t.Errorf("%q, %v", r.out, r.err)
+	}
+	if got := b.users(t); got != before {
+		t.Errorf("the person's cache has changed: %s", got)
+	}
+}
+
 // Two sessions of a workspace at once: each keeps what it writes, and the second reads the first's.
 func TestLayersOfTwoSessions(t *testing.T) {
 	t.Parallel()

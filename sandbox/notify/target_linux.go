@@ -122,6 +122,21 @@ func (t Target) Read(limit int) ([]byte, error) {
 	return content, err
 }
 
+// IsEmpty reports whether it is a directory without entries.
+func (t Target) IsEmpty() bool {
+	if t.t.open >= 0 {
+		return false
+	}
+	fd, err := unix.Openat(t.t.at, t.t.last, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return false
+	}
+	dir := os.NewFile(uintptr(fd), t.Path)
+	defer dir.Close()
+	_, err = dir.Readdirnames(1)
+	return err == io.EOF
+}
+
 // Remove removes the name of a file.
 func (t Target) Remove() error { return unix.Unlinkat(t.t.at, t.t.last, 0) }
 
