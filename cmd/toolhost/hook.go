@@ -57,7 +57,7 @@ type hookCall struct {
 	Raw map[string]any `json:"-"` // the input with all that it has
 }
 
-// hookAnswer is what Claude Code reads.
+// hookAnswer is the answer to Claude Code.
 type hookAnswer struct {
 	Event   string             `json:"hookEventName"`
 	Verdict agenttool.Behavior `json:"permissionDecision"`
@@ -77,7 +77,7 @@ func answerHook(s *sessionFlags, in io.Reader, out io.Writer) error {
 		_, err = fmt.Fprintf(out, "%s\n", encoded)
 	}
 	if err != nil {
-		return exitf(exitUsage, "%v", err) // the code by which Claude Code keeps the call from running
+		return exitf(exitUsage, "%v", err) // with this code Claude Code does not run the call
 	}
 	return nil
 }

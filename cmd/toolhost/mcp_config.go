@@ -13,9 +13,9 @@ func newMCPConfig() *cobra.Command {
 	var server string
 	cmd := &cobra.Command{
 		Use:   "mcp-config CLIENT [-- FLAGS OF SERVE]",
-		Short: "Print the configuration by which an MCP client finds toolhost",
-		Long: `mcp-config prints what a client's configuration needs to start this very program as an MCP server, and says on stderr where
-that goes. What stands behind -- are flags for toolhost serve. With --http it prints how a server is reached that runs already.
+		Short: "Print the configuration that an MCP client needs to find toolhost",
+		Long: `mcp-config prints what a client's configuration needs to start this very program as an MCP server, and names its file on
+stderr. Flags for toolhost serve stand behind --. With --http it prints how a server is reached that runs already.
 toolhost setup writes it into the client's files, and lists the clients.`,
 		Example: `  toolhost mcp-config claude > .mcp.json
   toolhost mcp-config codex -- --mode accept_edits >> ~/.codex/config.toml

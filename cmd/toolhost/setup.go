@@ -89,7 +89,7 @@ func (s *settingUp) run(cmd *cobra.Command, args []string) error {
 	return s.write(t, places)
 }
 
-// target is what the arguments name.
+// target reads the arguments.
 func (s *settingUp) target(p setup.Places, args []string) (t setup.Target, err error) {
 	if len(args) == 0 || s.cmd.ArgsLenAtDash() == 0 {
 		return t, errors.New("name a client: toolhost setup --list shows them")

@@ -15,7 +15,7 @@ func clientStates(p setup.Places) []setup.State {
 	return p.States(mcpconfig.Server{Command: []string{"toolhost", "serve"}, Tools: toolList()})
 }
 
-// clientsHere are the states for the current directory; none where there is no home in which clients could have files.
+// clientsHere are the states for the current directory; none without a home.
 func clientsHere() []setup.State {
 	p, err := setup.Here(".")
 	if err != nil {

@@ -19,9 +19,9 @@ type Client struct {
 	Program  string   // in PATH, where it has one
 	Signs    []string // directories that an installed client has, as paths of [File]
 	Files    []File   // where setup writes; the scope of the first one is the default
-	Keeps    string   // what of its own tools goes on beside ours; empty where all is switched off
+	Keeps    string   // its own tools that stay beside ours; empty: none do
 	Asks     string   // how it asks about each call although toolhost asks itself; empty where it does not
-	Trust    string   // what a person does once before it obeys the configuration of a project; empty: nothing
+	Trust    string   // a step of the person, once, before it obeys the configuration of a project; empty: there is none
 	Tip      string   // for people who print the configuration
 	Rootless bool     // starts servers in no project: the workspace must be given
 
@@ -33,7 +33,7 @@ type Client struct {
 	inputs []any                               // a value of its own that http needs
 }
 
-// Server is what a client starts.
+// Server is the program that a client starts.
 type Server struct {
 	Command []string // the program and its arguments
 	Tools   []string // the names of its tools
@@ -43,14 +43,14 @@ type Server struct {
 type Scope string
 
 const (
-	Project Scope = "project" // everybody who has the project
+	Project Scope = "project" // all users of the project
 	User    Scope = "user"    // the person, in all projects
 )
 
 // File is a part of a client's configuration.
 type File struct {
 	Scope   Scope
-	Names   []string // paths of which one is used; in the project, or below ~/ or CONFIG/
+	Names   []string // paths, the first of them unless another is there; in the project, or below ~/ or CONFIG/
 	Env     string   // a variable that names another directory than that of Names
 	Format  edit.Format
 	Changes func(c Client, s Server) []edit.Change // nil: the server alone
@@ -119,7 +119,7 @@ func (c Client) holds(f File) bool {
 	return slices.ContainsFunc(c.ChangesOf(f, Server{Command: []string{"toolhost"}}), func(change edit.Change) bool { return slices.Equal(change.Path, c.at) })
 }
 
-// entry is the change by which the client starts a server over pipes.
+// entry is the change that lets the client start a server over pipes.
 func (c Client) entry(s Server) edit.Change {
 	if c.format == edit.Text {
 		return edit.Change{Value: block(s)}

@@ -84,7 +84,7 @@ func ClaudeHook(command string) []edit.Change {
 	}}
 }
 
-// block is the file by which Continue knows the server.
+// block is the file of the server for Continue.
 func block(s Server) string {
 	command, _ := json.Marshal(s.Command[0])
 	args, _ := json.Marshal(s.Command[1:]) // texts can be encoded

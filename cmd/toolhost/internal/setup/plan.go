@@ -41,7 +41,7 @@ func (t Target) parts() (parts []part) {
 	return parts
 }
 
-// Plan is what setup would write.
+// Plan is a change of a client's files.
 type Plan struct {
 	Target
 	Places Places

@@ -16,7 +16,7 @@ import (
 	"toolhost/cmd/toolhost/internal/mcpconfig/edit"
 )
 
-// record is what setup found and left, so that it can be undone.
+// record describes a set-up, so that it can be undone.
 type record struct {
 	Client string          `json:"client"`
 	Scope  mcpconfig.Scope `json:"scope"`
@@ -26,7 +26,7 @@ type record struct {
 	Made   []string        `json:"made"` // directories, those inside others first
 }
 
-// recordedFile is one file: as it was, and what it got.
+// recordedFile is one file: its content before, and its changes.
 type recordedFile struct {
 	Path    string        `json:"path"`
 	Before  []byte        `json:"before"` // null: there was none
@@ -70,7 +70,7 @@ func (t Target) readRecord(p Places) (r *record, err error) {
 	return r, nil
 }
 
-// record writes what is there before the plan changes it, and makes the directories.
+// record writes the content of the files to the record before the plan changes it, and makes the directories.
 func (p *Plan) record() error {
 	r, err := p.readRecord(p.Places)
 	switch {
@@ -109,7 +109,7 @@ func dirMode(s mcpconfig.Scope) fs.FileMode {
 	return 0o700
 }
 
-// add records a file. If it was recorded before, the older content counts, with what was changed since.
+// add records a file. If it was recorded before, the older content counts, with later changes by others.
 func (r *record) add(f File) (err error) {
 	next := recordedFile{Path: f.Path, Before: f.Before, After: digest(f.After), Format: f.format, Changes: f.changes}
 	i := slices.IndexFunc(r.Files, func(old recordedFile) bool { return old.Path == f.Path })

@@ -18,7 +18,7 @@ type State struct {
 type ScopeState struct {
 	Scope    mcpconfig.Scope
 	Hook     bool     // its own tools ask toolhost hook
-	Bypasses []string // settings that are missing, by which its own tools or its own questions are still there
+	Bypasses []string // settings that are missing: its own tools or its own questions are still there
 	Broken   error    // a file cannot be read
 }
 

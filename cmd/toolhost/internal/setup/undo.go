@@ -11,7 +11,7 @@ import (
 	"toolhost/cmd/toolhost/internal/mcpconfig"
 )
 
-// Undoing is what undo would write.
+// Undoing is the plan of an undo.
 type Undoing struct {
 	Target
 	Places Places

@@ -17,7 +17,7 @@ import (
 	"toolhost/cmd/toolhost/internal/mcpconfig/edit"
 )
 
-// Verified is what a server showed.
+// Verified describes a server that answered.
 type Verified struct {
 	Version string
 	Tools   []string
@@ -103,7 +103,7 @@ func commandLine(entry any, project string) (words []string) {
 	return words
 }
 
-// reply is what is read of a message of the server.
+// reply is a message of the server, as far as it is read.
 type reply struct {
 	ID     int `json:"id"`
 	Result struct {
@@ -173,7 +173,7 @@ func answer(lines *bufio.Reader, id int, method string) (r reply, err error) {
 	}
 }
 
-// tail keeps the end of what is written to it.
+// tail keeps the last bytes that are written to it.
 type tail struct{ text string }
 
 func (t *tail) Write(p []byte) (int, error) {

@@ -16,7 +16,7 @@ func replace(path string, content []byte, mode fs.FileMode) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) // it is gone once it was renamed
+	defer os.Remove(f.Name()) // it fails after the rename
 	_, err = f.Write(content)
 	if err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close()); err != nil {
 		return err

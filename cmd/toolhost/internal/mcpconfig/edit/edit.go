@@ -99,7 +99,7 @@ func open(f Format, content []byte) (document, error) {
 	return &textDocument{content}, nil
 }
 
-// Apply returns the content with all changes. What is there already stays as it is.
+// Apply returns the content with all changes. Values that are equal already stay as they are.
 func Apply(f Format, content []byte, changes []Change) ([]byte, error) {
 	d, err := open(f, content)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 type statement struct {
 	start, end int      // whole lines
 	path       []string // of the table, or of the value from the root
-	table      []string // in which a pair stands; nil for a header
+	table      []string // of a pair; nil for a header
 	header     bool
 	array      bool   // a header with two brackets
 	spelled    string // the key of a pair as it is written
@@ -92,7 +92,7 @@ func (s *scanner) lineEnd() error {
 	return nil
 }
 
-// rest is the beginning of what follows on the line.
+// rest is the beginning of the rest of the line.
 func (s *scanner) rest() string {
 	line, _, _ := strings.Cut(s.text[s.at:], "\n")
 	return line[:min(len(line), 20)]

@@ -18,7 +18,7 @@ type yamlDocument struct {
 type node struct {
 	path       []string
 	indent     int
-	start, end int // whole lines, with what is nested in it
+	start, end int // whole lines, with the nested ones
 	from, to   int // the value on the line of the key, without blanks and comments
 }
 
