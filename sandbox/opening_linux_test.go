@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"toolhost/sandbox/notify"
 )
 
 // answers are what a user says about the paths that a command asks for, and what was asked.
@@ -161,5 +163,15 @@ func TestPausesEnd(t *testing.T) {
 	}
 	if _, err := os.Lstat(b.out + "/new"); err == nil {
 		t.Error("an answer after the end of the command counted")
+	}
+}
+
+// BenchmarkNothingOpened is what a judged call pays for names that a user may open, where none is.
+func BenchmarkNothingOpened(b *testing.B) {
+	o := &opening{}
+	for b.Loop() {
+		if _, ok := o.onCall("openat", notify.Target{Path: "/w/file"}); ok || o.within("/w/file") {
+			b.Fatal("something is open")
+		}
 	}
 }
