@@ -40,7 +40,7 @@ var advice = map[ErrorClass][3]Recovery{
 	Canceled:                   {InspectFirst, RetrySafe, RetrySafe},
 }
 
-// recovery is the advice about an error of which no more than its class is known.
+// recovery is the usual advice of the class.
 func (c ErrorClass) recovery() Recovery {
 	if row, listed := advice[c]; listed {
 		return row[NotStarted]

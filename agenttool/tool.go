@@ -65,6 +65,13 @@ type JobTool interface {
 	ActsOnJobs()
 }
 
+// Unready is a Tool that can find no call of it working as things are: a program or the sandbox that it needs is missing.
+type Unready interface {
+	Tool
+	// Unready says what is missing; nil: nothing is.
+	Unready() error
+}
+
 // Mover is a Tool whose calls may move the session's directory. Later calls wait until the new directory is known.
 type Mover interface {
 	Tool

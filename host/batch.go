@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"path/filepath"
 	"slices"
+	"sync"
 
 	"toolhost/agenttool"
 	"toolhost/agenttool/near"
@@ -85,9 +86,9 @@ func (c choice) settle() error {
 		return nil
 	}
 	if meant := near.Word(*c.value, c.values); meant != "" {
-		return refuse("policy.%s is %q; did you mean %q?", c.name, *c.value, meant)
+		return refuse("%s is %q; did you mean %q?", c.name, *c.value, meant)
 	}
-	return refuse("policy.%s is %q; it can be one of %v", c.name, *c.value, c.values)
+	return refuse("%s is %q; it can be one of %v", c.name, *c.value, c.values)
 }
 
 // batchPolicy fills the empty fields of p from the session's policy, and refuses values that are not known.
@@ -105,11 +106,11 @@ func batchPolicy(session agenttool.SchedulerPolicy, p *agenttool.SchedulerPolicy
 		yield = "unordered_streaming"
 	}
 	for _, c := range []choice{
-		{"ordering_policy", &merged.OrderingPolicy, ordering, []string{"preserve_terminal_order", "serial", "allow_unordered"}},
-		{"yield_policy", &merged.YieldPolicy, yield, []string{"progress_immediate_results_ordered", "all_ordered", "unordered_streaming"}},
-		{"interrupt_behavior", &merged.InterruptBehavior, session.InterruptBehavior, []string{"cancel", "block"}},
-		{"sibling_failure_policy", &merged.SiblingFailurePolicy, session.SiblingFailurePolicy, []string{"ignore", "cancel_siblings", "cancel_dependent"}},
-		{"context_modifier_policy", &merged.ContextModifierPolicy, session.ContextModifierPolicy, []string{"allow_serial_only", "defer_until_batch_complete", "forbid"}},
+		{"policy.ordering_policy", &merged.OrderingPolicy, ordering, []string{"preserve_terminal_order", "serial", "allow_unordered"}},
+		{"policy.yield_policy", &merged.YieldPolicy, yield, []string{"progress_immediate_results_ordered", "all_ordered", "unordered_streaming"}},
+		{"policy.interrupt_behavior", &merged.InterruptBehavior, session.InterruptBehavior, []string{"cancel", "block"}},
+		{"policy.sibling_failure_policy", &merged.SiblingFailurePolicy, session.SiblingFailurePolicy, []string{"ignore", "cancel_siblings", "cancel_dependent"}},
+		{"policy.context_modifier_policy", &merged.ContextModifierPolicy, session.ContextModifierPolicy, []string{"allow_serial_only", "defer_until_batch_complete", "forbid"}},
 	} {
 		if err := c.settle(); err != nil {
 			return merged, err
@@ -160,5 +161,46 @@ func (b *batch) failed(c *call) {
 		if other.req.ID != c.req.ID {
 			other.cancel(errSibling)
 		}
+	}
+}
+
+// newBatch makes a batch under the policy of a request.
+func newBatch(sched *scheduler.Scheduler, session agenttool.SchedulerPolicy, r BatchRequest) (*batch, error) {
+	policy, err := batchPolicy(session, r.Policy)
+	if err != nil {
+		return nil, err
+	}
+	locks, err := policyLocks(policy)
+	if err != nil {
+		return nil, err
+	}
+	b := &batch{id: r.ID, policy: policy, locks: locks, group: sched.Group(groupLimit(policy))}
+	if r.Policy != nil {
+		b.key = string(encode(policy))
+	}
+	return b, nil
+}
+
+// collector gathers the completions of a batch: in the order of its calls, or as they come.
+type collector struct {
+	ordered bool
+	done    func([]Completion)
+
+	mu   sync.Mutex
+	list []Completion
+	come int
+}
+
+func (b *collector) add(i int, got Completion) {
+	b.mu.Lock()
+	if !b.ordered {
+		i = b.come
+	}
+	b.list[i] = got
+	b.come++
+	complete := b.come == len(b.list)
+	b.mu.Unlock()
+	if complete {
+		b.done(b.list)
 	}
 }

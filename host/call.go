@@ -13,13 +13,14 @@ import (
 
 // call is one call on its way through the pipeline. Its own goroutine changes it; others read its record.
 type call struct {
-	host   *Host
-	req    Request
-	tool   *entry // nil: there is none of that name
-	batch  *batch
-	before <-chan struct{} // closed when the member of the batch before this one was handed over; nil: it waits for none
-	after  []dependency
-	done   func(Completion)
+	host    *Host
+	req     Request
+	tool    *entry            // nil: there is none of that name
+	surface agenttool.Surface // that it is held to
+	batch   *batch
+	before  <-chan struct{} // closed when the member of the batch before this one was handed over; nil: it waits for none
+	after   []dependency
+	done    func(Completion)
 
 	lifetime
 	standing
@@ -66,10 +67,12 @@ type dependency struct {
 
 func newCall(h *Host, r Request, policy permissions.Policy) *call {
 	now := h.o.Now()
+	surface, _ := h.surfaces.of(r.Surface) // admission has refused unknown ones
 	inv := agenttool.Invocation{
 		SchemaVersion: agenttool.SchemaVersion,
 		InvocationID:  agenttool.InvocationID(h.o.IDs.New("inv_", now)),
 		ToolID:        unknownTool,
+		SurfaceID:     surface.SurfaceID,
 		NativeCallID:  r.name(),
 		Inputs:        agenttool.Inputs{ModelInput: r.Input},
 		InvocationRefs: agenttool.InvocationRefs{
@@ -86,7 +89,7 @@ func newCall(h *Host, r Request, policy permissions.Policy) *call {
 		inv.TelemetryRefs = append(inv.TelemetryRefs, r.Trace)
 	}
 	c := &call{
-		host: h, req: r, tool: tool, input: r.Bound(), rec: newRecord(&h.journal, inv),
+		host: h, req: r, tool: tool, surface: surface, input: r.Bound(), rec: newRecord(&h.journal, inv),
 		lifetime: lifetime{ended: make(chan struct{}), handed: make(chan struct{})},
 	}
 	c.approval = approval{c: c, policy: policy}
@@ -122,11 +125,11 @@ func (c *call) serve() {
 }
 
 // admitted puts the call into the journal, with its input and the records that it refers to, before anything can happen to it (AT-011).
-// If the host dies, this is what is known of it.
+// The record survives the host.
 func (c *call) admitted() {
 	c.rec.to(agenttool.StatusPlanned, "")
 	c.rec.storeLarge()
-	c.rec.queue(c.host.evidence.events(c)...)
+	c.rec.queue(c.host.journal.refers(c)...)
 	c.rec.emit(agenttool.EventPlanned, "tool", c.req.Tool, "invocation", c.rec.view())
 	c.rec.push()
 }

@@ -34,12 +34,6 @@ func (h *Host) SetMode(m permissions.Mode, by Party) error {
 	return nil
 }
 
-// modeChanged records and tells that another mode is in force.
-func (h *Host) modeChanged(m permissions.Mode) {
-	surface := h.registry.surface(h.o.IDs.New("surface_", h.o.Now()), h.o.Now(), string(m))
-	h.journal.record(agenttool.Event{EventType: agenttool.EventSurfaceUpdated}, "reason", "mode is now "+string(m), "surface", surface)
-}
-
 // Attend registers a user for prompts until detach is called: see [prompt.Broker.Attend].
 func (h *Host) Attend() (detach func()) { return h.prompts.Attend() }
 
@@ -61,6 +55,7 @@ func (h *Host) Amend(a Amendment) {
 	policy := h.rules.amend(a.Policy)
 	h.prompts.Amend(a.Approvals)
 	h.journal.record(agenttool.Event{EventType: agenttool.EventSettingsChanged}, "mode", policy.Mode, "rules", len(policy.Rules()))
+	h.surfaces.renew("settings changed")
 	h.prompts.Reconsider()
 }
 
@@ -120,10 +115,62 @@ func (h *Host) Resubscribe(s *Subscription, level Level, prompts bool) {
 
 // Surface returns the records of all tools. Schemas of deferred tools are left out until they are loaded.
 func (h *Host) Surface() View {
-	return h.registry.view(View{
-		Surface:         h.registry.surface(h.o.IDs.New("surface_", h.o.Now()), h.o.Now(), string(h.Mode())),
-		SchedulerPolicy: sessionPolicy(h.o.MaxParallel),
-	})
+	return h.registry.view(View{Surface: h.surfaces.now(), SchedulerPolicy: sessionPolicy(h.o.MaxParallel)})
+}
+
+// Narrow makes a surface with the tools that a client wants, of those that the session has. The zero value returns the session's.
+func (h *Host) Narrow(n Narrowing) (View, error) {
+	if n.Scope == "" && n.Tools == nil && n.Role == "" {
+		return h.Surface(), nil
+	}
+	if err := (choice{"scope", &n.Scope, "session", SurfaceScopes}).settle(); err != nil {
+		return View{}, err
+	}
+	keep := map[agenttool.ToolID]bool{}
+	for _, name := range n.Tools {
+		e := h.registry.names[name]
+		if e == nil {
+			return View{}, h.registry.unknown(name)
+		}
+		keep[e.Declaration.ToolID] = true
+	}
+	s := h.surfaces.now()
+	s.Scope, s.SurfaceReason = n.Scope, "narrowed from "+string(s.SurfaceID)
+	if n.Role != "" {
+		s.RoleConstraints = map[string]any{"role": n.Role}
+	}
+	if n.Tools != nil {
+		s = narrow(s, keep, n.Role)
+	}
+	s, err := h.surfaces.add(s)
+	if err != nil {
+		return View{}, err
+	}
+	if h.journal.first("surface " + string(s.SurfaceID)) {
+		h.journal.submit(false, h.journal.event(agenttool.Event{EventType: agenttool.EventSurfaceCreated}, "surface", s))
+	}
+	return h.registry.view(View{Surface: s, SchedulerPolicy: sessionPolicy(h.o.MaxParallel)}), nil
+}
+
+// Claim takes a description of the model from a client, for all later calls. A name that no tool has is refused.
+func (h *Host) Claim(m ModelClaim) error {
+	for _, name := range m.Unsupported {
+		if h.registry.names[name] == nil {
+			return h.registry.unknown(name)
+		}
+	}
+	h.surfaces.mu.Lock()
+	h.surfaces.model = m
+	h.surfaces.mu.Unlock()
+	h.surfaces.renew("the client described its model")
+	return nil
+}
+
+// WatchSurface has changed called, from any goroutine, when the tools of the session's surface have changed.
+func (h *Host) WatchSurface(changed func()) {
+	h.surfaces.mu.Lock()
+	defer h.surfaces.mu.Unlock()
+	h.surfaces.watchers = append(h.surfaces.watchers, changed)
 }
 
 // Search looks for tools: "select:a,b" by exact name, else by words over name, namespace, description and hint
@@ -147,6 +194,7 @@ func (h *Host) Load(names []string) (loaded []agenttool.Declaration, missing []s
 		e.mu.Unlock()
 		if fresh {
 			h.journal.record(agenttool.Event{EventType: agenttool.EventDeferredLoaded, ToolID: e.Declaration.ToolID}, "name", name)
+			h.surfaces.renew(name + " is loaded")
 		}
 		loaded = append(loaded, e.Declaration)
 	}

@@ -8,21 +8,23 @@ import (
 
 // evidence are the records that calls refer to. The journal holds each of them once, before or with the first call that names it.
 type evidence struct {
-	mu      sync.Mutex
+	guard   sync.Mutex
 	written map[string]bool // by kind and name
 }
 
 // maxWritten bounds what is remembered: clients may name policies as they like. Then records are written again.
 const maxWritten = 4096
 
-// events returns those of the records that a call refers to and that the journal does not hold.
-func (w *evidence) events(c *call) []agenttool.Event {
-	j := &c.host.journal
+// refers returns those of the records that a call refers to and that the journal does not hold.
+func (j *journal) refers(c *call) []agenttool.Event {
 	var events []agenttool.Event
-	if w.first("policy " + c.batch.policyKey()) {
+	if j.first("policy " + c.batch.policyKey()) {
 		events = append(events, j.event(agenttool.Event{EventType: agenttool.EventSchedulerPolicy}, "scheduler_policy", c.policy()))
 	}
-	if e := c.tool; e != nil && w.first("tool "+string(e.Declaration.ToolID)) {
+	if j.first("surface " + string(c.surface.SurfaceID)) {
+		events = append(events, j.event(agenttool.Event{EventType: agenttool.EventSurfaceCreated}, "surface", c.surface))
+	}
+	if e := c.tool; e != nil && j.first("tool "+string(e.Declaration.ToolID)) {
 		events = append(events, j.event(agenttool.Event{EventType: agenttool.EventDeclared, ToolID: e.Declaration.ToolID},
 			"declaration", e.Declaration, "interface", e.Interface, "execution_profile", e.Execution, "permission_profile", e.Permission))
 	}
@@ -31,8 +33,8 @@ func (w *evidence) events(c *call) []agenttool.Event {
 
 // first reports whether a record is new, and remembers it.
 func (w *evidence) first(name string) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	w.guard.Lock()
+	defer w.guard.Unlock()
 	if w.written[name] {
 		return false
 	}

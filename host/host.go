@@ -82,7 +82,7 @@ type Host struct {
 	gate      *scheduler.Scheduler // calls being worked on, whatever their phase
 	room      *scheduler.Scheduler // calls on files that hold their content or a result made of it; nil: memory does not bound them
 	journal   journal
-	evidence  evidence
+	surfaces  surfaces
 	rules     rules
 	prompts   *prompt.Broker
 	grants    grants
@@ -98,7 +98,7 @@ type Host struct {
 	hooks     atomic.Pointer[hook.Set] // nil: none
 }
 
-// New returns a host that serves the tools of o. It does no IO.
+// New returns a host that serves the tools of o. It does no IO, except that tools look for the programs that they need.
 func New(o Options) (*Host, error) {
 	if o.Locate == nil || o.Store == nil {
 		return nil, errors.New("host: Locate and Store are required")
@@ -137,7 +137,9 @@ func New(o Options) (*Host, error) {
 	if o.Parser.Names == nil {
 		h.rules.parser = permissions.Parser{Names: Names(o.Tools), Home: o.Scope.Home}
 	}
-	h.rules.changed = h.modeChanged
+	h.surfaces = surfaces{registry: h.registry, rules: &h.rules, journal: &h.journal}
+	h.surfaces.renew("the session begins")
+	h.rules.changed = func(m permissions.Mode) { h.surfaces.renew("mode is now " + string(m)) }
 	h.prompts = prompt.New(prompt.Options{Rules: &h.rules, Approvals: o.Approvals, IDs: o.IDs, Now: o.Now})
 	if h.runner, err = hook.NewRunner(hook.Options{Workspace: o.Policy.Workspace, Session: o.Session, Environ: o.HookEnviron, IDs: o.IDs, Now: o.Now}); err != nil {
 		return nil, fmt.Errorf("host: %w", err)
@@ -155,7 +157,7 @@ func New(o Options) (*Host, error) {
 func (h *Host) Invoke(r Request, done func(Completion)) error {
 	h.live.mu.Lock()
 	defer h.live.mu.Unlock()
-	if err := h.live.admissible([]Request{r}); err != nil {
+	if err := h.live.admissible(&h.surfaces, r); err != nil {
 		return err
 	}
 	var b *batch
@@ -217,11 +219,11 @@ func (h *Host) Batch(r BatchRequest, done func([]Completion)) error {
 	case len(r.Calls) == 0 || len(r.Calls) > maxBatch:
 		return refuse("a batch holds 1 to %d calls, not %d", maxBatch, len(r.Calls))
 	}
-	b, err := h.newBatch(r)
+	b, err := newBatch(h.sched, sessionPolicy(h.o.MaxParallel), r)
 	if err != nil {
 		return err
 	}
-	if err := h.live.admissible(r.Calls); err != nil {
+	if err := h.live.admissible(&h.surfaces, r.Calls...); err != nil {
 		return err
 	}
 	if err := h.live.holds(len(r.Calls)); err != nil {
@@ -237,47 +239,6 @@ func (h *Host) Batch(r BatchRequest, done func([]Completion)) error {
 		h.start(c, func(got Completion) { collect.add(i, got) })
 	}
 	return nil
-}
-
-// newBatch makes a batch under the policy of a request.
-func (h *Host) newBatch(r BatchRequest) (*batch, error) {
-	policy, err := batchPolicy(sessionPolicy(h.o.MaxParallel), r.Policy)
-	if err != nil {
-		return nil, err
-	}
-	locks, err := policyLocks(policy)
-	if err != nil {
-		return nil, err
-	}
-	b := &batch{id: r.ID, policy: policy, locks: locks, group: h.sched.Group(groupLimit(policy))}
-	if r.Policy != nil {
-		b.key = string(encode(policy))
-	}
-	return b, nil
-}
-
-// collector gathers the completions of a batch: in the order of its calls, or in that in which they come.
-type collector struct {
-	ordered bool
-	done    func([]Completion)
-
-	mu   sync.Mutex
-	list []Completion
-	come int
-}
-
-func (b *collector) add(i int, got Completion) {
-	b.mu.Lock()
-	if !b.ordered {
-		i = b.come
-	}
-	b.list[i] = got
-	b.come++
-	complete := b.come == len(b.list)
-	b.mu.Unlock()
-	if complete {
-		b.done(b.list)
-	}
 }
 
 // admit takes the call's turn, after those of all calls admitted before. The caller holds h.live.mu.

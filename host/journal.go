@@ -15,6 +15,7 @@ type journal struct {
 	store *persist.Store
 	ids   *agenttool.IDs
 	now   func() time.Time
+	evidence
 
 	mu          sync.Mutex // guards what follows, and orders what subscribers hear
 	subscribers []*Subscription

@@ -25,12 +25,15 @@ type live struct {
 }
 
 // admissible checks what must hold before calls, in their order, are recorded.
-func (l *live) admissible(requests []Request) error {
+func (l *live) admissible(known *surfaces, requests ...Request) error {
 	if l.closed || l.draining {
 		return refuse("toolhost is shutting down and takes no more calls")
 	}
 	later, input := map[string]bool{}, l.input
 	for _, r := range requests {
+		if _, err := known.of(r.Surface); err != nil {
+			return err
+		}
 		later[r.ID] = true
 		input += len(r.Input)
 	}

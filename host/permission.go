@@ -103,7 +103,7 @@ func (a *approval) answered(ctx context.Context, answer prompt.Outcome) (d agent
 	return d, false, nil
 }
 
-// edited is the decision that lets an input run that a person edited: d is what the rules say of it, and the answer allows what they ask.
+// edited is the decision that lets an edited input run. The rules decide d about it, and the answer allows a call that they ask about.
 func (a *approval) edited(d agenttool.Decision, answer prompt.Outcome) agenttool.Decision {
 	d.RequestRef, d.Rewrite = answer.DecisionID, agenttool.Rewrite{UserModified: true}
 	if d.Behavior == agenttool.Ask {

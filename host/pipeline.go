@@ -78,7 +78,11 @@ func (c *call) through(ctx context.Context, steps []step) (failed agenttool.Invo
 
 // resolveTool finds the tool by name or alias (AT-111, AT-113).
 func (c *call) resolveTool(context.Context) error {
-	if _, err := c.host.registry.resolve(c.req.Tool); err != nil {
+	e, err := c.host.registry.resolve(c.req.Tool)
+	if err != nil {
+		return err
+	}
+	if err := c.host.surfaces.admits(c.surface.SurfaceID, e); err != nil {
 		return err
 	}
 	c.rec.to(agenttool.StatusSelected, "")

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/near"
 	"toolhost/agenttool/validate"
 )
 
@@ -56,6 +56,14 @@ func (r *registry) resolve(name string) (*entry, error) {
 	return e, e.blocked()
 }
 
+// unknown refuses a name that no tool has.
+func (r *registry) unknown(name string) error {
+	if meant := near.Word(name, r.callable()); meant != "" {
+		return refuse("there is no tool %q; did you mean %q?", name, meant)
+	}
+	return refuse("there is no tool %q; the tools are %s", name, strings.Join(r.callable(), ", "))
+}
+
 // blocked says why the tool cannot be called now, or nil.
 func (e *entry) blocked() error {
 	d := e.Declaration
@@ -90,37 +98,6 @@ func (r *registry) callable() []string {
 	return names
 }
 
-// surface lists what can be called, and why the rest cannot.
-func (r *registry) surface(id string, now time.Time, mode string) agenttool.Surface {
-	s := agenttool.Surface{
-		SchemaVersion: agenttool.SchemaVersion, SurfaceID: agenttool.SurfaceID(id), Scope: "session",
-		CreatedAt: agenttool.Timestamp(now), Producer: "toolhost", SurfaceReason: "session in mode " + mode,
-	}
-	for _, e := range r.entries {
-		d := e.Declaration
-		s.ToolRefs = append(s.ToolRefs, string(d.ToolID))
-		switch err := e.blocked(); {
-		case err == nil:
-			s.LoadedTools = append(s.LoadedTools, string(d.ToolID))
-		case d.Lifecycle == agenttool.Deferred:
-			s.DeferredTools = append(s.DeferredTools, agenttool.DeferredTool{
-				SchemaVersion: agenttool.SchemaVersion, ToolID: d.ToolID, Name: d.Name, Namespace: d.Namespace,
-				SearchHint: d.SearchHint, SchemaVisibility: "deferred", LoadingState: "discoverable",
-			})
-		default:
-			s.BlockedTools = append(s.BlockedTools, agenttool.BlockedTool{ToolID: d.ToolID, Reason: blockedReason(d.Lifecycle), Detail: err.Error()})
-		}
-	}
-	return s
-}
-
-func blockedReason(l agenttool.Lifecycle) string {
-	if l == agenttool.RequiresSetup {
-		return "setup_required"
-	}
-	return "feature_disabled"
-}
-
 // View is the tools as clients see them: the records of each, and the surface of the session.
 type View struct {
 	Surface            agenttool.Surface             `json:"surface"`
@@ -129,6 +106,24 @@ type View struct {
 	ExecutionProfiles  []agenttool.ExecutionProfile  `json:"execution_profiles"`
 	PermissionProfiles []agenttool.PermissionProfile `json:"permission_profiles"`
 	SchedulerPolicy    agenttool.SchedulerPolicy     `json:"scheduler_policy"`
+}
+
+// Listed are the records of the tools that a model can use: those that are blocked or left out are not among them.
+func (v View) Listed() View {
+	on := map[agenttool.ToolID]bool{}
+	for _, t := range slices.Concat(v.Surface.LoadedTools, v.Surface.DeferredTools) {
+		on[toolOf(t)] = true
+	}
+	listed := View{Surface: v.Surface, SchedulerPolicy: v.SchedulerPolicy}
+	for i, d := range v.Declarations {
+		if on[d.ToolID] {
+			listed.Declarations = append(listed.Declarations, d)
+			listed.Interfaces = append(listed.Interfaces, v.Interfaces[i])
+			listed.ExecutionProfiles = append(listed.ExecutionProfiles, v.ExecutionProfiles[i])
+			listed.PermissionProfiles = append(listed.PermissionProfiles, v.PermissionProfiles[i])
+		}
+	}
+	return listed
 }
 
 // view returns the records of all tools beside a surface. Schemas of deferred tools are left out until they are loaded.

@@ -11,17 +11,18 @@ import (
 
 // Request asks for one call.
 type Request struct {
-	ID      string        // the caller's id, unique among live calls; required
-	Tool    string        // name or alias
-	Input   []byte        // a JSON object; kept byte for byte
-	Meant   []byte        // the object that Input stands for, if models of that caller write inputs in other ways; nil: Input itself
-	Batch   string        // results of one batch are handed over in the order of their requests
-	After   []string      // ids of earlier calls that must succeed first
-	Timeout time.Duration // deadline from admission; 0: none
-	Actor   string        // the client, for the record
-	Person  bool          // the person of the session asks, at a terminal of their own: to read or end its jobs takes no permission
-	Trace   []byte        // a JSON object for the record's telemetry_refs; nil: none
-	Caller  Caller        // how the caller hears of it, if not by events
+	ID      string              // the caller's id, unique among live calls; required
+	Tool    string              // name or alias
+	Input   []byte              // a JSON object; kept byte for byte
+	Meant   []byte              // the object that Input stands for, if models of that caller write inputs in other ways; nil: Input itself
+	Surface agenttool.SurfaceID // that the call is held to; empty: the session's
+	Batch   string              // results of one batch are handed over in the order of their requests
+	After   []string            // ids of earlier calls that must succeed first
+	Timeout time.Duration       // deadline from admission; 0: none
+	Actor   string              // the client, for the record
+	Person  bool                // the person of the session asks, at a terminal of their own: to read or end its jobs takes no permission
+	Trace   []byte              // a JSON object for the record's telemetry_refs; nil: none
+	Caller  Caller              // how the caller hears of it, if not by events
 }
 
 // Caller is the other end of one call, where that is not the client of the whole session. The zero value hears nothing

@@ -61,7 +61,7 @@ func (e *ending) finish(err error) Completion {
 	if err != nil {
 		e.err = agenttool.AsError(err, agenttool.ExecutionFailed).At(e.rec.reached())
 		if e.stuck && e.rec.reached() != agenttool.NotStarted {
-			e.err.Hint = "It did not stop when it was told to, and may still run. Look before you make this call again."
+			e.err.Hint = "It did not stop, and may still run. Look before you make this call again."
 		}
 		e.settle()
 	} else if e.out.Yielded {

@@ -36,7 +36,7 @@ func (h *Host) CancelAs(kind CancelKind, id, reason string) CancelAck {
 	c := h.live.find(id)
 	if c == nil {
 		ack := CancelAck{Status: "unknown"}
-		h.strayCancel(kind, id, reason, ack, "there is no such call, or it has ended")
+		h.journal.strayCancel(kind, id, reason, ack, "there is no such call, or it has ended")
 		return ack
 	}
 	blocked := ""
@@ -46,7 +46,7 @@ func (h *Host) CancelAs(kind CancelKind, id, reason string) CancelAck {
 	ack, late := c.rec.requestCancel(kind, reason, blocked)
 	switch {
 	case late:
-		h.strayCancel(kind, id, reason, ack, "it has ended")
+		h.journal.strayCancel(kind, id, reason, ack, "it has ended")
 	case ack.Acknowledged && kind == Fallback:
 		c.rec.push()
 		c.cancel(errFallback(reason))
@@ -63,9 +63,9 @@ func (h *Host) CancelAs(kind CancelKind, id, reason string) CancelAck {
 const maxReason = 1 << 10
 
 // strayCancel records a request about a call that does not live. It is an event of no invocation: none follows the result of a call.
-func (h *Host) strayCancel(kind CancelKind, id, reason string, ack CancelAck, because string) {
+func (j *journal) strayCancel(kind CancelKind, id, reason string, ack CancelAck, because string) {
 	e := agenttool.Event{EventType: agenttool.EventCancelRequested, Subject: cut.Short(id, maxReason)}
-	h.journal.submit(false, h.journal.event(e, cancelData(kind, reason, ack, because)...))
+	j.submit(false, j.event(e, cancelData(kind, reason, ack, because)...))
 }
 
 // cancelData is the data of the event of a request. because says why it is refused.

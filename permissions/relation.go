@@ -135,3 +135,23 @@ func (s *ruleset) below(kind, dir string) (Rule, bool) {
 	}
 	return Rule{}, false
 }
+
+// Uses are the paths that every call of a tool touches.
+type Uses struct{ Reads, Writes bool }
+
+// Hides returns the rule that denies every call of a tool, if there is one: a rule without a specifier about the tool itself, or about all
+// paths that its calls touch. A model need not see such a tool.
+func (p Policy) Hides(tool string, u Uses) (Rule, bool) {
+	for _, r := range p.Rules() {
+		if r.Behavior != agenttool.Deny || r.argv != nil || r.glob != "" || r.host != (hostName{}) {
+			continue
+		}
+		if r.tool == networkTool {
+			continue
+		}
+		if r.coversTool(tool) || u.Reads && r.tool == "read" || u.Writes && r.tool == "write" {
+			return r, true
+		}
+	}
+	return Rule{}, false
+}

@@ -44,6 +44,9 @@ type Rule struct {
 // Ref names the rule in records: "cli_arg:Write(src/**)".
 func (r Rule) Ref() string { return r.Origin.Source + ":" + r.Text }
 
+// Described names the rule, and the line where it stands if it stands in a file.
+func (r Rule) Described() string { return describe(&r) }
+
 // networkTool is the name before a rule about hosts, which is no tool.
 const networkTool = "network"
 

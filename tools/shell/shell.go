@@ -81,6 +81,15 @@ func (t *tool) Bind(scope agenttool.Scope, raw json.RawMessage) (agenttool.Call,
 	return c, nil
 }
 
+// Unready implements [agenttool.Unready]: without bash, or where the sandbox is too weak, no command runs.
+func (t *tool) Unready() error {
+	if t.o.Refuse != nil || t.w == nil {
+		return t.o.Refuse
+	}
+	_, err := t.bash()
+	return err
+}
+
 // bash returns the path of bash. An error is of class setup_required.
 func (t *tool) bash() (string, error) {
 	candidates := []string{t.o.Bash}

@@ -15,7 +15,7 @@ import (
 )
 
 // result returns the response for an ended call, as its client takes it.
-func (l catalog) result(req *sdk.CallToolRequest, f *flight, who client) (sdk.Result, error) {
+func (l *catalog) result(req *sdk.CallToolRequest, f *flight, who client) (sdk.Result, error) {
 	c := f.completion
 	if e := c.Result.Error; e != nil && e.Class == agenttool.UnknownTool {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: l.unknownTool(req.Params.Name)}
@@ -49,11 +49,11 @@ func isMedia(b sdk.Content) bool {
 	return false
 }
 
-func (l catalog) unknownTool(name string) string {
+func (l *catalog) unknownTool(name string) string {
 	if name == "" {
-		return "\"name\" is missing: name the tool to call, one of " + strings.Join(l.names, ", ")
+		return "\"name\" is missing: name the tool to call, one of " + strings.Join(l.listed(), ", ")
 	}
-	return fmt.Sprintf("there is no tool %s; there are %s", clean(name, maxName), strings.Join(l.names, ", "))
+	return fmt.Sprintf("there is no tool %s; there are %s", clean(name, maxName), strings.Join(l.listed(), ", "))
 }
 
 // maxTwice is the maximum size in bytes of a text that content repeats from structured content.

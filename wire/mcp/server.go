@@ -40,7 +40,7 @@ type Server struct {
 	calls   atomic.Int64 // so far, for their ids
 	stored  stored
 
-	catalog catalog
+	catalog *catalog
 }
 
 // New returns a server of the host's tools. It does no IO.
@@ -52,6 +52,7 @@ func New(o Options) *Server {
 	s.sdk = sdk.NewServer(&sdk.Implementation{Name: "toolhost", Title: "toolhost", Version: o.Version}, sdkOptions(o.Instructions))
 	s.sdk.AddReceivingMiddleware(recovering, s.middleware)
 	s.catalog = newCatalog(s.sdk, o.Host.Surface())
+	o.Host.WatchSurface(func() { s.catalog.list(o.Host.Surface()) })
 	addResources(s.sdk, o.Host)
 	s.tasks.s = s
 	s.tasks.addMethods()
@@ -92,8 +93,12 @@ func (s *Server) middleware(next sdk.MethodHandler) sdk.MethodHandler {
 			hasBegun(ctx) // before, by another request
 		}
 		res, err := s.call(ctx, call)
-		if plain, ok := res.(*sdk.CallToolResult); ok && err == nil && len(s.catalog.names) > 0 {
-			return next(context.WithValue(ctx, outcome{}, plain), method, s.listed(call))
+		names := s.catalog.listed()
+		if plain, ok := res.(*sdk.CallToolResult); ok && err == nil && len(names) > 0 {
+			finished, err := next(context.WithValue(ctx, outcome{}, plain), method, named(call, names[0]))
+			if err == nil {
+				return finished, nil
+			} // the tool of that name was taken off the list just now
 		}
 		return res, err
 	}
@@ -109,11 +114,11 @@ var silent = map[string]bool{"resources/subscribe": true, "resources/unsubscribe
 // nothing is a result without content.
 type nothing struct{ sdk.ResultBase }
 
-// listed returns the request with the name of a tool that the SDK knows: it has the result finished, by the handler that
+// named returns the request with the name of a tool that the SDK knows: it has the result finished, by the handler that
 // all tools have in common.
-func (s *Server) listed(req *sdk.CallToolRequest) *sdk.CallToolRequest {
+func named(req *sdk.CallToolRequest, tool string) *sdk.CallToolRequest {
 	params := *req.Params
-	params.Name = s.catalog.names[0]
+	params.Name = tool
 	return &sdk.CallToolRequest{Session: req.Session, Params: &params, Extra: req.Extra}
 }
 

@@ -17,7 +17,7 @@ func sdkOptions(instructions string) *sdk.ServerOptions {
 	return &sdk.ServerOptions{
 		Instructions: instructions,
 		Capabilities: &sdk.ServerCapabilities{
-			Tools: &sdk.ToolCapabilities{}, Resources: &sdk.ResourceCapabilities{},
+			Tools: &sdk.ToolCapabilities{ListChanged: true}, Resources: &sdk.ResourceCapabilities{},
 			Extensions: map[string]any{tasksExtension: map[string]any{}},
 		},
 		SetCacheable: cacheable,
@@ -40,16 +40,20 @@ func cacheable(_ context.Context, req sdk.Request, c *sdk.Cacheable) {
 	}
 }
 
-// catalog holds the tools that are listed. It is the same for every client, and does not change.
+// catalog holds the tools that can be called, and lists those of the session's surface. It is the same for every client.
 type catalog struct {
-	names   []string                      // sorted
-	outputs map[agenttool.ToolID][]member // the declared members of their structured content
-	inputs  inputReaders
+	server   *sdk.Server
+	declared map[string]*sdk.Tool          // by name; it does not change
+	outputs  map[agenttool.ToolID][]member // the declared members of their structured content; it does not change
+	inputs   inputReaders                  // it does not change
+
+	mu    sync.Mutex
+	names []string // of those that are listed, sorted
 }
 
-// newCatalog lists the tools of a surface that can be called, by name (MCP-10).
-func newCatalog(server *sdk.Server, view host.View) catalog {
-	listed := catalog{outputs: map[agenttool.ToolID][]member{}, inputs: inputReaders{}}
+// newCatalog declares the tools of a surface that can be called, by name (MCP-10).
+func newCatalog(server *sdk.Server, view host.View) *catalog {
+	l := &catalog{server: server, declared: map[string]*sdk.Tool{}, outputs: map[agenttool.ToolID][]member{}, inputs: inputReaders{}}
 	declared := make([]declaration, len(view.Declarations))
 	var reading sync.WaitGroup // of their schemas: a client that starts its server waits for all of them
 	for i, d := range view.Declarations {
@@ -63,14 +67,42 @@ func newCatalog(server *sdk.Server, view host.View) catalog {
 			continue
 		}
 		if declared[i].structured {
-			listed.outputs[d.ToolID] = declared[i].members
+			l.outputs[d.ToolID] = declared[i].members
 		}
-		listed.names = append(listed.names, d.Name)
-		listed.inputs.add(d, view.Interfaces[i].ModelInputSchema)
-		server.AddTool(declared[i].tool, ended)
+		l.declared[d.Name] = declared[i].tool
+		l.inputs.add(d, view.Interfaces[i].ModelInputSchema)
 	}
-	slices.Sort(listed.names)
-	return listed
+	l.list(view)
+	return l
+}
+
+// list lists the tools of a surface, and no others. The SDK tells clients of a change.
+func (l *catalog) list(view host.View) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	before := l.names
+	l.names = nil
+	for _, d := range view.Listed().Declarations {
+		if l.declared[d.Name] != nil {
+			l.names = append(l.names, d.Name)
+		}
+	}
+	slices.Sort(l.names)
+	for _, name := range l.names {
+		if !slices.Contains(before, name) {
+			l.server.AddTool(l.declared[name], ended)
+		}
+	}
+	if gone := slices.DeleteFunc(slices.Clone(before), func(name string) bool { return slices.Contains(l.names, name) }); len(gone) > 0 {
+		l.server.RemoveTools(gone...)
+	}
+}
+
+// listed are the names of the tools that are listed.
+func (l *catalog) listed() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.names
 }
 
 func callable(l agenttool.Lifecycle) bool {

@@ -108,14 +108,14 @@ func TestCursor(t *testing.T) {
 	}
 }
 
-// TestCapabilities: no logging, and lists that do not change; MCP-04, MCP-06.
+// TestCapabilities: no logging, and a list of tools that changes with the surface; MCP-04, MCP-06.
 func TestCapabilities(t *testing.T) {
 	conform.Held(t, "MCP-04", "MCP-06")
 	f := newFixture(t)
 	for _, revision := range revisions {
 		got := f.client("test", revision, nil).InitializeResult()
 		b, err := json.Marshal(got.Capabilities)
-		if err != nil || string(b) != `{"extensions":{"`+tasksExtension+`":{}},"resources":{"subscribe":true},"tools":{}}` {
+		if err != nil || string(b) != `{"extensions":{"`+tasksExtension+`":{}},"resources":{"subscribe":true},"tools":{"listChanged":true}}` {
 			t.Errorf("%s: %s, %v", revision, b, err)
 		}
 		if got.Instructions != "be brief" || got.ServerInfo.Name != "toolhost" || got.ServerInfo.Version != "1.2.3" {

@@ -49,7 +49,7 @@ func (s *Server) serveToolset(w http.ResponseWriter, r *http.Request) {
 		write(w, refuse(http.StatusTooManyRequests, "too many requests: send this again"))
 		return
 	}
-	tools := declare(s.o.Host.Surface())
+	tools := declare(s.o.Host.Surface().Listed())
 	if len(tools) == 0 {
 		write(w, refuse(http.StatusServiceUnavailable, "there is no tool that can be called"))
 		return
@@ -97,7 +97,7 @@ func (s *Server) unknown(operation string) string {
 		return ""
 	}
 	var names []string
-	for _, t := range declare(s.o.Host.Surface()) {
+	for _, t := range declare(s.o.Host.Surface().Listed()) {
 		names = append(names, t.Name)
 	}
 	if !slices.Contains(names, operation) {

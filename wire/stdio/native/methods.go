@@ -22,6 +22,7 @@ func (f *Family) hello(params json.RawMessage) (any, error) {
 		Events    host.Level      `json:"events"`
 		Approvals bool            `json:"approvals"`
 		Code      string          `json:"code"`
+		Model     host.ModelClaim `json:"model"`
 	}
 	if err := decode(params, &p); err != nil {
 		return nil, err
@@ -32,7 +33,12 @@ func (f *Family) hello(params json.RawMessage) (any, error) {
 	if err := oneOf("events", p.Events, []host.Level{host.EventsNone, host.EventsResults, host.EventsProgress, host.EventsAll}); err != nil {
 		return nil, err
 	}
-	view := f.o.Host.Surface()
+	if p.Model.Name != "" || p.Model.Unsupported != nil {
+		if err := f.o.Host.Claim(p.Model); err != nil {
+			return nil, err
+		}
+	}
+	view := f.o.Host.Surface().Listed()
 	said := map[string]any{
 		"session_id": f.o.Session, "schema_version": agenttool.SchemaVersion,
 		"server": map[string]string{"name": "toolhost", "version": f.o.Version},
@@ -116,14 +122,15 @@ func (f *Family) answersPrompts(yes bool) {
 
 // callParams are the params of agenttool/invoke, and the elements of a batch's calls.
 type callParams struct {
-	ID        string          `json:"id"`
-	Tool      string          `json:"tool"`
-	Input     json.RawMessage `json:"input"`
-	Batch     string          `json:"batch"`
-	After     []string        `json:"after"`
-	TimeoutMS int64           `json:"timeout_ms"`
-	Actor     string          `json:"actor"`
-	Trace     json.RawMessage `json:"trace"`
+	ID        string              `json:"id"`
+	Tool      string              `json:"tool"`
+	Input     json.RawMessage     `json:"input"`
+	Batch     string              `json:"batch"`
+	After     []string            `json:"after"`
+	TimeoutMS int64               `json:"timeout_ms"`
+	Surface   agenttool.SurfaceID `json:"surface_id"`
+	Actor     string              `json:"actor"`
+	Trace     json.RawMessage     `json:"trace"`
 }
 
 // maxTimeout is the longest deadline, in milliseconds, that a duration can hold.
@@ -145,7 +152,7 @@ func (p callParams) request() (host.Request, error) {
 	}
 	return host.Request{
 		ID: p.ID, Tool: p.Tool, Input: p.Input, Batch: p.Batch, After: p.After,
-		Timeout: time.Duration(p.TimeoutMS) * time.Millisecond, Actor: p.Actor, Trace: p.Trace,
+		Timeout: time.Duration(p.TimeoutMS) * time.Millisecond, Surface: p.Surface, Actor: p.Actor, Trace: p.Trace,
 	}, nil
 }
 
@@ -284,7 +291,15 @@ func (f *Family) decide(id, params json.RawMessage) error {
 }
 
 func (f *Family) surface(params json.RawMessage) (any, error) {
-	return f.o.Host.Surface(), decode(params, &struct{}{})
+	var p struct {
+		Scope string   `json:"scope"`
+		Tools []string `json:"tools"`
+		Role  string   `json:"role"`
+	}
+	if err := decode(params, &p); err != nil {
+		return nil, err
+	}
+	return f.o.Host.Narrow(host.Narrowing{Scope: p.Scope, Tools: p.Tools, Role: p.Role})
 }
 
 func (f *Family) search(params json.RawMessage) (any, error) {

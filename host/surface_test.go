@@ -1,0 +1,123 @@
+package host_test
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+
+	"toolhost/agenttool"
+	"toolhost/host"
+	"toolhost/permissions"
+)
+
+// surfaceTools are one that reads, one that only writes, one that starts jobs, and one that is turned off.
+func surfaceTools() []agenttool.Tool {
+	return []agenttool.Tool{&fake{name: "look", reads: true}, &writer{fake{name: "put"}}, &fake{name: "off", lifecycle: agenttool.Disabled}}
+}
+
+// writer is a fake that says of itself that it only writes.
+type writer struct{ fake }
+
+func (w *writer) Describe() agenttool.Description {
+	d := w.fake.Describe()
+	d.Interface.IsReadOnly = false
+	d.Permission.AccessKinds = []string{"file_write"}
+	return d
+}
+
+// reasons are the tools of a surface that cannot be called.
+func reasons(s agenttool.Surface) map[agenttool.ToolID]string {
+	found := map[agenttool.ToolID]string{}
+	for _, b := range slices.Concat(s.BlockedTools, s.ExcludedTools) {
+		found[b.ToolID] = b.Reason
+	}
+	return found
+}
+
+// TestSurfaceFollowsMode: the surface has the tools that can be called, the same one has the same id, and a change is an event with the
+// surface (AT-003, AT-067, AT-073, AT-352).
+func TestSurfaceFollowsMode(t *testing.T) {
+	f := newFixture(t, surfaceTools())
+	watched := 0
+	f.WatchSurface(func() { watched++ })
+	first := f.Surface().Surface
+	if got := reasons(first); len(got) != 1 || got["test.off"] != "feature_disabled" {
+		t.Errorf("blocked at first: %v", got)
+	}
+	if err := f.SetMode(permissions.Plan); err != nil {
+		t.Fatal(err)
+	}
+	plan := f.Surface()
+	if got := reasons(plan.Surface); got["test.put"] != "policy_blocked" || len(plan.Listed().Declarations) != 1 || len(plan.Declarations) != 3 {
+		t.Errorf("blocked in mode plan: %v", got)
+	}
+	if err := f.SetMode(permissions.Default); err != nil {
+		t.Fatal(err)
+	}
+	if again := f.Surface().Surface; again.SurfaceID != first.SurfaceID || plan.Surface.SurfaceID == first.SurfaceID || watched != 2 {
+		t.Errorf("surfaces %s, %s, %s; watched %d times", first.SurfaceID, plan.Surface.SurfaceID, again.SurfaceID, watched)
+	}
+	got := f.call(host.Request{ID: "c1", Tool: "look", Input: input("a")})
+	if got.Invocation.SurfaceID != first.SurfaceID {
+		t.Errorf("the invocation names the surface %q", got.Invocation.SurfaceID)
+	}
+	updated := 0
+	for _, e := range f.entries() {
+		if e.EventType == agenttool.EventSurfaceUpdated {
+			updated++
+		}
+	}
+	if updated != 2 {
+		t.Errorf("%d events of an update", updated)
+	}
+}
+
+// TestNarrowSurface: a call is held to the surface that it names; unknown words are refused (AT-072, AT-075 … AT-083).
+func TestNarrowSurface(t *testing.T) {
+	f := newFixture(t, surfaceTools(), allowing("put"))
+	for _, scope := range host.SurfaceScopes {
+		narrow, err := f.Narrow(host.Narrowing{Scope: scope, Tools: []string{"look"}, Role: "reader"})
+		if err != nil || narrow.Surface.Scope != scope || reasons(narrow.Surface)["test.put"] != "role_not_allowed" || len(narrow.Listed().Declarations) != 1 {
+			t.Errorf("scope %s: %+v, %v", scope, narrow.Surface, err)
+		}
+		for tool, want := range map[string]string{"look": "", "put": "not_on_surface"} {
+			got, code := f.call(host.Request{ID: "c", Tool: tool, Input: input("a"), Surface: narrow.Surface.SurfaceID}), ""
+			if got.Result.Error != nil {
+				code = got.Result.Error.Code
+			}
+			if code != want || got.Invocation.SurfaceID != narrow.Surface.SurfaceID {
+				t.Errorf("scope %s, %s: %q on surface %s", scope, tool, code, got.Invocation.SurfaceID)
+			}
+		}
+	}
+	for _, n := range []host.Narrowing{{Scope: "everything"}, {Tools: []string{"lokk"}}} {
+		if _, err := f.Narrow(n); !host.IsRefused(err) {
+			t.Errorf("%+v: %v", n, err)
+		}
+	}
+	if err := f.Invoke(host.Request{ID: "c", Tool: "look", Input: input("a"), Surface: "surface_none"}, nil); !host.IsRefused(err) {
+		t.Errorf("an unknown surface: %v", err)
+	}
+	if got := f.call(host.Request{ID: "c", Tool: "put", Input: input("a")}); got.Result.Error != nil {
+		t.Errorf("on the session's surface: %+v", got.Result.Error)
+	}
+}
+
+// TestModelClaim: a tool that the client's model cannot use is blocked (AT-070).
+func TestModelClaim(t *testing.T) {
+	f := newFixture(t, surfaceTools())
+	if err := f.Claim(host.ModelClaim{Name: "small", Unsupported: []string{"look"}}); err != nil {
+		t.Fatal(err)
+	}
+	s := f.Surface().Surface
+	said, _ := json.Marshal(s.ModelCapabilities)
+	if reasons(s)["test.look"] != "model_unsupported" || string(said) != `{"name":"small","unsupported_tools":["look"]}` {
+		t.Errorf("blocked %v, model %s", reasons(s), said)
+	}
+	if got := f.call(host.Request{ID: "c", Tool: "look", Input: input("a")}); got.Result.Error == nil || got.Result.Error.Code != "model_unsupported" {
+		t.Errorf("result %+v", got.Result)
+	}
+	if err := f.Claim(host.ModelClaim{Unsupported: []string{"nothing"}}); !host.IsRefused(err) {
+		t.Errorf("an unknown tool: %v", err)
+	}
+}
