@@ -122,9 +122,9 @@ func checkOthers(t *testing.T, a, b *Settings) {
 	var values [2][]any
 	for i, s := range []*Settings{a, b} {
 		for _, it := range loosening(&Settings{
-			Mode: s.Mode, AddDirs: s.AddDirs, Require: s.Require, Wait: s.Wait, Waits: s.Waits, InBandScopes: s.InBandScopes,
+			Mode: s.Mode, AddDirs: s.AddDirs, Require: s.Require, Waits: s.Waits, InBandScopes: s.InBandScopes,
 			EnvPass: s.EnvPass, CallbackHosts: s.CallbackHosts, EnvSet: s.EnvSet, Durability: s.Durability, SearchIndex: s.SearchIndex, Jobs: s.Jobs,
-			MaxParallel: s.MaxParallel, Hooks: s.Hooks,
+			MaxParallel: s.MaxParallel, Retention: s.Retention, Hooks: s.Hooks,
 		}, &Settings{Mode: Value[string]{Set: true, V: "plan"}, Require: Value[string]{Set: true, V: "full"}}, "/nonexistent") {
 			values[i] = append(values[i], it.Key, it.value)
 		}

@@ -45,6 +45,7 @@ func (o Options) now() time.Time {
 
 // Waits are the times for which calls wait for a user.
 type Waits struct {
+	Wait            Value[string]        // approvals.wait
 	ApprovalTimeout Value[time.Duration] // approvals.timeout
 	WallWait        Value[time.Duration] // wall.wait
 }
@@ -56,7 +57,6 @@ type Settings struct {
 	AddDirs []Value[string] // absolute
 	Require Value[string]   // sandbox.require
 
-	Wait Value[string] // approvals.wait
 	Waits
 	InBandScopes Value[string] // approvals.in_band_scopes
 
@@ -157,8 +157,8 @@ func Default() *Settings {
 	return &Settings{
 		Mode:    Value[string]{true, defaultMode, from},
 		Require: Value[string]{true, defaultRequire, from},
-		Wait:    Value[string]{true, "attached", from},
 		Waits: Waits{
+			Wait:            Value[string]{true, "attached", from},
 			ApprovalTimeout: Value[time.Duration]{true, 10 * time.Minute, from},
 			WallWait:        Value[time.Duration]{true, 2 * time.Minute, from},
 		},
