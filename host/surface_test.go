@@ -44,14 +44,14 @@ func TestSurfaceFollowsMode(t *testing.T) {
 	if got := reasons(first); len(got) != 1 || got["test.off"] != "feature_disabled" {
 		t.Errorf("blocked at first: %v", got)
 	}
-	if err := f.SetMode(permissions.Plan); err != nil {
+	if err := f.SetMode(permissions.Plan, host.ByClient); err != nil {
 		t.Fatal(err)
 	}
 	plan := f.Surface()
 	if got := reasons(plan.Surface); got["test.put"] != "policy_blocked" || len(plan.Listed().Declarations) != 1 || len(plan.Declarations) != 3 {
 		t.Errorf("blocked in mode plan: %v", got)
 	}
-	if err := f.SetMode(permissions.Default); err != nil {
+	if err := f.SetMode(permissions.Default, host.ByClient); err != nil {
 		t.Fatal(err)
 	}
 	if again := f.Surface().Surface; again.SurfaceID != first.SurfaceID || plan.Surface.SurfaceID == first.SurfaceID || watched != 2 {
