@@ -2,7 +2,7 @@ package agenttool
 
 import "time"
 
-// Capacity is what a caller takes of one result. A zero field sets no limit.
+// Capacity is how much a caller takes of one result. A zero field sets no limit.
 type Capacity struct {
 	Bytes int       // of text
 	Lines int       // of text
@@ -20,7 +20,7 @@ func (c Capacity) Page(bytes, lines int) (int, int) {
 	return within(bytes, c.Bytes, remarkBytes), within(lines, c.Lines, remarkLines)
 }
 
-// within returns n, or what a limit leaves beside remarks if that is less. For both 0 means any number.
+// within returns n, or the rest of a limit beside remarks if that is less. For both 0 means any number.
 func within(n, limit, remarks int) int {
 	if limit == 0 {
 		return n

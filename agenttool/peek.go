@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 )
 
-// Envelope is what an event says of itself outside of its data.
+// Envelope has the members of an event besides its data.
 type Envelope struct {
 	Type         EventType    `json:"event_type"`
 	Time         string       `json:"time"`

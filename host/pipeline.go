@@ -166,7 +166,7 @@ func (c *call) locateAll(ctx context.Context, facts *agenttool.Facts) error {
 	if r, ok := c.bound.(agenttool.Refiner); ok {
 		for _, p := range r.Refine(ctx) {
 			if err := c.host.o.Locate(p); err != nil {
-				c.guess(facts, p)
+				guess(c.host.o.Locate, facts, p)
 			}
 		}
 	}
@@ -178,7 +178,7 @@ func (c *call) locatePaths(facts *agenttool.Facts) error {
 		for i := range paths {
 			err := c.host.o.Locate(&paths[i])
 			if err != nil && facts.Dir != nil {
-				c.guess(facts, &paths[i])
+				guess(c.host.o.Locate, facts, &paths[i])
 			} else if err != nil {
 				return err
 			}
@@ -190,10 +190,10 @@ func (c *call) locatePaths(facts *agenttool.Facts) error {
 // guess locates a path of a command that does not resolve now: the command may make the missing directories
 // (mkdir build && cd build && cmake ..), or fail by itself. The path is taken as it is spelled, and the facts no longer say that all
 // paths are known.
-func (c *call) guess(facts *agenttool.Facts, p *agenttool.Path) {
+func guess(locate func(*agenttool.Path) error, facts *agenttool.Facts, p *agenttool.Path) {
 	facts.PathsComplete = agenttool.Unknown
 	p.Absolute = filepath.Clean(p.Absolute)
-	if err := c.host.o.Locate(p); err != nil {
+	if locate(p) != nil {
 		p.Resolved, p.Root = p.Absolute, ""
 	}
 }

@@ -31,7 +31,7 @@ type Caller struct {
 	CallID string   // the call's id in the caller's protocol, for the record; empty: [Request].ID
 	Refs   []string // its threads and groups, for the record's runtime_refs
 
-	Capacity agenttool.Capacity // what it takes of the result
+	Capacity agenttool.Capacity // how much it takes of the result
 
 	// Asked hears the prompts of this call. A caller that sets it answers them, by [Host.Decide], so that they wait for it
 	// even if no user is there. over is closed when a prompt needs no answer any more.

@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// Payloads is what VerifySession found beside the journal.
+// Payloads counts the files that VerifySession found beside the journal.
 type Payloads struct {
 	Checked  int       // that exist
 	Pruned   int       // that Prune removed

@@ -16,7 +16,7 @@ import (
 )
 
 // opening opens single names to a running command, when a user says yes while the command waits. The supervisor does such a call in the
-// host's directory. It counts at level Full only: below, the command's own Landlock domain would keep what was opened from it.
+// host's directory. It counts at level Full only.
 type opening struct {
 	p    *Process
 	plan *plan
@@ -36,7 +36,7 @@ type opened struct {
 // maxOpened bounds the names that are opened to one command: some are mounts.
 const maxOpened = 256
 
-// opens are the calls that a yes can let go on. Others give a name to what is there already.
+// opens are the calls that a yes can let go on. Others give a name to a file that is there already.
 var opens = []string{"open", "openat", "creat", "mkdir", "mkdirat", "unlink", "unlinkat", "rmdir", "rename", "renameat", "renameat2", "truncate"}
 
 // ask is the question about a call that a read-only mount refused, nil if none is put.
@@ -95,7 +95,7 @@ func (o *opening) within(path string) bool {
 }
 
 // onCall judges a call about a name that is open: it is done in the host's directory, if that is the one that the command sees, or if it
-// makes what neither has. ok is false for other calls.
+// makes a file that neither has. ok is false for other calls.
 func (o *opening) onCall(call string, t notify.Target) (verdict notify.Verdict, ok bool) {
 	g, found := o.find(t.Path)
 	if !found || !slices.Contains(opens, call) {
@@ -129,7 +129,7 @@ func (o *opening) mayOpen(call string, t notify.Target) bool {
 	if ofSystem(path) || ofPrograms(path) || o.isToolChain(path) || o.isSecret(path) {
 		return false
 	}
-	if o.isEmptied(filepath.Dir(path)) { // what the host has there does not show, and no question depends on it
+	if o.isEmptied(filepath.Dir(path)) { // the host's file does not show there, and no question depends on it
 		return slices.Contains(makes, call)
 	}
 	dir, err := hostDir(path)
@@ -150,8 +150,8 @@ func ofSystem(path string) bool {
 	}, func(dir string) bool { return agenttool.Within(dir, path) && !underScratch(path) })
 }
 
-// ofPrograms reports whether a path is one that programs keep for themselves, and do without: names that begin with a dot, and what Python
-// compiles.
+// ofPrograms reports whether a path is one that programs keep for themselves, and do without: names that begin with a dot, and files that
+// Python compiles.
 func ofPrograms(path string) bool {
 	return slices.ContainsFunc(strings.Split(path, "/"), func(name string) bool { return strings.HasPrefix(name, ".") || name == "__pycache__" })
 }

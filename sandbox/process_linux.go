@@ -79,16 +79,29 @@ func (p *Process) inspectLast() {
 // atEnd registers do for the time when no process of the command is left. The last registered runs first.
 func (p *Process) atEnd(do func()) { p.ends = append(p.ends, do) }
 
-// over runs the registered functions when no process of the command is left. What they give up is used by the supervisor until then.
+// over runs the registered functions when no process of the command is left. The supervisor uses until then all that they give up.
+// A supervisor that a file system holds up is not waited for: they run when it has ended.
 func (p *Process) over() {
-	if p.listener != nil {
-		_ = p.listener.Close() // its errors are those of a kernel that lost it: the command's calls failed
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if p.listener != nil {
+			_ = p.listener.Close() // its errors are those of a kernel that lost it: the command's calls failed
+		}
+		for _, do := range slices.Backward(p.ends) {
+			do()
+		}
+	}()
+	timer := time.NewTimer(overPatience)
+	defer timer.Stop()
+	select {
+	case <-done:
+	case <-timer.C:
 	}
-	for _, do := range slices.Backward(p.ends) {
-		do()
-	}
-	p.ends = nil
 }
+
+// overPatience is how long a command that has ended waits for its supervisor.
+const overPatience = 10 * time.Second
 
 // listen reads the helper's messages until no process of the command is left.
 func (p *Process) listen() {

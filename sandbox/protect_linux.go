@@ -55,7 +55,7 @@ func (p *plan) protect() {
 		}
 	}
 	for _, git := range p.opened.gits() {
-		if inAny(p.c.Profile.Remove, git) { // nothing that is covered can be removed: the filter alone holds what is in it
+		if inAny(p.c.Profile.Remove, git) { // nothing that is covered can be removed: the filter alone holds its content
 			continue
 		}
 		for _, path := range protect.GitSeals(git) {

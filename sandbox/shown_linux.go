@@ -38,7 +38,7 @@ func (n *shownNames) drop(s *Session, path string, number int, place string) {
 	}
 }
 
-// tree is a detached, writable copy of what the host has at a path.
+// tree is a detached, writable copy of the host's mount at a path.
 func (h *holder) tree(of identity) (*os.File, error) {
 	args := of.args()
 	f, err := h.say(enter.CloneTree, args[0]+"\x00"+args[1]+"\x00"+args[2])

@@ -15,7 +15,7 @@ import (
 const maxConfig = 256 << 10
 
 // notesUpstreams does the rename by which git puts a new configuration in force, if that changes nothing but which branches the branches
-// follow. The file stays the same, and sealed: the supervisor writes what [protect.Upstreams] made of both texts into it.
+// follow. The file stays the same, and sealed: the supervisor writes the text into it that [protect.Upstreams] made of both.
 func notesUpstreams(a notify.Attempt) bool {
 	if !slices.Contains([]string{"rename", "renameat", "renameat2"}, a.Call) || len(a.Paths) != 2 || len(a.Targets) != 2 {
 		return false
@@ -37,7 +37,7 @@ func notesUpstreams(a notify.Attempt) bool {
 	if !replace(file, func(old string) (string, bool) { return protect.Upstreams(old, string(changed)) }) {
 		return false
 	}
-	_ = lock.Remove() // what is left hinders git until somebody removes it, as after a crash
+	_ = lock.Remove() // a lock that stays hinders git until a user removes it, as after a crash
 	return true
 }
 

@@ -124,7 +124,7 @@ func layerGap(level sandbox.Level, state string) string {
 	return ""
 }
 
-// printCaches prints what the caches of workspaces take, the largest first, and what commands see of the person's.
+// printCaches prints the sizes of workspaces' caches, the largest first, and how much commands see of the user's.
 func printCaches(out io.Writer, caches []cache.Entry, layers string) error {
 	total := int64(0)
 	for _, e := range caches {

@@ -49,7 +49,7 @@ func (t *timeline) day(at time.Time) error {
 	return err
 }
 
-// call prints an ended call: time, id, tool, status, duration and input, and what is remarkable about it.
+// call prints an ended call: time, id, tool, status, duration and input, and remarks about it.
 func (t *timeline) call(c *history.Call) error {
 	if err := t.day(c.Start); err != nil {
 		return err
@@ -163,7 +163,7 @@ func verdict(d history.Decision) string {
 	return fmt.Sprintf("%s in mode %s: %s", did, d.Mode, cut.Characters(d.Reason.Detail, 200))
 }
 
-// answered says who answered a prompt, and after what time.
+// answered names the author of an answer, and its time.
 func answered(c *history.Call, d history.Decision) string {
 	text := map[agenttool.Behavior]string{agenttool.Allow: "allowed", agenttool.Deny: "refused"}[d.Behavior]
 	switch by := d.By(); {

@@ -75,7 +75,7 @@ func signLog(path, key string) (string, error) {
 	return text, os.WriteFile(filepath.Join(filepath.Dir(path), signatureName), append([]byte(text), signature...), 0o600)
 }
 
-// signedText is what a signature of a log says.
+// signedText is the text that a signature of a log is over.
 func signedText(path string, count int64, head string) string {
 	return fmt.Sprintf("toolhost log 1\nsession %s\nrecords %d\nhead %s\n", filepath.Base(filepath.Dir(path)), count, head)
 }

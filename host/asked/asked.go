@@ -278,7 +278,7 @@ func changeOf(d agenttool.Decision) (diff string, whole bool) {
 	return "", false
 }
 
-// circumstances writes what else a user should know before they answer.
+// circumstances writes the other facts that a user should know before they answer.
 func (m *message) circumstances(p prompt.Prompt) {
 	m.gives(p.Grants)
 	if d := p.Decision.Reason; d != nil {

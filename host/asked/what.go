@@ -22,7 +22,7 @@ const (
 	maxDeed  = 240 // characters
 )
 
-// what describes the call in one line.
+// The function what describes the call in one line.
 func what(p prompt.Prompt) string {
 	f := p.Facts
 	switch {

@@ -52,13 +52,13 @@ func (b *Broker) Decide(a Answer) (agenttool.Decision, error) {
 	return answers[0].Decision, nil
 }
 
-// change is what an answer changes for the rest of the session.
+// change is the effect of an answer on the rest of the session.
 type change struct {
 	rules []permissions.Rule
 	mode  permissions.Mode // empty: it stays
 }
 
-// take checks an answer and keeps its rules. It returns what it changes for the session.
+// take checks an answer and keeps its rules. It returns the change for the session.
 func (b *Broker) take(p *Waiting, a *Answer) (change, error) {
 	if a.Scope == "" {
 		a.Scope = ScopeOnce

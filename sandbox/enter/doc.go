@@ -76,6 +76,6 @@ const (
 	OwnNetwork = 1 << iota // the helper gets the empty network namespace
 	MakeSocket             // no helper, and no descriptors: the answer has a TCP socket in the session's network, which does not block
 	SocketSix              // of IPv6
-	CloneTree              // no helper; path NUL dev NUL ino follow: the answer has a detached, writable copy of what is there
+	CloneTree              // no helper; path NUL dev NUL ino follow: the answer has a detached, writable copy of the mount there
 	DropName               // no helper; place NUL name follow: remove what SayShow has made there
 )

@@ -145,7 +145,7 @@ func (h *holder) serve() {
 	}
 }
 
-// carryOut does what needs no helper.
+// carryOut answers the messages that need no helper.
 func carryOut(flags byte, message string) {
 	switch {
 	case flags&MakeSocket != 0:
@@ -269,7 +269,7 @@ func answerSockets() {
 	syscall.Close(fd)
 }
 
-// answerDevices passes the host the /dev of the session's commands, which has no name outside, and what buildPlaces left out.
+// answerDevices passes the host the /dev of the session's commands, which has no name outside, and the layers that buildPlaces left out.
 func answerDevices(failed string) {
 	fd, errno := open("/dev", oPath)
 	if errno != 0 {

@@ -7,7 +7,7 @@ import (
 )
 
 // answerTree passes the host a detached, writable copy of the file or directory at a path, if it has these numbers: path NUL dev NUL ino.
-// Commands see only parts of what the holder sees.
+// Commands see only parts of the holder's view.
 func answerTree(message string) {
 	tree, errno := treeAt(fields(message))
 	if errno != 0 {

@@ -32,7 +32,7 @@ func (ps *pauses) init(l *Listener) {
 	ps.ctx, ps.stop = context.WithCancel(context.Background())
 }
 
-// begin has a call wait for what its question leads to. It does not block itself.
+// begin has a call wait for the outcome of its question. It does not block itself.
 func (ps *pauses) begin(r *request) error {
 	ps.mu.Lock()
 	defer ps.mu.Unlock()

@@ -25,7 +25,7 @@ type pageRequest struct {
 
 // page collects numbered lines. Feed it the decoded content from a place before its first line.
 type page struct {
-	pageRequest // its room is what is left
+	pageRequest // its room is the rest
 	terminator  byte
 	stripCR     bool  // lines end in LF, and a CR before it belongs to the ending
 	line        int64 // the number of the current line

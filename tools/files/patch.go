@@ -21,7 +21,7 @@ import (
 //	*** Delete File: old.txt
 //	*** End Patch
 
-// patchKind is what a section of a patch does with its file.
+// patchKind is the action of a section of a patch on its file.
 type patchKind uint8
 
 const (
@@ -30,7 +30,7 @@ const (
 	patchDelete
 )
 
-// patchSection is what a patch says of one file.
+// patchSection is the part of a patch about one file.
 type patchSection struct {
 	kind   patchKind
 	path   string
@@ -99,7 +99,7 @@ func (p *patchParser) wrong(what string) error {
 	return invalid("/patch", fmt.Sprintf("line %d of the patch %s%s; nothing was changed", p.at+1, what, line))
 }
 
-// section reads what the patch says of one file.
+// section reads the part of the patch about one file.
 func (p *patchParser) section() error {
 	for _, k := range patchKinds {
 		name, ok := strings.CutPrefix(p.lines[p.at], k.prefix)

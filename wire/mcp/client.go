@@ -60,7 +60,7 @@ func (r Results) clientOf(info *sdk.Implementation, caps *sdk.ClientCapabilities
 	return r.over(wishes(caps).over(c))
 }
 
-// capacity returns what the client takes of the result of a call that begins now. A client that gets a task waits for no command.
+// capacity returns how much the client takes of the result of a call that begins now. A client that gets a task waits for no command.
 func (c client) capacity(task bool) agenttool.Capacity {
 	room := agenttool.Capacity{Bytes: c.bytes, Lines: c.lines}
 	if c.wait > 0 && !task {

@@ -13,7 +13,7 @@ import (
 // wishesCapability is the experimental capability by which a client says how it takes results: the members of [Results].
 const wishesCapability = metaPrefix + "results"
 
-// wishes returns what a client says of itself. Wishes that cannot be read are none.
+// wishes returns the wishes that a client declares. Wishes that cannot be read are none.
 func wishes(caps *sdk.ClientCapabilities) (r Results) {
 	if caps == nil {
 		return r
@@ -25,7 +25,7 @@ func wishes(caps *sdk.ClientCapabilities) (r Results) {
 	return r
 }
 
-// Results says how a client takes results, in place of what the table of known clients says. Nil members change nothing; a limit
+// Results says how a client takes results, in place of the table of known clients. Nil members change nothing; a limit
 // of 0 is none.
 type Results struct {
 	Structured *bool  `json:"structured,omitempty"` // with structured content and output schemas

@@ -13,7 +13,7 @@ import (
 type Unplaced struct {
 	Version string
 	Tools   []agenttool.Description
-	Reason  string // why there is none, and what to do
+	Reason  string // why there is none, and the remedy
 }
 
 // Serve serves a client over lines until in ends. The client gets its handshake and the tools. Every call fails with the reason:

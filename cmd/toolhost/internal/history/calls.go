@@ -15,7 +15,7 @@ import (
 	"toolhost/persist"
 )
 
-// Call is what a log says of one call, as far as a time line shows it.
+// Call has the records of one call, as far as a time line shows them.
 type Call struct {
 	Invocation agenttool.InvocationID
 	Subject    string // the client's id
@@ -81,7 +81,7 @@ func (d Decision) Where() string {
 	return ""
 }
 
-// By returns who answered the prompt, empty if the record does not say it.
+// By returns the user, terminal or client that answered the prompt, empty if the record does not say it.
 func (d Decision) By() string { return Plain(d.AnsweredBy) }
 
 // Plain returns the texts of a JSON value in a line: a string as it is, and the members of an object with their names, in
@@ -210,7 +210,7 @@ func (r *Reader) Items(log io.Reader) iter.Seq2[Item, error] {
 	}
 }
 
-// Add reads the next record and returns what it completes.
+// Add reads the next record and returns the items that it completes.
 func (r *Reader) Add(entry persist.Entry) ([]Item, error) {
 	e, ok := agenttool.Peek(entry.Event)
 	if !ok {

@@ -36,7 +36,7 @@ type Options struct {
 	Version     string
 	Memory      int64 // bytes that the process may have where that is less than usual; 0: the usual bound
 
-	// Store makes the log of the session, for a workspace. The redactor takes secrets out of what it stores.
+	// Store makes the log of the session, for a workspace. The redactor takes secrets out of all that is stored.
 	Store func(root string, r *redact.Redactor) (*persist.Store, error)
 
 	// Log takes lines for the person who started toolhost.
