@@ -50,7 +50,6 @@ func TestPrompt(t *testing.T) {
 	}{
 		{"allow", prompt.Answer{Behavior: agenttool.Allow}, "succeeded", "succeeded", "", "a"},
 		{"deny", prompt.Answer{Behavior: agenttool.Deny, Feedback: "not that one"}, "denied", "rejected", "rejected_by_person", ""},
-		{"deny, unseen", prompt.Answer{Behavior: agenttool.Deny, Unseen: "the client declined"}, "denied", "rejected", "approval_unavailable", ""},
 		{"another input", prompt.Answer{Behavior: agenttool.Allow, UpdatedInput: input("b")}, "succeeded", "succeeded", "", "b"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -87,6 +86,34 @@ func TestPrompt(t *testing.T) {
 			}
 			checkRecords(t, got)
 		})
+	}
+}
+
+// TestUnseenDenial: a denial that no user saw ends a prompt only where no other user can answer it.
+func TestUnseenDenial(t *testing.T) {
+	f := newFixture(t, []agenttool.Tool{&fake{name: "put"}})
+	requests, detach := f.prompts()
+	done := f.start(host.Request{ID: "c1", Tool: "put", Input: input("a")})
+	unseen := prompt.Answer{DecisionID: (<-requests).DecisionID, Behavior: agenttool.Deny, Unseen: "the client declined"}
+	if d, err := f.Decide(unseen); err != nil || d.DecisionID != "" {
+		t.Errorf("it counts beside a user: %+v, %v", d, err)
+	}
+	if _, err := f.Decide(prompt.Answer{DecisionID: unseen.DecisionID, Behavior: agenttool.Allow}); err != nil {
+		t.Errorf("the user's answer: %v", err)
+	}
+	if got := <-done; got.Result.Status != agenttool.ResultSucceeded {
+		t.Errorf("%+v", got.Result)
+	}
+	detach()
+	heard := make(chan agenttool.DecisionID, 1)
+	asked := func(p prompt.Prompt, _ <-chan struct{}) { heard <- p.Decision.DecisionID }
+	done = f.start(host.Request{ID: "c2", Tool: "put", Input: input("b"), Caller: host.Caller{Asked: asked}})
+	unseen.DecisionID = <-heard
+	if _, err := f.Decide(unseen); err != nil {
+		t.Error(err)
+	}
+	if got := <-done; got.Result.Error == nil || got.Result.Error.Code != "approval_unavailable" || !strings.Contains(got.Result.Error.Message, "the client declined") {
+		t.Errorf("%+v", got.Result)
 	}
 }
 

@@ -223,7 +223,7 @@ func TestUnseal(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	const line = `echo x > .git/config.lock; mv .git/config.lock .git/config && echo written; echo x > .git/hooks/h && echo hooked`
+	const line = `echo $RANDOM$RANDOM > .git/config.lock; mv .git/config.lock .git/config && echo written; echo x > .git/hooks/h && echo hooked`
 	for _, tt := range []struct {
 		name   string
 		unseal string

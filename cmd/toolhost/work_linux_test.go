@@ -197,21 +197,27 @@ func (d *workSession) serve(p place, flags ...string) {
 	d.t.Cleanup(d.close)
 }
 
-// allow answers what is asked.
+// allow answers prompts with yes, but for those of a command that meets a wall while it runs.
 func (d *workSession) allow(m wiretest.Message) {
 	var params struct {
 		Event struct {
 			Type string `json:"event_type"`
 			Data struct {
 				Decision struct {
-					ID string `json:"decision_id"`
+					ID     string `json:"decision_id"`
+					Reason struct{ Detail string }
 				}
 			}
 		}
 	}
-	if json.Unmarshal(m.Params, &params) == nil && params.Event.Type == "tool.permission.requested" {
-		go d.host.Send("agenttool/decide", map[string]string{"decision_id": params.Event.Data.Decision.ID, "behavior": "allow"})
+	if json.Unmarshal(m.Params, &params) != nil || params.Event.Type != "tool.permission.requested" {
+		return
 	}
+	decision, behavior := params.Event.Data.Decision, "allow"
+	if strings.HasPrefix(decision.Reason.Detail, "it runs and waits") {
+		behavior = "deny"
+	}
+	go d.host.Send("agenttool/decide", map[string]string{"decision_id": decision.ID, "behavior": behavior})
 }
 
 // close ends the session.

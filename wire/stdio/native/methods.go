@@ -403,6 +403,9 @@ func (f *Family) mode(params json.RawMessage) (any, error) {
 	if err := decode(params, &p); err != nil {
 		return nil, err
 	}
+	if f.o.Person != nil && !f.vetted.May {
+		return nil, stdio.Errorf(stdio.CodeInvalidParams, "no word is taken from here: %s", f.vetted.Why)
+	}
 	if p.Mode != "" {
 		m, err := agenttool.ParseMode(p.Mode)
 		if err != nil {
@@ -421,8 +424,8 @@ func (f *Family) setMode(m agenttool.Mode, code string) error {
 	switch {
 	case person == nil:
 		return f.o.Host.SetMode(m, host.ByClient)
-	case !f.vetted.May || person.Loosens == nil:
-		return stdio.Errorf(stdio.CodeInvalidParams, "no word is taken from here: %s", f.vetted.Why)
+	case person.Loosens == nil:
+		return stdio.Errorf(stdio.CodeInvalidParams, "no word is taken from here")
 	case m == agenttool.ModeBypass:
 		return stdio.Errorf(stdio.CodeInvalidParams, "mode bypass is chosen at the start only: start toolhost with --mode bypass")
 	case !m.Within(f.o.Host.Mode()):
