@@ -82,13 +82,14 @@ func (p *Process) atEnd(do func()) { p.ends = append(p.ends, do) }
 // over runs the registered functions when no process of the command is left. The supervisor uses until then all that they give up.
 // A supervisor that a file system holds up is not waited for: they run when it has ended.
 func (p *Process) over() {
-	done := make(chan struct{})
+	done, ends := make(chan struct{}), p.ends
+	p.ends = nil
 	go func() {
 		defer close(done)
 		if p.listener != nil {
 			_ = p.listener.Close() // its errors are those of a kernel that lost it: the command's calls failed
 		}
-		for _, do := range slices.Backward(p.ends) {
+		for _, do := range slices.Backward(ends) {
 			do()
 		}
 	}()
