@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"sync/atomic"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -73,6 +74,9 @@ const (
 // calling is the key in a context of the exchange of the call that is made.
 type calling struct{}
 
+// lastTyped is what was typed into the last form; nil: there was none.
+var lastTyped atomic.Pointer[string]
+
 // exchange is a call with what was typed into its form. The result repeats it.
 type exchange struct {
 	call  *sdk.CallToolRequest
@@ -85,6 +89,8 @@ func (x *exchange) approval(response *sdk.ElicitResult) *sdk.ElicitResult {
 		return response
 	}
 	x.typed, _ = json.Marshal(response.Content) // it was JSON
+	typed := string(x.typed)
+	lastTyped.Store(&typed)
 	return &sdk.ElicitResult{Action: "accept", Content: map[string]any{ourAnswer: ourAllowance}}
 }
 

@@ -115,7 +115,11 @@ func works(d time.Duration) func(context.Context, map[string]any, agenttool.Repo
 		if err := wait(ctx, d); err != nil {
 			return agenttool.Output{}, err
 		}
-		return agenttool.Output{Content: []agenttool.Content{agenttool.Text("It took " + d.String() + ".")}}, nil
+		content := []agenttool.Content{agenttool.Text("It took " + d.String() + ".")}
+		if typed := lastTyped.Load(); typed != nil { // the end of a task has no exchange that repeats it
+			content = append(content, agenttool.Text(*typed))
+		}
+		return agenttool.Output{Content: content}, nil
 	}
 }
 
