@@ -13,11 +13,22 @@ import (
 func layeredBench(t *testing.T, change func(*Options)) *bench {
 	t.Helper()
 	return newBench(t, func(o *Options) {
+		t.Cleanup(func() { openAll(o.Cache) })
 		plantIn(t, o.Home, ".npm/_cacache/index/a", ".npm/_cacache/index/b", ".npm/_cacache/tmp/c", ".npm/_cacache/keys/secret")
 		o.UserCaches = []UserCache{{"npm/_cacache", filepath.Join(o.Home, ".npm/_cacache")}, {"pip", filepath.Join(o.Home, ".cache/pip")}}
 		if change != nil {
 			change(o)
 		}
+	})
+}
+
+// openAll lets an ordinary user remove the directories that an overlay has made for itself.
+func openAll(dir string) {
+	_ = filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
+		if e != nil && e.IsDir() {
+			_ = os.Chmod(path, 0o700)
+		}
+		return nil
 	})
 }
 
