@@ -67,12 +67,22 @@ func newHost(dir string) (*host.Host, agenttool.SessionID, error) {
 	if err != nil {
 		return nil, "", err
 	}
+	approvals := prompt.Approvals{Timeout: time.Minute}
 	h, err := host.New(host.Options{
 		Tools: tools, Store: store, Session: store.ID(), Version: "1.0.0", Policy: policy,
 		Scope:     agenttool.Scope{Dir: dir, Roots: []string{dir}},
 		Locate:    func(p *agenttool.Path) error { return errors.New(p.Spelling + ": the fixtures have no files") },
-		Approvals: prompt.Approvals{Timeout: time.Minute},
+		Approvals: approvals,
 	})
+	if err != nil {
+		return nil, "", err
+	}
+	parser := permissions.Parser{Names: host.Names(tools)}
+	denied, err := parser.Parse("test_logging_tool", agenttool.Deny, agenttool.Origin{Source: agenttool.SourceCLI})
+	changeList = func() {
+		h.Amend(host.Amendment{Policy: policy.With(denied), Approvals: approvals})
+		h.Amend(host.Amendment{Policy: policy, Approvals: approvals})
+	}
 	return h, store.ID(), err
 }
 

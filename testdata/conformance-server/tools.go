@@ -25,6 +25,9 @@ type fixture struct {
 	run        func(ctx context.Context, in map[string]any, r agenttool.Reporter) (agenttool.Output, error)
 }
 
+// changeList changes the list of tools for a moment. It is set before a tool runs.
+var changeList func()
+
 // fixtures are the tools that the suite names, with the arguments that it sends.
 func fixtures() []agenttool.Tool {
 	all := append(append(plain(), asking()...), tasks()...)
@@ -49,6 +52,10 @@ func plain() []fixture {
 		{name: "test_streaming_elicitation", does: "reports three steps", run: steps(50 * time.Millisecond)},
 		{name: "test_logging_tool", does: "would log, if there were logging", run: says(agenttool.Text("Nothing was logged."))},
 		{name: "test_missing_capability", does: "needs a client that samples", run: says(agenttool.Text("The client samples."))},
+		{name: "test_trigger_tool_change", does: "takes a tool off the list, and puts it back", run: func(context.Context, map[string]any, agenttool.Reporter) (agenttool.Output, error) {
+			changeList()
+			return agenttool.Output{Content: []agenttool.Content{agenttool.Text("The list has changed twice.")}}, nil
+		}},
 		{name: "json_schema_2020_12_tool", does: "has a schema with much in it", input: schema2020, run: says(agenttool.Text("done"))},
 		{name: "test_x_mcp_header", does: "has an argument that is also a header", input: schemaHeader, run: says(agenttool.Text("done"))},
 	}
