@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"toolhost/agenttool/remove"
 )
 
 // dirs are a session's own directories. The session's is locked for as long as it is in use: see claim.
@@ -90,7 +92,7 @@ const sweepPatience = 2 * time.Second
 // remove removes the session's directory, and waits for sweep.
 func (d *dirs) remove() error {
 	defer d.lock.Close()
-	err := os.RemoveAll(d.own.path)
+	err := remove.All(d.own.path)
 	swept := make(chan struct{})
 	go func() {
 		d.swept.Wait()
@@ -189,7 +191,7 @@ func (d *dirs) sweep(all, keep string) {
 			d.swept.Go(func() {
 				defer abandoned.Close()
 				removeNoted(filepath.Join(path, stageName))
-				_ = os.RemoveAll(path)
+				_ = remove.All(path)
 			})
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/remove"
 	"toolhost/permissions/protect"
 	"toolhost/sandbox/enter"
 )
@@ -180,7 +181,7 @@ func sweepProbes(parent string) {
 			continue
 		}
 		if lock, err := openLocked(path); err == nil {
-			_ = os.RemoveAll(path)
+			_ = remove.All(path)
 			lock.Close()
 		}
 	}

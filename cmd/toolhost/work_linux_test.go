@@ -18,6 +18,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"toolhost/agenttool/remove"
 	"toolhost/wire/wiretest"
 )
 
@@ -77,7 +78,7 @@ func newPlace(t testing.TB) place {
 	if dir == "" {
 		t.Fatal("there is no place for a workspace")
 	}
-	t.Cleanup(func() { removeAll(dir) })
+	t.Cleanup(func() { remove.All(dir) })
 	must(t, os.Chmod(dir, 0o755))
 	p := place{dir: dir, toolhost: filepath.Join(dir, "bin", "toolhost"), uid: -1}
 	must(t, os.Mkdir(filepath.Dir(p.toolhost), 0o755))
@@ -95,17 +96,6 @@ func must(t testing.TB, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-}
-
-// removeAll also removes what go leaves read-only in a module cache.
-func removeAll(dir string) {
-	_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
-		if err == nil && e.IsDir() {
-			_ = os.Chmod(path, 0o700)
-		}
-		return nil
-	})
-	_ = os.RemoveAll(dir)
 }
 
 // unpack writes the files of an archive.

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"toolhost/agenttool/remove"
 )
 
 // Limits configure Prune.
@@ -64,7 +66,7 @@ func Prune(dir string, o Limits, now time.Time) (removed []Entry, err error) {
 			if e.InUse || e.Newer || !unwanted(e) {
 				return false
 			}
-			err := remove(e, o.Dry)
+			err := removeEntry(e, o.Dry)
 			if err == nil {
 				removed = append(removed, e)
 				total -= e.Bytes
@@ -92,9 +94,9 @@ func touch(e Entry, when time.Time) error {
 	return f.write(note{version, e.Workspace, when})
 }
 
-// remove deletes a cache that no session uses, and then its note. It renames the directory first, so that a
+// removeEntry deletes a cache that no session uses, and then its note. It renames the directory first, so that a
 // half-deleted cache is never used.
-func remove(e Entry, dry bool) error {
+func removeEntry(e Entry, dry bool) error {
 	f, err := openNote(e.Dir+noteEnd, os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return err
@@ -113,21 +115,7 @@ func remove(e Entry, dry bool) error {
 	if err := os.Rename(e.Dir, aside); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return errors.Join(removeAll(aside), os.Remove(f.path))
-}
-
-// removeAll is os.RemoveAll for trees with directories without write permission, such as Go's module cache.
-func removeAll(dir string) error {
-	if err := os.RemoveAll(dir); err == nil {
-		return nil
-	}
-	_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
-		if e != nil && e.IsDir() {
-			_ = os.Chmod(path, dirMode) // before it is read; RemoveAll reports failures
-		}
-		return nil
-	})
-	return os.RemoveAll(dir)
+	return errors.Join(remove.All(aside), os.Remove(f.path))
 }
 
 // sweep finishes interrupted removals.
@@ -139,7 +127,7 @@ func sweep(dir string) error {
 	var errs []error
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), leftover) && e.IsDir() {
-			errs = append(errs, removeAll(filepath.Join(dir, e.Name())))
+			errs = append(errs, remove.All(filepath.Join(dir, e.Name())))
 		}
 	}
 	return errors.Join(errs...)

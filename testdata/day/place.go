@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"syscall"
 	"time"
+
+	"toolhost/agenttool/remove"
 )
 
 //go:embed home.sh
@@ -96,7 +98,7 @@ func (p *place) first() string { return filepath.Join(p.dir, "first") }
 // fresh ends what the last day left running and makes a copy of the first home.
 func (p *place) fresh() error {
 	p.end()
-	if err := removeAll(p.home); err != nil {
+	if err := remove.All(p.home); err != nil {
 		return err
 	}
 	if out, err := exec.Command("cp", "-a", p.first(), p.home).CombinedOutput(); err != nil {
@@ -115,16 +117,7 @@ func (p *place) end() {
 
 func (p *place) remove() {
 	p.end()
-	_ = removeAll(p.dir)
-}
-
-// removeAll also removes the read-only directories of a module cache.
-func removeAll(dir string) error {
-	if err := os.RemoveAll(dir); err == nil {
-		return nil
-	}
-	_ = exec.Command("chmod", "-R", "u+w", dir).Run()
-	return os.RemoveAll(dir)
+	_ = remove.All(p.dir)
 }
 
 // command is a program with the environment of a login, as the user.
