@@ -134,8 +134,8 @@ func (s *Store) missing(ref, file string) error {
 
 func unknownRef(ref string) error {
 	return agenttool.Failure(agenttool.InvalidArguments, "unknown_ref", fmt.Sprintf(
-		"%.200q is not a payload of this session; use the uri or id of a reference that a result of this session has",
-		ref))
+		"%q is not a payload of this session; use the uri or id of a reference that a result of this session has",
+		cut.Short(ref, 200)))
 }
 
 // source is a readable payload.

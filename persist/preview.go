@@ -5,6 +5,8 @@ import (
 	"math"
 	"strings"
 	"unicode/utf8"
+
+	"toolhost/agenttool/cut"
 )
 
 // previewMin is the least bound of a preview: below that, it would be mostly the text about the gap.
@@ -18,7 +20,7 @@ type Extent struct {
 }
 
 // Preview returns text if it is within the extent, otherwise its head and its tail with the size of the gap between them, together
-// within the extent. It cuts between lines if possible, otherwise between characters. An invalid byte counts as a character.
+// within the extent. It cuts between lines if possible, otherwise between words, and within long ones between characters. An invalid byte counts as a character.
 func Preview(text string, e Extent) string {
 	e = e.normal()
 	if len(text) <= min(e.Chars, e.Bytes) && strings.Count(text, "\n") < e.Lines {
@@ -76,7 +78,7 @@ func cutHead(s string, e Extent) string {
 	if lf := strings.LastIndexByte(s[:end], '\n'); lf >= end/2 {
 		return s[:lf+1]
 	}
-	return s[:end]
+	return s[:cut.Before(s, end)]
 }
 
 // cutTail returns the end of s within the extent: whole lines, unless that costs more than half.
@@ -93,6 +95,7 @@ func cutTail(s string, e Extent) string {
 		}
 		start, e.Bytes = start-size, e.Bytes-size
 	}
+	start = cut.After(s, start)
 	tail := s[start:]
 	if start > 0 && s[start-1] == '\n' {
 		return tail

@@ -151,3 +151,27 @@ func TestWithheld(t *testing.T) {
 		t.Errorf("stored: %s", got)
 	}
 }
+
+// TestPreviewSplitsNoToken: wherever a preview is cut, no half of a token is left that the log would keep.
+func TestPreviewSplitsNoToken(t *testing.T) {
+	r, err := redact.New(redact.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, secret := range redacttest.Secrets(14) {
+		n := len(secret.Value)
+		for shift := range 2*n + 20 {
+			for _, filler := range []string{"some words ", "line\n", `{"a":1},`} {
+				text := strings.Repeat(filler, 300)[:1000+shift-n] + " " + secret.Value + " " + strings.Repeat(filler, 1000)
+				text += secret.Value + strings.Repeat(" x", 500-shift/4)
+				record, found := r.Text([]byte(Preview(text, Extent{Chars: 2100})))
+				rest := strings.ReplaceAll(secret.Value, "\n", "")
+				for _, part := range []string{rest[n/3 : n/3+12], rest[:12], rest[len(rest)-12:]} {
+					if strings.Contains(strings.ReplaceAll(string(record), "\n", ""), part) && !strings.Contains("-----BEGIN RSA PRIVATE KEY-----END RSA PRIVATE KEY-----eyJhbGciOiJIUzI1NiIsInR5", part) {
+						t.Fatalf("%s, shift %d: %q is left, found %v, in %q", secret.Kind, shift, part, found, record)
+					}
+				}
+			}
+		}
+	}
+}

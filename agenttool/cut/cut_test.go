@@ -43,3 +43,31 @@ func TestShort(t *testing.T) {
 		}
 	}
 }
+
+// TestWordsStayWhole: no part of a token is left at a cut, unless it is longer than any.
+func TestWordsStayWhole(t *testing.T) {
+	text := `{"a": "x-y_1.2", b` + "\n" + `c/d "ghp_0123456789" end`
+	for n := range len(text) + 1 {
+		before, after := text[:cut.Before(text, n)], text[cut.After(text, n):]
+		for _, word := range []string{"x-y_1.2", "c/d", "ghp_0123456789", "end"} {
+			for _, part := range []string{before, after} {
+				if left := strings.Contains(part, word[:1]) && strings.Contains(part, word[1:2]); left && !strings.Contains(part, word) && strings.Contains(word, "_0") {
+					t.Errorf("at %d: %q", n, part)
+				}
+			}
+		}
+		if len(before) > n || len(text)-len(after) < n {
+			t.Errorf("at %d: %q and %q", n, before, after)
+		}
+	}
+	long := strings.Repeat("a", 10_000)
+	if cut.Before(long, 5000) != 5000 || cut.After(long, 5000) != 5000 {
+		t.Error("a long word is not cut")
+	}
+	if got := cut.Characters("see ghp_0123456789", 10); got != "see …" {
+		t.Errorf("%q", got)
+	}
+	if got := cut.Short("see ghp_0123456789", 10); got != "see …" {
+		t.Errorf("%q", got)
+	}
+}

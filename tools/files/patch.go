@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/cut"
 )
 
 // A patch changes several files. Its format is that of the apply_patch tool that GPT models are trained on:
@@ -94,7 +95,7 @@ type patchParser struct {
 func (p *patchParser) wrong(what string) error {
 	line := ""
 	if p.at < len(p.lines) {
-		line = fmt.Sprintf(": %.80q", p.lines[p.at])
+		line = fmt.Sprintf(": %q", cut.Short(p.lines[p.at], 80))
 	}
 	return invalid("/patch", fmt.Sprintf("line %d of the patch %s%s; nothing was changed", p.at+1, what, line))
 }
@@ -208,7 +209,7 @@ func applyHunks(text, name string, hunks []hunk) (string, error) {
 		for _, above := range h.below {
 			found := seek(lines, []string{above}, from, false, strings.TrimSpace)
 			if found < 0 {
-				return "", missingHunk(name, i, "the line "+fmt.Sprintf("%.80q", above)+" is not there")
+				return "", missingHunk(name, i, "the line "+fmt.Sprintf("%q", cut.Short(above, 80))+" is not there")
 			}
 			from = found + 1
 		}
@@ -216,7 +217,7 @@ func applyHunks(text, name string, hunks []hunk) (string, error) {
 		if len(h.old) == 0 && len(h.below) == 0 {
 			place = len(lines)
 		} else if place = find(lines, h, from); place < 0 {
-			return "", missingHunk(name, i, fmt.Sprintf("its %d old lines, from %.80q on, are not there in this order", len(h.old), first(h.old)))
+			return "", missingHunk(name, i, fmt.Sprintf("its %d old lines, from %q on, are not there in this order", len(h.old), cut.Short(first(h.old), 80)))
 		}
 		out = append(append(out, lines[at:place]...), h.new...)
 		at = place + len(h.old)

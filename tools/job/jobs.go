@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/cut"
 	"toolhost/sandbox"
 	"toolhost/tools/job/output"
 )
@@ -147,7 +148,7 @@ func (js *Jobs) Find(id string) (*Job, error) {
 	if names := js.names(func(*Job) bool { return true }); names != "" {
 		known = "there are " + names
 	}
-	e := agenttool.Failure(agenttool.InvalidArguments, "unknown_job", fmt.Sprintf("%.40q is no job that is known: %s", id, known))
+	e := agenttool.Failure(agenttool.InvalidArguments, "unknown_job", fmt.Sprintf("%q is no job that is known: %s", cut.Short(id, 40), known))
 	e.Pointer = "/job"
 	return nil, e
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/cut"
 )
 
 // keys maps names of keys to the bytes that a terminal sends for them.
@@ -60,7 +61,7 @@ func unknownKey(name string) error {
 	}
 	slices.Sort(known)
 	e := agenttool.Failure(agenttool.InvalidArguments, "unknown_key",
-		fmt.Sprintf("%.40q is no key; there are %s. Other characters go into text", name, strings.Join(known, ", ")))
+		fmt.Sprintf("%q is no key; there are %s. Other characters go into text", cut.Short(name, 40), strings.Join(known, ", ")))
 	e.Pointer = "/keys"
 	return e
 }

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/cut"
 	"toolhost/tools/job"
 )
 
@@ -61,7 +62,7 @@ func (t killer) Bind(_ agenttool.Scope, raw json.RawMessage) (agenttool.Call, er
 	}
 	var ok bool
 	if c.signal, ok = parseSignal(c.input.Signal); !ok {
-		return nil, invalid("/signal", "bad_signal", fmt.Sprintf("%.40q is no signal: name one, such as TERM, INT, HUP, QUIT or KILL", c.input.Signal))
+		return nil, invalid("/signal", "bad_signal", fmt.Sprintf("%q is no signal: name one, such as TERM, INT, HUP, QUIT or KILL", cut.Short(c.input.Signal, 40)))
 	}
 	if *c.input.GraceMS < 0 || *c.input.GraceMS > maxGrace {
 		return nil, invalid("/grace_ms", "bad_grace", fmt.Sprintf("grace_ms is %d: it must be between 0 and %d", *c.input.GraceMS, maxGrace))

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/cut"
 	"toolhost/tools/job"
 	"toolhost/tools/job/output"
 )
@@ -126,7 +127,7 @@ func parseUntil(s string) (u job.Until, err error) {
 		}
 		u.Quiet = time.Duration(ms) * time.Millisecond
 	default:
-		return u, invalid("/until", "bad_until", fmt.Sprintf("until is %.100q: it is exit, match:REGEX or quiet:MS", s))
+		return u, invalid("/until", "bad_until", fmt.Sprintf("until is %q: it is exit, match:REGEX or quiet:MS", cut.Short(s, 100)))
 	}
 	return u, nil
 }

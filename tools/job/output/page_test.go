@@ -280,3 +280,30 @@ func (r *reader) page(i int, req Request) Page {
 	r.at[i] = p.Next
 	return p
 }
+
+// TestPagesSplitNoWord: a page that is full in the middle of a long line ends between words, so that no token is split, unless a word fills most of
+// the page. The pages together are the output.
+func TestPagesSplitNoWord(t *testing.T) {
+	token := strings.Repeat("T0ken_", 8)
+	for shift := range len(token) + 10 {
+		line := strings.Repeat("x", shift) + " " + strings.Repeat(`{"a":1},`, 30) + " \x1b[1mbold\x1b[m " + token + ", " + strings.Repeat("word ", 100)
+		l := said(Options{}, line)
+		var all string
+		whole := false
+		for from, more := int64(0), true; more; {
+			p := l.Read(Request{From: from, Max: 290})
+			all, whole = all+p.Text, whole || strings.Contains(p.Text, token)
+			if p.Next <= from {
+				t.Fatalf("shift %d: no progress at %d", shift, from)
+			}
+			from, more = p.Next, p.More
+		}
+		if want := cleaned(line); all != want || !whole {
+			t.Fatalf("shift %d: the token is whole %v, all of it %v", shift, whole, all == want)
+		}
+	}
+	long := strings.Repeat("w", 5000)
+	if p := said(Options{}, long).Read(Request{Max: 1000}); p.Next < 900 {
+		t.Errorf("of one long word a page has %d bytes", p.Next)
+	}
+}

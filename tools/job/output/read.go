@@ -170,7 +170,7 @@ func (l *Log) linesBack(n int, to, size int64, want Streams) int64 {
 // stdout that follows it, and "[stdout or stderr]" precedes output whose label is lost. A page that begins with
 // stdout has no mark. A page of one stream has no marks, and includes output whose label is lost.
 //
-// A full page ends at a newline, if there is one in its second half. A page ends before a gap. While the output is
+// A full page ends at a newline, if there is one in its second half, or else before the word that it would split. A page ends before a gap. While the output is
 // still open, an incomplete rune at its end is left to the next page.
 func (l *Log) Read(r Request) Page {
 	end, closed := l.end()

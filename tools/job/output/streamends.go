@@ -42,8 +42,12 @@ func (k *streamEnds) excerpt(budget, lines int) Excerpt {
 			return Excerpt{Head: string(head)}
 		}
 	}
-	begin := cutEnd(head[:min(len(head), budget/2)])
-	end := cutStart(tail[max(0, len(tail)-budget/2):])
+	inside := 0
+	if !k.whole() { // the parts may end within words
+		inside = 1
+	}
+	begin := cutEnd(head, max(0, min(len(head)-inside, budget/2)))
+	end := cutStart(tail, min(len(tail), max(inside, len(tail)-budget/2)))
 	begin, end = firstLines(begin, lines-lines/2), lastLines(end, lines/2)
 	omitted := Omission{
 		Bytes: k.size - int64(len(begin)+len(end)),
@@ -90,16 +94,23 @@ func startsLine(end, p []byte) bool {
 	return before > 0 && p[before-1] == '\n'
 }
 
-// cutEnd shortens p to whole lines, or to whole runes if that would cost more than half of it.
-func cutEnd(p []byte) []byte {
-	if i := bytes.LastIndexByte(p, '\n'); i >= len(p)/2 {
+// cutEnd returns the lines in the first n bytes of p, or the words and runes if that would cost more than half of it.
+func cutEnd(p []byte, n int) []byte {
+	if i := bytes.LastIndexByte(p[:n], '\n'); i >= n/2 {
 		return p[:i+1]
 	}
-	return cut.Whole(p)
+	if whole := cut.Before(p, n); whole > 0 {
+		n = whole
+	}
+	return cut.Whole(p[:n])
 }
 
 // cutStart is cutEnd for the beginning.
-func cutStart(p []byte) []byte {
+func cutStart(p []byte, n int) []byte {
+	if whole := cut.After(p, n); whole < len(p) {
+		n = whole
+	}
+	p = p[n:]
 	if i := bytes.IndexByte(p, '\n'); i >= 0 && i < len(p)/2 {
 		return p[i+1:]
 	}

@@ -1,6 +1,10 @@
 package output
 
-import "bytes"
+import (
+	"bytes"
+
+	"toolhost/agenttool/cut"
+)
 
 // scanBytes bounds the bytes scanned for one page.
 const scanBytes = 4 << 20
@@ -54,7 +58,7 @@ func (v *view) read(from, to int64, closed bool) (next int64, more bool) {
 		}
 		n := v.write(c)
 		if at = c.from + int64(n); n < len(c.b) {
-			return v.full(at), true
+			return v.full(c, n), true
 		}
 		if scanned += n; n > 0 {
 			last = c
@@ -159,13 +163,25 @@ func (v *view) unturn() {
 	}
 }
 
-// full ends a page that is full after the bytes up to at.
-func (v *view) full(at int64) (next int64) {
+// full ends a page that is full after n bytes of a chunk. A part of a token does not look like one, so that a word is left whole to the next page
+// if it is output as it stands, with the character before it.
+func (v *view) full(c chunk, n int) (next int64) {
 	v.unturn()
 	if v.line >= v.limit/2 {
-		v.t.b, at = v.t.b[:v.line], v.next
+		v.t.b = v.t.b[:v.line]
+		return v.next
 	}
-	return at
+	from := cut.Before(append(v.t.b, c.b[n]), len(v.t.b))
+	if at := n - (len(v.t.b) - from); from >= v.limit/2 && at > 0 && bytes.Equal(c.b[at-1:n], v.t.b[from-1:]) && v.plainAt(c, at) {
+		n, v.t.b = at, v.t.b[:from]
+	}
+	return c.from + int64(n)
+}
+
+// plainAt reports whether a chunk has text at an offset, and not the rest of a rune or of an escape sequence.
+func (v *view) plainAt(c chunk, at int) bool {
+	d := v.log.resume(c.stream, c.from+int64(at))
+	return d.n == 0 && d.state == ground
 }
 
 // hold leaves an incomplete rune at the end to the next page, and returns the beginning of that page.
