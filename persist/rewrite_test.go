@@ -51,7 +51,7 @@ func TestRewrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	once := o
-	if once.Redactor, err = redact.New(redact.Options{Key: key, Off: redact.Kinds()}); err != nil {
+	if once.Redactor, err = redact.New(redact.Options{Key: key, Rules: redact.Rules{Off: redact.Kinds()}}); err != nil {
 		t.Fatal(err)
 	}
 	once.Redactor.Add("value", value)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -75,11 +74,11 @@ func (w takeOut) redactor(stdin io.Reader) (*redact.Redactor, error) {
 	}
 	o := redact.Options{KeyFile: dirs.RedactionKey(state)}
 	if w.pattern != "" {
-		expression, err := regexp.Compile(w.pattern)
+		p, err := redact.Compile("pattern", w.pattern)
 		if err != nil {
 			return nil, fmt.Errorf("--pattern: %w", err)
 		}
-		o.Patterns = []redact.Pattern{{Kind: "pattern", Regexp: expression}}
+		o.Patterns = []redact.Pattern{p}
 	}
 	if w.pattern != "" || w.fromStdin {
 		o.Off = redact.Kinds()

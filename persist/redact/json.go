@@ -3,6 +3,8 @@ package redact
 import (
 	"encoding/json"
 	"errors"
+	"slices"
+	"strings"
 
 	"toolhost/agenttool"
 )
@@ -41,10 +43,11 @@ func (r *Redactor) JSON(record []byte) (out []byte, found Found, err error) {
 
 // suspicious reports whether a record contains a literal of a form, or an escape that may hide one.
 func (r *Redactor) suspicious(record []byte) bool {
-	if len(r.patterns) > 0 {
+	now := r.now.Load()
+	if len(now.rules.Patterns) > 0 {
 		return true
 	}
-	return !r.now.Load().matcher.candidates(record, func(f *form, at, n int) bool {
+	return !now.matcher.candidates(record, func(f *form, at, n int) bool {
 		return f.quick != nil && !f.quick(record, at, n)
 	})
 }
@@ -155,8 +158,13 @@ func (w *walker) str(name string) string {
 	if err := json.Unmarshal(w.in[w.at:end], &text); err != nil {
 		panic(ErrWithheld)
 	}
-	redacted, kinds := w.r.Text([]byte(text))
-	if len(kinds) == 0 && secretMember([]byte(name)) && !placeholder([]byte(text)) && !w.r.isOff(kindMember) {
+	now := w.r.now.Load()
+	spans := now.known([]byte(text))
+	if !structural(name) {
+		spans = now.matches([]byte(text), spans)
+	}
+	redacted, kinds := w.r.mark([]byte(text), joined(spans))
+	if len(kinds) == 0 && secretMember([]byte(name)) && !placeholder([]byte(text)) && !now.isOff(kindMember) {
 		redacted, kinds = []byte(w.r.Mark(kindMember, []byte(text))), []string{kindMember}
 		w.r.learn(kindMember, []byte(text))
 	}
@@ -168,6 +176,17 @@ func (w *walker) str(name string) string {
 	w.out = agenttool.AppendString(w.out, string(redacted))
 	w.at = end
 	return text
+}
+
+// structural reports whether a member refers to another record, or says what a record is. The user's patterns do not match there:
+// one that matches ids would make the log unreadable.
+func structural(name string) bool {
+	for _, end := range []string{"_id", "_ids", "_ref", "_refs", "_at", "_type", "_version", "_state"} {
+		if strings.HasSuffix(name, end) {
+			return true
+		}
+	}
+	return slices.Contains([]string{"id", "type", "time", "uri", "digest", "source", "status", "subject"}, name)
 }
 
 // Record is JSON, and learns from the record: a value that has a secret's place in it, such as that of a variable, is found

@@ -182,17 +182,59 @@ func TestState(t *testing.T) {
 
 // TestOwnPatterns uses the user's patterns, and switches kinds off.
 func TestOwnPatterns(t *testing.T) {
-	r := newRedactor(t, Options{Off: []string{"github_token"}, Patterns: []Pattern{{"acme", regexp.MustCompile(`acme-(\d{4})`)}}})
+	r := newRedactor(t, Options{Rules: Rules{Off: []string{"github_token"}, Patterns: []Pattern{{"acme", regexp.MustCompile(`acme-(\d{4})`)}}}})
 	token := redacttest.Secrets(1)[0].Value
 	got, kinds := r.Text([]byte("acme-1234 " + token))
 	if !strings.HasPrefix(string(got), "acme-[redacted acme ") || !strings.HasSuffix(string(got), "] "+token) || len(kinds) != 1 {
 		t.Errorf("%s", got)
 	}
-	if _, err := New(Options{Off: []string{"github"}}); err == nil {
+	if _, err := New(Options{Rules: Rules{Off: []string{"github"}}}); err == nil {
 		t.Error("an unknown kind is accepted")
 	}
-	if _, err := New(Options{Patterns: []Pattern{{"all", regexp.MustCompile(`a*`)}}}); err == nil {
+	if _, err := New(Options{Rules: Rules{Patterns: []Pattern{{"all", regexp.MustCompile(`a*`)}}}}); err == nil {
 		t.Error("a pattern that matches nothing is accepted")
+	}
+}
+
+// TestSetRules: rules change while a session runs, and known values stay known. Patterns of the user leave ids alone.
+func TestSetRules(t *testing.T) {
+	r := newRedactor(t, Options{})
+	r.Add("variable", "known-value-77")
+	token := redacttest.Secrets(1)[0].Value
+	upper, err := Compile("upper", `[A-Z0-9]{20,}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.SetRules(Rules{Off: []string{"github_token"}, Patterns: []Pattern{upper}, Results: true}); err != nil || !r.Results() {
+		t.Fatalf("%v, %v", err, r.Results())
+	}
+	got, found, err := r.JSON([]byte(`{"event_id":"evt_01M84Y6Q2HMZRJZ6X4TQF660KD","a":"known-value-77 ` + token + ` ABCDEFGHIJ0123456789"}`))
+	want := `{"event_id":"evt_01M84Y6Q2HMZRJZ6X4TQF660KD","a":"` + r.Mark("variable", []byte("known-value-77")) + " " + token + " " + r.Mark("upper", []byte("ABCDEFGHIJ0123456789")) + `"}`
+	if err != nil || len(found.Kinds) != 2 || string(got) != want {
+		t.Errorf("%s, %v; want %s", got, err, want)
+	}
+	if err := r.SetRules(Rules{Off: []string{"github_tokens"}}); err == nil || !strings.Contains(err.Error(), `did you mean "github_token"?`) || !r.Results() {
+		t.Errorf("an unknown kind: %v", err)
+	}
+	if _, err := Compile("all", `a*`); err == nil {
+		t.Error("a pattern of nothing is accepted")
+	}
+}
+
+// TestKeyWithoutBeginning: the last lines of a private key are a secret, too.
+func TestKeyWithoutBeginning(t *testing.T) {
+	r := newRedactor(t, Options{})
+	for _, s := range redacttest.Secrets(6) {
+		if s.Kind != "private_key" {
+			continue
+		}
+		lines := strings.Split(s.Value, "\n")
+		for from := 1; from < len(lines)-1; from++ {
+			text := "some words here\n" + strings.Join(lines[from:], "\n") + "\nrest"
+			if got, _ := r.Text([]byte(text)); !strings.HasPrefix(string(got), "some words here\n[redacted private_key") || leaks(got, lines[len(lines)-2]) {
+				t.Errorf("from line %d: %q", from, got)
+			}
+		}
 	}
 }
 

@@ -9,16 +9,25 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
+
+	"toolhost/agenttool/near"
 )
 
 // Options configure a Redactor.
 type Options struct {
-	Key      []byte    // of the user, for marks and sealed payloads
-	KeyFile  string    // where Key is, if it is empty: see UserKey; without both, equal secrets have equal marks in one process only
+	Key     []byte // of the user, for marks and sealed payloads
+	KeyFile string // where Key is, if it is empty: see UserKey; without both, equal secrets have equal marks in one process only
+	Rules
+}
+
+// Rules are the settings of the user. They can change while a session runs.
+type Rules struct {
 	Off      []string  // kinds that are not looked for
 	Patterns []Pattern // the user's own
+	Results  bool      // secrets are taken out of the results that models read, too
 }
 
 // Pattern is a kind of secret that the user describes.
@@ -29,9 +38,7 @@ type Pattern struct {
 
 // Redactor finds and replaces secrets. It is safe for concurrent use. The nil Redactor finds none.
 type Redactor struct {
-	key      func() []byte
-	off      []string
-	patterns []Pattern
+	key func() []byte
 
 	now  atomic.Pointer[state]
 	mu   sync.Mutex // orders changes of now
@@ -40,13 +47,14 @@ type Redactor struct {
 
 // state is the knowledge of a Redactor at one time, read-only.
 type state struct {
+	rules   Rules
 	matcher *matcher
 	values  int // known values
 	longest int // bytes of the longest known value with a line feed; 0: none has one
 }
 
 // builtin is the matcher of all forms, which most sessions use.
-var builtin = sync.OnceValue(func() *matcher { return newMatcher(slices.Concat(forms, hints), nil) })
+var builtin = sync.OnceValue(func() *matcher { return newMatcher(slices.Concat(forms, hints)) })
 
 // Kinds returns the kinds of secrets, sorted, that can be switched off.
 func Kinds() (kinds []string) {
@@ -66,25 +74,65 @@ const (
 
 // New returns a Redactor. It fails for an unknown kind in Off, and for a pattern that matches the empty string.
 func New(o Options) (*Redactor, error) {
-	kinds := Kinds()
-	for _, kind := range o.Off {
-		if !slices.Contains(kinds, kind) {
-			return nil, fmt.Errorf("%q is no kind of secret; kinds are %v", kind, kinds)
-		}
+	if err := o.Rules.check(); err != nil {
+		return nil, err
 	}
-	r := &Redactor{key: keyOf(o), off: o.Off, patterns: o.Patterns, seen: map[string]bool{}}
-	m := builtin()
-	if len(o.Off) > 0 {
-		m = newMatcher(slices.Concat(forms, hints), o.Off)
-	}
-	for _, p := range o.Patterns {
-		if p.Regexp.MatchString("") {
-			return nil, fmt.Errorf("the pattern %q of %s matches the empty string: it would match everywhere", p.Regexp, p.Kind)
-		}
-	}
-	r.now.Store(&state{matcher: m})
+	r := &Redactor{key: keyOf(o), seen: map[string]bool{}}
+	r.now.Store(&state{rules: o.Rules, matcher: builtin()})
 	return r, nil
 }
+
+func (u Rules) check() error {
+	for _, kind := range u.Off {
+		if err := CheckKind(kind); err != nil {
+			return err
+		}
+	}
+	for _, p := range u.Patterns {
+		if p.Regexp.MatchString("") {
+			return fmt.Errorf("the pattern %q of %s matches the empty string: it would match everywhere", p.Regexp, p.Kind)
+		}
+	}
+	return nil
+}
+
+// CheckKind returns an error for a name that no kind of secret has.
+func CheckKind(kind string) error {
+	kinds := Kinds()
+	if slices.Contains(kinds, kind) {
+		return nil
+	}
+	if near := near.Word(kind, kinds); near != "" {
+		return fmt.Errorf("%q is no kind of secret: did you mean %q?", kind, near)
+	}
+	return fmt.Errorf("%q is no kind of secret; kinds are %s", kind, strings.Join(kinds, ", "))
+}
+
+// Compile makes a pattern of a kind.
+func Compile(kind, pattern string) (Pattern, error) {
+	expression, err := regexp.Compile(pattern)
+	if err != nil {
+		return Pattern{}, err
+	}
+	p := Pattern{kind, expression}
+	return p, Rules{Patterns: []Pattern{p}}.check()
+}
+
+// SetRules puts other rules in force. Values that the redactor knows stay known. On an error the rules before stay.
+func (r *Redactor) SetRules(u Rules) error {
+	if err := u.check(); err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	next := *r.now.Load()
+	next.rules = u
+	r.now.Store(&next)
+	return nil
+}
+
+// Results reports whether secrets are taken out of the results that models read.
+func (r *Redactor) Results() bool { return r != nil && r.now.Load().rules.Results }
 
 // Span is a place in text that holds a secret.
 type Span struct {
@@ -97,13 +145,33 @@ func (r *Redactor) Find(text []byte) (found []Span) {
 	if r == nil {
 		return nil
 	}
-	r.now.Load().matcher.candidates(text, func(f *form, at, n int) bool {
+	now := r.now.Load()
+	return joined(now.matches(text, now.known(text)))
+}
+
+// known returns the places of known forms and values, also of those that escapes hide.
+func (now *state) known(text []byte) []Span {
+	found := now.spelled(text)
+	return found
+}
+
+// spelled returns the places of known forms and values as they are spelled.
+func (now *state) spelled(text []byte) (found []Span) {
+	now.matcher.candidates(text, func(f *form, at, n int) bool {
+		if now.isOff(f.kind) {
+			return true
+		}
 		if start, end := f.find(text, at, n); end > start {
 			found = append(found, Span{start, end, f.kind})
 		}
 		return true
 	})
-	for _, p := range r.patterns {
+	return found
+}
+
+// matches adds the places that the user's patterns match.
+func (now *state) matches(text []byte, found []Span) []Span {
+	for _, p := range now.rules.Patterns {
 		for _, at := range p.Regexp.FindAllSubmatchIndex(text, -1) {
 			if len(at) > 2 && at[2] >= 0 {
 				at = at[2:]
@@ -113,7 +181,7 @@ func (r *Redactor) Find(text []byte) (found []Span) {
 			}
 		}
 	}
-	return joined(found)
+	return found
 }
 
 // joined sorts spans and joins those that overlap. The kind is that of the first; a value that the host knows gives way to a
@@ -145,7 +213,11 @@ func (r *Redactor) Mark(kind string, secret []byte) string {
 
 // Text returns text with marks for its secrets, and their kinds; text itself if it has none.
 func (r *Redactor) Text(text []byte) ([]byte, []string) {
-	spans := r.Find(text)
+	return r.mark(text, r.Find(text))
+}
+
+// mark returns text with marks at its secrets.
+func (r *Redactor) mark(text []byte, spans []Span) ([]byte, []string) {
 	if len(spans) == 0 {
 		return text, nil
 	}
@@ -182,4 +254,4 @@ func (r *Redactor) Cover(text []byte, spans []Span) {
 }
 
 // isOff reports whether a kind is switched off.
-func (r *Redactor) isOff(kind string) bool { return slices.Contains(r.off, kind) }
+func (now *state) isOff(kind string) bool { return slices.Contains(now.rules.Off, kind) }

@@ -21,12 +21,10 @@ type anchor struct {
 	form    *form
 }
 
-func newMatcher(all []form, off []string) *matcher {
+func newMatcher(all []form) *matcher {
 	m := &matcher{windows: map[[3]byte][]anchor{}}
 	for i := range all {
-		if !slices.Contains(off, all[i].kind) {
-			m.add(&all[i])
-		}
+		m.add(&all[i])
 	}
 	return m
 }

@@ -27,7 +27,7 @@ const maxValues = 4096
 // base64. It ignores values that are no secrets: those of less than six bytes, references to variables, and words for a
 // secret. Of the kinds "field", which a tool declares, and "value", which a person names, all of at least three bytes are secrets. It reports whether the value is known now.
 func (r *Redactor) Add(kind, value string) bool {
-	if r == nil || len(value) < 3 || kind != kindField && kind != kindValue && (placeholder([]byte(value)) || plainWord(value)) || slices.Contains(r.off, kind) {
+	if r == nil || len(value) < 3 || kind != kindField && kind != kindValue && (placeholder([]byte(value)) || plainWord(value)) || r.now.Load().isOff(kind) {
 		return false
 	}
 	r.mu.Lock()
@@ -40,7 +40,7 @@ func (r *Redactor) Add(kind, value string) bool {
 	}
 	r.seen[value] = true
 	now := r.now.Load()
-	next := &state{matcher: now.matcher.with(knownValue(kind, value)), values: now.values + 1, longest: now.longest}
+	next := &state{rules: now.rules, matcher: now.matcher.with(knownValue(kind, value)), values: now.values + 1, longest: now.longest}
 	if strings.Contains(value, "\n") {
 		next.longest = max(next.longest, len(value))
 	}
