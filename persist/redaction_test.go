@@ -62,11 +62,9 @@ func TestNoSecretIsStored(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	all := stored(t, o.Dir)
-	for _, secret := range secrets {
-		if bytes.Contains(all, []byte(secret.Value)) || bytes.Contains(all, agenttool.AppendString(nil, secret.Value)) {
-			t.Errorf("%s %q is stored", secret.Kind, secret.Value)
-		}
+	found, err := redacttest.NewLeaks(secrets).Below(o.Dir)
+	if err != nil || len(found) > 0 {
+		t.Errorf("%v, %q", err, found)
 	}
 	verified, err := VerifyFile(filepath.Join(s.Path(), LogName))
 	if err != nil || !verified.OK() {

@@ -1,5 +1,11 @@
 package redact
 
+import (
+	"bytes"
+
+	"toolhost/agenttool/cut"
+)
+
 // form is one kind of secret that can be recognized by its own text.
 type form struct {
 	kind     string
@@ -8,6 +14,9 @@ type form struct {
 	// find returns the secret of a candidate: b[at:at+n] is the literal. The secret may begin before the literal or
 	// after it. No secret: end is 0.
 	find func(b []byte, at, n int) (start, end int)
+
+	// letters are those of a token behind its literal: see cutOff. Nil: its beginning is not looked for.
+	letters *alphabet
 
 	// quick dismisses a candidate in encoded JSON, where strings contain escapes. Nil: it dismisses none.
 	quick func(b []byte, at, n int) bool
@@ -38,6 +47,7 @@ var (
 	dashed   = set("0-9A-Za-z_-")
 	base64s  = set("0-9A-Za-z+/=_-")
 	lowerHex = set("0-9a-f")
+	dotted   = set("0-9A-Za-z_.-")
 )
 
 // without returns the alphabet without the bytes of s.
@@ -67,7 +77,7 @@ func (a *alphabet) back(b []byte, i int) int {
 
 // token returns the form of tokens that begin with one of the prefixes, and have at least least further letters of a.
 func token(kind string, a *alphabet, least int, prefixes ...string) form {
-	return form{kind: kind, literals: prefixes, find: func(b []byte, at, n int) (int, int) {
+	return form{kind: kind, literals: prefixes, letters: a, find: func(b []byte, at, n int) (int, int) {
 		end := a.run(b, at+n)
 		if end-at-n < least || !random(b[at+n:end]) {
 			return 0, 0
@@ -79,13 +89,36 @@ func token(kind string, a *alphabet, least int, prefixes ...string) form {
 // word returns the form of tokens as token does, if they have exactly size further letters and stand alone: their
 // prefixes also occur within other text.
 func word(kind string, a *alphabet, size int, prefixes ...string) form {
-	return form{kind: kind, literals: prefixes, find: func(b []byte, at, n int) (int, int) {
+	return form{kind: kind, literals: prefixes, letters: a, find: func(b []byte, at, n int) (int, int) {
 		end := a.run(b, at+n)
 		if end-at-n != size || !alone(b, at) || end < len(b) && words[b[end]] || !random(b[at+n:end]) {
 			return 0, 0
 		}
 		return at, end
 	}}
+}
+
+// leastCut is how many letters of a token behind its literal count if the rest was cut off.
+const leastCut = 10
+
+// cutOff returns the end of a candidate that is too short because a text or a quotation ends within it, 0 if it is none.
+func (f *form) cutOff(b []byte, at, n int) (end int) {
+	if f.letters == nil || b[at] != ':' && b[at+n-1] != '~' && !alone(b, at) {
+		return 0
+	}
+	end = f.letters.run(b, at+n)
+	if end-at-n < leastCut || !random(b[at+n:end]) || !isCut(b[end:]) {
+		return 0
+	}
+	return end
+}
+
+// isCut reports whether the text before rest was cut: nothing follows, or a mark, perhaps behind a quote or a space.
+func isCut(rest []byte) bool {
+	if len(rest) == 0 {
+		return true
+	}
+	return bytes.HasPrefix(bytes.TrimLeft(rest[:min(len(rest), 8)], "\"\\' "), []byte(cut.Mark))
 }
 
 // alone reports whether a word can begin at i: there is no letter before it, or one that ends an escape sequence of JSON,

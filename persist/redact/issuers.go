@@ -9,7 +9,7 @@ import (
 // checksum proves a token that stands within other letters, or that does not look random. A wrong one proves nothing:
 // the issuer may have changed the rule.
 func checked(kind string, a *alphabet, size int, prefixes ...string) form {
-	return form{kind: kind, literals: prefixes, find: func(b []byte, at, n int) (int, int) {
+	return form{kind: kind, literals: prefixes, letters: a, find: func(b []byte, at, n int) (int, int) {
 		end := a.run(b, at+n)
 		switch {
 		case end-at-n < size:
@@ -132,11 +132,12 @@ func manyKinds(b []byte) bool {
 		bytes.ContainsFunc(b, func(r rune) bool { return r >= 'a' && r <= 'z' })
 }
 
+var azureLetters = set("0-9A-Za-z_.~-")
+
 // azureSecret finds the secret of an Azure application: 3 letters, a digit, Q~ and 31 to 34 letters.
 func azureSecret(b []byte, at, n int) (int, int) {
-	a := set("0-9A-Za-z_.~-")
-	start, end := at-3, a.run(b, at+n)
-	if start < 0 || a.back(b, at) > start || end-at-n < 31 || !random(b[at+n:end]) {
+	start, end := at-3, azureLetters.run(b, at+n)
+	if start < 0 || azureLetters.back(b, at) > start || end-at-n < 31 || !random(b[at+n:end]) {
 		return 0, 0
 	}
 	return start, min(end, at+n+34)

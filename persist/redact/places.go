@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"net/url"
 	"slices"
+	"strings"
 )
 
 // places are secrets that are recognized by the text before them.
@@ -13,7 +14,7 @@ var places = []form{
 	{kind: "authorization", literals: []string{"uthorization", "UTHORIZATION", "-Api-Key", "-api-key", "-API-KEY", "-Auth-Token", "-auth-token", "PRIVATE-TOKEN"}, find: header},
 	{kind: "authorization", literals: []string{"Bearer ", "bearer ", "Bearer%20"}, find: bearer},
 	{kind: kindMember, literals: members, find: member},
-	{kind: "assignment", literals: assigned, find: assignment},
+	{kind: "assignment", literals: assignments(), find: assignment},
 	{kind: "assignment", literals: []string{"password=", "passwd=", "_token=", "_secret=", "_key="}, find: parameter},
 }
 
@@ -23,7 +24,7 @@ var members = []string{
 }
 
 // hints are literals that make a record be searched thoroughly: escapes that may hide the literal of a form.
-var hints = []form{{literals: []string{`\u00`}, find: nothing, quick: hidesASCII}}
+var hints = []form{{literals: []string{`\u00`}, find: nothing, quick: hidesASCII}, {literals: []string{`\\.`}, find: nothing}}
 
 func nothing([]byte, int, int) (int, int) { return 0, 0 }
 
@@ -32,24 +33,32 @@ func hidesASCII(b []byte, at, n int) bool {
 	return at+n < len(b) && b[at+n] >= '2' && b[at+n] <= '7'
 }
 
-// assigned are the ends of names of variables that hold secrets.
-var assigned = []string{
-	"TOKEN=", "SECRET=", "PASSWORD=", "PASSWD=", "PASSPHRASE=", "_KEY=", "APIKEY=", "_PASS=", "_PWD=", "_CREDENTIALS=", "_AUTH=",
-}
+// secretWords are the words of names of variables that hold secrets. Each ends a part of the name between underscores, as in DB_PASSWORD and
+// MYTOKEN. secretEnds are other last parts of such names, as in AWS_KEY: the words alone say nothing.
+var (
+	secretWords = []string{"TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "APIKEY", "CREDENTIAL", "CREDENTIALS"}
+	secretEnds  = []string{"KEY", "PASS", "PWD", "AUTH"}
+)
 
-// secretNames are the words that a secret-looking name ends with, or contains between underscores.
-var secretNames = []string{"TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "APIKEY", "CREDENTIAL", "CREDENTIALS"}
+// assignments are the ends of the names in text, with the sign behind them.
+func assignments() (literals []string) {
+	for _, word := range secretWords {
+		literals = append(literals, word+"=")
+	}
+	for _, end := range secretEnds {
+		literals = append(literals, "_"+end+"=")
+	}
+	return literals
+}
 
 // SecretName reports whether a variable of that name is expected to hold a secret: DB_PASSWORD, GITHUB_TOKEN, AWS_SECRET_ACCESS_KEY.
 func SecretName(name string) bool {
-	upper := bytes.ToUpper([]byte(name))
-	parts := bytes.Split(upper, []byte("_"))
-	last := string(parts[len(parts)-1])
-	if len(parts) > 1 && slices.Contains([]string{"KEY", "PASS", "PWD", "AUTH"}, last) {
+	parts := strings.Split(strings.ToUpper(name), "_")
+	if len(parts) > 1 && slices.Contains(secretEnds, parts[len(parts)-1]) {
 		return true
 	}
-	return slices.ContainsFunc(parts, func(p []byte) bool {
-		return slices.ContainsFunc(secretNames, func(s string) bool { return bytes.HasSuffix(p, []byte(s)) })
+	return slices.ContainsFunc(parts, func(part string) bool {
+		return slices.ContainsFunc(secretWords, func(word string) bool { return strings.HasSuffix(part, word) })
 	})
 }
 
@@ -84,6 +93,9 @@ func privateKey(b []byte, at, n int) (int, int) {
 	const begin = "-----BEGIN "
 	line := max(0, at-40)
 	head := bytes.LastIndex(b[line:at], []byte(begin))
+	if end := bytes.LastIndex(b[line:at], []byte("-----END ")); end > head {
+		return keyTail(b, line+end, at+n)
+	}
 	if head < 0 || bytes.ContainsAny(b[line+head+len(begin):at], "-\n") {
 		return 0, 0
 	}
@@ -96,6 +108,22 @@ func privateKey(b []byte, at, n int) (int, int) {
 		end = set("A-Z -").run(b, end)
 	}
 	return line + head, end
+}
+
+// keyTail finds the last lines of a key whose beginning was cut off.
+func keyTail(b []byte, end, stop int) (int, int) {
+	start := end
+	for start > 0 && b[start-1] == '\n' && end-start < maxKey {
+		from := bytes.LastIndexByte(b[:start-1], '\n') + 1
+		if n := start - 1 - from; n < 4 || n < 40 && start < end || base64s.run(b[:start-1], from) < start-1 {
+			break
+		}
+		start = from
+	}
+	if end-start < 40 {
+		return 0, 0
+	}
+	return start, stop
 }
 
 // keyBody returns the end of the base64 behind a header line. Lines may be indented, quoted, or joined by an escaped line feed.

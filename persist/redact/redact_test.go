@@ -117,6 +117,9 @@ func TestEscapes(t *testing.T) {
 		if got, found, err := r.JSON([]byte(record)); err != nil || len(found.Kinds) == 0 || strings.Contains(decoded(t, got), s.Value) {
 			t.Errorf("%s stays: %s, %v", s.Kind, got, err)
 		}
+		if got, kinds := r.Text([]byte(record)); len(kinds) == 0 || strings.Contains(decoded(t, got), s.Value) { // as in a payload
+			t.Errorf("%s stays: %s", s.Kind, got)
+		}
 	}
 }
 
@@ -313,7 +316,7 @@ func letterRun(r *rand.Rand, n int) string {
 // credentials are the files of Go's source that contain credentials: keys and headers of its tests.
 var credentials = map[string]bool{
 	"cmd/go/internal/auth/gitauth_test.go": true, "cmd/go/internal/auth/userauth_test.go": true, "cmd/go/testdata/script/goauth_userauth.txt": true,
-	"cmd/go/testdata/script/goauth_git.txt": true, "crypto/tls/example_test.go": true, "crypto/tls/testdata/example-key.pem": true,
+	"cmd/go/testdata/script/goauth_git.txt": true, "crypto/rsa/rsa_test.go": true, "crypto/tls/example_test.go": true, "crypto/tls/testdata/example-key.pem": true,
 	"crypto/x509/platform_root_key.pem": true,
 }
 
@@ -371,4 +374,77 @@ func BenchmarkFind(b *testing.B) {
 			}
 		}
 	})
+}
+
+// TestEscapedSecrets: a secret in a regular expression, with a backslash before its dots, is found in a record.
+func TestEscapedSecrets(t *testing.T) {
+	r := newRedactor(t, Options{})
+	for _, s := range redacttest.Secrets(17) {
+		found := redacttest.NewLeaks([]redacttest.Secret{s})
+		for _, text := range []string{regexp.QuoteMeta(s.Value), "match:^" + regexp.QuoteMeta(s.Value) + `\.x`, `\.` + s.Value} {
+			record, _ := json.Marshal(map[string]string{"pattern": text})
+			got, _, err := r.Record(record)
+			var v struct{ Pattern string }
+			if err != nil || json.Unmarshal(got, &v) != nil || len(found.In("", []byte(strings.ReplaceAll(v.Pattern, `\`, "")))) > 0 {
+				t.Errorf("%s: %s, %v", s.Kind, got, err)
+			}
+		}
+	}
+	const plain = `{"pattern":"func \\(s \\*store\\)\\.Close","path":"C:\\x"}`
+	if got, _, err := r.Record([]byte(plain)); err != nil || string(got) != plain {
+		t.Errorf("%s became %s, %v", plain, got, err)
+	}
+}
+
+// TestCutSecrets: a secret that something cut, so that only its beginning is left at the end of a text or before a mark, is found as the whole
+// one is. A short beginning is none, and neither is one that goes on as other text.
+func TestCutSecrets(t *testing.T) {
+	const least = 20 // letters of a secret that must not stay
+	r := newRedactor(t, Options{})
+	known := "a-value/known=to the host 4711"
+	r.Add("variable", known)
+	for _, s := range append(redacttest.Secrets(31), redacttest.Secret{Kind: "variable", Value: known}) {
+		switch s.Kind {
+		case "jwt", "private_key": // a jwt without a signature is none; a key that is cut has a test of its own
+			continue
+		}
+		found := redacttest.NewLeaks([]redacttest.Secret{s})
+		for n := least; n < len(s.Value); n++ {
+			for _, where := range []string{"x %s", "x %s…", `unknown field "%s"… (and more)`, "x %s …", `a: "%s…"`, "%s"} {
+				text := fmt.Sprintf(where, s.Value[:n])
+				if got, _ := r.Text([]byte(text)); len(found.In("", got)) > 0 {
+					t.Errorf("%s: %q stays", s.Kind, text)
+				}
+			}
+		}
+	}
+	for _, text := range []string{"ghp_", "ghp_abc1", "hf_transfer_is_on", "x sk-learn…", "ghp_0123456789abcdef is no token", "sk-abcdefghijklmnop…", "npm_config_cache", `"a-value/known=to" and more`, "a-value/kn"} {
+		if got, _ := r.Text([]byte(text)); string(got) != text {
+			t.Errorf("%q became %q", text, got)
+		}
+	}
+}
+
+// TestStreamOfOneWord: a word that begins as a token does and goes on for longer than a stream holds back is covered as far as it is decided.
+func TestStreamOfOneWord(t *testing.T) {
+	r := newRedactor(t, Options{})
+	text := []byte("key sk-ant-" + strings.NewReplacer("+", "x", "/", "y").Replace(letterRun(rand.New(rand.NewPCG(8, 9)), 100<<10)))
+	for _, size := range []int{1 << 10, 30 << 10, 64 << 10, len(text)} {
+		stream, out := NewStream(r), []byte(nil)
+		for from := 0; from < len(text); from += size {
+			to := min(len(text), from+size)
+			part, found := stream.Next(bytes.Clone(text[from:to]), to == len(text))
+			part = bytes.Clone(part)
+			for _, s := range found {
+				if s.End > len(part) || s.Start >= s.End {
+					t.Fatalf("parts of %d: a secret from %d to %d in %d bytes", size, s.Start, s.End, len(part))
+				}
+			}
+			r.Cover(part, found)
+			out = append(out, part...)
+		}
+		if len(out) != len(text) || bytes.Contains(out, text[11:31]) {
+			t.Errorf("parts of %d: %d of %d bytes, from %q", size, len(out), len(text), out[:50])
+		}
+	}
 }

@@ -152,6 +152,11 @@ func (r *Redactor) Find(text []byte) (found []Span) {
 // known returns the places of known forms and values, also of those that escapes hide.
 func (now *state) known(text []byte) []Span {
 	found := now.spelled(text)
+	if plain, at := unescape(text); plain != nil {
+		for _, s := range now.spelled(plain) {
+			found = append(found, Span{at[s.Start], at[s.End], s.Kind})
+		}
+	}
 	return found
 }
 
@@ -163,6 +168,8 @@ func (now *state) spelled(text []byte) (found []Span) {
 		}
 		if start, end := f.find(text, at, n); end > start {
 			found = append(found, Span{start, end, f.kind})
+		} else if end := f.cutOff(text, at, n); end > 0 {
+			found = append(found, Span{at, end, f.kind})
 		}
 		return true
 	})

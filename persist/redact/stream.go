@@ -42,10 +42,11 @@ func (s *Stream) Next(part []byte, last bool) (text []byte, found []Span) {
 	}
 	s.open = keyOpen(text[:safe], s.open)
 	s.held = bytes.Clone(text[safe:])
-	for i, span := range found {
-		if span.Start >= safe {
+	for i := range found {
+		if found[i].Start >= safe {
 			return text[:safe], found[:i]
 		}
+		found[i].End = min(found[i].End, safe) // of a word that is too long to be held back
 	}
 	return text[:safe], found
 }

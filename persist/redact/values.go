@@ -76,6 +76,9 @@ func plainWord(value string) bool {
 		strings.HasPrefix(value, "/") && strings.Count(value, "/") > 1 && !strings.ContainsAny(value, "+=")
 }
 
+// headSize is how many bytes of a known value are looked for. They are a secret by themselves if the rest was cut off.
+const headSize = 16
+
 // knownValue returns the form of one value and its encodings.
 func knownValue(kind, value string) *form {
 	once := escaped(value)
@@ -85,12 +88,29 @@ func knownValue(kind, value string) *form {
 		base64.StdEncoding.EncodeToString([]byte(value)),
 	}
 	slices.Sort(spellings)
-	return &form{kind: kind, literals: slices.Compact(spellings), find: func(b []byte, at, n int) (int, int) {
-		if n < 12 && !(alone(b, at) && (at+n == len(b) || !letters[b[at+n]])) {
-			return 0, 0 // part of a longer word
+	spellings = slices.Compact(spellings)
+	var heads []string
+	for _, s := range spellings {
+		heads = append(heads, s[:min(len(s), headSize)])
+	}
+	return &form{kind: kind, literals: slices.Compact(heads), find: func(b []byte, at, _ int) (start, end int) {
+		for _, s := range spellings {
+			n := common(b[at:], s)
+			whole := n == len(s) && (n >= 12 || alone(b, at) && (at+n == len(b) || !letters[b[at+n]])) // else part of a longer word
+			if whole || n >= headSize && isCut(b[at+n:]) {
+				end = max(end, at+n)
+			}
 		}
-		return at, at + n
+		return at, end
 	}}
+}
+
+// common returns how many bytes two texts have in common at their beginning.
+func common(b []byte, s string) (n int) {
+	for n < len(b) && n < len(s) && b[n] == s[n] {
+		n++
+	}
+	return n
 }
 
 // escaped returns text as it stands in a JSON string.
