@@ -178,6 +178,23 @@ func (s *endedSession) measure(d folder) {
 	results.regular(func(name string, st unix.Stat_t) {
 		s.payloads = append(s.payloads, Removal{Session: s.ID, Payload: name, Bytes: st.Size, Changed: modified(st)})
 	})
+	s.payloads = withSealed(s.payloads)
+}
+
+// withSealed counts sealed files as parts of their payloads. One whose payload is gone is listed alone.
+func withSealed(files []Removal) []Removal {
+	size := map[string]int64{}
+	for _, r := range files {
+		size[r.Payload] = r.Bytes
+	}
+	for i := range files {
+		files[i].Bytes += size[files[i].Payload+sealedEnd]
+	}
+	return slices.DeleteFunc(files, func(r Removal) bool {
+		of, is := strings.CutSuffix(r.Payload, sealedEnd)
+		_, there := size[of]
+		return is && there
+	})
 }
 
 func (p *pruning) isLive(id agenttool.SessionID) bool {
@@ -339,7 +356,7 @@ func (p *pruning) removeEmpty(name string) error {
 // prunedName is the file that lists the payloads that Prune removed from a session, one [Removal] per line.
 const prunedName = "pruned.jsonl"
 
-// removePayload deletes a payload after listing it, so that verify does not report it as lost.
+// removePayload deletes a payload and its sealed file after listing it, so that verify does not report it as lost.
 func (p *pruning) removePayload(r Removal) error {
 	name := string(r.Session)
 	log, err := p.hold(r.Session)
@@ -365,8 +382,10 @@ func (p *pruning) removePayload(r Removal) error {
 	if err = errors.Join(err, note.Close()); err != nil {
 		return err
 	}
-	if err := p.all.Remove(name + "/" + resultsDir + "/" + r.Payload); !errors.Is(err, fs.ErrNotExist) {
-		return err
+	for _, end := range []string{sealedEnd, ""} {
+		if err := p.all.Remove(name + "/" + resultsDir + "/" + r.Payload + end); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
 	}
 	return nil
 }

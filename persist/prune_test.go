@@ -299,3 +299,33 @@ func TestPayloadsExpireBeforeRecords(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// TestPrunedPayloadsTakeTheirSecrets: the encrypted secrets of a payload are removed with it, also when only some payloads go.
+func TestPrunedPayloadsTakeTheirSecrets(t *testing.T) {
+	dir := t.TempDir()
+	s := session(t, dir, "ses_test", noon)
+	for _, name := range []string{"pruned", "kept"} {
+		mustPayload(t, s, name, "text/plain", "PASSWORD=swordfish-"+name+"\n"+strings.Repeat("line\n", 100))
+	}
+	abandon(t, s)
+	results := filepath.Join(s.Path(), resultsDir)
+	setTime(t, filepath.Join(results, "inv_1.pruned"), noon.Add(-day))
+	if _, err := os.Lstat(filepath.Join(results, "inv_1.pruned"+sealedEnd)); err != nil {
+		t.Fatal(err)
+	}
+	limit := Retention{MaxBytes: bytesOf(t, dir, "ses_test") - 1}
+	p, err := Prune(dir, limit, noon)
+	if err != nil || len(p.Removed) != 1 || p.Removed[0].Payload != "inv_1.pruned" {
+		t.Fatalf("removed %+v, %v", p.Removed, err)
+	}
+	if left := bytesOf(t, dir, "ses_test"); p.Removed[0].Bytes < limit.MaxBytes+1-left || p.Bytes > limit.MaxBytes {
+		t.Errorf("removed %d bytes of %d, %d are left and %d are reported", p.Removed[0].Bytes, limit.MaxBytes+1, left, p.Bytes)
+	}
+	for name, there := range map[string]bool{"pruned": false, "kept": true} {
+		for _, end := range []string{"", sealedEnd} {
+			if _, err := os.Lstat(filepath.Join(results, "inv_1."+name+end)); (err == nil) != there {
+				t.Errorf("%s%s: %v", name, end, err)
+			}
+		}
+	}
+}
