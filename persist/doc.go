@@ -30,8 +30,9 @@
 // session of a later format is left unchanged: see [ErrNewer]. In every format, lines of the above form are chained
 // in the same way, and other lines begin `{"format":N,`, so that every version can tell them from changed lines. A
 // session that ended in order ends with tool.x.session.closed, whose data contains the number of records before it
-// (count) and the hash of the line before it (head). A resumed session continues with another opened record. Records
-// that could not be written are counted in one tool.x.journal.gap record as soon as writing works again.
+// (count) and the hash of the line before it (head); with written_afterwards, if a later process wrote it and the ends
+// of calls before it, since its own process died: see [EndAfterwards]. A resumed session continues with another opened
+// record. Records that could not be written are counted in one tool.x.journal.gap record as soon as writing works again.
 //
 // # Guarantees
 //

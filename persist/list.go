@@ -21,7 +21,8 @@ type State string
 const (
 	Live    State = "live"    // a process writes it
 	Closed  State = "closed"  // it ended in order
-	Open    State = "open"    // it was killed, or may be resumed
+	Open    State = "open"    // it was killed
+	Died    State = "died"    // it was killed, and a later process ended its calls
 	Damaged State = "damaged" // its log does not end in a record, or cannot be read
 	Newer   State = "newer"   // a newer version of toolhost wrote it
 )
@@ -115,13 +116,15 @@ func (s *SessionInfo) readLog(f *os.File) {
 	}
 	t, err := readTail(f, stat.Size())
 	s.Records = t.chain.seq
-	switch _, closed := readClosing(t.line.event); {
+	switch last, closed := readClosing(t.line.event); {
 	case errors.Is(flock(f, unix.LOCK_SH), ErrLocked): // released when f is closed
 		s.State = Live
 	case isNewer(first), errors.Is(err, ErrNewer):
 		s.State = Newer
 	case err != nil:
 		s.State = Damaged
+	case closed && last.WrittenAfterwards:
+		s.State = Died
 	case closed:
 		s.State = Closed
 	}
@@ -129,7 +132,7 @@ func (s *SessionInfo) readLog(f *os.File) {
 
 // firstEvent reads the first record of a journal if it has a usual length.
 func firstEvent(f io.ReaderAt) (e agenttool.Event, ok bool) {
-	for size := 2 << 10; size <= 64<<10; size *= 32 {
+	for size := 2 << 10; size <= 2<<20; size *= 32 {
 		b := make([]byte, size)
 		n, err := f.ReadAt(b, 0)
 		if end := bytes.IndexByte(b[:n], '\n'); end >= 0 {

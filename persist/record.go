@@ -31,11 +31,19 @@ func (r recorder) opened() ([]byte, error) {
 type closing struct {
 	Count int64  `json:"count"`          // hash of the line before it, as in the next line's prev
 	Head  string `json:"head,omitempty"` // hash of the line before it, as the next line would write it
+
+	// WrittenAfterwards says that the process died, and that a later one wrote the record.
+	WrittenAfterwards bool `json:"written_afterwards,omitempty"`
 }
 
 // closed returns the record that ends a session with the chain c.
 func (r recorder) closed(c chain) ([]byte, error) {
 	return r.event(agenttool.EventSessionClosed, closing{Count: c.seq, Head: hex.EncodeToString(c.head[:])})
+}
+
+// closedAfterwards is closed for a process that ends the session of another one.
+func (r recorder) closedAfterwards(c chain) ([]byte, error) {
+	return r.event(agenttool.EventSessionClosed, closing{Count: c.seq, Head: hex.EncodeToString(c.head[:]), WrittenAfterwards: true})
 }
 
 // loss counts the events that could not be written. The zero value means none.
