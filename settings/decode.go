@@ -241,6 +241,18 @@ func (d *decoder) matching(to *Value[string], form func() *regexp.Regexp, want s
 	}
 }
 
+// valid checks a value, and records a problem with it.
+func (d *decoder) valid(v hujson.Value, path string, check func(string) error, value string) bool {
+	if check == nil {
+		return true
+	}
+	err := check(value)
+	if err != nil {
+		d.wrong(v, "%s: %s", shown(path), shown(err.Error()))
+	}
+	return err == nil
+}
+
 // word returns a reader for one of the given words.
 func (d *decoder) word(to *Value[string], words []string) func(hujson.Value, string) {
 	return func(v hujson.Value, path string) {

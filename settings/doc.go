@@ -55,6 +55,12 @@
 //	  "search": {"index": "strict"},        // off, strict or watched; left out, the size of the tree decides
 //	  "jobs": {"max": 50, "timeout": "0s", "output": "1GiB", "limits": {"nofile": 512, "as": "4GiB"}},
 //	  "max_parallel": 10,
+//	  "tools": {"disable": ["shell"]},      // clients do not see these tools, and cannot call them
+//	  "redaction": {
+//	    "patterns": [{"kind": "acme_token", "pattern": "acme-([0-9]{8})"}], // further secrets; the first group, or all of the match
+//	    "off": ["jwt"],                     // kinds that are stored as they are; never of a project
+//	    "strategy": "record"                // record, or redact: the model reads no secrets either
+//	  },
 //	  "retention": {                        // after the last use of a session
 //	    "sessions": "720h",                 // its log and everything else
 //	    "payloads": "720h",                 // its stored outputs; the records of the calls stay

@@ -123,8 +123,8 @@ func checkOthers(t *testing.T, a, b *Settings) {
 	for i, s := range []*Settings{a, b} {
 		for _, it := range loosening(&Settings{
 			Mode: s.Mode, AddDirs: s.AddDirs, Require: s.Require, Waits: s.Waits, InBandScopes: s.InBandScopes,
-			EnvPass: s.EnvPass, CallbackHosts: s.CallbackHosts, EnvSet: s.EnvSet, Durability: s.Durability, SearchIndex: s.SearchIndex, Jobs: s.Jobs,
-			MaxParallel: s.MaxParallel, Retention: s.Retention, Hooks: s.Hooks,
+			Env: s.Env, CallbackHosts: s.CallbackHosts, Durability: s.Durability, SearchIndex: s.SearchIndex, Jobs: s.Jobs,
+			Calls: s.Calls, Retention: s.Retention, Redaction: s.Redaction, Hooks: s.Hooks,
 		}, &Settings{Mode: Value[string]{Set: true, V: "plan"}, Require: Value[string]{Set: true, V: "full"}}, "/nonexistent") {
 			values[i] = append(values[i], it.Key, it.value)
 		}

@@ -16,7 +16,7 @@ var keys = []string{
 	"mode", "permissions.allow", "permissions.ask", "permissions.deny", "add_dirs", "sandbox.require",
 	"approvals.wait", "approvals.timeout", "approvals.in_band_scopes", "wall.wait", "env.pass", "env.set", "http.callback_hosts",
 	"files.durability", "search.index", "jobs.max", "jobs.timeout", "jobs.output", "jobs.limits", "max_parallel", "hooks",
-	"retention.sessions", "retention.payloads", "retention.size",
+	"retention.sessions", "retention.payloads", "retention.size", "tools.disable", "redaction.patterns", "redaction.off", "redaction.strategy",
 }
 
 // The valid words of settings.
@@ -27,6 +27,7 @@ var (
 	scopes       = []string{"session", "user"}
 	durabilities = agenttool.Names(agenttool.Durabilities)
 	indexes      = []string{"off", "strict", "watched"}
+	redactions   = []string{"record", redactModel}
 )
 
 // The defaults, for comparison with a project's values.
@@ -73,6 +74,12 @@ func (d *decoder) root(v hujson.Value) {
 			field{"sessions", d.duration(&d.out.SessionAge, minRetention)},
 			field{"payloads", d.duration(&d.out.PayloadAge, minRetention)},
 			field{"size", d.matching(&d.out.StoredSize, sizes, "a size: write it like 500MiB or 5GiB")},
+		)},
+		{"tools", d.nested(field{"disable", d.toolNames})},
+		{"redaction", d.nested(
+			field{"patterns", d.redactionPatterns},
+			field{"off", d.secretKinds},
+			field{"strategy", d.word(&d.out.RedactionStrategy, redactions)},
 		)},
 		{"max_parallel", d.number(&d.out.MaxParallel, 1, maxCount)},
 		{"hooks", d.hooks},
@@ -253,6 +260,52 @@ func (d *decoder) hookEnv(v hujson.Value, path string) map[string]string {
 		}
 	})
 	return env
+}
+
+// toolNames reads the names of tools that are disabled.
+func (d *decoder) toolNames(v hujson.Value, path string) {
+	d.list(v, path, func(v hujson.Value, path string) {
+		var name Value[string]
+		if d.matching(&name, toolNames, "the name of a tool")(v, path); !name.Set || !d.valid(v, path, d.o.CheckTool, name.V) {
+			return
+		}
+		d.out.Disabled = append(d.out.Disabled, name)
+	})
+}
+
+// secretKinds reads the names of kinds of secrets.
+func (d *decoder) secretKinds(v hujson.Value, path string) {
+	d.list(v, path, func(v hujson.Value, path string) {
+		var kind Value[string]
+		if d.matching(&kind, secretKinds, kindName)(v, path); !kind.Set || !d.valid(v, path, d.o.CheckSecret, kind.V) {
+			return
+		}
+		d.out.RedactionOff = append(d.out.RedactionOff, kind)
+	})
+}
+
+// redactionPatterns reads further kinds of secrets.
+func (d *decoder) redactionPatterns(v hujson.Value, path string) {
+	d.list(v, path, func(v hujson.Value, path string) {
+		var kind, text Value[string]
+		at, before := v, len(d.problems)
+		d.object(v, path, []field{
+			{"kind", d.matching(&kind, secretKinds, kindName)},
+			{"pattern", func(v hujson.Value, path string) { at = v; d.anyText(&text)(v, path) }},
+		})
+		if len(d.problems) > before {
+			return
+		}
+		if !kind.Set || !text.Set {
+			d.wrong(v, `%s needs a kind and a pattern, such as {"kind": "acme_token", "pattern": "acme-[0-9]{8}"}`, shown(path))
+			return
+		}
+		p := SecretPattern{Kind: kind.V, Regexp: text.V, Origin: d.origin(at)}
+		check := func(string) error { return d.o.CheckPattern(p) }
+		if d.o.CheckPattern == nil || d.valid(at, within(path, "pattern"), check, "") {
+			d.out.RedactionPatterns = append(d.out.RedactionPatterns, p)
+		}
+	})
 }
 
 // A date and time of RFC 3339.

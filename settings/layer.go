@@ -117,6 +117,7 @@ func (l *layer) hold(last *layer) {
 		if s != nil {
 			before.Rules = append(before.Rules, rulesOf(s, agenttool.Deny)...)
 			before.Rules = append(before.Rules, rulesOf(s, agenttool.Ask)...)
+			before.Disabled = append(before.Disabled, s.Disabled...)
 			stricterMode(before, s, before)
 			stricterLevel(before, s, before)
 		}
@@ -128,6 +129,12 @@ func (l *layer) hold(last *layer) {
 			held.Rules = append(held.Rules, r)
 		}
 	}
+	for _, d := range before.Disabled {
+		same := func(other Value[string]) bool { return other.V == d.V }
+		if !slices.ContainsFunc(l.values.Disabled, same) && !slices.ContainsFunc(held.Disabled, same) {
+			held.Disabled = append(held.Disabled, d)
+		}
+	}
 	if m := l.values.Mode; before.Mode.Set && !(m.Set && tighterMode(m.V, before.Mode.V)) {
 		held.Mode = before.Mode
 	}
@@ -135,7 +142,7 @@ func (l *layer) hold(last *layer) {
 		held.Require = before.Require
 	}
 	l.held = nil
-	if len(held.Rules) > 0 || held.Mode.Set || held.Require.Set {
+	if len(held.Rules) > 0 || len(held.Disabled) > 0 || held.Mode.Set || held.Require.Set {
 		l.held = held
 	}
 }
@@ -149,6 +156,9 @@ func heldProblems(held *Settings) []Problem {
 	}
 	for _, r := range held.Rules {
 		add(r.Origin, "the "+string(r.Behavior)+" rule "+shown(r.Text))
+	}
+	for _, d := range held.Disabled {
+		add(d.Origin, shown(d.V)+" in tools.disable")
 	}
 	if held.Mode.Set {
 		add(held.Mode.Origin, "the mode "+shown(held.Mode.V))

@@ -16,6 +16,10 @@ func merge(o Options, layers []*layer) *Settings {
 	}
 	for _, l := range layers {
 		values := l.values
+		if l.Supplied && len(values.RedactionOff) > 0 {
+			merged.Problems = append(merged.Problems, notOfAProject(values.RedactionOff[0]))
+			values = withoutOff(values)
+		}
 		if l.Supplied && !word.all {
 			values = l.believed(merged, word.own, o.Workspace)
 		}
@@ -44,6 +48,9 @@ func (s *Settings) add(l *Settings) {
 	s.EnvPass = append(s.EnvPass, l.EnvPass...)
 	s.CallbackHosts = append(s.CallbackHosts, l.CallbackHosts...)
 	s.Hooks = append(s.Hooks, l.Hooks...)
+	s.Disabled = append(s.Disabled, l.Disabled...)
+	s.RedactionPatterns = append(s.RedactionPatterns, l.RedactionPatterns...)
+	s.RedactionOff = append(s.RedactionOff, l.RedactionOff...)
 	replace(&s.Mode, l.Mode)
 	replace(&s.Require, l.Require)
 	replace(&s.Wait, l.Wait)
@@ -59,6 +66,7 @@ func (s *Settings) add(l *Settings) {
 	replace(&s.SessionAge, l.SessionAge)
 	replace(&s.PayloadAge, l.PayloadAge)
 	replace(&s.StoredSize, l.StoredSize)
+	replace(&s.RedactionStrategy, l.RedactionStrategy)
 	s.EnvSet = overlaid(s.EnvSet, l.EnvSet)
 	s.JobLimits = overlaid(s.JobLimits, l.JobLimits)
 }

@@ -12,17 +12,18 @@ import (
 const everything = `{"mode": "accept_edits", "permissions": {"allow": ["Shell(x)"], "ask": ["Shell(y)"], "deny": ["Read(z)"]}, "add_dirs": ["/lib"],
 	"sandbox": {"require": "none"}, "approvals": {"wait": "never", "timeout": "9h", "in_band_scopes": "user"}, "wall": {"wait": "9h"}, "env": {"pass": ["A"], "set": {"B": "1"}},
 	"http": {"callback_hosts": ["a.example"]}, "files": {"durability": "full"}, "search": {"index": "off"},
-	"jobs": {"max": 2, "timeout": "1s", "output": "1MiB", "limits": {"nofile": 9}}, "max_parallel": 3, "retention": {"sessions": "48h", "payloads": "24h", "size": "1GiB"}, "hooks": {"pre_tool_use": [{"command": ["x"]}]}`
+	"jobs": {"max": 2, "timeout": "1s", "output": "1MiB", "limits": {"nofile": 9}}, "max_parallel": 3, "retention": {"sessions": "48h", "payloads": "24h", "size": "1GiB"}, "tools": {"disable": ["shell"]},
+	"redaction": {"patterns": [{"kind": "acme", "pattern": "a"}], "off": ["jwt"], "strategy": "redact"}, "hooks": {"pre_tool_use": [{"command": ["x"]}]}`
 
 // restrictions are the keys of it that count beside a key of a newer version.
 var restrictions = []string{"files.durability", "hooks", "jobs.limits", "jobs.max", "jobs.output", "jobs.timeout", "max_parallel", "permissions.ask",
-	"permissions.deny", "retention.payloads", "retention.sessions", "retention.size", "search.index"}
+	"permissions.deny", "redaction.patterns", "redaction.strategy", "retention.payloads", "retention.sessions", "retention.size", "search.index", "tools.disable"}
 
 // TestKeysOfANewerVersion: a file with keys that a newer version may know stops no start. It says so with the place, and permits nothing.
 func TestKeysOfANewerVersion(t *testing.T) {
 	for _, c := range []struct{ name, key, place string }{
-		{"at the top", "\n\"zebras\": {\"deny\": [5]}}", `5:1: this version of toolhost does not know the key "zebras";`},
-		{"hostile", "\n\"\\u202ezebras\": 1}", `5:1: this version of toolhost does not know the key "\u202ezebras";`},
+		{"at the top", "\n\"zebras\": {\"deny\": [5]}}", `6:1: this version of toolhost does not know the key "zebras";`},
+		{"hostile", "\n\"\\u202ezebras\": 1}", `6:1: this version of toolhost does not know the key "\u202ezebras";`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			at := newPlace(t)
@@ -55,7 +56,9 @@ func given(s *Settings) (found []string) {
 		"env.pass": s.EnvPass != nil, "env.set": s.EnvSet != nil, "http.callback_hosts": s.CallbackHosts != nil, "files.durability": s.Durability.Set,
 		"search.index": s.SearchIndex.Set, "jobs.max": s.MaxJobs.Set, "jobs.timeout": s.JobTimeout.Set, "jobs.output": s.JobOutput.Set,
 		"jobs.limits": s.JobLimits != nil, "max_parallel": s.MaxParallel.Set, "hooks": s.Hooks != nil,
-		"retention.sessions": s.SessionAge.Set, "retention.payloads": s.PayloadAge.Set, "retention.size": s.StoredSize.Set}
+		"retention.sessions": s.SessionAge.Set, "retention.payloads": s.PayloadAge.Set, "retention.size": s.StoredSize.Set,
+		"tools.disable": s.Disabled != nil, "redaction.patterns": s.RedactionPatterns != nil, "redaction.off": s.RedactionOff != nil,
+		"redaction.strategy": s.RedactionStrategy.Set}
 	for key, set := range only {
 		if set {
 			found = append(found, key)

@@ -17,6 +17,7 @@ const (
 	widens     tightening = iota // every value needs trust
 	restricts                    // every value counts in a file that is not trusted
 	ifStricter                   // a value counts if it is at least as strict as that of the layers below
+	never                        // no value counts, even in a file that is trusted
 )
 
 // power describes the effect of a key in a workspace file.
@@ -26,7 +27,7 @@ type power struct {
 
 	// copy copies the key's values from a layer, if they may count above below. Nil for keys that loosen.
 	copy func(to, from, below *Settings)
-	// items lists the values of a layer that need trust. Nil for keys that tighten.
+	// items lists the values of a layer that need trust. Nil for keys that tighten, or never count.
 	items func(c *collector, l, below *Settings)
 }
 
@@ -62,6 +63,14 @@ func powers(workspace string) []power {
 		single("retention.sessions", func(s *Settings) *Value[time.Duration] { return &s.SessionAge }, time.Duration.String),
 		single("retention.payloads", func(s *Settings) *Value[time.Duration] { return &s.PayloadAge }, time.Duration.String),
 		single("retention.size", func(s *Settings) *Value[string] { return &s.StoredSize }, identity),
+		single("redaction.strategy", func(s *Settings) *Value[string] { return &s.RedactionStrategy }, identity),
+		{key: "redaction.off", how: never},
+		{key: "redaction.patterns", how: widens, items: func(c *collector, l, _ *Settings) {
+			for _, p := range l.RedactionPatterns {
+				c.add("redaction.patterns", p.Origin, []string{p.Kind, p.Regexp}, "keeps what matches %s out of the session log", p.Regexp)
+			}
+		}},
+		{key: "tools.disable", how: restricts, copy: func(to, from, _ *Settings) { to.Disabled = append(to.Disabled, from.Disabled...) }},
 		single("max_parallel", func(s *Settings) *Value[int] { return &s.MaxParallel }, strconv.Itoa),
 		{key: "jobs.limits", how: widens, items: func(c *collector, l, _ *Settings) {
 			for _, name := range slices.Sorted(maps.Keys(l.JobLimits)) {
@@ -97,7 +106,7 @@ func powers(workspace string) []power {
 func restricting(l, below *Settings) *Settings {
 	part := &Settings{}
 	for _, p := range powers("") {
-		if p.how != widens {
+		if p.copy != nil {
 			p.copy(part, l, below)
 		}
 	}
@@ -111,7 +120,7 @@ func restricting(l, below *Settings) *Settings {
 func loosening(l, below *Settings, workspace string) []item {
 	var c collector
 	for _, p := range powers(workspace) {
-		if p.how != restricts {
+		if p.items != nil {
 			p.items(&c, l, below)
 		}
 	}

@@ -33,7 +33,7 @@ func TestEveryKeyHasAPower(t *testing.T) {
 	var named []string
 	for _, p := range powers("") {
 		named = append(named, p.key)
-		if (p.copy != nil) != (p.how != widens) || (p.items != nil) != (p.how != restricts) {
+		if (p.copy != nil) != (p.how == restricts || p.how == ifStricter) || (p.items != nil) != (p.how == widens || p.how == ifStricter) {
 			t.Errorf("%s: the row does not do what it says", p.key)
 		}
 	}
@@ -52,6 +52,8 @@ var values = map[string]string{
 	"search.index": `{"search": {"index": "watched"}}`, "jobs.max": `{"jobs": {"max": 9999}}`, "jobs.timeout": `{"jobs": {"timeout": "9h"}}`,
 	"jobs.output": `{"jobs": {"output": "1TiB"}}`, "jobs.limits": `{"jobs": {"limits": {"nofile": 99999}}}`, "max_parallel": `{"max_parallel": 9999}`,
 	"retention.sessions": `{"retention": {"sessions": "1m"}}`, "retention.payloads": `{"retention": {"payloads": "1m"}}`, "retention.size": `{"retention": {"size": "1KiB"}}`,
+	"tools.disable": `{"tools": {"disable": ["shell"]}}`, "redaction.patterns": `{"redaction": {"patterns": [{"kind": "all", "pattern": "."}]}}`,
+	"redaction.off": `{"redaction": {"off": ["jwt"]}}`, "redaction.strategy": `{"redaction": {"strategy": "record"}}`,
 	"hooks": `{"hooks": {"pre_tool_use": [{"command": ["x"]}]}}`,
 }
 
@@ -63,10 +65,16 @@ func TestNoKeyLoosens(t *testing.T) {
 			at := newPlace(t)
 			at.write(map[string]string{agenttool.SourceProject: at.Project, agenttool.SourceLocal: at.Local}[source], values[p.key])
 			s := at.load()
-			if got := len(strip(s)); got != map[bool]int{false: 0, true: 1}[p.how == restricts] || (len(s.Untrusted) == 0) != (p.how == restricts) {
+			if got := len(strip(s)); got != map[bool]int{false: 0, true: 1}[p.how == restricts] || (len(s.Untrusted) == 0) != (p.how == restricts || p.how == never) {
 				t.Errorf("%s in %s: counts %v, left out %v", p.key, source, strip(s), s.Untrusted)
 			}
 			at.trust()
+			if p.how == never {
+				if s := at.load(); len(strip(s)) != 0 || len(s.Problems) != 1 {
+					t.Errorf("%s in %s: counts %v, problems %v", p.key, source, strip(s), s.Problems)
+				}
+				continue
+			}
 			if s := at.load(); len(s.Untrusted) != 0 || p.key != "http.callback_hosts" && len(strip(s)) != 1 {
 				t.Errorf("%s in %s: trusted, and counts %v", p.key, source, strip(s))
 			}

@@ -25,6 +25,14 @@ type Options struct {
 	// CheckHook returns an error for an invalid hook. Nil: every hook is valid.
 	CheckHook func(h Hook) error
 
+	// CheckTool returns an error for a name that no tool has. Nil: every name is valid.
+	CheckTool func(name string) error
+
+	// CheckPattern returns an error for an invalid pattern of secrets, and CheckSecret for a name of no kind of secret. Nil: all are
+	// valid.
+	CheckPattern func(p SecretPattern) error
+	CheckSecret  func(kind string) error
+
 	// CheckExample reports whether a rule matches an example of itself. Nil: examples are not checked.
 	CheckExample func(rule string, b agenttool.Behavior, example string) (matches bool, err error)
 
@@ -60,17 +68,16 @@ type Settings struct {
 	Waits
 	InBandScopes Value[string] // approvals.in_band_scopes
 
-	EnvPass []Value[string]
-	EnvSet  map[string]Value[string]
-
+	Env
 	CallbackHosts []Value[string] // http.callback_hosts: hosts besides this machine that may receive results
 
 	Durability  Value[string] // files.durability: none, file or full
 	SearchIndex Value[string] // search.index: off, strict or watched; not set: chosen by the tree's size
 
+	Calls
 	Jobs
-	MaxParallel Value[int]
 	Retention
+	Redaction
 
 	Hooks []Hook // in the order of the layers and of their files, whatever the event
 
@@ -88,6 +95,32 @@ type Jobs struct {
 	JobTimeout Value[time.Duration]     // 0 is never
 	JobOutput  Value[string]            // a size such as 1GiB
 	JobLimits  map[string]Value[string] // resource → number or size, as --job-limit takes them
+}
+
+// Env are the settings of the variables of commands.
+type Env struct {
+	EnvPass []Value[string]
+	EnvSet  map[string]Value[string]
+}
+
+// Calls are the settings of which calls run.
+type Calls struct {
+	Disabled    []Value[string] // tools.disable: names of tools
+	MaxParallel Value[int]
+}
+
+// Redaction are the settings of what counts as a secret.
+type Redaction struct {
+	RedactionPatterns []SecretPattern // the user's own kinds
+	RedactionOff      []Value[string] // kinds that are stored as they are
+	RedactionStrategy Value[string]   // record: only what is stored loses its secrets; redact: what the model reads, too
+}
+
+// SecretPattern is a kind of secret that the user describes.
+type SecretPattern struct {
+	Kind   string
+	Regexp string // valid; its first group is the secret, or all of the match
+	Origin agenttool.Origin
 }
 
 // Retention are the settings of how long sessions are stored after their last use.
@@ -169,12 +202,13 @@ func Default() *Settings {
 			JobTimeout: Value[time.Duration]{true, 0, from},
 			JobOutput:  Value[string]{true, "1GiB", from},
 		},
-		MaxParallel: Value[int]{true, 10, from},
+		Calls: Calls{MaxParallel: Value[int]{true, 10, from}},
 		Retention: Retention{
 			SessionAge: Value[time.Duration]{true, 720 * time.Hour, from},
 			PayloadAge: Value[time.Duration]{true, 720 * time.Hour, from},
 			StoredSize: Value[string]{true, "5GiB", from},
 		},
+		Redaction: Redaction{RedactionStrategy: Value[string]{true, "record", from}},
 	}
 }
 

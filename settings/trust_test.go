@@ -52,6 +52,13 @@ func strip(s *Settings) []string {
 	note("session age", s.SessionAge.Origin)
 	note("payload age", s.PayloadAge.Origin)
 	note("stored size", s.StoredSize.Origin)
+	note("strategy", s.RedactionStrategy.Origin)
+	for _, v := range slices.Concat(s.Disabled, s.RedactionOff) {
+		note("name", v.Origin)
+	}
+	for _, v := range s.RedactionPatterns {
+		note("pattern", v.Origin)
+	}
 	for _, v := range s.AddDirs {
 		note("dir", v.Origin)
 	}
