@@ -128,6 +128,7 @@ func gitWorktreeSpec() *Spec {
 
 func judgeGitWorktree(a *Args, u *Use) {
 	u.gitFiles = append(u.gitFiles, "worktrees")
+	makesDirs(u, a.Values("write"))
 	if a.oneOf("-b", "-B") {
 		gitTracks(a, u, a.Values("start"))
 	}

@@ -156,6 +156,7 @@ func gitHumanish(address Word, bare bool) Word {
 func gitMakes(a *Args, u *Use, dirs []Word) {
 	for _, dir := range dirs {
 		u.Writes = append(u.Writes, dir)
+		makesDirs(u, []Word{dir})
 		if !a.oneOf("--bare", "--mirror") {
 			u.Writes = append(u.Writes, below(dir, Lit(".git")))
 		}

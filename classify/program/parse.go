@@ -264,7 +264,7 @@ var dataKinds = WordSet("format gitformat refformat gitmerges gitlines number da
 // operand takes an operand. It is sure if the word cannot be an option.
 func (p *parser) operand(w Word, sure bool) {
 	if p.table.sub != nil {
-		p.use.Unknown("has no subcommand `"+spelled(w)+"` that toolhost knows", w)
+		p.use.Unknown("uses the subcommand `"+spelled(w)+"`, which toolhost does not know", w)
 		p.ended = true
 		return
 	}

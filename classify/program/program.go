@@ -52,6 +52,7 @@ type Word struct {
 	Number bool   // not static; expands to nothing or to one decimal integer
 	Maybe  bool   // in Reads: a path only if there is such a file, else something else
 	Top    bool   // in Reads: relative to the top of the work tree of git
+	Makes  bool   // in Writes: a directory is made there
 	Lines  bool   // not static; expands to nothing or to decimal integers in lines of their own
 	// Name says that it expands to names of files alone, and none begins with a dash. A caller that uses facts that depend on it
 	// must check the disk, see agenttool.Glob.

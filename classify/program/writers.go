@@ -57,7 +57,7 @@ func makerSpecs() []*Spec {
 		{Names: "touch", Operands: "file*", Effects: "adds", Abbreviates: true,
 			Options: `-a -c,--no-create -d,--date:text -f -h,--no-dereference -m -r,--reference:read -t:text --time:text` +
 				helpVersion},
-		{Names: "mkdir", Operands: "file*", Effects: "adds", Abbreviates: true,
+		{Names: "mkdir", Operands: "file*", Effects: "adds", Abbreviates: true, Judge: judgeMkdir,
 			Options: "-m,--mode:text -p,--parents -v,--verbose -Z --context?:text" + helpVersion},
 		{Names: "mkfifo", Operands: "file*", Effects: "adds", Abbreviates: true, Options: "-m,--mode:text -Z --context?:text" + helpVersion},
 		{Names: "mknod", Operands: "file text text? text?", Effects: "adds", Abbreviates: true,
@@ -81,6 +81,15 @@ func makerSpecs() []*Spec {
 				-s,--quiet,--silent -z,--elide-empty-files` + helpVersion},
 		{Names: "sync", Operands: "read*", Abbreviates: true, Effects: "writes adds",
 			Options: "-d,--data -f,--file-system" + helpVersion},
+	}
+}
+
+func judgeMkdir(a *Args, u *Use) { makesDirs(u, a.Values("file")) }
+
+// makesDirs notes that a directory is made at each of some paths that the use writes.
+func makesDirs(u *Use, dirs []Word) {
+	for i := range u.Writes {
+		u.Writes[i].Makes = u.Writes[i].Makes || slices.Contains(dirs, u.Writes[i])
 	}
 }
 
