@@ -60,11 +60,14 @@ func unconfinedBy(p *Policy, r Request) cause {
 		return cause{kind: kindClassifier, fact: "destructive"}
 	case f.Unmentioned:
 		return cause{kind: kindClassifier, fact: "read_only"}
-	case f.OpenWorld == agenttool.Yes || p.foreign(r):
+	case p.reachesOut(r):
 		return cause{kind: kindClassifier, fact: "open_world", hosts: len(f.Hosts) > 0}
 	}
-	if i := slices.IndexFunc(f.Writes, func(w agenttool.Path) bool { return elsewhere(w) && !p.keeps(w) }); i >= 0 {
+	if i := p.closedWrite(r); i >= 0 {
 		return cause{kind: kindMode, path: &f.Writes[i], outside: true}
+	}
+	if i := p.closedRead(r); i >= 0 {
+		return cause{kind: kindWorkingDir, path: &f.Reads[i]}
 	}
 	return unreadable(p, r)
 }

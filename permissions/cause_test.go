@@ -1,6 +1,7 @@
 package permissions
 
 import (
+	"strings"
 	"testing"
 
 	"toolhost/agenttool"
@@ -32,10 +33,10 @@ func TestReasonIsOfTheDecidingFact(t *testing.T) {
 			"`\"$f\"` may name a file outside the workspace: use a literal path"},
 		{"it reaches out", Default, askedPart(agenttool.Yes, agenttool.No, agenttool.Yes, agenttool.Yes,
 			harmless, reasonOf("open_world", "`p x` reaches another machine")),
-			"`p x` reaches another machine; a rule `Shell(p x)` would allow it"},
-		{"in the sandbox, writing does not decide", Sandboxed, askedPart(agenttool.No, agenttool.No, agenttool.Yes, agenttool.Unknown,
+			"`p x` reaches another machine; a rule `Shell(p x)` or mode sandboxed would allow it"},
+		{"in the sandbox, neither writing nor unknown hosts decide", Sandboxed, askedPart(agenttool.No, agenttool.No, agenttool.Yes, agenttool.Unknown,
 			reasonOf("read_only", "`p x` changes files"), reasonOf("open_world", "`p x` reaches another machine")),
-			"`p x` reaches another machine; a rule `Shell(p x)` would allow it"},
+			"mode sandboxed runs commands that the sandbox confines"},
 		{"it deletes", Sandboxed, askedPart(agenttool.No, agenttool.Yes, agenttool.Yes, agenttool.Unknown,
 			reasonOf("open_world", "`p x` reaches another machine"), reasonOf("destructive", "`p x` deletes files")),
 			"`p x` deletes files; a rule `Shell(p x)` would allow it"},
@@ -58,5 +59,78 @@ func TestReasonIsOfTheDecidingFact(t *testing.T) {
 				t.Errorf("got  %s\nwant %s", d.Reason.Detail, tt.want)
 			}
 		})
+	}
+}
+
+// TestSandboxAsksAboutHosts: in mode sandboxed a command with unknown hosts runs, and no host is open to it. One that names a host, sends
+// commits or runs without the walls asks first.
+func TestSandboxAsksAboutHosts(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		confines bool
+		open     agenttool.Fact
+		change   func(*agenttool.Facts)
+		want     agenttool.Behavior
+		grants   int
+	}{
+		{"unknown hosts", true, agenttool.Yes, nil, agenttool.Allow, 0},
+		{"perhaps none", true, agenttool.Unknown, nil, agenttool.Allow, 1},
+		{"no walls", false, agenttool.Yes, nil, agenttool.Ask, 0},
+		{"a host", true, agenttool.Yes, func(f *agenttool.Facts) { f.Hosts = []string{"a.example"} }, agenttool.Ask, 0},
+		{"a push", true, agenttool.Yes, func(f *agenttool.Facts) { f.Remotes = []agenttool.GitRemote{{Name: "origin", Push: true}} }, agenttool.Ask, 0},
+		{"a fetch", true, agenttool.Yes, func(f *agenttool.Facts) { f.Remotes = []agenttool.GitRemote{{Name: "origin"}} }, agenttool.Allow, 0},
+		{"it destroys", true, agenttool.Yes, func(f *agenttool.Facts) { f.Destructive = agenttool.Yes }, agenttool.Ask, 0},
+	} {
+		facts := agenttool.Facts{Verdicts: agenttool.Verdicts{ReadOnly: agenttool.No, Destructive: agenttool.No, OpenWorld: tt.open},
+			Dir: &agenttool.Path{Absolute: "/w", Resolved: "/w", Root: "/w"}}
+		if tt.change != nil {
+			tt.change(&facts)
+		}
+		allowed, err := Parser{}.Parse("Network(known.example)", agenttool.Allow, agenttool.Origin{Source: agenttool.SourceSession})
+		if err != nil {
+			t.Fatal(err)
+		}
+		policy := Policy{Mode: Sandboxed, Workspace: "/w", Confines: tt.confines}.With(allowed)
+		d := policy.Decide(Request{Tool: "shell", RunsCode: true, Facts: &facts})
+		if d.Behavior != tt.want || len(d.Grants) != tt.grants {
+			t.Errorf("%s: %s with grants %v (%s), want %s with %d", tt.name, d.Behavior, d.Grants, d.Reason.Detail, tt.want, tt.grants)
+		}
+	}
+}
+
+// TestRulesOpenPathsToTheSandbox: in mode sandboxed a command runs that names paths outside of the workspace if rules about these paths allow
+// it. It is granted the paths that it writes, and no others.
+func TestRulesOpenPathsToTheSandbox(t *testing.T) {
+	notes, plan := at("/home/me/notes/a"), at("/home/me/plan")
+	for _, tt := range []struct {
+		name   string
+		rules  []string
+		reads  []agenttool.Path
+		writes []agenttool.Path
+		want   agenttool.Behavior
+		grants string
+	}{
+		{"no rule", nil, nil, []agenttool.Path{notes}, agenttool.Ask, ""},
+		{"a write", []string{"Write(/home/me/notes/**)"}, nil, []agenttool.Path{notes}, agenttool.Allow, "write:/home/me/notes/a"},
+		{"one of two", []string{"Write(/home/me/notes/**)"}, nil, []agenttool.Path{notes, plan}, agenttool.Ask, ""},
+		{"a read", []string{"Read(/home/me/plan)"}, []agenttool.Path{plan}, nil, agenttool.Allow, ""},
+		{"a read, by a rule about writing", []string{"Write(/home/me/plan)"}, []agenttool.Path{plan}, nil, agenttool.Ask, ""},
+		{"a write, by a rule about reading", []string{"Read(/home/me/plan)"}, nil, []agenttool.Path{plan}, agenttool.Ask, ""},
+		{"a protected name", []string{"Write(/home/me/**)"}, nil, []agenttool.Path{at("/home/me/.git/hooks/x")}, agenttool.Ask, ""},
+	} {
+		facts := agenttool.Facts{Verdicts: agenttool.Verdicts{ReadOnly: agenttool.No, Destructive: agenttool.No},
+			Dir: &agenttool.Path{Absolute: "/w", Resolved: "/w", Root: "/w"}, Reads: tt.reads, Writes: tt.writes}
+		policy := Policy{Mode: Sandboxed, Workspace: "/w", Confines: true}
+		for _, text := range tt.rules {
+			rule, err := suggested.Parse(text, agenttool.Allow, agenttool.Origin{Source: agenttool.SourceSession})
+			if err != nil {
+				t.Fatal(err)
+			}
+			policy = policy.With(rule)
+		}
+		d := policy.Decide(Request{Tool: "shell", RunsCode: true, Facts: &facts})
+		if d.Behavior != tt.want || strings.Join(d.Grants, " ") != tt.grants {
+			t.Errorf("%s: %s, grants %v (%s), want %s, %s", tt.name, d.Behavior, d.Grants, d.Reason.Detail, tt.want, tt.grants)
+		}
 	}
 }

@@ -241,7 +241,10 @@ func (p Policy) allowed(r Request) verdict {
 		v = because(agenttool.Allow, kindMode, "mode bypass runs every call that no rule forbids")
 	case p.Mode == Sandboxed && p.confined(r):
 		v = because(agenttool.Allow, kindMode, "mode sandboxed runs commands that the sandbox confines")
-		v.grants = p.set.networks()
+		if r.Facts.OpenWorld != agenttool.Yes {
+			v.grants = p.set.networks()
+		}
+		v.grants = append(v.grants, p.written(r)...)
 	case (p.Mode == AcceptEdits || p.Mode == Sandboxed) && edit{&p, r}.inside():
 		v = because(agenttool.Allow, kindMode, "mode "+string(p.Mode)+" lets files of the workspace be edited")
 	default:
@@ -379,11 +382,26 @@ func elsewhere(path agenttool.Path) bool { return path.Root == "" }
 // confined reports whether the sandbox holds all that a command may do that is not known.
 func (p Policy) confined(r Request) bool {
 	f := r.Facts
-	return r.RunsCode && p.Confines && !f.Unmentioned && losesNothing(f) && f.OpenWorld != agenttool.Yes && !p.foreign(r) &&
-		!slices.ContainsFunc(f.Writes, func(w agenttool.Path) bool { return elsewhere(w) && !p.keeps(w) }) && !slices.ContainsFunc(f.Reads, p.outside)
+	return r.RunsCode && p.Confines && !f.Unmentioned && losesNothing(f) && !p.reachesOut(r) &&
+		p.closedWrite(r) < 0 && p.closedRead(r) < 0
 }
 
-// losesNothing reports whether the call is not known to destroy anything but files in the session's own /tmp, which ends with the session.
+// closedWrite returns the index of the first path outside of the workspace that the call writes and no rule about writing allows; -1: none.
+func (p Policy) closedWrite(r Request) int {
+	return slices.IndexFunc(r.Facts.Writes, func(w agenttool.Path) bool {
+		return elsewhere(w) && !p.keeps(w) && p.set.allowing(w, func(rule *Rule) bool { return rule.allowsWrite(r.Tool) }) < 0
+	})
+}
+
+// closedRead returns the index of the first path that the call reads and that neither the policy nor a rule about reading lets it read; -1: none.
+func (p Policy) closedRead(r Request) int {
+	return slices.IndexFunc(r.Facts.Reads, func(path agenttool.Path) bool {
+		return p.outside(path) && p.set.allowing(path, func(rule *Rule) bool { return rule.tool == "read" }) < 0
+	})
+}
+
+// losesNothing reports whether the call is not known to destroy anything but what toolhost copies before, and files in the session's own
+// /tmp, which ends with the session.
 func losesNothing(f *agenttool.Facts) bool {
 	if f.Destructive != agenttool.Yes {
 		return true
@@ -413,6 +431,12 @@ func losesScratch(f *agenttool.Facts, i int) bool {
 		}
 	}
 	return written > 0 && part.Exact && part.PathsComplete == agenttool.Yes
+}
+
+// reachesOut reports whether the call names the hosts that it reaches, or sends commits somewhere. Of any other call the sandbox refuses
+// each host, or asks about it, when it is reached: no host is open to a call that is known to reach out.
+func (p Policy) reachesOut(r Request) bool {
+	return p.foreign(r) || slices.ContainsFunc(r.Facts.Remotes, func(to agenttool.GitRemote) bool { return to.Push })
 }
 
 // foreign reports whether the call names hosts that are not the session's own: with a full sandbox, the loopback of commands is one that the

@@ -178,6 +178,9 @@ func (x *ruleIndex) speaksOfCommands() bool { return len(x.words)+len(x.wild) > 
 
 // allowing returns the number of the first rule about paths that allows one.
 func (s *ruleset) allowing(path agenttool.Path, about func(*Rule) bool) int {
+	if s == nil {
+		return -1
+	}
 	for i := range s.allow.paths {
 		if x := &s.allow.paths[i]; about(&s.rules[x.rule]) && x.covers(path) {
 			return x.rule
