@@ -119,7 +119,7 @@ func (p Policy) Decide(r Request) agenttool.Decision {
 			d.Reason.Type = kindSubcommands
 		}
 	}
-	if d.Reason.Type == kindClassifier {
+	if d.Reason.Type == kindClassifier || v.proved {
 		d.Reason.Extra = agenttool.Extra{"classifier": classifierRole}
 	}
 	if len(r.Facts.Parts) > 1 || len(r.Facts.Parts) == 1 && v.behavior != agenttool.Allow {
@@ -145,8 +145,8 @@ const (
 )
 
 // classifierRole is the record of the classifier (AT-167): it has completed; its proof lets a call run, and an unproved call is
-// asked about, never denied.
-var classifierRole = json.RawMessage(`{"status":"completed","may":["approve","recommend"]}`)
+// asked about, never denied. The reason's detail is its reason.
+var classifierRole = json.RawMessage(`{"classifier_ref":"toolhost.classify","status":"completed","may":["approve","recommend"]}`)
 
 // verdict is a decision before it is written down.
 type verdict struct {
@@ -157,6 +157,7 @@ type verdict struct {
 	path     string  // that is blocked
 	part     int     // the index of the simple command that decided; -1: none alone
 	grants   []string
+	proved   bool             // the classifier proved that the command only reads
 	reads    []agenttool.Path // of the call
 	dir      *agenttool.Path  // where it starts
 	covered  []int            // of each part, the number of the rule that covers it; -1: none, but it only reads; -2: none
@@ -195,7 +196,9 @@ func (p Policy) verdict(r Request) verdict {
 		return because(agenttool.Allow, kindMode, "it acts on nothing but this session's own jobs")
 	}
 	if p.runsUnasked(r) {
-		return because(agenttool.Allow, kindMode, "it only reads, and nothing but what may be read")
+		v := because(agenttool.Allow, kindMode, "it only reads, and nothing but what may be read")
+		v.proved = r.RunsCode && len(f.Parts) > 0
+		return v
 	}
 	if p.Mode == Plan {
 		return because(agenttool.Deny, kindMode, "mode plan runs only calls that read: "+causeOf(&p, r).sentence(f))

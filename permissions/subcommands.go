@@ -19,7 +19,7 @@ type breakdown struct {
 // list returns the decision about each simple command. The first rule that denies or asks about it decides, else the rule that
 // covers it. Without a rule it only reads, or it shares the decision about the whole call.
 func (b breakdown) list(r Request) []agenttool.Subcommand {
-	if b.v.covered == nil && b.v.behavior != agenttool.Deny && b.p.set != nil {
+	if b.v.covered == nil && b.p.set != nil {
 		c := coverOf(b.p, r)
 		b.v.covered = c.parts
 	}
