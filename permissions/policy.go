@@ -399,8 +399,15 @@ func (p Policy) closedWrite(r Request) int {
 // closedRead returns the index of the first path that the call reads and that neither the policy nor a rule about reading lets it read; -1: none.
 func (p Policy) closedRead(r Request) int {
 	return slices.IndexFunc(r.Facts.Reads, func(path agenttool.Path) bool {
-		return p.outside(path) && p.set.allowing(path, func(rule *Rule) bool { return rule.tool == "read" }) < 0
+		return p.outside(path) && !p.upstream(path) && p.set.allowing(path, func(rule *Rule) bool { return rule.tool == "read" }) < 0
 	})
+}
+
+// upstream reports whether the call reads a repository of the user from which the workspace's was fetched: its commits are those of the
+// project. Secrets, and the places of other programs, are none.
+func (p Policy) upstream(path agenttool.Path) bool {
+	return path.Upstream && !path.Private && path.Resolved == filepath.Clean(path.Absolute) && (suggester{p: &p}).narrow(path.Resolved) &&
+		(p.Secret == nil || !p.Secret(path.Resolved))
 }
 
 // losesNothing reports whether the call is not known to destroy anything but what toolhost copies before, and files in the session's own

@@ -15,7 +15,8 @@ func (a *escapeAttempt) repository() {
 		git init -q -b main; git config user.name a; git config user.email a@example.com
 		git add -A; git commit -qm one; git init -q --bare ../home/origin.git; git remote add origin "$HOME/origin.git"; git worktree add -q -b left ../left
 		rm -f .git/hooks/* ../home/origin.git/hooks/*; cp -r . ../home/clone; echo true > ../home/clone/.git/hooks/post-commit; chmod -R a+rwX .git ../home/origin.git ../left ../home/clone`)
-	cmd.Dir, cmd.Env = a.path("ws"), append(os.Environ(), "HOME="+a.path("home"))
+	cmd.Dir = a.path("ws")
+	cmd.Env = append(os.Environ(), "HOME="+a.path("home"), "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		a.t.Fatalf("%v: %s", err, out)
 	}

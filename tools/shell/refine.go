@@ -241,6 +241,7 @@ func (c *call) refineRemotes() (paths bool) {
 			}
 			if place := strings.TrimPrefix(url, "file://"); host == "" && filepath.IsAbs(place) {
 				at := agenttool.Path{Spelling: url, Absolute: filepath.Clean(place)}
+				at.Upstream = !remote.Push && isUpstream(own, config.remote(remote, headOf(git)), at.Absolute)
 				if remote.Push {
 					writes = append(writes, at)
 				} else {

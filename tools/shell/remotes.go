@@ -105,8 +105,8 @@ func (c gitConfig) rewrites() bool {
 	return false
 }
 
-// addresses returns the addresses of a remote. An empty name means the upstream of the branch, or origin.
-func (c gitConfig) addresses(r agenttool.GitRemote, branch string) []string {
+// remote returns the name of a remote. An empty name means the upstream of the branch, or origin.
+func (c gitConfig) remote(r agenttool.GitRemote, branch string) string {
 	name := r.Name
 	keys := []string{"branch." + branch + ".remote"}
 	if r.Push {
@@ -120,6 +120,12 @@ func (c gitConfig) addresses(r agenttool.GitRemote, branch string) []string {
 	if name == "" {
 		name = "origin"
 	}
+	return name
+}
+
+// addresses returns the addresses of a remote.
+func (c gitConfig) addresses(r agenttool.GitRemote, branch string) []string {
+	name := c.remote(r, branch)
 	if r.Push && len(c["remote."+name+".pushurl"]) > 0 {
 		return c["remote."+name+".pushurl"]
 	}
