@@ -121,6 +121,7 @@ type Part struct {
 
 	ReadOnly    Fact `json:"read_only"`
 	Destructive Fact `json:"destructive"`
+	Copied      bool `json:"copied,omitempty"` // toolhost copies what it destroys before it runs
 	OpenWorld   Fact `json:"open_world"`
 
 	MayRun string `json:"may_run,omitempty"` // as in Facts, of this command alone

@@ -56,7 +56,7 @@ func unreadable(p *Policy, r Request) cause {
 func unconfinedBy(p *Policy, r Request) cause {
 	f := r.Facts
 	switch {
-	case f.Destructive == agenttool.Yes:
+	case !losesNothing(f):
 		return cause{kind: kindClassifier, fact: "destructive"}
 	case f.Unmentioned:
 		return cause{kind: kindClassifier, fact: "read_only"}

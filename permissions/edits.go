@@ -39,7 +39,7 @@ func (e edit) onlyEdits(f *agenttool.Facts) bool {
 		if readsOnly(part) {
 			continue
 		}
-		if part.Destructive == agenttool.Yes && part.Argv[0] == "rm" { // losesNothing: of the session's own files
+		if part.Destructive == agenttool.Yes && part.Argv[0] == "rm" && losesScratch(f, i) {
 			continue
 		}
 		if !part.Exact || part.Destructive == agenttool.Yes || !e.edits(f, part.Argv) {

@@ -107,18 +107,21 @@ func TestScratchIsNoLoss(t *testing.T) {
 		writes           []agenttool.Path
 		paths            agenttool.Fact // complete
 		sandboxed, edits agenttool.Behavior
+		copied           bool // before it runs
 	}{
-		{"rm of scratch", []string{"rm", "-f", "/tmp/x"}, []agenttool.Path{scratch}, agenttool.Yes, agenttool.Allow, agenttool.Allow},
-		{"another program", []string{"truncate", "-s", "0", "/tmp/x"}, []agenttool.Path{scratch}, agenttool.Yes, agenttool.Allow, agenttool.Ask},
-		{"a link to scratch", []string{"rm", "l"}, []agenttool.Path{link}, agenttool.Yes, agenttool.Ask, agenttool.Ask},
-		{"a file of the workspace, too", []string{"rm", "/tmp/x", "a"}, []agenttool.Path{scratch, inside}, agenttool.Yes, agenttool.Ask, agenttool.Ask},
-		{"more than it names", []string{"rm", "/tmp/x"}, []agenttool.Path{scratch}, agenttool.Unknown, agenttool.Ask, agenttool.Ask},
-		{"nothing that is named", []string{"rm"}, nil, agenttool.Yes, agenttool.Ask, agenttool.Ask},
+		{"rm of scratch", []string{"rm", "-f", "/tmp/x"}, []agenttool.Path{scratch}, agenttool.Yes, agenttool.Allow, agenttool.Allow, false},
+		{"another program", []string{"truncate", "-s", "0", "/tmp/x"}, []agenttool.Path{scratch}, agenttool.Yes, agenttool.Allow, agenttool.Ask, false},
+		{"a link to scratch", []string{"rm", "l"}, []agenttool.Path{link}, agenttool.Yes, agenttool.Ask, agenttool.Ask, false},
+		{"a file of the workspace, too", []string{"rm", "/tmp/x", "a"}, []agenttool.Path{scratch, inside}, agenttool.Yes, agenttool.Ask, agenttool.Ask, false},
+		{"more than it names", []string{"rm", "/tmp/x"}, []agenttool.Path{scratch}, agenttool.Unknown, agenttool.Ask, agenttool.Ask, false},
+		{"nothing that is named", []string{"rm"}, nil, agenttool.Yes, agenttool.Ask, agenttool.Ask, false},
+		{"a file of the workspace, copied", []string{"rm", "a"}, []agenttool.Path{inside}, agenttool.Yes, agenttool.Allow, agenttool.Ask, true},
+		{"a work tree, copied", []string{"git", "reset", "--hard"}, nil, agenttool.Unknown, agenttool.Allow, agenttool.Ask, true},
 	} {
 		facts := agenttool.Facts{
 			Verdicts: agenttool.Verdicts{ReadOnly: agenttool.No, Destructive: agenttool.Yes, OpenWorld: agenttool.No, PathsComplete: tt.paths}, PartsComplete: agenttool.Yes,
 			Dir: &agenttool.Path{Absolute: "/ws", Resolved: "/ws", Root: "/ws"}, Writes: tt.writes, Mentions: [][]string{tt.argv},
-			Parts: []agenttool.Part{{Argv: tt.argv, Exact: true, WrappedBy: -1, ReadOnly: agenttool.No, Destructive: agenttool.Yes, OpenWorld: agenttool.No, PathsComplete: tt.paths}},
+			Parts: []agenttool.Part{{Argv: tt.argv, Exact: true, WrappedBy: -1, ReadOnly: agenttool.No, Destructive: agenttool.Yes, OpenWorld: agenttool.No, PathsComplete: tt.paths, Copied: tt.copied}},
 		}
 		for mode, want := range map[Mode]agenttool.Behavior{Sandboxed: tt.sandboxed, AcceptEdits: tt.edits, Default: agenttool.Ask} {
 			d := Policy{Mode: mode, Workspace: "/ws", Confines: true}.Decide(Request{Tool: "shell", RunsCode: true, Facts: &facts})

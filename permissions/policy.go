@@ -416,12 +416,12 @@ func losesNothing(f *agenttool.Facts) bool {
 	if f.Destructive != agenttool.Yes {
 		return true
 	}
-	scratch := false
+	scratch := false // or copied
 	for i := range f.Parts {
 		if f.Parts[i].Destructive != agenttool.Yes {
 			continue
 		}
-		if scratch = losesScratch(f, i); !scratch {
+		if scratch = f.Parts[i].Copied || losesScratch(f, i); !scratch {
 			return false
 		}
 	}

@@ -86,3 +86,35 @@ func TestRepositoryIsMovedWhenAsked(t *testing.T) {
 		t.Error("the person's own hook was taken out of use by a move that they allowed")
 	}
 }
+
+// TestRemovedFilesComeBack: in mode sandboxed a command removes files of the workspace unasked, as toolhost has a copy that the user can
+// take back and commands cannot reach. Protected names and secrets are asked about.
+func TestRemovedFilesComeBack(t *testing.T) {
+	t.Parallel()
+	needs(t, "git")
+	a := approvals(t)
+	a.host("git init -q; mkdir -p build .vscode; echo one > build/a; echo two > note; echo K=1 > .env; echo '{}' > .vscode/settings.json; " +
+		"git add note; git -c user.name=n -c user.email=e@x commit -qm one; echo mine >> note")
+	h := a.serving(true, "--mode", "sandboxed").confinedBy()
+	for _, command := range []string{"rm -rf build", "git checkout -q -- note"} {
+		said := ""
+		for _, c := range h.shell(command).worked().Result.Content {
+			said += c.Text
+		}
+		_, rest, ok := strings.Cut(said, "tar -xf ")
+		file, _, _ := strings.Cut(rest, " ")
+		if !ok {
+			t.Fatalf("%s: the result names no copy", command)
+		}
+		h.shell("cat " + file + "; rm -f " + file).failed("denied_by_safety_check")
+		a.host("tar -xf " + file + " -C /")
+	}
+	if got := a.read("ws/build/a") + a.read("ws/note"); got != "one\ntwo\nmine\n" {
+		t.Errorf("put back was %q", got)
+	}
+	for _, command := range []string{"rm .env", "rm -rf .vscode"} {
+		m := h.shell(command)
+		h.decide(h.prompt(command, 1), "deny")
+		m.failed("rejected_by_person")
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"toolhost/agenttool"
 	"toolhost/sandbox"
 	"toolhost/tools/job"
+	"toolhost/tools/shell/keep"
 	"toolhost/tools/workspace"
 )
 
@@ -26,6 +27,9 @@ type call struct {
 	grants      sandbox.Grants
 	programs    []string // names of the programs that the command starts, if known
 	startsShell bool     // it starts a shell that reads commands
+
+	losses keep.Places // destroyed by it, and copied by toolhost before
+	copied string      // the file with the copy; empty: there is none
 }
 
 func (c *call) Input() any { return c.input }
@@ -76,6 +80,11 @@ func (c *call) Run(ctx context.Context, r agenttool.Reporter) (agenttool.Output,
 	if ctx.Err() != nil {
 		return agenttool.Output{}, context.Cause(ctx)
 	}
+	copied, err := c.saveCopies(r.Invocation())
+	if err != nil {
+		return agenttool.Output{}, err
+	}
+	c.copied = copied
 	j, err := c.start(r)
 	if err != nil {
 		return agenttool.Output{}, err
@@ -168,4 +177,21 @@ func (c *call) moves() bool {
 	return !c.input.RunInBackground && slices.ContainsFunc(c.programs, func(name string) bool {
 		return name == "cd" || name == "pushd" || name == "popd"
 	})
+}
+
+// saveCopies copies what the command destroys, as it is now. It returns the file with the copy, "" if there is nothing to copy.
+func (c *call) saveCopies(id agenttool.InvocationID) (string, error) {
+	if c.losses == nil {
+		return "", nil
+	}
+	found, ok := c.tool.o.Keep.Find(c.losses)
+	if !ok {
+		return "", agenttool.Failure(agenttool.PolicyBlocked, "copy_failed",
+			"what the command removes has changed since it was judged, and cannot be copied: make the call again")
+	}
+	file, err := c.tool.o.Keep.Save(string(id), found)
+	if err != nil {
+		return "", agenttool.Failure(agenttool.ExecutionFailed, "copy_failed", err.Error()).Because(err)
+	}
+	return file, nil
 }

@@ -77,6 +77,11 @@ func findGit(dir string) (string, bool) {
 	for {
 		git := filepath.Join(dir, ".git")
 		info, err := os.Lstat(git)
+		if err == nil && info.Mode().Type() == os.ModeSymlink {
+			if git, err = filepath.EvalSymlinks(git); err == nil {
+				info, err = os.Lstat(git)
+			}
+		}
 		switch {
 		case err == nil && info.IsDir():
 			return git, true

@@ -15,9 +15,11 @@ const maxIndex = 16 << 20
 // false. It reports whether do returned true for all. Without a repository or an index there are none.
 func indexNames(dir string, do func(path string) bool) bool {
 	git, found := findGit(dir)
-	if !found {
-		return true
-	}
+	return !found || readIndex(git, func(path string, _ []byte) bool { return do(path) })
+}
+
+// readIndex does the same for the index of a git directory. do gets the bytes that git stores about the file, too.
+func readIndex(git string, do func(path string, entry []byte) bool) bool {
 	f, err := os.Open(filepath.Join(git, "index"))
 	if err != nil {
 		return os.IsNotExist(err)
@@ -33,7 +35,8 @@ func indexNames(dir string, do func(path string) bool) bool {
 	}
 	rest, path := data[12:], []byte(nil)
 	for range count {
-		if rest, path = indexEntry(rest, path, version); rest == nil || !do(string(path)) {
+		entry := rest
+		if rest, path = indexEntry(rest, path, version); rest == nil || !do(string(path), entry) {
 			return false
 		}
 	}

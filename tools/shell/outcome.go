@@ -164,6 +164,9 @@ func (o *outcome) notes() []string {
 			o.job.ID(), someOf(r), verb(len(r), "it says", "they say"))
 	}
 	n.addPorts(o.report.Ports)
+	if file := o.call.copied; file != "" {
+		n.add("what it removed was copied before; the user can put it back with: tar -xf %s -C /", file)
+	}
 	if lost := o.stats.Lost; lost != nil {
 		n.add("bytes %d to %d of the output could not be kept: %s", lost.From, lost.To, lost.Reason)
 	}

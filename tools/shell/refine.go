@@ -12,12 +12,19 @@ import (
 	"toolhost/classify"
 	"toolhost/classify/program"
 	"toolhost/tools/job"
+	"toolhost/tools/shell/keep"
 	"toolhost/tools/shell/neutral"
 )
 
 // Refine completes the facts that depend on the disk: the programs that repositories make git run, the git
 // configuration that is used, and the files that patterns match.
 func (c *call) Refine(ctx context.Context) []*agenttool.Path {
+	refined := c.refine(ctx)
+	c.refineCopies()
+	return refined
+}
+
+func (c *call) refine(ctx context.Context) []*agenttool.Path {
 	changed := c.refineReaders()
 	changed = c.refineRemotes() || changed
 	refined := refineGit(&c.facts)
@@ -256,4 +263,38 @@ func (c *call) refineRemotes() (paths bool) {
 	f.Hosts, f.HostsComplete = append(slices.Clip(f.Hosts), hosts...), agenttool.Yes
 	f.Reads, f.Writes = append(slices.Clip(f.Reads), reads...), append(slices.Clip(f.Writes), writes...)
 	return len(reads)+len(writes) > 0
+}
+
+// refineCopies marks the simple commands whose losses can be copied before they run, if that holds for all that the line destroys. A line
+// that mentions other commands, or moves files about, may destroy other files than those that stand there now.
+func (c *call) refineCopies() {
+	f := &c.facts
+	c.losses = nil
+	if f.Destructive != agenttool.Yes || c.tool.o.Keep == nil || f.PartsComplete != agenttool.Yes || f.Unmentioned || !slices.ContainsFunc(f.Parts, destroys) {
+		return
+	}
+	l := losses{c.tool, f}
+	for _, argv := range f.Mentions {
+		if !l.ofNoOther(argv) {
+			return
+		}
+	}
+	var all keep.Places
+	for i := range f.Parts {
+		places, ok := keep.Places(nil), true
+		if f.Parts[i].Destructive == agenttool.Yes {
+			places, ok = l.of(i)
+		}
+		if !ok {
+			return
+		}
+		all = append(all, places...)
+	}
+	if _, ok := c.tool.o.Keep.Find(all); !ok {
+		return
+	}
+	c.losses = all
+	for i := range f.Parts {
+		f.Parts[i].Copied = f.Parts[i].Destructive == agenttool.Yes
+	}
 }

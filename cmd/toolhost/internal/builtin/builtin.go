@@ -13,6 +13,7 @@ import (
 	"toolhost/tools/search"
 	"toolhost/tools/search/engine"
 	"toolhost/tools/shell"
+	"toolhost/tools/shell/keep"
 	"toolhost/tools/workspace"
 )
 
@@ -22,7 +23,8 @@ type Options struct {
 	Jobs       *job.Jobs        // starts commands
 	Sandbox    *sandbox.Session // confines commands; nil: they run unconfined
 	Refuse     error            // why no command runs; nil: they run
-	Unconfined func()           // called when a command runs unconfined; nil: nothing is called
+	Keep       *keep.Store      // copies what commands destroy; nil: nothing is copied
+	Unconfined func()           // called when a command runs unconfined; nil is not called
 	Files      files.Options
 	Search     *engine.Engine
 }
@@ -30,7 +32,7 @@ type Options struct {
 // Tools are the tools that work on a workspace.
 func Tools(w *workspace.Workspace, o Options) []agenttool.Tool {
 	tools := shell.New(w, shell.Options{
-		Environ: os.Environ(), Added: o.Environ, Jobs: o.Jobs, Sandbox: o.Sandbox, Refuse: o.Refuse, Unconfined: o.Unconfined,
+		Environ: os.Environ(), Added: o.Environ, Jobs: o.Jobs, Sandbox: o.Sandbox, Refuse: o.Refuse, Unconfined: o.Unconfined, Keep: o.Keep,
 	})
 	tools = append(tools, files.New(w, o.Files)...)
 	return append(tools, search.New(w, o.Search)...)

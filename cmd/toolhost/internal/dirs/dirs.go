@@ -34,6 +34,9 @@ func Sessions() (string, error) {
 // RedactionKey is the file below the state with the key of the user, for marks of secrets in logs and for sealed payloads.
 func RedactionKey(state string) string { return filepath.Join(state, "redact.key") }
 
+// Copies is the directory below the state that holds copies of files that commands removed.
+func Copies(state string) string { return filepath.Join(state, "copies") }
+
 // Caches is the directory below the state that holds the caches of workspaces.
 func Caches(state string) string { return filepath.Join(state, "caches") }
 

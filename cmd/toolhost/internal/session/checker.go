@@ -44,7 +44,7 @@ func NewChecker(o Options, level sandbox.Level) (*Checker, error) {
 	}
 	c := &Checker{Hooks: l.now.Hooks, roots: w}
 	c.Host, err = host.New(host.Options{
-		Tools: builtin.Tools(w, builtin.Options{Environ: l.environ, Jobs: job.New(job.Options{})}), Scope: l.scope, Locate: w.Locate, Policy: p,
+		Tools: builtin.Tools(w, builtin.Options{Environ: l.environ, Jobs: job.New(job.Options{}), Keep: l.copies(true)}), Scope: l.scope, Locate: w.Locate, Policy: p,
 		Store: persist.New(persist.Options{Ephemeral: true}), PanicLog: func(m string) { fmt.Fprintln(os.Stderr, m) },
 	})
 	return c, err

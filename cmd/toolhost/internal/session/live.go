@@ -11,6 +11,7 @@ import (
 	"toolhost/cmd/toolhost/internal/policy"
 	"toolhost/settings"
 	"toolhost/tools/files"
+	"toolhost/tools/shell/keep"
 	"toolhost/tools/workspace"
 )
 
@@ -136,4 +137,13 @@ func (l *live) all() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Concat(l.warnings, l.reports)
+}
+
+// copies is where toolhost copies what commands remove; nil if it is not to leave anything on the disk.
+func (l *live) copies(stored bool) *keep.Store {
+	state, err := dirs.State()
+	if err != nil || !stored {
+		return nil
+	}
+	return &keep.Store{Dir: dirs.Copies(state), Refuses: func(path string) bool { return l.snapshot().Known(path) }}
 }

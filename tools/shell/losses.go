@@ -1,0 +1,286 @@
+package shell
+
+import (
+	"encoding/binary"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"toolhost/agenttool"
+	"toolhost/classify/program"
+	"toolhost/permissions/protect"
+	"toolhost/tools/shell/keep"
+)
+
+// losses finds what a command destroys.
+type losses struct {
+	tool  *tool
+	facts *agenttool.Facts
+}
+
+// ofNoOther reports whether a command that the line mentions is one of its simple commands, or none that destroys or moves files.
+func (l losses) ofNoOther(argv []string) bool {
+	if len(argv) == 0 || moves(argv) {
+		return false
+	}
+	if slices.ContainsFunc(l.facts.Parts, func(part agenttool.Part) bool { return part.Exact && slices.Equal(part.Argv, argv) }) {
+		return true
+	}
+	return !strings.Contains(argv[0], agenttool.Unread) && program.Lookup(filepath.Base(argv[0])) == nil && program.Destroyer(filepath.Base(argv[0]), argv[1:]) == nil
+}
+
+func destroys(part agenttool.Part) bool { return part.Destructive == agenttool.Yes }
+
+// movers are programs that give files other names; moversByOption do so with an option or verb that begins so.
+var (
+	movers         = []string{"mv", "ln", "rename", "mmv", "exch", "mount"}
+	moversByOption = map[string][]string{"git": {"mv"}, "rsync": {"--remove-s"}, "tar": {"--remove-f"}, "zip": {"-m", "--move"}}
+)
+
+// moves reports whether a command gives files other names: then what stands at a name now is not what is removed there.
+func moves(argv []string) bool {
+	name := filepath.Base(argv[0])
+	return slices.Contains(movers, name) || slices.ContainsFunc(moversByOption[name], func(option string) bool {
+		return slices.ContainsFunc(argv[1:], func(word string) bool { return strings.HasPrefix(word, option) })
+	})
+}
+
+// of returns the places that a simple command removes or overwrites, if they are known.
+func (l losses) of(i int) (keep.Places, bool) {
+	part := &l.facts.Parts[i]
+	if !part.Exact || len(part.Argv) == 0 {
+		return nil, false
+	}
+	if part.PathsComplete == agenttool.Yes {
+		return l.byName(i)
+	}
+	dir, ok := l.startOf(part)
+	if !ok {
+		return nil, false
+	}
+	switch {
+	case part.Argv[0] == "git" && len(part.Argv) > 1:
+		return l.byGit(dir, part.Argv[1])
+	case part.Argv[0] == "go" && cleansHere(part.Argv):
+		return l.inTree(dir, false)
+	case part.Argv[0] == "find":
+		return l.byFind(dir, part.Argv[1:])
+	}
+	return nil, false
+}
+
+// startOf returns the directory that a simple command starts in, without links.
+func (l losses) startOf(part *agenttool.Part) (string, bool) {
+	dir := l.facts.Dir.Resolved
+	if len(part.Dirs) > 1 {
+		return "", false
+	}
+	if len(part.Dirs) == 1 {
+		dir = filepath.Clean(part.Dirs[0])
+	}
+	real, err := l.tool.real(dir)
+	return dir, err == nil && real == dir && l.rootOf(dir) != ""
+}
+
+// rootOf returns the root of the workspace that holds a path, "" if none does.
+func (l losses) rootOf(path string) string {
+	for _, root := range l.tool.w.Roots() {
+		if root != "/" && agenttool.Within(root, path) {
+			return root
+		}
+	}
+	return ""
+}
+
+// byName returns the paths that a simple command names as written. Those in the session's own /tmp end with the session.
+func (l losses) byName(i int) (places keep.Places, ok bool) {
+	named := false
+	for _, w := range l.facts.Writes {
+		if w.By != i+1 {
+			continue
+		}
+		named = true
+		switch clean := filepath.Clean(w.Absolute); {
+		case w.Seen != "" && w.Seen == clean:
+		case w.Root == "" || w.Private || w.Resolved != clean || w.Resolved == w.Root || l.rootOf(w.Resolved) != w.Root:
+			return nil, false
+		default:
+			holds := func(path string) bool { _, asks := protect.Asks(path, w.Root); return asks }
+			places = append(places, keep.Place{Root: w.Root, Path: w.Resolved, Holds: holds})
+		}
+	}
+	return places, named
+}
+
+// restorable are the verbs of git that change nothing but the work tree, the index and references of the repository they run in.
+var restorable = []string{"checkout", "restore", "reset", "clean", "rm", "branch", "tag", "stash"}
+
+// byGit returns the references and the index, and the files of the work tree that are not as the index has them. git stores the content
+// of all others, and keeps commits without a reference for two weeks.
+func (l losses) byGit(dir, verb string) (keep.Places, bool) {
+	git, found := findGit(dir)
+	common, ok := shared(git)
+	if !found || !ok || !slices.Contains(restorable, verb) || elsewhereTree(common) || inBare(dir) {
+		return nil, false
+	}
+	var places keep.Places
+	if verb != "branch" && verb != "tag" {
+		if places, ok = l.inTree(dir, verb == "clean"); !ok {
+			return nil, false
+		}
+	}
+	for _, at := range [][]string{{git, "index", "HEAD", "logs", "reftable"}, {common, "packed-refs", "refs", "logs", "reftable"}} {
+		root := l.rootOf(at[0])
+		if root == "" {
+			return nil, false
+		}
+		for _, name := range at[1:] {
+			places = append(places, keep.Place{Root: root, Path: filepath.Join(at[0], name), Git: true})
+		}
+	}
+	return places, true
+}
+
+// inBare reports whether git may find a repository without .git on the way up from a directory. Its configuration can name any work tree.
+func inBare(dir string) bool {
+	for ; !exists(filepath.Join(dir, ".git")) && dir != "/"; dir = filepath.Dir(dir) {
+		if exists(filepath.Join(dir, "HEAD")) && (exists(filepath.Join(dir, "objects")) || exists(filepath.Join(dir, "commondir"))) {
+			return true
+		}
+	}
+	return false
+}
+
+// inTree returns the work tree that holds a directory, or the directory, without the files that are as the index has them. Secrets, which
+// git rarely has and the sandbox covers, count only for a command that removes all untracked files.
+func (l losses) inTree(dir string, untracked bool) (keep.Places, bool) {
+	secret := func(path string) bool {
+		return !untracked && l.tool.o.Keep.Refuses != nil && l.tool.o.Keep.Refuses(path)
+	}
+	git, found := findGit(dir)
+	if !found {
+		return keep.Places{{Root: dir, Path: dir, Skip: func(path string, _ fs.FileInfo) bool { return secret(path) }}}, true
+	}
+	top := dir
+	for !exists(filepath.Join(top, ".git")) {
+		top = filepath.Dir(top)
+	}
+	root := l.rootOf(top)
+	if root == "" { // the workspace is a part of the tree: commands write nothing above
+		root = l.rootOf(dir)
+	}
+	stored, ok := storedFiles(git, top)
+	skip := func(path string, info fs.FileInfo) bool {
+		return path == filepath.Join(top, ".git") || secret(path) || stored(path, info)
+	}
+	return keep.Places{{Root: root, Path: later(root, top), Skip: skip}}, ok
+}
+
+// later returns the longer one of two directories, one of which holds the other.
+func later(a, b string) string {
+	if len(a) > len(b) {
+		return a
+	}
+	return b
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// storedFiles returns a function that reports whether a file of a work tree is as git's index has it, by the attributes that git compares.
+// git has the content of such a file.
+func storedFiles(git, top string) (stored func(string, fs.FileInfo) bool, ok bool) {
+	index, err := os.Stat(filepath.Join(git, "index"))
+	if err != nil {
+		return func(string, fs.FileInfo) bool { return false }, os.IsNotExist(err)
+	}
+	entries := map[string][40]byte{}
+	ok = readIndex(git, func(path string, entry []byte) bool {
+		entries[path] = [40]byte(entry)
+		return len(entries) <= maxStored
+	})
+	return func(path string, info fs.FileInfo) bool {
+		var st unix.Stat_t
+		name, err := filepath.Rel(top, path)
+		entry, known := entries[name]
+		return known && err == nil && info.Mode().IsRegular() && info.ModTime().Before(index.ModTime()) && unix.Lstat(path, &st) == nil && unchanged(entry, &st)
+	}, ok
+}
+
+// maxStored bounds the files of an index.
+const maxStored = 200_000
+
+// unchanged compares the change and modification times, the inode and the size, see gitformat-index(5).
+func unchanged(entry [40]byte, st *unix.Stat_t) bool {
+	word := func(at int) uint32 { return binary.BigEndian.Uint32(entry[at:]) }
+	return word(0) == uint32(st.Ctim.Sec) && word(4) == uint32(st.Ctim.Nsec) && word(8) == uint32(st.Mtim.Sec) && word(12) == uint32(st.Mtim.Nsec) &&
+		word(20) == uint32(st.Ino) && word(36) == uint32(st.Size)
+}
+
+// cleansHere reports whether go clean removes files of packages below the directory that it starts in, and no cache.
+func cleansHere(argv []string) bool {
+	return len(argv) > 1 && argv[1] == "clean" && !slices.ContainsFunc(argv[2:], func(word string) bool {
+		return word != "." && !strings.HasPrefix(word, "./") || slices.Contains(strings.Split(word, "/"), "..")
+	})
+}
+
+// byFind returns what find deletes, if its expression only names, types and deletes.
+func (l losses) byFind(dir string, words []string) (places keep.Places, ok bool) {
+	n := slices.IndexFunc(words, func(w string) bool { return strings.HasPrefix(w, "-") || w == "!" || w == "(" })
+	if n < 0 {
+		return nil, false
+	}
+	names, ok := foundNames(words[n:])
+	if !ok {
+		return nil, false
+	}
+	starts := words[:n]
+	if n == 0 {
+		starts = []string{"."}
+	}
+	for _, start := range starts {
+		at := agenttool.Path{Spelling: start, Absolute: start}
+		if !filepath.IsAbs(start) {
+			at.Absolute = filepath.Join(dir, start)
+		}
+		if l.tool.w.Locate(&at) != nil || at.Root == "" || at.Resolved != filepath.Clean(at.Absolute) || l.rootOf(at.Resolved) != at.Root {
+			return nil, false
+		}
+		other := func(path string, info fs.FileInfo) bool { return !info.IsDir() && !names(filepath.Base(path)) }
+		holds := func(path string) bool { return strings.Contains(path, "/.git/") && names(filepath.Base(path)) }
+		places = append(places, keep.Place{Root: at.Root, Path: at.Resolved, Skip: other, Holds: holds, Git: true})
+	}
+	return places, true
+}
+
+// foundNames returns which names an expression of find may delete.
+func foundNames(words []string) (match func(string) bool, ok bool) {
+	if words[len(words)-1] != "-delete" {
+		return nil, false
+	}
+	patterns := []string{}
+	for i := 0; i < len(words)-1; i++ {
+		switch words[i] {
+		case "-empty", "-depth":
+		case "-type", "-maxdepth", "-mindepth":
+			i++
+		case "-name":
+			if i++; i >= len(words)-1 || strings.ContainsAny(words[i], `?[\`) { // the locale says how long a character is
+				return nil, false
+			}
+			patterns = append(patterns, words[i])
+		default:
+			return nil, false
+		}
+	}
+	return func(name string) bool {
+		return !slices.ContainsFunc(patterns, func(p string) bool { found, err := path.Match(p, name); return err == nil && !found })
+	}, true
+}

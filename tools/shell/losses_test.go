@@ -1,0 +1,238 @@
+package shell
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"toolhost/agenttool"
+	"toolhost/tools/shell/keep"
+)
+
+// TestLossesThatAreCopied says which commands toolhost makes up for: those whose losses it knows before they run.
+func TestLossesThatAreCopied(t *testing.T) {
+	store := &keep.Store{Dir: t.TempDir(), Refuses: func(path string) bool { return filepath.Base(path) == ".env" }}
+	b := newBench(t, Options{Keep: store})
+	outside := t.TempDir()
+	git(t, b.dir, "init", "-q")
+	for _, name := range []string{"kept.go", "sub/x", "other/y", "sub/z.pyc", ".vscode/settings.json", "env/.env", "tracked"} {
+		write(t, filepath.Join(b.dir, name), name)
+	}
+	git(t, b.dir, "add", "tracked")
+	if err := os.Symlink(outside, filepath.Join(b.dir, "out")); err != nil {
+		t.Fatal(err)
+	}
+	for command, want := range map[string]bool{
+		"rm kept.go":                          true,
+		"rm -rf sub":                          true,
+		"rm missing":                          true,
+		"cd sub && rm x":                      true,
+		"truncate -s 0 kept.go && rm kept.go": true,
+		"rm kept.go && go test ./...":         true,
+		"rm -rf sub && make -C other clean":   true,
+		"find . -name '*.pyc' -delete":        true,
+		"go clean ./...":                      true,
+		"rm -rf env":                          false, // a secret
+		"rm -rf .vscode":                      false, // protected
+		"rm -rf .git":                         false,
+		"rm -rf .":                            false,
+		"rm out":                              false, // a link
+		"rm " + outside + "/x":                false,
+		"rm *.go":                             false,
+		"mv kept.go sub/ && rm -rf sub":       false, // kept.go is not there when it is copied
+		"git mv tracked sub/ && rm -rf sub":   false,
+		"git -C . mv tracked sub; rm -rf sub": false,
+		"rsync -a --remove-source-files kept.go sub/; rm -rf sub": false,
+		"tar --remove-files -cf sub/x.tar kept.go; rm -rf sub":    false,
+		"zip -m sub/x.zip kept.go; rm -rf sub":                    false,
+		"git add kept.go && rm -rf sub":                           true,
+		"ln -s ../other sub/l && rm -rf sub/l/":                   false,
+		"echo 'rm -rf other' | sh; rm kept.go":                    false,
+		"rm kept.go; eval \"$x\"":                                 false,
+		"rm \"$x\"":                                               false,
+		"find . -delete":                                          false, // the repository
+		"find . -name '*.pyc' -exec rm {} +":                      false,
+		"find . -name 'H*' -delete":                               false, // .git/HEAD
+		"find / -name '*.pyc' -delete":                            false,
+		"go clean -cache":                                         false,
+		"go clean ../x":                                           false,
+		"cd sub && go clean ./../other/...":                       false,
+		"find sub -name '?' -delete":                              false, // a character, or a byte of one
+		"mkdir -p other/new && rm -rf other/new":                  true,
+		"git push --force":                                        false,
+		"git clean -fdx":                                          false, // a secret is among the files
+		"git reset -q --hard":                                     true,
+		"git -C sub reset --hard":                                 false,
+		"GIT_DIR=x git reset --hard":                              false,
+		"env GIT_WORK_TREE=/ git reset --hard":                    false,
+		"git gc":                                                  false,
+		"shred kept.go":                                           true,
+		"dd if=/dev/zero of=kept.go count=1":                      true,
+	} {
+		if got := copies(t, b, command); got != want {
+			t.Errorf("%s: copied %v, want %v", command, got, want)
+		}
+	}
+	if left, _ := os.ReadDir(store.Dir); len(left) > 0 {
+		t.Errorf("a decision copied %d files", len(left))
+	}
+	if err := os.Remove(filepath.Join(b.dir, "env/.env")); err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range []string{"git reset --hard", "git checkout -- tracked", "git clean -fdx", "git restore . && git status", "git branch -D x", "git stash drop", "cd sub && git reset --hard"} {
+		if !copies(t, b, command) {
+			t.Errorf("%s: nothing is copied", command)
+		}
+	}
+	write(t, filepath.Join(b.dir, ".git/config"), "[core]\n\tworktree = /\n")
+	if copies(t, b, "git reset --hard") {
+		t.Error("git works on another tree")
+	}
+}
+
+// TestLossesOfOtherRepositories: what is copied is of the repository that git finds, wherever it keeps its references.
+func TestLossesOfOtherRepositories(t *testing.T) {
+	b := newBench(t, Options{Keep: &keep.Store{Dir: t.TempDir()}})
+	outside := t.TempDir()
+	git(t, b.dir, "init", "-q")
+	write(t, filepath.Join(b.dir, "bare/HEAD"), "ref: refs/heads/main")
+	write(t, filepath.Join(b.dir, "bare/config"), "[core]\n\tworktree = ../sub\n")
+	for _, name := range []string{"bare/objects/x", "bare/refs/x", "proj/x"} {
+		write(t, filepath.Join(b.dir, name), "x")
+	}
+	git(t, b.dir, "init", "-q", "other")
+	if err := os.Symlink("../other/.git", filepath.Join(b.dir, "proj/.git")); err != nil {
+		t.Fatal(err)
+	}
+	if copies(t, b, "cd bare && git branch -D x") || copies(t, b, "cd bare && git reset --hard") {
+		t.Error("a directory that is a repository has a work tree of its own")
+	}
+	if c := located(t, b, "cd proj && git branch -D x").(*call); len(c.losses) == 0 || !strings.HasPrefix(c.losses[0].Path, filepath.Join(b.dir, "other/.git")) {
+		t.Errorf("losses of a repository behind a link: %v", c.losses)
+	}
+	write(t, filepath.Join(b.dir, ".git/reftable/tables.list"), "x")
+	isTable := func(p keep.Place) bool { return p.Path == filepath.Join(b.dir, ".git/reftable") }
+	if c := located(t, b, "git branch -D x").(*call); !slices.ContainsFunc(c.losses, isTable) {
+		t.Error("references in a table are not copied")
+	}
+	write(t, filepath.Join(b.dir, "far/.git"), "gitdir: "+outside)
+	write(t, filepath.Join(outside, "config"), "")
+	if copies(t, b, "cd far && git reset -q --hard") {
+		t.Error("a git directory outside of the workspace is read")
+	}
+}
+
+// copies reports whether the losses of a command would be copied.
+func copies(t *testing.T, b *bench, command string) bool {
+	t.Helper()
+	c := located(t, b, command)
+	f := c.Facts()
+	some := false
+	for _, part := range f.Parts {
+		if part.Destructive == agenttool.Yes && !part.Copied {
+			return false
+		}
+		some = some || part.Copied
+	}
+	return some
+}
+
+// located binds a command and completes its facts, as the host does.
+func located(t *testing.T, b *bench, command string) agenttool.Call {
+	t.Helper()
+	c := b.bind(t, map[string]any{"command": command})
+	f := c.Facts()
+	for _, paths := range [][]agenttool.Path{f.Reads, f.Writes} {
+		for i := range paths {
+			if err := b.w.Locate(&paths[i]); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	c.(agenttool.Refiner).Refine(t.Context())
+	return c
+}
+
+// TestCopyOfDiscardedChanges: after git reset --hard and git clean, tar puts back what git did not have, and copies nothing that git has.
+func TestCopyOfDiscardedChanges(t *testing.T) {
+	b := newBench(t, Options{Keep: &keep.Store{Dir: t.TempDir()}})
+	git(t, b.dir, "init", "-q")
+	for _, name := range []string{"same", "changed", ".gitignore"} {
+		write(t, filepath.Join(b.dir, name), "old of "+name)
+	}
+	write(t, filepath.Join(b.dir, ".gitignore"), "built\n")
+	past := time.Now().Add(-time.Minute)
+	for _, name := range []string{"same", "changed"} {
+		if err := os.Chtimes(filepath.Join(b.dir, name), past, past); err != nil {
+			t.Fatal(err)
+		}
+	}
+	git(t, b.dir, "add", ".")
+	git(t, b.dir, "-c", "user.name=n", "-c", "user.email=e@x", "commit", "-qm", "one")
+	for _, name := range []string{"changed", "new", "built"} {
+		write(t, filepath.Join(b.dir, name), "my "+name)
+	}
+	c := located(t, b, "git reset -q --hard && git clean -qfdx")
+	out, err := c.Run(t.Context(), &fakeReporter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(b.dir, "new")); err == nil {
+		t.Fatal("git clean left a file")
+	}
+	note := out.Content[len(out.Content)-1].Text
+	_, note, _ = strings.Cut(note, "tar -xf ")
+	file, _, ok := strings.Cut(note, " ")
+	if !ok {
+		t.Fatalf("no note in %v", out.Content)
+	}
+	if list, _ := exec.Command("tar", "-tf", file).Output(); strings.Contains(string(list), "/same\n") || !strings.Contains(string(list), ".git/index\n") {
+		t.Errorf("the copy has\n%s", list)
+	}
+	if said, err := exec.Command("tar", "-xf", file, "-C", "/").CombinedOutput(); err != nil {
+		t.Fatalf("%v %s", err, said)
+	}
+	for _, name := range []string{"changed", "new", "built"} {
+		if got, _ := os.ReadFile(filepath.Join(b.dir, name)); string(got) != "my "+name {
+			t.Errorf("%s is %q", name, got)
+		}
+	}
+}
+
+// TestNoLossWithoutCopy: a command does not run if what it removes can no longer be copied.
+func TestNoLossWithoutCopy(t *testing.T) {
+	b := newBench(t, Options{Keep: &keep.Store{Dir: t.TempDir(), Refuses: func(path string) bool { return filepath.Base(path) == ".env" }}})
+	write(t, filepath.Join(b.dir, "sub/x"), "1")
+	c := located(t, b, "rm -rf sub")
+	write(t, filepath.Join(b.dir, "sub/.env"), "K=1")
+	_, err := c.Run(t.Context(), &fakeReporter{})
+	if e := agenttool.AsError(err, agenttool.ExecutionFailed); err == nil || e.Code != "copy_failed" {
+		t.Errorf("error %v, want copy_failed", err)
+	}
+	if _, err := os.Stat(filepath.Join(b.dir, "sub/x")); err != nil {
+		t.Error("it was removed all the same")
+	}
+}
+
+func git(t *testing.T, dir string, args ...string) {
+	t.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("git %s: %v\n%s", args, err, out)
+	}
+}
+
+func write(t *testing.T, path, content string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
