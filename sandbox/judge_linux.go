@@ -39,6 +39,7 @@ type judge struct {
 	mu  sync.Mutex
 	own map[string]uint64 // names of secrets that the command itself made, with their inodes; nil: too many
 
+	changes hostChanges
 	kept    refusedPaths // where the kernel let it write nothing
 	opening opening      // of more, while the command runs
 

@@ -172,6 +172,15 @@ func (p *plan) writable() []string {
 	return dirs
 }
 
+// hostFiles are the places of the host that a command may write.
+func (p *plan) hostFiles() []string {
+	dirs := append(paths(p.s.view.roots), paths(p.opened.write)...)
+	for _, l := range p.opened.loans {
+		dirs = append(dirs, l.first)
+	}
+	return dirs
+}
+
 // terminal is the name of the command's terminal, which some programs open; nil if it has none.
 func (p *plan) terminal() []string {
 	if !p.c.Terminal {

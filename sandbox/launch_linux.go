@@ -46,6 +46,7 @@ func (p *Process) guard(plan *plan) (err error) {
 	p.judge = &judge{loans: loans, removals: removals, gits: plan.opened.gits(), approved: plan.c.Profile.Unseal, removed: plan.c.Profile.Remove, caches: plan.s.layers.mounted(), names: plan.names.granted, report: p.violations.add,
 		allow: func(path string) { plan.s.o.Protected.Allow(path) }, own: map[string]uint64{},
 		open: plan.writes, mounts: plan.s.level == Full, namesInUse: &plan.s.namesInUse, opening: opening{p: p, plan: plan}}
+	p.judge.changes.in, p.judge.changes.opening = plan.hostFiles(), &p.judge.opening
 	p.atEnd(p.judge.opening.close)
 	fresh := func() bool { return plan.s.level == Landlock || p.judge.fresh.Load() } // without a filter new names are not noticed
 	if p.tripwire, err = newTripwire(plan.names, plan.c.Profile.Unseal, plan.s.o.Protected, fresh); err == nil {

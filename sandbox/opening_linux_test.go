@@ -175,3 +175,11 @@ func BenchmarkNothingOpened(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkChanges is what an open for writing pays for the list of changed files.
+func BenchmarkChanges(b *testing.B) {
+	h := &hostChanges{in: []string{"/w"}, opening: &opening{}}
+	for b.Loop() {
+		h.note(notify.Change{Kind: notify.Written, Path: "/w/dir/file"})
+	}
+}

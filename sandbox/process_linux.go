@@ -187,7 +187,7 @@ func (p *Process) serve(listener *os.File) {
 	if err != nil || p.judge == nil {
 		return
 	}
-	judges := notify.Judges{Name: p.judge.attempt, ReadOnly: p.judge.kept.add, Names: p.judge.namesInUse, Named: func(path string, inode uint64) {
+	judges := notify.Judges{Name: p.judge.attempt, ReadOnly: p.judge.kept.add, Names: p.judge.namesInUse, Changed: p.judge.changes.note, Named: func(path string, inode uint64) {
 		if p.judge.named(path, inode); p.judge.mounts && p.judge.lends(path) {
 			p.helper.lend(path, p.silent)
 		}
@@ -205,6 +205,7 @@ func (p *Process) serve(listener *os.File) {
 	if p.listener, err = notify.Serve(fd, judges); err != nil {
 		_ = unix.Close(fd)
 	}
+	p.judge.changes.seen.Store(err == nil)
 }
 
 // failed is the error for a step that failed.
@@ -257,6 +258,15 @@ func (p *Process) PID() int { return p.helper.pid() }
 
 // Violations are the refused accesses of the command so far, and, after its end, the changed protected names.
 func (p *Process) Violations() []Violation { return p.violations.all() }
+
+// Changes returns the files that the command has changed so far, ordered by path, and the number of changes for which there was no place;
+// nil if no supervisor sees them.
+func (p *Process) Changes() (files []FileChange, more int) {
+	if p.judge == nil || !p.judge.changes.seen.Load() {
+		return nil, 0
+	}
+	return p.judge.changes.all()
+}
 
 // Hints are accesses that the sandbox may have refused to a failed command, guessed from its stderr; dir is its directory. They
 // are only likely: a program can write anything.

@@ -89,6 +89,9 @@ func (p *Process) Kill() { p.Signal(syscall.SIGKILL) }
 // Violations is empty.
 func (*Process) Violations() []Violation { return nil }
 
+// Changes is empty.
+func (*Process) Changes() (files []FileChange, more int) { return nil, 0 }
+
 // Hints is empty.
 func (*Process) Hints(string, string) []Violation { return nil }
 

@@ -124,6 +124,7 @@ type supervised struct {
 
 	mu       sync.Mutex
 	attempts []Attempt
+	changes  []Change
 }
 
 // start makes a workspace and a child in it whose attempts judge decides.
@@ -205,6 +206,10 @@ func (s *supervised) listen(judge func(Attempt) Verdict) {
 		s.attempts = append(s.attempts, a)
 		s.mu.Unlock()
 		return judge(a)
+	}, Changed: func(c Change) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.changes = append(s.changes, c)
 	}})
 	if err != nil {
 		s.t.Fatal(err)

@@ -96,6 +96,8 @@ type Judges struct {
 	Bind func(Binding) error
 	// Named is called when a call has given a file a name, with the path and the number of the inode, while Names is held. nil: not.
 	Named func(path string, inode uint64)
+	// Changed is called when a call has changed names or opened a file for writing, before the caller goes on. nil: not.
+	Changed func(Change)
 	// ReadOnly is called with the path of a call that was allowed and that failed since its mount is read-only. nil: not.
 	ReadOnly func(path string)
 	// Ask is called, while Names is held, for a call that was allowed and that failed since a mount is read-only. Its question is put while the
@@ -105,6 +107,28 @@ type Judges struct {
 	// write the same places share one; nil stands for one of the listener's own.
 	Names *sync.RWMutex
 }
+
+// Change is an effect of a call on the file system, under the names that the process sees.
+type Change struct {
+	Kind     ChangeKind
+	Path     string
+	To       string // of [Linked] and [Renamed]: the new name; of [Exchanged]: the other name
+	Replaced bool   // of Renamed: To was the name of another file
+	Tree     bool   // of Renamed and Exchanged: a directory moved, with the names below it
+}
+
+// ChangeKind says how a name changes.
+type ChangeKind uint8
+
+// The kinds.
+const (
+	Created ChangeKind = iota
+	Written            // a regular file was opened for writing
+	Removed
+	Linked
+	Renamed
+	Exchanged
+)
 
 // Question asks somebody about a paused call, and returns when that is settled, or when ctx is over: the caller has gone, or the listener
 // ends. It may take long, and many are asked at once.

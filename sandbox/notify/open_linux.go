@@ -106,7 +106,7 @@ func (r *request) opened(fd int, err error) unix.Errno {
 		closeAll(fd)
 		return r.openTerminal()
 	}
-	r.fd = fd
+	r.fd, r.regular = fd, isNamed(r.targets[0].path, &st) && r.flags&unix.O_TMPFILE != unix.O_TMPFILE
 	return r.unblock()
 }
 
@@ -143,7 +143,13 @@ func (r *request) blocked(errno unix.Errno) unix.Errno {
 	if r.waits, err = unix.FcntlInt(uintptr(place), unix.F_DUPFD_CLOEXEC, 0); err != nil {
 		return errnoOf(err)
 	}
+	r.regular = isNamed(t.path, &st) // the end of a lease is waited for
 	return later
+}
+
+// isNamed reports whether an opened file is a regular one that has its name.
+func isNamed(path string, st *unix.Stat_t) bool {
+	return st.Mode&unix.S_IFMT == unix.S_IFREG && st.Nlink > 0 && strings.HasPrefix(path, "/")
 }
 
 // isOwnTerminal reports whether a file is /dev/tty, which is another terminal to each who opens it.

@@ -29,6 +29,7 @@ type request struct {
 	targets []*target
 	fd      int  // the file that open opened; -1: none
 	made    bool // open made the file
+	regular bool // open opened a regular file that has a name
 	waits   int  // a place that can be opened later; -1: none
 
 	asked    int      // how often it paused
@@ -146,6 +147,9 @@ func (r *request) once() unix.Errno {
 	switch {
 	case errno == 0 && r.l.judges.Named != nil:
 		r.announce(moved)
+		r.tellChanges(moved)
+	case errno == 0, errno == later:
+		r.tellChanges(moved)
 	case errno == unix.EROFS && len(r.targets) > 0:
 		return r.readOnly(a)
 	}
@@ -191,10 +195,55 @@ func (r *request) announce(moved [2]uint64) {
 		r.l.judges.Named(r.targets[0].path, r.targets[0].inode())
 	case "rename", "renameat", "renameat2", "link", "linkat":
 		r.l.judges.Named(r.targets[1].path, moved[0])
-		if r.call.name == "renameat2" && r.arg(4)&unix.RENAME_EXCHANGE != 0 {
+		if r.exchanges() {
 			r.l.judges.Named(r.targets[0].path, moved[1])
 		}
 	}
+}
+
+// tellChanges reports the names that the call, which succeeded, has changed. moved are the inodes of its targets before, as of
+// [request.inodes].
+func (r *request) tellChanges(moved [2]uint64) {
+	tell := r.l.judges.Changed
+	if tell == nil || len(r.targets) == 0 {
+		return
+	}
+	path := r.targets[0].path
+	switch r.call.name {
+	case "open", "openat", "creat":
+		switch {
+		case r.made:
+			tell(Change{Kind: Created, Path: path})
+		case r.regular && r.writes():
+			tell(Change{Kind: Written, Path: path})
+		}
+	case "truncate":
+		tell(Change{Kind: Written, Path: path})
+	case "mkdir", "mkdirat", "mknod", "mknodat", "symlink", "symlinkat", "bind":
+		tell(Change{Kind: Created, Path: path})
+	case "unlink", "unlinkat", "rmdir":
+		tell(Change{Kind: Removed, Path: path})
+	case "link", "linkat":
+		tell(Change{Kind: Linked, Path: path, To: r.targets[1].path})
+	case "rename", "renameat", "renameat2":
+		c := Change{Kind: Renamed, Path: path, To: r.targets[1].path, Replaced: moved[1] != 0, Tree: r.alone}
+		if r.exchanges() {
+			c.Kind = Exchanged
+		}
+		if moved[0] != moved[1] { // else both are names of one file, and nothing happens
+			tell(c)
+		}
+	}
+}
+
+// writes reports whether an open that succeeded can change the file.
+func (r *request) writes() bool {
+	return r.flags&unix.O_ACCMODE != unix.O_RDONLY || r.flags&unix.O_TRUNC != 0
+}
+
+// exchanges reports whether a rename exchanges two names.
+func (r *request) exchanges() bool {
+	return r.call.name == "renameat2" && r.arg(4)&unix.RENAME_EXCHANGE != 0
 }
 
 // attempt resolves the names.
@@ -224,7 +273,7 @@ func (r *request) attempt() (Attempt, unix.Errno) {
 // moves says what a rename takes along.
 func (r *request) moves(a *Attempt) {
 	pairs := [][2]*target{{r.targets[0], r.targets[1]}}
-	if r.call.name == "renameat2" && r.arg(4)&unix.RENAME_EXCHANGE != 0 {
+	if r.exchanges() {
 		pairs = append(pairs, [2]*target{r.targets[1], r.targets[0]})
 	}
 	for _, pair := range pairs {
