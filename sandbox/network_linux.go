@@ -58,6 +58,7 @@ func (n *network) admit(at net.Addr, profile Profile, p *Process) (env []string,
 	n.running[id] = p
 	n.mu.Unlock()
 	ticket := n.proxy.Admit(id, grants)
+	p.traffic = ticket.Traffic()
 	leave = func() {
 		ticket.Close()
 		n.mu.Lock()

@@ -19,6 +19,7 @@ import (
 	"toolhost/permissions/protect"
 	"toolhost/sandbox/enter"
 	"toolhost/sandbox/notify"
+	"toolhost/sandbox/proxy"
 )
 
 // Process is a command with all processes that it started.
@@ -37,6 +38,7 @@ type Process struct {
 	connector  *connector       // of the peers it connects to; nil for a command that has no sockets with names
 	tripwire   *tripwire        // nil for a command that writes nothing
 	violations violations
+	traffic    *proxy.Traffic                              // nil for a command that reaches no hosts
 	ask        func(ctx context.Context, v Violation) bool // nil: no user can be asked
 	mayAsk     func(v Violation) bool
 
@@ -267,6 +269,21 @@ func (p *Process) Changes() (files []FileChange, more int) {
 	}
 	return p.judge.changes.all()
 }
+
+// Hosts are those that the command has reached or tried to reach so far; more is nil if all are listed. If the command has ended and left no
+// process, its last bytes are waited for: its connections are closed soon.
+func (p *Process) Hosts() (hosts []proxy.Host, more *proxy.MoreHosts) {
+	if hosts, _ := p.traffic.Hosts(); len(hosts) == 0 {
+		return nil, nil
+	}
+	if e := p.Ended(); e != nil && e.Alone {
+		p.await(hostsPatience)
+	}
+	return p.traffic.Hosts()
+}
+
+// hostsPatience is how long the last bytes of a command are waited for.
+const hostsPatience = time.Second
 
 // Hints are accesses that the sandbox may have refused to a failed command, guessed from its stderr; dir is its directory. They
 // are only likely: a program can write anything.

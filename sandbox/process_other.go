@@ -7,6 +7,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"toolhost/sandbox/proxy"
 )
 
 // Process is a command with its process group.
@@ -88,6 +90,9 @@ func (p *Process) Kill() { p.Signal(syscall.SIGKILL) }
 
 // Violations is empty.
 func (*Process) Violations() []Violation { return nil }
+
+// Hosts is empty.
+func (*Process) Hosts() ([]proxy.Host, *proxy.MoreHosts) { return nil, nil }
 
 // Changes is empty.
 func (*Process) Changes() (files []FileChange, more int) { return nil, 0 }

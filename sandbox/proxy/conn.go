@@ -12,6 +12,23 @@ import (
 type groupConn struct {
 	net.Conn
 	life group
+	use  *use // of a connection to a host: its bytes; else nil
+}
+
+func (o *groupConn) Read(p []byte) (int, error) {
+	n, err := o.Conn.Read(p)
+	if o.use != nil {
+		o.use.received.Add(int64(n))
+	}
+	return n, err
+}
+
+func (o *groupConn) Write(p []byte) (int, error) {
+	n, err := o.Conn.Write(p)
+	if o.use != nil {
+		o.use.sent.Add(int64(n))
+	}
+	return n, err
 }
 
 // own returns c so that closing it leaves the groups, and closing a group closes it. It reports false, with c closed,

@@ -201,7 +201,10 @@ func (p *Proxy) log(t *Ticket, protocol Protocol, v egress.Verdict) {
 	if t != nil {
 		e.Ticket = t.id
 		for _, text := range []*string{&e.Host, &e.Message, &e.SuggestedGrant} {
-			*text = strings.ReplaceAll(*text, t.token, "[token]")
+			*text = t.redact(*text)
+		}
+		if v.Outcome != egress.Allowed { // else it was noted when it was dialled
+			t.note(v)
 		}
 	}
 	p.o.Log(e)
@@ -210,7 +213,7 @@ func (p *Proxy) log(t *Ticket, protocol Protocol, v egress.Verdict) {
 // Admit makes the ticket of a command that may reach the hosts of grants. Events carry id, which is for the caller to
 // choose; without grants every attempt is refused and logged. A ticket of a closed proxy is closed.
 func (p *Proxy) Admit(id string, grants []egress.Grant) *Ticket {
-	t := &Ticket{id: id, token: strings.ToLower(rand.Text()), proxy: p, checker: egress.New(grants, p.o.Egress)}
+	t := &Ticket{id: id, token: strings.ToLower(rand.Text()), proxy: p, checker: egress.New(grants, p.o.Egress), traffic: &Traffic{}}
 	t.forward = p.forwarder(t)
 	p.mu.Lock()
 	p.tickets[sha256.Sum256([]byte(t.token))] = t

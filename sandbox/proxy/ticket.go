@@ -22,7 +22,17 @@ type Ticket struct {
 	checker *egress.Checker
 	life    group // of all its connections
 	forward http.Handler
+	traffic *Traffic
 }
+
+// Traffic returns the counters of the ticket's connections. They can still be read when the ticket is closed.
+func (t *Ticket) Traffic() *Traffic { return t.traffic }
+
+// note notes an attempt to reach a host.
+func (t *Ticket) note(v egress.Verdict) *use { return t.traffic.note(t.redact(v.Host), v) }
+
+// redact replaces the token in a text that a command chose.
+func (t *Ticket) redact(text string) string { return strings.ReplaceAll(text, t.token, "[token]") }
 
 // URL returns the proxy's URL for this command, token included. Address is that of the listener.
 func (t *Ticket) URL(address net.Addr) string {
@@ -81,5 +91,6 @@ func (t *Ticket) dial(ctx context.Context, host string, port int) (*groupConn, e
 		v.Outcome, v.Reason, v.Message = egress.Failed, egress.Canceled, "the command ended before the host was reached"
 		return nil, v
 	}
+	up.use = t.note(v)
 	return up, v
 }
