@@ -105,7 +105,7 @@ func isShortage(err error) bool {
 	if errors.As(err, &without) && without.forbidden() {
 		return false
 	}
-	return is(err, shortages)
+	return errors.Is(err, errStalled) || is(err, shortages)
 }
 
 // try runs our own program in a sandbox of a level; it tries to create a file there and must fail.

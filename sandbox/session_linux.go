@@ -102,14 +102,22 @@ func unavailable(err error) error {
 	return agenttool.Failure(agenttool.SetupRequired, "sandbox_unavailable", "the sandbox cannot be made: "+err.Error()).Because(err)
 }
 
-// makePatience is how long a place for the session's directories may take to make them until the next one is tried.
-const makePatience = 700 * time.Millisecond
+// How long a place for the session's directories may take to make them until the next one is tried, and the last place: a busy disk
+// takes seconds.
+const (
+	makePatience     = 700 * time.Millisecond
+	lastMakePatience = 10 * time.Second
+)
 
 // settle makes the session's directories in the first place that takes them.
 func (s *Session) settle() error {
 	var failed error
-	for i, dir := range append([]string{s.o.Dir}, s.o.Fallbacks...) {
-		cache := s.o.Cache
+	places := append([]string{s.o.Dir}, s.o.Fallbacks...)
+	for i, dir := range places {
+		cache, patience := s.o.Cache, makePatience
+		if i == len(places)-1 {
+			patience = lastMakePatience
+		}
 		if i > 0 && cache != "" {
 			cache = filepath.Join(dir, "cache")
 		}
@@ -122,7 +130,7 @@ func (s *Session) settle() error {
 		var err error
 		select {
 		case err = <-made:
-		case <-time.After(makePatience):
+		case <-time.After(patience):
 			err = errStalled
 			go func() {
 				if <-made == nil {
@@ -139,7 +147,7 @@ func (s *Session) settle() error {
 	return failed
 }
 
-// errStalled is why a place is given up that is neither full nor read-only.
+// errStalled is why a place is given up that is neither full nor read-only. It is a shortage: it says nothing about the machine.
 var errStalled = errors.New("its disk does not answer")
 
 // Level is how much the sandbox of this session holds.
@@ -237,6 +245,9 @@ func shortage(doing string, err error) error {
 	var without noNamespaces
 	if errors.As(err, &without) && without.forbidden() {
 		return nil
+	}
+	if errors.Is(err, errStalled) {
+		return agenttool.Failure(agenttool.DependencyUnavailable, agenttool.ResourceExhausted, doing).Because(err)
 	}
 	if errors.Is(err, unix.EAGAIN) {
 		err = fmt.Errorf("%w (%w)", agenttool.ErrNoProcesses, err)

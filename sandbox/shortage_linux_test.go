@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"strings"
@@ -119,5 +120,16 @@ func TestStartShortOfDescriptors(t *testing.T) {
 	}
 	if r := b.run(t, Workspace, "true"); r.err != nil || short == 0 {
 		t.Errorf("%d were short; then: %v", short, r.err)
+	}
+}
+
+// TestBusyDisk: a disk that did not answer in time says nothing about the machine: what failed can be tried again.
+func TestBusyDisk(t *testing.T) {
+	err := unavailable(fmt.Errorf("/x: %w", errStalled))
+	if e := agenttool.AsError(err, agenttool.SetupRequired); e.Class != agenttool.DependencyUnavailable || !strings.Contains(e.Message, "does not answer") {
+		t.Errorf("%+v", e)
+	}
+	if !isShortage(err) {
+		t.Error("a probe would keep it as what the machine holds")
 	}
 }
