@@ -49,7 +49,8 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// makeGoCache makes the 256 directories of go's build cache among the caches, as far as it can: go wants them even where it can write nothing.
+// makeGoCache makes the 256 directories of go's build cache among the caches, as far as it can, for commands that only read: go cannot make
+// them there, and ends without them.
 func makeGoCache(caches string) {
 	root, err := os.OpenRoot(caches) // which commands write
 	if err != nil {

@@ -74,8 +74,26 @@ func TestCachesHaveLayers(t *testing.T) {
 	}
 	t.Cleanup(func() { next.Close() })
 	b.Session = next
-	if r := b.run(t, Workspace, `cd /tmp/.cache/npm/_cacache; cat index/a; ls tmp; ls /tmp/.cache`); r.out != "poison\nd\ngo-build\nnpm" {
+	if r := b.run(t, Workspace, `cd /tmp/.cache/npm/_cacache; cat index/a; ls tmp; ls /tmp/.cache`); r.out != "poison\nd\nnpm" {
 		t.Errorf("the next session: %q, %v", r.out, r.err)
+	}
+}
+
+// Commands that only read have the directories that go wants of its build cache. Others make them, and a session without go has none.
+func TestDirectoriesOfGoCache(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		cache  string
+		access Access
+		want   string
+	}{
+		{"reads", "/nonexistent/go-build", ReadOnly, "256"}, {"writes", "/nonexistent/go-build", Workspace, "0"}, {"no go", "", ReadOnly, "0"},
+	} {
+		b := newBench(t, func(o *Options) { o.Go.Cache = c.cache })
+		if r := b.run(t, c.access, `find "$GOCACHE" -mindepth 1 -type d -name '[0-9a-f][0-9a-f]' 2>/dev/null | wc -l`); r.out != c.want {
+			t.Errorf("%s: %q, %v, want %s", c.name, r.out, r.err, c.want)
+		}
 	}
 }
 

@@ -29,6 +29,7 @@ type Session struct {
 	places []place // the emptied directories of the view, as the holder builds them
 	layers layers
 
+	goCache  sync.Once // makes the directories of go's build cache
 	holders  holders
 	filters  filters
 	network  *network
@@ -87,7 +88,6 @@ func (s *Session) Make() error {
 		_ = s.dirs.remove()
 		return unavailable(err)
 	}
-	makeGoCache(s.dirs.cache.path)
 	if s.level == Full {
 		s.layers = newLayers(s.view, &s.dirs, s.o.UserCaches)
 	}
@@ -189,6 +189,9 @@ func (s *Session) Start(c *Command) (*Process, error) {
 		if err := s.Make(); err != nil {
 			return nil, err
 		}
+	}
+	if c.Profile.Access == ReadOnly && s.o.Go.Cache != "" {
+		s.goCache.Do(func() { makeGoCache(s.dirs.cache.path) })
 	}
 	p := newProcess(c)
 	made := &plan{s: s, c: c, level: s.level}
