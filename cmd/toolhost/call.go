@@ -195,6 +195,7 @@ func printBlock(out io.Writer, b agenttool.Content) {
 		text = b.Diff
 	case b.Data != "":
 		text = fmt.Sprintf("[%s, %d characters of base64; --json prints them]", b.MediaType, len(b.Data))
+	case b.Type == "artifact_ref", b.Type == "file": // the text names it
 	case b.URI != "":
 		text = b.URI
 	}

@@ -2,9 +2,11 @@ package files
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"strings"
 
 	"toolhost/agenttool"
@@ -186,7 +188,7 @@ func unchanged(was *document, result changeResult) agenttool.Output {
 // report describes a change: one line, the diff, and the numbers.
 func report(was *document, result changeResult, diff string) agenttool.Output {
 	var line string
-	size := grouped(int64(result.BytesAfter)) + " bytes"
+	size := plural(result.BytesAfter, "byte")
 	switch {
 	case result.Created:
 		line = fmt.Sprintf("created %s: %s, %s", was.path.Spelling, plural(result.AddedLines, "line"), size)
@@ -206,7 +208,19 @@ func report(was *document, result changeResult, diff string) agenttool.Output {
 		},
 		Structured: result,
 		Summary:    line,
+		Artifacts:  []agenttool.Ref{artifact(was.path, result.Digest, result.BytesAfter)},
 	}
+}
+
+// artifact refers to a file that a call wrote, as it is now.
+func artifact(p agenttool.Path, digest string, size int) agenttool.Ref {
+	file := fileURI(p)
+	return agenttool.Ref{ID: cmp.Or(digest, file), URI: file, Digest: digest, SizeBytes: int64(size), Relation: "written"}
+}
+
+// fileURI is the address of a file.
+func fileURI(p agenttool.Path) string {
+	return (&url.URL{Scheme: "file", Path: p.Absolute}).String()
 }
 
 func plural(n int, what string) string {

@@ -24,7 +24,7 @@ func (editTool) Describe() agenttool.Description {
 		searchHint: "change modify replace patch substitute string file",
 		input:      editInputSchema,
 		output:     changeOutputSchema,
-		contents:   []string{"text", "diff"},
+		contents:   []string{"text", "diff", "artifact_ref"},
 		examples:   example(`{"path":"go.mod","old_string":"go 1.25","new_string":"go 1.26"}`),
 		defaults:   map[string]any{"replace_all": false},
 	}.describe()

@@ -324,8 +324,12 @@ func patchReport(files []*patchedFile) agenttool.Output {
 	result := changeResult{Path: agenttool.SpellPath(files[0].target.path.Absolute)}
 	var lines []string
 	var diff strings.Builder
+	var written []agenttool.Ref
 	for _, f := range files {
 		d := f.difference()
+		if !f.removes && len(written) < maxArtifacts {
+			written = append(written, artifact(f.target.path, digestOf(f.now.raw), len(f.now.raw)))
+		}
 		result.AddedLines, result.RemovedLines = result.AddedLines+d.added, result.RemovedLines+d.removed
 		what := "updated"
 		switch {
@@ -343,6 +347,9 @@ func patchReport(files []*patchedFile) agenttool.Output {
 		Content: []agenttool.Content{
 			agenttool.Text(strings.Join(lines, "\n")), {Type: "diff", Diff: diff.String(), MediaType: "text/x-diff"},
 		},
-		Structured: result, Summary: summary,
+		Structured: result, Summary: summary, Artifacts: written,
 	}
 }
+
+// maxArtifacts is how many files of a patch its record refers to.
+const maxArtifacts = 100

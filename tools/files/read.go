@@ -8,6 +8,7 @@ import (
 	"math"
 	"net/http"
 	"os"
+	"path"
 	"strings"
 
 	"toolhost/agenttool"
@@ -31,7 +32,7 @@ func (readTool) Describe() agenttool.Description {
 		searchHint:  "open view show cat head tail file lines image",
 		input:       readInputSchema,
 		output:      readOutputSchema,
-		contents:    []string{"text", "image"},
+		contents:    []string{"text", "image", "file"},
 		examples:    example(`{"path":"go.mod","offset":-100}`),
 		defaults:    map[string]any{"offset": 1, "limit": defaultLines},
 		maxChars:    wideChars,
@@ -161,7 +162,9 @@ func (c *readCall) Run(ctx context.Context, _ agenttool.Reporter) (agenttool.Out
 		return c.showImage(held, media, result)
 	case held.form.binary:
 		result.Kind, result.MediaType = "binary", http.DetectContentType(held.head())
-		return output(result, "%s is binary (%s, %s bytes): not shown", c.spelling(), result.MediaType, grouped(held.size))
+		out, err := output(result, "%s is binary (%s, %s bytes): not shown", c.spelling(), result.MediaType, grouped(held.size))
+		out.Content = append(out.Content, c.fileBlock(result))
+		return out, err
 	case held.form.empty:
 		c.remember(held, span{1, held.form.lines()})
 		result.Kind, result.shownPage = "empty", pageFacts(held.cachedSurvey)
@@ -175,6 +178,18 @@ func output(structured any, format string, args ...any) (agenttool.Output, error
 	line := fmt.Sprintf(format, args...)
 	return agenttool.Output{Content: []agenttool.Content{agenttool.Text("[" + line + "]")}, Structured: structured,
 		Summary: line}, nil
+}
+
+// fileBlock names the file in the place of its content (AT-266).
+func (c *readCall) fileBlock(result readResult) agenttool.Content {
+	b := agenttool.Content{Type: "file", URI: c.input.Path, Name: path.Base(c.spelling()), MediaType: result.MediaType}
+	if len(c.facts.Reads) > 0 {
+		b.URI = fileURI(c.facts.Reads[0])
+	}
+	if result.Digest != "" {
+		b.Extra = agenttool.Extra{"digest": agenttool.AppendString(nil, result.Digest)}
+	}
+	return b
 }
 
 // imageType returns the media type of a content that is an image and not text.

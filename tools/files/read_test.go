@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"os"
+	"reflect"
 	"strings"
 	"syscall"
 	"testing"
@@ -203,7 +205,9 @@ func TestReadEmpty(t *testing.T) {
 	}
 }
 
+// TestReadBinary: a binary file is named, with its media type, and is not shown.
 func TestReadBinary(t *testing.T) {
+	conform.Held(t, "AT-266")
 	p := newProject(t, Options{})
 	p.put("z.zip", "PK\x03\x04\x00\x00rest")
 	p.put("late", strings.Repeat("text\n", memoryOnly/2)+"\x00")
@@ -215,6 +219,19 @@ func TestReadBinary(t *testing.T) {
 		}
 		if media != "" && r.MediaType != media {
 			t.Errorf("%s: media type %s", name, r.MediaType)
+		}
+		out, err := p.run("read", in{"path": name})
+		if err != nil || len(out.Content) != 2 {
+			t.Fatalf("%s: %+v, %v", name, out.Content, err)
+		}
+		file := out.Content[1]
+		file.Extra = nil
+		if want := (agenttool.Content{Type: "file", URI: "file://" + p.path(name), Name: name, MediaType: r.MediaType}); !reflect.DeepEqual(file, want) {
+			t.Errorf("%s: block %+v, want %+v", name, file, want)
+		}
+		var digest string
+		if json.Unmarshal(out.Content[1].Extra["digest"], &digest) != nil || digest != r.Digest || digest == "" {
+			t.Errorf("%s: digest %q, want %q", name, digest, r.Digest)
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 )
 
 func TestWriteCreates(t *testing.T) {
-	conform.Held(t, "AT-270")
+	conform.Held(t, "AT-270", "AT-280", "AT-403")
 	p := newProject(t, Options{})
 	old := syscall.Umask(0o027)
 	defer syscall.Umask(old)
@@ -32,6 +32,9 @@ func TestWriteCreates(t *testing.T) {
 	r := out.Structured.(changeResult)
 	if !r.Created || r.BytesBefore != 0 || r.BytesAfter != 8 || r.AddedLines != 2 || r.Digest != digestOf([]byte("one\ntwo\n")) {
 		t.Errorf("result %+v", r)
+	}
+	if a := out.Artifacts; len(a) != 1 || a[0].URI != "file://"+p.path("a/b/c.txt") || a[0].Digest != r.Digest || a[0].SizeBytes != 8 || a[0].ID == "" || a[0].Relation != "written" {
+		t.Errorf("artifacts %+v", a)
 	}
 	want := "--- /dev/null\n+++ b/a/b/c.txt\n@@ -0,0 +1,2 @@\n+one\n+two\n"
 	if out.Content[1].Type != "diff" || out.Content[1].Diff != want { // AT-270

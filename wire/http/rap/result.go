@@ -86,7 +86,7 @@ func split(blocks []agenttool.Content) (text string, images []agenttool.Content)
 		switch {
 		case b.Type == "image" && b.Data != "":
 			images = append(images, b)
-		case b.Type == "diff":
+		case b.Type == "diff", b.Type == "artifact_ref", b.Type == "file":
 		case b.Text != "":
 			lines = append(lines, b.Text)
 		case b.URI != "":
