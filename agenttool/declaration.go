@@ -198,10 +198,11 @@ type PermissionProfile struct {
 	WriteEffects        []string `json:"write_effects,omitempty"`
 	NetworkScope        string   `json:"network_scope,omitempty"`
 	TenantScope         string   `json:"tenant_scope,omitempty"`
-	CredentialRefs      []string `json:"credential_refs,omitempty"`
+	CredentialRefs      []string `json:"credential_refs,omitzero"` // empty: it is given none
 	SandboxProfile      string   `json:"sandbox_profile,omitempty"`
 	ApprovalRequired    bool     `json:"approval_required"`
 	ApprovalReason      string   `json:"approval_reason,omitempty"`
+	PromptAvoidable     bool     `json:"prompt_avoidable"` // ours: a rule or the mode can decide where no person is
 	PermissionChannel   string   `json:"permission_channel,omitempty"`
 	RuleMatchingFields  []string `json:"rule_matching_fields,omitempty"`
 	DataSensitivity     string   `json:"data_sensitivity,omitempty"`

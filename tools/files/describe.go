@@ -135,7 +135,13 @@ func (t traits) permission() agenttool.PermissionProfile {
 		WriteEffects:        []string{t.effect("none", "local_persistent")},
 		NetworkScope:        "none",
 		TenantScope:         "local",
+		CredentialRefs:      []string{},
+		SandboxProfile:      "none: the host opens the paths that were decided about, and no other",
 		ApprovalRequired:    !t.readOnly,
+		PromptAvoidable:     true,
 		RuleMatchingFields:  []string{"path"},
+		DataSensitivity:     "unknown",
+		RetentionHint:       "session",
+		RedactionRequired:   true,
 	}
 }

@@ -10,6 +10,7 @@ import (
 type toolTexts struct {
 	name, alias, title, description, hint string
 	input, output                         string // JSON Schema, draft 2020-12
+	example                               string
 	defaults                              map[string]any
 }
 
@@ -32,7 +33,7 @@ func describe(d toolTexts) agenttool.Description {
 			ToolKind:       agenttool.KindFileOperation,
 			CapabilityRefs: []string{"local_file_search"},
 			InputContract: &agenttool.InputContract{
-				ModelInputSchema: input, ArgumentMode: "json", Strict: true, Defaults: d.defaults,
+				ModelInputSchema: input, ArgumentMode: "json", Strict: true, Defaults: d.defaults, Examples: []json.RawMessage{json.RawMessage(d.example)},
 			},
 			OutputContract:       &agenttool.OutputContract{StructuredSchema: output, ContentTypes: []string{"text"}},
 			InterfaceRef:         ref("interface"),
@@ -55,6 +56,7 @@ func describe(d toolTexts) agenttool.Description {
 				IsConcurrencySafe: true,
 				IsDestructive:     false,
 				IsOpenWorld:       false},
+			ClassifierInput:   "path",
 			PermissionMatcher: "path",
 			ProfileRefs: agenttool.ProfileRefs{ExecutionProfileRef: ref("execution"),
 				PermissionProfileRef: ref("permission")},
@@ -72,15 +74,27 @@ func describe(d toolTexts) agenttool.Description {
 			SupportsResultPersistence: true,
 			SupportsOffline:           true,
 		},
-		Permission: agenttool.PermissionProfile{
-			SchemaVersion:       agenttool.SchemaVersion,
-			PermissionProfileID: ref("permission"),
-			RiskLevel:           "low",
-			AccessKinds:         []string{"file_read"},
-			WriteEffects:        []string{"none"},
-			NetworkScope:        "none",
-			RuleMatchingFields:  []string{"path"},
-		},
+		Permission: readsOnly(ref("permission")),
+	}
+}
+
+// readsOnly is the permission profile of a tool that reads files.
+func readsOnly(id string) agenttool.PermissionProfile {
+	return agenttool.PermissionProfile{
+		SchemaVersion:       agenttool.SchemaVersion,
+		PermissionProfileID: id,
+		RiskLevel:           "low",
+		AccessKinds:         []string{"file_read"},
+		WriteEffects:        []string{"none"},
+		NetworkScope:        "none",
+		TenantScope:         "local",
+		CredentialRefs:      []string{},
+		SandboxProfile:      "none: the host opens the paths that were decided about, and no other",
+		PromptAvoidable:     true,
+		RuleMatchingFields:  []string{"path"},
+		DataSensitivity:     "unknown",
+		RetentionHint:       "session",
+		RedactionRequired:   true,
 	}
 }
 

@@ -31,6 +31,7 @@ func (globTool) Describe() agenttool.Description {
 		hint:        "find files by name, list directory tree",
 		input:       globInputSchema,
 		output:      globOutputSchema,
+		example:     `{"pattern":"src/**/*_test.go"}`,
 		defaults:    map[string]any{"path": ".", "limit": 1000, "offset": 0, "sort": byPath},
 	})
 }

@@ -28,6 +28,7 @@ func (grepTool) Describe() agenttool.Description {
 		hint:        "find text in files, ripgrep, regex search",
 		input:       grepInputSchema,
 		output:      grepOutputSchema,
+		example:     `{"pattern":"func main","type":"go"}`,
 		defaults:    map[string]any{"path": ".", "output_mode": contentMode, "limit": 250, "offset": 0},
 	})
 }

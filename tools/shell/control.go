@@ -11,7 +11,8 @@ import (
 type control struct {
 	name, title, description, hint string
 	aliases                        []string
-	input                          string
+	input, example                 string
+	defaults                       map[string]any
 	readOnly, destructive          agenttool.Fact
 	openWorld                      any // a value, or the name of the classifier
 }
@@ -35,6 +36,7 @@ func (c control) describe() agenttool.Description {
 			ToolKind: agenttool.KindShellCommand, CapabilityRefs: []string{"shell_command"},
 			InputContract: &agenttool.InputContract{
 				ModelInputSchema: schema(c.input), RuntimeInputSchema: schema(c.input), ArgumentMode: "json", Strict: true,
+				Defaults: c.defaults, Examples: []json.RawMessage{json.RawMessage(c.example)},
 				MutationPolicy: "a changed input is bound again from the start",
 			},
 			OutputContract: &agenttool.OutputContract{
@@ -89,7 +91,8 @@ func (c control) permission(id string) agenttool.PermissionProfile {
 	p := agenttool.PermissionProfile{
 		SchemaVersion: agenttool.SchemaVersion, PermissionProfileID: id + ".permission", RiskLevel: "low",
 		AccessKinds: []string{"code_execution"}, WriteEffects: []string{"none"}, NetworkScope: "none",
-		RuleMatchingFields: []string{"command"}, DataSensitivity: "unknown", RetentionHint: "session",
+		TenantScope: "local", CredentialRefs: []string{}, SandboxProfile: "that of the job", PromptAvoidable: true,
+		RuleMatchingFields: []string{"command"}, DataSensitivity: "unknown", RetentionHint: "session", RedactionRequired: true,
 	}
 	if c.destructive == agenttool.Unknown {
 		p.RiskLevel, p.WriteEffects, p.ApprovalRequired = "high", []string{"local_persistent", "remote_mutation", "irreversible"}, true

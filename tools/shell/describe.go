@@ -133,8 +133,10 @@ func (t *tool) execution() agenttool.ExecutionProfile {
 		SandboxProfile:            t.sandboxProfile(),
 		TimeoutMS:                 t.o.DefaultTimeout.Milliseconds(),
 		Extra: agenttool.Extra{
-			"parsing_strategy": quoted("bash -c parses and runs the command; before that, only a command of nothing " +
-				"but plain words is read as its argv"),
+			"parsing_strategy": quoted("bash -c parses and runs the command; before that, a parser of bash's grammar reads it, " +
+				"a second reader checks the words, and each program's options are judged; what is not understood is unknown"),
+			"timeout_behaviour": quoted("timeout_ms ends the wait, and the command goes on as a job; the time limit of jobs, cancellation and " +
+				"shell_kill end it with SIGTERM, then SIGKILL; its output is kept"),
 			"cwd_policy": quoted("cwd, or else the session's directory; located before the decision, entered by " +
 				"descriptor, inside the workspace; where a command in the foreground ends, the session's next one starts"),
 			"env_policy": quoted("built from a list of names of the host's environment; no secrets, nothing that " +
@@ -154,12 +156,16 @@ func (t *tool) permission() agenttool.PermissionProfile {
 		AccessKinds:         []string{"code_execution", "file_read", "file_write", "network"},
 		WriteEffects:        []string{"local_persistent", "remote_mutation", "irreversible"},
 		NetworkScope:        t.networkScope(),
+		TenantScope:         "local",
+		CredentialRefs:      []string{},
 		SandboxProfile:      t.sandboxProfile(),
 		ApprovalRequired:    true,
+		PromptAvoidable:     true,
 		ApprovalReason:      t.approvalReason(),
-		RuleMatchingFields:  []string{"command"},
+		RuleMatchingFields:  []string{"command", "path", "url"},
 		DataSensitivity:     "unknown",
 		RetentionHint:       "session",
+		RedactionRequired:   true,
 	}
 }
 

@@ -20,7 +20,9 @@ type feeder struct{ shell *tool }
 func (feeder) Describe() agenttool.Description {
 	return control{
 		name: "shell_input", title: "Answer a job", input: feedSchema,
-		hint:        "type into a running command, answer a prompt, send ctrl-c, press keys in a terminal",
+		hint:        "type into a running command, answer a prompt, press keys",
+		example:     `{"job":"j1","text":"yes\n"}`,
+		defaults:    map[string]any{"wait_ms": 1000},
 		destructive: agenttool.Unknown, openWorld: classifier,
 		description: "Sends input to a job: text as it is, then named keys, then its end with eof. Waits a moment and returns the job's " +
 			"answer. A line to a shell at its prompt is decided like a command; input to another program may need approval.",

@@ -24,6 +24,8 @@ func (killer) Describe() agenttool.Description {
 	return control{
 		name: "shell_kill", title: "End a job", aliases: []string{"KillShell", "KillBash"}, input: killSchema,
 		hint:     "stop a background command, kill a server",
+		example:  `{"job":"j1"}`,
+		defaults: map[string]any{"signal": "TERM", "grace_ms": 2000},
 		readOnly: agenttool.No, destructive: agenttool.No, openWorld: false,
 		description: "Ends a job with all that it started: TERM, and KILL after grace_ms. Returns what it said last.",
 	}.describe()

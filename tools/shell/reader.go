@@ -22,7 +22,8 @@ type reader struct{ jobs *job.Jobs }
 func (reader) Describe() agenttool.Description {
 	return control{
 		name: "shell_output", title: "Read a job's output", aliases: []string{"BashOutput", "bash_output"}, input: readSchema,
-		hint:     "output of a background command, wait for it, tail, follow a server's log",
+		hint:     "background output of a command, wait, tail, follow a log",
+		example:  `{"job":"j1","until":"exit"}`,
 		readOnly: agenttool.Yes, destructive: agenttool.No, openWorld: false,
 		description: "Reads what a job (j1, j2, …) said since the last reading, and says how it is. With wait_ms it waits for news, with until for " +
 			"its exit, for a line or for silence: better than asking again and again. tail and grep look at all of its output and move nothing.",

@@ -136,6 +136,7 @@ func TestRecordsValidate(t *testing.T) {
 
 // AT-463: the shell's own facts are in the execution profile.
 func TestExecutionProfileStatesTheShell(t *testing.T) {
+	conform.Held(t, "AT-463")
 	encoded, err := agenttool.Encode(newBench(t, Options{}).tool.Describe().Execution)
 	if err != nil {
 		t.Fatal(err)
@@ -145,10 +146,13 @@ func TestExecutionProfileStatesTheShell(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"parsing_strategy", "cwd_policy", "env_policy", "exit_code_interpretation",
-		"classifier_input"} {
+		"timeout_behaviour", "classifier_input"} {
 		if s, _ := fields[name].(string); s == "" {
 			t.Errorf("%s is missing in %s", name, encoded)
 		}
+	}
+	if s, _ := fields["parsing_strategy"].(string); !strings.Contains(s, "unknown") {
+		t.Errorf("parsing_strategy does not say what becomes of text that is not understood: %s", s)
 	}
 	for _, name := range []string{"sandboxed", "supports_resume"} {
 		if fields[name] != false {
