@@ -5,6 +5,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/sandbox"
+	"toolhost/sandbox/proxy"
 	"toolhost/tools/job/proc"
 )
 
@@ -49,6 +50,13 @@ func (j *Job) Report() Report {
 
 // Violations returns the accesses that the sandbox has blocked so far.
 func (j *Job) Violations() []sandbox.Violation { return j.group.process.Violations() }
+
+// Hosts returns the hosts that the job has reached or tried to reach so far; more is nil if all are listed.
+func (j *Job) Hosts() (hosts []proxy.Host, more *proxy.MoreHosts) { return j.group.process.Hosts() }
+
+// Changes returns the files that the job has changed so far, as the sandbox saw it, and the number of changes that are not listed; nil if
+// nothing sees them.
+func (j *Job) Changes() (files []sandbox.FileChange, more int) { return j.group.process.Changes() }
 
 // Confinement returns the sandbox of the job.
 func (j *Job) Confinement() sandbox.Confinement { return j.group.process.Confinement() }
@@ -133,8 +141,20 @@ func (j *Job) Final() agenttool.Progress {
 	if cause != byItself {
 		p.Status, p.Extra["reason"] = "canceled", agenttool.AppendString(nil, string(cause))
 	}
+	j.tellEffects(p.Extra)
 	if stats.Ref != nil {
 		p.PartialResultRefs = []string{stats.Ref.URI}
 	}
 	return p
+}
+
+// tellEffects adds the hosts that the job reached or tried to reach, and the files that it changed.
+func (j *Job) tellEffects(extra agenttool.Extra) {
+	hosts, more := j.Hosts()
+	files, others := j.Changes()
+	for name, value := range map[string]any{"hosts": hosts, "more_hosts": more, "changed_files": files, "more_changes": others} {
+		if encoded, err := agenttool.Encode(value); err == nil && string(encoded) != "null" && string(encoded) != "0" {
+			extra[name] = encoded
+		}
+	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/sandbox"
+	"toolhost/sandbox/proxy"
 	"toolhost/tools/job"
 	"toolhost/tools/job/output"
 	"toolhost/tools/job/proc"
@@ -37,7 +38,7 @@ type outcome struct {
 	stats    output.Stats
 	stdout   string
 	stderr   string
-	blocked  []sandbox.Violation
+	effects  effects
 	confined sandbox.Confinement
 }
 
@@ -62,7 +63,17 @@ type structuredOutput struct {
 	WaitsFor        *agenttool.JobWait  `json:"waits_for,omitempty"`
 	Ports           []agenttool.JobPort `json:"ports,omitempty"`
 	Sandbox         sandboxOutput       `json:"sandbox"`
-	Violations      []sandbox.Violation `json:"sandbox_violations,omitempty"`
+	effects
+}
+
+// effects are seen by the sandbox.
+type effects struct {
+	Violations []sandbox.Violation `json:"sandbox_violations,omitempty"`
+	Hosts      []proxy.Host        `json:"hosts,omitempty"` // that the command reached, or tried to reach
+	MoreHosts  *proxy.MoreHosts    `json:"more_hosts,omitempty"`
+
+	Changed     []sandbox.FileChange `json:"changed_files,omitzero"` // nil: nothing sees them
+	MoreChanges int                  `json:"more_changes,omitempty"`
 }
 
 // sandboxOutput describes the sandbox of the command.
@@ -78,9 +89,11 @@ func (o *outcome) collect() {
 	o.said, o.stats = o.job.Said(), o.job.Log().Stats()
 	o.job.Cursor.Advance(o.said.Cursor)
 	o.stdout, o.stderr = o.said.Stdout.Text(o.whole()), o.said.Stderr.Text(o.whole())
-	o.blocked, o.confined = o.job.Violations(), o.job.Confinement()
+	o.effects.Violations, o.confined = o.job.Violations(), o.job.Confinement()
+	o.effects.Hosts, o.effects.MoreHosts = o.job.Hosts()
+	o.effects.Changed, o.effects.MoreChanges = o.job.Changes()
 	if e := o.report.Ending; e != nil && e.Code > 0 && o.kept() == nil {
-		o.blocked = append(o.blocked, o.job.Hints(o.stderr)...)
+		o.effects.Violations = append(o.effects.Violations, o.job.Hints(o.stderr)...)
 	}
 }
 
@@ -148,9 +161,9 @@ func (o *outcome) text() string {
 func (o *outcome) notes() []string {
 	var n notes
 	o.noteEnd(&n)
-	for i, v := range o.blocked {
+	for i, v := range o.effects.Violations {
 		if i == maxNames {
-			n.add("and %d more: see sandbox_violations", len(o.blocked)-i)
+			n.add("and %d more: see sandbox_violations", len(o.effects.Violations)-i)
 			break
 		}
 		n.add("%s", v)
@@ -218,7 +231,7 @@ func (o *outcome) structured() structuredOutput {
 		WaitsFor:        o.report.Waits,
 		Ports:           o.report.Ports,
 		Sandbox:         sandboxOutput{string(o.confined.Profile), o.confined.Level, o.confined.Partial},
-		Violations:      o.blocked,
+		effects:         o.effects,
 	}
 	if e := o.report.Ending; e != nil {
 		s.ExitCode, s.Signal = exitOf(e)
@@ -273,9 +286,9 @@ func (o *outcome) failure(ctx context.Context) error {
 
 // kept returns the first access that the sandbox blocked, nil if there is none.
 func (o *outcome) kept() *sandbox.Violation {
-	for i := range o.blocked {
-		if o.blocked[i].Wall != sandbox.Changed {
-			return &o.blocked[i]
+	for i := range o.effects.Violations {
+		if o.effects.Violations[i].Wall != sandbox.Changed {
+			return &o.effects.Violations[i]
 		}
 	}
 	return nil
@@ -285,7 +298,7 @@ func (o *outcome) kept() *sandbox.Violation {
 // reads that the sandbox merely reported: a search that meets a secret does not need it.
 func (o *outcome) wanted() []string {
 	var grants []string
-	for _, v := range o.blocked {
+	for _, v := range o.effects.Violations {
 		if v.Certain && v.Grant != "" && v.Wall != sandbox.Changed && !slices.Contains(grants, v.Grant) {
 			grants = append(grants, v.Grant)
 		}

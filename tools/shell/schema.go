@@ -112,7 +112,35 @@ const outputSchema = `{
         "grant": {"type": "string", "description": "what would permit it, for agenttool/decide"},
         "detail": {"type": "string"}, "certain": {"type": "boolean"}
       }
-    }}
+    }},
+    "hosts": {"type": "array", "items": {
+      "type": "object",
+      "description": "reached, or tried: an allowed host without bytes did not answer",
+      "additionalProperties": false,
+      "required": ["host", "allowed", "bytes_sent", "bytes_received"],
+      "properties": {
+        "host": {"type": "string"}, "port": ` + countSchema + `, "allowed": {"type": "boolean"},
+        "bytes_sent": ` + countSchema + `, "bytes_received": ` + countSchema + `
+      }
+    }},
+    "changed_files": {"type": "array", "items": {
+      "type": "object",
+      "description": "files of the machine that the command changed so far, as the sandbox saw it; absent where it sees none",
+      "additionalProperties": false,
+      "required": ["path", "change"],
+      "properties": {
+        "path": {"type": "string"}, "change": {"enum": ["created", "written", "renamed", "removed"]},
+        "from": {"type": "string", "description": "the name before"}
+      }
+    }},
+    "more_changes": {"type": "integer", "minimum": 1, "description": "changes of files that are not listed"},
+    "more_hosts": {
+      "type": "object",
+      "description": "attempts to reach hosts that are not listed",
+      "additionalProperties": false,
+      "required": ["attempts", "bytes_sent", "bytes_received"],
+      "properties": {"attempts": ` + countSchema + `, "bytes_sent": ` + countSchema + `, "bytes_received": ` + countSchema + `}
+    }
   }
 }`
 
