@@ -127,10 +127,8 @@ func (c *call) serve() {
 // admitted puts the call into the journal, with its input and the records that it refers to, before anything can happen to it (AT-011).
 // The record survives the host.
 func (c *call) admitted() {
-	c.rec.to(agenttool.StatusPlanned, "")
 	c.rec.storeLarge()
-	c.rec.queue(c.host.journal.refers(c)...)
-	c.rec.emit(agenttool.EventPlanned, "tool", c.req.Tool, "invocation", c.rec.view())
+	c.rec.begin(c)
 	c.rec.push()
 }
 
@@ -206,6 +204,7 @@ func (c *call) abandon() {
 		held.place.Withdraw() // a stuck call that does not run holds up no other
 	}
 	rec, cause := c.rec.fork(), context.Cause(c.ctx)
+	rec.begin(c)
 	rec.fail(agenttool.StatusFailed, agenttool.AsError(cause, agenttool.Canceled))
 	c.conclude(&ending{
 		c: c, rec: rec, stuck: true, hooks: c.hooks.fork(rec), turn: turn{gate: held.gate, room: held.room}, at: func() situation { return situation{mode: c.host.Mode()} },

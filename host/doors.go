@@ -146,8 +146,8 @@ func (h *Host) Narrow(n Narrowing) (View, error) {
 	if err != nil {
 		return View{}, err
 	}
-	if h.journal.first("surface " + string(s.SurfaceID)) {
-		h.journal.submit(false, h.journal.event(agenttool.Event{EventType: agenttool.EventSurfaceCreated}, "surface", s))
+	if events := h.journal.created(s); len(events) > 0 {
+		h.journal.submit(false, events...)
 	}
 	return h.registry.view(View{Surface: s, SchedulerPolicy: sessionPolicy(h.o.MaxParallel)}), nil
 }

@@ -21,14 +21,20 @@ func (j *journal) refers(c *call) []agenttool.Event {
 	if j.first("policy " + c.batch.policyKey()) {
 		events = append(events, j.event(agenttool.Event{EventType: agenttool.EventSchedulerPolicy}, "scheduler_policy", c.policy()))
 	}
-	if j.first("surface " + string(c.surface.SurfaceID)) {
-		events = append(events, j.event(agenttool.Event{EventType: agenttool.EventSurfaceCreated}, "surface", c.surface))
-	}
+	events = append(events, j.created(c.surface)...)
 	if e := c.tool; e != nil && j.first("tool "+string(e.Declaration.ToolID)) {
 		events = append(events, j.event(agenttool.Event{EventType: agenttool.EventDeclared, ToolID: e.Declaration.ToolID},
 			"declaration", e.Declaration, "interface", e.Interface, "execution_profile", e.Execution, "permission_profile", e.Permission))
 	}
 	return events
+}
+
+// created is the event of a surface that the journal does not hold.
+func (j *journal) created(s agenttool.Surface) []agenttool.Event {
+	if !j.first("surface " + string(s.SurfaceID)) {
+		return nil
+	}
+	return []agenttool.Event{j.event(agenttool.Event{EventType: agenttool.EventSurfaceCreated}, "surface", s)}
 }
 
 // first reports whether a record is new, and remembers it.

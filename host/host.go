@@ -162,7 +162,7 @@ func (h *Host) Invoke(r Request, done func(Completion)) error {
 	}
 	var b *batch
 	if r.Batch != "" {
-		b = h.joinBatch(r.Batch)
+		b = h.live.join(r.Batch, h.sched, h.o.MaxParallel)
 	}
 	h.start(h.register(r, b), done)
 	return nil
@@ -194,16 +194,6 @@ func (h *Host) start(c *call, done func(Completion)) {
 	c.done = done
 	h.running.Add(1)
 	go c.serve()
-}
-
-// joinBatch returns the live batch of that id, or a new one under the session's policy.
-func (h *Host) joinBatch(id string) *batch {
-	b := h.live.batches[id]
-	if b == nil {
-		b = &batch{id: id, policy: sessionPolicy(h.o.MaxParallel), group: h.sched.Group(0)}
-		h.live.batches[id] = b
-	}
-	return b
 }
 
 // Batch admits all calls of a batch, or none, and returns at once. done is called exactly once, when all have ended,

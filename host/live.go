@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"toolhost/agenttool"
+	"toolhost/scheduler"
 )
 
 // live are the calls and batches that have not ended.
@@ -160,6 +161,16 @@ func (l *live) started(c *call) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	c.waiting = false
+}
+
+// join returns the live batch of that id, or a new one under the session's policy. The caller holds l.mu.
+func (l *live) join(id string, sched *scheduler.Scheduler, parallel int) *batch {
+	b := l.batches[id]
+	if b == nil {
+		b = &batch{id: id, policy: sessionPolicy(parallel), group: sched.Group(0)}
+		l.batches[id] = b
+	}
+	return b
 }
 
 // remove takes an ended call out and remembers how it ended. It returns the call's batch if that has ended with it. The caller holds l.mu.

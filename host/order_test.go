@@ -150,3 +150,21 @@ func TestCallsStartWhereEarlierOnesLeave(t *testing.T) {
 		}
 	})
 }
+
+// TestCancelRightAfterInvoke: a call that is canceled before it does anything has its own first record before that of the request, and the
+// request names its state.
+func TestCancelRightAfterInvoke(t *testing.T) {
+	f := newFixture(t, []agenttool.Tool{&fake{name: "look", reads: true}})
+	for i := range 50 {
+		done := f.start(host.Request{ID: "c", Tool: "look", Input: input("a")})
+		ack := f.Cancel("c", "at once")
+		got := <-done
+		if ack.Status == "" || ack.Status == "unknown" && got.Result.Status != agenttool.ResultSucceeded {
+			t.Errorf("call %d: %+v, it %s", i, ack, got.Result.Status)
+		}
+		events := f.events(got.Invocation.InvocationID)
+		if events[0] != "tool.invocation.planned" || events[len(events)-1] != "tool.result.created" {
+			t.Fatalf("call %d: %v", i, events)
+		}
+	}
+}

@@ -27,7 +27,7 @@ type record struct {
 	steps    int64             // progress records so far
 	lastStep time.Time
 	stage    agenttool.Stage      // how far the call came
-	closed   bool                 // a fork records instead
+	writing  writing              // whether its events may be written
 	ended    bool                 // its result is made: no event follows but those of its end
 	canceled string               // the kind of the last request to cancel it; empty: none
 	held     []agenttool.Progress // until it is the call's turn in its batch
@@ -37,15 +37,40 @@ type record struct {
 	written  *persist.Pending // the last group; guarded by flushing
 }
 
+// writing says whether the events of a record may be written.
+type writing uint8
+
+const (
+	notYet    writing = iota // the first ones are missing
+	begun                    // yes
+	elsewhere                // a fork records instead
+)
+
 func newRecord(j *journal, inv agenttool.Invocation) *record {
+	inv.Status = agenttool.StatusPlanned
+	inv.StatusTransitions = []agenttool.Transition{{Status: inv.Status, At: inv.CreatedAt}}
 	return &record{journal: j, id: inv.InvocationID, tool: inv.ToolID, subject: inv.NativeCallID, inv: inv, stage: agenttool.NotStarted}
 }
 
-// fork closes the record and returns a copy, with which another goroutine can conclude a call that is stuck.
+// begin puts the first events of the call, after the records that it refers to, before those that came meanwhile, such as a request to cancel it.
+// Only the first begin has an effect.
+func (r *record) begin(c *call) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.writing != notYet {
+		return
+	}
+	planned := r.event(agenttool.EventPlanned, "tool", c.req.Tool, "invocation", r.inv)
+	r.writing, r.events = begun, append(append(r.journal.refers(c), planned), r.events...)
+}
+
+// fork closes the record and returns a copy, with which another goroutine can conclude a call that is stuck. The copy has the events that are not
+// in the journal.
 func (r *record) fork() *record {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.closed = true
+	events, was := r.events, r.writing
+	r.writing, r.events = elsewhere, nil
 	inv := r.inv
 	inv.HookRefs, inv.PermissionDecisionRefs = slices.Clone(inv.HookRefs), slices.Clone(inv.PermissionDecisionRefs)
 	inv.StatusTransitions, inv.Phases = slices.Clone(inv.StatusTransitions), slices.Clone(inv.Phases)
@@ -55,7 +80,7 @@ func (r *record) fork() *record {
 	}
 	return &record{
 		journal: r.journal, id: r.id, tool: r.tool, subject: r.subject,
-		inv: inv, input: r.input, events: slices.Clone(r.events), steps: r.steps, lastStep: r.lastStep, stage: r.stage, searched: r.searched,
+		inv: inv, input: r.input, events: events, writing: was, steps: r.steps, lastStep: r.lastStep, stage: r.stage, searched: r.searched,
 		canceled: r.canceled, held: r.held, changes: r.changes,
 	}
 }
@@ -162,7 +187,7 @@ func (r *record) emit(t agenttool.EventType, pairs ...any) {
 	e := r.event(t, pairs...)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.closed {
+	if r.writing != elsewhere {
 		r.events = append(r.events, e)
 	}
 }
@@ -190,21 +215,23 @@ func (r *record) flush() error {
 func (r *record) push() *persist.Pending {
 	r.flushing.Lock() // not mu: others look at a record while events are queued
 	defer r.flushing.Unlock()
-	r.mu.Lock()
-	events := r.events
-	r.events = nil
-	r.mu.Unlock()
+	events := r.take()
 	if len(events) > 0 {
 		r.written = r.journal.submit(false, events...)
 	}
 	return r.written
 }
 
-// queue adds an event that is about more than this call to those that the next flush writes and sends.
-func (r *record) queue(events ...agenttool.Event) {
+// take takes the events that are to be written now.
+func (r *record) take() []agenttool.Event {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.events = append(r.events, events...)
+	if r.writing == notYet {
+		return nil
+	}
+	events := r.events
+	r.events = nil
+	return events
 }
 
 // progressInterval is the shortest time between two progress records that a tool reports.
@@ -215,7 +242,7 @@ func (r *record) due() bool {
 	now := r.journal.now()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.closed || r.ended || now.Sub(r.lastStep) < progressInterval {
+	if r.writing == elsewhere || r.ended || now.Sub(r.lastStep) < progressInterval {
 		return false
 	}
 	r.lastStep = now
@@ -275,7 +302,7 @@ func (r *record) requestCancel(kind CancelKind, reason, blocked string) (ack Can
 	defer r.mu.Unlock()
 	status := r.inv.Status
 	ack = CancelAck{Status: string(status)}
-	if r.closed || r.ended {
+	if r.writing == elsewhere || r.ended {
 		return ack, true
 	}
 	if status != agenttool.StatusRunning {

@@ -83,7 +83,7 @@ func (e *ending) phase(p agenttool.Phase, do func()) {
 
 // settle moves a call that failed outside the pipeline, while it waited in line, to its last state.
 func (e *ending) settle() {
-	if s := e.rec.status(); s == "" || s == agenttool.StatusPlanned {
+	if e.rec.status() == agenttool.StatusPlanned {
 		e.rec.fail(agenttool.StatusFailed, e.err)
 	}
 }

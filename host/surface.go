@@ -68,6 +68,7 @@ func (w *surfaces) renew(reason string) {
 	if first || !changed {
 		return
 	}
+	events := w.journal.created(previous)
 	w.journal.first("surface " + string(s.SurfaceID))
 	w.journal.submit(false, w.journal.event(agenttool.Event{EventType: agenttool.EventSurfaceUpdated},
 		"reason", reason, "previous_surface_id", string(previous.SurfaceID), "surface", s))

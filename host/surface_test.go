@@ -121,3 +121,46 @@ func TestModelClaim(t *testing.T) {
 		t.Errorf("an unknown tool: %v", err)
 	}
 }
+
+// TestEachUpdateFollowsACreation: a surface that is replaced before the first call is in the log before the one that replaces it. Each surface
+// is there once in full, whichever event has it.
+func TestEachUpdateFollowsACreation(t *testing.T) {
+	change := map[string]func(*fixture){
+		"load": func(f *fixture) { f.Load([]string{"later"}) },
+		"mode": func(f *fixture) {
+			if err := f.SetMode(permissions.Plan, host.ByClient); err != nil {
+				t.Error(err)
+			}
+		},
+		"load after a call": func(f *fixture) {
+			f.call(host.Request{ID: "c0", Tool: "look", Input: input("a")})
+			f.Load([]string{"later"})
+		},
+	}
+	for name, change := range change {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t, []agenttool.Tool{&fake{name: "look", reads: true}, &writer{fake{name: "put"}}, &fake{name: "later", reads: true, lifecycle: agenttool.Deferred}})
+			first := f.Surface().Surface.SurfaceID
+			change(f)
+			f.call(host.Request{ID: "c1", Tool: "look", Input: input("a")})
+			var got []string
+			for _, e := range f.entries() {
+				if e.EventType != agenttool.EventSurfaceCreated && e.EventType != agenttool.EventSurfaceUpdated {
+					continue
+				}
+				var data struct {
+					Previous agenttool.SurfaceID `json:"previous_surface_id"`
+					Surface  agenttool.Surface
+				}
+				if err := json.Unmarshal(e.Data, &data); err != nil {
+					t.Fatal(err)
+				}
+				got = append(got, string(e.EventType), string(data.Previous), string(data.Surface.SurfaceID))
+			}
+			now := f.Surface().Surface.SurfaceID
+			if want := []string{"tool.surface.created", "", string(first), "tool.surface.updated", string(first), string(now)}; !slices.Equal(got, want) || first == now {
+				t.Errorf("%q, want %q", got, want)
+			}
+		})
+	}
+}
