@@ -99,7 +99,7 @@ type stuckTool struct{ started, release chan struct{} }
 func (s stuckTool) Describe() agenttool.Description {
 	return agenttool.Description{
 		Declaration: agenttool.Declaration{ToolID: "test.stuck", Name: "stuck", Lifecycle: agenttool.Available},
-		Interface:   agenttool.Interface{Schemas: agenttool.Schemas{ModelInputSchema: json.RawMessage(`{"type":"object"}`)}},
+		Interface:   agenttool.Interface{CallRules: agenttool.CallRules{InterruptBehavior: "cancel"}, Schemas: agenttool.Schemas{ModelInputSchema: json.RawMessage(`{"type":"object"}`)}},
 	}
 }
 

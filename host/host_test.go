@@ -48,7 +48,7 @@ func (f *fake) Describe() agenttool.Description {
 			Description: "A fake for tests of the pipeline.", Lifecycle: lifecycle, ToolKind: agenttool.KindCustom,
 			InputContract: &agenttool.InputContract{ModelInputSchema: json.RawMessage(fakeSchema)},
 		},
-		Interface:  agenttool.Interface{SchemaVersion: agenttool.SchemaVersion, InterfaceID: "test", ToolID: id, Schemas: agenttool.Schemas{ModelInputSchema: json.RawMessage(fakeSchema)}},
+		Interface:  agenttool.Interface{CallRules: agenttool.CallRules{InterruptBehavior: "cancel"}, SchemaVersion: agenttool.SchemaVersion, InterfaceID: "test", ToolID: id, Schemas: agenttool.Schemas{ModelInputSchema: json.RawMessage(fakeSchema)}},
 		Execution:  agenttool.ExecutionProfile{SchemaVersion: agenttool.SchemaVersion, ExecutionProfileID: "test", ExecutionKind: "embedded_runtime"},
 		Permission: agenttool.PermissionProfile{SchemaVersion: agenttool.SchemaVersion, PermissionProfileID: "test", RiskLevel: "low"},
 	}

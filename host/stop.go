@@ -27,7 +27,8 @@ const (
 var CancelKinds = []CancelKind{Interrupt, Fallback}
 
 // Cancel ends a live call, by the client's id or the invocation's. It returns before the call has ended. A call that
-// runs in a batch whose policy says block is not interrupted (AT-202, AT-203). Every request is in the journal (AT-242).
+// runs in a batch whose policy says block, or whose tool does not say that it can be interrupted, goes on (AT-202, AT-203). Every
+// request is in the journal (AT-242).
 func (h *Host) Cancel(id string, reason string) CancelAck { return h.CancelAs(Interrupt, id, reason) }
 
 // CancelAs is Cancel for a request of a kind.
@@ -39,11 +40,7 @@ func (h *Host) CancelAs(kind CancelKind, id, reason string) CancelAck {
 		h.journal.strayCancel(kind, id, reason, ack, "there is no such call, or it has ended")
 		return ack
 	}
-	blocked := ""
-	if c.batch != nil && c.batch.policy.InterruptBehavior == "block" {
-		blocked = "the interrupt_behavior of its batch is block"
-	}
-	ack, late := c.rec.requestCancel(kind, reason, blocked)
+	ack, late := c.rec.requestCancel(kind, reason, uninterruptible(c))
 	switch {
 	case late:
 		h.journal.strayCancel(kind, id, reason, ack, "it has ended")
@@ -57,6 +54,17 @@ func (h *Host) CancelAs(kind CancelKind, id, reason string) CancelAck {
 		c.rec.push()
 	}
 	return ack
+}
+
+// uninterruptible says why the call goes on, should it run, when it is canceled; empty: it does not.
+func uninterruptible(c *call) string {
+	switch {
+	case c.batch != nil && c.batch.policy.InterruptBehavior == "block":
+		return "the interrupt_behavior of its batch is block"
+	case c.tool != nil && c.tool.Interface.InterruptBehavior != "cancel": // block, or it says nothing
+		return "the interrupt_behavior of its tool is block"
+	}
+	return ""
 }
 
 // maxReason is the most bytes of a reason, and of the id of an unknown call, that a record holds.

@@ -169,6 +169,7 @@ func (panicking) Describe() agenttool.Description {
 			Lifecycle: agenttool.Available, ToolKind: agenttool.KindCustom,
 		},
 		Interface: agenttool.Interface{
+			CallRules:     agenttool.CallRules{InterruptBehavior: "cancel"},
 			SchemaVersion: agenttool.SchemaVersion, InterfaceID: "i", ToolID: id, StaticFacts: agenttool.StaticFacts{IsReadOnly: true},
 			Schemas: agenttool.Schemas{ModelInputSchema: json.RawMessage(`{"type":"object","properties":{"at":{"type":"string"}}}`)},
 		},

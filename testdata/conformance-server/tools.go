@@ -167,6 +167,7 @@ func (f *fixture) Describe() agenttool.Description {
 			Description: "A fixture: it " + f.does + ".", Lifecycle: agenttool.Available, ToolKind: agenttool.KindCustom,
 		},
 		Interface: agenttool.Interface{
+			CallRules:     agenttool.CallRules{InterruptBehavior: "cancel"},
 			SchemaVersion: agenttool.SchemaVersion, InterfaceID: "fixture", ToolID: id, Schemas: agenttool.Schemas{ModelInputSchema: json.RawMessage(input)},
 		},
 	}

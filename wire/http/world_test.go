@@ -32,7 +32,7 @@ func (nap) Describe() agenttool.Description {
 	return agenttool.Description{
 		Declaration: agenttool.Declaration{SchemaVersion: agenttool.SchemaVersion, ToolID: "test.nap", Namespace: "test", Name: "nap",
 			Description: "Naps.", Lifecycle: agenttool.Available, ToolKind: agenttool.KindCustom},
-		Interface: agenttool.Interface{SchemaVersion: agenttool.SchemaVersion, InterfaceID: "i", ToolID: "test.nap",
+		Interface: agenttool.Interface{CallRules: agenttool.CallRules{InterruptBehavior: "cancel"}, SchemaVersion: agenttool.SchemaVersion, InterfaceID: "i", ToolID: "test.nap",
 			Schemas: agenttool.Schemas{ModelInputSchema: json.RawMessage(`{"type":"object","properties":{"pad":{"type":"string"}},"additionalProperties":false}`)}},
 	}
 }

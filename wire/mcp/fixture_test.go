@@ -185,6 +185,7 @@ func (f *fake) Describe() agenttool.Description {
 			Description: "A fake.", Lifecycle: agenttool.Available, ToolKind: agenttool.KindCustom,
 		},
 		Interface: agenttool.Interface{
+			CallRules:     agenttool.CallRules{InterruptBehavior: "cancel"},
 			SchemaVersion: agenttool.SchemaVersion, InterfaceID: "test", ToolID: id,
 			Schemas: agenttool.Schemas{ModelInputSchema: json.RawMessage(`{"type":"object","additionalProperties":false}`), OutputSchema: json.RawMessage(f.output)},
 		},

@@ -41,6 +41,7 @@ func (f *fake) Describe() agenttool.Description {
 		f.kind = agenttool.Available
 	}
 	in := agenttool.Interface{
+		CallRules:     agenttool.CallRules{InterruptBehavior: "cancel"},
 		SchemaVersion: agenttool.SchemaVersion, InterfaceID: "i", ToolID: id, Schemas: agenttool.Schemas{ModelInputSchema: json.RawMessage(f.input)},
 		StaticFacts: agenttool.StaticFacts{IsReadOnly: f.reads, IsDestructive: "who.knows"},
 	}

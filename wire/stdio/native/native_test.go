@@ -29,7 +29,7 @@ func (n nap) Describe() agenttool.Description {
 	return agenttool.Description{
 		Declaration: agenttool.Declaration{SchemaVersion: agenttool.SchemaVersion, ToolID: id, Namespace: "test", Name: n.name,
 			Description: "Naps.", Lifecycle: agenttool.Available, ToolKind: agenttool.KindCustom},
-		Interface: agenttool.Interface{SchemaVersion: agenttool.SchemaVersion, InterfaceID: "i", ToolID: id,
+		Interface: agenttool.Interface{CallRules: agenttool.CallRules{InterruptBehavior: "cancel"}, SchemaVersion: agenttool.SchemaVersion, InterfaceID: "i", ToolID: id,
 			Schemas: agenttool.Schemas{ModelInputSchema: json.RawMessage(`{"type":"object","properties":{"hang":{"type":"boolean"}},"additionalProperties":false}`)}},
 	}
 }
