@@ -24,6 +24,7 @@ const (
 	EventQueued              EventType = "tool.invocation.queued"
 	EventStarted             EventType = "tool.invocation.started"
 	EventProgress            EventType = "tool.invocation.progress"
+	EventPartialResult       EventType = "tool.invocation.partial_result"
 	EventResultPersisted     EventType = "tool.result.persisted"
 	EventYielded             EventType = "tool.invocation.yielded"
 	EventSucceeded           EventType = "tool.invocation.succeeded"

@@ -193,6 +193,11 @@ type SchedulerPolicy struct {
 	Extra                 Extra             `json:"-"`
 }
 
+// ProgressEnds reports whether a status of progress is that of work that has ended.
+func ProgressEnds(status string) bool {
+	return status == "completed" || status == "failed" || status == "canceled"
+}
+
 // Progress is one step of a running call. Agent Tool v0.2.0, "tool_progress" (AT-014, AT-230 … AT-241).
 type Progress struct {
 	SchemaVersion     string       `json:"schema_version"`

@@ -171,11 +171,14 @@ type Output struct {
 	Resources  []Ref     // files and payloads that the output is about
 	Artifacts  []Ref     // things that the call made
 	Persisted  *Ref      // the payload that holds the whole of a cut output; nil when nothing was cut
-	Bytes      int64     // size of the whole output when Persisted is set
+	Bytes      int64     // size of the output so far that Content shows, cut or whole, and of the payload if Persisted is set
 
 	Wanted []string // grants for the accesses that the sandbox blocked, see [Confined]
 
-	Job     Job    // work that goes on after the call; nil: none. The call's locks and its slot are released all the same
-	Yielded bool   // the call is answered before its work is done: the Job does the rest (AT-105, AT-251)
-	Dir     string // context modifier: where the session's next calls start; "" leaves it (AT-136)
+	Job     Job  // work that goes on after the call; nil: none. The call's locks and its slot are released all the same
+	Yielded bool // the call is answered before its work is done: the Job does the rest (AT-105, AT-251)
+
+	NeedsInput bool // the Job of a yielded call waits for input (AT-102)
+
+	Dir string // context modifier: where the session's next calls start; "" leaves it (AT-136)
 }

@@ -33,7 +33,9 @@ func (a *approval) ask(ctx context.Context, d agenttool.Decision, override bool)
 		return prompt.Outcome{}, err
 	}
 	defer p.Over()
+	stop := announceWait(a.c, agenttool.StatusAwaitingApproval, agenttool.PhasePermission, agenttool.Progress{Status: "waiting_for_permission", Message: "waits for a person"})
 	answer, err := p.Answer(ctx)
+	stop()
 	h.live.started(a.c)
 	if err != nil {
 		a.withdrawn(d, err)

@@ -221,10 +221,10 @@ func (c *call) conclude(e *ending, err error) {
 	c.host.forget(c, e.rec.succeeded())
 	c.done(completion) // may wait for a client to read: then no more calls begin
 	e.turn.pass()
-	close(c.handed)
 	if next := c.host.live.after(c); next != nil && next.batch.ordered() {
-		next.release(next.rec)
+		next.release(next.rec) // while it still waits: its result must come after its progress
 	}
+	close(c.handed)
 	c.host.running.Done()
 }
 

@@ -62,6 +62,9 @@ func TestCallerHears(t *testing.T) {
 	if p := <-heard; p.Message != "half way" || p.InvocationID != got.Invocation.InvocationID || got.Job != "j1" {
 		t.Errorf("%+v, job %q", p, got.Job)
 	}
+	if p := <-heard; p.TaskID != "j1" || p.Status != "backgrounded" {
+		t.Errorf("%+v", p)
+	}
 	j.end()
 	if p := <-heard; p.TaskID != "j1" || p.Status != "completed" {
 		t.Errorf("%+v", p)

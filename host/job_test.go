@@ -55,7 +55,7 @@ func TestYielded(t *testing.T) {
 	conform.Held(t, "AT-105", "AT-200", "AT-251", "AT-365", "AT-370")
 	j := newFakeJob("j1")
 	server := &fake{name: "server", run: func(context.Context, fakeInput, agenttool.Reporter) (agenttool.Output, error) {
-		return agenttool.Output{Content: []agenttool.Content{agenttool.Text("up")}, Job: j, Yielded: true}, nil
+		return agenttool.Output{Content: []agenttool.Content{agenttool.Text("up")}, Bytes: 2, Job: j, Yielded: true}, nil
 	}}
 	f := newFixture(t, []agenttool.Tool{server, &fake{name: "read", reads: true}, &fake{name: "edit"}},
 		allowing("Server", "Edit"), func(o *host.Options) { o.Jobs = fakeJobs{j} })
@@ -80,14 +80,17 @@ func TestYielded(t *testing.T) {
 	}
 
 	j.end()
-	f.waitFor(func() bool { return slices.Contains(f.events(got.Invocation.InvocationID), "tool.invocation.progress") })
+	f.waitFor(func() bool {
+		events := f.events(got.Invocation.InvocationID)
+		return events[len(events)-1] == "tool.invocation.progress"
+	})
 	again := f.call(host.Request{ID: "again", Tool: "read", Input: input("src/a")})
 	if strings.Contains(last(again.Result.Content), "j1") {
 		t.Errorf("after its end the job is still named: %v", again.Result.Content)
 	}
 	events := f.events(got.Invocation.InvocationID)
-	tail := events[len(events)-3:]
-	if want := []string{"tool.invocation.yielded", "tool.result.created", "tool.invocation.progress"}; !slices.Equal(tail, want) {
+	tail := events[len(events)-4:]
+	if want := []string{"tool.invocation.partial_result", "tool.invocation.yielded", "tool.result.created", "tool.invocation.progress"}; !slices.Equal(tail, want) {
 		t.Errorf("events end with %v, want %v", tail, want)
 	}
 }

@@ -247,6 +247,7 @@ func (c *call) schedule(ctx context.Context) error {
 	} else if !atOnce {
 		_ = c.rec.flush() // subscribers see that it waits
 	}
+	defer announceWait(c, agenttool.StatusQueued, agenttool.PhaseSchedule, agenttool.Progress{Status: "queued", Message: "waits for other calls"})()
 	if err := ticket.Wait(ctx); err != nil {
 		return err
 	}
@@ -349,7 +350,10 @@ func (c *call) execute(ctx context.Context) error {
 	now := agenttool.Timestamp(c.host.o.Now())
 	c.rec.update(func(inv *agenttool.Invocation) { inv.Scheduler.QueueState, inv.StartedAt = "executing", now })
 	c.rec.to(agenttool.StatusRunning, "")
-	c.rec.emit(agenttool.EventStarted, "phase", agenttool.PhaseExecute)
+	c.rec.emit(agenttool.EventStarted, "phase", agenttool.PhaseExecute, "read_only", c.readOnly())
+	if c.rec.told() {
+		says(c, c.rec, agenttool.StatusRunning, agenttool.PhaseExecute, agenttool.Progress{Status: "started"})
+	}
 	if !c.readOnly() {
 		if err := c.recorded(ctx); err != nil {
 			return err

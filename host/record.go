@@ -192,6 +192,25 @@ func (r *record) emit(t agenttool.EventType, pairs ...any) {
 	}
 }
 
+// emitIn is emit for an event that is true in one state of the call alone. It reports whether the call is in it.
+func (r *record) emitIn(in agenttool.InvocationStatus, t agenttool.EventType, pairs ...any) bool {
+	e := r.event(t, pairs...)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.writing == elsewhere || r.ended || r.inv.Status != in {
+		return false
+	}
+	r.events = append(r.events, e)
+	return true
+}
+
+// told reports whether the caller heard of progress before the call runs.
+func (r *record) told() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.steps > 0
+}
+
 // write emits one event and flushes. Where the disk does not answer, the event is written and sent later.
 func (r *record) write(t agenttool.EventType, pairs ...any) error {
 	r.emit(t, pairs...)

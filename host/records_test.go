@@ -155,10 +155,10 @@ func TestBatchPolicies(t *testing.T) {
 				f.Subscribe(&host.Subscription{Level: host.EventsAll, Tell: func(n host.Notice) {
 					var e agenttool.Event
 					_ = json.Unmarshal(n.Event, &e)
-					switch n.Type {
-					case agenttool.EventProgress:
+					switch {
+					case n.Type == agenttool.EventProgress && strings.Contains(string(e.Data), `"status":"running"`): // the tool's
 						heard += " p" + e.Subject
-					case agenttool.EventResultCreated:
+					case n.Type == agenttool.EventResultCreated:
 						heard += " r" + e.Subject
 					}
 				}})

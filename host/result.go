@@ -58,6 +58,7 @@ func (e *ending) finish(err error) Completion {
 	if e.hooks == nil {
 		e.turn.free()
 	}
+	e.result.ResultID = agenttool.ResultID(e.c.host.o.IDs.New("res_", e.c.host.o.Now()))
 	if err != nil {
 		e.err = agenttool.AsError(err, agenttool.ExecutionFailed).At(e.rec.reached())
 		if e.stuck && e.rec.reached() != agenttool.NotStarted {
@@ -65,7 +66,7 @@ func (e *ending) finish(err error) Completion {
 		}
 		e.settle()
 	} else if e.out.Yielded {
-		e.rec.to(agenttool.StatusYielded, "the work goes on")
+		e.yields()
 	} else {
 		e.rec.to(agenttool.StatusSucceeded, "")
 	}
@@ -74,6 +75,25 @@ func (e *ending) finish(err error) Completion {
 	e.turn.free()
 	e.phase(agenttool.PhasePersistResult, func() { e.persistenceHooks(); e.persist() })
 	return e.emitTerminal()
+}
+
+// yields moves a call that is answered before its work is done to its last state, and tells its caller whether the work goes on or waits.
+func (e *ending) yields() {
+	p := agenttool.Progress{Status: "backgrounded", Message: e.out.Summary, TaskID: jobID(e.out.Job)}
+	if e.out.Bytes > 0 {
+		e.rec.to(agenttool.StatusPartialResult, "the result has the output so far")
+		part := agenttool.Progress{
+			Status: "partial_result", TaskID: p.TaskID, BytesRead: e.out.Bytes, PartialResultRefs: []string{string(e.result.ResultID)},
+			Extra: agenttool.Extra{"from": encode(0), "to": encode(e.out.Bytes)},
+		}
+		says(e.c, e.rec, agenttool.StatusPartialResult, agenttool.PhaseExecute, part)
+	}
+	if e.out.NeedsInput {
+		p.Status = "waiting_for_input"
+		e.rec.to(agenttool.StatusNeedsInput, "")
+	}
+	e.rec.to(agenttool.StatusYielded, "the work goes on")
+	says(e.c, e.rec, agenttool.StatusYielded, agenttool.PhaseExecute, p)
 }
 
 // phase runs one phase and records how long it took.
@@ -93,7 +113,7 @@ func (e *ending) mapResult() {
 	now := e.c.host.o.Now()
 	status := resultStatus(e.rec.status(), e.err)
 	e.result = agenttool.Result{
-		SchemaVersion: agenttool.SchemaVersion, ResultID: agenttool.ResultID(e.c.host.o.IDs.New("res_", now)),
+		SchemaVersion: agenttool.SchemaVersion, ResultID: e.result.ResultID,
 		InvocationID: e.rec.id, Status: status, IsError: e.err != nil,
 		Content: e.out.Content, UIFacingSummary: e.out.Summary,
 		ResultRefs: agenttool.ResultRefs{ResourceRefs: e.out.Resources, ArtifactRefs: e.out.Artifacts},
@@ -284,6 +304,10 @@ func (e *ending) emitTerminal() Completion {
 	})
 	inv := e.rec.view()
 	invocation, result, kept := encode(inv), encode(e.result), encode(e.kept)
+	if inv.Status == agenttool.StatusYielded && e.out.Bytes > 0 {
+		e.rec.emit(agenttool.EventPartialResult, "phase", agenttool.PhaseEmitTerminal, "task_id", jobID(e.out.Job),
+			"from", 0, "to", e.out.Bytes, "partial_result_refs", []string{string(e.result.ResultID)})
+	}
 	e.rec.emit(terminalEvent(inv.Status), "phase", agenttool.PhaseEmitTerminal, "status", string(inv.Status))
 	e.rec.emit(agenttool.EventResultCreated, "phase", agenttool.PhaseEmitTerminal,
 		"result", json.RawMessage(result), "invocation", json.RawMessage(invocation), "persistence", json.RawMessage(kept))

@@ -123,7 +123,7 @@ func (r reporter) put(ctx context.Context, wishes []agenttool.Wish, wait time.Du
 		return prompt.Outcome{}, err
 	}
 	defer p.Over()
-	r.Progress(agenttool.Progress{Status: "running", Message: "waits for a user: may it " + wanted + "?"})
+	r.Progress(agenttool.Progress{Status: "waiting_for_permission", Message: "waits for a user: may it " + wanted + "?"})
 	answer, err := p.Answer(ctx)
 	if err != nil {
 		a.withdrawn(d, err)

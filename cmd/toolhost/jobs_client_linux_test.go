@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"toolhost/agenttool"
 	"toolhost/agenttool/cut"
 	"toolhost/agenttool/recordtest"
 	"toolhost/sandbox"
@@ -209,7 +210,7 @@ type jobEvent struct {
 
 // exit reports whether it announces the end of a job.
 func (e jobEvent) exit(job string) bool {
-	return e.Type == "tool.invocation.progress" && e.Data.Progress["task_id"] == job && e.Data.Progress["status"] != "running"
+	return e.Type == "tool.invocation.progress" && e.Data.Progress["task_id"] == job && agenttool.ProgressEnds(fmt.Sprint(e.Data.Progress["status"]))
 }
 
 // jobHost is a toolhost process with a client that answers what is asked.

@@ -118,7 +118,9 @@ func (o *outcome) output() agenttool.Output {
 		Content:    []agenttool.Content{agenttool.Text(o.text())},
 		Structured: o.structured(),
 		Summary:    o.summary(),
+		Bytes:      o.said.Cursor,
 		Yielded:    o.goesOn(),
+		NeedsInput: o.report.Waits != nil,
 		Dir:        o.movedTo(),
 		Wanted:     o.wanted(),
 	}

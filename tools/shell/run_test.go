@@ -177,6 +177,9 @@ func (b *bench) untilSaid(t testing.TB, line string) result {
 func TestDetached(t *testing.T) {
 	b := newBench(t, Options{})
 	r := b.untilSaid(t, "echo one; until [ -e go ]; do sleep 0.01; done; echo two; sleep 0.3; exit 7")
+	if r.Output.Bytes != 4 || r.Cursor != 4 {
+		t.Errorf("the result has the first %d bytes of the output, cursor %d", r.Output.Bytes, r.Cursor)
+	}
 	if r.err != nil || !r.Yielded || r.State != agenttool.JobRunning || r.Stdout != "one\n" || r.exit() != -1 || r.TimedOut {
 		t.Fatalf("%v, yielded %v, %s, exit %d, said %q", r.err, r.Yielded, r.State, r.exit(), r.Stdout)
 	}

@@ -85,15 +85,12 @@ func (f *flight) asked(p prompt.Prompt, over <-chan struct{}) {
 func (f *flight) heard(p agenttool.Progress) {
 	f.mu.Lock()
 	f.said = clean(p.Message, maxRef)
-	if p.TaskID != "" && slices.Contains(finalStates, p.Status) {
+	if p.TaskID != "" && agenttool.ProgressEnds(p.Status) {
 		f.final, f.gone = p, time.Now()
 	}
 	f.mu.Unlock()
 	f.told.tell(p)
 }
-
-// finalStates are the final states of jobs.
-var finalStates = []string{"completed", "failed", "canceled"}
 
 // saying is the newest message of the call.
 func (f *flight) saying() string {

@@ -26,7 +26,7 @@ func eventOf(a address, text string, final bool) eventMessage {
 
 // jobEnded gets the progress of a call and notes the end of its job, which may come before the call's result.
 func (c *call) jobEnded(p agenttool.Progress) {
-	if p.TaskID == "" || p.Status != "completed" && p.Status != "failed" && p.Status != "canceled" {
+	if p.TaskID == "" || !agenttool.ProgressEnds(p.Status) {
 		return
 	}
 	c.server.mu.Lock()

@@ -28,9 +28,9 @@ func (w *openWork) note(c *Call, e agenttool.Envelope, d *callData) {
 		}
 		began.Job, began.Command = d.Progress.TaskID, d.Progress.Command // an older version did not record the command
 		key := string(e.InvocationID) + began.Job
-		if d.Progress.Status != "running" {
+		if agenttool.ProgressEnds(d.Progress.Status) {
 			delete(w.jobs, key)
-		} else if _, known := w.jobs[key]; !known {
+		} else if _, known := w.jobs[key]; !known && d.Progress.Status == "running" { // else its result says the rest
 			w.jobs[key] = began
 		}
 	case agenttool.EventResultCreated:
