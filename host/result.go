@@ -180,6 +180,8 @@ func resultStatus(s agenttool.InvocationStatus, e *agenttool.Error) agenttool.Re
 		return agenttool.ResultTimedOut
 	case e.Class == agenttool.ApprovalRejected:
 		return agenttool.ResultRejected
+	case e.Class == agenttool.ResultTooLarge:
+		return agenttool.ResultTooLargeStatus
 	case s == agenttool.StatusDenied:
 		return agenttool.ResultDenied
 	}
@@ -199,7 +201,7 @@ func (e *ending) persist() {
 		shown = withDiffs(e.result.Content)
 	}
 	size := persist.Size{
-		Chars: utf8.RuneCountInString(text), Text: len(shown), Lines: strings.Count(shown, "\n") + 1, Bytes: int64(len(text)),
+		Chars: utf8.RuneCountInString(text), Text: len(shown), Lines: strings.Count(shown, "\n") + 1, Bytes: int64(len(text)) + dataSize(e.result.Content),
 		Persisted: e.out.Persisted != nil,
 	}
 	verdict := persist.Decide(size, persist.Policy{MaxInlineChars: e.threshold(), Caller: takes, NeverPersist: e.neverPersist()})
@@ -208,6 +210,7 @@ func (e *ending) persist() {
 		InvocationID: e.rec.id, ResultID: e.result.ResultID, Strategy: verdict.Strategy, Threshold: verdict.Threshold,
 		OriginalSizeBytes: contentSize(e.result.Content), RedactionState: "none", Reason: verdict.Reason, CreatedAt: agenttool.Timestamp(now),
 	}
+	keepLargeData(e, verdict.Strategy)
 	if verdict.Strategy == agenttool.PreviewAndPersist {
 		e.keep(shown, e.out.Persisted == nil || !takes.Holds(size.Text, size.Lines))
 	}
