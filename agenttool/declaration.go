@@ -54,11 +54,12 @@ type Declaration struct {
 
 // Namespace groups tools of one source. Agent Tool v0.2.0, "tool_namespace" (AT-004); no published schema.
 type Namespace struct {
-	SchemaVersion string `json:"schema_version"`
-	Namespace     string `json:"namespace"`
-	Description   string `json:"description,omitempty"`
-	Source        string `json:"source,omitempty"`
-	Extra         Extra  `json:"-"`
+	SchemaVersion string   `json:"schema_version"`
+	Namespace     string   `json:"namespace"`
+	Description   string   `json:"description,omitempty"`
+	Source        string   `json:"source,omitempty"`
+	ToolRefs      []string `json:"tool_refs,omitempty"` // ours: its tools
+	Extra         Extra    `json:"-"`
 }
 
 // InputContract describes the input of a tool.
@@ -70,10 +71,10 @@ type InputContract struct {
 	RuntimeInputSchema json.RawMessage   `json:"runtime_input_schema,omitempty"`
 	ArgumentMode       string            `json:"argument_mode,omitempty"` // json, text, file, multipart, stream or custom
 	Strict             bool              `json:"strict"`
-	Defaults           map[string]any    `json:"defaults,omitempty"`
-	Examples           []json.RawMessage `json:"examples,omitempty"`
-	SensitiveFields    []string          `json:"sensitive_fields,omitempty"`
-	InternalOnlyFields []string          `json:"internal_only_fields,omitempty"`
+	Defaults           map[string]any    `json:"defaults,omitzero"`
+	Examples           []json.RawMessage `json:"examples,omitzero"`
+	SensitiveFields    []string          `json:"sensitive_fields,omitzero"`
+	InternalOnlyFields []string          `json:"internal_only_fields,omitzero"`
 	MutationPolicy     string            `json:"mutation_policy,omitempty"`
 	Extra              Extra             `json:"-"`
 }
@@ -84,7 +85,7 @@ type InputContract struct {
 type OutputContract struct {
 	StructuredSchema     json.RawMessage `json:"structured_schema,omitempty"`
 	ContentTypes         []string        `json:"content_types,omitempty"`
-	ArtifactExpectations []string        `json:"artifact_expectations,omitempty"`
+	ArtifactExpectations []string        `json:"artifact_expectations,omitzero"`
 	MaxInlineChars       int             `json:"max_inline_chars,omitempty"`
 	PersistencePolicyRef string          `json:"persistence_policy_ref,omitempty"`
 	RenderingBoundary    string          `json:"rendering_boundary,omitempty"`
@@ -110,7 +111,7 @@ type Interface struct {
 	InterfaceID   string   `json:"interface_id"`
 	ToolID        ToolID   `json:"tool_id"`
 	Name          string   `json:"name,omitempty"`
-	Aliases       []string `json:"aliases,omitempty"`
+	Aliases       []string `json:"aliases,omitzero"`
 	SearchHint    string   `json:"search_hint,omitempty"`
 	Schemas
 	StaticFacts

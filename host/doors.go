@@ -196,7 +196,7 @@ func (h *Host) Load(names []string) (loaded []agenttool.Declaration, missing []s
 			h.journal.record(agenttool.Event{EventType: agenttool.EventDeferredLoaded, ToolID: e.Declaration.ToolID}, "name", name)
 			h.surfaces.renew(name + " is loaded")
 		}
-		loaded = append(loaded, e.Declaration)
+		loaded = append(loaded, e.declared())
 	}
 	return loaded, missing
 }

@@ -106,6 +106,7 @@ type View struct {
 	ExecutionProfiles  []agenttool.ExecutionProfile  `json:"execution_profiles"`
 	PermissionProfiles []agenttool.PermissionProfile `json:"permission_profiles"`
 	SchedulerPolicy    agenttool.SchedulerPolicy     `json:"scheduler_policy"`
+	Namespaces         []agenttool.Namespace         `json:"namespaces"`
 }
 
 // Listed are the records of the tools that a model can use: those that are blocked or left out are not among them.
@@ -114,7 +115,7 @@ func (v View) Listed() View {
 	for _, t := range slices.Concat(v.Surface.LoadedTools, v.Surface.DeferredTools) {
 		on[toolOf(t)] = true
 	}
-	listed := View{Surface: v.Surface, SchedulerPolicy: v.SchedulerPolicy}
+	listed := View{Surface: v.Surface, SchedulerPolicy: v.SchedulerPolicy, Namespaces: v.Namespaces}
 	for i, d := range v.Declarations {
 		if on[d.ToolID] {
 			listed.Declarations = append(listed.Declarations, d)
@@ -128,11 +129,12 @@ func (v View) Listed() View {
 
 // view returns the records of all tools beside a surface. Schemas of deferred tools are left out until they are loaded.
 func (r *registry) view(v View) View {
+	v.Namespaces = r.namespaces()
 	for _, e := range r.entries {
-		d, i := e.Declaration, e.Interface
+		d, i := e.declared(), e.callable()
 		if !e.isLoaded() {
 			d.InputContract, d.OutputContract = nil, nil
-			i.ModelInputSchema, i.OutputSchema, i.SchemaVisibility = nil, nil, "deferred"
+			i.ModelInputSchema, i.RuntimeInputSchema, i.OutputSchema, i.SchemaVisibility = nil, nil, nil, "deferred"
 		}
 		v.Declarations = append(v.Declarations, d)
 		v.Interfaces = append(v.Interfaces, i)
@@ -140,6 +142,19 @@ func (r *registry) view(v View) View {
 		v.PermissionProfiles = append(v.PermissionProfiles, e.Permission)
 	}
 	return v
+}
+
+// namespaces are those of the tools, in the order of the tools. Names are unique over all of them.
+func (r *registry) namespaces() (all []agenttool.Namespace) {
+	for _, e := range r.entries {
+		d := e.Declaration
+		if !slices.ContainsFunc(all, func(n agenttool.Namespace) bool { return n.Namespace == d.Namespace }) {
+			all = append(all, agenttool.Namespace{SchemaVersion: agenttool.SchemaVersion, Namespace: d.Namespace, Source: "toolhost"})
+		}
+		n := &all[slices.IndexFunc(all, func(n agenttool.Namespace) bool { return n.Namespace == d.Namespace })]
+		n.ToolRefs = append(n.ToolRefs, string(d.ToolID))
+	}
+	return all
 }
 
 // sessionPolicy is the policy of calls that are in no batch with its own.
