@@ -19,13 +19,18 @@ const (
 // ToolKind is one of the standard's 17 kinds of tool (AT-040 … AT-056).
 type ToolKind string
 
-// The kinds that toolhost itself declares; any other is kept as it came.
+// The kinds that toolhost itself declares.
 const (
 	KindShellCommand  ToolKind = "shell_command"
 	KindFileOperation ToolKind = "file_operation"
-	KindMCPTool       ToolKind = "mcp_tool"
 	KindCustom        ToolKind = "custom"
 )
+
+// ToolKinds lists the kinds in the standard's order. A tool of another kind is kept as it came.
+var ToolKinds = []ToolKind{
+	"function", "mcp_tool", "openapi_operation", "native_tool", "browser_action", KindShellCommand, "code_execution", KindFileOperation, "web_search",
+	"retrieval", "model_task", "skill_tool", "peer_agent_tool", "policy_check", "artifact_operation", "evidence_export", KindCustom,
+}
 
 // Declaration announces a tool: its name, its purpose and its contracts.
 //

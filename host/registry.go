@@ -1,9 +1,11 @@
 package host
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -15,8 +17,9 @@ import (
 
 // registry is the set of tools. Only loading a deferred tool changes it.
 type registry struct {
-	entries []*entry
-	names   map[string]*entry // by name, alias and tool id, as spelled
+	entries  []*entry
+	names    map[string]*entry // by name, alias and tool id, as spelled
+	warnings []string          // about tools that are kept as they came
 }
 
 // entry is one registered tool.
@@ -35,6 +38,12 @@ func newRegistry(tools []agenttool.Tool) (*registry, error) {
 		e := &entry{Description: t.Describe(), tool: t}
 		e.compile = sync.OnceValues(func() (*validate.Schema, error) { return validate.Compile(e.Interface.ModelInputSchema) })
 		d := e.Declaration
+		if field := internalField(e.Description); field != "" {
+			return nil, fmt.Errorf("tool %s: the schema for models has the field %q, which is internal", d.Name, field)
+		}
+		if !slices.Contains(agenttool.ToolKinds, d.ToolKind) {
+			r.warnings = append(r.warnings, fmt.Sprintf("tool %s is of the kind %q, which is none of Agent Tool v%s", d.Name, d.ToolKind, agenttool.SchemaVersion))
+		}
 		for _, name := range append([]string{d.Name, string(d.ToolID)}, d.Aliases...) {
 			if other := r.names[name]; other != nil {
 				return nil, fmt.Errorf("tool name %q belongs to %s and to %s", name, other.Declaration.ToolID, d.ToolID)
@@ -44,6 +53,51 @@ func newRegistry(tools []agenttool.Tool) (*registry, error) {
 		r.entries = append(r.entries, e)
 	}
 	return r, nil
+}
+
+// internalField returns a field that is internal and stands in a schema for models, or "" (AT-088). A field is internal if its schema says
+// "visibility": "internal", or if the contract lists it.
+func internalField(d agenttool.Description) string {
+	schemas := []json.RawMessage{d.Interface.ModelInputSchema}
+	var listed []string
+	if c := d.Declaration.InputContract; c != nil {
+		schemas, listed = append(schemas, c.ModelInputSchema), c.InternalOnlyFields
+	}
+	for _, schema := range schemas {
+		if len(listed) == 0 && !bytes.Contains(schema, []byte(`"internal"`)) {
+			continue // decoding takes time at every start
+		}
+		var v any
+		if json.Unmarshal(schema, &v) != nil {
+			continue // the schema is refused when it is compiled
+		}
+		if field := internalProperty(v, listed); field != "" {
+			return field
+		}
+	}
+	return ""
+}
+
+func internalProperty(schema any, listed []string) string {
+	var below []any
+	switch s := schema.(type) {
+	case []any:
+		below = s
+	case map[string]any:
+		properties, _ := s["properties"].(map[string]any)
+		for name, v := range properties {
+			if p, _ := v.(map[string]any); slices.Contains(listed, name) || p["visibility"] == "internal" {
+				return name
+			}
+		}
+		below = slices.Collect(maps.Values(s))
+	}
+	for _, v := range below {
+		if field := internalProperty(v, listed); field != "" {
+			return field
+		}
+	}
+	return ""
 }
 
 // resolve finds the tool that a call names, if it can be called (AT-111, AT-113).
@@ -107,6 +161,7 @@ type View struct {
 	PermissionProfiles []agenttool.PermissionProfile `json:"permission_profiles"`
 	SchedulerPolicy    agenttool.SchedulerPolicy     `json:"scheduler_policy"`
 	Namespaces         []agenttool.Namespace         `json:"namespaces"`
+	Warnings           []string                      `json:"warnings,omitempty"` // about tools
 }
 
 // Listed are the records of the tools that a model can use: those that are blocked or left out are not among them.
@@ -115,7 +170,7 @@ func (v View) Listed() View {
 	for _, t := range slices.Concat(v.Surface.LoadedTools, v.Surface.DeferredTools) {
 		on[toolOf(t)] = true
 	}
-	listed := View{Surface: v.Surface, SchedulerPolicy: v.SchedulerPolicy, Namespaces: v.Namespaces}
+	listed := View{Surface: v.Surface, SchedulerPolicy: v.SchedulerPolicy, Namespaces: v.Namespaces, Warnings: v.Warnings}
 	for i, d := range v.Declarations {
 		if on[d.ToolID] {
 			listed.Declarations = append(listed.Declarations, d)
@@ -129,7 +184,7 @@ func (v View) Listed() View {
 
 // view returns the records of all tools beside a surface. Schemas of deferred tools are left out until they are loaded.
 func (r *registry) view(v View) View {
-	v.Namespaces = r.namespaces()
+	v.Namespaces, v.Warnings = r.namespaces(), r.warnings
 	for _, e := range r.entries {
 		d, i := e.declared(), e.callable()
 		if !e.isLoaded() {

@@ -143,6 +143,9 @@ func (e *ending) remark() {
 	if e.err != nil && e.err.Hint != "" && len(e.out.Content) > 0 {
 		e.notes = append(e.notes, "["+e.err.Hint+"]")
 	}
+	if tool := e.c.tool; tool != nil && tool.Declaration.Lifecycle == agenttool.Deprecated {
+		e.notes = append(e.notes, "["+tool.Declaration.Name+" is deprecated: use another tool]")
+	}
 	for _, change := range e.rec.changed() {
 		e.notes = append(e.notes, "[the input was "+change+"]")
 	}
