@@ -56,11 +56,12 @@ type DeferredTool struct {
 type SearchResult struct {
 	SchemaVersion      string        `json:"schema_version"`
 	Query              string        `json:"query"`
-	Matches            []SearchMatch `json:"matches"` // best first; empty says that nothing matched
+	QueryType          string        `json:"query_type"` // select or keyword
+	Matches            []SearchMatch `json:"matches"`    // best first; empty says that nothing matched
 	MissingNames       []string      `json:"missing_names,omitempty"`
 	PendingProviders   []string      `json:"pending_providers,omitempty"`
 	TotalDeferredTools int           `json:"total_deferred_tools"`
-	NextAction         string        `json:"next_action"` // load_schema_then_call, call, refine_query
+	NextAction         string        `json:"next_action"` // load_schema_then_call, call, refine_query; choose_another: none of the matches can be called
 	Extra              Extra         `json:"-"`
 }
 

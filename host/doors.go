@@ -176,7 +176,13 @@ func (h *Host) WatchSurface(changed func()) {
 // Search looks for tools: "select:a,b" by exact name, else by words over name, namespace, description and hint
 // (AT-217 … AT-224).
 func (h *Host) Search(query string, limit int) agenttool.SearchResult {
-	return h.registry.search(query, limit)
+	found := h.registry.search(query, limit, h.surfaces.now())
+	for _, m := range found.Matches {
+		if m.LoadingState == "discoverable" && h.journal.first("discovered "+string(m.ToolID)) {
+			h.journal.record(agenttool.Event{EventType: agenttool.EventDeferredDiscovered, ToolID: m.ToolID}, "name", m.Name, "reason", m.Reason)
+		}
+	}
+	return found
 }
 
 // Load makes deferred tools callable and returns their declarations; missing are names that no tool has.

@@ -622,18 +622,24 @@ func TestDeferredTool(t *testing.T) {
 			t.Error("the surface holds the schema of a deferred tool")
 		}
 	}
+	if early := f.call(host.Request{ID: "early", Tool: "later", Input: input("a")}); early.Result.Error.Class != agenttool.SchemaNotLoaded || !strings.Contains(early.Result.Content[0].Text, `agenttool/load with names ["later"]`) {
+		t.Errorf("before it is loaded: %+v", early.Result)
+	}
 	found := f.Search("select:later,nothing", 0)
-	if len(found.Matches) != 1 || found.NextAction != "load_schema_then_call" || !slices.Equal(found.MissingNames, []string{"nothing"}) || found.TotalDeferredTools != 1 {
+	if found.QueryType != "select" || len(found.Matches) != 1 || found.Matches[0].LoadingState != "discoverable" || found.NextAction != "load_schema_then_call" || !slices.Equal(found.MissingNames, []string{"nothing"}) || found.TotalDeferredTools != 1 {
 		t.Errorf("select: %+v", found)
 	}
 	if found = f.Search("later pipeline", 0); len(found.Matches) != 2 || found.Matches[0].Name != "later" || found.Matches[0].Reason == "" {
 		t.Errorf("words: %+v", found)
 	}
-	if found = f.Search("zebra", 0); len(found.Matches) != 0 || found.NextAction != "refine_query" {
+	if found = f.Search("zebra", 0); found.QueryType != "keyword" || found.Matches == nil || len(found.Matches) != 0 || found.NextAction != "refine_query" {
 		t.Errorf("nothing: %+v", found)
 	}
 	if loaded, missing := f.Load([]string{"later", "nothing"}); len(loaded) != 1 || len(missing) != 1 {
 		t.Errorf("load: %v %v", loaded, missing)
+	}
+	if found = f.Search("select:later", 0); found.Matches[0].LoadingState != "loaded" || found.NextAction != "call" || found.TotalDeferredTools != 0 {
+		t.Errorf("after it is loaded: %+v", found)
 	}
 	if got := f.call(host.Request{ID: "c", Tool: "later", Input: input("a")}); got.Result.Status != agenttool.ResultSucceeded {
 		t.Errorf("call: %+v", got.Result)

@@ -225,13 +225,16 @@ func sessionPolicy(maxParallel int) agenttool.SchedulerPolicy {
 const schedulerPolicyID = "toolhost.scheduler.session"
 
 // search looks for tools: "select:a,b" by exact name, else by words over name, namespace, description and hint
-// (AT-217 … AT-224).
-func (r *registry) search(query string, limit int) agenttool.SearchResult {
+// (AT-217 … AT-224). A match that the surface blocks is unavailable.
+func (r *registry) search(query string, limit int, on agenttool.Surface) agenttool.SearchResult {
 	if limit <= 0 {
 		limit = 10
 	}
-	res := agenttool.SearchResult{SchemaVersion: agenttool.SchemaVersion, Query: query, Matches: []agenttool.SearchMatch{}, NextAction: "refine_query"}
+	res := agenttool.SearchResult{SchemaVersion: agenttool.SchemaVersion, Query: query, QueryType: "keyword", Matches: []agenttool.SearchMatch{}}
 	names, exact := strings.CutPrefix(query, "select:")
+	if exact {
+		res.QueryType = "select"
+	}
 	for _, name := range strings.Split(names, ",") {
 		if e := r.names[strings.TrimSpace(name)]; exact && e != nil {
 			res.Matches = append(res.Matches, e.match(1, "exact name"))
@@ -249,14 +252,30 @@ func (r *registry) search(query string, limit int) agenttool.SearchResult {
 	}
 	slices.SortStableFunc(res.Matches, func(a, b agenttool.SearchMatch) int { return cmp.Compare(b.Score, a.Score) })
 	res.Matches = res.Matches[:min(limit, len(res.Matches))]
-	for _, m := range res.Matches {
-		res.NextAction = "call"
-		if m.LoadingState != "loaded" {
-			res.NextAction = "load_schema_then_call"
-			break
+	for i := range res.Matches {
+		m := &res.Matches[i]
+		if b, blocked := find(on.BlockedTools, m.ToolID); blocked {
+			m.LoadingState, m.Reason = "unavailable", m.Reason+"; it cannot be called: "+b.Detail
 		}
 	}
+	res.NextAction = nextAction(res.Matches)
 	return res
+}
+
+// nextAction is what the caller of a search does with its matches.
+func nextAction(matches []agenttool.SearchMatch) string {
+	is := func(state string) bool {
+		return slices.ContainsFunc(matches, func(m agenttool.SearchMatch) bool { return m.LoadingState == state })
+	}
+	switch {
+	case len(matches) == 0:
+		return "refine_query"
+	case is("discoverable"):
+		return "load_schema_then_call"
+	case is("loaded"):
+		return "call"
+	}
+	return "choose_another"
 }
 
 func (e *entry) match(score float64, reason string) agenttool.SearchMatch {

@@ -197,7 +197,8 @@ func (r *registry) surface(p permissions.Policy, m ModelClaim) agenttool.Surface
 		case !e.isLoaded():
 			s.DeferredTools = append(s.DeferredTools, agenttool.DeferredTool{
 				SchemaVersion: agenttool.SchemaVersion, ToolID: d.ToolID, Name: d.Name, Namespace: d.Namespace,
-				SearchHint: d.SearchHint, SchemaVisibility: "deferred", LoadingState: "discoverable",
+				SearchHint: d.SearchHint, Source: "toolhost", SchemaVisibility: "deferred", LoadingState: "discoverable",
+				Reason: "deferred_until_discovered", SelectionRef: "select:" + d.Name,
 			})
 		default:
 			s.LoadedTools = append(s.LoadedTools, string(d.ToolID))
