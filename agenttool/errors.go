@@ -2,7 +2,9 @@ package agenttool
 
 import (
 	"errors"
+	"fmt"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -98,10 +100,14 @@ func Failure(class ErrorClass, code, message string) *Error {
 	return e
 }
 
-// Because returns a copy of e with cause as its wrapped error.
+// Because returns a copy of e with cause as its wrapped error. The copy refers to the number of a system's error as errno:NUMBER.
 func (e *Error) Because(cause error) *Error {
 	c := *e
 	c.cause = cause
+	var number syscall.Errno
+	if c.NativeErrorRef == "" && errors.As(cause, &number) {
+		c.NativeErrorRef = fmt.Sprintf("errno:%d", uintptr(number))
+	}
 	return &c
 }
 

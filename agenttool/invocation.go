@@ -105,6 +105,7 @@ type InvocationRefs struct {
 	TelemetryRefs          []json.RawMessage `json:"telemetry_refs,omitempty"`
 	ArtifactRefs           []Ref             `json:"artifact_refs,omitempty"`
 	SchedulerPolicyRef     string            `json:"scheduler_policy_ref,omitempty"`
+	ExternalMappings       []json.RawMessage `json:"external_mappings,omitempty"` // the native ids of the call, as its caller names them
 }
 
 // Transition is a change of an invocation's state.

@@ -51,6 +51,8 @@ type ResultRefs struct {
 	PolicyRefs      []string          `json:"policy_refs,omitempty"`
 	TelemetryRefs   []json.RawMessage `json:"telemetry_refs,omitempty"`
 	PersistenceRefs []string          `json:"persistence_refs,omitempty"`
+
+	ExternalMappings []json.RawMessage `json:"external_mappings,omitempty"` // the native ids of the run
 }
 
 // Content is one block of a result (AT-261 … AT-273). Type is text, image, log, diff, resource_link, … and says

@@ -88,6 +88,9 @@ func newCall(h *Host, r Request, policy permissions.Policy) *call {
 	if len(r.Trace) > 0 {
 		inv.TelemetryRefs = append(inv.TelemetryRefs, r.Trace)
 	}
+	if len(r.Mapping) > 0 {
+		inv.ExternalMappings = append(inv.ExternalMappings, r.Mapping)
+	}
 	c := &call{
 		host: h, req: r, tool: tool, surface: surface, input: r.Bound(), rec: newRecord(&h.journal, inv),
 		lifetime: lifetime{ended: make(chan struct{}), handed: make(chan struct{})},

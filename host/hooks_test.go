@@ -207,8 +207,8 @@ func TestHookBlocks(t *testing.T) {
 		{"is not there", "", "hook_failed", "no such file"},
 		{"hangs", `sleep 100`, "hook_timeout", "did not end within 100ms"},
 		{"stops", says(`{"stop":{"reason":"the budget is spent"},"permission_result":{"behavior":"allow"}}`), "hook_stopped", "stopped the call: the budget is spent"},
-		{"makes another input that is wrong", says(`{"updated_input":{"pth":1}}`), "hook_failed", "changed the input to one that cannot be used"},
-		{"makes another value that is wrong", says(`{"updated_input":{"path":"bad"}}`), "hook_failed", "bad is never a good path"},
+		{"makes another input that is wrong", says(`{"updated_input":{"pth":1}}`), "input_mutation_failed", "changed the input to one that cannot be used"},
+		{"makes another value that is wrong", says(`{"updated_input":{"path":"bad"}}`), "input_mutation_failed", "bad is never a good path"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

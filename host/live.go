@@ -50,6 +50,8 @@ func (l *live) admissible(known *surfaces, requests ...Request) error {
 			return refuse("id %q belongs to a call that is still running: use another", r.ID)
 		case !json.Valid(r.Input) || len(r.Trace) > 0 && !json.Valid(r.Trace): // records hold both byte for byte
 			return refuse("the input or trace of call %q is not JSON", r.ID)
+		case len(r.Mapping) > MaxMapping || len(r.Mapping) > 0 && !json.Valid(r.Mapping):
+			return refuse("the mapping of call %q is not JSON, or has more than %d bytes", r.ID, MaxMapping)
 		case r.Timeout < 0:
 			return refuse("timeout_ms of call %q is negative", r.ID)
 		}

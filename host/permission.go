@@ -246,6 +246,6 @@ func (a *approval) rewrite(ctx context.Context, e hook.Event, o hook.Outcome) er
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
-	return agenttool.Failure(agenttool.HookBlocked, "hook_failed",
+	return agenttool.Failure(agenttool.HookBlocked, "input_mutation_failed",
 		fmt.Sprintf("the %s hook %s changed the input to one that cannot be used: %v", e, o.InputBy.Name, err)).Because(err)
 }

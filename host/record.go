@@ -73,6 +73,7 @@ func (r *record) fork() *record {
 	r.writing, r.events = elsewhere, nil
 	inv := r.inv
 	inv.HookRefs, inv.PermissionDecisionRefs = slices.Clone(inv.HookRefs), slices.Clone(inv.PermissionDecisionRefs)
+	inv.PolicyRefs = slices.Clone(inv.PolicyRefs)
 	inv.StatusTransitions, inv.Phases = slices.Clone(inv.StatusTransitions), slices.Clone(inv.Phases)
 	if inv.Scheduler != nil {
 		facts := *inv.Scheduler
@@ -344,11 +345,30 @@ func (r *record) finishing() (canceled string) {
 	return r.canceled
 }
 
-// decided refers to a decision about the call.
+// decided refers to a decision about the call, and to its rules.
 func (r *record) decided(d agenttool.Decision) {
 	r.update(func(inv *agenttool.Invocation) {
 		inv.PermissionDecisionRefs = append(inv.PermissionDecisionRefs, string(d.DecisionID))
+		for _, rule := range d.RuleRefs {
+			if !slices.Contains(inv.PolicyRefs, rule) {
+				inv.PolicyRefs = append(inv.PolicyRefs, rule)
+			}
+		}
 	})
+}
+
+// evidence are the ids of the record that explains an error of a class: the last decision, or the last hook.
+func (r *record) evidence(class agenttool.ErrorClass) []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var refs []string
+	switch class {
+	case agenttool.PermissionDenied, agenttool.ApprovalRejected:
+		refs = r.inv.PermissionDecisionRefs
+	case agenttool.HookBlocked:
+		refs = r.inv.HookRefs
+	}
+	return slices.Clone(refs[max(0, len(refs)-1):])
 }
 
 // seen is the input as hooks and people saw it last.

@@ -22,6 +22,7 @@ type Request struct {
 	Actor   string              // the client, for the record
 	Person  bool                // the person of the session asks, at a terminal of their own: to read or end its jobs takes no permission
 	Trace   []byte              // a JSON object for the record's telemetry_refs; nil: none
+	Mapping []byte              // a JSON object with the native ids of the call, for the record's external_mappings; nil: none
 	Caller  Caller              // how the caller hears of it, if not by events
 }
 
@@ -57,6 +58,9 @@ func (r Request) name() string {
 	}
 	return r.ID
 }
+
+// MaxMapping bounds a mapping, in bytes.
+const MaxMapping = 8 << 10
 
 // ErrRequest is wrapped by the errors of requests that were refused before anything was recorded or run.
 var ErrRequest = prompt.ErrRefused

@@ -61,6 +61,7 @@ func (e *ending) finish(err error) Completion {
 	e.result.ResultID = agenttool.ResultID(e.c.host.o.IDs.New("res_", e.c.host.o.Now()))
 	if err != nil {
 		e.err = agenttool.AsError(err, agenttool.ExecutionFailed).At(e.rec.reached())
+		e.err.EvidenceRefs = e.rec.evidence(e.err.Class)
 		if e.stuck && e.rec.reached() != agenttool.NotStarted {
 			e.err.Hint = "It did not stop, and may still run. Look before you make this call again."
 		}
@@ -73,7 +74,7 @@ func (e *ending) finish(err error) Completion {
 	e.phase(agenttool.PhaseMapResult, e.mapResult)
 	e.phase(agenttool.PhasePostHooks, e.postHooks)
 	e.turn.free()
-	e.phase(agenttool.PhasePersistResult, func() { e.persistenceHooks(); e.persist() })
+	e.phase(agenttool.PhasePersistResult, func() { e.persistenceHooks(); e.persist(); link(e) })
 	return e.emitTerminal()
 }
 
@@ -264,6 +265,9 @@ func (e *ending) cut(text string, ref *agenttool.Ref) {
 	extent := persist.Extent{Chars: e.threshold()}
 	extent.Bytes, extent.Lines = e.c.req.Caller.Capacity.Page(0, 0)
 	blocks := []agenttool.Content{agenttool.Text(persist.Preview(text, extent)), agenttool.Text(note)}
+	if ref != nil {
+		blocks = append(blocks, agenttool.Content{Type: "persisted_output_ref", URI: ref.URI, Name: ref.Relation, MediaType: ref.MediaType})
+	}
 	rest := withoutText(e.result.Content)
 	if e.c.req.Caller.Capacity != (agenttool.Capacity{}) {
 		rest = slices.DeleteFunc(rest, func(b agenttool.Content) bool { return b.Diff != "" })
