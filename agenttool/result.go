@@ -12,6 +12,7 @@ const (
 	ResultFailed           ResultStatus = "failed"
 	ResultDenied           ResultStatus = "denied"   // a rule or the mode refused
 	ResultRejected         ResultStatus = "rejected" // a person refused, or none could be reached
+	ResultRedactedStatus   ResultStatus = "redacted" // it is withheld, whatever the call did
 	ResultTooLargeStatus   ResultStatus = "too_large"
 	ResultCanceled         ResultStatus = "canceled"
 	ResultTimedOut         ResultStatus = "timed_out"

@@ -74,7 +74,7 @@ func (e *ending) finish(err error) Completion {
 	e.phase(agenttool.PhaseMapResult, e.mapResult)
 	e.phase(agenttool.PhasePostHooks, e.postHooks)
 	e.turn.free()
-	e.phase(agenttool.PhasePersistResult, func() { e.persistenceHooks(); e.persist(); link(e) })
+	e.phase(agenttool.PhasePersistResult, func() { e.persistenceHooks(); e.persist(); link(e); e.redactResult() })
 	return e.emitTerminal()
 }
 

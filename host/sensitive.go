@@ -2,8 +2,10 @@ package host
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
+	"toolhost/agenttool"
 	"toolhost/persist/redact"
 )
 
@@ -59,4 +61,46 @@ func (r *record) sealInput() {
 	if ref, err := r.store("model_input_sealed", "application/json", inv.ModelInput); err == nil {
 		inv.Extra = withExtra(inv.Extra, "model_input_sealed_ref", ref.URI)
 	}
+}
+
+// redactResult takes secrets out of the result itself, if the settings say that the model reads none. A result that cannot be searched
+// is withheld.
+func (e *ending) redactResult() {
+	r := e.c.host.o.Store.Redactor()
+	if !r.Results() {
+		return
+	}
+	text, found, err := r.Record(encode(e.result))
+	if err == nil && len(found.Kinds) == 0 {
+		return
+	}
+	var clean agenttool.Result
+	state := "redacted"
+	if err == nil {
+		err = json.Unmarshal(text, &clean)
+	}
+	if err != nil {
+		state, clean = "withheld", e.withheld()
+	}
+	clean.RedactionState = state
+	e.result, e.kept.RedactionState, e.kept.PreviewSizeBytes = clean, state, contentSize(clean.Content)
+	if e.kept.Strategy == agenttool.Inline {
+		e.kept.Strategy, e.kept.Reason = agenttool.Redact, "redaction.strategy in the settings"
+	}
+	e.rec.emit(agenttool.EventResultRedacted, "phase", agenttool.PhasePersistResult, "redaction_state", state, "secrets", len(found.Kinds),
+		"kinds", slices.Compact(slices.Sorted(slices.Values(found.Kinds))))
+}
+
+// withheld is the result without everything that may have secrets.
+func (e *ending) withheld() agenttool.Result {
+	const text = "the result could not be searched for secrets, and is withheld: see redaction.strategy in the settings"
+	r := e.result
+	if r.Error != nil {
+		r.Error = agenttool.Failure(r.Error.Class, r.Error.Code, text)
+	} else {
+		r.Status, r.IsError = agenttool.ResultRedactedStatus, true
+		r.Error = agenttool.Failure(agenttool.ResultRedacted, "result_withheld", text).At(e.rec.reached())
+	}
+	r.Content, r.StructuredContent, r.UIFacingSummary, r.Mutations, r.Extra = []agenttool.Content{agenttool.Text("[" + text + "]")}, nil, "", nil, nil
+	return r
 }

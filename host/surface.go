@@ -70,8 +70,8 @@ func (w *surfaces) renew(reason string) {
 	}
 	events := w.journal.created(previous)
 	w.journal.first("surface " + string(s.SurfaceID))
-	w.journal.submit(false, w.journal.event(agenttool.Event{EventType: agenttool.EventSurfaceUpdated},
-		"reason", reason, "previous_surface_id", string(previous.SurfaceID), "surface", s))
+	w.journal.submit(false, append(events, w.journal.event(agenttool.Event{EventType: agenttool.EventSurfaceUpdated},
+		"reason", reason, "previous_surface_id", string(previous.SurfaceID), "surface", s))...)
 	for _, changed := range watchers {
 		changed()
 	}
@@ -128,6 +128,9 @@ func (w *surfaces) admits(id agenttool.SurfaceID, e *entry) error {
 	current := w.current
 	w.mu.Unlock()
 	tool := e.Declaration.ToolID
+	if why := e.disabled(w.rules.Policy()); why != "" {
+		return agenttool.Failure(agenttool.PolicyBlocked, "disabled_tool", e.Declaration.Name+" cannot be called: "+why)
+	}
 	if b, found := find(current.BlockedTools, tool); found && b.Reason == "model_unsupported" {
 		return agenttool.Failure(agenttool.CapabilityGap, "model_unsupported", e.Declaration.Name+" cannot be called: "+b.Detail)
 	}
@@ -221,11 +224,22 @@ func (r *registry) startsJobs(p permissions.Policy, m ModelClaim) bool {
 	return none
 }
 
+// disabled says where the settings disable the tool, if they do.
+func (e *entry) disabled(p permissions.Policy) string {
+	if at, is := p.Disabled[e.Declaration.Name]; is {
+		return "tools.disable in the settings names it (" + at.Where() + ")"
+	}
+	return ""
+}
+
 // obstacle says why no call of the tool can work; its zero value is that some can.
 func (e *entry) obstacle(p permissions.Policy, m ModelClaim) (b agenttool.BlockedTool) {
 	d := e.Declaration
 	if err := e.blocked(); err != nil && d.Lifecycle != agenttool.Deferred {
 		return agenttool.BlockedTool{Reason: blockedReason(d.Lifecycle), Detail: err.Error()}
+	}
+	if why := e.disabled(p); why != "" {
+		return agenttool.BlockedTool{Reason: "feature_disabled", Detail: why}
 	}
 	if slices.Contains(m.Unsupported, d.Name) {
 		return agenttool.BlockedTool{Reason: "model_unsupported", Detail: "the client says that its model cannot use it"}

@@ -3,6 +3,7 @@ package host_test
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"testing"
 
 	"toolhost/agenttool"
@@ -100,6 +101,32 @@ func TestNarrowSurface(t *testing.T) {
 	}
 	if got := f.call(host.Request{ID: "c", Tool: "put", Input: input("a")}); got.Result.Error != nil {
 		t.Errorf("on the session's surface: %+v", got.Result.Error)
+	}
+}
+
+// TestDisabledTools: a tool that settings disable is on no surface, with the place, and no call of it runs. The surface changes with the
+// settings.
+func TestDisabledTools(t *testing.T) {
+	f := newFixture(t, surfaceTools(), allowing("put"))
+	watched := 0
+	f.WatchSurface(func() { watched++ })
+	if got := f.call(host.Request{ID: "c1", Tool: "put", Input: input("a")}); got.Result.Error != nil {
+		t.Fatalf("before: %+v", got.Result.Error)
+	}
+	at := agenttool.Origin{Source: agenttool.SourceUser, File: "/settings.json", Line: 3}
+	f.Amend(host.Amendment{Policy: permissions.Policy{Disabled: map[string]agenttool.Origin{"put": at}}})
+	s := f.Surface()
+	b := s.Surface.BlockedTools[slices.IndexFunc(s.Surface.BlockedTools, func(b agenttool.BlockedTool) bool { return b.ToolID == "test.put" })]
+	if b.Reason != "feature_disabled" || !strings.Contains(b.Detail, "(/settings.json:3)") || len(s.Listed().Declarations) != 1 || watched != 1 {
+		t.Errorf("blocked %+v, %d are listed, watched %d times", b, len(s.Listed().Declarations), watched)
+	}
+	got := f.call(host.Request{ID: "c2", Tool: "put", Input: input("a")})
+	if e := got.Result.Error; e == nil || e.Class != agenttool.PolicyBlocked || e.Code != "disabled_tool" || !strings.Contains(e.Message, "(/settings.json:3)") {
+		t.Errorf("a call: %+v", e)
+	}
+	f.Amend(host.Amendment{})
+	if len(f.Surface().Listed().Declarations) != 2 || watched != 2 {
+		t.Errorf("given back: %d are listed, watched %d times", len(f.Surface().Listed().Declarations), watched)
 	}
 }
 

@@ -24,6 +24,10 @@ type Policy struct {
 	Confines  bool   // commands run in a sandbox that holds all walls
 	Fixed     bool   // the administrator chose the mode: no answer loosens it
 
+	// Disabled are tools that no surface has, by name, and where settings disable them. Rules are not about them: other tools may do
+	// what they do.
+	Disabled map[string]agenttool.Origin
+
 	// Readable returns further paths, besides the roots, that calls may read unasked, each with everything below it: absolute,
 	// without links. nil: none.
 	Readable func() []string

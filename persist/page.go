@@ -71,7 +71,7 @@ func (s *Store) Page(ref string, offset, limit int64) (Page, error) {
 	return p, nil
 }
 
-// source opens a payload as the session wrote it, with its secrets.
+// source opens a payload as the session wrote it, with its secrets unless results have none.
 func (s *Store) source(file string) (source, error) {
 	src, err := s.kept.open(file)
 	if err != nil {
@@ -80,6 +80,9 @@ func (s *Store) source(file string) (source, error) {
 	if p, ok := s.live.Load(file); ok {
 		live := p.(*payload)
 		src.r, src.size = live, live.readable()
+		return src, nil
+	}
+	if s.o.Redactor.Results() {
 		return src, nil
 	}
 	sealed, err := s.kept.open(file + sealedEnd)

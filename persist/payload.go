@@ -162,6 +162,9 @@ func (p *payload) put(b []byte, last bool) error {
 	p.hash.Write(covered[:n])
 	p.mu.Lock()
 	p.tail, p.patches = p.find.Held(), append(p.patches, removed...)
+	if p.redactor.Results() { // readers get what is stored
+		p.tail, p.patches = nil, nil
+	}
 	p.mu.Unlock()
 	return p.count(len(covered), n, err)
 }

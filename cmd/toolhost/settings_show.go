@@ -153,6 +153,16 @@ func valuesOf(s *settings.Settings) values {
 	one(&v, "retention.sessions", s.SessionAge, s.SessionAge.V.String())
 	one(&v, "retention.payloads", s.PayloadAge, s.PayloadAge.V.String())
 	one(&v, "retention.size", s.StoredSize, s.StoredSize.V)
+	for _, name := range s.Disabled {
+		one(&v, "tools.disable", name, name.V)
+	}
+	for _, p := range s.RedactionPatterns {
+		v.add("redaction.patterns", map[string]string{"kind": p.Kind, "pattern": p.Regexp}, p.Kind+" "+p.Regexp, p.Origin)
+	}
+	for _, kind := range s.RedactionOff {
+		one(&v, "redaction.off", kind, kind.V)
+	}
+	one(&v, "redaction.strategy", s.RedactionStrategy, s.RedactionStrategy.V)
 	for _, h := range s.Hooks {
 		v.add("hooks."+h.Event, hookView(h), hookText(h), h.Origin)
 	}

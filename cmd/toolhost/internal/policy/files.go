@@ -14,6 +14,7 @@ import (
 	"toolhost/cmd/toolhost/internal/dirs"
 	"toolhost/host/hook"
 	"toolhost/permissions"
+	"toolhost/persist/redact"
 	"toolhost/settings"
 )
 
@@ -49,6 +50,11 @@ func SettingsFiles(workspace, flagFile string) (settings.Options, error) {
 	}
 	o.CheckHook = func(h settings.Hook) error {
 		_, err := hook.Compile([]hook.Hook{hookOf(h)}, builtin.Names())
+		return err
+	}
+	o.CheckTool, o.CheckSecret = checkTool, redact.CheckKind
+	o.CheckPattern = func(p settings.SecretPattern) error {
+		_, err := redact.Compile(p.Kind, p.Regexp)
 		return err
 	}
 	o.CheckExample = func(text string, b agenttool.Behavior, example string) (bool, error) {

@@ -17,17 +17,19 @@ import (
 	"toolhost/host/hook"
 	"toolhost/permissions"
 	"toolhost/permissions/protect"
+	"toolhost/persist/redact"
 	"toolhost/settings"
 )
 
 // Snapshot is the policy of a session at one time: settings and command line.
 type Snapshot struct {
-	Settings *settings.Settings
-	Policy   permissions.Policy
-	Secrets  []string // globs of files that are not read, in the form of [protect.DefaultReadDeny]
-	Revealed []string // files among the known secrets that a rule lets calls read
-	Environ  []string // further variables of commands
-	Hooks    []hook.Hook
+	Settings  *settings.Settings
+	Policy    permissions.Policy
+	Secrets   []string // globs of files that are not read, in the form of [protect.DefaultReadDeny]
+	Revealed  []string // files among the known secrets that a rule lets calls read
+	Environ   []string // further variables of commands
+	Hooks     []hook.Hook
+	Redaction redact.Rules
 
 	known *protect.Secrets
 }
@@ -56,6 +58,9 @@ func New(f Flags, read *settings.Settings, scope agenttool.Scope) (*Snapshot, er
 		rules = append(rules, rule)
 	}
 	m := &Snapshot{Settings: read, Environ: environOf(read), Hooks: hooksOf(read)}
+	if m.Redaction, err = redactionOf(read); err != nil {
+		return nil, err
+	}
 	programs, err := hook.Compile(m.Hooks, builtin.Names())
 	if err != nil {
 		return nil, err
@@ -63,7 +68,8 @@ func New(f Flags, read *settings.Settings, scope agenttool.Scope) (*Snapshot, er
 	m.Policy = permissions.Policy{
 		Mode: mode, Fixed: read.Mode.Set && read.Mode.Origin.Source == agenttool.SourceManaged, Workspace: scope.Dir, Readable: sync.OnceValue(func() []string { return confine.Readable(dirs.Real(scope.Home)) }),
 		Programs: programs.Files(scope.Dir), Repository: protect.HoldsRepository,
-		Guarded: func(path string) bool { return protect.Arms(path) || protect.AsksAtHome(path, dirs.Real(scope.Home)) },
+		Disabled: disabledBy(read),
+		Guarded:  func(path string) bool { return protect.Arms(path) || protect.AsksAtHome(path, dirs.Real(scope.Home)) },
 	}.With(rules...)
 	return m, m.hideSecrets(scope, f.Own)
 }

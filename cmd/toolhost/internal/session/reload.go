@@ -40,6 +40,7 @@ func (s *Session) apply(read *settings.Settings) error {
 		s.Host.Warn("settings: " + err.Error())
 		return err
 	}
+	_ = s.Store.Redactor().SetRules(m.Redaction) // policy.New has checked them
 	learn(s.Store.Redactor(), m)
 	warnings, reports := s.live.replace(m)
 	s.Sandbox.Names.Amend(m.Secrets, m.Sealed())

@@ -19,7 +19,7 @@ func newRedactor(m *policy.Snapshot) (*redact.Redactor, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := redact.New(redact.Options{KeyFile: dirs.RedactionKey(state)})
+	r, err := redact.New(redact.Options{KeyFile: dirs.RedactionKey(state), Rules: m.Redaction})
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,94 @@
+package host_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"toolhost/agenttool"
+	"toolhost/agenttool/conform"
+	"toolhost/host"
+	"toolhost/persist/redact"
+	"toolhost/persist/redact/redacttest"
+)
+
+// secretive is a tool whose output has a secret in its text, its diff, its structured content and its summary, and fails if asked to.
+func secretive(secret string, more int) *fake {
+	return &fake{name: "look", reads: true, run: func(_ context.Context, in fakeInput, _ agenttool.Reporter) (agenttool.Output, error) {
+		out := agenttool.Output{
+			Content: []agenttool.Content{agenttool.Text(strings.Repeat("line\n", more) + "key " + secret + "\n"), {Type: "diff", Diff: "+" + secret}},
+			Summary: "found " + secret, Structured: map[string]string{"found": secret},
+		}
+		if in.Path == "fail" {
+			return out, agenttool.Failure(agenttool.ExecutionFailed, "bad", "cannot use "+secret)
+		}
+		return out, nil
+	}}
+}
+
+// TestRedactStrategy: with strategy redact the model reads no secret, in a result, an error, or a stored output, and the records say so.
+// Without it the model reads all.
+func TestRedactStrategy(t *testing.T) {
+	conform.Held(t, "AT-293")
+	secret := redacttest.Secrets(4)[0].Value
+	for _, results := range []bool{false, true} {
+		for path, more := range map[string]int{"a": 0, "fail": 0, "large": 50_000} {
+			f := newFixture(t, []agenttool.Tool{secretive(secret, more)})
+			if err := f.store.Redactor().SetRules(redact.Rules{Results: results}); err != nil {
+				t.Fatal(err)
+			}
+			got := f.call(host.Request{ID: "c1", Tool: "look", Input: input(path)})
+			text, err := json.Marshal(got)
+			if err != nil || strings.Contains(string(text), secret) == results {
+				t.Errorf("results %v, %s: the model reads %s, %v", results, path, text[:min(len(text), 2000)], err)
+			}
+			state, strategy := "none", map[string]agenttool.Strategy{"large": agenttool.PreviewAndPersist}[path]
+			if strategy == "" {
+				strategy = map[bool]agenttool.Strategy{false: agenttool.Inline, true: agenttool.Redact}[results]
+			}
+			if results {
+				state = "redacted"
+			}
+			if got.Result.RedactionState != state || got.Persistence.Strategy != strategy {
+				t.Errorf("results %v, %s: state %s, strategy %s", results, path, got.Result.RedactionState, got.Persistence.Strategy)
+			}
+			if ref := got.Persistence.PersistedRef; ref != nil {
+				page, err := f.ReadResult(ref.URI, ref.SizeBytes-200, 0)
+				if err != nil || strings.Contains(page.Text, secret) == results {
+					t.Errorf("results %v: a page has %q, %v", results, page.Text, err)
+				}
+			}
+			noted := 0
+			for _, e := range f.entries() {
+				if e.EventType == agenttool.EventResultRedacted {
+					noted++
+				}
+			}
+			if noted != 1 {
+				t.Errorf("results %v, %s: %d events of a redaction", results, path, noted)
+			}
+		}
+	}
+}
+
+// TestWithheldResult: a result that cannot be searched is withheld under strategy redact, and says so as an error; the call stays done.
+func TestWithheldResult(t *testing.T) {
+	conform.Held(t, "AT-255", "AT-328")
+	secret := redacttest.Secrets(5)[0].Value
+	deep := json.RawMessage(strings.Repeat("[", 300) + `"` + secret + `"` + strings.Repeat("]", 300))
+	f := newFixture(t, []agenttool.Tool{&fake{name: "look", reads: true, run: func(context.Context, fakeInput, agenttool.Reporter) (agenttool.Output, error) {
+		return agenttool.Output{Content: []agenttool.Content{agenttool.Text(secret)}, Structured: deep, Summary: secret}, nil
+	}}})
+	if err := f.store.Redactor().SetRules(redact.Rules{Results: true}); err != nil {
+		t.Fatal(err)
+	}
+	got := f.call(host.Request{ID: "c1", Tool: "look", Input: input("a")})
+	checkRecords(t, got)
+	checkError(t, got, agenttool.ResultRedacted, "result_withheld")
+	text, err := json.Marshal(got)
+	if err != nil || strings.Contains(string(text), secret) || got.Result.Status != "redacted" || got.Result.RedactionState != "withheld" ||
+		got.Invocation.Status != agenttool.StatusSucceeded || got.Result.Error.Recoverability != agenttool.NotRecoverable {
+		t.Errorf("%s, %v", text, err)
+	}
+}
