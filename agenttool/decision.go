@@ -19,8 +19,7 @@ const (
 
 // Decision is the outcome of one permission check.
 //
-// Agent Tool v0.2.0, "tool_permission_decision" (AT-009). RequestRef (the decision that asked, on the one
-// that answers it) and Grants are ours.
+// Agent Tool v0.2.0, "tool_permission_decision" (AT-009). RequestRef, AnsweredBy and Grants are ours.
 type Decision struct {
 	SchemaVersion string          `json:"schema_version"`
 	DecisionID    DecisionID      `json:"decision_id"`
@@ -32,16 +31,43 @@ type Decision struct {
 	RuleRefs      []string        `json:"rule_refs,omitempty"`
 	PolicyRefs    []string        `json:"policy_refs,omitempty"`
 	Rewrite
+	Reply
 	SuggestedUpdates       []SuggestedUpdate `json:"suggested_updates,omitempty"`
 	PendingClassifierCheck map[string]any    `json:"pending_classifier_check,omitempty"`
 	BlockedPath            string            `json:"blocked_path,omitempty"`
 	ContentBlocks          []Content         `json:"content_blocks,omitempty"`
-	AcceptFeedback         string            `json:"accept_feedback,omitempty"`
 	DecidedAt              string            `json:"decided_at"`
 	ExpiresAt              string            `json:"expires_at,omitempty"`
-	RequestRef             DecisionID        `json:"request_ref,omitempty"`
 	Grants                 []string          `json:"grants,omitempty"` // they widen the sandbox of the call, see [Confined]
 	Extra                  Extra             `json:"-"`
+}
+
+// Reply is the part of a decision that answers a prompt.
+type Reply struct {
+	RequestRef     DecisionID `json:"request_ref,omitempty"` // the decision that asked
+	AcceptFeedback string     `json:"accept_feedback,omitempty"`
+	AnsweredBy     *Answerer  `json:"answered_by,omitempty"` // nil: a rule, or nobody
+}
+
+// Answerer is who answered a prompt, as far as the host knows it.
+type Answerer struct {
+	User     string `json:"user,omitempty"`     // whose process it was
+	Terminal string `json:"terminal,omitempty"` // that the process has
+	Client   string `json:"client,omitempty"`   // as it names itself
+	Extra    Extra  `json:"-"`
+}
+
+// MarshalJSON writes the record with its Extra fields.
+func (r Answerer) MarshalJSON() ([]byte, error) {
+	type plain Answerer
+	return encodeRecord(plain(r), r.Extra)
+}
+
+// UnmarshalJSON reads the record and keeps unknown fields in Extra.
+func (r *Answerer) UnmarshalJSON(b []byte) (err error) {
+	type plain Answerer
+	r.Extra, err = decodeRecord(b, (*plain)(r))
+	return err
 }
 
 // Rewrite is the input that a decision puts in the place of the call's.

@@ -131,7 +131,7 @@ func (a asking) CheckAnswer(input []byte, grants []string) error {
 // withdrawn tells those who look at a prompt that it has ended without an answer; asked is the decision that asked.
 func (a *approval) withdrawn(asked agenttool.Decision, why error) {
 	d := a.complete(agenttool.Decision{
-		SchemaVersion: agenttool.SchemaVersion, Behavior: agenttool.Deny, Mode: asked.Mode, RequestRef: asked.DecisionID,
+		SchemaVersion: agenttool.SchemaVersion, Behavior: agenttool.Deny, Mode: asked.Mode, Reply: agenttool.Reply{RequestRef: asked.DecisionID},
 		Reason: &agenttool.DecisionReason{Type: "other", Detail: agenttool.AsError(why, agenttool.Canceled).Message},
 	})
 	_ = a.c.rec.write(agenttool.EventPermissionDecided, "phase", agenttool.PhasePermission, "decision", d) // it has ended, recorded or not

@@ -450,3 +450,37 @@ func TestModeOfAUser(t *testing.T) {
 		t.Errorf("the call that waited: %+v", got.Result)
 	}
 }
+
+// TestWhoAnswered: the decision says who answered, by what, as far as the channel knows it. A rule that answers is nobody.
+func TestWhoAnswered(t *testing.T) {
+	jo := agenttool.Answerer{User: "jo", Terminal: "pts/3", Client: "toolhost approve"}
+	for _, c := range []struct {
+		channel prompt.Channel
+		want    agenttool.Answerer
+	}{
+		{prompt.Channel{}, agenttool.Answerer{Client: "the client"}},
+		{prompt.Channel{Name: "MCP client"}, agenttool.Answerer{Client: "MCP client"}},
+		{prompt.Channel{Name: "MCP client", By: agenttool.Answerer{Client: "agent/1"}}, agenttool.Answerer{Client: "agent/1"}},
+		{prompt.Channel{Name: "toolhost approve", By: jo}, jo},
+	} {
+		f := newFixture(t, []agenttool.Tool{&fake{name: "put"}})
+		requests, _ := f.prompts()
+		done := f.start(host.Request{ID: "c1", Tool: "put", Input: input("a")})
+		if _, err := f.Decide(prompt.Answer{DecisionID: (<-requests).DecisionID, Behavior: agenttool.Allow, Channel: c.channel}); err != nil {
+			t.Fatal(err)
+		}
+		<-done
+		var by *agenttool.Answerer
+		for _, e := range f.entries() {
+			var data struct {
+				Decision agenttool.Decision `json:"decision"`
+			}
+			if e.EventType == agenttool.EventPermissionDecided && json.Unmarshal(e.Data, &data) == nil {
+				by = data.Decision.AnsweredBy
+			}
+		}
+		if by == nil || by.User != c.want.User || by.Terminal != c.want.Terminal || by.Client != c.want.Client {
+			t.Errorf("%+v: the log says %+v, want %+v", c.channel, by, c.want)
+		}
+	}
+}

@@ -12,6 +12,7 @@ import (
 
 	"toolhost/agenttool/cut"
 	"toolhost/agenttool/recordtest"
+	"toolhost/cmd/toolhost/internal/session"
 	"toolhost/wire/wiretest"
 )
 
@@ -23,6 +24,7 @@ type wireClient struct {
 	*wiretest.Conn
 	t    testing.TB
 	name string
+	user string // whose answers it gives
 
 	mu   sync.Mutex
 	kept []notice
@@ -68,8 +70,9 @@ type ruling struct {
 	RequestRef   string `json:"request_ref"`
 	Behavior     string
 	Source       string
-	Feedback     string `json:"accept_feedback"`
-	Blocked      string `json:"blocked_path"`
+	Feedback     string                        `json:"accept_feedback"`
+	AnsweredBy   struct{ User, Client string } `json:"answered_by"`
+	Blocked      string                        `json:"blocked_path"`
 	Grants       []string
 	RuleRefs     []string                      `json:"rule_refs"`
 	UserModified bool                          `json:"user_modified"`
@@ -100,7 +103,7 @@ type greeting struct {
 }
 
 func newSpeaker(t testing.TB, name string) *wireClient {
-	return &wireClient{t: t, name: name, news: make(chan struct{})}
+	return &wireClient{t: t, name: name, user: session.UserName(), news: make(chan struct{})}
 }
 
 // process starts a process to speak with.
@@ -197,6 +200,13 @@ func (s *wireClient) decide(p prompted, behavior string, more ...fields) ruling 
 	d, err := s.answer(p, behavior, more...)
 	if err != nil {
 		s.t.Fatal(err)
+	}
+	user, client := s.user, "toolhost approve"
+	if s.name == "the client" {
+		user, client = "", "approvals/1"
+	}
+	if d.AnsweredBy.User != user || d.AnsweredBy.Client != client {
+		s.t.Errorf("%s: the record says that %+v answered", s.name, d.AnsweredBy)
 	}
 	if d.RequestRef != p.Decision.ID || d.Behavior != behavior {
 		s.t.Errorf("%s: %s is the answer to %s, and says %s", s.name, d.RequestRef, p.Decision.ID, d.Behavior)

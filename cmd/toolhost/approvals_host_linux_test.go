@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -206,6 +207,9 @@ func (a *escapeAttempt) visitor(terminal bool) *visitor {
 	said := &lockedText{}
 	cmd.Stderr = said
 	p := &visitor{wireClient: newSpeaker(a.t, "the person")}
+	if a.who.id != nil { // it has no name
+		p.user = strconv.Itoa(int(a.who.id.Uid))
+	}
 	p.process = p.wireClient.process(cmd)
 	a.t.Cleanup(func() {
 		p.leave()

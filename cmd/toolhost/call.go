@@ -60,6 +60,7 @@ share a session log. A command that would go on by itself ends with the call. A 
 			if err != nil {
 				return err
 			}
+			session.Met("toolhost call")
 			if first { // a moment to look at the old ones
 				defer prune.Meanwhile(session, logLine)()
 			}

@@ -12,6 +12,7 @@ import (
 	"toolhost/agenttool"
 	"toolhost/cmd/toolhost/internal/approve"
 	"toolhost/cmd/toolhost/internal/approve/terminal"
+	"toolhost/cmd/toolhost/internal/caller"
 	"toolhost/cmd/toolhost/internal/session"
 	"toolhost/host"
 	"toolhost/host/prompt"
@@ -114,7 +115,10 @@ func (a *asker) Answer(answer approve.Answer) error {
 	_, err := a.session.Host.Decide(prompt.Answer{
 		DecisionID: answer.ID, Behavior: answer.Behavior, Scope: prompt.Scope(answer.Scope), UpdatedInput: answer.UpdatedInput,
 		Grants: answer.Grants, AcceptUpdates: answer.AcceptUpdates, Feedback: answer.Feedback,
-		Channel: prompt.Channel{Name: "the terminal of toolhost call", Scopes: prompt.Scopes},
+		Channel: prompt.Channel{
+			Name: "the terminal of toolhost call", Scopes: prompt.Scopes,
+			By: agenttool.Answerer{User: session.UserName(), Terminal: caller.Terminal(os.Getpid()), Client: "toolhost"},
+		},
 	})
 	return err
 }

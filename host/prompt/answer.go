@@ -210,10 +210,10 @@ func (b *Broker) record(p *Waiting, a Answer, kept change) agenttool.Decision {
 	}
 	d := b.Complete(agenttool.Decision{
 		SchemaVersion: agenttool.SchemaVersion, Behavior: a.Behavior, Mode: p.Shown.Decision.Mode, Source: sourceOf(a.Scope),
-		Rewrite: agenttool.Rewrite{UpdatedInput: a.UpdatedInput, UserModified: a.UpdatedInput != nil}, AcceptFeedback: a.Feedback, Grants: a.Grants,
+		Rewrite: agenttool.Rewrite{UpdatedInput: a.UpdatedInput, UserModified: a.UpdatedInput != nil}, Grants: a.Grants,
+		Reply:  agenttool.Reply{RequestRef: p.id(), AcceptFeedback: a.Feedback, AnsweredBy: a.Channel.answerer()},
 		Reason: &agenttool.DecisionReason{Type: "permission_prompt_tool", Detail: by},
 	}, p.Call.Invocation())
-	d.RequestRef = p.id()
 	for _, r := range kept.rules {
 		d.RuleRefs = append(d.RuleRefs, r.Ref())
 	}

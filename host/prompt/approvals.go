@@ -1,6 +1,11 @@
 package prompt
 
-import "time"
+import (
+	"cmp"
+	"time"
+
+	"toolhost/agenttool"
+)
 
 // Approvals says how prompts are answered. The zero value waits only while a user is attached.
 type Approvals struct {
@@ -42,6 +47,15 @@ var Scopes = []Scope{ScopeOnce, ScopeSession, ScopeProject, ScopeUser}
 type Channel struct {
 	Name   string  // for the record; empty: the client
 	Scopes []Scope // that its answers may have; nil: those of the client
+
+	By agenttool.Answerer // for the record; without a client Name is one
+}
+
+// answerer is who answers by the channel.
+func (c Channel) answerer() *agenttool.Answerer {
+	by := c.By
+	by.Client = cmp.Or(by.Client, c.Name, "the client")
+	return &by
 }
 
 // defaultTimeout is how long a prompt waits for its answer.

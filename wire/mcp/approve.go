@@ -162,6 +162,7 @@ const (
 // decide answers a prompt. If the host cannot grant the scope, the answer counts once. If the host takes no answer at all,
 // decide ends the call, because the client would not get the question again.
 func (s *Server) decide(ctx context.Context, f *flight, q question, a prompt.Answer) {
+	a.Channel.By.Client = f.client
 	var err error
 	for range decideTries {
 		if _, err = s.o.Host.Decide(a); err == nil {

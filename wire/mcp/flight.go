@@ -19,6 +19,7 @@ import (
 type flight struct {
 	id         string        // of the host's request
 	tool       string        // as it was called
+	client     string        // that called it
 	input      []byte        // of the call, as it was sent
 	background bool          // it starts a job and does not wait for it
 	asks       chan question // the newest prompt, until a request takes it

@@ -26,8 +26,9 @@ type Options struct {
 	// CheckMessage refuses invalid messages in HTTP bodies: duplicate keys, invalid ids. It gets one JSON object. The client gets its
 	// error. Nil: no further checks.
 	CheckMessage func(body []byte) error
-	TaskAfter    time.Duration // how long a call may take before a client that knows tasks gets it as one; 0: a minute
-	Results      Results       // how all clients take results; zero: as each is known to
+	TaskAfter    time.Duration       // how long a call may take before a client that knows tasks gets it as one; 0: a minute
+	Results      Results             // how all clients take results; zero: as each is known to
+	Met          func(client string) // told of the name of a client that calls; nil: nobody
 }
 
 // Server serves MCP clients, all from one host. Its methods may be used from several goroutines.

@@ -1,6 +1,7 @@
 package native
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -9,6 +10,8 @@ import (
 	"time"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/cut"
+	"toolhost/agenttool/visible"
 	"toolhost/host"
 	"toolhost/host/prompt"
 	"toolhost/persist"
@@ -38,6 +41,9 @@ func (f *Family) hello(params json.RawMessage) (any, error) {
 			return nil, err
 		}
 	}
+	if f.client = clientName(p.Client); f.client != "" && f.o.Met != nil {
+		f.o.Met(f.client)
+	}
 	view := f.o.Host.Surface().Listed()
 	said := map[string]any{
 		"session_id": f.o.Session, "schema_version": agenttool.SchemaVersion,
@@ -64,6 +70,19 @@ func (f *Family) hello(params json.RawMessage) (any, error) {
 	f.o.Host.Resubscribe(f.events, p.Events, p.Approvals)
 	f.answersPrompts(p.Approvals)
 	return said, nil
+}
+
+// clientName is the name that a client gave itself, and its version; "" if it gave none.
+func clientName(claim json.RawMessage) string {
+	const longest = 128
+	var c struct {
+		Name    string `json:"name"`
+		Version string `json:"version"`
+	}
+	if json.Unmarshal(claim, &c) != nil || c.Name == "" {
+		return ""
+	}
+	return visible.Text(cut.Head(strings.TrimSuffix(c.Name+"/"+c.Version, "/"), longest))
 }
 
 // prompts lists the questions that wait for an answer.
@@ -136,7 +155,8 @@ type callParams struct {
 // maxTimeout is the longest deadline, in milliseconds, that a duration can hold.
 const maxTimeout = int64(1<<63-1) / int64(time.Millisecond)
 
-func (p callParams) request() (host.Request, error) {
+// request checks a call. Its actor is the client, if the call names none.
+func (f *Family) request(p callParams) (host.Request, error) {
 	switch {
 	case p.ID == "":
 		return host.Request{}, stdio.Errorf(stdio.CodeInvalidParams, `invalid params: "id" is missing: give each call an id that is unique among running calls`)
@@ -152,7 +172,7 @@ func (p callParams) request() (host.Request, error) {
 	}
 	return host.Request{
 		ID: p.ID, Tool: p.Tool, Input: p.Input, Batch: p.Batch, After: p.After,
-		Timeout: time.Duration(p.TimeoutMS) * time.Millisecond, Surface: p.Surface, Actor: p.Actor, Trace: p.Trace,
+		Timeout: time.Duration(p.TimeoutMS) * time.Millisecond, Surface: p.Surface, Actor: cmp.Or(p.Actor, f.client), Trace: p.Trace,
 	}, nil
 }
 
@@ -161,7 +181,7 @@ func (f *Family) invoke(id, params json.RawMessage) error {
 	if err := decode(params, &p); err != nil {
 		return err
 	}
-	r, err := p.request()
+	r, err := f.request(p)
 	if err != nil {
 		return err
 	}
@@ -201,7 +221,7 @@ func (f *Family) batch(id, params json.RawMessage) error {
 		}
 		var r host.Request
 		if err == nil {
-			r, err = c.request()
+			r, err = f.request(c)
 		}
 		if err != nil {
 			return stdio.Errorf(stdio.CodeInvalidParams, "call %d: %v", i+1, err)
@@ -266,13 +286,13 @@ func (f *Family) decide(id, params json.RawMessage) error {
 	}
 	a := prompt.Answer{
 		DecisionID: p.DecisionID, Behavior: p.Behavior, Scope: p.Scope, UpdatedInput: p.UpdatedInput,
-		Grants: p.Grants, AcceptUpdates: p.AcceptUpdates, Feedback: p.Feedback,
+		Grants: p.Grants, AcceptUpdates: p.AcceptUpdates, Feedback: p.Feedback, Channel: prompt.Channel{By: agenttool.Answerer{Client: f.client}},
 	}
 	if f.o.Person != nil {
 		if !f.vetted.May {
 			return stdio.Errorf(stdio.CodeInvalidParams, "invalid params: no answer is taken from here: %s", f.vetted.Why)
 		}
-		a.Channel = prompt.Channel{Name: "toolhost approve", Scopes: f.vetted.Scopes}
+		a.Channel = prompt.Channel{Name: "toolhost approve", Scopes: f.vetted.Scopes, By: f.vetted.By}
 	}
 	answer := func() {
 		d, err := f.o.Host.Decide(a)

@@ -27,6 +27,7 @@ type Options struct {
 	Session   agenttool.SessionID
 	Version   string                // of this build
 	Sandbox   map[string]any        // the sandbox in the result of hello; it has a level
+	Met       func(client string)   // told of the name of a client that says hello; nil: nobody
 	Stop      func()                // called when the client asked for the end and has its answer
 	Approvals func() map[string]any // the ways to answer prompts in the result of hello; nil: none
 	Person    *Person               // not nil: the other end is no client, but the person who has the session
@@ -52,6 +53,8 @@ type PeerVerdict struct {
 	Why       string         `json:"why,omitempty"`        // not
 	NeedsCode bool           `json:"needs_code,omitempty"` // the code that the session shows would change that
 	Scopes    []prompt.Scope `json:"scopes,omitempty"`     // that answers may have
+
+	By agenttool.Answerer `json:"-"` // the peer
 }
 
 // Family is the native family on one stream. It implements stdio.Family.
@@ -64,6 +67,7 @@ type Family struct {
 	slow     sync.WaitGroup  // requests that are answered beside the host's calls
 	detach   func()          // takes back that the client answers prompts; nil if it does not
 	vetted   PeerVerdict     // of the person at the other end
+	client   string          // as it names itself
 	forwards []Forward       // that end with the connection
 	left     bool            // nothing more is forwarded
 }

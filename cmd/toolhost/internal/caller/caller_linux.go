@@ -62,14 +62,28 @@ func confinementOf(pid int) (k kernelLimits, err error) {
 	return k, nil
 }
 
-// HasTerminal reports whether a process has a controlling terminal.
-func HasTerminal(pid int) bool {
+// Terminal names the controlling terminal of a process, such as pts/3; "" if it has none.
+func Terminal(pid int) string {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
-		return false
+		return ""
 	}
 	at := bytes.LastIndexByte(stat, ')')
 	fields := strings.Fields(string(stat[at+1:]))
 	const terminal = 4 // state parent group session terminal
-	return len(fields) > terminal && fields[terminal] != "0"
+	if len(fields) <= terminal {
+		return ""
+	}
+	device, err := strconv.ParseUint(fields[terminal], 10, 32)
+	if err != nil || device == 0 {
+		return ""
+	}
+	major, minor := device>>8&0xfff, device&0xff|device>>12&0xfff00
+	switch {
+	case major >= 136 && major <= 143: // pseudo-terminals
+		return fmt.Sprintf("pts/%d", (major-136)<<20|minor)
+	case major == 4 && minor < 64:
+		return fmt.Sprintf("tty%d", minor)
+	}
+	return fmt.Sprintf("%d:%d", major, minor)
 }

@@ -6,5 +6,5 @@ package caller
 // Suspect says why a process cannot act for the person. On this system nothing is known.
 func Suspect(int) string { return "" }
 
-// HasTerminal reports whether a process has a controlling terminal, which is not known here.
-func HasTerminal(int) bool { return false }
+// Terminal names the controlling terminal of a process, which is not known here.
+func Terminal(int) string { return "" }

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -81,8 +82,21 @@ func (d Decision) Where() string {
 	return ""
 }
 
-// By returns the user, terminal or client that answered the prompt, empty if the record does not say it.
-func (d Decision) By() string { return Plain(d.AnsweredBy) }
+// By returns the user, terminal and client that answered the prompt, empty if the record does not say it.
+func (d Decision) By() string {
+	var by agenttool.Answerer
+	if json.Unmarshal(d.AnsweredBy, &by) != nil || by.User == "" && by.Terminal == "" {
+		return cmp.Or(by.Client, Plain(d.AnsweredBy))
+	}
+	text := cmp.Or(by.User, "somebody")
+	if by.Terminal != "" {
+		text += " at " + by.Terminal
+	}
+	if by.Client != "" {
+		text += " with " + by.Client
+	}
+	return text
+}
 
 // Plain returns the texts of a JSON value in a line: a string as it is, and the members of an object with their names, in
 // the order of these.

@@ -56,7 +56,7 @@ func TestCallOfRecords(t *testing.T) {
 			done = item.Call
 		}
 	}
-	if done == nil || done.Asked == nil || len(done.Decided) != 1 || done.Decided[0].By() != "terminal pts/3, user jo" || len(done.Records) != 4 {
+	if done == nil || done.Asked == nil || len(done.Decided) != 1 || done.Decided[0].By() != "jo at pts/3" || len(done.Records) != 4 {
 		t.Fatalf("%+v", done)
 	}
 	if len(done.Changes()) != 1 || len(done.Outcome.Hosts) != 1 || done.Outcome.Path != "" || *done.Outcome.ExitCode != 0 {

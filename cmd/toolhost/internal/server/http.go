@@ -43,7 +43,7 @@ func HTTP(s *session.Session, o HTTPOptions) (Front, error) {
 	} else if token, err = http.ReadTokenFile(o.TokenFile); err != nil {
 		return nil, fmt.Errorf("--http-token-file: %w", err)
 	}
-	mcpServer := newMCPServer(MCPOptions{Host: s.Host, Session: s.ID(), Version: o.Version, Results: o.Results})
+	mcpServer := newMCPServer(MCPOptions{Host: s.Host, Session: s.ID(), Version: o.Version, Results: o.Results, Met: s.Met})
 	owed, release := owedDir(s.Scope.Dir, o)
 	rapServer, err := rap.New(rap.Options{Host: s.Host, Base: "/", AllowCallback: s.AllowCallback, Dir: owed, Log: o.Log})
 	if err != nil {

@@ -22,12 +22,12 @@ func Lines(s *session.Session, o MCPOptions, drain time.Duration) Front {
 		if memory := s.Memory(); memory > 0 {
 			w.Bound(memory)
 		}
-		o.Host, o.Session = s.Host, s.ID()
+		o.Host, o.Session, o.Met = s.Host, s.ID(), s.Met
 		lines := NewMCPLines(o, w)
 		families := []stdio.Family{
 			native.New(native.Options{
 				Host: s.Host, Writer: w, Session: s.ID(), Version: o.Version, Stop: func() { stop(errStopped) },
-				Sandbox: s.Sandbox.Describe(), Approvals: s.ApprovalsNote,
+				Sandbox: s.Sandbox.Describe(), Approvals: s.ApprovalsNote, Met: s.Met,
 			}),
 			lines,
 		}

@@ -16,7 +16,8 @@ type MCPOptions struct {
 	Host    *host.Host
 	Session agenttool.SessionID
 	Version string
-	Results mcp.Results // how all clients take results; zero: as each is known to
+	Results mcp.Results         // how all clients take results; zero: as each is known to
+	Met     func(client string) // told of the names of clients
 }
 
 // MCPLines is MCP on the stream that it shares with the native family: every message that is not that family's, and the
@@ -43,7 +44,7 @@ func NewMCPLines(o MCPOptions, w *stdio.Writer) *MCPLines {
 
 func newMCPServer(o MCPOptions) *mcp.Server {
 	return mcp.New(mcp.Options{
-		Host: o.Host, Session: o.Session, Version: o.Version, Instructions: instructions, Results: o.Results,
+		Host: o.Host, Session: o.Session, Version: o.Version, Instructions: instructions, Results: o.Results, Met: o.Met,
 		HostChecked: true, CheckMessage: checkMessage,
 	})
 }

@@ -51,7 +51,8 @@ type Session struct {
 	search *engine.Engine
 	code   string // see [Session.Code]
 
-	unconfined atomic.Bool // a command runs, or ran, without a sandbox
+	unconfined atomic.Bool            // a command runs, or ran, without a sandbox
+	client     atomic.Pointer[string] // see [Session.Met]
 	listening  sync.Once
 
 	mu      sync.Mutex
@@ -151,6 +152,9 @@ func (s *Session) locate(path *agenttool.Path) error {
 	}
 	return err
 }
+
+// Met notes the name of the client. The first one that is known when the log begins stands there; every call names its own.
+func (s *Session) Met(client string) { s.client.CompareAndSwap(nil, &client) }
 
 // ID is the id of the session.
 func (s *Session) ID() agenttool.SessionID { return s.Store.ID() }

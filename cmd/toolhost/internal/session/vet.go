@@ -5,6 +5,9 @@ import (
 	"crypto/subtle"
 	"errors"
 	"net"
+	"os"
+	"os/user"
+	"strconv"
 	"strings"
 	"time"
 
@@ -43,16 +46,18 @@ func (s *Session) holdsSettings() bool {
 // vet says whether the process at the other end of a connection may answer prompts: a person at a terminal, and no command of a session.
 // The full sandbox hides the socket; below it this check is the only one.
 func (s *Session) vet(conn net.Conn) func(code string) native.PeerVerdict {
-	why, terminal := "the process at the other end is not known", false
-	socket.Peer(conn, func(pid int) { why, terminal = caller.Suspect(pid), caller.HasTerminal(pid) })
+	why, by := "the process at the other end is not known", agenttool.Answerer{}
+	socket.Peer(conn, func(pid int) {
+		why, by = caller.Suspect(pid), agenttool.Answerer{User: UserName(), Terminal: caller.Terminal(pid), Client: "toolhost approve"}
+	})
 	tries := 0
 	return func(code string) native.PeerVerdict {
 		switch {
 		case why != "":
 			return native.PeerVerdict{Why: why}
 		case !s.needsCode():
-			return native.PeerVerdict{May: true, Scopes: prompt.Scopes}
-		case !terminal:
+			return native.PeerVerdict{May: true, Scopes: prompt.Scopes, By: by}
+		case by.Terminal == "":
 			return native.PeerVerdict{Why: "commands of this session run without a sandbox, so that answers are taken from a terminal only"}
 		case tries >= maxTries:
 			return native.PeerVerdict{Why: "too many wrong codes: connect again"}
@@ -62,8 +67,16 @@ func (s *Session) vet(conn net.Conn) func(code string) native.PeerVerdict {
 			}
 			return native.PeerVerdict{NeedsCode: true, Why: "commands of this session run without a sandbox: give the code that the session shows"}
 		}
-		return native.PeerVerdict{May: true, Scopes: prompt.Scopes}
+		return native.PeerVerdict{May: true, Scopes: prompt.Scopes, By: by}
 	}
+}
+
+// UserName is the name of the user whose process this is, or the number if it has no name.
+func UserName() string {
+	if u, err := user.Current(); err == nil && u.Username != "" {
+		return u.Username
+	}
+	return strconv.Itoa(os.Getuid())
 }
 
 // loosens vets the code for a looser mode, for one connection: a person has to look at the session. It is shown where toolhost was started, on
