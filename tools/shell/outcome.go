@@ -116,6 +116,7 @@ func (o *outcome) goesOn() bool { return o.report.Ending == nil && o.why != canc
 func (o *outcome) output() agenttool.Output {
 	out := agenttool.Output{
 		Content:    []agenttool.Content{agenttool.Text(o.text())},
+		Mapping:    o.mapping(),
 		Structured: o.structured(),
 		Summary:    o.summary(),
 		Bytes:      o.said.Cursor,

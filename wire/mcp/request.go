@@ -14,7 +14,7 @@ func newRequest(id string, req *sdk.CallToolRequest) host.Request {
 	meta := req.Params.Meta
 	return host.Request{
 		ID: id, Tool: req.Params.Name, Input: arguments(req.Params.Arguments),
-		Actor: actor(req.ClientInfo()), Trace: trace(meta),
+		Actor: actor(req.ClientInfo()), Trace: trace(meta), Mapping: nativeIDs(req),
 		Caller: host.Caller{CallID: callID(meta), Refs: refs(meta)},
 	}
 }

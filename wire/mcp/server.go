@@ -182,6 +182,7 @@ func (s *Server) Handler() http.Handler {
 				refuseBody(w, e.id, err)
 				return
 			}
+			r.Header.Set(headerRequestID, string(e.id))
 			w = &answer{ResponseWriter: w, uncoded: e.uncoded(r.Header.Get(headerSession)), begun: older.note}
 		}
 		if e.isStateless(r) {

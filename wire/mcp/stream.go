@@ -119,7 +119,7 @@ func (st *Stream) serve(l Line) {
 	if refusal == nil && l.Method == methodCall {
 		st.admission.next(r)
 	}
-	if refusal == nil && !c.push(&jsonrpc.Request{ID: id, Method: l.Method, Params: l.Params}) {
+	if refusal == nil && !c.push(&jsonrpc.Request{ID: id, Method: l.Method, Params: l.Params, Extra: withID(l.ID)}) {
 		refusal = errEnding
 	}
 	if refusal != nil {

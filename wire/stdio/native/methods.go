@@ -150,6 +150,7 @@ type callParams struct {
 	Surface   agenttool.SurfaceID `json:"surface_id"`
 	Actor     string              `json:"actor"`
 	Trace     json.RawMessage     `json:"trace"`
+	Mapping   json.RawMessage     `json:"mapping"`
 }
 
 // maxTimeout is the longest deadline, in milliseconds, that a duration can hold.
@@ -166,13 +167,15 @@ func (f *Family) request(p callParams) (host.Request, error) {
 		return host.Request{}, stdio.Errorf(stdio.CodeInvalidParams, "invalid params: timeout_ms is out of range: give 0 for no deadline, or at most %d", maxTimeout)
 	case len(p.Trace) > 0 && p.Trace[0] != '{':
 		return host.Request{}, stdio.Errorf(stdio.CodeInvalidParams, "invalid params: trace must be an object: send one, or leave it out")
+	case len(p.Mapping) > 0 && p.Mapping[0] != '{':
+		return host.Request{}, stdio.Errorf(stdio.CodeInvalidParams, "invalid params: mapping must be an object: send one, or leave it out")
 	}
 	if p.Input == nil {
 		p.Input = json.RawMessage("{}")
 	}
 	return host.Request{
 		ID: p.ID, Tool: p.Tool, Input: p.Input, Batch: p.Batch, After: p.After,
-		Timeout: time.Duration(p.TimeoutMS) * time.Millisecond, Surface: p.Surface, Actor: cmp.Or(p.Actor, f.client), Trace: p.Trace,
+		Timeout: time.Duration(p.TimeoutMS) * time.Millisecond, Surface: p.Surface, Actor: cmp.Or(p.Actor, f.client), Trace: p.Trace, Mapping: p.Mapping,
 	}, nil
 }
 
