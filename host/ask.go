@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/cut"
 	"toolhost/host/prompt"
 	"toolhost/permissions"
 )
@@ -26,6 +27,7 @@ func (a *approval) ask(ctx context.Context, d agenttool.Decision, override bool)
 	a.c.turn.pass()
 	h.places.stays(a.c)
 	a.c.rec.decided(d)
+	a.note(d)
 	a.c.rec.update(func(inv *agenttool.Invocation) { inv.ApprovalRequestRef = string(d.DecisionID) })
 	a.c.rec.to(agenttool.StatusAwaitingApproval, "")
 	p, err := h.prompts.Open(a.question(d, override))
@@ -42,6 +44,7 @@ func (a *approval) ask(ctx context.Context, d agenttool.Decision, override bool)
 		return prompt.Outcome{}, err
 	}
 	a.c.rec.decided(answer.Decision)
+	a.note(answer.Decision)
 	if answer.Behavior == agenttool.Deny && answer.Unseen != "" {
 		return answer, prompt.Unanswerable(d, answer.Unseen)
 	}
@@ -103,7 +106,14 @@ func (a asking) Ended() bool { return !a.c.runs() }
 func (a asking) Record(t agenttool.EventType, pairs ...any) error { return a.c.rec.write(t, pairs...) }
 
 // Judge implements prompt.Call.
-func (a asking) Judge(p permissions.Policy) agenttool.Decision { return a.hinted.on(p.Decide(a.of)) }
+func (a asking) Judge(p permissions.Policy) agenttool.Decision {
+	return a.hinted.on(p.Decide(a.of))
+}
+
+// Coverage implements prompt.Call.
+func (a asking) Coverage(p permissions.Policy) []permissions.Covered {
+	return p.Coverage(a.of)
+}
 
 // CheckAnswer implements prompt.Call: it reports whether an edited input (nil: the one that was shown) could be bound, and be given the grants.
 // It does no IO.
@@ -134,6 +144,7 @@ func (a *approval) withdrawn(asked agenttool.Decision, why error) {
 		SchemaVersion: agenttool.SchemaVersion, Behavior: agenttool.Deny, Mode: asked.Mode, Reply: agenttool.Reply{RequestRef: asked.DecisionID},
 		Reason: &agenttool.DecisionReason{Type: "other", Detail: agenttool.AsError(why, agenttool.Canceled).Message},
 	})
+	a.note(d)
 	_ = a.c.rec.write(agenttool.EventPermissionDecided, "phase", agenttool.PhasePermission, "decision", d) // it has ended, recorded or not
 }
 
@@ -149,4 +160,22 @@ func (a *approval) preview(ctx context.Context, d *agenttool.Decision) error {
 	}
 	d.ContentBlocks = []agenttool.Content{{Type: "diff", Diff: shown.Diff, Partial: shown.Partial, MediaType: "text/x-diff", Name: shown.Digest}}
 	return nil
+}
+
+// note remembers a decision about a call. Calls that ran without a rule or a person are left out.
+func (a *approval) note(d agenttool.Decision) {
+	if d.Behavior == agenttool.Allow && len(d.RuleRefs) == 0 && d.RequestRef == "" {
+		return
+	}
+	request, why := a.request(), ""
+	if f := request.Facts; len(f.Parts)+len(f.Reads)+len(f.Writes) > maxParts {
+		request.Facts = nil
+	}
+	switch {
+	case d.AnsweredBy != nil && d.Behavior == agenttool.Deny:
+		why = "a person said no" + said(d.AcceptFeedback)
+	case d.Reason != nil:
+		why = cut.Characters(d.Reason.Detail, maxSubject)
+	}
+	a.c.host.live.recent.add(recentCall{a.c.rec.id, a.c.host.o.Now(), subjectOf(a.c.input), request.Tool, request, d.Behavior, why})
 }

@@ -43,6 +43,15 @@ func (h *Host) Prompts() []prompt.Prompt { return h.prompts.List() }
 // Decide answers a prompt, and those that ask the same, as [prompt.Broker.Decide] says.
 func (h *Host) Decide(a prompt.Answer) (agenttool.Decision, error) { return h.prompts.Decide(a) }
 
+// Try returns the coverage of further rules: of a prompt, and of the last calls of the session. It changes nothing.
+func (h *Host) Try(id agenttool.DecisionID, rules []string) (prompt.Trial, error) {
+	t, with, err := h.prompts.Try(id, rules)
+	if err == nil {
+		h.live.recent.name(&t, h.rules.Policy(), with)
+	}
+	return t, err
+}
+
 // Amendment are the settings that change while a host runs.
 type Amendment struct {
 	Policy    permissions.Policy // its mode is the loosest from now on
@@ -214,7 +223,7 @@ func (h *Host) ReadResult(ref string, offset, limit int64) (persist.Page, error)
 
 // Status returns the live calls, jobs and open prompts, oldest first.
 func (h *Host) Status() Status {
-	s := Status{Calls: h.live.list(h.o.Now()), Jobs: h.jobs.list(), Pending: []agenttool.Decision{}, Mode: string(h.Mode())}
+	s := Status{Calls: h.live.list(h.o.Now()), Jobs: h.jobs.list(), Pending: []agenttool.Decision{}, Denied: h.live.recent.denied(), Mode: string(h.Mode())}
 	for _, p := range h.prompts.All() {
 		s.Pending = append(s.Pending, p.Decision)
 	}

@@ -15,6 +15,7 @@ import (
 // live are the calls and batches that have not ended.
 type live struct {
 	memory int64 // that the process may have; 0: it is not bounded
+	recent recent
 
 	mu       sync.Mutex // guards what follows
 	draining bool
@@ -199,6 +200,7 @@ type Status struct {
 	Calls   []CallStatus          `json:"calls"`
 	Jobs    []agenttool.JobStatus `json:"jobs"`
 	Pending []agenttool.Decision  `json:"pending_decisions"`
+	Denied  []Denied              `json:"denied"` // the last ones, the newest last
 	Mode    string                `json:"mode"`
 }
 
@@ -207,19 +209,25 @@ type CallStatus struct {
 	ID           string                     `json:"id"`
 	InvocationID agenttool.InvocationID     `json:"invocation_id"`
 	ToolID       agenttool.ToolID           `json:"tool_id"`
+	Subject      string                     `json:"subject,omitempty"` // of the first ones: the command or path, or else the input, cut
 	Status       agenttool.InvocationStatus `json:"status"`
+	QueueState   string                     `json:"queue_state,omitempty"` // queued or executing; empty: it is not that far
 	ElapsedMS    int64                      `json:"elapsed_ms"`
 }
 
 func (l *live) list(now time.Time) []CallStatus {
-	list := []CallStatus{}
+	list, inputs := []CallStatus{}, map[agenttool.InvocationID][]byte{}
 	l.mu.Lock()
-	defer l.mu.Unlock()
 	for _, c := range l.calls {
-		inv := c.rec.view()
+		inv, queue := c.rec.queued()
 		started, _ := time.Parse(time.RFC3339, inv.CreatedAt)
-		list = append(list, CallStatus{c.req.ID, inv.InvocationID, inv.ToolID, inv.Status, now.Sub(started).Milliseconds()})
+		list = append(list, CallStatus{c.req.ID, inv.InvocationID, inv.ToolID, "", inv.Status, queue, now.Sub(started).Milliseconds()})
+		inputs[inv.InvocationID] = c.req.Input
 	}
+	l.mu.Unlock()
 	slices.SortFunc(list, func(a, b CallStatus) int { return strings.Compare(string(a.InvocationID), string(b.InvocationID)) })
+	for i := range list[:min(len(list), maxSubjects)] {
+		list[i].Subject = subjectOf(inputs[list[i].InvocationID])
+	}
 	return list
 }

@@ -144,6 +144,7 @@ func (a *approval) complete(d agenttool.Decision) agenttool.Decision {
 // decided records a decision that needs no answer.
 func (a *approval) decided(d agenttool.Decision) {
 	a.c.rec.decided(d)
+	a.note(d)
 	a.c.rec.emit(agenttool.EventPermissionDecided, "phase", agenttool.PhasePermission, "decision", d)
 	a.permissionDecisionHooks(a.c.ctx, d)
 }

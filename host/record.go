@@ -118,6 +118,16 @@ func (r *record) view() agenttool.Invocation {
 	return r.inv
 }
 
+// queued returns the invocation as it is now, and where in the queue it is.
+func (r *record) queued() (inv agenttool.Invocation, state string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.inv.Scheduler != nil {
+		state = r.inv.Scheduler.QueueState
+	}
+	return r.inv, state
+}
+
 // to moves the invocation to a state.
 func (r *record) to(s agenttool.InvocationStatus, reason string) {
 	now := agenttool.Timestamp(r.journal.now())

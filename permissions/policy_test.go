@@ -258,7 +258,7 @@ func askRule(t *testing.T, text string) Rule {
 
 func TestParseErrors(t *testing.T) {
 	for _, c := range []struct{ rule, want string }{
-		{"Nope", "there is no tool"}, {"", "there is no tool"}, {"Write(src", "closing parenthesis"}, {"Write()", "empty"}, {"Shell( )", "empty"},
+		{"Nope", "there is no tool"}, {"", "there is no tool"}, {"Write(src", "closing parenthesis is missing"}, {"Write(src) x", "follow the closing parenthesis"}, {"Write()", "empty"}, {"Shell( )", "empty"},
 		{"Shell(*)", "every command"}, {"Write(../x)", ".."}, {"Write(a/../b)", ".."}, {"Write(!a)", "negated"}, {"Write([)", "malformed"},
 		{"Grep(x)", "no specifier"},
 	} {

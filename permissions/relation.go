@@ -155,3 +155,58 @@ func (p Policy) Hides(tool string, u Uses) (Rule, bool) {
 	}
 	return Rule{}, false
 }
+
+// Covered is a part of a call that takes a rule, and whether the rules of a policy allow it.
+type Covered struct {
+	What string `json:"what"` // a command line, "writing PATH" or "reading PATH"
+	By   bool   `json:"covered"`
+}
+
+// Coverage returns the parts of a call that need a rule, in their order, with those that have one. A call with unknown parts has
+// one more, which only a rule about the whole tool covers.
+func (p Policy) Coverage(r Request) (parts []Covered) {
+	c := coverOf(&p, r)
+	seen := map[string]bool{}
+	add := func(what string, by bool) {
+		if !seen[what] {
+			seen[what] = true
+			parts = append(parts, Covered{what, by})
+		}
+	}
+	all := c.whole && len(c.parts) == 0
+	f := r.Facts
+	if r.RunsCode && f.PartsComplete != agenttool.Yes {
+		add("what it runs beside the commands that are known", all)
+	}
+	for n := range f.Parts {
+		covered := n < len(c.parts) && c.parts[n] >= 0
+		if !readsOnly(&f.Parts[n]) && (n >= len(c.parts) || c.parts[n] != onlyReads) {
+			add(strings.Join(f.Parts[n].Argv, " "), all || covered)
+		}
+	}
+	c.coveredPaths(func(what string, by bool) { add(what, all || by) })
+	return parts
+}
+
+// coveredPaths reports the paths and hosts of a call that need a rule, and whether they have one.
+func (c *cover) coveredPaths(report func(what string, by bool)) {
+	f := c.r.Facts
+	for _, path := range f.Writes {
+		if !c.p.keeps(path) {
+			report("writing "+path.Spelling, c.p.set.allowing(path, func(rule *Rule) bool { return rule.allowsWrite(c.r.Tool) }) >= 0)
+		}
+	}
+	for _, path := range f.Reads {
+		if c.p.outside(path) {
+			report("reading "+path.Spelling, c.p.set.allowing(path, func(rule *Rule) bool { return rule.tool == "read" }) >= 0)
+		}
+	}
+	for _, host := range f.Hosts {
+		if len(f.Parts) == 0 {
+			report("reaching "+host, false)
+		}
+	}
+}
+
+// Allows reports whether a call would run unasked.
+func (p Policy) Allows(r Request) bool { return p.verdict(r).behavior == agenttool.Allow }

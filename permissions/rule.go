@@ -67,8 +67,10 @@ func (p Parser) Parse(text string, behavior agenttool.Behavior, origin agenttool
 		return r, fmt.Errorf("rule %q: %w", text, err)
 	}
 	name, spec, scoped := strings.Cut(head, "(")
-	if scoped && !strings.HasSuffix(spec, ")") {
+	if end := strings.LastIndexByte(spec, ')'); scoped && end < 0 {
 		return r, fmt.Errorf("rule %q: the closing parenthesis is missing", text)
+	} else if scoped && end < len(spec)-1 {
+		return r, fmt.Errorf("rule %q: nothing may follow the closing parenthesis but grants, such as with host:example.com", text)
 	}
 	spec = strings.TrimSuffix(spec, ")")
 	tool, known := p.Names[strings.ToLower(strings.TrimSpace(name))]

@@ -73,7 +73,7 @@ func (b *Broker) take(p *Waiting, a *Answer) (change, error) {
 	if err != nil {
 		return change{}, err
 	}
-	texts, mode := rulesOf(accepted), modeOf(accepted)
+	texts, mode := append(rulesOf(accepted), a.Rules...), modeOf(accepted)
 	if mode != "" && a.Scope != ScopeSession {
 		return change{}, refuse("mode %s is for this session: answer with scope session", mode)
 	}
@@ -82,18 +82,14 @@ func (b *Broker) take(p *Waiting, a *Answer) (change, error) {
 }
 
 // keep parses rules, and keeps them for longer than the session if the scope says so.
-func (b *Broker) keep(scope Scope, texts []string) ([]permissions.Rule, error) {
+func (b *Broker) keep(a Answer, texts []string) ([]permissions.Rule, error) {
 	if len(texts) == 0 {
 		return nil, nil
 	}
-	origin := agenttool.Origin{Source: sourceOf(scope)}
-	var rules []permissions.Rule
-	for _, text := range texts {
-		r, err := b.o.Rules.Parse(text, origin)
-		if err != nil {
-			return nil, refuse("%v", err)
-		}
-		rules = append(rules, r)
+	scope, origin := a.Scope, agenttool.Origin{Source: sourceOf(a.Scope)}
+	rules, err := b.parse(texts, origin)
+	if err != nil {
+		return nil, err
 	}
 	if scope == ScopeProject || scope == ScopeUser {
 		remember := b.inForce().Remember
@@ -129,14 +125,21 @@ func (b *Broker) check(p *Waiting, a Answer) error {
 		return refuse("scope %q is none of once, session, project, user", a.Scope)
 	case !slices.Contains(b.scopes(a.Channel), a.Scope):
 		return refuse("scope %s cannot be granted over this channel: answer with once or session, or use toolhost approve", a.Scope)
+	case len(a.Rules) > 0 && a.Scope == ScopeOnce:
+		return refuse("rules of your own are kept for the session, the project or the user: answer with that scope")
 	case a.UpdatedInput != nil && (a.Scope != ScopeOnce || len(a.AcceptUpdates) > 0):
 		return refuse("an edited input is allowed once: the rules that are suggested are about the input as it was")
-	case a.Behavior == agenttool.Deny && (a.Scope != ScopeOnce || len(a.AcceptUpdates)+len(a.Grants) > 0 || a.UpdatedInput != nil):
+	case a.Behavior == agenttool.Deny && (a.Scope != ScopeOnce || len(a.AcceptUpdates)+len(a.Grants)+len(a.Rules) > 0 || a.UpdatedInput != nil):
 		return refuse("deny goes with no scope but once, no updates, no grants and no input")
 	}
 	for _, grant := range a.Grants {
 		if rule, denied := b.o.Rules.Policy().Forbids(grant); denied {
 			return refuse("grant %s: it is denied by %s", grant, rule.Ref())
+		}
+	}
+	if len(a.Rules) > 0 {
+		if err := b.checkOwn(p, a); err != nil {
+			return err
 		}
 	}
 	if p.Override && a.UpdatedInput != nil {
@@ -163,7 +166,7 @@ func (b *Broker) scopes(c Channel) []Scope {
 // acceptedUpdates returns the suggested updates that an answer accepts. With a wider scope than once none stands for the narrowest rules.
 func acceptedUpdates(p *Waiting, a Answer) (updates []agenttool.SuggestedUpdate, err error) {
 	suggested, accepted := p.Shown.Decision.SuggestedUpdates, a.AcceptUpdates
-	if a.Scope != ScopeOnce && len(accepted) == 0 {
+	if a.Scope != ScopeOnce && len(accepted)+len(a.Rules) == 0 {
 		narrowest := p.Shown.Decision.SuggestedRules()
 		if narrowest < 0 {
 			return nil, refuse("there is no rule that could be kept for this call: answer with scope once")
@@ -260,4 +263,73 @@ func (b *Broker) grant(kept change) {
 	if len(kept.rules) > 0 || kept.mode != "" {
 		b.Reconsider()
 	}
+}
+
+// Try returns the coverage of further rules, and the policy with them. It changes nothing.
+func (b *Broker) Try(id agenttool.DecisionID, texts []string) (Trial, permissions.Policy, error) {
+	b.mu.Lock()
+	p := b.pending[id]
+	b.mu.Unlock()
+	if p == nil {
+		return Trial{}, permissions.Policy{}, refuse("no prompt %q waits for an answer", id)
+	}
+	return b.try(p, texts)
+}
+
+func (b *Broker) try(p *Waiting, texts []string) (t Trial, with permissions.Policy, err error) {
+	if p.Override {
+		return t, with, refuse("this is about a command that runs or ran already, and its own rule is suggested: s, p or u keeps that")
+	}
+	rules, err := b.parse(texts, agenttool.Origin{Source: agenttool.SourceSession})
+	if err != nil {
+		return t, with, err
+	}
+	before := b.o.Rules.Policy()
+	with = before.With(rules...)
+	d := p.Call.Judge(with)
+	if t.Runs = d.Behavior == agenttool.Allow; t.Runs {
+		t.Grants = d.Grants
+	} else {
+		t.Still = d.Reason.Detail
+	}
+	open := map[string]bool{}
+	for _, part := range p.Call.Coverage(before) {
+		open[part.What] = !part.By
+	}
+	for _, part := range p.Call.Coverage(with) {
+		if open[part.What] {
+			t.Parts = append(t.Parts, part)
+		}
+	}
+	return t, with, nil
+}
+
+// checkOwn reports why rules of a person's own cannot be kept.
+func (b *Broker) checkOwn(p *Waiting, a Answer) error {
+	if a.Channel.Name == "" {
+		return refuse("rules of one's own are taken from toolhost approve, and not from a client")
+	}
+	t, _, err := b.try(p, a.Rules)
+	if err == nil && !t.Covers() {
+		err = refuse("%s", ErrCoversNothing)
+	}
+	return err
+}
+
+// parse reads rules that allow.
+func (b *Broker) parse(texts []string, origin agenttool.Origin) (rules []permissions.Rule, err error) {
+	if len(texts) > maxOwn {
+		return nil, refuse("%d rules are more than %d", len(texts), maxOwn)
+	}
+	for _, text := range texts {
+		if len(text) > maxOwnText {
+			return nil, refuse("a rule has %d bytes: at most %d", len(text), maxOwnText)
+		}
+		r, err := b.o.Rules.Parse(text, origin)
+		if err != nil {
+			return nil, refuse("%v", err)
+		}
+		rules = append(rules, r)
+	}
+	return rules, nil
 }

@@ -18,7 +18,8 @@ type Call interface {
 	Ended() bool                                      // it needs no answer any more
 	Record(t agenttool.EventType, pairs ...any) error // writes an event and tells it
 	Judge(p permissions.Policy) agenttool.Decision    // the decision of a policy about it
-	CheckAnswer(input []byte, grants []string) error  // an edited input (nil: none) and grants could be used
+	Coverage(p permissions.Policy) []permissions.Covered
+	CheckAnswer(input []byte, grants []string) error // an edited input (nil: none) and grants could be used
 }
 
 // Rules are the rules in force.

@@ -36,6 +36,7 @@ type Answer struct {
 	UpdatedInput  []byte             // runs instead of the input that was shown; nil: that one
 	Grants        []string           // widen the sandbox of this call, see [agenttool.Confined]
 	AcceptUpdates []int              // which suggested updates to accept; with a wider scope than once none means the first
+	Rules         []string           // of the person's own, which are kept for the scope, and cover something of the call
 	Feedback      string             // told to the model
 	Channel       Channel            // of the answer
 

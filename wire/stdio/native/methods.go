@@ -279,6 +279,7 @@ func (f *Family) decide(id, params json.RawMessage) error {
 		UpdatedInput  json.RawMessage      `json:"updated_input"`
 		Grants        []string             `json:"grants"`
 		AcceptUpdates []int                `json:"accept_updates"`
+		Rules         []string             `json:"rules"`
 		Feedback      string               `json:"feedback"`
 	}
 	if err := decode(params, &p); err != nil {
@@ -289,7 +290,7 @@ func (f *Family) decide(id, params json.RawMessage) error {
 	}
 	a := prompt.Answer{
 		DecisionID: p.DecisionID, Behavior: p.Behavior, Scope: p.Scope, UpdatedInput: p.UpdatedInput,
-		Grants: p.Grants, AcceptUpdates: p.AcceptUpdates, Feedback: p.Feedback, Channel: prompt.Channel{By: agenttool.Answerer{Client: f.client}},
+		Grants: p.Grants, AcceptUpdates: p.AcceptUpdates, Rules: p.Rules, Feedback: p.Feedback, Channel: prompt.Channel{By: agenttool.Answerer{Client: f.client}},
 	}
 	if f.o.Person != nil {
 		if !f.vetted.May {
@@ -311,6 +312,18 @@ func (f *Family) decide(id, params json.RawMessage) error {
 		answer() // it counts before the next message does
 	}
 	return nil
+}
+
+// try reports the coverage of further rules.
+func (f *Family) try(params json.RawMessage) (any, error) {
+	var p struct {
+		DecisionID agenttool.DecisionID `json:"decision_id"`
+		Rules      []string             `json:"rules"`
+	}
+	if err := decode(params, &p); err != nil {
+		return nil, err
+	}
+	return f.o.Host.Try(p.DecisionID, p.Rules)
 }
 
 func (f *Family) surface(params json.RawMessage) (any, error) {

@@ -89,7 +89,7 @@ func (f *Family) Leave() {
 
 // personal are the methods that the person of a session is served.
 var personal = []string{"agenttool/hello", "agenttool/status", "agenttool/invoke", "agenttool/prompts", "agenttool/decide", "agenttool/grants", "agenttool/reload",
-	"agenttool/mode",
+	"agenttool/mode", "agenttool/try",
 	"agenttool/forward", "agenttool/forwarded"}
 
 // Owns implements stdio.Family.
@@ -111,6 +111,7 @@ var methods = map[string]method{
 	"agenttool/decide":      {slow: (*Family).decide, urgent: true},
 	"agenttool/prompts":     {quick: (*Family).prompts},
 	"agenttool/grants":      {quick: (*Family).grants},
+	"agenttool/try":         {quick: (*Family).try},
 	"agenttool/reload":      {quick: (*Family).reload},
 	"agenttool/forward":     {slow: (*Family).forward},
 	"agenttool/forwarded":   {slow: (*Family).forwarded},
