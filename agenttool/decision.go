@@ -107,6 +107,9 @@ type Origin struct {
 	Source string // one of the rule sources below
 	File   string // absolute; empty if it stands in none
 	Line   int    // from 1
+
+	// Thread is the one of the caller's threads in which the rule counts, and in those that descend from it; empty: everywhere.
+	Thread string
 }
 
 // Where returns FILE:LINE, empty if the rule stands in no file.

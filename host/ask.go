@@ -107,12 +107,12 @@ func (a asking) Record(t agenttool.EventType, pairs ...any) error { return a.c.r
 
 // Judge implements prompt.Call.
 func (a asking) Judge(p permissions.Policy) agenttool.Decision {
-	return a.hinted.on(p.Decide(a.of))
+	return a.hinted.on(p.For(a.c.req.Caller.Threads).Decide(a.of))
 }
 
 // Coverage implements prompt.Call.
 func (a asking) Coverage(p permissions.Policy) []permissions.Covered {
-	return p.Coverage(a.of)
+	return p.For(a.c.req.Caller.Threads).Coverage(a.of)
 }
 
 // CheckAnswer implements prompt.Call: it reports whether an edited input (nil: the one that was shown) could be bound, and be given the grants.

@@ -170,7 +170,7 @@ func (h *Host) Invoke(r Request, done func(Completion)) error {
 
 // register makes the call known. The caller holds h.live.mu.
 func (h *Host) register(r Request, b *batch) *call {
-	c := newCall(h, r, h.rules.Policy())
+	c := newCall(h, r, h.rules.Policy().For(r.Caller.Threads))
 	if set := h.hooks.Load(); set != nil {
 		c.hooks = &hookRunner{host: h, set: set, rec: c.rec, tool: c.tool, name: r.Tool}
 	}

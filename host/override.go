@@ -83,7 +83,7 @@ func (a *approval) override(ctx context.Context, failure error) error {
 		return hinted(failure, "partly done: the refused access ("+strings.Join(grants, ", ")+") is granted now. Look what it did, and make the same call again"+
 			said(answer.Feedback))
 	}
-	a.granted, a.policy, a.feedback = grants, a.c.host.rules.Policy(), answer.Feedback
+	a.granted, a.policy, a.feedback = grants, a.rules(), answer.Feedback
 	return a.c.rebind(ctx, a.c.input)
 }
 

@@ -74,7 +74,7 @@ func (a *approval) answered(ctx context.Context, answer prompt.Outcome) (d agent
 	case answer.Behavior == agenttool.Deny:
 		return d, false, rejected(answer)
 	}
-	a.policy = a.c.host.rules.Policy()
+	a.policy = a.rules()
 	if answer.UpdatedInput != nil {
 		if err := a.c.rebind(ctx, answer.UpdatedInput); err != nil {
 			return d, false, err
@@ -131,6 +131,11 @@ func (a *approval) request() permissions.Request {
 	return permissions.Request{
 		Tool: a.c.tool.Declaration.Name, ByPerson: a.c.req.Person, RunsCode: slices.Contains(a.c.tool.Permission.AccessKinds, "code_execution"), Facts: a.c.bound.Facts(),
 	}
+}
+
+// rules are those in force for the call.
+func (a *approval) rules() permissions.Policy {
+	return a.c.host.rules.Policy().For(a.c.req.Caller.Threads)
 }
 
 // decide asks the policy and completes its record.

@@ -32,6 +32,9 @@ type Caller struct {
 	CallID string   // the call's id in the caller's protocol, for the record; empty: [Request].ID
 	Refs   []string // its threads and groups, for the record's runtime_refs
 
+	// Threads are the thread of the call, and those that it descends from. Rules of a thread count for its calls.
+	Threads []string
+
 	Capacity agenttool.Capacity // how much it takes of the result
 
 	// Asked hears the prompts of this call. A caller that sets it answers them, by [Host.Decide], so that they wait for it

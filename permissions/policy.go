@@ -64,6 +64,15 @@ func (p Policy) Without(drop func(Rule) bool) Policy {
 	return p
 }
 
+// For returns the policy for a call of those threads: without the rules that count in other ones.
+func (p Policy) For(threads []string) Policy {
+	foreign := func(r Rule) bool { return r.Origin.Thread != "" && !slices.Contains(threads, r.Origin.Thread) }
+	if !slices.ContainsFunc(p.Rules(), foreign) {
+		return p
+	}
+	return p.Without(foreign)
+}
+
 // Rules returns the rules: deny, then ask, then allow. The caller must not change them.
 func (p Policy) Rules() []Rule {
 	if p.set == nil {

@@ -86,7 +86,7 @@ func (b *Broker) keep(a Answer, texts []string) ([]permissions.Rule, error) {
 	if len(texts) == 0 {
 		return nil, nil
 	}
-	scope, origin := a.Scope, agenttool.Origin{Source: sourceOf(a.Scope)}
+	scope, origin := a.Scope, agenttool.Origin{Source: sourceOf(a.Scope), Thread: a.Thread}
 	rules, err := b.parse(texts, origin)
 	if err != nil {
 		return nil, err

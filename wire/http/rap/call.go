@@ -92,10 +92,11 @@ func (c *call) request(in invocation, id string) host.Request {
 	if in.User != "" {
 		actor += ":" + visible.Text(in.User)
 	}
+	threads := append([]string{c.Group}, in.Ancestors...)
 	return host.Request{
 		ID: id, Tool: in.Operation, Input: in.Arguments, Timeout: callTime, Actor: actor,
 		Caller: host.Caller{
-			CallID: c.ID, Refs: append([]string{c.Group}, in.Ancestors...),
+			CallID: c.ID, Refs: threads, Threads: threads,
 			Asked:    func(p prompt.Prompt, over <-chan struct{}) { c.server.questions.ask(c, p, over) },
 			Progress: func(p agenttool.Progress) { c.jobEnded(p) },
 		},

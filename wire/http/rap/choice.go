@@ -137,6 +137,7 @@ func (a *questions) ask(c *call, p prompt.Prompt, over <-chan struct{}) {
 func (a *questions) decide(q *choice, o option, unseen string) {
 	answer := prompt.Answer{
 		DecisionID: q.prompt.Decision.DecisionID, Behavior: agenttool.Deny, Channel: prompt.Channel{Name: "RAP runtime"}, Alone: true, Unseen: unseen,
+		Thread: q.call.Group,
 	}
 	var scopes []prompt.Scope
 	switch o.scope {

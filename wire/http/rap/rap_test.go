@@ -14,6 +14,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/agenttool/conform"
+	"toolhost/host"
 )
 
 // TestItems drives every item of the checklist for a tool server, each once.
@@ -423,5 +424,25 @@ func testAncestors(t *testing.T) {
 	f.invoke("p2", "write", fields{"group_id": "child", "thread_ancestors": []string{"g"}})
 	if text := f.result("p2").text("text"); text != "ran write" || f.runtime.count("user_choice", "p2") != 0 {
 		t.Errorf("the child is asked again, or %q", text)
+	}
+	asked := func(id string, change fields) callback {
+		t.Helper()
+		f.invoke(id, "write", change)
+		return f.runtime.of("user_choice", id)
+	}
+	f.answer(asked("p3", fields{"group_id": "other", "thread_ancestors": []string{"third"}}), 2) // another thread: no
+	f.answer(asked("p4", fields{"group_id": "other"}), 1)                                        // for its own session
+	f.result("p4")
+	f.answer(asked("p5", fields{"group_id": "third"}), 2) // of which the other one descends
+	f.invoke("p6", "write", fields{"group_id": "grandchild", "thread_ancestors": []string{"g", "child"}})
+	if text := f.result("p6").text("text"); text != "ran write" || f.runtime.count("user_choice", "p6") != 0 {
+		t.Errorf("the grandchild is asked again, or %q", text)
+	}
+	done := make(chan host.Completion, 1)
+	if err := f.host.Invoke(host.Request{ID: "native", Tool: "write", Input: []byte(`{"path":"a"}`)}, func(c host.Completion) { done <- c }); err != nil {
+		t.Fatal(err)
+	}
+	if end := <-done; end.Invocation.Status == agenttool.StatusSucceeded {
+		t.Error("the grant of a thread counts for a caller without one")
 	}
 }
