@@ -83,7 +83,7 @@ type DecisionReason struct {
 	Type        string       `json:"type"`
 	Detail      string       `json:"detail"`                // a sentence for a person
 	RuleRef     string       `json:"rule_ref,omitempty"`    // also in rule_refs (X12)
-	Where       string       `json:"where,omitempty"`       // FILE:LINE of that rule, if it stands in a file
+	Where       string       `json:"where,omitempty"`       // of that rule: FILE:LINE, or the call that it came with
 	Subcommands []Subcommand `json:"subcommands,omitempty"` // of a command line, the decision about each simple command (AT-166)
 	Extra       Extra        `json:"-"`
 }
@@ -108,13 +108,19 @@ type Origin struct {
 	File   string // absolute; empty if it stands in none
 	Line   int    // from 1
 
+	// Made is the call that makes the directory which the rule keeps open. It came with the answer that allowed this call.
+	Made InvocationID
+
 	// Thread is the one of the caller's threads in which the rule counts, and in those that descend from it; empty: everywhere.
 	Thread string
 }
 
-// Where returns FILE:LINE, empty if the rule stands in no file.
+// Where returns FILE:LINE, or the call that the rule came with; empty if there is neither.
 func (o Origin) Where() string {
-	if o.File == "" {
+	switch {
+	case o.Made != "":
+		return "made by call " + string(o.Made)
+	case o.File == "":
 		return ""
 	}
 	return o.File + ":" + strconv.Itoa(o.Line)

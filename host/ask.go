@@ -81,6 +81,9 @@ func (a *approval) question(d agenttool.Decision, override bool) prompt.Question
 			Attempt: a.attempt, AskedAt: agenttool.Timestamp(a.c.host.o.Now()),
 		},
 	}
+	if !override {
+		q.Shown.Opens, q.MayOpen = makes(a.c)
+	}
 	if confined, ok := a.c.bound.(agenttool.Profiled); ok {
 		q.Shown.Sandbox = &prompt.Sandbox{Level: a.c.host.o.Level, Profile: confined.Profile(), Grants: d.Grants}
 	}

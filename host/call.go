@@ -158,7 +158,7 @@ func (c *call) listener() prompt.Listener {
 
 // ending is how a call ends that came to its end.
 func (c *call) ending() *ending {
-	e := &ending{c: c, rec: c.rec, hooks: c.hooks, turn: c.turn, out: c.out, moved: c.moved, feedback: c.approval.feedback}
+	e := &ending{c: c, rec: c.rec, hooks: c.hooks, turn: c.turn, out: c.out, moved: c.moved, feedback: c.approval.feedback, opened: c.approval.opened}
 	if c.hooks != nil {
 		e.at = c.situation
 	}

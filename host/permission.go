@@ -22,6 +22,7 @@ type approval struct {
 	wanted   []string // grants that would permit it
 	granted  []string // of them, by a person, for the next attempt
 	feedback string   // of the person who allowed the call, for the model
+	opened   []string // directories that it makes, and that stay open
 	wall     wall     // what it was refused and asked about while it ran
 }
 
@@ -98,7 +99,7 @@ func (a *approval) answered(ctx context.Context, answer prompt.Outcome) (d agent
 	if err := a.c.host.grants.confine(a.c.bound, granted); err != nil {
 		return d, false, err
 	}
-	a.feedback = answer.Feedback
+	a.feedback, a.opened = answer.Feedback, answer.Opens
 	a.c.rec.to(agenttool.StatusApproved, "")
 	return d, false, nil
 }

@@ -46,6 +46,7 @@ type ending struct {
 	moved    *modifier        // of the session's directory; nil: none
 	notes    []string         // of the host, for the model
 	feedback string           // of the person who allowed the call
+	opened   []string         // directories that stay open, if the call has made them
 
 	result agenttool.Result
 	kept   agenttool.Persistence
@@ -55,6 +56,9 @@ type ending struct {
 // cannot hold is delivered as well, and says so.
 func (e *ending) finish(err error) Completion {
 	e.c.host.places.stays(e.c)
+	if !e.out.Yielded {
+		e.c.host.rules.shut(e.rec.id, e.opened)
+	}
 	if e.hooks == nil {
 		e.turn.free()
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"toolhost/agenttool"
+	"toolhost/permissions/protect"
 )
 
 // Relate is how a rule about words stands to a command line.
@@ -117,6 +118,29 @@ func (p Policy) Writes(grant string) bool {
 		Verdicts: agenttool.Verdicts{ReadOnly: agenttool.No, OpenWorld: agenttool.No, PathsComplete: agenttool.Yes, Destructive: agenttool.No},
 	}})
 	return v.behavior == agenttool.Allow && len(v.rules) > 0
+}
+
+// MayOpen reports whether a missing directory may stay open for a session once a person has allowed a call that makes it: an ordinary
+// directory outside of the workspace, about whose writing no rule says anything else.
+func (p Policy) MayOpen(dir string) bool {
+	if !filepath.IsAbs(dir) || !(suggester{p: &p}).narrow(dir) || p.Secret != nil && p.Secret(dir) || p.Guarded != nil && p.Guarded(dir) {
+		return false
+	}
+	if _, protected := protect.Asks(dir, ""); protected {
+		return false
+	}
+	for _, name := range strings.Split(dir, "/") {
+		if strings.ContainsFunc(name, func(r rune) bool { return r < ' ' }) {
+			return false
+		}
+	}
+	_, denied := p.Forbids("write:" + dir)
+	return !denied
+}
+
+// Opening returns the rules that open a directory, with all below it, to a session.
+func Opening(dir string) []string {
+	return []string{"Read(" + escapeGlob(dir) + "/**)", "Write(" + escapeGlob(dir) + "/**)"}
 }
 
 // below returns the first rule that denies something in a directory that a grant would open.

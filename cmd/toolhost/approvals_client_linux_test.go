@@ -54,6 +54,7 @@ type prompted struct {
 		Grants         []string
 	}
 	Grants    []string `json:"suggested_grants"`
+	Opens     []string
 	Attempt   int
 	Coalesced string `json:"coalesced_with"`
 }

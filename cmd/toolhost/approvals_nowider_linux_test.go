@@ -21,13 +21,13 @@ func byEach(t *testing.T, test func(*testing.T, account)) {
 }
 
 // grantedHome makes a home with files, and starts a host in its workspace.
-func grantedHome(t *testing.T, who account) (*escapeAttempt, *approvalsHost) {
+func grantedHome(t *testing.T, who account, flags ...string) (*escapeAttempt, *approvalsHost) {
 	a := jobTools(t).approvalsArena(t, who, sandbox.Full)
 	a.write(userSettings, `{"wall": {"wait": "0s"}}`) // what is asked while it runs is for other tests
 	a.write("home/.bashrc", "# mine\n")
 	a.write("home/other/file", "mine\n")
 	a.write("home/secret.txt", "SECRET\n")
-	return a, a.serving(true).confinedBy()
+	return a, a.serving(true, flags...).confinedBy()
 }
 
 // TestGrantedNoWider: a script that was granted one missing path writes, reads and removes nothing beside it.

@@ -114,7 +114,7 @@ func (a *asker) tell(event any) {
 func (a *asker) Answer(answer approve.Answer) error {
 	_, err := a.session.Host.Decide(prompt.Answer{
 		DecisionID: answer.ID, Behavior: answer.Behavior, Scope: prompt.Scope(answer.Scope), UpdatedInput: answer.UpdatedInput,
-		Grants: answer.Grants, AcceptUpdates: answer.AcceptUpdates, Feedback: answer.Feedback,
+		Grants: answer.Grants, AcceptUpdates: answer.AcceptUpdates, Opens: answer.Opens, Feedback: answer.Feedback,
 		Channel: prompt.Channel{
 			Name: "the terminal of toolhost call", Scopes: prompt.Scopes,
 			By: agenttool.Answerer{User: session.UserName(), Terminal: caller.Terminal(os.Getpid()), Client: "toolhost"},

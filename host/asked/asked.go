@@ -25,6 +25,8 @@ type Question struct {
 	Text    string
 	Once    bool // this once
 	Session bool // for the session: the rules that this adds are in the text
+
+	Opens []string // directories of which the text says that they stay open
 }
 
 // Write describes the call. The first three lines are the command or the changed file, the reason for the prompt, and the sandbox or
@@ -37,7 +39,7 @@ func Write(p prompt.Prompt) Question {
 	m.line("")
 	m.input(p, members)
 	m.circumstances(p)
-	q := Question{Once: !m.hidden}
+	q := Question{Once: !m.hidden, Opens: m.opens(p.Opens)}
 	if rules := sessionRules(p); rules != "" && !m.cut && m.left() > len(rules)+100 {
 		m.line("Allowing it for this session adds:\n" + rules)
 		q.Session = true
@@ -319,6 +321,19 @@ func (m *message) gives(grants []string) {
 		}
 		m.line(line)
 	}
+}
+
+// opens writes the directories that stay open if the call is allowed. It returns them if all of them are there.
+func (m *message) opens(dirs []string) []string {
+	text := strings.Builder{}
+	for _, dir := range dirs {
+		text.WriteString("\n" + quoteMark + visible.Text(dir))
+	}
+	if len(dirs) == 0 || m.cut || m.left() < text.Len()+600 {
+		return nil
+	}
+	m.line("It makes this directory, which then stays open for this session: calls read and write it unasked." + text.String())
+	return dirs
 }
 
 // warnings are facts that a user should know before allowing a call.

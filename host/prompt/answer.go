@@ -77,8 +77,27 @@ func (b *Broker) take(p *Waiting, a *Answer) (change, error) {
 	if mode != "" && a.Scope != ScopeSession {
 		return change{}, refuse("mode %s is for this session: answer with scope session", mode)
 	}
-	rules, err := b.keep(a.Scope, texts)
-	return change{rules, mode}, err
+	rules, err := b.keep(*a, texts)
+	if err != nil {
+		return change{}, err
+	}
+	opened, err := b.open(p, *a)
+	return change{append(rules, opened...), mode}, err
+}
+
+// open makes the rules for the directories that stay open by an answer. A directory that somebody else has made meanwhile gets none.
+func (b *Broker) open(p *Waiting, a Answer) (rules []permissions.Rule, err error) {
+	for _, dir := range a.Opens {
+		if p.MayOpen == nil || !p.MayOpen(dir) {
+			continue
+		}
+		of, err := b.parse(permissions.Opening(dir), agenttool.Origin{Source: agenttool.SourceSession, Made: p.Call.Invocation(), Thread: a.Thread})
+		if err != nil {
+			return nil, err
+		}
+		rules = append(rules, of...)
+	}
+	return rules, nil
 }
 
 // keep parses rules, and keeps them for longer than the session if the scope says so.
@@ -131,6 +150,11 @@ func (b *Broker) check(p *Waiting, a Answer) error {
 		return refuse("an edited input is allowed once: the rules that are suggested are about the input as it was")
 	case a.Behavior == agenttool.Deny && (a.Scope != ScopeOnce || len(a.AcceptUpdates)+len(a.Grants)+len(a.Rules) > 0 || a.UpdatedInput != nil):
 		return refuse("deny goes with no scope but once, no updates, no grants and no input")
+	}
+	for _, dir := range a.Opens {
+		if a.Behavior != agenttool.Allow || a.UpdatedInput != nil || !slices.Contains(p.Shown.Opens, dir) {
+			return refuse("opens names %s, which this prompt did not show or this answer cannot keep open", dir)
+		}
 	}
 	for _, grant := range a.Grants {
 		if rule, denied := b.o.Rules.Policy().Forbids(grant); denied {

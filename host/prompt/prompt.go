@@ -15,6 +15,7 @@ type Prompt struct {
 	Dir       string             `json:"dir"`
 	Sandbox   *Sandbox           `json:"sandbox,omitempty"`          // that it would run in; nil: it runs nothing
 	Grants    []string           `json:"suggested_grants,omitempty"` // grants by which an answer may widen that sandbox
+	Opens     []string           `json:"opens,omitempty"`            // directories that it makes outside of the workspace; an answer may keep them open
 	Attempt   int                `json:"attempt,omitempty"`          // 2 and more: it ran before, and was kept from something
 	Coalesced string             `json:"coalesced_with,omitempty"`   // the decision_id of a prompt that asks the same; answering it answers this one
 	AskedAt   string             `json:"asked_at"`
@@ -37,6 +38,7 @@ type Answer struct {
 	Grants        []string           // widen the sandbox of this call, see [agenttool.Confined]
 	AcceptUpdates []int              // which suggested updates to accept; with a wider scope than once none means the first
 	Rules         []string           // of the person's own, which are kept for the scope, and cover something of the call
+	Opens         []string           // of the prompt's, those that the user saw: they stay open to calls of the session
 	Feedback      string             // told to the model
 	Channel       Channel            // of the answer
 

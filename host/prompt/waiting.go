@@ -19,10 +19,12 @@ type Listener func(p Prompt, over <-chan struct{})
 type Question struct {
 	Call     Call
 	Shown    Prompt
-	Input    any      // as the event of the prompt tells it
-	Alone    string   // not empty: it is answered together with no other, but with those of the same word
-	Override bool     // no rule answers it
-	Asked    Listener // the way to the caller; nil: it answers nothing
+	Input    any    // as the event of the prompt tells it
+	Alone    string // not empty: it is answered together with no other, but with those of the same word
+	Override bool   // no rule answers it
+
+	MayOpen func(dir string) bool // whether a directory of Shown.Opens may still stay open; nil: none may
+	Asked   Listener              // the way to the caller; nil: it answers nothing
 }
 
 // Waiting is a question that waits for its answer.
@@ -111,7 +113,7 @@ func (p *Waiting) tell() error {
 		there bool
 	}{
 		{"sandbox", shown.Sandbox, shown.Sandbox != nil}, {"suggested_grants", shown.Grants, len(shown.Grants) > 0},
-		{"attempt", shown.Attempt, shown.Attempt > 0}, {"coalesced_with", shown.Coalesced, shown.Coalesced != ""},
+		{"opens", shown.Opens, len(shown.Opens) > 0}, {"attempt", shown.Attempt, shown.Attempt > 0}, {"coalesced_with", shown.Coalesced, shown.Coalesced != ""},
 	} {
 		if optional.there {
 			pairs = append(pairs, optional.name, optional.value)

@@ -61,6 +61,7 @@ func (s *session) hear(m wiretest.Message) {
 					Reason struct{ Detail string }
 					Offers []json.RawMessage `json:"suggested_updates"`
 				}
+				Opens []string
 			}
 		}
 	}
@@ -71,9 +72,9 @@ func (s *session) hear(m wiretest.Message) {
 	s.mu.Lock()
 	s.asked = append(s.asked, d.Reason.Detail)
 	s.mu.Unlock()
-	answer := map[string]any{"decision_id": d.ID, "behavior": "allow"}
+	answer := map[string]any{"decision_id": d.ID, "behavior": "allow", "opens": params.Event.Data.Opens}
 	if strings.Contains(d.Reason.Detail, "needs host:") || strings.Contains(d.Reason.Detail, "from host:") {
-		answer["behavior"] = "deny"
+		answer["behavior"], answer["opens"] = "deny", nil
 	} else if s.widest && len(d.Offers) > 0 {
 		answer["scope"], answer["accept_updates"] = "session", []int{len(d.Offers) - 1}
 	}

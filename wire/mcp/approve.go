@@ -208,7 +208,7 @@ func (f form) answer(res *sdk.ElicitResult) prompt.Answer {
 	if !fits {
 		return f.unseen("the client's answer could not be understood")
 	}
-	return prompt.Answer{DecisionID: f.decision, Behavior: agenttool.Allow, Scope: scope, Channel: channel(), Alone: true}
+	return prompt.Answer{DecisionID: f.decision, Behavior: agenttool.Allow, Scope: scope, Opens: f.opens, Channel: channel(), Alone: true}
 }
 
 // unseen denies if it is unknown whether a person decided.

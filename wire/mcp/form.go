@@ -16,6 +16,7 @@ type form struct {
 	decision agenttool.DecisionID
 	message  string
 	scopes   []prompt.Scope // beyond once for which it can be allowed: the rules that this adds are in the message
+	opens    []string       // directories that the message says stay open
 	whole    bool           // the call can be allowed at all: its command or input, and its grants, are in the message
 }
 
@@ -41,7 +42,7 @@ var choices = []struct {
 // newForm returns the form of a prompt. It is the same whenever it is made of the same prompt.
 func newForm(p prompt.Prompt) form {
 	q := asked.Write(p)
-	f := form{decision: p.Decision.DecisionID, message: q.Text, whole: q.Once}
+	f := form{decision: p.Decision.DecisionID, message: q.Text, opens: q.Opens, whole: q.Once}
 	if q.Session && q.Once {
 		f.scopes = slices.DeleteFunc(slices.Clone(p.Scopes), func(s prompt.Scope) bool { return s == prompt.ScopeOnce })
 	}

@@ -31,6 +31,7 @@ type choiceMessage struct {
 type choice struct {
 	call    *call
 	prompt  prompt.Prompt
+	opens   []string // directories that the text says stay open
 	options []option // the last one denies, and is the default
 
 	settled bool   // no answer is taken any more
@@ -102,7 +103,7 @@ func (a *questions) refusal(id string) error {
 // ask sends a prompt of the host to the runtime of its call. It does not block. A prompt that cannot be sent is denied.
 func (a *questions) ask(c *call, p prompt.Prompt, over <-chan struct{}) {
 	shown := newQuestion(p)
-	q := &choice{call: c, prompt: p, options: shown.options}
+	q := &choice{call: c, prompt: p, opens: shown.opens, options: shown.options}
 	id := rand.Text() + rand.Text()
 	a.mu.Lock()
 	full := len(a.open) >= maxChoices
@@ -148,7 +149,7 @@ func (a *questions) decide(q *choice, o option, unseen string) {
 	}
 	for _, scope := range scopes {
 		allow := answer
-		allow.Behavior, allow.Scope = agenttool.Allow, scope
+		allow.Behavior, allow.Scope, allow.Opens = agenttool.Allow, scope, q.opens
 		_, err := a.host.Decide(allow)
 		if err == nil {
 			return

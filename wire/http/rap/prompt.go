@@ -8,6 +8,7 @@ import (
 // question is a prompt as a person sees it at the runtime: a text and the possible answers.
 type question struct {
 	text    string
+	opens   []string // directories that the text says stay open
 	options []option // the last one denies
 }
 
@@ -20,5 +21,5 @@ func newQuestion(p prompt.Prompt) question {
 	if q.Session {
 		options = append(options, option{"Allow for this session", prompt.ScopeSession})
 	}
-	return question{q.Text, append(options, option{label: "Deny"})}
+	return question{q.Text, q.Opens, append(options, option{label: "Deny"})}
 }

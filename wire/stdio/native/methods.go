@@ -280,6 +280,7 @@ func (f *Family) decide(id, params json.RawMessage) error {
 		Grants        []string             `json:"grants"`
 		AcceptUpdates []int                `json:"accept_updates"`
 		Rules         []string             `json:"rules"`
+		Opens         []string             `json:"opens"`
 		Feedback      string               `json:"feedback"`
 	}
 	if err := decode(params, &p); err != nil {
@@ -290,7 +291,7 @@ func (f *Family) decide(id, params json.RawMessage) error {
 	}
 	a := prompt.Answer{
 		DecisionID: p.DecisionID, Behavior: p.Behavior, Scope: p.Scope, UpdatedInput: p.UpdatedInput,
-		Grants: p.Grants, AcceptUpdates: p.AcceptUpdates, Rules: p.Rules, Feedback: p.Feedback, Channel: prompt.Channel{By: agenttool.Answerer{Client: f.client}},
+		Grants: p.Grants, AcceptUpdates: p.AcceptUpdates, Rules: p.Rules, Opens: p.Opens, Feedback: p.Feedback, Channel: prompt.Channel{By: agenttool.Answerer{Client: f.client}},
 	}
 	if f.o.Person != nil {
 		if !f.vetted.May {

@@ -52,7 +52,7 @@ type Choice struct {
 
 // Allow is the answer that allows an item with a choice of its suggestions; the zero choice allows it once.
 func Allow(it *Item, c Choice) Answer {
-	a := Answer{Session: it.Session, ID: it.Prompt.ID(), Behavior: agenttool.Allow, Scope: "once"}
+	a := Answer{Session: it.Session, ID: it.Prompt.ID(), Behavior: agenttool.Allow, Scope: "once", Opens: it.Prompt.Opens}
 	if len(c.Updates) > 0 {
 		a.Scope, a.AcceptUpdates = c.Scope, c.Updates
 	}

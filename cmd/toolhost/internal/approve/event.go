@@ -63,5 +63,6 @@ type Answer struct {
 	UpdatedInput  json.RawMessage      `json:"updated_input,omitempty"`
 	Grants        []string             `json:"grants,omitempty"`
 	AcceptUpdates []int                `json:"accept_updates,omitempty"`
+	Opens         []string             `json:"opens,omitempty"` // directories that the person saw stay open
 	Feedback      string               `json:"feedback,omitempty"`
 }

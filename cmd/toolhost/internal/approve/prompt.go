@@ -19,6 +19,7 @@ type Prompt struct {
 	Dir      string // absolute
 	Sandbox  Sandbox
 	Grants   []string             // suggested grants
+	Opens    []string             // directories that it makes, and that stay open once it is allowed
 	With     agenttool.DecisionID // an earlier prompt that asks the same and is answered with it; empty: none
 	Attempt  int                  // 2 and more: it ran before, and asks for the accesses that the sandbox blocked
 	AskedAt  time.Time
@@ -47,7 +48,7 @@ func ParsePrompt(raw json.RawMessage) (Prompt, error) {
 		into any
 	}{
 		{"decision", &p.Decision}, {"tool", &p.Tool}, {"facts", &p.Facts}, {"dir", &p.Dir}, {"sandbox", &p.Sandbox},
-		{"profile", &profile}, {"suggested_grants", &p.Grants}, {"coalesced_with", &p.With}, {"attempt", &p.Attempt}, {"asked_at", &asked},
+		{"profile", &profile}, {"suggested_grants", &p.Grants}, {"opens", &p.Opens}, {"coalesced_with", &p.With}, {"attempt", &p.Attempt}, {"asked_at", &asked},
 	} {
 		if value := members[m.name]; value != nil && json.Unmarshal(value, m.into) != nil {
 			p.Unread = append(p.Unread, m.name)

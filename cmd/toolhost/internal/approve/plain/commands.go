@@ -218,7 +218,7 @@ func (t *Talk) edit(it *approve.Item, text string) (approve.Answer, error) {
 		}
 	}
 	answer := approve.Allow(it, approve.Choice{})
-	answer.UpdatedInput = input
+	answer.UpdatedInput, answer.Opens = input, nil
 	return answer, nil
 }
 

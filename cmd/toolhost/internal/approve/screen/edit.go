@@ -90,7 +90,7 @@ func (r *review) press(m *Model, key tea.KeyPressMsg) tea.Cmd {
 			return wait
 		}
 		a := approve.Allow(r.edit.it, approve.Choice{})
-		a.UpdatedInput = r.input
+		a.UpdatedInput, a.Opens = r.input, nil
 		return m.send(r.edit.it, a)
 	case "?", "d", "w":
 		return nil

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestMadeStaysOpen: a directory outside of the workspace that an allowed call makes stays open to the session, if the answer says that the
+// user saw so. Its neighbours, and the names that programs obey, stay shut.
+func TestMadeStaysOpen(t *testing.T) {
+	t.Parallel()
+	byEach(t, func(t *testing.T, who account) {
+		a, h := grantedHome(t, who, "--mode", "sandboxed")
+		a.repository()
+		a.write("home/.gitconfig", "[safe]\n\tdirectory = *\n")
+		opens := func(command string, want ...string) {
+			t.Helper()
+			m := h.shell(command)
+			p := h.prompt(command, 1)
+			for i := range want {
+				want[i] = a.path(want[i])
+			}
+			if !slices.Equal(p.Opens, want) {
+				t.Errorf("%s: the prompt opens %q, want %q", command, p.Opens, want)
+			}
+			h.decide(p, "allow", fields{"opens": p.Opens})
+			if r := m.result(); !strings.HasPrefix(command, "false") && r.Result.Status != "succeeded" {
+				t.Fatalf("%s: %s", command, r.says())
+			}
+		}
+		opens("mkdir "+a.path("home/notes"), "home/notes")
+		opens("git worktree add -q "+a.path("home/tree")+" -b tree", "home/tree")
+		opens("mkdir -p " + a.path("home/.config/x"))                 // hidden
+		opens("mkdir -p " + a.path("home/other"))                     // it is there
+		opens("cd " + a.path("home") + " && mkdir p q r s")           // too many to read
+		opens("touch " + a.path("home/f"))                            // no directory
+		opens("false && mkdir "+a.path("home/unmade"), "home/unmade") // not made: it stays shut
+		for _, c := range []string{
+			"echo x > " + a.path("home/notes/a") + " && cat " + a.path("home/notes/a"), "cd " + a.path("home/tree") + " && echo x > f && git add f && git commit -qm f && git log --oneline -1",
+			"bash -c 'echo x > " + a.path("home/notes/b") + "'",
+		} {
+			h.shell(c).worked()
+		}
+		h.make("write", fields{"path": a.path("home/notes/c"), "content": "x\n"}).worked()
+		for _, name := range []string{"a", "b", "c"} {
+			if a.read("home/notes/"+name) != "x\n" {
+				t.Errorf("notes/%s was not written", name)
+			}
+		}
+		if err := os.Symlink(a.path("home/other"), a.path("home/notes/link")); err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []string{
+			"echo x > " + a.path("home/notes2"), "echo x > " + a.path("home/unmade"), "echo x > " + a.path("home/notes/../x"), "echo x > " + a.path("home/notes/link/made"),
+			"echo x > " + a.path("home/notes/.git/hooks/post-commit"), "echo x > " + a.path("home/notes/.git/config"), "cat " + a.path("home/notes/link/file"), "echo x > " + a.path("home/tree/.git"),
+		} {
+			m := h.shell(c)
+			h.decide(h.prompt(c, 1), "deny")
+			m.failed("rejected_by_person")
+		}
+		a.write("ws/attack.sh", "for f in "+strings.Join([]string{
+			a.path("home/notes2"), a.path("home/x"), a.path("home/notes/link/made"), a.path("home/notes/.git/hooks/x"), a.path("home/notes/.bashrc"), a.path("home/tree2")}, " ")+
+			"; do mkdir -p $(dirname $f); echo x > $f && echo WORKED $f; done 2>/dev/null; true")
+		if r := h.shell("bash attack.sh").result(); strings.Contains(r.view().Stdout, "WORKED") {
+			t.Errorf("a script wrote beside it: %s", r.says())
+		}
+	})
+}
+
+// TestUnseenOpensNothing: an answer that does not name the directory opens nothing, and none opens another directory.
+func TestUnseenOpensNothing(t *testing.T) {
+	t.Parallel()
+	a, h := grantedHome(t, self, "--mode", "sandboxed")
+	command := "mkdir " + a.path("home/notes")
+	m := h.shell(command)
+	p := h.prompt(command, 1)
+	var reply fields
+	if err := h.try("agenttool/decide", fields{"decision_id": p.Decision.ID, "behavior": "allow", "opens": []string{a.path("home")}}, &reply); err == nil {
+		t.Error("an answer opened what the prompt did not show")
+	}
+	h.decide(p, "allow")
+	m.worked()
+	h.shell("echo x > " + a.path("home/notes/a"))
+	h.decide(h.prompt("echo x > "+a.path("home/notes/a"), 1), "deny")
+}
