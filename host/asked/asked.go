@@ -100,9 +100,12 @@ func (m *message) files(name string, p prompt.Prompt) {
 	m.line(name + quoteMark + visible.Text(list) + changedLines(p.Decision))
 }
 
-// changedLines says how many lines a change adds and removes; nothing if no diff is there.
+// changedLines says how many lines a change adds and removes, or shows them if they are few and short; nothing if no diff is there.
 func changedLines(d agenttool.Decision) string {
 	diff, _ := changeOf(d)
+	if shown := smallChange(diff); shown != "" {
+		return shown
+	}
 	added, removed := 0, 0
 	for line := range strings.Lines(diff) {
 		switch {
@@ -117,6 +120,42 @@ func changedLines(d agenttool.Decision) string {
 		return ""
 	}
 	return fmt.Sprintf(" [lines: +%d −%d]", added, removed)
+}
+
+// maxChange is how many bytes of a change the first line shows.
+const maxChange = 80
+
+// smallChange shows a change that removes at most one line and adds at most one, without the space around them; "" if it is another, or if
+// it would not be seen.
+func smallChange(diff string) string {
+	_, hunk, found := strings.Cut(diff, "\n@@ ")
+	_, hunk, _ = strings.Cut(hunk, "\n")
+	if !found || strings.Contains(hunk, "\n@@ ") {
+		return ""
+	}
+	sides := map[byte]string{}
+	for line := range strings.Lines(hunk) {
+		if line[0] != '-' && line[0] != '+' {
+			continue
+		}
+		text := visible.Text(strings.TrimSpace(line[1:]))
+		if sides[line[0]] != "" || text == "" {
+			return ""
+		}
+		sides[line[0]] = text
+	}
+	removed, added := sides['-'], sides['+']
+	if removed == added || len(removed)+len(added) > maxChange {
+		return ""
+	}
+	shown := ""
+	if removed != "" {
+		shown = " −" + removed
+	}
+	if added != "" {
+		shown += " +" + added
+	}
+	return shown
 }
 
 // untold are members that only say how long is waited, or that stand elsewhere in the text.
