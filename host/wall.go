@@ -84,9 +84,11 @@ func (r reporter) MayAsk(w agenttool.Wish) bool {
 	return r.byRule(w.Grant) || r.mayAsk(w.Grant) && !r.c.approval.wall.knows(w.Grant)
 }
 
-// byRule reports whether a rule gives a path to every command that runs: one that came with an earlier answer of the same call, for instance.
+// byRule reports whether a rule gives a path or a host to every command that runs: one that came with an earlier answer of the same call, for
+// instance.
 func (r reporter) byRule(grant string) bool {
-	return r.c.runs() && r.c.host.rules.Policy().Writes(grant) && !r.c.host.grants.opensOwn(grant)
+	policy := r.c.approval.rules()
+	return r.c.runs() && (policy.Writes(grant) || policy.Reaches(grant)) && !r.c.host.grants.opensOwn(grant)
 }
 
 // mayAsk reports whether a user can be asked for a grant, and may give it.

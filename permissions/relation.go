@@ -120,6 +120,15 @@ func (p Policy) Writes(grant string) bool {
 	return v.behavior == agenttool.Allow && len(v.rules) > 0
 }
 
+// Reaches reports whether a rule names the host of a grant, and none denies it or wants it asked. A rule for all hosts, or for those below a
+// name, names none: what such a host resolves to is nobody's choice.
+func (p Policy) Reaches(grant string) bool {
+	host, ok := strings.CutPrefix(grant, "host:")
+	return ok && slices.ContainsFunc(p.set.networks(), func(named string) bool {
+		return parseHost(strings.TrimPrefix(named, "host:")).match(host)
+	})
+}
+
 // MayOpen reports whether a missing directory may stay open for a session once a person has allowed a call that makes it: an ordinary
 // directory outside of the workspace, about whose writing no rule says anything else.
 func (p Policy) MayOpen(dir string) bool {

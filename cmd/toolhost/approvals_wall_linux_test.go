@@ -108,3 +108,28 @@ func TestWallOfAKilledHost(t *testing.T) {
 		t.Errorf("reached %d times", s.hits.Load())
 	}
 }
+
+// TestWallHostRule: a rule that names a host and came while the command ran opens it at the wall; its neighbour is asked about.
+func TestWallHostRule(t *testing.T) {
+	t.Parallel()
+	needs(t, "curl")
+	a := approvals(t)
+	h := a.serving(true, "--mode", "sandboxed").confinedBy()
+	one, two := newService(t), newService(t)
+	a.write("ws/step.sh", "touch began; until [ -e go ]; do sleep 0.02; done\n"+one.get("-o got1 ")+"\n"+two.get("-o got2 ")+"\ntrue\n")
+	const command = "bash step.sh"
+	m := h.shell(command)
+	eventually(t, "the command runs", func() bool { return exists(a, "ws/began") })
+	a.write(userSettings, `{"permissions": {"allow": ["Network(`+one.host+`)"]}}`)
+	h.changed(1)
+	a.write("ws/go", "")
+	p := h.prompt(command, 1)
+	if !slices.Equal(p.Grants, []string{"host:" + two.host}) {
+		t.Errorf("asked about %q", p.Grants)
+	}
+	h.decide(p, "deny")
+	m.result()
+	if one.hits.Load() != 1 || two.hits.Load() != 0 || h.asked() != 1 {
+		t.Errorf("%d and %d hits, asked %d times", one.hits.Load(), two.hits.Load(), h.asked())
+	}
+}
