@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"strings"
 	"sync"
 
 	"golang.org/x/term"
@@ -114,7 +115,7 @@ func (a *asker) tell(event any) {
 func (a *asker) Answer(answer approve.Answer) error {
 	_, err := a.session.Host.Decide(prompt.Answer{
 		DecisionID: answer.ID, Behavior: answer.Behavior, Scope: prompt.Scope(answer.Scope), UpdatedInput: answer.UpdatedInput,
-		Grants: answer.Grants, AcceptUpdates: answer.AcceptUpdates, Opens: answer.Opens, Feedback: answer.Feedback,
+		Grants: answer.Grants, AcceptUpdates: answer.AcceptUpdates, Rules: answer.Rules, Opens: answer.Opens, Feedback: answer.Feedback,
 		Channel: prompt.Channel{
 			Name: "the terminal of toolhost call", Scopes: prompt.Scopes,
 			By: agenttool.Answerer{User: session.UserName(), Terminal: caller.Terminal(os.Getpid()), Client: "toolhost"},
@@ -129,6 +130,29 @@ func (a *asker) Code(string, string) error { return errors.New("this terminal ne
 // Mode implements approve.Answerer.
 func (a *asker) Mode(string, string, string) error {
 	return errors.New("a call has its mode from --mode and the settings")
+}
+
+// Try implements approve.Answerer.
+func (a *asker) Try(_ string, id agenttool.DecisionID, rules []string) (t approve.Trial, err error) {
+	found, err := a.session.Host.Try(id, rules)
+	if err != nil {
+		return t, errors.New(strings.TrimPrefix(err.Error(), prompt.ErrRefused.Error()+": "))
+	}
+	encoded, err := json.Marshal(found)
+	if err == nil {
+		err = json.Unmarshal(encoded, &t)
+	}
+	return t, err
+}
+
+// Activity implements approve.Answerer.
+func (a *asker) Activity(session string) (seen approve.Activity, err error) {
+	encoded, err := json.Marshal(a.session.Host.Status())
+	if err == nil {
+		err = json.Unmarshal(encoded, &seen)
+	}
+	seen.Session = session
+	return seen, err
 }
 
 // asking is a request whose prompts the asker shows.

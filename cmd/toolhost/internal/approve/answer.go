@@ -32,9 +32,21 @@ func (q *Queue) Refusal(it *Item, scope string, now time.Time) string {
 	case scope != "" && scope != "once" && !slices.Contains(s.Approvals.Scopes, scope):
 		return "this session takes no answers for the " + scope
 	case scope != "" && scope != "once" && it.Prompt.Decision.SuggestedRules() < 0:
-		return "no rule is suggested for this call: it can be allowed once"
+		return NothingSuggested
 	}
 	return ""
+}
+
+// NothingSuggested is the refusal of a scope where the session has no rule to keep for it.
+const NothingSuggested = "no rule is suggested for this call: allow it once, or write a rule"
+
+// Refuses says why an answer cannot be given to an item now, or is empty.
+func (q *Queue) Refuses(it *Item, a Answer, now time.Time) string {
+	why := q.Refusal(it, a.Scope, now)
+	if why == NothingSuggested && len(a.Rules) > 0 {
+		return ""
+	}
+	return why
 }
 
 // NeedsCode reports whether the item's session wants a code before it takes answers.
@@ -48,6 +60,7 @@ type Choice struct {
 	Scope   string // of the updates: session, project or user
 	Updates []int
 	Grants  []int
+	Own     []string // rules of the person's own
 }
 
 // Allow is the answer that allows an item with a choice of its suggestions; the zero choice allows it once.
@@ -55,6 +68,9 @@ func Allow(it *Item, c Choice) Answer {
 	a := Answer{Session: it.Session, ID: it.Prompt.ID(), Behavior: agenttool.Allow, Scope: "once", Opens: it.Prompt.Opens}
 	if len(c.Updates) > 0 {
 		a.Scope, a.AcceptUpdates = c.Scope, c.Updates
+	}
+	if len(c.Own) > 0 {
+		a.Scope, a.Rules = c.Scope, c.Own
 	}
 	for _, i := range c.Grants {
 		a.Grants = append(a.Grants, it.Prompt.Grants[i])
@@ -110,7 +126,12 @@ func (it *Item) Age(now time.Time) string {
 	if it.Prompt.AskedAt.IsZero() {
 		return ""
 	}
-	switch age := max(0, now.Sub(it.Prompt.AskedAt)); {
+	return ageText(max(0, now.Sub(it.Prompt.AskedAt)))
+}
+
+// ageText is a duration, for a person.
+func ageText(age time.Duration) string {
+	switch {
 	case age < time.Minute:
 		return fmt.Sprintf("%d s", int(age.Seconds()))
 	case age < time.Hour:

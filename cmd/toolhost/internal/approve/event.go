@@ -52,6 +52,12 @@ type Answerer interface {
 	// Mode changes the mode of a session. A looser one takes the code that the session shows once it was asked for without one. The
 	// session then comes as [Opened] again.
 	Mode(session, mode, code string) error
+
+	// Try asks a session for the coverage of rules. The error is that of the parser.
+	Try(session string, id agenttool.DecisionID, rules []string) (Trial, error)
+
+	// Activity asks a session for its running calls and its last denials.
+	Activity(session string) (Activity, error)
 }
 
 // Answer is a person's answer to a prompt, as it is sent.
@@ -63,6 +69,7 @@ type Answer struct {
 	UpdatedInput  json.RawMessage      `json:"updated_input,omitempty"`
 	Grants        []string             `json:"grants,omitempty"`
 	AcceptUpdates []int                `json:"accept_updates,omitempty"`
+	Rules         []string             `json:"rules,omitempty"` // of the person's own
 	Opens         []string             `json:"opens,omitempty"` // directories that the person saw stay open
 	Feedback      string               `json:"feedback,omitempty"`
 }

@@ -8,13 +8,16 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
+	"toolhost/agenttool"
 	"toolhost/cmd/toolhost/internal/approve"
 	"toolhost/cmd/toolhost/internal/dirs"
 	"toolhost/cmd/toolhost/internal/presence"
 	"toolhost/cmd/toolhost/internal/sockets"
+	"toolhost/wire/stdio"
 )
 
 // Options select the sessions that a client follows, and the receiver of their events.
@@ -183,6 +186,28 @@ func (c *Client) Mode(session, mode, code string) error {
 		return err
 	}
 	return s.setMode(mode, code)
+}
+
+// Try asks a session for the coverage of rules.
+func (c *Client) Try(session string, id agenttool.DecisionID, rules []string) (t approve.Trial, err error) {
+	s, err := c.conn(session)
+	if err == nil {
+		err = s.ask("agenttool/try", map[string]any{"decision_id": id, "rules": rules}, &t)
+	}
+	if refused := (*stdio.Error)(nil); errors.As(err, &refused) {
+		err = errors.New(strings.TrimPrefix(refused.Message, "invalid params: "))
+	}
+	return t, err
+}
+
+// Activity asks a session for its running calls and its last denials.
+func (c *Client) Activity(session string) (a approve.Activity, err error) {
+	s, err := c.conn(session)
+	if err == nil {
+		err = s.ask("agenttool/status", struct{}{}, &a)
+	}
+	a.Session = session
+	return a, err
 }
 
 func (c *Client) conn(session string) (*conn, error) {

@@ -162,6 +162,27 @@ func TestClientAnswers(t *testing.T) {
 }
 
 // TestClientAnswerToADyingSession checks that nobody waits for ever for a session that dies with the answer.
+// TestClientTries: the session reports the coverage of a rule, and its errors come back word for word.
+func TestClientTries(t *testing.T) {
+	f := sessiontest.Start(t, sessiontest.Runtime(t), "a")
+	k := listenIn(t, "")
+	f.Ask("p1", "make", nil)
+	k.until("asked p1")
+	if got, err := k.client.Try(f.ID, "p1", []string{"Shell(make *)"}); err != nil || !got.Covers() || !got.Runs {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if got, err := k.client.Activity(f.ID); err != nil || got.Session != f.ID || len(got.Denied) != 1 || got.Denied[0].Subject != "a.txt" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if _, err := k.client.Try(f.ID, "p1", []string{"Shel"}); err == nil || err.Error() != "rule [Shel]: there is no such tool" {
+		t.Errorf("the error is %v", err)
+	}
+	if _, err := k.client.Try("ses_other", "p1", nil); !errors.Is(err, errEnded) {
+		t.Errorf("the error is %v", err)
+	}
+	f.WantAnswers()
+}
+
 func TestClientAnswerToADyingSession(t *testing.T) {
 	f := sessiontest.Start(t, sessiontest.Runtime(t), "hub1")
 	f.Ask("p1", "make", nil)

@@ -209,6 +209,18 @@ func (c *conn) answer(a approve.Answer) error {
 	return c.await(result)
 }
 
+// ask sends a request and reads its result.
+func (c *conn) ask(method string, params, into any) error {
+	result := make(chan error, 1)
+	c.request(method, params, func(raw json.RawMessage, err error) {
+		if err == nil {
+			err = json.Unmarshal(raw, into)
+		}
+		result <- err
+	})
+	return c.await(result)
+}
+
 // setMode changes the session's mode and returns when it is in force.
 func (c *conn) setMode(mode, code string) error {
 	result := make(chan error, 1)

@@ -14,12 +14,14 @@ import (
 
 // Help says what can be typed.
 const Help = `list                     the prompts that wait, and what became of others
+live                     what waits, what runs, and what was denied
 show N                   all of prompt N
 N once [g1 ...]          allow prompt N this once, with suggested grants g1 ...
 N session [r1 g1 ...]    allow it, and its suggested rules (the narrowest, or r1 ...) until the session ends
 N project [r1 ...]       the same, kept in the settings of the project
 N user [r1 ...]          the same, kept in your settings, for all projects
 N deny [REASON]          deny it; the model is told the reason
+N rule RULE              say what a rule of your own would cover; N session own (project, user) keeps it
 N edit JSON              allow another input instead, this once: {"command":"make test"}
 N code CODE              say the code that N's session shows in its terminal, where it wants one
 help                     this text
@@ -45,6 +47,8 @@ func (t *Talk) Line(line string) (quit bool) {
 		return true
 	case word == "list" || word == "l":
 		t.list()
+	case word == "live":
+		t.look()
 	case word == "show":
 		t.showNumber(rest)
 	case word == "help" || word == "?":
@@ -160,15 +164,19 @@ func (t *Talk) answer(number int, text string) {
 	verb, rest, _ := strings.Cut(text, " ")
 	rest = strings.TrimSpace(rest)
 	verb = strings.ToLower(verb)
-	if verb == "code" {
+	switch verb {
+	case "code":
 		t.code(it, rest)
+		return
+	case "rule":
+		t.try(it, rest)
 		return
 	}
 	scope := ""
 	if slices.Contains([]string{"session", "project", "user"}, verb) {
 		scope = verb
 	}
-	if why := t.queue.Refusal(it, scope, t.o.Now()); why != "" {
+	if why := t.queue.Refusal(it, scope, t.o.Now()); why != "" && (why != approve.NothingSuggested || rest != ownWord) {
 		t.problem("prompt %d: %s", number, why)
 		return
 	}
@@ -189,8 +197,12 @@ func (t *Talk) answer(number int, text string) {
 func (t *Talk) read(it *approve.Item, verb, rest string) (approve.Answer, error) {
 	switch verb {
 	case "once", "session", "project", "user":
-		choice, err := pick(it, verb, rest)
-		return approve.Allow(it, choice), err
+		choice, err := t.pick(it, verb, rest)
+		answer := approve.Allow(it, choice)
+		if t.o.JSON {
+			answer.Opens = nil // its reader may not know the member
+		}
+		return answer, err
 	case "deny":
 		if len([]rune(rest)) > approve.MaxReason {
 			return approve.Answer{}, fmt.Errorf("the reason is longer than %d characters", approve.MaxReason)
@@ -230,9 +242,13 @@ func (t *Talk) code(it *approve.Item, code string) {
 	t.o.Code(it.Session, code)
 }
 
-// pick reads a choice of suggestions: r1 for rules, g1 for grants. With a scope, no rule stands for the narrowest.
-func pick(it *approve.Item, scope, text string) (approve.Choice, error) {
+// pick reads a choice of suggestions: r1 for rules, g1 for grants, own for the rule that was tried last. With a scope, no rule stands for
+// the narrowest.
+func (t *Talk) pick(it *approve.Item, scope, text string) (approve.Choice, error) {
 	c := approve.Choice{Scope: scope}
+	if text == ownWord && scope != "once" {
+		return c, t.own(it, &c)
+	}
 	for _, word := range strings.Fields(text) {
 		kind, number := word[0], 0
 		if n, err := strconv.Atoi(word[1:]); err == nil {
@@ -251,4 +267,27 @@ func pick(it *approve.Item, scope, text string) (approve.Choice, error) {
 		c.Updates = approve.Narrowest(it)
 	}
 	return c, nil
+}
+
+// look asks the sessions for their activity.
+func (t *Talk) look() {
+	var ids []string
+	for _, s := range t.queue.Sessions() {
+		ids = append(ids, s.ID)
+	}
+	t.o.Look(ids)
+}
+
+func (t *Talk) looked(e Looked) {
+	var lines []string
+	for _, line := range approve.Feed(&t.queue, e.All, t.o.Now()) {
+		lines = append(lines, line.Text)
+	}
+	if t.o.JSON {
+		t.say(record{Event: "live", Lines: lines}, "")
+		return
+	}
+	for _, line := range lines {
+		t.print("%s", line)
+	}
 }

@@ -22,8 +22,10 @@ type Options struct {
 	Now  func() time.Time // the clock
 	Send func(approve.Answer)
 	Code func(session, code string)
-	Ring func() // called when a prompt comes; nil: nothing
-	Bare bool   // answers need no number while one prompt waits: y, n REASON, session
+	Try  func(it *approve.Item, rule string) // its outcome comes as [Tried]
+	Look func(sessions []string)             // at their activity, which comes as [Looked]
+	Ring func()                              // called when a prompt comes; nil: nothing
+	Bare bool                                // answers need no number while one prompt waits: y, n REASON, session
 }
 
 // Talk is one conversation. It belongs to one goroutine.
@@ -34,10 +36,11 @@ type Talk struct {
 	pasting  bool         // the next line is pasted as well
 	shown    time.Time    // when the last prompt was printed
 	cut      map[int]bool // prompts with asking lines that were not printed
+	trials   map[int]trial
 }
 
 // New begins a conversation.
-func New(o Options) *Talk { return &Talk{o: o, cut: map[int]bool{}} }
+func New(o Options) *Talk { return &Talk{o: o, cut: map[int]bool{}, trials: map[int]trial{}} }
 
 // Answered is how many answers of this person counted.
 func (t *Talk) Answered() int { return t.answered }
@@ -54,6 +57,10 @@ func (t *Talk) Event(event any) {
 	}
 	it := t.queue.Apply(event, t.o.Now())
 	switch e := event.(type) {
+	case Looked:
+		t.looked(e)
+	case Tried:
+		t.tried(e)
 	case approve.Opened:
 		t.opened(e.Session, before, known)
 	case approve.Closed:
@@ -82,6 +89,7 @@ func (t *Talk) told(it *approve.Item) {
 	switch {
 	case it == nil:
 	case it.Ended != "":
+		delete(t.trials, it.Number)
 		if it.Mine {
 			t.answered++
 		}
@@ -182,7 +190,7 @@ func (t *Talk) answers(it *approve.Item) []string {
 			list = append(list, n+scope)
 		}
 	}
-	return append(list, n+deny, n+"edit JSON")
+	return append(list, n+deny, n+"edit JSON", n+"rule RULE")
 }
 
 // record is a line of --json.
@@ -199,6 +207,9 @@ type record struct {
 	Mine      bool                 `json:"mine,omitempty"`
 	Error     string               `json:"error,omitempty"`
 	Answers   []string             `json:"answers,omitempty"`
+	Rule      string               `json:"rule,omitempty"`
+	Covers    []string             `json:"covers,omitempty"`
+	Lines     []string             `json:"lines,omitempty"`
 	Calls     int                  `json:"calls,omitempty"` // that ask the same
 	Prompt    json.RawMessage      `json:"prompt,omitempty"`
 }

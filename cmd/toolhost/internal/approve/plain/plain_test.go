@@ -21,6 +21,8 @@ type talk struct {
 	out     strings.Builder
 	answers []approve.Answer
 	codes   string
+	tried   []string
+	looked  []string
 }
 
 func newTalk(t *testing.T, asJSON bool) *talk {
@@ -30,6 +32,8 @@ func newTalk(t *testing.T, asJSON bool) *talk {
 		Out: &k.out, JSON: asJSON, Now: func() time.Time { return now },
 		Send: func(a approve.Answer) { k.answers = append(k.answers, a) },
 		Code: func(session, code string) { k.codes += session + "=" + code + " " },
+		Look: func(sessions []string) { k.looked = sessions },
+		Try:  func(it *approve.Item, rule string) { k.tried = append(k.tried, fmt.Sprint(it.Number, " ", rule)) },
 	})
 	return k
 }
@@ -101,6 +105,78 @@ func TestLines(t *testing.T) {
 				t.Errorf("it said %q, want %q", k.out.String(), c.says)
 			}
 		})
+	}
+}
+
+// TestLive: the activity is printed once, on request.
+func TestLive(t *testing.T) {
+	for _, asJSON := range []bool{false, true} {
+		k := newTalk(t, asJSON)
+		k.open(mayAll)
+		k.ask("p1", "")
+		k.talk.Line("live")
+		if fmt.Sprint(k.looked) != "[ses_1]" {
+			t.Errorf("asked are %v", k.looked)
+		}
+		var a approve.Activity
+		if err := json.Unmarshal([]byte(`{"denied":[{"tool":"shell","subject":"rm \u001b[2J","why":"a rule"}]}`), &a); err != nil {
+			t.Fatal(err)
+		}
+		k.out.Reset()
+		k.talk.Event(Looked{[]approve.Activity{a}})
+		for _, want := range []string{"#1 shell make", "nothing", "a rule"} {
+			if !strings.Contains(k.out.String(), want) {
+				t.Errorf("it said %q, want %q", k.out.String(), want)
+			}
+		}
+		if strings.Contains(k.out.String(), "\x1b") {
+			t.Errorf("it said %q", k.out.String())
+		}
+	}
+}
+
+// TestOwnRule: a rule is tried first, and kept by the next answer if the session took it.
+func TestOwnRule(t *testing.T) {
+	var covers, nothing approve.Trial
+	if err := json.Unmarshal([]byte(`{"parts":[{"what":"make","covered":true},{"what":"rm x","covered":false}],"still":"it deletes","calls":["shell: make a"]}`), &covers); err != nil {
+		t.Fatal(err)
+	}
+	k := newTalk(t, false)
+	k.open(mayAll)
+	k.ask("p1", "")
+	say := func(line, says string) {
+		t.Helper()
+		k.out.Reset()
+		k.talk.Line(line)
+		if !strings.Contains(k.out.String(), says) {
+			t.Errorf("%s: it said %q, want %q", line, k.out.String(), says)
+		}
+	}
+	say("1 session own", "no rule was tried yet")
+	say("1 rule", "the widest that is suggested is Shell(make)")
+	say("1 rule Shell(make *)", "")
+	say("1 session own", "has not said yet")
+	k.talk.Event(Tried{Number: 1, Rule: "Shell(mak *)", Outcome: covers})
+	say("1 session own", "has not said yet")
+	k.talk.Event(Tried{Number: 1, Rule: "Shell(make *)", Err: errors.New("rule \x1b: no tool")})
+	say("1 session own", "no tool")
+	k.talk.Event(Tried{Number: 1, Rule: "Shell(make *)", Outcome: nothing})
+	say("1 session own", "covers nothing")
+	say("1 rule Shell(make *)", "")
+	k.out.Reset()
+	k.talk.Event(Tried{Number: 1, Rule: "Shell(make *)", Outcome: covers})
+	for _, want := range []string{"covers   make", "not      rm x", "CAUTION  it does not cover all", "it deletes", "before   shell: make a", "1 session own, 1 project own, 1 user own"} {
+		if !strings.Contains(k.out.String(), want) {
+			t.Errorf("it said %q, want %q", k.out.String(), want)
+		}
+	}
+	say("\x1b[200~1 user own\x1b[201~", "was pasted")
+	say("1 once own", "none of its suggestions")
+	k.sent("")
+	say("1 user own", "")
+	k.sent(`{"decision_id":"p1","behavior":"allow","scope":"user","rules":["Shell(make *)"]}`)
+	if got := strings.Join(k.tried, "; "); got != "1 Shell(make *); 1 Shell(make *)" {
+		t.Errorf("tried was %s", got)
 	}
 }
 

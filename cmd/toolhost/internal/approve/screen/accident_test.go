@@ -51,6 +51,30 @@ var accidents = []struct {
 		r.tell(key("s"), key("enter"))
 		r.wait(time.Second)
 	}},
+	{"a paste of a rule with its end", func(r *run) {
+		r.keys("R")
+		r.wait(time.Second)
+		r.tell(tea.PasteMsg{Content: "\nShell(rm *)\r"}, key("enter"), key("enter"))
+		r.wait(time.Second)
+	}},
+	{"enter twice on a rule of one's own", func(r *run) {
+		r.keys("R")
+		r.wait(time.Second)
+		r.tell(key("enter"), key("enter"), key("y"))
+		r.wait(time.Second)
+	}},
+	{"y and s are letters while a rule is written", func(r *run) {
+		r.keys("R", "y", "s", "1")
+		r.wait(time.Second)
+	}},
+	{"a rule that the session refuses", func(r *run) {
+		r.keys("R", "backspace", "enter", "enter", "enter")
+	}},
+	{"a rule that covers nothing", func(r *run) {
+		r.keys("R", "ctrl+u")
+		r.types("Shell(make *)")
+		r.keys("enter", "enter", "enter")
+	}},
 	{"enter right after another scope was chosen", func(r *run) {
 		r.keys("s")
 		r.wait(time.Second)

@@ -38,6 +38,16 @@ const writePrompt = `{"tool":"edit","input":{"path":"main.go","old_string":"a","
 		"suggested_updates":[{"op":"add_rules","destination":"session","behavior":"allow","rules":["Write(main.go)"]}],
 		"content_blocks":[{"type":"diff","diff":"--- a/main.go\n+++ b/main.go\n@@ -1,3 +1,3 @@\n package main\n-var a = 1\n+var b = 1\n \tx\n"}]}}`
 
+// busySession is the activity of a session.
+const busySession = `{"calls":[{"invocation_id":"i1","tool_id":"toolhost.shell","subject":"go test ./...","status":"awaiting_approval","elapsed_ms":9000},
+	{"invocation_id":"i2","tool_id":"toolhost.grep","subject":"TODO \u001b[2J","status":"running","elapsed_ms":65000},
+	{"invocation_id":"i3","tool_id":"toolhost.shell","subject":"npm run dev","status":"running","elapsed_ms":4000000}],
+	"jobs":[{"invocation_id":"i3","job":"j1","command":"npm run dev","state":"running","age_ms":4000000},
+		{"invocation_id":"i4","job":"j2","command":"python3 -i","state":"waiting_for_input","age_ms":2000},
+		{"invocation_id":"i5","job":"j3","command":"make","state":"ended","age_ms":1}],
+	"denied":[{"at":"2000-01-01T00:00:00Z","tool":"shell","subject":"sudo rm -rf /","why":"denied by Shell(sudo *) (/home/me/.config/toolhost/settings.json:12)"},
+		{"at":"2000-01-01T00:00:05Z","tool":"write","subject":".git/hooks/pre-commit","why":"a person said no"}]}`
+
 // goldens are whole screens.
 var goldens = []struct {
 	name          string
@@ -105,6 +115,39 @@ var goldens = []struct {
 		r.ask("p1", "make", "")
 		r.keys("c", "A")
 	}},
+	{"own", 80, 24, func(r *run) {
+		r.ask("p1", "go test ./... && rm -rf /home/important", "")
+		r.keys("R")
+	}},
+	{"own_40x15", 40, 15, func(r *run) {
+		r.ask("p1", "go test ./... && rm -rf /home/important", "")
+		r.reads()
+		r.keys("R")
+	}},
+	{"own_wrong", 80, 24, func(r *run) {
+		r.ask("p1", "go test ./... && rm -rf /home/important", "")
+		r.keys("R", "backspace")
+	}},
+	{"own_scope", 80, 24, func(r *run) {
+		r.ask("p1", "go test ./... && rm -rf /home/important", "")
+		r.keys("R", "enter", "p")
+	}},
+	{"own_scope_40x15", 40, 15, func(r *run) {
+		r.ask("p1", "go test ./... && rm -rf /home/important", "")
+		r.reads()
+		r.keys("R", "enter")
+	}},
+	{"feed", 80, 24, func(r *run) {
+		r.activity = busySession
+		r.ask("p1", "go test ./...", "")
+		r.wait(75 * time.Second)
+		r.keys("f")
+	}},
+	{"feed_40x15", 40, 15, func(r *run) {
+		r.activity = busySession
+		r.ask("p1", "go test ./...", "")
+		r.keys("f")
+	}},
 	{"too_small", 20, 4, func(r *run) { r.ask("p1", "make", "") }},
 }
 
@@ -136,7 +179,7 @@ func TestEverySize(t *testing.T) {
 	in(t, 80, 24, func(r *run) {
 		r.session("ses_1", `,"warnings":["a warning that is so long that it does not fit into any row of a narrow window, whatever is done","b"]`)
 		r.ask("p1", "git push origin main && sudo rm -rf 'a b'", pushPrompt)
-		for _, k := range []string{"x", "?", "s", "r", "e", "d", "w"} {
+		for _, k := range []string{"x", "?", "s", "r", "R", "e", "d", "w", "f"} {
 			r.keys(k)
 			for width := 1; width < 130; width += 3 {
 				for height := 1; height < 40; height += 2 {

@@ -14,6 +14,7 @@ s|allow it, and its suggested rules until the session ends; shown before it is s
 p|the same, kept in the settings of the project
 u|the same, kept in your settings, for all projects
 a|allow it, and all edits of the session from now on (mode accept_edits); shown before it is sent
+R|write a rule of your own; what it covers is shown while you write, and again before it is sent
 g|choose among the suggested rules and grants
 n|deny it
 N or r|deny it, and tell the model why
@@ -22,6 +23,7 @@ e|change what would run; the change is shown before it is sent
 c|type the code of a session that wants one
 j k tab, up, down|the next and the previous prompt
 space, pgdown, pgup, home, end|scroll
+f|live: the calls that wait, with their age, those that run, and those that were denied
 d|what became of prompts that have ended
 w|all warnings
 q|end; prompts go on waiting for others, or until their time is over`

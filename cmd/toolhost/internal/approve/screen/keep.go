@@ -19,17 +19,19 @@ type keep struct {
 	scope   int
 	options []option
 	at      int
-	offset  int // the first row that is shown
-	room    int // how many are
-	total   int // how many there are
-	seen    int // how many have been on the screen, from the first one
-	width   int // that they were laid out for
+	offset  int  // the first row that is shown
+	room    int  // how many are
+	total   int  // how many there are
+	seen    int  // how many have been on the screen, from the first one
+	width   int  // that they were laid out for
+	own     *own // the dialog in which the person wrote the rules; nil: they are suggested ones
 }
 
 // option is a suggested update or grant.
 type option struct {
 	update, grant int // its index; -1: it is of the other sort
 	lines         []string
+	notes         []approve.Line // below them
 	chosen        bool
 }
 
@@ -44,11 +46,11 @@ func newKeep(queue *approve.Queue, it *approve.Item, scope string, chosen int) *
 	k.scope = max(0, slices.Index(k.scopes, scope))
 	for i := range it.Prompt.Decision.SuggestedUpdates {
 		if len(k.scopes) > 0 {
-			k.options = append(k.options, option{i, -1, approve.SuggestedRules(it.Prompt, i), i == chosen})
+			k.options = append(k.options, option{i, -1, approve.SuggestedRules(it.Prompt, i), nil, i == chosen})
 		}
 	}
 	for i, grant := range it.Prompt.Grants {
-		k.options = append(k.options, option{-1, i, []string{"grant  " + approve.GrantText(grant) + ", for this call"}, false})
+		k.options = append(k.options, option{-1, i, []string{"grant  " + approve.GrantText(grant) + ", for this call"}, nil, false})
 	}
 	return k
 }
@@ -62,6 +64,9 @@ func (k *keep) title() string {
 
 func (k *keep) keys() []hint {
 	keys := []hint{{"enter", "allow so"}, {"space", "choose"}, {"j k", "move"}}
+	if k.own != nil {
+		keys = []hint{{"enter", "allow so"}, {"y", "once, no rule"}}
+	}
 	if len(k.scopes) > 1 {
 		keys = append(keys, hint{"tab", "for whom"})
 	}
@@ -72,7 +77,12 @@ func (k *keep) press(m *Model, key tea.KeyPressMsg) tea.Cmd {
 	m.notice = ""
 	switch pressed := name(key); pressed {
 	case "esc", "q":
+		if k.own != nil {
+			return m.open(k.own)
+		}
 		return m.close()
+	case "y":
+		return k.once(m)
 	case "j", "down":
 		k.at = min(k.at+1, max(0, len(k.options)-1))
 		k.offset = k.first(m.width)
@@ -99,6 +109,18 @@ func (k *keep) press(m *Model, key tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
+// once allows the call and keeps nothing of the rules that were written.
+func (k *keep) once(m *Model) tea.Cmd {
+	if k.own == nil {
+		return nil
+	}
+	ok, wait := m.confirmed()
+	if !ok {
+		return wait
+	}
+	return m.send(k.it, approve.Allow(k.it, approve.Choice{}))
+}
+
 // to chooses another scope. That the rules would be stored elsewhere is to be read before they are sent.
 func (k *keep) to(m *Model, scope int) tea.Cmd {
 	k.scope, k.seen = scope, 0
@@ -119,17 +141,19 @@ func (k *keep) send(m *Model) tea.Cmd {
 	for _, o := range k.options {
 		switch {
 		case !o.chosen:
+		case o.grant < 0 && o.update < 0:
+			c.Own = k.own.rules
 		case o.grant >= 0:
 			c.Grants = append(c.Grants, o.grant)
 		default:
 			c.Updates = append(c.Updates, o.update)
 		}
 	}
-	if len(c.Updates)+len(c.Grants) == 0 {
+	if len(c.Updates)+len(c.Grants)+len(c.Own) == 0 {
 		m.notice = "nothing is chosen: space chooses, esc goes back"
 		return nil
 	}
-	if len(c.Updates) > 0 {
+	if len(c.Updates)+len(c.Own) > 0 {
 		c.Scope = k.scopes[k.scope]
 	}
 	return m.send(k.it, approve.Allow(k.it, c))
@@ -180,8 +204,11 @@ func (k *keep) option(i int, o option, width int) (rows []row) {
 	if o.chosen {
 		box = "[x] "
 	}
-	name := fmt.Sprintf("g%d ", o.grant+1)
-	if o.update >= 0 {
+	name := "R  "
+	switch {
+	case o.grant >= 0:
+		name = fmt.Sprintf("g%d ", o.grant+1)
+	case o.update >= 0:
 		name = fmt.Sprintf("r%d ", o.update+1)
 	}
 	for j, line := range o.lines {
@@ -189,6 +216,10 @@ func (k *keep) option(i int, o option, width int) (rows []row) {
 			pointer, box, name = "  ", "    ", "   "
 		}
 		rows = append(rows, wrap(approve.Line{Kind: kind, Indent: 9, Text: pointer + box + name + line}, width)...)
+	}
+	for _, note := range o.notes {
+		note.Text, note.Indent = "    "+note.Text, 13
+		rows = append(rows, wrap(note, width)...)
 	}
 	return rows
 }

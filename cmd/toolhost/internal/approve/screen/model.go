@@ -101,11 +101,15 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		if c, ok := m.dialog.(*code); ok && c.session.ID == msg.session && msg.err != nil {
 			c.refused(msg.err.Error())
 		}
+	case trialMsg:
+		return m, msg.of.said(m, msg)
+	case feedMsg:
+		msg.of.said(m, msg)
 	case modeMsg:
 		return m, modeSaid(m, msg)
 	case secondMsg:
 		m.queue.Expire(m.o.Now())
-		return m, tea.Batch(second(), m.settle())
+		return m, tea.Batch(second(), m.follow(), m.settle())
 	default:
 		return m, m.event(msg)
 	}

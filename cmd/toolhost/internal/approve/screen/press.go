@@ -61,7 +61,9 @@ func (m *Model) browse(k string) tea.Cmd {
 		return m.move(1)
 	case "k", "up", "shift+tab":
 		return m.move(-1)
-	case "space", "pgdown", "f":
+	case "f":
+		return tea.Batch(m.open(newFeed(m)), m.follow())
+	case "space", "pgdown":
 		return m.scroll(m.bodyHeight() - 1)
 	case "pgup", "b":
 		return m.scroll(1 - m.bodyHeight())
@@ -69,11 +71,21 @@ func (m *Model) browse(k string) tea.Cmd {
 		return m.scroll(-m.offset)
 	case "end", "G":
 		return m.scroll(m.laidOut().rows())
-	case "y", "1", "s", "p", "u", "a", "n", "N", "r", "e", "g", "c":
+	case "y", "1", "s", "p", "u", "a", "n", "N", "r", "R", "e", "g", "c":
 		return m.answerKey(k)
 	default:
 		return m.disarm() // the person is typing into another window
 	}
+}
+
+// follow asks the sessions for the feed, if it is open.
+func (m *Model) follow() tea.Cmd {
+	f, open := m.dialog.(*feed)
+	if !open {
+		return nil
+	}
+	f.renew(m)
+	return f.ask(m)
 }
 
 // chooseMode offers the modes of the session of the prompt, or else of the only one.
@@ -135,6 +147,9 @@ func (m *Model) answerKey(k string) tea.Cmd {
 		return m.open(newKeep(&m.queue, it, scopes[k], it.Prompt.Decision.SuggestedRules()))
 	case "a":
 		return m.allEdits(it)
+	case "R":
+		d := newOwn(it)
+		return tea.Batch(m.open(d), d.try(m))
 	case "g":
 		return m.chooseGrants(it)
 	case "e":
@@ -189,7 +204,7 @@ func (m *Model) carryOut(msg intentMsg) tea.Cmd {
 
 // send sends an answer, if it still can be one.
 func (m *Model) send(it *approve.Item, a approve.Answer) tea.Cmd {
-	if why := m.queue.Refusal(it, a.Scope, m.o.Now()); why != "" {
+	if why := m.queue.Refuses(it, a, m.o.Now()); why != "" {
 		m.notice = why
 		return nil
 	}

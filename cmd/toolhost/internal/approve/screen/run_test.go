@@ -13,20 +13,24 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
+	"toolhost/agenttool"
 	"toolhost/cmd/toolhost/internal/approve"
 )
 
 // run is a model with its messages, under the clock of a synctest bubble.
 type run struct {
-	t       *testing.T
-	mu      sync.Mutex
-	m       *Model
-	answers []approve.Answer
-	refuse  error // of the next answers
-	codes   []string
-	raw     string
-	quit    bool
-	over    bool
+	t        *testing.T
+	mu       sync.Mutex
+	m        *Model
+	answers  []approve.Answer
+	refuse   error // of the next answers
+	codes    []string
+	tries    []string // rules that were tried
+	activity string   // of the session, as JSON
+	looks    int      // how often it was asked
+	raw      string
+	quit     bool
+	over     bool
 }
 
 // in runs a test with a window of the given size, in a bubble.
@@ -68,6 +72,51 @@ func (r *run) Mode(session, mode, code string) error {
 		return errors.New("it takes the code that the session shows")
 	}
 	return nil
+}
+
+// Try knows two commands. A rule covers those that begin with its words.
+func (r *run) Try(_ string, _ agenttool.DecisionID, rules []string) (t approve.Trial, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.tries = append(r.tries, strings.Join(rules, "; "))
+	if r.refuse != nil {
+		return t, r.refuse
+	}
+	said := map[string]any{"calls": []string{"shell: go vet ./..."}}
+	var parts []map[string]any
+	runs := true
+	for _, what := range []string{"go test ./...", "rm -rf \x1b[2J/home/important"} {
+		covered := false
+		for _, rule := range rules {
+			words, ok := strings.CutSuffix(strings.TrimPrefix(rule, "Shell("), ")")
+			if !ok {
+				return t, fmt.Errorf("rule %q: the closing parenthesis is missing", rule)
+			}
+			covered = covered || strings.HasPrefix(what, strings.TrimSuffix(words, " *"))
+		}
+		runs = runs && covered
+		parts = append(parts, map[string]any{"what": what, "covered": covered})
+	}
+	if said["parts"], said["runs"] = parts, runs; !runs {
+		said["still"] = "`rm -rf /home/important` deletes files"
+	}
+	encoded, err := json.Marshal(said)
+	if err == nil {
+		err = json.Unmarshal(encoded, &t)
+	}
+	return t, err
+}
+
+// Activity is the activity that the test set.
+func (r *run) Activity(session string) (approve.Activity, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.looks++
+	var a approve.Activity
+	if r.activity == "" {
+		return a, errors.New("it does not answer")
+	}
+	return a, json.Unmarshal([]byte(r.activity), &a)
 }
 
 // do runs a command as bubbletea does.
@@ -147,7 +196,7 @@ func (r *run) types(text string) {
 
 func key(name string) tea.KeyPressMsg {
 	special := map[string]tea.Key{
-		"enter": {Code: tea.KeyEnter}, "esc": {Code: tea.KeyEscape}, "tab": {Code: tea.KeyTab}, "space": {Code: tea.KeySpace, Text: " "}, " ": {Code: tea.KeySpace, Text: " "},
+		"enter": {Code: tea.KeyEnter}, "alt+enter": {Code: tea.KeyEnter, Mod: tea.ModAlt}, "esc": {Code: tea.KeyEscape}, "tab": {Code: tea.KeyTab}, "space": {Code: tea.KeySpace, Text: " "}, " ": {Code: tea.KeySpace, Text: " "},
 		"shift+tab": {Code: tea.KeyTab, Mod: tea.ModShift}, "pgdown": {Code: tea.KeyPgDown}, "pgup": {Code: tea.KeyPgUp}, "home": {Code: tea.KeyHome},
 		"end": {Code: tea.KeyEnd}, "up": {Code: tea.KeyUp}, "down": {Code: tea.KeyDown}, "left": {Code: tea.KeyLeft}, "right": {Code: tea.KeyRight},
 		"backspace": {Code: tea.KeyBackspace}, "delete": {Code: tea.KeyDelete}, "ctrl+s": {Code: 's', Mod: tea.ModCtrl}, "ctrl+u": {Code: 'u', Mod: tea.ModCtrl},

@@ -30,7 +30,7 @@ const removal = "| rm -rf /home/important"
 // TestNothingIsAllowedUnseen tries every way to allow a call whose removal stands behind 60 echoes, on windows of several sizes: none counts
 // before the removal has been on the screen.
 func TestNothingIsAllowedUnseen(t *testing.T) {
-	for _, key := range []string{"y", "1", "s", "p", "u", "g", "e"} {
+	for _, key := range []string{"y", "1", "s", "p", "u", "g", "e", "R"} {
 		for _, size := range [][2]int{{80, 24}, {40, 15}, {30, 8}} {
 			t.Run(fmt.Sprintf("%s at %dx%d", key, size[0], size[1]), func(t *testing.T) {
 				in(t, size[0], size[1], func(r *run) {

@@ -147,10 +147,13 @@ func (l layout) bottom() []row {
 	return rows
 }
 
+// wide is the width of a window that has room for all keys.
+const wide = 70
+
 // hints are rows that name the keys, as few as hold them all; on a low window the last keys are left to the help.
 func (l layout) hints() []string {
 	gap := "  "
-	if l.width < 70 {
+	if l.width < wide {
 		gap = " "
 	}
 	rows := []string{""}
@@ -183,8 +186,11 @@ func (l layout) keys() []hint {
 	if it := l.current; it != nil && it.Ended == "" {
 		keys = l.answerKeys(it)
 	}
-	if l.width >= 70 { // a narrow window keeps its rows for the prompt
+	if l.width >= wide { // a narrow window keeps its rows for the prompt
 		keys = append(keys, hint{"/", "mode"})
+	}
+	if l.width >= wide || l.current == nil {
+		keys = append(keys, hint{"f", "live"})
 	}
 	keys = append(keys, hint{"?", "help"})
 	if len(l.listed()) > 1 {
@@ -217,6 +223,9 @@ func (l layout) answerKeys(it *approve.Item) (keys []hint) {
 		keys = append(keys, hint{"a", "all edits"})
 	}
 	keys = append(keys, hint{"n", "no"}, hint{"r", "reason"}, hint{"e", "edit"})
+	if l.width >= wide {
+		keys = append(keys, hint{"R", "rule"})
+	}
 	if len(it.Prompt.Decision.SuggestedUpdates)+len(it.Prompt.Grants) > 0 {
 		keys = append(keys, hint{"g", "choose"})
 	}

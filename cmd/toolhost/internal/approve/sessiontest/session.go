@@ -130,6 +130,13 @@ func (f *Session) respond(conn net.Conn, method string, params map[string]any) (
 			}
 		}
 		return map[string]any{"prompts": list}, ""
+	case "agenttool/status":
+		return map[string]any{"denied": []any{map[string]any{"tool": "write", "subject": "a.txt", "why": "no"}}}, ""
+	case "agenttool/try":
+		if rules := fmt.Sprint(params["rules"]); f.index(fmt.Sprint(params["decision_id"])) < 0 || !strings.Contains(rules, "(") {
+			return nil, "invalid params: rule " + rules + ": there is no such tool"
+		}
+		return map[string]any{"parts": []any{map[string]any{"what": "make", "covered": true}}, "runs": true}, ""
 	case "agenttool/decide":
 		return f.decide(params)
 	}

@@ -54,6 +54,16 @@ func (l *lines) run(ctx context.Context, in *os.File, early []any) (int, error) 
 		Code: func(session, code string) {
 			l.send(ctx, func() any { return codeSent{l.answerer.Code(session, code)} })
 		},
+		Look: func(sessions []string) {
+			l.send(ctx, func() any { return l.look(sessions) })
+		},
+		Try: func(it *approve.Item, rule string) {
+			session, id, number := it.Session, it.Prompt.ID(), it.Number
+			l.send(ctx, func() any {
+				outcome, err := l.answerer.Try(session, id, []string{rule})
+				return plain.Tried{Number: number, Rule: rule, Outcome: outcome, Err: err}
+			})
+		},
 	})
 	for _, e := range early {
 		l.event(e)
@@ -104,12 +114,22 @@ func (l *lines) send(ctx context.Context, do func() any) {
 	})
 }
 
+// look asks sessions for their activity. One that does not answer is left out.
+func (l *lines) look(sessions []string) (e plain.Looked) {
+	for _, id := range sessions {
+		if seen, err := l.answerer.Activity(id); err == nil {
+			e.All = append(e.All, seen)
+		}
+	}
+	return e
+}
+
 // codeSent is the outcome of sending a code.
 type codeSent struct{ err error }
 
 func (l *lines) event(event any) {
 	switch e := event.(type) {
-	case approve.Answered:
+	case approve.Answered, plain.Tried, plain.Looked:
 		l.sending--
 	case approve.Complete:
 		l.complete = true
