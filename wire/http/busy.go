@@ -1,59 +1,136 @@
 package http
 
 import (
+	"context"
+	"slices"
 	"sync"
 	"time"
 )
 
-// busy counts the requests that are being answered, by address, and the bytes of their bodies.
-type busy struct {
-	perClient int
-	most      int64 // bytes of all bodies
+// room is a number of places. Who finds none free waits in line for a while.
+type room struct {
+	most int64
+	wait time.Duration // in line; 0: nobody waits
 
-	mu     sync.Mutex
-	by     map[string]int
-	total  int
-	bodies int64
-	idle   chan struct{} // closed when the last request ends; nil: no caller waits for that
+	mu   sync.Mutex
+	used int64
+	line []*waiter
 }
 
-func newBusy(l limits) *busy {
-	return &busy{perClient: l.perClient, most: l.bodies, by: map[string]int{}}
+// waiter is one in line.
+type waiter struct {
+	n     int64
+	ready chan struct{} // closed when it has its places
 }
 
-// enter reports whether one more request of a client may begin; leave ends it.
-func (b *busy) enter(client string) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.by[client] >= b.perClient {
+// take reports whether it got n places, which give returns. It waits for them until ctx ends or its time is over.
+func (r *room) take(ctx context.Context, n int64) bool {
+	r.mu.Lock()
+	if len(r.line) == 0 && r.used+n <= r.most {
+		r.used += n
+		r.mu.Unlock()
+		return true
+	}
+	if r.wait <= 0 || n > r.most {
+		r.mu.Unlock()
 		return false
 	}
-	b.by[client]++
-	b.total++
+	w := &waiter{n, make(chan struct{})}
+	r.line = append(r.line, w)
+	r.mu.Unlock()
+	late := time.NewTimer(r.wait)
+	defer late.Stop()
+	select {
+	case <-w.ready:
+		return true
+	case <-late.C:
+	case <-ctx.Done():
+	}
+	return !r.drop(w)
+}
+
+// drop takes w out of the line. It reports false if w has its places.
+func (r *room) drop(w *waiter) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	i := slices.Index(r.line, w)
+	if i < 0 {
+		return false
+	}
+	r.line = slices.Delete(r.line, i, i+1)
+	r.serveLocked() // the next one may want less
 	return true
+}
+
+// give returns n places.
+func (r *room) give(n int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.used -= n
+	r.serveLocked()
+}
+
+// serveLocked gives free places to the line, in its order.
+func (r *room) serveLocked() {
+	for len(r.line) > 0 && r.used+r.line[0].n <= r.most {
+		r.used += r.line[0].n
+		close(r.line[0].ready)
+		r.line = slices.Delete(r.line, 0, 1)
+	}
+}
+
+// held is how many places are taken.
+func (r *room) held() int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.used
+}
+
+// share are the requests of one client.
+type share struct {
+	calls   room // each waits for its turn
+	streams room // that stand; they take no place of a call
+	known   int  // requests that wait or are being answered
+}
+
+// busy counts the requests of each client.
+type busy struct {
+	l limits
+
+	mu    sync.Mutex
+	by    map[string]*share
+	total int
+	idle  chan struct{} // closed when the last request ends; nil: no caller waits for that
+}
+
+func newBusy(l limits) *busy { return &busy{l: l, by: map[string]*share{}} }
+
+// enter begins a request of a client; leave ends it.
+func (b *busy) enter(client string) *share {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	of := b.by[client]
+	if of == nil {
+		of = &share{calls: room{most: int64(b.l.perClient), wait: b.l.line}, streams: room{most: int64(b.l.standing)}}
+		b.by[client] = of
+	}
+	of.known++
+	b.total++
+	return of
 }
 
 func (b *busy) leave(client string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.by[client]--; b.by[client] == 0 {
-		delete(b.by, client)
+	if of := b.by[client]; of != nil {
+		if of.known--; of.known == 0 {
+			delete(b.by, client)
+		}
 	}
 	if b.total--; b.total == 0 && b.idle != nil {
 		close(b.idle)
 		b.idle = nil
 	}
-}
-
-// hold reports whether there is room for n bytes more; a negative n gives room back.
-func (b *busy) hold(n int64) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if n > 0 && b.bodies+n > b.most {
-		return false
-	}
-	b.bodies += n
-	return true
 }
 
 // wait returns when no request is left, or after a while: a handler that does not end is not waited for.

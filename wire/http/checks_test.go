@@ -275,6 +275,6 @@ func TestBodies(t *testing.T) {
 	eventually(t, "nothing is held", func() bool {
 		w.s.busy.mu.Lock()
 		defer w.s.busy.mu.Unlock()
-		return w.s.busy.bodies == 0 && len(w.s.busy.by) == 0
+		return w.held() == 0 && len(w.s.busy.by) == 0
 	})
 }

@@ -9,25 +9,28 @@ import (
 	"time"
 )
 
-// connections are those that are open. Every user of the machine can make some, so one that never showed the token gives
-// way to a newer one when there is no place left, and those that did cannot take the last places.
+// connections are those that are open. Every user of the machine can make some, so those that did not show the token have
+// places of their own. Where these are taken, a new connection waits until one of them showed the token or has gone. The
+// oldest one gives way if it was silent for too long.
 type connections struct {
-	most, known int // places in all, and for those that showed the token
-	write       time.Duration
+	known, spare  int // places of those that showed the token, and of the others
+	silent, write time.Duration
 
 	mu     sync.Mutex
 	open   []*connection // oldest first
 	proved int           // that showed the token
+	left   chan struct{} // has one when a place of a stranger may be free
 }
 
 func newConnections(l limits) *connections {
-	return &connections{most: l.conns + l.spare, known: l.conns, write: l.write}
+	return &connections{known: l.conns, spare: l.spare, silent: l.silent, write: l.write, left: make(chan struct{}, 1)}
 }
 
 // connection bounds how long a write to the other end may take. A client that does not read is cut off by that.
 type connection struct {
 	net.Conn
 	among  *connections
+	came   time.Time
 	proved bool // guarded by among
 }
 
@@ -46,19 +49,67 @@ func (l *listener) Accept() (net.Conn, error) {
 	return l.open.add(c), nil
 }
 
+// add takes a new connection when it has a place. Only one goroutine, that of the listener, calls it.
 func (all *connections) add(c net.Conn) *connection {
-	added := &connection{Conn: c, among: all}
-	all.mu.Lock()
-	var oldest *connection
-	if len(all.open) >= all.most {
-		oldest = all.strangers(1)[0] // most is above known
-	}
-	all.open = append(all.open, added)
-	all.mu.Unlock()
-	if oldest != nil {
-		_ = oldest.Close()
+	added := &connection{Conn: c, among: all, came: time.Now()}
+	for !all.admit(added) {
+		all.makeRoom()
 	}
 	return added
+}
+
+// admit reports whether there was a place.
+func (all *connections) admit(c *connection) bool {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	if len(all.open)-all.proved >= all.spare {
+		return false
+	}
+	all.open = append(all.open, c)
+	return true
+}
+
+// makeRoom waits until a stranger showed the token or left, and closes the oldest one when its time is over.
+func (all *connections) makeRoom() {
+	all.mu.Lock()
+	oldest := all.strangers(1)
+	all.mu.Unlock()
+	if len(oldest) == 0 {
+		return
+	}
+	late := time.NewTimer(time.Until(oldest[0].came.Add(all.silent)))
+	defer late.Stop()
+	select {
+	case <-all.left:
+	case <-late.C:
+		_ = all.closeStranger(oldest[0])
+	}
+}
+
+// closeStranger closes c unless it has shown the token just now.
+func (all *connections) closeStranger(c *connection) error {
+	all.mu.Lock()
+	proved := c.proved
+	all.mu.Unlock()
+	if proved {
+		return nil
+	}
+	return c.Close()
+}
+
+// roomLocked says that a stranger less is there.
+func (all *connections) roomLocked() {
+	select {
+	case all.left <- struct{}{}:
+	default:
+	}
+}
+
+// crowded reports whether so many showed the token that their connections are better not kept for further requests.
+func (all *connections) crowded() bool {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	return all.proved*4 > all.known*3
 }
 
 // strangers returns the oldest connections that did not show the token, n at most.
@@ -84,6 +135,7 @@ func (all *connections) prove(c *connection) bool {
 	}
 	c.proved = true
 	all.proved++
+	all.roomLocked()
 	return true
 }
 
@@ -98,6 +150,7 @@ func (all *connections) remove(c *connection) {
 	if c.proved {
 		all.proved--
 	}
+	all.roomLocked()
 }
 
 // closeStrangers closes connections over which nothing can be under way.

@@ -10,8 +10,10 @@
 //   - the token, as "Authorization: Bearer TOKEN". It is compared by its hash, in constant time, and handlers do not see
 //     it. Other users of the machine reach loopback too: the token keeps them out.
 //     A path that Options.Knows accepts holds a secret of its own, and needs no token.
-//   - bounds on connections, on requests at once, and on the body, which is read before the handler begins. So no client
-//     holds up a handler by sending slowly.
+//   - bounds on connections, and on the body, which is read before the handler begins. So no client holds up a handler by
+//     sending slowly.
+//   - bounds on calls at once, of one address: a call beyond them waits 30 s at most for its turn. Streams that stand have
+//     places of their own and take none of a call.
 //
 // A refused request gets JSON, {"error":{"code":…,"message":…}}, with the remedy in the message: 400 bad_request, 401
 // unauthorized, 403 forbidden_host or forbidden_origin, 404 not_found, 405 method_not_allowed, 408 body_timeout, 413

@@ -43,23 +43,24 @@ func (s *Server) serve(streams context.Context, w *answer, r *nethttp.Request) *
 	if r.URL.Path == healthPath {
 		return health(w, r)
 	}
-	from, limit := client(r), s.o.MaxBody
+	of := terms{most: s.o.MaxBody, within: s.l.body}
 	switch {
 	case s.gate.authorized(r):
 		if !s.prove(r.Context()) {
 			return refused(nethttp.StatusServiceUnavailable, "too_many_connections", "%d connections are open: close some, or try again", s.l.conns)
 		}
 	case s.secret(r.URL.Path):
-		limit = maxAnswer
-		_ = nethttp.NewResponseController(w.ResponseWriter).SetReadDeadline(time.Now().Add(s.l.unknown)) // fails if the client has left
+		of = terms{most: maxAnswer, within: s.l.unknown}
 	default:
 		return s.unauthorized(w, r)
 	}
 	r.Header.Del("Authorization")
 	w.Header().Set("Server", "toolhost/"+s.o.Version)
-	if !s.busy.enter(from) {
-		return refused(nethttp.StatusTooManyRequests, "too_many_requests", "too many requests of this client are being answered: wait for one")
+	if s.conns.crowded() {
+		w.Header().Set("Connection", "close")
 	}
+	from := client(r)
+	share := s.busy.enter(from)
 	defer s.busy.leave(from)
 	if r.Method == nethttp.MethodGet {
 		ctx, cancel := context.WithCancel(r.Context())
@@ -67,19 +68,45 @@ func (s *Server) serve(streams context.Context, w *answer, r *nethttp.Request) *
 		defer context.AfterFunc(streams, cancel)()
 		r = r.WithContext(ctx)
 	}
-	return s.admitted(w, r, limit)
+	held, bad := s.readBody(w, r, of)
+	defer func() { s.bodies.give(held) }()
+	if bad != nil {
+		return bad
+	}
+	return s.inTurn(w, r, share)
+}
+
+// terms are the bounds of a body.
+type terms struct {
+	most   int64         // bytes
+	within time.Duration // from when there is room for it
 }
 
 // maxAnswer is the size in bytes of the longest body that comes without the token.
 const maxAnswer = 64 << 10
 
-// admitted serves a request that passed all checks, with its body of at most limit bytes.
-func (s *Server) admitted(w *answer, r *nethttp.Request, limit int64) *refusal {
-	held, bad := s.readBody(w, r, limit)
-	defer s.busy.hold(-held)
-	if bad != nil {
-		return bad
+// stands reports whether a request asks for a stream that has no end of its own.
+func stands(r *nethttp.Request) bool {
+	if r.Method == nethttp.MethodGet {
+		return r.URL.Path == eventsPath || strings.Contains(r.Header.Get("Accept"), "text/event-stream")
 	}
+	return r.Header.Get("Mcp-Method") == "subscriptions/listen"
+}
+
+// inTurn serves a request when it has a place: a call waits for one, a stream does not.
+func (s *Server) inTurn(w *answer, r *nethttp.Request, of *share) *refusal {
+	places := &of.calls
+	if stands(r) {
+		places = &of.streams
+	}
+	switch {
+	case places.take(r.Context(), 1):
+	case places == &of.streams:
+		return refused(nethttp.StatusTooManyRequests, "too_many_streams", "%d streams of this client are open already: close one", s.l.standing)
+	default:
+		return refused(nethttp.StatusTooManyRequests, "too_many_requests", "too many requests of this client are being answered: this one waited %s for its turn", s.l.line)
+	}
+	defer places.give(1)
 	if r.URL.Path == eventsPath {
 		return s.events(w, r)
 	}
@@ -158,28 +185,31 @@ func (s *Server) prove(ctx context.Context) bool {
 
 // readBody reads the whole body, so that a handler never waits for a client, and puts it back. It says how many bytes are
 // held until the request ends. From then on the connection has no deadline for reading, only the handler's own.
-func (s *Server) readBody(w *answer, r *nethttp.Request, limit int64) (held int64, bad *refusal) {
+func (s *Server) readBody(w *answer, r *nethttp.Request, of terms) (held int64, bad *refusal) {
+	limit := of.most
 	if r.ContentLength > limit {
 		return 0, tooLarge(limit)
 	}
+	control := nethttp.NewResponseController(w.ResponseWriter)
 	if r.ContentLength != 0 {
 		held = r.ContentLength
 		if held < 0 { // it does not say
 			held = limit
 		}
-		if !s.busy.hold(held) {
+		if !s.bodies.take(r.Context(), held) {
 			return 0, refused(nethttp.StatusServiceUnavailable, "too_much_at_once", "too many large requests are being answered: try again")
 		}
+		_ = control.SetReadDeadline(time.Now().Add(of.within)) // fails if the client has left
 		body, err := io.ReadAll(nethttp.MaxBytesReader(w.ResponseWriter, r.Body, limit))
 		if err != nil {
 			return held, s.badBody(err)
 		}
-		s.busy.hold(int64(len(body)) - held)
+		s.bodies.give(held - int64(len(body)))
 		held = int64(len(body))
 		r.Body = io.NopCloser(bytes.NewReader(body))
 	}
 	// A failure is of a connection that has gone, or of a writer that has none.
-	_ = nethttp.NewResponseController(w.ResponseWriter).SetReadDeadline(time.Time{})
+	_ = control.SetReadDeadline(time.Time{})
 	return held, nil
 }
 

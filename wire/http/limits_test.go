@@ -1,12 +1,14 @@
 package http
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
 	"io"
 	"net"
 	nethttp "net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -37,11 +39,7 @@ func TestVanishedClient(t *testing.T) {
 	}
 }
 
-func (w *world) held() int64 {
-	w.s.busy.mu.Lock()
-	defer w.s.busy.mu.Unlock()
-	return w.s.busy.bodies
-}
+func (w *world) held() int64 { return w.s.bodies.held() }
 
 // TestSlowClients are those that send a request, or its body, byte by byte or not at all.
 func TestSlowClients(t *testing.T) {
@@ -125,7 +123,7 @@ func TestHugeHead(t *testing.T) {
 // TestStrangersMakeRoom: who does not know the token cannot take all connections.
 func TestStrangersMakeRoom(t *testing.T) {
 	w := newWorld(t, func(o *Options, l *limits) {
-		l.conns, l.spare, l.header = 4, 2, time.Minute
+		l.conns, l.spare, l.silent, l.header = 4, 2, 20*time.Millisecond, time.Minute
 		o.Mounts = mounts(func(nethttp.ResponseWriter, *nethttp.Request) {})
 	})
 	for range 30 {
@@ -146,7 +144,7 @@ func TestStrangersMakeRoom(t *testing.T) {
 func TestTooMany(t *testing.T) {
 	begun, release := make(chan struct{}, 10), make(chan struct{})
 	w := newWorld(t, func(o *Options, l *limits) {
-		l.perClient, l.bodies = 3, 1000
+		l.perClient, l.bodies, l.line = 3, 1000, 50*time.Millisecond
 		o.MaxBody = 600
 		o.Mounts = map[string]nethttp.Handler{
 			"/quick": nethttp.HandlerFunc(func(nethttp.ResponseWriter, *nethttp.Request) {}),
@@ -178,28 +176,133 @@ func TestTooMany(t *testing.T) {
 	expect(quick+"\r\n", 429, "too_many_requests")
 }
 
-// TestTooManyConnections: who showed the token cannot take the last places either.
+// TestTooManyConnections: who showed the token cannot take the last places either. A connection that is used in a crowd is not
+// kept afterwards.
 func TestTooManyConnections(t *testing.T) {
+	begun, release := make(chan struct{}, 10), make(chan struct{})
 	w := newWorld(t, func(o *Options, l *limits) {
-		l.conns, l.spare = 2, 4
-		o.Mounts = mounts(func(nethttp.ResponseWriter, *nethttp.Request) {})
+		l.conns, l.spare = 4, 4
+		o.Mounts = map[string]nethttp.Handler{
+			"/quick": nethttp.HandlerFunc(func(nethttp.ResponseWriter, *nethttp.Request) {}),
+			"/slow": nethttp.HandlerFunc(func(nethttp.ResponseWriter, *nethttp.Request) {
+				begun <- struct{}{}
+				<-release
+			}),
+		}
 	})
-	quick := "GET /mount HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer TOKEN\r\n\r\n"
-	first, second := w.dial(), w.dial() // that stay open
-	for _, c := range []net.Conn{first, second, first} {
-		fmt.Fprint(c, strings.ReplaceAll(quick, "TOKEN", testToken))
-		if r, body := w.answer(c); r.StatusCode != 200 {
-			t.Fatalf("%d %s", r.StatusCode, body)
+	quick := "GET /quick HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer TOKEN\r\n\r\n"
+	ask := func(ends bool) {
+		t.Helper()
+		if r, body := w.raw(quick); r.StatusCode != 200 || r.Close != ends {
+			t.Fatalf("%d %t %s", r.StatusCode, r.Close, body)
 		}
 	}
+	hold := func() {
+		fmt.Fprintf(w.dial(), "GET /slow HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n\r\n", testToken)
+		<-begun
+	}
+	ask(false) // and its connection stays open
+	hold()
+	hold()
+	ask(true)
+	eventually(t, "its place is free", func() bool { w.s.conns.mu.Lock(); defer w.s.conns.mu.Unlock(); return w.s.conns.proved == 3 })
+	hold()
 	if r, body := w.raw(quick); r.StatusCode != 503 || code(t, body) != "too_many_connections" || r.Header.Get("Retry-After") == "" {
 		t.Errorf("%d %s", r.StatusCode, body)
 	}
 	if r, _ := w.raw("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"); r.StatusCode != 200 {
 		t.Errorf("healthz: %d", r.StatusCode)
 	}
-	first.Close()
+	close(release)
 	eventually(t, "there is a place again", func() bool { r, _ := w.raw(quick); return r.StatusCode == 200 })
+}
+
+// TestBurst: 50 clients, each with a stream that stands and with 40 calls one after the other, get what they ask for, where far
+// fewer are answered at once; and so do 300 that connect before the first of them says anything.
+func TestBurst(t *testing.T) {
+	w := newWorld(t, func(o *Options, l *limits) {
+		l.perClient, l.standing, l.spare, l.silent, l.header = 8, 50, 64, hang, hang
+		o.Mounts = mounts(func(w nethttp.ResponseWriter, r *nethttp.Request) {
+			if r.Method == nethttp.MethodGet {
+				_ = nethttp.NewResponseController(w).Flush()
+				<-r.Context().Done()
+			}
+		})
+	})
+	transport := &nethttp.Transport{MaxIdleConnsPerHost: 50}
+	defer transport.CloseIdleConnections()
+	send := func(method string) (*nethttp.Response, error) {
+		r, err := nethttp.NewRequestWithContext(t.Context(), method, w.s.URL()+"/mount", strings.NewReader("{}"))
+		if err != nil {
+			return nil, err
+		}
+		r.Header.Set("Authorization", "Bearer "+testToken)
+		r.Header.Set("Accept", "application/json, text/event-stream")
+		return (&nethttp.Client{Transport: transport, Timeout: hang}).Do(r)
+	}
+	var clients sync.WaitGroup
+	for range 50 {
+		clients.Go(func() {
+			for i := range 41 {
+				method := "POST"
+				if i == 0 {
+					method = "GET"
+				}
+				r, err := send(method)
+				if err != nil || r.StatusCode != 200 {
+					t.Errorf("%s: %v %v", method, r, err)
+					return
+				}
+				if i > 0 {
+					r.Body.Close()
+				} else {
+					defer r.Body.Close()
+				}
+			}
+		})
+	}
+	clients.Wait()
+	var flood []net.Conn
+	for range 300 {
+		flood = append(flood, w.dial())
+	}
+	for _, c := range flood {
+		fmt.Fprintf(c, "POST /mount HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nContent-Length: 2\r\n\r\n{}", testToken)
+	}
+	for _, c := range flood {
+		if r, body := w.answer(c); r.StatusCode != 200 {
+			t.Fatalf("%d %s", r.StatusCode, body)
+		}
+	}
+}
+
+// TestStreamsAreBounded: streams that stand have a bound of their own, and calls go on beside them.
+func TestStreamsAreBounded(t *testing.T) {
+	w := newWorld(t, func(o *Options, l *limits) {
+		l.perClient, l.standing = 1, 2
+		o.Mounts = mounts(func(w nethttp.ResponseWriter, r *nethttp.Request) {
+			if stands(r) {
+				_ = nethttp.NewResponseController(w).Flush()
+				<-r.Context().Done()
+			}
+		})
+	})
+	head := " /mount HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer TOKEN\r\n"
+	listen := func(c net.Conn) {
+		fmt.Fprint(c, strings.ReplaceAll("GET"+head+"Accept: text/event-stream\r\n\r\n", "TOKEN", testToken))
+		if r, err := nethttp.ReadResponse(bufio.NewReader(c), nil); err != nil || r.StatusCode != 200 {
+			t.Fatal(r, err)
+		}
+	}
+	first, second := w.dial(), w.dial()
+	listen(first)
+	listen(second)
+	if r, body := w.raw("POST" + head + "Mcp-Method: subscriptions/listen\r\nContent-Length: 2\r\n\r\n{}"); r.StatusCode != 429 || code(t, body) != "too_many_streams" {
+		t.Errorf("%d %s", r.StatusCode, body)
+	}
+	if r, body := w.raw("POST" + head + "Content-Length: 2\r\n\r\n{}"); r.StatusCode != 200 {
+		t.Errorf("%d %s", r.StatusCode, body)
+	}
 }
 
 // TestNeverReads: an answer that nobody reads does not hold its handler for ever.

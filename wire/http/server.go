@@ -50,8 +50,12 @@ type limits struct {
 	beat                      time.Duration // between comments of an event stream
 	grace, cut                time.Duration // that requests have to end by themselves, and after they were cut off
 
+	silent time.Duration // that a connection may be without a token while others wait for its place
+	line   time.Duration // that a request waits for its turn
+
 	conns, spare int // connections that showed the token, and places besides for those that did not
-	perClient    int // requests at once of one address
+	perClient    int // calls at once of one address
+	standing     int // streams of one address
 	streams      int // of events
 	page, queue  int // events that are read from the journal at once, and bytes that wait for a client
 	bodies       int64
@@ -61,7 +65,8 @@ func defaultLimits() limits {
 	return limits{
 		header: 5 * time.Second, body: 30 * time.Second, unknown: 3 * time.Second, write: 30 * time.Second, idle: time.Minute,
 		beat: 15 * time.Second, grace: 3 * time.Second, cut: time.Second,
-		conns: 128, spare: 16, perClient: 64, streams: 16, page: 100, queue: 1 << 20, bodies: 128 << 20,
+		silent: 2 * time.Second, line: 30 * time.Second,
+		conns: 4096, spare: 1024, perClient: 256, standing: 512, streams: 16, page: 100, queue: 1 << 20, bodies: 128 << 20,
 	}
 }
 
@@ -80,6 +85,7 @@ type Server struct {
 	mounts   routes
 	conns    *connections
 	busy     *busy
+	bodies   room          // bytes
 	streams  chan struct{} // holds one for each stream of events
 	log      *logger
 
@@ -105,7 +111,7 @@ func listen(o Options, l limits) (*Server, error) {
 	}
 	s := &Server{
 		l: l, gate: gate{token: sha256.Sum256([]byte(o.Token)), scheme: "http"}, log: newLogger(o.Log), ended: make(chan struct{}),
-		conns: newConnections(l), busy: newBusy(l), streams: make(chan struct{}, l.streams),
+		conns: newConnections(l), busy: newBusy(l), bodies: room{most: l.bodies, wait: l.line}, streams: make(chan struct{}, l.streams),
 	}
 	o.Token = ""
 	s.o = o
