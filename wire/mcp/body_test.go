@@ -65,9 +65,9 @@ func TestHTTPMessages(t *testing.T) {
 // refusal reads the error of an answer, which may be an event.
 func refusal(t *testing.T, body string) (id string, e jsonrpc.Error) {
 	t.Helper()
-	_, after, event := strings.Cut(body, "data: ")
-	if !event {
-		after = body
+	after := body
+	if i := strings.LastIndex(body, "data: "); i >= 0 { // of the last event
+		after = body[i+len("data: "):]
 	}
 	var message struct {
 		ID    json.RawMessage

@@ -40,6 +40,7 @@ type Server struct {
 	tasks   tasks
 	calls   atomic.Int64 // so far, for their ids
 	stored  stored
+	replays *replays
 
 	catalog *catalog
 }
@@ -49,7 +50,7 @@ func New(o Options) *Server {
 	if o.TaskAfter == 0 {
 		o.TaskAfter = time.Minute
 	}
-	s := &Server{o: o, key: newSigningKey()}
+	s := &Server{o: o, key: newSigningKey(), replays: newReplays()}
 	s.sdk = sdk.NewServer(&sdk.Implementation{Name: "toolhost", Title: "toolhost", Version: o.Version}, sdkOptions(o.Instructions))
 	s.sdk.AddReceivingMiddleware(recovering, s.middleware)
 	s.catalog = newCatalog(s.sdk, o.Host.Surface())
@@ -171,7 +172,7 @@ func (s *Server) Handler() http.Handler {
 		Stateless: true, MaxRequestBodyBytes: maxBody, PropagateRequestCancellation: true, DisableLocalhostProtection: s.o.HostChecked,
 	})
 	legacy := sdk.NewStreamableHTTPHandler(serve, &sdk.StreamableHTTPOptions{
-		SessionTimeout: sessionTimeout, MaxRequestBodyBytes: maxBody, DisableLocalhostProtection: s.o.HostChecked,
+		SessionTimeout: sessionTimeout, MaxRequestBodyBytes: maxBody, DisableLocalhostProtection: s.o.HostChecked, EventStore: s.replays,
 	})
 	var older sessions
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -198,6 +199,8 @@ func (s *Server) Handler() http.Handler {
 			s.cancelSession(r.Header.Get(headerSession))
 		}
 		defer older.serve(r)()
+		w, r, end := s.replays.begin(w, r)
+		defer end()
 		legacy.ServeHTTP(w, r)
 	})
 }
