@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -76,7 +77,7 @@ func (s *Server) middleware(next sdk.MethodHandler) sdk.MethodHandler {
 			if _, lists := req.(*sdk.ListResourcesRequest); lists {
 				res, err := next(ctx, method, req)
 				if list, ok := res.(*sdk.ListResourcesResult); ok && err == nil {
-					list.Resources = append(s.stored.list(), list.Resources...)
+					list.Resources = slices.Insert(list.Resources, 0, s.stored.list()...) // an empty list stays one, and is no null
 				}
 				return res, err
 			}

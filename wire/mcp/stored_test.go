@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -40,5 +41,14 @@ func TestStoredResultsAreListed(t *testing.T) {
 	}
 	if n := len(s.list()); n != maxStored {
 		t.Errorf("%d are listed", n)
+	}
+}
+
+// TestEmptyLists: a list of nothing is an empty one. Clients whose schemas want an array give up a server that says null.
+func TestEmptyLists(t *testing.T) {
+	answer := <-newFixture(t).raw().start("resources/list", nil)
+	var got struct{ Resources json.RawMessage }
+	if err := json.Unmarshal(answer.Result, &got); err != nil || string(got.Resources) != "[]" {
+		t.Errorf("%s, %v, %v", answer.Result, answer.Error, err)
 	}
 }
