@@ -10,8 +10,6 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"toolhost/agenttool"
-	"toolhost/cmd/toolhost/internal/builtin"
 	"toolhost/cmd/toolhost/internal/dirs"
 	"toolhost/cmd/toolhost/internal/memory"
 	"toolhost/cmd/toolhost/internal/prune"
@@ -60,8 +58,9 @@ agenttool/decide, or an MCP client that shows elicitations.
 			}
 			o := s.options()
 			o.Store, o.Reachable, o.Policy.Own = open, true, h.files()
-			if err := o.CheckHome(); err != nil && h.options.Addr == "" {
-				return serveUnplaced(cmd.Context(), err)
+			at, err := placeByRoots(cmd.Context(), &o, h.options.Addr == "")
+			if err != nil {
+				return err
 			}
 			session, err := session.New(o)
 			if err != nil {
@@ -79,7 +78,7 @@ agenttool/decide, or an MCP client that shows elicitations.
 					h.options.MemoryOnly, h.options.Results = ephemeral, results
 					return h.front(session)
 				}
-				return onLines(session, results, drain), nil
+				return onLines(session, at, results, drain), nil
 			})
 		},
 	}
@@ -90,22 +89,6 @@ agenttool/decide, or an MCP client that shows elicitations.
 	cmd.Flags().StringVar(&list, "results", "", "how MCP clients take results, if not as they are known to: a `list` of structured, meta, bytes=N, lines=N, wait=DURATION")
 	cmd.Flags().BoolVar(&ephemeral, "ephemeral", false, "keep the session in memory only: nothing can be read afterwards")
 	return cmd
-}
-
-// serveUnplaced serves a client whose server was started in a home and got no workspace: many clients start servers there, and show
-// nothing of one that ends. It returns the reason at the end of input.
-func serveUnplaced(ctx context.Context, reason error) error {
-	if term.IsTerminal(int(os.Stdin.Fd())) {
-		return reason
-	}
-	var tools []agenttool.Description
-	for _, t := range builtin.Described() {
-		tools = append(tools, t.Describe())
-	}
-	advice := "toolhost has no workspace: " + reason.Error() + ". In the configuration of this client, name the project in the entry of toolhost, " +
-		`"args": ["serve", "--workspace", "/path/of/the/project"], and start it again.`
-	mcp.Unplaced{Version: version(), Tools: tools, Reason: advice}.Serve(ctx, os.Stdin, os.Stdout)
-	return reason
 }
 
 // parseResults reads the value of --results; empty means none.
@@ -148,6 +131,6 @@ func onLines(s *session.Session, results mcp.Results, drain time.Duration) serve
 		if term.IsTerminal(int(os.Stdin.Fd())) {
 			fmt.Fprintln(os.Stderr, "toolhost: reading JSON-RPC lines from this terminal. Agents start this command themselves (toolhost mcp-config); --http ADDR serves over HTTP")
 		}
-		return server.Lines(s, server.MCPOptions{Version: version(), Results: results}, drain)(ctx, stop)
+		return server.Lines(s, at, server.MCPOptions{Version: version(), Results: results}, drain)(ctx, stop)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"sync"
 	"time"
@@ -15,10 +16,21 @@ import (
 	"toolhost/wire/stdio/native"
 )
 
-// Lines serves MCP and the native family on stdin and stdout. Running calls may go on for drain after stdin has ended.
-func Lines(s *session.Session, o MCPOptions, drain time.Duration) Front {
+// Streams are where lines come from and go to.
+type Streams struct {
+	In  io.ReadCloser
+	Out io.WriteCloser
+}
+
+// Standard are stdin and stdout.
+func Standard() Streams {
+	return Streams{In: streams.Steady{File: streams.Pollable(os.Stdin)}, Out: streams.Steady{File: os.Stdout}}
+}
+
+// Lines serves MCP and the native family. Running calls may go on for drain after the input has ended.
+func Lines(s *session.Session, at Streams, o MCPOptions, drain time.Duration) Front {
 	return func(ctx context.Context, stop context.CancelCauseFunc) error {
-		w := stdio.NewWriter(streams.Steady{File: os.Stdout})
+		w := stdio.NewWriter(at.Out)
 		if memory := s.Memory(); memory > 0 {
 			w.Bound(memory)
 		}
@@ -31,7 +43,7 @@ func Lines(s *session.Session, o MCPOptions, drain time.Duration) Front {
 			}),
 			lines,
 		}
-		ended := stdio.Serve(ctx, streams.Steady{File: streams.Pollable(os.Stdin)}, w, families...)
+		ended := stdio.Serve(ctx, at.In, w, families...)
 		if ended == nil {
 			lines.settle(ctx) // the host takes no more calls once it drains
 		}

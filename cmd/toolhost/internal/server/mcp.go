@@ -44,7 +44,7 @@ func NewMCPLines(o MCPOptions, w *stdio.Writer) *MCPLines {
 
 func newMCPServer(o MCPOptions) *mcp.Server {
 	return mcp.New(mcp.Options{
-		Host: o.Host, Session: o.Session, Version: o.Version, Instructions: instructions, Results: o.Results, Met: o.Met,
+		Host: o.Host, Session: o.Session, Version: o.Version, Instructions: Instructions, Results: o.Results, Met: o.Met,
 		HostChecked: true, CheckMessage: checkMessage,
 	})
 }
@@ -57,8 +57,8 @@ func checkMessage(body []byte) error {
 	return nil
 }
 
-// instructions are for the model of an MCP client. Some clients show it the first line alone.
-const instructions = `Read, search and edit the files of this workspace and run shell commands in it: read, grep, glob, edit, write, shell.
+// Instructions are for the model of an MCP client. Some clients show it the first line alone.
+const Instructions = `Read, search and edit the files of this workspace and run shell commands in it: read, grep, glob, edit, write, shell.
 Calls that only read the workspace run unasked; others may ask the person, or be refused with the rule that would allow them. Commands run in a
 sandbox: what it blocked is named in the result. A command that goes on after its call is a job: read it with shell_output, end it with shell_kill.
 Large output is kept: a result that is cut says where all of it can be read.`

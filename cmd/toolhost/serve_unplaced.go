@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"golang.org/x/term"
+
+	"toolhost/agenttool"
+	"toolhost/cmd/toolhost/internal/builtin"
+	"toolhost/cmd/toolhost/internal/server"
+	"toolhost/cmd/toolhost/internal/session"
+	"toolhost/wire/mcp"
+)
+
+// placeByRoots returns the streams of a client. If a client of lines has its server started in a home, as many do, its workspace is the
+// roots that it declares. Without roots placeByRoots serves the client until the input ends, so that its user sees the reason, and fails
+// with that.
+func placeByRoots(ctx context.Context, o *session.Options, lines bool) (server.Streams, error) {
+	at, reason := server.Standard(), o.CheckHome()
+	if reason == nil || !lines {
+		return at, nil
+	}
+	if term.IsTerminal(int(os.Stdin.Fd())) {
+		return at, reason
+	}
+	opening := mcp.Open(ctx, at.In, at.Out, version(), server.Instructions)
+	if err := errors.Join(opening.Failed, takeRoots(o, opening.Roots)); err != nil {
+		reason = fmt.Errorf("%w, and the roots of the client cannot be it: %w", reason, err)
+	} else if len(opening.Roots) > 0 {
+		return server.Streams{In: opening.In, Out: opening.Out}, nil
+	}
+	var tools []agenttool.Description
+	for _, t := range builtin.Described() {
+		tools = append(tools, t.Describe())
+	}
+	advice := "toolhost has no workspace: " + strings.ReplaceAll(reason.Error(), "\n", ", ") + ". In the configuration of this client, name the project in the entry of " +
+		`toolhost, "args": ["serve", "--workspace", "/path/of/the/project"], and start it again.`
+	mcp.Unplaced{Version: version(), Tools: tools, Reason: advice}.Serve(ctx, opening.In, opening.Out)
+	return at, reason
+}
+
+// takeRoots makes roots the directories of the workspace. What would not be taken from --workspace or --add-dir is refused.
+func takeRoots(o *session.Options, roots []string) error {
+	placed := *o
+	for i, root := range roots {
+		placed.Workspace = root
+		if err := placed.CheckHome(); err != nil {
+			return err
+		}
+		if i > 0 {
+			o.AddDirs = append(slices.Clip(o.AddDirs), root)
+		} else {
+			o.Workspace = root
+		}
+	}
+	if len(roots) == 0 {
+		return nil
+	}
+	w, _, err := o.OpenWorkspace()
+	if err == nil {
+		w.Close()
+	}
+	return err
+}
