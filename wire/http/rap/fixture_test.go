@@ -294,7 +294,7 @@ func newFixture(t testing.TB, o set) *fixture {
 		t.Fatal(err)
 	}
 	f := &fixture{t: t, host: h, store: store, runtime: newRuntime(t)}
-	o.options.Host, o.options.Log = h, f.log
+	o.options.Host, o.options.Log, o.options.Sealer = h, f.log, testSealer
 	if o.options.Base == "" {
 		o.options.Base = "/rap"
 	}

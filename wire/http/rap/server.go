@@ -29,7 +29,8 @@ type Options struct {
 
 	// Dir is the directory for calls that wait for a callback, in files of mode 0600 of this session alone: the next
 	// server sends their callbacks after a crash. Empty: in memory only.
-	Dir string
+	Dir    string
+	Sealer Sealer // encrypts these files, since callback URLs are secrets; required with Dir
 
 	ProgressEvery time.Duration // between the events of a job that goes on; 0: a minute, negative: an event for its end only
 	Log           func(string)  // gets a line, without control characters, for each callback that was given up; may be nil
@@ -229,7 +230,10 @@ func (s *Server) open() (err error) {
 	if s.o.Dir == "" {
 		return nil
 	}
-	if s.store, err = newStore(s.o.Dir); err != nil {
+	if s.o.Sealer == nil {
+		return errors.New("rap: Dir needs a Sealer")
+	}
+	if s.store, err = newStore(s.o.Dir, s.o.Sealer); err != nil {
 		return fmt.Errorf("rap: keep calls: %w", err)
 	}
 	left, err := s.store.all()

@@ -10,10 +10,19 @@ import (
 	"strings"
 )
 
-// store keeps calls that wait for a callback on disk, one file per call, named by a digest. A nil store keeps nothing.
-type store struct{ root *os.Root }
+// store keeps calls that wait for a callback on disk, one file per call, encrypted and named by a digest. A nil store keeps nothing.
+type store struct {
+	root *os.Root
+	box  Sealer
+}
 
-// storedCall is the content of a file.
+// Sealer encrypts for the user. about is the same for both of its methods.
+type Sealer interface {
+	Seal(plain, about []byte) []byte
+	Open(sealed, about []byte) ([]byte, error)
+}
+
+// storedCall is the content of a file, before it is encrypted.
 type storedCall struct {
 	Group    string  `json:"group_id"`
 	ID       string  `json:"id"`
@@ -30,7 +39,7 @@ const (
 )
 
 // newStore opens the directory, and makes it if there is none. It is for this user only.
-func newStore(dir string) (*store, error) {
+func newStore(dir string, box Sealer) (*store, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
@@ -46,7 +55,7 @@ func newStore(dir string) (*store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &store{root}, nil
+	return &store{root, box}, nil
 }
 
 func nameOf(a address) string {
@@ -64,7 +73,7 @@ func (s *store) put(c *call, job string) error {
 		return err
 	}
 	name := nameOf(c.address)
-	if err := s.root.WriteFile(name+newEnd, b, 0o600); err != nil {
+	if err := s.root.WriteFile(name+newEnd, s.box.Seal(b, []byte(name)), 0o600); err != nil {
 		return err
 	}
 	return s.root.Rename(name+newEnd, name)
@@ -118,7 +127,11 @@ func (s *store) read(name string) (k storedCall, err error) {
 		return k, err
 	}
 	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxKept))
+	sealed, err := io.ReadAll(io.LimitReader(f, maxKept))
+	if err != nil {
+		return k, err
+	}
+	b, err := s.box.Open(sealed, []byte(name))
 	if err != nil {
 		return k, err
 	}

@@ -1,18 +1,21 @@
 package rap
 
 import (
+	"bytes"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"toolhost/persist/redact"
 )
 
 // TestStartedAgain: what a server that was killed owed is told by the next one, once.
 func TestStartedAgain(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "kept")
 	rt := newRuntime(t)
-	st, err := newStore(dir)
+	st, err := newStore(dir, testSealer)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,6 +29,11 @@ func TestStartedAgain(t *testing.T) {
 		}
 	}
 	st.close()
+	for _, file := range readAll(t, dir) {
+		if bytes.Contains(file, []byte("s3cret")) || bytes.Contains(file, []byte("second")) {
+			t.Errorf("a file has a callback URL: %q", file)
+		}
+	}
 	for name, content := range map[string]string{"x.json": `{"group_id":"g","id":"c9","callback_url":"http://127.0.0.1:1"}`, "y.json": "{", "z.txt": "mine", "a.json.new": "{}"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
 			t.Fatal(err)
@@ -52,6 +60,25 @@ func TestStartedAgain(t *testing.T) {
 	if names := namesIn(t, dir); names != "z.txt" || len(rt.taken()) != 2 {
 		t.Errorf("left are %s; %d messages", names, len(rt.taken()))
 	}
+}
+
+// testSealer is that of the user who runs the tests.
+var testSealer, _ = redact.New(redact.Options{})
+
+// readAll returns the contents of the files in dir.
+func readAll(t *testing.T, dir string) (all [][]byte) {
+	t.Helper()
+	for name := range strings.FieldsSeq(namesIn(t, dir)) {
+		b, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, b)
+	}
+	if len(all) == 0 {
+		t.Error("there are no files")
+	}
+	return all
 }
 
 func namesIn(t *testing.T, dir string) string {
@@ -96,7 +123,7 @@ func TestBadOptions(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, o := range []Options{
-		{}, {Host: f.host, Base: "ftp://x"}, {Host: f.host, Base: "rap"}, {Host: f.host, Base: "http://x/?a=b"}, {Host: f.host, Base: "http:///x"}, {Host: f.host, Dir: file},
+		{}, {Host: f.host, Base: "ftp://x"}, {Host: f.host, Base: "rap"}, {Host: f.host, Base: "http://x/?a=b"}, {Host: f.host, Base: "http:///x"}, {Host: f.host, Dir: file, Sealer: testSealer}, {Host: f.host, Dir: filepath.Dir(file)},
 	} {
 		if s, err := New(o); err == nil {
 			s.Close()

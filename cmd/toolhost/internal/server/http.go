@@ -45,7 +45,7 @@ func HTTP(s *session.Session, o HTTPOptions) (Front, error) {
 	}
 	mcpServer := newMCPServer(MCPOptions{Host: s.Host, Session: s.ID(), Version: o.Version, Results: o.Results, Met: s.Met})
 	owed, release := owedDir(s.Scope.Dir, o)
-	rapServer, err := rap.New(rap.Options{Host: s.Host, Base: "/", AllowCallback: s.AllowCallback, Dir: owed, Log: o.Log})
+	rapServer, err := rap.New(rap.Options{Host: s.Host, Base: "/", AllowCallback: s.AllowCallback, Dir: owed, Sealer: s.Store.Redactor(), Log: o.Log})
 	if err != nil {
 		closeAll([]func(){mcpServer.Close, release})
 		return nil, fmt.Errorf("%w: %w", ErrCallbacks, err)
