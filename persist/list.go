@@ -130,7 +130,7 @@ func (s *SessionInfo) readLog(f *os.File) {
 	}
 }
 
-// firstEvent reads the first record of a journal if it has a usual length.
+// firstEvent reads the first record of a journal. One with many rules is long.
 func firstEvent(f io.ReaderAt) (e agenttool.Event, ok bool) {
 	for size := 2 << 10; size <= 2<<20; size *= 32 {
 		b := make([]byte, size)

@@ -16,8 +16,15 @@ type recorder struct{ o Options }
 // opened returns the record that begins or resumes a session.
 func (r recorder) opened() ([]byte, error) {
 	data := map[string]json.RawMessage{}
-	if len(r.o.Meta) > 0 {
-		if err := json.Unmarshal(r.o.Meta, &data); err != nil || data == nil {
+	members := []json.RawMessage{r.o.Meta}
+	if about := r.o.about.Load(); about != nil {
+		members = append(members, (*about)())
+	}
+	for _, m := range members {
+		if len(m) == 0 {
+			continue
+		}
+		if err := json.Unmarshal(m, &data); err != nil || data == nil {
 			return nil, agenttool.Failure(agenttool.ExecutionFailed, "invalid_event",
 				"the data of the session's opened record is not a JSON object; this is a bug in toolhost")
 		}

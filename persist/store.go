@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"toolhost/agenttool"
@@ -24,6 +25,7 @@ type Options struct {
 	Redactor     *redact.Redactor    // of records and payloads; nil: a fresh one, without a key that lasts
 
 	limits limits // zero: stallAfter and writeLimit
+	about  *atomic.Pointer[func() json.RawMessage]
 }
 
 const (
@@ -49,6 +51,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Redactor == nil {
 		o.Redactor, _ = redact.New(redact.Options{}) // without patterns it cannot fail
+	}
+	if o.about == nil {
+		o.about = new(atomic.Pointer[func() json.RawMessage])
 	}
 	if o.SessionLimit <= 0 {
 		o.SessionLimit = defaultSessionLimit
@@ -107,6 +112,9 @@ func Resume(o Options) (*Store, error) {
 
 // ID returns the session's identifier.
 func (s *Store) ID() agenttool.SessionID { return s.o.ID }
+
+// Describe adds the members of the JSON object that about returns to the data of the opened record. It is called for each first record.
+func (s *Store) Describe(about func() json.RawMessage) { s.o.about.Store(&about) }
 
 // Redactor returns the redactor of the session's records and payloads.
 func (s *Store) Redactor() *redact.Redactor { return s.o.Redactor }

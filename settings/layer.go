@@ -2,6 +2,8 @@ package settings
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"path/filepath"
 	"slices"
 
@@ -69,6 +71,8 @@ func (o Options) readLayer(named Layer, last *layer) (*layer, []Problem) {
 		return l, []Problem{{File: l.File, Message: "cannot be used: " + err.Error()}}
 	}
 	l.content = content
+	sum := sha256.Sum256(content)
+	l.Digest = "sha256:" + hex.EncodeToString(sum[:])
 	if last != nil && last.content != nil && bytes.Equal(last.content, content) {
 		l.values = last.values
 		return l, nil

@@ -179,6 +179,7 @@ type Layer struct {
 	Source   string // one of agenttool's rule sources
 	File     string // absolute
 	Exists   bool
+	Digest   string // sha256:… of its content as it was read; "" if it could not be read
 	Supplied bool   // it lies in the workspace, where other people or commands write: it cannot loosen anything by itself
 	Why      string // why Supplied; else empty
 	Trusted  bool   // it counts completely: it is the user's own, or trusted, or loosens nothing

@@ -271,13 +271,25 @@ func opened(data json.RawMessage) string {
 	}
 	text := fmt.Sprintf("toolhost %s, process %d, in %s", o.Version, o.PID, o.Workspace)
 	for _, f := range []struct{ name, value string }{
-		{"mode", o.Mode}, {"sandbox", history.Plain(o.Sandbox)}, {"user", history.Plain(o.User)}, {"client", history.Plain(o.Client)},
+		{"mode", o.Mode}, {"sandbox", openedSandbox(o.Sandbox)}, {"user", history.Plain(o.User)}, {"client", history.Plain(o.Client)},
 	} {
 		if f.value != "" {
 			text += ", " + f.name + " " + f.value
 		}
 	}
 	return text
+}
+
+// openedSandbox describes the sandbox of a session by its level, and by the reason where it is less than full.
+func openedSandbox(data json.RawMessage) string {
+	var s struct{ Level, Detail string }
+	if json.Unmarshal(data, &s) != nil || s.Level == "" {
+		return history.Plain(data)
+	}
+	if s.Detail == "" {
+		return s.Level
+	}
+	return s.Level + " (" + s.Detail + ")"
 }
 
 // unended prints a call or a job whose end is not in the log.

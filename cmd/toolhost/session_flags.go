@@ -28,8 +28,19 @@ func (s *sessionFlags) options() session.Options {
 	o.Version, o.Log, o.Memory = version(), logLine, memory.Bound()
 	if s.cmd != nil {
 		o.Policy.Given = s.cmd.Flags().Changed
+		for _, name := range recordedFlags {
+			if f := s.cmd.Flags().Lookup(name); f != nil && f.Changed {
+				o.Given = append(o.Given, "--"+name+"="+f.Value.String())
+			}
+		}
 	}
 	return o
+}
+
+// recordedFlags are the flags that the log of a session names if they were given.
+var recordedFlags = []string{
+	"add-dir", "agreed", "allow", "approve-on-tty", "ask", "deny", "drain", "ephemeral", "http", "http-host", "http-origin", "http-token-file", "job-limit",
+	"job-output", "job-timeout", "json", "max-jobs", "max-parallel", "mode", "overwrite", "results", "sandbox", "settings", "timeout", "tls-cert", "tls-key", "tls-self-signed", "workspace",
 }
 
 // addFlags adds the flags of commands that run calls.

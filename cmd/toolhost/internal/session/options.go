@@ -34,7 +34,8 @@ type Options struct {
 	Overwrite   bool // write replaces files that this session has not read
 	Reachable   bool // the session listens at a socket once a command starts or a prompt opens
 	Version     string
-	Memory      int64 // bytes that the process may have where that is less than usual; 0: the usual bound
+	Given       []string // flags of the command line, for the log
+	Memory      int64    // bytes that the process may have where that is less than usual; 0: the usual bound
 
 	// Store makes the log of the session, for a workspace. The redactor takes secrets out of all that is stored.
 	Store func(root string, r *redact.Redactor) (*persist.Store, error)

@@ -6,6 +6,7 @@ package session
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -111,6 +112,7 @@ func New(o Options) (*Session, error) {
 		Limit: policy.Choose(o.Policy, "job-timeout", read.JobTimeout, o.JobTimeout), Abandoned: abandoned(store.ID()),
 		Began: s.Listen,
 	})
+	store.Describe(func() json.RawMessage { return describe(s) })
 	return s, s.openHost(read)
 }
 

@@ -1,0 +1,93 @@
+package session
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"toolhost/agenttool"
+	"toolhost/host/hook"
+	"toolhost/permissions"
+)
+
+// about is what the log of a session says of it, beside the workspace, the version and the process.
+type about struct {
+	Mode     agenttool.Mode  `json:"mode"`
+	Sandbox  map[string]any  `json:"sandbox"`
+	Roots    []string        `json:"roots"`
+	User     string          `json:"user"`
+	Client   string          `json:"client,omitempty"` // that called first, as it names itself
+	Flags    []string        `json:"flags,omitempty"`  // of the command line
+	Settings []aboutSettings `json:"settings,omitempty"`
+	Rules    []aboutRule     `json:"rules,omitempty"`
+	Hooks    []aboutHook     `json:"hooks,omitempty"`
+
+	// Omitted counts rules and hooks that are left out of a record that would be too long.
+	Omitted int `json:"omitted,omitempty"`
+}
+
+// aboutSettings is a file of settings as it was read.
+type aboutSettings struct {
+	Source  string `json:"source"`
+	File    string `json:"file"`
+	Digest  string `json:"digest"`
+	Trusted bool   `json:"trusted"` // all of it is in force
+}
+
+type aboutRule struct {
+	Behavior agenttool.Behavior `json:"behavior"`
+	Rule     string             `json:"rule"`
+	Source   string             `json:"source"`
+	Where    string             `json:"where,omitempty"`
+}
+
+type aboutHook struct {
+	Event   string   `json:"event"`
+	Command []string `json:"command"`
+	Source  string   `json:"source"`
+	Where   string   `json:"where,omitempty"`
+}
+
+// maxAbout bounds the bytes of rules and hooks in the record.
+const maxAbout = 512 << 10
+
+// describe describes a session as it is now.
+func describe(s *Session) json.RawMessage {
+	now, p := s.live.snapshot(), s.policy()
+	a := about{Mode: p.Mode, Sandbox: s.Sandbox.Describe(), Roots: s.Scope.Roots, User: UserName(), Flags: s.o.Given}
+	if s.Host != nil {
+		a.Mode = s.Host.Mode()
+	}
+	if client := s.client.Load(); client != nil {
+		a.Client = *client
+	}
+	for _, l := range now.Settings.Layers {
+		if l.Exists {
+			a.Settings = append(a.Settings, aboutSettings{l.Source, l.File, l.Digest, l.Trusted})
+		}
+	}
+	a.add(p.Rules(), now.Hooks)
+	encoded, _ := agenttool.Encode(a) // texts and numbers
+	return encoded
+}
+
+// add adds rules and hooks as long as the record does not get too long.
+func (a *about) add(rules []permissions.Rule, hooks []hook.Hook) {
+	left := maxAbout
+	fits := func(texts ...string) bool {
+		if left -= len(strings.Join(texts, "")) + 128; left < 0 {
+			a.Omitted++
+		}
+		return left >= 0
+	}
+	for _, r := range rules {
+		if fits(r.Text, r.Origin.File) {
+			a.Rules = append(a.Rules, aboutRule{r.Behavior, r.Text, r.Origin.Source, r.Origin.Where()})
+		}
+	}
+	for _, h := range hooks {
+		if fits(append(slices.Clone(h.Command), h.Origin.File)...) {
+			a.Hooks = append(a.Hooks, aboutHook{string(h.Event), h.Command, h.Origin.Source, h.Origin.Where()})
+		}
+	}
+}
