@@ -22,6 +22,7 @@ import (
 	"toolhost/agenttool"
 	"toolhost/agenttool/visible"
 	"toolhost/cmd/toolhost/internal/dirs"
+	"toolhost/cmd/toolhost/internal/history"
 	"toolhost/cmd/toolhost/internal/prune"
 	"toolhost/cmd/toolhost/internal/session"
 	"toolhost/host"
@@ -124,6 +125,7 @@ func (s *sessionFlags) daySession(root string, r *redact.Redactor) (store *persi
 	o := persist.Options{Dir: dir, ID: agenttool.SessionID(id), Meta: meta(root), PayloadLimit: int64(s.jobOutput), Redactor: r}
 	for n := 2; n < 100; n++ {
 		_, statErr := os.Stat(filepath.Join(dir, string(o.ID)))
+		_, _ = history.EndOne(dir, o.ID) // a call that was killed; what cannot be read is said by log verify
 		store, err := persist.Resume(o)
 		if err == nil {
 			return store, os.IsNotExist(statErr), nil

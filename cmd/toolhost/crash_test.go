@@ -2,17 +2,26 @@ package main
 
 import (
 	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/spf13/cobra"
+
+	"toolhost/agenttool"
+	"toolhost/cmd/toolhost/internal/session"
 	"toolhost/persist"
 )
 
@@ -321,5 +330,152 @@ func TestBrokenStdout(t *testing.T) {
 	}
 	if took := time.Since(start); took > time.Minute {
 		t.Errorf("it took %s to end", took)
+	}
+}
+
+// deadSession kills a host in the middle of a call, and returns its workspace, the state directory and the log.
+func deadSession(t *testing.T) (dir, state, log string) {
+	t.Helper()
+	dir, state = t.TempDir(), t.TempDir()
+	s := startServing(t, dir, state, nil, "--sandbox", "none", "--allow", "Shell")
+	s.send(invocation(1, "shell", `{"command":"touch made; sleep 61"}`))
+	eventually(t, "the call runs", func() bool {
+		logs, _ := filepath.Glob(filepath.Join(state, "toolhost", "sessions", "*", "log.jsonl"))
+		for _, log = range logs {
+			if holds(log, `"event_type":"tool.invocation.started"`) {
+				return true
+			}
+		}
+		return false
+	})
+	_ = s.cmd.Process.Kill()
+	_ = s.cmd.Wait()
+	return dir, state, log
+}
+
+// holds reports whether a file has a text.
+func holds(path, text string) bool {
+	b, _ := os.ReadFile(path)
+	return strings.Contains(string(b), text)
+}
+
+// endsDead starts another host with a state directory until it has ended a dead session.
+func endsDead(t *testing.T, dir, state, log string) {
+	t.Helper()
+	next := startServing(t, dir, state, nil)
+	eventually(t, "the call has an end", func() bool { return holds(log, `"written_afterwards":true,"phase":"emit_terminal","result"`) })
+	_ = next.in.Close()
+	_ = next.cmd.Wait()
+}
+
+// TestNextHostEndsTheCalls kills a host in the middle of a call. The next one ends that call, once, and the log stays whole.
+func TestNextHostEndsTheCalls(t *testing.T) {
+	t.Parallel()
+	dir, state, dead := deadSession(t)
+	for range 2 {
+		endsDead(t, dir, state, dead)
+	}
+	b, err := os.ReadFile(dead)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]int{`"tool.result.created"`: 1, `"status":"synthetic_error"`: 1, `"abort_reason":"runtime shutdown"`: 2, `"recoverability":"inspect_first"`: 1, `"tool.x.session.closed"`: 1} {
+		if n := strings.Count(string(b), text); n != want {
+			t.Errorf("%s stands %d times, want %d", text, n, want)
+		}
+	}
+	if r, err := persist.VerifyFile(dead); err != nil || !r.OK() || !r.Closed {
+		t.Errorf("%v, %v", r, err)
+	}
+}
+
+// TestSignedBeforeItsEnd signs the log of a dead session. The signature still holds when the next host has written the ends, and no longer when
+// a signed record is another one.
+func TestSignedBeforeItsEnd(t *testing.T) {
+	t.Parallel()
+	keygen, err := exec.LookPath("ssh-keygen")
+	if err != nil {
+		t.Skip("ssh-keygen is not installed")
+	}
+	dir, state, dead := deadSession(t)
+	key := filepath.Join(t.TempDir(), "key")
+	if out, err := exec.Command(keygen, "-q", "-t", "ed25519", "-N", "", "-f", key).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if _, err := signLog(dead, key); err != nil {
+		t.Fatal(err)
+	}
+	endsDead(t, dir, state, dead)
+	verify := func() (verifyResult, string) {
+		var said strings.Builder
+		v, err := verifyLog(&said, dead, key+".pub", false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v, said.String()
+	}
+	v, said := verify()
+	if want := fmt.Sprintf("signature ok: it covers %d of %d records", v.Signed, v.Records); !v.OK() || !v.Closed || v.Signed == 0 || v.Signed >= v.Records || !strings.Contains(said, want) {
+		t.Errorf("%+v\n%s", v, said)
+	}
+	b, err := os.ReadFile(dead)
+	if err == nil {
+		err = os.WriteFile(dead, bytes.Replace(b, []byte("touch made"), []byte("touch MADE"), 1), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v, said := verify(); v.OK() && v.SignatureProblem == "" {
+		t.Errorf("a record was changed: %s", said)
+	}
+}
+
+// TestSessionOpened: the first record says under which mode, sandbox, roots, flags, settings, rules and hooks the session began, for which
+// user and client.
+func TestSessionOpened(t *testing.T) {
+	t.Parallel()
+	dir, base := t.TempDir(), t.TempDir()
+	settings := `{
+  "permissions": {"allow": ["Write(src/**)"]},
+  "hooks": {"pre_tool_use": [{"command": ["/bin/true"]}]}
+}`
+	file := filepath.Join(base, "settings.json")
+	if err := os.WriteFile(file, []byte(settings), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := startServing(t, dir, base, nil, "--settings", file, "--deny", "Shell(git push *)", "--mode", "plan", "--sandbox", "none")
+	s.send(`{"jsonrpc":"2.0","id":0,"method":"agenttool/hello","params":{"client":{"name":"agent","version":"1"}}}`)
+	s.next()
+	s.call(1, "glob", `{"pattern":"*"}`)
+	text, err := os.ReadFile(s.log())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := `"actor_ref":"agent/1"`; !strings.Contains(string(text), want) {
+		t.Errorf("the record of a call does not have %s", want)
+	}
+	line, _, _ := strings.Cut(string(text), "\n")
+	sum := sha256.Sum256([]byte(settings))
+	user := string(agenttool.AppendString(nil, session.UserName()))
+	for _, want := range []string{
+		`"event_type":"tool.x.session.opened"`, `"mode":"plan"`, `"sandbox":{"detail":`, `"level":"none"`, `"roots":["` + dir + `"]`, `"user":` + user, `"client":"agent/1"`,
+		`"--mode=plan"`, `"--settings=` + file + `"`, `{"source":"flag_settings","file":"` + file + `","digest":"sha256:` + hex.EncodeToString(sum[:]) + `","trusted":true}`,
+		`{"behavior":"deny","rule":"Shell(git push *)","source":"cli_arg"}`, `{"behavior":"allow","rule":"Write(src/**)","source":"flag_settings","where":"` + file + `:2"}`,
+		`{"event":"pre_tool_use","command":["/bin/true"],"source":"flag_settings","where":"` + file + `:3"}`, `"version":`, `"pid":`, `"workspace":"` + dir + `"`,
+	} {
+		if !strings.Contains(line, want) {
+			t.Errorf("%s is not in\n%s", want, line)
+		}
+	}
+}
+
+// TestRecordedFlags: the log names every flag of the commands that write one.
+func TestRecordedFlags(t *testing.T) {
+	for _, cmd := range []*cobra.Command{newServe(), newCall()} {
+		for _, m := range regexp.MustCompile(`(?m)^ +(?:-\w, )?--([\w-]+)`).FindAllStringSubmatch(cmd.Flags().FlagUsages(), -1) {
+			if !slices.Contains(recordedFlags, m[1]) {
+				t.Errorf("--%s of %s is not recorded", m[1], cmd.Name())
+			}
+		}
 	}
 }

@@ -187,13 +187,13 @@ func TestLogShowNamesJobsOfAKilledHost(t *testing.T) {
 	for _, want := range []string{
 		`(?m)^[0-9:.]{12}  \S+ +shell +job ` + left + ` died with the host: sleep 61$`,
 		`(?m)^[0-9:.]{12}  \S+ +shell +job ` + long + ` died with the host: the command in \S+$`,
-		`(?m)^[0-9:.]{12}  \S+ +shell +did not end, job ` + awaited.Data.Progress["task_id"].(string) + ` died with the host: sleep 63 \(inv_\w+\)$`,
+		`(?m)^[0-9:.]{12}  \S+ +shell +the host died: sleep 63, job ` + awaited.Data.Progress["task_id"].(string) + ` \(inv_\w+\)$`,
 	} {
 		if !regexp.MustCompile(want).MatchString(said) {
 			t.Errorf("no line %s in\n%s", want, said)
 		}
 	}
-	if n := strings.Count(said, "died with the host"); n != 3 {
+	if n := strings.Count(said, "died with the host"); n != 2 {
 		t.Errorf("%d jobs died:\n%s", n, said)
 	}
 }

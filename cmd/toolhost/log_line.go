@@ -102,9 +102,6 @@ func (t *timeline) remarks(c *history.Call) (lines []string) {
 	} else if len(c.MayReach) > 0 {
 		lines = append(lines, "may have reached "+strings.Join(c.MayReach, ", "))
 	}
-	if c.Failure != "" && !c.Denied() {
-		lines = append(lines, cut.Characters(c.Failure, 200))
-	}
 	return lines
 }
 
@@ -195,7 +192,7 @@ func askedAt(c *history.Call) string {
 	if c.Asked == nil {
 		return ""
 	}
-	return c.Asked.Time
+	return ""
 }
 
 // subject returns the part of the input that says what the call was about.
@@ -238,7 +235,7 @@ func (t *timeline) note(n *history.Note) error {
 	case agenttool.EventSessionOpened:
 		_, err = fmt.Fprintf(t.out, "%s  -- session opened: %s\n", at, visible.Text(opened(n.Data)))
 	case agenttool.EventSessionClosed:
-		_, err = fmt.Fprintf(t.out, "%s  -- session closed\n", at)
+		_, err = fmt.Fprintf(t.out, "%s  -- %s\n", at, closed(n.Data))
 	case agenttool.EventJournalGap:
 		_, err = fmt.Fprintf(t.out, "%s  -- records are missing here: %s\n", at, visible.Text(string(n.Data)))
 	}
@@ -253,6 +250,17 @@ func (t *timeline) follow(item history.Item) {
 	if item.Note != nil && item.Note.Type == agenttool.EventSessionOpened && json.Unmarshal(item.Note.Data, &data) == nil {
 		t.workspace = data.Workspace
 	}
+}
+
+// closed describes the data of a session's closed record in a line.
+func closed(data json.RawMessage) string {
+	var c struct {
+		Afterwards bool `json:"written_afterwards"`
+	}
+	if json.Unmarshal(data, &c) == nil && c.Afterwards {
+		return "the host of this session died; a later one wrote the ends of its calls"
+	}
+	return "session closed"
 }
 
 // opened describes the data of a session's opened record in a line.
@@ -308,11 +316,12 @@ func (t *timeline) unended(u *history.Unended) error {
 		_, err := fmt.Fprintln(t.out, start+job)
 		return err
 	}
-	text := "did not end"
-	if u.Job != "" {
-		text += ", " + job
-	} else if what := subject(u.Call); what != "" {
+	text := map[bool]string{true: "is running", false: "the host died"}[t.live]
+	if what := subject(u.Call); what != "" {
 		text += ": " + visible.Text(cut.Characters(what, 160))
+	}
+	if u.Job != "" {
+		text += ", job " + visible.Text(u.Job)
 	}
 	if _, err := fmt.Fprintf(t.out, "%s%s (%s)\n", start, text, u.Call.Invocation); err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/term"
 
 	"toolhost/cmd/toolhost/internal/dirs"
+	"toolhost/cmd/toolhost/internal/history"
 	"toolhost/cmd/toolhost/internal/memory"
 	"toolhost/cmd/toolhost/internal/prune"
 	"toolhost/cmd/toolhost/internal/server"
@@ -115,6 +116,7 @@ func serve(s *session.Session, open func() (server.Front, error)) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	go prune.Beside(ctx, s, logLine)
+	go endDied(ctx)
 	defer memory.StartTrimmer(s.TrimCaches)()
 	if code := s.Code(); code != "" && term.IsTerminal(int(os.Stderr.Fd())) {
 		fmt.Fprintln(os.Stderr, "toolhost: to answer prompts of this session with toolhost approve, give the code", code)
@@ -125,8 +127,21 @@ func serve(s *session.Session, open func() (server.Front, error)) error {
 	return nil
 }
 
-// onLines serves stdin and stdout. In a terminal it tells the person what it waits for.
-func onLines(s *session.Session, results mcp.Results, drain time.Duration) server.Front {
+// endDied ends the sessions of hosts that died, once the first replies have been given.
+func endDied(ctx context.Context) {
+	const delay = 300 * time.Millisecond
+	select {
+	case <-time.After(delay):
+	case <-ctx.Done():
+		return
+	}
+	if dir, err := dirs.Sessions(); err == nil {
+		history.EndDied(ctx, dir)
+	}
+}
+
+// onLines serves lines. In a terminal it tells the person what it waits for.
+func onLines(s *session.Session, at server.Streams, results mcp.Results, drain time.Duration) server.Front {
 	return func(ctx context.Context, stop context.CancelCauseFunc) error {
 		if term.IsTerminal(int(os.Stdin.Fd())) {
 			fmt.Fprintln(os.Stderr, "toolhost: reading JSON-RPC lines from this terminal. Agents start this command themselves (toolhost mcp-config); --http ADDR serves over HTTP")

@@ -112,7 +112,8 @@ func (p *callPage) head(events []agenttool.Event) {
 	p.field("began", c.Start.Local().Format("2006-01-02 15:04:05.000 MST"))
 	status := string(c.Status)
 	if status == "" {
-		status = "it did not end; its last record is " + string(events[len(events)-1].EventType)
+		status = map[bool]string{true: "it is not over", false: "the host died"}[history.Live(filepath.Join(p.dir, persist.LogName))] +
+			"; its last record is " + string(events[len(events)-1].EventType)
 	} else if t := took(c); t != "?" {
 		status += " after " + t
 	}

@@ -34,6 +34,9 @@ type Call struct {
 	MayReach   []string        // hosts that the input names, of a call that was not refused
 	MayChange  []string        // files that the input writes, of a call that was not refused and whose result names none
 	Records    []persist.Entry // if [Reader.Keep]
+
+	planned, started []byte // the events, decoded only of a call without a result
+	steps            int64  // progress records
 }
 
 // Decision is the part of a permission decision that a time line shows.
@@ -194,9 +197,11 @@ type Reader struct {
 }
 
 // Items returns the time line of a log: calls in the order of their ends, and at the end the calls and jobs that did not end.
-func (r *Reader) Items(log io.Reader) iter.Seq2[Item, error] {
+func (r *Reader) Items(log io.Reader) iter.Seq2[Item, error] { return r.items(persist.Scan(log)) }
+
+func (r *Reader) items(log iter.Seq2[persist.Entry, error]) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
-		for entry, err := range persist.Scan(log) {
+		for entry, err := range log {
 			if errors.Is(err, persist.ErrNewer) {
 				r.Newer++
 				continue
@@ -237,7 +242,15 @@ func (r *Reader) Add(entry persist.Entry) ([]Item, error) {
 	if r.Keep {
 		c.Records = append(c.Records, persist.Entry{Seq: entry.Seq, Event: slices.Clone(entry.Event)})
 	}
-	if !slices.Contains(shown, e.Type) {
+	switch {
+	case e.Type == agenttool.EventPlanned:
+		c.planned = slices.Clone(entry.Event)
+		r.work.note(c, e, &callData{})
+		return nil, nil
+	case e.Type == agenttool.EventStarted:
+		c.started = slices.Clone(entry.Event)
+		return nil, nil
+	case !slices.Contains(shown, e.Type):
 		return nil, nil
 	}
 	var data eventData
@@ -273,7 +286,21 @@ func (r *Reader) call(e agenttool.Envelope) *Call {
 }
 
 // Call returns the call with this id that has not ended; nil if there is none.
-func (r *Reader) Call(id agenttool.InvocationID) *Call { return r.calls[id] }
+func (r *Reader) Call(id agenttool.InvocationID) *Call {
+	c := r.calls[id]
+	if c != nil {
+		c.recall()
+	}
+	return c
+}
+
+// recall reads the record that a call was admitted with. A result has all that it says.
+func (c *Call) recall() {
+	var data eventData
+	if json.Unmarshal(c.planned, &data) == nil {
+		data.Data.apply(c, agenttool.Envelope{})
+	}
+}
 
 // note reads a record about the session.
 func (r *Reader) note(e agenttool.Envelope, entry persist.Entry) (items []Item, err error) {
@@ -328,9 +355,10 @@ type callData struct {
 		} `json:"error"`
 	} `json:"result"`
 	Progress *struct {
-		TaskID  string `json:"task_id"`
-		Status  string `json:"status"`
-		Command string `json:"command"`
+		TaskID   string `json:"task_id"`
+		Status   string `json:"status"`
+		Command  string `json:"command"`
+		Sequence int64  `json:"sequence"`
 	} `json:"progress"`
 }
 
@@ -346,6 +374,9 @@ func (d *callData) apply(c *Call, e agenttool.Envelope) {
 	}
 	if len(c.Input) == 0 && len(d.Input) > 0 {
 		c.Input = d.Input
+	}
+	if d.Progress != nil {
+		c.steps = max(c.steps, d.Progress.Sequence)
 	}
 	if i := d.Invocation; i != nil {
 		c.Actor, c.InputRef, c.MayReach = i.ActorRef, i.ModelInputRef, i.Facts.Hosts

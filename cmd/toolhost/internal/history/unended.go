@@ -78,6 +78,7 @@ func (w *openWork) end() (items []Item) {
 	}
 	for _, c := range slices.SortedFunc(maps.Values(w.calls), oldest) {
 		c.CallRuns = true
+		c.Call.recall()
 		items = append(items, Item{Unended: &c})
 	}
 	clear(w.calls)
