@@ -21,8 +21,12 @@ type host struct{ *wiretest.Process }
 
 // start runs toolhost in a scene and says hello.
 func (s *scene) start() (host, error) {
-	cmd := exec.Command(s.program, "serve", "--mode", "sandboxed", "--workspace", s.workspace, "--allow", "Write", "--allow", "Shell",
-		"--drain", "1s")
+	return s.startWith(wiretest.Options{}, "--mode", "sandboxed", "--allow", "Write", "--allow", "Shell")
+}
+
+// startWith is start with flags.
+func (s *scene) startWith(o wiretest.Options, flags ...string) (host, error) {
+	cmd := exec.Command(s.program, append([]string{"serve", "--workspace", s.workspace, "--drain", "1s"}, flags...)...)
 	if s.level != "" {
 		cmd.Args = append(cmd.Args, "--sandbox", s.level)
 	}
@@ -34,11 +38,11 @@ func (s *scene) start() (host, error) {
 	}
 	defer log.Close()
 	cmd.Stderr = log
-	p, err := wiretest.Start(cmd, wiretest.Options{})
+	p, err := wiretest.Start(cmd, o)
 	if err != nil {
 		return host{}, err
 	}
-	return host{p}, p.Request("agenttool/hello", map[string]any{"client": map[string]string{"name": "kill", "version": "1"}}, nil, patience)
+	return host{p}, p.Request("agenttool/hello", map[string]any{"client": map[string]string{"name": "kill", "version": "1"}, "approvals": o.Heard != nil}, nil, patience)
 }
 
 // call makes a call and does not wait for its end.

@@ -2,7 +2,12 @@
 // made, processes, mounts and control groups. Then the next host starts, makes two calls and ends, and the same is counted again, with
 // unfinished files in the home. A host whose holder alone was killed works on and ends with its input.
 //
+// With -logs other hosts are killed as well, while a call runs, one waits for it, one asks and one is a job. Their workspaces are removed. Then
+// log show must say of each call its input, the client, the decision with its rule and line, and that the host died; and when
+// another host has started, each call and job has one end, and log verify is content.
+//
 //	go run ./testdata/faults/kill -kills 500
+//	go run ./testdata/faults/kill -kills 0 -logs 1000
 //
 // It builds toolhost from the directory in which it runs, or takes the program of -program. It exits with 1 when anything is left.
 package main
@@ -22,13 +27,14 @@ import (
 
 func main() {
 	kills := flag.Int("kills", 500, "how many hosts are killed")
+	logs := flag.Int("logs", 0, "how many more hosts are killed whose logs are read")
 	perScene := flag.Int("per-scene", 10, "how many of them have the same home and workspace, one after the other")
 	program := flag.String("program", "", "the toolhost to try; empty: one that is built here")
 	workspaces := flag.String("workspaces", "", "a directory for the workspaces, such as one on another file system than the home; empty: beside the home")
 	level := flag.String("sandbox", "", "the level of the sandbox; empty: the usual")
 	wait := flag.Duration("wait", 3*time.Second, "how long processes may outlive their host")
 	flag.Parse()
-	left, err := run(*kills, *perScene, *wait, setup{*program, *workspaces, *level})
+	left, err := run(counts{*kills, *logs, *perScene}, *wait, setup{*program, *workspaces, *level})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "kill:", err)
 		os.Exit(2)
@@ -41,8 +47,11 @@ func main() {
 // setup is what all scenes have in common.
 type setup struct{ program, workspaces, level string }
 
+// counts say how many hosts are killed: for what they leave, for their logs, and of one scene.
+type counts struct{ kills, logs, perScene int }
+
 // run kills hosts, prints what they left by kind, and returns how much that is.
-func run(kills, perScene int, wait time.Duration, with setup) (left int, err error) {
+func run(n counts, wait time.Duration, with setup) (left int, err error) {
 	dir, err := os.MkdirTemp("", "kill-")
 	if err != nil {
 		return 0, err
@@ -55,17 +64,20 @@ func run(kills, perScene int, wait time.Duration, with setup) (left int, err err
 		}
 	}
 	totals, begun, before := map[string]int{}, time.Now(), groups()
-	for done := 0; done < kills; {
+	for done := 0; done < n.kills+n.logs; {
 		s, err := newScene(filepath.Join(dir, fmt.Sprint("scene", done)), done, with)
 		if err != nil {
 			return 0, err
 		}
-		for range min(perScene, kills-done) {
-			if err := s.kill(wait, totals); err != nil {
-				return 0, err
-			}
-			done++
+		do, end := s.kills, n.kills
+		if done >= n.kills {
+			do, end = s.killRecorded, n.kills+n.logs
 		}
+		size := min(n.perScene, end-done)
+		if err := do(size, wait, totals); err != nil {
+			return 0, err
+		}
+		done += size
 		s.endAll()
 		if err := errors.Join(os.RemoveAll(s.dir), os.RemoveAll(s.workspace)); err != nil {
 			return 0, err
@@ -74,12 +86,12 @@ func run(kills, perScene int, wait time.Duration, with setup) (left int, err err
 	if n := groups() - before; n > 0 {
 		totals["next: control groups"] = n
 	}
-	fmt.Printf("%d SIGKILLs in %d s\n", kills, int(time.Since(begun).Seconds()))
+	fmt.Printf("%d SIGKILLs in %d s\n", n.kills+n.logs, int(time.Since(begun).Seconds()))
 	for _, v := range victims {
 		fmt.Printf("%5d  kills of %s\n", totals["victim "+v], v)
 		delete(totals, "victim "+v)
 	}
-	for _, part := range []string{"workspace", "killed", "state", "next"} {
+	for _, part := range []string{"workspace", "killed", "state", "next", "log"} {
 		sum := 0
 		for kind, n := range totals {
 			if len(kind) > len(part) && kind[:len(part)+1] == part+":" {
@@ -87,7 +99,7 @@ func run(kills, perScene int, wait time.Duration, with setup) (left int, err err
 			}
 		}
 		fmt.Printf("%5d  %s\n", sum, map[string]string{"workspace": "files in the workspace that no call made", "killed": "processes and mounts after the kill",
-			"state": "leftovers in the home after the next host", "next": "processes, mounts and control groups after the next host"}[part])
+			"state": "leftovers in the home after the next host", "next": "processes, mounts and control groups after the next host", "log": "records that are missing or wrong"}[part])
 		left += sum
 	}
 	for _, kind := range slices.Sorted(maps.Keys(totals)) {
@@ -98,6 +110,16 @@ func run(kills, perScene int, wait time.Duration, with setup) (left int, err err
 
 // victims are what is killed, each a third of the time.
 var victims = []string{"host", "holder", "holder and host"}
+
+// kills is kill several times.
+func (s *scene) kills(n int, wait time.Duration, totals map[string]int) error {
+	for range n {
+		if err := s.kill(wait, totals); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // kill starts a host, kills it while it works, and has another one start, make a call and end.
 func (s *scene) kill(wait time.Duration, totals map[string]int) error {

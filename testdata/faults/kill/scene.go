@@ -22,12 +22,13 @@ type scene struct {
 	dir, home, workspace string
 	mark                 string // the seconds that its processes sleep, which no others do
 	random               *rand.Rand
+	logs                 map[string]bool // of hosts that were killed, with -logs
 }
 
 // newScene makes a scene. Its hook leaves a grandchild in a session of its own.
 func newScene(dir string, number int, with setup) (*scene, error) {
 	s := &scene{setup: with, dir: dir, home: filepath.Join(dir, "home"), workspace: filepath.Join(dir, "workspace"),
-		mark: fmt.Sprintf("7%05d.%d", os.Getpid(), number), random: rand.New(rand.NewPCG(uint64(number), 16))}
+		mark: fmt.Sprintf("7%05d.%d", os.Getpid(), number), random: rand.New(rand.NewPCG(uint64(number), 16)), logs: map[string]bool{}}
 	if with.workspaces != "" {
 		s.workspace = filepath.Join(with.workspaces, filepath.Base(filepath.Dir(dir))+"-"+strconv.Itoa(number))
 	}
