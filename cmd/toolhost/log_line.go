@@ -89,10 +89,19 @@ func (t *timeline) remarks(c *history.Call) (lines []string) {
 	} else if o.Signal != "" {
 		lines = append(lines, "ended by signal "+o.Signal)
 	}
+	lines = append(lines, t.touched(c)...)
+	if c.Failure != "" && !c.Denied() {
+		lines = append(lines, cut.Characters(c.Failure, 200))
+	}
+	return lines
+}
+
+// touched are the lines about files and hosts.
+func (t *timeline) touched(c *history.Call) (lines []string) {
 	if changes := c.Changes(); len(changes) > 0 {
 		lines = append(lines, "changed "+joined(changes, 8, func(f history.FileChange) string {
-			return strings.TrimPrefix(f.Path, t.workspace+"/") + " (" + f.Change + ")"
-		}))
+			return strings.TrimPrefix(f.Path, t.workspace+"/") + " (" + f.Cause(t.workspace) + ")"
+		})+andMore(c.Outcome.MoreChanges))
 	}
 	if len(c.MayChange) > 0 {
 		lines = append(lines, "may have changed "+joined(c.MayChange, 8, func(path string) string { return strings.TrimPrefix(path, t.workspace+"/") }))
@@ -117,6 +126,14 @@ func joined[T any](all []T, most int, text func(T) string) string {
 	return strings.Join(texts, ", ")
 }
 
+// andMore says how many changes are not listed.
+func andMore(changes int) string {
+	if changes == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", and %d changes that are not listed", changes)
+}
+
 func hostText(h history.Host) string {
 	text := h.Host
 	if h.Port != 0 {
@@ -134,16 +151,22 @@ func hostText(h history.Host) string {
 // permission says whether a person was asked, who answered, and which rule decided. Without all it says nothing of a call
 // that the mode allowed unasked.
 func permission(c *history.Call, all bool) (lines []string) {
-	if c.Asked != nil {
-		lines = append(lines, "asked: "+cut.Characters(c.Asked.Reason.Detail, 200))
+	shown := 0 // questions
+	ask := func(until int) {
+		for ; shown < min(until, len(c.Asked)); shown++ {
+			lines = append(lines, "asked: "+cut.Characters(c.Asked[shown].Reason.Detail, 200))
+		}
 	}
+	ask(1)
 	for _, d := range c.Decided {
 		if d.RequestRef != "" {
+			ask(c.Question(d) + 1)
 			lines = append(lines, answered(c, d))
 		} else if all || d.Behavior == agenttool.Deny || d.RuleRef() != "" {
 			lines = append(lines, verdict(d))
 		}
 	}
+	ask(len(c.Asked))
 	return slices.Compact(lines)
 }
 
@@ -173,7 +196,7 @@ func answered(c *history.Call, d history.Decision) string {
 	default:
 		text = verdict(d)
 	}
-	if waited := clockTime(d.Time).Sub(clockTime(cmp.Or(askedAt(c), d.Time))); waited >= time.Second {
+	if waited := clockTime(d.Time).Sub(clockTime(cmp.Or(askedAt(c, d), d.Time))); waited >= time.Second {
 		text += " after " + waited.Round(time.Second).String()
 	}
 	if d.Modified {
@@ -188,9 +211,10 @@ func answered(c *history.Call, d history.Decision) string {
 	return text
 }
 
-func askedAt(c *history.Call) string {
-	if c.Asked == nil {
-		return ""
+// askedAt is the time of the question that a decision answers, "" if there was none.
+func askedAt(c *history.Call, d history.Decision) string {
+	if i := c.Question(d); i >= 0 {
+		return c.Asked[i].Time
 	}
 	return ""
 }

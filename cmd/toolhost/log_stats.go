@@ -50,13 +50,10 @@ func (t *tally) add(c *history.Call) {
 	if !c.End.IsZero() {
 		t.RunMS += c.End.Sub(c.Start).Milliseconds()
 	}
-	if c.Asked == nil {
-		return
-	}
-	t.Prompts++
+	t.Prompts += len(c.Asked)
 	for _, d := range c.Decided {
-		if d.RequestRef == c.Asked.ID {
-			t.WaitMS += clockTime(d.Time).Sub(clockTime(c.Asked.Time)).Milliseconds()
+		if i := c.Question(d); i >= 0 && d.RequestRef == c.Asked[i].ID {
+			t.WaitMS += clockTime(d.Time).Sub(clockTime(c.Asked[i].Time)).Milliseconds()
 		}
 	}
 }

@@ -27,6 +27,14 @@ type callPage struct {
 	res  *agenttool.Result
 	kept agenttool.Persistence
 	asks []agenttool.Decision
+	late jobEffects // of a job that went on after its call
+}
+
+// jobEffects are the effects of a job until its end.
+type jobEffects struct {
+	Hosts   []history.Host       `json:"hosts"`
+	Changed []history.FileChange `json:"changed_files"`
+	More    int                  `json:"more_changes"`
 }
 
 // printCall prints the page of the call with these records.
@@ -73,6 +81,7 @@ func (p *callPage) read(e agenttool.Event) {
 		Invocation  *agenttool.Invocation  `json:"invocation"`
 		Result      *agenttool.Result      `json:"result"`
 		Persistence *agenttool.Persistence `json:"persistence"`
+		Progress    jobEffects             `json:"progress"`
 	}
 	_ = json.Unmarshal(e.Data, &data) // members of another shape stay empty
 	if data.Decision != nil && e.EventType == agenttool.EventPermissionRequested {
@@ -86,6 +95,12 @@ func (p *callPage) read(e agenttool.Event) {
 	}
 	if data.Persistence != nil {
 		p.kept = *data.Persistence
+	}
+	if len(data.Progress.Hosts) > 0 {
+		p.late.Hosts = data.Progress.Hosts
+	}
+	if data.Progress.Changed != nil {
+		p.late.Changed, p.late.More = data.Progress.Changed, data.Progress.More
 	}
 }
 
@@ -205,14 +220,21 @@ func (p *callPage) sandbox() {
 
 // effects prints the changed files and the hosts.
 func (p *callPage) effects() {
-	changes, hosts := p.call.Changes(), p.call.Outcome.Hosts
-	if len(changes)+len(hosts)+len(p.call.MayReach)+len(p.call.MayChange) > 0 {
+	changes, more, may, hosts := p.call.Changes(), p.call.Outcome.MoreChanges, p.call.MayChange, p.call.Outcome.Hosts
+	if p.late.Hosts != nil {
+		hosts = p.late.Hosts
+	}
+	if p.late.Changed != nil {
+		changes, more, may = p.late.Changed, p.late.More, nil
+	}
+	if len(changes)+len(hosts)+len(p.call.MayReach)+len(may) > 0 {
 		p.section("Effects")
 	}
 	for _, f := range changes {
-		p.field(f.Change, f.Path)
+		p.field(f.Change, f.Path+strings.TrimPrefix(f.Cause(""), f.Change))
 	}
-	for _, path := range p.call.MayChange {
+	p.field("more", strings.TrimPrefix(andMore(more), ", and "))
+	for _, path := range may {
 		p.field("may change", path)
 	}
 	for _, h := range hosts {

@@ -25,7 +25,7 @@ type Call struct {
 	Status     agenttool.ResultStatus // empty: it did not end
 	Input      json.RawMessage        // as the model sent it, or as it ran if that is not known
 	InputRef   string                 // the payload that holds the input; empty: Input does
-	Asked      *Decision              // the decision that asked; nil: no person was asked
+	Asked      []Decision             // the decisions that asked; none: no person was asked
 	Decided    []Decision
 	Actor      string
 	Summary    string
@@ -62,6 +62,16 @@ type Decision struct {
 			Where    string             `json:"where"`
 		} `json:"subcommands"`
 	} `json:"reason"`
+}
+
+// Question returns the index of the decision in Asked that d answers; the last one if d does not say it, and -1 if there is none.
+func (c *Call) Question(d Decision) int {
+	for i, asked := range c.Asked {
+		if asked.ID == d.RequestRef {
+			return i
+		}
+	}
+	return len(c.Asked) - 1
 }
 
 // RuleRef returns the deciding rule as SOURCE:RULE, empty if none decided.
@@ -145,7 +155,8 @@ type Outcome struct {
 	State       agenttool.JobState `json:"state"`
 	StdoutBytes int64              `json:"stdout_bytes"`
 	StderrBytes int64              `json:"stderr_bytes"`
-	Changed     []FileChange       `json:"changed_files"`
+	Changed     []FileChange       `json:"changed_files"` // of commands; nil: nothing saw them
+	MoreChanges int                `json:"more_changes"`  // not listed
 	Hosts       []Host             `json:"hosts"`
 }
 
@@ -153,6 +164,15 @@ type Outcome struct {
 type FileChange struct {
 	Path   string `json:"path"`
 	Change string `json:"change"` // created, written, renamed, removed
+	From   string `json:"from"`   // of a renamed file and a new hard link
+}
+
+// Cause returns how the file changed, with the former name after it if there is one.
+func (f FileChange) Cause(workspace string) string {
+	if f.From == "" {
+		return f.Change
+	}
+	return f.Change + " from " + strings.TrimPrefix(f.From, workspace+"/")
 }
 
 // Host is a host that a call reached, or tried to.
@@ -367,7 +387,7 @@ func (d *callData) apply(c *Call, e agenttool.Envelope) {
 	if d.Decision != nil {
 		d.Decision.Time = e.Time
 		if e.Type == agenttool.EventPermissionRequested {
-			c.Asked = d.Decision
+			c.Asked = append(c.Asked, *d.Decision)
 		} else {
 			c.Decided = append(c.Decided, *d.Decision)
 		}
@@ -403,7 +423,8 @@ func (d *callData) apply(c *Call, e agenttool.Envelope) {
 		if c.Denied() {
 			c.MayReach, c.MayChange = nil, nil
 		}
-		if len(c.Changes()) > 0 || c.Outcome.BytesBefore != nil || c.Tool != "toolhost.shell" {
+		seen := c.Outcome.Changed != nil && c.Outcome.State == agenttool.JobEnded
+		if seen || len(c.Changes()) > 0 || c.Outcome.BytesBefore != nil || c.Tool != "toolhost.shell" && c.Status != agenttool.ResultSucceeded {
 			c.MayChange = nil
 		}
 	}

@@ -32,7 +32,7 @@ func (f Filter) All() bool {
 func (f Filter) Match(c *Call) bool {
 	return !c.Start.Before(f.Since) && (f.Until.IsZero() || c.Start.Before(f.Until)) &&
 		(len(f.Tools) == 0 || slices.Contains(f.Tools, c.ToolName()) || slices.Contains(f.Tools, string(c.Tool))) &&
-		(!f.Asked || c.Asked != nil) && (!f.Denied || c.Denied()) && (!f.Changed || len(c.Changes())+len(c.MayChange) > 0) && (!f.Network || len(c.Outcome.Hosts)+len(c.MayReach) > 0) &&
+		(!f.Asked || len(c.Asked) > 0) && (!f.Denied || c.Denied()) && (!f.Changed || len(c.Changes())+len(c.MayChange) > 0) && (!f.Network || len(c.Outcome.Hosts)+len(c.MayReach) > 0) &&
 		(f.Pattern == nil || c.matches(f.Pattern))
 }
 
