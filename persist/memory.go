@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"sync"
+	"time"
 
 	"toolhost/agenttool"
 )
@@ -200,3 +201,5 @@ func (m *memory) open(file string) (source, error) {
 	r := bytes.NewReader(p.b)
 	return source{r: r, close: func() error { return nil }, size: r.Size(), ref: p.ref}, nil
 }
+
+func (*memory) settle(time.Duration) error { return nil }

@@ -3,6 +3,7 @@ package persist
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 )
 
@@ -11,9 +12,12 @@ import (
 type queuedSession struct {
 	*disk
 	line *appender
+	last atomic.Pointer[Pending] // the closing step
 }
 
-func newQueued(d *disk, l limits) *queuedSession { return &queuedSession{d, &appender{limits: l}} }
+func newQueued(d *disk, l limits) *queuedSession {
+	return &queuedSession{disk: d, line: &appender{limits: l}}
+}
 
 func (q *queuedSession) submit(events [][]byte, written func(first int64)) *Pending {
 	p := &Pending{do: q.write, events: events, written: written}
@@ -138,6 +142,16 @@ func (q *queuedSession) close() error {
 	if p == nil {
 		return nil
 	}
+	q.last.Store(p)
 	_, err := p.Wait(q.patience())
+	return err
+}
+
+func (q *queuedSession) settle(limit time.Duration) error {
+	p := q.last.Load()
+	if p == nil {
+		return nil
+	}
+	_, err := p.Wait(limit)
 	return err
 }

@@ -91,6 +91,27 @@ func TestStalledDisk(t *testing.T) {
 	})
 }
 
+// What Close leaves to a disk that stalls is there once it goes on.
+func TestSettle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, f, log := stalledStore(t)
+		_ = s.Submit([]Line{s.Line(event(2))}, nil)
+		if err := s.Close(); !errors.Is(err, ErrPending) {
+			t.Fatalf("Close: %v", err)
+		}
+		if err := s.Settle(time.Second); !errors.Is(err, ErrPending) {
+			t.Errorf("the disk has not answered: %v", err)
+		}
+		time.AfterFunc(5*time.Second, func() { close(log.goesOn) })
+		if err := s.Settle(time.Minute); err != nil {
+			t.Errorf("the disk has answered: %v", err)
+		}
+		if kinds, _ := entriesOf(t, f); len(kinds) != 4 || kinds[3] != "session.closed" {
+			t.Errorf("%v", kinds)
+		}
+	})
+}
+
 // The queue of a disk that stalls is bounded: what does not fit is counted as lost.
 func TestStalledDiskIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -81,6 +81,7 @@ type keeper interface {
 	create(file string) (sink, error)
 	open(file string) (source, error)
 	close() error
+	settle(limit time.Duration) error // waits for the end of close
 }
 
 // New returns the session for o. It does no IO: the first Append, Reserve or Payload creates the directory and takes
@@ -205,3 +206,7 @@ func (s *Store) Since(seq int64, limit int) (entries []Entry, more bool, err err
 // session without a record of this store. A second Close does nothing. It waits at most a second for a stalled disk;
 // then the error is [ErrPending].
 func (s *Store) Close() error { return s.kept.close() }
+
+// Settle waits for the disk after a Close that failed with [ErrPending], at most limit. It returns the error of closing: nil if all records
+// are on disk, and ErrPending if the disk has still not answered.
+func (s *Store) Settle(limit time.Duration) error { return s.kept.settle(limit) }

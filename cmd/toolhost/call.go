@@ -65,9 +65,12 @@ share a session log. A command that would go on by itself ends with the call. A 
 			if first { // a moment to look at the old ones
 				defer prune.Meanwhile(session, logLine)()
 			}
+			r := host.Request{ID: callID(time.Now()), Tool: args[0], Input: input, Timeout: timeout}
 			asker := askOnTerminal(session)
 			defer asker.end()
-			completion, err := callOnce(session, asker.asking(host.Request{ID: callID(time.Now()), Tool: args[0], Input: input, Timeout: timeout}))
+			r = asker.asking(r)
+			defer closeCall(session)
+			completion, err := callOnce(session, r)
 			if err != nil {
 				return err
 			}
@@ -153,7 +156,12 @@ func callOnce(s *session.Session, r host.Request) (host.Completion, error) {
 		s.Host.Cancel(r.ID, "interrupted at the terminal")
 		completion = <-done
 	}
-	if err := s.Close(); err != nil {
+	return completion, nil
+}
+
+// closeCall ends the session of a call whose result has been printed.
+func closeCall(s *session.Session) {
+	if err := s.Linger(s.Close()); err != nil {
 		fmt.Fprintln(os.Stderr, "toolhost: the session log could not be closed:", err)
 	}
 	return completion, nil

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"net"
@@ -121,7 +122,7 @@ func TestSocketsOfKilledSessions(t *testing.T) {
 }
 
 // TestStalledState: where the disk of the state directory does not answer, every call is answered within its deadline and a second,
-// and the output ends within the drain and two.
+// and the output ends within the drain and two. The process stays until the disk has the log and has lost the scratch.
 func TestStalledState(t *testing.T) {
 	dir, state := t.TempDir(), t.TempDir()
 	thaw := freezable(t, state)
@@ -155,6 +156,17 @@ func TestStalledState(t *testing.T) {
 	rest, _ := io.ReadAll(s.stdout.(io.Reader))
 	within(t, fmt.Sprintf("the end of the output %q", rest), time.Since(began), 3*time.Second, patience)
 	thaw()
+	if err := s.cmd.Wait(); err != nil {
+		t.Errorf("the disk answered, and toolhost ended with %v", err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(state, "toolhost/scratch/*")); len(left) > 0 {
+		t.Errorf("%q is left", left)
+	}
+	if logs, _ := filepath.Glob(filepath.Join(state, "toolhost/sessions/*/log.jsonl")); len(logs) != 1 {
+		t.Errorf("the logs are %q", logs)
+	} else if b, err := os.ReadFile(logs[0]); err != nil || !bytes.Contains(b, []byte("session.closed")) {
+		t.Errorf("the log was not closed: %v", err)
+	}
 	if _, err := os.Stat(filepath.Join(dir, "w")); err == nil {
 		t.Error("a write was done that its log does not hold")
 	}

@@ -114,7 +114,7 @@ func serveHTTP(ctx context.Context, s *session.Session, server *http.Server, clo
 		<-ended
 		err = nil
 	}
-	if logged := s.Close(); logged != nil {
+	if logged := s.Linger(s.Close()); logged != nil {
 		return fmt.Errorf("the session log could not be closed: %w", logged)
 	}
 	return err

@@ -78,10 +78,10 @@ func finish(s *session.Session, w *stdio.Writer, families []stdio.Family, ended 
 	case <-time.After(closeLimit):
 		return fmt.Errorf("the client did not read its results within %s", closeLimit)
 	}
-	if errors.Is(logged, persist.ErrPending) { // the kernel keeps the process, and its descriptors, until the disk answers
+	if errors.Is(logged, persist.ErrPending) { // the client waits no longer
 		_ = os.Stdout.Close()
 	}
-	if logged != nil {
+	if logged = s.Linger(logged); logged != nil {
 		return fmt.Errorf("the session log could not be closed: %v", logged)
 	}
 	if ended != nil && !errors.Is(ended, errStopped) && !errors.Is(ended, errSignal) {

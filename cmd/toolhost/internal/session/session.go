@@ -59,6 +59,13 @@ type Session struct {
 	mu      sync.Mutex
 	ended   bool
 	closers []func() error // called at the end
+	closing closing
+}
+
+// closing is what the end of a session does beside its log.
+type closing struct {
+	done chan struct{} // closed when all is released
+	err  error         // valid then
 }
 
 // New makes a session.
@@ -177,14 +184,16 @@ func (s *Session) Close() error {
 	s.ended = true
 	s.mu.Unlock()
 	err := s.Host.Close()
-	rest := make(chan error, 1)
+	rest := &s.closing
+	rest.done = make(chan struct{})
 	go func() {
+		defer close(rest.done)
 		s.search.Close()
 		var err error
 		for _, do := range s.closers {
-			err = errors.Join(err, do())
+			rest.err = errors.Join(rest.err, do())
 		}
-		rest <- errors.Join(err, s.Sandbox.Close())
+		rest.err = errors.Join(rest.err, s.Sandbox.Close())
 	}()
 	var limit <-chan time.Time
 	switch { // on a disk that stalls the scratch stays: the next session removes it
@@ -194,10 +203,29 @@ func (s *Session) Close() error {
 		limit = time.After(unknownClose)
 	}
 	select {
-	case closed := <-rest:
-		return errors.Join(err, closed)
+	case <-rest.done:
+		return errors.Join(err, rest.err)
 	case <-limit:
 		return errors.Join(err, persist.ErrPending)
+	}
+}
+
+// lingering is how long the process of a session stays for a busy disk after its clients have been answered.
+const lingering = 30 * time.Second
+
+// Linger has the disk take what a Close that failed with [persist.ErrPending] left: the last records, and the removal of the scratch. err is
+// the error of Close; Linger returns it as it is now. Clients should have their answers before.
+func (s *Session) Linger(err error) error {
+	if !errors.Is(err, persist.ErrPending) {
+		return err
+	}
+	limit := time.After(lingering)
+	logged := s.Store.Settle(lingering)
+	select {
+	case <-s.closing.done:
+		return errors.Join(logged, s.closing.err)
+	case <-limit:
+		return errors.Join(logged, persist.ErrPending)
 	}
 }
 
