@@ -15,6 +15,7 @@ import (
 
 func newApprove() *cobra.Command {
 	var o terminal.Options
+	var pair, unpair bool
 	cmd := &cobra.Command{
 		Use:   "approve",
 		Short: "Answer the prompts of running sessions",
@@ -28,9 +29,15 @@ ends it.
 With --no-wait 3 means that nothing was pending; with --once 1 means that nothing was answered.`,
 		Example: `  toolhost approve
   toolhost approve --session newest --bell
+  toolhost approve --pair
   echo '1 deny not on a Friday' | toolhost approve --plain --once --no-wait`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return answerPrompts(cmd.Context(), o, cmd.OutOrStdout()) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if pair || unpair {
+				return pairBrowser(cmd.OutOrStdout(), o.Session, unpair)
+			}
+			return answerPrompts(cmd.Context(), o, cmd.OutOrStdout())
+		},
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.Session, "session", "", "`id` of the session, or the end of it, or newest; default: all that are running")
@@ -40,6 +47,9 @@ With --no-wait 3 means that nothing was pending; with --once 1 means that nothin
 	flags.BoolVar(&o.NoWait, "no-wait", false, "end at once if nothing is pending")
 	flags.BoolVar(&o.Bell, "bell", false, "ring when a prompt comes, also where the terminal notifies the desktop")
 	flags.BoolVar(&o.Notify, "notify", true, "on a terminal, notify the desktop when a prompt comes (OSC 9, OSC 777), or ring")
+	flags.BoolVar(&pair, "pair", false, "print the address of a session's page and a code that pairs one browser with it")
+	flags.BoolVar(&unpair, "unpair", false, "end all pairings of browsers")
+	cmd.MarkFlagsMutuallyExclusive("pair", "unpair")
 	return cmd
 }
 

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/term"
 
 	"toolhost/agenttool"
+	"toolhost/cmd/toolhost/internal/approve/page"
 	"toolhost/cmd/toolhost/internal/dirs"
 	"toolhost/cmd/toolhost/internal/server"
 	"toolhost/cmd/toolhost/internal/session"
@@ -28,6 +29,7 @@ func (h *httpFlags) addFlags(cmd *cobra.Command) {
 	f.StringVar(&h.options.TokenFile, "http-token-file", "", "`file` with the token that clients must show, readable by you alone (default: a new token, which is printed)")
 	f.StringVar(&h.options.CertFile, "tls-cert", "", "`file` with the certificate, in PEM; required where the address is not of this machine alone")
 	f.StringVar(&h.options.KeyFile, "tls-key", "", "`file` with the key of --tls-cert")
+	f.BoolVar(&h.options.OwnCert, "tls-self-signed", false, "TLS with a new certificate, whose fingerprint is printed")
 	f.StringArrayVar(&h.options.Hosts, "http-host", nil, "further `name` by which clients reach this server; may be repeated")
 	f.StringArrayVar(&h.options.Origins, "http-origin", nil, "`origin` of web pages that may call, such as https://agents.example.com; may be repeated")
 }
@@ -42,8 +44,8 @@ func (h *httpFlags) check() error {
 	if h.options.Addr != "" {
 		return nil
 	}
-	if h.options.TokenFile+h.options.CertFile+h.options.KeyFile != "" || len(h.options.Hosts)+len(h.options.Origins) > 0 {
-		return errors.New("--http-token-file, --http-host, --http-origin, --tls-cert and --tls-key are for HTTP: add --http ADDR, or leave them out")
+	if h.options.TokenFile+h.options.CertFile+h.options.KeyFile != "" || len(h.options.Hosts)+len(h.options.Origins) > 0 || h.options.OwnCert {
+		return errors.New("--http-token-file, --http-host, --http-origin, --tls-cert, --tls-key and --tls-self-signed are for HTTP: add --http ADDR, or leave them out")
 	}
 	return nil
 }
@@ -69,9 +71,13 @@ func (h *httpFlags) front(s *session.Session) (server.Front, error) {
 }
 
 // printAddress prints the address of the server: for a program in one line of JSON, for a person in words. It prints the token once.
-func printAddress(base, token string) {
+func printAddress(at server.Address) {
+	base, token := at.Base, at.Token
 	if !term.IsTerminal(int(os.Stdout.Fd())) {
-		said := map[string]string{"url": base, "mcp": base + "/mcp", "rap": base + "/.well-known/rap-toolset", "events": base + "/events"}
+		said := map[string]string{"url": base, "mcp": base + "/mcp", "rap": base + "/.well-known/rap-toolset", "events": base + "/events", "page": base + page.Path}
+		if at.Fingerprint != "" {
+			said["fingerprint"] = at.Fingerprint
+		}
 		if token != "" {
 			said["token"] = token
 		}
@@ -81,7 +87,10 @@ func printAddress(base, token string) {
 		}
 		return
 	}
-	fmt.Printf("MCP     %s/mcp\nRAP     %s\nevents  %s/events\n", base, base, base)
+	fmt.Printf("MCP     %s/mcp\nRAP     %s\nevents  %s/events\npage    %s%s, for browsers that toolhost approve --pair pairs\n", base, base, base, base, page.Path)
+	if at.Fingerprint != "" {
+		fmt.Printf("TLS     SHA-256 of the certificate %s\n", at.Fingerprint)
+	}
 	if token != "" {
 		fmt.Printf("token   %s\n        clients send it as Authorization: Bearer; it is not shown again\n", token)
 	}

@@ -25,6 +25,7 @@ type Options struct {
 	Token    string // of every client; required, see [NewToken]
 	CertFile string // PEM, with KeyFile: TLS; both empty: none, which only loopback may do
 	KeyFile  string
+	OwnCert  bool // TLS with a new certificate that nobody vouches for: users compare its fingerprint
 
 	Host    *host.Host // the source of events; required
 	Session agenttool.SessionID
@@ -116,7 +117,7 @@ func listen(o Options, l limits) (*Server, error) {
 	o.Token = ""
 	s.o = o
 	var errs [4]error
-	s.tls, errs[0] = certificate(o.CertFile, o.KeyFile)
+	s.tls, errs[0] = serverTLS(o)
 	s.mounts, errs[1] = sortMounts(o.Mounts)
 	s.gate.origins, errs[2] = parseOrigins(o.Origins)
 	s.gate.hosts, errs[3] = parseHosts(o.AllowedHosts)
@@ -195,6 +196,15 @@ func certificate(cert, key string) (*tls.Config, error) {
 
 // Addr returns the address that is listened on.
 func (s *Server) Addr() net.Addr { return s.listener.Addr() }
+
+// Fingerprint is the SHA-256 of the server's certificate, as browsers show it; empty: it has none.
+func (s *Server) Fingerprint() string {
+	if s.tls == nil {
+		return ""
+	}
+	sum := sha256.Sum256(s.tls.Certificates[0].Certificate[0])
+	return strings.ReplaceAll(fmt.Sprintf("% X", sum), " ", ":")
+}
 
 // URL returns the address for clients, without a path: http://127.0.0.1:8722. Where all addresses are listened on, it names
 // the first of Options.AllowedHosts, or localhost.

@@ -126,6 +126,28 @@ func (f *Family) reload(params json.RawMessage) (any, error) {
 	return struct{}{}, errors.Join(decode(params, &struct{}{}), person.Reload())
 }
 
+// pair opens a pairing of a browser, on the word of the person.
+func (f *Family) pair(params json.RawMessage) (any, error) {
+	var p struct {
+		End bool `json:"end"`
+	}
+	person := f.o.Person
+	switch {
+	case person == nil || person.Pair == nil:
+		return nil, stdio.Errorf(stdio.CodeInvalidParams, "a client cannot pair a browser, because only the user may: run toolhost approve --pair in a terminal")
+	case !f.vetted.May:
+		return nil, stdio.Errorf(stdio.CodeInvalidParams, "no word is taken from here: %s", f.vetted.Why)
+	}
+	if err := decode(params, &p); err != nil {
+		return nil, err
+	}
+	pairing, err := person.Pair(p.End)
+	if err != nil {
+		return nil, stdio.Errorf(stdio.CodeInvalidParams, "%v", err)
+	}
+	return pairing, nil
+}
+
 // answersPrompts says whether this client answers prompts from now on.
 func (f *Family) answersPrompts(yes bool) {
 	f.mu.Lock()

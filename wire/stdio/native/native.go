@@ -45,6 +45,18 @@ type Person struct {
 	Loosens func(code string, m agenttool.Mode) error
 
 	Forward func(job string, port, as int) (Forward, error) // makes a port of a job reachable; nil: it cannot be done
+
+	// Pair opens a pairing of a browser with the page of this session, or ends all if end is set. Nil: there is no page.
+	Pair func(end bool) (Pairing, error)
+}
+
+// Pairing says how a browser is paired.
+type Pairing struct {
+	URL         string `json:"url"`
+	Code        string `json:"code,omitempty"` // it counts once
+	ExpiresIn   int    `json:"expires_in_s,omitempty"`
+	Fingerprint string `json:"fingerprint,omitempty"` // SHA-256 of the certificate; empty: there is no TLS
+	Ended       int    `json:"ended,omitempty"`       // pairings that were ended
 }
 
 // PeerVerdict says whether a peer may answer prompts.
@@ -89,7 +101,7 @@ func (f *Family) Leave() {
 
 // personal are the methods that the person of a session is served.
 var personal = []string{"agenttool/hello", "agenttool/status", "agenttool/invoke", "agenttool/prompts", "agenttool/decide", "agenttool/grants", "agenttool/reload",
-	"agenttool/mode", "agenttool/try",
+	"agenttool/mode", "agenttool/try", "agenttool/pair",
 	"agenttool/forward", "agenttool/forwarded"}
 
 // Owns implements stdio.Family.
@@ -113,6 +125,7 @@ var methods = map[string]method{
 	"agenttool/grants":      {quick: (*Family).grants},
 	"agenttool/try":         {quick: (*Family).try},
 	"agenttool/reload":      {quick: (*Family).reload},
+	"agenttool/pair":        {quick: (*Family).pair},
 	"agenttool/forward":     {slow: (*Family).forward},
 	"agenttool/forwarded":   {slow: (*Family).forwarded},
 	"agenttool/surface":     {quick: (*Family).surface},

@@ -7,6 +7,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/cmd/toolhost/internal/sockets"
+	"toolhost/wire/stdio/native"
 )
 
 // JobReading is the structured result of the tools for jobs.
@@ -85,6 +86,12 @@ func (s *Session) grants(params map[string]any) ([]string, int, error) {
 func (s *Session) Reload() error {
 	var ignored struct{}
 	return s.request("agenttool/reload", struct{}{}, &ignored, sockets.GreetTimeout)
+}
+
+// Pair opens a pairing of a browser with the session's page, or ends all. The caller has called [Session.Authenticate].
+func (s *Session) Pair(end bool) (p native.Pairing, err error) {
+	err = s.request("agenttool/pair", map[string]any{"end": end}, &p, sockets.GreetTimeout)
+	return p, err
 }
 
 // Forward makes a port of a job reachable at an address of the machine, until the job has ended or the connection is closed. The caller has

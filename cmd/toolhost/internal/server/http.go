@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"toolhost/cmd/toolhost/internal/approve/page"
 	"toolhost/cmd/toolhost/internal/dirs"
 	"toolhost/cmd/toolhost/internal/session"
 	"toolhost/wire/http"
@@ -21,6 +22,7 @@ type HTTPOptions struct {
 	Addr              string
 	TokenFile         string // holds the token that clients must show; "" for a new token
 	CertFile, KeyFile string
+	OwnCert           bool     // TLS with a new certificate
 	Hosts, Origins    []string // further names of the server, and web pages that may call
 	MemoryOnly        bool     // keep nothing on disk
 	Results           mcp.Results
@@ -28,7 +30,14 @@ type HTTPOptions struct {
 	Log               func(line string)
 
 	// Listening is called with the address, and with the token if it is new.
-	Listening func(base, token string)
+	Listening func(Address)
+}
+
+// Address is where a session is served.
+type Address struct {
+	Base        string
+	Token       string // empty: it is not new
+	Fingerprint string // of the certificate; empty: there is no TLS
 }
 
 // ErrCallbacks says that callbacks that are owed cannot be kept on disk.
@@ -54,20 +63,24 @@ func HTTP(s *session.Session, o HTTPOptions) (Front, error) {
 	for _, path := range rap.Paths() {
 		mounts[path] = rapServer.Handler()
 	}
-	closers := []func(){mcpServer.Close, rapServer.Close, release}
+	browsers := newPage(s)
+	mounts[page.Path] = browsers
+	closers := []func(){func() { browsers.Forget() }, mcpServer.Close, rapServer.Close, release}
 	server, err := http.Listen(http.Options{
 		Addr: o.Addr, Token: token, CertFile: o.CertFile, KeyFile: o.KeyFile, Host: s.Host, Session: s.ID(), Version: o.Version,
-		Mounts: mounts, Knows: rapServer.Knows, AllowedHosts: o.Hosts, Origins: o.Origins, Log: o.Log,
+		Mounts: mounts, Knows: func(path string) bool { return page.Serves(path) || rapServer.Knows(path) }, OwnCert: o.OwnCert, AllowedHosts: o.Hosts, Origins: o.Origins, Log: o.Log,
 	})
 	if err != nil {
 		closeAll(closers)
 		return nil, fmt.Errorf("--http: %w", err)
 	}
+	s.SetPair(pairing(server, browsers))
+	s.Listen() // a person pairs a browser there
 	return func(ctx context.Context, _ context.CancelCauseFunc) error {
 		if !fresh {
 			token = ""
 		}
-		o.Listening(server.URL(), token)
+		o.Listening(Address{server.URL(), token, server.Fingerprint()})
 		return serveHTTP(ctx, s, server, closers)
 	}, nil
 }

@@ -60,6 +60,7 @@ type Session struct {
 	ended   bool
 	closers []func() error // called at the end
 	closing closing
+	pair    func(end bool) (native.Pairing, error) // nil: no page is served
 }
 
 // closing is what the end of a session does beside its log.
@@ -189,7 +190,6 @@ func (s *Session) Close() error {
 	go func() {
 		defer close(rest.done)
 		s.search.Close()
-		var err error
 		for _, do := range s.closers {
 			rest.err = errors.Join(rest.err, do())
 		}
@@ -294,13 +294,31 @@ func (s *Session) listen() {
 		w := stdio.NewWriter(conn)
 		family := native.New(native.Options{
 			Host: s.Host, Writer: w, Session: s.ID(), Version: s.o.Version, Sandbox: s.Sandbox.Describe(),
-			Person: &native.Person{Tools: personTools, Vet: s.vet(conn), Warnings: s.live.all, Reload: s.Reload, Loosens: s.loosens(), Forward: s.forward},
+			Person: &native.Person{Tools: personTools, Vet: s.vet(conn), Warnings: s.live.all, Reload: s.Reload, Loosens: s.loosens(), Forward: s.forward, Pair: s.pairs},
 		})
 		_ = stdio.Serve(context.Background(), conn, w, family) // ends with the connection
 		family.Leave()
 		_ = conn.Close()
 		_ = w.Close()
 	})
+}
+
+// SetPair says how a browser is paired with the page of the session.
+func (s *Session) SetPair(pair func(end bool) (native.Pairing, error)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pair = pair
+}
+
+// pairs pairs a browser for the person.
+func (s *Session) pairs(end bool) (native.Pairing, error) {
+	s.mu.Lock()
+	pair := s.pair
+	s.mu.Unlock()
+	if pair == nil {
+		return native.Pairing{}, errors.New("this session has no page: start it with toolhost serve --http ADDR")
+	}
+	return pair(end)
 }
 
 // forward makes a port of a job reachable for the person.
