@@ -33,6 +33,7 @@ import (
 func newCall() *cobra.Command {
 	var s sessionFlags
 	var asJSON bool
+	var agreed string
 	var timeout time.Duration
 	cmd := &cobra.Command{
 		Use:   "call TOOL [INPUT]",
@@ -66,9 +67,13 @@ share a session log. A command that would go on by itself ends with the call. A 
 				defer prune.Meanwhile(session, logLine)()
 			}
 			r := host.Request{ID: callID(time.Now()), Tool: args[0], Input: input, Timeout: timeout}
-			asker := askOnTerminal(session)
-			defer asker.end()
-			r = asker.asking(r)
+			if agreed != "" {
+				r.Caller.Asked = agreedElsewhere(session, agreed)
+			} else {
+				asker := askOnTerminal(session)
+				defer asker.end()
+				r = asker.asking(r)
+			}
 			defer closeCall(session)
 			completion, err := callOnce(session, r)
 			if err != nil {
@@ -79,6 +84,7 @@ share a session log. A command that would go on by itself ends with the call. A 
 	}
 	s.addFlags(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object: invocation, result, persistence")
+	cmd.Flags().StringVar(&agreed, "agreed", "", "`program` whose dialog a person has answered with yes for this call: its first prompt is answered so")
 	cmd.Flags().DurationVar(&timeout, "timeout", 0, "deadline of the call, such as 30s; 0 is none")
 	return cmd
 }

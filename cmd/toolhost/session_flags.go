@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -67,6 +68,29 @@ func (s *sessionFlags) addPolicyFlags(cmd *cobra.Command, undecided string) {
 	f.StringArrayVar(&p.Ask, "ask", nil, "`rule` for calls that always ask; may be repeated")
 	f.StringArrayVar(&p.Deny, "deny", nil, "`rule` for calls that never run; may be repeated")
 	f.StringVar(&p.Mode, "mode", string(permissions.Default), "what happens to calls "+undecided+": "+modeNames())
+}
+
+// policyWords are the flags of addPolicyFlags as they were given, for another command of the same user that starts elsewhere.
+func (s *sessionFlags) policyWords() (words []string, err error) {
+	given := func(name string, values []string, absolute bool) {
+		for _, value := range values {
+			if absolute && err == nil {
+				value, err = filepath.Abs(value)
+			}
+			words = append(words, "--"+name+"="+value)
+		}
+	}
+	given("add-dir", s.AddDirs, true)
+	given("allow", s.Policy.Allow, false)
+	given("ask", s.Policy.Ask, false)
+	given("deny", s.Policy.Deny, false)
+	if s.cmd.Flags().Changed("settings") {
+		given("settings", []string{s.Settings}, true)
+	}
+	if s.cmd.Flags().Changed("mode") {
+		given("mode", []string{s.Policy.Mode}, false)
+	}
+	return words, err
 }
 
 func modeNames() string {

@@ -73,15 +73,19 @@ func crushTools(c Client, s Server) []edit.Change {
 	}
 }
 
-// ClaudeHook lets Claude Code ask a command before each call of its own tools.
+// ClaudeHook lets Claude Code ask a command before each call of its own tools, and tell it of each that it has done but commands.
 func ClaudeHook(command string) []edit.Change {
-	return []edit.Change{{
-		Path: []string{"hooks", "PreToolUse"}, Add: true,
-		Value: []any{object{
-			{Key: "matcher", Value: "Bash|Edit|MultiEdit|Write|Read|NotebookEdit|Glob|Grep"},
-			{Key: "hooks", Value: []any{object{{Key: "type", Value: "command"}, {Key: "command", Value: command}, timeoutS}}},
-		}},
-	}}
+	on := func(event, tools string) edit.Change {
+		return edit.Change{
+			Path: []string{"hooks", event}, Add: true,
+			Value: []any{object{
+				{Key: "matcher", Value: tools},
+				{Key: "hooks", Value: []any{object{{Key: "type", Value: "command"}, {Key: "command", Value: command}, timeoutS}}},
+			}},
+		}
+	}
+	const files = "Edit|MultiEdit|Write|Read|NotebookEdit|Glob|Grep"
+	return []edit.Change{on("PreToolUse", "Bash|"+files), on("PostToolUse", files)}
 }
 
 // block is the file of the server for Continue.

@@ -40,6 +40,9 @@ type Options struct {
 	// Store makes the log of the session, for a workspace. The redactor takes secrets out of all that is stored.
 	Store func(root string, r *redact.Redactor) (*persist.Store, error)
 
+	// Tools changes the tools of the session; nil leaves them.
+	Tools func([]agenttool.Tool) []agenttool.Tool
+
 	// Log takes lines for the person who started toolhost.
 	Log func(line string)
 }

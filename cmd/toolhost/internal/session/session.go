@@ -134,6 +134,9 @@ func (s *Session) openHost(read *settings.Settings) (err error) {
 			Payload: func(ref string) (*os.File, error) { return s.Store.OpenPayload(ref) },
 		},
 	})
+	if s.o.Tools != nil {
+		tools = s.o.Tools(tools)
+	}
 	s.Host, err = host.New(host.Options{
 		Tools: tools, Scope: s.Scope, Locate: s.locate, Store: s.Store, Policy: s.policy(), Parser: policy.Parser(s.Scope.Dir, s.Scope.Home),
 		Session: s.Store.ID(), Jobs: s.Jobs, Approvals: s.approvals(read), Level: string(s.Sandbox.Level), Private: dirs.Own(),
