@@ -155,6 +155,9 @@ func decideHook(s *sessionFlags, c hookCall) (a hookAnswer, err error) {
 	if c.Tool == "Bash" && a.Verdict != agenttool.Deny {
 		err = a.confine(c, s, input)
 	}
+	if c.Tool == "Grep" && a.Verdict != agenttool.Deny {
+		err = a.spare(c, checker.Secret)
+	}
 	return a, err
 }
 

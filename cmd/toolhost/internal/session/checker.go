@@ -22,6 +22,8 @@ type Checker struct {
 	Host  *host.Host
 	Hooks []hook.Hook // those of the settings, which a checker does not run
 
+	Secret func(path string) bool // reports whether an absolute path is a file that calls do not read
+
 	roots *workspace.Workspace
 }
 
@@ -42,7 +44,7 @@ func NewChecker(o Options, level sandbox.Level) (*Checker, error) {
 	for _, warning := range l.warnings {
 		o.Log(visible.Text(warning))
 	}
-	c := &Checker{Hooks: l.now.Hooks, roots: w}
+	c := &Checker{Hooks: l.now.Hooks, Secret: p.Secret, roots: w}
 	c.Host, err = host.New(host.Options{
 		Tools: builtin.Tools(w, builtin.Options{Environ: l.environ, Jobs: job.New(job.Options{}), Keep: l.copies(true)}), Scope: l.scope, Locate: w.Locate, Policy: p,
 		Store: persist.New(persist.Options{Ephemeral: true}), PanicLog: func(m string) { fmt.Fprintln(os.Stderr, m) },
