@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"toolhost/agenttool"
 	"toolhost/agenttool/near"
 	"toolhost/agenttool/visible"
 	"toolhost/cmd/toolhost/internal/builtin"
@@ -43,7 +44,7 @@ format of everything else stay as they are. Then it starts the server as the cli
 --hook, for Claude Code, leaves the client its own tools, and lets it ask toolhost hook before each call.
 
 Exit codes: 0 it worked; 1 it failed, or with --check something is missing; 2 the command line or a file cannot be used;
-3 who asks may not.`,
+3 a command of an agent may not change them.`,
 		Example: `  toolhost setup claude
   toolhost setup codex -- --mode sandboxed
   toolhost setup gemini --user --dry-run
@@ -191,6 +192,9 @@ func (s *settingUp) write(t setup.Target, p setup.Places) error {
 	if other := otherWay(t); other.SetUp(p) {
 		return fmt.Errorf("%s is set up in another way here: run toolhost setup %s --undo first", t.Client.Title, t.Client.Name)
 	}
+	if t.Scope == mcpconfig.Project && agenttool.Within(p.Project, p.Home) && !t.Server.HasWorkspace() {
+		return fmt.Errorf("%s is no project, but has your home directory: go into a project, or give --user where %s has settings for all projects", visible.Text(p.Project), t.Client.Title)
+	}
 	plan, err := setup.NewPlan(t, p)
 	if err != nil {
 		return err
@@ -251,18 +255,37 @@ func (s *settingUp) confirm(question string) error {
 // finish tries what was written, and says what is left to do.
 func (s *settingUp) finish(t setup.Target, p setup.Places) error {
 	out := s.cmd.OutOrStdout()
-	if t.Hook == "" {
-		if err := s.verify(t, p); err != nil {
-			return err
-		}
-		for _, note := range clientNotes(t) {
-			fmt.Fprintln(out, note)
-		}
+	if err := s.tryIt(t, p); err != nil {
+		return err
 	}
 	if !p.Installed(t.Client) {
-		fmt.Fprintf(out, "%s is not installed here: this is prepared for it. Verify it later with toolhost setup %s --check\n", t.Client.Title, t.Client.Name)
+		fmt.Fprintf(out, "%s is not installed here: this is prepared for it. Verify it later with %s --check\n", t.Client.Title, setupCommand(t))
 	}
 	fmt.Fprintln(out, "Prompts are answered in toolhost approve, in a second terminal.")
+	return nil
+}
+
+// setupCommand is the command line that sets a target up.
+func setupCommand(t setup.Target) string {
+	command := "toolhost setup " + t.Client.Name
+	if t.Hook != "" {
+		command += " --hook"
+	}
+	return command
+}
+
+// tryIt starts the server of a target, and says what is left to do. A hook has no server.
+func (s *settingUp) tryIt(t setup.Target, p setup.Places) error {
+	if t.Hook != "" {
+		fmt.Fprintf(s.cmd.OutOrStdout(), "%s asks toolhost hook before its own tools\n", t.Client.Title)
+		return nil
+	}
+	if err := s.verify(t, p); err != nil {
+		return err
+	}
+	for _, note := range clientNotes(t) {
+		fmt.Fprintln(s.cmd.OutOrStdout(), note)
+	}
 	return nil
 }
 
@@ -352,8 +375,7 @@ func (s *settingUp) checkTarget(t setup.Target, p setup.Places) error {
 		}
 	}
 	if t.Hook == "" && !t.SetUp(p) && otherWay(t).SetUp(p) {
-		fmt.Fprintf(s.cmd.OutOrStdout(), "%s asks toolhost hook before its own tools\n", t.Client.Title)
-		return nil
+		t = otherWay(t)
 	}
 	missing, err := t.Missing(p)
 	if err != nil {
@@ -363,13 +385,10 @@ func (s *settingUp) checkTarget(t setup.Target, p setup.Places) error {
 		fmt.Fprintln(s.cmd.OutOrStdout(), "missing "+visible.Text(line))
 	}
 	if len(missing) > 0 {
-		return exitf(exitFailed, "%s is not set up: run toolhost setup %s", t.Client.Title, t.Client.Name)
+		return exitf(exitFailed, "%s is not set up: run %s", t.Client.Title, setupCommand(t))
 	}
-	if err := s.verify(t, p); err != nil {
+	if err := s.tryIt(t, p); err != nil {
 		return err
-	}
-	for _, note := range clientNotes(t) {
-		fmt.Fprintln(s.cmd.OutOrStdout(), note)
 	}
 	if !p.Installed(t.Client) {
 		fmt.Fprintf(s.cmd.OutOrStdout(), "%s is not installed here\n", t.Client.Title)

@@ -86,7 +86,7 @@ func (p Places) path(f mcpconfig.File) (string, error) {
 
 // Short is a path as a person writes it: relative to the project, or with ~.
 func (p Places) Short(path string) string {
-	if agenttool.Within(p.Project, path) && path != p.Project {
+	if agenttool.Within(p.Project, path) && path != p.Project && p.Project != p.Home {
 		return strings.TrimPrefix(path, p.Project+"/")
 	}
 	if p.Home != "/" && agenttool.Within(p.Home, path) {

@@ -60,8 +60,8 @@ func (t Target) state(p Places) (state ScopeState, found bool) {
 			if _, ok, err := edit.Value(part.Format, content, at); err == nil && ok && content != nil {
 				found = true
 			}
-		} else if hooks, _, err := edit.Value(part.Format, content, []string{"hooks", "PreToolUse"}); err == nil {
-			state.Hook = mentionsHook(hooks)
+		} else {
+			state.Hook = asksHook(part.Format, content, []string{"hooks", "PreToolUse"})
 		}
 		missing, err := edit.Missing(part.Format, content, part.changes)
 		if err != nil {
@@ -74,6 +74,12 @@ func (t Target) state(p Places) (state ScopeState, found bool) {
 		}
 	}
 	return state, found || state.Hook
+}
+
+// asksHook reports whether the value at a path has a command that is toolhost hook.
+func asksHook(f edit.Format, content []byte, path []string) bool {
+	v, _, err := edit.Value(f, content, path)
+	return err == nil && mentionsHook(v)
 }
 
 // mentionsHook reports whether a command of hooks is toolhost hook.
@@ -113,7 +119,7 @@ func (t Target) Missing(p Places) (missing []string, err error) {
 			return nil, leftAlone(p.Short(path), err)
 		}
 		for _, c := range lacks {
-			if c.Own && present(part.Format, content, c.Path) {
+			if c.Own && present(part.Format, content, c.Path) || t.Hook != "" && asksHook(part.Format, content, c.Path) {
 				continue // with flags of its own
 			}
 			missing = append(missing, strings.TrimSuffix(p.Short(path)+": "+strings.Join(c.Path, "."), ": "))
