@@ -17,8 +17,9 @@ func newApprove() *cobra.Command {
 	var o terminal.Options
 	var pair, unpair bool
 	cmd := &cobra.Command{
-		Use:   "approve",
-		Short: "Answer the prompts of running sessions",
+		Use:        "approve",
+		Short:      "Answer the prompts of running sessions",
+		SuggestFor: []string{"prompts", "answer", "allow"},
 		Long: `approve shows what the calls of all your running sessions ask, and takes your answers: what would run, what was decided
 about each of its commands and by which rule, what it touches, the diff of what it would write, and the sandbox it would run in.
 ? explains every field and key. New prompts and new sessions appear by themselves.

@@ -36,8 +36,9 @@ func newCall() *cobra.Command {
 	var agreed string
 	var timeout time.Duration
 	cmd := &cobra.Command{
-		Use:   "call TOOL [INPUT]",
-		Short: "Run one call and print its result",
+		Use:        "call TOOL [INPUT]",
+		Short:      "Run one call and print its result",
+		SuggestFor: []string{"run", "exec", "invoke"},
 		Long: `call runs one tool with one input, a JSON object ("-" reads it from stdin), and prints the result for people; --json
 prints the invocation, the result and the persistence decision for programs. The calls of one day in one workspace
 share a session log. A command that would go on by itself ends with the call. A call that asks is asked about on the terminal.
@@ -79,7 +80,11 @@ share a session log. A command that would go on by itself ends with the call. A 
 			if err != nil {
 				return err
 			}
-			return printCompletion(cmd.OutOrStdout(), completion, asJSON)
+			err = printCompletion(cmd.OutOrStdout(), completion, asJSON)
+			if completion.Result.Status == agenttool.ResultPartialSucceeded {
+				fmt.Fprintln(os.Stderr, "toolhost: the command ends now, because toolhost call has no later calls: give it a longer timeout_ms, or use toolhost serve")
+			}
+			return err
 		},
 	}
 	s.addFlags(cmd)
@@ -170,7 +175,6 @@ func closeCall(s *session.Session) {
 	if err := s.Linger(s.Close()); err != nil {
 		fmt.Fprintln(os.Stderr, "toolhost: the session log could not be closed:", err)
 	}
-	return completion, nil
 }
 
 // printCompletion prints the result and returns the error that sets the exit code.

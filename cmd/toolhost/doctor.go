@@ -20,8 +20,9 @@ import (
 func newDoctor() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "doctor",
-		Short: "Say what this machine's sandbox holds, what is missing, and how to get it",
+		Use:        "doctor",
+		Short:      "Say what this machine's sandbox holds, what is missing, and how to get it",
+		SuggestFor: []string{"status"},
 		Long: `doctor makes a sandbox of each level for real, has it tested by a program that tries to write out of it, and says what
 works. It lists the caches that workspaces have on this disk, and the MCP clients that are set up for this directory or go past
 toolhost. It changes nothing.

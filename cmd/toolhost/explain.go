@@ -60,9 +60,13 @@ func (c *checking) explain(out io.Writer) error {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, of %d different commands of past sessions:\n", visible.Text(rule.Text), len(commands))
-	section(&b, "to allow, it covers", covered)
-	section(&b, "to ask or deny, it is about these as well", met)
-	section(&b, "it is not about these, which are of the same program", near)
+	if len(commands) == 0 {
+		b.WriteString("no past session ran a command: toolhost check 'COMMAND' --allow RULE tries a rule on one\n")
+	} else {
+		section(&b, "to allow, it covers", covered)
+		section(&b, "to ask or deny, it is about these as well", met)
+		section(&b, "it is not about these, which are of the same program", near)
+	}
 	_, err = io.WriteString(out, b.String())
 	return err
 }

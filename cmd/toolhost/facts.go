@@ -24,7 +24,7 @@ func newFacts() *cobra.Command {
 		Use:   "facts COMMAND",
 		Short: "Say what a shell command would do, from its text alone",
 		Long: `facts prints what is known of a bash command line before it runs: whether it only reads, destroys, reaches beyond this
-machine or may run beside others, with the reasons and where they stand. It runs nothing and reads no file.
+machine or may run in parallel with others, with the reasons and where they stand. It runs nothing and reads no file.
 COMMAND "-" is read from stdin.
 
 --lines reads one command a line from stdin, in which \n, \t and \r stand for the characters (nothing else is an escape),
@@ -136,7 +136,7 @@ func showFacts(out io.Writer, text string, in classify.Context) error {
 	f := classify.Command(text, in)
 	p := painter{colour: onTerminal() && os.Getenv("NO_COLOR") == ""}
 	var b strings.Builder
-	fmt.Fprintf(&b, "read-only %s   destructive %s   open world %s   beside others %s\n",
+	fmt.Fprintf(&b, "read-only %s   destructive %s   open world %s   parallel %s\n",
 		p.good(f.ReadOnly), p.bad(f.Destructive), p.bad(f.OpenWorld), p.good(f.ConcurrencySafe))
 	for _, extra := range []struct {
 		name string

@@ -180,7 +180,7 @@ func (g *granting) revokeOne(out io.Writer, all []grantedRule, text string) erro
 		}
 	}
 	if !found {
-		return exitf(exitFailed, "there is no rule %s: see toolhost grants", visible.Text(text))
+		return exitf(exitFailed, "there is no rule %q: see toolhost grants", text)
 	}
 	return nil
 }

@@ -23,8 +23,9 @@ func newJobs() *cobra.Command {
 	var session string
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "jobs",
-		Short: "List, follow and end the commands of running sessions",
+		Use:        "jobs",
+		Short:      "List, follow and end the commands of running sessions",
+		SuggestFor: []string{"ps"},
 		Long: `jobs shows the commands that live sessions of yours are running, from any terminal. Where several sessions have a
 job of the same name, --session says which is meant: the end of its id is enough.
 ` + exitCodes,

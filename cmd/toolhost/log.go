@@ -19,8 +19,9 @@ import (
 
 func newLog() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "log",
-		Short: "Read, count, verify, sign and prune the logs of sessions",
+		Use:        "log",
+		Short:      "Read, count, verify, sign and prune the logs of sessions",
+		SuggestFor: []string{"history", "audit", "sessions"},
 		Long: `log reads what sessions recorded. A SESSION is the id that "log list" prints, the beginning of one, a session's
 directory, or a log file; without one the last used session is meant.
 ` + exitCodes,

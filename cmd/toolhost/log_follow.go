@@ -33,6 +33,9 @@ that was used last.
 			if err != nil {
 				return err
 			}
+			if len(args) == 0 && history.Live(paths[0]) {
+				fmt.Fprintf(cmd.ErrOrStderr(), "toolhost: following session %s; toolhost log list shows the others\n", filepath.Base(filepath.Dir(paths[0])))
+			}
 			return s.follow(cmd.OutOrStdout(), paths[0])
 		},
 	}

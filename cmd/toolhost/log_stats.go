@@ -73,7 +73,7 @@ func newLogStats() *cobra.Command {
 		Use:   "stats [SESSION…]",
 		Short: "Count calls, prompts, denials, time and bytes",
 		Long: `stats counts by tool. "failed" includes denied calls; "time" is between begin and end of the calls, and "waited" the part of it in
-which a prompt was open. Without a SESSION it counts the one that was used last, and with --since or --all all of them.
+which a prompt was open; "output" is that of commands. Without a SESSION it counts the one that was used last, and with --since or --all all of them.
 ` + exitCodes,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := s.prepare(); err != nil {
@@ -171,7 +171,7 @@ func printStats(out io.Writer, found logStats) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(out, "%d sessions: logs %s, with stored outputs %s\n", found.Sessions, size(found.LogBytes), size(found.Bytes))
+	_, err := fmt.Fprintf(out, "%s: logs %s, with stored outputs %s\n", counted(found.Sessions, "session"), size(found.LogBytes), size(found.Bytes))
 	return err
 }
 

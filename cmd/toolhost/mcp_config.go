@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 
@@ -33,11 +34,20 @@ toolhost setup writes it into the client's files, and lists the clients.`,
 			if err != nil {
 				return err
 			}
+			var text bytes.Buffer
+			if err := snippet.Print(&text); err != nil {
+				return err
+			}
 			fmt.Fprintf(cmd.ErrOrStderr(), "For %s: put this into %s\n", c.Title, whereOf(c))
-			if server != "" {
+			switch {
+			case server == "":
+			case bytes.Contains(text.Bytes(), []byte("promptString")):
+				fmt.Fprintf(cmd.ErrOrStderr(), "%s asks for the server's token, once\n", c.Title)
+			default:
 				fmt.Fprintf(cmd.ErrOrStderr(), "The client needs the server's token: export %s=… before it starts\n", mcpconfig.TokenVariable)
 			}
-			return snippet.Print(cmd.OutOrStdout())
+			_, err = text.WriteTo(cmd.OutOrStdout())
+			return err
 		},
 	}
 	cmd.Flags().StringVar(&server, "http", "", "`URL` of a server that toolhost serve --http said, with its /mcp; its token is taken from "+mcpconfig.TokenVariable)

@@ -127,8 +127,8 @@ func printPruned(out io.Writer, found persist.PruneReport, caches []cache.Entry,
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%s: %d entries, %s\n", verb, len(found.Removed)+len(caches), size(removed))
-	fmt.Fprintf(out, "left: %d sessions, %s; %d running, %s\n", found.Sessions, size(found.Bytes), found.Live, size(found.LiveBytes))
+	fmt.Fprintf(out, "%s: %s, %s\n", verb, counted(len(found.Removed)+len(caches), "item"), size(removed))
+	fmt.Fprintf(out, "left: %s, %s; %d running, %s\n", counted(found.Sessions, "session"), size(found.Bytes), found.Live, size(found.LiveBytes))
 	if found.Over > 0 {
 		fmt.Fprintf(out, "the logs alone exceed the limit by %s: they stay until they are older than %s\n", size(found.Over), o.MaxAge)
 	}

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -39,7 +40,7 @@ func newSandbox() *cobra.Command {
 
 read_only writes nothing but a private TMPDIR and reaches nobody. workspace writes the workspace, less what other programs
 run or obey (hooks, shell start-up files, settings of editors), a scratch shown as /tmp, and reaches the hosts that were
-allowed. What was kept from the command is said on stderr.
+allowed. Refused hosts and protected names are said on stderr, with the flag that would permit them.
 
 Exit codes: those of the command; 125 the sandbox could not be made; 126 the command cannot be executed; 127 it was not
 found; 128+n signal n ended it.`,
@@ -81,6 +82,9 @@ func (c *sandboxCommand) run(args []string) error {
 	if sandbox.Access(c.profile) == sandbox.Unconfined {
 		return exitf(exitSetup, "--profile unconfined: that is no sandbox; run the command itself")
 	}
+	if err := makeAbsolute(c.write, c.reveal); err != nil {
+		return exitf(exitSetup, "%v", err)
+	}
 	o := c.flags.options()
 	if err := o.CheckHome(); err != nil {
 		return err
@@ -102,6 +106,18 @@ func (c *sandboxCommand) run(args []string) error {
 		return exitf(exitSetup, "%v", err)
 	}
 	return c.follow(box.Session, w, scope, args)
+}
+
+// makeAbsolute makes the paths of flags absolute: they are relative to the directory of the command line.
+func makeAbsolute(lists ...[]string) (err error) {
+	for _, paths := range lists {
+		for i, path := range paths {
+			if paths[i], err = filepath.Abs(path); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // follow starts the command and waits until nothing is left of it.
@@ -150,7 +166,7 @@ func (c *sandboxCommand) follow(s *sandbox.Session, w *workspace.Workspace, scop
 			fmt.Fprintln(os.Stderr, "toolhost: not everything that is protected could be covered: "+gap)
 		}
 		for _, v := range p.Violations() {
-			fmt.Fprintln(os.Stderr, "toolhost: "+v.String())
+			fmt.Fprintln(os.Stderr, "toolhost: "+refusal(v))
 		}
 	}
 	status := p.Ended().Status
@@ -161,6 +177,20 @@ func (c *sandboxCommand) follow(s *sandbox.Session, w *workspace.Workspace, scop
 		return exitf(code, "")
 	}
 	return nil
+}
+
+// refusal describes a violation, with the flag that would permit it in place of the grant.
+func refusal(v sandbox.Violation) string {
+	flag := ""
+	if kind, name, ok := strings.Cut(v.Grant, ":"); ok {
+		flag = map[string]string{"host": "--allow-host ", "write": "--rw "}[kind]
+		flag += name
+	}
+	if !strings.HasPrefix(flag, "--") {
+		return v.String()
+	}
+	v.Grant = ""
+	return v.String() + "; " + flag + " would permit it"
 }
 
 // findProgram looks a program up as a shell does.

@@ -23,8 +23,9 @@ func newSettings() *cobra.Command {
 	var at settingsPlace
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "settings",
-		Short: "Show what is allowed and set, and where it stands; add and remove rules",
+		Use:        "settings",
+		Short:      "Show what is allowed and set, and where it stands; add and remove rules",
+		SuggestFor: []string{"rules", "rule", "config", "permissions"},
 		Long: `settings prints what the files of settings say together, each value with the file and line that it is from. The files,
 weakest first:
 

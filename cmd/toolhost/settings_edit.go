@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -80,7 +81,8 @@ func newSettingsRemove(at *settingsPlace) *cobra.Command {
 		Long: `remove-rule removes a rule from a file of settings, as it is written there. Without --user, --project or --local it is
 removed from whichever of the three has it.
 
-Exit codes: 0 it was removed; 1 it is not there; 2 the command line or a file cannot be used; 3 who asks may not.`,
+Exit codes: 0 it was removed; 1 it is not there; 2 the command line or a file cannot be used; 3 a command of an agent
+may not remove it.`,
 		Example: `  toolhost settings remove-rule allow 'Shell(npm run test:*)'`,
 		Args:    ruleArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -123,10 +125,15 @@ func addRule(out io.Writer, at settingsPlace, to ruleFile, args []string) error 
 	if file == "" {
 		return exitf(exitFailed, "there is no place for settings of your own: set HOME or XDG_CONFIG_HOME")
 	}
+	before, _ := os.ReadFile(file)
 	if err := settings.Remember(o, file, b, text); err != nil {
 		return exitf(exitFailed, "%s: %s", visible.Text(file), visible.Text(err.Error()))
 	}
-	fmt.Fprintf(out, "%s: %s %s\n", visible.Text(file), b, visible.Text(text))
+	already := ""
+	if after, err := os.ReadFile(file); err == nil && bytes.Equal(before, after) {
+		already = ", which is there already"
+	}
+	fmt.Fprintf(out, "%s: %s %s%s\n", visible.Text(file), b, visible.Text(text), already)
 	if s, err := settings.Load(o); err == nil && slices.ContainsFunc(s.Untrusted, func(u settings.Untrusted) bool { return u.Origin.File == file }) {
 		fmt.Fprintln(os.Stderr, "toolhost: it does not count yet, with all that the project would loosen: see toolhost trust")
 	}

@@ -33,8 +33,9 @@ type settingUp struct {
 func newSetup() *cobra.Command {
 	s := &settingUp{}
 	cmd := &cobra.Command{
-		Use:   "setup CLIENT [-- FLAGS OF SERVE]",
-		Short: "Put toolhost into the configuration of an MCP client",
+		Use:        "setup CLIENT [-- FLAGS OF SERVE]",
+		Short:      "Put toolhost into the configuration of an MCP client",
+		SuggestFor: []string{"install", "init", "configure"},
 		Long: `setup changes the configuration of an MCP client, so that its agent works with the tools of toolhost: it names the server,
 switches the client's own shell and file tools off where a setting does that, and lets the tools of toolhost through the
 client's own questions, because toolhost asks itself. It shows the difference and asks before it writes. Comments, order and

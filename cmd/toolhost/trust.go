@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -94,7 +95,7 @@ func (t *trusting) run() error {
 		}
 	}
 	if len(loosening) == 0 {
-		fmt.Fprintf(t.out, "%s brings nothing that loosens anything: there is nothing to trust\n", visible.Text(o.Workspace))
+		fmt.Fprintf(t.out, "there is nothing to trust: no setting of %s loosens anything\n", visible.Text(o.Workspace))
 		return nil
 	}
 	fmt.Fprintf(t.out, "%s brings settings with which toolhost\n\n", visible.Text(o.Workspace))
@@ -201,7 +202,7 @@ func (t *trusting) listPins(o settings.Options) error {
 	w := tabwriter.NewWriter(t.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "WORKSPACE\tSINCE\tDIGEST")
 	for _, p := range pins {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", visible.Text(p.Workspace), p.At.Local().Format(time.DateTime), visible.Text(cut.Characters(p.Digest, 19)))
+		fmt.Fprintf(w, "%s\t%s\t%s\n", visible.Text(p.Workspace), p.At.Local().Format(time.DateTime), visible.Text(cmp.Or(cut.Characters(p.Digest, 19), "none: only the rules that toolhost wrote there")))
 	}
 	return w.Flush()
 }

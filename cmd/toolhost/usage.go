@@ -27,6 +27,9 @@ func usageError(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%s %s: %s", lastName(m[2]), strings.Trim(m[1], `"`), remedy(m[3]))
 	}
 	if m := unknownFlag.FindStringSubmatch(text); m != nil {
+		if takesServeFlags(cmd) && serveFlag(m[1]) {
+			return fmt.Errorf("--%s is a flag of toolhost serve: write it at the end, behind --, as in %s claude -- --%[1]s", m[1], cmd.CommandPath())
+		}
 		return fmt.Errorf("there is no flag --%s%s%s", m[1], meantFlag(cmd, m[1]), help)
 	}
 	if m := exclusive.FindStringSubmatch(text); m != nil {
@@ -51,6 +54,15 @@ func usageError(cmd *cobra.Command, err error) error {
 		return errors.New(text + help)
 	}
 	return err
+}
+
+// takesServeFlags reports whether a command passes the words behind -- to toolhost serve.
+func takesServeFlags(cmd *cobra.Command) bool { return strings.Contains(cmd.Use, "FLAGS OF SERVE") }
+
+// serveFlag reports whether toolhost serve has a flag, given as name or name=value.
+func serveFlag(flag string) bool {
+	name, _, _ := strings.Cut(flag, "=")
+	return newServe().Flags().Lookup(name) != nil
 }
 
 // remedy describes the values of a flag, by the error of a bad one.

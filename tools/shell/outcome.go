@@ -171,6 +171,9 @@ func (o *outcome) notes() []string {
 		}
 		n.add("%s", v)
 	}
+	if e := o.report.Ending; e != nil && e.Code > 0 && metLoopback(o.confined.Level, o.call.input.Command, o.stderr) {
+		n.add("localhost in the sandbox is the session's own: servers that run outside of it are not reached; start the server with run_in_background")
+	}
 	if len(o.report.Holders) > 0 {
 		n.add("%s still %s the output of the command: %s", count(len(o.report.Holders), "process", "processes"),
 			verb(len(o.report.Holders), "holds", "hold"), describe(o.report.Holders))
@@ -194,9 +197,9 @@ func (o *outcome) noteEnd(n *notes) {
 	id, e := o.job.ID(), o.report.Ending
 	switch {
 	case e == nil && o.why == canceled:
-		n.add("ended from outside after %v; a process of it could not be ended: it waits inside the kernel", o.report.Age.Round(time.Millisecond))
+		n.add("ended with its call after %v; a process of it could not be ended: it waits inside the kernel", o.report.Age.Round(time.Millisecond))
 	case o.why == canceled:
-		n.add("ended from outside after %v", o.report.Age.Round(time.Millisecond))
+		n.add("ended with its call after %v", o.report.Age.Round(time.Millisecond))
 	case e != nil && o.report.Limited:
 		n.add("ended by the time limit of all jobs after %v", o.report.Age.Round(time.Millisecond))
 	case e != nil && e.Code > 0:
