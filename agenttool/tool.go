@@ -68,7 +68,7 @@ type JobTool interface {
 // Unready is a Tool that can find no call of it working as things are: a program or the sandbox that it needs is missing.
 type Unready interface {
 	Tool
-	// Unready says what is missing; nil: nothing is.
+	// Unready says what is missing; nil means nothing.
 	Unready() error
 }
 

@@ -67,7 +67,7 @@ const (
 	defaultMaxParallel = 10
 	maxActive          = 64 // calls that are being prepared, run or answered at once; others wait in line
 	maxLive            = 16_384
-	liveBytes          = 32 << 10  // what a live call takes beside its input
+	liveBytes          = 32 << 10  // taken by a live call beside its input
 	memberBytes        = 256 << 10 // what a call of a batch takes until all of them have ended
 	batchShare         = 8         // large results of batches take at most this part of the memory
 	contentBytes       = 24 << 20  // what a call on files takes at most while it holds content

@@ -29,7 +29,7 @@ type Options struct {
 	// LetLive reports whether a user accepted the git directory of the path since a time; nil: never.
 	LetLive func(path string, since time.Time) bool
 
-	// Ready reports, when the session's directories are to be made, why they must not be yet; nil: nothing is in the way.
+	// Ready reports, when the session's directories are to be made, why they must not be yet; nil means that they may be.
 	Ready func() error
 
 	// Level is the level of the session's commands. "" is Full. In a session of level None only those that are Unconfined

@@ -40,7 +40,7 @@ func Promises() []Promise {
 		{"processes", "processes, memory and temporary files of others do not show", full, []string{"processes", "temporary files of others"}},
 		{"privileges", "it has no privilege and gets none", every, []string{"privileged calls", "namespaces", "mounts"}},
 		{"environment", "keys in toolhost's environment do not reach it", every, []string{"the environment of toolhost"}},
-		{"bounds", "processes, memory and scratch are bounded, and it takes no lease", every, []string{"TestBounds", "a lease", "bounds"}},
+		{"bounds", "processes, memory and scratch are bounded, and it cannot hold up others by a lease on a file", every, []string{"TestBounds", "a lease", "bounds"}},
 		{"end", "all that it started ends with the session", every, []string{"processes", "TestKill"}},
 		{"ghosts", "nothing is made on the disk for the sandbox's sake, and nothing is left", full, []string{"ghosts"}},
 	}

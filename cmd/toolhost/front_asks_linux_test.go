@@ -26,7 +26,7 @@ func (d *serveProcess) wrote(name string) string {
 	return string(b)
 }
 
-// TestFrontWebAsks: a call over HTTP that nobody allowed yet is asked of its client, in the way of its era, and does what it says.
+// TestFrontWebAsks: a call over HTTP that no rule allows asks its client, in the form of the client's revision, and follows the answer.
 func TestFrontWebAsks(t *testing.T) {
 	t.Parallel()
 	d := openWeb(t)

@@ -243,7 +243,7 @@ func (c *lineClient) notWritten(id, name string) {
 	}
 }
 
-// TestFrontTools: what is listed for the built-ins is short, and has all four hints.
+// TestFrontTools: the list of the built-in tools is short, and each tool has all four hints.
 func TestFrontTools(t *testing.T) {
 	t.Parallel()
 	c := openLines(t)

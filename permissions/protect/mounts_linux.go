@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxMountinfo bounds what is read of the list of mounts.
+// maxMountinfo is how much of the list of mounts is read, in bytes.
 const maxMountinfo = 4 << 20
 
 // farMounts returns where file systems are mounted that may never answer. Where that cannot be read there are none.

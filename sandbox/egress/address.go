@@ -49,7 +49,7 @@ var special4 = []prefixClass{
 	{netip.MustParsePrefix("240.0.0.0/4"), special},
 }
 
-// special6 names the parts of IPv6 that are not public. What lies outside 2000::/3 is not public whether it is named
+// special6 names the parts of IPv6 that are not public. An address outside 2000::/3 is not public whether it is named
 // here or not.
 //
 // IANA IPv6 Special-Purpose Address Registry (RFC 6890).

@@ -16,7 +16,7 @@ type target struct {
 	absent bool   // nothing had the name
 	open   int    // the object, which no name leads to: behind a link of /proc, or the caller's descriptor; -1: none
 	given  bool   // open is the caller's descriptor
-	path   string // "" for what has none, as pipes
+	path   string // "" for a pipe and others that have none
 
 	held int // the file that object opened; -1: not yet
 }

@@ -19,7 +19,7 @@ type caller struct {
 
 	mu       sync.Mutex
 	reporter agenttool.Reporter // nil when the job has ended
-	asking   []string           // what a user is asked about
+	asking   []string           // objects that a user is asked about
 }
 
 // leave drops the reference to the call.

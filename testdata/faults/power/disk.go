@@ -26,7 +26,7 @@ type disk struct {
 	mu      sync.Mutex
 	blocks  map[int64][]byte // as the file system sees them
 	flushed map[int64][]byte // what was on the disk for sure when recording began
-	events  []event          // since then; nil: nothing is recorded
+	events  []event          // since then; nil records nothing
 	record  bool
 }
 

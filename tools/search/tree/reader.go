@@ -15,7 +15,7 @@ import (
 	"toolhost/tools/search/ignore"
 )
 
-// maxIgnoreFile bounds what is read of one ignore file, in bytes.
+// maxIgnoreFile is how much of an ignore file is read, in bytes.
 const maxIgnoreFile = 1 << 20
 
 // reader reads the files with rules and records their status. It is the ignore.Reader of one repository.

@@ -43,7 +43,7 @@ type Options struct {
 	Secrets  []string // globs of files that are not read, in the form of [protect.DefaultReadDeny]
 	Sealed   []string // further names that no command writes
 
-	Changed func(sandbox.Violation) // called when a protected name was changed; nil: nothing is called
+	Changed func(sandbox.Violation) // called when a protected name was changed; nil is not called
 }
 
 // New makes the sandbox of a session. If the machine offers a lower level than required, Refusal says so.

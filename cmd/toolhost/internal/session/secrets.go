@@ -39,7 +39,7 @@ func learn(r *redact.Redactor, m *policy.Snapshot) {
 	}
 }
 
-// maxSecretFile bounds what is read of a secret file.
+// maxSecretFile is how much of a secret file is read, in bytes.
 const maxSecretFile = 1 << 20
 
 // learnFile has the redactor find the values in a file. It ignores a file that cannot be read: a call that can read it is not one of
