@@ -16,11 +16,12 @@ import (
 // TestHookOpinion: what hooks say of permission, and how far it reaches: deny always, ask always, allow only where the
 // mode alone would ask.
 func TestHookOpinion(t *testing.T) {
-	conform.Held(t, "AT-144", "AT-184")
+	conform.Held(t, "AT-140", "AT-144", "AT-184")
 	const (
 		allow = `{"permission_result":{"behavior":"allow","reason":"it is fine"}}`
 		ask   = `{"permission_result":{"behavior":"ask","reason":"look at it"}}`
 		deny  = `{"permission_result":{"behavior":"deny","reason":"not on a friday"}}`
+		pass  = `{"permission_result":{"behavior":"passthrough"}}`
 	)
 	before, prompt := hook.PreToolUse, hook.PermissionRequest
 	for _, c := range []struct {
@@ -51,6 +52,10 @@ func TestHookOpinion(t *testing.T) {
 		{"ask in mode bypass", before, ask, "write", "a", permissions.Bypass, nil, "approval_unavailable"},
 		{"ask in mode dont_ask", before, ask, "look", "a", permissions.DontAsk, nil, "denied_by_hook"},
 		{"no opinion", before, "{}", "look", "a", "", nil, ""},
+		{"leave what only reads to the mode", before, pass, "look", "a", "", nil, ""},
+		{"leave what writes to the mode", before, pass, "write", "a", permissions.DontAsk, nil, "denied_by_mode"},
+		{"leave what is denied to the rules", before, pass, "write", "a", "", map[agenttool.Behavior]string{agenttool.Deny: "Write(a)"}, "denied_by_rule"},
+		{"leave it, when asked", prompt, pass, "write", "a", "", nil, "approval_unavailable"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -2,6 +2,7 @@ package host_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -66,6 +67,9 @@ func (f *fake) Bind(scope agenttool.Scope, input json.RawMessage) (agenttool.Cal
 	c.facts = agenttool.Facts{
 		Verdicts: agenttool.Verdicts{ReadOnly: agenttool.Known(f.reads), OpenWorld: agenttool.No, PathsComplete: agenttool.Yes,
 			ConcurrencySafe: agenttool.Yes, Destructive: agenttool.No},
+	}
+	if c.in.Path == "wild" { // it may touch more than it names
+		c.facts.PathsComplete = agenttool.Unknown
 	}
 	if f.reads {
 		c.facts.Reads = []agenttool.Path{p}
@@ -188,7 +192,7 @@ func allowing(rules ...string) func(*host.Options) {
 func TestEndsOfACall(t *testing.T) {
 	conform.Held(t, "AT-016", "AT-061", "AT-062", "AT-063", "AT-064", "AT-093", "AT-095", "AT-099", "AT-106", "AT-107", "AT-109", "AT-110", "AT-111", "AT-113",
 		"AT-117", "AT-119", "AT-123", "AT-139", "AT-250", "AT-252", "AT-253", "AT-258", "AT-282", "AT-310", "AT-311", "AT-312", "AT-313", "AT-314",
-		"AT-316", "AT-319", "AT-322", "AT-325", "AT-392", "AT-397")
+		"AT-316", "AT-319", "AT-322", "AT-325", "AT-358", "AT-372", "AT-374", "AT-392", "AT-397")
 	wait := func(ctx context.Context, _ fakeInput, _ agenttool.Reporter) (agenttool.Output, error) {
 		<-ctx.Done()
 		return agenttool.Output{}, ctx.Err()
@@ -243,8 +247,11 @@ func TestEndsOfACall(t *testing.T) {
 				checkError(t, got, c.class, c.code)
 				checkRecords(t, got)
 				events := f.events(got.Invocation.InvocationID)
-				if n := len(events); n < 2 || events[n-1] != "tool.result.created" {
-					t.Errorf("events %v do not end with the result", events)
+				if n := len(events); n < 2 || events[n-1] != "tool.result.created" || events[n-2] != endEvent(c.state) {
+					t.Errorf("events %v do not end with %s and the result", events, endEvent(c.state))
+				}
+				if slices.Contains(events, "tool.invocation.validation_failed") != (c.class == agenttool.InvalidArguments || c.class == agenttool.SchemaValidationFailed) {
+					t.Errorf("events %v after an error of class %q", events, c.class)
 				}
 				if slices.Contains(events, "tool.invocation.started") != c.runs {
 					t.Errorf("events %v; want it to run: %v", events, c.runs)
@@ -253,6 +260,14 @@ func TestEndsOfACall(t *testing.T) {
 			})
 		})
 	}
+}
+
+// endEvent is the event before the result of a call that ends in a state.
+func endEvent(s agenttool.InvocationStatus) string {
+	if s == agenttool.StatusSucceeded || s == agenttool.StatusTimedOut {
+		return "tool.invocation." + string(s)
+	}
+	return "tool.invocation.failed"
 }
 
 func checkError(t *testing.T, got host.Completion, class agenttool.ErrorClass, code string) {
@@ -290,7 +305,7 @@ func checkRecords(t *testing.T, got host.Completion) {
 // TestPhasesInOrder is the golden trace of a call that succeeds: the standard's phases and events, in its order.
 func TestPhasesInOrder(t *testing.T) {
 	conform.Held(t, "AT-018", "AT-091", "AT-092", "AT-094", "AT-100", "AT-101", "AT-114", "AT-118", "AT-120", "AT-124", "AT-125", "AT-126", "AT-127", "AT-128",
-		"AT-129", "AT-130", "AT-131", "AT-133", "AT-134", "AT-135", "AT-355", "AT-356", "AT-357", "AT-362", "AT-363", "AT-364", "AT-371", "AT-375",
+		"AT-129", "AT-130", "AT-131", "AT-132", "AT-133", "AT-134", "AT-135", "AT-355", "AT-356", "AT-357", "AT-362", "AT-363", "AT-364", "AT-371", "AT-375",
 		"X09", "X23")
 	f := newFixture(t, []agenttool.Tool{&fake{name: "look", reads: true}})
 	got := f.call(host.Request{ID: "c1", Tool: "look", Input: input("a")})
@@ -301,6 +316,13 @@ func TestPhasesInOrder(t *testing.T) {
 	want := "resolve_tool parse_schema validate_values prepare_observable_input pre_hooks permission schedule validate_values execute map_result post_hooks persist_result emit_terminal"
 	if strings.Join(phases, " ") != want {
 		t.Errorf("phases\n%s, want\n%s", strings.Join(phases, " "), want)
+	}
+	recorded := f.entries()
+	var end struct {
+		Invocation agenttool.Invocation `json:"invocation"`
+	}
+	if err := json.Unmarshal(recorded[len(recorded)-1].Data, &end); err != nil || len(end.Invocation.Phases) != len(phases) || end.Invocation.Phases[9].Phase != agenttool.PhaseMapResult {
+		t.Errorf("the last event has the phases %v, %v", end.Invocation.Phases, err)
 	}
 	var states []string
 	for _, s := range got.Invocation.StatusTransitions {
@@ -347,15 +369,35 @@ func TestLargeInputIsStoredOnce(t *testing.T) {
 
 // TestLargeResult: preview and reference, the payload read again by page.
 func TestLargeResult(t *testing.T) {
-	conform.Held(t, "AT-279", "AT-291", "AT-299", "AT-401")
+	conform.Held(t, "AT-272", "AT-279", "AT-281", "AT-291", "AT-298", "AT-299", "AT-369", "AT-401", "AT-430", "AT-493")
 	long := strings.Repeat("a line of output\n", 10_000)
 	f := newFixture(t, []agenttool.Tool{&fake{name: "look", reads: true, run: func(context.Context, fakeInput, agenttool.Reporter) (agenttool.Output, error) {
 		return agenttool.Output{Content: []agenttool.Content{agenttool.Text(long)}}, nil
 	}}})
 	got := f.call(host.Request{ID: "c1", Tool: "look", Input: input("a")})
 	checkRecords(t, got)
-	if got.Persistence.Strategy != agenttool.PreviewAndPersist || got.Persistence.PersistedRef == nil || got.Persistence.OriginalSizeBytes != int64(len(long)) {
-		t.Fatalf("persistence %+v", got.Persistence)
+	if refs := got.Result.ResourceRefs; len(refs) != 1 || refs[0].URI == "" || refs[0].Relation != "full_output" || !strings.HasPrefix(refs[0].Digest, "sha256:") {
+		t.Errorf("resource_refs %+v", refs)
+	}
+	kept := got.Persistence
+	if kept.Strategy != agenttool.PreviewAndPersist || kept.PersistedRef == nil || kept.OriginalSizeBytes != int64(len(long)) {
+		t.Fatalf("persistence %+v", kept)
+	}
+	preview, ref := 0, agenttool.Content{}
+	for _, b := range got.Result.Content {
+		preview += len(b.Text)
+		if b.Type == "persisted_output_ref" {
+			ref = b
+		}
+	}
+	if ref.URI != kept.PersistedRef.URI || ref.Name != "full_output" {
+		t.Errorf("content %+v does not refer to the whole output", got.Result.Content)
+	}
+	if sum := fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(long))); kept.PersistedRef.Digest != sum || kept.PreviewSizeBytes != int64(preview) || kept.Threshold["max_inline_chars"] != persist.InlineChars {
+		t.Errorf("persistence %+v; want the digest %s and a preview of %d bytes", kept, sum, preview)
+	}
+	if events := f.events(got.Invocation.InvocationID); !slices.Contains(events, "tool.result.persisted") {
+		t.Errorf("events %v", events)
 	}
 	var text strings.Builder
 	for offset := int64(0); ; {
@@ -367,6 +409,9 @@ func TestLargeResult(t *testing.T) {
 		if offset = page.NextOffset; offset == 0 {
 			break
 		}
+	}
+	if refs := got.Result.PersistenceRefs; len(refs) != 1 || refs[0] != string(kept.DecisionID) || kept.ResultID != got.Result.ResultID {
+		t.Errorf("result and persistence are not two records that name each other: %v, %s", refs, kept.ResultID)
 	}
 	if text.String() != long {
 		t.Errorf("pages hold %d bytes, want %d", text.Len(), len(long))
@@ -386,7 +431,7 @@ func TestEmptySuccess(t *testing.T) {
 
 // TestCancel: a running and a waiting call end with their abort reason.
 func TestCancel(t *testing.T) {
-	conform.Held(t, "AT-202", "AT-257", "AT-331")
+	conform.Held(t, "AT-202", "AT-257", "AT-331", "AT-373")
 	started := make(chan struct{}, 1)
 	f := newFixture(t, []agenttool.Tool{&fake{name: "put", run: func(ctx context.Context, _ fakeInput, _ agenttool.Reporter) (agenttool.Output, error) {
 		started <- struct{}{}
@@ -406,8 +451,9 @@ func TestCancel(t *testing.T) {
 		if got.Result.Status != agenttool.ResultCanceled || got.Result.AbortReason != "user interruption" || !strings.Contains(got.Result.Error.Message, "changed my mind") {
 			t.Errorf("result %+v", got.Result)
 		}
-		if !slices.Contains(f.events(got.Invocation.InvocationID), "tool.x.cancel_requested") {
-			t.Error("the request to cancel is not in the log")
+		events := f.events(got.Invocation.InvocationID)
+		if !slices.Contains(events, "tool.x.cancel_requested") || !slices.Contains(events, "tool.invocation.canceled") {
+			t.Errorf("events %v: want the request to cancel, and its end", events)
 		}
 	}
 	if ack := f.Cancel("gone", ""); ack.Acknowledged || ack.Status != "unknown" {
@@ -616,6 +662,7 @@ func (f *fixture) status(id string) agenttool.InvocationStatus {
 
 // TestDeferredTool: found by search, by name and by words, loaded, then called.
 func TestDeferredTool(t *testing.T) {
+	conform.Held(t, "AT-212", "AT-214", "AT-217", "AT-220", "AT-221", "AT-222", "AT-223", "AT-225", "AT-390", "AT-391", "AT-425")
 	f := newFixture(t, []agenttool.Tool{&fake{name: "later", reads: true, lifecycle: agenttool.Deferred}, &fake{name: "look", reads: true}})
 	for _, d := range f.Surface().Declarations {
 		if d.Name == "later" && d.InputContract != nil {

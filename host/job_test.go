@@ -52,7 +52,7 @@ func (js fakeJobs) Close() {
 // TestYielded shows a call whose work goes on: its result, its locks, and the one announcement of
 // the job's end.
 func TestYielded(t *testing.T) {
-	conform.Held(t, "AT-105", "AT-200", "AT-251", "AT-365", "AT-370")
+	conform.Held(t, "AT-105", "AT-200", "AT-251", "AT-365", "AT-366", "AT-370")
 	j := newFakeJob("j1")
 	server := &fake{name: "server", run: func(context.Context, fakeInput, agenttool.Reporter) (agenttool.Output, error) {
 		return agenttool.Output{Content: []agenttool.Content{agenttool.Text("up")}, Bytes: 2, Job: j, Yielded: true}, nil

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/conform"
 	"toolhost/host"
 	"toolhost/permissions"
 )
@@ -49,6 +50,7 @@ func TestBatchesFitMemory(t *testing.T) {
 // TestLargeResultsOfBatchesFitMemory: of many images in one batch, in both forms of it, those that memory does not hold are refused, and a
 // call by itself gets its own. A call that changes something is never refused for its result.
 func TestLargeResultsOfBatchesFitMemory(t *testing.T) {
+	conform.Held(t, "AT-327")
 	const memory, image, calls = 32 << 20, 1 << 20, 40
 	open, made := make(chan struct{}), make(chan struct{}, 1000)
 	run := func(ctx context.Context, in fakeInput, _ agenttool.Reporter) (agenttool.Output, error) {
@@ -97,6 +99,10 @@ func TestLargeResultsOfBatchesFitMemory(t *testing.T) {
 					held += len(c.Result.Content[0].Data)
 				case c.Result.Error.Code == "batch_full":
 					refused++
+					checkError(t, c, agenttool.ResultTooLarge, "batch_full")
+					if c.Result.Error.Recoverability != agenttool.ChangeArguments {
+						t.Errorf("advice %s", c.Result.Error.Recoverability)
+					}
 				default:
 					t.Fatalf("%+v", c.Result.Error)
 				}

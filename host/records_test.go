@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/conform"
 	"toolhost/host"
 	"toolhost/host/prompt"
 )
@@ -23,6 +24,7 @@ func hang(ctx context.Context, _ fakeInput, _ agenttool.Reporter) (agenttool.Out
 // TestAdviceFollowsFromFacts times out a call that reads, one that writes and one that waits for its lock: only the one that may have
 // written is told to look first, and the one that never ran is discarded.
 func TestAdviceFollowsFromFacts(t *testing.T) {
+	conform.Held(t, "AT-199", "AT-201")
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t, []agenttool.Tool{&fake{name: "look", reads: true, run: hang}, &fake{name: "put", run: hang}}, allowing("put"))
 		look := f.start(host.Request{ID: "look", Tool: "look", Input: input("b"), Timeout: time.Second})
@@ -85,9 +87,16 @@ func (f *fixture) batch(p *agenttool.SchedulerPolicy, calls ...host.Request) []h
 
 // TestPolicyIsARecord: a batch's policy is in the journal once, before its calls; they name it, and say what it says.
 func TestPolicyIsARecord(t *testing.T) {
+	conform.Held(t, "AT-012", "AT-195")
 	f := newFixture(t, []agenttool.Tool{&fake{name: "look", reads: true}})
+	if exported := f.Surface().SchedulerPolicy; exported.SchedulerPolicyID != "toolhost.scheduler.session" || exported.ContextModifierPolicy != "allow_serial_only" {
+		t.Errorf("the session's policy is %+v", exported)
+	}
 	mine := agenttool.SchedulerPolicy{SchedulerPolicyID: "mine", ContextModifierPolicy: "forbid"}
-	f.call(host.Request{ID: "alone", Tool: "look", Input: input("a")})
+	alone := f.call(host.Request{ID: "alone", Tool: "look", Input: input("a")}).Invocation
+	if facts := alone.Scheduler; alone.SchedulerPolicyRef != "toolhost.scheduler.session" || facts.ContextModifierPolicy != "allow_serial_only" || facts.QueueState != "completed" {
+		t.Errorf("outside of a batch: policy %s, %+v", alone.SchedulerPolicyRef, facts)
+	}
 	var refs []string
 	for range 2 {
 		for _, got := range f.batch(&mine, host.Request{ID: "1", Tool: "look", Input: input("a")}, host.Request{ID: "2", Tool: "look", Input: input("b")}) {
@@ -125,6 +134,7 @@ func TestPolicyIsARecord(t *testing.T) {
 // TestBatchPolicies shows what the policies do: unordered results come as they end, ordered progress waits for its turn, and locks of a
 // policy exclude calls that have none in common.
 func TestBatchPolicies(t *testing.T) {
+	conform.Held(t, "X22")
 	sleeps := func(ctx context.Context, in fakeInput, r agenttool.Reporter) (agenttool.Output, error) {
 		d, _ := time.ParseDuration(in.Say)
 		if in.Path == "b" {
@@ -181,6 +191,8 @@ func TestBatchPolicies(t *testing.T) {
 
 // TestEveryCancelIsAnEvent: also requests that are refused, late or stray.
 func TestEveryCancelIsAnEvent(t *testing.T) {
+	conform.Held(t, "X11")
+	conform.Held(t, "AT-242", "AT-243", "AT-245")
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
 		deaf := func(context.Context, fakeInput, agenttool.Reporter) (agenttool.Output, error) {
@@ -239,6 +251,7 @@ func TestEveryCancelIsAnEvent(t *testing.T) {
 
 // TestFallback: a call whose model stream was given up is discarded.
 func TestFallback(t *testing.T) {
+	conform.Held(t, "AT-260", "AT-330")
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t, []agenttool.Tool{&fake{name: "put", run: hang}}, allowing("put"))
 		running := f.start(host.Request{ID: "1", Tool: "put", Input: input("a")})
@@ -261,7 +274,8 @@ func TestFallback(t *testing.T) {
 // TestWhoChangedTheInput: an edit by a person is named by invocation and result, the model reads of it, the input that was judged last is
 // the permission_input, and the decision that let it run is in the journal.
 func TestWhoChangedTheInput(t *testing.T) {
-	f := newFixture(t, []agenttool.Tool{&fake{name: "put"}})
+	conform.Held(t, "AT-009", "AT-086", "AT-098", "AT-427", "X17")
+	f := newFixture(t, []agenttool.Tool{&fake{name: "put"}, &fake{name: "look", reads: true}})
 	requests, _ := f.prompts()
 	done := f.start(host.Request{ID: "c1", Tool: "put", Input: input("a")})
 	asked := <-requests
@@ -274,6 +288,9 @@ func TestWhoChangedTheInput(t *testing.T) {
 			t.Errorf("the %s says %+v", name, mutations)
 		}
 	}
+	if inv := got.Invocation; string(inv.ModelInput) != `{"path":"a"}` || inv.ApprovalRequestRef != string(asked.DecisionID) || inv.Scheduler == nil {
+		t.Errorf("model_input %s, approval_request_ref %s, scheduler %v", inv.ModelInput, inv.ApprovalRequestRef, inv.Scheduler)
+	}
 	if inv := got.Invocation; string(inv.PermissionInput) != `{"path":"b"}` || inv.CallInputRef != "#/permission_input" || string(inv.ObservableInput) != `{"path":"a"}` {
 		t.Errorf("permission_input %s, call_input_ref %s, observable_input %s", inv.PermissionInput, inv.CallInputRef, inv.ObservableInput)
 	}
@@ -283,7 +300,60 @@ func TestWhoChangedTheInput(t *testing.T) {
 	if refs := got.Invocation.PermissionDecisionRefs; len(refs) != 3 {
 		t.Errorf("decisions %v: want the one that asks, its answer, and the one about the edited input", refs)
 	}
+	f.decisionsAre(got.Invocation, "ask allow allow")
+	plain := f.call(host.Request{ID: "c2", Tool: "look", Input: input("a")})
+	f.decisionsAre(plain.Invocation, "allow")
+	var states []agenttool.Transition
+	for _, s := range got.Invocation.StatusTransitions {
+		if s.Status == agenttool.StatusAwaitingApproval || s.Status == agenttool.StatusApproved {
+			states = append(states, s)
+		}
+	}
+	if len(states) != 2 || states[0].Status != agenttool.StatusAwaitingApproval || states[1].At < states[0].At {
+		t.Errorf("states %+v: want awaiting_approval, then approved", states)
+	}
 	checkRecords(t, got)
+}
+
+// TestInjectedField: the result names who added a field that the model did not give, and the model's input stays as it was.
+func TestInjectedField(t *testing.T) {
+	conform.Held(t, "AT-089")
+	f := newFixture(t, []agenttool.Tool{&fake{name: "put"}})
+	requests, _ := f.prompts()
+	done := f.start(host.Request{ID: "c1", Tool: "put", Input: input("a")})
+	asked := <-requests
+	if _, err := f.Decide(prompt.Answer{DecisionID: asked.DecisionID, Behavior: agenttool.Allow, UpdatedInput: []byte(`{"path":"a","say":"more"}`)}); err != nil {
+		t.Fatal(err)
+	}
+	got := <-done
+	if m := got.Result.Mutations; len(m) != 1 || m[0].SourceType != "permission_prompt" || m[0].SourceRef != string(asked.DecisionID) || !slices.Equal(m[0].ChangedFields, []string{"say"}) {
+		t.Errorf("the result says %+v", m)
+	}
+	if inv := got.Invocation; string(inv.ModelInput) != `{"path":"a"}` || string(inv.PermissionInput) != `{"path":"a","say":"more"}` {
+		t.Errorf("model_input %s, permission_input %s", inv.ModelInput, inv.PermissionInput)
+	}
+	checkRecords(t, got)
+}
+
+// decisionsAre checks the decisions about a call in the log: what they say, and that the invocation names each of them.
+func (f *fixture) decisionsAre(inv agenttool.Invocation, want string) {
+	f.t.Helper()
+	var behaviors, ids []string
+	for _, data := range slices.Concat(f.logged(agenttool.EventPermissionRequested), f.logged(agenttool.EventPermissionDecided)) {
+		var d struct{ Decision agenttool.Decision }
+		if err := json.Unmarshal([]byte(data), &d); err != nil {
+			f.t.Fatal(err)
+		}
+		if d.Decision.InvocationID == inv.InvocationID {
+			behaviors, ids = append(behaviors, string(d.Decision.Behavior)), append(ids, string(d.Decision.DecisionID))
+		}
+	}
+	refs := slices.Clone(inv.PermissionDecisionRefs)
+	slices.Sort(refs)
+	slices.Sort(ids)
+	if got := strings.Join(behaviors, " "); got != want || !slices.Equal(refs, ids) {
+		f.t.Errorf("decisions %s with ids %v, want %s with the ids %v", got, ids, want, refs)
+	}
 }
 
 // TestSizesCountEveryBlock: of an image, the bytes before they were encoded.

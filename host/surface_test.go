@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/conform"
+	"toolhost/agenttool/recordtest"
 	"toolhost/host"
 	"toolhost/permissions"
 )
@@ -35,9 +37,20 @@ func reasons(s agenttool.Surface) map[agenttool.ToolID]string {
 	return found
 }
 
-// TestSurfaceFollowsMode: the surface has the tools that can be called, the same one has the same id, and a change is an event with the
-// surface (AT-003, AT-067, AT-073, AT-352).
+// denying is a rule of the command line that denies.
+func denying(t *testing.T, text string) permissions.Rule {
+	t.Helper()
+	r, err := permissions.Parser{Names: host.Names(surfaceTools())}.Parse(text, agenttool.Deny, agenttool.Origin{Source: agenttool.SourceCLI})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestSurfaceFollowsMode: the surface has the tools that can be called, the same one has the same id, and a change of the mode or the rules
+// is an event with the surface (AT-003, AT-067, AT-073, AT-352).
 func TestSurfaceFollowsMode(t *testing.T) {
+	conform.Held(t, "AT-003", "AT-352", "AT-487")
 	f := newFixture(t, surfaceTools())
 	watched := 0
 	f.WatchSurface(func() { watched++ })
@@ -62,21 +75,35 @@ func TestSurfaceFollowsMode(t *testing.T) {
 	if got.Invocation.SurfaceID != first.SurfaceID {
 		t.Errorf("the invocation names the surface %q", got.Invocation.SurfaceID)
 	}
-	updated := 0
-	for _, e := range f.entries() {
-		if e.EventType == agenttool.EventSurfaceUpdated {
-			updated++
+	f.Amend(host.Amendment{Policy: permissions.Policy{Workspace: "/ws"}.With(denying(t, "put"))})
+	amended := f.Surface().Surface
+	if got := reasons(amended); got["test.put"] != "policy_blocked" || !strings.Contains(amended.BlockedTools[0].Detail, "put") {
+		t.Errorf("blocked after a rule that denies: %+v", amended.BlockedTools)
+	}
+	for _, s := range []agenttool.Surface{first, plan.Surface, amended} {
+		if problems := recordtest.Record(recordtest.KindSurface, encoded(t, s)); len(problems) > 0 {
+			t.Errorf("surface %s: %v", s.SurfaceID, problems)
 		}
 	}
-	if updated != 2 {
-		t.Errorf("%d events of an update", updated)
+	if got := f.call(host.Request{ID: "c2", Tool: "look", Input: input("a")}); got.Invocation.SurfaceID != amended.SurfaceID { // it writes the log, too
+		t.Errorf("the invocation names the surface %q", got.Invocation.SurfaceID)
+	}
+	if updated := f.logged(agenttool.EventSurfaceUpdated); len(updated) != 3 {
+		t.Errorf("%d events of an update", len(updated))
 	}
 }
 
 // TestNarrowSurface: a call is held to the surface that it names; unknown words are refused (AT-072, AT-075 … AT-083).
 func TestNarrowSurface(t *testing.T) {
+	conform.Held(t, "AT-075", "AT-076", "AT-078", "AT-079", "AT-080", "AT-081", "AT-082", "AT-083", "AT-424")
+	if len(host.SurfaceScopes) != 9 {
+		t.Errorf("%d scopes", len(host.SurfaceScopes))
+	}
 	f := newFixture(t, surfaceTools(), allowing("put"))
 	for _, scope := range host.SurfaceScopes {
+		if problems := recordtest.Record(recordtest.KindSurface, encoded(t, agenttool.Surface{SchemaVersion: "0.2.0", SurfaceID: "s", Scope: scope})); len(problems) > 0 {
+			t.Errorf("scope %s: %v", scope, problems)
+		}
 		narrow, err := f.Narrow(host.Narrowing{Scope: scope, Tools: []string{"look"}, Role: "reader"})
 		if err != nil || narrow.Surface.Scope != scope || reasons(narrow.Surface)["test.put"] != "role_not_allowed" || len(narrow.Listed().Declarations) != 1 {
 			t.Errorf("scope %s: %+v, %v", scope, narrow.Surface, err)
@@ -132,6 +159,7 @@ func TestDisabledTools(t *testing.T) {
 
 // TestModelClaim: a tool that the client's model cannot use is blocked (AT-070).
 func TestModelClaim(t *testing.T) {
+	conform.Held(t, "AT-318")
 	f := newFixture(t, surfaceTools())
 	if err := f.Claim(host.ModelClaim{Name: "small", Unsupported: []string{"look"}}); err != nil {
 		t.Fatal(err)
@@ -141,7 +169,8 @@ func TestModelClaim(t *testing.T) {
 	if reasons(s)["test.look"] != "model_unsupported" || string(said) != `{"name":"small","unsupported_tools":["look"]}` {
 		t.Errorf("blocked %v, model %s", reasons(s), said)
 	}
-	if got := f.call(host.Request{ID: "c", Tool: "look", Input: input("a")}); got.Result.Error == nil || got.Result.Error.Code != "model_unsupported" {
+	if got := f.call(host.Request{ID: "c", Tool: "look", Input: input("a")}); got.Result.Error == nil || got.Result.Error.Class != agenttool.CapabilityGap ||
+		got.Result.Error.Code != "model_unsupported" || got.Result.Error.Recoverability != agenttool.NotRecoverable {
 		t.Errorf("result %+v", got.Result)
 	}
 	if err := f.Claim(host.ModelClaim{Unsupported: []string{"nothing"}}); !host.IsRefused(err) {

@@ -159,9 +159,11 @@ type jobReply struct {
 		StructuredContent jobView   `json:"structured_content"`
 		ContextModifiers  []jobMove `json:"context_modifiers"`
 		Error             struct {
-			Class   string `json:"error_class"`
-			Code    string `json:"error_code"`
-			Message string
+			Class          string `json:"error_class"`
+			Code           string `json:"error_code"`
+			Recoverability string
+			RetryAfter     int64 `json:"retry_after"`
+			Message        string
 		}
 	}
 	took time.Duration

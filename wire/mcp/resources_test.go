@@ -42,7 +42,7 @@ func linksOf(res *sdk.CallToolResult) []*sdk.ResourceLink {
 
 // TestPages: what the host kept is a link in the result, and is read by page to its last byte; MCP-18.
 func TestPages(t *testing.T) {
-	conform.Held(t, "MCP-18")
+	conform.Held(t, "AT-267", "MCP-18")
 	f, long := keptOutputs(t)
 	for _, revision := range revisions {
 		for _, who := range clients[:2] {

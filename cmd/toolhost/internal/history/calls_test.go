@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/conform"
 	"toolhost/persist"
 )
 
@@ -36,8 +37,10 @@ func record(seq int64, kind agenttool.EventType, call, data string) persist.Entr
 		`"time":"2026-03-02T15:04:%02d.000Z","subject":"%s","invocation_id":"inv_%[5]s","tool_id":"toolhost.shell","data":%[6]s}`, seq, kind, seq, call, call, data)}
 }
 
-// TestCallOfRecords gathers the records of a call whose result has a shape that no tool of ours gives.
+// TestCallOfRecords gathers the records of a call whose result has a shape that no tool of ours gives. A search finds the text and the diffs of
+// its content, and not data, addresses or ids.
 func TestCallOfRecords(t *testing.T) {
+	conform.Held(t, "AT-278")
 	r := Reader{Keep: true}
 	var done *Call
 	for _, entry := range []persist.Entry{
@@ -45,7 +48,8 @@ func TestCallOfRecords(t *testing.T) {
 		record(2, agenttool.EventPermissionRequested, "c1", `{"decision":{"decision_id":"perm_1","behavior":"ask","reason":{"detail":"it writes"}}}`),
 		record(3, agenttool.EventPermissionDecided, "c1", `{"decision":{"behavior":"allow","request_ref":"perm_1","answered_by":{"user":"jo","terminal":"pts/3"}}}`),
 		record(4, agenttool.EventResultCreated, "c1", `{"invocation":{"model_input":{"command":"make"},"ended_at":"2026-03-02T15:05:00Z"},
-			"result":{"status":"succeeded","content":[{"type":"text","text":"all is built"}],"structured_content":{"path":3,"exit_code":0,"changed_files":[{"path":"/ws/a","change":"created"}],
+			"result":{"status":"succeeded","content":[{"type":"text","text":"all is built"},
+			{"type":"diff","diff":"-old\n+fresh\n"},{"type":"image","data":"aGVsbG8=","uri":"toolhost://kept"}],"result_id":"res_77","structured_content":{"path":3,"exit_code":0,"changed_files":[{"path":"/ws/a","change":"created"}],
 			"hosts":[{"host":"example.com","port":443,"bytes_sent":10}]}}}`),
 	} {
 		items, err := r.Add(entry)
@@ -62,7 +66,8 @@ func TestCallOfRecords(t *testing.T) {
 	if len(done.Changes()) != 1 || len(done.Outcome.Hosts) != 1 || done.Outcome.Path != "" || *done.Outcome.ExitCode != 0 {
 		t.Errorf("%+v", done.Outcome)
 	}
-	for pattern, want := range map[string]bool{"^make$": true, "is built": true, "example": true, "/ws/a": true, "nothing": false} {
+	for pattern, want := range map[string]bool{"^make$": true, "is built": true, "(?m)^.fresh$": true, "example": true, "/ws/a": true, "nothing": false,
+		"aGVs": false, "toolhost://": false, "res_77": false} {
 		if got := (Filter{Pattern: regexp.MustCompile(pattern)}).Match(done); got != want {
 			t.Errorf("%s: %v", pattern, got)
 		}
