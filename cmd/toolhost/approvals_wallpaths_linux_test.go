@@ -50,8 +50,8 @@ func wallAsksAboutPaths(t *testing.T, who account) {
 	}
 }
 
-// TestWallPathRule: a yes to a path for the session is a rule about it, which holds for the rest of the call and for the next. Nothing is asked
-// about that a rule denies, and nobody else says yes.
+// TestWallPathRule: a yes to a path for the session is a rule about it, which holds for the rest of the call and for the next. A path
+// that a rule denies is not asked about.
 func TestWallPathRule(t *testing.T) {
 	t.Parallel()
 	a := approvals(t)
@@ -117,5 +117,43 @@ func TestWallPathOfAKilledHost(t *testing.T) {
 	gone(t, "the command", mark)
 	if exists(a, "home/notes1") {
 		t.Error("it was made")
+	}
+}
+
+// TestWallIsNotAnsweredByTheAgent: a command that is held at a path cannot say yes to its own prompt, with toolhost's commands or at the
+// sockets, although it knows the prompt's id.
+func TestWallIsNotAnsweredByTheAgent(t *testing.T) {
+	t.Parallel()
+	needs(t, "perl", "script")
+	a := approvals(t)
+	a.write("ws/speak.pl", speaking)
+	a.write("ws/step.sh", "export XDG_RUNTIME_DIR='"+a.run+"' XDG_STATE_HOME='"+a.state+"' TH='"+a.toolhost+"'\n"+`
+mkdir ~/kept &
+for i in {1..600}; do [ -e id ] && break; sleep .1; done
+{
+	printf '1 once\nquit\n' | timeout 3 $TH approve --plain --once --no-wait
+	unset TOOLHOST_JOB
+	(sleep .4; printf '1 once\nquit\n') | timeout 3 script -qec "$TH approve --plain --once" /dev/null
+	for socket in $(find "$XDG_RUNTIME_DIR" "$XDG_STATE_HOME" /run/user -type s) "$XDG_RUNTIME_DIR/toolhost/$(cat session).sock"; do
+		timeout 5 perl speak.pl "$socket" "$(cat id)" hello decide
+	done
+	echo tried; sleep .3
+} > said 2>&1
+touch over
+wait
+`)
+	h := a.serving(true, "--allow", "Shell(bash step.sh)").confinedBy()
+	m := h.shell("bash step.sh")
+	p := h.prompt("step.sh", 1)
+	a.write("ws/session", h.met.Session)
+	a.write("ws/id", p.Decision.ID)
+	eventually(t, "it has tried", func() bool { return exists(a, "ws/over") })
+	if said := a.read("ws/said"); !strings.Contains(said, "tried") || strings.Contains(said, "HEARD") || exists(a, "home/kept") {
+		t.Errorf("the agent answered: %s", said)
+	}
+	h.decide(p, "deny")
+	m.result()
+	if exists(a, "home/kept") {
+		t.Error("what was denied was made")
 	}
 }

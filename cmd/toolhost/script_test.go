@@ -81,7 +81,7 @@ func tapped() {
 // checked against its published schema.
 func TestScripts(t *testing.T) {
 	conform.Held(t, "AT-020", "AT-021", "AT-022", "AT-023", "AT-024", "AT-025", "AT-026", "AT-027", "AT-028", "AT-029", "AT-031", "AT-032", "AT-033", "AT-034",
-		"AT-045", "AT-047", "AT-077", "AT-154", "AT-261", "AT-262")
+		"AT-045", "AT-047", "AT-077", "AT-154", "AT-261", "AT-262", "AT-376")
 	testscript.Run(t, testscript.Params{
 		Dir:                 "../../testdata/script",
 		RequireExplicitExec: false,
@@ -91,6 +91,11 @@ func TestScripts(t *testing.T) {
 			env.Setenv("XDG_STATE_HOME", filepath.Join(env.WorkDir, ".state"))
 			home := env.WorkDir + "-home" // not in the workspace
 			env.Setenv("HOME", home)
+			docs, err := filepath.Abs("../../docs")
+			if err != nil {
+				return err
+			}
+			env.Setenv("DOCS", docs)
 			env.Defer(func() { _ = os.RemoveAll(home) })
 			if err := os.Rename(filepath.Join(env.WorkDir, ".home"), home); err != nil && !errors.Is(err, os.ErrNotExist) {
 				return err

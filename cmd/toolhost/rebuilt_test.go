@@ -1,0 +1,211 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"toolhost/agenttool"
+	"toolhost/agenttool/conform"
+	"toolhost/persist"
+)
+
+// logAccount is what a log alone says of its calls.
+type logAccount struct {
+	Mode      string
+	Sandbox   struct{ Level string }
+	Rules     []struct{ Behavior, Rule, Source string }
+	declared  map[agenttool.ToolID]agenttool.Declaration
+	profiles  map[string]agenttool.ExecutionProfile
+	surfaces  map[agenttool.SurfaceID]agenttool.Surface
+	decisions map[string]agenttool.Decision
+	calls     map[string]rebuilt // by native id
+}
+
+// rebuilt is a call that ended.
+type rebuilt struct {
+	Invocation agenttool.Invocation
+	Result     agenttool.Result
+}
+
+// readLogAccount reads a log, and nothing else.
+func readLogAccount(t *testing.T, path string) logAccount {
+	t.Helper()
+	file, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	a := logAccount{
+		declared: map[agenttool.ToolID]agenttool.Declaration{}, profiles: map[string]agenttool.ExecutionProfile{},
+		surfaces: map[agenttool.SurfaceID]agenttool.Surface{}, decisions: map[string]agenttool.Decision{}, calls: map[string]rebuilt{},
+	}
+	for entry, err := range persist.Read(file) {
+		var e agenttool.Event
+		if err != nil || json.Unmarshal(entry.Event, &e) != nil {
+			t.Fatalf("%v: %s", err, entry.Event)
+		}
+		if err := a.take(e); err != nil {
+			t.Fatalf("%v: %s", err, entry.Event)
+		}
+	}
+	return a
+}
+
+func (a *logAccount) take(e agenttool.Event) error {
+	var data struct {
+		Declaration agenttool.Declaration
+		Execution   agenttool.ExecutionProfile `json:"execution_profile"`
+		Surface     agenttool.Surface
+		Decision    agenttool.Decision
+		rebuilt
+	}
+	switch e.EventType {
+	case agenttool.EventSessionOpened:
+		return json.Unmarshal(e.Data, a)
+	case agenttool.EventDeclared, agenttool.EventSurfaceCreated, agenttool.EventPermissionRequested, agenttool.EventPermissionDecided, agenttool.EventResultCreated:
+	default:
+		return nil
+	}
+	if err := json.Unmarshal(e.Data, &data); err != nil {
+		return err
+	}
+	switch e.EventType {
+	case agenttool.EventDeclared:
+		a.declared[data.Declaration.ToolID], a.profiles[string(data.Execution.ExecutionProfileID)] = data.Declaration, data.Execution
+	case agenttool.EventSurfaceCreated:
+		a.surfaces[data.Surface.SurfaceID] = data.Surface
+	case agenttool.EventResultCreated:
+		a.calls[data.Invocation.NativeCallID] = data.rebuilt
+	default:
+		a.decisions[string(data.Decision.DecisionID)] = data.Decision
+	}
+	return nil
+}
+
+// input follows the reference of an input of a call to the input itself.
+func (c rebuilt) input(ref string) string {
+	for range 4 {
+		switch inv := c.Invocation; ref {
+		case "#/call_input":
+			if len(inv.CallInput) > 0 {
+				return string(inv.CallInput)
+			}
+			ref = inv.CallInputRef
+		case "#/permission_input":
+			if len(inv.PermissionInput) > 0 {
+				return string(inv.PermissionInput)
+			}
+			ref = inv.PermissionInputRef
+		case "#/observable_input":
+			return string(inv.ObservableInput)
+		}
+	}
+	return ""
+}
+
+// TestCallsAreRebuiltFromTheLog: from the log alone, of each call of a session: declaration, surface, mode, rules in force, the four inputs, the
+// decisions with their rules, sandbox, exit status, digest of what it wrote, and the ids that its client gave it.
+func TestCallsAreRebuiltFromTheLog(t *testing.T) {
+	conform.Held(t, "AT-342", "AT-404")
+	t.Parallel()
+	const native = `{"source":"function_calling","tool_call_id":"call_7","function_name":"shell","tool_choice":"auto","parallel_tool_calls":true,"strict":true,"defer_loading":false}`
+	dir, state := t.TempDir(), t.TempDir()
+	s := startServing(t, dir, state, nil, "--sandbox", "none", "--allow", "Write(src/**)", "--deny", "Read(secret.txt)")
+	inputs := map[string]string{
+		"c1": `{"pattern":"*.go"}`, "c2": `{"path":"src/a.txt","content":"one\n"}`, "c3": `{"path":"secret.txt"}`, "c4": `{"command":"false"}`, "c5": `{}`,
+	}
+	for id, tool := range []string{"glob", "write", "read", "shell", "nothing"} {
+		line := strings.Replace(invocation(id+1, tool, inputs[fmt.Sprintf("c%d", id+1)]), `"tool"`, `"mapping":`+native+`,"tool"`, 1)
+		s.send(line)
+		if _, ok := s.next(); !ok {
+			t.Fatal("the output ended")
+		}
+	}
+	a := readLogAccount(t, s.log())
+	rules := fmt.Sprint(a.Rules)
+	if a.Mode != "default" || a.Sandbox.Level != "none" || !strings.Contains(rules, "{deny Read(secret.txt) cli_arg}") || !strings.Contains(rules, "{allow Write(src/**) cli_arg}") {
+		t.Errorf("mode %s, sandbox %s, rules %s", a.Mode, a.Sandbox.Level, rules)
+	}
+	if len(a.calls) != len(inputs) {
+		t.Errorf("%d calls", len(a.calls))
+	}
+	for id, want := range map[string]struct {
+		tool, decision, status string
+		rule                   bool
+	}{
+		"c1": {"glob", "allow", "succeeded", false}, "c2": {"write", "allow", "succeeded", true}, "c3": {"read", "deny", "denied", true},
+		"c4": {"shell", "allow", "failed", false}, "c5": {"", "", "failed", false},
+	} {
+		c := a.calls[id]
+		inv := c.Invocation
+		if string(inv.ModelInput) != inputs[id] || string(c.Result.Status) != want.status || len(inv.ExternalMappings) != 1 || string(inv.ExternalMappings[0]) != native {
+			t.Errorf("%s: input %s, %s, mappings %s", id, inv.ModelInput, c.Result.Status, inv.ExternalMappings)
+		}
+		if surface := a.surfaces[inv.SurfaceID]; surface.Scope != "session" || want.tool != "" && !slices.Contains(surface.LoadedTools, any(string(inv.ToolID))) {
+			t.Errorf("%s: surface %+v", id, surface)
+		}
+		if want.tool == "" {
+			continue
+		}
+		if d := a.declared[inv.ToolID]; d.Name != want.tool || d.Description == "" {
+			t.Errorf("%s: declaration %+v", id, d)
+		}
+		if in := c.input("#/call_input"); !json.Valid([]byte(in)) || len(inv.ObservableInput) == 0 || c.input("#/permission_input") != in {
+			t.Errorf("%s: inputs %+v", id, inv.Inputs)
+		}
+		a.checkDecisions(t, id, want.decision, want.rule)
+	}
+	sum := fmt.Sprintf("sha256:%x", sha256.Sum256([]byte("one\n")))
+	if refs := a.calls["c2"].Result.ArtifactRefs; len(refs) != 1 || refs[0].Digest != sum || refs[0].URI != "file://"+filepath.Join(dir, "src/a.txt") {
+		t.Errorf("artifacts %+v", refs)
+	}
+	a.checkCommand(t, a.calls["c4"])
+}
+
+// checkDecisions checks the decisions that a call refers to.
+func (a logAccount) checkDecisions(t *testing.T, id, behavior string, byRule bool) {
+	t.Helper()
+	inv := a.calls[id].Invocation
+	for _, ref := range inv.PermissionDecisionRefs {
+		d := a.decisions[ref]
+		if string(d.Behavior) != behavior || d.InvocationID != inv.InvocationID || d.Mode != a.Mode || d.Reason == nil || d.Reason.Detail == "" ||
+			byRule && (d.Source != "cli_arg" || !slices.Equal(d.RuleRefs, inv.PolicyRefs) || len(d.RuleRefs) == 0) {
+			t.Errorf("%s: decision %+v", id, d)
+		}
+	}
+	if len(inv.PermissionDecisionRefs) != 1 {
+		t.Errorf("%s: decisions %q", id, inv.PermissionDecisionRefs)
+	}
+}
+
+// checkCommand follows the refs of a command's mapping.
+func (a logAccount) checkCommand(t *testing.T, c rebuilt) {
+	t.Helper()
+	var m struct {
+		ExitCode     int    `json:"exit_code"`
+		ArgvRef      string `json:"argv_ref"`
+		EnvPolicyRef string `json:"env_policy_ref"`
+	}
+	var ran struct{ Command string }
+	var said struct{ Sandbox struct{ Level string } }
+	if len(c.Result.ExternalMappings) != 1 || json.Unmarshal(c.Result.ExternalMappings[0], &m) != nil || m.ExitCode != 1 {
+		t.Fatalf("mappings %s", c.Result.ExternalMappings)
+	}
+	argv := c.input(strings.TrimPrefix(m.ArgvRef, "invocation"))
+	if json.Unmarshal([]byte(argv), &ran) != nil || ran.Command != "false" || c.Invocation.Facts == nil || c.Invocation.Facts.Dir == nil {
+		t.Errorf("argv %s, facts %+v", argv, c.Invocation.Facts)
+	}
+	profile, field, _ := strings.Cut(m.EnvPolicyRef, "#/")
+	if len(a.profiles[profile].Extra[field]) == 0 {
+		t.Errorf("no policy %s", m.EnvPolicyRef)
+	}
+	if json.Unmarshal(c.Result.StructuredContent, &said) != nil || said.Sandbox.Level != a.Sandbox.Level {
+		t.Errorf("sandbox %+v of %s", said, c.Result.StructuredContent)
+	}
+}
