@@ -193,6 +193,15 @@ func TestCheckAndCallAgree(t *testing.T) {
 				}
 				rows, least = some, 50
 			}
+			if !long() && !underRace { // the ordinary form tries each row in one of the modes
+				some := rows[:0]
+				for i, row := range rows {
+					if (i%2 == 0) == (mode == permissions.Default) {
+						some = append(some, row)
+					}
+				}
+				rows = some
+			}
 			seen, rules := map[agenttool.Behavior]int{}, "none yet"
 			for _, row := range rows {
 				if row.rules != rules {
@@ -229,7 +238,7 @@ func keepBusy(t testing.TB) {
 	t.Cleanup(func() { over.Store(true); busy.Wait() })
 }
 
-// TestVerdictsDoNotFlip: a busy machine decides the same again and again: one hundred rows of all tables by check and by call, and
+// TestVerdictsDoNotFlip: a busy machine decides the same again and again: 150 rows of all tables by check and by call, and
 // commands whose files are looked up on the disk one thousand times, many at once.
 func TestVerdictsDoNotFlip(t *testing.T) {
 	p, replace := newPair(t, permissions.Sandboxed)
@@ -237,8 +246,8 @@ func TestVerdictsDoNotFlip(t *testing.T) {
 	keepBusy(t)
 	rows := slices.DeleteFunc(agreedRows(t, replace), func(row agreed) bool { return row.rules != "" })
 	seen := map[agenttool.Behavior]int{}
-	for i := range 100 {
-		row := rows[i*len(rows)/100]
+	for i := range 150 {
+		row := rows[i*len(rows)/150]
 		want, why := p.checked(row)
 		seen[want]++
 		for range 3 {

@@ -270,7 +270,7 @@ func (a *escapeAttempt) alone(script string) *exec.Cmd {
 func (a *escapeAttempt) prelude() string {
 	var b strings.Builder
 	for name, value := range map[string]string{
-		"ROUNDS": strconv.Itoa(max(raceRounds()/5, 1000)), "WS": a.ws, "OUT": a.out, "H": a.home, "P": a.probe, "STATE": a.state, "DIR": a.dir, "RUN": a.run,
+		"ROUNDS": strconv.Itoa(raceRounds() / 5), "WS": a.ws, "OUT": a.out, "H": a.home, "P": a.probe, "STATE": a.state, "DIR": a.dir, "RUN": a.run,
 	} {
 		fmt.Fprintf(&b, "%s='%s'\n", name, value)
 	}

@@ -213,13 +213,11 @@ func (try attempt) ways(who account) (ways []confinement) {
 }
 
 // taken reports whether the other account tries this confinement. Root, whose privileges are the most to hold, writes at the strongest level
-// and at the weakest; the user does the rest, and what root does at the strongest level.
+// and at the weakest; the user does the rest. What has one confinement only is tried by both.
 func (w confinement) taken(ways []confinement, who account) bool {
 	strongest, weakest := ways[0].level, ways[len(ways)-1].level
-	if who.root() {
-		return w.profile == sandbox.ReadOnly || w.level != strongest && w.level != weakest
-	}
-	return w.profile != sandbox.ReadOnly && w.level == weakest && weakest != strongest
+	roots := w.profile != sandbox.ReadOnly && (w.level == strongest || w.level == weakest)
+	return len(ways) > 1 && roots != who.root()
 }
 
 func inWorkspace(pattern string) bool { return strings.HasPrefix(pattern, "ws/") }

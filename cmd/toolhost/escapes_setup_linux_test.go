@@ -110,6 +110,8 @@ func missingCalls(a *escapeAttempt) {
 		levels := []string{"full", "landlock"}
 		if !long() && a.who.root() {
 			levels = levels[:1]
+		} else if !long() && os.Getuid() == 0 {
+			levels = levels[1:]
 		}
 		for _, level := range levels {
 			said, code := heldOrNothing(a, c.name+" "+level, under, level)
@@ -124,6 +126,9 @@ func missingCalls(a *escapeAttempt) {
 func fewDescriptors(a *escapeAttempt) {
 	a.stateAt(a.state + "-few")
 	for _, known := range []bool{false, true} { // whether the level was found before
+		if !long() && os.Getuid() == 0 && known == a.who.root() { // root finds it, in the ordinary form, and the user knows it
+			continue
+		}
 		for _, n := range []int{3, 5, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 20, 22, 24, 28, 32} {
 			if !known {
 				_ = os.Remove(a.state + "/toolhost/sandbox-level.json")

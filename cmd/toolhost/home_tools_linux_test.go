@@ -20,7 +20,7 @@ func TestToolsReadNoCredentials(t *testing.T) {
 		if mode == permissions.Bypass {
 			continue
 		}
-		for _, ws := range []string{"apart", "in the home", "the home"} {
+		for i, ws := range []string{"apart", "in the home", "the home"} {
 			t.Run(fmt.Sprint(mode, " ", ws), func(t *testing.T) {
 				t.Parallel()
 				d := &workSession{t: t, base: filepath.Join(p.dir, strings.NewReplacer("/", "-", " ", "_").Replace(t.Name()))}
@@ -39,7 +39,10 @@ func TestToolsReadNoCredentials(t *testing.T) {
 				d.serve(p, "--mode", string(mode))
 				d.request("agenttool/hello", map[string]any{"client": map[string]string{"name": "t", "version": "1"}, "events": "results"}, &struct{}{})
 				calls := []string{`@read {"path":"hard"}`, `@grep {"pattern":"CANARY"}`, `@grep {"pattern":"CANARY","path":"~"}`, `@glob {"pattern":"**/auth.json","path":"~/.codex"}`}
-				for _, name := range names {
+				for n, name := range names {
+					if !long() && n%3 != i { // the ordinary form reads each in one of the workspaces
+						continue
+					}
 					calls = append(calls, fmt.Sprintf(`@read {"path":%q}`, "~/"+name), fmt.Sprintf(`@read {"path":%q}`, "soft/"+name))
 				}
 				for _, in := range calls {

@@ -153,7 +153,19 @@ func (p place) environ(d *workSession) []string {
 			env = append(env, entry[0]+"="+dir)
 		}
 	}
+	if !long() { // the long form compiles the standard library
+		env = append(env, "GOCACHE="+buildCache())
+	}
 	return env
+}
+
+// buildCache is go's build cache of the test run.
+func buildCache() string {
+	if dir := os.Getenv("GOCACHE"); dir != "" {
+		return dir
+	}
+	dir, _ := os.UserCacheDir()
+	return filepath.Join(dir, "go-build")
 }
 
 func isDirectory(path string) bool {
