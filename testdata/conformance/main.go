@@ -1,5 +1,5 @@
 // Conformance builds CONFORMANCE.md from a test run. It runs the tests that call conform.Held and lists each row of rows.tsv with
-// the tests that assert it and passed. A row without one reads "not done", or "not applicable" with the reason.
+// the tests that assert it and passed. A row without one reads "not done" or "not applicable", with the reason from rows.tsv.
 //
 //	go run ./testdata/conformance                   runs the tests and writes CONFORMANCE.md
 //	go run ./testdata/conformance -from run.json    takes the output of go test -json instead
@@ -83,6 +83,8 @@ func run(from string, list bool) error {
 // row is a row of the table.
 type row struct{ id, section, requirement, why string }
 
+func (r row) notApplicable() bool { return strings.HasPrefix(r.why, "not applicable: ") }
+
 func readRows() (rows []row, err error) {
 	b, err := os.ReadFile(rowsFile)
 	if err != nil {
@@ -93,7 +95,11 @@ func readRows() (rows []row, err error) {
 		if strings.HasPrefix(line, "#") || len(cells) != 4 {
 			continue
 		}
-		rows = append(rows, row{cells[0], cells[1], cells[2], cells[3]})
+		r := row{cells[0], cells[1], cells[2], cells[3]}
+		if r.why != "" && !r.notApplicable() && !strings.HasPrefix(r.why, "not done: ") {
+			return nil, fmt.Errorf("%s: %s: the reason begins with neither \"not applicable: \" nor \"not done: \"", rowsFile, r.id)
+		}
+		rows = append(rows, r)
 	}
 	return rows, nil
 }
@@ -241,7 +247,7 @@ func document(rows []row, held map[string][]string) []byte {
 			section = r.section
 			fmt.Fprintf(&b, "\n## %s\n\n| row | requirement | held by |\n|---|---|---|\n", section)
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s |\n", r.id, r.requirement, [...]string{1: tests(held[r.id]), 2: r.why, 3: "not done"}[state(r, held)])
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", r.id, r.requirement, [...]string{1: tests(held[r.id]), 2: r.why, 3: cmp.Or(r.why, "not done")}[state(r, held)])
 	}
 	return b.Bytes()
 }
@@ -251,7 +257,7 @@ func state(r row, held map[string][]string) int {
 	switch {
 	case len(held[r.id]) > 0:
 		return 1
-	case r.why != "":
+	case r.notApplicable():
 		return 2
 	}
 	return 3
