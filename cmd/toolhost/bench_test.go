@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -151,7 +152,7 @@ func BenchmarkEcho(b *testing.B) {
 	c.end(b)
 }
 
-// BenchmarkRoundTrip measures one call over the pipe: sent, run, recorded in the log, answered.
+// BenchmarkRoundTrip measures one call over the pipe: sent, run, recorded in the log, answered. log-B/op is the size of its records.
 func BenchmarkRoundTrip(b *testing.B) {
 	for _, c := range []struct {
 		name, tool, input string
@@ -165,7 +166,8 @@ func BenchmarkRoundTrip(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			dir := b.TempDir()
 			fill(b, dir)
-			child := startChild(b, dir, b.TempDir(), "--allow", "Shell")
+			state := b.TempDir()
+			child := startChild(b, dir, state, "--allow", "Shell")
 			var samples []time.Duration
 			n := 0
 			for b.Loop() {
@@ -180,8 +182,26 @@ func BenchmarkRoundTrip(b *testing.B) {
 			report(b, samples)
 			b.StopTimer()
 			child.end(b)
+			b.ReportMetric(float64(logged(b, state))/float64(n), "log-B/op")
 		})
 	}
+}
+
+// logged is the size of the logs in a state directory.
+func logged(b *testing.B, state string) (size int64) {
+	b.Helper()
+	logs, err := filepath.Glob(filepath.Join(state, "toolhost", "sessions", "*", "log.jsonl"))
+	if err != nil || len(logs) == 0 {
+		b.Fatalf("no log, %v", err)
+	}
+	for _, log := range logs {
+		info, err := os.Stat(log)
+		if err != nil {
+			b.Fatal(err)
+		}
+		size += info.Size()
+	}
+	return size
 }
 
 func fill(b *testing.B, dir string) {
@@ -223,7 +243,8 @@ func BenchmarkPipelined(b *testing.B) {
 	child.end(b)
 }
 
-// BenchmarkIdleMemory reports the resident memory of a host after its first reply, and after 10,000 calls.
+// BenchmarkIdleMemory reports the resident memory of a host after its first reply, and after 10,000 calls; and how much of it
+// is its own. The rest are pages of the program's file.
 func BenchmarkIdleMemory(b *testing.B) {
 	dir := b.TempDir()
 	fill(b, dir)
@@ -231,10 +252,12 @@ func BenchmarkIdleMemory(b *testing.B) {
 		child := startChild(b, dir, b.TempDir())
 		child.round(b, `{"jsonrpc":"2.0","id":1,"method":"agenttool/status"}`)
 		b.ReportMetric(residentMiB(b, child.cmd.Process.Pid), "MiB-idle")
+		b.ReportMetric(anonymousMiB(b, child.cmd.Process.Pid), "MiB-own-idle")
 		for n := range 10_000 {
 			child.round(b, invocation(n, "read", `{"path":"small"}`))
 		}
 		b.ReportMetric(residentMiB(b, child.cmd.Process.Pid), "MiB-after-10000")
+		b.ReportMetric(anonymousMiB(b, child.cmd.Process.Pid), "MiB-own-after-10000")
 		child.end(b)
 	}
 }
@@ -250,4 +273,19 @@ func residentMiB(b *testing.B, pid int) float64 {
 		b.Fatal(err)
 	}
 	return float64(resident) * float64(os.Getpagesize()) / (1 << 20)
+}
+
+// anonymousMiB is the memory of a process that belongs to no file.
+func anonymousMiB(b *testing.B, pid int) float64 {
+	b.Helper()
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		b.Skipf("resident memory is read from /proc: %v", err)
+	}
+	_, after, _ := strings.Cut(string(data), "RssAnon:")
+	var kB int
+	if _, err := fmt.Sscan(after, &kB); err != nil {
+		b.Fatal(err)
+	}
+	return float64(kB) / 1024
 }
