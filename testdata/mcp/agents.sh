@@ -10,54 +10,13 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 . ./lib.sh
+. ./homes.sh
 usage "$@"
 need node npm go
-declare -A package=(
-  [claude]=@anthropic-ai/claude-code@2.1.328 [codex]=@openai/codex@0.169.0 [gemini]=@google/gemini-cli@0.61.0
-  [qwen]=@qwen-code/qwen-code@0.24.4 [opencode]=opencode-ai@1.18.33 [copilot]=@github/copilot@1.0.102
-)
 clients=("${@:2}")
 [ ${#clients[@]} -gt 0 ] || clients=(claude codex gemini qwen opencode copilot)
 
-# at NAME is where a client has its home and its repository.
-at() { echo "$work/$1"; }
-
-# person CLIENT sets $person, which runs a command as the person of a client, in the repository.
-person() {
-  local home=$(at "$1")/home
-  person=(env -C "$(at "$1")/repo" -i PATH="$packages/$1/node_modules/.bin:$work/bin:$PATH" HOME="$home" TERM=dumb CI=1
-    HTTPS_PROXY=http://127.0.0.1:9 HTTP_PROXY=http://127.0.0.1:9 NO_PROXY=127.0.0.1,localhost no_proxy=127.0.0.1,localhost)
-}
-
-# in_home CLIENT COMMAND… runs one.
-in_home() {
-  local person
-  person "$1"
-  "${person[@]}" "${@:2}"
-}
-
-# What each client has before setup: a model on loopback, and a setting of the person. $1 is the port.
-before_claude() {
-  mkdir -p .claude
-  printf '{\n  "cleanupPeriodDays": 7\n}\n' > .claude/settings.json
-  printf '{"projects": {"%s": {"hasTrustDialogAccepted": true}}}\n' "$PWD" > "$HOME_OF/.claude.json"
-}
-before_codex() {
-  mkdir -p "$HOME_OF/.codex"
-  cat > "$HOME_OF/.codex/config.toml" <<TOML
-model = "stub" # a stand-in
-model_provider = "stub"
-approval_policy = "never"
-sandbox_mode = "read-only"
-check_for_update_on_startup = false
-[analytics]
-enabled = false
-[model_providers.stub]
-name = "stub"
-base_url = "http://127.0.0.1:$1/v1"
-wire_api = "responses"
-TOML
-}
+# What each other client has before setup.
 before_gemini() {
   mkdir -p .gemini
   printf '{\n  // mine\n  "security": {"auth": {"selectedType": "gemini-api-key"}}\n}\n' > .gemini/settings.json
@@ -104,21 +63,15 @@ cat > "$work/calls.json" <<'JSON'
 ]
 JSON
 
-# prepare CLIENT makes its home and repository, and starts its model and its person.
+# prepare CLIENT makes its home and repository, and starts its model and its person, who thinks for two seconds: by then a client that
+# shows forms where nobody sees them has declined.
 prepare() {
-  local client=$1 dir=$(at "$1") port
-  mkdir -p "$dir/repo" "$dir/home"
-  git init -q "$dir/repo"
-  printf 'first\nthe "needle" is here:\t<a> & b\nlast\n' > "$dir/repo/notes.txt"
-  node models.mjs "$work/calls.json" "$dir/given.json" > "$dir/port" &
-  started+=($!)
-  until_there "$dir/port"
-  port=$(cat "$dir/port")
-  (cd "$dir/repo" && HOME_OF=$dir/home "before_$client" "$port")
+  local client=$1 dir=$(at "$1") person
+  inhabit "$client"
   cp -r "$dir/repo" "$dir/repo.before"
   cp -r "$dir/home" "$dir/home.before"
   person "$client"
-  "${person[@]}" node "$PWD/approver.mjs" "$toolhost" "$dir/asked.txt" > "$dir/approver.log" 2>&1 &
+  "${person[@]}" node "$PWD/approver.mjs" "$toolhost" "$dir/asked.txt" 2 > "$dir/approver.log" 2>&1 &
   started+=($!)
 }
 
@@ -127,12 +80,6 @@ task() {
   local client=$1 dir=$(at "$1")
   in_home "$client" toolhost setup "$client" --yes > "$dir/setup.log" 2>&1
   timeout 120 bash -c "$(declare -f); $(declare -p work packages); run_$client $(cat "$dir/port")" < /dev/null > "$dir/run.log" 2>&1
-}
-
-# given CLIENT PROGRAM looks at what its model was given: a JavaScript condition over offered and outputs.
-given() {
-  node -e 'const { offered, outputs } = JSON.parse(require("fs").readFileSync(process.argv[1])); const own = new RegExp(process.argv[3]);
-    if (!eval(process.argv[2])) { console.log("not so: " + process.argv[2] + "\n" + JSON.stringify({ offered, outputs }, null, 1)); process.exit(1); }' "$(at "$1")/given.json" "$2" "$own"
 }
 
 # undone CLIENT takes the set-up back, and compares the files.
@@ -149,15 +96,6 @@ undone() {
   done
 }
 
-# asked CLIENT N COMMAND… checks a call that asks: COMMAND shows that it ran. Clients that show forms decline them where nobody is at
-# their terminal, if toolhost approve was not faster: then the call was refused, with the rule that would allow it.
-asked() {
-  case $1 in
-    claude | codex | copilot) given "$1" "/(declined|dismissed)/.test(outputs[$2]) && /a rule|the rules/.test(outputs[$2])" && return ;;
-  esac
-  "${@:3}"
-}
-
 # judge CLIENT checks what came of the task.
 judge() {
   local client=$1 dir=$(at "$1")
@@ -166,9 +104,9 @@ judge() {
   check "$client: and not its own" given "$client" '!offered.some(name => own.test(name))'
   check "$client: text arrives as it is" given "$client" 'outputs[0].includes("the \"needle\" is here:\t<a> & b")'
   check "$client: a command that reads runs" given "$client" '/3 notes.txt/.test(outputs[3])'
-  check "$client: an edit asks, and is done" asked "$client" 1 grep -q thread "$dir/repo/notes.txt"
-  check "$client: a command asks, and runs" asked "$client" 2 test -e "$dir/repo/made"
-  check "$client: grep finds the change" asked "$client" 1 given "$client" '/"thread" is here/.test(outputs[4])'
+  check "$client: an edit asks, and is done" grep -q thread "$dir/repo/notes.txt"
+  check "$client: a command asks, and runs" test -e "$dir/repo/made"
+  check "$client: grep finds the change" given "$client" '/"thread" is here/.test(outputs[4])'
   check "$client: undo restores the files" undone "$client"
 }
 
