@@ -43,7 +43,7 @@ func badRequests(a *escapeAttempt) {
 		{"relative missing workspace", "--workspace nowhere -- touch MARK", 125, "nowhere"},
 		{"file as workspace", "--workspace file -- touch MARK", 125, "file"},
 		{"missing further root", "--rw /nonexistent -- touch MARK", 125, "/nonexistent"},
-		{"relative further root", "--rw nowhere -- touch MARK", 125, "nowhere"},
+		{"relative further root", "--rw ../../../../../../../../../../nonexistent -- touch MARK", 125, "/nonexistent"},
 		{"profile that is none", "--profile nonsense -- touch MARK", 125, "nonsense"},
 		{"empty profile", "--profile= -- touch MARK", 125, "profile"},
 		{"unconfined", "--profile unconfined -- touch MARK", 125, "unconfined"},
