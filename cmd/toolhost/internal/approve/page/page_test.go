@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -29,7 +30,7 @@ type session struct {
 	refuse   error
 	closed   string
 	now      time.Time
-	attended int
+	attended atomic.Int32
 }
 
 func (s *session) Prompts() []prompt.Prompt {
@@ -50,8 +51,8 @@ func (s *session) Decide(a prompt.Answer) (agenttool.Decision, error) {
 }
 
 func (s *session) Attend() func() {
-	s.attended++
-	return func() { s.attended-- }
+	s.attended.Add(1)
+	return func() { s.attended.Add(-1) }
 }
 
 // ask has the session ask about a command.
@@ -427,8 +428,8 @@ func TestAttendance(t *testing.T) {
 		want := func(n int) {
 			t.Helper()
 			synctest.Wait()
-			if w.attended != n {
-				t.Errorf("%d attend, want %d", w.attended, n)
+			if got := int(w.attended.Load()); got != n {
+				t.Errorf("%d attend, want %d", got, n)
 			}
 		}
 		want(0)
