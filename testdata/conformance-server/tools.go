@@ -50,6 +50,7 @@ func plain() []fixture {
 		{name: "test_error_handling", does: "fails", run: fails("this tool fails on purpose")},
 		{name: "test_tool_with_progress", does: "reports three steps", run: steps(300 * time.Millisecond)},
 		{name: "test_streaming_elicitation", does: "reports three steps", run: steps(50 * time.Millisecond)},
+		{name: "test_reconnection", does: "takes its time", run: works(100 * time.Millisecond)},
 		{name: "test_logging_tool", does: "would log, if there were logging", run: says(agenttool.Text("Nothing was logged."))},
 		{name: "test_missing_capability", does: "needs a client that samples", run: says(agenttool.Text("The client samples."))},
 		{name: "test_trigger_tool_change", does: "takes a tool off the list, and puts it back", run: func(context.Context, map[string]any, agenttool.Reporter) (agenttool.Output, error) {
