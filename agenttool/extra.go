@@ -51,7 +51,7 @@ func appendExtra(b []byte, record reflect.Type, extra Extra) []byte {
 	if len(extra) == 0 {
 		return b
 	}
-	known := fieldNames(record)
+	known := FieldNames(record)
 	for _, name := range slices.Sorted(maps.Keys(extra)) {
 		if !known[name] {
 			b = appendField(b, name, extra[name])
@@ -82,7 +82,7 @@ func decodeRecord(data []byte, named any) (Extra, error) {
 	if err := json.Unmarshal(data, &members); err != nil {
 		return nil, err
 	}
-	known := fieldNames(reflect.TypeOf(named).Elem())
+	known := FieldNames(reflect.TypeOf(named).Elem())
 	extra := Extra{}
 	for name, value := range members {
 		if !known[name] {
@@ -110,8 +110,8 @@ func unmarshalExact(data []byte, v any) error {
 
 var fieldNameCache sync.Map // reflect.Type → map[string]bool, a table filled on first use
 
-// fieldNames returns the JSON names of a struct's fields, with those of embedded parts.
-func fieldNames(t reflect.Type) map[string]bool {
+// FieldNames returns the JSON names of a struct's fields, with those of embedded parts. The caller must not change the map.
+func FieldNames(t reflect.Type) map[string]bool {
 	if cached, ok := fieldNameCache.Load(t); ok {
 		return cached.(map[string]bool)
 	}

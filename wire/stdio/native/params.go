@@ -57,14 +57,11 @@ func checkNames(params json.RawMessage, t reflect.Type) error {
 	if err := json.Unmarshal(params, &members); err != nil {
 		return stdio.Errorf(stdio.CodeInvalidParams, "invalid params: %v", err)
 	}
-	known := map[string]bool{}
-	for _, field := range reflect.VisibleFields(t) {
-		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		known[name] = true
-	}
-	for _, name := range slices.Sorted(maps.Keys(known)) {
-		for given := range members {
-			if !known[given] && given != name && misspells(given, name) {
+	known := agenttool.FieldNames(t)
+	maps.DeleteFunc(members, func(given string, _ json.RawMessage) bool { return known[given] })
+	for _, given := range slices.Sorted(maps.Keys(members)) {
+		for _, name := range slices.Sorted(maps.Keys(known)) {
+			if misspells(given, name) {
 				return stdio.Errorf(stdio.CodeInvalidParams, "invalid params: %q is not known; did you mean %q?", given, name)
 			}
 		}
