@@ -1,6 +1,8 @@
 package redact
 
 import (
+	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -41,10 +43,10 @@ func (r *Redactor) JSON(record []byte) (out []byte, found Found, err error) {
 	return append(w.out, record[w.at:]...), found, nil
 }
 
-// suspicious reports whether a record contains a literal of a form, or an escape that may hide one.
+// suspicious reports whether a record contains a literal of a form, an escape that may hide one, or encoded bytes.
 func (r *Redactor) suspicious(record []byte) bool {
 	now := r.now.Load()
-	if len(now.rules.Patterns) > 0 {
+	if len(now.rules.Patterns) > 0 || bytes.Contains(record, []byte(`"`+encodedMember+`":"`)) {
 		return true
 	}
 	return !now.matcher.candidates(record, func(f *form, at, n int) bool {
@@ -158,6 +160,9 @@ func (w *walker) str(name string) string {
 	if err := json.Unmarshal(w.in[w.at:end], &text); err != nil {
 		panic(ErrWithheld)
 	}
+	if name == encodedMember && w.encoded(text, end) {
+		return text
+	}
 	now := w.r.now.Load()
 	spans := now.known([]byte(text))
 	if !structural(name) {
@@ -176,6 +181,30 @@ func (w *walker) str(name string) string {
 	w.out = agenttool.AppendString(w.out, string(redacted))
 	w.at = end
 	return text
+}
+
+// encodedMember is the member of a content block that has the bytes of an image or the like, in base64.
+const encodedMember = "data"
+
+// encoded copies a string of encoded bytes that have a secret, with the secret covered: their length stays. It reports whether it did. A text
+// that is no base64, or has no secret behind it, is left to its caller.
+func (w *walker) encoded(text string, end int) bool {
+	data, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		return false
+	}
+	spans := w.r.Find(data)
+	if len(spans) == 0 {
+		return false
+	}
+	for _, s := range spans {
+		w.found.Kinds = append(w.found.Kinds, s.Kind)
+		w.r.learn(s.Kind, data[s.Start:s.End])
+	}
+	w.r.Cover(data, spans)
+	w.out = agenttool.AppendString(w.out, base64.StdEncoding.EncodeToString(data))
+	w.at = end
+	return true
 }
 
 // structural reports whether a member refers to another record, or says what a record is. The user's patterns do not match there:

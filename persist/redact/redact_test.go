@@ -2,6 +2,7 @@ package redact
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -119,6 +120,40 @@ func TestEscapes(t *testing.T) {
 		}
 		if got, kinds := r.Text([]byte(record)); len(kinds) == 0 || strings.Contains(decoded(t, got), s.Value) { // as in a payload
 			t.Errorf("%s stays: %s", s.Kind, got)
+		}
+	}
+}
+
+// TestEncodedBytes finds secrets in the bytes of a content block: those of an image are in records in base64. Their length stays, and bytes
+// without a secret are left alone.
+func TestEncodedBytes(t *testing.T) {
+	r := newRedactor(t, Options{})
+	if !r.Add("variable", "an-ordinary-word") {
+		t.Fatal("the value is not known")
+	}
+	secrets := append(redacttest.Secrets(9), redacttest.Secret{Kind: "variable", Value: "an-ordinary-word"})
+	for _, s := range secrets {
+		for shift := range 3 { // base64 has another text for each
+			image := []byte("\x89PNG\r\n\x1a\n" + strings.Repeat("\x00", shift) + "tEXtComment\x00" + s.Value + "\x00IEND\xae\x42\x60\x82")
+			record := []byte(`{"result":{"content":[{"type":"image","data":"` + base64.StdEncoding.EncodeToString(image) + `"}],"redaction_state":"none"}}`)
+			got, found, err := r.JSON(record)
+			var v struct {
+				Result struct {
+					Content []struct{ Data []byte }
+					State   string `json:"redaction_state"`
+				}
+			}
+			if err != nil || json.Unmarshal(got, &v) != nil || len(v.Result.Content) != 1 {
+				t.Fatalf("%s: %s, %v", s.Kind, got, err)
+			}
+			if data := v.Result.Content[0].Data; leaks(data, s.Value) || len(data) != len(image) || !bytes.HasSuffix(data, []byte("IEND\xae\x42\x60\x82")) || v.Result.State != "redacted" || !found.Results {
+				t.Errorf("%s: %q, state %s", s.Kind, data, v.Result.State)
+			}
+		}
+	}
+	for _, plain := range []string{`{"data":"iVBORw0KGgo="}`, `{"data":"no base64"}`, `{"data":""}`, `{"data":{"data":"AAAA"}}`} {
+		if got, found, err := r.JSON([]byte(plain)); err != nil || string(got) != plain || len(found.Kinds) > 0 {
+			t.Errorf("%s became %s, %v", plain, got, err)
 		}
 	}
 }
