@@ -1,6 +1,7 @@
 package files
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -157,6 +158,15 @@ func (c *readCall) Run(ctx context.Context, _ agenttool.Reporter) (agenttool.Out
 		return agenttool.Output{}, ioFailure("read", c.spelling(), err)
 	}
 	result := readResult{Path: c.input.Path, SizeBytes: held.size, Digest: held.digest}
+	out, err := c.show(ctx, held, result)
+	if err == nil {
+		out.Resources = c.source(result)
+	}
+	return out, err
+}
+
+// show returns what the model sees of the file.
+func (c *readCall) show(ctx context.Context, held *content, result readResult) (agenttool.Output, error) {
 	switch media := imageType(held); {
 	case media != "":
 		return c.showImage(held, media, result)
@@ -171,6 +181,15 @@ func (c *readCall) Run(ctx context.Context, _ agenttool.Reporter) (agenttool.Out
 		return output(result, "%s is empty", c.spelling()) // AT-402
 	}
 	return c.showText(ctx, held, result)
+}
+
+// source refers to the file that was read, as it was then (AT-281). A stored result is no file.
+func (c *readCall) source(result readResult) []agenttool.Ref {
+	if len(c.facts.Reads) == 0 {
+		return nil
+	}
+	file := fileURI(c.facts.Reads[0])
+	return []agenttool.Ref{{ID: cmp.Or(result.Digest, file), URI: file, Digest: result.Digest, SizeBytes: result.SizeBytes, Relation: "read"}}
 }
 
 // output returns a result with one line of text.
