@@ -24,37 +24,51 @@ type logAccount struct {
 	profiles  map[string]agenttool.ExecutionProfile
 	surfaces  map[agenttool.SurfaceID]agenttool.Surface
 	decisions map[string]agenttool.Decision
+	policies  map[string]bool
 	calls     map[string]rebuilt // by native id
+	all       []rebuilt
 }
 
 // rebuilt is a call that ended.
 type rebuilt struct {
-	Invocation agenttool.Invocation
-	Result     agenttool.Result
+	Invocation  agenttool.Invocation
+	Result      agenttool.Result
+	Persistence agenttool.Persistence
 }
 
 // readLogAccount reads a log, and nothing else.
 func readLogAccount(t *testing.T, path string) logAccount {
 	t.Helper()
-	file, err := os.Open(path)
+	a, err := logAccountOf(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer file.Close()
-	a := logAccount{
-		declared: map[agenttool.ToolID]agenttool.Declaration{}, profiles: map[string]agenttool.ExecutionProfile{},
+	return a
+}
+
+func logAccountOf(path string) (a logAccount, err error) {
+	a = logAccount{
+		declared: map[agenttool.ToolID]agenttool.Declaration{}, profiles: map[string]agenttool.ExecutionProfile{}, policies: map[string]bool{},
 		surfaces: map[agenttool.SurfaceID]agenttool.Surface{}, decisions: map[string]agenttool.Decision{}, calls: map[string]rebuilt{},
 	}
+	file, err := os.Open(path)
+	if err != nil {
+		return a, err
+	}
+	defer file.Close()
 	for entry, err := range persist.Read(file) {
 		var e agenttool.Event
-		if err != nil || json.Unmarshal(entry.Event, &e) != nil {
-			t.Fatalf("%v: %s", err, entry.Event)
+		if err == nil {
+			err = json.Unmarshal(entry.Event, &e)
 		}
-		if err := a.take(e); err != nil {
-			t.Fatalf("%v: %s", err, entry.Event)
+		if err == nil {
+			err = a.take(e)
+		}
+		if err != nil {
+			return a, fmt.Errorf("%w: %.500s", err, entry.Event)
 		}
 	}
-	return a
+	return a, nil
 }
 
 func (a *logAccount) take(e agenttool.Event) error {
@@ -63,12 +77,14 @@ func (a *logAccount) take(e agenttool.Event) error {
 		Execution   agenttool.ExecutionProfile `json:"execution_profile"`
 		Surface     agenttool.Surface
 		Decision    agenttool.Decision
+		Policy      agenttool.SchedulerPolicy `json:"scheduler_policy"`
 		rebuilt
 	}
 	switch e.EventType {
 	case agenttool.EventSessionOpened:
 		return json.Unmarshal(e.Data, a)
-	case agenttool.EventDeclared, agenttool.EventSurfaceCreated, agenttool.EventPermissionRequested, agenttool.EventPermissionDecided, agenttool.EventResultCreated:
+	case agenttool.EventDeclared, agenttool.EventSurfaceCreated, agenttool.EventSurfaceUpdated, agenttool.EventSchedulerPolicy,
+		agenttool.EventPermissionRequested, agenttool.EventPermissionDecided, agenttool.EventResultCreated:
 	default:
 		return nil
 	}
@@ -78,10 +94,13 @@ func (a *logAccount) take(e agenttool.Event) error {
 	switch e.EventType {
 	case agenttool.EventDeclared:
 		a.declared[data.Declaration.ToolID], a.profiles[string(data.Execution.ExecutionProfileID)] = data.Declaration, data.Execution
-	case agenttool.EventSurfaceCreated:
+	case agenttool.EventSchedulerPolicy:
+		a.policies[data.Policy.SchedulerPolicyID] = true
+	case agenttool.EventSurfaceCreated, agenttool.EventSurfaceUpdated:
 		a.surfaces[data.Surface.SurfaceID] = data.Surface
 	case agenttool.EventResultCreated:
 		a.calls[data.Invocation.NativeCallID] = data.rebuilt
+		a.all = append(a.all, data.rebuilt)
 	default:
 		a.decisions[string(data.Decision.DecisionID)] = data.Decision
 	}
@@ -112,7 +131,7 @@ func (c rebuilt) input(ref string) string {
 // TestCallsAreRebuiltFromTheLog: from the log alone, of each call of a session: declaration, surface, mode, rules in force, the four inputs, the
 // decisions with their rules, sandbox, exit status, digest of what it wrote, and the ids that its client gave it.
 func TestCallsAreRebuiltFromTheLog(t *testing.T) {
-	conform.Held(t, "AT-342", "AT-404")
+	conform.Held(t, "AT-077", "AT-342", "AT-404")
 	t.Parallel()
 	const native = `{"source":"function_calling","tool_call_id":"call_7","function_name":"shell","tool_choice":"auto","parallel_tool_calls":true,"strict":true,"defer_loading":false}`
 	dir, state := t.TempDir(), t.TempDir()
@@ -208,4 +227,79 @@ func (a logAccount) checkCommand(t *testing.T, c rebuilt) {
 	if json.Unmarshal(c.Result.StructuredContent, &said) != nil || said.Sandbox.Level != a.Sandbox.Level {
 		t.Errorf("sandbox %+v of %s", said, c.Result.StructuredContent)
 	}
+}
+
+// lacks is what the log of a session does not say about its calls.
+func (a logAccount) lacks() (lacks []string) {
+	if len(a.all) > 0 && (a.Mode == "" || a.Sandbox.Level == "") {
+		lacks = append(lacks, "mode or level of the session")
+	}
+	for _, c := range a.all {
+		for _, what := range slices.Concat(a.unknown(c), a.unexplained(c), c.incomplete()) {
+			lacks = append(lacks, c.Invocation.NativeCallID+": "+what)
+		}
+	}
+	return lacks
+}
+
+// unknown are the records that a call refers to and that are not there.
+func (a logAccount) unknown(c rebuilt) (lacks []string) {
+	inv := c.Invocation
+	if _, known := a.surfaces[inv.SurfaceID]; !known {
+		lacks = append(lacks, "its surface "+string(inv.SurfaceID))
+	}
+	if _, known := a.declared[inv.ToolID]; !known && inv.ToolID != "toolhost.unknown" {
+		lacks = append(lacks, "the declaration of "+string(inv.ToolID))
+	}
+	if !a.policies[inv.SchedulerPolicyRef] {
+		lacks = append(lacks, "the policy "+inv.SchedulerPolicyRef)
+	}
+	return lacks
+}
+
+// unexplained says what is missing of the decisions about a call. One that ran was allowed, whatever it asked for later.
+func (a logAccount) unexplained(c rebuilt) (lacks []string) {
+	allowed := false
+	for _, ref := range c.Invocation.PermissionDecisionRefs {
+		d := a.decisions[ref]
+		if d.InvocationID != c.Invocation.InvocationID || d.Reason == nil || d.Mode == "" || d.Reason.Type == "rule" && len(d.RuleRefs) == 0 {
+			lacks = append(lacks, "the decision "+ref)
+		}
+		allowed = allowed || d.Behavior == agenttool.Allow
+	}
+	if c.Invocation.StartedAt != "" && !allowed {
+		lacks = append(lacks, "the decision that allowed it")
+	}
+	return lacks
+}
+
+// incomplete says what is missing of a call's own records.
+func (c rebuilt) incomplete() (lacks []string) {
+	inv := c.Invocation
+	if len(inv.ModelInput) == 0 && inv.ModelInputRef == "" {
+		lacks = append(lacks, "the model's input")
+	}
+	if inv.StartedAt == "" {
+		return lacks
+	}
+	for _, name := range []string{"#/observable_input", "#/permission_input", "#/call_input"} {
+		if large := inv.ObservableInputRef + inv.CallInputRef; c.input(name) == "" && !strings.Contains(large, "toolhost://") {
+			lacks = append(lacks, "its "+strings.TrimPrefix(name, "#/"))
+		}
+	}
+	for _, ref := range slices.Concat(c.Result.ResourceRefs, c.Result.ArtifactRefs) {
+		if !strings.HasPrefix(ref.Digest, "sha256:") {
+			lacks = append(lacks, "the digest of "+ref.URI)
+		}
+	}
+	if inv.ToolID == "toolhost.shell" && inv.Status == agenttool.StatusSucceeded {
+		var said struct {
+			Exit    *int `json:"exit_code"`
+			Sandbox struct{ Level string }
+		}
+		if json.Unmarshal(c.Result.StructuredContent, &said) != nil || said.Exit == nil || said.Sandbox.Level == "" || len(c.Result.ExternalMappings) == 0 {
+			lacks = append(lacks, "the exit status or the sandbox of the command")
+		}
+	}
+	return lacks
 }

@@ -1,6 +1,7 @@
 package files
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"toolhost/agenttool"
@@ -26,7 +27,7 @@ type traits struct {
 	maxChars    int
 	persistence string // policy ref; empty: the host's
 	readOnly    bool
-	destructive bool
+	destructive any // a value, or the name of the classifier
 	inferred    []string
 	retries     bool // repeating the call has no further effect
 }
@@ -75,11 +76,20 @@ func (t traits) declaration() agenttool.Declaration {
 			ContentTypes:         t.contents,
 			MaxInlineChars:       t.maxChars,
 			PersistencePolicyRef: t.persistence,
+			ArtifactExpectations: t.artifacts(),
 		},
 		InterfaceRef:         t.ref("interface"),
 		ExecutionProfileRef:  t.ref("execution"),
 		PermissionProfileRef: t.ref("permission"),
 	}
+}
+
+// artifacts says what the artifacts of a result are.
+func (t traits) artifacts() []string {
+	if t.readOnly {
+		return nil
+	}
+	return []string{"each file that was written, with its digest"}
 }
 
 func (t traits) callable() agenttool.Interface {
@@ -97,7 +107,7 @@ func (t traits) callable() agenttool.Interface {
 		StaticFacts: agenttool.StaticFacts{IsEnabled: true,
 			IsReadOnly:        t.readOnly,
 			IsConcurrencySafe: true,
-			IsDestructive:     t.destructive,
+			IsDestructive:     cmp.Or(t.destructive, any(false)),
 			IsOpenWorld:       false},
 		ClassifierInput:   "path",
 		PermissionMatcher: "path",
@@ -121,6 +131,7 @@ func (t traits) execution() agenttool.ExecutionProfile {
 		SupportsCancel:            true,
 		SupportsRetries:           t.retries,
 		SupportsTimeout:           true,
+		SupportsArtifacts:         !t.readOnly,
 		SupportsResultPersistence: t.persistence != neverPersist,
 		SupportsOffline:           true,
 	}

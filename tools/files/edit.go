@@ -13,7 +13,7 @@ import (
 // editTool replaces strings in a file.
 type editTool struct{ *session }
 
-// Describe returns the tool's records.
+// Describe returns the tool's records. Whether an edit is destructive depends on its input: a patch can delete files.
 func (editTool) Describe() agenttool.Description {
 	return traits{
 		name:    "edit",
@@ -24,11 +24,16 @@ func (editTool) Describe() agenttool.Description {
 		searchHint: "change modify replace patch substitute string file",
 		input:      editInputSchema,
 		output:     changeOutputSchema,
-		contents:   []string{"text", "diff", "artifact_ref"},
+		contents:   []string{"text", "diff", "artifact_ref", "persisted_output_ref"},
 		examples:   example(`{"path":"go.mod","old_string":"go 1.25","new_string":"go 1.26"}`),
 		defaults:   map[string]any{"replace_all": false},
+
+		destructive: patchClassifier,
 	}.describe()
 }
+
+// patchClassifier says that an edit is destructive if it is a patch that deletes a file.
+const patchClassifier = "classify.patch"
 
 // maxEdits is the number of edits of one call.
 const maxEdits = 100

@@ -24,7 +24,7 @@ func (writeTool) Describe() agenttool.Description {
 		searchHint:  "create save overwrite replace new file",
 		input:       writeInputSchema,
 		output:      changeOutputSchema,
-		contents:    []string{"text", "diff", "artifact_ref"},
+		contents:    []string{"text", "diff", "artifact_ref", "persisted_output_ref"},
 		examples:    example(`{"path":"notes/today.md","content":"# Today\n"}`),
 		destructive: true,
 		inferred:    []string{"is_destructive"},

@@ -66,13 +66,13 @@ func describe(d toolTexts) agenttool.Description {
 				EmptyResultPolicy: "stated"}, // an empty result names the searched place
 		},
 		Execution: agenttool.ExecutionProfile{
-			SchemaVersion:             agenttool.SchemaVersion,
-			ExecutionProfileID:        ref("execution"),
-			ExecutionKind:             "embedded_runtime",
-			SupportsCancel:            true,
-			SupportsTimeout:           true,
-			SupportsResultPersistence: true,
-			SupportsOffline:           true,
+			SchemaVersion:      agenttool.SchemaVersion,
+			ExecutionProfileID: ref("execution"),
+			ExecutionKind:      "embedded_runtime",
+			SupportsCancel:     true,
+			SupportsRetries:    true,
+			SupportsTimeout:    true,
+			SupportsOffline:    true,
 		},
 		Permission: readsOnly(ref("permission")),
 	}

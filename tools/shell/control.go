@@ -15,6 +15,7 @@ type control struct {
 	defaults                       map[string]any
 	readOnly, destructive          agenttool.Fact
 	openWorld                      any // a value, or the name of the classifier
+	retries                        bool
 }
 
 // ownJobs returns the facts of a call that only acts on jobs of this session.
@@ -83,7 +84,7 @@ func (c control) says(f agenttool.Fact) any {
 func (c control) execution(id string) agenttool.ExecutionProfile {
 	return agenttool.ExecutionProfile{
 		SchemaVersion: agenttool.SchemaVersion, ExecutionProfileID: id + ".execution", ExecutionKind: "shell",
-		SupportsCancel: true, SupportsTimeout: true, SupportsOffline: true,
+		SupportsCancel: true, SupportsTimeout: true, SupportsOffline: true, SupportsRetries: c.retries,
 	}
 }
 

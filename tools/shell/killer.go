@@ -26,7 +26,7 @@ func (killer) Describe() agenttool.Description {
 		hint:     "stop a background command, kill a server",
 		example:  `{"job":"j1"}`,
 		defaults: map[string]any{"signal": "TERM", "grace_ms": 2000},
-		readOnly: agenttool.No, destructive: agenttool.No, openWorld: false,
+		readOnly: agenttool.No, destructive: agenttool.No, openWorld: false, retries: true,
 		description: "Ends a job with all that it started: TERM, and KILL after grace_ms. Returns what it said last.",
 	}.describe()
 }
