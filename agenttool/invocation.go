@@ -119,9 +119,9 @@ type Transition struct {
 // PhaseTiming is how long a phase took and how it ended.
 type PhaseTiming struct {
 	Phase      Phase  `json:"phase"`
-	StartedAt  string `json:"started_at"`
-	DurationUS int64  `json:"duration_us"`       // microseconds
-	Outcome    string `json:"outcome,omitempty"` // empty: it passed; else the error code
+	StartedAt  string `json:"started_at,omitempty"` // in an invocation it is left out where it is that of the phase before
+	DurationUS int64  `json:"duration_us"`          // microseconds
+	Outcome    string `json:"outcome,omitempty"`    // empty: it passed; else the error code
 	Extra      Extra  `json:"-"`
 }
 
@@ -151,7 +151,7 @@ func (r Invocation) MarshalJSON() ([]byte, error) {
 	}
 	b = slices.Grow(b, timelineSize*(len(r.StatusTransitions)+len(r.Phases))+len(r.ModelInput)+64) // once, not by steps
 	b = appendTimeline(b, "status_transitions", r.StatusTransitions)
-	b = appendTimeline(b, "phases", r.Phases)
+	b = appendTimeline(b, "phases", withoutRepeats(r.Phases))
 	extra := r.Extra
 	if len(r.ModelInput) > 0 {
 		b = appendField(b, "model_input", r.ModelInput)
@@ -168,6 +168,7 @@ func (r *Invocation) UnmarshalJSON(b []byte) error {
 	if err != nil {
 		return err
 	}
+	withRepeats(r.Phases)
 	r.ModelInput = slices.Clone(extra["model_input"])
 	delete(extra, "model_input")
 	r.Extra = extra

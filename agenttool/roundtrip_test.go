@@ -267,6 +267,27 @@ func TestInvalidUTF8IsReplaced(t *testing.T) {
 	}
 }
 
+// TestPhasesSayTheirStartOnce: the start of a phase is left out where it is that of the phase before, and is there again when the record is read.
+func TestPhasesSayTheirStartOnce(t *testing.T) {
+	const first, second = "2026-01-02T03:04:05.678Z", "2026-01-02T03:04:05.679Z"
+	inv := agenttool.Invocation{Phases: []agenttool.PhaseTiming{{Phase: "a", StartedAt: first}, {Phase: "b", StartedAt: first}, {Phase: "c", StartedAt: first}, {Phase: "d", StartedAt: second}, {Phase: "e", StartedAt: first}}}
+	record := encode(t, inv)
+	if n, m := bytes.Count(record, []byte(first)), bytes.Count(record, []byte(second)); n != 2 || m != 1 {
+		t.Errorf("%s", record)
+	}
+	var read agenttool.Invocation
+	if err := json.Unmarshal(record, &read); err != nil || !slices.Equal(starts(read), []string{first, first, first, second, first}) || !slices.Equal(starts(inv), starts(read)) {
+		t.Errorf("%+v, %v", read.Phases, err)
+	}
+}
+
+func starts(inv agenttool.Invocation) (all []string) {
+	for _, p := range inv.Phases {
+		all = append(all, p.StartedAt)
+	}
+	return all
+}
+
 // A hand-written encoding and the one by reflection say the same.
 func TestTimelineEqualsReflection(t *testing.T) {
 	for _, tr := range []agenttool.Transition{{}, {Status: "s", At: "t"}, {Status: "<", At: "\"", Reason: "\n\u2028é"}} {
@@ -275,7 +296,7 @@ func TestTimelineEqualsReflection(t *testing.T) {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	}
-	for _, p := range []agenttool.PhaseTiming{{}, {Phase: "p", StartedAt: "t", DurationUS: -1}, {Outcome: "\x00<"}} {
+	for _, p := range []agenttool.PhaseTiming{{}, {Phase: "p", DurationUS: 1}, {Phase: "p", StartedAt: "t", DurationUS: -1}, {Outcome: "\x00<"}} {
 		type plain agenttool.PhaseTiming
 		if got, want := encode(t, p), encode(t, plain(p)); !bytes.Equal(got, want) {
 			t.Errorf("got %s, want %s", got, want)

@@ -2,6 +2,7 @@ package agenttool
 
 import (
 	"reflect"
+	"slices"
 	"strconv"
 )
 
@@ -26,6 +27,27 @@ func appendTimeline[T interface{ appendTo([]byte) []byte }](b []byte, name strin
 	return appendField(b, name, append(list, ']'))
 }
 
+// withoutRepeats leaves out the start of each phase that began in the same millisecond as the one before it: most do, and a log has a dozen of
+// them for each call.
+func withoutRepeats(phases []PhaseTiming) []PhaseTiming {
+	short := slices.Clone(phases)
+	for i := len(short) - 1; i > 0; i-- {
+		if short[i].StartedAt == short[i-1].StartedAt {
+			short[i].StartedAt = ""
+		}
+	}
+	return short
+}
+
+// withRepeats undoes withoutRepeats.
+func withRepeats(phases []PhaseTiming) {
+	for i := range phases {
+		if i > 0 && phases[i].StartedAt == "" {
+			phases[i].StartedAt = phases[i-1].StartedAt
+		}
+	}
+}
+
 func (t Transition) appendTo(b []byte) []byte {
 	b = append(b, `{"status":`...)
 	b = AppendString(b, string(t.Status))
@@ -41,8 +63,10 @@ func (t Transition) appendTo(b []byte) []byte {
 func (t PhaseTiming) appendTo(b []byte) []byte {
 	b = append(b, `{"phase":`...)
 	b = AppendString(b, string(t.Phase))
-	b = append(b, `,"started_at":`...)
-	b = AppendString(b, t.StartedAt)
+	if t.StartedAt != "" {
+		b = append(b, `,"started_at":`...)
+		b = AppendString(b, t.StartedAt)
+	}
 	b = append(b, `,"duration_us":`...)
 	b = strconv.AppendInt(b, t.DurationUS, 10)
 	if t.Outcome != "" {

@@ -143,7 +143,7 @@ func invocationRules() []rule {
 	return append(refRules("artifact_refs.[]"),
 		may("status", oneOf(invocationStatuses)),
 		need("status_transitions.[].status", oneOf(invocationStatuses)), need("status_transitions.[].at", timestamp),
-		need("phases.[].phase", oneOf(phases)), need("phases.[].started_at", timestamp),
+		need("phases.[].phase", oneOf(phases)), need("phases.[0].started_at", timestamp), may("phases.[].started_at", timestamp),
 		need("scheduler.queue_state", oneOf(queueStates)), may("scheduler.context_modifier_policy",
 			oneOf(contextPolicies)))
 }
@@ -203,9 +203,12 @@ func (r rule) apply(v any, path, rest []string) []Problem {
 		}
 		return nil
 	}
-	if rest[0] == "[]" {
+	if rest[0] == "[]" || rest[0] == "[0]" { // of all items, or of the first
 		var found []Problem
 		items, _ := v.([]any)
+		if rest[0] == "[0]" {
+			items = items[:min(len(items), 1)]
+		}
 		for i, item := range items {
 			found = append(found, r.apply(item, append(slices.Clone(path), fmt.Sprint(i)), rest[1:])...)
 		}
