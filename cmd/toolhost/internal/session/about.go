@@ -20,7 +20,7 @@ type about struct {
 	Flags    []string        `json:"flags,omitempty"`  // of the command line
 	Settings []aboutSettings `json:"settings,omitempty"`
 	Rules    []aboutRule     `json:"rules,omitempty"`
-	Hooks    []aboutHook     `json:"hooks,omitempty"`
+	Hooks    []aboutHook     `json:"hook_settings,omitempty"` // a record named hooks would be of hooks that ran
 
 	// Omitted counts rules and hooks that are left out of a record that would be too long.
 	Omitted int `json:"omitted,omitempty"`
