@@ -24,6 +24,15 @@ func Message(line []byte) []error {
 	return walk(line, (*walker).line)
 }
 
+// Seen returns the kinds of the records that Message finds in a line, sorted.
+func Seen(line []byte) (kinds []Kind) {
+	_ = walk(line, func(w *walker, v any) {
+		w.line(v)
+		kinds = slices.Sorted(maps.Keys(w.kinds))
+	})
+	return kinds
+}
+
 // kindOf returns the kind of the record, or of each record of the array, that stands under a name; "" for none.
 func kindOf(name string) Kind {
 	switch name {
@@ -75,6 +84,7 @@ func isForeign(name string) bool {
 type walker struct {
 	path  []string
 	found []Problem
+	kinds map[Kind]bool // of the records so far
 }
 
 // report adds problems that are placed below the path.
@@ -195,6 +205,7 @@ func (w *walker) record(kind Kind, v any) {
 		w.search(v)
 		return
 	}
+	w.kinds[kind] = true
 	w.report(recordProblems(kind, v)...)
 	if tools, ok := obj["deferred_tools"].([]any); ok && kind == KindSurface {
 		for i, tool := range tools {

@@ -115,7 +115,7 @@ func walk(data []byte, step func(w *walker, v any)) []error {
 	if err != nil {
 		return []error{Problem{"", err.Error()}}
 	}
-	w := &walker{}
+	w := &walker{kinds: map[Kind]bool{}}
 	w.repeated(json.NewDecoder(bytes.NewReader(data)))
 	step(w, v)
 	slices.SortFunc(w.found, func(a, b Problem) int { return cmp.Or(cmp.Compare(a.Pointer, b.Pointer), cmp.Compare(a.Text, b.Text)) })
