@@ -151,7 +151,7 @@ func (f *fixture) start(r host.Request) <-chan host.Completion {
 	return done
 }
 
-// events are the event types of the log, in order, without the session's own.
+// events are the event types of a call in the log, in order. Each event is sound, and has an id of its own.
 func (f *fixture) events(inv agenttool.InvocationID) []string {
 	f.t.Helper()
 	entries, _, err := f.store.Since(0, 10000)
@@ -159,6 +159,7 @@ func (f *fixture) events(inv agenttool.InvocationID) []string {
 		f.t.Fatal(err)
 	}
 	var types []string
+	ids := map[agenttool.EventID]bool{}
 	for _, entry := range entries {
 		var e agenttool.Event
 		if err := json.Unmarshal(entry.Event, &e); err != nil {
@@ -167,6 +168,10 @@ func (f *fixture) events(inv agenttool.InvocationID) []string {
 		if err := recordtest.Event(entry.Event); len(err) > 0 {
 			f.t.Errorf("event %d: %v", entry.Seq, err)
 		}
+		if ids[e.EventID] {
+			f.t.Errorf("two events have the id %s", e.EventID)
+		}
+		ids[e.EventID] = true
 		if e.InvocationID == inv {
 			types = append(types, string(e.EventType))
 		}

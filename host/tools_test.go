@@ -55,7 +55,7 @@ func ofKind(name string, kind agenttool.ToolKind) agenttool.Tool {
 // TestToolKinds registers and calls a tool of each kind. The kind is in the declaration, and in the log. A kind that the standard does not
 // list is kept, with a warning.
 func TestToolKinds(t *testing.T) {
-	conform.Held(t, "AT-040", "AT-041", "AT-042", "AT-043", "AT-044", "AT-046", "AT-048", "AT-049", "AT-050", "AT-051", "AT-052", "AT-053", "AT-054", "AT-055", "AT-056")
+	conform.Held(t, "AT-040", "AT-041", "AT-042", "AT-043", "AT-044", "AT-045", "AT-046", "AT-047", "AT-048", "AT-049", "AT-050", "AT-051", "AT-052", "AT-053", "AT-054", "AT-055", "AT-056")
 	tools := []agenttool.Tool{ofKind("other", "teleport")}
 	for _, kind := range agenttool.ToolKinds {
 		tools = append(tools, ofKind(string(kind), kind))

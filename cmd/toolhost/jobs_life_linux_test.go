@@ -125,7 +125,7 @@ func TestBackground(t *testing.T) {
 
 // TestJobIsInTheLog: the log says of a job that its call yielded and, once, how it ended, also if nobody listens.
 func TestJobIsInTheLog(t *testing.T) {
-	conform.Held(t, "AT-237", "AT-238", "AT-239")
+	conform.Held(t, "AT-237", "AT-238", "AT-239", "AT-241")
 	t.Parallel()
 	r := jobTools(t)
 	a := r.jobArena(t, self, sandbox.None)
@@ -134,6 +134,9 @@ func TestJobIsInTheLog(t *testing.T) {
 	job := h.background("until [ -e go ]; do sleep 0.01; done; exit 6").Job
 	a.write("ws/go", "")
 	h.until("it has ended", func() bool { return h.job(job) == nil })
+	done := h.background("until [ -e gone ]; do sleep 0.01; done").Job
+	a.write("ws/gone", "")
+	h.until("it has ended", func() bool { return h.job(done) == nil })
 	left := h.background("sleep 60").Job // ended by the end of the host
 	h.close()
 	log, err := os.ReadFile(filepath.Join(a.state, "toolhost", "sessions", h.session, "log.jsonl"))
@@ -152,8 +155,11 @@ func TestJobIsInTheLog(t *testing.T) {
 		}
 		return n
 	}
-	if n := count(`"tool.invocation.yielded"`); n != 2 {
+	if n := count(`"tool.invocation.yielded"`); n != 3 {
 		t.Errorf("%d calls yielded", n)
+	}
+	if n := count(`"tool.invocation.progress"`, `"task_id":"`+done+`"`, `"status":"completed"`, `"exit_code":0`); n != 1 {
+		t.Errorf("the exit of %s is in the log %d times", done, n)
 	}
 	if n := count(`"tool.invocation.progress"`, `"task_id":"`+job+`"`, `"status":"failed"`, `"exit_code":6`); n != 1 {
 		t.Errorf("the exit of %s is in the log %d times", job, n)

@@ -266,7 +266,7 @@ func TestProgress(t *testing.T) {
 	if p.TaskID != "j1" || p.BytesRead != 20 || p.LineCount != 3 || p.ElapsedMS < 200 || p.Status != "running" {
 		t.Errorf("progress %+v", p)
 	}
-	if string(p.Extra["stdout_bytes"]) != "15" || string(p.Extra["stderr_bytes"]) != "5" {
+	if string(p.Extra["stdout_bytes"]) != "15" || string(p.Extra["stderr_bytes"]) != "5" || string(p.Extra["timeout_ms"]) != "120000" {
 		t.Errorf("extra %s", p.Extra)
 	}
 }

@@ -15,7 +15,7 @@ import (
 // TestSourcesOfRules: a decision names the file and line of the rule that decided it, whichever settings file that is, and one of the
 // administrator's is policy.
 func TestSourcesOfRules(t *testing.T) {
-	conform.Held(t, "AT-143", "AT-155", "AT-157")
+	conform.Held(t, "AT-143", "AT-154", "AT-155", "AT-157")
 	dir := t.TempDir()
 	t.Setenv("HOME", dir)
 	t.Setenv("XDG_STATE_HOME", filepath.Join(dir, "state"))
