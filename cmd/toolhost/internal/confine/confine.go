@@ -119,6 +119,12 @@ func besides(scope agenttool.Scope) (write, read, pointers []string) {
 	return write, read, pointers
 }
 
+// Beside are the rest of the work trees in which roots of the workspace lie. Commands read them, but for secrets.
+func Beside(scope agenttool.Scope) []string {
+	_, read, _ := besides(scope)
+	return read
+}
+
 // Prepare makes the directories of the session. It is called before the first command.
 func (c *Confinement) Prepare() error {
 	if c.makeDirs == nil {

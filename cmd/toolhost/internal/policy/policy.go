@@ -66,7 +66,8 @@ func New(f Flags, read *settings.Settings, scope agenttool.Scope) (*Snapshot, er
 		return nil, err
 	}
 	m.Policy = permissions.Policy{
-		Mode: mode, Fixed: read.Mode.Set && read.Mode.Origin.Source == agenttool.SourceManaged, Workspace: scope.Dir, Readable: sync.OnceValue(func() []string { return confine.Readable(dirs.Real(scope.Home)) }),
+		Mode: mode, Fixed: read.Mode.Set && read.Mode.Origin.Source == agenttool.SourceManaged, Workspace: scope.Dir,
+		Readable: sync.OnceValue(func() []string { return append(confine.Readable(dirs.Real(scope.Home)), confine.Beside(scope)...) }),
 		Programs: programs.Files(scope.Dir), Repository: protect.HoldsRepository,
 		Disabled: disabledBy(read),
 		Guarded:  func(path string) bool { return protect.Arms(path) || protect.AsksAtHome(path, dirs.Real(scope.Home)) },
@@ -76,8 +77,8 @@ func New(f Flags, read *settings.Settings, scope agenttool.Scope) (*Snapshot, er
 
 // hideSecrets sets which files are not read: the known secrets except those that an allow rule names, what rules deny, and own.
 func (m *Snapshot) hideSecrets(scope agenttool.Scope, own []string) error {
-	home := dirs.Real(scope.Home)
-	known, err := protect.CompileSecrets(protect.DefaultReadDeny(), scope.Roots, home)
+	home, trees := dirs.Real(scope.Home), slices.Concat(scope.Roots, confine.Beside(scope))
+	known, err := protect.CompileSecrets(protect.DefaultReadDeny(), trees, home)
 	if err != nil {
 		return err
 	}
@@ -94,7 +95,7 @@ func (m *Snapshot) hideSecrets(scope agenttool.Scope, own []string) error {
 	for _, file := range own {
 		m.Secrets = append(m.Secrets, protect.QuoteGlob(file))
 	}
-	compiled, err := protect.CompileSecrets(m.Secrets, scope.Roots, home)
+	compiled, err := protect.CompileSecrets(m.Secrets, trees, home)
 	if err != nil {
 		return err
 	}

@@ -72,3 +72,43 @@ func TestSourcesOfRules(t *testing.T) {
 		}
 	}
 }
+
+// TestReadsRestOfTree: where the workspace is a part of a work tree, the rest of that is read unasked, but for secrets. A repository that holds
+// the home directory, and the directories beside a repository, are not.
+func TestReadsRestOfTree(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"mono/.git/objects", "mono/.git/refs", "mono/service", "mono/lib", "other", "home/.git/objects", "home/.git/refs", "home/ws"} {
+		if err := os.MkdirAll(filepath.Join(dir, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"mono/.git/HEAD", "home/.git/HEAD"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("ref: refs/heads/main\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		ws, read string
+		want     agenttool.Behavior
+	}{
+		{"mono/service", "mono/lib/shared.txt", agenttool.Allow},
+		{"mono/service", "mono/lib/.env", agenttool.Deny},
+		{"mono/service", "mono", agenttool.Allow},
+		{"mono/service", "other/file", agenttool.Ask},
+		{"mono/service", "home/file", agenttool.Ask},
+		{"mono/service", "", agenttool.Ask},
+		{"home/ws", "home/file", agenttool.Ask},
+	} {
+		ws := filepath.Join(dir, c.ws)
+		m, err := New(Flags{Mode: string(permissions.Default)}, &settings.Settings{}, agenttool.Scope{Dir: ws, Roots: []string{ws}, Home: filepath.Join(dir, "home")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(dir, c.read)
+		facts := agenttool.Facts{Reads: []agenttool.Path{{Spelling: path, Absolute: path, Resolved: path}}}
+		facts.ReadOnly, facts.OpenWorld, facts.PathsComplete = agenttool.Yes, agenttool.No, agenttool.Yes
+		if d := m.Policy.Decide(permissions.Request{Tool: "read", Facts: &facts}); d.Behavior != c.want {
+			t.Errorf("in %s, reading %s: %s, %s", c.ws, c.read, d.Behavior, d.Reason.Detail)
+		}
+	}
+}
