@@ -13,7 +13,7 @@ import (
 // Such a write asks under every rule and mode; modes that never ask deny it.
 func (p Policy) protectedWrite(f *agenttool.Facts) (string, bool) {
 	for _, w := range f.Writes {
-		if p.keeps(w) {
+		if p.keeps(w) || p.Confines && listsWorktrees(f, w) {
 			continue
 		}
 		program := slices.ContainsFunc(p.Programs, func(file string) bool { return agenttool.Within(w.Resolved, file) })
@@ -23,6 +23,16 @@ func (p Policy) protectedWrite(f *agenttool.Facts) (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// listsWorktrees reports whether git itself writes there which work trees a repository has. The sandbox holds the files among them that git
+// obeys.
+func listsWorktrees(f *agenttool.Facts, w agenttool.Path) bool {
+	if w.By < 1 || w.By > len(f.Parts) || w.Root == "" || !strings.HasSuffix(w.Resolved, "/.git/worktrees") {
+		return false
+	}
+	part := &f.Parts[w.By-1]
+	return part.Exact && len(part.Argv) > 1 && part.Argv[0] == "git" && part.Argv[1] == "worktree"
 }
 
 // keeps reports whether the sandbox keeps a written path as it is, but for the branches that git's branches follow.

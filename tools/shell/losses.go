@@ -56,6 +56,9 @@ func (l losses) of(i int) (keep.Places, bool) {
 	if !part.Exact || len(part.Argv) == 0 {
 		return nil, false
 	}
+	if len(part.Argv) > 2 && slices.Equal(part.Argv[:3], []string{"git", "worktree", "remove"}) {
+		return l.byWorktree(part)
+	}
 	if part.PathsComplete == agenttool.Yes {
 		return l.byName(i)
 	}
@@ -144,6 +147,31 @@ func (l losses) byGit(dir, verb string) (keep.Places, bool) {
 		}
 	}
 	return places, true
+}
+
+// byWorktree returns the files of a linked work tree that git does not have, and what its repository keeps for it.
+func (l losses) byWorktree(part *agenttool.Part) (keep.Places, bool) {
+	dir, ok := l.startOf(part)
+	words := slices.DeleteFunc(slices.Clone(part.Argv[3:]), func(word string) bool { return word == "-f" || word == "--force" || word == "--" })
+	if !ok || len(words) != 1 || strings.HasPrefix(words[0], "-") {
+		return nil, false
+	}
+	tree := words[0]
+	if !filepath.IsAbs(tree) {
+		tree = filepath.Join(dir, tree)
+	}
+	of, known := protect.CheckoutOf(dir, "")
+	if !known || !slices.Contains(of.Linked(), filepath.Join(tree, ".git")) {
+		return nil, false
+	}
+	git, _ := findGit(tree)
+	root := l.rootOf(git)
+	places, ok := l.inTree(tree, true)
+	if !ok || root == "" || len(places) != 1 {
+		return nil, false
+	}
+	places[0].Root = tree
+	return append(places, keep.Place{Root: root, Path: git, Git: true}), true
 }
 
 // inBare reports whether git may find a repository without .git on the way up from a directory. Its configuration can name any work tree.

@@ -126,6 +126,48 @@ func TestLossesOfOtherRepositories(t *testing.T) {
 	}
 }
 
+// TestLossesOfWorktrees: a linked work tree of the repository is copied before git removes it, wherever it is, and no other directory.
+func TestLossesOfWorktrees(t *testing.T) {
+	b := newBench(t, Options{Keep: &keep.Store{Dir: t.TempDir(), Refuses: func(path string) bool { return filepath.Base(path) == ".env" }}})
+	outside := t.TempDir()
+	for _, dir := range []string{b.dir, filepath.Join(outside, "other")} {
+		write(t, filepath.Join(dir, "tracked"), "tracked")
+		git(t, dir, "init", "-q")
+		git(t, dir, "add", ".")
+		git(t, dir, "-c", "user.name=n", "-c", "user.email=e@x", "commit", "-qm", "one")
+		git(t, dir, "worktree", "add", "-q", filepath.Join(outside, "of-"+filepath.Base(dir)))
+	}
+	mine, theirs := filepath.Join(outside, "of-"+filepath.Base(b.dir)), filepath.Join(outside, "of-other")
+	write(t, filepath.Join(mine, "ignored"), "ignored")
+	write(t, filepath.Join(outside, "claims/.git"), "gitdir: "+filepath.Join(b.dir, ".git/worktrees", filepath.Base(mine)))
+	if err := os.Symlink(mine, filepath.Join(outside, "link")); err != nil {
+		t.Fatal(err)
+	}
+	for command, want := range map[string]bool{
+		"git worktree remove " + mine:                                 true,
+		"git worktree remove --force " + mine:                         true,
+		"git worktree remove " + mine + " && git branch -D x":         true,
+		"git worktree remove " + theirs:                               false,
+		"git worktree remove " + outside + "/claims":                  false,
+		"git worktree remove " + outside + "/link":                    false,
+		"git worktree remove " + mine + " " + theirs:                  false,
+		"mv tracked " + mine + "/x && git worktree remove -f " + mine: false,
+	} {
+		if got := copies(t, b, command); got != want {
+			t.Errorf("%s: copied %v, want %v", command, got, want)
+		}
+	}
+	c := located(t, b, "git worktree remove --force "+mine).(*call)
+	file, err := c.saveCopies("inv")
+	if list, _ := exec.Command("tar", "-tf", file).Output(); err != nil || !strings.Contains(string(list), "/ignored\n") || !strings.Contains(string(list), "/HEAD\n") {
+		t.Errorf("%v: the copy has\n%s", err, list)
+	}
+	write(t, filepath.Join(mine, ".env"), "K=1")
+	if copies(t, b, "git worktree remove --force "+mine) {
+		t.Error("a secret would be copied")
+	}
+}
+
 // copies reports whether the losses of a command would be copied.
 func copies(t *testing.T, b *bench, command string) bool {
 	t.Helper()
