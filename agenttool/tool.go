@@ -149,6 +149,7 @@ type Wish struct {
 	Detail string // what was tried, and why it is refused
 
 	Program string // the program that wants it, by the name that it gives itself; "": unknown
+	Rule    string // of a path: the rule that protects it, since other programs run or obey it; "": it is not protected
 }
 
 // Payload is an append-only file of the session.

@@ -103,17 +103,19 @@ func (r reporter) mayAsk(grant string) bool {
 // put shows what a running call wants and waits for the answer. The call keeps its locks: it is at work.
 func (r reporter) put(ctx context.Context, wishes []agenttool.Wish, wait time.Duration) (prompt.Outcome, error) {
 	a, h := &r.c.approval, r.c.host
-	var grants []string
+	var grants, lasting []string // those that a rule can give
 	for _, w := range wishes {
-		grants = append(grants, w.Grant)
+		if grants = append(grants, w.Grant); w.Rule == "" {
+			lasting = append(lasting, w.Grant)
+		}
 	}
 	wanted := wanted(wishes)
 	d := a.complete(agenttool.Decision{
 		SchemaVersion: agenttool.SchemaVersion, Behavior: agenttool.Ask, Mode: string(a.policy.Mode), BlockedPath: wishes[0].Object,
-		Reason: &agenttool.DecisionReason{Type: "sandbox_override", Detail: "it runs and waits: it wants to " + wanted + "; needed: " + strings.Join(grants, ", ")},
+		Reason: &agenttool.DecisionReason{Type: "sandbox_override", Detail: "it runs and waits: it wants to " + wanted + protectedOf(wishes) + "; needed: " + strings.Join(grants, ", ")},
 	})
 	d.ExpiresAt = agenttool.Timestamp(h.o.Now().Add(wait))
-	d.SuggestedUpdates = permissions.SuggestGrants(grants)
+	d.SuggestedUpdates = permissions.SuggestGrants(lasting)
 	if !h.prompts.Invite(a.c.listener()) {
 		return prompt.Outcome{}, prompt.Unanswerable(d, prompt.Nobody)
 	}
@@ -163,6 +165,23 @@ func wanted(wishes []agenttool.Wish) string {
 		return listed("write", "paths", paths)
 	}
 	return listed("reach", "hosts", hosts) + ", and to " + listed("write", "paths", paths)
+}
+
+// protectedOf says which of the paths are protected, and why.
+func protectedOf(wishes []agenttool.Wish) string {
+	var paths []string
+	for _, w := range wishes {
+		if w.Rule != "" {
+			paths = append(paths, w.Object)
+		}
+	}
+	switch len(paths) {
+	case 0:
+		return ""
+	case 1:
+		return "; " + paths[0] + " is protected: other programs run or obey it"
+	}
+	return "; protected, since other programs run or obey them: " + strings.Join(paths, ", ")
 }
 
 // join adds an access to those that the next prompt is about. A send to turn succeeds when it may open that prompt.

@@ -58,7 +58,7 @@ func (j *judge) attempt(a notify.Attempt) notify.Verdict {
 		}
 	}
 	for _, t := range a.Targets {
-		verdict, ok := j.opening.onCall(a.Call, t)
+		verdict, ok := j.opening.onCall(a, t)
 		if !ok {
 			verdict, ok = j.onLoan(a.Call, t)
 		}
@@ -74,20 +74,17 @@ func (j *judge) attempt(a notify.Attempt) notify.Verdict {
 	}
 	for _, path := range a.Paths {
 		path = strings.TrimSuffix(path, " (deleted)")
-		rule, held := j.names.Judge(path)
+		rule, held := j.holds(a.Call, path)
 		if !held && slices.Contains(moves, a.Call) && !occupied(a.Call, path) {
 			rule, held = j.names.Pinned(path)
 		}
-		for _, git := range j.gits {
-			if !held && !approvedIn(git, path, j.approved) && !(slices.Contains(removes, a.Call) && inAny(j.removed, git)) {
-				rule, held = protect.GitHolds(git, path)
-			}
-		}
-		if held && notesUpstreams(a) {
+		switch {
+		case held && notesUpstreams(a):
 			j.allow(path)
 			return notify.Done
-		}
-		if held {
+		case held && j.opening.asks && j.opening.ask(a) != nil:
+			return notify.Pause
+		case held:
 			return j.refuse(Violation{Wall: ProtectedName, Path: path, Call: a.Call, Rule: string(rule)})
 		}
 	}
@@ -101,6 +98,30 @@ func (j *judge) attempt(a notify.Attempt) notify.Verdict {
 		return j.refuse(Violation{Wall: FileSystem, Path: a.Linked, Call: a.Call, Detail: "a link in place of a directory in which names are protected"})
 	}
 	return notify.Allow
+}
+
+// holds returns the rule that protects a path from a call, if one does. A name that a user has opened to the command is not held.
+func (j *judge) holds(call, path string) (rule protect.Rule, held bool) {
+	rule, held = j.names.Judge(path)
+	for _, git := range j.gits {
+		if !held && !approvedIn(git, path, j.approved) && !(slices.Contains(removes, call) && inAny(j.removed, git)) {
+			rule, held = protect.GitHolds(git, path)
+		}
+	}
+	if held && slices.Contains(opens, call) {
+		_, open := j.opening.find(path)
+		held = !open
+	}
+	return rule, held
+}
+
+// opens reports whether a user has opened a name to the command, which may replace it.
+func (j *judge) opens(path string) bool {
+	if j == nil {
+		return false
+	}
+	_, open := j.opening.find(path)
+	return open
 }
 
 // onCache judges the removal of a cache that has layers: it cannot go, and counts as removed once it is empty. Before, the

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"toolhost/agenttool"
+	"toolhost/permissions/protect"
 	"toolhost/sandbox/notify"
 )
 
@@ -20,6 +21,7 @@ import (
 type opening struct {
 	p    *Process
 	plan *plan
+	asks bool // a user can be asked; set before the command runs
 
 	mu     sync.Mutex
 	closed bool
@@ -29,8 +31,9 @@ type opening struct {
 
 // opened is a name that a user has opened.
 type opened struct {
-	path string
-	dir  *os.File // the host's directory that the name is in, as a place
+	path   string
+	dir    *os.File // the host's directory that the name is in, as a place
+	sealed bool     // it is protected
 }
 
 // maxOpened bounds the names that are opened to one command: some are mounts.
@@ -39,15 +42,16 @@ const maxOpened = 256
 // opens are the calls that a yes can let go on. Others give a name to a file that is there already.
 var opens = []string{"open", "openat", "creat", "mkdir", "mkdirat", "unlink", "unlinkat", "rmdir", "rename", "renameat", "renameat2", "truncate"}
 
-// ask is the question about a call that a read-only mount refused, nil if none is put.
+// ask is the question about a call that a read-only mount refused, or that names what is protected; nil if none is put.
 func (o *opening) ask(a notify.Attempt) notify.Question {
 	probes := strings.HasPrefix(a.Call, "open") && a.Flags&unix.O_ACCMODE == unix.O_RDWR && a.Flags&(unix.O_CREAT|unix.O_TRUNC) == 0 // programs go on and read
-	if !slices.Contains(opens, a.Call) || probes {
+	wants, ok := o.protected(a)
+	if !slices.Contains(opens, a.Call) || probes || !ok {
 		return nil
 	}
-	var wants []Violation
 	for _, t := range a.Targets {
-		if !t.ReadOnly() || o.has(t) {
+		sealed := slices.ContainsFunc(wants, func(v Violation) bool { return v.Path == t.Path })
+		if sealed || !t.ReadOnly() || o.has(t) {
 			continue
 		}
 		if !o.mayOpen(a.Call, t) {
@@ -64,11 +68,27 @@ func (o *opening) ask(a notify.Attempt) notify.Question {
 	}
 	return func(ctx context.Context) {
 		for _, v := range wants {
-			if !o.p.ask(ctx, v) || o.open(v.Path) != nil {
+			if !o.p.ask(ctx, v) || o.open(v.Path, v.Wall == ProtectedName) != nil {
 				return
 			}
 		}
 	}
+}
+
+// protected are the wishes of a call that names what is protected. ok is false if it names something that no yes opens.
+func (o *opening) protected(a notify.Attempt) (wants []Violation, ok bool) {
+	for _, path := range a.Paths {
+		rule, held := o.p.judge.holds(a.Call, path)
+		if !held {
+			continue
+		}
+		v := Violation{Wall: ProtectedName, Path: path, Call: a.Call, Rule: string(rule), Grant: "write:" + path, Certain: true, Program: a.Program()}
+		if rule == protect.ToolhostSettings || isDir(path) || !isDir(filepath.Dir(path)) || o.plan.s.view.isHidden(path) || o.isSecret(path) || !o.p.mayAsk(v) {
+			return nil, false
+		}
+		wants = append(wants, v)
+	}
+	return wants, true
 }
 
 // has reports whether a name is open already.
@@ -96,9 +116,12 @@ func (o *opening) within(path string) bool {
 
 // onCall judges a call about a name that is open: it is done in the host's directory, if that is the one that the command sees, or if it
 // makes a file that neither has. ok is false for other calls.
-func (o *opening) onCall(call string, t notify.Target) (verdict notify.Verdict, ok bool) {
+func (o *opening) onCall(a notify.Attempt, t notify.Target) (verdict notify.Verdict, ok bool) {
 	g, found := o.find(t.Path)
-	if !found || !slices.Contains(opens, call) {
+	if !found {
+		return o.beside(a, t)
+	}
+	if !slices.Contains(opens, a.Call) {
 		return notify.Allow, false
 	}
 	mode := t.Mode()
@@ -109,7 +132,7 @@ func (o *opening) onCall(call string, t notify.Target) (verdict notify.Verdict, 
 	}
 	switch fd := int(g.dir.Fd()); {
 	case t.IsIn(fd):
-	case mode != 0 || !slices.Contains(makes, call):
+	case mode != 0 || !slices.Contains(makes, a.Call):
 		return notify.Allow, false
 	case exists(g.dir, filepath.Base(g.path)):
 		return notify.Verdict(unix.EEXIST), true
@@ -118,6 +141,25 @@ func (o *opening) onCall(call string, t notify.Target) (verdict notify.Verdict, 
 		return notify.Verdict(unix.EACCES), true
 	}
 	return notify.Allow, true
+}
+
+// beside judges the other name of a rename to or from a protected name that is open, in the same directory: it is used in the host's
+// directory, too, since no file moves between mounts. A file with further names stays where it is: they would be names of what is protected.
+func (o *opening) beside(a notify.Attempt, t notify.Target) (verdict notify.Verdict, ok bool) {
+	if !strings.HasPrefix(a.Call, "rename") {
+		return notify.Allow, false
+	}
+	for _, other := range a.Targets {
+		g, open := o.find(other.Path)
+		if !open || !g.sealed || !t.IsIn(int(g.dir.Fd())) {
+			continue
+		}
+		if !o.plan.s.view.inRoot(t.Path) || o.isSecret(t.Path) || t.Links() > 1 || t.Redirect(int(g.dir.Fd())) != nil {
+			return notify.Verdict(unix.EACCES), true
+		}
+		return notify.Allow, true
+	}
+	return notify.Allow, false
 }
 
 // mayOpen reports whether a yes can open a name, and whether that is worth a question: programs try many places, and do without.
@@ -181,12 +223,12 @@ func hostDir(path string) (*os.File, error) {
 }
 
 // open opens a name. A file that is there, and that the command does not see, is shown to it.
-func (o *opening) open(path string) error {
+func (o *opening) open(path string, sealed bool) error {
 	dir, err := hostDir(path)
 	if err != nil {
 		return err
 	}
-	g := opened{path, dir}
+	g := opened{path, dir, sealed}
 	var st unix.Stat_t
 	there := unix.Fstatat(int(dir.Fd()), filepath.Base(path), &st, unix.AT_SYMLINK_NOFOLLOW) == nil
 	switch _, secret := o.p.judge.names.Secret(path, uint64(st.Dev), st.Ino); {
@@ -201,13 +243,15 @@ func (o *opening) open(path string) error {
 		g.dir.Close()
 		return cmp.Or(err, os.ErrClosed)
 	}
-	o.opened = append(o.opened, g)
+	if o.opened = append(o.opened, g); sealed {
+		o.p.judge.allow(path)
+	}
 	return nil
 }
 
 // named shows what the command has made under a name that is open: a directory for writing, and a file that it would not see.
 func (o *opening) named(path string) {
-	if _, ok := o.find(path); ok && (isDir(path) || o.isEmptied(filepath.Dir(path))) {
+	if g, ok := o.find(path); ok && (isDir(path) != g.sealed || o.isEmptied(filepath.Dir(path))) { // the mode of a hook changes, too
 		_ = o.show(path) // else it is there, and the command fails as if it were shut
 	}
 }

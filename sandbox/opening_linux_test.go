@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"toolhost/permissions/protect"
 	"toolhost/sandbox/notify"
 )
 
@@ -103,6 +104,76 @@ func TestWallOpens(t *testing.T) {
 	}
 }
 
+// TestWallOpensProtected: a call on a protected name waits, and goes on when a user opens that name. It gets no other name, is no other name of
+// a file, and leads to no secret.
+func TestWallOpensProtected(t *testing.T) {
+	t.Parallel()
+	const hook, config = ".git/hooks/post-commit", ".git/config"
+	for _, c := range []struct {
+		name, line string
+		asked      string // paths in the workspace
+		want       string // of the output, its last line
+		files      string // of the workspace afterwards, as path=content; none: path=
+	}{
+		{"a hook", "echo x > .git/hooks/post-commit; echo y > .git/hooks/no; cat .git/hooks/post-commit", hook + " .git/hooks/no", "x", hook + "=x .git/hooks/no="},
+		{"a mode", "echo x > .git/hooks/post-commit && chmod 755 .git/hooks/post-commit && test -x .git/hooks/post-commit && echo so", hook, "so", hook + "=x"},
+		{"one that is there", "echo x >> .git/config && tail -1 .git/config", config, "x", ""},
+		{"one that is renamed to", "echo new > .git/config.lock && mv .git/config.lock .git/config; cat .git/config", config, "new", config + "=new .git/config.lock="},
+		{"git's own way", "git config user.name z && git config user.name", config, "z", ".git/config.lock="},
+		{"from elsewhere", "echo new > made && mv made .git/config; cat .git/config", config, "new", config + "=new made="},
+		{"one that goes", "rm -f .git/hooks/there; ls .git/hooks", ".git/hooks/there", "", ".git/hooks/there="},
+		{"a directory, and in it", "mkdir .vscode && echo x > .vscode/tasks.json; cat .vscode/tasks.json", ".vscode .vscode/tasks.json", "x", ".vscode/tasks.json=x"},
+		{"no", "echo x > .git/hooks/no; mv free .git/hooks/no 2>/dev/null || echo held", ".git/hooks/no", "held", ".git/hooks/no= free=free"},
+		{"a copy of a file of two names", "ln free other && mv other .git/hooks/post-commit; echo mine > free; cat .git/hooks/post-commit", hook, "free", hook + "=free other="},
+		{"one file of two names", "echo f > .git/f && ln .git/f .git/l && mv -f .git/l .git/config 2>/dev/null || echo held", config, "held", config + "=old .git/f=f"},
+		{"a link in its place", "ln -s /tmp .git/hooks/post-commit || ln free .git/hooks/post-commit || echo held", "", "held", hook + "="},
+		{"a secret in its place", "echo x > .git/hooks/post-commit; mv -f .env .git/hooks/post-commit 2>/dev/null || mv -f .env .git/config 2>/dev/null; cat .git/hooks/post-commit .git/config | grep SECRET; echo end",
+			hook + " " + config, "end", ".env=SECRET"},
+		{"a secret beside it", "echo x > .envrc && mv -f .env .envrc 2>/dev/null; mv -f .envrc .env 2>/dev/null; cat .envrc; cat .env 2>/dev/null", ".envrc", "x", ".env=SECRET"},
+		{"its directory", "mv .git/hooks .git/h 2>/dev/null; rm -rf .git/hooks 2>/dev/null; mv .git g 2>/dev/null || echo held", ".git/hooks/there", "held", config + "=old"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			needs(t, "git")
+			b := newBench(t, func(o *Options) {
+				o.Protected = protect.NewCache(protect.Options{Roots: o.Roots, Home: o.Home, ReadDeny: protect.DefaultReadDeny(), MaxTime: hang}, 0)
+			})
+			for name, text := range map[string]string{config: "old\n", ".git/HEAD": "ref: refs/heads/main\n", ".git/objects/x": "", ".git/refs/x": "", ".git/hooks/there": "", ".env": "SECRET\n", "free": "free\n"} {
+				if name == config && strings.HasPrefix(c.name, "git's") {
+					text = "[core]\n\tbare = false\n"
+				}
+				b.write(t, name, text)
+			}
+			b.user = &answers{say: func(v Violation) bool {
+				return filepath.Base(v.Path) != "no" && filepath.Base(v.Path) != "there" || c.name == "one that goes"
+			}}
+			r := b.run(t, Workspace, c.line)
+			if got := strings.Join(b.user.paths(b.ws), " "); got != c.asked {
+				t.Errorf("asked about %q and not %q: %v", got, c.asked, r)
+			}
+			lines := strings.Split(strings.TrimSpace(r.out), "\n")
+			if got := lines[len(lines)-1]; got != c.want {
+				t.Errorf("it says %q and not %q: %v", got, c.want, r)
+			}
+			for _, file := range strings.Fields(c.files) {
+				name, want, _ := strings.Cut(file, "=")
+				if text, err := os.ReadFile(filepath.Join(b.ws, name)); strings.TrimSpace(string(text)) != want || (err != nil) != (want == "") && want != "" {
+					t.Errorf("%s has %q, %v", name, text, err)
+				}
+			}
+			for _, v := range r.violations {
+				if v.Wall == Changed {
+					t.Errorf("what a user allowed is reported: %v", v)
+				}
+			}
+			b.user = nil
+			if left := b.run(t, Workspace, "echo x > .git/hooks/post-commit || echo held"); !strings.Contains(left.out, "held") {
+				t.Errorf("the next command writes it: %q", left.out)
+			}
+		})
+	}
+}
+
 var manyCalls = 1000
 
 // TestManyPauses: a thousand calls wait at once, and each gets its own answer.
@@ -170,7 +241,7 @@ func TestPausesEnd(t *testing.T) {
 func BenchmarkNothingOpened(b *testing.B) {
 	o := &opening{}
 	for b.Loop() {
-		if _, ok := o.onCall("openat", notify.Target{Path: "/w/file"}); ok || o.within("/w/file") {
+		if _, ok := o.onCall(notify.Attempt{Call: "openat"}, notify.Target{Path: "/w/file"}); ok || o.within("/w/file") {
 			b.Fatal("something is open")
 		}
 	}

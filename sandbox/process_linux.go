@@ -170,7 +170,9 @@ func (p *Process) hear() (said bool, alone *ExitState) {
 		case enter.SaysBounded:
 			p.violations.addAny(boundOf(parts))
 		case enter.SaysSealed:
-			p.violations.addAny(coveredAgain(parts))
+			if v, ok := coveredAgain(parts); ok && !p.judge.opens(v.Path) {
+				p.violations.add(v)
+			}
 		case enter.SaysBound:
 			pass(p.helper.bound, parts[0])
 		case enter.SaysLent:
@@ -196,7 +198,7 @@ func (p *Process) serve(listener *os.File) {
 		p.judge.opening.named(path)
 	}}
 	if p.ask != nil && p.mayAsk != nil && p.helper.first {
-		judges.Ask = p.judge.opening.ask
+		p.judge.opening.asks, judges.Ask = true, p.judge.opening.ask
 	}
 	if p.helper.first {
 		judges.Bind = func(b notify.Binding) error { return p.helper.bind(b, p.silent) }

@@ -157,3 +157,36 @@ wait
 		t.Error("what was denied was made")
 	}
 }
+
+// TestWallAsksAboutProtected: a command that meets a protected name is held while a user is asked, who reads that other programs obey it. A yes
+// is for that name and that call, and no rule is offered. Toolhost's own settings are not asked about.
+func TestWallAsksAboutProtected(t *testing.T) {
+	t.Parallel()
+	byEach(t, func(t *testing.T, who account) {
+		a := jobTools(t).approvalsArena(t, who, sandbox.Full)
+		a.repository()
+		a.write("home/.gitconfig", "[safe]\n\tdirectory = *\n")
+		a.write("ws/step.sh", "git config user.name mine$RANDOM; echo true > .git/hooks/post-commit && chmod 755 .git/hooks/post-commit; mkdir -p .toolhost; echo '{}' > .toolhost/settings.json; true\n")
+		h := a.serving(true, "--allow", "Shell(bash step.sh)").confinedBy()
+		m := h.shell("bash step.sh")
+		for i, path := range []string{"ws/.git/config", "ws/.git/hooks/post-commit"} {
+			p := h.prompt("bash step.sh", i+1)
+			detail := p.Decision.Reason.Detail
+			if !slices.Equal(p.Grants, []string{"write:" + a.path(path)}) || !strings.Contains(detail, a.path(path)+" is protected: other programs run or obey it") || len(p.Decision.Suggested) > 0 {
+				t.Errorf("prompt %d is %s, and not about %s", i+1, p, path)
+			}
+			h.decide(p, []string{"allow", "deny"}[i])
+		}
+		r := m.worked()
+		if !strings.Contains(a.read("ws/.git/config"), "mine") || exists(a, "ws/.git/hooks/post-commit") || exists(a, "ws/.toolhost/settings.json") {
+			t.Errorf("it is not as the answers say: %s", r.says())
+		}
+		m = h.shell("bash step.sh")
+		for i := range 2 {
+			h.decide(h.prompt("bash step.sh", i+3), "deny")
+		}
+		if m.worked(); h.asked() != 4 {
+			t.Errorf("asked %d times", h.asked())
+		}
+	})
+}

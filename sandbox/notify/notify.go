@@ -37,6 +37,8 @@ type Attempt struct {
 
 	Flags int // of a call that opens; else 0
 
+	Final bool // it has paused as often as a call may: [Pause] is no verdict
+
 	// Paths are absolute and free of links but for their last component, which may be missing. A call that follows a
 	// link there gives each link on the way and, last, where they lead; rename and link give the old name first. A
 	// descriptor of something that has a path gives that. A removed place ends in " (deleted)".
@@ -100,8 +102,8 @@ type Judges struct {
 	Changed func(Change)
 	// ReadOnly is called with the path of a call that was allowed and that failed since its mount is read-only. nil: not.
 	ReadOnly func(path string)
-	// Ask is called, while Names is held, for a call that was allowed and that failed since a mount is read-only. Its question is put while the
-	// call waits, and then the call is made and judged anew. nil: the call fails, as it does where Ask is nil.
+	// Ask is called, while Names is held, for a call that was allowed and that failed since a mount is read-only, and for one whose verdict is
+	// Pause. Its question is put while the call waits, and then the call is made and judged anew. nil: the call fails, as it does where Ask is nil.
 	Ask func(Attempt) Question
 	// Names is held while names are judged and used, for writing while directories move. Listeners of commands that
 	// write the same places share one; nil stands for one of the listener's own.
@@ -143,13 +145,15 @@ type Binding struct {
 	Name   string
 }
 
-// Verdict is Allow, Done, or the error number of the failed call.
+// Verdict is Allow, Done, Pause, or the error number of the failed call.
 type Verdict syscall.Errno
 
-// Allow has the listener do the call. Done tells the caller that the call succeeded: the judge has done it.
+// Allow has the listener do the call. Done tells the caller that the call succeeded: the judge has done it. Pause has the call wait for the
+// question of Ask.
 const (
 	Allow Verdict = 0
-	Done  Verdict = 1 << 16 // no error number
+	Done  Verdict = 1<<16 + iota // no error number
+	Pause
 )
 
 // errTooFar ends the resolution of a name whose links multiply its components beyond bounds.

@@ -138,6 +138,8 @@ func (r *request) once() unix.Errno {
 		case Allow:
 		case Done:
 			return 0
+		case Pause:
+			return r.pause(a, unix.EPERM)
 		default:
 			return unix.Errno(verdict)
 		}
@@ -158,17 +160,22 @@ func (r *request) once() unix.Errno {
 
 // readOnly is the result of a call that was allowed and that met a read-only mount: an error, or a pause if that may be opened.
 func (r *request) readOnly(a Attempt) unix.Errno {
-	j := &r.l.judges
-	if j.Ask != nil && r.asked < maxPausing {
-		if r.question = j.Ask(a); r.question != nil {
+	errno := r.pause(a, unix.EROFS)
+	if j := &r.l.judges; errno != paused && j.ReadOnly != nil {
+		j.ReadOnly(r.targets[len(r.targets)-1].path)
+	}
+	return errno
+}
+
+// pause is the result of a call that a question may open, and otherwise fails.
+func (r *request) pause(a Attempt, errno unix.Errno) unix.Errno {
+	if ask := r.l.judges.Ask; ask != nil && !a.Final {
+		if r.question = ask(a); r.question != nil {
 			r.asked++
 			return paused
 		}
 	}
-	if j.ReadOnly != nil {
-		j.ReadOnly(r.targets[len(r.targets)-1].path)
-	}
-	return unix.EROFS
+	return errno
 }
 
 // inodes are those of the targets, if the call gives them other names.
@@ -249,7 +256,7 @@ func (r *request) exchanges() bool {
 // attempt resolves the names.
 func (r *request) attempt() (Attempt, unix.Errno) {
 	r.forget()
-	a := Attempt{PID: r.from.pid, Call: r.call.name, Flags: r.flags}
+	a := Attempt{PID: r.from.pid, Call: r.call.name, Flags: r.flags, Final: r.asked >= maxPausing}
 	for i, o := range r.operands {
 		t, paths, err := r.resolve(o, r.names[i])
 		if t != nil {

@@ -79,10 +79,22 @@ func (t *target) mode() uint32 {
 // Mode is the type and mode of the file, of a link itself if it is one; 0 if there is none.
 func (t Target) Mode() uint32 { return t.t.mode() }
 
+// Links is how many names the file has; of a directory it is none.
+func (t Target) Links() uint64 {
+	fd, err := t.t.object()
+	var st unix.Stat_t
+	if err != nil || unix.Fstat(fd, &st) != nil || st.Mode&unix.S_IFMT == unix.S_IFDIR {
+		return 0
+	}
+	return uint64(st.Nlink)
+}
+
 // Redirect has the call done to the same name in another directory, which is open as a place.
 func (t Target) Redirect(dir int) error {
 	fd, err := unix.FcntlInt(uintptr(dir), unix.F_DUPFD_CLOEXEC, 0)
 	if err == nil {
+		closeAll(t.t.held) // of the mount that it was found in
+		t.t.held = -1
 		t.t.move(fd)
 	}
 	return err

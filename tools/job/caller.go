@@ -72,7 +72,11 @@ func (c *caller) mayAsk(v sandbox.Violation) bool {
 }
 
 func wishFor(v sandbox.Violation) agenttool.Wish {
-	return agenttool.Wish{Grant: v.Grant, Object: cmp.Or(v.Path, v.Host), Detail: v.Detail, Program: v.Program}
+	w := agenttool.Wish{Grant: v.Grant, Object: cmp.Or(v.Path, v.Host), Detail: v.Detail, Program: v.Program}
+	if v.Wall == sandbox.ProtectedName {
+		w.Rule = v.Rule
+	}
+	return w
 }
 
 // asks are the objects that a user is asked about.
