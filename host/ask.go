@@ -82,7 +82,7 @@ func (a *approval) question(d agenttool.Decision, override bool) prompt.Question
 		},
 	}
 	if !override {
-		q.Shown.Opens, q.MayOpen = makes(a.c)
+		q.Shown.Opens, q.MayOpen = openings(a.c)
 	}
 	if confined, ok := a.c.bound.(agenttool.Profiled); ok {
 		q.Shown.Sandbox = &prompt.Sandbox{Level: a.c.host.o.Level, Profile: confined.Profile(), Grants: d.Grants}

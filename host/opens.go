@@ -5,43 +5,50 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"toolhost/agenttool"
 	"toolhost/permissions"
 )
 
-// maxOpens is how many directories a prompt offers to keep open: users read no more.
+// maxOpens is how much a prompt offers to keep open: users read no more.
 const maxOpens = 3
 
-// makes returns the missing directories that the call makes outside of the workspace and that may stay open once it is allowed. mayOpen
-// reports whether that still holds for one of them.
-func makes(c *call) (dirs []string, mayOpen func(dir string) bool) {
+// openings returns what may stay open once the call is allowed: the missing directories that it makes outside of the workspace, and the
+// user's repositories that it pushes to. mayOpen reports whether that still holds for one of them.
+func openings(c *call) (all []string, mayOpen func(of string) bool) {
 	rules := &c.host.rules
-	mayOpen = func(dir string) bool {
-		_, err := os.Lstat(dir)
-		return errors.Is(err, os.ErrNotExist) && rules.Policy().MayOpen(dir)
+	mayOpen = func(of string) bool {
+		dir, pushes := strings.CutPrefix(of, permissions.Pushes)
+		info, err := os.Lstat(dir)
+		there := err == nil && info.IsDir()
+		return (pushes && there || !pushes && errors.Is(err, os.ErrNotExist)) && rules.Policy().MayOpen(dir)
 	}
 	for _, path := range c.bound.Facts().Writes {
+		of := path.Resolved
+		if path.Upstream {
+			of = permissions.Pushes + of
+		}
 		plain := path.Root == "" && !path.Private && path.Resolved == filepath.Clean(path.Absolute)
-		if path.Makes && plain && !slices.Contains(dirs, path.Resolved) && mayOpen(path.Resolved) && !c.host.grants.opensOwn("write:"+path.Resolved) {
-			dirs = append(dirs, path.Resolved)
+		if (path.Makes || path.Upstream) && plain && !slices.Contains(all, of) && mayOpen(of) && !c.host.grants.opensOwn("write:"+path.Resolved) {
+			all = append(all, of)
 		}
 	}
-	if len(dirs) > maxOpens {
+	if len(all) > maxOpens {
 		return nil, nil
 	}
-	return dirs, mayOpen
+	return all, mayOpen
 }
 
 // shut takes back the rules for directories that a call was to make, and has not made.
-func (r *rules) shut(made agenttool.InvocationID, dirs []string) {
-	for _, dir := range dirs {
-		if info, err := os.Lstat(dir); err == nil && info.IsDir() {
+func (r *rules) shut(made agenttool.InvocationID, opened []string) {
+	for _, of := range opened {
+		if info, err := os.Lstat(strings.TrimPrefix(of, permissions.Pushes)); err == nil && info.IsDir() {
 			continue
 		}
 		r.mu.Lock()
 		r.policy = r.policy.Without(func(rule permissions.Rule) bool {
-			return rule.Origin.Made == made && slices.Contains(permissions.Opening(dir), rule.Text)
+			return rule.Origin.Made == made && slices.Contains(permissions.Opening(of), rule.Text)
 		})
 		r.mu.Unlock()
 	}

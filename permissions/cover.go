@@ -155,7 +155,7 @@ func (c *cover) coverWrites() bool {
 		if c.p.keeps(path) {
 			continue
 		}
-		i := c.p.set.allowing(path, func(rule *Rule) bool { return rule.allowsWrite(c.r.Tool) })
+		i := c.p.set.allowing(path, func(rule *Rule) bool { return rule.takes(path, c.r.Tool) })
 		if i < 0 {
 			all = c.lack("writing " + path.Spelling)
 			continue

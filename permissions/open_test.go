@@ -67,3 +67,61 @@ func TestReaches(t *testing.T) {
 		t.Error("without rules a host is reached")
 	}
 }
+
+// TestPushRule: a rule lets pushes to a repository run in mode sandboxed, if the line sends and records commits and nothing else.
+func TestPushRule(t *testing.T) {
+	for _, text := range []string{"Push", "Push()"} {
+		if _, err := suggested.Parse(text, agenttool.Allow, agenttool.Origin{}); err == nil {
+			t.Errorf("%s is a rule", text)
+		}
+	}
+	for _, b := range []agenttool.Behavior{agenttool.Deny, agenttool.Ask} {
+		if _, err := suggested.Parse("Push(/srv/o.git)", b, agenttool.Origin{}); err == nil {
+			t.Errorf("a rule that would %s pushes is none", b)
+		}
+	}
+	rule, err := suggested.Parse("Push(/srv/o.git)", agenttool.Allow, agenttool.Origin{Source: agenttool.SourceSession})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := Policy{Mode: Sandboxed, Workspace: "/srv/ws", Confines: true}.With(rule)
+	push := agenttool.Part{Argv: []string{"git", "push", "origin"}, Exact: true, WrappedBy: -1}
+	with := func(change func(*agenttool.Facts)) Request {
+		f := agenttool.Facts{
+			Parts: []agenttool.Part{push}, PartsComplete: agenttool.Yes, Remotes: []agenttool.GitRemote{{Push: true}},
+			Writes: []agenttool.Path{{Spelling: "/srv/o.git", Absolute: "/srv/o.git", Resolved: "/srv/o.git", Upstream: true}},
+		}
+		f.HostsComplete, f.OpenWorld = agenttool.Yes, agenttool.Yes
+		change(&f)
+		return Request{Tool: "shell", RunsCode: true, Facts: &f}
+	}
+	for name, c := range map[string]struct {
+		change func(*agenttool.Facts)
+		want   agenttool.Behavior
+	}{
+		"a push":             {func(*agenttool.Facts) {}, agenttool.Allow},
+		"another repository": {func(f *agenttool.Facts) { f.Writes[0].Resolved = "/srv/p.git" }, agenttool.Ask},
+		"not fetched before": {func(f *agenttool.Facts) { f.Writes[0].Upstream = false }, agenttool.Ask},
+		"two repositories": {func(f *agenttool.Facts) {
+			f.Writes = append(f.Writes, agenttool.Path{Absolute: "/srv/p.git", Resolved: "/srv/p.git", Upstream: true})
+		}, agenttool.Ask},
+		"a host beside it": {func(f *agenttool.Facts) { f.Hosts = []string{"example.com"} }, agenttool.Ask},
+		"an unknown host":  {func(f *agenttool.Facts) { f.HostsComplete = agenttool.Unknown }, agenttool.Ask},
+		"a force":          {func(f *agenttool.Facts) { f.Destructive, f.Parts[0].Destructive = agenttool.Yes, agenttool.Yes }, agenttool.Ask},
+		"a script beside it": {func(f *agenttool.Facts) {
+			f.Parts = append(f.Parts, agenttool.Part{Argv: []string{"sh", "x"}, Exact: true, WrappedBy: -1})
+		}, agenttool.Ask},
+		"unknown words":   {func(f *agenttool.Facts) { f.Parts[0].Exact = false }, agenttool.Ask},
+		"unknown parts":   {func(f *agenttool.Facts) { f.PartsComplete = agenttool.Unknown }, agenttool.Ask},
+		"an option first": {func(f *agenttool.Facts) { f.Parts[0].Argv = []string{"git", "-c", "x=y", "push"} }, agenttool.Ask},
+	} {
+		if d := p.Decide(with(c.change)); d.Behavior != c.want {
+			t.Errorf("%s: %s, %s", name, d.Behavior, d.Reason.Detail)
+		}
+	}
+	writes := agenttool.Facts{Writes: []agenttool.Path{{Absolute: "/srv/o.git/refs/x", Resolved: "/srv/o.git/refs/x"}}}
+	writes.PathsComplete, writes.OpenWorld = agenttool.Yes, agenttool.No
+	if d := p.Decide(Request{Tool: "write", Facts: &writes}); d.Behavior != agenttool.Ask || p.Writes("write:/srv/o.git/refs/x") {
+		t.Error("the rule lets files of the repository be written")
+	}
+}

@@ -385,7 +385,7 @@ func (p Policy) outside(path agenttool.Path) bool {
 // allows commands, whatever they write, names no path.
 func (p Policy) written(r Request) (grants []string) {
 	for _, path := range r.Facts.Writes {
-		named := p.set.allowing(path, func(rule *Rule) bool { return rule.allowsWrite(r.Tool) }) >= 0
+		named := p.set.allowing(path, func(rule *Rule) bool { return rule.takes(path, r.Tool) }) >= 0
 		if elsewhere(path) && path.Resolved != "" && !path.Private && !path.Follows && named {
 			grants = append(grants, "write:"+path.Resolved)
 		}
@@ -405,7 +405,7 @@ func (p Policy) confined(r Request) bool {
 // closedWrite returns the index of the first path outside of the workspace that the call writes and no rule about writing allows; -1: none.
 func (p Policy) closedWrite(r Request) int {
 	return slices.IndexFunc(r.Facts.Writes, func(w agenttool.Path) bool {
-		return elsewhere(w) && !p.keeps(w) && p.set.allowing(w, func(rule *Rule) bool { return rule.allowsWrite(r.Tool) }) < 0
+		return elsewhere(w) && !p.keeps(w) && p.set.allowing(w, func(rule *Rule) bool { return rule.takes(w, r.Tool) }) < 0
 	})
 }
 
@@ -459,7 +459,21 @@ func losesScratch(f *agenttool.Facts, i int) bool {
 // reachesOut reports whether the call names the hosts that it reaches, or sends commits somewhere. Of any other call the sandbox refuses
 // each host, or asks about it, when it is reached: no host is open to a call that is known to reach out.
 func (p Policy) reachesOut(r Request) bool {
-	return p.foreign(r) || slices.ContainsFunc(r.Facts.Remotes, func(to agenttool.GitRemote) bool { return to.Push })
+	return p.foreign(r) || slices.ContainsFunc(r.Facts.Remotes, func(to agenttool.GitRemote) bool { return to.Push }) && !pushesHere(r.Facts)
+}
+
+// pushesHere reports whether a call pushes to repositories of this machine alone, which its facts list as written, and does nothing beside
+// that but read and record commits. What else it ran could write those repositories as well.
+func pushesHere(f *agenttool.Facts) bool {
+	known := f.PartsComplete == agenttool.Yes && f.HostsComplete == agenttool.Yes && len(f.Hosts) == 0 && len(f.Globs) == 0
+	return known && slices.ContainsFunc(f.Writes, func(w agenttool.Path) bool { return w.Upstream }) &&
+		!slices.ContainsFunc(f.Parts, func(part agenttool.Part) bool { return !readsOnly(&part) && !commits(&part) })
+}
+
+// commits reports whether a simple command is one of git that records or sends commits, and destroys none.
+func commits(part *agenttool.Part) bool {
+	return part.Exact && part.Destructive != agenttool.Yes && len(part.Argv) > 1 && part.Argv[0] == "git" &&
+		slices.Contains([]string{"add", "commit", "push", "tag", "fetch"}, part.Argv[1])
 }
 
 // foreign reports whether the call names hosts that are not the session's own: with a full sandbox, the loopback of commands is one that the

@@ -147,8 +147,45 @@ func (p Policy) MayOpen(dir string) bool {
 	return !denied
 }
 
-// Opening returns the rules that open a directory, with all below it, to a session.
-func Opening(dir string) []string {
+// maxShown bounds the directories that rules show to commands: each is a mount.
+const maxShown = 16
+
+// Shown returns the directories outside of the workspace that a rule lets every call of the session read, each with all below it. None is
+// hidden, and a rule that denies or asks is about none of them, nor about anything in one.
+func (p Policy) Shown() (dirs []string) {
+	for _, r := range p.Rules() {
+		dir, whole := strings.CutSuffix(r.glob, "/**")
+		plain := r.Behavior == agenttool.Allow && r.tool == "read" && r.Origin.Thread == "" && whole && filepath.IsAbs(dir) && !strings.ContainsAny(dir, `*?[{\`)
+		if !plain || len(dirs) == maxShown || slices.Contains(dirs, dir) || !(suggester{p: &p}).narrow(dir) || p.Secret != nil && p.Secret(dir) {
+			continue
+		}
+		if !p.set.deny.limits(p.set, dir) && !p.set.ask.limits(p.set, dir) && !agenttool.Within(p.Workspace, dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
+}
+
+// limits reports whether one of the rules may be about reading a directory or something in it.
+func (x *ruleIndex) limits(s *ruleset, dir string) bool {
+	dir = strings.ToLower(dir)
+	return slices.ContainsFunc(x.paths, func(of pathRule) bool {
+		return s.rules[of.rule].tool == "read" && slices.ContainsFunc(of.patterns, func(p pathPattern) bool {
+			return strings.HasPrefix(dir, p.prefix) || strings.HasPrefix(p.prefix, dir)
+		})
+	})
+}
+
+// Pushes begins the name of an opening that is a repository to which a call pushes.
+const Pushes = "push:"
+
+// Opening returns the rules for a thing that stays open to a session: a directory with all below it, or, behind [Pushes], a repository for
+// pushes alone.
+func Opening(of string) []string {
+	dir, pushes := strings.CutPrefix(of, Pushes)
+	if pushes {
+		return []string{"Push(" + escapeGlob(dir) + ")"}
+	}
 	return []string{"Read(" + escapeGlob(dir) + "/**)", "Write(" + escapeGlob(dir) + "/**)"}
 }
 
@@ -226,7 +263,7 @@ func (c *cover) coveredPaths(report func(what string, by bool)) {
 	f := c.r.Facts
 	for _, path := range f.Writes {
 		if !c.p.keeps(path) {
-			report("writing "+path.Spelling, c.p.set.allowing(path, func(rule *Rule) bool { return rule.allowsWrite(c.r.Tool) }) >= 0)
+			report("writing "+path.Spelling, c.p.set.allowing(path, func(rule *Rule) bool { return rule.takes(path, c.r.Tool) }) >= 0)
 		}
 	}
 	for _, path := range f.Reads {

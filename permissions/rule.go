@@ -50,6 +50,9 @@ func (r Rule) Described() string { return describe(&r) }
 // networkTool is the name before a rule about hosts, which is no tool.
 const networkTool = "network"
 
+// pushTool is the name before a rule about repositories of this machine that take pushes, which is no tool either.
+const pushTool = "push"
+
 // Parser reads rules. Names maps every tool's name and aliases, in lower case, to the tool's name.
 type Parser struct {
 	Names     map[string]string
@@ -76,6 +79,11 @@ func (p Parser) Parse(text string, behavior agenttool.Behavior, origin agenttool
 	tool, known := p.Names[strings.ToLower(strings.TrimSpace(name))]
 	if strings.EqualFold(strings.TrimSpace(name), networkTool) {
 		tool, known = networkTool, true
+	}
+	if pushes := strings.EqualFold(strings.TrimSpace(name), pushTool); pushes && (behavior != agenttool.Allow || !scoped) {
+		return r, fmt.Errorf("rule %q: Push(DIR) allows pushes to a repository of this machine; deny or ask with Shell(git push *) or Write(DIR)", text)
+	} else if pushes {
+		tool, known = pushTool, true
 	}
 	if !known {
 		return r, fmt.Errorf("rule %q: there is no tool %q%s; a rule is Tool or Tool(specifier), such as Shell(go test *) or Write(src/**)", text, name, p.meant(name))
@@ -150,7 +158,9 @@ func (p Parser) meant(name string) string {
 	return ""
 }
 
-func isPathTool(tool string) bool { return tool == "read" || tool == "write" || tool == "edit" }
+func isPathTool(tool string) bool {
+	return tool == "read" || tool == "write" || tool == "edit" || tool == pushTool
+}
 
 // coversTool reports whether a rule without a specifier covers any call of a tool.
 func (r Rule) coversTool(tool string) bool {
@@ -160,6 +170,11 @@ func (r Rule) coversTool(tool string) bool {
 // allowsWrite reports whether the rule is about what a tool writes.
 func (r Rule) allowsWrite(tool string) bool {
 	return r.tool == "write" || r.tool == "edit" && tool == "edit"
+}
+
+// takes reports whether the rule lets a tool write a path: any file, or the user's repository that a call pushes to.
+func (r Rule) takes(path agenttool.Path, tool string) bool {
+	return r.allowsWrite(tool) || r.tool == pushTool && path.Upstream
 }
 
 // sortedBy returns rules in the order deny, ask, allow, and otherwise as they came.

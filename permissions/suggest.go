@@ -120,7 +120,7 @@ func (s suggester) narrowest() []string {
 		if s.p.keeps(path) {
 			continue
 		}
-		if s.p.set.allowing(path, func(rule *Rule) bool { return rule.allowsWrite(s.r.Tool) }) < 0 {
+		if s.p.set.allowing(path, func(rule *Rule) bool { return rule.takes(path, s.r.Tool) }) < 0 {
 			add("Write(" + s.spell(path) + ")")
 		}
 	}

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"fmt"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -65,6 +67,88 @@ func TestMadeStaysOpen(t *testing.T) {
 			"; do mkdir -p $(dirname $f); echo x > $f && echo WORKED $f; done 2>/dev/null; true")
 		if r := h.shell("bash attack.sh").result(); strings.Contains(r.view().Stdout, "WORKED") {
 			t.Errorf("a script wrote beside it: %s", r.says())
+		}
+	})
+}
+
+// TestPushesStayOpen: after a yes that shows so, further pushes to the user's own repository on this machine run unasked in mode sandboxed.
+// Nothing else reaches that repository, and no push destroys in it.
+func TestPushesStayOpen(t *testing.T) {
+	t.Parallel()
+	byEach(t, func(t *testing.T, who account) {
+		a, h := grantedHome(t, who, "--mode", "sandboxed")
+		a.repository()
+		origin := a.path("home/origin.git")
+		a.own(origin)
+		a.write("home/.gitconfig", "[safe]\n\tdirectory = *\n[user]\n\tname = n\n\temail = n@example.com\n")
+		first := h.shell("git push -q origin main")
+		h.decide(h.prompt("git push -q origin main", 1), "allow")
+		first.worked()
+		command := "git push -q origin main:again"
+		m := h.shell(command)
+		p := h.prompt(command, 1)
+		if want := []string{"push:" + origin}; !slices.Equal(p.Opens, want) {
+			t.Fatalf("the prompt opens %q, want %q", p.Opens, want)
+		}
+		h.decide(p, "allow", fields{"opens": p.Opens})
+		m.worked()
+		asked := h.asked()
+		for _, c := range []string{"git push -q origin main:more", "echo x > f && git add f", "git commit -qm f && git push -q origin main", "git fetch -q && git status --short"} {
+			h.shell(c).worked()
+		}
+		if h.asked() != asked {
+			t.Errorf("%d more prompts", h.asked()-asked)
+		}
+		a.write("ws/attack.sh", "rm -rf "+origin+"/refs; echo x > "+origin+"/hooks/post-receive; echo WORKED > "+origin+"/objects/x; cat "+origin+"/objects/x; true")
+		for _, c := range []string{
+			"git push -q --force origin main:more", "git push -q origin :more", "git push -q origin +main:more",
+			"git push -q " + a.path("home/other.git"), "echo x > " + origin + "/refs/heads/x",
+			"echo x > " + origin + "/hooks/post-receive", "rm -rf " + origin, "git push -q; rm -rf " + origin + "/refs", "mv " + origin + " " + a.path("home/moved"), "cat f && git push -q https://example.com/x",
+		} {
+			m := h.shell(c)
+			h.decide(h.prompt(c, 1), "deny")
+			m.failed("rejected_by_person")
+		}
+		for _, c := range []string{
+			"bash attack.sh", "git push -q origin main && bash attack.sh", "git -c alias.x='!bash attack.sh' x", "git push -q --receive-pack='bash attack.sh' origin main",
+		} {
+			if r := h.answered(h.shell(c), func(prompted) bool { return false }); strings.Contains(r, "WORKED") || a.read("home/origin.git/refs/heads/main") == "" {
+				t.Errorf("%s wrote into the repository: %s", c, r)
+			}
+		}
+	})
+}
+
+// TestWorktreeGoesWithCopy: a linked work tree in a directory that stays open is copied, and removed unasked.
+func TestWorktreeGoesWithCopy(t *testing.T) {
+	t.Parallel()
+	byEach(t, func(t *testing.T, who account) {
+		a, h := grantedHome(t, who, "--mode", "sandboxed")
+		a.repository()
+		a.write("home/.gitconfig", "[safe]\n\tdirectory = *\n")
+		if who.id != nil {
+			if out, err := exec.Command("chown", "-R", fmt.Sprintf("%d:%d", who.id.Uid, who.id.Gid), a.path("ws/.git")).CombinedOutput(); err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+		}
+		command := "git worktree add -q " + a.path("home/tree") + " -b tree"
+		m := h.shell(command)
+		p := h.prompt(command, 1)
+		h.decide(p, "allow", fields{"opens": p.Opens})
+		m.worked()
+		h.shell("echo mine > " + a.path("home/tree/untracked")).worked()
+		r := h.shell("git worktree remove --force " + a.path("home/tree") + " && git branch -D tree").worked()
+		if _, err := os.Lstat(a.path("home/tree")); err == nil {
+			t.Errorf("it is there: %s", r.says())
+		}
+		copied := r.says()
+		_, copied, _ = strings.Cut(copied, "tar -xf ")
+		copied, _, ok := strings.Cut(copied, " ")
+		if list, err := exec.Command("tar", "-tf", copied).Output(); !ok || err != nil || !strings.Contains(string(list), "home/tree/untracked\n") {
+			t.Errorf("the copy: %v %s of %s", err, list, r.says())
+		}
+		if h.asked() != 1 {
+			t.Errorf("asked %d times", h.asked())
 		}
 	})
 }

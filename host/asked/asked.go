@@ -18,6 +18,7 @@ import (
 	"toolhost/agenttool/cut"
 	"toolhost/agenttool/visible"
 	"toolhost/host/prompt"
+	"toolhost/permissions"
 )
 
 // Question is a prompt as a text, and how who reads it may allow the call.
@@ -26,7 +27,7 @@ type Question struct {
 	Once    bool // this once
 	Session bool // for the session: the rules that this adds are in the text
 
-	Opens []string // directories of which the text says that they stay open
+	Opens []string // of the prompt's, if the text says that they stay open
 }
 
 // Write describes the call. The first three lines are the command or the changed file, the reason for the prompt, and the sandbox or
@@ -362,17 +363,25 @@ func (m *message) gives(grants []string) {
 	}
 }
 
-// opens writes the directories that stay open if the call is allowed. It returns them if all of them are there.
-func (m *message) opens(dirs []string) []string {
-	text := strings.Builder{}
-	for _, dir := range dirs {
-		text.WriteString("\n" + quoteMark + visible.Text(dir))
+// Opening says what stays open if a call is allowed.
+func Opening(of string) string {
+	if dir, pushes := strings.CutPrefix(of, permissions.Pushes); pushes {
+		return "it pushes to " + visible.Text(dir) + ": in mode sandboxed, further pushes of this session to it run unasked, but for those that force or delete"
 	}
-	if len(dirs) == 0 || m.cut || m.left() < text.Len()+600 {
+	return "it makes " + visible.Text(of) + ", which then stays open for this session: calls read and write it unasked"
+}
+
+// opens writes what stays open if the call is allowed. It returns that if all of it is there.
+func (m *message) opens(all []string) []string {
+	text := "A yes keeps this open for the session:"
+	for _, of := range all {
+		text += "\n" + quoteMark + Opening(of)
+	}
+	if len(all) == 0 || m.cut || m.left() < len(text)+600 {
 		return nil
 	}
-	m.line("It makes this directory, which then stays open for this session: calls read and write it unasked." + text.String())
-	return dirs
+	m.line(text)
+	return all
 }
 
 // warnings are facts that a user should know before allowing a call.

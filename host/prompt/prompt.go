@@ -15,7 +15,7 @@ type Prompt struct {
 	Dir       string             `json:"dir"`
 	Sandbox   *Sandbox           `json:"sandbox,omitempty"`          // that it would run in; nil: it runs nothing
 	Grants    []string           `json:"suggested_grants,omitempty"` // grants by which an answer may widen that sandbox
-	Opens     []string           `json:"opens,omitempty"`            // directories that it makes outside of the workspace; an answer may keep them open
+	Opens     []string           `json:"opens,omitempty"`            // directories that it makes outside of the workspace, "push:DIR" for repositories that it pushes to; an answer may keep them open
 	Attempt   int                `json:"attempt,omitempty"`          // 2 and more: it ran before, and was kept from something
 	Coalesced string             `json:"coalesced_with,omitempty"`   // the decision_id of a prompt that asks the same; answering it answers this one
 	AskedAt   string             `json:"asked_at"`

@@ -23,8 +23,8 @@ type Question struct {
 	Alone    string // not empty: it is answered together with no other, but with those of the same word
 	Override bool   // no rule answers it
 
-	MayOpen func(dir string) bool // whether a directory of Shown.Opens may still stay open; nil: none may
-	Asked   Listener              // the way to the caller; nil: it answers nothing
+	MayOpen func(of string) bool // whether one of Shown.Opens may still stay open; nil: none may
+	Asked   Listener             // the way to the caller; nil: it answers nothing
 }
 
 // Waiting is a question that waits for its answer.

@@ -11,6 +11,7 @@ import (
 	"toolhost/agenttool"
 	"toolhost/classify"
 	"toolhost/classify/program"
+	"toolhost/permissions/protect"
 	"toolhost/tools/job"
 	"toolhost/tools/shell/keep"
 	"toolhost/tools/shell/neutral"
@@ -248,7 +249,7 @@ func (c *call) refineRemotes() (paths bool) {
 			}
 			if place := strings.TrimPrefix(url, "file://"); host == "" && filepath.IsAbs(place) {
 				at := agenttool.Path{Spelling: url, Absolute: filepath.Clean(place)}
-				at.Upstream = !remote.Push && isUpstream(own, config.remote(remote, headOf(git)), at.Absolute)
+				at.Upstream = (!remote.Push || protect.IsGitDir(at.Absolute)) && isUpstream(own, config.remote(remote, headOf(git)), at.Absolute)
 				if remote.Push {
 					writes = append(writes, at)
 				} else {

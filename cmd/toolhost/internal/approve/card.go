@@ -98,8 +98,8 @@ func (p *page) circumstances(it *Item, sum asked.Summary) {
 	for _, name := range in.Unread {
 		p.add(Warning, 9, "unread:  the session sent "+visible.Text(name)+" in a form that is not known here")
 	}
-	for _, dir := range in.Opens {
-		p.ask(Warning, 9, "opens:   it makes "+visible.Text(dir)+", which then stays open for this session: calls read and write it unasked")
+	for _, of := range in.Opens {
+		p.ask(Warning, 9, "opens:   "+asked.Opening(of))
 	}
 	for _, grant := range in.Grants {
 		if grant == "unconfined" {
