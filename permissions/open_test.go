@@ -1,6 +1,7 @@
 package permissions
 
 import (
+	"strings"
 	"testing"
 
 	"toolhost/agenttool"
@@ -28,6 +29,36 @@ func TestMayOpen(t *testing.T) {
 			if rule, err := suggested.Parse(text, agenttool.Allow, agenttool.Origin{}); want && (err != nil || p.With(rule).Writing(agenttool.Allow) != nil && rule.glob != escapeGlob(dir)+"/**") {
 				t.Errorf("%s: %s: %v", dir, text, err)
 			}
+		}
+	}
+}
+
+// TestShown: a rule that allows to read a directory shows it to commands, unless a rule denies or asks about a part, or it is wide or hidden.
+func TestShown(t *testing.T) {
+	for _, c := range []struct {
+		allow, deny, ask string
+		want             string
+	}{
+		{allow: "Read(/srv/x/lib/**)", want: "/srv/x/lib"},
+		{allow: "Read(/srv/x/lib)"}, {allow: "Read(/srv/x/lib/*)"}, {allow: "Read(/srv/x/*/**)"}, {allow: "Write(/srv/x/lib/**)"},
+		{allow: "Read(/srv/**)"}, {allow: "Read(/srv/x/**)"}, {allow: "Read(/srv/x/ws/sub/**)"}, {allow: "Read(lib/**)"}, {allow: "Read(/srv/x/.lib/**)"}, {allow: "Read(/srv/x/secret/**)"},
+		{allow: "Read(/srv/x/lib/**)", deny: "Read(/srv/x/lib/no)"}, {allow: "Read(/srv/x/lib/**)", deny: "Read(/srv/X/Lib/**)"}, {allow: "Read(/srv/x/lib/**)", deny: "Read(/srv/x/li*)"},
+		{allow: "Read(/srv/x/lib/**)", deny: "Read(/**/no)"}, {allow: "Read(/srv/x/lib/**)", deny: "Read"}, {allow: "Read(/srv/x/lib/**)", ask: "Read(/srv/x/lib/a*)"},
+		{allow: "Read(/srv/x/lib/**)", ask: "Read"}, {allow: "Read(/srv/x/lib/**)", deny: "Read(/srv/x/other/**)", want: "/srv/x/lib"},
+	} {
+		p := Policy{Workspace: "/srv/x/ws", Secret: func(path string) bool { return path == "/srv/x/secret" }}
+		for behavior, text := range map[agenttool.Behavior]string{agenttool.Allow: c.allow, agenttool.Deny: c.deny, agenttool.Ask: c.ask} {
+			if text == "" {
+				continue
+			}
+			rule, err := suggested.Parse(text, behavior, agenttool.Origin{Source: agenttool.SourceUser})
+			if err != nil {
+				t.Fatal(err)
+			}
+			p = p.With(rule)
+		}
+		if got := strings.Join(p.Shown(), " "); got != c.want {
+			t.Errorf("%+v: %q", c, got)
 		}
 	}
 }

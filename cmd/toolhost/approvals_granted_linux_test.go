@@ -146,3 +146,20 @@ func TestRulesWiden(t *testing.T) {
 		t.Error("it is not as the rules say")
 	}
 }
+
+// TestRulesShow: a directory that a rule lets every call read is seen by commands that do not name it, and cannot be written. Its neighbours are
+// not seen.
+func TestRulesShow(t *testing.T) {
+	t.Parallel()
+	a := approvals(t)
+	a.write("home/lib/file", "lib\n")
+	a.write("home/lib2/file", "SECRET\n")
+	a.write("ws/step.sh", "cat ~/lib/file; cat ~/lib2/file ~/lib/../lib2/file; ls ~; echo x > ~/lib/new; echo x > ~/lib/file\n")
+	h := a.serving(false, "--allow", "Read("+a.path("home/lib")+"/**)", "--allow", "Shell(bash step.sh)").confinedBy()
+	if said := h.shell("bash step.sh").result().says(); !strings.Contains(said, "lib\n") || strings.Contains(said, "SECRET") || strings.Contains(said, "\nlib2\n") {
+		t.Errorf("it sees other files than the rule says: %s", said)
+	}
+	if exists(a, "home/lib/new") || a.read("home/lib/file") != "lib\n" {
+		t.Error("it wrote there")
+	}
+}

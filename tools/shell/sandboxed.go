@@ -34,8 +34,8 @@ func (c *call) profile() sandbox.Profile {
 	return p
 }
 
-// shown returns the places outside the workspace that the decision listed as reads. A directory that contains the
-// home directory is opened only to a command that provably only reads.
+// shown returns the places outside the workspace that the decision listed as reads, and those that rules let every command read. A directory
+// that contains the home directory is opened only to a command that provably only reads.
 func (c *call) shown() []string {
 	known := c.facts.ReadOnly == agenttool.Yes && c.facts.PathsComplete == agenttool.Yes
 	var paths []string
@@ -44,7 +44,13 @@ func (c *call) shown() []string {
 			paths = append(paths, r.Resolved)
 		}
 	}
-	return paths
+	if c.tool.o.Shown == nil {
+		return paths
+	}
+	return append(paths, slices.DeleteFunc(c.tool.o.Shown(), func(dir string) bool {
+		at := agenttool.Path{Spelling: dir, Absolute: dir}
+		return c.tool.w.Locate(&at) != nil || at.Private || at.Resolved != dir || c.tool.o.Sandbox.HoldsHome(dir)
+	})...)
 }
 
 // removes reports whether the command removes the paths that it names, including protected names inside a directory.

@@ -25,6 +25,7 @@ type Options struct {
 	Refuse     error            // why no command runs; nil: they run
 	Keep       *keep.Store      // copies what commands destroy; nil: nothing is copied
 	Unconfined func()           // called when a command runs unconfined; nil is not called
+	Shown      func() []string  // directories outside of the workspace that every command may read; nil: none
 	Files      files.Options
 	Search     *engine.Engine
 }
@@ -32,7 +33,7 @@ type Options struct {
 // Tools are the tools that work on a workspace.
 func Tools(w *workspace.Workspace, o Options) []agenttool.Tool {
 	tools := shell.New(w, shell.Options{
-		Environ: os.Environ(), Added: o.Environ, Jobs: o.Jobs, Sandbox: o.Sandbox, Refuse: o.Refuse, Unconfined: o.Unconfined, Keep: o.Keep,
+		Environ: os.Environ(), Added: o.Environ, Jobs: o.Jobs, Sandbox: o.Sandbox, Refuse: o.Refuse, Unconfined: o.Unconfined, Keep: o.Keep, Shown: o.Shown,
 	})
 	tools = append(tools, files.New(w, o.Files)...)
 	return append(tools, search.New(w, o.Search)...)
