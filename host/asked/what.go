@@ -138,6 +138,8 @@ func (l line) deed(i, depth int) string {
 		return own
 	case own == "" || len(part.Argv) > 0 && shells[path.Base(part.Argv[0])]:
 		return strings.Join(inner, ", ")
+	case len(own) > maxSubject: // what it runs is what matters
+		return strings.Join(inner, ", ") + ": " + own
 	}
 	return own + ": " + strings.Join(inner, ", ")
 }
@@ -152,7 +154,7 @@ func (l line) own(i int) string {
 		return ""
 	}
 	paths := written(l.facts.Writes, i+1)
-	if known := wellKnown(part, paths); known != "" {
+	if known := cmp.Or(wellKnown(part, paths), l.removal(part)); known != "" {
 		return known
 	}
 	if part.ReadOnly == agenttool.Yes && part.OpenWorld == agenttool.Yes && len(l.facts.Hosts) > 0 {
@@ -171,7 +173,10 @@ func (l line) own(i int) string {
 			verbs = append(verbs, does)
 		}
 	}
-	if len(paths) > 0 {
+	switch {
+	case len(paths) > 0 && len(verbs) == 1 && verbs[0] == "rewrites files in place":
+		return "rewrites " + named(paths) + " in place"
+	case len(paths) > 0:
 		verbs = append(verbs, "writes "+named(paths))
 	}
 	if len(verbs) == 0 {
@@ -186,70 +191,21 @@ func (l line) own(i int) string {
 	return cut.Characters(subject, maxSubject) + " " + strings.Join(verbs, ", ")
 }
 
+// removal describes a script that removes files, as far as its words tell; "" for all others.
+func (l line) removal(part *agenttool.Part) string {
+	for _, r := range l.facts.Reasons {
+		if rest, found := strings.CutPrefix(r.Text, "the script removes files: "); found && r.Line == part.Line && r.Column == part.Column {
+			return "runs " + path.Base(part.Argv[0]) + " code that removes files with " + rest
+		}
+	}
+	return ""
+}
+
 // maxSubject is about how many characters name a command in a sentence.
 const maxSubject = 32
 
 // short is a command in one line.
 func short(argv []string) string { return cut.Characters(strings.Join(argv, " "), maxDeed/2) }
-
-// wellKnown describes the commands that people see most, in plainer words than the classifier; "" for all others.
-func wellKnown(part *agenttool.Part, paths []agenttool.Path) string {
-	argv, name := part.Argv, path.Base(part.Argv[0])
-	operands := slices.DeleteFunc(slices.Clone(argv[1:]), func(word string) bool { return strings.HasPrefix(word, "-") })
-	below := ""
-	if slices.ContainsFunc(argv[1:], recursive) {
-		below = " and all below"
-	}
-	switch {
-	case !part.Exact:
-	case (name == "rm" || name == "rmdir" || name == "unlink" || name == "shred") && len(paths) > 0:
-		return "deletes " + named(paths) + below
-	case name == "rm" && len(operands) > 0:
-		return "deletes " + strings.Join(operands, ", ") + below
-	case name == "sudo" || name == "doas":
-		return "as another user"
-	case name == "mkdir" && len(paths) > 0:
-		return "makes the directory " + named(paths)
-	case (name == "mv" || name == "cp") && len(operands) == 2 && len(argv) < 5 && len(paths) > 0:
-		return map[string]string{"mv": "moves ", "cp": "copies "}[name] + operands[0] + " to " + named(paths[len(paths)-1:])
-	case name == "git" && len(operands) > 0 && argv[1] == operands[0]:
-		return gitDoes(argv[1:], operands[1:])
-	}
-	return ""
-}
-
-// recursive reports whether a word is the option by which rm goes below directories.
-func recursive(word string) bool {
-	return word == "--recursive" || strings.HasPrefix(word, "-") && !strings.HasPrefix(word, "--") && strings.ContainsAny(word, "rR")
-}
-
-// gitDoes describes the subcommands of git that people see most.
-func gitDoes(words, operands []string) string {
-	forced := slices.ContainsFunc(words, func(word string) bool {
-		return strings.HasPrefix(word, "--force") || word == "-f" || strings.HasPrefix(word, "+")
-	})
-	switch words[0] {
-	case "commit":
-		return "makes a commit"
-	case "push":
-		text := "pushes"
-		if len(operands) > 1 {
-			text += " " + strings.Join(operands[1:], ", ")
-		}
-		if len(operands) > 0 {
-			text += " to " + operands[0]
-		}
-		if forced {
-			text += ", and overwrites what is there"
-		}
-		return text
-	case "reset":
-		if slices.Contains(words, "--hard") {
-			return "resets the work tree: changes that are not committed are lost"
-		}
-	}
-	return ""
-}
 
 // written are the paths that a command writes, by its number from 1; 0 is the shell itself.
 func written(paths []agenttool.Path, by int) (own []agenttool.Path) {
