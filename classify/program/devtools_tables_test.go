@@ -32,8 +32,8 @@ func TestFind(t *testing.T) {
 		{"find . -exec rg foo {}", "? reads_tree"},
 		{"find . -exec rg foo", "? reads_tree"},
 		{"find . -exec", "? reads_tree"},
-		{"find . -execdir git gc ;", "? reads_tree writes destroys runs_code"},
-		{"find . -ok git gc ;", "reads_tree interactive writes destroys runs_code"},
+		{"find . -execdir git prune ;", "? reads_tree writes destroys runs_code"},
+		{"find . -ok git prune ;", "reads_tree interactive writes destroys runs_code"},
 		{"find . -exec rg $X {} ; -delete", "? reads_tree writes destroys"},
 		{`find . -exec rg "$X ; -delete`, "? reads_tree writes destroys"},
 		{"find $DIR -type f", "? reads_tree"},
@@ -122,11 +122,11 @@ func TestWrappers(t *testing.T) {
 		{"sudo -u me A=b git clean -f", "writes destroys"},
 		{"doas git clean -f", "writes destroys"},
 		{"strace -f -e trace=file git status", "reads_tree writes"},
-		{"chroot /x git gc", "writes runs_code destroys"},
-		{"unshare -r git gc", "writes runs_code destroys"},
-		{"bwrap --ro-bind / / --dev /dev git gc", "writes runs_code destroys"},
+		{"chroot /x git prune", "writes runs_code destroys"},
+		{"unshare -r git prune", "writes runs_code destroys"},
+		{"bwrap --ro-bind / / --dev /dev git prune", "writes runs_code destroys"},
 		{"parallel git clean -f ::: a b", "? writes destroys"},
-		{"busybox git gc", "? writes destroys runs_code"},
+		{"busybox git prune", "? writes destroys runs_code"},
 		{"entr git clean -f", "long_running writes destroys"},
 		{"timeout $X git status", "?"},
 	})
@@ -286,7 +286,7 @@ func FuzzFind(f *testing.F) {
 		if !devReadOnly(devUse(words, 0)) {
 			return
 		}
-		for _, action := range []string{"-delete", "-o -fprint x", "-exec git gc ;", ") -delete", "-unheard-of"} {
+		for _, action := range []string{"-delete", "-o -fprint x", "-exec git prune ;", ") -delete", "-unheard-of"} {
 			if more := slices.Concat(words, devWords(action)); devReadOnly(devUse(more, 0)) {
 				t.Errorf("%q is called read-only, and with %s too", line, action)
 			}

@@ -301,7 +301,10 @@ func gitUndoSpecs() []*Spec {
 		{Names: "rm", Options: `-n,--dry-run -q,--quiet --cached -f,--force -r --ignore-unmatch --sparse
 			--pathspec-from-file:read --pathspec-file-nul`, Operands: "removed*", Effects: "writes reads_elsewhere adds",
 			Abbreviates: true, Loses: true, Judge: judgeGitRemove, Locks: "index.lock"},
-		{Names: "gc prune repack prune-packed filter-branch filter-repo", Operands: "text*",
+		{Names: "gc", Options: `-q,--quiet --auto --detach --no-detach --no-prune --prune?:text!destroys --aggressive -f,--force --keep-largest-pack
+			--cruft --no-cruft --max-cruft-size:text`, // git does the same by itself after a commit or a fetch, and keeps what is younger than two weeks
+			Effects: "writes runs_hooks adds", Abbreviates: true, Locks: "gc.pid"},
+		{Names: "prune repack prune-packed filter-branch filter-repo", Operands: "text*",
 			Effects: "writes destroys runs_code", Locks: "gc.pid"},
 		{Names: "replace", Options: `-l,--list --format:text -d,--delete!writes,destroys -e,--edit!writes,interactive
 			-f,--force!writes,destroys -g,--graft!writes`,
