@@ -56,7 +56,7 @@ func (l losses) of(i int) (keep.Places, bool) {
 	if !part.Exact || len(part.Argv) == 0 {
 		return nil, false
 	}
-	if len(part.Argv) > 2 && slices.Equal(part.Argv[:3], []string{"git", "worktree", "remove"}) {
+	if len(part.Argv) > 2 && slices.Equal(part.Argv[:2], []string{"git", "worktree"}) {
 		return l.byWorktree(part)
 	}
 	if part.PathsComplete == agenttool.Yes {
@@ -68,7 +68,7 @@ func (l losses) of(i int) (keep.Places, bool) {
 	}
 	switch {
 	case part.Argv[0] == "git" && len(part.Argv) > 1:
-		return l.byGit(dir, part.Argv[1])
+		return l.byGit(dir, part.Argv[1:])
 	case part.Argv[0] == "go" && cleansHere(part.Argv):
 		return l.inTree(dir, false)
 	case part.Argv[0] == "find":
@@ -123,22 +123,39 @@ func (l losses) byName(i int) (places keep.Places, ok bool) {
 // restorable are the verbs of git that change nothing but the work tree, the index and references of the repository they run in.
 var restorable = []string{"checkout", "restore", "reset", "clean", "rm", "branch", "tag", "stash"}
 
+// prunesRemote reports whether a command of git removes references to branches that a remote has lost, and does nothing else.
+func prunesRemote(words []string) bool {
+	return len(words) > 1 && words[0] == "remote" && words[1] == "prune"
+}
+
+// rootOfGit returns the directory below which a git directory is copied: a root of the workspace, or the repository that dir is a work tree of.
+func (l losses) rootOfGit(dir, git string) string {
+	if root := l.rootOf(git); root != "" {
+		return root
+	}
+	if of, ok := protect.CheckoutOf(dir, ""); ok && agenttool.Within(of.Common, git) {
+		return of.Common
+	}
+	return ""
+}
+
 // byGit returns the references and the index, and the files of the work tree that are not as the index has them. git stores the content
 // of all others, and keeps commits without a reference for two weeks.
-func (l losses) byGit(dir, verb string) (keep.Places, bool) {
+func (l losses) byGit(dir string, words []string) (keep.Places, bool) {
+	verb := words[0]
 	git, found := findGit(dir)
 	common, ok := shared(git)
-	if !found || !ok || !slices.Contains(restorable, verb) || elsewhereTree(common) || inBare(dir) {
+	if !found || !ok || !slices.Contains(restorable, verb) && !prunesRemote(words) || elsewhereTree(common) || inBare(dir) {
 		return nil, false
 	}
 	var places keep.Places
-	if verb != "branch" && verb != "tag" {
+	if verb != "branch" && verb != "tag" && verb != "remote" {
 		if places, ok = l.inTree(dir, verb == "clean"); !ok {
 			return nil, false
 		}
 	}
 	for _, at := range [][]string{{git, "index", "HEAD", "logs", "reftable"}, {common, "packed-refs", "refs", "logs", "reftable"}} {
-		root := l.rootOf(at[0])
+		root := l.rootOfGit(dir, at[0])
 		if root == "" {
 			return nil, false
 		}
@@ -152,20 +169,26 @@ func (l losses) byGit(dir, verb string) (keep.Places, bool) {
 // byWorktree returns the files of a linked work tree that git does not have, and what its repository keeps for it.
 func (l losses) byWorktree(part *agenttool.Part) (keep.Places, bool) {
 	dir, ok := l.startOf(part)
-	words := slices.DeleteFunc(slices.Clone(part.Argv[3:]), func(word string) bool { return word == "-f" || word == "--force" || word == "--" })
-	if !ok || len(words) != 1 || strings.HasPrefix(words[0], "-") {
+	words := slices.DeleteFunc(slices.Clone(part.Argv[3:]), func(word string) bool { return slices.Contains([]string{"-f", "--force", "-v", "--"}, word) })
+	of, known := protect.CheckoutOf(dir, "")
+	switch {
+	case !ok || !known:
+		return nil, false
+	case part.Argv[2] == "prune" && len(words) == 0:
+		root := l.rootOfGit(dir, of.Common)
+		return keep.Places{{Root: root, Path: filepath.Join(of.Common, "worktrees"), Git: true}}, root != ""
+	case part.Argv[2] != "remove" || len(words) != 1 || strings.HasPrefix(words[0], "-"):
 		return nil, false
 	}
 	tree := words[0]
 	if !filepath.IsAbs(tree) {
 		tree = filepath.Join(dir, tree)
 	}
-	of, known := protect.CheckoutOf(dir, "")
-	if !known || !slices.Contains(of.Linked(), filepath.Join(tree, ".git")) {
+	if !slices.Contains(of.Linked(), filepath.Join(tree, ".git")) {
 		return nil, false
 	}
 	git, _ := findGit(tree)
-	root := l.rootOf(git)
+	root := l.rootOfGit(dir, git)
 	places, ok := l.inTree(tree, true)
 	if !ok || root == "" || len(places) != 1 {
 		return nil, false

@@ -128,7 +128,8 @@ func TestLossesOfOtherRepositories(t *testing.T) {
 
 // TestLossesOfWorktrees: a linked work tree of the repository is copied before git removes it, wherever it is, and no other directory.
 func TestLossesOfWorktrees(t *testing.T) {
-	b := newBench(t, Options{Keep: &keep.Store{Dir: t.TempDir(), Refuses: func(path string) bool { return filepath.Base(path) == ".env" }}})
+	options := Options{Keep: &keep.Store{Dir: t.TempDir(), Refuses: func(path string) bool { return filepath.Base(path) == ".env" }}}
+	b := newBench(t, options)
 	outside := t.TempDir()
 	for _, dir := range []string{b.dir, filepath.Join(outside, "other")} {
 		write(t, filepath.Join(dir, "tracked"), "tracked")
@@ -156,6 +157,24 @@ func TestLossesOfWorktrees(t *testing.T) {
 		if got := copies(t, b, command); got != want {
 			t.Errorf("%s: copied %v, want %v", command, got, want)
 		}
+	}
+	for command, want := range map[string]bool{"git worktree prune": true, "git worktree prune -v": true, "git worktree prune --expire=now": false,
+		"git remote prune origin": true, "git remote remove origin": false, "git worktree repair": false} {
+		if got := copies(t, b, command); got != want {
+			t.Errorf("%s: copied %v, want %v", command, got, want)
+		}
+	}
+	write(t, filepath.Join(b.dir, "sub/x"), "x")
+	for _, dir := range []string{mine, filepath.Join(b.dir, "sub")} { // their repository is not in the workspace
+		for _, command := range []string{"git reset -q --hard", "git stash drop"} {
+			if !copies(t, newBenchIn(t, dir, options), command) {
+				t.Errorf("%s in %s: nothing is copied", command, dir)
+			}
+		}
+	}
+	claims := newBenchIn(t, filepath.Join(outside, "claims"), options)
+	if copies(t, claims, "git reset -q --hard") {
+		t.Error("a repository that does not know the work tree is copied")
 	}
 	c := located(t, b, "git worktree remove --force "+mine).(*call)
 	file, err := c.saveCopies("inv")
