@@ -28,6 +28,7 @@ func (c *call) Refine(ctx context.Context) []*agenttool.Path {
 func (c *call) refine(ctx context.Context) []*agenttool.Path {
 	changed := c.refineReaders()
 	changed = c.refineRemotes() || changed
+	changed = c.refinePackages() || changed
 	refined := refineGit(&c.facts)
 	refineLocks(&c.facts)
 	refined = append(refined, refineGlobs(ctx, &c.facts, c.tool.w.Locate)...)

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"toolhost/agenttool"
 )
@@ -55,17 +56,8 @@ const maxConfig = 256 << 10
 // readGitConfig reads a configuration and reports whether it understood everything; it does not understand quotes,
 // escapes and continued lines.
 func readGitConfig(file string) (gitConfig, bool) {
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, false
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxConfig {
-		return nil, false
-	}
-	b, err := io.ReadAll(io.LimitReader(f, maxConfig))
-	if err != nil {
+	b, ok := readAtMost(file, maxConfig)
+	if !ok {
 		return nil, false
 	}
 	config, section := gitConfig{}, ""
@@ -93,6 +85,21 @@ func readGitConfig(file string) (gitConfig, bool) {
 		}
 	}
 	return config, true
+}
+
+// readAtMost reads a regular file of at most limit bytes. It waits for no pipe.
+func readAtMost(file string, limit int64) ([]byte, bool) {
+	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, false
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() || info.Size() > limit {
+		return nil, false
+	}
+	b, err := io.ReadAll(io.LimitReader(f, limit))
+	return b, err == nil
 }
 
 // rewrites reports whether addresses may be rewritten, by url.*.insteadOf or by an included file.
