@@ -42,11 +42,7 @@ func TestAttack(t *testing.T) {
 		t.Skip("the attackers are programs, with no race detector in them")
 	}
 	r := newRig(t)
-	attacker := filepath.Join(filepath.Dir(r.probe), "attack")
-	out, err := exec.Command("gcc", "-O1", "-static", "-pthread", "-o", attacker, "../../testdata/escapes/attack.c").CombinedOutput()
-	if err != nil {
-		t.Fatalf("gcc: %v\n%s", err, out)
-	}
+	attacker := compiledAttacker(t, r)
 	for _, who := range accounts(t) {
 		t.Run(who.name+" alone", func(t *testing.T) {
 			t.Parallel()
@@ -64,6 +60,47 @@ func TestAttack(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestAttackAsked has the attackers try while a user is asked, who opens one protected name to them, and says no to every other. They must not
+// reach another name by that one, and leave it no second name.
+func TestAttackAsked(t *testing.T) {
+	t.Parallel()
+	if testing.Short() || underRace {
+		t.Skip("the attackers are programs, with no race detector in them")
+	}
+	r := newRig(t)
+	attacker := compiledAttacker(t, r)
+	for _, who := range accounts(t) {
+		t.Run(who.name, func(t *testing.T) {
+			t.Parallel()
+			a := besieged(r.approvalsArena(t, who, sandbox.Full))
+			opened := a.path("ws/.envrc")
+			a.write("ws/attack.sh", fmt.Sprintf("echo x > .envrc && echo OPENED; %s %d %d %s\n", attacker, attackSeconds(), time.Now().UnixNano()%1000, a.path("wt/file")))
+			h := a.serving(true, "--allow", "Shell(bash attack.sh)").confinedBy()
+			w := watchNames(a)
+			said := h.answered(h.shell("bash attack.sh"), func(p prompted) bool { return slices.Equal(p.Grants, []string{"write:" + opened}) })
+			found := slices.DeleteFunc(w.stop(), func(what string) bool { return strings.HasPrefix(what, ".envrc:") || strings.HasPrefix(what, opened+" ") })
+			if len(found) > 0 || !strings.Contains(said, "OPENED") || !strings.Contains(said, " done\n") {
+				t.Errorf("%s\n%s", strings.Join(found[:min(len(found), 20)], "\n"), cut.Characters(said, 2000))
+			}
+			var st unix.Stat_t
+			if err := unix.Lstat(opened, &st); err == nil && st.Mode&unix.S_IFMT == unix.S_IFREG && st.Nlink > 1 {
+				t.Errorf("the name that was opened has %d names", st.Nlink)
+			}
+		})
+	}
+}
+
+// compiledAttacker is the program of testdata/escapes/attack.c.
+func compiledAttacker(t *testing.T, r *escapeTools) string {
+	t.Helper()
+	attacker := filepath.Join(filepath.Dir(r.probe), "attack")
+	out, err := exec.Command("gcc", "-O1", "-static", "-pthread", "-o", attacker, "../../testdata/escapes/attack.c").CombinedOutput()
+	if err != nil {
+		t.Fatalf("gcc: %v\n%s", err, out)
+	}
+	return attacker
 }
 
 // attack runs the attackers in one attempt.
