@@ -17,8 +17,11 @@ import (
 )
 
 const (
-	// gcPercent trades a few MiB for fewer collections: a host lives on some 5 MiB, and each call leaves 50 KB behind.
-	gcPercent = 200
+	// startPercent has the start go on to the first reply without a collection: it leaves 4 MiB behind.
+	startPercent = 200
+
+	// gcPercent is from the first collection on: a host lives on some 2 MiB, and each call leaves 75 KB behind.
+	gcPercent = 100
 
 	// memoryLimit is from where on memory is collected more often: results that many clients do not read are mostly garbage.
 	memoryLimit = 512 << 20
@@ -27,7 +30,7 @@ const (
 // Limit sets the memory limit of the garbage collector. In a control group with a limit it is five eighths of that: the
 // rest is for helpers, kernel memory, and memory that the collector has freed but not yet returned.
 func Limit() {
-	debug.SetGCPercent(gcPercent) // first: the start alone leaves 4 MiB behind
+	debug.SetGCPercent(startPercent)
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(min(memoryLimit, groupMemory(os.DirFS("/"))/8*5))
 	}
@@ -70,26 +73,30 @@ func groupMemory(root fs.FS) int64 {
 }
 
 const (
-	quietAfter = 5 * time.Second // between two looks at the allocations
-	quietBytes = 4 << 20         // an interval with less is quiet
-	keptBytes  = 24 << 20        // memory that is worth to be given back
+	startOver  = 300 * time.Millisecond // until the first replies have been given
+	quietAfter = 5 * time.Second        // between two looks at the allocations
+	quietBytes = 4 << 20                // an interval with less is quiet
+	keptBytes  = 24 << 20               // memory that is worth to be given back
 )
 
 // trimmer gives the memory of a burst back to the system once the process is quiet. Without it the collector keeps the memory of a burst
-// as long as nothing allocates. It looks at the process only after a collection: one that never had any has nothing to give back.
+// as long as nothing allocates. It looks at the process once after the start, and then only after a collection: one that had none since has
+// nothing to give back.
 type trimmer struct {
 	drop func(keep int64) // trims caches; called before memory is given back
 
 	mu        sync.Mutex
-	timer     *time.Timer // nil: no look is due
+	timer     *time.Timer // of the next look; it may have run
 	allocated uint64      // at the last look
 	ended     bool
+
+	settle sync.Once // at the first collection
 }
 
 // StartTrimmer has memory given back to the system whenever the process is quiet, until stop is called. Before that it calls drop to
 // trim caches to keep bytes.
 func StartTrimmer(drop func(keep int64)) (stop func()) {
-	t := &trimmer{drop: drop}
+	t := &trimmer{drop: drop, timer: time.AfterFunc(startOver, ForgetProgram)}
 	t.await()
 	return t.stop
 }
@@ -101,6 +108,10 @@ type collection struct{ *trimmer }
 func (t *trimmer) await() { runtime.AddCleanup(&collection{t}, (*trimmer).collected, t) }
 
 func (t *trimmer) collected() {
+	t.settle.Do(func() {
+		debug.SetGCPercent(gcPercent)
+		ForgetProgram()
+	})
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !t.ended {
@@ -112,12 +123,10 @@ func (t *trimmer) stop() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.ended = true
-	if t.timer != nil {
-		t.timer.Stop()
-	}
+	t.timer.Stop()
 }
 
-// look gives memory back if little was allocated since the last look, and else looks again.
+// look gives memory back, that of the heap if little was allocated since the last look; else it looks again.
 func (t *trimmer) look() {
 	now := memoryStats()
 	t.mu.Lock()
@@ -131,6 +140,7 @@ func (t *trimmer) look() {
 		t.timer = time.AfterFunc(quietAfter, t.look)
 	}
 	t.mu.Unlock()
+	ForgetProgram()
 	if !quiet {
 		return
 	}

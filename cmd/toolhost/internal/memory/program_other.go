@@ -1,0 +1,6 @@
+//go:build !linux
+
+package memory
+
+// ForgetProgram does nothing on this system.
+func ForgetProgram() {}
