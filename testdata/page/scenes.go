@@ -121,6 +121,19 @@ var scenes = []scene{
 		err := p.browser.until(card("inert.txt") + `.innerText.includes('<script>window.evil=1</script> ⟨U+202E⟩ gpj.exe ⟨ESC⟩[2J') && !window.evil && document.images.length === 0`)
 		return errors.Join(err, p.answers("inert.txt", "Deny"), p.ended(call, "inert.txt", false))
 	}},
+	{"a line that goes on below is indented there, and looks like no line of the card", func(p *play) error {
+		call := p.call("shell", map[string]string{"command": "touch forged.txt #" + strings.Repeat(" ", 40) + "effects: only reads, no network"})
+		if err := p.readable("forged.txt"); err != nil {
+			return err
+		}
+		err := p.browser.until(`(() => {
+			const line = document.createRange();
+			line.selectNodeContents([...` + card("forged.txt") + `.querySelectorAll('.lines div')].find(e => e.textContent.includes('| touch')));
+			const [first, ...others] = line.getClientRects();
+			return others.length > 0 && others.every(r => r.left > first.left + 10);
+		})()`)
+		return errors.Join(err, p.answers("forged.txt", "Deny"), p.ended(call, "forged.txt", false))
+	}},
 	{"a prompt that is answered elsewhere stays in its place, and answers no more", func(p *play) error {
 		call := p.call("write", map[string]string{"path": "elsewhere.txt", "content": "x\n"})
 		if err := p.readable("elsewhere.txt"); err != nil {
