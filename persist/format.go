@@ -47,7 +47,7 @@ func (e *era) next(b []byte, l line, err error) bool {
 	if err != nil {
 		return e.newer || saysNewer(b)
 	}
-	if bytes.Contains(l.event, []byte(agenttool.EventSessionOpened)) {
+	if aboutSession(l.event) && bytes.Contains(l.event, []byte(agenttool.EventSessionOpened)) {
 		var event agenttool.Event
 		if json.Unmarshal(l.event, &event) == nil && event.EventType == agenttool.EventSessionOpened {
 			e.newer = isNewer(event)
