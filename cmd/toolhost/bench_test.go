@@ -15,14 +15,14 @@ import (
 	"time"
 )
 
-// built returns the path of the program as it is shipped: stripped, without cgo. It is built once a test run.
+// built returns the path of the program as it is shipped: stripped, without cgo. It is built once for all benchmarks.
 var built = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "toolhost-bench-")
+	dir, err := sharedDir()
 	if err != nil {
 		return "", err
 	}
 	path := filepath.Join(dir, "toolhost")
-	cmd := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", path, ".")
+	cmd := exec.Command("go", "build", "-ldflags=-s -w", "-o", path, ".")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("go build: %w\n%s", err, out)

@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -31,24 +32,40 @@ type escapeTools struct {
 	base, toolhost, probe string
 }
 
-// newRig compiles the probe. Its directory lies where an ordinary user may look.
+// newRig has the probe. Its directory lies where an ordinary user may look.
 func newRig(t *testing.T) *escapeTools {
-	cc, err := exec.LookPath("gcc")
-	if err != nil {
+	if _, err := exec.LookPath("gcc"); err != nil {
 		t.Skip("no gcc: the attempts are C")
 	}
-	r := &escapeTools{base: attemptDir(t)}
-	t.Cleanup(func() { removeForced(r.base) })
-	r.toolhost, r.probe = filepath.Join(r.base, "bin", "toolhost"), filepath.Join(r.base, "bin", "probe")
-	if err := os.MkdirAll(filepath.Dir(r.probe), 0o755); err != nil {
+	r := jobTools(t)
+	if err := r.addProbe(); err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.Command(cc, "-O1", "-static", "-pthread", "-o", r.probe, "../../testdata/escapes/probe.c").CombinedOutput()
-	if err != nil {
-		t.Fatalf("gcc: %v\n%s", err, out)
-	}
-	copySelf(t, r.toolhost)
 	return r
+}
+
+// compiledProbe is the probe, which is compiled once a test run.
+var compiledProbe = sync.OnceValues(func() (string, error) {
+	dir, err := sharedDir()
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "probe")
+	out, err := exec.Command("gcc", "-O1", "-static", "-pthread", "-o", path, "../../testdata/escapes/probe.c").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("gcc: %w\n%s", err, out)
+	}
+	return path, nil
+})
+
+// addProbe puts the probe beside toolhost.
+func (r *escapeTools) addProbe() error {
+	compiled, err := compiledProbe()
+	if err != nil {
+		return err
+	}
+	r.probe = filepath.Join(filepath.Dir(r.toolhost), "probe")
+	return copyFile(compiled, r.probe)
 }
 
 // attemptDir makes a directory outside of what a sandbox has of its own (/tmp, /run).

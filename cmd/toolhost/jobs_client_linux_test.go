@@ -48,11 +48,8 @@ func jobTools(t *testing.T) *escapeTools {
 func probedDesk(t *testing.T) *escapeTools {
 	t.Helper()
 	r := jobTools(t)
-	r.probe = filepath.Join(r.base, "bin", "probe")
-	out, err := exec.Command("gcc", "-O1", "-static", "-pthread", "-o", r.probe, "../../testdata/escapes/probe.c").CombinedOutput()
-	if err != nil {
-		t.Logf("the levels below full are not tried: %v\n%s", err, out)
-		r.probe = ""
+	if err := r.addProbe(); err != nil {
+		t.Logf("the levels below full are not tried: %v", err)
 	}
 	return r
 }
@@ -68,8 +65,17 @@ func (r *escapeTools) jobArena(t testing.TB, who account, level sandbox.Level) *
 	return a
 }
 
+// levelsFound are the levels that tests can have, by account and by whether there is a probe: the answer is the same for all of them.
+var levelsFound sync.Map
+
 // levels are those that a test can have: without the probe there is no making a machine that holds less than it does.
 func (r *escapeTools) levels(t testing.TB, who account) []sandbox.Level {
+	find := sync.OnceValue(func() []sandbox.Level { return r.findLevels(t, who) })
+	found, _ := levelsFound.LoadOrStore([2]any{who.name, r.probe != ""}, find)
+	return slices.Clone(found.(func() []sandbox.Level)())
+}
+
+func (r *escapeTools) findLevels(t testing.TB, who account) []sandbox.Level {
 	all := []sandbox.Level{sandbox.Full, sandbox.None}
 	if r.probe != "" && !underRace {
 		all = append(all, sandbox.LandlockNotify, sandbox.Landlock)

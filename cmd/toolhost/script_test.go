@@ -46,7 +46,29 @@ func (w waiting) Run() int {
 	if signal.Ignored(syscall.SIGHUP) { // by nohup: programs that the tests start shall not inherit it
 		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	}
+	defer removeShared()
 	return w.M.Run()
+}
+
+// sharedDirs are directories with what tests have in common.
+var sharedDirs struct {
+	sync.Mutex
+	made []string
+}
+
+// sharedDir makes a directory that lives as long as the test run.
+func sharedDir() (string, error) {
+	dir, err := os.MkdirTemp("", "toolhost-tests-")
+	sharedDirs.Lock()
+	defer sharedDirs.Unlock()
+	sharedDirs.made = append(sharedDirs.made, dir)
+	return dir, err
+}
+
+func removeShared() {
+	for _, dir := range sharedDirs.made {
+		_ = os.RemoveAll(dir)
+	}
 }
 
 // tapped is toolhost with a tap on its stdout: what serve writes goes to a file of the script as well.
