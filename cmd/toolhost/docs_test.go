@@ -65,7 +65,7 @@ func TestToolOfTheDocs(t *testing.T) {
 	added = strings.Replace(added, "\ttools = append(tools, files.New", blocks[1][1]+"\ttools = append(tools, files.New", 1)
 	dir := t.TempDir()
 	program := filepath.Join(dir, "toolhost")
-	build := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-overlay", overlay(t, map[string]string{"tools/count/count.go": blocks[0][1], list: added}), "-o", program, "toolhost/cmd/toolhost")
+	build := exec.Command("go", "build", "-ldflags=-s -w", "-overlay", overlay(t, map[string]string{"tools/count/count.go": blocks[0][1], list: added}), "-o", program, "toolhost/cmd/toolhost")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
