@@ -263,11 +263,8 @@ func (a *escapeAttempt) socket() string {
 func eventually(t testing.TB, what string, so func() bool) time.Duration {
 	t.Helper()
 	begun := time.Now()
-	for !so() {
-		if time.Since(begun) > soon {
-			t.Fatalf("it did not come about: %s", what)
-		}
-		time.Sleep(5 * time.Millisecond)
+	if !comesAbout(soon, so) {
+		t.Fatalf("it did not come about: %s", what)
 	}
 	return time.Since(begun)
 }

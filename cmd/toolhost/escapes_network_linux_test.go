@@ -180,13 +180,9 @@ func otherLoopback(t *testing.T, r *escapeTools, who account) {
 // waitFor waits until something is so.
 func waitFor(t testing.TB, so func() bool) {
 	t.Helper()
-	for range 12000 {
-		if so() {
-			return
-		}
-		time.Sleep(5 * time.Millisecond)
+	if !comesAbout(patience, so) {
+		t.Fatal("it did not come about")
 	}
-	t.Fatal("it did not come about")
 }
 
 // tryProxy asks the proxy of a sandbox for what was not granted, and its checker for names that lead to places nobody

@@ -145,10 +145,8 @@ func pokeSibling(a *escapeAttempt) {
 
 // findProcess finds a process by its command line.
 func findProcess(line string) int {
-	all, _ := filepath.Glob("/proc/[0-9]*/cmdline")
-	for _, path := range all {
-		if b, err := os.ReadFile(path); err == nil && string(b) == line {
-			pid, _ := strconv.Atoi(strings.Split(path, "/")[2])
+	for _, pid := range processes() {
+		if string(lineOf(pid)) == line {
 			return pid
 		}
 	}
@@ -230,12 +228,12 @@ func orphan(a *escapeAttempt) {
 func waitGone(a *escapeAttempt, line string, budget time.Duration) {
 	a.t.Helper()
 	begun := time.Now()
-	for ; findProcess(line) != 0; time.Sleep(20 * time.Millisecond) {
-		if pid := findProcess(line); pid != 0 && time.Since(begun) > patience {
+	if !comesAbout(patience, func() bool { return findProcess(line) == 0 }) {
+		a.t.Errorf("still there: %q", line)
+		if pid := findProcess(line); pid != 0 {
 			_ = syscall.Kill(pid, syscall.SIGKILL) // ours: no other has such a line
-			a.t.Errorf("still there: %d, %q", pid, line)
-			return
 		}
+		return
 	}
 	if took := time.Since(begun); took > time.Second {
 		within(a.t, fmt.Sprintf("the end of %q", line), took, budget, patience)

@@ -512,11 +512,8 @@ func (h *jobHost) job(id string) *jobView {
 func (h *jobHost) until(what string, so func() bool) time.Duration {
 	h.t.Helper()
 	begun := time.Now()
-	for !so() {
-		if time.Since(begun) > patience {
-			h.t.Fatalf("it did not come about: %s", what)
-		}
-		time.Sleep(10 * time.Millisecond)
+	if !comesAbout(patience, so) {
+		h.t.Fatalf("it did not come about: %s", what)
 	}
 	return time.Since(begun)
 }

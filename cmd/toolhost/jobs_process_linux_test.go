@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,34 +29,57 @@ func newMark(t testing.TB) string {
 	return mark
 }
 
-// marked are the processes that have text in their command line.
-func marked(text string) (pids []int) {
-	all, _ := filepath.Glob("/proc/[0-9]*/cmdline")
-	for _, path := range all {
-		if b, err := os.ReadFile(path); err == nil && bytes.Contains(b, []byte(text)) {
-			pid, _ := strconv.Atoi(strings.Split(path, "/")[2])
+// processes are the numbers of all processes of the machine.
+func processes() (pids []int) {
+	proc, err := os.Open("/proc")
+	if err != nil {
+		return nil
+	}
+	defer proc.Close()
+	names, _ := proc.Readdirnames(-1)
+	for _, name := range names {
+		if pid, err := strconv.Atoi(name); err == nil {
 			pids = append(pids, pid)
 		}
 	}
 	return pids
 }
 
+// lineOf is the command line of a process, nil if there is none.
+func lineOf(pid int) []byte {
+	b, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
+	return b
+}
+
+// marked are the processes that have text in their command line.
+func marked(text string) []int {
+	return slices.DeleteFunc(processes(), func(pid int) bool { return !bytes.Contains(lineOf(pid), []byte(text)) })
+}
+
+// comesAbout waits until something is so, no longer than limit. It looks less and less often: to look may take the whole table of processes.
+func comesAbout(limit time.Duration, so func() bool) bool {
+	begun := time.Now()
+	for pause := 5 * time.Millisecond; !so(); pause = min(pause*3/2, 100*time.Millisecond) {
+		if time.Since(begun) > limit {
+			return false
+		}
+		time.Sleep(pause)
+	}
+	return true
+}
+
 // gone checks that nothing with a mark lives, at the latest soon.
 func gone(t testing.TB, what, mark string) {
 	t.Helper()
 	begun := time.Now()
-	for len(marked(mark)) > 0 {
-		if time.Since(begun) > patience {
-			var left []string
-			for _, pid := range marked(mark) {
-				line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-				left = append(left, fmt.Sprintf("%d %s", pid, bytes.ReplaceAll(line, []byte{0}, []byte{' '})))
-				_ = syscall.Kill(pid, syscall.SIGKILL) // ours: no other has such a line
-			}
-			t.Errorf("%s: still there after %v: %s", what, patience, cut.Characters(strings.Join(left, "; "), 600))
-			return
+	if !comesAbout(patience, func() bool { return len(marked(mark)) == 0 }) {
+		var left []string
+		for _, pid := range marked(mark) {
+			left = append(left, fmt.Sprintf("%d %s", pid, bytes.ReplaceAll(lineOf(pid), []byte{0}, []byte{' '})))
+			_ = syscall.Kill(pid, syscall.SIGKILL) // ours: no other has such a line
 		}
-		time.Sleep(10 * time.Millisecond)
+		t.Errorf("%s: still there after %v: %s", what, patience, cut.Characters(strings.Join(left, "; "), 600))
+		return
 	}
 	if took := time.Since(begun); took > time.Second {
 		within(t, what+" is gone", took, 5*time.Second, patience)
@@ -95,9 +117,7 @@ func parentOf(pid int) (parent int, p process, ok bool) {
 
 // zombies is how many children of a process have ended, and it has not asked how.
 func zombies(parent int) (n int) {
-	all, _ := filepath.Glob("/proc/[0-9]*")
-	for _, path := range all {
-		pid, _ := strconv.Atoi(filepath.Base(path))
+	for _, pid := range processes() {
 		if words := tableEntry(pid); len(words) > 1 && words[0] == "Z" && words[1] == strconv.Itoa(parent) {
 			n++
 		}
@@ -108,9 +128,7 @@ func zombies(parent int) (n int) {
 // tree is a process and all below it.
 func tree(root int) []process {
 	parents, known := map[int]int{}, map[int]process{}
-	all, _ := filepath.Glob("/proc/[0-9]*")
-	for _, path := range all {
-		pid, _ := strconv.Atoi(filepath.Base(path))
+	for _, pid := range processes() {
 		if parent, p, ok := parentOf(pid); ok {
 			parents[pid], known[pid] = parent, p
 		}
