@@ -116,6 +116,7 @@ func TestStatusAtAnyTime(t *testing.T) {
 							t.Error(err)
 							return
 						}
+						time.Sleep(time.Millisecond) // the calls need the processor too
 					}
 				}
 			})

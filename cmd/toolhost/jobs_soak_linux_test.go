@@ -17,14 +17,14 @@ import (
 	"toolhost/sandbox"
 )
 
-// soakTime is how long the soak lasts: TOOLHOST_SOAK, else 20 seconds with the race detector and 8 without.
+// soakTime is how long the soak lasts: TOOLHOST_SOAK, else 20 seconds with the race detector and 4 without.
 func soakTime(t *testing.T) time.Duration {
 	text := os.Getenv("TOOLHOST_SOAK")
 	switch {
 	case text == "" && underRace:
 		return 20 * time.Second
 	case text == "":
-		return 8 * time.Second
+		return 4 * time.Second
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil {
