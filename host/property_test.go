@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -249,8 +250,11 @@ func (w *world) disturb(f *fixture, ids []string) {
 // Each call has exactly one end and one result, conflicting calls never run at once, results come in the order of the policy, and no
 // event follows a result.
 func TestBatchesHoldTheirPromises(t *testing.T) {
-	batches, each := 10_000, 50
-	if testing.Short() {
+	batches, each := 2_000, 50
+	switch {
+	case os.Getenv("TOOLHOST_LONG") != "": // testdata/long.sh
+		batches = 10_000
+	case testing.Short():
 		batches = 500
 	}
 	for seed := range batches / each {
