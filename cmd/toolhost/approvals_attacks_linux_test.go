@@ -125,12 +125,14 @@ func TestApprovalsOfItself(t *testing.T) {
 	})
 }
 
-// besieged runs a test at all levels: as an ordinary user at each, and as root at the strongest and the weakest.
+// besieged runs a test at all levels: as an ordinary user at each, and as root at the strongest and the weakest. Where there are both, the
+// ordinary form leaves these two to root.
 func (r *escapeTools) besieged(t *testing.T, test func(*testing.T, *escapeAttempt)) {
 	t.Helper()
 	for _, who := range accounts(t) {
 		for _, level := range r.levels(t, who) {
-			if who.root() && level != sandbox.Full && level != sandbox.None {
+			ends := level == sandbox.Full || level == sandbox.None
+			if who.root() && !ends || !who.root() && ends && os.Getuid() == 0 && !long() {
 				continue
 			}
 			t.Run(who.name+" "+string(level), func(t *testing.T) {

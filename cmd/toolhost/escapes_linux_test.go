@@ -51,6 +51,7 @@ type attempt struct {
 	unfit string // why it is not tried without a sandbox
 
 	finding string // what it found, while that is not mended
+	spared  bool   // the ordinary form leaves out profile read_only and the shell tool: every other attempt has them
 }
 
 var (
@@ -128,7 +129,8 @@ func checkRows(t *testing.T, _ *escapeTools) {
 
 func tryAll(t *testing.T, r *escapeTools) {
 	seen := map[string]bool{}
-	for _, try := range allAttempts() {
+	for i, try := range allAttempts() {
+		try.spared = i%2 == 0
 		if seen[try.name] {
 			t.Errorf("two attempts are called %q", try.name)
 		}
@@ -151,7 +153,7 @@ func tryAll(t *testing.T, r *escapeTools) {
 }
 
 // as tries one attempt as one account: without a sandbox, through the shell tool, and at every level by every profile that is meant for it.
-// Where two accounts try it, the ordinary form divides that between them.
+// Where two accounts try it, the ordinary form divides that between them, and tries every level by profile workspace.
 func (try attempt) as(t *testing.T, r *escapeTools, who account) {
 	half := !long() && try.only == "" && os.Getuid() == 0
 	if try.unfit == "" && !(half && who.root()) {
@@ -171,7 +173,7 @@ func (try attempt) as(t *testing.T, r *escapeTools, who account) {
 	}
 	ways := try.ways(who)
 	for _, w := range ways {
-		if half && w.taken(ways, who) {
+		if half && (w.taken(ways, who) || try.spared && w.profile == sandbox.ReadOnly) {
 			continue
 		}
 		t.Run(who.name+" "+string(w.level)+" "+string(w.profile), func(t *testing.T) {
@@ -183,7 +185,7 @@ func (try attempt) as(t *testing.T, r *escapeTools, who account) {
 			try.inside(a, func() *exec.Cmd { return a.boxed(w.profile, try.script) })
 		})
 	}
-	if try.shell && !(half && who.root()) {
+	if try.shell && !(half && (who.root() || try.spared)) {
 		t.Run(who.name+" "+string(ways[0].level)+" shell", func(t *testing.T) {
 			a := r.attempt(t, who, ways[0].level)
 			try.inside(a, func() *exec.Cmd { return a.called(try.script) })
