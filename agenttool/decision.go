@@ -49,7 +49,7 @@ type Reply struct {
 	AnsweredBy     *Answerer  `json:"answered_by,omitempty"` // nil: a rule, or nobody
 }
 
-// Answerer is who answered a prompt, as far as the host knows it.
+// Answerer is the party that answered a prompt, as far as the host knows it.
 type Answerer struct {
 	User     string `json:"user,omitempty"`     // whose process it was
 	Terminal string `json:"terminal,omitempty"` // that the process has

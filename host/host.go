@@ -274,16 +274,16 @@ func (h *Host) Check(ctx context.Context, tool string, input []byte) (agenttool.
 // phase runs one phase and records how long it took. A panic in it is an error of this call, and not the end of all others.
 func (h *Host) phase(rec *record, p agenttool.Phase, do func() error) error {
 	start := h.o.Now()
-	err := h.guarded(rec, do)
+	err := guarded(rec, h.o.PanicLog, do)
 	rec.timed(p, start, err)
 	return err
 }
 
-func (h *Host) guarded(rec *record, do func() error) (err error) {
+func guarded(rec *record, log func(string), do func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			if h.o.PanicLog != nil {
-				h.o.PanicLog(fmt.Sprintf("panic in %s (%s): %v\n%s", rec.tool, rec.id, p, debug.Stack()))
+			if log != nil {
+				log(fmt.Sprintf("panic in %s (%s): %v\n%s", rec.tool, rec.id, p, debug.Stack()))
 			}
 			err = agenttool.Failure(agenttool.ExecutionFailed, "panic", "toolhost failed inside; this is a bug in toolhost, not in the call")
 		}

@@ -14,7 +14,7 @@ import (
 // maxOpens is how much a prompt offers to keep open: users read no more.
 const maxOpens = 3
 
-// openings returns what may stay open once the call is allowed: the missing directories that it makes outside of the workspace, and the
+// openings returns the paths that may stay open once the call is allowed: the missing directories that it makes outside of the workspace, and the
 // user's repositories that it pushes to. mayOpen reports whether that still holds for one of them.
 func openings(c *call) (all []string, mayOpen func(of string) bool) {
 	rules := &c.host.rules

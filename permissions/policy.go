@@ -423,7 +423,7 @@ func (p Policy) upstream(path agenttool.Path) bool {
 		(p.Secret == nil || !p.Secret(path.Resolved))
 }
 
-// losesNothing reports whether the call is not known to destroy anything but what toolhost copies before, and files in the session's own
+// losesNothing reports whether the call is not known to destroy anything but files that toolhost copies before, and files in the session's own
 // /tmp, which ends with the session.
 func losesNothing(f *agenttool.Facts) bool {
 	if f.Destructive != agenttool.Yes {
@@ -463,7 +463,7 @@ func (p Policy) reachesOut(r Request) bool {
 }
 
 // pushesHere reports whether a call pushes to repositories of this machine alone, which its facts list as written, and does nothing beside
-// that but read and record commits. What else it ran could write those repositories as well.
+// that but read and record commits. Another command of the line could write those repositories as well.
 func pushesHere(f *agenttool.Facts) bool {
 	known := f.PartsComplete == agenttool.Yes && f.HostsComplete == agenttool.Yes && len(f.Hosts) == 0 && len(f.Globs) == 0
 	return known && slices.ContainsFunc(f.Writes, func(w agenttool.Path) bool { return w.Upstream }) &&

@@ -302,7 +302,7 @@ func gitUndoSpecs() []*Spec {
 			--pathspec-from-file:read --pathspec-file-nul`, Operands: "removed*", Effects: "writes reads_elsewhere adds",
 			Abbreviates: true, Loses: true, Judge: judgeGitRemove, Locks: "index.lock"},
 		{Names: "gc", Options: `-q,--quiet --auto --detach --no-detach --no-prune --prune?:text!destroys --aggressive -f,--force --keep-largest-pack
-			--cruft --no-cruft --max-cruft-size:text`, // git does the same by itself after a commit or a fetch, and keeps what is younger than two weeks
+			--cruft --no-cruft --max-cruft-size:text`, // git does the same by itself after a commit or a fetch, and keeps objects for two weeks
 			Effects: "writes runs_hooks adds", Abbreviates: true, Locks: "gc.pid"},
 		{Names: "prune repack prune-packed filter-branch filter-repo", Operands: "text*",
 			Effects: "writes destroys runs_code", Locks: "gc.pid"},

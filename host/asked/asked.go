@@ -371,7 +371,7 @@ func Opening(of string) string {
 	return "it makes " + visible.Text(of) + ", which then stays open for this session: calls read and write it unasked"
 }
 
-// opens writes what stays open if the call is allowed. It returns that if all of it is there.
+// opens writes a line for each path that stays open if the call is allowed. It returns them if all fit.
 func (m *message) opens(all []string) []string {
 	text := "A yes keeps this open for the session:"
 	for _, of := range all {

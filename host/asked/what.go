@@ -138,7 +138,7 @@ func (l line) deed(i, depth int) string {
 		return own
 	case own == "" || len(part.Argv) > 0 && shells[path.Base(part.Argv[0])]:
 		return strings.Join(inner, ", ")
-	case len(own) > maxSubject: // what it runs is what matters
+	case len(own) > maxSubject: // the commands that it runs matter more
 		return strings.Join(inner, ", ") + ": " + own
 	}
 	return own + ": " + strings.Join(inner, ", ")

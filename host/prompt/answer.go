@@ -85,7 +85,7 @@ func (b *Broker) take(p *Waiting, a *Answer) (change, error) {
 	return change{append(rules, opened...), mode}, err
 }
 
-// open makes the rules for what stays open by an answer. A directory that somebody else has made meanwhile gets none.
+// open makes the rules for the paths that stay open by an answer. A directory that somebody else has made meanwhile gets none.
 func (b *Broker) open(p *Waiting, a Answer) (rules []permissions.Rule, err error) {
 	for _, dir := range a.Opens {
 		if p.MayOpen == nil || !p.MayOpen(dir) {

@@ -165,7 +165,7 @@ func (c *readCall) Run(ctx context.Context, _ agenttool.Reporter) (agenttool.Out
 	return out, err
 }
 
-// show returns what the model sees of the file.
+// show returns the text of the file for the model.
 func (c *readCall) show(ctx context.Context, held *content, result readResult) (agenttool.Output, error) {
 	switch media := imageType(held); {
 	case media != "":

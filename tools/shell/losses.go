@@ -17,7 +17,7 @@ import (
 	"toolhost/tools/shell/keep"
 )
 
-// losses finds what a command destroys.
+// losses finds the files that a command destroys.
 type losses struct {
 	tool  *tool
 	facts *agenttool.Facts
@@ -42,7 +42,7 @@ var (
 	moversByOption = map[string][]string{"git": {"mv"}, "rsync": {"--remove-s"}, "tar": {"--remove-f"}, "zip": {"-m", "--move"}}
 )
 
-// moves reports whether a command gives files other names: then what stands at a name now is not what is removed there.
+// moves reports whether a command gives files other names: the file that has a name now is not the one that is removed there.
 func moves(argv []string) bool {
 	name := filepath.Base(argv[0])
 	return slices.Contains(movers, name) || slices.ContainsFunc(moversByOption[name], func(option string) bool {
@@ -166,7 +166,7 @@ func (l losses) byGit(dir string, words []string) (keep.Places, bool) {
 	return places, true
 }
 
-// byWorktree returns the files of a linked work tree that git does not have, and what its repository keeps for it.
+// byWorktree returns the files of a linked work tree that git does not have, and those that its repository has for it.
 func (l losses) byWorktree(part *agenttool.Part) (keep.Places, bool) {
 	dir, ok := l.startOf(part)
 	words := slices.DeleteFunc(slices.Clone(part.Argv[3:]), func(word string) bool { return slices.Contains([]string{"-f", "--force", "-v", "--"}, word) })
@@ -282,7 +282,7 @@ func cleansHere(argv []string) bool {
 	})
 }
 
-// byFind returns what find deletes, if its expression only names, types and deletes.
+// byFind returns the files that find deletes, if its expression only names, types and deletes.
 func (l losses) byFind(dir string, words []string) (places keep.Places, ok bool) {
 	n := slices.IndexFunc(words, func(w string) bool { return strings.HasPrefix(w, "-") || w == "!" || w == "(" })
 	if n < 0 {

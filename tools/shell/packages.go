@@ -18,8 +18,7 @@ const (
 
 // refinePackages adds the directories outside of the workspace that a package.json names as packages and that npm links when it installs, and
 // writes. It reports whether there are any.
-func (c *call) refinePackages() (paths bool) {
-	f := &c.facts
+func refinePackages(f *agenttool.Facts, inRoots func(path string) bool) (paths bool) {
 	for i := range f.Parts {
 		part := &f.Parts[i]
 		if !part.Exact || len(part.Argv) < 2 || part.Argv[0] != "npm" || !slices.Contains([]string{"ci", "install", "i"}, part.Argv[1]) || len(part.Dirs) > 1 {
@@ -36,7 +35,7 @@ func (c *call) refinePackages() (paths bool) {
 			}
 			known := slices.ContainsFunc(f.Writes, func(w agenttool.Path) bool { return filepath.Clean(w.Absolute) == filepath.Clean(at.Absolute) })
 			info, err := os.Stat(at.Absolute)
-			if err == nil && info.IsDir() && !known && !c.tool.inRoots(at.Absolute) {
+			if err == nil && info.IsDir() && !known && !inRoots(at.Absolute) {
 				f.Writes, paths = append(slices.Clip(f.Writes), at), true
 			}
 		}

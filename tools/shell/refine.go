@@ -28,7 +28,7 @@ func (c *call) Refine(ctx context.Context) []*agenttool.Path {
 func (c *call) refine(ctx context.Context) []*agenttool.Path {
 	changed := c.refineReaders()
 	changed = c.refineRemotes() || changed
-	changed = c.refinePackages() || changed
+	changed = refinePackages(&c.facts, c.tool.inRoots) || changed
 	refined := refineGit(&c.facts)
 	refineLocks(&c.facts)
 	refined = append(refined, refineGlobs(ctx, &c.facts, c.tool.w.Locate)...)

@@ -63,7 +63,7 @@ type Session struct {
 	pair    func(end bool) (native.Pairing, error) // nil: no page is served
 }
 
-// closing is what the end of a session does beside its log.
+// closing is the end of a session beside its log.
 type closing struct {
 	done chan struct{} // closed when all is released
 	err  error         // valid then
