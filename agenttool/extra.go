@@ -15,7 +15,10 @@ import (
 type Extra map[string]json.RawMessage
 
 // Encode returns v as one line of JSON without escaping <, > and &, which source code is full of.
-func Encode(v any) ([]byte, error) {
+func Encode(v any) ([]byte, error) { return encodeWithRoom(v, 0) }
+
+// encodeWithRoom is Encode into a slice that has room for so many more bytes.
+func encodeWithRoom(v any, room int) ([]byte, error) {
 	buf := encodeBuffers.Get().(*bytes.Buffer)
 	defer func() {
 		if buf.Cap() <= maxPooled {
@@ -28,7 +31,8 @@ func Encode(v any) ([]byte, error) {
 	if err := enc.Encode(v); err != nil {
 		return nil, err
 	}
-	return bytes.Clone(bytes.TrimSuffix(buf.Bytes(), []byte("\n"))), nil
+	line := bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
+	return append(make([]byte, 0, len(line)+room), line...), nil
 }
 
 // encodeBuffers are reused, since every call encodes a dozen records; large ones are left to the collector.
@@ -62,17 +66,21 @@ func appendExtra(b []byte, record reflect.Type, extra Extra) []byte {
 
 // appendField adds one member to the encoded object b; no value is null.
 func appendField(b []byte, name string, value []byte) []byte {
-	b = b[:len(b)-1]
-	if len(b) > 1 {
-		b = append(b, ',')
-	}
-	b = AppendString(b, name)
-	b = append(b, ':')
+	b = openField(b, name)
 	if len(value) == 0 {
 		value = []byte("null")
 	}
 	b = append(b, value...)
 	return append(b, '}')
+}
+
+// openField adds the name of a member to the encoded object b. Its value and a brace are to follow.
+func openField(b []byte, name string) []byte {
+	b = b[:len(b)-1]
+	if len(b) > 1 {
+		b = append(b, ',')
+	}
+	return append(AppendString(b, name), ':')
 }
 
 // decodeRecord reads the members of data that named has a field for and returns the rest. Names match exactly:

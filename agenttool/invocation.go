@@ -145,11 +145,10 @@ func (r Invocation) MarshalJSON() ([]byte, error) {
 	type plain Invocation
 	named := plain(r)
 	named.StatusTransitions, named.Phases = nil, nil
-	b, err := Encode(named)
+	b, err := encodeWithRoom(named, timelineSize*(len(r.StatusTransitions)+len(r.Phases))+len(r.ModelInput)+64)
 	if err != nil {
 		return nil, err
 	}
-	b = slices.Grow(b, timelineSize*(len(r.StatusTransitions)+len(r.Phases))+len(r.ModelInput)+64) // once, not by steps
 	b = appendTimeline(b, "status_transitions", r.StatusTransitions)
 	b = appendTimeline(b, "phases", withoutRepeats(r.Phases))
 	extra := r.Extra

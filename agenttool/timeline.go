@@ -17,14 +17,14 @@ func appendTimeline[T interface{ appendTo([]byte) []byte }](b []byte, name strin
 	if len(records) == 0 {
 		return b
 	}
-	list := append(make([]byte, 0, timelineSize*len(records)), '[')
+	b = append(openField(b, name), '[')
 	for i, r := range records {
 		if i > 0 {
-			list = append(list, ',')
+			b = append(b, ',')
 		}
-		list = r.appendTo(list)
+		b = r.appendTo(b)
 	}
-	return appendField(b, name, append(list, ']'))
+	return append(b, ']', '}')
 }
 
 // withoutRepeats leaves out the start of each phase that began in the same millisecond as the one before it: most do, and a log has a dozen of

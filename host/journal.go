@@ -156,15 +156,15 @@ func (j *journal) await(p *persist.Pending) error {
 
 // lines prepares events for the log. Before a result that loses secrets there it puts the event that says so (AT-376).
 func (j *journal) lines(events []agenttool.Event) ([]agenttool.Event, []persist.Line) {
-	all, lines := make([]agenttool.Event, 0, len(events)), make([]persist.Line, 0, len(events))
+	all, lines := events, make([]persist.Line, 0, len(events))
 	for _, e := range events {
 		line := j.store.Line(encode(e))
 		if found := line.Redacted(); found.Results && e.EventType == agenttool.EventResultCreated {
 			note := j.event(agenttool.Event{EventType: agenttool.EventResultRedacted, Subject: e.Subject, InvocationID: e.InvocationID, ToolID: e.ToolID},
 				"phase", agenttool.PhaseEmitTerminal, "redaction_state", "redacted", "secrets", len(found.Kinds), "kinds", slices.Compact(slices.Sorted(slices.Values(found.Kinds))))
-			all, lines = append(all, note), append(lines, j.store.Line(encode(note)))
+			all, lines = slices.Insert(slices.Clone(all), len(lines), note), append(lines, j.store.Line(encode(note)))
 		}
-		all, lines = append(all, e), append(lines, line)
+		lines = append(lines, line)
 	}
 	return all, lines
 }

@@ -46,9 +46,17 @@ const (
 	elsewhere                // a fork records instead
 )
 
+// The states, phases and events of a call that neither asks nor fails: the room that a record has from the beginning.
+const (
+	usualStates = 8
+	usualPhases = 16
+	usualEvents = 8
+)
+
 func newRecord(j *journal, inv agenttool.Invocation) *record {
 	inv.Status = agenttool.StatusPlanned
-	inv.StatusTransitions = []agenttool.Transition{{Status: inv.Status, At: inv.CreatedAt}}
+	inv.StatusTransitions = append(make([]agenttool.Transition, 0, usualStates), agenttool.Transition{Status: inv.Status, At: inv.CreatedAt})
+	inv.Phases = make([]agenttool.PhaseTiming, 0, usualPhases)
 	return &record{journal: j, id: inv.InvocationID, tool: inv.ToolID, subject: inv.NativeCallID, inv: inv, stage: agenttool.NotStarted}
 }
 
@@ -198,9 +206,13 @@ func (r *record) emit(t agenttool.EventType, pairs ...any) {
 	e := r.event(t, pairs...)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.writing != elsewhere {
-		r.events = append(r.events, e)
+	if r.writing == elsewhere {
+		return
 	}
+	if r.events == nil {
+		r.events = make([]agenttool.Event, 0, usualEvents)
+	}
+	r.events = append(r.events, e)
 }
 
 // emitIn is emit for an event that is true in one state of the call alone. It reports whether the call is in it.
