@@ -302,6 +302,9 @@ func checkRecords(t *testing.T, got host.Completion) {
 	for _, err := range recordtest.Message(line) {
 		t.Errorf("%v\n%s", err, line)
 	}
+	if refs := got.Result.PersistenceRefs; len(refs) != 1 || refs[0] != string(got.Persistence.DecisionID) || got.Persistence.ResultID != got.Result.ResultID || got.Persistence.Strategy == "" {
+		t.Errorf("decisions about what is kept: %q, %+v", refs, got.Persistence)
+	}
 	if len(got.Invocation.Phases) < 4 || got.Invocation.EndedAt == "" || len(got.Invocation.StatusTransitions) == 0 {
 		t.Errorf("phases %v, transitions %v, ended %q", got.Invocation.Phases, got.Invocation.StatusTransitions, got.Invocation.EndedAt)
 	}
@@ -352,6 +355,14 @@ func TestModelInputBytes(t *testing.T) {
 	line, _ := got.MarshalJSON()
 	if !strings.Contains(string(line), `"model_input":`+raw) {
 		t.Errorf("the bytes of the model's input are not in %s", line)
+	}
+	if string(got.Invocation.ObservableInput) != `{"path":"a<b"}` {
+		t.Errorf("observable_input %s", got.Invocation.ObservableInput)
+	}
+	var ready struct{ Mutation agenttool.InputMutation }
+	if data := f.logged("tool.invocation.arguments_ready"); len(data) != 1 || json.Unmarshal([]byte(data[0]), &ready) != nil ||
+		ready.Mutation.FromInputRef != "#/model_input" || ready.Mutation.ToInputRef != "#/observable_input" || ready.Mutation.SourceType != "runtime" {
+		t.Errorf("mutation %+v", ready.Mutation)
 	}
 	if got.Invocation.PermissionInputRef != "#/observable_input" || got.Invocation.CallInputRef != "#/permission_input" {
 		t.Errorf("refs %q %q", got.Invocation.PermissionInputRef, got.Invocation.CallInputRef)
