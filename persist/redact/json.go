@@ -22,16 +22,16 @@ var ErrWithheld = errors.New("the record could not be searched for secrets")
 
 // JSON returns an encoded record with marks for the secrets in its strings and names; the record itself if it has none. In an
 // object with a redaction_state of "none" from which something was taken, that becomes "redacted". All else stays byte
-// for byte. It fails with ErrWithheld if the record is no JSON.
+// for byte. It fails with ErrWithheld if the record is no JSON, and if the search fails.
 func (r *Redactor) JSON(record []byte) (out []byte, found Found, err error) {
-	if r == nil || !r.suspicious(record) {
-		return record, found, nil
-	}
 	defer func() {
 		if recover() != nil {
 			out, found, err = nil, Found{}, ErrWithheld
 		}
 	}()
+	if r == nil || !r.suspicious(record) {
+		return record, found, nil
+	}
 	if !json.Valid(record) {
 		return nil, found, ErrWithheld
 	}

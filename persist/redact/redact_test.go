@@ -158,6 +158,36 @@ func TestEncodedBytes(t *testing.T) {
 	}
 }
 
+// TestFailureWithholds: text in which the search fails is withheld whole, and the parts behind it are searched again.
+func TestFailureWithholds(t *testing.T) {
+	r := newRedactor(t, Options{})
+	sound, secret := r.now.Load(), redacttest.Secrets(1)[0].Value
+	broken := *sound
+	broken.rules.Patterns = []Pattern{{"broken", nil}} // its search panics
+	stream := NewStream(r)
+	var out []byte
+	next := func(part string, last bool) {
+		text, found := stream.Next([]byte(part), last)
+		text = bytes.Clone(text)
+		r.Cover(text, found)
+		out = append(out, text...)
+	}
+	next("a line\nwaits here ", false)
+	r.now.Store(&broken)
+	next("with "+secret+"\nand more\n", false)
+	r.now.Store(sound)
+	next("plain again, "+secret+"\nthe end", true)
+	whole := "a line\nwaits here with " + secret + "\nand more\nplain again, " + secret + "\nthe end"
+	if text := string(out); len(text) != len(whole) || !strings.HasPrefix(text, "a line\n") || !strings.HasSuffix(text, "\nthe end") ||
+		strings.Contains(text, "waits") || strings.Contains(text, "more") || leaks(out, secret) || !strings.Contains(text, "plain again, ") {
+		t.Errorf("%q", text)
+	}
+	r.now.Store(&broken)
+	if out, _, err := r.JSON([]byte(`{"data":"` + secret + `"}`)); !errors.Is(err, ErrWithheld) || out != nil {
+		t.Errorf("%s, %v", out, err)
+	}
+}
+
 // TestKnownValues finds values that the host names, in each of their encodings.
 func TestKnownValues(t *testing.T) {
 	r := newRedactor(t, Options{})

@@ -69,7 +69,9 @@ const (
 	kindMember = "member" // of a JSON object with a secret-looking name
 	kindField  = "field"  // of a tool's input, which the tool declares as sensitive
 	kindValue  = "value"  // that a person names
-	markDigits = 16
+
+	kindWithheld = "withheld" // text that could not be searched
+	markDigits   = 16
 )
 
 // New returns a Redactor. It fails for an unknown kind in Off, and for a pattern that matches the empty string.

@@ -24,13 +24,23 @@ func NewStream(r *Redactor) *Stream { return &Stream{r: r} }
 
 // Next takes the next part and returns the text that is decided, with its secrets: the part after the text that was
 // held back before, without the new end. last says that no part follows. The text is valid until the next call, and may be the
-// part itself.
+// part itself. Text in which the search fails is all secret.
 func (s *Stream) Next(part []byte, last bool) (text []byte, found []Span) {
-	text = part
+	all := part
 	if len(s.held) > 0 {
-		text = append(s.held, part...)
+		all = append(s.held, part...)
 	}
-	found = s.r.Find(text)
+	defer func() {
+		if recover() != nil {
+			s.held, text, found = nil, all, []Span{{0, len(all), kindWithheld}}
+		}
+	}()
+	return s.search(all, last)
+}
+
+// search is Next for all of the text that is not decided.
+func (s *Stream) search(text []byte, last bool) ([]byte, []Span) {
+	found := s.r.Find(text)
 	if s.open {
 		if end := keyBody(text, 0); end > 0 {
 			found = joined(append(found, Span{0, end, "private_key"}))
