@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -201,6 +203,18 @@ func (p *planter) checkLeaks(state string) {
 	for _, b := range p.heard {
 		found = append(found, leaks.In("an event", b)...)
 	}
+	log, err := os.ReadFile(p.log())
+	images := encodedBytes.FindAllSubmatch(log, -1)
+	if err != nil || len(images) == 0 {
+		p.t.Errorf("the log has no image, %v", err)
+	}
+	for _, image := range images {
+		data, err := base64.StdEncoding.DecodeString(string(image[1]))
+		if err != nil || !bytes.HasPrefix(data, []byte(pngHead)) {
+			p.t.Errorf("%.100q, %v", data, err)
+		}
+		found = append(found, leaks.In("an image", data)...)
+	}
 	for _, args := range []string{"show", "show --json", "show --diff --output --why", "show --call c5", "grep .", "grep --json .", "stats", "verify"} {
 		cmd := exec.Command(p.cmd.Path, append([]string{"log"}, strings.Fields(args)...)...)
 		cmd.Env, cmd.Dir = p.cmd.Env, p.dir
@@ -218,7 +232,27 @@ func (p *planter) checkLeaks(state string) {
 	}
 }
 
+// pngHead begins an image.
+const pngHead = "\x89PNG\r\n\x1a\n"
+
+// encodedBytes are the bytes of an image in a record.
+var encodedBytes = regexp.MustCompile(`"type":"image"[^{}]*"data":"([A-Za-z0-9+/=]*)"`)
+
 var channels = []func(p *planter){
+	func(p *planter) { // images have words in them
+		s := p.secrets(true)
+		p.file("image.png", pngHead+each(s, "tEXtComment\x00SECRET\x00"))
+		got := encodedBytes.FindSubmatch(p.invoke("read", obj{"path": "image.png"}))
+		if got == nil {
+			p.t.Fatal("the model reads no image")
+		}
+		data, _ := base64.StdEncoding.DecodeString(string(got[1]))
+		for _, one := range s {
+			if !bytes.Contains(data, []byte(one.Value)) {
+				p.t.Errorf("image: the model does not read the %s", one.Kind)
+			}
+		}
+	},
 	func(p *planter) {
 		s := p.secrets(false)
 		p.sees("words", p.invoke("shell", obj{"command": "printf '%s\\n' " + each(s, " 'SECRET'")}), s)
