@@ -5,9 +5,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"toolhost/agenttool/conform"
 )
 
 // rawClient is a client of the stateless revision that sends and gets bare messages, so that a test can say anything.
@@ -177,4 +180,30 @@ func with(params map[string]any, more ...any) map[string]any {
 		all[more[i].(string)] = more[i+1]
 	}
 	return all
+}
+
+// TestResultsSayTheirType: each result of a modern client says what it is, and which server it is of: a whole result, a question, or a task.
+func TestResultsSayTheirType(t *testing.T) {
+	conform.Held(t, "MCP-05")
+	synctest.Test(t, func(t *testing.T) {
+		tool, goOn := slow()
+		f := newFixture(t, adding(tool), asking)
+		c := f.raw()
+		task := c.taskOf("slow")
+		for want, r := range map[string]*reply{
+			"complete": c.must("tools/list", nil), "input_required": c.must("tools/call", writing("a.txt")), "task": task,
+		} {
+			server, _ := r.Meta["io.modelcontextprotocol/serverInfo"].(map[string]any)
+			if r.ResultType != want || server["name"] != "toolhost" {
+				t.Errorf("%s, want %s", r.raw, want)
+			}
+		}
+		for _, method := range []string{"server/discover", "resources/list", "resources/templates/list", "tasks/get"} {
+			if r := c.must(method, map[string]any{"taskId": task.TaskID}); r.ResultType != "complete" {
+				t.Errorf("%s: %s", method, r.raw)
+			}
+		}
+		goOn()
+		synctest.Wait()
+	})
 }
