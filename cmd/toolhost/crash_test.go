@@ -276,7 +276,7 @@ func TestFullDisk(t *testing.T) {
 // TestTwoHosts: two hosts on one workspace, 1,000 edits each to one file: no lost update, no torn file.
 func TestTwoHosts(t *testing.T) {
 	t.Parallel()
-	edits := 1000
+	edits := count(300, 1000)
 	if testing.Short() {
 		edits = 100
 	}
