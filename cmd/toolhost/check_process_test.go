@@ -111,6 +111,14 @@ func copySelf(t testing.TB, to string) {
 	}
 }
 
+// linkSelf gives the test binary that name. For toolhost it is the same program then, of which it knows what the machine holds.
+func linkSelf(t testing.TB, to string) {
+	t.Helper()
+	if self, err := os.Executable(); err != nil || os.Link(self, to) != nil {
+		copySelf(t, to)
+	}
+}
+
 // copyFile copies a program. Not by ourselves: a child that is forked meanwhile would hold the copy open for writing, and it could not
 // be run.
 func copyFile(from, to string) error {

@@ -78,6 +78,7 @@ func printed(t *testing.T, command string) string {
 			t.Error(err)
 		}
 	}
+	keepLevel(t, filepath.Join(base, "state"))
 	for name, text := range map[string]string{"ws/file.txt": "one\na a a\n", "ws/.env": "KEY=1\n"} {
 		if err := os.WriteFile(filepath.Join(base, name), []byte(text), 0o600); err != nil {
 			t.Error(err)

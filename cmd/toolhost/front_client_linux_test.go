@@ -52,6 +52,7 @@ func frontHome(t *testing.T) string {
 			t.Fatal(err)
 		}
 	}
+	keepLevel(t, filepath.Join(home, "state"))
 	if err := os.WriteFile(filepath.Join(home, "ws", "small"), []byte("a needle\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}

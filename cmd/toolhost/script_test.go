@@ -30,6 +30,7 @@ import (
 	"toolhost/agenttool/validate"
 	"toolhost/cmd/toolhost/internal/builtin"
 	"toolhost/persist"
+	"toolhost/sandbox"
 )
 
 func TestMain(m *testing.M) {
@@ -64,6 +65,31 @@ func sharedDir() (string, error) {
 	sharedDirs.made = append(sharedDirs.made, dir)
 	return dir, err
 }
+
+// keepLevel puts into a directory for state what this machine holds, as toolhost keeps it there. To find it anew takes longer than most
+// calls, and each state would.
+func keepLevel(t testing.TB, state string) {
+	t.Helper()
+	if level := foundLevel(); level != nil {
+		dir := filepath.Join(state, "toolhost")
+		if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, levelName), level, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+const levelName = "sandbox-level.json"
+
+// foundLevel is what toolhost keeps of the level, nil for nothing.
+var foundLevel = sync.OnceValue(func() []byte {
+	dir, err := sharedDir()
+	if err != nil {
+		return nil
+	}
+	sandbox.ProbeOnce(dir)
+	level, _ := os.ReadFile(filepath.Join(dir, levelName))
+	return level
+})
 
 func removeShared() {
 	for _, dir := range sharedDirs.made {
@@ -115,6 +141,7 @@ func TestScripts(t *testing.T) {
 			tap := filepath.Join(env.WorkDir, ".tap")
 			env.Setenv("TOOLHOST_TEST_TAP", tap)
 			env.Setenv("XDG_STATE_HOME", filepath.Join(env.WorkDir, ".state"))
+			keepLevel(t, filepath.Join(env.WorkDir, ".state"))
 			home := env.WorkDir + "-home" // not in the workspace
 			env.Setenv("HOME", home)
 			docs, err := filepath.Abs("../../docs")

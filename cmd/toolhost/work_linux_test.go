@@ -82,7 +82,7 @@ func newPlace(t testing.TB) place {
 	must(t, os.Chmod(dir, 0o755))
 	p := place{dir: dir, toolhost: filepath.Join(dir, "bin", "toolhost"), uid: -1}
 	must(t, os.Mkdir(filepath.Dir(p.toolhost), 0o755))
-	copySelf(t, p.toolhost)
+	linkSelf(t, p.toolhost)
 	d := p.desk(t, filepath.Join(dir, "probe"), "")
 	if level := d.level(); level != "full" {
 		t.Skipf("this machine holds level %q: real work is shown where everything is held", level)
@@ -186,6 +186,9 @@ func (p place) command(d *workSession, args ...string) *exec.Cmd {
 // serve starts the session. The person at its other end allows everything that is asked.
 func (d *workSession) serve(p place, flags ...string) {
 	d.t.Helper()
+	if p.uid < 0 {
+		keepLevel(d.t, filepath.Join(d.base, "state"))
+	}
 	cmd := p.command(d, append([]string{"serve", "--workspace", d.ws}, flags...)...)
 	cmd.Stderr = os.Stderr
 	started := make(chan struct{}) // d has its host then
