@@ -169,7 +169,7 @@ func TestModeForTheSession(t *testing.T) {
 	if got := f.call(host.Request{ID: "c3", Tool: "put", Input: input("c")}); got.Result.Status != agenttool.ResultSucceeded {
 		t.Errorf("the next call: %+v", got.Result)
 	}
-	amended := f.Host.Rules()
+	amended := f.Host.Policy().Rules()
 	f.Amend(host.Amendment{Policy: permissions.Policy{Mode: permissions.Default}.With(amended...)})
 	if f.Mode() != permissions.AcceptEdits {
 		t.Errorf("after other settings changed: mode %s", f.Mode())

@@ -71,11 +71,8 @@ func (h *Host) Amend(a Amendment) {
 // Revoke takes rules back that were granted for this session. It reports how many there were.
 func (h *Host) Revoke(text string) int { return h.rules.revoke(text) }
 
-// Rules returns the rules in force.
-func (h *Host) Rules() []permissions.Rule { return h.rules.Policy().Rules() }
-
-// Shown are the directories outside of the workspace that rules let every command read.
-func (h *Host) Shown() []string { return h.rules.Policy().Shown() }
+// Policy returns the policy in force.
+func (h *Host) Policy() permissions.Policy { return h.rules.Policy() }
 
 // Tripped records what the person should know of names that other programs run or obey, and tells those who look on.
 func (h *Host) Tripped(message string) {

@@ -144,7 +144,7 @@ func (o *opening) onCall(a notify.Attempt, t notify.Target) (verdict notify.Verd
 }
 
 // beside judges the other name of a rename to or from a protected name that is open, in the same directory: it is used in the host's
-// directory, too, since no file moves between mounts. A file with further names stays where it is: they would be names of what is protected.
+// directory, too, since no file moves between mounts. A file with further names stays where it is: each of them would be a name of the protected file.
 func (o *opening) beside(a notify.Attempt, t notify.Target) (verdict notify.Verdict, ok bool) {
 	if !strings.HasPrefix(a.Call, "rename") {
 		return notify.Allow, false

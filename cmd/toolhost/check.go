@@ -132,7 +132,7 @@ func check(s *session.Checker, tool string, input []byte) checkResult {
 	d, _, err := s.Host.Check(context.Background(), tool, input)
 	c := checkResult{Decision: d, failed: err}
 	if err == nil && d.Reason.RuleRef != "" {
-		for _, r := range s.Host.Rules() {
+		for _, r := range s.Host.Policy().Rules() {
 			if r.Ref() == d.Reason.RuleRef {
 				c.rule = &r
 				break

@@ -80,7 +80,9 @@ func TestAttackAsked(t *testing.T) {
 			h := a.serving(true, "--allow", "Shell(bash attack.sh)").confinedBy()
 			w := watchNames(a)
 			said := h.answered(h.shell("bash attack.sh"), func(p prompted) bool { return slices.Equal(p.Grants, []string{"write:" + opened}) })
-			found := slices.DeleteFunc(w.stop(), func(what string) bool { return strings.HasPrefix(what, ".envrc:") || strings.HasPrefix(what, opened+" ") })
+			found := slices.DeleteFunc(w.stop(), func(what string) bool {
+				return strings.HasPrefix(what, ".envrc:") || strings.HasPrefix(what, opened+" ")
+			})
 			if len(found) > 0 || !strings.Contains(said, "OPENED") || !strings.Contains(said, " done\n") {
 				t.Errorf("%s\n%s", strings.Join(found[:min(len(found), 20)], "\n"), cut.Characters(said, 2000))
 			}

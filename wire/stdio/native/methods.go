@@ -106,7 +106,7 @@ func (f *Family) grants(params json.RawMessage) (any, error) {
 		revoked = f.o.Host.Revoke(p.Revoke)
 	}
 	granted := []string{}
-	for _, r := range f.o.Host.Rules() {
+	for _, r := range f.o.Host.Policy().Rules() {
 		if r.Origin.Source == agenttool.SourceSession {
 			granted = append(granted, r.Text)
 		}
