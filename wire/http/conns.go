@@ -11,7 +11,8 @@ import (
 
 // connections are those that are open. Every user of the machine can make some, so those that did not show the token have
 // places of their own. Where these are taken, a new connection waits until one of them showed the token or has gone. The
-// oldest one gives way if it was silent for too long.
+// oldest one gives way if it was silent for too long, and none showed the token meanwhile: the clients of a crowd connect
+// first, and then send their requests one after the other.
 type connections struct {
 	known, spare  int // places of those that showed the token, and of the others
 	silent, write time.Duration
@@ -19,6 +20,7 @@ type connections struct {
 	mu     sync.Mutex
 	open   []*connection // oldest first
 	proved int           // that showed the token
+	shown  time.Time     // when the last one did
 	left   chan struct{} // has one when a place of a stranger may be free
 }
 
@@ -72,12 +74,16 @@ func (all *connections) admit(c *connection) bool {
 // makeRoom waits until a stranger showed the token or left, and closes the oldest one when its time is over.
 func (all *connections) makeRoom() {
 	all.mu.Lock()
-	oldest := all.strangers(1)
+	oldest, shown := all.strangers(1), all.shown
 	all.mu.Unlock()
 	if len(oldest) == 0 {
 		return
 	}
-	late := time.NewTimer(time.Until(oldest[0].came.Add(all.silent)))
+	since := oldest[0].came
+	if shown.After(since) {
+		since = shown
+	}
+	late := time.NewTimer(time.Until(since.Add(all.silent)))
 	defer late.Stop()
 	select {
 	case <-all.left:
@@ -135,6 +141,7 @@ func (all *connections) prove(c *connection) bool {
 	}
 	c.proved = true
 	all.proved++
+	all.shown = time.Now()
 	all.roomLocked()
 	return true
 }

@@ -141,6 +141,27 @@ func TestStrangersMakeRoom(t *testing.T) {
 	}
 }
 
+// TestCrowdIsSlow: a client that makes many connections and sends over the first of them last loses none, as long as the others show
+// the token meanwhile.
+func TestCrowdIsSlow(t *testing.T) {
+	w := newWorld(t, func(o *Options, l *limits) {
+		l.spare, l.silent, l.header = 3, time.Second, time.Minute
+		o.Mounts = mounts(func(nethttp.ResponseWriter, *nethttp.Request) {})
+	})
+	var crowd []net.Conn
+	for range 8 {
+		crowd = append(crowd, w.dial())
+	}
+	for i := range crowd {
+		c := crowd[(i+1)%len(crowd)]
+		fmt.Fprintf(c, "GET /mount HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n\r\n", testToken)
+		if line, err := bufio.NewReader(c).ReadString('\n'); err != nil || !strings.Contains(line, "200") {
+			t.Fatalf("request %d of the crowd: %q %v", i, line, err)
+		}
+		time.Sleep(250 * time.Millisecond)
+	}
+}
+
 func TestTooMany(t *testing.T) {
 	begun, release := make(chan struct{}, 10), make(chan struct{})
 	w := newWorld(t, func(o *Options, l *limits) {
