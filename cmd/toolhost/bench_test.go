@@ -37,14 +37,14 @@ type child struct {
 	out *bufio.Reader
 }
 
-func startChild(b *testing.B, workspace, state string, args ...string) *child {
+func startChild(b testing.TB, workspace, state string, args ...string) *child {
 	b.Helper()
 	path, err := built()
 	if err != nil {
 		b.Fatal(err)
 	}
 	cmd := exec.Command(path, append([]string{"serve", "--workspace", workspace}, args...)...)
-	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+state)
+	cmd.Env = append(os.Environ(), "HOME="+state, "XDG_STATE_HOME="+state)
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -61,7 +61,7 @@ func startChild(b *testing.B, workspace, state string, args ...string) *child {
 }
 
 // end closes the stream and waits.
-func (c *child) end(b *testing.B) {
+func (c *child) end(b testing.TB) {
 	b.Helper()
 	c.in.Close()
 	_, _ = io.Copy(io.Discard, c.out)
@@ -71,7 +71,7 @@ func (c *child) end(b *testing.B) {
 }
 
 // round sends one line and reads one.
-func (c *child) round(b *testing.B, line string) []byte {
+func (c *child) round(b testing.TB, line string) []byte {
 	if _, err := io.WriteString(c.in, line+"\n"); err != nil {
 		b.Fatal(err)
 	}
@@ -204,7 +204,7 @@ func logged(b *testing.B, state string) (size int64) {
 	return size
 }
 
-func fill(b *testing.B, dir string) {
+func fill(b testing.TB, dir string) {
 	b.Helper()
 	files := map[string][]byte{"empty": nil, "small": bytes.Repeat([]byte("0123456789abcde\n"), 64)}
 	for i := range 18 {
@@ -243,26 +243,61 @@ func BenchmarkPipelined(b *testing.B) {
 	child.end(b)
 }
 
-// BenchmarkIdleMemory reports the resident memory of a host after its first reply, and after 10,000 calls; and how much of it
+// client is a way to speak to a host: what it says first, and a call.
+type client struct {
+	name  string
+	hello []string
+	read  func(n int) string
+}
+
+var clients = []client{
+	{"native", []string{`{"jsonrpc":"2.0","id":1,"method":"agenttool/status"}`}, func(n int) string { return invocation(n, "read", `{"path":"small"}`) }},
+	{"mcp", []string{mcpInitialize, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`}, mcpCall},
+}
+
+// BenchmarkIdleMemory reports the resident memory of a host after its first replies, and after 10,000 calls; and how much of it
 // is its own. The rest are pages of the program's file.
 func BenchmarkIdleMemory(b *testing.B) {
-	dir := b.TempDir()
-	fill(b, dir)
-	for b.Loop() {
-		child := startChild(b, dir, b.TempDir())
-		child.round(b, `{"jsonrpc":"2.0","id":1,"method":"agenttool/status"}`)
-		b.ReportMetric(residentMiB(b, child.cmd.Process.Pid), "MiB-idle")
-		b.ReportMetric(anonymousMiB(b, child.cmd.Process.Pid), "MiB-own-idle")
-		for n := range 10_000 {
-			child.round(b, invocation(n, "read", `{"path":"small"}`))
-		}
-		b.ReportMetric(residentMiB(b, child.cmd.Process.Pid), "MiB-after-10000")
-		b.ReportMetric(anonymousMiB(b, child.cmd.Process.Pid), "MiB-own-after-10000")
-		child.end(b)
+	for _, c := range clients {
+		b.Run(c.name, func(b *testing.B) {
+			dir := b.TempDir()
+			fill(b, dir)
+			for b.Loop() {
+				child := startChild(b, dir, b.TempDir())
+				for _, line := range c.hello {
+					child.round(b, line)
+				}
+				b.ReportMetric(residentMiB(b, child.cmd.Process.Pid), "MiB-idle")
+				b.ReportMetric(anonymousMiB(b, child.cmd.Process.Pid), "MiB-own-idle")
+				for n := range 10_000 {
+					child.round(b, c.read(n+2))
+				}
+				b.ReportMetric(residentMiB(b, child.cmd.Process.Pid), "MiB-after-10000")
+				b.ReportMetric(anonymousMiB(b, child.cmd.Process.Pid), "MiB-own-after-10000")
+				child.end(b)
+			}
+		})
 	}
 }
 
-func residentMiB(b *testing.B, pid int) float64 {
+// TestMemoryOfAHost bounds the resident memory of a host after its first reply, and after some calls. Without care it is 25 and 32 MiB.
+func TestMemoryOfAHost(t *testing.T) {
+	dir := t.TempDir()
+	fill(t, dir)
+	child := startChild(t, dir, t.TempDir())
+	child.round(t, clients[0].hello[0])
+	first := residentMiB(t, child.cmd.Process.Pid)
+	for n := range 2000 {
+		child.round(t, clients[0].read(n+2))
+	}
+	after := residentMiB(t, child.cmd.Process.Pid)
+	child.end(t)
+	if first > 19 || after > 25 {
+		t.Errorf("%.1f MiB after the first reply, and %.1f after 2,000 calls; want 19 and 25 at most", first, after)
+	}
+}
+
+func residentMiB(b testing.TB, pid int) float64 {
 	b.Helper()
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
 	if err != nil {
@@ -276,7 +311,7 @@ func residentMiB(b *testing.B, pid int) float64 {
 }
 
 // anonymousMiB is the memory of a process that belongs to no file.
-func anonymousMiB(b *testing.B, pid int) float64 {
+func anonymousMiB(b testing.TB, pid int) float64 {
 	b.Helper()
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
