@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strings"
 )
 
 // Format is how a file is written.
@@ -121,10 +120,7 @@ func apply(d document, c Change) error {
 		}
 		return d.set(c.Path, c.Value)
 	}
-	list, isList := have.([]any)
-	if !isList {
-		return fmt.Errorf("%s is not a list", strings.Join(c.Path, "."))
-	}
+	list, _ := have.([]any) // add says that another value is none
 	for _, element := range c.Value.([]any) {
 		if slices.ContainsFunc(list, func(e any) bool { return equal(e, element) }) {
 			continue

@@ -119,6 +119,7 @@ func TestBrokenFilesAreLeftAlone(t *testing.T) {
 		{JSON, "{\n  \"a\": 1,\n  \"servers\": {\n", 4},
 		{JSON, "{\n  \"servers\": []\n}", 2},
 		{JSON, "{\n  \"servers\": {},\n  \"servers\": {}\n}", 1},
+		{JSON, "{\n  \"permissions\": {\n    \"deny\": \"Bash\"\n  }\n}", 3},
 		{TOML, "a = 1\n[servers\nb = 2\n", 2},
 		{TOML, "a = 1\nb\n", 2},
 		{TOML, "a = \"x\nb = 1\n", 1},
@@ -132,7 +133,11 @@ func TestBrokenFilesAreLeftAlone(t *testing.T) {
 		{YAML, "- a\n- b\n", 1},
 		{YAML, "a: 1\nservers: {other: {command: x}}\n", 2},
 	} {
-		_, err := Apply(c.format, []byte(c.text), []Change{server})
+		changes := []Change{server}
+		if c.format == JSON {
+			changes = append(changes, listed) // lists are merged there only
+		}
+		_, err := Apply(c.format, []byte(c.text), changes)
 		var at *LineError
 		if !errors.As(err, &at) || at.Line != c.line {
 			t.Errorf("%s %q: %v, want line %d", c.format, c.text, err, c.line)

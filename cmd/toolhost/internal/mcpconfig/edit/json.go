@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/tailscale/hujson"
 
@@ -124,6 +125,9 @@ func (d *jsonDocument) add(path []string, element any) error {
 	at, _, err := d.find(path)
 	if err != nil {
 		return err
+	}
+	if _, ok := at.Value.(*hujson.Array); !ok {
+		return d.errorAt(at, strings.Join(path, ".")+" is not a list")
 	}
 	return d.read(d.doc.Apply(d.doc.Insert(at, jsonc.Element(element))))
 }
