@@ -31,7 +31,7 @@ tests() {
 run() { # the tests of a package that a pattern matches
   local package=$1 said
   if said=$(cd "$dir/src/$package" && runuser -u "$user" -- env -i PATH="$PATH" HOME="$dir/home" TMPDIR="$dir/home" \
-    "$dir/tests/${package//\//_}" -test.short -test.timeout 600s -test.run "$2" 2>&1); then
+    "$dir/tests/${package##*/}.test" -test.short -test.timeout 600s -test.run "$2" 2>&1); then
     echo "ok $package"
   else
     printf 'FAILED %s\n%s\n' "$package" "$said"
@@ -40,9 +40,10 @@ run() { # the tests of a package that a pattern matches
 }
 export -f run
 
+# One build of all takes a quarter of the time of one after the other. Their last names differ, else go test says so.
+go test -c -ldflags "-s -w" -o "$dir/tests/" $(printf './%s ' $whole $others)
+chmod -R a+rX "$dir/tests"
 for package in $whole $others; do
-  go test -c -ldflags "-s -w" -o "$dir/tests/${package//\//_}" "./$package"
-  chmod a+rx "$dir/tests/${package//\//_}"
   printf '%s\n%s\n' "$package" "$(tests "$package")"
 done >"$dir/list"
 xargs -a "$dir/list" -d '\n' -n2 -P4 bash -c 'run "$@"' run
