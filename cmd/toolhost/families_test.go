@@ -64,7 +64,11 @@ func TestFamiliesShareAStream(t *testing.T) {
 	c.write(`{"jsonrpc":"2.0","id":"init","method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"mixed","version":"1"}}}`)
 	c.sent[`"init"`] = []sentRequest{{"mcp", "initialize"}}
 	c.write(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
-	for c.next < 10_000 {
+	messages := 10_000
+	if underRace { // each of them is as good at meeting others
+		messages = 3_000
+	}
+	for c.next < messages {
 		c.one()
 	}
 	_ = c.in.Flush()
@@ -227,7 +231,7 @@ func (c *mixedClient) check() {
 			c.t.Errorf("an answer to %s, which was never sent: %v", id, c.answered[id])
 		}
 	}
-	if requests < 5000 {
+	if requests < c.next/2 {
 		c.t.Errorf("only %d requests were sent: the test would prove nothing", requests)
 	}
 }
