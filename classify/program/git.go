@@ -50,6 +50,9 @@ func judgeGit(a *Args, u *Use) {
 		if !harmlessGitSetting(setting) {
 			u.Add(RunsCode, "configuration can run programs, and this key is not known to be harmless: "+setting.Text)
 		}
+		if !setting.Static || strings.HasPrefix(strings.ToLower(setting.Text), "gc.") {
+			u.Add(Destroys, "sets how long git keeps objects without a name: "+setting.Text)
+		}
 	}
 	gitMeans(u)
 	if a.Has("--paginate") {

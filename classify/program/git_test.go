@@ -169,6 +169,7 @@ func TestGitDestroys(t *testing.T) {
 		{"git update-ref -d refs/heads/x", "writes destroys"},
 		{"git reflog expire --expire=now --all", "? writes destroys"},
 		{"git gc --prune=now", "destroys runs_hooks writes"},
+		{"git -c gc.pruneExpire=now gc", "destroys runs_code runs_hooks writes"},
 		{"git prune", "writes destroys runs_code"},
 		{"git rm f", "destroys reads_elsewhere writes"},
 		{"git fetch", "writes reaches"},
