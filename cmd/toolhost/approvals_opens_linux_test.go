@@ -109,6 +109,13 @@ func TestPushesStayOpen(t *testing.T) {
 			h.decide(h.prompt(c, 1), "deny")
 			m.failed("rejected_by_person")
 		}
+		a.write("ws/.git/hooks/pre-push", "#!/bin/sh\nexec sh attack.sh\n")
+		hooked := h.shell("git push -q origin main:hooked")
+		h.decide(h.prompt("git push -q origin main:hooked", 1), "deny")
+		hooked.failed("rejected_by_person")
+		if err := os.Remove(a.path("ws/.git/hooks/pre-push")); err != nil {
+			t.Fatal(err)
+		}
 		for _, c := range []string{
 			"bash attack.sh", "git push -q origin main && bash attack.sh", "git -c alias.x='!bash attack.sh' x", "git push -q --receive-pack='bash attack.sh' origin main",
 		} {

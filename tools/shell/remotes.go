@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -13,13 +14,30 @@ import (
 // rewritesAddresses reports whether the user's or the machine's configuration may rewrite addresses of repositories,
 // or cannot be read.
 func rewritesAddresses(home string) bool {
-	for _, file := range []string{"/etc/gitconfig", filepath.Join(home, ".gitconfig"), filepath.Join(home, ".config/git/config")} {
+	for _, file := range userConfigs(home) {
 		config, ok := readGitConfig(file)
 		if !ok && !isMissing(file) || config.rewrites() {
 			return true
 		}
 	}
 	return false
+}
+
+// userConfigs are the files of the user's and the machine's configuration of git.
+func userConfigs(home string) []string {
+	return []string{"/etc/gitconfig", filepath.Join(home, ".gitconfig"), filepath.Join(home, ".config/git/config")}
+}
+
+// runsHooks reports whether commits and pushes in a repository may run hooks: they often run code of the work tree.
+func runsHooks(git string, config gitConfig, home string) bool {
+	const key = "core.hookspath"
+	named := func(file string) bool {
+		config, _ := readGitConfig(file)
+		return len(config[key]) > 0
+	}
+	entries, err := os.ReadDir(filepath.Join(git, "hooks"))
+	return len(config[key]) > 0 || slices.ContainsFunc(userConfigs(home), named) || err != nil && !os.IsNotExist(err) ||
+		slices.ContainsFunc(entries, func(e os.DirEntry) bool { return !strings.HasSuffix(e.Name(), ".sample") })
 }
 
 func isMissing(file string) bool {
