@@ -379,6 +379,10 @@ func TestPorts(t *testing.T) {
 		if len(ports) != 1 || p.Address != "127.0.0.1" || p.Port == 0 || p.PID <= 0 || !strings.Contains(p.Command, "python") {
 			t.Errorf("after %v: %+v", took, ports)
 		}
+		said := h.call("shell_output", fields{"job": v.Job})
+		if offered := strings.Contains(said.says(), "toolhost jobs forward "+v.Job); offered != (a.level == sandbox.Full) {
+			t.Errorf("at level %s it says %s", a.level, said.says())
+		}
 		serving := fmt.Sprintf("port %d", p.Port) // it says so when it listens already
 		if said := h.output(v.Job, fields{"cursor": 0, "until": "match:" + serving}).Text; !strings.Contains(said, serving) {
 			t.Errorf("port %d is reported, the server says %q", p.Port, said)

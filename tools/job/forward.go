@@ -76,7 +76,7 @@ func forwardable(j *Job, port int) (netip.AddrPort, error) {
 	switch {
 	case j.over():
 		return netip.AddrPort{}, fmt.Errorf("job %s has ended", j.id)
-	case !j.group.process.OwnLoopback():
+	case !j.OwnLoopback():
 		return netip.AddrPort{}, fmt.Errorf("job %s has no loopback of its own: its ports are those of this machine", j.id)
 	case len(ports) == 0:
 		return netip.AddrPort{}, fmt.Errorf("job %s listens on no port", j.id)

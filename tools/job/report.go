@@ -72,6 +72,9 @@ func (j *Job) Waits() *agenttool.JobWait { return j.watch.waits() }
 // Ports returns the ports that processes of the job listen on.
 func (j *Job) Ports() []agenttool.JobPort { return j.group.ports() }
 
+// OwnLoopback reports whether the ports of the job are on the loopback of its session: a browser of the user reaches them by a [Forward].
+func (j *Job) OwnLoopback() bool { return j.group.process.OwnLoopback() }
+
 // Running returns the names of the job's processes.
 func (j *Job) Running() []string { return j.group.names() }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"toolhost/agenttool"
+	"toolhost/tools/job"
 	"toolhost/tools/job/proc"
 )
 
@@ -16,13 +17,17 @@ func (n *notes) add(format string, args ...any) {
 	*n = append(*n, "["+fmt.Sprintf(format, args...)+"]")
 }
 
-// addPorts adds the ports that a job listens on.
-func (n *notes) addPorts(ports []agenttool.JobPort) {
+// addPorts adds the ports that a job listens on, and how the user reaches them if they are the session's own.
+func (n *notes) addPorts(j *job.Job, ports []agenttool.JobPort) {
 	var at []string
 	for _, p := range ports {
 		at = append(at, p.Address+":"+strconv.Itoa(p.Port))
 	}
-	if len(at) > 0 {
+	switch {
+	case len(at) == 0:
+	case j.OwnLoopback():
+		n.add("it listens on %s in the sandbox; the user can open that in a browser with: toolhost jobs forward %s", someOf(at), j.ID())
+	default:
 		n.add("it listens on %s", someOf(at))
 	}
 }

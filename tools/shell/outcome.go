@@ -182,7 +182,7 @@ func (o *outcome) notes() []string {
 		n.add("%s on as job %s (%s): read what %s with shell_output, end with shell_kill", count(len(r), "process goes", "processes go"),
 			o.job.ID(), someOf(r), verb(len(r), "it says", "they say"))
 	}
-	n.addPorts(o.report.Ports)
+	n.addPorts(o.job, o.report.Ports)
 	if file := o.call.copied; file != "" {
 		n.add("what it removed was copied before; the user can put it back with: tar -xf %s -C /", file)
 	}

@@ -28,6 +28,8 @@ type reading struct {
 	Ports      []agenttool.JobPort `json:"ports,omitempty"`
 	Running    []string            `json:"running,omitempty"`
 	Killed     []string            `json:"killed,omitempty"`
+
+	of *job.Job
 }
 
 // pageOf converts a page to a reading of a job. report is from before the page was read, so an ended job's output is
@@ -54,6 +56,7 @@ func request(c agenttool.Capacity, streams output.Streams) output.Request {
 func (r *reading) complete(j *job.Job, report job.Report) {
 	stats := j.Log().Stats()
 	r.Job, r.State, r.Bytes, r.Lines = j.ID(), report.State, stats.Bytes, stats.Lines
+	r.of = j
 	r.WaitsFor, r.Ports, r.Running = report.Waits, report.Ports, report.Running
 	if report.Ending != nil {
 		r.ExitCode, r.Signal = exitOf(report.Ending)
@@ -123,6 +126,6 @@ func (r *reading) notes() []string {
 	if len(r.Killed) > 0 {
 		n.add("killed: %s", someOf(r.Killed))
 	}
-	n.addPorts(r.Ports)
+	n.addPorts(r.of, r.Ports)
 	return n
 }
