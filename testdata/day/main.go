@@ -20,7 +20,7 @@ import (
 	"strings"
 )
 
-// bounds are how many prompts a day may have, by mode, when the user allows each call once.
+// bounds are how many prompts a day may have, by mode, whether the user allows each call once or keeps rules.
 var bounds = map[string]int{"default": 60, "accept_edits": 35, "sandboxed": 12}
 
 func main() {
@@ -116,9 +116,9 @@ func (o *options) runs() []*dayRun {
 	for i, mode := range o.modes {
 		runs = append(runs, &dayRun{mode: mode, bound: o.bounds[i]})
 	}
-	for _, mode := range o.modes {
+	for i, mode := range o.modes {
 		if !o.short && !o.once {
-			runs = append(runs, &dayRun{mode: mode, widest: true, bound: -1})
+			runs = append(runs, &dayRun{mode: mode, widest: true, bound: o.bounds[i]})
 		}
 	}
 	return runs
