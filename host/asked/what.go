@@ -80,7 +80,7 @@ func (l line) deeds() string {
 		}
 	}
 	if paths := written(f.Writes, 0); len(paths) > 0 {
-		add("writes "+named(paths), 1)
+		add(l.redirects()+named(paths), 1)
 	}
 	if f.PartsComplete != agenttool.Yes {
 		add("more that is not understood", -1)
@@ -250,20 +250,51 @@ func common(paths []agenttool.Path) string {
 	return dir + "/"
 }
 
-// piped returns the command that reaches out and the one that runs its output as code, if a pipe leads from one to the other; else -1.
-func (l line) piped() (from, to int) {
+// redirects says whether all redirections of the line append, or not. What other shells of the line do is not looked at.
+func (l line) redirects() string {
+	file := l.parsed()
+	if file == nil || slices.ContainsFunc(l.facts.Parts, func(p agenttool.Part) bool { return p.WrappedBy >= 0 }) {
+		return "writes "
+	}
+	appends := true
+	syntax.Walk(file, func(n syntax.Node) bool {
+		if r, ok := n.(*syntax.Redirect); ok {
+			appends = appends && slices.Contains(harmless, r.Op)
+		}
+		return true
+	})
+	if appends {
+		return "appends to "
+	}
+	return "writes "
+}
+
+// harmless are the redirections that take nothing out of a file.
+var harmless = []syntax.RedirOperator{syntax.AppOut, syntax.AppAll, syntax.RdrIn, syntax.DplIn, syntax.DplOut, syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc}
+
+// parsed is the command; nil: it cannot be parsed.
+func (l line) parsed() *syntax.File {
 	var input struct {
 		Command string `json:"command"`
 	}
+	if json.Unmarshal(l.input, &input) != nil {
+		return nil
+	}
+	file, err := syntax.NewParser().Parse(strings.NewReader(input.Command), "")
+	if err != nil {
+		return nil
+	}
+	return file
+}
+
+// piped returns the command that reaches out and the one that runs its output as code, if a pipe leads from one to the other; else -1.
+func (l line) piped() (from, to int) {
 	parts := l.facts.Parts
 	to = slices.IndexFunc(parts, func(p agenttool.Part) bool {
 		return p.WrappedBy < 0 && strings.Contains(p.MayRun, "runs its standard input as code")
 	})
-	if to < 0 || json.Unmarshal(l.input, &input) != nil {
-		return -1, -1
-	}
-	file, err := syntax.NewParser().Parse(strings.NewReader(input.Command), "")
-	if err != nil {
+	file := l.parsed()
+	if to < 0 || file == nil {
 		return -1, -1
 	}
 	from = -1
