@@ -1,10 +1,13 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"strings"
 	"testing"
+
+	"toolhost/sandbox"
 )
 
 // repository makes a repository with one commit in the workspace, and a bare one in the home.
@@ -20,9 +23,11 @@ func (a *escapeAttempt) repository() {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		a.t.Fatalf("%v: %s", err, out)
 	}
-	if a.who.id != nil {
-		a.own(a.path("ws"))
-		a.own(a.path("left"))
+	if id := a.who.id; id != nil { // git and toolhost trust repositories of their own user
+		owner := fmt.Sprintf("%d:%d", id.Uid, id.Gid)
+		if out, err := exec.Command("chown", "-R", owner, a.path("ws"), a.path("left"), a.path("home/origin.git"), a.path("home/clone")).CombinedOutput(); err != nil {
+			a.t.Fatalf("%v: %s", err, out)
+		}
 	}
 }
 
@@ -54,61 +59,63 @@ func TestApprovedIsGranted(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			a := approvals(t)
-			a.write(userSettings, `{"wall": {"wait": "0s"}}`) // what is asked while it runs is for other tests
-			for name, text := range map[string]string{"ws/kept.txt": "kept\n", "home/have/old": "old\n", "home/.bashrc": "old\n", "home/is.old": "old\n", "home/have/too.old": "old\n", "outside/old": "old\n",
-				"ws/Makefile": "install:\n\tinstall -D -m 644 kept.txt $(PREFIX)/bin/kept\n"} {
-				a.write(name, text)
-			}
-			a.repository()
-			tries := ""
-			for _, path := range c.beside {
-				tries += "rm -rf " + a.path(path) + "; echo bad > " + a.path(path) + "; mkdir " + a.path(path) + "; mv kept.txt " + a.path(path) + "; ln -s /tmp " + a.path(path) + "\n"
-			}
-			a.write("ws/tries.sh", tries+"true\n")
-			h := a.serving(true, "--allow", "Shell(bash tries.sh)").confinedBy()
-			command := strings.NewReplacer("HOME", a.path("home"), "OUTSIDE", a.path("outside")).Replace(c.command)
-			m := h.shell(command + "; status=$?; bash tries.sh 2>/dev/null; exit $status")
-			p := h.prompt("bash tries.sh", 1)
-			h.decide(p, "allow")
-			r := m.result()
-			if r.view().ExitCode == nil || *r.view().ExitCode != 0 {
-				t.Errorf("after a yes it fails: %s", r.says())
-			}
-			for path, want := range c.made {
-				info, err := os.Stat(a.path(path))
-				switch {
-				case err != nil:
-					t.Errorf("it was not made: %v", err)
-				case want == "" && !info.IsDir():
-					t.Errorf("%s is no directory", path)
-				case want != "" && a.read(path) != strings.Trim(want, "\x00"):
-					t.Errorf("%s has %q", path, a.read(path))
+			byEach(t, func(t *testing.T, who account) {
+				a := jobTools(t).approvalsArena(t, who, sandbox.Full)
+				a.write(userSettings, `{"wall": {"wait": "0s"}}`) // what is asked while it runs is for other tests
+				for name, text := range map[string]string{"ws/kept.txt": "kept\n", "home/have/old": "old\n", "home/.bashrc": "old\n", "home/is.old": "old\n", "home/have/too.old": "old\n", "outside/old": "old\n",
+					"ws/Makefile": "install:\n\tinstall -D -m 644 kept.txt $(PREFIX)/bin/kept\n"} {
+					a.write(name, text)
 				}
-			}
-			if _, err := os.Lstat(a.path(c.gone)); c.gone != "" && err == nil {
-				t.Errorf("%s is still there", c.gone)
-			}
-			for _, path := range c.beside {
-				if got := a.read(path); exists(a, path) && (got == "bad\n" || !strings.HasSuffix(path, "old")) {
-					t.Errorf("%s was made: %q", path, got)
+				a.repository()
+				tries := ""
+				for _, path := range c.beside {
+					tries += "rm -rf " + a.path(path) + "; echo bad > " + a.path(path) + "; mkdir " + a.path(path) + "; mv kept.txt " + a.path(path) + "; ln -s /tmp " + a.path(path) + "\n"
 				}
-				if strings.HasSuffix(path, "old") && a.read(path) != "old\n" {
-					t.Errorf("%s was removed or changed", path)
+				a.write("ws/tries.sh", tries+"true\n")
+				h := a.serving(true, "--allow", "Shell(bash tries.sh)").confinedBy()
+				command := strings.NewReplacer("HOME", a.path("home"), "OUTSIDE", a.path("outside")).Replace(c.command)
+				m := h.shell(command + "; status=$?; bash tries.sh 2>/dev/null; exit $status")
+				p := h.prompt("bash tries.sh", 1)
+				h.decide(p, "allow")
+				r := m.result()
+				if r.view().ExitCode == nil || *r.view().ExitCode != 0 {
+					t.Errorf("after a yes it fails: %s", r.says())
 				}
-			}
-			if strings.HasPrefix(c.name, "a push") {
-				if b := a.read("home/origin.git/refs/heads/main"); b == "" {
-					t.Error("it was not pushed")
+				for path, want := range c.made {
+					info, err := os.Stat(a.path(path))
+					switch {
+					case err != nil:
+						t.Errorf("it was not made: %v", err)
+					case want == "" && !info.IsDir():
+						t.Errorf("%s is no directory", path)
+					case want != "" && a.read(path) != strings.Trim(want, "\x00"):
+						t.Errorf("%s has %q", path, a.read(path))
+					}
 				}
-			}
-			next := h.shell("bash tries.sh") // the yes was for that call
-			next.result()
-			for _, path := range c.beside {
-				if got := a.read(path); got == "bad\n" {
-					t.Errorf("the next call made %s", path)
+				if _, err := os.Lstat(a.path(c.gone)); c.gone != "" && err == nil {
+					t.Errorf("%s is still there", c.gone)
 				}
-			}
+				for _, path := range c.beside {
+					if got := a.read(path); exists(a, path) && (got == "bad\n" || !strings.HasSuffix(path, "old")) {
+						t.Errorf("%s was made: %q", path, got)
+					}
+					if strings.HasSuffix(path, "old") && a.read(path) != "old\n" {
+						t.Errorf("%s was removed or changed", path)
+					}
+				}
+				if strings.HasPrefix(c.name, "a push") {
+					if b := a.read("home/origin.git/refs/heads/main"); b == "" {
+						t.Error("it was not pushed")
+					}
+				}
+				next := h.shell("bash tries.sh") // the yes was for that call
+				next.result()
+				for _, path := range c.beside {
+					if got := a.read(path); got == "bad\n" {
+						t.Errorf("the next call made %s", path)
+					}
+				}
+			})
 		})
 	}
 }

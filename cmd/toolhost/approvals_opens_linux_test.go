@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"slices"
@@ -79,7 +78,6 @@ func TestPushesStayOpen(t *testing.T) {
 		a, h := grantedHome(t, who, "--mode", "sandboxed")
 		a.repository()
 		origin := a.path("home/origin.git")
-		a.own(origin)
 		a.write("home/.gitconfig", "[safe]\n\tdirectory = *\n[user]\n\tname = n\n\temail = n@example.com\n")
 		first := h.shell("git push -q origin main")
 		h.decide(h.prompt("git push -q origin main", 1), "allow")
@@ -133,11 +131,6 @@ func TestWorktreeGoesWithCopy(t *testing.T) {
 		a, h := grantedHome(t, who, "--mode", "sandboxed")
 		a.repository()
 		a.write("home/.gitconfig", "[safe]\n\tdirectory = *\n")
-		if who.id != nil {
-			if out, err := exec.Command("chown", "-R", fmt.Sprintf("%d:%d", who.id.Uid, who.id.Gid), a.path("ws/.git")).CombinedOutput(); err != nil {
-				t.Fatalf("%v: %s", err, out)
-			}
-		}
 		command := "git worktree add -q " + a.path("home/tree") + " -b tree"
 		m := h.shell(command)
 		p := h.prompt(command, 1)
