@@ -8,7 +8,7 @@ import (
 )
 
 // dayPrompts are how many prompts the short form of the day has at most in default, accept_edits and sandboxed.
-const dayPrompts = "27,21,5"
+const dayPrompts = "25,19,3"
 
 // TestWorkDay: a day's ordinary steps succeed where plain bash succeeds, and few of them ask. `go run ./testdata/day` runs all of them.
 func TestWorkDay(t *testing.T) {

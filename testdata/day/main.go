@@ -2,8 +2,8 @@
 // daily work. A scripted user allows everything that is asked: once, or with the widest rule that the prompt offers. It prints, for each
 // step, whether it asked and how it ended, and counts prompts and the steps that fail where plain bash succeeds.
 //
-//	go run ./testdata/day -once > testdata/day/day.txt
-//	go run ./testdata/day                           also with kept rules
+//	go run ./testdata/day > testdata/day/day.txt
+//	go run ./testdata/day -once                     without kept rules
 //	go run ./testdata/day -short                    a few steps of each kind
 //	go run ./testdata/day -modes sandboxed -detail FILE
 //
