@@ -29,10 +29,12 @@ type heldAccess struct {
 	ctx context.Context
 }
 
-// maxWallAnswers bounds the questions of one call: a command can try hosts without end.
+// The bounds of the questions of one call: a command can try hosts without end, and rm -r of a repository meets a protected name in each hook.
+// After three paths that a user refused, the call is asked about no more paths.
 const (
-	maxWallAnswers = 64
-	maxWallPaths   = 16
+	maxWallAnswers  = 64
+	maxWallPaths    = 16
+	maxRefusedPaths = 3
 )
 
 // Ask implements agenttool.Asker. The same access is asked about once in a call. Those that come while a prompt is open are asked about
@@ -237,13 +239,16 @@ func (w *wall) allowed(grant string) bool {
 
 // full reports whether the call got as many answers as it may. Paths have a bound of their own: a program tries them one after another.
 func (w *wall) full(grant string, more int) bool {
-	paths := 0
-	for known := range w.answers {
+	paths, refused := 0, 0
+	for known, allowed := range w.answers {
 		if strings.HasPrefix(known, "write:") {
 			paths++
+			if !allowed {
+				refused++
+			}
 		}
 	}
-	return len(w.answers)+more >= maxWallAnswers || strings.HasPrefix(grant, "write:") && paths+more >= maxWallPaths
+	return len(w.answers)+more >= maxWallAnswers || strings.HasPrefix(grant, "write:") && (paths+more >= maxWallPaths || refused >= maxRefusedPaths)
 }
 
 // knows reports whether a grant has its answer, or gets none.

@@ -171,12 +171,17 @@ func (m *made) waits() {
 func (m *made) asksOrEnds(text string, n int) (asks bool) {
 	m.h.t.Helper()
 	eventually(m.h.t, m.name+" asks or ends", func() bool {
-		asks = len(m.h.notices(func(n notice) bool {
-			return n.Type == "tool.permission.requested" && strings.Contains(string(n.Data.Input), text)
-		})) >= n
+		asks = m.h.askedAbout(text) >= n
 		return asks || len(m.sent.Answers) > 0
 	})
 	return asks
+}
+
+// askedAbout is how often calls whose input has a text have asked.
+func (h *approvalsHost) askedAbout(text string) int {
+	return len(h.notices(func(n notice) bool {
+		return n.Type == "tool.permission.requested" && strings.Contains(string(n.Data.Input), text)
+	}))
 }
 
 // visitor is somebody at the session's socket: a process of their own, as toolhost approve is.

@@ -149,6 +149,7 @@ func TestWallAsksNoLonger(t *testing.T) {
 func TestOverridePartly(t *testing.T) {
 	t.Parallel()
 	a := approvals(t)
+	a.write(userSettings, `{"wall": {"wait": "0s"}}`) // it is asked about when it has ended
 	h := a.serving(true, "--allow", "Shell(bash step.sh)").confinedBy()
 	a.write("ws/.git/hooks/", "")
 	a.write("ws/.git/HEAD", "ref: refs/heads/main\n")

@@ -69,7 +69,17 @@ func (s *siege) changes(name, script string) {
 	m := s.h.make("shell", fields{"command": "bash " + file, "run_in_background": true})
 	s.h.decide(s.h.prompt(file, 1), "allow")
 	job := m.result().view().Job
-	eventually(s.t, "the attempt is made", func() bool { return exists(s.escapeAttempt, "ws/made-it") })
+	refused := 1
+	eventually(s.t, "the attempt is made", func() bool { // it waits at each protected name, until the person says no
+		if s.h.askedAbout(file) > refused {
+			refused++
+			s.h.decide(s.h.prompt(file, refused), "deny")
+		}
+		return exists(s.escapeAttempt, "ws/made-it")
+	})
+	if refused > 4 {
+		s.t.Errorf("%s: the person was asked %d times while it ran, and said no each time", name, refused-1)
+	}
 	time.Sleep(readingTime)
 	s.unharmed(name+", while it runs", "")
 	if err := os.WriteFile(s.path("ws/go"), nil, 0o644); err != nil { // which the attempt removes at once

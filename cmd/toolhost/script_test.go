@@ -182,7 +182,7 @@ func (r *scriptRecords) checkKinds(t *testing.T) {
 			t.Errorf("no script has a record of kind %s", kind)
 		}
 	}
-	if r.calls < 200 {
+	if r.calls < 150 {
 		t.Errorf("%d calls were rebuilt from logs", r.calls)
 	}
 }
