@@ -116,7 +116,7 @@ func TestPushRule(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := Policy{Mode: Sandboxed, Workspace: "/srv/ws", Confines: true}.With(rule)
-	push := agenttool.Part{Argv: []string{"git", "push", "origin"}, Exact: true, WrappedBy: -1}
+	push := agenttool.Part{Argv: []string{"git", "push", "origin"}, Exact: true, WrappedBy: -1, Destructive: agenttool.No}
 	with := func(change func(*agenttool.Facts)) Request {
 		f := agenttool.Facts{
 			Parts: []agenttool.Part{push}, PartsComplete: agenttool.Yes, Remotes: []agenttool.GitRemote{{Push: true}},
@@ -136,9 +136,18 @@ func TestPushRule(t *testing.T) {
 		"two repositories": {func(f *agenttool.Facts) {
 			f.Writes = append(f.Writes, agenttool.Path{Absolute: "/srv/p.git", Resolved: "/srv/p.git", Upstream: true})
 		}, agenttool.Ask},
-		"a host beside it": {func(f *agenttool.Facts) { f.Hosts = []string{"example.com"} }, agenttool.Ask},
-		"an unknown host":  {func(f *agenttool.Facts) { f.HostsComplete = agenttool.Unknown }, agenttool.Ask},
-		"a force":          {func(f *agenttool.Facts) { f.Destructive, f.Parts[0].Destructive = agenttool.Yes, agenttool.Yes }, agenttool.Ask},
+		"a host beside it":              {func(f *agenttool.Facts) { f.Hosts = []string{"example.com"} }, agenttool.Ask},
+		"an unknown host":               {func(f *agenttool.Facts) { f.HostsComplete = agenttool.Unknown }, agenttool.Ask},
+		"a force":                       {func(f *agenttool.Facts) { f.Destructive, f.Parts[0].Destructive = agenttool.Yes, agenttool.Yes }, agenttool.Ask},
+		"a program that the line names": {func(f *agenttool.Facts) { f.Parts[0].Destructive = agenttool.Unknown }, agenttool.Ask},
+		"commits of another repository": {func(f *agenttool.Facts) {
+			add := agenttool.Part{Argv: []string{"git", "add", "."}, Exact: true, WrappedBy: -1, Destructive: agenttool.No, Dirs: []string{"/srv/ws/other"}}
+			f.Parts = append([]agenttool.Part{add}, f.Parts...)
+		}, agenttool.Ask},
+		"commits of its own": {func(f *agenttool.Facts) {
+			add := agenttool.Part{Argv: []string{"git", "add", "."}, Exact: true, WrappedBy: -1, Destructive: agenttool.No}
+			f.Parts = append([]agenttool.Part{add}, f.Parts...)
+		}, agenttool.Allow},
 		"a script beside it": {func(f *agenttool.Facts) {
 			f.Parts = append(f.Parts, agenttool.Part{Argv: []string{"sh", "x"}, Exact: true, WrappedBy: -1})
 		}, agenttool.Ask},

@@ -463,16 +463,22 @@ func (p Policy) reachesOut(r Request) bool {
 }
 
 // pushesHere reports whether a call pushes to repositories of this machine alone, which its facts list as written, and does nothing beside
-// that but read and record commits. Another command of the line could write those repositories as well.
+// that but read and record commits. Another command of the line could write those repositories as well, and so could a program that the
+// settings of another repository name: all that is known of the settings is about the one that is pushed from.
 func pushesHere(f *agenttool.Facts) bool {
 	known := f.PartsComplete == agenttool.Yes && f.HostsComplete == agenttool.Yes && len(f.Hosts) == 0 && len(f.Globs) == 0
-	return known && slices.ContainsFunc(f.Writes, func(w agenttool.Path) bool { return w.Upstream }) &&
-		!slices.ContainsFunc(f.Parts, func(part agenttool.Part) bool { return !readsOnly(&part) && !commits(&part) })
+	first := slices.IndexFunc(f.Parts, func(part agenttool.Part) bool { return commits(&part) })
+	here := func(part agenttool.Part) bool {
+		return commits(&part) && len(part.Dirs) <= 1 && slices.Equal(part.Dirs, f.Parts[first].Dirs)
+	}
+	return known && first >= 0 && slices.ContainsFunc(f.Writes, func(w agenttool.Path) bool { return w.Upstream }) &&
+		!slices.ContainsFunc(f.Parts, func(part agenttool.Part) bool { return !readsOnly(&part) && !here(part) })
 }
 
-// commits reports whether a simple command is one of git that records or sends commits, and destroys none.
+// commits reports whether a simple command is one of git that records or sends commits, and destroys none: one that an option or a variable
+// lets run a program may destroy anything.
 func commits(part *agenttool.Part) bool {
-	return part.Exact && part.Destructive != agenttool.Yes && len(part.Argv) > 1 && part.Argv[0] == "git" &&
+	return part.Exact && part.Destructive == agenttool.No && len(part.Argv) > 1 && part.Argv[0] == "git" &&
 		slices.Contains([]string{"add", "commit", "push", "tag", "fetch"}, part.Argv[1])
 }
 

@@ -250,7 +250,7 @@ func (c *call) refineRemotes() (paths bool) {
 			}
 			if place := strings.TrimPrefix(url, "file://"); host == "" && filepath.IsAbs(place) {
 				at := agenttool.Path{Spelling: url, Absolute: filepath.Clean(place)}
-				takes := !remote.Push || protect.IsGitDir(at.Absolute) && !runsHooks(own, config, c.home)
+				takes := !remote.Push || protect.IsGitDir(at.Absolute) && config.isPlain() && !runsHooks(own, config, c.home)
 				at.Upstream = takes && isUpstream(own, config.remote(remote, headOf(git)), at.Absolute)
 				if remote.Push {
 					writes = append(writes, at)

@@ -130,6 +130,27 @@ func (c gitConfig) rewrites() bool {
 	return false
 }
 
+// plainKeys are the settings of a repository with which commits and pushes run no program, and send no more than the line says.
+var plainKeys = map[string][]string{
+	"core": {
+		"repositoryformatversion", "filemode", "bare", "logallrefupdates", "ignorecase", "precomposeunicode", "symlinks", "autocrlf", "safecrlf", "eol",
+	},
+	"extensions": {"objectformat"}, "user": {"name", "email"}, "submodule": {"url", "active"},
+	"remote": {"url", "pushurl", "fetch", "tagopt"}, "branch": {"remote", "pushremote", "merge", "rebase"},
+	"push": {"default", "autosetupremote"}, "pull": {"rebase", "ff"},
+}
+
+// isPlain reports whether a repository has plain settings only. Others have a push force or delete, or name programs, such as filters.
+func (c gitConfig) isPlain() bool {
+	for key := range c {
+		section, _, _ := strings.Cut(key, ".")
+		if !slices.Contains(plainKeys[section], key[strings.LastIndexByte(key, '.')+1:]) {
+			return false
+		}
+	}
+	return true
+}
+
 // remote returns the name of a remote. An empty name means the upstream of the branch, or origin.
 func (c gitConfig) remote(r agenttool.GitRemote, branch string) string {
 	name := r.Name

@@ -67,6 +67,41 @@ func TestRemotesNameHosts(t *testing.T) {
 	}
 }
 
+// TestPushesOfSettings: a push is one to an upstream if no setting of the repository forces, deletes, or runs a program.
+func TestPushesOfSettings(t *testing.T) {
+	b := newBench(t, Options{})
+	up := filepath.Join(t.TempDir(), "up.git")
+	write(t, filepath.Join(b.dir, "x"), "x")
+	git(t, b.dir, "init", "-q", "--bare", up)
+	git(t, b.dir, "init", "-q", "-b", "main")
+	git(t, b.dir, "add", ".")
+	git(t, b.dir, "-c", "user.name=n", "-c", "user.email=e@x", "commit", "-qm", "one")
+	git(t, b.dir, "remote", "add", "origin", up)
+	git(t, b.dir, "push", "-qu", "origin", "main")
+	if err := os.RemoveAll(filepath.Join(b.dir, ".git/hooks")); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(b.dir, ".git/config")
+	plain, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for setting, want := range map[string]bool{
+		"": true, "[user]\n\tname = n\n": true, "[branch \"a.b\"]\n\tremote = origin\n": true, "[submodule \"s\"]\n\tactive = true\n": true,
+		"[remote \"origin\"]\n\tmirror = true\n": false, "[remote \"origin\"]\n\tpush = +HEAD:refs/heads/main\n": false,
+		"[remote \"origin\"]\n\tpush = :refs/heads/main\n": false, "[remote \"origin\"]\n\tReceivePack = sh x\n": false,
+		"[filter \"f\"]\n\tclean = sh x\n": false, "[core]\n\tfsmonitor = x\n": false, "[commit]\n\tgpgsign = true\n": false,
+		"[extensions]\n\tworktreeConfig = true\n": false, "[push]\n\trecurseSubmodules = on-demand\n": false,
+	} {
+		write(t, file, string(plain)+setting)
+		c := b.bind(t, cmd("git push origin"))
+		c.(agenttool.Refiner).Refine(t.Context())
+		if w := c.Facts().Writes; len(w) != 1 || w[0].Upstream != want {
+			t.Errorf("%q: %+v, want an upstream: %v", setting, w, want)
+		}
+	}
+}
+
 // TestLocksOfGit: in a directory below the top, and in a linked work tree, the lock is where git makes it.
 func TestLocksOfGit(t *testing.T) {
 	b := newBench(t, Options{})
