@@ -6,6 +6,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -36,18 +37,25 @@ func (l losses) ofNoOther(argv []string) bool {
 
 func destroys(part agenttool.Part) bool { return part.Destructive == agenttool.Yes }
 
-// movers are programs that give files other names; moversByOption do so with an option or verb that begins so.
+// movers are programs that give files other names, or put their content under another one and remove them; moversByOption do so with a word
+// that matches.
 var (
-	movers         = []string{"mv", "ln", "rename", "mmv", "exch", "mount"}
-	moversByOption = map[string][]string{"git": {"mv"}, "rsync": {"--remove-s"}, "tar": {"--remove-f"}, "zip": {"-m", "--move"}}
+	movers = []string{
+		"mv", "ln", "rename", "mmv", "exch", "mount",
+		"gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz", "lzma", "unlzma", "compress", "uncompress", "lzip", "lzop", "pigz", "pbzip2",
+	}
+	moversByOption = map[string]*regexp.Regexp{
+		"git": regexp.MustCompile("^(mv|move|pop)"), "rsync": regexp.MustCompile("^--remove-s"), "tar": regexp.MustCompile("^--rem"),
+		"zip": regexp.MustCompile("^-[^-]*m|^--mo"), "zstd": regexp.MustCompile("^--rm"), "lz4": regexp.MustCompile("^--rm|^-[^-]*m"),
+		"7z": regexp.MustCompile("^-sdel"),
+	}
 )
 
 // moves reports whether a command gives files other names: the file that has a name now is not the one that is removed there.
 func moves(argv []string) bool {
 	name := filepath.Base(argv[0])
-	return slices.Contains(movers, name) || slices.ContainsFunc(moversByOption[name], func(option string) bool {
-		return slices.ContainsFunc(argv[1:], func(word string) bool { return strings.HasPrefix(word, option) })
-	})
+	option := moversByOption[name]
+	return slices.Contains(movers, name) || option != nil && slices.ContainsFunc(argv[1:], option.MatchString)
 }
 
 // of returns the places that a simple command removes or overwrites, if they are known.
@@ -110,7 +118,7 @@ func (l losses) byName(i int) (places keep.Places, ok bool) {
 		named = true
 		switch clean := filepath.Clean(w.Absolute); {
 		case w.Seen != "" && w.Seen == clean:
-		case w.Root == "" || w.Private || w.Resolved != clean || w.Resolved == w.Root || l.rootOf(w.Resolved) != w.Root:
+		case w.Root == "" || w.Private || w.Resolved != clean || w.Resolved == w.Root || l.rootOf(w.Resolved) != w.Root || !l.leads(i, clean):
 			return nil, false
 		default:
 			holds := func(path string) bool { _, asks := protect.Asks(path, w.Root); return asks }
@@ -118,6 +126,19 @@ func (l losses) byName(i int) (places keep.Places, ok bool) {
 		}
 	}
 	return places, named
+}
+
+// leads reports whether the directory of a path that a simple command names is there, or is one that the line makes. Else another command
+// of the line may put a link to other files in its place.
+func (l losses) leads(i int, path string) bool {
+	dir := filepath.Dir(path)
+	alone := true
+	for n := range l.facts.Parts {
+		alone = alone && (n == i || l.facts.Parts[n].ReadOnly == agenttool.Yes)
+	}
+	return alone || exists(dir) || slices.ContainsFunc(l.facts.Writes, func(w agenttool.Path) bool {
+		return w.Makes && agenttool.Within(dir, filepath.Clean(w.Absolute))
+	})
 }
 
 // restorable are the verbs of git that change nothing but the work tree, the index and references of the repository they run in.

@@ -49,6 +49,16 @@ func TestLossesThatAreCopied(t *testing.T) {
 		"rsync -a --remove-source-files kept.go sub/; rm -rf sub": false,
 		"tar --remove-files -cf sub/x.tar kept.go; rm -rf sub":    false,
 		"zip -m sub/x.zip kept.go; rm -rf sub":                    false,
+		"tar --rem -cf sub/x.tar kept.go; rm -rf sub":             false, // an abbreviation
+		"zip -rm sub/x.zip kept.go; rm -rf sub":                   false,
+		"zip -r sub/x.zip kept.go; rm -rf sub":                    true,
+		"gzip kept.go && rm kept.go.gz":                           false, // the content of kept.go
+		"zstd --rm kept.go && rm kept.go.zst":                     false,
+		"git worktree move w sub/w && rm -rf sub":                 false,
+		"git stash pop && rm -rf sub":                             false, // the stash is gone, too
+		"cp -a out sub/l && rm -rf sub/l/x":                       false, // sub/l is a link by then
+		"rm -rf sub/l/x && cat kept.go":                           true,  // there is nothing, and nothing comes
+		"mkdir -p sub/d && touch sub/d/x && rm sub/d/x":           true,
 		"git add kept.go && rm -rf sub":                           true,
 		"ln -s ../other sub/l && rm -rf sub/l/":                   false,
 		"echo 'rm -rf other' | sh; rm kept.go":                    false,
