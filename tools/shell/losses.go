@@ -22,6 +22,7 @@ import (
 type losses struct {
 	tool  *tool
 	facts *agenttool.Facts
+	home  string // of the user
 }
 
 // ofNoOther reports whether a command that the line mentions is one of its simple commands, or none that destroys or moves files.
@@ -166,7 +167,7 @@ func (l losses) byGit(dir string, words []string) (keep.Places, bool) {
 	verb := words[0]
 	git, found := findGit(dir)
 	common, ok := shared(git)
-	if !found || !ok || !slices.Contains(restorable, verb) && !prunesRemote(words) || elsewhereTree(common) || inBare(dir) {
+	if !found || !ok || !slices.Contains(restorable, verb) && !prunesRemote(words) || elsewhereTree(common) || inBare(dir) || l.forgets(common) {
 		return nil, false
 	}
 	var places keep.Places
@@ -187,13 +188,26 @@ func (l losses) byGit(dir string, words []string) (keep.Places, bool) {
 	return places, true
 }
 
+// forgets reports whether git may forget objects without a name sooner than it does by itself, or what it is told cannot be read.
+func (l losses) forgets(git string) bool {
+	return slices.ContainsFunc(append(userConfigs(l.home), filepath.Join(git, "config")), func(file string) bool {
+		config, ok := readGitConfig(file)
+		for key := range config {
+			if strings.HasPrefix(key, "gc.") && strings.Contains(key[strings.LastIndexByte(key, '.'):], "expire") {
+				return true
+			}
+		}
+		return !ok && !isMissing(file)
+	})
+}
+
 // byWorktree returns the files of a linked work tree that git does not have, and those that its repository has for it.
 func (l losses) byWorktree(part *agenttool.Part) (keep.Places, bool) {
 	dir, ok := l.startOf(part)
 	words := slices.DeleteFunc(slices.Clone(part.Argv[3:]), func(word string) bool { return slices.Contains([]string{"-f", "--force", "-v", "--"}, word) })
 	of, known := protect.CheckoutOf(dir, "")
 	switch {
-	case !ok || !known:
+	case !ok || !known || l.forgets(of.Common):
 		return nil, false
 	case part.Argv[2] == "prune" && len(words) == 0:
 		root := l.rootOfGit(dir, of.Common)

@@ -98,6 +98,21 @@ func TestLossesThatAreCopied(t *testing.T) {
 			t.Errorf("%s: nothing is copied", command)
 		}
 	}
+	for _, setting := range []string{"[gc]\n\tpruneExpire = now\n", "[gc \"refs/stash\"]\n\treflogExpire = now\n"} {
+		write(t, filepath.Join(b.dir, ".gitconfig"), setting)
+		for command, want := range map[string]bool{"git branch -D x && git gc": false, "git stash drop": false, "rm kept.go": true} {
+			if got := copies(t, b, command); got != want {
+				t.Errorf("%s: git forgets objects at once, and %s: copied %v, want %v", setting, command, got, want)
+			}
+		}
+	}
+	if err := os.Remove(filepath.Join(b.dir, ".gitconfig")); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(b.dir, ".git/config"), "[gc]\n\tauto = 0\n")
+	if !copies(t, b, "git reset --hard") {
+		t.Error("gc.auto lets git forget nothing sooner")
+	}
 	write(t, filepath.Join(b.dir, ".git/config"), "[core]\n\tworktree = /\n")
 	if copies(t, b, "git reset --hard") {
 		t.Error("git works on another tree")

@@ -276,7 +276,7 @@ func (c *call) refineCopies() {
 	if f.Destructive != agenttool.Yes || c.tool.o.Keep == nil || f.PartsComplete != agenttool.Yes || f.Unmentioned || !slices.ContainsFunc(f.Parts, destroys) {
 		return
 	}
-	l := losses{c.tool, f}
+	l := losses{c.tool, f, c.home}
 	for _, argv := range f.Mentions {
 		if !l.ofNoOther(argv) {
 			return
