@@ -14,19 +14,28 @@ import (
 const maxCarried = 200_000
 
 // carries returns an entry of a directory that must not move to its new path: a name that is protected there, or a link that
-// leads out of the checked tree; nil if it may move. Nothing below it changes meanwhile.
+// leads out of the checked tree; nil if it may move. Nothing below it changes meanwhile. A user who opened the new path opened none below it.
 func (j *judge) carries(m notify.Move) *Violation {
-	if !j.names.Reaches(m.To) {
+	if !j.opens(m.To) && !j.names.Reaches(m.To) {
 		return nil
 	}
 	left := maxCarried
-	return j.carriesBelow(m.Dir, m.To, &left)
+	at, err := m.Dir()
+	if err != nil {
+		return unchecked(m.To, err)
+	}
+	return j.carriesBelow(at, m.To, &left)
+}
+
+// unchecked refuses a move since a directory below it cannot be looked at.
+func unchecked(to string, err error) *Violation {
+	return &Violation{Wall: FileSystem, Path: to, Detail: "the content of the moving directory could not be checked: " + err.Error()}
 }
 
 func (j *judge) carriesBelow(at int, to string, left *int) *Violation {
 	fd, err := unix.Openat(at, ".", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return &Violation{Wall: FileSystem, Path: to, Detail: "the content of the moving directory could not be checked: " + err.Error()}
+		return unchecked(to, err)
 	}
 	dir := os.NewFile(uintptr(fd), "/proc/self/fd/"+strconv.Itoa(fd)) // for entries whose type readdir does not tell
 	defer dir.Close()
@@ -48,7 +57,7 @@ func (j *judge) carriesBelow(at int, to string, left *int) *Violation {
 		}
 		child, err := unix.Openat(fd, e.Name(), unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 		if err != nil {
-			return &Violation{Wall: FileSystem, Path: path, Detail: "the content of the moving directory could not be checked: " + err.Error()}
+			return unchecked(path, err)
 		}
 		v := j.carriesBelow(child, path, left)
 		_ = unix.Close(child)

@@ -123,6 +123,8 @@ func TestWallOpensProtected(t *testing.T) {
 		{"from elsewhere", "echo new > made && mv made .git/config; cat .git/config", config, "new", config + "=new made="},
 		{"one that goes", "rm -f .git/hooks/there; ls .git/hooks", ".git/hooks/there", "", ".git/hooks/there="},
 		{"a directory, and in it", "mkdir .vscode && echo x > .vscode/tasks.json; cat .vscode/tasks.json", ".vscode .vscode/tasks.json", "x", ".vscode/tasks.json=x"},
+		{"a directory with all in it", "mkdir d && echo x > d/tasks.json; mv d .vscode 2>/dev/null || echo held", ".vscode", "held", ".vscode/tasks.json= d/tasks.json=x"},
+		{"an empty directory", "mkdir d; mv d .vscode; echo x > .vscode/tasks.json; cat .vscode/tasks.json", ".vscode .vscode/tasks.json", "x", ".vscode/tasks.json=x"},
 		{"no", "echo x > .git/hooks/no; mv free .git/hooks/no 2>/dev/null || echo held", ".git/hooks/no", "held", ".git/hooks/no= free=free"},
 		{"a copy of a file of two names", "ln free other && mv other .git/hooks/post-commit; echo mine > free; cat .git/hooks/post-commit", hook, "free", hook + "=free other="},
 		{"one file of two names", "echo f > .git/f && ln .git/f .git/l && mv -f .git/l .git/config 2>/dev/null || echo held", config, "held", config + "=old .git/f=f"},

@@ -62,8 +62,8 @@ type Target struct {
 
 // Move is a directory and the path that it is to have.
 type Move struct {
-	Dir int // open as a place (O_PATH), for as long as the judge has the attempt
-	To  string
+	To   string
+	from *target
 }
 
 // Connection is a connect(2) that waits for a verdict. If that is Allow, the listener connects the caller's socket to the

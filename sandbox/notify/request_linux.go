@@ -286,9 +286,7 @@ func (r *request) moves(a *Attempt) {
 	for _, pair := range pairs {
 		switch pair[0].mode() & unix.S_IFMT {
 		case unix.S_IFDIR:
-			if fd, err := pair[0].object(); err == nil {
-				a.Moved = append(a.Moved, Move{Dir: fd, To: pair[1].path})
-			}
+			a.Moved = append(a.Moved, Move{To: pair[1].path, from: pair[0]})
 		case unix.S_IFLNK:
 			a.Linked = pair[1].path
 		}

@@ -61,6 +61,9 @@ func (t *target) object() (int, error) {
 	return t.held, nil
 }
 
+// Dir is the directory, open as a place (O_PATH) until the judge has decided or redirects its name.
+func (m Move) Dir() (int, error) { return m.from.object() }
+
 // mode is the mode of the file, 0 if there is none.
 func (t *target) mode() uint32 {
 	var st unix.Stat_t
