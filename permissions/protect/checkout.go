@@ -30,7 +30,7 @@ func CheckoutOf(dir, home string) (Checkout, bool) {
 		case err != nil:
 		case info.IsDir():
 			return Checkout{top, git, git}, isGitDir(git)
-		case info.Mode().IsRegular():
+		case info.Mode().IsRegular() && isOwned(info):
 			return linked(top, git)
 		default:
 			return Checkout{}, false
@@ -145,9 +145,11 @@ func IsGitDir(dir string) bool {
 // isOwn reports whether a directory belongs to this user, as git asks for.
 func isOwn(dir string) bool {
 	info, err := os.Lstat(dir)
-	if err != nil || !info.IsDir() {
-		return false
-	}
+	return err == nil && info.IsDir() && isOwned(info)
+}
+
+// isOwned reports whether a file belongs to this user.
+func isOwned(info os.FileInfo) bool {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(st.Uid) == os.Geteuid()
 }

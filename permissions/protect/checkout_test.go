@@ -63,6 +63,26 @@ func TestCheckoutOf(t *testing.T) {
 	}
 }
 
+// TestCheckoutOfAnotherUser: a file .git of another user, as anybody may put into /tmp, makes no work tree of the directory.
+func TestCheckoutOfAnotherUser(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root gives files away")
+	}
+	here := real(t.TempDir())
+	for _, file := range []string{"g/HEAD = x\n", "g/objects/", "g/refs/", "g/config = [core]\n\tbare = false\n", "a/.git = gitdir: ../g\n"} {
+		plant(t, here, file)
+	}
+	if _, ok := CheckoutOf(filepath.Join(here, "a"), ""); !ok {
+		t.Fatal("the user's own is not found")
+	}
+	if err := os.Chown(filepath.Join(here, "a/.git"), 12345, 12345); err != nil {
+		t.Fatal(err)
+	}
+	if c, ok := CheckoutOf(filepath.Join(here, "a"), ""); ok {
+		t.Errorf("found %+v", c)
+	}
+}
+
 // plant makes what a line of TestCheckoutOf describes.
 func plant(t *testing.T, here, file string) {
 	t.Helper()
