@@ -100,6 +100,8 @@ func TestScratchIsNoLoss(t *testing.T) {
 	scratch := agenttool.Path{Spelling: "/tmp/x", Absolute: "/tmp/x", Resolved: "/state/s1/tmp/x", Root: "/state/s1/tmp", Seen: "/tmp/x", By: 1}
 	link := scratch // in the workspace: the link itself is lost
 	link.Spelling, link.Absolute = "l", "/ws/l"
+	loose := scratch // behind a directory that may be a link by then
+	loose.Loose = true
 	inside := agenttool.Path{Spelling: "a", Absolute: "/ws/a", Resolved: "/ws/a", Root: "/ws", By: 1}
 	for _, tt := range []struct {
 		name             string
@@ -110,6 +112,7 @@ func TestScratchIsNoLoss(t *testing.T) {
 		copied           bool // before it runs
 	}{
 		{"rm of scratch", []string{"rm", "-f", "/tmp/x"}, []agenttool.Path{scratch}, agenttool.Yes, agenttool.Allow, agenttool.Allow, false},
+		{"rm behind a link to come", []string{"rm", "-f", "/tmp/x"}, []agenttool.Path{loose}, agenttool.Yes, agenttool.Ask, agenttool.Ask, false},
 		{"another program", []string{"truncate", "-s", "0", "/tmp/x"}, []agenttool.Path{scratch}, agenttool.Yes, agenttool.Allow, agenttool.Ask, false},
 		{"a link to scratch", []string{"rm", "l"}, []agenttool.Path{link}, agenttool.Yes, agenttool.Ask, agenttool.Ask, false},
 		{"a file of the workspace, too", []string{"rm", "/tmp/x", "a"}, []agenttool.Path{scratch, inside}, agenttool.Yes, agenttool.Ask, agenttool.Ask, false},

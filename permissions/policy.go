@@ -446,7 +446,7 @@ func losesScratch(f *agenttool.Facts, i int) bool {
 	part := &f.Parts[i]
 	written := 0
 	for _, w := range f.Writes {
-		if w.By == i+1 && (w.Seen == "" || w.Seen != filepath.Clean(w.Absolute)) { // a link to it lies elsewhere
+		if w.By == i+1 && (w.Loose || w.Seen == "" || w.Seen != filepath.Clean(w.Absolute)) { // a link to it lies elsewhere
 			return false
 		}
 		if w.By == i+1 {

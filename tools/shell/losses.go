@@ -118,8 +118,10 @@ func (l losses) byName(i int) (places keep.Places, ok bool) {
 		}
 		named = true
 		switch clean := filepath.Clean(w.Absolute); {
+		case w.Loose:
+			return nil, false
 		case w.Seen != "" && w.Seen == clean:
-		case w.Root == "" || w.Private || w.Resolved != clean || w.Resolved == w.Root || l.rootOf(w.Resolved) != w.Root || !l.leads(i, clean):
+		case w.Root == "" || w.Private || w.Resolved != clean || w.Resolved == w.Root || l.rootOf(w.Resolved) != w.Root:
 			return nil, false
 		default:
 			holds := func(path string) bool { _, asks := protect.Asks(path, w.Root); return asks }
@@ -129,17 +131,26 @@ func (l losses) byName(i int) (places keep.Places, ok bool) {
 	return places, named
 }
 
-// leads reports whether the directory of a path that a simple command names is there, or is one that the line makes. Else another command
-// of the line may put a link to other files in its place.
-func (l losses) leads(i int, path string) bool {
-	dir := filepath.Dir(path)
-	alone := true
-	for n := range l.facts.Parts {
-		alone = alone && (n == i || l.facts.Parts[n].ReadOnly == agenttool.Yes)
+// refineLoose marks paths whose directory is not there, and none that the line itself makes: another command of the line may put a link to
+// other files in its place.
+func refineLoose(f *agenttool.Facts) {
+	for i := range f.Writes {
+		w := &f.Writes[i]
+		dir := filepath.Dir(filepath.Clean(w.Absolute))
+		made := func(of agenttool.Path) bool { return of.Makes && agenttool.Within(dir, filepath.Clean(of.Absolute)) }
+		leads := w.Resolved != "" && (filepath.Dir(w.Resolved) == w.Root || exists(filepath.Dir(w.Resolved)))
+		w.Loose = !leads && othersWrite(f, w.By) && !slices.ContainsFunc(f.Writes, made)
 	}
-	return alone || exists(dir) || slices.ContainsFunc(l.facts.Writes, func(w agenttool.Path) bool {
-		return w.Makes && agenttool.Within(dir, filepath.Clean(w.Absolute))
-	})
+}
+
+// othersWrite reports whether a line has a simple command, beside the one of a number from 1, that does not only read.
+func othersWrite(f *agenttool.Facts, number int) bool {
+	for i := range f.Parts {
+		if i+1 != number && f.Parts[i].ReadOnly != agenttool.Yes {
+			return true
+		}
+	}
+	return false
 }
 
 // restorable are the verbs of git that change nothing but the work tree, the index and references of the repository they run in.

@@ -21,6 +21,9 @@ import (
 // configuration that is used, and the files that patterns match.
 func (c *call) Refine(ctx context.Context) []*agenttool.Path {
 	refined := c.refine(ctx)
+	if c.facts.Destructive == agenttool.Yes {
+		refineLoose(&c.facts)
+	}
 	c.refineCopies()
 	return refined
 }
