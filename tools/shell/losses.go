@@ -25,12 +25,15 @@ type losses struct {
 	home  string // of the user
 }
 
-// ofNoOther reports whether a command that the line mentions is one of its simple commands, or none that destroys or moves files.
+// ofNoOther reports whether a command that the line mentions is one of its simple commands, or none that destroys or moves files. One that
+// moves files may stand where all others only read.
 func (l losses) ofNoOther(argv []string) bool {
-	if len(argv) == 0 || moves(argv) {
+	own := func(part agenttool.Part) bool { return part.Exact && slices.Equal(part.Argv, argv) }
+	n := slices.IndexFunc(l.facts.Parts, own)
+	if len(argv) == 0 || moves(argv) && (n < 0 || othersWrite(l.facts, n+1)) {
 		return false
 	}
-	if slices.ContainsFunc(l.facts.Parts, func(part agenttool.Part) bool { return part.Exact && slices.Equal(part.Argv, argv) }) {
+	if n >= 0 {
 		return true
 	}
 	return !strings.Contains(argv[0], agenttool.Unread) && program.Lookup(filepath.Base(argv[0])) == nil && program.Destroyer(filepath.Base(argv[0]), argv[1:]) == nil
@@ -57,6 +60,30 @@ func moves(argv []string) bool {
 	name := filepath.Base(argv[0])
 	option := moversByOption[name]
 	return slices.Contains(movers, name) || option != nil && slices.ContainsFunc(argv[1:], option.MatchString)
+}
+
+// namesTarget matches the option of mv that names the directory to move to.
+var namesTarget = regexp.MustCompile("^-[^-]*t|^--t")
+
+// refineMoves marks commands that move files of the user to the session's own /tmp as ones that destroy: they end with the session.
+func refineMoves(f *agenttool.Facts) {
+	for i := range f.Parts {
+		part := &f.Parts[i]
+		if len(part.Argv) < 3 || filepath.Base(part.Argv[0]) != "mv" {
+			continue
+		}
+		named := slices.ContainsFunc(part.Argv, namesTarget.MatchString)
+		ends := func(w agenttool.Path) bool { return w.By == i+1 && w.Seen == "" }
+		into := func(w agenttool.Path) bool {
+			return w.By == i+1 && w.Seen != "" && (named || w.Spelling == part.Argv[len(part.Argv)-1])
+		}
+		if slices.ContainsFunc(f.Writes, ends) && slices.ContainsFunc(f.Writes, into) {
+			part.Destructive, f.Destructive = agenttool.Yes, agenttool.Yes
+			part.Reasons = append(slices.Clip(part.Reasons), agenttool.Reason{
+				Fact: "destructive", Text: "`mv` takes files to the session's own /tmp, which ends with the session", Line: part.Line, Column: part.Column,
+			})
+		}
+	}
 }
 
 // of returns the places that a simple command removes or overwrites, if they are known.

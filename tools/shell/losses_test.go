@@ -119,6 +119,36 @@ func TestLossesThatAreCopied(t *testing.T) {
 	}
 }
 
+// TestLossesOfMovesToScratch: a file that moves to the session's own /tmp ends with the session. It is copied before, if nothing else moves.
+func TestLossesOfMovesToScratch(t *testing.T) {
+	b := newBench(t, Options{Keep: &keep.Store{Dir: t.TempDir(), Refuses: func(path string) bool { return filepath.Base(path) == ".env" }}})
+	if err := b.w.Show("/tmp", t.TempDir()); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"kept.go", "sub/x", ".env"} {
+		write(t, filepath.Join(b.dir, name), name)
+	}
+	for command, want := range map[string]struct{ destroys, copied bool }{
+		"mv kept.go /tmp/x":              {true, true},
+		"mv kept.go sub /tmp":            {true, true},
+		"mv -t /tmp kept.go":             {true, true},
+		"mv kept.go /tmp/x && rm /tmp/x": {true, false},
+		"mv kept.go /tmp/x && ls":        {true, true},
+		"mv .env /tmp/x":                 {true, false},
+		"mv /tmp/x kept.go":              {false, false},
+		"mv -f /tmp/x kept.go":           {false, false},
+		"mv -ft /tmp kept.go":            {true, true},
+		"mv /tmp/x /tmp/y":               {false, false},
+		"mv kept.go sub/":                {false, false},
+		"cp kept.go /tmp/x":              {false, false},
+	} {
+		f := located(t, b, command).Facts()
+		if got := f.Destructive == agenttool.Yes && destroys(f.Parts[0]); got != want.destroys || f.Parts[0].Copied != want.copied {
+			t.Errorf("%s: destroys %v, copied %v; want %+v", command, got, f.Parts[0].Copied, want)
+		}
+	}
+}
+
 // TestLossesOfOtherRepositories: what is copied is of the repository that git finds, wherever it keeps its references.
 func TestLossesOfOtherRepositories(t *testing.T) {
 	b := newBench(t, Options{Keep: &keep.Store{Dir: t.TempDir()}})

@@ -21,6 +21,7 @@ import (
 // configuration that is used, and the files that patterns match.
 func (c *call) Refine(ctx context.Context) []*agenttool.Path {
 	refined := c.refine(ctx)
+	refineMoves(&c.facts)
 	if c.facts.Destructive == agenttool.Yes {
 		refineLoose(&c.facts)
 	}
