@@ -196,7 +196,7 @@ func GrantText(grant string) string {
 // modeRuns says what the modes run unasked that a prompt may offer.
 var modeRuns = map[agenttool.Mode]string{
 	agenttool.ModeAcceptEdits: "edits of files in the workspace run",
-	agenttool.ModeSandboxed:   "what the sandbox holds runs; it asks about what destroys or reaches out",
+	agenttool.ModeSandboxed:   "what the sandbox holds runs; it asks about losses that it cannot copy before, and about hosts",
 }
 
 // SuggestedRules returns the lines of the n-th suggested update: each rule exactly as it would be stored, behind its behaviour, or the mode.
