@@ -144,7 +144,7 @@ func (s *Server) take(name string) error {
 	}
 	every := addr.IP == nil || addr.IP.IsUnspecified()
 	if !addr.IP.IsLoopback() && s.tls == nil {
-		return fmt.Errorf("listen on %s: others can reach that address, and would read the token: give a certificate and its key with --tls-cert and --tls-key, or listen on 127.0.0.1", name)
+		return fmt.Errorf("listen on %s: others can reach that address, and would read the token: give --tls-self-signed, or a certificate and its key with --tls-cert and --tls-key, or listen on 127.0.0.1", name)
 	}
 	if every && len(s.gate.hosts) == 0 {
 		return fmt.Errorf("listen on %s: that is every address, and it would answer to the name localhost alone: say with --http-host NAME by which name others reach it", name)

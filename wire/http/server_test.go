@@ -80,7 +80,7 @@ func TestListenRefuses(t *testing.T) {
 		{"every address", func(o *Options) { o.Addr = "0.0.0.0:0" }, "others can reach"},
 		{"every address, unsaid", func(o *Options) { o.Addr = ":0" }, "others can reach"},
 		{"every address of IPv6", func(o *Options) { o.Addr = "[::]:0" }, "others can reach"},
-		{"another address", func(o *Options) { o.Addr = "192.0.2.1:0" }, "others can reach"},
+		{"another address", func(o *Options) { o.Addr = "192.0.2.1:0" }, "give --tls-self-signed"},
 		{"every address with TLS", func(o *Options) { o.Addr, o.CertFile, o.KeyFile = "0.0.0.0:0", cert, key }, "--http-host NAME"},
 		{"every address with TLS and a name", func(o *Options) {
 			o.Addr, o.CertFile, o.KeyFile, o.AllowedHosts = "0.0.0.0:0", cert, key, []string{"tools.example"}
