@@ -136,7 +136,7 @@ func TestPage(t *testing.T) {
 	if r := <-write("session.txt"); r == nil || r.IsError {
 		t.Error("what was allowed for the session asks again")
 	}
-	if out, err := d.command("approve", "--unpair").CombinedOutput(); err != nil || !strings.Contains(string(out), "1 browsers are paired no more") {
+	if out, err := d.command("approve", "--unpair").CombinedOutput(); err != nil || !strings.Contains(string(out), "browsers unpaired: 1\n") {
 		t.Errorf("approve --unpair: %v: %s", err, out)
 	}
 	if status, said := d.asks("POST", "/approve/prompts", "{}", b.headers...); status != nethttp.StatusUnauthorized {
@@ -191,7 +191,7 @@ func TestPageKeepsStrangersOut(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if said := text(r); strings.Contains(said, code) || strings.Contains(said, "\ncode  ") || strings.Contains(said, `"prompts":`) || strings.Contains(said, "paired no more") {
+		if said := text(r); strings.Contains(said, code) || strings.Contains(said, "\ncode  ") || strings.Contains(said, `"prompts":`) || strings.Contains(said, "browsers unpaired") {
 			t.Errorf("%s says %s", command, said)
 		}
 	}

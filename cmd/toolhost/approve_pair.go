@@ -9,7 +9,7 @@ import (
 )
 
 // pairBrowser prints a code that pairs one browser with the page of a session, or ends all pairings of that session. Without an id it
-// is the one session that has a page.
+// is every session that has one.
 func pairBrowser(out io.Writer, end string, unpair bool) error {
 	sessions, err := runningSessions(end)
 	if err != nil {
@@ -43,7 +43,7 @@ func pairOne(out io.Writer, s *remote.Session, unpair bool) error {
 		return err
 	}
 	if unpair {
-		fmt.Fprintf(out, "session %s: %d browsers are paired no more\n", s.ID, p.Ended)
+		fmt.Fprintf(out, "session %s: browsers unpaired: %d\n", s.ID, p.Ended)
 		return nil
 	}
 	fmt.Fprintf(out, "session %s in %s\npage  %s\ncode  %s   counts once, for %d minutes\n", s.ID, visible.Text(s.Workspace), visible.Text(p.URL), visible.Text(p.Code), p.ExpiresIn/60)
