@@ -114,14 +114,20 @@ func verifySignature(path, key string) (count int64, err error) {
 	return count, nil
 }
 
+// publicKey reads a file with a public key.
+func publicKey(file string) ([]byte, error) {
+	b, err := os.ReadFile(file)
+	if err == nil && bytes.Contains(b, []byte("PRIVATE KEY")) {
+		return nil, fmt.Errorf("%s is a private key: give the public one, %s.pub", file, file)
+	}
+	return b, err
+}
+
 // checkSignature checks an SSH signature of a text.
 func checkSignature(text string, signature []byte, key string) error {
-	public, err := os.ReadFile(key)
+	public, err := publicKey(key)
 	if err != nil {
 		return err
-	}
-	if bytes.Contains(public, []byte("PRIVATE KEY")) {
-		return fmt.Errorf("%s is a private key: give the public one, %s.pub", key, key)
 	}
 	dir, err := os.MkdirTemp("", "toolhost-verify-")
 	if err != nil {

@@ -28,14 +28,21 @@ toolhost log sign and check with --key.
 			if err != nil {
 				return err
 			}
-			changed, incomplete, newer := 0, 0, 0
+			if key != "" {
+				if _, err := publicKey(key); err != nil {
+					return exitf(exitUsage, "--key: %v", err)
+				}
+			}
+			changed, unsigned, incomplete, newer := 0, 0, 0, 0
 			for _, path := range paths {
 				v, err := verifyLog(cmd.OutOrStdout(), path, key, asJSON)
 				switch {
 				case err != nil:
 					return exitf(exitFailed, "verify %s: %v", path, err)
-				case len(v.PayloadProblems) > 0, v.Tampered(), v.SignatureProblem != "":
+				case len(v.PayloadProblems) > 0, v.Tampered():
 					changed++
+				case v.SignatureProblem != "":
+					unsigned++
 				case v.HasNewer():
 					newer++
 				case !v.OK():
@@ -45,6 +52,8 @@ toolhost log sign and check with --key.
 			switch {
 			case changed > 0:
 				return exitf(exitFailed, "%d of %d logs are not as they were written", changed, len(paths))
+			case unsigned > 0:
+				return exitf(exitFailed, "%d of %d logs have no valid signature by %s", unsigned, len(paths), key)
 			case newer > 0:
 				return exitf(exitFailed, "%d of %d logs are not all checked: %v", newer, len(paths), persist.ErrNewer)
 			case incomplete > 0:
