@@ -181,7 +181,7 @@ func (p *Page) pairs(r *http.Request) (any, error) {
 	if why := p.o.Closed(); why != "" {
 		return nil, &problem{http.StatusForbidden, why}
 	}
-	token, _, err := p.pair(in.Code, p.o.Now())
+	token, err := p.pair(in.Code, p.o.Now())
 	if err != nil {
 		return nil, &problem{http.StatusForbidden, err.Error()}
 	}

@@ -53,29 +53,28 @@ var (
 )
 
 // pair makes a token for a browser that knows the code.
-func (p *pairing) pair(code string, now time.Time) (token string, b *browser, err error) {
+func (p *pairing) pair(code string, now time.Time) (token string, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.code == "" || !now.Before(p.until) {
 		p.code = ""
-		return "", nil, errNoPairing
+		return "", errNoPairing
 	}
 	if subtle.ConstantTimeCompare([]byte(bare(code)), []byte(bare(p.code))) != 1 {
 		if p.tries++; p.tries >= codeTries {
 			p.code = ""
-			return "", nil, errNoPairing
+			return "", errNoPairing
 		}
-		return "", nil, errWrongCode
+		return "", errWrongCode
 	}
 	p.code = ""
 	token = rand.Text() + rand.Text()
-	b = &browser{sum: sha256.Sum256([]byte(token)), served: map[string]served{}}
-	p.browsers = append(p.browsers, b)
+	p.browsers = append(p.browsers, &browser{sum: sha256.Sum256([]byte(token)), served: map[string]served{}})
 	if len(p.browsers) > maxBrowsers {
 		p.browsers[0].leave()
 		p.browsers = p.browsers[1:]
 	}
-	return token, b, nil
+	return token, nil
 }
 
 func bare(code string) string {
