@@ -335,7 +335,7 @@ func (b *Broker) checkOwn(p *Waiting, a Answer) error {
 	}
 	t, _, err := b.try(p, a.Rules)
 	if err == nil && !t.Covers() {
-		err = refuse("%s", ErrCoversNothing)
+		err = refuse("it covers nothing of this call")
 	}
 	return err
 }

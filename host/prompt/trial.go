@@ -25,6 +25,3 @@ const (
 	maxOwn     = 20   // rules
 	maxOwnText = 4096 // bytes of one
 )
-
-// ErrCoversNothing is the message about rules that do not concern the call.
-const ErrCoversNothing = "it covers nothing of this call"
