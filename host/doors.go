@@ -47,7 +47,7 @@ func (h *Host) Decide(a prompt.Answer) (agenttool.Decision, error) { return h.pr
 func (h *Host) Try(id agenttool.DecisionID, rules []string) (prompt.Trial, error) {
 	t, with, err := h.prompts.Try(id, rules)
 	if err == nil {
-		h.live.recent.name(&t, h.rules.Policy(), with)
+		h.live.recent.addTo(&t, h.rules.Policy(), with)
 	}
 	return t, err
 }

@@ -9,14 +9,14 @@ import (
 // noticeable is how long a call waits until its caller is told of it. Shorter waits are not worth a record.
 const noticeable = time.Second
 
-// announceWait tells the caller, should the call still be in a state after a noticeable time, with a status of progress. stop ends that.
+// announceWait sends progress to the caller if the call is still in that state after a noticeable time. stop cancels this.
 func announceWait(c *call, in agenttool.InvocationStatus, phase agenttool.Phase, p agenttool.Progress) (stop func() bool) {
 	rec := c.rec
 	return time.AfterFunc(noticeable, func() { says(c, rec, in, phase, p) }).Stop
 }
 
-// says writes and sends progress of the host's own, if the call is in a state. In a batch with ordered progress it says nothing: the wait would
-// be over when it is told.
+// says records progress of the host itself, and sends it to the caller, if the call is in that state. In a batch with ordered progress it does
+// nothing: the wait would be over before the progress has its turn.
 func says(c *call, rec *record, in agenttool.InvocationStatus, phase agenttool.Phase, p agenttool.Progress) {
 	if c.batch.ordered() {
 		return

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -69,8 +70,8 @@ func (r *recent) denied() []Denied {
 	return list
 }
 
-// name adds the calls that would have run unasked by further rules to a trial, the newest first.
-func (r *recent) name(t *prompt.Trial, before, with permissions.Policy) {
+// addTo adds to a trial the calls that would have run unasked by further rules, the newest first.
+func (r *recent) addTo(t *prompt.Trial, before, with permissions.Policy) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, c := range slices.Backward(r.calls) {
@@ -89,12 +90,6 @@ func subjectOf(input []byte) string {
 	if len(input) <= maxRead {
 		_ = json.Unmarshal(input, &known) // the input was checked; members of another type stay empty
 	}
-	text := known.Command
-	if text == "" {
-		text = known.Path
-	}
-	if text == "" {
-		text = string(input[:min(len(input), 4*maxSubject)])
-	}
+	text := cmp.Or(known.Command, known.Path, string(input[:min(len(input), 4*maxSubject)]))
 	return cut.Characters(strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " "), maxSubject)
 }
