@@ -25,9 +25,9 @@ type losses struct {
 	home  string // of the user
 }
 
-// ofNoOther reports whether a command that the line mentions is one of its simple commands, or none that destroys or moves files. One that
-// moves files may stand where all others only read.
-func (l losses) ofNoOther(argv []string) bool {
+// include reports whether the losses are all that a command which the line mentions can cause: it is one of the simple commands of the line,
+// or it neither destroys nor moves files. One that moves files may stand where all others only read.
+func (l losses) include(argv []string) bool {
 	own := func(part agenttool.Part) bool { return part.Exact && slices.Equal(part.Argv, argv) }
 	n := slices.IndexFunc(l.facts.Parts, own)
 	if len(argv) == 0 || moves(argv) && (n < 0 || othersWrite(l.facts, n+1)) {
@@ -302,11 +302,11 @@ func (l losses) inTree(dir string, untracked bool) (keep.Places, bool) {
 	skip := func(path string, info fs.FileInfo) bool {
 		return path == filepath.Join(top, ".git") || secret(path) || stored(path, info)
 	}
-	return keep.Places{{Root: root, Path: later(root, top), Skip: skip}}, ok
+	return keep.Places{{Root: root, Path: deeper(root, top), Skip: skip}}, ok
 }
 
-// later returns the longer one of two directories, one of which holds the other.
-func later(a, b string) string {
+// deeper returns the inner one of two directories, if one of them holds the other.
+func deeper(a, b string) string {
 	if len(a) > len(b) {
 		return a
 	}

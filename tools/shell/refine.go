@@ -282,7 +282,7 @@ func (c *call) refineCopies() {
 	}
 	l := losses{c.tool, f, c.home}
 	for _, argv := range f.Mentions {
-		if !l.ofNoOther(argv) {
+		if !l.include(argv) {
 			return
 		}
 	}
