@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// All is [os.RemoveAll] that also removes directories of the user's own that nobody may read or write, such as those of Go's
-// module cache and the work directories of overlays. It follows no link.
+// All is [os.RemoveAll] that also removes directories of the user that lack permissions, such as those of Go's module cache and the
+// work directories of overlays. It follows no link.
 func All(dir string) error {
 	failed := os.RemoveAll(dir)
 	if failed == nil {

@@ -165,7 +165,7 @@ func rest(kept [][]byte, lines <-chan []byte) io.ReadCloser {
 			_, _ = in.Write(append(line, '\n'))
 		}
 		for line := range lines {
-			_, _ = in.Write(append(line, '\n')) // fails once nobody reads: then the lines go nowhere
+			_, _ = in.Write(append(line, '\n')) // fails without a reader: then the lines go nowhere
 		}
 		_ = in.Close()
 	}()

@@ -2,6 +2,7 @@ package keep
 
 import (
 	"archive/tar"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -90,7 +91,7 @@ func add(w *tar.Writer, e entry) error {
 	return err
 }
 
-var errChanged = fmt.Errorf("a file changed meanwhile: make the call again")
+var errChanged = errors.New("a file changed meanwhile: make the call again")
 
 // ended is no error where a file no longer exists.
 func ended(err error) error {
