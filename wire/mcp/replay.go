@@ -27,49 +27,49 @@ const headerLastEvent = "Last-Event-Id"
 // They are the event store of the SDK.
 type replays struct {
 	mu   sync.Mutex
-	all  map[sentKey]*sent
+	all  map[backlogKey]*backlog
 	size int
 }
 
-// sentKey names a stream. The one of the messages that belong to no request has no name in its session.
-type sentKey struct{ session, stream string }
+// backlogKey names a stream. The one of the messages that belong to no request has no name in its session.
+type backlogKey struct{ session, stream string }
 
-// sent are the messages of a stream.
-type sent struct {
+// backlog has the messages of a stream.
+type backlog struct {
 	first    int // the index of the oldest one that is kept
 	messages [][]byte
 	size     int
 	used     time.Time
-	by       *sending // the request that gets them; nil: none does
-	over     bool     // a request got all of them
+	by       *delivery // the request that gets them; nil: none does
+	over     bool      // a request got all of them
 }
 
-// sending is a request whose answer is a stream.
-type sending struct {
+// delivery is a request whose answer is a stream.
+type delivery struct {
 	cancel context.CancelFunc
 	gone   chan struct{} // closed when it has ended
 }
 
-type sendingKey struct{}
+type deliveryKey struct{}
 
-func newReplays() *replays { return &replays{all: map[sentKey]*sent{}} }
+func newReplays() *replays { return &replays{all: map[backlogKey]*backlog{}} }
 
 // begin notes that a request may get a stream, until end is called. It takes the stream that it wants to go on with from
 // the request that has it: the client does not listen to that one any more, although its connection may look alive.
 func (p *replays) begin(w http.ResponseWriter, r *http.Request) (_ http.ResponseWriter, _ *http.Request, end func()) {
 	ctx, cancel := context.WithCancel(r.Context())
-	s := &sending{cancel, make(chan struct{})}
-	r = r.WithContext(context.WithValue(ctx, sendingKey{}, s))
+	s := &delivery{cancel, make(chan struct{})}
+	r = r.WithContext(context.WithValue(ctx, deliveryKey{}, s))
 	if r.Method == http.MethodGet {
 		session := r.Header.Get(headerSession)
 		if last := r.Header.Get(headerLastEvent); last != "" {
 			stream, _, _ := strings.Cut(last, "_")
-			p.takeOver(sentKey{session, stream}, s)
+			p.takeOver(backlogKey{session, stream}, s)
 		} else if i, ok := p.prime(session); ok {
 			id := "_" + strconv.Itoa(i)
 			r.Header.Set(headerLastEvent, id) // from now on
 			if r.Header.Get(headerVersion) >= firstPrimed {
-				w = &primed{ResponseWriter: w, event: "event: prime\nid: " + id + "\ndata: \n\n"}
+				w = &primer{ResponseWriter: w, event: "event: prime\nid: " + id + "\ndata: \n\n"}
 			}
 		}
 	}
@@ -80,10 +80,10 @@ func (p *replays) begin(w http.ResponseWriter, r *http.Request) (_ http.Response
 }
 
 // takeOver gives a stream to s when its present request has ended.
-func (p *replays) takeOver(k sentKey, s *sending) {
+func (p *replays) takeOver(k backlogKey, s *delivery) {
 	p.mu.Lock()
 	kept := p.all[k]
-	var before *sending
+	var before *delivery
 	if kept != nil {
 		before, kept.by = kept.by, s
 	}
@@ -95,7 +95,7 @@ func (p *replays) takeOver(k sentKey, s *sending) {
 }
 
 // end notes that a request has ended. whole says that nothing cut it off.
-func (p *replays) end(s *sending, whole bool) {
+func (p *replays) end(s *delivery, whole bool) {
 	close(s.gone)
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -111,7 +111,7 @@ func (p *replays) end(s *sending, whole bool) {
 func (p *replays) prime(session string) (newest int, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	kept := p.all[sentKey{session, ""}]
+	kept := p.all[backlogKey{session, ""}]
 	if kept == nil {
 		return 0, false
 	}
@@ -125,11 +125,11 @@ func (p *replays) prime(session string) (newest int, ok bool) {
 func (p *replays) Open(ctx context.Context, session, stream string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	kept := &sent{used: time.Now()}
-	if s, ok := ctx.Value(sendingKey{}).(*sending); ok && stream != "" {
+	kept := &backlog{used: time.Now()}
+	if s, ok := ctx.Value(deliveryKey{}).(*delivery); ok && stream != "" {
 		kept.by = s
 	}
-	p.all[sentKey{session, stream}] = kept
+	p.all[backlogKey{session, stream}] = kept
 	return nil
 }
 
@@ -137,7 +137,7 @@ func (p *replays) Open(ctx context.Context, session, stream string) error {
 func (p *replays) Append(_ context.Context, session, stream string, message []byte) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	kept := p.all[sentKey{session, stream}]
+	kept := p.all[backlogKey{session, stream}]
 	if kept == nil {
 		return errors.New("this stream is not kept any more")
 	}
@@ -152,7 +152,7 @@ func (p *replays) Append(_ context.Context, session, stream string, message []by
 // After implements the SDK's EventStore.
 func (p *replays) After(_ context.Context, session, stream string, last int) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
-		found, err := p.after(sentKey{session, stream}, last)
+		found, err := p.after(backlogKey{session, stream}, last)
 		if err != nil {
 			yield(nil, err)
 		}
@@ -164,7 +164,7 @@ func (p *replays) After(_ context.Context, session, stream string, last int) ite
 	}
 }
 
-func (p *replays) after(k sentKey, last int) ([][]byte, error) {
+func (p *replays) after(k backlogKey, last int) ([][]byte, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	kept := p.all[k]
@@ -189,7 +189,7 @@ func (p *replays) SessionClosed(_ context.Context, session string) error {
 	return nil
 }
 
-func (p *replays) dropLocked(k sentKey) {
+func (p *replays) dropLocked(k backlogKey) {
 	p.size -= p.all[k].size
 	delete(p.all, k)
 }
@@ -198,8 +198,8 @@ func (p *replays) dropLocked(k sentKey) {
 func (p *replays) shrinkLocked() {
 	for len(p.all) > 0 {
 		ended := 0
-		var oldest sentKey
-		var found *sent
+		var oldest backlogKey
+		var found *backlog
 		for k, kept := range p.all {
 			if kept.over {
 				ended++
@@ -220,7 +220,7 @@ func (p *replays) shrinkLocked() {
 }
 
 // goesBefore says which of two streams is given up first.
-func (s *sent) goesBefore(other *sent) bool {
+func (s *backlog) goesBefore(other *backlog) bool {
 	switch {
 	case s.over != other.over:
 		return s.over
@@ -233,7 +233,7 @@ func (s *sent) goesBefore(other *sent) bool {
 }
 
 // forgetLocked drops the messages of a stream that goes on.
-func (p *replays) forgetLocked(kept *sent) {
+func (p *replays) forgetLocked(kept *backlog) {
 	p.size -= kept.size
 	kept.first += len(kept.messages)
 	kept.messages, kept.size = nil, 0
@@ -242,17 +242,17 @@ func (p *replays) forgetLocked(kept *sent) {
 // firstPrimed is the first revision in which a stream begins with an event that has an id and no data.
 const firstPrimed = "2025-11-25"
 
-// primed sends an event behind the first bytes of a stream.
-type primed struct {
+// primer writes an event behind the first bytes of a stream.
+type primer struct {
 	http.ResponseWriter
 	event string
 }
 
 // Unwrap is for [http.ResponseController].
-func (p *primed) Unwrap() http.ResponseWriter { return p.ResponseWriter }
+func (p *primer) Unwrap() http.ResponseWriter { return p.ResponseWriter }
 
 // Write implements [http.ResponseWriter].
-func (p *primed) Write(b []byte) (int, error) {
+func (p *primer) Write(b []byte) (int, error) {
 	n, err := p.ResponseWriter.Write(b)
 	if err == nil && p.event != "" && p.Header().Get("Content-Type") == "text/event-stream" {
 		_, err = p.ResponseWriter.Write([]byte(p.event))

@@ -136,7 +136,7 @@ func steps() (*fake, chan string) {
 const callSteps = `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"steps","_meta":{"progressToken":"p"}}}`
 
 // waitKept waits until a stream has a word.
-func (f *fixture) waitKept(k sentKey, word string) {
+func (f *fixture) waitKept(k backlogKey, word string) {
 	f.t.Helper()
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		all, _ := f.replays.after(k, -1)
@@ -180,7 +180,7 @@ func TestBrokenStream(t *testing.T) {
 			case "the call has ended":
 				s.close()
 				says <- "two"
-				f.waitKept(sentKey{session, strings.Split(s.last, "_")[0]}, "two")
+				f.waitKept(backlogKey{session, strings.Split(s.last, "_")[0]}, "two")
 				close(says)
 				f.waitEnded(1)
 				again = listens(t, url, session, "GET", "", headerLastEvent, s.last)
@@ -189,7 +189,7 @@ func TestBrokenStream(t *testing.T) {
 				fallthrough
 			default:
 				again = goOn()
-				f.waitKept(sentKey{session, strings.Split(s.last, "_")[0]}, "two")
+				f.waitKept(backlogKey{session, strings.Split(s.last, "_")[0]}, "two")
 				close(says)
 			}
 			again.word = "one" // it may come again, as a later event
@@ -246,13 +246,13 @@ func TestReplaysAreBounded(t *testing.T) {
 	p, ctx := newReplays(), t.Context()
 	add := func(stream string, size int, over bool) {
 		t.Helper()
-		if p.all[sentKey{"s", stream}] == nil {
+		if p.all[backlogKey{"s", stream}] == nil {
 			_ = p.Open(ctx, "s", stream)
 		}
 		if err := p.Append(ctx, "s", stream, make([]byte, size)); err != nil {
 			t.Fatal(err)
 		}
-		p.all[sentKey{"s", stream}].over = over
+		p.all[backlogKey{"s", stream}].over = over
 	}
 	add("", 10, false)
 	add("running", maxReplay/2, false)
@@ -265,21 +265,21 @@ func TestReplaysAreBounded(t *testing.T) {
 	add("large", maxReplay/2, true)
 	add("larger", maxReplay/2, true)
 	add("newest", 1, false)
-	if _, err := p.after(sentKey{"s", "large"}, -1); err == nil || p.size > maxReplay+maxReplay/2 {
+	if _, err := p.after(backlogKey{"s", "large"}, -1); err == nil || p.size > maxReplay+maxReplay/2 {
 		t.Errorf("the large one is kept: %v, %d bytes", err, p.size)
 	}
-	if got, err := p.after(sentKey{"s", "running"}, -1); err != nil || len(got) != 1 {
+	if got, err := p.after(backlogKey{"s", "running"}, -1); err != nil || len(got) != 1 {
 		t.Errorf("the running one: %v", err)
 	}
 	add("running", maxReplay, false)
 	add("running", 1, false)
-	if _, err := p.after(sentKey{"s", "running"}, 0); err == nil {
+	if _, err := p.after(backlogKey{"s", "running"}, 0); err == nil {
 		t.Error("a gap is no error")
 	}
-	if got, err := p.after(sentKey{"s", "running"}, 1); err != nil || len(got) != 1 {
+	if got, err := p.after(backlogKey{"s", "running"}, 1); err != nil || len(got) != 1 {
 		t.Errorf("after the gap: %d %v", len(got), err)
 	}
-	if _, err := p.after(sentKey{"s", "running"}, 9); err == nil {
+	if _, err := p.after(backlogKey{"s", "running"}, 9); err == nil {
 		t.Error("an event that was never sent is no error")
 	}
 	if err := p.SessionClosed(ctx, "s"); err != nil || len(p.all) != 0 || p.size != 0 {
