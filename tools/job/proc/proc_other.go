@@ -49,7 +49,4 @@ func Ports([]Process) []Port { return nil }
 // Marked returns nothing on this system.
 func Marked(string, func(string) bool) []Process { return nil }
 
-// Boot is unknown on this system.
-func Boot() string { return "" }
-
 func inputOf(os.FileInfo) Input { return Input{} }

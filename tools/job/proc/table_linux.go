@@ -5,7 +5,6 @@ import (
 	"iter"
 	"math"
 	"strconv"
-	"strings"
 )
 
 // Read reads the row of a process; ok is false if there is none. pid should be the number of a process: the system
@@ -17,13 +16,6 @@ func Read(pid int) (Process, bool) {
 		return Process{}, false
 	}
 	return parseStat(row)
-}
-
-// Boot returns the identity of this run of the machine, which start times refer to.
-func Boot() string {
-	var buf [64]byte
-	id, _ := readFile("/proc/sys/kernel/random/boot_id", buf[:])
-	return strings.TrimSpace(string(id))
 }
 
 // table yields all processes.

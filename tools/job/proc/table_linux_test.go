@@ -219,12 +219,6 @@ func TestCommandLine(t *testing.T) {
 	}
 }
 
-func TestBoot(t *testing.T) {
-	if b := Boot(); len(b) != 36 || b != Boot() {
-		t.Errorf("got %q", b)
-	}
-}
-
 func FuzzStat(f *testing.F) {
 	self, _ := os.ReadFile("/proc/self/stat")
 	f.Add(string(self), "sh", 5)

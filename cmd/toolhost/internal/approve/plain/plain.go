@@ -45,9 +45,6 @@ func New(o Options) *Talk { return &Talk{o: o, cut: map[int]bool{}, trials: map[
 // Answered is how many answers of this person counted.
 func (t *Talk) Answered() int { return t.answered }
 
-// Waiting is how many prompts wait.
-func (t *Talk) Waiting() int { return len(t.queue.Waiting) }
-
 // Event applies an event of a session and prints it.
 func (t *Talk) Event(event any) {
 	before, known := approve.Session{}, false
