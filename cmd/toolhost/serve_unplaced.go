@@ -30,7 +30,7 @@ func placeByRoots(ctx context.Context, o *session.Options, lines bool) (server.S
 	}
 	opening := mcp.Open(ctx, at.In, at.Out, version(), server.Instructions)
 	if err := errors.Join(opening.Failed, takeRoots(o, opening.Roots)); err != nil {
-		reason = fmt.Errorf("%w, and the roots of the client cannot be it: %w", reason, err)
+		reason = fmt.Errorf("the roots of the client cannot be it: %w", err)
 	} else if len(opening.Roots) > 0 {
 		return server.Streams{In: opening.In, Out: opening.Out}, nil
 	}
