@@ -159,14 +159,17 @@ func (l losses) byName(i int) (places keep.Places, ok bool) {
 }
 
 // refineLoose marks paths whose directory is not there, and none that the line itself makes: another command of the line may put a link to
-// other files in its place.
+// other files in its place. All are marked where a command may bring files of the user from elsewhere; mv is looked at by itself.
 func refineLoose(f *agenttool.Facts) {
+	brings := slices.ContainsFunc(f.Mentions, func(argv []string) bool {
+		return len(argv) > 0 && moves(argv) && !slices.Contains([]string{"mv", "ln"}, filepath.Base(argv[0]))
+	})
 	for i := range f.Writes {
 		w := &f.Writes[i]
 		dir := filepath.Dir(filepath.Clean(w.Absolute))
 		made := func(of agenttool.Path) bool { return of.Makes && agenttool.Within(dir, filepath.Clean(of.Absolute)) }
 		leads := w.Resolved != "" && (filepath.Dir(w.Resolved) == w.Root || exists(filepath.Dir(w.Resolved)))
-		w.Loose = !leads && othersWrite(f, w.By) && !slices.ContainsFunc(f.Writes, made)
+		w.Loose = brings || !leads && othersWrite(f, w.By) && !slices.ContainsFunc(f.Writes, made)
 	}
 }
 

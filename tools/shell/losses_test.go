@@ -149,6 +149,31 @@ func TestLossesOfMovesToScratch(t *testing.T) {
 	}
 }
 
+// TestLooseScratch: removing in the session's own /tmp may lose files of the user that the line brings there.
+func TestLooseScratch(t *testing.T) {
+	b := newBench(t, Options{})
+	if err := b.w.Show("/tmp", t.TempDir()); err != nil {
+		t.Fatal(err)
+	}
+	for command, want := range map[string]bool{
+		"tar --remove-files -cf /tmp/x kept.go; rm /tmp/x":              true,
+		"rsync -a --remove-source-files kept.go /tmp/s/; rm -r /tmp/s":  true,
+		"git worktree move w /tmp/w && rm -rf /tmp/w":                   true,
+		"cp -a l /tmp/l && rm -rf /tmp/l/x":                             true,
+		"tar -cf /tmp/x kept.go; rm /tmp/x":                             false,
+		"mv /tmp/x /tmp/y; rm /tmp/y":                                   false,
+		"mkdir -p /tmp/d && touch /tmp/d/x && rm /tmp/d/x && rm /tmp/x": false,
+	} {
+		f := located(t, b, command).Facts()
+		last := len(f.Parts)
+		for _, w := range f.Writes {
+			if w.By == last && w.Loose != want {
+				t.Errorf("%s: %+v, want loose: %v", command, w, want)
+			}
+		}
+	}
+}
+
 // TestLossesOfOtherRepositories: what is copied is of the repository that git finds, wherever it keeps its references.
 func TestLossesOfOtherRepositories(t *testing.T) {
 	b := newBench(t, Options{Keep: &keep.Store{Dir: t.TempDir()}})
