@@ -270,7 +270,8 @@ func (l losses) byWorktree(part *agenttool.Part) (keep.Places, bool) {
 		return nil, false
 	}
 	places[0].Root = tree
-	return append(places, keep.Place{Root: root, Path: git, Git: true}), true
+	pointer := keep.Place{Root: tree, Path: filepath.Join(tree, ".git"), Git: true} // without it git takes the tree for a part of another
+	return append(places, pointer, keep.Place{Root: root, Path: git, Git: true}), true
 }
 
 // inBare reports whether git may find a repository without .git on the way up from a directory. Its configuration can name any work tree.

@@ -258,7 +258,7 @@ func TestLossesOfWorktrees(t *testing.T) {
 	}
 	c := located(t, b, "git worktree remove --force "+mine).(*call)
 	file, err := c.saveCopies("inv")
-	if list, _ := exec.Command("tar", "-tf", file).Output(); err != nil || !strings.Contains(string(list), "/ignored\n") || !strings.Contains(string(list), "/HEAD\n") {
+	if list, _ := exec.Command("tar", "-tf", file).Output(); err != nil || !strings.Contains(string(list), "/ignored\n") || !strings.Contains(string(list), "/HEAD\n") || !strings.Contains(string(list), mine[1:]+"/.git\n") {
 		t.Errorf("%v: the copy has\n%s", err, list)
 	}
 	write(t, filepath.Join(mine, ".env"), "K=1")
