@@ -143,30 +143,27 @@ var programName = regexp.MustCompile(`^[A-Za-z0-9._+-]+$`)
 
 // wanted says what is wished for: "reach a:80", "write /x (touch)", or of several what and how many.
 func wanted(wishes []agenttool.Wish) string {
-	var hosts, paths []string
+	objects := map[string][]string{}
 	for _, w := range wishes {
-		switch {
-		case !strings.HasPrefix(w.Grant, "write:"):
-			hosts = append(hosts, w.Object)
-		case programName.MatchString(w.Program): // it gives itself the name
-			paths = append(paths, w.Object+" ("+w.Program+")")
-		default:
-			paths = append(paths, w.Object)
+		kind, _, _ := strings.Cut(w.Grant, ":")
+		object := w.Object
+		if kind != "host" && programName.MatchString(w.Program) { // it gives itself the name
+			object += " (" + w.Program + ")"
+		}
+		objects[kind] = append(objects[kind], object)
+	}
+	var all []string
+	for _, of := range []struct{ kind, one, many string }{
+		{"host", "reach", "reach %d hosts"}, {"write", "write", "write %d paths"}, {"socket", "connect to the socket", "connect to %d sockets"},
+	} {
+		switch named := objects[of.kind]; {
+		case len(named) == 1:
+			all = append(all, of.one+" "+named[0])
+		case len(named) > 1:
+			all = append(all, fmt.Sprintf(of.many, len(named))+": "+strings.Join(named, ", "))
 		}
 	}
-	listed := func(verb, many string, objects []string) string {
-		if len(objects) > 1 {
-			return fmt.Sprintf("%s %d %s: %s", verb, len(objects), many, strings.Join(objects, ", "))
-		}
-		return verb + " " + objects[0]
-	}
-	switch {
-	case len(paths) == 0:
-		return listed("reach", "hosts", hosts)
-	case len(hosts) == 0:
-		return listed("write", "paths", paths)
-	}
-	return listed("reach", "hosts", hosts) + ", and to " + listed("write", "paths", paths)
+	return strings.Join(all, ", and to ")
 }
 
 // protectedOf says which of the paths are protected, and why.
@@ -241,15 +238,18 @@ func (w *wall) allowed(grant string) bool {
 func (w *wall) full(grant string, more int) bool {
 	paths, refused := 0, 0
 	for known, allowed := range w.answers {
-		if strings.HasPrefix(known, "write:") {
+		if ofFiles(known) {
 			paths++
 			if !allowed {
 				refused++
 			}
 		}
 	}
-	return len(w.answers)+more >= maxWallAnswers || strings.HasPrefix(grant, "write:") && (paths+more >= maxWallPaths || refused >= maxRefusedPaths)
+	return len(w.answers)+more >= maxWallAnswers || ofFiles(grant) && (paths+more >= maxWallPaths || refused >= maxRefusedPaths)
 }
+
+// ofFiles reports whether a grant is about a path or a socket.
+func ofFiles(grant string) bool { return !strings.HasPrefix(grant, "host:") }
 
 // knows reports whether a grant has its answer, or gets none.
 func (w *wall) knows(grant string) bool {

@@ -24,10 +24,12 @@ type connector struct {
 	shown   []string          // the host's own files below that, which must not be written
 	granted map[string]string // from the name that a grant has to the place that it leads to
 	report  func(Violation)
+	asker   asker
 }
 
 func newConnector(p *plan, session *sockets, report func(Violation)) *connector {
 	c := &connector{session: session, made: p.writes, shown: p.s.Shown(), granted: map[string]string{}, report: report}
+	c.asker.v, c.asker.mayMake = p.s.view, c.mayMake
 	for _, name := range p.c.Profile.Reveal {
 		c.granted[name] = name
 		if real, err := filepath.EvalSymlinks(name); err == nil && !c.mayMake(name) { // the target of a command's own link was never checked
@@ -52,7 +54,7 @@ func (c *connector) judge(n *notify.Connection) notify.Verdict {
 		return c.absent(n)
 	case !isSocket(n.Place):
 		return notify.Verdict(syscall.ECONNREFUSED)
-	case c.granted[n.Path] == n.Path:
+	case c.granted[n.Path] == n.Path, c.asker.opened(n.Path, n.Place):
 		return notify.Allow
 	}
 	return c.local(n)
@@ -62,14 +64,14 @@ func (c *connector) judge(n *notify.Connection) notify.Verdict {
 // command's own.
 func (c *connector) absent(n *notify.Connection) notify.Verdict {
 	if place, ok := c.granted[n.Path]; ok && n.Cause == unix.ENOENT {
-		how := unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS}
-		fd, err := unix.Openat2(unix.AT_FDCWD, place, &how)
-		if err == nil && isSocket(fd) {
+		if fd := openSocket(place); fd >= 0 {
 			n.Place = fd
 			return notify.Allow
 		}
-		if err == nil {
-			_ = unix.Close(fd)
+	}
+	if n.Cause == unix.ENOENT {
+		if verdict, ok := c.asker.onHost(n); ok {
+			return verdict
 		}
 	}
 	if errno, ok := n.Cause.(syscall.Errno); ok && expected(errno) {
@@ -101,10 +103,19 @@ func (c *connector) local(n *notify.Connection) notify.Verdict {
 	return notify.Verdict(syscall.ECONNREFUSED) // a name that was left behind
 }
 
-// refuse reports a connect that a grant would permit.
+// refuse reports a connect that a grant would permit, unless a user is asked for that.
 func (c *connector) refuse(n *notify.Connection, detail string) notify.Verdict {
-	c.report(Violation{Wall: FileSystem, Path: n.Path, Call: "connect", Grant: "socket:" + n.Path, Detail: detail, Certain: true})
+	v := socketViolation(n.Path, detail)
+	if c.asker.ask(n, v, n.Place) {
+		return notify.Pause
+	}
+	c.report(v)
 	return notify.Verdict(syscall.EACCES)
+}
+
+// socketViolation is the violation of a connect to a path.
+func socketViolation(path, detail string) Violation {
+	return Violation{Wall: FileSystem, Path: path, Call: "connect", Grant: "socket:" + path, Detail: detail, Certain: true}
 }
 
 // mayMake reports whether commands of the session can have made the entry at path: the deepest place decides.

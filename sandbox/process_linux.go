@@ -204,7 +204,9 @@ func (p *Process) serve(listener *os.File) {
 		judges.Bind = func(b notify.Binding) error { return p.helper.bind(b, p.silent) }
 	}
 	if p.connector != nil {
-		judges.Connect = p.connector.judge
+		if judges.Connect = p.connector.judge; judges.Ask != nil {
+			p.connector.asker.p = p
+		}
 	}
 	if p.listener, err = notify.Serve(fd, judges); err != nil {
 		_ = unix.Close(fd)

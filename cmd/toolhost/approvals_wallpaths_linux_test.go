@@ -1,6 +1,8 @@
 package main
 
 import (
+	"net"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -189,4 +191,61 @@ func TestWallAsksAboutProtected(t *testing.T) {
 			t.Errorf("asked %d times", h.asked())
 		}
 	})
+}
+
+// TestWallAsksAboutSockets: a command that connects to a socket of the host is held while a user is asked about that socket. A yes connects
+// it, in this call; its neighbour, and toolhost's own socket, stay shut.
+func TestWallAsksAboutSockets(t *testing.T) {
+	t.Parallel()
+	needs(t, "perl")
+	byEach(t, wallAsksAboutSockets)
+}
+
+func wallAsksAboutSockets(t *testing.T, who account) {
+	a := jobTools(t).approvalsArena(t, who, sandbox.Full)
+	for _, name := range []string{"home/agent", "home/other"} {
+		listenAt(t, a.path(name))
+	}
+	h := a.serving(true, "--allow", "Shell(bash step.sh)").confinedBy()
+	h.shell("true").worked() // from now on it has a socket
+	a.write("ws/step.sh", `for s in ~/agent ~/agent ~/other `+a.socket()+`; do
+perl -MIO::Socket::UNIX -e 'print IO::Socket::UNIX->new(Peer => shift) ? "in\n" : "out\n"' $s >> said; done`+"\n")
+	const command = "bash step.sh"
+	for _, answer := range []string{"allow", "deny"} {
+		m := h.shell(command)
+		asked := h.asked()
+		for i, path := range []string{"home/agent", "home/other"} {
+			p := h.prompt(command, asked+i+1)
+			if want := "connect to the socket " + a.path(path) + " (perl)"; !slices.Equal(p.Grants, []string{"socket:" + a.path(path)}) || !strings.Contains(p.Decision.Reason.Detail, want) {
+				t.Errorf("the prompt is %s, and not about %s", p, want)
+			}
+			h.decide(p, map[bool]string{true: answer, false: "deny"}[i == 0])
+		}
+		m.result()
+	}
+	if got := strings.Fields(a.read("ws/said")); strings.Join(got, " ") != "in in out out out out out out" || h.asked() != 4 {
+		t.Errorf("connected: %q; asked %d times", got, h.asked())
+	}
+}
+
+// listenAt has this process listen at a socket, for every user.
+func listenAt(t *testing.T, path string) {
+	t.Helper()
+	l, err := net.Listen("unix", path)
+	if err == nil {
+		err = os.Chmod(path, 0o777)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() { // ends with the listener
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			c.Close()
+		}
+	}()
 }

@@ -25,45 +25,50 @@ type connects struct {
 	mu      sync.Mutex
 	running map[*dial]struct{}
 	workers int
-	waiting []notification
+	waiting []connecting
 	ended   bool
 	all     sync.WaitGroup
 }
 
+// connecting is a connect that is to be done.
+type connecting struct {
+	n     notification
+	final bool // it has paused before
+}
+
 // begin takes a connect over. It does not block.
-func (c *connects) begin(n *notification) error {
+func (c *connects) begin(next connecting) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
 	case c.ended:
 	case c.workers < maxConnecting:
 		c.workers++
-		first := *n
-		c.all.Go(func() { c.work(first) }) // ends when nothing waits, or by end
+		c.all.Go(func() { c.work(next) }) // ends when nothing waits, or by end
 	case len(c.waiting) < maxWaiting:
-		c.waiting = append(c.waiting, *n)
+		c.waiting = append(c.waiting, next)
 	default:
-		return c.l.answer(n, Verdict(unix.EAGAIN))
+		return c.l.answer(&next.n, Verdict(unix.EAGAIN))
 	}
 	return nil
 }
 
 // work does one connect, and then those that wait.
-func (c *connects) work(n notification) {
-	for more := true; more; n, more = c.next() {
-		c.serve(&n)
+func (c *connects) work(next connecting) {
+	for more := true; more; next, more = c.next() {
+		c.serve(next)
 	}
 }
 
-func (c *connects) next() (n notification, more bool) {
+func (c *connects) next() (next connecting, more bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.ended || len(c.waiting) == 0 {
 		c.workers--
-		return n, false
+		return next, false
 	}
-	n, c.waiting = c.waiting[0], c.waiting[1:]
-	return n, true
+	next, c.waiting = c.waiting[0], c.waiting[1:]
+	return next, true
 }
 
 // end gives up what still runs and waits until nothing does.
@@ -78,40 +83,46 @@ func (c *connects) end() {
 }
 
 // serve does a connect and answers, unless the caller has gone. Our duplicate of the socket is closed by then, so that
-// the other end notices when the caller closes its own.
-func (c *connects) serve(n *notification) {
-	verdict, valid := c.connect(n)
-	if valid {
-		_ = c.l.answer(n, verdict) // an error ends the listener, and the next receive returns it
+// the other end notices when the caller closes its own. An error ends the listener, and the next receive returns it.
+func (c *connects) serve(next connecting) {
+	n := &next.n
+	verdict, question, valid := c.connect(next)
+	switch {
+	case !valid:
+	case verdict == Pause:
+		_ = c.l.pauses.hold(n, question, Verdict(unix.EACCES), func() { _ = c.begin(connecting{*n, true}) })
+	default:
+		_ = c.l.answer(n, verdict)
 	}
 }
 
-// connect does a connect. The verdict is its error; valid is false if the caller has gone.
-func (c *connects) connect(n *notification) (verdict Verdict, valid bool) {
+// connect does a connect. The verdict is its error, or Pause with a question; valid is false if the caller has gone.
+func (c *connects) connect(next connecting) (verdict Verdict, question Question, valid bool) {
+	n := &next.n
 	from := newCaller(n)
 	defer from.leave()
 	address, asked, err := from.prepare(n)
 	if !c.l.valid(n.id) { // the memory was the caller's only if the caller still waits
-		return 0, false
+		return 0, nil, false
 	}
 	if err != nil {
-		return failure(err), true
+		return failure(err), nil, true
 	}
-	verdict = Verdict(unix.EACCES)
+	verdict, asked.Final = Verdict(unix.EACCES), next.final
 	if judge := c.l.judges.Connect; judge != nil {
 		verdict = judge(asked)
 		from.place = asked.Place
 	}
 	if verdict != Allow {
-		return verdict, true
+		return verdict, asked.Question, true
 	}
 	if address == nil {
 		if from.place < 0 {
-			return Verdict(unix.ECONNREFUSED), true
+			return Verdict(unix.ECONNREFUSED), nil, true
 		}
 		address = localAddress(from.place)
 	}
-	return c.dial(n, from, address), true
+	return c.dial(n, from, address), nil, true
 }
 
 // prepare reads the arguments of the connect and describes it for the judge. The address is nil where a place replaces it: a

@@ -186,7 +186,7 @@ func ignoreEINTR(err error) error {
 // take serves one call on the thread of a worker.
 func (l *Listener) take(w *worker, n *notification) error {
 	if n.data.nr == unix.SYS_CONNECT {
-		return l.connects.begin(n)
+		return l.connects.begin(connecting{n: *n})
 	}
 	c, known := l.calls[n.data.nr]
 	if !known { // a call whose names are at unknown places

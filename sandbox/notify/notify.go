@@ -85,6 +85,10 @@ type Connection struct {
 	Place int
 	// Cause says why there is no Place: the error number that the call itself would meet.
 	Cause error
+
+	Final bool // it has paused before: [Pause] is no verdict
+	// Question is put while the connect waits, if the verdict is [Pause]. Then the connect is made and judged anew.
+	Question Question
 }
 
 // Judges decide about the calls that a filter hands over.

@@ -34,16 +34,21 @@ func (ps *pauses) init(l *Listener) {
 
 // begin has a call wait for the outcome of its question. It does not block itself.
 func (ps *pauses) begin(r *request) error {
+	n, c, asked := r.n, r.call, r.asked
+	return ps.hold(n, r.question, Verdict(unix.EROFS), func() { ps.again(n, c, asked) })
+}
+
+// hold has a caller wait for the outcome of a question, and then calls again. refused is the answer where too many wait.
+func (ps *pauses) hold(n *notification, question Question, refused Verdict, again func()) error {
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
-	if ps.ended || ps.waiting >= maxPauses {
-		return ps.l.answer(r.n, Verdict(unix.EROFS))
+	if ps.ended || ps.waiting >= maxPauses || question == nil {
+		return ps.l.answer(n, refused)
 	}
 	ps.waiting++
-	n, c, question, asked := r.n, r.call, r.question, r.asked
 	ps.all.Go(func() { // ends with the answer, when the caller has gone, or by end
 		if ps.wait(n, question) {
-			ps.again(n, c, asked)
+			again()
 		}
 		ps.mu.Lock()
 		ps.waiting--

@@ -1,0 +1,70 @@
+package sandbox
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestWallOpensSockets: a connect to a socket of the host waits, and goes on when a user opens that socket, and no other.
+func TestWallOpensSockets(t *testing.T) {
+	t.Parallel()
+	needs(t, "python3")
+	for _, c := range []struct {
+		name, line string
+		want       string // of each connect
+		asked      string // sockets from the attempt's directory
+		came       int32
+	}{
+		{"one that shows", `dial $out/yes $out/yes $out/no $out/no`, "connected connected EACCES EACCES", "out/yes out/no", 2},
+		{"one that does not show", `dial $HOME/agent $HOME/agent $HOME/no`, "connected connected ENOENT", "home/agent home/no", 2},
+		{"of the host, in the workspace", `dial inside $PWD/inside`, "connected connected", "ws/inside", 2},
+		{"another in its place", `dial inside; mv inside old; mv other inside; dial inside old`, "connected EACCES EACCES", "ws/inside ws/old", 1},
+		{"its own link to it", `ln -s $HOME/agent l; dial l; ln -s $out l2; dial l2/yes`, "ENOENT connected", "out/yes", 1},
+		{"by a way around", `mkdir d; dial d/../../home/agent $HOME/x/../agent`, "ENOENT connected", "home/agent", 1},
+		{"no socket, and none", `dial $HOME/file $HOME/none $out/none /run/none`, "ENOENT ENOENT ENOENT ENOENT", "", 0},
+		{"its own", `python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("mine")'; dial mine`, "ECONNREFUSED", "", 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, nil)
+			var host server
+			for _, path := range []string{b.out + "/yes", b.out + "/no", b.home + "/agent", b.home + "/no", b.ws + "/inside", b.ws + "/other"} {
+				host.listen(t, "unix", path)
+			}
+			b.user = &answers{say: func(v Violation) bool { return filepath.Base(v.Path) != "no" && filepath.Base(v.Path) != "old" }}
+			r := b.run(t, Workspace, "out="+b.out+"\n"+dialer+c.line)
+			if got := strings.Join(strings.Fields(r.out), " "); got != c.want {
+				t.Errorf("%q, want %q: %v", got, c.want, r)
+			}
+			if got := strings.Join(b.user.paths(filepath.Dir(b.ws)), " "); got != c.asked {
+				t.Errorf("asked about %q and not %q", got, c.asked)
+			}
+			for _, v := range b.user.asked {
+				if v.Grant != "socket:"+v.Path || v.Program == "" || v.Call != "connect" {
+					t.Errorf("asked about %+v", v)
+				}
+			}
+			if n := host.came.Load(); n != c.came {
+				t.Errorf("%d came, want %d", n, c.came)
+			}
+			if again := b.run(t, Workspace, dialer+"dial "+b.out+"/yes "+b.home+"/agent"); strings.Contains(again.out, "connected") && len(b.user.asked) == 0 {
+				t.Errorf("the next command is connected: %q", again.out)
+			}
+		})
+	}
+}
+
+// TestSocketsOfLibraries: sockets that libraries try by themselves are not asked about.
+func TestSocketsOfLibraries(t *testing.T) {
+	for path, want := range map[string]bool{
+		"/run/nscd/socket": true, "/run/systemd/journal/socket": true, "/run/dbus/system_bus_socket": true, "/dev/log": true,
+		"/run/user/1000/bus": true, "/run/user/1000/wayland-0": true, "/run/user/1000/pulse/native": true, "/tmp/.X11-unix/X0": true,
+		"/run/docker.sock": false, "/run/user/1000/podman/podman.sock": false, "/run/user/1000/gnupg/S.gpg-agent": false,
+		"/run/postgresql/.s.PGSQL.5432": false, "/run/user/1000": false, "/run/user/1000/keyring/ssh": false,
+	} {
+		if got := ofLibraries(path); got != want {
+			t.Errorf("%s: %v, want %v", path, got, want)
+		}
+	}
+}
