@@ -74,6 +74,9 @@ func (h *Host) Revoke(text string) int { return h.rules.revoke(text) }
 // Policy returns the policy in force.
 func (h *Host) Policy() permissions.Policy { return h.rules.Policy() }
 
+// Made returns the directories outside of the workspace that calls of this session made, and that stayed open to it, if they still are the same.
+func (h *Host) Made() []string { return h.rules.stillMade() }
+
 // Tripped records what the person should know of names that other programs run or obey, and tells those who look on.
 func (h *Host) Tripped(message string) {
 	h.journal.record(agenttool.Event{EventType: agenttool.EventProtectedChanged}, "warning", message)

@@ -40,10 +40,14 @@ func openings(c *call) (all []string, mayOpen func(of string) bool) {
 	return all, mayOpen
 }
 
-// shut takes back the rules for directories that a call was to make, and has not made.
+// shut takes back the rules for directories that a call was to make, and has not made, and notes the others.
 func (r *rules) shut(made agenttool.InvocationID, opened []string) {
 	for _, of := range opened {
-		if info, err := os.Lstat(strings.TrimPrefix(of, permissions.Pushes)); err == nil && info.IsDir() {
+		dir, pushes := strings.CutPrefix(of, permissions.Pushes)
+		if info, err := os.Lstat(dir); err == nil && info.IsDir() {
+			if !pushes {
+				r.noteMade(dir)
+			}
 			continue
 		}
 		r.mu.Lock()
@@ -52,4 +56,35 @@ func (r *rules) shut(made agenttool.InvocationID, opened []string) {
 		})
 		r.mu.Unlock()
 	}
+}
+
+// noteMade notes a directory that a call has made. It stays open, so that no other directory can get its number.
+func (r *rules) noteMade(dir string) {
+	f, err := os.Open(dir)
+	if err != nil {
+		return // it is as one that the session did not make
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.made == nil {
+		r.made = map[string]*os.File{}
+	}
+	r.made[dir] = f
+}
+
+// stillMade returns the noted directories that still are the same.
+func (r *rules) stillMade() (dirs []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for dir, f := range r.made {
+		was, err := f.Stat()
+		now, gone := os.Lstat(dir)
+		if err == nil && gone == nil && os.SameFile(was, now) {
+			dirs = append(dirs, dir)
+			continue
+		}
+		f.Close()
+		delete(r.made, dir)
+	}
+	return dirs
 }

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"os"
 	"slices"
 	"sync"
 
@@ -13,11 +14,12 @@ type rules struct {
 	parser  permissions.Parser
 	changed func(permissions.Mode) // called after the mode was changed
 
-	mu        sync.Mutex         // guards what follows
-	limit     permissions.Mode   // the loosest that a client may set
-	tightened bool               // the client made the mode tighter
-	loosened  bool               // a user made it looser
-	policy    permissions.Policy // in force
+	mu        sync.Mutex          // guards what follows
+	limit     permissions.Mode    // the loosest that a client may set
+	tightened bool                // the client made the mode tighter
+	loosened  bool                // a user made it looser
+	policy    permissions.Policy  // in force
+	made      map[string]*os.File // the directories that calls made, and that stay open
 }
 
 // Policy implements prompt.Rules: it is a snapshot.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"slices"
@@ -150,6 +151,86 @@ func TestWorktreeGoesWithCopy(t *testing.T) {
 		if h.asked() != 1 {
 			t.Errorf("asked %d times", h.asked())
 		}
+	})
+}
+
+// TestMadeGoesWithCopy: a directory outside of the workspace that a call of the session made is copied, repositories in it too, and removed
+// unasked. Others are not: what the session did not make, what stands in the place of it by then, what cannot be copied.
+func TestMadeGoesWithCopy(t *testing.T) {
+	t.Parallel()
+	byEach(t, func(t *testing.T, who account) {
+		a, h := grantedHome(t, who, "--mode", "sandboxed")
+		a.repository()
+		a.write("home/.gitconfig", "[safe]\n\tdirectory = *\n")
+		makes := func(command string) {
+			t.Helper()
+			m := h.shell(command)
+			p := h.prompt(command, 1)
+			h.decide(p, "allow", fields{"opens": p.Opens})
+			m.worked()
+		}
+		asks := func(h *approvalsHost, command string) {
+			t.Helper()
+			n := h.askedAbout(command)
+			m := h.shell(command)
+			if !m.asksOrEnds(command, n+1) {
+				t.Errorf("%s: it does not ask: %s", command, m.result().says())
+				return
+			}
+			h.decide(h.prompt(command, n+1), "deny")
+			m.failed("rejected_by_person")
+		}
+		second, notes, other := a.path("home/second"), a.path("home/notes"), a.path("home/other")
+		makes("git clone -q " + a.path("home/clone") + " " + second)
+		makes("mkdir " + notes)
+		makes("mkdir " + a.path("home/left"))
+		h.shell("mkdir -p " + second + "/sub && echo mine > " + second + "/sub/untracked && echo x > " + notes + "/x").worked()
+
+		for _, name := range []string{"notes/large", "left/.git/hooks/pre-commit", "left/mine"} {
+			a.write("home/"+name, "mine\n")
+		}
+		if err := errors.Join(os.Truncate(notes+"/large", 65<<20), os.Symlink(other, a.path("home/left/link"))); err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []string{
+			"rm -rf " + other, "rm -rf " + second + "/../other", "rm -rf " + a.path("home"), "rm -rf " + second + " " + other, "rm -rf " + second + "*",
+			"rm -rf " + a.path("home/left/link/file"), "rm -rf " + a.path("home/left/link") + "/", "rm -rf " + a.path("home/left/.git/hooks"),
+			"rm -rf " + a.path("home/left/.git"), "mv f " + a.path("home/left/f") + " && rm -rf " + a.path("home/left"), "cd " + second + " && rm -rf ../other",
+			"rm -rf " + notes, // it is too large
+			"bash -c 'rm -rf " + other + "'",
+		} {
+			asks(h, c)
+		}
+		h.shell("rm -rf " + second + "/sub").worked()
+		h.shell("rm " + notes + "/x").worked()
+		h.shell("mkdir " + second + "/sub && echo mine > " + second + "/sub/untracked").worked()
+		r := h.shell("rm -rf " + second).worked()
+		if _, err := os.Lstat(second); err == nil {
+			t.Errorf("it is there: %s", r.says())
+		}
+		_, copied, _ := strings.Cut(r.says(), "tar -xf ")
+		copied, _, _ = strings.Cut(copied, " ")
+		if out, err := exec.Command("tar", "-xf", copied, "-C", "/").CombinedOutput(); err != nil {
+			t.Fatalf("%v %s", err, out)
+		}
+		if a.read("home/second/sub/untracked") != "mine\n" || a.read("home/second/.git/HEAD") == "" {
+			t.Error("the copy lacks a part of it")
+		}
+		asks(h, "rm -rf "+second) // another directory of that name, which the session did not make
+
+		if err := errors.Join(os.Rename(a.path("home/left"), a.path("home/kept")), os.Symlink(other, a.path("home/left"))); err != nil {
+			t.Fatal(err)
+		}
+		asks(h, "rm -rf "+a.path("home/left")+"/file")
+		asks(h, "rm -rf "+a.path("home/left")+"/")
+		if a.read("home/other/file") != "mine\n" {
+			t.Error("a file of the user is gone")
+		}
+		h.close()
+		if err := os.Remove(notes + "/large"); err != nil {
+			t.Fatal(err)
+		}
+		asks(a.serving(true, "--mode", "sandboxed"), "rm -rf "+notes)
 	})
 }
 

@@ -148,14 +148,45 @@ func (l losses) byName(i int) (places keep.Places, ok bool) {
 		case w.Loose:
 			return nil, false
 		case w.Seen != "" && w.Seen == clean:
-		case w.Root == "" || w.Private || w.Resolved != clean || w.Resolved == w.Root || l.rootOf(w.Resolved) != w.Root:
+		case w.Private || w.Resolved != clean:
 			return nil, false
 		default:
-			holds := func(path string) bool { _, asks := protect.Asks(path, w.Root); return asks }
-			places = append(places, keep.Place{Root: w.Root, Path: w.Resolved, Holds: holds})
+			place, ok := l.placeOf(w)
+			if !ok {
+				return nil, false
+			}
+			places = append(places, place)
 		}
 	}
 	return places, named
+}
+
+// placeOf returns the place of a path in the workspace, or in a directory that the session made. What protects names in such a directory
+// ends with it: they are copied, and so are repositories.
+func (l losses) placeOf(w agenttool.Path) (place keep.Place, ok bool) {
+	root := w.Root
+	if root == "" {
+		if root = l.madeWith(w.Resolved); root == w.Resolved {
+			return keep.Place{Root: filepath.Dir(root), Path: root, Git: true}, root != ""
+		}
+	} else if l.rootOf(w.Resolved) != root {
+		return keep.Place{}, false
+	}
+	holds := func(path string) bool { _, asks := protect.Asks(path, root); return asks }
+	return keep.Place{Root: root, Path: w.Resolved, Holds: holds}, root != "" && root != w.Resolved
+}
+
+// madeWith returns the directory made by the session that holds a path outside of the workspace, "" if none does.
+func (l losses) madeWith(path string) string {
+	if l.tool.o.Made == nil {
+		return ""
+	}
+	for _, dir := range l.tool.o.Made() {
+		if agenttool.Within(dir, path) {
+			return dir
+		}
+	}
+	return ""
 }
 
 // refineLoose marks paths whose directory is not there, and none that the line itself makes: another command of the line may put a link to

@@ -119,6 +119,28 @@ func TestLossesThatAreCopied(t *testing.T) {
 	}
 }
 
+// TestLossesInMade: what a command removes of a directory that the session made is copied, the directory and its repositories too.
+func TestLossesInMade(t *testing.T) {
+	outside := t.TempDir()
+	made := filepath.Join(outside, "made")
+	b := newBench(t, Options{Keep: &keep.Store{Dir: t.TempDir()}, Made: func() []string { return []string{made} }})
+	for _, name := range []string{"made/x", "made/.git/HEAD", "made/sub/.git/HEAD", "made/plain/x", "made2/x", "x"} {
+		write(t, filepath.Join(outside, name), name)
+	}
+	if err := os.Symlink(outside, filepath.Join(made, "out")); err != nil {
+		t.Fatal(err)
+	}
+	for names, want := range map[string]bool{
+		"made": true, "made/": true, "made/x": true, "made/plain": true, "made/missing": true,
+		"made/sub": false, "made/.git": false, // a part of it is as in the workspace
+		"made/out": false, "made/out/x": false, "made/../x": false, "made2": false, "x": false, "": false,
+	} {
+		if got := copies(t, b, "rm -rf "+outside+"/"+names); got != want {
+			t.Errorf("%s: copied %v, want %v", names, got, want)
+		}
+	}
+}
+
 // TestLossesOfMovesToScratch: a file that moves to the session's own /tmp ends with the session. It is copied before, if nothing else moves.
 func TestLossesOfMovesToScratch(t *testing.T) {
 	b := newBench(t, Options{Keep: &keep.Store{Dir: t.TempDir(), Refuses: func(path string) bool { return filepath.Base(path) == ".env" }}})

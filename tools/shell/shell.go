@@ -27,6 +27,7 @@ type Options struct {
 	Sandbox    *sandbox.Session // of this host; nil: commands run without a sandbox
 	Unconfined func()           // called before a command runs unconfined; may be nil
 	Shown      func() []string  // directories outside of the workspace that every command may read; nil: none
+	Made       func() []string  // directories outside of the workspace that the session made; nil: none
 	Keep       *keep.Store      // copies what commands destroy, where that is known and not too much; nil: nothing is copied
 	Refuse     error            // the reason why no command may run: the machine's sandbox is weaker than required; nil: none
 }

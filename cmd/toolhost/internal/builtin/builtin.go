@@ -26,6 +26,7 @@ type Options struct {
 	Keep       *keep.Store      // copies what commands destroy; nil: nothing is copied
 	Unconfined func()           // called when a command runs unconfined; nil is not called
 	Shown      func() []string  // directories outside of the workspace that every command may read; nil: none
+	Made       func() []string  // directories outside of the workspace that the session made, and may remove; nil: none
 	Files      files.Options
 	Search     *engine.Engine
 }
@@ -33,7 +34,7 @@ type Options struct {
 // Tools are the tools that work on a workspace.
 func Tools(w *workspace.Workspace, o Options) []agenttool.Tool {
 	tools := shell.New(w, shell.Options{
-		Environ: os.Environ(), Added: o.Environ, Jobs: o.Jobs, Sandbox: o.Sandbox, Refuse: o.Refuse, Unconfined: o.Unconfined, Keep: o.Keep, Shown: o.Shown,
+		Environ: os.Environ(), Added: o.Environ, Jobs: o.Jobs, Sandbox: o.Sandbox, Refuse: o.Refuse, Unconfined: o.Unconfined, Keep: o.Keep, Shown: o.Shown, Made: o.Made,
 	})
 	tools = append(tools, files.New(w, o.Files)...)
 	return append(tools, search.New(w, o.Search)...)

@@ -128,7 +128,8 @@ func New(o Options) (*Session, error) {
 func (s *Session) openHost(read *settings.Settings) (err error) {
 	tools := builtin.Tools(s.roots, builtin.Options{
 		Environ: s.live.environ, Jobs: s.Jobs, Sandbox: s.Sandbox.Session, Refuse: s.Sandbox.Refusal, Search: s.search,
-		Unconfined: func() { s.unconfined.Store(true) }, Shown: func() []string { return s.Host.Policy().Shown() }, Keep: s.live.copies(s.Store.Path() != ""),
+		Unconfined: func() { s.unconfined.Store(true) }, Shown: func() []string { return s.Host.Policy().Shown() },
+		Made: func() []string { return s.Host.Made() }, Keep: s.live.copies(s.Store.Path() != ""),
 		Files: files.Options{
 			Overwrite: s.o.Overwrite, Memory: s.o.Memory, Durability: s.live.durability, Writing: s.writing, Stage: s.Sandbox.Stage,
 			Payload: func(ref string) (*os.File, error) { return s.Store.OpenPayload(ref) },
