@@ -173,6 +173,7 @@ type Path struct {
 	Follows  bool   `json:"follows,omitempty"`  // git only notes there which branches its branches follow, in a configuration of its own
 	Makes    bool   `json:"-"`                  // a directory is made there
 	Upstream bool   `json:"-"`                  // the user's repository from which this one has fetched before; it is fetched from, or pushed to
+	Package  bool   `json:"-"`                  // a package in a directory outside of the workspace, which the command names to install it
 	Loose    bool   `json:"-"`                  // other files may be there, or a link on the way, once another command of the line has run
 	Top      bool   `json:"-"`                  // git takes it as relative to the top of the work tree, wherever it runs
 	By       int    `json:"by,omitempty"`       // the simple command that touches it, as an index of Parts plus 1; 0: the shell, or no command

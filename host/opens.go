@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"toolhost/agenttool"
 	"toolhost/permissions"
@@ -14,23 +13,26 @@ import (
 // maxOpens is how much a prompt offers to keep open: users read no more.
 const maxOpens = 3
 
-// openings returns the paths that may stay open once the call is allowed: the missing directories that it makes outside of the workspace, and the
-// user's repositories that it pushes to. mayOpen reports whether that still holds for one of them.
+// openings returns the paths that may stay open once the call is allowed: the missing directories that it makes outside of the workspace, the
+// user's repositories that it pushes to, and the packages that it installs. mayOpen reports whether that still holds for one of them.
 func openings(c *call) (all []string, mayOpen func(of string) bool) {
 	rules := &c.host.rules
 	mayOpen = func(of string) bool {
-		dir, pushes := strings.CutPrefix(of, permissions.Pushes)
+		kind, dir := permissions.Opened(of)
 		info, err := os.Lstat(dir)
 		there := err == nil && info.IsDir()
-		return (pushes && there || !pushes && errors.Is(err, os.ErrNotExist)) && rules.Policy().MayOpen(dir)
+		return (kind != "" && there || kind == "" && errors.Is(err, os.ErrNotExist)) && rules.Policy().MayOpen(dir)
 	}
 	for _, path := range c.bound.Facts().Writes {
 		of := path.Resolved
-		if path.Upstream {
+		switch {
+		case path.Upstream:
 			of = permissions.Pushes + of
+		case path.Package:
+			of = permissions.Links + of
 		}
 		plain := path.Root == "" && !path.Private && path.Resolved == filepath.Clean(path.Absolute)
-		if (path.Makes || path.Upstream) && plain && !slices.Contains(all, of) && mayOpen(of) && !c.host.grants.opensOwn("write:"+path.Resolved) {
+		if (path.Makes || path.Upstream || path.Package) && plain && !slices.Contains(all, of) && mayOpen(of) && !c.host.grants.opensOwn("write:"+path.Resolved) {
 			all = append(all, of)
 		}
 	}
@@ -43,9 +45,9 @@ func openings(c *call) (all []string, mayOpen func(of string) bool) {
 // shut takes back the rules for directories that a call was to make, and has not made, and notes the others.
 func (r *rules) shut(made agenttool.InvocationID, opened []string) {
 	for _, of := range opened {
-		dir, pushes := strings.CutPrefix(of, permissions.Pushes)
+		kind, dir := permissions.Opened(of)
 		if info, err := os.Lstat(dir); err == nil && info.IsDir() {
-			if !pushes {
+			if kind == "" {
 				r.noteMade(dir)
 			}
 			continue

@@ -129,7 +129,7 @@ func (p Policy) Reaches(grant string) bool {
 	})
 }
 
-// MayOpen reports whether a missing directory may stay open for a session once a person has allowed a call that makes it: an ordinary
+// MayOpen reports whether a directory may stay open for a session once a person has allowed a call that makes or installs it: an ordinary
 // directory outside of the workspace, about whose writing no rule says anything else.
 func (p Policy) MayOpen(dir string) bool {
 	if !filepath.IsAbs(dir) || !(suggester{p: &p}).narrow(dir) || p.Secret != nil && p.Secret(dir) || p.Guarded != nil && p.Guarded(dir) {
@@ -176,14 +176,23 @@ func (x *ruleIndex) limits(s *ruleset, dir string) bool {
 	})
 }
 
-// Pushes begins the name of an opening that is a repository to which a call pushes.
-const Pushes = "push:"
+// Pushes begins the name of an opening that is a repository to which a call pushes, Links that of one that is a package which a call installs.
+const (
+	Pushes = "push:"
+	Links  = "link:"
+)
+
+// Opened splits the name of an opening into what it begins with, "" for a directory that a call makes, and the path.
+func Opened(of string) (kind, dir string) {
+	n := max(strings.IndexByte(of, '/'), 0)
+	return of[:n], of[n:]
+}
 
 // Opening returns the rules for a thing that stays open to a session: a directory with all below it, or, behind [Pushes], a repository for
 // pushes alone.
 func Opening(of string) []string {
-	dir, pushes := strings.CutPrefix(of, Pushes)
-	if pushes {
+	kind, dir := Opened(of)
+	if kind == Pushes {
 		return []string{"Push(" + escapeGlob(dir) + ")"}
 	}
 	return []string{"Read(" + escapeGlob(dir) + "/**)", "Write(" + escapeGlob(dir) + "/**)"}

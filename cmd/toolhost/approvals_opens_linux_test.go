@@ -234,6 +234,70 @@ func TestMadeGoesWithCopy(t *testing.T) {
 	})
 }
 
+// TestPackageStaysOpen: a package outside of the workspace that an installation names stays open to the session after a yes that showed so.
+// What the command does not name does not, nor what lies beside the package, behind its links, or is obeyed; no file of it is removed unasked.
+func TestPackageStaysOpen(t *testing.T) {
+	t.Parallel()
+	needs(t, "npm")
+	byEach(t, func(t *testing.T, who account) {
+		a, h := grantedHome(t, who, "--mode", "sandboxed")
+		pad, near, options := a.path("home/packages/pad"), a.path("home/packages/near"), " --offline --no-audit --no-fund "
+		for _, name := range []string{"packages/pad", "packages/near", ".hidden/pad", "packages/named"} {
+			a.write("home/"+name+"/package.json", `{"name": "p", "version": "1.0.0"}`)
+		}
+		a.write("home/packages/pad/mine.js", "mine\n")
+		a.write("home/packages/pad/.git/hooks/pre-commit", "mine\n")
+		a.write("home/packages/pad/.git/config", "[core]\n")
+		a.write("home/packages/pad/.git/HEAD", "ref: refs/heads/main\n")
+		a.write("ws/web/package.json", `{"name": "web", "version": "1.0.0"}`)
+		a.write("ws/named/package.json", `{"dependencies": {"named": "file:`+a.path("home/packages/named")+`"}}`)
+		if err := errors.Join(os.Symlink(a.path("home/other"), pad+"/link"), os.Symlink(pad, a.path("home/linked"))); err != nil {
+			t.Fatal(err)
+		}
+		for _, dir := range []string{a.path("home"), a.path("home/other"), a.path("home/.hidden/pad"), a.path("home/linked")} {
+			command := "(cd web && npm install" + options + dir + ")"
+			m := h.shell(command)
+			p := h.prompt(command, 1)
+			if len(p.Opens) > 0 {
+				t.Errorf("%s opens %q", command, p.Opens)
+			}
+			h.decide(p, "deny")
+			m.failed("rejected_by_person")
+		}
+		first := h.shell("(cd web && npm install" + options + pad + ")")
+		p := h.prompt("npm install"+options+pad, 1)
+		if want := []string{"link:" + pad}; !slices.Equal(p.Opens, want) {
+			t.Fatalf("the prompt opens %q, want %q", p.Opens, want)
+		}
+		h.decide(p, "allow", fields{"opens": p.Opens})
+		first.worked()
+		for _, c := range []string{"(cd web && npm ci" + options + ")", "echo x > " + pad + "/made && cat " + pad + "/mine.js", "(cd web && npm install" + options + pad + ")"} {
+			h.shell(c).worked()
+		}
+		a.write("ws/attack.sh", "for f in "+near+"/made "+pad+"/.git/hooks/made "+pad+"/.git/config "+pad+"/link/made "+pad+"2/made; do mkdir -p $(dirname $f); echo x >> $f && echo WORKED $f; done 2>/dev/null; true")
+		if r := h.shell("bash attack.sh").result(); strings.Contains(r.view().Stdout, "WORKED") {
+			t.Errorf("a script wrote beside it: %s", r.says())
+		}
+		for _, c := range []string{
+			"rm -rf " + pad, "rm " + pad + "/mine.js", "echo x > " + near + "/made", "echo x > " + pad + "/.git/hooks/made", "echo x > " + pad + "/.git/config",
+			"echo x > " + pad + "/link/made", "cat " + pad + "/link/file", "echo x > " + pad + "2", "(cd named && npm ci" + options + ")", "(cd web && npm ci && rm -rf " + pad + ")",
+		} {
+			m := h.shell(c)
+			p := h.prompt(c, 1)
+			if len(p.Opens) > 0 {
+				t.Errorf("%s opens %q", c, p.Opens)
+			}
+			h.decide(p, "deny")
+			m.failed("rejected_by_person")
+		}
+		h.close()
+		again := a.serving(true, "--mode", "sandboxed")
+		m := again.shell("(cd web && npm ci" + options + ")")
+		again.decide(again.prompt("npm ci", 1), "deny")
+		m.failed("rejected_by_person")
+	})
+}
+
 // TestUnseenOpensNothing: an answer that does not name the directory opens nothing, and none opens another directory.
 func TestUnseenOpensNothing(t *testing.T) {
 	t.Parallel()

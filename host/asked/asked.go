@@ -365,10 +365,15 @@ func (m *message) gives(grants []string) {
 
 // Opening says what stays open if a call is allowed.
 func Opening(of string) string {
-	if dir, pushes := strings.CutPrefix(of, permissions.Pushes); pushes {
+	kind, dir := permissions.Opened(of)
+	does := "makes "
+	switch kind {
+	case permissions.Pushes:
 		return "it pushes to " + visible.Text(dir) + ": in mode sandboxed, further pushes of this session to it run unasked, but for those that force or delete"
+	case permissions.Links:
+		does = "installs "
 	}
-	return "it makes " + visible.Text(of) + ", which then stays open for this session: calls read and write it unasked"
+	return "it " + does + visible.Text(dir) + ", which then stays open for this session: calls read and write it unasked"
 }
 
 // opens writes a line for each path that stays open if the call is allowed. It returns them if all fit.

@@ -84,7 +84,7 @@ func TestOpensWhereShown(t *testing.T) {
 	for _, tt := range []struct {
 		dirs []string
 		want int
-	}{{nil, 0}, {[]string{"/srv/a/b"}, 1}, {[]string{"/srv/a/b", long}, 0}} {
+	}{{nil, 0}, {[]string{"/srv/a/b"}, 1}, {[]string{"/srv/a/b", long}, 0}, {[]string{"link:/srv/a/b"}, 1}} {
 		p := prompt.Prompt{Tool: "shell", Input: json.RawMessage(`{"command":"mkdir /srv/a/b"}`), Opens: tt.dirs}
 		q := asked.Write(p)
 		if shown := strings.Contains(q.Text, "stays open"); len(q.Opens) != tt.want || shown != (tt.want > 0) {

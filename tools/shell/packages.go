@@ -28,6 +28,7 @@ func refinePackages(f *agenttool.Facts, inRoots func(path string) bool) (paths b
 		if len(part.Dirs) == 1 {
 			dir = filepath.Clean(part.Dirs[0])
 		}
+		markPackages(f, i, inRoots)
 		for _, spec := range linkedPackages(filepath.Join(dir, "package.json")) {
 			at := agenttool.Path{Spelling: spec, Absolute: spec, By: i + 1}
 			if !filepath.IsAbs(spec) {
@@ -41,6 +42,17 @@ func refinePackages(f *agenttool.Facts, inRoots func(path string) bool) (paths b
 		}
 	}
 	return paths
+}
+
+// markPackages marks the directories of packages outside of the workspace among the words of a simple command.
+func markPackages(f *agenttool.Facts, i int, inRoots func(path string) bool) {
+	for n := range f.Writes {
+		w := &f.Writes[n]
+		info, err := os.Lstat(filepath.Join(w.Absolute, "package.json"))
+		if w.By == i+1 && slices.Contains(f.Parts[i].Argv, w.Spelling) && err == nil && info.Mode().IsRegular() && !inRoots(w.Absolute) {
+			w.Package = true
+		}
+	}
 }
 
 // linkedPackages are the places that a package.json names as packages, nil if it names too many or cannot be read.

@@ -48,3 +48,30 @@ func TestLinkedPackages(t *testing.T) {
 		}
 	}
 }
+
+// TestPackagesThatStayOpen: only a directory with a package.json that an installation names itself, outside of the workspace, is such a package.
+func TestPackagesThatStayOpen(t *testing.T) {
+	b := newBench(t, Options{})
+	outside := t.TempDir()
+	for _, name := range []string{"pad", "near"} {
+		write(t, filepath.Join(outside, name, "package.json"), "{}")
+	}
+	write(t, filepath.Join(outside, "plain/x"), "")
+	write(t, filepath.Join(b.dir, "inside/package.json"), "{}")
+	write(t, filepath.Join(b.dir, "package.json"), `{"dependencies": {"near": "file:`+outside+`/near"}}`)
+	pad := filepath.Join(outside, "pad")
+	for command, want := range map[string][]string{
+		"npm install " + pad: {pad}, "npm i " + pad + " " + outside + "/plain": {pad}, "npm ci": nil, "npm install ./inside": nil,
+		"npm run x " + pad: nil, "touch " + pad: nil, "npm install lodash && touch " + pad: nil, "npm install x; npm install " + pad + "; npm ci": {pad},
+	} {
+		var got []string
+		for _, w := range located(t, b, command).Facts().Writes {
+			if w.Package {
+				got = append(got, filepath.Clean(w.Absolute))
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", command, got, want)
+		}
+	}
+}
