@@ -36,7 +36,7 @@ const maxOpenedSockets = 64
 // ask gives a connection a question about the socket at place, a descriptor, and reports whether it has one.
 func (a *asker) ask(n *notify.Connection, v Violation, place int) bool {
 	var st unix.Stat_t
-	if a.p == nil || n.Final || a.v.isHidden(v.Path) || !userMayConnect(place) || unix.Fstat(place, &st) != nil {
+	if a.p == nil || n.Final || a.v.isHidden(v.Path) || ofLibraries(v.Path) || !userMayConnect(place) || unix.Fstat(place, &st) != nil {
 		return false
 	}
 	if _, secret := a.p.judge.names.Secret(v.Path, uint64(st.Dev), st.Ino); secret {
@@ -82,7 +82,7 @@ func (a *asker) onHost(n *notify.Connection) (verdict notify.Verdict, ok bool) {
 		return 0, false
 	}
 	real, err := filepath.EvalSymlinks(n.Path)
-	if err != nil || ofLibraries(real) || a.mayMake(n.Path) || a.mayMake(real) {
+	if err != nil || a.mayMake(n.Path) || a.mayMake(real) {
 		return 0, false
 	}
 	fd := openSocket(real)

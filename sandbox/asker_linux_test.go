@@ -1,9 +1,14 @@
 package sandbox
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"toolhost/sandbox/notify"
 )
 
 // TestWallOpensSockets: a connect to a socket of the host waits, and goes on when a user opens that socket, and no other.
@@ -52,6 +57,26 @@ func TestWallOpensSockets(t *testing.T) {
 				t.Errorf("the next command is connected: %q", again.out)
 			}
 		})
+	}
+}
+
+// TestSocketsOfLibrariesAreNotAsked: that holds for those that commands see, too, such as those of SSSD.
+func TestSocketsOfLibrariesAreNotAsked(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil)
+	b.user = &answers{say: func(Violation) bool { return true }}
+	var host server
+	host.listen(t, "unix", b.out+"/s")
+	place := openSocket(b.out + "/s")
+	defer unix.Close(place)
+	p := b.start(t, Profile{Access: Workspace}, ": > began; sleep 100")
+	defer p.Kill()
+	b.await(t, "began")
+	for path, asks := range map[string]bool{"/var/lib/sss/pipes/nss": false, b.out + "/s": true} {
+		n := &notify.Connection{PID: os.Getpid(), Path: path, Place: place}
+		if got := p.connector.asker.ask(n, socketViolation(path, ""), place); got != asks || (n.Question != nil) != asks {
+			t.Errorf("%s: asks %v", path, got)
+		}
 	}
 }
 
