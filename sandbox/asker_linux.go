@@ -20,59 +20,86 @@ type asker struct {
 	v       *view
 	mayMake func(path string) bool // reports whether commands can have made the entry at a path, as they see it
 
-	mu   sync.Mutex
-	open map[string]hostSocket // by the name that the command connects to
+	mu      sync.Mutex
+	sockets map[inode]*askedSocket
 }
 
-// hostSocket is a socket as it was when the user was asked about it: the command may give its name to another one.
-type hostSocket struct {
-	place    string
-	dev, ino uint64
+// inode tells a socket from others as long as a descriptor holds it: then the number goes to no other one.
+type inode struct{ dev, ino uint64 }
+
+// askedSocket is a socket that the user was asked about. Its place is held until the command has ended.
+type askedSocket struct {
+	place int
+	open  bool
 }
 
-// maxOpenedSockets bounds the sockets that are opened to one command.
-const maxOpenedSockets = 64
+// maxAskedSockets bounds the sockets that are asked about for one command.
+const maxAskedSockets = 64
 
 // ask gives a connection a question about the socket at place, a descriptor, and reports whether it has one.
 func (a *asker) ask(n *notify.Connection, v Violation, place int) bool {
-	var st unix.Stat_t
-	if a.p == nil || n.Final || a.v.isHidden(v.Path) || ofLibraries(v.Path) || !userMayConnect(place) || unix.Fstat(place, &st) != nil {
+	id, err := inodeAt(place)
+	if a.p == nil || n.Final || a.v.isHidden(v.Path) || ofLibraries(v.Path) || !userMayConnect(place) || err != nil {
 		return false
 	}
-	if _, secret := a.p.judge.names.Secret(v.Path, uint64(st.Dev), st.Ino); secret {
+	if _, secret := a.p.judge.names.Secret(v.Path, id.dev, id.ino); secret {
 		return false
 	}
 	if v.Program = (notify.Attempt{PID: n.PID}).Program(); !a.p.mayAsk(v) {
 		return false
 	}
-	socket := hostSocket{v.Path, uint64(st.Dev), st.Ino}
-	name := n.Path
+	socket := a.hold(id, place)
 	n.Question = func(ctx context.Context) {
 		if a.p.ask(ctx, v) {
 			a.mu.Lock()
 			defer a.mu.Unlock()
-			if a.open == nil {
-				a.open = map[string]hostSocket{}
-			}
-			if len(a.open) < maxOpenedSockets {
-				a.open[name] = socket
-			}
+			socket.open = true
 		}
 	}
-	return true
+	return socket != nil
 }
 
-// opened reports whether the socket at place is the one that the user opened under a name.
-func (a *asker) opened(name string, place int) bool {
+// hold keeps the socket at place until close; nil if there are too many.
+func (a *asker) hold(id inode, place int) *askedSocket {
 	a.mu.Lock()
-	socket, ok := a.open[name]
-	a.mu.Unlock()
-	return ok && socket.isAt(place)
+	defer a.mu.Unlock()
+	if socket := a.sockets[id]; socket != nil || len(a.sockets) >= maxAskedSockets {
+		return socket
+	}
+	held, err := unix.FcntlInt(uintptr(place), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		return nil
+	}
+	if a.sockets == nil {
+		a.sockets = map[inode]*askedSocket{}
+	}
+	a.sockets[id] = &askedSocket{place: held}
+	return a.sockets[id]
 }
 
-func (s hostSocket) isAt(place int) bool {
+// close gives the sockets up, when nothing connects any more.
+func (a *asker) close() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, socket := range a.sockets {
+		_ = unix.Close(socket.place)
+	}
+	a.sockets = nil
+}
+
+// opened reports whether the socket at place is one that the user has opened, by whatever name.
+func (a *asker) opened(place int) bool {
+	id, err := inodeAt(place)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	socket := a.sockets[id]
+	return err == nil && socket != nil && socket.open
+}
+
+func inodeAt(place int) (inode, error) {
 	var st unix.Stat_t
-	return unix.Fstat(place, &st) == nil && uint64(st.Dev) == s.dev && st.Ino == s.ino
+	err := unix.Fstat(place, &st)
+	return inode{uint64(st.Dev), st.Ino}, err
 }
 
 // onHost decides about a name that the command does not see, where the host has a socket: it is connected if the user has opened it, and
@@ -89,7 +116,7 @@ func (a *asker) onHost(n *notify.Connection) (verdict notify.Verdict, ok bool) {
 	if fd < 0 {
 		return 0, false
 	}
-	if a.opened(n.Path, fd) {
+	if a.opened(fd) {
 		n.Place = fd
 		return notify.Allow, true
 	}

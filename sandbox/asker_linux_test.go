@@ -1,10 +1,13 @@
 package sandbox
 
 import (
+	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -24,7 +27,9 @@ func TestWallOpensSockets(t *testing.T) {
 		{"one that shows", `dial $out/yes $out/yes $out/no $out/no`, "connected connected EACCES EACCES", "out/yes out/no", 2},
 		{"one that does not show", `dial $HOME/agent $HOME/agent $HOME/no`, "connected connected ENOENT", "home/agent home/no", 2},
 		{"of the host, in the workspace", `dial inside $PWD/inside`, "connected connected", "ws/inside", 2},
-		{"another in its place", `dial inside; mv inside old; mv other inside; dial inside old`, "connected EACCES EACCES", "ws/inside ws/old", 1},
+		{"another in its place", `dial inside; mv inside old; mv other inside; dial inside old`, "connected EACCES connected", "ws/inside", 2},
+		{"by its other names", `dial $out/link; dial $HOME/agent /proc/self/root$HOME/agent $out/link`,
+			"connected connected connected connected", "home/agent", 4},
 		{"its own link to it", `ln -s $HOME/agent l; dial l; ln -s $out l2; dial l2/yes`, "ENOENT connected", "out/yes", 1},
 		{"by a way around", `mkdir d; dial d/../../home/agent $HOME/x/../agent`, "ENOENT connected", "home/agent", 1},
 		{"no socket, and none", `dial $HOME/file $HOME/none $out/none /run/none`, "ENOENT ENOENT ENOENT ENOENT", "", 0},
@@ -37,7 +42,10 @@ func TestWallOpensSockets(t *testing.T) {
 			for _, path := range []string{b.out + "/yes", b.out + "/no", b.home + "/agent", b.home + "/no", b.ws + "/inside", b.ws + "/other"} {
 				host.listen(t, "unix", path)
 			}
-			b.user = &answers{say: func(v Violation) bool { return filepath.Base(v.Path) != "no" && filepath.Base(v.Path) != "old" }}
+			if err := os.Symlink(b.home+"/agent", b.out+"/link"); err != nil {
+				t.Fatal(err)
+			}
+			b.user = &answers{say: func(v Violation) bool { return filepath.Base(v.Path) != "no" }}
 			r := b.run(t, Workspace, "out="+b.out+"\n"+dialer+c.line)
 			if got := strings.Join(strings.Fields(r.out), " "); got != c.want {
 				t.Errorf("%q, want %q: %v", got, c.want, r)
@@ -57,6 +65,81 @@ func TestWallOpensSockets(t *testing.T) {
 				t.Errorf("the next command is connected: %q", again.out)
 			}
 		})
+	}
+}
+
+// TestWallOpensNoLaterSocket: a yes to a socket opens none that the host makes under its name later, though its inode would have the same number.
+func TestWallOpensNoLaterSocket(t *testing.T) {
+	t.Parallel()
+	needs(t, "python3")
+	for _, dir := range []string{"ws", "home"} { // one that shows, and one that does not
+		t.Run(dir, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, nil)
+			path := filepath.Join(filepath.Dir(b.ws), dir, "agent")
+			b.user = &answers{say: func(Violation) bool { return true }}
+			first, err := net.Listen("unix", path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer first.Close()
+			was := inodeOf(t, path)
+			b.start(t, Profile{Access: Workspace}, dialer+"dial "+path+" > first; : > began; until [ -e go ]; do sleep .01; done; dial "+path+" > second; : > ended")
+			b.await(t, "began")
+			first.Close()
+			var host server
+			for i := range 100 { // file systems give numbers anew
+				host.listen(t, "unix", path)
+				if inodeOf(t, path) == was {
+					t.Error("a socket that a user opened has lost its inode while the command runs")
+				}
+				if i < 99 {
+					os.Remove(path)
+				}
+			}
+			b.write(t, "go", "")
+			b.await(t, "ended")
+			for name, opened := range map[string]bool{"first": true, "second": false} {
+				if said, _ := os.ReadFile(filepath.Join(b.ws, name)); (string(said) == "connected\n") != opened {
+					t.Errorf("the %s: %q", name, said)
+				}
+			}
+			if n := host.came.Load(); n != 0 {
+				t.Errorf("%d came to the later one", n)
+			}
+		})
+	}
+}
+
+func inodeOf(t *testing.T, path string) uint64 {
+	t.Helper()
+	var st unix.Stat_t
+	if err := unix.Lstat(path, &st); err != nil {
+		t.Fatal(err)
+	}
+	return st.Ino
+}
+
+// TestAskedSocketsAreGivenUp: the sockets that a command asked about cost a bounded number of descriptors, and none when it has ended.
+func TestAskedSocketsAreGivenUp(t *testing.T) {
+	needs(t, "python3")
+	b := newBench(t, nil)
+	var host server
+	for i := range 2 * maxAskedSockets {
+		host.listen(t, "unix", fmt.Sprintf("%s/%d", b.out, i))
+	}
+	b.run(t, Workspace, "true")
+	before := descriptors(t)
+	b.user = &answers{say: func(v Violation) bool { return strings.HasSuffix(v.Path, "1") }}
+	r := b.run(t, Workspace, "out="+b.out+"\n"+dialer+"for i in 1 2 3 4; do dial $out/{0..127}; done | sort | uniq -c")
+	if len(b.user.asked) != maxAskedSockets || !strings.Contains(r.out, "connected") {
+		t.Errorf("asked about %d sockets: %v", len(b.user.asked), r)
+	}
+	for limit := time.Now().Add(hang); descriptors(t) > before && time.Now().Before(limit); {
+		time.Sleep(10 * time.Millisecond) // connections of the host's end
+	}
+	if after := descriptors(t); after > before {
+		t.Errorf("%d descriptors, and %d before", after, before)
 	}
 }
 

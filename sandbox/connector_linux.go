@@ -54,7 +54,7 @@ func (c *connector) judge(n *notify.Connection) notify.Verdict {
 		return c.absent(n)
 	case !isSocket(n.Place):
 		return notify.Verdict(syscall.ECONNREFUSED)
-	case c.granted[n.Path] == n.Path, c.asker.opened(n.Path, n.Place):
+	case c.granted[n.Path] == n.Path, c.asker.opened(n.Place):
 		return notify.Allow
 	}
 	return c.local(n)

@@ -70,6 +70,7 @@ func (p *Process) connect(plan *plan) error {
 		return err
 	}
 	p.connector = newConnector(plan, h.sockets, p.violations.add)
+	p.atEnd(p.connector.asker.close)
 	if h.proxy == nil {
 		return nil
 	}
