@@ -51,7 +51,7 @@ type Subscription struct {
 	from int64 // the last event that a replay handed over
 }
 
-// Hears reports whether an event of that type is told to the listener.
+// Hears reports whether the listener gets events of that type.
 func (s *Subscription) Hears(t agenttool.EventType) bool {
 	switch t {
 	case agenttool.EventPermissionRequested, agenttool.EventPermissionDecided, agenttool.EventSettingsChanged, agenttool.EventProtectedChanged:
@@ -123,7 +123,7 @@ func (j *journal) event(e agenttool.Event, pairs ...any) agenttool.Event {
 	return e
 }
 
-// record writes one event by itself. It returns no error: subscribers are not told of an event that cannot be recorded.
+// record writes one event by itself. It returns no error: subscribers do not get an event that cannot be recorded.
 func (j *journal) record(e agenttool.Event, pairs ...any) {
 	_ = j.append(false, j.event(e, pairs...))
 }

@@ -30,7 +30,7 @@ type heldAccess struct {
 }
 
 // The bounds of the questions of one call: a command can try hosts without end, and rm -r of a repository meets a protected name in each hook.
-// After three paths that a user refused, the call is asked about no more paths.
+// After three paths that a user refused, the call gets no more questions about paths.
 const (
 	maxWallAnswers  = 64
 	maxWallPaths    = 16

@@ -27,13 +27,13 @@ type asker struct {
 // inode tells a socket from others as long as a descriptor holds it: then the number goes to no other one.
 type inode struct{ dev, ino uint64 }
 
-// askedSocket is a socket that the user was asked about. Its place is held until the command has ended.
+// askedSocket is a socket with a question. Its place is held until the command has ended.
 type askedSocket struct {
 	place int
 	open  bool
 }
 
-// maxAskedSockets bounds the sockets that are asked about for one command.
+// maxAskedSockets bounds the questions about sockets for one command.
 const maxAskedSockets = 64
 
 // ask gives a connection a question about the socket at place, a descriptor, and reports whether it has one.

@@ -103,7 +103,7 @@ func (c *connector) local(n *notify.Connection) notify.Verdict {
 	return notify.Verdict(syscall.ECONNREFUSED) // a name that was left behind
 }
 
-// refuse reports a connect that a grant would permit, unless a user is asked for that.
+// refuse reports a connect that a grant would permit, unless a prompt offers that grant.
 func (c *connector) refuse(n *notify.Connection, detail string) notify.Verdict {
 	v := socketViolation(n.Path, detail)
 	if c.asker.ask(n, v, n.Place) {

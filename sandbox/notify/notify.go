@@ -137,7 +137,7 @@ const (
 )
 
 // Question asks somebody about a paused call, and returns when that is settled, or when ctx is over: the caller has gone, or the listener
-// ends. It may take long, and many are asked at once.
+// ends. It may take long, and there may be many at once.
 type Question func(ctx context.Context)
 
 // Binding is a bind(2) of a local socket to a name in the file system, which the listener cannot do: the kernel keeps

@@ -14,7 +14,7 @@ const (
 	maxPausing = 3
 )
 
-// pauses are the calls of a listener that met a wall and wait while somebody is asked. One costs two goroutines and no thread.
+// pauses are the calls of a listener that met a wall and wait for an answer. One costs two goroutines and no thread.
 type pauses struct {
 	l     *Listener
 	ctx   context.Context // over when the listener ends

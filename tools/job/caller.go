@@ -79,7 +79,7 @@ func wishFor(v sandbox.Violation) agenttool.Wish {
 	return w
 }
 
-// asks are the objects that a user is asked about.
+// asks are the objects of open questions.
 func (c *caller) asks() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
