@@ -24,8 +24,9 @@ cat > "$work/calls.json" <<'JSON'
   {"tool": "shell", "arguments": {"command": "wc -l notes.txt"}}
 ]
 JSON
-tmux() { command tmux -f /dev/null -S "$work/tmux" "$@"; }
-trap 'tmux kill-server 2>/dev/null || true; clean' EXIT
+# tmux is that of $client. Each has a server of its own: one that is killed may take the next session with it.
+tmux() { command tmux -f /dev/null -S "$work/tmux-$client" "$@"; }
+trap 'for client in claude codex; do tmux kill-server 2>/dev/null || true; done; clean' EXIT
 
 # settled CLIENT answers beforehand what it asks at its first start.
 settled_claude() {
@@ -72,17 +73,23 @@ made() {
   return 1
 }
 
+# turned N reports whether N turns have ended, by the last word of the model.
+turned() { [ "$(tmux capture-pane -p -S - -t at | grep -cE '(^|[^[:alnum:]])done *$')" -ge "$1" ]; }
+
 # start CLIENT starts its terminal, and says go until the client has asked its model with toolhost's tools: on its first turn its servers
-# may still be starting.
+# may still be starting. It says so again only when the turn is over: the keys would answer a dialog.
 start() {
-  local client=$1 person i
+  local client=$1 person i j
   person "$client"
   tmux new-session -d -s at -x 100 -y 30 "${person[@]}" $(model_of "$client") "$client"
   seen '›' '❯'
   for i in 1 2 3 4 5; do
     keys go Enter
-    sleep 3
-    [ ! -s "$(at "$client")/given.json" ] || return 0
+    for j in $(seq 300); do
+      [ ! -s "$(at "$client")/given.json" ] || return 0
+      ! turned "$i" || break
+      sleep 0.1
+    done
   done
   tmux capture-pane -p -t at
   return 1
