@@ -21,20 +21,20 @@ type asker struct {
 	mayMake func(path string) bool // reports whether commands can have made the entry at a path, as they see it
 
 	mu      sync.Mutex
-	sockets map[inode]*askedSocket
+	sockets map[inode]*hostSocket
 }
 
 // inode tells a socket from others as long as a descriptor holds it: then the number goes to no other one.
 type inode struct{ dev, ino uint64 }
 
-// askedSocket is a socket with a question. Its place is held until the command has ended.
-type askedSocket struct {
+// hostSocket is a socket that a question is about. Its place is held until the command has ended.
+type hostSocket struct {
 	place int
 	open  bool
 }
 
-// maxAskedSockets bounds the questions about sockets for one command.
-const maxAskedSockets = 64
+// maxHostSockets bounds the sockets that a user hears of for one command.
+const maxHostSockets = 64
 
 // ask gives a connection a question about the socket at place, a descriptor, and reports whether it has one.
 func (a *asker) ask(n *notify.Connection, v Violation, place int) bool {
@@ -60,10 +60,10 @@ func (a *asker) ask(n *notify.Connection, v Violation, place int) bool {
 }
 
 // hold keeps the socket at place until close; nil if there are too many.
-func (a *asker) hold(id inode, place int) *askedSocket {
+func (a *asker) hold(id inode, place int) *hostSocket {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if socket := a.sockets[id]; socket != nil || len(a.sockets) >= maxAskedSockets {
+	if socket := a.sockets[id]; socket != nil || len(a.sockets) >= maxHostSockets {
 		return socket
 	}
 	held, err := unix.FcntlInt(uintptr(place), unix.F_DUPFD_CLOEXEC, 0)
@@ -71,9 +71,9 @@ func (a *asker) hold(id inode, place int) *askedSocket {
 		return nil
 	}
 	if a.sockets == nil {
-		a.sockets = map[inode]*askedSocket{}
+		a.sockets = map[inode]*hostSocket{}
 	}
-	a.sockets[id] = &askedSocket{place: held}
+	a.sockets[id] = &hostSocket{place: held}
 	return a.sockets[id]
 }
 
@@ -87,7 +87,7 @@ func (a *asker) close() {
 	a.sockets = nil
 }
 
-// opened reports whether the socket at place is one that the user has opened, by whatever name.
+// opened reports whether the socket at place is one that the user has opened, under any of its names.
 func (a *asker) opened(place int) bool {
 	id, err := inodeAt(place)
 	a.mu.Lock()

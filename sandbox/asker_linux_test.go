@@ -125,14 +125,14 @@ func TestAskedSocketsAreGivenUp(t *testing.T) {
 	needs(t, "python3")
 	b := newBench(t, nil)
 	var host server
-	for i := range 2 * maxAskedSockets {
+	for i := range 2 * maxHostSockets {
 		host.listen(t, "unix", fmt.Sprintf("%s/%d", b.out, i))
 	}
 	b.run(t, Workspace, "true")
 	before := descriptors(t)
 	b.user = &answers{say: func(v Violation) bool { return strings.HasSuffix(v.Path, "1") }}
 	r := b.run(t, Workspace, "out="+b.out+"\n"+dialer+"for i in 1 2 3 4; do dial $out/{0..127}; done | sort | uniq -c")
-	if len(b.user.asked) != maxAskedSockets || !strings.Contains(r.out, "connected") {
+	if len(b.user.asked) != maxHostSockets || !strings.Contains(r.out, "connected") {
 		t.Errorf("asked about %d sockets: %v", len(b.user.asked), r)
 	}
 	for limit := time.Now().Add(hang); descriptors(t) > before && time.Now().Before(limit); {
