@@ -28,7 +28,10 @@ type losses struct {
 // include reports whether the losses are all that a command which the line mentions can cause: it is one of the simple commands of the line,
 // or it neither destroys nor moves files. One that moves files may stand where all others only read.
 func (l losses) include(argv []string) bool {
-	own := func(part agenttool.Part) bool { return part.Exact && slices.Equal(part.Argv, argv) }
+	home := l.atHome(argv)
+	own := func(part agenttool.Part) bool {
+		return part.Exact && (slices.Equal(part.Argv, argv) || slices.Equal(part.Argv, home))
+	}
 	n := slices.IndexFunc(l.facts.Parts, own)
 	if len(argv) == 0 || moves(argv) && (n < 0 || othersWrite(l.facts, n+1)) {
 		return false
@@ -37,6 +40,17 @@ func (l losses) include(argv []string) bool {
 		return true
 	}
 	return !strings.Contains(argv[0], agenttool.Unread) && program.Lookup(filepath.Base(argv[0])) == nil && program.Destroyer(filepath.Base(argv[0]), argv[1:]) == nil
+}
+
+// atHome returns words with the home directory for a tilde, which lines are mentioned with as well.
+func (l losses) atHome(argv []string) []string {
+	words := slices.Clone(argv)
+	for i, word := range words {
+		if rest, ok := strings.CutPrefix(word, "~/"); ok && l.home != "" {
+			words[i] = l.home + "/" + rest
+		}
+	}
+	return words
 }
 
 func destroys(part agenttool.Part) bool { return part.Destructive == agenttool.Yes }

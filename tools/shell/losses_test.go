@@ -27,25 +27,29 @@ func TestLossesThatAreCopied(t *testing.T) {
 		t.Fatal(err)
 	}
 	for command, want := range map[string]bool{
-		"rm kept.go":                          true,
-		"rm -rf sub":                          true,
-		"rm missing":                          true,
-		"cd sub && rm x":                      true,
-		"truncate -s 0 kept.go && rm kept.go": true,
-		"rm kept.go && go test ./...":         true,
-		"rm -rf sub && make -C other clean":   true,
-		"find . -name '*.pyc' -delete":        true,
-		"go clean ./...":                      true,
-		"rm -rf env":                          false, // a secret
-		"rm -rf .vscode":                      false, // protected
-		"rm -rf .git":                         false,
-		"rm -rf .":                            false,
-		"rm out":                              false, // a link
-		"rm " + outside + "/x":                false,
-		"rm *.go":                             false,
-		"mv kept.go sub/ && rm -rf sub":       false, // kept.go is not there when it is copied
-		"git mv tracked sub/ && rm -rf sub":   false,
-		"git -C . mv tracked sub; rm -rf sub": false,
+		"rm kept.go":                            true,
+		"rm ~/kept.go":                          true, // the workspace of the test is the home
+		"rm ~/kept.go; rm ~/../x":               false,
+		"rm ~/kept.go; sh -c 'rm ~/other/y $x'": false,
+		"rm -rf '~/kept.go'; rm ~/kept.go":      false, // another file
+		"rm -rf sub":                            true,
+		"rm missing":                            true,
+		"cd sub && rm x":                        true,
+		"truncate -s 0 kept.go && rm kept.go":   true,
+		"rm kept.go && go test ./...":           true,
+		"rm -rf sub && make -C other clean":     true,
+		"find . -name '*.pyc' -delete":          true,
+		"go clean ./...":                        true,
+		"rm -rf env":                            false, // a secret
+		"rm -rf .vscode":                        false, // protected
+		"rm -rf .git":                           false,
+		"rm -rf .":                              false,
+		"rm out":                                false, // a link
+		"rm " + outside + "/x":                  false,
+		"rm *.go":                               false,
+		"mv kept.go sub/ && rm -rf sub":         false, // kept.go is not there when it is copied
+		"git mv tracked sub/ && rm -rf sub":     false,
+		"git -C . mv tracked sub; rm -rf sub":   false,
 		"rsync -a --remove-source-files kept.go sub/; rm -rf sub": false,
 		"tar --remove-files -cf sub/x.tar kept.go; rm -rf sub":    false,
 		"zip -m sub/x.zip kept.go; rm -rf sub":                    false,
