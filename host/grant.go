@@ -1,6 +1,7 @@
 package host
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -33,13 +34,32 @@ func (g grants) confine(bound agenttool.Call, grants []string) error {
 
 // opensOwn reports whether a grant names a place of toolhost's own, or one that holds such a place.
 func (g grants) opensOwn(grant string) bool {
-	_, path, _ := strings.Cut(grant, ":")
+	kind, path, _ := strings.Cut(grant, ":")
 	if !filepath.IsAbs(path) {
 		return false
 	}
 	at := agenttool.Path{Spelling: path, Absolute: path}
-	if g.locate(&at) != nil || at.Private {
+	if g.locate(&at) != nil || at.Private || kind == "socket" && g.isOwnSocket(at.Resolved) {
 		return true
 	}
 	return slices.ContainsFunc(g.private, func(own string) bool { return agenttool.Within(at.Resolved, own) })
+}
+
+// isOwnSocket reports whether a path is another name of a session's socket: the host may have mounted its directory a second time.
+func (g grants) isOwnSocket(path string) bool {
+	socket, err := os.Stat(path)
+	if err != nil {
+		return false // nothing can connect there now
+	}
+	for _, dir := range g.private {
+		for _, in := range []string{dir, filepath.Join(dir, "run")} {
+			entries, _ := os.ReadDir(in) // without it there are no sockets
+			for _, e := range entries {
+				if own, err := e.Info(); err == nil && os.SameFile(socket, own) {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }

@@ -194,7 +194,7 @@ func TestWallAsksAboutProtected(t *testing.T) {
 }
 
 // TestWallAsksAboutSockets: a command that connects to a socket of the host is held while a user is asked about that socket. A yes connects
-// it, in this call; its neighbour, and toolhost's own socket, stay shut.
+// it, in this call; its neighbour, and toolhost's own socket under all its names, stay shut.
 func TestWallAsksAboutSockets(t *testing.T) {
 	t.Parallel()
 	needs(t, "perl")
@@ -208,7 +208,10 @@ func wallAsksAboutSockets(t *testing.T, who account) {
 	}
 	h := a.serving(true, "--allow", "Shell(bash step.sh)").confinedBy()
 	h.shell("true").worked() // from now on it has a socket
-	a.write("ws/step.sh", `for s in ~/agent ~/agent ~/other `+a.socket()+`; do
+	if err := os.Link(a.socket(), a.path("home/own")); err != nil { // as a second mount of its directory would show it
+		t.Fatal(err)
+	}
+	a.write("ws/step.sh", `for s in ~/agent ~/agent ~/other ~/own `+a.socket()+`; do
 perl -MIO::Socket::UNIX -e 'print IO::Socket::UNIX->new(Peer => shift) ? "in\n" : "out\n"' $s >> said; done`+"\n")
 	const command = "bash step.sh"
 	for _, answer := range []string{"allow", "deny"} {
@@ -223,7 +226,7 @@ perl -MIO::Socket::UNIX -e 'print IO::Socket::UNIX->new(Peer => shift) ? "in\n" 
 		}
 		m.result()
 	}
-	if got := strings.Fields(a.read("ws/said")); strings.Join(got, " ") != "in in out out out out out out" || h.asked() != 4 {
+	if got := strings.Fields(a.read("ws/said")); strings.Join(got, " ") != "in in out out out out out out out out" || h.asked() != 4 {
 		t.Errorf("connected: %q; asked %d times", got, h.asked())
 	}
 }
