@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"os"
@@ -63,6 +64,54 @@ func TestWallOpensSockets(t *testing.T) {
 			}
 			if again := b.run(t, Workspace, dialer+"dial "+b.out+"/yes "+b.home+"/agent"); strings.Contains(again.out, "connected") && len(b.user.asked) == 0 {
 				t.Errorf("the next command is connected: %q", again.out)
+			}
+		})
+	}
+}
+
+// TestAskedConnectIsNotSwapped: a caller that changes the name in its memory, or its socket, while a user is asked gains nothing by the yes.
+func TestAskedConnectIsNotSwapped(t *testing.T) {
+	t.Parallel()
+	needs(t, "python3")
+	const swaps = `python3 - $out/yes $out/no %q <<'E'
+import ctypes, errno, os, socket, struct, sys, threading, time
+yes, no, how = sys.argv[1:]
+libc = ctypes.CDLL(None, use_errno=True)
+address = lambda path: struct.pack("H", socket.AF_UNIX) + path.encode().ljust(108, b"\0")
+memory = ctypes.create_string_buffer(address(yes), 110)
+s, other = socket.socket(socket.AF_UNIX), socket.socket(socket.AF_INET)
+def swap():
+    while not os.path.exists("asked"): time.sleep(.01)
+    if how == "name": ctypes.memmove(memory, address(no), 110)
+    if how == "file": os.dup2(os.open("/dev/null", os.O_RDWR), s.fileno())
+    if how == "closed": os.close(s.fileno())
+    if how == "socket": os.dup2(other.fileno(), s.fileno())
+    os.mkdir("swapped") # which takes no descriptor
+threading.Thread(target=swap).start()
+failed = libc.connect(s.fileno(), memory, 110)
+print(errno.errorcode[ctypes.get_errno()] if failed else "connected", flush=True)
+os._exit(0)
+E
+`
+	for how, want := range map[string]string{
+		"none": "connected", "name": "EACCES", "file": "ENOTSOCK", "closed": "EBADF", "socket": "EAFNOSUPPORT",
+	} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, nil)
+			var host server
+			host.listen(t, "unix", b.out+"/yes")
+			host.listen(t, "unix", b.out+"/no")
+			b.user = &answers{say: func(Violation) bool { return true }, wait: func(context.Context) {
+				b.write(t, "asked", "")
+				b.await(t, "swapped")
+			}}
+			r := b.run(t, Workspace, "out="+b.out+"\n"+fmt.Sprintf(swaps, how))
+			if strings.TrimSpace(r.out) != want || len(b.user.asked) != 1 {
+				t.Errorf("%v, want %s; asked %d times", r, want, len(b.user.asked))
+			}
+			if came := host.came.Load(); (came == 1) != (want == "connected") {
+				t.Errorf("%d came", came)
 			}
 		})
 	}
