@@ -207,7 +207,7 @@ func wallAsksAboutSockets(t *testing.T, who account) {
 		listenAt(t, a.path(name))
 	}
 	h := a.serving(true, "--allow", "Shell(bash step.sh)").confinedBy()
-	h.shell("true").worked() // from now on it has a socket
+	h.shell("true").worked()                                        // from now on it has a socket
 	if err := os.Link(a.socket(), a.path("home/own")); err != nil { // as a second mount of its directory would show it
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ started=() # the processes that clean ends
 clean() {
   local pid
   for pid in "${started[@]}"; do kill "$pid" 2>/dev/null || true; done
+  pkill -f "^$work/" || true # what clients leave running of their own
   wait
   rm -rf "$work"
 }
