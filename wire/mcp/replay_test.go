@@ -108,7 +108,13 @@ func listens(t *testing.T, url, session, method, body string, headers ...string)
 	r.Header.Set("Accept", "application/json, text/event-stream")
 	transport := &http.Transport{}
 	t.Cleanup(func() { cancel(); transport.CloseIdleConnections() })
-	res, err := (&http.Client{Transport: transport}).Do(r)
+	client := &http.Client{Transport: transport}
+	res, err := client.Do(r)
+	for i := 0; i < 500 && err == nil && method == "GET" && res.StatusCode == http.StatusConflict; i++ { // it has not noticed yet that the one before is closed
+		res.Body.Close()
+		time.Sleep(10 * time.Millisecond)
+		res, err = client.Do(r)
+	}
 	if err != nil || res.StatusCode != 200 {
 		t.Errorf("%s: %+v %v", method, res, err)
 		return &sse{t: t, from: bufio.NewScanner(strings.NewReader("")), close: cancel}
