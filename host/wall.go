@@ -267,12 +267,12 @@ func (w *wall) refused(grant string) bool {
 	return known && !allowed
 }
 
-// given are the grants that users gave while the call ran.
+// given are the grants that users gave while the call ran, but for those of sockets: the yes was to the very socket, and a grant is by name.
 func (w *wall) given() (grants []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for grant, allowed := range w.answers {
-		if allowed {
+		if allowed && !strings.HasPrefix(grant, "socket:") {
 			grants = append(grants, grant)
 		}
 	}
