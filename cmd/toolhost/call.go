@@ -17,12 +17,11 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"toolhost/agenttool"
-	"toolhost/agenttool/visible"
 	"toolhost/cmd/toolhost/internal/dirs"
 	"toolhost/cmd/toolhost/internal/history"
+	"toolhost/cmd/toolhost/internal/output"
 	"toolhost/cmd/toolhost/internal/prune"
 	"toolhost/cmd/toolhost/internal/session"
 	"toolhost/host"
@@ -184,13 +183,10 @@ func printCompletion(out io.Writer, c host.Completion, asJSON bool) error {
 		if err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintf(out, "%s\n", encoded); err != nil {
-			return exitf(exitFailed, "%v", err)
+		if err := printJSON(out, json.RawMessage(encoded)); err != nil || exitCode(c.Result) == exitOK {
+			return err
 		}
-		if code := exitCode(c.Result); code != exitOK {
-			return &exitError{code: code}
-		}
-		return nil
+		return &exitError{code: exitCode(c.Result)}
 	}
 	for _, block := range c.Result.Content {
 		if c.Result.IsError && strings.HasPrefix(block.Text, "Error (") {
@@ -199,9 +195,9 @@ func printCompletion(out io.Writer, c host.Completion, asJSON bool) error {
 		printBlock(out, block)
 	}
 	if e := c.Result.Error; e != nil {
-		message := strings.ReplaceAll(string(e.Class), "_", " ") + ": " + oneLine(e.Message)
+		message := strings.ReplaceAll(string(e.Class), "_", " ") + ": " + output.Line(e.Message)
 		if e.Hint != "" {
-			message += " (" + oneLine(e.Hint) + ")"
+			message += " (" + output.Line(e.Hint) + ")"
 		}
 		return exitf(exitCode(c.Result), "%s", message)
 	}
@@ -223,43 +219,13 @@ func printBlock(out io.Writer, b agenttool.Content) {
 	if text == "" {
 		return
 	}
-	if onTerminal() {
-		text = safeLines(text)
-	}
 	if b.Diff != "" {
-		text = colourDiff(text)
+		text = output.Diff(text)
+	} else {
+		text = output.Safe(text)
 	}
 	fmt.Fprintln(out, strings.TrimSuffix(text, "\n"))
 }
-
-func onTerminal() bool { return term.IsTerminal(int(os.Stdout.Fd())) }
-
-// safeLines escapes each line for a terminal, because a result may hold text of strangers.
-func safeLines(text string) string {
-	lines := strings.Split(text, "\n")
-	for i, line := range lines {
-		lines[i] = visible.Text(strings.ReplaceAll(line, "\t", "        "))
-	}
-	return strings.Join(lines, "\n")
-}
-
-func colourDiff(diff string) string {
-	if !onTerminal() || os.Getenv("NO_COLOR") != "" {
-		return diff
-	}
-	lines := strings.Split(diff, "\n")
-	for i, line := range lines {
-		switch {
-		case strings.HasPrefix(line, "+"):
-			lines[i] = "\x1b[32m" + line + "\x1b[0m"
-		case strings.HasPrefix(line, "-"):
-			lines[i] = "\x1b[31m" + line + "\x1b[0m"
-		}
-	}
-	return strings.Join(lines, "\n")
-}
-
-func oneLine(s string) string { return visible.Text(strings.Join(strings.Fields(s), " ")) }
 
 func exitCode(r agenttool.Result) int {
 	switch r.Status {

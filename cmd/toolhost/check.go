@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,6 +15,7 @@ import (
 	"toolhost/agenttool/cut"
 	"toolhost/agenttool/visible"
 	"toolhost/cmd/toolhost/internal/dirs"
+	"toolhost/cmd/toolhost/internal/output"
 	"toolhost/cmd/toolhost/internal/session"
 	"toolhost/host/hook"
 	"toolhost/permissions"
@@ -159,25 +159,13 @@ func printCheck(out io.Writer, c checkResult, record map[string]any) error {
 	if c.rule != nil {
 		record["rule"], record["source"], record["where"] = c.rule.Text, c.rule.Origin.Source, c.rule.Origin.Where()
 	}
-	record["rules"] = list(c.RuleRefs)
-	record["subcommands"] = list(c.Reason.Subcommands)
-	record["suggestions"] = list(c.SuggestedUpdates)
+	record["rules"] = output.List(c.RuleRefs)
+	record["subcommands"] = output.List(c.Reason.Subcommands)
+	record["suggestions"] = output.List(c.SuggestedUpdates)
 	if len(c.Grants) > 0 {
 		record["grants"] = c.Grants
 	}
-	encoded, err := agenttool.Encode(record)
-	if err == nil {
-		_, err = fmt.Fprintf(out, "%s\n", encoded)
-	}
-	return err
-}
-
-// list returns a list that is written as one also when it is empty.
-func list[T any](all []T) []T {
-	if all == nil {
-		return []T{}
-	}
-	return all
+	return output.JSON(out, record)
 }
 
 // checkEach checks the command of each line. One that cannot be checked is denied, and the next one follows.
@@ -199,15 +187,14 @@ func checkEach(s *session.Checker, in io.Reader, out io.Writer) error {
 
 // showCheck prints what was found for a person.
 func showCheck(out io.Writer, c checkResult, hooks []hook.Hook) error {
-	p := painter{colour: onTerminal() && os.Getenv("NO_COLOR") == ""}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %s\n", p.behavior(c.Behavior), visible.Text(c.Reason.Detail))
+	fmt.Fprintf(&b, "%s  %s\n", verdictWord(c.Behavior), visible.Text(c.Reason.Detail))
 	for _, s := range c.Reason.Subcommands {
 		indent := "  "
 		if s.WrappedBy >= 0 {
 			indent = "    "
 		}
-		fmt.Fprintf(&b, "%s%s  %s\n", indent, p.behavior(s.Behavior), visible.Text(cut.Characters(strings.Join(s.Argv, " "), 100)))
+		fmt.Fprintf(&b, "%s%s  %s\n", indent, verdictWord(s.Behavior), visible.Text(cut.Characters(strings.Join(s.Argv, " "), 100)))
 		if len(c.Reason.Subcommands) > 1 || s.Rule != "" {
 			fmt.Fprintf(&b, "%s       %s\n", indent, visible.Text(s.Reason))
 		}
@@ -233,12 +220,8 @@ func showCheck(out io.Writer, c checkResult, hooks []hook.Hook) error {
 	return err
 }
 
-// behavior is a verdict in its colour, and as wide as all others.
-func (p painter) behavior(b agenttool.Behavior) string {
-	word := fmt.Sprintf("%-5s", b)
-	if !p.colour {
-		return word
-	}
-	colours := map[agenttool.Behavior]string{agenttool.Allow: "32", agenttool.Ask: "33", agenttool.Deny: "31"}
-	return "\x1b[" + colours[b] + "m" + word + "\x1b[0m"
+// verdictWord is a verdict in its colour, and as wide as all others.
+func verdictWord(b agenttool.Behavior) string {
+	colours := map[agenttool.Behavior]output.Colour{agenttool.Allow: output.Green, agenttool.Ask: output.Yellow, agenttool.Deny: output.Red}
+	return colours[b].Paint(fmt.Sprintf("%-5s", b))
 }

@@ -13,6 +13,7 @@ import (
 	"toolhost/cmd/toolhost/internal/builtin"
 	"toolhost/cmd/toolhost/internal/dirs"
 	"toolhost/cmd/toolhost/internal/mcpconfig"
+	"toolhost/cmd/toolhost/internal/output"
 	"toolhost/cmd/toolhost/internal/remote"
 	"toolhost/cmd/toolhost/internal/sockets"
 	"toolhost/persist"
@@ -115,7 +116,9 @@ const maxAbout = 80
 
 // described is a word with its description. Agents choose commands and directories, so the description is made visible and cut: a line
 // break in it would be a word of its own, and the terminal would obey its escape sequences.
-func described(word, about string) string { return word + "\t" + cut.Short(oneLine(about), maxAbout) }
+func described(word, about string) string {
+	return word + "\t" + cut.Short(output.Line(about), maxAbout)
+}
 
 func toolNames(*cobra.Command, []string) (names []string) {
 	for _, t := range builtin.Described() {

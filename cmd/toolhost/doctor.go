@@ -7,12 +7,12 @@ import (
 	"io"
 	"os"
 	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"toolhost/agenttool/visible"
 	"toolhost/cmd/toolhost/internal/dirs"
+	"toolhost/cmd/toolhost/internal/output"
 	"toolhost/persist/cache"
 	"toolhost/sandbox"
 )
@@ -131,7 +131,7 @@ func printCaches(out io.Writer, caches []cache.Entry, layers string) error {
 	for _, e := range caches {
 		total += e.Bytes
 	}
-	_, err := fmt.Fprintf(out, "caches: %d, %s; those not used for 30 days or of workspaces that are gone are removed once a day, or now with toolhost log prune\n", len(caches), size(total))
+	_, err := fmt.Fprintf(out, "caches: %d, %s; those not used for 30 days or of workspaces that are gone are removed once a day, or now with toolhost log prune\n", len(caches), output.Size(total))
 	if err == nil {
 		_, err = fmt.Fprintf(out, "  %s\n", cmp.Or(layers, "commands read yours below those of their workspace, and never write them"))
 	}
@@ -147,7 +147,7 @@ func printCaches(out io.Writer, caches []cache.Entry, layers string) error {
 			state = ", of a newer version of toolhost, left alone"
 		}
 		if err == nil {
-			_, err = fmt.Fprintf(out, "  %10s  used %s  %s%s\n", size(e.Bytes), e.Used.Local().Format(time.DateTime), visible.Text(cmp.Or(e.Workspace, e.Dir)), state)
+			_, err = fmt.Fprintf(out, "  %10s  used %s  %s%s\n", output.Size(e.Bytes), output.Time(e.Used), visible.Text(cmp.Or(e.Workspace, e.Dir)), state)
 		}
 	}
 	return err

@@ -11,6 +11,7 @@ import (
 	"toolhost/classify"
 	"toolhost/cmd/toolhost/internal/dirs"
 	"toolhost/cmd/toolhost/internal/history"
+	"toolhost/cmd/toolhost/internal/output"
 	"toolhost/cmd/toolhost/internal/policy"
 	"toolhost/permissions"
 )
@@ -55,8 +56,8 @@ func (c *checking) explain(out io.Writer) error {
 		}
 	}
 	if c.asJSON {
-		return printJSONLines(out, []map[string]any{{
-			"rule": rule.Text, "commands": len(commands), "covers": list(covered), "meets": list(met), "near": list(near)}})
+		return printJSON(out, map[string]any{
+			"rule": rule.Text, "commands": len(commands), "covers": output.List(covered), "meets": output.List(met), "near": output.List(near)})
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, of %d different commands of past sessions:\n", visible.Text(rule.Text), len(commands))

@@ -15,6 +15,7 @@ import (
 	"toolhost/agenttool/cut"
 	"toolhost/agenttool/visible"
 	"toolhost/classify"
+	"toolhost/cmd/toolhost/internal/output"
 )
 
 func newFacts() *cobra.Command {
@@ -128,16 +129,15 @@ func printFacts(out io.Writer, text string, in classify.Context) error {
 	if record.Reasons == nil {
 		record.Reasons = []agenttool.Reason{}
 	}
-	return printJSONLines(out, []factsRecord{record})
+	return printJSON(out, record)
 }
 
 // showFacts prints the facts for a person: the verdict, then each simple command with its own and its reasons.
 func showFacts(out io.Writer, text string, in classify.Context) error {
 	f := classify.Command(text, in)
-	p := painter{colour: onTerminal() && os.Getenv("NO_COLOR") == ""}
 	var b strings.Builder
 	fmt.Fprintf(&b, "read-only %s   destructive %s   open world %s   parallel %s\n",
-		p.good(f.ReadOnly), p.bad(f.Destructive), p.bad(f.OpenWorld), p.good(f.ConcurrencySafe))
+		good(f.ReadOnly), bad(f.Destructive), bad(f.OpenWorld), good(f.ConcurrencySafe))
 	for _, extra := range []struct {
 		name string
 		fact agenttool.Fact
@@ -162,7 +162,7 @@ func showFacts(out io.Writer, text string, in classify.Context) error {
 	shown := map[agenttool.Reason]bool{}
 	for _, part := range f.Parts {
 		fmt.Fprintf(&b, "%3d:%-3d %s%s  %s\n", part.Line, part.Column, strings.Repeat("  ", depth(f.Parts, part)),
-			visible.Text(cut.Characters(strings.Join(part.Argv, " "), 100)), p.verdict(part))
+			visible.Text(cut.Characters(strings.Join(part.Argv, " "), 100)), verdictOf(part))
 		for _, r := range part.Reasons {
 			shown[bare(r)] = true
 			fmt.Fprintf(&b, "          %s\n", visible.Text(r.Text))
@@ -216,39 +216,31 @@ func depth(parts []agenttool.Part, p agenttool.Part) int {
 	return n
 }
 
-// painter colours facts by their meaning for the reader: good or bad.
-type painter struct{ colour bool }
-
-func (p painter) good(f agenttool.Fact) string {
-	return p.paint(f, map[agenttool.Fact]string{agenttool.Yes: "32", agenttool.No: "31", agenttool.Unknown: "33"})
+// good colours a fact whose yes is good news.
+func good(f agenttool.Fact) string {
+	return map[agenttool.Fact]output.Colour{agenttool.Yes: output.Green, agenttool.No: output.Red, agenttool.Unknown: output.Yellow}[f].Paint(f.String())
 }
 
-func (p painter) bad(f agenttool.Fact) string {
-	return p.paint(f, map[agenttool.Fact]string{agenttool.Yes: "31", agenttool.No: "32", agenttool.Unknown: "33"})
+// bad colours a fact whose yes is bad news.
+func bad(f agenttool.Fact) string {
+	return map[agenttool.Fact]output.Colour{agenttool.Yes: output.Red, agenttool.No: output.Green, agenttool.Unknown: output.Yellow}[f].Paint(f.String())
 }
 
-func (p painter) paint(f agenttool.Fact, colours map[agenttool.Fact]string) string {
-	if !p.colour {
-		return f.String()
-	}
-	return "\x1b[" + colours[f] + "m" + f.String() + "\x1b[0m"
-}
-
-// verdict is one word for one simple command.
-func (p painter) verdict(part agenttool.Part) string {
-	word, colour := "unknown", "33"
+// verdictOf is a word or two for one simple command.
+func verdictOf(part agenttool.Part) string {
+	word, colour := "unknown", output.Yellow
 	switch {
 	case part.Destructive == agenttool.Yes:
-		word, colour = "DESTRUCTIVE", "31"
+		word, colour = "DESTRUCTIVE", output.Red
 	case part.OpenWorld == agenttool.Yes:
-		word, colour = "open world", "31"
+		word, colour = "open world", output.Red
 	case part.ReadOnly == agenttool.Yes:
-		word, colour = "read-only", "32"
+		word, colour = "read-only", output.Green
 	case part.ReadOnly == agenttool.No:
-		word, colour = "writes", "31"
+		word, colour = "writes", output.Red
 	}
-	if !p.colour {
+	if !output.Coloured() {
 		return "[" + word + "]"
 	}
-	return "\x1b[" + colour + "m" + word + "\x1b[0m"
+	return colour.Paint(word)
 }

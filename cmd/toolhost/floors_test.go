@@ -25,7 +25,7 @@ var floors = []struct {
 	{"tools", []string{"tools"}, false},
 	{"pipeline", []string{"host"}, true},
 	{"transports", []string{"wire/stdio", "wire/socket", "wire/mcp", "wire/http"}, true},
-	{"places", internal("dirs"), true},
+	{"places and forms", internal("dirs", "output"), true},
 	{"parts", internal("builtin", "caller", "history", "limit", "mcpconfig", "memory", "presence", "prune", "repositories", "sockets", "streams"), true},
 	{"clients and sandbox", internal("approve", "remote", "confine", "setup"), true},
 	{"policy", internal("policy"), true},

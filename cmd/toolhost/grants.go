@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,6 +16,7 @@ import (
 	"toolhost/agenttool/visible"
 	"toolhost/cmd/toolhost/internal/dirs"
 	"toolhost/cmd/toolhost/internal/history"
+	"toolhost/cmd/toolhost/internal/output"
 	"toolhost/cmd/toolhost/internal/policy"
 	"toolhost/settings"
 )
@@ -85,20 +85,19 @@ func (g *granting) list(out io.Writer) error {
 		}
 	}
 	if g.asJSON {
-		return printJSONLines(out, all)
+		return printJSON(out, all...)
 	}
 	if len(all) == 0 {
 		fmt.Fprintln(out, "nothing is allowed by a rule")
 		return nil
 	}
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "RULE\tUSES\tADDED\tFROM")
+	w := output.NewTable(out, "RULE", "USES", "ADDED", "FROM")
 	for _, r := range all {
 		added := "-"
 		if !r.Added.IsZero() {
-			added = r.Added.Local().Format(time.DateTime)
+			added = output.Time(r.Added)
 		}
-		fmt.Fprintf(w, "%s\t%d\t%s\t%s\n", visible.Text(r.Rule), r.Uses, added, visible.Text(cmp.Or(r.Where, r.Source)))
+		w.Row(r.Rule, r.Uses, added, cmp.Or(r.Where, r.Source))
 	}
 	return w.Flush()
 }

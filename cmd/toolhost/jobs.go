@@ -1,14 +1,12 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,6 +14,7 @@ import (
 	"toolhost/agenttool"
 	"toolhost/agenttool/cut"
 	"toolhost/agenttool/visible"
+	"toolhost/cmd/toolhost/internal/output"
 	"toolhost/cmd/toolhost/internal/remote"
 )
 
@@ -114,10 +113,7 @@ func listJobs(out io.Writer, session string, asJSON bool) error {
 	}
 	switch {
 	case asJSON:
-		e := json.NewEncoder(out)
-		e.SetEscapeHTML(false)
-		e.SetIndent("", "  ")
-		return e.Encode(all)
+		return output.Indented(out, all)
 	case len(all) == 0:
 		fmt.Fprintln(out, "no jobs are running")
 		return nil
@@ -134,10 +130,10 @@ func printJobs(out io.Writer, all []jobRow) error {
 			n = len(all)
 		}
 		fmt.Fprintf(out, "%s in %s\n", first.Session, visible.Text(first.Workspace))
-		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+		w := output.NewTable(out)
 		for _, j := range all[:n] {
 			fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\t%s\n", j.ID, strings.ReplaceAll(string(j.State), "_", " "),
-				(time.Duration(j.AgeMS) * time.Millisecond).Round(time.Second), size(j.Bytes), shortPorts(j.Ports), cut.Characters(visible.Text(j.Command), jobLine))
+				(time.Duration(j.AgeMS) * time.Millisecond).Round(time.Second), output.Size(j.Bytes), shortPorts(j.Ports), cut.Characters(visible.Text(j.Command), jobLine))
 			if len(j.Asks) > 0 {
 				fmt.Fprintf(w, "  \t\t\t\t\t  may it reach %s? Answer with toolhost approve\n", cut.Characters(visible.Text(strings.Join(j.Asks, ", ")), jobLine))
 			}
@@ -165,17 +161,6 @@ func shortPorts(ports []agenttool.JobPort) string {
 	return strings.Join(at, " ")
 }
 
-// size is a number of bytes for a person.
-func size(n int64) string {
-	switch {
-	case n >= 1<<20:
-		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
-	case n >= 1<<10:
-		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
-	}
-	return fmt.Sprintf("%d B", n)
-}
-
 // jobLine is how many characters of a line are shown.
 const jobLine = 100
 
@@ -186,7 +171,7 @@ func tailJob(s *remote.Session, out io.Writer, job string, lines int, follow boo
 		if !follow && r.Text != "" && !strings.HasSuffix(r.Text, "\n") {
 			r.Text += "\n"
 		}
-		printText(out, r.Text)
+		fmt.Fprint(out, output.Safe(r.Text))
 		if !follow || r.State == agenttool.JobEnded && !r.More {
 			break
 		}
@@ -200,14 +185,6 @@ func tailJob(s *remote.Session, out io.Writer, job string, lines int, follow boo
 		fmt.Fprintf(os.Stderr, "toolhost: job %s has ended: %s\n", job, r.How())
 	}
 	return remoteError(err)
-}
-
-// printText prints what a job said, so that no terminal acts on it.
-func printText(out io.Writer, text string) {
-	if onTerminal() {
-		text = safeLines(text)
-	}
-	fmt.Fprint(out, text)
 }
 
 func killJob(out io.Writer, session, job, signal string) error {

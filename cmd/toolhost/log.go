@@ -5,15 +5,13 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"toolhost/agenttool"
-	"toolhost/agenttool/visible"
 	"toolhost/cmd/toolhost/internal/dirs"
 	"toolhost/cmd/toolhost/internal/history"
+	"toolhost/cmd/toolhost/internal/output"
 	"toolhost/persist"
 )
 
@@ -55,7 +53,7 @@ func newLogList() *cobra.Command {
 				return exitf(exitFailed, "list sessions: %v", err)
 			}
 			if asJSON {
-				err = printJSONLines(cmd.OutOrStdout(), sessions)
+				err = printJSON(cmd.OutOrStdout(), sessions...)
 			} else {
 				err = printSessions(cmd.OutOrStdout(), sessions)
 			}
@@ -71,29 +69,15 @@ func newLogList() *cobra.Command {
 }
 
 func printSessions(out io.Writer, sessions []persist.SessionInfo) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "SESSION\tSTARTED\tSTATE\tRECORDS\tBYTES\tWORKSPACE")
+	w := output.NewTable(out, "SESSION", "STARTED", "STATE", "RECORDS", "BYTES", "WORKSPACE")
 	for _, s := range sessions {
 		var made struct {
 			Workspace string `json:"workspace"`
 		}
 		_ = json.Unmarshal(s.Meta, &made) // without it the column is empty
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%s\n", s.ID, s.Started.Local().Format(time.DateTime), s.State, s.Records, s.Bytes, visible.Text(made.Workspace))
+		w.Row(s.ID, s.Started, s.State, s.Records, s.Bytes, made.Workspace)
 	}
 	return w.Flush()
-}
-
-func printJSONLines[T any](out io.Writer, values []T) error {
-	for _, v := range values {
-		line, err := agenttool.Encode(v)
-		if err != nil {
-			return err
-		}
-		if _, err := fmt.Fprintf(out, "%s\n", line); err != nil {
-			return exitf(exitFailed, "%v", err)
-		}
-	}
-	return nil
 }
 
 // logPaths finds the log files that the arguments name.

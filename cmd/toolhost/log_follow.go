@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-
 	"time"
 
 	"github.com/spf13/cobra"

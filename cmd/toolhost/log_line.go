@@ -13,6 +13,7 @@ import (
 	"toolhost/agenttool/cut"
 	"toolhost/agenttool/visible"
 	"toolhost/cmd/toolhost/internal/history"
+	"toolhost/cmd/toolhost/internal/output"
 )
 
 // timeline prints a session's log for people: a line for each call, and below it what deserves attention.
@@ -143,7 +144,7 @@ func hostText(h history.Host) string {
 		return text + " (kept from it)"
 	}
 	if h.Sent+h.Received > 0 {
-		text += fmt.Sprintf(" (sent %s, received %s)", size(h.Sent), size(h.Received))
+		text += fmt.Sprintf(" (sent %s, received %s)", output.Size(h.Sent), output.Size(h.Received))
 	}
 	return text
 }

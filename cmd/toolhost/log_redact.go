@@ -55,7 +55,7 @@ the changed outputs, but no secret. A signature of the log is removed: sign it a
 				return exitf(exitFailed, "redact %s: %v", filepath.Base(session), err)
 			}
 			if asJSON {
-				return printJSONLines(cmd.OutOrStdout(), []persist.Rewritten{done})
+				return printJSON(cmd.OutOrStdout(), done)
 			}
 			return printRewritten(cmd.OutOrStdout(), filepath.Base(session), done)
 		},

@@ -15,6 +15,7 @@ import (
 	"toolhost/agenttool"
 	"toolhost/agenttool/visible"
 	"toolhost/cmd/toolhost/internal/history"
+	"toolhost/cmd/toolhost/internal/output"
 	"toolhost/persist"
 )
 
@@ -84,7 +85,7 @@ which a prompt was open; "output" is that of commands. Without a SESSION it coun
 				return err
 			}
 			if s.json {
-				return printJSONLines(cmd.OutOrStdout(), []logStats{found})
+				return printJSON(cmd.OutOrStdout(), found)
 			}
 			return printStats(cmd.OutOrStdout(), found)
 		},
@@ -166,12 +167,12 @@ func printStats(out io.Writer, found logStats) error {
 	fmt.Fprintln(w, "TOOL\tCALLS\tFAILED\tPROMPTS\tDENIED\tNOT ENDED\tCHANGED FILES\tTIME\tWAITED\tOUTPUT\t")
 	for _, t := range append(found.Tools, found.All) {
 		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t%s\t%s\t\n", visible.Text(t.Tool), t.Calls, t.Failed, t.Prompts, t.Denied, t.Unended, t.Changed,
-			milliseconds(t.RunMS), milliseconds(t.WaitMS), size(t.OutputLen))
+			milliseconds(t.RunMS), milliseconds(t.WaitMS), output.Size(t.OutputLen))
 	}
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(out, "%s: logs %s, with stored outputs %s\n", counted(found.Sessions, "session"), size(found.LogBytes), size(found.Bytes))
+	_, err := fmt.Fprintf(out, "%s: logs %s, with stored outputs %s\n", output.Count(found.Sessions, "session"), output.Size(found.LogBytes), output.Size(found.Bytes))
 	return err
 }
 

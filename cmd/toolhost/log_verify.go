@@ -90,7 +90,7 @@ func verifyLog(out io.Writer, path, key string, asJSON bool) (v verifyResult, er
 			_, err = fmt.Fprintf(out, "%s: not checked: %v\n", v.Session, err)
 			return v, err
 		}
-		return v, printJSONLines(out, []verifyResult{v})
+		return v, printJSON(out, v)
 	}
 	if err != nil {
 		return v, err
@@ -111,7 +111,7 @@ func verifyLog(out io.Writer, path, key string, asJSON bool) (v verifyResult, er
 		}
 	}
 	if asJSON {
-		return v, printJSONLines(out, []verifyResult{v})
+		return v, printJSON(out, v)
 	}
 	return v, v.print(out)
 }

@@ -4,11 +4,13 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"toolhost/cmd/toolhost/internal/output"
 	"toolhost/settings"
 )
 
@@ -68,6 +70,17 @@ func (e *exitError) Error() string { return e.message }
 func exitf(code int, format string, args ...any) error {
 	return &exitError{code, fmt.Sprintf(format, args...)}
 }
+
+// failed is the error of a command that could not do its work; nil for nil.
+func failed(err error) error {
+	if err == nil {
+		return nil
+	}
+	return exitf(exitFailed, "%v", err)
+}
+
+// printJSON prints values, each on a line.
+func printJSON[T any](out io.Writer, values ...T) error { return failed(output.JSON(out, values...)) }
 
 func newRoot() *cobra.Command {
 	root := &cobra.Command{

@@ -5,14 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"toolhost/agenttool/visible"
 	"toolhost/cmd/toolhost/internal/dirs"
 	"toolhost/cmd/toolhost/internal/limit"
+	"toolhost/cmd/toolhost/internal/output"
 	"toolhost/cmd/toolhost/internal/policy"
 	"toolhost/cmd/toolhost/internal/prune"
 	"toolhost/persist"
@@ -54,10 +53,10 @@ of a day. One session stores 4 GiB of output at most; what is beyond that is cut
 			caches, failed := prune.Caches(cache.Limits{MaxAge: o.MaxAge, Dry: o.Dry})
 			err = errors.Join(err, failed)
 			if asJSON {
-				err = cmp.Or(printJSONLines(cmd.OutOrStdout(), []any{struct {
+				err = cmp.Or(output.JSON(cmd.OutOrStdout(), struct {
 					persist.PruneReport
 					Caches []cache.Entry `json:"caches_removed,omitempty"`
-				}{found, caches}}), err)
+				}{found, caches}), err)
 			} else {
 				err = cmp.Or(printPruned(cmd.OutOrStdout(), found, caches, o), err)
 			}
@@ -108,29 +107,29 @@ func printPruned(out io.Writer, found persist.PruneReport, caches []cache.Entry,
 	if o.Dry {
 		verb = "would be removed"
 	}
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	w := output.NewTable(out)
 	if len(found.Removed)+len(caches) > 0 {
-		fmt.Fprintln(w, "SESSION\tWHAT\tSIZE\tLAST USED")
+		w.Row("SESSION", "WHAT", "SIZE", "LAST USED")
 	}
 	for _, r := range found.Removed {
 		what := "all"
 		if r.Payload != "" {
-			what = "output " + visible.Text(r.Payload)
+			what = "output " + r.Payload
 		}
 		removed += r.Bytes
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.Session, what, size(r.Bytes), r.Changed.Local().Format(time.DateTime))
+		w.Row(r.Session, what, output.Size(r.Bytes), r.Changed)
 	}
 	for _, e := range caches {
 		removed += e.Bytes
-		fmt.Fprintf(w, "-\tcache of %s\t%s\t%s\n", visible.Text(cmp.Or(e.Workspace, "an unknown workspace")), size(e.Bytes), e.Used.Local().Format(time.DateTime))
+		w.Row("-", "cache of "+cmp.Or(e.Workspace, "an unknown workspace"), output.Size(e.Bytes), e.Used)
 	}
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%s: %s, %s\n", verb, counted(len(found.Removed)+len(caches), "item"), size(removed))
-	fmt.Fprintf(out, "left: %s, %s; %d running, %s\n", counted(found.Sessions, "session"), size(found.Bytes), found.Live, size(found.LiveBytes))
+	fmt.Fprintf(out, "%s: %s, %s\n", verb, output.Count(len(found.Removed)+len(caches), "item"), output.Size(removed))
+	fmt.Fprintf(out, "left: %s, %s; %d running, %s\n", output.Count(found.Sessions, "session"), output.Size(found.Bytes), found.Live, output.Size(found.LiveBytes))
 	if found.Over > 0 {
-		fmt.Fprintf(out, "the logs alone exceed the limit by %s: they stay until they are older than %s\n", size(found.Over), o.MaxAge)
+		fmt.Fprintf(out, "the logs alone exceed the limit by %s: they stay until they are older than %s\n", output.Size(found.Over), o.MaxAge)
 	}
 	if warning := prune.Newer(found); warning != "" {
 		fmt.Fprintln(out, warning)

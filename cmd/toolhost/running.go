@@ -10,6 +10,7 @@ import (
 	"golang.org/x/term"
 
 	"toolhost/agenttool/visible"
+	"toolhost/cmd/toolhost/internal/output"
 	"toolhost/cmd/toolhost/internal/remote"
 )
 
@@ -41,7 +42,7 @@ func remoteError(err error) error {
 	case errors.As(err, &ambiguous):
 		return err
 	}
-	return exitf(exitFailed, "%s", oneLine(err.Error()))
+	return exitf(exitFailed, "%s", output.Line(err.Error()))
 }
 
 // authenticate greets a session in the name of the person, who types its code if it wants one: at the terminal, or on a line of stdin.

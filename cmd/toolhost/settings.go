@@ -6,12 +6,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"toolhost/agenttool/visible"
 	"toolhost/cmd/toolhost/internal/dirs"
+	"toolhost/cmd/toolhost/internal/output"
 	"toolhost/cmd/toolhost/internal/policy"
 	"toolhost/settings"
 )
@@ -54,7 +54,7 @@ What a project's files would loosen is left out, and listed, until you look at i
 				return err
 			}
 			if asJSON {
-				return printJSONLines(cmd.OutOrStdout(), []settingsView{viewOf(o, s)})
+				return printJSON(cmd.OutOrStdout(), viewOf(o, s))
 			}
 			return printSettings(cmd.OutOrStdout(), o, s)
 		},
@@ -163,7 +163,7 @@ func checkSettings(out io.Writer, o settings.Options) error {
 		fmt.Fprintln(out, visible.Text(p.Error()))
 	}
 	if len(problems) > 0 {
-		return exitf(exitUsage, "%s", counted(len(problems), "problem"))
+		return exitf(exitUsage, "%s", output.Count(len(problems), "problem"))
 	}
 	files := 0
 	for _, l := range s.Layers {
@@ -171,16 +171,9 @@ func checkSettings(out io.Writer, o settings.Options) error {
 			files++
 		}
 	}
-	fmt.Fprintf(out, "nothing is wrong: %s, %s\n", counted(files, "file"), counted(len(s.Rules), "rule"))
+	fmt.Fprintf(out, "nothing is wrong: %s, %s\n", output.Count(files, "file"), output.Count(len(s.Rules), "rule"))
 	warnOfSettings(s)
 	return nil
-}
-
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // warnOfSettings tells on stderr of problems that leave settings in force.
@@ -203,11 +196,11 @@ func newSettingsPath(at *settingsPlace) *cobra.Command {
 			if err == nil {
 				layers = s.Layers
 			}
-			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+			w := output.NewTable(cmd.OutOrStdout())
 			for _, l := range layers {
-				fmt.Fprintf(w, "%s\t%s\t%s\n", l.Source, visible.Text(l.File), layerState(l, err))
+				w.Row(l.Source, l.File, layerState(l, err))
 			}
-			fmt.Fprintf(w, "trust\t%s\t%s\n", visible.Text(o.Trust), "what toolhost trust keeps")
+			w.Row("trust", o.Trust, "what toolhost trust keeps")
 			return w.Flush()
 		},
 	}
@@ -227,7 +220,7 @@ func layerState(l settings.Layer, broken error) string {
 	case broken != nil:
 		return "is there"
 	case l.Supplied && !l.Trusted:
-		return "only restricts (" + visible.Text(l.Why) + "): see toolhost trust"
+		return "only restricts (" + l.Why + "): see toolhost trust"
 	}
 	return "counts"
 }

@@ -8,11 +8,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"toolhost/agenttool"
 	"toolhost/agenttool/visible"
+	"toolhost/cmd/toolhost/internal/output"
 	"toolhost/settings"
 )
 
@@ -210,16 +210,12 @@ func hookText(h settings.Hook) string {
 
 // printSettings prints a table for people.
 func printSettings(out io.Writer, o settings.Options, s *settings.Settings) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "SETTING\tVALUE\tFROM")
-	row := func(key, value, source, where string) {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", visible.Text(key), visible.Text(value), visible.Text(from(o, source, where)))
-	}
+	w := output.NewTable(out, "SETTING", "VALUE", "FROM")
 	for _, r := range rulesInOrder(s) {
-		row(string(r.Behavior), r.Text, r.Origin.Source, r.Origin.Where())
+		w.Row(r.Behavior, r.Text, from(o, r.Origin.Source, r.Origin.Where()))
 	}
 	for _, v := range valuesOf(s.Over(settings.Default())) {
-		row(v.Key, v.text, v.Source, v.Where)
+		w.Row(v.Key, v.text, from(o, v.Source, v.Where))
 	}
 	if err := w.Flush(); err != nil {
 		return exitf(exitFailed, "%v", err)

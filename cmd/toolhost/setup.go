@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -18,6 +17,7 @@ import (
 	"toolhost/agenttool/visible"
 	"toolhost/cmd/toolhost/internal/builtin"
 	"toolhost/cmd/toolhost/internal/mcpconfig"
+	"toolhost/cmd/toolhost/internal/output"
 	"toolhost/cmd/toolhost/internal/setup"
 )
 
@@ -203,7 +203,7 @@ func (s *settingUp) write(t setup.Target, p setup.Places) error {
 	if !plan.Changed() {
 		fmt.Fprintf(out, "%s: all of it is there already\n", t.Client.Title)
 	}
-	printDiff(out, plan.Diff())
+	fmt.Fprint(out, output.Diff(plan.Diff()))
 	switch {
 	case s.dryRun:
 		return nil
@@ -327,7 +327,7 @@ func (s *settingUp) undoTarget(t setup.Target, p setup.Places) error {
 		return err
 	}
 	out := s.cmd.OutOrStdout()
-	printDiff(out, u.Diff())
+	fmt.Fprint(out, output.Diff(u.Diff()))
 	if err := s.confirm("Take it back?"); err != nil {
 		return err
 	}
@@ -355,13 +355,6 @@ func undone(f setup.UndoneFile) string {
 		return "removed, as before"
 	}
 	return "restored byte for byte"
-}
-
-func printDiff(out io.Writer, text string) {
-	if onTerminal() {
-		text = safeLines(text)
-	}
-	fmt.Fprint(out, colourDiff(text))
 }
 
 // checkTarget says what a configuration lacks, and starts the server that it names.

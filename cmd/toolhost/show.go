@@ -236,7 +236,7 @@ func (s *show) print(to *timeline, item history.Item) error {
 	if c == nil {
 		return nil
 	}
-	return printJSONLines(to.out, c.Records)
+	return printJSON(to.out, c.Records...)
 }
 
 // records prints all records of a log as JSON.
@@ -249,7 +249,7 @@ func records(out io.Writer, log io.Reader) (newer int, err error) {
 		case err != nil:
 			return newer, fmt.Errorf("%w: toolhost log verify says more", err)
 		}
-		if err := printJSONLines(out, []persist.Entry{entry}); err != nil {
+		if err := printJSON(out, entry); err != nil {
 			return newer, err
 		}
 	}
@@ -277,7 +277,7 @@ func (s *show) one(out io.Writer, path string) error {
 	for _, place := range found {
 		entries, err := persist.ReadCall(f, place)
 		if err == nil && s.json {
-			err = printJSONLines(out, entries)
+			err = printJSON(out, entries...)
 		} else if err == nil {
 			err = printCall(out, path, entries)
 		}

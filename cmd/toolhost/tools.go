@@ -1,19 +1,18 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"toolhost/agenttool"
 	"toolhost/cmd/toolhost/internal/builtin"
+	"toolhost/cmd/toolhost/internal/output"
 	"toolhost/wire/mcp"
 )
 
@@ -52,19 +51,14 @@ func printTools(out io.Writer, format string) error {
 	if format == "text" {
 		return printToolList(out, described)
 	}
-	var all any
 	list := make([]any, len(described))
 	for i, d := range described {
 		list[i] = convert(d, format)
 	}
-	all = list
 	if format == "mcp" {
-		all = map[string]any{"tools": list}
+		return output.Indented(out, map[string]any{"tools": list})
 	}
-	enc := json.NewEncoder(out)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(all)
+	return output.Indented(out, list)
 }
 
 // convert writes a tool as another system declares tools.
@@ -95,11 +89,10 @@ func category(d agenttool.Description) map[string]any {
 }
 
 func printToolList(out io.Writer, described []agenttool.Description) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "TOOL\tALIASES\tRISK\tWHAT IT DOES")
+	w := output.NewTable(out, "TOOL", "ALIASES", "RISK", "WHAT IT DOES")
 	for _, d := range described {
 		what, _, _ := strings.Cut(d.Declaration.Description, ". ")
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", d.Declaration.Name, strings.Join(d.Declaration.Aliases, " "), d.Permission.RiskLevel, what)
+		w.Row(d.Declaration.Name, strings.Join(d.Declaration.Aliases, " "), d.Permission.RiskLevel, what)
 	}
 	return w.Flush()
 }

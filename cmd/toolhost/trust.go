@@ -8,14 +8,13 @@ import (
 	"io"
 	"os"
 	"strings"
-	"text/tabwriter"
-	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"toolhost/agenttool/cut"
 	"toolhost/agenttool/visible"
+	"toolhost/cmd/toolhost/internal/output"
 	"toolhost/cmd/toolhost/internal/policy"
 	"toolhost/settings"
 )
@@ -103,11 +102,11 @@ func (t *trusting) run() error {
 	fmt.Fprintln(t.out)
 	pin := t.pin(o)
 	if pin.Digest == digest {
-		fmt.Fprintf(t.out, "You trust this since %s.\n", pin.At.Local().Format(time.DateTime))
+		fmt.Fprintf(t.out, "You trust this since %s.\n", output.Time(pin.At))
 		return nil
 	}
 	if pin.Digest != "" {
-		fmt.Fprintf(t.out, "It is not what you trusted on %s.\n", pin.At.Local().Format(time.DateTime))
+		fmt.Fprintf(t.out, "It is not what you trusted on %s.\n", output.Time(pin.At))
 	}
 	return t.decide(o, digest)
 }
@@ -199,10 +198,9 @@ func (t *trusting) listPins(o settings.Options) error {
 		fmt.Fprintln(t.out, "nothing is trusted")
 		return nil
 	}
-	w := tabwriter.NewWriter(t.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "WORKSPACE\tSINCE\tDIGEST")
+	w := output.NewTable(t.out, "WORKSPACE", "SINCE", "DIGEST")
 	for _, p := range pins {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", visible.Text(p.Workspace), p.At.Local().Format(time.DateTime), visible.Text(cmp.Or(cut.Characters(p.Digest, 19), "none: only the rules that toolhost wrote there")))
+		w.Row(p.Workspace, p.At, cmp.Or(cut.Characters(p.Digest, 19), "none: only the rules that toolhost wrote there"))
 	}
 	return w.Flush()
 }
