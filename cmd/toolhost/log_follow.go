@@ -1,12 +1,8 @@
 package main
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -32,92 +28,23 @@ that was used last.
 			if err != nil {
 				return err
 			}
-			if len(args) == 0 && history.Live(paths[0]) {
-				fmt.Fprintf(cmd.ErrOrStderr(), "toolhost: following session %s; toolhost log list shows the others\n", filepath.Base(filepath.Dir(paths[0])))
+			path, session, from := paths[0], history.Session(paths[0]), s.now
+			if !history.Live(path) {
+				return exitf(exitFailed, "session %s has ended: toolhost log show %s shows it", session, session)
 			}
-			return s.follow(cmd.OutOrStdout(), paths[0])
+			if len(args) == 0 {
+				fmt.Fprintf(cmd.ErrOrStderr(), "toolhost: following session %s; toolhost log list shows the others\n", session)
+			}
+			if s.since != "" {
+				from = time.Time{} // the filter knows the time
+			}
+			return failed(s.Follow(cmd.OutOrStdout(), path, from))
 		},
 	}
 	s.flags(cmd)
 	cmd.Flags().StringVar(&s.pattern, "grep", "", "only calls with this regular `expression` in input, output, diff, decision or error")
 	_ = cmd.Flags().MarkHidden("all") // it follows one session
 	return cmd
-}
-
-func (s *show) follow(out io.Writer, path string) error {
-	session := filepath.Base(filepath.Dir(path))
-	if !history.Live(path) {
-		return exitf(exitFailed, "session %s has ended: toolhost log show %s shows it", session, session)
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return exitf(exitFailed, "%v", err)
-	}
-	defer f.Close()
-	to := &timeline{out: out, live: true, why: s.why, diff: s.diff, output: s.output}
-	r := history.Reader{Keep: s.diff || s.output || s.filter.Pattern != nil}
-	for item, err := range r.Items(&growing{f: f, path: path}) {
-		if err != nil {
-			return exitf(exitFailed, "%v", err)
-		}
-		to.follow(item)
-		if !s.selects(item) || s.since == "" && ended(item).Before(s.now) {
-			continue
-		}
-		if err := to.item(item); err != nil {
-			return exitf(exitFailed, "%v", err)
-		}
-	}
-	return nil
-}
-
-// ended returns when an item was complete.
-func ended(item history.Item) time.Time {
-	switch {
-	case item.Call != nil:
-		return item.Call.End
-	case item.Note != nil:
-		return clockTime(item.Note.Time)
-	}
-	return clockTime(item.Unended.Time)
-}
-
-// growing reads a log up to its last line feed and waits for more, until no process writes it.
-type growing struct {
-	f    *os.File
-	path string
-	rest []byte
-	off  int64
-}
-
-// growingPoll is how often a log is looked at.
-const growingPoll = 100 * time.Millisecond
-
-func (g *growing) Read(b []byte) (int, error) {
-	for last := false; len(g.rest) == 0; {
-		chunk := make([]byte, 64<<10)
-		n, err := g.f.ReadAt(chunk, g.off)
-		if err != nil && !errors.Is(err, io.EOF) {
-			return 0, err
-		}
-		whole := bytes.LastIndexByte(chunk[:n], '\n') + 1
-		if whole == 0 && n == len(chunk) { // part of a long line
-			whole = n
-		}
-		g.rest, g.off = chunk[:whole], g.off+int64(whole)
-		switch {
-		case whole > 0:
-		case last:
-			return 0, io.EOF
-		case !history.Live(g.path): // it may have written until now
-			last = true
-		default:
-			time.Sleep(growingPoll)
-		}
-	}
-	n := copy(b, g.rest)
-	g.rest = g.rest[n:]
-	return n, nil
 }
 
 func newLogGrep() *cobra.Command {
@@ -144,7 +71,7 @@ reads all of them. It exits with 1 if there is none.
 		},
 	}
 	s.flags(cmd)
-	cmd.Flags().BoolVar(&s.json, "json", false, "print the records of the calls, one JSON object a line")
+	cmd.Flags().BoolVar(&s.JSON, "json", false, "print the records of the calls, one JSON object a line")
 	_ = cmd.Flags().MarkHidden("all") // it is the default
 	return cmd
 }

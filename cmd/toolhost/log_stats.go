@@ -54,7 +54,7 @@ func (t *tally) add(c *history.Call) {
 	t.Prompts += len(c.Asked)
 	for _, d := range c.Decided {
 		if i := c.Question(d); i >= 0 && d.RequestRef == c.Asked[i].ID {
-			t.WaitMS += clockTime(d.Time).Sub(clockTime(c.Asked[i].Time)).Milliseconds()
+			t.WaitMS += d.Time.Sub(c.Asked[i].Time).Milliseconds()
 		}
 	}
 }
@@ -77,25 +77,18 @@ func newLogStats() *cobra.Command {
 which a prompt was open; "output" is that of commands. Without a SESSION it counts the one that was used last, and with --since or --all all of them.
 ` + exitCodes,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := s.prepare(); err != nil {
-				return err
-			}
 			found, err := s.stats(args)
 			if err != nil {
 				return err
 			}
-			if s.json {
+			if s.JSON {
 				return printJSON(cmd.OutOrStdout(), found)
 			}
 			return printStats(cmd.OutOrStdout(), found)
 		},
 	}
-	f := cmd.Flags()
-	f.StringVar(&s.since, "since", "", "only calls that began at this `time` or later: yesterday, 2h, 3d, 15:04, 2006-01-02")
-	f.StringVar(&s.until, "until", "", "only calls that began before this `time`")
-	f.StringSliceVar(&s.tools, "tool", nil, "only calls of this `tool`; may be repeated")
-	f.BoolVar(&s.all, "all", false, "all sessions")
-	f.BoolVar(&s.json, "json", false, "print one JSON object")
+	s.chosen(cmd)
+	cmd.Flags().BoolVar(&s.JSON, "json", false, "print one JSON object")
 	return cmd
 }
 
@@ -149,7 +142,7 @@ func (s *show) count(path string, tools map[string]*tally) error {
 		if item.Unended != nil && item.Unended.CallRuns {
 			c = item.Unended.Call
 		}
-		if c == nil || !s.filter.Match(c) {
+		if c == nil || !s.Filter.Match(c) {
 			continue
 		}
 		for _, name := range []string{c.ToolName(), "all"} {

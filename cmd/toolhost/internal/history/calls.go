@@ -41,7 +41,7 @@ type Call struct {
 
 // Decision is the part of a permission decision that a time line shows.
 type Decision struct {
-	Time       string             `json:"-"`
+	Time       time.Time          `json:"-"`
 	ID         string             `json:"decision_id"`
 	Behavior   agenttool.Behavior `json:"behavior"`
 	Mode       string             `json:"mode"`
@@ -207,6 +207,14 @@ type Item struct {
 	Unended *Unended
 }
 
+// About returns the call that the item is about; nil if it concerns the session.
+func (i Item) About() *Call {
+	if i.Unended != nil {
+		return i.Unended.Call
+	}
+	return i.Call
+}
+
 // Reader makes a time line of the records of one session. Its zero value is ready.
 type Reader struct {
 	Keep  bool // calls hold their records
@@ -299,7 +307,7 @@ func (r *Reader) call(e agenttool.Envelope) *Call {
 	}
 	c := r.calls[e.InvocationID]
 	if c == nil {
-		c = &Call{Invocation: e.InvocationID, Subject: e.Subject, Tool: e.ToolID, Start: parseTime(e.Time)}
+		c = &Call{Invocation: e.InvocationID, Subject: e.Subject, Tool: e.ToolID, Start: Time(e.Time)}
 		r.calls[e.InvocationID] = c
 	}
 	return c
@@ -385,7 +393,7 @@ type callData struct {
 // apply adds to a call what an event says of it.
 func (d *callData) apply(c *Call, e agenttool.Envelope) {
 	if d.Decision != nil {
-		d.Decision.Time = e.Time
+		d.Decision.Time = Time(e.Time)
 		if e.Type == agenttool.EventPermissionRequested {
 			c.Asked = append(c.Asked, *d.Decision)
 		} else {
@@ -404,7 +412,7 @@ func (d *callData) apply(c *Call, e agenttool.Envelope) {
 			c.MayChange = append(c.MayChange, w.Absolute)
 		}
 		if i.CreatedAt != "" {
-			c.Start = parseTime(i.CreatedAt)
+			c.Start = Time(i.CreatedAt)
 		}
 		for _, input := range []json.RawMessage{i.Observable, i.ModelInput} {
 			if len(input) > 0 {
@@ -412,7 +420,7 @@ func (d *callData) apply(c *Call, e agenttool.Envelope) {
 			}
 		}
 		if i.EndedAt != "" {
-			c.End = parseTime(i.EndedAt)
+			c.End = Time(i.EndedAt)
 		}
 	}
 	if r := d.Result; r != nil {
@@ -430,8 +438,8 @@ func (d *callData) apply(c *Call, e agenttool.Envelope) {
 	}
 }
 
-// parseTime reads a timestamp of a record; zero if it is none.
-func parseTime(stamp string) time.Time {
+// Time reads a timestamp of a record; zero if it is none.
+func Time(stamp string) time.Time {
 	t, _ := time.Parse(time.RFC3339, stamp)
 	return t
 }

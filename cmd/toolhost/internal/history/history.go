@@ -51,6 +51,17 @@ func Log(dir, name string) (string, error) {
 	return "", fmt.Errorf("no session %q in %s: see toolhost log list", name, dir)
 }
 
+// Open opens the log at path, unless a newer version wrote it.
+func Open(path string) (*os.File, error) {
+	if err := persist.CheckFormat(path); err != nil {
+		return nil, err
+	}
+	return os.Open(path)
+}
+
+// Session is the id of the session whose log is at path.
+func Session(path string) string { return filepath.Base(filepath.Dir(path)) }
+
 // Live reports whether a process writes the log at path.
 func Live(path string) bool {
 	dir := filepath.Dir(path)

@@ -1,4 +1,4 @@
-package main
+package timeline
 
 import (
 	"cmp"
@@ -16,59 +16,59 @@ import (
 	"toolhost/cmd/toolhost/internal/output"
 )
 
-// timeline prints a session's log for people: a line for each call, and below it what deserves attention.
-type timeline struct {
-	out          io.Writer
-	live         bool // a process writes the log
-	why          bool // print who allowed each call
-	diff, output bool // print the diffs and outputs
-	date         string
-	workspace    string // of the session; paths below it are printed relative to it
+// printer prints a session's log for people: a line for each call, and below it what deserves attention.
+type printer struct {
+	Options
+	out       io.Writer
+	live      bool // a process writes the log
+	date      string
+	workspace string // of the session; paths below it are printed relative to it
 }
 
 // indent stands before the lines about a call.
 const indent = "              "
 
-func (t *timeline) item(item history.Item) error {
+// item prints an entry of the time line.
+func (p *printer) item(item history.Item) error {
 	switch {
 	case item.Call != nil:
-		return t.call(item.Call)
+		return p.call(item.Call)
 	case item.Note != nil:
-		return t.note(item.Note)
+		return p.note(item.Note)
 	}
-	return t.unended(item.Unended)
+	return p.unended(item.Unended)
 }
 
 // day prints the date if it is another than that of the line before.
-func (t *timeline) day(at time.Time) error {
+func (p *printer) day(at time.Time) error {
 	date := at.Local().Format("2006-01-02 Monday")
-	if date == t.date || at.IsZero() {
+	if date == p.date || at.IsZero() {
 		return nil
 	}
-	t.date = date
-	_, err := fmt.Fprintln(t.out, date)
+	p.date = date
+	_, err := fmt.Fprintln(p.out, date)
 	return err
 }
 
 // call prints an ended call: time, id, tool, status, duration and input, and remarks about it.
-func (t *timeline) call(c *history.Call) error {
-	if err := t.day(c.Start); err != nil {
+func (p *printer) call(c *history.Call) error {
+	if err := p.day(c.Start); err != nil {
 		return err
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %-10s %8s  %s\n", lineStart(c.Start, c), visible.Text(string(c.Status)), took(c), visible.Text(cut.Characters(subject(c), 160)))
-	for _, text := range t.remarks(c) {
+	for _, text := range p.remarks(c) {
 		fmt.Fprintf(&b, "%s%s\n", indent, visible.Text(text))
 	}
 	for _, block := range c.Content() {
 		switch {
-		case t.diff && block.Diff != "":
+		case p.Diff && block.Diff != "":
 			writeBlock(&b, block.Diff)
-		case t.output && block.Text != "":
+		case p.Output && block.Text != "":
 			writeBlock(&b, block.Text)
 		}
 	}
-	_, err := io.WriteString(t.out, b.String())
+	_, err := io.WriteString(p.out, b.String())
 	return err
 }
 
@@ -83,14 +83,14 @@ func lineStart(at time.Time, c *history.Call) string {
 }
 
 // remarks are the lines below a call.
-func (t *timeline) remarks(c *history.Call) (lines []string) {
-	lines = append(lines, permission(c, t.why)...)
+func (p *printer) remarks(c *history.Call) (lines []string) {
+	lines = append(lines, permission(c, p.Why)...)
 	if o := c.Outcome; o.ExitCode != nil && *o.ExitCode != 0 {
 		lines = append(lines, fmt.Sprintf("exit %d", *o.ExitCode))
 	} else if o.Signal != "" {
 		lines = append(lines, "ended by signal "+o.Signal)
 	}
-	lines = append(lines, t.touched(c)...)
+	lines = append(lines, p.touched(c)...)
 	if c.Failure != "" && !c.Denied() {
 		lines = append(lines, cut.Characters(c.Failure, 200))
 	}
@@ -98,14 +98,14 @@ func (t *timeline) remarks(c *history.Call) (lines []string) {
 }
 
 // touched are the lines about files and hosts.
-func (t *timeline) touched(c *history.Call) (lines []string) {
+func (p *printer) touched(c *history.Call) (lines []string) {
 	if changes := c.Changes(); len(changes) > 0 {
 		lines = append(lines, "changed "+joined(changes, 8, func(f history.FileChange) string {
-			return strings.TrimPrefix(f.Path, t.workspace+"/") + " (" + f.Cause(t.workspace) + ")"
+			return strings.TrimPrefix(f.Path, p.workspace+"/") + " (" + f.Cause(p.workspace) + ")"
 		})+andMore(c.Outcome.MoreChanges))
 	}
 	if len(c.MayChange) > 0 {
-		lines = append(lines, "may have changed "+joined(c.MayChange, 8, func(path string) string { return strings.TrimPrefix(path, t.workspace+"/") }))
+		lines = append(lines, "may have changed "+joined(c.MayChange, 8, func(path string) string { return strings.TrimPrefix(path, p.workspace+"/") }))
 	}
 	if len(c.Outcome.Hosts) > 0 {
 		lines = append(lines, "network "+joined(c.Outcome.Hosts, 8, hostText))
@@ -197,7 +197,7 @@ func answered(c *history.Call, d history.Decision) string {
 	default:
 		text = verdict(d)
 	}
-	if waited := clockTime(d.Time).Sub(clockTime(cmp.Or(askedAt(c, d), d.Time))); waited >= time.Second {
+	if waited := d.Time.Sub(cmp.Or(askedAt(c, d), d.Time)); waited >= time.Second {
 		text += " after " + waited.Round(time.Second).String()
 	}
 	if d.Modified {
@@ -212,12 +212,12 @@ func answered(c *history.Call, d history.Decision) string {
 	return text
 }
 
-// askedAt is the time of the question that a decision answers, "" if there was none.
-func askedAt(c *history.Call, d history.Decision) string {
+// askedAt is the time of the question that a decision answers, zero if there was none.
+func askedAt(c *history.Call, d history.Decision) (at time.Time) {
 	if i := c.Question(d); i >= 0 {
-		return c.Asked[i].Time
+		at = c.Asked[i].Time
 	}
-	return ""
+	return at
 }
 
 // subject returns the part of the input that says what the call was about.
@@ -246,34 +246,34 @@ func subject(c *history.Call) string {
 }
 
 // note prints a record about the session.
-func (t *timeline) note(n *history.Note) error {
-	if err := t.day(clockTime(n.Time)); err != nil {
+func (p *printer) note(n *history.Note) error {
+	if err := p.day(history.Time(n.Time)); err != nil {
 		return err
 	}
-	at := clock(clockTime(n.Time))
+	at := clock(history.Time(n.Time))
 	var err error
 	switch n.Type {
 	case agenttool.EventProtectedChanged, agenttool.EventSettingsChanged:
 		if n.Warning != "" {
-			_, err = fmt.Fprintf(t.out, "%s  !! %s\n", at, visible.Text(cut.Characters(n.Warning, 1000)))
+			_, err = fmt.Fprintf(p.out, "%s  !! %s\n", at, visible.Text(cut.Characters(n.Warning, 1000)))
 		}
 	case agenttool.EventSessionOpened:
-		_, err = fmt.Fprintf(t.out, "%s  -- session opened: %s\n", at, visible.Text(opened(n.Data)))
+		_, err = fmt.Fprintf(p.out, "%s  -- session opened: %s\n", at, visible.Text(opened(n.Data)))
 	case agenttool.EventSessionClosed:
-		_, err = fmt.Fprintf(t.out, "%s  -- %s\n", at, closed(n.Data))
+		_, err = fmt.Fprintf(p.out, "%s  -- %s\n", at, closed(n.Data))
 	case agenttool.EventJournalGap:
-		_, err = fmt.Fprintf(t.out, "%s  -- records are missing here: %s\n", at, visible.Text(string(n.Data)))
+		_, err = fmt.Fprintf(p.out, "%s  -- records are missing here: %s\n", at, visible.Text(string(n.Data)))
 	}
 	return err
 }
 
 // follow notes the workspace of a session that opens.
-func (t *timeline) follow(item history.Item) {
+func (p *printer) follow(item history.Item) {
 	var data struct {
 		Workspace string `json:"workspace"`
 	}
 	if item.Note != nil && item.Note.Type == agenttool.EventSessionOpened && json.Unmarshal(item.Note.Data, &data) == nil {
-		t.workspace = data.Workspace
+		p.workspace = data.Workspace
 	}
 }
 
@@ -326,33 +326,33 @@ func openedSandbox(data json.RawMessage) string {
 }
 
 // unended prints a call or a job whose end is not in the log.
-func (t *timeline) unended(u *history.Unended) error {
-	at := clockTime(u.Time)
-	if err := t.day(at); err != nil {
+func (p *printer) unended(u *history.Unended) error {
+	at := history.Time(u.Time)
+	if err := p.day(at); err != nil {
 		return err
 	}
-	how := map[bool]string{true: "is running", false: "died with the host"}[t.live]
+	how := map[bool]string{true: "is running", false: "died with the host"}[p.live]
 	job := "job " + visible.Text(u.Job) + " " + how
 	if u.Command != "" {
 		job += ": " + visible.Text(cut.Characters(u.Command, 100))
 	}
 	start := lineStart(at, u.Call) + " "
 	if !u.CallRuns {
-		_, err := fmt.Fprintln(t.out, start+job)
+		_, err := fmt.Fprintln(p.out, start+job)
 		return err
 	}
-	text := map[bool]string{true: "is running", false: "the host died"}[t.live]
+	text := map[bool]string{true: "is running", false: "the host died"}[p.live]
 	if what := subject(u.Call); what != "" {
 		text += ": " + visible.Text(cut.Characters(what, 160))
 	}
 	if u.Job != "" {
 		text += ", job " + visible.Text(u.Job)
 	}
-	if _, err := fmt.Fprintf(t.out, "%s%s (%s)\n", start, text, u.Call.Invocation); err != nil {
+	if _, err := fmt.Fprintf(p.out, "%s%s (%s)\n", start, text, u.Call.Invocation); err != nil {
 		return err
 	}
 	for _, line := range permission(u.Call, true) {
-		if _, err := fmt.Fprintln(t.out, indent+visible.Text(line)); err != nil {
+		if _, err := fmt.Fprintln(p.out, indent+visible.Text(line)); err != nil {
 			return err
 		}
 	}
@@ -364,12 +364,6 @@ func took(c *history.Call) string {
 		return "?"
 	}
 	return c.End.Sub(c.Start).Round(time.Millisecond).String()
-}
-
-// clockTime reads a timestamp of a record; zero if it is none.
-func clockTime(stamp string) time.Time {
-	t, _ := time.Parse(time.RFC3339, stamp)
-	return t
 }
 
 func clock(at time.Time) string {

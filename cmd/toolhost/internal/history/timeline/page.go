@@ -1,4 +1,4 @@
-package main
+package timeline
 
 import (
 	"bytes"
@@ -298,7 +298,7 @@ func (p *callPage) payload(ref agenttool.Ref) {
 func (p *callPage) records(entries []persist.Entry, events []agenttool.Event) {
 	p.section("Records")
 	for i, e := range events {
-		fmt.Fprintf(&p.b, "  %6d  %s  %s\n", entries[i].Seq, clock(clockTime(e.Time)), visible.Text(string(e.EventType)))
+		fmt.Fprintf(&p.b, "  %6d  %s  %s\n", entries[i].Seq, clock(history.Time(e.Time)), visible.Text(string(e.EventType)))
 	}
 	if p.res != nil {
 		p.field("digest", resultDigest(p.res))

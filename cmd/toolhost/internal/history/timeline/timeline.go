@@ -1,0 +1,150 @@
+// Package timeline prints what sessions recorded, for people: a line for each call with what deserves attention below it, or all about one.
+package timeline
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"toolhost/agenttool/near"
+	"toolhost/agenttool/visible"
+	"toolhost/cmd/toolhost/internal/history"
+	"toolhost/cmd/toolhost/internal/output"
+	"toolhost/persist"
+)
+
+// Options say what is printed.
+type Options struct {
+	Filter history.Filter
+	JSON   bool // the records, one a line, in the place of the time line
+	Why    bool // who allowed each call
+	Diff   bool // the changes of files
+	Output bool // what the model read
+}
+
+// Shown counts what was printed of a log.
+type Shown struct {
+	Items int // of the time line
+	Newer int // records that a newer version wrote, which are left out
+}
+
+// Log prints the time line of the log at path. titled puts the id of the session above it.
+func (o Options) Log(out io.Writer, path string, titled bool) (n Shown, err error) {
+	f, err := history.Open(path)
+	if err != nil {
+		return n, err
+	}
+	defer f.Close()
+	if o.JSON && o.Filter.All() {
+		n.Newer, err = records(out, f)
+		return n, err
+	}
+	p := printer{Options: o, out: out, live: history.Live(path)}
+	r := p.reader()
+	for item, err := range r.Items(f) {
+		if err != nil {
+			return n, err
+		}
+		p.follow(item)
+		if !o.selects(item) {
+			continue
+		}
+		if titled {
+			titled = false
+			if _, err := fmt.Fprintf(out, "session %s\n", history.Session(path)); err != nil {
+				return n, err
+			}
+		}
+		n.Items++
+		if err := p.print(item); err != nil {
+			return n, err
+		}
+	}
+	n.Newer = r.Newer
+	return n, nil
+}
+
+// reader returns a reader that keeps what is printed.
+func (o Options) reader() history.Reader {
+	return history.Reader{Keep: o.JSON || o.Diff || o.Output || o.Filter.Pattern != nil}
+}
+
+// selects reports whether an item of a time line is shown.
+func (o Options) selects(item history.Item) bool {
+	if c := item.About(); c != nil {
+		return o.Filter.Match(c)
+	}
+	return o.Filter.All() // what concerns the session is shown with all calls only
+}
+
+// print prints an item, or the records of its call.
+func (p *printer) print(item history.Item) error {
+	c := item.About()
+	switch {
+	case !p.JSON:
+		return p.item(item)
+	case c == nil:
+		return nil
+	}
+	return output.JSON(p.out, c.Records...)
+}
+
+// records prints all records of a log as JSON.
+func records(out io.Writer, log io.Reader) (newer int, err error) {
+	for entry, err := range persist.Read(log) {
+		switch {
+		case errors.Is(err, persist.ErrNewer):
+			newer++
+			continue
+		case err != nil:
+			return newer, fmt.Errorf("%w: toolhost log verify says more", err)
+		}
+		if err := output.JSON(out, entry); err != nil {
+			return newer, err
+		}
+	}
+	return newer, nil
+}
+
+// Call prints everything about one call: the client's id names it, or the invocation's.
+func (o Options) Call(out io.Writer, path, id string) error {
+	f, err := history.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	calls, err := persist.Calls(path)
+	if err != nil {
+		return err
+	}
+	found := slices.DeleteFunc(slices.Clone(calls), func(c persist.CallPlace) bool { return c.Subject != id && string(c.Invocation) != id })
+	if len(found) == 0 {
+		return noCall(path, id, calls)
+	}
+	for _, place := range found {
+		entries, err := persist.ReadCall(f, place)
+		if err == nil && o.JSON {
+			err = output.JSON(out, entries...)
+		} else if err == nil {
+			err = printCall(out, path, entries)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// noCall is the error of a call that a log does not have.
+func noCall(path, id string, calls []persist.CallPlace) error {
+	ids := make([]string, 0, len(calls))
+	for _, c := range calls {
+		ids = append(ids, c.Subject)
+	}
+	session := history.Session(path)
+	if meant := near.Word(id, ids); meant != "" {
+		return fmt.Errorf("session %s has no call %s; did you mean %s?", session, visible.Text(id), visible.Text(meant))
+	}
+	return fmt.Errorf("session %s has no call %s: toolhost log show %s lists its %d calls", session, visible.Text(id), session, len(calls))
+}
