@@ -16,7 +16,7 @@ import (
 // TestLossesThatAreCopied says which commands toolhost makes up for: those whose losses it knows before they run.
 func TestLossesThatAreCopied(t *testing.T) {
 	store := &keep.Store{Dir: t.TempDir(), Refuses: func(path string) bool { return filepath.Base(path) == ".env" }}
-	b := newBench(t, Options{Keep: store})
+	b := newBench(t, Options{Session: Session{Keep: store}})
 	outside := t.TempDir()
 	git(t, b.dir, "init", "-q")
 	for _, name := range []string{"kept.go", "sub/x", "other/y", "sub/z.pyc", ".vscode/settings.json", "env/.env", "tracked"} {
@@ -127,7 +127,7 @@ func TestLossesThatAreCopied(t *testing.T) {
 func TestLossesInMade(t *testing.T) {
 	outside := t.TempDir()
 	made := filepath.Join(outside, "made")
-	b := newBench(t, Options{Keep: &keep.Store{Dir: t.TempDir()}, Made: func() []string { return []string{made} }})
+	b := newBench(t, Options{Session: Session{Keep: &keep.Store{Dir: t.TempDir()}, Made: func() []string { return []string{made} }}})
 	for _, name := range []string{"made/x", "made/.git/HEAD", "made/sub/.git/HEAD", "made/plain/x", "made2/x", "x"} {
 		write(t, filepath.Join(outside, name), name)
 	}
@@ -147,7 +147,7 @@ func TestLossesInMade(t *testing.T) {
 
 // TestLossesOfMovesToScratch: a file that moves to the session's own /tmp ends with the session. It is copied before, if nothing else moves.
 func TestLossesOfMovesToScratch(t *testing.T) {
-	b := newBench(t, Options{Keep: &keep.Store{Dir: t.TempDir(), Refuses: func(path string) bool { return filepath.Base(path) == ".env" }}})
+	b := newBench(t, Options{Session: Session{Keep: &keep.Store{Dir: t.TempDir(), Refuses: func(path string) bool { return filepath.Base(path) == ".env" }}}})
 	if err := b.w.Show("/tmp", t.TempDir()); err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +202,7 @@ func TestLooseScratch(t *testing.T) {
 
 // TestLossesOfOtherRepositories: what is copied is of the repository that git finds, wherever it keeps its references.
 func TestLossesOfOtherRepositories(t *testing.T) {
-	b := newBench(t, Options{Keep: &keep.Store{Dir: t.TempDir()}})
+	b := newBench(t, Options{Session: Session{Keep: &keep.Store{Dir: t.TempDir()}}})
 	outside := t.TempDir()
 	git(t, b.dir, "init", "-q")
 	write(t, filepath.Join(b.dir, "bare/HEAD"), "ref: refs/heads/main")
@@ -234,7 +234,7 @@ func TestLossesOfOtherRepositories(t *testing.T) {
 
 // TestLossesOfWorktrees: a linked work tree of the repository is copied before git removes it, wherever it is, and no other directory.
 func TestLossesOfWorktrees(t *testing.T) {
-	options := Options{Keep: &keep.Store{Dir: t.TempDir(), Refuses: func(path string) bool { return filepath.Base(path) == ".env" }}}
+	options := Options{Session: Session{Keep: &keep.Store{Dir: t.TempDir(), Refuses: func(path string) bool { return filepath.Base(path) == ".env" }}}}
 	b := newBench(t, options)
 	outside := t.TempDir()
 	for _, dir := range []string{b.dir, filepath.Join(outside, "other")} {
@@ -326,7 +326,7 @@ func located(t *testing.T, b *bench, command string) agenttool.Call {
 
 // TestCopyOfDiscardedChanges: after git reset --hard and git clean, tar puts back what git did not have, and copies nothing that git has.
 func TestCopyOfDiscardedChanges(t *testing.T) {
-	b := newBench(t, Options{Keep: &keep.Store{Dir: t.TempDir()}})
+	b := newBench(t, Options{Session: Session{Keep: &keep.Store{Dir: t.TempDir()}}})
 	git(t, b.dir, "init", "-q")
 	for _, name := range []string{"same", "changed", ".gitignore"} {
 		write(t, filepath.Join(b.dir, name), "old of "+name)
@@ -372,7 +372,7 @@ func TestCopyOfDiscardedChanges(t *testing.T) {
 
 // TestNoLossWithoutCopy: a command does not run if what it removes can no longer be copied.
 func TestNoLossWithoutCopy(t *testing.T) {
-	b := newBench(t, Options{Keep: &keep.Store{Dir: t.TempDir(), Refuses: func(path string) bool { return filepath.Base(path) == ".env" }}})
+	b := newBench(t, Options{Session: Session{Keep: &keep.Store{Dir: t.TempDir(), Refuses: func(path string) bool { return filepath.Base(path) == ".env" }}}})
 	write(t, filepath.Join(b.dir, "sub/x"), "1")
 	c := located(t, b, "rm -rf sub")
 	write(t, filepath.Join(b.dir, "sub/.env"), "K=1")

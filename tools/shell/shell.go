@@ -23,6 +23,11 @@ type Options struct {
 	Bash           string          // absolute path of bash; "" is /bin/bash, or else the first in the PATH of Environ
 	DefaultTimeout time.Duration   // of a call that names none; 0 is 120 s
 
+	Session
+}
+
+// Session is the part of a session that commands run in.
+type Session struct {
 	Jobs       *job.Jobs        // of this host; nil to describe the tools only
 	Sandbox    *sandbox.Session // of this host; nil: commands run without a sandbox
 	Unconfined func()           // called before a command runs unconfined; may be nil

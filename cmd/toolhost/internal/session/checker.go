@@ -14,6 +14,7 @@ import (
 	"toolhost/persist"
 	"toolhost/sandbox"
 	"toolhost/tools/job"
+	"toolhost/tools/shell"
 	"toolhost/tools/workspace"
 )
 
@@ -46,7 +47,7 @@ func NewChecker(o Options, level sandbox.Level) (*Checker, error) {
 	}
 	c := &Checker{Hooks: l.now.Hooks, Secret: p.Secret, roots: w}
 	c.Host, err = host.New(host.Options{
-		Tools: builtin.Tools(w, builtin.Options{Environ: l.environ, Jobs: job.New(job.Options{}), Keep: l.copies(true)}), Scope: l.scope, Locate: w.Locate, Policy: p,
+		Tools: builtin.Tools(w, builtin.Options{Environ: l.environ, Shell: shell.Session{Jobs: job.New(job.Options{}), Keep: l.copies(true)}}), Scope: l.scope, Locate: w.Locate, Policy: p,
 		Store: persist.New(persist.Options{Ephemeral: true}), PanicLog: func(m string) { fmt.Fprintln(os.Stderr, m) },
 	})
 	return c, err

@@ -33,6 +33,7 @@ import (
 	"toolhost/tools/job"
 	"toolhost/tools/search/engine"
 	"toolhost/tools/search/ignore"
+	"toolhost/tools/shell"
 	"toolhost/tools/workspace"
 	"toolhost/wire/stdio"
 	"toolhost/wire/stdio/native"
@@ -127,9 +128,12 @@ func New(o Options) (*Session, error) {
 // openHost makes the host, with settings.
 func (s *Session) openHost(read *settings.Settings) (err error) {
 	tools := builtin.Tools(s.roots, builtin.Options{
-		Environ: s.live.environ, Jobs: s.Jobs, Sandbox: s.Sandbox.Session, Refuse: s.Sandbox.Refusal, Search: s.search,
-		Unconfined: func() { s.unconfined.Store(true) }, Shown: func() []string { return s.Host.Policy().Shown() },
-		Made: func() []string { return s.Host.Made() }, Keep: s.live.copies(s.Store.Path() != ""),
+		Environ: s.live.environ, Search: s.search,
+		Shell: shell.Session{
+			Jobs: s.Jobs, Sandbox: s.Sandbox.Session, Refuse: s.Sandbox.Refusal, Keep: s.live.copies(s.Store.Path() != ""),
+			Unconfined: func() { s.unconfined.Store(true) },
+			Shown:      func() []string { return s.Host.Policy().Shown() }, Made: func() []string { return s.Host.Made() },
+		},
 		Files: files.Options{
 			Overwrite: s.o.Overwrite, Memory: s.o.Memory, Durability: s.live.durability, Writing: s.writing, Stage: s.Sandbox.Stage,
 			Payload: func(ref string) (*os.File, error) { return s.Store.OpenPayload(ref) },
