@@ -24,10 +24,19 @@ type call struct {
 	facts agenttool.Facts
 	room  agenttool.Capacity
 
-	grants      sandbox.Grants
+	grants sandbox.Grants
+	started
+	copying
+}
+
+// started says what is known of the programs that a command starts.
+type started struct {
 	programs    []string // names of the programs that the command starts, if known
 	startsShell bool     // it starts a shell that reads commands
+}
 
+// copying is about the files that toolhost copies before a command destroys them.
+type copying struct {
 	losses keep.Places // destroyed by it, and copied by toolhost before
 	copied string      // the file with the copy; empty: there is none
 }

@@ -34,36 +34,47 @@ type outcome struct {
 	why  why
 
 	report   job.Report
-	said     output.Rendering
-	stats    output.Stats
-	stdout   string
-	stderr   string
-	effects  effects
 	confined sandbox.Confinement
+	printed
+	effects
+}
+
+// printed is the output of a command, and the excerpt of it that its result shows.
+type printed struct {
+	said   output.Rendering
+	stats  output.Stats
+	stdout string
+	stderr string
 }
 
 // structuredOutput is the structuredOutput content, see outputSchema.
 type structuredOutput struct {
-	Job             string              `json:"job"`
-	State           agenttool.JobState  `json:"state"`
-	ExitCode        *int                `json:"exit_code"` // null: it did not exit by itself, or not yet
-	Signal          string              `json:"signal,omitempty"`
-	TimedOut        bool                `json:"timed_out"`
-	DurationMS      int64               `json:"duration_ms"`
-	Cwd             string              `json:"cwd"`
-	Stdout          string              `json:"stdout"`
-	Stderr          string              `json:"stderr"`
-	StdoutBytes     int64               `json:"stdout_bytes"`
-	StderrBytes     int64               `json:"stderr_bytes"`
-	StdoutTruncated bool                `json:"stdout_truncated"`
-	StderrTruncated bool                `json:"stderr_truncated"`
-	Cursor          int64               `json:"cursor"`
-	StillHeldBy     []proc.Holder       `json:"still_held_by,omitempty"`
-	Running         []string            `json:"running,omitempty"` // processes that still run
-	WaitsFor        *agenttool.JobWait  `json:"waits_for,omitempty"`
-	Ports           []agenttool.JobPort `json:"ports,omitempty"`
-	Sandbox         sandboxOutput       `json:"sandbox"`
+	jobState
+	TimedOut   bool   `json:"timed_out"`
+	DurationMS int64  `json:"duration_ms"`
+	Cwd        string `json:"cwd"`
+	excerpts
+	remains
+	Sandbox sandboxOutput `json:"sandbox"`
 	effects
+}
+
+// excerpts are the beginning and the end of both streams, and where to read on.
+type excerpts struct {
+	Stdout          string `json:"stdout"`
+	Stderr          string `json:"stderr"`
+	StdoutBytes     int64  `json:"stdout_bytes"`
+	StderrBytes     int64  `json:"stderr_bytes"`
+	StdoutTruncated bool   `json:"stdout_truncated"`
+	StderrTruncated bool   `json:"stderr_truncated"`
+	Cursor          int64  `json:"cursor"`
+}
+
+// remains are processes of the command that still run.
+type remains struct {
+	StillHeldBy []proc.Holder `json:"still_held_by,omitempty"`
+	Running     []string      `json:"running,omitempty"` // processes that still run
+	jobNeeds
 }
 
 // effects are seen by the sandbox.
@@ -98,11 +109,11 @@ func (o *outcome) collect() {
 }
 
 // whole returns a hint where the complete output can be read.
-func (o *outcome) whole() string {
+func (p *printed) whole() string {
 	switch {
-	case o.stats.Ref != nil && o.stats.Lost == nil:
-		return "whole output: " + o.stats.Ref.URI
-	case o.stats.Lost == nil:
+	case p.stats.Ref != nil && p.stats.Lost == nil:
+		return "whole output: " + p.stats.Ref.URI
+	case p.stats.Lost == nil:
 		return "shell_output reads it from cursor 0"
 	}
 	return ""
@@ -220,24 +231,26 @@ func (o *outcome) noteEnd(n *notes) {
 
 func (o *outcome) structured() structuredOutput {
 	s := structuredOutput{
-		Job:             o.job.ID(),
-		TimedOut:        o.report.Limited,
-		State:           o.report.State,
-		DurationMS:      o.report.Age.Milliseconds(),
-		Cwd:             o.call.dir(),
-		Stdout:          o.stdout,
-		Stderr:          o.stderr,
-		StdoutBytes:     o.stats.Out,
-		StderrBytes:     o.stats.Err,
-		StdoutTruncated: o.said.Stdout.Cut(),
-		StderrTruncated: o.said.Stderr.Cut(),
-		Cursor:          o.said.Cursor,
-		StillHeldBy:     o.report.Holders,
-		Running:         o.report.Running,
-		WaitsFor:        o.report.Waits,
-		Ports:           o.report.Ports,
-		Sandbox:         sandboxOutput{string(o.confined.Profile), o.confined.Level, o.confined.Partial},
-		effects:         o.effects,
+		jobState:   jobState{Job: o.job.ID(), State: o.report.State},
+		TimedOut:   o.report.Limited,
+		DurationMS: o.report.Age.Milliseconds(),
+		Cwd:        o.call.dir(),
+		excerpts: excerpts{
+			Stdout:          o.stdout,
+			Stderr:          o.stderr,
+			StdoutBytes:     o.stats.Out,
+			StderrBytes:     o.stats.Err,
+			StdoutTruncated: o.said.Stdout.Cut(),
+			StderrTruncated: o.said.Stderr.Cut(),
+			Cursor:          o.said.Cursor,
+		},
+		remains: remains{
+			StillHeldBy: o.report.Holders,
+			Running:     o.report.Running,
+			jobNeeds:    jobNeeds{WaitsFor: o.report.Waits, Ports: o.report.Ports},
+		},
+		Sandbox: sandboxOutput{string(o.confined.Profile), o.confined.Level, o.confined.Partial},
+		effects: o.effects,
 	}
 	if e := o.report.Ending; e != nil {
 		s.ExitCode, s.Signal = exitOf(e)
@@ -291,10 +304,10 @@ func (o *outcome) failure(ctx context.Context) error {
 }
 
 // kept returns the first access that the sandbox blocked, nil if there is none.
-func (o *outcome) kept() *sandbox.Violation {
-	for i := range o.effects.Violations {
-		if o.effects.Violations[i].Wall != sandbox.Changed {
-			return &o.effects.Violations[i]
+func (e *effects) kept() *sandbox.Violation {
+	for i := range e.Violations {
+		if e.Violations[i].Wall != sandbox.Changed {
+			return &e.Violations[i]
 		}
 	}
 	return nil
@@ -302,9 +315,9 @@ func (o *outcome) kept() *sandbox.Violation {
 
 // wanted returns the grants that would have permitted the accesses that the sandbox certainly blocked. It leaves out
 // reads that the sandbox merely reported: a search that meets a secret does not need it.
-func (o *outcome) wanted() []string {
+func (e *effects) wanted() []string {
 	var grants []string
-	for _, v := range o.effects.Violations {
+	for _, v := range e.Violations {
 		if v.Certain && v.Grant != "" && v.Wall != sandbox.Changed && !slices.Contains(grants, v.Grant) {
 			grants = append(grants, v.Grant)
 		}

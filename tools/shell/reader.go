@@ -207,7 +207,7 @@ func (c *outputCall) search(ctx context.Context, j *job.Job) (*reading, error) {
 		return nil, context.Cause(ctx)
 	}
 	r := &reading{
-		Cursor: end, NextCursor: end, Text: found.String(), More: err != nil || int64(len(found.Lines)) < found.Count, Missing: found.Missing, Matches: &found.Count,
+		page: page{Cursor: end, NextCursor: end, Text: found.String(), More: err != nil || int64(len(found.Lines)) < found.Count, Missing: found.Missing}, matchCounts: matchCounts{Matches: &found.Count},
 	}
 	r.complete(j, report)
 	return r, nil

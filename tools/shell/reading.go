@@ -11,31 +11,51 @@ import (
 
 // reading is the result of the tools for jobs: the state of a job and part of its output.
 type reading struct {
-	Job        string              `json:"job"`
-	State      agenttool.JobState  `json:"state"`
-	ExitCode   *int                `json:"exit_code"` // null while it runs, and when a signal ended it
-	Signal     string              `json:"signal,omitempty"`
-	Cursor     int64               `json:"cursor"`      // where the text begins
-	NextCursor int64               `json:"next_cursor"` // where it ends
-	Bytes      int64               `json:"bytes"`       // of output so far
-	Lines      int64               `json:"lines"`
-	Text       string              `json:"text"`
-	More       bool                `json:"more"` // more output is available now
-	Missing    *output.Gap         `json:"missing,omitempty"`
-	Matched    *bool               `json:"matched,omitempty"`
-	Matches    *int64              `json:"matches,omitempty"`
-	WaitsFor   *agenttool.JobWait  `json:"waits_for,omitempty"`
-	Ports      []agenttool.JobPort `json:"ports,omitempty"`
-	Running    []string            `json:"running,omitempty"`
-	Killed     []string            `json:"killed,omitempty"`
+	jobState
+	page
+	matchCounts
+	jobNeeds
+	Running []string `json:"running,omitempty"`
+	Killed  []string `json:"killed,omitempty"`
 
 	of *job.Job
+}
+
+// jobState is the state of a job in the results of all tools.
+type jobState struct {
+	Job      string             `json:"job"`
+	State    agenttool.JobState `json:"state"`
+	ExitCode *int               `json:"exit_code"` // null while it runs, and when a signal ended it
+	Signal   string             `json:"signal,omitempty"`
+}
+
+// page is the part of a job's output that was read.
+type page struct {
+	Cursor     int64       `json:"cursor"`      // where the text begins
+	NextCursor int64       `json:"next_cursor"` // where it ends
+	Bytes      int64       `json:"bytes"`       // of output so far
+	Lines      int64       `json:"lines"`
+	Text       string      `json:"text"`
+	More       bool        `json:"more"` // more output is available now
+	Missing    *output.Gap `json:"missing,omitempty"`
+}
+
+// matchCounts are the counts of a search in the output.
+type matchCounts struct {
+	Matched *bool  `json:"matched,omitempty"`
+	Matches *int64 `json:"matches,omitempty"`
+}
+
+// jobNeeds are what a job waits for, and the ports that it listens at.
+type jobNeeds struct {
+	WaitsFor *agenttool.JobWait  `json:"waits_for,omitempty"`
+	Ports    []agenttool.JobPort `json:"ports,omitempty"`
 }
 
 // pageOf converts a page to a reading of a job. report is from before the page was read, so an ended job's output is
 // complete.
 func pageOf(p output.Page, j *job.Job, report job.Report) *reading {
-	r := &reading{Cursor: p.From, NextCursor: p.Next, Text: p.Text, More: p.More, Missing: p.Missing}
+	r := &reading{page: page{Cursor: p.From, NextCursor: p.Next, Text: p.Text, More: p.More, Missing: p.Missing}}
 	r.complete(j, report)
 	return r
 }
@@ -92,12 +112,12 @@ func (r *reading) status() string {
 	return "is running"
 }
 
-func (r *reading) exit() string {
+func (s *jobState) exit() string {
 	switch {
-	case r.Signal != "":
-		return r.Signal
-	case r.ExitCode != nil:
-		return fmt.Sprintf("exit status %d", *r.ExitCode)
+	case s.Signal != "":
+		return s.Signal
+	case s.ExitCode != nil:
+		return fmt.Sprintf("exit status %d", *s.ExitCode)
 	}
 	return "exit status unknown"
 }
