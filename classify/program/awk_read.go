@@ -2,13 +2,17 @@ package program
 
 import "strings"
 
-// awkProgram lists the effects of a program besides printing text.
+// awkProgram is a program with what it does.
 type awkProgram struct {
 	lexer    awkLexer
 	tokens   []awkToken
 	rejected string
 	problem  string
+	awkEffects
+}
 
+// awkEffects are the effects of an awk program besides printing text.
+type awkEffects struct {
 	writes   []string // print > "f"
 	reads    []string // getline < "f"
 	commands []string // "c" | getline, print | "c", system("c")
@@ -271,7 +275,7 @@ func (p *awkProgram) arguments(i int) {
 }
 
 // tell adds what the program does to a use.
-func (p *awkProgram) tell(at Word, u *Use) {
+func (p *awkEffects) tell(at Word, u *Use) {
 	word := func(text string) Word { return Word{Text: text, Static: true, Line: at.Line, Column: at.Column} }
 	for _, name := range p.writes {
 		if name == "-" {

@@ -13,16 +13,35 @@ type result struct {
 	room *room
 }
 
+// room is for the lists of one result.
 type room struct {
+	argsRoom
+	useRoom
+}
+
+// argsRoom is for the lists of Args.
+type argsRoom struct {
 	options  [8]GivenOption
 	operands [8]Word
 	values   [8]Word
 	kinds    [16]string
-	reads    [8]Word
-	writes   [4]Word
-	effects  [8]Effect
-	reasons  [4]Reason
-	runs     [2]Command
+}
+
+func (x *argsRoom) args() Args {
+	return Args{Options: x.options[:0], Operands: x.operands[:0], Kinds: x.kinds[:0:8], values: x.values[:0], kinds: x.kinds[8:8]}
+}
+
+// useRoom is for the lists of Use.
+type useRoom struct {
+	reads   [8]Word
+	writes  [4]Word
+	effects [8]Effect
+	reasons [4]Reason
+	runs    [2]Command
+}
+
+func (x *useRoom) use() Use {
+	return Use{Understood: true, Reads: x.reads[:0], Writes: x.writes[:0], Effects: x.effects[:0], Reasons: x.reasons[:0], Runs: x.runs[:0]}
 }
 
 // Mark returns the argument that makes Free free every later result.
@@ -42,7 +61,6 @@ func (m *Memory) next() *result {
 	r := m.results[m.used]
 	m.used++
 	x := r.room
-	r.args = Args{Options: x.options[:0], Operands: x.operands[:0], Kinds: x.kinds[:0:8], values: x.values[:0], kinds: x.kinds[8:8]}
-	r.use = Use{Understood: true, Reads: x.reads[:0], Writes: x.writes[:0], Effects: x.effects[:0], Reasons: x.reasons[:0], Runs: x.runs[:0]}
+	r.args, r.use = x.args(), x.use()
 	return r
 }

@@ -42,14 +42,18 @@ type parser struct {
 	table  *table
 	args   *Args
 	use    *Use
-	next   int // the word after the current one
+	position
+	sub *Args
+}
 
+// position is how far a parser is in the words.
+type position struct {
+	next    int  // the word after the current one
 	ended   bool // the rest are operands
 	shifted bool // an unknown number of words stood before: an operand may have any kind from place on
 	loose   bool // an unknown word may have been any option
 	place   int  // of the next operand in the table
 	certain int  // operands that are there whatever the words become
-	sub     *Args
 }
 
 func (p *parser) word(i int) Word {
