@@ -1,12 +1,15 @@
 // Structure prints how the product's code is built: its size, its largest types, structs and functions, and what it
 // depends on. Tests, testdata and packages that only tests import (their names end in test) are left out.
 //
-//	go run ./testdata/structure
+//	go run ./testdata/structure [-v]
+//
+// -v lists the arrows that run up.
 package main
 
 import (
 	"bytes"
 	"cmp"
+	"flag"
 	"fmt"
 	"go/ast"
 	"go/build"
@@ -21,12 +24,18 @@ import (
 )
 
 func main() {
+	verbose := flag.Bool("v", false, "list the arrows that run up")
+	flag.Parse()
 	s := survey{files: token.NewFileSet(), methods: map[string][]string{}, lines: map[string]int{}}
 	if err := s.walk("."); err != nil {
 		fmt.Fprintln(os.Stderr, "structure:", err)
 		os.Exit(1)
 	}
 	if err := s.print(); err != nil {
+		fmt.Fprintln(os.Stderr, "structure:", err)
+		os.Exit(1)
+	}
+	if err := printArrows(*verbose); err != nil {
 		fmt.Fprintln(os.Stderr, "structure:", err)
 		os.Exit(1)
 	}
