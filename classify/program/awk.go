@@ -2,24 +2,6 @@ package program
 
 import "strings"
 
-// awkSpecs describes awk as gawk, mawk, busybox and the original one have it. Where they differ, what is dangerous in
-// one of them counts.
-func awkSpecs() []*Spec {
-	return []*Spec{{
-		// Some of them ignore options that they do not know, and take what follows for the program.
-		Names: "awk mawk nawk original-awk bwk", Carries: "filter", Operands: "input*", InOrder: true, Judge: judgeAwk,
-		Options: "-F:text -v:assignment -f:scriptfile --version",
-	}, {
-		Names: "gawk", Carries: "filter", Operands: "input*", InOrder: true, Abbreviates: true, Judge: judgeAwk,
-		Options: `-F,--field-separator:text -v,--assign:assignment -f,--file:scriptfile -e,--source:script -b,--characters-as-bytes
-			-c,--traditional -C,--copyright -d,--dump-variables?:text!writes -D,--debug?:text!runs_code
-			-E,--exec:scriptfile!runs_code -g,--gen-pot -h,--help -i,--include:scriptfile!runs_code -I,--trace
-			-l,--load:scriptfile!runs_code -L,--lint?:text -M,--bignum -n,--non-decimal-data -N,--use-lc-numeric
-			-o,--pretty-print?:text!writes -O,--optimize -p,--profile?:text!writes -P,--posix -r,--re-interval
-			-s,--no-optimize -S,--sandbox -t,--lint-old -V,--version --csv -k`,
-	}}
-}
-
 // judgeAwk joins the program's texts and judges the program and its operands.
 func judgeAwk(a *Args, u *Use) {
 	scripts, inputs := a.Values("script"), a.Values("input")

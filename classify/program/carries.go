@@ -44,8 +44,9 @@ type CarriedCode struct {
 // Carries describes the code that the words of the program with this name may carry. It also knows programs that Lookup does not
 // find.
 func Carries(name string) CarriedCode {
-	if spec := registry()[name]; spec != nil {
-		return spec.carried
+	if e := registry()[name]; e != nil {
+		_, carried := e.read()
+		return carried
 	}
 	return CarriedCode{}
 }
@@ -100,24 +101,4 @@ func Subcommand(spec *Spec, args []string) (sub string, rest []string) {
 		}
 	}
 	return "", nil
-}
-
-// carrying adds to a description what the program's words carry.
-func carrying(what string, s *Spec) *Spec {
-	s.Carries = what
-	return s
-}
-
-// carrierSpecs names programs that are only known to carry code in their words. Lookup does not find them.
-func carrierSpecs() []*Spec {
-	return []*Spec{
-		{Partial: true, Carries: "command", Names: `aws-vault bear caffeinate catchsegv ccache cgexec choom chpst chronic coproc cross-env
-			cross-env-shell daemonize distcc distrobox doppler dotenv dotenvx dumb-init eatmydata envdir faketime flatpak-spawn gnice gnohup
-			gosu hyperfine i386 ifne incus lxc newgrp nocorrect noglob op pee perf proxychains rlwrap run-parts rush sem setlock setuidgid sg
-			softlimit sshpass stap start-stop-daemon su-exec tini toolbox torify ts tsocks uname26 valgrind watchexec wsl x86_64`},
-		{Partial: true, Carries: "shell", Names: "bind screen tmux"},
-		{Partial: true, Carries: "query", Names: "bq duckdb mycli pgcli snowsql sqlite sqlite3 sqlplus"},
-		{Partial: true, Carries: "editor", Names: "ed ex rvim vimdiff"},
-		{Partial: true, Carries: "subscript", Names: "compgen complete"},
-	}
 }

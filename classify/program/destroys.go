@@ -11,9 +11,13 @@ func Destroyer(name string, words []string) *Spec {
 	if strings.HasPrefix(name, "mkfs") {
 		name = "mkfs" // mkfs.ext4
 	}
-	spec := registry()[name]
+	e := registry()[name]
+	if e == nil {
+		return nil
+	}
+	spec, carried := e.read()
 	switch {
-	case spec == nil || !spec.carried.Destroys:
+	case !carried.Destroys:
 		return nil
 	case destroysItself(spec):
 		return spec
@@ -71,18 +75,6 @@ func (m *Memory) subDestroys(spec *Spec, argv []Word) bool {
 		}
 	}
 	return false
-}
-
-// partialDestroyers names programs that are only known to destroy data, always or with some words. Lookup does not find them.
-func partialDestroyers() []*Spec {
-	return []*Spec{
-		{Partial: true, Raw: true, Names: "srm trash", Effects: "destroys", Judge: reason("deletes files")},
-		{Partial: true, Raw: true, Effects: "destroys", Judge: reason("destroys content"),
-			Names: "wipe scrub blkdiscard wipefs sfdisk fdisk parted mkswap mke2fs cryptsetup lvremove vgremove pvremove"},
-		{Partial: true, Raw: true, Names: "mkfs", Effects: "destroys", Judge: reason("makes a file system over the old content")},
-		{Partial: true, Raw: true, Names: "dropdb dropuser", Effects: "destroys", Judge: reason("removes a database or a user")},
-		{Partial: true, Raw: true, Names: "mysqladmin", Loses: true, Judge: judgeWords("removes a database", "drop")},
-	}
 }
 
 // judgeWords is a Judge of programs that destroy where one of some words stands, in capitals or not, wherever that is. A word that ends

@@ -339,7 +339,7 @@ func TestSearchTakesValuesAsDescribed(t *testing.T) {
 		try("ag", name, "--pager="+trap, "one", ".")
 		try("ag", name, "--", "--pager="+trap, "one", ".")
 	}
-	for name := range fdSearch.table().options {
+	for name := range shared("fdSearch").table().options {
 		try("fdfind", name, "-x", "touch", "trapped")
 		try("fdfind", name, "--", "-x", "touch", "trapped")
 	}

@@ -2,14 +2,6 @@ package program
 
 import "strings"
 
-// editorSpecs describes the editors of terminals. They run code of their configuration and of plugins.
-func editorSpecs() []*Spec {
-	return []*Spec{{
-		Names: "vi vim nvim view gvim nano pico emacs micro hx joe mcedit kak", Raw: true, Carries: "editor", Effects: "writes runs_code",
-		Judge: judgeEditor,
-	}}
-}
-
 // judgeEditor: an editor waits for a terminal, unless an option says that a script drives it.
 func judgeEditor(a *Args, u *Use) {
 	for _, w := range a.Operands {

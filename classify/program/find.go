@@ -5,12 +5,6 @@ import (
 	"strings"
 )
 
-// findSpecs describes find, whose expression is a language of its own: options, tests and actions, each with a fixed
-// number of words after it. Anything that is not in the tables below is not understood.
-func findSpecs() []*Spec {
-	return []*Spec{{Names: "find gfind", Carries: "command=-exec,-execdir,-ok,-okdir within", Exact: true, Effects: "reads_tree", Raw: true, Loses: true, Judge: judgeFind}}
-}
-
 // findAlone are the words of an expression that take none after them.
 var findAlone = WordSet(`( ) ! , -a -and -o -or -not -true -false -print -print0 -ls -prune -quit -daystart -depth -d -follow
 	-mount -xdev -noleaf -nouser -nogroup -empty -readable -writable -executable -warn -nowarn -ignore_readdir_race

@@ -5,30 +5,6 @@ import (
 	"strings"
 )
 
-// gitSpecs describes git 2.39, with additions of later versions to the same commands.
-//
-// The strict proof holds for a repository whose configuration is trusted as the session's own workspace is: almost every command
-// may run programs that .git/config names (core.fsmonitor, filters, textconv, diff.external, gpg.program). A clone does not bring
-// that file, but any other directory that looks like a repository has one. So git in another directory (-C, --git-dir) and with
-// configuration from the command line is a different matter, and an unlisted subcommand may be an alias.
-//
-// Commands that read take no lock, since the environment of a command sets GIT_OPTIONAL_LOCKS=0, except those that rewrite the
-// index in any case: git diff and git describe --dirty.
-func gitSpecs() []*Spec {
-	return []*Spec{{
-		Names: "git",
-		Options: `-v,--version -h,--help!pages --html-path --man-path --info-path --exec-path?:execpath -C:gitdir
-			--git-dir:gitdir --work-tree:gittree -c:gitconfig -P,--no-pager -p,--paginate!runs_code --no-replace-objects
-			--no-optional-locks --no-lazy-fetch --no-advice --literal-pathspecs --glob-pathspecs --noglob-pathspecs
-			--icase-pathspecs --namespace:text --bare!runs_code --config-env:text!runs_code --super-prefix:text
-			--attr-source:text`,
-		Operands: "sub?", Carries: "git",
-		Sub: slices.Concat(gitHistorySpecs(), gitObjectSpecs(), gitStateSpecs(), gitConfigSpecs(), gitRefSpecs(),
-			gitRemoteSpecs(), gitWriteSpecs(), gitUndoSpecs()),
-		Judge: judgeGit,
-	}}
-}
-
 // judgeGit judges what stands before the subcommand, and moves what the subcommand touches to where that says.
 func judgeGit(a *Args, u *Use) {
 	gitElsewhere(a, u)

@@ -2,21 +2,6 @@ package program
 
 import "strings"
 
-// gitConfigSpecs describes git config, in the form of options and in the form of subcommands of 2.46.
-func gitConfigSpecs() []*Spec {
-	return []*Spec{{
-		Names: "config",
-		Options: `--global --system --local --worktree -f,--file:file --blob:text --get --get-all --get-regexp
-			--get-urlmatch --get-color --get-colorbool -l,--list --replace-all!writes --add!writes --unset!writes
-			--unset-all!writes --rename-section!writes --remove-section!writes -e,--edit!writes,interactive
-			-t,--type:text --no-type --bool --int --bool-or-int --bool-or-str --path --expiry-date -z,--null --no-null
-			--name-only --no-name-only --includes --no-includes --show-origin --no-show-origin --show-scope
-			--no-show-scope --show-names --no-show-names --default:text --fixed-value --no-fixed-value --value:text
-			--url:text --regexp --all --comment:text`,
-		Operands: "text*", Effects: "adds", Abbreviates: true, Judge: judgeGitConfig, Locks: "config.lock",
-	}}
-}
-
 // judgeGitConfig finds the forms that write: an action says so, a subcommand says so, or a name has a value.
 func judgeGitConfig(a *Args, u *Use) {
 	writes := a.oneOf("--replace-all", "--add", "--unset", "--unset-all", "--rename-section", "--remove-section",

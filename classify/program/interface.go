@@ -2,25 +2,6 @@ package program
 
 import "strings"
 
-// interfaceSpecs describes what shows the network interfaces, routes and connections of the machine, and sets them.
-func interfaceSpecs() []*Spec {
-	return []*Spec{
-		{Names: "ip", Raw: true, Effects: "observes_host", Judge: judgeIP},
-		{Names: "netstat", Effects: "observes_host", Judge: judgeNetstat,
-			Options: `-r,--route -i,--interfaces -g,--groups -s,--statistics -M,--masquerade -v,--verbose -W,--wide -n,--numeric
-				--numeric-hosts --numeric-ports --numeric-users -N,--symbolic -e,--extend -p,--programs -o,--timers
-				-c,--continuous!long_running -l,--listening -a,--all -F,--fib -C,--cache -Z,--context -t,--tcp -u,--udp
-				-U,--udplite -S,--sctp -w,--raw -x,--unix --ax25 --ipx --netrom --inet --inet6 -4 -6 -A:text -V,--version
-				-h,--help`},
-		// A second word sets something.
-		{Names: "ifconfig", Options: "-a -s -v -V,--version -h,--help", Operands: "text?", Effects: "observes_host"},
-		{Names: "route", Options: "-n,--numeric -N -v,--verbose -e,--extend -F,--fib -C,--cache -4 -6 -A:text -V,--version",
-			Effects: "observes_host", Judge: judgeNetstat},
-		{Names: "arp", Options: "-a -e -n,--numeric -v,--verbose -i,--device:text -H,--hw-type:text -V,--version",
-			Operands: "text?", Effects: "observes_host", Judge: judgeNetstat},
-	}
-}
-
 // judgeNetstat: netstat asks name servers for the names of addresses unless it has -n; an operand is a name.
 func judgeNetstat(a *Args, u *Use) {
 	if !a.oneOf("--numeric", "--version", "--help") || len(a.Operands) > 0 {

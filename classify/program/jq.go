@@ -2,26 +2,6 @@ package program
 
 import "strings"
 
-// jqSpecs describes jq 1.8, which can neither write nor run anything, and the two programs called yq: a Go program with
-// a language like jq's, and a Python one that runs jq.
-func jqSpecs() []*Spec {
-	return []*Spec{
-		{Names: "jq gojq", Exact: true, Raw: true, Harmless: true, Judge: judgeJq},
-		{
-			// -s is --slurp in one and writes files in the other. -f takes a value in one.
-			Names: "yq", Operands: "argument*", Judge: judgeYq,
-			Options: `-i,--inplace,--in-place!writes -s,--slurp!writes --split-exp:text!writes --split-exp-file:read!writes
-				-y,--yaml-output,--yml-output -Y,--yaml-roundtrip,--yml-roundtrip --indentless,--indentless-lists
-				-w,--width:text -r,--raw-output,--unwrapScalar -n,--null-input -e,--exit-status -c,--compact-output -C,--colors
-				-M,--no-colors -P,--prettyPrint -I,--indent:text -p,--input-format:text -o,--output-format:text -j,--tojson
-				-S,--sort-keys -N,--no-doc -a,--ascii-output -0,--nul-output -v,--verbose --expression:text --from-file:read
-				--front-matter:text --header-preprocess --string-interpolation --xml-attribute-prefix:text
-				--xml-content-name:text --csv-separator:text --csv-auto-parse --tsv-auto-parse --arg:text --argjson:text -h,--help
-				-V,--version`,
-		},
-	}
-}
-
 // The options of jq, by how many words follow them.
 var (
 	jqAlone = WordSet(`--ascii-output --binary --build-configuration --color-output --compact-output --debug-dump-disasm

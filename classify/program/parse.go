@@ -443,7 +443,7 @@ func (p *parser) finish() (*Args, *Use) {
 	if p.spec.Raw && p.spec.Judge == nil {
 		p.use.Unknown("takes words that toolhost does not know", p.word(0))
 	}
-	if p.spec.Judge != nil {
+	if p.spec.Judge != nil && !p.asks() {
 		understood := p.use.Understood
 		p.spec.Judge(p.args, p.use)
 		p.use.Understood = p.use.Understood && understood
@@ -452,6 +452,12 @@ func (p *parser) finish() (*Args, *Use) {
 		return p.sub, p.use
 	}
 	return p.args, p.use
+}
+
+// asks reports whether the only word is a question, which the program answers.
+func (p *parser) asks() bool {
+	words := p.args.Operands
+	return len(words) == 1 && words[0].Static && p.spec.asks[words[0].Text]
 }
 
 func spelled(w Word) string {

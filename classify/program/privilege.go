@@ -2,47 +2,6 @@ package program
 
 import "strings"
 
-// privilegeSpecs describes programs that run a command as another user, with another root or in namespaces of its own. None of them
-// is read-only, but the command is found and judged.
-func privilegeSpecs() []*Spec {
-	return []*Spec{
-		{Names: "sudo", Options: `-A,--askpass!runs_code -b,--background -E,--preserve-env?:text -e,--edit!interactive
-			-g,--group:text -H,--set-home -h:text --help -i,--login -K,--remove-timestamp -k,--reset-timestamp -l,--list
-			-n,--non-interactive -P,--preserve-groups -p,--prompt:text -C,--close-from:text -D,--chdir:dir
-			-R,--chroot:text -r,--role:text -S,--stdin -s,--shell -t,--type:text -T,--command-timeout:text
-			-U,--other-user:text -u,--user:text -V,--version -v,--validate`, Operands: "env*", InOrder: true,
-			Effects: "writes", Judge: judgeSudo},
-		{Names: "doas", Options: "-n -s -u:text -C:read -L -a:text", Operands: "env*", InOrder: true,
-			Effects: "writes", Judge: judgeSudo},
-		{Names: "pkexec run0", Options: "--user:text --disable-internal-agent --keep-cwd", Operands: "inner*",
-			InOrder: true,
-			Effects: "writes", Judge: judgeSudo},
-		{Names: "su runuser", Carries: "shell", Options: `-c,--command:run --session-command:run -f,--fast -g,--group:text
-			-G,--supp-group:text -l,--login -m,-p,--preserve-environment -P,--pty -s,--shell:run -u,--user:text
-			-w,--whitelist-environment:text`,
-			Operands: "inner*", Effects: "writes interactive", Judge: judgeSu},
-		{Names: "chroot", Options: "--groups:text --userspec:text --skip-chdir", Operands: "read command", InOrder: true,
-			Effects: "writes runs_code", Abbreviates: true},
-		{Names: "unshare", Options: `-m,--mount?:text -u,--uts?:text -i,--ipc?:text -n,--net?:text -p,--pid?:text
-			-U,--user?:text -C,--cgroup?:text -T,--time?:text -f,--fork --kill-child?:text --mount-proc?:text
-			--map-user:text --map-group:text -r,--map-root-user -c,--map-current-user --map-auto --propagation:text
-			-R,--root:text -w,--wd:text -S,--setuid:text -G,--setgid:text --keep-caps`, Operands: "command",
-			InOrder: true, Effects: "writes"},
-		{Names: "nsenter", Options: `-a,--all -t,--target:text -m,--mount?:text -u,--uts?:text -i,--ipc?:text
-			-n,--net?:text -p,--pid?:text -U,--user?:text -C,--cgroup?:text -T,--time?:text -S,--setuid:text
-			-G,--setgid:text --preserve-credentials -r,--root?:text -w,--wd?:text -F,--no-fork`, Operands: "command",
-			InOrder: true,
-			Effects: "writes observes_host"},
-		{Names: "systemd-run", Options: `--user --system --scope --unit:text -p,--property:text -t,--pty -P,--pipe
-			-q,--quiet --wait -G,--collect -d,--same-dir -E,--setenv:text --on-calendar:text --on-active:text --uid:text
-			--gid:text --slice:text`,
-			Operands: "command", InOrder: true, Effects: "writes"},
-		{Names: "setpriv prlimit setarch linux32 linux64 numactl cpulimit", Operands: "command", InOrder: true,
-			Effects: "writes"},
-		{Names: "bwrap firejail proot", Raw: true, Carries: "command", Effects: "writes runs_code", Judge: judgeBwrap},
-	}
-}
-
 // judgeSudo finds the command behind assignments. With -s or -i it is text for a shell.
 func judgeSudo(a *Args, u *Use) {
 	u.Reasons = append(u.Reasons, because("runs as another user"))

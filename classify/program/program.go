@@ -1,10 +1,33 @@
 // Package program describes programs by data: their options, the effect of each
 // option, and their operands. Anything missing in a description is not understood, and is unsafe.
 //
-// A description is a [Spec]. Its Options are written in a small language, one token an option:
+// A description is a [Spec]. The files of the directory tables have those of all programs:
 //
-//	-a                 an option without a value; options of one letter may be grouped unless Spec.Ungrouped
-//	--all              the same, long; a unique beginning counts if Spec.Abbreviates
+//	# Comments stand before what they are about.
+//	md5sum sha1sum sha256sum
+//		is abbreviates harmless
+//		operands read*
+//		-b,--binary --tag -t,--text -z,--zero -c,--check!reads_elsewhere --ignore-missing
+//		--quiet --status --strict -w,--warn --help --version
+//
+// The first line has the names. What is said of a program stands a tab further in, one thing a line, and an empty line ends it:
+//
+//	-a --all           options; they may take several lines
+//	operands KINDS     Spec.Operands, and likewise effects, locks, carries
+//	is WORDS           abbreviates, ungrouped, inorder, harmless, raw, exact, partial, loses: the fields of Spec with these names;
+//	                   any: its effects say all that matters, whatever its words are
+//	asks WORDS         of a raw one: with one of these words alone it answers a question and does nothing
+//	judge NAME         Spec.Judge, by its name in judges.go
+//	because TEXT       a Judge that only says why the program has its effects
+//	gitfiles NAMES     a Judge that only says which files below the git directory are written
+//	also NAMES         more names
+//	like NAME          all that is said of "define NAME", which is no program but what several have in common
+//	sub NAMES          a subcommand, which is described a further tab in
+//
+// Options are written in a small language, one token an option:
+//
+//	-a                 an option without a value; options of one letter may be grouped unless it is ungrouped
+//	--all              the same, long; a unique beginning counts if it abbreviates
 //	-a,--all           two spellings of one option
 //	-n,--lines:text    an option with a value: the next word, or the rest of this one (-n5, --lines=5)
 //	--color?:text      a value only in the same word (--color, --color=auto; for a letter: -i, -iSUFFIX)
@@ -38,6 +61,7 @@
 package program
 
 import (
+	"fmt"
 	"slices"
 	"sync"
 )
@@ -153,9 +177,14 @@ type Spec struct {
 	Partial     bool   // nothing else is known of it
 	Loses       bool   // Judge may find that a use destroys
 
+	asks     Words    // of a Raw one: with one of these words alone it answers and does nothing, and Judge is not asked
+	faults   []string // errors in its entry of a table
 	compile  sync.Once
 	compiled *table
-	carried  CarriedCode
+}
+
+func (s *Spec) fault(format string, args ...any) {
+	s.faults = append(s.faults, fmt.Sprintf(format, args...))
 }
 
 // Args is a command line taken apart by a Spec.

@@ -2,16 +2,6 @@ package program
 
 import "strings"
 
-// sedSpecs describes GNU sed 4.9.
-func sedSpecs() []*Spec {
-	return []*Spec{{
-		Names: "sed gsed", Carries: "filter", Operands: "input*", Abbreviates: true, Judge: judgeSed,
-		Options: `-n,--quiet,--silent --debug -e,--expression:script -f,--file:scriptfile --follow-symlinks
-			-i,--in-place?:text -l,--line-length:length --posix -E,-r,--regexp-extended -s,--separate --sandbox -u,--unbuffered
-			-z,--null-data,--zero-terminated -b,--binary` + helpVersion,
-	}}
-}
-
 // judgeSed puts the script together and finds out what it and --in-place do.
 func judgeSed(a *Args, u *Use) {
 	scripts, files := a.Values("script"), a.Values("input")

@@ -5,20 +5,6 @@ import (
 	"strings"
 )
 
-// shellSpecs describes the shells. Text of -c is a command line like the outer one, as long as the shell reads it as bash does; a
-// script or standard input is code that was not analysed.
-func shellSpecs() []*Spec {
-	const options = `-c -e -u -f -n -v -b -i!interactive,runs_code -l!runs_code -s -p -o:setting +o:setting --norc
-		--noprofile --login!runs_code --version --help`
-	return []*Spec{
-		{Names: "bash", Options: options + " -O:shopt +O:shopt --rcfile:read!runs_code --init-file:read!runs_code",
-			Operands: "operand*", InOrder: true, Carries: "shell input", Judge: judgeShell},
-		{Names: "sh dash ash", Options: options, Operands: "operand*", InOrder: true, Carries: "shell input", Judge: judgeShell},
-		{Names: "zsh ksh mksh fish csh tcsh rc nu pwsh xonsh", Options: options + " --command", Operands: "operand*",
-			InOrder: true, Carries: "shell input", Judge: judgeOtherShell},
-	}
-}
-
 func judgeShell(a *Args, u *Use) {
 	for _, w := range a.Values("setting") {
 		switch w.Text {

@@ -45,7 +45,7 @@ func (s *Spec) table() *table {
 }
 
 func compileSpec(s *Spec) *table {
-	t := &table{options: map[string]*option{}}
+	t := &table{options: map[string]*option{}, faults: s.faults}
 	for token := range strings.FieldsSeq(s.Options) {
 		t.addOption(token)
 	}

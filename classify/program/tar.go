@@ -2,44 +2,6 @@ package program
 
 import "strings"
 
-// tarSpecs describes GNU tar 1.34. All long options are listed, since an unlisted one could be meant by an abbreviation of another;
-// those that run programs or read options from a file have that as an effect.
-func tarSpecs() []*Spec {
-	return []*Spec{{
-		Names: "tar gtar", Options: tarOptions, Operands: "member*", Abbreviates: true, Judge: judgeTar,
-	}}
-}
-
-const tarOptions = `-A,--catenate,--concatenate -c,--create --delete -d,--diff,--compare!reads_elsewhere -r,--append --test-label
-	-t,--list -u,--update -x,--extract,--get --check-device -g,--listed-incremental:file -G,--incremental
-	--hole-detection:text --ignore-failed-read --level:text --no-check-device --no-seek -n,--seek --occurrence?:text
-	--sparse-version:text -S,--sparse --add-file:read -C,--directory:dir --exclude:text --exclude-backups
-	--exclude-caches --exclude-caches-all --exclude-caches-under --exclude-ignore:text
-	--exclude-ignore-recursive:text --exclude-tag:text --exclude-tag-all:text --exclude-tag-under:text --exclude-vcs
-	--exclude-vcs-ignores --no-null --no-recursion --no-unquote --no-verbatim-files-from --null --recursion
-	-T,--files-from:read!runs_code --unquote --verbatim-files-from -X,--exclude-from:read --anchored --ignore-case
-	--no-anchored --no-ignore-case --no-wildcards --no-wildcards-match-slash --wildcards --wildcards-match-slash
-	--keep-directory-symlink --keep-newer-files -k,--keep-old-files --no-overwrite-dir --one-top-level?:dir!writes
-	--overwrite --overwrite-dir --recursive-unlink!destroys --remove-files!destroys --skip-old-files
-	-U,--unlink-first!destroys -W,--verify --ignore-command-error --no-ignore-command-error -O,--to-stdout
-	--to-command:run!runs_code --atime-preserve?:text!writes --clamp-mtime --delay-directory-restore --group:text
-	--group-map:read --mode:text --mtime:text -m,--touch --no-delay-directory-restore --no-same-owner
-	--no-same-permissions --numeric-owner --owner:text --owner-map:read -p,--preserve-permissions,--same-permissions
-	--same-owner --sort:text -s,--preserve-order,--same-order --acls --no-acls --no-selinux --no-xattrs --selinux
-	--xattrs --xattrs-exclude:text --xattrs-include:text --force-local -f,--file:archive
-	-F,--info-script,--new-volume-script:run!runs_code -L,--tape-length:text!runs_code -M,--multi-volume!runs_code
-	--rmt-command:run!runs_code --rsh-command:run!runs_code --volno-file:file -b,--blocking-factor:text
-	-B,--read-full-records -i,--ignore-zeros --record-size:text -H,--format:text --old-archive,--portability
-	--pax-option:text --posix -V,--label:text -a,--auto-compress -I,--use-compress-program:filter -j,--bzip2 -J,--xz
-	--lzip --lzma --lzop --no-auto-compress --zstd -z,--gunzip,--ungzip,--gzip -Z,--compress,--uncompress
-	--backup?:text --hard-dereference -h,--dereference!reads_elsewhere -K,--starting-file:text --newer-mtime:text
-	-N,--newer,--after-date:text --one-file-system -P,--absolute-names --suffix:text --strip-components:text
-	--transform,--xform:text --checkpoint?:text --checkpoint-action:action --full-time --index-file:file
-	-l,--check-links --no-quote-chars:text --quote-chars:text --quoting-style:text -R,--block-number --show-defaults
-	--show-omitted-dirs --show-snapshot-field-ranges --show-transformed-names,--show-stored-names --totals?:text
-	--utc -v,--verbose --warning:text -w,--interactive,--confirmation!interactive -o -? --help --restrict --usage
-	--version`
-
 // tarValues are the letters that take a value; in the old form the values are the following words.
 const tarValues = "bfgCFHIKLNTVX"
 
@@ -55,8 +17,7 @@ func judgeTar(a *Args, u *Use) {
 		u.Unknown("tar: the first word is not known letters", a.Argv[1])
 		return
 	}
-	inner := &Spec{Names: "tar", Options: tarOptions, Operands: "member*", Abbreviates: true, Judge: judgeTarUse}
-	args, use := Parse(inner, argv)
+	args, use := Parse(shared("tarUse"), argv)
 	*a, *u = *args, *use
 }
 

@@ -98,8 +98,20 @@ func checkText(t *testing.T, cases []textCase) {
 
 // textLists are the descriptions of the programs for text, files and processes.
 func textLists() []*Spec {
-	return slices.Concat(coreutilSpecs(), textSpecs(), hashSpecs(), processSpecs(), viewerSpecs(), binutilSpecs(),
-		compressSpecs(), tarSpecs(), zipSpecs(), grepSpecs(), sedSpecs(), awkSpecs(), jqSpecs(), writerSpecs())
+	var list []*Spec
+	for _, table := range []string{"coreutils", "text", "hash", "process", "viewer", "binutils", "compress", "tar", "zip", "grep", "sed", "awk", "jq", "writers"} {
+		text, err := tables.ReadFile("tables/" + table + ".txt")
+		if err != nil {
+			panic(err)
+		}
+		for entry := range strings.SplitSeq(string(text), "\n\n") {
+			spec := &Spec{}
+			if spec.read(entry); spec.Names != "" {
+				list = append(list, spec)
+			}
+		}
+	}
+	return list
 }
 
 // FuzzTextTools gives words that are separated by newlines to a program. It never panics; and a word that may be any

@@ -1,17 +1,5 @@
 package program
 
-// xargsSpecs describes GNU xargs. --process-slot-var is missing: it may set any variable of the command, PATH too.
-func xargsSpecs() []*Spec {
-	return []*Spec{{
-		Names: "xargs gxargs", Carries: "within",
-		Options: `-0,--null -a,--arg-file:read -d,--delimiter:text -E:text -e,--eof?:text -I:replace
-			-i,--replace?:replace -L:text -l,--max-lines?:text -n,--max-args:text -o,--open-tty!interactive
-			-P,--max-procs:text -p,--interactive!interactive -r,--no-run-if-empty -s,--max-chars:text --show-limits
-			-t,--verbose -x,--exit --help --version`,
-		Operands: "inner*", InOrder: true, Abbreviates: true, Judge: judgeXargs,
-	}}
-}
-
 // judgeXargs finds the command: the operands with words from the input after them, or in the place of -I's word.
 func judgeXargs(a *Args, u *Use) {
 	argv := a.Values("inner")

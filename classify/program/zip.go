@@ -2,28 +2,6 @@ package program
 
 import "strings"
 
-// zipSpecs describes Info-ZIP.
-func zipSpecs() []*Spec {
-	return []*Spec{
-		{
-			// The letters of -Z are those of zipinfo; judgeUnzip says which mean what.
-			Names: "unzip", Operands: "archive text*", InOrder: true, Judge: judgeUnzip,
-			Options: `-l -p -c -t -v -z -Z -f -u -x -T -a -b -B -C -D -j -L -n -o -q -U -V -X -K -W -M!interactive -h -1 -2 -s -m
-				-d:file -P:text`,
-		},
-		{
-			Names: "zipinfo", Operands: "archive text*", InOrder: true, Judge: judgeZipinfo,
-			Options: "-1 -2 -s -m -l -v -h -t -z -C -T -W",
-		},
-		{
-			Names: "zip", Operands: "write read*",
-			Options: `-r,--recurse-paths!reads_tree -q,--quiet -v,--verbose -j,--junk-paths -u,--update -f,--freshen
-				-m,--move!destroys -d,--delete!destroys -y,--symlinks -X,--strip-extra -D,--no-dir-entries -0 -1 -2 -3 -4 -5 -6
-				-7 -8 -9 -e,--encrypt!interactive -P,--password:text -x,--exclude:text -i,--include:text`,
-		},
-	}
-}
-
 // judgeUnzip: -Z at the beginning makes it zipinfo. Otherwise it extracts unless one of the letters says what else.
 func judgeUnzip(a *Args, u *Use) {
 	judgeZipinfo(a, u)
