@@ -61,7 +61,6 @@
 package program
 
 import (
-	"fmt"
 	"slices"
 	"sync"
 )
@@ -181,10 +180,6 @@ type Spec struct {
 	faults   []string // errors in its entry of a table
 	compile  sync.Once
 	compiled *table
-}
-
-func (s *Spec) fault(format string, args ...any) {
-	s.faults = append(s.faults, fmt.Sprintf(format, args...))
 }
 
 // Args is a command line taken apart by a Spec.

@@ -1,6 +1,9 @@
 package program
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // read adds what the lines of an entry say. A line that stands a tab further in says something of the description above it.
 func (s *Spec) read(text string) {
@@ -89,4 +92,9 @@ func (s *Spec) is(flag string) {
 		return
 	}
 	*known = true
+}
+
+// fault takes note of an error. What stands there describes nothing.
+func (s *Spec) fault(format string, args ...any) {
+	s.faults = append(s.faults, fmt.Sprintf(format, args...))
 }
