@@ -112,3 +112,19 @@ func TestDestroyersSayThatTheyAre(t *testing.T) {
 		t.Errorf("only %d programs destroy", len(found))
 	}
 }
+
+// TestToolsAreDescribedOnce: every line of tools.txt is read, and no tool has two entries.
+func TestToolsAreDescribedOnce(t *testing.T) {
+	seen := map[string]bool{}
+	for text := range strings.SplitSeq(toolTable, "\n\n") {
+		for name := range strings.FieldsSeq(entryNames(text)) {
+			if seen[name] && name != "define" {
+				t.Errorf("%s is described twice", name)
+			}
+			seen[name] = true
+		}
+	}
+	if len(seen) < 150 || len(tools()) != len(seen)-1 {
+		t.Errorf("%d names in the table, %d tools", len(seen), len(tools()))
+	}
+}
