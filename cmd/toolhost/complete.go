@@ -129,7 +129,7 @@ func toolNames(*cobra.Command, []string) (names []string) {
 }
 
 func clientNames(*cobra.Command, []string) (names []string) {
-	for _, c := range mcpconfig.Clients {
+	for _, c := range mcpconfig.Clients() {
 		names = append(names, described(c.Name, c.Title))
 	}
 	return names

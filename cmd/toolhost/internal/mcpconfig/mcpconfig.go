@@ -1,42 +1,74 @@
 // Package mcpconfig knows how MCP clients are configured: where their files are, how these name a server, and which settings switch off the
-// client's own tools and let those of toolhost through. It is one table, [Clients].
+// client's own tools and let those of toolhost through. The facts are in clients.json, an array of [Client].
 package mcpconfig
 
 import (
+	"bytes"
+	"cmp"
+	_ "embed"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 
 	"toolhost/cmd/toolhost/internal/mcpconfig/edit"
 )
 
-// Client is a program that speaks MCP, and how its configuration names a server.
-type Client struct {
-	Name     string   // on the command line
-	Title    string   // for a person
-	Program  string   // in PATH, where it has one
-	Signs    []string // directories that an installed client has, as paths of [File]
-	Files    []File   // where setup writes; the scope of the first one is the default
-	Keeps    string   // its own tools that stay beside ours; empty: none do
-	Asks     string   // how it asks about each call although toolhost asks itself; empty where it does not
-	Trust    string   // a step of the person, once, before it obeys the configuration of a project; empty: there is none
-	Tip      string   // for people who print the configuration
-	Rootless bool     // starts servers in no project: the workspace must be given
+//go:embed clients.json
+var table []byte
 
-	format edit.Format
-	at     []string // keys that lead to the server
-	local  func(s Server) edit.Object
-	http   func(url, token string) edit.Object // nil: how is not known
-	token  string                              // a variable in the words of the configuration; %s is its name
-	inputs []any                               // a value of its own that http needs
+// Clients are those whose configuration is known.
+var Clients = sync.OnceValue(func() (all []Client) {
+	d := json.NewDecoder(bytes.NewReader(table))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&all); err != nil {
+		panic("mcpconfig: clients.json: " + err.Error())
+	}
+	for i := range all {
+		c := &all[i]
+		c.Format = cmp.Or(c.Format, edit.JSON)
+		for j := range c.Files {
+			c.Files[j].Format = c.Format
+		}
+	}
+	return all
+})
+
+// Client is a program that speaks MCP, and how its configuration names a server.
+//
+// Words in the values for its files stand for facts about the server: $command and $args are the program and its arguments, $line is both,
+// $tools are the names of its tools, an element of a list with $tool stands for one element for each of them, and $url is its address.
+type Client struct {
+	Name      string      // on the command line
+	Title     string      // for a person
+	Program   string      // in PATH, where it has one
+	Signs     []string    // directories that an installed client has, as paths of [File]
+	Files     []File      // where setup writes; the scope of the first one is the default
+	Keeps     string      // its own tools that stay beside ours; empty: none do
+	Asks      string      // how it asks about each call although toolhost asks itself; empty where it does not
+	Trust     string      // a step of the person, once, before it obeys the configuration of a project; empty: there is none
+	Tip       string      // for people who print the configuration
+	Rootless  bool        // starts servers in no project: the workspace must be given
+	Workspace string      // its word for the project, which goes to servers that are given no workspace; empty: they are started there
+	Format    edit.Format // of its files; empty in clients.json: JSON
+	At        []string    // keys that lead to the server
+	Stdio     edit.Object // the server there, if the client starts it; in a file of [edit.Text] it is the text of block
+	URL       edit.Object // the server there, if it runs already; nil: how is not known
+	URLAdds   edit.Object // lists with the elements that URL needs beside it
 }
 
 // Server is the program that a client starts.
 type Server struct {
 	Command []string // the program and its arguments
 	Tools   []string // the names of its tools
+}
+
+// HasWorkspace reports whether the flags of the server name its workspace.
+func (s Server) HasWorkspace() bool {
+	return slices.ContainsFunc(s.Command, func(word string) bool { return word == "--workspace" || strings.HasPrefix(word, "--workspace=") })
 }
 
 // Scope says whom a file concerns.
@@ -49,31 +81,30 @@ const (
 
 // File is a part of a client's configuration.
 type File struct {
-	Scope   Scope
-	Names   []string // paths, the first of them unless another is there; in the project, or below ~/ or CONFIG/
-	Env     string   // a variable that names another directory than that of Names
-	Format  edit.Format
-	Changes func(c Client, s Server) []edit.Change // nil: the server alone
+	Scope  Scope
+	Names  []string    // paths, the first of them unless another is there; in the project, or below ~/ or CONFIG/
+	Env    string      // a variable that names another directory than that of Names
+	Apart  bool        // the server is in another file
+	Set    edit.Object // values that switch off the client's own tools
+	Add    edit.Object // lists, with the elements that do, and that let the tools of toolhost through the client's own questions
+	Format edit.Format `json:"-"` // that of the client
 }
 
 // TokenVariable holds the token of a server that is reached over HTTP: no file holds it.
 const TokenVariable = "TOOLHOST_TOKEN"
 
-// The longest that a client waits for one call: commands may run for an hour before they give control back.
-const longestCallS = 3600
-
 // Find returns the client with a name.
 func Find(name string) (Client, bool) {
-	i := slices.IndexFunc(Clients, func(c Client) bool { return c.Name == name })
+	i := slices.IndexFunc(Clients(), func(c Client) bool { return c.Name == name })
 	if i < 0 {
 		return Client{}, false
 	}
-	return Clients[i], true
+	return Clients()[i], true
 }
 
 // Names are the names of all clients.
 func Names() (names []string) {
-	for _, c := range Clients {
+	for _, c := range Clients() {
 		names = append(names, c.Name)
 	}
 	return names
@@ -93,7 +124,7 @@ func (c Client) In(s Scope) (files []File) {
 func (c Client) Where() string {
 	var places []string
 	for _, f := range c.Files {
-		if c.holds(f) {
+		if !f.Apart {
 			place := strings.Replace(f.Names[0], "CONFIG/", "~/.config/", 1)
 			if f.Scope == Project {
 				place += " in the project"
@@ -105,27 +136,105 @@ func (c Client) Where() string {
 }
 
 // ChangesOf are the changes of a file that let the client start a server.
-func (c Client) ChangesOf(f File, s Server) []edit.Change {
-	if f.Changes == nil {
-		return []edit.Change{c.entry(s)}
+func (c Client) ChangesOf(f File, s Server) (changes []edit.Change) {
+	if !f.Apart {
+		changes = append(changes, c.entry(s))
 	}
-	return f.Changes(c, s)
+	if f.Set != nil {
+		changes = append(changes, edit.Change{Value: s.fill(f.Set)})
+	}
+	return append(changes, s.additions(f.Add)...)
+}
+
+// additions are changes that add to the lists in an object.
+func (s Server) additions(lists edit.Object) []edit.Change {
+	if lists == nil {
+		return nil
+	}
+	changes := edit.Leaves([]edit.Change{{Value: s.fill(lists)}})
+	for i := range changes {
+		changes[i].Add = true
+	}
+	return changes
 }
 
 // Entry returns the keys that lead to the server in a file, or false if it is in another one.
-func (c Client) Entry(f File) (path []string, ok bool) { return c.at, c.holds(f) }
-
-func (c Client) holds(f File) bool {
-	return slices.ContainsFunc(c.ChangesOf(f, Server{Command: []string{"toolhost"}}), func(change edit.Change) bool { return slices.Equal(change.Path, c.at) })
-}
+func (c Client) Entry(f File) (path []string, ok bool) { return c.At, !f.Apart }
 
 // entry is the change that lets the client start a server over pipes.
 func (c Client) entry(s Server) edit.Change {
-	if c.format == edit.Text {
+	if c.Format == edit.Text {
 		return edit.Change{Value: block(s)}
 	}
-	return edit.Change{Path: c.at, Value: c.local(s), Own: true}
+	if c.Workspace != "" && !s.HasWorkspace() {
+		s.Command = append(slices.Clone(s.Command), "--workspace", c.Workspace)
+	}
+	return edit.Change{Path: c.At, Value: s.fill(c.Stdio), Own: true}
 }
+
+// fill puts the facts about a server into a value of clients.json.
+func (s Server) fill(v any) any {
+	switch v := v.(type) {
+	case edit.Object:
+		filled := make(edit.Object, len(v))
+		for i, f := range v {
+			filled[i] = edit.Field{Key: f.Key, Value: s.fill(f.Value)}
+		}
+		return filled
+	case []any:
+		var filled []any
+		for _, element := range v {
+			filled = append(filled, s.elements(element)...)
+		}
+		return filled
+	}
+	switch v {
+	case "$command":
+		return s.Command[0]
+	case "$args":
+		return s.Command[1:]
+	case "$line":
+		return s.Command
+	case "$tools":
+		return s.Tools
+	}
+	return v
+}
+
+// elements are those of a list that an element of a list in clients.json stands for.
+func (s Server) elements(v any) (all []any) {
+	text, _ := v.(string)
+	if !strings.Contains(text, "$tool") {
+		return []any{s.fill(v)}
+	}
+	for _, name := range s.Tools {
+		all = append(all, strings.Replace(text, "$tool", name, 1))
+	}
+	return all
+}
+
+// block is the file of the server for Continue.
+func block(s Server) string {
+	command, _ := json.Marshal(s.Command[0])
+	args, _ := json.Marshal(s.Command[1:]) // texts can be encoded
+	return "name: toolhost\nversion: 0.0.1\nschema: v1\nmcpServers:\n  - name: toolhost\n    type: stdio\n    command: " + string(command) + "\n    args: " + string(args) + "\n"
+}
+
+// ClaudeHook lets Claude Code ask a command before each call of its own tools, and tell it of each that it has done but commands.
+func ClaudeHook(command string) []edit.Change {
+	on := func(event, tools string) edit.Change {
+		hook := edit.Object{{Key: "type", Value: "command"}, {Key: "command", Value: command}, {Key: "timeout", Value: hookTimeS}}
+		return edit.Change{
+			Path: []string{"hooks", event}, Add: true,
+			Value: []any{edit.Object{{Key: "matcher", Value: tools}, {Key: "hooks", Value: []any{hook}}}},
+		}
+	}
+	const files = "Edit|MultiEdit|Write|Read|NotebookEdit|Glob|Grep"
+	return []edit.Change{on("PreToolUse", "Bash|"+files), on("PostToolUse", files)}
+}
+
+// hookTimeS is the longest that a client waits for one question, as for one call: commands may run for an hour before they give control back.
+const hookTimeS = 3600
 
 // Snippet is a part of a client's configuration.
 type Snippet struct {
@@ -143,7 +252,7 @@ func (s Snippet) Print(w io.Writer) error {
 }
 
 // Local is the configuration to start a server and speak to it over pipes.
-func (c Client) Local(s Server) Snippet { return Snippet{c.format, []edit.Change{c.entry(s)}} }
+func (c Client) Local(s Server) Snippet { return Snippet{c.Format, []edit.Change{c.entry(s)}} }
 
 // HTTP is the configuration to reach a running server. The client reads its token from [TokenVariable].
 func (c Client) HTTP(server string) (Snippet, error) {
@@ -151,14 +260,16 @@ func (c Client) HTTP(server string) (Snippet, error) {
 	if err != nil {
 		return Snippet{}, err
 	}
-	if c.http == nil {
+	if c.URL == nil {
 		return Snippet{}, fmt.Errorf("how %s reaches a server over HTTP is not known here: leave --http out, and it starts its own", c.Title)
 	}
-	changes := []edit.Change{{Path: c.at, Value: c.http(at, fmt.Sprintf(c.token, TokenVariable)), Own: true}}
-	if c.inputs != nil {
-		changes = append([]edit.Change{{Path: []string{"inputs"}, Value: c.inputs, Add: true}}, changes...)
+	o := slices.Clone(c.URL)
+	for i := range o {
+		if o[i].Value == "$url" {
+			o[i].Value = at
+		}
 	}
-	return Snippet{c.format, changes}, nil
+	return Snippet{c.Format, append(Server{}.additions(c.URLAdds), edit.Change{Path: c.At, Value: o, Own: true})}, nil
 }
 
 // address is where MCP is spoken at a server: /mcp, unless the URL has a path.

@@ -54,7 +54,7 @@ func existing(c mcpconfig.Client, f mcpconfig.File) string {
 
 // scopes are the rows of the table, one for each scope of a client.
 func scopes() (all []Target) {
-	for _, c := range mcpconfig.Clients {
+	for _, c := range mcpconfig.Clients() {
 		for _, scope := range []mcpconfig.Scope{mcpconfig.Project, mcpconfig.User} {
 			if len(c.In(scope)) > 0 {
 				all = append(all, Target{Client: c, Scope: scope, Server: mcpconfig.Server{Command: []string{"toolhost", "serve"}, Tools: tools}})

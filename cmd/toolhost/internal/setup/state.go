@@ -24,7 +24,7 @@ type ScopeState struct {
 
 // States are those of all clients.
 func (p Places) States(s mcpconfig.Server) (all []State) {
-	for _, c := range mcpconfig.Clients {
+	for _, c := range mcpconfig.Clients() {
 		one := State{Client: c, Installed: p.Installed(c)}
 		var scopes []mcpconfig.Scope
 		for _, f := range c.Files {

@@ -4,6 +4,7 @@ package edit
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -62,6 +63,46 @@ func (o Object) MarshalJSON() ([]byte, error) {
 	}
 	b.WriteByte('}')
 	return b.Bytes(), nil
+}
+
+// UnmarshalJSON keeps the order of the keys, at any depth.
+func (o *Object) UnmarshalJSON(text []byte) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	v, err := ordered(d)
+	if object, ok := v.(Object); ok {
+		*o = object
+	}
+	return err
+}
+
+// ordered reads a value whose objects are each an [Object].
+func ordered(d *json.Decoder) (any, error) {
+	t, err := d.Token()
+	switch t {
+	case json.Delim('['):
+		list := []any{}
+		for err == nil && d.More() {
+			var element any
+			element, err = ordered(d)
+			list = append(list, element)
+		}
+		_, end := d.Token()
+		return list, cmp.Or(err, end)
+	case json.Delim('{'):
+		object := Object{}
+		for err == nil && d.More() {
+			var key json.Token
+			var value any
+			if key, err = d.Token(); err == nil {
+				value, err = ordered(d)
+				object = append(object, Field{key.(string), value})
+			}
+		}
+		_, end := d.Token()
+		return object, cmp.Or(err, end)
+	}
+	return t, err
 }
 
 // A document is a file that was read. Paths lead to values of mappings.
