@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -21,6 +22,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolhost/agenttool"
+	"toolhost/cmd/toolhost/internal/history/integrity"
 	"toolhost/cmd/toolhost/internal/session"
 	"toolhost/persist"
 )
@@ -402,14 +404,14 @@ func TestSignedBeforeItsEnd(t *testing.T) {
 	if out, err := exec.Command(keygen, "-q", "-t", "ed25519", "-N", "", "-f", key).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	if _, err := signLog(dead, key); err != nil {
+	if _, _, err := integrity.Sign(dead, key); err != nil {
 		t.Fatal(err)
 	}
 	endsDead(t, dir, state, dead)
-	verify := func() (verifyResult, string) {
+	verify := func() (integrity.Report, string) {
 		var said strings.Builder
-		v, err := verifyLog(&said, dead, key+".pub", false)
-		if err != nil {
+		v, err := integrity.Verify(dead, key+".pub")
+		if err := errors.Join(err, v.Print(&said)); err != nil {
 			t.Fatal(err)
 		}
 		return v, said.String()

@@ -3,12 +3,11 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
-	"toolhost/agenttool/visible"
+	"toolhost/cmd/toolhost/internal/history/integrity"
+	"toolhost/cmd/toolhost/internal/output"
 	"toolhost/persist"
 )
 
@@ -29,13 +28,18 @@ toolhost log sign and check with --key.
 				return err
 			}
 			if key != "" {
-				if _, err := publicKey(key); err != nil {
+				if _, err := integrity.PublicKey(key); err != nil {
 					return exitf(exitUsage, "--key: %v", err)
 				}
 			}
 			changed, unsigned, incomplete, newer := 0, 0, 0, 0
 			for _, path := range paths {
-				v, err := verifyLog(cmd.OutOrStdout(), path, key, asJSON)
+				v, err := integrity.Verify(path, key)
+				if err == nil && asJSON {
+					err = output.JSON(cmd.OutOrStdout(), v)
+				} else if err == nil {
+					err = v.Print(cmd.OutOrStdout())
+				}
 				switch {
 				case err != nil:
 					return exitf(exitFailed, "verify %s: %v", path, err)
@@ -67,71 +71,33 @@ toolhost log sign and check with --key.
 	return cmd
 }
 
-// verifyResult is the result of verify for one session.
-type verifyResult struct {
-	Session string `json:"session"`
-	persist.Report
-	Payloads        int               `json:"payloads"`                  // that records refer to
-	Pruned          int               `json:"payloads_pruned,omitempty"` // that were removed to save space
-	PayloadProblems []persist.Problem `json:"payload_problems,omitempty"`
-
-	Signed           int64  `json:"signed_records,omitempty"` // with --key
-	SignatureProblem string `json:"signature_problem,omitempty"`
-}
-
-// verifyLog checks one log and the payloads beside it, and prints what it found.
-func verifyLog(out io.Writer, path, key string, asJSON bool) (v verifyResult, err error) {
-	dir := filepath.Dir(path)
-	v.Session = filepath.Base(dir)
-	err = persist.CheckFormat(path)
-	if errors.Is(err, persist.ErrNewer) {
-		v.Problems = []persist.Problem{{Kind: persist.Unchecked, Detail: err.Error()}}
-		if !asJSON {
-			_, err = fmt.Fprintf(out, "%s: not checked: %v\n", v.Session, err)
-			return v, err
-		}
-		return v, printJSON(out, v)
+func newLogSign() *cobra.Command {
+	var key string
+	cmd := &cobra.Command{
+		Use:   "sign [SESSION]",
+		Short: "Sign the number of records and the head of a log with an SSH key",
+		Long: `sign checks a log and signs the number of its records and the hash of the last one with an SSH key, by ssh-keygen. The signature stands
+beside the log, in log.sig; toolhost log verify --key checks it. Records that follow are not signed until sign runs again.
+` + exitCodes,
+		Example: `  toolhost log sign --key ~/.ssh/id_ed25519
+  toolhost log verify --key ~/.ssh/id_ed25519.pub`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if key == "" {
+				return errors.New("give the key: toolhost log sign --key ~/.ssh/id_ed25519")
+			}
+			paths, err := logPaths(args)
+			if err != nil {
+				return err
+			}
+			text, file, err := integrity.Sign(paths[0], key)
+			if err != nil {
+				return exitf(exitFailed, "sign %s: %v", paths[0], err)
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "signed in %s:\n%s", file, text)
+			return err
+		},
 	}
-	if err != nil {
-		return v, err
-	}
-	if filepath.Base(path) == persist.LogName {
-		var found persist.Payloads
-		v.Report, found, err = persist.VerifySession(dir)
-		v.Payloads, v.Pruned, v.PayloadProblems = found.Checked, found.Pruned, found.Problems
-	} else {
-		v.Report, err = persist.VerifyFile(path)
-	}
-	if err != nil {
-		return v, err
-	}
-	if key != "" {
-		if v.Signed, err = verifySignature(path, key); err != nil {
-			v.SignatureProblem = err.Error()
-		}
-	}
-	if asJSON {
-		return v, printJSON(out, v)
-	}
-	return v, v.print(out)
-}
-
-// print prints what was found, for people.
-func (v verifyResult) print(out io.Writer) error {
-	if _, err := fmt.Fprintf(out, "%s: %s", v.Session, v.Report); err != nil {
-		return err
-	}
-	if v.Pruned > 0 {
-		fmt.Fprintf(out, "%d payloads were pruned to save space: they are not checked\n", v.Pruned)
-	}
-	for _, p := range v.PayloadProblems {
-		fmt.Fprintf(out, "record %d, %s\n", p.Seq, visible.Text(p.String()))
-	}
-	switch {
-	case v.SignatureProblem != "":
-		fmt.Fprintf(out, "signature NOT ok: %s\n", v.SignatureProblem)
-	case v.Signed > 0:
-		fmt.Fprintf(out, "signature ok: it covers %d of %d records\n", v.Signed, v.Last)
-	}
-	return nil
+	cmd.Flags().StringVar(&key, "key", "", "private SSH key `file`; a public one if an agent holds the private one")
+	return cmd
 }

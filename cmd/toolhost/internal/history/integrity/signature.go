@@ -1,4 +1,4 @@
-package main
+package integrity
 
 import (
 	"bytes"
@@ -10,80 +10,51 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"toolhost/agenttool/visible"
+	"toolhost/cmd/toolhost/internal/history"
 	"toolhost/persist"
 )
 
 // signatureName is the file with the signature of a log, beside it: the signed text, and the SSH signature.
 const signatureName = "log.sig"
 
-// signatureNamespace keeps signatures apart from those of files and commits with the same key.
-const signatureNamespace = "toolhost-log"
+func signatureOf(path string) string { return filepath.Join(filepath.Dir(path), signatureName) }
 
-func newLogSign() *cobra.Command {
-	var key string
-	cmd := &cobra.Command{
-		Use:   "sign [SESSION]",
-		Short: "Sign the number of records and the head of a log with an SSH key",
-		Long: `sign checks a log and signs the number of its records and the hash of the last one with an SSH key, by ssh-keygen. The signature stands
-beside the log, in log.sig; toolhost log verify --key checks it. Records that follow are not signed until sign runs again.
-` + exitCodes,
-		Example: `  toolhost log sign --key ~/.ssh/id_ed25519
-  toolhost log verify --key ~/.ssh/id_ed25519.pub`,
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if key == "" {
-				return errors.New("give the key: toolhost log sign --key ~/.ssh/id_ed25519")
-			}
-			paths, err := logPaths(args)
-			if err != nil {
-				return err
-			}
-			text, err := signLog(paths[0], key)
-			if err != nil {
-				return exitf(exitFailed, "sign %s: %v", paths[0], err)
-			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "signed in %s:\n%s", filepath.Join(filepath.Dir(paths[0]), signatureName), text)
-			return err
-		},
-	}
-	cmd.Flags().StringVar(&key, "key", "", "private SSH key `file`; a public one if an agent holds the private one")
-	return cmd
-}
+// namespace keeps signatures apart from those of files and commits with the same key.
+const namespace = "toolhost-log"
 
-// signLog writes the signature of a log beside it, and returns the signed text.
-func signLog(path, key string) (string, error) {
+// Sign writes the signature of a log beside it, and returns the signed text and the file. The key is a private one, or a public one whose
+// private one an agent holds.
+func Sign(path, key string) (text, file string, err error) {
 	if err := persist.CheckFormat(path); err != nil {
-		return "", err
+		return "", "", err
 	}
 	report, err := persist.VerifyFile(path)
 	switch {
 	case err != nil:
-		return "", err
+		return "", "", err
 	case !report.OK():
-		return "", errors.New("the log is not as it was written: see toolhost log verify")
+		return "", "", errors.New("the log is not as it was written: see toolhost log verify")
 	case report.Records == 0:
-		return "", errors.New("the log has no records")
+		return "", "", errors.New("the log has no records")
 	}
-	text := signedText(path, report.Last, report.Head)
-	signature, err := sshKeygen(text, "-Y", "sign", "-q", "-n", signatureNamespace, "-f", key)
+	text, file = signedText(path, report.Last, report.Head), signatureOf(path)
+	signature, err := sshKeygen(text, "-Y", "sign", "-q", "-n", namespace, "-f", key)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
-	return text, os.WriteFile(filepath.Join(filepath.Dir(path), signatureName), append([]byte(text), signature...), 0o600)
+	return text, file, os.WriteFile(file, append([]byte(text), signature...), 0o600)
 }
 
 // signedText is the text that a signature of a log is over.
 func signedText(path string, count int64, head string) string {
-	return fmt.Sprintf("toolhost log 1\nsession %s\nrecords %d\nhead %s\n", filepath.Base(filepath.Dir(path)), count, head)
+	return fmt.Sprintf("toolhost log 1\nsession %s\nrecords %d\nhead %s\n", history.Session(path), count, head)
 }
 
-// verifySignature checks the signature of a log with a public key, and returns the number of signed records. The log itself is
+// checkSigned checks the signature of a log with a public key, and returns the number of signed records. The log itself is
 // verified elsewhere.
-func verifySignature(path, key string) (count int64, err error) {
-	b, err := os.ReadFile(filepath.Join(filepath.Dir(path), signatureName))
+func checkSigned(path, key string) (count int64, err error) {
+	b, err := os.ReadFile(signatureOf(path))
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, errors.New("it is not signed: toolhost log sign does it")
 	}
@@ -114,8 +85,8 @@ func verifySignature(path, key string) (count int64, err error) {
 	return count, nil
 }
 
-// publicKey reads a file with a public key.
-func publicKey(file string) ([]byte, error) {
+// PublicKey reads a file with a public key.
+func PublicKey(file string) ([]byte, error) {
 	b, err := os.ReadFile(file)
 	if err == nil && bytes.Contains(b, []byte("PRIVATE KEY")) {
 		return nil, fmt.Errorf("%s is a private key: give the public one, %s.pub", file, file)
@@ -125,7 +96,7 @@ func publicKey(file string) ([]byte, error) {
 
 // checkSignature checks an SSH signature of a text.
 func checkSignature(text string, signature []byte, key string) error {
-	public, err := publicKey(key)
+	public, err := PublicKey(key)
 	if err != nil {
 		return err
 	}
@@ -138,7 +109,7 @@ func checkSignature(text string, signature []byte, key string) error {
 	if err := errors.Join(os.WriteFile(signers, append([]byte("log "), public...), 0o600), os.WriteFile(sig, signature, 0o600)); err != nil {
 		return err
 	}
-	_, err = sshKeygen(text, "-Y", "verify", "-n", signatureNamespace, "-I", "log", "-f", signers, "-s", sig)
+	_, err = sshKeygen(text, "-Y", "verify", "-n", namespace, "-I", "log", "-f", signers, "-s", sig)
 	if err != nil {
 		return fmt.Errorf("the signature is not one of %s: %w", key, err)
 	}
