@@ -1,32 +1,20 @@
 package main
 
 import (
-	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
-	"path/filepath"
-	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"toolhost/agenttool"
-	"toolhost/cmd/toolhost/internal/dirs"
-	"toolhost/cmd/toolhost/internal/history"
+	"toolhost/cmd/toolhost/internal/onecall"
 	"toolhost/cmd/toolhost/internal/output"
 	"toolhost/cmd/toolhost/internal/prune"
-	"toolhost/cmd/toolhost/internal/session"
 	"toolhost/host"
-	"toolhost/persist"
-	"toolhost/persist/redact"
 )
 
 func newCall() *cobra.Command {
@@ -51,14 +39,9 @@ share a session log. A command that would go on by itself ends with the call. A 
 			if err != nil {
 				return err
 			}
-			first := false
 			o := s.options()
 			o.Reachable, o.Overwrite = true, true
-			o.Store = func(root string, r *redact.Redactor) (store *persist.Store, err error) {
-				store, first, err = s.daySession(root, r)
-				return store, err
-			}
-			session, err := session.New(o)
+			session, first, err := onecall.New(o, int64(s.jobOutput))
 			if err != nil {
 				return err
 			}
@@ -66,16 +49,16 @@ share a session log. A command that would go on by itself ends with the call. A 
 			if first { // a moment to look at the old ones
 				defer prune.Meanwhile(session, logLine)()
 			}
-			r := host.Request{ID: callID(time.Now()), Tool: args[0], Input: input, Timeout: timeout}
+			r := host.Request{ID: onecall.ID(), Tool: args[0], Input: input, Timeout: timeout}
 			if agreed != "" {
-				r.Caller.Asked = agreedElsewhere(session, agreed)
+				r.Caller.Asked = onecall.Agreed(session, agreed)
 			} else {
-				asker := askOnTerminal(session)
-				defer asker.end()
-				r = asker.asking(r)
+				listen, end := onecall.OnTerminal(session, r.ID)
+				defer end()
+				r.Caller.Asked = listen
 			}
-			defer closeCall(session)
-			completion, err := callOnce(session, r)
+			defer onecall.Close(session)
+			completion, err := onecall.Run(session, r)
 			if err != nil {
 				return err
 			}
@@ -91,11 +74,6 @@ share a session log. A command that would go on by itself ends with the call. A 
 	cmd.Flags().StringVar(&agreed, "agreed", "", "`program` whose dialog a person has answered with yes for this call: its first prompt is answered so")
 	cmd.Flags().DurationVar(&timeout, "timeout", 0, "deadline of the call, such as 30s; 0 is none")
 	return cmd
-}
-
-// callID names a call of the command line, so that log show --call finds it among those of the day.
-func callID(now time.Time) string {
-	return "c" + strconv.FormatInt(now.UnixMilli()%86_400_000, 36) + strconv.Itoa(os.Getpid()%1000)
 }
 
 // maxInput is the size in bytes of the largest input that is read, as on the wire.
@@ -124,56 +102,6 @@ func checkJSON(input []byte) ([]byte, error) {
 		return nil, fmt.Errorf(`the input is not JSON (%v): give an object, such as '{"pattern":"func main"}'`, err)
 	}
 	return input, nil
-}
-
-// daySession is the session of today's calls in the workspace root, or the next one that no process is using. It reports
-// whether this is its first call.
-func (s *sessionFlags) daySession(root string, r *redact.Redactor) (store *persist.Store, first bool, err error) {
-	dir, err := dirs.Sessions()
-	if err != nil {
-		return nil, false, err
-	}
-	sum := sha256.Sum256([]byte(root))
-	id := fmt.Sprintf("call-%s-%s", time.Now().UTC().Format("20060102"), hex.EncodeToString(sum[:4]))
-	o := persist.Options{Dir: dir, ID: agenttool.SessionID(id), Meta: meta(root), PayloadLimit: int64(s.jobOutput), Redactor: r}
-	for n := 2; n < 100; n++ {
-		_, statErr := os.Stat(filepath.Join(dir, string(o.ID)))
-		_, _ = history.EndOne(dir, o.ID) // a call that was killed; what cannot be read is said by log verify
-		store, err := persist.Resume(o)
-		if err == nil {
-			return store, os.IsNotExist(statErr), nil
-		}
-		if !errors.Is(err, persist.ErrLocked) && !errors.Is(err, persist.ErrDamaged) && !errors.Is(err, persist.ErrNewer) {
-			return persist.New(o), false, nil // the first call that is not read-only will say what is wrong
-		}
-		o.ID = agenttool.SessionID(fmt.Sprintf("%s-%d", id, n))
-	}
-	return persist.New(persist.Options{Dir: dir, Meta: meta(root), PayloadLimit: int64(s.jobOutput), Redactor: r}), false, nil
-}
-
-// callOnce runs one call to its end. The first interrupt cancels it.
-func callOnce(s *session.Session, r host.Request) (host.Completion, error) {
-	interrupted, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
-	done := make(chan host.Completion, 1)
-	if err := s.Host.Invoke(r, func(c host.Completion) { done <- c }); err != nil {
-		return host.Completion{}, err
-	}
-	var completion host.Completion
-	select {
-	case completion = <-done:
-	case <-interrupted.Done():
-		s.Host.Cancel(r.ID, "interrupted at the terminal")
-		completion = <-done
-	}
-	return completion, nil
-}
-
-// closeCall ends the session of a call whose result has been printed.
-func closeCall(s *session.Session) {
-	if err := s.Linger(s.Close()); err != nil {
-		fmt.Fprintln(os.Stderr, "toolhost: the session log could not be closed:", err)
-	}
 }
 
 // printCompletion prints the result and returns the error that sets the exit code.

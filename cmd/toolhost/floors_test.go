@@ -30,7 +30,7 @@ var floors = []struct {
 	{"clients and sandbox", internal("approve", "remote", "confine", "setup"), true},
 	{"policy", internal("policy"), true},
 	{"session", internal("session"), true},
-	{"server", internal("server"), true},
+	{"server and one call", internal("server", "onecall"), true},
 	{"program", []string{"cmd/toolhost"}, true},
 }
 

@@ -3,13 +3,10 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"time"
 
 	"toolhost/agenttool"
-	"toolhost/cmd/toolhost/internal/session"
+	"toolhost/cmd/toolhost/internal/onecall"
 	"toolhost/host"
-	"toolhost/persist"
-	"toolhost/persist/redact"
 	"toolhost/sandbox"
 )
 
@@ -33,19 +30,15 @@ func recordHook(s *sessionFlags, c hookCall, denied string) error {
 		}
 		return tools
 	}
-	o.Store = func(root string, r *redact.Redactor) (store *persist.Store, err error) {
-		store, _, err = s.daySession(root, r)
-		return store, err
-	}
-	session, err := session.New(o)
+	session, _, err := onecall.New(o, int64(s.jobOutput))
 	if err != nil {
 		return err
 	}
 	session.Met(claudeCode)
-	r := host.Request{ID: callID(time.Now()), Tool: tool, Input: encoded}
-	r.Caller.Asked = agreedElsewhere(session, claudeCode)
-	defer closeCall(session)
-	_, err = callOnce(session, r)
+	r := host.Request{ID: onecall.ID(), Tool: tool, Input: encoded}
+	r.Caller.Asked = onecall.Agreed(session, claudeCode)
+	defer onecall.Close(session)
+	_, err = onecall.Run(session, r)
 	return err
 }
 

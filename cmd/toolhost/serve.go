@@ -55,7 +55,7 @@ agenttool/decide, or an MCP client that shows elicitations.
 					s.jobOutput = ephemeralOutput
 				}
 				dir, err := dirs.Sessions()
-				return persist.New(persist.Options{Dir: dir, Meta: meta(root), Ephemeral: ephemeral, PayloadLimit: int64(s.jobOutput), Redactor: r}), err
+				return persist.New(persist.Options{Dir: dir, Meta: session.Meta(root, version()), Ephemeral: ephemeral, PayloadLimit: int64(s.jobOutput), Redactor: r}), err
 			}
 			o := s.options()
 			o.Store, o.Reachable, o.Policy.Own = open, true, h.files()

@@ -99,12 +99,3 @@ func modeNames() string {
 
 // logLine writes a line to stderr.
 func logLine(line string) { fmt.Fprintln(os.Stderr, "toolhost: "+line) }
-
-// meta returns the metadata of a session log: workspace, version and process.
-func meta(root string) []byte {
-	encoded, err := agenttool.Encode(map[string]any{"workspace": root, "version": version(), "pid": os.Getpid()})
-	if err != nil {
-		return nil // a string and a number: it cannot fail
-	}
-	return encoded
-}

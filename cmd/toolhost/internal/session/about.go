@@ -2,6 +2,7 @@ package session
 
 import (
 	"encoding/json"
+	"os"
 	"slices"
 	"strings"
 
@@ -68,6 +69,12 @@ func describe(s *Session) json.RawMessage {
 	}
 	a.add(p.Rules(), now.Hooks)
 	encoded, _ := agenttool.Encode(a) // texts and numbers
+	return encoded
+}
+
+// Meta is the metadata of the log of a session: workspace, version and process.
+func Meta(root, version string) []byte {
+	encoded, _ := agenttool.Encode(map[string]any{"workspace": root, "version": version, "pid": os.Getpid()}) // texts and a number
 	return encoded
 }
 

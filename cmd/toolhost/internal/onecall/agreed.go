@@ -1,4 +1,4 @@
-package main
+package onecall
 
 import (
 	"sync/atomic"
@@ -8,9 +8,9 @@ import (
 	"toolhost/host/prompt"
 )
 
-// agreedElsewhere answers the prompts of a call that a person allowed in the dialog of a program. That yes answers the first
+// Agreed answers the prompts of a call that a person allowed in the dialog of a program. That yes answers the first
 // prompt, before the call runs, and nothing that the call meets later.
-func agreedElsewhere(s *session.Session, program string) prompt.Listener {
+func Agreed(s *session.Session, program string) prompt.Listener {
 	var used atomic.Bool
 	return func(p prompt.Prompt, _ <-chan struct{}) {
 		answer := prompt.Answer{

@@ -1,4 +1,4 @@
-package main
+package onecall
 
 import (
 	"context"
@@ -15,13 +15,13 @@ import (
 	"toolhost/cmd/toolhost/internal/approve/terminal"
 	"toolhost/cmd/toolhost/internal/caller"
 	"toolhost/cmd/toolhost/internal/session"
-	"toolhost/host"
 	"toolhost/host/prompt"
 )
 
-// asker asks the person at a terminal about the calls of a session, line by line. It is an [approve.Answerer].
+// asker asks the person at a terminal about a call, line by line. It is an [approve.Answerer].
 type asker struct {
 	session *session.Session
+	call    string
 	tty     *os.File
 	events  chan any
 	ended   chan struct{}
@@ -30,63 +30,57 @@ type asker struct {
 	stop    context.CancelFunc
 }
 
-// askOnTerminal returns an asker for the terminal that the command was started on; nil if there is none.
-func askOnTerminal(s *session.Session) *asker {
+// OnTerminal shows the prompts of the call of that id on the terminal that the command was started on, until end is called. Without a terminal
+// it is nil.
+func OnTerminal(s *session.Session, call string) (listen prompt.Listener, end func()) {
 	if !term.IsTerminal(int(os.Stderr.Fd())) {
-		return nil
+		return nil, func() {}
 	}
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
-		return nil
+		return nil, func() {}
 	}
-	return &asker{session: s, tty: tty, events: make(chan any, 64), ended: make(chan struct{}), stop: func() {}}
+	a := &asker{session: s, call: call, tty: tty, events: make(chan any, 64), ended: make(chan struct{}), stop: func() {}}
+	return a.hear, a.end
 }
 
 // end closes the terminal, which ends its prompts.
 func (a *asker) end() {
-	if a == nil {
-		return
-	}
 	close(a.ended)
 	a.stop()
 	_ = a.tty.Close()
 	a.running.Wait()
 }
 
-// listener hears the prompts of the call of that id; nil without an asker.
-func (a *asker) listener(call string) prompt.Listener {
-	if a == nil {
-		return nil
+// hear shows a prompt of the call, until it is over.
+func (a *asker) hear(p prompt.Prompt, over <-chan struct{}) {
+	a.opened.Do(a.open)
+	raw, err := agenttool.Encode(p)
+	if err != nil {
+		return
 	}
-	return func(p prompt.Prompt, over <-chan struct{}) {
-		a.opened.Do(func() { a.open(call) })
-		raw, err := agenttool.Encode(p)
-		if err != nil {
-			return
-		}
-		shown, err := approve.ParsePrompt(raw)
-		if err != nil {
-			return
-		}
-		a.tell(approve.Asked{Session: string(a.session.ID()), Prompt: shown})
-		a.running.Go(func() {
-			select {
-			case <-over:
-				a.tell(approve.Ended{Session: string(a.session.ID()), ID: p.Decision.DecisionID, How: "it needs no answer any more"})
-			case <-a.ended:
-			}
-		})
+	shown, err := approve.ParsePrompt(raw)
+	if err != nil {
+		return
 	}
+	a.tell(approve.Asked{Session: string(a.session.ID()), Prompt: shown})
+	a.running.Go(func() {
+		select {
+		case <-over:
+			a.tell(approve.Ended{Session: string(a.session.ID()), ID: p.Decision.DecisionID, How: "it needs no answer any more"})
+		case <-a.ended:
+		}
+	})
 }
 
 // open begins the conversation. When the person ends their input, the call is canceled, since no answer will come.
-func (a *asker) open(call string) {
+func (a *asker) open() {
 	ctx, stop := context.WithCancel(context.Background())
 	a.stop = stop
 	a.tell(approve.Opened{Session: a.greeting()})
 	a.running.Go(func() {
 		if terminal.Converse(ctx, a.tty, a, a.events); ctx.Err() == nil {
-			a.session.Host.Cancel(call, "nobody answered at the terminal")
+			a.session.Host.Cancel(a.call, "nobody answered at the terminal")
 		}
 	})
 }
@@ -153,10 +147,4 @@ func (a *asker) Activity(session string) (seen approve.Activity, err error) {
 	}
 	seen.Session = session
 	return seen, err
-}
-
-// asking is a request whose prompts the asker shows.
-func (a *asker) asking(r host.Request) host.Request {
-	r.Caller.Asked = a.listener(r.ID)
-	return r
 }

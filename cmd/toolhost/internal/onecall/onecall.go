@@ -1,0 +1,89 @@
+// Package onecall runs a call that belongs to no session of an agent. It is recorded with the other calls of its day, and the person answers
+// its prompts at the terminal, or has done so in the dialog of another program.
+package onecall
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+
+	"toolhost/agenttool"
+	"toolhost/cmd/toolhost/internal/dirs"
+	"toolhost/cmd/toolhost/internal/history"
+	"toolhost/cmd/toolhost/internal/session"
+	"toolhost/host"
+	"toolhost/persist"
+	"toolhost/persist/redact"
+)
+
+// New makes the session of a call, whose outputs take so many bytes at most. It reports whether this is the first call of its day in the
+// workspace.
+func New(o session.Options, payloads int64) (s *session.Session, first bool, err error) {
+	o.Store = func(root string, r *redact.Redactor) (store *persist.Store, err error) {
+		store, first, err = today(root, persist.Options{Meta: session.Meta(root, o.Version), PayloadLimit: payloads, Redactor: r})
+		return store, err
+	}
+	s, err = session.New(o)
+	return s, first, err
+}
+
+// today opens the log of today's calls in a workspace, or the next one that no process is using. It reports whether this is its first call.
+func today(root string, o persist.Options) (store *persist.Store, first bool, err error) {
+	if o.Dir, err = dirs.Sessions(); err != nil {
+		return nil, false, err
+	}
+	sum := sha256.Sum256([]byte(root))
+	id := fmt.Sprintf("call-%s-%s", time.Now().UTC().Format("20060102"), hex.EncodeToString(sum[:4]))
+	o.ID = agenttool.SessionID(id)
+	for n := 2; n < 100; n++ {
+		_, statErr := os.Stat(filepath.Join(o.Dir, string(o.ID)))
+		_, _ = history.EndOne(o.Dir, o.ID) // a call that was killed; what cannot be read is said by log verify
+		store, err := persist.Resume(o)
+		if err == nil {
+			return store, os.IsNotExist(statErr), nil
+		}
+		if !errors.Is(err, persist.ErrLocked) && !errors.Is(err, persist.ErrDamaged) && !errors.Is(err, persist.ErrNewer) {
+			return persist.New(o), false, nil // the first call that is not read-only will say what is wrong
+		}
+		o.ID = agenttool.SessionID(fmt.Sprintf("%s-%d", id, n))
+	}
+	o.ID = ""
+	return persist.New(o), false, nil
+}
+
+// ID names a call that is made now, so that log show --call finds it among those of the day.
+func ID() string {
+	return "c" + strconv.FormatInt(time.Now().UnixMilli()%86_400_000, 36) + strconv.Itoa(os.Getpid()%1000)
+}
+
+// Run runs a call to its end. The first interrupt cancels it.
+func Run(s *session.Session, r host.Request) (completion host.Completion, err error) {
+	interrupted, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	done := make(chan host.Completion, 1)
+	if err := s.Host.Invoke(r, func(c host.Completion) { done <- c }); err != nil {
+		return completion, err
+	}
+	select {
+	case completion = <-done:
+	case <-interrupted.Done():
+		s.Host.Cancel(r.ID, "interrupted at the terminal")
+		completion = <-done
+	}
+	return completion, nil
+}
+
+// Close ends the session of a call whose result has been printed.
+func Close(s *session.Session) {
+	if err := s.Linger(s.Close()); err != nil {
+		fmt.Fprintln(os.Stderr, "toolhost: the session log could not be closed:", err)
+	}
+}
