@@ -191,7 +191,7 @@ func (w assigner) environment(list []*syntax.Assign, argv []program.Word) (doubt
 		case program.HarmlessEnvironment(name, v):
 		default:
 			doubt = "the variable " + name + " may change what the command does"
-			w.note(tally{unknown: true, gap: true})
+			w.note(unknown | gap)
 			w.fact("read_only", doubt)
 		}
 	}

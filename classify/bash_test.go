@@ -95,5 +95,5 @@ func staticFields(text string) ([]string, bool) {
 		}
 		fields = append(fields, word.Text)
 	}
-	return fields, !w.tally.unknown && w.rejected == nil
+	return fields, !w.tally.has(unknown) && w.rejected == nil
 }

@@ -45,7 +45,7 @@ func changeDir(w *walk, a *program.Args, _ *program.Use) {
 		w.named(names, program.Lit(dir))
 	}
 	if w.scope.dirs == nil {
-		w.note(tally{incomplete: true})
+		w.note(incomplete)
 	}
 }
 
@@ -84,7 +84,7 @@ func readInput(w *walk, a *program.Args, u *program.Use) {
 	assignNamed(w, a, u)
 	w.arrays = w.arrays || a.Has("-a") || a.Argv[0].Text != "read"
 	if !w.scope.piped {
-		w.note(tally{interactive: true})
+		w.note(interactive)
 		w.factAt("interactive", "`"+a.Argv[0].Text+"` waits for input", a.Argv[0])
 	}
 }

@@ -65,7 +65,7 @@ func (w *walk) simple(argv []program.Word, by runner) {
 		w.unknown("its meaning is not known: " + w.scope.void)
 	case !name.Static || name.Text == "":
 		w.strange("which program runs is not known", name)
-		w.note(tally{gap: true})
+		w.note(gap)
 		w.mayRun("which program runs is not known")
 		w.doubt("which program ran is not known", by != byProgram)
 		return

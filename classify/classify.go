@@ -95,7 +95,7 @@ func (w *walk) run(text string) {
 		return
 	}
 	if tree.doubtful {
-		w.note(tally{unknown: true, gap: true})
+		w.note(unknown | gap)
 		w.tell(tree.reason)
 		w.doubt(tree.reason.Text, true)
 	}
@@ -138,7 +138,7 @@ func (w *walk) strict(stmts []*syntax.Stmt) {
 func (w *walk) facts() agenttool.Facts {
 	w.seen()
 	if w.rejected == nil && w.tally.readOnly() == agenttool.Yes {
-		w.destroyed, w.tally.mayDestroy = nil, false // the strict analysis is a proof; the lenient one takes a word for a command
+		w.destroyed, w.tally = nil, w.tally&^mayDestroy // the strict analysis is a proof; the lenient one takes a word for a command
 	} else {
 		w.touches(w.codes)
 	}

@@ -34,7 +34,7 @@ func (w assigner) declClause(x *syntax.DeclClause) {
 		option := w.single(a.Value)
 		if !option.Static || !declareOption(x.Variant.Value, option.Text) {
 			w.strange(x.Variant.Value+": "+option.Text+" is not understood", option)
-			w.note(tally{gap: true})
+			w.note(gap)
 		}
 		prints = prints || strings.ContainsAny(option.Text, "pfF")
 		exports = exports || strings.Contains(option.Text, "x")

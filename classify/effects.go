@@ -24,7 +24,7 @@ func (sh effects) done(argv []program.Word, u *program.Use) {
 		sh.factAt(r.Fact, u.Sentence(r, argv), at)
 	}
 	if !u.Understood {
-		sh.note(tally{unknown: true})
+		sh.note(unknown)
 	}
 	for _, e := range u.Effects {
 		if e != program.Reaches || !own {
@@ -32,7 +32,7 @@ func (sh effects) done(argv []program.Word, u *program.Use) {
 		}
 	}
 	if own {
-		sh.note(tally{loopback: true})
+		sh.note(loopback)
 	}
 	sh.usePaths(argv, u)
 	sh.useFollows(u)
@@ -75,7 +75,7 @@ func (sh effects) useFollows(u *program.Use) {
 		if word.Static {
 			sh.named(follows, word)
 		} else {
-			sh.note(tally{incomplete: true})
+			sh.note(incomplete)
 		}
 	}
 }
@@ -103,7 +103,7 @@ func (sh effects) useHosts(u *program.Use) {
 		return
 	}
 	if named < len(u.Hosts) || named == 0 && u.Has(program.Reaches) || u.Has(program.HostsUnknown) {
-		sh.note(tally{hostless: true})
+		sh.note(hostless)
 	}
 }
 
@@ -137,47 +137,47 @@ func onlyNames(base string) bool {
 func (sh effects) effect(e program.Effect, u *program.Use) {
 	switch e {
 	case program.Writes: // overwrites, unless a proof shows that no data is lost
-		sh.note(tally{writes: true, mayDestroy: !u.Has(program.Adds), incomplete: len(u.Writes) == 0 && sh.remote == 0})
+		sh.note(writes | mayDestroy.when(!u.Has(program.Adds)) | incomplete.when(len(u.Writes) == 0 && sh.remote == 0))
 	case program.Destroys:
-		sh.note(tally{writes: true, destroys: true, incomplete: len(u.Writes) == 0 && sh.remote == 0})
+		sh.note(writes | destroys | incomplete.when(len(u.Writes) == 0 && sh.remote == 0))
 	case program.GitConfig, program.GitUpstream: // a change loses at most one line of it
-		sh.note(tally{writes: true, incomplete: true})
+		sh.note(writes | incomplete)
 		sh.gitConfig = sh.gitConfig || sh.quiet == 0
 	case program.GitGlobal:
 		sh.globalGit()
 	case program.Reaches:
-		sh.note(tally{reaches: true})
+		sh.note(reaches)
 	case program.MayReach:
-		sh.note(tally{mayReach: true})
+		sh.note(mayReach)
 	case program.LongRunning:
-		sh.note(tally{long: true})
+		sh.note(long)
 	case program.Interactive:
-		sh.note(tally{interactive: true})
+		sh.note(interactive)
 	case program.Pages:
-		sh.note(tally{interactive: !sh.scope.captured})
+		sh.note(interactive.when(!sh.scope.captured))
 	case program.ObservesHost:
-		sh.note(tally{observes: sh.remote == 0})
+		sh.note(observes.when(sh.remote == 0))
 	case program.NotConcurrent:
-		sh.note(tally{notConcurrent: true})
+		sh.note(notConcurrent)
 	case program.WritesElsewhere:
-		sh.note(tally{writes: true, incomplete: true})
+		sh.note(writes | incomplete)
 	case program.ReadsElsewhere:
-		sh.note(tally{incomplete: sh.remote == 0})
+		sh.note(incomplete.when(sh.remote == 0))
 	case program.ReadsTree:
 		if !slices.ContainsFunc(u.Reads, func(word program.Word) bool { return !word.Maybe }) {
 			sh.named(contents, program.Lit("."))
 		}
 	case program.RunsHooks:
-		sh.note(tally{incomplete: true})
+		sh.note(incomplete)
 	case program.Adds, program.HostsUnknown: // see usePaths and useHosts
 	default: // RunsCode and unknown effects
-		sh.note(tally{unknown: true})
+		sh.note(unknown)
 	}
 }
 
 // globalGit records that git's configuration of the person is written, which is in one of two places.
 func (sh effects) globalGit() {
-	sh.note(tally{writes: true, incomplete: true})
+	sh.note(writes | incomplete)
 	if sh.ctx.Home != "" {
 		sh.write(program.Lit(sh.ctx.Home+"/.gitconfig"), false, nil)
 		sh.write(program.Lit(sh.ctx.Home+"/.config/git/config"), false, nil)

@@ -81,7 +81,7 @@ func (sh *shell) readsEndless(text string, at program.Word) {
 			full = path.Join(dir, text)
 		}
 		if lines, ok := endlessDevices[full]; ok && !(lines && sh.reading == endsLines) {
-			sh.note(tally{long: true})
+			sh.note(long)
 			sh.strange(full+" never ends, and nothing here stops reading it", at)
 		}
 	}

@@ -8,62 +8,62 @@ import (
 	"toolhost/classify/program"
 )
 
-// tally are the findings about a command so far. They only accumulate.
-type tally struct {
-	unknown       bool // something is not understood
-	gap           bool // it is more than a program or an option of it: there may be commands that no part shows
-	writes        bool
-	mayDestroy    bool // it may overwrite existing data
-	destroys      bool
-	reaches       bool
-	mayReach      bool
-	loopback      bool // it reaches this machine by the network
-	long          bool
-	mayRun        bool // it may run for long, depending on the data that it finds
-	interactive   bool
-	observes      bool
-	notConcurrent bool
-	background    bool
-	incomplete    bool // it touches paths that are not named
-	matched       bool // it touches paths that are known by patterns only
-	hostless      bool // it reaches hosts that are not named
-	remotes       bool // it reaches hosts that the configuration of git names
+// tally is a set of findings about a command. They only accumulate.
+type tally uint32
+
+const (
+	unknown tally = 1 << iota // something is not understood
+	gap                       // it is more than a program or an option of it: there may be commands that no part shows
+	writes
+	mayDestroy // it may overwrite existing data
+	destroys
+	reaches
+	mayReach
+	loopback // it reaches this machine by the network
+	long
+	mayRun // it may run for long, depending on the data that it finds
+	interactive
+	observes
+	notConcurrent
+	background
+	incomplete // it touches paths that are not named
+	matched    // it touches paths that are known by patterns only
+	hostless   // it reaches hosts that are not named
+	remotes    // it reaches hosts that the configuration of git names
+)
+
+// has reports whether one of the findings was made.
+func (t tally) has(findings tally) bool { return t&findings != 0 }
+
+// when returns the finding if the condition holds, else none.
+func (t tally) when(condition bool) tally {
+	if condition {
+		return t
+	}
+	return 0
 }
 
-func (t *tally) add(o tally) {
-	t.unknown = t.unknown || o.unknown
-	t.gap = t.gap || o.gap
-	t.writes = t.writes || o.writes
-	t.mayDestroy = t.mayDestroy || o.mayDestroy
-	t.destroys = t.destroys || o.destroys
-	t.reaches = t.reaches || o.reaches
-	t.mayReach = t.mayReach || o.mayReach
-	t.loopback = t.loopback || o.loopback
-	t.long = t.long || o.long
-	t.mayRun = t.mayRun || o.mayRun
-	t.interactive = t.interactive || o.interactive
-	t.observes = t.observes || o.observes
-	t.notConcurrent = t.notConcurrent || o.notConcurrent
-	t.background = t.background || o.background
-	t.incomplete = t.incomplete || o.incomplete
-	t.matched = t.matched || o.matched
-	t.hostless = t.hostless || o.hostless
-	t.remotes = t.remotes || o.remotes
-}
-
-// yes returns Yes if it was seen, else No, else Unknown if something was not understood.
-func (t *tally) yes(seen bool) agenttool.Fact {
+// yes returns Yes if one of the findings was made, else No, else Unknown if something was not understood.
+func (t tally) yes(findings tally) agenttool.Fact {
 	switch {
-	case seen:
+	case t.has(findings):
 		return agenttool.Yes
-	case t.unknown:
+	case t.has(unknown):
 		return agenttool.Unknown
 	}
 	return agenttool.No
 }
 
-func (t *tally) readOnly() agenttool.Fact {
-	switch t.yes(t.writes || t.destroys) {
+// unless returns what yes returns, but Unknown if instead of the finding a weaker one was made.
+func (t tally) unless(weaker, finding tally) agenttool.Fact {
+	if t.has(weaker) && !t.has(finding) {
+		return agenttool.Unknown
+	}
+	return t.yes(finding)
+}
+
+func (t tally) readOnly() agenttool.Fact {
+	switch t.yes(writes | destroys) {
 	case agenttool.Yes:
 		return agenttool.No
 	case agenttool.No:
@@ -72,46 +72,29 @@ func (t *tally) readOnly() agenttool.Fact {
 	return agenttool.Unknown
 }
 
-func (t *tally) destructive() agenttool.Fact {
-	if t.mayDestroy && !t.destroys {
-		return agenttool.Unknown
-	}
-	return t.yes(t.destroys)
-}
+func (t tally) destructive() agenttool.Fact { return t.unless(mayDestroy, destroys) }
 
-func (t *tally) openWorld() agenttool.Fact {
-	if t.mayReach && !t.reaches {
-		return agenttool.Unknown
-	}
-	return t.yes(t.reaches)
-}
+func (t tally) openWorld() agenttool.Fact { return t.unless(mayReach, reaches) }
 
-func (t *tally) longRunning() agenttool.Fact {
-	if t.mayRun && !t.long {
-		return agenttool.Unknown
-	}
-	return t.yes(t.long)
-}
+func (t tally) longRunning() agenttool.Fact { return t.unless(mayRun, long) }
 
-func (t *tally) concurrencySafe() agenttool.Fact {
+func (t tally) concurrencySafe() agenttool.Fact {
 	switch ro := t.readOnly(); {
-	case ro == agenttool.No, t.notConcurrent, t.interactive:
+	case ro == agenttool.No, t.has(notConcurrent | interactive):
 		return agenttool.No
-	case ro == agenttool.Yes && !t.background:
+	case ro == agenttool.Yes && !t.has(background):
 		return agenttool.Yes
 	}
 	return agenttool.Unknown
 }
 
-func (t *tally) pathsComplete() agenttool.Fact {
-	if t.unknown || t.incomplete || t.matched {
-		return agenttool.Unknown
-	}
-	return agenttool.Yes
-}
+func (t tally) pathsComplete() agenttool.Fact { return t.complete(incomplete | matched) }
 
-func (t *tally) hostsComplete() agenttool.Fact {
-	if t.unknown || t.hostless || t.remotes || t.mayReach {
+func (t tally) hostsComplete() agenttool.Fact { return t.complete(hostless | remotes | mayReach) }
+
+// complete returns Yes if everything was understood and none of the findings was made.
+func (t tally) complete(findings tally) agenttool.Fact {
+	if t.has(unknown | findings) {
 		return agenttool.Unknown
 	}
 	return agenttool.Yes
@@ -153,18 +136,18 @@ func (rec *record) note(t tally) {
 	if rec.quiet > 0 {
 		return
 	}
-	rec.tally.add(t)
+	rec.tally |= t
 	if rec.toucher() == 0 {
-		rec.itself.add(t)
+		rec.itself |= t
 	}
 	for i := rec.part; i >= 0; i = rec.parts[i].WrappedBy {
-		rec.parts[i].tally.add(t)
+		rec.parts[i].tally |= t
 	}
 }
 
 // strange records that a program, or one of its arguments, is not understood.
 func (rec *record) strange(reason string, at program.Word) {
-	rec.note(tally{unknown: true})
+	rec.note(unknown)
 	rec.factAt("read_only", reason, at)
 }
 
@@ -239,7 +222,7 @@ var inferred = []string{"read_only", "destructive", "open_world", "concurrency_s
 	"observes_host", "paths_complete", "hosts_complete", WritesGitConfig}
 
 func (rec *record) keeps(what string) {
-	rec.note(tally{unknown: true, long: true})
+	rec.note(unknown | long)
 	rec.fact("long_running", what+" keeps all its input, and its input does not end")
 }
 

@@ -102,7 +102,7 @@ func (sh effects) gitRemotes(u *program.Use) bool {
 	case to != "":
 		dir = strings.TrimSuffix(dir, "/") + "/" + to
 	}
-	sh.note(tally{remotes: true})
+	sh.note(remotes)
 	for _, r := range u.Remotes {
 		if found := (agenttool.GitRemote{Dir: dir, Name: r.Name, Push: r.Push}); sh.quiet == 0 && !slices.Contains(sh.remotes, found) {
 			sh.remotes = append(sh.remotes, found)

@@ -69,10 +69,10 @@ func (w looper) endless(x *syntax.WhileClause) {
 
 func (w looper) noteEndless(body []*syntax.Stmt) {
 	if leaves(body) {
-		w.note(tally{mayRun: true})
+		w.note(mayRun)
 		return
 	}
-	w.note(tally{long: true})
+	w.note(long)
 	w.fact("long_running", "the loop does not end by itself")
 }
 
@@ -95,7 +95,7 @@ func leaves(body []*syntax.Stmt) bool {
 
 func (w looper) forClause(x *syntax.ForClause) {
 	if x.Select {
-		w.note(tally{interactive: true})
+		w.note(interactive)
 		w.fact("interactive", "`select` waits for an answer")
 	}
 	switch l := x.Loop.(type) {

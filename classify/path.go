@@ -32,7 +32,7 @@ func (sh *shell) visit(how access, word program.Word) {
 	if !word.Static {
 		missing := sh.match(how, word)
 		sh.note(missing)
-		if missing.incomplete || missing.matched {
+		if missing.has(incomplete | matched) {
 			sh.factAt("paths_complete", "`"+sh.spelled(word)+"` may name a file outside the workspace", word)
 		}
 		slash := strings.Contains(word.Text, "/")
@@ -72,7 +72,7 @@ func (sh *shell) kernel(full string, at program.Word) {
 	case below(clean, "/dev") && (clean != "/dev" || !at.Static) && !quietDevice(clean):
 		sh.strange("`"+clean+"` is a device, and the effect of reading it is not known", at)
 	case (below(clean, "/proc") || below(clean, "/sys")) && !ownProcess(clean, full):
-		sh.note(tally{observes: true})
+		sh.note(observes)
 	}
 }
 
@@ -94,9 +94,9 @@ func (sh *shell) write(word program.Word, cuts bool, by func(what string) string
 	if word.Static && (stream(word.Text) || word.Text == "/dev/null") {
 		return
 	}
-	sh.note(tally{writes: true, mayDestroy: cuts})
+	sh.note(writes | mayDestroy.when(cuts))
 	if !word.Static {
-		sh.note(tally{incomplete: sh.remote == 0})
+		sh.note(incomplete.when(sh.remote == 0))
 		sh.factAt("read_only", "`"+sh.spelled(word)+"` may name any file, and it is written: use a literal path", word)
 		return
 	}
@@ -129,7 +129,7 @@ func (sh *shell) named(how access, word program.Word) {
 		return
 	}
 	if len(sh.scope.dirs) == 0 {
-		sh.note(tally{incomplete: true})
+		sh.note(incomplete)
 		sh.factAt("paths_complete", "`"+text+"` is relative to a directory that is not known", word)
 		return
 	}
@@ -176,7 +176,7 @@ func below(text, dir string) bool {
 func (sh *shell) match(how access, word program.Word) tally {
 	shape := word.Shape()
 	if shape.Pattern == "" || !cutNowhere(word) || sh.toucher() == 0 && sh.disk == nil || len(sh.scope.dirs) == 0 {
-		return tally{incomplete: true}
+		return incomplete
 	}
 	g := agenttool.Glob{Pattern: shape.Pattern, By: sh.toucher(), Names: how == names, Without: shape.Without, Index: sh.indexed}
 	if word.Name && word.Text == "" {
@@ -194,12 +194,12 @@ func (sh *shell) match(how access, word program.Word) tally {
 		switch {
 		case slices.Contains(sh.globs, at):
 		case len(sh.globs) >= maxGlobs:
-			return tally{incomplete: true}
+			return incomplete
 		default:
 			sh.globs = append(sh.globs, at)
 		}
 	}
-	return tally{matched: true}
+	return matched
 }
 
 const maxGlobs = 16

@@ -88,7 +88,7 @@ func (rec *record) host(text string) {
 		return
 	}
 	if rec.touched += len(rest); len(rec.hosts) >= maxHosts || rec.touched > maxTouched {
-		rec.note(tally{incomplete: true, reaches: true})
+		rec.note(incomplete | reaches)
 		return
 	}
 	rec.hosts = append(rec.hosts, rest)
@@ -107,7 +107,7 @@ func (rec *record) add(how access, word program.Word, full string) {
 		return
 	}
 	if len(s.list) >= maxPaths || rec.touched > maxTouched {
-		rec.note(tally{incomplete: true})
+		rec.note(incomplete)
 		return
 	}
 	rec.touched += len(word.Text) + len(full)

@@ -72,7 +72,7 @@ func (w redirector) input(target program.Word) {
 		return
 	}
 	if !target.Static && !target.Local && !safeBeginning(target.Text) {
-		w.note(tally{mayReach: true})
+		w.note(mayReach)
 		w.factAt("open_world", "`"+w.spelled(target)+"` may be a connection: bash opens /dev/tcp/… itself", target)
 	}
 	w.read(target)
@@ -80,11 +80,11 @@ func (w redirector) input(target program.Word) {
 
 func (w redirector) output(target program.Word, cuts bool) {
 	if w.network(target) {
-		w.note(tally{writes: true, mayDestroy: true})
+		w.note(writes | mayDestroy)
 		return
 	}
 	if !target.Static {
-		w.note(tally{unknown: true})
+		w.note(unknown)
 	}
 	w.write(target, cuts, nil)
 }
@@ -112,12 +112,12 @@ func (w redirector) network(target program.Word) bool {
 	if !strings.HasPrefix(target.Text, "/dev/tcp/") && !strings.HasPrefix(target.Text, "/dev/udp/") {
 		return false
 	}
-	w.note(tally{reaches: true})
+	w.note(reaches)
 	w.factAt("open_world", "`"+w.spelled(target)+"` opens a network connection", target)
 	if parts := strings.Split(target.Text, "/"); target.Static && len(parts) > 3 {
 		w.host(parts[3])
 	} else {
-		w.note(tally{hostless: true})
+		w.note(hostless)
 	}
 	return true
 }
@@ -132,13 +132,13 @@ func (w redirector) duplicate(r *syntax.Redirect, target program.Word) {
 		}
 	case strings.HasPrefix(strings.TrimLeft(target.Text, "0123456789"), "-"):
 		w.unknown("bash ends this redirection at the -, and another word follows")
-		w.note(tally{gap: true})
+		w.note(gap)
 	case r.Op == syntax.DplIn:
 		w.unknown("the descriptor that is read is not known")
 	case target.Number && !target.Many:
 	case !target.Static || !isPlainTarget(target.Text):
 		w.unknown("bash expands what >& names a second time, and runs the substitutions in it")
-		w.note(tally{gap: true})
+		w.note(gap)
 		w.mayRun("bash expands what >& names a second time")
 	default:
 		w.output(target, true)

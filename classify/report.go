@@ -27,12 +27,12 @@ func (rec *record) report() agenttool.Facts {
 	if rec.rejected != nil {
 		return rec.rejection()
 	}
-	t := &rec.tally
-	t.destroys = t.destroys || len(rec.destroyed) > 0
+	rec.tally |= destroys.when(len(rec.destroyed) > 0)
+	t := rec.tally
 	f := agenttool.Facts{
 		Verdicts: agenttool.Verdicts{ReadOnly: t.readOnly(), Destructive: t.destructive(), OpenWorld: t.openWorld(),
-			ConcurrencySafe: t.concurrencySafe(), Interactive: t.yes(t.interactive), LongRunning: t.longRunning(),
-			ObservesHost: t.yes(t.observes), PathsComplete: t.pathsComplete(),
+			ConcurrencySafe: t.concurrencySafe(), Interactive: t.yes(interactive), LongRunning: t.longRunning(),
+			ObservesHost: t.yes(observes), PathsComplete: t.pathsComplete(),
 			HostsComplete: t.hostsComplete()}, Locks: rec.locks, Reads: rec.reads.all(), Writes: rec.writes.list, Hosts: rec.hosts, Inferred: rec.inferred(),
 	}
 	f.Reasons = rec.reasons
@@ -44,7 +44,7 @@ func (rec *record) report() agenttool.Facts {
 	f.Parts, f.PartsComplete, f.Commands = rec.finished(), rec.partsComplete(), rec.commands()
 	f.Mentions, f.Unmentioned, f.MayRun = rec.mentions, rec.unmentioned, rec.allMayRun()
 	f.Globs, f.Git = rec.matches(f.Parts), rec.git
-	if t.remotes && !t.unknown && !t.hostless && !t.mayReach {
+	if t.has(remotes) && !t.has(unknown|hostless|mayReach) {
 		f.Remotes = rec.remotes
 	}
 	if len(f.Parts) == 0 && len(f.Reasons) == 0 {
@@ -62,7 +62,7 @@ func (rec *record) rejection() agenttool.Facts {
 		f.Destructive, f.ReadOnly, f.ConcurrencySafe = agenttool.Yes, agenttool.No, agenttool.No
 	}
 	for i := range rec.parts {
-		rec.parts[i].tally.unknown = true
+		rec.parts[i].tally |= unknown
 	}
 	f.Parts = rec.finished()
 	return f
@@ -73,7 +73,7 @@ func (rec *record) finished() []agenttool.Part {
 	for i := range rec.parts {
 		c := &rec.parts[i]
 		c.ReadOnly, c.Destructive, c.OpenWorld = c.tally.readOnly(), c.tally.destructive(), c.tally.openWorld()
-		if c.PathsComplete = c.tally.pathsComplete(); c.tally.loopback && c.OpenWorld == agenttool.No {
+		if c.PathsComplete = c.tally.pathsComplete(); c.tally.has(loopback) && c.OpenWorld == agenttool.No {
 			c.OpenWorld = agenttool.Unknown // a rule about paths and words alone does not cover that
 		}
 		parts[i] = c.Part
@@ -85,7 +85,7 @@ func (rec *record) finished() []agenttool.Part {
 // redirection to an unknown target, or to another machine, belongs to no part, and no rule for a part covers it; nor does a rule
 // for the words of a command cover variables that it inherits.
 func (rec *record) partsComplete() agenttool.Fact {
-	if s := &rec.itself; rec.tally.gap || rec.altered || s.unknown || s.incomplete || s.matched || s.reaches || s.mayReach {
+	if rec.tally.has(gap) || rec.altered || rec.itself.has(unknown|incomplete|matched|reaches|mayReach) {
 		return agenttool.Unknown
 	}
 	return agenttool.Yes
@@ -94,7 +94,7 @@ func (rec *record) partsComplete() agenttool.Fact {
 // commands returns the words of the simple commands. It is nil if a word of one is not known, if what the words mean
 // is not known, or if there may be more commands than were seen: then no list would be the whole truth.
 func (rec *record) commands() [][]string {
-	if rec.tally.gap {
+	if rec.tally.has(gap) {
 		return nil
 	}
 	all := make([][]string, 0, len(rec.parts))
@@ -123,7 +123,7 @@ func (rec *record) merge(g *extractor) {
 		rec.destroyed = addReason(rec.destroyed, r)
 	}
 	if g.over || g.skimmed {
-		rec.tally.mayDestroy = true
+		rec.tally |= mayDestroy
 	}
 	rec.codes = append(rec.codes, g.codes...)
 	rec.unmentioned = rec.unmentioned || g.over || g.hidden
@@ -149,8 +149,7 @@ func (rec *record) partAt(at place) int {
 
 // matches returns the patterns, if they are all that is missing and every command reads alone: another could make what they match.
 func (rec *record) matches(parts []agenttool.Part) []agenttool.Glob {
-	t := &rec.tally
-	if !t.matched || t.incomplete || t.unknown || rec.reglobs {
+	if t := rec.tally; !t.has(matched) || t.has(incomplete|unknown) || rec.reglobs {
 		return nil
 	}
 	for i := range parts {

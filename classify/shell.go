@@ -49,14 +49,14 @@ func (sh *shell) relative(to string) []string {
 
 // unknown records a construct that is not understood, and the reason. Later commands may then mean something else.
 func (sh *shell) unknown(reason string) {
-	sh.note(tally{unknown: true, gap: true})
+	sh.note(unknown | gap)
 	sh.fact("read_only", reason)
 	sh.doubt(reason, true)
 }
 
 // hidden records that something runs, or may run, which is not known, and why. The shell stays as it is.
 func (sh *shell) hidden(reason string) {
-	sh.note(tally{unknown: true, gap: true})
+	sh.note(unknown | gap)
 	sh.fact("read_only", reason)
 	sh.mayRun(reason)
 }
@@ -95,7 +95,7 @@ func (sh *shell) begin(argv []program.Word) (outer int) {
 	sh.parts = append(sh.parts, c)
 	sh.part = len(sh.parts) - 1
 	if sh.scope.doubt != "" && sh.scope.void == "" {
-		sh.note(tally{unknown: true})
+		sh.note(unknown)
 		sh.parts[sh.part].Reasons = []agenttool.Reason{sh.placed(agenttool.Reason{
 			Fact: "read_only", Text: cut.Short("the text before it may change its meaning: "+sh.scope.doubt, maxReason), Line: at.Line, Column: at.Column})}
 	}

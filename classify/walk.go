@@ -42,7 +42,7 @@ func (w *walk) stmt(s *syntax.Stmt) {
 		w.doubt("a coprocess is not understood", true)
 	}
 	if s.Background {
-		w.note(tally{background: true})
+		w.note(background)
 		w.subshell(func() { w.command(s) })
 		return
 	}
@@ -273,14 +273,20 @@ func (w *walk) callFunction(name string) {
 
 // piped analyses what is piped into a command. One that keeps all it reads takes memory without end where that does not end.
 func (w *walk) piped(from, to *syntax.Stmt) {
-	outer, before := w.ending, w.tally.long
-	w.ending, w.tally.long = w.endingOf(to.Cmd), false
-	w.stmt(from)
-	long := w.tally.long
-	w.ending, w.tally.long = outer, before || long
-	if name, _ := commandName(to.Cmd); long && keeping[name] {
+	endless := w.runsLong(w.endingOf(to.Cmd), func() { w.stmt(from) })
+	if name, _ := commandName(to.Cmd); endless && keeping[name] {
 		w.keeps(name)
 	}
+}
+
+// runsLong reports whether commands run for long where their output ends as said.
+func (w *walk) runsLong(e ending, analyse func()) bool {
+	outer, before := w.ending, w.tally
+	w.ending, w.tally = e, before&^long
+	analyse()
+	found := w.tally.has(long)
+	w.ending, w.tally = outer, w.tally|before
+	return found
 }
 
 // free gives the memory of a walk to the next one.

@@ -323,16 +323,15 @@ func (w expander) doubleQuoted(f *field, x *syntax.DblQuoted) {
 
 // substitution expands $(…): the commands in it count, their output is unknown.
 func (w expander) substitution(f *field, x *syntax.CmdSubst, quoted bool) {
-	outer, before := w.ending, w.tally.long
-	w.ending, w.tally.long = endsNever, false
-	w.subshell(func() {
-		w.scope.captured = true
-		w.stmts(x.Stmts)
+	endless := w.runsLong(endsNever, func() {
+		w.subshell(func() {
+			w.scope.captured = true
+			w.stmts(x.Stmts)
+		})
 	})
-	if w.tally.long {
+	if endless {
 		w.keeps("a substitution")
 	}
-	w.ending, w.tally.long = outer, before || w.tally.long
 	if text, ok := printedText(&w.shell, w.last, x); ok && (quoted || f.plain || text != "" && !strings.ContainsAny(text, globBytes+splitBytes)) {
 		f.add(text)
 		f.numeric = isInteger(text)
