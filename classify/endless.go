@@ -44,7 +44,7 @@ func commandName(cmd syntax.Command) (string, []*syntax.Word) {
 }
 
 // limit notes whether the command itself, or a later part of its pipeline, bounds how much it reads.
-func (sh *shell) limit(cmd syntax.Command) {
+func (sh *endings) limit(cmd syntax.Command) {
 	name, words := commandName(cmd)
 	sh.reading = endsNever
 	if sh.ending != endsNever && streaming[name] {
@@ -88,7 +88,7 @@ func (sh *shell) readsEndless(text string, at program.Word) {
 }
 
 // endingOf says when the last part of a pipeline stops reading.
-func (sh *shell) endingOf(cmd syntax.Command) ending {
+func (sh *endings) endingOf(cmd syntax.Command) ending {
 	name, words := commandName(cmd)
 	switch {
 	case name == "head" && anyBegins(words, limits[name]):

@@ -112,23 +112,42 @@ type record struct {
 	places
 	extraction
 
-	quiet     int   // while positive, nothing is recorded: a loop is tried until its scope settles
-	tally     tally // of the whole
-	itself    tally // effects of the shell itself, outside all simple commands
-	altered   bool  // simple commands run with variables that they would not find otherwise
-	redirects bool  // the current access is a redirection, which the shell makes
-	part      int   // the simple command that is looked at, -1 outside any
-	parts     []countedPart
-	words     int // bytes of the words of the parts
-	told      int // bytes of their reasons
-	reasons   []agenttool.Reason
-	opaque    string // why more may run than is mentioned
+	quiet int // while positive, nothing is recorded: a loop is tried until its scope settles
+	whole
+	partList
+	patterns
+	repositories
+}
 
-	globs     []agenttool.Glob
-	reglobs   bool // the meaning of patterns was changed
+// patterns are the globs that commands are given.
+type patterns struct {
+	globs   []agenttool.Glob
+	reglobs bool // the meaning of patterns was changed
+}
+
+// repositories are those where git runs.
+type repositories struct {
 	git       []agenttool.GitRun
 	remotes   []agenttool.GitRemote
 	gitConfig bool // the configuration of a repository changes
+}
+
+// partList are the simple commands, and the one that is looked at.
+type partList struct {
+	redirects bool // the current access is a redirection, which the shell makes
+	part      int  // the simple command that is looked at, -1 outside any
+	parts     []countedPart
+	words     int // bytes of the words of the parts
+	told      int // bytes of their reasons
+}
+
+// whole is what is found about the command line, and about the shell that runs it.
+type whole struct {
+	tally   tally // of the whole
+	itself  tally // effects of the shell itself, outside all simple commands
+	altered bool  // simple commands run with variables that they would not find otherwise
+	reasons []agenttool.Reason
+	opaque  string // why more may run than is mentioned
 }
 
 // note records a finding, for the whole line and for the current simple command.
@@ -187,7 +206,7 @@ const anywhere = "…"
 
 // recorded returns the words of a simple command as a part. Programs that run one another say the same words again, so
 // beyond a limit only the name is kept, and the words are not known.
-func (rec *record) recorded(argv []program.Word) countedPart {
+func (rec *partList) recorded(argv []program.Word) countedPart {
 	for _, word := range argv {
 		rec.words += len(word.Text) + 8
 	}

@@ -167,12 +167,12 @@ func nameValue(word program.Word, dir, without string) value {
 }
 
 // paramValues returns the positional parameters that a nested shell gets from words.
-func (s *scope) paramValues(words []program.Word) []value {
+func (d *workdir) paramValues(words []program.Word) []value {
 	var list []value
 	for _, word := range words {
 		v := known(word)
-		if !word.Static && word.Shape().Pattern != "" && len(s.dirs) == 1 {
-			v = nameValue(word, s.dirs[0], word.Shape().Without)
+		if !word.Static && word.Shape().Pattern != "" && len(d.dirs) == 1 {
+			v = nameValue(word, d.dirs[0], word.Shape().Without)
 			v.named = word.Name
 		}
 		list = append(list, v)
@@ -192,7 +192,7 @@ func (sh lister) listedWord() *program.Word {
 }
 
 // at reports whether the working directory surely is this one.
-func (s *scope) at(dir string) bool { return len(s.dirs) == 1 && s.dirs[0] == dir }
+func (s *workdir) at(dir string) bool { return len(s.dirs) == 1 && s.dirs[0] == dir }
 
 // require notes that facts depend on the form of names of files.
 func (sh lister) require(argv []program.Word) {

@@ -115,7 +115,7 @@ func (rec *record) add(how access, word program.Word, full string) {
 }
 
 // toucher returns the simple command of the current access, as an index plus 1; 0 for the shell itself.
-func (rec *record) toucher() int {
+func (rec *partList) toucher() int {
 	if rec.redirects {
 		return 0
 	}
@@ -123,7 +123,7 @@ func (rec *record) toucher() int {
 }
 
 // notFirst returns the characters that must not begin a name, or the current command would not take it for an operand.
-func (rec *record) notFirst() string {
+func (rec *partList) notFirst() string {
 	if rec.part >= 0 && len(rec.parts[rec.part].Argv) > 0 && rec.parts[rec.part].Argv[0] == "find" {
 		return "-(),!"
 	}

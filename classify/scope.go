@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -9,24 +10,39 @@ import (
 
 // scope is the known state of the shell at one point of a command line.
 type scope struct {
-	start  string   // directory where the command line starts
-	dirs   []string // where the working directory is, one of these; nil if unknown
-	old    []string // where it was before the last cd, which cd - goes back to; nil if unknown
-	fork   bool     // the command just analysed is one that leaves the working directory in alt if it fails
-	alt    []string
+	workdir
+	bindings
+	stdin
+
+	doubt     string // why nothing is proved about later commands: an earlier one is not understood; "" if all are
+	given     bool   // programs find a variable that may mean something to them
+	vanishing bool   // a glob that matches nothing may become no word
+	captured  bool   // stdout surely is no terminal: a pipe or a file
+}
+
+// workdir is what is known of the working directory.
+type workdir struct {
+	start string   // directory where the command line starts
+	dirs  []string // where the working directory is, one of these; nil if unknown
+	old   []string // where it was before the last cd, which cd - goes back to; nil if unknown
+	fork  bool     // the command just analysed is one that leaves the working directory in alt if it fails
+	alt   []string
+}
+
+// bindings are what names stand for, as far as it is known.
+type bindings struct {
 	vars   map[string]value
 	params []value                     // $1, $2, … of a shell in a shell; nil where they are not known
 	funcs  map[string]*syntax.FuncDecl // nil: depends on earlier commands
 	void   string                      // why names no longer mean what they say, if so
-	doubt  string                      // why nothing is proved about later commands: an earlier one is not understood; "" if all are
-	given  bool                        // programs find a variable that may mean something to them
-	piped  bool                        // stdin is not that of the command line
-	input  *listing                    // the content of stdin, if it is names of files
-	lines  bool                        // a loop reads it line by line
+	plain  bool                        // the shell may not be bash: values of variables are not followed
+}
 
-	vanishing bool // a glob that matches nothing may become no word
-	captured  bool // stdout surely is no terminal: a pipe or a file
-	plain     bool // the shell may not be bash: values of variables are not followed
+// stdin is what is known of the standard input.
+type stdin struct {
+	piped bool     // it is not that of the command line
+	input *listing // its content, if it is names of files
+	lines bool     // a loop reads it line by line
 }
 
 // kind orders what is known of a value, from nothing to all.
@@ -60,45 +76,45 @@ func (s *scope) clone() *scope {
 }
 
 // own gives a copy its own maps.
-func (s *scope) own() { s.vars, s.funcs = maps.Clone(s.vars), maps.Clone(s.funcs) }
+func (b *bindings) own() { b.vars, b.funcs = maps.Clone(b.vars), maps.Clone(b.funcs) }
 
-func (s *scope) set(name string, v value) {
-	if v.kind == anything || len(v.text) > maxValue || s.plain {
-		delete(s.vars, name)
+func (b *bindings) set(name string, v value) {
+	if v.kind == anything || len(v.text) > maxValue || b.plain {
+		delete(b.vars, name)
 		return
 	}
-	if s.vars == nil || len(s.vars) >= maxVars {
-		s.vars = map[string]value{}
+	if b.vars == nil || len(b.vars) >= maxVars {
+		b.vars = map[string]value{}
 	}
-	s.vars[name] = v
+	b.vars[name] = v
 }
 
-func (s *scope) declare(name string, f *syntax.FuncDecl) {
-	if s.funcs == nil {
-		s.funcs = map[string]*syntax.FuncDecl{}
+func (b *bindings) declare(name string, f *syntax.FuncDecl) {
+	if b.funcs == nil {
+		b.funcs = map[string]*syntax.FuncDecl{}
 	}
-	s.funcs[name] = f
+	b.funcs[name] = f
 }
 
 // moved reports whether the working directory may differ from the start directory.
-func (s *scope) moved() bool {
-	return len(s.dirs) != 1 || s.dirs[0] != s.start
+func (d *workdir) moved() bool {
+	return len(d.dirs) != 1 || d.dirs[0] != d.start
 }
 
 // settle forgets whether the last cd succeeded: from here on both may be.
-func (s *scope) settle() {
-	if s.fork {
-		s.dirs = eitherDir(s.dirs, s.alt)
-		s.fork, s.alt = false, nil
+func (d *workdir) settle() {
+	if d.fork {
+		d.dirs = eitherDir(d.dirs, d.alt)
+		d.fork, d.alt = false, nil
 	}
 }
 
 // failed returns where the working directory is if the last command failed.
-func (s *scope) failed() []string {
-	if s.fork {
-		return s.alt
+func (d *workdir) failed() []string {
+	if d.fork {
+		return d.alt
 	}
-	return s.dirs
+	return d.dirs
 }
 
 // eitherDir returns both lists, nil if one of them is unknown or there are too many to follow.
@@ -128,38 +144,48 @@ func join(a, b *scope) *scope {
 	}
 	a.settle()
 	b.settle()
-	j := &scope{start: a.start, dirs: eitherDir(a.dirs, b.dirs), void: a.void, given: a.given || b.given, piped: a.piped, lines: a.lines || b.lines, captured: a.captured,
-		vanishing: a.vanishing || b.vanishing, plain: a.plain}
-	j.old = eitherDir(a.old, b.old)
-	if len(a.params) == len(b.params) { // they change only by being forgotten
-		j.params = a.params
+	j := &scope{workdir: a.workdir.or(&b.workdir), stdin: a.stdin.or(&b.stdin), doubt: cmp.Or(a.doubt, b.doubt), given: a.given || b.given, captured: a.captured,
+		vanishing: a.vanishing || b.vanishing}
+	j.common(&a.bindings, &b.bindings)
+	return j
+}
+
+// or returns what holds in both places. Both are settled.
+func (d *workdir) or(o *workdir) workdir {
+	return workdir{start: d.start, dirs: eitherDir(d.dirs, o.dirs), old: eitherDir(d.old, o.old)}
+}
+
+// or returns what holds of both.
+func (i *stdin) or(o *stdin) stdin {
+	both := stdin{piped: i.piped, lines: i.lines || o.lines}
+	if i.input == o.input {
+		both.input = i.input
 	}
-	if a.input == b.input {
-		j.input = a.input
+	return both
+}
+
+// common makes of empty bindings those that hold in both.
+func (b *bindings) common(x, y *bindings) {
+	b.void, b.plain = cmp.Or(x.void, y.void), x.plain
+	if len(x.params) == len(y.params) { // they change only by being forgotten
+		b.params = x.params
 	}
-	if j.void == "" {
-		j.void = b.void
-	}
-	if j.doubt = a.doubt; j.doubt == "" {
-		j.doubt = b.doubt
-	}
-	for name, v := range a.vars {
-		if u, ok := b.vars[name]; ok {
-			j.set(name, either(v, u))
+	for name, v := range x.vars {
+		if u, ok := y.vars[name]; ok {
+			b.set(name, either(v, u))
 		}
 	}
-	for name, f := range a.funcs {
-		if b.funcs[name] != f {
+	for name, f := range x.funcs {
+		if y.funcs[name] != f {
 			f = nil
 		}
-		j.declare(name, f)
+		b.declare(name, f)
 	}
-	for name := range b.funcs {
-		if _, ok := a.funcs[name]; !ok {
-			j.declare(name, nil)
+	for name := range y.funcs {
+		if _, ok := x.funcs[name]; !ok {
+			b.declare(name, nil)
 		}
 	}
-	return j
 }
 
 // either returns the common knowledge about two possible values.
@@ -222,6 +248,7 @@ func isDigits(s string) bool {
 
 // same reports whether both scopes know the same.
 func same(a, b *scope) bool {
-	return a.void == b.void && a.doubt == b.doubt && a.given == b.given && a.lines == b.lines && a.input == b.input && len(a.params) == len(b.params) && a.vanishing == b.vanishing && slices.Equal(a.dirs, b.dirs) && slices.Equal(a.old, b.old) && maps.Equal(a.vars, b.vars) &&
-		maps.Equal(a.funcs, b.funcs)
+	return a.void == b.void && a.doubt == b.doubt && a.given == b.given && a.lines == b.lines && a.input == b.input &&
+		len(a.params) == len(b.params) && a.vanishing == b.vanishing && slices.Equal(a.dirs, b.dirs) && slices.Equal(a.old, b.old) &&
+		maps.Equal(a.vars, b.vars) && maps.Equal(a.funcs, b.funcs)
 }

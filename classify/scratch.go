@@ -20,7 +20,7 @@ var walks = sync.Pool{New: func() any { return new(walk) }}
 // newWalk returns a walk at the beginning of a command line. The caller frees it.
 func newWalk(in Context) *walk {
 	w := walks.Get().(*walk)
-	w.ctx, w.part, w.scope = in, -1, w.copied(&scope{start: in.Dir})
+	w.ctx, w.part, w.scope = in, -1, w.copied(&scope{workdir: workdir{start: in.Dir}})
 	if in.Dir != "" {
 		w.scope.dirs = []string{in.Dir}
 	}

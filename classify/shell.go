@@ -12,17 +12,32 @@ import (
 // shell is the shell at one point of the command line, with the findings so far.
 type shell struct {
 	record
-	ctx   Context
-	disk  *Disk // nil if the caller does not look at it
+	setting
 	scope *scope
 
-	remote  int      // while positive, what runs is not on this machine, and its paths are not those here
-	arrays  bool     // a variable may be an array
+	remote int  // while positive, what runs is not on this machine, and its paths are not those here
+	arrays bool // a variable may be an array
+	listings
+	endings
+	texts int // depth of nested texts that are only searched for code that they may run
+}
+
+// setting is where the command line runs.
+type setting struct {
+	ctx  Context
+	disk *Disk // nil if the caller does not look at it
+}
+
+// listings are names of files that commands print.
+type listings struct {
 	indexed bool     // names of files come from git's index
 	lists   *listing // the output of the last command, if it is names of files
-	ending  ending   // of the pipeline, behind the command that is looked at
-	reading ending   // how much the command reads
-	texts   int      // depth of nested texts that are only searched for code that they may run
+}
+
+// endings say how much the commands of a pipeline read.
+type endings struct {
+	ending  ending // of the pipeline, behind the command that is looked at
+	reading ending // how much the command reads
 }
 
 // assignable reports whether the shell gives a variable no meaning of its own and no program is likely to have it in

@@ -14,14 +14,23 @@ type walk struct {
 	shell
 	extractor extractor
 
+	function
+	spent
+	last []program.Word // of the simple command just analysed
+}
+
+// function is the function or loop that a walk is in.
+type function struct {
 	away  *scope // the scope at break, continue and return
 	calls []*syntax.FuncDecl
 	local []string // variables that the current function gives back when it ends
+}
 
-	expanded int            // words that braces made
-	given    int            // words of the simple commands, counted again for each program that runs another
-	nested   int            // programs that run one another
-	last     []program.Word // of the simple command just analysed
+// spent is what a walk has used of its bounds.
+type spent struct {
+	expanded int // words that braces made
+	given    int // words of the simple commands, counted again for each program that runs another
+	nested   int // programs that run one another
 }
 
 // stmts analyses one statement after the other.

@@ -11,25 +11,45 @@ import (
 
 // field is one word while it is put together.
 type field struct {
-	text    []byte // known beginning of the word; all of it while open is false
-	open    bool   // something that is not known was seen
-	glob    bool   // and a glob is all that was
-	many    bool
-	numeric bool // the only part is a number
-	blank   bool // and it may be empty
-	local   bool // its unknown beginning has no slash
-	parts   int
-	pattern []byte        // of a glob: the pattern that it matches, as program.Word.Pattern is
-	vague   bool          // the pattern is not all of it
+	text  []byte // known beginning of the word; all of it while open is false
+	open  bool   // something that is not known was seen
+	many  bool   // it may become no word or several
+	plain bool   // no glob is looked for: the right side of an assignment, a pattern, a here-string
+	globbing
+	lonePart
+	tokened
+	sampling
+}
+
+// globbing is what is known of a glob in a word.
+type globbing struct {
+	glob    bool   // nothing but a glob is not known
+	local   bool   // its unknown beginning has no slash
+	pattern []byte // of a glob: the pattern that it matches, as program.Word.Pattern is
+	vague   bool   // the pattern is not all of it
+}
+
+// lonePart is what is known of the first part of a word. It holds for the word if it has no other part.
+type lonePart struct {
+	parts   int           // of the word
+	numeric bool          // the only part is a number
+	blank   bool          // and it may be empty
 	matched string        // the pattern of a variable that is the first part
 	names   value         // of a variable that is the first part: one of the names that are listed
 	listed  *program.Word // of a substitution that is the first part: describes each of the words that it expands to
 	lines   bool          // the only part is numbers in lines of their own, or nothing
-	token   bool          // it begins with a token
-	after   []byte        // the text behind that
-	sample  []byte        // all of it, with numbers for its unknown pieces
-	odd     bool          // something else than numbers is not known
-	plain   bool          // no glob is looked for: the right side of an assignment, a pattern, a here-string
+}
+
+// tokened is a token with the text behind it.
+type tokened struct {
+	token bool // the word begins with a token
+	after []byte
+}
+
+// sampling is an example of a word.
+type sampling struct {
+	sample []byte // all of it, with numbers for its unknown pieces
+	odd    bool   // something else than numbers is not known
 }
 
 // expander expands words as the shell does, and analyses the commands in them.

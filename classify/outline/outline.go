@@ -89,11 +89,21 @@ type reader struct {
 	end     int
 	depth   int
 	waiting []waiting // here-documents whose bodies begin behind the next newline
-	inside  int       // substitutions around what is read
-	sums    int       // arithmetic expressions around what is read, in the innermost substitution
-	summed  bool      // there is one around the innermost substitution, or farther out
-	printed bool      // the substitution that is read has a here-document: see separated
-	outside bool      // there are some outside the substitution that is read
+	nesting
+}
+
+// nesting is what stands around the text that is read.
+type nesting struct {
+	inside  int  // substitutions around what is read
+	sums    int  // arithmetic expressions around what is read, in the innermost substitution
+	summed  bool // there is one around the innermost substitution, or farther out
+	printed bool // the substitution that is read has a here-document: see separated
+	outside bool // here-documents wait outside the substitution that is read
+}
+
+// substitution is the nesting of a substitution; waits says that here-documents wait outside.
+func (n nesting) substitution(waits bool) nesting {
+	return nesting{inside: n.inside + 1, summed: n.summed || n.sums > 0, outside: n.outside || waits}
 }
 
 // doubt ends the reading.

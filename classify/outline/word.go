@@ -168,16 +168,13 @@ func (r words) nested(body func()) {
 	if !r.deeper() {
 		return
 	}
-	waits, outside, printed, sums, summed := r.waiting, r.outside, r.printed, r.sums, r.summed
-	r.outside = outside || len(waits) > 0
-	r.waiting, r.printed, r.sums, r.summed = nil, false, 0, summed || sums > 0
-	r.inside++
+	waits, outer := r.waiting, r.nesting
+	r.waiting, r.nesting = nil, outer.substitution(len(waits) > 0)
 	body()
-	r.inside--
 	if len(r.waiting) > 0 {
 		r.doubt("a here-document has no body")
 	}
-	r.waiting, r.outside, r.printed, r.sums, r.summed = waits, outside, printed, sums, summed
+	r.waiting, r.nesting = waits, outer
 }
 
 // backquotes reads `…`. Backslashes there mean something else, and a comment may hide the closing one.
