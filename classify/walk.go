@@ -15,7 +15,7 @@ type walk struct {
 	extractor extractor
 
 	function
-	spent
+	effort
 	last []program.Word // of the simple command just analysed
 }
 
@@ -26,8 +26,8 @@ type function struct {
 	local []string // variables that the current function gives back when it ends
 }
 
-// spent is what a walk has used of its bounds.
-type spent struct {
+// effort is what a walk has used of its bounds.
+type effort struct {
 	expanded int // words that braces made
 	given    int // words of the simple commands, counted again for each program that runs another
 	nested   int // programs that run one another

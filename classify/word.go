@@ -17,7 +17,7 @@ type field struct {
 	plain bool   // no glob is looked for: the right side of an assignment, a pattern, a here-string
 	globbing
 	lonePart
-	tokened
+	tokenStart
 	sampling
 }
 
@@ -40,8 +40,8 @@ type lonePart struct {
 	lines   bool          // the only part is numbers in lines of their own, or nothing
 }
 
-// tokened is a token with the text behind it.
-type tokened struct {
+// tokenStart is a token with the text behind it.
+type tokenStart struct {
 	token bool // the word begins with a token
 	after []byte
 }

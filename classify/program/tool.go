@@ -65,11 +65,11 @@ type naming struct {
 	name  string
 	words []Word
 	named *NamedCode
-	seen
+	progress
 }
 
-// seen is what the words so far have named.
-type seen struct {
+// progress is what the words so far have named.
+type progress struct {
 	sub    string // the subcommand
 	given  Words  // options so far
 	chosen bool   // there was an operand of the subcommand tool
@@ -250,7 +250,7 @@ func (n *naming) variable(name string, value Word) {
 }
 
 // tests reports whether node runs the tests of the project.
-func (n *seen) tests() bool { return n.given["--test"] }
+func (n *progress) tests() bool { return n.given["--test"] }
 
 // query judges text for sqlite3: a line that begins with a dot is one of its own commands, and a few functions load or write files.
 func (n *naming) query(w Word) {

@@ -25,12 +25,12 @@ type call struct {
 	room  agenttool.Capacity
 
 	grants sandbox.Grants
-	started
+	launch
 	copying
 }
 
-// started says what is known of the programs that a command starts.
-type started struct {
+// launch says what is known of the programs that a command starts.
+type launch struct {
 	programs    []string // names of the programs that the command starts, if known
 	startsShell bool     // it starts a shell that reads commands
 }

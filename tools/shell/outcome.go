@@ -35,12 +35,12 @@ type outcome struct {
 
 	report   job.Report
 	confined sandbox.Confinement
-	printed
+	printout
 	effects
 }
 
-// printed is the output of a command, and the excerpt of it that its result shows.
-type printed struct {
+// printout is the output of a command, and the excerpt of it that its result shows.
+type printout struct {
 	said   output.Rendering
 	stats  output.Stats
 	stdout string
@@ -109,7 +109,7 @@ func (o *outcome) collect() {
 }
 
 // whole returns a hint where the complete output can be read.
-func (p *printed) whole() string {
+func (p *printout) whole() string {
 	switch {
 	case p.stats.Ref != nil && p.stats.Lost == nil:
 		return "whole output: " + p.stats.Ref.URI
