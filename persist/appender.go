@@ -16,14 +16,24 @@ import (
 type appender struct {
 	mu      sync.Mutex
 	tasks   []*Pending
-	events  int                    // events of the tasks that are not done
-	bytes   int                    // bytes of these events
-	working bool                   // the goroutine runs
-	began   time.Time              // when the current task began; zero: none
-	beside  map[*Pending]time.Time // start times of steps that run outside of the queue
-	freed   chan struct{}          // closed when a task is done; nil: no caller waits for room
+	working bool          // the goroutine runs
+	freed   chan struct{} // closed when a task is done; nil: no caller waits for room
 	closing bool
 	limits  limits
+	load
+	steps
+}
+
+// load counts the events of the tasks that are not done.
+type load struct {
+	events int
+	bytes  int // of these events
+}
+
+// steps are the disk steps under way.
+type steps struct {
+	began  time.Time              // when the current task began; zero: none
+	beside map[*Pending]time.Time // start times of steps that run outside of the queue
 }
 
 // Limits of the queue. A caller that finds it full waits for room and gives up if the disk stalls: then its events
@@ -140,15 +150,16 @@ func (a *appender) push(p *Pending) {
 	}
 }
 
-func (a *appender) full(p *Pending) bool {
-	return a.events > 0 && (a.events+len(p.events) > queueEvents || a.bytes+p.size > queueBytes)
+// full reports whether a task does not fit beside the others.
+func (l *load) full(p *Pending) bool {
+	return l.events > 0 && (l.events+len(p.events) > queueEvents || l.bytes+p.size > queueBytes)
 }
 
 // makeRoom waits for room while the disk makes progress. The caller holds a.mu.
 func (a *appender) makeRoom(p *Pending) bool {
 	timer := time.NewTimer(a.limits.write)
 	defer timer.Stop()
-	for a.full(p) && !a.stalledLocked() {
+	for a.full(p) && !a.stuck(a.limits.stall) {
 		if a.freed == nil {
 			a.freed = make(chan struct{})
 		}
@@ -208,16 +219,17 @@ func (a *appender) lingers() bool {
 func (a *appender) stalled() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.stalledLocked()
+	return a.stuck(a.limits.stall)
 }
 
-func (a *appender) stalledLocked() bool {
-	for _, began := range a.beside {
-		if time.Since(began) > a.limits.stall {
+// stuck reports whether a step takes longer than the limit.
+func (s *steps) stuck(limit time.Duration) bool {
+	for _, began := range s.beside {
+		if time.Since(began) > limit {
 			return true
 		}
 	}
-	return !a.began.IsZero() && time.Since(a.began) > a.limits.stall
+	return !s.began.IsZero() && time.Since(s.began) > limit
 }
 
 // enter records the start of a step outside of the queue; leave ends it.

@@ -20,15 +20,20 @@ type disk struct {
 	o      Options
 	record recorder
 
-	mu      sync.Mutex
-	session *os.Root      // nil until attached
-	log     *journal      // nil until attached
-	refs    *os.File      // nil until the first payload was closed
-	room    *atomic.Int64 // bytes that payloads may still take; nil until the first
-	opened  bool          // this store has written its opened record
-	lost    loss
-	closed  bool
-	sync    syncing
+	mu sync.Mutex
+	files
+	room   *atomic.Int64 // bytes that payloads may still take; nil until the first
+	opened bool          // this store has written its opened record
+	lost   loss
+	closed bool
+	sync   syncing
+}
+
+// files are those of an attached session.
+type files struct {
+	session *os.Root // nil until attached
+	log     *journal // nil until attached
+	refs    *os.File // nil until the first payload was closed
 }
 
 func newDisk(o Options) *disk { return &disk{o: o, record: recorder{o}} }

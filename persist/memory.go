@@ -29,17 +29,27 @@ type memory struct {
 	done    chan struct{} // always closed: submitted events are stored at once
 	telling sync.Mutex    // orders appends and the calls of written
 
-	mu       sync.Mutex
-	closed   bool
-	last     int64   // sequence number of the last event; the opened record has 1
-	entries  []Entry // the newest
-	bytes    int     // of entries
+	mu     sync.Mutex
+	closed bool
+	history
+	payloadStore
+}
+
+// history holds the newest events.
+type history struct {
+	last    int64   // sequence number of the last event; the opened record has 1
+	entries []Entry // the newest
+	bytes   int     // of entries
+}
+
+// payloadStore holds payloads.
+type payloadStore struct {
 	payloads map[string]*memoryPayload
-	room     int64 // for payloads
+	room     int64 // for more
 }
 
 func newMemory(o Options) *memory {
-	m := &memory{o: o, record: recorder{o}, payloads: map[string]*memoryPayload{}, room: memoryPayloadBytes, done: make(chan struct{})}
+	m := &memory{o: o, record: recorder{o}, payloadStore: payloadStore{payloads: map[string]*memoryPayload{}, room: memoryPayloadBytes}, done: make(chan struct{})}
 	close(m.done)
 	return m
 }
@@ -82,7 +92,7 @@ func (m *memory) stalled() bool { return false }
 func (m *memory) touch() {}
 
 // keep adds one event and drops the oldest ones beyond the limits.
-func (m *memory) keep(event json.RawMessage) {
+func (m *history) keep(event json.RawMessage) {
 	m.last++
 	m.entries = append(m.entries, Entry{Seq: m.last, Event: event})
 	m.bytes += len(event)

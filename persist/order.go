@@ -5,15 +5,25 @@ import "fmt"
 // order sorts the lines of a file back into the order of writing, reports misplaced ones, and passes the records on.
 // It looks one line ahead.
 type order struct {
-	next    int64   // the next expected sequence number
-	garbage int64   // lines since the last record that are not records
-	hole    bool    // one of them was never written: it may represent any number of records
-	held    *record // waits for the next line
-	last    digest  // hash of the record passed on last
-	before  digest  // hash of the line before held in the file
-	gap     bool    // the next record passed on does not follow the last one
-	report  *Report
-	links   *links
+	progress
+	noise
+	held   *record // waits for the next line
+	before digest  // hash of the line before held in the file
+	report *Report
+	links  *links
+}
+
+// progress is about the records passed on.
+type progress struct {
+	next int64  // the next expected sequence number
+	last digest // hash of the record passed on last
+	gap  bool   // the next record passed on does not follow the last one
+}
+
+// noise counts the lines since the last record that are not records.
+type noise struct {
+	garbage int64
+	hole    bool // one of them was never written: it may represent any number of records
 }
 
 // push adds the next line of the file.

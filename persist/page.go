@@ -21,11 +21,16 @@ type Page struct {
 	Offset     int64  `json:"offset"`                // in bytes; before the requested one if that was within a character
 	NextOffset int64  `json:"next_offset,omitempty"` // where the next page begins; 0: this is the last one
 	SizeBytes  int64  `json:"size_bytes"`            // of the payload; it grows while the payload is written
-	Text       string `json:"text,omitempty"`
-	Lossy      bool   `json:"lossy,omitempty"` // Text has U+FFFD for bytes that are not UTF-8; Data has them as they are
-	Data       string `json:"data,omitempty"`  // base64, if not all of it is text
-	MediaType  string `json:"media_type,omitempty"`
-	Digest     string `json:"digest,omitempty"` // of the whole payload; empty while it is being written
+	Part
+	MediaType string `json:"media_type,omitempty"`
+	Digest    string `json:"digest,omitempty"` // of the whole payload; empty while it is being written
+}
+
+// Part is the content of a page.
+type Part struct {
+	Text  string `json:"text,omitempty"`
+	Lossy bool   `json:"lossy,omitempty"` // Text has U+FFFD for bytes that are not UTF-8; Data has them as they are
+	Data  string `json:"data,omitempty"`  // base64, if not all of it is text
 }
 
 // Sizes of a page in bytes.

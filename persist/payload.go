@@ -37,8 +37,7 @@ func (s *Store) Payload(inv agenttool.InvocationID, name, mediaType, relation st
 		return nil, err
 	}
 	p := &payload{
-		to: to, hash: sha256.New(), limit: s.o.PayloadLimit, secrets: secrets{find: redact.NewStream(s.o.Redactor), redactor: s.o.Redactor},
-		ref: agenttool.Ref{ID: file, URI: s.uri(file), MediaType: mediaType, Access: "session", Relation: relation},
+		hashedSink: hashedSink{to: to, hash: sha256.New()}, content: content{limit: s.o.PayloadLimit, ref: agenttool.Ref{ID: file, URI: s.uri(file), MediaType: mediaType, Access: "session", Relation: relation}}, secrets: secrets{find: redact.NewStream(s.o.Redactor), redactor: s.o.Redactor},
 	}
 	p.seal = func() (sink, error) { return s.kept.create(file + sealedEnd) }
 	done := s.writing(file, p)
@@ -107,23 +106,38 @@ func (n noRoom) Error() string { return string(n) }
 // payload counts and hashes the bytes that it writes to a sink. The sink gets no secrets: they are in a second, sealed
 // one, and readers of the session see both together.
 type payload struct {
-	to      sink
+	hashedSink
 	seal    func() (sink, error)
 	closing func()
 
 	writing sync.Mutex // held by Write and Close: a slow disk blocks no reader
-	hash    hash.Hash
 	secrets
 
-	mu      sync.Mutex // guards the fields below, which change under writing alone
+	mu sync.Mutex // guards the fields below, which change under writing alone
+	content
+	condition
+}
+
+// content is what a payload accepted.
+type content struct {
 	limit   int64
 	ref     agenttool.Ref
 	tail    []byte // accepted bytes that are not in the sink yet: a secret may begin in them
 	patches patches
+}
+
+// condition says whether a payload accepts more, and what it lacks.
+type condition struct {
 	dropped int64
 	full    noRoom // why the limit was lowered
 	failed  error
 	closed  bool
+}
+
+// hashedSink is a sink with the hash of what is in it. Only writers use the hash.
+type hashedSink struct {
+	to   sink
+	hash hash.Hash
 }
 
 func (p *payload) Write(b []byte) (int, error) {
@@ -223,7 +237,7 @@ func (p *payload) readable() int64 {
 }
 
 // total is readable for callers that hold mu.
-func (p *payload) total() int64 {
+func (p *content) total() int64 {
 	return min(p.ref.SizeBytes+int64(len(p.tail)), max(p.limit, p.ref.SizeBytes))
 }
 

@@ -368,14 +368,14 @@ func TestPageKinds(t *testing.T) {
 		name, mediaType, content string
 		want                     Page
 	}{
-		{"text", "text/plain; charset=utf-8", "é", Page{Text: "é"}},
-		{"json", "application/json", "{}", Page{Text: "{}"}},
-		{"problem json", "application/problem+json", "{}", Page{Text: "{}"}},
-		{"text that is not UTF-8", "text/plain", "a\xffb", Page{Text: "a\uFFFDb", Lossy: true, Data: "Yf9i"}},
-		{"text cut in a character", "text/plain", "a\xc3", Page{Text: "a\uFFFD", Lossy: true, Data: "YcM="}},
-		{"binary", "image/png", "\x89PNG", Page{Data: base64.StdEncoding.EncodeToString([]byte("\x89PNG"))}},
-		{"unnamed text", "", "hello", Page{Text: "hello"}},
-		{"unnamed binary", "", "\xff\xfe", Page{Data: "//4="}},
+		{"text", "text/plain; charset=utf-8", "é", Page{Part: Part{Text: "é"}}},
+		{"json", "application/json", "{}", Page{Part: Part{Text: "{}"}}},
+		{"problem json", "application/problem+json", "{}", Page{Part: Part{Text: "{}"}}},
+		{"text that is not UTF-8", "text/plain", "a\xffb", Page{Part: Part{Text: "a\uFFFDb", Lossy: true, Data: "Yf9i"}}},
+		{"text cut in a character", "text/plain", "a\xc3", Page{Part: Part{Text: "a\uFFFD", Lossy: true, Data: "YcM="}}},
+		{"binary", "image/png", "\x89PNG", Page{Part: Part{Data: base64.StdEncoding.EncodeToString([]byte("\x89PNG"))}}},
+		{"unnamed text", "", "hello", Page{Part: Part{Text: "hello"}}},
+		{"unnamed binary", "", "\xff\xfe", Page{Part: Part{Data: "//4="}}},
 		{"empty", "text/plain", "", Page{}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -46,7 +46,7 @@ func (d *disk) create(file string) (sink, error) {
 }
 
 // payloadBytes returns the size of the payloads of earlier stores of the session.
-func (d *disk) payloadBytes() (total int64) {
+func (d *files) payloadBytes() (total int64) {
 	f, err := d.session.Open(resultsDir)
 	if err != nil {
 		return 0
@@ -171,7 +171,7 @@ func (d *disk) result(file string) (*os.File, error) {
 }
 
 // readRef returns the stored reference of file, or an empty one.
-func (d *disk) readRef(file string) (ref agenttool.Ref) {
+func (d *files) readRef(file string) (ref agenttool.Ref) {
 	f, err := openRegular(d.session, refsName, os.O_RDONLY)
 	if err != nil {
 		return ref

@@ -25,7 +25,7 @@ func Verify(r io.Reader) (Report, error) { return verify(r, nil) }
 // verify calls each with the records as it reads them. Their events are valid during the call.
 func verify(r io.Reader, each func(Entry)) (Report, error) {
 	v := &verifier{each: each}
-	v.order = order{next: 1, report: &v.report, links: &v.links}
+	v.order = order{progress: progress{next: 1}, report: &v.report, links: &v.links}
 	v.links.report = &v.report
 	src := newLines(r)
 	for {
@@ -100,12 +100,17 @@ type record struct {
 	number    int64 // of the line in the file, from 1
 	unwritten bool  // it is not a record and contains NUL, like blocks that never reached the disk
 	newer     bool  // it is not a record of this format, but of a later one: nothing else is known of it
-	ok        bool  // it was parsed; otherwise the fields below are invalid
-	seq       int64
-	prev      digest
-	hash      digest
-	blamed    bool // a problem already names it
-	link      link // to the record before it
+	claim
+	blamed bool // a problem already names it
+	link   link // to the record before it
+}
+
+// claim is the place in the chain that a line claims.
+type claim struct {
+	ok   bool // it is a record; otherwise it claims nothing
+	seq  int64
+	prev digest
+	hash digest
 }
 
 // link tells whether a record contains the hash of the one before it.
@@ -145,7 +150,7 @@ func (v *verifier) line(number int64, b []byte) {
 		v.order.push(record{number: number, newer: newer, unwritten: bytes.Contains(b, hole[:])})
 		return
 	}
-	r := record{number: number, ok: true, seq: l.seq, prev: l.prev, hash: sha256.Sum256(b)}
+	r := record{number: number, claim: claim{ok: true, seq: l.seq, prev: l.prev, hash: sha256.Sum256(b)}}
 	v.report.Records++
 	v.report.Last, v.report.Head = r.seq, hex.EncodeToString(r.hash[:])
 	if d, ok := readRewritten(l.event); ok && !newer && len(v.report.Redactions) < maxProblems {
