@@ -80,7 +80,7 @@ const (
 // Watch reloads when a file changes, appears or disappears, and calls changed with every snapshot that differs from
 // the one before. It returns when ctx is done. If the system has no watches left, it checks every second.
 func (w *Watcher) Watch(ctx context.Context, changed func(*Settings)) {
-	l := lookout{w: w, changed: changed, known: w.opened, timer: time.NewTimer(0)} // reports changes since the start at once
+	l := lookout{w: w, changed: changed, known: w.opened, delay: delay{timer: time.NewTimer(0)}} // reports changes since the start at once
 	defer l.timer.Stop()
 	l.polling = w.noNotify
 	if !w.noNotify {
@@ -100,10 +100,20 @@ type lookout struct {
 	known   *Settings         // the last snapshot that changed received
 	notify  *fsnotify.Watcher // nil: no notifications
 	polling bool              // the system may not report all changes
-	timer   *time.Timer       // fires when the files must be read
-	first   time.Time         // time of the first pending change; zero: none pending
-	places  []string          // files that can affect the settings
-	stamp   string            // state of the places when they were read
+	delay
+	sources
+}
+
+// sources are the files that can affect the settings, as they were read.
+type sources struct {
+	places []string
+	stamp  string // their state when they were read
+}
+
+// delay postpones the reading until the changes end.
+type delay struct {
+	timer *time.Timer // fires when the files must be read
+	first time.Time   // time of the first pending change; zero: none pending
 }
 
 func (l *lookout) run(ctx context.Context) {
@@ -134,7 +144,7 @@ func (l *lookout) run(ctx context.Context) {
 			l.first = time.Time{}
 			l.look()
 		case <-poll.C:
-			if l.polling && stampOf(l.places) != l.stamp {
+			if l.polling && l.stale() {
 				l.wait()
 			}
 		}
@@ -142,20 +152,20 @@ func (l *lookout) run(ctx context.Context) {
 }
 
 // wait delays the reading until the changes end, but not for long.
-func (l *lookout) wait() {
+func (d *delay) wait() {
 	now := time.Now()
-	if l.first.IsZero() {
-		l.first = now
+	if d.first.IsZero() {
+		d.first = now
 	}
-	l.timer.Reset(min(quiet, max(0, l.first.Add(patience).Sub(now))))
+	d.timer.Reset(min(quiet, max(0, d.first.Add(patience).Sub(now))))
 }
 
 // look reads the files and reports changes. A new directory is watched and then read again, because files may have
 // been created in between.
 func (l *lookout) look() {
 	for range 4 {
-		l.places = l.w.places()
-		l.stamp = stampOf(l.places)
+		places := l.w.places()
+		l.sources = sources{places, stampOf(places)}
 		more := l.watchPlaces()
 		if s := l.w.Reload(); s != l.known {
 			l.known = s
@@ -200,9 +210,12 @@ func (l *lookout) watchPlaces() (more bool) {
 	return more
 }
 
+// stale reports whether a file is not as it was read.
+func (s *sources) stale() bool { return stampOf(s.places) != s.stamp }
+
 // concerns reports whether a change of a name may matter: it is a place, or a directory above one.
-func (l *lookout) concerns(name string) bool {
-	return name != "" && slices.ContainsFunc(l.places, func(p string) bool {
+func (s *sources) concerns(name string) bool {
+	return name != "" && slices.ContainsFunc(s.places, func(p string) bool {
 		return p == name || strings.HasPrefix(p, strings.TrimSuffix(name, "/")+"/")
 	})
 }
