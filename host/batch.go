@@ -13,19 +13,34 @@ import (
 	"toolhost/scheduler"
 )
 
-// batch is a set of calls that run under one policy. live.mu guards it, but for start and dir, which places.mu guards.
+// batch is a set of calls that run under one policy. live.mu guards it, but for its directories, which places.mu guards.
 type batch struct {
-	id     string
+	id string
+	batchRules
+	group *scheduler.Group
+	members
+	directories
+}
+
+// batchRules is the policy of a batch.
+type batchRules struct {
 	policy agenttool.SchedulerPolicy
 	key    string           // of the policy; empty: the session's
 	locks  []agenttool.Lock // of the policy: each call of the batch takes them
-	group  *scheduler.Group
-	last   *call
-	live   []*call
-	size   int    // calls that it ever had
-	held   int64  // bytes of their results beyond what each may always have
-	start  string // where its calls start; "" until the first of them does
-	dir    string // where the session moves to when all have ended; "" leaves it
+}
+
+// members are the calls of a batch.
+type members struct {
+	last *call
+	live []*call
+	size int   // calls that it ever had
+	held int64 // bytes of their results beyond what each may always have
+}
+
+// directories are where the calls of a batch start, and where they leave the session.
+type directories struct {
+	start string // where its calls start; "" until the first of them does
+	dir   string // where the session moves to when all have ended; "" leaves it
 }
 
 // policyKey tells the policy from others that bear its name.
@@ -47,7 +62,7 @@ func (b *batch) add(c *call) {
 }
 
 // leave takes c out and reports whether it was the last.
-func (b *batch) leave(c *call) bool {
+func (b *members) leave(c *call) bool {
 	b.live = slices.DeleteFunc(b.live, func(other *call) bool { return other.req.ID == c.req.ID })
 	return len(b.live) == 0
 }
@@ -174,7 +189,7 @@ func newBatch(sched *scheduler.Scheduler, session agenttool.SchedulerPolicy, r B
 	if err != nil {
 		return nil, err
 	}
-	b := &batch{id: r.ID, policy: policy, locks: locks, group: sched.Group(groupLimit(policy))}
+	b := &batch{id: r.ID, batchRules: batchRules{policy: policy, locks: locks}, group: sched.Group(groupLimit(policy))}
 	if r.Policy != nil {
 		b.key = string(encode(policy))
 	}

@@ -158,7 +158,7 @@ func (c *call) listener() prompt.Listener {
 
 // ending is how a call ends that came to its end.
 func (c *call) ending() *ending {
-	e := &ending{c: c, rec: c.rec, hooks: c.hooks, turn: c.turn, out: c.out, moved: c.moved, feedback: c.approval.feedback, opened: c.approval.opened}
+	e := &ending{c: c, rec: c.rec, hooks: c.hooks, turn: c.turn, outcome: outcome{out: c.out, moved: c.moved}, consent: c.approval.consent}
 	if c.hooks != nil {
 		e.at = c.situation
 	}
@@ -210,7 +210,7 @@ func (c *call) abandon() {
 	rec.begin(c)
 	rec.fail(agenttool.StatusFailed, agenttool.AsError(cause, agenttool.Canceled))
 	c.conclude(&ending{
-		c: c, rec: rec, stuck: true, hooks: c.hooks.fork(rec), turn: turn{gate: held.gate, room: held.room}, at: func() situation { return situation{mode: c.host.Mode()} },
+		c: c, rec: rec, outcome: outcome{stuck: true}, hooks: c.hooks.fork(rec), turn: turn{gate: held.gate, room: held.room}, at: func() situation { return situation{mode: c.host.Mode()} },
 	}, cause)
 }
 

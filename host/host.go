@@ -127,7 +127,7 @@ func New(o Options) (*Host, error) {
 		rules:     rules{policy: o.Policy, limit: o.Policy.Mode, parser: o.Parser},
 		grants:    grants{o.Locate, o.Private},
 		places:    places{locate: o.Locate, scope: o.Scope, dir: o.Scope.Dir, active: map[*call]bool{}},
-		live:      live{memory: o.Memory, calls: map[string]*call{}, batches: map[string]*batch{}},
+		live:      live{memory: o.Memory, inFlight: inFlight{calls: map[string]*call{}}, batches: map[string]*batch{}},
 		overrides: overrides{now: o.Now},
 	}
 	if o.Memory > 0 {
@@ -172,7 +172,7 @@ func (h *Host) Invoke(r Request, done func(Completion)) error {
 func (h *Host) register(r Request, b *batch) *call {
 	c := newCall(h, r, h.rules.Policy().For(r.Caller.Threads))
 	if set := h.hooks.Load(); set != nil {
-		c.hooks = &hookRunner{host: h, set: set, rec: c.rec, tool: c.tool, name: r.Tool}
+		c.hooks = &hookRunner{host: h, set: set, rec: c.rec, hookTarget: hookTarget{tool: c.tool, name: r.Tool}}
 	}
 	for _, id := range r.After {
 		c.after = append(c.after, dependency{id: id, call: h.live.calls[id], succeeded: h.live.ended.succeeded(id)})

@@ -20,10 +20,15 @@ type live struct {
 	mu       sync.Mutex // guards what follows
 	draining bool
 	closed   bool
-	calls    map[string]*call // by native id
-	input    int              // bytes of their inputs
-	ended    history          // native ids that ended not long ago
-	batches  map[string]*batch
+	inFlight
+	batches map[string]*batch
+}
+
+// inFlight are the calls that have not ended, and the ids of those that have.
+type inFlight struct {
+	calls map[string]*call // by native id
+	input int              // bytes of their inputs
+	ended history          // native ids that ended not long ago
 }
 
 // admissible checks what must hold before calls, in their order, are recorded.
@@ -170,7 +175,7 @@ func (l *live) started(c *call) {
 func (l *live) join(id string, sched *scheduler.Scheduler, parallel int) *batch {
 	b := l.batches[id]
 	if b == nil {
-		b = &batch{id: id, policy: sessionPolicy(parallel), group: sched.Group(0)}
+		b = &batch{id: id, batchRules: batchRules{policy: sessionPolicy(parallel)}, group: sched.Group(0)}
 		l.batches[id] = b
 	}
 	return b

@@ -21,15 +21,30 @@ type partitions struct {
 	availability
 	validation
 
+	permissionPart
+
+	runPart
+
+	resultPart
+}
+
+// permissionPart is about the permission of calls.
+type permissionPart struct {
 	SandboxProfile    string `json:"sandbox_profile"`
 	PermissionChannel string `json:"permission_channel"`
 	DecisionRef       string `json:"decision_ref"` // of a call, in its invocation
+}
 
+// runPart is about running calls.
+type runPart struct {
 	TimeoutMS             int64  `json:"timeout_ms"` // 0: no deadline unless the call has one
 	AbortSemantics        string `json:"abort_semantics"`
 	ProgressSchema        string `json:"progress_schema"`
 	ContextModifierPolicy string `json:"context_modifier_policy"`
+}
 
+// resultPart is about results.
+type resultPart struct {
 	ResultMapper        string   `json:"result_mapper"`
 	RedactionPolicyRefs []string `json:"redaction_policy_refs"`
 }
@@ -80,9 +95,9 @@ func (e *entry) callable() agenttool.Interface {
 			RequiredCredentials: list(e.Permission.CredentialRefs), ModelRequirements: []string{}, FeatureGateRefs: []string{}},
 		validation: validation{SchemaValidation: "model_input_schema", ValueValidation: "before_hooks", IOPreflight: "after_permission"},
 
-		SandboxProfile: cmp.Or(e.Permission.SandboxProfile, "none"), PermissionChannel: "agenttool/decide", DecisionRef: "invocation.permission_decision_refs",
-		TimeoutMS: e.Execution.TimeoutMS, AbortSemantics: "may_have_changed_something", ProgressSchema: "none", ContextModifierPolicy: "forbid",
-		ResultMapper: "once", RedactionPolicyRefs: []string{sessionRedaction},
+		permissionPart: permissionPart{SandboxProfile: cmp.Or(e.Permission.SandboxProfile, "none"), PermissionChannel: "agenttool/decide", DecisionRef: "invocation.permission_decision_refs"},
+		runPart:        runPart{TimeoutMS: e.Execution.TimeoutMS, AbortSemantics: "may_have_changed_something", ProgressSchema: "none", ContextModifierPolicy: "forbid"},
+		resultPart:     resultPart{ResultMapper: "once", RedactionPolicyRefs: []string{sessionRedaction}},
 	}
 	if i.IsReadOnly == true {
 		p.AbortSemantics = "changes_nothing"

@@ -18,12 +18,17 @@ type approval struct {
 	policy permissions.Policy // the snapshot that it decides under
 	hinted hint               // the opinion of the hooks of pre_tool_use
 
-	attempt  int      // 2 and more: the call ran before, and the sandbox refused it something
-	wanted   []string // grants that would permit it
-	granted  []string // of them, by a person, for the next attempt
+	attempt int      // 2 and more: the call ran before, and the sandbox refused it something
+	wanted  []string // grants that would permit it
+	granted []string // of them, by a person, for the next attempt
+	consent
+	wall wall // what it was refused and asked about while it ran
+}
+
+// consent is the answer of the person who allowed the call.
+type consent struct {
 	feedback string   // of the person who allowed the call, for the model
 	opened   []string // directories that it makes, and that stay open
-	wall     wall     // what it was refused and asked about while it ran
 }
 
 // permission decides whether the call may run, and asks if need be (AT-117). The call goes on under the snapshot of

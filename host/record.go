@@ -13,26 +13,55 @@ import (
 // record is the record of one call: its invocation, and its events that the journal does not hold yet.
 // It is safe for concurrent use.
 type record struct {
-	journal *journal
+	writer
+	identity
+
+	mu  sync.Mutex
+	inv agenttool.Invocation
+	inputs
+	unwritten
+	reporting
+	stages
+}
+
+// identity names a call.
+type identity struct {
 	id      agenttool.InvocationID
 	tool    agenttool.ToolID
 	subject string // the client's id of the call
+}
 
-	mu       sync.Mutex
-	inv      agenttool.Invocation
-	input    []byte            // the observable input, or the one that a hook made of it
-	edits    int               // by people
-	changes  []string          // of the model's input, in words
-	events   []agenttool.Event // not yet in the journal
-	steps    int64             // progress records so far
+// inputs are the changes of an input.
+type inputs struct {
+	input    []byte   // the observable input, or the one that a hook made of it
+	edits    int      // by people
+	changes  []string // of the model's input, in words
+	searched bool     // the model's input was searched for secrets
+}
+
+// reporting is about the records of progress.
+type reporting struct {
+	steps    int64 // progress records so far
 	lastStep time.Time
-	stage    agenttool.Stage      // how far the call came
-	writing  writing              // whether its events may be written
-	ended    bool                 // its result is made: no event follows but those of its end
-	canceled string               // the kind of the last request to cancel it; empty: none
 	held     []agenttool.Progress // until it is the call's turn in its batch
-	searched bool                 // the model's input was searched for secrets
+}
 
+// stages say how far a call came.
+type stages struct {
+	stage    agenttool.Stage // how far the call came
+	canceled string          // the kind of the last request to cancel it; empty: none
+}
+
+// unwritten are the events that the journal does not hold yet.
+type unwritten struct {
+	events  []agenttool.Event // not yet in the journal
+	writing writing           // whether its events may be written
+	ended   bool              // its result is made: no event follows but those of its end
+}
+
+// writer writes groups of events in order.
+type writer struct {
+	journal  *journal
 	flushing sync.Mutex       // orders groups of events in the journal
 	written  *persist.Pending // the last group; guarded by flushing
 }
@@ -57,7 +86,7 @@ func newRecord(j *journal, inv agenttool.Invocation) *record {
 	inv.Status = agenttool.StatusPlanned
 	inv.StatusTransitions = append(make([]agenttool.Transition, 0, usualStates), agenttool.Transition{Status: inv.Status, At: inv.CreatedAt})
 	inv.Phases = make([]agenttool.PhaseTiming, 0, usualPhases)
-	return &record{journal: j, id: inv.InvocationID, tool: inv.ToolID, subject: inv.NativeCallID, inv: inv, stage: agenttool.NotStarted}
+	return &record{writer: writer{journal: j}, identity: identity{id: inv.InvocationID, tool: inv.ToolID, subject: inv.NativeCallID}, inv: inv, stages: stages{stage: agenttool.NotStarted}}
 }
 
 // begin puts the first events of the call, after the records that it refers to, before those that came meanwhile, such as a request to cancel it.
@@ -88,9 +117,8 @@ func (r *record) fork() *record {
 		inv.Scheduler = &facts
 	}
 	return &record{
-		journal: r.journal, id: r.id, tool: r.tool, subject: r.subject,
-		inv: inv, input: r.input, events: events, writing: was, steps: r.steps, lastStep: r.lastStep, stage: r.stage, searched: r.searched,
-		canceled: r.canceled, held: r.held, changes: r.changes,
+		writer: writer{journal: r.journal}, identity: r.identity,
+		inv: inv, inputs: r.inputs, unwritten: unwritten{events: events, writing: was}, reporting: r.reporting, stages: r.stages,
 	}
 }
 

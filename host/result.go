@@ -40,14 +40,23 @@ type ending struct {
 	turn  turn             // given back at the end
 	at    func() situation // for hooks
 
-	stuck    bool // the call did not come to its end, and may still run
-	out      agenttool.Output
-	err      *agenttool.Error // nil: it succeeded
-	moved    *modifier        // of the session's directory; nil: none
-	notes    []string         // of the host, for the model
-	feedback string           // of the person who allowed the call
-	opened   []string         // directories that stay open, if the call has made them
+	outcome
+	consent
 
+	resultRecords
+}
+
+// outcome is what the call came to.
+type outcome struct {
+	stuck bool // the call did not come to its end, and may still run
+	out   agenttool.Output
+	err   *agenttool.Error // nil: it succeeded
+	moved *modifier        // of the session's directory; nil: none
+	notes []string         // of the host, for the model
+}
+
+// resultRecords is what is kept of the call.
+type resultRecords struct {
 	result agenttool.Result
 	kept   agenttool.Persistence
 }

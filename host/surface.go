@@ -20,12 +20,17 @@ type surfaces struct {
 	rules    *rules
 	journal  *journal
 
-	mu       sync.Mutex
-	made     map[agenttool.SurfaceID]agenttool.Surface // as they were first made
-	narrowed map[agenttool.SurfaceID]bool              // made by clients
+	mu sync.Mutex
+	surfaceSet
 	current  agenttool.Surface
 	model    ModelClaim
 	watchers []func()
+}
+
+// surfaceSet are the surfaces of a session, by their ids.
+type surfaceSet struct {
+	made     map[agenttool.SurfaceID]agenttool.Surface // as they were first made
+	narrowed map[agenttool.SurfaceID]bool              // made by clients
 }
 
 // ModelClaim describes the model of a client.
@@ -93,7 +98,7 @@ func (w *surfaces) add(s agenttool.Surface) (agenttool.Surface, error) {
 }
 
 // keep gives a surface its id, and returns it as it was first made. The caller holds w.mu.
-func (w *surfaces) keep(s agenttool.Surface) agenttool.Surface {
+func (w *surfaceSet) keep(s agenttool.Surface) agenttool.Surface {
 	content := s
 	content.SurfaceID, content.CreatedAt = "", ""
 	sum := sha256.Sum256(encode(content))

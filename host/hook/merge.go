@@ -30,13 +30,18 @@ type Outcome struct {
 	Behavior agenttool.Behavior // deny over ask over allow; "": no opinion
 	Why      Message            // of the first hook with that opinion
 	Stop     *Message           // beats every opinion
-	Input    json.RawMessage    // the input to run instead; nil: unchanged
-	InputBy  Message
-	Output   *Output // the output to return instead; nil: unchanged
-	OutputBy Message
+	Rewrites
 	Context  string    // for the model; "" for none
 	Messages []Message // for the person
 	Failures []*agenttool.Error
+}
+
+// Rewrites are what hooks change, and the hooks that do.
+type Rewrites struct {
+	Input    json.RawMessage // the input to run instead; nil: unchanged
+	InputBy  Message
+	Output   *Output // the output to return instead; nil: unchanged
+	OutputBy Message
 }
 
 const (

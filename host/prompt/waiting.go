@@ -30,14 +30,19 @@ type Question struct {
 // Waiting is a question that waits for its answer.
 type Waiting struct {
 	Question
-	broker   *Broker
-	key      [sha256.Size]byte
-	with     agenttool.DecisionID // an earlier one that asks the same; empty: none
-	left     bool                 // the caller answers it no more. Broker.mu guards it
-	claimed  chan struct{}        // not nil while an answer is processed; closed then. Broker.mu guards it
-	answered chan Outcome         // buffered: the first answer wins
-	gone     chan struct{}        // closed when it can be answered no more
-	over     chan struct{}        // closed when it needs no answer any more
+	broker *Broker
+	key    [sha256.Size]byte
+	with   agenttool.DecisionID // an earlier one that asks the same; empty: none
+	claims
+	answered chan Outcome  // buffered: the first answer wins
+	gone     chan struct{} // closed when it can be answered no more
+	over     chan struct{} // closed when it needs no answer any more
+}
+
+// claims say who may still answer a question. Broker.mu guards them.
+type claims struct {
+	left    bool          // the caller answers it no more
+	claimed chan struct{} // not nil while an answer is processed; closed then
 }
 
 // Outcome is an answer with its effect.
