@@ -3,12 +3,80 @@ package host
 import (
 	"context"
 	"encoding/json"
+	"slices"
+	"strings"
 
 	"toolhost/agenttool"
 	"toolhost/agenttool/cut"
+	"toolhost/host/hook"
 	"toolhost/host/prompt"
 	"toolhost/permissions"
 )
+
+// request is the request that the policy decides about.
+func (a *approval) request() permissions.Request {
+	return permissions.Request{
+		Tool: a.c.tool.Declaration.Name, ByPerson: a.c.req.Person, RunsCode: slices.Contains(a.c.tool.Permission.AccessKinds, "code_execution"), Facts: a.c.bound.Facts(),
+	}
+}
+
+// rules are those in force for the call.
+func (a *approval) rules() permissions.Policy {
+	return a.c.host.rules.Policy().For(a.c.req.Caller.Threads)
+}
+
+// decide asks the policy and completes its record.
+func (a *approval) decide() agenttool.Decision { return a.complete(a.policy.Decide(a.request())) }
+
+// complete fills what a decision about the call has of its own.
+func (a *approval) complete(d agenttool.Decision) agenttool.Decision {
+	return a.c.host.prompts.Complete(d, a.c.rec.id)
+}
+
+// decided records a decision that needs no answer.
+func (a *approval) decided(d agenttool.Decision) {
+	a.c.rec.decided(d)
+	a.note(d)
+	a.c.rec.emit(agenttool.EventPermissionDecided, "phase", agenttool.PhasePermission, "decision", d)
+	a.permissionDecisionHooks(a.c.ctx, d)
+}
+
+// permissionDecisionHooks tells the hooks of permission_decision what was decided (AT-174).
+func (a *approval) permissionDecisionHooks(ctx context.Context, d agenttool.Decision) {
+	if a.c.hooks == nil {
+		return
+	}
+	a.c.hooks.told(d)
+	a.c.hooks.run(ctx, hook.PermissionDecision, a.c.situation)
+}
+
+func denied(d agenttool.Decision) error {
+	kind, message := d.Reason.Type, d.Reason.Detail
+	if kind == "subcommand_results" || kind == "policy" { // which a rule decided
+		kind = "rule"
+	}
+	if !strings.HasPrefix(message, "denied ") {
+		message = "denied: " + message
+	}
+	if kind == "rule" {
+		message += ": do it in another way, or ask the user to change the rule"
+	}
+	e := agenttool.Failure(agenttool.PermissionDenied, "denied_by_"+kind, message)
+	e.BlockedPath, e.PolicyRefs = d.BlockedPath, d.RuleRefs
+	return e
+}
+
+func rejected(a prompt.Outcome) error {
+	return agenttool.Failure(agenttool.ApprovalRejected, "rejected_by_person", "a person looked at the call and said no"+said(a.Feedback))
+}
+
+// said is a user's feedback, at the end of a sentence.
+func said(feedback string) string {
+	if feedback == "" {
+		return ""
+	}
+	return ": " + feedback
+}
 
 // ask shows the call to the attached users and waits for the answer, its expiry, or the call's end.
 func (a *approval) ask(ctx context.Context, d agenttool.Decision, override bool) (prompt.Outcome, error) {

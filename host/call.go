@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"toolhost/agenttool"
 	"toolhost/host/prompt"
 	"toolhost/permissions"
+	"toolhost/scheduler"
 )
 
 // call is one call on its way through the pipeline. Its own goroutine changes it; others read its record.
@@ -65,74 +67,78 @@ type dependency struct {
 	succeeded bool
 }
 
-func newCall(h *Host, r Request, policy permissions.Policy) *call {
-	now := h.o.Now()
-	surface, _ := h.surfaces.of(r.Surface) // admission has refused unknown ones
-	inv := agenttool.Invocation{
-		SchemaVersion: agenttool.SchemaVersion,
-		InvocationID:  agenttool.InvocationID(h.o.IDs.New("inv_", now)),
-		ToolID:        unknownTool,
-		SurfaceID:     surface.SurfaceID,
-		NativeCallID:  r.name(),
-		Inputs:        agenttool.Inputs{ModelInput: r.Input},
-		InvocationRefs: agenttool.InvocationRefs{
-			ActorRef: r.Actor, RuntimeRefs: append([]string{string(h.o.Session)}, r.Caller.Refs...), SchedulerPolicyRef: schedulerPolicyID,
-		},
-		CreatedAt: agenttool.Timestamp(now),
-	}
-	tool := h.registry.names[r.Tool]
-	if tool != nil {
-		inv.ToolID = tool.Declaration.ToolID
-		learnSensitive(h.o.Store.Redactor(), tool, r.Input)
-	}
-	if len(r.Trace) > 0 {
-		inv.TelemetryRefs = append(inv.TelemetryRefs, r.Trace)
-	}
-	if len(r.Mapping) > 0 {
-		inv.ExternalMappings = append(inv.ExternalMappings, r.Mapping)
-	}
-	c := &call{
-		host: h, req: r, tool: tool, surface: surface, input: r.Bound(), rec: newRecord(&h.journal, inv),
-		lifetime: lifetime{ended: make(chan struct{}), handed: make(chan struct{})},
-	}
-	c.approval = approval{c: c, policy: policy}
-	c.ctx, c.cancel = context.WithCancelCause(h.ctx)
-	c.expire = func() {}
-	if r.Timeout > 0 {
-		c.ctx, c.expire = context.WithTimeoutCause(c.ctx, r.Timeout, errDeadline(r.Timeout))
-	}
-	return c
+// approval decides whether a call may run, and asks a person if need be. The call's goroutine alone changes it.
+type approval struct {
+	c      *call
+	policy permissions.Policy // the snapshot that it decides under
+	hinted hint               // the opinion of the hooks of pre_tool_use
+
+	attempt int      // 2 and more: the call ran before, and the sandbox refused it something
+	wanted  []string // grants that would permit it
+	granted []string // of them, by a person, for the next attempt
+	consent
+	wall wall // what it was refused and asked about while it ran
 }
 
-// unknownTool is the id on the record of a call that names no tool: the name itself can be anything.
-const unknownTool = "toolhost.unknown"
-
-// serve takes the call from its admission to its result. If it does not come to its end although its context has
-// ended, the call is answered without it.
-func (c *call) serve() {
-	stop := context.AfterFunc(c.ctx, c.overdue)
-	c.admitted()
-	if c.host.o.First != nil {
-		c.host.first.Do(c.host.o.First)
-	}
-	err := c.line(c.ctx)
-	if err == nil {
-		err = c.run(c.ctx)
-	}
-	stop()
-	if !c.settled.CompareAndSwap(false, true) {
-		c.turn.free() // a stuck call keeps its locks until here, and has been answered for
-		return
-	}
-	c.conclude(c.ending(), err)
+// consent is the answer of the person who allowed the call.
+type consent struct {
+	feedback string   // of the person who allowed the call, for the model
+	opened   []string // directories that it makes, and that stay open
 }
 
-// admitted puts the call into the journal, with its input and the records that it refers to, before anything can happen to it (AT-011).
-// The record survives the host.
-func (c *call) admitted() {
-	c.rec.storeLarge()
-	c.rec.begin(c)
-	c.rec.push()
+// turn is a call's place in the order of admission: among the calls that are prepared at once, and among those that wait
+// for a slot and for locks. Both are taken together, so that no call waits for one behind it.
+type turn struct {
+	gate  *scheduler.Ticket
+	place *scheduler.Ticket
+	room  *scheduler.Ticket // of a call on files, from its start on
+}
+
+// enter waits until the call is one of those that are prepared at once.
+func (t turn) enter(ctx context.Context) error {
+	if t.gate == nil {
+		return nil
+	}
+	return t.gate.Wait(ctx)
+}
+
+// free gives the slot and the locks back, or the place in the line.
+func (t turn) free() {
+	if t.place != nil {
+		t.place.Release()
+	}
+}
+
+// pass gives the place among the prepared calls back, and that among those that hold content.
+func (t turn) pass() {
+	if t.gate != nil {
+		t.gate.Release()
+	}
+	if t.room != nil {
+		t.room.Release()
+	}
+}
+
+// modifier is a call's request to move the session's directory, and its outcome.
+//
+// Agent Tool v0.2.0, "Context modifiers" (AT-123, AT-136).
+type modifier struct {
+	Type    string `json:"type"` // working_directory
+	From    string `json:"from"`
+	To      string `json:"to"`
+	Applied bool   `json:"applied"`
+	Reason  string `json:"reason,omitempty"` // why it was not applied, or when it will be
+}
+
+// note says to the model where it is.
+func (m *modifier) note() string {
+	switch {
+	case !m.Applied:
+		return fmt.Sprintf("[the session's directory stays %s and does not become %s: %s]", m.From, m.To, m.Reason)
+	case m.Reason != "":
+		return fmt.Sprintf("[the session's directory is %s %s]", m.To, m.Reason)
+	}
+	return fmt.Sprintf("[the session's directory is now %s]", m.To)
 }
 
 // runs reports whether the call has no result yet, or has left a job behind.
@@ -156,81 +162,6 @@ func (c *call) listener() prompt.Listener {
 	return c.req.Caller.Asked
 }
 
-// ending is how a call ends that came to its end.
-func (c *call) ending() *ending {
-	e := &ending{c: c, rec: c.rec, hooks: c.hooks, turn: c.turn, outcome: outcome{out: c.out, moved: c.moved}, consent: c.approval.consent}
-	if c.hooks != nil {
-		e.at = c.situation
-	}
-	if c.moved != nil {
-		e.notes = append(e.notes, c.moved.note())
-	}
-	return e
-}
-
-// abandonAfter is how long a call may go on after its context has ended. A call that is stuck in the kernel, for instance on a dead
-// network file system, keeps its locks, but its caller gets an answer.
-const abandonAfter = 10 * time.Second
-
-const (
-	touchAfter = 200 * time.Millisecond // a call that ends is not looked after before
-	stuckAfter = 600 * time.Millisecond // where the disk of the session stalls, a call is not waited for longer
-)
-
-// overdue makes sure that a call whose context has ended is answered: soon if the disk of the session stalls, since the call may
-// wait for the same disk.
-func (c *call) overdue() {
-	store := c.host.o.Store
-	time.AfterFunc(touchAfter, func() {
-		if !c.settled.Load() {
-			store.Touch()
-		}
-	})
-	time.AfterFunc(stuckAfter, func() {
-		if store.Stalled() {
-			c.abandon()
-		}
-	})
-	time.AfterFunc(abandonAfter, c.abandon)
-}
-
-// abandon concludes a call that is stuck. The stuck goroutine goes on with a record that is not used any more.
-func (c *call) abandon() {
-	if !c.settled.CompareAndSwap(false, true) {
-		return
-	}
-	c.host.live.mu.Lock()
-	held := c.turn
-	c.host.live.mu.Unlock()
-	c.host.places.stays(c)
-	if held.place != nil {
-		held.place.Withdraw() // a stuck call that does not run holds up no other
-	}
-	rec, cause := c.rec.fork(), context.Cause(c.ctx)
-	rec.begin(c)
-	rec.fail(agenttool.StatusFailed, agenttool.AsError(cause, agenttool.Canceled))
-	c.conclude(&ending{
-		c: c, rec: rec, outcome: outcome{stuck: true}, hooks: c.hooks.fork(rec), turn: turn{gate: held.gate, room: held.room}, at: func() situation { return situation{mode: c.host.Mode()} },
-	}, cause)
-}
-
-// conclude makes the result and, when it is the call's turn in its batch, hands it over.
-func (c *call) conclude(e *ending, err error) {
-	completion := e.finish(err)
-	close(c.ended)
-	c.expire()
-	c.cancel(nil)
-	c.awaitTurn(e.turn)
-	c.host.forget(c, e.rec.succeeded())
-	c.done(completion) // may wait for a client to read: then no more calls begin
-	e.turn.pass()
-	if next := c.host.live.after(c); next != nil && next.batch.ordered() {
-		next.release(next.rec) // while it still waits: its result must come after its progress
-	}
-	close(c.handed)
-	c.host.running.Done()
-}
-
 // awaitTurn waits until the calls before it in its batch have been handed over.
 func (c *call) awaitTurn(t turn) {
 	if c.before != nil {
@@ -239,31 +170,52 @@ func (c *call) awaitTurn(t turn) {
 	}
 }
 
-// line waits for the calls that must succeed first, then for a place among the calls that are worked on.
-func (c *call) line(ctx context.Context) error {
-	for _, d := range c.after {
-		c.held = true
-		if d.call != nil {
-			select {
-			case <-d.call.ended:
-			case <-ctx.Done():
-				return context.Cause(ctx)
-			}
-			d.succeeded = d.call.rec.succeeded()
-		}
-		if !d.succeeded && (c.batch == nil || c.batch.policy.SiblingFailurePolicy != "ignore") {
-			return agenttool.Failure(agenttool.SiblingCanceled, "sibling_error", "call "+d.id+", which must succeed before this one, did not")
-		}
-	}
-	if len(c.after) > 0 { // a call that waits for another takes its turn after that: it must not hold up the calls behind it
-		return c.again(ctx)
-	}
-	return c.enterGate(ctx)
-}
-
 // readOnly reports whether the call is known to change nothing.
 func (c *call) readOnly() bool {
 	return c.bound != nil && c.bound.Facts().ReadOnly == agenttool.Yes
+}
+
+// actsOnJobs reports whether the call needs neither a slot nor a place in line.
+func (c *call) actsOnJobs() bool {
+	if c.tool == nil {
+		return false
+	}
+	_, ok := c.tool.tool.(agenttool.JobTool)
+	return ok
+}
+
+// policy is the scheduler's policy that the call runs under.
+func (c *call) policy() agenttool.SchedulerPolicy {
+	if c.batch != nil {
+		return c.batch.policy
+	}
+	return sessionPolicy(c.host.o.MaxParallel)
+}
+
+// begin puts the first events of the call, after the records that it refers to, before those that came meanwhile, such as a request to cancel it.
+// Only the first begin has an effect.
+func (r *record) begin(c *call) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.writing != notYet {
+		return
+	}
+	planned := r.event(agenttool.EventPlanned, "tool", c.req.Tool, "invocation", r.inv)
+	r.writing, r.events = begun, append(append(r.journal.refers(c), planned), r.events...)
+}
+
+// refers returns those of the records that a call refers to and that the journal does not hold.
+func (j *journal) refers(c *call) []agenttool.Event {
+	var events []agenttool.Event
+	if j.first("policy " + c.batch.policyKey()) {
+		events = append(events, j.event(agenttool.Event{EventType: agenttool.EventSchedulerPolicy}, "scheduler_policy", c.policy()))
+	}
+	events = append(events, j.created(c.surface)...)
+	if e := c.tool; e != nil && j.first("tool "+string(e.Declaration.ToolID)) {
+		events = append(events, j.event(agenttool.Event{EventType: agenttool.EventDeclared, ToolID: e.Declaration.ToolID},
+			"declaration", e.Declaration, "interface", e.Interface, "execution_profile", e.Execution, "permission_profile", e.Permission))
+	}
+	return events
 }
 
 // situation describes the call's place for hooks.

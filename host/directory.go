@@ -1,8 +1,6 @@
 package host
 
 import (
-	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,17 +8,6 @@ import (
 
 	"toolhost/agenttool"
 )
-
-// modifier is a call's request to move the session's directory, and its outcome.
-//
-// Agent Tool v0.2.0, "Context modifiers" (AT-123, AT-136).
-type modifier struct {
-	Type    string `json:"type"` // working_directory
-	From    string `json:"from"`
-	To      string `json:"to"`
-	Applied bool   `json:"applied"`
-	Reason  string `json:"reason,omitempty"` // why it was not applied, or when it will be
-}
 
 // places knows where the session is, and which calls may move it.
 type places struct {
@@ -81,12 +68,6 @@ func (p *places) stays(c *call) {
 	})
 }
 
-// moves reports whether the call, which is bound, may move the session.
-func (c *call) moves() bool {
-	m, ok := c.tool.tool.(agenttool.Mover)
-	return ok && m.Moves(c.bound)
-}
-
 // moverBefore returns a call admitted before c that may yet move the session from where c starts, if there is one: the calls of a batch start
 // where the session was before it.
 func (p *places) moverBefore(c *call) (m mover, found bool) {
@@ -98,26 +79,6 @@ func (p *places) moverBefore(c *call) (m mover, found bool) {
 		}
 	}
 	return mover{}, false
-}
-
-// start settles where the call starts: where the calls admitted before it leave the session, except those that wait for a person. The
-// calls of a batch start together, unless they come after one that may have moved it.
-func (c *call) start(ctx context.Context) error {
-	if c.turn.place != nil { // else it acts on jobs
-		for m, found := c.host.places.moverBefore(c); found; m, found = c.host.places.moverBefore(c) {
-			select {
-			case <-m.over:
-			case <-ctx.Done():
-				return context.Cause(ctx)
-			}
-		}
-	}
-	if c.batch != nil && len(c.after) == 0 {
-		c.dir = c.host.places.startOf(c.batch)
-	} else {
-		c.dir, c.moved = c.host.places.here()
-	}
-	return nil
 }
 
 // startOf is where the calls of a batch start: where the session is when the first of them does.
@@ -148,15 +109,6 @@ func (p *places) here() (dir string, moved *modifier) {
 func isDir(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
-}
-
-// scope is the scope in which the call is bound. The calls of a batch start where the session was when the batch began, unless they
-// come after a call that may have moved it. The start is settled when the call is first bound, so that it runs
-// where the prompt said.
-func (c *call) scope() agenttool.Scope {
-	s := c.host.o.Scope
-	s.Dir, s.Capacity = c.dir, c.req.Caller.Capacity
-	return s
 }
 
 // begin notes that the call runs now, and beside whom.
@@ -205,15 +157,4 @@ func (p *places) move(c *call, to string) *modifier {
 		p.dir, m.Applied = path.Resolved, true
 	}
 	return m
-}
-
-// note says to the model where it is.
-func (m *modifier) note() string {
-	switch {
-	case !m.Applied:
-		return fmt.Sprintf("[the session's directory stays %s and does not become %s: %s]", m.From, m.To, m.Reason)
-	case m.Reason != "":
-		return fmt.Sprintf("[the session's directory is %s %s]", m.To, m.Reason)
-	}
-	return fmt.Sprintf("[the session's directory is now %s]", m.To)
 }

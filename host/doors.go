@@ -87,21 +87,8 @@ func (h *Host) Warn(message string) {
 	h.journal.record(agenttool.Event{EventType: agenttool.EventSettingsChanged}, "warning", message)
 }
 
-// Workspace is the first root.
-func (h *Host) Workspace() string { return h.o.Policy.Workspace }
-
 // Dir is where calls start that are admitted now.
 func (h *Host) Dir() string { return h.places.current() }
-
-// SetHooks replaces the hooks for calls that are admitted from now on. On an error, which says everything that is wrong
-// with them, the old ones stay.
-func (h *Host) SetHooks(hooks []hook.Hook) error {
-	set, err := h.registry.compileHooks(hooks, h.o.HookMatch != nil)
-	if err == nil {
-		h.hooks.Store(set)
-	}
-	return err
-}
 
 // Hooks returns the hooks in force.
 func (h *Host) Hooks() *hook.Set { return h.hooks.Load() }

@@ -15,14 +15,6 @@ import (
 	"toolhost/persist"
 )
 
-// remap records that a hook answered in the place of the call (AT-182, AT-185).
-type remap struct {
-	HookRef   agenttool.HookID `json:"hook_ref"`
-	HookEvent hook.Event       `json:"hook_event"`
-	Bytes     int              `json:"original_size_bytes"`
-	Digest    string           `json:"original_digest"` // of content and structured content as they were
-}
-
 // postHooks runs the hooks of post_tool_use or post_tool_use_failure for a call that ran, and puts the answers of all hooks
 // so far into the result (AT-121, AT-171, AT-172). They do not change how the call ended.
 func (e *ending) postHooks() {
@@ -131,12 +123,6 @@ func withoutPayloads(refs []agenttool.Ref) []agenttool.Ref {
 	return rest
 }
 
-func (w *hookRunner) warn(text string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.warnings = append(w.warnings, text)
-}
-
 // renote adds the host's own notes to a result that a hook has put together, unless it has kept them.
 func (e *ending) renote() {
 	text := allText(e.result.Content)
@@ -182,14 +168,6 @@ func countOf(list json.RawMessage) int {
 	var items []json.RawMessage
 	_ = json.Unmarshal(list, &items) // no list: none
 	return len(items)
-}
-
-func withExtra(x agenttool.Extra, name string, v any) agenttool.Extra {
-	if x == nil {
-		x = agenttool.Extra{}
-	}
-	x[name] = encode(v)
-	return x
 }
 
 func messageRecords(said []hook.Message) []map[string]any {

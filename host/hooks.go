@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
 	"toolhost/agenttool"
@@ -48,6 +47,14 @@ type hookAnswers struct {
 	warnings []string            // failures after the call
 	stop     *hook.Message
 	remaps   []remap
+}
+
+// remap records that a hook answered in the place of the call (AT-182, AT-185).
+type remap struct {
+	HookRef   agenttool.HookID `json:"hook_ref"`
+	HookEvent hook.Event       `json:"hook_event"`
+	Bytes     int              `json:"original_size_bytes"`
+	Digest    string           `json:"original_digest"` // of content and structured content as they were
 }
 
 // fork returns a copy with another record, which concludes a call that is stuck.
@@ -99,20 +106,6 @@ func (w *hookRunner) rewrites() hook.Message {
 		return hook.Message{}
 	}
 	return w.rewriter
-}
-
-// compileHooks compiles the hooks for the tools; matches says whether something can tell which inputs a hook is about.
-func (r *registry) compileHooks(hooks []hook.Hook, matches bool) (*hook.Set, error) {
-	names := map[string]string{}
-	for name, e := range r.names {
-		names[strings.ToLower(name)] = e.Declaration.Name
-	}
-	for _, k := range hooks {
-		if k.Matcher.Input != "" && !matches {
-			return nil, fmt.Errorf("hook %s: nothing can tell which calls %q is about: Options.HookMatch is missing", k.Name(), k.Matcher.Input)
-		}
-	}
-	return hook.Compile(hooks, names)
 }
 
 // hint is the answer of hooks about a call that the policy decides.
@@ -225,6 +218,12 @@ func (w *hookRunner) note(e hook.Event, runs []hook.Run, o hook.Outcome) {
 			w.warnings = append(w.warnings, f.Message)
 		}
 	}
+}
+
+func (w *hookRunner) warn(text string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.warnings = append(w.warnings, text)
 }
 
 // slim moves what is too large for an event into payloads.

@@ -18,8 +18,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"runtime/debug"
-
 	"toolhost/agenttool"
 	"toolhost/host/hook"
 	"toolhost/host/prompt"
@@ -65,13 +63,8 @@ type HookOptions struct {
 
 const (
 	defaultMaxParallel = 10
-	maxActive          = 64 // calls that are being prepared, run or answered at once; others wait in line
-	maxLive            = 16_384
-	liveBytes          = 32 << 10  // taken by a live call beside its input
-	memberBytes        = 256 << 10 // what a call of a batch takes until all of them have ended
-	batchShare         = 8         // large results of batches take at most this part of the memory
-	contentBytes       = 24 << 20  // what a call on files takes at most while it holds content
-	maxLiveInput       = 64 << 20  // bytes of the inputs of live calls
+	maxActive          = 64       // calls that are being prepared, run or answered at once; others wait in line
+	contentBytes       = 24 << 20 // what a call on files takes at most while it holds content
 )
 
 // Host serves calls. Its methods may be used from several goroutines.
@@ -152,6 +145,19 @@ func New(o Options) (*Host, error) {
 	return h, nil
 }
 
+// SetHooks replaces the hooks for calls that are admitted from now on. On an error, which says everything that is wrong
+// with them, the old ones stay.
+func (h *Host) SetHooks(hooks []hook.Hook) error {
+	set, err := h.registry.compileHooks(hooks, h.o.HookMatch != nil)
+	if err == nil {
+		h.hooks.Store(set)
+	}
+	return err
+}
+
+// Workspace is the first root.
+func (h *Host) Workspace() string { return h.o.Policy.Workspace }
+
 // Invoke admits one call and returns at once. done is called exactly once, from another goroutine, when the call has
 // ended and everything before it in its batch has been handed over. An error means that nothing was admitted.
 func (h *Host) Invoke(r Request, done func(Completion)) error {
@@ -184,10 +190,52 @@ func (h *Host) register(r Request, b *batch) *call {
 		c.rec.update(func(inv *agenttool.Invocation) { inv.SchedulerPolicyRef = b.policy.SchedulerPolicyID })
 	}
 	if len(r.After) == 0 {
-		h.admit(c)
+		c.admit()
 	}
 	return c
 }
+
+func newCall(h *Host, r Request, policy permissions.Policy) *call {
+	now := h.o.Now()
+	surface, _ := h.surfaces.of(r.Surface) // admission has refused unknown ones
+	inv := agenttool.Invocation{
+		SchemaVersion: agenttool.SchemaVersion,
+		InvocationID:  agenttool.InvocationID(h.o.IDs.New("inv_", now)),
+		ToolID:        unknownTool,
+		SurfaceID:     surface.SurfaceID,
+		NativeCallID:  r.name(),
+		Inputs:        agenttool.Inputs{ModelInput: r.Input},
+		InvocationRefs: agenttool.InvocationRefs{
+			ActorRef: r.Actor, RuntimeRefs: append([]string{string(h.o.Session)}, r.Caller.Refs...), SchedulerPolicyRef: schedulerPolicyID,
+		},
+		CreatedAt: agenttool.Timestamp(now),
+	}
+	tool := h.registry.names[r.Tool]
+	if tool != nil {
+		inv.ToolID = tool.Declaration.ToolID
+		learnSensitive(h.o.Store.Redactor(), tool, r.Input)
+	}
+	if len(r.Trace) > 0 {
+		inv.TelemetryRefs = append(inv.TelemetryRefs, r.Trace)
+	}
+	if len(r.Mapping) > 0 {
+		inv.ExternalMappings = append(inv.ExternalMappings, r.Mapping)
+	}
+	c := &call{
+		host: h, req: r, tool: tool, surface: surface, input: r.Bound(), rec: newRecord(&h.journal, inv),
+		lifetime: lifetime{ended: make(chan struct{}), handed: make(chan struct{})},
+	}
+	c.approval = approval{c: c, policy: policy}
+	c.ctx, c.cancel = context.WithCancelCause(h.ctx)
+	c.expire = func() {}
+	if r.Timeout > 0 {
+		c.ctx, c.expire = context.WithTimeoutCause(c.ctx, r.Timeout, errDeadline(r.Timeout))
+	}
+	return c
+}
+
+// unknownTool is the id on the record of a call that names no tool: the name itself can be anything.
+const unknownTool = "toolhost.unknown"
 
 // start runs the call in its own goroutine. It has ended, for Drain, when its result was handed over.
 func (h *Host) start(c *call, done func(Completion)) {
@@ -231,19 +279,6 @@ func (h *Host) Batch(r BatchRequest, done func([]Completion)) error {
 	return nil
 }
 
-// admit takes the call's turn, after those of all calls admitted before. The caller holds h.live.mu.
-func (h *Host) admit(c *call) {
-	if c.actsOnJobs() {
-		return
-	}
-	var group *scheduler.Group
-	if c.batch != nil {
-		group = c.batch.group
-	}
-	c.turn = turn{gate: h.gate.Enqueue(scheduler.Request{}), place: h.sched.Admit(group)}
-	h.places.mayMove(c, h.registry.names[c.req.Tool])
-}
-
 // forget takes an ended call out of the live ones. The deferred moves of its batch take effect before another call can be admitted.
 func (h *Host) forget(c *call, succeeded bool) {
 	h.live.mu.Lock()
@@ -269,24 +304,4 @@ func (h *Host) Check(ctx context.Context, tool string, input []byte) (agenttool.
 		return agenttool.Decision{}, nil, err
 	}
 	return c.approval.decide(), c.bound.Facts(), nil
-}
-
-// phase runs one phase and records how long it took. A panic in it is an error of this call, and not the end of all others.
-func (h *Host) phase(rec *record, p agenttool.Phase, do func() error) error {
-	start := h.o.Now()
-	err := guarded(rec, h.o.PanicLog, do)
-	rec.timed(p, start, err)
-	return err
-}
-
-func guarded(rec *record, log func(string), do func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			if log != nil {
-				log(fmt.Sprintf("panic in %s (%s): %v\n%s", rec.tool, rec.id, p, debug.Stack()))
-			}
-			err = agenttool.Failure(agenttool.ExecutionFailed, "panic", "toolhost failed inside; this is a bug in toolhost, not in the call")
-		}
-	}()
-	return do()
 }

@@ -121,6 +121,22 @@ func (r *record) storeInputs() {
 	inv.CallInput, inv.CallInputRef = r.storeInput("call_input", inv.CallInput, inv.CallInputRef)
 }
 
+// sealInput keeps the model's input byte for byte in a payload if the log's copy lacks secrets. The caller holds mu.
+func (r *record) sealInput() {
+	inv := &r.inv
+	if r.searched || len(inv.ModelInput) == 0 {
+		return
+	}
+	r.searched = true
+	_, found, err := r.journal.store.Redactor().Record(inv.ModelInput)
+	if err == nil && len(found.Kinds) == 0 {
+		return
+	}
+	if ref, err := r.store("model_input_sealed", "application/json", inv.ModelInput); err == nil {
+		inv.Extra = withExtra(inv.Extra, "model_input_sealed_ref", ref.URI)
+	}
+}
+
 func (r *record) storeInput(name string, input []byte, ref string) ([]byte, string) {
 	if len(input) <= maxInlineInput {
 		return input, ref

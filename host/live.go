@@ -31,6 +31,14 @@ type inFlight struct {
 	ended history          // native ids that ended not long ago
 }
 
+const (
+	maxLive      = 16_384
+	liveBytes    = 32 << 10  // taken by a live call beside its input
+	memberBytes  = 256 << 10 // what a call of a batch takes until all of them have ended
+	batchShare   = 8         // large results of batches take at most this part of the memory
+	maxLiveInput = 64 << 20  // bytes of the inputs of live calls
+)
+
 // admissible checks what must hold before calls, in their order, are recorded.
 func (l *live) admissible(known *surfaces, requests ...Request) error {
 	if l.closed || l.draining {

@@ -2,35 +2,11 @@ package host
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
-	"sync"
-	"time"
 
 	"toolhost/agenttool"
-)
-
-// overrides are the grants that a person gave to calls which had been kept from something: the next call with the same input has them.
-type overrides struct {
-	now func() time.Time
-
-	mu sync.Mutex
-	of map[[sha256.Size]byte]overriding
-}
-
-// overriding are granted grants, and their expiry.
-type overriding struct {
-	grants []string
-	until  time.Time
-}
-
-// How many overrides are kept, and for how long. A call that is not made again is forgotten.
-const (
-	maxOverrides = 100
-	overrideTime = 5 * time.Minute
 )
 
 // wasKept reports whether a call failed because its sandbox refused something that a user could grant, and whether a user can be asked.
@@ -92,51 +68,4 @@ func hinted(failure error, hint string) error {
 	e := *agenttool.AsError(failure, agenttool.SandboxViolation)
 	e.Hint = hint
 	return &e
-}
-
-// said is a user's feedback, at the end of a sentence.
-func said(feedback string) string {
-	if feedback == "" {
-		return ""
-	}
-	return ": " + feedback
-}
-
-// identity identifies a call: its tool, its input, and its directory.
-func (a *approval) identity() [sha256.Size]byte {
-	input, _ := agenttool.Encode(a.c.bound.Input()) // it was encoded before
-	return sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s", a.c.tool.Declaration.Name, a.c.dir, input))
-}
-
-// overridden gives a call what was granted to it after an earlier attempt. It reports whether there was anything.
-func (a *approval) overridden() ([]string, bool) {
-	if a.granted != nil {
-		return a.granted, true
-	}
-	grants, ok := a.c.host.overrides.take(a.identity)
-	a.granted = grants
-	return grants, ok
-}
-
-// add grants something to the next call of an identity.
-func (o *overrides) add(of [sha256.Size]byte, grants []string) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.of == nil || len(o.of) >= maxOverrides {
-		o.of = map[[sha256.Size]byte]overriding{}
-	}
-	o.of[of] = overriding{grants, o.now().Add(overrideTime)}
-}
-
-// take returns the grants for a call of that identity; they count once.
-func (o *overrides) take(identity func() [sha256.Size]byte) ([]string, bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if len(o.of) == 0 {
-		return nil, false
-	}
-	of := identity()
-	found, there := o.of[of]
-	delete(o.of, of)
-	return found.grants, there && o.now().Before(found.until)
 }

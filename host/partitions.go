@@ -4,10 +4,71 @@ import (
 	"cmp"
 	"encoding/json"
 	"maps"
+	"slices"
 
 	"toolhost/agenttool"
 	"toolhost/persist"
 )
+
+// View is the tools as clients see them: the records of each, and the surface of the session.
+type View struct {
+	Surface            agenttool.Surface             `json:"surface"`
+	Declarations       []agenttool.Declaration       `json:"declarations"`
+	Interfaces         []agenttool.Interface         `json:"interfaces"`
+	ExecutionProfiles  []agenttool.ExecutionProfile  `json:"execution_profiles"`
+	PermissionProfiles []agenttool.PermissionProfile `json:"permission_profiles"`
+	SchedulerPolicy    agenttool.SchedulerPolicy     `json:"scheduler_policy"`
+	Namespaces         []agenttool.Namespace         `json:"namespaces"`
+	Warnings           []string                      `json:"warnings,omitempty"` // about tools
+}
+
+// Listed are the records of the tools that a model can use: those that are blocked or left out are not among them.
+func (v View) Listed() View {
+	on := map[agenttool.ToolID]bool{}
+	for _, t := range slices.Concat(v.Surface.LoadedTools, v.Surface.DeferredTools) {
+		on[toolOf(t)] = true
+	}
+	listed := View{Surface: v.Surface, SchedulerPolicy: v.SchedulerPolicy, Namespaces: v.Namespaces, Warnings: v.Warnings}
+	for i, d := range v.Declarations {
+		if on[d.ToolID] {
+			listed.Declarations = append(listed.Declarations, d)
+			listed.Interfaces = append(listed.Interfaces, v.Interfaces[i])
+			listed.ExecutionProfiles = append(listed.ExecutionProfiles, v.ExecutionProfiles[i])
+			listed.PermissionProfiles = append(listed.PermissionProfiles, v.PermissionProfiles[i])
+		}
+	}
+	return listed
+}
+
+// view returns the records of all tools beside a surface. Schemas of deferred tools are left out until they are loaded.
+func (r *registry) view(v View) View {
+	v.Namespaces, v.Warnings = r.namespaces(), r.warnings
+	for _, e := range r.entries {
+		d, i := e.declared(), e.callable()
+		if !e.isLoaded() {
+			d.InputContract, d.OutputContract = nil, nil
+			i.ModelInputSchema, i.RuntimeInputSchema, i.OutputSchema, i.SchemaVisibility = nil, nil, nil, "deferred"
+		}
+		v.Declarations = append(v.Declarations, d)
+		v.Interfaces = append(v.Interfaces, i)
+		v.ExecutionProfiles = append(v.ExecutionProfiles, e.Execution)
+		v.PermissionProfiles = append(v.PermissionProfiles, e.Permission)
+	}
+	return v
+}
+
+// namespaces are those of the tools, in the order of the tools. Names are unique over all of them.
+func (r *registry) namespaces() (all []agenttool.Namespace) {
+	for _, e := range r.entries {
+		d := e.Declaration
+		if !slices.ContainsFunc(all, func(n agenttool.Namespace) bool { return n.Namespace == d.Namespace }) {
+			all = append(all, agenttool.Namespace{SchemaVersion: agenttool.SchemaVersion, Namespace: d.Namespace, Source: "toolhost"})
+		}
+		n := &all[slices.IndexFunc(all, func(n agenttool.Namespace) bool { return n.Namespace == d.Namespace })]
+		n.ToolRefs = append(n.ToolRefs, string(d.ToolID))
+	}
+	return all
+}
 
 // partitions are the fields of an interface that the standard lists in its prose only (X15). Clients get them with a surface. They
 // follow from the tool's other records, so the log does not repeat them.

@@ -2,34 +2,17 @@ package host
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"slices"
-	"strings"
 
 	"toolhost/agenttool"
 	"toolhost/host/hook"
 	"toolhost/host/prompt"
-	"toolhost/permissions"
 )
 
-// approval decides whether a call may run, and asks a person if need be. The call's goroutine alone changes it.
-type approval struct {
-	c      *call
-	policy permissions.Policy // the snapshot that it decides under
-	hinted hint               // the opinion of the hooks of pre_tool_use
-
-	attempt int      // 2 and more: the call ran before, and the sandbox refused it something
-	wanted  []string // grants that would permit it
-	granted []string // of them, by a person, for the next attempt
-	consent
-	wall wall // what it was refused and asked about while it ran
-}
-
-// consent is the answer of the person who allowed the call.
-type consent struct {
-	feedback string   // of the person who allowed the call, for the model
-	opened   []string // directories that it makes, and that stay open
-}
+// maxAttempts is how often a call whose approved change went stale is shown to a person again.
+const maxAttempts = 3
 
 // permission decides whether the call may run, and asks if need be (AT-117). The call goes on under the snapshot of
 // mode and rules that was in force when it was approved.
@@ -132,52 +115,20 @@ func (a *approval) shown() (grants []string) {
 	return grants
 }
 
-// request is the request that the policy decides about.
-func (a *approval) request() permissions.Request {
-	return permissions.Request{
-		Tool: a.c.tool.Declaration.Name, ByPerson: a.c.req.Person, RunsCode: slices.Contains(a.c.tool.Permission.AccessKinds, "code_execution"), Facts: a.c.bound.Facts(),
+// overridden gives a call what was granted to it after an earlier attempt. It reports whether there was anything.
+func (a *approval) overridden() ([]string, bool) {
+	if a.granted != nil {
+		return a.granted, true
 	}
+	grants, ok := a.c.host.overrides.take(a.identity)
+	a.granted = grants
+	return grants, ok
 }
 
-// rules are those in force for the call.
-func (a *approval) rules() permissions.Policy {
-	return a.c.host.rules.Policy().For(a.c.req.Caller.Threads)
-}
-
-// decide asks the policy and completes its record.
-func (a *approval) decide() agenttool.Decision { return a.complete(a.policy.Decide(a.request())) }
-
-// complete fills what a decision about the call has of its own.
-func (a *approval) complete(d agenttool.Decision) agenttool.Decision {
-	return a.c.host.prompts.Complete(d, a.c.rec.id)
-}
-
-// decided records a decision that needs no answer.
-func (a *approval) decided(d agenttool.Decision) {
-	a.c.rec.decided(d)
-	a.note(d)
-	a.c.rec.emit(agenttool.EventPermissionDecided, "phase", agenttool.PhasePermission, "decision", d)
-	a.permissionDecisionHooks(a.c.ctx, d)
-}
-
-func denied(d agenttool.Decision) error {
-	kind, message := d.Reason.Type, d.Reason.Detail
-	if kind == "subcommand_results" || kind == "policy" { // which a rule decided
-		kind = "rule"
-	}
-	if !strings.HasPrefix(message, "denied ") {
-		message = "denied: " + message
-	}
-	if kind == "rule" {
-		message += ": do it in another way, or ask the user to change the rule"
-	}
-	e := agenttool.Failure(agenttool.PermissionDenied, "denied_by_"+kind, message)
-	e.BlockedPath, e.PolicyRefs = d.BlockedPath, d.RuleRefs
-	return e
-}
-
-func rejected(a prompt.Outcome) error {
-	return agenttool.Failure(agenttool.ApprovalRejected, "rejected_by_person", "a person looked at the call and said no"+said(a.Feedback))
+// identity identifies a call: its tool, its input, and its directory.
+func (a *approval) identity() [sha256.Size]byte {
+	input, _ := agenttool.Encode(a.c.bound.Input()) // it was encoded before
+	return sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s", a.c.tool.Declaration.Name, a.c.dir, input))
 }
 
 // preHooks runs the hooks of pre_tool_use (AT-116, AT-170). Their answers about permission are kept for that phase.
@@ -211,15 +162,6 @@ func (a *approval) permissionRequestHooks(ctx context.Context, d *agenttool.Deci
 		d.Extra = withExtra(d.Extra, "hook_messages", messageRecords(a.c.hooks.messages))
 	}
 	return h, nil
-}
-
-// permissionDecisionHooks tells the hooks of permission_decision what was decided (AT-174).
-func (a *approval) permissionDecisionHooks(ctx context.Context, d agenttool.Decision) {
-	if a.c.hooks == nil {
-		return
-	}
-	a.c.hooks.told(d)
-	a.c.hooks.run(ctx, hook.PermissionDecision, a.c.situation)
 }
 
 // consult runs the hooks of an event before the call and applies their answers, except those about permission. A failure blocks

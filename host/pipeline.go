@@ -3,8 +3,6 @@ package host
 import (
 	"context"
 	"errors"
-	"fmt"
-	"path/filepath"
 	"time"
 
 	"toolhost/agenttool"
@@ -13,15 +11,33 @@ import (
 	"toolhost/scheduler"
 )
 
-// step is one phase of the pipeline, and the state of an invocation that fails in it.
-type step struct {
-	phase  agenttool.Phase
-	do     func(context.Context) error
-	failed agenttool.InvocationStatus
+// serve takes the call from its admission to its result. If it does not come to its end although its context has
+// ended, the call is answered without it.
+func (c *call) serve() {
+	stop := context.AfterFunc(c.ctx, c.overdue)
+	c.admitted()
+	if c.host.o.First != nil {
+		c.host.first.Do(c.host.o.First)
+	}
+	err := c.line(c.ctx)
+	if err == nil {
+		err = c.run(c.ctx)
+	}
+	stop()
+	if !c.settled.CompareAndSwap(false, true) {
+		c.turn.free() // a stuck call keeps its locks until here, and has been answered for
+		return
+	}
+	c.conclude(c.ending(), err)
 }
 
-// maxAttempts is how often a call whose approved change went stale is shown to a person again.
-const maxAttempts = 3
+// admitted puts the call into the journal, with its input and the records that it refers to, before anything can happen to it (AT-011).
+// The record survives the host.
+func (c *call) admitted() {
+	c.rec.storeLarge()
+	c.rec.begin(c)
+	c.rec.push()
+}
 
 // run takes the call through the phases of the standard, in its order, until one fails.
 //
@@ -60,160 +76,6 @@ func (c *call) run(ctx context.Context) error {
 	if err != nil {
 		c.rec.fail(failed, agenttool.AsError(err, agenttool.ExecutionFailed))
 	}
-	return err
-}
-
-// through runs steps in order and stops at the first that fails. It returns the state of an invocation that fails so.
-func (c *call) through(ctx context.Context, steps []step) (failed agenttool.InvocationStatus, err error) {
-	for _, s := range steps {
-		if ctx.Err() != nil {
-			return s.failed, context.Cause(ctx)
-		}
-		if err := c.host.phase(c.rec, s.phase, func() error { return s.do(ctx) }); err != nil {
-			return s.failed, err
-		}
-	}
-	return "", nil
-}
-
-// resolveTool finds the tool by name or alias (AT-111, AT-113).
-func (c *call) resolveTool(context.Context) error {
-	e, err := c.host.registry.resolve(c.req.Tool)
-	if err != nil {
-		return err
-	}
-	if err := c.host.surfaces.admits(c.surface.SurfaceID, e); err != nil {
-		return err
-	}
-	c.rec.to(agenttool.StatusSelected, "")
-	c.rec.emit(agenttool.EventSelected, "phase", agenttool.PhaseResolveTool, "name", c.req.Tool)
-	return nil
-}
-
-// parseSchema checks the input against the model's schema (AT-112).
-func (c *call) parseSchema(context.Context) error {
-	schema, err := c.tool.compile()
-	if err != nil {
-		return agenttool.Failure(agenttool.SetupRequired, "bad_schema", fmt.Sprintf("the input schema of %s: %v", c.req.Tool, err))
-	}
-	return c.invalid(agenttool.PhaseParseSchema, schema.Check(c.input))
-}
-
-// bind turns the input into a Call and its facts (AT-114, the part without IO).
-func (c *call) bind(ctx context.Context) error {
-	if c.bound == nil {
-		if err := c.start(ctx); err != nil {
-			return err
-		}
-	}
-	bound, err := c.tool.tool.Bind(c.scope(), c.input)
-	if err != nil {
-		return c.invalid(agenttool.PhaseValidateValues, agenttool.AsError(err, agenttool.InvalidArguments))
-	}
-	c.bound = bound
-	if c.declared = c.moves(); !c.declared {
-		c.host.places.stays(c)
-	}
-	return nil
-}
-
-// locate resolves the paths of the facts and writes down the input as others may see it (AT-115).
-func (c *call) locate(ctx context.Context) error {
-	facts := c.bound.Facts()
-	if err := c.located(ctx, facts); err != nil {
-		return c.invalid(agenttool.PhasePrepareObserved, err)
-	}
-	c.rec.update(func(inv *agenttool.Invocation) { inv.Facts = facts })
-	input := encode(c.bound.Input())
-	mutation := c.rec.observe(input, c.hooks.rewrites())
-	if c.req.Meant != nil && mutation.SourceType == "runtime" {
-		mutation.Reason = "read as the model meant it, and " + mutation.Reason
-	}
-	c.rec.to(agenttool.StatusArgumentsReady, "")
-	pairs := []any{"phase", agenttool.PhasePrepareObserved, "mutation", mutation}
-	if !c.readOnly() { // the last record of it if the host dies while it runs
-		pairs = append(pairs, "input", c.rec.shown(input), "facts", facts)
-	}
-	c.rec.emit(agenttool.EventArgumentsReady, pairs...)
-	return nil
-}
-
-// located resolves the paths of the facts and says which locks they mean, so that later calls without a conflicting lock may
-// pass while hooks and the decision take their time.
-func (c *call) located(ctx context.Context, facts *agenttool.Facts) error {
-	place := c.turn.place
-	if place == nil {
-		return c.locateAll(ctx, facts)
-	}
-	late := time.AfterFunc(locatePatience, place.Withdraw)
-	defer late.Stop()
-	err := c.locateAll(ctx, facts)
-	if err == nil {
-		place.Expect(c.locks())
-	}
-	return err
-}
-
-func (c *call) locateAll(ctx context.Context, facts *agenttool.Facts) error {
-	if facts.Dir != nil {
-		if err := c.host.o.Locate(facts.Dir); err != nil {
-			return err
-		}
-	}
-	if err := c.locatePaths(facts); err != nil {
-		return err
-	}
-	if r, ok := c.bound.(agenttool.Refiner); ok {
-		for _, p := range r.Refine(ctx) {
-			if err := c.host.o.Locate(p); err != nil {
-				guess(c.host.o.Locate, facts, p)
-			}
-		}
-	}
-	return context.Cause(ctx)
-}
-
-func (c *call) locatePaths(facts *agenttool.Facts) error {
-	for _, paths := range [][]agenttool.Path{facts.Reads, facts.Writes} {
-		for i := range paths {
-			err := c.host.o.Locate(&paths[i])
-			if err != nil && facts.Dir != nil {
-				guess(c.host.o.Locate, facts, &paths[i])
-			} else if err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// guess locates a path of a command that does not resolve now: the command may make the missing directories
-// (mkdir build && cd build && cmake ..), or fail by itself. The path is taken as it is spelled, and the facts no longer say that all
-// paths are known.
-func guess(locate func(*agenttool.Path) error, facts *agenttool.Facts, p *agenttool.Path) {
-	facts.PathsComplete = agenttool.Unknown
-	p.Absolute = filepath.Clean(p.Absolute)
-	if locate(p) != nil {
-		p.Resolved, p.Root = p.Absolute, ""
-	}
-}
-
-// invalid emits the event of a failed check and returns the error.
-func (c *call) invalid(p agenttool.Phase, err error) error {
-	if err != nil {
-		c.rec.emit(agenttool.EventValidationFailed, "phase", p, "error", agenttool.AsError(err, agenttool.InvalidArguments))
-	}
-	return err
-}
-
-// rebind binds an input anew, from the schema on: facts are never older than the input.
-func (c *call) rebind(ctx context.Context, input []byte) error {
-	c.input = input
-	_, err := c.through(ctx, []step{
-		{agenttool.PhaseParseSchema, c.parseSchema, agenttool.StatusSchemaParseFailed},
-		{agenttool.PhaseValidateValues, c.bind, agenttool.StatusValidationFailed},
-		{agenttool.PhasePrepareObserved, c.locate, agenttool.StatusValidationFailed},
-	})
 	return err
 }
 
@@ -257,30 +119,6 @@ func (c *call) schedule(ctx context.Context) error {
 	return nil
 }
 
-// again gives the call's turn up and waits for a new one behind all calls that were admitted meanwhile.
-func (c *call) again(ctx context.Context) error {
-	c.turn.free()
-	c.turn.pass()
-	c.host.live.mu.Lock()
-	c.host.admit(c)
-	c.host.live.mu.Unlock()
-	if c.turn.place != nil && c.bound != nil {
-		c.turn.place.Expect(c.locks())
-		if !c.declared {
-			c.host.places.stays(c)
-		}
-	}
-	return c.enterGate(ctx)
-}
-
-// enterGate waits until the call is one of those that are prepared at once.
-func (c *call) enterGate(ctx context.Context) error {
-	if c.turn.gate == nil {
-		return nil
-	}
-	return c.turn.gate.Wait(ctx)
-}
-
 // takeRoom waits until memory has room for the content that the call will hold. A call that runs a command holds little, and may run for long.
 func (c *call) takeRoom(ctx context.Context) error {
 	if c.host.room == nil || c.turn.room != nil || c.tool.Declaration.ToolKind != agenttool.KindFileOperation {
@@ -291,35 +129,6 @@ func (c *call) takeRoom(ctx context.Context) error {
 	c.turn.room = room
 	c.host.live.mu.Unlock()
 	return room.Wait(ctx)
-}
-
-// locatePatience is how long a call whose paths cannot be found holds up later ones: a network file system may be dead.
-const locatePatience = time.Second
-
-// locks are the locks that the call needs while it runs, as far as its facts say.
-func (c *call) locks() []agenttool.Lock {
-	locks := scheduler.Locks(c.bound.Facts(), c.host.o.Policy.Workspace)
-	if c.batch != nil {
-		locks = append(locks, c.batch.locks...)
-	}
-	return locks
-}
-
-// policy is the scheduler's policy that the call runs under.
-func (c *call) policy() agenttool.SchedulerPolicy {
-	if c.batch != nil {
-		return c.batch.policy
-	}
-	return sessionPolicy(c.host.o.MaxParallel)
-}
-
-// actsOnJobs reports whether the call needs neither a slot nor a place in line.
-func (c *call) actsOnJobs() bool {
-	if c.tool == nil {
-		return false
-	}
-	_, ok := c.tool.tool.(agenttool.JobTool)
-	return ok
 }
 
 // queued records the scheduler's facts of the call (AT-190 … AT-197).
@@ -393,4 +202,79 @@ func (c *call) recorded(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 	return err
+}
+
+// ending is how a call ends that came to its end.
+func (c *call) ending() *ending {
+	e := &ending{c: c, rec: c.rec, hooks: c.hooks, turn: c.turn, outcome: outcome{out: c.out, moved: c.moved}, consent: c.approval.consent}
+	if c.hooks != nil {
+		e.at = c.situation
+	}
+	if c.moved != nil {
+		e.notes = append(e.notes, c.moved.note())
+	}
+	return e
+}
+
+// abandonAfter is how long a call may go on after its context has ended. A call that is stuck in the kernel, for instance on a dead
+// network file system, keeps its locks, but its caller gets an answer.
+const abandonAfter = 10 * time.Second
+
+const (
+	touchAfter = 200 * time.Millisecond // a call that ends is not looked after before
+	stuckAfter = 600 * time.Millisecond // where the disk of the session stalls, a call is not waited for longer
+)
+
+// overdue makes sure that a call whose context has ended is answered: soon if the disk of the session stalls, since the call may
+// wait for the same disk.
+func (c *call) overdue() {
+	store := c.host.o.Store
+	time.AfterFunc(touchAfter, func() {
+		if !c.settled.Load() {
+			store.Touch()
+		}
+	})
+	time.AfterFunc(stuckAfter, func() {
+		if store.Stalled() {
+			c.abandon()
+		}
+	})
+	time.AfterFunc(abandonAfter, c.abandon)
+}
+
+// abandon concludes a call that is stuck. The stuck goroutine goes on with a record that is not used any more.
+func (c *call) abandon() {
+	if !c.settled.CompareAndSwap(false, true) {
+		return
+	}
+	c.host.live.mu.Lock()
+	held := c.turn
+	c.host.live.mu.Unlock()
+	c.host.places.stays(c)
+	if held.place != nil {
+		held.place.Withdraw() // a stuck call that does not run holds up no other
+	}
+	rec, cause := c.rec.fork(), context.Cause(c.ctx)
+	rec.begin(c)
+	rec.fail(agenttool.StatusFailed, agenttool.AsError(cause, agenttool.Canceled))
+	c.conclude(&ending{
+		c: c, rec: rec, outcome: outcome{stuck: true}, hooks: c.hooks.fork(rec), turn: turn{gate: held.gate, room: held.room}, at: func() situation { return situation{mode: c.host.Mode()} },
+	}, cause)
+}
+
+// conclude makes the result and, when it is the call's turn in its batch, hands it over.
+func (c *call) conclude(e *ending, err error) {
+	completion := e.finish(err)
+	close(c.ended)
+	c.expire()
+	c.cancel(nil)
+	c.awaitTurn(e.turn)
+	c.host.forget(c, e.rec.succeeded())
+	c.done(completion) // may wait for a client to read: then no more calls begin
+	e.turn.pass()
+	if next := c.host.live.after(c); next != nil && next.batch.ordered() {
+		next.release(next.rec) // while it still waits: its result must come after its progress
+	}
+	close(c.handed)
+	c.host.running.Done()
 }

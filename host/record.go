@@ -2,6 +2,8 @@ package host
 
 import (
 	"errors"
+	"fmt"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -87,18 +89,6 @@ func newRecord(j *journal, inv agenttool.Invocation) *record {
 	inv.StatusTransitions = append(make([]agenttool.Transition, 0, usualStates), agenttool.Transition{Status: inv.Status, At: inv.CreatedAt})
 	inv.Phases = make([]agenttool.PhaseTiming, 0, usualPhases)
 	return &record{writer: writer{journal: j}, identity: identity{id: inv.InvocationID, tool: inv.ToolID, subject: inv.NativeCallID}, inv: inv, stages: stages{stage: agenttool.NotStarted}}
-}
-
-// begin puts the first events of the call, after the records that it refers to, before those that came meanwhile, such as a request to cancel it.
-// Only the first begin has an effect.
-func (r *record) begin(c *call) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.writing != notYet {
-		return
-	}
-	planned := r.event(agenttool.EventPlanned, "tool", c.req.Tool, "invocation", r.inv)
-	r.writing, r.events = begun, append(append(r.journal.refers(c), planned), r.events...)
 }
 
 // fork closes the record and returns a copy, with which another goroutine can conclude a call that is stuck. The copy has the events that are not
@@ -222,6 +212,26 @@ func (r *record) timed(p agenttool.Phase, start time.Time, err error) {
 		timing.Outcome = agenttool.AsError(err, agenttool.ExecutionFailed).Code
 	}
 	r.update(func(inv *agenttool.Invocation) { inv.Phases = append(inv.Phases, timing) })
+}
+
+// phase runs one phase and records how long it took. A panic in it is an error of this call, and not the end of all others; log is told.
+func (r *record) phase(p agenttool.Phase, log func(string), do func() error) error {
+	start := r.journal.now()
+	err := guarded(r, log, do)
+	r.timed(p, start, err)
+	return err
+}
+
+func guarded(rec *record, log func(string), do func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			if log != nil {
+				log(fmt.Sprintf("panic in %s (%s): %v\n%s", rec.tool, rec.id, p, debug.Stack()))
+			}
+			err = agenttool.Failure(agenttool.ExecutionFailed, "panic", "toolhost failed inside; this is a bug in toolhost, not in the call")
+		}
+	}()
+	return do()
 }
 
 // event makes an event of the call.
@@ -385,6 +395,15 @@ func (r *record) requestCancel(kind CancelKind, reason, blocked string) (ack Can
 		r.events = append(r.events, r.event(agenttool.EventCancelAcknowledged, "kind", string(kind)))
 	}
 	return ack, false
+}
+
+// cancelData is the data of the event of a request. because says why it is refused.
+func cancelData(kind CancelKind, reason string, ack CancelAck, because string) []any {
+	data := []any{"kind", string(kind), "reason", reason, "status", ack.Status, "acknowledged", ack.Acknowledged}
+	if !ack.Acknowledged {
+		data = append(data, "because", because)
+	}
+	return data
 }
 
 // finishing says that no event may follow but those of the end. It returns the kind of the last request to cancel the call.

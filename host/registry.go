@@ -13,6 +13,7 @@ import (
 	"toolhost/agenttool"
 	"toolhost/agenttool/near"
 	"toolhost/agenttool/validate"
+	"toolhost/host/hook"
 )
 
 // registry is the set of tools. Only loading a deferred tool changes it.
@@ -118,6 +119,20 @@ func (r *registry) unknown(name string) error {
 	return refuse("there is no tool %q; the tools are %s", name, strings.Join(r.callable(), ", "))
 }
 
+// compileHooks compiles the hooks for the tools; matches says whether something can tell which inputs a hook is about.
+func (r *registry) compileHooks(hooks []hook.Hook, matches bool) (*hook.Set, error) {
+	names := map[string]string{}
+	for name, e := range r.names {
+		names[strings.ToLower(name)] = e.Declaration.Name
+	}
+	for _, k := range hooks {
+		if k.Matcher.Input != "" && !matches {
+			return nil, fmt.Errorf("hook %s: nothing can tell which calls %q is about: Options.HookMatch is missing", k.Name(), k.Matcher.Input)
+		}
+	}
+	return hook.Compile(hooks, names)
+}
+
 // blocked says why the tool cannot be called now, or nil.
 func (e *entry) blocked() error {
 	d := e.Declaration
@@ -150,66 +165,6 @@ func (r *registry) callable() []string {
 		}
 	}
 	return names
-}
-
-// View is the tools as clients see them: the records of each, and the surface of the session.
-type View struct {
-	Surface            agenttool.Surface             `json:"surface"`
-	Declarations       []agenttool.Declaration       `json:"declarations"`
-	Interfaces         []agenttool.Interface         `json:"interfaces"`
-	ExecutionProfiles  []agenttool.ExecutionProfile  `json:"execution_profiles"`
-	PermissionProfiles []agenttool.PermissionProfile `json:"permission_profiles"`
-	SchedulerPolicy    agenttool.SchedulerPolicy     `json:"scheduler_policy"`
-	Namespaces         []agenttool.Namespace         `json:"namespaces"`
-	Warnings           []string                      `json:"warnings,omitempty"` // about tools
-}
-
-// Listed are the records of the tools that a model can use: those that are blocked or left out are not among them.
-func (v View) Listed() View {
-	on := map[agenttool.ToolID]bool{}
-	for _, t := range slices.Concat(v.Surface.LoadedTools, v.Surface.DeferredTools) {
-		on[toolOf(t)] = true
-	}
-	listed := View{Surface: v.Surface, SchedulerPolicy: v.SchedulerPolicy, Namespaces: v.Namespaces, Warnings: v.Warnings}
-	for i, d := range v.Declarations {
-		if on[d.ToolID] {
-			listed.Declarations = append(listed.Declarations, d)
-			listed.Interfaces = append(listed.Interfaces, v.Interfaces[i])
-			listed.ExecutionProfiles = append(listed.ExecutionProfiles, v.ExecutionProfiles[i])
-			listed.PermissionProfiles = append(listed.PermissionProfiles, v.PermissionProfiles[i])
-		}
-	}
-	return listed
-}
-
-// view returns the records of all tools beside a surface. Schemas of deferred tools are left out until they are loaded.
-func (r *registry) view(v View) View {
-	v.Namespaces, v.Warnings = r.namespaces(), r.warnings
-	for _, e := range r.entries {
-		d, i := e.declared(), e.callable()
-		if !e.isLoaded() {
-			d.InputContract, d.OutputContract = nil, nil
-			i.ModelInputSchema, i.RuntimeInputSchema, i.OutputSchema, i.SchemaVisibility = nil, nil, nil, "deferred"
-		}
-		v.Declarations = append(v.Declarations, d)
-		v.Interfaces = append(v.Interfaces, i)
-		v.ExecutionProfiles = append(v.ExecutionProfiles, e.Execution)
-		v.PermissionProfiles = append(v.PermissionProfiles, e.Permission)
-	}
-	return v
-}
-
-// namespaces are those of the tools, in the order of the tools. Names are unique over all of them.
-func (r *registry) namespaces() (all []agenttool.Namespace) {
-	for _, e := range r.entries {
-		d := e.Declaration
-		if !slices.ContainsFunc(all, func(n agenttool.Namespace) bool { return n.Namespace == d.Namespace }) {
-			all = append(all, agenttool.Namespace{SchemaVersion: agenttool.SchemaVersion, Namespace: d.Namespace, Source: "toolhost"})
-		}
-		n := &all[slices.IndexFunc(all, func(n agenttool.Namespace) bool { return n.Namespace == d.Namespace })]
-		n.ToolRefs = append(n.ToolRefs, string(d.ToolID))
-	}
-	return all
 }
 
 // sessionPolicy is the policy of calls that are in no batch with its own.
@@ -326,54 +281,21 @@ func Names(tools []agenttool.Tool) map[string]string {
 	return names
 }
 
-// object composes a JSON object from names and values; raw JSON is kept byte for byte.
-func object(pairs ...any) json.RawMessage {
-	size := 2
-	for i := 1; i < len(pairs); i += 2 {
-		switch pairs[i].(type) {
-		case json.RawMessage, string, agenttool.Phase:
-		default:
-			pairs[i] = encode(pairs[i])
-		}
-		size += len(pairs[i-1].(string)) + valueSize(pairs[i]) + 8
+// toolOf is the tool of an entry of a surface.
+func toolOf(t any) agenttool.ToolID {
+	switch t := t.(type) {
+	case string:
+		return agenttool.ToolID(t)
+	case agenttool.DeferredTool:
+		return t.ToolID
 	}
-	b := append(make([]byte, 0, size), '{')
-	for i := 0; i+1 < len(pairs); i += 2 {
-		if len(b) > 1 {
-			b = append(b, ',')
-		}
-		b = agenttool.AppendString(b, pairs[i].(string))
-		b = append(b, ':')
-		switch v := pairs[i+1].(type) {
-		case json.RawMessage:
-			b = append(b, v...)
-		case string:
-			b = agenttool.AppendString(b, v)
-		case agenttool.Phase:
-			b = agenttool.AppendString(b, string(v))
-		}
-	}
-	return append(b, '}')
+	return ""
 }
 
-func valueSize(v any) int {
-	if raw, ok := v.(json.RawMessage); ok {
-		return len(raw)
+func find(tools []agenttool.BlockedTool, id agenttool.ToolID) (agenttool.BlockedTool, bool) {
+	i := slices.IndexFunc(tools, func(b agenttool.BlockedTool) bool { return b.ToolID == id })
+	if i < 0 {
+		return agenttool.BlockedTool{}, false
 	}
-	return 32
-}
-
-// encode encodes a record of ours. A failure is a bug: records hold nothing that JSON cannot.
-func encode(v any) json.RawMessage {
-	var b []byte
-	var err error
-	if m, ok := v.(json.Marshaler); ok { // directly: encoding/json would compact what it nests
-		b, err = m.MarshalJSON()
-	} else {
-		b, err = agenttool.Encode(v)
-	}
-	if err != nil {
-		panic(fmt.Sprintf("host: encode %T: %v (this is a bug in toolhost)", v, err))
-	}
-	return b
+	return tools[i], true
 }

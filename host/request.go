@@ -77,3 +77,42 @@ var ErrBusy = errors.New("busy")
 func refuse(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{ErrRequest}, args...)...)
 }
+
+// CancelAck answers a cancel request.
+type CancelAck struct {
+	Acknowledged bool   `json:"acknowledged"`
+	Status       string `json:"status"` // the call's state at the request; unknown if there is no such live call
+}
+
+// CancelKind is a kind of request to cancel a call.
+type CancelKind string
+
+// The kinds.
+const (
+	Interrupt CancelKind = "interrupt" // the result says that it was canceled
+	Fallback  CancelKind = "fallback"  // the model's stream was given up for another: the result is discarded
+)
+
+// CancelKinds lists the kinds.
+var CancelKinds = []CancelKind{Interrupt, Fallback}
+
+// maxReason is the most bytes of a reason, and of the id of an unknown call, that a record holds.
+const maxReason = 1 << 10
+
+// Completion is how a call ended: the invocation, its one terminal result, and where the payload is kept.
+type Completion struct {
+	Invocation  agenttool.Invocation
+	Result      agenttool.Result
+	Persistence agenttool.Persistence
+	Job         string // the id of a job that goes on after the call; empty: none
+
+	encoded []byte
+}
+
+// MarshalJSON writes {"invocation":…,"result":…,"persistence":…}.
+func (c Completion) MarshalJSON() ([]byte, error) {
+	if c.encoded != nil {
+		return c.encoded, nil
+	}
+	return object("invocation", c.Invocation, "result", c.Result, "persistence", c.Persistence), nil
+}

@@ -47,25 +47,9 @@ func learnStrings(r *redact.Redactor, v any) {
 	}
 }
 
-// sealInput keeps the model's input byte for byte in a payload if the log's copy lacks secrets. The caller holds mu.
-func (r *record) sealInput() {
-	inv := &r.inv
-	if r.searched || len(inv.ModelInput) == 0 {
-		return
-	}
-	r.searched = true
-	_, found, err := r.journal.store.Redactor().Record(inv.ModelInput)
-	if err == nil && len(found.Kinds) == 0 {
-		return
-	}
-	if ref, err := r.store("model_input_sealed", "application/json", inv.ModelInput); err == nil {
-		inv.Extra = withExtra(inv.Extra, "model_input_sealed_ref", ref.URI)
-	}
-}
-
 // redactResult takes secrets out of the result itself, if the settings say that the model reads none. A result that cannot be searched
 // is withheld.
-func (e *ending) redactResult() {
+func redactResult(e *ending) {
 	r := e.c.host.o.Store.Redactor()
 	if !r.Results() {
 		return
@@ -80,7 +64,7 @@ func (e *ending) redactResult() {
 		err = json.Unmarshal(text, &clean)
 	}
 	if err != nil {
-		state, clean = "withheld", e.withheld()
+		state, clean = "withheld", withheld(e)
 	}
 	clean.RedactionState = state
 	e.result, e.kept.RedactionState, e.kept.PreviewSizeBytes = clean, state, contentSize(clean.Content)
@@ -92,7 +76,7 @@ func (e *ending) redactResult() {
 }
 
 // withheld is the result without everything that may have secrets.
-func (e *ending) withheld() agenttool.Result {
+func withheld(e *ending) agenttool.Result {
 	const text = "the result could not be searched for secrets, and is withheld: see redaction.strategy in the settings"
 	r := e.result
 	if r.Error != nil {

@@ -8,24 +8,6 @@ import (
 	"toolhost/agenttool/cut"
 )
 
-// CancelAck answers a cancel request.
-type CancelAck struct {
-	Acknowledged bool   `json:"acknowledged"`
-	Status       string `json:"status"` // the call's state at the request; unknown if there is no such live call
-}
-
-// CancelKind is a kind of request to cancel a call.
-type CancelKind string
-
-// The kinds.
-const (
-	Interrupt CancelKind = "interrupt" // the result says that it was canceled
-	Fallback  CancelKind = "fallback"  // the model's stream was given up for another: the result is discarded
-)
-
-// CancelKinds lists the kinds.
-var CancelKinds = []CancelKind{Interrupt, Fallback}
-
 // Cancel ends a live call, by the client's id or the invocation's. It returns before the call has ended. A call that
 // runs in a batch whose policy says block, or whose tool does not say that it can be interrupted, goes on (AT-202, AT-203). Every
 // request is in the journal (AT-242).
@@ -67,22 +49,10 @@ func uninterruptible(c *call) string {
 	return ""
 }
 
-// maxReason is the most bytes of a reason, and of the id of an unknown call, that a record holds.
-const maxReason = 1 << 10
-
 // strayCancel records a request about a call that does not live. It is an event of no invocation: none follows the result of a call.
 func (j *journal) strayCancel(kind CancelKind, id, reason string, ack CancelAck, because string) {
 	e := agenttool.Event{EventType: agenttool.EventCancelRequested, Subject: cut.Short(id, maxReason)}
 	j.submit(false, j.event(e, cancelData(kind, reason, ack, because)...))
-}
-
-// cancelData is the data of the event of a request. because says why it is refused.
-func cancelData(kind CancelKind, reason string, ack CancelAck, because string) []any {
-	data := []any{"kind", string(kind), "reason", reason, "status", ack.Status, "acknowledged", ack.Acknowledged}
-	if !ack.Acknowledged {
-		data = append(data, "because", because)
-	}
-	return data
 }
 
 // Drain is the end of input: no more calls come, and no user is left to ask. Calls that still wait for a slot, a lock

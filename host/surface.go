@@ -145,14 +145,6 @@ func (w *surfaces) admits(id agenttool.SurfaceID, e *entry) error {
 	return nil
 }
 
-func find(tools []agenttool.BlockedTool, id agenttool.ToolID) (agenttool.BlockedTool, bool) {
-	i := slices.IndexFunc(tools, func(b agenttool.BlockedTool) bool { return b.ToolID == id })
-	if i < 0 {
-		return agenttool.BlockedTool{}, false
-	}
-	return tools[i], true
-}
-
 // narrow leaves the tools out that are not kept.
 func narrow(s agenttool.Surface, keep map[agenttool.ToolID]bool, role string) agenttool.Surface {
 	reason, detail := "feature_disabled", "the client left it out of this surface"
@@ -170,17 +162,6 @@ func narrow(s agenttool.Surface, keep map[agenttool.ToolID]bool, role string) ag
 	s.DeferredTools = slices.DeleteFunc(slices.Clone(s.DeferredTools), func(t any) bool { return dropped(toolOf(t)) })
 	s.BlockedTools = slices.DeleteFunc(slices.Clone(s.BlockedTools), func(b agenttool.BlockedTool) bool { return dropped(b.ToolID) })
 	return s
-}
-
-// toolOf is the tool of an entry of a surface.
-func toolOf(t any) agenttool.ToolID {
-	switch t := t.(type) {
-	case string:
-		return agenttool.ToolID(t)
-	case agenttool.DeferredTool:
-		return t.ToolID
-	}
-	return ""
 }
 
 // surface lists what can be called, and why the rest cannot.
