@@ -31,10 +31,14 @@ func ForgetProgram() {
 // mapping is a range of addresses.
 type mapping struct{ start, end uintptr }
 
-// parseMapping reads a range as smaps writes it; nil: it is none.
-func parseMapping(text string) *mapping {
+// programMapping reads a mapping as smaps writes it; nil: it is none of a program's file that cannot be written.
+func programMapping(line, program string) *mapping {
+	fields := strings.Fields(line)
+	if len(fields) != 6 || fields[5] != program || !strings.HasPrefix(fields[1], "r-") || !strings.HasSuffix(fields[1], "p") {
+		return nil
+	}
 	var m mapping
-	if n, err := fmt.Sscanf(text, "%x-%x", &m.start, &m.end); n != 2 || err != nil {
+	if n, err := fmt.Sscanf(fields[0], "%x-%x", &m.start, &m.end); n != 2 || err != nil {
 		return nil
 	}
 	return &m
@@ -46,17 +50,17 @@ func clean(smaps io.Reader, program string) (all []mapping) {
 	lines := bufio.NewScanner(smaps)
 	var at *mapping
 	for lines.Scan() {
-		fields := strings.Fields(lines.Text())
+		line := lines.Text()
+		size, isAnonymous := strings.CutPrefix(line, "Anonymous:")
 		switch {
-		case len(fields) == 6 && fields[5] == program && strings.HasPrefix(fields[1], "r-") && strings.HasSuffix(fields[1], "p"):
-			at = parseMapping(fields[0])
-		case len(fields) >= 5:
-			at = nil // another mapping
-		case at != nil && len(fields) == 3 && fields[0] == "Anonymous:":
-			if fields[1] == "0" {
+		case isAnonymous && at != nil:
+			if strings.TrimSpace(size) == "0 kB" {
 				all = append(all, *at)
 			}
 			at = nil
+		case line == "" || line[0] >= 'A' && line[0] <= 'Z': // another fact of the mapping: most lines are of this kind
+		default:
+			at = programMapping(line, program)
 		}
 	}
 	return all
