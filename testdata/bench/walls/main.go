@@ -9,6 +9,11 @@
 //
 //	go run ./testdata/bench/walls -asking N PROGRAM
 //
+// With -sessions N whole sessions are timed, N of each kind and program: the start to the first reply, reads of a small file, calls of true
+// with their helper and sandbox, and the processor time of all their processes.
+//
+//	go run ./testdata/bench/walls -sessions N OLD NEW
+//
 // Figures are medians in ms; a ratio is the median of the ratios of neighbouring runs, each beside the first program.
 package main
 
@@ -27,10 +32,14 @@ func main() {
 	files := flag.Int("files", 20000, "files that one command creates")
 	batches := flag.Int("batches", 0, "batches of mixed reads, of each program")
 	asks := flag.Int("asking", 0, "rounds of commands that meet no wall, of one program beside itself")
+	sessions := flag.Int("sessions", 0, "whole sessions of each kind, of each program")
 	flag.Parse()
 	do := func() error { return run(flag.Args(), *rounds, *files, *batches) }
 	if *asks > 0 && flag.NArg() == 1 {
 		do = func() error { return asking(flag.Arg(0), *asks) }
+	}
+	if *sessions > 0 && flag.NArg() > 0 {
+		do = func() error { return whole(flag.Args(), *sessions) }
 	}
 	if err := do(); err != nil {
 		fmt.Fprintln(os.Stderr, "walls:", err)
