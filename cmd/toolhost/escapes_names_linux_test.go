@@ -54,7 +54,7 @@ for n in (".envrc",".mcp.json"):
 			mkdir w; echo evil > w/settings.json; mv w deep/.claude; true`,
 		harm: func(a *escapeAttempt, said string) string {
 			for _, name := range strings.Fields("deep/a/.envrc deep/.vscode deep/.claude") {
-				if _, ok := a.look()["ws/"+name]; ok && !strings.Contains(said, name) {
+				if exists(a, "ws/"+name) && !strings.Contains(said, name) {
 					return name + " is there, and nobody says so"
 				}
 			}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -108,8 +109,8 @@ func reachNamespace(t *testing.T, r *escapeTools, who account) {
 }
 
 func exists(a *escapeAttempt, name string) bool {
-	_, ok := a.look()[name]
-	return ok
+	_, err := os.Lstat(a.path(name))
+	return err == nil
 }
 
 // listening is a script that waits until each server has said, in its file, that it listens, or that it cannot.
