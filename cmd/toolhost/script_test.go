@@ -258,21 +258,32 @@ func checkStructured(line []byte) error {
 	if json.Unmarshal(line, &m) != nil || m.Result.Result.StructuredContent == nil {
 		return nil
 	}
-	for _, tool := range builtin.Described() {
-		d := tool.Describe()
-		if d.Declaration.ToolID != m.Result.Invocation.ToolID {
-			continue
-		}
-		schema, err := validate.Compile(d.Interface.OutputSchema)
-		if err != nil {
-			return err
-		}
+	schemas, err := outputSchemas()
+	if err != nil {
+		return err
+	}
+	tool := m.Result.Invocation.ToolID
+	if schema := schemas[tool]; schema != nil {
 		if err := schema.Check(m.Result.Result.StructuredContent); err != nil {
-			return fmt.Errorf("structured content of %s: %w\n%s", d.Declaration.Name, err, m.Result.Result.StructuredContent)
+			return fmt.Errorf("structured content of %s: %w\n%s", tool, err, m.Result.Result.StructuredContent)
 		}
 	}
 	return nil
 }
+
+// outputSchemas are those of all tools, by tool. They are compiled once a test run: every line of every host is checked.
+var outputSchemas = sync.OnceValues(func() (map[agenttool.ToolID]*validate.Schema, error) {
+	schemas := map[agenttool.ToolID]*validate.Schema{}
+	for _, tool := range builtin.Described() {
+		d := tool.Describe()
+		schema, err := validate.Compile(d.Interface.OutputSchema)
+		if err != nil {
+			return nil, fmt.Errorf("output schema of %s: %w", d.Declaration.Name, err)
+		}
+		schemas[d.Declaration.ToolID] = schema
+	}
+	return schemas, nil
+})
 
 // talk runs a conversation with toolhost serve: talk FILE [serve's flags…]. In FILE
 //
