@@ -170,6 +170,9 @@ func (r *escapeTools) attempt(t testing.TB, who account, level sandbox.Level) *e
 		"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + a.home, "XDG_STATE_HOME=" + a.state, "XDG_RUNTIME_DIR=" + a.run, "LANG=C.UTF-8",
 		"SHELL=/bin/bash", "GIT_CONFIG_NOSYSTEM=1",
 	}
+	if level == sandbox.LandlockNotify || level == sandbox.Landlock { // toolhost keeps the others itself
+		a.keepLevel()
+	}
 	return a
 }
 
@@ -185,6 +188,43 @@ func (a *escapeAttempt) stateAt(dir string) {
 			a.env[i] = "XDG_STATE_HOME=" + dir
 		}
 	}
+}
+
+// keptLevels are what accounts find on the machines of attempts, by program, account and level.
+var keptLevels sync.Map
+
+// keepLevel puts into the attempt's state what its account finds on its machine. Each program finds that once.
+func (a *escapeAttempt) keepLevel() {
+	a.t.Helper()
+	path := filepath.Join(a.state, "toolhost", levelName)
+	if _, err := os.Lstat(path); err == nil {
+		return
+	}
+	info, err := os.Stat(a.toolhost)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	find := sync.OnceValue(a.findLevel)
+	found, _ := keptLevels.LoadOrStore([3]any{info.Sys().(*syscall.Stat_t).Ino, a.who.name, a.level}, find)
+	level := found.(func() []byte)()
+	a.mkdir(filepath.Dir(path))
+	if err := os.WriteFile(path, level, 0o600); err != nil {
+		a.t.Fatal(err)
+	}
+	a.own(path)
+}
+
+// findLevel has the account find it, in a directory of its own.
+func (a *escapeAttempt) findLevel() []byte {
+	a.t.Helper()
+	dir := a.path("level")
+	a.mkdir(dir)
+	if said, code := a.said(a.confined(findLevel, dir)); code != 0 {
+		a.t.Logf("%s finds no level: %s", a.who.name, said) // its hosts look by themselves
+	}
+	level, _ := os.ReadFile(filepath.Join(dir, levelName))
+	_ = os.RemoveAll(dir)
+	return level
 }
 
 // path is a path in the attempt.

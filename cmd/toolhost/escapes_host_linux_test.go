@@ -169,6 +169,7 @@ func trySessions(t *testing.T, r *escapeTools) {
 
 // leaveBehind sets in one call what would make a later one run something.
 func leaveBehind(a *escapeAttempt) {
+	a.stateAt(a.path("state")) // where nothing is kept of the level
 	a.host("git init -q")
 	evil := a.path("ws/evil.sh")
 	for _, name := range strings.Fields(`BASH_ENV ENV PYTHONSTARTUP GIT_EXTERNAL_DIFF GIT_PAGER PAGER

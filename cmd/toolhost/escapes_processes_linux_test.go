@@ -196,6 +196,7 @@ func touchMemory(a *escapeAttempt) {
 
 // outlive ignores every signal that it may, in a session and group of its own, and must be gone with the call.
 func outlive(a *escapeAttempt) {
+	a.stateAt(a.path("state")) // where nothing is kept of the level
 	mark := newMark(a.t)
 	script := `trap '' TERM INT HUP QUIT; (trap '' TERM INT HUP
 			setsid bash -c "trap '' TERM INT HUP; (sleep ` + mark + ` & sleep ` + mark + `)" &); setsid sleep ` + mark + ` & (sleep ` + mark + ` &) 

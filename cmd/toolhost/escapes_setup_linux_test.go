@@ -92,6 +92,7 @@ func heldOrNothing(a *escapeAttempt, name string, under []string, level string) 
 
 // missingCalls takes one call after the other from toolhost itself.
 func missingCalls(a *escapeAttempt) {
+	a.stateAt(a.state + "-calls") // in that of others each would put the level anew, for a machine without a call
 	for _, c := range []struct {
 		name   string
 		number int

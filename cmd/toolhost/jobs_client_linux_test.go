@@ -53,6 +53,8 @@ func (r *escapeTools) jobArena(t testing.TB, who account, level sandbox.Level) *
 	a.stateAt(a.path("state"))
 	if who.id == nil && level == sandbox.Full {
 		keepLevel(t, a.state)
+	} else if level != sandbox.None {
+		a.keepLevel()
 	}
 	if err := os.Chmod(a.run, 0o700); err != nil {
 		t.Fatal(err)
@@ -79,7 +81,8 @@ func (r *escapeTools) findLevels(t testing.TB, who account) []sandbox.Level {
 		if l == sandbox.None {
 			return false
 		}
-		a := r.jobArena(t, who, l)
+		a := r.attempt(t, who, l)
+		a.stateAt(a.path("state")) // where nothing is kept of the level
 		said, code := a.said(a.confined("sandbox", "--workspace", a.ws, "--level", string(l), "--", "/bin/true"))
 		if code != 0 {
 			t.Logf("%s cannot be had here: %s", l, said)

@@ -30,7 +30,6 @@ import (
 	"toolhost/agenttool/validate"
 	"toolhost/cmd/toolhost/internal/builtin"
 	"toolhost/persist"
-	"toolhost/sandbox"
 )
 
 func TestMain(m *testing.M) {
@@ -66,31 +65,6 @@ func sharedDir() (string, error) {
 	return dir, err
 }
 
-// keepLevel puts into a directory for state what this machine holds, as toolhost keeps it there. To find it anew takes longer than most
-// calls, and each state would.
-func keepLevel(t testing.TB, state string) {
-	t.Helper()
-	if level := foundLevel(); level != nil {
-		dir := filepath.Join(state, "toolhost")
-		if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, levelName), level, 0o600)); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-const levelName = "sandbox-level.json"
-
-// foundLevel is what toolhost keeps of the level, nil for nothing.
-var foundLevel = sync.OnceValue(func() []byte {
-	dir, err := sharedDir()
-	if err != nil {
-		return nil
-	}
-	sandbox.ProbeOnce(dir)
-	level, _ := os.ReadFile(filepath.Join(dir, levelName))
-	return level
-})
-
 func removeShared() {
 	for _, dir := range sharedDirs.made {
 		_ = os.RemoveAll(dir)
@@ -101,6 +75,9 @@ func removeShared() {
 func tapped() {
 	if len(os.Args) == 2 && os.Args[1] == manyCommands {
 		os.Exit(runManyCommands(os.Stdin, os.Stdout))
+	}
+	if len(os.Args) == 3 && os.Args[1] == findLevel {
+		os.Exit(runFindLevel(os.Args[2]))
 	}
 	dir := os.Getenv("TOOLHOST_TEST_TAP")
 	if dir == "" || len(os.Args) < 2 || os.Args[1] != "serve" {
