@@ -59,7 +59,7 @@ func (sp *speller) document(r *syntax.Redirect) string {
 	case r.Hdoc == nil:
 		return ""
 	}
-	_, quoted, _ := delimiterOf(r.Word)
+	quoted := quotedDelimiter(r.Word)
 	var b strings.Builder
 	for _, part := range r.Hdoc.Parts {
 		lit, ok := part.(*syntax.Lit)

@@ -177,7 +177,7 @@ func isPlainTarget(text string) bool {
 
 // hereDocument analyses the body of <<, which ends at the same line for all shells: its outline has shown that.
 func (w redirector) hereDocument(r *syntax.Redirect) {
-	if _, quoted, _ := delimiterOf(r.Word); r.Hdoc == nil || quoted {
+	if r.Hdoc == nil || quotedDelimiter(r.Word) {
 		return
 	}
 	f := field{plain: true}
@@ -190,36 +190,15 @@ func (w redirector) hereDocument(r *syntax.Redirect) {
 	}
 }
 
-// delimiterOf returns the delimiter of a here-document if it is a plain name, bare or in one kind of quotes.
-func delimiterOf(word *syntax.Word) (text string, quoted, ok bool) {
-	if len(word.Parts) != 1 {
-		return "", true, false
-	}
-	switch x := word.Parts[0].(type) {
+// quotedDelimiter reports whether the word behind << quotes the document. One of several parts counts as quoted.
+func quotedDelimiter(word *syntax.Word) bool {
+	switch x := onlyPart(word.Parts).(type) {
+	case nil, *syntax.SglQuoted, *syntax.DblQuoted:
+		return true
 	case *syntax.Lit:
-		text = x.Value
-		if text != "" && text[0] == '\\' {
-			text, quoted = text[1:], true
-		}
-	case *syntax.SglQuoted:
-		text, quoted = x.Value, true
-		if x.Dollar {
-			return "", true, false
-		}
-	case *syntax.DblQuoted:
-		lit, isLit := onlyPart(x.Parts).(*syntax.Lit)
-		if !isLit || x.Dollar {
-			return "", true, false
-		}
-		text, quoted = lit.Value, true
+		return strings.HasPrefix(x.Value, `\`)
 	}
-	for i := range len(text) {
-		c := text[i]
-		if c != '_' && c != '-' && c != '.' && c != '!' && (c|0x20 < 'a' || c|0x20 > 'z') && (c < '0' || c > '9') {
-			return "", quoted, false
-		}
-	}
-	return text, quoted, text != ""
+	return false
 }
 
 func onlyPart(parts []syntax.WordPart) syntax.WordPart {

@@ -25,7 +25,7 @@ func Lists(argv []Word, a *Args, u *Use) Listing {
 	}
 	switch argv[0].Text {
 	case "find", "gfind":
-		return findNames(argv, u)
+		return findNames(argv)
 	case "git":
 		if len(argv) > 1 && argv[1].Text == a.Argv[0].Text {
 			return gitNames(a)
@@ -77,7 +77,7 @@ func belowAll(dirs []Word) []Word {
 	return all
 }
 
-func findNames(argv []Word, u *Use) Listing {
+func findNames(argv []Word) Listing {
 	f := &finder{words: argv[1:], use: &Use{}}
 	if f.has("-L", "-H", "-follow", "-ls", "-printf", "-files0-from", "-delete") {
 		return Listing{}

@@ -245,7 +245,7 @@ func (b *builder) aliasesIn(dir string, w *walk) {
 	}
 	defer unix.Close(fd)
 	w.entries = 0
-	w.list(item{path: dir}, fd)
+	w.list(fd)
 	for _, c := range w.children {
 		var stat unix.Stat_t
 		if c.kind != File || statAt(fd, c.name, &stat) != nil || stat.Nlink < 2 {

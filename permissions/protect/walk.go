@@ -112,7 +112,7 @@ func (w *walk) visit(it item) {
 	in := openDir{it, fd, w.m.deny.touches(it.folded)}
 	if !w.relisted(it, fd) {
 		begun := time.Now()
-		if reason := w.list(it, fd); reason != "" {
+		if reason := w.list(fd); reason != "" {
 			w.cut(it.path, reason)
 			w.probe(it)
 		} else {
@@ -135,7 +135,7 @@ func gone(err error) bool {
 
 // list reads the directory into w.children, and says why it stopped before the end. One directory takes at most a
 // quarter of all entries, so that a heap of files does not hide its neighbours.
-func (w *walk) list(it item, fd int) (reason string) {
+func (w *walk) list(fd int) (reason string) {
 	w.children = w.children[:0]
 	most := min(w.limit-w.entries, max(w.limit/4, 1))
 	err := list(fd, w.buf, func(name []byte, kind Kind) bool {
