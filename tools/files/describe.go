@@ -1,158 +1,60 @@
 package files
 
 import (
-	"cmp"
+	"embed"
 	"encoding/json"
 
 	"toolhost/agenttool"
+	"toolhost/tools/workspace"
 )
 
-const namespace = "local.files"
+// The schemas are JSON Schema draft 2020-12 and short, because every session of every model pays for them. Bind
+// checks the other conditions with better messages. edit's two forms are not a oneOf at the top, which model
+// providers refuse in a tool.
+//
+//go:embed schema/*.json
+var schemas embed.FS
 
-// neverPersist is the persistence policy of read: a page of a file can be read again from the file.
-const neverPersist = "never_persist"
-
-// traits holds the parts of the records that differ between the three tools.
-type traits struct {
-	name        string
-	title       string
-	aliases     []string
-	description string
-	searchHint  string
-	input       string // schema
-	output      string // schema
-	contents    []string
-	examples    []json.RawMessage
-	defaults    map[string]any
-	maxChars    int
-	persistence string // policy ref; empty: the host's
-	readOnly    bool
-	destructive any // a value, or the name of the classifier
-	inferred    []string
-	retries     bool // repeating the call has no further effect
+// contracts completes the declaration of a file tool, whose results have the schema of that name.
+func contracts(d agenttool.Declaration, result, example string) agenttool.Declaration {
+	d.Namespace, d.ToolKind = "local.files", agenttool.KindFileOperation
+	d.InputContract = &agenttool.InputContract{
+		ModelInputSchema: agenttool.ReadSchema(schemas, "schema/"+d.Name+".json"), Examples: []json.RawMessage{json.RawMessage(example)},
+	}
+	d.OutputContract = &agenttool.OutputContract{StructuredSchema: agenttool.ReadSchema(schemas, "schema/"+result+".json")}
+	return d
 }
 
-// describe returns the four records, with the references between them.
-func (t traits) describe() agenttool.Description {
+// describeRead returns the records of a tool that only reads. A page is never persisted: a model that reads a persisted page back would
+// persist that page again (AT-297).
+func describeRead(d agenttool.Declaration, defaults map[string]any) agenttool.Description {
+	d.CapabilityRefs, d.InputContract.Defaults = []string{"local_file_read"}, defaults
+	out := d.OutputContract
+	out.ContentTypes, out.MaxInlineChars, out.PersistencePolicyRef = []string{"text", "image", "file"}, wideChars, string(agenttool.NeverPersist)
 	return agenttool.Description{
-		Declaration: t.declaration(),
-		Interface:   t.callable(),
-		Execution:   t.execution(),
-		Permission:  t.permission(),
-	}
+		Declaration: d,
+		Interface:   callable(agenttool.StaticFacts{IsReadOnly: true, IsDestructive: false}),
+		Execution:   agenttool.ExecutionProfile{ExecutionKind: "embedded_runtime", SupportsRetries: true},
+		Permission:  workspace.Reading,
+	}.Complete()
 }
 
-func (t traits) id() agenttool.ToolID     { return agenttool.ToolID("toolhost." + t.name) }
-func (t traits) ref(record string) string { return string(t.id()) + "." + record }
-func (t traits) effect(read, write string) string {
-	if t.readOnly {
-		return read
-	}
-	return write
+// describeChange returns the records of a tool that changes files. destructive is a value, or the name of the classifier.
+func describeChange(d agenttool.Declaration, destructive any) agenttool.Description {
+	d.CapabilityRefs = []string{"local_file_write"}
+	d.OutputContract.ContentTypes = []string{"text", "diff", "artifact_ref", "persisted_output_ref"}
+	d.OutputContract.ArtifactExpectations = []string{"each file that was written, with its digest"}
+	return agenttool.Description{
+		Declaration: d,
+		Interface:   callable(agenttool.StaticFacts{IsReadOnly: false, IsDestructive: destructive}),
+		Execution:   agenttool.ExecutionProfile{ExecutionKind: "embedded_runtime", SupportsArtifacts: true, SupportsResultPersistence: true},
+		Permission:  workspace.Writing,
+	}.Complete()
 }
 
-func (t traits) declaration() agenttool.Declaration {
-	return agenttool.Declaration{
-		SchemaVersion:  agenttool.SchemaVersion,
-		ToolID:         t.id(),
-		Namespace:      namespace,
-		Name:           t.name,
-		Aliases:        t.aliases,
-		Title:          t.title,
-		Description:    t.description,
-		SearchHint:     t.searchHint,
-		Lifecycle:      agenttool.Available,
-		ToolKind:       agenttool.KindFileOperation,
-		CapabilityRefs: []string{t.effect("local_file_read", "local_file_write")},
-		InputContract: &agenttool.InputContract{
-			ModelInputSchema: json.RawMessage(t.input),
-			ArgumentMode:     "json",
-			Strict:           true,
-			Defaults:         t.defaults,
-			Examples:         t.examples,
-		},
-		OutputContract: &agenttool.OutputContract{
-			StructuredSchema:     json.RawMessage(t.output),
-			ContentTypes:         t.contents,
-			MaxInlineChars:       t.maxChars,
-			PersistencePolicyRef: t.persistence,
-			ArtifactExpectations: t.artifacts(),
-		},
-		InterfaceRef:         t.ref("interface"),
-		ExecutionProfileRef:  t.ref("execution"),
-		PermissionProfileRef: t.ref("permission"),
-	}
-}
-
-// artifacts says what the artifacts of a result are.
-func (t traits) artifacts() []string {
-	if t.readOnly {
-		return nil
-	}
-	return []string{"each file that was written, with its digest"}
-}
-
-func (t traits) callable() agenttool.Interface {
+func callable(facts agenttool.StaticFacts) agenttool.Interface {
+	facts.IsConcurrencySafe, facts.IsOpenWorld = true, false
 	return agenttool.Interface{
-		SchemaVersion: agenttool.SchemaVersion,
-		InterfaceID:   t.ref("interface"),
-		ToolID:        t.id(),
-		Name:          t.name,
-		Aliases:       t.aliases,
-		SearchHint:    t.searchHint,
-		Schemas: agenttool.Schemas{ModelInputSchema: json.RawMessage(t.input),
-			OutputSchema:     json.RawMessage(t.output),
-			Strict:           true,
-			SchemaVisibility: "loaded"},
-		StaticFacts: agenttool.StaticFacts{IsEnabled: true,
-			IsReadOnly:        t.readOnly,
-			IsConcurrencySafe: true,
-			IsDestructive:     cmp.Or(t.destructive, any(false)),
-			IsOpenWorld:       false},
-		ClassifierInput:   "path",
-		PermissionMatcher: "path",
-		ProfileRefs: agenttool.ProfileRefs{ExecutionProfileRef: t.ref("execution"),
-			PermissionProfileRef: t.ref("permission"),
-			PersistencePolicyRef: t.persistence},
-		MaxInlineChars: t.maxChars,
-		Namespace:      namespace,
-		CallRules: agenttool.CallRules{InterruptBehavior: "cancel",
-			DenyBeforeIO:      true,
-			EmptyResultPolicy: "explicit_text",
-			InferredFacts:     t.inferred},
-	}
-}
-
-func (t traits) execution() agenttool.ExecutionProfile {
-	return agenttool.ExecutionProfile{
-		SchemaVersion:             agenttool.SchemaVersion,
-		ExecutionProfileID:        t.ref("execution"),
-		ExecutionKind:             "embedded_runtime",
-		SupportsCancel:            true,
-		SupportsRetries:           t.retries,
-		SupportsTimeout:           true,
-		SupportsArtifacts:         !t.readOnly,
-		SupportsResultPersistence: t.persistence != neverPersist,
-		SupportsOffline:           true,
-	}
-}
-
-func (t traits) permission() agenttool.PermissionProfile {
-	return agenttool.PermissionProfile{
-		SchemaVersion:       agenttool.SchemaVersion,
-		PermissionProfileID: t.ref("permission"),
-		RiskLevel:           t.effect("low", "medium"),
-		AccessKinds:         []string{t.effect("file_read", "file_write")},
-		WriteEffects:        []string{t.effect("none", "local_persistent")},
-		NetworkScope:        "none",
-		TenantScope:         "local",
-		CredentialRefs:      []string{},
-		SandboxProfile:      "none: the host opens the paths that were decided about, and no other",
-		ApprovalRequired:    !t.readOnly,
-		PromptAvoidable:     true,
-		RuleMatchingFields:  []string{"path"},
-		DataSensitivity:     "unknown",
-		RetentionHint:       "session",
-		RedactionRequired:   true,
+		StaticFacts: facts, ClassifierInput: "path", PermissionMatcher: "path", CallRules: agenttool.CallRules{EmptyResultPolicy: "explicit_text"},
 	}
 }

@@ -15,21 +15,13 @@ type editTool struct{ *session }
 
 // Describe returns the tool's records. Whether an edit is destructive depends on its input: a patch can delete files.
 func (editTool) Describe() agenttool.Description {
-	return traits{
-		name:    "edit",
-		title:   "Edit file",
-		aliases: []string{"Edit", "str_replace", "apply_patch"},
-		description: "Replaces exact text in a file; all edits are made or none. old_string must occur once, " +
-			"unless replace_all.",
-		searchHint: "change modify replace patch substitute string file",
-		input:      editInputSchema,
-		output:     changeOutputSchema,
-		contents:   []string{"text", "diff", "artifact_ref", "persisted_output_ref"},
-		examples:   example(`{"path":"go.mod","old_string":"go 1.25","new_string":"go 1.26"}`),
-		defaults:   map[string]any{"replace_all": false},
-
-		destructive: patchClassifier,
-	}.describe()
+	d := contracts(agenttool.Declaration{
+		Name: "edit", Title: "Edit file", Aliases: []string{"Edit", "str_replace", "apply_patch"},
+		Description: "Replaces exact text in a file; all edits are made or none. old_string must occur once, unless replace_all.",
+		SearchHint:  "change modify replace patch substitute string file",
+	}, "change", `{"path":"go.mod","old_string":"go 1.25","new_string":"go 1.26"}`)
+	d.InputContract.Defaults = map[string]any{"replace_all": false}
+	return describeChange(d, patchClassifier)
 }
 
 // patchClassifier says that an edit is destructive if it is a patch that deletes a file.

@@ -22,25 +22,13 @@ const maxImage = 5 << 20
 // readTool shows a file: a page of numbered lines, or an image.
 type readTool struct{ *session }
 
-// Describe returns the tool's records. A page is never persisted: a model that reads a persisted page back would
-// persist that page again (AT-297).
+// Describe returns the tool's records.
 func (readTool) Describe() agenttool.Description {
-	return traits{
-		name:        "read",
-		title:       "Read file",
-		aliases:     []string{"read_file", "Read"},
-		description: "Shows a text file with line numbers, or an image. Default: 2,000 lines or 30,000 characters.",
-		searchHint:  "open view show cat head tail file lines image",
-		input:       readInputSchema,
-		output:      readOutputSchema,
-		contents:    []string{"text", "image", "file"},
-		examples:    example(`{"path":"go.mod","offset":-100}`),
-		defaults:    map[string]any{"offset": 1, "limit": defaultLines},
-		maxChars:    wideChars,
-		persistence: neverPersist,
-		readOnly:    true,
-		retries:     true,
-	}.describe()
+	return describeRead(contracts(agenttool.Declaration{
+		Name: "read", Title: "Read file", Aliases: []string{"read_file", "Read"},
+		Description: "Shows a text file with line numbers, or an image. Default: 2,000 lines or 30,000 characters.",
+		SearchHint:  "open view show cat head tail file lines image",
+	}, "read_result", `{"path":"go.mod","offset":-100}`), map[string]any{"offset": 1, "limit": defaultLines})
 }
 
 // readInput is the input of read. Limit 0 means the default.

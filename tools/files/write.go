@@ -16,20 +16,14 @@ type writeTool struct{ *session }
 
 // Describe returns the tool's records. Destructive is inferred: whether a file would be replaced is known only later.
 func (writeTool) Describe() agenttool.Description {
-	return traits{
-		name:        "write",
-		title:       "Write file",
-		aliases:     []string{"write_file", "Write"},
-		description: "Creates a file or replaces all of it. An existing file must have been read in this session.",
-		searchHint:  "create save overwrite replace new file",
-		input:       writeInputSchema,
-		output:      changeOutputSchema,
-		contents:    []string{"text", "diff", "artifact_ref", "persisted_output_ref"},
-		examples:    example(`{"path":"notes/today.md","content":"# Today\n"}`),
-		destructive: true,
-		inferred:    []string{"is_destructive"},
-		retries:     true,
-	}.describe()
+	d := describeChange(contracts(agenttool.Declaration{
+		Name: "write", Title: "Write file", Aliases: []string{"write_file", "Write"},
+		Description: "Creates a file or replaces all of it. An existing file must have been read in this session.",
+		SearchHint:  "create save overwrite replace new file",
+	}, "change", `{"path":"notes/today.md","content":"# Today\n"}`), true)
+	d.Interface.InferredFacts = []string{"is_destructive"}
+	d.Execution.SupportsRetries = true // repeating the call has no further effect
+	return d
 }
 
 // writeInput is the input of write.

@@ -25,15 +25,11 @@ type globTool struct{ session }
 
 // Describe returns the tool's records.
 func (globTool) Describe() agenttool.Description {
-	return describe(toolTexts{
-		name: "glob", alias: "Glob", title: "Find files by name",
-		description: "List files whose path matches a pattern. Skips hidden and ignored files. Names that are not UTF-8 are spelt $'caf\\xe9', here and in every path.",
-		hint:        "find files by name, list directory tree",
-		input:       globInputSchema,
-		output:      globOutputSchema,
-		example:     `{"pattern":"src/**/*_test.go"}`,
-		defaults:    map[string]any{"path": ".", "limit": 1000, "offset": 0, "sort": byPath},
-	})
+	return describe(agenttool.Declaration{
+		Name: "glob", Aliases: []string{"Glob"}, Title: "Find files by name",
+		Description: "List files whose path matches a pattern. Skips hidden and ignored files. Names that are not UTF-8 are spelt $'caf\\xe9', here and in every path.",
+		SearchHint:  "find files by name, list directory tree",
+	}, map[string]any{"path": ".", "limit": 1000, "offset": 0, "sort": byPath}, `{"pattern":"src/**/*_test.go"}`)
 }
 
 // globInput is the normalised input of glob.

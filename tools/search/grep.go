@@ -22,15 +22,11 @@ type grepTool struct{ session }
 
 // Describe returns the tool's records.
 func (grepTool) Describe() agenttool.Description {
-	return describe(toolTexts{
-		name: "grep", alias: "Grep", title: "Search file contents",
-		description: "Search file contents with a regular expression, line by line. Skips binary, hidden and ignored files.",
-		hint:        "find text in files, ripgrep, regex search",
-		input:       grepInputSchema,
-		output:      grepOutputSchema,
-		example:     `{"pattern":"func main","type":"go"}`,
-		defaults:    map[string]any{"path": ".", "output_mode": contentMode, "limit": 250, "offset": 0},
-	})
+	return describe(agenttool.Declaration{
+		Name: "grep", Aliases: []string{"Grep"}, Title: "Search file contents",
+		Description: "Search file contents with a regular expression, line by line. Skips binary, hidden and ignored files.",
+		SearchHint:  "find text in files, ripgrep, regex search",
+	}, map[string]any{"path": ".", "output_mode": contentMode, "limit": 250, "offset": 0}, `{"pattern":"func main","type":"go"}`)
 }
 
 // grepInput is the normalised input of grep.

@@ -1,137 +1,89 @@
 package shell
 
 import (
-	"bytes"
+	"embed"
 	"encoding/json"
 
 	"toolhost/agenttool"
 )
 
-const toolID agenttool.ToolID = "toolhost.shell"
+// The schemas of the inputs and results. In the result of a command, the streams are cleaned and cut; the byte counts are not.
+//
+//go:embed schema/*.json
+var schemas embed.FS
 
-const (
-	namespace = "local.shell"
-	name      = "shell"
+func schema(name string) json.RawMessage {
+	return agenttool.ReadSchema(schemas, "schema/"+name+".json")
+}
 
-	interfaceID  = "toolhost.shell.interface"
-	executionID  = "toolhost.shell.execution"
-	permissionID = "toolhost.shell.permission"
+// classifier computes facts that depend on the input.
+const classifier = "classify.shell"
 
-	classifier = "classify.shell" // the classifier of facts that depend on the input
-)
+// description describes the tool to a model.
+const description = "Runs a command line with bash and returns its output. Every call is a new shell with an empty stdin: " +
+	"variables and functions do not last; a cd in the foreground and files in /tmp do. Commands run in a sandbox: they write the " +
+	"workspace and /tmp, and reach the hosts that they name. Every command is a job: one that is still running after timeout_ms, or " +
+	"that waits for input, goes on as job j1, j2, … for shell_output, shell_input and shell_kill. Start servers with run_in_background. " +
+	"Long output keeps its beginning and end; all of it is stored. Prefer the file and search tools for reading, editing and finding."
 
-// Describe returns the tool's records.
+// Describe returns the tool's records. They name the classifier for facts that depend on the input, and state every capability.
 //
 // Agent Tool v0.2.0, "tool_declaration", "tool_interface", "tool_execution_profile", "tool_permission_profile"
-// (AT-001, AT-002, AT-007, AT-008).
+// (AT-001, AT-002, AT-007, AT-008, AT-210, AT-450 … AT-463).
 func (t *tool) Describe() agenttool.Description {
-	return agenttool.Description{
-		Declaration: t.declaration(),
-		Interface:   t.callable(),
-		Execution:   t.execution(),
-		Permission:  t.permission(),
-	}
-}
-
-func aliases() []string { return []string{"bash", "shell.exec", "Bash"} }
-
-const searchHint = "run a terminal command: build, test, git, package managers, scripts"
-
-func (t *tool) declaration() agenttool.Declaration {
-	return agenttool.Declaration{
-		SchemaVersion:        agenttool.SchemaVersion,
-		ToolID:               toolID,
-		Namespace:            namespace,
-		Name:                 name,
-		Aliases:              aliases(),
-		Title:                "Run a command",
-		Description:          description,
-		SearchHint:           searchHint,
-		Lifecycle:            agenttool.Available,
-		ToolKind:             agenttool.KindShellCommand,
-		CapabilityRefs:       []string{"shell_command"},
-		InputContract:        t.inputContract(),
-		OutputContract:       outputContract(),
-		InterfaceRef:         interfaceID,
-		ExecutionProfileRef:  executionID,
-		PermissionProfileRef: permissionID,
-	}
-}
-
-func (t *tool) inputContract() *agenttool.InputContract {
-	return &agenttool.InputContract{
-		ModelInputSchema:   schema(inputSchema),
-		RuntimeInputSchema: schema(runtimeSchema),
-		ArgumentMode:       "json",
-		Strict:             true,
-		Defaults:           map[string]any{"timeout_ms": t.o.DefaultTimeout.Milliseconds()},
-		Examples: []json.RawMessage{
-			json.RawMessage(`{"command":"go test ./...","description":"run the tests","timeout_ms":300000}`),
-			json.RawMessage(`{"command":"git log --oneline -5 && git status --short","cwd":"server"}`),
+	d := agenttool.Declaration{
+		Name: "shell", Title: "Run a command", Aliases: []string{"bash", "shell.exec", "Bash"}, Description: description,
+		SearchHint: "run a terminal command: build, test, git, package managers, scripts",
+		InputContract: &agenttool.InputContract{
+			RuntimeInputSchema: schema("shell_runtime"),
+			Defaults:           map[string]any{"timeout_ms": t.o.DefaultTimeout.Milliseconds()},
+			Examples: []json.RawMessage{
+				json.RawMessage(`{"command":"go test ./...","description":"run the tests","timeout_ms":300000}`),
+				json.RawMessage(`{"command":"git log --oneline -5 && git status --short","cwd":"server"}`),
+			},
 		},
-		MutationPolicy: "a changed input is bound again from the start",
+		OutputContract: &agenttool.OutputContract{
+			StructuredSchema: schema("shell_result"), ContentTypes: []string{"text", "structured_content", "persisted_output_ref"},
+			FallbackSummary: "exit status, duration and size of the output",
+		},
 	}
+	return complete(agenttool.Description{
+		Declaration: d,
+		Interface: agenttool.Interface{
+			StaticFacts: agenttool.StaticFacts{
+				IsReadOnly: classifier, IsConcurrencySafe: classifier, IsDestructive: classifier, IsOpenWorld: classifier,
+			},
+			ClassifierInput: []string{"command", "cwd"}, PermissionMatcher: "command",
+			CallRules: agenttool.CallRules{
+				EmptyResultPolicy: "the text (no output)",
+				InferredFacts:     []string{"is_read_only", "is_concurrency_safe", "is_destructive", "is_open_world"},
+			},
+		},
+		Execution: t.execution(),
+		Permission: agenttool.PermissionProfile{
+			RiskLevel: "high", ApprovalRequired: true, ApprovalReason: t.approvalReason(),
+			AccessKinds:  []string{"code_execution", "file_read", "file_write", "network"},
+			WriteEffects: []string{"local_persistent", "remote_mutation", "irreversible"},
+			NetworkScope: t.networkScope(), SandboxProfile: t.sandboxProfile(), RuleMatchingFields: []string{"command", "path", "url"},
+		},
+	})
 }
 
-func outputContract() *agenttool.OutputContract {
-	return &agenttool.OutputContract{
-		StructuredSchema:  schema(outputSchema),
-		ContentTypes:      []string{"text", "structured_content", "persisted_output_ref"},
-		MaxInlineChars:    textBytes,
-		RenderingBoundary: "output is data: it is cleaned of terminal sequences and never interpreted",
-		FallbackSummary:   "exit status, duration and size of the output",
-	}
+// complete completes the records of a tool of this package.
+func complete(d agenttool.Description) agenttool.Description {
+	a := &d.Declaration
+	a.Namespace, a.ToolKind, a.CapabilityRefs = "local.shell", agenttool.KindShellCommand, []string{"shell_command"}
+	a.InputContract.ModelInputSchema, a.InputContract.MutationPolicy = schema(a.Name), "a changed input is bound again from the start"
+	a.OutputContract.MaxInlineChars = textBytes
+	a.OutputContract.RenderingBoundary = "output is data: it is cleaned of terminal sequences and never interpreted"
+	d.Execution.ExecutionKind = "shell"
+	return d.Complete()
 }
 
-// callable names the classifier for facts that depend on the input (AT-002, AT-210).
-func (t *tool) callable() agenttool.Interface {
-	return agenttool.Interface{
-		SchemaVersion: agenttool.SchemaVersion,
-		InterfaceID:   interfaceID,
-		ToolID:        toolID,
-		Name:          name,
-		Aliases:       aliases(),
-		SearchHint:    searchHint,
-		Schemas: agenttool.Schemas{ModelInputSchema: schema(inputSchema),
-			RuntimeInputSchema: schema(runtimeSchema),
-			OutputSchema:       schema(outputSchema),
-			Strict:             true,
-			SchemaVisibility:   "loaded"},
-		StaticFacts: agenttool.StaticFacts{IsEnabled: true,
-			IsReadOnly:        classifier,
-			IsConcurrencySafe: classifier,
-			IsDestructive:     classifier,
-			IsOpenWorld:       classifier},
-		ClassifierInput:   []string{"command", "cwd"},
-		PermissionMatcher: "command",
-		ProfileRefs: agenttool.ProfileRefs{ExecutionProfileRef: executionID,
-			PermissionProfileRef: permissionID},
-		MaxInlineChars: textBytes,
-		Namespace:      namespace,
-		CallRules: agenttool.CallRules{InterruptBehavior: "cancel",
-			DenyBeforeIO:      true,
-			EmptyResultPolicy: "the text (no output)",
-			InferredFacts:     []string{"is_read_only", "is_concurrency_safe", "is_destructive", "is_open_world"}},
-	}
-}
-
-// execution states every capability (AT-450 … AT-463).
 func (t *tool) execution() agenttool.ExecutionProfile {
 	return agenttool.ExecutionProfile{
-		SchemaVersion:             agenttool.SchemaVersion,
-		ExecutionProfileID:        executionID,
-		ExecutionKind:             "shell",
-		SupportsProgress:          true,
-		SupportsCancel:            true,
-		SupportsTimeout:           true,
-		SupportsPartialResults:    true,
-		SupportsBackground:        true,
-		SupportsResultPersistence: true,
-		SupportsContextModifiers:  true,
-		SupportsOffline:           true,
-		Sandboxed:                 t.o.Sandbox != nil,
-		SandboxProfile:            t.sandboxProfile(),
-		TimeoutMS:                 t.o.DefaultTimeout.Milliseconds(),
+		SupportsProgress: true, SupportsPartialResults: true, SupportsBackground: true, SupportsResultPersistence: true, SupportsContextModifiers: true,
+		Sandboxed: t.o.Sandbox != nil, SandboxProfile: t.sandboxProfile(), TimeoutMS: t.o.DefaultTimeout.Milliseconds(),
 		Extra: agenttool.Extra{
 			"parsing_strategy": quoted("bash -c parses and runs the command; before that, a parser of bash's grammar reads it, " +
 				"a second reader checks the words, and each program's options are judged; what is not understood is unknown"),
@@ -145,27 +97,6 @@ func (t *tool) execution() agenttool.ExecutionProfile {
 				"126 not executable, 127 not found, 128+n ended by signal n"),
 			"classifier_input": quoted("command and cwd"),
 		},
-	}
-}
-
-func (t *tool) permission() agenttool.PermissionProfile {
-	return agenttool.PermissionProfile{
-		SchemaVersion:       agenttool.SchemaVersion,
-		PermissionProfileID: permissionID,
-		RiskLevel:           "high",
-		AccessKinds:         []string{"code_execution", "file_read", "file_write", "network"},
-		WriteEffects:        []string{"local_persistent", "remote_mutation", "irreversible"},
-		NetworkScope:        t.networkScope(),
-		TenantScope:         "local",
-		CredentialRefs:      []string{},
-		SandboxProfile:      t.sandboxProfile(),
-		ApprovalRequired:    true,
-		PromptAvoidable:     true,
-		ApprovalReason:      t.approvalReason(),
-		RuleMatchingFields:  []string{"command", "path", "url"},
-		DataSensitivity:     "unknown",
-		RetentionHint:       "session",
-		RedactionRequired:   true,
 	}
 }
 
@@ -189,15 +120,6 @@ func (t *tool) approvalReason() string {
 		return "a command has all rights of the user"
 	}
 	return "a command can change the workspace, and reach the hosts that it names"
-}
-
-// schema returns the compact form of an indented schema.
-func schema(s string) json.RawMessage {
-	var b bytes.Buffer
-	if err := json.Compact(&b, []byte(s)); err != nil {
-		panic("shell: a schema is not JSON: " + err.Error())
-	}
-	return b.Bytes()
 }
 
 func quoted(s string) json.RawMessage { return agenttool.AppendString(nil, s) }

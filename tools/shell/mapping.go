@@ -1,5 +1,8 @@
 package shell
 
+// executionID is the id of the execution profile of shell.
+const executionID = "toolhost.shell.execution"
+
 // mapping names what ran as command lines do. Its refs point into the call's invocation, its result and the tool's records.
 //
 // Agent Tool v0.2.0, "External mappings" (AT-344).

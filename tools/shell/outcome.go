@@ -47,7 +47,7 @@ type printout struct {
 	stderr string
 }
 
-// structuredOutput is the structuredOutput content, see outputSchema.
+// structuredOutput is the structuredOutput content, see schema/shell_result.json.
 type structuredOutput struct {
 	jobState
 	TimedOut   bool   `json:"timed_out"`

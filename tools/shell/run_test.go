@@ -82,14 +82,14 @@ func TestStructuredSatisfiesTheSchema(t *testing.T) {
 		{"command": "sleep 60", "timeout_ms": 20}, cmd("seq 20000"), cmd("read x"), {"command": "sleep 60", "run_in_background": true},
 	} {
 		r := b.run(t, in)
-		if err := validate(t, schema(outputSchema), r.Output.Structured); err != nil {
+		if err := validate(t, schema("shell_result"), r.Output.Structured); err != nil {
 			t.Errorf("%v: %v", in, err)
 		}
 		for tool, in := range map[int]map[string]any{outputTool: {"job": r.structuredOutput.Job, "until": "match:x", "wait_ms": 0}, killTool: {"job": r.structuredOutput.Job}} {
 			_, out, err := b.use(t, tool, in)
 			if err != nil {
 				t.Errorf("%v: %v", in, err)
-			} else if err := validate(t, schema(readingSchema), out.Structured); err != nil {
+			} else if err := validate(t, schema("reading"), out.Structured); err != nil {
 				t.Errorf("%v: %v", in, err)
 			}
 		}
