@@ -15,6 +15,7 @@ import (
 	"toolhost/cmd/toolhost/internal/output"
 	"toolhost/cmd/toolhost/internal/prune"
 	"toolhost/host"
+	"toolhost/wire/stdio"
 )
 
 func newCall() *cobra.Command {
@@ -76,9 +77,6 @@ share a session log. A command that would go on by itself ends with the call. A 
 	return cmd
 }
 
-// maxInput is the size in bytes of the largest input that is read, as on the wire.
-const maxInput = 16 << 20
-
 func callInput(args []string, stdin io.Reader) ([]byte, error) {
 	switch {
 	case len(args) == 0:
@@ -86,12 +84,12 @@ func callInput(args []string, stdin io.Reader) ([]byte, error) {
 	case args[0] != "-":
 		return checkJSON([]byte(args[0]))
 	}
-	input, err := io.ReadAll(io.LimitReader(stdin, maxInput+1))
+	input, err := io.ReadAll(io.LimitReader(stdin, stdio.MaxLine+1))
 	if err != nil {
 		return nil, fmt.Errorf("read the input from stdin: %w", err)
 	}
-	if len(input) > maxInput {
-		return nil, fmt.Errorf("the input on stdin is larger than %d bytes", maxInput)
+	if len(input) > stdio.MaxLine {
+		return nil, fmt.Errorf("the input on stdin is larger than %d bytes", stdio.MaxLine)
 	}
 	return checkJSON(input)
 }

@@ -16,6 +16,7 @@ import (
 	"toolhost/agenttool/visible"
 	"toolhost/classify"
 	"toolhost/cmd/toolhost/internal/output"
+	"toolhost/wire/stdio"
 )
 
 func newFacts() *cobra.Command {
@@ -53,7 +54,7 @@ and writes one JSON object a line, in order.
 			}
 			text := args[0]
 			if text == "-" {
-				all, err := io.ReadAll(io.LimitReader(cmd.InOrStdin(), maxInput))
+				all, err := io.ReadAll(io.LimitReader(cmd.InOrStdin(), stdio.MaxLine))
 				if err != nil {
 					return exitf(exitFailed, "read the command from stdin: %v", err)
 				}

@@ -31,6 +31,7 @@ var floors = []struct {
 	{"policy", internal("policy"), true},
 	{"session", internal("session"), true},
 	{"server and one call", internal("server", "onecall"), true},
+	{"hooks of clients", internal("claudecode"), true},
 	{"program", []string{"cmd/toolhost"}, true},
 }
 

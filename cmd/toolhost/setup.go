@@ -142,16 +142,8 @@ func (s *settingUp) hookTarget(t setup.Target, program string, flags []string) (
 	if len(flags) > 0 {
 		return t, fmt.Errorf("%s: a hook takes no flags of toolhost serve; use toolhost settings", flags[0])
 	}
-	t.Hook = shellWord(program) + " hook " + t.Client.Name
+	t.Hook = output.Words(program) + " hook " + t.Client.Name
 	return t, nil
-}
-
-// shellWord quotes a path for a shell, where it needs that.
-func shellWord(path string) string {
-	if !strings.ContainsFunc(path, func(r rune) bool { return strings.ContainsRune(" \t\n'\"\\$`&|;<>()*?[]#~!{}", r) }) {
-		return path
-	}
-	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }
 
 // findClient finds a client in the table.

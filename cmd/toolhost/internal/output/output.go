@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -90,6 +91,17 @@ func Count(n int, thing string) string {
 
 // Line makes a text one line.
 func Line(text string) string { return visible.Text(strings.Join(strings.Fields(text), " ")) }
+
+// Words quotes words for a shell, where they need that.
+func Words(words ...string) string {
+	quoted := slices.Clone(words)
+	for i, word := range words {
+		if strings.ContainsAny(word, " \t\n'\"\\$`&|;<>()*?[]#~!{}") {
+			quoted[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(quoted, " ")
+}
 
 // OnTerminal reports whether stdout is a terminal.
 func OnTerminal() bool { return term.IsTerminal(int(os.Stdout.Fd())) }

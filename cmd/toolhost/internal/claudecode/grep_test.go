@@ -1,4 +1,4 @@
-package main
+package claudecode
 
 import (
 	"os"
@@ -32,11 +32,11 @@ func TestSearchSparesSecrets(t *testing.T) {
 		{"two", "*.go,.env", "denied"}, {"two", "!*.go", "denied"}, {"two", "{.env,x}", "denied"}, {"two", "[.]env", "denied"}, {"two", ".ENV", "denied"},
 		{"two", "{two/.env,x}", "denied"}, {"two", "two/", "denied"}, {"odd", "", "denied"},
 	} {
-		c := hookCall{Tool: "Grep", Raw: map[string]any{"pattern": "x"}, Input: hookInput{Path: filepath.Join(dir, row.below)}}
+		c := call{Tool: "Grep", Raw: map[string]any{"pattern": "x"}, Input: input{Path: filepath.Join(dir, row.below)}}
 		if row.glob != "" {
 			c.Raw["glob"] = row.glob
 		}
-		a := hookAnswer{Verdict: agenttool.Allow}
+		a := answer{Verdict: agenttool.Allow}
 		if err := a.spare(c, secret); err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package main
+package claudecode
 
 import (
 	"cmp"
@@ -23,7 +23,7 @@ const (
 
 // spare keeps Grep of Claude Code from secrets below the directory that it searches: it gets a glob that leaves them out. Where a glob of
 // its own may match one, it is denied.
-func (a *hookAnswer) spare(c hookCall, secret func(string) bool) error {
+func (a *answer) spare(c call, secret func(string) bool) error {
 	names, err := secretNames(c.Input.Path, secret)
 	if err != nil || len(names) == 0 {
 		return err
@@ -35,7 +35,7 @@ func (a *hookAnswer) spare(c hookCall, secret func(string) bool) error {
 	switch {
 	case at >= 0 || len(names) > maxSpared:
 		name := names[max(0, at)]
-		*a = hookAnswer{Verdict: agenttool.Deny, Reason: "toolhost: the search may read " + visible.Text(name) + ", which holds secrets: " +
+		*a = answer{Verdict: agenttool.Deny, Reason: "toolhost: the search may read " + visible.Text(name) + ", which holds secrets: " +
 			"search with rg in Bash, which cannot, or with a glob that leaves it out"}
 	case glob == "" && len(names) == 1:
 		a.Input = c.Raw

@@ -1,4 +1,4 @@
-package main
+package claudecode
 
 import (
 	"context"
@@ -10,9 +10,9 @@ import (
 	"toolhost/sandbox"
 )
 
-// recordHook puts a call into the log of the day that Claude Code has done, or that was denied to it, and why. Commands that ran are there
+// record puts a call into the log of the day that Claude Code has done, or that was denied to it, and why. Commands that ran are there
 // by toolhost call.
-func recordHook(s *sessionFlags, c hookCall, denied string) error {
+func (h Hook) record(c call, denied string) error {
 	tool, input := c.ours()
 	if tool == "" || c.Tool == "Bash" && c.Event == afterTool {
 		return nil
@@ -21,16 +21,15 @@ func recordHook(s *sessionFlags, c hookCall, denied string) error {
 	if err != nil {
 		return err
 	}
-	s.at(c)
-	o := s.options()
-	o.Log, o.Overwrite, o.MaxJobs, o.MaxParallel, o.Sandbox = func(string) {}, true, 1, 1, string(sandbox.Landlock)
+	o := h.Options
+	o.Overwrite, o.MaxJobs, o.MaxParallel, o.Sandbox = true, 1, 1, string(sandbox.Landlock)
 	o.Tools = func(tools []agenttool.Tool) []agenttool.Tool {
 		for i, t := range tools {
 			tools[i] = doneTool{t, denied}
 		}
 		return tools
 	}
-	session, _, err := onecall.New(o, int64(s.jobOutput))
+	session, _, err := onecall.New(o, 0)
 	if err != nil {
 		return err
 	}
