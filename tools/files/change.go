@@ -32,15 +32,20 @@ type reviser interface {
 
 // document is the content of a file at one moment, and the session's knowledge of it.
 type document struct {
-	path      agenttool.Path
-	limit     int64 // maximum size in bytes
-	exists    bool
-	raw       []byte
-	text      []byte // raw as UTF-8 without byte order mark; nil for binary content
-	form      form
+	path   agenttool.Path
+	limit  int64 // maximum size in bytes
+	exists bool
+	contents
 	knowledge knowledge
-	digest    string // of raw; empty when there is no file
 	version   string // identifies the content in a ledger
+}
+
+// contents are the bytes of a file at one moment.
+type contents struct {
+	raw    []byte
+	text   []byte // raw as UTF-8 without byte order mark; nil for binary content
+	form   form
+	digest string // of raw; empty when there is no file
 }
 
 // revision is the new content of a file.
@@ -152,15 +157,16 @@ func (c *change) remember(t *target, was *document, version string) {
 func outcome(was *document, now revision) changeResult {
 	f := inspect(now.raw)
 	return changeResult{
-		Path:         agenttool.SpellPath(was.path.Absolute),
-		Created:      !was.exists,
-		Unchanged:    was.exists && bytes.Equal(was.raw, now.raw),
-		BytesBefore:  len(was.raw),
-		BytesAfter:   len(now.raw),
-		Replacements: now.replacements,
-		Encoding:     f.encoding,
-		LineEnding:   f.lineEnding(),
-		Digest:       digestOf(now.raw),
+		Path:      agenttool.SpellPath(was.path.Absolute),
+		Created:   !was.exists,
+		Unchanged: was.exists && bytes.Equal(was.raw, now.raw),
+		changeCounts: changeCounts{
+			BytesBefore:  len(was.raw),
+			BytesAfter:   len(now.raw),
+			Replacements: now.replacements,
+		},
+		format: format{f.encoding, f.lineEnding()},
+		Digest: digestOf(now.raw),
 	}
 }
 

@@ -247,7 +247,7 @@ func TestDiff(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			was := &document{path: agenttool.Path{Spelling: "f"}, exists: true, text: []byte(tt.before)}
+			was := &document{path: agenttool.Path{Spelling: "f"}, exists: true, contents: contents{text: []byte(tt.before)}}
 			d := compare(was, revision{text: []byte(tt.after)})
 			if tt.want != "" && d.text != tt.want {
 				t.Errorf("diff\n%s\nwant\n%s", d.text, tt.want)
@@ -329,7 +329,7 @@ func FuzzEdit(f *testing.F) {
 		if old == "" || old == now {
 			return
 		}
-		was := &document{exists: true, raw: raw, form: inspect(raw)}
+		was := &document{exists: true, contents: contents{raw: raw, form: inspect(raw)}}
 		if was.form.binary {
 			return
 		}

@@ -27,15 +27,20 @@ type pageRequest struct {
 type page struct {
 	pageRequest // its room is the rest
 	terminator  byte
-	stripCR     bool  // lines end in LF, and a CR before it belongs to the ending
-	line        int64 // the number of the current line
+	stripCR     bool // lines end in LF, and a CR before it belongs to the ending
 	out         []byte
 	shown       int64 // the last line in out; 0: none
 	cutLines    int
-	current     []byte // the beginning of the current line
-	chars       int    // the characters of the current line so far
-	endsCR      bool
 	full        bool
+	pageLine
+}
+
+// pageLine is the line that a page is reading.
+type pageLine struct {
+	line    int64  // its number
+	current []byte // its beginning
+	chars   int    // its characters so far
+	endsCR  bool
 }
 
 // feed takes the next piece of text and reports whether the page wants more.
@@ -54,7 +59,7 @@ func (p *page) feed(text []byte) bool {
 }
 
 // extend adds a part of a line.
-func (p *page) extend(piece []byte) {
+func (p *pageLine) extend(piece []byte) {
 	if len(piece) == 0 {
 		return
 	}
@@ -122,7 +127,7 @@ func (p *page) show(number int64) {
 func (c *content) pageOf(ctx context.Context, r pageRequest) (*page, error) {
 	offset, ended := c.before(r.first)
 	p := &page{
-		pageRequest: r, line: ended + 1,
+		pageRequest: r, pageLine: pageLine{line: ended + 1},
 		terminator: c.form.terminator(), stripCR: c.form.terminator() == '\n',
 		out: make([]byte, 0, min(2*min(c.size, int64(r.room)), int64(r.room))), // the size may be near the largest integer
 	}

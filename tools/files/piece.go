@@ -9,12 +9,22 @@ import (
 
 // piece describes a part of a UTF-8 file on its own: parts are scanned in any order and joined later.
 type piece struct {
-	size         int64
+	size      int64
+	nul       bool
+	malformed bool
+	lineEnds
+	edges
+}
+
+// lineEnds counts the ends of lines.
+type lineEnds struct {
 	lf, cr, crlf int64
-	first, last  byte
-	nul          bool
-	malformed    bool
-	head, tail   []byte // of characters that cross its ends; at most 3 bytes each
+}
+
+// edges are the bytes at both ends of a piece.
+type edges struct {
+	first, last byte
+	head, tail  []byte // of characters that cross its ends; at most 3 bytes each
 }
 
 // pieceOf scans a part of a file.
@@ -23,7 +33,7 @@ func pieceOf(part []byte) piece {
 		return piece{}
 	}
 	t := tallyOf(part)
-	p := piece{size: int64(len(part)), first: part[0], last: part[len(part)-1], lf: t.lf, nul: t.nul}
+	p := piece{size: int64(len(part)), edges: edges{first: part[0], last: part[len(part)-1]}, lineEnds: lineEnds{lf: t.lf}, nul: t.nul}
 	if t.returns {
 		p.cr, p.crlf = countReturns(part)
 	}

@@ -280,10 +280,9 @@ func (c *readCall) request(first, total int64) pageRequest {
 // pageFacts returns the facts common to every page of a content.
 func pageFacts(k cachedSurvey) *shownPage {
 	facts := &shownPage{
-		Encoding:     k.form.encoding,
-		LineEnding:   k.form.lineEnding(),
+		format:       format{k.form.encoding, k.form.lineEnding()},
 		BOM:          k.form.bom,
-		TotalLines:   k.total(),
+		coverage:     coverage{TotalLines: k.total()},
 		FinalNewline: k.form.finalNewline(),
 	}
 	if k.partial {
