@@ -18,14 +18,19 @@ type Input struct {
 	job   string
 	spec  *Spec
 	group *group
-	to    *os.File   // the host's end; nil: no input
-	end   proc.Input // the command's end
+	pipe
 
 	feeding sync.Mutex // one input at a time
 
 	mu    sync.Mutex
 	fed   time.Time // time of the last input
 	typed inputHistory
+}
+
+// pipe has both ends of an input.
+type pipe struct {
+	to  *os.File   // the host's end; nil: no input
+	end proc.Input // the command's end
 }
 
 // last returns the time of the last input.

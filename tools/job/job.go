@@ -43,25 +43,41 @@ type Spec struct {
 
 // Job is a command with its descendants.
 type Job struct {
-	id      string
-	jobs    *Jobs
-	spec    *Spec
-	started time.Time
+	jobs  *Jobs
+	spec  *Spec
+	group *group
+	watch watch
+	identity
+	channels
+	audience
+	ending
+}
 
-	Input  *Input  // its standard input
-	Cursor *Cursor // of its readers
-
+// identity says which job this is.
+type identity struct {
+	id         string
+	started    time.Time
 	invocation agenttool.InvocationID // of the call that started it
-	caller     *caller
-	forwards   forwards
-	group      *group
-	log        *output.Log
-	streams    streams
-	watch      watch
+}
 
-	detached atomic.Bool   // no call waits for it: its output is kept, and it is counted
-	settled  chan struct{} // closed when the command has exited and its output has been read
+// channels are the input and the output of a job.
+type channels struct {
+	Input   *Input  // its standard input
+	Cursor  *Cursor // of its readers
+	log     *output.Log
+	streams streams
+}
 
+// audience is the call that started a job, and those that wait for it.
+type audience struct {
+	caller   *caller
+	forwards forwards
+	detached atomic.Bool // no call waits for it: its output is kept, and it is counted
+}
+
+// ending is how a job ended.
+type ending struct {
+	settled chan struct{} // closed when the command has exited and its output has been read
 	mu      sync.Mutex
 	exit    exit
 	cause   reason
@@ -88,7 +104,7 @@ const (
 )
 
 func newJob(js *Jobs, id string, s *Spec) *Job {
-	j := &Job{id: id, jobs: js, spec: s, started: time.Now(), settled: make(chan struct{})}
+	j := &Job{identity: identity{id: id, started: time.Now()}, jobs: js, spec: s, ending: ending{settled: make(chan struct{})}}
 	j.invocation = s.Reporter.Invocation()
 	j.caller = &caller{job: id, started: j.started, reporter: s.Reporter}
 	s.Reporter = nil // it holds the whole call, and a job may be kept for long
@@ -226,7 +242,7 @@ func (j *Job) Said() output.Rendering {
 }
 
 // ID returns the job's name in its session.
-func (j *Job) ID() string { return j.id }
+func (j *identity) ID() string { return j.id }
 
 // Log returns the job's output.
 func (j *Job) Log() *output.Log { return j.log }
@@ -244,7 +260,7 @@ func (j *Job) Detach() {
 // over reports whether no process of the job is left.
 func (j *Job) over() bool { return j.group.over() }
 
-func (j *Job) lingers() bool {
+func (j *ending) lingers() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.exit.survived
@@ -306,7 +322,7 @@ func (j *Job) terminate(grace time.Duration, why reason) (gone bool) {
 }
 
 // because records the reason for ending the job. The first reason counts.
-func (j *Job) because(why reason) {
+func (j *ending) because(why reason) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.cause == byItself {

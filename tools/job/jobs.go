@@ -48,7 +48,12 @@ type Jobs struct {
 	rings output.Rings
 	waits atomic.Int32 // current waits for output
 
-	mu       sync.Mutex
+	mu sync.Mutex // guards the register
+	register
+}
+
+// register lists the jobs.
+type register struct {
 	last     int
 	starting int            // jobs that are not yet in the list
 	begin    sync.WaitGroup // waits for them
@@ -157,7 +162,7 @@ func (js *Jobs) Find(id string) (*Job, error) {
 const maxNamed = 10
 
 // names lists the last ids of the matching jobs. The caller holds mu.
-func (js *Jobs) names(some func(*Job) bool) string {
+func (js *register) names(some func(*Job) bool) string {
 	var ids []string
 	for _, j := range slices.Backward(js.jobs) {
 		if some(j) {

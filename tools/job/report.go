@@ -79,10 +79,10 @@ func (j *Job) OwnLoopback() bool { return j.group.process.OwnLoopback() }
 func (j *Job) Running() []string { return j.group.names() }
 
 // Age returns the time since the job's start.
-func (j *Job) Age() time.Duration { return time.Since(j.started) }
+func (j *identity) Age() time.Duration { return time.Since(j.started) }
 
 // Note returns the text that the command wrote to descriptor 3 before it exited.
-func (j *Job) Note() string {
+func (j *ending) Note() string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.exit.note

@@ -64,7 +64,7 @@ func (j *Job) Await(ctx context.Context, w Wait) WaitEnd {
 }
 
 // unlessExited returns a, or Exited if the command has exited meanwhile.
-func (j *Job) unlessExited(a WaitEnd) WaitEnd {
+func (j *ending) unlessExited(a WaitEnd) WaitEnd {
 	if isClosed(j.settled) {
 		return Exited
 	}

@@ -19,15 +19,20 @@ type Line struct {
 // lines reads the output line by line, separately for each stream: output of the other stream does not interrupt a
 // line.
 type lines struct {
-	log     *Log
-	want    Streams
-	at      int64 // everything before this offset was read
-	number  int64 // newlines before at; newlines before the first read byte do not count
+	log  *Log
+	want Streams
+	position
 	missing *Gap
 	buf     []byte
 	open    [2]*partial
 	take    func(s Stream, number int64, line []byte)
 	done    bool // take wants no more lines
+}
+
+// position is where the next line begins.
+type position struct {
+	at     int64 // everything before this offset was read
+	number int64 // newlines before at; newlines before the first read byte do not count
 }
 
 // partial is the unfinished line of a stream.

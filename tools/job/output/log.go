@@ -34,20 +34,30 @@ type Log struct {
 	// writing is held during writes to the payload: a slow disk blocks writers but no readers. The fields that mu
 	// guards change only while writing is also held.
 	writing sync.Mutex
-	spilled bool // opening the payload was tried
 
 	mu      sync.Mutex
+	changed chan struct{} // nil: no caller waits
+	closed  bool
+	last    string // the last line of a closed log
+	memory
+	overflow
+}
+
+// overflow is the payload that a log writes to when its memory is full.
+type overflow struct {
+	spilled bool // opening the payload was tried; writing guards it
+	payload agenttool.Payload
+	held    int64 // bytes that the payload accepted
+	lost    error // the reason why bytes are missing in the payload
+	ref     *agenttool.Ref
+}
+
+// memory is the part of the output that is in memory.
+type memory struct {
 	ring    ring
 	runs    runs
 	streams [2]tally
 	written time.Time
-	changed chan struct{} // nil: no caller waits
-	payload agenttool.Payload
-	held    int64 // bytes that the payload accepted
-	lost    error // the reason why bytes are missing in the payload
-	closed  bool
-	ref     *agenttool.Ref
-	last    string // the last line of a closed log
 }
 
 // tally counts the output of one stream.
@@ -68,7 +78,7 @@ func New(o Options) *Log {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Log{o: o, ring: ring{max: o.Ring, shared: o.Rings}}
+	return &Log{o: o, memory: memory{ring: ring{max: o.Ring, shared: o.Rings}}}
 }
 
 // Write adds output of a stream. It never fails: bytes that the payload does not accept stay in the ring for a while.
@@ -166,7 +176,7 @@ func (l *Log) Close() (*agenttool.Ref, error) {
 }
 
 // finish closes the payload.
-func (l *Log) finish() (*agenttool.Ref, error) {
+func (l *overflow) finish() (*agenttool.Ref, error) {
 	if l.payload == nil {
 		return nil, l.lost
 	}
@@ -228,7 +238,7 @@ func (l *Log) stats() Stats {
 // lastLine returns the last non-blank line.
 func (l *Log) lastLine() string {
 	to, closed := l.end()
-	v := view{log: l, start: max(0, to-lastBytes), limit: 4 * lastBytes, plain: true}
+	v := view{log: l, extent: extent{start: max(0, to-lastBytes), limit: 4 * lastBytes}, plain: true}
 	v.read(v.start, to, closed)
 	b := bytes.TrimSpace(v.t.b)
 	return string(b[bytes.LastIndexByte(b, '\n')+1:])

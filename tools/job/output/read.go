@@ -183,7 +183,7 @@ func (l *Log) read(r Request, to int64, closed bool) Page {
 		r.Max = pageBytes
 	}
 	from := min(max(r.From, 0), to)
-	v := view{log: l, want: r.Streams, start: from, limit: max(r.Max, minPage), lines: r.Lines}
+	v := view{log: l, want: r.Streams, extent: extent{start: from, limit: max(r.Max, minPage), lines: r.Lines}}
 	p := Page{From: from}
 	p.Next, p.More = v.read(from, to, closed)
 	p.Text, p.Missing = string(v.t.b), v.missing
@@ -222,6 +222,6 @@ func (l *Log) Grep(ctx context.Context, re *regexp.Regexp, max int, streams Stre
 func (l *Log) Match(re *regexp.Regexp, from int64, streams Streams) *Match {
 	to, _ := l.end()
 	m := &Match{re: re}
-	m.in = lines{log: l, want: streams, at: min(max(from, 0), to), take: m.take}
+	m.in = lines{log: l, want: streams, position: position{at: min(max(from, 0), to)}, take: m.take}
 	return m
 }

@@ -11,20 +11,34 @@ const scanBytes = 4 << 20
 
 // view builds the text of a page.
 type view struct {
-	log   *Log
-	want  Streams
+	log     *Log
+	want    Streams
+	plain   bool // without marks of the streams
+	missing *Gap
+	extent
+	rendering
+	progress
+}
+
+// extent is where a page begins, and how much it holds.
+type extent struct {
 	start int64 // beginning of the page
 	limit int   // bytes of text
 	lines int   // of text; 0: any number
-	plain bool  // without marks of the streams
+}
 
+// rendering builds the text.
+type rendering struct {
 	t        text
 	decoders [2]*decoder
 	turn     turn
-	missing  *Gap
-	ended    int   // lines so far
-	line     int   // length of the text up to its last newline
-	next     int64 // the offset there
+}
+
+// progress is how far the text goes.
+type progress struct {
+	ended int   // lines so far
+	line  int   // length of the text up to its last newline
+	next  int64 // the offset there
 }
 
 // textStream is the stream of a piece of text.
@@ -155,7 +169,7 @@ func (v *view) mark(s textStream) string {
 }
 
 // unturn removes the last mark if no text follows it.
-func (v *view) unturn() {
+func (v *rendering) unturn() {
 	if len(v.t.b) == v.turn.after && v.turn.textStream != v.turn.was {
 		v.t.b = v.t.b[:v.turn.before]
 		v.t.settle()
