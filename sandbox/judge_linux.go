@@ -20,30 +20,59 @@ import (
 // must not change files outside. The supervisor does the calls, so the command's Landlock domain does not apply to them: the judge
 // holds the same rules.
 type judge struct {
-	names  *protect.Map
+	protection
+	writable
+	decision
+	lending
+	ownSecrets
+	findings
+	reports
+	opening opening // of more, while the command runs
+}
+
+// writable are the places where writing is allowed.
+type writable struct {
 	open   []string // below which writing is allowed, as the command sees it
 	mounts bool     // other places are read-only
 	gits   []string // git directories outside of the roots that are open
+	caches []string // places of caches that have layers
+}
 
+// decision is what the decision about the command named.
+type decision struct {
 	approved []string // paths that the decision named
-	caches   []string // places of caches that have layers
 	removed  []string // ... as destroyed: of git directories below them, names that git runs or obeys are removed, and not written
+}
 
+// lending is about places that come and go while the command runs.
+type lending struct {
 	loans    []loan    // missing places where writing is allowed; they are in open, too
 	removals []removal // existing ones
-	report   func(Violation)
-	allow    func(path string) // notes that a protected name is changed on purpose
+}
 
-	namesInUse *sync.RWMutex // by the supervisors of the session's commands
-
+// ownSecrets are the secrets that the command itself made.
+type ownSecrets struct {
 	mu  sync.Mutex
 	own map[string]uint64 // names of secrets that the command itself made, with their inodes; nil: too many
+}
 
+// reports take what the command does.
+type reports struct {
+	report func(Violation)
+	allow  func(path string) // notes that a protected name is changed on purpose
+}
+
+// protection is about the protected names.
+type protection struct {
+	names      *protect.Map
+	namesInUse *sync.RWMutex // by the supervisors of the session's commands
+}
+
+// findings are traces of what the command did.
+type findings struct {
 	changes hostChanges
 	kept    refusedPaths // where the kernel let it write nothing
-	opening opening      // of more, while the command runs
-
-	fresh atomic.Bool // a name was written that would be protected had its directory been there before
+	fresh   atomic.Bool  // a name was written that would be protected had its directory been there before
 }
 
 // moves are the calls that take a whole directory away from its name.
@@ -126,7 +155,7 @@ func (j *judge) opens(path string) bool {
 
 // onCache judges the removal of a cache that has layers: it cannot go, and counts as removed once it is empty. Before, the
 // program is to remove what is in it. ok is false for other calls.
-func (j *judge) onCache(call string, t notify.Target) (verdict notify.Verdict, ok bool) {
+func (j *writable) onCache(call string, t notify.Target) (verdict notify.Verdict, ok bool) {
 	switch {
 	case !slices.Contains(removes, call) || !slices.Contains(j.caches, t.Path):
 		return notify.Allow, false
@@ -215,7 +244,7 @@ func occupied(call, path string) bool {
 	return len(names) > 0
 }
 
-func (j *judge) within(path string) bool { return inAny(j.open, path) }
+func (j *writable) within(path string) bool { return inAny(j.open, path) }
 
 // inAny reports whether a path is one of some directories, or lies in one.
 func inAny(dirs []string, path string) bool {

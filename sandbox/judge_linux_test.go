@@ -93,7 +93,7 @@ func TestOwnSecrets(t *testing.T) {
 	path := filepath.Join(dir, ".env.own")
 	names, err := protect.Scan(t.Context(), protect.Options{Roots: []string{dir}, ReadDeny: protect.DefaultReadDeny(), MaxTime: hang})
 	must(t, err)
-	j := &judge{names: names, own: map[string]uint64{}, namesInUse: new(sync.RWMutex)}
+	j := &judge{protection: protection{names: names, namesInUse: new(sync.RWMutex)}, ownSecrets: ownSecrets{own: map[string]uint64{}}}
 	must(t, os.WriteFile(path, nil, 0o600))
 	var st unix.Stat_t
 	must(t, unix.Lstat(path, &st))

@@ -43,9 +43,15 @@ func (p *Process) guard(plan *plan) (err error) {
 	if !plan.workspace() {
 		return nil
 	}
-	p.judge = &judge{loans: loans, removals: removals, gits: plan.opened.gits(), approved: plan.c.Profile.Unseal, removed: plan.c.Profile.Remove, caches: plan.s.layers.mounted(), names: plan.names.granted, report: p.violations.add,
-		allow: func(path string) { plan.s.o.Protected.Allow(path) }, own: map[string]uint64{},
-		open: plan.writes, mounts: plan.s.level == Full, namesInUse: &plan.s.namesInUse, opening: opening{p: p, plan: plan}}
+	p.judge = &judge{
+		protection: protection{names: plan.names.granted, namesInUse: &plan.s.namesInUse},
+		writable:   writable{open: plan.writes, mounts: plan.s.level == Full, gits: plan.opened.gits(), caches: plan.s.layers.mounted()},
+		decision:   decision{approved: plan.c.Profile.Unseal, removed: plan.c.Profile.Remove},
+		lending:    lending{loans: loans, removals: removals},
+		ownSecrets: ownSecrets{own: map[string]uint64{}},
+		reports:    reports{report: p.violations.add, allow: func(path string) { plan.s.o.Protected.Allow(path) }},
+		opening:    opening{p: p, plan: plan},
+	}
 	p.judge.changes.in, p.judge.changes.opening = plan.hostFiles(), &p.judge.opening
 	p.atEnd(p.judge.opening.close)
 	fresh := func() bool { return plan.s.level == Landlock || p.judge.fresh.Load() } // without a filter new names are not noticed

@@ -137,7 +137,7 @@ func (j *judge) onRemoval(call string, t notify.Target) bool {
 }
 
 // lends reports whether a path is the first name of a loan.
-func (j *judge) lends(path string) bool {
+func (j *lending) lends(path string) bool {
 	return slices.ContainsFunc(j.loans, func(l loan) bool { return l.first == path })
 }
 

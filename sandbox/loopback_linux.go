@@ -15,7 +15,7 @@ import (
 )
 
 // OwnLoopback reports whether the process has the loopback of its session, and not the machine's.
-func (p *Process) OwnLoopback() bool {
+func (p *enclosure) OwnLoopback() bool {
 	c := p.Confinement()
 	return c.Level == Full && c.Profile != Unconfined
 }

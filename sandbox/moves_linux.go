@@ -32,7 +32,7 @@ func unchecked(to string, err error) *Violation {
 	return &Violation{Wall: FileSystem, Path: to, Detail: "the content of the moving directory could not be checked: " + err.Error()}
 }
 
-func (j *judge) carriesBelow(at int, to string, left *int) *Violation {
+func (j *protection) carriesBelow(at int, to string, left *int) *Violation {
 	fd, err := unix.Openat(at, ".", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return unchecked(to, err)

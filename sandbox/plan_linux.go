@@ -45,16 +45,26 @@ func identify(path string) (identity, error) {
 // plan is a plan being made for one command.
 type plan struct {
 	enter.Plan
-	s       *Session
-	c       *Command
-	level   Level // None for a command that is not confined, else the session's
-	names   names
-	opened  openPlaces
-	writes  []string // the places that it may write, as it sees them
-	layout  layout
+	s     *Session
+	c     *Command
+	level Level // None for a command that is not confined, else the session's
+	names names
+	space
 	network []string // variables that lead to the proxy
-	ruleset *os.File // the outer wall; nil where the kernel has none
+	outerWall
+}
+
+// outerWall is the ruleset around a command.
+type outerWall struct {
+	ruleset *os.File // nil where the kernel has none
 	shared  bool     // the ruleset is other commands', too
+}
+
+// space is what the command may open and write.
+type space struct {
+	opened openPlaces
+	writes []string // the places that it may write, as it sees them
+	layout layout
 }
 
 // openPlaces are the places that a profile opens besides the session's.
@@ -126,7 +136,7 @@ func (p *plan) files() []*os.File {
 }
 
 // close gives up what only the helper needs.
-func (p *plan) close() {
+func (p *outerWall) close() {
 	if p.ruleset != nil && !p.shared {
 		p.ruleset.Close()
 	}

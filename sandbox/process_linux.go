@@ -27,25 +27,47 @@ type Process struct {
 	helper  helper
 	command string
 
+	milestones
+	enclosure
+	supervision
+	questions
+	ending
+}
+
+// milestones are reached one after the other while a command starts and ends.
+type milestones struct {
 	started  chan error
 	silent   chan struct{} // closed when the helper says nothing any more
 	starting atomic.Bool   // the command may run
 	exited   chan struct{}
 	gone     chan struct{}
+}
 
+// supervision watches what a command does.
+type supervision struct {
 	listener   *notify.Listener // nil: none is served
 	judge      *judge           // of its writes; nil for a command that writes nothing
 	connector  *connector       // of the peers it connects to; nil for a command that has no sockets with names
 	tripwire   *tripwire        // nil for a command that writes nothing
 	violations violations
-	traffic    *proxy.Traffic                              // nil for a command that reaches no hosts
-	ask        func(ctx context.Context, v Violation) bool // nil: no user can be asked
-	mayAsk     func(v Violation) bool
+	traffic    *proxy.Traffic // nil for a command that reaches no hosts
+}
 
+// questions are put to the user while the command waits.
+type questions struct {
+	ask    func(ctx context.Context, v Violation) bool // nil: no user can be asked
+	mayAsk func(v Violation) bool
+}
+
+// enclosure is what the sandbox lets the command see and do.
+type enclosure struct {
 	confinement Confinement
 	unseen      hiddenFiles
-	ends        []func() // run in reverse order when every process of the command has ended
+}
 
+// ending is how a command ended, and what is to be done then.
+type ending struct {
+	ends  []func() // run in reverse order when every process of the command has ended
 	mu    sync.Mutex
 	ended *ExitState
 }
@@ -58,14 +80,17 @@ type hiddenFiles struct {
 }
 
 func newProcess(c *Command) *Process {
-	p := &Process{command: c.Path, started: make(chan error, 1), exited: make(chan struct{}), gone: make(chan struct{}), silent: make(chan struct{}),
-		helper: helper{bound: make(chan syscall.Errno, 1), lent: make(chan syscall.Errno, 1)}}
+	p := &Process{
+		command:    c.Path,
+		milestones: milestones{started: make(chan error, 1), exited: make(chan struct{}), gone: make(chan struct{}), silent: make(chan struct{})},
+		helper:     helper{bound: make(chan syscall.Errno, 1), lent: make(chan syscall.Errno, 1)},
+	}
 	p.violations.heard, p.ask, p.mayAsk = c.Report, c.Ask, c.MayAsk
 	return p
 }
 
 // inspect compares the protected names with the snapshot when the command has ended.
-func (p *Process) inspect() {
+func (p *supervision) inspect() {
 	if p.tripwire != nil {
 		p.tripwire.inspect(p.violations.add)
 	}
@@ -79,7 +104,7 @@ func (p *Process) inspectLast() {
 }
 
 // atEnd registers do for the time when no process of the command is left. The last registered runs first.
-func (p *Process) atEnd(do func()) { p.ends = append(p.ends, do) }
+func (p *ending) atEnd(do func()) { p.ends = append(p.ends, do) }
 
 // over runs the registered functions when no process of the command is left. The supervisor uses until then all that they give up.
 // A supervisor that a file system holds up is not waited for: they run when it has ended.
@@ -253,7 +278,7 @@ func (p *Process) setEnded(e *ExitState) {
 }
 
 // Ended returns how the command ended, nil while it runs.
-func (p *Process) Ended() *ExitState {
+func (p *ending) Ended() *ExitState {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.ended
@@ -263,11 +288,11 @@ func (p *Process) Ended() *ExitState {
 func (p *Process) PID() int { return p.helper.pid() }
 
 // Violations are the refused accesses of the command so far, and, after its end, the changed protected names.
-func (p *Process) Violations() []Violation { return p.violations.all() }
+func (p *supervision) Violations() []Violation { return p.violations.all() }
 
 // Changes returns the files that the command has changed so far, ordered by path, and the number of changes for which there was no place;
 // nil if no supervisor sees them.
-func (p *Process) Changes() (files []FileChange, more int) {
+func (p *supervision) Changes() (files []FileChange, more int) {
 	if p.judge == nil || !p.judge.changes.seen.Load() {
 		return nil, 0
 	}
@@ -307,7 +332,7 @@ func (p *Process) Hints(stderr, dir string) []Violation {
 }
 
 // Confinement describes the command's sandbox.
-func (p *Process) Confinement() Confinement { return p.confinement }
+func (p *enclosure) Confinement() Confinement { return p.confinement }
 
 // Exited is closed when the command has ended. Processes that it started may still run.
 func (p *Process) Exited() <-chan struct{} { return p.exited }

@@ -19,12 +19,17 @@ type helper struct {
 	files    []uintptr // of the command
 	environ  []string
 	terminal bool
-	bounds   []rlimit
-	guard    bounds
-	bind     func(pid int) // sets them for the command, on a thread that may
+	limits
 	ruleset  int
 	listener int
 	first    bool // the first process of a pid namespace
+}
+
+// limits are the limits of the command.
+type limits struct {
+	bounds []rlimit
+	guard  bounds
+	bind   func(pid int) // sets them for the command, on a thread that may
 }
 
 // help is the whole life of a helper.

@@ -115,7 +115,7 @@ func ignore(signals ...syscall.Signal) {
 
 // setBounds sets the limits that are the command's alone: with those of its helper changed, the helper itself could run into
 // them.
-func (h *helper) setBounds(pid int) {
+func (h *limits) setBounds(pid int) {
 	for _, l := range h.bounds {
 		_ = l.set(pid) // it fails for a process that changed its user or has ended
 	}

@@ -115,7 +115,7 @@ func actTimes(r *request) unix.Errno {
 }
 
 // setTimes is utimensat(2); an empty path without flags is none at all.
-func (r *request) setTimes(fd int, path string, flags int) unix.Errno {
+func (r *arguments) setTimes(fd int, path string, flags int) unix.Errno {
 	var at, times unsafe.Pointer
 	if path != "" || flags != 0 {
 		name, err := unix.BytePtrFromString(path)

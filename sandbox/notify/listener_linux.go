@@ -17,16 +17,25 @@ import (
 
 // Listener serves one filter. It costs a goroutine and a descriptor, and no thread while nothing happens.
 type Listener struct {
-	file     *os.File
-	conn     syscall.RawConn
-	judges   Judges
-	calls    map[int32]call
+	file   *os.File
+	conn   syscall.RawConn
+	judges Judges
+	calls  map[int32]call
+	root   rootDir
+	helpers
+	ending
+}
+
+// helpers serve the calls of a listener, and hold those that wait.
+type helpers struct {
 	workers  workers
 	waits    waits
 	pauses   pauses
 	connects connects
-	root     rootDir
+}
 
+// ending is how serving ended.
+type ending struct {
 	closing atomic.Bool
 	done    chan struct{}
 	err     error // why serving ended too early, once done is closed
@@ -49,7 +58,7 @@ func Serve(fd int, judges Judges) (*Listener, error) {
 		judges: judges,
 		calls:  callsOf(runtime.GOARCH),
 		root:   rootDir{fd: -1},
-		done:   make(chan struct{}),
+		ending: ending{done: make(chan struct{})},
 	}
 	var err error
 	if l.conn, err = l.file.SyscallConn(); err != nil {
@@ -79,7 +88,7 @@ func checkSizes() error {
 }
 
 // Done is closed when serving has ended: the last task has ended, or Close was called.
-func (l *Listener) Done() <-chan struct{} { return l.done }
+func (l *ending) Done() <-chan struct{} { return l.done }
 
 // Close ends serving and waits for its end, a running judge included. Calls that the filter hands over from then on
 // fail with ENOSYS, so tasks that still run can write nothing more. Close returns the error of serving, if there was one;

@@ -204,7 +204,7 @@ func (p *process) terminal() (uint64, error) {
 }
 
 // terminals are the places where a terminal may be: open files of the caller, and names in its own /dev.
-func (r *request) terminals(device uint64) []func() int {
+func (r *source) terminals(device uint64) []func() int {
 	const most = 64
 	var places []func() int
 	entries, _ := os.ReadDir(r.from.dir + "/fd")

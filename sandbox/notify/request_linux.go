@@ -9,29 +9,46 @@ import (
 
 // request is one call, from its arguments to its result.
 type request struct {
-	l        *Listener
-	w        *worker
-	n        *notification
+	source
 	call     call
 	operands []operand
-	from     *caller
+	arguments
 
+	alone   bool // no other name of the session is used meanwhile
+	targets []*target
+	openedFile
+	pausing
+}
+
+// source is where a request comes from.
+type source struct {
+	l    *Listener
+	w    *worker
+	n    *notification
+	from *caller
+}
+
+// arguments are the values that a call was given.
+type arguments struct {
 	// The values read from the caller's memory, once.
 	names []string // of the operands; "" also for one that is not given
 	text  string   // of a link, or the name of an attribute
 	data  []byte   // the value of an attribute, times, or an address
-
-	flags int    // of open
-	mode  uint32 // of open
+	flags int      // of open
+	mode  uint32   // of open
 	times []unix.Timespec
+}
 
-	alone   bool // no other name of the session is used meanwhile
-	targets []*target
+// openedFile is the file that open opened.
+type openedFile struct {
 	fd      int  // the file that open opened; -1: none
 	made    bool // open made the file
 	regular bool // open opened a regular file that has a name
-	waits   int  // a place that can be opened later; -1: none
+}
 
+// pausing is about the question that a request waits for.
+type pausing struct {
+	waits    int      // a place that can be opened later; -1: none
 	asked    int      // how often it paused
 	question Question // the one that it pauses for
 }
@@ -48,13 +65,13 @@ const (
 const tries = 200
 
 func newRequest(l *Listener, w *worker, n *notification, c call) *request {
-	r := &request{l: l, w: w, n: n, call: c, operands: c.operands, from: newCaller(n), fd: -1, waits: -1}
+	r := &request{source: source{l: l, w: w, n: n, from: newCaller(n)}, call: c, operands: c.operands, openedFile: openedFile{fd: -1}, pausing: pausing{waits: -1}}
 	r.from.root = &l.root
 	r.from.valid = func() bool { return l.valid(n.id) }
 	return r
 }
 
-func (r *request) arg(i int) uint64 { return r.n.data.args[i] }
+func (r *source) arg(i int) uint64 { return r.n.data.args[i] }
 
 // run does the call.
 func (r *request) run() unix.Errno {
@@ -106,7 +123,7 @@ func (r *request) isDescriptor(o operand) bool {
 func (c call) setsTimes() bool { return c.name == "utimensat" || c.name == "futimesat" }
 
 // dir is the descriptor that the name of an operand starts from.
-func (r *request) dir(o operand) int {
+func (r *source) dir(o operand) int {
 	if o.dir == none {
 		return unix.AT_FDCWD
 	}
@@ -244,7 +261,7 @@ func (r *request) tellChanges(moved [2]uint64) {
 }
 
 // writes reports whether an open that succeeded can change the file.
-func (r *request) writes() bool {
+func (r *arguments) writes() bool {
 	return r.flags&unix.O_ACCMODE != unix.O_RDONLY || r.flags&unix.O_TRUNC != 0
 }
 
@@ -294,7 +311,7 @@ func (r *request) moves(a *Attempt) {
 }
 
 // resolve finds the target of an operand.
-func (r *request) resolve(o operand, name string) (*target, []string, error) {
+func (r *source) resolve(o operand, name string) (*target, []string, error) {
 	if name == "" {
 		t, err := r.descriptor(r.dir(o))
 		if err != nil || t.path == "" {
@@ -349,7 +366,7 @@ func errnoOf(err error) unix.Errno {
 }
 
 // takeUmask gives the thread the caller's umask, for files that the call makes.
-func (r *request) takeUmask() unix.Errno {
+func (r *source) takeUmask() unix.Errno {
 	mask, err := r.from.umask()
 	if err != nil {
 		return unix.EACCES
@@ -372,7 +389,7 @@ func (r *request) link() bool {
 }
 
 // flagged refuses flags that a call does not have.
-func (r *request) flagged(at int) unix.Errno {
+func (r *source) flagged(at int) unix.Errno {
 	if at != none && r.arg(at)&0xffff_ffff&^(unix.AT_SYMLINK_NOFOLLOW|unix.AT_EMPTY_PATH) != 0 {
 		return unix.EINVAL
 	}
@@ -396,7 +413,7 @@ func (r *request) object() (path string, errno unix.Errno) {
 }
 
 // descriptor is the target behind a descriptor of the caller, or its working directory.
-func (r *request) descriptor(fd int) (*target, error) {
+func (r *source) descriptor(fd int) (*target, error) {
 	t := &target{walk: walk{p: &r.from.process, at: -1}, open: -1, held: -1, given: true}
 	var err error
 	if fd == unix.AT_FDCWD {
@@ -412,7 +429,7 @@ func (r *request) descriptor(fd int) (*target, error) {
 }
 
 // named is the target of a name. The paths are those of links at its end, and its own.
-func (r *request) named(o operand, name string) (*target, []string, error) {
+func (r *source) named(o operand, name string) (*target, []string, error) {
 	t := &target{walk: walk{p: &r.from.process, at: -1}, open: -1, held: -1}
 	parent, last := split(name)
 	if last == "" && o.follow == never { // "/", "." and "..", which cannot be made or removed

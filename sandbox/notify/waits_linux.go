@@ -32,7 +32,7 @@ func (ws *waits) begin(r *request) error {
 		return ws.l.answer(r.n, Verdict(unix.EAGAIN))
 	}
 	ws.waiting++
-	waiting := &request{l: r.l, n: r.n, call: r.call, from: newCaller(r.n), flags: r.flags, fd: -1, waits: r.waits}
+	waiting := &request{source: source{l: r.l, n: r.n, from: newCaller(r.n)}, call: r.call, arguments: arguments{flags: r.flags}, openedFile: openedFile{fd: -1}, pausing: pausing{waits: r.waits}}
 	r.waits = -1
 	ws.all.Go(func() { // ends when it can be opened, when the caller has gone, or by end
 		waiting.w = newWorker()

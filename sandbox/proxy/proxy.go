@@ -59,11 +59,10 @@ func (o Options) withDefaults() Options {
 
 // Proxy serves the commands of one session. It is safe for concurrent use.
 type Proxy struct {
-	o      Options
-	life   group // listeners, connections, tickets
-	open   atomic.Int64
-	server *http.Server // of requests that are passed on
-	passed *handoff     // its connections
+	o    Options
+	life group // listeners, connections, tickets
+	open atomic.Int64
+	httpServer
 
 	mu      sync.Mutex
 	closed  bool
@@ -71,9 +70,15 @@ type Proxy struct {
 	running sync.WaitGroup
 }
 
+// httpServer reads requests that are passed on.
+type httpServer struct {
+	server *http.Server // of requests that are passed on
+	passed *handoff     // its connections
+}
+
 // New returns a Proxy, which is to be closed.
 func New(o Options) *Proxy {
-	p := &Proxy{o: o.withDefaults(), tickets: map[[sha256.Size]byte]*Ticket{}, passed: newHandoff()}
+	p := &Proxy{o: o.withDefaults(), tickets: map[[sha256.Size]byte]*Ticket{}, httpServer: httpServer{passed: newHandoff()}}
 	p.server = p.newServer()
 	p.running.Go(func() { p.server.Serve(p.passed) })
 	return p
