@@ -49,7 +49,8 @@ func main() {
 const (
 	maxMethods     = 40 // of a type
 	maxMethodFiles = 3  // that have methods of a type
-	maxFields      = 20 // of a struct
+	maxFields      = 20 // of a struct; nine in ten have at most 8
+	maxFieldsP90   = 8
 	maxFunction    = 70 // lines of a function; half of them have at most 10, nine in ten at most 24
 	maxMedian      = 10
 	maxP90         = 24
@@ -177,7 +178,9 @@ func (s *survey) print() error {
 	}
 	largestType := largest(types)[0]
 	fmt.Printf("%-24s largest %d in %d files: %s\n", "methods of a type", largestType.size, files[largestType.name], largestType.name)
-	distribution("fields of a struct", s.structs)
+	if _, p90, _ := distribution("fields of a struct", s.structs); p90 > maxFieldsP90 {
+		fmt.Println("the structs have too many fields" + s.over(true))
+	}
 	median, p90, longest := distribution("lines of a function", s.functions)
 	if mark := s.over(median > maxMedian || p90 > maxP90 || longest > maxFunction); mark != "" {
 		fmt.Println("the functions are too long" + mark)
