@@ -87,20 +87,20 @@ func TestGrepStructured(t *testing.T) {
 		want        grepResult
 	}{
 		{"content", `{"pattern":"needle","path":"main.go"}`, grepResult{
-			Matches: []grepMatch{
+			grepFound: grepFound{Matches: []grepMatch{
 				{"main.go", 4, 2, "\tneedle(1)", []engine.Span{{Start: 1, End: 7}}},
 				{"main.go", 5, 2, "\tneedle(needle(2))", []engine.Span{{Start: 1, End: 7}, {Start: 8, End: 14}}},
-			},
+			}},
 			Total: 2, FilesSearched: 1,
 		}},
-		{"no match", `{"pattern":"nowhere","path":"bin"}`, grepResult{Matches: []grepMatch{}, FilesSearched: 1}},
+		{"no match", `{"pattern":"nowhere","path":"bin"}`, grepResult{grepFound: grepFound{Matches: []grepMatch{}}, FilesSearched: 1}},
 		{"a match in a binary file", `{"pattern":"needle","path":"bin"}`,
-			grepResult{Matches: []grepMatch{}, Skipped: skipCounts{Binary: 1}}},
+			grepResult{grepFound: grepFound{Matches: []grepMatch{}}, Skipped: skipCounts{Binary: 1}}},
 		{"count", `{"pattern":"needle","path":"src","output_mode":"count","limit":1}`, grepResult{
-			Counts: []grepCount{{"src/a.ts", 1}}, Total: 2, LowerBound: true, NextOffset: &one, FilesSearched: 3,
+			grepFound: grepFound{Counts: []grepCount{{"src/a.ts", 1}}}, Total: 2, LowerBound: true, NextOffset: &one, FilesSearched: 3,
 		}},
 		{"files", `{"pattern":"n","output_mode":"files_with_matches","limit":2,"offset":2}`, grepResult{
-			Files: []string{"main_test.go", "src-x/x.ts"}, Total: 5, LowerBound: true, NextOffset: &four,
+			grepFound: grepFound{Files: []string{"main_test.go", "src-x/x.ts"}}, Total: 5, LowerBound: true, NextOffset: &four,
 			FilesSearched: 5, Skipped: skipCounts{Binary: 1},
 		}},
 	}

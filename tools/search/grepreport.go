@@ -8,17 +8,22 @@ import (
 	"toolhost/tools/search/engine"
 )
 
-// grepResult is the structured content of grep. One of the three lists is not nil.
+// grepResult is the structured content of grep.
 type grepResult struct {
-	Matches       []grepMatch `json:"matches,omitzero"`
-	Files         []string    `json:"files,omitzero"`
-	Counts        []grepCount `json:"counts,omitzero"`
-	Total         int         `json:"total"` // matching lines if Matches is set, else files
-	LowerBound    bool        `json:"total_is_lower_bound"`
-	NextOffset    *int        `json:"next_offset,omitempty"`
-	FilesSearched int         `json:"files_searched"`
-	Skipped       skipCounts  `json:"skipped"`
-	TimedOut      bool        `json:"timed_out"`
+	grepFound
+	Total         int        `json:"total"` // matching lines if Matches is set, else files
+	LowerBound    bool       `json:"total_is_lower_bound"`
+	NextOffset    *int       `json:"next_offset,omitempty"`
+	FilesSearched int        `json:"files_searched"`
+	Skipped       skipCounts `json:"skipped"`
+	TimedOut      bool       `json:"timed_out"`
+}
+
+// grepFound has the results in one of three forms: one of the lists is not nil.
+type grepFound struct {
+	Matches []grepMatch `json:"matches,omitzero"`
+	Files   []string    `json:"files,omitzero"`
+	Counts  []grepCount `json:"counts,omitzero"`
 }
 
 type grepMatch struct {
@@ -45,18 +50,28 @@ type skipCounts struct {
 
 // grepReport collects the results of one search, file by file in order.
 type grepReport struct {
-	input    grepInput
-	naming   naming
-	page     page
-	end      end
-	result   grepResult
-	text     strings.Builder
-	aside    int     // bytes of context lines in text
-	path     string  // of the current file
-	lastPath string  // of the last line in text, and its number
-	lastLine int     // its number; 0: no line yet
-	match    int     // number of the last matching line on the page, in that file
-	before   []aside // context lines that may belong to the next match
+	input  grepInput
+	naming naming
+	page   page
+	end    end
+	result grepResult
+	text   strings.Builder
+	contextLines
+	location
+}
+
+// location is how far a report is.
+type location struct {
+	path     string // of the current file
+	match    int    // number of the last matching line on the page, in that file
+	lastPath string // of the last line in text
+	lastLine int    // its number; 0: no line yet
+}
+
+// contextLines is about the lines around matches.
+type contextLines struct {
+	aside  int     // bytes of context lines in text
+	before []aside // context lines that may belong to the next match
 }
 
 func newGrepReport(input grepInput, names naming, room agenttool.Capacity) *grepReport {

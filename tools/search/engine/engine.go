@@ -56,16 +56,25 @@ func ParseMode(text string) (Mode, error) {
 type Engine struct {
 	options Options
 	mode    atomic.Int32 // a Mode
-	large   chan struct{}
-	rooms   chan []byte // buffers between searches
+	buffers
 
-	mu     sync.Mutex
-	places []*place // most recently used first
+	mu     sync.Mutex // guards the rest
+	places []*place   // most recently used first
 	closed bool
 	idle   *time.Timer
+	jobs
+}
 
-	running int           // background jobs
-	quiet   chan struct{} // closed when no background job runs
+// buffers keeps memory between searches, and bounds what searches hold at once.
+type buffers struct {
+	large chan struct{} // holds one for each large text
+	rooms chan []byte
+}
+
+// jobs counts the background jobs.
+type jobs struct {
+	running int
+	quiet   chan struct{} // closed when none runs
 }
 
 // New returns an engine. Close stops its background work.
@@ -76,7 +85,7 @@ func New(o Options) *Engine {
 	if o.IndexFrom == 0 {
 		o.IndexFrom = 10
 	}
-	e := &Engine{options: o, large: make(chan struct{}, maxLarge), rooms: make(chan []byte, runtime.GOMAXPROCS(0))}
+	e := &Engine{options: o, buffers: buffers{large: make(chan struct{}, maxLarge), rooms: make(chan []byte, runtime.GOMAXPROCS(0))}}
 	e.SetIndex(o.Index)
 	return e
 }
@@ -304,9 +313,9 @@ func (e *Engine) Trim(limit int64) {
 }
 
 // room returns a spare buffer, or nil.
-func (e *Engine) room() []byte {
+func (b *buffers) room() []byte {
 	select {
-	case room := <-e.rooms:
+	case room := <-b.rooms:
 		return room
 	default:
 		return nil
@@ -314,12 +323,12 @@ func (e *Engine) room() []byte {
 }
 
 // keep takes a buffer back for reuse.
-func (e *Engine) keep(room []byte) {
+func (b *buffers) keep(room []byte) {
 	if room == nil || cap(room) > keepSize {
 		return
 	}
 	select {
-	case e.rooms <- room[:0]:
+	case b.rooms <- room[:0]:
 	default:
 	}
 }

@@ -46,22 +46,46 @@ func (e *Engine) Grep(ctx context.Context, r Root, q Query, take func(Part) bool
 // grep is one search of many files.
 type grep struct {
 	*view
-	query   *Query
+	query *Query
+	candidates
+	route
+	recording
+	doubts
+	pace
+	reliance
+}
+
+// candidates are the files that can match by the index.
+type candidates struct {
 	maybe   index.Candidates
 	indexed bool // maybe is valid
-	route
-	draft  *denials              // nil: no denials are recorded
-	survey *survey               // nil: no cache is filled for later searches
-	whole  bool                  // every file of the route was visited
-	stale  atomic.Bool           // a file differs from its cached state
-	short  atomic.Pointer[error] // a shortage of the machine left a file unsearched: the search fails
+}
 
-	next      atomic.Int64       // batch
-	read      atomic.Int64       // bytes
-	free      chan *resultBuffer // buffers that were taken and can be reused
-	unindexed atomic.Bool        // a file is not in the index, or differs from it
-	mu        sync.Mutex
-	asked     []*tree.File // watched: files whose status matched the index
+// recording is for later searches.
+type recording struct {
+	draft  *denials // nil: no denials are recorded
+	survey *survey  // nil: no cache is filled for later searches
+	whole  bool     // every file of the route was visited
+}
+
+// doubts are found while files are searched.
+type doubts struct {
+	stale     atomic.Bool           // a file differs from its cached state
+	short     atomic.Pointer[error] // a shortage of the machine left a file unsearched: the search fails
+	unindexed atomic.Bool           // a file is not in the index, or differs from it
+}
+
+// pace is how far a search is.
+type pace struct {
+	next atomic.Int64       // batch
+	read atomic.Int64       // bytes
+	free chan *resultBuffer // buffers that were taken and can be reused
+}
+
+// reliance is about files that were left out because of the index.
+type reliance struct {
+	mu    sync.Mutex
+	asked []*tree.File // watched: files whose status matched the index
 }
 
 // batchResults is a part of the results of one batch.
@@ -179,13 +203,23 @@ type worker struct {
 	*grep
 	dirs     dirs
 	statuses statuses
-	status   unix.Stat_t // of the current file
 	guard    guard
 	scan     scanner
 	sum      Summary
-	parts    []part       // of the current file
-	asked    []*tree.File // of the current batch
-	visits   []int32      // of the current batch, for the survey
+	fileWork
+	batchWork
+}
+
+// batchWork is what a worker gathers in a batch.
+type batchWork struct {
+	asked  []*tree.File
+	visits []int32 // for the survey
+}
+
+// fileWork is about the file that a worker searches.
+type fileWork struct {
+	status unix.Stat_t
+	parts  []part
 }
 
 func (g *grep) worker(ctx context.Context) *worker {
@@ -194,7 +228,7 @@ func (g *grep) worker(ctx context.Context) *worker {
 	w.scan = scanner{query: g.query, sink: sink{base: len(g.base), free: g.free}, matcher: g.query.Pattern.Matcher()}
 	w.scan.sink.fresh()
 	w.scan.matcher.Interrupt(func() bool { return ctx.Err() != nil })
-	w.scan.window = window{room: g.place.engine.room(), large: g.place.engine.large, most: g.place.engine.options.TextBytes}
+	w.scan.window = window{room: g.place.engine.room(), share: share{large: g.place.engine.large, most: g.place.engine.options.TextBytes}}
 	return w
 }
 
@@ -323,7 +357,7 @@ func large(parts []part) bool {
 // GrepFile searches one open regular file. Its parts have no File and an empty Path. It ignores Query.Want.
 func (e *Engine) GrepFile(ctx context.Context, file *os.File, q Query, take func(Part) bool) (sum Summary, err error) {
 	w := &worker{grep: &grep{query: &q}}
-	w.scan = scanner{query: &q, matcher: q.Pattern.Matcher(), window: window{room: e.room(), large: e.large, most: e.options.TextBytes, turn: ownTurn()}}
+	w.scan = scanner{query: &q, matcher: q.Pattern.Matcher(), window: window{room: e.room(), share: share{large: e.large, most: e.options.TextBytes, turn: ownTurn()}}}
 	w.scan.matcher.Interrupt(func() bool { return ctx.Err() != nil })
 	defer func() { e.keep(w.scan.window.room) }()
 	w.scan.sink.fresh()

@@ -20,26 +20,46 @@ const maxStrict = 20_000
 
 // place is a tree that was searched, with its list, its index, and the events of its directories.
 type place struct {
+	origin
+	index atomic.Pointer[generation]
+	lifetime
+	due atomic.Bool // all files must be compared with their cached state
+
+	mu sync.Mutex
+	knowledge
+	watching
+	background
+}
+
+// origin says which tree a place is.
+type origin struct {
 	engine *Engine
 	key    key
 	tree   *tree.Tree
-	index  atomic.Pointer[generation]
-	users  atomic.Int32 // searches, plus one for the engine
-	made   time.Time
-	used   atomic.Int64 // time of the last search, in nanoseconds since made
-	due    atomic.Bool  // all files must be compared with their cached state
-	end    context.Context
-	stop   context.CancelFunc
+}
 
-	mu      sync.Mutex
+// lifetime says how long a place is kept.
+type lifetime struct {
+	users atomic.Int32 // searches, plus one for the engine
+	made  time.Time
+	used  atomic.Int64 // time of the last search, in nanoseconds since made
+	end   context.Context
+	stop  context.CancelFunc
+}
+
+// watching is about the events of the directories.
+type watching struct {
+	events *events // nil: not watched
+	blind  bool    // events are not available here
+}
+
+// knowledge is what searches have learned of a tree.
+type knowledge struct {
 	secrets workspace.Secrets // of the last search
 	list    *tree.List
-	events  *events         // nil: not watched
-	blind   bool            // events are not available here
 	epoch   uint64          // incremented when a change is noticed
 	cached  *candidateCache // result of the last search; nil: none is valid
 	denials *denials
-	background
 }
 
 // background is the work that is done between searches.
@@ -57,7 +77,7 @@ type generation struct {
 }
 
 func newPlace(e *Engine, k key, r Root) *place {
-	p := &place{engine: e, key: k, made: time.Now()}
+	p := &place{origin: origin{engine: e, key: k}, lifetime: lifetime{made: time.Now()}}
 	p.tree = tree.New(tree.Place{Root: r.Dir.File(), Path: r.Path, Top: r.Top}, tree.Options{
 		Hidden: r.Hidden, NoIgnore: r.NoIgnore, Git: e.options.Git,
 		Private: func(path string) bool { return r.Private != nil && r.Private(agenttool.Join(r.Path, path)) },
@@ -89,7 +109,7 @@ func (p *place) bytes() (sum int64) {
 	return sum
 }
 
-func (p *place) enter() {
+func (p *lifetime) enter() {
 	p.users.Add(1)
 	p.used.Store(int64(time.Since(p.made)))
 }
@@ -124,11 +144,11 @@ func (p *place) closeEventsLocked() {
 }
 
 // watches reports whether the place should be watched.
-func (p *place) watches(m Mode) bool {
+func (p *knowledge) watches(m Mode) bool {
 	return m == Watched || m == Auto && len(p.list.Files) > maxStrict
 }
 
-func (p *place) unused() time.Duration { return time.Since(p.made) - time.Duration(p.used.Load()) }
+func (p *lifetime) unused() time.Duration { return time.Since(p.made) - time.Duration(p.used.Load()) }
 
 // view is a search's view of a place.
 type view struct {

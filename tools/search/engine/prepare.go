@@ -128,7 +128,7 @@ func (p *place) build() {
 		g = p.renew(g)
 		p.index.Store(g)
 	}
-	b := &builder{place: p, generation: g, dirs: dirs{tree: p.tree}, window: window{large: p.engine.large, most: p.engine.options.TextBytes}, guard: v.guard()}
+	b := &builder{place: p, generation: g, dirs: dirs{tree: p.tree}, window: window{share: share{large: p.engine.large, most: p.engine.options.TextBytes}}, guard: v.guard()}
 	defer b.dirs.closeAll()
 	for i, f := range list.Files {
 		if p.end.Err() != nil {

@@ -26,7 +26,7 @@ func TestRacyIsNotIndexed(t *testing.T) {
 	e := newEngine(t, keen(Strict))
 	p.warm(t, e)
 	place := e.places[0]
-	b := &builder{place: place, generation: place.index.Load(), dirs: dirs{tree: place.tree}, window: window{large: e.large},
+	b := &builder{place: place, generation: place.index.Load(), dirs: dirs{tree: place.tree}, window: window{share: share{large: e.large}},
 		guard: (&view{place: place}).guard()}
 	defer b.dirs.closeAll()
 	f := fileOf(t, e, "a.txt")

@@ -15,17 +15,20 @@ type scanner struct {
 	matcher *match.Matcher
 	window  window
 	sink    sink
+	fileScan
 
-	// For the current file; positions are in window.buf:
+	pairs   [][2]int // reused between lines
+	located []Span
+}
+
+// fileScan is the scan of one file. Positions are in window.buf.
+type fileScan struct {
 	text     bool // its beginning is known to hold no NUL
 	lines    int  // matching lines so far
 	counted  int  // beginning of the line with number number
 	number   int
 	shown    int // end of the last stored line
 	trailing int // context lines still to store
-
-	pairs   [][2]int // reused between lines
-	located []Span
 }
 
 // limitReached reports whether the search leaves the current file.
@@ -35,7 +38,7 @@ func (s *scanner) limitReached() bool {
 
 // begin starts a new file. before is the summary of the batch so far.
 func (s *scanner) begin(file *tree.File, before Summary) {
-	s.text, s.lines, s.counted, s.number, s.shown, s.trailing = false, 0, 0, 1, 0, 0
+	s.fileScan = fileScan{number: 1}
 	s.sink.begin(file, before)
 }
 

@@ -221,11 +221,11 @@ func TestScanEndsWithContext(t *testing.T) {
 	defer unix.Close(fd)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	w := window{large: make(chan struct{}, 1)}
+	w := window{share: share{large: make(chan struct{}, 1)}}
 	if err := w.open(ctx, fd, 0, false); !errors.Is(err, context.Canceled) {
 		t.Errorf("open: %v", err)
 	}
-	w = window{large: make(chan struct{}, 1), buf: bytes.Repeat([]byte("x"), pieceSize), fd: fd}
+	w = window{share: share{large: make(chan struct{}, 1)}, buf: bytes.Repeat([]byte("x"), pieceSize), source: source{fd: fd}}
 	if err := w.next(ctx, 0); !errors.Is(err, context.Canceled) {
 		t.Errorf("next: %v", err)
 	}

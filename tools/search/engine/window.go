@@ -29,14 +29,27 @@ type window struct {
 	buf   []byte // bytes that were read and not yet dropped
 	whole int    // end of the last whole line in buf; its end once everything is read
 	eof   bool   // everything is read
+	room  []byte // reused between files
+	encoding
+	source
+	share
+}
 
+// encoding is how the text of a file is encoded.
+type encoding struct {
 	mark    int  // length of the byte order mark, which is not in buf
 	decoded bool // buf holds the decoded text, not the bytes of the file
 	binary  bool // the rest of the file is not shown
+}
 
-	fd    int
-	left  int64         // bytes that the file's status promises; below 1: unknown until read
-	room  []byte        // reused between files
+// source is the file that a window reads.
+type source struct {
+	fd   int
+	left int64 // bytes that the file's status promises; below 1: unknown until read
+}
+
+// share is the window's share of the large buffers.
+type share struct {
 	large chan struct{} // limits the large buffers, except for the file whose turn it is
 	turn  chan struct{} // readable when it is this file's turn: others wait for it then, so it waits for none of them
 	most  int64         // bytes of the buffer; 0: maxBuffer
@@ -49,7 +62,7 @@ func (w *window) open(ctx context.Context, fd int, size int64, all bool) error {
 	if w.room == nil {
 		w.room = make([]byte, 0, pieceSize+1)
 	}
-	*w = window{buf: w.room[:0], room: w.room, large: w.large, most: w.most, turn: w.turn, fd: fd, left: size}
+	*w = window{buf: w.room[:0], room: w.room, share: share{large: w.large, most: w.most, turn: w.turn}, source: source{fd: fd, left: size}}
 	for len(w.buf) < headSize && !w.eof {
 		if err := w.read(ctx); err != nil {
 			return err

@@ -9,17 +9,22 @@ import (
 // rule is one line of an ignore file. It matches texts that begin with prefix, end with suffix, and match pattern
 // after the prefix.
 type rule struct {
-	prefix  string  // the part before the first special character
-	pattern string  // the rest, matched separately, as in git ("a/b**/c" has a ** at its beginning)
-	suffix  string  // the part after the last special character of pattern
-	inner   []byte  // a part between special characters that a matching name contains; nil for a path
-	need    byteSet // bytes that the last name of a matching path contains
+	texts
 	rank    rank
 	negated bool
 	dirOnly bool
 	path    bool // matched against the path from the file's directory, not the name
 	fold    bool // targets are in lower case
 	star    bool // pattern is a star and suffix
+}
+
+// texts are the parts of a pattern.
+type texts struct {
+	prefix  string  // the part before the first special character
+	pattern string  // the rest, matched separately, as in git ("a/b**/c" has a ** at its beginning)
+	suffix  string  // the part after the last special character of pattern
+	inner   []byte  // a part between special characters that a matching name contains; nil for a path
+	need    byteSet // bytes that the last name of a matching path contains
 }
 
 // lines yields the lines of an ignore file that may hold a pattern, as git reads them.
@@ -148,7 +153,7 @@ func lowerText(s string) string {
 }
 
 // literal reports whether the rule matches exactly its prefix.
-func (r *rule) literal() bool { return r.pattern == "" }
+func (r *texts) literal() bool { return r.pattern == "" }
 
 // extension reports whether the rule matches the names that end with suffix, which begins with a dot.
 func (r *rule) extension() bool {

@@ -20,20 +20,25 @@ const (
 // automaton is a transition table that is filled in on demand. Its memory is bounded: a full table must be renewed.
 type automaton struct {
 	situation *situation
-	table     []uint32 // 256 transitions for each state
-	keys      []string // the saved situation of each state
-	states    map[string]uint32
-	size      int // bytes of the fields above
-	room      int // maximum of size
-	key       []byte
-	stop      func() bool // called now and then; nil: never
-	stopped   bool        // stop returned true: results from now on are wrong
-	effort    int         // since the last call of stop
-	blank     [256]uint32
+	transitions
+	key     []byte
+	stop    func() bool // called now and then; nil: never
+	stopped bool        // stop returned true: results from now on are wrong
+	effort  int         // since the last call of stop
+	blank   [256]uint32
+}
+
+// transitions are the states that were reached.
+type transitions struct {
+	table  []uint32 // 256 transitions for each state
+	keys   []string // the saved situation of each state
+	states map[string]uint32
+	size   int // bytes of the fields above
+	room   int // maximum of size
 }
 
 func newAutomaton(s *situation) *automaton {
-	a := &automaton{situation: s, states: map[string]uint32{}, room: maxMemory}
+	a := &automaton{situation: s, transitions: transitions{states: map[string]uint32{}, room: maxMemory}}
 	for c := range a.blank {
 		a.blank[c] = unknown
 	}
@@ -64,7 +69,7 @@ func (a *automaton) renew(live ...*uint32) {
 }
 
 // full reports whether the table must be renewed before another step.
-func (a *automaton) full() bool { return a.size >= a.room }
+func (t *transitions) full() bool { return t.size >= t.room }
 
 // state returns the state of a key written by situation.save.
 func (a *automaton) state(key string) uint32 {

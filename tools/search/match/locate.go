@@ -19,22 +19,37 @@ const (
 // It follows all threads of a program at once, in that order. Unlike regexp it counts its steps: a match may examine
 // the whole rest of a text and end early, and the next match may do so again.
 type locator struct {
-	prog      *syntax.Prog
-	prefix    []byte     // every match begins with this text
-	heads     *[256]bool // possible first bytes of a match; nil: a match can be empty
-	anchored  bool       // a match can only begin at the beginning of a text
-	asserts   bool       // the program has assertions about the surroundings of a position
+	instructions
+	lookahead
+	budget
+}
+
+// instructions are the program, and what is known of its matches.
+type instructions struct {
+	prog     *syntax.Prog
+	prefix   []byte     // every match begins with this text
+	heads    *[256]bool // possible first bytes of a match; nil: a match can be empty
+	anchored bool       // a match can only begin at the beginning of a text
+	asserts  bool       // the program has assertions about the surroundings of a position
+}
+
+// lookahead has the ways on which a match may go on.
+type lookahead struct {
 	now, next threadList
 	todo      []attempt
-	tries     int  // steps of try left in this search
-	quick     bool // few positions need a closer look
-	left      int  // steps left; negative: the locator gave up
-	asked     int  // steps since the last call of stop
-	stop      func() bool
+}
+
+// budget bounds the steps of a search.
+type budget struct {
+	tries int  // steps of try left in this search
+	quick bool // few positions need a closer look
+	left  int  // steps left; negative: the locator gave up
+	asked int  // steps since the last call of stop
+	stop  func() bool
 }
 
 func newLocator(prog *syntax.Prog) *locator {
-	l := &locator{prog: prog, now: newOrdered(prog), next: newOrdered(prog)}
+	l := &locator{instructions: instructions{prog: prog}, lookahead: lookahead{now: newOrdered(prog), next: newOrdered(prog)}}
 	l.anchored = prog.StartCond()&syntax.EmptyBeginText != 0
 	for i := range prog.Inst {
 		l.asserts = l.asserts || prog.Inst[i].Op == syntax.InstEmptyWidth
@@ -205,7 +220,7 @@ func (l *locator) skip(text []byte, pos int) int {
 }
 
 // spend records steps and reports whether the work must stop.
-func (l *locator) spend(steps int) bool {
+func (l *budget) spend(steps int) bool {
 	l.left -= steps
 	if l.asked += steps; l.asked >= effortPerAsk && l.stop != nil {
 		l.asked = 0
@@ -217,7 +232,7 @@ func (l *locator) spend(steps int) bool {
 }
 
 // holding returns the assertions that hold at pos.
-func (l *locator) holding(text []byte, pos int) syntax.EmptyOp {
+func (l *instructions) holding(text []byte, pos int) syntax.EmptyOp {
 	if !l.asserts {
 		return 0
 	}

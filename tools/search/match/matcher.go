@@ -17,11 +17,16 @@ type Matcher struct {
 	finder *literal.Finder // nil: no needles to search for
 	trust  trust
 	walker walker
-	buf    []byte
-	at     int // lines that begin before this are done: returned, queued in found, or without a match
-	found  lineIter
 	stop   func() bool
 	places *locator // created on demand
+	progress
+}
+
+// progress is how far a buffer is searched.
+type progress struct {
+	buf   []byte
+	at    int // lines that begin before this are done: returned, queued in found, or without a match
+	found lineIter
 }
 
 // Matcher returns a new matcher.
@@ -39,7 +44,7 @@ func (p *Pattern) Matcher() *Matcher {
 // Reset begins a new buffer of whole lines; the last line may lack its end. buf must not change before the next
 // Reset.
 func (m *Matcher) Reset(buf []byte) {
-	m.buf, m.at, m.found = buf, 0, lineIter{}
+	m.progress = progress{buf: buf}
 	if m.finder != nil {
 		m.finder.Reset(buf)
 	}

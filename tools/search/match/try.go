@@ -41,7 +41,7 @@ func (l *locator) try(text []byte, pos int) (end int, ok, sure bool) {
 }
 
 // advance moves a past the instruction in. It returns false if the thread dies.
-func (l *locator) advance(text []byte, in *syntax.Inst, a *attempt) bool {
+func (l *instructions) advance(text []byte, in *syntax.Inst, a *attempt) bool {
 	a.pc = in.Out
 	switch in.Op {
 	case syntax.InstFail:

@@ -19,13 +19,22 @@ const (
 // refresh is one refresh of a tree.
 type refresh struct {
 	*Tree
-	fd      int         // the root
+	fd int // the root
+	verdict
+	pool
+}
+
+// verdict is what a refresh finds.
+type verdict struct {
 	changed atomic.Bool // the list is out of date
 	moved   atomic.Bool // the set of directories to check next time changed
 	ended   atomic.Bool // time or room ran out before everything was listed
 	failed  error       // the reason why the root cannot be listed
 	short   shortage    // if set, the refresh fails: a directory that could not be opened may still exist
+}
 
+// pool hands directories to goroutines.
+type pool struct {
 	lock    sync.Mutex
 	more    sync.Cond // signals new jobs, or the end of all jobs
 	stack   []job

@@ -42,21 +42,31 @@ type Tree struct {
 	workers sync.Pool // of *worker
 	room    atomic.Int64
 
-	mu     sync.Mutex // held by a refresh
-	above  *above
+	mu    sync.Mutex // held by a refresh
+	above *above
+	snapshot
+	backlog
+}
+
+// snapshot is what the last refresh found.
+type snapshot struct {
 	root   *Dir
 	last   *List
-	again  []*Dir // must be listed again even if their status is unchanged
-	behind bool   // last is older than the listings: a refresh failed
-	repos  []*Dir // directories with sources whose changes cause no event in the tree
-	stale  bool   // all rules must be read again
+	behind bool // last is older than the listings: a refresh failed
 	round  uint32
+}
+
+// backlog is what the next refresh must do.
+type backlog struct {
+	again []*Dir // must be listed again even if their status is unchanged
+	repos []*Dir // directories with sources whose changes cause no event in the tree
+	stale bool   // all rules must be read again
 }
 
 // New returns the tree at p. It takes ownership of p.Root and reads nothing yet.
 func New(p Place, o Options) *Tree {
 	root := &Dir{state: state{dirty: true}}
-	t := &Tree{place: p, options: o, root: root, again: []*Dir{root}}
+	t := &Tree{place: p, options: o, snapshot: snapshot{root: root}, backlog: backlog{again: []*Dir{root}}}
 	t.room.Store(maxCost)
 	return t
 }
@@ -92,7 +102,7 @@ func (t *Tree) Reread() {
 }
 
 // dirs returns the directories that were listed.
-func (t *Tree) dirs() []*Dir {
+func (t *snapshot) dirs() []*Dir {
 	if t.last == nil {
 		return nil
 	}
