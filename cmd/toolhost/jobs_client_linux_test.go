@@ -222,12 +222,16 @@ func (e jobEvent) exit(job string) bool {
 // jobHost is a toolhost process with a client that answers what is asked.
 type jobHost struct {
 	*wiretest.Process
+	*jobHeard
 	t       testing.TB
 	a       *escapeAttempt
 	session string
 	said    *lockedText // stderr
 	loose   bool        // its messages are not compared with their schemas
+}
 
+// jobHeard is what a client heard, and what it answers.
+type jobHeard struct {
 	mu      sync.Mutex
 	answer  string // to prompts: allow or deny
 	grants  []string
@@ -268,7 +272,9 @@ func (a *escapeAttempt) serveCommand(flags ...string) *exec.Cmd {
 // jobHost starts a host whose client allows what is asked.
 func (a *escapeAttempt) jobHost(flags ...string) *jobHost {
 	a.t.Helper()
-	h := &jobHost{t: a.t, a: a, said: &lockedText{}, answer: "allow", prompts: map[string]int{}, news: make(chan struct{})}
+	h := &jobHost{
+		t: a.t, a: a, said: &lockedText{}, jobHeard: &jobHeard{answer: "allow", prompts: map[string]int{}, news: make(chan struct{})},
+	}
 	cmd := a.serveCommand(flags...)
 	cmd.Stderr = h.said
 	started := make(chan struct{}) // h has its process then
@@ -291,6 +297,29 @@ func (a *escapeAttempt) jobHost(flags ...string) *jobHost {
 		a.t.Fatalf("the host holds level %s, the test is for %s", hello.Sandbox.Level, a.level)
 	}
 	return h
+}
+
+// on is the host for a subtest.
+func (h *jobHost) on(t testing.TB) *jobHost {
+	b := *h
+	b.t, b.a = t, h.a.on(t)
+	return &b
+}
+
+// inTurn tries the rows of a table in a few sessions beside each other, one row after the other in each: a session for each row would take
+// longer than most rows do.
+func inTurn[R any](t *testing.T, a *escapeAttempt, rows []R, name func(R) string, test func(*testing.T, *jobHost, R)) {
+	t.Helper()
+	const sessions = 3
+	for n := range min(sessions, len(rows)) {
+		t.Run(fmt.Sprint("session ", n), func(t *testing.T) {
+			t.Parallel()
+			h := a.on(t).jobHost()
+			for i := n; i < len(rows); i += sessions {
+				t.Run(name(rows[i]), func(t *testing.T) { test(t, h.on(t), rows[i]) })
+			}
+		})
+	}
 }
 
 // malformed fails a test at a line that is no message.

@@ -70,12 +70,13 @@ func TestWaitsForInput(t *testing.T) {
 	needs(t, "python3", "perl")
 	r := jobTools(t)
 	const password = `read -p Password: word; echo "got [$word]"`
+	type waiter struct {
+		name, command string
+		how           fields
+		on, prompt    string
+	}
 	everywhere(t, r, func(t *testing.T, a *escapeAttempt) {
-		for _, c := range []struct {
-			name, command string
-			how           fields
-			on, prompt    string
-		}{
+		inTurn(t, a, []waiter{
 			{"read on a terminal", password, onTTY, "terminal", "Password:"},
 			{"read on a terminal in the background", password, fields{"tty": true, "run_in_background": true}, "terminal", "Password:"},
 			{"read in the foreground", password, nil, "stdin", ""},
@@ -92,33 +93,29 @@ func TestWaitsForInput(t *testing.T) {
 import os, select
 p = select.poll(); p.register(0, select.POLLIN); p.poll()
 print("got [%s]" % os.read(0, 99).decode().strip())'`, onTTY, "terminal", ""},
-		} {
-			t.Run(c.name, func(t *testing.T) {
-				t.Parallel()
-				h := a.on(t).jobHost()
-				v := h.waits(c.command, c.how)
-				if v.WaitsFor.On != c.on {
-					t.Errorf("it waits on %q, want %q", v.WaitsFor.On, c.on)
-				}
-				if !strings.Contains(v.Stdout, c.prompt) {
-					t.Errorf("it said %q", v.Stdout)
-				}
-				answer := fields{"text": "seCret\n", "wait_ms": 50_000}
-				if c.on == "terminal" {
-					answer = fields{"text": "seCret", "keys": []string{"enter"}, "wait_ms": 50_000}
-				}
-				got := h.input(v.Job, answer)
-				if got.State != "ended" {
-					got.Text += h.output(v.Job, fields{"until": "exit"}).Text
-				}
-				if !strings.Contains(got.Text, "got [seCret]") {
-					t.Errorf("the answer: %+v", got)
-				}
-				if end := h.output(v.Job, fields{"until": "exit", "cursor": 0}); end.State != "ended" || end.ExitCode == nil || *end.ExitCode != 0 {
-					t.Errorf("at its end: %+v", end)
-				}
-			})
-		}
+		}, func(c waiter) string { return c.name }, func(t *testing.T, h *jobHost, c waiter) {
+			v := h.waits(c.command, c.how)
+			if v.WaitsFor.On != c.on {
+				t.Errorf("it waits on %q, want %q", v.WaitsFor.On, c.on)
+			}
+			if !strings.Contains(v.Stdout, c.prompt) {
+				t.Errorf("it said %q", v.Stdout)
+			}
+			answer := fields{"text": "seCret\n", "wait_ms": 50_000}
+			if c.on == "terminal" {
+				answer = fields{"text": "seCret", "keys": []string{"enter"}, "wait_ms": 50_000}
+			}
+			got := h.input(v.Job, answer)
+			if got.State != "ended" {
+				got.Text += h.output(v.Job, fields{"until": "exit"}).Text
+			}
+			if !strings.Contains(got.Text, "got [seCret]") {
+				t.Errorf("the answer: %+v", got)
+			}
+			if end := h.output(v.Job, fields{"until": "exit", "cursor": 0}); end.State != "ended" || end.ExitCode == nil || *end.ExitCode != 0 {
+				t.Errorf("at its end: %+v", end)
+			}
+		})
 	})
 }
 
@@ -134,7 +131,11 @@ func TestDoesNotWait(t *testing.T) {
 	t.Parallel()
 	needs(t, "python3")
 	r := jobTools(t)
-	a := r.jobArena(t, self, sandbox.Full)
+	type asker struct {
+		name, command, want string
+		how                 fields
+	}
+	var rows []asker
 	for _, c := range []struct{ name, command, want string }{
 		{"a line that ends in >", `printf 'enter >'; sleep 1.2; echo done`, "enter >done"},
 		{"a line that ends in $ and a space", `printf 'host$ '; sleep 1.2; echo done`, "host$ done"},
@@ -147,37 +148,36 @@ print("done")'`, "? done"},
 select.select([s], [], [], 1.2); print("done")'`, "done"},
 		{"a pipe between children", `(sleep 1.2; echo done) | cat`, "done"},
 	} {
-		for name, how := range map[string]fields{"": nil, " on a terminal": onTTY} {
-			t.Run(c.name+name, func(t *testing.T) {
-				t.Parallel()
-				got := a.on(t).jobHost().run(c.command, how)
-				if v := got.view(); got.Result.Status != "succeeded" || v.State != "ended" || strings.TrimSpace(v.Stdout) != c.want {
-					t.Errorf("%s, %s: %q: %s", got.Result.Status, v.State, v.Stdout, got.says())
-				}
-			})
-		}
-		t.Run(c.name+" in the background", func(t *testing.T) {
-			t.Parallel()
-			h := a.on(t).jobHost()
-			v := h.background(c.command)
-			if got := h.output(v.Job, fields{"until": "exit"}); got.State != "ended" || !strings.Contains(v.Stdout+got.Text, c.want) {
-				t.Errorf("%+v", got)
-			}
-		})
+		rows = append(rows, asker{c.name, c.command, c.want, nil}, asker{c.name + " on a terminal", c.command, c.want, onTTY},
+			asker{c.name + " in the background", c.command, c.want, aside})
 	}
+	inTurn(t, r.jobArena(t, self, sandbox.Full), rows, func(c asker) string { return c.name }, func(t *testing.T, h *jobHost, c asker) {
+		got := h.run(c.command, c.how)
+		v := got.view()
+		if c.how["run_in_background"] != nil {
+			if end := h.output(v.Job, fields{"until": "exit"}); end.State != "ended" || !strings.Contains(v.Stdout+end.Text, c.want) {
+				t.Errorf("%+v", end)
+			}
+			return
+		}
+		if got.Result.Status != "succeeded" || v.State != "ended" || strings.TrimSpace(v.Stdout) != c.want {
+			t.Errorf("%s, %s: %q: %s", got.Result.Status, v.State, v.Stdout, got.says())
+		}
+	})
 }
 
 // TestPrograms that people talk to are talked to.
 func TestPrograms(t *testing.T) {
 	t.Parallel()
 	r := jobTools(t)
+	type program struct {
+		name, command string
+		how           fields
+		say, want     string
+		leave         fields
+	}
 	everywhere(t, r, func(t *testing.T, a *escapeAttempt) {
-		for _, c := range []struct {
-			name, command string
-			how           fields
-			say, want     string
-			leave         fields
-		}{
+		inTurn(t, a, []program{
 			{"python3", "python3 -q", onTTY, "1+1", "\n2", fields{"text": "exit()", "keys": []string{"enter"}}},
 			{"python3 without a terminal", "python3 -i -q -u", aside, "1+1", "2", fields{"eof": true}},
 			{"bash", "bash --norc", onTTY, "echo $((40+2))", "\n42", fields{"keys": []string{"ctrl-d"}}},
@@ -187,33 +187,29 @@ func TestPrograms(t *testing.T) {
 			{"cat", "cat -u", onTTY, "hello", "hello\nhello", fields{"eof": true}},
 			{"perl", `perl -e '$|=1; print "<$_>" while <STDIN>'`, aside, "hello", "<hello\n>", fields{"eof": true}},
 			{"gdb", "gdb -q -nx", onTTY, "print 1+1", "$1 = 2", fields{"text": "quit", "keys": []string{"enter"}}},
-		} {
-			t.Run(c.name, func(t *testing.T) {
-				t.Parallel()
-				needs(t, strings.Fields(c.command)[0])
-				h := a.on(t).jobHost()
-				v := h.waits(c.command, c.how)
-				line := fields{"text": c.say, "keys": []string{"enter"}, "wait_ms": 50_000}
-				if c.how["tty"] == nil {
-					line = fields{"text": c.say + "\n", "wait_ms": 50_000}
-				}
-				got := h.input(v.Job, line)
-				said := got.Text
-				h.until("it answers", func() bool {
-					said += h.output(v.Job, fields{"wait_ms": 200}).Text
-					return strings.Contains(said, c.want)
-				})
-				if got.State != "waiting_for_input" {
-					if got = h.output(v.Job, fields{"until": "exit", "wait_ms": 50_000}); got.State != "waiting_for_input" {
-						t.Errorf("after its answer: %+v", got)
-					}
-				}
-				h.input(v.Job, c.leave)
-				if end := h.output(v.Job, fields{"until": "exit"}); end.State != "ended" {
-					t.Errorf("it does not leave: %+v", end)
-				}
+		}, func(c program) string { return c.name }, func(t *testing.T, h *jobHost, c program) {
+			needs(t, strings.Fields(c.command)[0])
+			v := h.waits(c.command, c.how)
+			line := fields{"text": c.say, "keys": []string{"enter"}, "wait_ms": 50_000}
+			if c.how["tty"] == nil {
+				line = fields{"text": c.say + "\n", "wait_ms": 50_000}
+			}
+			got := h.input(v.Job, line)
+			said := got.Text
+			h.until("it answers", func() bool {
+				said += h.output(v.Job, fields{"wait_ms": 200}).Text
+				return strings.Contains(said, c.want)
 			})
-		}
+			if got.State != "waiting_for_input" {
+				if got = h.output(v.Job, fields{"until": "exit", "wait_ms": 50_000}); got.State != "waiting_for_input" {
+					t.Errorf("after its answer: %+v", got)
+				}
+			}
+			h.input(v.Job, c.leave)
+			if end := h.output(v.Job, fields{"until": "exit"}); end.State != "ended" {
+				t.Errorf("it does not leave: %+v", end)
+			}
+		})
 	})
 }
 
@@ -315,13 +311,13 @@ func TestNoStdin(t *testing.T) {
 func TestInputIsDecided(t *testing.T) {
 	t.Parallel()
 	needs(t, "python3")
-	r := jobTools(t)
-	for _, c := range []struct {
+	type talk struct {
 		name, command string
 		how           fields
 		input         []fields // the last is what it is about
 		asks          bool
-	}{
+	}
+	inTurn(t, jobTools(t).jobArena(t, self, sandbox.Full), []talk{
 		{"a reading command", "bash --norc", onTTY, []fields{{"text": "ls", "keys": []string{"enter"}}}, false},
 		{"a reading command and its end of line", "bash --norc", onTTY, []fields{{"text": "ls -l file\n"}}, false},
 		{"a removal", "bash --norc", onTTY, []fields{{"text": "rm -rf tree\n"}}, true},
@@ -356,29 +352,26 @@ func TestInputIsDecided(t *testing.T) {
 		{"a line that runs what it reads", `. /dev/stdin`, onTTY, []fields{{"text": "rm -rf tree\n"}}, true},
 		{"a line that asks", `read -r l; echo "$l"`, onTTY, []fields{{"text": "rm -rf tree\n"}}, false},
 		{"a shell at the end of a pipe", "cat | bash", aside, []fields{{"text": "rm -rf tree\n"}}, true},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			a := r.jobArena(t, self, sandbox.Full)
-			h := a.jobHost()
-			v := h.waits(c.command, c.how)
-			for _, before := range c.input[:len(c.input)-1] {
-				h.input(v.Job, before)
-			}
-			h.answers("deny")
-			got := h.typed(v.Job, c.input[len(c.input)-1])
-			if asked := h.asked(got) > 0; asked != c.asks {
-				t.Errorf("asked: %v, want %v: %s", asked, c.asks, got.says())
-			}
-			if c.asks == (got.Result.Status == "succeeded") {
-				t.Errorf("%s: %s", got.Result.Status, got.says())
-			}
-			if b, err := os.ReadFile(a.path("ws/tree/file")); err != nil || string(b) != "pristine\n" || a.read("ws/file") != "pristine\n" || exists(a, "ws/ls") {
-				t.Error("what was refused was done")
-			}
-			h.kill(v.Job, fields{"grace_ms": 0})
-		})
-	}
+	}, func(c talk) string { return c.name }, func(t *testing.T, h *jobHost, c talk) {
+		h.answers("allow")
+		v := h.waits(c.command, c.how)
+		for _, before := range c.input[:len(c.input)-1] {
+			h.input(v.Job, before)
+		}
+		h.answers("deny")
+		got := h.typed(v.Job, c.input[len(c.input)-1])
+		if asked := h.asked(got) > 0; asked != c.asks {
+			t.Errorf("asked: %v, want %v: %s", asked, c.asks, got.says())
+		}
+		if c.asks == (got.Result.Status == "succeeded") {
+			t.Errorf("%s: %s", got.Result.Status, got.says())
+		}
+		a := h.a
+		if b, err := os.ReadFile(a.path("ws/tree/file")); err != nil || string(b) != "pristine\n" || a.read("ws/file") != "pristine\n" || exists(a, "ws/ls") {
+			t.Error("what was refused was done")
+		}
+		h.kill(v.Job, fields{"grace_ms": 0})
+	})
 }
 
 // TestPagerIsNoShell: what a pager can do besides showing is not done unasked, though the command that starts it only reads.
@@ -386,30 +379,26 @@ func TestPagerIsNoShell(t *testing.T) {
 	t.Parallel()
 	needs(t, "less", "more")
 	r := jobTools(t)
+	type keys struct{ name, command, text string }
 	everywhere(t, r, func(t *testing.T, a *escapeAttempt) {
-		level := a.level
-		for _, c := range []struct{ name, command, text string }{
+		a.write("ws/long", strings.Repeat("a line\n", 4000))
+		inTurn(t, a, []keys{
 			{"a command", "less long", "!touch made\n"},
 			{"a pipe", "less long", "|^touch made\n"},
 			{"a save", "cat long | less", "smade\n"},
 			{"another file", "less long", ":e ../outside/file\n"},
 			{"an editor", "less long", "v"},
 			{"a command of more", "more long", "!touch made\n"},
-		} {
-			t.Run(c.name, func(t *testing.T) {
-				t.Parallel()
-				a := r.jobArena(t, self, level)
-				a.write("ws/long", strings.Repeat("a line\n", 4000))
-				h := a.jobHost()
-				v := h.waits(c.command, onTTY)
-				h.answers("deny")
-				got := h.typed(v.Job, fields{"text": c.text, "wait_ms": 700})
-				if exists(a, "ws/made") || strings.Contains(got.says(), "pristine") {
-					t.Errorf("it was done, asked %d times: %s", h.asked(got), cut.Characters(got.says(), 500))
-				}
-				h.kill(v.Job, fields{"grace_ms": 0})
-			})
-		}
+		}, func(c keys) string { return c.name }, func(t *testing.T, h *jobHost, c keys) {
+			h.answers("allow")
+			v := h.waits(c.command, onTTY)
+			h.answers("deny")
+			got := h.typed(v.Job, fields{"text": c.text, "wait_ms": 700})
+			if exists(a, "ws/made") || strings.Contains(got.says(), "pristine") {
+				t.Errorf("it was done, asked %d times: %s", h.asked(got), cut.Characters(got.says(), 500))
+			}
+			h.kill(v.Job, fields{"grace_ms": 0})
+		})
 	})
 }
 
@@ -417,7 +406,8 @@ func TestPagerIsNoShell(t *testing.T) {
 func TestAnswersNameNothing(t *testing.T) {
 	t.Parallel()
 	r := jobTools(t)
-	for _, c := range []struct{ name, command, text string }{
+	type question struct{ name, command, text string }
+	inTurn(t, r.jobArena(t, self, sandbox.None), []question{
 		{"a file to write", `read -r x; echo y > "$x"`, "made\n"},
 		{"a file to read", `read -r x; cat "$x"`, "../outside/file\n"},
 		{"a place to look", `read -r x; cd "$x"; cat file`, "../outside\n"},
@@ -425,21 +415,17 @@ func TestAnswersNameNothing(t *testing.T) {
 		{"a program", `read -r x; $x`, "touch made\n"},
 		{"a subscript", `read -r x; echo $((x))`, "a[$(touch made)]\n"},
 		{"a name of a key", "ssh-keygen -t ed25519 -N ''", "made\n"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			needs(t, "ssh-keygen")
-			a := r.jobArena(t, self, sandbox.None)
-			h := a.jobHost()
-			v := h.waits(c.command, onTTY)
-			h.answers("deny")
-			got := h.typed(v.Job, fields{"text": c.text, "wait_ms": 700})
-			if h.asked(got) == 0 || exists(a, "ws/made") || !exists(a, "ws/tree/file") || strings.Contains(got.says(), "pristine") {
-				t.Errorf("asked %d times: %s", h.asked(got), cut.Characters(got.says(), 500))
-			}
-			h.kill(v.Job, fields{"grace_ms": 0})
-		})
-	}
+	}, func(c question) string { return c.name }, func(t *testing.T, h *jobHost, c question) {
+		needs(t, "ssh-keygen")
+		h.answers("allow")
+		v := h.waits(c.command, onTTY)
+		h.answers("deny")
+		got := h.typed(v.Job, fields{"text": c.text, "wait_ms": 700})
+		if h.asked(got) == 0 || exists(h.a, "ws/made") || !exists(h.a, "ws/tree/file") || strings.Contains(got.says(), "pristine") {
+			t.Errorf("asked %d times: %s", h.asked(got), cut.Characters(got.says(), 500))
+		}
+		h.kill(v.Job, fields{"grace_ms": 0})
+	})
 }
 
 // TestInputByRule: a rule for an interpreter starts it unasked; what is typed to it is asked for. Deny rules hold for what is
