@@ -34,7 +34,7 @@ func (a *escapeAttempt) repository() {
 // TestApprovedIsGranted: what a user said yes to is written, missing or not, and nothing beside it: neither by the same call nor by the next.
 func TestApprovedIsGranted(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
+	for i, c := range []struct {
 		name, command string
 		made          map[string]string // files from the attempt's directory, with their content; "": a directory
 		gone          string            // removed from the attempt's directory
@@ -59,7 +59,7 @@ func TestApprovedIsGranted(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			byEach(t, func(t *testing.T, who account) {
+			byTurns(t, i, func(t *testing.T, who account) {
 				a := jobTools(t).approvalsArena(t, who, sandbox.Full)
 				a.write(userSettings, `{"wall": {"wait": "0s"}}`) // what is asked while it runs is for other tests
 				for name, text := range map[string]string{"ws/kept.txt": "kept\n", "home/have/old": "old\n", "home/.bashrc": "old\n", "home/is.old": "old\n", "home/have/too.old": "old\n", "outside/old": "old\n",

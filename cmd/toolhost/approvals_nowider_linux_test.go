@@ -12,7 +12,20 @@ import (
 
 // byEach runs a test as root and as an ordinary user.
 func byEach(t *testing.T, test func(*testing.T, account)) {
-	for _, who := range accounts(t) {
+	byAll(t, accounts(t), test)
+}
+
+// byTurns is byEach for the row of a table; the ordinary form takes the accounts in turn.
+func byTurns(t *testing.T, row int, test func(*testing.T, account)) {
+	all := accounts(t)
+	if turn := row % len(all); !long() {
+		all = all[turn : turn+1]
+	}
+	byAll(t, all, test)
+}
+
+func byAll(t *testing.T, all []account, test func(*testing.T, account)) {
+	for _, who := range all {
 		t.Run(who.name, func(t *testing.T) {
 			t.Parallel()
 			test(t, who)

@@ -278,10 +278,7 @@ func TestFullDisk(t *testing.T) {
 // TestTwoHosts: two hosts on one workspace, 1,000 edits each to one file: no lost update, no torn file.
 func TestTwoHosts(t *testing.T) {
 	t.Parallel()
-	edits := count(300, 1000)
-	if testing.Short() {
-		edits = 100
-	}
+	edits := count(100, 1000)
 	dir := t.TempDir()
 	path := filepath.Join(dir, "f")
 	if err := os.WriteFile(path, []byte("a=0;\nmiddle\nb=0;\n"), 0o600); err != nil {

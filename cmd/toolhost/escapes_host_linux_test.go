@@ -517,7 +517,7 @@ func descendantsOf(pid int) int {
 func tryHundred(t *testing.T, r *escapeTools) {
 	all := accounts(t)
 	a := r.attempt(t, all[len(all)-1], sandbox.Full)
-	sessions := count(30, many)
+	sessions := count(16, many)
 	results := make(chan error, sessions)
 	for n := range sessions {
 		cmd := a.boxed(sandbox.Workspace, fmt.Sprintf(`touch /tmp/own-%d; [ "$(cd /tmp; ls -d own-*)" = own-%[1]d ] || exit 4

@@ -24,7 +24,7 @@ func TestFloodLeavesLittle(t *testing.T) {
 	c := openLines(t)
 	c.noise(500)
 	c.greets(false)
-	const calls = 60
+	calls := count(30, 60)
 	go func() {
 		for i := range calls {
 			c.call(i, "read", `{"path":"picture.png"}`)

@@ -116,12 +116,12 @@ func TestStatusAtAnyTime(t *testing.T) {
 							t.Error(err)
 							return
 						}
-						time.Sleep(time.Millisecond) // the calls need the processor too
+						time.Sleep(3 * time.Millisecond) // the calls need the processor too
 					}
 				}
 			})
 		}
-		for i := range 60 {
+		for i := range count(30, 60) {
 			call := h.start("shell", fields{"command": []string{"true", "sleep 5 & sleep 5", "echo x; exit 1"}[i%3]})
 			if i%3 == 1 {
 				time.Sleep(time.Duration(i) * 300 * time.Microsecond)

@@ -12,10 +12,7 @@ import (
 
 // orderPairs is how many pairs of conflicting calls a test sends by each door: TOOLHOST_ORDER_PAIRS, at most 2,000 (4,096 requests may be unanswered), or few.
 func orderPairs(t *testing.T) int {
-	pairs := 300
-	if testing.Short() {
-		pairs = 100
-	}
+	pairs := count(100, 300)
 	if n, err := strconv.Atoi(os.Getenv("TOOLHOST_ORDER_PAIRS")); err == nil {
 		pairs = n
 	}
