@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"toolhost/cmd/toolhost/internal/memory"
 	"toolhost/cmd/toolhost/internal/output"
 	"toolhost/settings"
 )
@@ -32,6 +33,7 @@ func main() { os.Exit(run()) }
 
 // run executes the command line of the process and returns the exit code.
 func run() int {
+	memory.Start()
 	root := newRoot()
 	if len(os.Args) > 1 && strings.HasPrefix(os.Args[1], cobra.ShellCompRequestCmd) { // a shell asks; others need not pay for it
 		addCompletions(root)

@@ -17,6 +17,9 @@ import (
 )
 
 const (
+	// shortPercent has most commands end without a collection, which begins at 16 MiB.
+	shortPercent = 400
+
 	// startPercent has the start go on to the first reply without a collection: it leaves 4 MiB behind.
 	startPercent = 200
 
@@ -26,6 +29,12 @@ const (
 	// memoryLimit is from where on memory is collected more often: results that many clients do not read are mostly garbage.
 	memoryLimit = 512 << 20
 )
+
+// Start has the process collect nothing until most commands have ended. One that goes on collects as usual from its first collection on.
+func Start() {
+	debug.SetGCPercent(shortPercent)
+	runtime.AddCleanup(&collection{}, func(percent int) { debug.SetGCPercent(percent) }, gcPercent)
+}
 
 // Limit sets the memory limit of the garbage collector. In a control group with a limit it is five eighths of that: the
 // rest is for helpers, kernel memory, and memory that the collector has freed but not yet returned.
