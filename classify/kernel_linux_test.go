@@ -231,7 +231,7 @@ func kernelWalls(t *testing.T, host *kernelHost) {
 	tests := []struct{ name, text, want string }{
 		{"user", "id -u; id -g", "65534\n65534\n"},
 		{"capabilities", `grep -cE '^(Cap(Prm|Eff|Bnd|Amb):.0{16}|NoNewPrivs:.1)$' /proc/self/status`, "5\n"},
-		{"limits", "ulimit -u; ulimit -f; ulimit -t; ulimit -n; ulimit -c", "64\n1024\n5\n256\n0\n"},
+		{"limits", "ulimit -u; ulimit -f; ulimit -t; ulimit -n; ulimit -c", "64\n1024\n2\n256\n0\n"},
 		{"alone", "echo /proc/[0-9]*", "/proc/1\n"},
 		{"no network", "tail -n +3 /proc/net/dev | grep -cv lo:", "0\n"},
 		{"mounts",

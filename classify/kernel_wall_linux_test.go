@@ -168,7 +168,7 @@ func setLimits() error {
 		resource int
 		max      uint64
 	}{
-		{unix.RLIMIT_NPROC, 64}, {unix.RLIMIT_FSIZE, 1 << 20}, {unix.RLIMIT_CPU, 5}, {unix.RLIMIT_NOFILE, 256},
+		{unix.RLIMIT_NPROC, 64}, {unix.RLIMIT_FSIZE, 1 << 20}, {unix.RLIMIT_CPU, 2}, {unix.RLIMIT_NOFILE, 256},
 		{unix.RLIMIT_CORE, 0}, {unix.RLIMIT_AS, 2 << 30},
 	}
 	for _, l := range limits {
