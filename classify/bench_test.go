@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"toolhost/agenttool"
 )
 
 var typical = []string{
@@ -102,11 +104,14 @@ func TestPathologicalInputIsBounded(t *testing.T) {
 	plain = max(plain, 50*time.Millisecond) // less than the clock can tell apart
 	for name, text := range pathological() {
 		t.Run(name, func(t *testing.T) {
-			took := processorTime(t, func() { Command(text[:min(len(text), maxText)], testContext) })
+			text = text[:min(len(text), maxText)]
+			var facts agenttool.Facts
+			took := processorTime(t, func() { facts = Command(text, testContext) })
 			t.Logf("%v, plain commands %v", took, plain)
 			if took > many*plain {
 				t.Errorf("%d bytes took %v, plain commands %v", len(text), took, plain)
 			}
+			mentionsAreBounded(t, facts, len(text))
 		})
 	}
 	if text := longPipeline(); len(text) < 9_900 {

@@ -191,37 +191,43 @@ func TestManyCommandsAreAllMentioned(t *testing.T) {
 
 // TestMentionsAreBounded: what is gathered does not grow beyond measure, and then it is said that there is more.
 func TestMentionsAreBounded(t *testing.T) {
-	texts := pathological()
-	texts["one word of 8 MiB"] = strings.Repeat("x", 8<<20)
-	texts["words of 8 MiB"] = strings.Repeat("x ", 4<<20)
-	texts["commands of 8 MiB"] = strings.Repeat("a;", 4<<20)
-	texts["wrappers of 8 MiB"] = strings.Repeat("sudo ", 8<<20/5)
-	texts["quotes of 8 MiB"] = strings.Repeat(`"'`, 4<<20)
-	texts["copied values"] = "x=" + strings.Repeat("a", 4_000) + ";" + strings.Repeat("echo $x$x$x$x;", 4_000)
-	for name, text := range texts {
+	for name, text := range map[string]string{
+		"one word of 8 MiB": strings.Repeat("x", 8<<20),
+		"words of 8 MiB":    strings.Repeat("x ", 4<<20),
+		"commands of 8 MiB": strings.Repeat("a;", 4<<20),
+		"wrappers of 8 MiB": strings.Repeat("sudo ", 8<<20/5),
+		"quotes of 8 MiB":   strings.Repeat(`"'`, 4<<20),
+		"copied values":     "x=" + strings.Repeat("a", 4_000) + ";" + strings.Repeat("echo $x$x$x$x;", 4_000),
+	} {
 		t.Run(name, func(t *testing.T) {
 			start := time.Now()
 			f := Command(text, testContext)
 			if took := time.Since(start); took > time.Minute {
 				t.Errorf("%d bytes took %v", len(text), took)
 			}
-			longest := map[*string][]string{} // those that share an array end alike
-			for _, argv := range f.Mentions {
-				if last := &argv[len(argv)-1]; len(argv) > len(longest[last]) {
-					longest[last] = argv
-				}
-			}
-			size := 0
-			for _, argv := range longest {
-				size += 16 * len(argv)
-				for _, word := range argv {
-					size += len(word)
-				}
-			}
-			if size > 16<<20 || len(f.Mentions) > 4*maxMentions {
-				t.Errorf("%d bytes make %d mentions of %d bytes", len(text), len(f.Mentions), size)
-			}
+			mentionsAreBounded(t, f, len(text))
 		})
+	}
+}
+
+// mentionsAreBounded checks how many mentions a text of so many bytes makes, and how much memory they take.
+func mentionsAreBounded(t *testing.T, f agenttool.Facts, bytes int) {
+	t.Helper()
+	longest := map[*string][]string{} // those that share an array end alike
+	for _, argv := range f.Mentions {
+		if last := &argv[len(argv)-1]; len(argv) > len(longest[last]) {
+			longest[last] = argv
+		}
+	}
+	size := 0
+	for _, argv := range longest {
+		size += 16 * len(argv)
+		for _, word := range argv {
+			size += len(word)
+		}
+	}
+	if size > 16<<20 || len(f.Mentions) > 4*maxMentions {
+		t.Errorf("%d bytes make %d mentions of %d bytes", bytes, len(f.Mentions), size)
 	}
 }
 
