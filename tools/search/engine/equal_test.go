@@ -16,15 +16,12 @@ import (
 	"toolhost/tools/search/match"
 )
 
-// rounds returns how often a test goes around: as often as TOOLHOST_ROUNDS says, else half as often as usual.
+// rounds returns how often a test goes around: as often as TOOLHOST_ROUNDS says, else a quarter as often as usual.
 func rounds(t testing.TB, usual int) int {
 	t.Helper()
 	text := os.Getenv("TOOLHOST_ROUNDS")
-	switch {
-	case text == "" && testing.Short():
+	if text == "" {
 		return max(usual/4, 3)
-	case text == "":
-		return max(usual/2, 3)
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil {

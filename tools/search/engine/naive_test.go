@@ -94,7 +94,7 @@ func agreesWithPlain(t *testing.T, e *Engine, expr, text string, want around) {
 func TestScanAgreesWithPlainSearch(t *testing.T) {
 	e := newEngine(t, Options{})
 	r := rand.New(rand.NewPCG(1, 2))
-	for round := range rounds(t, 2*len(plainPatterns)) {
+	for round := range rounds(t, 4*len(plainPatterns)) {
 		size := []int{100, headSize, pieceSize, 2 * pieceSize, 3*pieceSize + 1000}[round%5] - 40 + r.IntN(80)
 		want := around{r.IntN(4), r.IntN(4), []int{0, 0, 1, 50}[r.IntN(4)]}
 		agreesWithPlain(t, e, plainPatterns[round%len(plainPatterns)], randomText(r, size), want)

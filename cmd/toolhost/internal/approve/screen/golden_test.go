@@ -174,15 +174,19 @@ func trimmed(screen string) string {
 }
 
 // TestEverySize checks that no size of the window breaks the screen, and that it comes back whole. What must hold of each
-// screen is checked by look.
+// screen is checked by look. testdata/long.sh takes three times as many sizes.
 func TestEverySize(t *testing.T) {
+	wider, higher := 5, 4
+	if os.Getenv("TOOLHOST_LONG") != "" {
+		wider, higher = 3, 2
+	}
 	in(t, 80, 24, func(r *run) {
 		r.session("ses_1", `,"warnings":["a warning that is so long that it does not fit into any row of a narrow window, whatever is done","b"]`)
 		r.ask("p1", "git push origin main && sudo rm -rf 'a b'", pushPrompt)
 		for _, k := range []string{"x", "?", "s", "r", "R", "e", "d", "w", "f"} {
 			r.keys(k)
-			for width := 1; width < 130; width += 3 {
-				for height := 1; height < 40; height += 2 {
+			for width := 1; width < 130; width += wider {
+				for height := 1; height < 40; height += higher {
 					r.tell(tea.WindowSizeMsg{Width: width, Height: height})
 				}
 			}
