@@ -99,7 +99,7 @@ small_tree() {
 
 # program builds one of ours, $1 from the package $2.
 program() {
-	(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && CGO_ENABLED=0 go build -trimpath -o "$work/$1" "$2")
+	(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && CGO_ENABLED=0 go build -o "$work/$1" "$2")
 }
 
 # programs builds what compares.
