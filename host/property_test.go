@@ -250,12 +250,12 @@ func (w *world) disturb(f *fixture, ids []string) {
 // Each call has exactly one end and one result, conflicting calls never run at once, results come in the order of the policy, and no
 // event follows a result.
 func TestBatchesHoldTheirPromises(t *testing.T) {
-	batches, each := 2_000, 50
+	batches, each := 1_000, 50
 	switch {
 	case os.Getenv("TOOLHOST_LONG") != "": // testdata/long.sh
 		batches = 10_000
 	case testing.Short():
-		batches = 500
+		batches = 100
 	}
 	for seed := range batches / each {
 		synctest.Test(t, func(t *testing.T) {
