@@ -20,16 +20,10 @@ import (
 // ones; the last match decides.
 func DefaultReadDeny() []string {
 	var all []string
-	for name := range strings.FieldsSeq(strings.Join(homeSecrets, " ")) {
-		all = append(all, "~/"+name)
+	for pattern := range wordsOf(secretsList) {
+		all = append(all, strings.ReplaceAll(pattern, "%20", " "))
 	}
-	for _, name := range spacedHomeSecrets {
-		all = append(all, "~/"+name)
-	}
-	for file := range strings.FieldsSeq(systemSecrets) {
-		all = append(all, file)
-	}
-	return append(all, "**/.env", "**/.env.*", "!**/.env.*{example,sample,template,dist}")
+	return all
 }
 
 // denyRule is one compiled pattern. Exactly one of base and glob is set.

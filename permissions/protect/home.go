@@ -12,35 +12,6 @@ import (
 	"toolhost/agenttool"
 )
 
-// homeShown are the tool chains, and the caches of package managers, in a home directory: relative to it, as filepath.Glob reads
-// them. None of them holds credentials; of a directory that mixes both, only harmless parts are listed.
-const homeShown = `
-	go/pkg/mod go/bin sdk/go*
-	.cargo/bin .cargo/registry .cargo/git .cargo/env .rustup
-	.nvm .fnm .local/share/fnm .volta .n .nodenv .npm/_cacache .npm/_npx .npm-global .npm-packages .yarn/bin .yarn/berry/cache
-	.config/yarn/global .local/share/pnpm .bun/bin .bun/install .deno/bin
-	.pyenv .virtualenvs .local/lib .local/share/virtualenvs .local/pipx .local/share/pipx .local/share/uv/python .local/share/uv/tools
-	.local/share/hatch .local/share/pypoetry/venv .local/share/pdm .rye .pixi/bin .pixi/envs .conda/envs .conda/pkgs
-	miniconda3 anaconda3 miniforge3 mambaforge micromamba
-	.rbenv .rvm .gem/ruby .local/share/gem .bundle/cache .sdkman .jenv .jdks .m2/repository .m2/wrapper .gradle/caches .gradle/wrapper
-	.ivy2/cache .sbt/boot .nuget/packages .dotnet/sdk .dotnet/shared .dotnet/host .dotnet/tools .dotnet/dotnet
-	.asdf .local/share/mise/installs .local/share/mise/shims .proto .ghcup .cabal/bin .cabal/packages .cabal/store
-	.stack/programs .stack/snapshots .elan .opam .julia/packages .julia/artifacts .julia/compiled .juliaup
-	.nimble/bin .nimble/pkgs .nimble/pkgs2 .choosenim .zvm .swiftly .local/share/swiftly .pub-cache/hosted .pub-cache/git .pub-cache/bin flutter
-	.composer/vendor .config/composer/vendor .luarocks perl5 .tfenv .krew/bin .krew/store .linuxbrew .nix-profile .foundry/bin .wasmtime .wasmer/bin
-	Android/Sdk bin .local/bin
-	.cache/pip .cache/uv .cache/go-build .cache/pre-commit .cache/node .cache/node-gyp .cache/typescript .cache/yarn .cache/ms-playwright
-	.cache/puppeteer .cache/Cypress .cache/ccache .ccache .cache/sccache .cache/bazelisk .cache/zig .cache/pypoetry .cache/coursier
-	.cache/composer .cache/deno/gen .cache/deno/npm .cache/deno/deps
-	.fonts .local/share/fonts .terminfo`
-
-// homeConfig are configuration files. One that contains a word for a key or a password is not shown.
-const homeConfig = `
-	.gitconfig .config/git/config .config/git/ignore .config/git/attributes .gitignore .gitignore_global .gitattributes .hgrc
-	.editorconfig .clang-format .clang-tidy .inputrc .tool-versions .nvmrc .node-version .python-version .ruby-version
-	.cargo/config .cargo/config.toml .config/pip/pip.conf .pip/pip.conf .config/uv/uv.toml .config/go/env .config/mise/config.toml
-	.config/ccache/ccache.conf .condarc .gemrc .yarnrc.yml .gradle/gradle.properties .m2/settings.xml .prettierrc`
-
 // maxShownConfig bounds a file of configuration that is shown.
 const maxShownConfig = 64 << 10
 
@@ -75,7 +46,7 @@ func (h Home) Shown() []string {
 		return nil
 	}
 	var found []string
-	for name := range strings.FieldsSeq(homeShown) {
+	for name := range wordsOf(homeShownList) {
 		matches := []string{filepath.Join(h.Dir, name)}
 		if strings.Contains(name, "*") {
 			matches, _ = filepath.Glob(filepath.Join(QuoteGlob(h.Dir), name))
@@ -86,7 +57,7 @@ func (h Home) Shown() []string {
 			}
 		}
 	}
-	for name := range strings.FieldsSeq(homeConfig) {
+	for name := range wordsOf(homeConfigList) {
 		if file := filepath.Join(h.Dir, name); h.Harmless(file) && keyless(file) {
 			found = append(found, file)
 		}

@@ -47,21 +47,10 @@ type Name struct {
 }
 
 // Names returns the table.
-func Names() []Name { return listed(rows()) }
+func Names() []Name { return listed(namesList) }
 
 // HomeNames returns the names that count in a home directory alone, relative to it.
-func HomeNames() []Name { return listed(homeNames()) }
-
-// listed has a Name for each name of some rows.
-func listed(rows []row) []Name {
-	var names []Name
-	for _, r := range rows {
-		for name := range strings.FieldsSeq(r.names) {
-			names = append(names, Name{name, r.rule, bool(r.shape), r.hold, r.runs})
-		}
-	}
-	return names
-}
+func HomeNames() []Name { return listed(homeNamesList) }
 
 // tail is the rest of a name after its first components matched.
 type tail struct {

@@ -2,6 +2,7 @@ package protect
 
 import (
 	"path"
+	"regexp"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -17,6 +18,22 @@ func TestTable(t *testing.T) {
 			t.Errorf("%s is in the table twice", n.Path)
 		}
 		seen[n.Path] = true
+	}
+}
+
+// TestHeadsOfLists: a word in the head of an entry that is not known would count as the strictest, or as a file.
+func TestHeadsOfLists(t *testing.T) {
+	head := regexp.MustCompile("^(vcs-hooks|vcs-config|shell-startup|editor-config|tool-config|toolhost-settings|ssh|credentials) (asks|reports|seals) (dirs|files): [^:]")
+	for _, list := range []string{namesList, homeNamesList} {
+		for line := range linesOf(list) {
+			if strings.TrimSpace(line) != "" && line[0] != '\t' && !head.MatchString(line) {
+				t.Errorf("%q is no head of an entry", line)
+			}
+		}
+	}
+	want := Name{"", VCSConfig, true, OnlyAsks, "git: hooks"}
+	if got := headOf("vcs-config asks dirs: git: hooks"); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
 	}
 }
 
