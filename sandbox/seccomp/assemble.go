@@ -83,7 +83,7 @@ func (f Filter) byNumber(a architecture) ([]callRules, error) {
 		if err := r.check(); err != nil {
 			return nil, fmt.Errorf("seccomp filter: rule %d, %s: %w", i, r.Call, err)
 		}
-		if number := calls[r.Call][a.column]; number != absent {
+		if number := calls()[r.Call][a.column]; number != absent {
 			byNumber[uint32(number)] = append(byNumber[uint32(number)], r)
 		}
 	}
@@ -95,7 +95,7 @@ func (f Filter) byNumber(a architecture) ([]callRules, error) {
 }
 
 func (r Rule) check() error {
-	if _, ok := calls[r.Call]; !ok {
+	if _, ok := calls()[r.Call]; !ok {
 		return errors.New("unknown call")
 	}
 	if !r.Action.valid() {

@@ -123,7 +123,7 @@ var fuzzCalls = []string{"openat", "ioctl", "open", "io_uring_setup", "file_seta
 func randomFilter(r *rand.Rand, size int) Filter {
 	names := fuzzCalls
 	if r.IntN(2) == 0 {
-		names = slices.Sorted(maps.Keys(calls))
+		names = slices.Sorted(maps.Keys(calls()))
 	}
 	actions := []Action{Allow, Notify, KillProcess, EPERM, ENOSYS, Errno(4095)}
 	f := Filter{Default: actions[r.IntN(len(actions))]}

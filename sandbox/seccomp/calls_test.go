@@ -32,12 +32,12 @@ func TestNumbersAreTheKernels(t *testing.T) {
 				theirs[strings.ToLower(m[1])] = number
 				highest = max(highest, number)
 			}
-			for name, numbers := range calls {
+			for name, numbers := range calls() {
 				want, ok := theirs[name]
 				if !ok {
 					want = absent
 				}
-				if got := int(numbers[a.column]); got != want {
+				if got := numbers[a.column]; got != want {
 					t.Errorf("%s: %d, want %d", name, got, want)
 				}
 			}
